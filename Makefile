@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay: `make bench` measures, `make test` tests; `make help` lists the rest.
+
+VERSION  := 0.1.0
+CC       ?= gcc
+CFLAGS   ?= -O2 -g
+WERROR   ?= 0
+SANITIZE ?=
+V        ?= 0
+
+# Sanitized objects live beside the normal ones, never among them.
+comma := ,
+BUILD ?= build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
+
+# ---- packages: looked for, and installed where allowed, before anything asks pkg-config ----
+GOALS := $(or $(MAKECMDGOALS),all)
+# `make` with nothing to compile needs none
+NEEDS := $(if $(filter-out help clean,$(GOALS)),build) $(if $(filter bench report test,$(GOALS)),run) \
+	$(if $(filter test unit-tests,$(GOALS)),test) $(filter lint,$(GOALS))
+ifneq (,$(filter build,$(NEEDS)))
+ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
+ifneq (ok,$(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out ci/deps.sh $(NEEDS) && echo ok))
+$(error packages are missing, see above)
+endif
+endif
+endif
+
+# As many jobs as processors; a -j of the caller wins, and a make that another one started shares its jobs.
+ifeq (0,$(MAKELEVEL))
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wwrite-strings
+WARN += $(if $(filter 1,$(WERROR)),-Werror)
+SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+
+PKGS := hwloc sqlite3 jansson libxxhash libconfuse
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) $(SANFLAGS) -fvisibility=hidden -MMD -MP
+HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
+# No contraction: a fused multiply-add would change the bits that variants must agree on.
+# Each function and each object is a section, up to the finished plugin, and relocations are kept: harness/worker/code_hash.c
+# tells from them which variants have changed. With a linker that cannot do this, set PLUGIN_LDFLAGS= (all then count as changed).
+PLUGIN_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -O3 -fPIC -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections \
+	-Iharness/include
+PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.* .rodata* .data.* .bss.*)
+LDLIBS := $(PKG_LIBS) -lm -ldl -lpthread
+
+ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+
+# ---- harness ----
+CORE_SRCS := $(sort $(wildcard harness/base/*.c harness/model/*.c harness/stats/*.c harness/machine/*.c \
+	harness/counters/*.c harness/plan/*.c harness/worker/*.c harness/measure/*.c harness/store/*.c \
+	harness/judge/*.c reports/*.c))
+CLI_SRCS  := $(sort $(wildcard harness/cli/*.c))
+CORE_OBJS := $(CORE_SRCS:%.c=$(BUILD)/obj/%.o)
+CLI_OBJS  := $(CLI_SRCS:%.c=$(BUILD)/obj/%.o)
+
+# ---- plugins: bench/ becomes ops.so; each kernels/<family> one object of variants, its OpenBLAS variants another ----
+OPS_SRCS := $(sort $(wildcard bench/*.c bench/*/*.c))
+FAMILIES := $(sort $(notdir $(patsubst %/,%,$(wildcard kernels/*/))))
+family_srcs = $(sort $(filter-out %_openblas.c %_openblas_plugin.c,$(wildcard kernels/$(1)/*.c)))
+blas_srcs   = $(sort $(wildcard kernels/$(1)/*_openblas.c kernels/$(1)/*_openblas_plugin.c))
+BLAS_FAMILIES := $(foreach f,$(FAMILIES),$(if $(call blas_srcs,$(f)),$(f)))
+# Optional parts: 0 leaves one out, 1 insists on it, auto takes it where it is found. OpenBLAS is loaded when a case needs
+# it and takes nothing to build, so it is in unless OPENBLAS=0.
+OPENBLAS ?= 1
+CUDA     ?= auto
+NVCC := $(if $(filter 0,$(CUDA)),,$(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null))
+ifneq (,$(filter build,$(NEEDS)))
+ifeq (1,$(CUDA)$(NVCC))
+$(error CUDA=1, but there is no nvcc in PATH or /usr/local/cuda/bin: install the CUDA toolkit or leave it at CUDA=auto)
+endif
+endif
+
+PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
+	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so))
+
+# Variants are compiled for the CPU their file name ends in; the harness asks the CPU before it calls them.
+isa_flags_x86_64 = $(if $(filter %_avx2,$(1)),-mavx2 -mfma -mf16c)$(if $(filter %_avxvnni,$(1)),-mavx2 -mfma -mf16c -mavxvnni)$(if $(filter %_avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c)$(if $(filter %_avx512vnni,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c)
+isa_flags = $(call isa_flags_$(ARCH),$(basename $(1)))
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
+
+.DEFAULT_GOAL := all
+.PHONY: all plugins help clean test unit-tests bench gate compare report manifests lint install install-files FORCE
+all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(BUILD)/share/assay ## build the program and its plugins
+	@:
+
+plugins: $(PLUGINS) ## build the plugins alone, as `assay compare` does for a revision
+	@:
+
+help: ## show this list
+	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+clean: ## remove everything that was built
+	rm -rf build
+
+# Which optional parts are in; printed when that changes.
+FEATURES = OpenBLAS $(if $(filter 0,$(OPENBLAS)),no (OPENBLAS=0),found when run); \
+	CUDA $(if $(NVCC),$(NVCC),no nvcc); compiler $(CC)$(if $(SANITIZE),; sanitizers $(SANITIZE))
+$(BUILD)/features: FORCE
+	@mkdir -p $(@D); echo '$(FEATURES)' | cmp -s - $@ || { echo '$(FEATURES)' > $@; echo '  with   $(FEATURES)'; }
+
+# What was built from what, for the results that this build will make.
+$(BUILD)/gen/build_info.h: FORCE
+	@mkdir -p $(@D); ci/build_info.sh '$(VERSION)' '$(firstword $(CC))' '$(CFLAGS) $(SANFLAGS) | plugins $(CFLAGS) -O3 -ffp-contract=off -fno-math-errno' \
+		> $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+$(BUILD)/obj/harness/cli/cli_build.o: $(BUILD)/gen/build_info.h
+
+# A build folder has the shape of an installation, so that the program finds its files in the same way.
+$(BUILD)/share/assay:
+	@mkdir -p $@.tmp; ln -sfnr bench $@.tmp/bench; ln -sfnr baselines $@.tmp/baselines; mv -T $@.tmp $@
+
+# Objects depend on a file that changes only when the compiler or its flags do.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D); printf '%s\n' '$(CC) $(HARNESS_CFLAGS) | $(PLUGIN_CFLAGS)' | cmp -s - $@ || \
+		printf '%s\n' '$(CC) $(HARNESS_CFLAGS) | $(PLUGIN_CFLAGS)' > $@
+
+$(BUILD)/obj/harness/%.o: harness/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(HARNESS_CFLAGS) -c -o $@ $<
+$(BUILD)/obj/reports/%.o: reports/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(HARNESS_CFLAGS) -c -o $@ $<
+$(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(PLUGIN_CFLAGS) -c -o $@ $<
+$(BUILD)/obj/kernels/%.o: kernels/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
+
+# The migrations of the store, in order, as C strings.
+STORE_SQL := $(sort $(wildcard harness/store/schema/*.sql))
+$(BUILD)/gen/store_schema.h: harness/store/schema/embed.awk $(STORE_SQL)
+	@mkdir -p $(@D)
+	$(call say,SQL,$@)awk -f $< $(STORE_SQL) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/harness/store/store_migrate.o: $(BUILD)/gen/store_schema.h
+
+$(BUILD)/lib/libassay-core.a: $(CORE_OBJS)
+	@mkdir -p $(@D); rm -f $@
+	$(call say,AR,$@)ar rcs $@ $^
+
+$(BUILD)/bin/assay: $(CLI_OBJS) $(BUILD)/lib/libassay-core.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+link_plugin = $(CC) $(SANFLAGS) $(LDFLAGS) -shared -Wl,--build-id $(PLUGIN_LDFLAGS) -o $@ $(filter %.o,$^)
+
+$(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(link_plugin) -lm
+
+define family_rules
+$(BUILD)/plugins/$(1).so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1)))
+	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)$$(link_plugin) -lm
+$(BUILD)/plugins/$(1)-openblas.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call blas_srcs,$(1)))
+	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)$$(link_plugin) -ldl
+endef
+$(foreach f,$(FAMILIES),$(eval $(call family_rules,$(f))))
+
+# ---- tests ----
+UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(BUILD)/tests/%)
+TEST_PLUGIN_SRCS := $(sort $(wildcard tests/plugins/*.c))
+TEST_PLUGINS := $(TEST_PLUGIN_SRCS:tests/plugins/%.c=$(BUILD)/tests/plugins/%.so)
+
+$(BUILD)/obj/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(HARNESS_CFLAGS) -Itests/unit -c -o $@ $<
+$(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(BUILD)/lib/libassay-core.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
+$(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(PLUGIN_CFLAGS) -shared -Wl,--build-id -o $@ $<
+
+# One source, each time with one thing changed; not sanitized, since that adds to every object what reaches all of it.
+CODE_PROBES := $(addprefix $(BUILD)/tests/code_hash/,$(addsuffix .so,base unrelated renamed callee constant table pointer pointed \
+	jumps data string import constructor bare stripped coarse-base coarse-callee coarse-pointed coarse-unrelated coarse-renamed))
+probe_cc = $(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -DPROBE_$(lastword $(subst -, ,$*)) -shared -o $@ $<
+$(BUILD)/tests/code_hash/%.so: tests/fixtures/code_hash/probe.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(probe_cc) $(PLUGIN_LDFLAGS)
+$(BUILD)/tests/code_hash/coarse-%.so: tests/fixtures/code_hash/probe.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(probe_cc) -fno-function-sections -fno-data-sections -Wl,--emit-relocs
+$(BUILD)/tests/code_hash/bare.so: tests/fixtures/code_hash/probe.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(probe_cc)
+$(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
+	$(call say,STRIP,$@)strip -o $@ $<
+$(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
+# tests of what only the program has
+$(BUILD)/tests/test_revision: $(addprefix $(BUILD)/obj/harness/cli/,revision.o repository.o)
+
+unit-tests: $(UNIT_BINS) $(TEST_PLUGINS)
+test: all unit-tests ## build and run all tests
+	@ci/run_tests.sh $(BUILD) $(UNIT_BINS)
+
+# ---- measuring ----
+SUITE ?= quick
+ASSAY = $(BUILD)/bin/assay
+
+# The gravest of both exit codes, in the order of the design.
+bench: all ## measure the quick suite and judge it (SUITE=...)
+	@$(ASSAY) run --suite $(SUITE); r=$$?; \
+	case $$r in 0|3|4) ;; *) exit $$r ;; esac; \
+	echo; $(ASSAY) gate --suite $(SUITE) --allow-no-baseline; g=$$?; \
+	for c in 70 2 3 4 1 5 6; do if [ $$r = $$c ] || [ $$g = $$c ]; then exit $$c; fi; done
+
+# Reports land in $(BUILD)/gate; BASE= names another revision than the one this tree branched off. A revision is built in a
+# tree of its own, which must not take this one's BUILD= for its own.
+gate: all | $(filter bench,$(GOALS)) ## compare with the merge base; without one judge against the stored baseline (SUITE=... STRICT=1)
+	@env -u BUILD ASSAY='$(ASSAY)' SUITE='$(SUITE)' BASE='$(BASE)' STRICT='$(STRICT)' GATE_DIR='$(BUILD)/gate' ci/gate.sh
+
+compare: all ## compare the working tree with a revision, plugin or folder (BASE=... SUITE=...)
+	@[ -n '$(BASE)' ] || { echo "make compare: name what to compare with, for example 'make compare BASE=main'" >&2; exit 2; }
+	@env -u BUILD $(ASSAY) compare '$(BASE)' --suite $(SUITE)
+
+report: all | $(filter bench,$(GOALS)) ## draw all stored runs into build/report
+	@$(ASSAY) plot report -o $(BUILD)/report
+
+manifests: all ## rewrite baselines/*.manifest from the suites
+	@for s in bench/suites/*.suite; do n=$$(basename $$s .suite); \
+		$(ASSAY) list --manifest --suite $$n > $(BUILD)/$$n.manifest || exit; \
+		cmp -s $(BUILD)/$$n.manifest baselines/$$n.manifest || cp $(BUILD)/$$n.manifest baselines/; done
+
+lint: $(BUILD)/gen/store_schema.h ## check layers, headers and scripts
+	@ci/check_layers.sh
+	@ci/check_headers.sh $(CC) $(filter-out -MMD -MP,$(HARNESS_CFLAGS)) -Wno-unused-function
+	@if command -v shellcheck >/dev/null; then shellcheck ci/*.sh .ci/run; else echo 'no shellcheck: scripts are not checked'; fi
+
+# ---- installing ----
+PREFIX  ?= /usr/local
+DESTDIR ?=
+I = $(DESTDIR)$(PREFIX)
+install: all ## install to PREFIX (/usr/local) below DESTDIR
+	@$(MAKE) --no-print-directory install-files
+install-files:
+	install -d $(I)/bin $(I)/lib/assay/plugins $(I)/lib/pkgconfig $(I)/include/assay $(I)/share/man/man1 \
+		$(I)/share/assay/bench/suites $(I)/share/assay/baselines
+	install -m 755 $(BUILD)/bin/assay $(I)/bin/
+	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
+	install -m 644 harness/include/assay/*.h $(I)/include/assay/
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in > $(I)/lib/pkgconfig/assay.pc
+	install -m 644 harness/cli/assay.1 $(I)/share/man/man1/
+	install -m 644 bench/*.bench $(I)/share/assay/bench/
+	install -m 644 bench/suites/*.suite $(I)/share/assay/bench/suites/
+	install -m 644 baselines/* $(I)/share/assay/baselines/
+
+.SECONDARY:
+-include $(shell find $(BUILD)/obj $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The timed calls. One run of prefill reads the whole prompt into an empty cache; of decode goes back to the end of the
+ * prompt, which prepare() read, and generates; of chat plays all conversations, beginning with an empty prefix cache.
+ */
+#include "../generate_ops.h"
+#include "generate_engine.h"
+#include "generate_sampler.h"
+#include "generate_stats.h"
+
+#include <string.h>
+
+static double seconds_since(const struct gen_engine *e, uint64_t ns)
+{
+	return (double)(e->job->host->now_ns() - ns) * 1e-9;
+}
+
+/* The token that follows the sequence's @len tokens, from the logits of the last step. */
+static int32_t sample(struct gen_engine *e, int64_t len)
+{
+	const struct gen_sampling s = {
+		.kind = e->plan.sampler,
+		.top_k = GEN_TOP_K,
+		.top_p = GEN_TOP_P,
+		.temperature = GEN_TEMPERATURE,
+		.seed = e->job->seed,
+	};
+	int32_t token;
+
+	assay_generate_clock(e);
+	token = assay_generate_sample(&s, e->logits, e->plan.m->vocab, len, e->f32 + e->work.probs, e->heap);
+	assay_generate_phase(e, GEN_PHASE_SAMPLING);
+	return token;
+}
+
+/* Tokens seq.len … @end − 1 in steps of the batch; logits of the last. */
+static int read_prompt(struct gen_engine *e, const int32_t *tokens, int64_t end)
+{
+	while (e->seq.len < end) {
+		int64_t n = end - e->seq.len < e->plan.batch ? end - e->seq.len : e->plan.batch;
+		int rc = assay_generate_step(e, tokens + e->seq.len, n, e->seq.len + n == end);
+
+		if (rc)
+			return rc;
+		if (e->plan.kind == GEN_CHAT)
+			assay_generate_prefix_advance(&e->prefix, &e->seq, e->seq.len + n);
+		else
+			e->seq.len += n;
+		e->n_tokens += (uint64_t)n;
+		e->n_prefill_steps++;
+	}
+	return 0;
+}
+
+static int decode_step(struct gen_engine *e, const int32_t *token)
+{
+	int rc = assay_generate_step(e, token, 1, 1);
+
+	e->n_tokens++;
+	e->n_decode_steps++;
+	return rc;
+}
+
+static void begin_run(struct gen_engine *e)
+{
+	memset(e->phase_ns, 0, sizeof(e->phase_ns));
+	e->n_tokens = e->n_prefill_steps = e->n_decode_steps = 0;
+}
+
+static void finish_run(struct gen_engine *e, uint64_t begin)
+{
+	struct gen_stats *s = e->job->op_state;
+
+	assay_generate_ring_push(&s->run_s, seconds_since(e, begin));
+	for (int i = 0; i < GEN_N_PHASES; i++)
+		s->phase_s[i] += (double)e->phase_ns[i] * 1e-9;
+	assay_counter(e->job, ASSAY_GENERATE_TOKENS, e->n_tokens);
+	assay_counter(e->job, ASSAY_GENERATE_PREFILL_STEPS, e->n_prefill_steps);
+	assay_counter(e->job, ASSAY_GENERATE_DECODE_STEPS, e->n_decode_steps);
+}
+
+static int prepare(struct assay_job *job)
+{
+	const struct gen_stats *s = job->op_state;
+
+	job->state = assay_generate_engine_new(job, &s->plan);
+	return job->state ? 0 : -1;
+}
+
+static void release(struct assay_job *job)
+{
+	assay_generate_engine_free(job->state, job);
+	job->state = NULL;
+}
+
+/* ---- prefill ---- */
+
+static int prefill_run(struct assay_job *job)
+{
+	struct gen_engine *e = job->state;
+	struct gen_stats *s = job->op_state;
+	int32_t *out = job->tensors[GEN_T_TOKENS].data;
+	uint64_t begin = job->host->now_ns();
+	int rc;
+
+	begin_run(e);
+	e->seq.len = 0;
+	e->tracing = 1;
+	rc = read_prompt(e, job->tensors[GEN_T_PROMPT].data, e->plan.pp);
+	if (rc)
+		return rc;
+	out[0] = sample(e, e->plan.pp);
+	assay_generate_ring_push(&s->ttft_s, seconds_since(e, begin));
+	finish_run(e, begin);
+	return 0;
+}
+
+/* ---- decode ---- */
+
+static int decode_prepare(struct assay_job *job)
+{
+	struct gen_engine *e;
+	int rc = prepare(job);
+
+	if (rc)
+		return rc;
+	e = job->state;
+	rc = read_prompt(e, job->tensors[GEN_T_PROMPT].data, e->plan.pp);
+	if (rc) {
+		release(job);
+		return rc;
+	}
+	e->first = sample(e, e->plan.pp);
+	return 0;
+}
+
+static int decode_run(struct assay_job *job)
+{
+	struct gen_engine *e = job->state;
+	struct gen_stats *s = job->op_state;
+	int32_t *out = job->tensors[GEN_T_TOKENS].data;
+	uint64_t begin = job->host->now_ns();
+
+	begin_run(e);
+	e->tracing = 1;
+	out[0] = e->first;
+	for (int64_t i = 0; i < e->plan.tg; i++) {
+		uint64_t step = job->host->now_ns();
+		int rc;
+
+		e->seq.len = e->plan.pp + i;
+		rc = decode_step(e, &out[i]);
+		if (rc)
+			return rc;
+		out[i + 1] = sample(e, e->plan.pp + i + 1);
+		assay_generate_ring_push(&s->tpot_s, seconds_since(e, step));
+	}
+	finish_run(e, begin);
+	return 0;
+}
+
+/* ---- chat ---- */
+
+/* The prompt of a request: system, then messages and replies so far in turn, then the new message. */
+static int64_t compose_prompt(struct gen_engine *e, int64_t user, int64_t turn)
+{
+	const struct gen_plan *p = &e->plan;
+	const int32_t *prompt = e->job->tensors[GEN_T_PROMPT].data, *replies = e->job->tensors[GEN_T_TOKENS].data;
+	int32_t *dst = e->seq.tokens;
+
+	memcpy(dst, prompt, (size_t)p->system * sizeof(*dst));
+	dst += p->system;
+	for (int64_t t = 0; t <= turn; t++) {
+		int64_t at = user * p->turns + t;
+
+		memcpy(dst, prompt + p->system + at * p->message, (size_t)p->message * sizeof(*dst));
+		dst += p->message;
+		if (t == turn)
+			break;
+		memcpy(dst, replies + at * p->reply, (size_t)p->reply * sizeof(*dst));
+		dst += p->reply;
+	}
+	return dst - e->seq.tokens;
+}
+
+static int request(struct gen_engine *e, int64_t user, int64_t turn)
+{
+	struct gen_stats *s = e->job->op_state;
+	int32_t *reply = (int32_t *)e->job->tensors[GEN_T_TOKENS].data + (user * e->plan.turns + turn) * e->plan.reply;
+	uint64_t begin = e->job->host->now_ns(), step;
+	int64_t len = compose_prompt(e, user, turn);
+	int rc;
+
+	assay_generate_prefix_begin(&e->prefix, &e->seq, len);
+	if (assay_generate_prefix_reserve(&e->prefix, &e->seq, len + e->plan.reply))
+		return e->job->host->fail(e->job, "no block of the KV cache is free for %lld tokens",
+					  (long long)(len + e->plan.reply));
+	rc = read_prompt(e, e->seq.tokens, len);
+	if (rc)
+		return rc;
+	reply[0] = sample(e, len);
+	assay_generate_ring_push(&s->ttft_s, seconds_since(e, begin));
+	for (int64_t i = 1; i < e->plan.reply; i++) {
+		step = e->job->host->now_ns();
+		e->seq.tokens[len + i - 1] = reply[i - 1];
+		rc = decode_step(e, &reply[i - 1]);
+		if (rc)
+			return rc;
+		assay_generate_prefix_advance(&e->prefix, &e->seq, len + i);
+		reply[i] = sample(e, len + i);
+		assay_generate_ring_push(&s->tpot_s, seconds_since(e, step));
+	}
+	return 0;
+}
+
+static int chat_run(struct assay_job *job)
+{
+	struct gen_engine *e = job->state;
+	struct gen_stats *s = job->op_state;
+	uint64_t begin = job->host->now_ns();
+
+	begin_run(e);
+	assay_generate_prefix_reset(&e->prefix);
+	for (int64_t turn = 0; turn < e->plan.turns; turn++) {
+		for (int64_t user = 0; user < e->plan.users; user++) {
+			int rc;
+
+			e->tracing = turn == e->plan.turns - 1 && user == e->plan.users - 1;
+			rc = request(e, user, turn);
+			assay_generate_prefix_end(&e->prefix, &e->seq);
+			if (rc)
+				return rc;
+		}
+	}
+	s->lookups = e->prefix.lookups;
+	s->hits = e->prefix.hits;
+	s->evictions = e->prefix.evictions;
+	assay_counter(job, ASSAY_GENERATE_KV_LOOKUPS, s->lookups);
+	assay_counter(job, ASSAY_GENERATE_KV_HITS, s->hits);
+	assay_counter(job, ASSAY_GENERATE_KV_MISSES, s->lookups - s->hits);
+	assay_counter(job, ASSAY_GENERATE_KV_EVICTIONS, s->evictions);
+	finish_run(e, begin);
+	return 0;
+}
+
+const struct assay_variant assay_generate_prefill_driver = {
+	.op = "generate.prefill",
+	.name = "driver",
+	.help = "transformer on one matmul.ternary variant",
+	.prepare = prepare,
+	.run = prefill_run,
+	.release = release,
+};
+
+const struct assay_variant assay_generate_decode_driver = {
+	.op = "generate.decode",
+	.name = "driver",
+	.help = "transformer on one matmul.ternary variant",
+	.prepare = decode_prepare,
+	.run = decode_run,
+	.release = release,
+};
+
+const struct assay_variant assay_generate_chat_driver = {
+	.op = "generate.chat",
+	.name = "driver",
+	.help = "transformer with a prefix cache on one matmul.ternary variant",
+	.prepare = prepare,
+	.run = chat_run,
+	.release = release,
+};

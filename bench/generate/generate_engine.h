@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The transformer: runs tokens through the layers on a matmul.ternary variant, keeps keys and values, and gives logits.
+ * It knows blocks of the KV cache by their numbers, not who else uses them. One engine per job; allocates in init only.
+ */
+#ifndef ASSAY_GENERATE_ENGINE_H
+#define ASSAY_GENERATE_ENGINE_H
+
+#include "generate_model.h"
+#include "generate_prefix.h"
+
+enum gen_phase {
+	GEN_PHASE_EMBEDDING,
+	GEN_PHASE_ATTENTION,
+	GEN_PHASE_FFN,
+	GEN_PHASE_HEAD,
+	GEN_PHASE_SAMPLING,
+	GEN_N_PHASES
+};
+
+#define GEN_KERNEL_COUNTERS 64
+
+/* One weight matrix as a job of the matmul variant. */
+struct gen_matmul {
+	struct assay_job job;
+	struct assay_shape shape;
+	struct assay_tensor tensors[ASSAY_TERNARY_N_TENSORS];
+	struct assay_tensor_spec specs[ASSAY_TERNARY_N_TENSORS];
+};
+
+struct gen_engine {
+	struct gen_plan plan;
+	struct gen_trace trace;
+	struct gen_work work;
+	const struct assay_job *job;
+	const struct assay_variant *kernel;
+	struct gen_matmul *matmuls; /* [layers][GEN_N_MATRICES] */
+	int n_prepared;             /* how many of them the variant has prepared */
+
+	/* What the variant counts for its own op, which is not measured here. */
+	uint64_t kernel_counters[GEN_KERNEL_COUNTERS];
+
+	const uint16_t *embedding, *head;
+	const float *norms;
+	float *f32, *rope, *logits;
+	uint16_t *kv;
+	int8_t *i8;
+	int32_t *heap, *slots; /* slots: trace slot of each token of the step, or −1 */
+	struct gen_sequence seq;
+	struct gen_prefix prefix;
+
+	/* The step under way. */
+	const int32_t *tokens;
+	int64_t n, pos;
+	int layer, tracing;
+
+	/* Of the run under way. */
+	uint64_t phase_ns[GEN_N_PHASES], mark_ns;
+	uint64_t n_tokens, n_prefill_steps, n_decode_steps;
+	int32_t first; /* decode: what the prompt predicts */
+};
+
+/* Bytes of the block that init takes with host->alloc. */
+uint64_t assay_generate_engine_bytes(const struct gen_plan *plan);
+/* Elements of GEN_T_WORK_I32. */
+int64_t assay_generate_work_i32_len(const struct gen_plan *plan);
+
+/* NULL after host->fail. job must outlive the engine. */
+struct gen_engine *assay_generate_engine_new(struct assay_job *job, const struct gen_plan *plan);
+void assay_generate_engine_free(struct gen_engine *e, struct assay_job *job);
+
+/*
+ * Run @n ≤ batch tokens at positions seq.len … of the engine's sequence, whose table must reach that far, and set
+ * e->logits from the last one where @want_logits. 0, or the matmul variant's error. seq.len is the caller's to advance.
+ */
+int assay_generate_step(struct gen_engine *e, const int32_t *tokens, int64_t n, int want_logits);
+
+/* Close the time since the last mark into a phase; assay_generate_clock() sets the mark without counting. */
+void assay_generate_phase(struct gen_engine *e, enum gen_phase phase);
+void assay_generate_clock(struct gen_engine *e);
+
+/* The passes over tokens and heads, for the layer in e->layer (assay_parallel_fn). */
+void assay_generate_pass_embed(void *engine, uint32_t tid, uint32_t n_threads);
+void assay_generate_pass_attn_norm(void *engine, uint32_t tid, uint32_t n_threads);
+void assay_generate_pass_rope(void *engine, uint32_t tid, uint32_t n_threads);
+void assay_generate_pass_attend(void *engine, uint32_t tid, uint32_t n_threads);
+void assay_generate_pass_attn_sub(void *engine, uint32_t tid, uint32_t n_threads);
+void assay_generate_pass_ffn_norm(void *engine, uint32_t tid, uint32_t n_threads);
+void assay_generate_pass_ffn_act(void *engine, uint32_t tid, uint32_t n_threads);
+void assay_generate_pass_last(void *engine, uint32_t tid, uint32_t n_threads);
+void assay_generate_pass_head(void *engine, uint32_t tid, uint32_t n_threads);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Seeded inputs. Each matrix gives outputs of about unit variance from inputs of unit variance. The layers together
+ * bring the residual to a variance of 4, each adding the same, so that all of them matter and the embedding is small
+ * beside them: otherwise every token would predict itself through a tied head.
+ */
+#include <string.h>
+
+#include "../generate_ops.h"
+#include "assay/random.h"
+#include "generate_math.h"
+#include "generate_stats.h"
+
+#define LOGIT_STD 2.5f
+
+struct filling {
+	const struct assay_job *job;
+	const struct gen_plan *plan;
+};
+
+static void share(int64_t n, uint32_t tid, uint32_t n_threads, int64_t *begin, int64_t *end)
+{
+	*begin = n * tid / n_threads;
+	*end = n * (tid + 1) / n_threads;
+}
+
+/* Two random bits a weight: their sum is the code, −1, 0, +1 in the proportions 1 : 2 : 1. */
+static void fill_weights(const struct filling *f, uint32_t tid, uint32_t n_threads)
+{
+	uint8_t *w = f->job->tensors[GEN_T_WEIGHTS].data;
+	int64_t begin, end;
+
+	share((int64_t)(f->job->tensors[GEN_T_WEIGHTS].bytes / 16), tid, n_threads, &begin, &end);
+	for (int64_t i = begin; i < end; i++) {
+		struct assay_philox r = assay_random4(f->job->seed, GEN_T_WEIGHTS, (uint64_t)i);
+
+		for (int j = 0; j < 4; j++)
+			r.v[j] = (r.v[j] & 0x55555555u) + (r.v[j] >> 1 & 0x55555555u);
+		memcpy(w + i * 16, r.v, 16);
+	}
+}
+
+static void fill_embedding(const struct filling *f, uint32_t tid, uint32_t n_threads)
+{
+	uint16_t *e = f->job->tensors[GEN_T_EMBEDDING].data;
+	float std = LOGIT_STD / __builtin_sqrtf((float)f->plan->m->dim);
+	int64_t begin, end;
+
+	share((int64_t)(f->job->tensors[GEN_T_EMBEDDING].bytes / 8), tid, n_threads, &begin, &end);
+	for (int64_t i = begin; i < end; i++) {
+		struct assay_philox r = assay_random4(f->job->seed, GEN_T_EMBEDDING, (uint64_t)i);
+
+		for (int j = 0; j < 4; j++)
+			e[i * 4 + j] = assay_generate_bf16(std * assay_normal_f32(r.v[j]));
+	}
+}
+
+static void fill_scales(const struct filling *f)
+{
+	const struct gen_model *m = f->plan->m;
+	float *scales = f->job->tensors[GEN_T_SCALES].data;
+	int64_t rows, cols;
+
+	for (int64_t i = 0; i < (int64_t)m->layers * GEN_N_MATRICES; i++) {
+		struct assay_philox r = assay_random4(f->job->seed, GEN_T_SCALES, (uint64_t)i);
+		int matrix = (int)(i % GEN_N_MATRICES);
+		float share_of = matrix == GEN_WO || matrix == GEN_WDOWN ? 0.5f * (float)m->layers : 1.0f;
+
+		assay_generate_matrix_dims(m, matrix, &rows, &cols);
+		scales[i] =
+			__builtin_sqrtf(2.0f / ((float)cols * share_of)) * (0.9f + 0.2f * assay_uniform_f32(r.v[0]));
+	}
+}
+
+static void fill_small(const struct filling *f)
+{
+	const struct gen_model *m = f->plan->m;
+	float *norms = f->job->tensors[GEN_T_NORMS].data;
+	int32_t *prompt = f->job->tensors[GEN_T_PROMPT].data;
+	int64_t n_norms = assay_generate_norms_len(m);
+
+	fill_scales(f);
+	for (int64_t i = 0; i < n_norms; i++)
+		norms[i] = 1.0f + 0.1f * assay_normal_f32(assay_random4(f->job->seed, GEN_T_NORMS, (uint64_t)i).v[0]);
+	for (int64_t i = 0; i < f->plan->n_prompt; i++)
+		prompt[i] = (int32_t)((uint64_t)assay_random4(f->job->seed, GEN_T_PROMPT, (uint64_t)i).v[0] *
+					      (uint32_t)m->vocab >>
+				      32);
+}
+
+static void fill_pass(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	const struct filling *f = arg;
+
+	fill_weights(f, tid, n_threads);
+	fill_embedding(f, tid, n_threads);
+	if (tid == 0)
+		fill_small(f);
+}
+
+static int fill(enum gen_kind kind, struct assay_job *job)
+{
+	struct assay_reason why = { "" };
+	struct gen_stats *s = job->op_state;
+	struct filling f = { job, NULL };
+
+	if (!s)
+		s = job->host->alloc(job, sizeof(*s));
+	if (!s)
+		return job->host->fail(job, "cannot allocate the latency rings: out of memory");
+	memset(s, 0, sizeof(*s));
+	job->op_state = s;
+	if (assay_generate_plan(kind, job->shape, &s->plan, &why))
+		return job->host->fail(job, "%s", why.text);
+	f.plan = &s->plan;
+	job->host->parallel(job, fill_pass, &f);
+	return 0;
+}
+
+int assay_generate_prefill_fill(struct assay_job *job)
+{
+	return fill(GEN_PREFILL, job);
+}
+
+int assay_generate_decode_fill(struct assay_job *job)
+{
+	return fill(GEN_DECODE, job);
+}
+
+int assay_generate_chat_fill(struct assay_job *job)
+{
+	return fill(GEN_CHAT, job);
+}
+
+void assay_generate_release(struct assay_job *job)
+{
+	if (job->op_state)
+		job->host->release(job, job->op_state);
+	job->op_state = NULL;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happens between the matrices, token by token and head by head. Each output is computed by one thread in one
+ * order, whatever the number of threads and whatever else is in the batch, so that a token's numbers depend on its
+ * prefix alone.
+ */
+#include "generate_engine.h"
+
+#include <string.h>
+
+#include "generate_math.h"
+
+struct range {
+	int64_t begin, end;
+};
+
+static struct range share(int64_t n, uint32_t tid, uint32_t n_threads)
+{
+	return (struct range){ n * tid / n_threads, n * (tid + 1) / n_threads };
+}
+
+/* ---- trace ---- */
+
+static void trace_f32(struct gen_engine *e, int64_t token, int layer, int64_t at, const float *src, int64_t n)
+{
+	float *dst = e->job->tensors[GEN_T_TRACE_F32].data;
+
+	if (e->slots[token] >= 0)
+		memcpy(dst + (e->slots[token] * e->plan.m->layers + layer) * e->trace.f32_len + at, src,
+		       (size_t)n * sizeof(*dst));
+}
+
+static void trace_y(struct gen_engine *e, int64_t token, int layer, int matrix)
+{
+	int64_t rows, cols;
+
+	assay_generate_matrix_dims(e->plan.m, matrix, &rows, &cols);
+	trace_f32(e, token, layer, e->trace.y[matrix], e->f32 + e->work.y[matrix] + token * rows, rows);
+}
+
+/* ---- shared steps ---- */
+
+static float *resid_of(struct gen_engine *e, int64_t token)
+{
+	return e->f32 + e->work.resid + token * e->plan.m->dim;
+}
+
+static float *y_of(struct gen_engine *e, int matrix, int64_t token)
+{
+	int64_t rows, cols;
+
+	assay_generate_matrix_dims(e->plan.m, matrix, &rows, &cols);
+	return e->f32 + e->work.y[matrix] + token * rows;
+}
+
+/* Norm number @norm of the layer, then int8; into row @token of the matrices' input, and into the trace. */
+static void norm_quantize(struct gen_engine *e, uint32_t tid, int64_t token, enum gen_norm norm, const float *x,
+			  int64_t n)
+{
+	const int64_t at[GEN_N_NORMS] = { e->trace.i8_attn, e->trace.i8_attn_sub, e->trace.i8_ffn,
+					  e->trace.i8_ffn_sub };
+	float *out = e->f32 + e->work.norm + tid * e->work.norm_stride, *scale = e->f32 + e->work.scale + token;
+	int8_t *q = e->i8 + token * n, *dst = e->job->tensors[GEN_T_TRACE_I8].data;
+
+	assay_generate_rmsnorm(x, e->norms + assay_generate_norm_at(e->plan.m, e->layer, norm), n, out);
+	*scale = assay_generate_quantize(out, n, q);
+	if (e->slots[token] < 0)
+		return;
+	memcpy(dst + (e->slots[token] * e->plan.m->layers + e->layer) * e->trace.i8_len + at[norm], q, (size_t)n);
+	trace_f32(e, token, e->layer, e->trace.scales + norm, scale, 1);
+}
+
+/* ---- passes ---- */
+
+void assay_generate_pass_embed(void *engine, uint32_t tid, uint32_t n_threads)
+{
+	struct gen_engine *e = engine;
+	struct range r = share(e->n, tid, n_threads);
+
+	for (int64_t t = r.begin; t < r.end; t++) {
+		const uint16_t *row = e->embedding + (int64_t)e->tokens[t] * e->plan.m->dim;
+		float *x = resid_of(e, t);
+
+		for (int32_t i = 0; i < e->plan.m->dim; i++)
+			x[i] = assay_generate_from_bf16(row[i]);
+	}
+}
+
+/* The feed-forward of the layer before ends here: its output joins the residual. */
+static void finish_layer(struct gen_engine *e, int64_t token, int layer)
+{
+	trace_y(e, token, layer, GEN_WDOWN);
+	assay_generate_add(resid_of(e, token), y_of(e, GEN_WDOWN, token), e->plan.m->dim);
+}
+
+void assay_generate_pass_attn_norm(void *engine, uint32_t tid, uint32_t n_threads)
+{
+	struct gen_engine *e = engine;
+	struct range r = share(e->n, tid, n_threads);
+
+	for (int64_t t = r.begin; t < r.end; t++) {
+		if (e->layer > 0)
+			finish_layer(e, t, e->layer - 1);
+		trace_f32(e, t, e->layer, e->trace.resid, resid_of(e, t), e->plan.m->dim);
+		norm_quantize(e, tid, t, GEN_NORM_ATTN, resid_of(e, t), e->plan.m->dim);
+	}
+}
+
+/* Pool token that holds a position of the sequence. */
+static int64_t pool_token(const struct gen_engine *e, int64_t pos)
+{
+	return (int64_t)e->seq.table[pos / GEN_KV_BLOCK] * GEN_KV_BLOCK + pos % GEN_KV_BLOCK;
+}
+
+static void store_kv(struct gen_engine *e, int64_t token, int which, const float *x)
+{
+	const struct gen_model *m = e->plan.m;
+
+	for (int32_t h = 0; h < m->kv_heads; h++) {
+		uint16_t *dst = e->kv + gen_kv_at(&e->plan, e->layer, which, h, pool_token(e, e->pos + token));
+
+		for (int32_t i = 0; i < m->head_dim; i++)
+			dst[i] = assay_generate_bf16(x[h * m->head_dim + i]);
+	}
+}
+
+void assay_generate_pass_rope(void *engine, uint32_t tid, uint32_t n_threads)
+{
+	struct gen_engine *e = engine;
+	const struct gen_model *m = e->plan.m;
+	struct range r = share(e->n, tid, n_threads);
+
+	for (int64_t t = r.begin; t < r.end; t++) {
+		const float *row = e->rope + (e->pos + t) * m->head_dim;
+		float *q = y_of(e, GEN_WQ, t), *k = y_of(e, GEN_WK, t);
+
+		trace_y(e, t, e->layer, GEN_WQ);
+		trace_y(e, t, e->layer, GEN_WK);
+		trace_y(e, t, e->layer, GEN_WV);
+		for (int32_t h = 0; h < m->heads; h++)
+			assay_generate_rope(row, m->head_dim, q + h * m->head_dim);
+		for (int32_t h = 0; h < m->kv_heads; h++)
+			assay_generate_rope(row, m->head_dim, k + h * m->head_dim);
+		store_kv(e, t, 0, k);
+		store_kv(e, t, 1, y_of(e, GEN_WV, t));
+	}
+}
+
+/* One head of one token over all positions up to its own, block by block of the cache. */
+static void attend(struct gen_engine *e, float *scores, int64_t token, int32_t head)
+{
+	const struct gen_model *m = e->plan.m;
+	int64_t len = e->pos + token + 1, dim = m->head_dim;
+	int32_t kv_head = head / (m->heads / m->kv_heads);
+	const float *q = y_of(e, GEN_WQ, token) + head * dim;
+	float *out = e->f32 + e->work.att + token * gen_q_dim(m) + head * dim;
+	float scale = 1.0f / __builtin_sqrtf((float)dim), sum;
+
+	for (int64_t at = 0; at < len; at += GEN_KV_BLOCK) {
+		const uint16_t *k = e->kv + gen_kv_at(&e->plan, e->layer, 0, kv_head, pool_token(e, at));
+
+		for (int64_t j = 0; j < GEN_KV_BLOCK && at + j < len; j++)
+			scores[at + j] = assay_generate_dot_bf16(q, k + j * dim, dim) * scale;
+	}
+	sum = assay_generate_softmax(scores, len, 1.0f);
+	memset(out, 0, (size_t)dim * sizeof(*out));
+	for (int64_t at = 0; at < len; at += GEN_KV_BLOCK)
+		assay_generate_weighted_sum(scores + at,
+					    e->kv + gen_kv_at(&e->plan, e->layer, 1, kv_head, pool_token(e, at)),
+					    len - at < GEN_KV_BLOCK ? len - at : GEN_KV_BLOCK, dim, out);
+	for (int64_t i = 0; i < dim; i++)
+		out[i] *= 1.0f / sum;
+}
+
+/* Dealt out one by one, because later tokens see more positions. */
+void assay_generate_pass_attend(void *engine, uint32_t tid, uint32_t n_threads)
+{
+	struct gen_engine *e = engine;
+	int32_t heads = e->plan.m->heads;
+	float *scores = e->f32 + e->work.scores + tid * e->work.scores_stride;
+
+	for (int64_t u = tid; u < e->n * heads; u += n_threads)
+		attend(e, scores, u / heads, (int32_t)(u % heads));
+}
+
+void assay_generate_pass_attn_sub(void *engine, uint32_t tid, uint32_t n_threads)
+{
+	struct gen_engine *e = engine;
+	int64_t dim = gen_q_dim(e->plan.m);
+	struct range r = share(e->n, tid, n_threads);
+
+	for (int64_t t = r.begin; t < r.end; t++) {
+		const float *att = e->f32 + e->work.att + t * dim;
+
+		trace_f32(e, t, e->layer, e->trace.att, att, dim);
+		norm_quantize(e, tid, t, GEN_NORM_ATTN_SUB, att, dim);
+	}
+}
+
+void assay_generate_pass_ffn_norm(void *engine, uint32_t tid, uint32_t n_threads)
+{
+	struct gen_engine *e = engine;
+	struct range r = share(e->n, tid, n_threads);
+
+	for (int64_t t = r.begin; t < r.end; t++) {
+		trace_y(e, t, e->layer, GEN_WO);
+		assay_generate_add(resid_of(e, t), y_of(e, GEN_WO, t), e->plan.m->dim);
+		norm_quantize(e, tid, t, GEN_NORM_FFN, resid_of(e, t), e->plan.m->dim);
+	}
+}
+
+void assay_generate_pass_ffn_act(void *engine, uint32_t tid, uint32_t n_threads)
+{
+	struct gen_engine *e = engine;
+	int64_t ffn = e->plan.m->ffn;
+	struct range r = share(e->n, tid, n_threads);
+
+	for (int64_t t = r.begin; t < r.end; t++) {
+		float *gate = y_of(e, GEN_WGATE, t);
+
+		trace_y(e, t, e->layer, GEN_WGATE);
+		trace_y(e, t, e->layer, GEN_WUP);
+		assay_generate_relu2_gate(gate, y_of(e, GEN_WUP, t), ffn, gate);
+		norm_quantize(e, tid, t, GEN_NORM_FFN_SUB, gate, ffn);
+	}
+}
+
+void assay_generate_pass_last(void *engine, uint32_t tid, uint32_t n_threads)
+{
+	struct gen_engine *e = engine;
+	int32_t dim = e->plan.m->dim;
+	const float *gain = e->norms + assay_generate_norm_at(e->plan.m, e->plan.m->layers, 0);
+	float *out = e->job->tensors[GEN_T_TRACE_LAST].data;
+	struct range r = share(e->n, tid, n_threads);
+
+	for (int64_t t = r.begin; t < r.end; t++) {
+		float *dst;
+
+		finish_layer(e, t, e->layer);
+		if (e->slots[t] < 0)
+			continue;
+		dst = out + (int64_t)e->slots[t] * 2 * dim;
+		memcpy(dst, resid_of(e, t), (size_t)dim * sizeof(*dst));
+		assay_generate_rmsnorm(resid_of(e, t), gain, dim, dst + dim);
+	}
+}
+
+/* Logits of the step's last token; its final norm is where the caller put it, at the start of work.norm. */
+void assay_generate_pass_head(void *engine, uint32_t tid, uint32_t n_threads)
+{
+	struct gen_engine *e = engine;
+	int64_t dim = e->plan.m->dim;
+	const float *x = e->f32 + e->work.norm;
+	struct range r = share(e->plan.m->vocab, tid, n_threads);
+
+	for (int64_t v = r.begin; v < r.end; v++)
+		e->logits[v] = assay_generate_dot_bf16(x, e->head + v * dim, dim);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings of latencies, and the metrics that report() makes of them. */
+#include "generate_stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../generate_ops.h"
+
+void assay_generate_ring_push(struct gen_ring *r, double value)
+{
+	r->values[r->n++ % GEN_RING] = value;
+}
+
+static size_t kept(const struct gen_ring *r)
+{
+	return r->n < GEN_RING ? (size_t)r->n : GEN_RING;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double assay_generate_ring_quantile(const struct gen_ring *r, double q, double *sorted)
+{
+	size_t n = kept(r), i;
+	double at;
+
+	if (n == 0)
+		return 0;
+	memcpy(sorted, r->values, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	at = q * (double)(n - 1);
+	i = (size_t)at;
+	return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+}
+
+double assay_generate_ring_mean(const struct gen_ring *r)
+{
+	size_t n = kept(r);
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += r->values[i];
+	return n ? sum / (double)n : 0;
+}
+
+/* ---- report ---- */
+
+#define UNLIMITED 1e18
+
+/* Rates and times are medians, or the quantile in the name, over the latest GEN_RING runs or tokens. */
+const struct assay_metric_def assay_generate_metrics[ASSAY_GENERATE_N_METRICS] = {
+	{ "tokens_per_s", "1/s", "prefill: prompt tokens; decode, chat: generated tokens; per second of a run, median",
+	  +1, 0, 0, UNLIMITED },
+	{ "ttft_s", "s", "time to the first token of a request, median", -1, 0, 0, UNLIMITED },
+	{ "tpot_mean_s", "s", "time per generated token after the first, mean", -1, 0, 0, UNLIMITED },
+	{ "tpot_p50_s", "s", "time per generated token, median", -1, 0, 0, UNLIMITED },
+	{ "tpot_p95_s", "s", "time per generated token, 95th percentile", -1, 0, 0, UNLIMITED },
+	{ "tpot_p99_s", "s", "time per generated token, 99th percentile", -1, 0, 0, UNLIMITED },
+	{ "kv_cache_hit_rate", "1", "prompt tokens whose keys and values were reused from a shared prefix, over all",
+	  +1, 0, 0, 1 },
+	{ "model_bytes", "B", "weights, scales, embedding, head and norms", -1, 0, 0, UNLIMITED },
+	{ "kv_bytes", "B", "keys and values", -1, 0, 0, UNLIMITED },
+	{ "time_embedding_frac", "1", "share of the time in the embedding", 0, 0, 0, 1 },
+	{ "time_attention_frac", "1", "share of the time in attention with its norms and projections", 0, 0, 0, 1 },
+	{ "time_ffn_frac", "1", "share of the time in the feed-forward with its norms and projections", 0, 0, 0, 1 },
+	{ "time_head_frac", "1", "share of the time in the final norm and the head", 0, 0, 0, 1 },
+	{ "time_sampling_frac", "1", "share of the time in sampling", 0, 0, 0, 1 },
+};
+
+const char *const assay_generate_counters[ASSAY_GENERATE_N_COUNTERS] = {
+	"kv_lookups", "kv_hits", "kv_misses", "kv_evictions", "tokens", "prefill_steps", "decode_steps",
+};
+
+static void report_phases(const struct assay_job *job, const struct gen_stats *s)
+{
+	static const char *const tags[] = { "time_embedding_frac", "time_attention_frac", "time_ffn_frac",
+					    "time_head_frac", "time_sampling_frac" };
+	double total = 0;
+
+	for (int i = 0; i < 5; i++)
+		total += s->phase_s[i];
+	for (int i = 0; i < 5 && total > 0; i++)
+		job->host->metric(job, tags[i], s->phase_s[i] / total);
+}
+
+int assay_generate_report(struct assay_job *job)
+{
+	struct gen_stats *s = job->op_state;
+	const struct gen_plan *p = &s->plan;
+	double run_s = assay_generate_ring_quantile(&s->run_s, 0.5, s->sorted);
+	int64_t tokens = p->kind == GEN_PREFILL ? p->pp : p->kind == GEN_DECODE ? p->tg : p->n_out;
+
+	job->host->metric(job, "model_bytes", (double)assay_generate_model_bytes(p->m));
+	job->host->metric(job, "kv_bytes", (double)assay_generate_kv_bytes(p));
+	if (run_s > 0)
+		job->host->metric(job, "tokens_per_s", (double)tokens / run_s);
+	if (s->ttft_s.n)
+		job->host->metric(job, "ttft_s", assay_generate_ring_quantile(&s->ttft_s, 0.5, s->sorted));
+	if (s->tpot_s.n) {
+		job->host->metric(job, "tpot_mean_s", assay_generate_ring_mean(&s->tpot_s));
+		job->host->metric(job, "tpot_p50_s", assay_generate_ring_quantile(&s->tpot_s, 0.50, s->sorted));
+		job->host->metric(job, "tpot_p95_s", assay_generate_ring_quantile(&s->tpot_s, 0.95, s->sorted));
+		job->host->metric(job, "tpot_p99_s", assay_generate_ring_quantile(&s->tpot_s, 0.99, s->sorted));
+	}
+	if (s->lookups)
+		job->host->metric(job, "kv_cache_hit_rate", (double)s->hits / (double)s->lookups);
+	report_phases(job, s);
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What runs leave for report(): latencies of the latest runs in rings of fixed size, so that warm-up runs fall out and
+ * a long benchmark takes no more memory than a short one.
+ */
+#ifndef ASSAY_GENERATE_STATS_H
+#define ASSAY_GENERATE_STATS_H
+
+#include "generate_model.h"
+
+#define GEN_RING 1024 /* token latencies kept; runs and first tokens likewise */
+
+struct gen_ring {
+	double values[GEN_RING];
+	uint64_t n; /* pushed so far */
+};
+
+/* op_state of the generate ops. */
+struct gen_stats {
+	struct gen_plan plan;
+	struct gen_ring run_s, ttft_s, tpot_s;
+	double phase_s[5];                 /* enum gen_phase, all runs */
+	uint64_t lookups, hits, evictions; /* prefix cache, of the last run: tokens, tokens, blocks */
+	double sorted[GEN_RING];
+};
+
+void assay_generate_ring_push(struct gen_ring *r, double value);
+/* Quantile q of what the ring holds, by linear interpolation between order statistics (R's type 7); @sorted: room for
+ * GEN_RING. */
+double assay_generate_ring_quantile(const struct gen_ring *r, double q, double *sorted);
+double assay_generate_ring_mean(const struct gen_ring *r);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The descriptor of ops.so. Each family keeps its ops in `<family>_ops.h`: prototypes of the callbacks (hidden
+ * symbols), and one macro ASSAY_<FAMILY>_OPS with the initializers of its `struct assay_op`, each followed by a comma.
+ * The array that crosses the ABI is put together here, because C cannot copy const objects into an initializer.
+ */
+#include "assay/plugin.h"
+
+#include "generate_ops.h"
+#include "matmul_ops.h"
+#include "quantize_ops.h"
+#include "stream_ops.h"
+
+static const struct assay_op ops[] = {
+	/* clang-format off */
+	ASSAY_STREAM_OPS
+	ASSAY_QUANTIZE_OPS
+	ASSAY_MATMUL_OPS
+	ASSAY_GENERATE_OPS
+	/* clang-format on */
+};
+
+ASSAY_PLUGIN = {
+	ASSAY_PLUGIN_HEADER,
+	.name = "ops",
+	.version = "1",
+	.ops = ops,
+	.n_ops = sizeof(ops) / sizeof(ops[0]),
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Axes, tensors and costs of the quantize and dequantize ops. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "assay/op_matmul.h"
+#include "assay/op_quantize.h"
+#include "quantize_ops.h"
+
+const struct assay_axis assay_quantize_axes_flat[1] = {
+	[ASSAY_QUANTIZE_N] = { .name = "n", .help = "floats in the tensor", .min = 1, .max = INT64_C(1) << 36,
+			       .def = 1048576 },
+};
+
+const struct assay_axis assay_quantize_axes_token[2] = {
+	[ASSAY_QUANTIZE_TOKENS] = { .name = "tokens", .help = "tokens, each with a scale of its own", .min = 1,
+				    .max = 1 << 20, .def = 512 },
+	[ASSAY_QUANTIZE_DIM] = { .name = "dim", .help = "floats of one token", .min = 1, .max = 1 << 20,
+				 .def = 2560 },
+};
+
+static struct assay_tensor_spec tensor1(const char *name, uint32_t role, uint32_t dtype, int64_t d0)
+{
+	return (struct assay_tensor_spec){ .name = name, .role = role, .dtype = dtype, .rank = 1, .dims = { d0 } };
+}
+
+static struct assay_tensor_spec tensor2(const char *name, uint32_t role, uint32_t dtype, int64_t d0, int64_t d1)
+{
+	return (struct assay_tensor_spec){
+		.name = name, .role = role, .dtype = dtype, .rank = 2, .dims = { d0, d1 }
+	};
+}
+
+/* One operation for each element; every float and every packed byte crosses the memory bus once. */
+static void set_cost(struct assay_problem *out, bool quantize, int64_t n, int64_t packed_bytes)
+{
+	double floats = 4.0 * (double)n, packed = (double)packed_bytes;
+
+	out->cost = (struct assay_cost){
+		.ops = (double)n,
+		.bytes_read = quantize ? floats : packed,
+		.bytes_written = quantize ? packed : floats,
+		.items = (double)n,
+		.item_name = "elements",
+		.arith = ASSAY_ARITH_NONE,
+	};
+}
+
+static int check_multiple(int64_t n, int64_t block, struct assay_reason *why)
+{
+	if (n > 0 && n % block == 0)
+		return 0;
+	snprintf(why->text, sizeof(why->text), "n is %" PRId64 ", expected a multiple of %" PRId64, n, block);
+	return -1;
+}
+
+static int describe_i2_s(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why,
+			 bool quantize)
+{
+	int64_t n = shape->axis[ASSAY_QUANTIZE_N];
+	uint32_t packed = quantize ? ASSAY_OUTPUT : ASSAY_INPUT;
+
+	if (check_multiple(n, ASSAY_I2S_BLOCK, why))
+		return -1;
+	if (quantize) {
+		out->n_tensors = 4;
+		out->tensors[ASSAY_QUANTIZE_X] = tensor1("x", ASSAY_INPUT, ASSAY_F32, n);
+		out->tensors[ASSAY_QUANTIZE_Q] = tensor1("q", packed, ASSAY_U8, n / 4);
+		out->tensors[ASSAY_QUANTIZE_SCALE] = tensor1("scale", packed, ASSAY_F32, 1);
+		out->tensors[ASSAY_QUANTIZE_SUMS] = tensor1("sums", ASSAY_SCRATCH, ASSAY_F64,
+							    (n + ASSAY_I2_S_SUM_BLOCK - 1) / ASSAY_I2_S_SUM_BLOCK);
+	} else {
+		out->n_tensors = 3;
+		out->tensors[ASSAY_DEQUANTIZE_Q] = tensor1("q", packed, ASSAY_U8, n / 4);
+		out->tensors[ASSAY_DEQUANTIZE_SCALE] = tensor1("scale", packed, ASSAY_F32, 1);
+		out->tensors[ASSAY_DEQUANTIZE_X] = tensor1("x", ASSAY_OUTPUT, ASSAY_F32, n);
+	}
+	set_cost(out, quantize, n, n / 4 + 4);
+	return 0;
+}
+
+static int describe_i8_token(const struct assay_shape *shape, struct assay_problem *out, bool quantize)
+{
+	int64_t tokens = shape->axis[ASSAY_QUANTIZE_TOKENS], dim = shape->axis[ASSAY_QUANTIZE_DIM];
+	uint32_t packed = quantize ? ASSAY_OUTPUT : ASSAY_INPUT;
+	uint32_t x = quantize ? ASSAY_QUANTIZE_X : ASSAY_DEQUANTIZE_X;
+	uint32_t q = quantize ? ASSAY_QUANTIZE_Q : ASSAY_DEQUANTIZE_Q;
+	uint32_t scale = quantize ? ASSAY_QUANTIZE_SCALE : ASSAY_DEQUANTIZE_SCALE;
+
+	out->n_tensors = 3;
+	out->tensors[x] = tensor2("x", quantize ? ASSAY_INPUT : ASSAY_OUTPUT, ASSAY_F32, tokens, dim);
+	out->tensors[q] = tensor2("q", packed, ASSAY_I8, tokens, dim);
+	out->tensors[scale] = tensor1("scale", packed, ASSAY_F32, tokens);
+	set_cost(out, quantize, tokens * dim, tokens * dim + 4 * tokens);
+	return 0;
+}
+
+static int describe_blocks(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why,
+			   bool quantize, int64_t block, int64_t block_bytes)
+{
+	int64_t n = shape->axis[ASSAY_QUANTIZE_N];
+	uint32_t x = quantize ? ASSAY_QUANTIZE_X : ASSAY_DEQUANTIZE_BLOCK_X;
+	uint32_t q = quantize ? ASSAY_QUANTIZE_Q : ASSAY_DEQUANTIZE_Q;
+
+	if (check_multiple(n, block, why))
+		return -1;
+	out->n_tensors = 2;
+	out->tensors[x] = tensor1("x", quantize ? ASSAY_INPUT : ASSAY_OUTPUT, ASSAY_F32, n);
+	out->tensors[q] = tensor2("q", quantize ? ASSAY_OUTPUT : ASSAY_INPUT, ASSAY_U8, n / block, block_bytes);
+	set_cost(out, quantize, n, n / block * block_bytes);
+	return 0;
+}
+
+int assay_quantize_i2_s_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+{
+	return describe_i2_s(shape, out, why, true);
+}
+
+int assay_dequantize_i2_s_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+{
+	return describe_i2_s(shape, out, why, false);
+}
+
+int assay_quantize_tq2_0_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+{
+	return describe_blocks(shape, out, why, true, ASSAY_TQ2_0_BLOCK, ASSAY_TQ2_0_BLOCK_BYTES);
+}
+
+int assay_dequantize_tq2_0_describe(const struct assay_shape *shape, struct assay_problem *out,
+				    struct assay_reason *why)
+{
+	return describe_blocks(shape, out, why, false, ASSAY_TQ2_0_BLOCK, ASSAY_TQ2_0_BLOCK_BYTES);
+}
+
+int assay_quantize_q8_0_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+{
+	return describe_blocks(shape, out, why, true, ASSAY_Q8_0_BLOCK, ASSAY_Q8_0_BLOCK_BYTES);
+}
+
+int assay_dequantize_q8_0_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+{
+	return describe_blocks(shape, out, why, false, ASSAY_Q8_0_BLOCK, ASSAY_Q8_0_BLOCK_BYTES);
+}
+
+int assay_quantize_i8_token_describe(const struct assay_shape *shape, struct assay_problem *out,
+				     struct assay_reason *why)
+{
+	(void)why;
+	return describe_i8_token(shape, out, true);
+}
+
+int assay_dequantize_i8_token_describe(const struct assay_shape *shape, struct assay_problem *out,
+				       struct assay_reason *why)
+{
+	(void)why;
+	return describe_i8_token(shape, out, false);
+}

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Checks which folder includes which, and who may see third-party headers: check_layers.sh [ROOT]. Prints one line a violation.
+set -eu
+
+cd "${1:-$(dirname "$0")/..}"
+
+files=$(find harness reports bench kernels \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cpp' \) | LC_ALL=C sort)
+
+# shellcheck disable=SC2086
+awk '
+# Folder → own project folders it may include, third-party headers it may include (libc is free for all).
+BEGIN {
+	may["harness/include/assay"] = ""
+	may["harness/base"] = "base";          third["harness/base"] = "xxhash.h jansson.h confuse.h"
+	may["harness/model"] = "base model assay"
+	may["harness/stats"] = "base stats"
+	may["harness/machine"] = "base model machine assay"; third["harness/machine"] = "hwloc.h hwloc/"
+	may["harness/counters"] = "base model machine counters assay"; third["harness/counters"] = "papi.h sde_lib.h valgrind/callgrind.h"
+	may["harness/plan"] = "base model plan assay"
+	may["harness/worker"] = "base model machine counters worker assay"; third["harness/worker"] = "jansson.h"
+	may["harness/measure"] = "base model stats machine counters plan worker measure assay"
+	may["harness/store"] = "base model store assay"; third["harness/store"] = "sqlite3.h"
+	may["harness/judge"] = "base model stats judge assay"
+	may["harness/cli"] = "base model stats machine counters plan worker measure store judge cli reports assay"
+	third["harness/cli"] = "argp.h jansson.h"
+	may["reports"] = "base model reports"; third["reports"] = "jansson.h"
+	may["bench"] = "assay"
+	may["kernels"] = "assay"
+	# everything that is neither libc, POSIX, Linux nor a compiler header must be named above
+	n = split("alloca.h argp.h arm_neon.h assert.h cpuid.h ctype.h dirent.h dlfcn.h elf.h errno.h fcntl.h fenv.h float.h fnmatch.h " \
+		"ftw.h getopt.h glob.h immintrin.h inttypes.h langinfo.h libgen.h limits.h link.h locale.h malloc.h math.h poll.h " \
+		"pthread.h sched.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h " \
+		"stdnoreturn.h string.h strings.h termios.h time.h unistd.h wchar.h x86intrin.h", list, " ")
+	for (i = 1; i <= n; i++)
+		free[list[i]] = 1
+}
+function layer(path,   l) {
+	if (path ~ /^harness\/include\/assay\//) return "harness/include/assay"
+	if (path ~ /^harness\//) { split(path, l, "/"); return "harness/" l[2] }
+	sub(/\/.*/, "", path)
+	return path
+}
+function bad(what) {
+	printf "%s:%d: %s\n", FILENAME, FNR, what
+	failed = 1
+}
+function has(list, word) {
+	return index(" " list " ", " " word " ") > 0
+}
+FNR == 1 { here = layer(FILENAME); if (!(here in may)) bad("folder " here " is in no layer") }
+/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+	name = $0
+	sub(/^[^<"]*[<"]/, "", name)
+	sub(/[>"].*/, "", name)
+	angled = $0 ~ /include[ \t]*</
+	folder = name
+	if (!sub(/\/.*/, "", folder)) folder = ""
+	if (angled) {
+		if (free[name] || folder == "sys" || folder == "linux" || folder == "asm") next
+		if (has(third[here], name) || (folder != "" && has(third[here], folder "/"))) next
+		if (here == "kernels" && (FILENAME ~ /_openblas/ && name == "cblas.h" || FILENAME ~ /\.cu$/)) next
+		bad("<" name "> may not be included by " here)
+		next
+	}
+	# a name without a folder is a file beside this one, or one that make writes
+	if (folder == "" || folder == "..") {
+		# one op or bench may live in a folder of its own below bench/
+		if (folder == ".." && !(FILENAME ~ /^bench\/[^\/]*\/[^\/]*$/ && name !~ /\.\.\/\.\./))
+			bad("\"" name "\" climbs out of its folder")
+		next
+	}
+	if (has(may[here], folder)) next
+	if ((here == "bench" || here == "kernels") && FILENAME ~ "/" folder "/") next
+	if (here == "bench" && system("test -e bench/" name) == 0) next
+	bad("\"" name "\" may not be included by " here)
+}
+END { exit failed }
+' $files
+
+# File names are unique in the whole tree.
+twice=$(find harness reports bench kernels tests -type f \( -name '*.c' -o -name '*.h' \) | sed 's|.*/||' | LC_ALL=C sort | uniq -d)
+if [ -n "$twice" ]; then
+	echo "file names that stand more than once in the tree: $twice" | tr '\n' ' '
+	echo
+	exit 1
+fi

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs unit tests (cmocka programs) and command line tests (bats), says what failed, and ends with one line of sums:
+# run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test.
+set -u
+
+build=$1
+shift
+passed=0 failed=0 skipped=0
+
+# Add up the TAP in $1 of the program $2 that ended with status $3.
+count() {
+	local tap=$1 name=$2 status=$3 p f s
+
+	s=$(grep -ciE '^ok .*# skip' "$tap")
+	p=$(($(grep -cE '^ok ' "$tap") - s))
+	f=$(grep -cE '^not ok ' "$tap")
+	if [ "$status" != 0 ] && [ "$f" = 0 ]; then
+		f=1
+		echo "    $name ended with status $status"
+	fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	printf '  %-32s %3d passed' "$name" "$p"
+	[ "$f" != 0 ] && printf ', %d FAILED' "$f"
+	[ "$s" != 0 ] && printf ', %d skipped' "$s"
+	printf '\n'
+	if [ "$f" != 0 ]; then
+		sed 's/^/    /' "$tap"
+	elif [ "$s" != 0 ]; then
+		grep -iE '^ok .*# skip' "$tap" | sed 's/^/    /'
+	fi
+}
+
+# A sanitizer that catches signals would turn a crash that a test expects into an ordinary exit.
+signals=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
+export ASAN_OPTIONS=$signals${ASAN_OPTIONS:+:$ASAN_OPTIONS} UBSAN_OPTIONS=$signals${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
+
+tap=$(mktemp)
+trap 'rm -f "$tap"' EXIT
+
+for program in "$@"; do
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout 300 "$program" >"$tap" 2>&1
+	count "$tap" "$(basename "$program")" $?
+done
+
+ASSAY_BUILD=$(realpath "$build")
+ASSAY_SOURCE=$PWD
+export ASSAY_BUILD ASSAY_SOURCE
+for script in tests/cli/*.bats; do
+	[ -e "$script" ] || continue
+	# what the caller measures with must not leak into tests
+	env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE -u ASSAY_MEMORY_LIMIT -u ASSAY_DB -u NO_COLOR \
+		LC_ALL=C.UTF-8 timeout 900 bats --tap "$script" >"$tap" 2>&1
+	count "$tap" "$(basename "$script")" $?
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole files in and out. Knows nothing of what is in them. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static ssize_t read_some(int fd, void *buf, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buf, size);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+int assay_file_read(const char *path, char **out, size_t *len, struct assay_err *err)
+{
+	struct assay_text t = { 0 };
+	char buf[16384];
+	ssize_t n;
+	int fd, rc = 0;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "cannot read '%s': %s", path,
+				     strerror(errno));
+
+	/* Files of /proc and /sys state no size: read until there is no more. */
+	while ((n = read_some(fd, buf, sizeof(buf))) > 0)
+		assay_text_addn(&t, buf, (size_t)n);
+	if (n < 0) {
+		rc = assay_err_set(err, ASSAY_EIO, "cannot read '%s': %s", path, strerror(errno));
+		goto out;
+	}
+
+	*len = t.len;
+	*out = assay_text_take(&t);
+	if (!*out)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "cannot read '%s': out of memory", path);
+out:
+	assay_text_release(&t);
+	close(fd);
+	return rc;
+}
+
+bool assay_file_line(const char *path, char *buf, size_t size)
+{
+	size_t len = 0;
+	ssize_t n = 0;
+	int fd;
+
+	if (!size)
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	while (len + 1 < size && (n = read_some(fd, buf + len, size - 1 - len)) > 0)
+		len += (size_t)n;
+	close(fd);
+	buf[len] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return n >= 0;
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Terminals, pipes and devices cannot be replaced by a rename. */
+static int write_in_place(const char *path, const void *data, size_t len, struct assay_err *err)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int rc = 0;
+
+	if (fd < 0 || write_all(fd, data, len))
+		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+/* Not mkstemp: it would give the file mode 0600 whatever the umask allows. */
+static int open_temporary(const char *path, char *name, size_t size)
+{
+	for (unsigned i = 0; i < 1000; i++) {
+		int n = snprintf(name, size, "%s.%ld-%u.tmp", path, (long)getpid(), i);
+		int fd;
+
+		if (n < 0 || (size_t)n >= size) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+int assay_file_write(const char *path, const void *data, size_t len, struct assay_err *err)
+{
+	char real[PATH_MAX], name[PATH_MAX];
+	struct stat st;
+	int fd = -1, rc = 0;
+
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return assay_err_set(err, ASSAY_EIO, "cannot write '%s': it is a folder", path);
+		if (!S_ISREG(st.st_mode))
+			return write_in_place(path, data, len, err);
+		/* Replace the file that a link names, not the link. */
+		if (realpath(path, real))
+			path = real;
+	}
+
+	fd = open_temporary(path, name, sizeof(name));
+	if (fd < 0)
+		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+	/* Without fsync a power cut could leave the new name on an empty file. */
+	if (write_all(fd, data, len) || fsync(fd)) {
+		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		goto out;
+	}
+	if (close(fd)) {
+		fd = -1;
+		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		goto out;
+	}
+	fd = -1;
+	if (rename(name, path))
+		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+out:
+	if (fd >= 0)
+		close(fd);
+	if (rc)
+		unlink(name);
+	return rc;
+}
+
+bool assay_file_exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+static int make_folder(const char *path, struct assay_err *err)
+{
+	struct stat st;
+
+	if (!mkdir(path, 0777))
+		return 0;
+	if (errno == EEXIST && !stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return 0;
+		errno = ENOTDIR;
+	}
+	return assay_err_set(err, ASSAY_EIO, "cannot make the folder '%s': %s", path, strerror(errno));
+}
+
+int assay_file_mkdirs(const char *path, struct assay_err *err)
+{
+	char part[PATH_MAX];
+	size_t len = strlen(path);
+
+	if (!len || len >= sizeof(part))
+		return assay_err_set(err, ASSAY_EIO, "cannot make the folder '%.80s': its name is %s", path,
+				     len ? "too long" : "empty");
+	memcpy(part, path, len + 1);
+	for (char *p = part + 1; *p; p++) {
+		int rc;
+
+		if (*p != '/' || p[-1] == '/')
+			continue;
+		*p = '\0';
+		rc = make_folder(part, err);
+		if (rc)
+			return rc;
+		*p = '/';
+	}
+	return make_folder(part, err);
+}
+
+int assay_file_exe_dir(char *buf, size_t size, struct assay_err *err)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	if (n < 0)
+		return assay_err_set(err, ASSAY_EIO, "cannot read '/proc/self/exe': %s, is /proc mounted?",
+				     strerror(errno));
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash)
+		return assay_err_set(err, ASSAY_EINTERNAL, "'/proc/self/exe' points to '%s', which is no path", path);
+	*slash = '\0';
+	if (strlen(path) >= size)
+		return assay_err_set(err, ASSAY_ELIMIT, "the path of the program is longer than %zu bytes", size - 1);
+	strcpy(buf, path);
+	return 0;
+}

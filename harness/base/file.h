@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole files in and out, and paths relative to the running program. */
+#ifndef ASSAY_BASE_FILE_H
+#define ASSAY_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* Read all of @path; *out is malloc'ed and NUL-terminated behind *len bytes. Works for /proc and /sys. */
+int assay_file_read(const char *path, char **out, size_t *len, struct assay_err *err);
+/* First line of a small file without its newline, false when it cannot be read. Never an error: for /proc and /sys. */
+bool assay_file_line(const char *path, char *buf, size_t size);
+/* Write through a temporary file in the same folder and rename, so that readers see all or nothing. */
+int assay_file_write(const char *path, const void *data, size_t len, struct assay_err *err);
+/* mkdir -p. */
+int assay_file_mkdirs(const char *path, struct assay_err *err);
+bool assay_file_exists(const char *path);
+
+/* Folder that holds the running executable, without a trailing slash. */
+int assay_file_exe_dir(char *buf, size_t size, struct assay_err *err);
+
+#endif

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Child processes by fork and exec. Between the two only async-signal-safe calls are made, because the parent may have
+ * threads; whatever needs memory is prepared before.
+ */
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the child needs, all of it made before the fork. */
+struct launch {
+	const struct assay_process_options *o;
+	char path[PATH_MAX];
+	char **env;
+	pid_t parent;
+	int null_fd;
+	int report_fd; /* close-on-exec pipe: a struct failure arrives, or the end of file once exec worked */
+};
+
+struct failure {
+	char what[32];
+	int error;
+};
+
+/* ---- before the fork ---- */
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+static int find_program(const struct assay_process_options *o, char *path, struct assay_err *err)
+{
+	const char *name = o->argv[0];
+	const char *dirs = getenv("PATH");
+
+	if (strchr(name, '/')) {
+		/* A relative path is relative to this process, not to the child's folder. */
+		if (o->cwd && name[0] != '/') {
+			if (realpath(name, path))
+				return 0;
+		} else if (strlen(name) < PATH_MAX) {
+			strcpy(path, name);
+			return 0;
+		} else {
+			errno = ENAMETOOLONG;
+		}
+		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "cannot start '%s': %s", name,
+				     strerror(errno));
+	}
+
+	for (const char *d = dirs ? dirs : "/usr/local/bin:/usr/bin:/bin"; *name && d;) {
+		const char *end = strchrnul(d, ':');
+		int n = snprintf(path, PATH_MAX, "%.*s/%s", (int)(end - d), d, name);
+
+		if (end > d && n > 0 && n < PATH_MAX && is_program(path))
+			return 0;
+		d = *end ? end + 1 : NULL;
+	}
+	return assay_err_set(err, ASSAY_ENOTFOUND, "cannot start '%s': no such program in PATH", name);
+}
+
+static bool names_same_variable(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "=");
+
+	return !strncmp(a, b, n) && b[n] == '=';
+}
+
+/* The environment with @add in it; the array is malloc'ed, its strings are not. */
+static char **merge_env(const char *const *add)
+{
+	size_t have = 0, more = 0, n = 0;
+	char **env;
+
+	while (environ && environ[have])
+		have++;
+	while (add && add[more])
+		more++;
+	env = malloc((have + more + 1) * sizeof(*env));
+	if (!env)
+		return NULL;
+
+	for (size_t i = 0; i < have; i++) {
+		bool replaced = false;
+
+		for (size_t j = 0; j < more && !replaced; j++)
+			replaced = names_same_variable(add[j], environ[i]);
+		if (!replaced)
+			env[n++] = environ[i];
+	}
+	for (size_t j = 0; j < more; j++)
+		env[n++] = (char *)(uintptr_t)add[j];
+	env[n] = NULL;
+	return env;
+}
+
+/* ---- in the child ---- */
+
+static __attribute__((noreturn)) void child_fail(const struct launch *l, const char *what)
+{
+	struct failure f = { .error = errno };
+	ssize_t n;
+
+	strncpy(f.what, what, sizeof(f.what) - 1);
+	do
+		n = write(l->report_fd, &f, sizeof(f));
+	while (n < 0 && errno == EINTR);
+	_exit(127);
+}
+
+static bool is_kept(const struct launch *l, int fd)
+{
+	return fd <= 2 || fd == l->report_fd || fd == l->o->keep_fd;
+}
+
+struct dirent64_head {
+	uint64_t ino;
+	int64_t off;
+	uint16_t reclen;
+	uint8_t type;
+	char name[];
+};
+
+/* Kernels before 5.9. opendir() allocates, which is not allowed between fork and exec, so the system call is made here.
+ */
+static void close_listed(const struct launch *l)
+{
+	_Alignas(8) char buf[2048];
+	int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool again = dir >= 0;
+
+	/* The list shifts while files are closed: read it again until nothing is left to close. */
+	while (again) {
+		long n;
+
+		again = false;
+		lseek(dir, 0, SEEK_SET);
+		while ((n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0) {
+			for (long at = 0; at < n;) {
+				const struct dirent64_head *e = (const struct dirent64_head *)(buf + at);
+				int fd = 0;
+
+				for (const char *p = e->name; *p >= '0' && *p <= '9'; p++)
+					fd = fd * 10 + (*p - '0');
+				if (e->name[0] != '.' && fd != dir && !is_kept(l, fd)) {
+					close(fd);
+					again = true;
+				}
+				at += e->reclen;
+			}
+		}
+	}
+	if (dir >= 0)
+		close(dir);
+}
+
+static void close_others(const struct launch *l)
+{
+	unsigned a = (unsigned)l->report_fd, b = l->o->keep_fd > 2 ? (unsigned)l->o->keep_fd : a;
+	unsigned lo = a < b ? a : b, hi = a < b ? b : a;
+
+	if ((lo > 3 && syscall(SYS_close_range, 3u, lo - 1, 0u)) ||
+	    (hi > lo + 1 && syscall(SYS_close_range, lo + 1, hi - 1, 0u)) || syscall(SYS_close_range, hi + 1, ~0u, 0u))
+		close_listed(l);
+}
+
+/* Handlers point into code that exec replaces, and what the parent ignores or blocks is not the child's business. */
+static void reset_signals(void)
+{
+	struct sigaction sa = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int s = 1; s < NSIG; s++)
+		sigaction(s, &sa, NULL);
+	/* In a group of its own the child is "background" for the terminal: with `stty tostop` its output would stop
+	 * it. */
+	sa.sa_handler = SIG_IGN;
+	sigaction(SIGTTOU, &sa, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void redirect(const struct launch *l)
+{
+	int out = l->o->stdout_fd, errfd = l->o->stderr_fd;
+
+	/* First out of the way of 0 to 2, so that none is overwritten before it was copied. */
+	if (out >= 0 && (out = fcntl(out, F_DUPFD_CLOEXEC, 3)) < 0)
+		child_fail(l, "use the output for");
+	if (errfd >= 0 && (errfd = fcntl(errfd, F_DUPFD_CLOEXEC, 3)) < 0)
+		child_fail(l, "use the error output for");
+	if (dup2(l->null_fd, STDIN_FILENO) < 0 || (out >= 0 && dup2(out, STDOUT_FILENO) < 0) ||
+	    (errfd >= 0 && dup2(errfd, STDERR_FILENO) < 0))
+		child_fail(l, "redirect");
+}
+
+static __attribute__((noreturn)) void child_main(const struct launch *l)
+{
+	reset_signals();
+	setpgid(0, 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		child_fail(l, "tie to its parent");
+	/* A parent that died before the line above sends no signal any more. */
+	if (getppid() != l->parent)
+		_exit(127);
+
+	redirect(l);
+	close_others(l);
+	if (l->o->keep_fd > 2) {
+		int flags = fcntl(l->o->keep_fd, F_GETFD);
+
+		if (flags < 0 || fcntl(l->o->keep_fd, F_SETFD, flags & ~FD_CLOEXEC))
+			child_fail(l, "hand a file to");
+	}
+	if (l->o->cwd && chdir(l->o->cwd))
+		child_fail(l, "enter the folder of");
+	execve(l->path, (char *const *)(uintptr_t)l->o->argv, l->env);
+	child_fail(l, "start");
+}
+
+/* ---- start ---- */
+
+/* As @fd, but never one of the standard three, which the child replaces. */
+static int move_up(int fd)
+{
+	int moved;
+
+	if (fd < 0 || fd > 2)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	close(fd);
+	return moved;
+}
+
+/* An ignored SIGCHLD, which exec hands down, makes the kernel reap children and lose their status. */
+static void want_child_status(void)
+{
+	struct sigaction sa;
+
+	if (!sigaction(SIGCHLD, NULL, &sa) && sa.sa_handler == SIG_IGN) {
+		sa.sa_handler = SIG_DFL;
+		sigaction(SIGCHLD, &sa, NULL);
+	}
+}
+
+/* The child's report over the pipe: 0 once exec worked. */
+static int await_exec(int fd, pid_t pid, const struct assay_process_options *o, struct assay_err *err)
+{
+	struct failure f;
+	ssize_t n;
+
+	do
+		n = read(fd, &f, sizeof(f));
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		return 0;
+
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (n != (ssize_t)sizeof(f))
+		return assay_err_set(err, ASSAY_EIO, "cannot start '%s': it died before it ran", o->argv[0]);
+	return assay_err_set(err, f.error == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "cannot %s '%s'%s%s%s: %s", f.what,
+			     o->argv[0], o->cwd ? " in '" : "", o->cwd ? o->cwd : "", o->cwd ? "'" : "",
+			     strerror(f.error));
+}
+
+int assay_process_start(struct assay_process *p, const struct assay_process_options *o, struct assay_err *err)
+{
+	struct launch l = { .o = o, .parent = getpid(), .null_fd = -1, .report_fd = -1 };
+	int report[2] = { -1, -1 };
+	sigset_t all, old;
+	pid_t pid;
+	int rc;
+
+	*p = (struct assay_process){ .pidfd = -1 };
+	rc = find_program(o, l.path, err);
+	if (rc)
+		return rc;
+
+	want_child_status();
+	l.env = merge_env(o->env);
+	if (!l.env) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "cannot start '%s': out of memory", o->argv[0]);
+		goto out;
+	}
+	l.null_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	if (l.null_fd < 0 || pipe2(report, O_CLOEXEC)) {
+		rc = assay_err_set(err, ASSAY_EIO, "cannot start '%s': %s", o->argv[0], strerror(errno));
+		goto out;
+	}
+	report[1] = l.report_fd = move_up(report[1]);
+
+	/* No handler of this process may run in the child, where it would act on copies. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pid = fork();
+	if (pid == 0)
+		child_main(&l);
+	if (pid < 0)
+		rc = assay_err_set(err, ASSAY_EIO, "cannot start '%s': %s", o->argv[0], strerror(errno));
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (pid < 0)
+		goto out;
+
+	setpgid(pid, pid);
+	close(report[1]);
+	report[1] = -1;
+	rc = await_exec(report[0], pid, o, err);
+	if (rc)
+		goto out;
+	p->pid = pid;
+	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0u);
+out:
+	free(l.env);
+	if (l.null_fd >= 0)
+		close(l.null_fd);
+	if (report[0] >= 0)
+		close(report[0]);
+	if (report[1] >= 0)
+		close(report[1]);
+	return rc;
+}
+
+/* ---- afterwards ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool assay_process_ended(struct assay_process *p)
+{
+	siginfo_t info = { 0 };
+	int rc;
+
+	if (p->pid <= 0 || p->reaped)
+		return true;
+
+	do
+		rc = waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+	while (rc && errno == EINTR);
+	if (!rc && !info.si_pid)
+		return false;
+
+	/* While it is a zombie its group's number cannot be given to another, so this hits only what it left behind. */
+	if (!rc)
+		kill(-p->pid, SIGKILL);
+	do
+		rc = waitpid(p->pid, &p->status, 0);
+	while (rc < 0 && errno == EINTR);
+	if (rc < 0)
+		p->status = -1; /* somebody else took the status */
+	p->reaped = true;
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	p->pidfd = -1;
+	return true;
+}
+
+static struct timespec to_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+}
+
+bool assay_process_wait(struct assay_process *p, uint64_t timeout_ns)
+{
+	uint64_t start = now_ns(), nap = 500000;
+
+	while (!assay_process_ended(p)) {
+		uint64_t gone = now_ns() - start;
+		struct timespec left;
+
+		if (gone >= timeout_ns)
+			return false;
+		left = to_timespec(timeout_ns - gone);
+		if (p->pidfd >= 0) {
+			struct pollfd pfd = { .fd = p->pidfd, .events = POLLIN };
+
+			ppoll(&pfd, 1, &left, NULL);
+			continue;
+		}
+		if (timeout_ns - gone > nap)
+			left = to_timespec(nap);
+		nanosleep(&left, NULL);
+		if (nap < 10000000)
+			nap *= 2;
+	}
+	return true;
+}
+
+void assay_process_kill(struct assay_process *p)
+{
+	if (p->pid <= 0 || p->reaped)
+		return;
+	kill(-p->pid, SIGKILL);
+	kill(p->pid, SIGKILL);
+	assay_process_wait(p, UINT64_MAX);
+}
+
+void assay_process_describe(const struct assay_process *p, char *buf, size_t size)
+{
+	if (p->pid <= 0)
+		snprintf(buf, size, "never started");
+	else if (!p->reaped)
+		snprintf(buf, size, "still running");
+	else if (p->status != -1 && WIFSIGNALED(p->status)) {
+		int sig = WTERMSIG(p->status);
+		const char *name = sigabbrev_np(sig);
+
+		snprintf(buf, size, "killed by signal %d%s%s%s", sig, name ? " (SIG" : "", name ? name : "",
+			 name ? ")" : "");
+	} else if (p->status != -1 && WIFEXITED(p->status))
+		snprintf(buf, size, "exited with status %d", WEXITSTATUS(p->status));
+	else
+		snprintf(buf, size, "ended with an unknown status");
+}
+
+uint64_t assay_process_rss_bytes(const struct assay_process *p)
+{
+	unsigned long long total, resident;
+	char path[64];
+	uint64_t bytes = 0;
+	FILE *f;
+
+	if (p->pid <= 0 || p->reaped)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%ld/statm", (long)p->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%llu %llu", &total, &resident) == 2)
+		bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	fclose(f);
+	return bytes;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A growing string, and the parsing of numbers and lists that options, environment and files share. */
+#ifndef ASSAY_BASE_TEXT_H
+#define ASSAY_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* All-zero is a valid empty text. `s` is NUL-terminated once anything was added; NULL before. */
+struct assay_text {
+	char *s;
+	size_t len, cap;
+	bool failed; /* an allocation failed; what was added after it is lost */
+};
+
+void assay_text_add(struct assay_text *t, const char *s);
+void assay_text_addn(struct assay_text *t, const char *s, size_t n);
+void assay_text_addf(struct assay_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void assay_text_release(struct assay_text *t);
+/* Hand the string over to the caller, who frees it; "" when nothing was added, NULL when an allocation failed. */
+char *assay_text_take(struct assay_text *t);
+
+/* A heap list of heap strings. All-zero is empty. */
+struct assay_strings {
+	char **v;
+	size_t n;
+};
+
+int assay_strings_add(struct assay_strings *l, const char *s, struct assay_err *err);
+int assay_strings_addn(struct assay_strings *l, const char *s, size_t n, struct assay_err *err);
+bool assay_strings_has(const struct assay_strings *l, const char *s);
+void assay_strings_release(struct assay_strings *l);
+/* Append the parts of @s between @sep, trimmed of blanks; empty parts are kept. */
+int assay_strings_split(struct assay_strings *l, const char *s, char sep, struct assay_err *err);
+
+/* Whole strings only: no blanks, no rest. On error 1 line in @err that quotes @s under the name @what. */
+int assay_parse_u64(const char *s, const char *what, uint64_t lo, uint64_t hi, uint64_t *out, struct assay_err *err);
+/* Decimal or 0x…; any 64-bit value. */
+int assay_parse_seed(const char *s, const char *what, uint64_t *out, struct assay_err *err);
+/* "250ms", "2s", "5min", "1h"; a bare number is seconds. */
+int assay_parse_duration_ns(const char *s, const char *what, uint64_t *out, struct assay_err *err);
+/* "512MiB", "2G", "4096" (bytes); K, M, G, T are powers of 1024 with or without "iB". */
+int assay_parse_bytes(const char *s, const char *what, uint64_t *out, struct assay_err *err);
+/* "0.5%" or "0.005" → 0.005. */
+int assay_parse_frac(const char *s, const char *what, double lo, double hi, double *out, struct assay_err *err);
+/* "0,2,4-7" → {0,2,4,5,6,7}; @out is malloc'ed, ascending order is not required, duplicates are refused. */
+int assay_parse_cpu_list(const char *s, const char *what, int **out, size_t *n, struct assay_err *err);
+
+/* Shell glob over a whole key ('*' also matches '/'); a pattern without glob characters matches as a substring. */
+bool assay_glob_match(const char *pattern, const char *s);
+
+/* The entry of @names nearest to @s by edit distance, for "did you mean"; NULL when none is near. */
+const char *assay_nearest(const char *s, const char *const *names, size_t n);
+
+#endif

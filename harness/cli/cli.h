@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all commands share: their list, exit codes, output to a person or a script, and the folders the program finds.
+ */
+#ifndef ASSAY_CLI_CLI_H
+#define ASSAY_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+#include "model/catalog.h"
+#include "model/result.h"
+#include "reports/emit.h"
+
+#define ASSAY_CLI_DEFAULT_SUITE "quick"
+/* Any number serves; that it is always the same makes two runs comparable without naming it. */
+#define ASSAY_CLI_DEFAULT_SEED 42
+#define ASSAY_CLI_DEFAULT_DB   "assay.db"
+/* 128 + SIGINT, as shells write it. */
+#define ASSAY_CLI_EXIT_INTERRUPTED 130
+
+#define ASSAY_CLI_PATH_MAX 4096
+
+/* One command; argv[0] is "assay NAME". Returns the exit status. */
+int assay_cmd_list(int argc, char **argv);
+int assay_cmd_run(int argc, char **argv);
+int assay_cmd_verify(int argc, char **argv);
+int assay_cmd_show(int argc, char **argv);
+int assay_cmd_doctor(int argc, char **argv);
+int assay_cmd_gate(int argc, char **argv);
+int assay_cmd_baseline(int argc, char **argv);
+int assay_cmd_plot(int argc, char **argv);
+int assay_cmd_compare(int argc, char **argv);
+int assay_cmd_judge(int argc, char **argv);
+int assay_cmd_certify(int argc, char **argv);
+int assay_cmd_plan(int argc, char **argv);
+
+/* "assay: …" on standard error. */
+void assay_cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void assay_cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Print @err and return the exit status that goes with its code. */
+int assay_cli_fail(const struct assay_err *err);
+/* The same, where a database that cannot be used is the caller's mistake and not a failure of the program. */
+int assay_cli_fail_open(const struct assay_err *err);
+
+/*
+ * "assay gate --suite smoke --db my.db": the start of a command that a person can type as it stands, with the options that
+ * are not the defaults. @suite may be NULL.
+ */
+void assay_cli_command(char *buf, size_t size, const char *command, const char *suite, const char *db);
+
+/* @rc and @err of what was done with a path that the user named: that it cannot be used is no failure of the program. */
+int assay_cli_user_path(int rc, struct assay_err *err);
+
+/* Width and abilities of standard output. */
+struct assay_emit_style assay_cli_style(void);
+/* NULL-safe: write @t to standard output and release it. */
+void assay_cli_put(struct assay_text *t);
+
+/* Nanoseconds of a clock that only goes forward. */
+uint64_t assay_cli_now_ns(void);
+
+/* Folder of bench files, of baselines, and the installed plugins (sorted), beside the running program. */
+int assay_cli_bench_dir(char *buf, size_t size, struct assay_err *err);
+int assay_cli_baseline_dir(char *buf, size_t size, struct assay_err *err);
+int assay_cli_plugin_dir(char *buf, size_t size, struct assay_err *err);
+int assay_cli_installed_plugins(struct assay_strings *out, struct assay_err *err);
+
+/* What this program was built from, with the build-ids of the plugins in @cat. */
+void assay_cli_build(const struct assay_catalog *cat, struct assay_build *out);
+/* Fill plugins and id of a build of which commit and changes are known, from @n plugins of @cat. */
+void assay_cli_build_of(const struct assay_catalog *cat, size_t first, size_t n, struct assay_build *b);
+/* One line: version, commit, compiler. */
+void assay_cli_print_version(void);
+
+#endif

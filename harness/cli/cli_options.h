@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options and environment that several commands take. An option beats the environment, the environment beats the files.
+ */
+#ifndef ASSAY_CLI_CLI_OPTIONS_H
+#define ASSAY_CLI_CLI_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "machine/topology.h"
+
+struct assay_settings {
+	const char *suite; /* NULL: not named */
+	const char *only;
+	const char *db;
+	const char *bench_dir;        /* NULL: the installed one */
+	struct assay_strings plugins; /* named with --plugin */
+	bool no_default_plugins;
+	uint64_t seed;
+	unsigned *threads; /* 0 stands for all */
+	size_t n_threads;
+	struct assay_placement_options placement;
+	int *cpus; /* owns placement.cpus */
+	uint64_t budget_ns, memory_bytes;
+	int64_t batch_size;
+	bool deterministic;
+	bool json, verbose, help, version;
+
+	/* of the parser */
+	struct assay_err err;
+	int bad_arg; /* index into argv, when err is unset */
+};
+
+/* Defaults, then the environment, all of it checked. Release in either case. */
+int assay_settings_init(struct assay_settings *s, struct assay_err *err);
+void assay_settings_release(struct assay_settings *s);
+
+/* Groups of options for the children of a command's argp; their input is a struct assay_settings. */
+extern const struct argp assay_argp_select;  /* --suite --only --plugin --no-default-plugins --bench-dir */
+extern const struct argp assay_argp_place;   /* --threads --cpus --placement --smt */
+extern const struct argp assay_argp_measure; /* --seed --memory-limit */
+extern const struct argp assay_argp_store;   /* --db */
+extern const struct argp assay_argp_output;  /* --json --verbose */
+extern const struct argp assay_argp_help;    /* --help --version; every command has it last */
+
+/*
+ * Parse; @input begins with a struct assay_settings, which all children of @argp share. Parsers of a command fill
+ * settings->err and return EINVAL. 0, or ASSAY_EUSAGE with one line. `--help` and `--version` end the program.
+ */
+int assay_cli_parse(const struct argp *argp, int argc, char **argv, void *input, struct assay_err *err);
+/* For ARGP_KEY_INIT of a command's parser: hand the settings at the start of its input to all @n children. */
+void assay_cli_parse_children(struct argp_state *state, size_t n);
+
+#endif

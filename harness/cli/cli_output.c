@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages to people, and how standard output looks to them. */
+#include "cli/cli.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "model/verdict.h"
+
+static bool colour_on(int fd)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	/* https://no-color.org: any value that is not empty */
+	return isatty(fd) && !(no && no[0]) && !(term && !strcmp(term, "dumb"));
+}
+
+static void message(const char *kind, const char *colour, const char *fmt, va_list ap)
+{
+	bool painted = colour_on(STDERR_FILENO);
+
+	fflush(stdout);
+	fprintf(stderr, "%sassay:%s %s", painted ? colour : "", painted ? "\033[0m" : "", kind);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+void assay_cli_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	message("", "\033[1;31m", fmt, ap);
+	va_end(ap);
+}
+
+void assay_cli_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	message("warning: ", "\033[1;33m", fmt, ap);
+	va_end(ap);
+}
+
+static int exit_of(int code)
+{
+	switch (code) {
+	case 0:
+		return ASSAY_EXIT_OK;
+	case ASSAY_EUSAGE:
+	case ASSAY_ENOTFOUND:
+	case ASSAY_EPLUGIN:
+	case ASSAY_EABI:
+	case ASSAY_EUNAVAILABLE:
+	case ASSAY_ELIMIT:
+		return ASSAY_EXIT_USAGE;
+	case ASSAY_EINTERRUPTED:
+		return ASSAY_CLI_EXIT_INTERRUPTED;
+	default:
+		return ASSAY_EXIT_INTERNAL;
+	}
+}
+
+int assay_cli_fail(const struct assay_err *err)
+{
+	assay_cli_error("%s", err->text[0] ? err->text : assay_error_text(err->code));
+	return exit_of(err->code);
+}
+
+int assay_cli_fail_open(const struct assay_err *err)
+{
+	int status = assay_cli_fail(err);
+
+	return err->code == ASSAY_ESTORE ? ASSAY_EXIT_USAGE : status;
+}
+
+int assay_cli_user_path(int rc, struct assay_err *err)
+{
+	if (rc == ASSAY_EIO)
+		rc = err->code = ASSAY_EUSAGE;
+	return rc;
+}
+
+/* " OPTION WORD", the word as a shell takes it. */
+static size_t add_option(char *buf, size_t size, size_t n, const char *option, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
+	bool quoted = word[strspn(word, plain)];
+
+	if (n + strlen(option) + 2 * strlen(word) + 5 > size)
+		return n;
+	n += (size_t)snprintf(buf + n, size - n, " %s %s", option, quoted ? "\"" : "");
+	for (; *word; word++) {
+		if (strchr("\"\\$`", *word))
+			buf[n++] = '\\';
+		buf[n++] = *word;
+	}
+	if (quoted)
+		buf[n++] = '"';
+	buf[n] = '\0';
+	return n;
+}
+
+void assay_cli_command(char *buf, size_t size, const char *command, const char *suite, const char *db)
+{
+	size_t n = (size_t)snprintf(buf, size, "assay %s", command);
+
+	if (n >= size)
+		return;
+	if (suite && strcmp(suite, ASSAY_CLI_DEFAULT_SUITE))
+		n = add_option(buf, size, n, "--suite", suite);
+	if (strcmp(db, ASSAY_CLI_DEFAULT_DB))
+		add_option(buf, size, n, "--db", db);
+}
+
+struct assay_emit_style assay_cli_style(void)
+{
+	struct assay_emit_style s = { .colour = colour_on(STDOUT_FILENO) };
+	struct winsize ws;
+
+	s.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0)
+		s.width = ws.ws_col;
+	return s;
+}
+
+void assay_cli_put(struct assay_text *t)
+{
+	if (t->s)
+		fwrite(t->s, 1, t->len, stdout);
+	assay_text_release(t);
+}
+
+uint64_t assay_cli_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}

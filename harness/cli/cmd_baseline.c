@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay baseline: save, list, show and drop named baselines, each a set of runs of one machine and suite. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/cli_options.h"
+#include "machine/clock.h"
+#include "model/verdict.h"
+#include "reports/columns.h"
+#include "reports/json_parts.h"
+#include "store/store.h"
+
+#define OPT_RUN 0x200
+
+enum verb { VERB_NONE, VERB_SAVE, VERB_LIST, VERB_SHOW, VERB_DROP };
+
+struct baseline_args {
+	struct assay_settings s;
+	enum verb verb;
+	const char *name;
+	int64_t run_id; /* 0: the newest finished one */
+};
+
+static const char *const verbs[] = { "save", "list", "show", "drop" };
+
+static int set_argument(struct baseline_args *a, const char *arg)
+{
+	struct assay_err *err = &a->s.err;
+
+	if (a->verb == VERB_NONE) {
+		for (size_t i = 0; i < 4; i++)
+			if (!strcmp(arg, verbs[i]))
+				a->verb = (enum verb)(i + 1);
+		if (a->verb == VERB_NONE)
+			return assay_err_set(err, ASSAY_EUSAGE,
+					     "unknown action '%s': expected save, list, show or drop", arg);
+		return 0;
+	}
+	if (a->name || a->verb == VERB_LIST)
+		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': a run is named with --run", arg);
+	if (!arg[0] || strlen(arg) >= ASSAY_NAME_MAX)
+		return assay_err_set(err, ASSAY_EUSAGE, "name is '%s', expected 1 to %d letters", arg,
+				     ASSAY_NAME_MAX - 1);
+	a->name = arg;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct baseline_args *a = state->input;
+	uint64_t id;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		assay_cli_parse_children(state, 3);
+		return 0;
+	case OPT_RUN:
+		if (assay_parse_u64(arg, "--run", 1, INT64_MAX, &id, NULL)) {
+			assay_err_set(&a->s.err, ASSAY_EUSAGE,
+				      "--run is '%s', expected the number of a run; 'assay show' lists them", arg);
+			return EINVAL;
+		}
+		a->run_id = (int64_t)id;
+		return 0;
+	case ARGP_KEY_ARG:
+		return set_argument(a, arg) ? EINVAL : 0;
+	case ARGP_KEY_END:
+		if (a->verb == VERB_NONE)
+			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no action given: expected save, list, show or drop");
+		else if (!a->name && a->verb != VERB_LIST)
+			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no name given: assay baseline %s NAME",
+				      verbs[a->verb - 1]);
+		return a->s.err.code ? EINVAL : 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{ "run", OPT_RUN, "ID", 0, "Run to save (default: the newest)", 0 },
+	{ 0 },
+};
+static const struct argp_child children[] = {
+	{ &assay_argp_store, 0, NULL, 0 },
+	{ &assay_argp_output, 0, NULL, 0 },
+	{ &assay_argp_help, 0, NULL, 0 },
+	{ 0 },
+};
+static const struct argp argp = {
+	options,
+	parse,
+	"save NAME\nlist\nshow NAME\ndrop NAME",
+	"Keep runs as what later runs are judged by. Saving another run under the same name adds it: the more runs, "
+	"the better the "
+	"machine's own noise is known.\v"
+	"example:\n  assay run && assay baseline save main",
+	children,
+	NULL,
+	NULL,
+};
+
+static int save(const struct baseline_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
+{
+	struct assay_run_info *runs = NULL;
+	int64_t id = a->run_id;
+	size_t n = 0;
+	int rc = 0;
+
+	if (!id) {
+		rc = assay_store_runs(store, NULL, 0, &runs, &n, err);
+		for (size_t i = 0; i < n && !id; i++)
+			if (runs[i].ended_ns)
+				id = runs[i].id;
+		free(runs);
+		if (!rc && !id)
+			rc = assay_err_set(err, ASSAY_EUSAGE,
+					   "no finished run is stored in '%s': 'assay run' makes one", a->s.db);
+	}
+	if (!rc)
+		rc = assay_store_baseline_save(store, a->name, id, assay_clock_unix_ns(), err);
+	if (!rc && a->s.json)
+		rc = assay_json_print(json_pack("{s:i,s:o,s:I}", "schema", 1, "saved", assay_json_text(a->name), "run",
+						(json_int_t)id),
+				      out, err);
+	else if (!rc)
+		assay_text_addf(out, "run %" PRId64 " saved in baseline '%s'\n", id, a->name);
+	return rc;
+}
+
+static int drop(const struct baseline_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
+{
+	int rc = assay_store_baseline_drop(store, a->name, err);
+
+	if (!rc && a->s.json)
+		rc = assay_json_print(json_pack("{s:i,s:o}", "schema", 1, "dropped", assay_json_text(a->name)), out,
+				      err);
+	else if (!rc)
+		assay_text_addf(out, "baseline '%s' dropped; its runs are kept\n", a->name);
+	return rc;
+}
+
+static json_t *baseline_json(const struct assay_baseline_info *b)
+{
+	json_t *runs = json_array();
+
+	for (size_t i = 0; i < b->n_runs; i++)
+		json_array_append_new(runs, json_integer(b->runs[i]));
+	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "name", b->name, "suite", b->suite, "machine_id",
+			 assay_json_text(b->machine_id), "machine", assay_json_text(b->machine_label), "saved",
+			 assay_json_time(b->saved_ns), "runs", runs);
+}
+
+static void baseline_row(struct assay_columns *t, const struct assay_baseline_info *b)
+{
+	time_t saved = (time_t)(b->saved_ns / 1000000000u);
+	struct assay_text runs = { 0 };
+	char when[32];
+	struct tm tm;
+
+	localtime_r(&saved, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
+	for (size_t i = 0; i < b->n_runs; i++)
+		assay_text_addf(&runs, "%s%" PRId64, i ? "," : "", b->runs[i]);
+	assay_columns_row(t, (const char *const[]){ b->name, b->suite, when, runs.s ? runs.s : "", b->machine_label });
+	assay_text_release(&runs);
+}
+
+/* All of them, or only the one that was named. */
+static int print(const struct baseline_args *a, struct assay_store *store, struct assay_text *out,
+		 struct assay_err *err)
+{
+	struct assay_columns t = { .align = "lllll", .width = assay_cli_style().width };
+	struct assay_baseline_info *v = NULL;
+	json_t *list = json_array();
+	size_t n = 0, shown = 0;
+	int rc = assay_store_baselines(store, NULL, NULL, &v, &n, err);
+
+	assay_columns_row(&t, (const char *const[]){ "name", "suite", "saved", "runs", "machine" });
+	for (size_t i = 0; i < n; i++) {
+		if (a->name && strcmp(a->name, v[i].name))
+			continue;
+		shown++;
+		baseline_row(&t, &v[i]);
+		json_array_append_new(list, baseline_json(&v[i]));
+	}
+	if (!rc && a->name && !shown)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no baseline '%s': 'assay baseline list' shows all", a->name);
+	if (rc)
+		json_decref(list);
+	else if (a->s.json)
+		rc = assay_json_print(json_pack("{s:i,s:o}", "schema", 1, "baselines", list), out, err);
+	else
+		json_decref(list);
+	if (!rc && !a->s.json) {
+		if (shown)
+			assay_columns_print(&t, out);
+		else
+			assay_text_add(out, "no baselines yet: 'assay baseline save NAME' makes one\n");
+	}
+	assay_columns_release(&t);
+	assay_store_baselines_release(v, n);
+	return rc;
+}
+
+static int act(const struct baseline_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
+{
+	switch (a->verb) {
+	case VERB_SAVE:
+		return save(a, store, out, err);
+	case VERB_DROP:
+		return drop(a, store, out, err);
+	default:
+		return print(a, store, out, err);
+	}
+}
+
+int assay_cmd_baseline(int argc, char **argv)
+{
+	struct baseline_args a = { 0 };
+	struct assay_store *store = NULL;
+	struct assay_text out = { 0 };
+	struct assay_err err = { 0 };
+	int status, rc = assay_settings_init(&a.s, &err);
+
+	if (!rc)
+		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
+	if (!rc)
+		rc = assay_store_open(&store, a.s.db,
+				      a.verb == VERB_LIST || a.verb == VERB_SHOW ? ASSAY_STORE_READ : ASSAY_STORE_WRITE,
+				      &err);
+	if (rc) {
+		status = assay_cli_fail_open(&err);
+	} else {
+		rc = act(&a, store, &out, &err);
+		status = rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
+		if (!rc)
+			assay_cli_put(&out);
+	}
+	assay_text_release(&out);
+	assay_store_close(store);
+	assay_settings_release(&a.s);
+	return status;
+}

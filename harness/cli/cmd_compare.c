@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay compare: two builds measured against each other, now, in lock step; the exit status is the verdict. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/compare_output.h"
+#include "cli/compare_plan.h"
+#include "cli/compare_policy.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "judge/comparison_judge.h"
+#include "store/store_comparison.h"
+
+enum { OPT_POLICY = 0x200, OPT_MARGIN, OPT_ALPHA, OPT_BUDGET, OPT_STRICT };
+
+struct compare_args {
+	struct assay_settings s;
+	struct assay_compare_options o;
+	struct assay_compare_output out;
+	bool strict;
+};
+
+static int take_side(struct compare_args *a, const char *arg)
+{
+	if (!a->o.base)
+		a->o.base = arg;
+	else if (!a->o.head)
+		a->o.head = arg;
+	else
+		return assay_err_set(&a->s.err, ASSAY_EUSAGE, "unexpected argument '%s': compare takes BASE and HEAD",
+				     arg);
+	return 0;
+}
+
+static int take_frac(struct compare_args *a, const char *arg, const char *name, double most, double *out)
+{
+	if (!assay_parse_frac(arg, name, 0, most, out, &a->s.err) && *out > 0)
+		return 0;
+	return assay_err_set(&a->s.err, ASSAY_EUSAGE,
+			     "bad %s '%s': expected a share above 0 and up to %g %% such as 0.5%%", name, arg, 100 * most);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct compare_args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		assay_cli_parse_children(state, 5);
+		state->child_inputs[5] = &a->out;
+		state->child_inputs[6] = &a->s;
+		return 0;
+	case OPT_POLICY:
+		a->o.policy = arg;
+		return 0;
+	case OPT_MARGIN:
+		return take_frac(a, arg, "--margin", 1, &a->o.margin_frac) ? EINVAL : 0;
+	case OPT_ALPHA:
+		return take_frac(a, arg, "--alpha", 0.5, &a->o.alpha) ? EINVAL : 0;
+	case OPT_BUDGET:
+		return assay_compare_parse_budget(arg, &a->o, &a->s.err) ? EINVAL : 0;
+	case OPT_STRICT:
+		a->strict = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return take_side(a, arg) ? EINVAL : 0;
+	case ARGP_KEY_END:
+		if (a->o.base)
+			return 0;
+		assay_err_set(&a->s.err, ASSAY_EUSAGE,
+			      "nothing to compare with: name a BASE, such as 'assay compare main'");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{ "policy", OPT_POLICY, "FILE", 0, "Margins and limits (default baselines/policy.conf)", 0 },
+	{ "margin", OPT_MARGIN, "SHARE", 0, "Allowed slowdown of every case, such as 1%; wins over the policy", 0 },
+	{ "alpha", OPT_ALPHA, "SHARE", 0,
+	  "Chance that the whole comparison fails on unchanged code; wins over the policy", 0 },
+	{ "budget", OPT_BUDGET, "TIME", 0, "Time of a case, such as 10s; wins over the policy", 0 },
+	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
+	{ 0 },
+};
+static const struct argp_child children[] = {
+	{ &assay_argp_select, 0, NULL, 0 },  { &assay_argp_place, 0, NULL, 0 },
+	{ &assay_argp_measure, 0, NULL, 0 }, { &assay_argp_store, 0, NULL, 0 },
+	{ &assay_argp_output, 0, NULL, 0 },  { &assay_argp_compare_output, 0, NULL, 0 },
+	{ &assay_argp_help, 0, NULL, 0 },    { 0 },
+};
+static const struct argp argp = {
+	options,
+	parse,
+	"BASE [HEAD]",
+	"Measure two builds against each other, in lock step on the same cores, and say which cases got slower, faster "
+	"or wrong. "
+	"BASE and HEAD are each a git revision, a plugin file or a folder of plugins; without HEAD it is what lies in "
+	"the working "
+	"tree. Ops, inputs and seed are the head's on both sides.\v"
+	"The exit status is 0 when nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 "
+	"INCOMPARABLE, "
+	"6 INCONCLUSIVE with --strict, 130 when interrupted.\n\n"
+	"examples:\n  assay compare main\n  assay compare old.so new.so --suite smoke --margin 1%",
+	children,
+	NULL,
+	NULL,
+};
+
+struct sink {
+	struct assay_store *store;
+	int64_t *case_ids;
+	struct assay_progress progress;
+};
+
+static int pair_done(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err)
+{
+	struct sink *sink = arg;
+
+	return assay_store_pair_add(sink->store, sink->case_ids[i], p, err);
+}
+
+static void on_progress(void *arg, double done_frac, const char *key)
+{
+	struct sink *sink = arg;
+
+	assay_progress_show(&sink->progress, done_frac, key);
+}
+
+static int store_cases(const struct assay_comparison *cmp, struct sink *sink, struct assay_err *err)
+{
+	int rc = 0;
+
+	sink->case_ids = calloc(cmp->n_cases, sizeof(*sink->case_ids));
+	if (!sink->case_ids)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
+		rc = assay_store_comparison_case_add(sink->store, cmp->id, &cmp->cases[i], &sink->case_ids[i], err);
+	return rc;
+}
+
+static int measure(struct assay_compare_plan *p, const struct assay_settings *s, struct sink *sink,
+		   struct assay_err *err)
+{
+	struct assay_comparison *cmp = &p->cmp;
+	struct assay_clock clock;
+	struct assay_comparing k = {
+		.cmp = cmp,
+		.facts = p->facts,
+		.catalog = p->session.catalog,
+		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
+		.policy = &p->policy,
+		.measure = { .topology = p->session.topology,
+			     .clock = &clock,
+			     .placement = s->placement,
+			     .seed = s->seed,
+			     .interrupted = assay_interrupt_catch() },
+		.pair_done = pair_done,
+		.progress = on_progress,
+		.arg = sink,
+	};
+	int rc = assay_clock_init(&clock, err);
+
+	if (!rc) {
+		assay_progress_begin_for(&sink->progress, (double)cmp->budget_ns * (double)cmp->n_cases);
+		rc = assay_comparing_run(&k, err);
+		assay_progress_hide(&sink->progress);
+	}
+	assay_interrupt_release();
+	for (size_t i = 0; i < cmp->n_cases && (!rc || rc == ASSAY_EINTERRUPTED); i++)
+		if (cmp->cases[i].difference[0])
+			rc = assay_store_comparison_case_update(sink->store, sink->case_ids[i], &cmp->cases[i], err);
+	return rc;
+}
+
+static int compare(struct compare_args *a, struct assay_compare_plan *p, struct sink *sink,
+		   struct assay_gate_report *report, struct assay_err *err)
+{
+	struct assay_comparison *cmp = &p->cmp;
+	int rc = assay_store_comparison_begin(sink->store, cmp, err), judged;
+
+	if (!rc)
+		rc = store_cases(cmp, sink, err);
+	if (!rc)
+		rc = measure(p, &a->s, sink, err);
+	if (rc && rc != ASSAY_EINTERRUPTED)
+		return rc;
+	if (!rc)
+		cmp->ended_ns = assay_clock_unix_ns();
+	judged = assay_comparison_judge(cmp, &p->policy, a->strict, report, err);
+	if (judged)
+		return judged;
+	if (!rc)
+		rc = assay_store_comparison_end(sink->store, cmp->id, cmp->ended_ns,
+						assay_verdict_name(report->verdict), (int)report->exit, err);
+	judged = assay_compare_output_put(report, &a->out, &a->s, a->strict, err);
+	if (judged)
+		return judged;
+	if (rc == ASSAY_EINTERRUPTED)
+		return assay_err_set(
+			err, rc, "interrupted: what was measured is kept as unfinished comparison %" PRId64 " of '%s'",
+			cmp->id, a->s.db);
+	if (!rc && !a->s.json)
+		printf("stored as comparison %" PRId64 " in %s; 'assay judge --comparison %" PRId64
+		       "' judges it again\n",
+		       cmp->id, a->s.db, cmp->id);
+	return rc;
+}
+
+int assay_cmd_compare(int argc, char **argv)
+{
+	struct compare_args a = { 0 };
+	struct assay_compare_plan plan = { 0 };
+	struct assay_gate_report report = { 0 };
+	struct sink sink = { 0 };
+	struct assay_err err = { 0 };
+	int status, rc = assay_settings_init(&a.s, &err);
+
+	if (!rc)
+		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
+	if (!rc)
+		rc = assay_compare_output_check(&a.out, &err);
+	if (!rc)
+		rc = assay_compare_plan_make(&plan, &a.s, &a.o, &err);
+	if (!rc)
+		rc = assay_store_open(&sink.store, a.s.db, ASSAY_STORE_WRITE, &err);
+	if (rc) {
+		status = assay_cli_fail_open(&err);
+	} else {
+		rc = compare(&a, &plan, &sink, &report, &err);
+		status = rc ? assay_cli_fail(&err) : (int)report.exit;
+	}
+	assay_gate_report_release(&report);
+	assay_store_close(sink.store);
+	free(sink.case_ids);
+	assay_compare_plan_release(&plan);
+	assay_settings_release(&a.s);
+	return status;
+}

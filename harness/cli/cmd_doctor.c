@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay doctor: what this machine can and cannot measure, and what to do about it. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/cli_options.h"
+#include "machine/environment.h"
+#include "model/verdict.h"
+#include "reports/columns.h"
+#include "reports/json_parts.h"
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct assay_settings *s = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		assay_cli_parse_children(state, 2);
+		return 0;
+	case ARGP_KEY_ARG:
+		assay_err_set(&s->err, ASSAY_EUSAGE, "unexpected argument '%s': doctor takes none", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &assay_argp_output, 0, NULL, 0 },
+	{ &assay_argp_help, 0, NULL, 0 },
+	{ 0 },
+};
+static const struct argp argp = {
+	NULL,
+	parse,
+	NULL,
+	"Say what this machine can and cannot measure, and how to fix it.\v"
+	"'ok' is as good as it gets, 'warn' measures worse than it could, 'none' is not there. The exit status is 0: a "
+	"machine is "
+	"never wrong.\n\nexample:\n  assay doctor",
+	children,
+	NULL,
+	NULL,
+};
+
+static const char *const words[] = {
+	[ASSAY_HEALTH_GOOD] = "ok",
+	[ASSAY_HEALTH_WARN] = "warn",
+	[ASSAY_HEALTH_MISSING] = "none",
+};
+static const char *const colours[] = {
+	[ASSAY_HEALTH_GOOD] = "\033[32m",
+	[ASSAY_HEALTH_WARN] = "\033[33m",
+	[ASSAY_HEALTH_MISSING] = "\033[31m",
+};
+
+static int findings_text(const struct assay_finding *f, size_t n, const char *summary, struct assay_text *out)
+{
+	struct assay_emit_style style = assay_cli_style();
+	struct assay_columns t = { .align = "lll", .width = style.width };
+	size_t count[3] = { 0 };
+	char word[32];
+
+	assay_text_addf(out, "%s\n\n", summary);
+	for (size_t i = 0; i < n; i++) {
+		count[f[i].health]++;
+		snprintf(word, sizeof(word), "%s%s%s", style.colour ? colours[f[i].health] : "", words[f[i].health],
+			 style.colour ? "\033[0m" : "");
+		assay_columns_tail(&t, (const char *const[]){ word, f[i].name }, 2, f[i].value);
+		if (f[i].advice[0])
+			assay_columns_tail(&t, (const char *const[]){ "", "" }, 2, f[i].advice);
+	}
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
+	assay_text_addf(out, "\n%zu ok, %zu warn, %zu none\n", count[ASSAY_HEALTH_GOOD], count[ASSAY_HEALTH_WARN],
+			count[ASSAY_HEALTH_MISSING]);
+	return 0;
+}
+
+static int findings_json(const struct assay_finding *f, size_t n, const char *summary, const struct assay_clock *clock,
+			 struct assay_text *out, struct assay_err *err)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(a, json_pack("{s:s,s:s,s:o,s:o}", "name", f[i].name, "health", words[f[i].health],
+						   "value", assay_json_text(f[i].value), "advice",
+						   assay_json_text(f[i].advice)));
+	return assay_json_print(json_pack("{s:i,s:o,s:{s:s,s:f,s:f,s:o},s:o}", "schema", 1, "topology",
+					  assay_json_text(summary), "clock", "source",
+					  assay_clock_source_name(clock->source), "resolution_ns", clock->resolution_ns,
+					  "overhead_ns", clock->overhead_ns, "why", assay_json_text(clock->why),
+					  "findings", a),
+				out, err);
+}
+
+static int doctor(const struct assay_settings *s, struct assay_text *out, struct assay_err *err)
+{
+	struct assay_topology *topology = NULL;
+	struct assay_finding *findings = NULL;
+	struct assay_clock clock;
+	char summary[256];
+	size_t n = 0;
+	int rc = assay_topology_open(&topology, NULL, err);
+
+	if (!rc)
+		rc = assay_clock_init(&clock, err);
+	if (!rc)
+		rc = assay_doctor(topology, &clock, &findings, &n, err);
+	if (!rc) {
+		assay_topology_summary(topology, summary, sizeof(summary));
+		rc = s->json ? findings_json(findings, n, summary, &clock, out, err)
+			     : findings_text(findings, n, summary, out);
+	}
+	free(findings);
+	assay_topology_close(topology);
+	return rc;
+}
+
+int assay_cmd_doctor(int argc, char **argv)
+{
+	struct assay_settings s;
+	struct assay_text out = { 0 };
+	struct assay_err err = { 0 };
+	int rc = assay_settings_init(&s, &err);
+
+	if (!rc)
+		rc = assay_cli_parse(&argp, argc, argv, &s, &err);
+	if (!rc)
+		rc = doctor(&s, &out, &err);
+	if (!rc)
+		assay_cli_put(&out);
+	assay_text_release(&out);
+	assay_settings_release(&s);
+	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay judge: the verdict of a stored comparison again, from its samples alone, on any machine. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/compare_output.h"
+#include "judge/comparison_judge.h"
+#include "store/store_comparison.h"
+
+enum { OPT_COMPARISON = 0x200, OPT_STRICT };
+
+struct judge_args {
+	struct assay_settings s;
+	struct assay_compare_output out;
+	uint64_t id; /* 0: the newest */
+	bool strict;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct judge_args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		assay_cli_parse_children(state, 2);
+		state->child_inputs[2] = &a->out;
+		state->child_inputs[3] = &a->s;
+		return 0;
+	case OPT_COMPARISON:
+		return assay_parse_u64(arg, "--comparison", 1, INT64_MAX, &a->id, &a->s.err) ? EINVAL : 0;
+	case OPT_STRICT:
+		a->strict = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		assay_err_set(&a->s.err, ASSAY_EUSAGE,
+			      "unexpected argument '%s': a comparison is named with --comparison", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{ "comparison", OPT_COMPARISON, "ID", 0, "Judge this comparison (default: the newest)", 0 },
+	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
+	{ 0 },
+};
+static const struct argp_child children[] = {
+	{ &assay_argp_store, 0, NULL, 0 },
+	{ &assay_argp_output, 0, NULL, 0 },
+	{ &assay_argp_compare_output, 0, NULL, 0 },
+	{ &assay_argp_help, 0, NULL, 0 },
+	{ 0 },
+};
+static const struct argp argp = {
+	options,
+	parse,
+	NULL,
+	"Judge a stored comparison again, from its raw samples and the policy that is stored with it. Nothing is "
+	"measured, so it gives "
+	"the same answer on any machine.\v"
+	"The exit status is that of 'assay compare'.\n\n"
+	"example:\n  assay judge --comparison 3",
+	children,
+	NULL,
+	NULL,
+};
+
+static int judge(const struct judge_args *a, struct assay_store *store, struct assay_gate_report *report,
+		 struct assay_err *err)
+{
+	struct assay_comparison cmp = { 0 };
+	struct assay_policy policy = assay_policy_default();
+	char verdict[ASSAY_STORE_VERDICT_MAX] = "";
+	int rc = assay_store_comparison_load(store, (int64_t)a->id, &cmp, verdict, NULL, err);
+
+	if (!rc && cmp.policy)
+		rc = assay_policy_parse(&policy, cmp.policy, "the stored policy", err);
+	if (!rc)
+		rc = assay_comparison_judge(&cmp, &policy, a->strict, report, err);
+	if (!rc)
+		rc = assay_compare_output_put(report, &a->out, &a->s, a->strict, err);
+	if (!rc && !verdict[0])
+		assay_cli_warn("comparison %" PRId64 " did not finish: judged as far as it came", cmp.id);
+	else if (!rc && strcmp(verdict, assay_verdict_name(report->verdict)))
+		assay_cli_warn("comparison %" PRId64
+			       " was judged %s when it was measured: another version of assay did",
+			       cmp.id, verdict);
+	assay_policy_release(&policy);
+	assay_comparison_release(&cmp);
+	return rc;
+}
+
+int assay_cmd_judge(int argc, char **argv)
+{
+	struct judge_args a = { 0 };
+	struct assay_gate_report report = { 0 };
+	struct assay_store *store = NULL;
+	struct assay_err err = { 0 };
+	int status, rc = assay_settings_init(&a.s, &err);
+
+	if (!rc)
+		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
+	if (!rc)
+		rc = assay_compare_output_check(&a.out, &err);
+	if (!rc)
+		rc = assay_store_open(&store, a.s.db, ASSAY_STORE_READ, &err);
+	if (rc) {
+		status = assay_cli_fail_open(&err);
+	} else {
+		rc = judge(&a, store, &report, &err);
+		status = rc ? assay_cli_fail(&err) : (int)report.exit;
+	}
+	assay_gate_report_release(&report);
+	assay_store_close(store);
+	assay_settings_release(&a.s);
+	return status;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay run: measure the cases of a suite, one worker each, and store every case as soon as it is finished. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/measuring.h"
+#include "measure/measure.h"
+#include "model/verdict.h"
+#include "store/store.h"
+
+#define OPT_BUDGET 0x200
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct assay_settings *s = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		assay_cli_parse_children(state, 6);
+		return 0;
+	case OPT_BUDGET:
+		if (assay_parse_duration_ns(arg, "--budget", &s->budget_ns, &s->err))
+			return EINVAL;
+		if (!s->budget_ns) {
+			assay_err_set(&s->err, ASSAY_EUSAGE,
+				      "--budget is '%s', expected a time above 0, such as 300ms or 2s", arg);
+			return EINVAL;
+		}
+		return 0;
+	case ARGP_KEY_ARG:
+		assay_err_set(&s->err, ASSAY_EUSAGE, "unexpected argument '%s': a suite is named with --suite %s", arg,
+			      arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{ "budget", OPT_BUDGET, "TIME", 0, "Sampling time of a case, such as 300ms or 2s (default: as each bench says)",
+	  0 },
+	{ 0 },
+};
+static const struct argp_child children[] = {
+	{ &assay_argp_select, 0, NULL, 0 },
+	{ &assay_argp_place, 0, NULL, 0 },
+	{ &assay_argp_measure, 0, NULL, 0 },
+	{ &assay_argp_store, 0, NULL, 0 },
+	{ &assay_argp_output, 0, NULL, 0 },
+	{ &assay_argp_help, 0, NULL, 0 },
+	{ 0 },
+};
+static const struct argp argp = {
+	options,
+	parse,
+	NULL,
+	"Measure a suite: each case in a process of its own, on pinned threads, from seeded inputs, checked before and "
+	"after. "
+	"Results are stored as they come.\v"
+	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or failed, "
+	"130 when "
+	"interrupted; what was finished by then is kept.\n\n"
+	"Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, and "
+	"ASSAY_DETERMINISTIC=1 for work "
+	"that does not depend on time. An option beats the environment.\n\n"
+	"example:\n  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",
+	children,
+	NULL,
+	NULL,
+};
+
+struct sink {
+	struct assay_store *store;
+	int64_t run_id;
+};
+
+/* Raw samples may be many; once they are stored nothing needs them here. */
+static int store_result(void *arg, struct assay_result *r, struct assay_err *err)
+{
+	const struct sink *sink = arg;
+	int rc = assay_store_result_add(sink->store, sink->run_id, r, err);
+
+	free(r->samples);
+	r->samples = NULL;
+	return rc;
+}
+
+/* What only a whole run tells: digests that differ between variants, share of the roof. */
+static int finish(struct assay_run *run, const struct assay_session *session, struct assay_store *store,
+		  struct assay_err *err)
+{
+	bool *changed = calloc(run->n_results ? run->n_results : 1, sizeof(*changed));
+	int rc;
+
+	if (!changed)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_measure_finish(run, session->facts, &session->host, session->catalog, changed, err);
+	for (size_t i = 0; i < run->n_results && !rc; i++)
+		if (changed[i])
+			rc = assay_store_metrics_put(store, run->id, &run->results[i], err);
+	free(changed);
+	if (!rc) {
+		run->ended_ns = assay_clock_unix_ns();
+		rc = assay_store_run_end(store, run->id, run->ended_ns, err);
+	}
+	return rc;
+}
+
+static int print_results(const struct assay_run *run, const struct assay_settings *s,
+			 const struct assay_emit_style *style, struct assay_err *err)
+{
+	struct assay_text out = { 0 };
+	int rc = s->json ? assay_emit_run_json(run, false, &out, err) : assay_emit_run_table(run, style, &out, err);
+
+	if (!rc)
+		assay_cli_put(&out);
+	assay_text_release(&out);
+	return rc;
+}
+
+static void say_stored(const struct assay_run *run, const struct assay_settings *s)
+{
+	char number[32], show[ASSAY_CLI_PATH_MAX], gate[ASSAY_CLI_PATH_MAX];
+
+	if (s->json)
+		return;
+	snprintf(number, sizeof(number), "show %" PRId64, run->id);
+	assay_cli_command(show, sizeof(show), number, NULL, s->db);
+	assay_cli_command(gate, sizeof(gate), "gate", run->suite, s->db);
+	printf("stored as run %" PRId64 " in %s; '%s' shows it again, '%s' judges it\n", run->id, s->db, show, gate);
+}
+
+/* With fixed work the interval is what it is. */
+static void warn_of_noise(const struct assay_run *run, const struct assay_settings *s)
+{
+	size_t wide = 0, unsteady = 0;
+
+	for (size_t i = 0; i < run->n_results && !s->deterministic; i++) {
+		const struct assay_result *r = &run->results[i];
+
+		wide += r->n_samples && !r->converged;
+		unsteady += r->n_samples && !r->steady;
+	}
+	if (wide)
+		assay_cli_warn("%zu of %zu cases are not known to within 0.5 %%: give them more time with --budget",
+			       wide, run->n_results);
+	if (unsteady)
+		assay_cli_warn("%zu of %zu cases did not settle: 'assay doctor' says what disturbs this machine",
+			       unsteady, run->n_results);
+}
+
+static int measure_and_print(const struct assay_measuring *m, struct assay_run *run, struct assay_store *store,
+			     struct assay_err *err)
+{
+	const struct assay_settings *s = m->settings;
+	struct assay_emit_style style = assay_cli_style();
+	struct assay_text head = { 0 };
+	int rc, shown;
+
+	style.verbose = s->verbose;
+	if (!s->json) {
+		rc = assay_emit_run_header(run, &style, &head, err);
+		if (rc)
+			return rc;
+		assay_cli_put(&head);
+		fflush(stdout);
+	}
+	rc = assay_measuring_all(m, run, err);
+	if (!rc)
+		rc = finish(run, m->session, store, err);
+	if (rc && rc != ASSAY_EINTERRUPTED)
+		return rc;
+
+	shown = print_results(run, s, &style, err);
+	if (shown)
+		return shown;
+	if (rc)
+		return assay_err_set(err, rc, "interrupted: %zu of %zu cases kept in run %" PRId64 " of '%s'",
+				     run->n_results, m->session->plan.n_cases, run->id, s->db);
+	say_stored(run, s);
+	warn_of_noise(run, s);
+	return 0;
+}
+
+static int run_suite(const struct assay_settings *s)
+{
+	struct assay_session session = { 0 };
+	struct assay_store *store = NULL;
+	struct assay_run run = { 0 };
+	struct assay_clock clock;
+	struct sink sink;
+	struct assay_measuring m = {
+		.settings = s, .session = &session, .clock = &clock, .finished = store_result, .arg = &sink
+	};
+	struct assay_err err = { 0 };
+	int status, rc = assay_session_open(&session, s, &err);
+
+	if (!rc)
+		rc = assay_session_require_plugins(&session, s, &err);
+	if (!rc)
+		rc = assay_session_plan(&session, s, &err);
+	if (!rc)
+		rc = assay_session_facts(&session, &err);
+	if (!rc)
+		rc = assay_clock_init(&clock, &err);
+	if (!rc)
+		rc = assay_store_open(&store, s->db, ASSAY_STORE_WRITE, &err);
+	if (rc) {
+		status = assay_cli_fail_open(&err);
+		goto out;
+	}
+	rc = assay_measuring_describe(&m, &run, &err);
+	if (!rc)
+		rc = assay_store_run_begin(store, &run, &err);
+	sink = (struct sink){ .store = store, .run_id = run.id };
+	if (!rc)
+		rc = measure_and_print(&m, &run, store, &err);
+	status = rc ? assay_cli_fail(&err) : assay_measuring_exit(&run);
+out:
+	assay_run_release(&run);
+	assay_store_close(store);
+	assay_session_close(&session);
+	return status;
+}
+
+int assay_cmd_run(int argc, char **argv)
+{
+	struct assay_settings s;
+	struct assay_err err = { 0 };
+	int status, rc = assay_settings_init(&s, &err);
+
+	if (!rc)
+		rc = assay_cli_parse(&argp, argc, argv, &s, &err);
+	if (rc)
+		status = assay_cli_fail(&err);
+	else
+		status = run_suite(&s);
+	assay_settings_release(&s);
+	return status;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the verdicts of compare, gate and judge go: the terminal or JSON on standard output, and files for a CI job. */
+#ifndef ASSAY_CLI_COMPARE_OUTPUT_H
+#define ASSAY_CLI_COMPARE_OUTPUT_H
+
+#include "cli/cli_options.h"
+#include "model/gate_report.h"
+
+struct assay_compare_output {
+	const char *markdown, *junit, *json_file; /* NULL: not wanted */
+};
+
+/* --markdown --junit --json-file; their input is a struct assay_compare_output. */
+extern const struct argp assay_argp_compare_output;
+
+/* Can the files be written, as far as that can be told beforehand? Measuring takes minutes, so ask first. ASSAY_EUSAGE.
+ */
+int assay_compare_output_check(const struct assay_compare_output *o, struct assay_err *err);
+
+/* Print @r as @s says and write the files; @strict matters to JUnit. ASSAY_EIO when one cannot be written. */
+int assay_compare_output_put(const struct assay_gate_report *r, const struct assay_compare_output *o,
+			     const struct assay_settings *s, bool strict, struct assay_err *err);
+
+#endif

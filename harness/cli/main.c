@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program: finds the command and lets it run. Started with a hidden command it is a worker instead. */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "model/verdict.h"
+#include "worker/worker_main.h"
+
+static const struct command {
+	const char *name, *help;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "list", "what there is: plugins, ops, variants, suites, cases", assay_cmd_list },
+	{ "run", "measure a suite and store the results", assay_cmd_run },
+	{ "verify", "check that results are right, without measuring", assay_cmd_verify },
+	{ "show", "stored runs, a run, a case", assay_cmd_show },
+	{ "gate", "judge a run: manifest, limits, baseline; the exit status says it", assay_cmd_gate },
+	{ "baseline", "save, list, show and drop named baselines", assay_cmd_baseline },
+	{ "compare", "measure two builds against each other, in lock step; the exit status says it", assay_cmd_compare },
+	{ "judge", "judge a stored comparison again, from its samples alone", assay_cmd_judge },
+	{ "certify", "how often this host's judge is wrong: known outcomes, by the hundred", assay_cmd_certify },
+	{ "plan", "what this host can promise in a given time", assay_cmd_plan },
+	{ "plot", "draw stored runs with gnuplot", assay_cmd_plot },
+	{ "doctor", "what this machine can and cannot measure, and how to fix it", assay_cmd_doctor },
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+	printf("assay measures inference kernels and says when they got slower or wrong.\n\nusage: assay COMMAND "
+	       "[OPTION...]\n\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		printf("  %-9s %s\n", commands[i].name, commands[i].help);
+	printf("\n'assay COMMAND --help' explains a command, 'assay --version' names this build.\n\n"
+	       "example:\n  assay run --suite smoke && assay gate --suite smoke --allow-no-baseline\n");
+}
+
+static int unknown(const char *name)
+{
+	const char *names[N_COMMANDS], *near;
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		names[i] = commands[i].name;
+	near = assay_nearest(name, names, N_COMMANDS);
+	if (near)
+		assay_cli_error("unknown %s '%s': did you mean '%s'?", name[0] == '-' ? "option" : "command", name,
+				near);
+	else
+		assay_cli_error("unknown %s '%s': see 'assay --help'", name[0] == '-' ? "option" : "command", name);
+	return ASSAY_EXIT_USAGE;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name) {
+		assay_cli_error("no command given: see 'assay --help'");
+		return ASSAY_EXIT_USAGE;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "-?") || !strcmp(name, "help")) {
+		print_help();
+		return 0;
+	}
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		assay_cli_print_version();
+		return 0;
+	}
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		char title[32];
+
+		if (strcmp(name, commands[i].name))
+			continue;
+		snprintf(title, sizeof(title), "assay %s", name);
+		argv[1] = title;
+		return commands[i].run(argc - 1, argv + 1);
+	}
+	return unknown(name);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	if (assay_worker_is_command(argc, argv))
+		return assay_worker_main(argc, argv);
+
+	/* UTF-8 or not; numbers keep their point */
+	setlocale(LC_CTYPE, "");
+
+	status = dispatch(argc, argv);
+	if (fflush(stdout) || ferror(stdout)) {
+		assay_cli_error("cannot write to standard output");
+		return ASSAY_EXIT_INTERNAL;
+	}
+	return status;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What run and verify share: one case after the other, with progress, until the last or the user's Ctrl-C. */
+#include "cli/measuring.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "machine/environment.h"
+#include "measure/measure.h"
+#include "model/verdict.h"
+
+static int add_fact(struct assay_run *run, const char *name, const char *value, struct assay_err *err)
+{
+	struct assay_fact *f = realloc(run->environment, (run->n_environment + 1) * sizeof(*f));
+
+	if (!f)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	run->environment = f;
+	f += run->n_environment++;
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	snprintf(f->value, sizeof(f->value), "%s", value);
+	return 0;
+}
+
+/* Before the number of threads that `all` means. */
+#define ALL_IS "all = "
+
+/* "compact, one thread a core, all = 2 threads on CPUs 0,1" */
+static int add_placement(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	const struct assay_placement_options *o = &m->settings->placement;
+	size_t n = m->session->all_threads, at;
+	int *cpus = calloc(n ? n : 1, sizeof(*cpus));
+	char text[256];
+	int rc;
+
+	if (!cpus)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_placement_pick(m->session->topology, o, n, cpus, err);
+	if (!rc) {
+		at = (size_t)snprintf(text, sizeof(text), "%s, %s, " ALL_IS "%zu thread%s on CPU%s ",
+				      o->n_cpus                          ? "as listed"
+				      : o->policy == ASSAY_PLACE_SCATTER ? "scatter"
+									 : "compact",
+				      o->smt ? "all hardware threads" : "one thread a core", n, n == 1 ? "" : "s",
+				      n == 1 ? "" : "s");
+		for (size_t i = 0; i < n && at < sizeof(text); i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", i ? "," : "", cpus[i]);
+		rc = add_fact(run, "placement", text, err);
+	}
+	free(cpus);
+	return rc;
+}
+
+static const char *fact(const struct assay_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->n_environment; i++)
+		if (!strcmp(run->environment[i].name, name))
+			return run->environment[i].value;
+	return NULL;
+}
+
+unsigned assay_measuring_all_threads(const struct assay_run *run)
+{
+	const char *placement = fact(run, "placement");
+	const char *all = placement ? strstr(placement, ALL_IS) : NULL;
+
+	return all ? (unsigned)strtoul(all + strlen(ALL_IS), NULL, 10) : 0;
+}
+
+int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	char clock[256];
+	int rc;
+
+	*run = (struct assay_run){ .seed = m->settings->seed, .started_ns = assay_clock_unix_ns() };
+	snprintf(run->suite, sizeof(run->suite), "%s", m->session->plan.suite);
+	assay_cli_build(m->session->catalog, &run->build);
+	rc = assay_fingerprint_take(m->session->topology, &run->machine, err);
+	if (!rc)
+		rc = assay_environment_take(m->clock, &run->environment, &run->n_environment, err);
+	if (!rc && !fact(run, "clock")) {
+		snprintf(clock, sizeof(clock), "%s: %s", assay_clock_source_name(m->clock->source), m->clock->why);
+		rc = add_fact(run, "clock", clock, err);
+	}
+	if (!rc)
+		rc = add_placement(m, run, err);
+	if (!rc && m->settings->deterministic)
+		rc = add_fact(run, "deterministic", "1", err);
+	return rc;
+}
+
+static void on_progress(void *arg, enum assay_stage stage, double done_frac)
+{
+	/* share of a case that each stage is expected to begin with, and how much it takes */
+	static const double from[] = { 0.0, 0.1, 0.25, 0.95, 1.0 }, span[] = { 0.1, 0.15, 0.7, 0.05, 0.0 };
+
+	if ((unsigned)stage < sizeof(from) / sizeof(from[0]))
+		assay_progress_part(arg, from[stage] + span[stage] * done_frac);
+}
+
+int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	const struct assay_plan *plan = &m->session->plan;
+	struct assay_progress progress;
+	struct assay_measure_options o = {
+		.plugins = &m->session->plugins,
+		.topology = m->session->topology,
+		.clock = m->clock,
+		.placement = m->settings->placement,
+		.seed = m->settings->seed,
+		.verify_only = m->verify_only,
+		.deterministic = m->settings->deterministic,
+		.interrupted = assay_interrupt_catch(),
+		.progress = on_progress,
+		.progress_arg = &progress,
+	};
+	int rc = 0;
+
+	run->results = calloc(plan->n_cases, sizeof(*run->results));
+	if (!run->results)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+
+	assay_progress_begin(&progress, plan->cases, plan->n_cases, m->verify_only);
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		struct assay_result *r = &run->results[i];
+
+		assay_progress_case(&progress, i);
+		rc = *o.interrupted ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
+				    : assay_measure_case(&plan->cases[i], m->session->catalog, &m->session->facts[i],
+							 &o, r, err);
+		if (!rc && m->finished)
+			rc = m->finished(m->arg, r, err);
+		if (rc) {
+			assay_result_release(r);
+			break;
+		}
+		run->n_results++;
+	}
+	assay_progress_hide(&progress);
+	assay_interrupt_release();
+	return rc;
+}
+
+int assay_measuring_exit(const struct assay_run *run)
+{
+	enum assay_exit worst = ASSAY_EXIT_OK;
+	size_t skipped = 0;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		skipped += run->results[i].status == ASSAY_STATUS_SKIPPED;
+		switch (run->results[i].status) {
+		case ASSAY_STATUS_OK:
+		case ASSAY_STATUS_SKIPPED:
+			break;
+		case ASSAY_STATUS_WRONG:
+			worst = assay_exit_worse(worst, ASSAY_EXIT_WRONG_RESULT);
+			break;
+		default:
+			worst = assay_exit_worse(worst, ASSAY_EXIT_NOT_MEASURED);
+			break;
+		}
+	}
+	if (skipped == run->n_results)
+		assay_cli_warn("nothing was measured: no case can run here, see the reasons above");
+	return worst;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A bar with the time left. Cases count by the time they are expected to take; the estimate is corrected by how long those
+ * that are done have really taken.
+ */
+#include "cli/progress.h"
+
+#include <langinfo.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* Starting a worker, making inputs, checking: what a case takes beside its sampling, before anything is known. */
+#define SETUP_NS 0.4e9
+#define REDRAW_NS 100000000u
+/* What is over in two seconds needs no bar. */
+#define WORTH_NS 2e9
+
+static double weight(const struct assay_case *c, bool quick)
+{
+	if (c->skip_reason[0])
+		return 0;
+	return SETUP_NS + (quick ? 0 : 1.2 * (double)c->budget_ns);
+}
+
+void assay_progress_begin(struct assay_progress *p, const struct assay_case *cases, size_t n, bool quick)
+{
+	*p = (struct assay_progress){ .quick = quick, .cases = cases, .n = n, .began_ns = assay_cli_now_ns() };
+	for (size_t i = 0; i < n; i++)
+		p->total += weight(&cases[i], quick);
+	p->on = isatty(STDERR_FILENO) && p->total > WORTH_NS;
+}
+
+static unsigned columns(void)
+{
+	struct winsize ws;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
+}
+
+/* @head stands between bar and label. */
+static void draw_bar(double share, const char *head, const char *label)
+{
+	bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	unsigned width = columns(), cells = 24, full = (unsigned)(cells * share);
+	char bar[24 * 3 + 1] = "";
+	int used = (int)(cells + strlen(head));
+
+	for (unsigned i = 0; i < cells; i++)
+		strcat(bar, i < full ? (utf8 ? "█" : "#") : (utf8 ? "░" : "."));
+	fprintf(stderr, "\r%s%s%.*s\033[K", bar, head, (int)width > used + 4 ? (int)width - used - 4 : 0, label);
+	fflush(stderr);
+}
+
+static void draw(struct assay_progress *p, double part)
+{
+	const struct assay_case *c = &p->cases[p->at];
+	double done = p->done + part * weight(c, p->quick);
+	double elapsed = (double)(assay_cli_now_ns() - p->began_ns);
+	/* the first tenth is too little to learn from */
+	double left = (p->total - done) * (done > p->total / 10 ? elapsed / done : 1) * 1e-9;
+	char head[160];
+
+	snprintf(head, sizeof(head), " %zu/%zu  %u:%02u left  ", p->at + 1, p->n, (unsigned)left / 60, (unsigned)left % 60);
+	draw_bar(p->total > 0 ? done / p->total : 0, head, c->key);
+}
+
+void assay_progress_begin_for(struct assay_progress *p, double expected_ns)
+{
+	*p = (struct assay_progress){ .total = expected_ns, .began_ns = assay_cli_now_ns() };
+	p->on = isatty(STDERR_FILENO) && p->total > WORTH_NS;
+}
+
+void assay_progress_show(struct assay_progress *p, double done_frac, const char *label)
+{
+	uint64_t t = assay_cli_now_ns();
+	double elapsed = (double)(t - p->began_ns), left;
+	char head[160];
+
+	if (!p->on || t - p->drawn_ns < REDRAW_NS)
+		return;
+	p->drawn_ns = t;
+	left = (done_frac > 0.1 ? elapsed * (1 - done_frac) / done_frac : p->total * (1 - done_frac)) * 1e-9;
+	snprintf(head, sizeof(head), " %3.0f %%  %u:%02u left  ", 100 * done_frac, (unsigned)left / 60, (unsigned)left % 60);
+	draw_bar(done_frac, head, label);
+}
+
+void assay_progress_case(struct assay_progress *p, size_t i)
+{
+	if (!p->on)
+		return;
+	for (; p->at < i; p->at++)
+		p->done += weight(&p->cases[p->at], p->quick);
+	p->drawn_ns = assay_cli_now_ns();
+	draw(p, 0);
+}
+
+void assay_progress_part(struct assay_progress *p, double part)
+{
+	uint64_t t = assay_cli_now_ns();
+
+	if (!p->on || t - p->drawn_ns < REDRAW_NS)
+		return;
+	p->drawn_ns = t;
+	draw(p, part < 0 ? 0 : part > 1 ? 1 : part);
+}
+
+void assay_progress_hide(struct assay_progress *p)
+{
+	if (p->on) {
+		fputs("\r\033[K", stderr);
+		fflush(stderr);
+	}
+}

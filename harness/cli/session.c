@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The road that several commands share: topology, plugins, plan, what each case takes. */
+#include "cli/session.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "machine/cgroup.h"
+#include "machine/environment.h"
+#include "reports/emit.h"
+
+/* The installed plugins, then those named with --plugin; one named twice is loaded once. */
+static int gather_plugins(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	int rc;
+
+	if (!o->no_default_plugins) {
+		rc = assay_cli_installed_plugins(&s->plugins, err);
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < o->plugins.n; i++) {
+		const char *path = o->plugins.v[i];
+
+		if (!assay_file_exists(path))
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot open plugin '%s': no such file", path);
+		if (assay_strings_has(&s->plugins, path))
+			continue;
+		rc = assay_strings_add(&s->plugins, path, err);
+		if (rc)
+			return rc;
+	}
+	if (!s->plugins.n)
+		return assay_err_set(err, ASSAY_EUSAGE, "no plugins to load: name one with --plugin FILE");
+	return 0;
+}
+
+static int find_benches(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	if (!o->bench_dir)
+		return assay_cli_bench_dir(s->bench_dir, sizeof(s->bench_dir), err);
+	if (!assay_file_exists(o->bench_dir))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot open bench folder '%s': no such folder", o->bench_dir);
+	snprintf(s->bench_dir, sizeof(s->bench_dir), "%s", o->bench_dir);
+	return 0;
+}
+
+static int take_inventory(struct assay_session *s, const char *parts, struct assay_err *err)
+{
+	int rc = assay_topology_open(&s->topology, NULL, err);
+
+	if (rc)
+		return rc;
+	assay_topology_host_info(s->topology, &s->host);
+	rc = assay_inventory_open(&s->inventory, &s->plugins, parts, &s->host, err);
+	if (rc)
+		return rc;
+	s->catalog = assay_inventory_catalog(s->inventory);
+	return 0;
+}
+
+int assay_session_open(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	int rc = find_benches(s, o, err);
+
+	if (!rc)
+		rc = gather_plugins(s, o, err);
+	return rc ? rc : take_inventory(s, NULL, err);
+}
+
+int assay_session_open_with(struct assay_session *s, const struct assay_settings *o,
+			    const struct assay_strings *plugins, const char *parts, struct assay_err *err)
+{
+	int rc = find_benches(s, o, err);
+
+	for (size_t i = 0; i < plugins->n && !rc; i++)
+		rc = assay_strings_add(&s->plugins, plugins->v[i], err);
+	return rc ? rc : take_inventory(s, parts, err);
+}
+
+int assay_session_require_plugins(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	for (size_t i = 0; i < s->catalog->n_plugins; i++) {
+		const struct assay_catalog_plugin *p = &s->catalog->plugins[i];
+
+		if (!p->error)
+			continue;
+		if (assay_strings_has(&o->plugins, p->path))
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot use plugin: %s", p->error);
+		assay_cli_warn("a plugin is left out: %s; 'assay list plugins' shows all", p->error);
+	}
+	return 0;
+}
+
+/* What the user asks for by number, CPUs and threads, must be there: it is named, not silently skipped. */
+static int check_placement(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	size_t most = o->placement.n_cpus;
+	int *cpus, rc;
+
+	for (size_t i = 0; i < o->n_threads; i++)
+		if (o->threads[i] > most)
+			most = o->threads[i];
+	if (!most)
+		return 0;
+	cpus = calloc(most, sizeof(*cpus));
+	if (!cpus)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_placement_pick(s->topology, &o->placement, most, cpus, err);
+	free(cpus);
+	return rc ? rc : assay_cpu_quota_check(most, err);
+}
+
+/* What `all` means: every core that may be used, as far as the container's quota keeps them running. */
+static int count_threads(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	s->all_threads = (unsigned)assay_placement_max(s->topology, &o->placement);
+	while (s->all_threads > 1 && assay_cpu_quota_check(s->all_threads, NULL))
+		s->all_threads--;
+	return assay_cpu_quota_check(s->all_threads, err);
+}
+
+int assay_session_plan(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	struct assay_plan_options plan = {
+		.bench_dir = s->bench_dir,
+		.suite = o->suite ? o->suite : ASSAY_CLI_DEFAULT_SUITE,
+		.only = o->only,
+		.threads = o->threads,
+		.n_threads = o->n_threads,
+		.budget_ns = o->budget_ns,
+		.memory_bytes = o->memory_bytes,
+		.batch_size = o->batch_size,
+	};
+	int rc = check_placement(s, o, err);
+
+	if (!rc)
+		rc = count_threads(s, o, err);
+	if (rc)
+		return rc;
+	plan.all_threads = s->all_threads;
+	return assay_plan_load(&s->plan, &plan, s->catalog, err);
+}
+
+static int check_memory(const struct assay_session *s, struct assay_err *err)
+{
+	struct assay_memory_state mem;
+	int rc = assay_memory_state(&mem, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < s->plan.n_cases; i++) {
+		const struct assay_case *c = &s->plan.cases[i];
+		uint64_t room = mem.available_bytes;
+		bool limited = c->memory_bytes && c->memory_bytes < room;
+		char need[64], have[64];
+
+		if (limited)
+			room = c->memory_bytes;
+		if (c->skip_reason[0] || !s->facts[i].supported || s->facts[i].bytes <= room)
+			continue;
+		assay_emit_quantity((double)s->facts[i].bytes, "B", false, need, sizeof(need));
+		assay_emit_quantity((double)room, "B", false, have, sizeof(have));
+		return assay_err_set(err, ASSAY_EUSAGE, "case '%s' needs %s (%llu bytes), %s %s (%llu bytes): %s",
+				     c->key, need, (unsigned long long)s->facts[i].bytes,
+				     limited ? "its limit is" : "available are only", have, (unsigned long long)room,
+				     limited ? "raise --memory-limit or leave the case out with --only"
+					     : "free memory or leave the case out with --only");
+	}
+	return 0;
+}
+
+int assay_session_facts(struct assay_session *s, struct assay_err *err)
+{
+	int rc;
+
+	s->facts = calloc(s->plan.n_cases ? s->plan.n_cases : 1, sizeof(*s->facts));
+	if (!s->facts)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_inventory_describe(s->inventory, s->plan.cases, s->plan.n_cases, s->facts, err);
+	return rc ? rc : check_memory(s, err);
+}
+
+void assay_session_close(struct assay_session *s)
+{
+	free(s->facts);
+	assay_plan_release(&s->plan);
+	assay_inventory_close(s->inventory);
+	assay_topology_close(s->topology);
+	assay_strings_release(&s->plugins);
+	*s = (struct assay_session){ 0 };
+}

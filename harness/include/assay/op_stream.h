@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What variants of the stream and peak ops may rely on: axes, tensors and the exact work of one run(). These ops
+ * measure the machine; every other case is shown as a share of what they reach.
+ *
+ * stream.read    sum[t][l] = passes · Σ a[i] over the words i of slice t with i mod 8 = l, modulo 2^64
+ * stream.copy    b[i] = a[i]
+ * stream.triad   a[i] = b[i] + 3·c[i], the product rounded before the sum (no fused multiply-add)
+ *
+ * Thread t works on slice t of every array: equal parts, each a multiple of 4 KiB. The arrays of one level together
+ * take half of the level-1 or level-2 cache of each thread, half of the last-level cache, or four times the last-level
+ * cache. A run makes `passes` passes over them, so that the start of the threads does not count where a pass takes
+ * nanoseconds; each pass really touches every byte.
+ *
+ * Bytes are counted as the arithmetic needs them: one read of every input, one write of every output. The read that a
+ * cache makes before a plain store (write-allocate) is not counted, so where the arrays exceed the caches, variants
+ * that store around them reach more.
+ */
+#ifndef ASSAY_OP_STREAM_H
+#define ASSAY_OP_STREAM_H
+
+#include "plugin.h"
+
+/* Index into assay_shape.axis, and its values. */
+enum { ASSAY_STREAM_LEVEL = 0 };
+enum { ASSAY_LEVEL_L1 = 0, ASSAY_LEVEL_L2 = 1, ASSAY_LEVEL_L3 = 2, ASSAY_LEVEL_DRAM = 3 };
+
+/* Indices into assay_job.tensors. */
+enum { ASSAY_STREAM_READ_A = 0, ASSAY_STREAM_READ_SUM = 1 }; /* I64 [words], I64 [threads][8] */
+enum { ASSAY_STREAM_COPY_A = 0, ASSAY_STREAM_COPY_B = 1 };   /* F32 [n] each */
+enum { ASSAY_STREAM_TRIAD_B = 0, ASSAY_STREAM_TRIAD_C = 1, ASSAY_STREAM_TRIAD_A = 2 }; /* F32 [n] each */
+
+#define ASSAY_STREAM_PAGE      4096 /* slices are multiples of this many bytes */
+#define ASSAY_STREAM_SUM_LANES 8    /* one cache line a thread */
+#define ASSAY_STREAM_SCALE     3.0f
+
+/* Passes of one run over @n_arrays arrays of @slice_bytes a thread: at least 16 MiB are touched by each thread. */
+static inline uint64_t assay_stream_passes(uint64_t slice_bytes, unsigned n_arrays)
+{
+	uint64_t passes = (UINT64_C(16) << 20) / (slice_bytes * n_arrays);
+
+	return passes ? passes : 1;
+}
+
+/*
+ * peak.f32_fma   y[t][l] = f applied ASSAY_PEAK_STEPS times to x[t][l], f(v) = v · a[l mod 8] + b[l mod 8]
+ * peak.i8_dot    y[t][l] = x[t][l] + ASSAY_PEAK_STEPS times Σ_j a[l mod 8][j] · w[l mod 8][j], j = 0 … 3
+ *
+ * Every thread t does the same. All values of peak.f32_fma are whole numbers below 2^24, so fused and separate rounding
+ * agree; in peak.i8_dot a is at most 127, so that two neighbouring products fit 16 bits. Every lane must really do
+ * every step: this is the arithmetic that is measured, and neither repetition nor equal operands may be used to save
+ * any.
+ */
+enum { ASSAY_PEAK_FMA_X = 0, ASSAY_PEAK_FMA_A = 1, ASSAY_PEAK_FMA_B = 2, ASSAY_PEAK_FMA_Y = 3 };
+enum { ASSAY_PEAK_DOT_X = 0, ASSAY_PEAK_DOT_A = 1, ASSAY_PEAK_DOT_W = 2, ASSAY_PEAK_DOT_Y = 3 };
+
+#define ASSAY_PEAK_LANES   384 /* a thread: four groups of twelve 256-bit registers, or two of twelve 512-bit ones */
+#define ASSAY_PEAK_PATTERN 8   /* lanes after which the operands a, b and w repeat */
+#define ASSAY_PEAK_STEPS   16384
+
+#endif

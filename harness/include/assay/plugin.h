@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public ABI between the assay harness and the code it measures. A plugin is a shared object that exports one
+ * const data symbol, `assay_plugin_v1`; the harness reads its header from the file before any code of the plugin runs.
+ *
+ * Rules of evolution. Within one major version structures only grow at their end. Those that are allocated by one side and
+ * read by the other carry their own size or travel with a stride, so that old plugins work in newer harnesses and newer
+ * plugins in older ones (the harness reads what both know); those that lie inside others (tensors, their specs, costs) have
+ * reserved room instead, and struct assay_reason never changes. A change that cannot be made that way is a new major version and a
+ * new symbol name.
+ *
+ * Strings are UTF-8, static, and owned by whoever made them. No function here may throw or longjmp across the border.
+ */
+#ifndef ASSAY_PLUGIN_H
+#define ASSAY_PLUGIN_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
+#define ASSAY_ABI_MAJOR 1
+#define ASSAY_ABI_MINOR 0
+
+#define ASSAY_MAX_TENSORS 32
+#define ASSAY_MAX_AXES 8
+#define ASSAY_MAX_RANK 4
+
+#if defined(__GNUC__)
+#define ASSAY_EXPORT __attribute__((visibility("default")))
+#define ASSAY_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define ASSAY_EXPORT
+#define ASSAY_PRINTF(fmt, args)
+#endif
+
+/* ---- what an op declares ---------------------------------------------------------------------------------------- */
+
+enum assay_dtype {
+	ASSAY_U8 = 1,
+	ASSAY_I8 = 2,
+	ASSAY_I32 = 3,
+	ASSAY_I64 = 4,
+	ASSAY_F32 = 5,
+	ASSAY_F64 = 6,
+	ASSAY_F16 = 7,
+	ASSAY_BF16 = 8,
+	ASSAY_U32 = 9,
+};
+
+enum assay_role {
+	ASSAY_INPUT = 1,   /* filled by the op; the harness checks that no variant changes it */
+	ASSAY_OUTPUT = 2,  /* written by the variant; poisoned by the harness before it is checked */
+	ASSAY_SCRATCH = 3, /* contents mean nothing to the harness */
+};
+
+/* Which measured peak bounds the arithmetic of a case (`peak.f32_fma`, `peak.i8_dot`). */
+enum assay_arith {
+	ASSAY_ARITH_NONE = 0,
+	ASSAY_ARITH_F32 = 1,
+	ASSAY_ARITH_I8 = 2,
+};
+
+enum assay_device_kind {
+	ASSAY_DEVICE_CPU = 0,
+	ASSAY_DEVICE_CUDA = 1,
+	ASSAY_DEVICE_OTHER = 2, /* any further kind; named by assay_device_ops.name */
+};
+
+/* Text that says why not: one line, lower case, no full stop. */
+struct assay_reason {
+	char text[256];
+};
+
+/* One axis of an op, bound by bench files as `name=value`. */
+struct assay_axis {
+	const char *name;           /* lower case letters, digits and '_' */
+	const char *help;           /* one line with the unit */
+	const char *const *symbols; /* NULL: a whole number; else a NULL-terminated list, and the value is an index */
+	int64_t min, max;           /* bounds of a whole number, both included */
+	int64_t def;                /* value where the bench names none; INT64_MIN: it must be named */
+};
+
+/* What an op may know of the host when it sizes itself. `size` is sizeof of the harness's own version of the struct. */
+struct assay_host_info {
+	uint32_t size;
+	uint32_t n_cores;      /* physical cores the run may use */
+	uint64_t l1d_bytes;    /* per core; 0 where unknown */
+	uint64_t l2_bytes;     /* per core, or per cluster where cores share it */
+	uint64_t llc_bytes;    /* one instance of the last-level cache */
+	uint64_t memory_bytes; /* total of the machine, or of its container */
+};
+
+/* A fully bound shape: axis[i] is the value of the op's axes[i]. */
+struct assay_shape {
+	uint32_t size;
+	uint32_t n_threads;
+	const struct assay_host_info *host;
+	int64_t axis[ASSAY_MAX_AXES];
+};
+
+struct assay_tensor_spec {
+	const char *name;
+	uint32_t role;  /* enum assay_role */
+	uint32_t dtype; /* enum assay_dtype */
+	uint32_t rank;
+	uint32_t flags; /* 0 */
+	int64_t dims[ASSAY_MAX_RANK]; /* outermost first, elements; row-major */
+	uint64_t reserved[4];         /* 0 */
+};
+
+/* The work of one call of run(): what any correct variant has to do at least. */
+struct assay_cost {
+	double ops;           /* arithmetic operations; a multiply-add counts two */
+	double bytes_read;    /* compulsory bytes, each counted once */
+	double bytes_written;
+	double items;         /* what users count: elements, tokens; 0: nothing */
+	const char *item_name; /* "elements", "tokens"; NULL with items = 0 */
+	uint32_t arith;       /* enum assay_arith */
+	uint32_t reserved;
+	double reserved_costs[4]; /* 0 */
+};
+
+/* Filled by assay_op.describe. All sizes follow from here, so the harness knows the memory of a case beforehand. */
+struct assay_problem {
+	uint32_t size;
+	uint32_t n_tensors;
+	struct assay_tensor_spec tensors[ASSAY_MAX_TENSORS];
+	struct assay_cost cost;
+	uint64_t extra_bytes; /* what the op will take with host->alloc in one copy, at most */
+};
+
+struct assay_tensor {
+	void *data; /* host memory for ops; memory of the job's device for variants; 64-byte aligned unless offset on purpose */
+	uint64_t bytes;
+	const struct assay_tensor_spec *spec;
+	uint64_t reserved[3];
+};
+
+/* Verdict of assay_op.check over one set of outputs. */
+struct assay_check {
+	uint32_t size;
+	int32_t correct;       /* 1 right, 0 wrong */
+	double max_rel_err;    /* floating-point ops: worst error against double precision; < 0: does not apply */
+	int64_t first_bad;     /* flat index of the first differing element, or -1 */
+	const char *tensor;    /* the output in which it lies, or NULL */
+	struct assay_reason reason; /* when wrong: "got 3, want 4" and the like */
+};
+
+/* A metric an op publishes itself. Generic ones (time, operations and bytes per second) come from the cost. */
+struct assay_metric_def {
+	const char *tag;  /* "tokens_per_s": lower case with '_', unique in the harness */
+	const char *unit; /* "1/s", "s", "B", "1" (a ratio); SI base units, scaled only for people */
+	const char *help; /* one line */
+	int32_t better;   /* +1 higher, -1 lower, 0 neither */
+	int32_t reserved;
+	double lo, hi;    /* allowed range, both included; outside it the value is an error, never a number */
+};
+
+/* ---- one prepared problem, as plugins see it -------------------------------------------------------------------- */
+
+struct assay_job;
+typedef void (*assay_parallel_fn)(void *arg, uint32_t tid, uint32_t n_threads);
+
+/*
+ * Services of the harness. Callable from the thread that called the plugin; `barrier` from inside a parallel region.
+ * A plugin calls a member only if `size` covers it.
+ */
+struct assay_host {
+	uint32_t size;
+	uint16_t abi_major, abi_minor;
+
+	/* Run fn(arg, tid, n) on the job's n pinned threads, tid 0 being the caller; returns when all have. No nesting. */
+	void (*parallel)(const struct assay_job *job, assay_parallel_fn fn, void *arg);
+	/* Wait for all threads of the running parallel region. */
+	void (*barrier)(const struct assay_job *job);
+
+	/* Zeroed, 64-byte aligned, pre-faulted memory on the job's NUMA node; counted as the op's. NULL when over the limit. */
+	void *(*alloc)(const struct assay_job *job, uint64_t bytes);
+	void (*release)(const struct assay_job *job, void *ptr);
+
+	/* Record why the current callback fails; returns -1, so that `return host->fail(job, ...)` reads well. */
+	int (*fail)(const struct assay_job *job, const char *fmt, ...) ASSAY_PRINTF(2, 3);
+
+	/* Publish one of the op's own metrics, from report() only. */
+	void (*metric)(const struct assay_job *job, const char *tag, double value);
+
+	/* The clock that times the samples, ns from an arbitrary start. */
+	uint64_t (*now_ns)(void);
+};
+
+/*
+ * The harness makes one job a copy of the inputs (cold cases rotate over several). Plugins write only `op_state`,
+ * `state`, the outputs and scratch, and what `counters` points to.
+ */
+struct assay_job {
+	uint32_t size;
+	uint32_t n_tensors;
+	const struct assay_host *host;
+	void *host_private;
+	const struct assay_shape *shape;
+	struct assay_tensor *tensors;
+	uint64_t seed;
+	uint32_t n_threads;
+	uint32_t device_kind;  /* enum assay_device_kind */
+	void *device;          /* handle of assay_device_ops.open, NULL on the CPU */
+	void *stream;          /* device stream to enqueue on, NULL on the CPU */
+	void *op_state;        /* the op's */
+	void *state;           /* the variant's */
+	const struct assay_variant *kernel; /* composite ops: the variant of assay_op.composes that runs inside */
+	uint64_t *counters;    /* one cell per assay_op.counters entry, shared by all copies of the case */
+};
+
+/* Add to a counter the op declared; costs one relaxed add and may be called by any thread of the job. */
+static inline void assay_counter(const struct assay_job *job, uint32_t index, uint64_t delta)
+{
+	__atomic_fetch_add(&job->counters[index], delta, __ATOMIC_RELAXED);
+}
+
+/* ---- variants --------------------------------------------------------------------------------------------------- */
+
+enum assay_variant_flags {
+	ASSAY_VARIANT_ONE_THREAD = 1u << 0, /* cannot use more than one thread */
+	ASSAY_VARIANT_REFERENCE = 1u << 1,  /* the plain solution that others are compared with */
+};
+
+/* One solution of an op. Callbacks return 0, or a negative number after host->fail. */
+struct assay_variant {
+	const char *op;
+	const char *name;     /* lower case letters, digits and '_'; unique within the op */
+	const char *help;     /* one line: the idea */
+	const char *needs;    /* CPU features as in /proc/cpuinfo, comma separated ("avx2,fma"); NULL: none */
+	uint32_t device_kind; /* where it runs, enum assay_device_kind */
+	uint32_t flags;       /* enum assay_variant_flags */
+
+	/* May this shape be run at all? NULL: always. Negative with the reason: the case is skipped. No side effects. */
+	int (*supports)(const struct assay_shape *shape, struct assay_reason *why);
+	/* Outside the timed region, once a copy: repack weights, compile, allocate. NULL: nothing to prepare. */
+	int (*prepare)(struct assay_job *job);
+	/* The timed call: read inputs, write all outputs. On a device: enqueue on job->stream and return. */
+	int (*run)(struct assay_job *job);
+	/* Undo prepare. NULL: nothing to undo. */
+	void (*release)(struct assay_job *job);
+};
+
+/* ---- ops -------------------------------------------------------------------------------------------------------- */
+
+enum assay_op_flags {
+	ASSAY_OP_EXACT = 1u << 0, /* outputs are bit-identical for every variant, thread count and device */
+};
+
+/* A problem. Callbacks return 0, or a negative number after host->fail. */
+struct assay_op {
+	const char *name;  /* "matmul.ternary": family, dot, problem */
+	const char *help;
+	const struct assay_axis *axes;
+	uint32_t n_axes;
+	uint32_t axis_stride; /* sizeof(struct assay_axis) when the plugin was compiled */
+	uint32_t flags;       /* enum assay_op_flags */
+	uint32_t n_metrics;
+	const struct assay_metric_def *metrics;
+	uint32_t metric_stride;
+	uint32_t n_counters;
+	const char *const *counters; /* names; cells are reached with assay_counter() */
+
+	/*
+	 * Composite ops solve their problem with another op's variants (a transformer runs on matmul.ternary). Each
+	 * variant of `composes` becomes a variant of this op under the same name, run by `driver`, which finds it in
+	 * job->kernel. NULL for all others.
+	 */
+	const char *composes;
+	const struct assay_variant *driver;
+
+	/* Sizes, cost and validity of a shape. Cheap and pure: `assay list` calls it for every case. */
+	int (*describe)(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
+	/* Make the inputs from job->seed (host memory): the same bits on any number of threads. */
+	int (*fill)(struct assay_job *job);
+	/* Compare the outputs of the last run() with the right answer, computed by other means than any variant. */
+	int (*check)(struct assay_job *job, struct assay_check *out);
+	/* Publish own metrics after the last sample; called on the first copy. NULL: none. */
+	int (*report)(struct assay_job *job);
+	/* Free op_state. NULL: none. */
+	void (*release)(struct assay_job *job);
+};
+
+/* ---- devices ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * A kind of device, exported by the plugin that brings it. Return 0 or a negative number with the reason. Transfers are
+ * synchronous for the caller. Time is taken by the device's own events on the stream that the variant enqueued on.
+ */
+struct assay_device_ops {
+	const char *name;     /* "cuda" */
+	uint32_t device_kind; /* enum assay_device_kind */
+	uint32_t reserved;
+	int (*count)(struct assay_reason *why); /* devices usable now; 0 or negative with the reason */
+	int (*open)(int ordinal, void **device, struct assay_reason *why);
+	void (*close)(void *device);
+	int (*describe)(void *device, char *text, size_t size); /* model, memory, driver: one line */
+	int (*alloc)(void *device, uint64_t bytes, void **ptr, struct assay_reason *why);
+	void (*release)(void *device, void *ptr);
+	int (*upload)(void *device, void *dst, const void *src, uint64_t bytes, struct assay_reason *why);
+	int (*download)(void *device, void *dst, const void *src, uint64_t bytes, struct assay_reason *why);
+	int (*stream_open)(void *device, void **stream, struct assay_reason *why);
+	void (*stream_close)(void *device, void *stream);
+	int (*timer_start)(void *device, void *stream);
+	int (*timer_stop)(void *device, void *stream);
+	int (*timer_read_ns)(void *device, void *stream, uint64_t *ns, struct assay_reason *why); /* waits for the stream */
+};
+
+/* ---- the one exported symbol ------------------------------------------------------------------------------------ */
+
+/* The first 16 bytes never change in any version: they are read from the file before it is loaded. */
+struct assay_plugin {
+	uint32_t magic;
+	uint16_t abi_major, abi_minor; /* ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR at compile time */
+	uint32_t size;                 /* sizeof(struct assay_plugin) */
+	uint32_t reserved;
+
+	const char *name;    /* lower case letters, digits, '_' and '-' */
+	const char *version; /* free text, shown to people */
+	const struct assay_op *ops;
+	const struct assay_variant *variants;
+	const struct assay_device_ops *devices;
+	uint32_t n_ops, n_variants, n_devices;
+	uint32_t op_stride, variant_stride, device_stride; /* sizeof at compile time */
+};
+
+/* Opens the definition of the exported descriptor; the macro fills the header: ASSAY_PLUGIN = { ASSAY_PLUGIN_HEADER, .name = … }; */
+#ifdef __cplusplus
+#define ASSAY_PLUGIN extern "C" ASSAY_EXPORT const struct assay_plugin assay_plugin_v1; \
+	extern "C" ASSAY_EXPORT const struct assay_plugin assay_plugin_v1
+#else
+#define ASSAY_PLUGIN ASSAY_EXPORT extern const struct assay_plugin assay_plugin_v1; \
+	ASSAY_EXPORT const struct assay_plugin assay_plugin_v1
+#endif
+#define ASSAY_PLUGIN_SYMBOL "assay_plugin_v1"
+#define ASSAY_PLUGIN_HEADER                                                                                     \
+	.magic = ASSAY_PLUGIN_MAGIC, .abi_major = ASSAY_ABI_MAJOR, .abi_minor = ASSAY_ABI_MINOR,                \
+	.size = sizeof(struct assay_plugin), .op_stride = sizeof(struct assay_op),                              \
+	.variant_stride = sizeof(struct assay_variant), .device_stride = sizeof(struct assay_device_ops)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

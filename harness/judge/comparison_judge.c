@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts the verdicts of the cases together, believes them only as far as the controls allow, and finds the exit code. */
+#include "judge/comparison_judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/stats.h"
+
+struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+					       const struct assay_policy *policy)
+{
+	unsigned family = c->control == ASSAY_CONTROL_NONE ? cmp->family : 1;
+
+	return assay_paired_rule_of(cmp->alpha, policy->pass_alpha, family, assay_policy_paired_margin(policy, &c->c),
+				    policy->max_dropped_frac, cmp->max_pairs);
+}
+
+double assay_comparison_metric(const struct assay_comparison_case *c, enum assay_side side, const char *tag)
+{
+	double *x = malloc((c->n_pairs + 1) * sizeof(*x)), median = NAN;
+	size_t n = 0;
+
+	if (!x)
+		return NAN;
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct assay_pair_side *s = &c->pairs[i].side[side];
+
+		for (size_t k = 0; k < s->n_metrics; k++)
+			if (!strcmp(s->metrics[k].tag, tag))
+				x[n++] = s->metrics[k].value;
+	}
+	if (n) {
+		assay_stats_sort(x, n);
+		median = assay_stats_median(x, n);
+	}
+	free(x);
+	return median;
+}
+
+static struct assay_gate_case *add(struct assay_gate_report *r)
+{
+	struct assay_gate_case *grown = realloc(r->cases, (r->n_cases + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	r->cases = grown;
+	return &grown[r->n_cases++];
+}
+
+/* Floors and ceilings are demands on the head alone. */
+static int judge_limits(const struct assay_comparison_case *c, const struct assay_policy *policy, struct assay_gate_report *r,
+			struct assay_err *err)
+{
+	for (size_t i = 0; i < policy->n_limits && c->in_head; i++) {
+		const struct assay_limit *l = &policy->limits[i];
+		struct assay_gate_case *g;
+		double value;
+
+		if (!assay_policy_selects(l->cases, &c->c))
+			continue;
+		value = assay_comparison_metric(c, ASSAY_HEAD, l->metric);
+		/* what the harness measures only in runs is for the gate to judge */
+		if (isnan(value) && c->n_pairs && assay_metric_find(l->metric))
+			continue;
+		g = add(r);
+		if (!g)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
+		*g = (struct assay_gate_case){ .evidence = ASSAY_EVIDENCE_NONE, .ratio = NAN, .ci_lo = NAN, .ci_hi = NAN,
+					       .margin_frac = NAN, .dropped_frac = NAN, .smallest_detectable_frac = NAN,
+					       .value = value, .limit = l->limit };
+		memcpy(g->key, c->c.key, sizeof(g->key));
+		memcpy(g->metric, l->metric, sizeof(g->metric));
+		if (isnan(value)) {
+			g->verdict = ASSAY_NOT_MEASURED;
+			snprintf(g->reason, sizeof(g->reason), "%s was not measured, %s %g", l->metric, l->floor ? "floor" : "ceiling",
+				 l->limit);
+		} else {
+			g->verdict = (l->floor ? value >= l->limit : value <= l->limit) ? ASSAY_PASS : ASSAY_REGRESSED;
+			snprintf(g->reason, sizeof(g->reason), "%s is %g, %s %g", l->metric, value, l->floor ? "floor" : "ceiling",
+				 l->limit);
+		}
+	}
+	return 0;
+}
+
+static void judge_control(const struct assay_comparison_case *c, const struct assay_gate_case *g,
+			  struct assay_gate_control *out)
+{
+	bool decided = g->verdict == ASSAY_PASS || g->verdict == ASSAY_IMPROVED;
+
+	*out = (struct assay_gate_control){ .kind = c->control, .injected_frac = c->injected_frac, .verdict = g->verdict,
+					    .ratio = g->ratio, .ci_lo = g->ci_lo, .ci_hi = g->ci_hi, .pairs = g->pairs };
+	memcpy(out->key, g->key, sizeof(out->key));
+	memcpy(out->reason, g->reason, sizeof(out->reason));
+	/* a side that crashed or is wrong says nothing of the host; its own cases tell */
+	out->ok = g->verdict == ASSAY_INCONCLUSIVE || g->verdict == ASSAY_NOT_MEASURED || g->verdict == ASSAY_INCOMPARABLE ||
+		  g->verdict == ASSAY_WRONG_RESULT ||
+		  (c->control == ASSAY_CONTROL_AA ? decided : g->verdict == ASSAY_REGRESSED);
+}
+
+static void distrust(struct assay_gate_report *r)
+{
+	for (size_t i = 0; i < r->n_cases; i++) {
+		struct assay_gate_case *g = &r->cases[i];
+
+		if (g->evidence != ASSAY_EVIDENCE_PAIRED ||
+		    (g->verdict != ASSAY_PASS && g->verdict != ASSAY_IMPROVED && g->verdict != ASSAY_REGRESSED))
+			continue;
+		snprintf(g->reason, sizeof(g->reason), "%s by its time, but a control failed: this host cannot be trusted today",
+			 assay_verdict_name(g->verdict));
+		g->verdict = ASSAY_INCONCLUSIVE;
+	}
+}
+
+int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy, bool strict,
+			   struct assay_gate_report *out, struct assay_err *err)
+{
+	struct assay_gate_report r = { .alpha = cmp->alpha, .comparison_id = cmp->id, .seconds = NAN, .verdict = ASSAY_PASS };
+	int rc = 0;
+
+	snprintf(r.base, sizeof(r.base), "%s", cmp->base);
+	snprintf(r.head, sizeof(r.head), "%s", cmp->head);
+	if (cmp->ended_ns > cmp->started_ns)
+		r.seconds = (double)(cmp->ended_ns - cmp->started_ns) * 1e-9;
+	r.controls = calloc(cmp->n_cases + 1, sizeof(*r.controls));
+	if (!r.controls)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging");
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
+		const struct assay_comparison_case *c = &cmp->cases[i];
+		const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
+		struct assay_gate_case g, *to;
+		bool final;
+
+		rc = assay_paired_judge(c, &rule, &g, &final, err);
+		if (rc)
+			break;
+		if (c->control != ASSAY_CONTROL_NONE) {
+			judge_control(c, &g, &r.controls[r.n_controls]);
+			r.untrusted |= !r.controls[r.n_controls++].ok;
+			continue;
+		}
+		if (!c->n_pairs && c->in_head && !c->reason[0] && !c->difference[0]) {
+			g.verdict = ASSAY_NOT_MEASURED;
+			snprintf(g.reason, sizeof(g.reason), "the comparison ended before its first pair");
+		}
+		to = add(&r);
+		if (!to)
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
+		else
+			*to = g;
+		if (!rc)
+			rc = judge_limits(c, policy, &r, err);
+	}
+	if (rc) {
+		assay_gate_report_release(&r);
+		return rc;
+	}
+	if (r.untrusted)
+		distrust(&r);
+	for (size_t i = 0; i < r.n_cases; i++) {
+		r.verdict = i ? assay_verdict_worse(r.verdict, r.cases[i].verdict) : r.cases[i].verdict;
+		r.exit = assay_exit_worse(r.exit, assay_verdict_exit(r.cases[i].verdict, strict));
+	}
+	*out = r;
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Judges a whole comparison from its stored samples: while it runs, when it ends, and when it is replayed years later. */
+#ifndef ASSAY_JUDGE_COMPARISON_JUDGE_H
+#define ASSAY_JUDGE_COMPARISON_JUDGE_H
+
+#include "judge/paired.h"
+#include "judge/policy.h"
+#include "model/gate_report.h"
+
+/* The rule for one case or control of @cmp. Controls stand alone; real cases share alpha. */
+struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+					       const struct assay_policy *policy);
+
+/*
+ * Verdicts of all cases: time by pairs, floors and ceilings of the policy on those metrics of the head that pairs measure
+ * (evidence none; roof_frac and what concerns the machine is for a gate), then the
+ * controls and the whole. When a control failed, verdicts by time become INCONCLUSIVE. An unfinished comparison is judged as
+ * far as it came: cases without a pair are NOT_MEASURED. ASSAY_ENOMEM.
+ */
+int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy, bool strict,
+			   struct assay_gate_report *out, struct assay_err *err);
+
+/* Median over the OK pairs of a metric of one side; NaN when none has it. */
+double assay_comparison_metric(const struct assay_comparison_case *c, enum assay_side side, const char *tag);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The gate: a run against manifest, policy and a stored baseline. Pure: takes structs, gives verdicts. */
+#ifndef ASSAY_JUDGE_GATE_H
+#define ASSAY_JUDGE_GATE_H
+
+#include "model/result.h"
+#include "model/gate_report.h"
+#include "judge/manifest.h"
+#include "judge/policy.h"
+
+/* All pointers but base, other_manifests and the names are required. */
+struct assay_gate_input {
+	const struct assay_run *run;
+	const struct assay_manifest *manifest;
+	const struct assay_policy *policy;
+	const struct assay_run *const *base; /* runs of the baseline; empty: none */
+	size_t n_base;
+	const char *base_name;
+	const char *no_base_reason; /* when n_base is 0 */
+	bool allow_no_baseline;     /* then its absence does not count for the exit code */
+	bool strict;
+
+	/*
+	 * Manifests of the other suites: one policy serves all of them, so a glob that selects nothing here is right as
+	 * long as it selects a case of another suite.
+	 */
+	const struct assay_manifest *const *other_manifests;
+	size_t n_other_manifests;
+	/* What `all` meant in the run. 1: manifest lines with t=all are met by t=1. 0: unknown. */
+	unsigned all_threads;
+};
+
+/*
+ * One row a case and finding, results first in their order, then cases of the manifest that are missing. Metric
+ * "status" is whether the case was measured and is right; "digest" the bits of an exact op against the baseline;
+ * "time_s" the time against the baseline; any other a floor or ceiling. Without a baseline (also one that has none of
+ * these cases) every time is INCOMPARABLE and @out->no_baseline is set.
+ *
+ * ASSAY_EUSAGE with "file:line: …" when the policy names a case that no manifest and not the run has, or a metric that
+ * none of the measured cases it selects has. On error @out is unchanged; on success the caller releases it.
+ */
+int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report *out, struct assay_err *err);
+
+#endif

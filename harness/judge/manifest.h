@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The committed list of cases a suite must measure: a benchmark that silently disappears fails the gate. */
+#ifndef ASSAY_JUDGE_MANIFEST_H
+#define ASSAY_JUDGE_MANIFEST_H
+
+#include "base/text.h"
+#include "model/case.h"
+#include "model/catalog.h"
+
+/*
+ * File format, one case a line, '#' opens a comment:
+ *     required quantize.i2_s/ref/n=1048576/t=1/warm
+ *     may-skip quantize.i2_s/avx2/n=1048576/t=all/warm on x86_64
+ *     optional matmul.f32/openblas/m=512,n=512,k=512/t=1/warm
+ * `required`: must be measured. `may-skip`: status skipped is allowed (a CPU feature, a number of threads). `optional`:
+ * its plugin may be missing as a whole, because it needs a package or a device's compiler; a variant of which any case
+ * was planned must have all of them. `on ARCH`: the line counts on that architecture only. t=all stands for the number
+ * of threads that `all` meant in the run.
+ */
+enum assay_manifest_demand {
+	ASSAY_MANIFEST_REQUIRED,
+	ASSAY_MANIFEST_MAY_SKIP,
+	ASSAY_MANIFEST_OPTIONAL, /* may be skipped, too */
+};
+
+struct assay_manifest_entry {
+	char key[ASSAY_KEY_MAX]; /* as written */
+	enum assay_manifest_demand demand;
+	unsigned line;
+};
+
+/* Lines for other architectures are checked and then left out. */
+struct assay_manifest {
+	char path[512];
+	struct assay_manifest_entry *entries;
+	size_t n_entries;
+};
+
+/*
+ * ASSAY_ENOTFOUND when the file is absent, ASSAY_EUSAGE with "file:line: …" when it is malformed, names a case twice or
+ * names none at all. On error @m is unchanged.
+ */
+int assay_manifest_load(struct assay_manifest *m, const char *path, struct assay_err *err);
+void assay_manifest_release(struct assay_manifest *m);
+
+/*
+ * All manifests of a folder, in order of their names: what the policy may name (assay_gate_input.other_manifests). A
+ * folder that does not exist has none. On error nothing is kept.
+ */
+struct assay_manifest_list {
+	struct assay_manifest **v;
+	size_t n;
+};
+int assay_manifest_list_load(struct assay_manifest_list *l, const char *dir, struct assay_err *err);
+void assay_manifest_list_release(struct assay_manifest_list *l);
+
+/*
+ * Write the manifest of a planned suite: optional what comes from a plugin that is only built where a package is found
+ * (its file is named FAMILY-PACKAGE.so) or runs on a device; may-skip what needs CPU features or more threads than one;
+ * required all others.
+ */
+int assay_manifest_format(const char *suite, const struct assay_case *cases, size_t n, const struct assay_catalog *cat,
+			  struct assay_text *out, struct assay_err *err);
+
+/* Does the entry's key (also with t=all) name this case? */
+bool assay_manifest_matches(const struct assay_manifest_entry *e, const struct assay_case *c);
+
+/* "x86_64", "aarch64", …: what `on` must say for this machine. */
+const char *assay_manifest_arch(void);
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks to pairs, pairs to an interval, the interval to a verdict. Method and sources: README.md of this folder. */
+#include "judge/paired.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/sequential.h"
+#include "stats/stats.h"
+
+#define CLEAN_SHARE 0.5
+#define SAME_CODE_PAIRS 5      /* to show what the noise is; the verdict does not depend on it */
+
+static const char *const kind_names[5] = { "involuntary switches", "migrations", "steal", "page faults", "throttling" };
+
+/* What speaks against a block as a whole. */
+static uint32_t block_disturbance(const struct assay_pair *p, size_t block)
+{
+	const struct assay_sample *b = &p->side[ASSAY_BASE].samples[2 * block], *h = &p->side[ASSAY_HEAD].samples[2 * block];
+	const struct assay_sample all[4] = { b[0], b[1], h[0], h[1] };
+
+	return assay_samples_disturbed(all, 4);
+}
+
+static double side_ns(const struct assay_pair *p, int side, size_t block)
+{
+	const struct assay_sample *s = &p->side[side].samples[2 * block];
+
+	return (double)s[0].ns + (double)s[1].ns;
+}
+
+struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, double *tmp)
+{
+	struct assay_pair_estimate e = { .n_blocks = p->n_blocks };
+	size_t n = 0;
+
+	for (size_t b = 0; b < p->n_blocks; b++) {
+		uint32_t flags = block_disturbance(p, b);
+
+		for (unsigned k = 0; k < 5; k++)
+			e.by_kind[k] += flags >> k & 1;
+		if (flags || !(side_ns(p, ASSAY_HEAD, b) > 0 && side_ns(p, ASSAY_BASE, b) > 0))
+			e.n_dropped++; /* a clock that stood still says nothing either */
+		else
+			tmp[n++] = log(side_ns(p, ASSAY_HEAD, b) / side_ns(p, ASSAY_BASE, b));
+	}
+	e.usable = n > 0 && (double)n >= CLEAN_SHARE * (double)p->n_blocks;
+	if (e.usable) {
+		assay_stats_sort(tmp, n);
+		e.log_ratio = assay_stats_median(tmp, n);
+	}
+	return e;
+}
+
+struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, unsigned family, double margin_frac,
+					      double max_dropped_frac, size_t max_pairs)
+{
+	return (struct assay_paired_rule){
+		.alpha_regressed = alpha / (family ? family : 1),
+		.alpha_pass = alpha_pass,
+		.margin_frac = margin_frac,
+		.max_dropped_frac = max_dropped_frac,
+		.max_pairs = max_pairs,
+	};
+}
+
+/* ---- verdicts that need no statistics ---- */
+
+static void decide(struct assay_gate_case *out, enum assay_verdict verdict, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void decide(struct assay_gate_case *out, enum assay_verdict verdict, const char *fmt, ...)
+{
+	va_list ap;
+
+	out->verdict = verdict;
+	va_start(ap, fmt);
+	vsnprintf(out->reason, sizeof(out->reason), fmt, ap);
+	va_end(ap);
+}
+
+/* A side that did not end well. The head's faults are verdicts on it; the base's leave nothing to compare with. */
+static bool judge_side(const struct assay_pair_side *s, int side, struct assay_gate_case *out)
+{
+	const char *who = side == ASSAY_HEAD ? "head" : "base";
+
+	if (s->status == ASSAY_STATUS_OK)
+		return false;
+	if (side == ASSAY_BASE)
+		decide(out, ASSAY_INCOMPARABLE, "%s %s: %.400s", who, assay_status_name(s->status), s->reason);
+	else if (s->status == ASSAY_STATUS_WRONG)
+		decide(out, ASSAY_WRONG_RESULT, "%s: %.400s", who, s->reason);
+	else
+		decide(out, ASSAY_NOT_MEASURED, "%s %s: %.400s", who, assay_status_name(s->status), s->reason);
+	return true;
+}
+
+/* In the pairs of a case that the base lacks both sides are the head's. */
+static void judge_new(const struct assay_comparison_case *c, struct assay_gate_case *out)
+{
+	for (size_t i = 0; i < c->n_pairs; i++)
+		for (int side = 0; side < 2; side++)
+			if (judge_side(&c->pairs[i].side[side], ASSAY_HEAD, out))
+				return;
+	decide(out, ASSAY_PASS, "new: the base has no such case");
+}
+
+static bool judge_presence(const struct assay_comparison_case *c, struct assay_gate_case *out)
+{
+	if (!c->in_head)
+		decide(out, ASSAY_NOT_MEASURED, "%.500s", c->reason[0] ? c->reason : "the head has no such case any more");
+	else if (!c->in_base && c->reason[0])
+		decide(out, ASSAY_INCOMPARABLE, "%.500s", c->reason);
+	else if (c->reason[0])
+		decide(out, ASSAY_NOT_MEASURED, "%.500s", c->reason);
+	else if (c->difference[0])
+		decide(out, ASSAY_WRONG_RESULT, "%.250s", c->difference);
+	else if (!c->in_base)
+		judge_new(c, out);
+	else
+		return false;
+	out->evidence = ASSAY_EVIDENCE_NONE;
+	return true;
+}
+
+/* ---- statistics ---- */
+
+struct pile {
+	double *x;               /* log ratios of usable pairs */
+	double *least;           /* of all pairs: the log ratio were all that disturbed them the head's, see least_ratio() */
+	size_t n, n_all, n_blocks, n_dropped;
+	size_t by_kind[5];
+	double *tmp;
+};
+
+static int pile_open(struct pile *p, const struct assay_comparison_case *c, struct assay_err *err)
+{
+	size_t most = 0;
+
+	*p = (struct pile){ 0 };
+	for (size_t i = 0; i < c->n_pairs; i++)
+		most = c->pairs[i].n_blocks > most ? c->pairs[i].n_blocks : most;
+	p->x = malloc((2 * c->n_pairs + most + 1) * sizeof(*p->x));
+	if (!p->x)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
+	p->least = p->x + c->n_pairs;
+	p->tmp = p->least + c->n_pairs;
+	return 0;
+}
+
+/*
+ * A head that is many times slower has longer blocks, of which few stay undisturbed; that must not save it. So for every pair
+ * there is also what its ratio would be if all that was taken from its blocks, disturbed ones included, had been taken from the
+ * head alone: less than the truth, and enough to call it REGRESSED when even that is too slow.
+ */
+static double least_ratio(const struct assay_pair *p, double *tmp)
+{
+	size_t n = 0;
+
+	for (size_t b = 0; b < p->n_blocks; b++) {
+		const struct assay_sample *h = &p->side[ASSAY_HEAD].samples[2 * b];
+		double head = side_ns(p, ASSAY_HEAD, b) - assay_samples_lost_ns(h, 2), base = side_ns(p, ASSAY_BASE, b);
+		/* nobody knows what a migration or throttling took */
+		bool known = !((h[0].flags | h[1].flags) & (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE));
+
+		tmp[n++] = known && head > 0 && base > 0 ? log(head / base) : -INFINITY;
+	}
+	if (!n)
+		return -INFINITY;
+	assay_stats_sort(tmp, n);
+	return assay_stats_median(tmp, n);
+}
+
+/* True when the pair counts. */
+static bool pile_add(struct pile *p, const struct assay_pair *pair)
+{
+	struct assay_pair_estimate e = assay_pair_estimate(pair, p->tmp);
+
+	p->least[p->n_all++] = least_ratio(pair, p->tmp);
+	p->n_blocks += e.n_blocks;
+	/* of a pair that is left out, nothing counts */
+	p->n_dropped += e.usable ? e.n_dropped : e.n_blocks;
+	for (unsigned k = 0; k < 5; k++)
+		p->by_kind[k] += e.by_kind[k];
+	if (e.usable)
+		p->x[p->n++] = e.log_ratio;
+	return e.usable;
+}
+
+static double dropped_frac(const struct pile *p)
+{
+	return p->n_blocks ? (double)p->n_dropped / (double)p->n_blocks : 0;
+}
+
+static const char *main_disturbance(const struct pile *p)
+{
+	unsigned worst = 0;
+
+	for (unsigned k = 1; k < 5; k++)
+		if (p->by_kind[k] > p->by_kind[worst])
+			worst = k;
+	return kind_names[worst];
+}
+
+struct bounds {
+	double mean, lo, hi;
+	double hi_strict; /* errs no more often than lo */
+};
+
+static struct assay_sequential_rule sequential_of(const struct assay_paired_rule *rule)
+{
+	return (struct assay_sequential_rule){ rule->alpha_regressed, rule->alpha_pass, rule->max_pairs, ASSAY_PAIRED_SD_FLOOR };
+}
+
+static struct bounds bounds_of(const struct pile *p, const struct assay_paired_rule *rule)
+{
+	const struct assay_sequential_rule sr = sequential_of(rule);
+	struct assay_interval ci = assay_sequential_interval(p->x, p->n, &sr);
+	double mean = assay_stats_mean(p->x, p->n);
+
+	return (struct bounds){ mean, ci.lo, ci.hi, mean + (mean - ci.lo) };
+}
+
+static void fill_numbers(const struct pile *p, const struct assay_paired_rule *rule, struct assay_gate_case *out)
+{
+	const struct assay_sequential_rule sr = sequential_of(rule);
+	struct bounds b;
+
+	out->pairs = p->n;
+	out->dropped_frac = dropped_frac(p);
+	if (p->n)
+		out->ratio = exp(assay_stats_mean(p->x, p->n));
+	if (p->n < 2)
+		return;
+	b = bounds_of(p, rule);
+	out->ci_lo = exp(b.lo);
+	out->ci_hi = exp(b.hi);
+	/* two pairs that lie apart may leave no bound at all */
+	if (!isfinite(out->ci_lo) || !isfinite(out->ci_hi) || out->ci_lo <= 0)
+		out->ci_lo = out->ci_hi = NAN;
+	/* without a look nothing could have been seen */
+	if (p->n >= assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs))
+		out->smallest_detectable_frac =
+			expm1(assay_sequential_detectable(p->x, p->n, &sr, log1p(rule->margin_frac), ASSAY_PAIRED_POWER));
+}
+
+/* Is the head too slow whatever disturbed it? Asked when no pairs are left, and only where too much was dropped. */
+static bool slow_at_least(const struct pile *p, const struct assay_paired_rule *rule)
+{
+	const struct assay_sequential_rule sr = sequential_of(rule);
+
+	for (size_t i = 0; i < p->n_all; i++)
+		if (!isfinite(p->least[i]))
+			return false;
+	return dropped_frac(p) > rule->max_dropped_frac &&
+	       p->n_all >= assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs) &&
+	       assay_sequential_interval(p->least, p->n_all, &sr).lo > log1p(rule->margin_frac);
+}
+
+/* What can be said after these pairs; INCONCLUSIVE: go on. @last: no pair follows. */
+static enum assay_verdict look(const struct pile *p, bool last, const struct assay_paired_rule *rule)
+{
+	bool differ = assay_sequential_is_look(p->n, last, rule->alpha_regressed, rule->max_pairs);
+	bool pass = assay_sequential_is_look(p->n, last, rule->alpha_pass, rule->max_pairs);
+	double margin = log1p(rule->margin_frac);
+	struct bounds b;
+
+	if ((!differ && !pass) || dropped_frac(p) > rule->max_dropped_frac)
+		return ASSAY_INCONCLUSIVE;
+	b = bounds_of(p, rule);
+	if (differ && b.lo > margin)
+		return ASSAY_REGRESSED;
+	if (differ && b.hi_strict < -margin)
+		return ASSAY_IMPROVED;
+	/* what looks like an improvement gets the pairs it needs to be shown as one */
+	if (pass && b.hi <= margin && (b.mean > -margin || last))
+		return ASSAY_PASS;
+	return ASSAY_INCONCLUSIVE;
+}
+
+/* Code that is the same on both sides cannot have become slower; that does not excuse a control, which is there to tell. */
+static bool excused(const struct assay_comparison_case *c)
+{
+	const struct assay_pair *p = c->n_pairs ? &c->pairs[0] : NULL;
+
+	return p && c->control == ASSAY_CONTROL_NONE && p->side[0].code_hash[0] &&
+	       !strcmp(p->side[0].code_hash, p->side[1].code_hash);
+}
+
+static void explain(const struct assay_comparison_case *c, const struct pile *p, const struct assay_paired_rule *rule,
+		    struct assay_gate_case *out)
+{
+	double percent = (out->ratio - 1) * 100, margin = rule->margin_frac * 100;
+	size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
+
+	switch (out->verdict) {
+	case ASSAY_REGRESSED:
+		if (dropped_frac(p) > rule->max_dropped_frac)
+			decide(out, ASSAY_REGRESSED, "%.0f %% of blocks disturbed, yet at least %.2f %% slower whatever that took",
+			       dropped_frac(p) * 100, expm1(assay_stats_mean(p->least, p->n_all)) * 100);
+		else
+			decide(out, ASSAY_REGRESSED, "%.2f %% slower, shown to be more than %.3g %%", percent, margin);
+		break;
+	case ASSAY_IMPROVED:
+		decide(out, ASSAY_IMPROVED, "%.2f %% faster, shown to be more than %.3g %%", -percent, margin);
+		break;
+	case ASSAY_PASS:
+		if (excused(c))
+			decide(out, ASSAY_PASS, "same code; %+.2f %% is layout and noise", percent);
+		else
+			decide(out, ASSAY_PASS, "shown to be at most %.2f %% slower, %.3g %% are allowed", fmax(0, (out->ci_hi - 1) * 100),
+			       margin);
+		break;
+	default:
+		if (dropped_frac(p) > rule->max_dropped_frac)
+			decide(out, ASSAY_INCONCLUSIVE, "host too noisy: %.0f %% of blocks disturbed, mostly by %s",
+			       dropped_frac(p) * 100, main_disturbance(p));
+		else if (p->n < first)
+			decide(out, ASSAY_INCONCLUSIVE, "%zu usable process pair%s, a regression takes at least %zu to be seen; give it more time", p->n,
+			       p->n == 1 ? "" : "s", first);
+		else
+			decide(out, ASSAY_INCONCLUSIVE, "after %zu pairs it may be %.2f %% to %.2f %%; could have seen %.2f %%", p->n,
+			       (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100, out->smallest_detectable_frac * 100);
+	}
+}
+
+int assay_paired_judge(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
+		       struct assay_gate_case *out, bool *final, struct assay_err *err)
+{
+	struct pile pile;
+	int rc;
+
+	*out = (struct assay_gate_case){ .metric = "time_s", .evidence = ASSAY_EVIDENCE_PAIRED, .verdict = ASSAY_INCONCLUSIVE,
+					 .margin_frac = rule->margin_frac };
+	memcpy(out->key, c->c.key, sizeof(out->key));
+	out->ratio = out->ci_lo = out->ci_hi = out->dropped_frac = out->smallest_detectable_frac = NAN;
+	out->value = out->limit = NAN;
+	*final = true;
+	if (judge_presence(c, out))
+		return 0;
+	for (size_t i = 0; i < c->n_pairs; i++)
+		if (judge_side(&c->pairs[i].side[ASSAY_HEAD], ASSAY_HEAD, out) ||
+		    judge_side(&c->pairs[i].side[ASSAY_BASE], ASSAY_BASE, out))
+			return 0;
+	rc = pile_open(&pile, c, err);
+	if (rc)
+		return rc;
+	*final = c->n_pairs >= rule->max_pairs;
+	for (size_t i = 0; i < c->n_pairs && i < rule->max_pairs && out->verdict == ASSAY_INCONCLUSIVE; i++) {
+		bool last = i + 1 == rule->max_pairs;
+
+		if ((pile_add(&pile, &c->pairs[i]) || last) && !excused(c))
+			out->verdict = look(&pile, last, rule);
+	}
+	*final |= out->verdict != ASSAY_INCONCLUSIVE;
+	if (out->verdict == ASSAY_INCONCLUSIVE && !excused(c) && slow_at_least(&pile, rule))
+		out->verdict = ASSAY_REGRESSED;
+	if (excused(c)) {
+		out->verdict = pile.n ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
+		*final |= c->n_pairs >= SAME_CODE_PAIRS;
+	}
+	fill_numbers(&pile, rule, out);
+	explain(c, &pile, rule, out);
+	free(pile.x);
+	return 0;
+}
+
+int assay_paired_spread(const struct assay_comparison_case *c, double *sd, size_t *n, struct assay_err *err)
+{
+	struct pile pile;
+	int rc = pile_open(&pile, c, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < c->n_pairs; i++)
+		pile_add(&pile, &c->pairs[i]);
+	*n = pile.n;
+	*sd = assay_stats_sd(pile.x, pile.n);
+	free(pile.x);
+	return 0;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads policy files; knows no metric and no case by name. */
+#include "judge/policy.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/conf.h"
+
+static const struct assay_conf_option root_options[] = {
+	{ "alpha", false },
+	{ "max_dropped", false },
+	{ "pass_alpha", false },
+	{ "budget", false },
+	{ NULL, false },
+};
+static const struct assay_conf_option margin_options[] = { { "stored", false }, { "paired", false }, { NULL, false } };
+static const struct assay_conf_option limit_options[] = { { "require", true }, { NULL, false } };
+static const struct assay_conf_grammar root_sections[] = {
+	{ .name = "margin", .titled = true, .options = margin_options },
+	{ .name = "limit", .titled = true, .options = limit_options },
+	{ .name = NULL },
+};
+static const struct assay_conf_grammar grammar = { .options = root_options, .sections = root_sections };
+
+struct assay_policy assay_policy_default(void)
+{
+	return (struct assay_policy){ .stored_margin_frac = 0.10, .paired_margin_frac = 0.005, .alpha = 0.01, .pass_alpha = 0.025,
+				      .max_dropped_frac = 0.30, .budget_ns = 10000000000u };
+}
+
+/* Above 0, up to @hi. */
+static int read_frac(const struct assay_conf_section *s, const char *name, double hi, double *out,
+		     struct assay_err *err)
+{
+	const struct assay_conf_entry *e = assay_conf_entry(s, name);
+	double v;
+
+	if (!e)
+		return 0;
+	if (assay_parse_frac(e->values[0].text, name, 0.0, hi, &v, NULL) || v <= 0.0)
+		return assay_conf_fail(err, e->path, e->values[0].line,
+				       "%s is '%s', expected a share above 0 and up to %g %% such as \"1%%\"", name,
+				       e->values[0].text, hi * 100.0);
+	*out = v;
+	return 0;
+}
+
+static int read_budget(const struct assay_conf_section *s, uint64_t *out, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = assay_conf_entry(s, "budget");
+	uint64_t ns;
+
+	if (!e)
+		return 0;
+	if (assay_parse_duration_ns(e->values[0].text, "budget", &ns, NULL) || !ns)
+		return assay_conf_fail(err, e->path, e->values[0].line, "budget is '%s', expected a time such as \"10s\"",
+				       e->values[0].text);
+	*out = ns;
+	return 0;
+}
+
+static int read_glob(const char *path, const struct assay_conf_section *s, char *out, struct assay_err *err)
+{
+	if (!s->title[0] || strlen(s->title) >= ASSAY_KEY_MAX)
+		return assay_conf_fail(err, path, s->line, "bad glob '%s', expected one over keys such as \"matmul.*\"",
+				       s->title);
+	memcpy(out, s->title, strlen(s->title) + 1);
+	return 0;
+}
+
+static int add_margin(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
+{
+	struct assay_margin *v;
+	int rc;
+
+	if (!assay_conf_entry(s, "stored") && !assay_conf_entry(s, "paired"))
+		return assay_conf_fail(err, p->path, s->line,
+				       "margin \"%s\" sets nothing, expected stored = \"10%%\" or paired = \"0.5%%\"", s->title);
+	v = realloc(p->margins, (p->n_margins + 1) * sizeof(*v));
+	if (!v)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
+	p->margins = v;
+	v = &v[p->n_margins];
+	memset(v, 0, sizeof(*v));
+	v->line = s->line;
+	rc = read_glob(p->path, s, v->cases, err);
+	if (!rc)
+		rc = read_frac(s, "stored", 1.0, &v->stored_frac, err);
+	if (!rc)
+		rc = read_frac(s, "paired", 1.0, &v->paired_frac, err);
+	if (!rc)
+		p->n_margins++;
+	return rc;
+}
+
+/* "kv_cache_hit_rate >= 0.5"; a number may be followed by '%'. */
+static bool parse_requirement(const char *s, struct assay_limit *l)
+{
+	size_t len = 0;
+	char *end;
+
+	s += strspn(s, " \t");
+	while (islower((unsigned char)s[len]) || isdigit((unsigned char)s[len]) || s[len] == '_')
+		len++;
+	if (!len || len >= sizeof(l->metric))
+		return false;
+	memcpy(l->metric, s, len);
+	l->metric[len] = '\0';
+	s += len;
+	s += strspn(s, " \t");
+	if ((s[0] != '>' && s[0] != '<') || s[1] != '=')
+		return false;
+	l->floor = s[0] == '>';
+	s += 2;
+	s += strspn(s, " \t");
+	l->limit = strtod(s, &end);
+	if (end == s || !isfinite(l->limit))
+		return false;
+	end += strspn(end, " \t");
+	if (*end == '%') {
+		l->limit /= 100.0;
+		end++;
+	}
+	return !end[strspn(end, " \t")];
+}
+
+static int add_limits(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = assay_conf_entry(s, "require");
+	struct assay_limit *v;
+	int rc = 0;
+
+	if (!e)
+		return assay_conf_fail(err, p->path, s->line,
+				       "limit \"%s\" demands nothing, expected require = {\"metric >= number\"}",
+				       s->title);
+	v = realloc(p->limits, (p->n_limits + e->n) * sizeof(*v));
+	if (!v)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
+	p->limits = v;
+	for (size_t i = 0; !rc && i < e->n; i++) {
+		v = &p->limits[p->n_limits];
+		memset(v, 0, sizeof(*v));
+		v->line = e->values[i].line;
+		rc = read_glob(p->path, s, v->cases, err);
+		if (!rc && !parse_requirement(e->values[i].text, v))
+			rc = assay_conf_fail(err, p->path, v->line,
+					     "cannot read the requirement '%s', expected \"metric >= number\" or "
+					     "\"metric <= number\"",
+					     e->values[i].text);
+		if (!rc)
+			p->n_limits++;
+	}
+	return rc;
+}
+
+/* @file is what is read, @path what it is called. */
+static int load(struct assay_policy *out, const char *file, const char *path, struct assay_err *err)
+{
+	struct assay_policy p = assay_policy_default();
+	struct assay_conf conf;
+	int rc;
+
+	rc = assay_conf_load(&conf, file, &grammar, err);
+	if (rc)
+		return rc;
+	snprintf(p.path, sizeof(p.path), "%s", path);
+	rc = read_frac(&conf.root, "alpha", 0.5, &p.alpha, err);
+	if (!rc)
+		rc = read_frac(&conf.root, "max_dropped", 1.0, &p.max_dropped_frac, err);
+	if (!rc)
+		rc = read_frac(&conf.root, "pass_alpha", 0.5, &p.pass_alpha, err);
+	if (!rc)
+		rc = read_budget(&conf.root, &p.budget_ns, err);
+	for (size_t i = 0; !rc && i < conf.root.n_sections; i++) {
+		const struct assay_conf_section *s = &conf.root.sections[i];
+
+		rc = !strcmp(s->name, "margin") ? add_margin(&p, s, err) : add_limits(&p, s, err);
+	}
+	assay_conf_release(&conf);
+	if (rc)
+		assay_policy_release(&p);
+	else
+		*out = p;
+	return rc;
+}
+
+int assay_policy_load(struct assay_policy *out, const char *path, struct assay_err *err)
+{
+	return load(out, path, path, err);
+}
+
+int assay_policy_parse(struct assay_policy *out, const char *text, const char *path, struct assay_err *err)
+{
+	size_t len = strlen(text), done = 0;
+	int fd = memfd_create("policy", MFD_CLOEXEC), rc;
+	struct assay_err why = { 0 };
+	const char *at;
+	char file[64];
+
+	if (fd < 0)
+		return assay_err_set(err, ASSAY_EIO, "cannot keep the policy in memory: %s", strerror(errno));
+	while (done < len) {
+		ssize_t n = write(fd, text + done, len - done);
+
+		if (n <= 0) {
+			close(fd);
+			return assay_err_set(err, ASSAY_EIO, "cannot keep the policy in memory: %s", strerror(errno));
+		}
+		done += (size_t)n;
+	}
+	snprintf(file, sizeof(file), "/proc/self/fd/%d", fd);
+	rc = load(out, file, path, &why);
+	close(fd);
+	if (!rc)
+		return 0;
+	/* messages begin with the file: let them name what the user knows */
+	at = strstr(why.text, file);
+	if (at)
+		return assay_err_set(err, rc, "%.*s%s%s", (int)(at - why.text), why.text, path, at + strlen(file));
+	return assay_err_set(err, rc, "%s", why.text);
+}
+
+void assay_policy_release(struct assay_policy *p)
+{
+	free(p->margins);
+	free(p->limits);
+	memset(p, 0, sizeof(*p));
+}
+
+bool assay_policy_selects(const char *glob, const struct assay_case *c)
+{
+	char portable[ASSAY_KEY_MAX];
+
+	if (assay_glob_match(glob, c->key))
+		return true;
+	assay_case_portable_key(c, portable);
+	return assay_glob_match(glob, portable);
+}
+
+double assay_policy_margin(const struct assay_policy *p, const struct assay_case *c)
+{
+	for (size_t i = p->n_margins; i > 0; i--)
+		if (p->margins[i - 1].stored_frac > 0 && assay_policy_selects(p->margins[i - 1].cases, c))
+			return p->margins[i - 1].stored_frac;
+	return p->stored_margin_frac;
+}
+
+double assay_policy_paired_margin(const struct assay_policy *p, const struct assay_case *c)
+{
+	for (size_t i = p->n_margins; i > 0; i--)
+		if (p->margins[i - 1].paired_frac > 0 && assay_policy_selects(p->margins[i - 1].cases, c))
+			return p->margins[i - 1].paired_frac;
+	return p->paired_margin_frac;
+}

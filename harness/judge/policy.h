@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The policy file: margins, floors and ceilings. */
+#ifndef ASSAY_JUDGE_POLICY_H
+#define ASSAY_JUDGE_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/case.h"
+#include "model/metric.h"
+
+/*
+ * Syntax; every part may be left out, and sections may stand any number of times:
+ *     alpha       = "1%"              # false alarms of the whole gate
+ *     max_dropped = "30%"             # of a case's samples; above it the case is INCONCLUSIVE
+ *     pass_alpha  = "2.5%"            # chance that one case which is slower than its margin passes a comparison
+ *     budget      = "10s"             # time of a case in a comparison
+ *     margin "*" { stored = "10%" paired = "0.5%" } # allowed slowdown of the cases that the glob selects, against stored runs
+ *                                     # and in lock-step pairs; the last match that sets it wins
+ *     limit "generate.chat*" {        # all that match count
+ *         require = {"kv_cache_hit_rate >= 0.5", "time_per_token_p99_s <= 200e-3"}
+ *     }
+ * Globs see a case's key with the number of threads, and with t=all where the bench asked for all of them.
+ */
+
+/* Absolute demand on a metric of the cases a glob selects. */
+struct assay_limit {
+	char cases[ASSAY_KEY_MAX]; /* glob over keys */
+	char metric[ASSAY_METRIC_TAG_MAX];
+	bool floor; /* true: value >= limit; false: value <= limit */
+	double limit;
+	unsigned line;
+};
+
+/* Allowed slowdown of the cases a glob selects; the last match wins. */
+struct assay_margin {
+	char cases[ASSAY_KEY_MAX];
+	double stored_frac, paired_frac; /* 0.05: 5 %; 0: not set here */
+	unsigned line;
+};
+
+struct assay_policy {
+	char path[512];
+	double stored_margin_frac, paired_margin_frac; /* where no margin matches */
+	double alpha;              /* false-alarm rate of the whole gate */
+	double pass_alpha;
+	uint64_t budget_ns;
+	double max_dropped_frac;
+	struct assay_margin *margins;
+	size_t n_margins;
+	struct assay_limit *limits;
+	size_t n_limits;
+};
+
+/* What holds without a file: 10 % stored, 0.5 % paired, alpha 1 %, pass_alpha 2.5 %, 30 % dropped, 10 s, no limits. Owns nothing. */
+struct assay_policy assay_policy_default(void);
+
+/*
+ * ASSAY_ENOTFOUND when the file is absent; ASSAY_EUSAGE with "file:line: …": syntax, an unknown option, a margin of 0
+ * or over 100 %, a limit that is no "metric >= number". Whether metrics and cases exist is checked where they are
+ * known, in assay_gate_judge. On error @p is unchanged.
+ */
+int assay_policy_load(struct assay_policy *p, const char *path, struct assay_err *err);
+/* The same from memory, as comparisons keep it; @path is only named in messages. */
+int assay_policy_parse(struct assay_policy *p, const char *text, const char *path, struct assay_err *err);
+void assay_policy_release(struct assay_policy *p);
+
+/* Does a glob of the policy select this case? */
+bool assay_policy_selects(const char *glob, const struct assay_case *c);
+/* Allowed slowdown of a case on stored evidence. */
+double assay_policy_margin(const struct assay_policy *p, const struct assay_case *c);
+/* The same in a comparison of lock-step pairs. */
+double assay_policy_paired_margin(const struct assay_policy *p, const struct assay_case *c);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Limits of the container this process runs in: control groups v1, v2 and both at once. @root as in host_files.h. */
+#ifndef ASSAY_MACHINE_CGROUP_H
+#define ASSAY_MACHINE_CGROUP_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Where a controller of this process lies; a limit of any folder from `dir` up to `mount` binds. */
+struct assay_cgroup {
+	int version; /* 1 or 2 */
+	char dir[PATH_MAX];
+	size_t mount_len; /* dir[0, mount_len) is the mount point */
+};
+
+/* @controller "cpu" or "memory"; false where there is none. */
+bool assay_cgroup_find(const char *root, const char *controller, struct assay_cgroup *out);
+
+/* CPU time the container may use, in CPUs; the tightest limit on the way up. */
+struct assay_cpu_quota {
+	double cpus;          /* 0: no limit */
+	char where[PATH_MAX]; /* file that sets it, "" without limit */
+	bool shows_throttling;
+	uint64_t throttled_ns; /* since the group was made */
+};
+void assay_cpu_quota_read(const char *root, struct assay_cpu_quota *out);
+
+/* ASSAY_EUNAVAILABLE, with the quota named, when @n_threads busy threads would be throttled. */
+int assay_cpu_quota_check(size_t n_threads, struct assay_err *err);
+int assay_cpu_quota_check_at(const char *root, size_t n_threads, struct assay_err *err);
+
+/* Memory of the container; limit_bytes 0: no limit. @available_bytes is what the tightest level still allows. */
+void assay_memory_limit_read(const char *root, uint64_t *limit_bytes, uint64_t *available_bytes);
+
+#endif

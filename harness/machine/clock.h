@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clock that times samples: the best source that proved itself on this machine. */
+#ifndef ASSAY_MACHINE_CLOCK_H
+#define ASSAY_MACHINE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "base/err.h"
+
+enum assay_clock_source {
+	ASSAY_CLOCK_MONOTONIC_RAW,
+	ASSAY_CLOCK_TSC,
+};
+
+/* Plain data: calibrated once, then handed to workers as it is. */
+struct assay_clock {
+	enum assay_clock_source source;
+	double ns_per_tick;   /* 1 for MONOTONIC_RAW */
+	double resolution_ns; /* smallest step seen */
+	double overhead_ns;   /* median cost of one read */
+	char why[160];        /* why this source: "invariant TSC, 2600.0 MHz, drift 3 ppm" or why not the TSC */
+};
+
+const char *assay_clock_source_name(enum assay_clock_source s);
+
+/*
+ * Choose, calibrate and prove: it ticks, never goes back, and (TSC) agrees with CLOCK_MONOTONIC_RAW. Takes about 20 ms.
+ * ASSAY_EUNAVAILABLE when no source ticks.
+ */
+int assay_clock_init(struct assay_clock *c, struct assay_err *err);
+
+/* Ticks, ordered after earlier loads and instructions. */
+static inline uint64_t assay_clock_ticks(const struct assay_clock *c)
+{
+#if defined(__x86_64__)
+	if (c->source == ASSAY_CLOCK_TSC) {
+		unsigned aux;
+		uint64_t t = __rdtscp(&aux);
+
+		_mm_lfence();
+		return t;
+	}
+#endif
+	struct timespec ts;
+
+	(void)c;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static inline uint64_t assay_clock_ticks_to_ns(const struct assay_clock *c, uint64_t ticks)
+{
+	return c->ns_per_tick == 1.0 ? ticks : (uint64_t)((double)ticks * c->ns_per_tick + 0.5);
+}
+
+/* Unix time, for records only. */
+uint64_t assay_clock_unix_ns(void);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CPU features by their /proc/cpuinfo names, as variants ask for them. */
+#ifndef ASSAY_MACHINE_CPU_FEATURES_H
+#define ASSAY_MACHINE_CPU_FEATURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Read once and handed around by whoever asks more than a few times; plain data. */
+struct assay_cpu_features {
+	char flags[6144];   /* blank separated, with a blank at both ends; "" when nothing is known */
+	char model[128];    /* "AMD EPYC"; empty strings where unknown */
+	char stepping[64];  /* "family 26 model 2 stepping 1" */
+	char microcode[32]; /* "0x1000065" */
+};
+
+/*
+ * From @cpuinfo (text of /proc/cpuinfo). NULL: of this machine, from /proc/cpuinfo, else from CPUID; vector features
+ * whose registers the operating system does not save are left out then.
+ */
+void assay_cpu_features_load(struct assay_cpu_features *f, const char *cpuinfo);
+bool assay_cpu_features_has(const struct assay_cpu_features *f, const char *name);
+/* As assay_cpu_has_all below. */
+bool assay_cpu_features_has_all(const struct assay_cpu_features *f, const char *needs, char *missing, size_t size);
+/* Forget @name, as if the CPU lacked it. */
+void assay_cpu_features_drop(struct assay_cpu_features *f, const char *name);
+/* Those of the flags that kernels care about, comma separated. */
+void assay_cpu_features_list(const struct assay_cpu_features *f, char *buf, size_t size);
+
+/* Does the CPU, and the operating system for its registers, have @name ("avx2", "avx512_vnni", "asimddp")? */
+bool assay_cpu_has(const char *name);
+
+/*
+ * First of the comma separated @needs that is missing, copied into @missing (may be NULL); true when none is. NULL
+ * needs nothing. Reads /proc/cpuinfo at each call (about 30 us).
+ */
+bool assay_cpu_has_all(const char *needs, char *missing, size_t size);
+
+/* "AMD EPYC", family/model/stepping and microcode for the fingerprint; empty strings where unknown. */
+struct assay_cpu_identity {
+	char model[128];
+	char stepping[64];
+	char microcode[32];
+	char features[512]; /* those that kernels care about, comma separated */
+};
+void assay_cpu_identity(struct assay_cpu_identity *out);
+
+#endif

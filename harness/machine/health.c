@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Judges the state of the host: what it can measure, what makes it measure worse, and what would help. */
+#include "machine/health.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/cgroup.h"
+#include "machine/cpu_features.h"
+#include "machine/host_facts.h"
+#include "machine/host_files.h"
+#include "machine/machine_text.h"
+#include "machine/pmu_probe.h"
+
+#define LOW_MEMORY_BYTES  (UINT64_C(2) << 30)
+#define STEAL_NOTICE_FRAC 0.001
+#define CLOCK_GOAL_NS     60.0 /* two reads and bookkeeping have to stay below */
+
+void assay_findings_add(struct assay_findings *l, const char *name, enum assay_health health, const char *value,
+			const char *advice)
+{
+	struct assay_finding *f;
+
+	if (l->n == ASSAY_MAX_FINDINGS)
+		return;
+	f = &l->v[l->n++];
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	f->health = health;
+	snprintf(f->value, sizeof(f->value), "%s", value);
+	snprintf(f->advice, sizeof(f->advice), "%s", advice);
+}
+
+static void add_cpu(struct assay_findings *l, const char *root)
+{
+	struct assay_cpu_features *f = calloc(1, sizeof(*f));
+	const bool elsewhere = root && root[0];
+	char *cpuinfo = elsewhere ? assay_host_text(root, "/proc/cpuinfo") : NULL;
+	char value[512];
+
+	if (!f)
+		goto out;
+	assay_cpu_features_load(f, elsewhere ? (cpuinfo ? cpuinfo : "") : NULL);
+	snprintf(value, sizeof(value), "%s%s%s", f->model[0] ? f->model : "unknown",
+		 f->microcode[0] ? ", microcode " : "", f->microcode);
+	assay_findings_add(l, "cpu", ASSAY_HEALTH_GOOD, value, "");
+	assay_cpu_features_list(f, value, sizeof(value));
+	if (assay_cpu_features_has(f, "avx2") || assay_cpu_features_has(f, "asimd"))
+		assay_findings_add(l, "isa", ASSAY_HEALTH_GOOD, value, "");
+	else
+		assay_findings_add(l, "isa", ASSAY_HEALTH_WARN,
+				   value[0] ? value : "no vector extension that variants use",
+				   "on x86 a virtual machine may hide AVX2: give it the host's CPU model (-cpu host)");
+out:
+	free(cpuinfo);
+	free(f);
+}
+
+static void add_clock(struct assay_findings *l, const struct assay_clock *c)
+{
+	char value[256];
+
+	if (!c)
+		return;
+	snprintf(value, sizeof(value), "%s: resolution %.0f ns, a read costs %.0f ns (%s)",
+		 assay_clock_source_name(c->source), c->resolution_ns, c->overhead_ns, c->why);
+	if (c->overhead_ns * 2 > CLOCK_GOAL_NS)
+		assay_findings_add(l, "clock", ASSAY_HEALTH_WARN, value,
+				   "samples are made longer to make up for it; an invariant TSC would cost less");
+	else
+		assay_findings_add(l, "clock", ASSAY_HEALTH_GOOD, value, "");
+}
+
+static void add_placement(struct assay_findings *l, const struct assay_topology *t)
+{
+	char value[256];
+	bool restricted;
+	const char *allowed = assay_topology_allowed(t, &restricted);
+
+	if (!restricted) {
+		assay_findings_add(l, "cpuset", ASSAY_HEALTH_GOOD, "all CPUs may be used", "");
+		return;
+	}
+	snprintf(value, sizeof(value), "only CPU%s %s may be used", strpbrk(allowed, "-,") ? "s" : "", allowed);
+	assay_findings_add(
+		l, "cpuset", ASSAY_HEALTH_WARN, value,
+		"if that is not on purpose, widen the container's cpuset or the affinity of the shell (taskset)");
+}
+
+static void add_counters(struct assay_findings *l)
+{
+	struct assay_pmu_probe p;
+
+	assay_pmu_probe_hardware(&p);
+	assay_findings_add(l, "pmu", p.works ? ASSAY_HEALTH_GOOD : ASSAY_HEALTH_MISSING, p.value, p.advice);
+	assay_pmu_probe_software(&p);
+	assay_findings_add(l, "software_events", p.works ? ASSAY_HEALTH_GOOD : ASSAY_HEALTH_MISSING, p.value, p.advice);
+}
+
+static void add_frequency(struct assay_findings *l, const char *root)
+{
+	char value[256], advice[200];
+
+	if (!assay_fact_governor(root, value, sizeof(value)))
+		assay_findings_add(l, "governor", ASSAY_HEALTH_MISSING, value, "");
+	else if (!strcmp(value, "performance"))
+		assay_findings_add(l, "governor", ASSAY_HEALTH_GOOD, value, "");
+	else
+		assay_findings_add(l, "governor", ASSAY_HEALTH_WARN, value,
+				   "sudo cpupower frequency-set -g performance");
+
+	if (!assay_fact_turbo(root, value, sizeof(value))) {
+		assay_findings_add(l, "turbo", ASSAY_HEALTH_MISSING, value, "");
+		return;
+	}
+	if (!strcmp(value, "off")) {
+		assay_findings_add(l, "turbo", ASSAY_HEALTH_GOOD, value, "");
+		return;
+	}
+	snprintf(advice, sizeof(advice), "speed follows temperature and load: echo %s",
+		 assay_host_exists(root, "/sys/devices/system/cpu/intel_pstate/no_turbo")
+			 ? "1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+			 : "0 | sudo tee /sys/devices/system/cpu/cpufreq/boost");
+	assay_findings_add(l, "turbo", ASSAY_HEALTH_WARN, value, advice);
+}
+
+static void add_sharing(struct assay_findings *l, const char *root)
+{
+	char value[256];
+	double steal;
+
+	if (!assay_fact_smt(root, value, sizeof(value)))
+		assay_findings_add(l, "smt", ASSAY_HEALTH_MISSING, value, "");
+	else if (strcmp(value, "active"))
+		assay_findings_add(l, "smt", ASSAY_HEALTH_GOOD, value, "");
+	else
+		assay_findings_add(l, "smt", ASSAY_HEALTH_WARN,
+				   "active; one thread a core is used, others may use the siblings",
+				   "echo off | sudo tee /sys/devices/system/cpu/smt/control");
+
+	if (!assay_fact_steal(root, value, sizeof(value)))
+		assay_findings_add(l, "steal", ASSAY_HEALTH_MISSING, value, "");
+	else if (assay_steal_frac_at(root, &steal) && steal > STEAL_NOTICE_FRAC)
+		assay_findings_add(
+			l, "steal", ASSAY_HEALTH_WARN, value,
+			"other guests take CPU time; disturbed samples are dropped, a dedicated host has none");
+	else
+		assay_findings_add(l, "steal", ASSAY_HEALTH_GOOD, value, "");
+
+	if (assay_fact_isolated(root, value, sizeof(value)))
+		assay_findings_add(l, "isolation", ASSAY_HEALTH_GOOD, value, "run with --cpus and these CPUs");
+	else
+		assay_findings_add(
+			l, "isolation", ASSAY_HEALTH_WARN, value,
+			"for the quietest cores boot with isolcpus=LIST nohz_full=LIST and run with --cpus LIST");
+}
+
+static void add_load(struct assay_findings *l, const char *root, const struct assay_topology *t)
+{
+	struct assay_host_info host;
+	char value[64];
+
+	assay_topology_host_info(t, &host);
+	if (!assay_fact_load(root, value, sizeof(value)))
+		return;
+	if (atof(value) > 0.25 * host.n_cores)
+		assay_findings_add(l, "load", ASSAY_HEALTH_WARN, value,
+				   "other programs are running: wait, or stop them");
+	else
+		assay_findings_add(l, "load", ASSAY_HEALTH_GOOD, value, "");
+}
+
+static void add_memory_layout(struct assay_findings *l, const char *root, const struct assay_topology *t)
+{
+	struct assay_machine_size m;
+	char value[256];
+
+	if (!assay_fact_aslr(root, value, sizeof(value)))
+		assay_findings_add(l, "aslr", ASSAY_HEALTH_MISSING, value, "");
+	else if (strcmp(value, "off"))
+		assay_findings_add(l, "aslr", ASSAY_HEALTH_GOOD, value, "");
+	else
+		assay_findings_add(l, "aslr", ASSAY_HEALTH_WARN, "off: every process gets the same layout, good or bad",
+				   "comparisons average over layouts: sudo sysctl kernel.randomize_va_space=2");
+
+	if (!assay_fact_thp(root, value, sizeof(value)))
+		assay_findings_add(l, "huge_pages", ASSAY_HEALTH_MISSING, value, "");
+	else if (strcmp(value, "never"))
+		assay_findings_add(l, "huge_pages", ASSAY_HEALTH_GOOD, value, "");
+	else
+		assay_findings_add(l, "huge_pages", ASSAY_HEALTH_WARN, "never: big tensors lie on small pages",
+				   "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled");
+
+	assay_topology_machine(t, &m);
+	if (m.nodes > 1 && assay_fact_numa_balancing(root, value, sizeof(value))) {
+		if (!strcmp(value, "off"))
+			assay_findings_add(l, "numa_balancing", ASSAY_HEALTH_GOOD, value, "");
+		else
+			assay_findings_add(
+				l, "numa_balancing", ASSAY_HEALTH_WARN, value,
+				"the kernel unmaps pages to watch them: sudo sysctl kernel.numa_balancing=0");
+	}
+}
+
+static void add_limits(struct assay_findings *l, const char *root, const struct assay_topology *t)
+{
+	struct assay_host_info host;
+	struct assay_memory_state m;
+	char value[256], advice[256];
+	struct assay_cpu_quota *q = malloc(sizeof(*q));
+
+	assay_topology_host_info(t, &host);
+	if (q) {
+		assay_cpu_quota_read(root, q);
+		snprintf(value, sizeof(value), "quota of %.4g CPUs", q->cpus);
+		snprintf(advice, sizeof(advice), "`all` means fewer threads, and more are refused; raise '%.180s'", q->where);
+		if (q->cpus == 0)
+			assay_findings_add(l, "cpu_quota", ASSAY_HEALTH_GOOD, "none", "");
+		else if (q->cpus + 0.001 >= host.n_cores)
+			assay_findings_add(l, "cpu_quota", ASSAY_HEALTH_GOOD, value, "");
+		else
+			assay_findings_add(l, "cpu_quota", ASSAY_HEALTH_WARN, value, advice);
+		free(q);
+	}
+	if (assay_memory_state_at(root, &m, NULL)) {
+		assay_findings_add(l, "memory", ASSAY_HEALTH_MISSING, "unknown: no /proc/meminfo", "mount /proc");
+		return;
+	}
+	snprintf(value, sizeof(value), "%s available of %s%s%s", assay_memory_text(m.available_bytes).s,
+		 assay_memory_text(m.total_bytes).s, m.limit_bytes ? ", container limit " : "",
+		 m.limit_bytes ? assay_memory_text(m.limit_bytes).s : "");
+	if (m.available_bytes < LOW_MEMORY_BYTES)
+		assay_findings_add(l, "memory", ASSAY_HEALTH_WARN, value,
+				   m.limit_bytes
+					   ? "big cases will not fit: raise the container's memory limit"
+					   : "big cases will not fit: stop other programs, or use a bigger machine");
+	else
+		assay_findings_add(l, "memory", ASSAY_HEALTH_GOOD, value, "");
+}
+
+int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,
+		    struct assay_finding **out, size_t *n, struct assay_err *err)
+{
+	struct assay_findings l = { .v = calloc(ASSAY_MAX_FINDINGS, sizeof(struct assay_finding)) };
+
+	if (!l.v)
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot examine this machine: out of memory");
+	add_cpu(&l, root);
+	add_clock(&l, clock);
+	add_counters(&l);
+	add_placement(&l, t);
+	add_limits(&l, root, t);
+	add_frequency(&l, root);
+	add_sharing(&l, root);
+	add_load(&l, root, t);
+	add_memory_layout(&l, root, t);
+	assay_findings_add_tools(&l, root);
+	*out = l.v;
+	*n = l.n;
+	return 0;
+}
+
+int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_finding **out, size_t *n,
+		 struct assay_err *err)
+{
+	return assay_doctor_at("", t, clock, out, n, err);
+}

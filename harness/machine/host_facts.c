@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads single facts of the host and puts them into words. */
+#include "machine/host_facts.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/cgroup.h"
+#include "machine/cpu_features.h"
+#include "machine/environment.h"
+#include "machine/host_files.h"
+#include "machine/machine_text.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+
+static bool not_exposed(char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", ASSAY_NOT_EXPOSED);
+	return false;
+}
+
+bool assay_fact_governor(const char *root, char *buf, size_t size)
+{
+	char first[32] = "", other[32], path[128];
+
+	for (int cpu = 0; cpu < 4096; cpu++) {
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpufreq/scaling_governor", cpu);
+		if (!assay_host_line(root, path, other, sizeof(other))) {
+			snprintf(path, sizeof(path), CPU_DIR "/cpu%d", cpu);
+			if (!assay_host_exists(root, path))
+				break;
+			continue; /* offline */
+		}
+		if (!first[0])
+			snprintf(first, sizeof(first), "%s", other);
+		if (strcmp(first, other)) {
+			snprintf(buf, size, "mixed (%s, %s)", first, other);
+			return true;
+		}
+	}
+	if (!first[0])
+		return not_exposed(buf, size);
+	snprintf(buf, size, "%s", first);
+	return true;
+}
+
+bool assay_fact_turbo(const char *root, char *buf, size_t size)
+{
+	int64_t v;
+	bool on;
+
+	if (assay_host_number(root, CPU_DIR "/intel_pstate/no_turbo", &v))
+		on = !v;
+	else if (assay_host_number(root, CPU_DIR "/cpufreq/boost", &v))
+		on = v;
+	else
+		return not_exposed(buf, size);
+	snprintf(buf, size, "%s", on ? "on" : "off");
+	return true;
+}
+
+bool assay_fact_smt(const char *root, char *buf, size_t size)
+{
+	char control[32];
+	int64_t active;
+
+	if (assay_host_number(root, CPU_DIR "/smt/active", &active) && active) {
+		snprintf(buf, size, "active");
+		return true;
+	}
+	if (!assay_host_line(root, CPU_DIR "/smt/control", control, sizeof(control)))
+		return not_exposed(buf, size);
+	if (!strncmp(control, "not", 3))
+		snprintf(buf, size, "not supported");
+	else if (!strcmp(control, "forceoff"))
+		snprintf(buf, size, "off");
+	else
+		snprintf(buf, size, "%s", strcmp(control, "on") ? control : "on, no siblings online");
+	return true;
+}
+
+/* Number in a file, as one of the words. */
+static bool word_of(const char *root, const char *path, const char *const *words, int64_t n, char *buf, size_t size)
+{
+	int64_t v;
+
+	if (!assay_host_number(root, path, &v))
+		return not_exposed(buf, size);
+	snprintf(buf, size, "%s", v >= 0 && v < n ? words[v] : "unknown");
+	return v >= 0 && v < n;
+}
+
+bool assay_fact_aslr(const char *root, char *buf, size_t size)
+{
+	static const char *const words[] = { "off", "partial", "full" };
+
+	return word_of(root, "/proc/sys/kernel/randomize_va_space", words, 3, buf, size);
+}
+
+bool assay_fact_numa_balancing(const char *root, char *buf, size_t size)
+{
+	static const char *const words[] = { "off", "on", "on (memory tiering)", "on (memory tiering)" };
+
+	return word_of(root, "/proc/sys/kernel/numa_balancing", words, 4, buf, size);
+}
+
+bool assay_fact_thp(const char *root, char *buf, size_t size)
+{
+	char line[64], *open, *close;
+
+	if (!assay_host_line(root, "/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof(line)))
+		return not_exposed(buf, size);
+	open = strchr(line, '[');
+	close = open ? strchr(open, ']') : NULL;
+	if (!close) {
+		snprintf(buf, size, "unknown");
+		return false;
+	}
+	snprintf(buf, size, "%.*s", (int)(close - open - 1), open + 1);
+	return true;
+}
+
+bool assay_fact_load(const char *root, char *buf, size_t size)
+{
+	char line[64];
+
+	if (!assay_host_line(root, "/proc/loadavg", line, sizeof(line)))
+		return not_exposed(buf, size);
+	snprintf(buf, size, "%.*s", (int)strcspn(line, " "), line);
+	return true;
+}
+
+bool assay_fact_steal(const char *root, char *buf, size_t size)
+{
+	double frac;
+
+	if (!assay_steal_frac_at(root, &frac))
+		return not_exposed(buf, size);
+	snprintf(buf, size, "%.3g %% since boot", 100 * frac);
+	return true;
+}
+
+bool assay_fact_cpu_limit(const char *root, char *buf, size_t size)
+{
+	struct assay_cpu_quota q;
+
+	assay_cpu_quota_read(root, &q);
+	if (q.cpus == 0) {
+		snprintf(buf, size, "none");
+		return true;
+	}
+	snprintf(buf, size, "%.4g CPUs", q.cpus);
+	return false;
+}
+
+bool assay_fact_memory_limit(const char *root, char *buf, size_t size)
+{
+	uint64_t limit, available;
+
+	assay_memory_limit_read(root, &limit, &available);
+	if (!limit) {
+		snprintf(buf, size, "none");
+		return true;
+	}
+	snprintf(buf, size, "%s", assay_memory_text(limit).s);
+	return false;
+}
+
+bool assay_fact_isolated(const char *root, char *buf, size_t size)
+{
+	char isolated[128], nohz[128];
+	bool have_isolated = assay_host_line(root, CPU_DIR "/isolated", isolated, sizeof(isolated));
+	bool have_nohz = assay_host_line(root, CPU_DIR "/nohz_full", nohz, sizeof(nohz)) && strncmp(nohz, "(null)", 6);
+
+	if (!have_isolated && !have_nohz) {
+		snprintf(buf, size, "none");
+		return false;
+	}
+	snprintf(buf, size, "%s%s%s%s", have_isolated ? "CPUs " : "", isolated,
+		 have_nohz ? (have_isolated ? ", nohz_full " : "nohz_full ") : "", have_nohz ? nohz : "");
+	return true;
+}
+
+bool assay_fact_hypervisor(const char *root, char *buf, size_t size)
+{
+	struct assay_cpu_features *f = calloc(1, sizeof(*f));
+	char *cpuinfo = root && root[0] ? assay_host_text(root, "/proc/cpuinfo") : NULL;
+	bool yes = false;
+
+	if (f) {
+		assay_cpu_features_load(f, root && root[0] ? (cpuinfo ? cpuinfo : "") : NULL);
+		yes = assay_cpu_features_has(f, "hypervisor");
+	}
+	/* Arm has no such flag. */
+	yes = yes || assay_host_exists(root, "/sys/hypervisor/type") ||
+	      assay_host_exists(root, "/proc/device-tree/hypervisor");
+	free(cpuinfo);
+	free(f);
+	snprintf(buf, size, "%s", yes ? "yes" : "no");
+	return true;
+}

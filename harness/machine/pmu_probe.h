@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Do hardware and software events of perf_event_open count here? Tried on a loop that must tick. */
+#ifndef ASSAY_MACHINE_PMU_PROBE_H
+#define ASSAY_MACHINE_PMU_PROBE_H
+
+#include <stdbool.h>
+
+struct assay_pmu_probe {
+	bool works;
+	char value[128];  /* "counts cycles of user code", "no PMU exposed by the hypervisor" */
+	char advice[200]; /* how to get it; "" when it works or cannot be had */
+};
+
+/* The cycle counter, user code only. */
+void assay_pmu_probe_hardware(struct assay_pmu_probe *out);
+/* The task clock, user code only. */
+void assay_pmu_probe_software(struct assay_pmu_probe *out);
+
+#endif

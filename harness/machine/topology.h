@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Topology and placement; the only place that knows hwloc. */
+#ifndef ASSAY_MACHINE_TOPOLOGY_H
+#define ASSAY_MACHINE_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/plugin.h"
+
+#include "base/err.h"
+
+struct assay_topology;
+
+/*
+ * @xml_path: a file written by `lstopo --of xml`, for tests of other machines; NULL: this machine, as this process may
+ * use it.
+ */
+int assay_topology_open(struct assay_topology **t, const char *xml_path, struct assay_err *err);
+void assay_topology_close(struct assay_topology *t);
+
+/* Sizes for ops; n_cores counts cores of which at least one CPU is allowed. */
+void assay_topology_host_info(const struct assay_topology *t, struct assay_host_info *out);
+
+/* One line for people: "1 socket, 2 cores, 2 threads, L1d 48 KiB, L2 1 MiB, L3 32 MiB, 1 NUMA node". */
+void assay_topology_summary(const struct assay_topology *t, char *buf, size_t size);
+
+/* The whole machine, whatever part of it may be used; what decides comparability. */
+struct assay_machine_size {
+	size_t sockets, cores, cpus, nodes;
+	size_t llcs;                             /* instances of the level 3 cache; 0: none known */
+	uint64_t l1d_bytes, l2_bytes, llc_bytes; /* as in assay_host_info, of the fastest kind of core */
+};
+void assay_topology_machine(const struct assay_topology *t, struct assay_machine_size *out);
+
+/* CPUs this process may use, "0-3,8"; *restricted (may be NULL): the machine has more than these. */
+const char *assay_topology_allowed(const struct assay_topology *t, bool *restricted);
+
+enum assay_placement_policy {
+	ASSAY_PLACE_COMPACT, /* fill one cache / socket before the next; the default */
+	ASSAY_PLACE_SCATTER, /* spread over sockets and caches first */
+};
+
+struct assay_placement_options {
+	enum assay_placement_policy policy;
+	bool smt;        /* false: one thread a core */
+	const int *cpus; /* explicit list of OS CPU numbers; NULL: by policy */
+	size_t n_cpus;
+};
+
+/*
+ * Without smt, only the first allowed CPU of each core is used. With it, compact puts siblings next to each other and
+ * scatter uses every core once before it uses any twice. An explicit list is taken as it is, in its order, whatever the
+ * policy.
+ */
+
+/* How many threads `all` means under @o. */
+size_t assay_placement_max(const struct assay_topology *t, const struct assay_placement_options *o);
+
+/*
+ * Choose @n OS CPU numbers for @n threads into @out. On hybrid machines the faster cores come first. ASSAY_EUSAGE when
+ * @n is more than there are, or a listed CPU does not exist, is outside the cpuset (which is named), or is named twice.
+ */
+int assay_placement_pick(const struct assay_topology *t, const struct assay_placement_options *o, size_t n, int *out,
+			 struct assay_err *err);
+
+/*
+ * Bind the calling thread to one CPU, read the binding back, and wait until it runs there. ASSAY_EUNAVAILABLE names
+ * what refused.
+ */
+int assay_bind_thread(const struct assay_topology *t, int cpu, struct assay_err *err);
+/* CPU the calling thread runs on now; -1 unknown. */
+int assay_bind_current_cpu(void);
+/* NUMA node (OS index) of @cpu, -1 unknown. */
+int assay_topology_node_of_cpu(const struct assay_topology *t, int cpu);
+/* Bind pages of [ptr, ptr+bytes) to the node of @cpu; 0 where there is one node only. Strict; touch them afterwards. */
+int assay_bind_memory(const struct assay_topology *t, void *ptr, size_t bytes, int cpu, struct assay_err *err);
+
+#endif

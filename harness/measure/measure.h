@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measuring one case in a worker: warm up until steady, calibrate, sample until known well enough, check before and after. */
+#ifndef ASSAY_MEASURE_MEASURE_H
+#define ASSAY_MEASURE_MEASURE_H
+
+#include <signal.h>
+
+#include "base/text.h"
+#include "machine/clock.h"
+#include "machine/topology.h"
+#include "model/catalog.h"
+#include "model/result.h"
+
+/* What one case is doing now, for a progress bar. */
+enum assay_stage {
+	ASSAY_STAGE_PREPARE,
+	ASSAY_STAGE_WARMUP,
+	ASSAY_STAGE_SAMPLE,
+	ASSAY_STAGE_CHECK,
+	ASSAY_STAGE_DONE,
+};
+
+struct assay_measure_options {
+	const struct assay_strings *plugins; /* paths */
+	const struct assay_topology *topology;
+	const struct assay_clock *clock;
+	struct assay_placement_options placement;
+	uint64_t seed;
+	bool verify_only;    /* correctness, no samples */
+	bool deterministic;  /* fixed iterations and samples: the work does not depend on time */
+	const volatile sig_atomic_t *interrupted; /* non-zero: stop, keep nothing of this case */
+	void (*progress)(void *arg, enum assay_stage stage, double done_frac);
+	void *progress_arg;
+};
+
+/*
+ * Measure @c. Whatever happens to the kernel is a status of @out, and the return is 0. Negative only when the harness
+ * itself cannot go on (ASSAY_EINTERRUPTED, ASSAY_ENOMEM, ASSAY_EINTERNAL). The caller releases @out in either case.
+ */
+int assay_measure_case(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
+		       const struct assay_measure_options *o, struct assay_result *out, struct assay_err *err);
+
+/*
+ * When all cases of a run are done: compare the digests of exact ops across variants and thread counts, and add roof_frac
+ * (share of what stream.* and peak.* reached in this run) to the others. Marks results it changed in @changed (n_results bools).
+ */
+int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *facts, const struct assay_host_info *host,
+			 const struct assay_catalog *cat, bool *changed, struct assay_err *err);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One case, from a fresh worker to a result. The road: prepare, verify, find the iterations a sample needs, warm up until
+ * steady, sample until the median is known, check again, let the op report, end.
+ */
+#include "measure/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/environment.h"
+#include "measure/iterations.h"
+#include "measure/summary.h"
+#include "stats/stats.h"
+#include "worker/worker.h"
+
+#define WARMUP_WINDOW 8
+#define WARMUP_TOLERANCE_FRAC 0.01
+#define GOAL_HALF_WIDTH_FRAC 0.005
+#define MIN_SAMPLES 6                /* fewer have no 95 % interval of their median; taken even beyond the budget … */
+#define LEAST_SAMPLES 3              /* … but only these beyond three budgets */
+#define MIN_SAMPLES_BUDGETS 3
+#define MIN_CONVERGED_SAMPLES 30
+#define MAX_SAMPLES 200000
+#define BATCHES 20                   /* a budget is spent in about so many hand-overs */
+#define DETERMINISTIC_SAMPLES 20
+#define DETERMINISTIC_UNITS 1e6      /* operations plus bytes that a sample covers */
+
+struct session {
+	const struct assay_measure_options *o;
+	const struct assay_case_facts *facts;
+	struct assay_result *r;
+	struct assay_err *err;
+	struct assay_worker *worker;
+	struct assay_host_info host;
+	uint64_t iterations;
+	double sample_ns; /* expected time of one sample */
+};
+
+/* 0: go on; 1: the case is over, its status is set; negative: the harness cannot go on. */
+static int command(struct session *s, enum assay_command cmd, uint64_t iterations, uint32_t count)
+{
+	const struct assay_worker_args args = { .iterations = iterations, .count = count };
+	struct assay_result *r = s->r;
+	int rc = assay_worker_call(s->worker, cmd, &args, &r->status, r->reason, sizeof(r->reason), s->err);
+
+	if (rc)
+		return rc;
+	return r->status == ASSAY_STATUS_OK ? 0 : 1;
+}
+
+static void progress(const struct session *s, enum assay_stage stage, double done_frac)
+{
+	if (s->o->progress)
+		s->o->progress(s->o->progress_arg, stage, done_frac);
+}
+
+static int keep_samples(struct session *s)
+{
+	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
+	struct assay_result *r = s->r;
+	struct assay_sample *grown = realloc(r->samples, (r->n_samples + reply->n_samples) * sizeof(*grown));
+
+	if (!grown)
+		return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory for the samples of '%s'", r->c.key);
+	memcpy(grown + r->n_samples, reply->samples, reply->n_samples * sizeof(*grown));
+	r->samples = grown;
+	r->n_samples += reply->n_samples;
+	return 0;
+}
+
+static int prepare(struct session *s)
+{
+	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
+	struct assay_result *r = s->r;
+	int rc;
+
+	progress(s, ASSAY_STAGE_PREPARE, 0);
+	rc = command(s, ASSAY_CMD_PREPARE, 0, 0);
+	if (rc)
+		return rc;
+	r->cpus = malloc(r->c.threads * sizeof(*r->cpus));
+	if (!r->cpus)
+		return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
+	for (r->n_cpus = 0; r->n_cpus < r->c.threads; r->n_cpus++)
+		r->cpus[r->n_cpus] = reply->cpus[r->n_cpus];
+	r->numa_node = reply->numa_node;
+	memcpy(r->code_hash, reply->code_hash, sizeof(r->code_hash));
+	if (assay_result_add_metric(r, "op_bytes", "B", -1, (double)reply->op_bytes) ||
+	    assay_result_add_metric(r, "prepare_s", "s", -1, (double)reply->prepare_ns * 1e-9) ||
+	    assay_result_add_metric(r, "prepare_bytes", "B", -1, (double)reply->prepare_bytes))
+		return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
+	progress(s, ASSAY_STAGE_CHECK, 0);
+	rc = command(s, ASSAY_CMD_VERIFY, 0, 0);
+	r->checked = rc == 0 || r->status == ASSAY_STATUS_WRONG;
+	r->correct = rc == 0;
+	if (!rc) {
+		r->max_rel_err = reply->max_rel_err;
+		memcpy(r->digest, reply->digest, sizeof(r->digest));
+	}
+	return rc;
+}
+
+/* Deterministic runs take the iterations from the cost alone. */
+static int calibrate(struct session *s)
+{
+	const struct assay_cost *c = &s->facts->cost;
+	struct assay_result *r = s->r;
+
+	if (!s->o->deterministic)
+		return assay_iterations_find(s->worker, assay_iterations_target_ns(s->o->clock), &s->iterations, &s->sample_ns,
+					     &r->status, r->reason, sizeof(r->reason), s->err);
+	s->iterations = (uint64_t)fmax(1, ceil(DETERMINISTIC_UNITS / (c->ops + c->bytes_read + c->bytes_written + 1)));
+	return 0;
+}
+
+/* Until the last windows show neither trend nor step; at most half the budget, unless two windows take longer. */
+static int warm_up(struct session *s)
+{
+	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
+	uint64_t start = assay_worker_monotonic_ns(), cap = s->r->c.budget_ns / 2;
+	double *x = NULL, *grown;
+	size_t n = 0;
+	int rc = 0;
+
+	/* so long that the budget holds a handful of samples: they are tested afterwards, see settle() */
+	if (s->sample_ns * 2 * WARMUP_WINDOW > (double)cap)
+		return 0;
+	while (!s->r->steady && assay_worker_monotonic_ns() - start < cap) {
+		rc = command(s, ASSAY_CMD_SAMPLE, s->iterations, WARMUP_WINDOW);
+		if (rc)
+			break;
+		grown = realloc(x, (n + WARMUP_WINDOW) * sizeof(*x));
+		if (!grown) {
+			rc = assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
+			break;
+		}
+		x = grown;
+		for (uint32_t i = 0; i < WARMUP_WINDOW; i++)
+			x[n++] = (double)reply->samples[i].ns;
+		s->r->steady = assay_stats_steady(x, n, WARMUP_WINDOW, WARMUP_TOLERANCE_FRAC);
+		progress(s, ASSAY_STAGE_WARMUP, (double)(assay_worker_monotonic_ns() - start) / (double)cap);
+	}
+	free(x);
+	s->r->warmup_ns = assay_worker_monotonic_ns() - start;
+	return rc;
+}
+
+/* Cases too long for a warm-up of their own: were the samples themselves steady? */
+static void settle(struct session *s)
+{
+	struct assay_result *r = s->r;
+	double *x = r->steady || s->o->deterministic ? NULL : malloc(r->n_samples * sizeof(*x));
+
+	for (size_t i = 0; x && i < r->n_samples; i++)
+		x[i] = (double)r->samples[i].ns;
+	if (x)
+		r->steady = assay_stats_steady(x, r->n_samples, r->n_samples / 2, WARMUP_TOLERANCE_FRAC);
+	free(x);
+}
+
+static bool wants_more(size_t n, uint64_t spent_ns, uint64_t budget_ns)
+{
+	return spent_ns < budget_ns || n < LEAST_SAMPLES || (n < MIN_SAMPLES && spent_ns < MIN_SAMPLES_BUDGETS * budget_ns);
+}
+
+static int sample(struct session *s)
+{
+	struct assay_result *r = s->r;
+	uint64_t start = assay_worker_monotonic_ns(), spent = 0, budget = r->c.budget_ns;
+	double batch = (double)budget / BATCHES / fmax(1, s->sample_ns);
+	uint32_t count = (uint32_t)fmin(ASSAY_PAGE_SAMPLES, fmax(1, batch));
+	int rc;
+
+	if (s->o->deterministic)
+		count = DETERMINISTIC_SAMPLES;
+	do {
+		rc = command(s, ASSAY_CMD_SAMPLE, s->iterations, count);
+		if (!rc)
+			rc = keep_samples(s);
+		if (!rc)
+			rc = assay_summary_fill(r, s->err);
+		if (rc)
+			return rc;
+		spent = assay_worker_monotonic_ns() - start;
+		progress(s, ASSAY_STAGE_SAMPLE, (double)spent / (double)budget);
+		r->converged = r->n_samples >= MIN_CONVERGED_SAMPLES && spent * 10 >= budget &&
+			       assay_summary_half_width_frac(r) <= GOAL_HALF_WIDTH_FRAC;
+		if (s->o->deterministic)
+			break;
+	} while (!r->converged && r->n_samples < MAX_SAMPLES && wants_more(r->n_samples, spent, budget));
+	settle(s);
+	return 0;
+}
+
+/* A metric of the harness, checked against its own range. */
+static int own_metric(struct session *s, const char *tag, double value)
+{
+	const struct assay_metric_info *m = assay_metric_find(tag);
+	struct assay_err why = { 0 };
+
+	if (!m)
+		return assay_err_set(s->err, ASSAY_EINTERNAL, "no metric '%s'", tag);
+	if (assay_metric_check(tag, value, m->lo, m->hi, &why)) {
+		s->r->status = ASSAY_STATUS_FAILED;
+		memcpy(s->r->reason, why.text, sizeof(s->r->reason));
+		return 1;
+	}
+	if (assay_result_add_metric(s->r, tag, m->unit, m->better, value))
+		return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
+	return 0;
+}
+
+static int op_metrics(struct session *s, const struct assay_catalog_op *op)
+{
+	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
+
+	for (uint32_t i = 0; i < reply->n_metrics; i++)
+		for (size_t k = 0; k < op->n_metrics; k++) {
+			const struct assay_catalog_metric *m = &op->metrics[k];
+			struct assay_err why = { 0 };
+
+			if (strcmp(m->tag, reply->metrics[i].tag))
+				continue;
+			if (assay_metric_check(m->tag, reply->metrics[i].value, m->lo, m->hi, &why)) {
+				s->r->status = ASSAY_STATUS_FAILED;
+				memcpy(s->r->reason, why.text, sizeof(s->r->reason));
+				return 1;
+			}
+			if (assay_result_add_metric(s->r, m->tag, m->unit, m->better, reply->metrics[i].value))
+				return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
+		}
+	for (uint32_t i = 0; i < reply->n_counts; i++)
+		if (assay_result_add_count(s->r, reply->counts[i].name, "op", (double)reply->counts[i].value))
+			return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
+	return 0;
+}
+
+/* What the cost and the samples give. */
+static int cost_metrics(struct session *s)
+{
+	const struct assay_cost *c = &s->facts->cost;
+	double bytes = c->bytes_read + c->bytes_written, t = s->r->median_ns * 1e-9;
+	int rc = own_metric(s, "time_s", t);
+
+	if (!rc && c->ops > 0)
+		rc = own_metric(s, "ops_per_s", c->ops / t);
+	if (!rc && bytes > 0)
+		rc = own_metric(s, "bytes_per_s", bytes / t);
+	if (!rc && c->items > 0)
+		rc = own_metric(s, "items_per_s", c->items / t);
+	if (!rc && c->ops > 0 && bytes > 0)
+		rc = own_metric(s, "arith_intensity", c->ops / bytes);
+	return rc;
+}
+
+static int disturbance_counts(struct session *s)
+{
+	static const struct {
+		const char *name, *source;
+		uint32_t flag;
+	} kinds[] = {
+		{ "steal_samples", "/proc/stat", ASSAY_DISTURB_STEAL },
+		{ "migrated_samples", "sched_getcpu", ASSAY_DISTURB_MIGRATION },
+		{ "throttled_samples", "cgroup", ASSAY_DISTURB_THROTTLE },
+		{ "frequency_samples", "cpufreq", ASSAY_DISTURB_FREQUENCY },
+		{ "pressure_samples", "/proc/pressure/cpu", ASSAY_DISTURB_PRESSURE },
+	};
+	struct assay_result *r = s->r;
+	double disturbed = 0, switches = 0, faults = 0;
+	int rc;
+
+	for (size_t i = 0; i < r->n_samples; i++) {
+		disturbed += assay_samples_disturbed(&r->samples[i], 1) != 0;
+		switches += r->samples[i].switches;
+		faults += r->samples[i].faults;
+	}
+	rc = assay_result_add_count(r, "disturbed_samples", "assay", disturbed);
+	if (!rc)
+		rc = assay_result_add_count(r, "involuntary_switches", "getrusage", switches);
+	if (!rc)
+		rc = assay_result_add_count(r, "page_faults", "getrusage", faults);
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !rc; k++) {
+		double n = 0;
+
+		for (size_t i = 0; i < r->n_samples; i++)
+			n += (r->samples[i].flags & kinds[k].flag) != 0;
+		rc = assay_result_add_count(r, kinds[k].name, kinds[k].source, n);
+	}
+	return rc ? assay_err_set(s->err, rc, "out of memory") : 0;
+}
+
+static int report(struct session *s, const struct assay_catalog_op *op)
+{
+	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
+	struct assay_memory_state mem;
+	int rc;
+
+	rc = command(s, ASSAY_CMD_REPORT, 0, 0);
+	if (rc)
+		return rc;
+	rc = s->o->verify_only ? 0 : cost_metrics(s);
+	if (!rc)
+		rc = own_metric(s, "rss_peak_bytes", (double)reply->rss_peak_bytes);
+	if (!rc && !assay_memory_state(&mem, NULL)) {
+		rc = own_metric(s, "machine_total_bytes", (double)mem.total_bytes);
+		if (!rc)
+			rc = own_metric(s, "machine_used_bytes", (double)(mem.total_bytes - mem.available_bytes));
+	}
+	if (!rc && !s->o->verify_only)
+		rc = op_metrics(s, op);
+	if (!rc && !s->o->verify_only)
+		rc = disturbance_counts(s);
+	return rc;
+}
+
+static int drive(struct session *s, const struct assay_catalog_op *op)
+{
+	int rc = prepare(s);
+
+	if (!rc && !s->o->verify_only) {
+		rc = calibrate(s);
+		if (!rc && !s->o->deterministic)
+			rc = warm_up(s);
+		if (!rc)
+			rc = sample(s);
+		if (!rc) {
+			progress(s, ASSAY_STAGE_CHECK, 1);
+			rc = command(s, ASSAY_CMD_RECHECK, 0, 0);
+			if (rc > 0 && s->r->status == ASSAY_STATUS_WRONG)
+				s->r->correct = false;
+		}
+		if (!rc && assay_worker_reply(s->worker)->max_rel_err > s->r->max_rel_err)
+			s->r->max_rel_err = assay_worker_reply(s->worker)->max_rel_err;
+	}
+	if (!rc)
+		rc = report(s, op);
+	if (!rc)
+		rc = command(s, ASSAY_CMD_FINISH, 0, 0);
+	progress(s, ASSAY_STAGE_DONE, 1);
+	return rc < 0 ? rc : 0;
+}
+
+/* A case that did not end well keeps no numbers: a time of a wrong kernel is no time. */
+static void drop_numbers(struct assay_result *r)
+{
+	free(r->samples);
+	free(r->metrics);
+	free(r->counts);
+	r->samples = NULL;
+	r->metrics = NULL;
+	r->counts = NULL;
+	r->n_samples = r->n_metrics = r->n_counts = 0;
+	r->steady = r->converged = false;
+	assay_summary_fill(r, NULL);
+}
+
+int assay_measure_case(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
+		       const struct assay_measure_options *o, struct assay_result *out, struct assay_err *err)
+{
+	struct session s = { .o = o, .facts = facts, .r = out, .err = err };
+	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
+	struct assay_worker_options wo;
+	struct assay_err why = { 0 };
+	int *cpus = NULL, rc;
+
+	*out = (struct assay_result){ .c = *c, .max_rel_err = -1, .numa_node = -1, .copies = facts->copies,
+				      .started_ns = assay_clock_unix_ns() };
+	if (c->skip_reason[0] || !facts->supported) {
+		out->status = ASSAY_STATUS_SKIPPED;
+		snprintf(out->reason, sizeof(out->reason), "%s", c->skip_reason[0] ? c->skip_reason : facts->reason);
+		return 0;
+	}
+	if (!op)
+		return assay_err_set(err, ASSAY_EINTERNAL, "op '%s' of case '%s' is not in the catalog", c->op, c->key);
+	cpus = malloc(c->threads * sizeof(*cpus));
+	if (!cpus)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	if (assay_placement_pick(o->topology, &o->placement, c->threads, cpus, &why)) {
+		out->status = ASSAY_STATUS_FAILED;
+		memcpy(out->reason, why.text, sizeof(out->reason));
+		free(cpus);
+		return 0;
+	}
+	assay_topology_host_info(o->topology, &s.host);
+	wo = (struct assay_worker_options){
+		.plugins = o->plugins, .c = c, .copies = facts->copies, .cpus = cpus, .seed = o->seed, .clock = o->clock,
+		.host = &s.host, .deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns, .interrupted = o->interrupted,
+	};
+	rc = assay_worker_start(&s.worker, &wo, err);
+	if (!rc)
+		rc = drive(&s, op);
+	assay_worker_free(s.worker);
+	free(cpus);
+	if (!rc && out->status != ASSAY_STATUS_OK)
+		drop_numbers(out);
+	return rc;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What only the whole run can say of a case: whether all variants of an exact op agree bit by bit, and which share of the
+ * measured roof (Williams, Waterman and Patterson, "Roofline", CACM 2009) it reached.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure/measure.h"
+
+enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM };
+
+static const char *const level_names[] = { "l1", "l2", "l3", "dram" };
+
+/* Do two cases solve the same problem, whatever the variant, threads and cache state? */
+static bool same_problem(const struct assay_case *a, const struct assay_case *b)
+{
+	if (strcmp(a->op, b->op) || a->n_axes != b->n_axes)
+		return false;
+	for (unsigned i = 0; i < a->n_axes; i++)
+		if (a->axes[i].value != b->axes[i].value)
+			return false;
+	return true;
+}
+
+/* Which of two that disagree is to be believed? Both passed their oracle, so the reference variant, else the earlier one. */
+static void compare_digests(struct assay_run *run, const struct assay_catalog *cat, bool *changed)
+{
+	for (size_t i = 0; i < run->n_results; i++)
+		for (size_t k = 0; k < run->n_results; k++) {
+			struct assay_result *r = &run->results[i];
+			const struct assay_result *ref = &run->results[k];
+			const struct assay_catalog_variant *v = assay_catalog_variant(cat, r->c.op, r->c.variant);
+			const struct assay_catalog_variant *vref = assay_catalog_variant(cat, ref->c.op, ref->c.variant);
+			bool ref_leads = vref && vref->reference && !(v && v->reference);
+
+			if (i == k || r->status != ASSAY_STATUS_OK || ref->status != ASSAY_STATUS_OK || !r->digest[0] ||
+			    !ref->digest[0] || !same_problem(&r->c, &ref->c) || !strcmp(r->digest, ref->digest))
+				continue;
+			if (!ref_leads && (k > i || (v && v->reference && !(vref && vref->reference))))
+				continue;
+			r->status = ASSAY_STATUS_WRONG;
+			r->correct = false;
+			snprintf(r->reason, sizeof(r->reason), "output %.8s… differs from %.8s… of '%.200s'", r->digest, ref->digest,
+				 ref->c.key);
+			changed[i] = true;
+		}
+}
+
+/*
+ * Best value of @metric among the ok cases of @op with these threads; @level NULL: any. 0: not measured, or not so well that
+ * the others could be held against it.
+ */
+static double best(const struct assay_run *run, const char *op, const char *level, unsigned threads, const char *metric)
+{
+	double top = 0;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_result *r = &run->results[i];
+		const struct assay_metric *m = assay_result_metric(r, metric);
+
+		if (r->status != ASSAY_STATUS_OK || !r->ci95_reached || r->c.threads != threads || !m ||
+		    strncmp(r->c.op, op, strlen(op)) || (level && (!r->c.n_axes || strcmp(r->c.axes[0].text, level))))
+			continue;
+		top = fmax(top, m->value);
+	}
+	return top;
+}
+
+/* Where the data of a case lives while it is repeated. */
+static enum level level_of(const struct assay_case *c, const struct assay_case_facts *f, const struct assay_host_info *host)
+{
+	if (c->cache == ASSAY_CACHE_COLD || f->tensor_bytes > host->llc_bytes)
+		return LEVEL_DRAM;
+	if (f->tensor_bytes > host->l2_bytes * c->threads)
+		return LEVEL_L3;
+	return f->tensor_bytes > host->l1d_bytes * c->threads ? LEVEL_L2 : LEVEL_L1;
+}
+
+static bool is_roof(const char *op)
+{
+	return !strncmp(op, "stream.", 7) || !strncmp(op, "peak.", 5);
+}
+
+/* Seconds that the roof allows; 0 when the run did not measure what it takes. */
+static double roof_s(const struct assay_run *run, const struct assay_case *c, const struct assay_case_facts *f,
+		     const struct assay_host_info *host)
+{
+	double bandwidth = best(run, "stream.", level_names[level_of(c, f, host)], c->threads, "bytes_per_s");
+	double bytes = f->cost.bytes_read + f->cost.bytes_written, peak = 0, seconds = 0;
+
+	if (f->cost.arith == ASSAY_ARITH_F32)
+		peak = best(run, "peak.f32_fma", NULL, c->threads, "ops_per_s");
+	else if (f->cost.arith == ASSAY_ARITH_I8)
+		peak = best(run, "peak.i8_dot", NULL, c->threads, "ops_per_s");
+	if ((bytes > 0 && !(bandwidth > 0)) || (f->cost.arith != ASSAY_ARITH_NONE && !(peak > 0)))
+		return 0;
+	if (bytes > 0)
+		seconds = bytes / bandwidth;
+	if (f->cost.arith != ASSAY_ARITH_NONE)
+		seconds = fmax(seconds, f->cost.ops / peak);
+	return seconds;
+}
+
+int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *facts, const struct assay_host_info *host,
+			 const struct assay_catalog *cat, bool *changed, struct assay_err *err)
+{
+	const struct assay_metric_info *m = assay_metric_find("roof_frac");
+
+	memset(changed, 0, run->n_results * sizeof(*changed));
+	compare_digests(run, cat, changed);
+	for (size_t i = 0; i < run->n_results; i++) {
+		struct assay_result *r = &run->results[i];
+		struct assay_err why = { 0 };
+		double frac;
+
+		if (r->status != ASSAY_STATUS_OK || is_roof(r->c.op) || r->median_ns <= 0)
+			continue;
+		frac = roof_s(run, &r->c, &facts[i], host) * 1e9 / r->median_ns;
+		if (!(frac > 0))
+			continue;
+		if (assay_metric_check("roof_frac", frac, m->lo, m->hi, &why)) {
+			snprintf(r->reason, sizeof(r->reason), "no share of the roof: %.400s", why.text);
+			changed[i] = true;
+			continue;
+		}
+		if (assay_result_add_metric(r, m->tag, m->unit, m->better, frac))
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		changed[i] = true;
+	}
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One process pair: a base and a head worker on the same cores, taking turns sample by sample. */
+#ifndef ASSAY_MEASURE_MEASURE_PAIR_H
+#define ASSAY_MEASURE_MEASURE_PAIR_H
+
+#include "measure/measure.h"
+#include "model/comparison.h"
+
+struct assay_pair_options {
+	const struct assay_strings *plugins[2]; /* of base and head */
+	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
+	double injected_frac;                   /* extra work of the head: one iteration in every 1/x, rounded; 0: none */
+	uint64_t pair_seed;                     /* order and layout; 0 is as good as any other */
+	uint64_t iterations;                    /* of a sample; 0: find out and tell in the result */
+	uint64_t sampling_ns;                   /* time for the samples, set-up not counted */
+};
+
+/*
+ * Whatever happens to a kernel is a status of its side, and the return is 0; samples are there only when both are OK.
+ * @difference (256 bytes) gets the first element in which the outputs of an exact op differ, or "". Negative: see
+ * assay_measure_case. The caller releases @out in either case.
+ */
+int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
+		       const struct assay_measure_options *o, const struct assay_pair_options *po, struct assay_pair *out,
+		       char *difference, struct assay_err *err);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys of cases. */
+#include "model/case.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *assay_cache_name(enum assay_cache c)
+{
+	return c == ASSAY_CACHE_COLD ? "cold" : "warm";
+}
+
+/* The key with @threads behind "t="; false when it does not fit. */
+static bool render_key(const struct assay_case *c, const char *threads, char *buf)
+{
+	size_t len = 0;
+
+	for (unsigned i = 0; i <= c->n_axes + 1; i++) {
+		size_t room = ASSAY_KEY_MAX - len;
+		int n;
+
+		if (i == 0)
+			n = snprintf(buf, room, "%s/%s/%s", c->op, c->variant, c->n_axes ? "" : "-");
+		else if (i <= c->n_axes)
+			n = snprintf(buf + len, room, "%s%s=%s", i > 1 ? "," : "", c->axes[i - 1].name,
+				     c->axes[i - 1].text);
+		else
+			n = snprintf(buf + len, room, "/t=%s/%s", threads, assay_cache_name(c->cache));
+		if (n < 0 || (size_t)n >= room)
+			return false;
+		len += (size_t)n;
+	}
+	return true;
+}
+
+int assay_case_make_key(struct assay_case *c, struct assay_err *err)
+{
+	char threads[16], portable[ASSAY_KEY_MAX];
+
+	snprintf(threads, sizeof(threads), "%u", c->threads);
+	/* The portable key may be the longer one; refusing it here means that it always fits later. */
+	if (!render_key(c, threads, c->key) || (c->all_threads && !render_key(c, "all", portable))) {
+		c->key[0] = '\0';
+		return assay_err_set(err, ASSAY_ELIMIT,
+				     "the key of a case of '%s/%s' is longer than %d bytes, use shorter names", c->op,
+				     c->variant, ASSAY_KEY_MAX - 1);
+	}
+	return 0;
+}
+
+void assay_case_portable_key(const struct assay_case *c, char *buf)
+{
+	if (!c->all_threads || !render_key(c, "all", buf))
+		memcpy(buf, c->key, sizeof(c->key));
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A case: one fully bound bench. Its key is its name for ever. */
+#ifndef ASSAY_MODEL_CASE_H
+#define ASSAY_MODEL_CASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/plugin.h"
+
+#include "base/err.h"
+
+#define ASSAY_KEY_MAX 256
+#define ASSAY_NAME_MAX 64
+
+enum assay_cache {
+	ASSAY_CACHE_WARM,
+	ASSAY_CACHE_COLD,
+};
+
+const char *assay_cache_name(enum assay_cache c);
+
+/* One bound axis, for keys, JSON and the store. */
+struct assay_axis_value {
+	char name[ASSAY_NAME_MAX];
+	char text[ASSAY_NAME_MAX]; /* "4096" or a symbol */
+	int64_t value;             /* number, or index of the symbol */
+};
+
+struct assay_case {
+	char key[ASSAY_KEY_MAX]; /* op/variant/axes/t=N/warm|cold */
+	char op[ASSAY_NAME_MAX];
+	char variant[ASSAY_NAME_MAX];
+	struct assay_axis_value axes[ASSAY_MAX_AXES]; /* all axes of the op, in its order */
+	unsigned n_axes;
+	unsigned threads;
+	bool all_threads; /* the bench said `all`; the manifest writes t=all */
+	enum assay_cache cache;
+
+	/* limits */
+	uint64_t budget_ns;    /* sampling time */
+	uint64_t timeout_ns;   /* the whole case, set-up included */
+	uint64_t memory_bytes; /* of the worker; 0: no limit but the machine's */
+
+	/* planning already knows that it cannot run: status skipped with this reason. Empty: it can. */
+	char skip_reason[256];
+};
+
+/* Fill c->key from the other members. ASSAY_ELIMIT when it does not fit. */
+int assay_case_make_key(struct assay_case *c, struct assay_err *err);
+
+/*
+ * The key with t=all for t=N when the bench asked for all threads, as manifests write it. @buf holds ASSAY_KEY_MAX.
+ */
+void assay_case_portable_key(const struct assay_case *c, char *buf);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the loaded plugins offer, as plain data: the process that plans and judges never runs plugin code. */
+#ifndef ASSAY_MODEL_CATALOG_H
+#define ASSAY_MODEL_CATALOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "model/case.h"
+
+struct assay_catalog_axis {
+	char *name, *help;
+	struct assay_strings symbols; /* empty: a whole number */
+	int64_t min, max;
+	int64_t def; /* INT64_MIN: must be named */
+};
+
+struct assay_catalog_metric {
+	char *tag, *unit, *help;
+	int better;
+	double lo, hi;
+};
+
+struct assay_catalog_op {
+	char *name, *help;
+	size_t plugin; /* index into assay_catalog.plugins */
+	struct assay_catalog_axis *axes;
+	size_t n_axes;
+	struct assay_catalog_metric *metrics;
+	size_t n_metrics;
+	struct assay_strings counters;
+	bool exact;      /* outputs are bit-identical everywhere and carry a digest */
+	char *composes;  /* NULL unless composite */
+};
+
+struct assay_catalog_variant {
+	char *op, *name, *help;
+	char *needs;  /* CPU features, comma separated; NULL none */
+	size_t plugin;
+	unsigned device_kind;
+	bool one_thread, reference;
+	/* cannot run on this machine: "needs avx512_vnni", "no CUDA device: …". NULL: it can */
+	char *unavailable;
+};
+
+struct assay_catalog_plugin {
+	char *path, *name, *version;
+	char build_id[65];  /* hex, "" when the linker wrote none */
+	unsigned abi_major, abi_minor;
+	char *error;        /* why it was refused; NULL: loaded */
+	int error_code;     /* enum assay_error that goes with it */
+};
+
+/* Variants of composite ops are already expanded: one per variant of the op they compose. */
+struct assay_catalog {
+	struct assay_catalog_plugin *plugins;
+	size_t n_plugins;
+	struct assay_catalog_op *ops;
+	size_t n_ops;
+	struct assay_catalog_variant *variants;
+	size_t n_variants;
+};
+
+void assay_catalog_release(struct assay_catalog *cat);
+const struct assay_catalog_op *assay_catalog_op(const struct assay_catalog *cat, const char *name);
+const struct assay_catalog_variant *assay_catalog_variant(const struct assay_catalog *cat, const char *op, const char *name);
+
+/* What the op says of one case. */
+struct assay_case_facts {
+	bool supported;       /* false: the variant cannot run this shape, see reason */
+	char reason[256];
+	struct assay_cost cost;
+	char item_name[ASSAY_NAME_MAX]; /* copy of cost.item_name; cost.item_name itself is NULL here */
+	uint64_t tensor_bytes; /* of one copy of the tensors */
+	uint64_t bytes;       /* everything the case will take: all copies, the variant's own not included */
+	uint64_t copies;      /* of the inputs: 1 for warm */
+};
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Releasing what a comparison holds. */
+#include "model/comparison.h"
+
+#include <stdlib.h>
+
+void assay_pair_release(struct assay_pair *p)
+{
+	for (int i = 0; i < 2; i++) {
+		free(p->side[i].samples);
+		free(p->side[i].metrics);
+	}
+	*p = (struct assay_pair){ 0 };
+}
+
+void assay_comparison_release(struct assay_comparison *cmp)
+{
+	for (size_t i = 0; i < cmp->n_cases; i++) {
+		for (size_t k = 0; k < cmp->cases[i].n_pairs; k++)
+			assay_pair_release(&cmp->cases[i].pairs[k]);
+		free(cmp->cases[i].pairs);
+	}
+	free(cmp->cases);
+	free(cmp->policy);
+	*cmp = (struct assay_comparison){ 0 };
+}

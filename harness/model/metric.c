@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The harness's own metrics and the check of ranges. */
+#include "model/metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* An iteration below a picosecond is a broken clock, not a fast kernel. */
+#define TIME_MIN_S 1e-12
+
+const struct assay_metric_info assay_metrics[] = {
+	{ "time_s", "s", "time per iteration, median of the samples", -1, TIME_MIN_S, INFINITY },
+	{ "ops_per_s", "op/s", "arithmetic operations per second", +1, 0, INFINITY },
+	{ "bytes_per_s", "B/s", "compulsory bytes read and written per second", +1, 0, INFINITY },
+	{ "items_per_s", "1/s", "items of the op per second: elements, tokens", +1, 0, INFINITY },
+	{ "arith_intensity", "op/B", "arithmetic operations per compulsory byte", 0, 0, INFINITY },
+	/* The roof is a measurement too, so that a good kernel may end a little above it. */
+	{ "roof_frac", "1", "share of the measured roof (bandwidth or arithmetic peak) of this machine", +1, 0, 1.5 },
+	{ "rss_peak_bytes", "B", "peak resident set of the worker", -1, 0, INFINITY },
+	{ "op_bytes", "B", "memory the op allocated, all copies of its tensors", 0, 0, INFINITY },
+	{ "prepare_s", "s", "time the variant took to prepare one copy", -1, 0, INFINITY },
+	{ "prepare_bytes", "B", "memory the variant took to prepare, all copies", -1, 0, INFINITY },
+	{ "machine_used_bytes", "B", "memory in use on the machine after the last sample", 0, 0, INFINITY },
+	{ "machine_total_bytes", "B", "memory of the machine or its container", 0, 0, INFINITY },
+};
+const size_t assay_n_metrics = sizeof(assay_metrics) / sizeof(assay_metrics[0]);
+
+const struct assay_metric_info *assay_metric_find(const char *tag)
+{
+	for (size_t i = 0; i < assay_n_metrics; i++)
+		if (!strcmp(assay_metrics[i].tag, tag))
+			return &assay_metrics[i];
+	return NULL;
+}
+
+int assay_metric_check(const char *tag, double value, double lo, double hi, struct assay_err *err)
+{
+	char allowed[64];
+
+	if (isfinite(value) && value >= lo && value <= hi)
+		return 0;
+
+	if (isinf(lo) && isinf(hi))
+		snprintf(allowed, sizeof(allowed), "any finite number");
+	else if (isinf(hi))
+		snprintf(allowed, sizeof(allowed), "%.12g or more", lo);
+	else if (isinf(lo))
+		snprintf(allowed, sizeof(allowed), "%.12g or less", hi);
+	else
+		snprintf(allowed, sizeof(allowed), "%.12g to %.12g", lo, hi);
+	/* The sign of a NaN means nothing, yet printf shows it. */
+	if (isnan(value))
+		value = NAN;
+	return assay_err_set(err, ASSAY_ELIMIT, "metric '%s' is %.12g, allowed %s", tag, value, allowed);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ownership of results and runs, and the names of statuses. */
+#include "model/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const status_names[ASSAY_N_STATUS] = {
+	[ASSAY_STATUS_OK] = "ok",           [ASSAY_STATUS_SKIPPED] = "skipped", [ASSAY_STATUS_WRONG] = "wrong",
+	[ASSAY_STATUS_CRASHED] = "crashed", [ASSAY_STATUS_TIMEOUT] = "timeout", [ASSAY_STATUS_FAILED] = "failed",
+};
+
+const char *assay_status_name(enum assay_status s)
+{
+	return (unsigned)s < ASSAY_N_STATUS ? status_names[s] : "?";
+}
+
+bool assay_status_parse(const char *name, enum assay_status *out)
+{
+	for (unsigned i = 0; i < ASSAY_N_STATUS; i++) {
+		if (!strcmp(status_names[i], name)) {
+			*out = (enum assay_status)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+void assay_result_release(struct assay_result *r)
+{
+	free(r->samples);
+	free(r->metrics);
+	free(r->counts);
+	free(r->cpus);
+	r->samples = NULL;
+	r->metrics = NULL;
+	r->counts = NULL;
+	r->cpus = NULL;
+	r->n_samples = r->n_metrics = r->n_counts = r->n_cpus = 0;
+}
+
+/* Cut, never overrun; NULL counts as "". */
+static void set_name(char *dst, size_t size, const char *src)
+{
+	size_t len = src ? strnlen(src, size - 1) : 0;
+
+	if (len)
+		memcpy(dst, src, len);
+	dst[len] = '\0';
+}
+
+int assay_result_add_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value)
+{
+	struct assay_metric *v = realloc(r->metrics, (r->n_metrics + 1) * sizeof(*v));
+	struct assay_metric *m;
+
+	if (!v)
+		return ASSAY_ENOMEM;
+	r->metrics = v;
+	m = &v[r->n_metrics++];
+	set_name(m->tag, sizeof(m->tag), tag);
+	set_name(m->unit, sizeof(m->unit), unit);
+	m->better = better;
+	m->value = value;
+	return 0;
+}
+
+int assay_result_add_count(struct assay_result *r, const char *name, const char *source, double value)
+{
+	struct assay_count *v = realloc(r->counts, (r->n_counts + 1) * sizeof(*v));
+	struct assay_count *c;
+
+	if (!v)
+		return ASSAY_ENOMEM;
+	r->counts = v;
+	c = &v[r->n_counts++];
+	set_name(c->name, sizeof(c->name), name);
+	set_name(c->source, sizeof(c->source), source);
+	c->value = value;
+	return 0;
+}
+
+const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag)
+{
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (!strcmp(r->metrics[i].tag, tag))
+			return &r->metrics[i];
+	return NULL;
+}
+
+void assay_run_release(struct assay_run *run)
+{
+	for (size_t i = 0; i < run->n_results; i++)
+		assay_result_release(&run->results[i]);
+	free(run->results);
+	free(run->environment);
+	run->results = NULL;
+	run->environment = NULL;
+	run->n_results = run->n_environment = 0;
+}
+
+#define SWITCH_NS 1e6
+#define TICK_NS 1e7
+#define LOST_SHARE 0.02
+
+/* Samples between two readings of the steal counter all carry the same ticks. */
+static double most_ticks(const struct assay_sample *s, size_t n)
+{
+	double ticks = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ticks = s[i].steal_ticks > ticks ? s[i].steal_ticks : ticks;
+	return ticks;
+}
+
+uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n)
+{
+	double ns = 0, switches = 0;
+	uint32_t flags = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ns += (double)s[i].ns;
+		switches += s[i].switches;
+		flags |= s[i].flags & (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE);
+	}
+	if (SWITCH_NS * switches > LOST_SHARE * ns)
+		flags |= ASSAY_DISTURB_SWITCH;
+	if (TICK_NS * most_ticks(s, n) > LOST_SHARE * ns)
+		flags |= ASSAY_DISTURB_STEAL;
+	return flags;
+}
+
+double assay_samples_lost_ns(const struct assay_sample *s, size_t n)
+{
+	double switches = 0;
+
+	for (size_t i = 0; i < n; i++)
+		switches += s[i].switches;
+	return SWITCH_NS * switches + TICK_NS * most_ticks(s, n);
+}

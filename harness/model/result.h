@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was measured: samples, the result of a case, a run, and the identities (build, machine) it belongs to. */
+#ifndef ASSAY_MODEL_RESULT_H
+#define ASSAY_MODEL_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "model/case.h"
+#include "model/metric.h"
+
+/* What disturbed a sample, as far as the host shows it. The last two are recorded and speak against no sample. */
+enum assay_disturb {
+	ASSAY_DISTURB_SWITCH = 1u << 0,    /* involuntary context switch */
+	ASSAY_DISTURB_MIGRATION = 1u << 1, /* ran on another CPU than bound */
+	ASSAY_DISTURB_STEAL = 1u << 2,     /* the hypervisor took the CPU */
+	ASSAY_DISTURB_FAULT = 1u << 3,     /* page faults in the timed region */
+	ASSAY_DISTURB_THROTTLE = 1u << 4,  /* the control group used up its quota */
+	ASSAY_DISTURB_FREQUENCY = 1u << 5, /* the CPU's frequency changed by a step */
+	ASSAY_DISTURB_PRESSURE = 1u << 6,  /* some task of the machine waited for a CPU */
+};
+
+struct assay_sample {
+	uint64_t iterations;
+	uint64_t ns;         /* of all iterations together */
+	uint32_t flags;      /* enum assay_disturb */
+	uint32_t switches;   /* involuntary, all threads of the pool */
+	uint32_t faults;     /* minor and major */
+	uint32_t steal_ticks; /* of the CPUs of the case, in USER_HZ */
+};
+
+/*
+ * What speaks against @n samples taken together, as flags; 0: they are clean. A migration or throttling always does; switches and
+ * steal when they may have cost over 2 % of the time, a switch being taken for a millisecond and a tick of steal for ten: long
+ * samples never escape a switch. How long the samples took plays no other part.
+ */
+uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n);
+/* Time that switches and steal may have taken from them, by the same reckoning. */
+double assay_samples_lost_ns(const struct assay_sample *s, size_t n);
+
+enum assay_status {
+	ASSAY_STATUS_OK,
+	ASSAY_STATUS_SKIPPED, /* cannot run here: reason */
+	ASSAY_STATUS_WRONG,   /* wrong output, changed inputs, or wrote out of bounds */
+	ASSAY_STATUS_CRASHED, /* the worker died: signal or exit */
+	ASSAY_STATUS_TIMEOUT,
+	ASSAY_STATUS_FAILED,  /* it said why it cannot: memory limit, set-up error, metric out of range */
+	ASSAY_N_STATUS,
+};
+
+const char *assay_status_name(enum assay_status s);
+/* false when @name is none. */
+bool assay_status_parse(const char *name, enum assay_status *out);
+
+/* A count: "page_faults", "kv_hits"; @source says where from: "getrusage", "op", "papi". */
+struct assay_count {
+	char name[ASSAY_NAME_MAX];
+	char source[ASSAY_NAME_MAX];
+	double value;
+};
+
+struct assay_result {
+	struct assay_case c;
+	enum assay_status status;
+	char reason[512];           /* empty when ok */
+	bool checked;               /* the output was compared with the oracle */
+	bool correct;
+	char digest[ASSAY_DIGEST_LEN + 1]; /* of the outputs of exact ops; "" otherwise */
+	double max_rel_err;         /* floating-point ops; negative: does not apply */
+	char code_hash[ASSAY_DIGEST_LEN + 1]; /* of the variant's machine code; "" unknown */
+
+	struct assay_sample *samples; /* malloc'ed */
+	size_t n_samples;
+	bool steady;                /* warm-up ended because it was steady, not because time ran out */
+	bool converged;             /* the interval of the median reached its goal before the budget ended */
+	uint64_t warmup_ns;
+
+	/* recomputed from the samples; ns per iteration; 0 samples: all 0 and status is not ok */
+	uint64_t iterations;        /* per sample */
+	double median_ns, ci95_lo_ns, ci95_hi_ns;
+	bool ci95_reached;          /* false: too few samples for 95 %, the interval is their whole range */
+	double min_ns, mad_ns;
+	double dropped_frac;
+	double disturbed_frac;      /* share of samples that were disturbed; dropped_frac is 0 when most of them were */
+
+	struct assay_metric *metrics; /* malloc'ed */
+	size_t n_metrics;
+	struct assay_count *counts;   /* malloc'ed */
+	size_t n_counts;
+
+	int *cpus;                  /* malloc'ed; where the threads really ran, read back; thread order */
+	size_t n_cpus;
+	int numa_node;              /* -1 unknown */
+	uint64_t copies;            /* of the inputs, for cold cases */
+	uint64_t started_ns;        /* unix time */
+};
+
+void assay_result_release(struct assay_result *r);
+/* Append copies. 0 or ASSAY_ENOMEM. */
+int assay_result_add_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value);
+int assay_result_add_count(struct assay_result *r, const char *name, const char *source, double value);
+/* NULL when absent. */
+const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag);
+
+/* What was measured. */
+struct assay_build {
+	char commit[65];    /* "" outside a repository */
+	bool dirty;
+	char compiler[128];
+	char flags[512];
+	char plugins[ASSAY_DIGEST_LEN + 1]; /* over the build-ids of all plugins that took part, in order of path */
+	char id[ASSAY_DIGEST_LEN + 1];      /* digest of all the above */
+};
+
+/* One fact of the machine or its environment, in the order shown. */
+struct assay_fact {
+	char name[ASSAY_NAME_MAX];
+	char value[256];
+};
+
+/* Where: the facts that decide speed, and their digest. */
+struct assay_fingerprint {
+	char id[ASSAY_DIGEST_LEN + 1];
+	char label[128]; /* for people: "AMD EPYC, 2 cores, 24 GiB" */
+	struct assay_fact facts[32];
+	size_t n_facts;
+};
+
+struct assay_run {
+	int64_t id;          /* in the store; 0 before it is stored */
+	char suite[ASSAY_NAME_MAX];
+	uint64_t seed;
+	uint64_t started_ns; /* unix time */
+	uint64_t ended_ns;   /* 0: did not finish */
+	struct assay_build build;
+	struct assay_fingerprint machine;
+	struct assay_fact *environment; /* malloc'ed: governor, turbo, ASLR, load, steal, container limits, clock */
+	size_t n_environment;
+	struct assay_result *results;   /* malloc'ed */
+	size_t n_results;
+};
+
+void assay_run_release(struct assay_run *run);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads bench and suite files; must not know the catalog. */
+#include "plan/benchfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+#define SUITE_ENDING ".suite"
+#define BENCH_ENDING ".bench"
+
+#define COMMON_FIELDS                                                                                                  \
+	{ "shapes", true }, { "sweep", true }, { "variants", true }, { "threads", true }, { "cache", true },           \
+		{ "budget", false }, { "timeout", false },                                                             \
+	{                                                                                                              \
+		"memory", false                                                                                        \
+	}
+
+static const char *const field_names[ASSAY_BENCH_N_FIELDS] = {
+	[ASSAY_BENCH_OP] = "op",           [ASSAY_BENCH_SHAPES] = "shapes",
+	[ASSAY_BENCH_SWEEP] = "sweep",     [ASSAY_BENCH_VARIANTS] = "variants",
+	[ASSAY_BENCH_THREADS] = "threads", [ASSAY_BENCH_CACHE] = "cache",
+	[ASSAY_BENCH_BUDGET] = "budget",   [ASSAY_BENCH_TIMEOUT] = "timeout",
+	[ASSAY_BENCH_MEMORY] = "memory",
+};
+
+static const struct assay_conf_option bench_options[] = { { "op", false }, COMMON_FIELDS, { NULL, false } };
+static const struct assay_conf_option use_options[] = {
+	{ "only", true },
+	{ "skip", true },
+	COMMON_FIELDS,
+	{ NULL, false },
+};
+static const struct assay_conf_option suite_options[] = { { "summary", false }, { NULL, false } };
+
+static const struct assay_conf_grammar bench_sections[] = {
+	{ .name = "bench", .titled = true, .options = bench_options },
+	{ .name = NULL },
+};
+static const struct assay_conf_grammar bench_grammar = { .sections = bench_sections };
+
+static const struct assay_conf_grammar use_sections[] = {
+	{ .name = "use", .titled = true, .options = use_options },
+	{ .name = NULL },
+};
+static const struct assay_conf_grammar suite_sections[] = {
+	{ .name = "suite", .titled = true, .options = suite_options, .sections = use_sections },
+	{ .name = NULL },
+};
+static const struct assay_conf_grammar suite_grammar = { .sections = suite_sections };
+
+/* ---- folders ---------------------------------------------------------------------------------------------------- */
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names in @dir that end in @ending, without it, in the order of their bytes. */
+static int list_names(const char *dir, const char *ending, struct assay_strings *out, struct assay_err *err)
+{
+	size_t tail = strlen(ending);
+	struct dirent *e;
+	int rc = 0;
+	DIR *d;
+
+	d = opendir(dir);
+	if (!d)
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot read the folder '%s': %s", dir, strerror(errno));
+	while (!rc && (e = readdir(d))) {
+		size_t len = strlen(e->d_name);
+
+		if (len > tail && e->d_name[0] != '.' && !strcmp(e->d_name + len - tail, ending))
+			rc = assay_strings_addn(out, e->d_name, len - tail, err);
+	}
+	closedir(d);
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), compare_strings);
+	return rc;
+}
+
+static int path_of(char *buf, size_t size, struct assay_err *err, const char *dir, const char *sub, const char *name,
+		   const char *ending)
+{
+	int n = snprintf(buf, size, "%s/%s%s%s", dir, sub, name, ending);
+
+	if (n < 0 || (size_t)n >= size)
+		return assay_err_set(err, ASSAY_EUSAGE, "the path of '%s' in '%s' is too long", name, dir);
+	return 0;
+}
+
+int assay_plan_suites(const char *bench_dir, struct assay_strings *out, struct assay_err *err)
+{
+	char path[4096];
+	int rc;
+
+	rc = path_of(path, sizeof(path), err, bench_dir, "suites", "", "");
+	return rc ? rc : list_names(path, SUITE_ENDING, out, err);
+}
+
+/* ---- benches ---------------------------------------------------------------------------------------------------- */
+
+static void take_fields(const struct assay_conf_section *s, const struct assay_conf_entry **field)
+{
+	for (int f = 0; f < ASSAY_BENCH_N_FIELDS; f++)
+		field[f] = assay_conf_entry(s, field_names[f]);
+}
+
+static int add_bench(struct assay_benches *b, const struct assay_conf *file, const struct assay_conf_section *s,
+		     struct assay_err *err)
+{
+	struct assay_bench *v;
+
+	if (!s->title[0] || strpbrk(s->title, "*?[/ \t"))
+		return assay_conf_fail(err, file->path, s->line,
+				       "bad bench name '%s', expected one without blanks, '/', '*', '?' and '['",
+				       s->title);
+	for (size_t i = 0; i < b->n; i++)
+		if (!strcmp(b->v[i].name, s->title))
+			return assay_conf_fail(err, file->path, s->line, "bench '%s' is already defined in %s:%u",
+					       s->title, b->v[i].path, b->v[i].line);
+	if (!assay_conf_entry(s, "op"))
+		return assay_conf_fail(err, file->path, s->line, "bench '%s' names no op, expected op = \"…\"",
+				       s->title);
+
+	v = realloc(b->v, (b->n + 1) * sizeof(*v));
+	if (!v)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", file->path);
+	b->v = v;
+	v = &v[b->n++];
+	*v = (struct assay_bench){ .name = s->title, .path = file->path, .line = s->line };
+	take_fields(s, v->field);
+	return 0;
+}
+
+int assay_benches_load(struct assay_benches *out, const char *dir, struct assay_err *err)
+{
+	struct assay_benches b = { 0 };
+	struct assay_strings names = { 0 };
+	char path[4096];
+	int rc;
+
+	rc = list_names(dir, BENCH_ENDING, &names, err);
+	if (!rc && !names.n)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no bench file in '%s', expected at least one NAME" BENCH_ENDING,
+				   dir);
+	if (!rc && !(b.files = calloc(names.n, sizeof(*b.files))))
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", dir);
+	for (size_t i = 0; !rc && i < names.n; i++) {
+		rc = path_of(path, sizeof(path), err, dir, "", names.v[i], BENCH_ENDING);
+		if (!rc)
+			rc = assay_conf_load(&b.files[i], path, &bench_grammar, err);
+		if (rc)
+			break;
+		b.n_files++;
+		for (size_t k = 0; !rc && k < b.files[i].root.n_sections; k++)
+			rc = add_bench(&b, &b.files[i], &b.files[i].root.sections[k], err);
+	}
+	if (!rc) {
+		*out = b;
+		memset(&b, 0, sizeof(b));
+	}
+	assay_benches_release(&b);
+	assay_strings_release(&names);
+	return rc;
+}
+
+void assay_benches_release(struct assay_benches *b)
+{
+	for (size_t i = 0; i < b->n_files; i++)
+		assay_conf_release(&b->files[i]);
+	free(b->files);
+	free(b->v);
+	memset(b, 0, sizeof(*b));
+}
+
+/* ---- suites ----------------------------------------------------------------------------------------------------- */
+
+static int unknown_suite(const char *dir, const char *name, struct assay_err *err)
+{
+	struct assay_strings known = { 0 };
+	char hint[256];
+	int rc;
+
+	rc = assay_plan_suites(dir, &known, err);
+	if (!rc)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "unknown suite '%s'%s", name,
+				   assay_conf_hint(name, (const char *const *)known.v, known.n, hint, sizeof(hint)));
+	assay_strings_release(&known);
+	return rc;
+}
+
+static int read_suite(struct assay_suite *s, const char *name, struct assay_err *err)
+{
+	const struct assay_conf_section *sec = s->file.root.sections;
+	const struct assay_conf_entry *summary;
+
+	if (s->file.root.n_sections != 1)
+		return assay_conf_fail(err, s->file.path, s->file.root.n_sections ? sec[1].line : 1,
+				       "%zu suites in one file, expected one: suite \"%s\" { … }",
+				       s->file.root.n_sections, name);
+	if (strcmp(sec->title, name))
+		return assay_conf_fail(err, s->file.path, sec->line,
+				       "suite '%s' in a file of another name, expected suite \"%s\"", sec->title, name);
+	if (!sec->n_sections)
+		return assay_conf_fail(err, s->file.path, sec->line,
+				       "suite '%s' uses no bench, expected use \"GLOB\" { … }", name);
+
+	summary = assay_conf_entry(sec, "summary");
+	s->name = sec->title;
+	s->summary = summary ? summary->values[0].text : "";
+	s->uses = calloc(sec->n_sections, sizeof(*s->uses));
+	if (!s->uses)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", s->file.path);
+	for (; s->n_uses < sec->n_sections; s->n_uses++) {
+		const struct assay_conf_section *u = &sec->sections[s->n_uses];
+		struct assay_suite_use *use = &s->uses[s->n_uses];
+
+		use->glob = u->title;
+		use->line = u->line;
+		use->only = assay_conf_entry(u, "only");
+		use->skip = assay_conf_entry(u, "skip");
+		take_fields(u, use->field);
+	}
+	return 0;
+}
+
+int assay_suite_load(struct assay_suite *out, const char *dir, const char *name, struct assay_err *err)
+{
+	struct assay_suite s = { 0 };
+	char path[4096];
+	int rc;
+
+	if (!name[0] || strchr(name, '/'))
+		return unknown_suite(dir, name, err);
+	rc = path_of(path, sizeof(path), err, dir, "suites/", name, SUITE_ENDING);
+	if (!rc)
+		rc = assay_conf_load(&s.file, path, &suite_grammar, err);
+	if (rc == ASSAY_ENOTFOUND)
+		return unknown_suite(dir, name, err);
+	if (!rc)
+		rc = read_suite(&s, name, err);
+	if (!rc) {
+		*out = s;
+		memset(&s, 0, sizeof(s));
+	}
+	assay_suite_release(&s);
+	return rc;
+}
+
+void assay_suite_release(struct assay_suite *s)
+{
+	assay_conf_release(&s->file);
+	free(s->uses);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bench and suite files as they are written: names and texts with their lines, nothing looked up or expanded. */
+#ifndef ASSAY_PLAN_BENCHFILE_H
+#define ASSAY_PLAN_BENCHFILE_H
+
+#include "base/conf.h"
+#include "base/err.h"
+
+/* What a bench says, and what a suite may say instead. */
+enum assay_bench_field {
+	ASSAY_BENCH_OP, /* benches only */
+	ASSAY_BENCH_SHAPES,
+	ASSAY_BENCH_SWEEP,
+	ASSAY_BENCH_VARIANTS,
+	ASSAY_BENCH_THREADS,
+	ASSAY_BENCH_CACHE,
+	ASSAY_BENCH_BUDGET,
+	ASSAY_BENCH_TIMEOUT,
+	ASSAY_BENCH_MEMORY,
+	ASSAY_BENCH_N_FIELDS,
+};
+
+/* Points into the files it was read from. A field that is not set is NULL. */
+struct assay_bench {
+	const char *name;
+	const char *path;
+	unsigned line;
+	const struct assay_conf_entry *field[ASSAY_BENCH_N_FIELDS];
+};
+
+/* All benches of a folder: files in order of their names, benches in order of the file. */
+struct assay_benches {
+	struct assay_conf *files;
+	size_t n_files;
+	struct assay_bench *v;
+	size_t n;
+};
+
+struct assay_suite_use {
+	const char *glob; /* over names of benches */
+	unsigned line;
+	const struct assay_conf_entry *only, *skip; /* globs over keys; NULL: not set */
+	const struct assay_conf_entry *field[ASSAY_BENCH_N_FIELDS];
+};
+
+struct assay_suite {
+	struct assay_conf file;
+	const char *name;
+	const char *summary; /* "" where the file has none */
+	struct assay_suite_use *uses;
+	size_t n_uses;
+};
+
+/* ASSAY_EUSAGE with "file:line: …": syntax, a bench without an op, two benches of one name, a folder without any. */
+int assay_benches_load(struct assay_benches *b, const char *dir, struct assay_err *err);
+void assay_benches_release(struct assay_benches *b);
+
+/* Read @dir/suites/@name.suite. ASSAY_EUSAGE for an unknown name (with those that exist) and for what the file does
+ * wrong. */
+int assay_suite_load(struct assay_suite *s, const char *dir, const char *name, struct assay_err *err);
+void assay_suite_release(struct assay_suite *s);
+
+#endif

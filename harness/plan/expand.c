@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Crosses what a bench lists. What cannot run here is planned with its reason: only the manifest may forgive it. */
+#include "plan/expand.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/shape.h"
+
+#define DEFAULT_BUDGET_NS  1000000000ull
+#define DEFAULT_TIMEOUT_NS 120000000000ull
+#define MAX_THREADS        4096
+#define MAX_CASES          100000
+#define MAX_KNOWN          256
+
+/* What `threads` asks for: a number, or all. */
+struct thread_count {
+	unsigned n;
+	bool all;
+};
+
+/* A bench with its fields understood. */
+struct expansion {
+	const struct assay_bench *bench;
+	const struct assay_plan_options *o;
+	const struct assay_catalog *cat;
+	const struct assay_catalog_op *op;
+	const struct assay_catalog_variant **variants;
+	size_t n_variants;
+	struct assay_plan_shape *shapes;
+	size_t n_shapes;
+	struct thread_count *threads;
+	size_t n_threads;
+	enum assay_cache cache[2];
+	size_t n_cache;
+	uint64_t budget_ns, timeout_ns, memory_bytes;
+};
+
+/* ---- the list --------------------------------------------------------------------------------------------------- */
+
+static bool same_limits(const struct assay_case *a, const struct assay_case *b)
+{
+	return a->budget_ns == b->budget_ns && a->timeout_ns == b->timeout_ns && a->memory_bytes == b->memory_bytes;
+}
+
+int assay_planned_add(struct assay_planned_list *l, const struct assay_planned *p, struct assay_err *err)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct assay_planned *have = &l->v[i];
+
+		if (strcmp(have->c.key, p->c.key))
+			continue;
+		if (!same_limits(&have->c, &p->c))
+			return assay_conf_fail(err, p->bench->path, p->bench->line,
+					       "bench '%s' plans case '%s' with other limits than bench '%s' in %s:%u, "
+					       "give both the same budget, timeout and memory",
+					       p->bench->name, p->c.key, have->bench->name, have->bench->path,
+					       have->bench->line);
+		have->c.all_threads |= p->c.all_threads;
+		return 0;
+	}
+	if (l->n == MAX_CASES)
+		return assay_conf_fail(err, p->bench->path, p->bench->line, "bench '%s' makes more than %d cases",
+				       p->bench->name, MAX_CASES);
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 64;
+		struct assay_planned *v = realloc(l->v, cap * sizeof(*v));
+
+		if (!v)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the cases of bench '%s'",
+					     p->bench->name);
+		l->v = v;
+		l->cap = cap;
+	}
+	l->v[l->n++] = *p;
+	return 0;
+}
+
+void assay_planned_release(struct assay_planned_list *l)
+{
+	free(l->v);
+	memset(l, 0, sizeof(*l));
+}
+
+/* ---- reading the fields ----------------------------------------------------------------------------------------- */
+
+static int fail_at(const struct assay_conf_entry *e, size_t i, struct assay_err *err)
+{
+	char text[sizeof(err->text)];
+
+	if (!err)
+		return ASSAY_EUSAGE;
+	snprintf(text, sizeof(text), "%s", err->text);
+	return assay_conf_fail(err, e->path, e->values[i].line, "%s", text);
+}
+
+static int read_op(struct expansion *x, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_OP];
+	const char *names[MAX_KNOWN];
+	char hint[256];
+	size_t n;
+
+	x->op = assay_catalog_op(x->cat, e->values[0].text);
+	if (x->op)
+		return 0;
+	for (n = 0; n < x->cat->n_ops && n < MAX_KNOWN; n++)
+		names[n] = x->cat->ops[n].name;
+	return assay_conf_fail(err, e->path, e->values[0].line, "unknown op '%s'%s", e->values[0].text,
+			       assay_conf_hint(e->values[0].text, names, n, hint, sizeof(hint)));
+}
+
+static int no_variant(const struct expansion *x, const char *path, unsigned line, const char *glob,
+		      struct assay_err *err)
+{
+	const char *names[MAX_KNOWN];
+	char hint[256];
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->cat->n_variants && n < MAX_KNOWN; i++)
+		if (!strcmp(x->cat->variants[i].op, x->op->name))
+			names[n++] = x->cat->variants[i].name;
+	return assay_conf_fail(err, path, line, "op '%s' has no variant '%s'%s", x->op->name, glob,
+			       assay_conf_hint(glob, names, n, hint, sizeof(hint)));
+}
+
+static int read_variants(struct expansion *x, struct assay_err *err)
+{
+	static const char *const any = "*";
+	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_VARIANTS];
+	bool *wanted = calloc(x->cat->n_variants + 1, sizeof(*wanted));
+	int rc = 0;
+
+	x->variants = calloc(x->cat->n_variants + 1, sizeof(*x->variants));
+	if (!wanted || !x->variants) {
+		free(wanted);
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the variants of '%s'", x->op->name);
+	}
+	for (size_t g = 0; !rc && g < (e ? e->n : 1); g++) {
+		const char *glob = e ? e->values[g].text : any;
+		bool found = false;
+
+		for (size_t i = 0; i < x->cat->n_variants; i++) {
+			const struct assay_catalog_variant *v = &x->cat->variants[i];
+
+			if (!strcmp(v->op, x->op->name) && !fnmatch(glob, v->name, 0))
+				wanted[i] = found = true;
+		}
+		if (!found)
+			rc = no_variant(x, e ? e->path : x->bench->path, e ? e->values[g].line : x->bench->line, glob,
+					err);
+	}
+	for (size_t i = 0; i < x->cat->n_variants; i++)
+		if (wanted[i])
+			x->variants[x->n_variants++] = &x->cat->variants[i];
+	free(wanted);
+	return rc;
+}
+
+static int read_threads(struct expansion *x, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_THREADS];
+	size_t n = x->o->n_threads ? x->o->n_threads : e ? e->n : 1;
+
+	x->threads = calloc(n, sizeof(*x->threads));
+	if (!x->threads)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the threads of bench '%s'", x->bench->name);
+	for (x->n_threads = 0; x->n_threads < n; x->n_threads++) {
+		struct thread_count *t = &x->threads[x->n_threads];
+		uint64_t v = 1;
+
+		if (x->o->n_threads) {
+			v = x->o->threads[x->n_threads];
+			t->all = v == 0;
+		} else if (e) {
+			const char *text = e->values[x->n_threads].text;
+
+			t->all = !strcmp(text, "all");
+			if (!t->all && assay_parse_u64(text, "threads", 1, MAX_THREADS, &v, NULL))
+				return assay_conf_fail(err, e->path, e->values[x->n_threads].line,
+						       "threads is '%s', expected a number of at least 1 or 'all'",
+						       text);
+		}
+		t->n = t->all ? x->o->all_threads : (unsigned)v;
+		t->all = t->all && t->n > 1;
+	}
+	return 0;
+}
+
+static int read_cache(struct expansion *x, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_CACHE];
+
+	x->cache[0] = ASSAY_CACHE_WARM;
+	x->n_cache = 1;
+	if (!e)
+		return 0;
+	x->n_cache = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		bool cold = !strcmp(e->values[i].text, "cold");
+
+		if (!cold && strcmp(e->values[i].text, "warm"))
+			return assay_conf_fail(err, e->path, e->values[i].line,
+					       "cache is '%s', expected 'warm' or 'cold'", e->values[i].text);
+		if (x->n_cache == 2 || (x->n_cache && x->cache[0] == (cold ? ASSAY_CACHE_COLD : ASSAY_CACHE_WARM)))
+			return assay_conf_fail(err, e->path, e->values[i].line, "cache names '%s' twice",
+					       e->values[i].text);
+		x->cache[x->n_cache++] = cold ? ASSAY_CACHE_COLD : ASSAY_CACHE_WARM;
+	}
+	return 0;
+}
+
+static int read_duration(const struct assay_conf_entry *e, const char *what, uint64_t otherwise, uint64_t *out,
+			 struct assay_err *err)
+{
+	*out = otherwise;
+	if (!e)
+		return 0;
+	if (assay_parse_duration_ns(e->values[0].text, what, out, err))
+		return fail_at(e, 0, err);
+	if (!*out)
+		return assay_conf_fail(err, e->path, e->values[0].line,
+				       "%s is '%s', expected a time above 0 such as 500ms or 2s", what,
+				       e->values[0].text);
+	return 0;
+}
+
+static int read_limits(struct expansion *x, struct assay_err *err)
+{
+	const struct assay_conf_entry *budget = x->bench->field[ASSAY_BENCH_BUDGET];
+	const struct assay_conf_entry *memory = x->bench->field[ASSAY_BENCH_MEMORY];
+	int rc;
+
+	rc = read_duration(budget, "budget", DEFAULT_BUDGET_NS, &x->budget_ns, err);
+	if (!rc)
+		rc = read_duration(x->bench->field[ASSAY_BENCH_TIMEOUT], "timeout", DEFAULT_TIMEOUT_NS, &x->timeout_ns,
+				   err);
+	if (!rc && x->budget_ns >= x->timeout_ns) {
+		const struct assay_conf_entry *e = budget ? budget : x->bench->field[ASSAY_BENCH_TIMEOUT];
+
+		rc = assay_conf_fail(err, e->path, e->values[0].line,
+				     "the budget of bench '%s' does not fit its timeout, expected budget < timeout",
+				     x->bench->name);
+	}
+	if (!rc && memory && assay_parse_bytes(memory->values[0].text, "memory", &x->memory_bytes, err))
+		rc = fail_at(memory, 0, err);
+	if (x->o->memory_bytes)
+		x->memory_bytes = x->o->memory_bytes;
+	if (x->o->budget_ns) {
+		/* A longer budget asked for by hand must not run into a timeout meant for a shorter one. */
+		if (x->o->budget_ns > x->budget_ns)
+			x->timeout_ns += x->o->budget_ns - x->budget_ns;
+		x->budget_ns = x->o->budget_ns;
+	}
+	return rc;
+}
+
+/* ---- crossing --------------------------------------------------------------------------------------------------- */
+
+static bool has_one_thread(const struct expansion *x)
+{
+	for (size_t i = 0; i < x->n_threads; i++)
+		if (x->threads[i].n == 1)
+			return true;
+	return false;
+}
+
+static void set_skip_reason(struct assay_case *c, const struct assay_catalog_variant *v,
+			    const struct assay_plan_options *o)
+{
+	if (v->unavailable)
+		snprintf(c->skip_reason, sizeof(c->skip_reason), "%s", v->unavailable);
+	else if (v->one_thread && c->threads > 1)
+		snprintf(c->skip_reason, sizeof(c->skip_reason), "runs on one thread only");
+	else if (c->threads > o->all_threads)
+		snprintf(c->skip_reason, sizeof(c->skip_reason), "needs %u threads, %u allowed here", c->threads,
+			 o->all_threads);
+}
+
+static int add_case(const struct expansion *x, const struct assay_plan_shape *shape, const struct thread_count *t,
+		    enum assay_cache cache, const struct assay_catalog_variant *v, struct assay_planned_list *l,
+		    struct assay_err *err)
+{
+	struct assay_planned p = { .bench = x->bench };
+	struct assay_case *c = &p.c;
+
+	snprintf(c->op, sizeof(c->op), "%s", x->op->name);
+	snprintf(c->variant, sizeof(c->variant), "%s", v->name);
+	c->n_axes = (unsigned)x->op->n_axes;
+	for (unsigned i = 0; i < c->n_axes; i++)
+		assay_plan_axis_value(&x->op->axes[i], shape->value[i], &c->axes[i]);
+	c->threads = t->n;
+	c->all_threads = t->all;
+	c->cache = cache;
+	c->budget_ns = x->budget_ns;
+	c->timeout_ns = x->timeout_ns;
+	c->memory_bytes = x->memory_bytes;
+	set_skip_reason(c, v, x->o);
+	if (assay_case_make_key(c, err)) {
+		char text[512];
+
+		snprintf(text, sizeof(text), "%s", err ? err->text : "");
+		return assay_conf_fail(err, x->bench->path, x->bench->line, "%s", text);
+	}
+	return assay_planned_add(l, &p, err);
+}
+
+static int cross(const struct expansion *x, struct assay_planned_list *l, struct assay_err *err)
+{
+	bool one = has_one_thread(x);
+	int rc = 0;
+
+	for (size_t s = 0; s < x->n_shapes; s++)
+		for (size_t t = 0; t < x->n_threads; t++)
+			for (size_t k = 0; k < x->n_cache; k++)
+				for (size_t v = 0; !rc && v < x->n_variants; v++) {
+					/* `all` of what uses one thread is the case at t=1, which stands already. */
+					if (x->variants[v]->one_thread && x->threads[t].all && one)
+						continue;
+					rc = add_case(x, &x->shapes[s], &x->threads[t], x->cache[k], x->variants[v], l,
+						      err);
+				}
+	return rc;
+}
+
+int assay_plan_expand(const struct assay_bench *bench, const struct assay_plan_options *o,
+		      const struct assay_catalog *cat, struct assay_planned_list *l, struct assay_err *err)
+{
+	struct expansion x = { .bench = bench, .o = o, .cat = cat };
+	int rc;
+
+	rc = read_op(&x, err);
+	if (!rc)
+		rc = read_variants(&x, err);
+	if (!rc)
+		rc = assay_plan_shapes(bench, x.op, o->batch_size, &x.shapes, &x.n_shapes, err);
+	if (!rc)
+		rc = read_threads(&x, err);
+	if (!rc)
+		rc = read_cache(&x, err);
+	if (!rc)
+		rc = read_limits(&x, err);
+	if (!rc)
+		rc = cross(&x, l, err);
+	free(x.variants);
+	free(x.shapes);
+	free(x.threads);
+	return rc;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From one bench to its cases: shapes × threads × cache × variants, with limits and reasons to skip. */
+#ifndef ASSAY_PLAN_EXPAND_H
+#define ASSAY_PLAN_EXPAND_H
+
+#include "model/case.h"
+#include "model/catalog.h"
+#include "plan/benchfile.h"
+#include "plan/plan.h"
+
+/* A case and the bench that asked for it. */
+struct assay_planned {
+	struct assay_case c;
+	const struct assay_bench *bench;
+};
+
+/* Keys are unique. All-zero is empty. */
+struct assay_planned_list {
+	struct assay_planned *v;
+	size_t n, cap;
+};
+
+/*
+ * Append what is not there yet. A key that stands already is left as it is when its limits are the same, and is an
+ * error that names both benches when they differ.
+ */
+int assay_planned_add(struct assay_planned_list *l, const struct assay_planned *p, struct assay_err *err);
+void assay_planned_release(struct assay_planned_list *l);
+
+/* All cases of @bench in the order: shapes, threads, cache, variants. @l is appended to, also on error. */
+int assay_plan_expand(const struct assay_bench *bench, const struct assay_plan_options *o,
+		      const struct assay_catalog *cat, struct assay_planned_list *l, struct assay_err *err);
+
+#endif

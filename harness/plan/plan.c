@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts a suite together: which benches, with which of their fields replaced, and which of their cases. */
+#include "plan/plan.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/benchfile.h"
+#include "plan/expand.h"
+
+#define MAX_KNOWN 256
+
+struct planning {
+	const struct assay_plan_options *o;
+	const struct assay_catalog *cat;
+	const struct assay_suite *suite;
+	struct assay_planned_list cases;
+	struct assay_bench **merged; /* benches with the suite's fields in them; cases point to these */
+	size_t n_merged;
+	struct assay_err *err;
+};
+
+/* Globs see a case under both its names, so that "*t=all*" means the same on every machine, one core included. */
+static bool selects(const struct planning *p, const char *glob, const struct assay_case *c)
+{
+	struct assay_case all;
+	char portable[ASSAY_KEY_MAX];
+
+	if (assay_glob_match(glob, c->key))
+		return true;
+	if (c->threads != p->o->all_threads)
+		return false;
+	all = *c;
+	all.all_threads = true;
+	assay_case_portable_key(&all, portable);
+	return assay_glob_match(glob, portable);
+}
+
+static bool any_selects(const struct planning *p, const struct assay_conf_entry *globs, const struct assay_case *c)
+{
+	for (size_t i = 0; i < globs->n; i++)
+		if (selects(p, globs->values[i].text, c))
+			return true;
+	return false;
+}
+
+static int check_only(const struct planning *p, const struct assay_conf_entry *only, const struct assay_planned_list *l,
+		      const char *bench)
+{
+	for (size_t i = 0; only && i < only->n; i++) {
+		bool found = false;
+
+		for (size_t k = 0; !found && k < l->n; k++)
+			found = selects(p, only->values[i].text, &l->v[k].c);
+		if (!found)
+			return assay_conf_fail(p->err, only->path, only->values[i].line,
+					       "'%s' selects none of the %zu cases of '%s', such as '%s'",
+					       only->values[i].text, l->n, bench, l->n ? l->v[0].c.key : "");
+	}
+	return 0;
+}
+
+static struct assay_bench *merge(struct planning *p, const struct assay_bench *bench, const struct assay_suite_use *use)
+{
+	struct assay_bench **v = realloc(p->merged, (p->n_merged + 1) * sizeof(*v));
+	struct assay_bench *b = malloc(sizeof(*b));
+
+	if (v)
+		p->merged = v;
+	if (!v || !b) {
+		free(b);
+		return NULL;
+	}
+	*b = *bench;
+	for (int f = 0; f < ASSAY_BENCH_N_FIELDS; f++)
+		if (use->field[f])
+			b->field[f] = use->field[f];
+	v[p->n_merged++] = b;
+	return b;
+}
+
+/* One bench of one use: @all gets everything it makes, the plan what `only` and `skip` leave. */
+static int plan_bench(struct planning *p, const struct assay_bench *bench, const struct assay_suite_use *use,
+		      struct assay_planned_list *all)
+{
+	struct assay_bench *b = merge(p, bench, use);
+	struct assay_planned_list l = { 0 };
+	int rc;
+
+	if (!b)
+		return assay_err_set(p->err, ASSAY_ENOMEM, "out of memory for bench '%s'", bench->name);
+	rc = assay_plan_expand(b, p->o, p->cat, &l, p->err);
+	for (size_t i = 0; !rc && i < l.n; i++) {
+		const struct assay_case *c = &l.v[i].c;
+
+		rc = assay_planned_add(all, &l.v[i], p->err);
+		if (rc || (use->only && !any_selects(p, use->only, c)) || (use->skip && any_selects(p, use->skip, c)))
+			continue;
+		rc = assay_planned_add(&p->cases, &l.v[i], p->err);
+	}
+	assay_planned_release(&l);
+	return rc;
+}
+
+static int plan_use(struct planning *p, const struct assay_suite_use *use, const struct assay_benches *benches)
+{
+	struct assay_planned_list all = { 0 };
+	const char *names[MAX_KNOWN];
+	bool found = false;
+	size_t n = 0;
+	char hint[256];
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < benches->n; i++) {
+		if (n < MAX_KNOWN)
+			names[n++] = benches->v[i].name;
+		if (fnmatch(use->glob, benches->v[i].name, 0))
+			continue;
+		found = true;
+		rc = plan_bench(p, &benches->v[i], use, &all);
+	}
+	if (!rc && !found)
+		rc = assay_conf_fail(p->err, p->suite->file.path, use->line, "no bench matches '%s'%s", use->glob,
+				     assay_conf_hint(use->glob, names, n, hint, sizeof(hint)));
+	if (!rc)
+		rc = check_only(p, use->only, &all, use->glob);
+	assay_planned_release(&all);
+	return rc;
+}
+
+static int take(struct planning *p, struct assay_plan *plan)
+{
+	struct assay_case *v = calloc(p->cases.n ? p->cases.n : 1, sizeof(*v));
+	size_t n = 0;
+
+	if (!v)
+		return assay_err_set(p->err, ASSAY_ENOMEM, "out of memory for the plan");
+	for (size_t i = 0; i < p->cases.n; i++)
+		if (!p->o->only || selects(p, p->o->only, &p->cases.v[i].c))
+			v[n++] = p->cases.v[i].c;
+	if (!n) {
+		free(v);
+		if (p->cases.n)
+			return assay_err_set(
+				p->err, ASSAY_EUSAGE,
+				"no case of suite '%s' matches '%s', expected a glob over keys such as '%s'",
+				p->suite->name, p->o->only, p->cases.v[0].c.key);
+		return assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line,
+				       "suite '%s' selects no case", p->suite->name);
+	}
+	snprintf(plan->suite, sizeof(plan->suite), "%s", p->suite->name);
+	plan->cases = v;
+	plan->n_cases = n;
+	return 0;
+}
+
+int assay_plan_load(struct assay_plan *plan, const struct assay_plan_options *o, const struct assay_catalog *cat,
+		    struct assay_err *err)
+{
+	struct assay_benches benches = { 0 };
+	struct assay_suite suite = { 0 };
+	struct planning p = { .o = o, .cat = cat, .suite = &suite, .err = err };
+	int rc;
+
+	if (!o->suite)
+		return assay_err_set(err, ASSAY_EUSAGE, "no suite is named, expected the name of a suite");
+	rc = assay_suite_load(&suite, o->bench_dir, o->suite, err);
+	if (!rc)
+		rc = assay_benches_load(&benches, o->bench_dir, err);
+	for (size_t i = 0; !rc && i < suite.n_uses; i++)
+		rc = plan_use(&p, &suite.uses[i], &benches);
+	if (!rc)
+		rc = take(&p, plan);
+	for (size_t i = 0; i < p.n_merged; i++)
+		free(p.merged[i]);
+	free(p.merged);
+	assay_planned_release(&p.cases);
+	assay_benches_release(&benches);
+	assay_suite_release(&suite);
+	return rc;
+}
+
+void assay_plan_release(struct assay_plan *plan)
+{
+	free(plan->cases);
+	memset(plan, 0, sizeof(*plan));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From bench and suite files to cases. Must not run plugin code: it works on the catalog. */
+#ifndef ASSAY_PLAN_PLAN_H
+#define ASSAY_PLAN_PLAN_H
+
+#include "model/case.h"
+#include "model/catalog.h"
+
+/* All-zero takes what the files say. An option here has already won over the environment. */
+struct assay_plan_options {
+	const char *bench_dir;   /* the folder of the .bench files, with suites/ in it */
+	const char *suite;       /* name of a suite file; NULL with @benches unset is an error */
+	const char *only;        /* glob over keys; NULL: all */
+	const unsigned *threads; /* replaces the threads axis of every bench; 0 in the list stands for `all` */
+	size_t n_threads;
+	unsigned all_threads;  /* what `all` means here; required */
+	uint64_t budget_ns;    /* replaces every budget; 0: as in the files */
+	uint64_t memory_bytes; /* memory limit per worker; 0: as in the files */
+	int64_t batch_size;    /* value for every axis named "batch"; 0: as in the files (ASSAY_BATCH_SIZE) */
+};
+
+struct assay_plan {
+	char suite[ASSAY_NAME_MAX];
+	struct assay_case *cases; /* in the order of the suite; keys are unique */
+	size_t n_cases;
+};
+
+/*
+ * Every problem is ASSAY_EUSAGE with "file:line: …, expected …" or what the nearest known name is: syntax, unknown
+ * suite, op, variant, axis, symbol, value out of range, glob that selects nothing. Variants that cannot run here are
+ * planned with their skip_reason, never left out. On error @plan is unchanged.
+ */
+int assay_plan_load(struct assay_plan *plan, const struct assay_plan_options *o, const struct assay_catalog *cat,
+		    struct assay_err *err);
+void assay_plan_release(struct assay_plan *plan);
+
+/* Names of the suites in @bench_dir, sorted. */
+int assay_plan_suites(const char *bench_dir, struct assay_strings *out, struct assay_err *err);
+
+#endif

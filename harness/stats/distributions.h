@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Student's t, the beta distribution and exact binomial intervals. Pure; accurate to about 1e-10. */
+#ifndef ASSAY_STATS_DISTRIBUTIONS_H
+#define ASSAY_STATS_DISTRIBUTIONS_H
+
+#include "stats/stats.h"
+
+/* Regularised incomplete beta function I_x(a, b), a and b > 0, by Lentz's continued fraction (DLMF 8.17.22). */
+double assay_stats_beta_cdf(double x, double a, double b);
+/* x with I_x(a, b) = p. */
+double assay_stats_beta_quantile(double p, double a, double b);
+
+/* Student's t with @df > 0 degrees of freedom. */
+double assay_stats_t_cdf(double t, double df);
+double assay_stats_t_quantile(double p, double df);
+/*
+ * The mean, in standard errors, with which a t statistic of @df degrees of freedom exceeds @t >= 0 with probability @power.
+ * By the normal approximation of the noncentral t distribution (Abramowitz & Stegun 1964, 26.7.10): power within 0.01 from
+ * df = 7 on.
+ */
+double assay_stats_t_shift(double t, double df, double power);
+
+/* Interval for a proportion after @k successes in @n trials (Clopper & Pearson 1934): coverage at least @level. */
+struct assay_interval assay_stats_binomial_ci(uint64_t k, uint64_t n, double level);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pure functions over numbers. No clock, no randomness but a seed that is passed in, no allocation that can be avoided. */
+#ifndef ASSAY_STATS_STATS_H
+#define ASSAY_STATS_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct assay_interval {
+	double lo, hi;
+};
+
+/* Ascending, in place. */
+void assay_stats_sort(double *x, size_t n);
+
+/* Of ascending @x. Quantile by linear interpolation (Hyndman & Fan 1996, type 7; R's default). n >= 1. */
+double assay_stats_quantile(const double *sorted, size_t n, double p);
+double assay_stats_median(const double *sorted, size_t n);
+/* Median absolute deviation from the median, not scaled. @tmp holds n doubles. */
+double assay_stats_mad(const double *sorted, size_t n, double *tmp);
+double assay_stats_mean(const double *x, size_t n);
+/* Sample standard deviation (n - 1); 0 for n < 2. */
+double assay_stats_sd(const double *x, size_t n);
+
+/*
+ * Distribution-free interval of the median from order statistics (binomial; Conover 1999, 3.2). The coverage is at least
+ * @level where n allows it (n >= 6 for 95 %), else the whole range is returned and *reached is false (may be NULL).
+ */
+struct assay_interval assay_stats_median_ci(const double *sorted, size_t n, double level, bool *reached);
+
+/*
+ * Has a warm-up series settled? @x in order of time. True when its last @window values show no trend (Mann 1945, Kendall)
+ * at two-sided 5 % and their median lies within @tolerance_frac of the median of the @window values before them.
+ * False while n < 2 * window.
+ */
+bool assay_stats_steady(const double *x, size_t n, size_t window, double tolerance_frac);
+
+/* Mann-Kendall trend statistic, as a standard normal score with tie correction; 0 for n < 3. */
+double assay_stats_trend_z(const double *x, size_t n);
+
+double assay_stats_normal_cdf(double z);
+double assay_stats_normal_quantile(double p);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sample blob of sample_blob.h. The decoder takes any bytes: it never reads past them and never allocates more than
+ * they justify. */
+#include "store/sample_blob.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOB_VERSION 1
+#define CHECKSUM_LEN 8
+#define VARINT_MAX   10 /* bytes of a 64-bit LEB128 */
+#define HEADER_MAX   (1 + VARINT_MAX)
+#define SAMPLE_MIN   2
+#define SAMPLE_MAX   (1 + 2 * VARINT_MAX + 4 * 5)
+
+enum {
+	HAS_ITERATIONS = 1 << 0,
+	HAS_FLAGS = 1 << 1,
+	HAS_SWITCHES = 1 << 2,
+	HAS_FAULTS = 1 << 3,
+	HAS_STEAL = 1 << 4,
+	HAS_ALL = (1 << 5) - 1,
+};
+
+static void checksum(const unsigned char *p, size_t len, unsigned char out[CHECKSUM_LEN])
+{
+	struct assay_digest d = assay_hash(p, len);
+	char high[17];
+	uint64_t v;
+
+	memcpy(high, d.hex, 16);
+	high[16] = '\0';
+	v = strtoull(high, NULL, 16);
+	for (unsigned i = 0; i < CHECKSUM_LEN; i++)
+		out[i] = (unsigned char)(v >> (8 * i));
+}
+
+static unsigned char *put_varint(unsigned char *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (unsigned char)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (unsigned char)v;
+	return p;
+}
+
+static uint64_t zigzag(uint64_t delta)
+{
+	return (delta << 1) ^ (delta >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t unzigzag(uint64_t v)
+{
+	return (v >> 1) ^ (v & 1 ? UINT64_MAX : 0);
+}
+
+static unsigned char *put_sample(unsigned char *p, const struct assay_sample *s, const struct assay_sample *prev)
+{
+	unsigned char has = 0;
+
+	if (s->iterations != prev->iterations)
+		has |= HAS_ITERATIONS;
+	if (s->flags)
+		has |= HAS_FLAGS;
+	if (s->switches)
+		has |= HAS_SWITCHES;
+	if (s->faults)
+		has |= HAS_FAULTS;
+	if (s->steal_ticks)
+		has |= HAS_STEAL;
+
+	*p++ = has;
+	p = put_varint(p, zigzag(s->ns - prev->ns));
+	if (has & HAS_ITERATIONS)
+		p = put_varint(p, zigzag(s->iterations - prev->iterations));
+	if (has & HAS_FLAGS)
+		p = put_varint(p, s->flags);
+	if (has & HAS_SWITCHES)
+		p = put_varint(p, s->switches);
+	if (has & HAS_FAULTS)
+		p = put_varint(p, s->faults);
+	if (has & HAS_STEAL)
+		p = put_varint(p, s->steal_ticks);
+	return p;
+}
+
+int assay_sample_blob_encode(const struct assay_sample *v, size_t n, unsigned char **out, size_t *len,
+			     struct assay_err *err)
+{
+	struct assay_sample prev = { 0 };
+	unsigned char *buf, *p, *fit;
+
+	buf = n <= (SIZE_MAX - HEADER_MAX - CHECKSUM_LEN) / SAMPLE_MAX
+		      ? malloc(HEADER_MAX + n * SAMPLE_MAX + CHECKSUM_LEN)
+		      : NULL;
+	if (!buf)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", n);
+
+	p = buf;
+	*p++ = BLOB_VERSION;
+	p = put_varint(p, n);
+	for (size_t i = 0; i < n; i++) {
+		p = put_sample(p, &v[i], &prev);
+		prev = v[i];
+	}
+	checksum(buf, (size_t)(p - buf), p);
+	p += CHECKSUM_LEN;
+
+	*len = (size_t)(p - buf);
+	fit = realloc(buf, *len);
+	*out = fit ? fit : buf;
+	return 0;
+}
+
+struct reader {
+	const unsigned char *p, *end;
+	bool bad;
+};
+
+static unsigned char get_byte(struct reader *r)
+{
+	if (r->p == r->end) {
+		r->bad = true;
+		return 0;
+	}
+	return *r->p++;
+}
+
+static uint64_t get_varint(struct reader *r, uint64_t max)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		unsigned char b = get_byte(r);
+
+		if (shift == 63 && b > 1)
+			break;
+		v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80)) {
+			if (v > max)
+				break;
+			return v;
+		}
+	}
+	r->bad = true;
+	return 0;
+}
+
+static void get_sample(struct reader *r, struct assay_sample *s, const struct assay_sample *prev)
+{
+	unsigned char has = get_byte(r);
+
+	if (has & ~HAS_ALL)
+		r->bad = true;
+	s->ns = prev->ns + unzigzag(get_varint(r, UINT64_MAX));
+	s->iterations = prev->iterations;
+	if (has & HAS_ITERATIONS)
+		s->iterations += unzigzag(get_varint(r, UINT64_MAX));
+	s->flags = has & HAS_FLAGS ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
+	s->switches = has & HAS_SWITCHES ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
+	s->faults = has & HAS_FAULTS ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
+	s->steal_ticks = has & HAS_STEAL ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
+}
+
+int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample **out, size_t *n, struct assay_err *err)
+{
+	const unsigned char *bytes = blob;
+	struct assay_sample prev = { 0 }, *v = NULL;
+	unsigned char sum[CHECKSUM_LEN];
+	struct reader r;
+	uint64_t count;
+
+	if (len < 2 + CHECKSUM_LEN)
+		return assay_err_set(err, ASSAY_ESTORE, "sample data are cut off (%zu bytes)", len);
+	if (bytes[0] != BLOB_VERSION)
+		return assay_err_set(err, ASSAY_ESTORE, "sample data have format %u, this assay reads %d", bytes[0],
+				     BLOB_VERSION);
+	checksum(bytes, len - CHECKSUM_LEN, sum);
+	if (memcmp(sum, bytes + len - CHECKSUM_LEN, CHECKSUM_LEN) != 0)
+		return assay_err_set(err, ASSAY_ESTORE, "sample data are damaged (check sum differs)");
+
+	r = (struct reader){ .p = bytes + 1, .end = bytes + len - CHECKSUM_LEN };
+	count = get_varint(&r, UINT64_MAX);
+	if (r.bad || count > (size_t)(r.end - r.p) / SAMPLE_MIN)
+		return assay_err_set(err, ASSAY_ESTORE, "sample data are damaged (wrong number of samples)");
+	if (count) {
+		v = calloc(count, sizeof(*v));
+		if (!v)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", (size_t)count);
+	}
+	for (size_t i = 0; i < count && !r.bad; i++) {
+		get_sample(&r, &v[i], &prev);
+		prev = v[i];
+	}
+	if (r.bad || r.p != r.end) {
+		free(v);
+		return assay_err_set(err, ASSAY_ESTORE,
+				     "sample data are damaged (length differs from the number of samples)");
+	}
+	*out = v;
+	*n = (size_t)count;
+	return 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The SQLite store: schema, migrations, queries. The only place that knows SQLite. */
+#ifndef ASSAY_STORE_STORE_H
+#define ASSAY_STORE_STORE_H
+
+#include "base/text.h"
+#include "model/result.h"
+
+struct assay_store;
+
+enum assay_store_mode {
+	ASSAY_STORE_READ,  /* the file must exist; ASSAY_ENOTFOUND otherwise */
+	ASSAY_STORE_WRITE, /* created and migrated where needed */
+};
+
+/*
+ * ASSAY_ESTORE with one line and what to do for: newer version (both numbers), not a database, another application's,
+ * corrupt, read-only, disk full, locked for over 10 s. Nothing stored is ever harmed by an error. *s is untouched on
+ * error. A handle is for one thread at a time; any number of programs may have the file open.
+ */
+int assay_store_open(struct assay_store **s, const char *path, enum assay_store_mode mode, struct assay_err *err);
+void assay_store_close(struct assay_store *s);
+
+/* Open a run (no results yet) and set run->id. Machine and build need ids; they are stored once and referred to. */
+int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct assay_err *err);
+/*
+ * One finished case, one transaction: result, samples, counts, metrics. ASSAY_ELIMIT, and nothing is stored, when a
+ * number is NaN or infinite (but an infinite max_rel_err of a result that is not ok becomes "does not apply": it must
+ * be possible to store how wrong it was in its reason). ASSAY_ESTORE when the run ended, already has the case, or the
+ * result contradicts itself: ok without samples or with a wrong output, another status without a reason, a name twice
+ * among metrics or counts.
+ */
+int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err);
+/*
+ * Replace what only the whole run decides: the metrics (roof_frac), and status, reason, correctness, digest and error
+ * of the output (digests are compared across variants). ASSAY_ENOTFOUND when the run has no result of this case.
+ */
+int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err);
+/* Mark it finished: it takes no further results. Without it, it was interrupted. ASSAY_ENOTFOUND unless open. */
+int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns, struct assay_err *err);
+
+/* A line of a list of runs. */
+struct assay_run_info {
+	int64_t id;
+	char suite[ASSAY_NAME_MAX];
+	uint64_t seed, started_ns, ended_ns; /* ended_ns 0: interrupted or under way */
+	char commit[65];
+	bool dirty;
+	char machine_id[ASSAY_DIGEST_LEN + 1];
+	char machine_label[128];
+	size_t n_cases, n_ok;
+};
+/* Newest first, at most @limit (0: all); @suite NULL: any. @out is malloc'ed. */
+int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
+		     struct assay_err *err);
+
+/*
+ * The whole run with its results and samples, in the order they were added; id 0: the newest, finished or not.
+ * Statistics are those that were stored with the samples; the skip_reason of a case is not stored (the result's reason
+ * is). ASSAY_ENOTFOUND when there is none. @out is untouched on error; release it with assay_run_release.
+ */
+int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *out, struct assay_err *err);
+
+/*
+ * The newest finished run before @run (by id) of the same suite, seed and machine fingerprint. ASSAY_ENOTFOUND when
+ * there is none; @err says whether runs of other machines exist.
+ */
+int assay_store_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err);
+
+/* Named baselines: sets of runs of one machine and suite. */
+struct assay_baseline_info {
+	char name[ASSAY_NAME_MAX];
+	char suite[ASSAY_NAME_MAX];
+	char machine_id[ASSAY_DIGEST_LEN + 1];
+	char machine_label[128];
+	uint64_t saved_ns;
+	int64_t *runs; /* malloc'ed, ascending */
+	size_t n_runs;
+};
+/* Add @run_id to baseline @name, which is made when there is none; adding it twice changes nothing; ASSAY_EUSAGE when
+ * the baseline is of another machine or suite, or the run did not finish. */
+int assay_store_baseline_save(struct assay_store *s, const char *name, int64_t run_id, uint64_t now_ns,
+			      struct assay_err *err);
+/* @machine_id and @suite may be NULL: any. @out is malloc'ed; free with the release function. */
+int assay_store_baselines(struct assay_store *s, const char *suite, const char *machine_id,
+			  struct assay_baseline_info **out, size_t *n, struct assay_err *err);
+void assay_store_baselines_release(struct assay_baseline_info *v, size_t n);
+int assay_store_baseline_drop(struct assay_store *s, const char *name, struct assay_err *err);
+
+/* One point of a case's history. */
+struct assay_trend_point {
+	int64_t run_id;
+	uint64_t started_ns;
+	char commit[65];
+	bool dirty;
+	char machine_id[ASSAY_DIGEST_LEN + 1];
+	double median_ns, ci95_lo_ns, ci95_hi_ns;
+};
+/* Oldest first, ok results only; @machine_id NULL: any. ASSAY_ENOTFOUND when the key was never stored. @out is
+ * malloc'ed. */
+int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
+		      size_t *n, struct assay_err *err);
+/* Distinct keys with at least one ok result, sorted. */
+int assay_store_keys(struct assay_store *s, struct assay_strings *out, struct assay_err *err);
+
+#endif

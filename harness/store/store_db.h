@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the store: the handle, statements, transactions, migrations. For harness/store and its tests only. */
+#ifndef ASSAY_STORE_STORE_DB_H
+#define ASSAY_STORE_STORE_DB_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+#if SQLITE_VERSION_NUMBER < 3037000
+#error "SQLite 3.37 or newer is needed (STRICT tables)"
+#endif
+
+/* Marks a file as ours: "ASSY". */
+#define ASSAY_STORE_APPLICATION_ID 0x41535359
+
+/* The step from version i to i + 1, at index i of the list. */
+struct assay_migration {
+	const char *name; /* file name, for messages */
+	const char *sql;
+};
+
+/* Those of harness/store/schema, embedded at build time. */
+extern const struct assay_migration assay_store_migrations[];
+extern const size_t assay_store_n_migrations;
+
+/* All-zero is the default. */
+struct assay_store_options {
+	unsigned busy_timeout_ms;                 /* 0: 10 s */
+	const struct assay_migration *migrations; /* NULL: the embedded ones */
+	size_t n_migrations;
+	unsigned max_pages; /* 0: no limit but the disk's */
+};
+
+#define ASSAY_STORE_MAX_STATEMENTS 96
+
+struct assay_store {
+	sqlite3 *db;
+	char *path;
+	enum assay_store_mode mode;
+	struct assay_store_options o;
+	int identify_rc; /* what SQLite said when the file was last identified */
+	/* prepared once, found again by the address of their text */
+	struct {
+		const char *sql;
+		sqlite3_stmt *st;
+	} statements[ASSAY_STORE_MAX_STATEMENTS];
+	size_t n_statements;
+};
+
+/* assay_store_open with what tests inject. */
+int assay_store_open_with(struct assay_store **s, const char *path, enum assay_store_mode mode,
+			  const struct assay_store_options *o, struct assay_err *err);
+
+/*
+ * Bring the database to the last of s->o.migrations, each step in one transaction with its user_version. A database of
+ * another program or a newer version is refused before anything is written. *version is what was found (may be NULL).
+ */
+int assay_store_migrate(struct assay_store *s, struct assay_err *err);
+/* What the file says it is: ASSAY_ESTORE unless it is empty or ours and of a version that s->o.migrations reaches. */
+int assay_store_identify(struct assay_store *s, int *version, struct assay_err *err);
+
+/*
+ * Turn what SQLite last said on this handle, or @rc of opening, into one line that starts with @what ("cannot store the
+ * result of 'k'") and ends with what to do. Returns the code it set.
+ */
+int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err, const char *what, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* @sql is a string that lives for ever. The statement is reset and unbound; the store owns it. */
+int assay_store_prepare(struct assay_store *s, const char *sql, sqlite3_stmt **st, struct assay_err *err);
+/* Statements without values and results. */
+int assay_store_exec(struct assay_store *s, const char *sql, struct assay_err *err);
+
+/* A transaction that writes (waits for other writers here, so that it cannot fail half-way for them), or reads one
+ * state. */
+int assay_store_begin(struct assay_store *s, struct assay_err *err);
+int assay_store_begin_read(struct assay_store *s, struct assay_err *err);
+/* Commits when @rc is 0, rolls back and returns @rc otherwise. */
+int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err);
+
+/* Values of a statement, bound from left to right; the first failure sticks. */
+struct assay_binder {
+	sqlite3_stmt *st;
+	int column;
+	int rc; /* of SQLite */
+};
+struct assay_binder assay_store_bind(sqlite3_stmt *st);
+void assay_store_bind_int(struct assay_binder *b, int64_t v);
+/* SQLITE_TOOBIG above INT64_MAX. */
+void assay_store_bind_size(struct assay_binder *b, uint64_t v);
+void assay_store_bind_real(struct assay_binder *b, double v);
+/* Copied; NULL binds NULL. */
+void assay_store_bind_text(struct assay_binder *b, const char *v);
+/* Not copied: must live until the statement is reset. */
+void assay_store_bind_blob(struct assay_binder *b, const void *v, size_t len);
+void assay_store_bind_null(struct assay_binder *b);
+
+/* The next row: SQLITE_ROW, SQLITE_DONE, or what went wrong, here or in binding. */
+int assay_store_step(struct assay_binder *b);
+/* Step a statement that gives no rows, and reset it. A result code of SQLite: SQLITE_DONE when it went well. */
+int assay_store_step_once(struct assay_binder *b);
+
+/* Columns of a row, read from left to right; a text too long for its buffer, or a number out of range sets @bad. */
+struct assay_row {
+	sqlite3_stmt *st;
+	int column;
+	bool bad;
+};
+struct assay_row assay_store_row(sqlite3_stmt *st);
+int64_t assay_store_row_int(struct assay_row *r);
+bool assay_store_row_bool(struct assay_row *r);
+double assay_store_row_real(struct assay_row *r); /* NULL: -1 */
+void assay_store_row_text(struct assay_row *r, char *buf, size_t size);
+/* Points into the row. */
+const void *assay_store_row_blob(struct assay_row *r, size_t *len);
+
+/* Grow the array *@v of elements of @size so that one more than @n fits; amortised. ASSAY_ENOMEM. */
+int assay_store_grow(void *v, size_t n, size_t size, struct assay_err *err);
+
+#endif

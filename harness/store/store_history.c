@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions across runs: the list of runs, the one to compare with, the history of a case. */
+#include "store/store_db.h"
+
+#include <stdlib.h>
+
+/* The end of a loop over rows: @sqlite_rc is what ended it. */
+static int ended(struct assay_store *s, sqlite3_stmt *st, int rc, int sqlite_rc, struct assay_err *err)
+{
+	if (!rc && sqlite_rc != SQLITE_DONE)
+		rc = assay_store_fail(s, sqlite_rc, err, "cannot read the history");
+	sqlite3_reset(st);
+	return rc;
+}
+
+static int bad_row(struct assay_store *s, struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_ESTORE, "database '%.200s' is damaged: a text is too long; restore a copy",
+			     s->path);
+}
+
+int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
+		     struct assay_err *err)
+{
+	static const char sql[] = "SELECT run.id, run.suite, run.seed, run.started_ns, run.ended_ns, b.commit_hash, "
+				  "b.dirty, m.id, m.label,"
+				  " (SELECT count(*) FROM result WHERE run = run.id),"
+				  " (SELECT count(*) FROM result WHERE run = run.id AND status = 'ok')"
+				  " FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
+				  " WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.id DESC LIMIT ?2";
+	struct assay_run_info *v = NULL;
+	struct assay_binder b;
+	size_t count = 0;
+	sqlite3_stmt *st;
+	int rc, sqlite_rc;
+
+	rc = assay_store_prepare(s, sql, &st, err);
+	if (rc)
+		return rc;
+	b = assay_store_bind(st);
+	assay_store_bind_text(&b, suite);
+	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
+	while (!rc && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW) {
+		struct assay_row row = assay_store_row(st);
+		struct assay_run_info *r;
+
+		rc = assay_store_grow(&v, count, sizeof(*v), err);
+		if (rc)
+			break;
+		r = &v[count++];
+		r->id = assay_store_row_int(&row);
+		assay_store_row_text(&row, r->suite, sizeof(r->suite));
+		r->seed = (uint64_t)assay_store_row_int(&row);
+		r->started_ns = (uint64_t)assay_store_row_int(&row);
+		r->ended_ns = (uint64_t)assay_store_row_int(&row);
+		assay_store_row_text(&row, r->commit, sizeof(r->commit));
+		r->dirty = assay_store_row_bool(&row);
+		assay_store_row_text(&row, r->machine_id, sizeof(r->machine_id));
+		assay_store_row_text(&row, r->machine_label, sizeof(r->machine_label));
+		r->n_cases = (size_t)assay_store_row_int(&row);
+		r->n_ok = (size_t)assay_store_row_int(&row);
+		if (row.bad)
+			rc = bad_row(s, err);
+	}
+	rc = ended(s, st, rc, sqlite_rc, err);
+	if (rc) {
+		free(v);
+		return rc;
+	}
+	*out = v;
+	*n = count;
+	return 0;
+}
+
+/* A query whose one row holds one number, bound to the suite, seed, machine and an upper limit of the id of runs. */
+static int ask_number(struct assay_store *s, const char *sql, const struct assay_run *run, int64_t *out,
+		      struct assay_err *err)
+{
+	struct assay_binder b;
+	sqlite3_stmt *st;
+	int rc;
+
+	rc = assay_store_prepare(s, sql, &st, err);
+	if (rc)
+		return rc;
+	b = assay_store_bind(st);
+	assay_store_bind_text(&b, run->suite);
+	assay_store_bind_int(&b, (int64_t)run->seed);
+	assay_store_bind_text(&b, run->machine.id);
+	assay_store_bind_int(&b, run->id ? run->id : INT64_MAX);
+	rc = assay_store_step(&b);
+	if (rc == SQLITE_ROW) {
+		*out = sqlite3_column_int64(st, 0);
+		rc = SQLITE_DONE;
+	}
+	return ended(s, st, 0, rc, err);
+}
+
+int assay_store_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
+{
+	static const char newest[] =
+		"SELECT max(id) FROM run WHERE suite = ?1 AND seed = ?2 AND machine = ?3 AND id < ?4"
+		" AND ended_ns IS NOT NULL";
+	static const char other_machines[] = "SELECT count(*) FROM run WHERE suite = ?1 AND seed = ?2 AND machine <> "
+					     "?3 AND id < ?4 AND ended_ns IS NOT NULL";
+	static const char other_seeds[] = "SELECT count(*) FROM run WHERE suite = ?1 AND seed <> ?2 AND machine = ?3 "
+					  "AND id < ?4 AND ended_ns IS NOT NULL";
+	int64_t found = 0, elsewhere = 0, seeds = 0;
+	int rc;
+
+	rc = ask_number(s, newest, run, &found, err);
+	if (!rc && !found)
+		rc = ask_number(s, other_machines, run, &elsewhere, err);
+	if (!rc && !found)
+		rc = ask_number(s, other_seeds, run, &seeds, err);
+	if (rc)
+		return rc;
+	if (!found)
+		return assay_err_set(err, ASSAY_ENOTFOUND,
+				     "no earlier finished run of suite '%s' with this seed on this machine (%lld on "
+				     "other machines, %lld "
+				     "with other seeds)",
+				     run->suite, (long long)elsewhere, (long long)seeds);
+	*id = found;
+	return 0;
+}
+
+static int key_known(struct assay_store *s, const char *key, struct assay_err *err)
+{
+	static const char sql[] = "SELECT 1 FROM bench_case WHERE key = ?";
+	struct assay_binder b;
+	sqlite3_stmt *st;
+	int rc;
+
+	rc = assay_store_prepare(s, sql, &st, err);
+	if (rc)
+		return rc;
+	b = assay_store_bind(st);
+	assay_store_bind_text(&b, key);
+	rc = assay_store_step(&b);
+	if (rc == SQLITE_DONE)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "no case '%.255s' in '%.160s'", key, s->path);
+	return ended(s, st, 0, rc == SQLITE_ROW ? SQLITE_DONE : rc, err);
+}
+
+int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
+		      size_t *n, struct assay_err *err)
+{
+	static const char sql[] = "SELECT run.id, run.started_ns, b.commit_hash, b.dirty, run.machine, r.median_ns, "
+				  "r.ci95_lo_ns, r.ci95_hi_ns"
+				  " FROM bench_case c JOIN result r ON r.bench_case = c.id JOIN run ON run.id = r.run "
+				  "JOIN build b ON b.id = run.build"
+				  " WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR run.machine = ?2) ORDER BY "
+				  "run.started_ns, run.id";
+	struct assay_trend_point *v = NULL;
+	struct assay_binder b;
+	size_t count = 0;
+	sqlite3_stmt *st;
+	int rc, sqlite_rc;
+
+	rc = key_known(s, key, err);
+	if (!rc)
+		rc = assay_store_prepare(s, sql, &st, err);
+	if (rc)
+		return rc;
+	b = assay_store_bind(st);
+	assay_store_bind_text(&b, key);
+	assay_store_bind_text(&b, machine_id);
+	while (!rc && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW) {
+		struct assay_row row = assay_store_row(st);
+		struct assay_trend_point *p;
+
+		rc = assay_store_grow(&v, count, sizeof(*v), err);
+		if (rc)
+			break;
+		p = &v[count++];
+		p->run_id = assay_store_row_int(&row);
+		p->started_ns = (uint64_t)assay_store_row_int(&row);
+		assay_store_row_text(&row, p->commit, sizeof(p->commit));
+		p->dirty = assay_store_row_bool(&row);
+		assay_store_row_text(&row, p->machine_id, sizeof(p->machine_id));
+		p->median_ns = assay_store_row_real(&row);
+		p->ci95_lo_ns = assay_store_row_real(&row);
+		p->ci95_hi_ns = assay_store_row_real(&row);
+		if (row.bad)
+			rc = bad_row(s, err);
+	}
+	rc = ended(s, st, rc, sqlite_rc, err);
+	if (rc) {
+		free(v);
+		return rc;
+	}
+	*out = v;
+	*n = count;
+	return 0;
+}
+
+int assay_store_keys(struct assay_store *s, struct assay_strings *out, struct assay_err *err)
+{
+	static const char sql[] = "SELECT key FROM bench_case c WHERE EXISTS"
+				  " (SELECT 1 FROM result WHERE bench_case = c.id AND status = 'ok') ORDER BY key";
+	sqlite3_stmt *st;
+	int rc, sqlite_rc;
+
+	rc = assay_store_prepare(s, sql, &st, err);
+	if (rc)
+		return rc;
+	while (!rc && (sqlite_rc = sqlite3_step(st)) == SQLITE_ROW)
+		rc = assay_strings_add(out, (const char *)sqlite3_column_text(st, 0), err);
+	return ended(s, st, rc, sqlite_rc, err);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening and closing a database file. Nothing is written before the file has shown that it is empty or ours.
+ *
+ * WAL, so that a reader never waits for a run. synchronous=FULL: a finished case survives a power failure as well, and
+ * its disk traffic happens between two cases, where NORMAL leaves it to the kernel to write back while the next one is
+ * timed.
+ */
+#include "store/store_db.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BUSY_TIMEOUT_MS   10000u
+#define BUSY_RETRY_MS     10
+#define QUICK_CHECK_BYTES (8 << 20) /* what can be read in passing, some 10 ms */
+
+/* Is there a file to open, or a folder to create it in? */
+static int check_path(const char *path, enum assay_store_mode mode, struct assay_err *err)
+{
+	struct stat st;
+	char *copy, *folder;
+	int rc = 0;
+
+	if (!*path)
+		return assay_err_set(err, ASSAY_EUSAGE, "empty name of a database; name a file with --db");
+	if (!stat(path, &st)) {
+		if (!S_ISREG(st.st_mode))
+			return assay_err_set(
+				err, ASSAY_ESTORE,
+				"cannot open database '%.200s': it is not a regular file; use another --db", path);
+		return 0;
+	}
+	if (errno != ENOENT)
+		return assay_err_set(err, ASSAY_ESTORE, "cannot open database '%.200s': %s; use another --db", path,
+				     strerror(errno));
+	if (mode == ASSAY_STORE_READ)
+		return assay_err_set(err, ASSAY_ENOTFOUND,
+				     "no database '%.200s'; run 'assay run' first, or name another with --db", path);
+
+	copy = strdup(path);
+	if (!copy)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	folder = dirname(copy);
+	if (stat(folder, &st))
+		rc = assay_err_set(err, ASSAY_ESTORE,
+				   "cannot create database '%.160s': no folder '%.160s'; create it or use another --db",
+				   path, folder);
+	else if (access(folder, W_OK | X_OK)) /* SQLite would only say that there is no such file */
+		rc = assay_err_set(err, ASSAY_ESTORE,
+				   "cannot create database '%.160s': its folder is read-only; make it writable or use "
+				   "another --db",
+				   path);
+	free(copy);
+	return rc;
+}
+
+/* A URI that means exactly the file @path; malloc'ed. */
+static char *immutable_uri(const char *path)
+{
+	struct assay_text t = { 0 };
+
+	assay_text_add(&t, *path == '/' ? "file://" : "file:");
+	for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+		if (isalnum(*p) || *p == '/')
+			assay_text_addn(&t, (const char *)p, 1);
+		else
+			assay_text_addf(&t, "%%%02X", *p);
+	}
+	assay_text_add(&t, "?immutable=1");
+	return assay_text_take(&t);
+}
+
+static bool has_wal(const char *path)
+{
+	struct assay_text wal = { 0 };
+	struct stat st;
+	bool found;
+
+	assay_text_addf(&wal, "%s-wal", path);
+	found = !wal.s || (!stat(wal.s, &st) && st.st_size > 0);
+	assay_text_release(&wal);
+	return found;
+}
+
+/* A connection, and nothing read from the file yet. */
+static int connect_file(struct assay_store *s, int flags, struct assay_err *err)
+{
+	struct assay_text literal = { 0 };
+	char *name;
+	int rc;
+
+	if (flags & SQLITE_OPEN_URI) {
+		name = immutable_uri(s->path);
+	} else {
+		/* SQLite would take ":memory:" and the like for something other than a file */
+		assay_text_addf(&literal, "%s%s", *s->path == '/' ? "" : "./", s->path);
+		name = assay_text_take(&literal);
+	}
+	if (!name)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = sqlite3_open_v2(name, &s->db,
+			     flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
+	free(name);
+	if (rc != SQLITE_OK)
+		return assay_store_fail(s, rc, err, "cannot open tables");
+
+	sqlite3_busy_timeout(s->db, (int)s->o.busy_timeout_ms);
+	/* the file may come from somebody else: its schema gets no more rights than ours needs */
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+	return assay_store_exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
+}
+
+static void disconnect(struct assay_store *s)
+{
+	for (size_t i = 0; i < s->n_statements; i++)
+		sqlite3_finalize(s->statements[i].st);
+	s->n_statements = 0;
+	sqlite3_close(s->db);
+	s->db = NULL;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/*
+ * The switch to WAL needs the file for itself and SQLite gives up on it at once when two programs create it together.
+ * Where the file system cannot do WAL, SQLite stays with a rollback journal, which is as safe.
+ */
+static int use_wal(struct assay_store *s, struct assay_err *err)
+{
+	uint64_t deadline = now_ms() + s->o.busy_timeout_ms;
+	int rc;
+
+	for (;;) {
+		rc = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+		if ((rc & 0xff) != SQLITE_BUSY || now_ms() >= deadline)
+			break;
+		sqlite3_sleep(BUSY_RETRY_MS);
+	}
+	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot write");
+}
+
+/* Do not add to a file that is already damaged. */
+static int quick_check(struct assay_store *s, struct assay_err *err)
+{
+	sqlite3_stmt *st = NULL;
+	struct stat file;
+	int rc;
+
+	if (stat(s->path, &file) || file.st_size > QUICK_CHECK_BYTES)
+		return 0;
+	rc = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &st, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW)
+		rc = strcmp((const char *)sqlite3_column_text(st, 0), "ok") == 0 ? SQLITE_OK : SQLITE_CORRUPT;
+	sqlite3_finalize(st);
+	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot add to tables");
+}
+
+static int open_write(struct assay_store *s, struct assay_err *err)
+{
+	int rc, version;
+
+	rc = connect_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+	if (rc)
+		return rc;
+	rc = assay_store_identify(s, &version, err);
+	if (rc)
+		return rc;
+	if (sqlite3_db_readonly(s->db, "main"))
+		return assay_store_fail(s, SQLITE_READONLY, err, "cannot write");
+	if (version) {
+		rc = quick_check(s, err);
+		if (rc)
+			return rc;
+	}
+	if (s->o.max_pages) {
+		char limit[64]; /* a PRAGMA takes no parameters */
+
+		snprintf(limit, sizeof(limit), "PRAGMA max_page_count = %u", s->o.max_pages);
+		rc = assay_store_exec(s, limit, err);
+		if (rc)
+			return rc;
+	}
+	rc = use_wal(s, err);
+	if (!rc)
+		rc = assay_store_exec(s, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON", err);
+	if (!rc && version < (int)s->o.n_migrations)
+		rc = assay_store_migrate(s, err);
+	return rc;
+}
+
+/*
+ * A reader opens the file for writing where it may, with every change forbidden, because only such a connection can
+ * tidy up after a program that was killed and leaves no -wal and -shm behind. In a folder where these cannot be
+ * created, a file that has no -wal is complete by itself and is read as immutable.
+ */
+static int open_read(struct assay_store *s, int *version, struct assay_err *err)
+{
+	int rc, why;
+
+	rc = connect_file(s, SQLITE_OPEN_READWRITE, err);
+	if (!rc)
+		rc = assay_store_identify(s, version, err);
+	if (rc) {
+		why = s->identify_rc & 0xff;
+		if (why != SQLITE_CANTOPEN && why != SQLITE_READONLY)
+			return rc;
+		if (has_wal(s->path))
+			return assay_err_set(err, ASSAY_ESTORE,
+					     "cannot read database '%.160s': it has a '-wal' file and its folder is "
+					     "read-only; copy both to a writable folder",
+					     s->path);
+		disconnect(s);
+		rc = connect_file(s, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+		if (!rc)
+			rc = assay_store_identify(s, version, err);
+	}
+	if (rc)
+		return rc;
+	if (!*version)
+		return assay_err_set(err, ASSAY_ENOTFOUND,
+				     "database '%.200s' is empty; run 'assay run' first, or name another with --db",
+				     s->path);
+	return assay_store_exec(s, "PRAGMA query_only = ON", err);
+}
+
+/* Queries are written for the last version only: an older file is brought there by opening it for writing once. */
+static int open_read_latest(struct assay_store *s, struct assay_err *err)
+{
+	int rc, version = 0;
+
+	rc = open_read(s, &version, err);
+	if (rc || version == (int)s->o.n_migrations)
+		return rc;
+	disconnect(s);
+	rc = open_write(s, err);
+	disconnect(s);
+	if (rc)
+		return assay_err_prefix(err, "database has version %d, this assay needs %zu", version,
+					s->o.n_migrations);
+	return open_read(s, &version, err);
+}
+
+int assay_store_open_with(struct assay_store **out, const char *path, enum assay_store_mode mode,
+			  const struct assay_store_options *o, struct assay_err *err)
+{
+	struct assay_store *s;
+	int rc;
+
+	rc = check_path(path, mode, err);
+	if (rc)
+		return rc;
+	s = calloc(1, sizeof(*s));
+	if (!s || !(s->path = strdup(path))) {
+		free(s);
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	}
+	s->mode = mode;
+	s->o = *o;
+	if (!s->o.busy_timeout_ms)
+		s->o.busy_timeout_ms = BUSY_TIMEOUT_MS;
+	if (!s->o.migrations) {
+		s->o.migrations = assay_store_migrations;
+		s->o.n_migrations = assay_store_n_migrations;
+	}
+
+	rc = mode == ASSAY_STORE_READ ? open_read_latest(s, err) : open_write(s, err);
+	if (rc) {
+		assay_store_close(s);
+		return rc;
+	}
+	*out = s;
+	return 0;
+}
+
+int assay_store_open(struct assay_store **s, const char *path, enum assay_store_mode mode, struct assay_err *err)
+{
+	return assay_store_open_with(s, path, mode, &(struct assay_store_options){ 0 }, err);
+}
+
+void assay_store_close(struct assay_store *s)
+{
+	if (!s)
+		return;
+	disconnect(s);
+	free(s->path);
+	free(s);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows that runs and comparisons have in common: machine, build, case, metric. Inside of the store. */
+#ifndef ASSAY_STORE_STORE_ROWS_H
+#define ASSAY_STORE_STORE_ROWS_H
+
+#include "store/store_db.h"
+
+/* What a statement that adds a row came to: 0, or "cannot store @what '@name' …". */
+int assay_store_done(struct assay_store *s, int sqlite_rc, struct assay_err *err, const char *what, const char *name);
+
+/* Add the row unless it is there; inside a transaction. */
+int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err);
+int assay_store_put_build(struct assay_store *s, const struct assay_build *build, struct assay_err *err);
+int assay_store_put_case(struct assay_store *s, const struct assay_case *c, int64_t *id, struct assay_err *err);
+
+/* Columns id, commit_hash, dirty, compiler, flags, plugins. */
+void assay_store_row_build(struct assay_row *row, struct assay_build *build);
+/* Columns key, op, variant, threads, cache, all_threads, budget_ns, timeout_ns, memory_bytes; no axes. */
+void assay_store_row_case(struct assay_row *row, struct assay_case *c);
+/* Columns name, text, value: one more axis. Sets row->bad when there are too many. */
+void assay_store_row_axis(struct assay_row *row, struct assay_case *c);
+/* Columns name, value: one more fact of the machine. Sets row->bad when there are too many. */
+void assay_store_row_fact(struct assay_row *row, struct assay_fingerprint *m);
+/* Columns tag, unit, better, value. */
+void assay_store_row_metric(struct assay_row *row, struct assay_metric *m);
+/* A text of any length, malloc'ed; NULL when out of memory. */
+char *assay_store_row_dup(struct assay_row *row);
+
+/* All facts of the machine m->id, which has none yet. */
+int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, struct assay_err *err);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is it right? Poison, oracle, digests, canaries, unchanged inputs: everything that makes a faster wrong kernel a wrong one. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/case_services.h"
+
+#define POISON 0x7Bu /* as float 1.3e36, as int8 123, as I2_S code pairs that include 3 */
+
+static struct assay_tensor *tensors_of(const struct assay_case_job *j, uint64_t copy)
+{
+	return j->tensors + copy * j->problem.n_tensors;
+}
+
+static struct assay_digest digest_role(const struct assay_case_job *j, uint64_t copy, uint32_t role)
+{
+	struct assay_hasher *h = assay_hasher_new();
+
+	if (!h)
+		return (struct assay_digest){ "" };
+	for (uint32_t i = 0; i < j->problem.n_tensors; i++)
+		if (j->problem.tensors[i].role == role)
+			assay_hasher_add(h, tensors_of(j, copy)[i].data, tensors_of(j, copy)[i].bytes);
+	return assay_hasher_finish(h);
+}
+
+struct assay_digest assay_case_input_digest(const struct assay_case_job *j, uint64_t copy)
+{
+	return digest_role(j, copy, ASSAY_INPUT);
+}
+
+void assay_case_job_digest(const struct assay_case_job *j, uint64_t i, char *digest)
+{
+	memcpy(digest, digest_role(j, i, ASSAY_OUTPUT).hex, ASSAY_DIGEST_LEN + 1);
+}
+
+void assay_case_job_output(const struct assay_case_job *j, uint64_t from, struct assay_worker_reply *r)
+{
+	r->output_bytes = 0;
+	r->window_bytes = 0;
+	for (uint32_t i = 0; i < j->problem.n_tensors; i++) {
+		const struct assay_tensor *t = &tensors_of(j, 0)[i];
+		uint64_t start = r->output_bytes, lo, n;
+
+		if (t->spec->role != ASSAY_OUTPUT)
+			continue;
+		r->output_bytes += t->bytes;
+		if (from >= r->output_bytes || r->window_bytes == sizeof(r->window))
+			continue;
+		lo = from - start;
+		if (!r->window_bytes) {
+			snprintf(r->output_name, sizeof(r->output_name), "%s", t->spec->name);
+			r->element_bytes = (uint32_t)assay_dtype_bytes(t->spec->dtype);
+			r->element = lo / r->element_bytes;
+			r->element_at = start + r->element * r->element_bytes;
+		}
+		n = t->bytes - lo < sizeof(r->window) - r->window_bytes ? t->bytes - lo : sizeof(r->window) - r->window_bytes;
+		memcpy(r->window + r->window_bytes, (const unsigned char *)t->data + lo, n);
+		r->window_bytes += (uint32_t)n;
+		from += n;
+	}
+}
+
+struct assay_outcome assay_case_job_poison(struct assay_case_job *j)
+{
+	struct assay_reason why = { "" };
+
+	for (uint64_t c = 0; c < j->n_jobs; c++)
+		for (uint32_t i = 0; i < j->problem.n_tensors; i++) {
+			struct assay_tensor *t = &tensors_of(j, c)[i];
+
+			if (t->spec->role != ASSAY_OUTPUT)
+				continue;
+			memset(t->data, POISON, t->bytes);
+			if (j->device &&
+			    j->device->upload(j->device_handle, j->device_tensors[c * j->problem.n_tensors + i].data,
+					      t->data, t->bytes, &why))
+				return assay_outcome_set(ASSAY_STATUS_FAILED, "upload to device '%s' failed: %s",
+							 j->device->name, why.text);
+		}
+	return assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_job_fetch(struct assay_case_job *j, uint64_t i)
+{
+	struct assay_reason why = { "" };
+
+	for (uint32_t k = 0; j->device && k < j->problem.n_tensors; k++) {
+		struct assay_tensor *t = &tensors_of(j, i)[k];
+
+		if (t->spec->role == ASSAY_OUTPUT &&
+		    j->device->download(j->device_handle, t->data,
+					j->device_tensors[i * j->problem.n_tensors + k].data, t->bytes, &why))
+			return assay_outcome_set(ASSAY_STATUS_FAILED, "download from device '%s' failed: %s", j->device->name,
+						 why.text);
+	}
+	return assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, double *max_rel_err, char *digest)
+{
+	struct assay_check check = { .size = sizeof(check), .max_rel_err = -1, .first_bad = -1 };
+	struct assay_outcome out;
+	int rc;
+
+	assay_case_job_phase(j, ASSAY_PHASE_CHECK);
+	out = assay_case_job_fetch(j, i);
+	if (out.status != ASSAY_STATUS_OK)
+		return out;
+	assay_case_job_aim(j, i, false);
+	rc = j->op->check(&j->jobs[i], &check);
+	assay_case_job_aim(j, i, true);
+	if (rc)
+		return assay_case_job_failed(j, "the oracle");
+	if (!check.correct) {
+		if (check.first_bad >= 0)
+			return assay_outcome_set(ASSAY_STATUS_WRONG, "element %lld of '%s': %s", (long long)check.first_bad,
+						 check.tensor ? check.tensor : "output", check.reason.text);
+		return assay_outcome_set(ASSAY_STATUS_WRONG, "%s",
+					 check.reason.text[0] ? check.reason.text : "the oracle says so and gives no reason");
+	}
+	if (!isfinite(check.max_rel_err))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "the oracle calls it correct with an error of %g", check.max_rel_err);
+	*max_rel_err = check.max_rel_err;
+	digest[0] = '\0';
+	if (j->op->flags & ASSAY_OP_EXACT)
+		assay_case_job_digest(j, i, digest);
+	return assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
+{
+	uint64_t copy;
+	int64_t where;
+
+	for (uint32_t i = 0; i < j->problem.n_tensors; i++)
+		if (!assay_arena_intact(&j->arenas[i], &copy, &where))
+			return assay_outcome_set(ASSAY_STATUS_WRONG, "wrote outside of '%s': byte %lld of a buffer of %zu bytes",
+						 j->problem.tensors[i].name, (long long)where, j->arenas[i].bytes);
+	for (uint64_t c = 0; c < j->n_filled; c++)
+		if (strcmp(assay_case_input_digest(j, c).hex, j->input_digests[c].hex))
+			return assay_outcome_set(ASSAY_STATUS_WRONG, "changed its inputs");
+	return assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_job_report(struct assay_case_job *j)
+{
+	assay_case_job_phase(j, ASSAY_PHASE_REPORT);
+	if (!j->op->report)
+		return assay_outcome_ok();
+	j->n_metrics = 0;
+	if (j->op->report(&j->jobs[0]))
+		return assay_case_job_failed(j, "reporting metrics");
+	if (j->bad_metric[0])
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' published metric '%s' twice, or without declaring it",
+					 j->spec->op, j->bad_metric);
+	return assay_outcome_ok();
+}

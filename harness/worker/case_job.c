@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Set-up and tear-down of a case, and the timed loop. Order: plugins, threads, shape, buffers, inputs, further copies,
+ * device, prepare. Services for plugins are in case_services.c, checks in case_check.c.
+ */
+#include "worker/case_job.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/random.h"
+#include "worker/case_services.h"
+
+struct assay_outcome assay_outcome_ok(void)
+{
+	return (struct assay_outcome){ .status = ASSAY_STATUS_OK };
+}
+
+struct assay_outcome assay_outcome_set(enum assay_status status, const char *fmt, ...)
+{
+	struct assay_outcome out = { .status = status };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out.reason, sizeof(out.reason), fmt, ap);
+	va_end(ap);
+	return out;
+}
+
+struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const char *what)
+{
+	return assay_outcome_set(ASSAY_STATUS_FAILED, "%s of '%s/%s' failed: %s", what, j->spec->op, j->spec->variant,
+				 j->failure[0] ? j->failure : "it gave no reason");
+}
+
+void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase)
+{
+	atomic_store_explicit(j->phase, (uint32_t)phase, memory_order_relaxed);
+}
+
+static struct assay_outcome load(struct assay_case_job *j)
+{
+	const char *p = j->spec->plugins, *end;
+	struct assay_err err = { 0 };
+	size_t plugin = 0;
+
+	assay_case_job_phase(j, ASSAY_PHASE_LOAD);
+	for (; (end = strchr(p, '\n')); p = end + 1) {
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%.*s", (int)(end - p - 1), p + 1);
+		if (assay_loader_add(&j->loader, path, (enum assay_plugin_part)*p, &err))
+			return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
+	}
+	j->op = assay_loader_op(&j->loader, j->spec->op, NULL);
+	if (!j->op)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has op '%s'", j->spec->op);
+	j->variant = assay_loader_variant(&j->loader, j->op->composes ? j->op->composes : j->op->name, j->spec->variant,
+					  &plugin);
+	if (!j->variant)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has variant '%s' of op '%s'", j->spec->variant,
+					 j->op->composes ? j->op->composes : j->op->name);
+	j->code = &j->loader.plugins[plugin];
+	if (j->op->composes) {
+		j->kernel = j->variant;
+		j->variant = j->op->driver;
+	}
+	return assay_outcome_ok();
+}
+
+static struct assay_outcome place(struct assay_case_job *j)
+{
+	const struct assay_worker_spec *s = j->spec;
+	struct assay_err err = { 0 };
+
+	if (assay_topology_open(&j->topology, NULL, &err) ||
+	    assay_pool_new(&j->pool, j->topology, s->cpus, s->n_threads, j->cpus, &err))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
+	j->numa_node = assay_topology_node_of_cpu(j->topology, j->cpus[0]);
+	for (uint32_t i = 1; i < s->n_threads; i++)
+		if (assay_topology_node_of_cpu(j->topology, j->cpus[i]) != j->numa_node)
+			j->numa_node = -1;
+	return assay_outcome_ok();
+}
+
+static struct assay_outcome describe(struct assay_case_job *j)
+{
+	const struct assay_worker_spec *s = j->spec;
+	struct assay_reason why = { "" };
+
+	j->shape = (struct assay_shape){ .size = sizeof(j->shape), .n_threads = s->n_threads, .host = &s->host };
+	memcpy(j->shape.axis, s->axis, sizeof(s->axis));
+	j->problem = (struct assay_problem){ .size = sizeof(j->problem) };
+	if (j->op->describe(&j->shape, &j->problem, &why))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' refuses the shape: %s", s->op, why.text);
+	if (j->variant->supports && j->variant->supports(&j->shape, &why))
+		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "%s", why.text);
+	if (j->problem.n_tensors > ASSAY_MAX_TENSORS)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' describes %u tensors, %d are allowed", s->op,
+					 j->problem.n_tensors, ASSAY_MAX_TENSORS);
+	return assay_outcome_ok();
+}
+
+struct touch {
+	unsigned char *p;
+	size_t bytes;
+};
+
+static void touch_slice(void *arg, uint32_t tid, uint32_t n)
+{
+	const struct touch *t = arg;
+	size_t lo = t->bytes / n * tid, hi = tid + 1 == n ? t->bytes : t->bytes / n * (tid + 1);
+
+	memset(t->p + lo, 0, hi - lo);
+}
+
+static void touch_parallel(void *arg, unsigned char *p, size_t bytes)
+{
+	struct touch t = { p, bytes };
+
+	assay_pool_run(arg, touch_slice, &t);
+}
+
+/* Where a buffer begins within its page changes conflict misses and 4-KiB aliasing, so it is drawn anew for every process. */
+static size_t layout_offset(uint64_t seed, uint32_t tensor)
+{
+	return seed ? assay_random4(seed, tensor, 0).v[0] % 64 * 64 : 0;
+}
+
+static struct assay_outcome allocate(struct assay_case_job *j)
+{
+	const struct assay_worker_spec *s = j->spec;
+	uint32_t n = j->problem.n_tensors;
+	struct assay_err err = { 0 };
+
+	assay_case_job_phase(j, ASSAY_PHASE_ALLOCATE);
+	j->n_jobs = s->copies;
+	j->tensors = calloc(s->copies * n + 1, sizeof(*j->tensors));
+	j->jobs = calloc(s->copies, sizeof(*j->jobs));
+	j->input_digests = calloc(s->copies, sizeof(*j->input_digests));
+	j->counters = calloc(j->op->n_counters + 1, sizeof(*j->counters));
+	if (!j->tensors || !j->jobs || !j->input_digests || !j->counters)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies", (unsigned long long)s->copies);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct assay_tensor_spec *t = &j->problem.tensors[i];
+		const struct assay_arena_options o = {
+			.bytes = assay_tensor_bytes(t), .copies = s->copies, .offset_bytes = layout_offset(s->layout_seed, i),
+			.topology = j->topology,
+			.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
+			.touch = j->numa_node < 0 ? touch_parallel : NULL, .touch_arg = j->pool,
+		};
+
+		if (assay_arena_init(&j->arenas[i], &o, &err))
+			return assay_outcome_set(ASSAY_STATUS_FAILED, "tensor '%s': %s", t->name, err.text);
+		j->tensor_bytes += o.bytes * s->copies;
+		for (uint64_t c = 0; c < s->copies; c++)
+			j->tensors[c * n + i] = (struct assay_tensor){ .data = assay_arena_copy(&j->arenas[i], c), .bytes = o.bytes,
+								     .spec = t };
+	}
+	return assay_outcome_ok();
+}
+
+static void make_jobs(struct assay_case_job *j)
+{
+	assay_case_services_init(j);
+	for (uint64_t c = 0; c < j->n_jobs; c++)
+		j->jobs[c] = (struct assay_job){
+			.size = sizeof(struct assay_job), .n_tensors = j->problem.n_tensors, .host = &j->host,
+			.host_private = j, .shape = &j->shape, .tensors = j->tensors + c * j->problem.n_tensors,
+			.seed = j->spec->seed, .n_threads = j->spec->n_threads, .device_kind = ASSAY_DEVICE_CPU,
+			.kernel = j->kernel, .counters = j->counters,
+		};
+}
+
+/* Inputs are made once and copied, since all copies hold the same problem; op_state is made by fill, so fill runs for each. */
+static struct assay_outcome fill(struct assay_case_job *j)
+{
+	assay_case_job_phase(j, ASSAY_PHASE_FILL);
+	for (; j->n_filled < j->n_jobs; j->n_filled++) {
+		if (j->op->fill(&j->jobs[j->n_filled]))
+			return assay_case_job_failed(j, "making the inputs");
+		j->input_digests[j->n_filled] = assay_case_input_digest(j, j->n_filled);
+	}
+	j->fill_bytes = j->alloc_bytes;
+	return assay_outcome_ok();
+}
+
+/* Put every tensor of every copy on the device; the ops keep working on host memory. */
+static struct assay_outcome to_device(struct assay_case_job *j)
+{
+	uint32_t kind = j->variant->device_kind == ASSAY_DEVICE_CPU && j->kernel ? j->kernel->device_kind :
+										   j->variant->device_kind;
+	uint64_t total = j->n_jobs * j->problem.n_tensors;
+	struct assay_reason why = { "" };
+
+	if (kind == ASSAY_DEVICE_CPU)
+		return assay_outcome_ok();
+	j->device = assay_loader_device(&j->loader, kind);
+	if (!j->device)
+		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "no plugin brings the device that '%s/%s' runs on",
+					 j->spec->op, j->spec->variant);
+	if (j->device->open(0, &j->device_handle, &why) || j->device->stream_open(j->device_handle, &j->stream, &why))
+		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "cannot open device '%s': %s", j->device->name, why.text);
+	j->device_tensors = calloc(total + 1, sizeof(*j->device_tensors));
+	if (!j->device_tensors)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies", (unsigned long long)j->n_jobs);
+	for (uint64_t i = 0; i < total; i++) {
+		struct assay_tensor *d = &j->device_tensors[i], *h = &j->tensors[i];
+		void *data = NULL;
+
+		if (j->device->alloc(j->device_handle, h->bytes, &data, &why) ||
+		    j->device->upload(j->device_handle, data, h->data, h->bytes, &why))
+			return assay_outcome_set(ASSAY_STATUS_FAILED, "tensor '%s' on device '%s': %s", h->spec->name,
+						 j->device->name, why.text);
+		*d = (struct assay_tensor){ .data = data, .bytes = h->bytes, .spec = h->spec };
+	}
+	return assay_outcome_ok();
+}
+
+void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device)
+{
+	struct assay_job *job = &j->jobs[copy];
+	bool device = at_device && j->device;
+
+	job->tensors = (device ? j->device_tensors : j->tensors) + copy * j->problem.n_tensors;
+	job->device_kind = device ? j->device->device_kind : (uint32_t)ASSAY_DEVICE_CPU;
+	job->device = device ? j->device_handle : NULL;
+	job->stream = device ? j->stream : NULL;
+}
+
+static struct assay_outcome prepare(struct assay_case_job *j)
+{
+	const struct assay_clock *clock = &j->spec->clock;
+	uint64_t t0 = assay_clock_ticks(clock);
+
+	assay_case_job_phase(j, ASSAY_PHASE_PREPARE);
+	for (; j->n_prepared < j->n_jobs; j->n_prepared++) {
+		assay_case_job_aim(j, j->n_prepared, true);
+		if (j->variant->prepare && j->variant->prepare(&j->jobs[j->n_prepared]))
+			return assay_case_job_failed(j, "preparing");
+	}
+	j->prepare_ns = assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - t0);
+	j->prepare_bytes = j->alloc_bytes - j->fill_bytes;
+	return assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_worker_spec *spec,
+					 _Atomic uint32_t *phase)
+{
+	static struct assay_outcome (*const steps[])(struct assay_case_job *) = { load, place, describe, allocate };
+	struct assay_outcome out;
+
+	*j = (struct assay_case_job){ .spec = spec, .phase = phase, .numa_node = -1 };
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		out = steps[i](j);
+		if (out.status != ASSAY_STATUS_OK)
+			return out;
+	}
+	make_jobs(j);
+	out = fill(j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = to_device(j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = prepare(j);
+	return out;
+}
+
+void assay_case_job_release(struct assay_case_job *j)
+{
+	assay_case_job_phase(j, ASSAY_PHASE_RELEASE);
+	for (uint64_t c = 0; c < j->n_prepared; c++) {
+		assay_case_job_aim(j, c, true);
+		if (j->variant->release)
+			j->variant->release(&j->jobs[c]);
+	}
+	for (uint64_t c = 0; c < j->n_filled; c++) {
+		assay_case_job_aim(j, c, false);
+		if (j->op->release)
+			j->op->release(&j->jobs[c]);
+	}
+	if (j->device_tensors)
+		for (uint64_t i = 0; i < j->n_jobs * j->problem.n_tensors; i++)
+			if (j->device_tensors[i].data)
+				j->device->release(j->device_handle, j->device_tensors[i].data);
+	if (j->stream)
+		j->device->stream_close(j->device_handle, j->stream);
+	if (j->device_handle)
+		j->device->close(j->device_handle);
+	assay_case_services_release(j);
+	for (uint32_t i = 0; i < ASSAY_MAX_TENSORS; i++)
+		assay_arena_release(&j->arenas[i]);
+	assay_pool_free(j->pool);
+	assay_topology_close(j->topology);
+	free(j->tensors);
+	free(j->device_tensors);
+	free(j->jobs);
+	free(j->input_digests);
+	free(j->counters);
+	assay_loader_release(&j->loader);
+}
+
+/* The loop that is timed. Kept apart so that nothing else is compiled into it. */
+static __attribute__((noinline)) int run_loop(struct assay_case_job *j, uint64_t iterations)
+{
+	int (*run)(struct assay_job *) = j->variant->run;
+	uint64_t copy = j->next_copy;
+	int rc = 0;
+
+	for (uint64_t i = 0; i < iterations; i++) {
+		rc |= run(&j->jobs[copy]);
+		copy = copy + 1 == j->n_jobs ? 0 : copy + 1;
+	}
+	j->next_copy = copy;
+	return rc;
+}
+
+static struct assay_outcome time_on_device(struct assay_case_job *j, uint64_t iterations, uint64_t *ns)
+{
+	struct assay_reason why = { "" };
+
+	if (j->device->timer_start(j->device_handle, j->stream))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "cannot start the timer of device '%s'", j->device->name);
+	if (run_loop(j, iterations))
+		return assay_case_job_failed(j, "running");
+	if (j->device->timer_stop(j->device_handle, j->stream) ||
+	    j->device->timer_read_ns(j->device_handle, j->stream, ns, &why))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while running: %s", j->device->name, why.text);
+	return assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iterations, uint64_t *ns)
+{
+	const struct assay_clock *clock = &j->spec->clock;
+	uint64_t t0, t1;
+	int rc;
+
+	assay_case_job_phase(j, ASSAY_PHASE_RUN);
+	if (j->device)
+		return time_on_device(j, iterations, ns);
+	t0 = assay_clock_ticks(clock);
+	rc = run_loop(j, iterations);
+	t1 = assay_clock_ticks(clock);
+	*ns = assay_clock_ticks_to_ns(clock, t1 - t0);
+	return rc ? assay_case_job_failed(j, "running") : assay_outcome_ok();
+}

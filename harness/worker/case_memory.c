@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tensor buffers. A write a few bytes past a buffer hits a canary and is found by the next check; a write further out hits a
+ * guard page and is a crash. Copies of one tensor share a mapping, since thousands of small ones would run out of mappings.
+ */
+#include "worker/case_memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ALIGN 64u
+#define CANARY 0xA5u
+#define HUGE_BYTES (2u << 20)
+
+uint64_t assay_dtype_bytes(uint32_t dtype)
+{
+	switch (dtype) {
+	case ASSAY_U8:
+	case ASSAY_I8:
+		return 1;
+	case ASSAY_F16:
+	case ASSAY_BF16:
+		return 2;
+	case ASSAY_I32:
+	case ASSAY_U32:
+	case ASSAY_F32:
+		return 4;
+	case ASSAY_I64:
+	case ASSAY_F64:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t)
+{
+	uint64_t bytes = assay_dtype_bytes(t->dtype);
+
+	if (t->rank > ASSAY_MAX_RANK)
+		return 0;
+	for (uint32_t i = 0; i < t->rank; i++)
+		if (t->dims[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)t->dims[i], &bytes))
+			return 0;
+	return bytes;
+}
+
+static size_t round_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+/* A copy is [front canary][data][canary up to the stride]; the last copy ends at the guard page. */
+int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), body;
+	int rc = 0;
+
+	*a = (struct assay_arena){ .bytes = o->bytes, .copies = o->copies };
+	a->stride = round_up(o->bytes, ALIGN) + ALIGN;
+	if (__builtin_mul_overflow(a->stride, (size_t)o->copies, &body) || body > SIZE_MAX / 2)
+		return assay_err_set(err, ASSAY_ENOMEM, "%llu copies of %zu bytes do not fit in memory",
+				     (unsigned long long)o->copies, o->bytes);
+	body += ALIGN + o->offset_bytes; /* front canary of the first copy, and the room behind the last */
+	a->map_bytes = round_up(body, page) + 2 * page;
+	a->map = mmap(NULL, a->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (a->map == MAP_FAILED) {
+		a->map = NULL;
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot map %zu bytes: %s", a->map_bytes, strerror(errno));
+	}
+	if (mprotect(a->map, page, PROT_NONE) || mprotect(a->map + a->map_bytes - page, page, PROT_NONE)) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "cannot protect a guard page: %s", strerror(errno));
+		goto out;
+	}
+	/* fewer TLB misses, and fewer ways for page placement to differ from one process to the next */
+	if (body >= HUGE_BYTES)
+		madvise(a->map + page, a->map_bytes - 2 * page, MADV_HUGEPAGE);
+	if (o->topology && o->cpu >= 0)
+		rc = assay_bind_memory(o->topology, a->map + page, a->map_bytes - 2 * page, o->cpu, err);
+	if (rc)
+		goto out;
+	a->base = a->map + a->map_bytes - page - body + ALIGN;
+	if (o->touch)
+		o->touch(o->touch_arg, a->map + page, a->map_bytes - 2 * page);
+	memset(a->map + page, CANARY, a->map_bytes - 2 * page);
+	for (uint64_t i = 0; i < o->copies; i++)
+		memset(assay_arena_copy(a, i), 0, o->bytes);
+	return 0;
+out:
+	assay_arena_release(a);
+	return rc;
+}
+
+void assay_arena_release(struct assay_arena *a)
+{
+	if (a->map)
+		munmap(a->map, a->map_bytes);
+	*a = (struct assay_arena){ 0 };
+}
+
+void *assay_arena_copy(const struct assay_arena *a, uint64_t copy)
+{
+	return a->base + copy * a->stride;
+}
+
+bool assay_arena_intact(const struct assay_arena *a, uint64_t *copy, int64_t *where)
+{
+	for (uint64_t i = 0; i < a->copies; i++) {
+		const unsigned char *data = assay_arena_copy(a, i);
+
+		for (int64_t k = i ? 0 : -(int64_t)ALIGN; k < 0; k++)
+			if (data[k] != CANARY) {
+				*copy = i;
+				*where = k;
+				return false;
+			}
+		for (size_t k = a->bytes; k < a->stride; k++)
+			if (data[k] != CANARY) {
+				*copy = i;
+				*where = (int64_t)k;
+				return false;
+			}
+	}
+	return true;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers of a case: every copy of every tensor between canaries and guard pages, on the right NUMA node, pre-faulted. */
+#ifndef ASSAY_WORKER_CASE_MEMORY_H
+#define ASSAY_WORKER_CASE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/plugin.h"
+
+#include "base/err.h"
+#include "machine/topology.h"
+
+/* All copies of one tensor. Copy i begins at base + i * stride. */
+struct assay_arena {
+	unsigned char *map; /* with the guard pages */
+	size_t map_bytes;
+	unsigned char *base;
+	size_t stride, bytes; /* of a copy, with and without padding */
+	uint64_t copies;
+};
+
+struct assay_arena_options {
+	size_t bytes;
+	uint64_t copies;
+	size_t offset_bytes;                   /* moves all copies down by so much, a multiple of 64 below 4096 */
+	const struct assay_topology *topology; /* NULL: no binding */
+	int cpu;                               /* whose node; -1: leave to first touch */
+	/* writes to every page first, from the threads that will use them; NULL: the caller's thread does */
+	void (*touch)(void *arg, unsigned char *p, size_t bytes);
+	void *touch_arg;
+};
+
+uint64_t assay_dtype_bytes(uint32_t dtype);
+/* Bytes of the elements of @t; 0 for a bad type, a negative dimension or an overflow. */
+uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t);
+
+/* ASSAY_ENOMEM or ASSAY_EUNAVAILABLE (binding refused). Memory is zero and resident. */
+int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err);
+void assay_arena_release(struct assay_arena *a);
+void *assay_arena_copy(const struct assay_arena *a, uint64_t copy);
+/* Were the canaries around all copies left alone? *where gets the offset of the first bad byte from the copy's start. */
+bool assay_arena_intact(const struct assay_arena *a, uint64_t *copy, int64_t *where);
+
+#endif

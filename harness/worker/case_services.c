@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What plugins can call: threads, memory, failure reasons, metrics, the clock. */
+#include "worker/case_services.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct assay_case_alloc {
+	struct assay_case_alloc *next;
+	struct assay_arena arena;
+};
+
+/* now_ns takes no job, and a worker serves one case: its clock is the only state of this file. */
+static const struct assay_clock *service_clock;
+
+static void service_parallel(const struct assay_job *job, assay_parallel_fn fn, void *arg)
+{
+	struct assay_case_job *j = job->host_private;
+
+	assay_pool_run(j->pool, fn, arg);
+}
+
+static void service_barrier(const struct assay_job *job)
+{
+	struct assay_case_job *j = job->host_private;
+
+	assay_pool_barrier(j->pool);
+}
+
+static void *service_alloc(const struct assay_job *job, uint64_t bytes)
+{
+	struct assay_case_job *j = job->host_private;
+	uint64_t limit = j->spec->memory_bytes, used = j->tensor_bytes + j->alloc_bytes;
+	struct assay_case_alloc *a;
+	const struct assay_arena_options o = {
+		.bytes = bytes, .copies = 1, .topology = j->topology, .cpu = j->numa_node < 0 ? -1 : j->cpus[0],
+	};
+
+	if (limit && (used > limit || bytes > limit - used))
+		return NULL;
+	a = calloc(1, sizeof(*a));
+	if (!a || assay_arena_init(&a->arena, &o, NULL)) {
+		free(a);
+		return NULL;
+	}
+	a->next = j->allocs;
+	j->allocs = a;
+	j->alloc_bytes += bytes;
+	if (j->alloc_bytes > j->alloc_peak_bytes)
+		j->alloc_peak_bytes = j->alloc_bytes;
+	return assay_arena_copy(&a->arena, 0);
+}
+
+static void service_release(const struct assay_job *job, void *ptr)
+{
+	struct assay_case_job *j = job->host_private;
+
+	for (struct assay_case_alloc **p = &j->allocs; *p && ptr; p = &(*p)->next) {
+		struct assay_case_alloc *a = *p;
+
+		if (assay_arena_copy(&a->arena, 0) != ptr)
+			continue;
+		*p = a->next;
+		j->alloc_bytes -= a->arena.bytes;
+		assay_arena_release(&a->arena);
+		free(a);
+		return;
+	}
+}
+
+static int service_fail(const struct assay_job *job, const char *fmt, ...)
+{
+	struct assay_case_job *j = job->host_private;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(j->failure, sizeof(j->failure), fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+static void service_metric(const struct assay_job *job, const char *tag, double value)
+{
+	struct assay_case_job *j = job->host_private;
+	bool declared = false;
+
+	for (uint32_t i = 0; i < j->op->n_metrics; i++)
+		declared |= !strcmp(assay_op_metric(j->op, i)->tag, tag);
+	for (unsigned i = 0; i < j->n_metrics; i++)
+		declared &= strcmp(j->metrics[i].tag, tag) != 0;
+	if (!declared || j->n_metrics == ASSAY_JOB_METRICS) {
+		snprintf(j->bad_metric, sizeof(j->bad_metric), "%s", tag);
+		return;
+	}
+	snprintf(j->metrics[j->n_metrics].tag, sizeof(j->metrics[0].tag), "%s", tag);
+	j->metrics[j->n_metrics++].value = value;
+}
+
+static uint64_t service_now_ns(void)
+{
+	return assay_clock_ticks_to_ns(service_clock, assay_clock_ticks(service_clock));
+}
+
+void assay_case_services_init(struct assay_case_job *j)
+{
+	service_clock = &j->spec->clock;
+	j->host = (struct assay_host){
+		.size = sizeof(j->host),
+		.abi_major = ASSAY_ABI_MAJOR,
+		.abi_minor = ASSAY_ABI_MINOR,
+		.parallel = service_parallel,
+		.barrier = service_barrier,
+		.alloc = service_alloc,
+		.release = service_release,
+		.fail = service_fail,
+		.metric = service_metric,
+		.now_ns = service_now_ns,
+	};
+}
+
+void assay_case_services_release(struct assay_case_job *j)
+{
+	while (j->allocs) {
+		struct assay_case_alloc *a = j->allocs;
+
+		j->allocs = a->next;
+		assay_arena_release(&a->arena);
+		free(a);
+	}
+}

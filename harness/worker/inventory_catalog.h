@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building the catalog from the messages of the inventory's child. */
+#ifndef ASSAY_WORKER_INVENTORY_CATALOG_H
+#define ASSAY_WORKER_INVENTORY_CATALOG_H
+
+#include <jansson.h>
+
+#include "model/catalog.h"
+
+/* One more zeroed element at the end of a heap array of *n elements. NULL when out of memory. */
+void *assay_catalog_grow(void **array, size_t *n, size_t size);
+
+/* What was said of plugin @i: its names, ops and variants, or why it was refused. ASSAY_ENOMEM. */
+int assay_catalog_take_plugin(struct assay_catalog *cat, size_t i, const json_t *j, struct assay_err *err);
+/* Variants of composite ops: one for each variant of the op they compose. ASSAY_ENOMEM. */
+int assay_catalog_expand_composites(struct assay_catalog *cat, struct assay_err *err);
+/* What this machine lacks for each variant; @devices as the child lists them. ASSAY_ENOMEM. */
+int assay_catalog_mark_unavailable(struct assay_catalog *cat, const json_t *devices, struct assay_err *err);
+
+#endif

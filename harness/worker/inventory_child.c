@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs plugin code only to ask: what is there, what would this case take. */
+#include "worker/inventory_child.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/case_memory.h"
+#include "worker/plugin_loader.h"
+
+struct child {
+	FILE *in, *out;
+	struct assay_loader loader;
+	struct assay_host_info host;
+};
+
+/* Takes the reference. */
+static void say(struct child *c, json_t *msg)
+{
+	json_dumpf(msg, c->out, JSON_COMPACT);
+	fputc('\n', c->out);
+	fflush(c->out);
+	json_decref(msg);
+}
+
+static json_t *text(const char *s)
+{
+	json_t *j = s ? json_string(s) : NULL; /* NULL when it is not UTF-8 */
+
+	return j ? j : json_null();
+}
+
+/* "abi" of a refused plugin tells the controller what was there. */
+static json_t *refusal(size_t i, const struct assay_err *err)
+{
+	return json_pack("{s:I,s:o,s:i}", "plugin", (json_int_t)i, "error", text(err->text), "code", err->code);
+}
+
+static json_t *describe_axes(const struct assay_op *op)
+{
+	json_t *axes = json_array();
+
+	for (uint32_t i = 0; i < op->n_axes; i++) {
+		const struct assay_axis *a = assay_op_axis(op, i);
+		json_t *symbols = json_array();
+
+		for (const char *const *s = a->symbols; s && *s; s++)
+			json_array_append_new(symbols, text(*s));
+		json_array_append_new(axes, json_pack("{s:o,s:o,s:o,s:I,s:I,s:I}", "name", text(a->name), "help", text(a->help),
+						      "symbols", symbols, "min", (json_int_t)a->min, "max",
+						      (json_int_t)a->max, "def", (json_int_t)a->def));
+	}
+	return axes;
+}
+
+/* Bounds may be infinite, which JSON cannot write: hexadecimal text keeps them, and every bit of the others. */
+static json_t *number(double v)
+{
+	char buf[64];
+
+	snprintf(buf, sizeof(buf), "%a", v);
+	return json_string(buf);
+}
+
+static json_t *describe_op(const struct assay_op *op)
+{
+	json_t *metrics = json_array(), *counters = json_array();
+
+	for (uint32_t i = 0; i < op->n_metrics; i++) {
+		const struct assay_metric_def *m = assay_op_metric(op, i);
+
+		json_array_append_new(metrics, json_pack("{s:o,s:o,s:o,s:i,s:o,s:o}", "tag", text(m->tag), "unit", text(m->unit),
+							 "help", text(m->help), "better", (int)m->better, "lo", number(m->lo),
+							 "hi", number(m->hi)));
+	}
+	for (uint32_t i = 0; i < op->n_counters; i++)
+		json_array_append_new(counters, text(op->counters[i]));
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "name", text(op->name), "help", text(op->help), "axes",
+			 describe_axes(op), "metrics", metrics, "counters", counters, "exact",
+			 (op->flags & ASSAY_OP_EXACT) != 0, "composes", text(op->composes));
+}
+
+static json_t *describe_variant(const struct assay_variant *v)
+{
+	return json_pack("{s:o,s:o,s:o,s:o,s:i,s:b,s:b}", "op", text(v->op), "name", text(v->name), "help", text(v->help),
+			 "needs", text(v->needs), "device", (int)v->device_kind, "one_thread",
+			 (v->flags & ASSAY_VARIANT_ONE_THREAD) != 0, "reference",
+			 (v->flags & ASSAY_VARIANT_REFERENCE) != 0);
+}
+
+static json_t *describe_plugin(size_t i, const struct assay_loaded_plugin *p)
+{
+	json_t *ops = json_array(), *variants = json_array();
+
+	for (uint32_t k = 0; k < p->desc.n_ops; k++)
+		json_array_append_new(ops, describe_op(&p->ops[k]));
+	for (uint32_t k = 0; k < p->desc.n_variants; k++)
+		json_array_append_new(variants, describe_variant(&p->variants[k]));
+	return json_pack("{s:I,s:o,s:o,s:s,s:i,s:i,s:o,s:o}", "plugin", (json_int_t)i, "name", text(p->desc.name), "version",
+			 text(p->desc.version), "build_id", p->file.build_id, "abi_major", (int)p->file.abi_major,
+			 "abi_minor", (int)p->file.abi_minor, "ops", ops, "variants", variants);
+}
+
+static json_t *describe_devices(const struct child *c)
+{
+	json_t *devices = json_array();
+
+	for (size_t i = 0; i < c->loader.n_plugins; i++)
+		for (uint32_t k = 0; k < c->loader.plugins[i].desc.n_devices; k++) {
+			const struct assay_device_ops *d = &c->loader.plugins[i].devices[k];
+			struct assay_reason why = { "" };
+			int count = d->count ? d->count(&why) : 0;
+
+			json_array_append_new(devices, json_pack("{s:o,s:i,s:i,s:o}", "name", text(d->name), "kind",
+								 (int)d->device_kind, "count", count, "reason",
+								 text(why.text)));
+		}
+	return devices;
+}
+
+static void do_load(struct child *c, const json_t *msg)
+{
+	const json_t *host = json_object_get(msg, "host"), *paths = json_object_get(msg, "plugins");
+	size_t i;
+	json_t *path;
+
+	c->host = (struct assay_host_info){
+		.size = sizeof(c->host),
+		.n_cores = (uint32_t)json_integer_value(json_object_get(host, "n_cores")),
+		.l1d_bytes = (uint64_t)json_integer_value(json_object_get(host, "l1d_bytes")),
+		.l2_bytes = (uint64_t)json_integer_value(json_object_get(host, "l2_bytes")),
+		.llc_bytes = (uint64_t)json_integer_value(json_object_get(host, "llc_bytes")),
+		.memory_bytes = (uint64_t)json_integer_value(json_object_get(host, "memory_bytes")),
+	};
+	json_array_foreach((json_t *)paths, i, path) {
+		const char *p = json_string_value(path); /* a part letter and the path */
+		struct assay_err err = { 0 };
+
+		say(c, json_pack("{s:I}", "loading", (json_int_t)i));
+		if (!p)
+			continue; /* the controller has given this one up */
+		if (assay_loader_add(&c->loader, p + 1, (enum assay_plugin_part)*p, &err))
+			say(c, refusal(i, &err));
+		else
+			say(c, describe_plugin(i, &c->loader.plugins[c->loader.n_plugins - 1]));
+	}
+	say(c, json_pack("{s:b,s:o}", "loaded", 1, "devices", describe_devices(c)));
+}
+
+/* Copies that a cold case needs so that its inputs, used in turn, exceed twice the last-level cache. */
+static uint64_t cold_copies(const struct child *c, const struct assay_problem *p)
+{
+	uint64_t inputs = 0, want = 2 * c->host.llc_bytes;
+
+	for (uint32_t i = 0; i < p->n_tensors; i++)
+		if (p->tensors[i].role == ASSAY_INPUT)
+			inputs += assay_tensor_bytes(&p->tensors[i]);
+	return inputs && inputs <= want ? want / inputs + 1 : 1;
+}
+
+static json_t *facts(const struct assay_problem *p, uint64_t copies, const char *unsupported)
+{
+	uint64_t tensors = 0;
+
+	for (uint32_t i = 0; i < p->n_tensors; i++)
+		tensors += assay_tensor_bytes(&p->tensors[i]);
+	return json_pack("{s:b,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "reason", text(unsupported),
+			 "ops", p->cost.ops, "bytes_read", p->cost.bytes_read, "bytes_written", p->cost.bytes_written, "items",
+			 p->cost.items, "item_name", text(p->cost.item_name), "arith", (int)p->cost.arith, "tensor_bytes",
+			 (json_int_t)tensors, "bytes", (json_int_t)(copies * (tensors + p->extra_bytes)), "copies",
+			 (json_int_t)copies);
+}
+
+static bool cost_ok(const struct assay_cost *c)
+{
+	const double v[] = { c->ops, c->bytes_read, c->bytes_written, c->items };
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
+		if (!isfinite(v[i]) || v[i] < 0)
+			return false;
+	return true;
+}
+
+static json_t *do_case(struct child *c, const json_t *q)
+{
+	const struct assay_op *op = assay_loader_op(&c->loader, json_string_value(json_object_get(q, "op")), NULL);
+	struct assay_shape shape = { .size = sizeof(shape), .host = &c->host };
+	struct assay_problem p = { .size = sizeof(p) };
+	struct assay_reason why = { "" };
+	const struct assay_variant *v;
+	const json_t *axes = json_object_get(q, "axes");
+
+	if (!op)
+		return json_pack("{s:s}", "refused", "the op is not loaded");
+	for (size_t i = 0; i < json_array_size(axes) && i < ASSAY_MAX_AXES; i++)
+		shape.axis[i] = json_integer_value(json_array_get(axes, i));
+	shape.n_threads = (uint32_t)json_integer_value(json_object_get(q, "threads"));
+	if (op->describe(&shape, &p, &why))
+		return json_pack("{s:o}", "refused", text(why.text));
+	for (uint32_t i = 0; i < p.n_tensors && i < ASSAY_MAX_TENSORS; i++)
+		if (!p.tensors[i].name || !assay_dtype_bytes(p.tensors[i].dtype))
+			return json_pack("{s:s}", "refused", "the op describes a tensor without a name or a type");
+	if (!cost_ok(&p.cost))
+		return json_pack("{s:s}", "refused", "the op describes a cost that is negative or no number");
+	v = op->composes ? op->driver :
+			   assay_loader_variant(&c->loader, op->name, json_string_value(json_object_get(q, "variant")), NULL);
+	if (v && v->supports && v->supports(&shape, &why))
+		return facts(&p, 1, why.text);
+	return facts(&p, json_is_true(json_object_get(q, "cold")) ? cold_copies(c, &p) : 1, NULL);
+}
+
+int assay_inventory_child(int fd)
+{
+	struct child c = { .in = fdopen(fd, "r"), .out = fdopen(fd, "w") };
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	if (!c.in || !c.out)
+		return 1;
+	while ((n = getline(&line, &cap, c.in)) > 0) {
+		json_t *msg = json_loadb(line, (size_t)n, 0, NULL);
+
+		if (!msg)
+			return 1;
+		if (json_object_get(msg, "plugins"))
+			do_load(&c, msg);
+		else
+			say(&c, do_case(&c, json_object_get(msg, "case")));
+		json_decref(msg);
+	}
+	free(line);
+	return 0;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The page that controller and worker share, and the hand-over of the turn. One side owns the page at a time: `turn` says
+ * which, a futex wakes the other. Everything that varies in how a worker is launched stays outside of it.
+ */
+#ifndef ASSAY_WORKER_PROTOCOL_H
+#define ASSAY_WORKER_PROTOCOL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "assay/plugin.h"
+
+#include "base/err.h"
+#include "machine/clock.h"
+#include "model/result.h"
+
+#define ASSAY_PAGE_MAGIC 0x45474150u /* "PAGE" */
+#define ASSAY_PAGE_VERSION 1u
+#define ASSAY_PAGE_SAMPLES 4096
+#define ASSAY_PAGE_METRICS 64
+#define ASSAY_PAGE_CPUS 1024
+#define ASSAY_PAGE_PATHS 65536
+#define ASSAY_PAGE_WINDOW 65536
+
+enum assay_turn {
+	ASSAY_TURN_CONTROLLER = 0,
+	ASSAY_TURN_WORKER = 1,
+};
+
+enum assay_command {
+	ASSAY_CMD_NONE,
+	ASSAY_CMD_PREPARE, /* load, pin, allocate, fill, prepare the variant */
+	ASSAY_CMD_VERIFY,  /* poison the outputs, run, compare with the oracle */
+	ASSAY_CMD_SAMPLE,  /* `count` samples of `iterations` */
+	ASSAY_CMD_PAIR,    /* `count` blocks of four samples, in turn with the partner */
+	ASSAY_CMD_RECHECK, /* after the last sample: timed outputs, guards and inputs */
+	ASSAY_CMD_OUTPUT,  /* a window of the outputs, from byte `iterations` on */
+	ASSAY_CMD_REPORT,  /* metrics and counters of the op */
+	ASSAY_CMD_FINISH,  /* release everything and exit */
+};
+
+/* What the worker is doing, so that a death can be placed. */
+enum assay_phase {
+	ASSAY_PHASE_START,
+	ASSAY_PHASE_LOAD,
+	ASSAY_PHASE_ALLOCATE,
+	ASSAY_PHASE_FILL,
+	ASSAY_PHASE_PREPARE,
+	ASSAY_PHASE_RUN,
+	ASSAY_PHASE_CHECK,
+	ASSAY_PHASE_REPORT,
+	ASSAY_PHASE_RELEASE,
+	ASSAY_PHASE_IDLE,
+	ASSAY_N_PHASES,
+};
+
+const char *assay_phase_name(enum assay_phase p);
+
+/* What to measure; written once, before the worker starts. */
+struct assay_worker_spec {
+	char op[ASSAY_NAME_MAX];
+	char variant[ASSAY_NAME_MAX];
+	int64_t axis[ASSAY_MAX_AXES];
+	uint32_t n_axes;
+	uint32_t n_threads;
+	int32_t cpus[ASSAY_PAGE_CPUS];
+	uint64_t copies;
+	uint64_t seed;
+	uint64_t memory_bytes; /* 0: no limit */
+	uint64_t layout_seed;  /* moves buffers and the stack about; 0: all aligned the same way */
+	struct assay_clock clock;
+	struct assay_host_info host;
+	char plugins[ASSAY_PAGE_PATHS]; /* a part letter and a path each, ended by a newline: see enum assay_plugin_part */
+};
+
+struct assay_page_metric {
+	char tag[ASSAY_METRIC_TAG_MAX];
+	double value;
+};
+
+struct assay_page_count {
+	char name[ASSAY_NAME_MAX];
+	uint64_t value;
+};
+
+/* The worker's answer to a command. */
+struct assay_worker_reply {
+	int32_t status; /* enum assay_status: OK, or WRONG, FAILED, SKIPPED with the reason */
+	char reason[512];
+
+	/* PREPARE */
+	int32_t cpus[ASSAY_PAGE_CPUS]; /* read back */
+	int32_t numa_node;
+	uint64_t prepare_ns;           /* of the variant's prepare, all copies */
+	uint64_t prepare_bytes;        /* what it took with host->alloc */
+	uint64_t op_bytes;             /* tensors of all copies, and what the op took with host->alloc */
+	char code_hash[ASSAY_DIGEST_LEN + 1];
+
+	/* VERIFY, RECHECK */
+	double max_rel_err;
+	char digest[ASSAY_DIGEST_LEN + 1];
+
+	/* SAMPLE */
+	uint32_t n_samples;
+	struct assay_sample samples[ASSAY_PAGE_SAMPLES];
+
+	/* OUTPUT */
+	uint64_t output_bytes; /* of all outputs together */
+	uint32_t window_bytes;
+	char output_name[ASSAY_NAME_MAX]; /* the tensor in which the window begins */
+	uint64_t element;                 /* of it, and where the element begins in all outputs */
+	uint64_t element_at;
+	uint32_t element_bytes;
+	unsigned char window[ASSAY_PAGE_WINDOW];
+
+	/* REPORT */
+	uint32_t n_metrics, n_counts;
+	struct assay_page_metric metrics[ASSAY_PAGE_METRICS];
+	struct assay_page_count counts[ASSAY_PAGE_METRICS];
+	uint64_t rss_peak_bytes;
+};
+
+struct assay_page {
+	uint32_t magic, version, size;
+	_Atomic uint32_t turn;    /* enum assay_turn; the futex */
+	_Atomic uint32_t phase;   /* enum assay_phase */
+	uint32_t command;         /* enum assay_command */
+	uint64_t iterations;
+	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
+	uint32_t count;
+	uint64_t order_seed;       /* PAIR: draws ABBA or BAAB for every block */
+	struct assay_worker_spec spec;
+	struct assay_worker_reply reply;
+};
+
+/* Two partners hand the turn over between them, without the controller. */
+struct assay_pair_turn {
+	_Atomic uint32_t slot;  /* the futex: number of the sample that may be taken; ASSAY_PAIR_WAITING: not both are there */
+	_Atomic uint32_t ready;
+};
+#define ASSAY_PAIR_WAITING UINT32_MAX
+
+/* Everything that a controller shares with the one or two workers it drives together. */
+struct assay_shared {
+	struct assay_pair_turn pair;
+	struct assay_page page[2];
+};
+
+/* In an anonymous file; *fd is to be inherited by the workers and closed afterwards by the caller. */
+int assay_shared_create(struct assay_shared **shared, int *fd, struct assay_err *err);
+/* The worker's view. ASSAY_EABI when magic, version or size differ. */
+int assay_shared_attach(struct assay_shared **shared, int fd, struct assay_err *err);
+void assay_shared_unmap(struct assay_shared *shared);
+
+/* Whose sample is number @slot of a block-wise ABBA or BAAB order? 0 or 1. */
+unsigned assay_pair_owner(uint64_t order_seed, uint32_t slot);
+/* Tell the partner that slot @slot may begin. */
+void assay_pair_give(struct assay_pair_turn *pair, uint32_t slot);
+/* Sleep until @slot may begin. */
+void assay_pair_wait(struct assay_pair_turn *pair, uint32_t slot);
+
+/* Give the turn to the other side and wake it. */
+void assay_page_give(struct assay_page *page, enum assay_turn to);
+/* Wait until it is @mine or @timeout_ns have passed (0: for ever); true when it is. */
+bool assay_page_wait(struct assay_page *page, enum assay_turn mine, uint64_t timeout_ns);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A fork-join pool. A region starts when `generation` changes and ends when `pending` reaches zero. Threads spin for some
+ * tens of microseconds, the distance between two regions of one kernel, then sleep on a futex, so that an idle pool
+ * leaves its cores to whoever has the turn.
+ */
+#include "worker/thread_pool.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SPINS 4000
+#define CACHE_LINE 64
+
+struct pool_thread {
+	struct assay_pool *pool;
+	uint32_t tid;
+	int cpu, bound;
+	pthread_t handle;
+	bool started;
+	struct assay_err err;
+};
+
+/* Words that different threads write live on lines of their own. */
+struct assay_pool {
+	_Alignas(CACHE_LINE) _Atomic uint32_t generation;
+	_Alignas(CACHE_LINE) _Atomic uint32_t pending;
+	_Alignas(CACHE_LINE) _Atomic uint32_t arrived;
+	_Alignas(CACHE_LINE) _Atomic uint32_t barrier_round;
+	_Alignas(CACHE_LINE) _Atomic uint32_t sleepers;
+	_Atomic bool parked; /* do not spin for the next region */
+	_Alignas(CACHE_LINE) assay_parallel_fn fn;
+	void *arg;
+	uint32_t n;
+	bool stop;
+	const struct assay_topology *topology;
+	struct pool_thread *threads; /* n - 1; entry i is thread i + 1 */
+};
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/*
+ * Wake whoever sleeps on @word, which was just changed. The system call is spared while all spin: a sleeper counts itself
+ * before it looks at the word a last time, so either it sees the change or it is seen here (both orders are seq_cst).
+ */
+static void wake_all(struct assay_pool *p, _Atomic uint32_t *word)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&p->sleepers, memory_order_seq_cst))
+		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Until *word is not @old. */
+static void wait_change(struct assay_pool *p, _Atomic uint32_t *word, uint32_t old)
+{
+	for (;;) {
+		for (int i = 0; i < SPINS && !atomic_load_explicit(&p->parked, memory_order_relaxed); i++) {
+			if (atomic_load_explicit(word, memory_order_acquire) != old)
+				return;
+			relax();
+		}
+		if (atomic_load_explicit(word, memory_order_acquire) != old)
+			return;
+		atomic_fetch_add_explicit(&p->sleepers, 1, memory_order_seq_cst);
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+		atomic_fetch_sub_explicit(&p->sleepers, 1, memory_order_seq_cst);
+	}
+}
+
+static void *thread_main(void *arg)
+{
+	struct pool_thread *t = arg;
+	struct assay_pool *p = t->pool;
+	uint32_t seen = 0;
+
+	if (!assay_bind_thread(p->topology, t->cpu, &t->err))
+		t->bound = assay_bind_current_cpu();
+	for (;;) {
+		/* the first region that a thread takes part in reports that it is bound */
+		if (atomic_fetch_sub_explicit(&p->pending, 1, memory_order_acq_rel) == 1)
+			wake_all(p, &p->pending);
+		wait_change(p, &p->generation, seen);
+		seen++;
+		if (p->stop)
+			return NULL;
+		p->fn(p->arg, t->tid, p->n);
+	}
+}
+
+static void wait_pending(struct assay_pool *p)
+{
+	uint32_t left;
+
+	while ((left = atomic_load_explicit(&p->pending, memory_order_acquire)) != 0)
+		wait_change(p, &p->pending, left);
+}
+
+int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, const int *cpus, uint32_t n, int *bound,
+		   struct assay_err *err)
+{
+	struct assay_pool *p;
+	int rc;
+
+	rc = assay_bind_thread(t, cpus[0], err);
+	if (rc)
+		return rc;
+	bound[0] = assay_bind_current_cpu();
+	p = aligned_alloc(CACHE_LINE, (sizeof(*p) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+	if (!p)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the thread pool");
+	memset(p, 0, sizeof(*p));
+	p->n = n;
+	p->topology = t;
+	p->threads = calloc(n, sizeof(*p->threads));
+	if (!p->threads) {
+		free(p);
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the thread pool");
+	}
+	atomic_store(&p->pending, n - 1);
+	for (uint32_t i = 1; i < n; i++) {
+		struct pool_thread *th = &p->threads[i - 1];
+
+		*th = (struct pool_thread){ .pool = p, .tid = i, .cpu = cpus[i] };
+		rc = pthread_create(&th->handle, NULL, thread_main, th);
+		if (rc) {
+			atomic_fetch_sub(&p->pending, n - i);
+			rc = assay_err_set(err, ASSAY_EWORKER, "cannot start thread %u of %u: %s", i, n, strerror(rc));
+			break;
+		}
+		th->started = true;
+	}
+	wait_pending(p);
+	for (uint32_t i = 1; i < n && !rc; i++) {
+		if (p->threads[i - 1].err.code)
+			rc = assay_err_set(err, p->threads[i - 1].err.code, "%s", p->threads[i - 1].err.text);
+		bound[i] = p->threads[i - 1].bound;
+	}
+	if (rc) {
+		assay_pool_free(p);
+		return rc;
+	}
+	*pool = p;
+	return 0;
+}
+
+void assay_pool_free(struct assay_pool *pool)
+{
+	if (!pool)
+		return;
+	pool->stop = true;
+	atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
+	wake_all(pool, &pool->generation);
+	for (uint32_t i = 1; i < pool->n; i++)
+		if (pool->threads[i - 1].started)
+			pthread_join(pool->threads[i - 1].handle, NULL);
+	free(pool->threads);
+	free(pool);
+}
+
+void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg)
+{
+	if (pool->n == 1) {
+		fn(arg, 0, 1);
+		return;
+	}
+	pool->fn = fn;
+	pool->arg = arg;
+	atomic_store_explicit(&pool->parked, false, memory_order_relaxed);
+	atomic_store_explicit(&pool->pending, pool->n - 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
+	wake_all(pool, &pool->generation);
+	fn(arg, 0, pool->n);
+	wait_pending(pool);
+}
+
+void assay_pool_park(struct assay_pool *pool)
+{
+	atomic_store_explicit(&pool->parked, true, memory_order_relaxed);
+	while (atomic_load_explicit(&pool->sleepers, memory_order_seq_cst) != pool->n - 1)
+		relax();
+}
+
+void assay_pool_barrier(struct assay_pool *pool)
+{
+	uint32_t round = atomic_load_explicit(&pool->barrier_round, memory_order_acquire);
+
+	if (pool->n == 1)
+		return;
+	if (atomic_fetch_add_explicit(&pool->arrived, 1, memory_order_acq_rel) + 1 == pool->n) {
+		atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
+		atomic_fetch_add_explicit(&pool->barrier_round, 1, memory_order_release);
+		wake_all(pool, &pool->barrier_round);
+		return;
+	}
+	wait_change(pool, &pool->barrier_round, round);
+}

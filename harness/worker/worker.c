@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starting and watching a worker. While it has the turn, the controller wakes a few times a second to see whether it died,
+ * ran out of time, took too much memory, or the user wants to stop.
+ */
+#include "worker/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "worker/plugin_loader.h"
+#include "worker/worker_main.h"
+
+#define SLICE_NS 20000000u
+
+struct assay_worker {
+	struct assay_shared *shared; /* unmapped by the worker with index 0 */
+	struct assay_page *page;
+	unsigned index;
+	enum assay_command command;
+	struct assay_process process;
+	uint64_t deadline_ns, timeout_ns, memory_bytes;
+	const volatile sig_atomic_t *interrupted;
+};
+
+uint64_t assay_worker_monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_options *o, struct assay_err *err)
+{
+	const struct assay_case *c = o->c;
+	size_t at = 0;
+
+	memcpy(s->op, c->op, sizeof(s->op));
+	memcpy(s->variant, c->variant, sizeof(s->variant));
+	for (unsigned i = 0; i < c->n_axes; i++)
+		s->axis[i] = c->axes[i].value;
+	s->n_axes = c->n_axes;
+	if (c->threads > ASSAY_PAGE_CPUS)
+		return assay_err_set(err, ASSAY_ELIMIT, "%u threads asked, %d are possible", c->threads, ASSAY_PAGE_CPUS);
+	s->n_threads = c->threads;
+	for (unsigned i = 0; i < c->threads; i++)
+		s->cpus[i] = o->cpus[i];
+	s->copies = o->copies;
+	s->seed = o->seed;
+	s->layout_seed = o->layout_seed;
+	s->memory_bytes = c->memory_bytes;
+	s->clock = *o->clock;
+	s->host = *o->host;
+	for (size_t i = 0; i < o->plugins->n; i++) {
+		int n = snprintf(s->plugins + at, sizeof(s->plugins) - at, "%c%s\n", o->parts ? o->parts[i] : ASSAY_PART_ALL,
+				 o->plugins->v[i]);
+
+		if (n < 0 || (size_t)n >= sizeof(s->plugins) - at)
+			return assay_err_set(err, ASSAY_ELIMIT, "the paths of the plugins take more than %zu bytes",
+					     sizeof(s->plugins));
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+static int start(struct assay_worker **out, struct assay_shared *shared, int fd, unsigned index,
+		 const struct assay_worker_options *o, struct assay_err *err)
+{
+	struct assay_worker *w = calloc(1, sizeof(*w));
+	char number[16];
+	const char *argv[] = { "/proc/self/exe", ASSAY_WORKER_COMMAND, number, index ? "1" : "0", NULL };
+	const struct assay_process_options po = { .argv = argv, .keep_fd = fd, .stdout_fd = STDERR_FILENO, .stderr_fd = -1 };
+	int rc;
+
+	if (!w)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a worker");
+	snprintf(number, sizeof(number), "%d", fd);
+	w->process.pidfd = -1;
+	w->shared = shared;
+	w->page = &shared->page[index];
+	w->index = index;
+	w->deadline_ns = o->deadline_ns;
+	w->timeout_ns = o->c->timeout_ns;
+	w->memory_bytes = o->c->memory_bytes;
+	w->interrupted = o->interrupted;
+	rc = fill_spec(&w->page->spec, o, err);
+	if (!rc)
+		rc = assay_process_start(&w->process, &po, err);
+	if (rc) {
+		free(w);
+		return rc;
+	}
+	*out = w;
+	return 0;
+}
+
+int assay_worker_start(struct assay_worker **w, const struct assay_worker_options *o, struct assay_err *err)
+{
+	struct assay_shared *shared;
+	int fd, rc;
+
+	rc = assay_shared_create(&shared, &fd, err);
+	if (rc)
+		return rc;
+	rc = start(w, shared, fd, 0, o, err);
+	close(fd);
+	if (rc)
+		assay_shared_unmap(shared);
+	return rc;
+}
+
+int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker_options o[2], struct assay_err *err)
+{
+	struct assay_shared *shared;
+	int fd, rc;
+
+	rc = assay_shared_create(&shared, &fd, err);
+	if (rc)
+		return rc;
+	rc = start(&w[0], shared, fd, 0, &o[0], err);
+	if (rc) {
+		assay_shared_unmap(shared);
+	} else {
+		rc = start(&w[1], shared, fd, 1, &o[1], err);
+		if (rc)
+			assay_worker_free(w[0]);
+	}
+	close(fd);
+	return rc;
+}
+
+void assay_worker_free(struct assay_worker *w)
+{
+	if (!w)
+		return;
+	if (w->process.pid)
+		assay_process_kill(&w->process);
+	if (!w->index)
+		assay_shared_unmap(w->shared);
+	free(w);
+}
+
+static void ended(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
+{
+	enum assay_phase phase = (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
+	char how[128];
+
+	assay_process_describe(&w->process, how, sizeof(how));
+	*status = ASSAY_STATUS_CRASHED;
+	snprintf(reason, size, "%s while %s", how, assay_phase_name(phase));
+}
+
+/* Time or memory used up? Then the worker is killed and *status says so. */
+static bool over_limit(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
+{
+	enum assay_phase phase = (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
+	uint64_t rss = w->memory_bytes ? assay_process_rss_bytes(&w->process) : 0;
+
+	if (assay_worker_monotonic_ns() > w->deadline_ns) {
+		*status = ASSAY_STATUS_TIMEOUT;
+		snprintf(reason, size, "not done after %.3g s (while %s)", (double)w->timeout_ns * 1e-9,
+			 assay_phase_name(phase));
+	} else if (w->memory_bytes && rss > w->memory_bytes) {
+		*status = ASSAY_STATUS_FAILED;
+		snprintf(reason, size, "took %.1f MiB while %s, the memory limit is %.1f MiB", (double)rss / 1048576,
+			 assay_phase_name(phase), (double)w->memory_bytes / 1048576);
+	} else {
+		return false;
+	}
+	assay_process_kill(&w->process);
+	return true;
+}
+
+void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args)
+{
+	static const struct assay_worker_args none;
+
+	if (!args)
+		args = &none;
+	if (cmd == ASSAY_CMD_PAIR && !w->index) { /* the partner, with index 1, begins after this */
+		atomic_store(&w->shared->pair.ready, 0);
+		atomic_store(&w->shared->pair.slot, ASSAY_PAIR_WAITING);
+	}
+	w->command = cmd;
+	w->page->command = cmd;
+	w->page->iterations = args->iterations;
+	w->page->extra_iterations = args->extra_iterations;
+	w->page->count = args->count;
+	w->page->order_seed = args->order_seed;
+	assay_page_give(w->page, ASSAY_TURN_WORKER);
+}
+
+int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
+		     size_t size, struct assay_err *err)
+{
+	while (!assay_page_wait(w->page, ASSAY_TURN_CONTROLLER, SLICE_NS)) {
+		if (w->interrupted && *w->interrupted)
+			return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+		if (assay_process_ended(&w->process)) {
+			ended(w, status, reason, size);
+			return 0;
+		}
+		if (over_limit(w, status, reason, size))
+			return 0;
+		if (partner && assay_process_ended(&partner->process)) {
+			*status = ASSAY_STATUS_FAILED;
+			snprintf(reason, size, "the other side of the pair ended");
+			assay_process_kill(&w->process);
+			return 0;
+		}
+	}
+	*status = w->page->reply.status >= 0 && w->page->reply.status < ASSAY_N_STATUS ?
+			  (enum assay_status)w->page->reply.status : ASSAY_STATUS_FAILED;
+	snprintf(reason, size, "%s", w->page->reply.reason);
+	if (w->command == ASSAY_CMD_FINISH && !assay_process_wait(&w->process, 5000000000u)) {
+		*status = ASSAY_STATUS_FAILED;
+		snprintf(reason, size, "the worker did not end after its last command");
+	} else if (w->command == ASSAY_CMD_FINISH && w->process.status) {
+		ended(w, status, reason, size);
+	}
+	return 0;
+}
+
+int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
+		      enum assay_status *status, char *reason, size_t size, struct assay_err *err)
+{
+	assay_worker_begin(w, cmd, args);
+	return assay_worker_end(w, NULL, status, reason, size, err);
+}
+
+const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w)
+{
+	return &w->page->reply;
+}
+
+pid_t assay_worker_pid(const struct assay_worker *w)
+{
+	return w->process.pid;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The controller's handle on a worker: start, command, and what became of it. */
+#ifndef ASSAY_WORKER_WORKER_H
+#define ASSAY_WORKER_WORKER_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "base/text.h"
+#include "worker/protocol.h"
+
+struct assay_worker;
+
+struct assay_worker_options {
+	const struct assay_strings *plugins;
+	const char *parts;    /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
+	const struct assay_case *c;
+	uint64_t copies;
+	const int *cpus;      /* one a thread */
+	uint64_t seed;
+	uint64_t layout_seed; /* 0: buffers and stack where they always are */
+	const struct assay_clock *clock;
+	const struct assay_host_info *host;
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
+	const volatile sig_atomic_t *interrupted;
+};
+
+/* Start the process; nothing of the plugins runs yet. */
+int assay_worker_start(struct assay_worker **w, const struct assay_worker_options *o, struct assay_err *err);
+/* Start two that can take turns (ASSAY_CMD_PAIR). On error neither runs. */
+int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker_options o[2], struct assay_err *err);
+/* Kills it if it still runs. */
+void assay_worker_free(struct assay_worker *w);
+
+/* Numbers that go with a command; what a command does not use is ignored. */
+struct assay_worker_args {
+	uint64_t iterations, extra_iterations;
+	uint32_t count;
+	uint64_t order_seed;
+};
+
+/*
+ * Give @cmd and wait for the answer. 0 and *status, *reason for whatever the worker or its end says (then it is gone, and only
+ * free may follow, unless status is OK). ASSAY_EINTERRUPTED when the user asked to stop.
+ */
+int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
+		      enum assay_status *status, char *reason, size_t size, struct assay_err *err);
+/* The two halves of it, to have two workers busy at once. @partner dies with @w's hopes: NULL, or whoever w waits for. */
+void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args);
+int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
+		     size_t size, struct assay_err *err);
+/* The last answer; valid until the next call. */
+const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);
+pid_t assay_worker_pid(const struct assay_worker *w);
+uint64_t assay_worker_monotonic_ns(void);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker process: takes commands from the shared page, drives one case, answers. Never prints; its words go to the page. */
+#include "worker/worker_main.h"
+
+#include <alloca.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "counters/os_events.h"
+#include "machine/disturbance.h"
+#include "worker/case_services.h"
+#include "worker/code_hash.h"
+#include "worker/inventory_child.h"
+#include "worker/protocol.h"
+
+/* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
+#define POLL_INTERVAL_NS 10000000u
+
+struct worker {
+	struct assay_shared *shared;
+	struct assay_page *page;
+	unsigned index;                 /* which of the two pages, and which side of a pair */
+	struct assay_case_job job;
+	uint64_t iterations;            /* of the last sample */
+	char digest[ASSAY_DIGEST_LEN + 1];
+	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
+	struct assay_disturbance host;
+	uint64_t polled_ns;
+	uint32_t poll_first;            /* first sample since the last poll */
+};
+
+static uint64_t now_ns(const struct worker *w)
+{
+	const struct assay_clock *c = &w->page->spec.clock;
+
+	return assay_clock_ticks_to_ns(c, assay_clock_ticks(c));
+}
+
+/* Of a variant; where its code cannot be told from the rest, of the whole plugin. */
+static struct assay_digest variant_hash(const struct assay_loaded_plugin *p, const struct assay_variant *v)
+{
+	const void *const entries[ASSAY_CODE_ENTRIES] = {
+		(const void *)(uintptr_t)v->run,
+		(const void *)(uintptr_t)v->prepare,
+		(const void *)(uintptr_t)v->release,
+		(const void *)(uintptr_t)v->supports,
+	};
+	struct assay_digest d;
+
+	return assay_code_hash(p->path, p->dl, entries, &d, NULL) ? p->file.code : d;
+}
+
+/* Of all code that is timed: a composite op's driver is, besides the variant that it runs on. */
+static struct assay_digest code_hash(const struct assay_case_job *j)
+{
+	struct assay_digest d[2];
+	size_t plugin;
+
+	if (!j->kernel)
+		return variant_hash(j->code, j->variant);
+	d[0] = variant_hash(j->code, j->kernel);
+	assay_loader_op(&j->loader, j->op->name, &plugin);
+	d[1] = variant_hash(&j->loader.plugins[plugin], j->variant);
+	return assay_hash(d, sizeof(d));
+}
+
+static struct assay_outcome do_prepare(struct worker *w)
+{
+	struct assay_worker_reply *r = &w->page->reply;
+	struct assay_outcome out = assay_case_job_init(&w->job, &w->page->spec, &w->page->phase);
+
+	for (uint32_t i = 0; i < w->page->spec.n_threads; i++)
+		r->cpus[i] = w->job.cpus[i];
+	r->numa_node = w->job.numa_node;
+	r->prepare_ns = w->job.prepare_ns;
+	r->prepare_bytes = w->job.prepare_bytes;
+	r->op_bytes = w->job.tensor_bytes + w->job.alloc_bytes - w->job.prepare_bytes;
+	if (w->job.code)
+		memcpy(r->code_hash, code_hash(&w->job).hex, sizeof(r->code_hash));
+	return out;
+}
+
+/* Poison, run every copy that a sample of @iterations reaches, compare one with the oracle and the others with that one. */
+static struct assay_outcome run_and_check(struct worker *w, uint64_t iterations)
+{
+	struct assay_worker_reply *r = &w->page->reply;
+	struct assay_case_job *j = &w->job;
+	uint64_t ns, n = iterations < j->n_jobs ? iterations : j->n_jobs;
+	struct assay_outcome out;
+
+	out = assay_case_job_poison(j);
+	if (out.status != ASSAY_STATUS_OK)
+		return out;
+	j->next_copy = 0;
+	out = assay_case_job_time(j, iterations, &ns);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_intact(j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_check(j, 0, &r->max_rel_err, r->digest);
+	for (uint64_t c = 1; c < n && out.status == ASSAY_STATUS_OK; c++) {
+		char own[ASSAY_DIGEST_LEN + 1], first[ASSAY_DIGEST_LEN + 1];
+		double err = -1;
+
+		out = assay_case_job_fetch(j, c);
+		if (out.status != ASSAY_STATUS_OK)
+			break;
+		assay_case_job_digest(j, c, own);
+		assay_case_job_digest(j, 0, first);
+		if (strcmp(own, first))
+			out = assay_case_job_check(j, c, &err, own);
+		if (err > r->max_rel_err)
+			r->max_rel_err = err;
+	}
+	return out;
+}
+
+static struct assay_outcome do_verify(struct worker *w)
+{
+	struct assay_outcome out = run_and_check(w, w->job.n_jobs);
+
+	memcpy(w->digest, w->page->reply.digest, sizeof(w->digest));
+	return out;
+}
+
+/* The outputs as the last sample left them, then once more from poison through the timed loop. */
+static struct assay_outcome do_recheck(struct worker *w)
+{
+	struct assay_case_job *j = &w->job;
+	struct assay_outcome out = assay_case_job_intact(j);
+	uint64_t last = (j->next_copy + j->n_jobs - 1) % j->n_jobs;
+	char digest[ASSAY_DIGEST_LEN + 1];
+	double err = -1;
+
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_check(j, last, &err, digest);
+	if (out.status != ASSAY_STATUS_OK)
+		return out;
+	out = run_and_check(w, w->iterations ? w->iterations : 1);
+	if (err > w->page->reply.max_rel_err)
+		w->page->reply.max_rel_err = err;
+	if (out.status == ASSAY_STATUS_OK && strcmp(w->digest, w->page->reply.digest))
+		out = assay_outcome_set(ASSAY_STATUS_WRONG, "output changed between the first run (%.8s…) and the last (%.8s…)",
+					w->digest, w->page->reply.digest);
+	return out;
+}
+
+static void begin_watch(struct worker *w)
+{
+	assay_disturbance_begin(&w->host, "", w->job.cpus, w->page->spec.n_threads);
+	w->polled_ns = now_ns(w);
+	w->poll_first = 0;
+}
+
+/* Spread what the host shows over the samples since it was last asked. */
+static void watch(struct worker *w, uint32_t upto)
+{
+	struct assay_worker_reply *r = &w->page->reply;
+	uint64_t t = now_ns(w);
+	uint32_t flags, ticks;
+
+	if (t - w->polled_ns < POLL_INTERVAL_NS)
+		return;
+	flags = assay_disturbance_poll(&w->host, &ticks);
+	for (uint32_t i = w->poll_first; i < upto; i++) {
+		r->samples[i].flags |= flags;
+		r->samples[i].steal_ticks = ticks;
+	}
+	w->polled_ns = t;
+	w->poll_first = upto;
+}
+
+/* Counts of every thread of the pool, taken by the thread itself. */
+static void read_counts(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	struct assay_os_counts *counts = arg;
+
+	(void)n_threads;
+	assay_os_counts_read(&counts[tid]);
+}
+
+static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s)
+{
+	struct assay_os_counts sum = { 0 };
+	struct assay_outcome out;
+
+	*s = (struct assay_sample){ .iterations = w->page->iterations };
+	assay_pool_run(w->job.pool, read_counts, w->before);
+	out = assay_case_job_time(&w->job, w->page->iterations + w->page->extra_iterations, &s->ns);
+	assay_pool_run(w->job.pool, read_counts, w->after);
+	for (uint32_t i = 0; i < w->page->spec.n_threads; i++) {
+		struct assay_os_counts d = assay_os_counts_between(&w->before[i], &w->after[i]);
+
+		assay_os_counts_add(&sum, &d);
+		if (w->after[i].cpu >= 0 && w->after[i].cpu != w->job.cpus[i])
+			s->flags |= ASSAY_DISTURB_MIGRATION;
+	}
+	s->switches = (uint32_t)sum.involuntary_switches;
+	s->faults = (uint32_t)(sum.minor_faults + sum.major_faults);
+	if (s->switches)
+		s->flags |= ASSAY_DISTURB_SWITCH;
+	if (s->faults)
+		s->flags |= ASSAY_DISTURB_FAULT;
+	return out;
+}
+
+static struct assay_outcome do_sample(struct worker *w)
+{
+	struct assay_page *p = w->page;
+	uint32_t count = p->count < ASSAY_PAGE_SAMPLES ? p->count : ASSAY_PAGE_SAMPLES;
+	struct assay_outcome out = assay_outcome_ok();
+	uint64_t ns;
+
+	w->iterations = p->iterations;
+	begin_watch(w);
+	p->reply.n_samples = 0;
+	/* the hand-over let the pool fall asleep and the caches cool: one untimed call, but cold cases want them cold */
+	if (w->job.n_jobs == 1)
+		out = assay_case_job_time(&w->job, 1, &ns);
+	for (uint32_t i = 0; i < count && out.status == ASSAY_STATUS_OK; i++) {
+		out = take_sample(w, &p->reply.samples[i]);
+		if (out.status == ASSAY_STATUS_OK)
+			p->reply.n_samples = i + 1;
+		watch(w, i + 1);
+	}
+	return out;
+}
+
+/* VmHWM, since ru_maxrss goes on counting from the parent across exec. */
+static uint64_t rss_peak_bytes(void)
+{
+	unsigned long long kib = 0;
+	char *status = NULL;
+	const char *at;
+	size_t len;
+
+	if (assay_file_read("/proc/self/status", &status, &len, NULL))
+		return 0;
+	at = strstr(status, "VmHWM:");
+	if (at)
+		kib = strtoull(at + strlen("VmHWM:"), NULL, 10);
+	free(status);
+	return kib * 1024;
+}
+
+/*
+ * Take turns with the partner, sample by sample. Whoever has the turn does one untimed call after a hand-over, since the
+ * partner has had the caches; then its pool sleeps, so that nothing of it runs while the partner measures.
+ */
+static struct assay_outcome do_pair(struct worker *w)
+{
+	struct assay_page *p = w->page;
+	struct assay_pair_turn *pair = &w->shared->pair;
+	uint32_t slots = 4 * (p->count < ASSAY_PAGE_SAMPLES / 2 ? p->count : ASSAY_PAGE_SAMPLES / 2), last = UINT32_MAX;
+	struct assay_outcome out = assay_outcome_ok();
+	uint64_t ns;
+
+	w->iterations = p->iterations;
+	begin_watch(w);
+	p->reply.n_samples = 0;
+	if (atomic_fetch_add(&pair->ready, 1) == 1)
+		assay_pair_give(pair, 0);
+	for (uint32_t slot = 0; slot < slots; slot++) {
+		if (assay_pair_owner(p->order_seed, slot) != w->index)
+			continue;
+		assay_pair_wait(pair, slot);
+		if (last + 1 != slot && w->job.n_jobs == 1 && out.status == ASSAY_STATUS_OK)
+			out = assay_case_job_time(&w->job, 1, &ns);
+		/* a side that failed keeps handing over, so that its partner comes to its end */
+		if (out.status == ASSAY_STATUS_OK)
+			out = take_sample(w, &p->reply.samples[p->reply.n_samples]);
+		if (out.status == ASSAY_STATUS_OK)
+			watch(w, ++p->reply.n_samples);
+		last = slot;
+		assay_pool_park(w->job.pool);
+		assay_pair_give(pair, slot + 1);
+	}
+	return out;
+}
+
+static struct assay_outcome do_output(struct worker *w)
+{
+	struct assay_outcome out = assay_case_job_fetch(&w->job, 0);
+
+	assay_case_job_output(&w->job, w->page->iterations, &w->page->reply);
+	return out;
+}
+
+static struct assay_outcome do_report(struct worker *w)
+{
+	struct assay_worker_reply *r = &w->page->reply;
+	struct assay_case_job *j = &w->job;
+	struct assay_outcome out = assay_case_job_report(j);
+
+	r->n_metrics = j->n_metrics;
+	memcpy(r->metrics, j->metrics, sizeof(r->metrics));
+	for (r->n_counts = 0; r->n_counts < j->op->n_counters && r->n_counts < ASSAY_PAGE_METRICS; r->n_counts++) {
+		struct assay_page_count *c = &r->counts[r->n_counts];
+
+		snprintf(c->name, sizeof(c->name), "%s", j->op->counters[r->n_counts]);
+		c->value = __atomic_load_n(&j->counters[r->n_counts], __ATOMIC_RELAXED);
+	}
+	r->rss_peak_bytes = rss_peak_bytes();
+	return out;
+}
+
+static struct assay_outcome obey(struct worker *w)
+{
+	switch ((enum assay_command)w->page->command) {
+	case ASSAY_CMD_PREPARE:
+		return do_prepare(w);
+	case ASSAY_CMD_VERIFY:
+		return do_verify(w);
+	case ASSAY_CMD_SAMPLE:
+		return do_sample(w);
+	case ASSAY_CMD_PAIR:
+		return do_pair(w);
+	case ASSAY_CMD_RECHECK:
+		return do_recheck(w);
+	case ASSAY_CMD_OUTPUT:
+		return do_output(w);
+	case ASSAY_CMD_REPORT:
+		return do_report(w);
+	case ASSAY_CMD_FINISH:
+		assay_case_job_release(&w->job);
+		return assay_outcome_ok();
+	case ASSAY_CMD_NONE:
+		break;
+	}
+	return assay_outcome_set(ASSAY_STATUS_FAILED, "worker does not know command %u", w->page->command);
+}
+
+/* Serve with the stack a little lower: its place, too, is a matter of chance that must not decide a comparison. */
+static __attribute__((noinline)) void obey_lower(struct worker *w, struct assay_outcome *out)
+{
+	volatile char *pad = alloca(16 + (w->page->spec.layout_seed >> 8) % 256 * 16);
+
+	pad[0] = 0;
+	*out = obey(w);
+}
+
+static int serve(int fd, unsigned index)
+{
+	static struct worker w; /* too large for the stack */
+	bool more = true;
+
+	w.index = index;
+	if (assay_shared_attach(&w.shared, fd, NULL))
+		return 1;
+	close(fd);
+	w.page = &w.shared->page[index];
+	while (more) {
+		struct assay_outcome out;
+
+		assay_page_wait(w.page, ASSAY_TURN_WORKER, 0);
+		more = w.page->command != ASSAY_CMD_FINISH;
+		obey_lower(&w, &out);
+		w.page->reply.status = (int32_t)out.status;
+		memcpy(w.page->reply.reason, out.reason, sizeof(out.reason));
+		atomic_store_explicit(&w.page->phase, ASSAY_PHASE_IDLE, memory_order_relaxed);
+		assay_page_give(w.page, ASSAY_TURN_CONTROLLER);
+	}
+	assay_shared_unmap(w.shared);
+	return 0;
+}
+
+int assay_worker_is_command(int argc, char **argv)
+{
+	return (argc == 4 && !strcmp(argv[1], ASSAY_WORKER_COMMAND)) ||
+	       (argc == 3 && !strcmp(argv[1], ASSAY_INVENTORY_COMMAND));
+}
+
+int assay_worker_main(int argc, char **argv)
+{
+	char *end;
+	long fd = strtol(argv[2], &end, 10);
+
+	if (*end || fd < 3 || fcntl((int)fd, F_GETFD) < 0)
+		return 2;
+	if (argc == 3)
+		return assay_inventory_child((int)fd);
+	return serve((int)fd, !strcmp(argv[3], "1"));
+}

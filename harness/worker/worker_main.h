@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entry points of the child processes. The program calls this before anything else when started with a hidden command. */
+#ifndef ASSAY_WORKER_WORKER_MAIN_H
+#define ASSAY_WORKER_WORKER_MAIN_H
+
+#define ASSAY_WORKER_COMMAND "__worker"
+#define ASSAY_INVENTORY_COMMAND "__inventory"
+
+/* True when argv[1] is one of the two. */
+int assay_worker_is_command(int argc, char **argv);
+/* Serve until told to finish; returns the exit status of the process. */
+int assay_worker_main(int argc, char **argv);
+
+#endif

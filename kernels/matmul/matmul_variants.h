@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the variants of the matmul ops share: their callbacks, and how rows are cut for the threads. */
+#ifndef MATMUL_VARIANTS_H
+#define MATMUL_VARIANTS_H
+
+#include "assay/op_matmul.h"
+
+int assay_matmul_f32_ref(struct assay_job *job);
+int assay_matmul_f32_blocked(struct assay_job *job);
+int assay_matmul_ternary_ref(struct assay_job *job);
+int assay_matmul_ternary_avx2(struct assay_job *job);
+
+/* One matmul.f32, as its kernels see it. */
+struct matmul_f32 {
+	const float *w, *x;
+	float *y;
+	int64_t m, k, n;
+};
+
+static inline struct matmul_f32 matmul_f32_of(const struct assay_job *job)
+{
+	return (struct matmul_f32){
+		.w = job->tensors[ASSAY_MATMUL_F32_W].data,
+		.x = job->tensors[ASSAY_MATMUL_F32_X].data,
+		.y = job->tensors[ASSAY_MATMUL_F32_Y].data,
+		.m = job->shape->axis[ASSAY_MATMUL_M],
+		.k = job->shape->axis[ASSAY_MATMUL_K],
+		.n = job->shape->axis[ASSAY_MATMUL_N],
+	};
+}
+
+/* One matmul.ternary. */
+struct matmul_ternary {
+	const uint8_t *w;
+	const int8_t *x;
+	const float *x_scale;
+	float *y;
+	float w_scale;
+	int64_t m, k, n;
+};
+
+/* Read at every run: composite ops change the buffers and n between two of them. */
+static inline struct matmul_ternary matmul_ternary_of(const struct assay_job *job)
+{
+	return (struct matmul_ternary){
+		.w = job->tensors[ASSAY_TERNARY_W].data,
+		.x = job->tensors[ASSAY_TERNARY_X].data,
+		.x_scale = job->tensors[ASSAY_TERNARY_X_SCALE].data,
+		.y = job->tensors[ASSAY_TERNARY_Y].data,
+		.w_scale = *(const float *)job->tensors[ASSAY_TERNARY_W_SCALE].data,
+		.m = job->shape->axis[ASSAY_MATMUL_M],
+		.k = job->shape->axis[ASSAY_MATMUL_K],
+		.n = job->shape->axis[ASSAY_MATMUL_N],
+	};
+}
+
+/* y of one element from its exact sum; the order of the two products is part of the op. */
+static inline float matmul_ternary_scale(const struct matmul_ternary *p, int32_t acc, int64_t token)
+{
+	float scale = p->w_scale * p->x_scale[token];
+
+	return (float)acc * scale;
+}
+
+/*
+ * Rows [*first, *end) of thread @tid. They come in units of 16, a cache line of y, so that no two threads write to one
+ * line where m is a multiple of it.
+ */
+static inline void matmul_rows(int64_t m, uint32_t tid, uint32_t n_threads, int64_t *first, int64_t *end)
+{
+	int64_t units = (m + 15) / 16;
+
+	*first = units * tid / n_threads * 16;
+	*end = units * (tid + 1) / n_threads * 16;
+	if (*end > m)
+		*end = m;
+}
+
+#endif

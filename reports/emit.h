@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Emitters: plain structs in, text out. They never print; the command line does. */
+#ifndef ASSAY_REPORTS_EMIT_H
+#define ASSAY_REPORTS_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "model/gate_report.h"
+#include "model/result.h"
+
+struct assay_emit_style {
+	bool colour;
+	bool utf8;       /* ± µ and the like; plain ASCII otherwise */
+	unsigned width;  /* columns of the terminal; 0: unlimited */
+	bool verbose;    /* all metrics; in a gate also what passed */
+};
+
+/* Who, where and how: the lines that stand above a run, known before its first case. */
+int assay_emit_run_header(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out,
+			  struct assay_err *err);
+/* The table of a run: one line a case under its op, a legend of the columns, the summary. */
+int assay_emit_run_table(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out,
+			 struct assay_err *err);
+/* Everything about one result: its numbers, metrics, counts, and with @samples every raw sample. */
+int assay_emit_result(const struct assay_result *r, bool samples, const struct assay_emit_style *style,
+		      struct assay_text *out, struct assay_err *err);
+/*
+ * The object of section 8 of the design: {"schema":1,"run":{…},"cases":[…]}. What does not apply is null. Numbers above
+ * 2^63 - 1 (a seed) are strings. With @samples each case carries "raw": [[iterations, ns, flags], …].
+ */
+int assay_emit_run_json(const struct assay_run *run, bool samples, struct assay_text *out, struct assay_err *err);
+/* A gate or a comparison: the verdict, what matters, how much passed, the controls. */
+int assay_emit_gate_table(const struct assay_gate_report *r, const struct assay_emit_style *style, struct assay_text *out,
+			  struct assay_err *err);
+/*
+ * The object of section 8 of the design, of a gate and of a comparison alike. "controls" is {} where there are none, else
+ * {"trusted", "items": [{"key", "kind": "aa" | "slower", "injected", "verdict", "ratio", "ci", "pairs", "ok", "reason"}]}.
+ */
+int assay_emit_gate_json(const struct assay_gate_report *r, struct assay_text *out, struct assay_err *err);
+
+/* First line of every Markdown report: the comment that holds it is the one to replace. */
+#define ASSAY_MARKDOWN_MARKER "<!-- assay-gate -->"
+/* What a comment on GitHub holds; @out grows by no more bytes than this. */
+#define ASSAY_MARKDOWN_MAX 65536
+/*
+ * A gate as a comment to a pull request: the verdict with a sentence, what matters, and the full table folded. What does not
+ * fit is left out from the end, and counted.
+ */
+int assay_emit_gate_markdown(const struct assay_gate_report *r, struct assay_text *out, struct assay_err *err);
+
+struct assay_emit_junit {
+	bool strict;          /* INCONCLUSIVE is a failure; otherwise it is skipped */
+	const char *hostname; /* NULL: "localhost" */
+	uint64_t unix_ns;     /* when it was judged; 0: not written */
+};
+
+/*
+ * A gate as JUnit XML, one test case for each case × metric: class name is the op, name the rest of the key and the metric.
+ * REGRESSED and WRONG_RESULT are failures, NOT_MEASURED and INCOMPARABLE errors (skipped where a missing baseline was allowed).
+ * @o may be NULL for the defaults.
+ */
+int assay_emit_gate_junit(const struct assay_gate_report *r, const struct assay_emit_junit *o, struct assay_text *out,
+			  struct assay_err *err);
+
+/*
+ * "61.2 µs", "12.3 GB/s", "1.50 MiB", "0.973": three significant digits, unit scaled to fit. @unit is the SI base unit of a
+ * metric; a number of unit "1" stands alone, with all digits of its integer part. "-" when @value is no finite number.
+ */
+void assay_emit_quantity(double value, const char *unit, bool utf8, char *buf, size_t size);
+/*
+ * The same of a metric, whose tag says more: of unit "1" what ends in _frac or _rate is a share, "97.3 %"; of unit "1/s"
+ * the tag says what was counted, "41.7 tok/s".
+ */
+void assay_emit_metric(const char *tag, double value, const char *unit, bool utf8, char *buf, size_t size);
+
+#endif

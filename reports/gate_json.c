@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A gate or a comparison for scripts: the object of section 8 of the design. */
+#include "reports/emit.h"
+
+#include "reports/json_parts.h"
+
+static json_t *interval(double lo, double hi)
+{
+	return lo == lo && hi == hi ? json_pack("[o,o]", assay_json_number(lo), assay_json_number(hi)) : json_null();
+}
+
+static json_t *pairs(size_t n)
+{
+	return n ? json_integer((json_int_t)n) : json_null();
+}
+
+static json_t *case_object(const struct assay_gate_case *c)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "key", assay_json_text(c->key));
+	json_object_set_new(o, "metric", assay_json_text(c->metric));
+	json_object_set_new(o, "evidence", json_string(assay_evidence_name(c->evidence)));
+	json_object_set_new(o, "verdict", json_string(assay_verdict_name(c->verdict)));
+	json_object_set_new(o, "reason", assay_json_text(c->reason));
+	json_object_set_new(o, "ratio", assay_json_number(c->ratio));
+	json_object_set_new(o, "ci", interval(c->ci_lo, c->ci_hi));
+	json_object_set_new(o, "margin", assay_json_number(c->margin_frac));
+	json_object_set_new(o, "pairs", pairs(c->pairs));
+	json_object_set_new(o, "dropped_frac", assay_json_number(c->dropped_frac));
+	json_object_set_new(o, "smallest_detectable", assay_json_number(c->smallest_detectable_frac));
+	json_object_set_new(o, "value", assay_json_number(c->value));
+	json_object_set_new(o, "limit", assay_json_number(c->limit));
+	return o;
+}
+
+static json_t *control_object(const struct assay_gate_control *c)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "key", assay_json_text(c->key));
+	json_object_set_new(o, "kind", json_string(c->kind == ASSAY_CONTROL_SLOWER ? "slower" : "aa"));
+	json_object_set_new(o, "injected", assay_json_number(c->kind == ASSAY_CONTROL_SLOWER ? c->injected_frac : 0));
+	json_object_set_new(o, "verdict", json_string(assay_verdict_name(c->verdict)));
+	json_object_set_new(o, "ratio", assay_json_number(c->ratio));
+	json_object_set_new(o, "ci", interval(c->ci_lo, c->ci_hi));
+	json_object_set_new(o, "pairs", pairs(c->pairs));
+	json_object_set_new(o, "ok", json_boolean(c->ok));
+	json_object_set_new(o, "reason", assay_json_text(c->reason));
+	return o;
+}
+
+/* {} where there are none, as in every gate against a stored baseline. */
+static json_t *controls_object(const struct assay_gate_report *r)
+{
+	json_t *o = json_object(), *items;
+
+	if (!r->n_controls && !r->untrusted)
+		return o;
+	items = json_array();
+	for (size_t i = 0; i < r->n_controls; i++)
+		json_array_append_new(items, control_object(&r->controls[i]));
+	json_object_set_new(o, "trusted", json_boolean(!r->untrusted));
+	json_object_set_new(o, "items", items);
+	return o;
+}
+
+int assay_emit_gate_json(const struct assay_gate_report *r, struct assay_text *out, struct assay_err *err)
+{
+	json_t *cases = json_array(), *root = json_object();
+
+	for (size_t i = 0; i < r->n_cases; i++)
+		json_array_append_new(cases, case_object(&r->cases[i]));
+	json_object_set_new(root, "schema", json_integer(1));
+	json_object_set_new(root, "exit", json_integer(r->exit));
+	json_object_set_new(root, "verdict", json_string(assay_verdict_name(r->verdict)));
+	json_object_set_new(root, "base", assay_json_text(r->base));
+	json_object_set_new(root, "head", assay_json_text(r->head));
+	json_object_set_new(root, "alpha", assay_json_number(r->alpha));
+	json_object_set_new(root, "no_baseline", json_boolean(r->no_baseline));
+	json_object_set_new(root, "comparison", r->comparison_id ? json_integer(r->comparison_id) : json_null());
+	json_object_set_new(root, "seconds", r->seconds > 0 ? assay_json_number(r->seconds) : json_null());
+	json_object_set_new(root, "controls", controls_object(r));
+	json_object_set_new(root, "cases", cases);
+	return assay_json_print(root, out, err);
+}

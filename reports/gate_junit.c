@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A gate as JUnit XML. There is no standard; this is what Jenkins, GitLab and the Ant schema all take: an outer element
+ * without attributes, one suite with properties, test cases and both outputs.
+ */
+#include "reports/emit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "reports/code_points.h"
+#include "reports/gate_words.h"
+
+enum outcome {
+	PASSED,
+	SKIPPED,
+	FAILED,
+	BROKEN,
+	N_OUTCOMES,
+};
+
+static const char *const elements[N_OUTCOMES] = { NULL, "skipped", "failure", "error" };
+
+/* Text or attribute value. XML 1.0 has no control characters but three, not even escaped; those in attributes stay as
+ * entities. */
+static void add_xml(struct assay_text *out, const char *s)
+{
+	uint32_t c;
+
+	while ((c = assay_code_point_next(&s))) {
+		switch (c) {
+		case '&':
+			assay_text_add(out, "&amp;");
+			break;
+		case '<':
+			assay_text_add(out, "&lt;");
+			break;
+		case '>':
+			assay_text_add(out, "&gt;");
+			break;
+		case '"':
+			assay_text_add(out, "&quot;");
+			break;
+		case '\t':
+		case '\n':
+		case '\r':
+			assay_text_addf(out, "&#%u;", (unsigned)c);
+			break;
+		default:
+			if (c < ' ' || c == 0xfffe || c == 0xffff)
+				c = ASSAY_CODE_POINT_BAD;
+			assay_code_point_add(out, c);
+		}
+	}
+}
+
+static void add_attribute(struct assay_text *out, const char *name, const char *value)
+{
+	assay_text_addf(out, " %s=\"", name);
+	add_xml(out, value);
+	assay_text_add(out, "\"");
+}
+
+static void add_property(struct assay_text *out, const char *name, const char *value)
+{
+	assay_text_add(out, "      <property");
+	add_attribute(out, "name", name);
+	add_attribute(out, "value", value);
+	assay_text_add(out, "/>\n");
+}
+
+static enum outcome outcome_of(const struct assay_gate_report *r, const struct assay_gate_case *c, bool strict)
+{
+	switch (c->verdict) {
+	case ASSAY_PASS:
+	case ASSAY_IMPROVED:
+		return PASSED;
+	case ASSAY_REGRESSED:
+	case ASSAY_WRONG_RESULT:
+		return FAILED;
+	case ASSAY_INCONCLUSIVE:
+		return strict ? FAILED : SKIPPED;
+	case ASSAY_INCOMPARABLE:
+		/* the exit status says whether a missing baseline was allowed */
+		return r->no_baseline && (r->exit == ASSAY_EXIT_OK || r->exit == ASSAY_EXIT_INCONCLUSIVE) ? SKIPPED
+													  : BROKEN;
+	default:
+		return BROKEN;
+	}
+}
+
+/* The same case and metric may be demanded twice, readers drop all but one of a name. */
+static size_t times_before(const struct assay_gate_report *r, size_t index)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < index; i++)
+		n += !strcmp(r->cases[i].metric, r->cases[index].metric) &&
+		     !strcmp(r->cases[i].key, r->cases[index].key);
+	return n;
+}
+
+static void add_names(const struct assay_gate_report *r, size_t index, struct assay_text *out)
+{
+	const struct assay_gate_case *c = &r->cases[index];
+	const char *slash = strchr(c->key, '/');
+	size_t op = slash ? (size_t)(slash - c->key) : strlen(c->key), before = times_before(r, index);
+	char class_name[ASSAY_KEY_MAX], name[ASSAY_KEY_MAX + ASSAY_METRIC_TAG_MAX + 32];
+	int n;
+
+	snprintf(class_name, sizeof(class_name), "%.*s", (int)op, c->key);
+	n = snprintf(name, sizeof(name), "%s%s%s", slash ? slash + 1 : "", slash && c->metric[0] ? " " : "", c->metric);
+	if (before)
+		snprintf(name + n, sizeof(name) - (size_t)n, " #%zu", before + 1);
+	add_attribute(out, "classname", class_name[0] ? class_name : "assay");
+	add_attribute(out, "name", name[0] ? name : "case");
+}
+
+static void add_detail(struct assay_text *out, const struct assay_gate_case *c)
+{
+	struct assay_gate_words w;
+
+	assay_gate_words_of(c, &w);
+	add_xml(out, c->reason[0] ? c->reason : assay_verdict_name(c->verdict));
+	if (w.change[0])
+		assay_text_addf(out, "\nchange %s", w.change);
+	if (w.interval[0])
+		assay_text_addf(out, ", interval %s", w.interval);
+	if (w.margin[0])
+		assay_text_addf(out, ", margin %s", w.margin);
+	if (w.pairs[0])
+		assay_text_addf(out, ", %s pairs", w.pairs);
+	assay_text_addf(out, "\nevidence %s", assay_evidence_name(c->evidence));
+}
+
+static void add_case(const struct assay_gate_report *r, size_t index, bool strict, struct assay_text *out)
+{
+	const struct assay_gate_case *c = &r->cases[index];
+	enum outcome o = outcome_of(r, c, strict);
+
+	assay_text_add(out, "    <testcase");
+	add_names(r, index, out);
+	/* to judge takes no time; what the measuring took is known of the whole, and stands there */
+	assay_text_add(out, " time=\"0\"");
+	if (o == PASSED) {
+		assay_text_add(out, "/>\n");
+		return;
+	}
+	assay_text_addf(out, ">\n      <%s", elements[o]);
+	if (o != SKIPPED)
+		add_attribute(out, "type", assay_verdict_name(c->verdict));
+	assay_text_addf(out, " message=\"%s%s", assay_verdict_name(c->verdict), c->reason[0] ? ": " : "");
+	add_xml(out, c->reason);
+	assay_text_add(out, "\"");
+	if (o == SKIPPED) {
+		assay_text_add(out, "/>\n");
+	} else {
+		assay_text_add(out, ">");
+		add_detail(out, c);
+		assay_text_addf(out, "</%s>\n", elements[o]);
+	}
+	assay_text_add(out, "    </testcase>\n");
+}
+
+static void add_suite(const struct assay_gate_report *r, const struct assay_emit_junit *o, struct assay_text *out)
+{
+	size_t count[N_OUTCOMES] = { 0 };
+	time_t t = (time_t)(o->unix_ns / 1000000000u);
+	char when[40];
+	struct tm tm;
+
+	for (size_t i = 0; i < r->n_cases; i++)
+		count[outcome_of(r, &r->cases[i], o->strict)]++;
+	assay_text_addf(
+		out,
+		"  <testsuite id=\"0\" package=\"assay\" name=\"assay\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+		"skipped=\"%zu\" time=\"%.3f\"",
+		r->n_cases, count[FAILED], count[BROKEN], count[SKIPPED],
+		r->seconds > 0 && isfinite(r->seconds) ? r->seconds : 0.0);
+	add_attribute(out, "hostname", o->hostname && o->hostname[0] ? o->hostname : "localhost");
+	/* universal time, and without a zone: the Ant schema allows none */
+	if (o->unix_ns && gmtime_r(&t, &tm) && strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm))
+		add_attribute(out, "timestamp", when);
+	assay_text_add(out, ">\n");
+}
+
+static void add_properties(const struct assay_gate_report *r, struct assay_text *out)
+{
+	char buf[40];
+
+	assay_text_add(out, "    <properties>\n");
+	add_property(out, "base", r->base);
+	add_property(out, "head", r->head);
+	add_property(out, "verdict", assay_verdict_name(r->verdict));
+	snprintf(buf, sizeof(buf), "%d", (int)r->exit);
+	add_property(out, "exit", buf);
+	if (isfinite(r->alpha)) {
+		snprintf(buf, sizeof(buf), "%.6g", r->alpha);
+		add_property(out, "alpha", buf);
+	}
+	if (r->comparison_id) {
+		snprintf(buf, sizeof(buf), "%" PRId64, r->comparison_id);
+		add_property(out, "comparison", buf);
+	}
+	if (r->n_controls)
+		add_property(out, "trusted", r->untrusted ? "false" : "true");
+	assay_text_add(out, "    </properties>\n");
+}
+
+static void add_outputs(const struct assay_gate_report *r, struct assay_text *out)
+{
+	char sum[128];
+
+	assay_text_add(out, "    <system-out>");
+	add_xml(out, assay_verdict_name(r->verdict));
+	assay_text_addf(out, ": %s.", assay_gate_words_sentence(r));
+	if (r->n_controls) {
+		assay_gate_words_controls(r, sum, sizeof(sum));
+		assay_text_addf(out, "\nControls: %s.", sum);
+	}
+	assay_text_add(out, "</system-out>\n    <system-err>");
+	if (r->untrusted)
+		assay_text_addf(out, "warning: %s\n", assay_gate_words_untrusted);
+	for (size_t i = 0; i < r->n_controls; i++) {
+		const struct assay_gate_control *c = &r->controls[i];
+		char kind[64];
+
+		if (c->ok)
+			continue;
+		assay_gate_words_control(c, kind, sizeof(kind));
+		assay_text_addf(out, "control failed: %s was %s, ", kind, assay_verdict_name(c->verdict));
+		add_xml(out, c->key);
+		assay_text_add(out, ": ");
+		add_xml(out, c->reason);
+		assay_text_add(out, "\n");
+	}
+	assay_text_add(out, "</system-err>\n");
+}
+
+int assay_emit_gate_junit(const struct assay_gate_report *r, const struct assay_emit_junit *o, struct assay_text *out,
+			  struct assay_err *err)
+{
+	static const struct assay_emit_junit usual;
+
+	if (!o)
+		o = &usual;
+	assay_text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+	add_suite(r, o, out);
+	add_properties(r, out);
+	for (size_t i = 0; i < r->n_cases; i++)
+		add_case(r, i, o->strict, out);
+	add_outputs(r, out);
+	assay_text_add(out, "  </testsuite>\n</testsuites>\n");
+	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write JUnit XML: out of memory") : 0;
+}

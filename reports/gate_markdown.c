@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A gate as a comment to a pull request, in the Markdown that GitHub and GitLab share. */
+#include "reports/emit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/code_points.h"
+#include "reports/gate_words.h"
+
+/* Rows above the fold; a reader in haste reads no more. */
+#define MATTERS_MAX 50
+/* What the rows above the fold and the controls may fill, so that there is always room for what follows. */
+#define MATTERS_BYTES (ASSAY_MARKDOWN_MAX / 2)
+/* Kept free for what closes the report. */
+#define CLOSING_BYTES 512
+
+/* Prose: what Markdown would take for markup is escaped; lines and control characters become spaces. */
+static void add_prose(struct assay_text *out, const char *s)
+{
+	uint32_t c;
+
+	while ((c = assay_code_point_next(&s))) {
+		if (c < ' ' || c == 0x7f)
+			c = ' ';
+		if (c == '|') {
+			/* a backslash before a pipe means something else inside a table than outside */
+			assay_text_add(out, "&#124;");
+			continue;
+		}
+		if (c < 0x80 && strchr("\\`*_[]<>~&", (int)c))
+			assay_text_add(out, "\\");
+		assay_code_point_add(out, c);
+	}
+}
+
+/* Names: a code span; where that cannot hold it, the same in HTML. */
+static void add_name(struct assay_text *out, const char *s)
+{
+	bool plain = !strpbrk(s, "`|\\");
+	uint32_t c;
+
+	assay_text_add(out, plain ? "`" : "<code>");
+	while ((c = assay_code_point_next(&s))) {
+		if (c < ' ' || c == 0x7f)
+			c = ' ';
+		if (!plain && c < 0x80 && strchr("`|\\*_[]<>~&#", (int)c))
+			assay_text_addf(out, "&#%u;", (unsigned)c);
+		else
+			assay_code_point_add(out, c);
+	}
+	assay_text_add(out, plain ? "`" : "</code>");
+}
+
+static void add_row(struct assay_text *out, const struct assay_gate_case *c)
+{
+	struct assay_gate_words w;
+
+	assay_gate_words_of(c, &w);
+	assay_text_addf(out, "| %s%s%s | ", c->verdict == ASSAY_PASS ? "" : "**", assay_verdict_name(c->verdict),
+			c->verdict == ASSAY_PASS ? "" : "**");
+	add_name(out, c->key);
+	assay_text_add(out, " | ");
+	if (c->metric[0])
+		add_name(out, c->metric);
+	assay_text_addf(out, " | %s | %s | %s | %s | %s | ", w.change, w.interval, w.margin, w.pairs,
+			assay_evidence_name(c->evidence));
+	add_prose(out, c->reason);
+	assay_text_add(out, " |\n");
+}
+
+static const char table_head[] =
+	"| verdict | case | metric | change | interval | margin | pairs | evidence | reason |\n"
+	"| --- | --- | --- | ---: | ---: | ---: | ---: | --- | --- |\n";
+
+/*
+ * Rows gravest first while they fit into @max bytes of @out and there are fewer than @max_rows; with @all also what
+ * does not matter. Returns how many were left out.
+ */
+static size_t add_rows(const struct assay_gate_report *r, bool all, size_t max, size_t max_rows, struct assay_text *out)
+{
+	size_t shown = 0, total = 0;
+	bool full = false;
+
+	assay_text_add(out, table_head);
+	for (size_t k = 0; k < ASSAY_N_VERDICTS; k++)
+		for (size_t i = 0; i < r->n_cases; i++) {
+			const struct assay_gate_case *c = &r->cases[i];
+			struct assay_text row = { 0 };
+
+			if (c->verdict != assay_gate_words_order[k] || (!all && !assay_gate_words_matters(r, c)))
+				continue;
+			total++;
+			if (full || shown == max_rows)
+				continue;
+			add_row(&row, c);
+			full = out->len + row.len > max;
+			if (!full)
+				assay_text_add(out, row.s ? row.s : "");
+			shown += !full;
+			out->failed |= row.failed;
+			assay_text_release(&row);
+		}
+	return total - shown;
+}
+
+static void add_counts(const struct assay_gate_report *r, struct assay_text *out)
+{
+	size_t count[ASSAY_N_VERDICTS];
+	const char *between = ": ";
+
+	assay_gate_words_count(r, count);
+	assay_text_addf(out, "%zu check%s", r->n_cases, r->n_cases == 1 ? "" : "s");
+	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
+		enum assay_verdict v = assay_gate_words_order[i];
+
+		if (!count[v])
+			continue;
+		assay_text_addf(out, "%s%zu %s", between, count[v], assay_verdict_name(v));
+		between = ", ";
+	}
+}
+
+static void add_verdict(const struct assay_gate_report *r, struct assay_text *out)
+{
+	const char *why = assay_gate_words_no_baseline(r);
+
+	assay_text_addf(out, ASSAY_MARKDOWN_MARKER "\n## assay: %s\n\n%s.\n\n", assay_verdict_name(r->verdict),
+			assay_gate_words_sentence(r));
+	add_name(out, r->head[0] ? r->head : "this run");
+	assay_text_add(out, " against ");
+	add_name(out, r->base[0] ? r->base : "no baseline");
+	assay_text_add(out, ". ");
+	add_counts(r, out);
+	if (r->seconds > 0 && isfinite(r->seconds))
+		assay_text_addf(out, " in %.*f s", r->seconds < 9.95 ? 1 : 0, r->seconds);
+	assay_text_add(out, ".\n");
+	if (why) {
+		assay_text_add(out, "\n> Speed was not judged: ");
+		add_prose(out, why);
+		assay_text_add(out, "\n");
+	}
+	if (r->untrusted)
+		assay_text_addf(out, "\n> **Warning:** %s.\n", assay_gate_words_untrusted);
+}
+
+static void add_matters(const struct assay_gate_report *r, struct assay_text *out, size_t start)
+{
+	bool any = false;
+	size_t left;
+
+	for (size_t i = 0; i < r->n_cases; i++)
+		any |= assay_gate_words_matters(r, &r->cases[i]);
+	if (!any)
+		return;
+	assay_text_add(out, "\n");
+	left = add_rows(r, false, start + MATTERS_BYTES, MATTERS_MAX, out);
+	if (left)
+		assay_text_addf(out, "\n… and %zu more.\n", left);
+}
+
+static void add_controls(const struct assay_gate_report *r, struct assay_text *out, size_t start)
+{
+	char sum[128];
+
+	if (!r->n_controls)
+		return;
+	assay_gate_words_controls(r, sum, sizeof(sum));
+	assay_text_addf(out, "\nControls: %s.\n", sum);
+	for (size_t i = 0; i < r->n_controls && out->len < start + MATTERS_BYTES; i++) {
+		const struct assay_gate_control *c = &r->controls[i];
+		char kind[64], change[32];
+
+		if (c->ok)
+			continue;
+		assay_gate_words_control(c, kind, sizeof(kind));
+		assay_gate_words_change(c->ratio, true, change, sizeof(change));
+		assay_text_addf(out, "- **failed:** %s was %s%s%s, ", kind, assay_verdict_name(c->verdict),
+				change[0] ? " at " : "", change);
+		add_name(out, c->key);
+		if (c->reason[0])
+			assay_text_add(out, ": ");
+		add_prose(out, c->reason);
+		assay_text_add(out, "\n");
+	}
+}
+
+static void add_everything(const struct assay_gate_report *r, struct assay_text *out, size_t start)
+{
+	size_t left;
+
+	if (!r->n_cases)
+		return;
+	assay_text_addf(out, "\n<details>\n<summary>All %zu check%s</summary>\n\n", r->n_cases,
+			r->n_cases == 1 ? "" : "s");
+	left = add_rows(r, true, start + ASSAY_MARKDOWN_MAX - CLOSING_BYTES, SIZE_MAX, out);
+	if (left)
+		assay_text_addf(out,
+				"\n%zu of %zu rows are left out: a comment holds %d characters. The JSON report has "
+				"all of them.\n",
+				left, r->n_cases, ASSAY_MARKDOWN_MAX);
+	assay_text_add(out, "\n</details>\n");
+}
+
+int assay_emit_gate_markdown(const struct assay_gate_report *r, struct assay_text *out, struct assay_err *err)
+{
+	size_t start = out->len;
+
+	add_verdict(r, out);
+	add_matters(r, out, start);
+	add_controls(r, out, start);
+	add_everything(r, out, start);
+	assay_text_add(out, "\nChange is the time of the head against the base: + is slower.");
+	if (r->alpha > 0 && r->alpha < 1)
+		assay_text_addf(out, " The whole was judged with a false-alarm rate of %.3g %%.", 100 * r->alpha);
+	if (r->comparison_id)
+		assay_text_addf(out, " Comparison %" PRId64 ".", r->comparison_id);
+	assay_text_add(out, "\n");
+	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write Markdown: out of memory") : 0;
+}

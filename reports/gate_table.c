@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A gate for people: the verdict, then what matters; what passed is counted unless asked for. */
+#include "reports/emit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/columns.h"
+#include "reports/gate_words.h"
+
+/* So many missing cases get a row each; of more, only the first so many are named. */
+#define MISSING_SHOWN 3
+/* What a row takes besides its key; where that and the longest key do not fit, keys get lines of their own. */
+#define ROOM_FOR_NUMBERS 80
+
+struct view {
+	const struct assay_gate_report *r;
+	const struct assay_emit_style *style;
+	struct assay_columns table;
+	bool evidence; /* the rung needs a column */
+	bool keys_below;
+	bool numbers;   /* some row has any */
+	size_t missing; /* cases that share one line; 0: each has a row */
+};
+
+static const char *colour(const struct assay_emit_style *style, enum assay_verdict v)
+{
+	if (!style->colour)
+		return "";
+	switch (v) {
+	case ASSAY_PASS:
+	case ASSAY_IMPROVED:
+		return "\033[32m";
+	case ASSAY_INCONCLUSIVE:
+	case ASSAY_INCOMPARABLE:
+		return "\033[33m";
+	default:
+		return "\033[31m";
+	}
+}
+
+static const char *reset(const struct assay_emit_style *style)
+{
+	return style->colour ? "\033[0m" : "";
+}
+
+static bool is_shown(const struct view *v, const struct assay_gate_case *c)
+{
+	return v->style->verbose || (assay_gate_words_matters(v->r, c) && !(c->missing && v->missing));
+}
+
+static void count_missing(struct view *v)
+{
+	for (size_t i = 0; i < v->r->n_cases; i++)
+		v->missing += v->r->cases[i].missing;
+	if (v->missing <= MISSING_SHOWN || v->style->verbose)
+		v->missing = 0;
+}
+
+/* A run that was cut short lacks many. */
+static void add_missing(const struct view *v, struct assay_text *out)
+{
+	struct assay_text line = { 0 };
+	size_t named = 0;
+
+	if (!v->missing)
+		return;
+	assay_text_addf(&line, "%zu cases of the manifest are missing in the run: ", v->missing);
+	for (size_t i = 0; i < v->r->n_cases && named < MISSING_SHOWN; i++)
+		if (v->r->cases[i].missing)
+			assay_text_addf(&line, "%s%s", named++ ? ", " : "", v->r->cases[i].key);
+	assay_text_add(&line, ", ...; --verbose lists all");
+	if (line.s)
+		assay_columns_wrap(out, line.s, 0, 2, v->style->width);
+	assay_text_add(out, "\n");
+	out->failed |= line.failed;
+	assay_text_release(&line);
+}
+
+/* The rung stands in the table of a comparison, and wherever rows rest on different ones. */
+static void look_ahead(struct view *v)
+{
+	const struct assay_gate_case *first = NULL;
+	size_t longest = 0;
+
+	for (size_t i = 0; i < v->r->n_cases; i++) {
+		const struct assay_gate_case *c = &v->r->cases[i];
+
+		if (!is_shown(v, c))
+			continue;
+		if (strlen(c->key) > longest)
+			longest = strlen(c->key);
+		if (!isfinite(c->ratio))
+			continue;
+		v->numbers = true;
+		first = first ? first : c;
+		v->evidence |= c->evidence == ASSAY_EVIDENCE_PAIRED || c->evidence != first->evidence;
+	}
+	v->keys_below = v->style->width && ROOM_FOR_NUMBERS + longest > v->style->width;
+}
+
+static void add_header(struct view *v)
+{
+	bool pairs = false;
+
+	for (size_t i = 0; i < v->r->n_cases; i++)
+		pairs |= v->r->cases[i].pairs && is_shown(v, &v->r->cases[i]);
+	assay_columns_row(&v->table,
+			  (const char *const[]){ "verdict", "metric", v->numbers ? "change" : "",
+						 v->numbers ? "interval" : "", v->numbers ? "margin" : "",
+						 pairs ? "pairs" : "", v->evidence && !v->keys_below ? "evidence" : "",
+						 v->keys_below ? "" : "case" });
+}
+
+static void add_key_below(struct view *v, const struct assay_gate_case *c)
+{
+	char line[ASSAY_KEY_MAX + 32];
+
+	if (v->evidence && isfinite(c->ratio))
+		snprintf(line, sizeof(line), "%s (%s)", c->key, assay_evidence_name(c->evidence));
+	else
+		snprintf(line, sizeof(line), "%s", c->key);
+	assay_columns_line(&v->table, 6, line);
+}
+
+static void add_case(struct view *v, const struct assay_gate_case *c)
+{
+	const char *key = v->keys_below ? NULL : c->key;
+	const char *evidence = v->evidence && !v->keys_below ? assay_evidence_name(c->evidence) : "";
+	struct assay_gate_words w;
+	char verdict[48];
+
+	assay_gate_words_of(c, &w);
+	snprintf(verdict, sizeof(verdict), "%s%s%s", colour(v->style, c->verdict), assay_verdict_name(c->verdict),
+		 reset(v->style));
+	if (w.change[0])
+		assay_columns_row(&v->table, (const char *const[]){ verdict, c->metric, w.change, w.interval, w.margin,
+								    w.pairs, evidence, key });
+	else
+		assay_columns_tail(&v->table, (const char *const[]){ verdict, c->metric }, 2, key);
+	if (v->keys_below)
+		add_key_below(v, c);
+	if (c->reason[0] && (c->verdict != ASSAY_PASS || !w.change[0]))
+		assay_columns_line(&v->table, v->keys_below ? 8 : 6, c->reason);
+}
+
+/* Gravest first, each kind in the order of the suite. */
+static bool add_cases(struct view *v)
+{
+	bool any = false;
+
+	for (size_t k = 0; k < ASSAY_N_VERDICTS; k++)
+		for (size_t i = 0; i < v->r->n_cases; i++) {
+			const struct assay_gate_case *c = &v->r->cases[i];
+
+			if (c->verdict != assay_gate_words_order[k] || !is_shown(v, c))
+				continue;
+			add_case(v, c);
+			any = true;
+		}
+	return any;
+}
+
+/* Wrapped between the counts, never inside one. */
+static void add_counts(const struct view *v, struct assay_text *out)
+{
+	size_t count[ASSAY_N_VERDICTS], at = 0;
+
+	assay_gate_words_count(v->r, count);
+	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
+		enum assay_verdict verdict = assay_gate_words_order[i];
+		char part[64];
+
+		if (!count[verdict])
+			continue;
+		/* what the headline excuses is no finding */
+		snprintf(part, sizeof(part), "%zu %s", count[verdict],
+			 v->r->no_baseline && verdict == ASSAY_INCOMPARABLE ? "without a baseline"
+									    : assay_verdict_name(verdict));
+		if (at && v->style->width && at + strlen(part) + strlen(", ,") > v->style->width) {
+			assay_text_add(out, ",\n  ");
+			at = 2;
+		} else if (at) {
+			assay_text_add(out, ", ");
+			at += 2;
+		}
+		assay_text_addf(out, "%s%s%s", colour(v->style, verdict), part, reset(v->style));
+		at += strlen(part);
+	}
+	if (!at)
+		assay_text_add(out, "nothing was judged");
+	if (v->r->seconds > 0 && isfinite(v->r->seconds)) {
+		if (v->style->width && at + strlen(" in 12345 s") > v->style->width)
+			assay_text_add(out, "\n ");
+		assay_text_addf(out, " in %.*f s", v->r->seconds < 9.95 ? 1 : 0, v->r->seconds);
+	}
+	assay_text_add(out, "\n");
+}
+
+static const char *control_mark(const struct assay_gate_control *c)
+{
+	if (!c->ok)
+		return "FAILED";
+	return c->verdict == ASSAY_INCONCLUSIVE ? "-" : "ok";
+}
+
+static void add_controls(const struct view *v, struct assay_text *out)
+{
+	const struct assay_gate_report *r = v->r;
+	struct assay_columns t = { .align = "lllrrl", .indent = "  ", .width = v->style->width };
+	char sum[128];
+
+	if (!r->n_controls)
+		return;
+	assay_gate_words_controls(r, sum, sizeof(sum));
+	assay_text_addf(out, "controls: %s\n", sum);
+	for (size_t i = 0; i < r->n_controls; i++) {
+		const struct assay_gate_control *c = &r->controls[i];
+		char kind[64], change[32], pairs[32] = "";
+
+		if (c->ok && !v->style->verbose)
+			continue;
+		assay_gate_words_control(c, kind, sizeof(kind));
+		assay_gate_words_change(c->ratio, true, change, sizeof(change));
+		if (c->pairs)
+			snprintf(pairs, sizeof(pairs), "%zu pairs", c->pairs);
+		assay_columns_row(&t, (const char *const[]){ control_mark(c), assay_verdict_name(c->verdict), kind,
+							     change, pairs, v->style->width ? "" : c->key });
+		if (v->style->width)
+			assay_columns_line(&t, 6, c->key);
+		if (c->reason[0])
+			assay_columns_line(&t, 6, c->reason);
+	}
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
+}
+
+static void add_warning(const struct view *v, struct assay_text *out)
+{
+	if (!v->r->untrusted)
+		return;
+	assay_text_addf(out, "\n%sWARNING%s: ", v->style->colour ? "\033[1;31m" : "", reset(v->style));
+	assay_columns_wrap(out, assay_gate_words_untrusted, 9, 2, v->style->width);
+	assay_text_add(out, "\n");
+}
+
+/* Without a baseline a verdict is none of speed, and says what it is of. */
+static void add_headline(const struct view *v, struct assay_text *out)
+{
+	const struct assay_gate_report *r = v->r;
+	bool good = r->verdict == ASSAY_PASS || r->verdict == ASSAY_IMPROVED;
+
+	assay_text_addf(out, "%s%s%s: %s", colour(v->style, r->verdict), assay_verdict_name(r->verdict),
+			reset(v->style), r->head[0] ? r->head : "this run");
+	if (r->no_baseline)
+		assay_text_addf(out, "%s; speed was not judged\n",
+				good ? ": correctness, manifest and limits passed" : "");
+	else
+		assay_text_addf(out, " against %s\n", r->base[0] ? r->base : "no baseline");
+}
+
+int assay_emit_gate_table(const struct assay_gate_report *r, const struct assay_emit_style *style,
+			  struct assay_text *out, struct assay_err *err)
+{
+	struct view v = { .r = r,
+			  .style = style,
+			  .table = { .align = "llrlrrll", .indent = "  ", .width = style->width } };
+	const char *why = style->verbose ? NULL : assay_gate_words_no_baseline(r);
+
+	count_missing(&v);
+	look_ahead(&v);
+	add_header(&v);
+	add_headline(&v, out);
+	add_warning(&v, out);
+	if (add_cases(&v)) {
+		assay_text_add(out, "\n");
+		assay_columns_print(&v.table, out);
+		if (v.numbers)
+			assay_text_add(out, "  change is the time of the head against the base: + is slower\n");
+		assay_text_add(out, "\n");
+	}
+	assay_columns_release(&v.table);
+	add_missing(&v, out);
+	if (why) {
+		assay_columns_wrap(out, why, 0, 2, style->width);
+		assay_text_add(out, "\n");
+	}
+	add_counts(&v, out);
+	add_controls(&v, out);
+	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the table: out of memory") : 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers and sentences that the terminal, Markdown and JUnit share. */
+#include "reports/gate_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const enum assay_verdict assay_gate_words_order[ASSAY_N_VERDICTS] = {
+	ASSAY_WRONG_RESULT, ASSAY_NOT_MEASURED, ASSAY_REGRESSED, ASSAY_INCOMPARABLE,
+	ASSAY_INCONCLUSIVE, ASSAY_IMPROVED,     ASSAY_PASS,
+};
+
+const char assay_gate_words_untrusted[] =
+	"a control did not come out as it must, so this host cannot be trusted today and no verdict by time stands; "
+	"try again when it is quieter, or see what it can promise with 'assay certify'";
+
+void assay_gate_words_change(double ratio, bool fine, char *buf, size_t size)
+{
+	double percent = 100 * (ratio - 1);
+	int decimals = fine && fabs(percent) < 9.995 ? 2 : fabs(percent) < 99.95 ? 1 : 0;
+
+	if (!isfinite(ratio)) {
+		buf[0] = '\0';
+		return;
+	}
+	/* what rounds to nothing has no sign, and two noisy pairs can span anything */
+	if (percent >= 999.5)
+		snprintf(buf, size, "over +999 %%");
+	else if (fabs(percent) < (fine ? 0.005 : 0.05))
+		snprintf(buf, size, "%.*f %%", decimals, 0.0);
+	else
+		snprintf(buf, size, "%+.*f %%", decimals, percent);
+}
+
+void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_words *out)
+{
+	bool fine = c->evidence == ASSAY_EVIDENCE_PAIRED;
+	char lo[32], hi[32];
+
+	memset(out, 0, sizeof(*out));
+	assay_gate_words_change(c->ratio, fine, out->change, sizeof(out->change));
+	assay_gate_words_change(c->ci_lo, fine, lo, sizeof(lo));
+	assay_gate_words_change(c->ci_hi, fine, hi, sizeof(hi));
+	if (lo[0] && hi[0])
+		snprintf(out->interval, sizeof(out->interval), "%s to %s", lo, hi);
+	if (isfinite(c->margin_frac) && out->change[0])
+		snprintf(out->margin, sizeof(out->margin), "%.3g %%", 100 * c->margin_frac);
+	if (c->pairs)
+		snprintf(out->pairs, sizeof(out->pairs), "%zu", c->pairs);
+}
+
+bool assay_gate_words_matters(const struct assay_gate_report *r, const struct assay_gate_case *c)
+{
+	return c->verdict != ASSAY_PASS && !(r->no_baseline && c->verdict == ASSAY_INCOMPARABLE);
+}
+
+const char *assay_gate_words_no_baseline(const struct assay_gate_report *r)
+{
+	if (!r->no_baseline)
+		return NULL;
+	for (size_t i = 0; i < r->n_cases; i++)
+		if (r->cases[i].verdict == ASSAY_INCOMPARABLE && r->cases[i].reason[0])
+			return r->cases[i].reason;
+	return "no baseline";
+}
+
+void assay_gate_words_count(const struct assay_gate_report *r, size_t count[ASSAY_N_VERDICTS])
+{
+	memset(count, 0, ASSAY_N_VERDICTS * sizeof(*count));
+	for (size_t i = 0; i < r->n_cases; i++)
+		count[r->cases[i].verdict]++;
+}
+
+const char *assay_gate_words_sentence(const struct assay_gate_report *r)
+{
+	if (!r->n_cases)
+		return "Nothing was judged";
+	switch (r->verdict) {
+	case ASSAY_WRONG_RESULT:
+		return "The output of the head is wrong: how fast it is does not matter until it is right";
+	case ASSAY_NOT_MEASURED:
+		return "Something that must be measured was not";
+	case ASSAY_REGRESSED:
+		return "The head does not keep what the policy demands";
+	case ASSAY_INCOMPARABLE:
+		return "There is nothing that the head could be compared with";
+	case ASSAY_INCONCLUSIVE:
+		return "Nothing is known to be slower, but not all of it could be shown to be as fast as the policy "
+		       "demands";
+	case ASSAY_IMPROVED:
+		return "The head is faster";
+	default:
+		return r->no_baseline ? "Speed was not judged: there is nothing to compare with"
+				      : "Nothing is slower than the policy allows";
+	}
+}
+
+void assay_gate_words_control(const struct assay_gate_control *c, char *buf, size_t size)
+{
+	if (c->kind == ASSAY_CONTROL_SLOWER)
+		snprintf(buf, size, "head with %.3g %% more work", 100 * c->injected_frac);
+	else
+		snprintf(buf, size, "base against base");
+}
+
+void assay_gate_words_controls(const struct assay_gate_report *r, char *buf, size_t size)
+{
+	char undecided[40] = "", failed[40] = "";
+	size_t n_failed = 0, n_undecided = 0;
+
+	for (size_t i = 0; i < r->n_controls; i++) {
+		n_failed += !r->controls[i].ok;
+		n_undecided += r->controls[i].ok && r->controls[i].verdict == ASSAY_INCONCLUSIVE;
+	}
+	if (n_undecided)
+		snprintf(undecided, sizeof(undecided), ", %zu undecided", n_undecided);
+	if (n_failed)
+		snprintf(failed, sizeof(failed), ", %zu failed", n_failed);
+	snprintf(buf, size, "%zu of %zu as they must be%s%s", r->n_controls - n_failed - n_undecided, r->n_controls,
+		 undecided, failed);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the emitters for people say alike about a gate: order of verdicts, numbers as text, sentences. */
+#ifndef ASSAY_REPORTS_GATE_WORDS_H
+#define ASSAY_REPORTS_GATE_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/gate_report.h"
+
+/* All verdicts, gravest first, in the order of the exit codes; PASS last. */
+extern const enum assay_verdict assay_gate_words_order[ASSAY_N_VERDICTS];
+
+/* The numbers of a row; "" where one does not apply. */
+struct assay_gate_words {
+	char change[32];   /* "+1.23 %": change of the time, + is slower */
+	char interval[80]; /* "+1.10 % to +1.36 %" */
+	char margin[32];   /* "0.5 %" */
+	char pairs[24];
+};
+
+void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_words *out);
+/* The change alone. Lock-step pairs resolve hundredths of a percent, all else shows tenths. */
+void assay_gate_words_change(double ratio, bool fine, char *buf, size_t size);
+
+/* Does the row tell a reader in haste something? Without a baseline the many rows that only say so do not. */
+bool assay_gate_words_matters(const struct assay_gate_report *r, const struct assay_gate_case *c);
+/* Why there is no baseline, as its rows say; NULL when there is one. */
+const char *assay_gate_words_no_baseline(const struct assay_gate_report *r);
+
+/* @count by verdict. */
+void assay_gate_words_count(const struct assay_gate_report *r, size_t count[ASSAY_N_VERDICTS]);
+/* "Nothing is slower than the policy allows": what the verdict of the whole means, without a full stop. */
+const char *assay_gate_words_sentence(const struct assay_gate_report *r);
+/* Why no verdict by time stands in a report that is untrusted. */
+extern const char assay_gate_words_untrusted[];
+
+/* "base against base", "head with 2 % more work". */
+void assay_gate_words_control(const struct assay_gate_control *c, char *buf, size_t size);
+/* "3 of 4 as they must be, 1 undecided": one that could not be decided proves nothing, though it fails nothing. */
+void assay_gate_words_controls(const struct assay_gate_report *r, char *buf, size_t size);
+
+#endif

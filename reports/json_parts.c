@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values that all JSON emitters write in the same way. */
+#include "reports/json_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+json_t *assay_json_number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+json_t *assay_json_u64(uint64_t v)
+{
+	return v <= INT64_MAX ? json_integer((json_int_t)v) : json_sprintf("%llu", (unsigned long long)v);
+}
+
+json_t *assay_json_text(const char *s)
+{
+	json_t *j;
+	char *plain;
+
+	if (!s || !s[0])
+		return json_null();
+	j = json_string(s);
+	if (j)
+		return j;
+	plain = strdup(s);
+	if (!plain)
+		return NULL;
+	for (char *p = plain; *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	j = json_string(plain);
+	free(plain);
+	return j;
+}
+
+json_t *assay_json_time(uint64_t unix_ns)
+{
+	time_t t = (time_t)(unix_ns / 1000000000u);
+	char buf[40];
+	struct tm tm;
+
+	if (!unix_ns)
+		return json_null();
+	gmtime_r(&t, &tm);
+	strftime(buf, sizeof(buf), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_string(buf);
+}
+
+int assay_json_print(json_t *root, struct assay_text *out, struct assay_err *err)
+{
+	char *s = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
+
+	json_decref(root);
+	if (s) {
+		assay_text_add(out, s);
+		assay_text_add(out, "\n");
+	}
+	free(s);
+	if (!s || out->failed)
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot write JSON: out of memory");
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values that all JSON emitters write in the same way. */
+#ifndef ASSAY_REPORTS_JSON_PARTS_H
+#define ASSAY_REPORTS_JSON_PARTS_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "base/text.h"
+
+/* null for what is no finite number. */
+json_t *assay_json_number(double v);
+/* Integer up to 2^63 - 1, a decimal string above: jansson, like most readers, has no wider integer. */
+json_t *assay_json_u64(uint64_t v);
+/* null for "" and NULL; bytes that are no UTF-8 become '?'. */
+json_t *assay_json_text(const char *s);
+/* "2026-01-31T12:00:00Z"; null for 0. */
+json_t *assay_json_time(uint64_t unix_ns);
+
+/* Append @root and a newline to @out and drop the caller's reference; NULL is ASSAY_ENOMEM. */
+int assay_json_print(json_t *root, struct assay_text *out, struct assay_err *err);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands above a run, and one result in full, for people. */
+#include "reports/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "reports/columns.h"
+#include "reports/run_cells.h"
+
+static const char *environment(const struct assay_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->n_environment; i++)
+		if (!strcmp(run->environment[i].name, name))
+			return run->environment[i].value;
+	return NULL;
+}
+
+static void line(struct assay_text *out, const struct assay_emit_style *st, const char *name, const char *value)
+{
+	if (!value || !value[0])
+		return;
+	assay_text_addf(out, "%s%-10s%s", st->colour ? "\033[2m" : "", name, st->colour ? "\033[0m" : "");
+	assay_columns_wrap(out, value, 10, 10, st->width);
+	assay_text_add(out, "\n");
+}
+
+static void started_text(uint64_t ns, char *buf, size_t size)
+{
+	time_t t = (time_t)(ns / 1000000000u);
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm);
+}
+
+static void build_text(const struct assay_build *b, char *buf, size_t size)
+{
+	snprintf(buf, size, "%.12s%s%s%s", b->commit[0] ? b->commit : "no commit", b->dirty ? " with changes" : "",
+		 b->compiler[0] ? ", " : "", b->compiler);
+}
+
+static void clock_text(const struct assay_run *run, char *buf, size_t size)
+{
+	const char *source = environment(run, "clock"), *resolution = environment(run, "clock_resolution_ns");
+	const char *overhead = environment(run, "clock_overhead_ns");
+
+	buf[0] = '\0';
+	if (source && resolution && overhead)
+		snprintf(buf, size, "%s, resolution %s ns, a read costs %s ns", source, resolution, overhead);
+	else if (source)
+		snprintf(buf, size, "%s", source);
+}
+
+int assay_emit_run_header(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out,
+			  struct assay_err *err)
+{
+	char buf[1024];
+
+	snprintf(buf, sizeof(buf), "%s, seed %llu", run->suite, (unsigned long long)run->seed);
+	line(out, style, "suite", buf);
+	line(out, style, "machine", run->machine.label);
+	clock_text(run, buf, sizeof(buf));
+	line(out, style, "clock", buf);
+	line(out, style, "placement", environment(run, "placement"));
+	build_text(&run->build, buf, sizeof(buf));
+	line(out, style, "build", buf);
+	if (run->id && run->ended_ns) {
+		started_text(run->started_ns, buf, sizeof(buf));
+		line(out, style, "started", buf);
+	}
+	assay_text_add(out, "\n");
+	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the header: out of memory") : 0;
+}
+
+static void add_numbers(const struct assay_result *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	char a[64], b[64], c[64], buf[320];
+
+	if (!r->n_samples)
+		return;
+	assay_emit_quantity(r->median_ns * 1e-9, "s", style->utf8, a, sizeof(a));
+	assay_emit_quantity(r->ci95_lo_ns * 1e-9, "s", style->utf8, b, sizeof(b));
+	assay_emit_quantity(r->ci95_hi_ns * 1e-9, "s", style->utf8, c, sizeof(c));
+	if (r->ci95_reached)
+		snprintf(buf, sizeof(buf), "%s (95 %% interval %s to %s)", a, b, c);
+	else
+		snprintf(buf, sizeof(buf), "%s (range %s to %s: too few samples for a 95 %% interval)", a, b, c);
+	line(out, style, "median", buf);
+	assay_emit_quantity(r->min_ns * 1e-9, "s", style->utf8, a, sizeof(a));
+	assay_emit_quantity(r->mad_ns * 1e-9, "s", style->utf8, b, sizeof(b));
+	snprintf(buf, sizeof(buf), "minimum %s, median absolute deviation %s", a, b);
+	line(out, style, "spread", buf);
+	assay_emit_quantity((double)r->warmup_ns * 1e-9, "s", style->utf8, a, sizeof(a));
+	snprintf(buf, sizeof(buf), "%zu of %llu iterations, %.1f %% disturbed, %.1f %% dropped; %s; warm-up %s, %s",
+		 r->n_samples, (unsigned long long)r->iterations, 100 * r->disturbed_frac, 100 * r->dropped_frac,
+		 r->converged ? "interval within its goal" : "budget ended first", a,
+		 r->steady ? "steady" : "not steady");
+	line(out, style, "samples", buf);
+}
+
+static void add_facts(const struct assay_result *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	char buf[640];
+	size_t n = 0;
+
+	snprintf(buf, sizeof(buf), "%s%s%s", assay_status_name(r->status), r->reason[0] ? ": " : "", r->reason);
+	line(out, style, "status", buf);
+	if (r->checked && r->max_rel_err >= 0)
+		snprintf(buf, sizeof(buf), "%s, worst relative error %.3g", r->correct ? "correct" : "wrong",
+			 r->max_rel_err);
+	else
+		snprintf(buf, sizeof(buf), "%s", !r->checked ? "not checked" : r->correct ? "correct" : "wrong");
+	line(out, style, "output", buf);
+	line(out, style, "digest", r->digest);
+	line(out, style, "code", r->code_hash);
+	buf[0] = '\0';
+	for (size_t i = 0; i < r->n_cpus && n < sizeof(buf) - 16; i++)
+		n += (size_t)snprintf(buf + n, sizeof(buf) - n, "%s%d", i ? "," : "", r->cpus[i]);
+	if (n && r->numa_node >= 0)
+		snprintf(buf + n, sizeof(buf) - n, ", memory on node %d", r->numa_node);
+	line(out, style, "cpus", buf);
+}
+
+static void flags_text(uint32_t flags, char *buf, size_t size)
+{
+	static const char *const names[] = { "switch", "migration", "steal", "fault", "throttle" };
+	size_t n = 0;
+
+	snprintf(buf, size, "-");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (flags & 1u << i && n < size)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? "," : "", names[i]);
+}
+
+static void add_samples(const struct assay_result *r, struct assay_text *out)
+{
+	struct assay_columns t = { .align = "rrrl" };
+
+	assay_columns_row(&t, (const char *const[]){ "sample", "iterations", "ns per iteration", "disturbed by" });
+	for (size_t i = 0; i < r->n_samples; i++) {
+		const struct assay_sample *s = &r->samples[i];
+		char no[24], it[24], ns[32], flags[64];
+
+		snprintf(no, sizeof(no), "%zu", i);
+		snprintf(it, sizeof(it), "%llu", (unsigned long long)s->iterations);
+		snprintf(ns, sizeof(ns), "%.3f", s->iterations ? (double)s->ns / (double)s->iterations : 0.0);
+		flags_text(s->flags, flags, sizeof(flags));
+		assay_columns_row(&t, (const char *const[]){ no, it, ns, flags });
+	}
+	assay_text_add(out, "\n");
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
+}
+
+int assay_emit_result(const struct assay_result *r, bool samples, const struct assay_emit_style *style,
+		      struct assay_text *out, struct assay_err *err)
+{
+	struct assay_columns t = { .align = "lrl", .indent = "  ", .width = style->width };
+	char buf[64];
+
+	assay_text_addf(out, "%s%s%s\n", style->colour ? "\033[1m" : "", r->c.key, style->colour ? "\033[0m" : "");
+	add_facts(r, style, out);
+	add_numbers(r, style, out);
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		const struct assay_metric *m = &r->metrics[i];
+
+		if (assay_run_cells_repeats(r, m))
+			continue;
+		assay_emit_metric(m->tag, m->value, m->unit, style->utf8, buf, sizeof(buf));
+		assay_columns_row(&t, (const char *const[]){ m->tag, buf,
+							     m->better > 0   ? "higher is better"
+							     : m->better < 0 ? "lower is better"
+									     : "" });
+	}
+	for (size_t i = 0; i < r->n_counts; i++) {
+		snprintf(buf, sizeof(buf), "%.10g", r->counts[i].value);
+		assay_columns_row(&t, (const char *const[]){ r->counts[i].name, buf, r->counts[i].source });
+	}
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
+	if (samples && r->samples)
+		add_samples(r, out);
+	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the result: out of memory") : 0;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run for scripts: the object of section 8 of the design. */
+#include "reports/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/json_parts.h"
+
+static json_t *axes_json(const struct assay_case *c)
+{
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < c->n_axes; i++) {
+		const struct assay_axis_value *a = &c->axes[i];
+		char number[32];
+
+		/* a symbol's value is its index: what counts is the word */
+		snprintf(number, sizeof(number), "%lld", (long long)a->value);
+		json_object_set_new(o, a->name,
+				    strcmp(number, a->text) ? assay_json_text(a->text) : json_integer(a->value));
+	}
+	return o;
+}
+
+static json_t *metrics_json(const struct assay_result *r)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		const struct assay_metric *m = &r->metrics[i];
+
+		json_object_set_new(
+			o, m->tag,
+			json_pack("{s:o,s:s,s:o}", "value", assay_json_number(m->value), "unit", m->unit, "better",
+				  m->better ? json_string(m->better > 0 ? "higher" : "lower") : json_null()));
+	}
+	return o;
+}
+
+static json_t *counters_json(const struct assay_result *r)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < r->n_counts; i++)
+		json_object_set_new(o, r->counts[i].name,
+				    json_pack("{s:o,s:s}", "value", assay_json_number(r->counts[i].value), "source",
+					      r->counts[i].source));
+	return o;
+}
+
+static json_t *cpus_json(const struct assay_result *r)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < r->n_cpus; i++)
+		json_array_append_new(a, json_integer(r->cpus[i]));
+	return a;
+}
+
+static json_t *raw_json(const struct assay_result *r)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; r->samples && i < r->n_samples; i++)
+		json_array_append_new(a, json_pack("[o,o,i]", assay_json_u64(r->samples[i].iterations),
+						   assay_json_u64(r->samples[i].ns), (int)r->samples[i].flags));
+	return a;
+}
+
+/* A time is null unless there are samples to take it from. */
+static json_t *time_json(const struct assay_result *r, double ns)
+{
+	return r->n_samples ? assay_json_number(ns) : json_null();
+}
+
+static json_t *case_json(const struct assay_result *r, bool samples)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "key", assay_json_text(r->c.key));
+	json_object_set_new(o, "op", assay_json_text(r->c.op));
+	json_object_set_new(o, "variant", assay_json_text(r->c.variant));
+	json_object_set_new(o, "axes", axes_json(&r->c));
+	json_object_set_new(o, "threads", json_integer(r->c.threads));
+	json_object_set_new(o, "cache", json_string(assay_cache_name(r->c.cache)));
+	json_object_set_new(o, "status", json_string(assay_status_name(r->status)));
+	json_object_set_new(o, "reason", assay_json_text(r->reason));
+	json_object_set_new(o, "correct", r->checked ? json_boolean(r->correct) : json_null());
+	json_object_set_new(o, "digest", assay_json_text(r->digest));
+	json_object_set_new(o, "max_rel_err",
+			    r->checked && r->max_rel_err >= 0 ? assay_json_number(r->max_rel_err) : json_null());
+	json_object_set_new(o, "samples", json_integer((json_int_t)r->n_samples));
+	json_object_set_new(o, "iterations", assay_json_u64(r->iterations));
+	json_object_set_new(o, "median_ns", time_json(r, r->median_ns));
+	json_object_set_new(o, "ci95_ns",
+			    r->n_samples ? json_pack("[o,o]", time_json(r, r->ci95_lo_ns), time_json(r, r->ci95_hi_ns))
+					 : json_null());
+	json_object_set_new(o, "min_ns", time_json(r, r->min_ns));
+	json_object_set_new(o, "mad_ns", time_json(r, r->mad_ns));
+	json_object_set_new(o, "metrics", metrics_json(r));
+	json_object_set_new(o, "counters", counters_json(r));
+	json_object_set_new(o, "dropped_frac", r->n_samples ? assay_json_number(r->dropped_frac) : json_null());
+	json_object_set_new(o, "disturbed_frac", r->n_samples ? assay_json_number(r->disturbed_frac) : json_null());
+	json_object_set_new(o, "ci95_reached", r->n_samples ? json_boolean(r->ci95_reached) : json_null());
+	json_object_set_new(o, "steady", r->n_samples ? json_boolean(r->steady) : json_null());
+	json_object_set_new(o, "converged", r->n_samples ? json_boolean(r->converged) : json_null());
+	json_object_set_new(o, "cpus", cpus_json(r));
+	json_object_set_new(o, "numa_node", r->numa_node >= 0 && r->n_cpus ? json_integer(r->numa_node) : json_null());
+	json_object_set_new(o, "copies", assay_json_u64(r->copies));
+	json_object_set_new(o, "code_hash", assay_json_text(r->code_hash));
+	if (samples)
+		json_object_set_new(o, "raw", raw_json(r));
+	return o;
+}
+
+static json_t *facts_json(const struct assay_fact *facts, size_t n)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(o, facts[i].name, assay_json_text(facts[i].value));
+	return o;
+}
+
+static json_t *run_json(const struct assay_run *run)
+{
+	const struct assay_build *b = &run->build;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "id", run->id ? json_integer(run->id) : json_null());
+	json_object_set_new(o, "suite", assay_json_text(run->suite));
+	json_object_set_new(o, "seed", assay_json_u64(run->seed));
+	json_object_set_new(o, "started", assay_json_time(run->started_ns));
+	json_object_set_new(o, "ended", assay_json_time(run->ended_ns));
+	json_object_set_new(o, "machine",
+			    json_pack("{s:o,s:o,s:o}", "id", assay_json_text(run->machine.id), "label",
+				      assay_json_text(run->machine.label), "facts",
+				      facts_json(run->machine.facts, run->machine.n_facts)));
+	json_object_set_new(o, "build",
+			    json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "id", assay_json_text(b->id), "commit",
+				      assay_json_text(b->commit), "dirty", b->dirty, "compiler",
+				      assay_json_text(b->compiler), "flags", assay_json_text(b->flags), "plugins",
+				      assay_json_text(b->plugins)));
+	json_object_set_new(o, "environment", facts_json(run->environment, run->n_environment));
+	return o;
+}
+
+int assay_emit_run_json(const struct assay_run *run, bool samples, struct assay_text *out, struct assay_err *err)
+{
+	json_t *cases = json_array();
+
+	for (size_t i = 0; i < run->n_results; i++)
+		json_array_append_new(cases, case_json(&run->results[i], samples));
+	return assay_json_print(json_pack("{s:i,s:o,s:o}", "schema", 1, "run", run_json(run), "cases", cases), out,
+				err);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs gnuplot over the program of a trend plot, in a temporary folder, and moves the picture to its place. */
+#include "reports/trend.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/process.h"
+
+#define SCRIPT_NAME  "trend.gp"
+#define PICTURE_NAME "picture"
+#define TIMEOUT_NS   UINT64_C(60000000000)
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n > m && !strcmp(s + n - m, end);
+}
+
+static const char *in_folder(const char *folder, const char *name, char *buf)
+{
+	snprintf(buf, PATH_MAX, "%s/%s", folder, name);
+	return buf;
+}
+
+/* gnuplot over the script in @folder; the picture then lies there too. */
+static int run_gnuplot(const char *folder, struct assay_err *err)
+{
+	/* -d: no start-up files, which could change the plot or print. */
+	static const char *const argv[] = { "gnuplot", "-d", SCRIPT_NAME, NULL };
+	char *out = NULL;
+	int rc;
+
+	rc = assay_process_capture(argv, folder, TIMEOUT_NS, &out, err);
+	free(out);
+	if (rc == ASSAY_ENOTFOUND)
+		return assay_err_set(err, ASSAY_EUNAVAILABLE,
+				     "gnuplot is not installed, install the package 'gnuplot-nox' (apt) or 'gnuplot'");
+	return rc;
+}
+
+static int draw(const struct assay_text *script, const char *folder, const char *path, struct assay_err *err)
+{
+	char name[PATH_MAX];
+	char *picture = NULL;
+	size_t len = 0;
+	int rc;
+
+	rc = assay_file_write(in_folder(folder, SCRIPT_NAME, name), script->s, script->len, err);
+	if (!rc)
+		rc = run_gnuplot(folder, err);
+	if (!rc)
+		rc = assay_file_read(in_folder(folder, PICTURE_NAME, name), &picture, &len, err);
+	if (!rc && !len)
+		rc = assay_err_set(err, ASSAY_EIO, "gnuplot drew nothing");
+	if (!rc)
+		rc = assay_file_write(path, picture, len, err);
+	free(picture);
+
+	unlink(in_folder(folder, SCRIPT_NAME, name));
+	unlink(in_folder(folder, PICTURE_NAME, name));
+	return rc;
+}
+
+int assay_trend_plot(const struct assay_trend_series *s, const char *path, struct assay_err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct assay_text script = { 0 };
+	char folder[PATH_MAX - 16];
+	bool png = ends_with(path, ".png");
+	int n, rc;
+
+	if (!png && !ends_with(path, ".svg"))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot plot to '%s': its name must end in .svg or .png", path);
+	rc = assay_trend_script(s, png, PICTURE_NAME, &script, err);
+	if (rc)
+		goto out;
+
+	n = snprintf(folder, sizeof(folder), "%s/assay-trend-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (n < 0 || (size_t)n >= sizeof(folder) || !mkdtemp(folder)) {
+		rc = assay_err_set(err, ASSAY_EIO,
+				   "cannot make a folder in '%s': %s, set TMPDIR to one that can be written",
+				   tmp && *tmp ? tmp : "/tmp", strerror(errno));
+		goto out;
+	}
+	rc = draw(&script, folder, path, err);
+	if (rc)
+		assay_err_prefix(err, "cannot plot to '%s'", path);
+	rmdir(folder);
+out:
+	assay_text_release(&script);
+	return rc;
+}
+
+/* Longer names are cut and end in a digest of the key, as a file name has 255 bytes at most. */
+#define NAME_KEPT 160
+#define NAME_LONG 240
+
+void assay_trend_file_name(const char *key, const char *ending, char *buf)
+{
+	size_t len = 0;
+
+	for (const char *p = key; *p && len < NAME_LONG; p++) {
+		unsigned char c = (unsigned char)*p;
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+		if (*p == '/')
+			buf[len++] = '~';
+		else if (plain || strchr("_=,-", *p) || (*p == '.' && len))
+			buf[len++] = *p;
+		else
+			len += (size_t)snprintf(buf + len, 4, "+%02x", c);
+	}
+	if (len >= NAME_LONG - 4)
+		len = NAME_KEPT + (size_t)snprintf(buf + NAME_KEPT, 40, "~%s", assay_hash(key, strlen(key)).hex);
+	snprintf(buf + len, ASSAY_TREND_NAME_MAX - len, "%s", ending);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page over a folder of trend plots. Well-formed XML as well as HTML, and nothing in it is fetched from elsewhere.
+ */
+#include "reports/trend.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+static const char head[] =
+	"<!DOCTYPE html>\n"
+	"<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n"
+	"<head>\n"
+	"<meta charset=\"utf-8\"/>\n"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+	"<title>assay: trends</title>\n"
+	"<style>\n"
+	"body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 62em; margin: 2em "
+	"auto; padding: 0 1em; }\n"
+	"h1 { font-size: 1.5em; margin-bottom: 0; }\n"
+	"p { color: #5f6368; margin-top: 0.3em; }\n"
+	"table { border-collapse: collapse; width: 100%; margin: 1.5em 0 2.5em; }\n"
+	"th, td { text-align: left; padding: 0.3em 0.8em 0.3em 0; border-bottom: 1px solid #e4e4e4; vertical-align: "
+	"top; }\n"
+	"th { color: #5f6368; font-weight: 600; }\n"
+	"td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
+	"td a { color: #0072b2; overflow-wrap: anywhere; }\n"
+	"img { display: block; width: 100%; height: auto; border: 1px solid #e4e4e4; margin: 0 0 1.5em; }\n"
+	"</style>\n"
+	"</head>\n"
+	"<body>\n"
+	"<h1>Trends</h1>\n";
+
+static void add_escaped(struct assay_text *t, const char *s)
+{
+	for (; *s; s++) {
+		switch (*s) {
+		case '&':
+			assay_text_add(t, "&amp;");
+			break;
+		case '<':
+			assay_text_add(t, "&lt;");
+			break;
+		case '>':
+			assay_text_add(t, "&gt;");
+			break;
+		case '"':
+			assay_text_add(t, "&quot;");
+			break;
+		case '\'':
+			assay_text_add(t, "&#39;");
+			break;
+		default:
+			assay_text_addn(t, (unsigned char)*s < ' ' ? " " : s, 1);
+		}
+	}
+}
+
+/* A relative address. What could end the attribute, start a query or look like a scheme is written as %xx. */
+static void add_address(struct assay_text *t, const char *file)
+{
+	assay_text_add(t, "./");
+	for (; *file; file++) {
+		unsigned char c = (unsigned char)*file;
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+		if (plain || strchr("-._~/=,+", *file))
+			assay_text_addn(t, file, 1);
+		else
+			assay_text_addf(t, "%%%02X", c);
+	}
+}
+
+static void add_row(struct assay_text *t, const struct assay_trend_link *l, size_t i)
+{
+	assay_text_addf(t, "<tr><td><a href=\"#plot-%zu\">", i + 1);
+	add_escaped(t, l->key);
+	assay_text_addf(t, "</a></td><td class=\"n\">%zu</td><td class=\"n\">", l->n_runs);
+	add_escaped(t, l->last);
+	assay_text_add(t, "</td><td class=\"n\">");
+	if (isfinite(l->change_frac))
+		assay_text_addf(t, "%+.1f %%", l->change_frac * 100);
+	else
+		assay_text_add(t, "\xe2\x80\x93");
+	assay_text_add(t, "</td></tr>\n");
+}
+
+static void add_picture(struct assay_text *t, const struct assay_trend_link *l, size_t i)
+{
+	assay_text_addf(t, "<a id=\"plot-%zu\" href=\"", i + 1);
+	add_address(t, l->file);
+	assay_text_add(t, "\"><img loading=\"lazy\" src=\"");
+	add_address(t, l->file);
+	assay_text_add(t, "\" alt=\"time of each run of ");
+	add_escaped(t, l->key);
+	assay_text_add(t, "\"/></a>\n");
+}
+
+int assay_trend_index(const char *folder, const char *machine, const struct assay_trend_link *links, size_t n,
+		      struct assay_err *err)
+{
+	struct assay_text t = { 0 };
+	char path[PATH_MAX];
+	int len, rc;
+
+	len = snprintf(path, sizeof(path), "%s/index.html", folder);
+	if (len < 0 || (size_t)len >= sizeof(path))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot write '%.80s…': its path is too long", folder);
+
+	assay_text_add(&t, head);
+	assay_text_add(&t, "<p>");
+	if (machine && *machine) {
+		add_escaped(&t, machine);
+		assay_text_add(&t, ". ");
+	}
+	assay_text_add(&t,
+		       "Time per iteration, median of each run; a positive change is slower than the first run.</p>\n");
+	if (n) {
+		assay_text_add(
+			&t, "<table>\n<thead><tr><th>case</th><th class=\"n\">runs</th><th class=\"n\">last median</th>"
+			    "<th class=\"n\">change since the first</th></tr></thead>\n<tbody>\n");
+		for (size_t i = 0; i < n; i++)
+			add_row(&t, &links[i], i);
+		assay_text_add(&t, "</tbody>\n</table>\n");
+		for (size_t i = 0; i < n; i++)
+			add_picture(&t, &links[i], i);
+	} else {
+		assay_text_add(&t, "<p>No run is stored yet: <code>make bench</code> makes one.</p>\n");
+	}
+	assay_text_add(&t, "</body>\n</html>\n");
+
+	if (t.failed)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "cannot write '%s': out of memory", path);
+	else
+		rc = assay_file_write(path, t.s, t.len, err);
+	assay_text_release(&t);
+	return rc;
+}

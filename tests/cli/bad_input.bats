@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Bad input is exit 2 with one line that says what was wrong and what would be right, before anything is measured.
+load helpers
+
+@test "no command, unknown command" {
+	fails 2 "no command given: see 'assay --help'"
+	fails 2 "unknown command 'rnu': did you mean 'run'?" rnu
+	fails 2 "unknown command 'frobnicate': see 'assay --help'" frobnicate
+	fails 2 "unknown option '--frobnicate'" --frobnicate
+}
+
+@test "unknown, ambiguous and incomplete options" {
+	fails 2 "unknown option '--sede': did you mean '--seed'?" run --sede 3
+	fails 2 "unknown option '--frobnicate': see 'assay run --help'" run --frobnicate
+	fails 2 "unknown option '-x'" run -x
+	fails 2 "option '--s=3' is ambiguous" run --s=3
+	fails 2 "option '--seed' needs a value: --seed=N" run --seed
+	fails 2 "option '-S' needs a value" run -S
+	fails 2 "option '--json' takes no value" run --json=1
+	for c in list run verify show doctor gate baseline plot; do
+		fails 2 "unknown option '--frobnicate'" $c --frobnicate
+	done
+}
+
+@test "arguments that are too many" {
+	fails 2 "unexpected argument 'smoke': a suite is named with --suite smoke" run smoke
+	fails 2 "unexpected argument 'smoke'" verify smoke
+	fails 2 "unexpected argument 'x'" doctor x
+	fails 2 "unexpected argument 'x'" gate x
+	fails 2 "unexpected argument 'c'" show 1 b c
+	fails 2 "cannot list 'opps': did you mean 'ops'?" list opps
+	fails 2 "unexpected argument 'variants'" list ops variants
+}
+
+@test "a seed that is no number" {
+	fails 2 "--seed is 'abc', expected" run --seed abc
+	fails 2 "--seed is '12x', expected" run --seed 12x
+	fails 2 "--seed is '', expected" run --seed ''
+	fails 2 "--seed is '18446744073709551616', expected" run --seed 18446744073709551616
+}
+
+@test "bad values of options" {
+	fails 2 "--threads is '0'" run --threads 0
+	fails 2 "--threads is '1,,2'" run --threads 1,,2
+	fails 2 "--threads is 'many', expected a list of numbers from 1 or 'all'" run --threads many
+	fails 2 "--cpus is 'x'" run --cpus x
+	fails 2 "--placement is 'wide', expected compact or scatter" run --placement wide
+	fails 2 "--budget is 'fast'" run --budget fast
+	fails 2 "--budget is '0s'" run --budget 0s
+	fails 2 "--memory-limit is 'lots'" run --memory-limit lots
+	fails 2 "--memory-limit is '0', expected a size above 0" run --memory-limit 0
+	fails 2 "--run is 'x', expected the number of a run" gate --run x
+	fails 2 "run is '0', expected the number of a run or 'last'" show 0
+	fails 2 "--db is ''" run --db ''
+}
+
+@test "bad values in the environment, also where an option overrides them" {
+	ASSAY_SEED=x fails 2 "ASSAY_SEED is 'x', expected" run --seed 1
+	ASSAY_DETERMINISTIC=yes fails 2 "ASSAY_DETERMINISTIC is 'yes', expected 0 or 1" run
+	ASSAY_THREADS=0 fails 2 "ASSAY_THREADS is '0', expected a list of numbers from 1 or 'all'" run --threads 1
+	ASSAY_BATCH_SIZE=0 fails 2 "ASSAY_BATCH_SIZE is '0', expected" run
+	ASSAY_MEMORY_LIMIT=lots fails 2 "ASSAY_MEMORY_LIMIT is 'lots', expected" run --memory-limit 1GiB
+	ASSAY_DB= fails 2 "ASSAY_DB is ''" show
+	ASSAY_SEED=x fails 2 "ASSAY_SEED is 'x'" doctor
+}
+
+@test "unknown CPU number" {
+	fails 2 "cannot use CPU '4095'" run --bench-dir "$BENCH" --cpus 4095
+	fails 2 "--cpus is '99999999'" run --cpus 99999999
+}
+
+@test "more threads than there are cores" {
+	fails 2 "4000 threads" run --bench-dir "$BENCH" --threads 1,4000
+	ASSAY_THREADS=4000 fails 2 "4000 threads" verify --bench-dir "$BENCH"
+}
+
+@test "plugins that are refused" {
+	for p in bad_abi_newer bad_abi_older bad_load_crash bad_magic bad_no_symbol bad_null_run; do
+		fails 2 "cannot use plugin: " run --plugin "$ASSAY_BUILD/tests/plugins/$p.so"
+		[[ $stderr == *"$p.so"* ]]
+		run "$ASSAY" list plugins --plugin "$ASSAY_BUILD/tests/plugins/$p.so"
+		[ "$status" = 0 ]
+		[[ $output == *"$p.so"*"refused: "* ]]
+	done
+}
+
+@test "unknown suite" {
+	fails 2 "unknown suite 'quikc'" run --bench-dir "$BENCH" --suite quikc
+	fails 2 "unknown suite 'nope'" list cases --bench-dir "$BENCH" --suite nope
+	fails 2 "unknown suite 'nope'" verify --bench-dir "$BENCH" --suite nope
+}
+
+@test "empty selection" {
+	fails 2 "no case of suite 'quick' matches 'zzz'" run --bench-dir "$BENCH" --only zzz
+	fails 2 "no case of suite 'quick' matches 'zzz'" verify --bench-dir "$BENCH" --only zzz
+	# not every case
+	for c in run verify list; do
+		fails 2 "bad --only '': expected a part of a key or a glob" $c --only ''
+	done
+	fails 2 "bad case '': expected a part of a key or a glob" show 1 ''
+}
+
+# A folder of benches with one file that holds the text given.
+broken() {
+	mkdir -p broken/suites
+	printf 'suite "quick" {\n    summary = "s"\n    use "*" { }\n}\n' >broken/suites/quick.suite
+	cat >broken/b.bench
+}
+
+@test "a bench file with a syntax error names file and line" {
+	broken <<'END'
+bench "b" {
+    op = "quantize.q8_0"
+    shapes = {"n=4096"
+    variants = {"ref"}
+}
+END
+	fails 2 "broken/b.bench:" run --bench-dir broken
+	broken <<'END'
+bench "b" {
+    op = "quantize.q8_0"
+    shape = {"n=4096"}
+}
+END
+	fails 2 "broken/b.bench:3" run --bench-dir broken
+}
+
+@test "a bench file with an unknown op, variant or axis" {
+	broken <<<'bench "b" { op = "quantise.q8_0" shapes = {"n=4096"} }'
+	fails 2 "quantise.q8_0" run --bench-dir broken
+	[[ $stderr == *"broken/b.bench:1"*"quantize.q8_0"* ]]
+	broken <<<'bench "b" { op = "quantize.q8_0" shapes = {"n=4096"} variants = {"reff"} }'
+	fails 2 "reff" run --bench-dir broken
+	broken <<<'bench "b" { op = "quantize.q8_0" shapes = {"k=4096"} }'
+	fails 2 "axis 'k'" run --bench-dir broken
+	broken <<<'bench "b" { op = "quantize.q8_0" shapes = {"n=-1"} }'
+	fails 2 "-1" run --bench-dir broken
+}
+
+@test "a shape that the op refuses" {
+	broken <<<'bench "b" { op = "quantize.q8_0" shapes = {"n=33"} }'
+	fails 2 "n=33" run --bench-dir broken
+}
+
+@test "a shape that does not fit in memory" {
+	fails 2 "case 'quantize.q8_0/ref/n=34359738368/t=1/warm' needs" run --bench-dir "$BENCH" --suite huge
+	[[ $stderr == *"available are only"* ]]
+	fails 2 "its limit is 1.00 KiB (1024 bytes): raise --memory-limit" run --bench-dir "$BENCH" --memory-limit 1KiB
+}
+
+@test "folders and plugins that are not there" {
+	fails 2 "cannot open bench folder 'nowhere': no such folder" run --bench-dir nowhere
+	fails 2 "cannot open plugin 'nowhere.so': no such file" run --plugin nowhere.so
+	fails 2 "no plugins to load: name one with --plugin FILE" run --no-default-plugins
+}
+
+@test "a database that is not there, or none" {
+	fails 2 "no database 'assay.db'" show
+	fails 2 "no database 'other.db'" gate --db other.db
+	echo "not a database, but long enough to be read as the header of one if nobody looks, which somebody does" >bad.db
+	before=$(cksum <bad.db)
+	fails 2 "bad.db" show --db bad.db
+	fails 2 "bad.db" run --bench-dir "$BENCH" --db bad.db
+	[ "$(cksum <bad.db)" = "$before" ]
+	fails 2 "/nowhere/a.db" run --bench-dir "$BENCH" --db /nowhere/a.db
+}
+
+@test "baseline and plot say what they take" {
+	fails 2 "no action given: expected save, list, show or drop" baseline
+	fails 2 "unknown action 'keep'" baseline keep
+	fails 2 "no name given: assay baseline save NAME" baseline save
+	fails 2 "nothing to plot" plot
+	fails 2 "cannot plot 'pie'" plot pie
+	fails 2 "no case given" plot trend
+	fails 2 "no output given: name one with -o FILE.svg" plot trend x
+	fails 2 "no output given: name one with -o DIR" plot report
+}

@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# certify: how often the judge is wrong, counted; plan: what can be promised.
+load compare_helpers
+
+@test "certify --json has every field that is promised, and its counts add up" {
+	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --gates 3 --trials 1 --budget 20s --json
+	[ "$status" = 0 ]
+	is '.schema == 1 and .gates == 3 and .false_alarms == 0 and .passed + .inconclusive + .false_alarms == .gates'
+	is '(.power | map(.slowdown)) == [0.005, 0.01, 0.02, 0.05]'
+	is '[.power[] | has("slowdown") and has("detected") and .of == 1 and .detected + .passed <= 1] | all'
+	is '.smallest_detectable > .margin and .margin == 0.2 and .alpha == 0.01'
+	# Clopper and Pearson for 0 of 3
+	is '.false_alarm_ci[0] == 0 and (.false_alarm_ci[1] - 0.7076 | fabs) < 0.0001'
+	is '.seconds_per_case > 0 and .pairs_per_case >= 5 and .cases == ["lenient.triple/work/n=1024/t=1/warm"]'
+}
+
+@test "a slowdown far beyond the margin is found, one far within it passes" {
+	command_of certify "$PLUGINS/compare_base.so" --suite quick --margin 0.1% --gates 1 --trials 1 --budget 1s --json
+	is '.power[3] | .passed == 0'
+	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --gates 1 --trials 1 --budget 20s --json
+	is '[.power[].detected] == [0, 0, 0, 0]'
+}
+
+@test "certify prints the promise and what was seen, without trials, too" {
+	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --gates 1 --trials 0 --budget 20s
+	[ "$status" = 0 ]
+	[[ $output == *"promise  at most 1 % of gates of unchanged code fail; margin 20 %"* ]]
+	[[ $output == *"unchanged code: false alarms"*"0 of 1 "* ]]
+	[[ $output != *"+0.5 %"* ]]
+}
+
+@test "certify refuses what it cannot certify with" {
+	fails 2 "--gates" certify --gates 0
+	fails 2 "--trials" certify --trials x
+	fails 2 "--budget" certify --budget 0
+	fails 2 "unexpected argument 'b.so'" certify a.so b.so
+	command_of certify "$PLUGINS/compare_crash.so" --suite quick --policy wide.conf --gates 1 --trials 0
+	[ "$status" = 2 ]
+	[[ $stderr == *"cannot certify with 'lenient.triple/work/n=1024/t=1/warm'"*SIGSEGV* ]]
+}
+
+@test "plan says what a promise takes, and whether it fits" {
+	command_of plan "$PLUGINS/compare_base.so" --policy wide.conf --detect 50% --within 1h --json
+	[ "$status" = 0 ]
+	is '.schema == 1 and .possible and .detect == 0.5 and .alpha == 0.01 and .within_s == 3600 and .suite == "quick"'
+	is '.needed_s > 0 and .needed_s < 3600 and .detectable_within < 0.5'
+	is '.cases | length == 1 and (.[0] | .known and .known_pairs >= 2 and .pairs >= 5 and .seconds > 0 and .pair_s > 0 and .pair_sd >= 0.0005)'
+	command_of plan "$PLUGINS/compare_base.so" --policy wide.conf --detect 50% --within 1ms --json
+	[ "$status" = 1 ]
+	is '(.possible | not) and .needed_s > 0.001 and .detectable_within == null'
+	command_of plan "$PLUGINS/compare_base.so" --policy wide.conf --detect 50%
+	[ "$status" = 0 ]
+	[[ $output == *"+50 % is found in 95 of 100 comparisons"* ]]
+}
+
+@test "plan learns from stored comparisons" {
+	compare base base
+	command_of plan "$PLUGINS/compare_base.so" --policy wide.conf --detect 50% --json
+	is '.cases[0].known_pairs >= 10'
+}
+
+@test "a case of which nothing usable is measured is unknown, and nothing is promised" {
+	command_of plan "$PLUGINS/compare_crash.so" --policy wide.conf --detect 50% --within 1h --json
+	[ "$status" = 1 ]
+	is '(.possible | not) and .needed_s == null and .detectable_within == null'
+	is '.cases[0] | (.known | not) and .pair_sd == null and .seconds == null and .pairs == null and (.reason | contains("SIGSEGV"))'
+	command_of plan "$PLUGINS/compare_crash.so" --policy wide.conf --detect 50%
+	[ "$status" = 1 ]
+	[[ $output == *unknown*"lenient.triple/work"*SIGSEGV*"Nothing can be promised"* ]]
+}
+
+@test "plan refuses shares and times that are none" {
+	fails 2 "--detect" plan --detect 0
+	fails 2 "--detect" plan --detect 200%
+	fails 2 "--alpha" plan --alpha 1
+	fails 2 "--within" plan --within 0
+	fails 2 "--within" plan --within soon
+	fails 2 "unexpected argument 'b.so'" plan a.so b.so
+}

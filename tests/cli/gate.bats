@@ -1,0 +1,193 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# gate and baseline: verdicts and exit codes, and history as pictures.
+load helpers
+
+# A run into DB that is interrupted in its first case.
+unfinished() {
+	mkdir -p slow/suites
+	printf 'bench "slow" { op = "quantize.q8_0" shapes = {"n=4096"} variants = {"ref"} threads = {"1"} budget = "60s" }\n' >slow/slow.bench
+	printf 'suite "quick" { summary = "s" use "*" { } }\n' >slow/suites/quick.suite
+	"$ASSAY" run --bench-dir slow --db "$1" >/dev/null 2>&1 &
+	for _ in $(seq 200); do
+		"$ASSAY" show last --db "$1" >/dev/null 2>&1 && break
+		sleep 0.1
+	done
+	kill -INT $!
+	status=0
+	wait $! || status=$?
+	[ "$status" = 130 ]
+}
+
+@test "without a baseline the gate exits 5, or 0 where that is allowed, and says how to save one" {
+	manifest
+	measure >/dev/null
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf
+	[ "$status" = 5 ]
+	[[ ${lines[0]} == "INCOMPARABLE: run 1"* ]]
+	[[ $stderr == *"assay baseline save main --run 1"* ]]
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --allow-no-baseline
+	[ "$status" = 0 ]
+	[[ ${lines[0]} == "PASS: run 1 ("*"): correctness, manifest and limits passed; speed was not judged" ]]
+	[[ $output == *"3 without a baseline"* && $output != *INCOMPARABLE* ]]
+	[[ $stderr == *"assay baseline save main --run 1"* ]]
+}
+
+@test "gate --json has every field that is promised" {
+	manifest
+	measure >/dev/null
+	measure >/dev/null
+	printf 'margin "*" { stored = "100%%" }\n' >wide.conf
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy wide.conf --json
+	jq -e '.schema == 1 and has("exit") and has("verdict") and has("base") and has("head") and has("alpha") and has("controls")' <<<"$output"
+	jq -e --argjson s "$status" '.exit == $s' <<<"$output"
+	jq -e '.cases | length > 0' <<<"$output"
+	jq -e '[.cases[] | has("key") and has("metric") and has("evidence") and has("verdict") and has("reason") and has("ratio")
+		and has("ci") and has("margin") and has("pairs") and has("dropped_frac") and has("smallest_detectable")] | all' <<<"$output"
+	jq -e '.head | startswith("run 2")' <<<"$output"
+	jq -e '.base | startswith("run 1")' <<<"$output"
+}
+
+@test "gate writes summaries for a pull request and a CI system" {
+	manifest
+	measure >/dev/null
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --markdown report.md --junit junit.xml \
+		--json-file report.json --json
+	[ "$status" = 5 ]
+	grep -q INCOMPARABLE report.md
+	if command -v xmllint; then
+		xmllint --noout --schema "$ASSAY_SOURCE/tests/fixtures/junit/junit.xsd" junit.xml
+	fi
+	grep -q 'q8_0' junit.xml
+	[ "$(cat report.json)" = "$output" ]
+}
+
+@test "a case of the manifest that is missing is NOT_MEASURED, exit 4" {
+	manifest
+	measure --only 'quantize.q8_0/*' >/dev/null
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --allow-no-baseline
+	[ "$status" = 4 ]
+	[[ $output == *"NOT_MEASURED"*"dequantize.q8_0/ref/n=4096/t=1/warm"* ]]
+}
+
+@test "a floor that is not reached is REGRESSED, exit 1; one that is reached passes" {
+	manifest
+	measure >/dev/null
+	printf 'limit "quantize*" { require = {"items_per_s >= 1e18"} }\n' >high.conf
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy high.conf --allow-no-baseline
+	[ "$status" = 1 ]
+	[[ ${lines[0]} == "REGRESSED: "* ]]
+	printf 'limit "quantize*" { require = {"items_per_s >= 1"} }\n' >low.conf
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy low.conf --allow-no-baseline
+	[ "$status" = 0 ]
+}
+
+@test "bad policies, manifests, runs and baselines are exit 2" {
+	export KEEP_DB=1
+	manifest
+	measure >/dev/null
+	printf 'limit "quantize*" { require = {"no_such_metric >= 1"} }\n' >bad.conf
+	fails 2 "no_such_metric" gate --manifest quick.manifest --policy bad.conf
+	printf 'margin "*" {\n stored = "200%%" }\n' >bad.conf
+	fails 2 "bad.conf:2" gate --manifest quick.manifest --policy bad.conf
+	fails 2 "cannot read '.'" gate --manifest quick.manifest --policy .
+	fails 2 "cannot read '.'" gate --manifest . --policy plain.conf
+	for o in --markdown --junit --json-file; do
+		run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf $o /proc/foo
+		[ "$status" = 2 ]
+		[[ ${stderr_lines[0]} == *"cannot write '/proc/foo'"* ]]
+	done
+	fails 2 "nope.conf" gate --manifest quick.manifest --policy nope.conf
+	printf 'required quantize.q8_0/ref/n=4096/t=1/warm\nmaybe x\n' >bad.manifest
+	fails 2 "bad.manifest:2" gate --manifest bad.manifest
+	fails 2 "nope.manifest" gate --manifest nope.manifest
+	fails 2 "no run 99" gate --manifest quick.manifest --policy plain.conf --run 99
+	fails 2 "no run of suite 'full' is stored in 'assay.db'" gate --suite full
+	fails 2 "run 1 is of suite 'quick', not 'full'" gate --suite full --run 1
+	fails 2 "no baseline 'main' of suite 'quick'" gate --manifest quick.manifest --policy plain.conf --baseline main
+}
+
+@test "baselines are saved, listed, shown, used and dropped" {
+	export KEEP_DB=1
+	manifest
+	measure >/dev/null
+	run "$ASSAY" baseline list
+	[[ $output == "no baselines yet"* ]]
+	"$ASSAY" baseline save main
+	measure >/dev/null
+	"$ASSAY" baseline save main --run 2 --json | jq -e '. == {"schema": 1, "saved": "main", "run": 2}'
+	"$ASSAY" baseline list --json | jq -e '.baselines | length == 1 and .[0].name == "main" and .[0].runs == [1, 2] and .[0].suite == "quick"'
+	run "$ASSAY" baseline show main
+	[[ $output == *"main"*"quick"*"1,2"* ]]
+	fails 2 "no baseline 'other'" baseline show other
+	fails 2 "other" baseline drop other
+	measure >/dev/null
+	run "$ASSAY" gate --manifest quick.manifest --policy plain.conf --json
+	jq -e '.base == "baseline '"'main'"' (2 runs)"' <<<"$output"
+	"$ASSAY" baseline drop main --json | jq -e '. == {"schema": 1, "dropped": "main"}'
+	"$ASSAY" baseline list --json | jq -e '.baselines == []'
+	# the runs themselves stay
+	"$ASSAY" show --json | jq -e '.runs | length == 3'
+}
+
+@test "a run is no baseline for itself" {
+	manifest
+	measure >/dev/null
+	"$ASSAY" baseline save main
+	run "$ASSAY" gate --manifest quick.manifest --policy plain.conf
+	[ "$status" = 5 ]
+	[[ $output == *"holds only run 1 itself"* ]]
+}
+
+@test "what to do for a baseline fits what is stored" {
+	manifest
+	measure --db other.db >/dev/null
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --db other.db
+	[[ $stderr == *"save one with 'assay baseline save main --run 1 --db other.db'" ]]
+	eval "$(sed "s/.* save one with '\(.*\)'$/\1/" <<<"$stderr")"
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --db other.db
+	[ "$status" = 5 ]
+	[[ $stderr != *"baseline save"* ]]
+	[[ $stderr == *"measure another run with 'assay run --db other.db' and judge that" ]]
+	# a run that did not finish cannot become a baseline
+	unfinished cut.db
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --db cut.db
+	[[ $stderr != *"baseline save"* ]]
+	[[ $stderr == *"run 1 cannot become one"*"'assay run --db cut.db'" ]]
+}
+
+@test "a policy may name the cases of another suite, and t=all is t=1 where all means one thread" {
+	manifest
+	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+	measure --cpus "$cpu" >/dev/null
+	printf 'margin "generate.chat/*" { stored = "20%%" }\n' >other.conf
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy other.conf --allow-no-baseline
+	[ "$status" = 0 ]
+	measure --cpus "$cpu" --threads 1 >/dev/null
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --allow-no-baseline
+	[ "$status" = 0 ]
+}
+
+@test "plot draws a trend and a page" {
+	export KEEP_DB=1
+	command -v gnuplot >/dev/null || skip "no gnuplot"
+	measure >/dev/null
+	measure >/dev/null
+	run "$ASSAY" plot trend dequantize -o trend.svg
+	[ "$status" = 0 ]
+	[[ $output == "2 runs of dequantize.q8_0/ref/n=4096/t=1/warm drawn in trend.svg" ]]
+	grep -q '<svg' trend.svg
+	run "$ASSAY" plot report -o report
+	[ "$status" = 0 ]
+	[ "$output" = "3 plots in report/index.html" ]
+	[ "$(find report -name '*.svg' | wc -l)" = 3 ]
+	fails 2 "no stored case matches 'zzz'" plot trend zzz -o t.svg
+	fails 2 "3 stored cases match 'q8_0'" plot trend q8_0 -o t.svg
+	fails 2 "trend.pdf" plot trend dequantize -o trend.pdf
+	# what cannot be written was named by the user
+	fails 2 "nowhere/x.svg" plot trend dequantize -o nowhere/x.svg
+	fails 2 "/proc/foo" plot trend dequantize -o /proc/foo.svg
+	fails 2 "/proc/foo" plot report -o /proc/foo
+	: >file
+	fails 2 "file" plot report -o file
+}

@@ -1,0 +1,306 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# ci/gate.sh: which revision it compares with, what it hands to assay, and what it makes of the answer.
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	unset BASE SUITE STRICT GATE_DIR GITHUB_BASE_REF GITHUB_STEP_SUMMARY CI_DEFAULT_BRANCH CI_MERGE_REQUEST_IID \
+		CI_MERGE_REQUEST_DIFF_BASE_SHA CI_MERGE_REQUEST_TARGET_BRANCH_NAME "${!GIT_@}"
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_CEILING_DIRECTORIES=$PWD
+	export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+	# notes its arguments, writes what it is asked for unless told not to, and ends with the status asked for
+	cat >fake-assay <<-'END'
+		#!/bin/bash
+		echo "$*" >>"$FAKE_LOG"
+		command=$1
+		while [ $# -gt 0 ]; do
+			case $1 in
+			--markdown | --junit | --json-file) [ -n "${FAKE_SILENT-}" ] || echo "written for $1" >"$2" ;;
+			esac
+			shift
+		done
+		status=FAKE_$command
+		exit "${!status:-0}"
+	END
+	chmod +x fake-assay
+	export ASSAY=$PWD/fake-assay FAKE_LOG=$PWD/log
+	mkdir -p repo/ci
+	cp "$ASSAY_SOURCE/ci/gate.sh" repo/ci/
+	echo /build/ >repo/.gitignore
+	cd repo || return 1
+}
+
+# A history: 'first' and 'second' on main.
+history() {
+	git init -q -b main
+	git add .
+	git commit -qm first
+	git commit -qm second --allow-empty
+}
+
+sha() {
+	git rev-parse "$1"
+}
+
+gate() {
+	run --separate-stderr ci/gate.sh "$@"
+}
+
+# compared BASE [MORE]: the only call was a comparison with BASE
+compared() {
+	local want="compare $1 --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json${2:+ $2}"
+
+	[ "$(cat "$FAKE_LOG")" = "$want" ] || { printf 'want %s\ngot  %s\n%s\n' "$want" "$(cat "$FAKE_LOG")" "$stderr"; return 1; }
+}
+
+stored() {
+	local want="run --suite quick
+gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json"
+
+	[ "$(cat "$FAKE_LOG")" = "$want" ] || { printf 'want %s\ngot  %s\n%s\n' "$want" "$(cat "$FAKE_LOG")" "$stderr"; return 1; }
+}
+
+@test "on a branch the base is the merge base with main" {
+	history
+	base=$(sha main)
+	git checkout -qb topic
+	git commit -qm work --allow-empty
+	git checkout -q main
+	git commit -qm 'main goes on' --allow-empty
+	git checkout -q topic
+	gate
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+	compared "$base"
+	[[ $stderr == *"comparing with $base (the merge base with main)"* ]]
+	[[ $stderr == *"wrote build/gate/report.md"*"wrote build/gate/junit.xml"*"wrote build/gate/report.json"*"exit status 0"* ]]
+	[ "$(cat build/gate/report.md)" = "written for --markdown" ]
+}
+
+@test "origin/main is preferred to a main that lags behind" {
+	history
+	git branch topic
+	git update-ref refs/remotes/origin/main "$(sha main)"
+	git reset -q --hard HEAD~1
+	git checkout -q topic
+	git commit -qm work --allow-empty
+	gate
+	compared "$(sha topic~1)"
+	[[ $stderr == *"the merge base with origin/main"* ]]
+}
+
+@test "on main itself the base is the commit before, or HEAD for what is not committed" {
+	history
+	gate
+	compared "$(sha HEAD~1)"
+	[[ $stderr == *"the commit before HEAD, which is on main"* ]]
+	rm "$FAKE_LOG"
+	echo more >>.gitignore
+	gate
+	compared "$(sha HEAD)"
+	[[ $stderr == *"what is not committed is compared with it"* ]]
+}
+
+@test "BASE and the first argument are taken as they are, the argument first; the rest is handed on" {
+	history
+	BASE=HEAD~1 gate
+	compared HEAD~1
+	rm "$FAKE_LOG"
+	BASE=nonsense gate "a folder/of.so" --only 'matmul*'
+	compared "a folder/of.so" "--only matmul*"
+	rm "$FAKE_LOG"
+	BASE=main gate --only x
+	compared main "--only x"
+	rm "$FAKE_LOG"
+	BASE=main gate ""
+	compared main
+}
+
+@test "a GitHub change is compared with the merge base with its target, not with main" {
+	history
+	git update-ref refs/remotes/origin/stable "$(sha HEAD~1)"
+	git update-ref refs/remotes/origin/main "$(sha HEAD)"
+	git commit -qm work --allow-empty
+	GITHUB_BASE_REF=stable gate
+	compared "$(sha HEAD~2)"
+	[[ $stderr == *"the merge base with origin/stable"* ]]
+}
+
+@test "a target that is not here is never replaced by a guess" {
+	history
+	git checkout -qb topic
+	git commit -qm work --allow-empty
+	GITHUB_BASE_REF=stable gate
+	stored
+	[[ $stderr == *"there is no branch 'stable' here"*"stored baseline"* ]]
+}
+
+@test "a GitLab change is compared with the base that GitLab names, else with its target" {
+	history
+	git commit -qm third --allow-empty
+	export CI_MERGE_REQUEST_TARGET_BRANCH_NAME=release CI_MERGE_REQUEST_IID=7
+	git update-ref refs/remotes/origin/release "$(sha HEAD~1)"
+	CI_MERGE_REQUEST_DIFF_BASE_SHA=$(sha HEAD~2) gate
+	compared "$(sha HEAD~2)"
+	[[ $stderr == *"the base of merge request 7"* ]]
+	rm "$FAKE_LOG"
+	CI_MERGE_REQUEST_DIFF_BASE_SHA=0123456789012345678901234567890123456789 gate
+	compared "$(sha HEAD~1)"
+	[[ $stderr == *"the merge base with origin/release"* ]]
+}
+
+@test "the first commit is judged against the stored baseline, and that is said" {
+	git init -q -b main
+	git add .
+	git commit -qm first
+	gate
+	[ "$status" = 0 ]
+	stored
+	[[ $stderr == *"HEAD is on main and is the first commit"*"judging against the stored baseline"* ]]
+}
+
+@test "a shallow clone is named as the reason" {
+	history
+	git commit -qm third --allow-empty
+	git clone -q --depth 1 "file://$PWD" ../shallow
+	cd ../shallow
+	gate
+	stored
+	[[ $stderr == *"this clone is shallow"*"fetch-depth: 0"* ]]
+}
+
+@test "without git, without commits and without a common commit it falls back as well" {
+	gate
+	stored
+	[[ $stderr == *"git says: fatal: not a git repository"* ]]
+	rm "$FAKE_LOG"
+	git init -q -b main
+	gate
+	stored
+	[[ $stderr == *"there is no commit yet"* ]]
+	rm "$FAKE_LOG"
+	git add .
+	git commit -qm first
+	git checkout -q --orphan other
+	git commit -qm unrelated
+	gate
+	stored
+	[[ $stderr == *"HEAD and main have no common commit"* ]]
+}
+
+@test "the exit status of a comparison is kept, whatever it is" {
+	history
+	for want in 0 1 2 3 4 5 6 70 139; do
+		FAKE_compare=$want gate
+		[ "$status" = "$want" ]
+		[[ $stderr == *"exit status $want"* ]]
+	done
+}
+
+@test "falling back, the graver of run and gate counts, and a failed run is not judged" {
+	git init -q
+	# run, gate, the graver
+	for row in "0 0 0" "0 5 5" "3 1 3" "4 1 4" "4 3 3" "3 5 3" "0 6 6" "4 70 70" "0 139 139" "3 139 139"; do
+		read -r ran judged want <<<"$row"
+		FAKE_run=$ran FAKE_gate=$judged gate
+		[ "$status" = "$want" ] || { echo "run $ran, gate $judged: $status instead of $want"; return 1; }
+	done
+	rm "$FAKE_LOG"
+	FAKE_run=2 gate
+	[ "$status" = 2 ]
+	[ "$(cat "$FAKE_LOG")" = "run --suite quick" ]
+	grep -q "exit status 2" build/gate/report.md
+	grep -qF -- '<!-- assay-gate -->' build/gate/report.md
+}
+
+@test "suite, strictness, folder and program come from the environment" {
+	history
+	SUITE=full STRICT=1 GATE_DIR=../out gate
+	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite full --markdown ../out/report.md --junit ../out/junit.xml --json-file ../out/report.json --strict" ]
+	[ -s ../out/junit.xml ]
+	rm "$FAKE_LOG"
+	STRICT=0 gate
+	compared "$(sha HEAD~1)"
+	STRICT=yes gate
+	[ "$status" = 2 ]
+	[[ $stderr == *"STRICT is 'yes'"* ]]
+	ASSAY=build/bin/assay gate
+	[ "$status" = 2 ]
+	[[ $stderr == *"no program 'build/bin/assay'"* ]]
+	ASSAY=no-such-assay gate
+	[ "$status" = 2 ]
+	[[ $stderr == *"no program 'no-such-assay' in PATH"* ]]
+	rm "$FAKE_LOG"
+	PATH=$PATH:$BATS_TEST_TMPDIR ASSAY=fake-assay gate
+	compared "$(sha HEAD~1)"
+}
+
+@test "no report is no pass, and an old report does not outlive its run" {
+	history
+	gate
+	[ "$status" = 0 ]
+	FAKE_SILENT=1 gate
+	[ "$status" = 70 ]
+	[[ $stderr == *"wrote no report: that is no pass"* ]]
+	[ ! -e build/gate/report.json ]
+	[ ! -e build/gate/junit.xml ]
+	grep -q "no verdict" build/gate/report.md
+	FAKE_SILENT=1 FAKE_compare=2 gate
+	[ "$status" = 2 ]
+}
+
+@test "on GitHub the report is added to the summary of the job" {
+	history
+	echo before >../summary
+	GITHUB_STEP_SUMMARY=../summary FAKE_compare=1 gate
+	[ "$status" = 1 ]
+	[ "$(cat ../summary)" = "before
+written for --markdown" ]
+}
+
+@test "the templates run the script on the whole history, keep what it writes, and know its comment" {
+	local templates=$ASSAY_SOURCE/ci/templates marker
+	marker=$(sed -n 's/^#define ASSAY_MARKDOWN_MARKER "\(.*\)"$/\1/p' "$ASSAY_SOURCE/reports/emit.h")
+	[ -n "$marker" ]
+	for file in "$templates"/github-actions.yml "$templates"/gitlab-ci.yml "$ASSAY_SOURCE/ci/gate.sh"; do
+		grep -qF -- "$marker" "$file" || { echo "no '$marker' in $file"; return 1; }
+	done
+	for file in "$templates"/*.yml; do
+		grep -qE '(run:|-) ci/gate\.sh$' "$file"
+		grep -qE '(path:|-) build/gate/$' "$file"
+	done
+	grep -q 'fetch-depth: 0$' "$templates/github-actions.yml"
+	grep -q 'GIT_DEPTH: "0"$' "$templates/gitlab-ci.yml"
+}
+
+@test "the GitLab template replaces its own comment, and only that" {
+	history
+	# the block of shell below after_script, without its indentation
+	sed -n '/^  after_script:/,/^  artifacts:/{/^      /s/^      //p}' "$ASSAY_SOURCE/ci/templates/gitlab-ci.yml" >../after.sh
+	[ "$(wc -l <../after.sh)" -gt 10 ]
+	mkdir ../bin
+	cat >../bin/curl <<-'END'
+		#!/bin/bash
+		case $* in
+		*/user) echo '{"id": 5}' ;;
+		*per_page*) cat "$FAKE_NOTES" ;;
+		*) echo "$*" >>"$FAKE_LOG" ;;
+		esac
+	END
+	chmod +x ../bin/curl
+	export PATH=$BATS_TEST_TMPDIR/bin:$PATH FAKE_NOTES=$BATS_TEST_TMPDIR/notes CI_API_V4_URL=api CI_PROJECT_ID=1
+	mkdir -p build/gate
+	echo report >build/gate/report.md
+	run sh ../after.sh
+	[[ $output == "no comment: "* ]]
+	[ ! -e "$FAKE_LOG" ]
+	export ASSAY_BOT_TOKEN=t CI_MERGE_REQUEST_IID=7
+	echo '[{"id": 1, "author": {"id": 6}, "body": "<!-- assay-gate -->"}, {"id": 2, "author": {"id": 5}, "body": "hello"}]' >"$FAKE_NOTES"
+	sh ../after.sh
+	[[ $(cat "$FAKE_LOG") == *"--request POST"*" api/projects/1/merge_requests/7/notes" ]]
+	rm "$FAKE_LOG"
+	echo '[{"id": 2, "author": {"id": 5}, "body": "hello"}, {"id": 3, "author": {"id": 5}, "body": "<!-- assay-gate -->\n"}]' >"$FAKE_NOTES"
+	sh ../after.sh
+	[[ $(cat "$FAKE_LOG") == *"--request PUT"*" api/projects/1/merge_requests/7/notes/3" ]]
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# What all tests of the command line share.
+bats_require_minimum_version 1.5.0
+
+: "${ASSAY_SOURCE:=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}"
+: "${ASSAY_BUILD:=$ASSAY_SOURCE/build}"
+ASSAY=$ASSAY_BUILD/bin/assay
+BENCH=$ASSAY_SOURCE/tests/fixtures/bench
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+assay() {
+	"$ASSAY" "$@"
+}
+
+# fails STATUS TEXT ARGUMENT...: exits so, with exactly one line on standard error that contains TEXT and nothing on standard output.
+fails() {
+	local want=$1 text=$2
+	shift 2
+	run --separate-stderr "$ASSAY" "$@"
+	if [ "$status" != "$want" ] || [ "${#stderr_lines[@]}" != 1 ] || [ -n "$output" ] || [[ $stderr != "assay: "*"$text"* ]]; then
+		printf 'assay %s\nwant status %s and one line with: %s\ngot %s\n%s\nstdout: %s\n' "$*" "$want" "$text" "$status" "$stderr" \
+			"$output"
+		return 1
+	fi
+	# nothing was measured
+	[ ! -e assay.db ] || [ -n "${KEEP_DB:-}" ]
+}
+
+# One quick run into assay.db, with work that does not depend on time.
+measure() {
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$BENCH" "$@"
+}
+
+# The manifest of the suite that measure() runs, and a policy without limits.
+manifest() {
+	"$ASSAY" list --manifest --bench-dir "$BENCH" >quick.manifest
+	: >plain.conf
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# judge and show comparisons: what is stored says the same as what was measured.
+load compare_helpers
+
+@test "judge repeats the verdict from the stored samples alone, byte by byte, also from a copy elsewhere" {
+	compare base double --json
+	[ "$status" = 1 ]
+	printf '%s\n' "$output" >measured.json
+	mkdir elsewhere
+	cp assay.db elsewhere/copy.db
+	# neither policy, plugins nor benches are needed
+	rm wide.conf
+	"$ASSAY" judge --comparison 1 --json >judged.json || [ $? = 1 ]
+	cd elsewhere
+	"$ASSAY" judge --db copy.db --json >copied.json || [ $? = 1 ]
+	cmp ../measured.json ../judged.json
+	cmp ../judged.json copied.json
+}
+
+@test "judge ends with the status of the comparison, and writes the same summaries" {
+	compare base wrong
+	compare two base
+	compare base base
+	run "$ASSAY" judge --comparison 1
+	[ "$status" = 3 ]
+	run "$ASSAY" judge --comparison 2 --markdown report.md --junit junit.xml --json-file report.json
+	[ "$status" = 4 ]
+	grep -q NOT_MEASURED report.md
+	grep -q 'extra/n=1024/t=1/warm' junit.xml
+	jq -e '.exit == 4 and .comparison == 2' report.json
+	# the newest
+	run --separate-stderr "$ASSAY" judge --json
+	is '.comparison == 3'
+}
+
+@test "judge with --strict turns INCONCLUSIVE into exit 6" {
+	printf 'alpha = "0.0001%%"\npass_alpha = "0.0001%%"\nmargin "*" { paired = "0.0001%%" }\n' >hopeless.conf
+	compare base two --only '*/work/*' --policy hopeless.conf --budget 100ms
+	run "$ASSAY" judge
+	[ "$status" = 0 ]
+	run "$ASSAY" judge --strict
+	[ "$status" = 6 ]
+}
+
+@test "comparisons that are not there, and bad arguments, are exit 2" {
+	fails 2 "assay.db" judge
+	fails 2 "--comparison" judge --comparison x
+	fails 2 "--comparison" judge --comparison 0
+	fails 2 "named with --comparison" judge 3
+	compare base wrong
+	KEEP_DB=1
+	fails 2 "no comparison 99 in 'assay.db'" judge --comparison 99
+	fails 2 "no comparison 99 in 'assay.db'" show comparisons 99
+	fails 2 "comparison is 'x'" show comparisons x
+	fails 2 "no case of comparison 1 matches 'zzz'" show comparisons last zzz
+	fails 2 "unexpected argument 'more'" show comparisons 1 '*' more
+}
+
+@test "show comparisons lists them, newest first" {
+	run "$ASSAY" show comparisons
+	[ "$status" = 2 ]
+	compare base wrong
+	compare base two
+	run "$ASSAY" show comparisons
+	[ "$status" = 0 ]
+	[ "${#lines[@]}" -ge 3 ]
+	[[ ${lines[1]} == *" 2 "*quick*PASS* ]]
+	[[ $output == *" 1 "*quick*WRONG_RESULT*compare_wrong.so* ]]
+	run --separate-stderr "$ASSAY" show comparisons --json
+	is '.schema == 1 and (.comparisons | map(.id)) == [2, 1] and (.comparisons | map(.exit)) == [0, 3]'
+	is '.comparisons[0] | .cases == 2 and .controls == 2 and .pairs >= 1 and .suite == "quick" and .ended != null'
+}
+
+@test "show comparisons shows one of them, and the pairs of a case" {
+	compare base double
+	run "$ASSAY" show comparisons last
+	[ "$status" = 0 ]
+	[[ $output == *"comparison 1 of suite 'quick'"*compare_double.so*"verdict  REGRESSED"*"head with 80 % more work"* ]]
+	run "$ASSAY" show comparisons 1 triple
+	[[ $output == *"pair"*"change"*"blocks"*"dropped"* ]]
+	run --separate-stderr "$ASSAY" show comparisons 1 triple --samples --json
+	is '.comparison.id == 1 and .comparison.family == 1 and (.cases | map(.control)) == ["none", "aa", "slower"]'
+	# blocks of two samples of either side, each of the iterations that the pair names
+	is '[.cases[].pairs[] | (.base.samples | length) == 2 * .blocks and (.head.samples | length) == 2 * .blocks] | all'
+	is '[.cases[0].pairs[] | .iterations as $n | .base.samples[] | .iterations == $n] | all'
+	is '.cases[2].pairs[0].extra_iterations > 0 and .cases[0].pairs[0].extra_iterations == 0'
+	is '[.cases[0].pairs[] | select(.usable) | .ratio > 1.5] | all'
+	run "$ASSAY" show comparisons 1 triple --samples
+	[[ $output == *"block"*"base ns"*"head ns"* ]]
+	compare base wrong
+	run "$ASSAY" show comparisons last triple
+	[[ $output == *"head wrong: element 3 of 'y'"* ]]
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# list, doctor, help and version.
+load helpers
+
+@test "every command has help with an example, and a version" {
+	run --separate-stderr "$ASSAY" --help
+	[ "$status" = 0 ]
+	[[ $output == *"example:"* ]]
+	for c in list run verify show doctor gate baseline plot compare judge certify plan; do
+		[[ $output == *"  $c "* ]]
+	done
+	for c in list run verify show doctor gate baseline plot compare judge certify plan; do
+		run --separate-stderr "$ASSAY" $c --help
+		[ "$status" = 0 ]
+		[[ $output =~ examples?:.*assay\ $c ]]
+		[ -z "$stderr" ]
+	done
+	run "$ASSAY" --version
+	[ "$status" = 0 ]
+	[[ $output == "assay "[0-9]* ]]
+}
+
+@test "list shows ops, variants, suites and cases" {
+	run --separate-stderr "$ASSAY" list
+	[ "$status" = 0 ]
+	[[ $output == *"quantize.q8_0"* && $output == *"  ref"* && $output == *"suites"* ]]
+	[ -z "$stderr" ]
+	run "$ASSAY" list suites --bench-dir "$BENCH"
+	[ "$output" = $'huge\nquick' ]
+	run "$ASSAY" list cases --bench-dir "$BENCH" --threads 1
+	[ "${lines[0]}" = "quantize.q8_0/ref/n=4096/t=1/warm" ]
+	[ "${#lines[@]}" = 2 ]
+	"$ASSAY" list plugins | grep -q 'ops.so'
+	"$ASSAY" list variants | grep -q '^quantize.q8_0/ref '
+	run "$ASSAY" list ops
+	[[ $output != *"  ref"* ]]
+}
+
+@test "list --json" {
+	"$ASSAY" list --json | jq -e '.schema == 1 and (.ops | length) > 0 and (.variants | length) > 0 and (.suites | length) > 0
+		and ([.plugins[].loaded] | all) and (has("cases") | not)'
+	"$ASSAY" list --json | jq -e '.ops[] | select(.name == "quantize.q8_0") | .exact and .axes[0].name == "n"'
+	"$ASSAY" list cases --json --bench-dir "$BENCH" | jq -e '.suite == "quick" and (.cases | length) == 3'
+}
+
+@test "list --manifest writes what a gate reads" {
+	manifest
+	run grep -c '^required ' quick.manifest
+	[ "$output" = 3 ]
+	grep -q '^required quantize.q8_0/ref/n=4096/t=all/warm$' quick.manifest
+}
+
+@test "the committed manifests are those of the suites" {
+	# they are written where every plugin is there
+	[ "$(uname -m)" = x86_64 ] || skip "written on x86_64"
+	ls "$ASSAY_BUILD"/plugins/*-openblas.so >/dev/null 2>&1 || skip "no OpenBLAS variants in this build"
+	for suite in "$ASSAY_SOURCE"/bench/suites/*.suite; do
+		name=$(basename "$suite" .suite)
+		"$ASSAY" list --manifest --suite "$name" >"$name.manifest"
+		diff "$ASSAY_SOURCE/baselines/$name.manifest" "$name.manifest"
+	done
+}
+
+@test "doctor says what there is" {
+	run --separate-stderr "$ASSAY" doctor
+	[ "$status" = 0 ]
+	[[ $output == *"clock"* && $output == *"pmu"* && $output == *" warn, "* ]]
+	"$ASSAY" doctor --json | jq -e '.schema == 1 and .clock.resolution_ns > 0 and ([.findings[].name] | index("pmu") != null)
+		and ([.findings[].health] - ["ok", "warn", "none"] == [])'
+}

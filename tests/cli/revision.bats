@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Sides of a comparison that are git revisions, as the command line shows them; tests/unit/test_revision.c has the details.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache GIT_CONFIG_GLOBAL=/dev/null ASSAY_SOURCE
+	export GIT_AUTHOR_NAME=nobody GIT_AUTHOR_EMAIL=nobody@localhost GIT_COMMITTER_NAME=nobody GIT_COMMITTER_EMAIL=nobody@localhost
+	git init -q -b main repo
+	cd repo || return 1
+	cp "$ASSAY_SOURCE"/tests/plugins/example_op.c "$ASSAY_SOURCE"/tests/plugins/example_variant.c .
+	cat >build.sh <<-'END'
+		mkdir -p out
+		for f in op variant; do
+			${CC:-cc} -O2 -fPIC -shared "-I$ASSAY_SOURCE/harness/include" -o "out/$f.so" "example_$f.c" || exit
+		done
+	END
+	printf 'build = "sh build.sh"\nplugins = "out"\n' >assay.conf
+	echo out >.gitignore
+	git add . && git commit -q -m one
+	mkdir bench && printf 'bench "example" { op = "example.scale" shapes = {"n=1024"} }\n' >bench/example.bench
+	mkdir bench/suites && printf 'suite "quick" { summary = "one op" use "*" {} }\n' >bench/suites/quick.suite
+	git add bench && git commit -q -m two
+}
+
+compare() {
+	ASSAY_DETERMINISTIC=1 "$ASSAY" compare --bench-dir bench "$@"
+}
+
+@test "an unknown revision is named with the nearest there is" {
+	fails 2 "unknown revision 'mian', did you mean 'main'?" compare --bench-dir bench mian
+	[ ! -e "$XDG_CACHE_HOME" ]
+}
+
+@test "outside a repository there are files and folders only" {
+	cd ..
+	GIT_CEILING_DIRECTORIES=$PWD fails 2 "there is no git repository here" compare --bench-dir repo/bench main
+}
+
+@test "a revision that does not build shows the compiler's last lines" {
+	echo 'int oops = "text' >>example_variant.c
+	git commit -q -a -m broken
+	run --separate-stderr compare main
+	[ "$status" = 2 ]
+	[[ $stderr == *"missing terminating"* ]]
+	[[ $stderr == *"assay: cannot build 'main': 'sh build.sh' exited with status 1"* ]]
+}
+
+@test "a repository without assay.conf is told what to write" {
+	rm assay.conf
+	fails 2 'build = "make plugins"' compare --bench-dir bench main
+}
+
+@test "a tree with changes is compared with what is committed, and stays as it is" {
+	echo '/* a remark */' >>example_variant.c
+	git status --porcelain >../before
+	cp .git/index ../index
+	run --separate-stderr compare main --json --db ../assay.db
+	if [ "$status" != 0 ]; then echo "$output$stderr"; fi
+	[[ $output == *'"base": "main ('* ]]
+	[[ $output == *'"head": "working tree ('*' with changes)"'* ]]
+	[[ $output == *"same code"* ]]
+	[[ $stderr == *"building main"* ]]
+	cmp .git/index ../index
+	git status --porcelain | cmp - ../before
+	run --separate-stderr compare main --json --db ../assay.db
+	[[ $stderr != *"building main"* ]]
+}

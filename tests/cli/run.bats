@@ -1,0 +1,172 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# run, verify and show: what is printed, stored and promised to scripts.
+load helpers
+
+# Process $1 ends, whoever its parent is by now; what only waits to be reaped has ended.
+gone() {
+	for _ in $(seq 50); do
+		[ -e "/proc/$1" ] || return 0
+		grep -q '^State:[[:space:]]*[ZX]' "/proc/$1/status" && return 0
+		sleep 0.1
+	done
+	echo "process $1 is still there"
+	return 1
+}
+
+@test "run measures, checks and stores every case" {
+	run --separate-stderr measure
+	[ "$status" = 0 ]
+	[[ ${lines[0]} == "suite     quick, seed 42" ]]
+	[[ $output == *"quantize.q8_0"* && $output == *"dequantize.q8_0"* ]]
+	[[ $output == *"3 ok in "* ]]
+	[[ $output == *"stored as run 1 in assay.db"* ]]
+	[ -z "$stderr" ]
+}
+
+@test "the commands that run names can be typed as they stand" {
+	run --separate-stderr measure
+	[[ $output == *"; 'assay show 1' shows it again, 'assay gate' judges it"* ]]
+	mkdir -p suites
+	cp "$BENCH"/*.bench .
+	sed 's/"quick"/"mine"/' "$BENCH/suites/quick.suite" >suites/mine.suite
+	ASSAY_DETERMINISTIC=1 run --separate-stderr "$ASSAY" run --bench-dir . --suite mine --db 'my $x.db'
+	[ "$status" = 0 ]
+	command=$(sed -n "s/^stored as run 1 in .*; '\(.*\)' shows it again, .*/\1/p" <<<"$output")
+	[ "$command" = 'assay show 1 --db "my \$x.db"' ]
+	eval "$command" >/dev/null
+	command=$(sed -n "s/.* shows it again, '\(.*\)' judges it$/\1/p" <<<"$output")
+	[ "$command" = 'assay gate --suite mine --db "my \$x.db"' ]
+	"$ASSAY" list --manifest --bench-dir . --suite mine >mine.manifest
+	: >plain.conf
+	eval "$command --allow-no-baseline --manifest mine.manifest --policy plain.conf" >/dev/null
+}
+
+@test "run --json has every field that is promised" {
+	run --separate-stderr measure --json
+	[ "$status" = 0 ]
+	jq -e '.schema == 1 and .run.id == 1 and .run.suite == "quick" and .run.seed == 42
+		and (.run.started | type) == "string" and (.run.machine.id | length) == 32 and (.run.build.id | length) == 32' <<<"$output"
+	jq -e '.cases | length == 3' <<<"$output"
+	jq -e '[.cases[] | has("key") and has("op") and has("variant") and has("axes") and has("status") and has("reason")
+		and has("correct") and has("digest") and has("max_rel_err") and has("samples") and has("iterations")
+		and has("median_ns") and has("ci95_ns") and has("metrics") and has("counters") and has("dropped_frac") and has("cpus")] | all' <<<"$output"
+	jq -e '[.cases[] | .status == "ok" and .correct and .median_ns > 0 and .ci95_ns[0] <= .median_ns and .median_ns <= .ci95_ns[1]
+		and .samples > 0 and .iterations > 0 and (.cpus | length) > 0] | all' <<<"$output"
+	jq -e '[.cases[].metrics | length > 0] | all' <<<"$output"
+	jq -e '[.cases[] | .metrics | to_entries[] | .value | has("value") and has("unit") and has("better")] | all' <<<"$output"
+	jq -e '.cases[0].key == "quantize.q8_0/ref/n=4096/t=1/warm" and .cases[0].axes.n == 4096' <<<"$output"
+}
+
+@test "the same seed makes the same digests, another seed others" {
+	measure --json >a.json
+	measure --json >b.json
+	measure --json --seed 43 >c.json
+	[ "$(jq -c '[.cases[].digest]' a.json)" = "$(jq -c '[.cases[].digest]' b.json)" ]
+	[ "$(jq -c '[.cases[].digest]' a.json)" != "$(jq -c '[.cases[].digest]' c.json)" ]
+	# one and all threads agree
+	jq -e '.cases[0].op == .cases[1].op and .cases[0].digest == .cases[1].digest and (.cases[0].digest | length) == 32' a.json
+}
+
+@test "an option beats the environment, the environment beats the default" {
+	ASSAY_SEED=7 measure --json | jq -e '.run.seed == 7'
+	ASSAY_SEED=7 measure --json --seed 0x10 | jq -e '.run.seed == 16'
+	measure --json --seed 18446744073709551615 | jq -e '.run.seed == "18446744073709551615"'
+	ASSAY_THREADS=1 measure --json | jq -e '[.cases[].threads] | unique == [1]'
+	ASSAY_DB=env.db measure >/dev/null
+	[ -e env.db ]
+	ASSAY_DB=env.db measure --db option.db >/dev/null
+	[ -e option.db ]
+}
+
+@test "run --only and --cpus" {
+	measure --json --only 'dequantize.*' | jq -e '[.cases[].op] | unique == ["dequantize.q8_0"]'
+	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+	measure --json --cpus "$cpu" | jq -e --argjson c "$cpu" '[.cases[].cpus] | unique == [[$c]]'
+}
+
+@test "deterministic runs take the same number of samples and iterations" {
+	measure --json >a.json
+	measure --json >b.json
+	[ "$(jq -c '[.cases[] | .samples, .iterations]' a.json)" = "$(jq -c '[.cases[] | .samples, .iterations]' b.json)" ]
+}
+
+@test "verify checks and stores nothing" {
+	run --separate-stderr "$ASSAY" verify --bench-dir "$BENCH"
+	[ "$status" = 0 ]
+	[[ $output == *"3 ok"* ]]
+	[ ! -e assay.db ]
+	"$ASSAY" verify --bench-dir "$BENCH" --json | jq -e '.run.id == null and ([.cases[] | .correct and .median_ns == null] | all)'
+}
+
+@test "show lists runs, shows a run, a case and its samples" {
+	measure >first.txt
+	measure --seed 9 >/dev/null
+	run "$ASSAY" show
+	[ "$status" = 0 ]
+	[ "${#lines[@]}" = 3 ]
+	[[ ${lines[1]} == *"2"*"quick"*"9"*"3/3"* ]]
+	"$ASSAY" show --json | jq -e '[.runs[].id] == [2, 1] and .runs[0].ok == 3'
+
+	# what is shown again is what was shown
+	"$ASSAY" show 1 | grep -v '^started' >again.txt
+	grep -v '^stored as run' first.txt | diff - again.txt
+
+	run "$ASSAY" show last dequantize
+	[ "$status" = 0 ]
+	[ "${lines[0]}" = "dequantize.q8_0/ref/n=4096/t=1/warm" ]
+	"$ASSAY" show 1 dequantize --samples --json | jq -e '.cases[0] | (.raw | length) == .samples'
+	run "$ASSAY" show 1 dequantize --samples
+	[[ $output == *"ns per iteration"* ]]
+
+	KEEP_DB=1 fails 2 "no case of run 1 matches 'zzz'" show 1 zzz
+	KEEP_DB=1 fails 2 "no run 99" show 99
+}
+
+@test "a run that is interrupted keeps what is finished and says so" {
+	printf 'bench "slow" { op = "quantize.q8_0" sweep = {"n=4096,8192,16384,32768"} variants = {"ref"} threads = {"1"} budget = "3s" }\n' >slow.bench
+	mkdir suites
+	printf 'suite "quick" { summary = "s" use "*" { } }\n' >suites/quick.suite
+	"$ASSAY" run --bench-dir . >out.txt 2>err.txt &
+	pid=$!
+	# the second case has begun once the first is stored
+	for _ in $(seq 200); do
+		[ "$("$ASSAY" show --json 2>/dev/null | jq '.runs[0].cases // 0')" -ge 1 ] && break
+		sleep 0.1
+	done
+	for _ in $(seq 50); do
+		workers=$(cat "/proc/$pid/task/$pid/children")
+		[ -n "$workers" ] && break
+		sleep 0.1
+	done
+	[ -n "$workers" ]
+	kill -INT "$pid"
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" = 130 ]
+	run cat err.txt
+	[[ $output == *"interrupted: "*" of 4 cases kept in run 1"* ]]
+	"$ASSAY" show --json | jq -e '.runs[0].ended == null and .runs[0].cases >= 1'
+	run "$ASSAY" show 1
+	[[ $output == *"run 1 did not finish, or is under way"* ]]
+	run "$ASSAY" show
+	[[ ${lines[1]} == *"unfinished (or under way)"* ]]
+	for worker in $workers; do
+		gone "$worker"
+	done
+}
+
+@test "output is plain when it is no terminal, and in ASCII where the locale is" {
+	measure >a.txt
+	run grep -c $'\033' a.txt
+	[ "$output" = 0 ]
+	LC_ALL=C measure >b.txt
+	run env LC_ALL=C grep -c '[^ -~]' b.txt
+	[ "$output" = 0 ]
+}
+
+@test "a full standard output is an error" {
+	run --separate-stderr bash -c "'$ASSAY' list >/dev/full"
+	[ "$status" = 70 ]
+	[[ $stderr == *"cannot write to standard output"* ]]
+}

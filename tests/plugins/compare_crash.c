@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Crashes where compare_base.c works. */
+#include <signal.h>
+
+#include "compare_side.h"
+
+static int run(struct assay_job *job)
+{
+	(void)job;
+	raise(SIGSEGV);
+	return 0;
+}
+
+static const struct assay_variant variants[] = { COMPARE_VARIANT("work", run) };
+
+COMPARE_PLUGIN("compare-crash", variants);

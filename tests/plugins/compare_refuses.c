@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Supports no shape at all, where compare_base.c supports any. */
+#include <stdio.h>
+
+#include "compare_side.h"
+
+static int supports(const struct assay_shape *shape, struct assay_reason *why)
+{
+	snprintf(why->text, sizeof(why->text), "cannot do %lld elements", (long long)shape->axis[0]);
+	return -1;
+}
+
+static int run(struct assay_job *job)
+{
+	compare_triple(job, COMPARE_ROUNDS);
+	return 0;
+}
+
+static const struct assay_variant variants[] = {
+	{ .op = "lenient.triple", .name = "work", .help = "known work", .flags = ASSAY_VARIANT_ONE_THREAD, .supports = supports,
+	  .run = run },
+};
+
+COMPARE_PLUGIN("compare-refuses", variants);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Features and identity from recorded /proc/cpuinfo files, and sanity on this machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/cpu_features.h"
+#include "machine/host_files.h"
+
+static void load_host(struct assay_cpu_features *f, const char *root)
+{
+	char *text = assay_host_text(root, "/proc/cpuinfo");
+
+	assert_non_null(text);
+	assay_cpu_features_load(f, text);
+	free(text);
+}
+
+static const struct {
+	const char *root, *needs;
+	const char *missing; /* NULL: all there */
+} needs[] = {
+	{ "intel-v2", NULL, NULL },         { "intel-v2", "", NULL },
+	{ "intel-v2", "fpu", NULL },        { "intel-v2", "avx2", NULL },
+	{ "intel-v2", "avx2,fma", NULL },   { "intel-v2", "avx2, fma , f16c", NULL },
+	{ "intel-v2", "amx_int8", NULL },   { "intel-v2", "avx2,avx512_vp2intersect,sve", "avx512_vp2intersect" },
+	{ "intel-v2", "avx512", "avx512" }, /* no flag is found by its beginning */
+	{ "intel-v2", "nni", "nni" },       { "docker-v1", "asimd,asimddp", NULL },
+	{ "docker-v1", "sve,bf16", NULL },  { "docker-v1", "sve2", "sve2" },
+	{ "docker-v1", "avx2", "avx2" },
+};
+
+static void test_needs(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		struct assay_cpu_features f;
+		char root[128] = "tests/fixtures/hosts/", missing[64] = "?";
+		bool ok;
+
+		strcat(root, needs[i].root);
+		load_host(&f, root);
+		ok = assay_cpu_features_has_all(&f, needs[i].needs, missing, sizeof(missing));
+		if (ok != !needs[i].missing || strcmp(missing, needs[i].missing ? needs[i].missing : ""))
+			fail_msg("row %zu: %d, missing '%s'", i, ok, missing);
+	}
+}
+
+static void test_missing_is_cut_to_size(void **state)
+{
+	struct assay_cpu_features f = { 0 };
+	char missing[4];
+
+	(void)state;
+	assert_false(assay_cpu_features_has_all(&f, "avx512_vnni", missing, sizeof(missing)));
+	assert_string_equal(missing, "avx");
+	assert_false(assay_cpu_features_has_all(&f, "avx2", NULL, 0));
+	assert_true(assay_cpu_features_has_all(&f, NULL, NULL, 0));
+}
+
+static void test_identity(void **state)
+{
+	struct assay_cpu_features f;
+	char list[512];
+
+	(void)state;
+	load_host(&f, "tests/fixtures/hosts/intel-v2");
+	assert_string_equal(f.model, "Intel(R) Xeon(R) Platinum 8480+");
+	assert_string_equal(f.stepping, "family 6 model 143 stepping 8");
+	assert_string_equal(f.microcode, "0x2b000590");
+	assay_cpu_features_list(&f, list, sizeof(list));
+	assert_string_equal(
+		list, "sse4_2,avx,f16c,fma,avx2,avx_vnni,avx512f,avx512bw,avx512dq,avx512vl,avx512_vnni,avx512_bf16,"
+		      "avx512_fp16,avx512vbmi,avx512_vpopcntdq,amx_tile,amx_int8,amx_bf16");
+
+	load_host(&f, "tests/fixtures/hosts/docker-v1");
+	assert_string_equal(f.model, "Arm Neoverse V1");
+	assert_string_equal(f.stepping, "variant 0x1 revision 1");
+	assert_string_equal(f.microcode, "");
+	assay_cpu_features_list(&f, list, sizeof(list));
+	assert_string_equal(list, "asimd,asimdhp,asimddp,i8mm,bf16,sve");
+
+	assay_cpu_features_load(&f, "");
+	assert_string_equal(f.model, "");
+	assert_false(assay_cpu_features_has(&f, "sse2"));
+}
+
+static void test_drop(void **state)
+{
+	struct assay_cpu_features f;
+
+	(void)state;
+	assay_cpu_features_load(&f, "flags\t: avx avx2 avx512f\n");
+	assay_cpu_features_drop(&f, "avx2");
+	assert_string_equal(f.flags, " avx avx512f ");
+	assay_cpu_features_drop(&f, "avx2");
+	assay_cpu_features_drop(&f, "avx512f");
+	assay_cpu_features_drop(&f, "avx");
+	assert_string_equal(f.flags, " ");
+	assert_false(assay_cpu_features_has(&f, "avx"));
+	assert_false(assay_cpu_features_has(&f, ""));
+}
+
+static void test_this_machine(void **state)
+{
+	struct assay_cpu_identity id;
+
+	(void)state;
+	assay_cpu_identity(&id);
+	assert_true(assay_cpu_has_all(NULL, NULL, 0));
+	assert_false(assay_cpu_has("no_such_feature"));
+#if defined(__x86_64__)
+	assert_true(assay_cpu_has("sse2") || assay_cpu_has("ssse3"));
+	assert_int_equal(assay_cpu_has("avx2"), !!__builtin_cpu_supports("avx2"));
+	assert_int_equal(assay_cpu_has("fma"), !!__builtin_cpu_supports("fma"));
+	assert_int_equal(assay_cpu_has("avx512f"), !!__builtin_cpu_supports("avx512f"));
+	assert_int_equal(assay_cpu_has("avx512_vnni"), !!__builtin_cpu_supports("avx512vnni"));
+	assert_true(id.model[0] != '\0');
+#endif
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_needs),        cmocka_unit_test(test_missing_is_cut_to_size),
+		cmocka_unit_test(test_identity),     cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_this_machine),
+	};
+
+	return cmocka_run_group_tests_name("cpu_features", tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Comparisons on the terminal and as JSON: every verdict, the controls, nothing, and very much. */
+#include "gate_fixture.h"
+
+#include <jansson.h>
+
+#include "reports/columns.h"
+#include "reports/gate_words.h"
+
+static char *table(const struct assay_gate_report *r, struct assay_emit_style style)
+{
+	struct assay_text out = { 0 };
+
+	assert_int_equal(assay_emit_gate_table(r, &style, &out, NULL), 0);
+	return assay_text_take(&out);
+}
+
+static void test_change(void **state)
+{
+	static const struct {
+		double ratio;
+		const char *fine, *coarse;
+	} cases[] = {
+		{ 1.0123, "+1.23 %", "+1.2 %" },
+		{ 0.9877, "-1.23 %", "-1.2 %" },
+		{ 1.00001, "0.00 %", "0.0 %" },
+		{ 0.99999, "0.00 %", "0.0 %" },
+		{ 1.0004, "+0.04 %", "0.0 %" },
+		{ 1.0996, "+9.96 %", "+10.0 %" },
+		{ 1.09999, "+10.0 %", "+10.0 %" },
+		{ 3.5, "+250 %", "+250 %" },
+		{ 10.994, "+999 %", "+999 %" },
+		{ 1e9, "over +999 %", "over +999 %" },
+		{ NAN, "", "" },
+		{ INFINITY, "", "" },
+	};
+	char buf[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assay_gate_words_change(cases[i].ratio, true, buf, sizeof(buf));
+		assert_string_equal(buf, cases[i].fine);
+		assay_gate_words_change(cases[i].ratio, false, buf, sizeof(buf));
+		assert_string_equal(buf, cases[i].coarse);
+	}
+}
+
+static void test_table(void **state)
+{
+	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
+	char *s;
+
+	(void)state;
+	set_controls(&r, good_controls, false);
+	s = table(&r, (struct assay_emit_style){ 0 });
+	assert_string_equal(s,
+			    "WRONG_RESULT: 8c1f0aa+ against main (1234567)\n"
+			    "\n"
+			    "  verdict       metric         change  interval            margin  pairs  evidence  case\n"
+			    "  WRONG_RESULT  digest        quantize.i2_s/wrong/-/t=1/cold\n"
+			    "      element 17 is 3, the base has 2\n"
+			    "  NOT_MEASURED  status        quantize.i2_s/gone/-/t=1/cold\n"
+			    "      killed by SIGSEGV\n"
+			    "  REGRESSED     time_s        +1.23 %  +1.10 % to +1.36 %   0.5 %      7  paired    "
+			    "matmul.f32/slow/m=1/t=1/warm\n"
+			    "      1.23 % slower, shown to be more than 0.5 %\n"
+			    "  REGRESSED     tokens_per_s  generate.decode/avx2/size=tiny/t=1/warm\n"
+			    "      tokens_per_s is 41, floor 50\n"
+			    "  INCOMPARABLE  time_s        matmul.f32/new/m=1/t=1/warm\n"
+			    "      base plugin has ABI 2.0, this harness takes 1.0\n"
+			    "  INCONCLUSIVE  time_s        +0.40 %  -1.00 % to +2.00 %   0.5 %     12  paired    "
+			    "matmul.f32/noisy/m=1/t=1/warm\n"
+			    "      host too noisy: 31 % of blocks disturbed, mostly by steal\n"
+			    "  IMPROVED      time_s        -8.00 %  -9.00 % to -7.00 %   0.5 %      7  paired    "
+			    "matmul.f32/better/m=1/t=1/warm\n"
+			    "      8.00 % faster, shown to be more than 0.5 %\n"
+			    "  change is the time of the head against the base: + is slower\n"
+			    "\n"
+			    "1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, 1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, "
+			    "1 PASS in 93 s\n"
+			    "controls: 2 of 2 as they must be\n");
+	free(s);
+
+	s = table(&r, (struct assay_emit_style){ .verbose = true });
+	has(s, "  PASS          time_s        +0.03 %  -0.25 % to +0.31 %   0.5 %      9  paired    matmul.f32/fine");
+	has(s, "  ok  PASS       base against base        -0.01 %  9 pairs  matmul.f32/fine/m=1/t=1/warm\n");
+	has(s, "  ok  REGRESSED  head with 2 % more work  +2.01 %  5 pairs  matmul.f32/fine/m=1/t=1/warm\n");
+	free(s);
+}
+
+static void test_untrusted(void **state)
+{
+	struct assay_gate_report r = report_of(one_of_each, 1);
+	char *s, *warning;
+
+	(void)state;
+	r.verdict = ASSAY_INCONCLUSIVE;
+	set_controls(&r, bad_controls, true);
+	s = table(&r, (struct assay_emit_style){ 0 });
+	warning = strstr(s, "WARNING: a control did not come out as it must, so this host cannot be trusted today");
+	assert_non_null(warning);
+	assert_true(warning < strstr(s, "1 PASS in 93 s\n"));
+	has(s, "controls: 0 of 2 as they must be, 1 undecided, 1 failed\n"
+	       "  FAILED  REGRESSED  base against base  +3.10 %  5 pairs  matmul.f32/fine/m=1/t=1/warm\n"
+	       "      3.10 % slower\n");
+	assert_null(strstr(s, "more work"));
+	free(s);
+}
+
+/* Whatever the terminal: only a word that is longer than a line is. */
+static void test_narrow(void **state)
+{
+	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
+
+	(void)state;
+	set_controls(&r, bad_controls, true);
+	for (unsigned width = 80; width < 160; width += 13) {
+		char *s = table(&r, (struct assay_emit_style){ .width = width, .verbose = true, .colour = true });
+
+		for (char *line = strtok(s, "\n"); line; line = strtok(NULL, "\n"))
+			if (assay_columns_width(line) > width)
+				fail_msg("%zu columns of %u: %s", assay_columns_width(line), width, line);
+		free(s);
+	}
+}
+
+static void test_table_sizes(void **state)
+{
+	struct assay_gate_case *many = many_cases(300, ASSAY_PASS);
+	struct assay_gate_report r = report_of(many, 300);
+	char *s;
+
+	(void)state;
+	r.verdict = ASSAY_PASS;
+	s = table(&r, (struct assay_emit_style){ 0 });
+	assert_string_equal(s, "PASS: 8c1f0aa+ against main (1234567)\n300 PASS in 93 s\n");
+	free(s);
+	s = table(&r, (struct assay_emit_style){ .verbose = true });
+	assert_int_equal(times(s, "matmul.ternary/"), 300);
+	free(s);
+	free(many);
+
+	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED, .seconds = NAN };
+	s = table(&r, (struct assay_emit_style){ 0 });
+	assert_string_equal(s, "NOT_MEASURED: this run against no baseline\nnothing was judged\n");
+	free(s);
+}
+
+static json_t *json_of(const struct assay_gate_report *r)
+{
+	struct assay_text out = { 0 };
+	json_t *j;
+
+	assert_int_equal(assay_emit_gate_json(r, &out, NULL), 0);
+	j = json_loads(out.s, 0, NULL);
+	assert_non_null(j);
+	assay_text_release(&out);
+	return j;
+}
+
+static void test_json(void **state)
+{
+	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
+	json_t *j, *c, *items;
+
+	(void)state;
+	set_controls(&r, bad_controls, true);
+	j = json_of(&r);
+	assert_int_equal(json_integer_value(json_object_get(j, "schema")), 1);
+	assert_int_equal(json_integer_value(json_object_get(j, "exit")), 3);
+	assert_string_equal(json_string_value(json_object_get(j, "verdict")), "WRONG_RESULT");
+	assert_string_equal(json_string_value(json_object_get(j, "base")), "main (1234567)");
+	assert_string_equal(json_string_value(json_object_get(j, "head")), "8c1f0aa+");
+	assert_true(json_real_value(json_object_get(j, "alpha")) == 0.01);
+	assert_int_equal(json_integer_value(json_object_get(j, "comparison")), 12);
+	assert_true(json_real_value(json_object_get(j, "seconds")) == 93.4);
+	assert_int_equal(json_array_size(json_object_get(j, "cases")), N_OF_EACH);
+
+	c = json_array_get(json_object_get(j, "cases"), 4);
+	assert_string_equal(json_string_value(json_object_get(c, "key")), "matmul.f32/slow/m=1/t=1/warm");
+	assert_string_equal(json_string_value(json_object_get(c, "evidence")), "paired");
+	assert_int_equal(json_integer_value(json_object_get(c, "pairs")), 7);
+	assert_true(json_real_value(json_object_get(c, "ratio")) == 1.0123);
+	assert_true(json_real_value(json_array_get(json_object_get(c, "ci"), 0)) == 1.011);
+	assert_true(json_real_value(json_array_get(json_object_get(c, "ci"), 1)) == 1.0136);
+	assert_true(json_real_value(json_object_get(c, "margin")) == 0.005);
+	assert_true(json_real_value(json_object_get(c, "dropped_frac")) == 0.02);
+	assert_true(json_real_value(json_object_get(c, "smallest_detectable")) == 0.004);
+	c = json_array_get(json_object_get(j, "cases"), 6);
+	for (const char *const *n = (const char *const[]){ "ratio", "ci", "margin", "pairs", "dropped_frac",
+							   "smallest_detectable", "value", "limit", NULL };
+	     *n; n++)
+		assert_true(json_is_null(json_object_get(c, *n)));
+
+	c = json_object_get(j, "controls");
+	assert_true(json_is_false(json_object_get(c, "trusted")));
+	items = json_object_get(c, "items");
+	assert_int_equal(json_array_size(items), 2);
+	c = json_array_get(items, 0);
+	assert_string_equal(json_string_value(json_object_get(c, "kind")), "aa");
+	assert_true(json_number_value(json_object_get(c, "injected")) == 0);
+	assert_string_equal(json_string_value(json_object_get(c, "verdict")), "REGRESSED");
+	assert_true(json_is_false(json_object_get(c, "ok")));
+	assert_true(json_real_value(json_array_get(json_object_get(c, "ci"), 0)) == 1.02);
+	c = json_array_get(items, 1);
+	assert_string_equal(json_string_value(json_object_get(c, "kind")), "slower");
+	assert_true(json_real_value(json_object_get(c, "injected")) == 0.02);
+	assert_true(json_is_true(json_object_get(c, "ok")));
+	for (const char *const *n = (const char *const[]){ "ratio", "ci", "pairs", "reason", NULL }; *n; n++)
+		assert_true(json_is_null(json_object_get(c, *n)));
+	json_decref(j);
+}
+
+static void test_json_sizes(void **state)
+{
+	struct assay_gate_case *many = many_cases(300, ASSAY_PASS);
+	struct assay_gate_report r = report_of(many, 300);
+	json_t *j;
+
+	(void)state;
+	set_controls(&r, good_controls, false);
+	j = json_of(&r);
+	assert_int_equal(json_array_size(json_object_get(j, "cases")), 300);
+	assert_true(json_is_true(json_object_get(json_object_get(j, "controls"), "trusted")));
+	json_decref(j);
+	free(many);
+
+	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED,
+					.exit = ASSAY_EXIT_NOT_MEASURED,
+					.seconds = NAN };
+	j = json_of(&r);
+	assert_int_equal(json_array_size(json_object_get(j, "cases")), 0);
+	assert_true(json_is_object(json_object_get(j, "controls")));
+	assert_int_equal(json_object_size(json_object_get(j, "controls")), 0);
+	assert_true(json_is_null(json_object_get(j, "comparison")));
+	assert_true(json_is_null(json_object_get(j, "seconds")));
+	json_decref(j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_change),     cmocka_unit_test(test_table),       cmocka_unit_test(test_untrusted),
+		cmocka_unit_test(test_narrow),     cmocka_unit_test(test_table_sizes), cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_sizes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantities with units, aligned columns, and the tables of runs and gates. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reports/columns.h"
+#include "reports/emit.h"
+
+static void test_quantity(void **state)
+{
+	static const struct {
+		double value;
+		const char *unit, *utf8, *ascii;
+	} cases[] = {
+		{ 61.23e-6, "s", "61.2 µs", "61.2 us" },
+		{ 0, "s", "0 ns", "0 ns" },
+		{ 0.5e-9, "s", "0.50 ns", "0.50 ns" },
+		{ 999.4e-9, "s", "999 ns", "999 ns" },
+		{ 999.6e-9, "s", "1.00 µs", "1.00 us" },
+		{ 9.994e-3, "s", "9.99 ms", "9.99 ms" },
+		{ 9.996e-3, "s", "10.0 ms", "10.0 ms" },
+		{ 1234, "s", "1234 s", "1234 s" },
+		{ 1, "B", "1 B", "1 B" },
+		{ 1023, "B", "1023 B", "1023 B" },
+		{ 1024, "B", "1.00 KiB", "1.00 KiB" },
+		{ 1.5 * 1024 * 1024, "B", "1.50 MiB", "1.50 MiB" },
+		{ 12.34e9, "B/s", "12.3 GB/s", "12.3 GB/s" },
+		{ 2.5e12, "op/s", "2.50 TOP/s", "2.50 TOP/s" },
+		{ 412, "1/s", "412 /s", "412 /s" },
+		{ 0.973, "1", "0.973", "0.973" },
+		{ 1, "1", "1", "1" },
+		{ -999.6, "1", "-1000", "-1000" },
+		{ 45852504900, "1", "45852504900", "45852504900" },
+		{ 1.5e17, "1", "1.5e+17", "1.5e+17" },
+		{ NAN, "s", "-", "-" },
+		{ INFINITY, "B/s", "-", "-" },
+	};
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assay_emit_quantity(cases[i].value, cases[i].unit, true, buf, sizeof(buf));
+		assert_string_equal(buf, cases[i].utf8);
+		assay_emit_quantity(cases[i].value, cases[i].unit, false, buf, sizeof(buf));
+		assert_string_equal(buf, cases[i].ascii);
+	}
+}
+
+/* What a number of unit "1" or "1/s" counts is in its tag. */
+static void test_metric(void **state)
+{
+	static const struct {
+		const char *tag;
+		double value;
+		const char *unit, *want;
+	} cases[] = {
+		{ "roof_frac", 0.973, "1", "97.3 %" },
+		{ "kv_cache_hit_rate", 1, "1", "100 %" },
+		{ "change_frac", -0.05, "1", "-5.00 %" },
+		{ "checksum", 458525049, "1", "458525049" },
+		{ "ratio", 0.5, "1", "0.5" },
+		{ "tokens_per_s", 41.7, "1/s", "41.7 tok/s" },
+		{ "tokens_per_s", 4480, "1/s", "4.48 ktok/s" },
+		{ "items_per_s", 412, "1/s", "412 items/s" },
+		{ "items_per_s", 3040, "1/s", "3.04 k items/s" },
+		{ "faults", 412, "1/s", "412 /s" },
+		{ "time_s", 61.2e-6, "s", "61.2 µs" },
+		{ "roof_frac", NAN, "1", "-" },
+		{ "items_per_s", NAN, "1/s", "-" },
+	};
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assay_emit_metric(cases[i].tag, cases[i].value, cases[i].unit, true, buf, sizeof(buf));
+		assert_string_equal(buf, cases[i].want);
+	}
+}
+
+static void test_columns(void **state)
+{
+	struct assay_columns t = { .align = "lrl", .indent = " ", .width = 24 };
+	struct assay_text out = { 0 };
+
+	(void)state;
+	assay_columns_row(&t, (const char *const[]){ "a", "µs", "x" });
+	assay_columns_row(&t, (const char *const[]){ "\033[1mlonger\033[0m", "1", NULL });
+	assay_columns_tail(&t, (const char *const[]){ "b" }, 1, "one two three four five");
+	assay_columns_line(&t, 3, "a line of words that is wrapped");
+	assay_columns_print(&t, &out);
+	assert_string_equal(out.s, " a       µs  x\n"
+				   " \033[1mlonger\033[0m   1\n"
+				   " b       one two three\n"
+				   "         four five\n"
+				   "   a line of words that\n"
+				   "     is wrapped\n");
+	assert_int_equal(assay_columns_width("\033[31m±µ\033[0m"), 2);
+	assay_columns_release(&t);
+	assay_text_release(&out);
+}
+
+static struct assay_result result(const char *op, const char *variant, enum assay_status status)
+{
+	struct assay_result r = { .status = status, .max_rel_err = -1, .numa_node = -1 };
+
+	strcpy(r.c.op, op);
+	strcpy(r.c.variant, variant);
+	strcpy(r.c.axes[0].name, "m");
+	strcpy(r.c.axes[0].text, "64");
+	strcpy(r.c.axes[1].name, "n");
+	strcpy(r.c.axes[1].text, strcmp(variant, "bad") ? "1" : "8");
+	r.c.n_axes = 2;
+	r.c.threads = 1;
+	assert_int_equal(assay_case_make_key(&r.c, NULL), 0);
+	if (status == ASSAY_STATUS_OK) {
+		r.checked = r.correct = r.steady = r.converged = r.ci95_reached = true;
+		strcpy(r.digest, "0123456789abcdef0123456789abcdef");
+		r.n_samples = 50;
+		r.iterations = 10;
+		r.median_ns = 61200;
+		r.ci95_lo_ns = 61000;
+		r.ci95_hi_ns = 61500;
+	} else {
+		strcpy(r.reason, "because");
+	}
+	return r;
+}
+
+static bool has_line(const char *text, const char *start, const char *part)
+{
+	for (const char *p = text; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
+		size_t len = strcspn(p, "\n");
+		char line[512];
+
+		if (len >= sizeof(line))
+			continue;
+		memcpy(line, p, len);
+		line[len] = '\0';
+		if (!strncmp(line, start, strlen(start)) && strstr(line, part))
+			return true;
+	}
+	return false;
+}
+
+static void test_run_table(void **state)
+{
+	struct assay_result r[4] = {
+		result("matmul.ternary", "avx2", ASSAY_STATUS_OK),
+		result("matmul.ternary", "cuda", ASSAY_STATUS_SKIPPED),
+		result("generate.decode", "avx2", ASSAY_STATUS_OK),
+		result("matmul.ternary", "bad", ASSAY_STATUS_WRONG),
+	};
+	struct assay_run run = {
+		.id = 7, .results = r, .n_results = 4, .started_ns = 1000000000, .ended_ns = 13000000000
+	};
+	struct assay_emit_style style = { .utf8 = true };
+	struct assay_text out = { 0 };
+
+	(void)state;
+	assay_result_add_metric(&r[0], "bytes_per_s", "B/s", 1, 1e9);
+	assay_result_add_metric(&r[0], "ops_per_s", "op/s", 1, 64e9);
+	assay_result_add_metric(&r[0], "roof_frac", "1", 1, 0.713);
+	assay_result_add_metric(&r[2], "tokens_per_s", "1/s", 1, 41.7);
+	assay_result_add_metric(&r[2], "bytes_per_s", "B/s", 1, 1e9);
+	assay_result_add_metric(&r[2], "kv_cache_hit_rate", "1", 1, 0.875);
+	assay_result_add_metric(&r[2], "ttft_p50_s", "s", -1, 0.0123);
+	assay_result_add_metric(&r[2], "ttft_p99_s", "s", -1, 0.0140);
+	r[2].converged = r[2].steady = false;
+	r[2].dropped_frac = 0.08;
+
+	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
+	/* 64 operations a byte: the arithmetic rate is the one that tells */
+	assert_true(has_line(out.s, "  avx2", "61.2 µs  ±0.4 %   64.0 GOP/s  71 %  ok 01234567"));
+	assert_true(has_line(out.s, "  avx2", "±0.4 %*  41.7 tok/s"));
+	assert_true(has_line(out.s, "  avx2", "unsteady, 8 % dropped"));
+	assert_true(has_line(out.s, "    kv cache hit rate\u00a087.5\u00a0%",
+			     " · ttft p50\u00a012.3\u00a0ms, p99\u00a014.0\u00a0ms"));
+	assert_true(has_line(out.s, "  cuda", "skipped: because"));
+	assert_true(has_line(out.s, "  bad", "wrong: because"));
+	assert_true(has_line(out.s, "2 ok, 1 skipped, 1 wrong in 12 s", ""));
+	/* what all cases of an op share stands beside its name, what differs in their lines */
+	assert_true(has_line(out.s, "matmul.ternary m=64", ""));
+	assert_true(has_line(out.s, "generate.decode m=64,n=1", ""));
+	assert_true(has_line(out.s, "  bad", "n=8"));
+	assert_false(has_line(out.s, "  bad", "m=64"));
+	/* all cases of an op stand together, in the order of its first */
+	assert_true(strstr(out.s, "\nmatmul.ternary ") < strstr(out.s, "\ngenerate.decode "));
+	assert_true(strstr(out.s, "wrong: because") < strstr(out.s, "\ngenerate.decode "));
+	assert_null(strchr(out.s, '\033'));
+	assay_text_release(&out);
+
+	style.width = 80;
+	style.colour = true;
+	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
+	assert_non_null(strchr(out.s, '\033'));
+	assert_null(strstr(out.s, "01234567"));
+	for (const char *p = out.s; *p;) {
+		size_t len = strcspn(p, "\n");
+		char line[512];
+
+		assert_true(len < sizeof(line));
+		memcpy(line, p, len);
+		line[len] = '\0';
+		if (assay_columns_width(line) > 80)
+			fail_msg("%zu: %s", assay_columns_width(line), line);
+		p += len + (p[len] == '\n');
+	}
+	assay_text_release(&out);
+	for (size_t i = 0; i < 4; i++)
+		assay_result_release(&r[i]);
+}
+
+/* What the marks and words of a table mean stands below it, where they occur. */
+static void test_run_legend(void **state)
+{
+	struct assay_result r[2] = { result("op", "avx2", ASSAY_STATUS_OK), result("op", "ref", ASSAY_STATUS_OK) };
+	struct assay_run run = { .results = r, .n_results = 1 };
+	struct assay_emit_style style = { .utf8 = true };
+	struct assay_text out = { 0 };
+
+	(void)state;
+	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
+	assert_null(strstr(out.s, "  ?  "));
+	assert_null(strstr(out.s, "  *  "));
+	assert_null(strstr(out.s, "below"));
+	assert_null(strstr(out.s, "disturbed"));
+	assay_text_release(&out);
+
+	run.n_results = 2;
+	r[1].n_samples = 3;
+	r[1].ci95_reached = r[1].converged = false;
+	r[1].disturbed_frac = 1;
+	assay_result_add_metric(&r[1], "ttft_mean_s", "s", -1, 0.0123);
+	assay_result_add_metric(&r[1], "tpot_mean_s", "s", -1, 0.0123);
+	assay_result_add_metric(&r[1], "kv_cache_hit_rate", "1", 1, 0.875);
+	assay_result_add_metric(&r[1], "time_ffn_frac", "1", 0, 0.5);
+	assay_result_add_metric(&r[1], "checksum", "1", 0, 45852504900);
+	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "  ref", "±0.4 %?"));
+	assert_true(has_line(out.s, "  ref", "100 % disturbed"));
+	assert_true(has_line(out.s, "    ttft mean", "checksum\u00a045852504900"));
+	assert_true(has_line(out.s, "  ?  ", "too few samples"));
+	assert_null(strstr(out.s, "  *  "));
+	assert_true(has_line(out.s, "  below  ttft: ", "; tpot: "));
+	assert_true(has_line(out.s, "  below  ", "; kv cache hit rate: "));
+	assert_true(has_line(out.s, "  below  ", "ffn is"));
+	assert_true(has_line(out.s, "  notes", "disturbed: so many"));
+	assay_text_release(&out);
+	for (size_t i = 0; i < 2; i++)
+		assay_result_release(&r[i]);
+}
+
+static void test_gate_table(void **state)
+{
+	struct assay_gate_case cases[] = {
+		{ .key = "op/fine/-/t=1/warm",
+		  .metric = "time_s",
+		  .verdict = ASSAY_PASS,
+		  .ratio = 1.001,
+		  .ci_lo = 0.99,
+		  .ci_hi = 1.01,
+		  .margin_frac = 0.05 },
+		{ .key = "op/slow/-/t=1/warm",
+		  .metric = "time_s",
+		  .verdict = ASSAY_REGRESSED,
+		  .ratio = 1.072,
+		  .ci_lo = 1.061,
+		  .ci_hi = 1.083,
+		  .margin_frac = 0.05,
+		  .reason = "7.2 % slower" },
+		{ .key = "op/gone/-/t=1/warm",
+		  .metric = "",
+		  .verdict = ASSAY_NOT_MEASURED,
+		  .ratio = NAN,
+		  .ci_lo = NAN,
+		  .ci_hi = NAN,
+		  .margin_frac = NAN,
+		  .reason = "not in the run" },
+	};
+	struct assay_gate_report r = { .verdict = ASSAY_NOT_MEASURED,
+				       .exit = ASSAY_EXIT_NOT_MEASURED,
+				       .base = "run 1",
+				       .head = "run 2",
+				       .cases = cases,
+				       .n_cases = 3 };
+	struct assay_emit_style style = { .utf8 = true };
+	struct assay_text out = { 0 };
+
+	(void)state;
+	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "NOT_MEASURED: run 2 against run 1", ""));
+	assert_true(has_line(out.s, "  REGRESSED", "+7.2 %  +6.1 % to +8.3 %     5 %  op/slow/-/t=1/warm"));
+	assert_true(has_line(out.s, "  NOT_MEASURED", "op/gone/-/t=1/warm"));
+	assert_true(has_line(out.s, "      not in the run", ""));
+	assert_null(strstr(out.s, "op/fine"));
+	assert_true(strstr(out.s, "op/gone") < strstr(out.s, "op/slow"));
+	assert_true(has_line(out.s, "1 NOT_MEASURED, 1 REGRESSED, 1 PASS", ""));
+	assay_text_release(&out);
+
+	style.verbose = true;
+	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	assert_non_null(strstr(out.s, "op/fine"));
+	assay_text_release(&out);
+}
+
+/* Without a baseline the same line a hundred times says nothing. */
+static void test_gate_no_baseline(void **state)
+{
+	struct assay_gate_case cases[3];
+	struct assay_gate_report r = { .verdict = ASSAY_PASS,
+				       .head = "run 4",
+				       .base = "none",
+				       .no_baseline = true,
+				       .cases = cases,
+				       .n_cases = 3 };
+	struct assay_emit_style style = { 0 };
+	struct assay_text out = { 0 };
+	const char *p;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		cases[i] = (struct assay_gate_case){
+			.key = "k", .verdict = ASSAY_INCOMPARABLE, .reason = "no run to compare with", .ratio = NAN
+		};
+	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	p = strstr(out.s, "no run to compare with");
+	assert_non_null(p);
+	assert_null(strstr(p + 1, "no run to compare with"));
+	/* the headline and the sum do not contradict each other */
+	assert_true(has_line(out.s, "PASS: run 4: correctness, manifest and limits passed; speed was not judged", ""));
+	assert_true(has_line(out.s, "3 without a baseline", ""));
+	assert_null(strstr(out.s, "INCOMPARABLE"));
+	assay_text_release(&out);
+
+	r.verdict = ASSAY_INCOMPARABLE;
+	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "INCOMPARABLE: run 4; speed was not judged", ""));
+	assay_text_release(&out);
+}
+
+/* A run that was cut short lacks most of its cases, each for the same reason. */
+static void test_gate_missing(void **state)
+{
+	struct assay_gate_case cases[5];
+	struct assay_gate_report r = {
+		.verdict = ASSAY_NOT_MEASURED, .head = "run 2", .base = "run 1", .cases = cases
+	};
+	struct assay_emit_style style = { 0 };
+	struct assay_text out = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		cases[i] = (struct assay_gate_case){ .verdict = ASSAY_NOT_MEASURED,
+						     .metric = "status",
+						     .missing = true,
+						     .reason = "not in the run",
+						     .ratio = NAN };
+		snprintf(cases[i].key, sizeof(cases[i].key), "op/v%zu/-/t=1/warm", i);
+	}
+	r.n_cases = 3;
+	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "  NOT_MEASURED", "op/v2/"));
+	assert_null(strstr(out.s, "are missing"));
+	assay_text_release(&out);
+
+	r.n_cases = 5;
+	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "5 cases of the manifest are missing in the run: op/v0/", "op/v2/-/t=1/warm, ..."));
+	assert_null(strstr(out.s, "op/v3/"));
+	assert_null(strstr(out.s, "not in the run"));
+	assert_true(has_line(out.s, "5 NOT_MEASURED", ""));
+	assay_text_release(&out);
+
+	style.verbose = true;
+	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "  NOT_MEASURED", "op/v4/"));
+	assert_null(strstr(out.s, "are missing"));
+	assay_text_release(&out);
+}
+
+static void test_header_and_result(void **state)
+{
+	struct assay_fact env[] = { { "clock", "TSC" },
+				    { "clock_resolution_ns", "20" },
+				    { "clock_overhead_ns", "23" },
+				    { "placement", "compact" } };
+	struct assay_run run = { .seed = 42, .suite = "quick", .environment = env, .n_environment = 4 };
+	struct assay_sample samples[] = {
+		{ .iterations = 10, .ns = 1234 },
+		{ .iterations = 10, .ns = 2000, .flags = ASSAY_DISTURB_SWITCH | ASSAY_DISTURB_STEAL }
+	};
+	struct assay_result r = result("op", "v", ASSAY_STATUS_OK);
+	struct assay_emit_style style = { .utf8 = true };
+	struct assay_text out = { 0 };
+
+	(void)state;
+	strcpy(run.build.commit, "0123456789abcdef0123");
+	run.build.dirty = true;
+	assert_int_equal(assay_emit_run_header(&run, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "suite     quick, seed 42", ""));
+	assert_true(has_line(out.s, "clock     TSC, resolution 20 ns, a read costs 23 ns", ""));
+	assert_true(has_line(out.s, "placement compact", ""));
+	assert_true(has_line(out.s, "build     0123456789ab with changes", ""));
+	assay_text_release(&out);
+
+	r.samples = samples;
+	r.n_samples = 2;
+	r.disturbed_frac = 0.5;
+	r.ci95_reached = false;
+	assay_result_add_metric(&r, "items_per_s", "1/s", 1, 3040);
+	assert_int_equal(assay_emit_result(&r, false, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "median    61.2 µs (range 61.0 µs to 61.5 µs: too few", ""));
+	assert_true(has_line(out.s, "samples   2 of 10 iterations, 50.0 % disturbed, 0.0 % dropped", ""));
+	assert_true(has_line(out.s, "  items_per_s", "3.04 k items/s"));
+	assay_text_release(&out);
+
+	/* one rate of the same items is enough */
+	r.ci95_reached = true;
+	assay_result_add_metric(&r, "tokens_per_s", "1/s", 1, 4480);
+	assert_int_equal(assay_emit_result(&r, false, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "median    61.2 µs (95 % interval 61.0 µs to 61.5 µs)", ""));
+	assert_true(has_line(out.s, "  tokens_per_s", "4.48 ktok/s"));
+	assert_null(strstr(out.s, "items_per_s"));
+	assay_text_release(&out);
+	assert_int_equal(assay_emit_result(&r, true, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "op/v/m=64,n=1/t=1/warm", ""));
+	assert_true(has_line(out.s, "     0", "10           123.400  -"));
+	assert_true(has_line(out.s, "     1", "200.000  switch,steal"));
+	assay_text_release(&out);
+	r.samples = NULL;
+	assay_result_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_quantity),          cmocka_unit_test(test_metric),
+		cmocka_unit_test(test_columns),           cmocka_unit_test(test_run_table),
+		cmocka_unit_test(test_run_legend),        cmocka_unit_test(test_gate_table),
+		cmocka_unit_test(test_gate_no_baseline),  cmocka_unit_test(test_gate_missing),
+		cmocka_unit_test(test_header_and_result),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

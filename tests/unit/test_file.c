@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading, writing by replacement, folders, and the place of the program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+
+static char dir[] = "/tmp/assay-test-file-XXXXXX";
+
+static const char *in_dir(const char *name)
+{
+	static char path[4][256];
+	static unsigned i;
+	char *p = path[i++ % 4];
+
+	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
+	return p;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	char cmd[64];
+
+	(void)state;
+	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
+	return system(cmd);
+}
+
+static size_t entries(const char *path)
+{
+	DIR *d = opendir(path);
+	size_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
+}
+
+static void writes_and_reads(void **state)
+{
+	struct assay_err err = { 0 };
+	size_t len, big = 300000;
+	char *data = malloc(big), *got;
+	struct stat st;
+	mode_t mask = umask(0022);
+
+	(void)state;
+	for (size_t i = 0; i < big; i++)
+		data[i] = (char)(i * 7 + (i >> 8));
+	assert_int_equal(assay_file_write(in_dir("a"), data, big, &err), 0);
+	assert_int_equal(assay_file_read(in_dir("a"), &got, &len, &err), 0);
+	assert_int_equal(len, big);
+	assert_memory_equal(got, data, big);
+	assert_int_equal(got[len], 0);
+	free(got);
+	free(data);
+	assert_int_equal(stat(in_dir("a"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0644);
+	umask(mask);
+
+	/* Shorter than before, and empty: nothing of the old one remains, and no temporary file. */
+	assert_int_equal(assay_file_write(in_dir("a"), "xyz", 3, &err), 0);
+	assert_int_equal(assay_file_read(in_dir("a"), &got, &len, &err), 0);
+	assert_string_equal(got, "xyz");
+	free(got);
+	assert_int_equal(assay_file_write(in_dir("a"), NULL, 0, &err), 0);
+	assert_int_equal(assay_file_read(in_dir("a"), &got, &len, &err), 0);
+	assert_int_equal(len, 0);
+	assert_string_equal(got, "");
+	free(got);
+	assert_int_equal(entries(dir), 1);
+}
+
+static void follows_links_and_spares_devices(void **state)
+{
+	struct assay_err err = { 0 };
+	struct stat st;
+	size_t len;
+	char *got;
+
+	(void)state;
+	assert_int_equal(assay_file_write(in_dir("target"), "old", 3, &err), 0);
+	assert_int_equal(symlink("target", in_dir("link")), 0);
+	assert_int_equal(assay_file_write(in_dir("link"), "new", 3, &err), 0);
+	assert_int_equal(lstat(in_dir("link"), &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(assay_file_read(in_dir("target"), &got, &len, &err), 0);
+	assert_string_equal(got, "new");
+	free(got);
+
+	assert_int_equal(assay_file_write("/dev/null", "gone", 4, &err), 0);
+	assert_int_equal(stat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+}
+
+static void reads_proc(void **state)
+{
+	struct assay_err err = { 0 };
+	char line[64], tiny[4];
+	size_t len;
+	char *got;
+
+	(void)state;
+	assert_int_equal(assay_file_read("/proc/self/status", &got, &len, &err), 0);
+	assert_memory_equal(got, "Name:", 5);
+	assert_true(len > 100);
+	free(got);
+
+	assert_true(assay_file_line("/proc/sys/kernel/ostype", line, sizeof(line)));
+	assert_string_equal(line, "Linux");
+	assert_true(assay_file_line("/proc/sys/kernel/ostype", tiny, sizeof(tiny)));
+	assert_string_equal(tiny, "Lin");
+	assert_false(assay_file_line(in_dir("none"), line, sizeof(line)));
+	assert_false(assay_file_line("/proc", line, sizeof(line)));
+}
+
+static void refuses_with_a_reason(void **state)
+{
+	struct assay_err err = { 0 };
+	size_t len;
+	char *got, want[600];
+
+	(void)state;
+	assert_int_equal(assay_file_read(in_dir("none"), &got, &len, &err), ASSAY_ENOTFOUND);
+	snprintf(want, sizeof(want), "cannot read '%s': No such file or directory", in_dir("none"));
+	assert_string_equal(err.text, want);
+	assert_int_equal(assay_file_read(dir, &got, &len, &err), ASSAY_EIO);
+	assert_int_equal(assay_file_write(dir, "x", 1, &err), ASSAY_EIO);
+	assert_non_null(strstr(err.text, "it is a folder"));
+	assert_int_equal(assay_file_write(in_dir("no/such/folder"), "x", 1, &err), ASSAY_EIO);
+	assert_non_null(strstr(err.text, "No such file"));
+}
+
+static void makes_folders(void **state)
+{
+	struct assay_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(assay_file_mkdirs(in_dir("x//y/z/"), &err), 0);
+	assert_true(assay_file_exists(in_dir("x/y/z")));
+	assert_int_equal(assay_file_mkdirs(in_dir("x/y/z"), &err), 0);
+	assert_int_equal(assay_file_write(in_dir("x/f"), "", 0, &err), 0);
+	assert_int_equal(assay_file_mkdirs(in_dir("x/f/g"), &err), ASSAY_EIO);
+	assert_non_null(strstr(err.text, "Not a directory"));
+	assert_int_equal(assay_file_mkdirs("", &err), ASSAY_EIO);
+	assert_false(assay_file_exists(in_dir("x/none")));
+}
+
+static void finds_the_program(void **state)
+{
+	struct assay_err err = { 0 };
+	char exe[4096], path[4096], tiny[3];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	(void)state;
+	assert_true(n > 0);
+	exe[n] = '\0';
+	*strrchr(exe, '/') = '\0';
+	assert_int_equal(assay_file_exe_dir(path, sizeof(path), &err), 0);
+	assert_string_equal(path, exe);
+	assert_int_equal(assay_file_exe_dir(tiny, sizeof(tiny), &err), ASSAY_ELIMIT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_and_reads),
+		cmocka_unit_test(follows_links_and_spares_devices),
+		cmocka_unit_test(reads_proc),
+		cmocka_unit_test(refuses_with_a_reason),
+		cmocka_unit_test(makes_folders),
+		cmocka_unit_test(finds_the_program),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

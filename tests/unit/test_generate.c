@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The generate ops as the harness sees them, on the tiny model: the same bits whatever the threads, the matmul variant
+ * and the batch; an oracle that finds sabotage; a prefix cache that changes the time and not the tokens.
+ */
+#include "mini_host.h"
+
+#include <math.h>
+
+#include "assay/op_matmul.h"
+#include "bench/generate/generate_model.h"
+#include "bench/generate_ops.h"
+
+/* ---- a matmul variant of the test's own ---- */
+
+static int n_prepared, n_released; /* by the variant below */
+
+static int32_t plain_dot(const uint8_t *w, const int8_t *x, int64_t k)
+{
+	int32_t sum = 0;
+
+	for (int64_t block = 0; block < k / ASSAY_I2S_BLOCK; block++, w += ASSAY_I2S_BLOCK_BYTES, x += ASSAY_I2S_BLOCK)
+		for (int j = 0; j < 32; j++)
+			sum += ((w[j] >> 6) - 1) * x[j] + ((w[j] >> 4 & 3) - 1) * x[j + 32] +
+			       ((w[j] >> 2 & 3) - 1) * x[j + 64] + ((w[j] & 3) - 1) * x[j + 96];
+	return sum;
+}
+
+static int plain_prepare(struct assay_job *job)
+{
+	job->state = job->host->alloc(job, 64);
+	n_prepared++;
+	return job->state ? 0 : -1;
+}
+
+static void plain_release(struct assay_job *job)
+{
+	job->host->release(job, job->state);
+	n_released++;
+}
+
+static int plain_run(struct assay_job *job)
+{
+	int64_t m = job->shape->axis[ASSAY_MATMUL_M], k = job->shape->axis[ASSAY_MATMUL_K];
+	int64_t n = job->shape->axis[ASSAY_MATMUL_N];
+	const uint8_t *w = job->tensors[ASSAY_TERNARY_W].data;
+	const int8_t *x = job->tensors[ASSAY_TERNARY_X].data;
+	const float *w_scale = job->tensors[ASSAY_TERNARY_W_SCALE].data,
+		    *x_scale = job->tensors[ASSAY_TERNARY_X_SCALE].data;
+	float *y = job->tensors[ASSAY_TERNARY_Y].data;
+
+	assert_non_null(job->state);
+	assert_int_equal(job->n_tensors, ASSAY_TERNARY_N_TENSORS);
+	assert_int_equal(job->tensors[ASSAY_TERNARY_W].bytes, m * k / 4);
+	assert_int_equal(job->tensors[ASSAY_TERNARY_Y].bytes, n * m * 4);
+	assert_int_equal(job->tensors[ASSAY_TERNARY_X].spec->dims[0], n);
+	assay_counter(job, 3, 1000); /* counters of matmul.ternary are not those of generate */
+	for (int64_t t = 0; t < n; t++)
+		for (int64_t r = 0; r < m; r++)
+			y[t * m + r] = (float)plain_dot(w + r * (k / 4), x + t * k, k) * (w_scale[0] * x_scale[t]);
+	return 0;
+}
+
+static const struct assay_variant plain = {
+	.op = "matmul.ternary",
+	.name = "plain",
+	.prepare = plain_prepare,
+	.run = plain_run,
+	.release = plain_release,
+};
+
+/* ---- helpers ---- */
+
+/* The fastest variant that this CPU runs, to keep the test short. */
+static const char *fast(void)
+{
+	const struct assay_variant *avx2 = mini_variant("matmul.ternary", "avx2");
+
+	return avx2 && mini_cpu_has(avx2->needs) ? "avx2" : "ref";
+}
+
+static struct mini_case *open_case(const char *op, const char *axes, uint32_t n_threads, uint64_t seed)
+{
+	struct mini_options o = { .n_threads = n_threads, .seed = seed };
+	struct mini_case *c = mini_new(op, fast(), axes, &o);
+
+	mini_fill(c);
+	return c;
+}
+
+static const int32_t *tokens_of(const struct mini_case *c)
+{
+	return c->tensors[GEN_T_TOKENS].data;
+}
+
+static void assert_same_outputs(const struct mini_case *a, const struct mini_case *b)
+{
+	for (uint32_t i = 0; i < a->problem.n_tensors; i++) {
+		if (a->problem.tensors[i].role != ASSAY_OUTPUT)
+			continue;
+		assert_int_equal(a->tensors[i].bytes, b->tensors[i].bytes);
+		if (memcmp(a->tensors[i].data, b->tensors[i].data, a->tensors[i].bytes))
+			fail_msg("'%s' differs", a->problem.tensors[i].name);
+	}
+}
+
+static const char *const ops[][2] = {
+	{ "generate.prefill", "model=tiny,pp=37,batch=16" },
+	{ "generate.decode", "model=tiny,pp=21,tg=12" },
+	{ "generate.decode", "model=tiny,pp=5,tg=9,sampler=topk" },
+	{ "generate.decode", "model=tiny,pp=5,tg=9,sampler=topp" },
+	{ "generate.chat", "model=tiny,users=2,turns=2" },
+	{ "generate.chat", "model=tiny,users=3,turns=3,kv_blocks=11" },
+};
+#define N_OPS (sizeof(ops) / sizeof(ops[0]))
+
+/* ---- correctness ---- */
+
+static void test_oracle_agrees(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_OPS; i++) {
+		for (uint64_t seed = 0; seed < 3; seed++) {
+			struct mini_case *c = open_case(ops[i][0], ops[i][1], 1 + (uint32_t)seed, seed);
+
+			mini_run(c);
+			mini_check(c);
+			mini_run(c);
+			mini_check(c);
+			assert_in_range((int64_t)(mini_try_check(c).max_rel_err * 1e9), 1, 10000);
+			mini_free(c);
+		}
+	}
+}
+
+static void test_same_bits(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_OPS; i++) {
+		struct mini_case *a = open_case(ops[i][0], ops[i][1], 1, 5);
+
+		mini_run(a);
+		for (uint32_t n_threads = 1; n_threads <= 3; n_threads++) {
+			struct mini_options o = { .n_threads = n_threads,
+						  .seed = 5,
+						  .offset_bytes = 4 * (n_threads - 1) };
+			struct mini_case *b = mini_new(ops[i][0], n_threads == 3 ? fast() : "ref", ops[i][1], &o);
+
+			mini_fill(b);
+			if (n_threads == 2)
+				b->job.kernel = &plain;
+			mini_run(b);
+			assert_same_outputs(a, b);
+			mini_free(b);
+		}
+		mini_free(a);
+	}
+}
+
+static void test_seed_counts(void **state)
+{
+	struct mini_case *a = open_case("generate.decode", "model=tiny,tg=16", 1, 1);
+	struct mini_case *b = open_case("generate.decode", "model=tiny,tg=16", 1, 2);
+	struct mini_case *k = open_case("generate.decode", "model=tiny,tg=16,sampler=topk", 1, 1);
+
+	(void)state;
+	mini_run(a);
+	mini_run(b);
+	mini_run(k);
+	assert_memory_not_equal(tokens_of(a), tokens_of(b), 17 * sizeof(int32_t));
+	assert_memory_not_equal(tokens_of(a), tokens_of(k), 17 * sizeof(int32_t));
+	mini_free(a);
+	mini_free(b);
+	mini_free(k);
+}
+
+/* Logits of one prompt, read in steps of any size or partly generated, are the same bits. */
+static void test_batch_does_not_matter(void **state)
+{
+	static const char *const batches[] = { "model=tiny,pp=30,batch=512", "model=tiny,pp=30,batch=7",
+					       "model=tiny,pp=30,batch=1" };
+	struct mini_case *d = open_case("generate.decode", "model=tiny,pp=20,tg=10", 2, 9);
+
+	(void)state;
+	mini_run(d);
+	for (size_t i = 0; i < 3; i++) {
+		struct mini_case *p = open_case("generate.prefill", batches[i], 1 + (uint32_t)i, 9);
+		int32_t *prompt = p->tensors[GEN_T_PROMPT].data;
+
+		assert_memory_equal(prompt, d->tensors[GEN_T_PROMPT].data, 20 * sizeof(*prompt));
+		memcpy(prompt + 20, tokens_of(d), 10 * sizeof(*prompt));
+		mini_run(p);
+		mini_check(p);
+		assert_int_equal(tokens_of(p)[0], tokens_of(d)[10]);
+		assert_memory_equal(p->tensors[GEN_T_LOGITS].data, d->tensors[GEN_T_LOGITS].data,
+				    p->tensors[GEN_T_LOGITS].bytes);
+		mini_free(p);
+	}
+	mini_free(d);
+}
+
+/* ---- sabotage ---- */
+
+enum sabotage { ZEROS, ONE_ELEMENT, ONE_UNIT, LAST_TOKEN, WRONG_SCALE, SWAPPED_ROWS, HALF_K };
+
+static enum sabotage sabotage;
+static int64_t sabotaged_m; /* output rows of the matrices it happens in */
+
+static int sabotaged_run(struct assay_job *job)
+{
+	int64_t m = job->shape->axis[ASSAY_MATMUL_M], n = job->shape->axis[ASSAY_MATMUL_N], last = (n - 1) * m;
+	float *y = job->tensors[ASSAY_TERNARY_Y].data, t;
+	int rc = plain_run(job);
+
+	if (m != sabotaged_m)
+		return rc;
+	switch (sabotage) {
+	case ZEROS:
+		memset(y, 0, (size_t)(n * m) * sizeof(*y));
+		break;
+	case ONE_ELEMENT:
+		y[m / 2] += 1.0f;
+		break;
+	case ONE_UNIT: /* one in the last place of one output */
+		y[last + 3] = nextafterf(y[last + 3], 100.0f);
+		break;
+	case LAST_TOKEN:
+		memset(y + last, 0, (size_t)m * sizeof(*y));
+		break;
+	case WRONG_SCALE:
+		for (int64_t i = 0; i < n * m; i++)
+			y[i] *= 1.0001f;
+		break;
+	case SWAPPED_ROWS:
+		t = y[last];
+		y[last] = y[last + 1];
+		y[last + 1] = t;
+		break;
+	case HALF_K:
+		for (int64_t i = 0; i < n * m; i++)
+			y[i] *= 0.5f;
+		break;
+	}
+	return rc;
+}
+
+static void test_sabotage_is_found(void **state)
+{
+	static const int64_t rows[] = { 128, 256, 512 }; /* k and v; q, o and down; gate and up */
+	struct assay_variant broken = plain;
+
+	(void)state;
+	broken.run = sabotaged_run;
+	for (size_t i = 0; i < N_OPS; i++) {
+		for (sabotage = ZEROS; sabotage <= HALF_K; sabotage++) {
+			struct mini_case *c = open_case(ops[i][0], ops[i][1], 2, 3);
+			struct assay_check k;
+
+			sabotaged_m = rows[sabotage % 3];
+			c->job.kernel = &broken;
+			assert_int_equal(mini_try_run(c), 0);
+			k = mini_try_check(c);
+			if (k.correct)
+				fail_msg("sabotage %d of %s was not found", (int)sabotage, ops[i][0]);
+			assert_string_equal(k.tensor, "trace_f32");
+			assert_true(k.first_bad >= 0 && k.reason.text[0]);
+			mini_free(c);
+		}
+	}
+}
+
+/* What goes wrong outside the matrices: each change of one output or of the cache after a right run. */
+static void test_corruption_is_found(void **state)
+{
+	static const struct {
+		int tensor;
+		int64_t byte;
+		uint8_t flip;
+	} cases[] = {
+		{ GEN_T_TOKENS, 4, 1 },      /* another token, the sequence changes */
+		{ GEN_T_TOKENS, 12 * 4, 1 }, /* the last one, which nothing follows */
+		{ GEN_T_TOKENS, 7, 0x80 },   /* out of range */
+		{ GEN_T_LOGITS, 403, 0x40 },
+		{ GEN_T_TRACE_I8, 1000, 2 },
+		{ GEN_T_TRACE_F32, 4001, 1 },
+		{ GEN_T_TRACE_LAST, 800, 1 },
+		{ GEN_T_TRACE_LAST, 256 * 4 + 803, 1 },
+		{ GEN_T_KV, 64 * 2 * 3 + 1, 0x40 },                   /* a key of the prompt, first layer */
+		{ GEN_T_KV, 64 * 2 * 32 * 4 + 64 * 2 * 5 + 1, 0x40 }, /* of the second layer */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct mini_case *c = open_case("generate.decode", "model=tiny,pp=20,tg=12", 1, 3);
+		uint8_t *at;
+
+		mini_run(c);
+		mini_check(c);
+		at = (uint8_t *)c->tensors[cases[i].tensor].data + cases[i].byte;
+		assert_true((uint64_t)cases[i].byte < c->tensors[cases[i].tensor].bytes);
+		*at ^= cases[i].flip;
+		if (mini_try_check(c).correct)
+			fail_msg("corruption %zu was not found", i);
+		*at ^= cases[i].flip;
+		mini_check(c);
+		mini_free(c);
+	}
+}
+
+static int failing_run(struct assay_job *job)
+{
+	return (job->host->fail)(job, "no luck");
+}
+
+static int failing_prepare(struct assay_job *job)
+{
+	return n_prepared == 5 ? (job->host->fail)(job, "no memory left") : plain_prepare(job);
+}
+
+static int refuse(const struct assay_shape *shape, struct assay_reason *why)
+{
+	snprintf(why->text, sizeof(why->text), "k=%lld is odd", (long long)shape->axis[ASSAY_MATMUL_K]);
+	return -1;
+}
+
+static void test_kernel_failures(void **state)
+{
+	struct assay_variant v = plain;
+	struct mini_case *c;
+
+	(void)state;
+	v.run = failing_run;
+	c = open_case("generate.prefill", "model=tiny", 1, 0);
+	c->job.kernel = &v;
+	assert_true(mini_try_run(c) < 0);
+	assert_string_equal(c->reason.text, "no luck");
+	mini_free(c);
+
+	c = open_case("generate.decode", "model=tiny", 1, 0);
+	c->job.kernel = &v;
+	assert_true(mini_try_run(c) < 0);
+	mini_free(c);
+
+	n_prepared = n_released = 0;
+	v.prepare = failing_prepare;
+	c = open_case("generate.prefill", "model=tiny", 1, 0);
+	c->job.kernel = &v;
+	assert_true(mini_try_run(c) < 0);
+	assert_int_equal(n_released, 5);
+	mini_free(c);
+
+	v.supports = refuse;
+	c = open_case("generate.prefill", "model=tiny", 1, 0);
+	c->job.kernel = &v;
+	assert_true(mini_try_run(c) < 0);
+	assert_non_null(strstr(c->reason.text, "k=256 is odd"));
+	mini_free(c);
+}
+
+/* ---- memory ---- */
+
+static uint64_t allocated_bytes;
+static int n_allocations;
+
+static void *counting_alloc(const struct assay_job *job, uint64_t bytes)
+{
+	allocated_bytes += bytes;
+	n_allocations++;
+	return mini_alloc(job, bytes);
+}
+
+static void test_memory_is_declared(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_OPS; i++) {
+		struct mini_case *c = mini_new(ops[i][0], "ref", ops[i][1], NULL); /* itself it allocates nothing */
+		int before;
+
+		allocated_bytes = 0;
+		c->host.alloc = counting_alloc;
+		mini_fill(c);
+		mini_run(c);
+		assert_in_range(c->problem.extra_bytes - allocated_bytes, 0, 3 * 64);
+		before = n_allocations;
+		assert_int_equal(c->variant->run(&c->job), 0);
+		assert_int_equal(n_allocations, before);
+		mini_free(c);
+	}
+}
+
+static void test_each_matrix_is_prepared_once(void **state)
+{
+	struct mini_case *c = open_case("generate.decode", "model=tiny", 1, 0);
+
+	(void)state;
+	n_prepared = n_released = 0;
+	c->job.kernel = &plain;
+	mini_run(c);
+	mini_run(c);
+	assert_int_equal(n_prepared, 14);
+	mini_free(c);
+	assert_int_equal(n_released, 14);
+}
+
+/* ---- metrics ---- */
+
+static double metric_or(const struct mini_case *c, const char *tag, double otherwise)
+{
+	for (uint32_t i = 0; i < c->n_metrics; i++)
+		if (!strcmp(c->metrics[i].tag, tag))
+			return c->metrics[i].value;
+	return otherwise;
+}
+
+static void test_metrics(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_OPS; i++) {
+		struct mini_case *c = open_case(ops[i][0], ops[i][1], 1, 0);
+		double parts;
+
+		for (int run = 0; run < 3; run++)
+			mini_run(c);
+		mini_report(c);
+		for (uint32_t j = 0; j < c->n_metrics; j++) {
+			uint32_t d = 0;
+
+			while (d < c->op->n_metrics && strcmp(c->op->metrics[d].tag, c->metrics[j].tag))
+				d++;
+			assert_true(d < c->op->n_metrics);
+			assert_true(c->metrics[j].value >= c->op->metrics[d].lo);
+			assert_true(c->metrics[j].value <= c->op->metrics[d].hi);
+		}
+		parts = mini_metric(c, "time_embedding_frac") + mini_metric(c, "time_attention_frac") +
+			mini_metric(c, "time_ffn_frac") + mini_metric(c, "time_head_frac") +
+			mini_metric(c, "time_sampling_frac");
+		assert_true(fabs(parts - 1) < 1e-9);
+		assert_true(mini_metric(c, "tokens_per_s") > 0);
+		assert_true(mini_metric(c, "model_bytes") == 294912 + 56 + 262144 + 11264);
+		assert_true((metric_or(c, "ttft_s", -1) > 0) == (strcmp(ops[i][0], "generate.decode") != 0));
+		assert_true((metric_or(c, "tpot_p50_s", -1) > 0) == (strcmp(ops[i][0], "generate.prefill") != 0));
+		assert_true(metric_or(c, "tpot_p50_s", 0) <= metric_or(c, "tpot_p95_s", 0));
+		assert_true(metric_or(c, "tpot_p95_s", 0) <= metric_or(c, "tpot_p99_s", 0));
+		assert_true((metric_or(c, "kv_cache_hit_rate", -1) >= 0) == !strcmp(ops[i][0], "generate.chat"));
+		mini_free(c);
+	}
+}
+
+static void test_counters(void **state)
+{
+	static const struct {
+		const char *op, *axes;
+		uint64_t want[ASSAY_GENERATE_N_COUNTERS];
+	} cases[] = {
+		{ "generate.prefill", "model=tiny,pp=37,batch=16", { 0, 0, 0, 0, 37, 3, 0 } },
+		{ "generate.decode", "model=tiny,pp=21,tg=12", { 0, 0, 0, 0, 12, 0, 12 } },
+		/*
+		 * Prompts of 88, 88, 120 and 120 tokens. The second user shares the 64 of the system prompt; in the
+		 * second turn 95 tokens of each are known, 80 of them in whole blocks. Seven of eight tokens of a reply
+		 * are fed back.
+		 */
+		{ "generate.chat", "model=tiny,users=2,turns=2", { 416, 224, 192, 0, 192 + 28, 4, 28 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct mini_case *c = open_case(cases[i].op, cases[i].axes, 2, 0);
+
+		mini_run(c);
+		assert_memory_equal(c->counters, cases[i].want, sizeof(cases[i].want));
+		mini_report(c);
+		if (cases[i].want[0])
+			assert_true(fabs(mini_metric(c, "kv_cache_hit_rate") - 224.0 / 416) < 1e-12);
+		mini_free(c);
+	}
+}
+
+/* A cache that is too small to keep both conversations costs hits and changes no token. */
+static void test_small_cache(void **state)
+{
+	struct mini_case *large = open_case("generate.chat", "model=tiny,users=3,turns=3", 1, 4);
+	struct mini_case *small = open_case("generate.chat", "model=tiny,users=3,turns=3,kv_blocks=10", 1, 4);
+
+	(void)state;
+	mini_run(large);
+	mini_run(small);
+	mini_check(small);
+	assert_int_equal(large->counters[ASSAY_GENERATE_KV_EVICTIONS], 0);
+	assert_true(small->counters[ASSAY_GENERATE_KV_EVICTIONS] > 0);
+	assert_true(small->counters[ASSAY_GENERATE_KV_HITS] < large->counters[ASSAY_GENERATE_KV_HITS]);
+	assert_memory_equal(tokens_of(large), tokens_of(small), large->tensors[GEN_T_TOKENS].bytes);
+	assert_memory_equal(large->tensors[GEN_T_LOGITS].data, small->tensors[GEN_T_LOGITS].data,
+			    large->tensors[GEN_T_LOGITS].bytes);
+	mini_free(large);
+	mini_free(small);
+}
+
+/* ---- shapes ---- */
+
+static void test_describe(void **state)
+{
+	static const struct {
+		const char *op, *axes;
+		int64_t weight_bytes, embedding_elements;
+	} cases[] = {
+		{ "generate.prefill", "model=tiny", 294912, 512 * 256 },
+		{ "generate.decode", "model=125m", 21233664, 32000 * 768 },
+		{ "generate.decode", "model=700m", 169869312, 2 * 32002 * 1536 },
+		{ "generate.prefill", "model=2b,pp=512", 521011200, (int64_t)128256 * 2560 },
+	};
+	struct assay_problem p;
+	struct assay_reason why;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const int64_t *e = p.tensors[GEN_T_EMBEDDING].dims;
+
+		assert_int_equal(mini_try_describe(cases[i].op, cases[i].axes, &p, &why), 0);
+		assert_int_equal(p.tensors[GEN_T_WEIGHTS].dims[0], cases[i].weight_bytes);
+		assert_int_equal(e[0] * e[1] * e[2], cases[i].embedding_elements);
+	}
+	/* Two operations for each of 2.084e9 ternary weights and 512 tokens; attention and one row of the head come on
+	 * top. */
+	assert_true(p.cost.items == 512 && p.cost.ops > 2.0 * 2084044800 * 512 && p.cost.ops < 2.2 * 2084044800 * 512);
+
+	assert_true(mini_try_describe("generate.prefill", "model=tiny,pp=1025", &p, &why) < 0);
+	assert_string_equal(why.text, "1025 tokens are more than the context of model tiny, 1024");
+	assert_true(mini_try_describe("generate.decode", "model=tiny,pp=1000,tg=25", &p, &why) < 0);
+	assert_int_equal(mini_try_describe("generate.decode", "model=tiny,pp=1000,tg=24", &p, &why), 0);
+	assert_true(mini_try_describe("generate.chat", "model=tiny,kv_blocks=11", &p, &why) < 0);
+	assert_string_equal(why.text, "kv_blocks=11 cannot hold a sequence of 192 tokens; take 12 or more");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_oracle_agrees),
+		cmocka_unit_test(test_same_bits),
+		cmocka_unit_test(test_seed_counts),
+		cmocka_unit_test(test_batch_does_not_matter),
+		cmocka_unit_test(test_sabotage_is_found),
+		cmocka_unit_test(test_corruption_is_found),
+		cmocka_unit_test(test_kernel_failures),
+		cmocka_unit_test(test_memory_is_declared),
+		cmocka_unit_test(test_each_matrix_is_prepared_once),
+		cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_small_cache),
+		cmocka_unit_test(test_describe),
+	};
+
+	return cmocka_run_group_tests_name("generate", tests, NULL, NULL);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the generate driver one by one: float kernels against libm in double, sampling, the prefix cache. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/random.h"
+#include "bench/generate/generate_math.c"
+#include "bench/generate/generate_prefix.c"
+#include "bench/generate/generate_sampler.c"
+
+static float noise(uint64_t i)
+{
+	return assay_normal_f32(assay_random4(1, 0, i).v[0]);
+}
+
+static void assert_near(double got, double want, double tolerance)
+{
+	if (!(fabs(got - want) <= tolerance))
+		fail_msg("got %.17g, want %.17g ± %g", got, want, tolerance);
+}
+
+/* ---- float kernels ---- */
+
+static void test_exp(void **state)
+{
+	(void)state;
+	for (int i = -86999; i <= 87999; i += 7) {
+		float x = (float)i * 1e-3f;
+		double want = exp((double)x);
+
+		assert_near(assay_generate_exp(x), want, want * 2 * FLT_EPSILON);
+	}
+	assert_true(assay_generate_exp(0) == 1.0f);
+	assert_true(assay_generate_exp(-87.5f) == 0.0f);
+	assert_true(assay_generate_exp(-1e30f) == 0.0f);
+	assert_true(assay_generate_exp(-INFINITY) == 0.0f);
+	assert_true(assay_generate_exp(100.0f) == assay_generate_exp(88.0f));
+}
+
+static void test_double_functions(void **state)
+{
+	(void)state;
+	for (int i = -40000; i <= 40000; i++) {
+		double x = i * 1e-3, s, c;
+
+		assert_near(assay_generate_exp_f64(x) / exp(x), 1, 1e-15);
+		assay_generate_sincos(x * 103.7, &s, &c);
+		assert_near(s, sin(x * 103.7), 3e-16);
+		assert_near(c, cos(x * 103.7), 3e-16);
+	}
+}
+
+static void test_bf16(void **state)
+{
+	static const struct {
+		float x;
+		uint16_t want;
+	} cases[] = {
+		{ 0.0f, 0x0000 },
+		{ 1.0f, 0x3f80 },
+		{ -2.0f, 0xc000 },
+		{ 0x1.01p0f, 0x3f80 },
+		/* half way, even below */ { 0x1.03p0f, 0x3f82 }, /* half way, even above */
+		{ 0x1.0101p0f, 0x3f81 },
+		{ 0x1.00ffp0f, 0x3f80 },
+		{ 0x1.ffp0f, 0x4000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(assay_generate_bf16(cases[i].x), cases[i].want);
+	assert_true(assay_generate_from_bf16(0x3f81) == 0x1.02p0f);
+}
+
+static void test_rmsnorm(void **state)
+{
+	float x[96], gain[96], out[96];
+	double sum = 0;
+
+	(void)state;
+	for (int i = 0; i < 96; i++) {
+		x[i] = 3 * noise((uint64_t)i);
+		gain[i] = 1 + 0.1f * noise(1000 + (uint64_t)i);
+		sum += (double)x[i] * x[i];
+	}
+	assay_generate_rmsnorm(x, gain, 96, out);
+	for (int i = 0; i < 96; i++)
+		assert_near(out[i], x[i] * gain[i] / sqrt(sum / 96 + 1e-5), 2e-6);
+	memset(x, 0, sizeof(x));
+	assay_generate_rmsnorm(x, gain, 96, out);
+	assert_true(out[0] == 0.0f && out[95] == 0.0f);
+}
+
+static void test_quantize(void **state)
+{
+	static const float x[16] = { 127,   0.5f,   1.5f, 2.5f, -0.5f, -1.5f, -127, 0.49f,
+				     0.51f, 126.4f, 0,    -3,   64,    -64,   1,    -1 };
+	static const int8_t want[16] = { 127, 0, 2, 2, 0, -2, -127, 0, 1, 126, 0, -3, 64, -64, 1, -1 };
+	float zeros[16] = { 0 }, tiny[16];
+	int8_t q[16];
+
+	(void)state;
+	assert_true(assay_generate_quantize(x, 16, q) == 1.0f);
+	assert_memory_equal(q, want, sizeof(want));
+	assert_true(assay_generate_quantize(zeros, 16, q) == 0.0f);
+	assert_memory_equal(q, (const int8_t[16]){ 0 }, sizeof(q));
+	for (int i = 0; i < 16; i++)
+		tiny[i] = x[i] * 0x1p-60f;
+	assert_true(assay_generate_quantize(tiny, 16, q) == 0x1p-60f);
+	assert_memory_equal(q, want, sizeof(want));
+}
+
+static void test_softmax(void **state)
+{
+	static const int lengths[] = { 1, 2, 3, 4, 5, 15, 16, 17, 64, 100, 101 };
+
+	(void)state;
+	for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
+		int n = lengths[l];
+		float x[101] = { 0 }, first, sum;
+		double max = -INFINITY, want = 0;
+
+		for (int i = 0; i < n; i++) {
+			x[i] = 1000 + 5 * noise((uint64_t)i);
+			max = fmax(max, x[i]);
+		}
+		first = x[0];
+		for (int i = 0; i < n; i++)
+			want += exp((x[i] - max) / 0.8);
+		sum = assay_generate_softmax(x, n, 1.25f);
+		assert_near(sum / want, 1, 1e-6);
+		assert_near(x[0], exp((first - max) / 0.8), 1e-6);
+	}
+}
+
+static void test_dot_and_weighted_sum(void **state)
+{
+	enum { ROWS = 37, DIM = 96 };
+	float a[DIM], w[ROWS], whole[DIM], pieces[DIM];
+	uint16_t rows[ROWS * DIM];
+	double want = 0;
+
+	(void)state;
+	for (int i = 0; i < DIM; i++)
+		a[i] = noise((uint64_t)i);
+	for (int i = 0; i < ROWS * DIM; i++)
+		rows[i] = assay_generate_bf16(noise(5000 + (uint64_t)i));
+	for (int i = 0; i < ROWS; i++)
+		w[i] = noise(9000 + (uint64_t)i);
+	for (int i = 0; i < DIM; i++)
+		want += (double)a[i] * assay_generate_from_bf16(rows[i]);
+	assert_near(assay_generate_dot_bf16(a, rows, DIM), want, 1e-5);
+
+	memset(whole, 0, sizeof(whole));
+	memset(pieces, 0, sizeof(pieces));
+	assay_generate_weighted_sum(w, rows, ROWS, DIM, whole);
+	for (int i = 0; i < ROWS; i += 16)
+		assay_generate_weighted_sum(w + i, rows + i * DIM, ROWS - i < 16 ? ROWS - i : 16, DIM, pieces);
+	assert_memory_equal(whole, pieces, sizeof(whole));
+	for (int c = 0; c < DIM; c++) {
+		want = 0;
+		for (int i = 0; i < ROWS; i++)
+			want += (double)w[i] * assay_generate_from_bf16(rows[i * DIM + c]);
+		assert_near(whole[c], want, 1e-5);
+	}
+}
+
+static void test_relu2_gate(void **state)
+{
+	static const float gate[4] = { -1, 0, 2, 0.5f }, up[4] = { 3, 3, -3, 4 };
+	float out[4];
+
+	(void)state;
+	assay_generate_relu2_gate(gate, up, 4, out);
+	assert_true(out[0] == 0 && out[1] == 0 && out[2] == -12 && out[3] == 1);
+}
+
+static double rotated_dot(int64_t p, int64_t s, const float *q, const float *k)
+{
+	float row[64], a[64], b[64];
+	double dot = 0;
+
+	memcpy(a, q, sizeof(a));
+	memcpy(b, k, sizeof(b));
+	assay_generate_rope_row(log(500000.0), 64, p, row);
+	assay_generate_rope(row, 64, a);
+	assay_generate_rope_row(log(500000.0), 64, s, row);
+	assay_generate_rope(row, 64, b);
+	for (int i = 0; i < 64; i++)
+		dot += (double)a[i] * b[i];
+	return dot;
+}
+
+static void test_rope(void **state)
+{
+	float row[64], q[64], k[64];
+
+	(void)state;
+	for (int64_t pos = 0; pos < 4096; pos += 45) {
+		assay_generate_rope_row(log(500000.0), 64, pos, row);
+		for (int i = 0; i < 32; i++) {
+			double angle = (double)pos * pow(500000.0, -2.0 * i / 64);
+
+			assert_near(row[i], cos(angle), 6e-8);
+			assert_near(row[32 + i], sin(angle), 6e-8);
+		}
+	}
+	for (int i = 0; i < 64; i++) {
+		q[i] = noise((uint64_t)i);
+		k[i] = noise(100 + (uint64_t)i);
+	}
+	/* Only the distance of two positions counts, and it does count. */
+	assert_near(rotated_dot(7, 3, q, k), rotated_dot(1007, 1003, q, k), 1e-5);
+	assert_true(fabs(rotated_dot(7, 3, q, k) - rotated_dot(7, 4, q, k)) > 1e-3);
+}
+
+/* ---- sampling ---- */
+
+static int32_t draw(enum gen_sampler kind, int32_t k, float p, const float *logits, int32_t vocab, int64_t position)
+{
+	const struct gen_sampling s = { .kind = kind, .top_k = k, .top_p = p, .temperature = 0.5f, .seed = 11 };
+	float probs[16];
+	int32_t heap[16];
+
+	return assay_generate_sample(&s, logits, vocab, position, probs, heap);
+}
+
+static void test_greedy(void **state)
+{
+	static const float ties[5] = { 1, 4, 4, -2, 4 }, falling[3] = { 3, 2, 1 }, rising[3] = { -3, -2, -1 };
+
+	(void)state;
+	assert_int_equal(draw(GEN_GREEDY, 0, 0, ties, 5, 0), 1);
+	assert_int_equal(draw(GEN_GREEDY, 0, 0, falling, 3, 0), 0);
+	assert_int_equal(draw(GEN_GREEDY, 0, 0, rising, 3, 0), 2);
+	assert_int_equal(draw(GEN_TOPK, 1, 0, ties, 5, 3), 1);
+	assert_int_equal(draw(GEN_TOPP, 0, 1e-6f, ties, 5, 3), 1);
+}
+
+/*
+ * Logits that are half of the logarithms of 5, 1, 2, 2 give, at temperature 0.5, those odds. Frequencies over 20,000
+ * positions stay within five standard deviations; what is cut off never comes.
+ */
+static void test_sampled_frequencies(void **state)
+{
+	static const struct {
+		enum gen_sampler kind;
+		int32_t k;
+		float p;
+		double want[4];
+	} cases[] = {
+		{ GEN_TOPK, 4, 0, { 0.5, 0.1, 0.2, 0.2 } },
+		{ GEN_TOPK, 99, 0, { 0.5, 0.1, 0.2, 0.2 } },
+		{ GEN_TOPK, 2, 0, { 5.0 / 7, 0, 2.0 / 7, 0 } }, /* of equal logits the lower id comes first */
+		{ GEN_TOPP, 0, 0.45f, { 1, 0, 0, 0 } },
+		{ GEN_TOPP, 0, 0.65f, { 5.0 / 7, 0, 2.0 / 7, 0 } },
+		{ GEN_TOPP, 0, 0.85f, { 5.0 / 9, 0, 2.0 / 9, 2.0 / 9 } },
+		{ GEN_TOPP, 0, 1.0f, { 0.5, 0.1, 0.2, 0.2 } },
+	};
+	enum { DRAWS = 20000 };
+	float logits[4] = { 0.5f * logf(5), 0, 0.5f * logf(2), 0.5f * logf(2) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int count[4] = { 0 };
+
+		for (int64_t pos = 0; pos < DRAWS; pos++)
+			count[draw(cases[i].kind, cases[i].k, cases[i].p, logits, 4, pos)]++;
+		for (int j = 0; j < 4; j++)
+			assert_near((double)count[j] / DRAWS, cases[i].want[j],
+				    5 * sqrt(cases[i].want[j] * (1 - cases[i].want[j]) / DRAWS));
+	}
+}
+
+static void test_draws_depend_on_seed_and_position(void **state)
+{
+	static const float logits[4] = { 0, 0, 0, 0 };
+	int32_t same = 0;
+
+	(void)state;
+	for (int64_t pos = 0; pos < 100; pos++) {
+		struct gen_sampling s = { .kind = GEN_TOPK, .top_k = 4, .temperature = 1, .seed = 11 };
+		float probs[4];
+		int32_t heap[4], first;
+		float u = assay_uniform_f32(assay_random4(11, GEN_SAMPLER_STREAM, (uint64_t)pos).v[0]);
+
+		first = assay_generate_sample(&s, logits, 4, pos, probs, heap);
+		assert_int_equal(first, (int32_t)(u * 4));
+		s.seed = 12;
+		same += first == assay_generate_sample(&s, logits, 4, pos, probs, heap);
+	}
+	assert_in_range(same, 5, 50);
+}
+
+/* ---- prefix cache ---- */
+
+struct cache {
+	struct gen_prefix c;
+	struct gen_sequence seq;
+	void *memory;
+	int32_t tokens[256], table[16];
+};
+
+static void cache_open(struct cache *k, int64_t n_blocks)
+{
+	memset(k, 0, sizeof(*k));
+	k->memory = malloc(assay_generate_prefix_bytes(n_blocks));
+	assert_non_null(k->memory);
+	assay_generate_prefix_init(&k->c, n_blocks, k->memory);
+	k->seq.tokens = k->tokens;
+	k->seq.table = k->table;
+}
+
+/* One request of @n tokens: block i of it is filled with the i-th letter of @text; returns the tokens found. */
+static int64_t play(struct cache *k, const char *text, int64_t n)
+{
+	int64_t found;
+
+	for (int64_t i = 0; i < n; i++)
+		k->tokens[i] = text[i / GEN_KV_BLOCK] * 100 + (int32_t)(i % GEN_KV_BLOCK);
+	assay_generate_prefix_begin(&k->c, &k->seq, n);
+	found = k->seq.len;
+	if (assay_generate_prefix_reserve(&k->c, &k->seq, n))
+		found = -1;
+	else
+		assay_generate_prefix_advance(&k->c, &k->seq, n);
+	assay_generate_prefix_end(&k->c, &k->seq);
+	return found;
+}
+
+static void test_prefix_hits(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t n, want;
+	} script[] = {
+		{ "ABC", 48, 0 },   { "ABC", 48, 32 },                    /* the last token is always computed */
+		{ "ABCD", 49, 48 }, { "ABX", 48, 32 },  { "AB", 20, 16 }, /* part of a block is no hit */
+		{ "BA", 32, 0 }, /* the same block after another prefix is another block */
+		{ "ABXY", 64, 48 }, { "ABCD", 64, 48 }, { "A", 10, 0 },   { "ABCD", 1, 0 },
+	};
+	struct cache k;
+	uint64_t lookups = 0, hits = 0;
+
+	(void)state;
+	cache_open(&k, 16);
+	for (size_t i = 0; i < sizeof(script) / sizeof(script[0]); i++) {
+		assert_int_equal(play(&k, script[i].text, script[i].n), script[i].want);
+		lookups += (uint64_t)script[i].n;
+		hits += (uint64_t)script[i].want;
+	}
+	assert_int_equal(k.c.lookups, lookups);
+	assert_int_equal(k.c.hits, hits);
+	assert_int_equal(k.c.evictions, 0);
+	assay_generate_prefix_reset(&k.c);
+	assert_int_equal(play(&k, "ABC", 48), 0);
+	free(k.memory);
+}
+
+static void test_prefix_eviction(void **state)
+{
+	struct cache k;
+
+	(void)state;
+	cache_open(&k, 5);
+	assert_int_equal(play(&k, "AB", 32), 0);
+	assert_int_equal(play(&k, "CD", 32), 0);
+	assert_int_equal(play(&k, "ABx", 33), 32); /* A and B are newer than C and D now; the fifth block was free */
+	assert_int_equal(k.c.evictions, 0);
+	assert_int_equal(play(&k, "EF", 32), 0); /* the free one and D, the oldest leaf */
+	assert_int_equal(k.c.evictions, 1);
+	assert_int_equal(play(&k, "CDx", 33), 16); /* C is still there; D and x cost B or F: the two oldest leaves */
+	assert_int_equal(k.c.evictions, 3);
+	assert_int_equal(play(&k, "CDx", 33), 32);
+	assert_int_equal(play(&k, "abcdef", 96), -1); /* more than there are */
+	assert_int_equal(play(&k, "abcde", 80), 0);   /* takes all of them */
+	assert_int_equal(play(&k, "abcde", 80), 64);
+	free(k.memory);
+}
+
+/* Fifteen beginnings in 32 buckets: some share one, and only their tokens tell them apart. */
+static void test_prefix_collisions(void **state)
+{
+	struct cache k;
+
+	(void)state;
+	cache_open(&k, 32);
+	for (int known = 0; known < 2; known++)
+		for (char c = 'A'; c < 'P'; c++)
+			assert_int_equal(play(&k, (const char[3]){ c, c, 0 }, 17), known * 16);
+	assert_int_equal(k.c.evictions, 0);
+	free(k.memory);
+}
+
+/* Two sequences that fill the same blocks at the same time end up with one copy. */
+static void test_prefix_twins(void **state)
+{
+	struct cache k;
+	struct gen_sequence other;
+	int32_t other_table[16];
+
+	(void)state;
+	cache_open(&k, 4);
+	for (int32_t i = 0; i < 17; i++)
+		k.tokens[i] = i;
+	other = (struct gen_sequence){ .tokens = k.tokens, .table = other_table };
+	assay_generate_prefix_begin(&k.c, &k.seq, 17);
+	assay_generate_prefix_begin(&k.c, &other, 17);
+	assert_int_equal(assay_generate_prefix_reserve(&k.c, &k.seq, 17), 0);
+	assert_int_equal(assay_generate_prefix_reserve(&k.c, &other, 17), 0);
+	assert_int_not_equal(k.table[0], other_table[0]);
+	assay_generate_prefix_advance(&k.c, &k.seq, 17);
+	assay_generate_prefix_advance(&k.c, &other, 17);
+	assert_int_equal(k.table[0], other_table[0]);
+	assert_int_equal(k.c.blocks[k.table[0]].n_holders, 2);
+	assay_generate_prefix_end(&k.c, &other);
+	assay_generate_prefix_end(&k.c, &k.seq);
+	for (int32_t b = 0; b < 4; b++)
+		assert_int_equal(k.c.blocks[b].n_holders, 0);
+	free(k.memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exp),
+		cmocka_unit_test(test_double_functions),
+		cmocka_unit_test(test_bf16),
+		cmocka_unit_test(test_rmsnorm),
+		cmocka_unit_test(test_quantize),
+		cmocka_unit_test(test_softmax),
+		cmocka_unit_test(test_dot_and_weighted_sum),
+		cmocka_unit_test(test_relu2_gate),
+		cmocka_unit_test(test_rope),
+		cmocka_unit_test(test_greedy),
+		cmocka_unit_test(test_sampled_frequencies),
+		cmocka_unit_test(test_draws_depend_on_seed_and_position),
+		cmocka_unit_test(test_prefix_hits),
+		cmocka_unit_test(test_prefix_eviction),
+		cmocka_unit_test(test_prefix_collisions),
+		cmocka_unit_test(test_prefix_twins),
+	};
+
+	return cmocka_run_group_tests_name("generate_parts", tests, NULL, NULL);
+}

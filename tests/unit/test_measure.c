@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inventory, worker and measurement against example plugins and against plugins that crash, hang, cheat, write out of bounds
+ * or eat all memory. The test program starts itself again as worker, as the real program does.
+ */
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "measure/measure.h"
+#include "worker/inventory.h"
+#include "worker/worker.h"
+#include "worker/worker_main.h"
+
+struct world {
+	char dir[4096]; /* where the test plugins are */
+	struct assay_topology *topology;
+	struct assay_clock clock;
+	struct assay_host_info host;
+	struct assay_strings plugins;
+	struct assay_inventory *inv;
+};
+
+static void add_plugin(struct assay_strings *l, const char *dir, const char *name)
+{
+	char path[8192];
+
+	snprintf(path, sizeof(path), "%s/plugins/%s.so", dir, name);
+	assert_int_equal(0, assay_strings_add(l, path, NULL));
+}
+
+static int set_up(void **state)
+{
+	static const char *const good[] = { "example_op", "example_variant", "bad_variants", "newer_minor", "mock_device" };
+	static struct world w;
+	struct assay_err err = { 0 };
+
+	assert_int_equal(0, assay_file_exe_dir(w.dir, sizeof(w.dir), &err));
+	assert_int_equal(0, assay_topology_open(&w.topology, NULL, &err));
+	assert_int_equal(0, assay_clock_init(&w.clock, &err));
+	assay_topology_host_info(w.topology, &w.host);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		add_plugin(&w.plugins, w.dir, good[i]);
+	if (assay_inventory_open(&w.inv, &w.plugins, NULL, &w.host, &err))
+		fail_msg("%s", err.text);
+	*state = &w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	assay_inventory_close(w->inv);
+	assay_strings_release(&w->plugins);
+	assay_topology_close(w->topology);
+	return 0;
+}
+
+static struct assay_case make_case(const char *variant, int64_t n, unsigned threads, enum assay_cache cache)
+{
+	struct assay_case c = { .op = "example.scale", .n_axes = 1, .threads = threads, .cache = cache,
+				.budget_ns = 20000000, .timeout_ns = 20000000000 };
+
+	snprintf(c.variant, sizeof(c.variant), "%s", variant);
+	c.axes[0] = (struct assay_axis_value){ .name = "n", .value = n };
+	snprintf(c.axes[0].text, sizeof(c.axes[0].text), "%lld", (long long)n);
+	assert_int_equal(0, assay_case_make_key(&c, NULL));
+	return c;
+}
+
+static void measure_with(struct world *w, const struct assay_case *c, bool deterministic, struct assay_result *r)
+{
+	const struct assay_measure_options o = {
+		.plugins = &w->plugins, .topology = w->topology, .clock = &w->clock, .seed = 42, .deterministic = deterministic,
+	};
+	struct assay_case_facts facts;
+	struct assay_err err = { 0 };
+
+	if (assay_inventory_describe(w->inv, c, 1, &facts, &err) ||
+	    assay_measure_case(c, assay_inventory_catalog(w->inv), &facts, &o, r, &err))
+		fail_msg("%s", err.text);
+}
+
+static void inventory_describes(void **state)
+{
+	struct world *w = *state;
+	const struct assay_catalog *cat = assay_inventory_catalog(w->inv);
+	const struct assay_catalog_op *op = assay_catalog_op(cat, "example.scale");
+	const struct assay_catalog_variant *v;
+
+	assert_int_equal(5, cat->n_plugins);
+	for (size_t i = 0; i < cat->n_plugins; i++)
+		assert_null(cat->plugins[i].error);
+	assert_string_equal("example-op", cat->plugins[0].name);
+	assert_int_equal(40, strlen(cat->plugins[0].build_id));
+	assert_non_null(op);
+	assert_true(op->exact);
+	assert_int_equal(1, op->n_axes);
+	assert_string_equal("n", op->axes[0].name);
+	assert_int_equal(4, op->axes[0].min);
+	assert_true(op->axes[0].def == INT64_MIN);
+	assert_int_equal(1, op->n_metrics);
+	assert_string_equal("example_last", op->metrics[0].tag);
+	assert_true(op->metrics[0].hi == 4e9);
+	assert_int_equal(1, op->counters.n);
+
+	v = assay_catalog_variant(cat, "example.scale", "ref");
+	assert_non_null(v);
+	assert_true(v->reference);
+	assert_null(v->unavailable);
+	assert_true(assay_catalog_variant(cat, "example.scale", "doubled")->one_thread);
+	assert_string_equal("this CPU has no avx9001", assay_catalog_variant(cat, "example.scale", "needy")->unavailable);
+	assert_non_null(strstr(assay_catalog_variant(cat, "example.scale", "on_gpu")->unavailable, "no plugin brings"));
+	assert_null(assay_catalog_variant(cat, "example.scale", "mock")->unavailable);
+	assert_null(assay_catalog_variant(cat, "example.scale", "newer_b")->unavailable);
+}
+
+static void inventory_refuses_bad_plugins(void **state)
+{
+	static const struct {
+		const char *plugin, *reason;
+	} cases[] = {
+		{ "bad_abi_older", "was built for plugin ABI 0.9, this program takes 1.x (1.0)" },
+		{ "bad_abi_newer", "was built for plugin ABI 2.0, this program takes 1.x (1.0)" },
+		{ "bad_no_symbol", "no symbol 'assay_plugin_v1'" },
+		{ "bad_magic", "has magic 0xdeadbeef, expected 0x59415341" },
+		{ "bad_null_run", "variant 'null' of op 'example.scale'" },
+		{ "bad_load_crash", "signal 11" },
+		{ "not_there", "not_there.so'" },
+	};
+	struct world *w = *state;
+	struct assay_strings plugins = { 0 };
+	const struct assay_catalog *cat;
+	struct assay_inventory *inv;
+
+	add_plugin(&plugins, w->dir, "example_op");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		add_plugin(&plugins, w->dir, cases[i].plugin);
+	add_plugin(&plugins, w->dir, "example_variant");
+	assert_int_equal(0, assay_inventory_open(&inv, &plugins, NULL, &w->host, NULL));
+	cat = assay_inventory_catalog(inv);
+	assert_int_equal(sizeof(cases) / sizeof(cases[0]) + 2, cat->n_plugins);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *error = cat->plugins[i + 1].error;
+
+		if (!error || !strstr(error, cases[i].reason))
+			fail_msg("%s: '%s' does not say '%s'", cases[i].plugin, error ? error : "(loaded)", cases[i].reason);
+	}
+	/* what is good is there all the same, before and after the bad ones */
+	assert_non_null(assay_catalog_op(cat, "example.scale"));
+	assert_non_null(assay_catalog_variant(cat, "example.scale", "doubled"));
+	assert_null(assay_catalog_variant(cat, "example.scale", "null"));
+	assay_inventory_close(inv);
+	assay_strings_release(&plugins);
+}
+
+static void describe_gives_facts(void **state)
+{
+	struct world *w = *state;
+	struct assay_case warm = make_case("ref", 1024, 1, ASSAY_CACHE_WARM), cold = make_case("ref", 1024, 1, ASSAY_CACHE_COLD);
+	struct assay_case odd = make_case("ref", 1022, 1, ASSAY_CACHE_WARM), refused = make_case("refuses", 64, 1, ASSAY_CACHE_WARM);
+	struct assay_case_facts f;
+	struct assay_err err = { 0 };
+
+	assert_int_equal(0, assay_inventory_describe(w->inv, &warm, 1, &f, &err));
+	assert_true(f.supported);
+	assert_true(f.cost.ops == 2048 && f.cost.bytes_read == 4096 && f.cost.items == 1024);
+	assert_string_equal("elements", f.item_name);
+	assert_int_equal(8192, f.tensor_bytes);
+	assert_int_equal(1, f.copies);
+	assert_int_equal(0, assay_inventory_describe(w->inv, &cold, 1, &f, &err));
+	assert_true(f.copies * 4096 > 2 * w->host.llc_bytes && (f.copies - 1) * 4096 <= 2 * w->host.llc_bytes);
+	assert_int_equal(ASSAY_EUSAGE, assay_inventory_describe(w->inv, &odd, 1, &f, &err));
+	assert_non_null(strstr(err.text, "n is 1022, expected a multiple of 4"));
+	assert_int_equal(0, assay_inventory_describe(w->inv, &refused, 1, &f, &err));
+	assert_false(f.supported);
+	assert_string_equal("cannot do 64 elements", f.reason);
+}
+
+static void good_variants_measure(void **state)
+{
+	static const char *const names[] = { "ref", "doubled", "newer_a", "newer_b", "chatty", "mock" };
+	struct world *w = *state;
+	char digest[ASSAY_DIGEST_LEN + 1] = "";
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct assay_case c = make_case(names[i], 4096, 1, ASSAY_CACHE_WARM);
+		struct assay_result r;
+
+		measure_with(w, &c, false, &r);
+		if (r.status != ASSAY_STATUS_OK)
+			fail_msg("%s: %s: %s", names[i], assay_status_name(r.status), r.reason);
+		assert_true(r.checked && r.correct);
+		assert_true(r.n_samples >= 3 && r.iterations >= 1);
+		assert_true(r.ci95_lo_ns <= r.median_ns && r.median_ns <= r.ci95_hi_ns && r.min_ns <= r.median_ns);
+		assert_int_equal(1, r.n_cpus);
+		assert_int_equal(32, strlen(r.digest));
+		if (i)
+			assert_string_equal(digest, r.digest);
+		memcpy(digest, r.digest, sizeof(digest));
+		assert_non_null(assay_result_metric(&r, "time_s"));
+		assert_non_null(assay_result_metric(&r, "ops_per_s"));
+		assert_non_null(assay_result_metric(&r, "example_last"));
+		assert_true(assay_result_metric(&r, "op_bytes")->value == 32768);
+		assert_true(assay_result_metric(&r, "rss_peak_bytes")->value > 1e6);
+		if (!strcmp(names[i], "mock"))
+			assert_true(r.median_ns == 1e6); /* the device's clock, not the host's */
+		assay_result_release(&r);
+	}
+}
+
+static void bad_variants_get_a_reason(void **state)
+{
+	static const struct {
+		const char *variant;
+		enum assay_status status;
+		const char *reason;
+	} cases[] = {
+		{ "crash", ASSAY_STATUS_CRASHED, "signal 11 (SIGSEGV) while running" },
+		{ "abort_prepare", ASSAY_STATUS_CRASHED, "signal 6 (SIGABRT) while preparing" },
+		{ "exit", ASSAY_STATUS_CRASHED, "status 7 while running" },
+		{ "hang", ASSAY_STATUS_TIMEOUT, "not done after 1 s (while running)" },
+		{ "near_write", ASSAY_STATUS_WRONG, "wrote outside of 'y': byte 400 of a buffer of 400 bytes" },
+		{ "before_write", ASSAY_STATUS_WRONG, "wrote outside of 'y': byte -1 of" },
+		{ "far_write", ASSAY_STATUS_CRASHED, "signal 11 (SIGSEGV) while running" },
+		{ "wrong", ASSAY_STATUS_WRONG, "element 3 of 'y': got" },
+		{ "nothing", ASSAY_STATUS_WRONG, "element 0 of 'y': got 2071690107" },
+		{ "lazy", ASSAY_STATUS_WRONG, "element 0 of 'y': got 2071690107" },
+		{ "late_wrong", ASSAY_STATUS_WRONG, "element 0 of 'y': got" },
+		{ "input", ASSAY_STATUS_WRONG, "changed its inputs" },
+		{ "greedy", ASSAY_STATUS_FAILED, "the memory limit is 256.0 MiB" },
+		{ "host_greedy", ASSAY_STATUS_FAILED, "the harness gave no more memory" },
+		{ "fail", ASSAY_STATUS_FAILED, "cannot run on a Friday" },
+		{ "refuses", ASSAY_STATUS_SKIPPED, "cannot do 100 elements" },
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct assay_case c = make_case(cases[i].variant, 100, 1, ASSAY_CACHE_WARM);
+		struct assay_result r;
+
+		c.memory_bytes = 256u << 20;
+		if (cases[i].status == ASSAY_STATUS_TIMEOUT)
+			c.timeout_ns = 1000000000;
+		measure_with(w, &c, false, &r);
+		if (r.status != cases[i].status || !strstr(r.reason, cases[i].reason))
+			fail_msg("%s: %s: '%s' does not say '%s'", cases[i].variant, assay_status_name(r.status), r.reason,
+				 cases[i].reason);
+		assert_false(r.correct && r.status == ASSAY_STATUS_WRONG);
+		assert_int_equal(0, r.n_samples);
+		assert_int_equal(0, r.n_metrics);
+		assay_result_release(&r);
+	}
+}
+
+static void threads_agree(void **state)
+{
+	struct world *w = *state;
+	unsigned all = (unsigned)assay_placement_max(w->topology, &(struct assay_placement_options){ 0 });
+	char digest[ASSAY_DIGEST_LEN + 1] = "";
+
+	for (unsigned t = 1; t <= all && t <= 4; t++) {
+		struct assay_case c = make_case("ref", 1u << 16, t, ASSAY_CACHE_WARM);
+		struct assay_result r;
+
+		measure_with(w, &c, false, &r);
+		assert_int_equal(ASSAY_STATUS_OK, r.status);
+		assert_int_equal(t, r.n_cpus);
+		for (unsigned i = 1; i < t; i++)
+			assert_true(r.cpus[i] != r.cpus[i - 1]);
+		if (t > 1)
+			assert_string_equal(digest, r.digest);
+		memcpy(digest, r.digest, sizeof(digest));
+		assay_result_release(&r);
+	}
+}
+
+static void cold_rotates(void **state)
+{
+	struct world *w = *state;
+	struct assay_case c = make_case("ref", 1u << 20, 1, ASSAY_CACHE_COLD);
+	struct assay_result r;
+
+	measure_with(w, &c, false, &r);
+	assert_int_equal(ASSAY_STATUS_OK, r.status);
+	assert_int_equal(2 * w->host.llc_bytes / (4u << 20) + 1, r.copies);
+	assert_true(assay_result_metric(&r, "op_bytes")->value == (double)r.copies * (8u << 20));
+	assay_result_release(&r);
+}
+
+static double calls_of(const struct assay_result *r)
+{
+	for (size_t i = 0; i < r->n_counts; i++)
+		if (!strcmp(r->counts[i].name, "example_calls"))
+			return r->counts[i].value;
+	return -1;
+}
+
+/* The same work, twice: not a call more or less. */
+static void deterministic_runs_do_equal_work(void **state)
+{
+	struct world *w = *state;
+	struct assay_case c = make_case("ref", 4096, 1, ASSAY_CACHE_WARM);
+	struct assay_result a, b;
+
+	measure_with(w, &c, true, &a);
+	measure_with(w, &c, true, &b);
+	assert_int_equal(ASSAY_STATUS_OK, a.status);
+	assert_int_equal(20, a.n_samples);
+	assert_int_equal(a.iterations, b.iterations);
+	assert_true(calls_of(&a) > 20);
+	assert_true(calls_of(&a) == calls_of(&b));
+	assay_result_release(&a);
+	assay_result_release(&b);
+}
+
+static void interrupt_stops_a_case(void **state)
+{
+	struct world *w = *state;
+	static volatile sig_atomic_t stop = 1;
+	struct assay_case c = make_case("hang", 100, 1, ASSAY_CACHE_WARM);
+	const struct assay_measure_options o = {
+		.plugins = &w->plugins, .topology = w->topology, .clock = &w->clock, .seed = 42, .interrupted = &stop,
+	};
+	struct assay_case_facts facts;
+	struct assay_result r;
+
+	assert_int_equal(0, assay_inventory_describe(w->inv, &c, 1, &facts, NULL));
+	assert_int_equal(ASSAY_EINTERRUPTED,
+			 assay_measure_case(&c, assay_inventory_catalog(w->inv), &facts, &o, &r, NULL));
+	assay_result_release(&r);
+}
+
+/* A controller that is killed takes its workers with it. */
+static void workers_die_with_their_parent(void **state)
+{
+	struct world *w = *state;
+	struct assay_case c = make_case("hang", 100, 1, ASSAY_CACHE_WARM);
+	char path[64], line[512];
+	int pipe_fd[2], status;
+	pid_t parent, worker = 0;
+
+	assert_int_equal(0, pipe(pipe_fd));
+	parent = fork();
+	assert_true(parent >= 0);
+	if (parent == 0) {
+		const int cpu = sched_getcpu();
+		const struct assay_worker_options wo = {
+			.plugins = &w->plugins, .c = &c, .copies = 1, .cpus = &cpu, .clock = &w->clock, .host = &w->host,
+			.deadline_ns = UINT64_MAX,
+		};
+		struct assay_worker *worker_handle;
+		enum assay_status st;
+		char reason[512];
+
+		if (assay_worker_start(&worker_handle, &wo, NULL))
+			_exit(1);
+		worker = assay_worker_pid(worker_handle);
+		if (write(pipe_fd[1], &worker, sizeof(worker)) != sizeof(worker))
+			_exit(1);
+		assay_worker_call(worker_handle, ASSAY_CMD_PREPARE, NULL, &st, reason, sizeof(reason), NULL);
+		assay_worker_call(worker_handle, ASSAY_CMD_VERIFY, NULL, &st, reason, sizeof(reason), NULL);
+		_exit(0);
+	}
+	assert_int_equal(sizeof(worker), read(pipe_fd[0], &worker, sizeof(worker)));
+	kill(parent, SIGKILL);
+	waitpid(parent, &status, 0);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)worker);
+	for (int i = 0; i < 500 && assay_file_line(path, line, sizeof(line)) && !strstr(line, ") Z"); i++)
+		usleep(10000);
+	assert_true(!assay_file_line(path, line, sizeof(line)) || strstr(line, ") Z"));
+	close(pipe_fd[0]);
+	close(pipe_fd[1]);
+}
+
+static void digests_are_compared(void **state)
+{
+	struct world *w = *state;
+	struct assay_result results[3] = { 0 };
+	struct assay_run run = { .results = results, .n_results = 3 };
+	struct assay_case_facts facts[3] = { 0 };
+	bool changed[3];
+
+	results[0].c = make_case("doubled", 64, 1, ASSAY_CACHE_WARM);
+	results[1].c = make_case("ref", 64, 2, ASSAY_CACHE_WARM);
+	results[2].c = make_case("ref", 128, 1, ASSAY_CACHE_WARM); /* another problem: may differ */
+	snprintf(results[0].digest, sizeof(results[0].digest), "aaaa");
+	snprintf(results[1].digest, sizeof(results[1].digest), "bbbb");
+	snprintf(results[2].digest, sizeof(results[2].digest), "cccc");
+	assert_int_equal(0, assay_measure_finish(&run, facts, &w->host, assay_inventory_catalog(w->inv), changed, NULL));
+	assert_true(changed[0] && !changed[1] && !changed[2]);
+	assert_int_equal(ASSAY_STATUS_WRONG, results[0].status);
+	assert_int_equal(ASSAY_STATUS_OK, results[1].status);
+	assert_int_equal(ASSAY_STATUS_OK, results[2].status);
+	assert_non_null(strstr(results[0].reason, "differs from bbbb"));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(inventory_describes),
+		cmocka_unit_test(inventory_refuses_bad_plugins),
+		cmocka_unit_test(describe_gives_facts),
+		cmocka_unit_test(good_variants_measure),
+		cmocka_unit_test(bad_variants_get_a_reason),
+		cmocka_unit_test(threads_agree),
+		cmocka_unit_test(cold_rotates),
+		cmocka_unit_test(deterministic_runs_do_equal_work),
+		cmocka_unit_test(interrupt_stops_a_case),
+		cmocka_unit_test(workers_die_with_their_parent),
+		cmocka_unit_test(digests_are_compared),
+	};
+
+	if (assay_worker_is_command(argc, argv))
+		return assay_worker_main(argc, argv);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys, metrics and their ranges, results, verdicts and exit codes, and the catalog's look-up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <float.h>
+#include <math.h>
+
+#include <cmocka.h>
+
+#include "model/catalog.h"
+#include "model/gate_report.h"
+#include "model/result.h"
+#include "model/verdict.h"
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
+
+static void makes_keys(void **state)
+{
+	static const struct {
+		struct assay_case c;
+		const char *key, *portable;
+	} cases[] = {
+		{ { .op = "matmul.ternary", .variant = "avx512vnni", .threads = 1, .n_axes = 3,
+		    .axes = { { "m", "4096", 4096 }, { "k", "4096", 4096 }, { "n", "1", 1 } } },
+		  "matmul.ternary/avx512vnni/m=4096,k=4096,n=1/t=1/warm", NULL },
+		{ { .op = "stream.copy", .variant = "avx2", .threads = 64, .all_threads = true, .n_axes = 1,
+		    .axes = { { "level", "dram", 3 } }, .cache = ASSAY_CACHE_COLD },
+		  "stream.copy/avx2/level=dram/t=64/cold", "stream.copy/avx2/level=dram/t=all/cold" },
+		{ { .op = "peak.f32_fma", .variant = "ref", .threads = 2 }, "peak.f32_fma/ref/-/t=2/warm", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N(cases); i++) {
+		struct assay_case c = cases[i].c;
+		char portable[ASSAY_KEY_MAX];
+
+		assert_int_equal(assay_case_make_key(&c, NULL), 0);
+		assert_string_equal(c.key, cases[i].key);
+		assay_case_portable_key(&c, portable);
+		assert_string_equal(portable, cases[i].portable ? cases[i].portable : cases[i].key);
+	}
+}
+
+/* A case whose key has @extra bytes besides op and variant and three full axes. */
+static struct assay_case long_case(size_t last_len)
+{
+	struct assay_case c = { .op = "o", .variant = "v", .threads = 1, .n_axes = 4 };
+
+	for (unsigned i = 0; i < 4; i++) {
+		c.axes[i].name[0] = 'a';
+		memset(c.axes[i].text, 'x', i < 3 ? ASSAY_NAME_MAX - 1 : last_len);
+	}
+	return c;
+}
+
+static void refuses_keys_that_do_not_fit(void **state)
+{
+	/* "o/v/" + 3 × "a=x…x," + "a=" + "/t=1/warm" */
+	const size_t rest = 4 + 3 * (2 + (ASSAY_NAME_MAX - 1) + 1) + 2 + 9;
+	struct assay_case c = long_case(ASSAY_KEY_MAX - 1 - rest);
+	struct assay_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(assay_case_make_key(&c, &err), 0);
+	assert_int_equal(strlen(c.key), ASSAY_KEY_MAX - 1);
+
+	/* t=all is two bytes longer and has to fit as well. */
+	c.all_threads = true;
+	assert_int_equal(assay_case_make_key(&c, &err), ASSAY_ELIMIT);
+	assert_string_equal(err.text, "the key of a case of 'o/v' is longer than 255 bytes, use shorter names");
+	assert_string_equal(c.key, "");
+
+	c = long_case(ASSAY_KEY_MAX - rest);
+	assert_int_equal(assay_case_make_key(&c, &err), ASSAY_ELIMIT);
+}
+
+static void knows_its_metrics(void **state)
+{
+	static const struct {
+		const char *tag, *unit;
+		int better;
+	} want[] = {
+		{ "time_s", "s", -1 },          { "ops_per_s", "op/s", 1 },   { "bytes_per_s", "B/s", 1 },
+		{ "items_per_s", "1/s", 1 },    { "roof_frac", "1", 1 },      { "rss_peak_bytes", "B", -1 },
+		{ "op_bytes", "B", 0 },         { "prepare_s", "s", -1 },     { "prepare_bytes", "B", -1 },
+		{ "arith_intensity", "op/B", 0 }, { "machine_used_bytes", "B", 0 }, { "machine_total_bytes", "B", 0 },
+	};
+
+	(void)state;
+	assert_int_equal(assay_n_metrics, N(want));
+	for (size_t i = 0; i < N(want); i++) {
+		const struct assay_metric_info *m = assay_metric_find(want[i].tag);
+
+		assert_non_null(m);
+		assert_string_equal(m->unit, want[i].unit);
+		assert_int_equal(m->better, want[i].better);
+		assert_true(strlen(m->tag) < ASSAY_METRIC_TAG_MAX && strlen(m->unit) < ASSAY_METRIC_UNIT_MAX);
+		assert_true(m->lo < m->hi && m->help[0]);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(want[j].tag, want[i].tag);
+	}
+	assert_null(assay_metric_find("time"));
+	assert_int_not_equal(assay_metric_check("time_s", 0, assay_metric_find("time_s")->lo, INFINITY, NULL), 0);
+	assert_int_equal(assay_metric_check("prepare_s", 0, assay_metric_find("prepare_s")->lo, INFINITY, NULL), 0);
+}
+
+static void checks_ranges(void **state)
+{
+	static const struct {
+		double value, lo, hi;
+		const char *text; /* NULL: allowed */
+	} cases[] = {
+		{ 0, 0, 1, NULL },
+		{ 1, 0, 1, NULL },
+		{ 1e300, 0, INFINITY, NULL },
+		{ -3, -INFINITY, INFINITY, NULL },
+		{ 1.2, 0, 1, "metric 'x' is 1.2, allowed 0 to 1" },
+		{ 1.00000001, 0, 1, "metric 'x' is 1.00000001, allowed 0 to 1" },
+		{ -DBL_MIN, 0, INFINITY, "metric 'x' is -2.22507385851e-308, allowed 0 or more" },
+		{ 3, -INFINITY, 2, "metric 'x' is 3, allowed 2 or less" },
+		{ NAN, 0, 1, "metric 'x' is nan, allowed 0 to 1" },
+		{ -NAN, -INFINITY, INFINITY, "metric 'x' is nan, allowed any finite number" },
+		{ INFINITY, 0, INFINITY, "metric 'x' is inf, allowed 0 or more" },
+		{ -INFINITY, -INFINITY, INFINITY, "metric 'x' is -inf, allowed any finite number" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N(cases); i++) {
+		struct assay_err err = { 0 };
+		int rc = assay_metric_check("x", cases[i].value, cases[i].lo, cases[i].hi, &err);
+
+		assert_int_equal(rc, cases[i].text ? ASSAY_ELIMIT : 0);
+		assert_string_equal(err.text, cases[i].text ? cases[i].text : "");
+	}
+}
+
+static void keeps_results(void **state)
+{
+	struct assay_run run = { .n_results = 2 };
+	struct assay_result *r;
+	char longer[200];
+
+	(void)state;
+	memset(longer, 'n', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	run.results = calloc(2, sizeof(*run.results));
+	run.environment = calloc(1, sizeof(*run.environment));
+	run.n_environment = 1;
+	r = &run.results[0];
+	r->samples = calloc(3, sizeof(*r->samples));
+	r->cpus = calloc(2, sizeof(*r->cpus));
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(assay_result_add_metric(r, i == 7 ? "seven" : "x", "s", -1, i), 0);
+	assert_int_equal(assay_result_add_metric(r, longer, longer, 0, 1), 0);
+	assert_int_equal(assay_result_add_count(r, "page_faults", "getrusage", 12), 0);
+	assert_int_equal(assay_result_add_count(r, "kv_hits", NULL, 3), 0);
+
+	assert_true(assay_result_metric(r, "seven")->value == 7);
+	assert_string_equal(assay_result_metric(r, "seven")->unit, "s");
+	assert_null(assay_result_metric(r, "eight"));
+	assert_int_equal(strlen(r->metrics[20].tag), ASSAY_METRIC_TAG_MAX - 1);
+	assert_int_equal(strlen(r->metrics[20].unit), ASSAY_METRIC_UNIT_MAX - 1);
+	assert_string_equal(r->counts[0].source, "getrusage");
+	assert_string_equal(r->counts[1].source, "");
+
+	assay_run_release(&run);
+	assert_null(run.results);
+	assert_int_equal(run.n_results + run.n_environment, 0);
+	assay_run_release(&run);
+}
+
+static void names_statuses(void **state)
+{
+	static const char *const want[] = { "ok", "skipped", "wrong", "crashed", "timeout", "failed" };
+	enum assay_status s;
+
+	(void)state;
+	assert_int_equal(N(want), ASSAY_N_STATUS);
+	for (unsigned i = 0; i < N(want); i++) {
+		assert_string_equal(assay_status_name((enum assay_status)i), want[i]);
+		assert_true(assay_status_parse(want[i], &s));
+		assert_int_equal(s, i);
+	}
+	assert_false(assay_status_parse("OK", &s));
+	assert_false(assay_status_parse("", &s));
+	assert_string_equal(assay_status_name(ASSAY_N_STATUS), "?");
+}
+
+static void verdicts_have_exits(void **state)
+{
+	static const struct {
+		enum assay_verdict v;
+		const char *name;
+		int lax, strict;
+	} cases[] = {
+		{ ASSAY_PASS, "PASS", 0, 0 },
+		{ ASSAY_IMPROVED, "IMPROVED", 0, 0 },
+		{ ASSAY_REGRESSED, "REGRESSED", 1, 1 },
+		{ ASSAY_INCONCLUSIVE, "INCONCLUSIVE", 0, 6 },
+		{ ASSAY_NOT_MEASURED, "NOT_MEASURED", 4, 4 },
+		{ ASSAY_INCOMPARABLE, "INCOMPARABLE", 5, 5 },
+		{ ASSAY_WRONG_RESULT, "WRONG_RESULT", 3, 3 },
+	};
+
+	(void)state;
+	assert_int_equal(N(cases), ASSAY_N_VERDICTS);
+	for (size_t i = 0; i < N(cases); i++) {
+		assert_string_equal(assay_verdict_name(cases[i].v), cases[i].name);
+		assert_int_equal(assay_verdict_exit(cases[i].v, false), cases[i].lax);
+		assert_int_equal(assay_verdict_exit(cases[i].v, true), cases[i].strict);
+	}
+	assert_string_equal(assay_evidence_name(ASSAY_EVIDENCE_EXACT), "exact");
+	assert_string_equal(assay_evidence_name(ASSAY_EVIDENCE_PMU), "pmu");
+	assert_string_equal(assay_evidence_name(ASSAY_EVIDENCE_PAIRED), "paired");
+	assert_string_equal(assay_evidence_name(ASSAY_EVIDENCE_STORED), "stored");
+	assert_string_equal(assay_evidence_name(ASSAY_EVIDENCE_NONE), "none");
+}
+
+/* Every pair, so that a wrong order cannot hide. */
+static void the_graver_wins(void **state)
+{
+	static const enum assay_exit exits[] = { 70, 2, 3, 4, 1, 5, 6, 0 };
+	static const enum assay_verdict verdicts[] = {
+		ASSAY_WRONG_RESULT, ASSAY_NOT_MEASURED, ASSAY_REGRESSED, ASSAY_INCOMPARABLE,
+		ASSAY_INCONCLUSIVE, ASSAY_PASS,         ASSAY_IMPROVED,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N(exits); i++)
+		for (size_t j = 0; j < N(exits); j++)
+			assert_int_equal(assay_exit_worse(exits[i], exits[j]), exits[i < j ? i : j]);
+	for (size_t i = 0; i < N(verdicts); i++)
+		for (size_t j = 0; j < N(verdicts); j++)
+			assert_int_equal(assay_verdict_worse(verdicts[i], verdicts[j]), verdicts[i < j ? i : j]);
+	assert_int_equal(assay_exit_worse(ASSAY_EXIT_USAGE, (enum assay_exit)99), 99);
+}
+
+static void catalog_finds(void **state)
+{
+	struct assay_catalog cat = { .n_ops = 2, .n_variants = 2, .n_plugins = 1 };
+
+	(void)state;
+	cat.ops = calloc(2, sizeof(*cat.ops));
+	cat.variants = calloc(2, sizeof(*cat.variants));
+	cat.plugins = calloc(1, sizeof(*cat.plugins));
+	cat.plugins[0].path = strdup("p.so");
+	cat.ops[0].name = strdup("a");
+	cat.ops[1].name = strdup("b");
+	cat.ops[1].axes = calloc(1, sizeof(*cat.ops[1].axes));
+	cat.ops[1].n_axes = 1;
+	cat.ops[1].axes[0].name = strdup("level");
+	assert_int_equal(assay_strings_add(&cat.ops[1].axes[0].symbols, "l1", NULL), 0);
+	cat.ops[1].metrics = calloc(1, sizeof(*cat.ops[1].metrics));
+	cat.ops[1].n_metrics = 1;
+	cat.ops[1].metrics[0].tag = strdup("t");
+	for (int i = 0; i < 2; i++) {
+		cat.variants[i].op = strdup(i ? "b" : "a");
+		cat.variants[i].name = strdup("ref");
+	}
+	assert_ptr_equal(assay_catalog_op(&cat, "b"), &cat.ops[1]);
+	assert_null(assay_catalog_op(&cat, "c"));
+	assert_ptr_equal(assay_catalog_variant(&cat, "b", "ref"), &cat.variants[1]);
+	assert_null(assay_catalog_variant(&cat, "b", "avx2"));
+	assert_null(assay_catalog_variant(&cat, "c", "ref"));
+	assay_catalog_release(&cat); /* the leak checker sees what it forgets */
+	assert_null(cat.ops);
+	assay_catalog_release(&cat);
+}
+
+static void gate_report_releases(void **state)
+{
+	struct assay_gate_report r = { .cases = calloc(2, sizeof(*r.cases)), .n_cases = 2 };
+
+	(void)state;
+	assay_gate_report_release(&r);
+	assert_null(r.cases);
+	assert_int_equal(r.n_cases, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(makes_keys),
+		cmocka_unit_test(refuses_keys_that_do_not_fit),
+		cmocka_unit_test(knows_its_metrics),
+		cmocka_unit_test(checks_ranges),
+		cmocka_unit_test(keeps_results),
+		cmocka_unit_test(names_statuses),
+		cmocka_unit_test(verdicts_have_exits),
+		cmocka_unit_test(the_graver_wins),
+		cmocka_unit_test(catalog_finds),
+		cmocka_unit_test(gate_report_releases),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

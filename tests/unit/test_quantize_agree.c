@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Agreement: every variant of the quantize ops writes what the oracle wants and what `ref` writes, for any size, number
+ * of threads and alignment; inputs depend on the seed alone; an oracle notices any wrong bit.
+ */
+#include "mini_host.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "assay/op_quantize.h"
+#include "assay/random.h"
+
+static const struct {
+	const char *op;
+	int64_t multiple; /* 0: the op has tokens and dim */
+	uint32_t out, scale; /* output tensors; equal where there is but one */
+} ops[] = {
+	{ "quantize.i2_s", 128, ASSAY_QUANTIZE_Q, ASSAY_QUANTIZE_SCALE },
+	{ "quantize.tq2_0", 256, ASSAY_QUANTIZE_Q, ASSAY_QUANTIZE_Q },
+	{ "quantize.q8_0", 32, ASSAY_QUANTIZE_Q, ASSAY_QUANTIZE_Q },
+	{ "quantize.i8_token", 0, ASSAY_QUANTIZE_Q, ASSAY_QUANTIZE_SCALE },
+	{ "dequantize.i2_s", 128, ASSAY_DEQUANTIZE_X, ASSAY_DEQUANTIZE_X },
+	{ "dequantize.tq2_0", 256, ASSAY_DEQUANTIZE_BLOCK_X, ASSAY_DEQUANTIZE_BLOCK_X },
+	{ "dequantize.q8_0", 32, ASSAY_DEQUANTIZE_BLOCK_X, ASSAY_DEQUANTIZE_BLOCK_X },
+	{ "dequantize.i8_token", 0, ASSAY_DEQUANTIZE_X, ASSAY_DEQUANTIZE_X },
+};
+
+#define N_OPS (sizeof(ops) / sizeof(ops[0]))
+
+static const uint32_t thread_counts[] = { 1, 2, 3, 5 };
+
+/* A size drawn from (op, draw): the smallest first, then any up to some tens of thousands. */
+static void draw_axes(size_t op, uint32_t draw, char *axes, size_t size)
+{
+	struct assay_philox r = assay_random4(11, (uint32_t)op, draw);
+	int64_t multiple = ops[op].multiple;
+
+	if (multiple)
+		snprintf(axes, size, "n=%lld", (long long)(multiple * (draw ? 1 + r.v[0] % (65536 / multiple) : 1)));
+	else
+		snprintf(axes, size, "tokens=%u,dim=%u", draw ? 1 + r.v[0] % 40 : 1, draw ? 1 + r.v[1] % 700 : 1);
+}
+
+static void assert_same_output(const struct mini_case *a, const struct mini_case *b, size_t op)
+{
+	const struct assay_tensor *x = &a->tensors[ops[op].out], *y = &b->tensors[ops[op].out];
+
+	assert_int_equal(x->bytes, y->bytes);
+	assert_memory_equal(x->data, y->data, x->bytes);
+	x = &a->tensors[ops[op].scale];
+	y = &b->tensors[ops[op].scale];
+	assert_int_equal(x->bytes, y->bytes);
+	assert_memory_equal(x->data, y->data, x->bytes);
+}
+
+static void run_and_compare(size_t op, const char *variant, const char *axes, uint64_t seed)
+{
+	struct mini_case *ref = mini_new(ops[op].op, "ref", axes, &(struct mini_options){ .seed = seed });
+
+	mini_fill(ref);
+	mini_run(ref);
+	mini_check(ref);
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
+		struct mini_options o = { .n_threads = thread_counts[t], .seed = seed,
+					  .offset_bytes = (uint32_t)t * 8 };
+		struct mini_case *c = mini_new(ops[op].op, variant, axes, &o);
+
+		mini_fill(c);
+		assert_true(mini_hash_inputs(c) == mini_hash_inputs(ref));
+		mini_run(c);
+		mini_check(c);
+		assert_same_output(c, ref, op);
+		mini_free(c);
+	}
+	mini_free(ref);
+}
+
+static void test_variants_agree(void **state)
+{
+	static const char *const variants[] = { "ref", "avx2" };
+
+	(void)state;
+	for (size_t op = 0; op < N_OPS; op++) {
+		for (size_t v = 0; v < 2; v++) {
+			const struct assay_variant *variant = mini_variant(ops[op].op, variants[v]);
+
+			if (!variant || !mini_cpu_has(variant->needs))
+				continue;
+			for (uint32_t draw = 0; draw < 12; draw++) {
+				char axes[64];
+
+				draw_axes(op, draw, axes, sizeof(axes));
+				run_and_compare(op, variants[v], axes, draw % 4 ? draw : UINT64_MAX - draw);
+			}
+		}
+	}
+}
+
+/* Tails of every length of i8_token, the one format that has them. */
+static void test_token_tails(void **state)
+{
+	const struct assay_variant *v = mini_variant("quantize.i8_token", "avx2");
+	char axes[64];
+
+	(void)state;
+	if (!v || !mini_cpu_has(v->needs))
+		skip();
+	for (int dim = 1; dim <= 70; dim++) {
+		snprintf(axes, sizeof(axes), "tokens=20,dim=%d", dim);
+		run_and_compare(3, "avx2", axes, (uint64_t)dim);
+		run_and_compare(7, "avx2", axes, (uint64_t)dim);
+	}
+}
+
+static void test_inputs_follow_the_seed(void **state)
+{
+	(void)state;
+	for (size_t op = 0; op < N_OPS; op++) {
+		uint64_t hash[3];
+
+		for (uint64_t i = 0; i < 3; i++) {
+			struct mini_options o = { .seed = i / 2, .n_threads = i ? 2 : 1 };
+			struct mini_case *c = mini_new(ops[op].op, "ref", "", &o);
+
+			mini_fill(c);
+			hash[i] = mini_hash_inputs(c);
+			mini_free(c);
+		}
+		assert_true(hash[0] == hash[1]);
+		assert_true(hash[0] != hash[2]);
+	}
+}
+
+/* The inputs of i2_s have a mean magnitude of exactly 2^-7, so that planted values are exact ties. */
+static void test_i2_s_inputs_have_ties(void **state)
+{
+	struct mini_case *c = mini_new("quantize.i2_s", "ref", "n=65536", &(struct mini_options){ .seed = 3 });
+	const float *x = c->tensors[ASSAY_QUANTIZE_X].data;
+	int ties = 0, counts[3] = { 0 };
+
+	(void)state;
+	mini_fill(c);
+	mini_run(c);
+	assert_true(*(float *)c->tensors[ASSAY_QUANTIZE_SCALE].data == 0x1p-7f);
+	for (int i = 0; i < 65536; i++) {
+		ties += x[i] == 0x1p-8f || x[i] == -0x1p-8f;
+		counts[x[i] > 0x1p-8f ? 2 : x[i] < -0x1p-8f ? 0 : 1]++;
+	}
+	assert_true(ties >= 512);
+	for (int i = 0; i < 3; i++)
+		assert_true(counts[i] > 65536 / 5);
+	mini_free(c);
+}
+
+/* What breaks quantizers is in the inputs of every run that is large enough. */
+static void test_inputs_are_hard(void **state)
+{
+	static const size_t with_all[] = { 1, 2, 3 };
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++) {
+		size_t op = with_all[k];
+		struct mini_case *c =
+			mini_new(ops[op].op, "ref", ops[op].multiple ? "n=4096" : "tokens=20,dim=256", NULL);
+		const float *x = c->tensors[ASSAY_QUANTIZE_X].data;
+		int zeros[2] = { 0 }, subnormal = 0, nan = 0, infinite = 0, huge = 0, ties = 0;
+
+		mini_fill(c);
+		for (uint64_t i = 0; i < c->tensors[ASSAY_QUANTIZE_X].bytes / 4; i++) {
+			zeros[!!signbit(x[i])] += x[i] == 0;
+			subnormal += fpclassify(x[i]) == FP_SUBNORMAL;
+			nan += !!isnan(x[i]);
+			infinite += !!isinf(x[i]);
+			huge += fabsf(x[i]) == FLT_MAX;
+			ties += fabsf(x[i]) < 127 && fabsf(x[i]) - floorf(fabsf(x[i])) == 0.5f;
+		}
+		assert_true(zeros[0] > 50 && zeros[1] > 50);
+		assert_true(subnormal > 400);
+		assert_int_equal(nan, 1);
+		assert_int_equal(infinite, 1);
+		assert_int_equal(huge, 256);
+		assert_true(ties > 240);
+		mini_free(c);
+	}
+}
+
+/* Each wrong bit, anywhere in an output, is found and located. */
+static void test_oracles_notice(void **state)
+{
+	(void)state;
+	for (size_t op = 0; op < N_OPS; op++) {
+		struct mini_case *c = mini_new(ops[op].op, "ref", ops[op].multiple ? "n=4096" : "tokens=16,dim=256",
+					       &(struct mini_options){ .seed = 5 });
+
+		mini_fill(c);
+		mini_run(c);
+		for (uint32_t i = 0; i < 300; i++) {
+			struct assay_philox r = assay_random4(5, 99, i);
+			uint32_t index = i % 3 ? ops[op].out : ops[op].scale;
+			const struct assay_tensor *t = &c->tensors[index];
+			uint64_t at = r.v[0] % t->bytes;
+			uint64_t width = mini_dtype_bytes(t->spec->dtype);
+			uint8_t *byte = (uint8_t *)t->data + at;
+			struct assay_check out;
+
+			*byte ^= (uint8_t)(1u << r.v[1] % 8);
+			out = mini_try_check(c);
+			assert_int_equal(out.correct, 0);
+			assert_int_equal(out.first_bad, at / width);
+			assert_string_equal(out.tensor, t->spec->name);
+			assert_true(out.reason.text[0]);
+			*byte ^= (uint8_t)(1u << r.v[1] % 8);
+		}
+		mini_check(c);
+		mini_free(c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_variants_agree),
+		cmocka_unit_test(test_token_tails),
+		cmocka_unit_test(test_inputs_follow_the_seed),
+		cmocka_unit_test(test_i2_s_inputs_have_ties),
+		cmocka_unit_test(test_inputs_are_hard),
+		cmocka_unit_test(test_oracles_notice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

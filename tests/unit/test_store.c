@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store when all goes well: what goes in comes out, and the questions across runs are answered. */
+#include "test_store_fixture.h"
+
+#include <math.h>
+
+static void test_a_run_comes_back_whole(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_store *s;
+	struct assay_run in, out;
+	struct assay_result r[3];
+
+	make_run(&in, "quick", "m1");
+	make_result(&r[0], 0, 10000);
+	make_result(&r[1], 1, 1);
+	make_result(&r[2], 2, 0);
+	r[1].max_rel_err = -1;
+	r[1].digest[0] = '\0';
+	r[1].c.n_axes = 0;
+	r[1].c.cache = ASSAY_CACHE_WARM;
+	r[2].status = ASSAY_STATUS_CRASHED;
+	strcpy(r[2].reason, "killed by signal 11 (SIGSEGV) — in 'run'");
+	r[2].checked = r[2].correct = r[2].steady = r[2].converged = false;
+	r[2].iterations = 0;
+	r[2].median_ns = r[2].ci95_lo_ns = r[2].ci95_hi_ns = r[2].min_ns = r[2].mad_ns = r[2].dropped_frac = 0;
+	r[2].n_cpus = r[2].n_metrics = r[2].n_counts = 0;
+	r[2].numa_node = 1;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	assert_ok(f, assay_store_run_begin(s, &in, &f->err));
+	assert_int_equal(in.id, 1);
+	for (unsigned i = 0; i < 3; i++)
+		assert_ok(f, assay_store_result_add(s, in.id, &r[i], &f->err));
+	assay_store_close(s);
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	assert_ok(f, assay_store_run_load(s, 0, &out, &f->err));
+	assert_int_equal(out.id, 1);
+	assert_string_equal(out.suite, "quick");
+	assert_true(out.seed == in.seed && out.started_ns == in.started_ns && out.ended_ns == 0);
+	assert_memory_equal(&out.build, &in.build, sizeof(in.build));
+	assert_memory_equal(&out.machine, &in.machine, sizeof(in.machine));
+	assert_int_equal(out.n_environment, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_string_equal(out.environment[i].name, in.environment[i].name);
+		assert_string_equal(out.environment[i].value, in.environment[i].value);
+	}
+	assert_int_equal(out.n_results, 3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_same_result(&out.results[i], &r[i]);
+	assay_run_release(&out);
+	assay_store_close(s);
+	for (unsigned i = 0; i < 3; i++)
+		assay_result_release(&r[i]);
+}
+
+/* Nothing but the database lies in the folder once every program has closed it. */
+static void test_nothing_is_left_behind(void **state)
+{
+	static const char *const rests[] = { "-wal", "-shm", "-journal" };
+	struct fixture *f = *state;
+
+	make_database(f);
+	assert_intact(f);
+	for (unsigned i = 0; i < 3; i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "%s%s", f->db, rests[i]);
+		assert_false(assay_file_exists(path));
+	}
+}
+
+static void test_settings(void **state)
+{
+	static const struct {
+		const char *sql;
+		const char *want;
+	} cases[] = {
+		{ "PRAGMA journal_mode", "wal" },
+		{ "PRAGMA foreign_keys", "1" },
+		{ "PRAGMA synchronous", "2" },
+		{ "PRAGMA application_id", "1095979865" },
+		{ "PRAGMA user_version", "2" },
+		{ "PRAGMA busy_timeout", "10000" },
+		{ "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' AND "
+		  "strict = 0",
+		  "0" },
+	};
+	struct fixture *f = *state;
+	struct assay_store *s;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		sqlite3_stmt *st = NULL;
+
+		assert_int_equal(sqlite3_prepare_v2(s->db, cases[i].sql, -1, &st, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+		assert_string_equal((const char *)sqlite3_column_text(st, 0), cases[i].want);
+		sqlite3_finalize(st);
+	}
+	assay_store_close(s);
+}
+
+static void test_runs_are_listed(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_run_info *v = NULL;
+	struct assay_result bad;
+	struct assay_store *s;
+	size_t n = 0;
+	int64_t open;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	assert_ok(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err));
+	assert_int_equal(n, 0);
+	free(v);
+	add_run(f, s, "quick", "m1", 0, 3, true);
+	add_run(f, s, "full", "m1", 0, 1, true);
+	open = add_run(f, s, "quick", "m2", 0, 2, false);
+	make_result(&bad, 9, 0);
+	bad.status = ASSAY_STATUS_TIMEOUT;
+	strcpy(bad.reason, "over 120 s");
+	bad.median_ns = bad.ci95_lo_ns = bad.ci95_hi_ns = 0;
+	assert_ok(f, assay_store_result_add(s, open, &bad, &f->err));
+	assay_result_release(&bad);
+
+	assert_ok(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err));
+	assert_int_equal(n, 3);
+	assert_int_equal(v[0].id, 3);
+	assert_string_equal(v[0].machine_id, "m2");
+	assert_string_equal(v[0].machine_label, "label of m2");
+	assert_true(v[0].seed == 0xfedcba9876543210u && v[0].dirty);
+	assert_true(v[0].ended_ns == 0);
+	assert_int_equal(v[0].n_cases, 3);
+	assert_int_equal(v[0].n_ok, 2);
+	assert_int_equal(v[2].id, 1);
+	assert_true(v[2].ended_ns == v[2].started_ns + 1000);
+	assert_int_equal(v[2].n_cases, 3);
+	free(v);
+
+	assert_ok(f, assay_store_runs(s, "quick", 1, &v, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_int_equal(v[0].id, 3);
+	free(v);
+	assert_ok(f, assay_store_runs(s, "quick", 0, &v, &n, &f->err));
+	assert_int_equal(n, 2);
+	free(v);
+	assert_ok(f, assay_store_runs(s, "none", 0, &v, &n, &f->err));
+	assert_int_equal(n, 0);
+	free(v);
+	assay_store_close(s);
+}
+
+static void test_comparable_run(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_store *s;
+	struct assay_run run;
+	int64_t id = 0;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	make_run(&run, "quick", "m1");
+	assert_error(f, assay_store_comparable(s, &run, &id, &f->err), ASSAY_ENOTFOUND, "0 on other machines");
+	add_run(f, s, "quick", "m1", 0, 1, true);  /* 1 */
+	add_run(f, s, "quick", "m1", 0, 1, true);  /* 2: the one */
+	add_run(f, s, "full", "m1", 0, 1, true);   /* other suite */
+	add_run(f, s, "quick", "m2", 0, 1, true);  /* other machine */
+	add_run(f, s, "quick", "m1", 0, 1, false); /* unfinished */
+	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
+	assert_int_equal(run.id, 6);
+	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
+	assert_int_equal(id, 2);
+	run.id = 2;
+	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
+	assert_int_equal(id, 1);
+	run.id = 0; /* not stored: all are before it */
+	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
+	assert_int_equal(id, 2);
+
+	strcpy(run.machine.id, "m3");
+	assert_error(f, assay_store_comparable(s, &run, &id, &f->err), ASSAY_ENOTFOUND,
+		     "(3 on other machines, 0 with other seeds)");
+	strcpy(run.machine.id, "m1");
+	run.seed++;
+	assert_error(f, assay_store_comparable(s, &run, &id, &f->err), ASSAY_ENOTFOUND,
+		     "(0 on other machines, 2 with other seeds)");
+	assay_store_close(s);
+}
+
+static void test_end_of_a_run(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_result r;
+	struct assay_store *s;
+	struct assay_run out;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	assert_error(f, assay_store_run_load(s, 0, &out, &f->err), ASSAY_ENOTFOUND, "no runs in");
+	assert_error(f, assay_store_run_load(s, 7, &out, &f->err), ASSAY_ENOTFOUND, "no run 7 in");
+	assert_error(f, assay_store_run_end(s, 1, 5, &f->err), ASSAY_ENOTFOUND, "no open run 1");
+	add_run(f, s, "quick", "m1", 0, 1, true);
+	assert_error(f, assay_store_run_end(s, 1, 5, &f->err), ASSAY_ENOTFOUND, "no open run 1");
+	make_result(&r, 5, 10);
+	assert_error(f, assay_store_result_add(s, 1, &r, &f->err), ASSAY_ESTORE, "the run has ended");
+	assert_error(f, assay_store_result_add(s, 2, &r, &f->err), ASSAY_ENOTFOUND, "no run 2");
+	assay_result_release(&r);
+	assert_ok(f, assay_store_run_load(s, 0, &out, &f->err));
+	assert_true(out.ended_ns == out.started_ns + 1000);
+	assert_int_equal(out.n_results, 1);
+	assay_run_release(&out);
+	assay_store_close(s);
+}
+
+/* What only the whole run decides is replaced, and nothing else of the result. */
+static void test_metrics_are_replaced(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_result r, other;
+	struct assay_store *s;
+	struct assay_run out;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	add_run(f, s, "quick", "m1", 0, 3, false);
+	make_result(&r, 1, 100);
+	make_result(&other, 8, 100);
+	r.n_metrics = 1;
+	assert_int_equal(assay_result_add_metric(&r, "roof_frac", "1", 1, 0.75), 0);
+	r.status = ASSAY_STATUS_WRONG;
+	strcpy(r.reason, "digest differs from that of ref");
+	r.correct = false;
+	assert_ok(f, assay_store_metrics_put(s, 1, &r, &f->err));
+	assert_error(f, assay_store_metrics_put(s, 1, &other, &f->err), ASSAY_ENOTFOUND,
+		     "run 1 has no result of 'matmul.ternary/");
+	r.metrics[0].value = NAN;
+	assert_error(f, assay_store_metrics_put(s, 1, &r, &f->err), ASSAY_ELIMIT, "metric 'time_s' is");
+	r.metrics[0].value = 2.25e-6;
+
+	assert_ok(f, assay_store_run_load(s, 1, &out, &f->err));
+	assert_same_result(&out.results[1], &r);
+	assert_int_equal(out.results[0].n_metrics, 3);
+	assert_int_equal(out.results[2].status, ASSAY_STATUS_OK);
+	assay_run_release(&out);
+	assay_store_close(s);
+	assay_result_release(&r);
+	assay_result_release(&other);
+}
+
+static void test_trend_and_keys(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_trend_point *v = NULL;
+	struct assay_strings keys = { 0 };
+	struct assay_result r;
+	struct assay_store *s;
+	struct assay_run run;
+	size_t n = 0;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	make_result(&r, 4, 10);
+	assert_error(f, assay_store_trend(s, r.c.key, NULL, &v, &n, &f->err), ASSAY_ENOTFOUND,
+		     "no case 'matmul.ternary/avx2/m=4");
+
+	make_run(&run, "quick", "m1");
+	run.started_ns = 2000;
+	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
+	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
+	/* stored later, measured earlier */
+	make_run(&run, "full", "m2");
+	run.started_ns = 1000;
+	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
+	r.median_ns = r.ci95_hi_ns = 4444;
+	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
+	/* not ok: no point */
+	make_run(&run, "full", "m2");
+	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
+	r.status = ASSAY_STATUS_FAILED;
+	strcpy(r.reason, "memory limit");
+	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
+	strcpy(r.c.key, "a/b/-/t=1/warm");
+	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
+	r.status = ASSAY_STATUS_OK;
+	strcpy(r.c.key, "A/b/-/t=1/warm");
+	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
+	assay_result_release(&r);
+
+	assert_ok(f, assay_store_trend(s, "matmul.ternary/avx2/m=4,level=dram/t=2/cold", NULL, &v, &n, &f->err));
+	assert_int_equal(n, 2);
+	assert_int_equal(v[0].run_id, 2);
+	assert_true(v[0].median_ns == 4444 && v[0].started_ns == 1000);
+	assert_string_equal(v[0].machine_id, "m2");
+	assert_string_equal(v[1].commit, "0123456789abcdef0123456789abcdef01234567");
+	assert_true(v[1].dirty && v[1].median_ns == 2254.125 && v[1].ci95_lo_ns == 2253.5);
+	free(v);
+	assert_ok(f, assay_store_trend(s, "matmul.ternary/avx2/m=4,level=dram/t=2/cold", "m1", &v, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_int_equal(v[0].run_id, 1);
+	free(v);
+	assert_ok(f, assay_store_trend(s, "a/b/-/t=1/warm", NULL, &v, &n, &f->err));
+	assert_int_equal(n, 0);
+	free(v);
+
+	assert_ok(f, assay_store_keys(s, &keys, &f->err));
+	assert_int_equal(keys.n, 2);
+	assert_string_equal(keys.v[0], "A/b/-/t=1/warm");
+	assert_string_equal(keys.v[1], "matmul.ternary/avx2/m=4,level=dram/t=2/cold");
+	assay_strings_release(&keys);
+	assay_store_close(s);
+}
+
+static void test_baselines(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_baseline_info *v = NULL;
+	struct assay_store *s;
+	size_t n = 0;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	add_run(f, s, "quick", "m1", 0, 1, true);  /* 1 */
+	add_run(f, s, "quick", "m1", 0, 1, true);  /* 2 */
+	add_run(f, s, "full", "m1", 0, 1, true);   /* 3 */
+	add_run(f, s, "quick", "m2", 0, 1, true);  /* 4 */
+	add_run(f, s, "quick", "m1", 0, 1, false); /* 5 */
+	assert_ok(f, assay_store_baseline_save(s, "main", 2, 100, &f->err));
+	assert_ok(f, assay_store_baseline_save(s, "main", 1, 200, &f->err));
+	assert_ok(f, assay_store_baseline_save(s, "main", 1, 300, &f->err));
+	assert_ok(f, assay_store_baseline_save(s, "big", 3, 400, &f->err));
+	assert_ok(f, assay_store_baseline_save(s, "other", 4, 500, &f->err));
+	assert_error(f, assay_store_baseline_save(s, "main", 3, 1, &f->err), ASSAY_EUSAGE,
+		     "is of suite 'quick', run 3 is of 'full'");
+	assert_error(f, assay_store_baseline_save(s, "main", 4, 1, &f->err), ASSAY_EUSAGE,
+		     "another machine (label of m1)");
+	assert_error(f, assay_store_baseline_save(s, "main", 5, 1, &f->err), ASSAY_EUSAGE, "run 5 did not finish");
+	assert_error(f, assay_store_baseline_save(s, "main", 6, 1, &f->err), ASSAY_ENOTFOUND, "no run 6");
+	assert_error(f, assay_store_baseline_save(s, "", 1, 1, &f->err), ASSAY_EUSAGE, "bad name");
+
+	assert_ok(f, assay_store_baselines(s, NULL, NULL, &v, &n, &f->err));
+	assert_int_equal(n, 3);
+	assert_string_equal(v[0].name, "big");
+	assert_string_equal(v[1].name, "main");
+	assert_string_equal(v[1].suite, "quick");
+	assert_string_equal(v[1].machine_id, "m1");
+	assert_string_equal(v[1].machine_label, "label of m1");
+	assert_true(v[1].saved_ns == 300);
+	assert_int_equal(v[1].n_runs, 2);
+	assert_int_equal(v[1].runs[0], 1);
+	assert_int_equal(v[1].runs[1], 2);
+	assay_store_baselines_release(v, n);
+
+	assert_ok(f, assay_store_baselines(s, "quick", "m2", &v, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_string_equal(v[0].name, "other");
+	assay_store_baselines_release(v, n);
+
+	assert_ok(f, assay_store_baseline_drop(s, "main", &f->err));
+	assert_error(f, assay_store_baseline_drop(s, "main", &f->err), ASSAY_ENOTFOUND, "no baseline 'main'");
+	assert_ok(f, assay_store_baselines(s, "quick", "m1", &v, &n, &f->err));
+	assert_int_equal(n, 0);
+	assay_store_baselines_release(v, n);
+	assay_store_close(s);
+}
+
+/* What contradicts itself, or is no number, is refused whole: neither result nor case stays behind. */
+static void test_bad_results_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_store *s;
+	struct assay_run out;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	add_run(f, s, "quick", "m1", 0, 1, false);
+	for (unsigned i = 0; i < 15; i++) {
+		struct assay_result r;
+		int code = i < 6 ? ASSAY_ELIMIT : ASSAY_ESTORE;
+		const char *part = "cannot store";
+
+		make_result(&r, 1, 10);
+		switch (i) {
+		case 0:
+			r.metrics[1].value = INFINITY;
+			part = "metric 'ops_per_s' is inf";
+			break;
+		case 1:
+			r.metrics[1].value = NAN;
+			part = "metric 'ops_per_s' is";
+			break;
+		case 2:
+			r.counts[0].value = -INFINITY;
+			part = "counter 'page_faults' is -inf";
+			break;
+		case 3:
+			r.median_ns = NAN;
+			part = "median_ns is";
+			break;
+		case 4:
+			r.ci95_hi_ns = INFINITY;
+			part = "ci95_hi_ns is inf";
+			break;
+		case 5:
+			r.max_rel_err = NAN;
+			part = "max_rel_err is";
+			break;
+		case 6:
+			r.n_samples = 0;
+			part = "ok_is_measured";
+			break;
+		case 7:
+			r.correct = false;
+			part = "ok_is_correct";
+			break;
+		case 8:
+			r.status = ASSAY_STATUS_FAILED;
+			part = "other_than_ok_says_why";
+			break;
+		case 9:
+			r.status = ASSAY_N_STATUS;
+			break;
+		case 10:
+			r.dropped_frac = 1.5;
+			break;
+		case 11:
+			strcpy(r.metrics[2].tag, "time_s");
+			part = "metric 'time_s'";
+			break;
+		case 12:
+			r.warmup_ns = UINT64_MAX;
+			part = "a number is above";
+			break;
+		case 13:
+			r.c.threads = 0;
+			break;
+		case 14:
+			r.ci95_lo_ns = r.ci95_hi_ns + 1;
+			break;
+		}
+		assert_error(f, assay_store_result_add(s, 1, &r, &f->err), code, part);
+		assay_result_release(&r);
+	}
+	assert_ok(f, assay_store_run_load(s, 1, &out, &f->err));
+	assert_int_equal(out.n_results, 1);
+	assert_error(f, assay_store_result_add(s, 1, &out.results[0], &f->err), ASSAY_ESTORE,
+		     "run 1 already has a result of");
+	/* an output can be infinitely wrong, which the reason says */
+	strcpy(out.results[0].c.key, "x/y/-/t=1/warm");
+	out.results[0].status = ASSAY_STATUS_WRONG;
+	strcpy(out.results[0].reason, "output has a NaN");
+	out.results[0].max_rel_err = INFINITY;
+	assert_ok(f, assay_store_result_add(s, 1, &out.results[0], &f->err));
+	assay_run_release(&out);
+	assert_ok(f, assay_store_run_load(s, 1, &out, &f->err));
+	assert_int_equal(out.n_results, 2);
+	assert_true(out.results[1].max_rel_err < 0);
+	assay_run_release(&out);
+	assay_store_close(s);
+}
+
+/* The schema itself stands guard, whoever writes. */
+static void test_checks_of_the_schema(void **state)
+{
+	static const char *const refused[] = {
+		"UPDATE result SET median_ns = 9e999",
+		"UPDATE result SET median_ns = 9e999 - 9e999", /* NaN is NULL */
+		"UPDATE result_metric SET value = -9e999",
+		"UPDATE result_metric SET value = 'fast'",
+		"UPDATE result_counter SET value = NULL",
+		"UPDATE result SET status = 'fine'",
+		"UPDATE result SET run = 99",
+		"UPDATE result SET correct = 0",
+		"UPDATE run SET machine = 'elsewhere'",
+		"DELETE FROM machine",
+		"UPDATE bench_case SET cache = 'hot'",
+	};
+	struct fixture *f = *state;
+	struct assay_store *s;
+
+	make_database(f);
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_int_equal(sqlite3_exec(s->db, refused[i], NULL, NULL, NULL) & 0xff, SQLITE_CONSTRAINT);
+	assay_store_close(s);
+	/* a reader changes nothing */
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	assert_int_equal(sqlite3_exec(s->db, "DELETE FROM result", NULL, NULL, NULL) & 0xff, SQLITE_READONLY);
+	assay_store_close(s);
+	assert_intact(f);
+}
+
+int main(void)
+{
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_run_comes_back_whole),  TEST(test_nothing_is_left_behind), TEST(test_settings),
+		TEST(test_runs_are_listed),         TEST(test_comparable_run),         TEST(test_end_of_a_run),
+		TEST(test_metrics_are_replaced),    TEST(test_trend_and_keys),         TEST(test_baselines),
+		TEST(test_bad_results_are_refused), TEST(test_checks_of_the_schema),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statistics of a result: the median, its interval, and which samples are left out. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "measure/summary.h"
+
+static void clean_samples(void **state)
+{
+	/* ns of 2 iterations each; per call 10 … 19 */
+	struct assay_sample s[10];
+	struct assay_result r = { .samples = s, .n_samples = 10 };
+
+	(void)state;
+	for (unsigned i = 0; i < 10; i++)
+		s[i] = (struct assay_sample){ .iterations = 2, .ns = 2 * (10 + (i * 7) % 10) };
+	assert_int_equal(0, assay_summary_fill(&r, NULL));
+	assert_int_equal(2, r.iterations);
+	assert_true(r.median_ns == 14.5);
+	assert_true(r.min_ns == 10);
+	assert_true(r.mad_ns == 2.5);
+	/* ranks 2 and 9 of 10 cover the median with 1 - 2 * (1 + 10) / 1024 = 97.9 % */
+	assert_true(r.ci95_lo_ns == 11 && r.ci95_hi_ns == 18);
+	assert_true(r.dropped_frac == 0);
+	assert_true(fabs(assay_summary_half_width_frac(&r) - 3.5 / 14.5) < 1e-12);
+}
+
+static void disturbed_samples_are_left_out(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned disturbed; /* of 10 */
+		struct assay_sample how;
+		double median, dropped;
+	} cases[] = {
+		{ "none", 0, { .switches = 1 }, 100, 0 },
+		{ "a few switches", 3, { .switches = 1 }, 100, 0.3 },
+		{ "half stolen", 5, { .steal_ticks = 1 }, 100, 0.5 },
+		{ "most: then it is the normal state", 6, { .steal_ticks = 1 }, 900, 0 },
+		{ "migrated", 2, { .flags = ASSAY_DISTURB_MIGRATION }, 100, 0.2 },
+		{ "throttled", 2, { .flags = ASSAY_DISTURB_THROTTLE }, 100, 0.2 },
+		{ "faults are the kernel's own doing", 3, { .flags = ASSAY_DISTURB_FAULT, .faults = 9 }, 100, 0 },
+		{ "recorded only", 3, { .flags = ASSAY_DISTURB_PRESSURE | ASSAY_DISTURB_FREQUENCY }, 100, 0 },
+	};
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct assay_sample s[10];
+		struct assay_result r = { .samples = s, .n_samples = 10 };
+
+		for (unsigned i = 0; i < 10; i++) {
+			s[i] = i < cases[c].disturbed ? cases[c].how : (struct assay_sample){ 0 };
+			s[i].iterations = 1;
+			s[i].ns = i < cases[c].disturbed ? 900 : 100;
+		}
+		assert_int_equal(0, assay_summary_fill(&r, NULL));
+		if (r.median_ns != cases[c].median || fabs(r.dropped_frac - cases[c].dropped) > 1e-12)
+			fail_msg("%s: median %g, dropped %g", cases[c].name, r.median_ns, r.dropped_frac);
+	}
+}
+
+/* One switch is 2 % of 50 ms: a shorter sample cannot bear it, a longer one can. */
+static void long_samples_bear_a_switch(void **state)
+{
+	const struct assay_sample shorter = { .iterations = 1, .ns = 49000000, .switches = 1 };
+	const struct assay_sample longer = { .iterations = 1, .ns = 51000000, .switches = 1 };
+	const struct assay_sample both[2] = { { .iterations = 1, .ns = 26000000, .switches = 1 }, { .iterations = 1, .ns = 26000000 } };
+
+	(void)state;
+	assert_int_equal(ASSAY_DISTURB_SWITCH, assay_samples_disturbed(&shorter, 1));
+	assert_int_equal(0, assay_samples_disturbed(&longer, 1));
+	assert_int_equal(0, assay_samples_disturbed(both, 2));
+	assert_int_equal(ASSAY_DISTURB_SWITCH, assay_samples_disturbed(both, 1));
+}
+
+/* A sample is left out for what happened to it, never for how long it took. */
+static void slow_samples_count(void **state)
+{
+	struct assay_sample s[9];
+	struct assay_result r = { .samples = s, .n_samples = 9 };
+
+	(void)state;
+	for (unsigned i = 0; i < 9; i++)
+		s[i] = (struct assay_sample){ .iterations = 1, .ns = i < 5 ? 1000000 : 1 };
+	assert_int_equal(0, assay_summary_fill(&r, NULL));
+	assert_true(r.median_ns == 1000000 && r.dropped_frac == 0);
+}
+
+static void no_samples_no_numbers(void **state)
+{
+	struct assay_result r = { .median_ns = 5, .n_samples = 0 };
+
+	(void)state;
+	assert_int_equal(0, assay_summary_fill(&r, NULL));
+	assert_true(r.median_ns == 0 && r.ci95_hi_ns == 0);
+	assert_true(assay_summary_half_width_frac(&r) == 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean_samples),
+		cmocka_unit_test(disturbed_samples_are_left_out),
+		cmocka_unit_test(long_samples_bear_a_switch),
+		cmocka_unit_test(slow_samples_count),
+		cmocka_unit_test(no_samples_no_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Trend plots: the gnuplot program for few and many runs and for hostile text, the pictures, file names, and the index page. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <math.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "reports/trend.h"
+
+#define N(a)     (sizeof(a) / sizeof((a)[0]))
+#define START_S  UINT64_C(1790000000) /* 2026-09-21 14:13:20 UTC */
+#define MAX_RUNS 300
+
+static char dir[] = "/tmp/assay-test-trend-XXXXXX";
+static struct assay_trend_run runs[MAX_RUNS];
+
+static const char *in_dir(const char *name)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+/* @n runs an hour apart that take @ns each, ± 1 %. */
+static struct assay_trend_series series(size_t n, double ns)
+{
+	memset(runs, 0, sizeof(runs));
+	for (size_t i = 0; i < n; i++) {
+		runs[i].run_id = (int64_t)i + 1;
+		runs[i].started_ns = (START_S + i * 3600) * 1000000000u;
+		snprintf(runs[i].commit, sizeof(runs[i].commit), "%03zuabcdef0123456789", i);
+		runs[i].median_ns = ns;
+		runs[i].ci95_lo_ns = ns * 0.99;
+		runs[i].ci95_hi_ns = ns * 1.01;
+	}
+	return (struct assay_trend_series){ .key = "op/ref/m=1/t=1/warm", .machine = "a machine", .runs = runs, .n_runs = n };
+}
+
+/* malloc'ed */
+static char *script_of(const struct assay_trend_series *s)
+{
+	struct assay_text t = { 0 };
+	struct assay_err err = { 0 };
+
+	assert_int_equal(assay_trend_script(s, false, "out", &t, &err), 0);
+	return assay_text_take(&t);
+}
+
+static size_t count(const char *s, const char *what)
+{
+	size_t n = 0;
+
+	for (; (s = strstr(s, what)); s++)
+		n++;
+	return n;
+}
+
+static void labels_are_thinned(void **state)
+{
+	static const struct {
+		size_t n, labels;
+	} cases[] = { { 1, 1 }, { 2, 2 }, { 9, 9 }, { 10, 5 }, { 30, 8 }, { 300, 9 } };
+
+	(void)state;
+	for (size_t i = 0; i < N(cases); i++) {
+		struct assay_trend_series s = series(cases[i].n, 1000);
+		char *script = script_of(&s), last[64];
+
+		assert_int_equal(count(script, "'.\"\\n\".'2026-"), cases[i].labels);
+		/* The newest run always has one. */
+		snprintf(last, sizeof(last), "' %zu)\n", cases[i].n);
+		assert_int_equal(count(script, last), 1);
+		snprintf(last, sizeof(last), "set xrange [0.5:%zu.5]\n", cases[i].n);
+		assert_int_equal(count(script, last), 1);
+		free(script);
+	}
+}
+
+static void unit_fits(void **state)
+{
+	static const struct {
+		double ns;
+		const char *label, *row;
+	} cases[] = {
+		{ 1, "(ns)", "\n1 1 0.99 1.01 0\n" },
+		{ 500, "(ns)", "\n1 500 495 505 0\n" },
+		{ 61200, "(µs)", "\n1 61.2 60.588 61.812 0\n" },
+		{ 2.5e6, "(ms)", "\n1 2.5 2.475 2.525 0\n" },
+		{ 7e10, "(s)", "\n1 70 69.3 70.7 0\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N(cases); i++) {
+		struct assay_trend_series s = series(1, cases[i].ns);
+		char *script = script_of(&s);
+
+		assert_int_equal(count(script, cases[i].label), 1);
+		assert_int_equal(count(script, cases[i].row), 1);
+		free(script);
+	}
+}
+
+static void runs_are_sorted_and_checked(void **state)
+{
+	struct assay_trend_series s = series(4, 500);
+	struct assay_text t = { 0 };
+	struct assay_err err = { 0 };
+	char *script;
+
+	(void)state;
+	runs[0].started_ns = runs[2].started_ns + 1; /* the first is the last but one */
+	runs[0].median_ns = 700;
+	runs[0].ci95_lo_ns = 0; /* no interval: the median itself */
+	runs[0].ci95_hi_ns = NAN;
+	runs[1].median_ns = NAN; /* left out */
+	runs[2].dirty = true;
+	script = script_of(&s);
+	assert_int_equal(count(script, "$runs << END\n1 500 495 505 1\n2 700 700 700 0\n3 500 495 505 0\nEND\n"), 1);
+	assert_int_equal(count(script, "('002abcde+'.\"\\n\".'2026-09-21'.\"\\n\".'16:13' 1, '000abcde'."), 1);
+	assert_int_equal(count(script, "title 'uncommitted'"), 1);
+	assert_int_equal(count(script, "'3 runs'"), 1);
+	free(script);
+
+	s = series(1, -1);
+	assert_int_equal(assay_trend_script(&s, false, "out", &t, &err), ASSAY_ENOTFOUND);
+	assert_string_equal(err.text,
+			    "no stored run of 'op/ref/m=1/t=1/warm' has a time, measure it with 'assay run' first");
+	s.n_runs = 0;
+	assert_int_equal(assay_trend_script(&s, false, "out", &t, &err), ASSAY_ENOTFOUND);
+	assay_text_release(&t);
+}
+
+static void noise_is_no_cliff(void **state)
+{
+	struct assay_trend_series s = series(2, 100);
+	char *script;
+
+	(void)state;
+	/* An interval of 0.02 % is shown in a range of 5 %. */
+	for (int i = 0; i < 2; i++) {
+		runs[i].ci95_lo_ns = 99.99;
+		runs[i].ci95_hi_ns = 100.01;
+	}
+	script = script_of(&s);
+	assert_int_equal(count(script, "set yrange [97.5:102.5]\n"), 1);
+	free(script);
+}
+
+static void need_gnuplot(void)
+{
+	static const char *const argv[] = { "gnuplot", "--version", NULL };
+	char *out = NULL;
+
+	if (assay_process_capture(argv, NULL, UINT64_C(10000000000), &out, NULL))
+		skip();
+	free(out);
+}
+
+static void draws_pictures(void **state)
+{
+	static const size_t sizes[] = { 1, 2, 30, MAX_RUNS };
+	struct assay_err err = { 0 };
+	size_t len;
+	char *data;
+
+	(void)state;
+	need_gnuplot();
+	for (size_t i = 0; i < N(sizes); i++) {
+		struct assay_trend_series s = series(sizes[i], 1000);
+
+		runs[0].dirty = true;
+		assert_int_equal(assay_trend_plot(&s, in_dir("a.svg"), &err), 0);
+		assert_int_equal(assay_file_read(in_dir("a.svg"), &data, &len, &err), 0);
+		assert_int_equal(count(data, "<svg"), 1);
+		assert_int_equal(count(data, "</svg>"), 1);
+		assert_int_equal(count(data, ">op/ref/m=1/t=1/warm<"), 1);
+		/* one filled point a run, one hollow over it, and the white in between; one each in the legend */
+		assert_true(count(data, "<use xlink:href='#gpPt6' transform='translate") >= sizes[i]);
+		free(data);
+		assert_int_equal(assay_trend_plot(&s, in_dir("a.png"), &err), 0);
+		assert_int_equal(assay_file_read(in_dir("a.png"), &data, &len, &err), 0);
+		assert_memory_equal(data, "\x89PNG\r\n\x1a\n", 8);
+		free(data);
+	}
+}
+
+static void hostile_text_is_only_text(void **state)
+{
+	struct assay_trend_series s = series(2, 1000);
+	struct assay_err err = { 0 };
+	char key[256], *data;
+	size_t len;
+
+	(void)state;
+	need_gnuplot();
+	snprintf(key, sizeof(key), "a'b\"c\\n{x_1}^2 `touch %s/pwned` %%s <&> \n\x01\xff \xc2\xb5';system('touch %s/pwned')#", dir,
+		 dir);
+	s.key = key;
+	s.machine = "`touch pwned` '.system(\"touch pwned\").'<b>&amp;";
+	strcpy(runs[0].commit, "`%d'\"\\\xff.");
+	strcpy(runs[1].commit, "'.x");
+	assert_int_equal(assay_trend_plot(&s, in_dir("h.svg"), &err), 0);
+	assert_false(assay_file_exists(in_dir("pwned")));
+	assert_int_equal(assay_file_read(in_dir("h.svg"), &data, &len, &err), 0);
+	assert_int_equal(count(data, "a'b\"c\\n{x_1}^2 `touch"), 1);
+	assert_int_equal(count(data, "%s &lt;&amp;> ??? \xc2\xb5';system('touch"), 1);
+	assert_int_equal(count(data, ">??d????.<"), 1);
+	assert_int_equal(count(data, ">?.x<"), 1);
+	free(data);
+}
+
+static void refuses_with_a_reason(void **state)
+{
+	struct assay_trend_series s = series(2, 1000);
+	struct assay_err err = { 0 };
+	char *path = strdup(getenv("PATH"));
+	size_t len;
+	char *data;
+
+	(void)state;
+	assert_int_equal(assay_trend_plot(&s, "x.pdf", &err), ASSAY_EUSAGE);
+	assert_string_equal(err.text, "cannot plot to 'x.pdf': its name must end in .svg or .png");
+	assert_int_equal(assay_trend_plot(&s, ".svg", &err), ASSAY_EUSAGE);
+
+	/* Without gnuplot, what was there stays. */
+	assert_int_equal(assay_file_write(in_dir("old.svg"), "old", 3, &err), 0);
+	setenv("PATH", "/none", 1);
+	assert_int_equal(assay_trend_plot(&s, in_dir("old.svg"), &err), ASSAY_EUNAVAILABLE);
+	setenv("PATH", path, 1);
+	free(path);
+	assert_non_null(strstr(err.text, "gnuplot is not installed, install the package 'gnuplot-nox'"));
+	assert_int_equal(assay_file_read(in_dir("old.svg"), &data, &len, &err), 0);
+	assert_string_equal(data, "old");
+	free(data);
+
+	need_gnuplot();
+	assert_int_equal(assay_trend_plot(&s, in_dir("none/x.svg"), &err), ASSAY_EIO);
+	assert_non_null(strstr(err.text, "No such file or directory"));
+}
+
+static void names_files(void **state)
+{
+	char a[ASSAY_TREND_NAME_MAX], b[ASSAY_TREND_NAME_MAX], key[256];
+
+	(void)state;
+	assay_trend_file_name("matmul.ternary/avx2/m=1,k=2/t=1/warm", ".svg", a);
+	assert_string_equal(a, "matmul.ternary~avx2~m=1,k=2~t=1~warm.svg");
+	assay_trend_file_name("peak.f32/ref/-/t=1/warm", ".png", a);
+	assert_string_equal(a, "peak.f32~ref~-~t=1~warm.png");
+	assay_trend_file_name("../a~b +c", ".svg", a);
+	assert_string_equal(a, "+2e.~a+7eb+20+2bc.svg");
+
+	memset(key, 'x', sizeof(key));
+	key[255] = '\0';
+	assay_trend_file_name(key, ".svg", a);
+	key[254] = 'y';
+	assay_trend_file_name(key, ".svg", b);
+	assert_true(strlen(a) < 256 && strcmp(a, b));
+	memset(key, '/' + 1 - 8, 254); /* every byte needs three */
+	assay_trend_file_name(key, ".svg", a);
+	assert_true(strlen(a) < 256);
+}
+
+static void writes_the_index(void **state)
+{
+	static const struct assay_trend_link links[] = {
+		{ "a/<b>/\"c\"", "a~b.svg", "61.2 µs", 0.0123, 30 },
+		{ "d", "x\"y z.svg", "1.00 ms", NAN, 1 },
+	};
+	static const char *const want[] = {
+		"<p>A &amp; B. Time per iteration",
+		("<tr><td><a href=\"#plot-1\">a/&lt;b&gt;/&quot;c&quot;</a></td><td class=\"n\">30</td><td class=\"n\">61.2 µs</td>"
+		 "<td class=\"n\">+1.2 %</td></tr>"),
+		"<a id=\"plot-1\" href=\"./a~b.svg\"><img loading=\"lazy\" src=\"./a~b.svg\"",
+		"<td class=\"n\">1.00 ms</td><td class=\"n\">\xe2\x80\x93</td></tr>",
+		"src=\"./x%22y%20z.svg\"",
+	};
+	struct assay_err err = { 0 };
+	size_t len;
+	char *data;
+
+	(void)state;
+	assert_int_equal(assay_trend_index(dir, "A & B", links, N(links), &err), 0);
+	assert_int_equal(assay_file_read(in_dir("index.html"), &data, &len, &err), 0);
+	for (size_t i = 0; i < N(want); i++)
+		assert_int_equal(count(data, want[i]), 1);
+	assert_int_equal(count(data, "http"), 1); /* the name space; nothing is fetched */
+	free(data);
+
+	assert_int_equal(assay_trend_index(dir, NULL, NULL, 0, &err), 0);
+	assert_int_equal(assay_file_read(in_dir("index.html"), &data, &len, &err), 0);
+	assert_int_equal(count(data, "<table>"), 0);
+	assert_int_equal(count(data, "make bench"), 1);
+	free(data);
+	assert_int_equal(assay_trend_index(in_dir("none"), NULL, NULL, 0, &err), ASSAY_EIO);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	char cmd[64];
+
+	(void)state;
+	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
+	return system(cmd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(labels_are_thinned),
+		cmocka_unit_test(unit_fits),
+		cmocka_unit_test(runs_are_sorted_and_checked),
+		cmocka_unit_test(noise_is_no_cliff),
+		cmocka_unit_test(draws_pictures),
+		cmocka_unit_test(hostile_text_is_only_text),
+		cmocka_unit_test(refuses_with_a_reason),
+		cmocka_unit_test(names_files),
+		cmocka_unit_test(writes_the_index),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of the worker on their own: guarded buffers, the thread pool, the ELF reader, the shared page. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "worker/case_memory.h"
+#include "worker/plugin_file.h"
+#include "worker/protocol.h"
+#include "worker/thread_pool.h"
+
+static void tensor_bytes(void **state)
+{
+	static const struct {
+		struct assay_tensor_spec spec;
+		uint64_t want;
+	} cases[] = {
+		{ { .name = "a", .role = ASSAY_INPUT, .dtype = ASSAY_F32, .rank = 2, .dims = { 3, 5 } }, 60 },
+		{ { .name = "b", .role = ASSAY_INPUT, .dtype = ASSAY_I8, .rank = 1, .dims = { 7 } }, 7 },
+		{ { .name = "c", .role = ASSAY_INPUT, .dtype = ASSAY_BF16, .rank = 3, .dims = { 2, 2, 2 } }, 16 },
+		{ { .name = "d", .role = ASSAY_INPUT, .dtype = ASSAY_I64, .rank = 1, .dims = { INT64_MAX } }, 0 },
+		{ { .name = "e", .role = ASSAY_INPUT, .dtype = ASSAY_I64, .rank = 1, .dims = { -1 } }, 0 },
+		{ { .name = "f", .role = ASSAY_INPUT, .dtype = 77, .rank = 1, .dims = { 4 } }, 0 },
+		{ { .name = "g", .role = ASSAY_INPUT, .dtype = ASSAY_U8, .rank = ASSAY_MAX_RANK + 1, .dims = { 4 } }, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(cases[i].want, assay_tensor_bytes(&cases[i].spec));
+}
+
+static void buffers_are_guarded(void **state)
+{
+	static const size_t sizes[] = { 1, 63, 64, 65, 4095, 4096, 4097, 3u << 20 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (uint64_t copies = 1; copies <= 3; copies++) {
+			const struct assay_arena_options o = { .bytes = sizes[i], .copies = copies, .cpu = -1 };
+			struct assay_arena a;
+			uint64_t copy;
+			int64_t where;
+
+			assert_int_equal(0, assay_arena_init(&a, &o, NULL));
+			for (uint64_t c = 0; c < copies; c++) {
+				unsigned char *p = assay_arena_copy(&a, c);
+
+				assert_int_equal(0, (uintptr_t)p % 64);
+				assert_int_equal(0, p[0] | p[sizes[i] - 1]);
+				memset(p, 0xff, sizes[i]); /* all of it may be written */
+				assert_true(assay_arena_intact(&a, &copy, &where));
+				p[sizes[i]] ^= 1;
+				assert_false(assay_arena_intact(&a, &copy, &where));
+				assert_int_equal(c, copy);
+				assert_int_equal(sizes[i], where);
+				p[sizes[i]] ^= 1;
+			}
+			((unsigned char *)assay_arena_copy(&a, 0))[-1] ^= 1;
+			assert_false(assay_arena_intact(&a, &copy, &where));
+			assert_int_equal(-1, where);
+			assay_arena_release(&a);
+		}
+}
+
+/* Far beyond a buffer there is no memory to harm. */
+static void guard_page_kills(void **state)
+{
+	const struct assay_arena_options o = { .bytes = 100, .copies = 1, .cpu = -1 };
+	struct assay_arena a;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(0, assay_arena_init(&a, &o, NULL));
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGSEGV, SIG_DFL); /* cmocka's own handler would go on with the other tests in here */
+		((volatile unsigned char *)assay_arena_copy(&a, 0))[100 + 4096] = 1;
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assay_arena_release(&a);
+}
+
+struct region {
+	struct assay_pool *pool;
+	_Atomic uint32_t seen[64], before, wrong;
+	uint32_t n;
+};
+
+static void count_thread(void *arg, uint32_t tid, uint32_t n)
+{
+	struct region *r = arg;
+
+	atomic_fetch_add(&r->seen[tid], 1);
+	if (n != r->n)
+		atomic_fetch_add(&r->wrong, 1);
+	for (uint32_t round = 1; round <= 3; round++) {
+		atomic_fetch_add(&r->before, 1);
+		assay_pool_barrier(r->pool);
+		/* nobody passes before all have arrived */
+		if (atomic_load(&r->before) < n * round)
+			atomic_fetch_add(&r->wrong, 1);
+		assay_pool_barrier(r->pool);
+	}
+}
+
+static void pool_runs_every_thread_once(void **state)
+{
+	struct assay_topology *t;
+	struct assay_err err = { 0 };
+	int cpu0, cpus[8], bound[8];
+
+	(void)state;
+	assert_int_equal(0, assay_topology_open(&t, NULL, &err));
+	assert_int_equal(0, assay_placement_pick(t, &(struct assay_placement_options){ 0 }, 1, &cpu0, &err));
+	/* more threads than this machine may have cores: all on one, where sleeping instead of spinning is what saves it */
+	for (uint32_t n = 1; n <= 5; n++) {
+		struct region r = { .n = n };
+
+		for (uint32_t i = 0; i < n; i++)
+			cpus[i] = cpu0;
+		assert_int_equal(0, assay_pool_new(&r.pool, t, cpus, n, bound, &err));
+		for (uint32_t i = 0; i < n; i++)
+			assert_int_equal(cpu0, bound[i]);
+		for (uint32_t k = 1; k <= 20; k++) {
+			atomic_store(&r.before, 0);
+			assay_pool_run(r.pool, count_thread, &r);
+			for (uint32_t i = 0; i < n; i++)
+				assert_int_equal(k, r.seen[i]);
+		}
+		assert_int_equal(0, r.wrong);
+		assay_pool_free(r.pool);
+	}
+	assay_topology_close(t);
+}
+
+static void pool_names_a_bad_cpu(void **state)
+{
+	struct assay_topology *t;
+	struct assay_pool *pool = NULL;
+	struct assay_err err = { 0 };
+	int cpus[2] = { 0, 4095 }, bound[2];
+
+	(void)state;
+	assert_int_equal(0, assay_topology_open(&t, NULL, &err));
+	assert_int_equal(0, assay_placement_pick(t, &(struct assay_placement_options){ 0 }, 1, cpus, &err));
+	assert_int_not_equal(0, assay_pool_new(&pool, t, cpus, 2, bound, &err));
+	assert_non_null(strstr(err.text, "4095"));
+	assay_topology_close(t);
+}
+
+static void elf_is_read_before_loading(void **state)
+{
+	char dir[4096], path[8192];
+	struct assay_plugin_file f;
+	struct assay_err err = { 0 };
+	char *data;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(0, assay_file_exe_dir(dir, sizeof(dir), &err));
+	snprintf(path, sizeof(path), "%s/plugins/example_op.so", dir);
+	assert_int_equal(0, assay_plugin_file_read(path, &f, &err));
+	assert_int_equal(ASSAY_ABI_MAJOR, f.abi_major);
+	assert_int_equal(40, strlen(f.build_id));
+	assert_int_equal(32, strlen(f.code.hex));
+
+	/* cut short anywhere, it is an error and never a crash */
+	assert_int_equal(0, assay_file_read(path, &data, &len, &err));
+	for (size_t cut = 0; cut < len; cut += 97) {
+		char tmp[] = "/tmp/assay-elf-XXXXXX";
+		int fd = mkstemp(tmp);
+
+		assert_true(fd >= 0);
+		assert_int_equal(cut, write(fd, data, cut));
+		close(fd);
+		assert_int_not_equal(0, assay_plugin_file_read(tmp, &f, &err));
+		unlink(tmp);
+	}
+	free(data);
+	assert_int_equal(ASSAY_EPLUGIN, assay_plugin_file_read("/proc/self/cmdline", &f, &err));
+	assert_non_null(strstr(err.text, "not a shared object for this processor"));
+}
+
+static void page_refuses_another_version(void **state)
+{
+	struct assay_shared *shared, *other;
+	struct assay_err err = { 0 };
+	int fd;
+
+	(void)state;
+	assert_int_equal(0, assay_shared_create(&shared, &fd, &err));
+	assert_int_equal(0, assay_shared_attach(&other, fd, &err));
+	assay_page_give(other->page, ASSAY_TURN_WORKER);
+	assert_true(assay_page_wait(shared->page, ASSAY_TURN_WORKER, 1000000));
+	assert_false(assay_page_wait(shared->page, ASSAY_TURN_CONTROLLER, 1000000));
+	assay_shared_unmap(other);
+	shared->page[0].version++;
+	assert_int_equal(ASSAY_EABI, assay_shared_attach(&other, fd, &err));
+	assert_string_equal("worker speaks protocol 1, the controller 2", err.text);
+	assay_shared_unmap(shared);
+	close(fd);
+}
+
+/* Every block is ABBA or BAAB, both occur, and the seed alone decides. */
+static void pair_order_is_balanced(void **state)
+{
+	unsigned abba = 0;
+
+	(void)state;
+	for (uint32_t block = 0; block < 1000; block++) {
+		unsigned a = assay_pair_owner(7, 4 * block), b = assay_pair_owner(7, 4 * block + 1);
+
+		assert_int_not_equal(a, b);
+		assert_int_equal(b, assay_pair_owner(7, 4 * block + 2));
+		assert_int_equal(a, assay_pair_owner(7, 4 * block + 3));
+		abba += a == 0;
+	}
+	assert_in_range(abba, 440, 560);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tensor_bytes),
+		cmocka_unit_test(buffers_are_guarded),
+		cmocka_unit_test(guard_page_kills),
+		cmocka_unit_test(pool_runs_every_thread_once),
+		cmocka_unit_test(pool_names_a_bad_cpu),
+		cmocka_unit_test(elf_is_read_before_loading),
+		cmocka_unit_test(page_refuses_another_version),
+		cmocka_unit_test(pair_order_is_balanced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
