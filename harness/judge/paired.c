@@ -241,10 +241,8 @@ static void fill_numbers(const struct pile *p, const struct assay_paired_rule *r
 	/* two pairs that lie apart may leave no bound at all */
 	if (!isfinite(out->ci_lo) || !isfinite(out->ci_hi) || out->ci_lo <= 0)
 		out->ci_lo = out->ci_hi = NAN;
-	/* without a look nothing could have been seen */
-	if (p->n >= assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs))
-		out->smallest_detectable_frac =
-			expm1(assay_sequential_detectable(p->x, p->n, &sr, log1p(rule->margin_frac), ASSAY_PAIRED_POWER));
+	out->smallest_detectable_frac =
+		expm1(assay_sequential_detectable(p->x, p->n, &sr, log1p(rule->margin_frac), ASSAY_PAIRED_POWER));
 }
 
 /* Is the head too slow whatever disturbed it? Asked when no pairs are left, and only where too much was dropped. */
@@ -318,9 +316,14 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		if (dropped_frac(p) > rule->max_dropped_frac)
 			decide(out, ASSAY_INCONCLUSIVE, "host too noisy: %.0f %% of blocks disturbed, mostly by %s",
 			       dropped_frac(p) * 100, main_disturbance(p));
-		else if (p->n < first)
-			decide(out, ASSAY_INCONCLUSIVE, "%zu usable process pair%s, a regression takes at least %zu to be seen; give it more time", p->n,
+		else if (p->n < 2)
+			decide(out, ASSAY_INCONCLUSIVE,
+			       "%zu usable process pair%s, a regression takes at least %zu to be seen; give it more time", p->n,
 			       p->n == 1 ? "" : "s", first);
+		else if (p->n < first)
+			decide(out, ASSAY_INCONCLUSIVE,
+			       "%zu usable process pairs, a regression takes at least %zu, which could see %.2f %%; give it more time",
+			       p->n, first, out->smallest_detectable_frac * 100);
 		else
 			decide(out, ASSAY_INCONCLUSIVE, "after %zu pairs it may be %.2f %% to %.2f %%; could have seen %.2f %%", p->n,
 			       (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100, out->smallest_detectable_frac * 100);

@@ -51,9 +51,9 @@ unsigned assay_sequential_looks(double alpha, size_t max_pairs)
 	return upto - before + !on;
 }
 
-static double standard_error(const double *x, size_t n, const struct assay_sequential_rule *rule)
+static double spread(const double *x, size_t n, const struct assay_sequential_rule *rule)
 {
-	return fmax(assay_stats_sd(x, n), rule->sd_floor) / sqrt((double)n);
+	return fmax(assay_stats_sd(x, n), rule->sd_floor);
 }
 
 static double t_of(double alpha, size_t n, const struct assay_sequential_rule *rule)
@@ -63,7 +63,7 @@ static double t_of(double alpha, size_t n, const struct assay_sequential_rule *r
 
 struct assay_interval assay_sequential_interval(const double *x, size_t n, const struct assay_sequential_rule *rule)
 {
-	double mean = assay_stats_mean(x, n), se = standard_error(x, n, rule);
+	double mean = assay_stats_mean(x, n), se = spread(x, n, rule) / sqrt((double)n);
 
 	return (struct assay_interval){ mean - t_of(rule->alpha_lower, n, rule) * se,
 					mean + t_of(rule->alpha_upper, n, rule) * se };
@@ -72,7 +72,8 @@ struct assay_interval assay_sequential_interval(const double *x, size_t n, const
 double assay_sequential_detectable(const double *x, size_t n, const struct assay_sequential_rule *rule, double margin,
 				   double power)
 {
-	double se = standard_error(x, n, rule);
+	size_t first = assay_sequential_first_look(rule->alpha_lower, rule->max_pairs), at = n < first ? first : n;
+	double se = spread(x, n, rule) / sqrt((double)at);
 
-	return margin + assay_stats_t_shift(t_of(rule->alpha_lower, n, rule), (double)(n - 1), power) * se;
+	return margin + assay_stats_t_shift(t_of(rule->alpha_lower, at, rule), (double)(at - 1), power) * se;
 }

@@ -38,7 +38,7 @@ struct assay_interval assay_sequential_interval(const double *x, size_t n, const
 
 /*
  * The smallest mean that the lower bound would have put above @margin with probability @power at this look, given the spread
- * that was seen.
+ * that was seen in @n >= 2 pairs; at the first look, when it has not come yet.
  */
 double assay_sequential_detectable(const double *x, size_t n, const struct assay_sequential_rule *rule, double margin,
 				   double power);

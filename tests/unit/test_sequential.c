@@ -86,8 +86,12 @@ static void interval(void **state)
 	static const double x[] = { 0.001, 0.002, 0.003, 0.004, 0.005, 0.003 };
 	/* sd = sqrt(1e-5 / 5); qt(1 - 0.01/7, 5) and qt(1 - 0.025/8, 5) */
 	const double se = sqrt(1e-5 / 5) / sqrt(6), t_lower = 5.4363740599782008, t_upper = 4.5257162586536348;
-	/* noncentral t, 26.7.10 of Abramowitz & Stegun: t (1 - 1/20) + qnorm(0.95) sqrt(1 + t^2 / 10) */
-	const double shift = t_lower * 0.95 + 1.6448536269514722 * sqrt(1 + t_lower * t_lower / 10);
+	/*
+	 * The first look at a slowdown comes after 8 pairs: qt(1 - 0.01/7, 7), and noncentral t, 26.7.10 of Abramowitz & Stegun:
+	 * t (1 - 1/28) + qnorm(0.95) sqrt(1 + t^2 / 14)
+	 */
+	const double t_first = 4.482658879349774;
+	const double shift = t_first * 27 / 28 + 1.6448536269514722 * sqrt(1 + t_first * t_first / 14);
 	const struct assay_sequential_rule rule = { 0.01, 0.025, 24, 0.0005 };
 	const struct assay_sequential_rule floored = { 0.01, 0.025, 24, 0.01 };
 	struct assay_interval ci = assay_sequential_interval(x, N(x), &rule);
@@ -95,13 +99,13 @@ static void interval(void **state)
 	(void)state;
 	close_to(ci.lo, 0.003 - t_lower * se, 1e-11);
 	close_to(ci.hi, 0.003 + t_upper * se, 1e-11);
-	close_to(assay_sequential_detectable(x, N(x), &rule, 0.005, 0.95), 0.005 + shift * se, 1e-11);
+	close_to(assay_sequential_detectable(x, N(x), &rule, 0.005, 0.95), 0.005 + shift * sqrt(1e-5 / 5) / sqrt(8), 1e-11);
 
 	ci = assay_sequential_interval(x, N(x), &floored);
 	close_to(ci.lo, 0.003 - t_lower * 0.01 / sqrt(6), 1e-11);
 	close_to(ci.hi, 0.003 + t_upper * 0.01 / sqrt(6), 1e-11);
 	close_to(assay_sequential_detectable(x, N(x), &floored, 0.005, 0.95),
-		 0.005 + shift * 0.01 / sqrt(6), 1e-11);
+		 0.005 + shift * 0.01 / sqrt(8), 1e-11);
 }
 
 /* A longer series is dearer at every look, and an equal error on both sides gives a symmetrical interval. */
