@@ -95,7 +95,7 @@ static const struct argp argp = {
 	"[PLUGIN|FOLDER|REVISION]",
 	"Measure how often the judge of this host is wrong: gates of unchanged code, which must not fail, and "
 	"comparisons with a known "
-	"number of extra calls, which must. Each is a whole comparison with fresh processes. Unless --only names "
+	"slowdown, which must. Each is a whole comparison with fresh processes. Unless --only names "
 	"others, the case is "
 	"a small quantization on one thread.\v"
 	"The exit status is 0 when the promised rate is within what was seen, 1 when it is exceeded beyond doubt, 2 "

@@ -20,6 +20,7 @@
 #define HAND_OVER_NS 20000.0 /* of a turn, both ways, generously: only to divide the time into blocks */
 #define MIN_BLOCKS 2
 #define MAX_BLOCKS (ASSAY_PAGE_SAMPLES / 2)
+#define INJECTED_SAMPLE_NS 400000.0
 #define OWN_METRICS 7 /* those of cost_metrics() and keep_metrics() */
 
 struct pair_session {
@@ -31,6 +32,7 @@ struct pair_session {
 	struct assay_err *err;
 	struct assay_worker *w[2];
 	double sample_ns;
+	double stretch_frac; /* of the head's samples */
 };
 
 /* 0: go on; 1: a side is over, its status is set; negative: the harness cannot go on. */
@@ -57,7 +59,8 @@ static int take_turns(struct pair_session *s, uint32_t blocks, uint64_t order_se
 
 	for (int i = 0; i < 2; i++) {
 		args[i] = (struct assay_worker_args){ .iterations = s->p->iterations, .count = blocks, .order_seed = order_seed,
-						      .extra_iterations = s->p->extra_iterations[i] };
+						      .extra_iterations = s->p->extra_iterations[i],
+						      .stretch_frac = i == ASSAY_HEAD ? s->stretch_frac : 0 };
 		assay_worker_begin(s->w[i], ASSAY_CMD_PAIR, &args[i]);
 	}
 	for (int i = 0; i < 2; i++) {
@@ -145,18 +148,34 @@ static int describe_difference(struct pair_session *s, char *difference)
 	return rc;
 }
 
+/*
+ * A slowdown of known size. Extra work must be whole iterations, one in every so many; a kernel that takes too long for such
+ * samples to pass undisturbed is stretched by time instead.
+ */
+static void find_injection(struct pair_session *s)
+{
+	struct assay_pair *p = s->p;
+	uint64_t step = (uint64_t)fmax(1, round(1 / s->po->injected_frac)), whole = (p->iterations + step - 1) / step * step;
+	double whole_ns = s->sample_ns * (double)whole / (double)p->iterations;
+
+	if (whole_ns > INJECTED_SAMPLE_NS) {
+		s->stretch_frac = s->po->injected_frac;
+		return;
+	}
+	s->sample_ns = whole_ns;
+	p->iterations = whole;
+	p->extra_iterations[ASSAY_HEAD] = whole / step;
+}
+
 static int find_iterations(struct pair_session *s)
 {
 	struct assay_pair *p = s->p;
-	double target = assay_iterations_target_ns(s->o->clock), least = 0;
+	double target = assay_iterations_target_ns(s->o->clock);
 	const int first = first_side(s);
 	struct assay_pair_side *ps = &p->side[first];
 	int rc;
 
 	p->iterations = s->po->iterations;
-	/* extra work must be whole iterations: one in every so many */
-	if (s->po->injected_frac > 0)
-		least = fmax(1, round(1 / s->po->injected_frac));
 	if (!p->iterations) {
 		rc = assay_iterations_find(s->w[first], target, &p->iterations, &s->sample_ns, &ps->status, ps->reason,
 					   sizeof(ps->reason), s->err);
@@ -167,13 +186,8 @@ static int find_iterations(struct pair_session *s)
 		if (!rc)
 			s->sample_ns = (double)assay_worker_reply(s->w[first])->samples[0].ns;
 	}
-	if (!rc && least > 0) {
-		uint64_t step = (uint64_t)least, whole = (p->iterations + step - 1) / step * step;
-
-		s->sample_ns *= (double)whole / (double)p->iterations;
-		p->iterations = whole;
-		p->extra_iterations[ASSAY_HEAD] = whole / step;
-	}
+	if (!rc && s->po->injected_frac > 0)
+		find_injection(s);
 	return rc;
 }
 

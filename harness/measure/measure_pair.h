@@ -9,7 +9,7 @@
 struct assay_pair_options {
 	const struct assay_strings *plugins[2]; /* of base and head */
 	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
-	double injected_frac;                   /* extra work of the head: one iteration in every 1/x, rounded; 0: none */
+	double injected_frac;                   /* slowdown of the head: see find_injection(); 0: none */
 	uint64_t pair_seed;                     /* order and layout; 0 is as good as any other */
 	uint64_t iterations;                    /* of a sample; 0: find out and tell in the result */
 	uint64_t sampling_ns;                   /* time for the samples, set-up not counted */

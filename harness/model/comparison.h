@@ -30,7 +30,7 @@ struct assay_pair_side {
 struct assay_pair {
 	uint64_t seed;                /* of order and layout */
 	uint64_t iterations;          /* of every sample, as counted */
-	uint64_t extra_iterations[2]; /* done on top by controls */
+	uint64_t extra_iterations[2]; /* done on top by controls; 0 of a slower head: its time was stretched instead */
 	size_t n_blocks;
 	bool steady;                  /* both sides were before the first sample */
 	uint64_t wall_ns;             /* what the pair took, set-up included */

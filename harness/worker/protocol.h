@@ -129,6 +129,7 @@ struct assay_page {
 	uint32_t command;         /* enum assay_command */
 	uint64_t iterations;
 	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
+	double stretch_frac;       /* the same for kernels too slow for that: time spun through, as a share of the sample's */
 	uint32_t count;
 	uint64_t order_seed;       /* PAIR: draws ABBA or BAAB for every block */
 	struct assay_worker_spec spec;

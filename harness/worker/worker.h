@@ -35,6 +35,7 @@ void assay_worker_free(struct assay_worker *w);
 /* Numbers that go with a command; what a command does not use is ignored. */
 struct assay_worker_args {
 	uint64_t iterations, extra_iterations;
+	double stretch_frac;
 	uint32_t count;
 	uint64_t order_seed;
 };

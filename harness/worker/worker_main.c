@@ -182,6 +182,16 @@ static void read_counts(void *arg, uint32_t tid, uint32_t n_threads)
 	assay_os_counts_read(&counts[tid]);
 }
 
+/* Keep the thread busy for a share of the sample that was just taken; the time of both together. */
+static uint64_t stretch(const struct worker *w, uint64_t sample_ns)
+{
+	uint64_t start = now_ns(w), end = start + (uint64_t)((double)sample_ns * w->page->stretch_frac), t;
+
+	while ((t = now_ns(w)) < end)
+		;
+	return sample_ns + (t - start);
+}
+
 static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s)
 {
 	struct assay_os_counts sum = { 0 };
@@ -190,6 +200,8 @@ static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s
 	*s = (struct assay_sample){ .iterations = w->page->iterations };
 	assay_pool_run(w->job.pool, read_counts, w->before);
 	out = assay_case_job_time(&w->job, w->page->iterations + w->page->extra_iterations, &s->ns);
+	if (w->page->stretch_frac > 0)
+		s->ns = stretch(w, s->ns);
 	assay_pool_run(w->job.pool, read_counts, w->after);
 	for (uint32_t i = 0; i < w->page->spec.n_threads; i++) {
 		struct assay_os_counts d = assay_os_counts_between(&w->before[i], &w->after[i]);
