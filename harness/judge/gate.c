@@ -11,6 +11,10 @@
 #include "judge/policy_names.h"
 #include "judge/stored.h"
 
+/* So many cases of unchanged code, and at least this share of them, must have moved for the machine to be blamed. */
+#define MOVED_LEAST 2
+#define MOVED_FRAC 0.1
+
 struct judging {
 	const struct assay_gate_input *in;
 	struct assay_gate_report report;
@@ -269,19 +273,27 @@ static size_t count_comparable(struct judging *j)
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
-static void explain_time(struct assay_gate_case *c, bool same_code)
+/* Is the interval of a time wholly beyond the margin, on the slower (+1) or on the faster side (-1)? */
+static int beyond_margin(const struct assay_gate_case *c)
+{
+	switch (assay_stored_verdict(c->ci_lo, c->ci_hi, c->margin_frac)) {
+	case ASSAY_REGRESSED: return 1;
+	case ASSAY_IMPROVED: return -1;
+	default: return 0;
+	}
+}
+
+static void explain_time(struct assay_gate_case *c)
 {
 	char detail[160] = "";
 
-	bool clear = c->ci_lo > 1.0 + c->margin_frac || c->ci_hi < 1.0 - c->margin_frac;
-
-	if (c->verdict == ASSAY_INCONCLUSIVE && clear)
+	if (c->verdict == ASSAY_INCONCLUSIVE && beyond_margin(c))
 		snprintf(detail, sizeof(detail), ": the machine changed, not the program");
 	else if (c->verdict == ASSAY_INCONCLUSIVE)
 		snprintf(detail, sizeof(detail), ": a slowdown of %.1f %% or more would have been seen",
 			 100.0 * c->smallest_detectable_frac);
 	snprintf(c->reason, sizeof(c->reason), "%s%+.1f %% (%+.1f %% to %+.1f %%), allowed %+g %%%s",
-		 same_code ? "same code, " : "", 100.0 * (c->ratio - 1.0), 100.0 * (c->ci_lo - 1.0),
+		 c->same_code ? "same code, " : "", 100.0 * (c->ratio - 1.0), 100.0 * (c->ci_lo - 1.0),
 		 100.0 * (c->ci_hi - 1.0), 100.0 * c->margin_frac, detail);
 }
 
@@ -303,6 +315,7 @@ static void judge_time(struct judging *j, const struct assay_result *r)
 	c = add_row(j, r->c.key, "time_s", ASSAY_EVIDENCE_STORED);
 	if (!c)
 		return;
+	c->same_code = same_code;
 	c->verdict = ASSAY_INCONCLUSIVE;
 	c->margin_frac = assay_policy_margin(p, &r->c);
 	c->dropped_frac = r->dropped_frac;
@@ -325,7 +338,34 @@ static void judge_time(struct judging *j, const struct assay_result *r)
 	/* The same machine code cannot have become slower or faster: then it is the machine that changed. */
 	if (same_code && (c->verdict == ASSAY_REGRESSED || c->verdict == ASSAY_IMPROVED))
 		c->verdict = ASSAY_INCONCLUSIVE;
-	explain_time(c, same_code);
+	explain_time(c);
+}
+
+/*
+ * Code that is the same as in the baseline is the control of the others: where many of its times moved in the same @direction
+ * (+1 slower, -1 faster), the machine did it, and such times say nothing about a program.
+ */
+static void believe_unchanged(struct judging *j, int direction)
+{
+	struct assay_gate_report *r = &j->report;
+	size_t same = 0, moved = 0;
+
+	for (size_t i = 0; i < r->n_cases; i++) {
+		same += r->cases[i].same_code;
+		moved += r->cases[i].same_code && beyond_margin(&r->cases[i]) == direction;
+	}
+	if (moved < MOVED_LEAST || (double)moved < MOVED_FRAC * (double)same)
+		return;
+	for (size_t i = 0; i < r->n_cases; i++) {
+		struct assay_gate_case *c = &r->cases[i];
+		size_t len = strlen(c->reason);
+
+		if (c->evidence != ASSAY_EVIDENCE_STORED || c->verdict != (direction > 0 ? ASSAY_REGRESSED : ASSAY_IMPROVED))
+			continue;
+		c->verdict = ASSAY_INCONCLUSIVE;
+		snprintf(c->reason + len, sizeof(c->reason) - len,
+			 "; but so did %zu of %zu cases whose code is the same: the machine changed", moved, same);
+	}
 }
 
 static void judge_baseline(struct judging *j, const struct assay_result *r)
@@ -461,6 +501,8 @@ int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report
 	for (size_t i = 0; i < in->run->n_results; i++)
 		judge_result(&j, &in->run->results[i]);
 	judge_missing(&j);
+	believe_unchanged(&j, 1);
+	believe_unchanged(&j, -1);
 	free(j.points);
 	if (j.failed) {
 		assay_gate_report_release(&j.report);

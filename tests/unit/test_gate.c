@@ -329,6 +329,37 @@ static void other_code(struct world *w)
 	slower(w);
 	set_code(w, "c0de", "beef");
 }
+/* The first case has new code and is slower; @n others have the old and take @ns. */
+static void others_moved(struct world *w, size_t n, double ns)
+{
+	other_code(w);
+	for (size_t i = 1; i <= n; i++) {
+		set_time(&w->head_results[i], ns);
+		snprintf(w->head_results[i].code_hash, sizeof(w->head_results[i].code_hash), "cafe");
+		snprintf(w->base_results[i].code_hash, sizeof(w->base_results[i].code_hash), "cafe");
+	}
+}
+static void all_slower(struct world *w)
+{
+	others_moved(w, 2, 130);
+}
+static void one_other_slower(struct world *w)
+{
+	others_moved(w, 1, 130);
+}
+static void others_faster(struct world *w)
+{
+	others_moved(w, 2, 70);
+}
+static void others_as_before(struct world *w)
+{
+	others_moved(w, 2, 100);
+}
+static void all_faster(struct world *w)
+{
+	others_moved(w, 2, 70);
+	faster(w);
+}
 static void unknown_code(struct world *w)
 {
 	slower(w);
@@ -521,6 +552,17 @@ static const struct {
 	  ASSAY_PASS, "same code, +0.0 % (-1.0 % to +1.0 %), allowed +10 %" },
 	{ "other code", other_code, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED,
 	  NULL },
+	{ "other code, and the machine is slower", all_slower, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	  ASSAY_INCONCLUSIVE,
+	  "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but so did 2 of 2 cases whose code is the same: the machine changed" },
+	{ "other code, one more slower", one_other_slower, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	  ASSAY_REGRESSED, NULL },
+	{ "other code, and the machine is faster", others_faster, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	  ASSAY_REGRESSED, NULL },
+	{ "other code, the others as before", others_as_before, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	  ASSAY_REGRESSED, NULL },
+	{ "other code, faster like all", all_faster, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	  ASSAY_INCONCLUSIVE, NULL },
 	{ "unknown code", unknown_code, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED,
 	  NULL },
 	{ "other digest", other_digest, ASSAY_WRONG_RESULT, 3, 3, CASE_A, "digest", ASSAY_EVIDENCE_EXACT,
