@@ -154,11 +154,22 @@ static void add_samples(const struct assay_result *r, struct assay_text *out)
 	assay_columns_release(&t);
 }
 
+/* "pmu, an iteration, counted 43 % of the time (PAPI 7.0)" */
+static void count_note(const struct assay_count *c, char *buf, size_t size)
+{
+	char part[48] = "";
+
+	if (c->running_frac < 1)
+		snprintf(part, sizeof(part), ", counted %.0f %% of the time", 100 * c->running_frac);
+	snprintf(buf, size, "%s%s%s%s%s%s", c->source, c->per_iteration ? ", an iteration" : "", part, c->how[0] ? " (" : "",
+		 c->how, c->how[0] ? ")" : "");
+}
+
 int assay_emit_result(const struct assay_result *r, bool samples, const struct assay_emit_style *style,
 		      struct assay_text *out, struct assay_err *err)
 {
 	struct assay_columns t = { .align = "lrl", .indent = "  ", .width = style->width };
-	char buf[64];
+	char buf[64], note[320];
 
 	assay_text_addf(out, "%s%s%s\n", style->colour ? "\033[1m" : "", r->c.key, style->colour ? "\033[0m" : "");
 	add_facts(r, style, out);
@@ -169,14 +180,26 @@ int assay_emit_result(const struct assay_result *r, bool samples, const struct a
 		if (assay_run_cells_repeats(r, m))
 			continue;
 		assay_emit_metric(m->tag, m->value, m->unit, style->utf8, buf, sizeof(buf));
-		assay_columns_row(&t, (const char *const[]){ m->tag, buf,
-							     m->better > 0   ? "higher is better"
-							     : m->better < 0 ? "lower is better"
-									     : "" });
+		snprintf(note, sizeof(note), "%s%s%s%s",
+			 m->better > 0   ? "higher is better"
+			 : m->better < 0 ? "lower is better"
+					 : "",
+			 m->better && m->source[0] ? "; " : "", m->source,
+			 m->estimated ? ", an estimate" : "");
+		assay_columns_row(&t, (const char *const[]){ m->tag, buf, note });
 	}
-	for (size_t i = 0; i < r->n_counts; i++) {
-		snprintf(buf, sizeof(buf), "%.10g", r->counts[i].value);
-		assay_columns_row(&t, (const char *const[]){ r->counts[i].name, buf, r->counts[i].source });
+	for (size_t i = 0; i < r->counters.n; i++) {
+		const struct assay_count *c = &r->counters.v[i];
+
+		snprintf(buf, sizeof(buf), "%s%.10g", c->running_frac < 1 ? "about " : "", c->value);
+		count_note(c, note, sizeof(note));
+		assay_columns_row(&t, (const char *const[]){ c->name, buf, note });
+	}
+	for (size_t i = 0; i < r->counters.n_missing; i++) {
+		const struct assay_unavailable *u = &r->counters.missing[i];
+
+		snprintf(note, sizeof(note), "%s: %s", u->source, u->reason);
+		assay_columns_row(&t, (const char *const[]){ u->name, "unavailable", note });
 	}
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);

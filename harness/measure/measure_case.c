@@ -233,7 +233,7 @@ static int op_metrics(struct session *s, const struct assay_catalog_op *op)
 				return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
 		}
 	for (uint32_t i = 0; i < reply->n_counts; i++)
-		if (assay_result_add_count(s->r, reply->counts[i].name, "op", (double)reply->counts[i].value))
+		if (assay_result_add_count(s->r, reply->counts[i].name, ASSAY_SOURCE_OP, "", (double)reply->counts[i].value))
 			return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
 	return 0;
 }
@@ -259,7 +259,7 @@ static int cost_metrics(struct session *s)
 static int disturbance_counts(struct session *s)
 {
 	static const struct {
-		const char *name, *source;
+		const char *name, *how;
 		uint32_t flag;
 	} kinds[] = {
 		{ "steal_samples", "/proc/stat", ASSAY_DISTURB_STEAL },
@@ -277,17 +277,17 @@ static int disturbance_counts(struct session *s)
 		switches += r->samples[i].switches;
 		faults += r->samples[i].faults;
 	}
-	rc = assay_result_add_count(r, "disturbed_samples", "assay", disturbed);
+	rc = assay_result_add_count(r, "disturbed_samples", ASSAY_SOURCE_ASSAY, "", disturbed);
 	if (!rc)
-		rc = assay_result_add_count(r, "involuntary_switches", "getrusage", switches);
+		rc = assay_result_add_count(r, "involuntary_switches", ASSAY_SOURCE_OS, "getrusage", switches);
 	if (!rc)
-		rc = assay_result_add_count(r, "page_faults", "getrusage", faults);
+		rc = assay_result_add_count(r, "page_faults", ASSAY_SOURCE_OS, "getrusage", faults);
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !rc; k++) {
 		double n = 0;
 
 		for (size_t i = 0; i < r->n_samples; i++)
 			n += (r->samples[i].flags & kinds[k].flag) != 0;
-		rc = assay_result_add_count(r, kinds[k].name, kinds[k].source, n);
+		rc = assay_result_add_count(r, kinds[k].name, ASSAY_SOURCE_OS, kinds[k].how, n);
 	}
 	return rc ? assay_err_set(s->err, rc, "out of memory") : 0;
 }
@@ -348,11 +348,10 @@ static void drop_numbers(struct assay_result *r)
 {
 	free(r->samples);
 	free(r->metrics);
-	free(r->counts);
 	r->samples = NULL;
 	r->metrics = NULL;
-	r->counts = NULL;
-	r->n_samples = r->n_metrics = r->n_counts = 0;
+	r->n_samples = r->n_metrics = 0;
+	assay_counters_release(&r->counters);
 	r->steady = r->converged = false;
 	assay_summary_fill(r, NULL);
 }

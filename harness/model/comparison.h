@@ -21,6 +21,7 @@ struct assay_pair_side {
 	struct assay_sample *samples;      /* malloc'ed; 2 × n_blocks, in order of time */
 	struct assay_metric *metrics;      /* malloc'ed */
 	size_t n_metrics;
+	struct assay_counters counters;
 };
 
 /*

@@ -3,9 +3,11 @@
 #ifndef ASSAY_MODEL_METRIC_H
 #define ASSAY_MODEL_METRIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
+#include "model/counter.h"
 
 #define ASSAY_METRIC_TAG_MAX 48
 #define ASSAY_METRIC_UNIT_MAX 16
@@ -15,6 +17,8 @@ struct assay_metric {
 	char unit[ASSAY_METRIC_UNIT_MAX]; /* SI base: "s", "B", "B/s", "1/s", "op/s", "1" */
 	int better;                       /* +1 higher, -1 lower, 0 neither */
 	double value;
+	char source[ASSAY_SOURCE_MAX];    /* lowest rung of the counts it is derived from, see model/counter.h; "": of none */
+	bool estimated;                   /* one of those counted for a share of the time only */
 };
 
 /* Definition of a metric of the harness itself (ops declare theirs in struct assay_metric_def, same meaning). */

@@ -30,13 +30,12 @@ void assay_result_release(struct assay_result *r)
 {
 	free(r->samples);
 	free(r->metrics);
-	free(r->counts);
 	free(r->cpus);
 	r->samples = NULL;
 	r->metrics = NULL;
-	r->counts = NULL;
 	r->cpus = NULL;
-	r->n_samples = r->n_metrics = r->n_counts = r->n_cpus = 0;
+	r->n_samples = r->n_metrics = r->n_cpus = 0;
+	assay_counters_release(&r->counters);
 }
 
 /* Cut, never overrun; NULL counts as "". */
@@ -49,35 +48,34 @@ static void set_name(char *dst, size_t size, const char *src)
 	dst[len] = '\0';
 }
 
-int assay_result_add_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value)
+int assay_result_put_metric(struct assay_result *r, const struct assay_metric *m)
 {
 	struct assay_metric *v = realloc(r->metrics, (r->n_metrics + 1) * sizeof(*v));
-	struct assay_metric *m;
 
 	if (!v)
 		return ASSAY_ENOMEM;
 	r->metrics = v;
-	m = &v[r->n_metrics++];
-	set_name(m->tag, sizeof(m->tag), tag);
-	set_name(m->unit, sizeof(m->unit), unit);
-	m->better = better;
-	m->value = value;
+	v[r->n_metrics++] = *m;
 	return 0;
 }
 
-int assay_result_add_count(struct assay_result *r, const char *name, const char *source, double value)
+int assay_result_add_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value)
 {
-	struct assay_count *v = realloc(r->counts, (r->n_counts + 1) * sizeof(*v));
-	struct assay_count *c;
+	struct assay_metric m = { .better = better, .value = value };
 
-	if (!v)
-		return ASSAY_ENOMEM;
-	r->counts = v;
-	c = &v[r->n_counts++];
-	set_name(c->name, sizeof(c->name), name);
-	set_name(c->source, sizeof(c->source), source);
-	c->value = value;
-	return 0;
+	set_name(m.tag, sizeof(m.tag), tag);
+	set_name(m.unit, sizeof(m.unit), unit);
+	return assay_result_put_metric(r, &m);
+}
+
+int assay_result_add_count(struct assay_result *r, const char *name, const char *source, const char *how, double value)
+{
+	struct assay_count c = { .value = value, .running_frac = 1 };
+
+	set_name(c.name, sizeof(c.name), name);
+	set_name(c.source, sizeof(c.source), source);
+	set_name(c.how, sizeof(c.how), how);
+	return assay_counters_add(&r->counters, &c);
 }
 
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag)

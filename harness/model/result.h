@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "model/case.h"
+#include "model/counter.h"
 #include "model/metric.h"
 
 /* What disturbed a sample, as far as the host shows it. The last two are recorded and speak against no sample. */
@@ -54,13 +55,6 @@ const char *assay_status_name(enum assay_status s);
 /* false when @name is none. */
 bool assay_status_parse(const char *name, enum assay_status *out);
 
-/* A count: "page_faults", "kv_hits"; @source says where from: "getrusage", "op", "papi". */
-struct assay_count {
-	char name[ASSAY_NAME_MAX];
-	char source[ASSAY_NAME_MAX];
-	double value;
-};
-
 struct assay_result {
 	struct assay_case c;
 	enum assay_status status;
@@ -87,8 +81,7 @@ struct assay_result {
 
 	struct assay_metric *metrics; /* malloc'ed */
 	size_t n_metrics;
-	struct assay_count *counts;   /* malloc'ed */
-	size_t n_counts;
+	struct assay_counters counters;
 
 	int *cpus;                  /* malloc'ed; where the threads really ran, read back; thread order */
 	size_t n_cpus;
@@ -100,7 +93,9 @@ struct assay_result {
 void assay_result_release(struct assay_result *r);
 /* Append copies. 0 or ASSAY_ENOMEM. */
 int assay_result_add_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value);
-int assay_result_add_count(struct assay_result *r, const char *name, const char *source, double value);
+int assay_result_put_metric(struct assay_result *r, const struct assay_metric *m);
+/* Of the whole case; counts of iterations are added to r->counters. */
+int assay_result_add_count(struct assay_result *r, const char *name, const char *source, const char *how, double value);
 /* NULL when absent. */
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag);
 

@@ -166,6 +166,7 @@ static int check_pair(const struct assay_pair *p, struct assay_err *err)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct assay_pair_side *side = &p->side[i];
 		const char *name = assay_store_side_names[i];
+		char what[160];
 
 		if (p->n_blocks && !side->samples)
 			return assay_err_set(err, ASSAY_ESTORE, "cannot store a pair: %zu blocks, but no samples of %s",
@@ -176,12 +177,9 @@ static int check_pair(const struct assay_pair *p, struct assay_err *err)
 			return assay_err_set(err, ASSAY_ELIMIT,
 					     "cannot store a pair: max_rel_err of %s is %g, not a finite number", name,
 					     side->max_rel_err);
-		for (size_t k = 0; k < side->n_metrics; k++)
-			if (!isfinite(side->metrics[k].value))
-				return assay_err_set(
-					err, ASSAY_ELIMIT,
-					"cannot store a pair: metric '%s' of %s is %g, not a finite number",
-					side->metrics[k].tag, name, side->metrics[k].value);
+		if (assay_store_not_finite(side->metrics, side->n_metrics, &side->counters, what, sizeof(what)))
+			return assay_err_set(err, ASSAY_ELIMIT, "cannot store a pair: %s on the side of %s, not a finite number",
+					     what, name);
 	}
 	return 0;
 }
@@ -255,30 +253,6 @@ static int insert_side(struct assay_store *s, int64_t pair, const struct assay_p
 	return rc;
 }
 
-static int add_metrics(struct assay_store *s, int64_t side_id, const struct assay_pair_side *side,
-		       struct assay_err *err)
-{
-	static const char sql[] =
-		"INSERT INTO pair_metric (pair_side, place, tag, unit, better, value) VALUES (?, ?, ?, ?, ?, ?)";
-	sqlite3_stmt *st;
-	int rc;
-
-	rc = assay_store_prepare(s, sql, &st, err);
-	for (size_t i = 0; i < side->n_metrics && !rc; i++) {
-		const struct assay_metric *m = &side->metrics[i];
-		struct assay_binder b = assay_store_bind(st);
-
-		assay_store_bind_int(&b, side_id);
-		assay_store_bind_size(&b, i);
-		assay_store_bind_text(&b, m->tag);
-		assay_store_bind_text(&b, m->unit);
-		assay_store_bind_int(&b, m->better);
-		assay_store_bind_real(&b, m->value);
-		rc = assay_store_done(s, assay_store_step_once(&b), err, "metric", m->tag);
-	}
-	return rc;
-}
-
 int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct assay_pair *p, struct assay_err *err)
 {
 	int64_t pair = 0, side = 0;
@@ -293,7 +267,9 @@ int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct as
 	for (unsigned i = 0; i < 2 && !rc; i++) {
 		rc = insert_side(s, pair, p, i, &side, err);
 		if (!rc)
-			rc = add_metrics(s, side, &p->side[i], err);
+			rc = assay_store_put_metrics(s, ASSAY_STORE_PAIR_SIDE, side, p->side[i].metrics, p->side[i].n_metrics, err);
+		if (!rc)
+			rc = assay_store_put_counters(s, ASSAY_STORE_PAIR_SIDE, side, &p->side[i].counters, err);
 	}
 	return assay_store_finish(s, rc, err);
 }

@@ -229,15 +229,35 @@ static int each_side(struct loader *l, struct assay_row *row)
 	return read_samples(l, row, place, side);
 }
 
-static int each_metric(struct loader *l, struct assay_row *row)
+/* The side that a row of a child table belongs to, by its first two columns; NULL: to none. */
+static struct assay_pair_side *merge_side(struct loader *l, struct assay_row *row)
 {
 	struct pair_place *place = merge_pair(l, assay_store_row_int(row));
-	struct assay_pair_side *side;
+
+	return place ? &pair_at(l, place)->side[row_name(row, assay_store_side_names, 2)] : NULL;
+}
+
+static int each_counter(struct loader *l, struct assay_row *row)
+{
+	struct assay_pair_side *side = merge_side(l, row);
+
+	return side ? assay_store_row_count(row, &side->counters, l->err) : damaged(l, "pair_counter");
+}
+
+static int each_missing(struct loader *l, struct assay_row *row)
+{
+	struct assay_pair_side *side = merge_side(l, row);
+
+	return side ? assay_store_row_missing(row, &side->counters, l->err) : damaged(l, "pair_unavailable");
+}
+
+static int each_metric(struct loader *l, struct assay_row *row)
+{
+	struct assay_pair_side *side = merge_side(l, row);
 	int rc;
 
-	if (!place)
+	if (!side)
 		return damaged(l, "pair_metric");
-	side = &pair_at(l, place)->side[row_name(row, assay_store_side_names, 2)];
 	rc = assay_store_grow(&side->metrics, side->n_metrics, sizeof(*side->metrics), l->err);
 	if (!rc)
 		assay_store_row_metric(row, &side->metrics[side->n_metrics++]);
@@ -279,9 +299,19 @@ static const char side_sql[] =
 	" WHERE k.comparison = ? ORDER BY k.id, p.id, d.side";
 
 static const char metric_sql[] =
-	"SELECT p.id, d.side, m.tag, m.unit, m.better, m.value"
+	"SELECT p.id, d.side, m.tag, m.unit, m.better, m.value, m.source, m.estimated"
 	" FROM comparison_case k JOIN pair p ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id"
 	" JOIN pair_metric m ON m.pair_side = d.id WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, m.place";
+
+static const char counter_sql[] =
+	"SELECT p.id, d.side, c.name, c.source, c.value, c.how, c.per_iteration, c.running_frac"
+	" FROM comparison_case k JOIN pair p ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id"
+	" JOIN pair_counter c ON c.pair_side = d.id WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, c.place";
+
+static const char missing_sql[] =
+	"SELECT p.id, d.side, u.name, u.source, u.reason"
+	" FROM comparison_case k JOIN pair p ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id"
+	" JOIN pair_unavailable u ON u.pair_side = d.id WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, u.place";
 
 static int find_newest(struct loader *l)
 {
@@ -327,6 +357,10 @@ static int load(struct loader *l)
 		rc = check_sides(l);
 	if (!rc)
 		rc = for_each(l, "pair_metric", metric_sql, each_metric);
+	if (!rc)
+		rc = for_each(l, "pair_counter", counter_sql, each_counter);
+	if (!rc)
+		rc = for_each(l, "pair_unavailable", missing_sql, each_missing);
 	return rc;
 }
 

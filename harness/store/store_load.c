@@ -201,7 +201,7 @@ static int each_metric(struct loader *l, struct assay_row *row)
 	if (!r)
 		return damaged(l, "result_metric");
 	assay_store_row_metric(row, &m);
-	if (assay_result_add_metric(r, m.tag, m.unit, m.better, m.value))
+	if (assay_result_put_metric(r, &m))
 		return assay_err_set(l->err, ASSAY_ENOMEM, "out of memory");
 	return 0;
 }
@@ -209,16 +209,15 @@ static int each_metric(struct loader *l, struct assay_row *row)
 static int each_counter(struct loader *l, struct assay_row *row)
 {
 	struct assay_result *r = merge(l, assay_store_row_int(row));
-	struct assay_count c = { 0 };
 
-	if (!r)
-		return damaged(l, "result_counter");
-	assay_store_row_text(row, c.name, sizeof(c.name));
-	assay_store_row_text(row, c.source, sizeof(c.source));
-	c.value = sqlite3_column_double(row->st, row->column++);
-	if (assay_result_add_count(r, c.name, c.source, c.value))
-		return assay_err_set(l->err, ASSAY_ENOMEM, "out of memory");
-	return 0;
+	return r ? assay_store_row_count(row, &r->counters, l->err) : damaged(l, "result_counter");
+}
+
+static int each_missing(struct loader *l, struct assay_row *row)
+{
+	struct assay_result *r = merge(l, assay_store_row_int(row));
+
+	return r ? assay_store_row_missing(row, &r->counters, l->err) : damaged(l, "result_unavailable");
 }
 
 static const char head_sql[] =
@@ -247,12 +246,16 @@ static const char axis_sql[] =
 	" WHERE r.run = ? ORDER BY r.id, a.place";
 
 static const char metric_sql[] =
-	"SELECT r.id, m.tag, m.unit, m.better, m.value FROM result r JOIN result_metric m ON m.result = r.id"
+	"SELECT r.id, m.tag, m.unit, m.better, m.value, m.source, m.estimated FROM result r JOIN result_metric m ON m.result = r.id"
 	" WHERE r.run = ? ORDER BY r.id, m.place";
 
 static const char counter_sql[] =
-	"SELECT r.id, c.name, c.source, c.value FROM result r JOIN result_counter c ON c.result = r.id"
-	" WHERE r.run = ? ORDER BY r.id, c.place";
+	"SELECT r.id, c.name, c.source, c.value, c.how, c.per_iteration, c.running_frac"
+	" FROM result r JOIN result_counter c ON c.result = r.id WHERE r.run = ? ORDER BY r.id, c.place";
+
+static const char missing_sql[] =
+	"SELECT r.id, u.name, u.source, u.reason FROM result r JOIN result_unavailable u ON u.result = r.id"
+	" WHERE r.run = ? ORDER BY r.id, u.place";
 
 static int find_newest(struct loader *l)
 {
@@ -296,6 +299,8 @@ static int load(struct loader *l)
 		rc = for_each(l, "result_metric", metric_sql, each_metric);
 	if (!rc)
 		rc = for_each(l, "result_counter", counter_sql, each_counter);
+	if (!rc)
+		rc = for_each(l, "result_unavailable", missing_sql, each_missing);
 	return rc;
 }
 

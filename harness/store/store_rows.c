@@ -198,6 +198,8 @@ void assay_store_row_metric(struct assay_row *row, struct assay_metric *m)
 	assay_store_row_text(row, m->unit, sizeof(m->unit));
 	m->better = (int)assay_store_row_int(row);
 	m->value = sqlite3_column_double(row->st, row->column++);
+	assay_store_row_text(row, m->source, sizeof(m->source));
+	m->estimated = assay_store_row_bool(row);
 }
 
 char *assay_store_row_dup(struct assay_row *row)

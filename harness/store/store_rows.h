@@ -21,8 +21,23 @@ void assay_store_row_case(struct assay_row *row, struct assay_case *c);
 void assay_store_row_axis(struct assay_row *row, struct assay_case *c);
 /* Columns name, value: one more fact of the machine. Sets row->bad when there are too many. */
 void assay_store_row_fact(struct assay_row *row, struct assay_fingerprint *m);
-/* Columns tag, unit, better, value. */
+/* Columns tag, unit, better, value, source, estimated. */
 void assay_store_row_metric(struct assay_row *row, struct assay_metric *m);
+/* Columns name, source, value, how, per_iteration, running_frac: one more count. */
+int assay_store_row_count(struct assay_row *row, struct assay_counters *c, struct assay_err *err);
+/* Columns name, source, reason: one more that could not be counted. */
+int assay_store_row_missing(struct assay_row *row, struct assay_counters *c, struct assay_err *err);
+
+/* Whose rows they are: of results or of the sides of pairs. */
+enum assay_store_owner { ASSAY_STORE_RESULT, ASSAY_STORE_PAIR_SIDE };
+/* Add the rows of @owner number @id; numbers must be finite. */
+int assay_store_put_metrics(struct assay_store *s, enum assay_store_owner owner, int64_t id, const struct assay_metric *v,
+			    size_t n, struct assay_err *err);
+int assay_store_put_counters(struct assay_store *s, enum assay_store_owner owner, int64_t id,
+			     const struct assay_counters *c, struct assay_err *err);
+/* The first metric or count that is no finite number, as "metric 'x' is inf" in @buf; false: all are. */
+bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf, size_t size);
+
 /* A text of any length, malloc'ed; NULL when out of memory. */
 char *assay_store_row_dup(struct assay_row *row);
 

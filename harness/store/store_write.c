@@ -107,21 +107,14 @@ static int check_numbers(const struct assay_result *r, struct assay_err *err)
 		/* a wrong output may be infinitely wrong */
 		{ "max_rel_err", r->status == ASSAY_STATUS_OK ? r->max_rel_err : 0 },
 	};
+	char what[160];
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (!isfinite(own[i].value))
 			return assay_err_set(err, ASSAY_ELIMIT, "cannot store '%.255s': %s is %g, not a finite number",
 					     r->c.key, own[i].name, own[i].value);
-	for (size_t i = 0; i < r->n_metrics; i++)
-		if (!isfinite(r->metrics[i].value))
-			return assay_err_set(err, ASSAY_ELIMIT,
-					     "cannot store '%.255s': metric '%s' is %g, not a finite number", r->c.key,
-					     r->metrics[i].tag, r->metrics[i].value);
-	for (size_t i = 0; i < r->n_counts; i++)
-		if (!isfinite(r->counts[i].value))
-			return assay_err_set(err, ASSAY_ELIMIT,
-					     "cannot store '%.255s': counter '%s' is %g, not a finite number", r->c.key,
-					     r->counts[i].name, r->counts[i].value);
+	if (assay_store_not_finite(r->metrics, r->n_metrics, &r->counters, what, sizeof(what)))
+		return assay_err_set(err, ASSAY_ELIMIT, "cannot store '%.255s': %s, not a finite number", r->c.key, what);
 	return 0;
 }
 
@@ -226,51 +219,6 @@ static int add_samples(struct assay_store *s, int64_t result, const struct assay
 	return rc;
 }
 
-static int add_metrics(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
-{
-	static const char sql[] =
-		"INSERT INTO result_metric (result, place, tag, unit, better, value) VALUES (?, ?, ?, ?, ?, ?)";
-	sqlite3_stmt *st;
-	int rc;
-
-	rc = assay_store_prepare(s, sql, &st, err);
-	for (size_t i = 0; i < r->n_metrics && !rc; i++) {
-		const struct assay_metric *m = &r->metrics[i];
-		struct assay_binder b = assay_store_bind(st);
-
-		assay_store_bind_int(&b, result);
-		assay_store_bind_size(&b, i);
-		assay_store_bind_text(&b, m->tag);
-		assay_store_bind_text(&b, m->unit);
-		assay_store_bind_int(&b, m->better);
-		assay_store_bind_real(&b, m->value);
-		rc = assay_store_done(s, assay_store_step_once(&b), err, "metric", m->tag);
-	}
-	return rc;
-}
-
-static int add_counters(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
-{
-	static const char sql[] =
-		"INSERT INTO result_counter (result, place, name, source, value) VALUES (?, ?, ?, ?, ?)";
-	sqlite3_stmt *st;
-	int rc;
-
-	rc = assay_store_prepare(s, sql, &st, err);
-	for (size_t i = 0; i < r->n_counts && !rc; i++) {
-		const struct assay_count *c = &r->counts[i];
-		struct assay_binder b = assay_store_bind(st);
-
-		assay_store_bind_int(&b, result);
-		assay_store_bind_size(&b, i);
-		assay_store_bind_text(&b, c->name);
-		assay_store_bind_text(&b, c->source);
-		assay_store_bind_real(&b, c->value);
-		rc = assay_store_done(s, assay_store_step_once(&b), err, "counter", c->name);
-	}
-	return rc;
-}
-
 int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
 {
 	int64_t case_id = 0, id = 0;
@@ -287,9 +235,9 @@ int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct a
 	if (!rc && r->n_samples)
 		rc = add_samples(s, id, r, err);
 	if (!rc)
-		rc = add_metrics(s, id, r, err);
+		rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
 	if (!rc)
-		rc = add_counters(s, id, r, err);
+		rc = assay_store_put_counters(s, ASSAY_STORE_RESULT, id, &r->counters, err);
 	return assay_store_finish(s, rc, err);
 }
 
@@ -357,6 +305,6 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 	if (!rc)
 		rc = replace_outcome(s, id, r, err);
 	if (!rc)
-		rc = add_metrics(s, id, r, err);
+		rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
 	return assay_store_finish(s, rc, err);
 }

@@ -31,7 +31,7 @@ static void has_fields(const json_t *o, const char *const *names)
 }
 
 static const char *const run_fields[] = { "id", "suite", "seed", "started", "machine", "build", NULL };
-static const char *const case_fields[] = { "key",          "op",        "variant",        "axes",         "status",
+static const char *const case_fields[] = { "unavailable", "key",          "op",        "variant",        "axes",         "status",
 					   "reason",       "correct",   "digest",         "max_rel_err",  "samples",
 					   "iterations",   "median_ns", "ci95_ns",        "metrics",      "counters",
 					   "dropped_frac", "cpus",      "disturbed_frac", "ci95_reached", NULL };
@@ -83,7 +83,8 @@ static void fill_ok(struct assay_result *r)
 	assert_int_equal(assay_case_make_key(&r->c, NULL), 0);
 	assert_int_equal(assay_result_add_metric(r, "time_s", "s", -1, 123.5e-9), 0);
 	assert_int_equal(assay_result_add_metric(r, "odd", "1", 0, NAN), 0);
-	assert_int_equal(assay_result_add_count(r, "kv_hits", "op", 17), 0);
+	assert_int_equal(assay_result_add_count(r, "kv_hits", "op", "read without PAPI", 17), 0);
+	assert_int_equal(assay_counters_add_missing(&r->counters, "PAPI_L1_DCM", "pmu", "no PMU"), 0);
 }
 
 static void test_run(void **state)
@@ -134,6 +135,11 @@ static void test_run(void **state)
 	o = json_object_get(json_object_get(c, "counters"), "kv_hits");
 	assert_true(json_number_value(json_object_get(o, "value")) == 17);
 	assert_string_equal(json_string_value(json_object_get(o, "source")), "op");
+	assert_string_equal(json_string_value(json_object_get(o, "how")), "read without PAPI");
+	assert_string_equal(json_string_value(json_object_get(o, "per")), "case");
+	assert_true(json_number_value(json_object_get(o, "running_frac")) == 1);
+	o = json_object_get(json_object_get(c, "unavailable"), "PAPI_L1_DCM");
+	assert_string_equal(json_string_value(json_object_get(o, "reason")), "no PMU");
 	assert_null(json_object_get(c, "raw"));
 
 	/* no measurement is null, never 0 */

@@ -300,10 +300,9 @@ static void cold_rotates(void **state)
 
 static double calls_of(const struct assay_result *r)
 {
-	for (size_t i = 0; i < r->n_counts; i++)
-		if (!strcmp(r->counts[i].name, "example_calls"))
-			return r->counts[i].value;
-	return -1;
+	const struct assay_count *c = assay_counters_find(&r->counters, "example_calls");
+
+	return c ? c->value : -1;
 }
 
 /* The same work, twice: not a call more or less. */

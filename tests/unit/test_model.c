@@ -156,16 +156,20 @@ static void keeps_results(void **state)
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(assay_result_add_metric(r, i == 7 ? "seven" : "x", "s", -1, i), 0);
 	assert_int_equal(assay_result_add_metric(r, longer, longer, 0, 1), 0);
-	assert_int_equal(assay_result_add_count(r, "page_faults", "getrusage", 12), 0);
-	assert_int_equal(assay_result_add_count(r, "kv_hits", NULL, 3), 0);
+	assert_int_equal(assay_result_add_count(r, "page_faults", "os", "getrusage", 12), 0);
+	assert_int_equal(assay_result_add_count(r, "kv_hits", NULL, NULL, 3), 0);
 
 	assert_true(assay_result_metric(r, "seven")->value == 7);
 	assert_string_equal(assay_result_metric(r, "seven")->unit, "s");
 	assert_null(assay_result_metric(r, "eight"));
 	assert_int_equal(strlen(r->metrics[20].tag), ASSAY_METRIC_TAG_MAX - 1);
 	assert_int_equal(strlen(r->metrics[20].unit), ASSAY_METRIC_UNIT_MAX - 1);
-	assert_string_equal(r->counts[0].source, "getrusage");
-	assert_string_equal(r->counts[1].source, "");
+	assert_string_equal(assay_counters_find(&r->counters, "page_faults")->how, "getrusage");
+	assert_string_equal(r->counters.v[1].source, "");
+	assert_null(assay_counters_find(&r->counters, "kv_misses"));
+	assert_int_equal(assay_counters_add_missing(&r->counters, "kv_misses", "sde", "not counted"), 0);
+	assert_string_equal(assay_counters_find_missing(&r->counters, "kv_misses")->reason, "not counted");
+	assert_null(assay_counters_find_missing(&r->counters, "kv_hits"));
 
 	assay_run_release(&run);
 	assert_null(run.results);

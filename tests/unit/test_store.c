@@ -24,7 +24,10 @@ static void test_a_run_comes_back_whole(void **state)
 	r[2].checked = r[2].correct = r[2].steady = r[2].converged = false;
 	r[2].iterations = 0;
 	r[2].median_ns = r[2].ci95_lo_ns = r[2].ci95_hi_ns = r[2].min_ns = r[2].mad_ns = r[2].dropped_frac = 0;
-	r[2].n_cpus = r[2].n_metrics = r[2].n_counts = 0;
+	r[2].n_cpus = r[2].n_metrics = r[2].counters.n = 0;
+	make_counters(&r[1].counters);
+	strcpy(r[1].metrics[0].source, ASSAY_SOURCE_SDE);
+	r[1].metrics[0].estimated = true;
 	r[2].numa_node = 1;
 
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
@@ -81,7 +84,7 @@ static void test_settings(void **state)
 		{ "PRAGMA foreign_keys", "1" },
 		{ "PRAGMA synchronous", "2" },
 		{ "PRAGMA application_id", "1095979865" },
-		{ "PRAGMA user_version", "2" },
+		{ "PRAGMA user_version", "3" },
 		{ "PRAGMA busy_timeout", "10000" },
 		{ "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' AND "
 		  "strict = 0",
@@ -385,7 +388,7 @@ static void test_bad_results_are_refused(void **state)
 			part = "metric 'ops_per_s' is";
 			break;
 		case 2:
-			r.counts[0].value = -INFINITY;
+			r.counters.v[0].value = -INFINITY;
 			part = "counter 'page_faults' is -inf";
 			break;
 		case 3:

@@ -108,9 +108,11 @@ static void make_pair(struct assay_pair *p, unsigned i)
 		side->n_metrics = 1 + k;
 		side->metrics = calloc(side->n_metrics, sizeof(*side->metrics));
 		assert_non_null(side->metrics);
-		side->metrics[0] = (struct assay_metric){ "tokens_per_s", "1/s", 1, 100.0 / (3 + i) };
+		side->metrics[0] = (struct assay_metric){ "tokens_per_s", "1/s", 1, 100.0 / (3 + i), "sde", i == 1 };
 		if (k)
-			side->metrics[1] = (struct assay_metric){ "hit_rate", "1", -1, 0.0 };
+			side->metrics[1] = (struct assay_metric){ "hit_rate", "1", -1, 0.0, "", false };
+		if (k)
+			make_counters(&side->counters);
 	}
 }
 
@@ -148,6 +150,8 @@ static void same_metrics(const struct assay_pair_side *a, const struct assay_pai
 		assert_string_equal(a->metrics[i].unit, b->metrics[i].unit);
 		assert_int_equal(a->metrics[i].better, b->metrics[i].better);
 		assert_memory_equal(&a->metrics[i].value, &b->metrics[i].value, sizeof(double));
+		assert_string_equal(a->metrics[i].source, b->metrics[i].source);
+		assert_int_equal(a->metrics[i].estimated, b->metrics[i].estimated);
 	}
 }
 
@@ -173,6 +177,7 @@ static void same_pair(const struct assay_pair *a, const struct assay_pair *b)
 		else
 			assert_null(x->samples);
 		same_metrics(x, y);
+		assert_same_counters(&x->counters, &y->counters);
 	}
 }
 
@@ -396,8 +401,8 @@ static void test_bad_pairs(void **state)
 		const char *part;
 	} want[N_FAULTS] = {
 		[NO_SAMPLES] = { ASSAY_ESTORE, "blocks, but no samples of head" },
-		[NAN_METRIC] = { ASSAY_ELIMIT, "metric 'hit_rate' of head is" },
-		[INFINITE_METRIC] = { ASSAY_ELIMIT, "metric 'hit_rate' of head is inf" },
+		[NAN_METRIC] = { ASSAY_ELIMIT, "metric 'hit_rate' is" },
+		[INFINITE_METRIC] = { ASSAY_ELIMIT, "metric 'hit_rate' is inf on the side of head" },
 		[METRIC_TWICE] = { ASSAY_ESTORE, "cannot store metric 'tokens_per_s'" },
 		[NAN_ERROR] = { ASSAY_ELIMIT, "max_rel_err of head is" },
 		[INFINITE_ERROR] = { ASSAY_ELIMIT, "max_rel_err of head is inf" },
@@ -638,23 +643,25 @@ static void test_certifications(void **state)
 
 /* ---- versions ---- */
 
-static void test_version_1_becomes_version_2(void **state)
+static void test_version_1_is_brought_up_to_date(void **state)
 {
 	const struct assay_store_options first = { .migrations = assay_store_migrations, .n_migrations = 1 };
 	struct fixture *f = *state;
 	struct assay_comparison got;
 	struct assay_store *s;
 	int64_t case_id;
+	size_t len;
+	char *sql;
 
-	assert_ok(f, assay_store_open_with(&s, f->db, ASSAY_STORE_WRITE, &first, &f->err));
-	assert_int_equal(add_run(f, s, "quick", "m1", 0, 5, true), 1);
-	assert_ok(f, assay_store_baseline_save(s, "main", 1, 7, &f->err));
-	assay_store_close(s);
+	assert_ok(f, assay_file_read("tests/fixtures/store/version_1.sql", &sql, &len, &f->err));
+	run_sql(f->db, sql);
+	free(sql);
+	run_sql(f->db, "INSERT INTO baseline VALUES (1, 'main', 'quick', 'm1', 7); INSERT INTO baseline_run VALUES (1, 1)");
 	assert_int_equal(ask(f, "PRAGMA user_version"), 1);
 	assert_int_equal(ask(f, "SELECT count(*) FROM sqlite_schema WHERE name = 'comparison'"), 0);
 
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	assert_int_equal(ask(f, "PRAGMA user_version"), 2);
+	assert_int_equal(ask(f, "PRAGMA user_version"), 3);
 	begin(f, s, "m1", &case_id);
 	assert_ok(f, assay_store_comparison_load(s, 0, &got, NULL, NULL, &f->err));
 	/* what version 1 stored of the machine is not stored again */
@@ -664,14 +671,17 @@ static void test_version_1_becomes_version_2(void **state)
 	assert_int_equal(ask(f, "SELECT count(*) FROM machine"), 1);
 	assert_int_equal(ask(f, "SELECT count(*) FROM bench_case"), 5);
 	assert_int_equal(ask(f, "SELECT count(*) FROM baseline_run WHERE run = 1"), 1);
+	/* what one word said is a rung and what it was read with */
+	assert_int_equal(ask(f, "SELECT count(*) FROM result_counter WHERE source = 'os' AND how = 'getrusage'"), 5);
+	assert_int_equal(ask(f, "SELECT count(*) FROM result_counter WHERE source = 'op' AND how = ''"), 5);
 	assert_intact(f);
 
 	/* a version 1 that knows nothing of comparisons leaves them alone */
 	assert_error(f, assay_store_open_with(&s, f->db, ASSAY_STORE_WRITE, &first, &f->err), ASSAY_ESTORE,
-		     "has version 2, this assay knows up to 1");
+		     "has version 3, this assay knows up to 1");
 }
 
-static void test_version_3_is_refused(void **state)
+static void test_version_4_is_refused(void **state)
 {
 	static const enum assay_store_mode modes[] = { ASSAY_STORE_READ, ASSAY_STORE_WRITE };
 	struct fixture *f = *state;
@@ -679,13 +689,13 @@ static void test_version_3_is_refused(void **state)
 	size_t n, m;
 
 	make_database(f);
-	run_sql(f->db, "PRAGMA user_version = 3");
+	run_sql(f->db, "PRAGMA user_version = 4");
 	assert_ok(f, assay_file_read(f->db, &before, &n, &f->err));
 	for (unsigned i = 0; i < 2; i++) {
 		struct assay_store *s = NULL;
 
 		assert_error(f, assay_store_open(&s, f->db, modes[i], &f->err), ASSAY_ESTORE,
-			     "has version 3, this assay knows up to 2");
+			     "has version 4, this assay knows up to 3");
 		assert_null(s);
 		assert_ok(f, assay_file_read(f->db, &after, &m, &f->err));
 		assert_int_equal(n, m);
@@ -864,6 +874,8 @@ static void test_damaged_rows(void **state)
 		  "a row of 'pair_side'" },
 		{ "UPDATE pair_metric SET unit = printf('%.99c', 'x')", "a row of 'pair_metric'" },
 		{ "DROP TABLE pair_metric", "no such table" },
+		{ "UPDATE pair_counter SET name = printf('%.99c', 'x')", "a row of 'pair_counter'" },
+		{ "UPDATE pair_unavailable SET reason = printf('%.999c', 'x')", "a row of 'pair_unavailable'" },
 	};
 	struct fixture *f = *state;
 
@@ -900,8 +912,8 @@ int main(void)
 		TEST(test_an_ended_comparison_stays_as_it_is),
 		TEST(test_comparisons_are_listed),
 		TEST(test_certifications),
-		TEST(test_version_1_becomes_version_2),
-		TEST(test_version_3_is_refused),
+		TEST(test_version_1_is_brought_up_to_date),
+		TEST(test_version_4_is_refused),
 		TEST(test_a_kill_loses_the_pair_in_flight_only),
 		TEST(test_two_programs_write_at_once),
 		TEST(test_damaged_rows),

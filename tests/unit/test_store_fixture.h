@@ -138,8 +138,8 @@ static inline void make_result(struct assay_result *r, unsigned i, size_t n_samp
 	assert_int_equal(assay_result_add_metric(r, "time_s", "s", -1, 2.25e-6), 0);
 	assert_int_equal(assay_result_add_metric(r, "ops_per_s", "op/s", 1, 1.0 / 3.0), 0);
 	assert_int_equal(assay_result_add_metric(r, "delta", "1", 0, -4.0), 0);
-	assert_int_equal(assay_result_add_count(r, "page_faults", "getrusage", 17), 0);
-	assert_int_equal(assay_result_add_count(r, "kv_hits", "op", 9007199254740992.0), 0);
+	assert_int_equal(assay_result_add_count(r, "page_faults", "os", "getrusage", 17), 0);
+	assert_int_equal(assay_result_add_count(r, "kv_hits", "op", "", 9007199254740992.0), 0);
 	r->cpus = calloc(2, sizeof(*r->cpus));
 	assert_non_null(r->cpus);
 	r->cpus[0] = 6;
@@ -148,6 +148,35 @@ static inline void make_result(struct assay_result *r, unsigned i, size_t n_samp
 	r->numa_node = -1;
 	r->copies = 12;
 	r->started_ns = 1700000001000000000u + i;
+}
+
+static inline void assert_same_counters(const struct assay_counters *a, const struct assay_counters *b)
+{
+	assert_int_equal(a->n, b->n);
+	for (size_t i = 0; i < a->n; i++) {
+		assert_string_equal(a->v[i].name, b->v[i].name);
+		assert_string_equal(a->v[i].source, b->v[i].source);
+		assert_string_equal(a->v[i].how, b->v[i].how);
+		assert_true(a->v[i].value == b->v[i].value);
+		assert_int_equal(a->v[i].per_iteration, b->v[i].per_iteration);
+		assert_true(a->v[i].running_frac == b->v[i].running_frac);
+	}
+	assert_int_equal(a->n_missing, b->n_missing);
+	for (size_t i = 0; i < a->n_missing; i++) {
+		assert_string_equal(a->missing[i].name, b->missing[i].name);
+		assert_string_equal(a->missing[i].source, b->missing[i].source);
+		assert_string_equal(a->missing[i].reason, b->missing[i].reason);
+	}
+}
+
+/* One multiplexed count, one derived metric's rung, one that could not be had. */
+static inline void make_counters(struct assay_counters *c)
+{
+	static const struct assay_count count = { .name = "PAPI_L1_DCM", .source = ASSAY_SOURCE_PMU, .how = "PAPI 7.0",
+						  .value = 1234.5, .per_iteration = true, .running_frac = 0.4375 };
+
+	assert_int_equal(assay_counters_add(c, &count), 0);
+	assert_int_equal(assay_counters_add_missing(c, "PAPI_L3_TCM", ASSAY_SOURCE_PMU, "this CPU's has none — it's so"), 0);
 }
 
 static inline void assert_same_result(const struct assay_result *a, const struct assay_result *b)
@@ -191,13 +220,10 @@ static inline void assert_same_result(const struct assay_result *a, const struct
 		assert_string_equal(a->metrics[i].unit, b->metrics[i].unit);
 		assert_int_equal(a->metrics[i].better, b->metrics[i].better);
 		assert_true(a->metrics[i].value == b->metrics[i].value);
+		assert_string_equal(a->metrics[i].source, b->metrics[i].source);
+		assert_int_equal(a->metrics[i].estimated, b->metrics[i].estimated);
 	}
-	assert_int_equal(a->n_counts, b->n_counts);
-	for (size_t i = 0; i < a->n_counts; i++) {
-		assert_string_equal(a->counts[i].name, b->counts[i].name);
-		assert_string_equal(a->counts[i].source, b->counts[i].source);
-		assert_true(a->counts[i].value == b->counts[i].value);
-	}
+	assert_same_counters(&a->counters, &b->counters);
 	assert_int_equal(a->n_cpus, b->n_cpus);
 	for (size_t i = 0; i < a->n_cpus; i++)
 		assert_int_equal(a->cpus[i], b->cpus[i]);

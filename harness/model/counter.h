@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was counted in a case, on which rung of the ladder each count stands, and what could not be counted and why. */
+#ifndef ASSAY_MODEL_COUNTER_H
+#define ASSAY_MODEL_COUNTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "model/case.h"
+
+/* The rungs, as results, the store and JSON name them. */
+#define ASSAY_SOURCE_EXACT "exact" /* of a simulation: equal on every repeat */
+#define ASSAY_SOURCE_PMU   "pmu"   /* hardware counters */
+#define ASSAY_SOURCE_SDE   "sde"   /* published by ops and variants, read through PAPI */
+#define ASSAY_SOURCE_OP    "op"    /* the same, read without PAPI */
+#define ASSAY_SOURCE_OS    "os"    /* of the operating system */
+#define ASSAY_SOURCE_ASSAY "assay" /* the harness's own bookkeeping */
+#define ASSAY_SOURCE_MAX   16
+
+/* A name belongs to one source: "PAPI_L1_DCM", "kv_hits", "page_faults". */
+struct assay_count {
+	char name[ASSAY_NAME_MAX];
+	char source[ASSAY_SOURCE_MAX];
+	char how[160]; /* read with what, and why not with something better; may be empty */
+	double value;
+	bool per_iteration;  /* mean of one iteration; otherwise of the whole case */
+	double running_frac; /* share of the time in which it counted; below 1 it was multiplexed and is an estimate */
+};
+
+/* A counter or a derived metric that was asked for. */
+struct assay_unavailable {
+	char name[ASSAY_NAME_MAX];
+	char source[ASSAY_SOURCE_MAX];
+	char reason[256];
+};
+
+/* All-zero is empty. */
+struct assay_counters {
+	struct assay_count *v; /* malloc'ed */
+	size_t n;
+	struct assay_unavailable *missing; /* malloc'ed */
+	size_t n_missing;
+};
+
+void assay_counters_release(struct assay_counters *c);
+/* Append copies. 0 or ASSAY_ENOMEM. */
+int assay_counters_add(struct assay_counters *c, const struct assay_count *count);
+int assay_counters_add_missing(struct assay_counters *c, const char *name, const char *source, const char *reason);
+/* NULL when absent. */
+const struct assay_count *assay_counters_find(const struct assay_counters *c, const char *name);
+const struct assay_unavailable *assay_counters_find_missing(const struct assay_counters *c, const char *name);
+
+#endif
