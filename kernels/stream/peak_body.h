@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One peak op for one instruction set, whose file includes this after it has defined the type `vec`, load_lanes,
+ * store_lanes, load_pattern (the ASSAY_PEAK_PATTERN operands, repeated), step(acc, a, b), PEAK_CHAINS and PEAK_RUN, the
+ * name of its run() callback. Both ops have the tensors x, a, b and y in this order.
+ *
+ * PEAK_CHAINS independent sums hide the latency of a step. They must stay in registers: compilers that see the loop as
+ * a whole move them about (GCC 12: two copies a step), so each step is opaque to them. So is operand a, or the product
+ * of a step that is several instructions would be computed once for all.
+ */
+#include "stream_variants.h"
+
+#define PEAK_VEC_LANES (sizeof(vec) / 4)
+
+static void peak_lanes(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	const struct assay_job *job = arg;
+	const uint32_t *x = (const uint32_t *)job->tensors[ASSAY_PEAK_FMA_X].data + (uint64_t)tid * ASSAY_PEAK_LANES;
+	uint32_t *y = (uint32_t *)job->tensors[ASSAY_PEAK_FMA_Y].data + (uint64_t)tid * ASSAY_PEAK_LANES;
+	vec a = load_pattern(job->tensors[ASSAY_PEAK_FMA_A].data);
+	const vec b = load_pattern(job->tensors[ASSAY_PEAK_FMA_B].data);
+	vec acc[PEAK_CHAINS];
+
+	_Static_assert(ASSAY_PEAK_LANES % (PEAK_CHAINS * PEAK_VEC_LANES) == 0, "groups of chains fill the lanes");
+	(void)n_threads;
+	for (unsigned g = 0; g < ASSAY_PEAK_LANES; g += PEAK_CHAINS * PEAK_VEC_LANES) {
+		for (unsigned i = 0; i < PEAK_CHAINS; i++)
+			acc[i] = load_lanes(x + g + PEAK_VEC_LANES * i);
+		for (unsigned n = 0; n < ASSAY_PEAK_STEPS; n++)
+			for (unsigned i = 0; i < PEAK_CHAINS; i++) {
+				acc[i] = step(acc[i], a, b);
+				__asm__ volatile("" : "+x"(acc[i]), "+x"(a));
+			}
+		for (unsigned i = 0; i < PEAK_CHAINS; i++)
+			store_lanes(y + g + PEAK_VEC_LANES * i, acc[i]);
+	}
+}
+
+int PEAK_RUN(struct assay_job *job)
+{
+	job->host->parallel(job, peak_lanes, job);
+	return 0;
+}

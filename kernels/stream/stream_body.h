@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream.* for one instruction set, whose file includes this after it has defined the types vec_words and vec_floats,
+ * zero_words, load_words, add_words, load_floats, triad_floats, store_floats, stream_floats (a store around the caches)
+ * and STREAM_ISA, the name of the variant.
+ *
+ * Plain loads without software prefetch: on sequential arrays the hardware's own is ahead of it. It is thrown off when
+ * lines are touched out of order, which compilers do to independent sums, so the loads are kept in order. Stores go
+ * around the caches where the arrays exceed them.
+ */
+#include <string.h>
+
+#include "stream_variants.h"
+
+#define LANES_OF(vec)  (sizeof(vec) / sizeof(uint64_t))
+#define FLOATS_OF(vec) (sizeof(vec) / sizeof(float))
+
+#define READ_SUMS 4   /* chains of additions, of latency one */
+#define READ_TURN 256 /* bytes of a half before it is the other's turn */
+
+#define RUN_OF_(op, isa) assay_stream_##op##_##isa
+#define RUN_OF(op, isa)  RUN_OF_(op, isa)
+
+/* Adds READ_TURN bytes from p on, in order. */
+static inline void read_turn(const char *p, vec_words acc[READ_SUMS])
+{
+	for (unsigned v = 0; v < READ_TURN / sizeof(vec_words); v++) {
+		acc[v % READ_SUMS] = add_words(acc[v % READ_SUMS], load_words(p + v * sizeof(vec_words)));
+		__asm__ volatile("" : "+x"(acc[v % READ_SUMS]));
+	}
+}
+
+/*
+ * Both halves of the slice in turn: two sequential streams keep more lines in flight than one. A half begins on a line,
+ * so that the lanes of its vectors are those of the sum.
+ */
+static void read_slice(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	const struct assay_job *job = arg;
+	uint64_t bytes, lanes[READ_SUMS * LANES_OF(vec_words)];
+	const char *a = stream_slice(job, ASSAY_STREAM_READ_A, tid, &bytes);
+	uint64_t *sum = (uint64_t *)job->tensors[ASSAY_STREAM_READ_SUM].data + (uint64_t)tid * ASSAY_STREAM_SUM_LANES;
+	vec_words acc[READ_SUMS];
+
+	(void)n_threads;
+	for (unsigned s = 0; s < READ_SUMS; s++)
+		acc[s] = zero_words();
+	for (uint64_t pass = assay_stream_passes(bytes, 1); pass; pass--) {
+		for (uint64_t i = 0; i < bytes / 2; i += READ_TURN) {
+			read_turn(a + i, acc);
+			read_turn(a + bytes / 2 + i, acc);
+		}
+		stream_next_pass();
+	}
+	memcpy(lanes, acc, sizeof(lanes));
+	memset(sum, 0, ASSAY_STREAM_SUM_LANES * sizeof(*sum));
+	for (unsigned l = 0; l < READ_SUMS * LANES_OF(vec_words); l++)
+		sum[l % ASSAY_STREAM_SUM_LANES] += lanes[l];
+}
+
+static void copy_slice(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	const struct assay_job *job = arg;
+	uint64_t bytes;
+	const float *a = (const float *)stream_slice(job, ASSAY_STREAM_COPY_A, tid, &bytes);
+	float *b = (float *)stream_slice(job, ASSAY_STREAM_COPY_B, tid, &bytes);
+
+	(void)n_threads;
+	if (stream_around_caches(job, b)) {
+		for (uint64_t i = 0; i < bytes / 4; i += 4 * FLOATS_OF(vec_floats))
+			for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
+				stream_floats(b + i + v, load_floats(a + i + v));
+		__builtin_ia32_sfence();
+		return;
+	}
+	for (uint64_t pass = assay_stream_passes(bytes, 2); pass; pass--) {
+		for (uint64_t i = 0; i < bytes / 4; i += 4 * FLOATS_OF(vec_floats))
+			for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
+				store_floats(b + i + v, load_floats(a + i + v));
+		stream_next_pass();
+	}
+}
+
+static void triad_slice(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	const struct assay_job *job = arg;
+	uint64_t bytes;
+	const float *b = (const float *)stream_slice(job, ASSAY_STREAM_TRIAD_B, tid, &bytes);
+	const float *c = (const float *)stream_slice(job, ASSAY_STREAM_TRIAD_C, tid, &bytes);
+	float *a = (float *)stream_slice(job, ASSAY_STREAM_TRIAD_A, tid, &bytes);
+
+	(void)n_threads;
+	if (stream_around_caches(job, a)) {
+		for (uint64_t i = 0; i < bytes / 4; i += 4 * FLOATS_OF(vec_floats))
+			for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
+				stream_floats(a + i + v, triad_floats(b + i + v, c + i + v));
+		__builtin_ia32_sfence();
+		return;
+	}
+	for (uint64_t pass = assay_stream_passes(bytes, 3); pass; pass--) {
+		for (uint64_t i = 0; i < bytes / 4; i += 4 * FLOATS_OF(vec_floats))
+			for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
+				store_floats(a + i + v, triad_floats(b + i + v, c + i + v));
+		stream_next_pass();
+	}
+}
+
+int RUN_OF(read, STREAM_ISA)(struct assay_job *job)
+{
+	job->host->parallel(job, read_slice, job);
+	return 0;
+}
+
+int RUN_OF(copy, STREAM_ISA)(struct assay_job *job)
+{
+	job->host->parallel(job, copy_slice, job);
+	return 0;
+}
+
+int RUN_OF(triad, STREAM_ISA)(struct assay_job *job)
+{
+	job->host->parallel(job, triad_slice, job);
+	return 0;
+}
