@@ -5,7 +5,7 @@
 
 #include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
-#include "quantize_half.h"
+#include "quantize_scale.h"
 #include "quantize_threads.h"
 
 static void store_half(uint8_t *p, uint16_t half)
@@ -45,15 +45,11 @@ static float block_scale(float amax, float d, uint16_t *half)
 	return d > 0 && isfinite(id) ? id : 0;
 }
 
-static float canonical(float x)
-{
-	return isnan(x) ? quantize_float(QUANTIZE_FLOAT_NAN) : x;
-}
-
 /* ---- q8_0 ---- */
 
-static void quantize_q8_0(const float *x, uint8_t *q, int64_t n)
+static void quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
+	(void)around;
 	for (; n > 0; n -= ASSAY_Q8_0_BLOCK, x += ASSAY_Q8_0_BLOCK, q += ASSAY_Q8_0_BLOCK_BYTES) {
 		float amax = amax_of(x, ASSAY_Q8_0_BLOCK);
 		uint16_t half;
@@ -65,8 +61,9 @@ static void quantize_q8_0(const float *x, uint8_t *q, int64_t n)
 	}
 }
 
-static void dequantize_q8_0(const uint8_t *q, float *x, int64_t n)
+static void dequantize_q8_0(const uint8_t *q, float *x, int64_t n, bool around)
 {
+	(void)around;
 	for (; n > 0; n -= ASSAY_Q8_0_BLOCK, x += ASSAY_Q8_0_BLOCK, q += ASSAY_Q8_0_BLOCK_BYTES) {
 		float d = load_half(q);
 
@@ -77,8 +74,9 @@ static void dequantize_q8_0(const uint8_t *q, float *x, int64_t n)
 
 /* ---- tq2_0 ---- */
 
-static void quantize_tq2_0(const float *x, uint8_t *q, int64_t n)
+static void quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
+	(void)around;
 	for (; n > 0; n -= ASSAY_TQ2_0_BLOCK, x += ASSAY_TQ2_0_BLOCK, q += ASSAY_TQ2_0_BLOCK_BYTES) {
 		float amax = amax_of(x, ASSAY_TQ2_0_BLOCK);
 		uint16_t half;
@@ -96,8 +94,9 @@ static void quantize_tq2_0(const float *x, uint8_t *q, int64_t n)
 	}
 }
 
-static void dequantize_tq2_0(const uint8_t *q, float *x, int64_t n)
+static void dequantize_tq2_0(const uint8_t *q, float *x, int64_t n, bool around)
 {
+	(void)around;
 	for (; n > 0; n -= ASSAY_TQ2_0_BLOCK, x += ASSAY_TQ2_0_BLOCK, q += ASSAY_TQ2_0_BLOCK_BYTES) {
 		float d = load_half(q + 64);
 
@@ -124,6 +123,12 @@ static double i2_s_sum(const float *x, int64_t n)
 	return lane[0];
 }
 
+static void i2_s_sums(const float *x, int64_t n, double *sums)
+{
+	for (; n > 0; n -= ASSAY_I2_S_SUM_BLOCK, x += ASSAY_I2_S_SUM_BLOCK)
+		*sums++ = i2_s_sum(x, n < ASSAY_I2_S_SUM_BLOCK ? n : ASSAY_I2_S_SUM_BLOCK);
+}
+
 static unsigned i2_s_code(float x, float s)
 {
 	float y = rintf(x * s);
@@ -131,18 +136,20 @@ static unsigned i2_s_code(float x, float s)
 	return 1u + (y >= 1) - (y <= -1);
 }
 
-static void quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s)
+static void quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool around)
 {
+	(void)around;
 	for (; n > 0; n -= ASSAY_I2S_BLOCK, x += ASSAY_I2S_BLOCK, q += ASSAY_I2S_BLOCK_BYTES)
 		for (int j = 0; j < ASSAY_I2S_BLOCK_BYTES; j++)
 			q[j] = (uint8_t)(i2_s_code(x[j], s) << 6 | i2_s_code(x[j + 32], s) << 4 |
 					 i2_s_code(x[j + 64], s) << 2 | i2_s_code(x[j + 96], s));
 }
 
-static void dequantize_i2_s(const uint8_t *q, float *x, int64_t n, float gamma)
+static void dequantize_i2_s(const uint8_t *q, float *x, int64_t n, float gamma, bool around)
 {
 	static const float value[4] = { -1, 0, 1, 0 };
 
+	(void)around;
 	for (int64_t i = 0; i < n; i++) {
 		int64_t byte = i / ASSAY_I2S_BLOCK * ASSAY_I2S_BLOCK_BYTES + i % 32;
 		int64_t shift = 6 - i % ASSAY_I2S_BLOCK / 32 * 2;
@@ -153,10 +160,11 @@ static void dequantize_i2_s(const uint8_t *q, float *x, int64_t n, float gamma)
 
 /* ---- i8_token ---- */
 
-static void quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t dim)
+static void quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t dim, bool around)
 {
 	float a = amax_of(x, dim), s;
 
+	(void)around;
 	if (!isfinite(a)) {
 		*scale = quantize_float(QUANTIZE_FLOAT_NAN);
 		for (int64_t i = 0; i < dim; i++)
@@ -173,50 +181,12 @@ static void quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t d
 	}
 }
 
-static void dequantize_i8_token(const int8_t *q, float *x, float scale, int64_t dim)
+static void dequantize_i8_token(const int8_t *q, float *x, float scale, int64_t dim, bool around)
 {
+	(void)around;
 	for (int64_t i = 0; i < dim; i++)
 		x[i] = canonical((float)q[i] * scale);
 }
 
-/* ---- variants ---- */
-
-int assay_quantize_q8_0_ref(struct assay_job *job)
-{
-	return assay_quantize_q8_0(job, quantize_q8_0);
-}
-
-int assay_quantize_tq2_0_ref(struct assay_job *job)
-{
-	return assay_quantize_tq2_0(job, quantize_tq2_0);
-}
-
-int assay_quantize_i2_s_ref(struct assay_job *job)
-{
-	return assay_quantize_i2_s(job, i2_s_sum, quantize_i2_s);
-}
-
-int assay_quantize_i8_token_ref(struct assay_job *job)
-{
-	return assay_quantize_i8_token(job, quantize_i8_token);
-}
-
-int assay_dequantize_q8_0_ref(struct assay_job *job)
-{
-	return assay_dequantize_q8_0(job, dequantize_q8_0);
-}
-
-int assay_dequantize_tq2_0_ref(struct assay_job *job)
-{
-	return assay_dequantize_tq2_0(job, dequantize_tq2_0);
-}
-
-int assay_dequantize_i2_s_ref(struct assay_job *job)
-{
-	return assay_dequantize_i2_s(job, dequantize_i2_s);
-}
-
-int assay_dequantize_i8_token_ref(struct assay_job *job)
-{
-	return assay_dequantize_i8_token(job, dequantize_i8_token);
-}
+QUANTIZE_RUNS(ref)
+DEQUANTIZE_RUNS(ref)

@@ -36,7 +36,8 @@ struct work {
 		quantize_token_fn quantize_token;
 		dequantize_token_fn dequantize_token;
 	} fn;
-	quantize_i2_s_sum_fn sum;
+	quantize_i2_s_sums_fn sum_up;
+	bool around;
 };
 
 static struct share share_of(const struct work *w, uint32_t tid, uint32_t n_threads)
@@ -60,6 +61,14 @@ static int go(const struct assay_job *job, assay_parallel_fn fn, struct work *w)
 	return 0;
 }
 
+/* What exceeds the last-level cache leaves it before it is read again. */
+static bool exceeds_caches(const struct assay_job *job, uint32_t src, uint32_t dst)
+{
+	uint64_t llc = job->shape->host ? job->shape->host->llc_bytes : 0;
+
+	return llc && job->tensors[src].bytes + job->tensors[dst].bytes > llc;
+}
+
 static struct work work_of(const struct assay_job *job, uint32_t src, uint32_t dst)
 {
 	return (struct work){
@@ -67,6 +76,7 @@ static struct work work_of(const struct assay_job *job, uint32_t src, uint32_t d
 		.src = job->tensors[src].data,
 		.dst = job->tensors[dst].data,
 		.n = job->shape->axis[ASSAY_QUANTIZE_N],
+		.around = exceeds_caches(job, src, dst),
 	};
 }
 
@@ -79,7 +89,8 @@ static void quantize_share(void *arg, uint32_t tid, uint32_t n_threads)
 
 	if (s.begin < s.end)
 		w->fn.quantize_blocks((const float *)w->src + s.begin,
-				      (uint8_t *)w->dst + s.begin / w->block * w->block_bytes, s.end - s.begin);
+				      (uint8_t *)w->dst + s.begin / w->block * w->block_bytes, s.end - s.begin,
+				      w->around);
 }
 
 static void dequantize_share(void *arg, uint32_t tid, uint32_t n_threads)
@@ -89,7 +100,7 @@ static void dequantize_share(void *arg, uint32_t tid, uint32_t n_threads)
 
 	if (s.begin < s.end)
 		w->fn.dequantize_blocks((const uint8_t *)w->src + s.begin / w->block * w->block_bytes,
-					(float *)w->dst + s.begin, s.end - s.begin);
+					(float *)w->dst + s.begin, s.end - s.begin, w->around);
 }
 
 static int quantize_blocks(struct assay_job *job, quantize_blocks_fn fn, int64_t block, int64_t block_bytes)
@@ -158,26 +169,26 @@ static void quantize_i2_s_share(void *arg, uint32_t tid, uint32_t n_threads)
 	struct share s = share_of(w, tid, n_threads);
 	float gamma;
 
-	for (int64_t i = s.begin; i < s.end; i += ASSAY_I2_S_SUM_BLOCK)
-		w->sums[i / ASSAY_I2_S_SUM_BLOCK] =
-			w->sum(x + i, s.end - i < ASSAY_I2_S_SUM_BLOCK ? s.end - i : ASSAY_I2_S_SUM_BLOCK);
+	if (s.begin < s.end)
+		w->sum_up(x + s.begin, s.end - s.begin, w->sums + s.begin / ASSAY_I2_S_SUM_BLOCK);
 	if (n_threads > 1)
 		w->job->host->barrier(w->job);
 	gamma = i2_s_gamma(w);
 	if (s.begin < s.end)
-		w->fn.quantize_i2_s(x + s.begin, (uint8_t *)w->dst + s.begin / 4, s.end - s.begin, 1.0f / gamma);
+		w->fn.quantize_i2_s(x + s.begin, (uint8_t *)w->dst + s.begin / 4, s.end - s.begin, 1.0f / gamma,
+				    w->around);
 	if (!tid)
 		*w->scale = gamma;
 }
 
-int assay_quantize_i2_s(struct assay_job *job, quantize_i2_s_sum_fn sum, quantize_i2_s_codes_fn codes)
+int assay_quantize_i2_s(struct assay_job *job, quantize_i2_s_sums_fn sum_up, quantize_i2_s_codes_fn codes)
 {
 	struct work w = work_of(job, ASSAY_QUANTIZE_X, ASSAY_QUANTIZE_Q);
 
 	w.unit = ASSAY_I2_S_SUM_BLOCK;
 	w.scale = job->tensors[ASSAY_QUANTIZE_SCALE].data;
 	w.sums = job->tensors[ASSAY_QUANTIZE_SUMS].data;
-	w.sum = sum;
+	w.sum_up = sum_up;
 	w.fn.quantize_i2_s = codes;
 	return go(job, quantize_i2_s_share, &w);
 }
@@ -189,7 +200,7 @@ static void dequantize_i2_s_share(void *arg, uint32_t tid, uint32_t n_threads)
 
 	if (s.begin < s.end)
 		w->fn.dequantize_i2_s((const uint8_t *)w->src + s.begin / 4, (float *)w->dst + s.begin, s.end - s.begin,
-				      *w->scale);
+				      *w->scale, w->around);
 }
 
 int assay_dequantize_i2_s(struct assay_job *job, dequantize_i2_s_fn fn)
@@ -211,7 +222,7 @@ static void quantize_tokens_share(void *arg, uint32_t tid, uint32_t n_threads)
 
 	for (int64_t t = s.begin; t < s.end; t++)
 		w->fn.quantize_token((const float *)w->src + t * w->dim, (int8_t *)w->dst + t * w->dim, w->scale + t,
-				     w->dim);
+				     w->dim, w->around);
 }
 
 static void dequantize_tokens_share(void *arg, uint32_t tid, uint32_t n_threads)
@@ -221,7 +232,7 @@ static void dequantize_tokens_share(void *arg, uint32_t tid, uint32_t n_threads)
 
 	for (int64_t t = s.begin; t < s.end; t++)
 		w->fn.dequantize_token((const int8_t *)w->src + t * w->dim, (float *)w->dst + t * w->dim, w->scale[t],
-				       w->dim);
+				       w->dim, w->around);
 }
 
 int assay_quantize_i8_token(struct assay_job *job, quantize_token_fn fn)

@@ -6,26 +6,32 @@
 #ifndef QUANTIZE_THREADS_H
 #define QUANTIZE_THREADS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "assay/plugin.h"
 
-/* Flat block formats: n values, a multiple of the block. */
-typedef void (*quantize_blocks_fn)(const float *x, uint8_t *q, int64_t n);
-typedef void (*dequantize_blocks_fn)(const uint8_t *q, float *x, int64_t n);
+/*
+ * With @around an output will not be found in the caches anyway and may be written around them, where it is aligned;
+ * the kernel sees to it that other threads find what it wrote.
+ */
 
-/* i2_s: the sum of one sum block of n values; codes of n values for the multiplier s (NaN: all zero). */
-typedef double (*quantize_i2_s_sum_fn)(const float *x, int64_t n);
-typedef void (*quantize_i2_s_codes_fn)(const float *x, uint8_t *q, int64_t n, float s);
-typedef void (*dequantize_i2_s_fn)(const uint8_t *q, float *x, int64_t n, float gamma);
+/* Flat block formats: n values, a multiple of the block. */
+typedef void (*quantize_blocks_fn)(const float *x, uint8_t *q, int64_t n, bool around);
+typedef void (*dequantize_blocks_fn)(const uint8_t *q, float *x, int64_t n, bool around);
+
+/* i2_s: the sums of the sum blocks of n values; codes of n values for the multiplier s (NaN: all zero). */
+typedef void (*quantize_i2_s_sums_fn)(const float *x, int64_t n, double *sums);
+typedef void (*quantize_i2_s_codes_fn)(const float *x, uint8_t *q, int64_t n, float s, bool around);
+typedef void (*dequantize_i2_s_fn)(const uint8_t *q, float *x, int64_t n, float gamma, bool around);
 
 /* i8_token: one token of dim values. */
-typedef void (*quantize_token_fn)(const float *x, int8_t *q, float *scale, int64_t dim);
-typedef void (*dequantize_token_fn)(const int8_t *q, float *x, float scale, int64_t dim);
+typedef void (*quantize_token_fn)(const float *x, int8_t *q, float *scale, int64_t dim, bool around);
+typedef void (*dequantize_token_fn)(const int8_t *q, float *x, float scale, int64_t dim, bool around);
 
 int assay_quantize_q8_0(struct assay_job *job, quantize_blocks_fn fn);
 int assay_quantize_tq2_0(struct assay_job *job, quantize_blocks_fn fn);
-int assay_quantize_i2_s(struct assay_job *job, quantize_i2_s_sum_fn sum, quantize_i2_s_codes_fn codes);
+int assay_quantize_i2_s(struct assay_job *job, quantize_i2_s_sums_fn sum_up, quantize_i2_s_codes_fn codes);
 int assay_quantize_i8_token(struct assay_job *job, quantize_token_fn fn);
 int assay_dequantize_q8_0(struct assay_job *job, dequantize_blocks_fn fn);
 int assay_dequantize_tq2_0(struct assay_job *job, dequantize_blocks_fn fn);
@@ -45,5 +51,23 @@ int assay_dequantize_i8_token(struct assay_job *job, dequantize_token_fn fn);
 
 QUANTIZE_DECLARE(ref);
 QUANTIZE_DECLARE(avx2);
+QUANTIZE_DECLARE(avx512);
+
+/* Their definitions, in files whose kernels have these names. */
+#define QUANTIZE_RUN(op, isa, ...)                                                                                     \
+	int assay_##op##_##isa(struct assay_job *job)                                                                  \
+	{                                                                                                              \
+		return assay_##op(job, __VA_ARGS__);                                                                   \
+	}
+#define QUANTIZE_RUNS(isa)                                                                                             \
+	QUANTIZE_RUN(quantize_q8_0, isa, quantize_q8_0)                                                                \
+	QUANTIZE_RUN(quantize_tq2_0, isa, quantize_tq2_0)                                                              \
+	QUANTIZE_RUN(quantize_i2_s, isa, i2_s_sums, quantize_i2_s)                                                     \
+	QUANTIZE_RUN(quantize_i8_token, isa, quantize_i8_token)
+#define DEQUANTIZE_RUNS(isa)                                                                                           \
+	QUANTIZE_RUN(dequantize_q8_0, isa, dequantize_q8_0)                                                            \
+	QUANTIZE_RUN(dequantize_tq2_0, isa, dequantize_tq2_0)                                                          \
+	QUANTIZE_RUN(dequantize_i2_s, isa, dequantize_i2_s)                                                            \
+	QUANTIZE_RUN(dequantize_i8_token, isa, dequantize_i8_token)
 
 #endif

@@ -78,11 +78,11 @@ static void run_and_compare(size_t op, const char *variant, const char *axes, ui
 
 static void test_variants_agree(void **state)
 {
-	static const char *const variants[] = { "ref", "avx2" };
+	static const char *const variants[] = { "ref", "avx2", "avx512" };
 
 	(void)state;
 	for (size_t op = 0; op < N_OPS; op++) {
-		for (size_t v = 0; v < 2; v++) {
+		for (size_t v = 0; v < 3; v++) {
 			const struct assay_variant *variant = mini_variant(ops[op].op, variants[v]);
 
 			if (!variant || !mini_cpu_has(variant->needs))
