@@ -25,7 +25,7 @@ load compare_helpers
 @test "the slower control of a kernel too slow for extra calls is stretched by time" {
 	command_of compare "$PLUGINS/compare_base.so" "$PLUGINS/compare_base.so" --suite long --margin 10% --budget 20s --json
 	[ "$status" = 0 ]
-	is '.controls.items[] | select(.kind == "slower") | .injected == 0.4 and .ratio > 1.1 and .verdict != "PASS"'
+	is '.controls.items[] | select(.kind == "slower") | .injected == 0.4 and (.ratio == null or .ratio > 1.1) and .verdict != "PASS"'
 }
 
 @test "certify prints the promise and what was seen, without trials, too" {

@@ -60,8 +60,12 @@ static int before_write_run(struct assay_job *job)
 
 static int far_write_run(struct assay_job *job)
 {
+	volatile unsigned char *past = (unsigned char *)job->tensors[1].data + job->tensors[1].bytes;
+
 	right(job);
-	memset((unsigned char *)job->tensors[1].data + job->tensors[1].bytes, 1, 65536);
+	/* one after the other: a sanitizer would look at all of a memset's range before the first byte is written */
+	for (size_t i = 0; i < 65536; i++)
+		past[i] = 1;
 	return 0;
 }
 
