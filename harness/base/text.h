@@ -40,7 +40,7 @@ int assay_strings_split(struct assay_strings *l, const char *s, char sep, struct
 int assay_parse_u64(const char *s, const char *what, uint64_t lo, uint64_t hi, uint64_t *out, struct assay_err *err);
 /* Decimal or 0x…; any 64-bit value. */
 int assay_parse_seed(const char *s, const char *what, uint64_t *out, struct assay_err *err);
-/* "250ms", "2s", "5min", "1h"; a bare number is seconds. */
+/* Above 0: "250ms", "2s", "5min", "1h"; a bare number is seconds. */
 int assay_parse_duration_ns(const char *s, const char *what, uint64_t *out, struct assay_err *err);
 /* "512MiB", "2G", "4096" (bytes); K, M, G, T are powers of 1024 with or without "iB". */
 int assay_parse_bytes(const char *s, const char *what, uint64_t *out, struct assay_err *err);

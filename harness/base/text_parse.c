@@ -163,11 +163,17 @@ int assay_parse_duration_ns(const char *s, const char *what, uint64_t *out, stru
 		{ NULL, 0 },
 	};
 
-	if (!parse_with_unit(s, units, out))
+	uint64_t ns;
+
+	if (!parse_with_unit(s, units, &ns))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "%s is '%s', expected a duration such as 250ms, 2s, 1.5min or 1h (units ns, us, "
 				     "ms, s, min, h; a bare number is seconds)",
 				     what, shown(s).s);
+	if (!ns)
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected a time above 0 such as 500ms or 2s", what,
+				     shown(s).s);
+	*out = ns;
 	return 0;
 }
 

@@ -265,24 +265,63 @@ const struct argp assay_argp_store = { .options = store_options, .parser = parse
 const struct argp assay_argp_help = { .options = help_options, .parser = parse_setting };
 const struct argp assay_argp_output = { .options = output_options, .parser = parse_setting };
 
-void assay_cli_parse_children(struct argp_state *state, size_t n)
+static void hand_on(const struct argp_child *children, struct argp_state *state)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; children[i].argp; i++)
 		state->child_inputs[i] = state->input;
 }
 
+void assay_cli_parse_children(struct argp_state *state)
+{
+	hand_on(state->root_argp->children, state);
+}
+
+static const struct argp_child measuring[] = {
+	{ &assay_argp_select, 0, NULL, 0 },
+	{ &assay_argp_place, 0, NULL, 0 },
+	{ &assay_argp_measure, 0, NULL, 0 },
+	{ &assay_argp_store, 0, NULL, 0 },
+	{ &assay_argp_output, 0, NULL, 0 },
+	{ &assay_argp_help, 0, NULL, 0 },
+	{ 0 },
+};
+static const struct argp_child reading[] = {
+	{ &assay_argp_store, 0, NULL, 0 },
+	{ &assay_argp_output, 0, NULL, 0 },
+	{ &assay_argp_help, 0, NULL, 0 },
+	{ 0 },
+};
+
+static error_t parse_measuring(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	hand_on(measuring, state);
+	return 0;
+}
+
+static error_t parse_reading(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	hand_on(reading, state);
+	return 0;
+}
+
+const struct argp assay_argp_measuring = { .children = measuring, .parser = parse_measuring };
+const struct argp assay_argp_reading = { .children = reading, .parser = parse_reading };
+
 #define OPTIONS_MAX 64
 
-/* All long options of a command. */
-static size_t gather(const struct argp *argp, const struct argp_option **out)
+/* Add all long options of a command to the @n in @out. */
+static size_t gather(const struct argp *argp, const struct argp_option **out, size_t n)
 {
-	size_t n = 0;
-
 	for (const struct argp_option *o = argp->options; o && o->name && n < OPTIONS_MAX; o++)
 		out[n++] = o;
 	for (const struct argp_child *c = argp->children; c && c->argp; c++)
-		for (const struct argp_option *o = c->argp->options; o && o->name && n < OPTIONS_MAX; o++)
-			out[n++] = o;
+		n = gather(c->argp, out, n);
 	return n;
 }
 
@@ -328,7 +367,7 @@ static int explain(const struct argp *argp, const char *command, const char *arg
 {
 	const struct argp_option *all[OPTIONS_MAX], *o;
 	const char *names[OPTIONS_MAX], *near;
-	size_t n = gather(argp, all), len = 0, n_alike;
+	size_t n = gather(argp, all, 0), len = 0, n_alike;
 	char word[64];
 
 	if (strncmp(arg, "--", 2))

@@ -45,13 +45,15 @@ extern const struct argp assay_argp_measure; /* --seed --memory-limit */
 extern const struct argp assay_argp_store;   /* --db */
 extern const struct argp assay_argp_output;  /* --json --verbose */
 extern const struct argp assay_argp_help;    /* --help --version; every command has it last */
+/* All of them, for commands that measure; and those of commands that read the store. */
+extern const struct argp assay_argp_measuring, assay_argp_reading;
 
 /*
  * Parse; @input begins with a struct assay_settings, which all children of @argp share. Parsers of a command fill
  * settings->err and return EINVAL. 0, or ASSAY_EUSAGE with one line. `--help` and `--version` end the program.
  */
 int assay_cli_parse(const struct argp *argp, int argc, char **argv, void *input, struct assay_err *err);
-/* For ARGP_KEY_INIT of a command's parser: hand the settings at the start of its input to all @n children. */
-void assay_cli_parse_children(struct argp_state *state, size_t n);
+/* For ARGP_KEY_INIT of a command's parser: hand its input, which begins with the settings, to all children. */
+void assay_cli_parse_children(struct argp_state *state);
 
 #endif

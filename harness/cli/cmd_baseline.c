@@ -57,7 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 3);
+		assay_cli_parse_children(state);
 		return 0;
 	case OPT_RUN:
 		if (assay_parse_u64(arg, "--run", 1, INT64_MAX, &id, NULL)) {
@@ -86,9 +86,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 static const struct argp_child children[] = {
-	{ &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
+	{ &assay_argp_reading, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {

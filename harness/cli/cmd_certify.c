@@ -15,7 +15,7 @@
 #include "stats/distributions.h"
 #include "store/store_comparison.h"
 
-enum { OPT_GATES = 0x200, OPT_TRIALS, OPT_POLICY, OPT_MARGIN, OPT_ALPHA, OPT_BUDGET };
+enum { OPT_GATES = 0x200, OPT_TRIALS };
 
 #define DEFAULT_GATES  100
 #define DEFAULT_TRIALS 20
@@ -31,41 +31,25 @@ enum { OPT_GATES = 0x200, OPT_TRIALS, OPT_POLICY, OPT_MARGIN, OPT_ALPHA, OPT_BUD
 #endif
 
 struct certify_args {
-	struct assay_settings s;
-	struct assay_compare_options o;
+	struct assay_compare_args c;
 	uint64_t gates, trials;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct certify_args *a = state->input;
-	struct assay_err *err = &a->s.err;
+	struct assay_err *err = &a->c.s.err;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 6);
+		assay_cli_parse_children(state);
 		return 0;
 	case OPT_GATES:
 		return assay_parse_u64(arg, "--gates", 1, 1000000, &a->gates, err) ? EINVAL : 0;
 	case OPT_TRIALS:
 		return assay_parse_u64(arg, "--trials", 0, 1000000, &a->trials, err) ? EINVAL : 0;
-	case OPT_POLICY:
-		a->o.policy = arg;
-		return 0;
-	case OPT_MARGIN:
-		return assay_parse_frac(arg, "--margin", 1e-9, 1, &a->o.margin_frac, err) ? EINVAL : 0;
-	case OPT_ALPHA:
-		return assay_parse_frac(arg, "--alpha", 1e-9, 0.5, &a->o.alpha, err) ? EINVAL : 0;
-	case OPT_BUDGET:
-		return assay_compare_parse_budget(arg, &a->o, err) ? EINVAL : 0;
 	case ARGP_KEY_ARG:
-		if (a->o.base) {
-			assay_err_set(err, ASSAY_EUSAGE,
-				      "unexpected argument '%s': certify takes one plugin, folder or revision", arg);
-			return EINVAL;
-		}
-		a->o.base = a->o.head = arg;
-		return 0;
+		return assay_compare_take_both(&a->c.o, arg, "certify", err) ? EINVAL : 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -74,19 +58,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "gates", OPT_GATES, "N", 0, "Gates of unchanged code (default 100)", 0 },
 	{ "trials", OPT_TRIALS, "N", 0, "Trials of each known slowdown (default 20)", 0 },
-	{ "policy", OPT_POLICY, "FILE", 0, "Margins and rates (default baselines/policy.conf)", 0 },
-	{ "margin", OPT_MARGIN, "SHARE", 0, "Allowed slowdown; wins over the policy", 0 },
-	{ "alpha", OPT_ALPHA, "SHARE", 0, "Promised rate of false alarms of a gate; wins over the policy", 0 },
-	{ "budget", OPT_BUDGET, "TIME", 0, "Time of a case, such as 10s; wins over the policy", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
-	{ &assay_argp_select, 0, NULL, 0 },
-	{ &assay_argp_place, 0, NULL, 0 },
-	{ &assay_argp_measure, 0, NULL, 0 },
-	{ &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
+	{ &assay_argp_measuring, 0, NULL, 0 },
+	{ &assay_argp_rates, 0, NULL, 0 },
+	{ &assay_argp_budget, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {
@@ -94,10 +71,8 @@ static const struct argp argp = {
 	parse,
 	"[PLUGIN|FOLDER|REVISION]",
 	"Measure how often the judge of this host is wrong: gates of unchanged code, which must not fail, and "
-	"comparisons with a known "
-	"slowdown, which must. Each is a whole comparison with fresh processes. Unless --only names "
-	"others, the case is "
-	"a small quantization on one thread.\v"
+	"comparisons with a known slowdown, which must. Each is a whole comparison with fresh processes. Unless --only "
+	"names others, the case is a small quantization on one thread.\v"
 	"The exit status is 0 when the promised rate is within what was seen, 1 when it is exceeded beyond doubt, 2 "
 	"for bad usage.\n\n"
 	"example:\n  assay certify --gates 200 --trials 50",
@@ -131,7 +106,7 @@ static json_t *outcome_json(const struct certify_args *a, const struct assay_com
 			 (int)o->inconclusive, "power", power, "smallest_detectable", o->smallest_detectable_frac,
 			 "alpha", p->cmp.alpha, "margin", assay_policy_paired_margin(&p->policy, &p->cmp.cases[0].c),
 			 "pair_sd", o->sd, "pairs_per_case", o->pairs_per_case, "seconds_per_case", o->seconds_per_case,
-			 "seconds", o->seconds, "cases", keys, "seed", (json_int_t)(a->s.seed & INT64_MAX));
+			 "seconds", o->seconds, "cases", keys, "seed", (json_int_t)(a->c.s.seed & INT64_MAX));
 }
 
 static void print_rate(const char *what, unsigned k, unsigned n)
@@ -212,7 +187,7 @@ static int certify(const struct certify_args *a, struct assay_compare_plan *p, s
 	struct assay_clock clock;
 	struct assay_certifying c = { .plan = p,
 				      .clock = &clock,
-				      .settings = &a->s,
+				      .settings = &a->c.s,
 				      .gates = (unsigned)a->gates,
 				      .trials = (unsigned)a->trials,
 				      .interrupted = assay_interrupt_catch(),
@@ -234,7 +209,7 @@ static int certify(const struct certify_args *a, struct assay_compare_plan *p, s
 	if (!json)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	stored = store_outcome(store, p, &o, json, err);
-	if (a->s.json) {
+	if (a->c.s.json) {
 		json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 		putchar('\n');
 	} else {
@@ -272,21 +247,21 @@ int assay_cmd_certify(int argc, char **argv)
 	struct assay_store *store = NULL;
 	struct assay_err err = { 0 };
 	char installed[ASSAY_CLI_PATH_MAX];
-	int status = 0, rc = assay_settings_init(&a.s, &err);
+	int status = 0, rc = assay_settings_init(&a.c.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc && !a.o.base) {
+	if (!rc && !a.c.o.base) {
 		rc = assay_cli_plugin_dir(installed, sizeof(installed), &err);
-		a.o.base = a.o.head = installed;
+		a.c.o.base = a.c.o.head = installed;
 	}
 	if (!rc)
-		rc = choose_case(&a.s, &err);
-	a.o.no_controls = true;
+		rc = choose_case(&a.c.s, &err);
+	a.c.o.no_controls = true;
 	if (!rc)
-		rc = assay_compare_plan_make(&plan, &a.s, &a.o, &err);
+		rc = assay_compare_plan_make(&plan, &a.c.s, &a.c.o, &err);
 	if (!rc)
-		rc = assay_store_open(&store, a.s.db, ASSAY_STORE_WRITE, &err);
+		rc = assay_store_open(&store, a.c.s.db, ASSAY_STORE_WRITE, &err);
 	if (rc) {
 		status = assay_cli_fail_open(&err);
 	} else {
@@ -295,6 +270,6 @@ int assay_cmd_certify(int argc, char **argv)
 	}
 	assay_store_close(store);
 	assay_compare_plan_release(&plan);
-	assay_settings_release(&a.s);
+	assay_settings_release(&a.c.s);
 	return status;
 }

@@ -14,33 +14,24 @@
 #include "judge/comparison_judge.h"
 #include "store/store_comparison.h"
 
-enum { OPT_POLICY = 0x200, OPT_MARGIN, OPT_ALPHA, OPT_BUDGET, OPT_STRICT };
+enum { OPT_STRICT = 0x200 };
 
 struct compare_args {
-	struct assay_settings s;
-	struct assay_compare_options o;
+	struct assay_compare_args c;
 	struct assay_compare_output out;
 	bool strict;
 };
 
 static int take_side(struct compare_args *a, const char *arg)
 {
-	if (!a->o.base)
-		a->o.base = arg;
-	else if (!a->o.head)
-		a->o.head = arg;
+	if (!a->c.o.base)
+		a->c.o.base = arg;
+	else if (!a->c.o.head)
+		a->c.o.head = arg;
 	else
-		return assay_err_set(&a->s.err, ASSAY_EUSAGE, "unexpected argument '%s': compare takes BASE and HEAD",
+		return assay_err_set(&a->c.s.err, ASSAY_EUSAGE, "unexpected argument '%s': compare takes BASE and HEAD",
 				     arg);
 	return 0;
-}
-
-static int take_frac(struct compare_args *a, const char *arg, const char *name, double most, double *out)
-{
-	if (!assay_parse_frac(arg, name, 0, most, out, &a->s.err) && *out > 0)
-		return 0;
-	return assay_err_set(&a->s.err, ASSAY_EUSAGE,
-			     "bad %s '%s': expected a share above 0 and up to %g %% such as 0.5%%", name, arg, 100 * most);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -49,28 +40,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 5);
-		state->child_inputs[5] = &a->out;
-		state->child_inputs[6] = &a->s;
+		assay_cli_parse_children(state);
+		state->child_inputs[3] = &a->out;
 		return 0;
-	case OPT_POLICY:
-		a->o.policy = arg;
-		return 0;
-	case OPT_MARGIN:
-		return take_frac(a, arg, "--margin", 1, &a->o.margin_frac) ? EINVAL : 0;
-	case OPT_ALPHA:
-		return take_frac(a, arg, "--alpha", 0.5, &a->o.alpha) ? EINVAL : 0;
-	case OPT_BUDGET:
-		return assay_compare_parse_budget(arg, &a->o, &a->s.err) ? EINVAL : 0;
 	case OPT_STRICT:
 		a->strict = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		return take_side(a, arg) ? EINVAL : 0;
 	case ARGP_KEY_END:
-		if (a->o.base)
+		if (a->c.o.base)
 			return 0;
-		assay_err_set(&a->s.err, ASSAY_EUSAGE,
+		assay_err_set(&a->c.s.err, ASSAY_EUSAGE,
 			      "nothing to compare with: name a BASE, such as 'assay compare main'");
 		return EINVAL;
 	default:
@@ -79,19 +60,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "policy", OPT_POLICY, "FILE", 0, "Margins and limits (default baselines/policy.conf)", 0 },
-	{ "margin", OPT_MARGIN, "SHARE", 0, "Allowed slowdown of every case, such as 1%; wins over the policy", 0 },
-	{ "alpha", OPT_ALPHA, "SHARE", 0,
-	  "Chance that the whole comparison fails on unchanged code; wins over the policy", 0 },
-	{ "budget", OPT_BUDGET, "TIME", 0, "Time of a case, such as 10s; wins over the policy", 0 },
 	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
-	{ &assay_argp_select, 0, NULL, 0 },  { &assay_argp_place, 0, NULL, 0 },
-	{ &assay_argp_measure, 0, NULL, 0 }, { &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },  { &assay_argp_compare_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },    { 0 },
+	{ &assay_argp_measuring, 0, NULL, 0 }, { &assay_argp_rates, 0, NULL, 0 },
+	{ &assay_argp_budget, 0, NULL, 0 },    { &assay_argp_compare_output, 0, NULL, 0 },
+	{ 0 },
 };
 static const struct argp argp = {
 	options,
@@ -186,7 +161,7 @@ static int compare(struct compare_args *a, struct assay_compare_plan *p, struct 
 	if (!rc)
 		rc = store_cases(cmp, sink, err);
 	if (!rc)
-		rc = measure(p, &a->s, sink, err);
+		rc = measure(p, &a->c.s, sink, err);
 	if (rc && rc != ASSAY_EINTERRUPTED)
 		return rc;
 	if (!rc)
@@ -197,17 +172,17 @@ static int compare(struct compare_args *a, struct assay_compare_plan *p, struct 
 	if (!rc)
 		rc = assay_store_comparison_end(sink->store, cmp->id, cmp->ended_ns,
 						assay_verdict_name(report->verdict), (int)report->exit, err);
-	judged = assay_compare_output_put(report, &a->out, &a->s, a->strict, err);
+	judged = assay_compare_output_put(report, &a->out, &a->c.s, a->strict, err);
 	if (judged)
 		return judged;
 	if (rc == ASSAY_EINTERRUPTED)
 		return assay_err_set(
 			err, rc, "interrupted: what was measured is kept as unfinished comparison %" PRId64 " of '%s'",
-			cmp->id, a->s.db);
-	if (!rc && !a->s.json)
+			cmp->id, a->c.s.db);
+	if (!rc && !a->c.s.json)
 		printf("stored as comparison %" PRId64 " in %s; 'assay judge --comparison %" PRId64
 		       "' judges it again\n",
-		       cmp->id, a->s.db, cmp->id);
+		       cmp->id, a->c.s.db, cmp->id);
 	return rc;
 }
 
@@ -218,16 +193,16 @@ int assay_cmd_compare(int argc, char **argv)
 	struct assay_gate_report report = { 0 };
 	struct sink sink = { 0 };
 	struct assay_err err = { 0 };
-	int status, rc = assay_settings_init(&a.s, &err);
+	int status, rc = assay_settings_init(&a.c.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
 		rc = assay_compare_output_check(&a.out, &err);
 	if (!rc)
-		rc = assay_compare_plan_make(&plan, &a.s, &a.o, &err);
+		rc = assay_compare_plan_make(&plan, &a.c.s, &a.c.o, &err);
 	if (!rc)
-		rc = assay_store_open(&sink.store, a.s.db, ASSAY_STORE_WRITE, &err);
+		rc = assay_store_open(&sink.store, a.c.s.db, ASSAY_STORE_WRITE, &err);
 	if (rc) {
 		status = assay_cli_fail_open(&err);
 	} else {
@@ -238,6 +213,6 @@ int assay_cmd_compare(int argc, char **argv)
 	assay_store_close(sink.store);
 	free(sink.case_ids);
 	assay_compare_plan_release(&plan);
-	assay_settings_release(&a.s);
+	assay_settings_release(&a.c.s);
 	return status;
 }

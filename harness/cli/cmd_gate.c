@@ -37,9 +37,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 2);
-		state->child_inputs[2] = &a->out;
-		state->child_inputs[3] = &a->s;
+		assay_cli_parse_children(state);
+		state->child_inputs[1] = &a->out;
 		return 0;
 	case 's':
 		a->o.suite = arg;
@@ -85,10 +84,8 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 static const struct argp_child children[] = {
-	{ &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
+	{ &assay_argp_reading, 0, NULL, 0 },
 	{ &assay_argp_compare_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {
@@ -127,9 +124,9 @@ static void warn_of_no_baseline(const struct assay_gate_files *f, const char *db
 		assay_cli_warn("speed was not judged: no baseline on this machine yet; save one with '%s'", save);
 }
 
-static int judge(const struct gate_args *a, struct assay_store *store, struct assay_gate_report *report,
-		 struct assay_err *err)
+static int judge(const void *args, struct assay_store *store, struct assay_gate_report *report, struct assay_err *err)
 {
+	const struct gate_args *a = args;
 	struct assay_gate_files f = { 0 };
 	int rc = assay_gate_files_load(&f, store, &a->o, err);
 
@@ -162,26 +159,13 @@ static int judge(const struct gate_args *a, struct assay_store *store, struct as
 int assay_cmd_gate(int argc, char **argv)
 {
 	struct gate_args a = { 0 };
-	struct assay_gate_report report = { 0 };
-	struct assay_store *store = NULL;
 	struct assay_err err = { 0 };
 	int status, rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = assay_compare_output_check(&a.out, &err);
 	a.o.db = a.s.db;
-	if (!rc)
-		rc = assay_store_open(&store, a.s.db, ASSAY_STORE_READ, &err);
-	if (rc) {
-		status = assay_cli_fail_open(&err);
-	} else {
-		rc = judge(&a, store, &report, &err);
-		status = rc ? assay_cli_fail(&err) : (int)report.exit;
-	}
-	assay_gate_report_release(&report);
-	assay_store_close(store);
+	status = rc ? assay_cli_fail_open(&err) : assay_compare_output_judge(&a.s, &a.out, judge, &a);
 	assay_settings_release(&a.s);
 	return status;
 }

@@ -25,9 +25,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 2);
-		state->child_inputs[2] = &a->out;
-		state->child_inputs[3] = &a->s;
+		assay_cli_parse_children(state);
+		state->child_inputs[1] = &a->out;
 		return 0;
 	case OPT_COMPARISON:
 		return assay_parse_u64(arg, "--comparison", 1, INT64_MAX, &a->id, &a->s.err) ? EINVAL : 0;
@@ -49,10 +48,8 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 static const struct argp_child children[] = {
-	{ &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
+	{ &assay_argp_reading, 0, NULL, 0 },
 	{ &assay_argp_compare_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {
@@ -69,9 +66,9 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int judge(const struct judge_args *a, struct assay_store *store, struct assay_gate_report *report,
-		 struct assay_err *err)
+static int judge(const void *args, struct assay_store *store, struct assay_gate_report *report, struct assay_err *err)
 {
+	const struct judge_args *a = args;
 	struct assay_comparison cmp = { 0 };
 	struct assay_policy policy = assay_policy_default();
 	char verdict[ASSAY_STORE_VERDICT_MAX] = "";
@@ -97,25 +94,12 @@ static int judge(const struct judge_args *a, struct assay_store *store, struct a
 int assay_cmd_judge(int argc, char **argv)
 {
 	struct judge_args a = { 0 };
-	struct assay_gate_report report = { 0 };
-	struct assay_store *store = NULL;
 	struct assay_err err = { 0 };
 	int status, rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = assay_compare_output_check(&a.out, &err);
-	if (!rc)
-		rc = assay_store_open(&store, a.s.db, ASSAY_STORE_READ, &err);
-	if (rc) {
-		status = assay_cli_fail_open(&err);
-	} else {
-		rc = judge(&a, store, &report, &err);
-		status = rc ? assay_cli_fail(&err) : (int)report.exit;
-	}
-	assay_gate_report_release(&report);
-	assay_store_close(store);
+	status = rc ? assay_cli_fail_open(&err) : assay_compare_output_judge(&a.s, &a.out, judge, &a);
 	assay_settings_release(&a.s);
 	return status;
 }

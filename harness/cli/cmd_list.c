@@ -45,7 +45,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 4);
+		assay_cli_parse_children(state);
 		return 0;
 	case 'm':
 		a->manifest = true;

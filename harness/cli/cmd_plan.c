@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/compare_plan.h"
+#include "cli/compare_policy.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "judge/comparison_judge.h"
@@ -18,14 +19,13 @@
 #include "reports/json_parts.h"
 #include "store/store_comparison.h"
 
-enum { OPT_DETECT = 0x200, OPT_ALPHA, OPT_WITHIN, OPT_POLICY };
+enum { OPT_DETECT = 0x200, OPT_WITHIN };
 
 #define DEFAULT_DETECT_FRAC 0.01
 #define PILOT_PAIRS         5
 
 struct plan_args {
-	struct assay_settings s;
-	struct assay_compare_options o;
+	struct assay_compare_args c;
 	double detect_frac;
 	uint64_t within_ns; /* 0: say what it takes */
 };
@@ -33,32 +33,18 @@ struct plan_args {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct plan_args *a = state->input;
-	struct assay_err *err = &a->s.err;
+	struct assay_err *err = &a->c.s.err;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 6);
+		assay_cli_parse_children(state);
 		return 0;
 	case OPT_DETECT:
 		return assay_parse_frac(arg, "--detect", 1e-6, 1, &a->detect_frac, err) ? EINVAL : 0;
-	case OPT_ALPHA:
-		return assay_parse_frac(arg, "--alpha", 1e-9, 0.5, &a->o.alpha, err) ? EINVAL : 0;
 	case OPT_WITHIN:
-		if (!assay_parse_duration_ns(arg, "--within", &a->within_ns, err) && !a->within_ns)
-			assay_err_set(err, ASSAY_EUSAGE, "--within is '%s', expected a time above 0, such as 5min",
-				      arg);
-		return err->code ? EINVAL : 0;
-	case OPT_POLICY:
-		a->o.policy = arg;
-		return 0;
+		return assay_parse_duration_ns(arg, "--within", &a->within_ns, err) ? EINVAL : 0;
 	case ARGP_KEY_ARG:
-		if (a->o.base) {
-			assay_err_set(err, ASSAY_EUSAGE,
-				      "unexpected argument '%s': plan takes one plugin, folder or revision", arg);
-			return EINVAL;
-		}
-		a->o.base = a->o.head = arg;
-		return 0;
+		return assay_compare_take_both(&a->c.o, arg, "plan", err) ? EINVAL : 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -66,19 +52,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{ "detect", OPT_DETECT, "SHARE", 0, "Slowdown to be found in 95 of 100 comparisons (default 1%)", 0 },
-	{ "alpha", OPT_ALPHA, "SHARE", 0,
-	  "Chance that a whole comparison fails on unchanged code (default as the policy says)", 0 },
 	{ "within", OPT_WITHIN, "TIME", 0, "Time for the whole suite, such as 5min", 0 },
-	{ "policy", OPT_POLICY, "FILE", 0, "Rates (default baselines/policy.conf)", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
-	{ &assay_argp_select, 0, NULL, 0 },
-	{ &assay_argp_place, 0, NULL, 0 },
-	{ &assay_argp_measure, 0, NULL, 0 },
-	{ &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
+	{ &assay_argp_measuring, 0, NULL, 0 },
+	{ &assay_argp_rates, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {
@@ -328,7 +307,7 @@ static int make_plan(struct plan_args *a, struct assay_compare_plan *p, struct a
 	if (!rc && store)
 		rc = learn(p, store, cases, err);
 	if (!rc)
-		rc = pilot(p, &a->s, cases, err);
+		rc = pilot(p, &a->c.s, cases, err);
 	if (!rc) {
 		const struct assay_plan_goal goal = { .detect_frac = a->detect_frac,
 						      .alpha = p->cmp.alpha,
@@ -338,7 +317,7 @@ static int make_plan(struct plan_args *a, struct assay_compare_plan *p, struct a
 
 		promise = assay_plan_promise(cases, p->cmp.n_cases, &goal);
 		*status = promise.possible ? ASSAY_EXIT_OK : ASSAY_EXIT_REGRESSED;
-		rc = a->s.json ? print_json(a, p, cases, &promise, err) : print_text(a, p, cases, &promise, err);
+		rc = a->c.s.json ? print_json(a, p, cases, &promise, err) : print_text(a, p, cases, &promise, err);
 	}
 	free(cases);
 	return rc;
@@ -351,19 +330,19 @@ int assay_cmd_plan(int argc, char **argv)
 	struct assay_store *store = NULL;
 	struct assay_err err = { 0 };
 	char installed[ASSAY_CLI_PATH_MAX];
-	int status = 0, rc = assay_settings_init(&a.s, &err);
+	int status = 0, rc = assay_settings_init(&a.c.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc && !a.o.base) {
+	if (!rc && !a.c.o.base) {
 		rc = assay_cli_plugin_dir(installed, sizeof(installed), &err);
-		a.o.base = a.o.head = installed;
+		a.c.o.base = a.c.o.head = installed;
 	}
-	a.o.no_controls = true;
+	a.c.o.no_controls = true;
 	if (!rc)
-		rc = assay_compare_plan_make(&plan, &a.s, &a.o, &err);
+		rc = assay_compare_plan_make(&plan, &a.c.s, &a.c.o, &err);
 	/* without a database there is no history, and that is fine */
-	if (!rc && assay_store_open(&store, a.s.db, ASSAY_STORE_READ, &err) && err.code != ASSAY_ENOTFOUND)
+	if (!rc && assay_store_open(&store, a.c.s.db, ASSAY_STORE_READ, &err) && err.code != ASSAY_ENOTFOUND)
 		rc = err.code;
 	if (rc) {
 		status = assay_cli_fail_open(&err);
@@ -373,6 +352,6 @@ int assay_cmd_plan(int argc, char **argv)
 	}
 	assay_store_close(store);
 	assay_compare_plan_release(&plan);
-	assay_settings_release(&a.s);
+	assay_settings_release(&a.c.s);
 	return status;
 }

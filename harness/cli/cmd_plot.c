@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 2);
+		assay_cli_parse_children(state);
 		return 0;
 	case 'o':
 		a->out = arg;

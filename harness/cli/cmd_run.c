@@ -19,17 +19,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 6);
+		assay_cli_parse_children(state);
 		return 0;
 	case OPT_BUDGET:
-		if (assay_parse_duration_ns(arg, "--budget", &s->budget_ns, &s->err))
-			return EINVAL;
-		if (!s->budget_ns) {
-			assay_err_set(&s->err, ASSAY_EUSAGE,
-				      "--budget is '%s', expected a time above 0, such as 300ms or 2s", arg);
-			return EINVAL;
-		}
-		return 0;
+		return assay_parse_duration_ns(arg, "--budget", &s->budget_ns, &s->err) ? EINVAL : 0;
 	case ARGP_KEY_ARG:
 		assay_err_set(&s->err, ASSAY_EUSAGE, "unexpected argument '%s': a suite is named with --suite %s", arg,
 			      arg);
@@ -45,12 +38,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 static const struct argp_child children[] = {
-	{ &assay_argp_select, 0, NULL, 0 },
-	{ &assay_argp_place, 0, NULL, 0 },
-	{ &assay_argp_measure, 0, NULL, 0 },
-	{ &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
+	{ &assay_argp_measuring, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {

@@ -13,7 +13,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state, 5);
+		assay_cli_parse_children(state);
 		return 0;
 	case ARGP_KEY_ARG:
 		assay_err_set(&s->err, ASSAY_EUSAGE, "unexpected argument '%s': a suite is named with --suite %s", arg,

@@ -105,3 +105,24 @@ int assay_compare_output_put(const struct assay_gate_report *r, const struct ass
 	assay_text_release(&out);
 	return rc ? rc : write_files(r, o, strict, err);
 }
+
+int assay_compare_output_judge(const struct assay_settings *s, const struct assay_compare_output *o,
+			       assay_judge_fn *judge, const void *args)
+{
+	struct assay_gate_report report = { 0 };
+	struct assay_store *store = NULL;
+	struct assay_err err = { 0 };
+	int status, rc = assay_compare_output_check(o, &err);
+
+	if (!rc)
+		rc = assay_store_open(&store, s->db, ASSAY_STORE_READ, &err);
+	if (rc) {
+		status = assay_cli_fail_open(&err);
+	} else {
+		rc = judge(args, store, &report, &err);
+		status = rc ? assay_cli_fail(&err) : (int)report.exit;
+	}
+	assay_gate_report_release(&report);
+	assay_store_close(store);
+	return status;
+}

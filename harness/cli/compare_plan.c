@@ -361,6 +361,15 @@ static int resolve_sides(struct assay_compare_plan *p, const struct assay_compar
 	return rc;
 }
 
+int assay_compare_take_both(struct assay_compare_options *o, const char *arg, const char *command, struct assay_err *err)
+{
+	if (o->base)
+		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': %s takes one plugin, folder or revision",
+				     arg, command);
+	o->base = o->head = arg;
+	return 0;
+}
+
 int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_settings *s,
 			    const struct assay_compare_options *o, struct assay_err *err)
 {

@@ -17,6 +17,12 @@ struct assay_compare_options {
 	bool no_controls;
 };
 
+/* What the options of compare, certify and plan fill; their own arguments begin with it. */
+struct assay_compare_args {
+	struct assay_settings s;
+	struct assay_compare_options o;
+};
+
 /* All-zero is empty. */
 struct assay_compare_plan {
 	struct assay_side_source source[2];
@@ -26,6 +32,9 @@ struct assay_compare_plan {
 	struct assay_comparison cmp;    /* cases without pairs */
 	struct assay_policy policy;
 };
+
+/* The one argument of @command, which stands for both sides. ASSAY_EUSAGE when there are two. */
+int assay_compare_take_both(struct assay_compare_options *o, const char *arg, const char *command, struct assay_err *err);
 
 /*
  * Resolve, build where needed, load, plan. ASSAY_EUSAGE before anything is measured: unknown revision, one that does

@@ -5,8 +5,9 @@
 
 #include "cli/compare_plan.h"
 
-/* The value of --budget. ASSAY_EUSAGE. */
-int assay_compare_parse_budget(const char *arg, struct assay_compare_options *o, struct assay_err *err);
+/* Options for the children of a command's argp; their input begins with a struct assay_compare_args. */
+extern const struct argp assay_argp_rates;  /* --policy --alpha */
+extern const struct argp assay_argp_budget; /* --margin --budget */
 
 /* Fill p->policy, and of p->cmp the text that a replay judges by, alpha, budget and number of pairs. ASSAY_EUSAGE. */
 int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_compare_options *o,

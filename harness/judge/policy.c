@@ -59,7 +59,7 @@ static int read_budget(const struct assay_conf_section *s, uint64_t *out, struct
 
 	if (!e)
 		return 0;
-	if (assay_parse_duration_ns(e->values[0].text, "budget", &ns, NULL) || !ns)
+	if (assay_parse_duration_ns(e->values[0].text, "budget", &ns, NULL))
 		return assay_conf_fail(err, e->path, e->values[0].line, "budget is '%s', expected a time such as \"10s\"",
 				       e->values[0].text);
 	*out = ns;

@@ -150,7 +150,7 @@ static void parses_durations(void **state)
 		{ "10us", true, 10000 },
 		{ "10\302\265s", true, 10000 },
 		{ "7ns", true, 7 },
-		{ "0s", true, 0 },
+		{ "0s", false, 0 },
 		{ "0.4ns", false, 0 },
 		{ "5124096h", false, 0 }, /* over 2^64 ns */
 		{ "1 s", false, 0 },
