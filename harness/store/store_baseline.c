@@ -40,13 +40,10 @@ static int find_run(struct assay_store *s, int64_t id, struct binding *out, stru
 	static const char sql[] = "SELECT run.id, run.suite, m.id, m.label, run.ended_ns IS NOT NULL"
 				  " FROM run JOIN machine m ON m.id = run.machine WHERE run.id = ?";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, id);
 	rc = read_binding(s, &b, out, err);
 	if (rc == ASSAY_ENOTFOUND)
@@ -63,13 +60,10 @@ static int put_baseline(struct assay_store *s, const char *name, const struct bi
 	static const char sql[] = "INSERT INTO baseline (name, suite, machine, saved_ns) VALUES (?, ?, ?, ?)"
 				  " ON CONFLICT (name) DO UPDATE SET saved_ns = excluded.saved_ns";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, name);
 	assay_store_bind_text(&b, run->suite);
 	assay_store_bind_text(&b, run->machine_id);
@@ -83,13 +77,10 @@ static int find_baseline(struct assay_store *s, const char *name, struct binding
 	static const char sql[] = "SELECT b.id, b.suite, m.id, m.label, 1"
 				  " FROM baseline b JOIN machine m ON m.id = b.machine WHERE b.name = ?";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, name);
 	return read_binding(s, &b, out, err);
 }
@@ -112,7 +103,6 @@ static int save(struct assay_store *s, const char *name, int64_t run_id, uint64_
 	static const char sql[] = "INSERT INTO baseline_run (baseline, run) VALUES (?, ?) ON CONFLICT DO NOTHING";
 	struct binding run, base;
 	struct assay_binder b;
-	sqlite3_stmt *st;
 	int rc;
 
 	rc = find_run(s, run_id, &run, err);
@@ -126,10 +116,9 @@ static int save(struct assay_store *s, const char *name, int64_t run_id, uint64_
 	if (!rc)
 		rc = find_baseline(s, name, &base, err);
 	if (!rc)
-		rc = assay_store_prepare(s, sql, &st, err);
+		rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, base.id);
 	assay_store_bind_int(&b, run_id);
 	rc = assay_store_step_once(&b);
@@ -191,20 +180,18 @@ int assay_store_baselines(struct assay_store *s, const char *suite, const char *
 	struct assay_baseline_info *v = NULL;
 	struct assay_binder b;
 	size_t count = 0;
-	sqlite3_stmt *st;
 	int rc, sqlite_rc;
 
-	rc = assay_store_prepare(s, sql, &st, err);
+	rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_text(&b, machine_id);
 	while (!rc && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW)
-		rc = add_row(st, &v, &count, err);
+		rc = add_row(b.st, &v, &count, err);
 	if (!rc && sqlite_rc != SQLITE_DONE)
 		rc = assay_store_fail(s, sqlite_rc, err, "cannot read baselines");
-	sqlite3_reset(st);
+	sqlite3_reset(b.st);
 	if (rc) {
 		assay_store_baselines_release(v, count);
 		return rc;
@@ -225,13 +212,10 @@ int assay_store_baseline_drop(struct assay_store *s, const char *name, struct as
 {
 	static const char sql[] = "DELETE FROM baseline WHERE name = ?";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, name);
 	rc = assay_store_step_once(&b);
 	if (rc != SQLITE_DONE)

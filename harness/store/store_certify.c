@@ -20,13 +20,10 @@ static int insert_certify(struct assay_store *s, const struct assay_certify_reco
 	static const char sql[] = "INSERT INTO certify (machine, started_ns, ended_ns, gates, false_alarms, settings,"
 				  " result) VALUES (?,?,?,?,?,?,?)";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, r->machine.id);
 	assay_store_bind_size(&b, r->started_ns);
 	assay_store_bind_size(&b, r->ended_ns);
@@ -67,20 +64,17 @@ static int read_latest(struct assay_store *s, const char *machine_id, struct ass
 		" WHERE ?1 IS NULL OR c.machine = ?1 ORDER BY c.id DESC LIMIT 1";
 	struct assay_binder b;
 	struct assay_row row;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, machine_id);
 	rc = assay_store_step(&b);
 	if (rc == SQLITE_DONE)
 		return ASSAY_ENOTFOUND;
 	if (rc != SQLITE_ROW)
 		return assay_store_fail(s, rc, err, "cannot read 'certify'");
-	row = assay_store_row(st);
+	row = assay_store_row(b.st);
 	r->id = assay_store_row_int(&row);
 	assay_store_row_text(&row, r->machine.id, sizeof(r->machine.id));
 	assay_store_row_text(&row, r->machine.label, sizeof(r->machine.label));

@@ -24,13 +24,10 @@ static int insert_comparison(struct assay_store *s, const struct assay_compariso
 		"INSERT INTO comparison (base, head, suite, seed, started_ns, machine, base_build, head_build,"
 		" alpha, budget_ns, max_pairs, family, policy) VALUES (?,?,?,?,?,?,?,?, ?,?,?,?,?)";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, cmp->base);
 	assay_store_bind_text(&b, cmp->head);
 	assay_store_bind_text(&b, cmp->suite);
@@ -80,13 +77,10 @@ static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t ben
 		"INSERT INTO comparison_case (comparison, bench_case, all_threads, budget_ns, timeout_ns, memory_bytes,"
 		" control, injected_frac, in_base, in_head, reason, difference) VALUES (?,?,?,?,?,?, ?,?,?,?,?,?)";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, comparison_id);
 	assay_store_bind_int(&b, bench_case);
 	assay_store_bind_int(&b, c->c.all_threads);
@@ -141,13 +135,10 @@ int assay_store_comparison_case_update(struct assay_store *s, int64_t case_id, c
 		"UPDATE comparison_case SET in_base = ?, in_head = ?, reason = ?, difference = ? WHERE id = ?"
 		" AND EXISTS (SELECT 1 FROM comparison WHERE id = comparison_case.comparison AND ended_ns IS NULL)";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, c->in_base);
 	assay_store_bind_int(&b, c->in_head);
 	assay_store_bind_text(&b, c->reason);
@@ -191,13 +182,10 @@ static int insert_pair(struct assay_store *s, int64_t case_id, const struct assa
 		"INSERT INTO pair (comparison_case, seed, iterations, base_extra_iterations, head_extra_iterations,"
 		" n_blocks, steady, wall_ns) VALUES (?,?,?,?,?,?,?,?)";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, case_id);
 	assay_store_bind_int(&b, (int64_t)p->seed);
 	assay_store_bind_size(&b, p->iterations);
@@ -280,13 +268,10 @@ int assay_store_comparison_end(struct assay_store *s, int64_t id, uint64_t ended
 	static const char sql[] =
 		"UPDATE comparison SET ended_ns = ?, verdict = ?, exit_code = ? WHERE id = ? AND ended_ns IS NULL";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_size(&b, ended_ns);
 	assay_store_bind_text(&b, verdict);
 	assay_store_bind_int(&b, exit_code);

@@ -46,17 +46,15 @@ static int for_each(struct loader *l, const char *table, const char *sql,
 		    int (*each)(struct loader *, struct assay_row *))
 {
 	struct assay_binder b;
-	sqlite3_stmt *st;
 	int rc, sqlite_rc;
 
-	rc = assay_store_prepare(l->s, sql, &st, l->err);
+	rc = assay_store_statement(l->s, sql, &b, l->err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, l->cmp.id);
 	l->at = 0;
 	while (!rc && (sqlite_rc = assay_store_step(&b)) != SQLITE_DONE) {
-		struct assay_row row = assay_store_row(st);
+		struct assay_row row = assay_store_row(b.st);
 
 		if (sqlite_rc != SQLITE_ROW)
 			return assay_store_fail(l->s, sqlite_rc, l->err, "cannot read '%s'", table);
@@ -64,7 +62,7 @@ static int for_each(struct loader *l, const char *table, const char *sql,
 		if (!rc && row.bad)
 			rc = damaged(l, table);
 	}
-	sqlite3_reset(st);
+	sqlite3_reset(b.st);
 	return rc;
 }
 
@@ -423,17 +421,15 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 	struct assay_comparison_info *v = NULL;
 	struct assay_binder b;
 	size_t count = 0;
-	sqlite3_stmt *st;
 	int rc, sqlite_rc;
 
-	rc = assay_store_prepare(s, sql, &st, err);
+	rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, machine_id);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
 	while (!rc && (sqlite_rc = assay_store_step(&b)) != SQLITE_DONE) {
-		struct assay_row row = assay_store_row(st);
+		struct assay_row row = assay_store_row(b.st);
 
 		if (sqlite_rc != SQLITE_ROW) {
 			rc = assay_store_fail(s, sqlite_rc, err, "cannot list comparisons");
@@ -447,7 +443,7 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 			rc = assay_err_set(err, ASSAY_ESTORE,
 					   "database '%.200s' is damaged: a text is too long; restore a copy", s->path);
 	}
-	sqlite3_reset(st);
+	sqlite3_reset(b.st);
 	if (rc) {
 		free(v);
 		return rc;

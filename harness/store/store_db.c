@@ -197,6 +197,15 @@ void assay_store_bind_null(struct assay_binder *b)
 	bound(b, sqlite3_bind_null(b->st, ++b->column));
 }
 
+int assay_store_statement(struct assay_store *s, const char *sql, struct assay_binder *b, struct assay_err *err)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = assay_store_prepare(s, sql, &st, err);
+
+	*b = assay_store_bind(st);
+	return rc;
+}
+
 int assay_store_step(struct assay_binder *b)
 {
 	return b->rc == SQLITE_OK ? sqlite3_step(b->st) : b->rc;

@@ -86,6 +86,8 @@ struct assay_binder {
 	int rc; /* of SQLite */
 };
 struct assay_binder assay_store_bind(sqlite3_stmt *st);
+/* Prepare @sql and begin to bind its values. */
+int assay_store_statement(struct assay_store *s, const char *sql, struct assay_binder *b, struct assay_err *err);
 void assay_store_bind_int(struct assay_binder *b, int64_t v);
 /* SQLITE_TOOBIG above INT64_MAX. */
 void assay_store_bind_size(struct assay_binder *b, uint64_t v);

@@ -31,17 +31,15 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 	struct assay_run_info *v = NULL;
 	struct assay_binder b;
 	size_t count = 0;
-	sqlite3_stmt *st;
 	int rc, sqlite_rc;
 
-	rc = assay_store_prepare(s, sql, &st, err);
+	rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
 	while (!rc && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW) {
-		struct assay_row row = assay_store_row(st);
+		struct assay_row row = assay_store_row(b.st);
 		struct assay_run_info *r;
 
 		rc = assay_store_grow(&v, count, sizeof(*v), err);
@@ -62,7 +60,7 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 		if (row.bad)
 			rc = bad_row(s, err);
 	}
-	rc = ended(s, st, rc, sqlite_rc, err);
+	rc = ended(s, b.st, rc, sqlite_rc, err);
 	if (rc) {
 		free(v);
 		return rc;
@@ -77,23 +75,20 @@ static int ask_number(struct assay_store *s, const char *sql, const struct assay
 		      struct assay_err *err)
 {
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, run->suite);
 	assay_store_bind_int(&b, (int64_t)run->seed);
 	assay_store_bind_text(&b, run->machine.id);
 	assay_store_bind_int(&b, run->id ? run->id : INT64_MAX);
 	rc = assay_store_step(&b);
 	if (rc == SQLITE_ROW) {
-		*out = sqlite3_column_int64(st, 0);
+		*out = sqlite3_column_int64(b.st, 0);
 		rc = SQLITE_DONE;
 	}
-	return ended(s, st, 0, rc, err);
+	return ended(s, b.st, 0, rc, err);
 }
 
 int assay_store_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
@@ -129,18 +124,15 @@ static int key_known(struct assay_store *s, const char *key, struct assay_err *e
 {
 	static const char sql[] = "SELECT 1 FROM bench_case WHERE key = ?";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, key);
 	rc = assay_store_step(&b);
 	if (rc == SQLITE_DONE)
 		return assay_err_set(err, ASSAY_ENOTFOUND, "no case '%.255s' in '%.160s'", key, s->path);
-	return ended(s, st, 0, rc == SQLITE_ROW ? SQLITE_DONE : rc, err);
+	return ended(s, b.st, 0, rc == SQLITE_ROW ? SQLITE_DONE : rc, err);
 }
 
 int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
@@ -155,19 +147,17 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 	struct assay_trend_point *v = NULL;
 	struct assay_binder b;
 	size_t count = 0;
-	sqlite3_stmt *st;
 	int rc, sqlite_rc;
 
 	rc = key_known(s, key, err);
 	if (!rc)
-		rc = assay_store_prepare(s, sql, &st, err);
+		rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, key);
 	assay_store_bind_text(&b, machine_id);
 	while (!rc && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW) {
-		struct assay_row row = assay_store_row(st);
+		struct assay_row row = assay_store_row(b.st);
 		struct assay_trend_point *p;
 
 		rc = assay_store_grow(&v, count, sizeof(*v), err);
@@ -185,7 +175,7 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 		if (row.bad)
 			rc = bad_row(s, err);
 	}
-	rc = ended(s, st, rc, sqlite_rc, err);
+	rc = ended(s, b.st, rc, sqlite_rc, err);
 	if (rc) {
 		free(v);
 		return rc;

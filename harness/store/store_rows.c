@@ -34,13 +34,10 @@ int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprin
 {
 	static const char sql[] = "INSERT INTO machine (id, label) VALUES (?, ?) ON CONFLICT (id) DO NOTHING";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, m->id);
 	assay_store_bind_text(&b, m->label);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "machine", m->id);
@@ -55,13 +52,10 @@ int assay_store_put_build(struct assay_store *s, const struct assay_build *build
 		"INSERT INTO build (id, commit_hash, dirty, compiler, flags, plugins) VALUES (?, ?, ?, ?, ?, ?)"
 		" ON CONFLICT (id) DO NOTHING";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, build->id);
 	assay_store_bind_text(&b, build->commit);
 	assay_store_bind_int(&b, build->dirty);
@@ -96,18 +90,15 @@ static int find_case(struct assay_store *s, const char *key, int64_t *id, struct
 {
 	static const char sql[] = "SELECT id FROM bench_case WHERE key = ?";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, key);
 	rc = assay_store_step(&b);
 	if (rc == SQLITE_ROW)
-		*id = sqlite3_column_int64(st, 0);
-	sqlite3_reset(st);
+		*id = sqlite3_column_int64(b.st, 0);
+	sqlite3_reset(b.st);
 	if (rc == SQLITE_DONE)
 		return ASSAY_ENOTFOUND;
 	return rc == SQLITE_ROW ? 0 : assay_store_fail(s, rc, err, "cannot look up '%.100s'", key);
@@ -117,16 +108,14 @@ int assay_store_put_case(struct assay_store *s, const struct assay_case *c, int6
 {
 	static const char sql[] = "INSERT INTO bench_case (key, op, variant, threads, cache) VALUES (?, ?, ?, ?, ?)";
 	struct assay_binder b;
-	sqlite3_stmt *st;
 	int rc;
 
 	rc = find_case(s, c->key, id, err);
 	if (rc != ASSAY_ENOTFOUND)
 		return rc;
-	rc = assay_store_prepare(s, sql, &st, err);
+	rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, c->key);
 	assay_store_bind_text(&b, c->op);
 	assay_store_bind_text(&b, c->variant);
@@ -221,16 +210,14 @@ int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, s
 {
 	static const char sql[] = "SELECT name, value FROM machine_fact WHERE machine = ? ORDER BY place";
 	struct assay_binder b;
-	sqlite3_stmt *st;
 	int rc, sqlite_rc;
 
-	rc = assay_store_prepare(s, sql, &st, err);
+	rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, m->id);
 	while (!rc && (sqlite_rc = assay_store_step(&b)) != SQLITE_DONE) {
-		struct assay_row row = assay_store_row(st);
+		struct assay_row row = assay_store_row(b.st);
 
 		if (sqlite_rc != SQLITE_ROW)
 			return assay_store_fail(s, sqlite_rc, err, "cannot read 'machine_fact'");
@@ -241,6 +228,6 @@ int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, s
 					   "restore a copy",
 					   s->path, m->id);
 	}
-	sqlite3_reset(st);
+	sqlite3_reset(b.st);
 	return rc;
 }
