@@ -113,20 +113,13 @@ static int one_trial(const struct assay_certifying *c, unsigned kind, struct tal
 	size_t n = kind ? 1 : c->plan->cmp.n_cases;
 	struct assay_comparison_case *cases = calloc(n, sizeof(*cases));
 	struct assay_comparison cmp;
-	struct assay_comparing k = {
-		.cmp = &cmp,
-		.facts = c->plan->facts,
-		.catalog = c->plan->session.catalog,
-		.side = { &c->plan->side[ASSAY_BASE], &c->plan->side[ASSAY_HEAD] },
-		.policy = &c->plan->policy,
-		.measure = { .topology = c->plan->session.topology, .clock = c->clock, .placement = c->settings->placement,
-			     .seed = c->settings->seed, .interrupted = c->interrupted },
-	};
+	struct assay_comparing k = assay_compare_plan_comparing(c->plan, c->settings, c->clock, c->interrupted);
 	int rc;
 
 	if (!cases)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	make_trial(c, &cmp, cases, n, slowdown);
+	k.cmp = &cmp;
 	rc = assay_comparing_run(&k, err);
 	if (!rc)
 		rc = judge_trial(&cmp, &c->plan->policy, t, !kind, worst, err);

@@ -123,23 +123,12 @@ static int measure(struct assay_compare_plan *p, const struct assay_settings *s,
 {
 	struct assay_comparison *cmp = &p->cmp;
 	struct assay_clock clock;
-	struct assay_comparing k = {
-		.cmp = cmp,
-		.facts = p->facts,
-		.catalog = p->session.catalog,
-		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
-		.policy = &p->policy,
-		.measure = { .topology = p->session.topology,
-			     .clock = &clock,
-			     .placement = s->placement,
-			     .seed = s->seed,
-			     .interrupted = assay_interrupt_catch() },
-		.pair_done = pair_done,
-		.progress = on_progress,
-		.arg = sink,
-	};
+	struct assay_comparing k = assay_compare_plan_comparing(p, s, &clock, assay_interrupt_catch());
 	int rc = assay_clock_init(&clock, err);
 
+	k.pair_done = pair_done;
+	k.progress = on_progress;
+	k.arg = sink;
 	if (!rc) {
 		assay_progress_begin_for(&sink->progress, (double)cmp->budget_ns * (double)cmp->n_cases);
 		rc = assay_comparing_run(&k, err);

@@ -123,22 +123,11 @@ static int pilot(struct assay_compare_plan *p, const struct assay_settings *s, s
 	struct assay_comparison *cmp = &p->cmp;
 	struct assay_progress progress;
 	struct assay_clock clock;
-	struct assay_comparing k = {
-		.cmp = cmp,
-		.facts = p->facts,
-		.catalog = p->session.catalog,
-		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
-		.policy = &p->policy,
-		.measure = { .topology = p->session.topology,
-			     .clock = &clock,
-			     .placement = s->placement,
-			     .seed = s->seed,
-			     .interrupted = assay_interrupt_catch() },
-		.progress = on_progress,
-		.arg = &progress,
-	};
+	struct assay_comparing k = assay_compare_plan_comparing(p, s, &clock, assay_interrupt_catch());
 	int rc = assay_clock_init(&clock, err);
 
+	k.progress = on_progress;
+	k.arg = &progress;
 	cmp->max_pairs = PILOT_PAIRS;
 	for (size_t i = 0; i < cmp->n_cases; i++)
 		if (cases[i].n_pairs >= PILOT_PAIRS)

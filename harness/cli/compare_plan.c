@@ -410,3 +410,18 @@ void assay_compare_plan_release(struct assay_compare_plan *p)
 	assay_policy_release(&p->policy);
 	free(p->facts);
 }
+
+struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_settings *s,
+						    const struct assay_clock *clock,
+						    const volatile sig_atomic_t *interrupted)
+{
+	return (struct assay_comparing){
+		.cmp = &p->cmp,
+		.facts = p->facts,
+		.catalog = p->session.catalog,
+		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
+		.policy = &p->policy,
+		.measure = { .topology = p->session.topology, .clock = clock, .placement = s->placement, .seed = s->seed,
+			     .interrupted = interrupted },
+	};
+}

@@ -45,4 +45,9 @@ int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_set
 			    const struct assay_compare_options *o, struct assay_err *err);
 void assay_compare_plan_release(struct assay_compare_plan *p);
 
+/* The loop over the cases of @p; whoever runs it adds what it should tell. All pointers stay the callers'. */
+struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_settings *s,
+						    const struct assay_clock *clock,
+						    const volatile sig_atomic_t *interrupted);
+
 #endif
