@@ -38,8 +38,18 @@ PKGS := hwloc sqlite3 jansson libxxhash libconfuse
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
+# Optional parts: 0 leaves one out, 1 insists on it, auto takes it where it is found. PAPI gives its headers here and is loaded
+# when a case counts something.
+PAPI ?= auto
+PAPI_FOUND := $(if $(filter 0,$(PAPI)),,$(shell pkg-config --modversion papi 2>/dev/null))
+ifneq (,$(filter build,$(NEEDS)))
+ifeq (1,$(PAPI)$(PAPI_FOUND))
+$(error PAPI=1, but pkg-config does not find papi: install libpapi-dev or leave it at PAPI=auto)
+endif
+endif
+
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) $(SANFLAGS) -fvisibility=hidden -MMD -MP
-HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
+HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
 # No contraction: a fused multiply-add would change the bits that variants must agree on.
 # Each function and each object is a section, up to the finished plugin, and relocations are kept: harness/worker/code_hash.c
 # tells from them which variants have changed. With a linker that cannot do this, set PLUGIN_LDFLAGS= (all then count as changed).
@@ -64,8 +74,7 @@ FAMILIES := $(sort $(notdir $(patsubst %/,%,$(wildcard kernels/*/))))
 family_srcs = $(sort $(filter-out %_openblas.c %_openblas_plugin.c,$(wildcard kernels/$(1)/*.c)))
 blas_srcs   = $(sort $(wildcard kernels/$(1)/*_openblas.c kernels/$(1)/*_openblas_plugin.c))
 BLAS_FAMILIES := $(foreach f,$(FAMILIES),$(if $(call blas_srcs,$(f)),$(f)))
-# Optional parts: 0 leaves one out, 1 insists on it, auto takes it where it is found. OpenBLAS is loaded when a case needs
-# it and takes nothing to build, so it is in unless OPENBLAS=0.
+# OpenBLAS is loaded when a case needs it and takes nothing to build, so it is in unless OPENBLAS=0.
 OPENBLAS ?= 1
 CUDA     ?= auto
 NVCC := $(if $(filter 0,$(CUDA)),,$(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null))
@@ -100,7 +109,8 @@ clean: ## remove everything that was built
 	rm -rf build
 
 # Which optional parts are in; printed when that changes.
-FEATURES = OpenBLAS $(if $(filter 0,$(OPENBLAS)),no (OPENBLAS=0),found when run); \
+FEATURES = PAPI $(if $(PAPI_FOUND),$(PAPI_FOUND),no $(if $(filter 0,$(PAPI)),(PAPI=0),headers (libpapi-dev): no hardware counters)); \
+	OpenBLAS $(if $(filter 0,$(OPENBLAS)),no (OPENBLAS=0),found when run); \
 	CUDA $(if $(NVCC),$(NVCC),no nvcc); compiler $(CC)$(if $(SANITIZE),; sanitizers $(SANITIZE))
 $(BUILD)/features: FORCE
 	@mkdir -p $(@D); echo '$(FEATURES)' | cmp -s - $@ || { echo '$(FEATURES)' > $@; echo '  with   $(FEATURES)'; }
@@ -244,7 +254,7 @@ install: all ## install to PREFIX (/usr/local) below DESTDIR
 	@$(MAKE) --no-print-directory install-files
 install-files:
 	install -d $(I)/bin $(I)/lib/assay/plugins $(I)/lib/pkgconfig $(I)/include/assay $(I)/share/man/man1 \
-		$(I)/share/assay/bench/suites $(I)/share/assay/baselines
+		$(I)/share/assay/bench/suites $(I)/share/assay/bench/groups $(I)/share/assay/baselines
 	install -m 755 $(BUILD)/bin/assay $(I)/bin/
 	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
@@ -252,6 +262,7 @@ install-files:
 	install -m 644 harness/cli/assay.1 $(I)/share/man/man1/
 	install -m 644 bench/*.bench $(I)/share/assay/bench/
 	install -m 644 bench/suites/*.suite $(I)/share/assay/bench/suites/
+	install -m 644 bench/groups/*.group $(I)/share/assay/bench/groups/
 	install -m 644 baselines/* $(I)/share/assay/baselines/
 
 .SECONDARY:

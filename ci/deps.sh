@@ -16,6 +16,7 @@ build      required  lib:sqlite3        libsqlite3-dev    sqlite-devel     sqlit
 build      required  lib:libconfuse     libconfuse-dev    libconfuse-devel confuse     bench, suite and policy files
 build      required  lib:jansson        libjansson-dev    jansson-devel    jansson     JSON
 build      required  lib:libxxhash      libxxhash-dev     xxhash-devel     xxhash      digests
+build      optional  lib:papi           libpapi-dev       papi-devel       papi        hardware counters, software-defined events
 run        optional  so:libopenblas.so.0 libopenblas0-pthread openblas-threads openblas the openblas variants of matmul
 run        optional  tool:gnuplot       gnuplot-nox       gnuplot          gnuplot     plots
 test       required  lib:cmocka         libcmocka-dev     libcmocka-devel  cmocka      unit tests

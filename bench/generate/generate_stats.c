@@ -61,8 +61,6 @@ const struct assay_metric_def assay_generate_metrics[ASSAY_GENERATE_N_METRICS] =
 	{ "tpot_p50_s", "s", "time per generated token, median", -1, 0, 0, UNLIMITED },
 	{ "tpot_p95_s", "s", "time per generated token, 95th percentile", -1, 0, 0, UNLIMITED },
 	{ "tpot_p99_s", "s", "time per generated token, 99th percentile", -1, 0, 0, UNLIMITED },
-	{ "kv_cache_hit_rate", "1", "prompt tokens whose keys and values were reused from a shared prefix, over all",
-	  +1, 0, 0, 1 },
 	{ "model_bytes", "B", "weights, scales, embedding, head and norms", -1, 0, 0, UNLIMITED },
 	{ "kv_bytes", "B", "keys and values", -1, 0, 0, UNLIMITED },
 	{ "time_embedding_frac", "1", "share of the time in the embedding", 0, 0, 0, 1 },
@@ -107,8 +105,6 @@ int assay_generate_report(struct assay_job *job)
 		job->host->metric(job, "tpot_p95_s", assay_generate_ring_quantile(&s->tpot_s, 0.95, s->sorted));
 		job->host->metric(job, "tpot_p99_s", assay_generate_ring_quantile(&s->tpot_s, 0.99, s->sorted));
 	}
-	if (s->lookups)
-		job->host->metric(job, "kv_cache_hit_rate", (double)s->hits / (double)s->lookups);
 	report_phases(job, s);
 	return 0;
 }

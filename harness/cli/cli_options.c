@@ -18,6 +18,9 @@ enum {
 	OPT_MEMORY_LIMIT,
 	OPT_DB,
 	OPT_JSON,
+	OPT_COUNTERS,
+	OPT_EVENTS,
+	OPT_MULTIPLEX,
 };
 
 #define THREADS_MAX 4096
@@ -130,6 +133,8 @@ static int read_environment(struct assay_settings *s, struct assay_err *err)
 		if (rc)
 			return rc;
 	}
+	if ((v = getenv("ASSAY_PAPI")) && strcmp(v, "0") && strcmp(v, "1"))
+		return assay_err_set(err, ASSAY_EUSAGE, "ASSAY_PAPI is '%s', expected 0 (leave PAPI alone) or 1", v);
 	if ((v = getenv("ASSAY_DB"))) {
 		if (!v[0])
 			return assay_err_set(err, ASSAY_EUSAGE, "ASSAY_DB is '', expected the path of a database file");
@@ -147,6 +152,7 @@ int assay_settings_init(struct assay_settings *s, struct assay_err *err)
 void assay_settings_release(struct assay_settings *s)
 {
 	assay_strings_release(&s->plugins);
+	assay_strings_release(&s->events);
 	free(s->threads);
 	free(s->cpus);
 	s->threads = NULL;
@@ -192,6 +198,14 @@ static int set_option(struct assay_settings *s, int key, const char *arg)
 		if (!arg[0])
 			return assay_err_set(err, ASSAY_EUSAGE, "--db is '', expected the path of a database file");
 		s->db = arg;
+		return 0;
+	case OPT_COUNTERS:
+		s->counter_groups = arg;
+		return 0;
+	case OPT_EVENTS:
+		return assay_strings_split(&s->events, arg, ',', err);
+	case OPT_MULTIPLEX:
+		s->multiplex = true;
 		return 0;
 	case OPT_JSON:
 		s->json = true;
@@ -243,6 +257,13 @@ static const struct argp_option measure_options[] = {
 	{ "memory-limit", OPT_MEMORY_LIMIT, "SIZE", 0, "Memory a case may take, such as 2GiB", 0 },
 	{ 0 },
 };
+static const struct argp_option counter_options[] = {
+	{ "counters", OPT_COUNTERS, "GROUP,...", 0, "Count these groups of events as well, such as cache,branch", 0 },
+	{ "events", OPT_EVENTS, "EVENT,...", 0, "Count these events as well, such as PAPI_L1_DCM", 0 },
+	{ "multiplex", OPT_MULTIPLEX, NULL, 0,
+	  "Count all events in every sample, each for a share of it, instead of some in each: values become estimates", 0 },
+	{ 0 },
+};
 static const struct argp_option store_options[] = {
 	{ "db", OPT_DB, "FILE", 0, "Database of results (default " ASSAY_CLI_DEFAULT_DB " in the current folder)", 0 },
 	{ 0 },
@@ -261,6 +282,7 @@ static const struct argp_option help_options[] = {
 const struct argp assay_argp_select = { .options = select_options, .parser = parse_setting };
 const struct argp assay_argp_place = { .options = place_options, .parser = parse_setting };
 const struct argp assay_argp_measure = { .options = measure_options, .parser = parse_setting };
+const struct argp assay_argp_counters = { .options = counter_options, .parser = parse_setting };
 const struct argp assay_argp_store = { .options = store_options, .parser = parse_setting };
 const struct argp assay_argp_help = { .options = help_options, .parser = parse_setting };
 const struct argp assay_argp_output = { .options = output_options, .parser = parse_setting };

@@ -27,6 +27,9 @@ struct assay_settings {
 	uint64_t budget_ns, memory_bytes;
 	int64_t batch_size;
 	bool deterministic;
+	const char *counter_groups;  /* NULL: those of the benches */
+	struct assay_strings events;
+	bool multiplex;
 	bool json, verbose, help, version;
 
 	/* of the parser */
@@ -42,6 +45,7 @@ void assay_settings_release(struct assay_settings *s);
 extern const struct argp assay_argp_select;  /* --suite --only --plugin --no-default-plugins --bench-dir */
 extern const struct argp assay_argp_place;   /* --threads --cpus --placement --smt */
 extern const struct argp assay_argp_measure; /* --seed --memory-limit */
+extern const struct argp assay_argp_counters; /* --counters --events --multiplex */
 extern const struct argp assay_argp_store;   /* --db */
 extern const struct argp assay_argp_output;  /* --json --verbose */
 extern const struct argp assay_argp_help;    /* --help --version; every command has it last */

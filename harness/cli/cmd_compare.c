@@ -66,6 +66,7 @@ static const struct argp_option options[] = {
 static const struct argp_child children[] = {
 	{ &assay_argp_measuring, 0, NULL, 0 }, { &assay_argp_rates, 0, NULL, 0 },
 	{ &assay_argp_budget, 0, NULL, 0 },    { &assay_argp_compare_output, 0, NULL, 0 },
+	{ &assay_argp_counters, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {

@@ -39,6 +39,7 @@ static const struct argp_option options[] = {
 };
 static const struct argp_child children[] = {
 	{ &assay_argp_measuring, 0, NULL, 0 },
+	{ &assay_argp_counters, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {
@@ -51,7 +52,7 @@ static const struct argp argp = {
 	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or failed, "
 	"130 when "
 	"interrupted; what was finished by then is kept.\n\n"
-	"Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, and "
+	"Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, ASSAY_PAPI=0 to leave PAPI alone, and "
 	"ASSAY_DETERMINISTIC=1 for work "
 	"that does not depend on time. An option beats the environment.\n\n"
 	"example:\n  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",

@@ -422,6 +422,7 @@ struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p
 		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
 		.policy = &p->policy,
 		.measure = { .topology = p->session.topology, .clock = clock, .placement = s->placement, .seed = s->seed,
-			     .interrupted = interrupted },
+			     .groups = &p->session.groups, .counter_groups = s->counter_groups, .events = &s->events,
+			     .multiplex = s->multiplex, .interrupted = interrupted },
 	};
 }

@@ -9,7 +9,9 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "counters/event_names.h"
 #include "machine/cgroup.h"
+#include "machine/cpu_features.h"
 #include "machine/environment.h"
 #include "reports/emit.h"
 
@@ -63,10 +65,22 @@ static int take_inventory(struct assay_session *s, const char *parts, struct ass
 	return 0;
 }
 
+static int load_groups(struct assay_session *s, struct assay_err *err)
+{
+	char dir[sizeof(s->bench_dir) + 16];
+	struct assay_cpu_identity cpu;
+
+	assay_cpu_identity(&cpu);
+	snprintf(dir, sizeof(dir), "%s/groups", s->bench_dir);
+	return assay_counter_groups_load(&s->groups, dir, assay_counter_vendor(cpu.model), err);
+}
+
 int assay_session_open(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
 {
 	int rc = find_benches(s, o, err);
 
+	if (!rc)
+		rc = load_groups(s, err);
 	if (!rc)
 		rc = gather_plugins(s, o, err);
 	return rc ? rc : take_inventory(s, NULL, err);
@@ -77,6 +91,8 @@ int assay_session_open_with(struct assay_session *s, const struct assay_settings
 {
 	int rc = find_benches(s, o, err);
 
+	if (!rc)
+		rc = load_groups(s, err);
 	for (size_t i = 0; i < plugins->n && !rc; i++)
 		rc = assay_strings_add(&s->plugins, plugins->v[i], err);
 	return rc ? rc : take_inventory(s, parts, err);
@@ -124,6 +140,33 @@ static int count_threads(struct assay_session *s, const struct assay_settings *o
 	return assay_cpu_quota_check(s->all_threads, err);
 }
 
+/* Groups and events that do not exist are said before anything is measured. */
+static int check_counters(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	struct assay_strings published = { 0 };
+	struct assay_counter_choice choice = { 0 };
+	int rc = o->counter_groups ? assay_counter_choice_add(&choice, &s->groups, o->counter_groups, err) : 0;
+
+	if (rc)
+		assay_err_prefix(err, "bad --counters '%s'", o->counter_groups);
+	for (size_t i = 0; i < s->plan.n_cases && !rc; i++) {
+		rc = assay_counter_choice_add(&choice, &s->groups, s->plan.cases[i].counters, err);
+		if (rc)
+			assay_err_prefix(err, "case '%s'", s->plan.cases[i].key);
+	}
+	for (size_t i = 0; i < s->catalog->n_ops && !rc; i++)
+		for (size_t k = 0; k < s->catalog->ops[i].counters.n && !rc; k++)
+			rc = assay_strings_add(&published, s->catalog->ops[i].counters.v[k], err);
+	for (size_t i = 0; i < o->events.n && !rc; i++) {
+		rc = assay_counter_event_check(o->events.v[i], &s->groups, &published, err);
+		if (rc)
+			assay_err_prefix(err, "bad --events");
+	}
+	assay_counter_choice_release(&choice);
+	assay_strings_release(&published);
+	return rc;
+}
+
 int assay_session_plan(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
 {
 	struct assay_plan_options plan = {
@@ -143,7 +186,8 @@ int assay_session_plan(struct assay_session *s, const struct assay_settings *o, 
 	if (rc)
 		return rc;
 	plan.all_threads = s->all_threads;
-	return assay_plan_load(&s->plan, &plan, s->catalog, err);
+	rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
+	return rc ? rc : check_counters(s, o, err);
 }
 
 static int check_memory(const struct assay_session *s, struct assay_err *err)
@@ -189,6 +233,7 @@ void assay_session_close(struct assay_session *s)
 {
 	free(s->facts);
 	assay_plan_release(&s->plan);
+	assay_counter_groups_release(&s->groups);
 	assay_inventory_close(s->inventory);
 	assay_topology_close(s->topology);
 	assay_strings_release(&s->plugins);

@@ -4,6 +4,7 @@
 #define ASSAY_CLI_SESSION_H
 
 #include "cli/cli_options.h"
+#include "counters/counter_groups.h"
 #include "model/catalog.h"
 #include "plan/plan.h"
 #include "worker/inventory.h"
@@ -16,6 +17,7 @@ struct assay_session {
 	struct assay_inventory *inventory;
 	const struct assay_catalog *catalog;
 	char bench_dir[4096];
+	struct assay_counter_groups groups; /* of bench_dir/groups */
 	unsigned all_threads; /* what `all` means */
 	struct assay_plan plan;
 	struct assay_case_facts *facts; /* one a case of the plan */

@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-
 void assay_os_counts_read(struct assay_os_counts *out)
 {
 	struct rusage u = { 0 };

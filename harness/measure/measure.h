@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "base/text.h"
+#include "counters/counter_groups.h"
 #include "machine/clock.h"
 #include "machine/topology.h"
 #include "model/catalog.h"
@@ -28,6 +29,10 @@ struct assay_measure_options {
 	uint64_t seed;
 	bool verify_only;    /* correctness, no samples */
 	bool deterministic;  /* fixed iterations and samples: the work does not depend on time */
+	const struct assay_counter_groups *groups; /* NULL: there are none */
+	const char *counter_groups;          /* to be counted besides those of the cases, comma separated; NULL: none */
+	const struct assay_strings *events;  /* likewise; NULL: none */
+	bool multiplex;                      /* count all events at once, each for a share of the time */
 	const volatile sig_atomic_t *interrupted; /* non-zero: stop, keep nothing of this case */
 	void (*progress)(void *arg, enum assay_stage stage, double done_frac);
 	void *progress_arg;

@@ -12,6 +12,7 @@
 
 #include "machine/environment.h"
 #include "measure/iterations.h"
+#include "measure/measure_counters.h"
 #include "measure/summary.h"
 #include "stats/stats.h"
 #include "worker/worker.h"
@@ -35,6 +36,8 @@ struct session {
 	struct assay_err *err;
 	struct assay_worker *worker;
 	struct assay_host_info host;
+	struct assay_counter_choice choice;
+	bool counting; /* from the first sample that is kept */
 	uint64_t iterations;
 	double sample_ns; /* expected time of one sample */
 };
@@ -42,7 +45,7 @@ struct session {
 /* 0: go on; 1: the case is over, its status is set; negative: the harness cannot go on. */
 static int command(struct session *s, enum assay_command cmd, uint64_t iterations, uint32_t count)
 {
-	const struct assay_worker_args args = { .iterations = iterations, .count = count };
+	const struct assay_worker_args args = { .iterations = iterations, .count = count, .counting = s->counting };
 	struct assay_result *r = s->r;
 	int rc = assay_worker_call(s->worker, cmd, &args, &r->status, r->reason, sizeof(r->reason), s->err);
 
@@ -176,6 +179,7 @@ static int sample(struct session *s)
 
 	if (s->o->deterministic)
 		count = DETERMINISTIC_SAMPLES;
+	s->counting = true;
 	do {
 		rc = command(s, ASSAY_CMD_SAMPLE, s->iterations, count);
 		if (!rc)
@@ -232,10 +236,7 @@ static int op_metrics(struct session *s, const struct assay_catalog_op *op)
 			if (assay_result_add_metric(s->r, m->tag, m->unit, m->better, reply->metrics[i].value))
 				return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
 		}
-	for (uint32_t i = 0; i < reply->n_counts; i++)
-		if (assay_result_add_count(s->r, reply->counts[i].name, ASSAY_SOURCE_OP, "", (double)reply->counts[i].value))
-			return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
-	return 0;
+	return assay_measure_take_counters(&s->choice, reply, &s->r->counters, &s->r->metrics, &s->r->n_metrics, s->err);
 }
 
 /* What the cost and the samples give. */
@@ -362,6 +363,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	struct session s = { .o = o, .facts = facts, .r = out, .err = err };
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
 	struct assay_worker_options wo;
+	struct assay_text events = { 0 };
 	struct assay_err why = { 0 };
 	int *cpus = NULL, rc;
 
@@ -388,10 +390,16 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		.plugins = o->plugins, .c = c, .copies = facts->copies, .cpus = cpus, .seed = o->seed, .clock = o->clock,
 		.host = &s.host, .deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns, .interrupted = o->interrupted,
 	};
-	rc = assay_worker_start(&s.worker, &wo, err);
+	rc = o->verify_only ? 0 : assay_measure_choose(o, c, op, &s.choice, &events, err);
+	wo.events = events.s;
+	wo.multiplex = o->multiplex;
+	if (!rc)
+		rc = assay_worker_start(&s.worker, &wo, err);
 	if (!rc)
 		rc = drive(&s, op);
 	assay_worker_free(s.worker);
+	assay_counter_choice_release(&s.choice);
+	assay_text_release(&events);
 	free(cpus);
 	if (!rc && out->status != ASSAY_STATUS_OK)
 		drop_numbers(out);

@@ -12,6 +12,7 @@
 
 #include "assay/random.h"
 #include "measure/iterations.h"
+#include "measure/measure_counters.h"
 #include "stats/stats.h"
 #include "worker/worker.h"
 
@@ -31,6 +32,8 @@ struct pair_session {
 	struct assay_pair *p;
 	struct assay_err *err;
 	struct assay_worker *w[2];
+	struct assay_counter_choice choice;
+	bool counting; /* in the samples that are kept */
 	double sample_ns;
 	double stretch_frac; /* of the head's samples */
 };
@@ -59,6 +62,7 @@ static int take_turns(struct pair_session *s, uint32_t blocks, uint64_t order_se
 
 	for (int i = 0; i < 2; i++) {
 		args[i] = (struct assay_worker_args){ .iterations = s->p->iterations, .count = blocks, .order_seed = order_seed,
+						      .counting = s->counting,
 						      .extra_iterations = s->p->extra_iterations[i],
 						      .stretch_frac = i == ASSAY_HEAD ? s->stretch_frac : 0 };
 		assay_worker_begin(s->w[i], ASSAY_CMD_PAIR, &args[i]);
@@ -230,7 +234,10 @@ static int sample_sides(struct pair_session *s)
 {
 	double per_block = 4 * (s->sample_ns * (1 + 0.5 / (double)s->p->iterations) + HAND_OVER_NS);
 	double blocks = fmin(MAX_BLOCKS, fmax(MIN_BLOCKS, (double)s->po->sampling_ns / per_block));
-	int rc = take_turns(s, (uint32_t)blocks, s->po->pair_seed);
+	int rc;
+
+	s->counting = true;
+	rc = take_turns(s, (uint32_t)blocks, s->po->pair_seed);
 
 	for (int i = 0; i < 2 && !rc; i++) {
 		const struct assay_worker_reply *reply = assay_worker_reply(s->w[i]);
@@ -310,7 +317,7 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 			}
 			put_metric(ps, m->tag, m->unit, m->better, reply->metrics[i].value);
 		}
-	return 0;
+	return assay_measure_take_counters(&s->choice, reply, &ps->counters, &ps->metrics, &ps->n_metrics, s->err);
 }
 
 static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op, char *difference)
@@ -364,6 +371,7 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
 	uint64_t start = assay_worker_monotonic_ns();
 	struct assay_worker_options wo[2];
+	struct assay_text events = { 0 };
 	struct assay_host_info host;
 	int *cpus, rc;
 
@@ -376,8 +384,11 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	rc = assay_placement_pick(o->topology, &o->placement, c->threads, cpus, err);
 	assay_topology_host_info(o->topology, &host);
+	if (!rc)
+		rc = assay_measure_choose(o, c, op, &s.choice, &events, err);
 	for (int i = 0; i < 2; i++)
 		wo[i] = (struct assay_worker_options){
+			.events = events.s, .multiplex = o->multiplex,
 			.plugins = po->plugins[i], .parts = po->parts[i], .c = c, .copies = facts->copies, .cpus = cpus,
 			.seed = o->seed, .layout_seed = layout_seed(po->pair_seed, i), .clock = o->clock, .host = &host,
 			.deadline_ns = start + c->timeout_ns, .interrupted = o->interrupted,
@@ -390,6 +401,8 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 		assay_worker_free(s.w[1]);
 		assay_worker_free(s.w[0]);
 	}
+	assay_counter_choice_release(&s.choice);
+	assay_text_release(&events);
 	free(cpus);
 	out->wall_ns = assay_worker_monotonic_ns() - start;
 	if (out->side[0].status != ASSAY_STATUS_OK || out->side[1].status != ASSAY_STATUS_OK)

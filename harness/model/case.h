@@ -38,6 +38,8 @@ struct assay_case {
 	bool all_threads; /* the bench said `all`; the manifest writes t=all */
 	enum assay_cache cache;
 
+	char counters[256]; /* groups of events to count, comma separated; "" none of its own */
+
 	/* limits */
 	uint64_t budget_ns;    /* sampling time */
 	uint64_t timeout_ns;   /* the whole case, set-up included */

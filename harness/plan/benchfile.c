@@ -15,7 +15,7 @@
 
 #define COMMON_FIELDS                                                                                                  \
 	{ "shapes", true }, { "sweep", true }, { "variants", true }, { "threads", true }, { "cache", true },           \
-		{ "budget", false }, { "timeout", false },                                                             \
+		{ "counters", true }, { "budget", false }, { "timeout", false },                                       \
 	{                                                                                                              \
 		"memory", false                                                                                        \
 	}
@@ -25,7 +25,7 @@ static const char *const field_names[ASSAY_BENCH_N_FIELDS] = {
 	[ASSAY_BENCH_SWEEP] = "sweep",     [ASSAY_BENCH_VARIANTS] = "variants",
 	[ASSAY_BENCH_THREADS] = "threads", [ASSAY_BENCH_CACHE] = "cache",
 	[ASSAY_BENCH_BUDGET] = "budget",   [ASSAY_BENCH_TIMEOUT] = "timeout",
-	[ASSAY_BENCH_MEMORY] = "memory",
+	[ASSAY_BENCH_MEMORY] = "memory",   [ASSAY_BENCH_COUNTERS] = "counters",
 };
 
 static const struct assay_conf_option bench_options[] = { { "op", false }, COMMON_FIELDS, { NULL, false } };

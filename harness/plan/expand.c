@@ -37,6 +37,7 @@ struct expansion {
 	enum assay_cache cache[2];
 	size_t n_cache;
 	uint64_t budget_ns, timeout_ns, memory_bytes;
+	char counters[256]; /* as in struct assay_case */
 };
 
 /* ---- the list --------------------------------------------------------------------------------------------------- */
@@ -254,6 +255,22 @@ static int read_limits(struct expansion *x, struct assay_err *err)
 	return rc;
 }
 
+/* Whether these groups exist is not known here. */
+static int read_counters(struct expansion *x, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_COUNTERS];
+	size_t at = 0;
+
+	for (size_t i = 0; e && i < e->n; i++) {
+		int n = snprintf(x->counters + at, sizeof(x->counters) - at, "%s%s", i ? "," : "", e->values[i].text);
+
+		if (n < 0 || (size_t)n >= sizeof(x->counters) - at)
+			return assay_conf_fail(err, e->path, e->values[i].line, "counters names too many groups");
+		at += (size_t)n;
+	}
+	return 0;
+}
+
 /* ---- crossing --------------------------------------------------------------------------------------------------- */
 
 static bool has_one_thread(const struct expansion *x)
@@ -294,6 +311,7 @@ static int add_case(const struct expansion *x, const struct assay_plan_shape *sh
 	c->budget_ns = x->budget_ns;
 	c->timeout_ns = x->timeout_ns;
 	c->memory_bytes = x->memory_bytes;
+	memcpy(c->counters, x->counters, sizeof(c->counters));
 	set_skip_reason(c, v, x->o);
 	if (assay_case_make_key(c, err)) {
 		char text[512];
@@ -339,6 +357,8 @@ int assay_plan_expand(const struct assay_bench *bench, const struct assay_plan_o
 		rc = read_cache(&x, err);
 	if (!rc)
 		rc = read_limits(&x, err);
+	if (!rc)
+		rc = read_counters(&x, err);
 	if (!rc)
 		rc = cross(&x, l, err);
 	free(x.variants);

@@ -14,12 +14,15 @@
 
 #include "base/err.h"
 #include "machine/clock.h"
+#include "model/counter.h"
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC 0x45474150u /* "PAGE" */
 #define ASSAY_PAGE_VERSION 1u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 64
+#define ASSAY_PAGE_COUNTS 192
+#define ASSAY_PAGE_EVENTS 32768
 #define ASSAY_PAGE_CPUS 1024
 #define ASSAY_PAGE_PATHS 65536
 #define ASSAY_PAGE_WINDOW 65536
@@ -72,17 +75,14 @@ struct assay_worker_spec {
 	uint64_t layout_seed;  /* moves buffers and the stack about; 0: all aligned the same way */
 	struct assay_clock clock;
 	struct assay_host_info host;
+	char events[ASSAY_PAGE_EVENTS];  /* what to count, as assay_counter_choice_text() writes it */
+	bool multiplex;
 	char plugins[ASSAY_PAGE_PATHS]; /* a part letter and a path each, ended by a newline: see enum assay_plugin_part */
 };
 
 struct assay_page_metric {
 	char tag[ASSAY_METRIC_TAG_MAX];
 	double value;
-};
-
-struct assay_page_count {
-	char name[ASSAY_NAME_MAX];
-	uint64_t value;
 };
 
 /* The worker's answer to a command. */
@@ -116,9 +116,10 @@ struct assay_worker_reply {
 	unsigned char window[ASSAY_PAGE_WINDOW];
 
 	/* REPORT */
-	uint32_t n_metrics, n_counts;
+	uint32_t n_metrics, n_counts, n_missing;
 	struct assay_page_metric metrics[ASSAY_PAGE_METRICS];
-	struct assay_page_count counts[ASSAY_PAGE_METRICS];
+	struct assay_count counts[ASSAY_PAGE_COUNTS];
+	struct assay_unavailable missing[ASSAY_PAGE_COUNTS];
 	uint64_t rss_peak_bytes;
 };
 
@@ -130,6 +131,7 @@ struct assay_page {
 	uint64_t iterations;
 	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
 	double stretch_frac;       /* the same for kernels too slow for that: time spun through, as a share of the sample's */
+	bool counting;             /* SAMPLE, PAIR: count the events of the spec around these samples */
 	uint32_t count;
 	uint64_t order_seed;       /* PAIR: draws ABBA or BAAB for every block */
 	struct assay_worker_spec spec;

@@ -56,6 +56,10 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->memory_bytes = c->memory_bytes;
 	s->clock = *o->clock;
 	s->host = *o->host;
+	s->multiplex = o->multiplex;
+	if (o->events && strlen(o->events) >= sizeof(s->events))
+		return assay_err_set(err, ASSAY_ELIMIT, "the names of all events take more than %zu bytes", sizeof(s->events));
+	snprintf(s->events, sizeof(s->events), "%s", o->events ? o->events : "");
 	for (size_t i = 0; i < o->plugins->n; i++) {
 		int n = snprintf(s->plugins + at, sizeof(s->plugins) - at, "%c%s\n", o->parts ? o->parts[i] : ASSAY_PART_ALL,
 				 o->plugins->v[i]);
@@ -191,6 +195,7 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 	w->page->iterations = args->iterations;
 	w->page->extra_iterations = args->extra_iterations;
 	w->page->stretch_frac = args->stretch_frac;
+	w->page->counting = args->counting;
 	w->page->count = args->count;
 	w->page->order_seed = args->order_seed;
 	assay_page_give(w->page, ASSAY_TURN_WORKER);

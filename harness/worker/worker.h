@@ -23,6 +23,8 @@ struct assay_worker_options {
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
 	const volatile sig_atomic_t *interrupted;
+	const char *events;   /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
+	bool multiplex;       /* see struct assay_counter_choice */
 };
 
 /* Start the process; nothing of the plugins runs yet. */
@@ -36,6 +38,7 @@ void assay_worker_free(struct assay_worker *w);
 struct assay_worker_args {
 	uint64_t iterations, extra_iterations;
 	double stretch_frac;
+	bool counting;
 	uint32_t count;
 	uint64_t order_seed;
 };

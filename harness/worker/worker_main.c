@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "counters/os_events.h"
 #include "machine/disturbance.h"
+#include "worker/case_counts.h"
 #include "worker/case_services.h"
 #include "worker/code_hash.h"
 #include "worker/inventory_child.h"
@@ -28,6 +29,7 @@ struct worker {
 	uint64_t iterations;            /* of the last sample */
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
+	struct assay_case_counts counts;
 	struct assay_disturbance host;
 	uint64_t polled_ns;
 	uint32_t poll_first;            /* first sample since the last poll */
@@ -81,7 +83,7 @@ static struct assay_outcome do_prepare(struct worker *w)
 	r->op_bytes = w->job.tensor_bytes + w->job.alloc_bytes - w->job.prepare_bytes;
 	if (w->job.code)
 		memcpy(r->code_hash, code_hash(&w->job).hex, sizeof(r->code_hash));
-	return out;
+	return out.status == ASSAY_STATUS_OK ? assay_case_counts_open(&w->counts, &w->job) : out;
 }
 
 /* Poison, run every copy that a sample of @iterations reaches, compare one with the oracle and the others with that one. */
@@ -173,13 +175,25 @@ static void watch(struct worker *w, uint32_t upto)
 	w->poll_first = upto;
 }
 
-/* Counts of every thread of the pool, taken by the thread itself. */
-static void read_counts(void *arg, uint32_t tid, uint32_t n_threads)
+/* Counts of every thread of the pool, taken by the thread itself; those of the events nearest to the timed region. */
+static void read_before(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	struct assay_os_counts *counts = arg;
+	struct worker *w = arg;
 
 	(void)n_threads;
-	assay_os_counts_read(&counts[tid]);
+	assay_os_counts_read(&w->before[tid]);
+	if (w->page->counting && w->counts.counting)
+		assay_counting_before(w->counts.counting, tid);
+}
+
+static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	struct worker *w = arg;
+
+	(void)n_threads;
+	if (w->page->counting && w->counts.counting)
+		assay_counting_after(w->counts.counting, tid);
+	assay_os_counts_read(&w->after[tid]);
 }
 
 /* Keep the thread busy for a share of the sample that was just taken; the time of both together. */
@@ -198,11 +212,13 @@ static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s
 	struct assay_outcome out;
 
 	*s = (struct assay_sample){ .iterations = w->page->iterations };
-	assay_pool_run(w->job.pool, read_counts, w->before);
+	assay_pool_run(w->job.pool, read_before, w);
 	out = assay_case_job_time(&w->job, w->page->iterations + w->page->extra_iterations, &s->ns);
 	if (w->page->stretch_frac > 0)
 		s->ns = stretch(w, s->ns);
-	assay_pool_run(w->job.pool, read_counts, w->after);
+	assay_pool_run(w->job.pool, read_after, w);
+	if (w->page->counting && w->counts.counting)
+		assay_counting_add(w->counts.counting, w->page->iterations);
 	for (uint32_t i = 0; i < w->page->spec.n_threads; i++) {
 		struct assay_os_counts d = assay_os_counts_between(&w->before[i], &w->after[i]);
 
@@ -309,14 +325,8 @@ static struct assay_outcome do_report(struct worker *w)
 
 	r->n_metrics = j->n_metrics;
 	memcpy(r->metrics, j->metrics, sizeof(r->metrics));
-	for (r->n_counts = 0; r->n_counts < j->op->n_counters && r->n_counts < ASSAY_PAGE_METRICS; r->n_counts++) {
-		struct assay_page_count *c = &r->counts[r->n_counts];
-
-		snprintf(c->name, sizeof(c->name), "%s", j->op->counters[r->n_counts]);
-		c->value = __atomic_load_n(&j->counters[r->n_counts], __ATOMIC_RELAXED);
-	}
 	r->rss_peak_bytes = rss_peak_bytes();
-	return out;
+	return out.status == ASSAY_STATUS_OK ? assay_case_counts_report(&w->counts, r) : out;
 }
 
 static struct assay_outcome obey(struct worker *w)
@@ -337,6 +347,7 @@ static struct assay_outcome obey(struct worker *w)
 	case ASSAY_CMD_REPORT:
 		return do_report(w);
 	case ASSAY_CMD_FINISH:
+		assay_case_counts_close(&w->counts);
 		assay_case_job_release(&w->job);
 		return assay_outcome_ok();
 	case ASSAY_CMD_NONE:

@@ -441,7 +441,6 @@ static void test_metrics(void **state)
 		assert_true((metric_or(c, "tpot_p50_s", -1) > 0) == (strcmp(ops[i][0], "generate.prefill") != 0));
 		assert_true(metric_or(c, "tpot_p50_s", 0) <= metric_or(c, "tpot_p95_s", 0));
 		assert_true(metric_or(c, "tpot_p95_s", 0) <= metric_or(c, "tpot_p99_s", 0));
-		assert_true((metric_or(c, "kv_cache_hit_rate", -1) >= 0) == !strcmp(ops[i][0], "generate.chat"));
 		mini_free(c);
 	}
 }
@@ -468,9 +467,6 @@ static void test_counters(void **state)
 
 		mini_run(c);
 		assert_memory_equal(c->counters, cases[i].want, sizeof(cases[i].want));
-		mini_report(c);
-		if (cases[i].want[0])
-			assert_true(fabs(mini_metric(c, "kv_cache_hit_rate") - 224.0 / 416) < 1e-12);
 		mini_free(c);
 	}
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts events around samples, in all threads of a case. Events that do not fit together are counted in turn, some in
+ * every sample; what cannot be counted has a reason. Nothing here runs between the two clock reads of a sample.
+ */
+#ifndef ASSAY_COUNTERS_COUNTING_H
+#define ASSAY_COUNTERS_COUNTING_H
+
+#include "assay/plugin.h"
+
+#include "base/err.h"
+#include "counters/provider.h"
+
+/* Runs fn(arg, tid, n) on every thread of the case, tid 0 being the caller. */
+typedef void (*assay_counting_parallel_fn)(void *pool, assay_parallel_fn fn, void *arg);
+
+struct assay_counting_options {
+	struct assay_counter_context *ctx;       /* outlives the counting */
+	const char *events;                      /* lines of assay_counter_choice_text() */
+	uint32_t n_threads;
+	assay_counting_parallel_fn parallel;
+	void *pool;
+	/* NULL: the embedded table */
+	const struct assay_counter_provider *const *providers;
+	size_t n_providers;
+};
+
+struct assay_counting;
+
+/* Find a provider for every event and open its sets in every thread. Fails only for lack of memory; an event's reason
+ * is kept. */
+int assay_counting_open(struct assay_counting **c, const struct assay_counting_options *o, struct assay_err *err);
+void assay_counting_close(struct assay_counting *c);
+
+/* Beside a sample, each in every thread of the case: before it (starts what has its turn), and after it. */
+void assay_counting_before(struct assay_counting *c, uint32_t tid);
+void assay_counting_after(struct assay_counting *c, uint32_t tid);
+/* Then once: add what was counted, and let the next sets have their turn. */
+void assay_counting_add(struct assay_counting *c, uint64_t iterations);
+
+/* Sets that take turns: so many samples it takes to count everything once. */
+size_t assay_counting_turns(const struct assay_counting *c);
+/* Means of one iteration over all samples so far, and reasons. 0 or ASSAY_ENOMEM. */
+int assay_counting_result(const struct assay_counting *c, struct assay_counters *out);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is a hardware counter to be believed? It counts a loop whose loads, branches and multiplications are known, and a
+ * walk that must miss every cache and the TLB.
+ */
+#ifndef ASSAY_COUNTERS_PMU_SELFTEST_H
+#define ASSAY_COUNTERS_PMU_SELFTEST_H
+
+#include "counters/provider.h"
+
+/* A counter may be off by this share of what it must count. */
+#define ASSAY_SELFTEST_TOLERANCE_FRAC 0.05
+
+/*
+ * true: @event ticks as it must, @what says how ("counts 1.00 branches a turn"), or nothing is known that it must
+ * count. false:
+ * @what says what is wrong.
+ */
+bool assay_pmu_selftest(const struct assay_counter_context *ctx, const char *event, char *what, size_t size);
+/* The events of which it is known what they must count; NULL-terminated. */
+extern const char *const assay_pmu_selftest_events[];
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What counts: one file a provider, behind one table. A provider counts a set of events in the thread that opened the
+ * set; sums over threads, sets that take turns, and reasons are counting.c's.
+ */
+#ifndef ASSAY_COUNTERS_PROVIDER_H
+#define ASSAY_COUNTERS_PROVIDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "counters/papi_library.h"
+#include "model/counter.h"
+
+/* What providers may use; lives as long as their sets. */
+struct assay_counter_context {
+	struct assay_papi papi;        /* after assay_counter_papi() */
+	bool papi_loaded;
+	const char *const *cell_names; /* counters that the op publishes, and their cells */
+	uint64_t *cells;
+	uint32_t n_cells;
+	char sde_reason[256]; /* why the cells cannot be read through PAPI; "": they can */
+	bool multiplex;       /* more events in a set than there are counters */
+};
+
+/* @names and @cells are borrowed. */
+void assay_counter_context_init(struct assay_counter_context *ctx, const char *const *names, uint64_t *cells,
+				uint32_t n);
+/* PAPI, started and with the cells published through it when it is first asked for: most cases need none of it. */
+const struct assay_papi *assay_counter_papi(struct assay_counter_context *ctx);
+
+struct assay_counter_probe {
+	bool works;
+	char value[256];  /* what it can do, or why not */
+	char advice[200]; /* how to get it; "" */
+};
+
+struct assay_counter_provider {
+	const char *name, *source;
+	bool shared; /* one set counts the whole process; otherwise each thread has its own */
+
+	void (*probe)(struct assay_counter_context *ctx, struct assay_counter_probe *out);
+	/* An empty set. 0, ASSAY_EUNAVAILABLE with the reason, ASSAY_ENOMEM. */
+	int (*open)(struct assay_counter_context *ctx, void **set, struct assay_err *err);
+	/*
+	 * 0: counted from the next start on. ASSAY_ENOTFOUND: not an event of this provider. ASSAY_ELIMIT: not together
+	 * with what is in the set. ASSAY_EUNAVAILABLE: it is one, but it cannot be counted here.
+	 */
+	int (*add)(void *set, const char *event, struct assay_err *err);
+	int (*start)(void *set, struct assay_err *err);
+	/* All events of the set in the order in which they were added; only differences mean something. */
+	int (*read)(void *set, uint64_t *values);
+	void (*stop)(void *set);
+	void (*close)(void *set);
+	/* Share of the time in which each event of a set with @n events counts. NULL: all of it. */
+	double (*running_frac)(const struct assay_counter_context *ctx, size_t n);
+	/* What it reads with, for people. */
+	void (*how)(const struct assay_counter_context *ctx, char *buf, size_t size);
+};
+
+/* The table, best first: an event is counted by the first that can. */
+extern const struct assay_counter_provider *const assay_counter_providers[];
+extern const size_t assay_n_counter_providers;
+
+extern const struct assay_counter_provider assay_provider_sde, assay_provider_op, assay_provider_papi,
+	assay_provider_perf, assay_provider_rusage;
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Joins the counters of a case with its pool of threads and the page. */
+#include "worker/case_counts.h"
+
+#include <string.h>
+
+#include "worker/case_services.h"
+
+static void on_pool(void *pool, assay_parallel_fn fn, void *arg)
+{
+	assay_pool_run(pool, fn, arg);
+}
+
+struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct assay_case_job *j)
+{
+	const struct assay_counting_options o = {
+		.ctx = &c->ctx, .events = j->spec->events, .n_threads = j->spec->n_threads, .parallel = on_pool, .pool = j->pool,
+	};
+	struct assay_err err = { 0 };
+
+	if (!j->spec->events[0])
+		return assay_outcome_ok();
+	assay_counter_context_init(&c->ctx, j->op->counters, j->counters, j->op->n_counters);
+	c->ctx.multiplex = j->spec->multiplex;
+	if (assay_counting_open(&c->counting, &o, &err))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
+	return assay_outcome_ok();
+}
+
+void assay_case_counts_close(struct assay_case_counts *c)
+{
+	assay_counting_close(c->counting);
+	c->counting = NULL;
+}
+
+struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, struct assay_worker_reply *r)
+{
+	struct assay_counters all = { 0 };
+	struct assay_outcome out = assay_outcome_ok();
+
+	r->n_counts = r->n_missing = 0;
+	if (!c->counting)
+		return out;
+	if (assay_counting_result(c->counting, &all)) {
+		out = assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counters");
+	} else if (all.n > ASSAY_PAGE_COUNTS || all.n_missing > ASSAY_PAGE_COUNTS) {
+		out = assay_outcome_set(ASSAY_STATUS_FAILED, "more than %d events are to be counted", ASSAY_PAGE_COUNTS);
+	} else {
+		r->n_counts = (uint32_t)all.n;
+		r->n_missing = (uint32_t)all.n_missing;
+		if (all.n)
+			memcpy(r->counts, all.v, all.n * sizeof(*all.v));
+		if (all.n_missing)
+			memcpy(r->missing, all.missing, all.n_missing * sizeof(*all.missing));
+	}
+	assay_counters_release(&all);
+	return out;
+}

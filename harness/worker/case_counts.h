@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a worker counts around its samples. */
+#ifndef ASSAY_WORKER_CASE_COUNTS_H
+#define ASSAY_WORKER_CASE_COUNTS_H
+
+#include "counters/counting.h"
+#include "worker/case_job.h"
+
+struct assay_case_counts {
+	struct assay_counter_context ctx;
+	struct assay_counting *counting; /* NULL: nothing is counted */
+};
+
+/* Find providers for the events of the spec; the case is prepared. An event that cannot be counted is no failure. */
+struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct assay_case_job *j);
+void assay_case_counts_close(struct assay_case_counts *c);
+/* Put means and reasons into @r. */
+struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, struct assay_worker_reply *r);
+
+#endif
