@@ -49,7 +49,7 @@ export ASSAY_BUILD ASSAY_SOURCE
 for script in tests/cli/*.bats; do
 	[ -e "$script" ] || continue
 	# what the caller measures with must not leak into tests
-	env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE -u ASSAY_MEMORY_LIMIT -u ASSAY_DB -u NO_COLOR \
+	env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE -u ASSAY_MEMORY_LIMIT -u ASSAY_DB -u ASSAY_PAPI -u NO_COLOR \
 		LC_ALL=C.UTF-8 timeout 900 bats --tap "$script" >"$tap" 2>&1
 	count "$tap" "$(basename "$script")" $?
 done

@@ -305,21 +305,28 @@ static bool has_turn(const struct assay_counting *c, const struct set *s)
 	return !s->failed && c->sample % turns_of(c, s) == s->turn;
 }
 
-/* Starting takes longer than reading, so all of it comes first. */
+/* A thread runs one set of a provider at a time, so that stopping comes first; starting takes longest, so that reading
+ * comes last. */
 void assay_counting_before(struct assay_counting *c, uint32_t tid)
 {
 	for (size_t i = 0; i < c->n_sets; i++) {
 		struct set *s = c->sets[i];
-		struct assay_err err = { 0 };
-		bool now = has_turn(c, s);
 
-		if (tid >= n_states(c, s) || s->started[tid] == now)
-			continue;
-		if (!now)
+		if (tid < n_states(c, s) && s->started[tid] && !has_turn(c, s)) {
 			s->p->stop(s->state[tid]);
-		else if (s->p->start(s->state[tid], &err))
+			s->started[tid] = false;
+		}
+	}
+	for (size_t i = 0; i < c->n_sets; i++) {
+		struct set *s = c->sets[i];
+		struct assay_err err = { 0 };
+
+		if (tid >= n_states(c, s) || s->started[tid] || !has_turn(c, s))
+			continue;
+		if (s->p->start(s->state[tid], &err))
 			fail_set(s, err.text);
-		s->started[tid] = now && !err.code;
+		else
+			s->started[tid] = true;
 	}
 	for (size_t i = 0; i < c->n_sets; i++) {
 		struct set *s = c->sets[i];

@@ -23,7 +23,8 @@ static const char *const presets[] = {
 	"PAPI_FNV_INS", "PAPI_FP_OPS",  "PAPI_SP_OPS",  "PAPI_DP_OPS",  "PAPI_VEC_SP",  "PAPI_VEC_DP",  "PAPI_REF_CYC",
 };
 static const char *const system_events[] = {
-	"minor_faults", "major_faults", "voluntary_switches", "forced_switches", "context_switches", "migrations", "task_clock_ns",
+	"minor_faults",     "major_faults", "voluntary_switches", "forced_switches",
+	"context_switches", "migrations",   "task_clock_ns",
 };
 
 static int add_all(struct assay_strings *l, const char *const *names, size_t n, struct assay_err *err)
@@ -35,8 +36,8 @@ static int add_all(struct assay_strings *l, const char *const *names, size_t n, 
 	return rc;
 }
 
-int assay_counter_event_check(const char *name, const struct assay_counter_groups *g, const struct assay_strings *published,
-			      struct assay_err *err)
+int assay_counter_event_check(const char *name, const struct assay_counter_groups *g,
+			      const struct assay_strings *published, struct assay_err *err)
 {
 	struct assay_strings known = { 0 };
 	char hint[256];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which names of events make sense before anything is loaded: a typing error should be said at once, not after an hour. */
+/* Which names of events make sense before anything is loaded: a typing error should be said at once, not after an hour.
+ */
 #ifndef ASSAY_COUNTERS_EVENT_NAMES_H
 #define ASSAY_COUNTERS_EVENT_NAMES_H
 
@@ -7,10 +8,11 @@
 #include "counters/counter_groups.h"
 
 /*
- * 0 when @name is an event of a group, of the operating system, a preset of PAPI, or one of @published (counters of ops). Names with
+ * 0 when @name is an event of a group, of the operating system, a preset of PAPI, or one of @published (counters of
+ * ops). Names with
  * ':' or '-' are native events, which only PAPI on the machine knows. Otherwise ASSAY_EUSAGE with the nearest name.
  */
-int assay_counter_event_check(const char *name, const struct assay_counter_groups *g, const struct assay_strings *published,
-			      struct assay_err *err);
+int assay_counter_event_check(const char *name, const struct assay_counter_groups *g,
+			      const struct assay_strings *published, struct assay_err *err);
 
 #endif

@@ -22,8 +22,9 @@ static bool has_default(const struct assay_counter_groups *g)
 	return false;
 }
 
-int assay_measure_choose(const struct assay_measure_options *o, const struct assay_case *c, const struct assay_catalog_op *op,
-			 struct assay_counter_choice *out, struct assay_text *text, struct assay_err *err)
+int assay_measure_choose(const struct assay_measure_options *o, const struct assay_case *c,
+			 const struct assay_catalog_op *op, struct assay_counter_choice *out, struct assay_text *text,
+			 struct assay_err *err)
 {
 	static const struct assay_counter_groups none;
 	const struct assay_counter_groups *g = o->groups ? o->groups : &none;

@@ -11,11 +11,12 @@
 #define ASSAY_DEFAULT_COUNTER_GROUP "os"
 
 /*
- * The default group, those of the case and of @o, what the op publishes, and the events of @o, each once. ASSAY_EUSAGE when there
- * is no such group. Release @out in either case; @text is for the worker.
+ * The default group, those of the case and of @o, what the op publishes, and the events of @o, each once. ASSAY_EUSAGE
+ * when there is no such group. Release @out in either case; @text is for the worker.
  */
-int assay_measure_choose(const struct assay_measure_options *o, const struct assay_case *c, const struct assay_catalog_op *op,
-			 struct assay_counter_choice *out, struct assay_text *text, struct assay_err *err);
+int assay_measure_choose(const struct assay_measure_options *o, const struct assay_case *c,
+			 const struct assay_catalog_op *op, struct assay_counter_choice *out, struct assay_text *text,
+			 struct assay_err *err);
 
 /* Append what the worker counted to @counters, and what is derived from it to @metrics. 0 or ASSAY_ENOMEM. */
 int assay_measure_take_counters(const struct assay_counter_choice *choice, const struct assay_worker_reply *reply,

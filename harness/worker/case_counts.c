@@ -14,7 +14,11 @@ static void on_pool(void *pool, assay_parallel_fn fn, void *arg)
 struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct assay_case_job *j)
 {
 	const struct assay_counting_options o = {
-		.ctx = &c->ctx, .events = j->spec->events, .n_threads = j->spec->n_threads, .parallel = on_pool, .pool = j->pool,
+		.ctx = &c->ctx,
+		.events = j->spec->events,
+		.n_threads = j->spec->n_threads,
+		.parallel = on_pool,
+		.pool = j->pool,
 	};
 	struct assay_err err = { 0 };
 
@@ -44,7 +48,8 @@ struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c,
 	if (assay_counting_result(c->counting, &all)) {
 		out = assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counters");
 	} else if (all.n > ASSAY_PAGE_COUNTS || all.n_missing > ASSAY_PAGE_COUNTS) {
-		out = assay_outcome_set(ASSAY_STATUS_FAILED, "more than %d events are to be counted", ASSAY_PAGE_COUNTS);
+		out = assay_outcome_set(ASSAY_STATUS_FAILED, "more than %d events are to be counted",
+					ASSAY_PAGE_COUNTS);
 	} else {
 		r->n_counts = (uint32_t)all.n;
 		r->n_missing = (uint32_t)all.n_missing;

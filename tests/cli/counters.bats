@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Counters of a run: groups and events by name, what ops publish, reasons for what cannot be counted.
+load helpers
+
+# run_chat OPTION...: one small case, with the groups of the tree.
+run_chat() {
+	mkdir -p c/suites
+	ln -sfn "$ASSAY_SOURCE/bench/groups" c/groups
+	printf 'bench "chat" {\n op = "generate.chat"\n shapes = {"model=tiny,users=2,turns=1,system=32,message=4,reply=2"}\n' >c/chat.bench
+	printf ' variants = {"ref"}\n counters = {"kv_cache"}\n}\n' >>c/chat.bench
+	printf 'suite "chat" {\n use "chat" { }\n}\n' >c/suites/chat.suite
+	ASSAY_DETERMINISTIC=1 assay run --bench-dir c --suite chat --db r.db --json "$@"
+}
+
+@test "groups and events that there are not end with 2 and the nearest name" {
+	fails 2 "unknown group of counters 'cashe', did you mean 'cache'?" run --suite smoke --counters os,cashe
+	fails 2 "unknown event 'PAPI_L1_DCN', did you mean 'PAPI_L1_DCM'?" run --suite smoke --events PAPI_L1_DCN
+	fails 2 "unknown event 'kv_hit', did you mean 'kv_hits'?" run --suite smoke --events kv_hit
+	ASSAY_PAPI=2 fails 2 "ASSAY_PAPI is '2', expected 0" run --suite smoke
+}
+
+@test "a group file that is wrong ends with 2, its name and line" {
+	mkdir -p b/suites b/groups
+	cp "$BENCH"/*.bench b/
+	cp "$BENCH"/suites/* b/suites/
+	printf 'group "g" {\n events = {"a"}\n metric "m" {\n formula = "a / (b"\n }\n}\n' >b/groups/g.group
+	fails 2 "b/groups/g.group:4: cannot read 'a / (b': expected ')' at its end" run --bench-dir b --suite quick
+}
+
+@test "the KV-cache hit rate is derived from what the op publishes, the same with and without PAPI" {
+	run --separate-stderr run_chat
+	[ "$status" = 0 ]
+	jq -e '.cases[0] | .metrics.kv_cache_hit_rate as $m | .counters as $c
+		| ($m.value - $c.kv_hits.value / $c.kv_lookups.value | fabs) < 1e-12
+		and $m.better == "higher" and $m.source == $c.kv_hits.source and ($m.estimated | not)
+		and ($c.kv_hits.source == "sde" or $c.kv_hits.source == "op") and $c.kv_hits.per == "iteration"
+		and $c.kv_hits.value + $c.kv_misses.value == $c.kv_lookups.value' <<<"$output"
+	with=$(jq -c '.cases[0] | [.metrics.kv_cache_hit_rate.value, .counters.kv_lookups.value, .counters.tokens.value]' <<<"$output")
+	ASSAY_PAPI=0 run --separate-stderr run_chat
+	[ "$status" = 0 ]
+	jq -e '.cases[0].counters.kv_hits | .source == "op" and (.how | contains("PAPI is switched off") or contains("without PAPI"))' \
+		<<<"$output"
+	[ "$(jq -c '.cases[0] | [.metrics.kv_cache_hit_rate.value, .counters.kv_lookups.value, .counters.tokens.value]' <<<"$output")" = "$with" ]
+}
+
+@test "what is asked for is counted or has a reason, and is stored so" {
+	run --separate-stderr run_chat --counters cache,branch --events PAPI_TOT_INS,no::such_event
+	[ "$status" = 0 ]
+	want='["PAPI_L1_DCM", "PAPI_BR_MSP", "data_accesses", "PAPI_TOT_INS", "no::such_event"] as $events
+		| ["d1_hit_rate", "branch_miss_rate"] as $derived | .cases[0]
+		| ([$events[] as $e | (.counters[$e].source == "pmu") != (.unavailable[$e].reason | length > 0)] | all)
+		and ([$derived[] as $d | (.metrics[$d].source == "pmu") != (.unavailable[$d].reason | length > 0)] | all)
+		and (.unavailable["no::such_event"].source == "pmu")
+		and ([.counters.minor_faults, .counters.task_clock_ns] | all(.source == "os"))'
+	jq -e "$want" <<<"$output"
+	run --separate-stderr assay show last --json --db r.db
+	jq -e "$want" <<<"$output"
+	run assay show last generate.chat --db r.db
+	[[ $output == *"no::such_event"*"unavailable  pmu: "* ]]
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Group files: what they hold, what is wrong with them, what is chosen and derived. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "counters/counter_groups.h"
+#include "counters/event_names.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static char dir[64];
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(dir, "/tmp/assay-groups-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static void put(const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.group", dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0 && !fclose(f));
+}
+
+static void drop(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s.group", dir, name);
+	assert_int_equal(unlink(path), 0);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return rmdir(dir);
+}
+
+static const char cache_text[] = "group \"cache\" {\n"
+				 "  summary = \"s\"\n"
+				 "  events = {\"misses\"}\n"
+				 "  event \"loads\" { any = {\"ANY_1\", \"ANY_2\"} amd = {\"AMD_1\"} intel = {\"I_1\"} }\n"
+				 "  metric \"hit_rate\" { formula = \"1 - misses / loads\" range = {\"0\", \"1\"} better = \"higher\" }\n"
+				 "}\n";
+
+static void test_events(void **state)
+{
+	static const struct {
+		const char *vendor, *want;
+	} cases[] = { { "amd", "loads\tAMD_1\tANY_1\tANY_2\n" },
+		      { "intel", "loads\tI_1\tANY_1\tANY_2\n" },
+		      { "", "loads\tANY_1\tANY_2\n" } };
+
+	(void)state;
+	put("cache", cache_text);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_counter_choice choice = { 0 };
+		struct assay_counter_groups g;
+		struct assay_text text = { 0 };
+		struct assay_err err;
+		char want[256];
+
+		assert_int_equal(assay_counter_groups_load(&g, dir, cases[i].vendor, &err), 0);
+		assert_int_equal(assay_counter_choice_add(&choice, &g, "cache,cache", &err), 0);
+		assert_int_equal(assay_counter_choice_add(&choice, &g, "", &err), 0);
+		assert_int_equal(assay_strings_add(&choice.events, "misses", NULL), 0);
+		assert_int_equal(assay_strings_add(&choice.events, "extra", NULL), 0);
+		assay_counter_choice_text(&choice, &text);
+		snprintf(want, sizeof(want), "misses\tmisses\n%sextra\textra\n", cases[i].want);
+		assert_string_equal(text.s, want);
+		assert_int_equal(assay_counter_choice_add(&choice, &g, "cahce", &err), ASSAY_EUSAGE);
+		assert_string_equal(err.text, "unknown group of counters 'cahce', did you mean 'cache'?");
+		assay_text_release(&text);
+		assay_counter_choice_release(&choice);
+		assay_counter_groups_release(&g);
+	}
+	drop("cache");
+}
+
+static void test_errors(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "group \"g\" { events = {\"a\"} metric \"m\" {\nformula = \"a / \" } }", "g.group:2: cannot read 'a / '" },
+		{ "group \"g\" { events = {\"a\"}\nmetric \"m\" { formula = \"1 / ab\" } }",
+		  "g.group:2: 'ab' is no event of group 'g', did you mean 'a'?" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { } }", "g.group:1: metric 'm' has no formula" },
+		{ "group \"g\" { events = {\"a\"} metric \"M\" { formula = \"a\" } }", "g.group:1: bad metric name 'M'" },
+		{ "group \"g\" { events = {\"a\"} metric \"time_s\" { formula = \"a\" } }", "bad metric name 'time_s'" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" better = \"more\" } }",
+		  "better is 'more', expected higher, lower or neither" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" range = {\"1\", \"0\"} } }",
+		  "bad range of metric 'm'" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" range = {\"0\"} } }", "bad range of metric 'm'" },
+		{ "group \"g\" { events = {\"a\", \"a\"} }", "event 'a' stands twice in group 'g'" },
+		{ "group \"g\" { events = {\"\"} }", "bad event name ''" },
+		{ "group \"g\" { }", "group 'g' has no events" },
+		{ "group \"h\" { events = {\"a\"} }", "expected one group \"g\" in this file" },
+		{ "", "expected one group \"g\" in this file" },
+		{ "group \"g\" { event = {\"a\"} }", "g.group:1: " },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" } metric \"m\" { formula = \"a\" } }",
+		  "metric 'm' is already defined in " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_counter_groups g;
+		struct assay_err err = { 0 };
+
+		put("g", cases[i].text);
+		assert_int_equal(assay_counter_groups_load(&g, dir, "", &err), ASSAY_EUSAGE);
+		if (!strstr(err.text, cases[i].want))
+			fail_msg("'%s' says '%s'", cases[i].text, err.text);
+	}
+	drop("g");
+}
+
+static void count(struct assay_counters *c, const char *name, const char *source, double value, double running)
+{
+	struct assay_count v = { .value = value, .running_frac = running, .per_iteration = true };
+
+	strcpy(v.name, name);
+	strcpy(v.source, source);
+	assert_int_equal(assay_counters_add(c, &v), 0);
+}
+
+static void test_derived(void **state)
+{
+	static const struct {
+		double misses, loads, running;
+		const char *source; /* of loads; NULL: not counted */
+		double want;        /* NaN is not: -1 stands for unavailable */
+		const char *why;
+	} cases[] = {
+		{ 25, 100, 1, "pmu", 0.75, NULL },
+		{ 25, 100, 0.5, "pmu", 0.75, NULL },
+		{ 25, 100, 1, "os", 0.75, NULL },
+		{ 0, 0, 1, "pmu", -1, "cache.group:5: division by zero: 'loads' is 0" },
+		{ 200, 100, 1, "pmu", -1, "metric 'hit_rate' is -1, allowed 0 to 1" },
+		{ 25, 0, 1, NULL, -1, "needs loads: no PMU" },
+	};
+
+	(void)state;
+	put("cache", cache_text);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_counter_choice choice = { 0 };
+		struct assay_counters c = { 0 };
+		struct assay_counter_groups g;
+		struct assay_metric *m = NULL;
+		size_t n = 0;
+
+		assert_int_equal(assay_counter_groups_load(&g, dir, "", NULL), 0);
+		assert_int_equal(assay_counter_choice_add(&choice, &g, "cache", NULL), 0);
+		count(&c, "misses", "sde", cases[i].misses, 1);
+		if (cases[i].source)
+			count(&c, "loads", cases[i].source, cases[i].loads, cases[i].running);
+		else
+			assert_int_equal(assay_counters_add_missing(&c, "loads", "pmu", "no PMU"), 0);
+		assert_int_equal(assay_counter_derive(&choice, &c, &m, &n, NULL), 0);
+		assert_int_equal(n, cases[i].want >= 0);
+		if (n) {
+			assert_true(m->value == cases[i].want && m->better == 1);
+			assert_int_equal(m->estimated, cases[i].running < 1);
+			/* published by an op stands below the PMU, above what the system counts */
+			assert_string_equal(m->source, strcmp(cases[i].source, "os") ? "sde" : "os");
+			/* what is there already is left alone */
+			assert_int_equal(assay_counter_derive(&choice, &c, &m, &n, NULL), 0);
+			assert_int_equal(n, 1);
+		} else if (!strstr(assay_counters_find_missing(&c, "hit_rate")->reason, cases[i].why)) {
+			fail_msg("'%s'", assay_counters_find_missing(&c, "hit_rate")->reason);
+		}
+		free(m);
+		assay_counters_release(&c);
+		assay_counter_choice_release(&choice);
+		assay_counter_groups_release(&g);
+	}
+	drop("cache");
+}
+
+/* Those of the tree can be read, for every vendor, and a folder without groups holds none. */
+static void test_shipped(void **state)
+{
+	static const char *const vendors[] = { "intel", "amd", "arm", "" };
+	static const char all[] = "branch,cache,flops,kv_cache,memory,os,stall,tlb";
+	struct assay_counter_groups g;
+	struct assay_err err;
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(vendors); i++) {
+		struct assay_counter_choice choice = { 0 };
+
+		if (assay_counter_groups_load(&g, "bench/groups", vendors[i], &err) ||
+		    assay_counter_choice_add(&choice, &g, all, &err))
+			fail_msg("%s", err.text);
+		assert_true(choice.n_groups >= 8);
+		assay_counter_choice_release(&choice);
+		assay_counter_groups_release(&g);
+	}
+	assert_int_equal(assay_counter_groups_load(&g, "/nonexistent/groups", "", &err), 0);
+	assert_int_equal(g.n, 0);
+	assay_counter_groups_release(&g);
+}
+
+static void test_event_names(void **state)
+{
+	static const struct {
+		const char *name, *want; /* NULL: makes sense */
+	} cases[] = {
+		{ "PAPI_L1_DCM", NULL },
+		{ "misses", NULL },
+		{ "kv_hits", NULL },
+		{ "minor_faults", NULL },
+		{ "MEM_INST_RETIRED:ANY", NULL },
+		{ "L1-DCACHE-LOADS", NULL },
+		{ "PAPI_L1_DCN", "unknown event 'PAPI_L1_DCN', did you mean 'PAPI_L1_DCM'?" },
+		{ "kv_hit", "unknown event 'kv_hit', did you mean 'kv_hits'?" },
+		{ "", "unknown event ''" },
+	};
+	char name[] = "kv_hits", *published[] = { name };
+	const struct assay_strings ops = { published, 1 };
+	struct assay_counter_groups g;
+
+	(void)state;
+	put("cache", cache_text);
+	assert_int_equal(assay_counter_groups_load(&g, dir, "", NULL), 0);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_err err = { 0 };
+
+		assert_int_equal(assay_counter_event_check(cases[i].name, &g, &ops, &err), cases[i].want ? ASSAY_EUSAGE : 0);
+		if (cases[i].want && strncmp(err.text, cases[i].want, strlen(cases[i].want)))
+			fail_msg("'%s'", err.text);
+	}
+	assay_counter_groups_release(&g);
+	drop("cache");
+}
+
+int main(void)
+{
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+	const struct CMUnitTest tests[] = { TEST(test_events),  TEST(test_errors),      TEST(test_derived),
+					    TEST(test_shipped), TEST(test_event_names) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
