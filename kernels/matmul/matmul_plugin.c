@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The descriptor of matmul.so. */
-#include "matmul_variants.h"
+#include "matmul_ternary_packed.h"
+
+#define AVX2   "avx2,fma,f16c"
+#define AVX512 "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"
+
+#define TERNARY(isa, ...)                                                                                              \
+	{                                                                                                              \
+		.op = "matmul.ternary", .name = #isa, .prepare = assay_matmul_ternary_pack,                            \
+		.run = assay_matmul_ternary_##isa, .release = assay_matmul_ternary_unpack, __VA_ARGS__                 \
+	}
 
 static const struct assay_variant variants[] = {
 	{ .op = "matmul.f32",
@@ -18,11 +27,9 @@ static const struct assay_variant variants[] = {
 	  .flags = ASSAY_VARIANT_REFERENCE,
 	  .run = assay_matmul_ternary_ref },
 #if defined(__x86_64__)
-	{ .op = "matmul.ternary",
-	  .name = "avx2",
-	  .help = "codes times activations in 16-bit sums, tiles in registers",
-	  .needs = "avx2,fma,f16c",
-	  .run = assay_matmul_ternary_avx2 },
+	TERNARY(avx2, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = AVX2),
+	TERNARY(avxvnni, .help = "packed weights, 256-bit VPDPBUSD", .needs = AVX2 ",avx_vnni"),
+	TERNARY(avx512vnni, .help = "packed weights, 512-bit VPDPBUSD", .needs = AVX512 ",avx512_vnni"),
 #endif
 };
 

@@ -9,6 +9,8 @@ int assay_matmul_f32_ref(struct assay_job *job);
 int assay_matmul_f32_blocked(struct assay_job *job);
 int assay_matmul_ternary_ref(struct assay_job *job);
 int assay_matmul_ternary_avx2(struct assay_job *job);
+int assay_matmul_ternary_avxvnni(struct assay_job *job);
+int assay_matmul_ternary_avx512vnni(struct assay_job *job);
 
 /* One matmul.f32, as its kernels see it. */
 struct matmul_f32 {
@@ -63,15 +65,15 @@ static inline float matmul_ternary_scale(const struct matmul_ternary *p, int32_t
 }
 
 /*
- * Rows [*first, *end) of thread @tid. They come in units of 16, a cache line of y, so that no two threads write to one
- * line where m is a multiple of it.
+ * Rows [*first, *end) of thread @tid. They come in units of 32, two cache lines of y, so that no two threads write to
+ * one line where m is a multiple of 16 and y is aligned.
  */
 static inline void matmul_rows(int64_t m, uint32_t tid, uint32_t n_threads, int64_t *first, int64_t *end)
 {
-	int64_t units = (m + 15) / 16;
+	int64_t units = (m + 31) / 32;
 
-	*first = units * tid / n_threads * 16;
-	*end = units * (tid + 1) / n_threads * 16;
+	*first = units * tid / n_threads * 32;
+	*end = units * (tid + 1) / n_threads * 32;
 	if (*end > m)
 		*end = m;
 }

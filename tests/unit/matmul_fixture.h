@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of the matmul ops share: cases by shape, and which variants run here. */
+#ifndef ASSAY_TESTS_MATMUL_FIXTURE_H
+#define ASSAY_TESTS_MATMUL_FIXTURE_H
+
+#include "mini_host.h"
+
+#include "assay/op_matmul.h"
+#include "machine/cpu_features.h"
+
+#define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))
+
+static inline bool can_run(const char *op, const char *variant)
+{
+	const struct assay_variant *v = mini_variant(op, variant);
+	struct assay_reason why;
+	char missing[64];
+
+	return v && assay_cpu_has_all(v->needs, missing, sizeof(missing)) && !(v->supports && v->supports(NULL, &why));
+}
+
+static inline struct mini_case *new_case(const char *op, const char *variant, int64_t m, int64_t k, int64_t n,
+					 uint32_t threads)
+{
+	char axes[128];
+
+	snprintf(axes, sizeof(axes), "m=%lld,k=%lld,n=%lld", (long long)m, (long long)k, (long long)n);
+	return mini_new(op, variant, axes,
+			&(struct mini_options){ .n_threads = threads, .seed = (uint64_t)(m + k + n) });
+}
+
+static inline void *data_of(struct mini_case *c, uint32_t tensor)
+{
+	return c->tensors[tensor].data;
+}
+
+static const char *const fast_variants[] = { "avx2", "avxvnni", "avx512vnni" };
+
+/* What the tests of the oracle run: the fastest there is, since they are about large problems. */
+static inline const char *fastest(void)
+{
+	for (size_t v = N_ELEMENTS(fast_variants); v-- > 0;)
+		if (can_run("matmul.ternary", fast_variants[v]))
+			return fast_variants[v];
+	return "ref";
+}
+
+#endif

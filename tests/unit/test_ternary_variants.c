@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* matmul.ternary: each variant against ref and the oracle, over sizes, extremes, alignments and numbers of threads. */
+#include "matmul_fixture.h"
+
+enum inputs { SEEDED, ALL_PLUS, ALL_MINUS, LOWEST, N_INPUTS };
+
+static void fill_with(struct mini_case *c, enum inputs how)
+{
+	mini_fill(c);
+	if (how == SEEDED)
+		return;
+	memset(data_of(c, ASSAY_TERNARY_W), 0xaa, c->tensors[ASSAY_TERNARY_W].bytes);
+	memset(data_of(c, ASSAY_TERNARY_X),
+	       how == ALL_PLUS    ? 127
+	       : how == ALL_MINUS ? -127
+				  : -128,
+	       c->tensors[ASSAY_TERNARY_X].bytes);
+}
+
+static void compare_with_ref(const char *variant, int64_t m, int64_t k, int64_t n, uint32_t threads, enum inputs how)
+{
+	struct mini_case *ref = new_case("matmul.ternary", "ref", m, k, n, 1);
+	struct mini_case *fast = new_case("matmul.ternary", variant, m, k, n, threads);
+	uint64_t bytes = ref->tensors[ASSAY_TERNARY_Y].bytes;
+
+	fill_with(ref, how);
+	fill_with(fast, how);
+	mini_run(ref);
+	mini_run(fast);
+	if (memcmp(data_of(ref, ASSAY_TERNARY_Y), data_of(fast, ASSAY_TERNARY_Y), bytes))
+		fail_msg("%s m=%lld k=%lld n=%lld threads=%u inputs=%d differ", variant, (long long)m, (long long)k,
+			 (long long)n, threads, how);
+	mini_check(ref);
+	mini_check(fast);
+	mini_free(ref);
+	mini_free(fast);
+}
+
+static void variant_is_ref(const char *variant)
+{
+	static const int64_t ms[] = { 1, 2, 5, 16, 17, 31, 33, 70 }, ks[] = { 128, 384, 1152 };
+
+	if (!can_run("matmul.ternary", variant))
+		skip();
+	for (size_t m = 0; m < N_ELEMENTS(ms); m++)
+		for (size_t k = 0; k < N_ELEMENTS(ks); k++)
+			for (int64_t n = 1; n <= 17; n++)
+				compare_with_ref(variant, ms[m], ks[k], n, (uint32_t)(1 + (m + (size_t)n) % 3), SEEDED);
+	compare_with_ref(variant, 37, 256, 150, 2, SEEDED);
+	compare_with_ref(variant, 9, 16384, 53, 3, SEEDED); /* several panels */
+}
+
+/* Narrow sums overflow only after many lines at full scale, around the places where they are widened. */
+static void variant_at_extremes(const char *variant)
+{
+	static const int64_t ks[] = { 128, 256, 384, 2048, 4224, 14336 };
+
+	if (!can_run("matmul.ternary", variant))
+		skip();
+	for (size_t k = 0; k < N_ELEMENTS(ks); k++)
+		for (int64_t n = 1; n <= 7; n++)
+			for (int how = 0; how < N_INPUTS; how++)
+				compare_with_ref(variant, 9, ks[k], n, (uint32_t)(1 + n % 3), (enum inputs)how);
+	/* beyond what 32 bits hold of codes that count 64 times */
+	for (int how = ALL_PLUS; how < N_INPUTS; how++)
+		compare_with_ref(variant, 2, 1 << 20, 1, 1, (enum inputs)how);
+}
+
+/* Buffers that begin anywhere. */
+static void variant_unaligned(const char *variant)
+{
+	if (!can_run("matmul.ternary", variant))
+		skip();
+	for (int64_t n = 1; n <= 14; n += 13) {
+		for (uint32_t offset = 4; offset < 64; offset += 20) {
+			char axes[64];
+			struct mini_case *c;
+
+			snprintf(axes, sizeof(axes), "m=41,k=256,n=%lld", (long long)n);
+			c = mini_new("matmul.ternary", variant, axes,
+				     &(struct mini_options){ .n_threads = 2, .offset_bytes = offset });
+			mini_fill(c);
+			mini_run(c);
+			mini_check(c);
+			mini_free(c);
+		}
+	}
+}
+
+#define VARIANT_TESTS(variant)                                                                                         \
+	static void test_##variant##_is_ref(void **state)                                                              \
+	{                                                                                                              \
+		(void)state;                                                                                           \
+		variant_is_ref(#variant);                                                                              \
+	}                                                                                                              \
+	static void test_##variant##_extremes(void **state)                                                            \
+	{                                                                                                              \
+		(void)state;                                                                                           \
+		variant_at_extremes(#variant);                                                                         \
+	}                                                                                                              \
+	static void test_##variant##_unaligned(void **state)                                                           \
+	{                                                                                                              \
+		(void)state;                                                                                           \
+		variant_unaligned(#variant);                                                                           \
+	}
+
+VARIANT_TESTS(avx2)
+VARIANT_TESTS(avxvnni)
+VARIANT_TESTS(avx512vnni)
+
+/* After the weights have changed. */
+static void prepare_again(struct mini_case *c)
+{
+	if (c->prepared && c->variant->release)
+		c->variant->release(&c->job);
+	c->prepared = false;
+}
+
+/* Each weight on its own: where it lies in the format, and its sign. */
+static void test_ternary_format(void **state)
+{
+	static const char *const variants[] = { "ref", "avx2", "avxvnni", "avx512vnni" };
+
+	(void)state;
+	for (size_t v = 0; v < N_ELEMENTS(variants); v++) {
+		struct mini_case *c;
+		uint8_t *w;
+		int8_t *x;
+		float *y;
+
+		if (!can_run("matmul.ternary", variants[v]))
+			continue;
+		c = new_case("matmul.ternary", variants[v], 1, 256, 1, 1);
+		w = data_of(c, ASSAY_TERNARY_W);
+		x = data_of(c, ASSAY_TERNARY_X);
+		y = data_of(c, ASSAY_TERNARY_Y);
+		*(float *)data_of(c, ASSAY_TERNARY_W_SCALE) = 0.5f;
+		*(float *)data_of(c, ASSAY_TERNARY_X_SCALE) = 0.25f;
+		for (int i = 0; i < 256; i++)
+			x[i] = (int8_t)(i % 127 + 1);
+		for (int i = 0; i < 256; i++) {
+			int byte = i / 128 * 32 + i % 32, shift = 6 - 2 * (i % 128 / 32);
+
+			for (int code = 0; code <= 2; code += 2) {
+				memset(w, 0x55, 64); /* all zero weights */
+				w[byte] = (uint8_t)((w[byte] & ~(3 << shift)) | code << shift);
+				prepare_again(c);
+				mini_run(c);
+				assert_true(y[0] == (float)(code - 1) * (float)x[i] * 0.125f);
+				mini_check(c);
+			}
+		}
+		mini_free(c);
+	}
+}
+
+/* A composite op prepares once and runs with other buffers and fewer tokens. */
+static void test_ternary_composite(void **state)
+{
+	enum { M = 40, K = 384, N = 6 };
+	static const char *const variants[] = { "ref", "avx2", "avxvnni", "avx512vnni" };
+
+	(void)state;
+	for (size_t v = 0; v < N_ELEMENTS(variants); v++) {
+		struct mini_case *c;
+		static int8_t x[N * K];
+		float x_scale[N], y[N * M + 1];
+
+		if (!can_run("matmul.ternary", variants[v]))
+			continue;
+		c = new_case("matmul.ternary", variants[v], M, K, N, 2);
+		mini_fill(c);
+		mini_run(c);
+		memcpy(x, data_of(c, ASSAY_TERNARY_X), sizeof(x));
+		for (int i = 0; i < N; i++)
+			x_scale[i] = 1.0f / (float)(i + 3);
+		for (int64_t n = 1; n <= N; n++) {
+			struct assay_tensor keep[ASSAY_TERNARY_N_TENSORS];
+
+			memcpy(keep, c->tensors, sizeof(keep));
+			for (size_t i = 0; i < sizeof(x); i++)
+				x[i] = (int8_t)-x[i];
+			y[n * M] = 1234.0f;
+			c->tensors[ASSAY_TERNARY_X].data = x;
+			c->tensors[ASSAY_TERNARY_X].bytes = (uint64_t)(n * K);
+			c->tensors[ASSAY_TERNARY_X_SCALE].data = x_scale;
+			c->tensors[ASSAY_TERNARY_X_SCALE].bytes = (uint64_t)n * 4;
+			c->tensors[ASSAY_TERNARY_Y].data = y;
+			c->tensors[ASSAY_TERNARY_Y].bytes = (uint64_t)(n * M) * 4;
+			c->shape.axis[ASSAY_MATMUL_N] = n;
+			mini_run(c);
+			mini_check(c);
+			assert_true(y[n * M] == 1234.0f);
+			c->shape.axis[ASSAY_MATMUL_N] = N;
+			memcpy(c->tensors, keep, sizeof(keep));
+		}
+		mini_free(c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_avx2_is_ref),          cmocka_unit_test(test_avx2_extremes),
+		cmocka_unit_test(test_avx2_unaligned),       cmocka_unit_test(test_avxvnni_is_ref),
+		cmocka_unit_test(test_avxvnni_extremes),     cmocka_unit_test(test_avxvnni_unaligned),
+		cmocka_unit_test(test_avx512vnni_is_ref),    cmocka_unit_test(test_avx512vnni_extremes),
+		cmocka_unit_test(test_avx512vnni_unaligned), cmocka_unit_test(test_ternary_format),
+		cmocka_unit_test(test_ternary_composite),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
