@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "machine/isa.h"
 
 enum {
 	OPT_NO_DEFAULT_PLUGINS = 0x100,
 	OPT_BENCH_DIR,
+	OPT_ISA,
 	OPT_CPUS,
 	OPT_PLACEMENT,
 	OPT_SMT,
@@ -181,6 +183,9 @@ static int set_option(struct assay_settings *s, int key, const char *arg)
 	case OPT_BENCH_DIR:
 		s->bench_dir = arg;
 		return 0;
+	case OPT_ISA:
+		s->isa = arg;
+		return assay_isa_check(arg, "--isa", err);
 	case 't':
 		return parse_threads(s, arg, "--threads", err);
 	case OPT_CPUS:
@@ -242,6 +247,7 @@ static const struct argp_option select_options[] = {
 	{ "plugin", 'p', "FILE", 0, "Load this plugin as well; may be given several times", 0 },
 	{ "no-default-plugins", OPT_NO_DEFAULT_PLUGINS, NULL, 0, "Load only the plugins named with --plugin", 0 },
 	{ "bench-dir", OPT_BENCH_DIR, "DIR", 0, "Read bench files from DIR and suites from DIR/suites", 0 },
+	{ "isa", OPT_ISA, "NAME", 0, "Skip variants that need more than this instruction set, such as avx2", 0 },
 	{ 0 },
 };
 static const struct argp_option place_options[] = {

@@ -19,6 +19,7 @@ struct assay_settings {
 	const char *bench_dir;        /* NULL: the installed one */
 	struct assay_strings plugins; /* named with --plugin */
 	bool no_default_plugins;
+	const char *isa; /* what variants may need; NULL: all that the CPU has */
 	uint64_t seed;
 	unsigned *threads; /* 0 stands for all */
 	size_t n_threads;
@@ -42,7 +43,7 @@ int assay_settings_init(struct assay_settings *s, struct assay_err *err);
 void assay_settings_release(struct assay_settings *s);
 
 /* Groups of options for the children of a command's argp; their input is a struct assay_settings. */
-extern const struct argp assay_argp_select;  /* --suite --only --plugin --no-default-plugins --bench-dir */
+extern const struct argp assay_argp_select;  /* --suite --only --plugin --no-default-plugins --bench-dir --isa */
 extern const struct argp assay_argp_place;   /* --threads --cpus --placement --smt */
 extern const struct argp assay_argp_measure; /* --seed --memory-limit */
 extern const struct argp assay_argp_counters; /* --counters --events --multiplex */

@@ -51,7 +51,8 @@ static int find_benches(struct assay_session *s, const struct assay_settings *o,
 	return 0;
 }
 
-static int take_inventory(struct assay_session *s, const char *parts, struct assay_err *err)
+static int take_inventory(struct assay_session *s, const struct assay_settings *o, const char *parts,
+			  struct assay_err *err)
 {
 	int rc = assay_topology_open(&s->topology, NULL, err);
 
@@ -59,6 +60,8 @@ static int take_inventory(struct assay_session *s, const char *parts, struct ass
 		return rc;
 	assay_topology_host_info(s->topology, &s->host);
 	rc = assay_inventory_open(&s->inventory, &s->plugins, parts, &s->host, err);
+	if (!rc && o->isa)
+		rc = assay_inventory_cap(s->inventory, o->isa, err);
 	if (rc)
 		return rc;
 	s->catalog = assay_inventory_catalog(s->inventory);
@@ -83,7 +86,7 @@ int assay_session_open(struct assay_session *s, const struct assay_settings *o, 
 		rc = load_groups(s, err);
 	if (!rc)
 		rc = gather_plugins(s, o, err);
-	return rc ? rc : take_inventory(s, NULL, err);
+	return rc ? rc : take_inventory(s, o, NULL, err);
 }
 
 int assay_session_open_with(struct assay_session *s, const struct assay_settings *o,
@@ -95,7 +98,7 @@ int assay_session_open_with(struct assay_session *s, const struct assay_settings
 		rc = load_groups(s, err);
 	for (size_t i = 0; i < plugins->n && !rc; i++)
 		rc = assay_strings_add(&s->plugins, plugins->v[i], err);
-	return rc ? rc : take_inventory(s, parts, err);
+	return rc ? rc : take_inventory(s, o, parts, err);
 }
 
 int assay_session_require_plugins(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "machine/isa.h"
 #include "worker/inventory_catalog.h"
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
@@ -254,6 +255,22 @@ void assay_inventory_close(struct assay_inventory *inv)
 	assay_catalog_release(&inv->cat);
 	free(inv->buf);
 	free(inv);
+}
+
+int assay_inventory_cap(struct assay_inventory *inv, const char *isa, struct assay_err *err)
+{
+	for (size_t i = 0; i < inv->cat.n_variants; i++) {
+		struct assay_catalog_variant *v = &inv->cat.variants[i];
+		char why[256], beyond[ASSAY_NAME_MAX];
+
+		if (v->unavailable || assay_isa_holds(isa, v->needs, beyond, sizeof(beyond)))
+			continue;
+		snprintf(why, sizeof(why), "--isa %s leaves out %s", isa, beyond);
+		v->unavailable = strdup(why);
+		if (!v->unavailable)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the inventory");
+	}
+	return 0;
 }
 
 const struct assay_catalog *assay_inventory_catalog(const struct assay_inventory *inv)

@@ -44,6 +44,16 @@ load helpers
 	"$ASSAY" list cases --json --bench-dir "$BENCH" | jq -e '.suite == "quick" and (.cases | length) == 3'
 }
 
+@test "--isa skips what needs more, with the reason" {
+	[ "$(uname -m)" = x86_64 ] || skip "names variants of x86_64"
+	run "$ASSAY" list variants --isa baseline
+	grep -qE '^matmul.ternary/avx2 .*not here: --isa baseline leaves out avx2' <<<"$output"
+	! grep -E '^matmul.ternary/ref .*not here' <<<"$output"
+	"$ASSAY" list cases --json --suite smoke --isa baseline |
+		jq -e '[.cases[] | select(.variant == "avx2") | .skip_reason | test("leaves out|has no")] | length > 0 and all'
+	fails 2 "--isa is 'avx3', expected baseline, avx2, avxvnni, avx512, avx512vnni, neon or dotprod" list --isa avx3
+}
+
 @test "list --manifest writes what a gate reads" {
 	manifest
 	run grep -c '^required ' quick.manifest

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "machine/cpu_features.h"
+#include "machine/isa.h"
 #include "machine/host_files.h"
 
 static void load_host(struct assay_cpu_features *f, const char *root)
@@ -106,6 +107,36 @@ static void test_drop(void **state)
 	assert_false(assay_cpu_features_has(&f, ""));
 }
 
+static void test_isa(void **state)
+{
+	static const struct {
+		const char *isa, *needs, *beyond; /* NULL: all within */
+	} rows[] = {
+		{ "baseline", NULL, NULL },
+		{ "baseline", "avx2,fma", "avx2" },
+		{ "avx2", "avx2,fma,f16c", NULL },
+		{ "avx2", "avx2,avx_vnni", "avx_vnni" },
+		{ "avxvnni", "avx2,fma,f16c,avx_vnni", NULL },
+		{ "avxvnni", "avx512f", "avx512f" },
+		{ "avx512", "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c", NULL },
+		{ "avx512", "avx512f,avx512_vnni", "avx512_vnni" },
+		{ "avx512vnni", "avx512f,avx512_vnni,avx_vnni,avx2", NULL },
+		{ "neon", "asimd,asimddp", "asimddp" },
+		{ "dotprod", "asimd,asimddp", NULL },
+	};
+	struct assay_err err = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char beyond[32] = "";
+
+		assert_int_equal(assay_isa_holds(rows[i].isa, rows[i].needs, beyond, sizeof(beyond)), !rows[i].beyond);
+		assert_string_equal(beyond, rows[i].beyond ? rows[i].beyond : "");
+	}
+	assert_int_equal(assay_isa_check("avx512vnni", "--isa", &err), 0);
+	assert_int_equal(assay_isa_check("", "--isa", &err), ASSAY_EUSAGE);
+}
+
 static void test_this_machine(void **state)
 {
 	struct assay_cpu_identity id;
@@ -127,9 +158,9 @@ static void test_this_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_needs),        cmocka_unit_test(test_missing_is_cut_to_size),
-		cmocka_unit_test(test_identity),     cmocka_unit_test(test_drop),
-		cmocka_unit_test(test_this_machine),
+		cmocka_unit_test(test_needs),    cmocka_unit_test(test_missing_is_cut_to_size),
+		cmocka_unit_test(test_identity), cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_isa),      cmocka_unit_test(test_this_machine),
 	};
 
 	return cmocka_run_group_tests_name("cpu_features", tests, NULL, NULL);

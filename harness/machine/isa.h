@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instruction sets by name, as a cap on what variants may use. */
+#ifndef ASSAY_MACHINE_ISA_H
+#define ASSAY_MACHINE_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* 0, or ASSAY_EUSAGE with the names there are. */
+int assay_isa_check(const char *isa, const char *what, struct assay_err *err);
+
+/*
+ * Are all CPU features of the comma separated @needs within @isa, which is known? The first that is not is copied into
+ * @beyond. NULL needs nothing.
+ */
+bool assay_isa_holds(const char *isa, const char *needs, char *beyond, size_t size);
+
+#endif
