@@ -89,13 +89,14 @@ PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
 
 # Variants are compiled for the CPU their file name ends in; the harness asks the CPU before it calls them.
 isa_flags_x86_64 = $(if $(filter %_avx2,$(1)),-mavx2 -mfma -mf16c)$(if $(filter %_avxvnni,$(1)),-mavx2 -mfma -mf16c -mavxvnni)$(if $(filter %_avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c)$(if $(filter %_avx512vnni,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c)
+isa_flags_aarch64 = $(if $(filter %_dotprod,$(1)),-march=armv8.2-a+dotprod)
 isa_flags = $(call isa_flags_$(ARCH),$(basename $(1)))
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
 .DEFAULT_GOAL := all
-.PHONY: all plugins help clean test unit-tests bench gate compare report manifests lint install install-files FORCE
+.PHONY: all plugins help clean test unit-tests cross-tests bench gate compare report manifests lint install install-files FORCE
 all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(BUILD)/share/assay ## build the program and its plugins
 	@:
 
@@ -210,7 +211,19 @@ $(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
 $(BUILD)/tests/test_revision: $(addprefix $(BUILD)/obj/harness/cli/,revision.o repository.o)
 
 unit-tests: $(UNIT_BINS) $(TEST_PLUGINS)
-test: all unit-tests ## build and run all tests
+
+# Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
+# missing is said there.
+CROSS_AARCH64 := $(if $(filter test cross-tests,$(GOALS)),$(shell command -v aarch64-linux-gnu-gcc))
+CROSS_TESTS   := test_ternary_variants
+$(BUILD)/aarch64/tests/%: tests/unit/%.c tests/cross/cmocka.h tests/unit/mini_host.h tests/unit/matmul_fixture.h
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CROSS_AARCH64) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -O1 -Itests/cross -Itests/unit -Iharness/include \
+		-o $@ $< -ldl -lpthread
+cross-tests: $(if $(CROSS_AARCH64),$(CROSS_TESTS:%=$(BUILD)/aarch64/tests/%)) ## build what tests other architectures
+	$(if $(CROSS_AARCH64),@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc SANITIZE= OPENBLAS=0 plugins)
+
+test: all unit-tests cross-tests ## build and run all tests
 	@ci/run_tests.sh $(BUILD) $(UNIT_BINS)
 
 # ---- measuring ----

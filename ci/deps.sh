@@ -25,6 +25,8 @@ test       required  tool:jq            jq                jq               jq   
 test       optional  tool:xmllint       libxml2-utils     libxml2          libxml2     tests of JUnit output
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 ci         optional  tool:clang         clang             clang            clang       building with a second compiler
+ci         optional  tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc compiling kernels for Arm
+ci         optional  tool:qemu-aarch64 qemu-user         qemu-user        qemu-user   testing them
 END
 }
 

@@ -30,6 +30,8 @@ static const struct assay_variant variants[] = {
 	TERNARY(avx2, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = AVX2),
 	TERNARY(avxvnni, .help = "packed weights, 256-bit VPDPBUSD", .needs = AVX2 ",avx_vnni"),
 	TERNARY(avx512vnni, .help = "packed weights, 512-bit VPDPBUSD", .needs = AVX512 ",avx512_vnni"),
+#elif defined(__aarch64__)
+	TERNARY(neon_dotprod, .help = "packed weights, 128-bit SDOT", .needs = "asimd,asimddp"),
 #endif
 };
 

@@ -81,7 +81,7 @@ bare_path() {
 	[[ $stderr == *"these packages are missing"* ]]
 }
 
-@test "only the checks of a change ask for a second compiler and a linter" {
+@test "only the checks of a change ask for further compilers and a linter" {
 	bare_path
 	printf '#!/bin/sh\necho "$@" >>apt.log\n' >bin/apt-get
 	printf '#!/bin/sh\necho 0\n' >bin/id.new && rm bin/id && mv bin/id.new bin/id
@@ -89,11 +89,11 @@ bare_path() {
 	run env PATH="$PWD/bin" sh "$ASSAY_SOURCE/ci/deps.sh" build run test
 	grep -q '^install .*bats' apt.log
 	grep -q '^install .*libxml2-utils' apt.log
-	run grep -E 'clang|shellcheck' apt.log
+	run grep -E 'clang|shellcheck|aarch64|qemu' apt.log
 	[ "$status" = 1 ]
 	run env PATH="$PWD/bin" sh "$ASSAY_SOURCE/ci/deps.sh" lint ci
 	[ "$status" = 0 ]
-	grep -q '^install .*shellcheck clang$' apt.log
+	grep -q '^install .*shellcheck clang gcc-aarch64-linux-gnu qemu-user$' apt.log
 }
 
 @test "an optional package that is missing is said once" {

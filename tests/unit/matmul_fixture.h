@@ -6,7 +6,6 @@
 #include "mini_host.h"
 
 #include "assay/op_matmul.h"
-#include "machine/cpu_features.h"
 
 #define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -14,9 +13,8 @@ static inline bool can_run(const char *op, const char *variant)
 {
 	const struct assay_variant *v = mini_variant(op, variant);
 	struct assay_reason why;
-	char missing[64];
 
-	return v && assay_cpu_has_all(v->needs, missing, sizeof(missing)) && !(v->supports && v->supports(NULL, &why));
+	return v && mini_cpu_has(v->needs) && !(v->supports && v->supports(NULL, &why));
 }
 
 static inline struct mini_case *new_case(const char *op, const char *variant, int64_t m, int64_t k, int64_t n,
@@ -34,7 +32,7 @@ static inline void *data_of(struct mini_case *c, uint32_t tensor)
 	return c->tensors[tensor].data;
 }
 
-static const char *const fast_variants[] = { "avx2", "avxvnni", "avx512vnni" };
+static const char *const fast_variants[] = { "avx2", "avxvnni", "avx512vnni", "neon_dotprod" };
 
 /* What the tests of the oracle run: the fastest there is, since they are about large problems. */
 static inline const char *fastest(void)

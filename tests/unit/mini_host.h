@@ -31,6 +31,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 #include "assay/plugin.h"
 
 #define MINI_MAX_PLUGINS 8
@@ -156,6 +162,8 @@ static inline bool mini_cpu_has(const char *needs)
 		bool has = false;
 
 #if defined(__x86_64__)
+		unsigned a, b, c, d;
+
 		__builtin_cpu_init();
 		if (!strcmp(f, "avx2"))
 			has = __builtin_cpu_supports("avx2");
@@ -173,6 +181,11 @@ static inline bool mini_cpu_has(const char *needs)
 			has = __builtin_cpu_supports("avx512vl");
 		else if (!strcmp(f, "avx512_vnni") || !strcmp(f, "avx512vnni"))
 			has = __builtin_cpu_supports("avx512vnni");
+		else if (!strcmp(f, "avx_vnni")) /* CPUID leaf 7.1 */
+			has = __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 4 & 1;
+#elif defined(__aarch64__)
+		has = !strcmp(f, "asimd") || /* every CPU of the architecture has it */
+		      (!strcmp(f, "asimddp") && getauxval(AT_HWCAP) & HWCAP_ASIMDDP);
 #endif
 		all = all && has;
 	}
