@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
+#include "counters/counter_health.h"
 #include "machine/environment.h"
 #include "model/verdict.h"
 #include "reports/columns.h"
@@ -109,6 +110,10 @@ static int doctor(const struct assay_settings *s, struct assay_text *out, struct
 	if (!rc)
 		rc = assay_doctor(topology, &clock, &findings, &n, err);
 	if (!rc) {
+		struct assay_findings all = { .v = findings, .n = n };
+
+		assay_counter_health_add(&all);
+		n = all.n;
 		assay_topology_summary(topology, summary, sizeof(summary));
 		rc = s->json ? findings_json(findings, n, summary, &clock, out, err)
 			     : findings_text(findings, n, summary, out);

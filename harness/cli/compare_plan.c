@@ -385,7 +385,7 @@ int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_set
 	if (!rc)
 		rc = plan_cases(p, s, o, err);
 	if (!rc)
-		rc = assay_compare_policy_check(p, err);
+		rc = assay_compare_policy_check(p, &s->events, err);
 	if (!rc)
 		rc = assay_fingerprint_take(p->session.topology, &cmp->machine, err);
 	if (rc)

@@ -148,9 +148,28 @@ static int add_suites(struct known *k, const struct assay_session *s, struct ass
 	return rc;
 }
 
-int assay_compare_policy_check(const struct assay_compare_plan *p, struct assay_err *err)
+/* What groups of counters may bring to any case. */
+static int add_counted(struct assay_strings *l, const struct assay_counter_groups *g, const struct assay_strings *events,
+		       struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		for (size_t k = 0; k < g->v[i].n_metrics && !rc; k++)
+			rc = assay_strings_add(l, g->v[i].metrics[k].tag, err);
+		for (size_t k = 0; k < g->v[i].n_events && !rc; k++)
+			rc = assay_strings_add(l, g->v[i].events[k].name, err);
+	}
+	for (size_t i = 0; i < events->n && !rc; i++)
+		rc = assay_strings_add(l, events->v[i], err);
+	return rc;
+}
+
+int assay_compare_policy_check(const struct assay_compare_plan *p, const struct assay_strings *events,
+			       struct assay_err *err)
 {
 	struct assay_manifest_list manifests = { 0 };
+	struct assay_strings counted = { 0 };
 	struct known k = { 0 };
 	char dir[ASSAY_CLI_PATH_MAX];
 	int rc = assay_cli_baseline_dir(dir, sizeof(dir), err);
@@ -161,6 +180,8 @@ int assay_compare_policy_check(const struct assay_compare_plan *p, struct assay_
 		rc = add_suites(&k, &p->session, err);
 	for (size_t i = 0; i < p->cmp.n_cases && !rc; i++)
 		rc = add_cases(&k, &p->cmp.cases[i].c, 1, err);
+	if (!rc)
+		rc = add_counted(&counted, &p->session.groups, events, err);
 	if (!rc) {
 		const struct assay_policy_known known = {
 			.cases = k.cases,
@@ -168,11 +189,13 @@ int assay_compare_policy_check(const struct assay_compare_plan *p, struct assay_
 			.manifests = (const struct assay_manifest *const *)manifests.v,
 			.n_manifests = manifests.n,
 			.catalog = p->session.catalog,
+			.counted = &counted,
 		};
 
 		rc = assay_policy_check_known(&p->policy, &known, err);
 	}
 	assay_manifest_list_release(&manifests);
+	assay_strings_release(&counted);
 	free(k.cases);
 	return rc;
 }

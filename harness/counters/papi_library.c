@@ -135,6 +135,7 @@ void assay_papi_load(struct assay_papi *p)
 	*p = (struct assay_papi){ .pmu_component = -1 };
 	if (setting && !strcmp(setting, "0")) {
 		snprintf(p->reason, sizeof(p->reason), "PAPI is switched off (ASSAY_PAPI=0)");
+		snprintf(p->advice, sizeof(p->advice), "unset ASSAY_PAPI");
 		return;
 	}
 	load_sde(p);
@@ -143,6 +144,7 @@ void assay_papi_load(struct assay_papi *p)
 	dl = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
 	if (!dl) {
 		snprintf(p->reason, sizeof(p->reason), "PAPI is not installed: %.200s", dlerror());
+		snprintf(p->advice, sizeof(p->advice), "install libpapi-dev, or the package that has %s", name);
 		return;
 	}
 	if (!resolve(dl, papi_symbols, &p->call, p->reason, sizeof(p->reason)) || !start(p, dl))
@@ -177,8 +179,8 @@ int assay_papi_publish(const struct assay_papi *p, const char *const *names, uin
 void assay_papi_load(struct assay_papi *p)
 {
 	*p = (struct assay_papi){ .pmu_component = -1 };
-	snprintf(p->reason, sizeof(p->reason),
-		 "this program was built without PAPI: install libpapi-dev and build it again");
+	snprintf(p->reason, sizeof(p->reason), "this program was built without PAPI");
+	snprintf(p->advice, sizeof(p->advice), "install libpapi-dev and build again");
 }
 
 int assay_papi_publish(const struct assay_papi *p, const char *const *names, uint64_t *cells, size_t n,

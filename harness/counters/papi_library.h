@@ -36,6 +36,7 @@ struct assay_papi {
 	struct assay_papi_calls call;
 	char version[32];      /* "7.0.0" */
 	char reason[256];      /* why PAPI itself cannot be used */
+	char advice[96];       /* and what would bring it */
 	char pmu_reason[256];  /* why hardware counters cannot, in PAPI's words */
 	char sde_reason[256];  /* why software-defined events cannot */
 	int pmu_component;     /* -1: none */

@@ -24,7 +24,7 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 	else
 		snprintf(out->value, sizeof(out->value), "%s", why_not(ctx));
 	if (ctx->papi.reason[0])
-		snprintf(out->advice, sizeof(out->advice), "install libpapi-dev and build again");
+		snprintf(out->advice, sizeof(out->advice), "%s", ctx->papi.advice);
 	else if (!out->works)
 		snprintf(out->advice, sizeof(out->advice),
 			 "a host that passes its PMU through, and kernel.perf_event_paranoid of 2 or lower, bring "

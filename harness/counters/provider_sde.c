@@ -7,8 +7,6 @@
 #include "counters/papi_set.h"
 #include "counters/provider.h"
 
-#define ADVICE "install libpapi-dev (PAPI 7 with libsde) and build again; until then the cells are read from memory"
-
 static void probe(struct assay_counter_context *ctx, struct assay_counter_probe *out)
 {
 	const struct assay_papi *papi = assay_counter_papi(ctx);
@@ -17,10 +15,11 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 	*out = (struct assay_counter_probe){ .works = !why[0] };
 	if (why[0]) {
 		snprintf(out->value, sizeof(out->value), "%s", why);
-		snprintf(out->advice, sizeof(out->advice), ADVICE);
+		snprintf(out->advice, sizeof(out->advice), "%s%suntil then what ops publish is read from memory",
+			 papi->advice, papi->advice[0] ? "; " : "");
 	} else {
-		snprintf(out->value, sizeof(out->value), "PAPI %s, %d software-defined events at once",
-			 papi->version, papi->sde_counters);
+		snprintf(out->value, sizeof(out->value), "PAPI %s, %d software-defined events at once", papi->version,
+			 papi->sde_counters);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/limits.h"
 #include "stats/stats.h"
 
 struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
@@ -28,9 +29,11 @@ double assay_comparison_metric(const struct assay_comparison_case *c, enum assay
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct assay_pair_side *s = &c->pairs[i].side[side];
 
-		for (size_t k = 0; k < s->n_metrics; k++)
-			if (!strcmp(s->metrics[k].tag, tag))
-				x[n++] = s->metrics[k].value;
+		struct assay_limit_facts f;
+
+		assay_limit_value(s->metrics, s->n_metrics, &s->counters, tag, &f);
+		if (isfinite(f.value))
+			x[n++] = f.value;
 	}
 	if (n) {
 		assay_stats_sort(x, n);
@@ -50,38 +53,40 @@ static struct assay_gate_case *add(struct assay_gate_report *r)
 	return &grown[r->n_cases++];
 }
 
-/* Floors and ceilings are demands on the head alone. */
+/* What the head has of a metric: the median over the pairs, with the source and the reason of the last. */
+static void head_facts(const struct assay_comparison_case *c, const struct assay_limit *l, struct assay_limit_facts *f)
+{
+	const struct assay_pair_side *last = c->n_pairs ? &c->pairs[c->n_pairs - 1].side[ASSAY_HEAD] : NULL;
+	static const struct assay_counters none;
+
+	assay_limit_value(last ? last->metrics : NULL, last ? last->n_metrics : 0, last ? &last->counters : &none, l->metric, f);
+	f->value = assay_comparison_metric(c, ASSAY_HEAD, l->metric);
+	f->base = l->base && c->in_base ? assay_comparison_metric(c, ASSAY_BASE, l->metric) : NAN;
+	f->why_no_base = c->in_base ? NULL : "the case is not in the base";
+}
+
 static int judge_limits(const struct assay_comparison_case *c, const struct assay_policy *policy, struct assay_gate_report *r,
 			struct assay_err *err)
 {
 	for (size_t i = 0; i < policy->n_limits && c->in_head; i++) {
 		const struct assay_limit *l = &policy->limits[i];
+		struct assay_limit_facts f;
 		struct assay_gate_case *g;
-		double value;
 
 		if (!assay_policy_selects(l->cases, &c->c))
 			continue;
-		value = assay_comparison_metric(c, ASSAY_HEAD, l->metric);
+		head_facts(c, l, &f);
 		/* what the harness measures only in runs is for the gate to judge */
-		if (isnan(value) && c->n_pairs && assay_metric_find(l->metric))
+		if (isnan(f.value) && c->n_pairs && assay_metric_find(l->metric))
 			continue;
 		g = add(r);
 		if (!g)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
-		*g = (struct assay_gate_case){ .evidence = ASSAY_EVIDENCE_NONE, .ratio = NAN, .ci_lo = NAN, .ci_hi = NAN,
-					       .margin_frac = NAN, .dropped_frac = NAN, .smallest_detectable_frac = NAN,
-					       .value = value, .limit = l->limit };
+		*g = (struct assay_gate_case){ .ratio = NAN, .ci_lo = NAN, .ci_hi = NAN, .margin_frac = NAN, .dropped_frac = NAN,
+					       .smallest_detectable_frac = NAN };
 		memcpy(g->key, c->c.key, sizeof(g->key));
 		memcpy(g->metric, l->metric, sizeof(g->metric));
-		if (isnan(value)) {
-			g->verdict = ASSAY_NOT_MEASURED;
-			snprintf(g->reason, sizeof(g->reason), "%s was not measured, %s %g", l->metric, l->floor ? "floor" : "ceiling",
-				 l->limit);
-		} else {
-			g->verdict = (l->floor ? value >= l->limit : value <= l->limit) ? ASSAY_PASS : ASSAY_REGRESSED;
-			snprintf(g->reason, sizeof(g->reason), "%s is %g, %s %g", l->metric, value, l->floor ? "floor" : "ceiling",
-				 l->limit);
-		}
+		assay_limit_judge(l, &f, g);
 	}
 	return 0;
 }

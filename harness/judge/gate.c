@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/limits.h"
 #include "judge/policy_names.h"
 #include "judge/stored.h"
+#include "stats/stats.h"
 
 /* So many cases of unchanged code, and at least this share of them, must have moved for the machine to be blamed. */
 #define MOVED_LEAST 2
@@ -384,7 +386,30 @@ static void judge_baseline(struct judging *j, const struct assay_result *r)
 		judge_time(j, r);
 }
 
-/* ---- floors and ceilings ---------------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------------------------------- */
+
+/* The median over the runs of the baseline; NaN when none has it. */
+static double base_value(const struct judging *j, const struct assay_result *r, const char *name)
+{
+	double *x = malloc((j->in->n_base + 1) * sizeof(*x)), median = NAN;
+	size_t n = 0;
+
+	for (size_t i = 0; x && !j->incomparable[0] && i < j->in->n_base; i++) {
+		const struct assay_result *b = result_of(j->in->base[i], r->c.key);
+		struct assay_limit_facts f = { .value = NAN };
+
+		if (b && right(b))
+			assay_limit_value(b->metrics, b->n_metrics, &b->counters, name, &f);
+		if (isfinite(f.value))
+			x[n++] = f.value;
+	}
+	if (n) {
+		assay_stats_sort(x, n);
+		median = assay_stats_median(x, n);
+	}
+	free(x);
+	return median;
+}
 
 static void judge_limits(struct judging *j, const struct assay_result *r)
 {
@@ -392,7 +417,7 @@ static void judge_limits(struct judging *j, const struct assay_result *r)
 
 	for (size_t i = 0; i < p->n_limits; i++) {
 		const struct assay_limit *l = &p->limits[i];
-		const struct assay_metric *m;
+		struct assay_limit_facts f;
 		struct assay_gate_case *c;
 
 		if (!assay_policy_selects(l->cases, &r->c))
@@ -400,19 +425,10 @@ static void judge_limits(struct judging *j, const struct assay_result *r)
 		c = add_row(j, r->c.key, l->metric, ASSAY_EVIDENCE_NONE);
 		if (!c)
 			return;
-		c->limit = l->limit;
-		m = assay_result_metric(r, l->metric);
-		if (!m) {
-			c->verdict = ASSAY_NOT_MEASURED;
-			snprintf(c->reason, sizeof(c->reason), "%s was not measured, %s %.6g", l->metric,
-				 l->floor ? "floor" : "ceiling", l->limit);
-			continue;
-		}
-		c->value = m->value;
-		if (l->floor ? !(m->value >= l->limit) : !(m->value <= l->limit))
-			c->verdict = ASSAY_REGRESSED;
-		snprintf(c->reason, sizeof(c->reason), "%s is %.6g, %s %.6g", l->metric, m->value,
-			 l->floor ? "floor" : "ceiling", l->limit);
+		assay_limit_value(r->metrics, r->n_metrics, &r->counters, l->metric, &f);
+		f.base = l->base ? base_value(j, r, l->metric) : NAN;
+		f.why_no_base = j->incomparable[0] ? j->incomparable : NULL;
+		assay_limit_judge(l, &f, c);
 	}
 }
 

@@ -100,35 +100,73 @@ static int add_margin(struct assay_policy *p, const struct assay_conf_section *s
 	return rc;
 }
 
-/* "kv_cache_hit_rate >= 0.5"; a number may be followed by '%'. */
+static const char *skip_blanks(const char *s)
+{
+	return s + strspn(s, " \t");
+}
+
+/* "0.5", "50%" → 0.5; NULL when there is none. @s moves behind it. */
+static bool take_number(const char **s, bool must_be_share, double *out)
+{
+	char *end;
+
+	*out = strtod(*s, &end);
+	if (end == *s || !isfinite(*out))
+		return false;
+	*s = skip_blanks(end);
+	if (**s == '%') {
+		*out /= 100.0;
+		*s = skip_blanks(*s + 1);
+		return true;
+	}
+	return !must_be_share;
+}
+
+/* "base", "base + 2%", "base - 2%", or a number. */
+static bool take_bound(const char **s, struct assay_limit *l)
+{
+	bool less;
+
+	if (strncmp(*s, "base", 4))
+		return take_number(s, false, &l->limit);
+	l->base = true;
+	*s = skip_blanks(*s + 4);
+	if ((**s != '+' && **s != '-') || !strncmp(*s, "+-", 2))
+		return true;
+	less = **s == '-';
+	*s = skip_blanks(*s + 1);
+	if (!isdigit((unsigned char)**s) || !take_number(s, true, &l->limit))
+		return false;
+	l->limit = less ? -l->limit : l->limit;
+	return true;
+}
+
+/* metric (">=" | "<=" | "==") bound, after "==" also "+-" and a share. */
 static bool parse_requirement(const char *s, struct assay_limit *l)
 {
 	size_t len = 0;
-	char *end;
 
-	s += strspn(s, " \t");
-	while (islower((unsigned char)s[len]) || isdigit((unsigned char)s[len]) || s[len] == '_')
+	s = skip_blanks(s);
+	while (isalnum((unsigned char)s[len]) || s[len] == '_')
 		len++;
 	if (!len || len >= sizeof(l->metric))
 		return false;
 	memcpy(l->metric, s, len);
 	l->metric[len] = '\0';
-	s += len;
-	s += strspn(s, " \t");
-	if ((s[0] != '>' && s[0] != '<') || s[1] != '=')
+	s = skip_blanks(s + len);
+	if (!*s || !strchr("<>=", *s) || s[1] != '=')
 		return false;
 	l->floor = s[0] == '>';
-	s += 2;
-	s += strspn(s, " \t");
-	l->limit = strtod(s, &end);
-	if (end == s || !isfinite(l->limit))
+	l->equal = s[0] == '=';
+	s = skip_blanks(s + 2);
+	if (!take_bound(&s, l))
 		return false;
-	end += strspn(end, " \t");
-	if (*end == '%') {
-		l->limit /= 100.0;
-		end++;
+	if (l->equal && !strncmp(s, "+-", 2)) {
+		s = skip_blanks(s + 2);
+		if (!isdigit((unsigned char)*s) || !take_number(&s, true, &l->tolerance_frac))
+			return false;
 	}
-	return !end[strspn(end, " \t")];
+	return !*s;
 }
 
 static int add_limits(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
@@ -152,8 +190,8 @@ static int add_limits(struct assay_policy *p, const struct assay_conf_section *s
 		rc = read_glob(p->path, s, v->cases, err);
 		if (!rc && !parse_requirement(e->values[i].text, v))
 			rc = assay_conf_fail(err, p->path, v->line,
-					     "cannot read the requirement '%s', expected \"metric >= number\" or "
-					     "\"metric <= number\"",
+					     "cannot read the requirement '%s', expected \"metric >= number\", "
+					     "\"metric <= base + 2%%\" or \"metric == base +- 1%%\"",
 					     e->values[i].text);
 		if (!rc)
 			p->n_limits++;

@@ -20,17 +20,20 @@
  *     margin "*" { stored = "10%" paired = "0.5%" } # allowed slowdown of the cases that the glob selects, against stored runs
  *                                     # and in lock-step pairs; the last match that sets it wins
  *     limit "generate.chat*" {        # all that match count
- *         require = {"kv_cache_hit_rate >= 0.5", "time_per_token_p99_s <= 200e-3"}
+ *         require = {"kv_cache_hit_rate >= 0.5", "tpot_p99_s <= 200e-3", "kv_misses <= base + 2%", "tokens == base",
+ *                    "PAPI_TOT_INS == base +- 1%"} # of metrics and counts; base: in the comparison's or stored base
  *     }
  * Globs see a case's key with the number of threads, and with t=all where the bench asked for all of them.
  */
 
-/* Absolute demand on a metric of the cases a glob selects. */
+/* Demand on a metric or count of the cases a glob selects. */
 struct assay_limit {
 	char cases[ASSAY_KEY_MAX]; /* glob over keys */
 	char metric[ASSAY_METRIC_TAG_MAX];
-	bool floor; /* true: value >= limit; false: value <= limit */
-	double limit;
+	bool floor; /* value >= limit; otherwise value <= limit … */
+	bool equal; /* … unless value == limit, to within tolerance_frac of it */
+	bool base;  /* against the base's value: limit is the share that it may differ by, 0.02 for base + 2 % */
+	double limit, tolerance_frac;
 	unsigned line;
 };
 
@@ -59,7 +62,7 @@ struct assay_policy assay_policy_default(void);
 
 /*
  * ASSAY_ENOTFOUND when the file is absent; ASSAY_EUSAGE with "file:line: …": syntax, an unknown option, a margin of 0
- * or over 100 %, a limit that is no "metric >= number". Whether metrics and cases exist is checked where they are
+ * or over 100 %, a limit that is no demand. Whether metrics and cases exist is checked where they are
  * known, in assay_gate_judge. On error @p is unchanged.
  */
 int assay_policy_load(struct assay_policy *p, const char *path, struct assay_err *err);

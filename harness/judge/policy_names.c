@@ -91,11 +91,14 @@ static int check_metric(const struct assay_gate_input *in, const struct assay_li
 
 		if (r->status != ASSAY_STATUS_OK || !assay_policy_selects(l->cases, &r->c))
 			continue;
-		if (assay_result_metric(r, l->metric))
+		if (assay_result_metric(r, l->metric) || assay_counters_find(&r->counters, l->metric) ||
+		    assay_counters_find_missing(&r->counters, l->metric))
 			return 0;
 		cases++;
 		for (size_t k = 0; k < r->n_metrics; k++)
 			n = add_name(names, n, r->metrics[k].tag);
+		for (size_t k = 0; k < r->counters.n; k++)
+			n = add_name(names, n, r->counters.v[k].name);
 	}
 	return cases ? fail_metric(in->policy, l, names, n, err) : 0;
 }
@@ -164,13 +167,15 @@ static int check_known_metric(const struct assay_policy *p, const struct assay_p
 	const char *names[MAX_KNOWN];
 	size_t n = 0;
 
-	if (assay_metric_find(l->metric))
+	if (assay_metric_find(l->metric) || (k->counted && assay_strings_has(k->counted, l->metric)))
 		return 0;
 	for (size_t i = 0; i < k->catalog->n_ops; i++) {
 		const struct assay_catalog_op *op = &k->catalog->ops[i];
 
-		if (!op->n_metrics || !selects_op(l->cases, k, op->name))
+		if (!selects_op(l->cases, k, op->name))
 			continue;
+		if (assay_strings_has(&op->counters, l->metric))
+			return 0;
 		for (size_t m = 0; m < op->n_metrics; m++) {
 			if (!strcmp(op->metrics[m].tag, l->metric))
 				return 0;
@@ -179,6 +184,8 @@ static int check_known_metric(const struct assay_policy *p, const struct assay_p
 	}
 	for (size_t i = 0; i < assay_n_metrics; i++)
 		n = add_name(names, n, assay_metrics[i].tag);
+	for (size_t i = 0; k->counted && i < k->counted->n; i++)
+		n = add_name(names, n, k->counted->v[i]);
 	return fail_metric(p, l, names, n, err);
 }
 

@@ -15,7 +15,8 @@ struct assay_policy_known {
 	size_t n_cases;
 	const struct assay_manifest *const *manifests;
 	size_t n_manifests;
-	const struct assay_catalog *catalog; /* says which metrics the ops have; required */
+	const struct assay_catalog *catalog; /* says which metrics and counters the ops have; required */
+	const struct assay_strings *counted; /* events of groups and metrics derived from them; may be NULL */
 };
 
 /* The same for a comparison, which knows its metrics from the catalog. */

@@ -74,7 +74,6 @@ static const struct {
 	{ "valgrind", "valgrind", NULL, false, "no exact instruction counts", "install valgrind" },
 	{ "openblas", "libopenblas.so.0", NULL, true, "no `openblas` variants",
 	  "install libopenblas-dev (to build them) or libopenblas0-pthread (to run them)" },
-	{ "papi", "libpapi.so.7.0", NULL, true, "no PAPI counters", "install libpapi-dev" },
 	{ "nvcc", "nvcc", "/usr/local/cuda/bin", false, "CUDA variants are not built",
 	  "install NVIDIA's CUDA Toolkit (cuda-toolkit) and put nvcc into PATH" },
 };

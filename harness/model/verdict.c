@@ -3,6 +3,7 @@
 #include "model/verdict.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const struct {
 	const char *name;
@@ -19,7 +20,8 @@ static const struct {
 
 static const char *const evidences[ASSAY_N_EVIDENCE] = {
 	[ASSAY_EVIDENCE_EXACT] = "exact",   [ASSAY_EVIDENCE_PMU] = "pmu",   [ASSAY_EVIDENCE_PAIRED] = "paired",
-	[ASSAY_EVIDENCE_STORED] = "stored", [ASSAY_EVIDENCE_NONE] = "none",
+	[ASSAY_EVIDENCE_STORED] = "stored", [ASSAY_EVIDENCE_SDE] = "sde",   [ASSAY_EVIDENCE_OP] = "op",
+	[ASSAY_EVIDENCE_OS] = "os",         [ASSAY_EVIDENCE_NONE] = "none",
 };
 
 const char *assay_verdict_name(enum assay_verdict v)
@@ -30,6 +32,17 @@ const char *assay_verdict_name(enum assay_verdict v)
 const char *assay_evidence_name(enum assay_evidence e)
 {
 	return (unsigned)e < ASSAY_N_EVIDENCE ? evidences[e] : "?";
+}
+
+enum assay_evidence assay_evidence_of_source(const char *source)
+{
+	static const enum assay_evidence of[] = { ASSAY_EVIDENCE_EXACT, ASSAY_EVIDENCE_PMU, ASSAY_EVIDENCE_SDE, ASSAY_EVIDENCE_OP,
+						  ASSAY_EVIDENCE_OS };
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		if (!strcmp(evidences[of[i]], source))
+			return of[i];
+	return ASSAY_EVIDENCE_NONE;
 }
 
 enum assay_exit assay_verdict_exit(enum assay_verdict v, bool strict)

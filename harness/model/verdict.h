@@ -21,6 +21,9 @@ enum assay_evidence {
 	ASSAY_EVIDENCE_PMU,
 	ASSAY_EVIDENCE_PAIRED,
 	ASSAY_EVIDENCE_STORED,
+	ASSAY_EVIDENCE_SDE, /* counts that ops publish, through PAPI */
+	ASSAY_EVIDENCE_OP,  /* the same, read without PAPI */
+	ASSAY_EVIDENCE_OS,  /* counts of the operating system */
 	ASSAY_EVIDENCE_NONE, /* floors and manifest: the run itself */
 	ASSAY_N_EVIDENCE,
 };
@@ -39,6 +42,8 @@ enum assay_exit {
 /* "PASS", "exact", … ; the names scripts see. */
 const char *assay_verdict_name(enum assay_verdict v);
 const char *assay_evidence_name(enum assay_evidence e);
+/* The rung that a count of this source (model/counter.h) stands on; NONE for "" and the harness's own. */
+enum assay_evidence assay_evidence_of_source(const char *source);
 
 /* Exit code of one verdict; INCONCLUSIVE counts only when @strict. */
 enum assay_exit assay_verdict_exit(enum assay_verdict v, bool strict);

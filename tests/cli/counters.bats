@@ -58,3 +58,32 @@ run_chat() {
 	run assay show last generate.chat --db r.db
 	[[ $output == *"no::such_event"*"unavailable  pmu: "* ]]
 }
+
+@test "the doctor names every provider, and what would bring those that are missing" {
+	run --separate-stderr assay doctor --json
+	[ "$status" = 0 ]
+	jq -e '[.findings[] | select(.name | startswith("counters_"))] as $f
+		| ([$f[].name] | contains(["counters_sde", "counters_op", "counters_perf_event", "counters_getrusage", "counters_papi"]))
+		and ([$f[] | (.value | length > 0) and (.health == "ok" or (.advice | length > 0))] | all)' <<<"$output"
+	ASSAY_PAPI=0 run --separate-stderr assay doctor --json
+	jq -e '[.findings[] | select(.name == "counters_sde" or .name == "counters_papi")]
+		| length == 2 and all(.health == "none" and (.advice | length > 0))' <<<"$output"
+}
+
+@test "a policy demands counts and derived metrics, alone and against the base, and each verdict names its rung" {
+	run_chat >/dev/null
+	run_chat >/dev/null
+	assay list --bench-dir c --suite chat --manifest --threads 1 >m.manifest
+	printf 'limit "generate.chat*" { require = {"kv_cache_hit_rate >= 1%%", "kv_misses <= base", "tokens == base +- 1%%"} }\n' >p.conf
+	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
+	jq -e '[.cases[] | select(.metric == "kv_cache_hit_rate" or .metric == "kv_misses" or .metric == "tokens")]
+		| length == 3 and all(.verdict == "PASS" and (.evidence == "sde" or .evidence == "op"))' <<<"$output"
+	printf 'limit "generate.chat*" { require = {"kv_cache_hit_rate >= 99%%", "PAPI_L1_DCM <= 1"} }\n' >p.conf
+	run_chat --events PAPI_L1_DCM >/dev/null
+	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
+	[ "$status" = 4 ] || [ "$status" = 1 ]
+	jq -e '[.cases[] | select(.metric == "kv_cache_hit_rate" and .verdict == "REGRESSED")] | length == 1' <<<"$output"
+	jq -e '[.cases[] | select(.metric == "PAPI_L1_DCM" and .evidence == "pmu")] | length == 1' <<<"$output"
+	printf 'limit "generate.chat*" { require = "kv_mises <= 1" }\n' >p.conf
+	fails 2 "has a metric 'kv_mises', did you mean 'kv_misses'?" gate --suite chat --db r.db --manifest m.manifest --policy p.conf
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Floors, ceilings and equality, absolute or against the base. */
+#include "judge/limits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void assay_limit_value(const struct assay_metric *metrics, size_t n, const struct assay_counters *counters,
+		       const char *name, struct assay_limit_facts *out)
+{
+	const struct assay_count *c = assay_counters_find(counters, name);
+	const struct assay_unavailable *u = assay_counters_find_missing(counters, name);
+
+	*out = (struct assay_limit_facts){ .value = NAN, .base = NAN };
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(metrics[i].tag, name)) {
+			out->value = metrics[i].value;
+			out->estimated = metrics[i].estimated;
+			memcpy(out->source, metrics[i].source, sizeof(out->source));
+			return;
+		}
+	if (c) {
+		out->value = c->value;
+		out->estimated = c->running_frac < 1;
+		memcpy(out->source, c->source, sizeof(out->source));
+	} else if (u) {
+		out->why_no_value = u->reason;
+		memcpy(out->source, u->source, sizeof(out->source));
+	}
+}
+
+static const char *word(const struct assay_limit *l)
+{
+	return l->equal ? "must be" : l->floor ? "floor" : "ceiling";
+}
+
+/* "floor 0.9", "ceiling 102 (base 100 + 2 %)", "must be 40 (within 1 %)" */
+static void demand_text(const struct assay_limit *l, double bound, double base, char *buf, size_t size)
+{
+	char from[80] = "", within[48] = "";
+
+	if (l->base && !isfinite(base))
+		snprintf(from, sizeof(from), "%s that of the base", l->equal ? "equal to" : word(l));
+	else if (l->base && l->limit != 0)
+		snprintf(from, sizeof(from), " (base %.6g %c %g %%)", base, l->limit > 0 ? '+' : '-',
+			 100 * fabs(l->limit));
+	else if (l->base)
+		snprintf(from, sizeof(from), " as in the base");
+	if (l->tolerance_frac > 0)
+		snprintf(within, sizeof(within), " (within %g %%)", 100 * l->tolerance_frac);
+	if (l->base && !isfinite(base))
+		snprintf(buf, size, "%s%s", from, within);
+	else
+		snprintf(buf, size, "%s %.6g%s%s", word(l), bound, from, within);
+}
+
+static bool holds(const struct assay_limit *l, double value, double bound)
+{
+	if (l->equal)
+		return fabs(value - bound) <= l->tolerance_frac * fabs(bound);
+	return l->floor ? value >= bound : value <= bound;
+}
+
+void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_facts *f, struct assay_gate_case *out)
+{
+	double bound = l->base ? f->base * (1 + l->limit) : l->limit;
+	const char *why = f->why_no_value ? f->why_no_value : "";
+	char demand[200];
+
+	demand_text(l, bound, f->base, demand, sizeof(demand));
+	out->evidence = assay_evidence_of_source(f->source);
+	out->value = f->value;
+	out->limit = bound;
+	if (!isfinite(f->value)) {
+		out->verdict = ASSAY_NOT_MEASURED;
+		snprintf(out->reason, sizeof(out->reason), "%s was not measured%s%.120s%s, %s", l->metric,
+			 why[0] ? " (" : "", why, why[0] ? ")" : "", demand);
+	} else if (!isfinite(bound)) {
+		out->verdict = ASSAY_INCOMPARABLE;
+		snprintf(out->reason, sizeof(out->reason), "%s is %.6g, %s: %.200s", l->metric, f->value, demand,
+			 f->why_no_base ? f->why_no_base : "the base has none");
+	} else {
+		out->verdict = holds(l, f->value, bound) ? ASSAY_PASS : ASSAY_REGRESSED;
+		snprintf(out->reason, sizeof(out->reason), "%s is %s%.6g, %s", l->metric, f->estimated ? "about " : "",
+			 f->value, demand);
+	}
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Demands of the policy on metrics and counts: what they read, and what they say. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "judge/limits.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The one requirement of a policy that demands @text. */
+static struct assay_limit limit_of(const char *text)
+{
+	struct assay_policy p = { 0 };
+	struct assay_limit l;
+	struct assay_err err = { 0 };
+	char policy[256];
+
+	snprintf(policy, sizeof(policy), "limit \"*\" { require = \"%s\" }\n", text);
+	if (assay_policy_parse(&p, policy, "p", &err))
+		fail_msg("%s", err.text);
+	l = p.limits[0];
+	assay_policy_release(&p);
+	return l;
+}
+
+static void test_judged(void **state)
+{
+	static const struct {
+		const char *demand;
+		double value, base;
+		enum assay_verdict want;
+		double limit;
+		const char *reason;
+	} cases[] = {
+		{ "PAPI_L1_DCM <= 100", 100, NAN, ASSAY_PASS, 100, "PAPI_L1_DCM is 100, ceiling 100" },
+		{ "PAPI_L1_DCM <= 100", 101, NAN, ASSAY_REGRESSED, 100, "PAPI_L1_DCM is 101, ceiling 100" },
+		{ "m >= 50%", 0.5, NAN, ASSAY_PASS, 0.5, "m is 0.5, floor 0.5" },
+		{ "m == 40", 40, NAN, ASSAY_PASS, 40, "m is 40, must be 40" },
+		{ "m == 0", 1e-9, NAN, ASSAY_REGRESSED, 0, "m is 1e-09, must be 0" },
+		{ "m == 0", 0, NAN, ASSAY_PASS, 0, "m is 0, must be 0" },
+		{ "m == 40 +- 5%", 42, NAN, ASSAY_PASS, 40, "m is 42, must be 40 (within 5 %)" },
+		{ "m == 40 +- 5%", 37, NAN, ASSAY_REGRESSED, 40, "m is 37, must be 40 (within 5 %)" },
+		{ "m <= base + 2%", 102, 100, ASSAY_PASS, 102, "m is 102, ceiling 102 (base 100 + 2 %)" },
+		{ "m <= base + 2%", 103, 100, ASSAY_REGRESSED, 102, "m is 103, ceiling 102 (base 100 + 2 %)" },
+		{ "m >= base - 25%", 75, 100, ASSAY_PASS, 75, "m is 75, floor 75 (base 100 - 25 %)" },
+		{ "m >= base", 99, 100, ASSAY_REGRESSED, 100, "m is 99, floor 100 as in the base" },
+		{ "m == base", 100, 100, ASSAY_PASS, 100, "m is 100, must be 100 as in the base" },
+		{ "m == base +- 1%", 102, 100, ASSAY_REGRESSED, 100,
+		  "m is 102, must be 100 as in the base (within 1 %)" },
+		{ "m <= base + 2%", 102, NAN, ASSAY_INCOMPARABLE, NAN,
+		  "m is 102, ceiling that of the base: the base has none" },
+		{ "m == base", NAN, 7, ASSAY_NOT_MEASURED, 7, "m was not measured (no PMU), must be 7 as in the base" },
+		{ "m >= 3", NAN, NAN, ASSAY_NOT_MEASURED, 3, "m was not measured (no PMU), floor 3" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct assay_limit l = limit_of(cases[i].demand);
+		const struct assay_limit_facts f = {
+			.value = cases[i].value,
+			.base = cases[i].base,
+			.source = "sde",
+			.why_no_value = "no PMU",
+		};
+		struct assay_gate_case g = { .evidence = ASSAY_EVIDENCE_NONE };
+
+		assay_limit_judge(&l, &f, &g);
+		if (g.verdict != cases[i].want || strcmp(g.reason, cases[i].reason))
+			fail_msg("%s: %s, '%s'", cases[i].demand, assay_verdict_name(g.verdict), g.reason);
+		assert_int_equal(g.evidence, ASSAY_EVIDENCE_SDE);
+		assert_true(g.limit == cases[i].limit || (isnan(g.limit) && isnan(cases[i].limit)));
+	}
+}
+
+static void test_values(void **state)
+{
+	static const struct assay_metric metrics[] = {
+		{ .tag = "rate", .value = 0.5, .source = "sde", .estimated = true }, { .tag = "time_s", .value = 2 }
+	};
+	static const struct assay_count count = { .name = "hits", .source = "pmu", .value = 7, .running_frac = 0.5 };
+	struct assay_counters counters = { 0 };
+	struct assay_limit_facts f;
+
+	(void)state;
+	assert_int_equal(assay_counters_add(&counters, &count), 0);
+	assert_int_equal(assay_counters_add_missing(&counters, "lost", "os", "forbidden"), 0);
+	assay_limit_value(metrics, 2, &counters, "rate", &f);
+	assert_true(f.value == 0.5 && f.estimated && !strcmp(f.source, "sde"));
+	assay_limit_value(metrics, 2, &counters, "time_s", &f);
+	assert_true(f.value == 2 && !f.estimated && !f.source[0]);
+	assay_limit_value(metrics, 2, &counters, "hits", &f);
+	assert_true(f.value == 7 && f.estimated && !strcmp(f.source, "pmu"));
+	assay_limit_value(metrics, 2, &counters, "lost", &f);
+	assert_true(isnan(f.value) && !strcmp(f.why_no_value, "forbidden") && !strcmp(f.source, "os"));
+	assay_limit_value(metrics, 2, &counters, "other", &f);
+	assert_true(isnan(f.value) && !f.why_no_value);
+	assay_counters_release(&counters);
+}
+
+static void test_rungs(void **state)
+{
+	static const struct {
+		const char *source;
+		enum assay_evidence want;
+	} cases[] = {
+		{ ASSAY_SOURCE_EXACT, ASSAY_EVIDENCE_EXACT },
+		{ ASSAY_SOURCE_PMU, ASSAY_EVIDENCE_PMU },
+		{ ASSAY_SOURCE_SDE, ASSAY_EVIDENCE_SDE },
+		{ ASSAY_SOURCE_OP, ASSAY_EVIDENCE_OP },
+		{ ASSAY_SOURCE_OS, ASSAY_EVIDENCE_OS },
+		{ ASSAY_SOURCE_ASSAY, ASSAY_EVIDENCE_NONE },
+		{ "", ASSAY_EVIDENCE_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++)
+		assert_int_equal(assay_evidence_of_source(cases[i].source), cases[i].want);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_judged),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_rungs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
