@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "model/exact.h"
 #include "model/gate_report.h"
 #include "model/result.h"
 
@@ -32,6 +33,14 @@ int assay_emit_result(const struct assay_result *r, bool samples, const struct a
  * 2^63 - 1 (a seed) are strings. With @samples each case carries "raw": [[iterations, ns, flags], …].
  */
 int assay_emit_run_json(const struct assay_run *run, bool samples, struct assay_text *out, struct assay_err *err);
+/* Exact counts: the setting, a line a case, and with style->verbose a line a function. */
+int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay_emit_style *style, struct assay_text *out,
+			   struct assay_err *err);
+/*
+ * Exact counts that stand alone: {"schema":1,"run":{"evidence":"exact",…},"cases":[{"key","status","reason","counters","metrics",
+ * "functions"}]}. Those of a run with times are the member "exact" of its object, without "schema".
+ */
+int assay_emit_exact_json(const struct assay_exact_run *run, struct assay_text *out, struct assay_err *err);
 /* A gate or a comparison: the verdict, what matters, how much passed, the controls. */
 int assay_emit_gate_table(const struct assay_gate_report *r, const struct assay_emit_style *style, struct assay_text *out,
 			  struct assay_err *err);

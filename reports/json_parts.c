@@ -51,6 +51,13 @@ json_t *assay_json_time(uint64_t unix_ns)
 	return json_string(buf);
 }
 
+json_t *assay_json_build(const struct assay_build *b)
+{
+	return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "id", assay_json_text(b->id), "commit", assay_json_text(b->commit),
+			 "dirty", b->dirty, "compiler", assay_json_text(b->compiler), "flags", assay_json_text(b->flags),
+			 "plugins", assay_json_text(b->plugins));
+}
+
 int assay_json_print(json_t *root, struct assay_text *out, struct assay_err *err)
 {
 	char *s = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;

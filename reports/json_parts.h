@@ -8,6 +8,8 @@
 #include <jansson.h>
 
 #include "base/text.h"
+#include "model/exact.h"
+#include "model/result.h"
 
 /* null for what is no finite number. */
 json_t *assay_json_number(double v);
@@ -17,6 +19,10 @@ json_t *assay_json_u64(uint64_t v);
 json_t *assay_json_text(const char *s);
 /* "2026-01-31T12:00:00Z"; null for 0. */
 json_t *assay_json_time(uint64_t unix_ns);
+
+json_t *assay_json_build(const struct assay_build *b);
+/* Add "run" and "cases" of exact counts to @root. */
+void assay_json_add_exact(json_t *root, const struct assay_exact_run *run);
 
 /* Append @root and a newline to @out and drop the caller's reference; NULL is ASSAY_ENOMEM. */
 int assay_json_print(json_t *root, struct assay_text *out, struct assay_err *err);

@@ -145,7 +145,6 @@ static json_t *facts_json(const struct assay_fact *facts, size_t n)
 
 static json_t *run_json(const struct assay_run *run)
 {
-	const struct assay_build *b = &run->build;
 	json_t *o = json_object();
 
 	json_object_set_new(o, "id", run->id ? json_integer(run->id) : json_null());
@@ -157,21 +156,23 @@ static json_t *run_json(const struct assay_run *run)
 			    json_pack("{s:o,s:o,s:o}", "id", assay_json_text(run->machine.id), "label",
 				      assay_json_text(run->machine.label), "facts",
 				      facts_json(run->machine.facts, run->machine.n_facts)));
-	json_object_set_new(o, "build",
-			    json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "id", assay_json_text(b->id), "commit",
-				      assay_json_text(b->commit), "dirty", b->dirty, "compiler",
-				      assay_json_text(b->compiler), "flags", assay_json_text(b->flags), "plugins",
-				      assay_json_text(b->plugins)));
+	json_object_set_new(o, "build", assay_json_build(&run->build));
 	json_object_set_new(o, "environment", facts_json(run->environment, run->n_environment));
 	return o;
 }
 
 int assay_emit_run_json(const struct assay_run *run, bool samples, struct assay_text *out, struct assay_err *err)
 {
-	json_t *cases = json_array();
+	json_t *cases = json_array(), *root;
 
 	for (size_t i = 0; i < run->n_results; i++)
 		json_array_append_new(cases, case_json(&run->results[i], samples));
-	return assay_json_print(json_pack("{s:i,s:o,s:o}", "schema", 1, "run", run_json(run), "cases", cases), out,
-				err);
+	root = json_pack("{s:i,s:o,s:o}", "schema", 1, "run", run_json(run), "cases", cases);
+	if (root && run->exact) {
+		json_t *exact = json_object();
+
+		assay_json_add_exact(exact, run->exact);
+		json_object_set_new(root, "exact", exact);
+	}
+	return assay_json_print(root, out, err);
 }

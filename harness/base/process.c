@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -82,13 +83,13 @@ static bool names_same_variable(const char *a, const char *b)
 	return !strncmp(a, b, n) && b[n] == '=';
 }
 
-/* The environment with @add in it; the array is malloc'ed, its strings are not. */
-static char **merge_env(const char *const *add)
+/* The environment, unless @only, with @add in it; the array is malloc'ed, its strings are not. */
+static char **merge_env(const char *const *add, bool only)
 {
 	size_t have = 0, more = 0, n = 0;
 	char **env;
 
-	while (environ && environ[have])
+	while (!only && environ && environ[have])
 		have++;
 	while (add && add[more])
 		more++;
@@ -230,6 +231,12 @@ static __attribute__((noreturn)) void child_main(const struct launch *l)
 	}
 	if (l->o->cwd && chdir(l->o->cwd))
 		child_fail(l, "enter the folder of");
+	if (l->o->fixed_addresses) {
+		int now = personality(0xffffffff);
+
+		if (now >= 0)
+			personality((unsigned long)now | ADDR_NO_RANDOMIZE);
+	}
 	execve(l->path, (char *const *)(uintptr_t)l->o->argv, l->env);
 	child_fail(l, "start");
 }
@@ -294,7 +301,7 @@ int assay_process_start(struct assay_process *p, const struct assay_process_opti
 		return rc;
 
 	want_child_status();
-	l.env = merge_env(o->env);
+	l.env = merge_env(o->env, o->only_env);
 	if (!l.env) {
 		rc = assay_err_set(err, ASSAY_ENOMEM, "cannot start '%s': out of memory", o->argv[0]);
 		goto out;

@@ -28,6 +28,8 @@ struct assay_process {
 struct assay_process_options {
 	const char *const *argv; /* NULL-terminated; argv[0] is a path, or a name to be found in PATH */
 	const char *const *env;  /* NULL-terminated "NAME=value" added to the environment; NULL: none */
+	bool only_env;           /* `env` is the whole environment */
+	bool fixed_addresses;    /* without address-space randomisation, where the system lets it be switched off */
 	int keep_fd;
 	int stdout_fd, stderr_fd;
 	const char *cwd; /* NULL: as it is */

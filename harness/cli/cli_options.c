@@ -88,6 +88,18 @@ static int parse_placement(struct assay_settings *s, const char *text, struct as
 	return 0;
 }
 
+int assay_cli_parse_evidence(const char *arg, enum assay_cli_evidence *out, struct assay_err *err)
+{
+	static const char *const names[] = { "all", "stored", "exact" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(arg, names[i])) {
+			*out = (enum assay_cli_evidence)i;
+			return 0;
+		}
+	return assay_err_set(err, ASSAY_EUSAGE, "--evidence is '%s', expected exact (counts), stored (times) or all", arg);
+}
+
 /* A limit of nothing is no limit anybody means. */
 static int parse_memory(struct assay_settings *s, const char *text, const char *what, struct assay_err *err)
 {

@@ -12,6 +12,15 @@
 #include "base/text.h"
 #include "machine/topology.h"
 
+/* What a command takes and judges: --evidence. */
+enum assay_cli_evidence {
+	ASSAY_CLI_EVIDENCE_ALL,    /* times, and counts where the suite names cases for them */
+	ASSAY_CLI_EVIDENCE_STORED, /* times alone */
+	ASSAY_CLI_EVIDENCE_EXACT,  /* counts alone */
+};
+/* For an argument of --evidence; ASSAY_EUSAGE names what is expected. */
+int assay_cli_parse_evidence(const char *arg, enum assay_cli_evidence *out, struct assay_err *err);
+
 struct assay_settings {
 	const char *suite; /* NULL: not named */
 	const char *only;
@@ -31,6 +40,8 @@ struct assay_settings {
 	const char *counter_groups;  /* NULL: those of the benches */
 	struct assay_strings events;
 	bool multiplex;
+	enum assay_cli_evidence evidence;
+	const char *cache_model; /* NULL: as the suite says */
 	bool json, verbose, help, version;
 
 	/* of the parser */

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/exact_counting.h"
 #include "cli/measuring.h"
 #include "measure/measure.h"
 #include "model/verdict.h"
 #include "store/store.h"
 
-#define OPT_BUDGET 0x200
+enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_CACHE_MODEL };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -23,6 +24,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BUDGET:
 		return assay_parse_duration_ns(arg, "--budget", &s->budget_ns, &s->err) ? EINVAL : 0;
+	case OPT_EVIDENCE:
+		return assay_cli_parse_evidence(arg, &s->evidence, &s->err) ? EINVAL : 0;
+	case OPT_CACHE_MODEL:
+		s->cache_model = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		assay_err_set(&s->err, ASSAY_EUSAGE, "unexpected argument '%s': a suite is named with --suite %s", arg,
 			      arg);
@@ -35,6 +41,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "budget", OPT_BUDGET, "TIME", 0, "Sampling time of a case, such as 300ms or 2s (default: as each bench says)",
 	  0 },
+	{ "evidence", OPT_EVIDENCE, "KIND", 0,
+	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only selects; stored: "
+	  "times alone; all: both (default)",
+	  0 },
+	{ "cache-model", OPT_CACHE_MODEL, "NAME", 0,
+	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
@@ -104,6 +116,10 @@ static int print_results(const struct assay_run *run, const struct assay_setting
 	struct assay_text out = { 0 };
 	int rc = s->json ? assay_emit_run_json(run, false, &out, err) : assay_emit_run_table(run, style, &out, err);
 
+	if (!rc && !s->json && run->exact) {
+		assay_text_add(&out, "\n");
+		rc = assay_emit_exact_table(run->exact, style, &out, err);
+	}
 	if (!rc)
 		assay_cli_put(&out);
 	assay_text_release(&out);
@@ -141,6 +157,26 @@ static void warn_of_noise(const struct assay_run *run, const struct assay_settin
 			       unsteady, run->n_results);
 }
 
+/* Counts of what the suite names for it, after the times. */
+static int count(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	int rc;
+
+	if (m->settings->evidence == ASSAY_CLI_EVIDENCE_STORED || !m->session->plan.exact_model[0])
+		return 0;
+	run->exact = calloc(1, sizeof(*run->exact));
+	if (!run->exact)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_exact_counting(m->session, m->settings, m->clock, true, run->exact, err);
+	run->exact->run_id = run->id;
+	if (run->exact->n_cases)
+		return rc;
+	assay_exact_run_release(run->exact);
+	free(run->exact);
+	run->exact = NULL;
+	return rc;
+}
+
 static int measure_and_print(const struct assay_measuring *m, struct assay_run *run, struct assay_store *store,
 			     struct assay_err *err)
 {
@@ -159,6 +195,8 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 	}
 	rc = assay_measuring_all(m, run, err);
 	if (!rc)
+		rc = count(m, run, err);
+	if (!rc)
 		rc = finish(run, m->session, store, err);
 	if (rc && rc != ASSAY_EINTERRUPTED)
 		return rc;
@@ -172,6 +210,27 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 	say_stored(run, s);
 	warn_of_noise(run, s);
 	return 0;
+}
+
+/* --evidence exact: no times, and no timed run in the store. Returns the exit status. */
+static int count_alone(const struct assay_measuring *m)
+{
+	const struct assay_settings *s = m->settings;
+	struct assay_emit_style style = assay_cli_style();
+	struct assay_exact_run run = { 0 };
+	struct assay_text out = { 0 };
+	struct assay_err err = { 0 };
+	int status, rc = assay_exact_counting(m->session, s, m->clock, false, &run, &err);
+
+	style.verbose = s->verbose;
+	if (!rc)
+		rc = s->json ? assay_emit_exact_json(&run, &out, &err) : assay_emit_exact_table(&run, &style, &out, &err);
+	if (!rc)
+		assay_cli_put(&out);
+	status = rc ? assay_cli_fail(&err) : (int)assay_exact_counting_exit(&run);
+	assay_text_release(&out);
+	assay_exact_run_release(&run);
+	return status;
 }
 
 static int run_suite(const struct assay_settings *s)
@@ -201,6 +260,10 @@ static int run_suite(const struct assay_settings *s)
 		status = assay_cli_fail_open(&err);
 		goto out;
 	}
+	if (s->evidence == ASSAY_CLI_EVIDENCE_EXACT) {
+		status = count_alone(&m);
+		goto out;
+	}
 	rc = assay_measuring_describe(&m, &run, &err);
 	if (!rc)
 		rc = assay_store_run_begin(store, &run, &err);
@@ -208,6 +271,8 @@ static int run_suite(const struct assay_settings *s)
 	if (!rc)
 		rc = measure_and_print(&m, &run, store, &err);
 	status = rc ? assay_cli_fail(&err) : assay_measuring_exit(&run);
+	if (!rc && run.exact)
+		status = assay_exit_worse((enum assay_exit)status, assay_exact_counting_exit(run.exact));
 out:
 	assay_run_release(&run);
 	assay_store_close(store);

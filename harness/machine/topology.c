@@ -228,6 +228,34 @@ void assay_topology_host_info(const struct assay_topology *t, struct assay_host_
 	out->memory_bytes = t->memory_bytes;
 }
 
+/* Where the associativity is not known, or it is full: that of the fixed model. */
+static struct assay_cache_level simulated(hwloc_obj_t cache, const struct assay_cache_level *like)
+{
+	const struct hwloc_cache_attr_s *a = &cache->attr->cache;
+
+	return assay_cache_level_round(a->size, a->associativity > 0 ? (unsigned)a->associativity : like->ways,
+				       a->linesize ? a->linesize : like->line_bytes);
+}
+
+int assay_topology_cache_model(const struct assay_topology *t, struct assay_cache_model *out, struct assay_err *err)
+{
+	static const hwloc_obj_type_t last[] = { HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE };
+	hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(t->hw, (unsigned)t->slots[0].cpu), d1, ll = NULL;
+
+	if (!assay_cache_model_find("canon", out))
+		return assay_err_set(err, ASSAY_EINTERNAL, "no cache model 'canon'");
+	d1 = pu ? hwloc_get_ancestor_obj_by_type(t->hw, HWLOC_OBJ_L1CACHE, pu) : NULL;
+	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]) && pu && !ll; i++)
+		ll = hwloc_get_ancestor_obj_by_type(t->hw, last[i], pu);
+	if (!d1 || !ll)
+		return assay_err_set(err, ASSAY_EUNAVAILABLE,
+				     "the caches of this machine are not known: use the cache model 'canon'");
+	snprintf(out->name, sizeof(out->name), "host");
+	out->d1 = simulated(d1, &out->d1);
+	out->ll = simulated(ll, &out->ll);
+	return 0;
+}
+
 static size_t count_all(const struct assay_topology *t, hwloc_obj_type_t type)
 {
 	int n = hwloc_get_nbobjs_by_type(t->hw, type);

@@ -10,6 +10,7 @@
 #include "assay/plugin.h"
 
 #include "base/err.h"
+#include "model/exact.h"
 
 struct assay_topology;
 
@@ -22,6 +23,9 @@ void assay_topology_close(struct assay_topology *t);
 
 /* Sizes for ops; n_cores counts cores of which at least one CPU is allowed. */
 void assay_topology_host_info(const struct assay_topology *t, struct assay_host_info *out);
+
+/* The caches of a core as the simulator takes them, named "host": level 1 and the last level. ASSAY_EUNAVAILABLE where unknown. */
+int assay_topology_cache_model(const struct assay_topology *t, struct assay_cache_model *out, struct assay_err *err);
 
 /* One line for people: "1 socket, 2 cores, 2 threads, L1d 48 KiB, L2 1 MiB, L3 32 MiB, 1 NUMA node". */
 void assay_topology_summary(const struct assay_topology *t, char *buf, size_t size);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/exact.h"
+
 static const char *const status_names[ASSAY_N_STATUS] = {
 	[ASSAY_STATUS_OK] = "ok",           [ASSAY_STATUS_SKIPPED] = "skipped", [ASSAY_STATUS_WRONG] = "wrong",
 	[ASSAY_STATUS_CRASHED] = "crashed", [ASSAY_STATUS_TIMEOUT] = "timeout", [ASSAY_STATUS_FAILED] = "failed",
@@ -92,6 +94,10 @@ void assay_run_release(struct assay_run *run)
 		assay_result_release(&run->results[i]);
 	free(run->results);
 	free(run->environment);
+	if (run->exact)
+		assay_exact_run_release(run->exact);
+	free(run->exact);
+	run->exact = NULL;
 	run->results = NULL;
 	run->environment = NULL;
 	run->n_results = run->n_environment = 0;

@@ -123,6 +123,8 @@ struct assay_fingerprint {
 	size_t n_facts;
 };
 
+struct assay_exact_run; /* model/exact.h */
+
 struct assay_run {
 	int64_t id;          /* in the store; 0 before it is stored */
 	char suite[ASSAY_NAME_MAX];
@@ -135,6 +137,7 @@ struct assay_run {
 	size_t n_environment;
 	struct assay_result *results;   /* malloc'ed */
 	size_t n_results;
+	struct assay_exact_run *exact;  /* malloc'ed; exact counts of some of its cases; NULL: none were taken */
 };
 
 void assay_run_release(struct assay_run *run);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/exact.h"
 #include "plan/plan.h"
 
 #define SUITE_ENDING ".suite"
@@ -43,8 +44,11 @@ static const struct assay_conf_grammar bench_sections[] = {
 };
 static const struct assay_conf_grammar bench_grammar = { .sections = bench_sections };
 
+static const struct assay_conf_option exact_options[] = { { "cases", true }, { NULL, false } };
+
 static const struct assay_conf_grammar use_sections[] = {
 	{ .name = "use", .titled = true, .options = use_options },
+	{ .name = "exact", .titled = true, .options = exact_options },
 	{ .name = NULL },
 };
 static const struct assay_conf_grammar suite_sections[] = {
@@ -194,6 +198,34 @@ static int unknown_suite(const char *dir, const char *name, struct assay_err *er
 	return rc;
 }
 
+static int read_exact(struct assay_suite *s, const struct assay_conf_section *sec, struct assay_err *err)
+{
+	struct assay_cache_model fixed;
+
+	if (s->exact.model)
+		return assay_conf_fail(err, s->file.path, sec->line, "exact cases are already named in line %u", s->exact.line);
+	if (!assay_cache_model_find(sec->title, &fixed) && strcmp(sec->title, "host"))
+		return assay_conf_fail(err, s->file.path, sec->line, "unknown cache model '%s', expected canon or host",
+				       sec->title);
+	s->exact = (struct assay_suite_exact){ .model = sec->title, .line = sec->line,
+					       .cases = assay_conf_entry(sec, "cases") };
+	if (!s->exact.cases)
+		return assay_conf_fail(err, s->file.path, sec->line, "exact \"%s\" names no case, expected cases = {\"GLOB\"}",
+				       sec->title);
+	return 0;
+}
+
+static void read_use(struct assay_suite *s, const struct assay_conf_section *u)
+{
+	struct assay_suite_use *use = &s->uses[s->n_uses++];
+
+	use->glob = u->title;
+	use->line = u->line;
+	use->only = assay_conf_entry(u, "only");
+	use->skip = assay_conf_entry(u, "skip");
+	take_fields(u, use->field);
+}
+
 static int read_suite(struct assay_suite *s, const char *name, struct assay_err *err)
 {
 	const struct assay_conf_section *sec = s->file.root.sections;
@@ -206,26 +238,26 @@ static int read_suite(struct assay_suite *s, const char *name, struct assay_err 
 	if (strcmp(sec->title, name))
 		return assay_conf_fail(err, s->file.path, sec->line,
 				       "suite '%s' in a file of another name, expected suite \"%s\"", sec->title, name);
-	if (!sec->n_sections)
-		return assay_conf_fail(err, s->file.path, sec->line,
-				       "suite '%s' uses no bench, expected use \"GLOB\" { … }", name);
-
 	summary = assay_conf_entry(sec, "summary");
 	s->name = sec->title;
 	s->summary = summary ? summary->values[0].text : "";
-	s->uses = calloc(sec->n_sections, sizeof(*s->uses));
+	s->uses = calloc(sec->n_sections + 1, sizeof(*s->uses));
 	if (!s->uses)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", s->file.path);
-	for (; s->n_uses < sec->n_sections; s->n_uses++) {
-		const struct assay_conf_section *u = &sec->sections[s->n_uses];
-		struct assay_suite_use *use = &s->uses[s->n_uses];
+	for (size_t i = 0; i < sec->n_sections; i++) {
+		const struct assay_conf_section *u = &sec->sections[i];
+		int rc = 0;
 
-		use->glob = u->title;
-		use->line = u->line;
-		use->only = assay_conf_entry(u, "only");
-		use->skip = assay_conf_entry(u, "skip");
-		take_fields(u, use->field);
+		if (strcmp(u->name, "exact"))
+			read_use(s, u);
+		else
+			rc = read_exact(s, u, err);
+		if (rc)
+			return rc;
 	}
+	if (!s->n_uses)
+		return assay_conf_fail(err, s->file.path, sec->line,
+				       "suite '%s' uses no bench, expected use \"GLOB\" { … }", name);
 	return 0;
 }
 

@@ -44,12 +44,23 @@ struct assay_suite_use {
 	const struct assay_conf_entry *field[ASSAY_BENCH_N_FIELDS];
 };
 
+/*
+ * exact "MODEL" { cases = {"GLOB", …} }: which cases of the suite are counted on a simulated processor with the caches of this
+ * model ("canon", "host").
+ */
+struct assay_suite_exact {
+	const char *model; /* NULL: the suite has no such section */
+	unsigned line;
+	const struct assay_conf_entry *cases;
+};
+
 struct assay_suite {
 	struct assay_conf file;
 	const char *name;
 	const char *summary; /* "" where the file has none */
 	struct assay_suite_use *uses;
 	size_t n_uses;
+	struct assay_suite_exact exact;
 };
 
 /* ASSAY_EUSAGE with "file:line: …": syntax, a bench without an op, two benches of one name, a folder without any. */

@@ -62,6 +62,20 @@ static int check_only(const struct planning *p, const struct assay_conf_entry *o
 	return 0;
 }
 
+/* One glob may stand for a variant that is not built everywhere; all of them together must select something. */
+static int check_exact(const struct planning *p)
+{
+	const struct assay_suite_exact *e = &p->suite->exact;
+
+	for (size_t i = 0; e->model && i < p->cases.n; i++)
+		if (any_selects(p, e->cases, &p->cases.v[i].c))
+			return 0;
+	return e->model ? assay_conf_fail(p->err, p->suite->file.path, e->line,
+					  "exact \"%s\" selects none of the %zu cases of suite '%s'", e->model, p->cases.n,
+					  p->suite->name)
+			: 0;
+}
+
 static struct assay_bench *merge(struct planning *p, const struct assay_bench *bench, const struct assay_suite_use *use)
 {
 	struct assay_bench **v = realloc(p->merged, (p->n_merged + 1) * sizeof(*v));
@@ -132,16 +146,27 @@ static int plan_use(struct planning *p, const struct assay_suite_use *use, const
 
 static int take(struct planning *p, struct assay_plan *plan)
 {
-	struct assay_case *v = calloc(p->cases.n ? p->cases.n : 1, sizeof(*v));
+	const struct assay_suite_exact *e = &p->suite->exact;
+	struct assay_case *v = calloc(p->cases.n + 1, sizeof(*v));
+	bool *exact = calloc(p->cases.n + 1, sizeof(*exact));
 	size_t n = 0;
 
-	if (!v)
+	if (!v || !exact) {
+		free(v);
+		free(exact);
 		return assay_err_set(p->err, ASSAY_ENOMEM, "out of memory for the plan");
-	for (size_t i = 0; i < p->cases.n; i++)
-		if (!p->o->only || selects(p, p->o->only, &p->cases.v[i].c))
-			v[n++] = p->cases.v[i].c;
+	}
+	for (size_t i = 0; i < p->cases.n; i++) {
+		const struct assay_case *c = &p->cases.v[i].c;
+
+		if (p->o->only && !selects(p, p->o->only, c))
+			continue;
+		exact[n] = e->model && any_selects(p, e->cases, c);
+		v[n++] = *c;
+	}
 	if (!n) {
 		free(v);
+		free(exact);
 		if (p->cases.n)
 			return assay_err_set(
 				p->err, ASSAY_EUSAGE,
@@ -151,6 +176,8 @@ static int take(struct planning *p, struct assay_plan *plan)
 				       "suite '%s' selects no case", p->suite->name);
 	}
 	snprintf(plan->suite, sizeof(plan->suite), "%s", p->suite->name);
+	snprintf(plan->exact_model, sizeof(plan->exact_model), "%s", e->model ? e->model : "");
+	plan->exact = exact;
 	plan->cases = v;
 	plan->n_cases = n;
 	return 0;
@@ -172,6 +199,8 @@ int assay_plan_load(struct assay_plan *plan, const struct assay_plan_options *o,
 	for (size_t i = 0; !rc && i < suite.n_uses; i++)
 		rc = plan_use(&p, &suite.uses[i], &benches);
 	if (!rc)
+		rc = check_exact(&p);
+	if (!rc)
 		rc = take(&p, plan);
 	for (size_t i = 0; i < p.n_merged; i++)
 		free(p.merged[i]);
@@ -185,5 +214,6 @@ int assay_plan_load(struct assay_plan *plan, const struct assay_plan_options *o,
 void assay_plan_release(struct assay_plan *plan)
 {
 	free(plan->cases);
+	free(plan->exact);
 	memset(plan, 0, sizeof(*plan));
 }

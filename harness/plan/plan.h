@@ -23,6 +23,8 @@ struct assay_plan {
 	char suite[ASSAY_NAME_MAX];
 	struct assay_case *cases; /* in the order of the suite; keys are unique */
 	size_t n_cases;
+	char exact_model[ASSAY_NAME_MAX]; /* cache model that exact counts are taken with; "": the suite names no case for them */
+	bool *exact;              /* one a case: is it among those? */
 };
 
 /*

@@ -129,6 +129,19 @@ static size_t layout_offset(uint64_t seed, uint32_t tensor)
 	return seed ? assay_random4(seed, tensor, 0).v[0] % 64 * 64 : 0;
 }
 
+/* Far from where programs, libraries, stacks and simulators lie. */
+#define FIRST_ADDRESS ((uintptr_t)1 << 41)
+#define ADDRESS_STEP ((uintptr_t)1 << 24)
+
+uintptr_t assay_case_job_place(struct assay_case_job *j, size_t bytes)
+{
+	uintptr_t at = j->next_address;
+
+	if (at)
+		j->next_address += (bytes + 2 * ADDRESS_STEP) / ADDRESS_STEP * ADDRESS_STEP;
+	return at;
+}
+
 static struct assay_outcome allocate(struct assay_case_job *j)
 {
 	const struct assay_worker_spec *s = j->spec;
@@ -137,16 +150,18 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 
 	assay_case_job_phase(j, ASSAY_PHASE_ALLOCATE);
 	j->n_jobs = s->copies;
-	j->tensors = calloc(s->copies * n + 1, sizeof(*j->tensors));
-	j->jobs = calloc(s->copies, sizeof(*j->jobs));
+	j->next_address = s->fixed_layout ? FIRST_ADDRESS : 0;
+	j->tensors = assay_layout_calloc(s->copies * n + 1, sizeof(*j->tensors));
+	j->jobs = assay_layout_calloc(s->copies, sizeof(*j->jobs));
 	j->input_digests = calloc(s->copies, sizeof(*j->input_digests));
-	j->counters = calloc(j->op->n_counters + 1, sizeof(*j->counters));
+	j->counters = assay_layout_calloc(j->op->n_counters + 1, sizeof(*j->counters));
 	if (!j->tensors || !j->jobs || !j->input_digests || !j->counters)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies", (unsigned long long)s->copies);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct assay_tensor_spec *t = &j->problem.tensors[i];
 		const struct assay_arena_options o = {
 			.bytes = assay_tensor_bytes(t), .copies = s->copies, .offset_bytes = layout_offset(s->layout_seed, i),
+			.address = assay_case_job_place(j, assay_tensor_bytes(t) * s->copies),
 			.topology = j->topology,
 			.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 			.touch = j->numa_node < 0 ? touch_parallel : NULL, .touch_arg = j->pool,

@@ -46,6 +46,8 @@ struct assay_case_job {
 	struct assay_digest *input_digests;  /* one a copy */
 	uint64_t *counters;
 
+	uintptr_t next_address;              /* of the next arena in a fixed layout; 0: anywhere */
+
 	const struct assay_device_ops *device;
 	void *device_handle, *stream;
 
@@ -77,6 +79,14 @@ void assay_case_job_release(struct assay_case_job *j);
  * clock reads is the loop and the calls.
  */
 struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iterations, uint64_t *ns);
+
+/*
+ * Call run() once with the simulator counting, after @warm calls that fill its caches (0: they are empty), and all of that
+ * twice: the simulator's file gets the dumps ASSAY_CALLGRIND_CHECK and ASSAY_CALLGRIND_RUN. FAILED outside of the simulator.
+ */
+struct assay_outcome assay_case_job_count(struct assay_case_job *j, unsigned warm);
+/* Where the next arena of @bytes has to lie. */
+uintptr_t assay_case_job_place(struct assay_case_job *j, size_t bytes);
 
 /* Fill the outputs of all copies with a pattern that no right answer has. */
 struct assay_outcome assay_case_job_poison(struct assay_case_job *j);

@@ -6,6 +6,7 @@
 #include "worker/case_memory.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -52,6 +53,18 @@ static size_t round_up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
+void *assay_layout_calloc(size_t n, size_t size)
+{
+	size_t bytes;
+	void *p;
+
+	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
+		return NULL;
+	bytes = round_up(bytes + !bytes, ASSAY_LAYOUT_ALIGN);
+	p = aligned_alloc(ASSAY_LAYOUT_ALIGN, bytes);
+	return p ? memset(p, 0, bytes) : NULL;
+}
+
 /* A copy is [front canary][data][canary up to the stride]; the last copy ends at the guard page. */
 int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err)
 {
@@ -65,7 +78,8 @@ int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o,
 				     (unsigned long long)o->copies, o->bytes);
 	body += ALIGN + o->offset_bytes; /* front canary of the first copy, and the room behind the last */
 	a->map_bytes = round_up(body, page) + 2 * page;
-	a->map = mmap(NULL, a->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	a->map = mmap((void *)o->address, a->map_bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | (o->address ? MAP_FIXED_NOREPLACE : 0), -1, 0);
 	if (a->map == MAP_FAILED) {
 		a->map = NULL;
 		return assay_err_set(err, ASSAY_ENOMEM, "cannot map %zu bytes: %s", a->map_bytes, strerror(errno));

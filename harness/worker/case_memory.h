@@ -24,6 +24,7 @@ struct assay_arena {
 struct assay_arena_options {
 	size_t bytes;
 	uint64_t copies;
+	uintptr_t address;                     /* where the mapping must begin; 0: anywhere */
 	size_t offset_bytes;                   /* moves all copies down by so much, a multiple of 64 below 4096 */
 	const struct assay_topology *topology; /* NULL: no binding */
 	int cpu;                               /* whose node; -1: leave to first touch */
@@ -31,6 +32,11 @@ struct assay_arena_options {
 	void (*touch)(void *arg, unsigned char *p, size_t bytes);
 	void *touch_arg;
 };
+
+/* What plugins and the timed loop read besides tensors begins so, since its place within a page decides cache conflicts. */
+#define ASSAY_LAYOUT_ALIGN 4096
+/* As calloc, so aligned. */
+void *assay_layout_calloc(size_t n, size_t size);
 
 uint64_t assay_dtype_bytes(uint32_t dtype);
 /* Bytes of the elements of @t; 0 for a bad type, a negative dimension or an overflow. */

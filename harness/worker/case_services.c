@@ -35,7 +35,7 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 	uint64_t limit = j->spec->memory_bytes, used = j->tensor_bytes + j->alloc_bytes;
 	struct assay_case_alloc *a;
 	const struct assay_arena_options o = {
-		.bytes = bytes, .copies = 1, .topology = j->topology, .cpu = j->numa_node < 0 ? -1 : j->cpus[0],
+		.bytes = bytes, .copies = 1, .address = assay_case_job_place(j, bytes), .topology = j->topology, .cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 	};
 
 	if (limit && (used > limit || bytes > limit - used))

@@ -18,7 +18,7 @@
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC 0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 1u
+#define ASSAY_PAGE_VERSION 2u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 64
 #define ASSAY_PAGE_COUNTS 192
@@ -38,6 +38,7 @@ enum assay_command {
 	ASSAY_CMD_VERIFY,  /* poison the outputs, run, compare with the oracle */
 	ASSAY_CMD_SAMPLE,  /* `count` samples of `iterations` */
 	ASSAY_CMD_PAIR,    /* `count` blocks of four samples, in turn with the partner */
+	ASSAY_CMD_COUNT,   /* one counted run after `count` others, under the simulator */
 	ASSAY_CMD_RECHECK, /* after the last sample: timed outputs, guards and inputs */
 	ASSAY_CMD_OUTPUT,  /* a window of the outputs, from byte `iterations` on */
 	ASSAY_CMD_REPORT,  /* metrics and counters of the op */
@@ -73,6 +74,7 @@ struct assay_worker_spec {
 	uint64_t seed;
 	uint64_t memory_bytes; /* 0: no limit */
 	uint64_t layout_seed;  /* moves buffers and the stack about; 0: all aligned the same way */
+	uint32_t fixed_layout; /* 1: buffers and the stack at addresses that nothing outside the case decides */
 	struct assay_clock clock;
 	struct assay_host_info host;
 	char events[ASSAY_PAGE_EVENTS];  /* what to count, as assay_counter_choice_text() writes it */

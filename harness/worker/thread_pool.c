@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "worker/case_memory.h"
+
 #define SPINS 4000
 #define CACHE_LINE 64
 
@@ -118,10 +120,9 @@ int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, con
 	if (rc)
 		return rc;
 	bound[0] = assay_bind_current_cpu();
-	p = aligned_alloc(CACHE_LINE, (sizeof(*p) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+	p = assay_layout_calloc(1, sizeof(*p));
 	if (!p)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the thread pool");
-	memset(p, 0, sizeof(*p));
 	p->n = n;
 	p->topology = t;
 	p->threads = calloc(n, sizeof(*p->threads));

@@ -5,6 +5,7 @@
  */
 #include "worker/worker.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->copies = o->copies;
 	s->seed = o->seed;
 	s->layout_seed = o->layout_seed;
+	s->fixed_layout = o->launch != NULL;
 	s->memory_bytes = c->memory_bytes;
 	s->clock = *o->clock;
 	s->host = *o->host;
@@ -72,18 +74,39 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	return 0;
 }
 
+#define MAX_PREFIX 32
+
 static int start(struct assay_worker **out, struct assay_shared *shared, int fd, unsigned index,
 		 const struct assay_worker_options *o, struct assay_err *err)
 {
 	struct assay_worker *w = calloc(1, sizeof(*w));
-	char number[16];
-	const char *argv[] = { "/proc/self/exe", ASSAY_WORKER_COMMAND, number, index ? "1" : "0", NULL };
-	const struct assay_process_options po = { .argv = argv, .keep_fd = fd, .stdout_fd = STDERR_FILENO, .stderr_fd = -1 };
+	char number[16], program[4096] = "/proc/self/exe";
+	const char *argv[MAX_PREFIX + 5];
+	struct assay_process_options po = { .argv = argv, .keep_fd = fd, .stdout_fd = STDERR_FILENO, .stderr_fd = -1 };
+	size_t n = 0;
 	int rc;
 
 	if (!w)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a worker");
 	snprintf(number, sizeof(number), "%d", fd);
+	if (o->launch) {
+		/* the name is resolved by another program, whose own it would be */
+		if (!realpath("/proc/self/exe", program)) {
+			free(w);
+			return assay_err_set(err, ASSAY_EIO, "cannot find the running program: %s", strerror(errno));
+		}
+		while (o->launch->prefix[n] && n < MAX_PREFIX) {
+			argv[n] = o->launch->prefix[n];
+			n++;
+		}
+		po.env = o->launch->env;
+		po.only_env = po.fixed_addresses = true;
+	}
+	argv[n++] = program;
+	argv[n++] = ASSAY_WORKER_COMMAND;
+	argv[n++] = number;
+	argv[n++] = index ? "1" : "0";
+	argv[n] = NULL;
 	w->process.pidfd = -1;
 	w->shared = shared;
 	w->page = &shared->page[index];

@@ -11,6 +11,12 @@
 
 struct assay_worker;
 
+/* Another way to start it than by itself: under a tool that simulates the processor. */
+struct assay_worker_launch {
+	const char *const *prefix; /* NULL-terminated command that takes the program and its arguments behind its own */
+	const char *const *env;    /* NULL-terminated; the whole environment */
+};
+
 struct assay_worker_options {
 	const struct assay_strings *plugins;
 	const char *parts;    /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
@@ -19,6 +25,7 @@ struct assay_worker_options {
 	const int *cpus;      /* one a thread */
 	uint64_t seed;
 	uint64_t layout_seed; /* 0: buffers and stack where they always are */
+	const struct assay_worker_launch *launch; /* NULL: plainly. Otherwise all addresses that plugins see are fixed */
 	const struct assay_clock *clock;
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */

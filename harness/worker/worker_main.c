@@ -310,6 +310,12 @@ static struct assay_outcome do_pair(struct worker *w)
 	return out;
 }
 
+static struct assay_outcome do_count(struct worker *w)
+{
+	w->iterations = 1;
+	return assay_case_job_count(&w->job, w->page->count);
+}
+
 static struct assay_outcome do_output(struct worker *w)
 {
 	struct assay_outcome out = assay_case_job_fetch(&w->job, 0);
@@ -341,6 +347,8 @@ static struct assay_outcome obey(struct worker *w)
 		return do_sample(w);
 	case ASSAY_CMD_PAIR:
 		return do_pair(w);
+	case ASSAY_CMD_COUNT:
+		return do_count(w);
 	case ASSAY_CMD_RECHECK:
 		return do_recheck(w);
 	case ASSAY_CMD_OUTPUT:
@@ -357,10 +365,18 @@ static struct assay_outcome obey(struct worker *w)
 	return assay_outcome_set(ASSAY_STATUS_FAILED, "worker does not know command %u", w->page->command);
 }
 
-/* Serve with the stack a little lower: its place, too, is a matter of chance that must not decide a comparison. */
+/* As many as a simulated cache can tell apart. */
+#define STACK_PLACES (1u << 20)
+
+/*
+ * Serve with the stack a little lower: its place, too, is a matter of chance that must not decide a comparison. In a fixed layout
+ * it begins at a multiple of STACK_PLACES, whatever arguments and environment lie above it.
+ */
 static __attribute__((noinline)) void obey_lower(struct worker *w, struct assay_outcome *out)
 {
-	volatile char *pad = alloca(16 + (w->page->spec.layout_seed >> 8) % 256 * 16);
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	size_t lower = w->page->spec.fixed_layout ? here % STACK_PLACES : (w->page->spec.layout_seed >> 8) % 256 * 16;
+	volatile char *pad = alloca(16 + lower);
 
 	pad[0] = 0;
 	*out = obey(w);
@@ -368,7 +384,7 @@ static __attribute__((noinline)) void obey_lower(struct worker *w, struct assay_
 
 static int serve(int fd, unsigned index)
 {
-	static struct worker w; /* too large for the stack */
+	static _Alignas(ASSAY_LAYOUT_ALIGN) struct worker w; /* too large for the stack */
 	bool more = true;
 
 	w.index = index;

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts of the cases of a session. */
+#include "cli/exact_counting.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "measure/measure_exact.h"
+#include "model/verdict.h"
+
+/* Cases to count, with their facts. */
+struct chosen {
+	struct assay_case *cases;
+	const struct assay_case_facts **facts;
+	size_t n;
+};
+
+static int choose(const struct assay_session *session, const struct assay_settings *s, struct chosen *out,
+		  struct assay_err *err)
+{
+	const struct assay_plan *plan = &session->plan;
+	bool all = s->evidence == ASSAY_CLI_EVIDENCE_EXACT && (s->only || !plan->exact_model[0]);
+
+	out->cases = calloc(plan->n_cases + 1, sizeof(*out->cases));
+	out->facts = calloc(plan->n_cases + 1, sizeof(*out->facts));
+	if (!out->cases || !out->facts)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		if (!all && !plan->exact[i])
+			continue;
+		out->facts[out->n] = &session->facts[i];
+		out->cases[out->n++] = plan->cases[i];
+	}
+	return 0;
+}
+
+static int count_all(const struct assay_session *session, const struct chosen *k, const struct assay_exact_options *o,
+		     struct assay_exact_run *out, struct assay_err *err)
+{
+	struct assay_progress progress;
+	int rc = 0;
+
+	out->cases = calloc(k->n + 1, sizeof(*out->cases));
+	if (!out->cases)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	assay_progress_begin(&progress, k->cases, k->n, true);
+	for (size_t i = 0; i < k->n; i++) {
+		assay_progress_case(&progress, i);
+		rc = *o->interrupted ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
+				     : assay_measure_exact(&k->cases[i], session->catalog, k->facts[i], o, &out->cases[i], err);
+		if (rc) {
+			assay_exact_case_release(&out->cases[i]);
+			break;
+		}
+		out->n_cases++;
+	}
+	assay_progress_hide(&progress);
+	return rc;
+}
+
+int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s, const struct assay_clock *clock,
+			 bool optional, struct assay_exact_run *out, struct assay_err *err)
+{
+	const char *model = s->cache_model ? s->cache_model :
+			    session->plan.exact_model[0] ? session->plan.exact_model : "canon";
+	struct assay_cache_model cache;
+	struct chosen k = { 0 };
+	char unavailable[512];
+	struct assay_exact_options o = {
+		.plugins = &session->plugins, .topology = session->topology, .clock = clock, .placement = s->placement,
+		.seed = s->seed, .model = &cache,
+	};
+	int rc;
+
+	*out = (struct assay_exact_run){ .seed = s->seed, .started_ns = assay_clock_unix_ns() };
+	snprintf(out->suite, sizeof(out->suite), "%s", session->plan.suite);
+	assay_cli_build(session->catalog, &out->build);
+	rc = assay_exact_setting_take(session->topology, model, &cache, &out->setting, unavailable, sizeof(unavailable), err);
+	if (!rc)
+		rc = choose(session, s, &k, err);
+	if (!rc && optional && k.n && unavailable[0]) {
+		assay_cli_warn("no exact counts of %zu cases: %s", k.n, unavailable);
+	} else if (!rc && k.n) {
+		o.unavailable = unavailable[0] ? unavailable : NULL;
+		o.tool = out->setting.tool;
+		o.interrupted = assay_interrupt_catch();
+		rc = count_all(session, &k, &o, out, err);
+		assay_interrupt_release();
+	}
+	free(k.cases);
+	free(k.facts);
+	return rc;
+}
+
+int assay_exact_counting_exit(const struct assay_exact_run *run)
+{
+	enum assay_exit worst = ASSAY_EXIT_OK;
+	size_t skipped = 0;
+
+	for (size_t i = 0; i < run->n_cases; i++)
+		switch (run->cases[i].status) {
+		case ASSAY_STATUS_OK:
+			break;
+		case ASSAY_STATUS_SKIPPED:
+			skipped++;
+			break;
+		case ASSAY_STATUS_WRONG:
+			worst = assay_exit_worse(worst, ASSAY_EXIT_WRONG_RESULT);
+			break;
+		default:
+			worst = assay_exit_worse(worst, ASSAY_EXIT_NOT_MEASURED);
+			break;
+		}
+	if (run->n_cases && skipped == run->n_cases)
+		assay_cli_warn("nothing was counted: see the reasons above");
+	return worst;
+}

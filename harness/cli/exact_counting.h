@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts of the cases of a session: which are counted, with which caches, one after the other. */
+#ifndef ASSAY_CLI_EXACT_COUNTING_H
+#define ASSAY_CLI_EXACT_COUNTING_H
+
+#include "cli/cli_options.h"
+#include "cli/session.h"
+#include "machine/clock.h"
+#include "model/exact.h"
+
+/*
+ * Count into @out: with --evidence exact all cases of the plan when --only chose them or the suite names none for it, otherwise those
+ * that the suite names. @optional: where there is no simulator, say so once and leave @out without cases. ASSAY_EINTERRUPTED after Ctrl-C,
+ * with the finished cases in @out. Release @out in either case.
+ */
+int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s, const struct assay_clock *clock,
+			 bool optional, struct assay_exact_run *out, struct assay_err *err);
+/* 3 when a result is wrong, else 4 when a case crashed, timed out or failed, else 0; warns when all were skipped. */
+int assay_exact_counting_exit(const struct assay_exact_run *run);
+
+#endif

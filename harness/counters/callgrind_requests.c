@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the measured program says to valgrind: a few instructions that do nothing outside of it. */
+#include "counters/callgrind.h"
+
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+
+bool assay_callgrind_inside(void)
+{
+	return RUNNING_ON_VALGRIND != 0;
+}
+
+void assay_callgrind_start(void)
+{
+	CALLGRIND_START_INSTRUMENTATION;
+}
+
+void assay_callgrind_zero(void)
+{
+	CALLGRIND_ZERO_STATS;
+}
+
+void assay_callgrind_dump(bool check)
+{
+	if (check)
+		CALLGRIND_DUMP_STATS_AT(ASSAY_CALLGRIND_CHECK);
+	else
+		CALLGRIND_DUMP_STATS_AT(ASSAY_CALLGRIND_RUN);
+}
+
+void assay_callgrind_stop(void)
+{
+	CALLGRIND_STOP_INSTRUMENTATION;
+}
+#else
+bool assay_callgrind_inside(void)
+{
+	return false;
+}
+
+void assay_callgrind_start(void)
+{
+}
+
+void assay_callgrind_zero(void)
+{
+}
+
+void assay_callgrind_dump(bool check)
+{
+	(void)check;
+}
+
+void assay_callgrind_stop(void)
+{
+}
+#endif

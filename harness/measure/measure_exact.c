@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One case under callgrind. A worker is started with valgrind before its command line; everything that could make two runs count
+ * differently is fixed: environment, addresses, stack, CPU features, what libraries choose their code by, cache sizes that ops see.
+ */
+#include "measure/measure_exact.h"
+
+#include <gnu/libc-version.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "counters/callgrind.h"
+#include "machine/cpu_features.h"
+#include "worker/worker.h"
+
+/* A simulated processor is slower by 50 times or so, and most of a case is not simulated. */
+#define TIMEOUT_FACTOR 10
+/* What valgrind itself takes, on top of a case's memory limit. */
+#define TOOL_BYTES ((uint64_t)1 << 30)
+
+int assay_exact_setting_take(const struct assay_topology *t, const char *model, struct assay_cache_model *cache,
+			     struct assay_exact_setting *out, char *unavailable, size_t size, struct assay_err *err)
+{
+	struct assay_cpu_identity cpu;
+	struct assay_err why = { 0 };
+	struct utsname u;
+	int rc = 0;
+
+	*out = (struct assay_exact_setting){ .arch = "" };
+	unavailable[0] = '\0';
+	if (!strcmp(model, "host"))
+		rc = assay_topology_cache_model(t, cache, err);
+	else if (!assay_cache_model_find(model, cache))
+		rc = assay_err_set(err, ASSAY_EUSAGE, "unknown cache model '%s', expected canon or host", model);
+	if (rc)
+		return rc;
+	if (!uname(&u))
+		snprintf(out->arch, sizeof(out->arch), "%.31s", u.machine);
+	snprintf(out->libc, sizeof(out->libc), "glibc %s", gnu_get_libc_version());
+	assay_cache_model_text(cache, out->cache, sizeof(out->cache));
+	assay_cpu_identity(&cpu);
+	assay_callgrind_cap(cpu.features, out->features, sizeof(out->features));
+	assay_callgrind_environment(out->environment, sizeof(out->environment));
+	if (assay_callgrind_probe(out->tool, sizeof(out->tool), &why))
+		snprintf(unavailable, size, "%s", why.text);
+	return 0;
+}
+
+struct counting {
+	const struct assay_exact_options *o;
+	struct assay_exact_case *out;
+	struct assay_err *err;
+	struct assay_worker *worker;
+	char dir[4096], counts[4120], log[4120];
+};
+
+/* Can it be counted at all? Otherwise the status is set. */
+static bool possible(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
+		     const struct assay_exact_options *o, struct assay_exact_case *out)
+{
+	const struct assay_catalog_variant *v = assay_catalog_variant(cat, c->op, c->variant);
+	char unknown[ASSAY_NAME_MAX];
+
+	out->status = ASSAY_STATUS_SKIPPED;
+	if (o->unavailable)
+		snprintf(out->reason, sizeof(out->reason), "%s", o->unavailable);
+	else if (c->threads != 1)
+		snprintf(out->reason, sizeof(out->reason), "exact counts are taken of one thread, this has %u", c->threads);
+	else if (v && v->device_kind != ASSAY_DEVICE_CPU)
+		snprintf(out->reason, sizeof(out->reason), "runs on a device, which %s does not simulate", o->tool);
+	else if (v && !assay_callgrind_knows(v->needs, unknown, sizeof(unknown)))
+		snprintf(out->reason, sizeof(out->reason), "needs %s, which %s does not simulate", unknown, o->tool);
+	else if (c->skip_reason[0])
+		snprintf(out->reason, sizeof(out->reason), "%s", c->skip_reason);
+	else if (!facts->supported)
+		snprintf(out->reason, sizeof(out->reason), "%s", facts->reason);
+	else
+		out->status = ASSAY_STATUS_OK;
+	return out->status == ASSAY_STATUS_OK;
+}
+
+/* What valgrind said last, behind the reason. */
+static void add_log(struct counting *k)
+{
+	size_t len, n = strlen(k->out->reason), start;
+	char *text = NULL;
+
+	if (assay_file_read(k->log, &text, &len, NULL))
+		return;
+	while (len && strchr("\n= -0123456789", text[len - 1]))
+		len--;
+	for (start = len; start && text[start - 1] != '\n';)
+		start--;
+	if (len > start)
+		snprintf(k->out->reason + n, sizeof(k->out->reason) - n, " (valgrind: %.*s)", (int)(len - start), text + start);
+	free(text);
+}
+
+/* 0: go on; 1: the case is over, its status is set; negative: the harness cannot go on. */
+static int command(struct counting *k, enum assay_command cmd, uint32_t count)
+{
+	const struct assay_worker_args args = { .iterations = 1, .count = count };
+	int rc = assay_worker_call(k->worker, cmd, &args, &k->out->status, k->out->reason, sizeof(k->out->reason), k->err);
+
+	if (rc)
+		return rc;
+	if (k->out->status == ASSAY_STATUS_CRASHED)
+		add_log(k);
+	return k->out->status == ASSAY_STATUS_OK ? 0 : 1;
+}
+
+static int drive(struct counting *k, bool warm)
+{
+	int rc = command(k, ASSAY_CMD_PREPARE, 0);
+
+	if (!rc)
+		rc = command(k, ASSAY_CMD_VERIFY, 0);
+	if (!rc)
+		rc = command(k, ASSAY_CMD_COUNT, warm ? 1 : 0);
+	if (!rc)
+		rc = command(k, ASSAY_CMD_FINISH, 0);
+	return rc;
+}
+
+/* Does the check count what the run did? Otherwise the case says that it is not exact, and where. */
+static void compare_runs(struct assay_exact_case *out, const struct assay_exact_case *check)
+{
+	for (size_t i = 0; i < out->n_functions; i++) {
+		const struct assay_exact_function *f = &out->functions[i];
+		const struct assay_exact_function *g = assay_exact_function_find(check, f->name, f->object);
+
+		for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++) {
+			unsigned long long next = g ? g->counts.v[e] : 0;
+
+			if (e == ASSAY_EXACT_MISPREDICTIONS || f->counts.v[e] == next)
+				continue;
+			out->status = ASSAY_STATUS_FAILED;
+			snprintf(out->reason, sizeof(out->reason), "not exact: %s of %s were %llu in one run and %llu in the next",
+				 assay_exact_event_name((enum assay_exact_event)e), f->name,
+				 (unsigned long long)f->counts.v[e], next);
+			return;
+		}
+	}
+}
+
+static int read_counts(struct counting *k)
+{
+	struct assay_exact_case check = { .key = "" };
+	char program[4096] = "";
+	struct assay_err why = { 0 };
+	char *text = NULL;
+	size_t len;
+	int rc = assay_file_read(k->counts, &text, &len, &why);
+
+	if (!realpath("/proc/self/exe", program))
+		program[0] = '\0';
+	if (!rc)
+		rc = assay_callgrind_parse(text, ASSAY_CALLGRIND_RUN, program, k->out, &why);
+	if (!rc)
+		rc = assay_callgrind_parse(text, ASSAY_CALLGRIND_CHECK, program, &check, &why);
+	free(text);
+	if (rc == ASSAY_ENOMEM) {
+		*k->err = why;
+	} else if (rc) {
+		k->out->status = ASSAY_STATUS_FAILED;
+		snprintf(k->out->reason, sizeof(k->out->reason), "%s", why.text);
+		rc = 0;
+	} else {
+		compare_runs(k->out, &check);
+	}
+	assay_exact_case_release(&check);
+	return rc;
+}
+
+static int count(struct counting *k, const struct assay_case *c)
+{
+	const struct assay_exact_options *o = k->o;
+	const struct assay_cache_model *m = o->model;
+	/* what ops and variants may divide their work by */
+	const struct assay_host_info host = { .size = sizeof(host), .n_cores = 1, .l1d_bytes = m->d1.bytes,
+					      .l2_bytes = m->ll.bytes, .llc_bytes = m->ll.bytes };
+	struct assay_callgrind_command cg;
+	struct assay_worker_launch launch;
+	struct assay_worker_options wo;
+	struct assay_case bound = *c;
+	struct assay_err why = { 0 };
+	int cpu, rc;
+
+	if (assay_placement_pick(o->topology, &o->placement, 1, &cpu, &why)) {
+		k->out->status = ASSAY_STATUS_FAILED;
+		memcpy(k->out->reason, why.text, sizeof(k->out->reason));
+		return 0;
+	}
+	assay_callgrind_command(&cg, m, k->counts, k->log);
+	launch = (struct assay_worker_launch){ .prefix = cg.prefix, .env = cg.env };
+	bound.timeout_ns *= TIMEOUT_FACTOR;
+	bound.memory_bytes += bound.memory_bytes ? TOOL_BYTES : 0;
+	wo = (struct assay_worker_options){
+		.plugins = o->plugins, .parts = o->parts, .c = &bound, .copies = 1, .cpus = &cpu, .seed = o->seed,
+		.clock = o->clock, .host = &host, .deadline_ns = assay_worker_monotonic_ns() + bound.timeout_ns,
+		.interrupted = o->interrupted, .launch = &launch,
+	};
+	rc = assay_worker_start(&k->worker, &wo, k->err);
+	if (!rc)
+		rc = drive(k, c->cache == ASSAY_CACHE_WARM);
+	assay_worker_free(k->worker);
+	return rc ? rc : read_counts(k);
+}
+
+int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
+			const struct assay_exact_options *o, struct assay_exact_case *out, struct assay_err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct counting k = { .o = o, .out = out, .err = err };
+	int rc;
+
+	*out = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };
+	memcpy(out->key, c->key, sizeof(out->key));
+	if (!possible(c, cat, facts, o, out))
+		return 0;
+	snprintf(k.dir, sizeof(k.dir), "%.4000s/assay-exact-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");
+	if (!mkdtemp(k.dir))
+		return assay_err_set(err, ASSAY_EIO, "cannot make a folder '%s' for the counts", k.dir);
+	snprintf(k.counts, sizeof(k.counts), "%s/counts", k.dir);
+	snprintf(k.log, sizeof(k.log), "%s/log", k.dir);
+	rc = count(&k, c);
+	unlink(k.counts);
+	unlink(k.log);
+	rmdir(k.dir);
+	if (rc > 0)
+		rc = 0;
+	if (!rc && out->status != ASSAY_STATUS_OK)
+		assay_exact_case_release(out);
+	return rc;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names, sums and ownership of exact counts, and cache models. */
+#include "model/exact.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const event_names[ASSAY_N_EXACT_EVENTS] = {
+	[ASSAY_EXACT_INSTRUCTIONS] = "instructions",
+	[ASSAY_EXACT_DATA_READS] = "data_reads",
+	[ASSAY_EXACT_DATA_WRITES] = "data_writes",
+	[ASSAY_EXACT_I1_MISSES] = "i1_misses",
+	[ASSAY_EXACT_D1_MISSES] = "d1_misses",
+	[ASSAY_EXACT_LL_MISSES] = "ll_misses",
+	[ASSAY_EXACT_BRANCHES] = "branches",
+	[ASSAY_EXACT_MISPREDICTIONS] = "mispredictions",
+};
+
+const char *assay_exact_event_name(enum assay_exact_event e)
+{
+	return (unsigned)e < ASSAY_N_EXACT_EVENTS ? event_names[e] : "?";
+}
+
+static const char *const rate_names[ASSAY_N_EXACT_RATES] = { "d1_hit_rate", "ll_hit_rate", "branch_hit_rate" };
+
+const char *assay_exact_rate_name(unsigned rate)
+{
+	return rate < ASSAY_N_EXACT_RATES ? rate_names[rate] : "?";
+}
+
+double assay_exact_rate(const struct assay_exact_counts *c, unsigned rate)
+{
+	static const enum assay_exact_event missed[ASSAY_N_EXACT_RATES] = { ASSAY_EXACT_D1_MISSES, ASSAY_EXACT_LL_MISSES,
+									    ASSAY_EXACT_MISPREDICTIONS };
+	uint64_t tried = rate == 2 ? c->v[ASSAY_EXACT_BRANCHES] :
+				     c->v[ASSAY_EXACT_DATA_READS] + c->v[ASSAY_EXACT_DATA_WRITES];
+
+	return tried && rate < ASSAY_N_EXACT_RATES ? 1.0 - (double)c->v[missed[rate]] / (double)tried : NAN;
+}
+
+static int compare_functions(const struct assay_exact_function *f, const char *name, const char *object)
+{
+	int order = strcmp(f->name, name);
+
+	return order ? order : strcmp(f->object, object);
+}
+
+static void add_counts(struct assay_exact_counts *sum, const struct assay_exact_counts *c)
+{
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
+		sum->v[e] += c->v[e];
+}
+
+int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exact_function *f)
+{
+	struct assay_exact_function *v;
+	size_t at = 0;
+
+	while (at < c->n_functions && compare_functions(&c->functions[at], f->name, f->object) < 0)
+		at++;
+	if (at < c->n_functions && !compare_functions(&c->functions[at], f->name, f->object)) {
+		add_counts(&c->functions[at].counts, &f->counts);
+		add_counts(&c->total, &f->counts);
+		return 0;
+	}
+	v = realloc(c->functions, (c->n_functions + 1) * sizeof(*v));
+	if (!v)
+		return ASSAY_ENOMEM;
+	c->functions = v;
+	memmove(&v[at + 1], &v[at], (c->n_functions - at) * sizeof(*v));
+	v[at] = *f;
+	c->n_functions++;
+	add_counts(&c->total, &f->counts);
+	return 0;
+}
+
+const struct assay_exact_function *assay_exact_function_find(const struct assay_exact_case *c, const char *name,
+							      const char *object)
+{
+	for (size_t i = 0; i < c->n_functions; i++)
+		if (!compare_functions(&c->functions[i], name, object))
+			return &c->functions[i];
+	return NULL;
+}
+
+void assay_exact_case_release(struct assay_exact_case *c)
+{
+	free(c->functions);
+	c->functions = NULL;
+	c->n_functions = 0;
+	c->total = (struct assay_exact_counts){ { 0 } };
+}
+
+void assay_exact_run_release(struct assay_exact_run *run)
+{
+	for (size_t i = 0; i < run->n_cases; i++)
+		assay_exact_case_release(&run->cases[i]);
+	free(run->cases);
+	run->cases = NULL;
+	run->n_cases = 0;
+}
+
+const struct assay_exact_case *assay_exact_case_find(const struct assay_exact_run *run, const char *key)
+{
+	for (size_t i = 0; i < run->n_cases; i++)
+		if (!strcmp(run->cases[i].key, key))
+			return &run->cases[i];
+	return NULL;
+}
+
+void assay_exact_count_text(uint64_t count, char *buf, size_t size)
+{
+	char digits[24];
+	size_t n = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count), at = 0;
+
+	for (size_t i = 0; i < n && at + 2 < size; i++) {
+		if (i && (n - i) % 3 == 0)
+			buf[at++] = ' ';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+}
+
+void assay_cache_model_text(const struct assay_cache_model *m, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s: I1 %llu KiB %u-way, D1 %llu KiB %u-way, LL %llu KiB %u-way, %u-byte lines", m->name,
+		 (unsigned long long)m->i1.bytes / 1024, m->i1.ways, (unsigned long long)m->d1.bytes / 1024, m->d1.ways,
+		 (unsigned long long)m->ll.bytes / 1024, m->ll.ways, m->d1.line_bytes);
+}
+
+bool assay_cache_model_find(const char *name, struct assay_cache_model *out)
+{
+	static const struct assay_cache_model canon = {
+		.name = "canon", .i1 = { 32 << 10, 8, 64 }, .d1 = { 48 << 10, 12, 64 }, .ll = { 2 << 20, 16, 64 }
+	};
+
+	if (strcmp(name, canon.name))
+		return false;
+	*out = canon;
+	return true;
+}
+
+struct assay_cache_level assay_cache_level_round(uint64_t bytes, unsigned ways, unsigned line_bytes)
+{
+	uint64_t set = (uint64_t)ways * line_bytes, sets = 1;
+
+	while (sets * 2 * set <= bytes)
+		sets *= 2;
+	if (bytes > sets * set && bytes - sets * set > 2 * sets * set - bytes)
+		sets *= 2;
+	return (struct assay_cache_level){ .bytes = sets * set, .ways = ways, .line_bytes = line_bytes };
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exact evidence: what a simulated processor counted during one run of a variant, by function. Counts, no samples: two runs of
+ * the same code on the same inputs give the same numbers.
+ */
+#ifndef ASSAY_MODEL_EXACT_H
+#define ASSAY_MODEL_EXACT_H
+
+#include "model/case.h"
+#include "model/result.h"
+
+enum assay_exact_event {
+	ASSAY_EXACT_INSTRUCTIONS,
+	ASSAY_EXACT_DATA_READS,  /* instructions that read memory, and those that write it; not bytes */
+	ASSAY_EXACT_DATA_WRITES,
+	ASSAY_EXACT_I1_MISSES,
+	ASSAY_EXACT_D1_MISSES,
+	ASSAY_EXACT_LL_MISSES,   /* of instructions and data together */
+	ASSAY_EXACT_BRANCHES,    /* conditional and indirect */
+	ASSAY_EXACT_MISPREDICTIONS,
+	ASSAY_N_EXACT_EVENTS,
+};
+
+/* "instructions", "d1_misses", …; the names that files and scripts see. */
+const char *assay_exact_event_name(enum assay_exact_event e);
+
+struct assay_exact_counts {
+	uint64_t v[ASSAY_N_EXACT_EVENTS];
+};
+
+#define ASSAY_EXACT_FUNCTION_MAX 160
+
+/* What one function spent itself, without those it called. */
+struct assay_exact_function {
+	char name[ASSAY_EXACT_FUNCTION_MAX];
+	char object[ASSAY_NAME_MAX]; /* file name of the program or library: "libm.so.6"; "" where it is not known */
+	struct assay_exact_counts counts;
+};
+
+struct assay_exact_case {
+	char key[ASSAY_KEY_MAX];
+	enum assay_status status; /* ok: there are counts */
+	char reason[512];
+	struct assay_exact_counts total;
+	struct assay_exact_function *functions; /* malloc'ed, sorted by name, then object */
+	size_t n_functions;
+};
+
+/* Append a function and add it to the total; two of one name and object are one. 0 or ASSAY_ENOMEM. */
+int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exact_function *f);
+void assay_exact_case_release(struct assay_exact_case *c);
+const struct assay_exact_function *assay_exact_function_find(const struct assay_exact_case *c, const char *name,
+							      const char *object);
+
+/* Rates that follow from counts: d1_hit_rate, ll_hit_rate (shares of the data accesses), branch_hit_rate (of the branches). */
+#define ASSAY_N_EXACT_RATES 3
+const char *assay_exact_rate_name(unsigned rate);
+/* NaN where nothing was accessed or no branch was taken. */
+double assay_exact_rate(const struct assay_exact_counts *c, unsigned rate);
+
+struct assay_cache_level {
+	uint64_t bytes;
+	unsigned ways, line_bytes;
+};
+
+struct assay_cache_model {
+	char name[ASSAY_NAME_MAX]; /* "canon", "host" */
+	struct assay_cache_level i1, d1, ll;
+};
+
+/* "I1 32 KiB 8-way, D1 48 KiB 12-way, LL 2048 KiB 16-way, 64-byte lines": equal texts are equal models. */
+void assay_cache_model_text(const struct assay_cache_model *m, char *buf, size_t size);
+/* The fixed model "canon"; false for every other name. */
+bool assay_cache_model_find(const char *name, struct assay_cache_model *out);
+/*
+ * What a set-associative simulator with a power-of-two number of sets takes that is nearest to this size, with @ways of
+ * associativity and lines of @line_bytes.
+ */
+struct assay_cache_level assay_cache_level_round(uint64_t bytes, unsigned ways, unsigned line_bytes);
+
+/* "1 234 567" */
+void assay_exact_count_text(uint64_t count, char *buf, size_t size);
+
+/* What decides the counts besides the code. */
+struct assay_exact_setting {
+	char arch[32];          /* "x86_64" */
+	char tool[ASSAY_NAME_MAX]; /* "valgrind-3.19.0" */
+	char libc[ASSAY_NAME_MAX]; /* "glibc 2.36" */
+	char cache[160];        /* name and text of the model */
+	char features[256];     /* CPU features that variants may use at most, comma separated */
+	char environment[512];  /* variables that pin the choice of code in libraries, blank separated */
+};
+
+struct assay_exact_run {
+	int64_t id;          /* in the store; 0 before */
+	int64_t run_id;      /* of the timed run it belongs to; 0: it stands alone */
+	char suite[ASSAY_NAME_MAX];
+	uint64_t seed;
+	uint64_t started_ns; /* unix time */
+	struct assay_build build;
+	struct assay_exact_setting setting;
+	struct assay_exact_case *cases; /* malloc'ed */
+	size_t n_cases;
+};
+
+void assay_exact_run_release(struct assay_exact_run *run);
+const struct assay_exact_case *assay_exact_case_find(const struct assay_exact_run *run, const char *key);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts for scripts. */
+#include "reports/emit.h"
+
+#include <math.h>
+
+#include "reports/json_parts.h"
+
+static json_t *counts_json(const struct assay_exact_counts *c)
+{
+	json_t *o = json_object();
+
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
+		json_object_set_new(o, assay_exact_event_name((enum assay_exact_event)e), assay_json_u64(c->v[e]));
+	return o;
+}
+
+/* As the counters and metrics of a timed case, so that a script reads both in the same way. */
+static json_t *counters_json(const struct assay_exact_case *c)
+{
+	json_t *o = json_object();
+
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS && c->status == ASSAY_STATUS_OK; e++)
+		json_object_set_new(o, assay_exact_event_name((enum assay_exact_event)e),
+				    json_pack("{s:o,s:s}", "value", assay_json_u64(c->total.v[e]), "source", "exact"));
+	return o;
+}
+
+static json_t *metrics_json(const struct assay_exact_case *c)
+{
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < ASSAY_N_EXACT_RATES && c->status == ASSAY_STATUS_OK; i++) {
+		double v = assay_exact_rate(&c->total, i);
+
+		if (isfinite(v))
+			json_object_set_new(o, assay_exact_rate_name(i),
+					    json_pack("{s:f,s:s,s:s,s:s}", "value", v, "unit", "1", "better", "higher", "source",
+						      "exact"));
+	}
+	return o;
+}
+
+static json_t *case_json(const struct assay_exact_case *c)
+{
+	json_t *functions = json_array();
+
+	for (size_t i = 0; i < c->n_functions; i++) {
+		const struct assay_exact_function *f = &c->functions[i];
+
+		json_array_append_new(functions, json_pack("{s:o,s:o,s:o}", "name", assay_json_text(f->name), "object",
+							   assay_json_text(f->object), "counts", counts_json(&f->counts)));
+	}
+	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o}", "key", assay_json_text(c->key), "status", assay_status_name(c->status),
+			 "reason", assay_json_text(c->reason), "counters", counters_json(c), "metrics", metrics_json(c),
+			 "functions", functions);
+}
+
+static json_t *run_json(const struct assay_exact_run *run)
+{
+	const struct assay_exact_setting *s = &run->setting;
+
+	return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:{s:o,s:o,s:o,s:o,s:o,s:o}}", "id",
+			 run->id ? json_integer(run->id) : json_null(), "suite", assay_json_text(run->suite), "evidence", "exact",
+			 "seed", assay_json_u64(run->seed), "started", assay_json_time(run->started_ns), "build",
+			 assay_json_build(&run->build), "setting", "arch", assay_json_text(s->arch), "tool",
+			 assay_json_text(s->tool), "libc", assay_json_text(s->libc), "cache", assay_json_text(s->cache),
+			 "features", assay_json_text(s->features), "environment", assay_json_text(s->environment));
+}
+
+void assay_json_add_exact(json_t *root, const struct assay_exact_run *run)
+{
+	json_t *cases = json_array();
+
+	for (size_t i = 0; i < run->n_cases; i++)
+		json_array_append_new(cases, case_json(&run->cases[i]));
+	json_object_set_new(root, "run", run_json(run));
+	json_object_set_new(root, "cases", cases);
+}
+
+int assay_emit_exact_json(const struct assay_exact_run *run, struct assay_text *out, struct assay_err *err)
+{
+	json_t *root = json_pack("{s:i}", "schema", 1);
+
+	assay_json_add_exact(root, run);
+	return assay_json_print(root, out, err);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts for people: a line a case, and where asked for a line a function. */
+#include "reports/emit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/columns.h"
+
+enum { COL_CASE, COL_INSTRUCTIONS, COL_READS, COL_WRITES, COL_D1, COL_LL, COL_BRANCHES, COL_MISSED, N_COLS };
+
+static const enum assay_exact_event column_events[N_COLS] = {
+	[COL_INSTRUCTIONS] = ASSAY_EXACT_INSTRUCTIONS, [COL_READS] = ASSAY_EXACT_DATA_READS,
+	[COL_WRITES] = ASSAY_EXACT_DATA_WRITES,        [COL_D1] = ASSAY_EXACT_D1_MISSES,
+	[COL_LL] = ASSAY_EXACT_LL_MISSES,              [COL_BRANCHES] = ASSAY_EXACT_BRANCHES,
+	[COL_MISSED] = ASSAY_EXACT_MISPREDICTIONS,
+};
+
+static void add_counts(struct assay_columns *t, const char *name, const struct assay_exact_counts *c)
+{
+	char text[N_COLS][32];
+	const char *cells[N_COLS] = { [COL_CASE] = name };
+
+	for (unsigned i = COL_CASE + 1; i < N_COLS; i++) {
+		assay_exact_count_text(c->v[column_events[i]], text[i], sizeof(text[i]));
+		cells[i] = text[i];
+	}
+	assay_columns_row(t, cells);
+}
+
+static void add_case(struct assay_columns *t, const struct assay_exact_case *c, bool functions)
+{
+	char text[600];
+
+	if (c->status != ASSAY_STATUS_OK) {
+		const char *cells[1] = { c->key };
+
+		snprintf(text, sizeof(text), "%s: %s", assay_status_name(c->status), c->reason);
+		assay_columns_tail(t, cells, 1, text);
+		return;
+	}
+	add_counts(t, c->key, &c->total);
+	for (size_t i = 0; i < c->n_functions && functions; i++) {
+		const struct assay_exact_function *f = &c->functions[i];
+		char name[ASSAY_EXACT_FUNCTION_MAX + ASSAY_NAME_MAX + 8];
+
+		snprintf(name, sizeof(name), f->object[0] ? "  %s (%s)" : "  %s", f->name, f->object);
+		add_counts(t, name, &f->counts);
+	}
+}
+
+int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay_emit_style *style, struct assay_text *out,
+			   struct assay_err *err)
+{
+	static const char *const head[N_COLS] = { "exact counts of one run", "instructions", "reads",    "writes",
+						  "D1 misses",               "LL misses",    "branches", "mispredicted" };
+	struct assay_columns t = { .align = "lrrrrrrr", .indent = "  ", .width = style->width };
+	size_t ok = 0;
+
+	assay_columns_row(&t, head);
+	for (size_t i = 0; i < run->n_cases; i++) {
+		add_case(&t, &run->cases[i], style->verbose);
+		ok += run->cases[i].status == ASSAY_STATUS_OK;
+	}
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
+	assay_text_addf(out, "  one thread of %s, seed %llu\n  %s, %s\n", run->setting.tool[0] ? run->setting.tool : "valgrind",
+			(unsigned long long)run->seed, run->setting.cache, run->setting.libc);
+	assay_text_addf(out, "%zu of %zu counted\n", ok, run->n_cases);
+	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the table: out of memory") : 0;
+}
