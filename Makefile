@@ -267,7 +267,7 @@ install: all ## install to PREFIX (/usr/local) below DESTDIR
 	@$(MAKE) --no-print-directory install-files
 install-files:
 	install -d $(I)/bin $(I)/lib/assay/plugins $(I)/lib/pkgconfig $(I)/include/assay $(I)/share/man/man1 \
-		$(I)/share/assay/bench/suites $(I)/share/assay/bench/groups $(I)/share/assay/baselines
+		$(I)/share/assay/bench/suites $(I)/share/assay/bench/groups $(I)/share/assay/baselines/exact
 	install -m 755 $(BUILD)/bin/assay $(I)/bin/
 	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
@@ -276,7 +276,8 @@ install-files:
 	install -m 644 bench/*.bench $(I)/share/assay/bench/
 	install -m 644 bench/suites/*.suite $(I)/share/assay/bench/suites/
 	install -m 644 bench/groups/*.group $(I)/share/assay/bench/groups/
-	install -m 644 baselines/* $(I)/share/assay/baselines/
+	install -m 644 baselines/*.* $(I)/share/assay/baselines/
+	install -m 644 baselines/exact/*.json $(I)/share/assay/baselines/exact/
 
 .SECONDARY:
 -include $(shell find $(BUILD)/obj $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -21,7 +21,7 @@ BEGIN {
 	may["harness/worker"] = "base model machine counters worker assay"; third["harness/worker"] = "jansson.h"
 	may["harness/measure"] = "base model stats machine counters plan worker measure assay"
 	may["harness/store"] = "base model store assay"; third["harness/store"] = "sqlite3.h"
-	may["harness/judge"] = "base model stats judge assay"
+	may["harness/judge"] = "base model stats judge assay"; third["harness/judge"] = "jansson.h"
 	may["harness/cli"] = "base model stats machine counters plan worker measure store judge cli reports assay"
 	third["harness/cli"] = "argp.h jansson.h"
 	may["reports"] = "base model reports"; third["reports"] = "jansson.h"

@@ -21,6 +21,7 @@ struct view {
 	bool evidence; /* the rung needs a column */
 	bool keys_below;
 	bool numbers;   /* some row has any */
+	bool times, counts; /* numbers of which kind */
 	size_t missing; /* cases that share one line; 0: each has a row */
 };
 
@@ -94,6 +95,7 @@ static void look_ahead(struct view *v)
 		if (!isfinite(c->ratio))
 			continue;
 		v->numbers = true;
+		*(c->evidence == ASSAY_EVIDENCE_EXACT ? &v->counts : &v->times) = true;
 		first = first ? first : c;
 		v->evidence |= c->evidence == ASSAY_EVIDENCE_PAIRED || c->evidence != first->evidence;
 	}
@@ -277,7 +279,9 @@ int assay_emit_gate_table(const struct assay_gate_report *r, const struct assay_
 		assay_text_add(out, "\n");
 		assay_columns_print(&v.table, out);
 		if (v.numbers)
-			assay_text_add(out, "  change is the time of the head against the base: + is slower\n");
+			assay_text_addf(out, "  change is the %s of the head against the base: + is %s\n",
+					!v.counts ? "time" : v.times ? "time or count" : "count",
+					!v.counts ? "slower" : v.times ? "slower or more" : "more");
 		assay_text_add(out, "\n");
 	}
 	assay_columns_release(&v.table);

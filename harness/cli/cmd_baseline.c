@@ -9,39 +9,42 @@
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
+#include "cli/exact_gate.h"
 #include "machine/clock.h"
 #include "model/verdict.h"
 #include "reports/columns.h"
 #include "reports/json_parts.h"
 #include "store/store.h"
 
-#define OPT_RUN 0x200
+enum { OPT_RUN = 0x200, OPT_EXACT, OPT_EXACT_FILE };
 
-enum verb { VERB_NONE, VERB_SAVE, VERB_LIST, VERB_SHOW, VERB_DROP };
+enum verb { VERB_NONE, VERB_SAVE, VERB_LIST, VERB_SHOW, VERB_DROP, VERB_UPDATE };
 
 struct baseline_args {
 	struct assay_settings s;
 	enum verb verb;
 	const char *name;
 	int64_t run_id; /* 0: the newest finished one */
+	bool exact;
+	const char *suite, *exact_file;
 };
 
-static const char *const verbs[] = { "save", "list", "show", "drop" };
+static const char *const verbs[] = { "save", "list", "show", "drop", "update" };
 
 static int set_argument(struct baseline_args *a, const char *arg)
 {
 	struct assay_err *err = &a->s.err;
 
 	if (a->verb == VERB_NONE) {
-		for (size_t i = 0; i < 4; i++)
+		for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 			if (!strcmp(arg, verbs[i]))
 				a->verb = (enum verb)(i + 1);
 		if (a->verb == VERB_NONE)
 			return assay_err_set(err, ASSAY_EUSAGE,
-					     "unknown action '%s': expected save, list, show or drop", arg);
+					     "unknown action '%s': expected save, list, show, drop or update", arg);
 		return 0;
 	}
-	if (a->name || a->verb == VERB_LIST)
+	if (a->name || a->verb == VERB_LIST || a->verb == VERB_UPDATE)
 		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': a run is named with --run", arg);
 	if (!arg[0] || strlen(arg) >= ASSAY_NAME_MAX)
 		return assay_err_set(err, ASSAY_EUSAGE, "name is '%s', expected 1 to %d letters", arg,
@@ -67,12 +70,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		}
 		a->run_id = (int64_t)id;
 		return 0;
+	case OPT_EXACT:
+		a->exact = true;
+		return 0;
+	case OPT_EXACT_FILE:
+		a->exact_file = arg;
+		return 0;
+	case 's':
+		a->suite = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		return set_argument(a, arg) ? EINVAL : 0;
 	case ARGP_KEY_END:
 		if (a->verb == VERB_NONE)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no action given: expected save, list, show or drop");
-		else if (!a->name && a->verb != VERB_LIST)
+			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no action given: expected save, list, show, drop or update");
+		else if (a->exact != (a->verb == VERB_UPDATE))
+			assay_err_set(&a->s.err, ASSAY_EUSAGE,
+				      "only exact counts are updated, and only with update: assay baseline update --exact");
+		else if (!a->name && a->verb != VERB_LIST && a->verb != VERB_UPDATE)
 			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no name given: assay baseline %s NAME",
 				      verbs[a->verb - 1]);
 		return a->s.err.code ? EINVAL : 0;
@@ -82,7 +97,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "run", OPT_RUN, "ID", 0, "Run to save (default: the newest)", 0 },
+	{ "run", OPT_RUN, "ID", 0, "Run to save, or whose exact counts to record (default: the newest)", 0 },
+	{ "exact", OPT_EXACT, NULL, 0, "With update: record exact counts in the file that is committed", 0 },
+	{ "suite", 's', "NAME", 0, "With update: of this suite (default " ASSAY_CLI_DEFAULT_SUITE ")", 0 },
+	{ "exact-file", OPT_EXACT_FILE, "FILE", 0, "With update: the file (default baselines/exact/SUITE.json)", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
@@ -92,11 +110,11 @@ static const struct argp_child children[] = {
 static const struct argp argp = {
 	options,
 	parse,
-	"save NAME\nlist\nshow NAME\ndrop NAME",
+	"save NAME\nlist\nshow NAME\ndrop NAME\nupdate --exact",
 	"Keep runs as what later runs are judged by. Saving another run under the same name adds it: the more runs, "
 	"the better the "
 	"machine's own noise is known.\v"
-	"example:\n  assay run && assay baseline save main",
+	"example:\n  assay run && assay baseline save main\n  assay run --evidence exact && assay baseline update --exact",
 	children,
 	NULL,
 	NULL,
@@ -127,6 +145,21 @@ static int save(const struct baseline_args *a, struct assay_store *store, struct
 				      out, err);
 	else if (!rc)
 		assay_text_addf(out, "run %" PRId64 " saved in baseline '%s'\n", id, a->name);
+	return rc;
+}
+
+static int update(const struct baseline_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
+{
+	const struct assay_exact_gate_options o = { .suite = a->suite, .run_id = a->run_id, .file = a->exact_file, .db = a->s.db };
+	char path[ASSAY_CLI_PATH_MAX + ASSAY_NAME_MAX + 16];
+	size_t n = 0;
+	int rc = assay_exact_baseline_update(store, &o, path, sizeof(path), &n, err);
+
+	if (!rc && a->s.json)
+		rc = assay_json_print(json_pack("{s:i,s:o,s:I}", "schema", 1, "updated", assay_json_text(path), "cases", (json_int_t)n),
+				      out, err);
+	else if (!rc)
+		assay_text_addf(out, "exact counts of %zu cases recorded in %s: see what changed, and commit it\n", n, path);
 	return rc;
 }
 
@@ -212,6 +245,8 @@ static int act(const struct baseline_args *a, struct assay_store *store, struct 
 		return save(a, store, out, err);
 	case VERB_DROP:
 		return drop(a, store, out, err);
+	case VERB_UPDATE:
+		return update(a, store, out, err);
 	default:
 		return print(a, store, out, err);
 	}
@@ -229,7 +264,7 @@ int assay_cmd_baseline(int argc, char **argv)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
 		rc = assay_store_open(&store, a.s.db,
-				      a.verb == VERB_LIST || a.verb == VERB_SHOW ? ASSAY_STORE_READ : ASSAY_STORE_WRITE,
+				      a.verb == VERB_SAVE || a.verb == VERB_DROP ? ASSAY_STORE_WRITE : ASSAY_STORE_READ,
 				      &err);
 	if (rc) {
 		status = assay_cli_fail_open(&err);

@@ -7,15 +7,17 @@
 #include "cli/cli.h"
 #include "cli/cli_options.h"
 #include "cli/compare_output.h"
+#include "cli/exact_gate.h"
 #include "cli/gate_input.h"
 #include "cli/measuring.h"
 #include "model/verdict.h"
 
-enum { OPT_RUN = 0x200, OPT_POLICY, OPT_MANIFEST, OPT_BASELINE, OPT_STRICT, OPT_ALLOW };
+enum { OPT_RUN = 0x200, OPT_POLICY, OPT_MANIFEST, OPT_BASELINE, OPT_STRICT, OPT_ALLOW, OPT_EVIDENCE, OPT_EXACT_FILE };
 
 struct gate_args {
 	struct assay_settings s;
 	struct assay_gate_options o;
+	const char *exact_file;
 	struct assay_compare_output out;
 	bool strict, allow_no_baseline;
 };
@@ -54,6 +56,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_BASELINE:
 		a->o.baseline = arg;
 		return 0;
+	case OPT_EVIDENCE:
+		return assay_cli_parse_evidence(arg, &a->s.evidence, &a->s.err) ? EINVAL : 0;
+	case OPT_EXACT_FILE:
+		a->exact_file = arg;
+		return 0;
 	case OPT_STRICT:
 		a->strict = true;
 		return 0;
@@ -78,6 +85,11 @@ static const struct argp_option options[] = {
 	{ "baseline", OPT_BASELINE, "NAME", 0,
 	  "Compare with this baseline (default: the newest of this machine and suite, else the last comparable run)",
 	  0 },
+	{ "evidence", OPT_EVIDENCE, "KIND", 0,
+	  "exact: judge the newest counts of the suite alone, against the recorded ones; stored: judge the run alone; all: the run and "
+	  "the counts beside it (default)",
+	  0 },
+	{ "exact-file", OPT_EXACT_FILE, "FILE", 0, "Recorded counts (default baselines/exact/SUITE.json)", 0 },
 	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
 	{ "allow-no-baseline", OPT_ALLOW, NULL, 0,
 	  "Where nothing is there to compare with, judge the rest and do not fail for it", 0 },
@@ -124,6 +136,21 @@ static void warn_of_no_baseline(const struct assay_gate_files *f, const char *db
 		assay_cli_warn("speed was not judged: no baseline on this machine yet; save one with '%s'", save);
 }
 
+static struct assay_exact_gate_options exact_options(const struct gate_args *a)
+{
+	return (struct assay_exact_gate_options){ .suite = a->o.suite, .run_id = a->o.run_id, .policy = a->o.policy,
+						  .file = a->exact_file, .db = a->s.db, .strict = a->strict };
+}
+
+static int judge_exact(const void *args, struct assay_store *store, struct assay_gate_report *report, struct assay_err *err)
+{
+	const struct gate_args *a = args;
+	struct assay_exact_gate_options o = exact_options(a);
+	int rc = assay_exact_gate_alone(store, &o, report, err);
+
+	return rc ? rc : assay_compare_output_put(report, &a->out, &a->s, a->strict, err);
+}
+
 static int judge(const void *args, struct assay_store *store, struct assay_gate_report *report, struct assay_err *err)
 {
 	const struct gate_args *a = args;
@@ -148,6 +175,11 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 
 		rc = assay_gate_judge(&in, report, err);
 	}
+	if (!rc && f.run.exact && a->s.evidence == ASSAY_CLI_EVIDENCE_ALL) {
+		struct assay_exact_gate_options o = exact_options(a);
+
+		rc = assay_exact_gate_beside(f.run.exact, &f.policy, &o, report, err);
+	}
 	if (!rc)
 		rc = assay_compare_output_put(report, &a->out, &a->s, a->strict, err);
 	if (!rc && !f.n_base && !a->s.json)
@@ -165,7 +197,8 @@ int assay_cmd_gate(int argc, char **argv)
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	a.o.db = a.s.db;
-	status = rc ? assay_cli_fail_open(&err) : assay_compare_output_judge(&a.s, &a.out, judge, &a);
+	status = rc ? assay_cli_fail_open(&err)
+		    : assay_compare_output_judge(&a.s, &a.out, a.s.evidence == ASSAY_CLI_EVIDENCE_EXACT ? judge_exact : judge, &a);
 	assay_settings_release(&a.s);
 	return status;
 }

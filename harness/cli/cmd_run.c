@@ -9,8 +9,9 @@
 #include "cli/exact_counting.h"
 #include "cli/measuring.h"
 #include "measure/measure.h"
+#include "measure/measure_exact.h"
 #include "model/verdict.h"
-#include "store/store.h"
+#include "store/store_exact.h"
 
 enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_CACHE_MODEL };
 
@@ -99,6 +100,15 @@ static int finish(struct assay_run *run, const struct assay_session *session, st
 	if (!changed)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	rc = assay_measure_finish(run, session->facts, &session->host, session->catalog, changed, err);
+	for (size_t i = 0; i < run->n_results && !rc && run->exact; i++) {
+		struct assay_result *r = &run->results[i];
+		const struct assay_exact_case *c = assay_exact_case_find(run->exact, r->c.key);
+
+		if (!c || c->status != ASSAY_STATUS_OK || r->status != ASSAY_STATUS_OK)
+			continue;
+		rc = assay_exact_add_metrics(r, c, err);
+		changed[i] = true;
+	}
 	for (size_t i = 0; i < run->n_results && !rc; i++)
 		if (changed[i])
 			rc = assay_store_metrics_put(store, run->id, &run->results[i], err);
@@ -158,9 +168,9 @@ static void warn_of_noise(const struct assay_run *run, const struct assay_settin
 }
 
 /* Counts of what the suite names for it, after the times. */
-static int count(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+static int count(const struct assay_measuring *m, struct assay_run *run, struct assay_store *store, struct assay_err *err)
 {
-	int rc;
+	int rc, stored;
 
 	if (m->settings->evidence == ASSAY_CLI_EVIDENCE_STORED || !m->session->plan.exact_model[0])
 		return 0;
@@ -169,8 +179,10 @@ static int count(const struct assay_measuring *m, struct assay_run *run, struct 
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	rc = assay_exact_counting(m->session, m->settings, m->clock, true, run->exact, err);
 	run->exact->run_id = run->id;
-	if (run->exact->n_cases)
-		return rc;
+	if (run->exact->n_cases) {
+		stored = assay_store_exact_add(store, run->exact, rc ? NULL : err);
+		return rc ? rc : stored;
+	}
 	assay_exact_run_release(run->exact);
 	free(run->exact);
 	run->exact = NULL;
@@ -195,7 +207,7 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 	}
 	rc = assay_measuring_all(m, run, err);
 	if (!rc)
-		rc = count(m, run, err);
+		rc = count(m, run, store, err);
 	if (!rc)
 		rc = finish(run, m->session, store, err);
 	if (rc && rc != ASSAY_EINTERRUPTED)
@@ -213,7 +225,7 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 }
 
 /* --evidence exact: no times, and no timed run in the store. Returns the exit status. */
-static int count_alone(const struct assay_measuring *m)
+static int count_alone(const struct assay_measuring *m, struct assay_store *store)
 {
 	const struct assay_settings *s = m->settings;
 	struct assay_emit_style style = assay_cli_style();
@@ -223,6 +235,8 @@ static int count_alone(const struct assay_measuring *m)
 	int status, rc = assay_exact_counting(m->session, s, m->clock, false, &run, &err);
 
 	style.verbose = s->verbose;
+	if (!rc)
+		rc = assay_store_exact_add(store, &run, &err);
 	if (!rc)
 		rc = s->json ? assay_emit_exact_json(&run, &out, &err) : assay_emit_exact_table(&run, &style, &out, &err);
 	if (!rc)
@@ -261,7 +275,7 @@ static int run_suite(const struct assay_settings *s)
 		goto out;
 	}
 	if (s->evidence == ASSAY_CLI_EVIDENCE_EXACT) {
-		status = count_alone(&m);
+		status = count_alone(&m, store);
 		goto out;
 	}
 	rc = assay_measuring_describe(&m, &run, &err);

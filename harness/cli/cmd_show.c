@@ -192,6 +192,34 @@ static int narrow(struct assay_run *run, const char *only, struct assay_err *err
 	return 0;
 }
 
+/* The same of the exact counts beside it. */
+static void narrow_exact(struct assay_exact_run *exact, const char *only)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < exact->n_cases; i++)
+		if (assay_glob_match(only, exact->cases[i].key)) {
+			struct assay_exact_case c = exact->cases[kept];
+
+			exact->cases[kept++] = exact->cases[i];
+			exact->cases[i] = c;
+		}
+	for (size_t i = kept; i < exact->n_cases; i++)
+		assay_exact_case_release(&exact->cases[i]);
+	exact->n_cases = kept;
+}
+
+/* By function when single cases were asked for. */
+static int add_exact(const struct assay_run *run, bool by_function, struct assay_emit_style style, struct assay_text *out,
+		     struct assay_err *err)
+{
+	if (!run->exact || !run->exact->n_cases)
+		return 0;
+	style.verbose |= by_function;
+	assay_text_add(out, "\n");
+	return assay_emit_exact_table(run->exact, &style, out, err);
+}
+
 static int show_run(const struct show_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
 {
 	struct assay_emit_style style = assay_cli_style();
@@ -204,6 +232,8 @@ static int show_run(const struct show_args *a, struct assay_store *store, struct
 	style.verbose = a->s.verbose;
 	if (!rc && a->only)
 		rc = narrow(&run, a->only, err);
+	if (!rc && a->only && run.exact)
+		narrow_exact(run.exact, a->only);
 	if (!rc && a->s.json) {
 		rc = assay_emit_run_json(&run, a->samples, out, err);
 	} else if (!rc && a->only) {
@@ -212,10 +242,14 @@ static int show_run(const struct show_args *a, struct assay_store *store, struct
 				assay_text_add(out, "\n");
 			rc = assay_emit_result(&run.results[i], a->samples, &style, out, err);
 		}
+		if (!rc)
+			rc = add_exact(&run, true, style, out, err);
 	} else if (!rc) {
 		rc = assay_emit_run_header(&run, &style, out, err);
 		if (!rc)
 			rc = assay_emit_run_table(&run, &style, out, err);
+		if (!rc)
+			rc = add_exact(&run, false, style, out, err);
 		if (!rc && !run.ended_ns)
 			assay_text_addf(out,
 					"run %" PRId64

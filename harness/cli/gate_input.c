@@ -39,6 +39,19 @@ static int load_run(struct assay_gate_files *f, struct assay_store *store, const
 	return rc;
 }
 
+int assay_gate_policy_load(struct assay_policy *p, const char *named, const char *dir, struct assay_err *err)
+{
+	char path[ASSAY_CLI_PATH_MAX + 16];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/policy.conf", dir);
+	rc = assay_cli_user_path(assay_policy_load(p, named ? named : path, err), err);
+	if (rc != ASSAY_ENOTFOUND || named)
+		return rc;
+	*p = assay_policy_default();
+	return 0;
+}
+
 static int load_rules(struct assay_gate_files *f, const struct assay_gate_options *o, struct assay_err *err)
 {
 	char dir[ASSAY_CLI_PATH_MAX], path[ASSAY_CLI_PATH_MAX + ASSAY_NAME_MAX + 16];
@@ -61,13 +74,7 @@ static int load_rules(struct assay_gate_files *f, const struct assay_gate_option
 				     path, f->run.suite);
 	if (rc)
 		return rc;
-	if (!o->policy)
-		snprintf(path, sizeof(path), "%s/policy.conf", dir);
-	rc = assay_cli_user_path(assay_policy_load(&f->policy, o->policy ? o->policy : path, err), err);
-	if (rc != ASSAY_ENOTFOUND || o->policy)
-		return rc;
-	f->policy = assay_policy_default();
-	return 0;
+	return assay_gate_policy_load(&f->policy, o->policy, dir, err);
 }
 
 static int load_base_runs(struct assay_gate_files *f, struct assay_store *store, const int64_t *ids, size_t n,

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/conf.h"
+#include "judge/policy_exact.h"
 
 static const struct assay_conf_option root_options[] = {
 	{ "alpha", false },
@@ -22,9 +22,11 @@ static const struct assay_conf_option root_options[] = {
 };
 static const struct assay_conf_option margin_options[] = { { "stored", false }, { "paired", false }, { NULL, false } };
 static const struct assay_conf_option limit_options[] = { { "require", true }, { NULL, false } };
+static const struct assay_conf_option exact_options[] = { { "allow", true }, { NULL, false } };
 static const struct assay_conf_grammar root_sections[] = {
 	{ .name = "margin", .titled = true, .options = margin_options },
 	{ .name = "limit", .titled = true, .options = limit_options },
+	{ .name = "exact", .titled = true, .options = exact_options },
 	{ .name = NULL },
 };
 static const struct assay_conf_grammar grammar = { .options = root_options, .sections = root_sections };
@@ -66,7 +68,7 @@ static int read_budget(const struct assay_conf_section *s, uint64_t *out, struct
 	return 0;
 }
 
-static int read_glob(const char *path, const struct assay_conf_section *s, char *out, struct assay_err *err)
+int assay_policy_read_glob(const char *path, const struct assay_conf_section *s, char *out, struct assay_err *err)
 {
 	if (!s->title[0] || strlen(s->title) >= ASSAY_KEY_MAX)
 		return assay_conf_fail(err, path, s->line, "bad glob '%s', expected one over keys such as \"matmul.*\"",
@@ -90,7 +92,7 @@ static int add_margin(struct assay_policy *p, const struct assay_conf_section *s
 	v = &v[p->n_margins];
 	memset(v, 0, sizeof(*v));
 	v->line = s->line;
-	rc = read_glob(p->path, s, v->cases, err);
+	rc = assay_policy_read_glob(p->path, s, v->cases, err);
 	if (!rc)
 		rc = read_frac(s, "stored", 1.0, &v->stored_frac, err);
 	if (!rc)
@@ -187,7 +189,7 @@ static int add_limits(struct assay_policy *p, const struct assay_conf_section *s
 		v = &p->limits[p->n_limits];
 		memset(v, 0, sizeof(*v));
 		v->line = e->values[i].line;
-		rc = read_glob(p->path, s, v->cases, err);
+		rc = assay_policy_read_glob(p->path, s, v->cases, err);
 		if (!rc && !parse_requirement(e->values[i].text, v))
 			rc = assay_conf_fail(err, p->path, v->line,
 					     "cannot read the requirement '%s', expected \"metric >= number\", "
@@ -220,7 +222,9 @@ static int load(struct assay_policy *out, const char *file, const char *path, st
 	for (size_t i = 0; !rc && i < conf.root.n_sections; i++) {
 		const struct assay_conf_section *s = &conf.root.sections[i];
 
-		rc = !strcmp(s->name, "margin") ? add_margin(&p, s, err) : add_limits(&p, s, err);
+		rc = !strcmp(s->name, "margin") ? add_margin(&p, s, err)
+		     : !strcmp(s->name, "exact") ? assay_policy_add_exact(&p, s, err)
+						 : add_limits(&p, s, err);
 	}
 	assay_conf_release(&conf);
 	if (rc)
@@ -270,6 +274,7 @@ void assay_policy_release(struct assay_policy *p)
 {
 	free(p->margins);
 	free(p->limits);
+	free(p->allowances);
 	memset(p, 0, sizeof(*p));
 }
 

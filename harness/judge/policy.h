@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "model/case.h"
+#include "model/exact.h"
 #include "model/metric.h"
 
 /*
@@ -19,6 +20,9 @@
  *     budget      = "10s"             # time of a case in a comparison
  *     margin "*" { stored = "10%" paired = "0.5%" } # allowed slowdown of the cases that the glob selects, against stored runs
  *                                     # and in lock-step pairs; the last match that sets it wins
+ *     exact "*" {                     # by how much exact counts may exceed the recorded ones: a share of them, or a number, or
+ *         allow = {"d1_misses 1%", "d1_misses 64"} # both together; not at all where nothing says so. The last match wins
+ *     }
  *     limit "generate.chat*" {        # all that match count
  *         require = {"kv_cache_hit_rate >= 0.5", "tpot_p99_s <= 200e-3", "kv_misses <= base + 2%", "tokens == base",
  *                    "PAPI_TOT_INS == base +- 1%"} # of metrics and counts; base: in the comparison's or stored base
@@ -44,6 +48,14 @@ struct assay_margin {
 	unsigned line;
 };
 
+/* Tolerated difference of one event's count in the cases a glob selects; the last match that sets a part of it wins. */
+struct assay_allowance {
+	char cases[ASSAY_KEY_MAX];
+	enum assay_exact_event event;
+	double frac;  /* negative: not set here */
+	double count; /* negative: not set here */
+};
+
 struct assay_policy {
 	char path[512];
 	double stored_margin_frac, paired_margin_frac; /* where no margin matches */
@@ -55,6 +67,8 @@ struct assay_policy {
 	size_t n_margins;
 	struct assay_limit *limits;
 	size_t n_limits;
+	struct assay_allowance *allowances;
+	size_t n_allowances;
 };
 
 /* What holds without a file: 10 % stored, 0.5 % paired, alpha 1 %, pass_alpha 2.5 %, 30 % dropped, 10 s, no limits. Owns nothing. */
@@ -76,5 +90,8 @@ bool assay_policy_selects(const char *glob, const struct assay_case *c);
 double assay_policy_margin(const struct assay_policy *p, const struct assay_case *c);
 /* The same in a comparison of lock-step pairs. */
 double assay_policy_paired_margin(const struct assay_policy *p, const struct assay_case *c);
+
+/* By how much a count of @event may differ from the recorded @count in the case with this key. */
+double assay_policy_exact_allowed(const struct assay_policy *p, const char *key, enum assay_exact_event event, uint64_t count);
 
 #endif

@@ -238,3 +238,20 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 		assay_exact_case_release(out);
 	return rc;
 }
+
+int assay_exact_add_metrics(struct assay_result *r, const struct assay_exact_case *c, struct assay_err *err)
+{
+	for (size_t i = 0; i < assay_n_metrics; i++) {
+		const struct assay_metric_info *info = &assay_metrics[i];
+		struct assay_metric m = { .better = info->better, .value = assay_exact_metric(&c->total, info->tag),
+					  .source = ASSAY_SOURCE_EXACT };
+
+		if (!isfinite(m.value))
+			continue;
+		snprintf(m.tag, sizeof(m.tag), "%s", info->tag);
+		snprintf(m.unit, sizeof(m.unit), "%s", info->unit);
+		if (assay_result_put_metric(r, &m))
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	}
+	return 0;
+}

@@ -40,4 +40,7 @@ int assay_exact_setting_take(const struct assay_topology *t, const char *model, 
 int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
 			const struct assay_exact_options *o, struct assay_exact_case *out, struct assay_err *err);
 
+/* Add the counts of @c, which is ok, and their rates to the metrics of the timed result of the same case. */
+int assay_exact_add_metrics(struct assay_result *r, const struct assay_exact_case *c, struct assay_err *err);
+
 #endif

@@ -40,6 +40,22 @@ double assay_exact_rate(const struct assay_exact_counts *c, unsigned rate)
 	return tried && rate < ASSAY_N_EXACT_RATES ? 1.0 - (double)c->v[missed[rate]] / (double)tried : NAN;
 }
 
+#define METRIC_PREFIX "exact_"
+
+double assay_exact_metric(const struct assay_exact_counts *c, const char *tag)
+{
+	if (strncmp(tag, METRIC_PREFIX, strlen(METRIC_PREFIX)))
+		return NAN;
+	tag += strlen(METRIC_PREFIX);
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
+		if (!strcmp(tag, event_names[e]))
+			return (double)c->v[e];
+	for (unsigned i = 0; i < ASSAY_N_EXACT_RATES; i++)
+		if (!strcmp(tag, rate_names[i]))
+			return assay_exact_rate(c, i);
+	return NAN;
+}
+
 static int compare_functions(const struct assay_exact_function *f, const char *name, const char *object)
 {
 	int order = strcmp(f->name, name);

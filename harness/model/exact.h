@@ -78,6 +78,12 @@ bool assay_cache_model_find(const char *name, struct assay_cache_model *out);
  */
 struct assay_cache_level assay_cache_level_round(uint64_t bytes, unsigned ways, unsigned line_bytes);
 
+/*
+ * Value of a metric of the harness that begins with "exact_": the rest is an event or a rate. NaN for any other tag, and where the
+ * rate does not exist.
+ */
+double assay_exact_metric(const struct assay_exact_counts *c, const char *tag);
+
 /* "1 234 567" */
 void assay_exact_count_text(uint64_t count, char *buf, size_t size);
 

@@ -23,6 +23,18 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "prepare_bytes", "B", "memory the variant took to prepare, all copies", -1, 0, INFINITY },
 	{ "machine_used_bytes", "B", "memory in use on the machine after the last sample", 0, 0, INFINITY },
 	{ "machine_total_bytes", "B", "memory of the machine or its container", 0, 0, INFINITY },
+	/* Of one run on a simulated processor, see model/exact.h. */
+	{ "exact_instructions", "1", "instructions", -1, 0, INFINITY },
+	{ "exact_data_reads", "1", "instructions that read memory", -1, 0, INFINITY },
+	{ "exact_data_writes", "1", "instructions that write memory", -1, 0, INFINITY },
+	{ "exact_i1_misses", "1", "misses of the level-1 instruction cache", -1, 0, INFINITY },
+	{ "exact_d1_misses", "1", "misses of the level-1 data cache", -1, 0, INFINITY },
+	{ "exact_ll_misses", "1", "misses of the last-level cache", -1, 0, INFINITY },
+	{ "exact_branches", "1", "branches", -1, 0, INFINITY },
+	{ "exact_mispredictions", "1", "mispredicted branches", -1, 0, INFINITY },
+	{ "exact_d1_hit_rate", "1", "share of data accesses that hit the level-1 cache", +1, 0, 1 },
+	{ "exact_ll_hit_rate", "1", "share of data accesses that do not go to memory", +1, 0, 1 },
+	{ "exact_branch_hit_rate", "1", "share of branches that were predicted", +1, 0, 1 },
 };
 const size_t assay_n_metrics = sizeof(assay_metrics) / sizeof(assay_metrics[0]);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/sample_blob.h"
+#include "store/store_exact.h"
 #include "store/store_rows.h"
 
 struct loader {
@@ -278,6 +279,21 @@ static int find_newest(struct loader *l)
 	return 0;
 }
 
+static int load_exact(struct loader *l)
+{
+	struct assay_exact_run *exact = calloc(1, sizeof(*exact));
+	int rc;
+
+	if (!exact)
+		return assay_err_set(l->err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_store_exact_of_run(l->s, l->run.id, exact, l->err);
+	if (rc)
+		free(exact);
+	else
+		l->run.exact = exact;
+	return rc == ASSAY_ENOTFOUND ? 0 : rc;
+}
+
 static int load(struct loader *l)
 {
 	int rc = l->run.id ? 0 : find_newest(l);
@@ -301,6 +317,8 @@ static int load(struct loader *l)
 		rc = for_each(l, "result_counter", counter_sql, each_counter);
 	if (!rc)
 		rc = for_each(l, "result_unavailable", missing_sql, each_missing);
+	if (!rc)
+		rc = load_exact(l);
 	return rc;
 }
 

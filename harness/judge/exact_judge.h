@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts against recorded ones, or against those of another build: equal within a written tolerance, or not. */
+#ifndef ASSAY_JUDGE_EXACT_JUDGE_H
+#define ASSAY_JUDGE_EXACT_JUDGE_H
+
+#include "judge/policy.h"
+#include "model/exact.h"
+#include "model/gate_report.h"
+
+struct assay_exact_judge_input {
+	const struct assay_exact_run *head;
+	const struct assay_exact_run *base; /* NULL: none to compare with */
+	const char *no_base_reason;         /* then: why, and what to do */
+	const char *base_name;              /* for sentences: "baselines/exact/quick.json" */
+	const struct assay_policy *policy;
+	bool limits;                        /* also floors and ceilings on metrics that begin with "exact_" */
+	bool strict;
+};
+
+/*
+ * Add a row for every count of a case that differs by more than the policy allows (metric "exact_…", REGRESSED when there is more of
+ * it, IMPROVED when there is less, the reason names the functions), one PASS for a case without any, NOT_MEASURED for a case that
+ * only the base has or that could not be counted, INCOMPARABLE for all where there is no base. Verdict and exit of @report become
+ * the graver of theirs and these. 0 or ASSAY_ENOMEM.
+ */
+int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gate_report *report, struct assay_err *err);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts in the store. */
+#ifndef ASSAY_STORE_STORE_EXACT_H
+#define ASSAY_STORE_STORE_EXACT_H
+
+#include "model/exact.h"
+#include "store/store.h"
+
+/*
+ * Keep @run in one transaction and set run->id. ASSAY_ESTORE when it contradicts itself: a case twice, one that is not ok without a
+ * reason, a timed run (run->run_id) that has counts already.
+ */
+int assay_store_exact_add(struct assay_store *s, struct assay_exact_run *run, struct assay_err *err);
+/*
+ * The newest of @suite, whether beside a timed run or alone. ASSAY_ENOTFOUND when there is none. Release @out with
+ * assay_exact_run_release; it is untouched on error.
+ */
+int assay_store_exact_newest(struct assay_store *s, const char *suite, struct assay_exact_run *out, struct assay_err *err);
+/* Those beside the timed run @run_id; ASSAY_ENOTFOUND when it has none. */
+int assay_store_exact_of_run(struct assay_store *s, int64_t run_id, struct assay_exact_run *out, struct assay_err *err);
+
+#endif
