@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/exact_counting.h"
@@ -14,6 +15,16 @@
 #include "store/store_exact.h"
 
 enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_CACHE_MODEL };
+
+static int set_cache_model(struct assay_settings *s, const char *arg)
+{
+	struct assay_cache_model fixed;
+
+	if (!assay_cache_model_find(arg, &fixed) && strcmp(arg, "host"))
+		return assay_err_set(&s->err, ASSAY_EUSAGE, "unknown cache model '%s', expected canon or host", arg);
+	s->cache_model = arg;
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -28,8 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_EVIDENCE:
 		return assay_cli_parse_evidence(arg, &s->evidence, &s->err) ? EINVAL : 0;
 	case OPT_CACHE_MODEL:
-		s->cache_model = arg;
-		return 0;
+		return set_cache_model(s, arg) ? EINVAL : 0;
 	case ARGP_KEY_ARG:
 		assay_err_set(&s->err, ASSAY_EUSAGE, "unexpected argument '%s': a suite is named with --suite %s", arg,
 			      arg);

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Exact counts: equal on every repeat, recorded, judged by function; and what stands in their place where there is no valgrind.
+load helpers
+
+EXACT=$ASSAY_SOURCE/tests/fixtures/exact
+
+# Where nothing can be counted (no valgrind, or a program that cannot run under it) that is all there is to say.
+needs_valgrind() {
+	local probe=$BATS_FILE_TMPDIR/reason
+	[ -e "$probe" ] || "$ASSAY" run --evidence exact --bench-dir "$EXACT" --only '*/warm' --db probe.db --json 2>/dev/null |
+		jq -r '.cases[0] | select(.status == "skipped") | .reason' >"$probe"
+	[ ! -s "$probe" ] || skip "$(cat "$probe")"
+}
+
+# The counts of FILE, without what differs from run to run.
+counts() {
+	jq -S '.cases' "$1"
+}
+
+count() {
+	"$ASSAY" run --evidence exact --bench-dir "$EXACT" --json "$@"
+}
+
+@test "counts are equal on every repeat, beside a busy process, elsewhere and with another environment" {
+	needs_valgrind
+	count --only '*' >first.json
+	jq -e '[.cases[] | .status == "ok" and .counters.instructions.value > 0 and .counters.instructions.source == "exact"] | all' first.json
+	jq -e '.cases[0].metrics.d1_hit_rate.value as $r | $r > 0 and $r <= 1' first.json
+	jq -e '.cases | length == 2' first.json
+	# the cold one misses for every line, the warm one for none
+	jq -e '.cases[0].counters.ll_misses.value < 16 and .cases[1].counters.ll_misses.value >= 4096 * 4 / 64' first.json
+	for _ in 1 2; do
+		while :; do :; done &
+	done
+	count --only '*' >busy.json
+	kill %1 %2
+	mkdir -p some/other/folder
+	cp -r "$ASSAY_BUILD/bin" some/other/folder/
+	ln -s "$ASSAY_BUILD/plugins" "$ASSAY_BUILD/share" some/other/folder/
+	LONGER=$(printf '%3000s' x) some/other/folder/bin/assay run --evidence exact --bench-dir "$EXACT" --only '*' --json --db o.db >other.json
+	[ "$(counts first.json)" = "$(counts busy.json)" ]
+	[ "$(counts first.json)" = "$(counts other.json)" ]
+}
+
+@test "counts are recorded, pass, and fail by function when one has changed" {
+	needs_valgrind
+	count >now.json
+	jq -e '.cases | length == 1' now.json
+	: >plain.conf
+	run -5 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file record.json
+	[[ $output == *"no exact counts are recorded; record them with 'assay baseline update --exact --suite quick'"* ]]
+	run -0 "$ASSAY" baseline update --exact --exact-file record.json
+	[[ $output == *"exact counts of 1 cases recorded in record.json"* ]]
+	run -0 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file record.json
+	[[ ${lines[0]} == "PASS: counts "* ]]
+
+	# as if the kernel had needed 1000 instructions less when it was recorded
+	jq '.builds[0].cases[] |= (.["(total)"][0] -= 1000 | .dequantize_q8_0[0] -= 1000)' record.json >less.json
+	run -1 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file less.json
+	[[ $output == *REGRESSED*exact_instructions* && $output == *"dequantize_q8_0: instructions +"*" % ("*" → "* ]]
+	run -1 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file less.json --json
+	jq -e '.exit == 1 and .cases[0].evidence == "exact" and .cases[0].metric == "exact_instructions" and .cases[0].ratio > 1' <<<"$output"
+	printf 'exact "*" { allow = {"instructions 1000"} }\n' >wide.conf
+	run -0 "$ASSAY" gate --evidence exact --policy wide.conf --exact-file less.json
+	printf 'limit "*" { require = {"exact_d1_hit_rate >= 100%%"} }\n' >floor.conf
+	count --only '*/cold' >/dev/null
+	run -4 "$ASSAY" gate --evidence exact --policy floor.conf --exact-file record.json # the recorded case was not counted
+	[[ $output == *"exact_d1_hit_rate is"*"floor 1"* ]]
+
+	# another compiler's counts are no measure
+	jq '.builds[0].compiler = "other 1.0"' record.json >other.json
+	run -5 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file other.json
+	[[ $output == *"only of other 1.0; record them with"* ]]
+}
+
+@test "a run counts what its suite names, shows it, and the gate judges both" {
+	needs_valgrind
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$EXACT" >run.txt
+	grep -q 'exact counts of one run' run.txt
+	grep -q '1 of 1 counted' run.txt
+	"$ASSAY" baseline update --exact --exact-file record.json
+	"$ASSAY" list --manifest --bench-dir "$EXACT" >quick.manifest
+	printf 'limit "*/warm" { require = {"exact_instructions >= 1", "exact_d1_hit_rate <= 100%%"} }\n' >limits.conf
+	run -0 "$ASSAY" gate --manifest quick.manifest --policy limits.conf --allow-no-baseline --exact-file record.json --json
+	jq -e '[.cases[] | select(.metric == "exact" and .verdict == "PASS")] | length == 1' <<<"$output"
+	jq -e '[.cases[] | select(.metric == "exact_instructions" and .verdict == "PASS")] | length == 1' <<<"$output"
+	run -0 --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy limits.conf --allow-no-baseline --exact-file none.json
+	[[ $stderr == *"exact counts were not judged: no exact counts are recorded"* ]]
+	run -0 "$ASSAY" show 1 '*/warm'
+	[[ $output == *"dequantize_q8_0"* ]]
+	run -0 "$ASSAY" show 1 --json
+	jq -e '.exact.cases[0].functions | length > 0' <<<"$output"
+}
+
+@test "without valgrind the counts say so, and everything else stands" {
+	mkdir empty
+	run -0 --separate-stderr env PATH="$PWD/empty" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
+	jq -e '.cases[0].status == "skipped" and (.cases[0].reason | test("valgrind|sanitizer")) and .cases[0].counters == {}' <<<"$output"
+	export ASSAY_DETERMINISTIC=1
+	run -0 --separate-stderr env PATH="$PWD/empty" "$ASSAY" run --bench-dir "$EXACT" --json
+	[[ $stderr == *"no exact counts of 1 cases: "* ]]
+	jq -e '[.cases[] | .status == "ok"] | all' <<<"$output"
+}
+
+@test "a valgrind that is too old, dies or writes half a file is a reason" {
+	mkdir bin
+	printf '#!/bin/sh\necho valgrind-3.9.0\n' >bin/valgrind
+	chmod +x bin/valgrind
+	run -0 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
+	jq -e '.cases[0].status == "skipped" and (.cases[0].reason | test("too old|sanitizer|headers"))' <<<"$output"
+	needs_valgrind
+	local real
+	real=$(command -v valgrind)
+	printf '#!/bin/sh\n[ "$1" = --version ] && exec %s --version\nkill -9 $$\n' "$real" >bin/valgrind
+	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
+	jq -e '.cases[0].status == "crashed" and (.cases[0].reason | test("signal 9"))' <<<"$output"
+	# the same program, whose file is cut behind its back
+	printf '#!/bin/bash\n[ "$1" = --version ] && exec %s --version\nfor a; do case $a in --callgrind-out-file=*) f=${a#*=} ;; esac; done\n' \
+		"$real" >bin/valgrind
+	printf '%s "$@" || exit\nhead -c 600 "$f" >"$f.half" && mv "$f.half" "$f"\n' "$real" >>bin/valgrind
+	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
+	jq -e '.cases[0].status == "failed" and (.cases[0].reason | test("cut short|no dump"))' <<<"$output"
+}
+
+@test "what is asked wrongly is one line" {
+	fails 2 "--evidence is 'exactly', expected exact" run --evidence exactly
+	fails 2 "unknown cache model 'l1', expected canon or host" run --evidence exact --bench-dir "$EXACT" --cache-model l1
+	fails 2 "only with update: assay baseline update --exact" baseline update
+	KEEP_DB=1 fails 2 "cannot open" gate --evidence exact
+}

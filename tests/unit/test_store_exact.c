@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts in the store, beside a timed run and alone. */
+#include "exact_fixture.h"
+#include "test_store_fixture.h"
+
+#include "store/store_exact.h"
+
+static void assert_same(const struct assay_exact_run *a, const struct assay_exact_run *b)
+{
+	assert_string_equal(a->suite, b->suite);
+	assert_int_equal(a->seed, b->seed);
+	assert_int_equal(a->started_ns, b->started_ns);
+	assert_int_equal(a->run_id, b->run_id);
+	assert_string_equal(a->build.compiler, b->build.compiler);
+	assert_string_equal(a->build.flags, b->build.flags);
+	assert_memory_equal(&a->setting, &b->setting, sizeof(a->setting));
+	assert_int_equal(a->n_cases, b->n_cases);
+	for (size_t i = 0; i < a->n_cases; i++) {
+		const struct assay_exact_case *x = &a->cases[i], *y = &b->cases[i];
+
+		assert_string_equal(x->key, y->key);
+		assert_int_equal(x->status, y->status);
+		assert_string_equal(x->reason, y->reason);
+		assert_memory_equal(&x->total, &y->total, sizeof(x->total));
+		assert_int_equal(x->n_functions, y->n_functions);
+		for (size_t k = 0; k < x->n_functions; k++) {
+			assert_string_equal(x->functions[k].name, y->functions[k].name);
+			assert_string_equal(x->functions[k].object, y->functions[k].object);
+			assert_memory_equal(&x->functions[k].counts, &y->functions[k].counts, sizeof(x->functions[k].counts));
+		}
+	}
+}
+
+static void counts_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_exact_run run = exact_run(), got = { 0 };
+	struct assay_store *s;
+
+	add_exact_case(&run, "op.c/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f");
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	assert_error(f, assay_store_exact_newest(s, "quick", &got, &f->err), ASSAY_ENOTFOUND, "no exact counts of suite 'quick'");
+	assert_ok(f, assay_store_exact_add(s, &run, &f->err));
+	assert_int_equal(run.id, 1);
+	run.seed = 43;
+	assert_ok(f, assay_store_exact_add(s, &run, &f->err));
+	assert_ok(f, assay_store_exact_newest(s, "quick", &got, &f->err));
+	assert_int_equal(got.id, 2);
+	assert_same(&run, &got);
+	assay_exact_run_release(&got);
+	assert_error(f, assay_store_exact_newest(s, "other", &got, &f->err), ASSAY_ENOTFOUND, "'other'");
+	assay_store_close(s);
+	assay_exact_run_release(&run);
+}
+
+static void counts_beside_a_run(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_exact_run run = exact_run(), got = { 0 };
+	struct assay_run timed = { .suite = "quick", .seed = 42, .started_ns = 1, .build = { .id = "b1" }, .machine = { .id = "m1" } };
+	struct assay_run loaded = { 0 };
+	struct assay_store *s;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	assert_ok(f, assay_store_run_begin(s, &timed, &f->err));
+	assert_ok(f, assay_store_run_load(s, timed.id, &loaded, &f->err));
+	assert_null(loaded.exact);
+	assay_run_release(&loaded);
+	assert_error(f, assay_store_exact_of_run(s, timed.id, &got, &f->err), ASSAY_ENOTFOUND, "run 1 has no exact counts");
+	run.run_id = timed.id;
+	run.build = timed.build;
+	assert_ok(f, assay_store_exact_add(s, &run, &f->err));
+	assert_error(f, assay_store_exact_add(s, &run, &f->err), ASSAY_ESTORE, "exact counts");
+	assert_ok(f, assay_store_run_load(s, timed.id, &loaded, &f->err));
+	assert_non_null(loaded.exact);
+	assert_same(&run, loaded.exact);
+	assay_run_release(&loaded);
+	assay_store_close(s);
+	assay_exact_run_release(&run);
+}
+
+/* Nothing of what contradicts itself is kept. */
+static void contradictions_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_exact_run run = exact_run(), got = { 0 };
+	struct assay_store *s;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	add_exact_case(&run, "op.c/ref/t=1/warm", ASSAY_STATUS_CRASHED, "");
+	assert_error(f, assay_store_exact_add(s, &run, &f->err), ASSAY_ESTORE, "op.c/ref");
+	strcpy(run.cases[2].key, KEY_A);
+	strcpy(run.cases[2].reason, "twice");
+	assert_error(f, assay_store_exact_add(s, &run, &f->err), ASSAY_ESTORE, KEY_A);
+	assert_int_equal(run.id, 0);
+	assert_error(f, assay_store_exact_newest(s, "quick", &got, &f->err), ASSAY_ENOTFOUND, "no exact counts");
+	assay_store_close(s);
+	assay_exact_run_release(&run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(counts_alone, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(counts_beside_a_run, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(contradictions_are_refused, fixture_setup, fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
