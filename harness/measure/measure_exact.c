@@ -5,7 +5,6 @@
  */
 #include "measure/measure_exact.h"
 
-#include <gnu/libc-version.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +40,8 @@ int assay_exact_setting_take(const struct assay_topology *t, const char *model, 
 		return rc;
 	if (!uname(&u))
 		snprintf(out->arch, sizeof(out->arch), "%.31s", u.machine);
-	snprintf(out->libc, sizeof(out->libc), "glibc %s", gnu_get_libc_version());
+	if (!confstr(_CS_GNU_LIBC_VERSION, out->libc, sizeof(out->libc)))
+		out->libc[0] = '\0';
 	assay_cache_model_text(cache, out->cache, sizeof(out->cache));
 	assay_cpu_identity(&cpu);
 	assay_callgrind_cap(cpu.features, out->features, sizeof(out->features));

@@ -167,7 +167,7 @@ END
 }
 
 @test "baseline and plot say what they take" {
-	fails 2 "no action given: expected save, list, show or drop" baseline
+	fails 2 "no action given: expected save, list, show, drop or update" baseline
 	fails 2 "unknown action 'keep'" baseline keep
 	fails 2 "no name given: assay baseline save NAME" baseline save
 	fails 2 "nothing to plot" plot

@@ -127,5 +127,5 @@ count() {
 	fails 2 "--evidence is 'exactly', expected exact" run --evidence exactly
 	fails 2 "unknown cache model 'l1', expected canon or host" run --evidence exact --bench-dir "$EXACT" --cache-model l1
 	fails 2 "only with update: assay baseline update --exact" baseline update
-	KEEP_DB=1 fails 2 "cannot open" gate --evidence exact
+	fails 2 "no database 'assay.db'" gate --evidence exact
 }

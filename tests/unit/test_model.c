@@ -88,6 +88,10 @@ static void knows_its_metrics(void **state)
 		{ "items_per_s", "1/s", 1 },    { "roof_frac", "1", 1 },      { "rss_peak_bytes", "B", -1 },
 		{ "op_bytes", "B", 0 },         { "prepare_s", "s", -1 },     { "prepare_bytes", "B", -1 },
 		{ "arith_intensity", "op/B", 0 }, { "machine_used_bytes", "B", 0 }, { "machine_total_bytes", "B", 0 },
+		{ "exact_instructions", "1", -1 },   { "exact_data_reads", "1", -1 },     { "exact_data_writes", "1", -1 },
+		{ "exact_i1_misses", "1", -1 },      { "exact_d1_misses", "1", -1 },      { "exact_ll_misses", "1", -1 },
+		{ "exact_branches", "1", -1 },       { "exact_mispredictions", "1", -1 }, { "exact_d1_hit_rate", "1", 1 },
+		{ "exact_ll_hit_rate", "1", 1 },     { "exact_branch_hit_rate", "1", 1 },
 	};
 
 	(void)state;

@@ -106,7 +106,7 @@ static const struct {
 	{ "max_dropped = \"200%\"",
 	  "1: max_dropped is '200%', expected a share above 0 and up to 100 % such as \"1%\"" },
 	{ "alfa = 1", "1: no such option 'alfa', did you mean 'alpha'?" },
-	{ "floor \"*\" { }", "1: no such option 'floor', expected one of alpha, max_dropped, pass_alpha, budget, margin, limit" },
+	{ "floor \"*\" { }", "1: no such option 'floor', expected one of alpha, max_dropped, pass_alpha, budget, margin, limit, exact" },
 	{ "limit \"*\" { }", "1: limit \"*\" demands nothing, expected require = {\"metric >= number\"}" },
 	{ "limit \"*\" {\n\trequire = {\"a >= 1\",\n\"b > 1\"} }",
 	  "3: cannot read the requirement 'b > 1', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },

@@ -197,6 +197,7 @@ static void page_refuses_another_version(void **state)
 {
 	struct assay_shared *shared, *other;
 	struct assay_err err = { 0 };
+	char want[80];
 	int fd;
 
 	(void)state;
@@ -208,7 +209,8 @@ static void page_refuses_another_version(void **state)
 	assay_shared_unmap(other);
 	shared->page[0].version++;
 	assert_int_equal(ASSAY_EABI, assay_shared_attach(&other, fd, &err));
-	assert_string_equal("worker speaks protocol 1, the controller 2", err.text);
+	snprintf(want, sizeof(want), "worker speaks protocol %u, the controller %u", ASSAY_PAGE_VERSION, ASSAY_PAGE_VERSION + 1);
+	assert_string_equal(want, err.text);
 	assay_shared_unmap(shared);
 	close(fd);
 }
