@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The road of PAPI's presets with recorded values in place of a PMU: which counters are believed, and how they share
+ * the machine's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "counters/counting.h"
+#include "counters/pmu_selftest.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+#if ASSAY_PAPI
+#include <papi.h>
+
+#define COUNTERS 4
+
+/* What every reading finds more than the one before. The test loop has 200 000 turns, the walk 8065 steps. */
+static const struct {
+	const char *name;
+	long long delta;
+} recorded[] = {
+	{ "PAPI_TOT_INS", 1000000 }, { "PAPI_TOT_CYC", 900000 }, { "PAPI_L1_DCM", 6000 }, { "PAPI_LD_INS", 400000 },
+	{ "PAPI_BR_INS", 150000 },   { "PAPI_TLB_DM", 0 },       { "PAPI_L3_TCM", 0 },    { "NATIVE:EVENT", 42 },
+};
+
+static struct {
+	size_t n, event[16];
+	long long value[16];
+	bool used, running, multiplex;
+} sets[64];
+
+static int create(int *set)
+{
+	for (int i = 0; i < (int)N_OF(sets); i++)
+		if (!sets[i].used) {
+			memset(&sets[i], 0, sizeof(sets[i]));
+			sets[i].used = true;
+			*set = i;
+			return PAPI_OK;
+		}
+	return PAPI_ENOMEM;
+}
+
+static int assign(int set, int component)
+{
+	(void)set;
+	return component == 0 ? PAPI_OK : PAPI_ENOCMP;
+}
+
+static int multiplex(int set)
+{
+	sets[set].multiplex = true;
+	return PAPI_OK;
+}
+
+static int query(const char *name)
+{
+	for (size_t i = 0; i < N_OF(recorded); i++)
+		if (!strcmp(recorded[i].name, name))
+			return PAPI_OK;
+	return PAPI_ENOEVNT;
+}
+
+static int add(int set, const char *name)
+{
+	if (query(name))
+		return PAPI_ENOEVNT;
+	if (sets[set].n >= (sets[set].multiplex ? N_OF(sets[set].event) : COUNTERS))
+		return PAPI_ECNFLCT;
+	for (size_t i = 0; i < N_OF(recorded); i++)
+		if (!strcmp(recorded[i].name, name))
+			sets[set].event[sets[set].n++] = i;
+	return PAPI_OK;
+}
+
+/* One set at a time, as with the real one. */
+static int start(int set)
+{
+	for (size_t i = 0; i < N_OF(sets); i++)
+		if (sets[i].used && sets[i].running)
+			return PAPI_EISRUN;
+	sets[set].running = true;
+	return PAPI_OK;
+}
+
+static int read_values(int set, long long *values)
+{
+	if (!sets[set].running)
+		return PAPI_ENOTRUN;
+	for (size_t i = 0; i < sets[set].n; i++)
+		values[i] = sets[set].value[i] += recorded[sets[set].event[i]].delta;
+	return PAPI_OK;
+}
+
+static int stop(int set, long long *values)
+{
+	int rc = read_values(set, values);
+
+	sets[set].running = false;
+	return rc;
+}
+
+static int cleanup(int set)
+{
+	return sets[set].running ? PAPI_EISRUN : PAPI_OK;
+}
+
+static int destroy(int *set)
+{
+	sets[*set].used = false;
+	*set = PAPI_NULL;
+	return PAPI_OK;
+}
+
+static int thread_call(void)
+{
+	return PAPI_OK;
+}
+
+static char *words(int code)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "code %d", code);
+	return text;
+}
+
+static struct assay_counter_context with_pmu(bool multiplexed)
+{
+	return (struct assay_counter_context){
+		.papi = { .call = { .create_eventset = create,
+				    .assign_eventset_component = assign,
+				    .set_multiplex = multiplex,
+				    .add_named_event = add,
+				    .start = start,
+				    .read = read_values,
+				    .stop = stop,
+				    .cleanup_eventset = cleanup,
+				    .destroy_eventset = destroy,
+				    .query_named_event = query,
+				    .register_thread = thread_call,
+				    .unregister_thread = thread_call,
+				    .strerror = words },
+			  .version = "7.0.0",
+			  .hardware_counters = COUNTERS },
+		.papi_loaded = true,
+		.sde_reason = "not in this test",
+		.multiplex = multiplexed,
+	};
+}
+
+static void test_what_is_believed(void **state)
+{
+	static const struct {
+		const char *event;
+		bool believed;
+		const char *what;
+	} cases[] = {
+		{ "PAPI_TOT_INS", true, "it counts 5 a turn of the test loop, which has 5" },
+		{ "PAPI_TOT_CYC", true, "it counts 4.5 a turn of the test loop, which has at least 1" },
+		{ "PAPI_LD_INS", true, "it counts 2 a turn of the test loop, which has 2" },
+		{ "PAPI_L1_DCM", true, "it counts 0.744 a step of a walk that must miss, which has at least 0.5" },
+		{ "PAPI_BR_INS", false, "it counts 0.75 a turn of the test loop, which has 1" },
+		{ "PAPI_TLB_DM", false,
+		  "it reads zero in a loop that must count at least 0.01 a step of a walk that must miss" },
+		{ "NATIVE:EVENT", true, "nothing is known that it must count" },
+		{ "PAPI_VEC_SP", true, "nothing is known that it must count" },
+	};
+	struct assay_counter_context ctx = with_pmu(false);
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		char what[256];
+
+		assert_int_equal(assay_pmu_selftest(&ctx, cases[i].event, what, sizeof(what)), cases[i].believed);
+		assert_string_equal(what, cases[i].what);
+	}
+	for (size_t i = 0; i < N_OF(sets); i++)
+		assert_false(sets[i].used);
+}
+
+static void alone(void *pool, assay_parallel_fn fn, void *arg)
+{
+	(void)pool;
+	fn(arg, 0, 1);
+}
+
+static struct assay_counters count(struct assay_counter_context *ctx, const char *events, unsigned n, size_t turns)
+{
+	const struct assay_counting_options o = { .ctx = ctx, .events = events, .n_threads = 1, .parallel = alone };
+	struct assay_counters out = { 0 };
+	struct assay_counting *c;
+
+	assert_int_equal(assay_counting_open(&c, &o, NULL), 0);
+	assert_int_equal(assay_counting_turns(c), turns);
+	for (unsigned i = 0; i < n; i++) {
+		assay_counting_before(c, 0);
+		assay_counting_after(c, 0);
+		assay_counting_add(c, 100);
+	}
+	assert_int_equal(assay_counting_result(c, &out), 0);
+	assay_counting_close(c);
+	for (size_t i = 0; i < N_OF(sets); i++)
+		assert_false(sets[i].used);
+	return out;
+}
+
+static const char wanted[] = "PAPI_TOT_INS\tPAPI_TOT_INS\nPAPI_TOT_CYC\tPAPI_TOT_CYC\nPAPI_L1_DCM\tPAPI_L1_DCM\n"
+			     "PAPI_BR_INS\tPAPI_BR_INS\nPAPI_LD_INS\tPAPI_LD_INS\nnative\tABSENT:EVENT\tNATIVE:EVENT\n"
+			     "PAPI_BR_MSP\tPAPI_BR_MSP\n";
+
+static void test_presets_take_turns(void **state)
+{
+	struct assay_counter_context ctx = with_pmu(false);
+	struct assay_counters c = count(&ctx, wanted, 3, 2);
+	const struct assay_count *ins = assay_counters_find(&c, "PAPI_TOT_INS");
+	const struct assay_count *native = assay_counters_find(&c, "native");
+
+	(void)state;
+	assert_non_null(ins);
+	assert_true(ins->value == 10000 && ins->running_frac == 1 && ins->per_iteration);
+	assert_string_equal(ins->source, ASSAY_SOURCE_PMU);
+	assert_string_equal(ins->how, "PAPI 7.0.0");
+	assert_non_null(native);
+	assert_true(native->value == 0.42);
+	assert_string_equal(native->how, "PAPI 7.0.0, as NATIVE:EVENT");
+	assert_string_equal(assay_counters_find_missing(&c, "PAPI_BR_INS")->reason,
+			    "'PAPI_BR_INS' is not to be believed: it counts 0.75 a turn of the test loop, which has 1");
+	assert_string_equal(assay_counters_find_missing(&c, "PAPI_BR_MSP")->reason,
+			    "PAPI does not have 'PAPI_BR_MSP' on this machine");
+	assay_counters_release(&c);
+}
+
+static void test_multiplexed_is_an_estimate(void **state)
+{
+	struct assay_counter_context ctx = with_pmu(true);
+	struct assay_counters c = count(&ctx, wanted, 3, 1);
+	const struct assay_count *ins = assay_counters_find(&c, "PAPI_TOT_INS");
+
+	(void)state;
+	assert_non_null(ins);
+	assert_true(ins->value == 10000 && ins->running_frac == 4.0 / 5);
+	assert_string_equal(ins->how, "PAPI 7.0.0, multiplexed");
+	assay_counters_release(&c);
+}
+
+#else
+
+static void test_what_is_believed(void **state)
+{
+	(void)state;
+	skip();
+}
+#define test_presets_take_turns         test_what_is_believed
+#define test_multiplexed_is_an_estimate test_what_is_believed
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_believed),
+		cmocka_unit_test(test_presets_take_turns),
+		cmocka_unit_test(test_multiplexed_is_an_estimate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
