@@ -5,9 +5,9 @@
 #define AVX2   "avx2,fma,f16c"
 #define AVX512 "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"
 
-#define TERNARY(isa, ...)                                                                                              \
+#define TERNARY(isa, packing, ...)                                                                                     \
 	{                                                                                                              \
-		.op = "matmul.ternary", .name = #isa, .prepare = assay_matmul_ternary_pack,                            \
+		.op = "matmul.ternary", .name = #isa, .prepare = assay_matmul_ternary_##packing,                       \
 		.run = assay_matmul_ternary_##isa, .release = assay_matmul_ternary_unpack, __VA_ARGS__                 \
 	}
 
@@ -27,11 +27,13 @@ static const struct assay_variant variants[] = {
 	  .flags = ASSAY_VARIANT_REFERENCE,
 	  .run = assay_matmul_ternary_ref },
 #if defined(__x86_64__)
-	TERNARY(avx2, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = AVX2),
-	TERNARY(avxvnni, .help = "packed weights, 256-bit VPDPBUSD", .needs = AVX2 ",avx_vnni"),
-	TERNARY(avx512vnni, .help = "packed weights, 512-bit VPDPBUSD", .needs = AVX512 ",avx512_vnni"),
+	TERNARY(avx2, pack, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = AVX2),
+	TERNARY(avxvnni, pack, .help = "packed weights, 256-bit VPDPBUSD", .needs = AVX2 ",avx_vnni"),
+	TERNARY(avx512vnni, pack, .help = "packed weights, 512-bit VPDPBUSD", .needs = AVX512 ",avx512_vnni"),
+	TERNARY(avx512vnni_trits, pack_trits, .help = "weights at 1.6 bits for one token, else as avx512vnni",
+		.needs = AVX512 ",avx512_vnni"),
 #elif defined(__aarch64__)
-	TERNARY(neon_dotprod, .help = "packed weights, 128-bit SDOT", .needs = "asimd,asimddp"),
+	TERNARY(neon_dotprod, pack, .help = "packed weights, 128-bit SDOT", .needs = "asimd,asimddp"),
 #endif
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Repacks I2_S weights into the lines that matmul_ternary_packed.h defines. */
+/* Repacks I2_S weights into the lines of two and of 1.6 bits that matmul_ternary_packed.h defines. */
 #include <string.h>
 
 #include "matmul_ternary_packed.h"
@@ -54,27 +54,86 @@ static int64_t panel_tokens(const struct matmul_ternary *p)
 	return most * TERNARY_TILE_MAX < p->n ? most * TERNARY_TILE_MAX : p->n;
 }
 
-int assay_matmul_ternary_pack(struct assay_job *job)
+/* Row @row of I2_S weights as bytes of five codes each; @line points to its part of the first line. */
+static void pack_row_trits(const uint8_t *from, int64_t k, uint8_t *line)
 {
-	struct matmul_ternary p = matmul_ternary_of(job);
-	int64_t groups = (p.m + TERNARY_GROUP_ROWS - 1) / TERNARY_GROUP_ROWS;
-	struct ternary_packed *s = job->host->alloc(job, sizeof(*s));
+	for (int64_t col = 0; col < k; col += TRITS_LINE_COLS, line += TERNARY_LINE_BYTES) {
+		for (int j = 0; j < 4; j++) {
+			unsigned v = 0;
 
-	if (!s)
-		return job->host->fail(job, "no memory to repack the weights");
-	job->state = s;
-	s->panel_tokens = panel_tokens(&p);
-	s->w = job->host->alloc(job, (uint64_t)(groups * TERNARY_GROUP_ROWS * (p.k / 4)));
+			for (int q = 0; q < TRITS_PER_BYTE; q++) {
+				int64_t i = col + 4 * q + j, at = i % ASSAY_I2S_BLOCK;
+				const uint8_t *block = from + i / ASSAY_I2S_BLOCK * ASSAY_I2S_BLOCK_BYTES;
+
+				v = 3 * v + (i < k ? block[at % 32] >> (6 - at / 32 * 2) & 3u : 0);
+			}
+			line[j] = (uint8_t)((256 * v + 242) / 243);
+		}
+	}
+}
+
+static void pack_trits(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	struct assay_job *job = arg;
+	struct matmul_ternary p = matmul_ternary_of(job);
+	const struct ternary_packed *s = job->state;
+	int64_t group_bytes = matmul_trits_lines(p.k) * TERNARY_LINE_BYTES, first, end;
+
+	matmul_rows(p.m, tid, n_threads, &first, &end);
+	for (int64_t row = first; row < end; row++)
+		pack_row_trits(p.w + row * (p.k / 4), p.k,
+			       s->trits + row / TERNARY_GROUP_ROWS * group_bytes + row % TERNARY_GROUP_ROWS * 4);
+}
+
+static int64_t n_groups(const struct matmul_ternary *p)
+{
+	return (p->m + TERNARY_GROUP_ROWS - 1) / TERNARY_GROUP_ROWS;
+}
+
+/* Weights at two bits, and a panel where more than one token may come. 0 or -1. */
+static int make_lines(struct assay_job *job, const struct matmul_ternary *p, struct ternary_packed *s)
+{
+	s->w = job->host->alloc(job, (uint64_t)(n_groups(p) * TERNARY_GROUP_ROWS * (p->k / 4)));
+	s->panel_tokens = panel_tokens(p);
 	if (s->panel_tokens) {
-		s->panel = job->host->alloc(job, (uint64_t)(s->panel_tokens * p.k));
+		s->panel = job->host->alloc(job, (uint64_t)(s->panel_tokens * p->k));
 		s->sums = job->host->alloc(job, (uint64_t)s->panel_tokens * sizeof(*s->sums));
 	}
-	if (!s->w || (s->panel_tokens && (!s->panel || !s->sums))) {
-		assay_matmul_ternary_unpack(job);
-		return job->host->fail(job, "no memory to repack the weights");
-	}
+	if (!s->w || (s->panel_tokens && (!s->panel || !s->sums)))
+		return -1;
 	job->host->parallel(job, pack_rows, job);
 	return 0;
+}
+
+static int make_trits(struct assay_job *job, const struct matmul_ternary *p, struct ternary_packed *s)
+{
+	s->trits = job->host->alloc(job, (uint64_t)(n_groups(p) * matmul_trits_lines(p->k) * TERNARY_LINE_BYTES));
+	if (!s->trits)
+		return -1;
+	job->host->parallel(job, pack_trits, job);
+	return 0;
+}
+
+static int pack(struct assay_job *job, int lines, int trits)
+{
+	struct matmul_ternary p = matmul_ternary_of(job);
+	struct ternary_packed *s = job->host->alloc(job, sizeof(*s));
+
+	job->state = s;
+	if (s && !(lines && make_lines(job, &p, s)) && !(trits && make_trits(job, &p, s)))
+		return 0;
+	assay_matmul_ternary_unpack(job);
+	return job->host->fail(job, "no memory to repack the weights");
+}
+
+int assay_matmul_ternary_pack(struct assay_job *job)
+{
+	return pack(job, 1, 0);
+}
+
+int assay_matmul_ternary_pack_trits(struct assay_job *job)
+{
+	return pack(job, job->shape->axis[ASSAY_MATMUL_N] > 1, 1);
 }
 
 void assay_matmul_ternary_unpack(struct assay_job *job)
@@ -86,6 +145,7 @@ void assay_matmul_ternary_unpack(struct assay_job *job)
 	job->host->release(job, s->sums);
 	job->host->release(job, s->panel);
 	job->host->release(job, s->w);
+	job->host->release(job, s->trits);
 	job->host->release(job, s);
 	job->state = NULL;
 }

@@ -31,16 +31,69 @@
 #define TERNARY_PANEL_BYTES (384 << 10)
 #define TERNARY_PANEL_TILES 2
 
+/*
+ * The same weights at 1.6 bits, for products that wait for memory: five in a byte, since 3^5 = 243 fits. A line has the
+ * 32 rows and 20 columns. Byte 4·r + j holds column 4·q + j of row r as code c_q, for q = 0 … 4; the columns beyond k
+ * in the last line of a group have code 0. With v = Σ c_q·3^(4−q) the byte is ⌈256·v / 243⌉, a binary fraction just
+ * above v / 243: of three times the fraction, c_0 is what carries out of the eight bits, and what stays is that of the
+ * others.
+ */
+#define TRITS_LINE_COLS 20
+#define TRITS_PER_BYTE  5
+
+static inline int64_t matmul_trits_lines(int64_t k)
+{
+	return (k + TRITS_LINE_COLS - 1) / TRITS_LINE_COLS;
+}
+
 /* What prepare makes for one weight matrix. */
 struct ternary_packed {
-	uint8_t *w;           /* the groups */
+	uint8_t *w;           /* the groups at two bits; NULL where all products take 1.6 */
+	uint8_t *trits;       /* the groups at 1.6 bits, or NULL */
 	int64_t panel_tokens; /* room of the panel; 0 where only single tokens will come */
 	uint8_t *panel;       /* [panel_tokens · k] */
 	int32_t *sums;        /* [panel_tokens]: Σx of each */
 };
 
-/* Callbacks of every variant that works on packed weights. */
+/* Callbacks of the variants that work on packed weights; those of 1.6 bits keep two bits for more than one token. */
 int assay_matmul_ternary_pack(struct assay_job *job);
+int assay_matmul_ternary_pack_trits(struct assay_job *job);
 void assay_matmul_ternary_unpack(struct assay_job *job);
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* A loop over what is kept in registers: what is left of it after compilation would keep it in memory. */
+#if defined(__clang__)
+#define EACH(i, n) _Pragma("clang loop unroll(full)") for (int i = 0; i < (n); i++)
+#else
+#define EACH(i, n) _Pragma("GCC unroll 16") for (int i = 0; i < (n); i++)
+#endif
+
+/* Four activations, wherever they lie. */
+typedef int32_t quad __attribute__((may_alias, aligned(1)));
+
+/* Σx of a token. */
+static inline int32_t matmul_ternary_sum(const int8_t *x, int64_t k)
+{
+	int32_t sum = 0;
+
+	for (int64_t i = 0; i < k; i++)
+		sum += x[i];
+	return sum;
+}
+
+/* y of @rows rows of a group from @row on, and of @tokens tokens from @t0 on; @sums is Σcx, @token_sums Σx. */
+static inline void matmul_ternary_store(const struct matmul_ternary *p, int32_t (*sums)[TERNARY_GROUP_ROWS],
+					const int32_t *token_sums, int64_t row, int64_t rows, int64_t t0, int tokens)
+{
+	for (int t = 0; t < tokens; t++) {
+		const float scale = p->w_scale * p->x_scale[t0 + t];
+		float *y = p->y + (t0 + t) * p->m + row;
+
+		/* Σcx alone may wrap for the longest k; the difference never does */
+		for (int64_t r = 0; r < rows; r++)
+			y[r] = (float)(int32_t)((uint32_t)sums[t][r] - (uint32_t)token_sums[t]) * scale;
+	}
+}
 
 #endif

@@ -28,23 +28,11 @@
 
 #include "matmul_ternary_packed.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 #define VEC_BYTES  ((int)sizeof(VEC))
 #define VEC_ROWS   (VEC_BYTES / 4)
 #define LINE_VECS  (TERNARY_LINE_BYTES / VEC_BYTES)
 #define MAX_SCALES 4
 #define CACHE_LINE 64
-
-/* A loop over what is kept in registers: what is left of it after compilation would keep it in memory. */
-#if defined(__clang__)
-#define EACH(i, n) _Pragma("clang loop unroll(full)") for (int i = 0; i < (n); i++)
-#else
-#define EACH(i, n) _Pragma("GCC unroll 16") for (int i = 0; i < (n); i++)
-#endif
-
-/* Four activations, wherever they lie. */
-typedef int32_t quad __attribute__((may_alias, aligned(1)));
 
 /* What a tile reads. */
 struct tile {
@@ -124,20 +112,6 @@ static void run_tokens(const uint8_t *w, int64_t lines, const quad *x, int32_t (
 	}
 }
 
-/* y of @rows rows and @tokens tokens; @sums is Σcx, @token_sums Σx. */
-static void store_tile(const struct matmul_ternary *p, int32_t (*sums)[TERNARY_GROUP_ROWS], const int32_t *token_sums,
-		       int64_t row, int64_t rows, int64_t t0, int tokens)
-{
-	for (int t = 0; t < tokens; t++) {
-		const float scale = p->w_scale * p->x_scale[t0 + t];
-		float *y = p->y + (t0 + t) * p->m + row;
-
-		/* Σcx alone may wrap for the longest k; the difference never does */
-		for (int64_t r = 0; r < rows; r++)
-			y[r] = (float)(int32_t)((uint32_t)sums[t][r] - (uint32_t)token_sums[t]) * scale;
-	}
-}
-
 /* Rows [first, end), the first of a group, times a tile of tokens from @t0 whose activations are at @x. */
 static void run_rows(const struct matmul_ternary *p, const uint8_t *packed, const void *x, const int32_t *token_sums,
 		     int64_t first, int64_t end, int64_t t0, int tokens)
@@ -148,17 +122,8 @@ static void run_rows(const struct matmul_ternary *p, const uint8_t *packed, cons
 
 		memset(sums, 0, sizeof(sums[0]) * (size_t)tokens);
 		run_tokens(packed + row * (p->k / 4), p->k / TERNARY_LINE_COLS, x, sums, tokens);
-		store_tile(p, sums, token_sums, row, rows, t0, tokens);
+		matmul_ternary_store(p, sums, token_sums, row, rows, t0, tokens);
 	}
-}
-
-static int32_t sum_token(const int8_t *x, int64_t k)
-{
-	int32_t sum = 0;
-
-	for (int64_t i = 0; i < k; i++)
-		sum += x[i];
-	return sum;
 }
 
 /* This thread's share of the panel of @n tokens from @x on: columns of all tiles, sums of some tokens. */
@@ -177,7 +142,7 @@ static void fill_panel(const struct ternary_packed *s, const int8_t *x, int64_t 
 				memcpy(to + 4 * (q * tokens + t), from + t * k + 4 * q, 4);
 	}
 	for (int64_t t = n * tid / n_threads; t < n * (tid + 1) / n_threads; t++)
-		s->sums[t] = sum_token(x + t * k, k);
+		s->sums[t] = matmul_ternary_sum(x + t * k, k);
 }
 
 /*
@@ -216,7 +181,7 @@ static void packed_rows(void *arg, uint32_t tid, uint32_t n_threads)
 
 	matmul_rows(p.m, tid, n_threads, &first, &end);
 	if (p.n == 1) {
-		int32_t sum = sum_token(p.x, p.k);
+		int32_t sum = matmul_ternary_sum(p.x, p.k);
 
 		run_rows(&p, s->w, p.x, &sum, first, end, 0, 1);
 	} else {

@@ -11,6 +11,7 @@ int assay_matmul_ternary_ref(struct assay_job *job);
 int assay_matmul_ternary_avx2(struct assay_job *job);
 int assay_matmul_ternary_avxvnni(struct assay_job *job);
 int assay_matmul_ternary_avx512vnni(struct assay_job *job);
+int assay_matmul_ternary_avx512vnni_trits(struct assay_job *job);
 int assay_matmul_ternary_neon_dotprod(struct assay_job *job);
 
 /* One matmul.f32, as its kernels see it. */

@@ -32,7 +32,7 @@ static inline void *data_of(struct mini_case *c, uint32_t tensor)
 	return c->tensors[tensor].data;
 }
 
-static const char *const fast_variants[] = { "avx2", "avxvnni", "avx512vnni", "neon_dotprod" };
+static const char *const fast_variants[] = { "avx2", "avxvnni", "avx512vnni", "avx512vnni_trits", "neon_dotprod" };
 
 /* What the tests of the oracle run: the fastest there is, since they are about large problems. */
 static inline const char *fastest(void)

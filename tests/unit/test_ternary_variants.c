@@ -107,6 +107,7 @@ static void variant_unaligned(const char *variant)
 VARIANT_TESTS(avx2)
 VARIANT_TESTS(avxvnni)
 VARIANT_TESTS(avx512vnni)
+VARIANT_TESTS(avx512vnni_trits)
 VARIANT_TESTS(neon_dotprod)
 
 /* After the weights have changed. */
@@ -120,7 +121,8 @@ static void prepare_again(struct mini_case *c)
 /* Each weight on its own: where it lies in the format, and its sign. */
 static void test_ternary_format(void **state)
 {
-	static const char *const variants[] = { "ref", "avx2", "avxvnni", "avx512vnni", "neon_dotprod" };
+	static const char *const variants[] = { "ref",         "avx2", "avxvnni", "avx512vnni", "avx512vnni_trits",
+						"neon_dotprod" };
 
 	(void)state;
 	for (size_t v = 0; v < N_ELEMENTS(variants); v++) {
@@ -159,7 +161,8 @@ static void test_ternary_format(void **state)
 static void test_ternary_composite(void **state)
 {
 	enum { M = 40, K = 384, N = 6 };
-	static const char *const variants[] = { "ref", "avx2", "avxvnni", "avx512vnni", "neon_dotprod" };
+	static const char *const variants[] = { "ref",         "avx2", "avxvnni", "avx512vnni", "avx512vnni_trits",
+						"neon_dotprod" };
 
 	(void)state;
 	for (size_t v = 0; v < N_ELEMENTS(variants); v++) {
@@ -202,13 +205,23 @@ static void test_ternary_composite(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_avx2_is_ref),           cmocka_unit_test(test_avx2_extremes),
-		cmocka_unit_test(test_avx2_unaligned),        cmocka_unit_test(test_avxvnni_is_ref),
-		cmocka_unit_test(test_avxvnni_extremes),      cmocka_unit_test(test_avxvnni_unaligned),
-		cmocka_unit_test(test_avx512vnni_is_ref),     cmocka_unit_test(test_avx512vnni_extremes),
-		cmocka_unit_test(test_avx512vnni_unaligned),  cmocka_unit_test(test_neon_dotprod_is_ref),
-		cmocka_unit_test(test_neon_dotprod_extremes), cmocka_unit_test(test_neon_dotprod_unaligned),
-		cmocka_unit_test(test_ternary_format),        cmocka_unit_test(test_ternary_composite),
+		cmocka_unit_test(test_avx2_is_ref),
+		cmocka_unit_test(test_avx2_extremes),
+		cmocka_unit_test(test_avx2_unaligned),
+		cmocka_unit_test(test_avxvnni_is_ref),
+		cmocka_unit_test(test_avxvnni_extremes),
+		cmocka_unit_test(test_avxvnni_unaligned),
+		cmocka_unit_test(test_avx512vnni_is_ref),
+		cmocka_unit_test(test_avx512vnni_extremes),
+		cmocka_unit_test(test_avx512vnni_unaligned),
+		cmocka_unit_test(test_avx512vnni_trits_is_ref),
+		cmocka_unit_test(test_avx512vnni_trits_extremes),
+		cmocka_unit_test(test_avx512vnni_trits_unaligned),
+		cmocka_unit_test(test_neon_dotprod_is_ref),
+		cmocka_unit_test(test_neon_dotprod_extremes),
+		cmocka_unit_test(test_neon_dotprod_unaligned),
+		cmocka_unit_test(test_ternary_format),
+		cmocka_unit_test(test_ternary_composite),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
