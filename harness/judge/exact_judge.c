@@ -133,7 +133,8 @@ static void explain(struct judging *j, const struct assay_exact_case *base, cons
 		at += (size_t)snprintf(reason + at, size - at, "%s%s", i ? "; " : "", text);
 	}
 	if (n > FUNCTIONS_NAMED && at < size)
-		snprintf(reason + at, size - at, "; and %zu more functions", n - FUNCTIONS_NAMED);
+		snprintf(reason + at, size - at, "; and %zu more function%s", n - FUNCTIONS_NAMED,
+			 n - FUNCTIONS_NAMED == 1 ? "" : "s");
 	free(v);
 }
 
