@@ -14,7 +14,7 @@
 
 #include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
-#include "quantize_scale.h"
+#include "quantize_half.h"
 #include "quantize_threads.h"
 
 static inline void put(float *p, vec v, bool around)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The formats of assay/op_quantize.h from floats with AVX2 and F16C, 8 at a time. What is reduced or divided once a
- * block of q8_0 is done for 8 blocks together.
- */
+/* The formats of assay/op_quantize.h from floats with AVX2 and F16C, 8 at a time. */
 #if defined(__x86_64__)
 #include <immintrin.h>
+#include <stdbool.h>
 
 #include "assay/op_quantize.h"
-#include "quantize_scale.h"
+#include "quantize_half.h"
 
 #define FLOATS 8
 
@@ -37,9 +35,23 @@ static inline uint32_t largest(mags v)
 	return (uint32_t)_mm_cvtsi128_si32(m);
 }
 
-static inline uint16_t half_of_float(float x)
+/* 7 vectors are merged, two by two, instead of 8 reduced. */
+static inline mags largest_each(const mags m[8])
 {
-	return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+	mags v[4];
+
+	for (int i = 0; i < 4; i++)
+		v[i] = larger(_mm256_unpacklo_epi32(m[2 * i], m[2 * i + 1]),
+			      _mm256_unpackhi_epi32(m[2 * i], m[2 * i + 1]));
+	for (int i = 0; i < 2; i++)
+		v[i] = larger(_mm256_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
+			      _mm256_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
+	return larger(_mm256_permute2x128_si256(v[0], v[1], 0x20), _mm256_permute2x128_si256(v[0], v[1], 0x31));
+}
+
+static inline void halves_of(__m256 d, uint16_t h[8])
+{
+	_mm_storeu_si128((void *)h, _mm256_cvtps_ph(d, _MM_FROUND_TO_NEAREST_INT));
 }
 
 static inline void put_32(void *p, __m256i v, bool around)
@@ -75,8 +87,6 @@ static inline __m256i pack_i8(__m256i a, __m256i b, __m256i c, __m256i d)
 
 /* ---- q8_0 ---- */
 
-#define Q8_GROUP 8
-
 /*
  * Round to nearest, ties away from zero, for |y| < 2^22: adding the float just below one half with y's sign and cutting
  * off the fraction. One half itself would round 0.5 − 2^-25 up.
@@ -99,56 +109,6 @@ static inline void q8_codes(const float *x, float id, uint8_t *q)
 	__m256i codes = pack_i8(q8_codes_8(x, m), q8_codes_8(x + 8, m), q8_codes_8(x + 16, m), q8_codes_8(x + 24, m));
 
 	_mm256_storeu_si256((void *)q, codes);
-}
-
-/* Lane b is the largest lane of m[b]: 7 vectors are merged, two by two, instead of 8 reduced. */
-static inline mags largest_of_8(const mags m[8])
-{
-	mags v[4];
-
-	for (int i = 0; i < 4; i++)
-		v[i] = larger(_mm256_unpacklo_epi32(m[2 * i], m[2 * i + 1]),
-			      _mm256_unpackhi_epi32(m[2 * i], m[2 * i + 1]));
-	for (int i = 0; i < 2; i++)
-		v[i] = larger(_mm256_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
-			      _mm256_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
-	return larger(_mm256_permute2x128_si256(v[0], v[1], 0x20), _mm256_permute2x128_si256(v[0], v[1], 0x31));
-}
-
-/* Multipliers and stored halves of 8 blocks; the mask of those with a NaN or an infinity. */
-static inline unsigned q8_scales(mags amax, float id[Q8_GROUP], uint16_t half[Q8_GROUP])
-{
-	const __m256 infinite = _mm256_castsi256_ps(_mm256_set1_epi32(MAG_INFINITE));
-	__m256i bad = _mm256_cmpgt_epi32(amax, _mm256_set1_epi32(MAG_INFINITE - 1));
-	__m256 d = _mm256_div_ps(_mm256_castsi256_ps(amax), _mm256_set1_ps(127.0f));
-	__m256 r = _mm256_div_ps(_mm256_set1_ps(1.0f), d);
-	__m128i h = _mm256_cvtps_ph(d, _MM_FROUND_TO_NEAREST_INT);
-	__m128i bad_halves = _mm_packs_epi32(_mm256_castsi256_si128(bad), _mm256_extracti128_si256(bad, 1));
-
-	_mm256_storeu_ps(id, _mm256_and_ps(r, _mm256_cmp_ps(r, infinite, _CMP_LT_OQ)));
-	_mm_storeu_si128((void *)half, _mm_blendv_epi8(h, _mm_set1_epi16(QUANTIZE_HALF_NAN), bad_halves));
-	return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(bad));
-}
-
-static inline void q8_group(const float *x, uint8_t *q)
-{
-	mags m[Q8_GROUP];
-	float id[Q8_GROUP];
-	uint16_t half[Q8_GROUP];
-	unsigned bad;
-
-	for (int b = 0; b < Q8_GROUP; b++) {
-		const float *v = x + 32 * b;
-
-		m[b] = larger(larger(load_mags(v), load_mags(v + 8)), larger(load_mags(v + 16), load_mags(v + 24)));
-	}
-	bad = q8_scales(largest_of_8(m), id, half);
-	for (int b = 0; b < Q8_GROUP; b++) {
-		memcpy(q + ASSAY_Q8_0_BLOCK_BYTES * b, half + b, 2);
-		q8_codes(x + 32 * b, id[b], q + ASSAY_Q8_0_BLOCK_BYTES * b + 2);
-	}
-	for (; bad; bad &= bad - 1)
-		memset(q + ASSAY_Q8_0_BLOCK_BYTES * __builtin_ctz(bad) + 2, 0, ASSAY_Q8_0_BLOCK);
 }
 
 /* ---- tq2_0 and i2_s ---- */

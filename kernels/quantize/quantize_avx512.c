@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formats of assay/op_quantize.h from floats with AVX-512, 16 at a time. What is reduced or divided once a block of
- * q8_0 is done for 16 blocks together; ternary codes are counted up under masks of comparisons.
+ * The formats of assay/op_quantize.h from floats with AVX-512, 16 at a time. Ternary codes are counted up under masks
+ * of comparisons.
  */
 #if defined(__x86_64__)
 #include <immintrin.h>
+#include <stdbool.h>
 
 #include "assay/op_quantize.h"
-#include "quantize_scale.h"
+#include "quantize_half.h"
 
 #define FLOATS 16
 
@@ -33,9 +34,26 @@ static inline uint32_t largest(mags m)
 	return (uint32_t)_mm512_reduce_max_epi32(m);
 }
 
-static inline uint16_t half_of_float(float x)
+/* 15 vectors are merged, two by two, instead of 16 reduced. */
+static inline mags largest_each(const mags m[16])
 {
-	return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+	mags v[8];
+
+	for (int i = 0; i < 8; i++)
+		v[i] = larger(_mm512_unpacklo_epi32(m[2 * i], m[2 * i + 1]),
+			      _mm512_unpackhi_epi32(m[2 * i], m[2 * i + 1]));
+	for (int i = 0; i < 4; i++)
+		v[i] = larger(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
+			      _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
+	for (int i = 0; i < 2; i++)
+		v[i] = larger(_mm512_shuffle_i32x4(v[2 * i], v[2 * i + 1], 0x88),
+			      _mm512_shuffle_i32x4(v[2 * i], v[2 * i + 1], 0xdd));
+	return larger(_mm512_shuffle_i32x4(v[0], v[1], 0x88), _mm512_shuffle_i32x4(v[0], v[1], 0xdd));
+}
+
+static inline void halves_of(__m512 d, uint16_t h[16])
+{
+	_mm256_storeu_si256((void *)h, _mm512_cvtps_ph(d, _MM_FROUND_TO_NEAREST_INT));
 }
 
 static inline void store_line_around(uint8_t *dst, const uint8_t *src)
@@ -70,8 +88,6 @@ static inline __m512i pack_i8(__m512i a, __m512i b, __m512i c, __m512i d)
 
 /* ---- q8_0 ---- */
 
-#define Q8_GROUP 16
-
 /*
  * Round to nearest, ties away from zero, for |y| < 2^22: adding the float just below one half with y's sign and cutting
  * off the fraction. One half itself would round 0.5 − 2^-25 up.
@@ -96,63 +112,6 @@ static inline void q8_codes(const float *x, float id, uint8_t *q)
 
 	_mm_storeu_si128((void *)q, _mm512_cvtepi32_epi8(q8_codes_16(x, m)));
 	_mm_storeu_si128((void *)(q + 16), _mm512_cvtepi32_epi8(q8_codes_16(x + 16, m)));
-}
-
-/* Lane b is the largest lane of m[b]: 15 vectors are merged, two by two, instead of 16 reduced. */
-static inline mags largest_of_16(const mags m[16])
-{
-	mags v[8];
-
-	for (int i = 0; i < 8; i++)
-		v[i] = larger(_mm512_unpacklo_epi32(m[2 * i], m[2 * i + 1]),
-			      _mm512_unpackhi_epi32(m[2 * i], m[2 * i + 1]));
-	for (int i = 0; i < 4; i++)
-		v[i] = larger(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
-			      _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
-	for (int i = 0; i < 2; i++)
-		v[i] = larger(_mm512_shuffle_i32x4(v[2 * i], v[2 * i + 1], 0x88),
-			      _mm512_shuffle_i32x4(v[2 * i], v[2 * i + 1], 0xdd));
-	return larger(_mm512_shuffle_i32x4(v[0], v[1], 0x88), _mm512_shuffle_i32x4(v[0], v[1], 0xdd));
-}
-
-/* Multipliers and stored halves of 16 blocks; the mask of those with a NaN or an infinity. */
-static inline __mmask16 q8_scales(mags amax, float id[Q8_GROUP], uint16_t half[Q8_GROUP])
-{
-	const __m512 infinite = _mm512_castsi512_ps(_mm512_set1_epi32(MAG_INFINITE));
-	__mmask16 bad = _mm512_cmpge_epi32_mask(amax, _mm512_castps_si512(infinite));
-	__m512 d = _mm512_div_ps(_mm512_castsi512_ps(amax), _mm512_set1_ps(127.0f));
-	__m512 r = _mm512_div_ps(_mm512_set1_ps(1.0f), d);
-	__m256i h = _mm512_cvtps_ph(d, _MM_FROUND_TO_NEAREST_INT);
-
-	_mm512_storeu_ps(id, _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(r, infinite, _CMP_LT_OQ), r));
-	_mm256_storeu_si256((void *)half, _mm256_mask_mov_epi16(h, bad, _mm256_set1_epi16(QUANTIZE_HALF_NAN)));
-	return bad;
-}
-
-static inline void q8_group(const float *x, uint8_t *q)
-{
-	mags m[Q8_GROUP];
-	float id[Q8_GROUP];
-	uint16_t half[Q8_GROUP];
-	__mmask16 bad;
-
-	for (int b = 0; b < Q8_GROUP; b++)
-		m[b] = larger(load_mags(x + 32 * b), load_mags(x + 32 * b + 16));
-	bad = q8_scales(largest_of_16(m), id, half);
-	for (int b = 0; b < Q8_GROUP; b += 2) {
-		const float *v = x + 32 * b;
-		uint8_t *p = q + ASSAY_Q8_0_BLOCK_BYTES * b;
-		__m512 id0 = _mm512_set1_ps(id[b]), id1 = _mm512_set1_ps(id[b + 1]);
-		__m512i c = pack_i8(q8_codes_16(v, id0), q8_codes_16(v + 16, id0), q8_codes_16(v + 32, id1),
-				    q8_codes_16(v + 48, id1));
-
-		memcpy(p, half + b, 2);
-		_mm256_storeu_si256((void *)(p + 2), _mm512_castsi512_si256(c));
-		memcpy(p + 34, half + b + 1, 2);
-		_mm256_storeu_si256((void *)(p + 36), _mm512_extracti64x4_epi64(c, 1));
-	}
-	for (unsigned left = bad; left; left &= left - 1)
-		memset(q + ASSAY_Q8_0_BLOCK_BYTES * __builtin_ctz(left) + 2, 0, ASSAY_Q8_0_BLOCK);
 }
 
 /* ---- tq2_0 and i2_s ---- */

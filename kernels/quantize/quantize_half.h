@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IEEE half precision in integer arithmetic, for code that may not count on the CPU's own conversion. */
+/*
+ * What all variants of the quantize ops share of IEEE formats: bits of floats, the NaN of the definition, and half
+ * precision in integer arithmetic for code that may not count on the CPU's own conversion.
+ */
 #ifndef QUANTIZE_HALF_H
 #define QUANTIZE_HALF_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #define QUANTIZE_HALF_NAN  0x7e00u
 #define QUANTIZE_FLOAT_NAN 0x7fc00000u
+
+#define MAG_MASK     0x7fffffffu /* of the bits of a float */
+#define MAG_INFINITE 0x7f800000u
 
 static inline uint32_t quantize_bits(float x)
 {
@@ -23,6 +30,12 @@ static inline float quantize_float(uint32_t bits)
 
 	memcpy(&x, &bits, sizeof(x));
 	return x;
+}
+
+/* A NaN is the one of the definition. */
+static inline float canonical(float x)
+{
+	return isnan(x) ? quantize_float(QUANTIZE_FLOAT_NAN) : x;
 }
 
 /* To nearest, ties to even; from 65520 on infinite; any NaN becomes QUANTIZE_HALF_NAN. */
