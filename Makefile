@@ -87,7 +87,7 @@ endif
 PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
 	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so))
 
-# Variants are compiled for the CPU their file name ends in; the harness asks the CPU before it calls them.
+# Variants, and parts of an op, are compiled for the CPU their file name ends in; the CPU is asked before they are called.
 isa_flags_x86_64 = $(if $(filter %_avx2,$(1)),-mavx2 -mfma -mf16c)$(if $(filter %_avxvnni,$(1)),-mavx2 -mfma -mf16c -mavxvnni)$(if $(filter %_avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c)$(if $(filter %_avx512vnni,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c)
 isa_flags_aarch64 = $(if $(filter %_dotprod,$(1)),-march=armv8.2-a+dotprod)
 isa_flags = $(call isa_flags_$(ARCH),$(basename $(1)))
@@ -139,7 +139,7 @@ $(BUILD)/obj/reports/%.o: reports/%.c $(BUILD)/flags
 	$(call say,CC,$<)$(CC) $(HARNESS_CFLAGS) -c -o $@ $<
 $(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(PLUGIN_CFLAGS) -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
 $(BUILD)/obj/kernels/%.o: kernels/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
@@ -207,7 +207,8 @@ $(BUILD)/tests/code_hash/bare.so: tests/fixtures/code_hash/probe.c $(BUILD)/flag
 $(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
 	$(call say,STRIP,$@)strip -o $@ $<
 $(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
-# tests of what only the program has
+# tests of what only the program, or a plugin, has
+$(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
 $(BUILD)/tests/test_revision: $(addprefix $(BUILD)/obj/harness/cli/,revision.o repository.o)
 
 unit-tests: $(UNIT_BINS) $(TEST_PLUGINS)

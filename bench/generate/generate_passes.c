@@ -119,8 +119,7 @@ static void store_kv(struct gen_engine *e, int64_t token, int which, const float
 	for (int32_t h = 0; h < m->kv_heads; h++) {
 		uint16_t *dst = e->kv + gen_kv_at(&e->plan, e->layer, which, h, pool_token(e, e->pos + token));
 
-		for (int32_t i = 0; i < m->head_dim; i++)
-			dst[i] = assay_generate_bf16(x[h * m->head_dim + i]);
+		assay_generate_to_bf16(x + h * m->head_dim, m->head_dim, dst);
 	}
 }
 
@@ -159,9 +158,10 @@ static void attend(struct gen_engine *e, float *scores, int64_t token, int32_t h
 	for (int64_t at = 0; at < len; at += GEN_KV_BLOCK) {
 		const uint16_t *k = e->kv + gen_kv_at(&e->plan, e->layer, 0, kv_head, pool_token(e, at));
 
-		for (int64_t j = 0; j < GEN_KV_BLOCK && at + j < len; j++)
-			scores[at + j] = assay_generate_dot_bf16(q, k + j * dim, dim) * scale;
+		assay_generate_dots_bf16(q, k, len - at < GEN_KV_BLOCK ? len - at : GEN_KV_BLOCK, dim, scores + at);
 	}
+	for (int64_t at = 0; at < len; at++)
+		scores[at] *= scale;
 	sum = assay_generate_softmax(scores, len, 1.0f);
 	memset(out, 0, (size_t)dim * sizeof(*out));
 	for (int64_t at = 0; at < len; at += GEN_KV_BLOCK)
@@ -253,6 +253,5 @@ void assay_generate_pass_head(void *engine, uint32_t tid, uint32_t n_threads)
 	const float *x = e->f32 + e->work.norm;
 	struct range r = share(e->plan.m->vocab, tid, n_threads);
 
-	for (int64_t v = r.begin; v < r.end; v++)
-		e->logits[v] = assay_generate_dot_bf16(x, e->head + v * dim, dim);
+	assay_generate_dots_bf16(x, e->head + r.begin * dim, r.end - r.begin, dim, e->logits + r.begin);
 }
