@@ -8,12 +8,14 @@
 
 #include "generate_ops.h"
 #include "matmul_ops.h"
+#include "overhead_ops.h"
 #include "quantize_ops.h"
 #include "stream_ops.h"
 
 static const struct assay_op ops[] = {
 	/* clang-format off */
 	ASSAY_STREAM_OPS
+	ASSAY_OVERHEAD_OPS
 	ASSAY_QUANTIZE_OPS
 	ASSAY_MATMUL_OPS
 	ASSAY_GENERATE_OPS

@@ -46,7 +46,7 @@ struct view {
 	const struct assay_emit_style *style;
 	const char *pm; /* plus-minus */
 	bool timed;     /* any case has a time */
-	bool roof, narrow, note_lines, starred, ranged, noted;
+	bool roof, narrow, note_lines, starred, ranged, noted, efficiency;
 };
 
 static const char *paint(const struct assay_emit_style *st, const char *colour)
@@ -110,6 +110,8 @@ static void check_text(const struct assay_result *r, char *buf, size_t size)
 
 static void note_text(struct view *v, const struct assay_result *r, char *buf, size_t size)
 {
+	double efficiency = metric(r, "parallel_efficiency");
+
 	buf[0] = '\0';
 	if (r->n_samples && !r->steady)
 		snprintf(buf, size, "unsteady");
@@ -120,6 +122,9 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% disturbed", buf[0] ? ", " : "",
 			 100 * r->disturbed_frac);
 	v->noted |= buf[0] != '\0';
+	if (isfinite(efficiency))
+		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% efficient", buf[0] ? ", " : "", 100 * efficiency);
+	v->efficiency |= isfinite(efficiency);
 }
 
 /* Ops publish metrics of their own; they fill a line under the case. */
@@ -294,6 +299,8 @@ static void add_legend(struct assay_text *out, const struct view *v)
 			out, v, "notes",
 			"unsteady: warm-up did not settle; dropped: samples left out because the host disturbed them; "
 			"disturbed: so many were that none is left out");
+	if (v->efficiency)
+		legend_line(out, v, "", "efficient: work per second and thread, against one thread in this run");
 	assay_text_add(out, paint(v->style, RESET));
 }
 

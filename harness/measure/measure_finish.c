@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What only the whole run can say of a case: whether all variants of an exact op agree bit by bit, and which share of the
- * measured roof (Williams, Waterman and Patterson, "Roofline", CACM 2009) it reached.
+ * What only the whole run can say of a case: whether all variants of an exact op agree bit by bit, which share of the
+ * measured roof (Williams, Waterman and Patterson, "Roofline", CACM 2009) it reached, and how well it scales with threads.
  */
 #include <math.h>
 #include <stdio.h>
@@ -103,31 +103,63 @@ static double roof_s(const struct assay_run *run, const struct assay_case *c, co
 	return seconds;
 }
 
+/* Compulsory work of a call: what ops measure their threads by; 0 where it has none. */
+static double work_of(const struct assay_case_facts *f)
+{
+	return f->cost.ops > 0 ? f->cost.ops : f->cost.bytes_read + f->cost.bytes_written;
+}
+
+/*
+ * Work per second and thread against that of the same variant on one thread. Some ops give each thread work of its own, so
+ * that times alone do not compare. 0: one thread, or the run has no such case.
+ */
+static double efficiency(const struct assay_run *run, size_t i, const struct assay_case_facts *facts)
+{
+	const struct assay_result *r = &run->results[i];
+
+	for (size_t k = 0; k < run->n_results && r->c.threads > 1; k++) {
+		const struct assay_result *one = &run->results[k];
+
+		if (one->c.threads == 1 && one->status == ASSAY_STATUS_OK && one->median_ns > 0 && work_of(&facts[k]) > 0 &&
+		    one->c.cache == r->c.cache && !strcmp(one->c.variant, r->c.variant) && same_problem(&one->c, &r->c))
+			return work_of(&facts[i]) / r->median_ns / (work_of(&facts[k]) / one->median_ns) / r->c.threads;
+	}
+	return 0;
+}
+
+/* Adds @tag, or the reason why it is no number. */
+static int add_share(struct assay_result *r, const char *tag, double value, bool *changed)
+{
+	const struct assay_metric_info *m = assay_metric_find(tag);
+	struct assay_err why = { 0 };
+
+	*changed = true;
+	if (!assay_metric_check(tag, value, m->lo, m->hi, &why))
+		return assay_result_add_metric(r, m->tag, m->unit, m->better, value);
+	snprintf(r->reason, sizeof(r->reason), "%.400s", why.text);
+	return 0;
+}
+
 int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *facts, const struct assay_host_info *host,
 			 const struct assay_catalog *cat, bool *changed, struct assay_err *err)
 {
-	const struct assay_metric_info *m = assay_metric_find("roof_frac");
-
 	memset(changed, 0, run->n_results * sizeof(*changed));
 	compare_digests(run, cat, changed);
 	for (size_t i = 0; i < run->n_results; i++) {
 		struct assay_result *r = &run->results[i];
-		struct assay_err why = { 0 };
-		double frac;
+		double roof, frac;
+		int rc = 0;
 
-		if (r->status != ASSAY_STATUS_OK || is_roof(r->c.op) || r->median_ns <= 0)
+		if (r->status != ASSAY_STATUS_OK || r->median_ns <= 0)
 			continue;
-		frac = roof_s(run, &r->c, &facts[i], host) * 1e9 / r->median_ns;
-		if (!(frac > 0))
-			continue;
-		if (assay_metric_check("roof_frac", frac, m->lo, m->hi, &why)) {
-			snprintf(r->reason, sizeof(r->reason), "no share of the roof: %.400s", why.text);
-			changed[i] = true;
-			continue;
-		}
-		if (assay_result_add_metric(r, m->tag, m->unit, m->better, frac))
+		roof = is_roof(r->c.op) ? 0 : roof_s(run, &r->c, &facts[i], host) * 1e9 / r->median_ns;
+		frac = efficiency(run, i, facts);
+		if (roof > 0)
+			rc = add_share(r, "roof_frac", roof, &changed[i]);
+		if (!rc && frac > 0)
+			rc = add_share(r, "parallel_efficiency", frac, &changed[i]);
+		if (rc)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-		changed[i] = true;
 	}
 	return 0;
 }

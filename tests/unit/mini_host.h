@@ -137,7 +137,7 @@ static inline const struct assay_op *mini_op(const char *name)
 /* A variant of `op`, from the plugin named like the op's family or from FAMILY-openblas; NULL where there is none. */
 static inline const struct assay_variant *mini_variant(const char *op, const char *name)
 {
-	static const char *const families[] = { "quantize", "matmul", "matmul-openblas", "stream" };
+	static const char *const families[] = { "quantize", "matmul", "matmul-openblas", "stream", "overhead" };
 
 	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
 		const struct assay_plugin *p = mini_plugin(families[f]);

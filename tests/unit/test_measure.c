@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -403,6 +404,38 @@ static void digests_are_compared(void **state)
 	assert_non_null(strstr(results[0].reason, "differs from bbbb"));
 }
 
+/* Against one thread of the same variant, problem and cache state, by the work of a call. */
+static void efficiency_is_against_one_thread(void **state)
+{
+	struct world *w = *state;
+	struct assay_result results[5] = { 0 };
+	struct assay_run run = { .results = results, .n_results = 5 };
+	struct assay_case_facts facts[5] = { 0 };
+	bool changed[5];
+
+	results[0].c = make_case("ref", 64, 2, ASSAY_CACHE_WARM);
+	results[1].c = make_case("ref", 64, 1, ASSAY_CACHE_WARM);
+	results[2].c = make_case("ref", 64, 2, ASSAY_CACHE_COLD); /* no other like it */
+	results[3].c = make_case("doubled", 128, 1, ASSAY_CACHE_WARM);
+	results[4].c = make_case("doubled", 128, 4, ASSAY_CACHE_WARM); /* each thread has work of its own */
+	for (int i = 0; i < 5; i++) {
+		facts[i].cost.ops = i == 4 ? 400 : 100;
+		results[i].median_ns = i == 1 ? 180 : 100;
+	}
+	results[4].median_ns = 125;
+	assert_int_equal(0, assay_measure_finish(&run, facts, &w->host, assay_inventory_catalog(w->inv), changed, NULL));
+	for (int i = 0; i < 5; i++) {
+		const struct assay_metric *m = assay_result_metric(&results[i], "parallel_efficiency");
+		double want = i == 0 ? 0.9 : 0.8;
+
+		assert_int_equal(m != NULL, i == 0 || i == 4);
+		assert_int_equal(changed[i], m != NULL);
+		if (m)
+			assert_true(fabs(m->value - want) < 1e-12);
+		assay_result_release(&results[i]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +450,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(interrupt_stops_a_case),
 		cmocka_unit_test(workers_die_with_their_parent),
 		cmocka_unit_test(digests_are_compared),
+		cmocka_unit_test(efficiency_is_against_one_thread),
 	};
 
 	if (assay_worker_is_command(argc, argv))

@@ -85,7 +85,8 @@ static void knows_its_metrics(void **state)
 		int better;
 	} want[] = {
 		{ "time_s", "s", -1 },          { "ops_per_s", "op/s", 1 },   { "bytes_per_s", "B/s", 1 },
-		{ "items_per_s", "1/s", 1 },    { "roof_frac", "1", 1 },      { "rss_peak_bytes", "B", -1 },
+		{ "items_per_s", "1/s", 1 },    { "roof_frac", "1", 1 },      { "parallel_efficiency", "1", 1 },
+		{ "rss_peak_bytes", "B", -1 },
 		{ "op_bytes", "B", 0 },         { "prepare_s", "s", -1 },     { "prepare_bytes", "B", -1 },
 		{ "arith_intensity", "op/B", 0 }, { "machine_used_bytes", "B", 0 }, { "machine_total_bytes", "B", 0 },
 		{ "exact_instructions", "1", -1 },   { "exact_data_reads", "1", -1 },     { "exact_data_writes", "1", -1 },
