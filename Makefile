@@ -215,8 +215,9 @@ unit-tests: $(UNIT_BINS) $(TEST_PLUGINS)
 
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there.
-CROSS_AARCH64 := $(if $(filter test cross-tests,$(GOALS)),$(shell command -v aarch64-linux-gnu-gcc))
-CROSS_TESTS   := test_ternary_variants
+CROSS_AARCH64 := $(if $(filter test cross-tests,$(GOALS)),$(shell [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] && \
+	command -v aarch64-linux-gnu-gcc))
+CROSS_TESTS   := test_ternary_variants test_quantize_agree
 $(BUILD)/aarch64/tests/%: tests/unit/%.c tests/cross/cmocka.h tests/unit/mini_host.h tests/unit/matmul_fixture.h
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CROSS_AARCH64) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -O1 -Itests/cross -Itests/unit -Iharness/include \

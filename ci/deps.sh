@@ -7,7 +7,7 @@ set -u
 
 state=${ASSAY_DEPS_STATE:-/dev/null}
 
-# purpose, need, probe, package of apt, of dnf, of pacman, what it is for
+# purpose, need, probe, package of apt, of dnf, of pacman (-: there is none), what it is for
 packages() {
 	cat <<'END'
 build      required  tool:pkg-config    pkg-config        pkgconf          pkgconf     finding the libraries below
@@ -27,6 +27,7 @@ test       optional  tool:xmllint       libxml2-utils     libxml2          libxm
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 ci         optional  tool:clang         clang             clang            clang       building with a second compiler
 ci         optional  tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc compiling kernels for Arm
+ci         optional  file:/usr/aarch64-linux-gnu/lib/libc.so.6 libc6-dev-arm64-cross - aarch64-linux-gnu-glibc and linking them
 ci         optional  tool:qemu-aarch64 qemu-user         qemu-user        qemu-user   testing them
 END
 }
@@ -34,6 +35,7 @@ END
 present() {
 	case $1 in
 	lib:*) command -v pkg-config >/dev/null 2>&1 && pkg-config --exists "${1#lib:}" ;;
+	file:*) [ -e "${1#file:}" ] ;;
 	tool:*) command -v "${1#tool:}" >/dev/null 2>&1 ;;
 	so:*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -qF "${1#so:} " ;;
 	esac
@@ -91,6 +93,7 @@ missing() {
 		pacman) name=$pacman ;;
 		*) name=$apt ;;
 		esac
+		[ "$name" = - ] && continue
 		if [ "$need" = optional ] && grep -qsx "$name" "$state"; then
 			continue
 		fi

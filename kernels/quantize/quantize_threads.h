@@ -52,6 +52,7 @@ int assay_dequantize_i8_token(struct assay_job *job, dequantize_token_fn fn);
 QUANTIZE_DECLARE(ref);
 QUANTIZE_DECLARE(avx2);
 QUANTIZE_DECLARE(avx512);
+QUANTIZE_DECLARE(neon);
 
 /* Their definitions, in files whose kernels have these names. */
 #define QUANTIZE_RUN(op, isa, ...)                                                                                     \

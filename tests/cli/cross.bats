@@ -3,13 +3,27 @@
 # Kernels of an architecture that is not this machine's, under emulation.
 load helpers
 
-@test "ternary kernels on aarch64" {
+# emulate TEST: runs this unit test as `make cross-tests` built it.
+emulate() {
 	[ "$(uname -m)" != aarch64 ] || skip "this is one: the unit tests have run them"
 	command -v aarch64-linux-gnu-gcc >/dev/null || skip "no aarch64-linux-gnu-gcc"
+	[ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] || skip "no C library for aarch64"
 	command -v qemu-aarch64 >/dev/null || skip "no qemu-aarch64"
-	run qemu-aarch64 -L /usr/aarch64-linux-gnu "$ASSAY_BUILD/aarch64/tests/test_ternary_variants"
+	run qemu-aarch64 -L /usr/aarch64-linux-gnu "$ASSAY_BUILD/aarch64/tests/$1"
+	echo "$output"
 	[ "$status" = 0 ]
+}
+
+@test "ternary kernels on aarch64" {
+	emulate test_ternary_variants
 	for test in is_ref extremes unaligned; do
 		grep -qE "^ok [0-9]+ - test_neon_dotprod_$test\$" <<<"$output"
+	done
+}
+
+@test "quantize kernels on aarch64" {
+	emulate test_quantize_agree
+	for test in variants_agree token_tails; do
+		grep -qE "^ok [0-9]+ - test_$test\$" <<<"$output"
 	done
 }

@@ -28,9 +28,17 @@ static const struct {
 
 #define N_OPS (sizeof(ops) / sizeof(ops[0]))
 
-static const char *const variants[] = { "ref", "avx2", "avx512" };
+static const char *const variants[] = { "ref", "avx2", "avx512", "neon" };
 
 #define N_VARIANTS (sizeof(variants) / sizeof(variants[0]))
+
+#if defined(TEST_EMULATED)
+#define N_DRAWS    3
+#define TAIL_STEPS 11
+#else
+#define N_DRAWS    12
+#define TAIL_STEPS 1
+#endif
 
 static const uint32_t thread_counts[] = { 1, 2, 3, 5 };
 
@@ -99,7 +107,7 @@ static void test_variants_agree(void **state)
 
 			if (!variant || !mini_cpu_has(variant->needs))
 				continue;
-			for (uint32_t draw = 0; draw < 12; draw++) {
+			for (uint32_t draw = 0; draw < N_DRAWS; draw++) {
 				char axes[64];
 
 				draw_axes(op, draw, axes, sizeof(axes));
@@ -118,7 +126,7 @@ static void test_token_tails(void **state)
 	for (size_t i = 1; i < N_VARIANTS; i++) {
 		const struct assay_variant *v = mini_variant("quantize.i8_token", variants[i]);
 
-		for (int dim = 1; v && mini_cpu_has(v->needs) && dim <= 140; dim += dim < 70 ? 1 : 7) {
+		for (int dim = 1; v && mini_cpu_has(v->needs) && dim <= 140; dim += dim < 70 ? TAIL_STEPS : 7 * TAIL_STEPS) {
 			snprintf(axes, sizeof(axes), "tokens=20,dim=%d", dim);
 			run_and_compare(3, variants[i], axes, (uint64_t)dim);
 			run_and_compare(7, variants[i], axes, (uint64_t)dim);
@@ -208,7 +216,7 @@ static void test_oracles_notice(void **state)
 
 		mini_fill(c);
 		mini_run(c);
-		for (uint32_t i = 0; i < 300; i++) {
+		for (uint32_t i = 0; i < 25 * N_DRAWS; i++) {
 			struct assay_philox r = assay_random4(5, 99, i);
 			uint32_t index = i % 3 ? ops[op].out : ops[op].scale;
 			const struct assay_tensor *t = &c->tensors[index];
