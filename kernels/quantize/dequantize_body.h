@@ -73,13 +73,26 @@ static void dequantize_q8_0(const uint8_t *q, float *x, int64_t n, bool around)
 	BY_STORES(q8_0_blocks, x, q, x, n);
 }
 
+/* In pieces of a known length, which compilers unroll. */
+static inline void token_codes(const int8_t *q, float *x, float scale, int64_t dim, bool may_be_nan, bool around)
+{
+	const vec d = splat(scale);
+	int64_t i = 0;
+
+	for (; i + 64 <= dim; i += 64)
+		scale_codes(q + i, x + i, 64, d, may_be_nan, around);
+	for (; i + FLOATS <= dim; i += FLOATS)
+		scale_codes(q + i, x + i, FLOATS, d, may_be_nan, around);
+	for (; i < dim; i++)
+		x[i] = canonical((float)q[i] * scale);
+}
+
 static inline void token(const int8_t *q, float *x, float scale, int64_t dim, bool around)
 {
-	int64_t whole = dim - dim % FLOATS;
-
-	scale_codes(q, x, whole, splat(scale), true, around);
-	for (int64_t i = whole; i < dim; i++)
-		x[i] = canonical((float)q[i] * scale);
+	if (isfinite(scale))
+		token_codes(q, x, scale, dim, false, around);
+	else
+		token_codes(q, x, scale, dim, true, around);
 }
 
 static void dequantize_i8_token(const int8_t *q, float *x, float scale, int64_t dim, bool around)

@@ -126,7 +126,8 @@ static void test_token_tails(void **state)
 	for (size_t i = 1; i < N_VARIANTS; i++) {
 		const struct assay_variant *v = mini_variant("quantize.i8_token", variants[i]);
 
-		for (int dim = 1; v && mini_cpu_has(v->needs) && dim <= 140; dim += dim < 70 ? TAIL_STEPS : 7 * TAIL_STEPS) {
+		for (int dim = 1; v && mini_cpu_has(v->needs) && dim <= 140;
+		     dim += dim < 70 ? TAIL_STEPS : 7 * TAIL_STEPS) {
 			snprintf(axes, sizeof(axes), "tokens=20,dim=%d", dim);
 			run_and_compare(3, variants[i], axes, (uint64_t)dim);
 			run_and_compare(7, variants[i], axes, (uint64_t)dim);
