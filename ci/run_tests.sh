@@ -12,9 +12,10 @@ passed=0 failed=0 skipped=0
 count() {
 	local tap=$1 name=$2 status=$3 p f s
 
-	s=$(grep -ciE '^ok .*# skip' "$tap")
-	p=$(($(grep -cE '^ok ' "$tap") - s))
-	f=$(grep -cE '^not ok ' "$tap")
+	# bats writes "ok 1 # skip", cmocka "not ok 1 # SKIP"
+	s=$(grep -ciE '^(not )?ok .*# skip' "$tap")
+	p=$(grep -E '^ok ' "$tap" | grep -vciE '# skip')
+	f=$(grep -E '^not ok ' "$tap" | grep -vciE '# skip')
 	if [ "$status" != 0 ] && [ "$f" = 0 ]; then
 		f=1
 		echo "    $name ended with status $status"
@@ -27,7 +28,7 @@ count() {
 	if [ "$f" != 0 ]; then
 		sed 's/^/    /' "$tap"
 	elif [ "$s" != 0 ]; then
-		grep -iE '^ok .*# skip' "$tap" | sed 's/^/    /'
+		grep -iE '^(not )?ok .*# skip' "$tap" | sed 's/^/    /'
 	fi
 }
 
