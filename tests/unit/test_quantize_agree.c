@@ -92,7 +92,7 @@ static void run_and_compare(size_t op, const char *variant, const char *axes, ui
 		struct mini_options o = { .n_threads = thread_counts[t], .seed = seed, .offset_bytes = t * 8 };
 
 		compare_with(ref, op, variant, axes, &o, 0);
-		o.offset_bytes = t == 1 ? 4 : 0;
+		o.offset_bytes = t == 1 ? 8 : 0;
 		compare_with(ref, op, variant, axes, &o, 1);
 	}
 	mini_free(ref);
