@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/disturbance.h"
 #include "machine/environment.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
@@ -259,17 +260,22 @@ static int cost_metrics(struct session *s)
 
 static int disturbance_counts(struct session *s)
 {
-	static const struct {
+	struct assay_result *r = s->r;
+	struct assay_disturbance host;
+
+	assay_disturbance_begin(&host, "", r->cpus, r->n_cpus);
+
+	const struct {
 		const char *name, *how;
 		uint32_t flag;
+		bool shown; /* by this host; without a quota nothing throttles */
 	} kinds[] = {
-		{ "steal_samples", "/proc/stat", ASSAY_DISTURB_STEAL },
-		{ "migrated_samples", "sched_getcpu", ASSAY_DISTURB_MIGRATION },
-		{ "throttled_samples", "cgroup", ASSAY_DISTURB_THROTTLE },
-		{ "frequency_samples", "cpufreq", ASSAY_DISTURB_FREQUENCY },
-		{ "pressure_samples", "/proc/pressure/cpu", ASSAY_DISTURB_PRESSURE },
+		{ "steal_samples", "/proc/stat", ASSAY_DISTURB_STEAL, host.steal_known },
+		{ "migrated_samples", "sched_getcpu", ASSAY_DISTURB_MIGRATION, true },
+		{ "throttled_samples", "cgroup", ASSAY_DISTURB_THROTTLE, true },
+		{ "frequency_samples", "cpufreq", ASSAY_DISTURB_FREQUENCY, host.frequency_khz > 0 },
+		{ "pressure_samples", "/proc/pressure/cpu", ASSAY_DISTURB_PRESSURE, host.pressure_known },
 	};
-	struct assay_result *r = s->r;
 	double disturbed = 0, switches = 0, faults = 0;
 	int rc;
 
@@ -284,11 +290,14 @@ static int disturbance_counts(struct session *s)
 	if (!rc)
 		rc = assay_result_add_count(r, "page_faults", ASSAY_SOURCE_OS, "getrusage", faults);
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !rc; k++) {
+		char reason[96];
 		double n = 0;
 
 		for (size_t i = 0; i < r->n_samples; i++)
 			n += (r->samples[i].flags & kinds[k].flag) != 0;
-		rc = assay_result_add_count(r, kinds[k].name, ASSAY_SOURCE_OS, kinds[k].how, n);
+		snprintf(reason, sizeof(reason), "this host has no %s", kinds[k].how);
+		rc = kinds[k].shown ? assay_result_add_count(r, kinds[k].name, ASSAY_SOURCE_OS, kinds[k].how, n) :
+				      assay_counters_add_missing(&r->counters, kinds[k].name, ASSAY_SOURCE_OS, reason);
 	}
 	return rc ? assay_err_set(s->err, rc, "out of memory") : 0;
 }
