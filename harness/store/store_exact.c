@@ -15,12 +15,10 @@ static int put_run(struct assay_store *s, const struct assay_exact_run *run, int
 				  " environment) VALUES (?,?,?,?,?,?,?,?,?,?,?)";
 	const struct assay_exact_setting *t = &run->setting;
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc = assay_store_prepare(s, sql, &st, err);
+	int rc = assay_store_statement(s, sql, &b, err);
 
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	if (run->run_id)
 		assay_store_bind_int(&b, run->run_id);
 	else
@@ -65,12 +63,10 @@ static int put_case(struct assay_store *s, int64_t run, const struct assay_exact
 {
 	static const char sql[] = "INSERT INTO exact_case (exact_run, key, status, reason) VALUES (?,?,?,?)";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc = assay_store_prepare(s, sql, &st, err);
+	int rc = assay_store_statement(s, sql, &b, err);
 
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, run);
 	assay_store_bind_text(&b, c->key);
 	assay_store_bind_text(&b, assay_status_name(c->status));
@@ -118,20 +114,18 @@ static int load_run(struct assay_store *s, const char *sql, const char *suite, i
 	struct assay_exact_setting *t = &run->setting;
 	struct assay_row row;
 	struct assay_binder b;
-	sqlite3_stmt *st;
 	bool bad = false;
-	int rc = assay_store_prepare(s, sql, &st, err), sqlite_rc;
+	int rc = assay_store_statement(s, sql, &b, err), sqlite_rc;
 
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	if (suite)
 		assay_store_bind_text(&b, suite);
 	else
 		assay_store_bind_int(&b, number);
 	sqlite_rc = assay_store_step(&b);
 	if (sqlite_rc == SQLITE_ROW) {
-		row = assay_store_row(st);
+		row = assay_store_row(b.st);
 		assay_store_row_build(&row, &run->build);
 		run->id = assay_store_row_int(&row);
 		run->run_id = assay_store_row_int(&row);
@@ -146,7 +140,7 @@ static int load_run(struct assay_store *s, const char *sql, const char *suite, i
 		assay_store_row_text(&row, t->environment, sizeof(t->environment));
 		bad = row.bad;
 	}
-	return ended(s, st, 0, sqlite_rc, bad, err);
+	return ended(s, b.st, 0, sqlite_rc, bad, err);
 }
 
 /* One row a case and function, or a case without any. */
@@ -191,18 +185,16 @@ static int load_cases(struct assay_store *s, struct assay_exact_run *run, struct
 		" f.d1_misses, f.ll_misses, f.branches, f.mispredictions"
 		" FROM exact_case c LEFT JOIN exact_function f ON f.exact_case = c.id WHERE c.exact_run = ? ORDER BY c.id";
 	struct assay_binder b;
-	sqlite3_stmt *st;
 	int64_t last = 0;
 	bool bad = false;
-	int rc = assay_store_prepare(s, sql, &st, err), sqlite_rc = SQLITE_DONE;
+	int rc = assay_store_statement(s, sql, &b, err), sqlite_rc = SQLITE_DONE;
 
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, run->id);
 	while (!rc && !bad && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW)
-		rc = add_row(st, run, &last, &bad, err);
-	return ended(s, st, rc, sqlite_rc, bad, err);
+		rc = add_row(b.st, run, &last, &bad, err);
+	return ended(s, b.st, rc, sqlite_rc, bad, err);
 }
 
 static int load(struct assay_store *s, const char *sql, const char *suite, int64_t number, struct assay_exact_run *out,

@@ -33,17 +33,15 @@ static int for_each(struct loader *l, const char *table, const char *sql,
 		    int (*each)(struct loader *, struct assay_row *))
 {
 	struct assay_binder b;
-	sqlite3_stmt *st;
 	int rc, sqlite_rc;
 
-	rc = assay_store_prepare(l->s, sql, &st, l->err);
+	rc = assay_store_statement(l->s, sql, &b, l->err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, l->run.id);
 	l->at = 0;
 	while (!rc && (sqlite_rc = assay_store_step(&b)) != SQLITE_DONE) {
-		struct assay_row row = assay_store_row(st);
+		struct assay_row row = assay_store_row(b.st);
 
 		if (sqlite_rc != SQLITE_ROW)
 			return assay_store_fail(l->s, sqlite_rc, l->err, "cannot read '%s'", table);
@@ -51,7 +49,7 @@ static int for_each(struct loader *l, const char *table, const char *sql,
 		if (!rc && row.bad)
 			rc = damaged(l, table);
 	}
-	sqlite3_reset(st);
+	sqlite3_reset(b.st);
 	return rc;
 }
 

@@ -31,13 +31,10 @@ static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *
 {
 	static const char sql[] = "INSERT INTO run (suite, seed, started_ns, machine, build) VALUES (?, ?, ?, ?, ?)";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, run->suite);
 	assay_store_bind_int(&b, (int64_t)run->seed);
 	assay_store_bind_size(&b, run->started_ns);
@@ -74,13 +71,10 @@ int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns
 {
 	static const char sql[] = "UPDATE run SET ended_ns = ? WHERE id = ? AND ended_ns IS NULL";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_size(&b, ended_ns);
 	assay_store_bind_int(&b, run_id);
 	rc = assay_store_step_once(&b);
@@ -246,19 +240,16 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 	static const char sql[] = "SELECT r.id FROM bench_case c JOIN result r ON r.bench_case = c.id"
 				  " WHERE c.key = ? AND r.run = ?";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_text(&b, key);
 	assay_store_bind_int(&b, run_id);
 	rc = assay_store_step(&b);
 	if (rc == SQLITE_ROW)
-		*id = sqlite3_column_int64(st, 0);
-	sqlite3_reset(st);
+		*id = sqlite3_column_int64(b.st, 0);
+	sqlite3_reset(b.st);
 	if (rc == SQLITE_DONE)
 		return assay_err_set(err, ASSAY_ENOTFOUND, "run %lld has no result of '%.255s'", (long long)run_id,
 				     key);
@@ -272,21 +263,17 @@ static int replace_outcome(struct assay_store *s, int64_t result, const struct a
 		" WHERE id = ?";
 	static const char clear[] = "DELETE FROM result_metric WHERE result = ?";
 	struct assay_binder b;
-	sqlite3_stmt *st;
-	int rc;
+	int rc = assay_store_statement(s, update, &b, err);
 
-	rc = assay_store_prepare(s, update, &st, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	bind_outcome(&b, r);
 	assay_store_bind_int(&b, result);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "outcome of", r->c.key);
 	if (!rc)
-		rc = assay_store_prepare(s, clear, &st, err);
+		rc = assay_store_statement(s, clear, &b, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, result);
 	return assay_store_done(s, assay_store_step_once(&b), err, "metrics of", r->c.key);
 }
