@@ -268,14 +268,8 @@ static int run_suite(const struct assay_settings *s)
 		.settings = s, .session = &session, .clock = &clock, .finished = store_result, .arg = &sink
 	};
 	struct assay_err err = { 0 };
-	int status, rc = assay_session_open(&session, s, &err);
+	int status, rc = assay_session_ready(&session, s, &err);
 
-	if (!rc)
-		rc = assay_session_require_plugins(&session, s, &err);
-	if (!rc)
-		rc = assay_session_plan(&session, s, &err);
-	if (!rc)
-		rc = assay_session_facts(&session, &err);
 	if (!rc)
 		rc = assay_clock_init(&clock, &err);
 	if (!rc)

@@ -74,14 +74,8 @@ static int verify(const struct assay_settings *s)
 	struct assay_clock clock;
 	struct assay_measuring m = { .settings = s, .session = &session, .clock = &clock, .verify_only = true };
 	struct assay_err err = { 0 };
-	int rc = assay_session_open(&session, s, &err);
+	int rc = assay_session_ready(&session, s, &err);
 
-	if (!rc)
-		rc = assay_session_require_plugins(&session, s, &err);
-	if (!rc)
-		rc = assay_session_plan(&session, s, &err);
-	if (!rc)
-		rc = assay_session_facts(&session, &err);
 	if (!rc)
 		rc = assay_clock_init(&clock, &err);
 	if (!rc)

@@ -232,6 +232,17 @@ int assay_session_facts(struct assay_session *s, struct assay_err *err)
 	return rc ? rc : check_memory(s, err);
 }
 
+int assay_session_ready(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	int rc = assay_session_open(s, o, err);
+
+	if (!rc)
+		rc = assay_session_require_plugins(s, o, err);
+	if (!rc)
+		rc = assay_session_plan(s, o, err);
+	return rc ? rc : assay_session_facts(s, err);
+}
+
 void assay_session_close(struct assay_session *s)
 {
 	free(s->facts);

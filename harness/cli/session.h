@@ -34,6 +34,8 @@ int assay_session_require_plugins(const struct assay_session *s, const struct as
 int assay_session_plan(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
 /* Then what each case takes, and whether this machine has it: ASSAY_EUSAGE before anything is measured. */
 int assay_session_facts(struct assay_session *s, struct assay_err *err);
+/* All of these, for commands that measure what the options say. Close in either case. */
+int assay_session_ready(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
 void assay_session_close(struct assay_session *s);
 
 #endif
