@@ -101,7 +101,8 @@ int assay_session_open_with(struct assay_session *s, const struct assay_settings
 	return rc ? rc : take_inventory(s, o, parts, err);
 }
 
-int assay_session_require_plugins(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+/* A plugin that the user named must be usable; of an installed one a warning is enough. */
+static int require_plugins(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
 {
 	for (size_t i = 0; i < s->catalog->n_plugins; i++) {
 		const struct assay_catalog_plugin *p = &s->catalog->plugins[i];
@@ -237,7 +238,7 @@ int assay_session_ready(struct assay_session *s, const struct assay_settings *o,
 	int rc = assay_session_open(s, o, err);
 
 	if (!rc)
-		rc = assay_session_require_plugins(s, o, err);
+		rc = require_plugins(s, o, err);
 	if (!rc)
 		rc = assay_session_plan(s, o, err);
 	return rc ? rc : assay_session_facts(s, err);

@@ -28,13 +28,14 @@ int assay_session_open(struct assay_session *s, const struct assay_settings *o, 
 /* The same with these plugins and parts (see assay_inventory_open) instead of the installed and named ones. */
 int assay_session_open_with(struct assay_session *s, const struct assay_settings *o,
 			    const struct assay_strings *plugins, const char *parts, struct assay_err *err);
-/* A plugin that the user named and that was refused is ASSAY_EUSAGE; an installed one is a warning. */
-int assay_session_require_plugins(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
 /* The cases of the suite, without asking plugins about them. */
 int assay_session_plan(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
 /* Then what each case takes, and whether this machine has it: ASSAY_EUSAGE before anything is measured. */
 int assay_session_facts(struct assay_session *s, struct assay_err *err);
-/* All of these, for commands that measure what the options say. Close in either case. */
+/*
+ * All of these, for commands that measure what the options say. A plugin that the user named and that was refused is ASSAY_EUSAGE;
+ * an installed one is a warning. Close in either case.
+ */
 int assay_session_ready(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
 void assay_session_close(struct assay_session *s);
 
