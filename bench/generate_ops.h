@@ -9,7 +9,7 @@
 #include "assay/plugin.h"
 
 #define ASSAY_GENERATE_N_METRICS 13
-#define ASSAY_GENERATE_N_COUNTERS 7
+#define ASSAY_GENERATE_N_COUNTERS 8
 
 enum {
 	ASSAY_GENERATE_KV_LOOKUPS, /* tokens needed by requests */
@@ -19,6 +19,7 @@ enum {
 	ASSAY_GENERATE_TOKENS,       /* tokens that went through the layers */
 	ASSAY_GENERATE_PREFILL_STEPS,
 	ASSAY_GENERATE_DECODE_STEPS,
+	ASSAY_GENERATE_FALLBACKS, /* of the matrix products inside */
 };
 
 extern const struct assay_axis assay_generate_prefill_axes[3];

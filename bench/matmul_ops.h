@@ -4,6 +4,7 @@
 #define ASSAY_BENCH_MATMUL_OPS_H
 
 #include "assay/op_matmul.h"
+#include "work_ops.h"
 
 extern const struct assay_axis assay_matmul_f32_axes[3];
 extern const struct assay_axis assay_matmul_ternary_axes[3];
@@ -23,6 +24,8 @@ int assay_matmul_ternary_check(struct assay_job *job, struct assay_check *out);
 		.axes = assay_matmul_f32_axes,                                                                         \
 		.n_axes = 3,                                                                                           \
 		.axis_stride = sizeof(struct assay_axis),                                                              \
+		.n_counters = ASSAY_WORK_N_COUNTERS,                                                                   \
+		.counters = assay_work_counters,                                                                       \
 		.describe = assay_matmul_f32_describe,                                                                 \
 		.fill = assay_matmul_f32_fill,                                                                         \
 		.check = assay_matmul_f32_check,                                                                       \
@@ -34,6 +37,8 @@ int assay_matmul_ternary_check(struct assay_job *job, struct assay_check *out);
 		.n_axes = 3,                                                                                           \
 		.axis_stride = sizeof(struct assay_axis),                                                              \
 		.flags = ASSAY_OP_EXACT,                                                                               \
+		.n_counters = ASSAY_WORK_N_COUNTERS,                                                                   \
+		.counters = assay_work_counters,                                                                       \
 		.describe = assay_matmul_ternary_describe,                                                             \
 		.fill = assay_matmul_ternary_fill,                                                                     \
 		.check = assay_matmul_ternary_check,                                                                   \

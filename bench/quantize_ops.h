@@ -7,6 +7,7 @@
 #define QUANTIZE_OPS_H
 
 #include "assay/plugin.h"
+#include "work_ops.h"
 
 extern const struct assay_axis assay_quantize_axes_flat[1];
 extern const struct assay_axis assay_quantize_axes_token[2];
@@ -30,8 +31,9 @@ QUANTIZE_DECLARE_OP(dequantize_i8_token);
 	{                                                                                                              \
 		.name = name_, .help = help_, .axes = axes_, .n_axes = sizeof(axes_) / sizeof(axes_[0]),               \
 		.axis_stride = sizeof(struct assay_axis), .flags = ASSAY_OP_EXACT,                                     \
-		.metric_stride = sizeof(struct assay_metric_def), .describe = assay_##fn##_describe,                   \
-		.fill = assay_##fn##_fill, .check = assay_##fn##_check                                                 \
+		.metric_stride = sizeof(struct assay_metric_def), .n_counters = ASSAY_WORK_N_COUNTERS,                 \
+		.counters = assay_work_counters, .describe = assay_##fn##_describe, .fill = assay_##fn##_fill,         \
+		.check = assay_##fn##_check                                                                            \
 	}
 
 #define ASSAY_QUANTIZE_OPS                                                                                             \

@@ -65,6 +65,7 @@ static void begin_run(struct gen_engine *e)
 {
 	memset(e->phase_ns, 0, sizeof(e->phase_ns));
 	e->n_tokens = e->n_prefill_steps = e->n_decode_steps = 0;
+	e->fallbacks_before = e->kernel_counters[ASSAY_WORK_FALLBACKS];
 }
 
 static void finish_run(struct gen_engine *e, uint64_t begin)
@@ -77,6 +78,7 @@ static void finish_run(struct gen_engine *e, uint64_t begin)
 	assay_counter(e->job, ASSAY_GENERATE_TOKENS, e->n_tokens);
 	assay_counter(e->job, ASSAY_GENERATE_PREFILL_STEPS, e->n_prefill_steps);
 	assay_counter(e->job, ASSAY_GENERATE_DECODE_STEPS, e->n_decode_steps);
+	assay_counter(e->job, ASSAY_GENERATE_FALLBACKS, e->kernel_counters[ASSAY_WORK_FALLBACKS] - e->fallbacks_before);
 }
 
 static int prepare(struct assay_job *job)

@@ -18,8 +18,6 @@ enum gen_phase {
 	GEN_N_PHASES
 };
 
-#define GEN_KERNEL_COUNTERS 64
-
 /* One weight matrix as a job of the matmul variant. */
 struct gen_matmul {
 	struct assay_job job;
@@ -37,8 +35,8 @@ struct gen_engine {
 	struct gen_matmul *matmuls; /* [layers][GEN_N_MATRICES] */
 	int n_prepared;             /* how many of them the variant has prepared */
 
-	/* What the variant counts for its own op, which is not measured here. */
-	uint64_t kernel_counters[GEN_KERNEL_COUNTERS];
+	/* What the variant counts for its own op; of it only fallbacks are published. */
+	uint64_t kernel_counters[ASSAY_MAX_COUNTERS];
 
 	const uint16_t *embedding, *head;
 	const float *norms;
@@ -57,6 +55,7 @@ struct gen_engine {
 	/* Of the run under way. */
 	uint64_t phase_ns[GEN_N_PHASES], mark_ns;
 	uint64_t n_tokens, n_prefill_steps, n_decode_steps;
+	uint64_t fallbacks_before;
 	int32_t first; /* decode: what the prompt predicts */
 };
 

@@ -71,7 +71,7 @@ const struct assay_metric_def assay_generate_metrics[ASSAY_GENERATE_N_METRICS] =
 };
 
 const char *const assay_generate_counters[ASSAY_GENERATE_N_COUNTERS] = {
-	"kv_lookups", "kv_hits", "kv_misses", "kv_evictions", "tokens", "prefill_steps", "decode_steps",
+	"kv_lookups", "kv_hits", "kv_misses", "kv_evictions", "tokens", "prefill_steps", "decode_steps", "fallbacks",
 };
 
 static void report_phases(const struct assay_job *job, const struct gen_stats *s)

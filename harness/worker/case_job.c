@@ -154,7 +154,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 	j->tensors = assay_layout_calloc(s->copies * n + 1, sizeof(*j->tensors));
 	j->jobs = assay_layout_calloc(s->copies, sizeof(*j->jobs));
 	j->input_digests = calloc(s->copies, sizeof(*j->input_digests));
-	j->counters = assay_layout_calloc(j->op->n_counters + 1, sizeof(*j->counters));
+	j->counters = assay_layout_calloc(ASSAY_MAX_COUNTERS, sizeof(*j->counters));
 	if (!j->tensors || !j->jobs || !j->input_digests || !j->counters)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies", (unsigned long long)s->copies);
 	for (uint32_t i = 0; i < n; i++) {

@@ -78,7 +78,7 @@ static int check_op(const struct assay_op *op, const char *path, struct assay_er
 			return assay_err_set(err, ASSAY_EPLUGIN, "metric '%s' of op '%s' in '%s' is one of the harness's own", tag, name,
 					     path);
 	}
-	if (op->n_counters && !op->counters)
+	if (op->n_counters > ASSAY_MAX_COUNTERS || (op->n_counters && !op->counters))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' has a bad counter table", name, path);
 	if (!op->composes != !op->driver || (op->driver && !op->driver->run))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' composes another op but has no driver for it", name,

@@ -105,6 +105,5 @@ static void blocked_rows(void *arg, uint32_t tid, uint32_t n_threads)
 
 int assay_matmul_f32_blocked(struct assay_job *job)
 {
-	job->host->parallel(job, blocked_rows, job);
-	return 0;
+	return matmul_run(job, blocked_rows);
 }

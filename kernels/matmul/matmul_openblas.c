@@ -129,8 +129,7 @@ static void rows(void *arg, uint32_t tid, uint32_t n_threads)
 
 static int run(struct assay_job *job)
 {
-	job->host->parallel(job, rows, job);
-	return 0;
+	return matmul_run(job, rows);
 }
 
 static const struct assay_variant variants[] = {

@@ -53,12 +53,10 @@ static void ternary_rows(void *arg, uint32_t tid, uint32_t n_threads)
 
 int assay_matmul_f32_ref(struct assay_job *job)
 {
-	job->host->parallel(job, f32_rows, job);
-	return 0;
+	return matmul_run(job, f32_rows);
 }
 
 int assay_matmul_ternary_ref(struct assay_job *job)
 {
-	job->host->parallel(job, ternary_rows, job);
-	return 0;
+	return matmul_run(job, ternary_rows);
 }

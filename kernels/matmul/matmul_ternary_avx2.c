@@ -25,7 +25,6 @@
 
 int assay_matmul_ternary_avx2(struct assay_job *job)
 {
-	job->host->parallel(job, packed_rows, job);
-	return 0;
+	return matmul_run(job, packed_rows);
 }
 #endif

@@ -29,7 +29,6 @@
 
 int assay_matmul_ternary_avx512vnni(struct assay_job *job)
 {
-	job->host->parallel(job, packed_rows, job);
-	return 0;
+	return matmul_run(job, packed_rows);
 }
 #endif

@@ -18,7 +18,6 @@
 
 int assay_matmul_ternary_avxvnni(struct assay_job *job)
 {
-	job->host->parallel(job, packed_rows, job);
-	return 0;
+	return matmul_run(job, packed_rows);
 }
 #endif

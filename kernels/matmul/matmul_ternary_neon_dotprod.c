@@ -28,7 +28,6 @@
 
 int assay_matmul_ternary_neon_dotprod(struct assay_job *job)
 {
-	job->host->parallel(job, packed_rows, job);
-	return 0;
+	return matmul_run(job, packed_rows);
 }
 #endif

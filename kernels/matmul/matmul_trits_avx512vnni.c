@@ -98,9 +98,10 @@ static void trits_rows(void *arg, uint32_t tid, uint32_t n_threads)
 
 int assay_matmul_ternary_avx512vnni_trits(struct assay_job *job)
 {
-	if (job->shape->axis[ASSAY_MATMUL_N] > 1)
+	if (job->shape->axis[ASSAY_MATMUL_N] > 1) {
+		assay_counter(job, ASSAY_WORK_FALLBACKS, 1);
 		return assay_matmul_ternary_avx512vnni(job);
-	job->host->parallel(job, trits_rows, job);
-	return 0;
+	}
+	return matmul_run(job, trits_rows);
 }
 #endif

@@ -14,6 +14,17 @@ int assay_matmul_ternary_avx512vnni(struct assay_job *job);
 int assay_matmul_ternary_avx512vnni_trits(struct assay_job *job);
 int assay_matmul_ternary_neon_dotprod(struct assay_job *job);
 
+/* The timed call of all variants: @fn on the job's threads, each with rows of its own. Publishes the multiply-adds. */
+static inline int matmul_run(struct assay_job *job, assay_parallel_fn fn)
+{
+	const int64_t *axis = job->shape->axis;
+
+	job->host->parallel(job, fn, job);
+	assay_counter(job, ASSAY_WORK_CPU_OPS,
+		      2 * (uint64_t)(axis[ASSAY_MATMUL_M] * axis[ASSAY_MATMUL_K] * axis[ASSAY_MATMUL_N]));
+	return 0;
+}
+
 /* One matmul.f32, as its kernels see it. */
 struct matmul_f32 {
 	const float *w, *x;

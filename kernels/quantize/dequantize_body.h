@@ -28,7 +28,7 @@ static inline void put(float *p, vec v, bool around)
 /* Calls fn(…, around) so that the compiler sees two loops, of which one stores around the caches. */
 #define BY_STORES(fn, x, ...)                                                                                          \
 	do {                                                                                                           \
-		if (around && (uintptr_t)(x) % 64 == 0) {                                                              \
+		if (around && !quantize_stores_plainly(x, around)) {                                                   \
 			fn(__VA_ARGS__, true);                                                                         \
 			stores_done();                                                                                 \
 		} else {                                                                                               \
@@ -68,9 +68,10 @@ static inline void q8_0_blocks(const uint8_t *q, float *x, int64_t n, bool aroun
 	}
 }
 
-static void dequantize_q8_0(const uint8_t *q, float *x, int64_t n, bool around)
+static bool dequantize_q8_0(const uint8_t *q, float *x, int64_t n, bool around)
 {
 	BY_STORES(q8_0_blocks, x, q, x, n);
+	return quantize_stores_plainly(x, around);
 }
 
 /* In pieces of a known length, which compilers unroll. */
@@ -95,9 +96,10 @@ static inline void token(const int8_t *q, float *x, float scale, int64_t dim, bo
 		token_codes(q, x, scale, dim, true, around);
 }
 
-static void dequantize_i8_token(const int8_t *q, float *x, float scale, int64_t dim, bool around)
+static bool dequantize_i8_token(const int8_t *q, float *x, float scale, int64_t dim, bool around)
 {
 	BY_STORES(token, x, q, x, scale, dim);
+	return quantize_stores_plainly(x, around) || dim < FLOATS;
 }
 
 /* ---- tq2_0, i2_s ---- */
@@ -124,9 +126,10 @@ static inline void tq2_0_blocks(const uint8_t *q, float *x, int64_t n, bool arou
 	}
 }
 
-static void dequantize_tq2_0(const uint8_t *q, float *x, int64_t n, bool around)
+static bool dequantize_tq2_0(const uint8_t *q, float *x, int64_t n, bool around)
 {
 	BY_STORES(tq2_0_blocks, x, q, x, n);
+	return quantize_stores_plainly(x, around);
 }
 
 static inline void i2_s_blocks(const uint8_t *q, float *x, int64_t n, float gamma, bool around)
@@ -138,9 +141,10 @@ static inline void i2_s_blocks(const uint8_t *q, float *x, int64_t n, float gamm
 		look_up_128(q, x, t, 6, -2, around);
 }
 
-static void dequantize_i2_s(const uint8_t *q, float *x, int64_t n, float gamma, bool around)
+static bool dequantize_i2_s(const uint8_t *q, float *x, int64_t n, float gamma, bool around)
 {
 	BY_STORES(i2_s_blocks, x, q, x, n, gamma);
+	return quantize_stores_plainly(x, around);
 }
 
 /* a level of its own, so that the name is replaced before it is joined */

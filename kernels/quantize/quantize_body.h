@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) void all_blocks(const float *x, uin
 	int64_t n_groups = n / group, staged = 0, rest = n % group / block;
 	struct scales s;
 
-	if (around && (uintptr_t)q % 64 == 0) {
+	if (around && !quantize_stores_plainly(q, around)) {
 		staged = n_groups - n_groups % per_stage;
 		groups(x, q, staged, true, block, block_bytes, scales_of, codes_of);
 		stores_done();
@@ -194,9 +194,10 @@ static inline void q8_blocks(const float *x, int64_t n_blocks, const struct scal
 			memset(q + b * ASSAY_Q8_0_BLOCK_BYTES + 2, 0, ASSAY_Q8_0_BLOCK);
 }
 
-static void quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
+static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
 	all_blocks(x, q, n, around, ASSAY_Q8_0_BLOCK, ASSAY_Q8_0_BLOCK_BYTES, q8_scales, q8_blocks);
+	return quantize_stores_plainly(q, around);
 }
 
 /* ---- tq2_0 ---- */
@@ -216,9 +217,10 @@ static inline void tq2_blocks(const float *x, int64_t n_blocks, const struct sca
 	}
 }
 
-static void quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
+static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
 	all_blocks(x, q, n, around, ASSAY_TQ2_0_BLOCK, ASSAY_TQ2_0_BLOCK_BYTES, tq2_scales, tq2_blocks);
+	return quantize_stores_plainly(q, around);
 }
 
 /* ---- i2_s ---- */
@@ -247,12 +249,13 @@ static void i2_s_sums(const float *x, int64_t n, double *sums)
 	}
 }
 
-static void quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool around)
+static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool around)
 {
 	const int64_t line = 2 * ASSAY_I2S_BLOCK, line_bytes = 2 * ASSAY_I2S_BLOCK_BYTES;
 	const float limit = code_limits(s - (floats){ 0 }, true)[0];
+	const bool plainly = quantize_stores_plainly(q, around);
 
-	if (around && (uintptr_t)q % 64 == 0) {
+	if (around && !plainly) {
 		for (; n >= line; n -= line, x += line, q += line_bytes)
 			ternary_256(x, limit, 6, -2, q, true);
 		stores_done();
@@ -261,13 +264,15 @@ static void quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool a
 		ternary_256(x, limit, 6, -2, q, false);
 	if (n > 0)
 		ternary_128(x, limit, 6, -2, q);
+	return plainly;
 }
 
 /* ---- i8_token ---- */
 
 /* |x · s| is at most 127 and a rounding error: nothing is ever clamped. */
-static void quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t dim, bool around)
+static bool quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t dim, bool around)
 {
+	const bool plainly = quantize_stores_plainly(q, around);
 	uint32_t amax = amax_of(x, dim);
 	float a = quantize_float(amax), s;
 	int64_t i = 0;
@@ -275,12 +280,12 @@ static void quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t d
 	if (amax >= MAG_INFINITE) {
 		*scale = quantize_float(QUANTIZE_FLOAT_NAN);
 		memset(q, 0, (size_t)dim);
-		return;
+		return false;
 	}
 	a = a < ASSAY_I8_TOKEN_MIN_AMAX ? ASSAY_I8_TOKEN_MIN_AMAX : a;
 	*scale = a / 127.0f;
 	s = 127.0f / a;
-	if (around && (uintptr_t)q % 64 == 0) {
+	if (around && !plainly) {
 		for (; i + 64 <= dim; i += 64)
 			token_codes(x + i, s, q + i, true);
 		stores_done();
@@ -289,6 +294,7 @@ static void quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t d
 		token_codes(x + i, s, q + i, false);
 	for (; i < dim; i++)
 		q[i] = (int8_t)rintf(x[i] * s);
+	return plainly || dim < 64;
 }
 
 /* a level of its own, so that the name is replaced before it is joined */

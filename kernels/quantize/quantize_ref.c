@@ -47,7 +47,7 @@ static float block_scale(float amax, float d, uint16_t *half)
 
 /* ---- q8_0 ---- */
 
-static void quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
+static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
 	(void)around;
 	for (; n > 0; n -= ASSAY_Q8_0_BLOCK, x += ASSAY_Q8_0_BLOCK, q += ASSAY_Q8_0_BLOCK_BYTES) {
@@ -59,9 +59,10 @@ static void quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 		for (int i = 0; i < ASSAY_Q8_0_BLOCK; i++)
 			q[2 + i] = (uint8_t)(id == 0 ? 0 : (int)roundf(x[i] * id));
 	}
+	return false;
 }
 
-static void dequantize_q8_0(const uint8_t *q, float *x, int64_t n, bool around)
+static bool dequantize_q8_0(const uint8_t *q, float *x, int64_t n, bool around)
 {
 	(void)around;
 	for (; n > 0; n -= ASSAY_Q8_0_BLOCK, x += ASSAY_Q8_0_BLOCK, q += ASSAY_Q8_0_BLOCK_BYTES) {
@@ -70,11 +71,12 @@ static void dequantize_q8_0(const uint8_t *q, float *x, int64_t n, bool around)
 		for (int i = 0; i < ASSAY_Q8_0_BLOCK; i++)
 			x[i] = canonical((float)(int8_t)q[2 + i] * d);
 	}
+	return false;
 }
 
 /* ---- tq2_0 ---- */
 
-static void quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
+static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
 	(void)around;
 	for (; n > 0; n -= ASSAY_TQ2_0_BLOCK, x += ASSAY_TQ2_0_BLOCK, q += ASSAY_TQ2_0_BLOCK_BYTES) {
@@ -92,9 +94,10 @@ static void quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 		}
 		store_half(q + 64, half);
 	}
+	return false;
 }
 
-static void dequantize_tq2_0(const uint8_t *q, float *x, int64_t n, bool around)
+static bool dequantize_tq2_0(const uint8_t *q, float *x, int64_t n, bool around)
 {
 	(void)around;
 	for (; n > 0; n -= ASSAY_TQ2_0_BLOCK, x += ASSAY_TQ2_0_BLOCK, q += ASSAY_TQ2_0_BLOCK_BYTES) {
@@ -106,6 +109,7 @@ static void dequantize_tq2_0(const uint8_t *q, float *x, int64_t n, bool around)
 			x[i] = canonical((float)((q[byte] >> shift & 3) - 1) * d);
 		}
 	}
+	return false;
 }
 
 /* ---- i2_s ---- */
@@ -136,16 +140,17 @@ static unsigned i2_s_code(float x, float s)
 	return 1u + (y >= 1) - (y <= -1);
 }
 
-static void quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool around)
+static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool around)
 {
 	(void)around;
 	for (; n > 0; n -= ASSAY_I2S_BLOCK, x += ASSAY_I2S_BLOCK, q += ASSAY_I2S_BLOCK_BYTES)
 		for (int j = 0; j < ASSAY_I2S_BLOCK_BYTES; j++)
 			q[j] = (uint8_t)(i2_s_code(x[j], s) << 6 | i2_s_code(x[j + 32], s) << 4 |
 					 i2_s_code(x[j + 64], s) << 2 | i2_s_code(x[j + 96], s));
+	return false;
 }
 
-static void dequantize_i2_s(const uint8_t *q, float *x, int64_t n, float gamma, bool around)
+static bool dequantize_i2_s(const uint8_t *q, float *x, int64_t n, float gamma, bool around)
 {
 	static const float value[4] = { -1, 0, 1, 0 };
 
@@ -156,11 +161,12 @@ static void dequantize_i2_s(const uint8_t *q, float *x, int64_t n, float gamma, 
 
 		x[i] = canonical(value[q[byte] >> shift & 3] * gamma);
 	}
+	return false;
 }
 
 /* ---- i8_token ---- */
 
-static void quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t dim, bool around)
+static bool quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t dim, bool around)
 {
 	float a = amax_of(x, dim), s;
 
@@ -169,7 +175,7 @@ static void quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t d
 		*scale = quantize_float(QUANTIZE_FLOAT_NAN);
 		for (int64_t i = 0; i < dim; i++)
 			q[i] = 0;
-		return;
+		return false;
 	}
 	a = a < ASSAY_I8_TOKEN_MIN_AMAX ? ASSAY_I8_TOKEN_MIN_AMAX : a;
 	s = 127.0f / a;
@@ -179,13 +185,15 @@ static void quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t d
 
 		q[i] = (int8_t)(y < -128 ? -128 : y > 127 ? 127 : y);
 	}
+	return false;
 }
 
-static void dequantize_i8_token(const int8_t *q, float *x, float scale, int64_t dim, bool around)
+static bool dequantize_i8_token(const int8_t *q, float *x, float scale, int64_t dim, bool around)
 {
 	(void)around;
 	for (int64_t i = 0; i < dim; i++)
 		x[i] = canonical((float)q[i] * scale);
+	return false;
 }
 
 QUANTIZE_RUNS(ref)

@@ -25,7 +25,7 @@ struct work {
 	float *scale;
 	double *sums;
 	int64_t n;    /* values, or tokens */
-	int64_t dim;  /* i8_token */
+	int64_t dim;  /* values of a token; 1 where n is values */
 	int64_t unit; /* values, or tokens */
 	int64_t block, block_bytes;
 	union {
@@ -38,6 +38,7 @@ struct work {
 	} fn;
 	quantize_i2_s_sums_fn sum_up;
 	bool around;
+	bool fell_back; /* some thread's share did */
 };
 
 static struct share share_of(const struct work *w, uint32_t tid, uint32_t n_threads)
@@ -52,12 +53,21 @@ static struct share share_of(const struct work *w, uint32_t tid, uint32_t n_thre
 	return s;
 }
 
+static void note(struct work *w, bool fell_back)
+{
+	if (fell_back)
+		__atomic_store_n(&w->fell_back, true, __ATOMIC_RELAXED);
+}
+
 static int go(const struct assay_job *job, assay_parallel_fn fn, struct work *w)
 {
 	if (job->n_threads == 1)
 		fn(w, 0, 1);
 	else
 		job->host->parallel(job, fn, w);
+	assay_counter(job, ASSAY_WORK_CPU_OPS, (uint64_t)(w->n * w->dim));
+	if (w->fell_back)
+		assay_counter(job, ASSAY_WORK_FALLBACKS, 1);
 	return 0;
 }
 
@@ -76,6 +86,7 @@ static struct work work_of(const struct assay_job *job, uint32_t src, uint32_t d
 		.src = job->tensors[src].data,
 		.dst = job->tensors[dst].data,
 		.n = job->shape->axis[ASSAY_QUANTIZE_N],
+		.dim = 1,
 		.around = exceeds_caches(job, src, dst),
 	};
 }
@@ -84,23 +95,23 @@ static struct work work_of(const struct assay_job *job, uint32_t src, uint32_t d
 
 static void quantize_share(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	const struct work *w = arg;
+	struct work *w = arg;
 	struct share s = share_of(w, tid, n_threads);
 
 	if (s.begin < s.end)
-		w->fn.quantize_blocks((const float *)w->src + s.begin,
-				      (uint8_t *)w->dst + s.begin / w->block * w->block_bytes, s.end - s.begin,
-				      w->around);
+		note(w, w->fn.quantize_blocks((const float *)w->src + s.begin,
+					      (uint8_t *)w->dst + s.begin / w->block * w->block_bytes, s.end - s.begin,
+					      w->around));
 }
 
 static void dequantize_share(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	const struct work *w = arg;
+	struct work *w = arg;
 	struct share s = share_of(w, tid, n_threads);
 
 	if (s.begin < s.end)
-		w->fn.dequantize_blocks((const uint8_t *)w->src + s.begin / w->block * w->block_bytes,
-					(float *)w->dst + s.begin, s.end - s.begin, w->around);
+		note(w, w->fn.dequantize_blocks((const uint8_t *)w->src + s.begin / w->block * w->block_bytes,
+						(float *)w->dst + s.begin, s.end - s.begin, w->around));
 }
 
 static int quantize_blocks(struct assay_job *job, quantize_blocks_fn fn, int64_t block, int64_t block_bytes)
@@ -164,7 +175,7 @@ static float i2_s_gamma(const struct work *w)
 
 static void quantize_i2_s_share(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	const struct work *w = arg;
+	struct work *w = arg;
 	const float *x = w->src;
 	struct share s = share_of(w, tid, n_threads);
 	float gamma;
@@ -175,8 +186,8 @@ static void quantize_i2_s_share(void *arg, uint32_t tid, uint32_t n_threads)
 		w->job->host->barrier(w->job);
 	gamma = i2_s_gamma(w);
 	if (s.begin < s.end)
-		w->fn.quantize_i2_s(x + s.begin, (uint8_t *)w->dst + s.begin / 4, s.end - s.begin, 1.0f / gamma,
-				    w->around);
+		note(w, w->fn.quantize_i2_s(x + s.begin, (uint8_t *)w->dst + s.begin / 4, s.end - s.begin, 1.0f / gamma,
+					    w->around));
 	if (!tid)
 		*w->scale = gamma;
 }
@@ -195,12 +206,12 @@ int assay_quantize_i2_s(struct assay_job *job, quantize_i2_s_sums_fn sum_up, qua
 
 static void dequantize_i2_s_share(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	const struct work *w = arg;
+	struct work *w = arg;
 	struct share s = share_of(w, tid, n_threads);
 
 	if (s.begin < s.end)
-		w->fn.dequantize_i2_s((const uint8_t *)w->src + s.begin / 4, (float *)w->dst + s.begin, s.end - s.begin,
-				      *w->scale, w->around);
+		note(w, w->fn.dequantize_i2_s((const uint8_t *)w->src + s.begin / 4, (float *)w->dst + s.begin,
+					      s.end - s.begin, *w->scale, w->around));
 }
 
 int assay_dequantize_i2_s(struct assay_job *job, dequantize_i2_s_fn fn)
@@ -217,22 +228,26 @@ int assay_dequantize_i2_s(struct assay_job *job, dequantize_i2_s_fn fn)
 
 static void quantize_tokens_share(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	const struct work *w = arg;
+	struct work *w = arg;
 	struct share s = share_of(w, tid, n_threads);
+	bool fell_back = false;
 
 	for (int64_t t = s.begin; t < s.end; t++)
-		w->fn.quantize_token((const float *)w->src + t * w->dim, (int8_t *)w->dst + t * w->dim, w->scale + t,
-				     w->dim, w->around);
+		fell_back |= w->fn.quantize_token((const float *)w->src + t * w->dim, (int8_t *)w->dst + t * w->dim,
+						  w->scale + t, w->dim, w->around);
+	note(w, fell_back);
 }
 
 static void dequantize_tokens_share(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	const struct work *w = arg;
+	struct work *w = arg;
 	struct share s = share_of(w, tid, n_threads);
+	bool fell_back = false;
 
 	for (int64_t t = s.begin; t < s.end; t++)
-		w->fn.dequantize_token((const int8_t *)w->src + t * w->dim, (float *)w->dst + t * w->dim, w->scale[t],
-				       w->dim, w->around);
+		fell_back |= w->fn.dequantize_token((const int8_t *)w->src + t * w->dim, (float *)w->dst + t * w->dim,
+						    w->scale[t], w->dim, w->around);
+	note(w, fell_back);
 }
 
 int assay_quantize_i8_token(struct assay_job *job, quantize_token_fn fn)

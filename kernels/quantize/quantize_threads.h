@@ -14,20 +14,28 @@
 /*
  * With @around an output will not be found in the caches anyway and may be written around them, where it is aligned;
  * the kernel sees to it that other threads find what it wrote.
+ *
+ * All but the sums return whether they fell back (ASSAY_WORK_FALLBACKS in assay/op_work.h): the output was to be
+ * written around the caches and is not aligned for it, or a token is too short for the vectors.
  */
 
+static inline bool quantize_stores_plainly(const void *output, bool around)
+{
+	return around && (uintptr_t)output % 64;
+}
+
 /* Flat block formats: n values, a multiple of the block. */
-typedef void (*quantize_blocks_fn)(const float *x, uint8_t *q, int64_t n, bool around);
-typedef void (*dequantize_blocks_fn)(const uint8_t *q, float *x, int64_t n, bool around);
+typedef bool (*quantize_blocks_fn)(const float *x, uint8_t *q, int64_t n, bool around);
+typedef bool (*dequantize_blocks_fn)(const uint8_t *q, float *x, int64_t n, bool around);
 
 /* i2_s: the sums of the sum blocks of n values; codes of n values for the multiplier s (NaN: all zero). */
 typedef void (*quantize_i2_s_sums_fn)(const float *x, int64_t n, double *sums);
-typedef void (*quantize_i2_s_codes_fn)(const float *x, uint8_t *q, int64_t n, float s, bool around);
-typedef void (*dequantize_i2_s_fn)(const uint8_t *q, float *x, int64_t n, float gamma, bool around);
+typedef bool (*quantize_i2_s_codes_fn)(const float *x, uint8_t *q, int64_t n, float s, bool around);
+typedef bool (*dequantize_i2_s_fn)(const uint8_t *q, float *x, int64_t n, float gamma, bool around);
 
 /* i8_token: one token of dim values. */
-typedef void (*quantize_token_fn)(const float *x, int8_t *q, float *scale, int64_t dim, bool around);
-typedef void (*dequantize_token_fn)(const int8_t *q, float *x, float scale, int64_t dim, bool around);
+typedef bool (*quantize_token_fn)(const float *x, int8_t *q, float *scale, int64_t dim, bool around);
+typedef bool (*dequantize_token_fn)(const int8_t *q, float *x, float scale, int64_t dim, bool around);
 
 int assay_quantize_q8_0(struct assay_job *job, quantize_blocks_fn fn);
 int assay_quantize_tq2_0(struct assay_job *job, quantize_blocks_fn fn);

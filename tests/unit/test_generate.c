@@ -54,7 +54,8 @@ static int plain_run(struct assay_job *job)
 	assert_int_equal(job->tensors[ASSAY_TERNARY_W].bytes, m * k / 4);
 	assert_int_equal(job->tensors[ASSAY_TERNARY_Y].bytes, n * m * 4);
 	assert_int_equal(job->tensors[ASSAY_TERNARY_X].spec->dims[0], n);
-	assay_counter(job, 3, 1000); /* counters of matmul.ternary are not those of generate */
+	assay_counter(job, ASSAY_WORK_CPU_OPS, 1000); /* counters of matmul.ternary are not those of generate */
+	assay_counter(job, ASSAY_WORK_FALLBACKS, 1);  /* but for this one */
 	for (int64_t t = 0; t < n; t++)
 		for (int64_t r = 0; r < m; r++)
 			y[t * m + r] = (float)plain_dot(w + r * (k / 4), x + t * k, k) * (w_scale[0] * x_scale[t]);
@@ -398,6 +399,9 @@ static void test_each_matrix_is_prepared_once(void **state)
 	mini_run(c);
 	mini_run(c);
 	assert_int_equal(n_prepared, 14);
+	/* 64 tokens in each run; the prompt is read before */
+	assert_int_equal(c->counters[ASSAY_GENERATE_FALLBACKS], 2 * 64 * 14);
+	assert_int_equal(c->counters[ASSAY_GENERATE_KV_LOOKUPS], 0);
 	mini_free(c);
 	assert_int_equal(n_released, 14);
 }

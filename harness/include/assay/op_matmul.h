@@ -10,7 +10,7 @@
 #ifndef ASSAY_OP_MATMUL_H
 #define ASSAY_OP_MATMUL_H
 
-#include "plugin.h"
+#include "op_work.h"
 
 /* Indices into assay_shape.axis, both ops. */
 enum { ASSAY_MATMUL_M = 0, ASSAY_MATMUL_K = 1, ASSAY_MATMUL_N = 2 };

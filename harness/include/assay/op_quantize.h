@@ -19,7 +19,7 @@
 #ifndef ASSAY_OP_QUANTIZE_H
 #define ASSAY_OP_QUANTIZE_H
 
-#include "plugin.h"
+#include "op_work.h"
 
 /* Indices into assay_shape.axis. */
 enum { ASSAY_QUANTIZE_N = 0 };                              /* i2_s, tq2_0, q8_0: number of floats */

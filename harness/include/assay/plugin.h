@@ -28,6 +28,7 @@ extern "C" {
 #define ASSAY_MAX_TENSORS 32
 #define ASSAY_MAX_AXES 8
 #define ASSAY_MAX_RANK 4
+#define ASSAY_MAX_COUNTERS 64
 
 #if defined(__GNUC__)
 #define ASSAY_EXPORT __attribute__((visibility("default")))
@@ -211,10 +212,13 @@ struct assay_job {
 	void *op_state;        /* the op's */
 	void *state;           /* the variant's */
 	const struct assay_variant *kernel; /* composite ops: the variant of assay_op.composes that runs inside */
-	uint64_t *counters;    /* one cell per assay_op.counters entry, shared by all copies of the case */
+	uint64_t *counters;    /* ASSAY_MAX_COUNTERS cells, the first ones those of assay_op.counters; shared by all copies of the case */
 };
 
-/* Add to a counter the op declared; costs one relaxed add and may be called by any thread of the job. */
+/*
+ * Add to a counter the op declared; costs one relaxed add and may be called by any thread of the job. What a variant adds
+ * to a cell below ASSAY_MAX_COUNTERS that its op does not declare is not read.
+ */
 static inline void assay_counter(const struct assay_job *job, uint32_t index, uint64_t delta)
 {
 	__atomic_fetch_add(&job->counters[index], delta, __ATOMIC_RELAXED);
@@ -264,7 +268,7 @@ struct assay_op {
 	const struct assay_metric_def *metrics;
 	uint32_t metric_stride;
 	uint32_t n_counters;
-	const char *const *counters; /* names; cells are reached with assay_counter() */
+	const char *const *counters; /* names, at most ASSAY_MAX_COUNTERS; cells are reached with assay_counter() */
 
 	/*
 	 * Composite ops solve their problem with another op's variants (a transformer runs on matmul.ternary). Each

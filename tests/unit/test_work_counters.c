@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What variants publish of their work: the operations of the op's cost, and calls that fell back. */
+#include "matmul_fixture.h"
+
+#include "assay/op_quantize.h"
+
+#define RUNS 3
+
+static const char *const matmul_ops[] = { "matmul.f32", "matmul.ternary" };
+static const char *const quantize_ops[] = { "quantize.i2_s",     "quantize.tq2_0",     "quantize.q8_0",
+					    "quantize.i8_token", "dequantize.i2_s",    "dequantize.tq2_0",
+					    "dequantize.q8_0",   "dequantize.i8_token" };
+static const char *const all_variants[] = { "ref",        "blocked",          "openblas",     "avx2",   "avxvnni",
+					    "avx512vnni", "avx512vnni_trits", "neon_dotprod", "avx512", "neon" };
+
+/* Of @axes with a last-level cache of @llc_bytes: 0 is unknown, 1 makes any output exceed it. */
+static void expect(const char *op, const char *variant, const char *axes, uint64_t llc_bytes, uint32_t offset_bytes,
+		   uint64_t fallbacks)
+{
+	for (uint32_t threads = 1; threads <= 3; threads += 2) {
+		struct mini_case *c =
+			mini_new(op, variant, axes,
+				 &(struct mini_options){ .n_threads = threads, .offset_bytes = offset_bytes });
+
+		c->info.llc_bytes = llc_bytes;
+		mini_fill(c);
+		for (int i = 0; i < RUNS; i++)
+			mini_run(c);
+		if (c->counters[ASSAY_WORK_CPU_OPS] != RUNS * (uint64_t)c->problem.cost.ops ||
+		    c->counters[ASSAY_WORK_FALLBACKS] != RUNS * fallbacks)
+			fail_msg("%s/%s/%s, %u threads: %llu operations, %llu fallbacks in %d runs", op, variant, axes,
+				 threads, (unsigned long long)c->counters[ASSAY_WORK_CPU_OPS],
+				 (unsigned long long)c->counters[ASSAY_WORK_FALLBACKS], RUNS);
+		mini_free(c);
+	}
+}
+
+/* One token suits all variants; more are not for weights of 1.6 bits. */
+static void test_matmul(void **state)
+{
+	(void)state;
+	for (size_t op = 0; op < N_ELEMENTS(matmul_ops); op++)
+		for (size_t v = 0; v < N_ELEMENTS(all_variants); v++) {
+			if (!can_run(matmul_ops[op], all_variants[v]))
+				continue;
+			expect(matmul_ops[op], all_variants[v], "m=70,k=384,n=1", 0, 0, 0);
+			expect(matmul_ops[op], all_variants[v], "m=70,k=384,n=5", 0, 0,
+			       !strcmp(all_variants[v], "avx512vnni_trits"));
+		}
+}
+
+static void test_quantize(void **state)
+{
+	(void)state;
+	for (size_t op = 0; op < N_ELEMENTS(quantize_ops); op++) {
+		bool tokens = strstr(quantize_ops[op], "i8_token") != NULL;
+		const char *axes = tokens ? "tokens=9,dim=256" : "n=9216";
+
+		for (size_t v = 0; v < N_ELEMENTS(all_variants); v++) {
+			bool vectors = strcmp(all_variants[v], "ref") != 0;
+
+			if (!can_run(quantize_ops[op], all_variants[v]))
+				continue;
+			expect(quantize_ops[op], all_variants[v], axes, 0, 0, 0);
+			expect(quantize_ops[op], all_variants[v], axes, 0, 8, 0); /* plain stores need no alignment */
+			expect(quantize_ops[op], all_variants[v], axes, 1, 0, 0);
+			expect(quantize_ops[op], all_variants[v], axes, 1, 8, vectors);
+			if (!tokens)
+				continue;
+			expect(quantize_ops[op], all_variants[v], "tokens=9,dim=3", 0, 0, vectors);
+			expect(quantize_ops[op], all_variants[v], "tokens=9,dim=67", 0, 0, 0); /* what is left over */
+			expect(quantize_ops[op], all_variants[v], "tokens=9,dim=67", 1, 0, vectors);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_matmul),
+		cmocka_unit_test(test_quantize),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
