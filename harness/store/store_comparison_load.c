@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole comparison out of the database, and the list of comparisons. Each table is read once, in the order of cases
- * and pairs, and merged with them as it goes by; all of it in one read transaction, so that a comparison that is under
- * way is seen at one moment.
+ * A whole comparison out of the database. Each table is read once, in the order of cases and pairs, and merged with
+ * them as it goes by; all of it in one read transaction, so that a comparison that is under way is seen at one moment.
  */
 #include "store/store_comparison.h"
 
@@ -383,72 +382,5 @@ int assay_store_comparison_load(struct assay_store *s, int64_t id, struct assay_
 		memcpy(verdict, l.verdict, sizeof(l.verdict));
 	if (exit_code)
 		*exit_code = l.verdict[0] ? l.exit_code : -1;
-	return 0;
-}
-
-static void read_info(struct assay_row *row, struct assay_comparison_info *i)
-{
-	i->id = assay_store_row_int(row);
-	assay_store_row_text(row, i->base, sizeof(i->base));
-	assay_store_row_text(row, i->head, sizeof(i->head));
-	assay_store_row_text(row, i->suite, sizeof(i->suite));
-	i->seed = (uint64_t)assay_store_row_int(row);
-	i->started_ns = (uint64_t)assay_store_row_int(row);
-	i->ended_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_text(row, i->machine_id, sizeof(i->machine_id));
-	assay_store_row_text(row, i->machine_label, sizeof(i->machine_label));
-	assay_store_row_text(row, i->verdict, sizeof(i->verdict));
-	i->exit_code = (int)assay_store_row_int(row);
-	if (!i->verdict[0])
-		i->exit_code = -1;
-	i->n_cases = (size_t)assay_store_row_int(row);
-	i->n_controls = (size_t)assay_store_row_int(row);
-	i->n_pairs = (size_t)assay_store_row_int(row);
-}
-
-int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_t limit,
-			    struct assay_comparison_info **out, size_t *n, struct assay_err *err)
-{
-	static const char sql[] =
-		"SELECT k.id, k.base, k.head, k.suite, k.seed, k.started_ns, k.ended_ns, m.id, m.label,"
-		" k.verdict, k.exit_code,"
-		" (SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control = 'none'),"
-		" (SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control <> 'none'),"
-		" (SELECT count(*) FROM comparison_case c JOIN pair p ON p.comparison_case = c.id"
-		"  WHERE c.comparison = k.id)"
-		" FROM comparison k JOIN machine m ON m.id = k.machine"
-		" WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.id DESC LIMIT ?2";
-	struct assay_comparison_info *v = NULL;
-	struct assay_binder b;
-	size_t count = 0;
-	int rc, sqlite_rc;
-
-	rc = assay_store_statement(s, sql, &b, err);
-	if (rc)
-		return rc;
-	assay_store_bind_text(&b, machine_id);
-	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
-	while (!rc && (sqlite_rc = assay_store_step(&b)) != SQLITE_DONE) {
-		struct assay_row row = assay_store_row(b.st);
-
-		if (sqlite_rc != SQLITE_ROW) {
-			rc = assay_store_fail(s, sqlite_rc, err, "cannot list comparisons");
-			break;
-		}
-		rc = assay_store_grow(&v, count, sizeof(*v), err);
-		if (rc)
-			break;
-		read_info(&row, &v[count++]);
-		if (row.bad)
-			rc = assay_err_set(err, ASSAY_ESTORE,
-					   "database '%.200s' is damaged: a text is too long; restore a copy", s->path);
-	}
-	sqlite3_reset(b.st);
-	if (rc) {
-		free(v);
-		return rc;
-	}
-	*out = v;
-	*n = count;
 	return 0;
 }
