@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of events, one provider each, opened in every thread of the case; see counting.h. */
-#include "counters/counting.h"
+/* Sets of events, opened in every thread of the case, take turns beside its samples; see counting.h. */
+#include "counters/counting_sets.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,189 +10,9 @@
 
 #define LINE_BYTES 64 /* threads write their counts apart */
 
-struct set {
-	const struct assay_counter_provider *p;
-	size_t turn; /* among the sets of its provider */
-	size_t n_events;
-	void **state; /* one a thread; only [0] where the provider is shared */
-	bool *started;
-	uint64_t *values; /* of each thread: before, after */
-	size_t stride;    /* values of a thread */
-	uint64_t iterations;
-	_Atomic bool failed; /* while it was opened, started or read in some thread */
-	char failure[256];   /* of the first thread that failed */
-};
-
-struct event {
-	char name[ASSAY_NAME_MAX];
-	char asked[ASSAY_NAME_MAX]; /* the alternative that is counted */
-	struct set *set;            /* NULL: see reason */
-	size_t place;
-	double sum;
-	char source[ASSAY_SOURCE_MAX];
-	char reason[256];
-};
-
-struct assay_counting {
-	struct assay_counting_options o;
-	struct set **sets;
-	size_t n_sets;
-	size_t *turns; /* sets of each provider */
-	struct event *events;
-	size_t n_events;
-	uint64_t sample;
-};
-
-/* ---- who counts what -------------------------------------------------------------------------------------------- */
-
-static uint32_t n_states(const struct assay_counting *c, const struct set *s)
-{
-	return s->p->shared ? 1 : c->o.n_threads;
-}
-
-static void free_set(const struct assay_counting *c, struct set *s)
-{
-	for (uint32_t t = 0; s->state && t < n_states(c, s); t++)
-		if (s->state[t])
-			s->p->close(s->state[t]);
-	free(s->state);
-	free(s->started);
-	free(s->values);
-	free(s);
-}
-
-/* A set of @provider with nothing in it, open in this thread, and not yet in the list. */
-static int new_set(const struct assay_counting *c, size_t provider, struct set **out, struct assay_err *err)
-{
-	struct set *s = calloc(1, sizeof(*s));
-	int rc = ASSAY_ENOMEM;
-
-	if (s) {
-		s->p = c->o.providers[provider];
-		s->turn = c->turns[provider];
-		s->state = calloc(n_states(c, s), sizeof(*s->state));
-		s->started = calloc(n_states(c, s), sizeof(*s->started));
-	}
-	if (s && s->state && s->started)
-		rc = s->p->open(c->o.ctx, &s->state[0], err);
-	else
-		assay_err_set(err, ASSAY_ENOMEM, "out of memory for counters");
-	if (!rc)
-		*out = s;
-	else if (s)
-		free_set(c, s);
-	return rc;
-}
-
-static int keep_set(struct assay_counting *c, size_t provider, struct set *s, struct assay_err *err)
-{
-	struct set **v = realloc(c->sets, (c->n_sets + 1) * sizeof(*v));
-
-	if (!v)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for counters");
-	c->sets = v;
-	v[c->n_sets++] = s;
-	c->turns[provider]++;
-	return 0;
-}
-
-/*
- * Put @e, under the name of one of its alternatives, into the last set of the provider, or a new one where that is
- * full. *known: the provider has the event, whether it can be counted or not.
- */
-static int place_event(struct assay_counting *c, size_t provider, struct event *e, const char *name, bool *known,
-		       struct assay_err *err)
-{
-	struct set *s = NULL;
-	int rc;
-
-	*known = false;
-	for (size_t i = 0; i < c->n_sets; i++)
-		if (c->sets[i]->p == c->o.providers[provider])
-			s = c->sets[i];
-	rc = s ? s->p->add(s->state[0], name, err) : ASSAY_ELIMIT;
-	if (rc == ASSAY_ELIMIT) {
-		rc = new_set(c, provider, &s, err);
-		if (rc)
-			return rc;
-		rc = s->p->add(s->state[0], name, err);
-		*known = rc != ASSAY_ENOTFOUND;
-		if (!rc)
-			rc = keep_set(c, provider, s, err);
-		if (rc) {
-			free_set(c, s);
-			return rc;
-		}
-	}
-	*known = rc != ASSAY_ENOTFOUND;
-	if (rc)
-		return rc;
-	e->set = s;
-	e->place = s->n_events++;
-	snprintf(e->asked, sizeof(e->asked), "%s", name);
-	snprintf(e->source, sizeof(e->source), "%s", s->p->source);
-	return 0;
-}
-
-static void set_reason(struct event *e, const char *source, const char *reason)
-{
-	snprintf(e->source, sizeof(e->source), "%s", source);
-	snprintf(e->reason, sizeof(e->reason), "%.255s", reason);
-}
-
-/*
- * The first alternative that a provider counts. Otherwise the reason of the first provider that has the event; where
- * none has, of the last in the table, which takes any name.
- */
-static int find_provider(struct assay_counting *c, struct event *e, const char *const *names, size_t n,
-			 struct assay_err *err)
-{
-	struct assay_err why = { 0 };
-	bool known, settled = false;
-
-	set_reason(e, "", "nothing here counts it");
-	for (size_t i = 0; i < n; i++)
-		for (size_t p = 0; p < c->o.n_providers; p++) {
-			int rc = place_event(c, p, e, names[i], &known, &why);
-
-			if (rc == ASSAY_ENOMEM)
-				return assay_err_set(err, rc, "%s", why.text);
-			if (!rc) {
-				e->reason[0] = '\0';
-				return 0;
-			}
-			if (!settled)
-				set_reason(e, c->o.providers[p]->source, why.text);
-			settled |= known;
-		}
-	return 0;
-}
-
-static int read_line(struct assay_counting *c, const char *line, struct assay_err *err)
-{
-	struct assay_strings names = { 0 };
-	struct event *v;
-	int rc = assay_strings_split(&names, line, '\t', err);
-
-	if (rc)
-		return rc;
-	v = realloc(c->events, (c->n_events + 1) * sizeof(*v));
-	if (!v) {
-		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for counters");
-	} else {
-		c->events = v;
-		v += c->n_events++;
-		*v = (struct event){ 0 };
-		snprintf(v->name, sizeof(v->name), "%s", names.v[0]);
-		rc = find_provider(c, v, (const char *const *)names.v + 1, names.n - 1, err);
-	}
-	assay_strings_release(&names);
-	return rc;
-}
-
 /* ---- every thread its own --------------------------------------------------------------------------------------- */
 
-static void fail_set(struct set *s, const char *why)
+static void fail_set(struct assay_counting_set *s, const char *why)
 {
 	if (!atomic_exchange(&s->failed, true))
 		snprintf(s->failure, sizeof(s->failure), "%.255s", why);
@@ -205,7 +24,7 @@ static void open_in_thread(void *arg, uint32_t tid, uint32_t n_threads)
 
 	(void)n_threads;
 	for (size_t i = 0; i < c->n_sets && tid; i++) {
-		struct set *s = c->sets[i];
+		struct assay_counting_set *s = c->sets[i];
 		struct assay_err err = { 0 };
 		int rc;
 
@@ -226,15 +45,18 @@ static void close_in_thread(void *arg, uint32_t tid, uint32_t n_threads)
 
 	(void)n_threads;
 	for (size_t i = 0; i < c->n_sets; i++) {
-		struct set *s = c->sets[i];
+		struct assay_counting_set *s = c->sets[i];
 
-		if (tid >= n_states(c, s) || !s->state[tid])
+		if (tid >= assay_counting_n_states(c, s) || !s->state[tid])
 			continue;
 		if (s->started[tid])
 			s->p->stop(s->state[tid]);
 		s->p->close(s->state[tid]);
 		s->state[tid] = NULL;
 	}
+	for (size_t p = 0; p < c->o.n_providers && tid; p++)
+		if (c->turns[p] && !c->o.providers[p]->shared && c->o.providers[p]->leave_thread)
+			c->o.providers[p]->leave_thread(c->o.ctx);
 }
 
 int assay_counting_open(struct assay_counting **out, const struct assay_counting_options *o, struct assay_err *err)
@@ -257,12 +79,12 @@ int assay_counting_open(struct assay_counting **out, const struct assay_counting
 		rc = assay_strings_split(&lines, o->events, '\n', err);
 	for (size_t i = 0; i < lines.n && !rc; i++)
 		if (lines.v[i][0])
-			rc = read_line(c, lines.v[i], err);
+			rc = assay_counting_place(c, lines.v[i], err);
 	for (size_t i = 0; i < c->n_sets && !rc; i++) {
-		struct set *s = c->sets[i];
+		struct assay_counting_set *s = c->sets[i];
 
 		s->stride = (2 * s->n_events * sizeof(*s->values) / LINE_BYTES + 1) * LINE_BYTES / sizeof(*s->values);
-		s->values = calloc(n_states(c, s) * s->stride, sizeof(*s->values));
+		s->values = calloc(assay_counting_n_states(c, s) * s->stride, sizeof(*s->values));
 		if (!s->values)
 			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for counters");
 	}
@@ -283,7 +105,7 @@ void assay_counting_close(struct assay_counting *c)
 	if (c->n_sets)
 		c->o.parallel(c->o.pool, close_in_thread, c);
 	for (size_t i = 0; i < c->n_sets; i++)
-		free_set(c, c->sets[i]);
+		assay_counting_free_set(c, c->sets[i]);
 	free(c->sets);
 	free(c->turns);
 	free(c->events);
@@ -292,7 +114,7 @@ void assay_counting_close(struct assay_counting *c)
 
 /* ---- beside a sample -------------------------------------------------------------------------------------------- */
 
-static size_t turns_of(const struct assay_counting *c, const struct set *s)
+static size_t turns_of(const struct assay_counting *c, const struct assay_counting_set *s)
 {
 	for (size_t p = 0; p < c->o.n_providers; p++)
 		if (c->o.providers[p] == s->p)
@@ -300,7 +122,7 @@ static size_t turns_of(const struct assay_counting *c, const struct set *s)
 	return 1;
 }
 
-static bool has_turn(const struct assay_counting *c, const struct set *s)
+static bool has_turn(const struct assay_counting *c, const struct assay_counting_set *s)
 {
 	return !s->failed && c->sample % turns_of(c, s) == s->turn;
 }
@@ -310,18 +132,18 @@ static bool has_turn(const struct assay_counting *c, const struct set *s)
 void assay_counting_before(struct assay_counting *c, uint32_t tid)
 {
 	for (size_t i = 0; i < c->n_sets; i++) {
-		struct set *s = c->sets[i];
+		struct assay_counting_set *s = c->sets[i];
 
-		if (tid < n_states(c, s) && s->started[tid] && !has_turn(c, s)) {
+		if (tid < assay_counting_n_states(c, s) && s->started[tid] && !has_turn(c, s)) {
 			s->p->stop(s->state[tid]);
 			s->started[tid] = false;
 		}
 	}
 	for (size_t i = 0; i < c->n_sets; i++) {
-		struct set *s = c->sets[i];
+		struct assay_counting_set *s = c->sets[i];
 		struct assay_err err = { 0 };
 
-		if (tid >= n_states(c, s) || s->started[tid] || !has_turn(c, s))
+		if (tid >= assay_counting_n_states(c, s) || s->started[tid] || !has_turn(c, s))
 			continue;
 		if (s->p->start(s->state[tid], &err))
 			fail_set(s, err.text);
@@ -329,9 +151,10 @@ void assay_counting_before(struct assay_counting *c, uint32_t tid)
 			s->started[tid] = true;
 	}
 	for (size_t i = 0; i < c->n_sets; i++) {
-		struct set *s = c->sets[i];
+		struct assay_counting_set *s = c->sets[i];
 
-		if (tid < n_states(c, s) && s->started[tid] && s->p->read(s->state[tid], s->values + tid * s->stride))
+		if (tid < assay_counting_n_states(c, s) && s->started[tid] &&
+		    s->p->read(s->state[tid], s->values + tid * s->stride))
 			fail_set(s, "it cannot be read");
 	}
 }
@@ -339,9 +162,9 @@ void assay_counting_before(struct assay_counting *c, uint32_t tid)
 void assay_counting_after(struct assay_counting *c, uint32_t tid)
 {
 	for (size_t i = 0; i < c->n_sets; i++) {
-		struct set *s = c->sets[i];
+		struct assay_counting_set *s = c->sets[i];
 
-		if (tid < n_states(c, s) && s->started[tid] &&
+		if (tid < assay_counting_n_states(c, s) && s->started[tid] &&
 		    s->p->read(s->state[tid], s->values + tid * s->stride + s->n_events))
 			fail_set(s, "it cannot be read");
 	}
@@ -353,11 +176,11 @@ void assay_counting_add(struct assay_counting *c, uint64_t iterations)
 		if (has_turn(c, c->sets[i]))
 			c->sets[i]->iterations += iterations;
 	for (size_t k = 0; k < c->n_events; k++) {
-		struct event *e = &c->events[k];
+		struct assay_counting_event *e = &c->events[k];
 
 		if (!e->set || !has_turn(c, e->set))
 			continue;
-		for (uint32_t t = 0; t < n_states(c, e->set); t++) {
+		for (uint32_t t = 0; t < assay_counting_n_states(c, e->set); t++) {
 			const uint64_t *v = e->set->values + t * e->set->stride;
 
 			e->sum += (double)(v[e->set->n_events + e->place] - v[e->place]);
@@ -377,9 +200,9 @@ size_t assay_counting_turns(const struct assay_counting *c)
 	return most;
 }
 
-static int put_event(const struct assay_counting *c, const struct event *e, struct assay_counters *out)
+static int put_event(const struct assay_counting *c, const struct assay_counting_event *e, struct assay_counters *out)
 {
-	const struct set *s = e->set;
+	const struct assay_counting_set *s = e->set;
 	struct assay_count count = { .per_iteration = true, .running_frac = 1 };
 	char reason[256];
 

@@ -111,6 +111,11 @@ void assay_papi_set_close(void *set)
 	free(s);
 }
 
+void assay_papi_leave_thread(const struct assay_counter_context *ctx)
+{
+	ctx->papi.call.unregister_thread();
+}
+
 #else
 
 int assay_papi_set_open(const struct assay_counter_context *ctx, int component, void **set, struct assay_err *err)
@@ -160,5 +165,10 @@ void assay_papi_set_stop(void *set)
 void assay_papi_set_close(void *set)
 {
 	(void)set;
+}
+
+void assay_papi_leave_thread(const struct assay_counter_context *ctx)
+{
+	(void)ctx;
 }
 #endif

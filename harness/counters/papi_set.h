@@ -17,5 +17,7 @@ int assay_papi_set_start(void *set, struct assay_err *err);
 int assay_papi_set_read(void *set, uint64_t *values);
 void assay_papi_set_stop(void *set);
 void assay_papi_set_close(void *set);
+/* This thread ends, or counts no more; its sets are closed. Not for the thread that loaded PAPI. */
+void assay_papi_leave_thread(const struct assay_counter_context *ctx);
 
 #endif

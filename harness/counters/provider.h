@@ -16,7 +16,7 @@
 
 /* What providers may use; lives as long as their sets. */
 struct assay_counter_context {
-	struct assay_papi papi;        /* after assay_counter_papi() */
+	struct assay_papi papi; /* after assay_counter_papi() */
 	bool papi_loaded;
 	const char *const *cell_names; /* counters that the op publishes, and their cells */
 	uint64_t *cells;
@@ -54,6 +54,9 @@ struct assay_counter_provider {
 	int (*read)(void *set, uint64_t *values);
 	void (*stop)(void *set);
 	void (*close)(void *set);
+	/* The calling thread closed its last set and will end; never called where sets are opened first. NULL: nothing.
+	 */
+	void (*leave_thread)(const struct assay_counter_context *ctx);
 	/* Share of the time in which each event of a set with @n events counts. NULL: all of it. */
 	double (*running_frac)(const struct assay_counter_context *ctx, size_t n);
 	/* What it reads with, for people. */
@@ -65,6 +68,6 @@ extern const struct assay_counter_provider *const assay_counter_providers[];
 extern const size_t assay_n_counter_providers;
 
 extern const struct assay_counter_provider assay_provider_sde, assay_provider_op, assay_provider_papi,
-	assay_provider_perf, assay_provider_rusage;
+	assay_provider_perf, assay_provider_rusage, assay_provider_sched;
 
 #endif

@@ -73,6 +73,7 @@ const struct assay_counter_provider assay_provider_papi = {
 	.read = assay_papi_set_read,
 	.stop = assay_papi_set_stop,
 	.close = assay_papi_set_close,
+	.leave_thread = assay_papi_leave_thread,
 	.running_frac = running_frac,
 	.how = how,
 };

@@ -63,11 +63,41 @@ run_chat() {
 	run --separate-stderr assay doctor --json
 	[ "$status" = 0 ]
 	jq -e '[.findings[] | select(.name | startswith("counters_"))] as $f
-		| ([$f[].name] | contains(["counters_sde", "counters_op", "counters_perf_event", "counters_getrusage", "counters_papi"]))
+		| ([$f[].name] | contains(["counters_sde", "counters_op", "counters_perf_event", "counters_getrusage", "counters_sched", "counters_papi"]))
 		and ([$f[] | (.value | length > 0) and (.health == "ok" or (.advice | length > 0))] | all)' <<<"$output"
 	ASSAY_PAPI=0 run --separate-stderr assay doctor --json
 	jq -e '[.findings[] | select(.name == "counters_sde" or .name == "counters_papi")]
 		| length == 2 and all(.health == "none" and (.advice | length > 0))' <<<"$output"
+}
+
+@test "a gate fails when the KV-cache hit rate is below the floor of the policy" {
+	# half of what both conversations need is the system prompt, which the second one finds: 32 of 72 tokens
+	run_chat >/dev/null
+	assay list --bench-dir c --suite chat --manifest --threads 1 >m.manifest
+	printf 'limit "generate.chat*" { require = "kv_cache_hit_rate >= 0.7" }\n' >p.conf
+	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
+	[ "$status" = 1 ]
+	jq -e '[.cases[] | select(.metric == "kv_cache_hit_rate")] | length == 1 and .[0].verdict == "REGRESSED"
+		and (.[0].evidence == "sde" or .[0].evidence == "op")' <<<"$output"
+	sed -i 's/0.7/0.4/' p.conf
+	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
+	jq -e '[.cases[] | select(.metric == "kv_cache_hit_rate" and .verdict == "PASS")] | length == 1' <<<"$output"
+	[ "$status" != 1 ]
+}
+
+@test "matmul and quantize publish the operations done on the CPU, and fallbacks" {
+	mkdir -p w/suites
+	ln -sfn "$ASSAY_SOURCE/bench/groups" w/groups
+	printf 'bench "m" {\n op = "matmul.ternary"\n shapes = {"m=64,k=256,n=3"}\n counters = {"ops"}\n}\n' >w/w.bench
+	printf 'bench "q" {\n op = "quantize.i8_token"\n shapes = {"tokens=7,dim=3"}\n counters = {"ops"}\n}\n' >>w/w.bench
+	printf 'suite "w" {\n use "m" { }\n use "q" { }\n}\n' >w/suites/w.suite
+	ASSAY_DETERMINISTIC=1 run --separate-stderr assay run --bench-dir w --suite w --db w.db --json
+	[ "$status" = 0 ]
+	jq -e '[.cases[] | select(.status == "ok")] as $c | ([$c[].op] | unique | length == 2)
+		and ([$c[] | .counters.cpu_ops.value == (if .op == "matmul.ternary" then 2 * 64 * 256 * 3 else 7 * 3 end)] | all)
+		and ([$c[] | .counters.fallbacks.value == (if .variant == "avx512vnni_trits" or .op == "quantize.i8_token" and .variant != "ref"
+			then 1 else 0 end)] | all)
+		and ([$c[] | .counters.cpu_ops.source] | all(. == "sde" or . == "op"))' <<<"$output"
 }
 
 @test "a policy demands counts and derived metrics, alone and against the base, and each verdict names its rung" {

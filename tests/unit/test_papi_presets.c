@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The road of PAPI's presets with recorded values in place of a PMU: which counters are believed, and how they share
  * the machine's. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,9 @@ static const struct {
 } recorded[] = {
 	{ "PAPI_TOT_INS", 1000000 }, { "PAPI_TOT_CYC", 900000 }, { "PAPI_L1_DCM", 6000 }, { "PAPI_LD_INS", 400000 },
 	{ "PAPI_BR_INS", 150000 },   { "PAPI_TLB_DM", 0 },       { "PAPI_L3_TCM", 0 },    { "NATIVE:EVENT", 42 },
+	{ "PAPI_BR_MSP", 100000 },   { "PAPI_FP_OPS", 400000 },
 };
+static long long scripted = -1; /* from 0 on: what every reading of any event finds more */
 
 static struct {
 	size_t n, event[16];
@@ -94,7 +97,7 @@ static int read_values(int set, long long *values)
 	if (!sets[set].running)
 		return PAPI_ENOTRUN;
 	for (size_t i = 0; i < sets[set].n; i++)
-		values[i] = sets[set].value[i] += recorded[sets[set].event[i]].delta;
+		values[i] = sets[set].value[i] += scripted >= 0 ? scripted : recorded[sets[set].event[i]].delta;
 	return PAPI_OK;
 }
 
@@ -118,8 +121,18 @@ static int destroy(int *set)
 	return PAPI_OK;
 }
 
-static int thread_call(void)
+static int n_registered, n_unregistered;
+static pthread_t left[8];
+
+static int register_thread(void)
 {
+	n_registered++;
+	return PAPI_OK;
+}
+
+static int unregister_thread(void)
+{
+	left[n_unregistered++] = pthread_self();
 	return PAPI_OK;
 }
 
@@ -144,8 +157,8 @@ static struct assay_counter_context with_pmu(bool multiplexed)
 				    .cleanup_eventset = cleanup,
 				    .destroy_eventset = destroy,
 				    .query_named_event = query,
-				    .register_thread = thread_call,
-				    .unregister_thread = thread_call,
+				    .register_thread = register_thread,
+				    .unregister_thread = unregister_thread,
 				    .strerror = words },
 			  .version = "7.0.0",
 			  .hardware_counters = COUNTERS },
@@ -185,6 +198,41 @@ static void test_what_is_believed(void **state)
 		assert_false(sets[i].used);
 }
 
+/* Just within the bounds, just outside. */
+static void test_bounds(void **state)
+{
+	static const struct {
+		const char *event;
+		long long delta;
+		bool believed;
+		const char *what;
+	} cases[] = {
+		{ "PAPI_TOT_INS", 1050000, true, "it counts 5.25 a turn of the test loop, which has 5" },
+		{ "PAPI_TOT_INS", 1052000, false, "it counts 5.26 a turn of the test loop, which has 5" },
+		{ "PAPI_TOT_INS", 948000, false, "it counts 4.74 a turn of the test loop, which has 5" },
+		{ "PAPI_FP_OPS", 200000, true, "it counts 1 a turn of the test loop, which has 1 to 2" },
+		{ "PAPI_FP_OPS", 400000, true, "it counts 2 a turn of the test loop, which has 1 to 2" },
+		{ "PAPI_FP_OPS", 402000, false, "it counts 2.01 a turn of the test loop, which has 1 to 2" },
+		{ "PAPI_BR_MSP", 100000, true, "it counts 0.5 a branch on a random bit, which has 0.25 to 0.75" },
+		{ "PAPI_BR_MSP", 48000, false, "it counts 0.24 a branch on a random bit, which has 0.25 to 0.75" },
+		{ "PAPI_BR_MSP", 152000, false, "it counts 0.76 a branch on a random bit, which has 0.25 to 0.75" },
+		{ "PAPI_BR_MSP", 0, false,
+		  "it reads zero in a loop that must count 0.25 to 0.75 a branch on a random bit" },
+		{ "PAPI_TOT_CYC", 1000000000, true, "it counts 5000 a turn of the test loop, which has at least 1" },
+	};
+	struct assay_counter_context ctx = with_pmu(false);
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		char what[256];
+
+		scripted = cases[i].delta;
+		assert_int_equal(assay_pmu_selftest(&ctx, cases[i].event, what, sizeof(what)), cases[i].believed);
+		assert_string_equal(what, cases[i].what);
+	}
+	scripted = -1;
+}
+
 static void alone(void *pool, assay_parallel_fn fn, void *arg)
 {
 	(void)pool;
@@ -213,7 +261,7 @@ static struct assay_counters count(struct assay_counter_context *ctx, const char
 
 static const char wanted[] = "PAPI_TOT_INS\tPAPI_TOT_INS\nPAPI_TOT_CYC\tPAPI_TOT_CYC\nPAPI_L1_DCM\tPAPI_L1_DCM\n"
 			     "PAPI_BR_INS\tPAPI_BR_INS\nPAPI_LD_INS\tPAPI_LD_INS\nnative\tABSENT:EVENT\tNATIVE:EVENT\n"
-			     "PAPI_BR_MSP\tPAPI_BR_MSP\n";
+			     "PAPI_RES_STL\tPAPI_RES_STL\n";
 
 static void test_presets_take_turns(void **state)
 {
@@ -232,8 +280,8 @@ static void test_presets_take_turns(void **state)
 	assert_string_equal(native->how, "PAPI 7.0.0, as NATIVE:EVENT");
 	assert_string_equal(assay_counters_find_missing(&c, "PAPI_BR_INS")->reason,
 			    "'PAPI_BR_INS' is not to be believed: it counts 0.75 a turn of the test loop, which has 1");
-	assert_string_equal(assay_counters_find_missing(&c, "PAPI_BR_MSP")->reason,
-			    "PAPI does not have 'PAPI_BR_MSP' on this machine");
+	assert_string_equal(assay_counters_find_missing(&c, "PAPI_RES_STL")->reason,
+			    "PAPI does not have 'PAPI_RES_STL' on this machine");
 	assay_counters_release(&c);
 }
 
@@ -250,6 +298,56 @@ static void test_multiplexed_is_an_estimate(void **state)
 	assay_counters_release(&c);
 }
 
+#define THREADS 3
+struct call {
+	assay_parallel_fn fn;
+	void *arg;
+	uint32_t tid;
+};
+
+static void *run_one(void *p)
+{
+	const struct call *c = p;
+
+	c->fn(c->arg, c->tid, THREADS);
+	return NULL;
+}
+
+/* One thread after the other: what is recorded takes no lock. */
+static void in_turn(void *pool, assay_parallel_fn fn, void *arg)
+{
+	(void)pool;
+	for (uint32_t tid = 1; tid < THREADS; tid++) {
+		struct call c = { fn, arg, tid };
+		pthread_t t;
+
+		assert_int_equal(pthread_create(&t, NULL, run_one, &c), 0);
+		assert_int_equal(pthread_join(t, NULL), 0);
+	}
+	fn(arg, 0, THREADS);
+}
+
+/* PAPI forgets every thread that ends, and not the one that goes on. */
+static void test_threads_leave(void **state)
+{
+	struct assay_counter_context ctx = with_pmu(false);
+	const struct assay_counting_options o = {
+		.ctx = &ctx, .events = wanted, .n_threads = THREADS, .parallel = in_turn
+	};
+	struct assay_counting *c;
+
+	(void)state;
+	assert_int_equal(assay_counting_open(&c, &o, NULL), 0);
+	n_registered = n_unregistered = 0;
+	assay_counting_close(c);
+	assert_int_equal(n_unregistered, THREADS - 1);
+	for (int i = 0; i < n_unregistered; i++)
+		assert_false(pthread_equal(left[i], pthread_self()));
+	assert_int_equal(n_registered, 0);
+	for (size_t i = 0; i < N_OF(sets); i++)
+		assert_false(sets[i].used);
+}
+
 #else
 
 static void test_what_is_believed(void **state)
@@ -257,6 +355,8 @@ static void test_what_is_believed(void **state)
 	(void)state;
 	skip();
 }
+#define test_bounds                     test_what_is_believed
+#define test_threads_leave              test_what_is_believed
 #define test_presets_take_turns         test_what_is_believed
 #define test_multiplexed_is_an_estimate test_what_is_believed
 #endif
@@ -265,6 +365,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_believed),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_threads_leave),
 		cmocka_unit_test(test_presets_take_turns),
 		cmocka_unit_test(test_multiplexed_is_an_estimate),
 	};

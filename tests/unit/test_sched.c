@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Migrations by /proc: the file's lines, and a thread that is moved a known number of times. */
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "counters/counting.h"
+#include "counters/sched_file.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static void test_lines(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc;
+		uint64_t want;
+	} cases[] = {
+		{ "x (7, #threads: 1)\n---\nse.vruntime      :  1.5\nse.nr_migrations       :         12\nprio : 120\n",
+		  0, 12 },
+		{ "se.nr_migrations:3", 0, 3 },
+		{ "se.nr_migrations_cold : 9\nse.nr_migrations : 18446744073709551615\n", 0, UINT64_MAX },
+		{ "nr_switches : 5\nnot se.nr_migrations : 6\n", ASSAY_ENOTFOUND, 0 },
+		{ "se.nr_migrations : \nprio : 120\n", ASSAY_ENOTFOUND, 0 },
+		{ "se.nr_migrations : -1\n", ASSAY_ENOTFOUND, 0 },
+		{ "se.nr_migrations : 1.5\n", ASSAY_ENOTFOUND, 0 },
+		{ "se.nr_migrations", ASSAY_ENOTFOUND, 0 },
+		{ "", ASSAY_ENOTFOUND, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		uint64_t got = 0;
+
+		assert_int_equal(assay_sched_migrations(cases[i].text, &got), cases[i].rc);
+		assert_true(got == cases[i].want);
+	}
+}
+
+static void move_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+static void alone(void *pool, assay_parallel_fn fn, void *arg)
+{
+	(void)pool;
+	fn(arg, 0, 1);
+}
+
+static void test_moves(void **state)
+{
+	static const struct assay_counter_provider *const providers[] = { &assay_provider_sched };
+	struct assay_counter_context ctx = { 0 };
+	const struct assay_counting_options o = { .ctx = &ctx,
+						  .events = "migrations\tmigrations\nfaults\tminor_faults\n",
+						  .n_threads = 1,
+						  .parallel = alone,
+						  .providers = providers,
+						  .n_providers = 1 };
+	struct assay_counters out = { 0 };
+	struct assay_counter_probe found;
+	struct assay_counting *c;
+	cpu_set_t before;
+	int cpu[2], n = 0;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+		if (CPU_ISSET(i, &before))
+			cpu[n++] = i;
+	assay_provider_sched.probe(&ctx, &found);
+	assert_true(found.works ? !found.advice[0] : found.value[0] && found.advice[0]);
+	if (!found.works || n < 2)
+		skip();
+	assert_int_equal(assay_counting_open(&c, &o, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		move_to(cpu[0]);
+		assay_counting_before(c, 0);
+		for (int k = 1; k <= 4; k++)
+			move_to(cpu[k % 2]);
+		assay_counting_after(c, 0);
+		assay_counting_add(c, 2);
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+	assert_int_equal(assay_counting_result(c, &out), 0);
+	assert_int_equal(out.n, 1);
+	assert_true(out.v[0].value == 2); /* four moves in two iterations */
+	assert_string_equal(out.v[0].source, ASSAY_SOURCE_OS);
+	assert_string_equal(out.v[0].how, "/proc/thread-self/sched");
+	assert_non_null(assay_counters_find_missing(&out, "faults"));
+	assay_counting_close(c);
+	assay_counters_release(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_moves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
