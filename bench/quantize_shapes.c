@@ -63,6 +63,11 @@ static int describe_i2_s(const struct assay_shape *shape, struct assay_problem *
 
 	if (check_multiple(n, ASSAY_I2S_BLOCK, why))
 		return -1;
+	if (quantize && n > ASSAY_I2_S_MAX_N) {
+		snprintf(why->text, sizeof(why->text), "n is %" PRId64 ", expected at most %" PRId64, n,
+			 ASSAY_I2_S_MAX_N);
+		return -1;
+	}
 	if (quantize) {
 		out->n_tensors = 4;
 		out->tensors[ASSAY_QUANTIZE_X] = tensor1("x", ASSAY_INPUT, ASSAY_F32, n);

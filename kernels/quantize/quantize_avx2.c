@@ -7,7 +7,8 @@
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
 
-#define FLOATS 8
+#define FLOATS      8
+#define SUM_STREAMS 2
 
 typedef __m256i mags;
 
@@ -33,6 +34,12 @@ static inline uint32_t largest(mags v)
 	m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));
 	m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xb1));
 	return (uint32_t)_mm_cvtsi128_si32(m);
+}
+
+/* Or NaN. */
+static inline bool any_infinite(mags m)
+{
+	return _mm256_movemask_epi8(_mm256_cmpgt_epi32(m, _mm256_set1_epi32(MAG_INFINITE - 1))) != 0;
 }
 
 /* 7 vectors are merged, two by two, instead of 8 reduced. */
@@ -103,57 +110,62 @@ static inline __m256i q8_codes_8(const float *x, __m256 id)
 	return round_away(_mm256_mul_ps(_mm256_loadu_ps(x), id));
 }
 
-static inline void q8_codes(const float *x, float id, uint8_t *q)
+static inline __m256i q8_codes_32(const float *x, float id)
 {
 	const __m256 m = _mm256_set1_ps(id);
-	__m256i codes = pack_i8(q8_codes_8(x, m), q8_codes_8(x + 8, m), q8_codes_8(x + 16, m), q8_codes_8(x + 24, m));
 
-	_mm256_storeu_si256((void *)q, codes);
+	return pack_i8(q8_codes_8(x, m), q8_codes_8(x + 8, m), q8_codes_8(x + 16, m), q8_codes_8(x + 24, m));
+}
+
+static inline void q8_codes(const float *x, const float id[2], uint8_t *q0, uint8_t *q1)
+{
+	_mm256_storeu_si256((void *)q0, q8_codes_32(x, id[0]));
+	_mm256_storeu_si256((void *)q1, q8_codes_32(x + 32, id[1]));
 }
 
 /* ---- tq2_0 and i2_s ---- */
 
-/* 8 int32: −1 where x is under the limits, 1 where it is over, else 0; a true comparison is −1. */
-static inline __m256i signs_8(const float *x, __m256 limit)
+static inline __m256i rounded_8(const float *x, __m256 m, enum rounding rounding)
 {
-	const __m256 below = _mm256_xor_ps(limit, _mm256_set1_ps(-0.0f));
-	__m256 v = _mm256_loadu_ps(x);
+	__m256 y = _mm256_mul_ps(_mm256_loadu_ps(x), m);
 
-	return _mm256_sub_epi32(_mm256_castps_si256(_mm256_cmp_ps(v, below, _CMP_LE_OQ)),
-				_mm256_castps_si256(_mm256_cmp_ps(v, limit, _CMP_GE_OQ)));
+	return rounding == TO_EVEN ? _mm256_cvtps_epi32(y) : _mm256_cvttps_epi32(y);
 }
 
-/* Codes of 32 values as bytes, in the order that packing leaves them in. */
-static inline __m256i codes_32(const float *x, __m256 limit)
+/* 16 integers, saturated to 16 bits. */
+static inline __m256i rounded_16(const float *x, __m256 m, enum rounding rounding)
 {
-	__m256i ab = _mm256_packs_epi32(signs_8(x, limit), signs_8(x + 8, limit));
-	__m256i cd = _mm256_packs_epi32(signs_8(x + 16, limit), signs_8(x + 24, limit));
-
-	return _mm256_add_epi8(_mm256_packs_epi16(ab, cd), _mm256_set1_epi8(1));
+	return _mm256_packs_epi32(rounded_8(x, m, rounding), rounded_8(x + 8, m, rounding));
 }
 
-/* Codes are below 4, so that 16-bit shifts carry nothing into the neighbour byte. */
-static inline __m256i ternary_32_bytes(const float *x, __m256 limit, int first, int step)
+/*
+ * 32 codes, @shift bits up, in the order that packing leaves them in. The look-up reads 0 where the sign bit is set,
+ * else what the four lowest bits say. Nothing that was cut off is above 2.
+ */
+static inline __m256i ternary_32(const float *x, __m256 m, enum rounding rounding, int shift)
 {
-	__m256i ab = _mm256_or_si256(_mm256_slli_epi16(codes_32(x, limit), first),
-				     _mm256_slli_epi16(codes_32(x + 32, limit), first + step));
-	__m256i cd = _mm256_or_si256(_mm256_slli_epi16(codes_32(x + 64, limit), first + 2 * step),
-				     _mm256_slli_epi16(codes_32(x + 96, limit), first + 3 * step));
+	const __m256i up = _mm256_broadcastsi128_si256(_mm_cvtsi32_si128(0x020201 << shift));
+	__m256i v = _mm256_packs_epi16(rounded_16(x, m, rounding), rounded_16(x + 16, m, rounding));
+
+	return _mm256_shuffle_epi8(up, rounding == TO_EVEN ? _mm256_min_epi8(v, _mm256_set1_epi8(1)) : v);
+}
+
+static inline __m256i ternary_128(const float *x, __m256 m, enum rounding rounding, int first, int step)
+{
+	__m256i ab = _mm256_or_si256(ternary_32(x, m, rounding, first), ternary_32(x + 32, m, rounding, first + step));
+	__m256i cd = _mm256_or_si256(ternary_32(x + 64, m, rounding, first + 2 * step),
+				     ternary_32(x + 96, m, rounding, first + 3 * step));
 
 	return in_order(_mm256_or_si256(ab, cd));
 }
 
-static inline void ternary_256(const float *x, float limit, int first, int step, uint8_t *q, bool around)
+static inline void ternary_256(const float *x, float m, enum rounding rounding, int first, int step, uint8_t *q,
+			       bool around)
 {
-	const __m256 t = _mm256_set1_ps(limit);
+	const __m256 by = _mm256_set1_ps(m);
 
-	put_32(q, ternary_32_bytes(x, t, first, step), around);
-	put_32(q + 32, ternary_32_bytes(x + 128, t, first, step), around);
-}
-
-static inline void ternary_128(const float *x, float limit, int first, int step, uint8_t *q)
-{
-	put_32(q, ternary_32_bytes(x, _mm256_set1_ps(limit), first, step), false);
+	put_32(q, ternary_128(x, by, rounding, first, step), around);
+	put_32(q + 32, ternary_128(x + 128, by, rounding, first, step), around);
 }
 
 typedef struct {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formats of assay/op_quantize.h from floats with AVX-512, 16 at a time. Ternary codes are counted up under masks
- * of comparisons.
+ * The formats of assay/op_quantize.h from floats with AVX-512, 16 at a time.
  */
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -10,7 +9,8 @@
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
 
-#define FLOATS 16
+#define FLOATS      16
+#define SUM_STREAMS 4
 
 typedef __m512i mags;
 
@@ -32,6 +32,12 @@ static inline mags larger(mags a, mags b)
 static inline uint32_t largest(mags m)
 {
 	return (uint32_t)_mm512_reduce_max_epi32(m);
+}
+
+/* Or NaN. */
+static inline bool any_infinite(mags m)
+{
+	return _mm512_cmpge_epu32_mask(m, _mm512_set1_epi32(MAG_INFINITE)) != 0;
 }
 
 /* 15 vectors are merged, two by two, instead of 16 reduced. */
@@ -106,48 +112,53 @@ static inline __m512i q8_codes_16(const float *x, __m512 id)
 	return round_away(_mm512_mul_ps(_mm512_loadu_ps(x), id));
 }
 
-static inline void q8_codes(const float *x, float id, uint8_t *q)
+static inline void q8_codes(const float *x, const float id[2], uint8_t *q0, uint8_t *q1)
 {
-	__m512 m = _mm512_set1_ps(id);
+	__m512 m0 = _mm512_set1_ps(id[0]), m1 = _mm512_set1_ps(id[1]);
+	__m512i codes =
+		pack_i8(q8_codes_16(x, m0), q8_codes_16(x + 16, m0), q8_codes_16(x + 32, m1), q8_codes_16(x + 48, m1));
 
-	_mm_storeu_si128((void *)q, _mm512_cvtepi32_epi8(q8_codes_16(x, m)));
-	_mm_storeu_si128((void *)(q + 16), _mm512_cvtepi32_epi8(q8_codes_16(x + 16, m)));
+	_mm256_storeu_si256((void *)q0, _mm512_castsi512_si256(codes));
+	_mm256_storeu_si256((void *)q1, _mm512_extracti64x4_epi64(codes, 1));
 }
 
 /* ---- tq2_0 and i2_s ---- */
 
-/* Bytes of codes, each in a lane of its own: all ones of zero, then one up from the limit on and one down from −limit.
+static inline __m512i rounded_16(const float *x, __m512 m, enum rounding rounding)
+{
+	__m512 y = _mm512_mul_ps(_mm512_loadu_ps(x), m);
+
+	return rounding == TO_EVEN ? _mm512_cvtps_epi32(y) : _mm512_cvttps_epi32(y);
+}
+
+/* 32 integers, saturated to 16 bits. */
+static inline __m512i rounded_32(const float *x, __m512 m, enum rounding rounding)
+{
+	return _mm512_packs_epi32(rounded_16(x, m, rounding), rounded_16(x + 16, m, rounding));
+}
+
+/*
+ * 64 codes, @shift bits up, in the order that packing leaves them in. The look-up reads 0 where the sign bit is set,
+ * else what the four lowest bits say. Nothing that was cut off is above 2.
  */
-static inline __m512i ternary_16(const float *x, __m512 limit, int first, int step)
+static inline __m512i ternary_64(const float *x, __m512 m, enum rounding rounding, int shift)
 {
-	const __m512 below = _mm512_xor_ps(limit, _mm512_set1_ps(-0.0f));
-	__m512i codes = _mm512_set1_epi32(0x55);
+	const __m512i up = _mm512_broadcast_i32x4(_mm_cvtsi32_si128(0x020201 << shift));
+	__m512i v = _mm512_packs_epi16(rounded_32(x, m, rounding), rounded_32(x + 128, m, rounding));
 
-	for (int i = 0; i < 4; i++) {
-		__m512i one = _mm512_set1_epi32(1 << (first + i * step));
-		__m512 v = _mm512_loadu_ps(x + 32 * i);
-
-		codes = _mm512_mask_add_epi32(codes, _mm512_cmp_ps_mask(v, limit, _CMP_GE_OQ), codes, one);
-		codes = _mm512_mask_sub_epi32(codes, _mm512_cmp_ps_mask(v, below, _CMP_LE_OQ), codes, one);
-	}
-	return codes;
+	return _mm512_shuffle_epi8(up, rounding == TO_EVEN ? _mm512_min_epi8(v, _mm512_set1_epi8(1)) : v);
 }
 
-static inline void ternary_256(const float *x, float limit, int first, int step, uint8_t *q, bool around)
+static inline void ternary_256(const float *x, float m, enum rounding rounding, int first, int step, uint8_t *q,
+			       bool around)
 {
-	const __m512 t = _mm512_set1_ps(limit);
-	__m512i a = _mm512_packus_epi32(ternary_16(x, t, first, step), ternary_16(x + 16, t, first, step));
-	__m512i b = _mm512_packus_epi32(ternary_16(x + 128, t, first, step), ternary_16(x + 144, t, first, step));
+	const __m512 by = _mm512_set1_ps(m);
+	__m512i ab =
+		_mm512_or_si512(ternary_64(x, by, rounding, first), ternary_64(x + 32, by, rounding, first + step));
+	__m512i cd = _mm512_or_si512(ternary_64(x + 64, by, rounding, first + 2 * step),
+				     ternary_64(x + 96, by, rounding, first + 3 * step));
 
-	put_64(q, in_order(_mm512_packus_epi16(a, b)), around);
-}
-
-static inline void ternary_128(const float *x, float limit, int first, int step, uint8_t *q)
-{
-	const __m512 t = _mm512_set1_ps(limit);
-
-	_mm_storeu_si128((void *)q, _mm512_cvtepi32_epi8(ternary_16(x, t, first, step)));
-	_mm_storeu_si128((void *)(q + 16), _mm512_cvtepi32_epi8(ternary_16(x + 16, t, first, step)));
+	put_64(q, in_order(_mm512_or_si512(ab, cd)), around);
 }
 
 typedef struct {

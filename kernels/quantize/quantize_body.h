@@ -2,14 +2,15 @@
 /*
  * The formats of assay/op_quantize.h from floats for one instruction set, whose file includes this after it has defined
  *
- *	mags          FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b), largest(m)
+ *	mags          FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b), largest(m), any_infinite(m)
  *	largest_each(m)            lane b: the largest of m[b], for b < FLOATS
+ *	SUM_STREAMS   sum blocks that are added up in turn
  *	lanes         the 16 double lanes of a sum block; zero_lanes(), add_lanes(&l, x) for 16 floats, sum_of_lanes(l)
  *	halves_of(d, h)            FLOATS to halves
- *	q8_codes(x, id, q)         the 32 codes of one block
- *	ternary_256(x, limit, first, step, q, around)  64 bytes of codes: those of x[32·i + j], and those of the second
- *	ternary_128(x, limit, first, step, q)          half 32 bytes on, lie first + i·step bits up in byte j
- *	token_codes(x, s, q, around)                   64 codes of a token
+ *	q8_codes(x, id, q0, q1)    the 32 codes of each of two blocks with the multipliers id[0] and id[1]
+ *	ternary_256(x, m, rounding, first, step, q, around)  64 bytes of codes: those of x[32·i + j], and those of the
+ *	                           second half 32 bytes on, lie first + i·step bits up in byte j; a code is x·m, rounded
+ *and clamped to −1 … 1, plus 1 token_codes(x, s, q, around)                   64 codes of a token
  *	store_line_around(dst, src), stores_done()     around the caches, dst aligned to 64 bytes; plain stores where
  *	                                               there are none
  *	QUANTIZE_ISA  the name of the variant
@@ -33,18 +34,24 @@ typedef uint32_t words __attribute__((vector_size(4 * FLOATS)));
 /* Magnitudes of which the largest is that of n values, n a multiple of FLOATS. */
 static inline mags mags_of(const float *x, int64_t n)
 {
-	mags m0 = zero_mags(), m1 = m0, m2 = m0, m3 = m0;
-	int64_t i = 0;
+	mags m0 = n ? load_mags(x) : zero_mags(), m1 = m0, m2 = m0, m3 = m0;
+	int64_t i = FLOATS;
 
-	for (; i + 4 * FLOATS <= n; i += 4 * FLOATS) {
-		m0 = larger(m0, load_mags(x + i));
-		m1 = larger(m1, load_mags(x + i + FLOATS));
-		m2 = larger(m2, load_mags(x + i + 2 * FLOATS));
-		m3 = larger(m3, load_mags(x + i + 3 * FLOATS));
+	if (n >= 4 * FLOATS) {
+		m1 = load_mags(x + FLOATS);
+		m2 = load_mags(x + 2 * FLOATS);
+		m3 = load_mags(x + 3 * FLOATS);
+		for (i = 4 * FLOATS; i + 4 * FLOATS <= n; i += 4 * FLOATS) {
+			m0 = larger(m0, load_mags(x + i));
+			m1 = larger(m1, load_mags(x + i + FLOATS));
+			m2 = larger(m2, load_mags(x + i + 2 * FLOATS));
+			m3 = larger(m3, load_mags(x + i + 3 * FLOATS));
+		}
+		m0 = larger(larger(m0, m1), larger(m2, m3));
 	}
 	for (; i < n; i += FLOATS)
 		m0 = larger(m0, load_mags(x + i));
-	return larger(larger(m0, m1), larger(m2, m3));
+	return m0;
 }
 
 static inline uint32_t amax_of(const float *x, int64_t n)
@@ -63,30 +70,19 @@ static inline uint32_t amax_of(const float *x, int64_t n)
 /* ---- groups of FLOATS blocks ---- */
 
 struct scales {
-	float by[FLOATS]; /* q8_0: the multiplier; tq2_0: the limit of the codes */
+	float by[FLOATS]; /* what the kernel multiplies with */
 	uint16_t half[FLOATS];
-	bool bad; /* a block has a NaN or an infinity, and QUANTIZE_HALF_NAN for its scale */
+	bool special; /* a block has a NaN or an infinity, and QUANTIZE_HALF_NAN for its scale, or an infinite `by` */
 };
 
-typedef void (*scales_fn)(const float *x, int64_t n_blocks, struct scales *s);
-typedef void (*codes_fn)(const float *x, int64_t n_blocks, const struct scales *s, uint8_t *q);
-
-static inline words amaxes_of(const float *x, int64_t n_blocks, int64_t block)
-{
-	uint32_t amax[FLOATS] = { 0 };
-	mags m[FLOATS];
-	words w;
-
-	if (n_blocks == FLOATS) {
-		for (int b = 0; b < FLOATS; b++)
-			m[b] = mags_of(x + b * block, block);
-		return (words)largest_each(m);
-	}
-	for (int64_t b = 0; b < n_blocks; b++)
-		amax[b] = largest(mags_of(x + b * block, block));
-	memcpy(&w, amax, sizeof(w));
-	return w;
-}
+/* What differs between block formats. The functions are constants where they are called. */
+struct format {
+	int64_t block, block_bytes;
+	int step; /* blocks of which magnitudes and codes are made in turn; divides FLOATS */
+	void (*scales_of)(words amax, struct scales *s);
+	void (*codes_of)(const float *x, const struct scales *s, int b, uint8_t *q); /* `step` blocks from b on */
+	void (*code_special)(const float *x, const struct scales *s, int b, uint8_t *q);
+};
 
 /* 1 / d; 0 where all codes of a block with the largest magnitude @amax and the scale @d are zero. */
 static inline floats multipliers(words amax, floats d)
@@ -96,149 +92,174 @@ static inline floats multipliers(words amax, floats d)
 	return (floats)(id & (words)(id < MAG_INFINITE) & (words)(amax < MAG_INFINITE));
 }
 
-/*
- * The least t > 0 with fl(t·mul) ≥ 0.5, or > 0.5 where ties stay below. Rounding is monotonic, so that x·mul rounds to
- * 1 where x ≥ t and to −1 where x ≤ −t: ternary codes need no product a value. NaN, which no x reaches, where mul is 0
- * or NaN. t is at most one float from 0.5 / mul to either side, or two above it where ties stay below; positive floats
- * compare as their bits.
- */
-static inline floats code_limits(floats mul, bool ties_below)
-{
-	const uint32_t half = quantize_bits(0.5f) + ties_below;
-	words t = (words)(0.5f / mul) - !ties_below, none = (words)((words)mul - 1 >= MAG_INFINITE - 1);
-
-	/* a comparison that holds is −1 */
-	t -= (words)((words)((floats)t * mul) < half);
-	t -= (words)((words)((floats)t * mul) < half);
-	return (floats)((t & ~none) | (none & QUANTIZE_FLOAT_NAN));
-}
-
 static inline void store_scales(words amax, floats d, floats by, struct scales *s)
 {
 	words bad = (words)(amax >= MAG_INFINITE);
 
-	s->bad = largest((mags)amax) >= MAG_INFINITE;
+	s->special = any_infinite(larger((mags)amax, (mags)by));
 	memcpy(s->by, &by, sizeof(s->by));
 	/* converts to QUANTIZE_HALF_NAN */
 	halves_of((floats)(((words)d & ~bad) | (bad & QUANTIZE_FLOAT_NAN)), s->half);
 }
 
-/*
- * Whole groups. What a group's codes wait for (a reduction and two divisions) is under way while those of the group
- * before are written; the values come from the level-1 cache then. With @stage, lines are put together there too, from
- * blocks of odd sizes, and stored around the caches.
- */
-static inline __attribute__((always_inline)) void groups(const float *x, uint8_t *q, int64_t n_groups, bool stage,
-							 int64_t block, int64_t block_bytes, scales_fn scales_of,
-							 codes_fn codes_of)
+static inline __attribute__((always_inline)) void mags_of_blocks(const struct format *f, const float *x, int begin,
+								 int end, mags m[FLOATS])
 {
-	const int64_t group = FLOATS * block, group_bytes = FLOATS * block_bytes, per_stage = STAGED_BLOCKS / FLOATS;
+	for (int b = begin; b < end; b++)
+		m[b] = mags_of(x + b * f->block, f->block);
+}
+
+/*
+ * Whole groups. What a group's codes wait for (its lines, a reduction and two divisions) is under way while those of
+ * the group before are written; the values come from the level-1 cache then. With @stage, lines are put together there
+ * too, from blocks of odd sizes, and stored around the caches.
+ */
+static inline __attribute__((always_inline)) void groups(const struct format *f, const float *x, uint8_t *q,
+							 int64_t n_groups, bool stage)
+{
+	const int64_t values = FLOATS * f->block, bytes = FLOATS * f->block_bytes, per_stage = STAGED_BLOCKS / FLOATS;
 	uint8_t staged[STAGED_BLOCKS * ASSAY_TQ2_0_BLOCK_BYTES];
 	struct scales s[2];
+	mags m[FLOATS];
 
-	if (n_groups > 0)
-		scales_of(x, FLOATS, &s[0]);
-	for (int64_t g = 0; g < n_groups; g++, x += group) {
-		if (g + 1 < n_groups)
-			scales_of(x + group, FLOATS, &s[(g + 1) % 2]);
-		if (!stage) {
-			codes_of(x, FLOATS, &s[g % 2], q + g * group_bytes);
-			continue;
+	if (n_groups > 0) {
+		mags_of_blocks(f, x, 0, FLOATS, m);
+		f->scales_of((words)largest_each(m), &s[0]);
+	}
+	for (int64_t g = 0; g < n_groups; g++, x += values) {
+		uint8_t *to = stage ? staged + g % per_stage * bytes : q + g * bytes;
+		const struct scales *now = &s[g % 2];
+
+		for (int b = 0; b < FLOATS; b += f->step) {
+			if (g + 1 < n_groups)
+				mags_of_blocks(f, x + values, b, b + f->step, m);
+			if (g + 1 < n_groups && b + f->step == FLOATS)
+				f->scales_of((words)largest_each(m), &s[(g + 1) % 2]);
+			f->codes_of(x + b * f->block, now, b, to + b * f->block_bytes);
 		}
-		codes_of(x, FLOATS, &s[g % 2], staged + g % per_stage * group_bytes);
-		if (g % per_stage == per_stage - 1)
-			for (int64_t i = 0; i < per_stage * group_bytes; i += 64)
-				store_line_around(q + (g + 1 - per_stage) * group_bytes + i, staged + i);
+		for (int b = 0; now->special && b < FLOATS; b++)
+			f->code_special(x + b * f->block, now, b, to + b * f->block_bytes);
+		if (stage && g % per_stage == per_stage - 1)
+			for (int64_t i = 0; i < per_stage * bytes; i += 64)
+				store_line_around(q + (g + 1 - per_stage) * bytes + i, staged + i);
 	}
 }
 
-static inline __attribute__((always_inline)) void all_blocks(const float *x, uint8_t *q, int64_t n, bool around,
-							     int64_t block, int64_t block_bytes, scales_fn scales_of,
-							     codes_fn codes_of)
+static inline __attribute__((always_inline)) void all_blocks(const struct format *f, const float *x, uint8_t *q,
+							     int64_t n, bool around)
 {
-	const int64_t group = FLOATS * block, group_bytes = FLOATS * block_bytes, per_stage = STAGED_BLOCKS / FLOATS;
-	int64_t n_groups = n / group, staged = 0, rest = n % group / block;
-	struct scales s;
+	const int64_t values = FLOATS * f->block, per_stage = STAGED_BLOCKS / FLOATS;
+	int64_t n_groups = n / values, staged = 0, rest = n % values;
 
 	if (around && !quantize_stores_plainly(q, around)) {
 		staged = n_groups - n_groups % per_stage;
-		groups(x, q, staged, true, block, block_bytes, scales_of, codes_of);
+		groups(f, x, q, staged, true);
 		stores_done();
 	}
-	groups(x + staged * group, q + staged * group_bytes, n_groups - staged, false, block, block_bytes, scales_of,
-	       codes_of);
+	groups(f, x + staged * values, q + staged * FLOATS * f->block_bytes, n_groups - staged, false);
 	if (rest) {
-		scales_of(x + n_groups * group, rest, &s);
-		codes_of(x + n_groups * group, rest, &s, q + n_groups * group_bytes);
+		float padded[FLOATS * ASSAY_TQ2_0_BLOCK];
+		uint8_t blocks[FLOATS * ASSAY_TQ2_0_BLOCK_BYTES];
+
+		memcpy(padded, x + n_groups * values, (size_t)rest * sizeof(*x));
+		memset(padded + rest, 0, (size_t)(values - rest) * sizeof(*x));
+		groups(f, padded, blocks, 1, false);
+		memcpy(q + n_groups * FLOATS * f->block_bytes, blocks, (size_t)(rest / f->block * f->block_bytes));
 	}
 }
 
 /* ---- q8_0 ---- */
 
-static inline void q8_scales(const float *x, int64_t n_blocks, struct scales *s)
+static inline void q8_scales(words amax, struct scales *s)
 {
-	words amax = amaxes_of(x, n_blocks, ASSAY_Q8_0_BLOCK);
 	floats d = (floats)amax / 127.0f;
 
 	store_scales(amax, d, multipliers(amax, d), s);
 }
 
-static inline void q8_blocks(const float *x, int64_t n_blocks, const struct scales *s, uint8_t *q)
+static inline void q8_blocks(const float *x, const struct scales *s, int b, uint8_t *q)
 {
-	for (int64_t b = 0; b < n_blocks; b++) {
-		memcpy(q + b * ASSAY_Q8_0_BLOCK_BYTES, &s->half[b], 2);
-		q8_codes(x + b * ASSAY_Q8_0_BLOCK, s->by[b], q + b * ASSAY_Q8_0_BLOCK_BYTES + 2);
+#pragma GCC unroll 1
+	for (int k = 0; k < FLOATS; k += 2, x += 2 * ASSAY_Q8_0_BLOCK, q += 2 * ASSAY_Q8_0_BLOCK_BYTES) {
+		memcpy(q, &s->half[b + k], 2);
+		memcpy(q + ASSAY_Q8_0_BLOCK_BYTES, &s->half[b + k + 1], 2);
+		q8_codes(x, s->by + b + k, q + 2, q + ASSAY_Q8_0_BLOCK_BYTES + 2);
 	}
-	for (int64_t b = 0; s->bad && b < n_blocks; b++)
-		if (s->half[b] == QUANTIZE_HALF_NAN)
-			memset(q + b * ASSAY_Q8_0_BLOCK_BYTES + 2, 0, ASSAY_Q8_0_BLOCK);
+}
+
+static inline void q8_special(const float *x, const struct scales *s, int b, uint8_t *q)
+{
+	(void)x;
+	if (s->half[b] == QUANTIZE_HALF_NAN)
+		memset(q + 2, 0, ASSAY_Q8_0_BLOCK);
 }
 
 static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
-	all_blocks(x, q, n, around, ASSAY_Q8_0_BLOCK, ASSAY_Q8_0_BLOCK_BYTES, q8_scales, q8_blocks);
+	const struct format f = { ASSAY_Q8_0_BLOCK, ASSAY_Q8_0_BLOCK_BYTES, FLOATS, q8_scales, q8_blocks, q8_special };
+
+	all_blocks(&f, x, q, n, around);
 	return quantize_stores_plainly(q, around);
 }
 
 /* ---- tq2_0 ---- */
 
-static inline void tq2_scales(const float *x, int64_t n_blocks, struct scales *s)
+/* 2·x·id is exact unless infinite; cut off, it is 0 where x·id rounds to 0. */
+static inline void tq2_scales(words amax, struct scales *s)
 {
-	words amax = amaxes_of(x, n_blocks, ASSAY_TQ2_0_BLOCK);
+	floats id = multipliers(amax, (floats)amax);
 
-	store_scales(amax, (floats)amax, code_limits(multipliers(amax, (floats)amax), false), s);
+	store_scales(amax, (floats)amax, id + id, s);
 }
 
-static inline void tq2_blocks(const float *x, int64_t n_blocks, const struct scales *s, uint8_t *q)
+static inline void tq2_block(const float *x, const struct scales *s, int b, uint8_t *q)
 {
-	for (int64_t b = 0; b < n_blocks; b++, x += ASSAY_TQ2_0_BLOCK, q += ASSAY_TQ2_0_BLOCK_BYTES) {
-		ternary_256(x, s->by[b], 0, 2, q, false);
-		memcpy(q + 64, &s->half[b], 2);
+	ternary_256(x, s->by[b], CUT_OFF, 0, 2, q, false);
+	memcpy(q + 64, &s->half[b], 2);
+}
+
+/* Not finite, or so small that 2·id is infinite. */
+static inline void tq2_special(const float *x, const struct scales *s, int b, uint8_t *q)
+{
+	if (s->half[b] == QUANTIZE_HALF_NAN) {
+		memset(q, 0x55, 64);
+	} else if (quantize_bits(s->by[b]) == MAG_INFINITE) {
+		const float id = 1.0f / quantize_float(amax_of(x, ASSAY_TQ2_0_BLOCK));
+
+		memset(q, 0, 64);
+		for (int i = 0; i < ASSAY_TQ2_0_BLOCK; i++) {
+			unsigned code = 1u + (x[i] * id >= 0.5f) - (x[i] * id <= -0.5f);
+
+			q[i / 128 * 32 + i % 32] |= (uint8_t)(code << i % 128 / 32 * 2);
+		}
 	}
 }
 
 static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
-	all_blocks(x, q, n, around, ASSAY_TQ2_0_BLOCK, ASSAY_TQ2_0_BLOCK_BYTES, tq2_scales, tq2_blocks);
+	const struct format f = { ASSAY_TQ2_0_BLOCK, ASSAY_TQ2_0_BLOCK_BYTES, 1, tq2_scales, tq2_block, tq2_special };
+
+	all_blocks(&f, x, q, n, around);
 	return quantize_stores_plainly(q, around);
 }
 
 /* ---- i2_s ---- */
 
-/* Two sum blocks at a time: within one, the definition lets every lane wait for its last sum. */
+/* SUM_STREAMS sum blocks at a time: within one, the definition lets every lane wait for its last sum. */
 static void i2_s_sums(const float *x, int64_t n, double *sums)
 {
 	const int64_t block = ASSAY_I2_S_SUM_BLOCK;
 
-	for (; n >= 2 * block; n -= 2 * block, x += 2 * block, sums += 2) {
-		lanes a = zero_lanes(), b = a;
+	for (; n >= SUM_STREAMS * block; n -= SUM_STREAMS * block, x += SUM_STREAMS * block, sums += SUM_STREAMS) {
+		lanes a[SUM_STREAMS];
 
-		for (int64_t i = 0; i < block; i += ASSAY_I2_S_SUM_LANES) {
-			add_lanes(&a, x + i);
-			add_lanes(&b, x + block + i);
-		}
-		sums[0] = sum_of_lanes(a);
-		sums[1] = sum_of_lanes(b);
+		for (int k = 0; k < SUM_STREAMS; k++)
+			a[k] = zero_lanes();
+		for (int64_t i = 0; i < block; i += ASSAY_I2_S_SUM_LANES)
+			for (int k = 0; k < SUM_STREAMS; k++)
+				add_lanes(&a[k], x + k * block + i);
+		for (int k = 0; k < SUM_STREAMS; k++)
+			sums[k] = sum_of_lanes(a[k]);
 	}
 	for (; n > 0; n -= block, x += block, sums++) {
 		lanes a = zero_lanes();
@@ -251,19 +272,29 @@ static void i2_s_sums(const float *x, int64_t n, double *sums)
 
 static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool around)
 {
-	const int64_t line = 2 * ASSAY_I2S_BLOCK, line_bytes = 2 * ASSAY_I2S_BLOCK_BYTES;
-	const float limit = code_limits(s - (floats){ 0 }, true)[0];
+	const int64_t line = 2 * ASSAY_I2S_BLOCK, whole = n - n % line;
 	const bool plainly = quantize_stores_plainly(q, around);
+	int64_t i = 0;
 
+	if (isnan(s)) {
+		memset(q, 0x55, (size_t)n / 4);
+		return plainly;
+	}
 	if (around && !plainly) {
-		for (; n >= line; n -= line, x += line, q += line_bytes)
-			ternary_256(x, limit, 6, -2, q, true);
+		for (; i < whole; i += line)
+			ternary_256(x + i, s, TO_EVEN, 6, -2, q + i / 4, true);
 		stores_done();
 	}
-	for (; n >= line; n -= line, x += line, q += line_bytes)
-		ternary_256(x, limit, 6, -2, q, false);
-	if (n > 0)
-		ternary_128(x, limit, 6, -2, q);
+	for (; i < whole; i += line)
+		ternary_256(x + i, s, TO_EVEN, 6, -2, q + i / 4, false);
+	if (i < n) {
+		float padded[2 * ASSAY_I2S_BLOCK] = { 0 };
+		uint8_t codes[2 * ASSAY_I2S_BLOCK_BYTES];
+
+		memcpy(padded, x + i, ASSAY_I2S_BLOCK * sizeof(*x));
+		ternary_256(padded, s, TO_EVEN, 6, -2, codes, false);
+		memcpy(q + i / 4, codes, ASSAY_I2S_BLOCK_BYTES);
+	}
 	return plainly;
 }
 

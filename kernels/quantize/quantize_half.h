@@ -16,6 +16,9 @@
 #define MAG_MASK     0x7fffffffu /* of the bits of a float */
 #define MAG_INFINITE 0x7f800000u
 
+/* How a product, smaller than 2^31, becomes the integer that a ternary code is made of. */
+enum rounding { CUT_OFF, TO_EVEN };
+
 static inline uint32_t quantize_bits(float x)
 {
 	uint32_t bits;

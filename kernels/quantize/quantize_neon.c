@@ -11,7 +11,8 @@
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
 
-#define FLOATS 4
+#define FLOATS      4
+#define SUM_STREAMS 2
 
 typedef uint32x4_t mags;
 
@@ -35,6 +36,12 @@ static inline uint32_t largest(mags m)
 	return vmaxvq_u32(m);
 }
 
+/* Or NaN. */
+static inline bool any_infinite(mags m)
+{
+	return vmaxvq_u32(m) >= MAG_INFINITE;
+}
+
 static inline mags largest_each(const mags m[4])
 {
 	return vpmaxq_u32(vpmaxq_u32(m[0], m[1]), vpmaxq_u32(m[2], m[3]));
@@ -54,12 +61,12 @@ static inline void stores_done(void)
 {
 }
 
-/* 16 int32 in −128 … 127, as int8. */
+/* 16 int32, saturated to int8. */
 static inline int8x16_t narrow(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d)
 {
-	int16x8_t ab = vcombine_s16(vmovn_s32(a), vmovn_s32(b)), cd = vcombine_s16(vmovn_s32(c), vmovn_s32(d));
+	int16x8_t ab = vcombine_s16(vqmovn_s32(a), vqmovn_s32(b)), cd = vcombine_s16(vqmovn_s32(c), vqmovn_s32(d));
 
-	return vcombine_s8(vmovn_s16(ab), vmovn_s16(cd));
+	return vcombine_s8(vqmovn_s16(ab), vqmovn_s16(cd));
 }
 
 /* ---- q8_0 ---- */
@@ -69,50 +76,48 @@ static inline int32x4_t q8_codes_4(const float *x, float id)
 	return vcvtaq_s32_f32(vmulq_n_f32(vld1q_f32(x), id)); /* ties away from zero */
 }
 
-static inline void q8_codes(const float *x, float id, uint8_t *q)
+static inline void q8_codes(const float *x, const float id[2], uint8_t *q0, uint8_t *q1)
 {
-	for (int i = 0; i < 32; i += 16)
-		vst1q_s8((int8_t *)q + i, narrow(q8_codes_4(x + i, id), q8_codes_4(x + i + 4, id),
-						 q8_codes_4(x + i + 8, id), q8_codes_4(x + i + 12, id)));
+	for (int i = 0; i < 64; i += 16) {
+		float m = id[i / 32];
+
+		vst1q_s8((int8_t *)(i < 32 ? q0 : q1) + i % 32,
+			 narrow(q8_codes_4(x + i, m), q8_codes_4(x + i + 4, m), q8_codes_4(x + i + 8, m),
+				q8_codes_4(x + i + 12, m)));
+	}
 }
 
 /* ---- tq2_0 and i2_s ---- */
 
-/* −1 where x is under the limits, 1 where it is over, else 0; a true comparison is −1. */
-static inline int32x4_t signs_4(const float *x, float32x4_t limit)
+static inline int32x4_t rounded_4(const float *x, float m, enum rounding rounding)
 {
-	float32x4_t v = vld1q_f32(x);
+	float32x4_t y = vmulq_n_f32(vld1q_f32(x), m);
 
-	return vreinterpretq_s32_u32(vsubq_u32(vcleq_f32(v, vnegq_f32(limit)), vcgeq_f32(v, limit)));
+	return rounding == TO_EVEN ? vcvtnq_s32_f32(y) : vcvtq_s32_f32(y);
 }
 
-static inline uint8x16_t codes_16(const float *x, float32x4_t limit)
+static inline uint8x16_t ternary_16(const float *x, float m, enum rounding rounding)
 {
-	int8x16_t signs =
-		narrow(signs_4(x, limit), signs_4(x + 4, limit), signs_4(x + 8, limit), signs_4(x + 12, limit));
+	int8x16_t v = narrow(rounded_4(x, m, rounding), rounded_4(x + 4, m, rounding), rounded_4(x + 8, m, rounding),
+			     rounded_4(x + 12, m, rounding));
 
-	return vreinterpretq_u8_s8(vaddq_s8(signs, vdupq_n_s8(1)));
+	v = vmaxq_s8(vminq_s8(v, vdupq_n_s8(1)), vdupq_n_s8(-1));
+	return vreinterpretq_u8_s8(vaddq_s8(v, vdupq_n_s8(1)));
 }
 
-static inline void ternary_128(const float *x, float limit, int first, int step, uint8_t *q)
+static inline void ternary_256(const float *x, float m, enum rounding rounding, int first, int step, uint8_t *q,
+			       bool around)
 {
-	const float32x4_t t = vdupq_n_f32(limit);
-
-	for (int j = 0; j < 32; j += 16) {
+	(void)around;
+	for (int j = 0; j < 64; j += 16) {
+		const float *v = x + j / 32 * 128 + j % 32;
 		uint8x16_t codes = vdupq_n_u8(0);
 
 		for (int i = 0; i < 4; i++)
-			codes = vorrq_u8(codes,
-					 vshlq_u8(codes_16(x + 32 * i + j, t), vdupq_n_s8((int8_t)(first + i * step))));
+			codes = vorrq_u8(codes, vshlq_u8(ternary_16(v + 32 * i, m, rounding),
+							 vdupq_n_s8((int8_t)(first + i * step))));
 		vst1q_u8(q + j, codes);
 	}
-}
-
-static inline void ternary_256(const float *x, float limit, int first, int step, uint8_t *q, bool around)
-{
-	(void)around;
-	ternary_128(x, limit, first, step, q);
-	ternary_128(x + 128, limit, first, step, q + 32);
 }
 
 typedef struct {

@@ -329,6 +329,49 @@ static void test_codes_around_ties(void **state)
 	}
 }
 
+/*
+ * Blocks of tq2_0 whose largest value is so small that its reciprocal, doubled or not, is infinite, and their
+ * neighbours: values of 0, near one half of the largest, and the largest.
+ */
+static void test_tiny_ternary_blocks(void **state)
+{
+	/* bits of the largest magnitude, in units of 2^-149: 1/amax overflows up to 0x200000, 2/amax up to 0x400000 */
+	static const uint32_t amax[] = {
+		0x1ffffe, 0x200000, 0x200002, 0x300000, 0x3ffffe, 0x400000, 0x400002, 0x7ffffe
+	};
+	const int n_blocks = sizeof(amax) / sizeof(amax[0]);
+
+	(void)state;
+	for (size_t v = 0; v < N_VARIANTS; v++) {
+		struct mini_case *c;
+		uint32_t *x;
+		const uint8_t *q;
+
+		if (!can_run("quantize.tq2_0", variants[v]))
+			continue;
+		c = mini_new("quantize.tq2_0", variants[v], "n=2048", NULL);
+		x = c->tensors[ASSAY_QUANTIZE_X].data;
+		q = c->tensors[ASSAY_QUANTIZE_Q].data;
+		for (int b = 0; b < n_blocks; b++)
+			for (uint32_t i = 0; i < 256; i++) {
+				uint32_t near = i % 3 == 1 ? i % 5 * 64 - 128 : 0; /* to half of amax */
+				uint32_t mag = amax[b] / 2 * (i % 3) + near;
+
+				x[b * 256 + (int)i] = mag | (i % 2 ? 0x80000000u : 0);
+			}
+		mini_run(c);
+		mini_check(c);
+		for (int b = 0; b < n_blocks; b++)
+			for (int i = 0; i < 256; i++) {
+				bool one = amax[b] > 0x200000 && (i % 3 == 2 || (i % 3 == 1 && i % 5 >= 2));
+				int want = 1 + (one ? i % 2 ? -1 : 1 : 0);
+
+				assert_int_equal(q[66 * b + i / 128 * 32 + i % 32] >> i % 128 / 32 * 2 & 3, want);
+			}
+		mini_free(c);
+	}
+}
+
 /* ---- NaN and infinity ---- */
 
 static const uint32_t not_finite[] = { 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7f812345, 0xffffffff };
@@ -425,6 +468,7 @@ static void test_refused_shapes(void **state)
 		const char *op, *axes, *why;
 	} refused[] = {
 		{ "quantize.i2_s", "n=1000", "n is 1000, expected a multiple of 128" },
+		{ "quantize.i2_s", "n=1073741952", "n is 1073741952, expected at most 1073741824" },
 		{ "dequantize.i2_s", "n=64", "n is 64, expected a multiple of 128" },
 		{ "quantize.tq2_0", "n=128", "n is 128, expected a multiple of 256" },
 		{ "dequantize.tq2_0", "n=257", "n is 257, expected a multiple of 256" },
@@ -479,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_all_halves_decode),
 		cmocka_unit_test(test_halves_round_to_even),
 		cmocka_unit_test(test_codes_around_ties),
+		cmocka_unit_test(test_tiny_ternary_blocks),
 		cmocka_unit_test(test_not_finite_input),
 		cmocka_unit_test(test_not_finite_scale),
 		cmocka_unit_test(test_refused_shapes),

@@ -87,6 +87,8 @@ enum { ASSAY_DEQUANTIZE_BLOCK_X = 1 };                                          
 #define ASSAY_I2_S_SUM_BLOCK 4096
 #define ASSAY_I2_S_SUM_LANES 16
 #define ASSAY_I2_S_MIN_GAMMA 1e-5f
+/* Of floats to quantize: |x · s|, at most n and a rounding error, then fits an int32. */
+#define ASSAY_I2_S_MAX_N (INT64_C(1) << 30)
 
 /*
  * i8_token: absmax per token, the activations of BitNet b1.58 (activation_quant in the code notes of arXiv 2402.17764).
