@@ -56,6 +56,9 @@ HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -
 PLUGIN_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -O3 -fPIC -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections \
 	-Iharness/include
 PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.* .rodata* .data.* .bss.*)
+# Stands before malloc in a worker, which it cannot where a sanitizer does.
+HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE)),,$(BUILD)/lib/assay/assay-heap.so)
+PRELOAD_CFLAGS = $(filter-out $(SANFLAGS),$(BASE_CFLAGS)) $(CFLAGS) -fPIC -fno-builtin -Iharness
 LDLIBS := $(PKG_LIBS) -lm -ldl -lpthread
 
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
@@ -97,7 +100,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
 .DEFAULT_GOAL := all
 .PHONY: all plugins help clean test unit-tests cross-tests bench gate compare report manifests lint install install-files FORCE
-all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(BUILD)/share/assay ## build the program and its plugins
+all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(HEAP_LIB) $(BUILD)/share/assay ## build the program and its plugins
 	@:
 
 plugins: $(PLUGINS) ## build the plugins alone, as `assay compare` does for a revision
@@ -159,6 +162,13 @@ $(BUILD)/bin/assay: $(CLI_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(BUILD)/obj/harness/counters/preload/%.o: harness/counters/preload/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(PRELOAD_CFLAGS) -c -o $@ $<
+$(BUILD)/lib/assay/assay-heap.so: $(BUILD)/obj/harness/counters/preload/heap_preload.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -shared -o $@ $< -ldl
+
 link_plugin = $(CC) $(SANFLAGS) $(LDFLAGS) -shared -Wl,--build-id $(PLUGIN_LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o)
@@ -211,7 +221,7 @@ $(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
 $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
 $(BUILD)/tests/test_revision: $(addprefix $(BUILD)/obj/harness/cli/,revision.o repository.o)
 
-unit-tests: $(UNIT_BINS) $(TEST_PLUGINS)
+unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS)
 
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there.
@@ -272,6 +282,7 @@ install-files:
 		$(I)/share/assay/bench/suites $(I)/share/assay/bench/groups $(I)/share/assay/baselines/exact
 	install -m 755 $(BUILD)/bin/assay $(I)/bin/
 	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
+	$(if $(HEAP_LIB),install -m 755 $(HEAP_LIB) $(I)/lib/assay/)
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in > $(I)/lib/pkgconfig/assay.pc
 	install -m 644 harness/cli/assay.1 $(I)/share/man/man1/

@@ -7,23 +7,13 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "counters/sanitized.h"
 
 #define GET_IT "install the package valgrind"
 /* Named cache levels on the command line and complete AVX2 came with it. */
 #define LEAST_MAJOR 3
 #define LEAST_MINOR 13
 #define VERSION_TIMEOUT_NS 10000000000u
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(SANITIZED)
-static const bool sanitized = true;
-#else
-static const bool sanitized = false;
-#endif
 
 #if __has_include(<valgrind/callgrind.h>)
 static const bool has_requests = true;
@@ -51,7 +41,7 @@ int assay_callgrind_probe(char *version, size_t size, struct assay_err *err)
 	char *text = NULL;
 	int rc;
 
-	if (sanitized)
+	if (ASSAY_SANITIZED_HEAP)
 		return assay_err_set(err, ASSAY_EUNAVAILABLE,
 				     "a program with the address sanitizer cannot run under valgrind: build without SANITIZE");
 	rc = assay_process_capture(argv, NULL, VERSION_TIMEOUT_NS, &text, &why);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "counters/heap.h"
 #include "counters/papi_library.h"
 #include "model/counter.h"
 
@@ -23,6 +24,7 @@ struct assay_counter_context {
 	uint32_t n_cells;
 	char sde_reason[256]; /* why the cells cannot be read through PAPI; "": they can */
 	bool multiplex;       /* more events in a set than there are counters */
+	const struct assay_heap_case *heap; /* NULL: it is not watched */
 };
 
 /* @names and @cells are borrowed. */
@@ -57,6 +59,8 @@ struct assay_counter_provider {
 	/* The calling thread closed its last set and will end; never called where sets are opened first. NULL: nothing.
 	 */
 	void (*leave_thread)(const struct assay_counter_context *ctx);
+	/* The value of event number @place, where it is no sum of differences beside samples. NULL: all are. */
+	double (*total)(void *set, size_t place, bool *per_iteration);
 	/* Share of the time in which each event of a set with @n events counts. NULL: all of it. */
 	double (*running_frac)(const struct assay_counter_context *ctx, size_t n);
 	/* What it reads with, for people. */
@@ -68,6 +72,6 @@ extern const struct assay_counter_provider *const assay_counter_providers[];
 extern const size_t assay_n_counter_providers;
 
 extern const struct assay_counter_provider assay_provider_sde, assay_provider_op, assay_provider_papi,
-	assay_provider_perf, assay_provider_rusage, assay_provider_sched;
+	assay_provider_perf, assay_provider_rusage, assay_provider_sched, assay_provider_heap;
 
 #endif

@@ -14,6 +14,7 @@
 #define ASSAY_SOURCE_PMU   "pmu"   /* hardware counters */
 #define ASSAY_SOURCE_SDE   "sde"   /* published by ops and variants, read through PAPI */
 #define ASSAY_SOURCE_OP    "op"    /* the same, read without PAPI */
+#define ASSAY_SOURCE_HEAP  "heap"  /* what the variant allocated */
 #define ASSAY_SOURCE_OS    "os"    /* of the operating system */
 #define ASSAY_SOURCE_ASSAY "assay" /* the harness's own bookkeeping */
 #define ASSAY_SOURCE_MAX   16

@@ -26,6 +26,7 @@ struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct 
 		return assay_outcome_ok();
 	assay_counter_context_init(&c->ctx, j->op->counters, j->counters, j->op->n_counters);
 	c->ctx.multiplex = j->spec->multiplex;
+	c->ctx.heap = &j->heap;
 	if (assay_counting_open(&c->counting, &o, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	return assay_outcome_ok();

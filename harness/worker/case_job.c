@@ -249,11 +249,17 @@ static struct assay_outcome prepare(struct assay_case_job *j)
 {
 	const struct assay_clock *clock = &j->spec->clock;
 	uint64_t t0 = assay_clock_ticks(clock);
+	int rc;
 
 	assay_case_job_phase(j, ASSAY_PHASE_PREPARE);
 	for (; j->n_prepared < j->n_jobs; j->n_prepared++) {
 		assay_case_job_aim(j, j->n_prepared, true);
-		if (j->variant->prepare && j->variant->prepare(&j->jobs[j->n_prepared]))
+		if (!j->variant->prepare)
+			continue;
+		assay_heap_case_begin(&j->heap);
+		rc = j->variant->prepare(&j->jobs[j->n_prepared]);
+		assay_heap_case_end(&j->heap, 0);
+		if (rc)
 			return assay_case_job_failed(j, "preparing");
 	}
 	j->prepare_ns = assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - t0);
@@ -274,6 +280,7 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 			return out;
 	}
 	make_jobs(j);
+	assay_heap_case_init(&j->heap);
 	out = fill(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = to_device(j);
@@ -282,14 +289,23 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 	return out;
 }
 
-void assay_case_job_release(struct assay_case_job *j)
+void assay_case_job_retire(struct assay_case_job *j)
 {
 	assay_case_job_phase(j, ASSAY_PHASE_RELEASE);
 	for (uint64_t c = 0; c < j->n_prepared; c++) {
 		assay_case_job_aim(j, c, true);
-		if (j->variant->release)
-			j->variant->release(&j->jobs[c]);
+		if (!j->variant->release)
+			continue;
+		assay_heap_case_begin(&j->heap);
+		j->variant->release(&j->jobs[c]);
+		assay_heap_case_end(&j->heap, 0);
 	}
+	j->n_prepared = 0;
+}
+
+void assay_case_job_release(struct assay_case_job *j)
+{
+	assay_case_job_retire(j);
 	for (uint64_t c = 0; c < j->n_filled; c++) {
 		assay_case_job_aim(j, c, false);
 		if (j->op->release)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "counters/heap.h"
 #include "machine/clock.h"
 #include "machine/topology.h"
 #include "model/metric.h"
@@ -60,6 +61,8 @@ struct assay_case_job {
 	unsigned n_metrics;
 	char bad_metric[ASSAY_METRIC_TAG_MAX]; /* published but not declared, twice, or one too many */
 
+	struct assay_heap_case heap;         /* what the variant allocates */
+
 	uint64_t next_copy;                  /* the rotation goes on from sample to sample */
 };
 
@@ -73,6 +76,8 @@ struct assay_outcome {
 struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_worker_spec *spec,
 					 _Atomic uint32_t *phase);
 void assay_case_job_release(struct assay_case_job *j);
+/* The variant's part of that, which may come first: no runs after it. */
+void assay_case_job_retire(struct assay_case_job *j);
 
 /*
  * Call run() @iterations times over the rotating copies and give the time of all together. Everything between the two

@@ -34,17 +34,22 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 	struct assay_case_job *j = job->host_private;
 	uint64_t limit = j->spec->memory_bytes, used = j->tensor_bytes + j->alloc_bytes;
 	struct assay_case_alloc *a;
+	bool watched;
 	const struct assay_arena_options o = {
 		.bytes = bytes, .copies = 1, .address = assay_case_job_place(j, bytes), .topology = j->topology, .cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 	};
 
 	if (limit && (used > limit || bytes > limit - used))
 		return NULL;
+	watched = assay_heap_case_pause(&j->heap);
 	a = calloc(1, sizeof(*a));
-	if (!a || assay_arena_init(&a->arena, &o, NULL)) {
+	if (a && assay_arena_init(&a->arena, &o, NULL)) {
 		free(a);
-		return NULL;
+		a = NULL;
 	}
+	assay_heap_case_resume(&j->heap, watched, a ? assay_arena_copy(&a->arena, 0) : NULL, bytes);
+	if (!a)
+		return NULL;
 	a->next = j->allocs;
 	j->allocs = a;
 	j->alloc_bytes += bytes;
@@ -59,13 +64,17 @@ static void service_release(const struct assay_job *job, void *ptr)
 
 	for (struct assay_case_alloc **p = &j->allocs; *p && ptr; p = &(*p)->next) {
 		struct assay_case_alloc *a = *p;
+		bool watched;
 
 		if (assay_arena_copy(&a->arena, 0) != ptr)
 			continue;
 		*p = a->next;
 		j->alloc_bytes -= a->arena.bytes;
+		watched = assay_heap_case_pause(&j->heap);
+		assay_heap_case_given(&j->heap, ptr);
 		assay_arena_release(&a->arena);
 		free(a);
+		assay_heap_case_resume(&j->heap, watched, NULL, 0);
 		return;
 	}
 }

@@ -41,7 +41,7 @@ enum assay_command {
 	ASSAY_CMD_COUNT,   /* one counted run after `count` others, under the simulator */
 	ASSAY_CMD_RECHECK, /* after the last sample: timed outputs, guards and inputs */
 	ASSAY_CMD_OUTPUT,  /* a window of the outputs, from byte `iterations` on */
-	ASSAY_CMD_REPORT,  /* metrics and counters of the op */
+	ASSAY_CMD_REPORT,  /* the variant gives back what it prepared; metrics and counters of the op. No runs after it */
 	ASSAY_CMD_FINISH,  /* release everything and exit */
 };
 

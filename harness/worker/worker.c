@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "counters/heap.h"
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
 
@@ -74,13 +75,26 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	return 0;
 }
 
+/* What counts the heap has to stand before everything else in the worker, also before what the user preloads. */
+static const char *preload_variable(const struct assay_worker_options *o, char *buf, size_t size)
+{
+	const char *users = getenv("LD_PRELOAD");
+	char path[ASSAY_HEAP_PATH_MAX];
+
+	if (!o->events || !assay_heap_wanted(o->events) || assay_heap_library(path, sizeof(path), NULL))
+		return NULL;
+	snprintf(buf, size, "LD_PRELOAD=%s%s%s", path, users ? ":" : "", users ? users : "");
+	return buf;
+}
+
 #define MAX_PREFIX 32
 
 static int start(struct assay_worker **out, struct assay_shared *shared, int fd, unsigned index,
 		 const struct assay_worker_options *o, struct assay_err *err)
 {
 	struct assay_worker *w = calloc(1, sizeof(*w));
-	char number[16], program[4096] = "/proc/self/exe";
+	char number[16], program[4096] = "/proc/self/exe", preload[2 * ASSAY_HEAP_PATH_MAX];
+	const char *env[] = { preload_variable(o, preload, sizeof(preload)), NULL };
 	const char *argv[MAX_PREFIX + 5];
 	struct assay_process_options po = { .argv = argv, .keep_fd = fd, .stdout_fd = STDERR_FILENO, .stderr_fd = -1 };
 	size_t n = 0;
@@ -89,6 +103,7 @@ static int start(struct assay_worker **out, struct assay_shared *shared, int fd,
 	if (!w)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a worker");
 	snprintf(number, sizeof(number), "%d", fd);
+	po.env = env;
 	if (o->launch) {
 		/* the name is resolved by another program, whose own it would be */
 		if (!realpath("/proc/self/exe", program)) {

@@ -99,7 +99,9 @@ static struct assay_outcome run_and_check(struct worker *w, uint64_t iterations)
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	j->next_copy = 0;
+	assay_heap_case_begin(&j->heap);
 	out = assay_case_job_time(j, iterations, &ns);
+	assay_heap_case_end(&j->heap, iterations);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_intact(j);
 	if (out.status == ASSAY_STATUS_OK)
@@ -333,6 +335,7 @@ static struct assay_outcome do_report(struct worker *w)
 	r->n_metrics = j->n_metrics;
 	memcpy(r->metrics, j->metrics, sizeof(r->metrics));
 	r->rss_peak_bytes = rss_peak_bytes();
+	assay_case_job_retire(j); /* what it leaves behind is part of the report */
 	return out.status == ASSAY_STATUS_OK ? assay_case_counts_report(&w->counts, r) : out;
 }
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding the preloaded object, on both sides, and reading it around the calls of a variant. */
+#include "counters/heap.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "counters/sanitized.h"
+
+int assay_heap_library(char *path, size_t size, struct assay_err *err)
+{
+	char dir[4096];
+	int rc;
+
+	if (ASSAY_SANITIZED_HEAP)
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "a sanitizer stands before malloc: build without SANITIZE");
+	rc = assay_file_exe_dir(dir, sizeof(dir), err);
+	if (rc)
+		return rc;
+	snprintf(path, size, "%s/../lib/assay/assay-heap.so", dir);
+	if (strpbrk(path, " :"))
+		return assay_err_set(err, ASSAY_EUNAVAILABLE,
+				     "'%s' cannot be preloaded: move it to where no folder has a space or colon in its name", path);
+	if (!assay_file_exists(path))
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "there is no '%s': make builds it, make install installs it", path);
+	return 0;
+}
+
+void assay_heap_case_init(struct assay_heap_case *h)
+{
+	const struct assay_heap *heap = dlsym(RTLD_DEFAULT, ASSAY_HEAP_SYMBOL);
+
+	*h = (struct assay_heap_case){ .heap = heap && heap->size == sizeof(*heap) ? heap : NULL };
+}
+
+void assay_heap_case_begin(struct assay_heap_case *h)
+{
+	if (!h->heap)
+		return;
+	h->heap->read(&h->before);
+	h->heap->watch(true);
+}
+
+void assay_heap_case_end(struct assay_heap_case *h, uint64_t runs)
+{
+	if (!h->heap)
+		return;
+	h->heap->watch(false);
+	h->heap->read(&h->now);
+	if (runs) {
+		h->runs = runs;
+		h->run_allocations = h->now.allocations - h->before.allocations;
+		h->run_bytes = h->now.bytes - h->before.bytes;
+	}
+}
+
+bool assay_heap_case_pause(struct assay_heap_case *h)
+{
+	return h->heap && h->heap->watch(false);
+}
+
+void assay_heap_case_resume(struct assay_heap_case *h, bool paused, void *p, size_t bytes)
+{
+	if (!paused)
+		return;
+	if (p)
+		h->heap->taken(p, bytes);
+	h->heap->watch(true);
+}
+
+void assay_heap_case_given(struct assay_heap_case *h, void *p)
+{
+	if (h->heap)
+		h->heap->given(p);
+}
