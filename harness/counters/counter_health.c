@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ends of the probe of providers. */
+/* Both ends of the probe of providers, and what counts without any. */
 #include "counters/counter_health.h"
 
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "counters/callgrind.h"
 #include "counters/pmu_selftest.h"
 #include "counters/provider.h"
 
@@ -64,12 +65,25 @@ static void add_line(struct assay_findings *l, const char *line)
 	assay_strings_release(&part);
 }
 
+/* Not only whether it is there: one that is too old is of no use. */
+static void add_valgrind(struct assay_findings *l)
+{
+	struct assay_err why = { 0 };
+	char version[64];
+
+	if (assay_callgrind_probe(version, sizeof(version), &why))
+		assay_findings_add(l, "valgrind", ASSAY_HEALTH_MISSING, why.text, "without it there are no exact counts");
+	else
+		assay_findings_add(l, "valgrind", ASSAY_HEALTH_GOOD, version, "");
+}
+
 void assay_counter_health_add(struct assay_findings *l)
 {
 	static const char *const argv[] = { "/proc/self/exe", ASSAY_COUNTER_HEALTH_COMMAND, NULL };
 	struct assay_err err = { 0 };
 	char *text = NULL;
 
+	add_valgrind(l);
 	if (assay_process_capture(argv, NULL, TIMEOUT_NS, &text, &err)) {
 		assay_findings_add(l, "counters", ASSAY_HEALTH_MISSING, err.text, "ASSAY_PAPI=0 leaves PAPI alone");
 		return;

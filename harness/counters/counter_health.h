@@ -13,7 +13,7 @@
 /* In the child: probe every provider, and test what hardware counters count. A line each: name, health, value, advice,
  * tabs between. */
 void assay_counter_health_probe(struct assay_text *out);
-/* In the program: start the child and add what it found; a child that fails is a finding, too. */
+/* In the program: is there a valgrind that can count? Then start the child and add what it found; a child that fails is a finding, too. */
 void assay_counter_health_add(struct assay_findings *l);
 
 #endif

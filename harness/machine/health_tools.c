@@ -71,7 +71,6 @@ static const struct {
 	const char *advice;
 } tools[] = {
 	{ "gnuplot", "gnuplot", NULL, false, "no plots", "install gnuplot-nox" },
-	{ "valgrind", "valgrind", NULL, false, "no exact instruction counts", "install valgrind" },
 	{ "openblas", "libopenblas.so.0", NULL, true, "no `openblas` variants",
 	  "install libopenblas-dev (to build them) or libopenblas0-pthread (to run them)" },
 	{ "nvcc", "nvcc", "/usr/local/cuda/bin", false, "CUDA variants are not built",
