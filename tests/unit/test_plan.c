@@ -235,6 +235,47 @@ static void test_skip_reasons(void **state)
 	assay_plan_release(&p);
 }
 
+#define EXACT(section) "suite \"s\" {\n\tuse \"*\" { }\n" section "\n}\n"
+
+/* Which cases are counted, and with which caches; also when --only leaves some out. */
+static void test_exact_cases(void **state)
+{
+	static const char bench[] = "bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n threads = {\"1\"}\n}";
+	static const struct {
+		const char *suite, *only, *model;
+		size_t n, n_exact;
+	} cases[] = {
+		{ use_all, NULL, "", 8, 0 },
+		{ EXACT("\texact \"canon\" { cases = {\"*/fast/*\"} }"), NULL, "canon", 8, 2 },
+		{ EXACT("\texact \"host\" { cases = {\"*/fast/m=1,*\", \"*/ref/*\"} }"), NULL, "host", 8, 3 },
+		/* a glob may stand for a variant that is not built everywhere */
+		{ EXACT("\texact \"canon\" { cases = {\"*/neon/*\", \"*/fast/*\"} }"), NULL, "canon", 8, 2 },
+		{ EXACT("\texact \"canon\" { cases = {\"*/fast/*\"} }"), "m=1,", "canon", 4, 1 },
+		{ EXACT("\texact \"canon\" { cases = {\"*/fast/*\"} }"), "*/ref/*", "canon", 2, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_plan_options o = options(NULL, NULL);
+		struct assay_plan p = { 0 };
+		struct assay_err err = { 0 };
+		size_t n_exact = 0;
+		char text[600];
+
+		o.only = cases[i].only;
+		if (plan_text(bench, cases[i].suite, &o, &p, &err, text, sizeof(text)))
+			fail_msg("row %zu: %s", i, text);
+		for (size_t k = 0; k < p.n_cases; k++)
+			n_exact += p.exact[k];
+		assert_string_equal(p.exact_model, cases[i].model);
+		assert_int_equal(p.n_cases, cases[i].n);
+		assert_int_equal(n_exact, cases[i].n_exact);
+		for (size_t k = 0; k < p.n_cases && i == 1; k++)
+			assert_int_equal(p.exact[k], !strcmp(p.cases[k].variant, "fast"));
+		assay_plan_release(&p);
+	}
+}
+
 static void test_batch_size(void **state)
 {
 	static const char bench[] = "bench \"a\" {\n op = \"toy.generate\"\n sweep = {\"batch=1,8\"}\n}";
@@ -281,6 +322,14 @@ static void test_same_key_twice(void **state)
 static const struct {
 	const char *bench, *suite, *only, *want;
 } errors[] = {
+	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"canon\" { cases = {\"*/nothing/*\"} }"), NULL,
+	  "suites/s.suite:3: exact \"canon\" selects none of the 4 cases of suite 's'" },
+	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"zen\" { cases = {\"*\"} }"), NULL,
+	  "suites/s.suite:3: unknown cache model 'zen', expected canon or host" },
+	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"canon\" { }"), NULL,
+	  "suites/s.suite:3: exact \"canon\" names no case, expected cases = {\"GLOB\"}" },
+	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"canon\" { cases = {\"*\"} }\n\texact \"host\" { cases = {\"*\"} }"), NULL,
+	  "suites/s.suite:4: exact cases are already named in line 3" },
 	{ "bench \"a\" {\n\top = \"toy.matmull\"\n}", use_all, NULL,
 	  "x.bench:2: unknown op 'toy.matmull', did you mean 'toy.matmul'?" },
 	{ "bench \"a\" {\n\top = \"nothing\"\n}", use_all, NULL,
@@ -385,7 +434,7 @@ int main(void)
 		cmocka_unit_test(test_whole_suite), cmocka_unit_test(test_part_of_a_bench),
 		cmocka_unit_test(test_one_core),    cmocka_unit_test(test_options),
 		cmocka_unit_test(test_suites),      cmocka_unit_test(test_skip_reasons),
-		cmocka_unit_test(test_batch_size),  cmocka_unit_test(test_same_key_twice),
+		cmocka_unit_test(test_batch_size), cmocka_unit_test(test_exact_cases),  cmocka_unit_test(test_same_key_twice),
 		cmocka_unit_test(test_errors),      cmocka_unit_test(test_unknown_suite),
 	};
 
