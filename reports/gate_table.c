@@ -97,7 +97,7 @@ static void look_ahead(struct view *v)
 		v->numbers = true;
 		*(c->evidence == ASSAY_EVIDENCE_EXACT ? &v->counts : &v->times) = true;
 		first = first ? first : c;
-		v->evidence |= c->evidence == ASSAY_EVIDENCE_PAIRED || c->evidence != first->evidence;
+		v->evidence |= c->evidence != ASSAY_EVIDENCE_STORED || c->evidence != first->evidence;
 	}
 	v->keys_below = v->style->width && ROOM_FOR_NUMBERS + longest > v->style->width;
 }

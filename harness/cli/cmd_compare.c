@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay compare: two builds measured against each other, now, in lock step; the exit status is the verdict. */
+/* assay compare: two builds measured against each other, now, in lock step, or by their counts; the exit status is the verdict. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/compare_output.h"
 #include "cli/compare_plan.h"
 #include "cli/compare_policy.h"
+#include "cli/exact_compare.h"
+#include "cli/exact_counting.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "judge/comparison_judge.h"
 #include "store/store_comparison.h"
 
-enum { OPT_STRICT = 0x200 };
+enum { OPT_STRICT = 0x200, OPT_EVIDENCE };
 
 struct compare_args {
 	struct assay_compare_args c;
 	struct assay_compare_output out;
-	bool strict;
+	bool strict, exact;
 };
+
+static int set_evidence(struct compare_args *a, const char *arg)
+{
+	a->exact = !strcmp(arg, "exact");
+	if (a->exact || !strcmp(arg, "paired"))
+		return 0;
+	return assay_err_set(&a->c.s.err, ASSAY_EUSAGE,
+			     "--evidence is '%s', expected paired (times, in lock step) or exact (counts)", arg);
+}
 
 static int take_side(struct compare_args *a, const char *arg)
 {
@@ -46,6 +58,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_STRICT:
 		a->strict = true;
 		return 0;
+	case OPT_EVIDENCE:
+		return set_evidence(a, arg) ? EINVAL : 0;
 	case ARGP_KEY_ARG:
 		return take_side(a, arg) ? EINVAL : 0;
 	case ARGP_KEY_END:
@@ -60,13 +74,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
+	{ "evidence", OPT_EVIDENCE, "KIND", 0,
+	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the suite names for "
+	  "it, or that --only selects", 0 },
 	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
 	{ &assay_argp_measuring, 0, NULL, 0 }, { &assay_argp_rates, 0, NULL, 0 },
 	{ &assay_argp_budget, 0, NULL, 0 },    { &assay_argp_compare_output, 0, NULL, 0 },
-	{ &assay_argp_counters, 0, NULL, 0 },
+	{ &assay_argp_counters, 0, NULL, 0 },   { &assay_argp_cache_model, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {
@@ -81,7 +98,8 @@ static const struct argp argp = {
 	"The exit status is 0 when nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 "
 	"INCOMPARABLE, "
 	"6 INCONCLUSIVE with --strict, 130 when interrupted.\n\n"
-	"examples:\n  assay compare main\n  assay compare old.so new.so --suite smoke --margin 1%",
+	"examples:\n  assay compare main\n  assay compare old.so new.so --suite smoke --margin 1%\n"
+	"  assay compare main --evidence exact",
 	children,
 	NULL,
 	NULL,
@@ -176,6 +194,20 @@ static int compare(struct compare_args *a, struct assay_compare_plan *p, struct 
 	return rc;
 }
 
+/* Counts are the same whenever they are taken, so nothing is stored. */
+static int compare_counts(const struct compare_args *a, const struct assay_compare_plan *p, struct assay_gate_report *report,
+			  struct assay_err *err)
+{
+	int rc = assay_exact_compare(p, &a->c.s, a->strict, report, err), put;
+
+	if (rc && rc != ASSAY_EINTERRUPTED)
+		return rc;
+	put = assay_compare_output_put(report, &a->out, &a->c.s, a->strict, err);
+	if (put || !rc)
+		return put;
+	return assay_err_set(err, rc, "interrupted: only what was counted by then is judged");
+}
+
 int assay_cmd_compare(int argc, char **argv)
 {
 	struct compare_args a = { 0 };
@@ -189,14 +221,15 @@ int assay_cmd_compare(int argc, char **argv)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
 		rc = assay_compare_output_check(&a.out, &err);
+	a.c.o.no_controls = a.exact;
 	if (!rc)
 		rc = assay_compare_plan_make(&plan, &a.c.s, &a.c.o, &err);
-	if (!rc)
+	if (!rc && !a.exact)
 		rc = assay_store_open(&sink.store, a.c.s.db, ASSAY_STORE_WRITE, &err);
 	if (rc) {
 		status = assay_cli_fail_open(&err);
 	} else {
-		rc = compare(&a, &plan, &sink, &report, &err);
+		rc = a.exact ? compare_counts(&a, &plan, &report, &err) : compare(&a, &plan, &sink, &report, &err);
 		status = rc ? assay_cli_fail(&err) : (int)report.exit;
 	}
 	assay_gate_report_release(&report);

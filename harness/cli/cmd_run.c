@@ -14,17 +14,7 @@
 #include "model/verdict.h"
 #include "store/store_exact.h"
 
-enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_CACHE_MODEL };
-
-static int set_cache_model(struct assay_settings *s, const char *arg)
-{
-	struct assay_cache_model fixed;
-
-	if (!assay_cache_model_find(arg, &fixed) && strcmp(arg, "host"))
-		return assay_err_set(&s->err, ASSAY_EUSAGE, "unknown cache model '%s', expected canon or host", arg);
-	s->cache_model = arg;
-	return 0;
-}
+enum { OPT_BUDGET = 0x200, OPT_EVIDENCE };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -38,8 +28,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return assay_parse_duration_ns(arg, "--budget", &s->budget_ns, &s->err) ? EINVAL : 0;
 	case OPT_EVIDENCE:
 		return assay_cli_parse_evidence(arg, &s->evidence, &s->err) ? EINVAL : 0;
-	case OPT_CACHE_MODEL:
-		return set_cache_model(s, arg) ? EINVAL : 0;
 	case ARGP_KEY_ARG:
 		assay_err_set(&s->err, ASSAY_EUSAGE, "unexpected argument '%s': a suite is named with --suite %s", arg,
 			      arg);
@@ -56,13 +44,12 @@ static const struct argp_option options[] = {
 	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only selects; stored: "
 	  "times alone; all: both (default)",
 	  0 },
-	{ "cache-model", OPT_CACHE_MODEL, "NAME", 0,
-	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
 	{ &assay_argp_measuring, 0, NULL, 0 },
 	{ &assay_argp_counters, 0, NULL, 0 },
+	{ &assay_argp_cache_model, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {
@@ -243,14 +230,18 @@ static int count_alone(const struct assay_measuring *m, struct assay_store *stor
 	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
 	int status, rc = assay_exact_counting(m->session, s, m->clock, false, &run, &err);
+	bool interrupted = rc == ASSAY_EINTERRUPTED && run.n_cases;
 
 	style.verbose = s->verbose;
-	if (!rc)
+	if (!rc || interrupted)
 		rc = assay_store_exact_add(store, &run, &err);
 	if (!rc)
 		rc = s->json ? assay_emit_exact_json(&run, &out, &err) : assay_emit_exact_table(&run, &style, &out, &err);
 	if (!rc)
 		assay_cli_put(&out);
+	if (!rc && interrupted)
+		rc = assay_err_set(&err, ASSAY_EINTERRUPTED, "interrupted: the counts of %zu case%s are kept in '%s'", run.n_cases,
+				   run.n_cases == 1 ? "" : "s", s->db);
 	status = rc ? assay_cli_fail(&err) : (int)assay_exact_counting_exit(&run);
 	assay_text_release(&out);
 	assay_exact_run_release(&run);

@@ -148,11 +148,12 @@ static int require_base(const struct assay_session *base, size_t own, size_t n, 
 /* ---- cases ---- */
 
 static struct assay_comparison_case *add_case(struct assay_compare_plan *p, const struct assay_case *c,
-					      const struct assay_case_facts *f)
+					      const struct assay_case_facts *f, bool exact)
 {
 	struct assay_comparison *cmp = &p->cmp;
 	struct assay_comparison_case *cases = realloc(cmp->cases, (cmp->n_cases + 1) * sizeof(*cases));
 	struct assay_case_facts *facts;
+	bool *named;
 
 	if (!cases)
 		return NULL;
@@ -161,6 +162,11 @@ static struct assay_comparison_case *add_case(struct assay_compare_plan *p, cons
 	if (!facts)
 		return NULL;
 	p->facts = facts;
+	named = realloc(p->exact, (cmp->n_cases + 1) * sizeof(*named));
+	if (!named)
+		return NULL;
+	p->exact = named;
+	named[cmp->n_cases] = exact;
 	facts[cmp->n_cases] = f ? *f : (struct assay_case_facts){ 0 };
 	cases[cmp->n_cases] = (struct assay_comparison_case){ .c = *c, .in_base = true, .in_head = true };
 	return &cases[cmp->n_cases++];
@@ -210,7 +216,7 @@ static int add_head_cases(struct assay_compare_plan *p, const struct assay_sessi
 
 		if (!compared(p, c) || refusal(&p->session, i))
 			continue;
-		to = add_case(p, c, &p->session.facts[i]);
+		to = add_case(p, c, &p->session.facts[i], p->session.plan.exact[i]);
 		if (!to)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		to->in_base = base_runs(p, base, own, c);
@@ -232,7 +238,7 @@ static int add_lost_cases(struct assay_compare_plan *p, const struct assay_sessi
 
 		if (!base_runs(p, base, own, c) || (at != SIZE_MAX && compared(p, c) && !why))
 			continue;
-		to = add_case(p, c, NULL);
+		to = add_case(p, c, NULL, base->plan.exact[i]);
 		if (!to)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		to->in_head = why;
@@ -261,7 +267,7 @@ static int add_controls(struct assay_compare_plan *p, double injected_frac, stru
 	for (int kind = ASSAY_CONTROL_AA; kind <= ASSAY_CONTROL_SLOWER; kind++) {
 		const struct assay_case c = p->cmp.cases[best].c;
 		const struct assay_case_facts f = p->facts[best];
-		struct assay_comparison_case *to = add_case(p, &c, &f);
+		struct assay_comparison_case *to = add_case(p, &c, &f, false);
 
 		if (!to)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
@@ -295,7 +301,7 @@ static int add_demanded(struct assay_compare_plan *p, const char *key, struct as
 	if (sscanf(key, "%63[^/]/%63[^/]", c.op, c.variant) != 2)
 		return 0;
 	snprintf(c.key, sizeof(c.key), "%s", key);
-	to = add_case(p, &c, NULL);
+	to = add_case(p, &c, NULL, false);
 	if (!to)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	to->in_head = false;
@@ -409,6 +415,7 @@ void assay_compare_plan_release(struct assay_compare_plan *p)
 	assay_comparison_release(&p->cmp);
 	assay_policy_release(&p->policy);
 	free(p->facts);
+	free(p->exact);
 }
 
 struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_settings *s,

@@ -29,6 +29,7 @@ struct assay_compare_plan {
 	struct assay_compare_side side[2];
 	struct assay_session session;   /* the head's: its catalog, topology and suite */
 	struct assay_case_facts *facts; /* one a case of cmp, controls included */
+	bool *exact;                    /* the same: does the suite name it for exact counts? */
 	struct assay_comparison cmp;    /* cases without pairs */
 	struct assay_policy policy;
 };

@@ -2,6 +2,7 @@
 /* Exact counts of the cases of a session. */
 #include "cli/exact_counting.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,42 @@
 #include "cli/progress.h"
 #include "measure/measure_exact.h"
 #include "model/verdict.h"
+
+enum { OPT_CACHE_MODEL = 0x380 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct assay_settings *s = state->input;
+	struct assay_cache_model fixed;
+
+	if (key != OPT_CACHE_MODEL)
+		return ARGP_ERR_UNKNOWN;
+	s->cache_model = arg;
+	if (assay_cache_model_find(arg, &fixed) || !strcmp(arg, "host"))
+		return 0;
+	assay_err_set(&s->err, ASSAY_EUSAGE, "unknown cache model '%s', expected canon or host", arg);
+	return EINVAL;
+}
+
+static const struct argp_option options[] = {
+	{ "cache-model", OPT_CACHE_MODEL, "NAME", 0,
+	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)", 0 },
+	{ 0 },
+};
+
+const struct argp assay_argp_cache_model = { .options = options, .parser = parse };
+
+const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_settings *s)
+{
+	const char *of_suite = session->plan.exact_model;
+
+	return s->cache_model ? s->cache_model : of_suite[0] ? of_suite : "canon";
+}
+
+bool assay_exact_counting_all(const struct assay_session *session, const struct assay_settings *s)
+{
+	return s->only || !session->plan.exact_model[0];
+}
 
 /* Cases to count, with their facts. */
 struct chosen {
@@ -23,7 +60,7 @@ static int choose(const struct assay_session *session, const struct assay_settin
 		  struct assay_err *err)
 {
 	const struct assay_plan *plan = &session->plan;
-	bool all = s->evidence == ASSAY_CLI_EVIDENCE_EXACT && (s->only || !plan->exact_model[0]);
+	bool all = s->evidence == ASSAY_CLI_EVIDENCE_EXACT && assay_exact_counting_all(session, s);
 
 	out->cases = calloc(plan->n_cases + 1, sizeof(*out->cases));
 	out->facts = calloc(plan->n_cases + 1, sizeof(*out->facts));
@@ -65,8 +102,7 @@ static int count_all(const struct assay_session *session, const struct chosen *k
 int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s, const struct assay_clock *clock,
 			 bool optional, struct assay_exact_run *out, struct assay_err *err)
 {
-	const char *model = s->cache_model ? s->cache_model :
-			    session->plan.exact_model[0] ? session->plan.exact_model : "canon";
+	const char *model = assay_exact_counting_model(session, s);
 	struct assay_cache_model cache;
 	struct chosen k = { 0 };
 	char unavailable[512];

@@ -8,9 +8,16 @@
 #include "machine/clock.h"
 #include "model/exact.h"
 
+/* --cache-model; its input begins with a struct assay_settings. */
+extern const struct argp assay_argp_cache_model;
+
+/* The model that counts of this session are taken with: the option's, the suite's, or "canon". */
+const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_settings *s);
+/* Are all cases counted, because --only chose them or the suite names none for it? Otherwise those that the suite names. */
+bool assay_exact_counting_all(const struct assay_session *session, const struct assay_settings *s);
+
 /*
- * Count into @out: with --evidence exact all cases of the plan when --only chose them or the suite names none for it, otherwise those
- * that the suite names. @optional: where there is no simulator, say so once and leave @out without cases. ASSAY_EINTERRUPTED after Ctrl-C,
+ * Count into @out: with --evidence exact those of assay_exact_counting_all(), otherwise those that the suite names. @optional: where there is no simulator, say so once and leave @out without cases. ASSAY_EINTERRUPTED after Ctrl-C,
  * with the finished cases in @out. Release @out in either case.
  */
 int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s, const struct assay_clock *clock,

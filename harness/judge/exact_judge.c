@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "judge/limits.h"
 
 #define FUNCTIONS_NAMED 3
 
@@ -18,10 +19,16 @@ struct judging {
 	bool failed;
 };
 
+/* Verdict and exit of the whole become the graver of theirs and this one. */
+static void count_verdict(struct judging *j, enum assay_verdict verdict)
+{
+	j->r->verdict = assay_verdict_worse(j->r->verdict, verdict);
+	j->r->exit = assay_exit_worse(j->r->exit, assay_verdict_exit(verdict, j->in->strict));
+}
+
 static struct assay_gate_case *add_row(struct judging *j, const char *key, const char *metric, enum assay_verdict verdict)
 {
 	struct assay_gate_case *v = realloc(j->r->cases, (j->r->n_cases + 1) * sizeof(*v)), *c;
-	bool first = !j->r->n_cases;
 
 	if (!v) {
 		j->failed = true;
@@ -34,8 +41,11 @@ static struct assay_gate_case *add_row(struct judging *j, const char *key, const
 	snprintf(c->metric, sizeof(c->metric), "%s", metric);
 	c->ratio = c->ci_lo = c->ci_hi = c->margin_frac = NAN;
 	c->dropped_frac = c->smallest_detectable_frac = c->value = c->limit = NAN;
-	j->r->verdict = first ? verdict : assay_verdict_worse(j->r->verdict, verdict);
-	j->r->exit = assay_exit_worse(first ? ASSAY_EXIT_OK : j->r->exit, assay_verdict_exit(verdict, j->in->strict));
+	if (j->r->n_cases == 1) {
+		j->r->verdict = verdict;
+		j->r->exit = ASSAY_EXIT_OK;
+	}
+	count_verdict(j, verdict);
 	return c;
 }
 
@@ -172,7 +182,7 @@ static void judge_counts(struct judging *j, const struct assay_exact_case *base,
 	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
 		equal &= judge_event(j, base, head, (enum assay_exact_event)e);
 	if (equal)
-		add_finding(j, head->key, ASSAY_PASS, "counts are as recorded in %s, within the tolerance", j->in->base_name);
+		add_finding(j, head->key, ASSAY_PASS, "counts are those of %s, within the tolerance", j->in->base_name);
 }
 
 static void judge_case(struct judging *j, const struct assay_exact_case *head)
@@ -181,7 +191,7 @@ static void judge_case(struct judging *j, const struct assay_exact_case *head)
 
 	if (head->status == ASSAY_STATUS_WRONG)
 		add_finding(j, head->key, ASSAY_WRONG_RESULT, "%s", head->reason);
-	else if (head->status == ASSAY_STATUS_SKIPPED && !base)
+	else if (head->status == ASSAY_STATUS_SKIPPED && !base && !j->in->nothing_counted)
 		add_finding(j, head->key, ASSAY_PASS, "skipped: %s", head->reason);
 	else if (head->status != ASSAY_STATUS_OK)
 		add_finding(j, head->key, ASSAY_NOT_MEASURED, "%s: %s", assay_status_name(head->status), head->reason);
@@ -189,6 +199,11 @@ static void judge_case(struct judging *j, const struct assay_exact_case *head)
 		add_finding(j, head->key, ASSAY_INCOMPARABLE, "%s", j->in->no_base_reason);
 	else if (!base)
 		add_finding(j, head->key, ASSAY_PASS, "counted, not in %s", j->in->base_name);
+	else if (base->status != ASSAY_STATUS_OK)
+		add_finding(j, head->key, ASSAY_INCOMPARABLE, "base %s: %s", assay_status_name(base->status), base->reason);
+	else if (base->digest[0] && head->digest[0] && strcmp(base->digest, head->digest))
+		add_finding(j, head->key, ASSAY_WRONG_RESULT, "outputs of base and head differ: digests %.8s and %.8s", base->digest,
+			    head->digest);
 	else
 		judge_counts(j, base, head);
 }
@@ -212,24 +227,20 @@ static void judge_missing(struct judging *j)
 
 static void judge_limit(struct judging *j, const struct assay_exact_case *head, const struct assay_limit *l)
 {
-	double value = assay_exact_metric(&head->total, l->metric);
+	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
+	struct assay_limit_facts f = { .value = assay_exact_metric(&head->total, l->metric), .base = NAN,
+				       .source = ASSAY_SOURCE_EXACT, .why_no_value = "it does not exist in this case" };
 	struct assay_gate_case *c;
 
 	if (strncmp(l->metric, "exact_", 6) || !assay_glob_match(l->cases, head->key))
 		return;
-	c = add_row(j, head->key, l->metric,
-		    !isfinite(value)                                       ? ASSAY_NOT_MEASURED
-		    : (l->floor ? value >= l->limit : value <= l->limit) ? ASSAY_PASS
-									   : ASSAY_REGRESSED);
+	if (base && base->status == ASSAY_STATUS_OK)
+		f.base = assay_exact_metric(&base->total, l->metric);
+	c = add_row(j, head->key, l->metric, ASSAY_PASS);
 	if (!c)
 		return;
-	c->value = value;
-	c->limit = l->limit;
-	if (isfinite(value))
-		snprintf(c->reason, sizeof(c->reason), "%s is %.6g, %s %.6g", l->metric, value, l->floor ? "floor" : "ceiling",
-			 l->limit);
-	else
-		snprintf(c->reason, sizeof(c->reason), "%s does not exist in this case", l->metric);
+	assay_limit_judge(l, &f, c);
+	count_verdict(j, c->verdict);
 }
 
 int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gate_report *report, struct assay_err *err)

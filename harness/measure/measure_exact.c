@@ -121,6 +121,8 @@ static int drive(struct counting *k, bool warm)
 	if (!rc)
 		rc = command(k, ASSAY_CMD_VERIFY, 0);
 	if (!rc)
+		memcpy(k->out->digest, assay_worker_reply(k->worker)->digest, sizeof(k->out->digest));
+	if (!rc)
 		rc = command(k, ASSAY_CMD_COUNT, warm ? 1 : 0);
 	if (!rc)
 		rc = command(k, ASSAY_CMD_FINISH, 0);

@@ -41,6 +41,7 @@ struct assay_exact_case {
 	char key[ASSAY_KEY_MAX];
 	enum assay_status status; /* ok: there are counts */
 	char reason[512];
+	char digest[ASSAY_DIGEST_LEN + 1]; /* of the output of exact ops, as it was counted here; "" of what was stored or recorded */
 	struct assay_exact_counts total;
 	struct assay_exact_function *functions; /* malloc'ed, sorted by name, then object */
 	size_t n_functions;

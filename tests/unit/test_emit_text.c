@@ -264,6 +264,7 @@ static void test_gate_table(void **state)
 	struct assay_gate_case cases[] = {
 		{ .key = "op/fine/-/t=1/warm",
 		  .metric = "time_s",
+		  .evidence = ASSAY_EVIDENCE_STORED,
 		  .verdict = ASSAY_PASS,
 		  .ratio = 1.001,
 		  .ci_lo = 0.99,
@@ -271,6 +272,7 @@ static void test_gate_table(void **state)
 		  .margin_frac = 0.05 },
 		{ .key = "op/slow/-/t=1/warm",
 		  .metric = "time_s",
+		  .evidence = ASSAY_EVIDENCE_STORED,
 		  .verdict = ASSAY_REGRESSED,
 		  .ratio = 1.072,
 		  .ci_lo = 1.061,

@@ -239,7 +239,7 @@ static void counts_are_judged(void **state)
 		enum assay_exit exit;
 		const char *metric, *reason; /* of the first row */
 	} cases[] = {
-		{ "equal", "", 40985, 500, ASSAY_PASS, ASSAY_EXIT_OK, "exact", "counts are as recorded in quick.json" },
+		{ "equal", "", 40985, 500, ASSAY_PASS, ASSAY_EXIT_OK, "exact", "counts are those of quick.json" },
 		{ "more", "", 42256, 500, ASSAY_REGRESSED, ASSAY_EXIT_REGRESSED, "exact_instructions",
 		  "matmul_ternary_avx2: instructions +3.1 % (40 985 → 42 256)" },
 		{ "one more", "", 40986, 500, ASSAY_REGRESSED, ASSAY_EXIT_REGRESSED, "exact_instructions",
@@ -260,9 +260,9 @@ static void counts_are_judged(void **state)
 		{ "both add up", "exact \"*\" { allow = {\"d1_misses 1%\", \"d1_misses 4\"} }", 40985, 509, ASSAY_PASS, ASSAY_EXIT_OK,
 		  "exact", "" },
 		{ "a floor", "limit \"op.a*\" { require = {\"exact_d1_hit_rate >= 99.9%\"} }", 40985, 500, ASSAY_REGRESSED,
-		  ASSAY_EXIT_REGRESSED, "exact", "as recorded" },
+		  ASSAY_EXIT_REGRESSED, "exact", "those of" },
 		{ "a ceiling that is kept", "limit \"op.a*\" { require = {\"exact_instructions <= 50000\"} }", 40985, 500, ASSAY_PASS,
-		  ASSAY_EXIT_OK, "exact", "as recorded" },
+		  ASSAY_EXIT_OK, "exact", "those of" },
 	};
 
 	(void)state;
@@ -328,6 +328,99 @@ static void cases_come_and_go(void **state)
 	assay_exact_run_release(&head);
 }
 
+/* What only another build can be: not countable itself, or of another output. */
+static void two_builds_are_compared(void **state)
+{
+	static const struct {
+		const char *name, *base_digest, *head_digest;
+		enum assay_status base, head;
+		bool nothing_counted;
+		enum assay_verdict verdict;
+		const char *reason;
+	} cases[] = {
+		{ "equal", "ab", "ab", ASSAY_STATUS_OK, ASSAY_STATUS_OK, false, ASSAY_PASS, "counts are those of main" },
+		{ "outputs differ", "ab", "cd", ASSAY_STATUS_OK, ASSAY_STATUS_OK, false, ASSAY_WRONG_RESULT, "digests ab and cd" },
+		{ "no digest", "", "cd", ASSAY_STATUS_OK, ASSAY_STATUS_OK, false, ASSAY_PASS, "counts are those of main" },
+		{ "base crashed", "", "", ASSAY_STATUS_CRASHED, ASSAY_STATUS_OK, false, ASSAY_INCOMPARABLE, "base crashed: why" },
+		{ "base wrong", "", "", ASSAY_STATUS_WRONG, ASSAY_STATUS_OK, false, ASSAY_INCOMPARABLE, "base wrong: why" },
+		{ "head wrong", "", "", ASSAY_STATUS_CRASHED, ASSAY_STATUS_WRONG, false, ASSAY_WRONG_RESULT, "why" },
+		{ "head skipped", "", "", ASSAY_STATUS_OK, ASSAY_STATUS_SKIPPED, false, ASSAY_NOT_MEASURED, "skipped: why" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct assay_policy policy = assay_policy_default();
+		struct assay_exact_run base = exact_run(), head = exact_run();
+		struct assay_gate_report r = { 0 };
+		const struct assay_exact_judge_input in = { .head = &head, .base = &base, .base_name = "main", .policy = &policy };
+
+		base.cases[0].status = cases[i].base;
+		head.cases[0].status = cases[i].head;
+		strcpy(base.cases[0].reason, "why");
+		strcpy(head.cases[0].reason, "why");
+		strcpy(base.cases[0].digest, cases[i].base_digest);
+		strcpy(head.cases[0].digest, cases[i].head_digest);
+		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+		if (r.cases[0].verdict != cases[i].verdict || !strstr(r.cases[0].reason, cases[i].reason))
+			fail_msg("%s: %s, %s", cases[i].name, assay_verdict_name(r.cases[0].verdict), r.cases[0].reason);
+		assay_gate_report_release(&r);
+		assay_exact_run_release(&base);
+		assay_exact_run_release(&head);
+	}
+}
+
+/* Cases that are skipped may be, unless that is all there is. */
+static void counting_nothing_is_no_pass(void **state)
+{
+	struct assay_policy policy = assay_policy_default();
+	struct assay_exact_run base = { 0 }, head = { 0 };
+
+	(void)state;
+	add_exact_case(&head, KEY_A, ASSAY_STATUS_SKIPPED, "no valgrind");
+	for (int nothing = 0; nothing < 2; nothing++) {
+		const struct assay_exact_judge_input in = { .head = &head, .base = &base, .base_name = "main", .policy = &policy,
+							    .nothing_counted = nothing };
+		struct assay_gate_report r = { 0 };
+
+		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+		assert_int_equal(r.verdict, nothing ? ASSAY_NOT_MEASURED : ASSAY_PASS);
+		assert_string_equal(r.cases[0].reason, "skipped: no valgrind");
+		assay_gate_report_release(&r);
+	}
+	assay_exact_run_release(&head);
+}
+
+/* The head has 3.1 % more instructions, which an allowance of 5 % lets pass: what fails is the demand. */
+static void limits_against_the_base_hold(void **state)
+{
+	static const struct {
+		const char *demand, *reason;
+		enum assay_verdict verdict;
+	} cases[] = {
+		{ "exact_instructions <= base + 4%", "(base 41985 + 4 %)", ASSAY_PASS },
+		{ "exact_instructions <= base + 2%", "(base 41985 + 2 %)", ASSAY_REGRESSED },
+		{ "exact_instructions == base", "must be 41985 as in the base", ASSAY_REGRESSED },
+		{ "exact_data_writes == base +- 4%", "as in the base (within 4 %)", ASSAY_PASS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct assay_gate_case *c;
+		struct assay_gate_report r;
+		char policy[256];
+
+		snprintf(policy, sizeof(policy),
+			 "exact \"*\" { allow = {\"instructions 5%%\", \"data_reads 5%%\", \"data_writes 5%%\", \"branches 5%%\"} }\n"
+			 "limit \"op.a*\" { require = {\"%s\"} }", cases[i].demand);
+		r = judge(42256, 500, policy, true);
+		c = &r.cases[1];
+		if (c->verdict != cases[i].verdict || !strstr(c->reason, cases[i].reason) || c->evidence != ASSAY_EVIDENCE_EXACT)
+			fail_msg("%s: %s, %s", cases[i].demand, assay_verdict_name(c->verdict), c->reason);
+		assert_int_equal(r.verdict, cases[i].verdict);
+		assay_gate_report_release(&r);
+	}
+}
+
 /* Exact rows never make better what others found. */
 static void a_graver_verdict_stays(void **state)
 {
@@ -384,6 +477,9 @@ int main(void)
 		cmocka_unit_test(counts_are_judged),
 		cmocka_unit_test(without_a_record_nothing_is_comparable),
 		cmocka_unit_test(cases_come_and_go),
+		cmocka_unit_test(two_builds_are_compared),
+		cmocka_unit_test(counting_nothing_is_no_pass),
+		cmocka_unit_test(limits_against_the_base_hold),
 		cmocka_unit_test(a_graver_verdict_stays),
 		cmocka_unit_test(bad_tolerances_are_refused),
 	};
