@@ -164,31 +164,40 @@ static bool add_cases(struct view *v)
 	return any;
 }
 
-/* Wrapped between the counts, never inside one. */
+/* Wrapped between the counts, never inside one; @at is the column. */
+static void add_count(const struct view *v, enum assay_verdict verdict, size_t n, const char *name, size_t *at, struct assay_text *out)
+{
+	char part[64];
+
+	if (!n)
+		return;
+	snprintf(part, sizeof(part), "%zu %s", n, name);
+	if (*at && v->style->width && *at + strlen(part) + strlen(", ,") > v->style->width) {
+		assay_text_add(out, ",\n  ");
+		*at = 2;
+	} else if (*at) {
+		assay_text_add(out, ", ");
+		*at += 2;
+	}
+	assay_text_addf(out, "%s%s%s", colour(v->style, verdict), part, reset(v->style));
+	*at += strlen(part);
+}
+
 static void add_counts(const struct view *v, struct assay_text *out)
 {
-	size_t count[ASSAY_N_VERDICTS], at = 0;
+	size_t count[ASSAY_N_VERDICTS], baseless = 0, at = 0;
 
 	assay_gate_words_count(v->r, count);
+	for (size_t i = 0; i < v->r->n_cases; i++)
+		baseless += assay_gate_words_baseless(v->r, &v->r->cases[i]);
+	count[ASSAY_INCOMPARABLE] -= baseless;
 	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
 		enum assay_verdict verdict = assay_gate_words_order[i];
-		char part[64];
 
-		if (!count[verdict])
-			continue;
+		add_count(v, verdict, count[verdict], assay_verdict_name(verdict), &at, out);
 		/* what the headline excuses is no finding */
-		snprintf(part, sizeof(part), "%zu %s", count[verdict],
-			 v->r->no_baseline && verdict == ASSAY_INCOMPARABLE ? "without a baseline"
-									    : assay_verdict_name(verdict));
-		if (at && v->style->width && at + strlen(part) + strlen(", ,") > v->style->width) {
-			assay_text_add(out, ",\n  ");
-			at = 2;
-		} else if (at) {
-			assay_text_add(out, ", ");
-			at += 2;
-		}
-		assay_text_addf(out, "%s%s%s", colour(v->style, verdict), part, reset(v->style));
-		at += strlen(part);
+		if (verdict == ASSAY_INCOMPARABLE)
+			add_count(v, verdict, baseless, "without a baseline", &at, out);
 	}
 	if (!at)
 		assay_text_add(out, "nothing was judged");

@@ -50,9 +50,14 @@ void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_word
 		snprintf(out->pairs, sizeof(out->pairs), "%zu", c->pairs);
 }
 
+bool assay_gate_words_baseless(const struct assay_gate_report *r, const struct assay_gate_case *c)
+{
+	return r->no_baseline && c->verdict == ASSAY_INCOMPARABLE && c->evidence != ASSAY_EVIDENCE_EXACT;
+}
+
 bool assay_gate_words_matters(const struct assay_gate_report *r, const struct assay_gate_case *c)
 {
-	return c->verdict != ASSAY_PASS && !(r->no_baseline && c->verdict == ASSAY_INCOMPARABLE);
+	return c->verdict != ASSAY_PASS && !assay_gate_words_baseless(r, c);
 }
 
 const char *assay_gate_words_no_baseline(const struct assay_gate_report *r)
@@ -60,7 +65,7 @@ const char *assay_gate_words_no_baseline(const struct assay_gate_report *r)
 	if (!r->no_baseline)
 		return NULL;
 	for (size_t i = 0; i < r->n_cases; i++)
-		if (r->cases[i].verdict == ASSAY_INCOMPARABLE && r->cases[i].reason[0])
+		if (assay_gate_words_baseless(r, &r->cases[i]) && r->cases[i].reason[0])
 			return r->cases[i].reason;
 	return "no baseline";
 }
@@ -84,7 +89,7 @@ const char *assay_gate_words_sentence(const struct assay_gate_report *r)
 	case ASSAY_REGRESSED:
 		return "The head does not keep what the policy demands";
 	case ASSAY_INCOMPARABLE:
-		return "There is nothing that the head could be compared with";
+		return "What the head is to be compared with is not there, or does not fit it";
 	case ASSAY_INCONCLUSIVE:
 		return "Nothing is known to be slower, but not all of it could be shown to be as fast as the policy "
 		       "demands";

@@ -23,7 +23,9 @@ void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_word
 /* The change alone. Lock-step pairs resolve hundredths of a percent, all else shows tenths. */
 void assay_gate_words_change(double ratio, bool fine, char *buf, size_t size);
 
-/* Does the row tell a reader in haste something? Without a baseline the many rows that only say so do not. */
+/* Is it one of the rows that only say that there is no baseline? */
+bool assay_gate_words_baseless(const struct assay_gate_report *r, const struct assay_gate_case *c);
+/* Does the row tell a reader in haste something? Those without a baseline do not. */
 bool assay_gate_words_matters(const struct assay_gate_report *r, const struct assay_gate_case *c);
 /* Why there is no baseline, as its rows say; NULL when there is one. */
 const char *assay_gate_words_no_baseline(const struct assay_gate_report *r);

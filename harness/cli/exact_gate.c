@@ -56,7 +56,7 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_judge_input in = { .head = run, .policy = policy, .base_name = name, .no_base_reason = why,
 					      .limits = demand, .strict = o->strict };
-	char lacking[512];
+	char lacking[512], record[ASSAY_NAME_MAX + 48];
 	int rc = file_path(o, run->suite, path, sizeof(path), name, sizeof(name), err);
 
 	if (!rc)
@@ -64,8 +64,10 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	if (rc && rc != ASSAY_ENOTFOUND)
 		return rc;
 	in.base = assay_exact_baseline_match(&b, run, lacking, sizeof(lacking));
+	snprintf(record, sizeof(record), "assay baseline update --exact --suite %s", run->suite);
+	in.record = record;
 	if (!in.base)
-		snprintf(why, size, "%.300s; record them with 'assay baseline update --exact --suite %s'", lacking, run->suite);
+		snprintf(why, size, "%.300s; record them with '%s'", lacking, record);
 	snprintf(report->base, sizeof(report->base), "%.255s", report->base[0] ? report->base : name);
 	rc = in.base || demand ? assay_exact_judge(&in, report, err) : 0;
 	assay_exact_baseline_release(&b);

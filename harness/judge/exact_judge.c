@@ -125,11 +125,12 @@ static size_t changes_of(const struct assay_exact_case *base, const struct assay
 	return n;
 }
 
+/* Behind what stands in @reason. */
 static void explain(struct judging *j, const struct assay_exact_case *base, const struct assay_exact_case *head,
 		    enum assay_exact_event event, char *reason, size_t size)
 {
 	struct change *v = calloc(base->n_functions + head->n_functions + 1, sizeof(*v));
-	size_t n, at = 0;
+	size_t n, at = strlen(reason);
 
 	if (!v) {
 		j->failed = true;
@@ -162,11 +163,14 @@ static bool judge_event(struct judging *j, const struct assay_exact_case *base, 
 	if (by <= allowed)
 		return true;
 	snprintf(metric, sizeof(metric), "exact_%s", assay_exact_event_name(event));
-	c = add_row(j, head->key, metric, h > b ? ASSAY_REGRESSED : ASSAY_IMPROVED);
+	c = add_row(j, head->key, metric, h > b ? ASSAY_REGRESSED : j->in->record ? ASSAY_INCOMPARABLE : ASSAY_IMPROVED);
 	if (!c)
 		return true;
 	c->value = (double)h;
-	c->limit = (double)b + allowed;
+	c->limit = (double)b + (h > b ? allowed : -allowed);
+	if (c->verdict == ASSAY_INCOMPARABLE)
+		snprintf(c->reason, sizeof(c->reason), "fewer than in %.200s, which is out of date: '%.160s' records these; ",
+			 j->in->base_name, j->in->record);
 	if (b) {
 		c->ratio = (double)h / (double)b;
 		c->margin_frac = allowed / (double)b;

@@ -12,6 +12,7 @@ struct assay_exact_judge_input {
 	const struct assay_exact_run *base; /* NULL: none to compare with */
 	const char *no_base_reason;         /* then: why, and what to do */
 	const char *base_name;              /* for sentences: "baselines/exact/quick.json" */
+	const char *record;                 /* the command that replaces the base, where it is a record; NULL: another build */
 	const struct assay_policy *policy;
 	bool limits;                        /* also floors and ceilings on metrics that begin with "exact_" */
 	bool nothing_counted;               /* of the head: then what was skipped is NOT_MEASURED, too */
@@ -20,7 +21,8 @@ struct assay_exact_judge_input {
 
 /*
  * Add a row for every count of a case that differs by more than the policy allows (metric "exact_…", REGRESSED when there is more of
- * it, IMPROVED when there is less, the reason names the functions), one PASS for a case without any. NOT_MEASURED for a case that
+ * it; when there is less, IMPROVED against another build, and INCOMPARABLE against a record, which does not describe the code any more;
+ * the reason names the functions), one PASS for a case without any. NOT_MEASURED for a case that
  * only the base has or that could not be counted (one that is skipped and not in the base passes), INCOMPARABLE for one that could not
  * be counted in the base, and for all where there is no base, WRONG_RESULT for one that is wrong or whose output is not the base's.
  * Verdict and exit of @report become the graver of theirs and these. 0 or ASSAY_ENOMEM.

@@ -100,6 +100,12 @@ count() {
 	[[ $output == *REGRESSED*exact_instructions* && $output == *"dequantize_q8_0: instructions +"*" % ("*" → "* ]]
 	run -1 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file less.json --json
 	jq -e '.exit == 1 and .cases[0].evidence == "exact" and .cases[0].metric == "exact_instructions" and .cases[0].ratio > 1' <<<"$output"
+	# as if it had needed 1000 more: the record is out of date
+	jq '.builds[0].cases[] |= (.["(total)"][0] += 1000 | .dequantize_q8_0[0] += 1000)' record.json >more.json
+	run -5 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file more.json --json
+	jq -e '.exit == 5 and (.cases[0] | .verdict == "INCOMPARABLE" and .metric == "exact_instructions" and .ratio < 1 and (.reason |
+		test("^fewer than in more.json, which is out of date: .assay baseline update --exact --suite quick. records these; dequantize_q8_0: ")))' \
+		<<<"$output"
 	printf 'exact "*" { allow = {"instructions 1000"} }\n' >wide.conf
 	run -0 "$ASSAY" gate --evidence exact --policy wide.conf --exact-file less.json
 	printf 'limit "*" { require = {"exact_d1_hit_rate >= 100%%"} }\n' >floor.conf

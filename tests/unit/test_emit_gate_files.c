@@ -133,13 +133,22 @@ static void test_markdown_warnings(void **state)
 	static const struct assay_gate_case alone[] = {
 		{ .key = "op/v/-/t=1/warm",
 		  .metric = "time_s",
+		  .evidence = ASSAY_EVIDENCE_STORED,
 		  .verdict = ASSAY_INCOMPARABLE,
 		  .reason = "no run yet",
 		  NO_NUMBERS },
 		{ .key = "op/w/-/t=1/warm",
 		  .metric = "time_s",
+		  .evidence = ASSAY_EVIDENCE_STORED,
 		  .verdict = ASSAY_INCOMPARABLE,
 		  .reason = "no run yet",
+		  NO_NUMBERS },
+		/* that nothing was measured before excuses no record of counts */
+		{ .key = "op/v/-/t=1/warm",
+		  .metric = "exact_instructions",
+		  .evidence = ASSAY_EVIDENCE_EXACT,
+		  .verdict = ASSAY_INCOMPARABLE,
+		  .reason = "out of date",
 		  NO_NUMBERS },
 	};
 	struct assay_gate_report r = report_of(one_of_each, 1);
@@ -164,6 +173,14 @@ static void test_markdown_warnings(void **state)
 	fold = strstr(s, "<details>");
 	assert_non_null(fold);
 	assert_int_equal(times(s, "INCOMPARABLE** |"), times(fold, "INCOMPARABLE** |"));
+	free(s);
+
+	r.n_cases = 3;
+	r.verdict = ASSAY_INCOMPARABLE;
+	s = markdown(&r);
+	has(s, "\nWhat the head is to be compared with is not there, or does not fit it.\n");
+	assert_non_null(strstr(s, "exact_instructions"));
+	assert_true(strstr(s, "exact_instructions") < strstr(s, "<details>"));
 	free(s);
 
 	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED, .seconds = NAN, .alpha = NAN };

@@ -331,7 +331,8 @@ static void test_gate_no_baseline(void **state)
 	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		cases[i] = (struct assay_gate_case){
-			.key = "k", .verdict = ASSAY_INCOMPARABLE, .reason = "no run to compare with", .ratio = NAN
+			.key = "k", .evidence = ASSAY_EVIDENCE_STORED, .verdict = ASSAY_INCOMPARABLE, .reason = "no run to compare with",
+			.ratio = NAN
 		};
 	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
 	p = strstr(out.s, "no run to compare with");

@@ -208,13 +208,13 @@ static struct assay_policy policy_of(const char *text)
 }
 
 /* Judge counts in which the first function of KEY_A has these instructions and misses against the fixture. */
-static struct assay_gate_report judge(uint64_t instructions, uint64_t misses, const char *policy_text, bool base)
+static struct assay_gate_report judge(uint64_t instructions, uint64_t misses, const char *policy_text, bool base, const char *record)
 {
 	struct assay_policy policy = policy_of(policy_text);
 	struct assay_exact_run recorded = exact_run(), head = exact_run();
 	struct assay_gate_report r = { 0 };
 	const struct assay_exact_judge_input in = { .head = &head, .base = base ? &recorded : NULL, .no_base_reason = "nothing recorded",
-						    .base_name = "quick.json", .policy = &policy, .limits = true };
+						    .base_name = "quick.json", .policy = &policy, .limits = true, .record = record };
 
 	assay_exact_case_release(&head.cases[0]);
 	add_function(&head.cases[0], "matmul_ternary_avx2", "", 40985, 500);
@@ -267,7 +267,7 @@ static void counts_are_judged(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct assay_gate_report r = judge(cases[i].instructions, cases[i].misses, cases[i].policy, true);
+		struct assay_gate_report r = judge(cases[i].instructions, cases[i].misses, cases[i].policy, true, NULL);
 
 		if (r.verdict != cases[i].verdict || r.exit != cases[i].exit || strcmp(r.cases[0].metric, cases[i].metric) ||
 		    !strstr(r.cases[0].reason, cases[i].reason) || r.cases[0].evidence != ASSAY_EVIDENCE_EXACT)
@@ -279,9 +279,39 @@ static void counts_are_judged(void **state)
 	}
 }
 
+/* Fewer than recorded is nothing to be proud of yet: the record describes other code, and says how it is replaced. */
+static void a_record_that_is_out_of_date_fails(void **state)
+{
+	static const struct {
+		const char *policy;
+		uint64_t instructions;
+		enum assay_verdict verdict;
+		enum assay_exit exit;
+	} cases[] = {
+		{ "", 40984, ASSAY_INCOMPARABLE, ASSAY_EXIT_INCOMPARABLE },
+		{ "exact \"*\" { allow = {\"instructions 1\"} }", 40984, ASSAY_PASS, ASSAY_EXIT_OK },
+		{ "exact \"*\" { allow = {\"instructions 1\"} }", 40983, ASSAY_INCOMPARABLE, ASSAY_EXIT_INCOMPARABLE },
+		{ "", 40986, ASSAY_REGRESSED, ASSAY_EXIT_REGRESSED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct assay_gate_report r = judge(cases[i].instructions, 500, cases[i].policy, true, "assay baseline update --exact");
+
+		assert_int_equal(r.verdict, cases[i].verdict);
+		assert_int_equal(r.exit, cases[i].exit);
+		if (r.verdict == ASSAY_INCOMPARABLE) {
+			assert_non_null(strstr(r.cases[0].reason, "fewer than in quick.json, which is out of date: 'assay baseline update "
+								  "--exact' records these; matmul_ternary_avx2: instructions -0.0"));
+			assert_true(r.cases[0].limit <= 41985 && r.cases[0].limit > r.cases[0].value);
+		}
+		assay_gate_report_release(&r);
+	}
+}
+
 static void without_a_record_nothing_is_comparable(void **state)
 {
-	struct assay_gate_report r = judge(40985, 500, "", false);
+	struct assay_gate_report r = judge(40985, 500, "", false, "assay baseline update --exact");
 
 	(void)state;
 	assert_int_equal(r.verdict, ASSAY_INCOMPARABLE);
@@ -412,7 +442,7 @@ static void limits_against_the_base_hold(void **state)
 		snprintf(policy, sizeof(policy),
 			 "exact \"*\" { allow = {\"instructions 5%%\", \"data_reads 5%%\", \"data_writes 5%%\", \"branches 5%%\"} }\n"
 			 "limit \"op.a*\" { require = {\"%s\"} }", cases[i].demand);
-		r = judge(42256, 500, policy, true);
+		r = judge(42256, 500, policy, true, NULL);
 		c = &r.cases[1];
 		if (c->verdict != cases[i].verdict || !strstr(c->reason, cases[i].reason) || c->evidence != ASSAY_EVIDENCE_EXACT)
 			fail_msg("%s: %s, %s", cases[i].demand, assay_verdict_name(c->verdict), c->reason);
@@ -475,6 +505,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(a_bad_file_is_refused),
 		cmocka_unit_test(counts_are_judged),
+		cmocka_unit_test(a_record_that_is_out_of_date_fails),
 		cmocka_unit_test(without_a_record_nothing_is_comparable),
 		cmocka_unit_test(cases_come_and_go),
 		cmocka_unit_test(two_builds_are_compared),
