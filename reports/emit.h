@@ -37,6 +37,12 @@ int assay_emit_run_json(const struct assay_run *run, bool samples, struct assay_
 int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay_emit_style *style, struct assay_text *out,
 			   struct assay_err *err);
 /*
+ * Exact counts of two builds: what the head counted and how that differs from the base; with style->verbose by function. Cases are
+ * those of the head.
+ */
+int assay_emit_exact_sides(const struct assay_exact_run *base, const struct assay_exact_run *head, const struct assay_emit_style *style,
+			   struct assay_text *out, struct assay_err *err);
+/*
  * Exact counts that stand alone: {"schema":1,"run":{"evidence":"exact",…},"cases":[{"key","status","reason","counters","metrics",
  * "functions"}]}. Those of a run with times are the member "exact" of its object, without "schema".
  */

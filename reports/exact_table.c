@@ -50,23 +50,100 @@ static void add_case(struct assay_columns *t, const struct assay_exact_case *c, 
 	}
 }
 
-int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay_emit_style *style, struct assay_text *out,
-			   struct assay_err *err)
+static void begin(struct assay_columns *t)
 {
 	static const char *const head[N_COLS] = { "exact counts of one run", "instructions", "reads",    "writes",
 						  "D1 misses",               "LL misses",    "branches", "mispredicted" };
-	struct assay_columns t = { .align = "lrrrrrrr", .indent = "  ", .width = style->width };
+
+	assay_columns_row(t, head);
+}
+
+/* Where the counts come from, and of how many cases there are any. */
+static void add_setting(const struct assay_exact_run *run, struct assay_text *out)
+{
 	size_t ok = 0;
 
-	assay_columns_row(&t, head);
-	for (size_t i = 0; i < run->n_cases; i++) {
-		add_case(&t, &run->cases[i], style->verbose);
+	for (size_t i = 0; i < run->n_cases; i++)
 		ok += run->cases[i].status == ASSAY_STATUS_OK;
-	}
-	assay_columns_print(&t, out);
-	assay_columns_release(&t);
 	assay_text_addf(out, "  one thread of %s, seed %llu\n  %s, %s\n", run->setting.tool[0] ? run->setting.tool : "valgrind",
 			(unsigned long long)run->seed, run->setting.cache, run->setting.libc);
 	assay_text_addf(out, "%zu of %zu counted\n", ok, run->n_cases);
+}
+
+int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay_emit_style *style, struct assay_text *out,
+			   struct assay_err *err)
+{
+	struct assay_columns t = { .align = "lrrrrrrr", .indent = "  ", .width = style->width };
+
+	begin(&t);
+	for (size_t i = 0; i < run->n_cases; i++)
+		add_case(&t, &run->cases[i], style->verbose);
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
+	add_setting(run, out);
+	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the table: out of memory") : 0;
+}
+
+/* ---- two builds ---- */
+
+/* "+3.0 %", "new" where the base has none, "=". */
+static void add_changes(struct assay_columns *t, const char *name, const struct assay_exact_counts *base,
+			const struct assay_exact_counts *head)
+{
+	char text[N_COLS][32];
+	const char *cells[N_COLS] = { [COL_CASE] = name };
+
+	for (unsigned i = COL_CASE + 1; i < N_COLS; i++) {
+		assay_exact_change_text(base->v[column_events[i]], head->v[column_events[i]], text[i], sizeof(text[i]));
+		cells[i] = text[i];
+	}
+	assay_columns_row(t, cells);
+}
+
+/* A function that one side lacks counts nothing there. */
+static void add_function_changes(struct assay_columns *t, const struct assay_exact_case *base, const struct assay_exact_case *head)
+{
+	static const struct assay_exact_counts none;
+	char name[ASSAY_EXACT_FUNCTION_MAX + 8];
+
+	for (size_t i = 0; i < head->n_functions; i++) {
+		const struct assay_exact_function *f = &head->functions[i];
+		const struct assay_exact_function *g = assay_exact_function_find(base, f->name, f->object);
+
+		snprintf(name, sizeof(name), "    %s", f->name);
+		add_changes(t, name, g ? &g->counts : &none, &f->counts);
+	}
+	for (size_t i = 0; i < base->n_functions; i++) {
+		const struct assay_exact_function *g = &base->functions[i];
+
+		snprintf(name, sizeof(name), "    %s", g->name);
+		if (!assay_exact_function_find(head, g->name, g->object))
+			add_changes(t, name, &g->counts, &none);
+	}
+}
+
+int assay_emit_exact_sides(const struct assay_exact_run *base, const struct assay_exact_run *head, const struct assay_emit_style *style,
+			   struct assay_text *out, struct assay_err *err)
+{
+	struct assay_columns t = { .align = "lrrrrrrr", .indent = "  ", .width = style->width };
+
+	begin(&t);
+	for (size_t i = 0; i < head->n_cases; i++) {
+		const struct assay_exact_case *h = &head->cases[i], *b = assay_exact_case_find(base, h->key);
+
+		add_case(&t, h, style->verbose);
+		if (h->status != ASSAY_STATUS_OK)
+			continue;
+		if (!b || b->status != ASSAY_STATUS_OK) {
+			assay_columns_line(&t, 4, b ? b->reason : "not in the base");
+			continue;
+		}
+		add_changes(&t, "  against the base", &b->total, &h->total);
+		if (style->verbose)
+			add_function_changes(&t, b, h);
+	}
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
+	add_setting(head, out);
 	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the table: out of memory") : 0;
 }

@@ -209,6 +209,17 @@ static void add_counts(const struct view *v, struct assay_text *out)
 	assay_text_add(out, "\n");
 }
 
+/* Rows that pass are not shown: where counts ("exact", "exact_…") stand beside times, say that they were taken. */
+static void add_exact(const struct view *v, struct assay_text *out)
+{
+	size_t exact = 0;
+
+	for (size_t i = 0; i < v->r->n_cases; i++)
+		exact += !strncmp(v->r->cases[i].metric, "exact", 5);
+	if (exact && exact < v->r->n_cases)
+		assay_text_addf(out, "%zu of %zu by exact counts\n", exact, v->r->n_cases);
+}
+
 static const char *control_mark(const struct assay_gate_control *c)
 {
 	if (!c->ok)
@@ -300,6 +311,7 @@ int assay_emit_gate_table(const struct assay_gate_report *r, const struct assay_
 		assay_text_add(out, "\n");
 	}
 	add_counts(&v, out);
+	add_exact(&v, out);
 	add_controls(&v, out);
 	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the table: out of memory") : 0;
 }

@@ -57,6 +57,9 @@ struct assay_emit_style assay_cli_style(void);
 /* NULL-safe: write @t to standard output and release it. */
 void assay_cli_put(struct assay_text *t);
 
+/* A unix time in lists: "2026-11-21 14:05", where the program runs. */
+void assay_cli_when(uint64_t unix_ns, char *buf, size_t size);
+
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t assay_cli_now_ns(void);
 

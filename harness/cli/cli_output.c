@@ -132,6 +132,15 @@ struct assay_emit_style assay_cli_style(void)
 	return s;
 }
 
+void assay_cli_when(uint64_t unix_ns, char *buf, size_t size)
+{
+	time_t t = (time_t)(unix_ns / 1000000000u);
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	strftime(buf, size, "%Y-%m-%d %H:%M", &tm);
+}
+
 void assay_cli_put(struct assay_text *t)
 {
 	if (t->s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay compare: two builds measured against each other, now, in lock step, or by their counts; the exit status is the verdict. */
+/* assay compare: two builds measured against each other, now, in lock step, by their counts, or both; the exit status is the verdict. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,22 +16,27 @@
 #include "cli/progress.h"
 #include "judge/comparison_judge.h"
 #include "store/store_comparison.h"
+#include "store/store_exact.h"
 
 enum { OPT_STRICT = 0x200, OPT_EVIDENCE };
 
 struct compare_args {
 	struct assay_compare_args c;
 	struct assay_compare_output out;
-	bool strict, exact;
+	bool strict;
+	bool pairs, counts; /* which evidence is taken */
 };
 
 static int set_evidence(struct compare_args *a, const char *arg)
 {
-	a->exact = !strcmp(arg, "exact");
-	if (a->exact || !strcmp(arg, "paired"))
+	bool all = !strcmp(arg, "all");
+
+	a->pairs = all || !strcmp(arg, "paired");
+	a->counts = all || !strcmp(arg, "exact");
+	if (a->pairs || a->counts)
 		return 0;
 	return assay_err_set(&a->c.s.err, ASSAY_EUSAGE,
-			     "--evidence is '%s', expected paired (times, in lock step) or exact (counts)", arg);
+			     "--evidence is '%s', expected paired (times, in lock step), exact (counts) or all", arg);
 }
 
 static int take_side(struct compare_args *a, const char *arg)
@@ -76,7 +81,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
 	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the suite names for "
-	  "it, or that --only selects", 0 },
+	  "it, or that --only selects; all: both", 0 },
 	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
 	{ 0 },
 };
@@ -99,7 +104,7 @@ static const struct argp argp = {
 	"INCOMPARABLE, "
 	"6 INCONCLUSIVE with --strict, 130 when interrupted.\n\n"
 	"examples:\n  assay compare main\n  assay compare old.so new.so --suite smoke --margin 1%\n"
-	"  assay compare main --evidence exact",
+	"  assay compare main --evidence all",
 	children,
 	NULL,
 	NULL,
@@ -143,7 +148,7 @@ static int measure(struct assay_compare_plan *p, const struct assay_settings *s,
 	struct assay_comparison *cmp = &p->cmp;
 	struct assay_clock clock;
 	struct assay_comparing k = assay_compare_plan_comparing(p, s, &clock, assay_interrupt_catch());
-	int rc = assay_clock_init(&clock, err);
+	int kept = 0, rc = assay_clock_init(&clock, err);
 
 	k.pair_done = pair_done;
 	k.progress = on_progress;
@@ -154,9 +159,45 @@ static int measure(struct assay_compare_plan *p, const struct assay_settings *s,
 		assay_progress_hide(&sink->progress);
 	}
 	assay_interrupt_release();
-	for (size_t i = 0; i < cmp->n_cases && (!rc || rc == ASSAY_EINTERRUPTED); i++)
+	for (size_t i = 0; i < cmp->n_cases && (!rc || rc == ASSAY_EINTERRUPTED) && !kept; i++)
 		if (cmp->cases[i].difference[0])
-			rc = assay_store_comparison_case_update(sink->store, sink->case_ids[i], &cmp->cases[i], err);
+			kept = assay_store_comparison_case_update(sink->store, sink->case_ids[i], &cmp->cases[i], err);
+	return kept ? kept : rc;
+}
+
+/* Keep what was counted, also of a comparison that was interrupted meanwhile. */
+static int count(struct assay_compare_plan *p, const struct assay_settings *s, struct sink *sink, struct assay_err *err)
+{
+	struct assay_comparison *cmp = &p->cmp;
+	int kept = 0, rc = assay_exact_compare(p, s, err);
+
+	if (rc && rc != ASSAY_EINTERRUPTED)
+		return rc;
+	if (!cmp->id)
+		kept = assay_store_comparison_begin(sink->store, cmp, err);
+	for (int side = 0; side < 2; side++)
+		cmp->exact[side].comparison_id = cmp->id;
+	if (!kept && cmp->exact[ASSAY_HEAD].n_cases)
+		kept = assay_store_exact_add_sides(sink->store, cmp->exact, err);
+	return kept ? kept : rc;
+}
+
+static int take_evidence(const struct compare_args *a, struct assay_compare_plan *p, struct sink *sink, struct assay_err *err)
+{
+	struct assay_comparison *cmp = &p->cmp;
+	int rc = 0;
+
+	if (a->pairs)
+		rc = assay_store_comparison_begin(sink->store, cmp, err);
+	if (!rc && a->pairs)
+		rc = store_cases(cmp, sink, err);
+	if (!rc && a->pairs)
+		rc = measure(p, &a->c.s, sink, err);
+	if (!rc && a->counts)
+		rc = count(p, &a->c.s, sink, err);
+	/* who asks for counts alone does not miss times */
+	if (!a->pairs)
+		assay_comparison_drop_cases(cmp);
 	return rc;
 }
 
@@ -164,12 +205,8 @@ static int compare(struct compare_args *a, struct assay_compare_plan *p, struct 
 		   struct assay_gate_report *report, struct assay_err *err)
 {
 	struct assay_comparison *cmp = &p->cmp;
-	int rc = assay_store_comparison_begin(sink->store, cmp, err), judged;
+	int rc = take_evidence(a, p, sink, err), judged;
 
-	if (!rc)
-		rc = store_cases(cmp, sink, err);
-	if (!rc)
-		rc = measure(p, &a->c.s, sink, err);
 	if (rc && rc != ASSAY_EINTERRUPTED)
 		return rc;
 	if (!rc)
@@ -194,23 +231,9 @@ static int compare(struct compare_args *a, struct assay_compare_plan *p, struct 
 	return rc;
 }
 
-/* Counts are the same whenever they are taken, so nothing is stored. */
-static int compare_counts(const struct compare_args *a, const struct assay_compare_plan *p, struct assay_gate_report *report,
-			  struct assay_err *err)
-{
-	int rc = assay_exact_compare(p, &a->c.s, a->strict, report, err), put;
-
-	if (rc && rc != ASSAY_EINTERRUPTED)
-		return rc;
-	put = assay_compare_output_put(report, &a->out, &a->c.s, a->strict, err);
-	if (put || !rc)
-		return put;
-	return assay_err_set(err, rc, "interrupted: only what was counted by then is judged");
-}
-
 int assay_cmd_compare(int argc, char **argv)
 {
-	struct compare_args a = { 0 };
+	struct compare_args a = { .pairs = true };
 	struct assay_compare_plan plan = { 0 };
 	struct assay_gate_report report = { 0 };
 	struct sink sink = { 0 };
@@ -221,15 +244,17 @@ int assay_cmd_compare(int argc, char **argv)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
 		rc = assay_compare_output_check(&a.out, &err);
-	a.c.o.no_controls = a.exact;
+	a.c.o.no_controls = !a.pairs;
 	if (!rc)
 		rc = assay_compare_plan_make(&plan, &a.c.s, &a.c.o, &err);
-	if (!rc && !a.exact)
+	if (!rc && a.counts)
+		rc = assay_exact_compare_check(&plan, &a.c.s, &err);
+	if (!rc)
 		rc = assay_store_open(&sink.store, a.c.s.db, ASSAY_STORE_WRITE, &err);
 	if (rc) {
 		status = assay_cli_fail_open(&err);
 	} else {
-		rc = a.exact ? compare_counts(&a, &plan, &report, &err) : compare(&a, &plan, &sink, &report, &err);
+		rc = compare(&a, &plan, &sink, &report, &err);
 		status = rc ? assay_cli_fail(&err) : (int)report.exit;
 	}
 	assay_gate_report_release(&report);

@@ -56,7 +56,7 @@ static const struct argp argp = {
 	options,
 	parse,
 	NULL,
-	"Judge a stored comparison again, from its raw samples and the policy that is stored with it. Nothing is "
+	"Judge a stored comparison again, from its raw samples, its counts and the policy that is stored with it. Nothing is "
 	"measured, so it gives "
 	"the same answer on any machine.\v"
 	"The exit status is that of 'assay compare'.\n\n"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
@@ -103,15 +102,6 @@ static const struct argp argp = {
 	NULL,
 };
 
-static void time_text(uint64_t ns, char *buf, size_t size)
-{
-	time_t t = (time_t)(ns / 1000000000u);
-	struct tm tm;
-
-	localtime_r(&t, &tm);
-	strftime(buf, size, "%Y-%m-%d %H:%M", &tm);
-}
-
 static int runs_text(const struct assay_run_info *runs, size_t n, struct assay_text *out)
 {
 	struct assay_columns t = { .align = "rllrlrl", .width = assay_cli_style().width };
@@ -126,7 +116,7 @@ static int runs_text(const struct assay_run_info *runs, size_t n, struct assay_t
 		char id[24], when[32], seed[24], commit[24], ok[48];
 
 		snprintf(id, sizeof(id), "%" PRId64, r->id);
-		time_text(r->started_ns, when, sizeof(when));
+		assay_cli_when(r->started_ns, when, sizeof(when));
 		snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
 		snprintf(commit, sizeof(commit), "%.12s%s", r->commit[0] ? r->commit : "-", r->dirty ? "+" : "");
 		snprintf(ok, sizeof(ok), "%zu/%zu%s", r->n_ok, r->n_cases,
@@ -192,23 +182,6 @@ static int narrow(struct assay_run *run, const char *only, struct assay_err *err
 	return 0;
 }
 
-/* The same of the exact counts beside it. */
-static void narrow_exact(struct assay_exact_run *exact, const char *only)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < exact->n_cases; i++)
-		if (assay_glob_match(only, exact->cases[i].key)) {
-			struct assay_exact_case c = exact->cases[kept];
-
-			exact->cases[kept++] = exact->cases[i];
-			exact->cases[i] = c;
-		}
-	for (size_t i = kept; i < exact->n_cases; i++)
-		assay_exact_case_release(&exact->cases[i]);
-	exact->n_cases = kept;
-}
-
 /* By function when single cases were asked for. */
 static int add_exact(const struct assay_run *run, bool by_function, struct assay_emit_style style, struct assay_text *out,
 		     struct assay_err *err)
@@ -233,7 +206,7 @@ static int show_run(const struct show_args *a, struct assay_store *store, struct
 	if (!rc && a->only)
 		rc = narrow(&run, a->only, err);
 	if (!rc && a->only && run.exact)
-		narrow_exact(run.exact, a->only);
+		assay_exact_run_keep(run.exact, a->only);
 	if (!rc && a->s.json) {
 		rc = assay_emit_run_json(&run, a->samples, out, err);
 	} else if (!rc && a->only) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts both sides case by case, so that an interrupted comparison has whole cases, and judges them once all are there. */
+/* Counts both sides case by case, so that an interrupted comparison has whole cases. */
 #include "cli/exact_compare.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "cli/exact_counting.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "judge/exact_judge.h"
+#include "judge/paired.h"
 #include "measure/measure_exact.h"
 
 /* What a case on one side takes here, for the progress bar. */
@@ -21,13 +20,37 @@ struct counting {
 	size_t *chosen; /* cases of the plan, malloc'ed */
 	size_t n_chosen;
 	struct assay_exact_options options;
-	struct assay_exact_run run[2];
+	struct assay_exact_run *run; /* by side */
 };
+
+static bool wanted(const struct assay_compare_plan *p, const struct assay_settings *s, size_t i)
+{
+	return p->cmp.cases[i].control == ASSAY_CONTROL_NONE && (p->exact[i] || assay_exact_counting_all(&p->session, s));
+}
+
+int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err)
+{
+	for (size_t i = 0; i < p->cmp.n_cases; i++)
+		if (wanted(p, s, i))
+			return 0;
+	return assay_err_set(err, ASSAY_EUSAGE,
+			     "nothing to compare: suite '%s' names no case of '%s' for exact counts; choose some with --only",
+			     p->cmp.suite, p->source[ASSAY_HEAD].name);
+}
+
+/* Was it wrong, did it crash or hang? Counting it would only take longer to say so. */
+static bool failed_in_pair(const struct assay_comparison_case *c)
+{
+	for (size_t i = 0; i < c->n_pairs; i++)
+		for (int side = 0; side < 2; side++)
+			if (c->pairs[i].side[side].status != ASSAY_STATUS_OK)
+				return true;
+	return c->difference[0];
+}
 
 static int choose(struct counting *k, const struct assay_settings *s, struct assay_err *err)
 {
 	const struct assay_comparison *cmp = &k->plan->cmp;
-	bool all = assay_exact_counting_all(&k->plan->session, s);
 
 	k->chosen = calloc(cmp->n_cases + 1, sizeof(*k->chosen));
 	for (int side = 0; side < 2; side++)
@@ -35,12 +58,8 @@ static int choose(struct counting *k, const struct assay_settings *s, struct ass
 	if (!k->chosen || !k->run[ASSAY_BASE].cases || !k->run[ASSAY_HEAD].cases)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	for (size_t i = 0; i < cmp->n_cases; i++)
-		if (all || k->plan->exact[i])
+		if (wanted(k->plan, s, i) && !failed_in_pair(&cmp->cases[i]))
 			k->chosen[k->n_chosen++] = i;
-	if (!k->n_chosen)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "nothing to compare: suite '%s' names no case of '%s' for exact counts; choose some with --only",
-				     cmp->suite, k->plan->source[ASSAY_HEAD].name);
 	return 0;
 }
 
@@ -60,6 +79,12 @@ static void refuse(struct assay_exact_case *out, const struct assay_case *c, enu
 	*out = (struct assay_exact_case){ .status = status };
 	memcpy(out->key, c->key, sizeof(out->key));
 	snprintf(out->reason, sizeof(out->reason), "%s", reason);
+}
+
+/* Equal code counts equally; who asks for counts where there is no simulator is told so all the same. */
+static bool same_code(const struct counting *k, const struct assay_comparison_case *c)
+{
+	return !k->options.unavailable && c->in_base && assay_paired_same_code(c);
 }
 
 static const char *file_name(const char *path)
@@ -106,10 +131,15 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 	bool has_base = false;
 	int rc = 0;
 
-	if (!c->in_head || (c->in_base && c->reason[0]))
+	if (same_code(k, c)) {
+		has_base = true;
+		refuse(head, &c->c, ASSAY_STATUS_SKIPPED, "identical machine code on both sides needs no count");
+		refuse(base, &c->c, ASSAY_STATUS_SKIPPED, head->reason);
+	} else if (!c->in_head || (c->in_base && c->reason[0])) {
 		refuse(head, &c->c, ASSAY_STATUS_FAILED, c->reason[0] ? c->reason : "the head has no such case any more");
-	else
+	} else {
 		rc = count_side(k, ASSAY_HEAD, i, head, err);
+	}
 	if (!rc && head->status == ASSAY_STATUS_OK && (c->in_base || c->reason[0])) {
 		has_base = true;
 		if (c->in_base)
@@ -151,24 +181,19 @@ static int count_all(struct counting *k, struct assay_err *err)
 	return rc;
 }
 
-static int judge(const struct counting *k, bool strict, struct assay_gate_report *report, struct assay_err *err)
+/* All but the cases. */
+static void name_run(struct assay_comparison *cmp, enum assay_side side, const struct assay_exact_setting *setting)
 {
-	const struct assay_compare_plan *p = k->plan;
-	struct assay_exact_judge_input in = { .head = &k->run[ASSAY_HEAD], .base = &k->run[ASSAY_BASE], .policy = &p->policy,
-					      .base_name = p->cmp.base, .limits = true, .nothing_counted = true,
-					      .strict = strict };
+	struct assay_exact_run *run = &cmp->exact[side];
 
-	for (size_t i = 0; i < in.head->n_cases; i++)
-		in.nothing_counted &= in.head->cases[i].status != ASSAY_STATUS_OK;
-	/* equal or not: nothing is left to chance */
-	report->alpha = NAN;
-	snprintf(report->base, sizeof(report->base), "%s", p->cmp.base);
-	snprintf(report->head, sizeof(report->head), "%s", p->cmp.head);
-	return assay_exact_judge(&in, report, err);
+	memcpy(run->suite, cmp->suite, sizeof(run->suite));
+	run->seed = cmp->seed;
+	run->started_ns = assay_clock_unix_ns();
+	run->build = cmp->build[side];
+	run->setting = *setting;
 }
 
-int assay_exact_compare(const struct assay_compare_plan *p, const struct assay_settings *s, bool strict,
-			struct assay_gate_report *report, struct assay_err *err)
+int assay_exact_compare(struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err)
 {
 	struct assay_exact_setting setting;
 	struct assay_cache_model cache;
@@ -178,29 +203,23 @@ int assay_exact_compare(const struct assay_compare_plan *p, const struct assay_s
 		.plan = p,
 		.options = { .topology = p->session.topology, .clock = &clock, .placement = s->placement, .seed = s->seed,
 			     .model = &cache, .tool = setting.tool },
+		.run = p->cmp.exact,
 	};
-	int judged, rc = assay_clock_init(&clock, err);
+	int rc = assay_clock_init(&clock, err);
 
-	*report = (struct assay_gate_report){ .seconds = NAN };
 	if (!rc)
 		rc = assay_exact_setting_take(p->session.topology, assay_exact_counting_model(&p->session, s), &cache, &setting,
 					      unavailable, sizeof(unavailable), err);
 	if (!rc)
 		rc = choose(&k, s, err);
 	if (!rc) {
+		for (int side = 0; side < 2; side++)
+			name_run(&p->cmp, (enum assay_side)side, &setting);
 		k.options.unavailable = unavailable[0] ? unavailable : NULL;
 		k.options.interrupted = assay_interrupt_catch();
 		rc = count_all(&k, err);
 		assay_interrupt_release();
 	}
-	if (!rc || rc == ASSAY_EINTERRUPTED) {
-		judged = judge(&k, strict, report, err);
-		if (!rc && !judged)
-			report->seconds = (double)(assay_clock_unix_ns() - p->cmp.started_ns) * 1e-9;
-		rc = judged ? judged : rc;
-	}
-	for (int side = 0; side < 2; side++)
-		assay_exact_run_release(&k.run[side]);
 	free(k.chosen);
 	return rc;
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay compare --evidence exact: the counts of two builds against each other. No clock, so no pairs and no controls. */
+/* Exact counts of both sides of a comparison: no clock, so no pairs and no controls. */
 #ifndef ASSAY_CLI_EXACT_COMPARE_H
 #define ASSAY_CLI_EXACT_COMPARE_H
 
 #include "cli/compare_plan.h"
 
+/* ASSAY_EUSAGE when no case of @p is one that assay_exact_counting_all() says: to be asked before anything is measured. */
+int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err);
+
 /*
- * Count the cases of @p that assay_exact_counting_all() says, each in a worker of either side, and judge the head's counts by
- * the base's and the policy's tolerances, with its limits on metrics that begin with "exact_". Nothing is stored. Where nothing at all
- * can be counted, every case is NOT_MEASURED with the reason. ASSAY_EINTERRUPTED after Ctrl-C: @report has the cases that were
- * counted by then, and the others as NOT_MEASURED. It is to be released in either case.
+ * Count those cases into p->cmp.exact, each in a worker of either side. What pairs have told already is not counted: a case that
+ * failed in one is left out, and one whose machine code is the same on both sides is skipped on both, with that reason. Where nothing
+ * at all can be counted, every case is skipped with the reason. ASSAY_EINTERRUPTED after Ctrl-C: the cases that were not counted by then
+ * say so.
  */
-int assay_exact_compare(const struct assay_compare_plan *p, const struct assay_settings *s, bool strict,
-			struct assay_gate_report *report, struct assay_err *err);
+int assay_exact_compare(struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cli.h"
 #include "judge/paired.h"
@@ -15,9 +14,6 @@
 #include "reports/gate_words.h"
 #include "reports/json_parts.h"
 #include "stats/stats.h"
-
-/* What the numbers of a list leave to the names of the sides. */
-#define SIDES_ROOM(width) ((width) > 70 ? (width)-70 : 0)
 
 static void control_text(const struct assay_comparison_case *c, char *buf, size_t size)
 {
@@ -33,81 +29,6 @@ static void control_text(const struct assay_comparison_case *c, char *buf, size_
 		break;
 	}
 }
-
-static void when_text(uint64_t ns, char *buf, size_t size)
-{
-	time_t t = (time_t)(ns / 1000000000u);
-	struct tm tm;
-
-	localtime_r(&t, &tm);
-	strftime(buf, size, "%Y-%m-%d %H:%M", &tm);
-}
-
-/* ---- the list ---- */
-
-static json_t *info_json(const struct assay_comparison_info *c)
-{
-	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:I}", "id", (json_int_t)c->id, "base",
-			 assay_json_text(c->base), "head", assay_json_text(c->head), "suite", assay_json_text(c->suite),
-			 "seed", assay_json_u64(c->seed), "started", assay_json_time(c->started_ns), "ended",
-			 assay_json_time(c->ended_ns), "machine_id", assay_json_text(c->machine_id), "machine",
-			 assay_json_text(c->machine_label), "verdict", assay_json_text(c->verdict), "exit",
-			 c->exit_code < 0 ? json_null() : json_integer(c->exit_code), "cases", (json_int_t)c->n_cases,
-			 "controls", (json_int_t)c->n_controls, "pairs", (json_int_t)c->n_pairs);
-}
-
-static int list_text(const struct assay_comparison_info *list, size_t n, struct assay_text *out)
-{
-	struct assay_columns t = { .align = "rlllrrl", .width = assay_cli_style().width };
-
-	if (!n)
-		assay_text_add(out, "no comparisons are stored yet: 'assay compare' makes one\n");
-	else
-		assay_columns_row(&t, (const char *const[]){ "comparison", "started", "suite", "verdict", "cases",
-							     "pairs", "sides" });
-	for (size_t i = 0; i < n; i++) {
-		const struct assay_comparison_info *c = &list[i];
-		const char *verdict = c->verdict[0] ? c->verdict : "unfinished";
-		char id[24], when[32], cases[24], pairs[24], sides[640];
-
-		snprintf(id, sizeof(id), "%" PRId64, c->id);
-		when_text(c->started_ns, when, sizeof(when));
-		snprintf(cases, sizeof(cases), "%zu", c->n_cases);
-		snprintf(pairs, sizeof(pairs), "%zu", c->n_pairs);
-		snprintf(sides, sizeof(sides), "%s against %s", c->head, c->base);
-		if (t.width && strlen(sides) > SIDES_ROOM(t.width)) {
-			assay_columns_row(&t, (const char *const[]){ id, when, c->suite, verdict, cases, pairs, NULL });
-			assay_columns_line(&t, 12, sides);
-		} else {
-			assay_columns_row(&t,
-					  (const char *const[]){ id, when, c->suite, verdict, cases, pairs, sides });
-		}
-	}
-	assay_columns_print(&t, out);
-	assay_columns_release(&t);
-	return 0;
-}
-
-int assay_show_comparisons(struct assay_store *store, bool json, struct assay_text *out, struct assay_err *err)
-{
-	struct assay_comparison_info *list = NULL;
-	size_t n = 0;
-	int rc = assay_store_comparisons(store, NULL, 0, &list, &n, err);
-
-	if (!rc && json) {
-		json_t *a = json_array();
-
-		for (size_t i = 0; i < n; i++)
-			json_array_append_new(a, info_json(&list[i]));
-		rc = assay_json_print(json_pack("{s:i,s:o}", "schema", 1, "comparisons", a), out, err);
-	} else if (!rc) {
-		rc = list_text(list, n, out);
-	}
-	free(list);
-	return rc;
-}
-
-/* ---- one comparison ---- */
 
 /* What the judge takes from @p; a pair of which a side is not ok has no estimate. */
 static int estimate(const struct assay_pair *p, struct assay_pair_estimate *e, struct assay_err *err)
@@ -292,7 +213,7 @@ static void header(const struct assay_comparison *cmp, const char *verdict, stru
 {
 	char when[32];
 
-	when_text(cmp->started_ns, when, sizeof(when));
+	assay_cli_when(cmp->started_ns, when, sizeof(when));
 	assay_text_addf(out, "comparison %" PRId64 " of suite '%s', %s, seed %" PRIu64 "\n", cmp->id, cmp->suite, when,
 			cmp->seed);
 	assay_text_addf(out, "head     %s\nbase     %s\nmachine  %s\n", cmp->head, cmp->base, cmp->machine.label);
@@ -307,7 +228,7 @@ static int comparison_text(const struct assay_comparison *cmp, const char *verdi
 	int rc = 0;
 
 	header(cmp, verdict, out);
-	if (!only) {
+	if (!only && cmp->n_cases) {
 		assay_text_add(out, "\n");
 		assay_columns_row(&t, (const char *const[]){ "pairs", "used", "change", "pair sd", "case" });
 	}
@@ -319,7 +240,27 @@ static int comparison_text(const struct assay_comparison *cmp, const char *verdi
 	}
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
+	if (!rc && cmp->exact[ASSAY_HEAD].n_cases) {
+		struct assay_emit_style style = assay_cli_style();
+
+		style.verbose = only;
+		assay_text_add(out, "\n");
+		rc = assay_emit_exact_sides(&cmp->exact[ASSAY_BASE], &cmp->exact[ASSAY_HEAD], &style, out, err);
+	}
 	return rc;
+}
+
+static json_t *counts_json(const struct assay_comparison *cmp)
+{
+	json_t *sides = json_object();
+
+	for (int side = 0; side < 2; side++) {
+		json_t *o = json_object();
+
+		assay_json_add_exact(o, &cmp->exact[side]);
+		json_object_set_new(sides, side == ASSAY_BASE ? "base" : "head", o);
+	}
+	return sides;
 }
 
 static int comparison_json(const struct assay_comparison *cmp, const char *verdict, const char *only, bool samples,
@@ -334,13 +275,14 @@ static int comparison_json(const struct assay_comparison *cmp, const char *verdi
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		}
 	return assay_json_print(
-		json_pack("{s:i,s:{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:i,s:i},s:o}", "schema", 1,
+		json_pack("{s:i,s:{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:i,s:i},s:o,s:o}", "schema", 1,
 			  "comparison", "id", (json_int_t)cmp->id, "base", assay_json_text(cmp->base), "head",
 			  assay_json_text(cmp->head), "suite", assay_json_text(cmp->suite), "seed",
 			  assay_json_u64(cmp->seed), "started", assay_json_time(cmp->started_ns), "ended",
 			  assay_json_time(cmp->ended_ns), "machine", assay_json_text(cmp->machine.label), "verdict",
 			  assay_json_text(verdict), "alpha", cmp->alpha, "budget_s", (double)cmp->budget_ns * 1e-9,
-			  "max_pairs", (int)cmp->max_pairs, "family", (int)cmp->family, "cases", cases),
+			  "max_pairs", (int)cmp->max_pairs, "family", (int)cmp->family, "cases", cases,
+			  "exact", cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null()),
 		out, err);
 }
 
@@ -354,6 +296,8 @@ int assay_show_comparison(struct assay_store *store, int64_t id, const char *onl
 
 	for (size_t i = 0; i < cmp.n_cases && !any; i++)
 		any = assay_glob_match(only, cmp.cases[i].c.key);
+	for (int side = 0; side < 2 && only; side++)
+		any |= assay_exact_run_keep(&cmp.exact[side], only) > 0;
 	if (!rc && !any)
 		rc = assay_err_set(err, ASSAY_EUSAGE,
 				   "no case of comparison %" PRId64 " matches '%s': 'assay show comparisons %" PRId64

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/exact_judge.h"
 #include "judge/limits.h"
 #include "stats/stats.h"
 
@@ -120,10 +121,36 @@ static void distrust(struct assay_gate_report *r)
 	}
 }
 
+/* What both sides skip has the same code on both: that is known, too. */
+static bool nothing_counted(const struct assay_exact_run exact[2])
+{
+	for (size_t i = 0; i < exact[ASSAY_HEAD].n_cases; i++) {
+		const struct assay_exact_case *head = &exact[ASSAY_HEAD].cases[i];
+		const struct assay_exact_case *base = assay_exact_case_find(&exact[ASSAY_BASE], head->key);
+
+		if (head->status == ASSAY_STATUS_OK ||
+		    (head->status == ASSAY_STATUS_SKIPPED && base && base->status == ASSAY_STATUS_SKIPPED))
+			return false;
+	}
+	return true;
+}
+
+static int judge_counts(const struct assay_comparison *cmp, const struct assay_policy *policy, bool strict,
+			struct assay_gate_report *r, struct assay_err *err)
+{
+	const struct assay_exact_judge_input in = {
+		.head = &cmp->exact[ASSAY_HEAD], .base = &cmp->exact[ASSAY_BASE], .base_name = cmp->base, .policy = policy,
+		.limits = true, .nothing_counted = nothing_counted(cmp->exact), .strict = strict,
+	};
+
+	return in.head->n_cases ? assay_exact_judge(&in, r, err) : 0;
+}
+
 int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy, bool strict,
 			   struct assay_gate_report *out, struct assay_err *err)
 {
-	struct assay_gate_report r = { .alpha = cmp->alpha, .comparison_id = cmp->id, .seconds = NAN, .verdict = ASSAY_PASS };
+	/* counts are equal or not: nothing is left to chance */
+	struct assay_gate_report r = { .alpha = cmp->n_cases ? cmp->alpha : NAN, .comparison_id = cmp->id, .seconds = NAN, .verdict = ASSAY_PASS };
 	int rc = 0;
 
 	snprintf(r.base, sizeof(r.base), "%s", cmp->base);
@@ -159,16 +186,17 @@ int assay_comparison_judge(const struct assay_comparison *cmp, const struct assa
 		if (!rc)
 			rc = judge_limits(c, policy, &r, err);
 	}
-	if (rc) {
-		assay_gate_report_release(&r);
-		return rc;
-	}
 	if (r.untrusted)
 		distrust(&r);
 	for (size_t i = 0; i < r.n_cases; i++) {
 		r.verdict = i ? assay_verdict_worse(r.verdict, r.cases[i].verdict) : r.cases[i].verdict;
 		r.exit = assay_exit_worse(r.exit, assay_verdict_exit(r.cases[i].verdict, strict));
 	}
-	*out = r;
-	return 0;
+	if (!rc)
+		rc = judge_counts(cmp, policy, strict, &r, err);
+	if (rc)
+		assay_gate_report_release(&r);
+	else
+		*out = r;
+	return rc;
 }

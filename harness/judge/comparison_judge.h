@@ -13,9 +13,9 @@ struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cm
 
 /*
  * Verdicts of all cases: time by pairs, floors and ceilings of the policy on those metrics of the head that pairs measure
- * (evidence none; roof_frac and what concerns the machine is for a gate), then the
+ * (evidence none; roof_frac and what concerns the machine is for a gate), then exact counts (exact_judge.h) with the limits on them, the
  * controls and the whole. When a control failed, verdicts by time become INCONCLUSIVE. An unfinished comparison is judged as
- * far as it came: cases without a pair are NOT_MEASURED. ASSAY_ENOMEM.
+ * far as it came: cases without a pair are NOT_MEASURED. Without cases, only counts were asked for, and out->alpha is NaN. ASSAY_ENOMEM.
  */
 int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy, bool strict,
 			   struct assay_gate_report *out, struct assay_err *err);

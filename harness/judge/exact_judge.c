@@ -90,13 +90,7 @@ static void change_text(const struct change *c, const char *event, char *buf, si
 
 	assay_exact_count_text(c->base, base, sizeof(base));
 	assay_exact_count_text(c->head, head, sizeof(head));
-	if (!c->base)
-		snprintf(share, sizeof(share), "new");
-	else if (!c->head)
-		snprintf(share, sizeof(share), "gone");
-	else
-		snprintf(share, sizeof(share), "%+.*f %%", distance(c) * 1000 < c->base ? 3 : 1,
-			 100.0 * ((double)c->head / (double)c->base - 1.0));
+	assay_exact_change_text(c->base, c->head, share, sizeof(share));
 	snprintf(buf, size, "%s: %s %s (%s → %s)", c->name, event, share, base, head);
 }
 
@@ -195,7 +189,7 @@ static void judge_case(struct judging *j, const struct assay_exact_case *head)
 
 	if (head->status == ASSAY_STATUS_WRONG)
 		add_finding(j, head->key, ASSAY_WRONG_RESULT, "%s", head->reason);
-	else if (head->status == ASSAY_STATUS_SKIPPED && !base && !j->in->nothing_counted)
+	else if (head->status == ASSAY_STATUS_SKIPPED && (base ? base->status == ASSAY_STATUS_SKIPPED : !j->in->nothing_counted))
 		add_finding(j, head->key, ASSAY_PASS, "skipped: %s", head->reason);
 	else if (head->status != ASSAY_STATUS_OK)
 		add_finding(j, head->key, ASSAY_NOT_MEASURED, "%s: %s", assay_status_name(head->status), head->reason);

@@ -280,7 +280,7 @@ static enum assay_verdict look(const struct pile *p, bool last, const struct ass
 }
 
 /* Code that is the same on both sides cannot have become slower; that does not excuse a control, which is there to tell. */
-static bool excused(const struct assay_comparison_case *c)
+bool assay_paired_same_code(const struct assay_comparison_case *c)
 {
 	const struct assay_pair *p = c->n_pairs ? &c->pairs[0] : NULL;
 
@@ -306,7 +306,7 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		decide(out, ASSAY_IMPROVED, "%.2f %% faster, shown to be more than %.3g %%", -percent, margin);
 		break;
 	case ASSAY_PASS:
-		if (excused(c))
+		if (assay_paired_same_code(c))
 			decide(out, ASSAY_PASS, "same code; %+.2f %% is layout and noise", percent);
 		else
 			decide(out, ASSAY_PASS, "shown to be at most %.2f %% slower, %.3g %% are allowed", fmax(0, (out->ci_hi - 1) * 100),
@@ -355,13 +355,13 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	for (size_t i = 0; i < c->n_pairs && i < rule->max_pairs && out->verdict == ASSAY_INCONCLUSIVE; i++) {
 		bool last = i + 1 == rule->max_pairs;
 
-		if ((pile_add(&pile, &c->pairs[i]) || last) && !excused(c))
+		if ((pile_add(&pile, &c->pairs[i]) || last) && !assay_paired_same_code(c))
 			out->verdict = look(&pile, last, rule);
 	}
 	*final |= out->verdict != ASSAY_INCONCLUSIVE;
-	if (out->verdict == ASSAY_INCONCLUSIVE && !excused(c) && slow_at_least(&pile, rule))
+	if (out->verdict == ASSAY_INCONCLUSIVE && !assay_paired_same_code(c) && slow_at_least(&pile, rule))
 		out->verdict = ASSAY_REGRESSED;
-	if (excused(c)) {
+	if (assay_paired_same_code(c)) {
 		out->verdict = pile.n ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
 		*final |= c->n_pairs >= SAME_CODE_PAIRS;
 	}

@@ -52,6 +52,9 @@ struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, u
 int assay_paired_judge(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 		       struct assay_gate_case *out, bool *final, struct assay_err *err);
 
+/* Is the machine code of @c the same on both sides, and all that it reaches? Never of a control, nor of a case without pairs. */
+bool assay_paired_same_code(const struct assay_comparison_case *c);
+
 /* Standard deviation of the pairs' log ratios, and how many are usable; 0 of fewer than two. ASSAY_ENOMEM. */
 int assay_paired_spread(const struct assay_comparison_case *c, double *sd, size_t *n, struct assay_err *err);
 

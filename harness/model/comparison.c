@@ -14,7 +14,7 @@ void assay_pair_release(struct assay_pair *p)
 	*p = (struct assay_pair){ 0 };
 }
 
-void assay_comparison_release(struct assay_comparison *cmp)
+void assay_comparison_drop_cases(struct assay_comparison *cmp)
 {
 	for (size_t i = 0; i < cmp->n_cases; i++) {
 		for (size_t k = 0; k < cmp->cases[i].n_pairs; k++)
@@ -22,6 +22,15 @@ void assay_comparison_release(struct assay_comparison *cmp)
 		free(cmp->cases[i].pairs);
 	}
 	free(cmp->cases);
+	cmp->cases = NULL;
+	cmp->n_cases = 0;
+}
+
+void assay_comparison_release(struct assay_comparison *cmp)
+{
+	assay_comparison_drop_cases(cmp);
+	for (int i = 0; i < 2; i++)
+		assay_exact_run_release(&cmp->exact[i]);
 	free(cmp->policy);
 	*cmp = (struct assay_comparison){ 0 };
 }

@@ -3,6 +3,7 @@
 #ifndef ASSAY_MODEL_COMPARISON_H
 #define ASSAY_MODEL_COMPARISON_H
 
+#include "model/exact.h"
 #include "model/gate_report.h"
 #include "model/result.h"
 
@@ -62,11 +63,14 @@ struct assay_comparison {
 	unsigned max_pairs;          /* a case; fixes the looks that are paid for */
 	unsigned family;             /* number of tests that share alpha: cases × metrics, fixed before the first sample */
 	char *policy;                /* text of the policy it was judged by, malloc'ed */
-	struct assay_comparison_case *cases; /* malloc'ed; controls among them */
+	struct assay_comparison_case *cases; /* malloc'ed; controls among them; none where only counts were asked for */
 	size_t n_cases;
+	struct assay_exact_run exact[2]; /* counts of either side; a head without cases: none were asked for */
 };
 
 void assay_pair_release(struct assay_pair *p);
+/* Release the cases and their pairs alone. */
+void assay_comparison_drop_cases(struct assay_comparison *cmp);
 void assay_comparison_release(struct assay_comparison *cmp);
 
 #endif

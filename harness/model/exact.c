@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const char *const event_names[ASSAY_N_EXACT_EVENTS] = {
 	[ASSAY_EXACT_INSTRUCTIONS] = "instructions",
 	[ASSAY_EXACT_DATA_READS] = "data_reads",
@@ -109,6 +111,18 @@ void assay_exact_case_release(struct assay_exact_case *c)
 	c->total = (struct assay_exact_counts){ { 0 } };
 }
 
+void assay_exact_change_text(uint64_t base, uint64_t head, char *buf, size_t size)
+{
+	uint64_t by = head > base ? head - base : base - head;
+
+	if (!by)
+		snprintf(buf, size, "=");
+	else if (!base || !head)
+		snprintf(buf, size, "%s", base ? "gone" : "new");
+	else
+		snprintf(buf, size, "%+.*f %%", by * 1000 < base ? 3 : 1, 100.0 * ((double)head / (double)base - 1.0));
+}
+
 void assay_exact_run_release(struct assay_exact_run *run)
 {
 	for (size_t i = 0; i < run->n_cases; i++)
@@ -116,6 +130,18 @@ void assay_exact_run_release(struct assay_exact_run *run)
 	free(run->cases);
 	run->cases = NULL;
 	run->n_cases = 0;
+}
+
+size_t assay_exact_run_keep(struct assay_exact_run *run, const char *glob)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < run->n_cases; i++)
+		if (assay_glob_match(glob, run->cases[i].key))
+			run->cases[kept++] = run->cases[i];
+		else
+			assay_exact_case_release(&run->cases[i]);
+	return run->n_cases = kept;
 }
 
 const struct assay_exact_case *assay_exact_case_find(const struct assay_exact_run *run, const char *key)

@@ -41,7 +41,7 @@ struct assay_exact_case {
 	char key[ASSAY_KEY_MAX];
 	enum assay_status status; /* ok: there are counts */
 	char reason[512];
-	char digest[ASSAY_DIGEST_LEN + 1]; /* of the output of exact ops, as it was counted here; "" of what was stored or recorded */
+	char digest[ASSAY_DIGEST_LEN + 1]; /* of the output of exact ops; "" of recorded counts */
 	struct assay_exact_counts total;
 	struct assay_exact_function *functions; /* malloc'ed, sorted by name, then object */
 	size_t n_functions;
@@ -88,6 +88,9 @@ double assay_exact_metric(const struct assay_exact_counts *c, const char *tag);
 /* "1 234 567" */
 void assay_exact_count_text(uint64_t count, char *buf, size_t size);
 
+/* "+3.1 %", "+0.002 %" where that is little, "new" from 0, "gone" to 0, "=" */
+void assay_exact_change_text(uint64_t base, uint64_t head, char *buf, size_t size);
+
 /* What decides the counts besides the code. */
 struct assay_exact_setting {
 	char arch[32];          /* "x86_64" */
@@ -100,7 +103,8 @@ struct assay_exact_setting {
 
 struct assay_exact_run {
 	int64_t id;          /* in the store; 0 before */
-	int64_t run_id;      /* of the timed run it belongs to; 0: it stands alone */
+	int64_t run_id;      /* of the timed run it belongs to; 0: none */
+	int64_t comparison_id; /* of the comparison of which it is one side; 0: none */
 	char suite[ASSAY_NAME_MAX];
 	uint64_t seed;
 	uint64_t started_ns; /* unix time */
@@ -111,6 +115,8 @@ struct assay_exact_run {
 };
 
 void assay_exact_run_release(struct assay_exact_run *run);
+/* Release the cases whose key the glob does not match; how many are left. */
+size_t assay_exact_run_keep(struct assay_exact_run *run, const char *glob);
 const struct assay_exact_case *assay_exact_case_find(const struct assay_exact_run *run, const char *key);
 
 #endif

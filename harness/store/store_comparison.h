@@ -61,6 +61,7 @@ struct assay_comparison_info {
 	int exit_code;                         /* -1 unless finished */
 	size_t n_cases, n_controls;            /* cases without controls, and controls */
 	size_t n_pairs;                        /* of both */
+	size_t n_counted;                      /* cases of which the head has exact counts */
 };
 /* Newest first, at most @limit (0: all); @machine_id NULL: any. @out is malloc'ed. */
 int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_t limit,

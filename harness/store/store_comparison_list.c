@@ -25,6 +25,7 @@ static void read_info(struct assay_row *row, struct assay_comparison_info *i)
 	i->n_cases = (size_t)assay_store_row_int(row);
 	i->n_controls = (size_t)assay_store_row_int(row);
 	i->n_pairs = (size_t)assay_store_row_int(row);
+	i->n_counted = (size_t)assay_store_row_int(row);
 }
 
 int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_t limit,
@@ -36,7 +37,9 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 		" (SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control = 'none'),"
 		" (SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control <> 'none'),"
 		" (SELECT count(*) FROM comparison_case c JOIN pair p ON p.comparison_case = c.id"
-		"  WHERE c.comparison = k.id)"
+		"  WHERE c.comparison = k.id),"
+		" (SELECT count(*) FROM exact_run e JOIN exact_case c ON c.exact_run = e.id"
+		"  WHERE e.comparison = k.id AND e.side = 'head' AND c.status = 'ok')"
 		" FROM comparison k JOIN machine m ON m.id = k.machine"
 		" WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.id DESC LIMIT ?2";
 	struct assay_comparison_info *v = NULL;

@@ -11,6 +11,7 @@
 #include "store/sample_blob.h"
 #include "store/store_comparison_names.h"
 #include "store/store_db.h"
+#include "store/store_exact.h"
 #include "store/store_rows.h"
 
 /* Where a pair lies: pairs of a case move as they are appended. */
@@ -331,6 +332,18 @@ static int find_newest(struct loader *l)
 	return 0;
 }
 
+static int load_counts(struct loader *l)
+{
+	int rc = 0;
+
+	for (int side = 0; side < 2 && !rc; side++) {
+		rc = assay_store_exact_of_side(l->s, l->cmp.id, (enum assay_side)side, &l->cmp.exact[side], l->err);
+		if (rc == ASSAY_ENOTFOUND)
+			rc = 0;
+	}
+	return rc;
+}
+
 static int load(struct loader *l)
 {
 	int rc = l->cmp.id ? 0 : find_newest(l);
@@ -358,6 +371,8 @@ static int load(struct loader *l)
 		rc = for_each(l, "pair_counter", counter_sql, each_counter);
 	if (!rc)
 		rc = for_each(l, "pair_unavailable", missing_sql, each_missing);
+	if (!rc)
+		rc = load_counts(l);
 	return rc;
 }
 

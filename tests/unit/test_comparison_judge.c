@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "exact_fixture.h"
 #include "judge/comparison_judge.h"
 #include "judge_fixture.h"
 #include "paired_fixture.h"
@@ -283,12 +284,61 @@ static void nothing_to_judge(void **state)
 	release(&cmp, &r);
 }
 
+/* Counts beside pairs or alone; what both sides skip is the same code, what only the head skips is no count. */
+static void counts_are_judged_with_the_rest(void **state)
+{
+	static const struct {
+		const char *name;
+		bool pairs;
+		uint64_t instructions; /* of the head; 0: it skips KEY_A and KEY_B */
+		bool same;             /* the base skips KEY_A, too */
+		enum assay_exit exit;
+		size_t rows;
+	} cases[] = {
+		{ "equal, beside pairs", true, 41985, false, ASSAY_EXIT_OK, 3 },
+		{ "more, beside pairs", true, 42000, false, ASSAY_EXIT_REGRESSED, 3 },
+		{ "equal, alone", false, 41985, false, ASSAY_EXIT_OK, 2 },
+		{ "more, alone", false, 42000, false, ASSAY_EXIT_REGRESSED, 2 },
+		{ "nothing was counted", true, 0, false, ASSAY_EXIT_NOT_MEASURED, 3 },
+		{ "the same code needs no count", true, 0, true, ASSAY_EXIT_OK, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct made unchanged = { 0 };
+		struct assay_comparison cmp = make_comparison(&unchanged, cases[i].pairs);
+		struct assay_exact_run *head = &cmp.exact[ASSAY_HEAD], *base = &cmp.exact[ASSAY_BASE];
+		struct assay_gate_report r;
+
+		*head = exact_run();
+		*base = exact_run();
+		head->cases[0].total.v[ASSAY_EXACT_INSTRUCTIONS] = cases[i].instructions;
+		for (size_t k = 0; k < 2 && !cases[i].instructions; k++) {
+			head->cases[k].status = ASSAY_STATUS_SKIPPED;
+			strcpy(head->cases[k].reason, "why");
+		}
+		if (!cases[i].instructions)
+			assay_exact_case_release(&base->cases[--base->n_cases]);
+		if (cases[i].same)
+			base->cases[0].status = ASSAY_STATUS_SKIPPED;
+		else if (!cases[i].instructions)
+			assay_exact_case_release(&base->cases[--base->n_cases]);
+		r = judge(&cmp, NULL, false);
+		if (r.exit != cases[i].exit || r.n_cases != cases[i].rows || isnan(r.alpha) == cases[i].pairs)
+			fail_msg("%s: exit %d, %zu rows, alpha %g", cases[i].name, (int)r.exit, r.n_cases, r.alpha);
+		assay_exact_run_release(head);
+		assay_exact_run_release(base);
+		release(&cmp, &r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_comparisons), cmocka_unit_test(names_and_numbers),
 		cmocka_unit_test(rules),	     cmocka_unit_test(limits),
-		cmocka_unit_test(limits_outlive_distrust), cmocka_unit_test(nothing_to_judge),
+		cmocka_unit_test(limits_outlive_distrust), cmocka_unit_test(counts_are_judged_with_the_rest),
+		cmocka_unit_test(nothing_to_judge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,37 @@ static void numbers_are_grouped(void **state)
 	}
 }
 
+static void changes_are_told(void **state)
+{
+	static const struct {
+		uint64_t base, head;
+		const char *want;
+	} cases[] = {
+		{ 40985, 42256, "+3.1 %" }, { 42256, 40985, "-3.0 %" }, { 40985, 40986, "+0.002 %" }, { 100000, 99999, "-0.001 %" },
+		{ 0, 5, "new" },            { 5, 0, "gone" },           { 7, 7, "=" },                { 0, 0, "=" },
+	};
+	char buf[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assay_exact_change_text(cases[i].base, cases[i].head, buf, sizeof(buf));
+		assert_string_equal(buf, cases[i].want);
+	}
+}
+
+static void cases_are_kept_by_a_glob(void **state)
+{
+	struct assay_exact_run run = exact_run();
+
+	(void)state;
+	assert_int_equal(assay_exact_run_keep(&run, "op.*"), 2);
+	assert_int_equal(assay_exact_run_keep(&run, "op.b/*"), 1);
+	assert_string_equal(run.cases[0].key, KEY_B);
+	assert_string_equal(run.cases[0].functions[0].name, "memcpy");
+	assert_int_equal(assay_exact_run_keep(&run, "other"), 0);
+	assay_exact_run_release(&run);
+}
+
 static void rates_follow_from_counts(void **state)
 {
 	const struct assay_exact_counts c = { .v = { 1000, 60, 40, 1, 25, 5, 200, 10 } }, none = { .v = { 1000 } };
@@ -499,6 +530,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_grouped),
+		cmocka_unit_test(changes_are_told),
+		cmocka_unit_test(cases_are_kept_by_a_glob),
 		cmocka_unit_test(rates_follow_from_counts),
 		cmocka_unit_test(metrics_are_declared),
 		cmocka_unit_test(caches_are_rounded),

@@ -84,7 +84,7 @@ static void test_settings(void **state)
 		{ "PRAGMA foreign_keys", "1" },
 		{ "PRAGMA synchronous", "2" },
 		{ "PRAGMA application_id", "1095979865" },
-		{ "PRAGMA user_version", "4" },
+		{ "PRAGMA user_version", VERSION_TEXT },
 		{ "PRAGMA busy_timeout", "10000" },
 		{ "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' AND "
 		  "strict = 0",

@@ -145,7 +145,8 @@ static void test_database_without_our_tables(void **state)
 	struct assay_run run;
 	size_t n;
 
-	run_sql(f->db, "PRAGMA application_id = 1095979865; PRAGMA user_version = 4; CREATE TABLE run (id INTEGER "
+	run_sql(f->db, "PRAGMA application_id = 1095979865; PRAGMA user_version = " VERSION_TEXT ";"
+		       " CREATE TABLE run (id INTEGER "
 		       "PRIMARY KEY)");
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
 	assert_error(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err), ASSAY_ESTORE, "no such");
@@ -165,11 +166,11 @@ static void test_newer_version(void **state)
 		struct assay_store *s = NULL;
 
 		assert_error(f, assay_store_open(&s, f->db, modes[m], &f->err), ASSAY_ESTORE,
-			     "has version 42, this assay knows up to 4; use a newer assay or another --db");
+			     "has version 42, this assay knows up to " VERSION_TEXT "; use a newer assay or another --db");
 		assert_unchanged(f, &before);
 	}
 	free(before.s);
-	run_sql(f->db, "PRAGMA user_version = 4");
+	run_sql(f->db, "PRAGMA user_version = " VERSION_TEXT);
 	assert_intact(f);
 }
 

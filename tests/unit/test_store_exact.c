@@ -3,6 +3,7 @@
 #include "exact_fixture.h"
 #include "test_store_fixture.h"
 
+#include "store/store_comparison.h"
 #include "store/store_exact.h"
 
 static void assert_same(const struct assay_exact_run *a, const struct assay_exact_run *b)
@@ -21,6 +22,7 @@ static void assert_same(const struct assay_exact_run *a, const struct assay_exac
 		assert_string_equal(x->key, y->key);
 		assert_int_equal(x->status, y->status);
 		assert_string_equal(x->reason, y->reason);
+		assert_string_equal(x->digest, y->digest);
 		assert_memory_equal(&x->total, &y->total, sizeof(x->total));
 		assert_int_equal(x->n_functions, y->n_functions);
 		for (size_t k = 0; k < x->n_functions; k++) {
@@ -79,6 +81,56 @@ static void counts_beside_a_run(void **state)
 	assay_exact_run_release(&run);
 }
 
+/* Counts of both sides are part of a comparison, and of nothing else. */
+static void counts_of_a_comparison(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_comparison cmp = { .base = "old", .head = "new", .suite = "quick", .started_ns = 1, .machine = { .id = "m1" },
+					.build = { { .id = "b1" }, { .id = "b2" } }, .alpha = 0.01, .max_pairs = 1, .family = 1 };
+	struct assay_comparison got;
+	struct assay_comparison_info *list;
+	struct assay_exact_run newest;
+	struct assay_store *s;
+	size_t n;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	assert_ok(f, assay_store_comparison_begin(s, &cmp, &f->err));
+	assert_ok(f, assay_store_comparison_load(s, cmp.id, &got, NULL, NULL, &f->err));
+	assert_int_equal(got.exact[ASSAY_HEAD].n_cases, 0);
+	assay_comparison_release(&got);
+	for (int i = 0; i < 2; i++) {
+		cmp.exact[i] = exact_run();
+		cmp.exact[i].build = cmp.build[i];
+		cmp.exact[i].comparison_id = cmp.id;
+	}
+	strcpy(cmp.exact[ASSAY_HEAD].cases[1].digest, "00112233445566778899aabbccddeeff");
+	add_exact_case(&cmp.exact[ASSAY_HEAD], "op.c/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f");
+	assert_ok(f, assay_store_exact_add_sides(s, cmp.exact, &f->err));
+	assert_ok(f, assay_store_comparison_load(s, cmp.id, &got, NULL, NULL, &f->err));
+	for (int i = 0; i < 2; i++) {
+		assert_same(&cmp.exact[i], &got.exact[i]);
+		assert_int_equal(got.exact[i].id, cmp.exact[i].id);
+		assert_int_equal(got.exact[i].comparison_id, cmp.id);
+		assert_string_equal(got.exact[i].build.id, cmp.build[i].id);
+	}
+	assay_comparison_release(&got);
+	assert_ok(f, assay_store_comparisons(s, NULL, 0, &list, &n, &f->err));
+	assert_int_equal(list[0].n_counted, 2);
+	assert_int_equal(list[0].n_cases, 0);
+	free(list);
+	/* what a gate judges is never the base of a comparison */
+	assert_error(f, assay_store_exact_newest(s, "quick", &newest, &f->err), ASSAY_ENOTFOUND, "no exact counts");
+	assert_error(f, assay_store_exact_add_sides(s, cmp.exact, &f->err), ASSAY_ESTORE, "exact counts");
+	assert_ok(f, assay_store_comparison_end(s, cmp.id, 2, "PASS", 0, &f->err));
+	cmp.id = 0;
+	assert_ok(f, assay_store_comparison_begin(s, &cmp, &f->err));
+	assert_ok(f, assay_store_comparison_end(s, cmp.id, 2, "PASS", 0, &f->err));
+	cmp.exact[ASSAY_BASE].comparison_id = cmp.exact[ASSAY_HEAD].comparison_id = cmp.id;
+	assert_error(f, assay_store_exact_add_sides(s, cmp.exact, &f->err), ASSAY_ESTORE, "the comparison has ended");
+	assay_store_close(s);
+	assay_comparison_release(&cmp);
+}
+
 /* Nothing of what contradicts itself is kept. */
 static void contradictions_are_refused(void **state)
 {
@@ -103,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(counts_alone, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(counts_beside_a_run, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(counts_of_a_comparison, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(contradictions_are_refused, fixture_setup, fixture_teardown),
 	};
 

@@ -19,6 +19,10 @@
 #include "base/file.h"
 #include "store/store_db.h"
 
+/* Of the last migration, and of one that is not there. */
+#define VERSION_TEXT      "5"
+#define NEXT_VERSION_TEXT "6"
+
 struct fixture {
 	char folder[64];
 	char db[96];
