@@ -19,6 +19,9 @@
 
 /* A simulated processor is slower by 50 times or so, and most of a case is not simulated. */
 #define TIMEOUT_FACTOR 10
+/* In valgrind's log when it fails to read how a program or plugin was compiled, and what to do then. */
+#define DEBUG_READER "debuginfo reader"
+#define DEBUG_HINT   "it cannot read the debug information: compile with -gdwarf-4, or install a newer valgrind"
 /* What valgrind itself takes, on top of a case's memory limit. */
 #define TOOL_BYTES ((uint64_t)1 << 30)
 
@@ -96,7 +99,9 @@ static void add_log(struct counting *k)
 		len--;
 	for (start = len; start && text[start - 1] != '\n';)
 		start--;
-	if (len > start)
+	if (strstr(text, DEBUG_READER))
+		snprintf(k->out->reason + n, sizeof(k->out->reason) - n, " (valgrind: " DEBUG_HINT ")");
+	else if (len > start)
 		snprintf(k->out->reason + n, sizeof(k->out->reason) - n, " (valgrind: %.*s)", (int)(len - start), text + start);
 	free(text);
 }
