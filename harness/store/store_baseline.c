@@ -142,14 +142,13 @@ int assay_store_baseline_save(struct assay_store *s, const char *name, int64_t r
 }
 
 /* A row is one run of one baseline; those of one baseline follow each other. */
-static int add_row(sqlite3_stmt *st, struct assay_baseline_info **v, size_t *n, struct assay_err *err)
+static int add_row(struct assay_row *row, struct assay_baseline_info **v, size_t *n, struct assay_err *err)
 {
-	struct assay_row row = assay_store_row(st);
 	char name[ASSAY_NAME_MAX];
 	struct assay_baseline_info *b;
 	int rc;
 
-	assay_store_row_text(&row, name, sizeof(name));
+	assay_store_row_text(row, name, sizeof(name));
 	if (!*n || strcmp((*v)[*n - 1].name, name) != 0) {
 		rc = assay_store_grow(v, *n, sizeof(**v), err);
 		if (rc)
@@ -159,15 +158,15 @@ static int add_row(sqlite3_stmt *st, struct assay_baseline_info **v, size_t *n, 
 		memcpy(b->name, name, sizeof(name));
 	}
 	b = &(*v)[*n - 1];
-	assay_store_row_text(&row, b->suite, sizeof(b->suite));
-	assay_store_row_text(&row, b->machine_id, sizeof(b->machine_id));
-	assay_store_row_text(&row, b->machine_label, sizeof(b->machine_label));
-	b->saved_ns = (uint64_t)assay_store_row_int(&row);
+	assay_store_row_text(row, b->suite, sizeof(b->suite));
+	assay_store_row_text(row, b->machine_id, sizeof(b->machine_id));
+	assay_store_row_text(row, b->machine_label, sizeof(b->machine_label));
+	b->saved_ns = (uint64_t)assay_store_row_int(row);
 	rc = assay_store_grow(&b->runs, b->n_runs, sizeof(*b->runs), err);
 	if (rc)
 		return rc;
-	b->runs[b->n_runs++] = assay_store_row_int(&row);
-	return row.bad ? assay_err_set(err, ASSAY_ESTORE, "a baseline in the database has a text that is too long") : 0;
+	b->runs[b->n_runs++] = assay_store_row_int(row);
+	return 0;
 }
 
 int assay_store_baselines(struct assay_store *s, const char *suite, const char *machine_id,
@@ -178,20 +177,17 @@ int assay_store_baselines(struct assay_store *s, const char *suite, const char *
 		" FROM baseline b JOIN machine m ON m.id = b.machine JOIN baseline_run r ON r.baseline = b.id"
 		" WHERE (?1 IS NULL OR b.suite = ?1) AND (?2 IS NULL OR b.machine = ?2) ORDER BY b.name, r.run";
 	struct assay_baseline_info *v = NULL;
+	struct assay_row row = { 0 };
 	struct assay_binder b;
 	size_t count = 0;
-	int rc, sqlite_rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_text(&b, machine_id);
-	while (!rc && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW)
-		rc = add_row(b.st, &v, &count, err);
-	if (!rc && sqlite_rc != SQLITE_DONE)
-		rc = assay_store_fail(s, sqlite_rc, err, "cannot read baselines");
-	sqlite3_reset(b.st);
+	while (assay_store_next(s, &b, &row, "'baseline'", &rc, err))
+		rc = add_row(&row, &v, &count, err);
 	if (rc) {
 		assay_store_baselines_release(v, count);
 		return rc;

@@ -43,31 +43,20 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 		" FROM comparison k JOIN machine m ON m.id = k.machine"
 		" WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.id DESC LIMIT ?2";
 	struct assay_comparison_info *v = NULL;
+	struct assay_row row = { 0 };
 	struct assay_binder b;
 	size_t count = 0;
-	int rc, sqlite_rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
 	assay_store_bind_text(&b, machine_id);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
-	while (!rc && (sqlite_rc = assay_store_step(&b)) != SQLITE_DONE) {
-		struct assay_row row = assay_store_row(b.st);
-
-		if (sqlite_rc != SQLITE_ROW) {
-			rc = assay_store_fail(s, sqlite_rc, err, "cannot list comparisons");
-			break;
-		}
+	while (assay_store_next(s, &b, &row, "the list of comparisons", &rc, err)) {
 		rc = assay_store_grow(&v, count, sizeof(*v), err);
-		if (rc)
-			break;
-		read_info(&row, &v[count++]);
-		if (row.bad)
-			rc = assay_err_set(err, ASSAY_ESTORE,
-					   "database '%.200s' is damaged: a text is too long; restore a copy", s->path);
+		if (!rc)
+			read_info(&row, &v[count++]);
 	}
-	sqlite3_reset(b.st);
 	if (rc) {
 		free(v);
 		return rc;

@@ -5,6 +5,7 @@
  */
 #include "store/store_comparison.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,34 +36,28 @@ struct loader {
 
 static int damaged(const struct loader *l, const char *table)
 {
-	return assay_err_set(
-		l->err, ASSAY_ESTORE,
-		"database '%.200s' is damaged: a row of '%s' in comparison %lld makes no sense; restore a copy",
-		l->s->path, table, (long long)l->cmp.id);
+	char what[64];
+
+	snprintf(what, sizeof(what), "'%s' in comparison %lld", table, (long long)l->cmp.id);
+	return assay_store_damaged(l->s, what, l->err);
 }
 
 /* Run @sql with the comparison's id as its parameter and call @each for every row. */
 static int for_each(struct loader *l, const char *table, const char *sql,
 		    int (*each)(struct loader *, struct assay_row *))
 {
+	struct assay_row row = { 0 };
 	struct assay_binder b;
-	int rc, sqlite_rc;
+	int rc = assay_store_statement(l->s, sql, &b, l->err);
+	char what[64];
 
-	rc = assay_store_statement(l->s, sql, &b, l->err);
 	if (rc)
 		return rc;
+	snprintf(what, sizeof(what), "'%s' in comparison %lld", table, (long long)l->cmp.id);
 	assay_store_bind_int(&b, l->cmp.id);
 	l->at = 0;
-	while (!rc && (sqlite_rc = assay_store_step(&b)) != SQLITE_DONE) {
-		struct assay_row row = assay_store_row(b.st);
-
-		if (sqlite_rc != SQLITE_ROW)
-			return assay_store_fail(l->s, sqlite_rc, l->err, "cannot read '%s'", table);
+	while (assay_store_next(l->s, &b, &row, what, &rc, l->err))
 		rc = each(l, &row);
-		if (!rc && row.bad)
-			rc = damaged(l, table);
-	}
-	sqlite3_reset(b.st);
 	return rc;
 }
 

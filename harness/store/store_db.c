@@ -228,6 +228,31 @@ struct assay_row assay_store_row(sqlite3_stmt *st)
 	return (struct assay_row){ .st = st };
 }
 
+int assay_store_damaged(const struct assay_store *s, const char *what, struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_ESTORE, "database '%.200s' is damaged: a row of %s makes no sense; restore a copy", s->path,
+			     what);
+}
+
+bool assay_store_next(struct assay_store *s, struct assay_binder *b, struct assay_row *row, const char *what, int *rc,
+		      struct assay_err *err)
+{
+	int sqlite_rc = SQLITE_DONE;
+
+	if (!*rc && row->bad)
+		*rc = assay_store_damaged(s, what, err);
+	if (!*rc)
+		sqlite_rc = assay_store_step(b);
+	if (sqlite_rc == SQLITE_ROW) {
+		*row = assay_store_row(b->st);
+		return true;
+	}
+	if (sqlite_rc != SQLITE_DONE)
+		*rc = assay_store_fail(s, sqlite_rc, err, "cannot read %s", what);
+	sqlite3_reset(b->st);
+	return false;
+}
+
 int64_t assay_store_row_int(struct assay_row *r)
 {
 	return sqlite3_column_int64(r->st, r->column++);

@@ -125,27 +125,14 @@ int assay_store_exact_add_sides(struct assay_store *s, struct assay_exact_run ru
 
 /* ---- out -------------------------------------------------------------------------------------------------------- */
 
-/* The end of a loop over rows: @sqlite_rc is what ended it, @bad a text or number that does not fit. */
-static int ended(struct assay_store *s, sqlite3_stmt *st, int rc, int sqlite_rc, bool bad, struct assay_err *err)
-{
-	if (!rc && bad)
-		rc = assay_err_set(err, ASSAY_ESTORE, "database '%.200s' is damaged: exact counts are not what they must be; "
-						      "restore a copy", s->path);
-	else if (!rc && sqlite_rc != SQLITE_DONE && sqlite_rc != SQLITE_ROW)
-		rc = assay_store_fail(s, sqlite_rc, err, "cannot read exact counts");
-	sqlite3_reset(st);
-	return rc;
-}
-
 /* The row that @sql selects with @suite or @number bound; run->id stays 0 when there is none. */
 static int load_run(struct assay_store *s, const char *sql, const char *suite, int64_t number, struct assay_exact_run *run,
 		    struct assay_err *err)
 {
 	struct assay_exact_setting *t = &run->setting;
-	struct assay_row row;
+	struct assay_row row = { 0 };
 	struct assay_binder b;
-	bool bad = false;
-	int rc = assay_store_statement(s, sql, &b, err), sqlite_rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
 	if (rc)
 		return rc;
@@ -153,9 +140,7 @@ static int load_run(struct assay_store *s, const char *sql, const char *suite, i
 		assay_store_bind_text(&b, suite);
 	else
 		assay_store_bind_int(&b, number);
-	sqlite_rc = assay_store_step(&b);
-	if (sqlite_rc == SQLITE_ROW) {
-		row = assay_store_row(b.st);
+	while (assay_store_next(s, &b, &row, "exact counts", &rc, err)) {
 		assay_store_row_build(&row, &run->build);
 		run->id = assay_store_row_int(&row);
 		run->run_id = assay_store_row_int(&row);
@@ -169,18 +154,16 @@ static int load_run(struct assay_store *s, const char *sql, const char *suite, i
 		assay_store_row_text(&row, t->features, sizeof(t->features));
 		assay_store_row_text(&row, t->environment, sizeof(t->environment));
 		run->comparison_id = assay_store_row_int(&row);
-		bad = row.bad;
 	}
-	return ended(s, b.st, 0, sqlite_rc, bad, err);
+	return rc;
 }
 
 /* One row a case and function, or a case without any. */
-static int add_row(sqlite3_stmt *st, struct assay_exact_run *run, int64_t *last, bool *bad, struct assay_err *err)
+static int add_row(struct assay_row *row, struct assay_exact_run *run, int64_t *last, struct assay_err *err)
 {
-	struct assay_row row = assay_store_row(st);
 	struct assay_exact_function f = { .name = "" };
 	struct assay_exact_case *c;
-	int64_t id = assay_store_row_int(&row);
+	int64_t id = assay_store_row_int(row);
 	char status[32];
 	int rc = 0;
 
@@ -191,22 +174,21 @@ static int add_row(sqlite3_stmt *st, struct assay_exact_run *run, int64_t *last,
 		c = &run->cases[run->n_cases++];
 		*c = (struct assay_exact_case){ .key = "" };
 		*last = id;
-		assay_store_row_text(&row, c->key, sizeof(c->key));
-		assay_store_row_text(&row, status, sizeof(status));
-		assay_store_row_text(&row, c->reason, sizeof(c->reason));
-		assay_store_row_text(&row, c->digest, sizeof(c->digest));
-		*bad |= !assay_status_parse(status, &c->status);
+		assay_store_row_text(row, c->key, sizeof(c->key));
+		assay_store_row_text(row, status, sizeof(status));
+		assay_store_row_text(row, c->reason, sizeof(c->reason));
+		assay_store_row_text(row, c->digest, sizeof(c->digest));
+		row->bad |= !assay_status_parse(status, &c->status);
 	} else {
-		row.column += 4;
+		row->column += 4;
 		c = &run->cases[run->n_cases - 1];
 	}
-	if (sqlite3_column_type(st, row.column) == SQLITE_NULL)
+	if (sqlite3_column_type(row->st, row->column) == SQLITE_NULL)
 		return 0;
-	assay_store_row_text(&row, f.name, sizeof(f.name));
-	assay_store_row_text(&row, f.object, sizeof(f.object));
+	assay_store_row_text(row, f.name, sizeof(f.name));
+	assay_store_row_text(row, f.object, sizeof(f.object));
 	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
-		f.counts.v[e] = (uint64_t)assay_store_row_int(&row);
-	*bad |= row.bad;
+		f.counts.v[e] = (uint64_t)assay_store_row_int(row);
 	return assay_exact_add_function(c, &f) ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
 }
 
@@ -216,17 +198,17 @@ static int load_cases(struct assay_store *s, struct assay_exact_run *run, struct
 		"SELECT c.id, c.key, c.status, c.reason, c.digest, f.name, f.object, f.instructions, f.data_reads, f.data_writes, f.i1_misses,"
 		" f.d1_misses, f.ll_misses, f.branches, f.mispredictions"
 		" FROM exact_case c LEFT JOIN exact_function f ON f.exact_case = c.id WHERE c.exact_run = ? ORDER BY c.id";
+	struct assay_row row = { 0 };
 	struct assay_binder b;
 	int64_t last = 0;
-	bool bad = false;
-	int rc = assay_store_statement(s, sql, &b, err), sqlite_rc = SQLITE_DONE;
+	int rc = assay_store_statement(s, sql, &b, err);
 
 	if (rc)
 		return rc;
 	assay_store_bind_int(&b, run->id);
-	while (!rc && !bad && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW)
-		rc = add_row(b.st, run, &last, &bad, err);
-	return ended(s, b.st, rc, sqlite_rc, bad, err);
+	while (assay_store_next(s, &b, &row, "exact counts", &rc, err))
+		rc = add_row(&row, run, &last, err);
+	return rc;
 }
 
 /* The newest of @suite; with NULL what belongs to @number of @what. */

@@ -13,12 +13,6 @@ static int ended(struct assay_store *s, sqlite3_stmt *st, int rc, int sqlite_rc,
 	return rc;
 }
 
-static int bad_row(struct assay_store *s, struct assay_err *err)
-{
-	return assay_err_set(err, ASSAY_ESTORE, "database '%.200s' is damaged: a text is too long; restore a copy",
-			     s->path);
-}
-
 int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
 		     struct assay_err *err)
 {
@@ -29,17 +23,16 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 				  " FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
 				  " WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.id DESC LIMIT ?2";
 	struct assay_run_info *v = NULL;
+	struct assay_row row = { 0 };
 	struct assay_binder b;
 	size_t count = 0;
-	int rc, sqlite_rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
-	while (!rc && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW) {
-		struct assay_row row = assay_store_row(b.st);
+	while (assay_store_next(s, &b, &row, "the list of runs", &rc, err)) {
 		struct assay_run_info *r;
 
 		rc = assay_store_grow(&v, count, sizeof(*v), err);
@@ -57,10 +50,7 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 		assay_store_row_text(&row, r->machine_label, sizeof(r->machine_label));
 		r->n_cases = (size_t)assay_store_row_int(&row);
 		r->n_ok = (size_t)assay_store_row_int(&row);
-		if (row.bad)
-			rc = bad_row(s, err);
 	}
-	rc = ended(s, b.st, rc, sqlite_rc, err);
 	if (rc) {
 		free(v);
 		return rc;
@@ -145,19 +135,18 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 				  " WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR run.machine = ?2) ORDER BY "
 				  "run.started_ns, run.id";
 	struct assay_trend_point *v = NULL;
+	struct assay_row row = { 0 };
 	struct assay_binder b;
 	size_t count = 0;
-	int rc, sqlite_rc;
+	int rc = key_known(s, key, err);
 
-	rc = key_known(s, key, err);
 	if (!rc)
 		rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
 	assay_store_bind_text(&b, key);
 	assay_store_bind_text(&b, machine_id);
-	while (!rc && (sqlite_rc = assay_store_step(&b)) == SQLITE_ROW) {
-		struct assay_row row = assay_store_row(b.st);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
 		struct assay_trend_point *p;
 
 		rc = assay_store_grow(&v, count, sizeof(*v), err);
@@ -172,10 +161,7 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 		p->median_ns = assay_store_row_real(&row);
 		p->ci95_lo_ns = assay_store_row_real(&row);
 		p->ci95_hi_ns = assay_store_row_real(&row);
-		if (row.bad)
-			rc = bad_row(s, err);
 	}
-	rc = ended(s, b.st, rc, sqlite_rc, err);
 	if (rc) {
 		free(v);
 		return rc;
@@ -189,13 +175,13 @@ int assay_store_keys(struct assay_store *s, struct assay_strings *out, struct as
 {
 	static const char sql[] = "SELECT key FROM bench_case c WHERE EXISTS"
 				  " (SELECT 1 FROM result WHERE bench_case = c.id AND status = 'ok') ORDER BY key";
-	sqlite3_stmt *st;
-	int rc, sqlite_rc;
+	struct assay_row row = { 0 };
+	struct assay_binder b;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (rc)
 		return rc;
-	while (!rc && (sqlite_rc = sqlite3_step(st)) == SQLITE_ROW)
-		rc = assay_strings_add(out, (const char *)sqlite3_column_text(st, 0), err);
-	return ended(s, st, rc, sqlite_rc, err);
+	while (assay_store_next(s, &b, &row, "'bench_case'", &rc, err))
+		rc = assay_strings_add(out, (const char *)sqlite3_column_text(b.st, 0), err);
+	return rc;
 }

@@ -209,25 +209,14 @@ char *assay_store_row_dup(struct assay_row *row)
 int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, struct assay_err *err)
 {
 	static const char sql[] = "SELECT name, value FROM machine_fact WHERE machine = ? ORDER BY place";
+	struct assay_row row = { 0 };
 	struct assay_binder b;
-	int rc, sqlite_rc;
+	int rc = assay_store_statement(s, sql, &b, err);
 
-	rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
 	assay_store_bind_text(&b, m->id);
-	while (!rc && (sqlite_rc = assay_store_step(&b)) != SQLITE_DONE) {
-		struct assay_row row = assay_store_row(b.st);
-
-		if (sqlite_rc != SQLITE_ROW)
-			return assay_store_fail(s, sqlite_rc, err, "cannot read 'machine_fact'");
+	while (assay_store_next(s, &b, &row, "'machine_fact'", &rc, err))
 		assay_store_row_fact(&row, m);
-		if (row.bad)
-			rc = assay_err_set(err, ASSAY_ESTORE,
-					   "database '%.200s' is damaged: facts of machine '%s' make no sense; "
-					   "restore a copy",
-					   s->path, m->id);
-	}
-	sqlite3_reset(b.st);
 	return rc;
 }
