@@ -36,10 +36,9 @@ static inline uint32_t largest(mags v)
 	return (uint32_t)_mm_cvtsi128_si32(m);
 }
 
-/* Or NaN. */
-static inline bool any_infinite(mags m)
+static inline bool any_set(mags m)
 {
-	return _mm256_movemask_epi8(_mm256_cmpgt_epi32(m, _mm256_set1_epi32(MAG_INFINITE - 1))) != 0;
+	return !_mm256_testz_si256(m, m);
 }
 
 /* 7 vectors are merged, two by two, instead of 8 reduced. */
@@ -86,41 +85,38 @@ static inline __m256i in_order(__m256i v)
 	return _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/* 32 int32 in −128 … 127, as int8 in order. */
-static inline __m256i pack_i8(__m256i a, __m256i b, __m256i c, __m256i d)
-{
-	return in_order(_mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d)));
-}
-
 /* ---- q8_0 ---- */
 
 /*
- * Round to nearest, ties away from zero, for |y| < 2^22: adding the float just below one half with y's sign and cutting
- * off the fraction. One half itself would round 0.5 − 2^-25 up.
+ * t / 2 of 16-bit integers, to nearest, ties away from zero, for |t| < 2^14. The instruction calculates
+ * floor((t·(2^14 + 1) + 2^14) / 2^15): the additional t, small against 2^14, takes the ties of negative t down.
  */
-static inline __m256i round_away(__m256 y)
+static inline __m256i half_away_16(__m256i t)
 {
-	const __m256 below_half = _mm256_set1_ps(0x1.fffffep-2f), sign = _mm256_set1_ps(-0.0f);
-
-	return _mm256_cvttps_epi32(_mm256_add_ps(y, _mm256_or_ps(below_half, _mm256_and_ps(sign, y))));
+	return _mm256_mulhrs_epi16(t, _mm256_set1_epi16(0x4001));
 }
 
-static inline __m256i q8_codes_8(const float *x, __m256 id)
+static inline __m256i cut_off_8(const float *x, __m256 by)
 {
-	return round_away(_mm256_mul_ps(_mm256_loadu_ps(x), id));
+	return _mm256_cvttps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), by));
 }
 
-static inline __m256i q8_codes_32(const float *x, float id)
+static inline __m256i q8_codes_16(const float *x, __m256 by)
 {
-	const __m256 m = _mm256_set1_ps(id);
-
-	return pack_i8(q8_codes_8(x, m), q8_codes_8(x + 8, m), q8_codes_8(x + 16, m), q8_codes_8(x + 24, m));
+	return half_away_16(_mm256_packs_epi32(cut_off_8(x, by), cut_off_8(x + 8, by)));
 }
 
-static inline void q8_codes(const float *x, const float id[2], uint8_t *q0, uint8_t *q1)
+static inline __m256i q8_codes_32(const float *x, float by)
 {
-	_mm256_storeu_si256((void *)q0, q8_codes_32(x, id[0]));
-	_mm256_storeu_si256((void *)q1, q8_codes_32(x + 32, id[1]));
+	const __m256 m = _mm256_set1_ps(by);
+
+	return in_order(_mm256_packs_epi16(q8_codes_16(x, m), q8_codes_16(x + 16, m)));
+}
+
+static inline void q8_codes(const float *x, const float by[2], uint8_t *q0, uint8_t *q1)
+{
+	_mm256_storeu_si256((void *)q0, q8_codes_32(x, by[0]));
+	_mm256_storeu_si256((void *)q1, q8_codes_32(x + 32, by[1]));
 }
 
 /* ---- tq2_0 and i2_s ---- */
@@ -207,14 +203,17 @@ static inline __m256i token_codes_8(const float *x, __m256 s)
 	return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), s));
 }
 
+static inline __m256i token_codes_16(const float *x, __m256 s)
+{
+	return _mm256_packs_epi32(token_codes_8(x, s), token_codes_8(x + 8, s));
+}
+
 static inline void token_codes(const float *x, float s, int8_t *q, bool around)
 {
 	const __m256 m = _mm256_set1_ps(s);
 
 	for (int i = 0; i < 64; i += 32)
-		put_32(q + i,
-		       pack_i8(token_codes_8(x + i, m), token_codes_8(x + i + 8, m), token_codes_8(x + i + 16, m),
-			       token_codes_8(x + i + 24, m)),
+		put_32(q + i, in_order(_mm256_packs_epi16(token_codes_16(x + i, m), token_codes_16(x + i + 16, m))),
 		       around);
 }
 

@@ -34,10 +34,9 @@ static inline uint32_t largest(mags m)
 	return (uint32_t)_mm512_reduce_max_epi32(m);
 }
 
-/* Or NaN. */
-static inline bool any_infinite(mags m)
+static inline bool any_set(mags m)
 {
-	return _mm512_cmpge_epu32_mask(m, _mm512_set1_epi32(MAG_INFINITE)) != 0;
+	return _mm512_test_epi32_mask(m, m) != 0;
 }
 
 /* 15 vectors are merged, two by two, instead of 16 reduced. */
@@ -86,37 +85,32 @@ static inline __m512i in_order(__m512i v)
 	return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
 }
 
-/* 64 int32 in −128 … 127, as int8 in order. */
-static inline __m512i pack_i8(__m512i a, __m512i b, __m512i c, __m512i d)
-{
-	return in_order(_mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d)));
-}
-
 /* ---- q8_0 ---- */
 
+static inline __m512i cut_off_16(const float *x, __m512 by)
+{
+	return _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), by));
+}
+
 /*
- * Round to nearest, ties away from zero, for |y| < 2^22: adding the float just below one half with y's sign and cutting
- * off the fraction. One half itself would round 0.5 − 2^-25 up.
+ * t / 2 of 16-bit integers, to nearest, ties away from zero, for |t| < 2^14. The instruction calculates
+ * floor((t·(2^14 + 1) + 2^14) / 2^15): the additional t, small against 2^14, takes the ties of negative t down.
  */
-static inline __m512i round_away(__m512 y)
+static inline __m512i half_away_16(__m512i t)
 {
-	const __m512i below_half = _mm512_castps_si512(_mm512_set1_ps(0x1.fffffep-2f));
-	const __m512i sign = _mm512_set1_epi32(INT32_MIN);
-	__m512i h = _mm512_ternarylogic_epi32(_mm512_castps_si512(y), sign, below_half, 0xea); /* (y & sign) | half */
-
-	return _mm512_cvttps_epi32(_mm512_add_ps(y, _mm512_castsi512_ps(h)));
+	return _mm512_mulhrs_epi16(t, _mm512_set1_epi16(0x4001));
 }
 
-static inline __m512i q8_codes_16(const float *x, __m512 id)
+static inline __m512i q8_codes_32(const float *x, float by)
 {
-	return round_away(_mm512_mul_ps(_mm512_loadu_ps(x), id));
+	const __m512 m = _mm512_set1_ps(by);
+
+	return half_away_16(_mm512_packs_epi32(cut_off_16(x, m), cut_off_16(x + 16, m)));
 }
 
-static inline void q8_codes(const float *x, const float id[2], uint8_t *q0, uint8_t *q1)
+static inline void q8_codes(const float *x, const float by[2], uint8_t *q0, uint8_t *q1)
 {
-	__m512 m0 = _mm512_set1_ps(id[0]), m1 = _mm512_set1_ps(id[1]);
-	__m512i codes =
-		pack_i8(q8_codes_16(x, m0), q8_codes_16(x + 16, m0), q8_codes_16(x + 32, m1), q8_codes_16(x + 48, m1));
+	__m512i codes = in_order(_mm512_packs_epi16(q8_codes_32(x, by[0]), q8_codes_32(x + 32, by[1])));
 
 	_mm256_storeu_si256((void *)q0, _mm512_castsi512_si256(codes));
 	_mm256_storeu_si256((void *)q1, _mm512_extracti64x4_epi64(codes, 1));
@@ -192,14 +186,16 @@ static inline __m512i token_codes_16(const float *x, __m512 s)
 	return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), s));
 }
 
+static inline __m512i token_codes_32(const float *x, __m512 s)
+{
+	return _mm512_packs_epi32(token_codes_16(x, s), token_codes_16(x + 16, s));
+}
+
 static inline void token_codes(const float *x, float s, int8_t *q, bool around)
 {
 	const __m512 m = _mm512_set1_ps(s);
 
-	put_64(q,
-	       pack_i8(token_codes_16(x, m), token_codes_16(x + 16, m), token_codes_16(x + 32, m),
-		       token_codes_16(x + 48, m)),
-	       around);
+	put_64(q, in_order(_mm512_packs_epi16(token_codes_32(x, m), token_codes_32(x + 32, m))), around);
 }
 
 #define QUANTIZE_ISA avx512

@@ -2,12 +2,12 @@
 /*
  * The formats of assay/op_quantize.h from floats for one instruction set, whose file includes this after it has defined
  *
- *	mags          FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b), largest(m), any_infinite(m)
+ *	mags          FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b), largest(m); any_set(m): one is not 0
  *	largest_each(m)            lane b: the largest of m[b], for b < FLOATS
  *	SUM_STREAMS   sum blocks that are added up in turn
  *	lanes         the 16 double lanes of a sum block; zero_lanes(), add_lanes(&l, x) for 16 floats, sum_of_lanes(l)
  *	halves_of(d, h)            FLOATS to halves
- *	q8_codes(x, id, q0, q1)    the 32 codes of each of two blocks with the multipliers id[0] and id[1]
+ *	q8_codes(x, by, q0, q1)    the 32 codes of each of two blocks: x·by[0]/2 and x·by[1]/2, rounded away from zero
  *	ternary_256(x, m, rounding, first, step, q, around)  64 bytes of codes: those of x[32·i + j], and those of the
  *	                           second half 32 bytes on, lie first + i·step bits up in byte j; a code is x·m, rounded
  *and clamped to −1 … 1, plus 1 token_codes(x, s, q, around)                   64 codes of a token
@@ -24,6 +24,9 @@
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
 #include "quantize_threads.h"
+
+/* What takes a struct format is made anew for each, with its members as constants. */
+#define INLINE static inline __attribute__((always_inline))
 
 #define STAGED_BLOCKS 32 /* of 34 or of 66 bytes fill whole lines */
 
@@ -67,65 +70,73 @@ static inline uint32_t amax_of(const float *x, int64_t n)
 	return amax;
 }
 
+/* Starts the reading of the n values that lie @ahead values on; beyond the input it does nothing. */
+static inline void read_ahead(const float *x, int64_t ahead, int64_t n)
+{
+	uintptr_t at = (uintptr_t)x + (uintptr_t)(ahead * (int64_t)sizeof(*x));
+
+	for (int64_t i = 0; i < n; i += 16)
+		__builtin_prefetch((const void *)(at + (uintptr_t)i * sizeof(*x)));
+}
+
 /* ---- groups of FLOATS blocks ---- */
 
+/*
+ * What the kernels multiply with is twice the reciprocal, so that codes are made of integers cut off from 2·x·id: that
+ * product is exact unless infinite, and cut off to 0 where x·id rounds to 0.
+ */
 struct scales {
-	float by[FLOATS]; /* what the kernel multiplies with */
+	float by[FLOATS]; /* 0 where all codes are zero */
 	uint16_t half[FLOATS];
-	bool special; /* a block has a NaN or an infinity, and QUANTIZE_HALF_NAN for its scale, or an infinite `by` */
+	bool special; /* a block has a NaN or an infinity, or its reciprocal is finite and twice that is not */
 };
 
 /* What differs between block formats. The functions are constants where they are called. */
 struct format {
 	int64_t block, block_bytes;
-	int step; /* blocks of which magnitudes and codes are made in turn; divides FLOATS */
-	void (*scales_of)(words amax, struct scales *s);
+	float levels;          /* d is the largest magnitude over this */
+	int codes_at, half_at; /* in the bytes of a block */
+	int zero;              /* a byte of codes of zero */
+	int step;              /* blocks of which magnitudes and codes are made in turn; divides FLOATS */
 	void (*codes_of)(const float *x, const struct scales *s, int b, uint8_t *q); /* `step` blocks from b on */
-	void (*code_special)(const float *x, const struct scales *s, int b, uint8_t *q);
+	quantize_blocks_fn plain;
 };
 
-/* 1 / d; 0 where all codes of a block with the largest magnitude @amax and the scale @d are zero. */
-static inline floats multipliers(words amax, floats d)
-{
-	words id = (words)(1.0f / d);
-
-	return (floats)(id & (words)(id < MAG_INFINITE) & (words)(amax < MAG_INFINITE));
-}
-
-static inline void store_scales(words amax, floats d, floats by, struct scales *s)
-{
-	words bad = (words)(amax >= MAG_INFINITE);
-
-	s->special = any_infinite(larger((mags)amax, (mags)by));
-	memcpy(s->by, &by, sizeof(s->by));
-	/* converts to QUANTIZE_HALF_NAN */
-	halves_of((floats)(((words)d & ~bad) | (bad & QUANTIZE_FLOAT_NAN)), s->half);
-}
-
-static inline __attribute__((always_inline)) void mags_of_blocks(const struct format *f, const float *x, int begin,
-								 int end, mags m[FLOATS])
+INLINE void mags_of_blocks(const struct format *f, const float *x, int begin, int end, mags m[FLOATS])
 {
 	for (int b = begin; b < end; b++)
 		m[b] = mags_of(x + b * f->block, f->block);
 }
 
-/*
- * Whole groups. What a group's codes wait for (its lines, a reduction and two divisions) is under way while those of
- * the group before are written; the values come from the level-1 cache then. With @stage, lines are put together there
- * too, from blocks of odd sizes, and stored around the caches.
- */
-static inline __attribute__((always_inline)) void groups(const struct format *f, const float *x, uint8_t *q,
-							 int64_t n_groups, bool stage)
+INLINE void scales_of(const struct format *f, const mags m[FLOATS], struct scales *s)
 {
-	const int64_t values = FLOATS * f->block, bytes = FLOATS * f->block_bytes, per_stage = STAGED_BLOCKS / FLOATS;
+	words amax = (words)largest_each(m);
+	floats d = (floats)amax / f->levels, id = 1.0f / d, by = id + id;
+	words fits = (words)((words)by < MAG_INFINITE);
+
+	by = (floats)((words)by & fits);
+	memcpy(s->by, &by, sizeof(s->by));
+	halves_of(d, s->half);
+	s->special = any_set((mags)(((words)((words)id < MAG_INFINITE) & ~fits) | (words)(amax >= MAG_INFINITE)));
+}
+
+/*
+ * Whole groups, up to and including the first with a special block (with @stage those that are staged with it), which
+ * is said in @special; their number. What a group's codes wait for (its lines, a reduction and two divisions) is under
+ * way while those of the group before are written; the values come from the level-1 cache then. With @stage, lines are
+ * put together there too, from blocks of odd sizes, and stored around the caches.
+ */
+INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_t n_groups, bool stage, bool *special)
+{
+	const int64_t values = FLOATS * f->block, bytes = FLOATS * f->block_bytes;
+	const int64_t per_stage = stage ? STAGED_BLOCKS / FLOATS : 1;
 	uint8_t staged[STAGED_BLOCKS * ASSAY_TQ2_0_BLOCK_BYTES];
 	struct scales s[2];
 	mags m[FLOATS];
 
-	if (n_groups > 0) {
-		mags_of_blocks(f, x, 0, FLOATS, m);
-		f->scales_of((words)largest_each(m), &s[0]);
-	}
+	*special = false;
+	mags_of_blocks(f, x, 0, FLOATS, m);
+	scales_of(f, m, &s[0]);
 	for (int64_t g = 0; g < n_groups; g++, x += values) {
 		uint8_t *to = stage ? staged + g % per_stage * bytes : q + g * bytes;
 		const struct scales *now = &s[g % 2];
@@ -134,69 +145,100 @@ static inline __attribute__((always_inline)) void groups(const struct format *f,
 			if (g + 1 < n_groups)
 				mags_of_blocks(f, x + values, b, b + f->step, m);
 			if (g + 1 < n_groups && b + f->step == FLOATS)
-				f->scales_of((words)largest_each(m), &s[(g + 1) % 2]);
+				scales_of(f, m, &s[(g + 1) % 2]);
 			f->codes_of(x + b * f->block, now, b, to + b * f->block_bytes);
 		}
-		for (int b = 0; now->special && b < FLOATS; b++)
-			f->code_special(x + b * f->block, now, b, to + b * f->block_bytes);
-		if (stage && g % per_stage == per_stage - 1)
-			for (int64_t i = 0; i < per_stage * bytes; i += 64)
-				store_line_around(q + (g + 1 - per_stage) * bytes + i, staged + i);
+		*special |= now->special;
+		if (g % per_stage < per_stage - 1)
+			continue;
+		for (int64_t i = 0; stage && i < per_stage * bytes; i += 64)
+			store_line_around(q + (g + 1 - per_stage) * bytes + i, staged + i);
+		if (*special)
+			return g + 1;
+	}
+	return n_groups;
+}
+
+static void correct_special(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks)
+{
+	const uint16_t nan = QUANTIZE_HALF_NAN;
+
+	for (; n_blocks > 0; n_blocks--, x += f->block, q += f->block_bytes) {
+		float amax = quantize_float(amax_of(x, f->block)), id = 1.0f / (amax / f->levels);
+
+		if (!isfinite(amax)) {
+			memset(q + f->codes_at, f->zero, (size_t)f->block_bytes - sizeof(nan));
+			memcpy(q + f->half_at, &nan, sizeof(nan));
+		} else if (isfinite(id) && isinf(id + id)) {
+			f->plain(x, q, f->block, false);
+		}
 	}
 }
 
-static inline __attribute__((always_inline)) void all_blocks(const struct format *f, const float *x, uint8_t *q,
-							     int64_t n, bool around)
+INLINE void whole_groups(const struct format *f, const float *x, uint8_t *q, int64_t n_groups, bool stage)
+{
+	const int64_t most = stage ? STAGED_BLOCKS : FLOATS;
+
+	while (n_groups > 0) {
+		bool special;
+		int64_t done = groups(f, x, q, n_groups, stage, &special);
+
+		x += done * FLOATS * f->block;
+		q += done * FLOATS * f->block_bytes;
+		n_groups -= done;
+		if (special)
+			correct_special(f, x - most * f->block, q - most * f->block_bytes, most);
+	}
+}
+
+INLINE void all_blocks(const struct format *f, const float *x, uint8_t *q, int64_t n, bool around)
 {
 	const int64_t values = FLOATS * f->block, per_stage = STAGED_BLOCKS / FLOATS;
 	int64_t n_groups = n / values, staged = 0, rest = n % values;
 
 	if (around && !quantize_stores_plainly(q, around)) {
 		staged = n_groups - n_groups % per_stage;
-		groups(f, x, q, staged, true);
+		whole_groups(f, x, q, staged, true);
 		stores_done();
 	}
-	groups(f, x + staged * values, q + staged * FLOATS * f->block_bytes, n_groups - staged, false);
+	whole_groups(f, x + staged * values, q + staged * FLOATS * f->block_bytes, n_groups - staged, false);
 	if (rest) {
 		float padded[FLOATS * ASSAY_TQ2_0_BLOCK];
 		uint8_t blocks[FLOATS * ASSAY_TQ2_0_BLOCK_BYTES];
 
 		memcpy(padded, x + n_groups * values, (size_t)rest * sizeof(*x));
 		memset(padded + rest, 0, (size_t)(values - rest) * sizeof(*x));
-		groups(f, padded, blocks, 1, false);
+		whole_groups(f, padded, blocks, 1, false);
 		memcpy(q + n_groups * FLOATS * f->block_bytes, blocks, (size_t)(rest / f->block * f->block_bytes));
 	}
 }
 
 /* ---- q8_0 ---- */
 
-static inline void q8_scales(words amax, struct scales *s)
-{
-	floats d = (floats)amax / 127.0f;
+#define Q8_AHEAD 2048
 
-	store_scales(amax, d, multipliers(amax, d), s);
-}
-
-static inline void q8_blocks(const float *x, const struct scales *s, int b, uint8_t *q)
+INLINE void q8_blocks(const float *x, const struct scales *s, int b, uint8_t *q)
 {
 #pragma GCC unroll 1
 	for (int k = 0; k < FLOATS; k += 2, x += 2 * ASSAY_Q8_0_BLOCK, q += 2 * ASSAY_Q8_0_BLOCK_BYTES) {
+		read_ahead(x, Q8_AHEAD, 2 * ASSAY_Q8_0_BLOCK);
 		memcpy(q, &s->half[b + k], 2);
 		memcpy(q + ASSAY_Q8_0_BLOCK_BYTES, &s->half[b + k + 1], 2);
 		q8_codes(x, s->by + b + k, q + 2, q + ASSAY_Q8_0_BLOCK_BYTES + 2);
 	}
 }
 
-static inline void q8_special(const float *x, const struct scales *s, int b, uint8_t *q)
-{
-	(void)x;
-	if (s->half[b] == QUANTIZE_HALF_NAN)
-		memset(q + 2, 0, ASSAY_Q8_0_BLOCK);
-}
-
 static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
-	const struct format f = { ASSAY_Q8_0_BLOCK, ASSAY_Q8_0_BLOCK_BYTES, FLOATS, q8_scales, q8_blocks, q8_special };
+	static const struct format f = { .block = ASSAY_Q8_0_BLOCK,
+					 .block_bytes = ASSAY_Q8_0_BLOCK_BYTES,
+					 .levels = 127,
+					 .codes_at = 2,
+					 .half_at = 0,
+					 .zero = 0,
+					 .step = FLOATS,
+					 .codes_of = q8_blocks,
+					 .plain = assay_quantize_plain_q8_0 };
 
 	all_blocks(&f, x, q, n, around);
 	return quantize_stores_plainly(q, around);
@@ -204,46 +246,32 @@ static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 
 /* ---- tq2_0 ---- */
 
-/* 2·x·id is exact unless infinite; cut off, it is 0 where x·id rounds to 0. */
-static inline void tq2_scales(words amax, struct scales *s)
-{
-	floats id = multipliers(amax, (floats)amax);
-
-	store_scales(amax, (floats)amax, id + id, s);
-}
-
-static inline void tq2_block(const float *x, const struct scales *s, int b, uint8_t *q)
+INLINE void tq2_block(const float *x, const struct scales *s, int b, uint8_t *q)
 {
 	ternary_256(x, s->by[b], CUT_OFF, 0, 2, q, false);
 	memcpy(q + 64, &s->half[b], 2);
 }
 
-/* Not finite, or so small that 2·id is infinite. */
-static inline void tq2_special(const float *x, const struct scales *s, int b, uint8_t *q)
-{
-	if (s->half[b] == QUANTIZE_HALF_NAN) {
-		memset(q, 0x55, 64);
-	} else if (quantize_bits(s->by[b]) == MAG_INFINITE) {
-		const float id = 1.0f / quantize_float(amax_of(x, ASSAY_TQ2_0_BLOCK));
-
-		memset(q, 0, 64);
-		for (int i = 0; i < ASSAY_TQ2_0_BLOCK; i++) {
-			unsigned code = 1u + (x[i] * id >= 0.5f) - (x[i] * id <= -0.5f);
-
-			q[i / 128 * 32 + i % 32] |= (uint8_t)(code << i % 128 / 32 * 2);
-		}
-	}
-}
-
 static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
-	const struct format f = { ASSAY_TQ2_0_BLOCK, ASSAY_TQ2_0_BLOCK_BYTES, 1, tq2_scales, tq2_block, tq2_special };
+	static const struct format f = { .block = ASSAY_TQ2_0_BLOCK,
+					 .block_bytes = ASSAY_TQ2_0_BLOCK_BYTES,
+					 .levels = 1,
+					 .codes_at = 0,
+					 .half_at = 64,
+					 .zero = 0x55,
+					 .step = 1,
+					 .codes_of = tq2_block,
+					 .plain = assay_quantize_plain_tq2_0 };
 
 	all_blocks(&f, x, q, n, around);
 	return quantize_stores_plainly(q, around);
 }
 
 /* ---- i2_s ---- */
+
+#define SUMS_AHEAD 256
+#define I2_S_AHEAD 512
 
 /* SUM_STREAMS sum blocks at a time: within one, the definition lets every lane wait for its last sum. */
 static void i2_s_sums(const float *x, int64_t n, double *sums)
@@ -256,8 +284,10 @@ static void i2_s_sums(const float *x, int64_t n, double *sums)
 		for (int k = 0; k < SUM_STREAMS; k++)
 			a[k] = zero_lanes();
 		for (int64_t i = 0; i < block; i += ASSAY_I2_S_SUM_LANES)
-			for (int k = 0; k < SUM_STREAMS; k++)
+			for (int k = 0; k < SUM_STREAMS; k++) {
+				read_ahead(x + k * block + i, SUMS_AHEAD, ASSAY_I2_S_SUM_LANES);
 				add_lanes(&a[k], x + k * block + i);
+			}
 		for (int k = 0; k < SUM_STREAMS; k++)
 			sums[k] = sum_of_lanes(a[k]);
 	}
@@ -268,6 +298,12 @@ static void i2_s_sums(const float *x, int64_t n, double *sums)
 			add_lanes(&a, x + i);
 		*sums = sum_of_lanes(a);
 	}
+}
+
+static inline void i2_s_line(const float *x, float s, uint8_t *q, bool around)
+{
+	read_ahead(x, I2_S_AHEAD, 2 * ASSAY_I2S_BLOCK);
+	ternary_256(x, s, TO_EVEN, 6, -2, q, around);
 }
 
 static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool around)
@@ -282,11 +318,11 @@ static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool a
 	}
 	if (around && !plainly) {
 		for (; i < whole; i += line)
-			ternary_256(x + i, s, TO_EVEN, 6, -2, q + i / 4, true);
+			i2_s_line(x + i, s, q + i / 4, true);
 		stores_done();
 	}
 	for (; i < whole; i += line)
-		ternary_256(x + i, s, TO_EVEN, 6, -2, q + i / 4, false);
+		i2_s_line(x + i, s, q + i / 4, false);
 	if (i < n) {
 		float padded[2 * ASSAY_I2S_BLOCK] = { 0 };
 		uint8_t codes[2 * ASSAY_I2S_BLOCK_BYTES];
@@ -299,6 +335,13 @@ static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool a
 }
 
 /* ---- i8_token ---- */
+
+/* 64 codes, while the next token's values are read. */
+static inline void next_codes(const float *x, int64_t dim, float s, int8_t *q, bool around)
+{
+	read_ahead(x, dim, 64);
+	token_codes(x, s, q, around);
+}
 
 /* |x · s| is at most 127 and a rounding error: nothing is ever clamped. */
 static bool quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t dim, bool around)
@@ -318,11 +361,11 @@ static bool quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t d
 	s = 127.0f / a;
 	if (around && !plainly) {
 		for (; i + 64 <= dim; i += 64)
-			token_codes(x + i, s, q + i, true);
+			next_codes(x + i, dim, s, q + i, true);
 		stores_done();
 	}
 	for (; i + 64 <= dim; i += 64)
-		token_codes(x + i, s, q + i, false);
+		next_codes(x + i, dim, s, q + i, false);
 	for (; i < dim; i++)
 		q[i] = (int8_t)rintf(x[i] * s);
 	return plainly || dim < 64;

@@ -36,10 +36,9 @@ static inline uint32_t largest(mags m)
 	return vmaxvq_u32(m);
 }
 
-/* Or NaN. */
-static inline bool any_infinite(mags m)
+static inline bool any_set(mags m)
 {
-	return vmaxvq_u32(m) >= MAG_INFINITE;
+	return vmaxvq_u32(m) != 0;
 }
 
 static inline mags largest_each(const mags m[4])
@@ -76,10 +75,10 @@ static inline int32x4_t q8_codes_4(const float *x, float id)
 	return vcvtaq_s32_f32(vmulq_n_f32(vld1q_f32(x), id)); /* ties away from zero */
 }
 
-static inline void q8_codes(const float *x, const float id[2], uint8_t *q0, uint8_t *q1)
+static inline void q8_codes(const float *x, const float by[2], uint8_t *q0, uint8_t *q1)
 {
 	for (int i = 0; i < 64; i += 16) {
-		float m = id[i / 32];
+		float m = by[i / 32] / 2;
 
 		vst1q_s8((int8_t *)(i < 32 ? q0 : q1) + i % 32,
 			 narrow(q8_codes_4(x + i, m), q8_codes_4(x + i + 4, m), q8_codes_4(x + i + 8, m),

@@ -135,6 +135,64 @@ static void test_token_tails(void **state)
 	}
 }
 
+/*
+ * Blocks whose largest magnitude has each exponent once, from subnormal to the largest, and any mantissa; their other
+ * values are the seven floats about each product (k + 1/2) · d, of either sign: where a code changes.
+ */
+static void fill_around_ties(float *x, int64_t n, int64_t block, int levels)
+{
+	const int64_t per_exponent = (levels * 7 + block - 2) / (block - 1);
+
+	for (int64_t b = 0; b < n / block; b++, x += block) {
+		uint32_t exponent = (uint32_t)(b / per_exponent);
+		uint32_t amax = exponent << 23 | (assay_random4(7, 1, exponent).v[0] & 0x7fffffu);
+
+		memcpy(x, &amax, sizeof(amax));
+		for (int64_t i = 1, j = b % per_exponent * (block - 1); i < block; i++, j++) {
+			float tie = ((float)(j / 7 % levels) + 0.5f) * (x[0] / (float)levels);
+			int32_t bits;
+
+			memcpy(&bits, &tie, sizeof(bits));
+			bits += (int32_t)(j % 7) - 3;
+			bits = (bits < 0 ? 0 : bits) | (j % 2 ? INT32_MIN : 0);
+			memcpy(x + i, &bits, sizeof(bits));
+		}
+	}
+}
+
+static void test_codes_around_ties(void **state)
+{
+	static const struct {
+		size_t op;
+		const char *axes;
+		int64_t block;
+		int levels;
+	} rows[] = { { 1, "n=65280", 256, 1 }, { 2, "n=236640", 32, 127 } };
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		struct mini_case *ref = mini_new(ops[rows[k].op].op, "ref", rows[k].axes, NULL);
+		const struct assay_tensor *x = &ref->tensors[ASSAY_QUANTIZE_X];
+
+		fill_around_ties(x->data, (int64_t)x->bytes / 4, rows[k].block, rows[k].levels);
+		mini_run(ref);
+		mini_check(ref);
+		for (size_t i = 1; i < N_VARIANTS; i++) {
+			const struct assay_variant *v = mini_variant(ops[rows[k].op].op, variants[i]);
+			struct mini_case *c;
+
+			if (!v || !mini_cpu_has(v->needs))
+				continue;
+			c = mini_new(v->op, v->name, rows[k].axes, NULL);
+			memcpy(c->tensors[ASSAY_QUANTIZE_X].data, x->data, x->bytes);
+			mini_run(c);
+			assert_same_output(c, ref, rows[k].op);
+			mini_free(c);
+		}
+		mini_free(ref);
+	}
+}
+
 static void test_inputs_follow_the_seed(void **state)
 {
 	(void)state;
@@ -242,9 +300,10 @@ static void test_oracles_notice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_variants_agree),         cmocka_unit_test(test_token_tails),
-		cmocka_unit_test(test_inputs_follow_the_seed), cmocka_unit_test(test_i2_s_inputs_have_ties),
-		cmocka_unit_test(test_inputs_are_hard),        cmocka_unit_test(test_oracles_notice),
+		cmocka_unit_test(test_variants_agree),        cmocka_unit_test(test_token_tails),
+		cmocka_unit_test(test_codes_around_ties),     cmocka_unit_test(test_inputs_follow_the_seed),
+		cmocka_unit_test(test_i2_s_inputs_have_ties), cmocka_unit_test(test_inputs_are_hard),
+		cmocka_unit_test(test_oracles_notice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
