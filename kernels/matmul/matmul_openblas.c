@@ -30,13 +30,19 @@ struct openblas {
 	set_num_threads_fn set_num_threads;
 };
 
-/* dlopen with the variable set; the caller's environment is as before when it returns. */
+/*
+ * dlopen with the variable set; the caller's environment is as before when it returns. What is loaded already has read the variable:
+ * setting it again would only let the C library allocate its environment anew.
+ */
 static void *load_without_threads(void)
 {
 	const char *old = getenv(THREADS_VARIABLE);
-	char *keep = old ? strdup(old) : NULL;
-	void *dl = NULL;
+	void *dl = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+	char *keep;
 
+	if (dl)
+		return dl;
+	keep = old ? strdup(old) : NULL;
 	if ((old && !keep) || setenv(THREADS_VARIABLE, "1", 1))
 		goto out;
 	dl = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
