@@ -167,9 +167,9 @@ $(BUILD)/bin/assay: $(CLI_OBJS) $(BUILD)/lib/libassay-core.a
 $(BUILD)/obj/harness/counters/preload/%.o: harness/counters/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(PRELOAD_CFLAGS) -c -o $@ $<
-$(BUILD)/lib/assay/assay-heap.so: $(BUILD)/obj/harness/counters/preload/heap_preload.o
+$(BUILD)/lib/assay/assay-heap.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/preload/*.c))
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -shared -o $@ $< -ldl
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl
 
 link_plugin = $(CC) $(SANFLAGS) $(LDFLAGS) -shared -Wl,--build-id $(PLUGIN_LDFLAGS) -o $@ $(filter %.o,$^)
 

@@ -238,6 +238,16 @@ static int heavy_run(struct assay_job *job)
 	return put_output(job);
 }
 
+/* ---- 1000 blocks that heavy_run leaves alone: what free() has to look through ---- */
+
+static int chain_prepare(struct assay_job *job)
+{
+	for (int i = 0; i < 1000; i++)
+		if (hoards_run(job))
+			return -1;
+	return 0;
+}
+
 #define TOY .op = "heap.toy", .flags = ASSAY_VARIANT_ONE_THREAD
 static const struct assay_variant variants[] = {
 	{ .op = "heap.toy", .name = "ref", .help = "nothing", .flags = ASSAY_VARIANT_REFERENCE, .run = put_output },
@@ -255,6 +265,8 @@ static const struct assay_variant variants[] = {
 	/* the same, with a block of the kind that free() has to look for */
 	{ TOY, .name = "heavy_held", .help = "the same beside a block that is held", .prepare = known_prepare, .run = heavy_run,
 	  .release = free_state },
+	{ TOY, .name = "heavy_chain", .help = "the same beside 1000 blocks", .prepare = chain_prepare, .run = heavy_run,
+	  .release = hoards_release },
 };
 
 static const struct assay_op ops[] = {

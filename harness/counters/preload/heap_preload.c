@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stands before malloc and its like in a worker. Unwatched, a call costs one jump more than without it; watched, each block is
- * kept in a table until it is given back. What valloc() and pvalloc() give passes uncounted.
+ * kept (heap_blocks.h) until it is given back. What valloc() and pvalloc() give passes uncounted.
  */
 #include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "counters/heap.h"
+#include "counters/preload/heap_blocks.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -27,130 +26,16 @@ struct functions {
 	void *(*memalign)(size_t align, size_t n);
 };
 
-/* ---- blocks that were taken while watched ----------------------------------------------------------------------- */
-
-struct block {
-	_Atomic uintptr_t at; /* FREE, ERASED, or where it begins */
-	size_t bytes;
-};
-
-#define FREE 0u
-#define ERASED 1u
-
-/* Open addressing. Changed under the lock; looked into without it by those who give back while nobody watches. */
-struct table {
-	size_t mask;    /* entries less one */
-	unsigned shift; /* of the hash */
-	size_t used;    /* entries that are not FREE */
-	size_t held;    /* of them, blocks */
-	struct block v[];
-};
-
-#define FIRST_BITS 12
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct table *_Atomic table;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the blocks and the counts */
 static struct assay_heap_counts counts;
 
-static inline size_t hash(const struct table *t, uintptr_t at)
+/* Under the lock. */
+static void keep(const void *p, size_t bytes)
 {
-	return (size_t)((uint64_t)(at >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> t->shift);
-}
-
-/* The entry of the block at @at, or NULL. */
-static inline struct block *look_up(uintptr_t at)
-{
-	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
-	uintptr_t there;
-
-	if (!t || at == FREE)
-		return NULL;
-	for (size_t i = hash(t, at); (there = atomic_load_explicit(&t->v[i].at, memory_order_relaxed)) != FREE;
-	     i = (i + 1) & t->mask)
-		if (there == at)
-			return &t->v[i];
-	return NULL;
-}
-
-static void insert(struct table *t, uintptr_t at, size_t bytes)
-{
-	size_t i = hash(t, at);
-
-	while (t->v[i].at > ERASED)
-		i = (i + 1) & t->mask;
-	t->used += t->v[i].at == FREE;
-	t->held++;
-	t->v[i].at = at;
-	t->v[i].bytes = bytes;
-}
-
-/* Not from malloc. Without it counts would be wrong from here on. */
-static void *map(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		abort();
-	return p;
-}
-
-/* The blocks of @from into @to, which is empty. */
-static void insert_all(struct table *to, const struct block *from, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (from[i].at > ERASED)
-			insert(to, from[i].at, from[i].bytes);
-}
-
-/* A thread may still be looking into the old one, so it stays; all old ones together are smaller than the next. */
-static void grow(void)
-{
-	struct table *old = table, *t;
-	unsigned bits = old ? 65 - old->shift : FIRST_BITS;
-
-	t = map(sizeof(*t) + (sizeof(t->v[0]) << bits));
-	t->mask = ((size_t)1 << bits) - 1;
-	t->shift = 64 - bits;
-	if (old)
-		insert_all(t, old->v, old->mask + 1);
-	atomic_store_explicit(&table, t, memory_order_release);
-}
-
-/* Make what was erased FREE again. */
-static void purge(struct table *t)
-{
-	size_t n = t->mask + 1;
-	struct block *copy = map(n * sizeof(*copy));
-
-	memcpy(copy, t->v, n * sizeof(*copy));
-	memset(t->v, 0, n * sizeof(*copy));
-	t->used = t->held = 0;
-	insert_all(t, copy, n);
-	munmap(copy, n * sizeof(*copy));
-}
-
-/* For one more, half of the entries staying FREE. */
-static void make_room(void)
-{
-	struct table *t = table;
-
-	if (t && 2 * (t->used + 1) <= t->mask)
-		return;
-	if (t && 4 * t->held <= t->mask)
-		purge(t);
-	else
-		grow();
-}
-
-static void keep(void *p, size_t bytes)
-{
-	pthread_mutex_lock(&lock);
-	make_room();
-	insert(table, (uintptr_t)p, bytes);
+	assay_heap_blocks_put(p, bytes);
 	counts.live_bytes += bytes;
 	if (counts.live_bytes > counts.peak_bytes)
 		counts.peak_bytes = counts.live_bytes;
-	pthread_mutex_unlock(&lock);
 }
 
 /* A call asked for @bytes and got @p. */
@@ -158,8 +43,8 @@ static void taken(void *p, size_t bytes)
 {
 	if (!p)
 		return;
-	keep(p, bytes);
 	pthread_mutex_lock(&lock);
+	keep(p, bytes);
 	counts.allocations++;
 	counts.bytes += bytes;
 	if (bytes > counts.largest_bytes)
@@ -167,18 +52,17 @@ static void taken(void *p, size_t bytes)
 	pthread_mutex_unlock(&lock);
 }
 
-/* @p will be given back. True, and *bytes, when it was in the table: what was taken unwatched is not. */
-static bool erase(void *p, size_t *bytes)
+/* @p will be given back. True, and *bytes, when it is held: what was taken unwatched is not. */
+static bool erase(const void *p, size_t *bytes)
 {
-	struct block *b;
+	struct assay_heap_block *b;
 
 	pthread_mutex_lock(&lock);
-	b = look_up((uintptr_t)p);
+	b = assay_heap_blocks_find(p);
 	if (b) {
 		*bytes = b->bytes;
 		counts.live_bytes -= b->bytes;
-		table->held--;
-		b->at = ERASED;
+		assay_heap_blocks_erase(b);
 	}
 	pthread_mutex_unlock(&lock);
 	return b;
@@ -219,8 +103,11 @@ static void *watched_realloc(void *p, size_t n)
 	void *q = behind.realloc(p, n);
 
 	taken(q, n);
-	if (!q && n && known)
+	if (!q && n && known) {
+		pthread_mutex_lock(&lock);
 		keep(p, before);
+		pthread_mutex_unlock(&lock);
+	}
 	return q;
 }
 
@@ -267,9 +154,14 @@ static const struct functions watched = {
 
 /* ---- while blocks are held that were watched: samples may give them back ----------------------------------------- */
 
+static bool held(const void *p)
+{
+	return assay_heap_blocks_may_hold(p) && assay_heap_blocks_find(p);
+}
+
 static void erasing_free(void *p)
 {
-	if (look_up((uintptr_t)p))
+	if (held(p))
 		given(p);
 	behind.free(p);
 }
@@ -277,7 +169,7 @@ static void erasing_free(void *p)
 /* What comes of such a block is not followed further. */
 static void *erasing_realloc(void *p, size_t n)
 {
-	if (look_up((uintptr_t)p))
+	if (held(p))
 		given(p);
 	return behind.realloc(p, n);
 }
@@ -407,12 +299,10 @@ static bool watch(bool on)
 	if (!behind.malloc)
 		find_all();
 	active = on ? watched : behind;
-	if (on || !table)
+	if (on)
 		return before;
 	pthread_mutex_lock(&lock);
-	if (table->held) {
-		if (table->used > 2 * table->held) /* so that look-ups meet a FREE entry soon */
-			purge(table);
+	if (assay_heap_blocks_settle()) {
 		active.free = erasing_free;
 		active.realloc = erasing_realloc;
 	}

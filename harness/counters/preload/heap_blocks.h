@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The blocks that are held: where each begins and how many bytes were asked for. Takes its own memory from mmap, never from malloc.
+ * Changed by one thread at a time; looked into by all, also meanwhile.
+ */
+#ifndef ASSAY_COUNTERS_PRELOAD_HEAP_BLOCKS_H
+#define ASSAY_COUNTERS_PRELOAD_HEAP_BLOCKS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct assay_heap_block {
+	_Atomic uintptr_t at; /* where it begins; small values are no addresses */
+	size_t bytes;
+};
+
+static inline uint64_t assay_heap_hash(uintptr_t at)
+{
+	return (uint64_t)(at >> 4) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* A bit for each value of the hash's first 15 bits, set where a block may be held: small enough to stay in the first-level cache. */
+#define ASSAY_HEAP_FILTER_WORDS 512
+extern _Atomic uint64_t assay_heap_filter[ASSAY_HEAP_FILTER_WORDS];
+
+/* False: the block at @p is not held. */
+static inline bool assay_heap_blocks_may_hold(const void *p)
+{
+	uint64_t h = assay_heap_hash((uintptr_t)p);
+
+	return atomic_load_explicit(&assay_heap_filter[h >> 55], memory_order_relaxed) >> (h >> 49 & 63) & 1;
+}
+
+/* The block at @p, or NULL. */
+struct assay_heap_block *assay_heap_blocks_find(const void *p);
+/* @p is not held. Ends the program when there is no memory: counts would be wrong from here on. */
+void assay_heap_blocks_put(const void *p, size_t bytes);
+void assay_heap_blocks_erase(struct assay_heap_block *b);
+/* Make look-ups as short as they can be, before nothing is put for a while. True when anything is held. */
+bool assay_heap_blocks_settle(void);
+
+#endif
