@@ -8,7 +8,7 @@
 
 #include "assay/plugin.h"
 
-#define ASSAY_GENERATE_N_METRICS 13
+#define ASSAY_GENERATE_N_METRICS 14
 #define ASSAY_GENERATE_N_COUNTERS 8
 
 enum {

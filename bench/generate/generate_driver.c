@@ -24,6 +24,7 @@ static int32_t sample(struct gen_engine *e, int64_t len)
 		.top_p = GEN_TOP_P,
 		.temperature = GEN_TEMPERATURE,
 		.seed = e->job->seed,
+		.vector = e->vector,
 	};
 	int32_t token;
 

@@ -156,6 +156,7 @@ struct gen_engine *assay_generate_engine_new(struct assay_job *job, const struct
 	e->plan = *plan;
 	e->job = job;
 	e->kernel = job->kernel;
+	e->vector = assay_generate_vector(job->shape->host);
 	assay_generate_trace_layout(plan->m, &e->trace);
 	assay_generate_work_layout(plan, &e->work);
 	point(e, job, memory);
@@ -250,7 +251,7 @@ static void head(struct gen_engine *e)
 {
 	const struct gen_model *m = e->plan.m;
 
-	assay_generate_rmsnorm(e->f32 + e->work.resid + (e->n - 1) * m->dim,
+	e->vector->rmsnorm(e->f32 + e->work.resid + (e->n - 1) * m->dim,
 			       e->norms + assay_generate_norm_at(m, m->layers, 0), m->dim, e->f32 + e->work.norm);
 	e->job->host->parallel(e->job, assay_generate_pass_head, e);
 }

@@ -8,6 +8,7 @@
 
 #include "generate_model.h"
 #include "generate_prefix.h"
+#include "generate_vector.h"
 
 enum gen_phase {
 	GEN_PHASE_EMBEDDING,
@@ -32,6 +33,7 @@ struct gen_engine {
 	struct gen_work work;
 	const struct assay_job *job;
 	const struct assay_variant *kernel;
+	const struct gen_vector *vector;
 	struct gen_matmul *matmuls; /* [layers][GEN_N_MATRICES] */
 	int n_prepared;             /* how many of them the variant has prepared */
 

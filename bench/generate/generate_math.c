@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "generate_vector.h"
 
 /* ---- tables ---- */
 
@@ -86,51 +85,4 @@ void assay_generate_rope_row(double ln_theta, int64_t dim, int64_t pos, float *r
 		row[i] = (float)c;
 		row[half + i] = (float)s;
 	}
-}
-
-/* ---- kernels ---- */
-
-void assay_generate_to_bf16(const float *x, int64_t n, uint16_t *out)
-{
-	assay_generate_vector()->to_bf16(x, n, out);
-}
-
-void assay_generate_rmsnorm(const float *x, const float *gain, int64_t n, float *out)
-{
-	assay_generate_vector()->rmsnorm(x, gain, n, out);
-}
-
-float assay_generate_quantize(const float *x, int64_t n, int8_t *q)
-{
-	return assay_generate_vector()->quantize(x, n, q);
-}
-
-void assay_generate_dots_bf16(const float *a, const uint16_t *rows, int64_t n_rows, int64_t dim, float *out)
-{
-	assay_generate_vector()->dots_bf16(a, rows, n_rows, dim, out);
-}
-
-void assay_generate_weighted_sum(const float *w, const uint16_t *rows, int64_t n_rows, int64_t dim, float *acc)
-{
-	assay_generate_vector()->weighted_sum(w, rows, n_rows, dim, acc);
-}
-
-void assay_generate_relu2_gate(const float *gate, const float *up, int64_t n, float *out)
-{
-	assay_generate_vector()->relu2_gate(gate, up, n, out);
-}
-
-void assay_generate_add(float *acc, const float *x, int64_t n)
-{
-	assay_generate_vector()->add(acc, x, n);
-}
-
-float assay_generate_softmax(float *x, int64_t n, float inv_temperature)
-{
-	return assay_generate_vector()->softmax(x, n, inv_temperature);
-}
-
-void assay_generate_rope(const float *row, int64_t dim, float *x)
-{
-	assay_generate_vector()->rope(row, dim, x);
 }

@@ -62,8 +62,8 @@ static void norm_quantize(struct gen_engine *e, uint32_t tid, int64_t token, enu
 	float *out = e->f32 + e->work.norm + tid * e->work.norm_stride, *scale = e->f32 + e->work.scale + token;
 	int8_t *q = e->i8 + token * n, *dst = e->job->tensors[GEN_T_TRACE_I8].data;
 
-	assay_generate_rmsnorm(x, e->norms + assay_generate_norm_at(e->plan.m, e->layer, norm), n, out);
-	*scale = assay_generate_quantize(out, n, q);
+	e->vector->rmsnorm(x, e->norms + assay_generate_norm_at(e->plan.m, e->layer, norm), n, out);
+	*scale = e->vector->quantize(out, n, q);
 	if (e->slots[token] < 0)
 		return;
 	memcpy(dst + (e->slots[token] * e->plan.m->layers + e->layer) * e->trace.i8_len + at[norm], q, (size_t)n);
@@ -90,7 +90,7 @@ void assay_generate_pass_embed(void *engine, uint32_t tid, uint32_t n_threads)
 static void finish_layer(struct gen_engine *e, int64_t token, int layer)
 {
 	trace_y(e, token, layer, GEN_WDOWN);
-	assay_generate_add(resid_of(e, token), y_of(e, GEN_WDOWN, token), e->plan.m->dim);
+	e->vector->add(resid_of(e, token), y_of(e, GEN_WDOWN, token), e->plan.m->dim);
 }
 
 void assay_generate_pass_attn_norm(void *engine, uint32_t tid, uint32_t n_threads)
@@ -119,7 +119,7 @@ static void store_kv(struct gen_engine *e, int64_t token, int which, const float
 	for (int32_t h = 0; h < m->kv_heads; h++) {
 		uint16_t *dst = e->kv + gen_kv_at(&e->plan, e->layer, which, h, pool_token(e, e->pos + token));
 
-		assay_generate_to_bf16(x + h * m->head_dim, m->head_dim, dst);
+		e->vector->to_bf16(x + h * m->head_dim, m->head_dim, dst);
 	}
 }
 
@@ -137,9 +137,9 @@ void assay_generate_pass_rope(void *engine, uint32_t tid, uint32_t n_threads)
 		trace_y(e, t, e->layer, GEN_WK);
 		trace_y(e, t, e->layer, GEN_WV);
 		for (int32_t h = 0; h < m->heads; h++)
-			assay_generate_rope(row, m->head_dim, q + h * m->head_dim);
+			e->vector->rope(row, m->head_dim, q + h * m->head_dim);
 		for (int32_t h = 0; h < m->kv_heads; h++)
-			assay_generate_rope(row, m->head_dim, k + h * m->head_dim);
+			e->vector->rope(row, m->head_dim, k + h * m->head_dim);
 		store_kv(e, t, 0, k);
 		store_kv(e, t, 1, y_of(e, GEN_WV, t));
 	}
@@ -158,14 +158,14 @@ static void attend(struct gen_engine *e, float *scores, int64_t token, int32_t h
 	for (int64_t at = 0; at < len; at += GEN_KV_BLOCK) {
 		const uint16_t *k = e->kv + gen_kv_at(&e->plan, e->layer, 0, kv_head, pool_token(e, at));
 
-		assay_generate_dots_bf16(q, k, len - at < GEN_KV_BLOCK ? len - at : GEN_KV_BLOCK, dim, scores + at);
+		e->vector->dots_bf16(q, k, len - at < GEN_KV_BLOCK ? len - at : GEN_KV_BLOCK, dim, scores + at);
 	}
 	for (int64_t at = 0; at < len; at++)
 		scores[at] *= scale;
-	sum = assay_generate_softmax(scores, len, 1.0f);
+	sum = e->vector->softmax(scores, len, 1.0f);
 	memset(out, 0, (size_t)dim * sizeof(*out));
 	for (int64_t at = 0; at < len; at += GEN_KV_BLOCK)
-		assay_generate_weighted_sum(scores + at,
+		e->vector->weighted_sum(scores + at,
 					    e->kv + gen_kv_at(&e->plan, e->layer, 1, kv_head, pool_token(e, at)),
 					    len - at < GEN_KV_BLOCK ? len - at : GEN_KV_BLOCK, dim, out);
 	for (int64_t i = 0; i < dim; i++)
@@ -204,7 +204,7 @@ void assay_generate_pass_ffn_norm(void *engine, uint32_t tid, uint32_t n_threads
 
 	for (int64_t t = r.begin; t < r.end; t++) {
 		trace_y(e, t, e->layer, GEN_WO);
-		assay_generate_add(resid_of(e, t), y_of(e, GEN_WO, t), e->plan.m->dim);
+		e->vector->add(resid_of(e, t), y_of(e, GEN_WO, t), e->plan.m->dim);
 		norm_quantize(e, tid, t, GEN_NORM_FFN, resid_of(e, t), e->plan.m->dim);
 	}
 }
@@ -220,7 +220,7 @@ void assay_generate_pass_ffn_act(void *engine, uint32_t tid, uint32_t n_threads)
 
 		trace_y(e, t, e->layer, GEN_WGATE);
 		trace_y(e, t, e->layer, GEN_WUP);
-		assay_generate_relu2_gate(gate, y_of(e, GEN_WUP, t), ffn, gate);
+		e->vector->relu2_gate(gate, y_of(e, GEN_WUP, t), ffn, gate);
 		norm_quantize(e, tid, t, GEN_NORM_FFN_SUB, gate, ffn);
 	}
 }
@@ -241,7 +241,7 @@ void assay_generate_pass_last(void *engine, uint32_t tid, uint32_t n_threads)
 			continue;
 		dst = out + (int64_t)e->slots[t] * 2 * dim;
 		memcpy(dst, resid_of(e, t), (size_t)dim * sizeof(*dst));
-		assay_generate_rmsnorm(resid_of(e, t), gain, dim, dst + dim);
+		e->vector->rmsnorm(resid_of(e, t), gain, dim, dst + dim);
 	}
 }
 
@@ -253,5 +253,5 @@ void assay_generate_pass_head(void *engine, uint32_t tid, uint32_t n_threads)
 	const float *x = e->f32 + e->work.norm;
 	struct range r = share(e->plan.m->vocab, tid, n_threads);
 
-	assay_generate_dots_bf16(x, e->head + r.begin * dim, r.end - r.begin, dim, e->logits + r.begin);
+	e->vector->dots_bf16(x, e->head + r.begin * dim, r.end - r.begin, dim, e->logits + r.begin);
 }

@@ -59,7 +59,7 @@ int32_t assay_generate_sample(const struct gen_sampling *s, const float *logits,
 		return greedy(logits, vocab);
 
 	memcpy(probs, logits, (size_t)vocab * sizeof(*probs));
-	total = assay_generate_softmax(probs, vocab, 1.0f / s->temperature);
+	total = s->vector->softmax(probs, vocab, 1.0f / s->temperature);
 	for (int32_t i = 0; i < vocab; i++)
 		heap[i] = i;
 	for (int32_t i = vocab / 2 - 1; i >= 0; i--)

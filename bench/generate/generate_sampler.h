@@ -7,6 +7,7 @@
 #define ASSAY_GENERATE_SAMPLER_H
 
 #include "generate_model.h"
+#include "generate_vector.h"
 
 struct gen_sampling {
 	enum gen_sampler kind;
@@ -14,6 +15,7 @@ struct gen_sampling {
 	float top_p;   /* topp: the smallest set of candidates with at least this share of the probability */
 	float temperature;
 	uint64_t seed;
+	const struct gen_vector *vector;
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../generate_ops.h"
+#include "generate_vector.h"
 
 void assay_generate_ring_push(struct gen_ring *r, double value)
 {
@@ -63,6 +64,7 @@ const struct assay_metric_def assay_generate_metrics[ASSAY_GENERATE_N_METRICS] =
 	{ "tpot_p99_s", "s", "time per generated token, 99th percentile", -1, 0, 0, UNLIMITED },
 	{ "model_bytes", "B", "weights, scales, embedding, head and norms", -1, 0, 0, UNLIMITED },
 	{ "kv_bytes", "B", "keys and values", -1, 0, 0, UNLIMITED },
+	{ "vector_bits", "1", "width of the vectors for what is not a matrix", 0, 0, 0, UNLIMITED },
 	{ "time_embedding_frac", "1", "share of the time in the embedding", 0, 0, 0, 1 },
 	{ "time_attention_frac", "1", "share of the time in attention with its norms and projections", 0, 0, 0, 1 },
 	{ "time_ffn_frac", "1", "share of the time in the feed-forward with its norms and projections", 0, 0, 0, 1 },
@@ -95,6 +97,7 @@ int assay_generate_report(struct assay_job *job)
 
 	job->host->metric(job, "model_bytes", (double)assay_generate_model_bytes(p->m));
 	job->host->metric(job, "kv_bytes", (double)assay_generate_kv_bytes(p));
+	job->host->metric(job, "vector_bits", assay_generate_vector(job->shape->host)->bits);
 	if (run_s > 0)
 		job->host->metric(job, "tokens_per_s", (double)tokens / run_s);
 	if (s->ttft_s.n)

@@ -1,23 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The float kernels of generate_math.h once for each vector width. A lane is an IEEE operation of its own, sums have 16
- * lanes whatever the width, and nothing is fused, so that all tables give the same bits.
+ * What the generate driver does with many floats, once for each vector width. A lane is an IEEE operation of its own,
+ * sums have 16 lanes whatever the width (by index mod 16, then added in pairs), and nothing is fused, so that all tables
+ * give the same bits. Lengths are multiples of 16 unless a function says otherwise; buffers need no alignment.
  */
 #ifndef ASSAY_GENERATE_VECTOR_H
 #define ASSAY_GENERATE_VECTOR_H
 
-#include <stdint.h>
+#include "assay/plugin.h"
 
 struct gen_vector {
-	const char *name;
+	uint32_t bits; /* of a vector */
+	/* out = x · gain / sqrt(mean(x²) + eps). */
 	void (*rmsnorm)(const float *x, const float *gain, int64_t n, float *out);
+	/* q = round(x · 127 / max|x|), ties to even; returns max|x| / 127. All zeros give scale 0. */
 	float (*quantize)(const float *x, int64_t n, int8_t *q);
+	/* out[r] = Σ a·b with b the row r of @n_rows in bf16. */
 	void (*dots_bf16)(const float *a, const uint16_t *rows, int64_t n_rows, int64_t dim, float *out);
+	/* acc += w · b with b in bf16, elementwise over @n_rows of @dim values, in order, so that rows may come in pieces. */
 	void (*weighted_sum)(const float *w, const uint16_t *rows, int64_t n_rows, int64_t dim, float *acc);
+	/* out = max(gate, 0)² · up. */
 	void (*relu2_gate)(const float *gate, const float *up, int64_t n, float *out);
 	void (*add)(float *acc, const float *x, int64_t n);
+	/*
+	 * x[i] = exp((x[i] − max) · inv_temperature) for any n; returns their sum. Not normalised. An exponential has a
+	 * relative error of at most 2^-22, and is 0 below exp(−87).
+	 */
 	float (*softmax)(float *x, int64_t n, float inv_temperature);
+	/* Rotate the pairs (x[i], x[i + dim/2]) of one head by a row of the table. */
 	void (*rope)(const float *row, int64_t dim, float *x);
+	/* Round to nearest, ties to even; finite values only. */
 	void (*to_bf16)(const float *x, int64_t n, uint16_t *out);
 };
 
@@ -27,7 +39,7 @@ extern const struct gen_vector assay_generate_vector_base;
 extern const struct gen_vector assay_generate_vector_avx2, assay_generate_vector_avx512;
 #endif
 
-/* The widest that this CPU has. */
-const struct gen_vector *assay_generate_vector(void);
+/* The widest that this CPU has and @host allows; NULL allows all. */
+const struct gen_vector *assay_generate_vector(const struct assay_host_info *host);
 
 #endif

@@ -3,6 +3,5 @@
 #if defined(__x86_64__)
 #define VEC          8
 #define VECTOR_TABLE assay_generate_vector_avx2
-#define VECTOR_NAME  "avx2"
 #include "generate_vector_body.h"
 #endif

@@ -3,6 +3,5 @@
 #if defined(__x86_64__)
 #define VEC          16
 #define VECTOR_TABLE assay_generate_vector_avx512
-#define VECTOR_NAME  "avx512"
 #include "generate_vector_body.h"
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of one table of generate_vector.h, for vectors of VEC floats; VECTOR_TABLE is its name and VECTOR_NAME
- * that name as text. 16 lanes are LANE_VECS vectors.
+ * The kernels of one table of generate_vector.h, for vectors of VEC floats; VECTOR_TABLE is its name. 16 lanes are
+ * LANE_VECS vectors.
  */
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -326,7 +326,7 @@ static void to_bf16(const float *x, int64_t n, uint16_t *out)
 }
 
 const struct gen_vector VECTOR_TABLE = {
-	.name = VECTOR_NAME,
+	.bits = 32 * VEC,
 	.rmsnorm = rmsnorm,
 	.quantize = quantize,
 	.dots_bf16 = dots_bf16,

@@ -428,7 +428,7 @@ struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p
 		.catalog = p->session.catalog,
 		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
 		.policy = &p->policy,
-		.measure = { .topology = p->session.topology, .clock = clock, .placement = s->placement, .seed = s->seed,
+		.measure = { .topology = p->session.topology, .host = &p->session.host, .clock = clock, .placement = s->placement, .seed = s->seed,
 			     .groups = &p->session.groups, .counter_groups = s->counter_groups, .events = &s->events,
 			     .multiplex = s->multiplex, .interrupted = interrupted },
 	};

@@ -202,7 +202,7 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_setting
 	struct counting k = {
 		.plan = p,
 		.options = { .topology = p->session.topology, .clock = &clock, .placement = s->placement, .seed = s->seed,
-			     .model = &cache, .tool = setting.tool },
+			     .vector_bits = p->session.host.vector_bits, .model = &cache, .tool = setting.tool },
 		.run = p->cmp.exact,
 	};
 	int rc = assay_clock_init(&clock, err);

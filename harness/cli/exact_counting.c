@@ -108,7 +108,7 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 	char unavailable[512];
 	struct assay_exact_options o = {
 		.plugins = &session->plugins, .topology = session->topology, .clock = clock, .placement = s->placement,
-		.seed = s->seed, .model = &cache,
+		.seed = s->seed, .vector_bits = session->host.vector_bits, .model = &cache,
 	};
 	int rc;
 

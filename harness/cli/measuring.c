@@ -110,6 +110,7 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 	struct assay_measure_options o = {
 		.plugins = &m->session->plugins,
 		.topology = m->session->topology,
+		.host = &m->session->host,
 		.clock = m->clock,
 		.placement = m->settings->placement,
 		.seed = m->settings->seed,

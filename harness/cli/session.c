@@ -13,6 +13,7 @@
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
 #include "machine/environment.h"
+#include "machine/isa.h"
 #include "reports/emit.h"
 
 /* The installed plugins, then those named with --plugin; one named twice is loaded once. */
@@ -59,6 +60,7 @@ static int take_inventory(struct assay_session *s, const struct assay_settings *
 	if (rc)
 		return rc;
 	assay_topology_host_info(s->topology, &s->host);
+	s->host.vector_bits = o->isa ? assay_isa_vector_bits(o->isa) : 0;
 	rc = assay_inventory_open(&s->inventory, &s->plugins, parts, &s->host, err);
 	if (!rc && o->isa)
 		rc = assay_inventory_cap(s->inventory, o->isa, err);

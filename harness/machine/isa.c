@@ -11,15 +11,16 @@
 static const struct {
 	const char *name;
 	int extends;
+	unsigned vector_bits;
 	const char *adds;
 } sets[] = {
-	{ "baseline", -1, "" },
-	{ "avx2", 0, "sse4_2 avx f16c fma avx2" },
-	{ "avxvnni", 1, "avx_vnni" },
-	{ "avx512", 1, "avx512f avx512bw avx512cd avx512dq avx512vl" },
-	{ "avx512vnni", 3, "avx512_vnni avx512vbmi avx512_vbmi2 avx_vnni gfni" },
-	{ "neon", 0, "asimd" },
-	{ "dotprod", 5, "asimddp" },
+	{ "baseline", -1, 128, "" },
+	{ "avx2", 0, 256, "sse4_2 avx f16c fma avx2" },
+	{ "avxvnni", 1, 256, "avx_vnni" },
+	{ "avx512", 1, 512, "avx512f avx512bw avx512cd avx512dq avx512vl" },
+	{ "avx512vnni", 3, 512, "avx512_vnni avx512vbmi avx512_vbmi2 avx_vnni gfni" },
+	{ "neon", 0, 128, "asimd" },
+	{ "dotprod", 5, 128, "asimddp" },
 };
 
 #define N_SETS ((int)(sizeof(sets) / sizeof(sets[0])))
@@ -56,4 +57,9 @@ bool assay_isa_holds(const char *isa, const char *needs, char *beyond, size_t si
 	for (int i = find(isa); i >= 0; i = sets[i].extends)
 		len += (size_t)snprintf(f.flags + len, sizeof(f.flags) - len, "%s ", sets[i].adds);
 	return assay_cpu_features_has_all(&f, needs, beyond, size);
+}
+
+unsigned assay_isa_vector_bits(const char *isa)
+{
+	return sets[find(isa)].vector_bits;
 }

@@ -17,4 +17,7 @@ int assay_isa_check(const char *isa, const char *what, struct assay_err *err);
  */
 bool assay_isa_holds(const char *isa, const char *needs, char *beyond, size_t size);
 
+/* Of the widest vectors of @isa, which is known. */
+unsigned assay_isa_vector_bits(const char *isa);
+
 #endif

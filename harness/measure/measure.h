@@ -24,6 +24,7 @@ enum assay_stage {
 struct assay_measure_options {
 	const struct assay_strings *plugins; /* paths */
 	const struct assay_topology *topology;
+	const struct assay_host_info *host; /* what ops may know of the machine */
 	const struct assay_clock *clock;
 	struct assay_placement_options placement;
 	uint64_t seed;

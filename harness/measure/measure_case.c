@@ -36,7 +36,6 @@ struct session {
 	struct assay_result *r;
 	struct assay_err *err;
 	struct assay_worker *worker;
-	struct assay_host_info host;
 	struct assay_counter_choice choice;
 	bool counting; /* from the first sample that is kept */
 	uint64_t iterations;
@@ -394,10 +393,9 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		free(cpus);
 		return 0;
 	}
-	assay_topology_host_info(o->topology, &s.host);
 	wo = (struct assay_worker_options){
 		.plugins = o->plugins, .c = c, .copies = facts->copies, .cpus = cpus, .seed = o->seed, .clock = o->clock,
-		.host = &s.host, .deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns, .interrupted = o->interrupted,
+		.host = o->host, .deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns, .interrupted = o->interrupted,
 	};
 	rc = o->verify_only ? 0 : assay_measure_choose(o, c, op, &s.choice, &events, err);
 	wo.events = events.s;

@@ -190,7 +190,8 @@ static int count(struct counting *k, const struct assay_case *c)
 	const struct assay_cache_model *m = o->model;
 	/* what ops and variants may divide their work by */
 	const struct assay_host_info host = { .size = sizeof(host), .n_cores = 1, .l1d_bytes = m->d1.bytes,
-					      .l2_bytes = m->ll.bytes, .llc_bytes = m->ll.bytes };
+					      .l2_bytes = m->ll.bytes, .llc_bytes = m->ll.bytes,
+					      .vector_bits = o->vector_bits };
 	struct assay_callgrind_command cg;
 	struct assay_worker_launch launch;
 	struct assay_worker_options wo;

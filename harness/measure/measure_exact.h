@@ -18,6 +18,7 @@ struct assay_exact_options {
 	const struct assay_clock *clock;
 	struct assay_placement_options placement;
 	uint64_t seed;
+	uint32_t vector_bits; /* see struct assay_host_info */
 	const struct assay_cache_model *model;
 	const char *unavailable; /* why nothing can be counted here; NULL: it can */
 	const char *tool;        /* "valgrind-3.19.0", for reasons */

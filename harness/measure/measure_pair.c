@@ -372,7 +372,6 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 	uint64_t start = assay_worker_monotonic_ns();
 	struct assay_worker_options wo[2];
 	struct assay_text events = { 0 };
-	struct assay_host_info host;
 	int *cpus, rc;
 
 	*out = (struct assay_pair){ .seed = po->pair_seed };
@@ -383,14 +382,13 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 	if (!cpus)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	rc = assay_placement_pick(o->topology, &o->placement, c->threads, cpus, err);
-	assay_topology_host_info(o->topology, &host);
 	if (!rc)
 		rc = assay_measure_choose(o, c, op, &s.choice, &events, err);
 	for (int i = 0; i < 2; i++)
 		wo[i] = (struct assay_worker_options){
 			.events = events.s, .multiplex = o->multiplex,
 			.plugins = po->plugins[i], .parts = po->parts[i], .c = c, .copies = facts->copies, .cpus = cpus,
-			.seed = o->seed, .layout_seed = layout_seed(po->pair_seed, i), .clock = o->clock, .host = &host,
+			.seed = o->seed, .layout_seed = layout_seed(po->pair_seed, i), .clock = o->clock, .host = o->host,
 			.deadline_ns = start + c->timeout_ns, .interrupted = o->interrupted,
 		};
 	if (!rc)

@@ -144,10 +144,10 @@ static json_t *load_request(const struct assay_inventory *inv)
 						     json_null() :
 						     json_sprintf("%c%s", inv->parts ? inv->parts[i] : ASSAY_PART_ALL,
 								  inv->cat.plugins[i].path));
-	return json_pack("{s:o,s:{s:I,s:I,s:I,s:I,s:I}}", "plugins", paths, "host", "n_cores",
+	return json_pack("{s:o,s:{s:I,s:I,s:I,s:I,s:I,s:I}}", "plugins", paths, "host", "n_cores",
 			 (json_int_t)inv->host.n_cores, "l1d_bytes", (json_int_t)inv->host.l1d_bytes, "l2_bytes",
 			 (json_int_t)inv->host.l2_bytes, "llc_bytes", (json_int_t)inv->host.llc_bytes, "memory_bytes",
-			 (json_int_t)inv->host.memory_bytes);
+			 (json_int_t)inv->host.memory_bytes, "vector_bits", (json_int_t)inv->host.vector_bits);
 }
 
 /* What a child said of its plugins is kept only when it reached the end. */

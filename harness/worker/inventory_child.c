@@ -135,6 +135,7 @@ static void do_load(struct child *c, const json_t *msg)
 		.l2_bytes = (uint64_t)json_integer_value(json_object_get(host, "l2_bytes")),
 		.llc_bytes = (uint64_t)json_integer_value(json_object_get(host, "llc_bytes")),
 		.memory_bytes = (uint64_t)json_integer_value(json_object_get(host, "memory_bytes")),
+		.vector_bits = (uint32_t)json_integer_value(json_object_get(host, "vector_bits")),
 	};
 	json_array_foreach((json_t *)paths, i, path) {
 		const char *p = json_string_value(path); /* a part letter and the path */

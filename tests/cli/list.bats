@@ -54,6 +54,19 @@ load helpers
 	fails 2 "--isa is 'avx3', expected baseline, avx2, avxvnni, avx512, avx512vnni, neon or dotprod" list --isa avx3
 }
 
+@test "--isa caps an op's own vectors, too, and no bit of its result" {
+	[ "$(uname -m)" = x86_64 ] || skip "names instruction sets of x86_64"
+	for isa in baseline avx2 avx512vnni; do
+		"$ASSAY" run --suite smoke --isa $isa --threads 1 --only 'generate.decode/ref/*' --budget 1ms --json >$isa.json
+	done
+	bits='.cases[0].metrics.vector_bits.value'
+	jq -e "$bits == 128" baseline.json
+	jq -e "$bits == 128 or $bits == 256" avx2.json
+	for isa in avx2 avx512vnni; do
+		[ "$(jq -r '.cases[0].digest' $isa.json)" = "$(jq -r '.cases[0].digest' baseline.json)" ]
+	done
+}
+
 @test "list --manifest writes what a gate reads" {
 	manifest
 	run grep -c '^required ' quick.manifest

@@ -133,6 +133,9 @@ static void test_isa(void **state)
 		assert_int_equal(assay_isa_holds(rows[i].isa, rows[i].needs, beyond, sizeof(beyond)), !rows[i].beyond);
 		assert_string_equal(beyond, rows[i].beyond ? rows[i].beyond : "");
 	}
+	assert_int_equal(assay_isa_vector_bits("baseline"), 128);
+	assert_int_equal(assay_isa_vector_bits("avxvnni"), 256);
+	assert_int_equal(assay_isa_vector_bits("avx512"), 512);
 	assert_int_equal(assay_isa_check("avx512vnni", "--isa", &err), 0);
 	assert_int_equal(assay_isa_check("", "--isa", &err), ASSAY_EUSAGE);
 }

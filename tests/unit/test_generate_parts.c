@@ -30,12 +30,17 @@ static void assert_near(double got, double want, double tolerance)
 
 /* ---- float kernels ---- */
 
+static const struct gen_vector *widest(void)
+{
+	return assay_generate_vector(NULL);
+}
+
 /* The exponential of softmax, beside a maximum of 0. */
 static float exp_of(float x)
 {
 	float both[2] = { 0, x };
 
-	assay_generate_softmax(both, 2, 1);
+	widest()->softmax(both, 2, 1);
 	assert_true(both[0] == 1.0f);
 	return both[1];
 }
@@ -101,11 +106,11 @@ static void test_rmsnorm(void **state)
 		gain[i] = 1 + 0.1f * noise(1000 + (uint64_t)i);
 		sum += (double)x[i] * x[i];
 	}
-	assay_generate_rmsnorm(x, gain, 96, out);
+	widest()->rmsnorm(x, gain, 96, out);
 	for (int i = 0; i < 96; i++)
 		assert_near(out[i], x[i] * gain[i] / sqrt(sum / 96 + 1e-5), 2e-6);
 	memset(x, 0, sizeof(x));
-	assay_generate_rmsnorm(x, gain, 96, out);
+	widest()->rmsnorm(x, gain, 96, out);
 	assert_true(out[0] == 0.0f && out[95] == 0.0f);
 }
 
@@ -118,13 +123,13 @@ static void test_quantize(void **state)
 	int8_t q[16];
 
 	(void)state;
-	assert_true(assay_generate_quantize(x, 16, q) == 1.0f);
+	assert_true(widest()->quantize(x, 16, q) == 1.0f);
 	assert_memory_equal(q, want, sizeof(want));
-	assert_true(assay_generate_quantize(zeros, 16, q) == 0.0f);
+	assert_true(widest()->quantize(zeros, 16, q) == 0.0f);
 	assert_memory_equal(q, (const int8_t[16]){ 0 }, sizeof(q));
 	for (int i = 0; i < 16; i++)
 		tiny[i] = x[i] * 0x1p-60f;
-	assert_true(assay_generate_quantize(tiny, 16, q) == 0x1p-60f);
+	assert_true(widest()->quantize(tiny, 16, q) == 0x1p-60f);
 	assert_memory_equal(q, want, sizeof(want));
 }
 
@@ -145,7 +150,7 @@ static void test_softmax(void **state)
 		first = x[0];
 		for (int i = 0; i < n; i++)
 			want += exp((x[i] - max) / 0.8);
-		sum = assay_generate_softmax(x, n, 1.25f);
+		sum = widest()->softmax(x, n, 1.25f);
 		assert_near(sum / want, 1, 1e-6);
 		assert_near(x[0], exp((first - max) / 0.8), 1e-6);
 	}
@@ -165,7 +170,7 @@ static void test_dot_and_weighted_sum(void **state)
 		rows[i] = assay_generate_bf16(noise(5000 + (uint64_t)i));
 	for (int i = 0; i < ROWS; i++)
 		w[i] = noise(9000 + (uint64_t)i);
-	assay_generate_dots_bf16(a, rows, 3, DIM, dots);
+	widest()->dots_bf16(a, rows, 3, DIM, dots);
 	for (int r = 0; r < 3; r++) {
 		want = 0;
 		for (int i = 0; i < DIM; i++)
@@ -175,9 +180,9 @@ static void test_dot_and_weighted_sum(void **state)
 
 	memset(whole, 0, sizeof(whole));
 	memset(pieces, 0, sizeof(pieces));
-	assay_generate_weighted_sum(w, rows, ROWS, DIM, whole);
+	widest()->weighted_sum(w, rows, ROWS, DIM, whole);
 	for (int i = 0; i < ROWS; i += 16)
-		assay_generate_weighted_sum(w + i, rows + i * DIM, ROWS - i < 16 ? ROWS - i : 16, DIM, pieces);
+		widest()->weighted_sum(w + i, rows + i * DIM, ROWS - i < 16 ? ROWS - i : 16, DIM, pieces);
 	assert_memory_equal(whole, pieces, sizeof(whole));
 	for (int c = 0; c < DIM; c++) {
 		want = 0;
@@ -237,7 +242,7 @@ static void compare_tables(const struct gen_vector *t, const struct gen_vector *
 
 static void test_vector_widths_agree(void **state)
 {
-	const struct gen_vector *best = assay_generate_vector();
+	const struct gen_vector *best = widest();
 
 	(void)state;
 	for (int64_t n = 1; n <= 270; n++) {
@@ -249,13 +254,30 @@ static void test_vector_widths_agree(void **state)
 	}
 }
 
+/* Never wider than the host says, and as wide as that where the CPU is. */
+static void test_vector_cap(void **state)
+{
+	struct assay_host_info host = { .size = sizeof(host) };
+	uint32_t cpu = widest()->bits;
+
+	(void)state;
+	assert_ptr_equal(assay_generate_vector(&host), widest());
+	for (uint32_t bits = 128; bits <= 1024; bits *= 2) {
+		host.vector_bits = bits;
+		assert_int_equal(assay_generate_vector(&host)->bits, bits < cpu ? bits : cpu);
+	}
+	host.vector_bits = 128;
+	host.size = offsetof(struct assay_host_info, vector_bits); /* of a harness that does not say */
+	assert_ptr_equal(assay_generate_vector(&host), widest());
+}
+
 static void test_relu2_gate(void **state)
 {
 	static const float gate[16] = { -1, 0, 2, 0.5f }, up[16] = { 3, 3, -3, 4 };
 	float out[16];
 
 	(void)state;
-	assay_generate_relu2_gate(gate, up, 16, out);
+	widest()->relu2_gate(gate, up, 16, out);
 	assert_true(out[0] == 0 && out[1] == 0 && out[2] == -12 && out[3] == 1);
 }
 
@@ -267,9 +289,9 @@ static double rotated_dot(int64_t p, int64_t s, const float *q, const float *k)
 	memcpy(a, q, sizeof(a));
 	memcpy(b, k, sizeof(b));
 	assay_generate_rope_row(log(500000.0), 64, p, row);
-	assay_generate_rope(row, 64, a);
+	widest()->rope(row, 64, a);
 	assay_generate_rope_row(log(500000.0), 64, s, row);
-	assay_generate_rope(row, 64, b);
+	widest()->rope(row, 64, b);
 	for (int i = 0; i < 64; i++)
 		dot += (double)a[i] * b[i];
 	return dot;
@@ -302,7 +324,7 @@ static void test_rope(void **state)
 
 static int32_t draw(enum gen_sampler kind, int32_t k, float p, const float *logits, int32_t vocab, int64_t position)
 {
-	const struct gen_sampling s = { .kind = kind, .top_k = k, .top_p = p, .temperature = 0.5f, .seed = 11 };
+	const struct gen_sampling s = { .kind = kind, .top_k = k, .top_p = p, .temperature = 0.5f, .seed = 11, .vector = widest() };
 	float probs[16];
 	int32_t heap[16];
 
@@ -363,7 +385,7 @@ static void test_draws_depend_on_seed_and_position(void **state)
 
 	(void)state;
 	for (int64_t pos = 0; pos < 100; pos++) {
-		struct gen_sampling s = { .kind = GEN_TOPK, .top_k = 4, .temperature = 1, .seed = 11 };
+		struct gen_sampling s = { .kind = GEN_TOPK, .top_k = 4, .temperature = 1, .seed = 11, .vector = widest() };
 		float probs[4];
 		int32_t heap[4], first;
 		float u = assay_uniform_f32(assay_random4(11, GEN_SAMPLER_STREAM, (uint64_t)pos).v[0]);
@@ -515,6 +537,7 @@ int main(void)
 		cmocka_unit_test(test_softmax),
 		cmocka_unit_test(test_dot_and_weighted_sum),
 		cmocka_unit_test(test_vector_widths_agree),
+		cmocka_unit_test(test_vector_cap),
 		cmocka_unit_test(test_relu2_gate),
 		cmocka_unit_test(test_rope),
 		cmocka_unit_test(test_greedy),

@@ -22,6 +22,7 @@ static const char *const names[] = {
 
 struct world {
 	struct assay_topology *topology;
+	struct assay_host_info host;
 	struct assay_clock clock;
 	struct assay_strings plugins, events;
 	struct assay_inventory *inv;
@@ -30,7 +31,6 @@ struct world {
 static int set_up(void **state)
 {
 	static struct world w;
-	struct assay_host_info host;
 	struct assay_err err = { 0 };
 	char dir[4096], path[8192];
 
@@ -38,11 +38,11 @@ static int set_up(void **state)
 	snprintf(path, sizeof(path), "%s/plugins/heap_op.so", dir);
 	assert_int_equal(0, assay_topology_open(&w.topology, NULL, &err));
 	assert_int_equal(0, assay_clock_init(&w.clock, &err));
-	assay_topology_host_info(w.topology, &host);
+	assay_topology_host_info(w.topology, &w.host);
 	assert_int_equal(0, assay_strings_add(&w.plugins, path, &err));
 	for (size_t i = 0; i < N_NAMES; i++)
 		assert_int_equal(0, assay_strings_add(&w.events, names[i], &err));
-	if (assay_inventory_open(&w.inv, &w.plugins, NULL, &host, &err))
+	if (assay_inventory_open(&w.inv, &w.plugins, NULL, &w.host, &err))
 		fail_msg("%s", err.text);
 	*state = &w;
 	return 0;
@@ -62,7 +62,7 @@ static int tear_down(void **state)
 static void measure(struct world *w, const char *variant, unsigned threads, struct assay_result *r)
 {
 	const struct assay_measure_options o = {
-		.plugins = &w->plugins, .topology = w->topology, .clock = &w->clock, .seed = 42, .deterministic = true,
+		.plugins = &w->plugins, .topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .deterministic = true,
 		.events = &w->events,
 	};
 	struct assay_case c = { .op = "heap.toy", .threads = threads, .budget_ns = 20000000, .timeout_ns = 60000000000 };

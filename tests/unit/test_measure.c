@@ -82,7 +82,7 @@ static struct assay_case make_case(const char *variant, int64_t n, unsigned thre
 static void measure_with(struct world *w, const struct assay_case *c, bool deterministic, struct assay_result *r)
 {
 	const struct assay_measure_options o = {
-		.plugins = &w->plugins, .topology = w->topology, .clock = &w->clock, .seed = 42, .deterministic = deterministic,
+		.plugins = &w->plugins, .topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .deterministic = deterministic,
 	};
 	struct assay_case_facts facts;
 	struct assay_err err = { 0 };
@@ -329,7 +329,7 @@ static void interrupt_stops_a_case(void **state)
 	static volatile sig_atomic_t stop = 1;
 	struct assay_case c = make_case("hang", 100, 1, ASSAY_CACHE_WARM);
 	const struct assay_measure_options o = {
-		.plugins = &w->plugins, .topology = w->topology, .clock = &w->clock, .seed = 42, .interrupted = &stop,
+		.plugins = &w->plugins, .topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .interrupted = &stop,
 	};
 	struct assay_case_facts facts;
 	struct assay_result r;

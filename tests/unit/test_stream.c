@@ -131,20 +131,20 @@ static void test_sizes(void **state)
 		uint64_t want; /* bytes of the first tensor; 0: refused */
 	} cases[] = {
 		/* 48 KiB, 1 MiB, 32 MiB; 8 GiB of memory */
-		{ "stream.read", ASSAY_LEVEL_L1, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30 }, 24 << 10 },
-		{ "stream.read", ASSAY_LEVEL_L1, 4, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30 }, 96 << 10 },
-		{ "stream.copy", ASSAY_LEVEL_L1, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30 }, 12 << 10 },
-		{ "stream.triad", ASSAY_LEVEL_L1, 2, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30 }, 16 << 10 },
-		{ "stream.read", ASSAY_LEVEL_L2, 2, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30 }, 1 << 20 },
-		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30 }, 16 << 20 },
-		{ "stream.read", ASSAY_LEVEL_L3, 16, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30 }, 32 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L1, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 24 << 10 },
+		{ "stream.read", ASSAY_LEVEL_L1, 4, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 96 << 10 },
+		{ "stream.copy", ASSAY_LEVEL_L1, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 12 << 10 },
+		{ "stream.triad", ASSAY_LEVEL_L1, 2, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 16 << 10 },
+		{ "stream.read", ASSAY_LEVEL_L2, 2, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 1 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 16 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 16, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 32 << 20 },
 		/* twice the level-2 caches would exceed the last level */
-		{ "stream.read", ASSAY_LEVEL_L3, 32, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30 }, 48 << 20 },
-		{ "stream.read", ASSAY_LEVEL_DRAM, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30 }, 256 << 20 },
-		{ "stream.read", ASSAY_LEVEL_DRAM, 2, { 0, 0, 48 << 10, 1 << 20, 96 << 20, 8ull << 30 }, 384 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 32, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 48 << 20 },
+		{ "stream.read", ASSAY_LEVEL_DRAM, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 256 << 20 },
+		{ "stream.read", ASSAY_LEVEL_DRAM, 2, { 0, 0, 48 << 10, 1 << 20, 96 << 20, 8ull << 30, 0, 0 }, 384 << 20 },
 		/* a quarter of a small memory, if that still leaves the caches */
-		{ "stream.read", ASSAY_LEVEL_DRAM, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 512 << 20 }, 128 << 20 },
-		{ "stream.read", ASSAY_LEVEL_DRAM, 1, { 0, 0, 48 << 10, 1 << 20, 96 << 20, 512 << 20 }, 0 },
+		{ "stream.read", ASSAY_LEVEL_DRAM, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 512 << 20, 0, 0 }, 128 << 20 },
+		{ "stream.read", ASSAY_LEVEL_DRAM, 1, { 0, 0, 48 << 10, 1 << 20, 96 << 20, 512 << 20, 0, 0 }, 0 },
 		/* nothing known */
 		{ "stream.read", ASSAY_LEVEL_L1, 1, { 0 }, 16 << 10 },
 		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0 }, 4 << 20 },

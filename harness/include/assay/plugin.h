@@ -93,6 +93,8 @@ struct assay_host_info {
 	uint64_t l2_bytes;     /* per core, or per cluster where cores share it */
 	uint64_t llc_bytes;    /* one instance of the last-level cache */
 	uint64_t memory_bytes; /* total of the machine, or of its container */
+	uint32_t vector_bits;  /* the widest vectors that an op's own code may use; 0: those of the CPU */
+	uint32_t reserved;
 };
 
 /* A fully bound shape: axis[i] is the value of the op's axes[i]. */
