@@ -24,6 +24,7 @@ test       required  lib:cmocka         libcmocka-dev     libcmocka-devel  cmock
 test       required  tool:bats          bats              bats             bash-bats   tests of the command line
 test       required  tool:jq            jq                jq               jq          tests of JSON output
 test       optional  tool:xmllint       libxml2-utils     libxml2          libxml2     tests of JUnit output
+test       optional  tool:strace        strace            strace           strace      a test of what cannot be traced twice
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 ci         optional  tool:clang         clang             clang            clang       building with a second compiler
 ci         optional  tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc compiling kernels for Arm

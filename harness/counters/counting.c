@@ -204,6 +204,7 @@ static int put_event(const struct assay_counting *c, const struct assay_counting
 {
 	const struct assay_counting_set *s = e->set;
 	struct assay_count count = { .per_iteration = true, .running_frac = 1 };
+	struct assay_err why = { 0 };
 	char reason[256];
 
 	if (!s || s->failed)
@@ -220,7 +221,9 @@ static int put_event(const struct assay_counting *c, const struct assay_counting
 	s->p->how(c->o.ctx, count.how, sizeof(count.how));
 	if (strcmp(e->name, e->asked))
 		snprintf(count.how + strlen(count.how), sizeof(count.how) - strlen(count.how), ", as %s", e->asked);
-	count.value = s->p->total ? s->p->total(s->state[0], e->place, &count.per_iteration) : e->sum / (double)s->iterations;
+	count.value = e->sum / (double)s->iterations;
+	if (s->p->total && s->p->total(s->state[0], e->place, &count.value, &count.per_iteration, &why))
+		return assay_counters_add_missing(out, e->name, e->source, why.text);
 	if (s->p->running_frac)
 		count.running_frac = s->p->running_frac(c->o.ctx, s->n_events);
 	return assay_counters_add(out, &count);

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "counters/heap.h"
 #include "counters/papi_library.h"
+#include "counters/syscalls.h"
 #include "model/counter.h"
 
 /* What providers may use; lives as long as their sets. */
@@ -25,6 +26,7 @@ struct assay_counter_context {
 	char sde_reason[256]; /* why the cells cannot be read through PAPI; "": they can */
 	bool multiplex;       /* more events in a set than there are counters */
 	const struct assay_heap_case *heap; /* NULL: it is not watched */
+	struct assay_syscall_case *syscalls; /* NULL: no run is traced */
 };
 
 /* @names and @cells are borrowed. */
@@ -59,8 +61,11 @@ struct assay_counter_provider {
 	/* The calling thread closed its last set and will end; never called where sets are opened first. NULL: nothing.
 	 */
 	void (*leave_thread)(const struct assay_counter_context *ctx);
-	/* The value of event number @place, where it is no sum of differences beside samples. NULL: all are. */
-	double (*total)(void *set, size_t place, bool *per_iteration);
+	/*
+	 * The value of event number @place, where it is no sum of differences beside samples. 0, or ASSAY_EUNAVAILABLE with
+	 * the reason. NULL: all are.
+	 */
+	int (*total)(void *set, size_t place, double *value, bool *per_iteration, struct assay_err *why);
 	/* Share of the time in which each event of a set with @n events counts. NULL: all of it. */
 	double (*running_frac)(const struct assay_counter_context *ctx, size_t n);
 	/* What it reads with, for people. */
@@ -72,6 +77,6 @@ extern const struct assay_counter_provider *const assay_counter_providers[];
 extern const size_t assay_n_counter_providers;
 
 extern const struct assay_counter_provider assay_provider_sde, assay_provider_op, assay_provider_papi,
-	assay_provider_perf, assay_provider_rusage, assay_provider_sched, assay_provider_heap;
+	assay_provider_perf, assay_provider_rusage, assay_provider_sched, assay_provider_heap, assay_provider_syscalls;
 
 #endif

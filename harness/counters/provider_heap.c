@@ -102,25 +102,31 @@ static void stop(void *set)
 	(void)set;
 }
 
-static double total(void *set, size_t place, bool *per_iteration)
+static int total(void *set, size_t place, double *value, bool *per_iteration, struct assay_err *why)
 {
 	const struct heap_set *s = set;
 	const struct assay_heap_case *h = s->heap;
 	double runs = h->runs ? (double)h->runs : 1;
 
+	(void)why;
 	*per_iteration = s->event[place] == ALLOCATIONS || s->event[place] == BYTES;
 	switch (s->event[place]) {
 	case ALLOCATIONS:
-		return (double)h->run_allocations / runs;
+		*value = (double)h->run_allocations / runs;
+		break;
 	case BYTES:
-		return (double)h->run_bytes / runs;
+		*value = (double)h->run_bytes / runs;
+		break;
 	case PEAK:
-		return (double)h->now.peak_bytes;
+		*value = (double)h->now.peak_bytes;
+		break;
 	case LARGEST:
-		return (double)h->now.largest_bytes;
+		*value = (double)h->now.largest_bytes;
+		break;
 	default:
-		return (double)h->now.live_bytes;
+		*value = (double)h->now.live_bytes;
 	}
+	return 0;
 }
 
 static void how(const struct assay_counter_context *ctx, char *buf, size_t size)

@@ -10,7 +10,7 @@
 #include "model/case.h"
 
 /* The rungs, as results, the store and JSON name them. */
-#define ASSAY_SOURCE_EXACT "exact" /* of a simulation: equal on every repeat */
+#define ASSAY_SOURCE_EXACT "exact" /* of a simulation, or each one seen: equal on every repeat */
 #define ASSAY_SOURCE_PMU   "pmu"   /* hardware counters */
 #define ASSAY_SOURCE_SDE   "sde"   /* published by ops and variants, read through PAPI */
 #define ASSAY_SOURCE_OP    "op"    /* the same, read without PAPI */

@@ -2,7 +2,11 @@
 /* Joins the counters of a case with its pool of threads and the page. */
 #include "worker/case_counts.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "worker/case_services.h"
 
@@ -27,6 +31,7 @@ struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct 
 	assay_counter_context_init(&c->ctx, j->op->counters, j->counters, j->op->n_counters);
 	c->ctx.multiplex = j->spec->multiplex;
 	c->ctx.heap = &j->heap;
+	c->ctx.syscalls = &c->syscalls;
 	if (assay_counting_open(&c->counting, &o, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	return assay_outcome_ok();
@@ -36,6 +41,42 @@ void assay_case_counts_close(struct assay_case_counts *c)
 {
 	assay_counting_close(c->counting);
 	c->counting = NULL;
+}
+
+static void note_thread(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	pid_t *threads = arg;
+
+	(void)n_threads;
+	threads[tid] = (pid_t)syscall(SYS_gettid);
+}
+
+struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct assay_case_job *j)
+{
+	pid_t *threads;
+	struct assay_syscall_options o = { .n_threads = j->spec->n_threads };
+	struct assay_outcome out = assay_outcome_ok();
+	struct assay_syscall_trace *t;
+	struct assay_err why = { 0 };
+
+	if (!c->syscalls.wanted)
+		return out;
+	threads = calloc(o.n_threads, sizeof(*threads));
+	if (!threads)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counters");
+	assay_pool_run(j->pool, note_thread, threads);
+	assay_pool_words(j->pool, &o.own_lo, &o.own_hi);
+	o.threads = threads;
+	if (assay_syscall_trace_open(&t, &o, &why)) {
+		snprintf(c->syscalls.reason, sizeof(c->syscalls.reason), "%.255s", why.text);
+	} else {
+		assay_syscall_trace_watch(t, true);
+		out = assay_case_job_run(j);
+		assay_syscall_trace_watch(t, false);
+		assay_syscall_trace_close(t, &c->syscalls);
+	}
+	free(threads);
+	return out;
 }
 
 struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, struct assay_worker_reply *r)

@@ -361,6 +361,12 @@ static struct assay_outcome time_on_device(struct assay_case_job *j, uint64_t it
 	return assay_outcome_ok();
 }
 
+struct assay_outcome assay_case_job_run(struct assay_case_job *j)
+{
+	assay_case_job_phase(j, ASSAY_PHASE_RUN);
+	return run_loop(j, 1) ? assay_case_job_failed(j, "running") : assay_outcome_ok();
+}
+
 struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iterations, uint64_t *ns)
 {
 	const struct assay_clock *clock = &j->spec->clock;

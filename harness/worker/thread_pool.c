@@ -208,3 +208,9 @@ void assay_pool_barrier(struct assay_pool *pool)
 	}
 	wait_change(pool, &pool->barrier_round, round);
 }
+
+void assay_pool_words(const struct assay_pool *pool, uintptr_t *lo, uintptr_t *hi)
+{
+	*lo = (uintptr_t)pool;
+	*hi = (uintptr_t)(pool + 1);
+}

@@ -23,5 +23,7 @@ void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg);
 void assay_pool_park(struct assay_pool *pool);
 /* From inside a region: wait for all threads. */
 void assay_pool_barrier(struct assay_pool *pool);
+/* Every word that its threads sleep on lies from *lo up to, but without, *hi. */
+void assay_pool_words(const struct assay_pool *pool, uintptr_t *lo, uintptr_t *hi);
 
 #endif

@@ -131,7 +131,7 @@ static struct assay_outcome do_verify(struct worker *w)
 	return out;
 }
 
-/* The outputs as the last sample left them, then once more from poison through the timed loop. */
+/* The outputs as the last sample left them, then, after a traced run, once more from poison through the timed loop. */
 static struct assay_outcome do_recheck(struct worker *w)
 {
 	struct assay_case_job *j = &w->job;
@@ -142,6 +142,8 @@ static struct assay_outcome do_recheck(struct worker *w)
 
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_check(j, last, &err, digest);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_counts_trace(&w->counts, j);
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	out = run_and_check(w, w->iterations ? w->iterations : 1);
