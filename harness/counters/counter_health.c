@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/process.h"
 #include "counters/callgrind.h"
+#include "counters/counting.h"
+#include "counters/event_names.h"
 #include "counters/pmu_selftest.h"
 #include "counters/provider.h"
 
@@ -37,6 +40,51 @@ static void test_counters(struct assay_counter_context *ctx, struct assay_text *
 	}
 }
 
+static void alone(void *pool, assay_parallel_fn fn, void *arg)
+{
+	(void)pool;
+	fn(arg, 0, 1);
+}
+
+#define READINGS 500
+#define MEANS    30
+
+/* What a sample waits for where all events of the operating system are counted: the least mean, since this is no quiet place. */
+static void measure_reading(struct assay_counter_context *ctx, struct assay_text *out)
+{
+	struct assay_counting_options o = { .ctx = ctx, .n_threads = 1, .parallel = alone };
+	struct assay_text events = { 0 };
+	struct assay_counting *c = NULL;
+	struct assay_os_counts os;
+	uint64_t least = UINT64_MAX;
+	struct timespec a, b;
+	char value[96];
+	size_t n = 0;
+
+	for (; assay_counter_system_events[n]; n++)
+		assay_text_addf(&events, "%s\t%s\n", assay_counter_system_events[n], assay_counter_system_events[n]);
+	o.events = events.s;
+	if (!events.failed && !assay_counting_open(&c, &o, NULL)) {
+		for (int mean = 0; mean < MEANS; mean++) {
+			uint64_t ns;
+
+			clock_gettime(CLOCK_MONOTONIC, &a);
+			for (int i = 0; i < READINGS; i++) {
+				assay_counting_before(c, 0, &os);
+				assay_counting_after(c, 0, &os);
+			}
+			clock_gettime(CLOCK_MONOTONIC, &b);
+			ns = (uint64_t)(b.tv_sec - a.tv_sec) * 1000000000u + (uint64_t)b.tv_nsec - (uint64_t)a.tv_nsec;
+			least = ns < least ? ns : least;
+		}
+		snprintf(value, sizeof(value), "%zu events of the operating system take %.2f us around a sample", n,
+			 (double)least / READINGS * 1e-3);
+		put(out, "counters_reading", true, value, "");
+	}
+	assay_counting_close(c);
+	assay_text_release(&events);
+}
+
 void assay_counter_health_probe(struct assay_text *out)
 {
 	struct assay_counter_context ctx;
@@ -53,6 +101,7 @@ void assay_counter_health_probe(struct assay_text *out)
 		if (p == &assay_provider_papi && found.works)
 			test_counters(&ctx, out);
 	}
+	measure_reading(&ctx, out);
 }
 
 static void add_line(struct assay_findings *l, const char *line)

@@ -127,9 +127,23 @@ static bool has_turn(const struct assay_counting *c, const struct assay_counting
 	return !s->failed && c->sample % turns_of(c, s) == s->turn;
 }
 
+/* The running sets of @tid: those of the operating system (@os), or the others. */
+static void read_sets(struct assay_counting *c, uint32_t tid, bool after, const struct assay_os_counts *os)
+{
+	for (size_t i = 0; i < c->n_sets; i++) {
+		struct assay_counting_set *s = c->sets[i];
+		uint64_t *values = s->values + tid * s->stride + (after ? s->n_events : 0);
+
+		if (tid >= assay_counting_n_states(c, s) || !s->started[tid] || !s->p->read_os != !os)
+			continue;
+		if (os ? s->p->read_os(s->state[tid], os, values) : s->p->read(s->state[tid], values))
+			fail_set(s, "it cannot be read");
+	}
+}
+
 /* A thread runs one set of a provider at a time, so that stopping comes first; starting takes longest, so that reading
- * comes last. */
-void assay_counting_before(struct assay_counting *c, uint32_t tid)
+ * comes last. What hardware counts is read next to the sample. */
+void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os)
 {
 	for (size_t i = 0; i < c->n_sets; i++) {
 		struct assay_counting_set *s = c->sets[i];
@@ -150,24 +164,16 @@ void assay_counting_before(struct assay_counting *c, uint32_t tid)
 		else
 			s->started[tid] = true;
 	}
-	for (size_t i = 0; i < c->n_sets; i++) {
-		struct assay_counting_set *s = c->sets[i];
-
-		if (tid < assay_counting_n_states(c, s) && s->started[tid] &&
-		    s->p->read(s->state[tid], s->values + tid * s->stride))
-			fail_set(s, "it cannot be read");
-	}
+	assay_os_counts_read(os);
+	read_sets(c, tid, false, os);
+	read_sets(c, tid, false, NULL);
 }
 
-void assay_counting_after(struct assay_counting *c, uint32_t tid)
+void assay_counting_after(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os)
 {
-	for (size_t i = 0; i < c->n_sets; i++) {
-		struct assay_counting_set *s = c->sets[i];
-
-		if (tid < assay_counting_n_states(c, s) && s->started[tid] &&
-		    s->p->read(s->state[tid], s->values + tid * s->stride + s->n_events))
-			fail_set(s, "it cannot be read");
-	}
+	read_sets(c, tid, true, NULL);
+	assay_os_counts_read(os);
+	read_sets(c, tid, true, os);
 }
 
 void assay_counting_add(struct assay_counting *c, uint64_t iterations)

@@ -32,9 +32,12 @@ struct assay_counting;
 int assay_counting_open(struct assay_counting **c, const struct assay_counting_options *o, struct assay_err *err);
 void assay_counting_close(struct assay_counting *c);
 
-/* Beside a sample, each in every thread of the case: before it (starts what has its turn), and after it. */
-void assay_counting_before(struct assay_counting *c, uint32_t tid);
-void assay_counting_after(struct assay_counting *c, uint32_t tid);
+/*
+ * Beside a sample, each in every thread of the case: before it (starts what has its turn), and after it. @os gets what the
+ * operating system counted for the thread, which is read once for everybody.
+ */
+void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
+void assay_counting_after(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 /* Then once: add what was counted, and let the next sets have their turn. */
 void assay_counting_add(struct assay_counting *c, uint64_t iterations);
 

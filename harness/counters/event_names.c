@@ -22,9 +22,9 @@ static const char *const presets[] = {
 	"PAPI_L1_TCW",  "PAPI_L2_TCW",  "PAPI_L3_TCW",  "PAPI_FML_INS", "PAPI_FAD_INS", "PAPI_FDV_INS", "PAPI_FSQ_INS",
 	"PAPI_FNV_INS", "PAPI_FP_OPS",  "PAPI_SP_OPS",  "PAPI_DP_OPS",  "PAPI_VEC_SP",  "PAPI_VEC_DP",  "PAPI_REF_CYC",
 };
-static const char *const system_events[] = {
+const char *const assay_counter_system_events[] = {
 	"minor_faults",     "major_faults", "voluntary_switches", "forced_switches",
-	"context_switches", "migrations",   "task_clock_ns",
+	"context_switches", "migrations",   "task_clock_ns",      NULL,
 };
 
 static int add_all(struct assay_strings *l, const char *const *names, size_t n, struct assay_err *err)
@@ -47,7 +47,8 @@ int assay_counter_event_check(const char *name, const struct assay_counter_group
 		return 0;
 	rc = add_all(&known, presets, sizeof(presets) / sizeof(presets[0]), err);
 	if (!rc)
-		rc = add_all(&known, system_events, sizeof(system_events) / sizeof(system_events[0]), err);
+		rc = add_all(&known, assay_counter_system_events,
+			     sizeof(assay_counter_system_events) / sizeof(assay_counter_system_events[0]) - 1, err);
 	if (!rc)
 		rc = add_all(&known, (const char *const *)published->v, published->n, err);
 	for (size_t i = 0; i < g->n && !rc; i++)

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "counters/heap.h"
+#include "counters/os_events.h"
 #include "counters/papi_library.h"
 #include "counters/syscalls.h"
 #include "model/counter.h"
@@ -54,8 +55,12 @@ struct assay_counter_provider {
 	 */
 	int (*add)(void *set, const char *event, struct assay_err *err);
 	int (*start)(void *set, struct assay_err *err);
-	/* All events of the set in the order in which they were added; only differences mean something. */
+	/*
+	 * All events of the set in the order in which they were added; only differences mean something. One of the two; @now
+	 * is what the operating system just counted for this thread.
+	 */
 	int (*read)(void *set, uint64_t *values);
+	int (*read_os)(void *set, const struct assay_os_counts *now, uint64_t *values);
 	void (*stop)(void *set);
 	void (*close)(void *set);
 	/* The calling thread closed its last set and will end; never called where sets are opened first. NULL: nothing.

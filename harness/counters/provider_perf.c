@@ -1,130 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's software events of a thread, through perf_event_open where it is allowed. */
+/* Migrations of a thread through perf_event_open, where it is allowed. Faults, switches and CPU time take less by getrusage. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "counters/provider.h"
-#include "machine/pmu_probe.h"
 
-static const struct {
-	const char *name;
-	uint64_t config;
-	bool in_kernel; /* happens there: with the kernel left out it would read 0 */
-} events[] = {
-	{ "minor_faults", PERF_COUNT_SW_PAGE_FAULTS_MIN, false },
-	{ "major_faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, false },
-	{ "context_switches", PERF_COUNT_SW_CONTEXT_SWITCHES, true },
-	{ "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, true },
-	{ "task_clock_ns", PERF_COUNT_SW_TASK_CLOCK, false },
-};
-#define N_EVENTS (sizeof(events) / sizeof(events[0]))
+#define EVENT "migrations"
 
-/* One group: a single read gives all of it. */
 struct perf_set {
-	size_t n;
-	int fd[N_EVENTS];
+	int fd; /* -1: nothing is counted */
+	struct assay_os_kept migrations;
 };
+
+/* They happen in the kernel: with the kernel left out they would read 0. */
+static int open_event(struct assay_err *err)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_MIGRATIONS };
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		assay_err_set(err, ASSAY_EUNAVAILABLE,
+			      "the kernel does not let '" EVENT "' be counted: sudo sysctl kernel.perf_event_paranoid=1, or give this "
+			      "program CAP_PERFMON");
+	else if (fd < 0)
+		assay_err_set(err, ASSAY_EUNAVAILABLE, "the kernel does not count '" EVENT "': %s", strerror(errno));
+	return fd;
+}
 
 static void probe(struct assay_counter_context *ctx, struct assay_counter_probe *out)
 {
-	struct assay_pmu_probe p;
+	struct assay_err err = { 0 };
+	int fd = open_event(&err);
 
 	(void)ctx;
-	assay_pmu_probe_software(&p);
-	*out = (struct assay_counter_probe){ .works = p.works };
-	snprintf(out->value, sizeof(out->value), "%s", p.value);
-	snprintf(out->advice, sizeof(out->advice), "%s", p.advice);
+	*out = (struct assay_counter_probe){ .works = fd >= 0 };
+	snprintf(out->value, sizeof(out->value), "%.255s", fd >= 0 ? "migrations of every thread" : err.text);
+	snprintf(out->advice, sizeof(out->advice), "%s", fd >= 0 ? "" : "without it, migrations are read from /proc");
+	if (fd >= 0)
+		close(fd);
 }
 
 static int open_set(struct assay_counter_context *ctx, void **set, struct assay_err *err)
 {
-	(void)ctx;
-	*set = calloc(1, sizeof(struct perf_set));
-	return *set ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-}
+	struct perf_set *s = calloc(1, sizeof(*s));
 
-static int refused(struct assay_err *err, const char *event, bool in_kernel, int error)
-{
-	if (error == EACCES || error == EPERM)
-		return assay_err_set(err, ASSAY_EUNAVAILABLE,
-				     "the kernel does not let '%s' be counted: sudo sysctl "
-				     "kernel.perf_event_paranoid=%d, or give this "
-				     "program CAP_PERFMON",
-				     event, in_kernel ? 1 : 2);
-	return assay_err_set(err, ASSAY_EUNAVAILABLE, "the kernel does not count '%s': %s", event, strerror(error));
+	(void)ctx;
+	if (!s)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	s->fd = -1;
+	*set = s;
+	return 0;
 }
 
 static int add(void *set, const char *event, struct assay_err *err)
 {
 	struct perf_set *s = set;
 
-	for (size_t i = 0; i < N_EVENTS; i++) {
-		struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
-						.size = sizeof(attr),
-						.config = events[i].config,
-						.disabled = s->n == 0,
-						.read_format = PERF_FORMAT_GROUP };
-		long fd;
-
-		if (strcmp(events[i].name, event))
-			continue;
-		if (s->n == N_EVENTS)
-			return assay_err_set(err, ASSAY_ELIMIT, "the set is full");
-		fd = syscall(SYS_perf_event_open, &attr, 0, -1, s->n ? s->fd[0] : -1, PERF_FLAG_FD_CLOEXEC);
-		/* counting in the kernel needs a right that user code alone does not */
-		if (fd < 0 && !events[i].in_kernel && (errno == EACCES || errno == EPERM)) {
-			attr.exclude_kernel = 1;
-			fd = syscall(SYS_perf_event_open, &attr, 0, -1, s->n ? s->fd[0] : -1, PERF_FLAG_FD_CLOEXEC);
-		}
-		if (fd < 0)
-			return refused(err, event, events[i].in_kernel, errno);
-		s->fd[s->n++] = (int)fd;
-		return 0;
-	}
-	return assay_err_set(err, ASSAY_ENOTFOUND, "the kernel has no software event '%s'", event);
+	if (strcmp(event, EVENT))
+		return assay_err_set(err, ASSAY_ENOTFOUND, "'%s' is not counted by perf_event_open", event);
+	if (s->fd >= 0)
+		return assay_err_set(err, ASSAY_ELIMIT, "the set is full");
+	s->fd = open_event(err);
+	return s->fd < 0 ? ASSAY_EUNAVAILABLE : 0;
 }
 
 static int start(void *set, struct assay_err *err)
 {
-	struct perf_set *s = set;
-
-	if (s->n && ioctl(s->fd[0], PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP))
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "cannot start software events: %s", strerror(errno));
+	(void)set;
+	(void)err;
 	return 0;
 }
 
-static int read_set(void *set, uint64_t *values)
+static int read_os(void *set, const struct assay_os_counts *now, uint64_t *values)
 {
-	const struct perf_set *s = set;
-	uint64_t buf[1 + N_EVENTS];
-	ssize_t want = (ssize_t)((1 + s->n) * sizeof(buf[0]));
+	struct perf_set *s = set;
 
-	if (read(s->fd[0], buf, (size_t)want) != want)
+	if (!assay_os_kept_holds(&s->migrations, now) &&
+	    read(s->fd, &s->migrations.value, sizeof(s->migrations.value)) != sizeof(s->migrations.value))
 		return ASSAY_EIO;
-	memcpy(values, buf + 1, s->n * sizeof(buf[0]));
+	*values = s->migrations.value;
 	return 0;
 }
 
 static void stop(void *set)
 {
-	struct perf_set *s = set;
-
-	if (s->n)
-		ioctl(s->fd[0], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	(void)set;
 }
 
 static void close_set(void *set)
 {
 	struct perf_set *s = set;
 
-	for (size_t i = s->n; i-- > 0;)
-		close(s->fd[i]);
+	if (s->fd >= 0)
+		close(s->fd);
 	free(s);
 }
 
@@ -141,7 +114,7 @@ const struct assay_counter_provider assay_provider_perf = {
 	.open = open_set,
 	.add = add,
 	.start = start,
-	.read = read_set,
+	.read_os = read_os,
 	.stop = stop,
 	.close = close_set,
 	.how = how,

@@ -3,25 +3,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "counters/os_events.h"
 #include "counters/provider.h"
 
-static const struct {
-	const char *name;
-	size_t offset; /* in struct assay_os_counts */
-} events[] = {
-	{ "minor_faults", offsetof(struct assay_os_counts, minor_faults) },
-	{ "major_faults", offsetof(struct assay_os_counts, major_faults) },
-	{ "voluntary_switches", offsetof(struct assay_os_counts, voluntary_switches) },
-	{ "forced_switches", offsetof(struct assay_os_counts, involuntary_switches) },
-	{ "task_clock_ns", offsetof(struct assay_os_counts, cpu_time_ns) },
+enum { MINOR_FAULTS, MAJOR_FAULTS, VOLUNTARY, FORCED, SWITCHES, TASK_CLOCK, N_EVENTS };
+
+static const char *const events[N_EVENTS] = {
+	[MINOR_FAULTS] = "minor_faults", [MAJOR_FAULTS] = "major_faults",     [VOLUNTARY] = "voluntary_switches",
+	[FORCED] = "forced_switches",	 [SWITCHES] = "context_switches", [TASK_CLOCK] = "task_clock_ns",
 };
-#define N_EVENTS (sizeof(events) / sizeof(events[0]))
 
 struct rusage_set {
 	size_t n;
-	size_t event[N_EVENTS];
+	unsigned event[N_EVENTS];
+	bool task_clock; /* one of them: a system call of its own */
 };
 
 static void probe(struct assay_counter_context *ctx, struct assay_counter_probe *out)
@@ -41,12 +37,13 @@ static int add(void *set, const char *event, struct assay_err *err)
 {
 	struct rusage_set *s = set;
 
-	for (size_t i = 0; i < N_EVENTS; i++) {
-		if (strcmp(events[i].name, event))
+	for (unsigned i = 0; i < N_EVENTS; i++) {
+		if (strcmp(events[i], event))
 			continue;
 		if (s->n == N_EVENTS)
 			return assay_err_set(err, ASSAY_ELIMIT, "the set is full");
 		s->event[s->n++] = i;
+		s->task_clock |= i == TASK_CLOCK;
 		return 0;
 	}
 	return assay_err_set(err, ASSAY_ENOTFOUND, "getrusage does not count '%s'", event);
@@ -59,14 +56,22 @@ static int start(void *set, struct assay_err *err)
 	return 0;
 }
 
-static int read_set(void *set, uint64_t *values)
+static int read_os(void *set, const struct assay_os_counts *now, uint64_t *values)
 {
 	const struct rusage_set *s = set;
-	struct assay_os_counts now;
+	struct timespec cpu = { 0 };
+	uint64_t all[N_EVENTS];
 
-	assay_os_counts_read(&now);
+	if (s->task_clock)
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	all[MINOR_FAULTS] = now->minor_faults;
+	all[MAJOR_FAULTS] = now->major_faults;
+	all[VOLUNTARY] = now->voluntary_switches;
+	all[FORCED] = now->involuntary_switches;
+	all[SWITCHES] = now->voluntary_switches + now->involuntary_switches;
+	all[TASK_CLOCK] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
 	for (size_t i = 0; i < s->n; i++)
-		memcpy(&values[i], (const char *)&now + events[s->event[i]].offset, sizeof(values[i]));
+		values[i] = all[s->event[i]];
 	return 0;
 }
 
@@ -88,7 +93,7 @@ const struct assay_counter_provider assay_provider_rusage = {
 	.open = open_set,
 	.add = add,
 	.start = start,
-	.read = read_set,
+	.read_os = read_os,
 	.stop = stop,
 	.close = free,
 	.how = how,

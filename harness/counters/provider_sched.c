@@ -19,6 +19,7 @@ static const char advice[] = "a kernel with CONFIG_SCHED_DEBUG, or leave to use 
 struct sched_set {
 	int fd;
 	size_t n;
+	struct assay_os_kept migrations;
 };
 
 static int read_migrations(int fd, uint64_t *out)
@@ -94,11 +95,13 @@ static int start(void *set, struct assay_err *err)
 	return 0;
 }
 
-static int read_set(void *set, uint64_t *values)
+static int read_os(void *set, const struct assay_os_counts *now, uint64_t *values)
 {
-	const struct sched_set *s = set;
+	struct sched_set *s = set;
+	int rc = assay_os_kept_holds(&s->migrations, now) ? 0 : read_migrations(s->fd, &s->migrations.value);
 
-	return read_migrations(s->fd, values);
+	*values = s->migrations.value;
+	return rc;
 }
 
 static void stop(void *set)
@@ -128,7 +131,7 @@ const struct assay_counter_provider assay_provider_sched = {
 	.open = open_set,
 	.add = add,
 	.start = start,
-	.read = read_set,
+	.read_os = read_os,
 	.stop = stop,
 	.close = close_set,
 	.how = how,

@@ -180,15 +180,16 @@ static void watch(struct worker *w, uint32_t upto)
 	w->poll_first = upto;
 }
 
-/* Counts of every thread of the pool, taken by the thread itself; those of the events nearest to the timed region. */
+/* Counts of every thread of the pool, taken by the thread itself. */
 static void read_before(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	struct worker *w = arg;
 
 	(void)n_threads;
-	assay_os_counts_read(&w->before[tid]);
 	if (w->page->counting && w->counts.counting)
-		assay_counting_before(w->counts.counting, tid);
+		assay_counting_before(w->counts.counting, tid, &w->before[tid]);
+	else
+		assay_os_counts_read(&w->before[tid]);
 }
 
 static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
@@ -197,8 +198,9 @@ static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
 
 	(void)n_threads;
 	if (w->page->counting && w->counts.counting)
-		assay_counting_after(w->counts.counting, tid);
-	assay_os_counts_read(&w->after[tid]);
+		assay_counting_after(w->counts.counting, tid, &w->after[tid]);
+	else
+		assay_os_counts_read(&w->after[tid]);
 }
 
 /* Keep the thread busy for a share of the sample that was just taken; the time of both together. */

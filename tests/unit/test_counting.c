@@ -140,14 +140,18 @@ static const struct assay_counter_provider *const scripts[] = { &script };
 
 static void before(void *arg, uint32_t tid, uint32_t n)
 {
+	struct assay_os_counts os;
+
 	(void)n;
-	assay_counting_before(arg, tid);
+	assay_counting_before(arg, tid, &os);
 }
 
 static void after(void *arg, uint32_t tid, uint32_t n)
 {
+	struct assay_os_counts os;
+
 	(void)n;
-	assay_counting_after(arg, tid);
+	assay_counting_after(arg, tid, &os);
 }
 
 static struct assay_counting *start_counting(struct assay_counter_context *ctx, const char *events,

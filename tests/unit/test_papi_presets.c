@@ -243,13 +243,14 @@ static struct assay_counters count(struct assay_counter_context *ctx, const char
 {
 	const struct assay_counting_options o = { .ctx = ctx, .events = events, .n_threads = 1, .parallel = alone };
 	struct assay_counters out = { 0 };
+	struct assay_os_counts os;
 	struct assay_counting *c;
 
 	assert_int_equal(assay_counting_open(&c, &o, NULL), 0);
 	assert_int_equal(assay_counting_turns(c), turns);
 	for (unsigned i = 0; i < n; i++) {
-		assay_counting_before(c, 0);
-		assay_counting_after(c, 0);
+		assay_counting_before(c, 0, &os);
+		assay_counting_after(c, 0, &os);
 		assay_counting_add(c, 100);
 	}
 	assert_int_equal(assay_counting_result(c, &out), 0);

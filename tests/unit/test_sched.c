@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Migrations by /proc: the file's lines, and a thread that is moved a known number of times. */
+/* Migrations: the lines of the file in /proc, and a thread that is moved a known number of times. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,38 +57,37 @@ static void alone(void *pool, assay_parallel_fn fn, void *arg)
 	fn(arg, 0, 1);
 }
 
-static void test_moves(void **state)
+static void count_moves(const struct assay_counter_provider *p, const char *how)
 {
-	static const struct assay_counter_provider *const providers[] = { &assay_provider_sched };
 	struct assay_counter_context ctx = { 0 };
 	const struct assay_counting_options o = { .ctx = &ctx,
 						  .events = "migrations\tmigrations\nfaults\tminor_faults\n",
 						  .n_threads = 1,
 						  .parallel = alone,
-						  .providers = providers,
+						  .providers = &p,
 						  .n_providers = 1 };
 	struct assay_counters out = { 0 };
 	struct assay_counter_probe found;
 	struct assay_counting *c;
+	struct assay_os_counts os;
 	cpu_set_t before;
 	int cpu[2], n = 0;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
 		if (CPU_ISSET(i, &before))
 			cpu[n++] = i;
-	assay_provider_sched.probe(&ctx, &found);
+	p->probe(&ctx, &found);
 	assert_true(found.works ? !found.advice[0] : found.value[0] && found.advice[0]);
 	if (!found.works || n < 2)
 		skip();
 	assert_int_equal(assay_counting_open(&c, &o, NULL), 0);
 	for (int i = 0; i < 3; i++) {
 		move_to(cpu[0]);
-		assay_counting_before(c, 0);
+		assay_counting_before(c, 0, &os);
 		for (int k = 1; k <= 4; k++)
 			move_to(cpu[k % 2]);
-		assay_counting_after(c, 0);
+		assay_counting_after(c, 0, &os);
 		assay_counting_add(c, 2);
 	}
 	sched_setaffinity(0, sizeof(before), &before);
@@ -96,17 +95,31 @@ static void test_moves(void **state)
 	assert_int_equal(out.n, 1);
 	assert_true(out.v[0].value == 2); /* four moves in two iterations */
 	assert_string_equal(out.v[0].source, ASSAY_SOURCE_OS);
-	assert_string_equal(out.v[0].how, "/proc/thread-self/sched");
+	assert_string_equal(out.v[0].how, how);
 	assert_non_null(assay_counters_find_missing(&out, "faults"));
 	assay_counting_close(c);
 	assay_counters_release(&out);
+}
+
+/* Every move is counted, though what counts them is read only after a switch. */
+static void test_moves_in_proc(void **state)
+{
+	(void)state;
+	count_moves(&assay_provider_sched, "/proc/thread-self/sched");
+}
+
+static void test_moves_by_perf_event(void **state)
+{
+	(void)state;
+	count_moves(&assay_provider_perf, "perf_event_open");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_moves_in_proc),
+		cmocka_unit_test(test_moves_by_perf_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
