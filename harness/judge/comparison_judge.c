@@ -78,7 +78,7 @@ static int judge_limits(const struct assay_comparison_case *c, const struct assa
 			continue;
 		head_facts(c, l, &f);
 		/* what the harness measures only in runs is for the gate to judge */
-		if (isnan(f.value) && c->n_pairs && assay_metric_find(l->metric))
+		if (!assay_limit_applies(l, &f) || (isnan(f.value) && c->n_pairs && assay_metric_find(l->metric)))
 			continue;
 		g = add(r);
 		if (!g)

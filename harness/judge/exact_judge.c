@@ -234,6 +234,8 @@ static void judge_limit(struct judging *j, const struct assay_exact_case *head, 
 		return;
 	if (base && base->status == ASSAY_STATUS_OK)
 		f.base = assay_exact_metric(&base->total, l->metric);
+	if (!assay_limit_applies(l, &f))
+		return;
 	c = add_row(j, head->key, l->metric, ASSAY_PASS);
 	if (!c)
 		return;

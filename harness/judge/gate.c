@@ -422,10 +422,12 @@ static void judge_limits(struct judging *j, const struct assay_result *r)
 
 		if (!assay_policy_selects(l->cases, &r->c))
 			continue;
+		assay_limit_value(r->metrics, r->n_metrics, &r->counters, l->metric, &f);
+		if (!assay_limit_applies(l, &f))
+			continue;
 		c = add_row(j, r->c.key, l->metric, ASSAY_EVIDENCE_NONE);
 		if (!c)
 			return;
-		assay_limit_value(r->metrics, r->n_metrics, &r->counters, l->metric, &f);
 		f.base = l->base ? base_value(j, r, l->metric) : NAN;
 		f.why_no_base = j->incomparable[0] ? j->incomparable : NULL;
 		assay_limit_judge(l, &f, c);

@@ -30,6 +30,11 @@ void assay_limit_value(const struct assay_metric *metrics, size_t n, const struc
 	}
 }
 
+bool assay_limit_applies(const struct assay_limit *l, const struct assay_limit_facts *f)
+{
+	return !l->where_counted || isfinite(f->value);
+}
+
 static const char *word(const struct assay_limit *l)
 {
 	return l->equal ? "must be" : l->floor ? "floor" : "ceiling";

@@ -21,6 +21,9 @@ struct assay_limit_facts {
 void assay_limit_value(const struct assay_metric *metrics, size_t n, const struct assay_counters *counters,
 		       const char *name, struct assay_limit_facts *out);
 
+/* Is this a case that the limit judges? */
+bool assay_limit_applies(const struct assay_limit *l, const struct assay_limit_facts *f);
+
 /* Fill evidence, value, limit, verdict and reason of @out. Counts are compared as they are, without statistics. */
 void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_facts *f, struct assay_gate_case *out);
 

@@ -21,7 +21,7 @@ static const struct assay_conf_option root_options[] = {
 	{ NULL, false },
 };
 static const struct assay_conf_option margin_options[] = { { "stored", false }, { "paired", false }, { NULL, false } };
-static const struct assay_conf_option limit_options[] = { { "require", true }, { NULL, false } };
+static const struct assay_conf_option limit_options[] = { { "require", true }, { "where_counted", true }, { NULL, false } };
 static const struct assay_conf_option exact_options[] = { { "allow", true }, { NULL, false } };
 static const struct assay_conf_grammar root_sections[] = {
 	{ .name = "margin", .titled = true, .options = margin_options },
@@ -171,16 +171,12 @@ static bool parse_requirement(const char *s, struct assay_limit *l)
 	return !*s;
 }
 
-static int add_limits(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
+static int add_requirements(struct assay_policy *p, const struct assay_conf_section *s, const struct assay_conf_entry *e,
+			    bool where_counted, struct assay_err *err)
 {
-	const struct assay_conf_entry *e = assay_conf_entry(s, "require");
 	struct assay_limit *v;
 	int rc = 0;
 
-	if (!e)
-		return assay_conf_fail(err, p->path, s->line,
-				       "limit \"%s\" demands nothing, expected require = {\"metric >= number\"}",
-				       s->title);
 	v = realloc(p->limits, (p->n_limits + e->n) * sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
@@ -189,6 +185,7 @@ static int add_limits(struct assay_policy *p, const struct assay_conf_section *s
 		v = &p->limits[p->n_limits];
 		memset(v, 0, sizeof(*v));
 		v->line = e->values[i].line;
+		v->where_counted = where_counted;
 		rc = assay_policy_read_glob(p->path, s, v->cases, err);
 		if (!rc && !parse_requirement(e->values[i].text, v))
 			rc = assay_conf_fail(err, p->path, v->line,
@@ -198,6 +195,22 @@ static int add_limits(struct assay_policy *p, const struct assay_conf_section *s
 		if (!rc)
 			p->n_limits++;
 	}
+	return rc;
+}
+
+static int add_limits(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
+{
+	const struct assay_conf_entry *always = assay_conf_entry(s, "require"), *counted = assay_conf_entry(s, "where_counted");
+	int rc = 0;
+
+	if (!always && !counted)
+		return assay_conf_fail(err, p->path, s->line,
+				       "limit \"%s\" demands nothing, expected require = {\"metric >= number\"}",
+				       s->title);
+	if (always)
+		rc = add_requirements(p, s, always, false, err);
+	if (counted && !rc)
+		rc = add_requirements(p, s, counted, true, err);
 	return rc;
 }
 

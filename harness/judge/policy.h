@@ -26,6 +26,7 @@
  *     limit "generate.chat*" {        # all that match count
  *         require = {"kv_cache_hit_rate >= 0.5", "tpot_p99_s <= 200e-3", "kv_misses <= base + 2%", "tokens == base",
  *                    "PAPI_TOT_INS == base +- 1%"} # of metrics and counts; base: in the comparison's or stored base
+ *         where_counted = {"syscalls <= 0"} # the same, of those cases only for which there is a value
  *     }
  * Globs see a case's key with the number of threads, and with t=all where the bench asked for all of them.
  */
@@ -36,6 +37,7 @@ struct assay_limit {
 	char metric[ASSAY_METRIC_TAG_MAX];
 	bool floor; /* value >= limit; otherwise value <= limit … */
 	bool equal; /* … unless value == limit, to within tolerance_frac of it */
+	bool where_counted; /* a case without a value is none of its own */
 	bool base;  /* against the base's value: limit is the share that it may differ by, 0.02 for base + 2 % */
 	double limit, tolerance_frac;
 	unsigned line;

@@ -83,8 +83,11 @@ static int check_metric(const struct assay_gate_input *in, const struct assay_li
 	const char *names[MAX_KNOWN];
 	size_t n = 0, cases = 0;
 
-	/* The harness's own may be missing for a reason of this run, which is a matter of its cases. */
-	if (assay_metric_find(l->metric))
+	/*
+	 * The harness's own may be missing for a reason of this run, which is a matter of its cases; what is judged only where it
+	 * is counted, in all of them.
+	 */
+	if (assay_metric_find(l->metric) || l->where_counted)
 		return 0;
 	for (size_t i = 0; i < in->run->n_results; i++) {
 		const struct assay_result *r = &in->run->results[i];

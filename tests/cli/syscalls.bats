@@ -43,6 +43,22 @@ needs_tracing() {
 		{"ref": ["PASS", "exact"], "three": ["REGRESSED", "exact"], "threads": ["REGRESSED", "exact"]}' <<<"$output"
 }
 
+@test "what is demanded where it is counted holds no run that does not count it" {
+	cp -r "$ASSAY_SOURCE/tests/fixtures/heap" t
+	cp -r "$ASSAY_SOURCE/bench/groups" t/
+	sed -i '/counters/d' t/heap.bench
+	plugin=$ASSAY_BUILD/tests/plugins/heap_op.so
+	toy=(--bench-dir t --suite known --only 'heap.toy/known/*' --plugin "$plugin")
+	ASSAY_DETERMINISTIC=1 assay run "${toy[@]}" --db t.db >/dev/null
+	assay list "${toy[@]}" --manifest --threads 1 >m.manifest
+	printf 'limit "heap.toy/*" { where_counted = {"heap_allocations <= 0", "syscalls <= 0"} }\n' >p.conf
+	run --separate-stderr assay gate --suite known --db t.db --manifest m.manifest --policy p.conf --allow-no-baseline --json
+	[ "$status" = 0 ]
+	jq -e 'all(.cases[]; .metric != "heap_allocations" and .metric != "syscalls")' <<<"$output"
+	printf 'limit "heap.toy/*" { require = "syscalls <= 0" }\n' >p.conf
+	KEEP_DB=1 fails 2 "no case that 'heap.toy/*' selects has a metric 'syscalls'" gate --suite known --db t.db --manifest m.manifest --policy p.conf
+}
+
 @test "a worker that goes wrong while it is traced keeps its status, and leaves nothing behind" {
 	needs_tracing
 	run --separate-stderr toy wrong --threads 1
@@ -54,12 +70,18 @@ needs_tracing() {
 	jq -e 'all(.cases[]; .counters.syscalls == null)' <<<"$output"
 }
 
-@test "shipped kernels make no system call" {
+@test "shipped kernels make no system call, which the shipped policy demands" {
 	needs_tracing
-	ASSAY_DETERMINISTIC=1 run --separate-stderr assay run --suite smoke --only '[mqd]*' --counters syscalls --db s.db --json
+	ASSAY_DETERMINISTIC=1 run --separate-stderr assay run --suite smoke --only '[mqd]*' --db s.db --json
 	[ "$status" = 0 ]
 	jq -e '([.cases[] | select(.status == "ok")] | map(.op | split(".")[0]) | unique) == ["dequantize", "matmul", "quantize"]
 		and ([.cases[] | select(.status == "ok" and .variant != "openblas")] | all(.counters.syscalls.value == 0))' <<<"$output"
+	jq '[.cases[] | select(.status == "ok" and .variant != "openblas")] | length' <<<"$output" >measured
+	assay list --suite smoke --only '[mqd]*' --manifest >m.manifest
+	run --separate-stderr assay gate --suite smoke --db s.db --manifest m.manifest --allow-no-baseline --json
+	[ "$status" = 0 ]
+	jq -e --argjson n "$(cat measured)" '[.cases[] | select(.metric == "syscalls")] | length == $n and all(.verdict == "PASS" and .evidence == "exact")' \
+		<<<"$output"
 }
 
 @test "where a worker may not be traced the count says why and the case stands" {

@@ -79,6 +79,27 @@ static void test_judged(void **state)
 	}
 }
 
+/* What is judged only where it is counted passes over a case without a value, and over no other. */
+static void test_where_counted(void **state)
+{
+	static const struct assay_limit_facts counted = { .value = 4 }, missing = { .value = NAN, .why_no_value = "no PMU" };
+	struct assay_policy p;
+	struct assay_err err = { 0 };
+
+	(void)state;
+	if (assay_policy_parse(&p, "limit \"*\" { where_counted = {\"m <= 3\"} require = \"n <= 3\" }\n", "p.conf", &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(p.n_limits, 2);
+	for (size_t i = 0; i < p.n_limits; i++) {
+		bool where = !strcmp(p.limits[i].metric, "m");
+
+		assert_int_equal(p.limits[i].where_counted, where);
+		assert_true(assay_limit_applies(&p.limits[i], &counted));
+		assert_int_equal(assay_limit_applies(&p.limits[i], &missing), !where);
+	}
+	assay_policy_release(&p);
+}
+
 static void test_values(void **state)
 {
 	static const struct assay_metric metrics[] = {
@@ -129,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_judged),
+		cmocka_unit_test(test_where_counted),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_rungs),
 	};
