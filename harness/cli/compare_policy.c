@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "counters/event_names.h"
 #include "judge/policy_names.h"
 
 enum { OPT_POLICY = 0x300, OPT_MARGIN, OPT_ALPHA, OPT_BUDGET };
@@ -148,7 +149,7 @@ static int add_suites(struct known *k, const struct assay_session *s, struct ass
 	return rc;
 }
 
-/* What groups of counters may bring to any case. */
+/* What groups of counters may bring to any case, and what the harness counts without them. */
 static int add_counted(struct assay_strings *l, const struct assay_counter_groups *g, const struct assay_strings *events,
 		       struct assay_err *err)
 {
@@ -160,6 +161,8 @@ static int add_counted(struct assay_strings *l, const struct assay_counter_group
 		for (size_t k = 0; k < g->v[i].n_events && !rc; k++)
 			rc = assay_strings_add(l, g->v[i].events[k].name, err);
 	}
+	for (size_t i = 0; assay_counter_run_events[i] && !rc; i++)
+		rc = assay_strings_add(l, assay_counter_run_events[i], err);
 	for (size_t i = 0; i < events->n && !rc; i++)
 		rc = assay_strings_add(l, events->v[i], err);
 	return rc;

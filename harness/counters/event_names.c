@@ -26,6 +26,9 @@ const char *const assay_counter_system_events[] = {
 	"minor_faults",     "major_faults", "voluntary_switches", "forced_switches",
 	"context_switches", "migrations",   "task_clock_ns",      NULL,
 };
+const char *const assay_counter_run_events[] = {
+	"heap_allocations", "heap_bytes", "heap_peak_bytes", "heap_largest_bytes", "heap_leaked_bytes", "syscalls", NULL,
+};
 
 static int add_all(struct assay_strings *l, const char *const *names, size_t n, struct assay_err *err)
 {
@@ -46,9 +49,10 @@ int assay_counter_event_check(const char *name, const struct assay_counter_group
 	if (name[0] && strpbrk(name, ":-") && strlen(name) < ASSAY_NAME_MAX)
 		return 0;
 	rc = add_all(&known, presets, sizeof(presets) / sizeof(presets[0]), err);
-	if (!rc)
-		rc = add_all(&known, assay_counter_system_events,
-			     sizeof(assay_counter_system_events) / sizeof(assay_counter_system_events[0]) - 1, err);
+	for (size_t i = 0; assay_counter_system_events[i] && !rc; i++)
+		rc = assay_strings_add(&known, assay_counter_system_events[i], err);
+	for (size_t i = 0; assay_counter_run_events[i] && !rc; i++)
+		rc = assay_strings_add(&known, assay_counter_run_events[i], err);
 	if (!rc)
 		rc = add_all(&known, (const char *const *)published->v, published->n, err);
 	for (size_t i = 0; i < g->n && !rc; i++)

@@ -7,8 +7,9 @@
 #include "base/text.h"
 #include "counters/counter_groups.h"
 
-/* What the operating system counts on any machine; NULL-terminated. */
+/* What the operating system counts on any machine, and what is counted of whole runs of a variant; NULL-terminated. */
 extern const char *const assay_counter_system_events[];
+extern const char *const assay_counter_run_events[];
 
 /*
  * 0 when @name is an event of a group, of the operating system, a preset of PAPI, or one of @published (counters of
