@@ -40,6 +40,9 @@ void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_word
 
 	memset(out, 0, sizeof(*out));
 	assay_gate_words_change(c->ratio, fine, out->change, sizeof(out->change));
+	/* a count differs or does not, however little */
+	if (c->evidence == ASSAY_EVIDENCE_EXACT && c->ratio != 1 && fabs(c->ratio - 1) < 0.001)
+		snprintf(out->change, sizeof(out->change), "%+.3f %%", 100 * (c->ratio - 1));
 	assay_gate_words_change(c->ci_lo, fine, lo, sizeof(lo));
 	assay_gate_words_change(c->ci_hi, fine, hi, sizeof(hi));
 	if (lo[0] && hi[0])

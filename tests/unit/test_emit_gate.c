@@ -45,6 +45,27 @@ static void test_change(void **state)
 	}
 }
 
+/* One more of a million is a change of a count, while a time that little off is none. */
+static void test_change_of_count(void **state)
+{
+	struct assay_gate_case c = { .evidence = ASSAY_EVIDENCE_EXACT, .ratio = 1.00001, .ci_lo = NAN, .ci_hi = NAN, .margin_frac = 0 };
+	struct assay_gate_words w;
+
+	(void)state;
+	assay_gate_words_of(&c, &w);
+	assert_string_equal(w.change, "+0.001 %");
+	c.ratio = 1.031;
+	assay_gate_words_of(&c, &w);
+	assert_string_equal(w.change, "+3.1 %");
+	c.ratio = 1;
+	assay_gate_words_of(&c, &w);
+	assert_string_equal(w.change, "0.0 %");
+	c.evidence = ASSAY_EVIDENCE_STORED;
+	c.ratio = 1.00001;
+	assay_gate_words_of(&c, &w);
+	assert_string_equal(w.change, "0.0 %");
+}
+
 static void test_table(void **state)
 {
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
@@ -240,7 +261,7 @@ static void test_json_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_change),     cmocka_unit_test(test_table),       cmocka_unit_test(test_untrusted),
+		cmocka_unit_test(test_change), cmocka_unit_test(test_change_of_count),     cmocka_unit_test(test_table),       cmocka_unit_test(test_untrusted),
 		cmocka_unit_test(test_narrow),     cmocka_unit_test(test_table_sizes), cmocka_unit_test(test_json),
 		cmocka_unit_test(test_json_sizes),
 	};
