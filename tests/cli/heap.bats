@@ -33,7 +33,7 @@ watches() {
 	cp -r "$ASSAY_SOURCE/bench/groups" t/
 	ASSAY_DETERMINISTIC=1 run -0 --separate-stderr assay run --bench-dir t --suite blas --plugin "$ASSAY_BUILD/tests/plugins/heap_op.so" --db t.db --json
 	jq -e 'any(.cases[]; .variant == "openblas" and .status == "ok")' <<<"$output" || skip "OpenBLAS is missing"
-	jq -e 'all(.cases[]; .counters | .heap_allocations.value == 0 and .heap_leaked_bytes.value == 0)' <<<"$output"
+	jq -e 'all(.cases[]; .counters.heap_leaked_bytes.value == 0)' <<<"$output"
 }
 
 @test "a policy demands that nothing is allocated in a run and nothing is lost" {
