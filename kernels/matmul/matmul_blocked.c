@@ -97,7 +97,7 @@ static void blocked_rows(void *arg, uint32_t tid, uint32_t n_threads)
 	struct matmul_f32 p = matmul_f32_of(arg);
 	int64_t first, end;
 
-	matmul_rows(p.m, tid, n_threads, &first, &end);
+	matmul_rows(p.m, MATMUL_ROW_UNIT, tid, n_threads, &first, &end);
 	for (int64_t row = first; row < end; row += BLOCK_ROWS)
 		for (int64_t k0 = 0; k0 < p.k; k0 += BLOCK_COLUMNS)
 			block(&p, row, min_i64(row + BLOCK_ROWS, end), k0, min_i64(BLOCK_COLUMNS, p.k - k0));

@@ -122,7 +122,7 @@ static void rows(void *arg, uint32_t tid, uint32_t n_threads)
 	int64_t first, end;
 	int m, k = (int)p.k;
 
-	matmul_rows(p.m, tid, n_threads, &first, &end);
+	matmul_rows(p.m, MATMUL_ROW_UNIT, tid, n_threads, &first, &end);
 	m = (int)(end - first);
 	if (m <= 0)
 		return;

@@ -27,13 +27,13 @@ static const struct assay_variant variants[] = {
 	  .flags = ASSAY_VARIANT_REFERENCE,
 	  .run = assay_matmul_ternary_ref },
 #if defined(__x86_64__)
-	TERNARY(avx2, pack, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = AVX2),
-	TERNARY(avxvnni, pack, .help = "packed weights, 256-bit VPDPBUSD", .needs = AVX2 ",avx_vnni"),
-	TERNARY(avx512vnni, pack, .help = "packed weights, 512-bit VPDPBUSD", .needs = AVX512 ",avx512_vnni"),
+	TERNARY(avx2, pack32, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = AVX2),
+	TERNARY(avxvnni, pack32, .help = "packed weights, 256-bit VPDPBUSD", .needs = AVX2 ",avx_vnni"),
+	TERNARY(avx512vnni, pack64, .help = "packed weights, 512-bit VPDPBUSD", .needs = AVX512 ",avx512_vnni"),
 	TERNARY(avx512vnni_trits, pack_trits, .help = "weights at 1.6 bits for one token, else as avx512vnni",
 		.needs = AVX512 ",avx512_vnni"),
 #elif defined(__aarch64__)
-	TERNARY(neon_dotprod, pack, .help = "packed weights, 128-bit SDOT", .needs = "asimd,asimddp"),
+	TERNARY(neon_dotprod, pack16, .help = "packed weights, 128-bit SDOT", .needs = "asimd,asimddp"),
 #endif
 };
 

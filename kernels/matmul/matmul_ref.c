@@ -7,7 +7,7 @@ static void f32_rows(void *arg, uint32_t tid, uint32_t n_threads)
 	struct matmul_f32 p = matmul_f32_of(arg);
 	int64_t first, end;
 
-	matmul_rows(p.m, tid, n_threads, &first, &end);
+	matmul_rows(p.m, MATMUL_ROW_UNIT, tid, n_threads, &first, &end);
 	for (int64_t row = first; row < end; row++) {
 		for (int64_t t = 0; t < p.n; t++) {
 			float sum = 0;
@@ -38,7 +38,7 @@ static void ternary_rows(void *arg, uint32_t tid, uint32_t n_threads)
 	struct matmul_ternary p = matmul_ternary_of(arg);
 	int64_t first, end;
 
-	matmul_rows(p.m, tid, n_threads, &first, &end);
+	matmul_rows(p.m, MATMUL_ROW_UNIT, tid, n_threads, &first, &end);
 	for (int64_t row = first; row < end; row++) {
 		for (int64_t t = 0; t < p.n; t++) {
 			int32_t acc = 0;

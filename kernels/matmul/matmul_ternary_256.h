@@ -9,15 +9,12 @@
 
 #include <immintrin.h>
 
-#define VEC         __m256i
-#define ACC         __m256i
-#define VEC_LOAD(p) _mm256_loadu_si256((const void *)(p))
-#define VEC_CODES(v, sh, mask)                                                                                         \
-	_mm256_and_si256((sh) > 0 ? _mm256_srli_epi16(v, sh) : (v), _mm256_set1_epi8((char)(mask)))
-#define VEC_QUAD(v, q) __asm__ volatile("vpbroadcastd %1, %0" : "=x"(v) : "m"(*(q)))
-#define ACC_ZERO       _mm256_setzero_si256()
-#define ACC_FLUSH(sums, acc, sh)                                                                                       \
-	_mm256_storeu_si256((void *)(sums), _mm256_add_epi32(_mm256_loadu_si256((const void *)(sums)),                 \
-							     _mm256_srai_epi32(ACC_WIDE(acc), sh)))
+#define VEC                       __m256i
+#define ACC                       __m256i
+#define VEC_LOAD(p)               _mm256_loadu_si256((const void *)(p))
+#define VEC_QUAD(v, q)            __asm__ volatile("vpbroadcastd %1, %0" : "=x"(v) : "m"(*(q)))
+#define ACC_ZERO                  _mm256_setzero_si256()
+#define ACC_TOTAL(total, acc, sh) _mm256_add_epi32(total, _mm256_srai_epi32(ACC_WIDE(acc), sh))
+#define ACC_STORE(sums, total)    _mm256_storeu_si256((void *)(sums), total)
 
 #endif

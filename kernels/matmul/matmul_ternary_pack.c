@@ -6,23 +6,45 @@
 
 #define LINES_PER_BLOCK (ASSAY_I2S_BLOCK / TERNARY_LINE_COLS)
 #define CODES           0x03030303u /* the lowest code of each byte */
+#define CODES_PER_BYTE  4
 
-/* The 8 lines of a block get their four bytes of one row; @line points to the first. */
-static void pack_block(const uint8_t *block, uint8_t *line)
+/*
+ * The lines of a block of columns get their four bytes of one lane, made of @n rows that lie @row_bytes apart: @block
+ * is the block of the first, @line_bytes the distance of lines from @line on. They take their columns from its bytes 0
+ * … 31, then from the next lower codes of these.
+ */
+INLINE void pack_lane(const uint8_t *block, int64_t row_bytes, const int n, int64_t line_bytes, uint8_t *line)
 {
-	for (int i = 0; i < LINES_PER_BLOCK; i++, line += TERNARY_LINE_BYTES) {
-		const uint8_t *from = block + i % 2 * TERNARY_LINE_COLS;
-		int shift = 6 - i / 2 * 2;
+	for (int i = 0; i < LINES_PER_BLOCK; i++, line += line_bytes) {
+		const uint8_t *from = block + i * TERNARY_LINE_COLS % ASSAY_I2S_BLOCK_BYTES;
+		int shift = 6 - i * TERNARY_LINE_COLS / ASSAY_I2S_BLOCK_BYTES * 2;
 		uint32_t packed = 0;
 
-		for (int p = 0; p < 4; p++) {
+		for (int p = 0; p < n; p++) {
 			uint32_t four;
 
-			memcpy(&four, from + 4 * p, sizeof(four));
+			memcpy(&four, from + p * row_bytes, sizeof(four));
 			packed |= (four >> shift & CODES) << 2 * p;
 		}
 		memcpy(line, &packed, sizeof(packed));
 	}
+}
+
+/* The group at @to from the @rows rows at @from. */
+static void pack_group(const uint8_t *from, int64_t rows, int64_t k, int64_t group_rows, uint8_t *to)
+{
+	const int64_t lanes = group_rows / CODES_PER_BYTE, row_bytes = k / 4;
+
+	for (int64_t b = 0; b < k / ASSAY_I2S_BLOCK; b++, to += LINES_PER_BLOCK * group_rows)
+		for (int64_t r = 0; r < lanes && r < rows; r++) {
+			const uint8_t *block = from + r * row_bytes + b * ASSAY_I2S_BLOCK_BYTES;
+
+			if (rows == group_rows)
+				pack_lane(block, lanes * row_bytes, CODES_PER_BYTE, group_rows, to + r * 4);
+			else
+				pack_lane(block, lanes * row_bytes, (int)((rows - r + lanes - 1) / lanes), group_rows,
+					  to + r * 4);
+		}
 }
 
 static void pack_rows(void *arg, uint32_t tid, uint32_t n_threads)
@@ -32,15 +54,10 @@ static void pack_rows(void *arg, uint32_t tid, uint32_t n_threads)
 	const struct ternary_packed *s = job->state;
 	int64_t first, end;
 
-	matmul_rows(p.m, tid, n_threads, &first, &end);
-	for (int64_t row = first; row < end; row++) {
-		const uint8_t *from = p.w + row * (p.k / 4);
-		uint8_t *to =
-			s->w + row / TERNARY_GROUP_ROWS * TERNARY_GROUP_ROWS * (p.k / 4) + row % TERNARY_GROUP_ROWS * 4;
-
-		for (int64_t b = 0; b < p.k / ASSAY_I2S_BLOCK; b++)
-			pack_block(from + b * ASSAY_I2S_BLOCK_BYTES, to + b * LINES_PER_BLOCK * TERNARY_LINE_BYTES);
-	}
+	matmul_rows(p.m, s->group_rows, tid, n_threads, &first, &end);
+	for (int64_t row = first; row < end; row += s->group_rows)
+		pack_group(p.w + row * (p.k / 4), end - row < s->group_rows ? end - row : s->group_rows, p.k,
+			   s->group_rows, s->w + row * (p.k / 4));
 }
 
 static int64_t panel_tokens(const struct matmul_ternary *p)
@@ -57,7 +74,7 @@ static int64_t panel_tokens(const struct matmul_ternary *p)
 /* Row @row of I2_S weights as bytes of five codes each; @line points to its part of the first line. */
 static void pack_row_trits(const uint8_t *from, int64_t k, uint8_t *line)
 {
-	for (int64_t col = 0; col < k; col += TRITS_LINE_COLS, line += TERNARY_LINE_BYTES) {
+	for (int64_t col = 0; col < k; col += TRITS_LINE_COLS, line += TRITS_LINE_BYTES) {
 		for (int j = 0; j < 4; j++) {
 			unsigned v = 0;
 
@@ -77,23 +94,23 @@ static void pack_trits(void *arg, uint32_t tid, uint32_t n_threads)
 	struct assay_job *job = arg;
 	struct matmul_ternary p = matmul_ternary_of(job);
 	const struct ternary_packed *s = job->state;
-	int64_t group_bytes = matmul_trits_lines(p.k) * TERNARY_LINE_BYTES, first, end;
+	int64_t group_bytes = matmul_trits_lines(p.k) * TRITS_LINE_BYTES, first, end;
 
-	matmul_rows(p.m, tid, n_threads, &first, &end);
+	matmul_rows(p.m, TRITS_GROUP_ROWS, tid, n_threads, &first, &end);
 	for (int64_t row = first; row < end; row++)
 		pack_row_trits(p.w + row * (p.k / 4), p.k,
-			       s->trits + row / TERNARY_GROUP_ROWS * group_bytes + row % TERNARY_GROUP_ROWS * 4);
+			       s->trits + row / TRITS_GROUP_ROWS * group_bytes + row % TRITS_GROUP_ROWS * 4);
 }
 
-static int64_t n_groups(const struct matmul_ternary *p)
+static int64_t n_groups(const struct matmul_ternary *p, int64_t rows)
 {
-	return (p->m + TERNARY_GROUP_ROWS - 1) / TERNARY_GROUP_ROWS;
+	return (p->m + rows - 1) / rows;
 }
 
 /* Weights at two bits, and a panel where more than one token may come. 0 or -1. */
 static int make_lines(struct assay_job *job, const struct matmul_ternary *p, struct ternary_packed *s)
 {
-	s->w = job->host->alloc(job, (uint64_t)(n_groups(p) * TERNARY_GROUP_ROWS * (p->k / 4)));
+	s->w = job->host->alloc(job, (uint64_t)(n_groups(p, s->group_rows) * s->group_rows * (p->k / 4)));
 	s->panel_tokens = panel_tokens(p);
 	if (s->panel_tokens) {
 		s->panel = job->host->alloc(job, (uint64_t)(s->panel_tokens * p->k));
@@ -107,33 +124,47 @@ static int make_lines(struct assay_job *job, const struct matmul_ternary *p, str
 
 static int make_trits(struct assay_job *job, const struct matmul_ternary *p, struct ternary_packed *s)
 {
-	s->trits = job->host->alloc(job, (uint64_t)(n_groups(p) * matmul_trits_lines(p->k) * TERNARY_LINE_BYTES));
+	s->trits = job->host->alloc(
+		job, (uint64_t)(n_groups(p, TRITS_GROUP_ROWS) * matmul_trits_lines(p->k) * TRITS_LINE_BYTES));
 	if (!s->trits)
 		return -1;
 	job->host->parallel(job, pack_trits, job);
 	return 0;
 }
 
-static int pack(struct assay_job *job, int lines, int trits)
+/* @group_rows: of the weights at two bits, 0 where there shall be none. */
+static int pack(struct assay_job *job, int64_t group_rows, int trits)
 {
 	struct matmul_ternary p = matmul_ternary_of(job);
 	struct ternary_packed *s = job->host->alloc(job, sizeof(*s));
 
 	job->state = s;
-	if (s && !(lines && make_lines(job, &p, s)) && !(trits && make_trits(job, &p, s)))
+	if (s)
+		s->group_rows = group_rows;
+	if (s && !(group_rows && make_lines(job, &p, s)) && !(trits && make_trits(job, &p, s)))
 		return 0;
 	assay_matmul_ternary_unpack(job);
 	return job->host->fail(job, "no memory to repack the weights");
 }
 
-int assay_matmul_ternary_pack(struct assay_job *job)
+int assay_matmul_ternary_pack16(struct assay_job *job)
 {
-	return pack(job, 1, 0);
+	return pack(job, 16, 0);
+}
+
+int assay_matmul_ternary_pack32(struct assay_job *job)
+{
+	return pack(job, 32, 0);
+}
+
+int assay_matmul_ternary_pack64(struct assay_job *job)
+{
+	return pack(job, 64, 0);
 }
 
 int assay_matmul_ternary_pack_trits(struct assay_job *job)
 {
-	return pack(job, job->shape->axis[ASSAY_MATMUL_N] > 1, 1);
+	return pack(job, job->shape->axis[ASSAY_MATMUL_N] > 1 ? 64 : 0, 1);
 }
 
 void assay_matmul_ternary_unpack(struct assay_job *job)

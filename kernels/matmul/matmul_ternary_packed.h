@@ -2,14 +2,13 @@
 /*
  * The packed weights that the vector variants of matmul.ternary share.
  *
- * A line is 128 bytes: the weights of 32 rows and 16 columns. Byte 4·r + j holds row r of the line, and in its bits 2p
- * and 2p + 1 column 4·p + j, as the code 0, 1, 2 of −1, 0, +1. So the bits of one p are 32 rows of four adjacent
- * columns, what instructions for 8-bit dot products take whole: the four activations are broadcast to all lanes, and a
- * lane sums one row. No sum crosses lanes, and adjacent lanes are adjacent in y. Two vectors of 512 bits take a line,
- * four of 256, eight of 128.
+ * A line is one vector of V = 16, 32 or 64 bytes: the weights of V rows and 4 columns. Byte 4·r + j holds column j of
+ * the four rows r + p·V/4, p = 0 … 3, each in its bits 2p and 2p + 1 as the code 0, 1, 2 of −1, 0, +1. So the bits of
+ * one p are what instructions for 8-bit dot products take whole: the four activations are broadcast to all lanes, once
+ * for all p, and a lane sums one row. No sum crosses lanes, and adjacent lanes are adjacent in y.
  *
- * The k / 16 lines of 32 rows make a group and lie in order of columns; groups lie in order of rows, each directly
- * behind the one before, so that a product reads the weights as one stream. Rows beyond m in the last group hold zeros.
+ * The k / 4 lines of V rows make a group and lie in order of columns; groups lie in order of rows, each directly behind
+ * the one before, so that a product reads the weights as one stream. Rows beyond m in the last group hold zeros.
  *
  * The codes are multiplied as they are: Σ(c−1)x = Σcx − Σx, where Σx of a token is taken off once per row.
  */
@@ -18,9 +17,8 @@
 
 #include "matmul_variants.h"
 
-#define TERNARY_GROUP_ROWS 32
-#define TERNARY_LINE_COLS  16
-#define TERNARY_LINE_BYTES 128
+#define TERNARY_LINE_COLS 4
+#define TERNARY_GROUP_MAX 64 /* rows of a group, V */
 
 /*
  * Activations of several tokens are put into a panel before they are multiplied: tiles of up to TERNARY_TILE_MAX tokens
@@ -32,14 +30,16 @@
 #define TERNARY_PANEL_TILES 2
 
 /*
- * The same weights at 1.6 bits, for products that wait for memory: five in a byte, since 3^5 = 243 fits. A line has the
+ * The same weights at 1.6 bits, for products that wait for memory: five in a byte, since 3^5 = 243 fits. A line has
  * 32 rows and 20 columns. Byte 4·r + j holds column 4·q + j of row r as code c_q, for q = 0 … 4; the columns beyond k
  * in the last line of a group have code 0. With v = Σ c_q·3^(4−q) the byte is ⌈256·v / 243⌉, a binary fraction just
  * above v / 243: of three times the fraction, c_0 is what carries out of the eight bits, and what stays is that of the
  * others.
  */
-#define TRITS_LINE_COLS 20
-#define TRITS_PER_BYTE  5
+#define TRITS_GROUP_ROWS 32
+#define TRITS_LINE_COLS  20
+#define TRITS_LINE_BYTES 128
+#define TRITS_PER_BYTE   5
 
 static inline int64_t matmul_trits_lines(int64_t k)
 {
@@ -49,14 +49,20 @@ static inline int64_t matmul_trits_lines(int64_t k)
 /* What prepare makes for one weight matrix. */
 struct ternary_packed {
 	uint8_t *w;           /* the groups at two bits; NULL where all products take 1.6 */
+	int64_t group_rows;   /* V of w */
 	uint8_t *trits;       /* the groups at 1.6 bits, or NULL */
 	int64_t panel_tokens; /* room of the panel; 0 where only single tokens will come */
 	uint8_t *panel;       /* [panel_tokens · k] */
 	int32_t *sums;        /* [panel_tokens]: Σx of each */
 };
 
-/* Callbacks of the variants that work on packed weights; those of 1.6 bits keep two bits for more than one token. */
-int assay_matmul_ternary_pack(struct assay_job *job);
+/*
+ * Callbacks of the variants that work on packed weights, by the bytes of their vectors; those of 1.6 bits keep two
+ * bits, for vectors of 64 bytes, where more than one token may come.
+ */
+int assay_matmul_ternary_pack16(struct assay_job *job);
+int assay_matmul_ternary_pack32(struct assay_job *job);
+int assay_matmul_ternary_pack64(struct assay_job *job);
 int assay_matmul_ternary_pack_trits(struct assay_job *job);
 void assay_matmul_ternary_unpack(struct assay_job *job);
 
@@ -83,7 +89,7 @@ static inline int32_t matmul_ternary_sum(const int8_t *x, int64_t k)
 }
 
 /* y of @rows rows of a group from @row on, and of @tokens tokens from @t0 on; @sums is Σcx, @token_sums Σx. */
-static inline void matmul_ternary_store(const struct matmul_ternary *p, int32_t (*sums)[TERNARY_GROUP_ROWS],
+static inline void matmul_ternary_store(const struct matmul_ternary *p, int32_t (*sums)[TERNARY_GROUP_MAX],
 					const int32_t *token_sums, int64_t row, int64_t rows, int64_t t0, int tokens)
 {
 	for (int t = 0; t < tokens; t++) {

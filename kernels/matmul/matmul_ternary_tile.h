@@ -5,21 +5,26 @@
  *
  *	VEC, ACC                 vectors of codes and activations, and of sums
  *	VEC_LOAD(p)              a vector from memory
- *	VEC_CODES(v, sh, mask)   (v >> sh) & mask of each byte, sh and mask being constant
+ *	VEC_CODES(c, v, p, t);   sets c to the codes p of the bytes of v, for a tile of t tokens
+ *	CODES_SHIFT(p, t)        the bit to which it moves them, or at which it leaves them: they count 1 << that times
+ *	CODES_TOP                1 where the instruction takes whole bytes, 0 where it needs their codes 3 alone
  *	VEC_QUAD(v, q);          sets v to the four bytes *q in all lanes
  *	ACC_ZERO                 no sum
  *	ACC_DOT(acc, codes, x);  adds the products of codes and activations to acc
- *	ACC_FLUSH(sums, acc, sh) add the sums >> sh of the rows of a vector to int32 *sums
+ *	ACC_ADD(a, b), ACC_SUB(a, b)
+ *	ACC_TOTAL(total, acc, sh) total + (acc >> sh), in 32 bits
+ *	ACC_STORE(sums, total)   the sums of VEC_LANES rows
  *	TILE_TOKENS              tokens in a tile, at most TERNARY_TILE_MAX
- *	TILE_VECS(t)             vectors of rows in a tile of t tokens
- *	TILE_SCALES(t)           see below; 1, 2 or 4, for a tile of t tokens
- *	TILE_LINES(s)            lines after which sums have to be flushed, with s scales
- *	TILE_PREFETCH            how many bytes ahead of the loads weights are asked for
+ *	TILE_CODES(t)            2 or 4: how many codes of a byte a tile of t tokens takes in one pass
+ *	TILE_STEP(t)             lines in a turn of the loop
+ *	TILE_PHASES(t)           how many of these have sums of their own, so that enough chains run side by side
+ *	TILE_LINES(t)            lines after which sums are added to 32-bit totals
+ *	TILE_PREFETCH(t)         how many bytes ahead of the loads weights are asked for
  *
- * A tile keeps the sums of its rows and tokens in registers while a group, or a part of its rows, passes. Codes cost
- * a shift and a mask each, which all tokens of the tile share. With few tokens that would be most of the work, so up to
- * four codes of a byte are left where they are: they count 4, 16 or 64 times then, have sums of their own, and these
- *are shifted back when they are flushed.
+ * A tile keeps the sums of its rows and tokens in registers while a group passes. Codes are taken out of their bytes by
+ * a mask alone where the sums have room for it, and the sums are shifted back when they are added to totals. Where all
+ * four codes are taken at once, the whole byte stands for code 3: its sum has those of the others in it, which are
+ * taken off.
  */
 #ifndef MATMUL_TERNARY_TILE_H
 #define MATMUL_TERNARY_TILE_H
@@ -29,81 +34,150 @@
 #include "matmul_ternary_packed.h"
 
 #define VEC_BYTES  ((int)sizeof(VEC))
-#define VEC_ROWS   (VEC_BYTES / 4)
-#define LINE_VECS  (TERNARY_LINE_BYTES / VEC_BYTES)
-#define MAX_SCALES 4
+#define VEC_LANES  (VEC_BYTES / 4)
+#define GROUP_ROWS VEC_BYTES
+#define MAX_CODES  4
+#define MAX_PHASES 4
 #define CACHE_LINE 64
+#define LINES_UNIT (ASSAY_I2S_BLOCK / TERNARY_LINE_COLS) /* the lines of a group are a multiple of it */
 
 /* What a tile reads. */
 struct tile {
-	const uint8_t *w; /* its first line, or a part of it */
+	const uint8_t *w; /* a group */
 	int64_t lines;
-	const quad *x; /* [4 · lines][tokens] */
+	const quad *x; /* [lines][tokens] */
 };
 
-/* Add Σcx of all rows and tokens to @sums. @tokens, @vecs and @scales are constant where this is called. */
-INLINE void run_tile(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_ROWS], const int tokens, const int vecs,
-		     const int scales)
+/* How it goes about it; constant where it is used. */
+struct tile_plan {
+	int tokens, step, phases;
+	int first, codes; /* codes [first, first + codes) of each byte */
+	int lines;        /* between two additions to the totals */
+};
+
+struct tile_sums {
+	ACC of[MAX_CODES][MAX_PHASES][TILE_TOKENS];
+	ACC totals[MAX_CODES][TILE_TOKENS];
+};
+
+INLINE void take_codes(VEC *codes, VEC packed, const struct tile_plan plan, const int c)
+{
+	if (CODES_TOP && plan.codes == MAX_CODES && c == MAX_CODES - 1)
+		*codes = packed;
+	else
+		VEC_CODES(*codes, packed, plan.first + c, plan.tokens);
+}
+
+/*
+ * The line at @w times the activations at @x, into the sums of phase @h. Either activations or codes are made when they
+ * are needed, whichever are more, so that registers are left for sums.
+ */
+INLINE void run_line(const uint8_t *w, const quad *x, struct tile_sums *acc, const struct tile_plan plan, const int h)
+{
+	VEC packed = VEC_LOAD(w), codes[MAX_CODES], four[TILE_TOKENS];
+
+	if (plan.tokens < plan.codes) {
+		EACH (t, plan.tokens)
+			VEC_QUAD(four[t], x + t);
+		EACH (c, plan.codes) {
+			take_codes(&codes[0], packed, plan, c);
+			EACH (t, plan.tokens)
+				ACC_DOT(acc->of[c][h][t], codes[0], four[t]);
+		}
+	} else {
+		EACH (c, plan.codes)
+			take_codes(&codes[c], packed, plan, c);
+		EACH (t, plan.tokens) {
+			VEC_QUAD(four[0], x + t);
+			EACH (c, plan.codes)
+				ACC_DOT(acc->of[c][h][t], codes[c], four[0]);
+		}
+	}
+}
+
+/* Add the sums of all phases to the totals, and begin again. */
+INLINE void add_totals(struct tile_sums *acc, const struct tile_plan plan)
+{
+	EACH (t, plan.tokens) {
+		ACC all[MAX_CODES];
+
+		EACH (c, plan.codes) {
+			all[c] = acc->of[c][0][t];
+			acc->of[c][0][t] = ACC_ZERO;
+			for (int h = 1; h < plan.phases; h++) {
+				all[c] = ACC_ADD(all[c], acc->of[c][h][t]);
+				acc->of[c][h][t] = ACC_ZERO;
+			}
+		}
+		if (CODES_TOP && plan.codes == MAX_CODES)
+			EACH (c, MAX_CODES - 1)
+				all[MAX_CODES - 1] = ACC_SUB(all[MAX_CODES - 1], all[c]);
+		EACH (c, plan.codes)
+			acc->totals[c][t] =
+				ACC_TOTAL(acc->totals[c][t], all[c], CODES_SHIFT(plan.first + c, plan.tokens));
+	}
+}
+
+/* Σcx of the rows of the codes of @plan to @sums. */
+INLINE void run_tile(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], const struct tile_plan plan)
 {
 	const uint8_t *w = in->w;
 	const quad *x = in->x;
+	struct tile_sums acc;
 
-	for (int64_t line = 0; line < in->lines;) {
-		int64_t end = in->lines - line < TILE_LINES(scales) ? in->lines : line + TILE_LINES(scales);
-		ACC acc[MAX_SCALES][LINE_VECS][TILE_TOKENS];
-
-		EACH (s, scales)
-			EACH (v, vecs)
-				EACH (t, tokens)
-					acc[s][v][t] = ACC_ZERO;
-		for (; line < end; line++, w += TERNARY_LINE_BYTES, x += 4 * tokens) {
-			VEC packed[LINE_VECS];
-
-			EACH (v, vecs)
-				packed[v] = VEC_LOAD(w + v * VEC_BYTES);
-			for (int v = 0; v < vecs * VEC_BYTES; v += CACHE_LINE)
-				__builtin_prefetch(w + v + TILE_PREFETCH);
-			EACH (p, 4) {
-				const int s = p % scales;
-				VEC codes[LINE_VECS];
-
-				EACH (v, vecs)
-					codes[v] = VEC_CODES(packed[v], 2 * (p - s), 3 << 2 * s);
-				EACH (t, tokens) {
-					VEC four;
-
-					VEC_QUAD(four, x + p * tokens + t);
-					EACH (v, vecs)
-						ACC_DOT(acc[s][v][t], codes[v], four);
-				}
-			}
+	EACH (c, plan.codes)
+		EACH (t, plan.tokens) {
+			EACH (h, plan.phases)
+				acc.of[c][h][t] = ACC_ZERO;
+			acc.totals[c][t] = ACC_ZERO;
 		}
-		EACH (s, scales)
-			EACH (v, vecs)
-				EACH (t, tokens)
-					ACC_FLUSH(&sums[t][v * VEC_ROWS], acc[s][v][t], 2 * s);
+	for (int64_t line = 0; line < in->lines;) {
+		int64_t end = in->lines - line < plan.lines ? in->lines : line + plan.lines;
+
+		for (; line <= end - plan.step; line += plan.step) {
+			EACH (h, plan.step) {
+				if (!plan.first && h * VEC_BYTES % CACHE_LINE == 0)
+					__builtin_prefetch(w + h * VEC_BYTES + TILE_PREFETCH(plan.tokens));
+				run_line(w + h * VEC_BYTES, x + h * plan.tokens, &acc, plan, h % plan.phases);
+			}
+			w += plan.step * VEC_BYTES;
+			x += plan.step * plan.tokens;
+		}
+		if (LINES_UNIT % plan.step)
+			for (; line < end; line++, w += VEC_BYTES, x += plan.tokens)
+				run_line(w, x, &acc, plan, 0);
+		add_totals(&acc, plan);
 	}
+	EACH (t, plan.tokens)
+		EACH (c, plan.codes)
+			ACC_STORE(&sums[t][(plan.first + c) * VEC_LANES], acc.totals[c][t]);
 }
 
-/* All rows of the group at @w times @tokens tokens. */
-INLINE void run_group(const uint8_t *w, int64_t lines, const quad *x, int32_t (*sums)[TERNARY_GROUP_ROWS],
-		      const int tokens)
+/* All rows of the group of @in times @tokens tokens. */
+INLINE void run_group(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], const int tokens)
 {
-	for (int v = 0; v < LINE_VECS; v += TILE_VECS(tokens)) {
-		const struct tile in = { w + v * VEC_BYTES, lines, x };
+	struct tile_plan plan = {
+		.tokens = tokens,
+		.step = TILE_STEP(tokens),
+		.phases = TILE_PHASES(tokens),
+		.codes = TILE_CODES(tokens),
+		.lines = TILE_LINES(tokens),
+	};
 
-		run_tile(&in, (int32_t(*)[TERNARY_GROUP_ROWS]) & sums[0][v * VEC_ROWS], tokens, TILE_VECS(tokens),
-			 TILE_SCALES(tokens));
+	run_tile(in, sums, plan);
+	if (plan.codes < MAX_CODES) {
+		plan.first = plan.codes;
+		run_tile(in, sums, plan);
 	}
 }
 
-static void run_tokens(const uint8_t *w, int64_t lines, const quad *x, int32_t (*sums)[TERNARY_GROUP_ROWS], int tokens)
+static void run_tokens(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], int tokens)
 {
 	switch (tokens) {
 #define TOKENS(t)                                                                                                      \
 	case t:                                                                                                        \
 		if (t <= TILE_TOKENS)                                                                                  \
-			run_group(w, lines, x, sums, t);                                                               \
+			run_group(in, sums, t);                                                                        \
 		break;
 		TOKENS(1)
 		TOKENS(2)
@@ -116,12 +190,12 @@ static void run_tokens(const uint8_t *w, int64_t lines, const quad *x, int32_t (
 static void run_rows(const struct matmul_ternary *p, const uint8_t *packed, const void *x, const int32_t *token_sums,
 		     int64_t first, int64_t end, int64_t t0, int tokens)
 {
-	for (int64_t row = first; row < end; row += TERNARY_GROUP_ROWS) {
-		int64_t rows = end - row < TERNARY_GROUP_ROWS ? end - row : TERNARY_GROUP_ROWS;
-		_Alignas(64) int32_t sums[TILE_TOKENS][TERNARY_GROUP_ROWS];
+	for (int64_t row = first; row < end; row += GROUP_ROWS) {
+		const struct tile in = { packed + row * (p->k / 4), p->k / TERNARY_LINE_COLS, x };
+		int64_t rows = end - row < GROUP_ROWS ? end - row : GROUP_ROWS;
+		_Alignas(64) int32_t sums[TILE_TOKENS][TERNARY_GROUP_MAX];
 
-		memset(sums, 0, sizeof(sums[0]) * (size_t)tokens);
-		run_tokens(packed + row * (p->k / 4), p->k / TERNARY_LINE_COLS, x, sums, tokens);
+		run_tokens(&in, sums, tokens);
 		matmul_ternary_store(p, sums, token_sums, row, rows, t0, tokens);
 	}
 }
@@ -162,8 +236,8 @@ static void run_panels(const struct assay_job *job, const struct matmul_ternary 
 			job->host->barrier(job);
 		fill_panel(s, p->x + t0 * p->k, n, p->k, tid, n_threads);
 		job->host->barrier(job);
-		for (int64_t row = first; row < end; row += TERNARY_GROUP_ROWS) {
-			int64_t last = end - row < TERNARY_GROUP_ROWS ? end : row + TERNARY_GROUP_ROWS;
+		for (int64_t row = first; row < end; row += GROUP_ROWS) {
+			int64_t last = end - row < GROUP_ROWS ? end : row + GROUP_ROWS;
 
 			for (int64_t t = 0; t < n; t += TILE_TOKENS)
 				run_rows(p, s->w, s->panel + t * p->k, s->sums + t, row, last, t0 + t,
@@ -179,7 +253,7 @@ static void packed_rows(void *arg, uint32_t tid, uint32_t n_threads)
 	struct matmul_ternary p = matmul_ternary_of(job);
 	int64_t first, end;
 
-	matmul_rows(p.m, tid, n_threads, &first, &end);
+	matmul_rows(p.m, GROUP_ROWS, tid, n_threads, &first, &end);
 	if (p.n == 1) {
 		int32_t sum = matmul_ternary_sum(p.x, p.k);
 

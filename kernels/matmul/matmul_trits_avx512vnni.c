@@ -56,7 +56,7 @@ static void run_lines(const uint8_t *w, const int8_t *x, int64_t n, int32_t *sum
 	EACH (v, VECS)
 		EACH (q, TRITS_PER_BYTE)
 			s[v].same[q] = s[v].next[q] = _mm512_setzero_si512();
-	for (; n; n--, w += TERNARY_LINE_BYTES, x += TRITS_LINE_COLS)
+	for (; n; n--, w += TRITS_LINE_BYTES, x += TRITS_LINE_COLS)
 		run_line(w, x, s);
 	EACH (v, VECS) {
 		__m512i same = _mm512_setzero_si512(), next = same, thrice;
@@ -82,17 +82,17 @@ static void trits_rows(void *arg, uint32_t tid, uint32_t n_threads)
 	int64_t first, end;
 
 	memcpy(last, p.x + whole * TRITS_LINE_COLS, (size_t)(p.k - whole * TRITS_LINE_COLS));
-	matmul_rows(p.m, tid, n_threads, &first, &end);
-	for (int64_t row = first; row < end; row += TERNARY_GROUP_ROWS) {
-		const uint8_t *w = s->trits + row / TERNARY_GROUP_ROWS * lines * TERNARY_LINE_BYTES;
-		int32_t sums[1][TERNARY_GROUP_ROWS] = { { 0 } };
+	matmul_rows(p.m, TRITS_GROUP_ROWS, tid, n_threads, &first, &end);
+	for (int64_t row = first; row < end; row += TRITS_GROUP_ROWS) {
+		const uint8_t *w = s->trits + row / TRITS_GROUP_ROWS * lines * TRITS_LINE_BYTES;
+		int32_t sums[1][TERNARY_GROUP_MAX] = { { 0 } };
 
 		for (int64_t line = 0; line < whole; line += FLUSH_LINES)
-			run_lines(w + line * TERNARY_LINE_BYTES, p.x + line * TRITS_LINE_COLS,
+			run_lines(w + line * TRITS_LINE_BYTES, p.x + line * TRITS_LINE_COLS,
 				  whole - line < FLUSH_LINES ? whole - line : FLUSH_LINES, sums[0]);
-		run_lines(w + whole * TERNARY_LINE_BYTES, last, lines - whole, sums[0]);
+		run_lines(w + whole * TRITS_LINE_BYTES, last, lines - whole, sums[0]);
 		matmul_ternary_store(&p, sums, &token_sum, row,
-				     end - row < TERNARY_GROUP_ROWS ? end - row : TERNARY_GROUP_ROWS, 0, 1);
+				     end - row < TRITS_GROUP_ROWS ? end - row : TRITS_GROUP_ROWS, 0, 1);
 	}
 }
 

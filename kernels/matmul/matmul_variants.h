@@ -77,16 +77,18 @@ static inline float matmul_ternary_scale(const struct matmul_ternary *p, int32_t
 	return (float)acc * scale;
 }
 
-/*
- * Rows [*first, *end) of thread @tid. They come in units of 32, two cache lines of y, so that no two threads write to
- * one line where m is a multiple of 16 and y is aligned.
- */
-static inline void matmul_rows(int64_t m, uint32_t tid, uint32_t n_threads, int64_t *first, int64_t *end)
-{
-	int64_t units = (m + 31) / 32;
+#define MATMUL_ROW_UNIT 32 /* for variants that have no unit of their own */
 
-	*first = units * tid / n_threads * 32;
-	*end = units * (tid + 1) / n_threads * 32;
+/*
+ * Rows [*first, *end) of thread @tid. They come in units of @unit, a multiple of the 16 floats of a cache line of y, so
+ * that no two threads write to one line where m is a multiple of 16 and y is aligned.
+ */
+static inline void matmul_rows(int64_t m, int64_t unit, uint32_t tid, uint32_t n_threads, int64_t *first, int64_t *end)
+{
+	int64_t units = (m + unit - 1) / unit;
+
+	*first = units * tid / n_threads * unit;
+	*end = units * (tid + 1) / n_threads * unit;
 	if (*end > m)
 		*end = m;
 }

@@ -61,9 +61,11 @@ static void variant_at_extremes(const char *variant)
 		for (int64_t n = 1; n <= 7; n++)
 			for (int how = 0; how < N_INPUTS; how++)
 				compare_with_ref(variant, 9, ks[k], n, (uint32_t)(1 + n % 3), (enum inputs)how);
-	/* beyond what 32 bits hold of codes that count 64 times */
-	for (int how = ALL_PLUS; how < N_INPUTS; how++)
-		compare_with_ref(variant, 2, 1 << 20, 1, 1, (enum inputs)how);
+	/* beyond what 32 bits hold of codes that count 64 times, in rows 3/4 down a group, and 16 times, half down one */
+	for (int how = ALL_PLUS; how < N_INPUTS; how++) {
+		compare_with_ref(variant, 49, 1 << 18, 1, 1, (enum inputs)how);
+		compare_with_ref(variant, 9, 1 << 20, 1, 1, (enum inputs)how);
+	}
 }
 
 /* Buffers that begin anywhere. */
