@@ -100,6 +100,7 @@ struct format {
 	int step;              /* blocks of which magnitudes and codes are made in turn; divides FLOATS */
 	void (*codes_of)(const float *x, const struct scales *s, int b, uint8_t *q); /* `step` blocks from b on */
 	quantize_blocks_fn plain;
+	int64_t memory_ahead; /* values that are asked for so long before, when they come from memory; 0: none */
 };
 
 INLINE void mags_of_blocks(const struct format *f, const float *x, int begin, int end, mags m[FLOATS])
@@ -146,6 +147,8 @@ INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_
 				mags_of_blocks(f, x + values, b, b + f->step, m);
 			if (g + 1 < n_groups && b + f->step == FLOATS)
 				scales_of(f, m, &s[(g + 1) % 2]);
+			if (stage && f->memory_ahead)
+				read_ahead(x + b * f->block, values + f->memory_ahead, f->step * f->block);
 			f->codes_of(x + b * f->block, now, b, to + b * f->block_bytes);
 		}
 		*special |= now->special;
@@ -246,6 +249,8 @@ static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 
 /* ---- tq2_0 ---- */
 
+#define TQ2_MEMORY_AHEAD 2048
+
 INLINE void tq2_block(const float *x, const struct scales *s, int b, uint8_t *q)
 {
 	ternary_256(x, s->by[b], CUT_OFF, 0, 2, q, false);
@@ -262,7 +267,8 @@ static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 					 .zero = 0x55,
 					 .step = 1,
 					 .codes_of = tq2_block,
-					 .plain = assay_quantize_plain_tq2_0 };
+					 .plain = assay_quantize_plain_tq2_0,
+					 .memory_ahead = TQ2_MEMORY_AHEAD };
 
 	all_blocks(&f, x, q, n, around);
 	return quantize_stores_plainly(q, around);
