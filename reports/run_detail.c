@@ -93,9 +93,9 @@ static void add_numbers(const struct assay_result *r, const struct assay_emit_st
 	snprintf(buf, sizeof(buf), "minimum %s, median absolute deviation %s", a, b);
 	line(out, style, "spread", buf);
 	assay_emit_quantity((double)r->warmup_ns * 1e-9, "s", style->utf8, a, sizeof(a));
-	snprintf(buf, sizeof(buf), "%zu of %llu iterations, %.1f %% disturbed, %.1f %% dropped; %s; warm-up %s, %s",
-		 r->n_samples, (unsigned long long)r->iterations, 100 * r->disturbed_frac, 100 * r->dropped_frac,
-		 r->converged ? "interval within its goal" : "budget ended first", a,
+	snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu round%s, %.1f %% disturbed, %.1f %% dropped; %s; warm-up %s, %s",
+		 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s", 100 * r->disturbed_frac,
+		 100 * r->dropped_frac, r->converged ? "interval within its goal" : "interval wider than its goal", a,
 		 r->steady ? "steady" : "not steady");
 	line(out, style, "samples", buf);
 }
@@ -136,18 +136,21 @@ static void flags_text(uint32_t flags, char *buf, size_t size)
 
 static void add_samples(const struct assay_result *r, struct assay_text *out)
 {
-	struct assay_columns t = { .align = "rrrl" };
+	struct assay_columns t = { .align = "rrrrl" };
+	unsigned round = 1;
 
-	assay_columns_row(&t, (const char *const[]){ "sample", "iterations", "ns per iteration", "disturbed by" });
+	assay_columns_row(&t, (const char *const[]){ "sample", "round", "iterations", "ns per iteration", "disturbed by" });
 	for (size_t i = 0; i < r->n_samples; i++) {
 		const struct assay_sample *s = &r->samples[i];
-		char no[24], it[24], ns[32], flags[64];
+		char no[24], in[24], it[24], ns[32], flags[64];
 
+		round += (s->flags & ASSAY_SAMPLE_NEW_ROUND) != 0;
 		snprintf(no, sizeof(no), "%zu", i);
+		snprintf(in, sizeof(in), "%u", round);
 		snprintf(it, sizeof(it), "%llu", (unsigned long long)s->iterations);
 		snprintf(ns, sizeof(ns), "%.3f", s->iterations ? (double)s->ns / (double)s->iterations : 0.0);
 		flags_text(s->flags, flags, sizeof(flags));
-		assay_columns_row(&t, (const char *const[]){ no, it, ns, flags });
+		assay_columns_row(&t, (const char *const[]){ no, in, it, ns, flags });
 	}
 	assay_text_add(out, "\n");
 	assay_columns_print(&t, out);

@@ -110,6 +110,7 @@ static json_t *case_json(const struct assay_result *r, bool samples)
 	json_object_set_new(o, "max_rel_err",
 			    r->checked && r->max_rel_err >= 0 ? assay_json_number(r->max_rel_err) : json_null());
 	json_object_set_new(o, "samples", json_integer((json_int_t)r->n_samples));
+	json_object_set_new(o, "rounds", json_integer((json_int_t)r->rounds));
 	json_object_set_new(o, "iterations", assay_json_u64(r->iterations));
 	json_object_set_new(o, "median_ns", time_json(r, r->median_ns));
 	json_object_set_new(o, "ci95_ns",

@@ -46,7 +46,7 @@ struct view {
 	const struct assay_emit_style *style;
 	const char *pm; /* plus-minus */
 	bool timed;     /* any case has a time */
-	bool roof, narrow, note_lines, starred, ranged, noted, efficiency;
+	bool roof, narrow, note_lines, rounds, starred, ranged, noted, efficiency;
 };
 
 static const char *paint(const struct assay_emit_style *st, const char *colour)
@@ -154,6 +154,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 			 !r->ci95_reached ? "?"
 			 : r->converged   ? " "
 					  : "*");
+		v->rounds |= r->rounds > 1;
 		v->starred |= r->ci95_reached && !r->converged;
 		v->ranged |= !r->ci95_reached;
 	}
@@ -272,9 +273,12 @@ static void add_legend(struct assay_text *out, const struct view *v)
 		out, v, "thr",
 		"threads, each bound to a core of its own; cache: warm (inputs used before) or cold (in memory only)");
 	if (v->timed) {
-		legend_line(out, v, "time", "median of one call, and half the width of its 95 % interval");
+		legend_line(out, v, "time",
+			    v->rounds ? "median of one call, and half the width of its 95 % interval, over rounds: each a process "
+					"of its own, with the other cases between" :
+					"median of one call, and half the width of its 95 % interval");
 		if (v->starred)
-			legend_line(out, v, "*", "the time budget ended before the interval was within 0.5 %");
+			legend_line(out, v, "*", "that interval is wider than 0.5 %: more time, --budget, or more rounds, --rounds, narrow it");
 		if (v->ranged)
 			legend_line(out, v, "?",
 				    "too few samples for a 95 % interval: half the width of the range of all of them");

@@ -35,6 +35,7 @@ struct assay_settings {
 	struct assay_placement_options placement;
 	int *cpus; /* owns placement.cpus */
 	uint64_t budget_ns, memory_bytes;
+	unsigned rounds; /* 0: as the suite says */
 	int64_t batch_size;
 	bool deterministic;
 	const char *counter_groups;  /* NULL: those of the benches */

@@ -11,14 +11,16 @@
 #include "cli/measuring.h"
 #include "measure/measure.h"
 #include "measure/measure_exact.h"
+#include "measure/summary.h"
 #include "model/verdict.h"
 #include "store/store_exact.h"
 
-enum { OPT_BUDGET = 0x200, OPT_EVIDENCE };
+enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_ROUNDS };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct assay_settings *s = state->input;
+	uint64_t n;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -26,6 +28,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BUDGET:
 		return assay_parse_duration_ns(arg, "--budget", &s->budget_ns, &s->err) ? EINVAL : 0;
+	case OPT_ROUNDS:
+		if (assay_parse_u64(arg, "--rounds", 1, ASSAY_MAX_ROUNDS, &n, &s->err))
+			return EINVAL;
+		s->rounds = (unsigned)n;
+		return 0;
 	case OPT_EVIDENCE:
 		return assay_cli_parse_evidence(arg, &s->evidence, &s->err) ? EINVAL : 0;
 	case ARGP_KEY_ARG:
@@ -39,6 +46,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{ "budget", OPT_BUDGET, "TIME", 0, "Sampling time of a case, such as 300ms or 2s (default: as each bench says)",
+	  0 },
+	{ "rounds", OPT_ROUNDS, "N", 0,
+	  "Measure the suite N times over, each case in a new process with its share of the time, and take the median of its medians "
+	  "(default: as the suite says; with ASSAY_DETERMINISTIC=1 always once)",
 	  0 },
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
 	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only selects; stored: "
@@ -76,15 +87,23 @@ struct sink {
 	int64_t run_id;
 };
 
-/* Raw samples may be many; once they are stored nothing needs them here. */
-static int store_result(void *arg, struct assay_result *r, struct assay_err *err)
+/* Raw samples may be many; once they are stored nothing needs them here until the next round. */
+static int store_result(void *arg, struct assay_result *r, unsigned round, struct assay_err *err)
 {
 	const struct sink *sink = arg;
-	int rc = assay_store_result_add(sink->store, sink->run_id, r, err);
+	int rc = round > 1 ? assay_store_result_replace(sink->store, sink->run_id, r, err) :
+			     assay_store_result_add(sink->store, sink->run_id, r, err);
 
 	free(r->samples);
 	r->samples = NULL;
 	return rc;
+}
+
+static int reload_samples(void *arg, struct assay_result *r, struct assay_err *err)
+{
+	const struct sink *sink = arg;
+
+	return assay_store_samples_load(sink->store, sink->run_id, r->c.key, &r->samples, &r->n_samples, err);
 }
 
 /* What only a whole run tells: digests that differ between variants, share of the roof. */
@@ -145,23 +164,38 @@ static void say_stored(const struct assay_run *run, const struct assay_settings 
 	printf("stored as run %" PRId64 " in %s; '%s' shows it again, '%s' judges it\n", run->id, s->db, show, gate);
 }
 
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* With fixed work the interval is what it is. */
 static void warn_of_noise(const struct assay_run *run, const struct assay_settings *s)
 {
-	size_t wide = 0, unsteady = 0;
+	double *width = s->deterministic ? NULL : malloc((run->n_results + 1) * sizeof(*width));
+	size_t n = 0, wide = 0, unsteady = 0;
 
-	for (size_t i = 0; i < run->n_results && !s->deterministic; i++) {
+	for (size_t i = 0; i < run->n_results && width; i++) {
 		const struct assay_result *r = &run->results[i];
 
-		wide += r->n_samples && !r->converged;
-		unsteady += r->n_samples && !r->steady;
+		if (!r->n_samples)
+			continue;
+		width[n++] = assay_summary_half_width_frac(r);
+		wide += !r->converged;
+		unsteady += !r->steady;
 	}
-	if (wide)
-		assay_cli_warn("%zu of %zu cases are not known to within 0.5 %%: give them more time with --budget",
-			       wide, run->n_results);
+	if (wide) {
+		qsort(width, n, sizeof(*width), ascending);
+		assay_cli_warn("%zu of %zu cases are not known to within 0.5 %%, half of all to within %.2g %%: more time, --budget, and "
+			       "more rounds, --rounds, narrow that",
+			       wide, run->n_results, 100 * width[n / 2]);
+	}
 	if (unsteady)
 		assay_cli_warn("%zu of %zu cases did not settle: 'assay doctor' says what disturbs this machine",
 			       unsteady, run->n_results);
+	free(width);
 }
 
 /* Counts of what the suite names for it, after the times. */
@@ -214,8 +248,9 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 	if (shown)
 		return shown;
 	if (rc)
-		return assay_err_set(err, rc, "interrupted: %zu of %zu cases kept in run %" PRId64 " of '%s'",
-				     run->n_results, m->session->plan.n_cases, run->id, s->db);
+		return assay_err_set(err, rc, "interrupted%s: %zu of %zu cases kept in run %" PRId64 " of '%s'",
+				     run->n_results == m->session->plan.n_cases ? " after the first round" : "", run->n_results,
+				     m->session->plan.n_cases, run->id, s->db);
 	say_stored(run, s);
 	warn_of_noise(run, s);
 	return 0;
@@ -256,7 +291,8 @@ static int run_suite(const struct assay_settings *s)
 	struct assay_clock clock;
 	struct sink sink;
 	struct assay_measuring m = {
-		.settings = s, .session = &session, .clock = &clock, .finished = store_result, .arg = &sink
+		.settings = s, .session = &session, .clock = &clock, .finished = store_result, .reload = reload_samples,
+		.arg = &sink
 	};
 	struct assay_err err = { 0 };
 	int status, rc = assay_session_ready(&session, s, &err);

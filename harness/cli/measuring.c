@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What run and verify share: one case after the other, with progress, until the last or the user's Ctrl-C. */
+/* What run and verify share: one case after the other, in rounds, with progress, until the last or the user's Ctrl-C. */
 #include "cli/measuring.h"
 
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "machine/environment.h"
 #include "measure/measure.h"
+#include "measure/rounds.h"
 #include "model/verdict.h"
 
 static int add_fact(struct assay_run *run, const char *name, const char *value, struct assay_err *err)
@@ -103,9 +104,80 @@ static void on_progress(void *arg, enum assay_stage stage, double done_frac)
 		assay_progress_part(arg, from[stage] + span[stage] * done_frac);
 }
 
+/* Whether a further round is worth it depends on time, and deterministic runs must not. */
+static unsigned rounds_of(const struct assay_measuring *m)
+{
+	return m->verify_only || m->settings->deterministic ? 1 : m->session->plan.rounds;
+}
+
+/* One case, with the time it took. */
+static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *o, size_t i, struct assay_result *r,
+			 uint64_t *took_ns, struct assay_err *err)
+{
+	struct assay_case c = m->session->plan.cases[i];
+	uint64_t began = assay_cli_now_ns();
+	int rc;
+
+	if (*o->interrupted)
+		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
+	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
+	r->c.budget_ns = m->session->plan.cases[i].budget_ns;
+	*took_ns = assay_cli_now_ns() - began;
+	return rc;
+}
+
+static int first_round(const struct assay_measuring *m, const struct assay_measure_options *o, struct assay_run *run, bool *again,
+		       struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->session->plan.n_cases && !rc; i++) {
+		struct assay_result *r = &run->results[i];
+		uint64_t took_ns;
+
+		assay_progress_case(o->progress_arg, i);
+		rc = measure_timed(m, o, i, r, &took_ns, err);
+		again[i] = !rc && assay_round_wanted(r, took_ns);
+		if (!rc && m->finished)
+			rc = m->finished(m->arg, r, 1, err);
+		if (rc)
+			assay_result_release(r);
+		else
+			run->n_results++;
+	}
+	return rc;
+}
+
+static int further_round(const struct assay_measuring *m, const struct assay_measure_options *o, unsigned round, struct assay_run *run,
+			 bool *again, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < run->n_results && !rc; i++) {
+		struct assay_result *r = &run->results[i], more = { 0 };
+		uint64_t took_ns;
+
+		if (!again[i])
+			continue;
+		assay_progress_case(o->progress_arg, i);
+		rc = measure_timed(m, o, i, &more, &took_ns, err);
+		if (!rc && m->reload)
+			rc = m->reload(m->arg, r, err);
+		if (!rc)
+			rc = assay_result_add_round(r, &more, &m->session->facts[i].cost, err);
+		again[i] = !rc && r->status == ASSAY_STATUS_OK;
+		if (!rc && m->finished)
+			rc = m->finished(m->arg, r, round, err);
+		assay_result_release(&more);
+	}
+	return rc;
+}
+
 int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
 {
 	const struct assay_plan *plan = &m->session->plan;
+	unsigned rounds = rounds_of(m);
 	struct assay_progress progress;
 	struct assay_measure_options o = {
 		.plugins = &m->session->plugins,
@@ -124,30 +196,23 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		.progress = on_progress,
 		.progress_arg = &progress,
 	};
+	bool *again = calloc(plan->n_cases, sizeof(*again));
 	int rc = 0;
 
 	run->results = calloc(plan->n_cases, sizeof(*run->results));
-	if (!run->results)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-
-	assay_progress_begin(&progress, plan->cases, plan->n_cases, m->verify_only);
-	for (size_t i = 0; i < plan->n_cases; i++) {
-		struct assay_result *r = &run->results[i];
-
-		assay_progress_case(&progress, i);
-		rc = *o.interrupted ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
-				    : assay_measure_case(&plan->cases[i], m->session->catalog, &m->session->facts[i],
-							 &o, r, err);
-		if (!rc && m->finished)
-			rc = m->finished(m->arg, r, err);
-		if (rc) {
-			assay_result_release(r);
-			break;
+	if (!run->results || !again) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	} else {
+		assay_progress_begin(&progress, plan->cases, plan->n_cases, m->verify_only ? 0 : rounds);
+		rc = first_round(m, &o, run, again, err);
+		for (unsigned round = 2; round <= rounds && !rc; round++) {
+			assay_progress_round(&progress, round, again);
+			rc = further_round(m, &o, round, run, again, err);
 		}
-		run->n_results++;
+		assay_progress_hide(&progress);
 	}
-	assay_progress_hide(&progress);
 	assay_interrupt_release();
+	free(again);
 	return rc;
 }
 

@@ -19,18 +19,27 @@
 /* What is over in two seconds needs no bar. */
 #define WORTH_NS 2e9
 
-static double weight(const struct assay_case *c, bool quick)
+/* Of case @i in one round. */
+static double weight(const struct assay_progress *p, size_t i)
 {
-	if (c->skip_reason[0])
+	if (p->cases[i].skip_reason[0] || (p->wanted && !p->wanted[i]))
 		return 0;
-	return SETUP_NS + (quick ? 0 : 1.2 * (double)c->budget_ns);
+	return SETUP_NS + (p->rounds ? 1.2 * (double)p->cases[i].budget_ns / p->rounds : 0);
 }
 
-void assay_progress_begin(struct assay_progress *p, const struct assay_case *cases, size_t n, bool quick)
+static double weight_of_round(const struct assay_progress *p)
 {
-	*p = (struct assay_progress){ .quick = quick, .cases = cases, .n = n, .began_ns = assay_cli_now_ns() };
-	for (size_t i = 0; i < n; i++)
-		p->total += weight(&cases[i], quick);
+	double sum = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		sum += weight(p, i);
+	return sum;
+}
+
+void assay_progress_begin(struct assay_progress *p, const struct assay_case *cases, size_t n, unsigned rounds)
+{
+	*p = (struct assay_progress){ .rounds = rounds, .round = 1, .cases = cases, .n = n, .began_ns = assay_cli_now_ns() };
+	p->total = weight_of_round(p) * (rounds ? rounds : 1);
 	p->on = isatty(STDERR_FILENO) && p->total > WORTH_NS;
 }
 
@@ -57,15 +66,27 @@ static void draw_bar(double share, const char *head, const char *label)
 
 static void draw(struct assay_progress *p, double part)
 {
-	const struct assay_case *c = &p->cases[p->at];
-	double done = p->done + part * weight(c, p->quick);
+	double done = p->done + part * weight(p, p->at);
 	double elapsed = (double)(assay_cli_now_ns() - p->began_ns);
 	/* the first tenth is too little to learn from */
 	double left = (p->total - done) * (done > p->total / 10 ? elapsed / done : 1) * 1e-9;
-	char head[160];
+	char head[160], round[48] = "";
 
-	snprintf(head, sizeof(head), " %zu/%zu  %u:%02u left  ", p->at + 1, p->n, (unsigned)left / 60, (unsigned)left % 60);
-	draw_bar(p->total > 0 ? done / p->total : 0, head, c->key);
+	if (p->rounds > 1)
+		snprintf(round, sizeof(round), "round %u/%u, ", p->round, p->rounds);
+	snprintf(head, sizeof(head), " %s%zu/%zu  %u:%02u left  ", round, p->at + 1, p->n, (unsigned)left / 60, (unsigned)left % 60);
+	draw_bar(p->total > 0 ? done / p->total : 0, head, p->cases[p->at].key);
+}
+
+void assay_progress_round(struct assay_progress *p, unsigned round, const bool *wanted)
+{
+	/* the rounds before are over, and those to come are like this one */
+	for (; p->at < p->n; p->at++)
+		p->done += weight(p, p->at);
+	p->wanted = wanted;
+	p->round = round;
+	p->at = 0;
+	p->total = p->done + weight_of_round(p) * (p->rounds - round + 1);
 }
 
 void assay_progress_begin_for(struct assay_progress *p, double expected_ns)
@@ -93,7 +114,7 @@ void assay_progress_case(struct assay_progress *p, size_t i)
 	if (!p->on)
 		return;
 	for (; p->at < i; p->at++)
-		p->done += weight(&p->cases[p->at], p->quick);
+		p->done += weight(p, p->at);
 	p->drawn_ns = assay_cli_now_ns();
 	draw(p, 0);
 }

@@ -10,15 +10,19 @@
 #include "model/case.h"
 
 struct assay_progress {
-	bool on, quick;
+	bool on;
 	const struct assay_case *cases;
+	const bool *wanted; /* cases of this round; NULL: all */
+	unsigned rounds, round;
 	size_t n, at;
 	uint64_t began_ns, drawn_ns;
 	double total, done; /* expected ns */
 };
 
-/* @quick: cases take no sampling time (verify). */
-void assay_progress_begin(struct assay_progress *p, const struct assay_case *cases, size_t n, bool quick);
+/* @rounds is how often each case is to be sampled; 0: they are not (verify). */
+void assay_progress_begin(struct assay_progress *p, const struct assay_case *cases, size_t n, unsigned rounds);
+/* Round @round of them begins, with the @wanted cases only; borrowed until the next. */
+void assay_progress_round(struct assay_progress *p, unsigned round, const bool *wanted);
 /* Case @i starts; all before it are done. */
 void assay_progress_case(struct assay_progress *p, size_t i);
 /* Share of the current case, 0 to 1. */

@@ -182,6 +182,7 @@ int assay_session_plan(struct assay_session *s, const struct assay_settings *o, 
 		.threads = o->threads,
 		.n_threads = o->n_threads,
 		.budget_ns = o->budget_ns,
+		.rounds = o->rounds,
 		.memory_bytes = o->memory_bytes,
 		.batch_size = o->batch_size,
 	};

@@ -10,17 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/disturbance.h"
 #include "machine/environment.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
+#include "measure/sample_metrics.h"
 #include "measure/summary.h"
 #include "stats/stats.h"
 #include "worker/worker.h"
 
 #define WARMUP_WINDOW 8
 #define WARMUP_TOLERANCE_FRAC 0.01
-#define GOAL_HALF_WIDTH_FRAC 0.005
 #define MIN_SAMPLES 6                /* fewer have no 95 % interval of their median; taken even beyond the budget … */
 #define LEAST_SAMPLES 3              /* … but only these beyond three budgets */
 #define MIN_SAMPLES_BUDGETS 3
@@ -191,29 +190,11 @@ static int sample(struct session *s)
 		spent = assay_worker_monotonic_ns() - start;
 		progress(s, ASSAY_STAGE_SAMPLE, (double)spent / (double)budget);
 		r->converged = r->n_samples >= MIN_CONVERGED_SAMPLES && spent * 10 >= budget &&
-			       assay_summary_half_width_frac(r) <= GOAL_HALF_WIDTH_FRAC;
+			       assay_summary_half_width_frac(r) <= ASSAY_GOAL_HALF_WIDTH_FRAC;
 		if (s->o->deterministic)
 			break;
 	} while (!r->converged && r->n_samples < MAX_SAMPLES && wants_more(r->n_samples, spent, budget));
 	settle(s);
-	return 0;
-}
-
-/* A metric of the harness, checked against its own range. */
-static int own_metric(struct session *s, const char *tag, double value)
-{
-	const struct assay_metric_info *m = assay_metric_find(tag);
-	struct assay_err why = { 0 };
-
-	if (!m)
-		return assay_err_set(s->err, ASSAY_EINTERNAL, "no metric '%s'", tag);
-	if (assay_metric_check(tag, value, m->lo, m->hi, &why)) {
-		s->r->status = ASSAY_STATUS_FAILED;
-		memcpy(s->r->reason, why.text, sizeof(s->r->reason));
-		return 1;
-	}
-	if (assay_result_add_metric(s->r, tag, m->unit, m->better, value))
-		return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
 	return 0;
 }
 
@@ -239,68 +220,6 @@ static int op_metrics(struct session *s, const struct assay_catalog_op *op)
 	return assay_measure_take_counters(&s->choice, reply, &s->r->counters, &s->r->metrics, &s->r->n_metrics, s->err);
 }
 
-/* What the cost and the samples give. */
-static int cost_metrics(struct session *s)
-{
-	const struct assay_cost *c = &s->facts->cost;
-	double bytes = c->bytes_read + c->bytes_written, t = s->r->median_ns * 1e-9;
-	int rc = own_metric(s, "time_s", t);
-
-	if (!rc && c->ops > 0)
-		rc = own_metric(s, "ops_per_s", c->ops / t);
-	if (!rc && bytes > 0)
-		rc = own_metric(s, "bytes_per_s", bytes / t);
-	if (!rc && c->items > 0)
-		rc = own_metric(s, "items_per_s", c->items / t);
-	if (!rc && c->ops > 0 && bytes > 0)
-		rc = own_metric(s, "arith_intensity", c->ops / bytes);
-	return rc;
-}
-
-static int disturbance_counts(struct session *s)
-{
-	struct assay_result *r = s->r;
-	struct assay_disturbance host;
-
-	assay_disturbance_begin(&host, "", r->cpus, r->n_cpus);
-
-	const struct {
-		const char *name, *how;
-		uint32_t flag;
-		bool shown; /* by this host; without a quota nothing throttles */
-	} kinds[] = {
-		{ "steal_samples", "/proc/stat", ASSAY_DISTURB_STEAL, host.steal_known },
-		{ "migrated_samples", "sched_getcpu", ASSAY_DISTURB_MIGRATION, true },
-		{ "throttled_samples", "cgroup", ASSAY_DISTURB_THROTTLE, true },
-		{ "frequency_samples", "cpufreq", ASSAY_DISTURB_FREQUENCY, host.frequency_khz > 0 },
-		{ "pressure_samples", "/proc/pressure/cpu", ASSAY_DISTURB_PRESSURE, host.pressure_known },
-	};
-	double disturbed = 0, switches = 0, faults = 0;
-	int rc;
-
-	for (size_t i = 0; i < r->n_samples; i++) {
-		disturbed += assay_samples_disturbed(&r->samples[i], 1) != 0;
-		switches += r->samples[i].switches;
-		faults += r->samples[i].faults;
-	}
-	rc = assay_result_add_count(r, "disturbed_samples", ASSAY_SOURCE_ASSAY, "", disturbed);
-	if (!rc)
-		rc = assay_result_add_count(r, "involuntary_switches", ASSAY_SOURCE_OS, "getrusage", switches);
-	if (!rc)
-		rc = assay_result_add_count(r, "page_faults", ASSAY_SOURCE_OS, "getrusage", faults);
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !rc; k++) {
-		char reason[96];
-		double n = 0;
-
-		for (size_t i = 0; i < r->n_samples; i++)
-			n += (r->samples[i].flags & kinds[k].flag) != 0;
-		snprintf(reason, sizeof(reason), "this host has no %s", kinds[k].how);
-		rc = kinds[k].shown ? assay_result_add_count(r, kinds[k].name, ASSAY_SOURCE_OS, kinds[k].how, n) :
-				      assay_counters_add_missing(&r->counters, kinds[k].name, ASSAY_SOURCE_OS, reason);
-	}
-	return rc ? assay_err_set(s->err, rc, "out of memory") : 0;
-}
-
 static int report(struct session *s, const struct assay_catalog_op *op)
 {
 	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
@@ -310,18 +229,19 @@ static int report(struct session *s, const struct assay_catalog_op *op)
 	rc = command(s, ASSAY_CMD_REPORT, 0, 0);
 	if (rc)
 		return rc;
-	rc = s->o->verify_only ? 0 : cost_metrics(s);
+	rc = s->o->verify_only ? 0 : assay_time_metrics(s->r, &s->facts->cost, s->err);
 	if (!rc)
-		rc = own_metric(s, "rss_peak_bytes", (double)reply->rss_peak_bytes);
+		rc = assay_metric_put_own(s->r, "rss_peak_bytes", (double)reply->rss_peak_bytes, s->err);
 	if (!rc && !assay_memory_state(&mem, NULL)) {
-		rc = own_metric(s, "machine_total_bytes", (double)mem.total_bytes);
+		rc = assay_metric_put_own(s->r, "machine_total_bytes", (double)mem.total_bytes, s->err);
 		if (!rc)
-			rc = own_metric(s, "machine_used_bytes", (double)(mem.total_bytes - mem.available_bytes));
+			rc = assay_metric_put_own(s->r, "machine_used_bytes", (double)(mem.total_bytes - mem.available_bytes),
+						  s->err);
 	}
 	if (!rc && !s->o->verify_only)
 		rc = op_metrics(s, op);
 	if (!rc && !s->o->verify_only)
-		rc = disturbance_counts(s);
+		rc = assay_disturbance_counts(s->r, s->err);
 	return rc;
 }
 
@@ -350,19 +270,6 @@ static int drive(struct session *s, const struct assay_catalog_op *op)
 		rc = command(s, ASSAY_CMD_FINISH, 0, 0);
 	progress(s, ASSAY_STAGE_DONE, 1);
 	return rc < 0 ? rc : 0;
-}
-
-/* A case that did not end well keeps no numbers: a time of a wrong kernel is no time. */
-static void drop_numbers(struct assay_result *r)
-{
-	free(r->samples);
-	free(r->metrics);
-	r->samples = NULL;
-	r->metrics = NULL;
-	r->n_samples = r->n_metrics = 0;
-	assay_counters_release(&r->counters);
-	r->steady = r->converged = false;
-	assay_summary_fill(r, NULL);
 }
 
 int assay_measure_case(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
@@ -409,6 +316,6 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	assay_text_release(&events);
 	free(cpus);
 	if (!rc && out->status != ASSAY_STATUS_OK)
-		drop_numbers(out);
+		assay_result_drop_numbers(out);
 	return rc;
 }

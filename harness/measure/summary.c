@@ -1,46 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Median, distribution-free interval and spread of the samples that count. */
+/* Median, interval and spread of the samples that count, first within each round and then over the rounds. */
 #include "measure/summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "stats/stats.h"
 
-int assay_summary_fill(struct assay_result *r, struct assay_err *err)
+struct tally {
+	size_t kept, clean;
+	double min_ns;
+};
+
+/* The samples of one round that count, sorted into @x; returns how many. */
+static size_t take_round(const struct assay_sample *s, size_t n, double *x, struct tally *t)
 {
-	size_t n = 0, clean = 0;
-	double *x, *tmp;
+	size_t clean = 0, kept = 0;
 	bool drop;
+
+	for (size_t i = 0; i < n; i++)
+		clean += !assay_samples_disturbed(&s[i], 1);
+	drop = clean * 2 >= n;
+	for (size_t i = 0; i < n; i++)
+		if (!drop || !assay_samples_disturbed(&s[i], 1))
+			x[kept++] = (double)s[i].ns / (double)s[i].iterations;
+	assay_stats_sort(x, kept);
+	t->min_ns = t->kept ? fmin(t->min_ns, x[0]) : x[0];
+	t->kept += kept;
+	t->clean += clean;
+	return kept;
+}
+
+/* Over the medians of the rounds; the median of them all, and its interval around that. */
+static void over_rounds(struct assay_result *r, double *medians)
+{
 	struct assay_interval ci;
 
-	r->iterations = 0;
+	assay_stats_sort(medians, r->rounds);
+	r->median_ns = assay_stats_median(medians, r->rounds);
+	ci = assay_stats_groups_ci(medians, r->rounds, 0.95);
+	r->ci95_lo_ns = fmin(ci.lo, r->median_ns);
+	r->ci95_hi_ns = fmax(ci.hi, r->median_ns);
+	r->ci95_reached = true;
+}
+
+int assay_summary_fill(struct assay_result *r, struct assay_err *err)
+{
+	struct tally t = { 0 };
+	double *x, *tmp, *medians;
+	size_t n;
+
+	r->iterations = r->rounds = 0;
 	r->median_ns = r->ci95_lo_ns = r->ci95_hi_ns = r->min_ns = r->mad_ns = 0;
 	r->dropped_frac = r->disturbed_frac = 0;
 	r->ci95_reached = false;
 	if (!r->n_samples)
 		return 0;
-	x = malloc(2 * r->n_samples * sizeof(*x));
+	x = malloc(3 * r->n_samples * sizeof(*x));
 	if (!x)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", r->n_samples);
 	tmp = x + r->n_samples;
-	for (size_t i = 0; i < r->n_samples; i++)
-		clean += !assay_samples_disturbed(&r->samples[i], 1);
-	drop = clean * 2 >= r->n_samples;
-	for (size_t i = 0; i < r->n_samples; i++)
-		if (!drop || !assay_samples_disturbed(&r->samples[i], 1))
-			x[n++] = (double)r->samples[i].ns / (double)r->samples[i].iterations;
-	assay_stats_sort(x, n);
-	ci = assay_stats_median_ci(x, n, 0.95, &r->ci95_reached);
+	medians = tmp + r->n_samples;
+	for (size_t at = 0; at < r->n_samples; at += n) {
+		double *of_round = x + t.kept;
+		size_t kept;
+
+		n = assay_samples_of_round(r->samples + at, r->n_samples - at);
+		kept = take_round(r->samples + at, n, of_round, &t);
+		medians[r->rounds++] = assay_stats_median(of_round, kept);
+	}
+	if (r->rounds > 1) {
+		over_rounds(r, medians);
+		assay_stats_sort(x, t.kept);
+	} else {
+		struct assay_interval ci = assay_stats_median_ci(x, t.kept, 0.95, &r->ci95_reached);
+
+		r->median_ns = medians[0];
+		r->ci95_lo_ns = ci.lo;
+		r->ci95_hi_ns = ci.hi;
+	}
 	r->iterations = r->samples[0].iterations;
-	r->median_ns = assay_stats_median(x, n);
-	r->ci95_lo_ns = ci.lo;
-	r->ci95_hi_ns = ci.hi;
-	r->min_ns = x[0];
-	r->mad_ns = assay_stats_mad(x, n, tmp);
-	r->disturbed_frac = 1.0 - (double)clean / (double)r->n_samples;
-	r->dropped_frac = 1.0 - (double)n / (double)r->n_samples;
+	r->min_ns = t.min_ns;
+	r->mad_ns = assay_stats_mad(x, t.kept, tmp);
+	r->disturbed_frac = 1.0 - (double)t.clean / (double)r->n_samples;
+	r->dropped_frac = 1.0 - (double)t.kept / (double)r->n_samples;
 	free(x);
 	return 0;
+}
+
+void assay_result_drop_numbers(struct assay_result *r)
+{
+	free(r->samples);
+	free(r->metrics);
+	r->samples = NULL;
+	r->metrics = NULL;
+	r->n_samples = r->n_metrics = 0;
+	assay_counters_release(&r->counters);
+	r->steady = r->converged = false;
+	assay_summary_fill(r, NULL);
 }
 
 double assay_summary_half_width_frac(const struct assay_result *r)

@@ -5,12 +5,19 @@
 
 #include "model/result.h"
 
+/* Half-width of the interval, as a share of the median, that sampling is to reach. */
+#define ASSAY_GOAL_HALF_WIDTH_FRAC 0.005
+
 /*
- * Fill iterations, median, interval, minimum, MAD and the shares of disturbed and dropped from the samples. Samples that were disturbed (see
- * assay_samples_disturbed) are left out while at least half are clean; otherwise the
- * disturbance is the normal state of the case, all count, and dropped_frac is 0. ASSAY_ENOMEM.
+ * Fill rounds, iterations, median, interval, minimum, MAD and the shares of disturbed and dropped from the samples. In each round
+ * those that were disturbed (see assay_samples_disturbed) are left out while at least half are clean; otherwise the disturbance is
+ * the normal state of that round, all count, and none are dropped. The median is that of the rounds' medians. Its interval comes from
+ * the samples of a single round, and from the medians of several: rounds differ by more than their samples tell. ASSAY_ENOMEM.
  */
 int assay_summary_fill(struct assay_result *r, struct assay_err *err);
+
+/* A result that did not end well keeps no numbers: a time of a wrong kernel is no time. */
+void assay_result_drop_numbers(struct assay_result *r);
 
 /* Half-width of the interval over the median; 1 without samples. */
 double assay_summary_half_width_frac(const struct assay_result *r);

@@ -70,10 +70,25 @@ int assay_result_add_metric(struct assay_result *r, const char *tag, const char 
 	return assay_result_put_metric(r, &m);
 }
 
-int assay_result_add_count(struct assay_result *r, const char *name, const char *source, const char *how, double value)
+int assay_result_set_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value)
+{
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (!strcmp(r->metrics[i].tag, tag)) {
+			r->metrics[i].value = value;
+			return 0;
+		}
+	return assay_result_add_metric(r, tag, unit, better, value);
+}
+
+int assay_result_set_count(struct assay_result *r, const char *name, const char *source, const char *how, double value)
 {
 	struct assay_count c = { .value = value, .running_frac = 1 };
 
+	for (size_t i = 0; i < r->counters.n; i++)
+		if (!strcmp(r->counters.v[i].name, name)) {
+			r->counters.v[i].value = value;
+			return 0;
+		}
 	set_name(c.name, sizeof(c.name), name);
 	set_name(c.source, sizeof(c.source), source);
 	set_name(c.how, sizeof(c.how), how);
@@ -141,4 +156,13 @@ double assay_samples_lost_ns(const struct assay_sample *s, size_t n)
 	for (size_t i = 0; i < n; i++)
 		switches += s[i].switches;
 	return SWITCH_NS * switches + TICK_NS * most_ticks(s, n);
+}
+
+size_t assay_samples_of_round(const struct assay_sample *s, size_t n)
+{
+	size_t i = n ? 1 : 0;
+
+	while (i < n && !(s[i].flags & ASSAY_SAMPLE_NEW_ROUND))
+		i++;
+	return i;
 }

@@ -22,11 +22,13 @@ enum assay_disturb {
 	ASSAY_DISTURB_FREQUENCY = 1u << 5, /* the CPU's frequency changed by a step */
 	ASSAY_DISTURB_PRESSURE = 1u << 6,  /* some task of the machine waited for a CPU */
 };
+/* Beside them: the first sample of a further round, which a process of its own took later in the run. */
+#define ASSAY_SAMPLE_NEW_ROUND (1u << 16)
 
 struct assay_sample {
 	uint64_t iterations;
 	uint64_t ns;         /* of all iterations together */
-	uint32_t flags;      /* enum assay_disturb */
+	uint32_t flags;      /* enum assay_disturb, ASSAY_SAMPLE_NEW_ROUND */
 	uint32_t switches;   /* involuntary, all threads of the pool */
 	uint32_t faults;     /* minor and major */
 	uint32_t steal_ticks; /* of the CPUs of the case, in USER_HZ */
@@ -38,6 +40,8 @@ struct assay_sample {
  * samples never escape a switch. How long the samples took plays no other part.
  */
 uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n);
+/* Samples from @s on, of @n, that are of the same round as the first. */
+size_t assay_samples_of_round(const struct assay_sample *s, size_t n);
 /* Time that switches and steal may have taken from them, by the same reckoning. */
 double assay_samples_lost_ns(const struct assay_sample *s, size_t n);
 
@@ -72,6 +76,7 @@ struct assay_result {
 	uint64_t warmup_ns;
 
 	/* recomputed from the samples; ns per iteration; 0 samples: all 0 and status is not ok */
+	size_t rounds;              /* processes that took them, one after the other, with other cases between */
 	uint64_t iterations;        /* per sample */
 	double median_ns, ci95_lo_ns, ci95_hi_ns;
 	bool ci95_reached;          /* false: too few samples for 95 %, the interval is their whole range */
@@ -94,8 +99,10 @@ void assay_result_release(struct assay_result *r);
 /* Append copies. 0 or ASSAY_ENOMEM. */
 int assay_result_add_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value);
 int assay_result_put_metric(struct assay_result *r, const struct assay_metric *m);
-/* Of the whole case; counts of iterations are added to r->counters. */
-int assay_result_add_count(struct assay_result *r, const char *name, const char *source, const char *how, double value);
+/* Likewise a count of the whole case; counts of iterations are added to r->counters. */
+int assay_result_set_count(struct assay_result *r, const char *name, const char *source, const char *how, double value);
+/* Replace the metric of this tag, or add it. 0 or ASSAY_ENOMEM. */
+int assay_result_set_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value);
 /* NULL when absent. */
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag);
 

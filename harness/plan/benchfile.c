@@ -36,7 +36,7 @@ static const struct assay_conf_option use_options[] = {
 	COMMON_FIELDS,
 	{ NULL, false },
 };
-static const struct assay_conf_option suite_options[] = { { "summary", false }, { NULL, false } };
+static const struct assay_conf_option suite_options[] = { { "summary", false }, { "rounds", false }, { NULL, false } };
 
 static const struct assay_conf_grammar bench_sections[] = {
 	{ .name = "bench", .titled = true, .options = bench_options },
@@ -226,10 +226,22 @@ static void read_use(struct assay_suite *s, const struct assay_conf_section *u)
 	take_fields(u, use->field);
 }
 
+static int read_rounds(struct assay_suite *s, const struct assay_conf_entry *rounds, struct assay_err *err)
+{
+	struct assay_err why = { 0 };
+	uint64_t n = 1;
+
+	if (rounds && assay_parse_u64(rounds->values[0].text, "rounds", 1, ASSAY_MAX_ROUNDS, &n, &why))
+		return assay_conf_fail(err, s->file.path, rounds->values[0].line, "%.200s", why.text);
+	s->rounds = (unsigned)n;
+	return 0;
+}
+
 static int read_suite(struct assay_suite *s, const char *name, struct assay_err *err)
 {
 	const struct assay_conf_section *sec = s->file.root.sections;
 	const struct assay_conf_entry *summary;
+	int rc;
 
 	if (s->file.root.n_sections != 1)
 		return assay_conf_fail(err, s->file.path, s->file.root.n_sections ? sec[1].line : 1,
@@ -241,12 +253,14 @@ static int read_suite(struct assay_suite *s, const char *name, struct assay_err 
 	summary = assay_conf_entry(sec, "summary");
 	s->name = sec->title;
 	s->summary = summary ? summary->values[0].text : "";
+	rc = read_rounds(s, assay_conf_entry(sec, "rounds"), err);
+	if (rc)
+		return rc;
 	s->uses = calloc(sec->n_sections + 1, sizeof(*s->uses));
 	if (!s->uses)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", s->file.path);
 	for (size_t i = 0; i < sec->n_sections; i++) {
 		const struct assay_conf_section *u = &sec->sections[i];
-		int rc = 0;
 
 		if (strcmp(u->name, "exact"))
 			read_use(s, u);

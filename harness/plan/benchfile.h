@@ -58,6 +58,7 @@ struct assay_suite {
 	struct assay_conf file;
 	const char *name;
 	const char *summary; /* "" where the file has none */
+	unsigned rounds;     /* how often each case is measured, 1 where the file does not say */
 	struct assay_suite_use *uses;
 	size_t n_uses;
 	struct assay_suite_exact exact;

@@ -178,6 +178,7 @@ static int take(struct planning *p, struct assay_plan *plan)
 	snprintf(plan->suite, sizeof(plan->suite), "%s", p->suite->name);
 	snprintf(plan->exact_model, sizeof(plan->exact_model), "%s", e->model ? e->model : "");
 	plan->exact = exact;
+	plan->rounds = p->o->rounds ? p->o->rounds : p->suite->rounds;
 	plan->cases = v;
 	plan->n_cases = n;
 	return 0;

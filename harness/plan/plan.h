@@ -6,6 +6,9 @@
 #include "model/case.h"
 #include "model/catalog.h"
 
+/* Of one case in a run. */
+#define ASSAY_MAX_ROUNDS 20
+
 /* All-zero takes what the files say. An option here has already won over the environment. */
 struct assay_plan_options {
 	const char *bench_dir;   /* the folder of the .bench files, with suites/ in it */
@@ -15,6 +18,7 @@ struct assay_plan_options {
 	size_t n_threads;
 	unsigned all_threads;  /* what `all` means here; required */
 	uint64_t budget_ns;    /* replaces every budget; 0: as in the files */
+	unsigned rounds;       /* 0: as the suite says */
 	uint64_t memory_bytes; /* memory limit per worker; 0: as in the files */
 	int64_t batch_size;    /* value for every axis named "batch"; 0: as in the files (ASSAY_BATCH_SIZE) */
 };
@@ -23,6 +27,7 @@ struct assay_plan {
 	char suite[ASSAY_NAME_MAX];
 	struct assay_case *cases; /* in the order of the suite; keys are unique */
 	size_t n_cases;
+	unsigned rounds;       /* how often a run measures each of them */
 	char exact_model[ASSAY_NAME_MAX]; /* cache model that exact counts are taken with; "": the suite names no case for them */
 	bool *exact;              /* one a case: is it among those? */
 };

@@ -2,11 +2,14 @@
 /*
  * Interval of the median from order statistics. The number of samples below the true median is binomial(n, 1/2)
  * whatever the distribution, so x(k) … x(n+1-k) covers it with probability 1 - 2 P(B <= k-1); the largest k that
- * reaches the level is taken.
+ * reaches the level is taken. Samples of one process at one moment are more alike than those of another moment; where there are
+ * several such groups, the interval is built over groups.
  */
 #include "stats/stats.h"
 
 #include <math.h>
+
+#include "stats/distributions.h"
 
 #define EXACT_MAX 1000 /* 2^-1000 is still a normal double */
 
@@ -67,4 +70,18 @@ struct assay_interval assay_stats_median_ci(const double *sorted, size_t n, doub
 	if (!k)
 		k = 1;
 	return (struct assay_interval){ sorted[k - 1], sorted[n - k] };
+}
+
+struct assay_interval assay_stats_groups_ci(const double *medians, size_t n, double level)
+{
+	double mean = 0, squares = 0, half;
+
+	for (size_t i = 0; i < n; i++)
+		mean += log(medians[i]) / (double)n;
+	for (size_t i = 0; i < n; i++)
+		squares += pow(log(medians[i]) - mean, 2);
+	if (n < 2)
+		return (struct assay_interval){ exp(mean), exp(mean) };
+	half = assay_stats_t_quantile((1 + level) / 2, (double)n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
+	return (struct assay_interval){ exp(mean - half), exp(mean + half) };
 }

@@ -30,6 +30,12 @@ double assay_stats_sd(const double *x, size_t n);
 struct assay_interval assay_stats_median_ci(const double *sorted, size_t n, double level, bool *reached);
 
 /*
+ * Interval of the typical median, from the medians of @n >= 2 groups that differ by more than their own samples tell: Student's t
+ * on their logarithms. All must be positive. Of one group it is the median itself.
+ */
+struct assay_interval assay_stats_groups_ci(const double *medians, size_t n, double level);
+
+/*
  * Has a warm-up series settled? @x in order of time. True when its last @window values show no trend (Mann 1945, Kendall)
  * at two-sided 5 % and their median lies within @tolerance_frac of the median of the @window values before them.
  * False while n < 2 * window.

@@ -32,6 +32,14 @@ int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct a
  */
 int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err);
 /*
+ * The result of a case that was measured once more: all of it in place of what is stored. Errors as above; ASSAY_ENOTFOUND when the
+ * run has no result of this case.
+ */
+int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err);
+/* The raw samples of @key into @out, malloc'ed; NULL and 0 where it has none. ASSAY_ENOTFOUND when the run has no result of it. */
+int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *key, struct assay_sample **out, size_t *n,
+			     struct assay_err *err);
+/*
  * Replace what only the whole run decides: the metrics (roof_frac), and status, reason, correctness, digest and error
  * of the output (digests are compared across variants). ASSAY_ENOTFOUND when the run has no result of this case.
  */

@@ -2,7 +2,7 @@
 /*
  * A whole run out of the database. Each table is read once, ordered by result, and merged with the results as it goes
  * by: the number of queries does not depend on the number of cases. All of it in one read transaction, so that a run
- * that is under way is seen at one moment.
+ * that is under way is seen at one moment. Beside it, the raw samples of one case.
  */
 #include "store/store_db.h"
 
@@ -330,5 +330,40 @@ int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *ou
 		assay_run_release(&l.run);
 	else
 		*out = l.run;
+	return rc;
+}
+
+int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *key, struct assay_sample **out, size_t *n,
+			     struct assay_err *err)
+{
+	static const char sql[] = "SELECT p.encoded FROM bench_case c JOIN result r ON r.bench_case = c.id"
+				  " LEFT JOIN result_samples p ON p.result = r.id WHERE c.key = ? AND r.run = ?";
+	struct assay_sample *samples = NULL;
+	struct assay_binder b;
+	size_t n_samples = 0;
+	int sqlite_rc, rc = assay_store_statement(s, sql, &b, err);
+
+	if (rc)
+		return rc;
+	assay_store_bind_text(&b, key);
+	assay_store_bind_int(&b, run_id);
+	sqlite_rc = assay_store_step(&b);
+	if (sqlite_rc == SQLITE_DONE) {
+		rc = assay_err_set(err, ASSAY_ENOTFOUND, "run %lld has no result of '%.255s'", (long long)run_id, key);
+	} else if (sqlite_rc != SQLITE_ROW) {
+		return assay_store_fail(s, sqlite_rc, err, "cannot read the samples of '%.100s'", key);
+	} else {
+		struct assay_row row = assay_store_row(b.st);
+		size_t len;
+		const void *blob = assay_store_row_blob(&row, &len);
+
+		if (blob)
+			rc = assay_sample_blob_decode(blob, len, &samples, &n_samples, err);
+	}
+	sqlite3_reset(b.st);
+	if (!rc) {
+		*out = samples;
+		*n = n_samples;
+	}
 	return rc;
 }

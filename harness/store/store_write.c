@@ -213,28 +213,6 @@ static int add_samples(struct assay_store *s, int64_t result, const struct assay
 	return rc;
 }
 
-int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
-{
-	int64_t case_id = 0, id = 0;
-	int rc;
-
-	rc = check_numbers(r, err);
-	if (!rc)
-		rc = assay_store_begin(s, err);
-	if (rc)
-		return rc;
-	rc = assay_store_put_case(s, &r->c, &case_id, err);
-	if (!rc)
-		rc = insert_result(s, run_id, case_id, r, &id, err);
-	if (!rc && r->n_samples)
-		rc = add_samples(s, id, r, err);
-	if (!rc)
-		rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
-	if (!rc)
-		rc = assay_store_put_counters(s, ASSAY_STORE_RESULT, id, &r->counters, err);
-	return assay_store_finish(s, rc, err);
-}
-
 static int find_result(struct assay_store *s, int64_t run_id, const char *key, int64_t *id, struct assay_err *err)
 {
 	static const char sql[] = "SELECT r.id FROM bench_case c JOIN result r ON r.bench_case = c.id"
@@ -256,12 +234,23 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 	return rc == SQLITE_ROW ? 0 : assay_store_fail(s, rc, err, "cannot look up '%.100s'", key);
 }
 
+static int run_for_result(struct assay_store *s, const char *sql, int64_t result, const struct assay_result *r, struct assay_err *err)
+{
+	struct assay_binder b;
+	int rc = assay_store_statement(s, sql, &b, err);
+
+	if (rc)
+		return rc;
+	assay_store_bind_int(&b, result);
+	return assay_store_done(s, assay_store_step_once(&b), err, "numbers of", r->c.key);
+}
+
+/* Metrics are put again afterwards. */
 static int replace_outcome(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
 {
 	static const char update[] =
 		"UPDATE result SET status = ?, reason = ?, checked = ?, correct = ?, digest = ?, max_rel_err = ?"
 		" WHERE id = ?";
-	static const char clear[] = "DELETE FROM result_metric WHERE result = ?";
 	struct assay_binder b;
 	int rc = assay_store_statement(s, update, &b, err);
 
@@ -270,12 +259,80 @@ static int replace_outcome(struct assay_store *s, int64_t result, const struct a
 	bind_outcome(&b, r);
 	assay_store_bind_int(&b, result);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "outcome of", r->c.key);
-	if (!rc)
-		rc = assay_store_statement(s, clear, &b, err);
+	return rc ? rc : run_for_result(s, "DELETE FROM result_metric WHERE result = ?", result, r, err);
+}
+
+static int replace_measurement(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
+{
+	static const char update[] = "UPDATE result SET code_hash = ?, steady = ?, converged = ?, warmup_ns = ?, n_samples = ?,"
+				     " iterations = ?, median_ns = ?, ci95_lo_ns = ?, ci95_hi_ns = ?, min_ns = ?, mad_ns = ?,"
+				     " dropped_frac = ?, numa_node = ?, copies = ?, started_ns = ? WHERE id = ?";
+	struct assay_binder b;
+	int rc = assay_store_statement(s, update, &b, err);
+
 	if (rc)
 		return rc;
+	bind_measurement(&b, r);
 	assay_store_bind_int(&b, result);
-	return assay_store_done(s, assay_store_step_once(&b), err, "metrics of", r->c.key);
+	return assay_store_done(s, assay_store_step_once(&b), err, "measurement of", r->c.key);
+}
+
+/* What hangs on a result; the result itself is there. */
+static int add_parts(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
+{
+	int rc = r->n_samples ? add_samples(s, id, r, err) : 0;
+
+	if (!rc)
+		rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
+	if (!rc)
+		rc = assay_store_put_counters(s, ASSAY_STORE_RESULT, id, &r->counters, err);
+	return rc;
+}
+
+int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
+{
+	int64_t case_id = 0, id = 0;
+	int rc;
+
+	rc = check_numbers(r, err);
+	if (!rc)
+		rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = assay_store_put_case(s, &r->c, &case_id, err);
+	if (!rc)
+		rc = insert_result(s, run_id, case_id, r, &id, err);
+	if (!rc)
+		rc = add_parts(s, id, r, err);
+	return assay_store_finish(s, rc, err);
+}
+
+int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
+{
+	static const char *const clear[] = {
+		"DELETE FROM result_samples WHERE result = ?",
+		"DELETE FROM result_counter WHERE result = ?",
+		"DELETE FROM result_unavailable WHERE result = ?",
+	};
+	int64_t id = 0;
+	int rc;
+
+	rc = check_numbers(r, err);
+	if (!rc)
+		rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = find_result(s, run_id, r->c.key, &id, err);
+	for (size_t i = 0; i < sizeof(clear) / sizeof(clear[0]) && !rc; i++)
+		rc = run_for_result(s, clear[i], id, r, err);
+	/* a result that is ok must have a measurement, one that is not may have none: the schema checks both together */
+	if (!rc)
+		rc = r->status == ASSAY_STATUS_OK ? replace_measurement(s, id, r, err) : replace_outcome(s, id, r, err);
+	if (!rc)
+		rc = r->status == ASSAY_STATUS_OK ? replace_outcome(s, id, r, err) : replace_measurement(s, id, r, err);
+	if (!rc)
+		rc = add_parts(s, id, r, err);
+	return assay_store_finish(s, rc, err);
 }
 
 int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)

@@ -48,6 +48,8 @@ load helpers
 	fails 2 "--placement is 'wide', expected compact or scatter" run --placement wide
 	fails 2 "--budget is 'fast'" run --budget fast
 	fails 2 "--budget is '0s'" run --budget 0s
+	fails 2 "--rounds is '0'" run --rounds 0
+	fails 2 "--rounds is 'many'" run --rounds many
 	fails 2 "--memory-limit is 'lots'" run --memory-limit lots
 	fails 2 "--memory-limit is '0', expected a size above 0" run --memory-limit 0
 	fails 2 "--run is 'x', expected the number of a run" gate --run x

@@ -123,6 +123,19 @@ gone() {
 	KEEP_DB=1 fails 2 "no run 99" show 99
 }
 
+@test "rounds: each a process of its own, all of them in one result" {
+	run --separate-stderr "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --threads 1 --budget 1s --rounds 2 --json
+	[ "$status" = 0 ]
+	jq -e '.cases[0] | .rounds == 2 and .ci95_reached and .ci95_ns[0] <= .median_ns and .median_ns <= .ci95_ns[1]
+		and (.metrics.time_s.value * 1e9 - .median_ns | fabs) < 0.001' <<<"$output"
+	"$ASSAY" show last dequantize --samples --json | jq -e '.cases[0] | .rounds == 2 and (.raw | length) == .samples
+		and ([.raw[][2] >= 65536 | select(.)] | length) == 1'
+	run "$ASSAY" show last dequantize
+	[[ $output == *" iterations in 2 rounds, "* ]]
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --threads 1 --rounds 2 --json |
+		jq -e '.cases[0].rounds == 1'
+}
+
 @test "a run that is interrupted keeps what is finished and says so" {
 	printf 'bench "slow" { op = "quantize.q8_0" sweep = {"n=4096,8192,16384,32768"} variants = {"ref"} threads = {"1"} budget = "3s" }\n' >slow.bench
 	mkdir suites

@@ -49,6 +49,7 @@ static void test_suite(void **state)
 		fail_msg("%s", err.text);
 	assert_string_equal(s.name, "some");
 	assert_string_equal(s.summary, "a part of it");
+	assert_int_equal(s.rounds, 1);
 	/* The same glob twice is two uses. */
 	assert_int_equal(s.n_uses, 2);
 	assert_string_equal(s.uses[0].glob, s.uses[1].glob);

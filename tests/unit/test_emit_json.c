@@ -83,7 +83,7 @@ static void fill_ok(struct assay_result *r)
 	assert_int_equal(assay_case_make_key(&r->c, NULL), 0);
 	assert_int_equal(assay_result_add_metric(r, "time_s", "s", -1, 123.5e-9), 0);
 	assert_int_equal(assay_result_add_metric(r, "odd", "1", 0, NAN), 0);
-	assert_int_equal(assay_result_add_count(r, "kv_hits", "op", "read without PAPI", 17), 0);
+	assert_int_equal(assay_result_set_count(r, "kv_hits", "op", "read without PAPI", 17), 0);
 	assert_int_equal(assay_counters_add_missing(&r->counters, "PAPI_L1_DCM", "pmu", "no PMU"), 0);
 }
 

@@ -399,7 +399,7 @@ static void test_header_and_result(void **state)
 	struct assay_run run = { .seed = 42, .suite = "quick", .environment = env, .n_environment = 4 };
 	struct assay_sample samples[] = {
 		{ .iterations = 10, .ns = 1234 },
-		{ .iterations = 10, .ns = 2000, .flags = ASSAY_DISTURB_SWITCH | ASSAY_DISTURB_STEAL }
+		{ .iterations = 10, .ns = 2000, .flags = ASSAY_DISTURB_SWITCH | ASSAY_DISTURB_STEAL | ASSAY_SAMPLE_NEW_ROUND }
 	};
 	struct assay_result r = result("op", "v", ASSAY_STATUS_OK);
 	struct assay_emit_style style = { .utf8 = true };
@@ -417,12 +417,13 @@ static void test_header_and_result(void **state)
 
 	r.samples = samples;
 	r.n_samples = 2;
+	r.rounds = 2;
 	r.disturbed_frac = 0.5;
 	r.ci95_reached = false;
 	assay_result_add_metric(&r, "items_per_s", "1/s", 1, 3040);
 	assert_int_equal(assay_emit_result(&r, false, &style, &out, NULL), 0);
 	assert_true(has_line(out.s, "median    61.2 µs (range 61.0 µs to 61.5 µs: too few", ""));
-	assert_true(has_line(out.s, "samples   2 of 10 iterations, 50.0 % disturbed, 0.0 % dropped", ""));
+	assert_true(has_line(out.s, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 0.0 % dropped", ""));
 	assert_true(has_line(out.s, "  items_per_s", "3.04 k items/s"));
 	assay_text_release(&out);
 
@@ -436,8 +437,8 @@ static void test_header_and_result(void **state)
 	assay_text_release(&out);
 	assert_int_equal(assay_emit_result(&r, true, &style, &out, NULL), 0);
 	assert_true(has_line(out.s, "op/v/m=64,n=1/t=1/warm", ""));
-	assert_true(has_line(out.s, "     0", "10           123.400  -"));
-	assert_true(has_line(out.s, "     1", "200.000  switch,steal"));
+	assert_true(has_line(out.s, "     0", "1          10           123.400  -"));
+	assert_true(has_line(out.s, "     1      2", "200.000  switch,steal"));
 	assay_text_release(&out);
 	r.samples = NULL;
 	assay_result_release(&r);

@@ -161,8 +161,8 @@ static void keeps_results(void **state)
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(assay_result_add_metric(r, i == 7 ? "seven" : "x", "s", -1, i), 0);
 	assert_int_equal(assay_result_add_metric(r, longer, longer, 0, 1), 0);
-	assert_int_equal(assay_result_add_count(r, "page_faults", "os", "getrusage", 12), 0);
-	assert_int_equal(assay_result_add_count(r, "kv_hits", NULL, NULL, 3), 0);
+	assert_int_equal(assay_result_set_count(r, "page_faults", "os", "getrusage", 12), 0);
+	assert_int_equal(assay_result_set_count(r, "kv_hits", NULL, NULL, 3), 0);
 
 	assert_true(assay_result_metric(r, "seven")->value == 7);
 	assert_string_equal(assay_result_metric(r, "seven")->unit, "s");

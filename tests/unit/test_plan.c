@@ -324,6 +324,9 @@ static const struct {
 } errors[] = {
 	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"canon\" { cases = {\"*/nothing/*\"} }"), NULL,
 	  "suites/s.suite:3: exact \"canon\" selects none of the 4 cases of suite 's'" },
+	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\trounds = 0"), NULL, "suites/s.suite:3: rounds is '0', expected a whole number from 1 to 20" },
+	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\trounds = often"), NULL,
+	  "suites/s.suite:3: rounds is 'often', expected a whole number from 1 to 20" },
 	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"zen\" { cases = {\"*\"} }"), NULL,
 	  "suites/s.suite:3: unknown cache model 'zen', expected canon or host" },
 	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"canon\" { }"), NULL,

@@ -141,6 +141,22 @@ static void median_interval_ranks(void **state)
 	assert_true(assay_stats_median_ci(x, 2541, 0.5, NULL).lo == 1253);
 }
 
+/* R: exp(t.test(log(x))$conf.int) */
+static void interval_over_groups(void **state)
+{
+	static const double three[] = { 100, 102, 104 }, five[] = { 10, 11, 13, 9, 10.5 }, same[] = { 7, 7, 7 };
+	struct assay_interval ci = assay_stats_groups_ci(three, 3, 0.95);
+
+	(void)state;
+	assert_true(fabs(ci.lo - 97.13764818113196) < 1e-6 && fabs(ci.hi - 107.07828897642622) < 1e-6);
+	ci = assay_stats_groups_ci(five, 5, 0.95);
+	assert_true(fabs(ci.lo - 8.977838514651836) < 1e-6 && fabs(ci.hi - 12.564214695607594) < 1e-6);
+	ci = assay_stats_groups_ci(same, 3, 0.95);
+	assert_true(fabs(ci.lo - 7) < 1e-12 && fabs(ci.hi - 7) < 1e-12);
+	ci = assay_stats_groups_ci(three, 1, 0.95);
+	assert_true(fabs(ci.lo - 100) < 1e-12 && fabs(ci.hi - 100) < 1e-12);
+}
+
 static void median_interval_covers(void **state)
 {
 	/* Exact coverage: 1 - 2 P(B <= k-1). The counts are those of the seed and stand within 3 sigma of it. */
@@ -271,6 +287,7 @@ int main(void)
 		cmocka_unit_test(small_and_extreme),
 		cmocka_unit_test(median_interval_ranks),
 		cmocka_unit_test(median_interval_covers),
+		cmocka_unit_test(interval_over_groups),
 		cmocka_unit_test(trend_score),
 		cmocka_unit_test(trend_score_is_standard),
 		cmocka_unit_test(settles),

@@ -249,6 +249,63 @@ static void test_metrics_are_replaced(void **state)
 	assay_result_release(&other);
 }
 
+/* A case measured once more keeps its place; all of it is the new one. */
+static void test_results_are_replaced(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_result r, other;
+	struct assay_sample *samples = NULL;
+	struct assay_store *s;
+	struct assay_run out;
+	size_t n = 0;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	add_run(f, s, "quick", "m1", 0, 3, false);
+	make_result(&r, 1, 250);
+	make_result(&other, 8, 100);
+	r.samples[100].flags |= ASSAY_SAMPLE_NEW_ROUND;
+	r.median_ns = 2251.5;
+	assert_int_equal(assay_result_set_metric(&r, "time_s", "s", -1, 2.2515e-6), 0);
+	assert_int_equal(assay_result_set_count(&r, "page_faults", "os", "getrusage", 18), 0);
+	assert_int_equal(r.n_metrics, 3);
+	assert_int_equal(r.counters.n, 2);
+	assert_ok(f, assay_store_result_replace(s, 1, &r, &f->err));
+	assert_error(f, assay_store_result_replace(s, 1, &other, &f->err), ASSAY_ENOTFOUND, "run 1 has no result of 'matmul.ternary/");
+	assert_ok(f, assay_store_samples_load(s, 1, r.c.key, &samples, &n, &f->err));
+	assert_int_equal(n, 250);
+	assert_memory_equal(samples, r.samples, n * sizeof(*samples));
+	free(samples);
+	assert_error(f, assay_store_samples_load(s, 1, other.c.key, &samples, &n, &f->err), ASSAY_ENOTFOUND,
+		     "run 1 has no result of 'matmul.ternary/");
+	assert_ok(f, assay_store_run_load(s, 1, &out, &f->err));
+	assert_same_result(&out.results[1], &r);
+	assert_int_equal(out.results[0].n_samples, out.results[2].n_samples);
+	assay_run_release(&out);
+
+	/* a later round may fail: then no number of it is left */
+	free(r.samples);
+	free(r.metrics);
+	r.samples = NULL;
+	r.metrics = NULL;
+	r.n_samples = r.n_metrics = 0;
+	assay_counters_release(&r.counters);
+	r.steady = r.converged = false;
+	r.median_ns = r.ci95_lo_ns = r.ci95_hi_ns = r.min_ns = r.mad_ns = r.dropped_frac = 0;
+	r.iterations = 0;
+	r.status = ASSAY_STATUS_CRASHED;
+	strcpy(r.reason, "round 2: killed by signal 11");
+	assert_ok(f, assay_store_result_replace(s, 1, &r, &f->err));
+	assert_ok(f, assay_store_run_load(s, 1, &out, &f->err));
+	assert_same_result(&out.results[1], &r);
+	assert_ok(f, assay_store_samples_load(s, 1, r.c.key, &samples, &n, &f->err));
+	assert_int_equal(n, 0);
+	assert_null(samples);
+	assay_run_release(&out);
+	assay_store_close(s);
+	assay_result_release(&r);
+	assay_result_release(&other);
+}
+
 static void test_trend_and_keys(void **state)
 {
 	struct fixture *f = *state;
@@ -494,7 +551,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_run_comes_back_whole),  TEST(test_nothing_is_left_behind), TEST(test_settings),
 		TEST(test_runs_are_listed),         TEST(test_comparable_run),         TEST(test_end_of_a_run),
-		TEST(test_metrics_are_replaced),    TEST(test_trend_and_keys),         TEST(test_baselines),
+		TEST(test_metrics_are_replaced),    TEST(test_results_are_replaced),    TEST(test_trend_and_keys),         TEST(test_baselines),
 		TEST(test_bad_results_are_refused), TEST(test_checks_of_the_schema),
 	};
 

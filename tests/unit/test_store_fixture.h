@@ -142,8 +142,8 @@ static inline void make_result(struct assay_result *r, unsigned i, size_t n_samp
 	assert_int_equal(assay_result_add_metric(r, "time_s", "s", -1, 2.25e-6), 0);
 	assert_int_equal(assay_result_add_metric(r, "ops_per_s", "op/s", 1, 1.0 / 3.0), 0);
 	assert_int_equal(assay_result_add_metric(r, "delta", "1", 0, -4.0), 0);
-	assert_int_equal(assay_result_add_count(r, "page_faults", "os", "getrusage", 17), 0);
-	assert_int_equal(assay_result_add_count(r, "kv_hits", "op", "", 9007199254740992.0), 0);
+	assert_int_equal(assay_result_set_count(r, "page_faults", "os", "getrusage", 17), 0);
+	assert_int_equal(assay_result_set_count(r, "kv_hits", "op", "", 9007199254740992.0), 0);
 	r->cpus = calloc(2, sizeof(*r->cpus));
 	assert_non_null(r->cpus);
 	r->cpus[0] = 6;

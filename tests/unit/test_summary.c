@@ -101,12 +101,63 @@ static void no_samples_no_numbers(void **state)
 	assert_true(assay_summary_half_width_frac(&r) == 1);
 }
 
+/* Each round counts the same, however many samples it has; the interval is that of the medians. */
+static void rounds_count_alike(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		size_t n;
+	} rounds[] = { { 104, 40 }, { 100, 3 }, { 102, 7 } };
+	struct assay_sample s[50];
+	struct assay_result r = { .samples = s };
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++)
+		for (size_t i = 0; i < rounds[k].n; i++)
+			s[r.n_samples++] = (struct assay_sample){ .iterations = 1, .ns = rounds[k].ns,
+								  .flags = k && !i ? ASSAY_SAMPLE_NEW_ROUND : 0 };
+	assert_int_equal(40, assay_samples_of_round(s, 50));
+	assert_int_equal(3, assay_samples_of_round(s + 40, 10));
+	assert_int_equal(0, assay_samples_of_round(s, 0));
+	assert_int_equal(0, assay_summary_fill(&r, NULL));
+	assert_int_equal(3, r.rounds);
+	assert_true(r.median_ns == 102 && r.min_ns == 100);
+	assert_true(fabs(r.ci95_lo_ns - 97.13764818113196) < 1e-6 && fabs(r.ci95_hi_ns - 107.07828897642622) < 1e-6);
+	assert_true(r.ci95_reached);
+	/* a mark in the first sample makes no round more */
+	s[0].flags = ASSAY_SAMPLE_NEW_ROUND;
+	assert_int_equal(0, assay_summary_fill(&r, NULL));
+	assert_int_equal(3, r.rounds);
+}
+
+/* What disturbed one round does not decide what is left out of another. */
+static void rounds_are_cleaned_alone(void **state)
+{
+	struct assay_sample s[20];
+	struct assay_result r = { .samples = s, .n_samples = 20 };
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++)
+		s[i] = (struct assay_sample){ .iterations = 1, .ns = 100 + i / 10 };
+	s[10].flags = ASSAY_SAMPLE_NEW_ROUND;
+	for (unsigned i = 0; i < 8; i++) /* most of the first: its normal state */
+		s[i].flags = ASSAY_DISTURB_MIGRATION;
+	for (unsigned i = 11; i < 14; i++) /* few of the second */
+		s[i] = (struct assay_sample){ .iterations = 1, .ns = 900, .flags = ASSAY_DISTURB_MIGRATION };
+	assert_int_equal(0, assay_summary_fill(&r, NULL));
+	assert_int_equal(2, r.rounds);
+	assert_true(r.median_ns == 100.5);
+	assert_true(fabs(r.dropped_frac - 3.0 / 20) < 1e-12 && fabs(r.disturbed_frac - 11.0 / 20) < 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clean_samples),
 		cmocka_unit_test(disturbed_samples_are_left_out),
 		cmocka_unit_test(long_samples_bear_a_switch),
+		cmocka_unit_test(rounds_count_alike),
+		cmocka_unit_test(rounds_are_cleaned_alone),
 		cmocka_unit_test(slow_samples_count),
 		cmocka_unit_test(no_samples_no_numbers),
 	};

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a case is measured once more, and what several measurements come to. */
+#include "measure/rounds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/sample_metrics.h"
+#include "measure/summary.h"
+
+/* A round that takes longer than this many budgets spends its time on other things than samples. */
+#define WORTH_BUDGETS 4
+
+uint64_t assay_round_budget_ns(uint64_t budget_ns, unsigned rounds)
+{
+	return rounds > 1 ? budget_ns / rounds : budget_ns;
+}
+
+bool assay_round_wanted(const struct assay_result *r, uint64_t took_ns)
+{
+	return r->status == ASSAY_STATUS_OK && r->n_samples && took_ns <= WORTH_BUDGETS * r->c.budget_ns;
+}
+
+/* A round that went wrong decides for the case: what fails one time in three does not work. */
+static int fail(struct assay_result *r, enum assay_status status, const char *reason)
+{
+	r->status = status;
+	snprintf(r->reason, sizeof(r->reason), "round %zu: %.480s", r->rounds + 1, reason);
+	if (status == ASSAY_STATUS_WRONG)
+		r->correct = false;
+	assay_result_drop_numbers(r);
+	return 0;
+}
+
+static int add_samples(struct assay_result *r, const struct assay_result *round)
+{
+	struct assay_sample *grown = realloc(r->samples, (r->n_samples + round->n_samples) * sizeof(*grown));
+
+	if (!grown)
+		return ASSAY_ENOMEM;
+	memcpy(grown + r->n_samples, round->samples, round->n_samples * sizeof(*grown));
+	grown[r->n_samples].flags |= ASSAY_SAMPLE_NEW_ROUND;
+	r->samples = grown;
+	r->n_samples += round->n_samples;
+	return 0;
+}
+
+/* @before rounds have the mean @mean; of a round more it is: */
+static double mean_with(double mean, double before, double value)
+{
+	return (mean * before + value) / (before + 1);
+}
+
+static void average(struct assay_result *r, const struct assay_result *round)
+{
+	double before = (double)r->rounds;
+
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		const struct assay_metric *m = assay_result_metric(round, r->metrics[i].tag);
+
+		if (!m)
+			continue;
+		r->metrics[i].value = !strcmp(m->tag, "rss_peak_bytes") ? fmax(r->metrics[i].value, m->value) :
+									  mean_with(r->metrics[i].value, before, m->value);
+	}
+	for (size_t i = 0; i < r->counters.n; i++) {
+		struct assay_count *c = &r->counters.v[i];
+		const struct assay_count *other = assay_counters_find(&round->counters, c->name);
+
+		if (!other)
+			continue;
+		c->value = mean_with(c->value, before, other->value);
+		c->running_frac = fmin(c->running_frac, other->running_frac);
+	}
+}
+
+int assay_result_add_round(struct assay_result *r, struct assay_result *round, const struct assay_cost *cost, struct assay_err *err)
+{
+	int rc;
+
+	if (round->status != ASSAY_STATUS_OK)
+		return fail(r, round->status, round->reason);
+	if (strcmp(r->digest, round->digest))
+		return fail(r, ASSAY_STATUS_WRONG, "the output differs from that of the round before, with the same inputs");
+	average(r, round);
+	rc = add_samples(r, round);
+	if (!rc)
+		rc = assay_summary_fill(r, err);
+	if (rc)
+		return assay_err_set(err, rc, "out of memory for the samples of '%s'", r->c.key);
+	r->max_rel_err = fmax(r->max_rel_err, round->max_rel_err);
+	r->steady = r->steady && round->steady;
+	r->converged = assay_summary_half_width_frac(r) <= ASSAY_GOAL_HALF_WIDTH_FRAC;
+	r->warmup_ns += round->warmup_ns;
+	rc = assay_time_metrics(r, cost, err);
+	if (rc > 0)
+		assay_result_drop_numbers(r);
+	return rc ? (rc > 0 ? 0 : rc) : assay_disturbance_counts(r, err);
+}
