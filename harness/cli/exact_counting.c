@@ -84,7 +84,7 @@ static int count_all(const struct assay_session *session, const struct chosen *k
 	out->cases = calloc(k->n + 1, sizeof(*out->cases));
 	if (!out->cases)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	assay_progress_begin(&progress, k->cases, k->n, true);
+	assay_progress_begin(&progress, k->cases, k->n, 0);
 	for (size_t i = 0; i < k->n; i++) {
 		assay_progress_case(&progress, i);
 		rc = *o->interrupted ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
