@@ -149,25 +149,6 @@ static int add_suites(struct known *k, const struct assay_session *s, struct ass
 	return rc;
 }
 
-/* What groups of counters may bring to any case, and what the harness counts without them. */
-static int add_counted(struct assay_strings *l, const struct assay_counter_groups *g, const struct assay_strings *events,
-		       struct assay_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < g->n; i++) {
-		for (size_t k = 0; k < g->v[i].n_metrics && !rc; k++)
-			rc = assay_strings_add(l, g->v[i].metrics[k].tag, err);
-		for (size_t k = 0; k < g->v[i].n_events && !rc; k++)
-			rc = assay_strings_add(l, g->v[i].events[k].name, err);
-	}
-	for (size_t i = 0; assay_counter_run_events[i] && !rc; i++)
-		rc = assay_strings_add(l, assay_counter_run_events[i], err);
-	for (size_t i = 0; i < events->n && !rc; i++)
-		rc = assay_strings_add(l, events->v[i], err);
-	return rc;
-}
-
 int assay_compare_policy_check(const struct assay_compare_plan *p, const struct assay_strings *events,
 			       struct assay_err *err)
 {
@@ -184,7 +165,9 @@ int assay_compare_policy_check(const struct assay_compare_plan *p, const struct 
 	for (size_t i = 0; i < p->cmp.n_cases && !rc; i++)
 		rc = add_cases(&k, &p->cmp.cases[i].c, 1, err);
 	if (!rc)
-		rc = add_counted(&counted, &p->session.groups, events, err);
+		rc = assay_counter_names(&counted, &p->session.groups, err);
+	for (size_t i = 0; i < events->n && !rc; i++)
+		rc = assay_strings_add(&counted, events->v[i], err);
 	if (!rc) {
 		const struct assay_policy_known known = {
 			.cases = k.cases,

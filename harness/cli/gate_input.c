@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/session.h"
+#include "counters/event_names.h"
 
 static int load_run(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
 		    struct assay_err *err)
@@ -171,6 +173,18 @@ static int load_last(struct assay_gate_files *f, struct assay_store *store, stru
 	return rc;
 }
 
+/* A typing error in what is judged only where it is counted would guard nothing. */
+static int load_counted(struct assay_gate_files *f, struct assay_err *err)
+{
+	struct assay_counter_groups groups = { 0 };
+	int rc = assay_session_groups(&groups, NULL, err);
+
+	if (!rc)
+		rc = assay_counter_names(&f->counted, &groups, err);
+	assay_counter_groups_release(&groups);
+	return rc;
+}
+
 int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
 			  struct assay_err *err)
 {
@@ -178,6 +192,8 @@ int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store,
 
 	if (!rc)
 		rc = load_rules(f, o, err);
+	if (!rc)
+		rc = load_counted(f, err);
 	if (!rc)
 		rc = load_named(f, store, o, err);
 	if (!rc && !f->n_base && !o->baseline && !f->no_base_reason[0])
@@ -195,5 +211,6 @@ void assay_gate_files_release(struct assay_gate_files *f)
 	assay_manifest_release(&f->manifest);
 	assay_manifest_list_release(&f->other);
 	assay_policy_release(&f->policy);
+	assay_strings_release(&f->counted);
 	*f = (struct assay_gate_files){ 0 };
 }

@@ -70,14 +70,17 @@ static int take_inventory(struct assay_session *s, const struct assay_settings *
 	return 0;
 }
 
-static int load_groups(struct assay_session *s, struct assay_err *err)
+int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err)
 {
-	char dir[sizeof(s->bench_dir) + 16];
+	char own[ASSAY_CLI_PATH_MAX], dir[ASSAY_CLI_PATH_MAX + 16];
 	struct assay_cpu_identity cpu;
+	int rc = bench_dir ? 0 : assay_cli_bench_dir(own, sizeof(own), err);
 
+	if (rc)
+		return rc;
 	assay_cpu_identity(&cpu);
-	snprintf(dir, sizeof(dir), "%s/groups", s->bench_dir);
-	return assay_counter_groups_load(&s->groups, dir, assay_counter_vendor(cpu.model), err);
+	snprintf(dir, sizeof(dir), "%s/groups", bench_dir ? bench_dir : own);
+	return assay_counter_groups_load(g, dir, assay_counter_vendor(cpu.model), err);
 }
 
 int assay_session_open(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
@@ -85,7 +88,7 @@ int assay_session_open(struct assay_session *s, const struct assay_settings *o, 
 	int rc = find_benches(s, o, err);
 
 	if (!rc)
-		rc = load_groups(s, err);
+		rc = assay_session_groups(&s->groups, s->bench_dir, err);
 	if (!rc)
 		rc = gather_plugins(s, o, err);
 	return rc ? rc : take_inventory(s, o, NULL, err);
@@ -97,7 +100,7 @@ int assay_session_open_with(struct assay_session *s, const struct assay_settings
 	int rc = find_benches(s, o, err);
 
 	if (!rc)
-		rc = load_groups(s, err);
+		rc = assay_session_groups(&s->groups, s->bench_dir, err);
 	for (size_t i = 0; i < plugins->n && !rc; i++)
 		rc = assay_strings_add(&s->plugins, plugins->v[i], err);
 	return rc ? rc : take_inventory(s, o, parts, err);

@@ -23,6 +23,8 @@ struct assay_session {
 	struct assay_case_facts *facts; /* one a case of the plan */
 };
 
+/* The groups of counters below @bench_dir; NULL: those of the program. Release in either case. */
+int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err);
 /* Topology, plugins and what they offer. Close in either case. */
 int assay_session_open(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
 /* The same with these plugins and parts (see assay_inventory_open) instead of the installed and named ones. */

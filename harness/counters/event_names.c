@@ -64,3 +64,18 @@ int assay_counter_event_check(const char *name, const struct assay_counter_group
 	assay_strings_release(&known);
 	return rc;
 }
+
+int assay_counter_names(struct assay_strings *l, const struct assay_counter_groups *g, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		for (size_t k = 0; k < g->v[i].n_metrics && !rc; k++)
+			rc = assay_strings_add(l, g->v[i].metrics[k].tag, err);
+		for (size_t k = 0; k < g->v[i].n_events && !rc; k++)
+			rc = assay_strings_add(l, g->v[i].events[k].name, err);
+	}
+	for (size_t i = 0; assay_counter_run_events[i] && !rc; i++)
+		rc = assay_strings_add(l, assay_counter_run_events[i], err);
+	return rc;
+}

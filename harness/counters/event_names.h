@@ -19,4 +19,10 @@ extern const char *const assay_counter_run_events[];
 int assay_counter_event_check(const char *name, const struct assay_counter_groups *g,
 			      const struct assay_strings *published, struct assay_err *err);
 
+/*
+ * Append what may be counted besides what ops publish: events and derived metrics of the groups, and events of whole runs.
+ * ASSAY_ENOMEM.
+ */
+int assay_counter_names(struct assay_strings *l, const struct assay_counter_groups *g, struct assay_err *err);
+
 #endif

@@ -26,6 +26,8 @@ struct assay_gate_input {
 	 */
 	const struct assay_manifest *const *other_manifests;
 	size_t n_other_manifests;
+	/* What may be counted in a run that asks for it, beside what the cases of this one have; NULL: unknown. */
+	const struct assay_strings *counted;
 	/* What `all` meant in the run. 1: manifest lines with t=all are met by t=1. 0: unknown. */
 	unsigned all_threads;
 };

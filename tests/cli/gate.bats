@@ -88,6 +88,8 @@ unfinished() {
 	measure >/dev/null
 	printf 'limit "quantize*" { require = {"no_such_metric >= 1"} }\n' >bad.conf
 	fails 2 "no_such_metric" gate --manifest quick.manifest --policy bad.conf
+	printf 'limit "quantize*" { where_counted = {"sycalls <= 0"} }\n' >bad.conf
+	fails 2 "has a metric 'sycalls', did you mean 'syscalls'?" gate --manifest quick.manifest --policy bad.conf
 	printf 'margin "*" {\n stored = "200%%" }\n' >bad.conf
 	fails 2 "bad.conf:2" gate --manifest quick.manifest --policy bad.conf
 	fails 2 "cannot read '.'" gate --manifest quick.manifest --policy .
