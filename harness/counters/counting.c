@@ -49,7 +49,7 @@ static void close_in_thread(void *arg, uint32_t tid, uint32_t n_threads)
 
 		if (tid >= assay_counting_n_states(c, s) || !s->state[tid])
 			continue;
-		if (s->started[tid])
+		if (s->started[tid] && s->p->stop)
 			s->p->stop(s->state[tid]);
 		s->p->close(s->state[tid]);
 		s->state[tid] = NULL;
@@ -134,7 +134,7 @@ static void read_sets(struct assay_counting *c, uint32_t tid, bool after, const 
 		struct assay_counting_set *s = c->sets[i];
 		uint64_t *values = s->values + tid * s->stride + (after ? s->n_events : 0);
 
-		if (tid >= assay_counting_n_states(c, s) || !s->started[tid] || !s->p->read_os != !os)
+		if (tid >= assay_counting_n_states(c, s) || !s->started[tid] || (os ? !s->p->read_os : !s->p->read))
 			continue;
 		if (os ? s->p->read_os(s->state[tid], os, values) : s->p->read(s->state[tid], values))
 			fail_set(s, "it cannot be read");
@@ -149,7 +149,8 @@ void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_
 		struct assay_counting_set *s = c->sets[i];
 
 		if (tid < assay_counting_n_states(c, s) && s->started[tid] && !has_turn(c, s)) {
-			s->p->stop(s->state[tid]);
+			if (s->p->stop)
+				s->p->stop(s->state[tid]);
 			s->started[tid] = false;
 		}
 	}
@@ -159,7 +160,7 @@ void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_
 
 		if (tid >= assay_counting_n_states(c, s) || s->started[tid] || !has_turn(c, s))
 			continue;
-		if (s->p->start(s->state[tid], &err))
+		if (s->p->start && s->p->start(s->state[tid], &err))
 			fail_set(s, err.text);
 		else
 			s->started[tid] = true;

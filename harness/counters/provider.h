@@ -54,14 +54,14 @@ struct assay_counter_provider {
 	 * with what is in the set. ASSAY_EUNAVAILABLE: it is one, but it cannot be counted here.
 	 */
 	int (*add)(void *set, const char *event, struct assay_err *err);
-	int (*start)(void *set, struct assay_err *err);
+	int (*start)(void *set, struct assay_err *err); /* NULL: it counts from open on */
 	/*
-	 * All events of the set in the order in which they were added; only differences mean something. One of the two; @now
-	 * is what the operating system just counted for this thread.
+	 * All events of the set in the order in which they were added; only differences mean something. One of the two, or
+	 * neither where all events are totals; @now is what the operating system just counted for this thread.
 	 */
 	int (*read)(void *set, uint64_t *values);
 	int (*read_os)(void *set, const struct assay_os_counts *now, uint64_t *values);
-	void (*stop)(void *set);
+	void (*stop)(void *set); /* NULL: there is nothing to stop */
 	void (*close)(void *set);
 	/* The calling thread closed its last set and will end; never called where sets are opened first. NULL: nothing.
 	 */

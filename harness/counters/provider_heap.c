@@ -84,24 +84,6 @@ static int add(void *set, const char *event, struct assay_err *err)
 	return 0;
 }
 
-static int start(void *set, struct assay_err *err)
-{
-	(void)set;
-	(void)err;
-	return 0;
-}
-
-static int read_set(void *set, uint64_t *values)
-{
-	memset(values, 0, ((struct heap_set *)set)->n * sizeof(*values));
-	return 0;
-}
-
-static void stop(void *set)
-{
-	(void)set;
-}
-
 static int total(void *set, size_t place, double *value, bool *per_iteration, struct assay_err *why)
 {
 	const struct heap_set *s = set;
@@ -142,9 +124,6 @@ const struct assay_counter_provider assay_provider_heap = {
 	.probe = probe,
 	.open = open_set,
 	.add = add,
-	.start = start,
-	.read = read_set,
-	.stop = stop,
 	.close = free,
 	.total = total,
 	.how = how,

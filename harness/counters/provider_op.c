@@ -44,13 +44,6 @@ static int add(void *set, const char *event, struct assay_err *err)
 	return assay_err_set(err, ASSAY_ENOTFOUND, "the op publishes no counter '%s'", event);
 }
 
-static int start(void *set, struct assay_err *err)
-{
-	(void)set;
-	(void)err;
-	return 0;
-}
-
 static int read_set(void *set, uint64_t *values)
 {
 	const struct op_set *s = set;
@@ -58,11 +51,6 @@ static int read_set(void *set, uint64_t *values)
 	for (size_t i = 0; i < s->n; i++)
 		values[i] = __atomic_load_n(&s->ctx->cells[s->cell[i]], __ATOMIC_RELAXED);
 	return 0;
-}
-
-static void stop(void *set)
-{
-	(void)set;
 }
 
 static void how(const struct assay_counter_context *ctx, char *buf, size_t size)
@@ -77,9 +65,7 @@ const struct assay_counter_provider assay_provider_op = {
 	.probe = probe,
 	.open = open_set,
 	.add = add,
-	.start = start,
 	.read = read_set,
-	.stop = stop,
 	.close = free,
 	.how = how,
 };

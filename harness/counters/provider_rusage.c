@@ -49,13 +49,6 @@ static int add(void *set, const char *event, struct assay_err *err)
 	return assay_err_set(err, ASSAY_ENOTFOUND, "getrusage does not count '%s'", event);
 }
 
-static int start(void *set, struct assay_err *err)
-{
-	(void)set;
-	(void)err;
-	return 0;
-}
-
 static int read_os(void *set, const struct assay_os_counts *now, uint64_t *values)
 {
 	const struct rusage_set *s = set;
@@ -75,11 +68,6 @@ static int read_os(void *set, const struct assay_os_counts *now, uint64_t *value
 	return 0;
 }
 
-static void stop(void *set)
-{
-	(void)set;
-}
-
 static void how(const struct assay_counter_context *ctx, char *buf, size_t size)
 {
 	(void)ctx;
@@ -92,9 +80,7 @@ const struct assay_counter_provider assay_provider_rusage = {
 	.probe = probe,
 	.open = open_set,
 	.add = add,
-	.start = start,
 	.read_os = read_os,
-	.stop = stop,
 	.close = free,
 	.how = how,
 };

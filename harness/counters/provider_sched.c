@@ -88,13 +88,6 @@ static int add(void *set, const char *event, struct assay_err *err)
 	return 0;
 }
 
-static int start(void *set, struct assay_err *err)
-{
-	(void)set;
-	(void)err;
-	return 0;
-}
-
 static int read_os(void *set, const struct assay_os_counts *now, uint64_t *values)
 {
 	struct sched_set *s = set;
@@ -102,11 +95,6 @@ static int read_os(void *set, const struct assay_os_counts *now, uint64_t *value
 
 	*values = s->migrations.value;
 	return rc;
-}
-
-static void stop(void *set)
-{
-	(void)set;
 }
 
 static void close_set(void *set)
@@ -130,9 +118,7 @@ const struct assay_counter_provider assay_provider_sched = {
 	.probe = probe,
 	.open = open_set,
 	.add = add,
-	.start = start,
 	.read_os = read_os,
-	.stop = stop,
 	.close = close_set,
 	.how = how,
 };

@@ -69,25 +69,6 @@ static int add(void *set, const char *event, struct assay_err *err)
 	return 0;
 }
 
-static int start(void *set, struct assay_err *err)
-{
-	(void)set;
-	(void)err;
-	return 0;
-}
-
-static int read_set(void *set, uint64_t *values)
-{
-	(void)set;
-	*values = 0;
-	return 0;
-}
-
-static void stop(void *set)
-{
-	(void)set;
-}
-
 static int total(void *set, size_t place, double *value, bool *per_iteration, struct assay_err *why)
 {
 	const struct assay_syscall_case *c = ((struct syscall_set *)set)->calls;
@@ -114,9 +95,6 @@ const struct assay_counter_provider assay_provider_syscalls = {
 	.probe = probe,
 	.open = open_set,
 	.add = add,
-	.start = start,
-	.read = read_set,
-	.stop = stop,
 	.close = free,
 	.total = total,
 	.how = how,

@@ -234,47 +234,39 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 	return rc == SQLITE_ROW ? 0 : assay_store_fail(s, rc, err, "cannot look up '%.100s'", key);
 }
 
-static int run_for_result(struct assay_store *s, const char *sql, int64_t result, const struct assay_result *r, struct assay_err *err)
+/* Run @sql for result @id, its last parameter; the others are what @bind binds of @r. NULL: there are none. */
+static int update_result(struct assay_store *s, const char *sql, void (*bind)(struct assay_binder *, const struct assay_result *),
+			 int64_t id, const struct assay_result *r, struct assay_err *err)
 {
 	struct assay_binder b;
 	int rc = assay_store_statement(s, sql, &b, err);
 
 	if (rc)
 		return rc;
-	assay_store_bind_int(&b, result);
-	return assay_store_done(s, assay_store_step_once(&b), err, "numbers of", r->c.key);
+	if (bind)
+		bind(&b, r);
+	assay_store_bind_int(&b, id);
+	return assay_store_done(s, assay_store_step_once(&b), err, "result of", r->c.key);
 }
 
 /* Metrics are put again afterwards. */
-static int replace_outcome(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
+static int replace_outcome(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
 {
-	static const char update[] =
-		"UPDATE result SET status = ?, reason = ?, checked = ?, correct = ?, digest = ?, max_rel_err = ?"
-		" WHERE id = ?";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, update, &b, err);
+	int rc = update_result(s,
+			       "UPDATE result SET status = ?, reason = ?, checked = ?, correct = ?, digest = ?, max_rel_err = ?"
+			       " WHERE id = ?",
+			       bind_outcome, id, r, err);
 
-	if (rc)
-		return rc;
-	bind_outcome(&b, r);
-	assay_store_bind_int(&b, result);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "outcome of", r->c.key);
-	return rc ? rc : run_for_result(s, "DELETE FROM result_metric WHERE result = ?", result, r, err);
+	return rc ? rc : update_result(s, "DELETE FROM result_metric WHERE result = ?", NULL, id, r, err);
 }
 
-static int replace_measurement(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
+static int replace_measurement(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
 {
-	static const char update[] = "UPDATE result SET code_hash = ?, steady = ?, converged = ?, warmup_ns = ?, n_samples = ?,"
-				     " iterations = ?, median_ns = ?, ci95_lo_ns = ?, ci95_hi_ns = ?, min_ns = ?, mad_ns = ?,"
-				     " dropped_frac = ?, numa_node = ?, copies = ?, started_ns = ? WHERE id = ?";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, update, &b, err);
-
-	if (rc)
-		return rc;
-	bind_measurement(&b, r);
-	assay_store_bind_int(&b, result);
-	return assay_store_done(s, assay_store_step_once(&b), err, "measurement of", r->c.key);
+	return update_result(s,
+			     "UPDATE result SET code_hash = ?, steady = ?, converged = ?, warmup_ns = ?, n_samples = ?, iterations = ?,"
+			     " median_ns = ?, ci95_lo_ns = ?, ci95_hi_ns = ?, min_ns = ?, mad_ns = ?, dropped_frac = ?,"
+			     " numa_node = ?, copies = ?, started_ns = ? WHERE id = ?",
+			     bind_measurement, id, r, err);
 }
 
 /* What hangs on a result; the result itself is there. */
@@ -324,7 +316,7 @@ int assay_store_result_replace(struct assay_store *s, int64_t run_id, const stru
 		return rc;
 	rc = find_result(s, run_id, r->c.key, &id, err);
 	for (size_t i = 0; i < sizeof(clear) / sizeof(clear[0]) && !rc; i++)
-		rc = run_for_result(s, clear[i], id, r, err);
+		rc = update_result(s, clear[i], NULL, id, r, err);
 	/* a result that is ok must have a measurement, one that is not may have none: the schema checks both together */
 	if (!rc)
 		rc = r->status == ASSAY_STATUS_OK ? replace_measurement(s, id, r, err) : replace_outcome(s, id, r, err);
