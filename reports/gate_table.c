@@ -126,12 +126,25 @@ static void add_key_below(struct view *v, const struct assay_gate_case *c)
 	assay_columns_line(&v->table, 6, line);
 }
 
+/* "kv_hits (sde)": a limit has no change, and so no column for its rung. */
+static const char *with_rung(const struct assay_gate_case *c, char *buf, size_t size)
+{
+	bool counted = isfinite(c->limit) && c->evidence != ASSAY_EVIDENCE_NONE && c->evidence != ASSAY_EVIDENCE_STORED &&
+		       c->evidence != ASSAY_EVIDENCE_PAIRED;
+
+	if (counted)
+		snprintf(buf, size, "%s (%s)", c->metric, assay_evidence_name(c->evidence));
+	else
+		snprintf(buf, size, "%s", c->metric);
+	return buf;
+}
+
 static void add_case(struct view *v, const struct assay_gate_case *c)
 {
 	const char *key = v->keys_below ? NULL : c->key;
 	const char *evidence = v->evidence && !v->keys_below ? assay_evidence_name(c->evidence) : "";
 	struct assay_gate_words w;
-	char verdict[48];
+	char verdict[48], metric[ASSAY_METRIC_TAG_MAX + 16];
 
 	assay_gate_words_of(c, &w);
 	snprintf(verdict, sizeof(verdict), "%s%s%s", colour(v->style, c->verdict), assay_verdict_name(c->verdict),
@@ -140,7 +153,7 @@ static void add_case(struct view *v, const struct assay_gate_case *c)
 		assay_columns_row(&v->table, (const char *const[]){ verdict, c->metric, w.change, w.interval, w.margin,
 								    w.pairs, evidence, key });
 	else
-		assay_columns_tail(&v->table, (const char *const[]){ verdict, c->metric }, 2, key);
+		assay_columns_tail(&v->table, (const char *const[]){ verdict, with_rung(c, metric, sizeof(metric)) }, 2, key);
 	if (v->keys_below)
 		add_key_below(v, c);
 	if (c->reason[0] && (c->verdict != ASSAY_PASS || !w.change[0]))

@@ -16,7 +16,7 @@
 #include "reports/json_parts.h"
 #include "store/store.h"
 
-enum { OPT_RUN = 0x200, OPT_EXACT, OPT_EXACT_FILE };
+enum { OPT_RUN = 0x200, OPT_EXACT, OPT_EXACT_FILE, OPT_PRUNE };
 
 enum verb { VERB_NONE, VERB_SAVE, VERB_LIST, VERB_SHOW, VERB_DROP, VERB_UPDATE };
 
@@ -25,7 +25,7 @@ struct baseline_args {
 	enum verb verb;
 	const char *name;
 	int64_t run_id; /* 0: the newest finished one */
-	bool exact;
+	bool exact, prune;
 	const char *suite, *exact_file;
 };
 
@@ -73,6 +73,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_EXACT:
 		a->exact = true;
 		return 0;
+	case OPT_PRUNE:
+		a->prune = true;
+		return 0;
 	case OPT_EXACT_FILE:
 		a->exact_file = arg;
 		return 0;
@@ -87,6 +90,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (a->exact != (a->verb == VERB_UPDATE))
 			assay_err_set(&a->s.err, ASSAY_EUSAGE,
 				      "only exact counts are updated, and only with update: assay baseline update --exact");
+		else if (a->prune && a->verb != VERB_UPDATE)
+			assay_err_set(&a->s.err, ASSAY_EUSAGE, "only update prunes: assay baseline update --exact --prune");
 		else if (!a->name && a->verb != VERB_LIST && a->verb != VERB_UPDATE)
 			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no name given: assay baseline %s NAME",
 				      verbs[a->verb - 1]);
@@ -100,6 +105,7 @@ static const struct argp_option options[] = {
 	{ "run", OPT_RUN, "ID", 0, "Run to save, or whose exact counts to record (default: the newest)", 0 },
 	{ "exact", OPT_EXACT, NULL, 0, "With update: record exact counts in the file that is committed", 0 },
 	{ "suite", 's', "NAME", 0, "With update: of this suite (default " ASSAY_CLI_DEFAULT_SUITE ")", 0 },
+	{ "prune", OPT_PRUNE, NULL, 0, "With update: take out the records of cases that were not counted", 0 },
 	{ "exact-file", OPT_EXACT_FILE, "FILE", 0, "With update: the file (default baselines/exact/SUITE.json)", 0 },
 	{ 0 },
 };
@@ -152,14 +158,19 @@ static int update(const struct baseline_args *a, struct assay_store *store, stru
 {
 	const struct assay_exact_gate_options o = { .suite = a->suite, .run_id = a->run_id, .file = a->exact_file, .db = a->s.db };
 	char path[ASSAY_CLI_PATH_MAX + ASSAY_NAME_MAX + 16];
-	size_t n = 0;
-	int rc = assay_exact_baseline_update(store, &o, path, sizeof(path), &n, err);
+	size_t n = 0, kept = 0;
+	int rc = assay_exact_baseline_update(store, &o, a->prune, path, sizeof(path), &n, &kept, err);
 
 	if (!rc && a->s.json)
-		rc = assay_json_print(json_pack("{s:i,s:o,s:I}", "schema", 1, "updated", assay_json_text(path), "cases", (json_int_t)n),
+		rc = assay_json_print(json_pack("{s:i,s:o,s:I,s:I}", "schema", 1, "updated", assay_json_text(path), "cases", (json_int_t)n,
+						"kept", (json_int_t)kept),
 				      out, err);
 	else if (!rc)
-		assay_text_addf(out, "exact counts of %zu cases recorded in %s: see what changed, and commit it\n", n, path);
+		assay_text_addf(out, "exact counts of %zu case%s recorded in %s: see what changed, and commit it\n", n, n == 1 ? "" : "s",
+				path);
+	if (!rc && !a->s.json && kept)
+		assay_text_addf(out, "%zu recorded case%s not counted this time, and kept; --prune takes such out\n", kept,
+				kept == 1 ? " was" : "s were");
 	return rc;
 }
 

@@ -176,10 +176,11 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 
 		rc = assay_gate_judge(&in, report, err);
 	}
-	if (!rc && f.run.exact && a->s.evidence == ASSAY_CLI_EVIDENCE_ALL) {
+	if (!rc && a->s.evidence == ASSAY_CLI_EVIDENCE_ALL) {
 		struct assay_exact_gate_options o = exact_options(a);
 
-		rc = assay_exact_gate_beside(f.run.exact, &f.policy, &o, report, err);
+		rc = f.run.exact ? assay_exact_gate_beside(f.run.exact, &f.policy, &o, report, err) :
+				   assay_exact_gate_none(&f.run, &o, err);
 	}
 	if (!rc)
 		rc = assay_compare_output_put(report, &a->out, &a->s, a->strict, err);

@@ -198,6 +198,40 @@ static void warn_of_noise(const struct assay_run *run, const struct assay_settin
 	free(width);
 }
 
+/* What was asked for by name and cannot be counted here stands in the details of each case; say so once. */
+static void warn_of_unavailable(const struct assay_run *run, const struct assay_settings *s)
+{
+	const struct assay_unavailable *first = NULL;
+	const struct assay_result *of = NULL;
+	char number[32], show[ASSAY_CLI_PATH_MAX];
+	size_t most = 0;
+
+	if (!s->counter_groups && !s->events.n)
+		return;
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_counters *c = &run->results[i].counters;
+		size_t n = 0;
+
+		for (size_t k = 0; k < c->n_missing; k++) {
+			const char *name = c->missing[k].name, *end = strstr(name, "_samples");
+			bool own = end && !end[strlen("_samples")]; /* disturbances: nobody asked for them */
+
+			n += !own;
+			if (!own && !first)
+				first = &c->missing[k];
+		}
+		if (n > most)
+			of = &run->results[i];
+		most = n > most ? n : most;
+	}
+	if (!first)
+		return;
+	snprintf(number, sizeof(number), "show %" PRId64, run->id);
+	assay_cli_command(show, sizeof(show), number, NULL, s->db);
+	assay_cli_warn("%zu counter%s of '%s' cannot be had here, such as %s: %s; '%s CASE' lists them", most, most == 1 ? "" : "s",
+		       of->c.key, first->name, first->reason, show);
+}
+
 /* Counts of what the suite names for it, after the times. */
 static int count(const struct assay_measuring *m, struct assay_run *run, struct assay_store *store, struct assay_err *err)
 {
@@ -253,6 +287,7 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 				     m->session->plan.n_cases, run->id, s->db);
 	say_stored(run, s);
 	warn_of_noise(run, s);
+	warn_of_unavailable(run, s);
 	return 0;
 }
 

@@ -55,10 +55,12 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	char path[ASSAY_CLI_PATH_MAX + ASSAY_NAME_MAX + 16], name[ASSAY_CLI_PATH_MAX];
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_judge_input in = { .head = run, .policy = policy, .base_name = name, .no_base_reason = why,
-					      .limits = demand, .strict = o->strict };
+					      .limits = demand, .strict = o->strict, .nothing_counted = demand };
 	char lacking[512], record[ASSAY_NAME_MAX + 48];
 	int rc = file_path(o, run->suite, path, sizeof(path), name, sizeof(name), err);
 
+	for (size_t i = 0; i < run->n_cases; i++)
+		in.nothing_counted &= run->cases[i].status != ASSAY_STATUS_OK;
 	if (!rc)
 		rc = assay_exact_baseline_load(&b, path, err);
 	if (rc && rc != ASSAY_ENOTFOUND)
@@ -108,8 +110,31 @@ int assay_exact_gate_beside(const struct assay_exact_run *run, const struct assa
 	return rc;
 }
 
-int assay_exact_baseline_update(struct assay_store *store, const struct assay_exact_gate_options *o, char *path, size_t size,
-				size_t *n, struct assay_err *err)
+int assay_exact_gate_none(const struct assay_run *run, const struct assay_exact_gate_options *o, struct assay_err *err)
+{
+	char path[ASSAY_CLI_PATH_MAX + ASSAY_NAME_MAX + 16], name[ASSAY_CLI_PATH_MAX];
+	struct assay_exact_baseline b = { 0 };
+	size_t n = 0;
+	int rc = file_path(o, run->suite, path, sizeof(path), name, sizeof(name), err);
+
+	if (!rc)
+		rc = assay_exact_baseline_load(&b, path, err);
+	for (size_t i = 0; i < run->n_results && !rc; i++) {
+		bool recorded = false;
+
+		for (size_t k = 0; k < b.n_builds; k++)
+			recorded |= assay_exact_case_find(&b.builds[k], run->results[i].c.key) != NULL;
+		n += recorded;
+	}
+	assay_exact_baseline_release(&b);
+	if (n)
+		assay_cli_warn("exact counts were not judged: run %" PRId64 " has none, and %s has some of %zu of its cases; counting takes "
+			       "valgrind, see 'assay doctor', and a run without --evidence stored", run->id, name, n);
+	return rc == ASSAY_ENOTFOUND ? 0 : rc;
+}
+
+int assay_exact_baseline_update(struct assay_store *store, const struct assay_exact_gate_options *o, bool prune, char *path, size_t size,
+				size_t *n, size_t *kept, struct assay_err *err)
 {
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_run run = { 0 };
@@ -122,7 +147,7 @@ int assay_exact_baseline_update(struct assay_store *store, const struct assay_ex
 	if (!rc)
 		rc = assay_exact_baseline_load(&b, path, err);
 	if (!rc || rc == ASSAY_ENOTFOUND)
-		rc = assay_exact_baseline_put(&b, &run, err);
+		rc = assay_exact_baseline_put(&b, &run, prune, kept, err);
 	*n = 0;
 	for (size_t i = 0; i < run.n_cases; i++)
 		*n += run.cases[i].status == ASSAY_STATUS_OK;

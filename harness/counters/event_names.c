@@ -46,6 +46,9 @@ int assay_counter_event_check(const char *name, const struct assay_counter_group
 	char hint[256];
 	int rc;
 
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f)
+			return assay_err_set(err, ASSAY_EUSAGE, "event '%.60s' has a blank or a control character in its name", name);
 	if (name[0] && strpbrk(name, ":-") && strlen(name) < ASSAY_NAME_MAX)
 		return 0;
 	rc = add_all(&known, presets, sizeof(presets) / sizeof(presets[0]), err);

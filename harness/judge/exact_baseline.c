@@ -220,33 +220,53 @@ static int compare_builds(const void *a, const void *b)
 	return order ? order : strcmp(x->build.flags, y->build.flags);
 }
 
-static int copy_cases(struct assay_exact_run *to, const struct assay_exact_run *from)
+static int copy_case(struct assay_exact_run *to, const struct assay_exact_case *c)
 {
-	to->cases = calloc(from->n_cases + 1, sizeof(*to->cases));
-	if (!to->cases)
-		return ASSAY_ENOMEM;
-	for (size_t i = 0; i < from->n_cases; i++) {
-		const struct assay_exact_case *c = &from->cases[i];
-		struct assay_exact_case *n;
+	struct assay_exact_case *n = &to->cases[to->n_cases++];
 
-		if (c->status != ASSAY_STATUS_OK)
-			continue;
-		n = &to->cases[to->n_cases++];
-		*n = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };
-		memcpy(n->key, c->key, sizeof(n->key));
-		for (size_t k = 0; k < c->n_functions; k++)
-			if (assay_exact_add_function(n, &c->functions[k]))
-				return ASSAY_ENOMEM;
-	}
+	*n = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };
+	memcpy(n->key, c->key, sizeof(n->key));
+	for (size_t k = 0; k < c->n_functions; k++)
+		if (assay_exact_add_function(n, &c->functions[k]))
+			return ASSAY_ENOMEM;
 	return 0;
 }
 
-int assay_exact_baseline_put(struct assay_exact_baseline *b, const struct assay_exact_run *run, struct assay_err *err)
+static bool has_counts(const struct assay_exact_run *run, const char *key)
+{
+	const struct assay_exact_case *c = assay_exact_case_find(run, key);
+
+	return c && c->status == ASSAY_STATUS_OK;
+}
+
+/* What @run counted, and what @before, which may be NULL, has beside that. */
+static int join_cases(struct assay_exact_run *to, const struct assay_exact_run *run, const struct assay_exact_run *before, size_t *kept)
+{
+	int rc = 0;
+
+	to->cases = calloc(run->n_cases + (before ? before->n_cases : 0) + 1, sizeof(*to->cases));
+	if (!to->cases)
+		return ASSAY_ENOMEM;
+	for (size_t i = 0; i < run->n_cases && !rc; i++)
+		if (run->cases[i].status == ASSAY_STATUS_OK)
+			rc = copy_case(to, &run->cases[i]);
+	*kept = 0;
+	for (size_t i = 0; before && i < before->n_cases && !rc; i++)
+		if (!has_counts(run, before->cases[i].key)) {
+			rc = copy_case(to, &before->cases[i]);
+			++*kept;
+		}
+	return rc;
+}
+
+int assay_exact_baseline_put(struct assay_exact_baseline *b, const struct assay_exact_run *run, bool prune, size_t *kept,
+			     struct assay_err *err)
 {
 	struct assay_exact_run *at = find(b, run), fresh = { .seed = run->seed, .setting = run->setting, .build = run->build };
+	bool keep = at && !prune && at->seed == run->seed && !strcmp(at->setting.cache, run->setting.cache);
 
 	snprintf(b->suite, sizeof(b->suite), "%s", run->suite);
-	if (copy_cases(&fresh, run)) {
+	if (join_cases(&fresh, run, keep ? at : NULL, kept)) {
 		assay_exact_run_release(&fresh);
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	}

@@ -24,8 +24,12 @@ void assay_exact_baseline_release(struct assay_exact_baseline *b);
 /* The build that @run can be held against; NULL, and *why filled (@size bytes), when there is none. */
 const struct assay_exact_run *assay_exact_baseline_match(const struct assay_exact_baseline *b, const struct assay_exact_run *run,
 							 char *why, size_t size);
-/* Put the counted cases of @run in the place of what its build had. 0 or ASSAY_ENOMEM. */
-int assay_exact_baseline_put(struct assay_exact_baseline *b, const struct assay_exact_run *run, struct assay_err *err);
+/*
+ * Put the counted cases of @run in the place of what its build had of them. What else its build had, with the same caches and seed, is
+ * kept, *kept cases, unless @prune: @run may be of a part of the suite. 0 or ASSAY_ENOMEM.
+ */
+int assay_exact_baseline_put(struct assay_exact_baseline *b, const struct assay_exact_run *run, bool prune, size_t *kept,
+			     struct assay_err *err);
 /* The text of the file. */
 int assay_exact_baseline_format(const struct assay_exact_baseline *b, struct assay_text *out, struct assay_err *err);
 

@@ -15,6 +15,7 @@ run_chat() {
 @test "groups and events that there are not end with 2 and the nearest name" {
 	fails 2 "unknown group of counters 'cashe', did you mean 'cache'?" run --suite smoke --counters os,cashe
 	fails 2 "unknown event 'PAPI_L1_DCN', did you mean 'PAPI_L1_DCM'?" run --suite smoke --events PAPI_L1_DCN
+	fails 2 "has a blank or a control character in its name" run --suite smoke --events $'a:b\tminor_faults'
 	fails 2 "unknown event 'kv_hit', did you mean 'kv_hits'?" run --suite smoke --events kv_hit
 	ASSAY_PAPI=2 fails 2 "ASSAY_PAPI is '2', expected 0" run --suite smoke
 }
@@ -46,6 +47,7 @@ run_chat() {
 @test "what is asked for is counted or has a reason, and is stored so" {
 	run --separate-stderr run_chat --counters cache,branch --events PAPI_TOT_INS,no::such_event
 	[ "$status" = 0 ]
+	[[ $stderr == *" of 'generate.chat"*" cannot be had here, such as "*"; 'assay show "*" CASE' lists them"* ]]
 	want='["PAPI_L1_DCM", "PAPI_BR_MSP", "data_accesses", "PAPI_TOT_INS", "no::such_event"] as $events
 		| ["d1_hit_rate", "branch_miss_rate"] as $derived | .cases[0]
 		| ([$events[] as $e | (.counters[$e].source == "pmu") != (.unavailable[$e].reason | length > 0)] | all)
@@ -79,6 +81,8 @@ run_chat() {
 	[ "$status" = 1 ]
 	jq -e '[.cases[] | select(.metric == "kv_cache_hit_rate")] | length == 1 and .[0].verdict == "REGRESSED"
 		and (.[0].evidence == "sde" or .[0].evidence == "op")' <<<"$output"
+	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf
+	[[ $output == *"REGRESSED  kv_cache_hit_rate (sde) "* || $output == *"REGRESSED  kv_cache_hit_rate (op) "* ]]
 	sed -i 's/0.7/0.4/' p.conf
 	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
 	jq -e '[.cases[] | select(.metric == "kv_cache_hit_rate" and .verdict == "PASS")] | length == 1' <<<"$output"

@@ -126,7 +126,7 @@ within() {
 	run -5 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file record.json
 	[[ $output == *"no exact counts are recorded; record them with 'assay baseline update --exact --suite quick'"* ]]
 	run -0 "$ASSAY" baseline update --exact --exact-file record.json
-	[[ $output == *"exact counts of 1 cases recorded in record.json"* ]]
+	[[ $output == *"exact counts of 1 case recorded in record.json"* ]]
 	run -0 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file record.json
 	[[ ${lines[0]} == "PASS: counts "* ]]
 
@@ -179,10 +179,20 @@ within() {
 	mkdir empty
 	run -0 --separate-stderr env PATH="$PWD/empty" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
 	jq -e '.cases[0].status == "skipped" and (.cases[0].reason | test("valgrind|sanitizer")) and .cases[0].counters == {}' <<<"$output"
+	# nothing counted is nothing judged
+	: >plain.conf
+	run -4 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file none.json
+	[[ $output == *NOT_MEASURED* ]]
 	export ASSAY_DETERMINISTIC=1
 	run -0 --separate-stderr env PATH="$PWD/empty" "$ASSAY" run --bench-dir "$EXACT" --only '*/warm' --json
 	[[ $stderr == *"no exact counts of 1 cases: "* ]]
 	jq -e '[.cases[] | .status == "ok"] | all' <<<"$output"
+	# recorded counts that this run has nothing for are spoken of
+	jq -n --argjson run "$output" --slurpfile events "$BATS_TEST_DIRNAME/../../baselines/exact/quick.json" \
+		'$events[0] | .builds |= [.[0] | .cases = {($run.cases[0].key): (.cases | to_entries[0].value)}]' >some.json
+	"$ASSAY" list --manifest --bench-dir "$EXACT" --only '*/warm' >warm.manifest
+	run -0 --separate-stderr "$ASSAY" gate --allow-no-baseline --manifest warm.manifest --policy plain.conf --exact-file some.json
+	[[ $stderr == *"run 1 has none, and some.json has some of 1 of its cases"* ]]
 }
 
 @test "a valgrind that is too old, dies or writes half a file is a reason" {

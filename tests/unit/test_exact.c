@@ -139,6 +139,7 @@ static char *format(const struct assay_exact_baseline *b)
 
 static void what_is_written_is_read(void **state)
 {
+	size_t kept;
 	struct assay_exact_baseline b = { 0 }, again = { 0 };
 	struct assay_exact_run run = exact_run(), other = exact_run();
 	const struct assay_exact_run *base;
@@ -148,9 +149,9 @@ static void what_is_written_is_read(void **state)
 	(void)state;
 	strcpy(other.build.compiler, "clang version 14");
 	add_exact_case(&run, "op.c/avx512/n=1/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f");
-	assert_int_equal(assay_exact_baseline_put(&b, &run, &err), 0);
-	assert_int_equal(assay_exact_baseline_put(&b, &other, &err), 0);
-	assert_int_equal(assay_exact_baseline_put(&b, &run, &err), 0); /* takes the place of itself */
+	assert_int_equal(assay_exact_baseline_put(&b, &run, false, &kept, &err), 0);
+	assert_int_equal(assay_exact_baseline_put(&b, &other, false, &kept, &err), 0);
+	assert_int_equal(assay_exact_baseline_put(&b, &run, false, &kept, &err), 0); /* takes the place of itself */
 	assert_int_equal(b.n_builds, 2);
 	first = format(&b);
 	write_text(first);
@@ -186,6 +187,40 @@ static void what_is_written_is_read(void **state)
 	assay_exact_run_release(&other);
 }
 
+/* A run of a part of the suite leaves the records of the rest alone. */
+static void other_records_are_kept(void **state)
+{
+	struct assay_exact_baseline b = { 0 };
+	struct assay_exact_run run = exact_run(), part = exact_run();
+	size_t kept = 99;
+
+	(void)state;
+	assert_int_equal(assay_exact_baseline_put(&b, &run, false, &kept, NULL), 0);
+	assert_int_equal(kept, 0);
+	assay_exact_case_release(&part.cases[1]);
+	part.n_cases = 1;
+	part.cases[0].functions[0].counts.v[0] += 5;
+	part.cases[0].total.v[0] += 5;
+	assert_int_equal(assay_exact_baseline_put(&b, &part, false, &kept, NULL), 0);
+	assert_int_equal(kept, 1);
+	assert_int_equal(b.builds[0].n_cases, 2);
+	assert_true(b.builds[0].cases[0].total.v[0] == part.cases[0].total.v[0]);
+	assert_string_equal(b.builds[0].cases[1].key, run.cases[1].key);
+	assert_true(b.builds[0].cases[1].total.v[0] == run.cases[1].total.v[0]);
+	/* but not with counts that were taken otherwise, nor against the user's word */
+	assert_int_equal(assay_exact_baseline_put(&b, &part, true, &kept, NULL), 0);
+	assert_int_equal(kept, 0);
+	assert_int_equal(b.builds[0].n_cases, 1);
+	assert_int_equal(assay_exact_baseline_put(&b, &run, false, &kept, NULL), 0);
+	strcpy(part.setting.cache, "host: I1");
+	assert_int_equal(assay_exact_baseline_put(&b, &part, false, &kept, NULL), 0);
+	assert_int_equal(kept, 0);
+	assert_int_equal(b.builds[0].n_cases, 1);
+	assay_exact_baseline_release(&b);
+	assay_exact_run_release(&run);
+	assay_exact_run_release(&part);
+}
+
 static void a_bad_file_is_refused(void **state)
 {
 	static const struct {
@@ -201,10 +236,11 @@ static void a_bad_file_is_refused(void **state)
 	};
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_run run = exact_run();
+	size_t kept;
 	char *good;
 
 	(void)state;
-	assert_int_equal(assay_exact_baseline_put(&b, &run, NULL), 0);
+	assert_int_equal(assay_exact_baseline_put(&b, &run, false, &kept, NULL), 0);
 	good = format(&b);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct assay_exact_baseline bad = { 0 };
@@ -536,6 +572,7 @@ int main(void)
 		cmocka_unit_test(metrics_are_declared),
 		cmocka_unit_test(caches_are_rounded),
 		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(other_records_are_kept),
 		cmocka_unit_test(a_bad_file_is_refused),
 		cmocka_unit_test(counts_are_judged),
 		cmocka_unit_test(a_record_that_is_out_of_date_fails),
