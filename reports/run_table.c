@@ -85,9 +85,11 @@ static const char *rate_tag(const struct assay_run *run, const char *op)
 	return bytes ? "bytes_per_s" : "items_per_s";
 }
 
+/* Tokens are counted over the time that stands beside them, not over the op's own. */
 static void rate_text(const struct view *v, const struct assay_result *r, const char *tag, char *buf, size_t size)
 {
-	const struct assay_metric *m = assay_result_metric(r, tag);
+	const struct assay_metric *items = !strcmp(tag, "tokens_per_s") ? assay_result_metric(r, "items_per_s") : NULL;
+	const struct assay_metric *m = items ? items : assay_result_metric(r, tag);
 
 	buf[0] = '\0';
 	if (m)

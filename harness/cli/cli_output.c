@@ -61,6 +61,7 @@ static int exit_of(int code)
 	case ASSAY_EABI:
 	case ASSAY_EUNAVAILABLE:
 	case ASSAY_ELIMIT:
+	case ASSAY_ESTORE: /* of a file that the user chose: damaged, read-only, on a full disk */
 		return ASSAY_EXIT_USAGE;
 	case ASSAY_EINTERRUPTED:
 		return ASSAY_CLI_EXIT_INTERRUPTED;
@@ -73,13 +74,6 @@ int assay_cli_fail(const struct assay_err *err)
 {
 	assay_cli_error("%s", err->text[0] ? err->text : assay_error_text(err->code));
 	return exit_of(err->code);
-}
-
-int assay_cli_fail_open(const struct assay_err *err)
-{
-	int status = assay_cli_fail(err);
-
-	return err->code == ASSAY_ESTORE ? ASSAY_EXIT_USAGE : status;
 }
 
 int assay_cli_user_path(int rc, struct assay_err *err)

@@ -278,7 +278,7 @@ int assay_cmd_baseline(int argc, char **argv)
 				      a.verb == VERB_SAVE || a.verb == VERB_DROP ? ASSAY_STORE_WRITE : ASSAY_STORE_READ,
 				      &err);
 	if (rc) {
-		status = assay_cli_fail_open(&err);
+		status = assay_cli_fail(&err);
 	} else {
 		rc = act(&a, store, &out, &err);
 		status = rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;

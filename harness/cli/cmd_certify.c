@@ -263,7 +263,7 @@ int assay_cmd_certify(int argc, char **argv)
 	if (!rc)
 		rc = assay_store_open(&store, a.c.s.db, ASSAY_STORE_WRITE, &err);
 	if (rc) {
-		status = assay_cli_fail_open(&err);
+		status = assay_cli_fail(&err);
 	} else {
 		rc = certify(&a, &plan, store, &status, &err);
 		status = rc ? assay_cli_fail(&err) : status;

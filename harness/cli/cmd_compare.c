@@ -252,7 +252,7 @@ int assay_cmd_compare(int argc, char **argv)
 	if (!rc)
 		rc = assay_store_open(&sink.store, a.c.s.db, ASSAY_STORE_WRITE, &err);
 	if (rc) {
-		status = assay_cli_fail_open(&err);
+		status = assay_cli_fail(&err);
 	} else {
 		rc = compare(&a, &plan, &sink, &report, &err);
 		status = rc ? assay_cli_fail(&err) : (int)report.exit;

@@ -199,7 +199,7 @@ int assay_cmd_gate(int argc, char **argv)
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	a.o.db = a.s.db;
-	status = rc ? assay_cli_fail_open(&err)
+	status = rc ? assay_cli_fail(&err)
 		    : assay_compare_output_judge(&a.s, &a.out, a.s.evidence == ASSAY_CLI_EVIDENCE_EXACT ? judge_exact : judge, &a);
 	assay_settings_release(&a.s);
 	return status;

@@ -99,7 +99,7 @@ int assay_cmd_judge(int argc, char **argv)
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	status = rc ? assay_cli_fail_open(&err) : assay_compare_output_judge(&a.s, &a.out, judge, &a);
+	status = rc ? assay_cli_fail(&err) : assay_compare_output_judge(&a.s, &a.out, judge, &a);
 	assay_settings_release(&a.s);
 	return status;
 }

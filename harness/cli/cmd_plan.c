@@ -334,7 +334,7 @@ int assay_cmd_plan(int argc, char **argv)
 	if (!rc && assay_store_open(&store, a.c.s.db, ASSAY_STORE_READ, &err) && err.code != ASSAY_ENOTFOUND)
 		rc = err.code;
 	if (rc) {
-		status = assay_cli_fail_open(&err);
+		status = assay_cli_fail(&err);
 	} else {
 		rc = make_plan(&a, &plan, store, &status, &err);
 		status = rc ? assay_cli_fail(&err) : status;

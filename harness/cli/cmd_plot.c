@@ -283,7 +283,7 @@ int assay_cmd_plot(int argc, char **argv)
 	if (!rc)
 		rc = assay_store_open(&store, a.s.db, ASSAY_STORE_READ, &err);
 	if (rc) {
-		status = assay_cli_fail_open(&err);
+		status = assay_cli_fail(&err);
 		goto out;
 	}
 	rc = assay_store_keys(store, &keys, &err);

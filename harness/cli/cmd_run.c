@@ -337,7 +337,7 @@ static int run_suite(const struct assay_settings *s)
 	if (!rc)
 		rc = assay_store_open(&store, s->db, ASSAY_STORE_WRITE, &err);
 	if (rc) {
-		status = assay_cli_fail_open(&err);
+		status = assay_cli_fail(&err);
 		goto out;
 	}
 	if (s->evidence == ASSAY_CLI_EVIDENCE_EXACT) {

@@ -10,6 +10,7 @@
 #include "cli/cli_options.h"
 #include "measure/summary.h"
 #include "cli/show_comparison.h"
+#include "judge/policy.h"
 #include "model/verdict.h"
 #include "reports/columns.h"
 #include "reports/json_parts.h"
@@ -165,7 +166,7 @@ static int narrow(struct assay_run *run, const char *only, struct assay_err *err
 	size_t kept = 0, all = run->n_results;
 
 	for (size_t i = 0; i < all; i++) {
-		if (assay_glob_match(only, run->results[i].c.key)) {
+		if (assay_policy_selects(only, &run->results[i].c)) {
 			struct assay_result r = run->results[kept];
 
 			run->results[kept++] = run->results[i];
@@ -246,7 +247,7 @@ int assay_cmd_show(int argc, char **argv)
 	if (!rc)
 		rc = assay_store_open(&store, a.s.db, ASSAY_STORE_READ, &err);
 	if (rc) {
-		status = assay_cli_fail_open(&err);
+		status = assay_cli_fail(&err);
 		goto out;
 	}
 	if (a.comparisons)

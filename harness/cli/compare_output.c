@@ -117,7 +117,7 @@ int assay_compare_output_judge(const struct assay_settings *s, const struct assa
 	if (!rc)
 		rc = assay_store_open(&store, s->db, ASSAY_STORE_READ, &err);
 	if (rc) {
-		status = assay_cli_fail_open(&err);
+		status = assay_cli_fail(&err);
 	} else {
 		rc = judge(args, store, &report, &err);
 		status = rc ? assay_cli_fail(&err) : (int)report.exit;

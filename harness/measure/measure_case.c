@@ -90,10 +90,13 @@ static int prepare(struct session *s)
 		r->cpus[r->n_cpus] = reply->cpus[r->n_cpus];
 	r->numa_node = reply->numa_node;
 	memcpy(r->code_hash, reply->code_hash, sizeof(r->code_hash));
-	if (assay_result_add_metric(r, "op_bytes", "B", -1, (double)reply->op_bytes) ||
-	    assay_result_add_metric(r, "prepare_s", "s", -1, (double)reply->prepare_ns * 1e-9) ||
-	    assay_result_add_metric(r, "prepare_bytes", "B", -1, (double)reply->prepare_bytes))
-		return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_metric_put_own(r, "op_bytes", (double)reply->op_bytes, s->err);
+	if (!rc)
+		rc = assay_metric_put_own(r, "prepare_s", (double)reply->prepare_ns * 1e-9, s->err);
+	if (!rc)
+		rc = assay_metric_put_own(r, "prepare_bytes", (double)reply->prepare_bytes, s->err);
+	if (rc)
+		return rc;
 	progress(s, ASSAY_STAGE_CHECK, 0);
 	rc = command(s, ASSAY_CMD_VERIFY, 0, 0);
 	r->checked = rc == 0 || r->status == ASSAY_STATUS_WRONG;
@@ -111,7 +114,9 @@ static int calibrate(struct session *s)
 	const struct assay_cost *c = &s->facts->cost;
 	struct assay_result *r = s->r;
 
-	if (!s->o->deterministic)
+	if (s->o->deterministic)
+		r->steady = true; /* nothing is warmed up, and nothing was found to speak against it */
+	else
 		return assay_iterations_find(s->worker, assay_iterations_target_ns(s->o->clock), &s->iterations, &s->sample_ns,
 					     &r->status, r->reason, sizeof(r->reason), s->err);
 	s->iterations = (uint64_t)fmax(1, ceil(DETERMINISTIC_UNITS / (c->ops + c->bytes_read + c->bytes_written + 1)));

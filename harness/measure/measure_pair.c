@@ -302,7 +302,7 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 	if (rc)
 		return rc;
 	put_metric(ps, "rss_peak_bytes", "B", -1, (double)reply->rss_peak_bytes);
-	put_metric(ps, "op_bytes", "B", -1, (double)reply->op_bytes);
+	put_metric(ps, "op_bytes", "B", 0, (double)reply->op_bytes);
 	put_metric(ps, "prepare_s", "s", -1, (double)reply->prepare_ns * 1e-9);
 	for (uint32_t i = 0; i < reply->n_metrics; i++)
 		for (size_t k = 0; k < op->n_metrics; k++) {

@@ -23,19 +23,38 @@ struct planning {
 };
 
 /* Globs see a case under both its names, so that "*t=all*" means the same on every machine, one core included. */
-static bool selects(const struct planning *p, const char *glob, const struct assay_case *c)
+static bool matches(const struct planning *p, const char *glob, const struct assay_case *c, bool (*match)(const char *, const char *))
 {
 	struct assay_case all;
 	char portable[ASSAY_KEY_MAX];
 
-	if (assay_glob_match(glob, c->key))
+	if (match(glob, c->key))
 		return true;
 	if (c->threads != p->o->all_threads)
 		return false;
 	all = *c;
 	all.all_threads = true;
 	assay_case_portable_key(&all, portable);
-	return assay_glob_match(glob, portable);
+	return match(glob, portable);
+}
+
+static bool selects(const struct planning *p, const char *glob, const struct assay_case *c)
+{
+	return matches(p, glob, c, assay_glob_match);
+}
+
+static bool equals(const char *name, const char *key)
+{
+	return !strcmp(name, key);
+}
+
+/* A whole key means that case alone, though it is also a part of another's: quantize.… of dequantize.… */
+static bool names_case(const struct planning *p, const char *glob)
+{
+	for (size_t i = 0; i < p->cases.n; i++)
+		if (matches(p, glob, &p->cases.v[i].c, equals))
+			return true;
+	return false;
 }
 
 static bool any_selects(const struct planning *p, const struct assay_conf_entry *globs, const struct assay_case *c)
@@ -149,6 +168,7 @@ static int take(struct planning *p, struct assay_plan *plan)
 	const struct assay_suite_exact *e = &p->suite->exact;
 	struct assay_case *v = calloc(p->cases.n + 1, sizeof(*v));
 	bool *exact = calloc(p->cases.n + 1, sizeof(*exact));
+	bool one = p->o->only && names_case(p, p->o->only);
 	size_t n = 0;
 
 	if (!v || !exact) {
@@ -159,7 +179,7 @@ static int take(struct planning *p, struct assay_plan *plan)
 	for (size_t i = 0; i < p->cases.n; i++) {
 		const struct assay_case *c = &p->cases.v[i].c;
 
-		if (p->o->only && !selects(p, p->o->only, c))
+		if (p->o->only && !matches(p, p->o->only, c, one ? equals : assay_glob_match))
 			continue;
 		exact[n] = e->model && any_selects(p, e->cases, c);
 		v[n++] = *c;

@@ -70,7 +70,8 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *out, struct assay_err *err);
 
 /*
- * The newest finished run before @run (by id) of the same suite, seed and machine fingerprint. ASSAY_ENOTFOUND when
+ * Of the finished runs before @run (by id) of the same suite, seed and machine fingerprint, the newest of those that measured most of
+ * its cases. ASSAY_ENOTFOUND when
  * there is none; @err says whether runs of other machines exist.
  */
 int assay_store_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err);

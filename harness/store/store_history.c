@@ -83,9 +83,11 @@ static int ask_number(struct assay_store *s, const char *sql, const struct assay
 
 int assay_store_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
 {
-	static const char newest[] =
-		"SELECT max(id) FROM run WHERE suite = ?1 AND seed = ?2 AND machine = ?3 AND id < ?4"
-		" AND ended_ns IS NOT NULL";
+	/* a run of a part of the suite is no measure of the whole */
+	static const char nearest[] =
+		"SELECT r.id FROM run r WHERE r.suite = ?1 AND r.seed = ?2 AND r.machine = ?3 AND r.id < ?4"
+		" AND r.ended_ns IS NOT NULL ORDER BY (SELECT count(*) FROM result a JOIN result b ON b.bench_case = a.bench_case"
+		" WHERE a.run = r.id AND a.status = 'ok' AND b.run = ?4 AND b.status = 'ok') DESC, r.id DESC LIMIT 1";
 	static const char other_machines[] = "SELECT count(*) FROM run WHERE suite = ?1 AND seed = ?2 AND machine <> "
 					     "?3 AND id < ?4 AND ended_ns IS NOT NULL";
 	static const char other_seeds[] = "SELECT count(*) FROM run WHERE suite = ?1 AND seed <> ?2 AND machine = ?3 "
@@ -93,7 +95,7 @@ int assay_store_comparable(struct assay_store *s, const struct assay_run *run, i
 	int64_t found = 0, elsewhere = 0, seeds = 0;
 	int rc;
 
-	rc = ask_number(s, newest, run, &found, err);
+	rc = ask_number(s, nearest, run, &found, err);
 	if (!rc && !found)
 		rc = ask_number(s, other_machines, run, &elsewhere, err);
 	if (!rc && !found)

@@ -152,6 +152,9 @@ static void do_load(struct child *c, const json_t *msg)
 	say(c, json_pack("{s:b,s:o}", "loaded", 1, "devices", describe_devices(c)));
 }
 
+/* Each takes buffers, and mappings where a variant prepares, of which a process has 65530 on Linux unless told otherwise. */
+#define MAX_COPIES 32768
+
 /* Copies that a cold case needs so that its inputs, used in turn, exceed twice the last-level cache. */
 static uint64_t cold_copies(const struct child *c, const struct assay_problem *p)
 {
@@ -186,6 +189,16 @@ static bool cost_ok(const struct assay_cost *c)
 	return true;
 }
 
+static bool shape_fits(const struct assay_tensor_spec *t)
+{
+	uint64_t bytes = assay_dtype_bytes(t->dtype);
+
+	for (uint32_t i = 0; i < t->rank; i++)
+		if (t->dims[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)t->dims[i], &bytes))
+			return false;
+	return true;
+}
+
 static json_t *do_case(struct child *c, const json_t *q)
 {
 	const struct assay_op *op = assay_loader_op(&c->loader, json_string_value(json_object_get(q, "op")), NULL);
@@ -194,6 +207,7 @@ static json_t *do_case(struct child *c, const json_t *q)
 	struct assay_reason why = { "" };
 	const struct assay_variant *v;
 	const json_t *axes = json_object_get(q, "axes");
+	uint64_t copies;
 
 	if (!op)
 		return json_pack("{s:s}", "refused", "the op is not loaded");
@@ -202,16 +216,27 @@ static json_t *do_case(struct child *c, const json_t *q)
 	shape.n_threads = (uint32_t)json_integer_value(json_object_get(q, "threads"));
 	if (op->describe(&shape, &p, &why))
 		return json_pack("{s:o}", "refused", text(why.text));
-	for (uint32_t i = 0; i < p.n_tensors && i < ASSAY_MAX_TENSORS; i++)
-		if (!p.tensors[i].name || !assay_dtype_bytes(p.tensors[i].dtype))
+	if (p.n_tensors > ASSAY_MAX_TENSORS)
+		return json_pack("{s:s}", "refused", "the op describes more tensors than there may be");
+	for (uint32_t i = 0; i < p.n_tensors; i++) {
+		const struct assay_tensor_spec *t = &p.tensors[i];
+
+		if (!t->name || !assay_dtype_bytes(t->dtype))
 			return json_pack("{s:s}", "refused", "the op describes a tensor without a name or a type");
+		if (t->rank > ASSAY_MAX_RANK || !shape_fits(t))
+			return json_pack("{s:s}", "refused", "the op describes a tensor with too many dimensions, or with one that is out of range");
+	}
 	if (!cost_ok(&p.cost))
 		return json_pack("{s:s}", "refused", "the op describes a cost that is negative or no number");
 	v = op->composes ? op->driver :
 			   assay_loader_variant(&c->loader, op->name, json_string_value(json_object_get(q, "variant")), NULL);
 	if (v && v->supports && v->supports(&shape, &why))
 		return facts(&p, 1, why.text);
-	return facts(&p, json_is_true(json_object_get(q, "cold")) ? cold_copies(c, &p) : 1, NULL);
+	copies = json_is_true(json_object_get(q, "cold")) ? cold_copies(c, &p) : 1;
+	if (copies > MAX_COPIES)
+		return json_pack("{s:s}", "refused", "its inputs are so small that too many copies are needed for them to be cold: choose a larger "
+						     "shape, or cache = warm");
+	return facts(&p, copies, NULL);
 }
 
 int assay_inventory_child(int fd)

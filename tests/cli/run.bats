@@ -118,6 +118,9 @@ gone() {
 	"$ASSAY" show 1 dequantize --samples --json | jq -e '.cases[0] | (.raw | length) == .samples'
 	run "$ASSAY" show 1 dequantize --samples
 	[[ $output == *"ns per iteration"* ]]
+	# a whole key is one case, also where it is a part of another's
+	"$ASSAY" list cases --suite smoke --threads 1 --only quantize.q8_0/ref/n=16384/t=1/warm >key.txt
+	[ "$(cat key.txt)" = quantize.q8_0/ref/n=16384/t=1/warm ]
 
 	KEEP_DB=1 fails 2 "no case of run 1 matches 'zzz'" show 1 zzz
 	KEEP_DB=1 fails 2 "no run 99" show 99

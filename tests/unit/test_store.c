@@ -191,6 +191,27 @@ static void test_comparable_run(void **state)
 	assay_store_close(s);
 }
 
+/* A run of some cases between two of all of them is no measure of the second. */
+static void test_comparable_has_the_cases(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_store *s;
+	struct assay_run run;
+	int64_t id = 0;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	make_run(&run, "quick", "m1");
+	add_run(f, s, "quick", "m1", 0, 4, true);          /* 1 */
+	add_run(f, s, "quick", "m1", 2, 3, true);          /* 2: one of them */
+	run.id = add_run(f, s, "quick", "m1", 0, 4, true); /* 3 */
+	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
+	assert_int_equal(id, 1);
+	run.id = add_run(f, s, "quick", "m1", 2, 3, true); /* 4: of that one the newest with it */
+	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
+	assert_int_equal(id, 3);
+	assay_store_close(s);
+}
+
 static void test_end_of_a_run(void **state)
 {
 	struct fixture *f = *state;
@@ -551,7 +572,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_run_comes_back_whole),  TEST(test_nothing_is_left_behind), TEST(test_settings),
 		TEST(test_runs_are_listed),         TEST(test_comparable_run),         TEST(test_end_of_a_run),
-		TEST(test_metrics_are_replaced),    TEST(test_results_are_replaced),    TEST(test_trend_and_keys),         TEST(test_baselines),
+		TEST(test_comparable_has_the_cases), TEST(test_metrics_are_replaced),    TEST(test_results_are_replaced),    TEST(test_trend_and_keys),         TEST(test_baselines),
 		TEST(test_bad_results_are_refused), TEST(test_checks_of_the_schema),
 	};
 
