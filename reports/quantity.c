@@ -117,3 +117,18 @@ void assay_emit_metric(const char *tag, double value, const char *unit, bool utf
 		assay_emit_quantity(value, unit, utf8, buf, size);
 	}
 }
+
+void assay_emit_count(const struct assay_count *c, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%.10g", c->running_frac < 1 ? "about " : "", c->value);
+}
+
+void assay_emit_count_note(const struct assay_count *c, char *buf, size_t size)
+{
+	char part[48] = "";
+
+	if (c->running_frac < 1)
+		snprintf(part, sizeof(part), ", counted %.0f %% of the time", 100 * c->running_frac);
+	snprintf(buf, size, "%s%s%s%s%s%s", c->source, c->per_iteration ? ", an iteration" : "", part, c->how[0] ? " (" : "",
+		 c->how, c->how[0] ? ")" : "");
+}

@@ -157,17 +157,6 @@ static void add_samples(const struct assay_result *r, struct assay_text *out)
 	assay_columns_release(&t);
 }
 
-/* "pmu, an iteration, counted 43 % of the time (PAPI 7.0)" */
-static void count_note(const struct assay_count *c, char *buf, size_t size)
-{
-	char part[48] = "";
-
-	if (c->running_frac < 1)
-		snprintf(part, sizeof(part), ", counted %.0f %% of the time", 100 * c->running_frac);
-	snprintf(buf, size, "%s%s%s%s%s%s", c->source, c->per_iteration ? ", an iteration" : "", part, c->how[0] ? " (" : "",
-		 c->how, c->how[0] ? ")" : "");
-}
-
 int assay_emit_result(const struct assay_result *r, bool samples, const struct assay_emit_style *style,
 		      struct assay_text *out, struct assay_err *err)
 {
@@ -194,8 +183,8 @@ int assay_emit_result(const struct assay_result *r, bool samples, const struct a
 	for (size_t i = 0; i < r->counters.n; i++) {
 		const struct assay_count *c = &r->counters.v[i];
 
-		snprintf(buf, sizeof(buf), "%s%.10g", c->running_frac < 1 ? "about " : "", c->value);
-		count_note(c, note, sizeof(note));
+		assay_emit_count(c, buf, sizeof(buf));
+		assay_emit_count_note(c, note, sizeof(note));
 		assay_columns_row(&t, (const char *const[]){ c->name, buf, note });
 	}
 	for (size_t i = 0; i < r->counters.n_missing; i++) {

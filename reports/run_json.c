@@ -23,51 +23,6 @@ static json_t *axes_json(const struct assay_case *c)
 	return o;
 }
 
-static json_t *metrics_json(const struct assay_result *r)
-{
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < r->n_metrics; i++) {
-		const struct assay_metric *m = &r->metrics[i];
-
-		json_object_set_new(
-			o, m->tag,
-			json_pack("{s:o,s:s,s:o,s:o,s:b}", "value", assay_json_number(m->value), "unit", m->unit, "better",
-				  m->better ? json_string(m->better > 0 ? "higher" : "lower") : json_null(), "source",
-				  m->source[0] ? json_string(m->source) : json_null(), "estimated", m->estimated));
-	}
-	return o;
-}
-
-static json_t *counters_json(const struct assay_result *r)
-{
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < r->counters.n; i++) {
-		const struct assay_count *c = &r->counters.v[i];
-
-		json_object_set_new(o, c->name,
-				    json_pack("{s:o,s:s,s:o,s:s,s:o}", "value", assay_json_number(c->value), "source",
-					      c->source, "how", assay_json_text(c->how), "per",
-					      c->per_iteration ? "iteration" : "case", "running_frac",
-					      assay_json_number(c->running_frac)));
-	}
-	return o;
-}
-
-static json_t *unavailable_json(const struct assay_result *r)
-{
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < r->counters.n_missing; i++) {
-		const struct assay_unavailable *u = &r->counters.missing[i];
-
-		json_object_set_new(o, u->name,
-				    json_pack("{s:s,s:o}", "source", u->source, "reason", assay_json_text(u->reason)));
-	}
-	return o;
-}
-
 static json_t *cpus_json(const struct assay_result *r)
 {
 	json_t *a = json_array();
@@ -118,9 +73,9 @@ static json_t *case_json(const struct assay_result *r, bool samples)
 					 : json_null());
 	json_object_set_new(o, "min_ns", time_json(r, r->min_ns));
 	json_object_set_new(o, "mad_ns", time_json(r, r->mad_ns));
-	json_object_set_new(o, "metrics", metrics_json(r));
-	json_object_set_new(o, "counters", counters_json(r));
-	json_object_set_new(o, "unavailable", unavailable_json(r));
+	json_object_set_new(o, "metrics", assay_json_metrics(r->metrics, r->n_metrics));
+	json_object_set_new(o, "counters", assay_json_counters(&r->counters));
+	json_object_set_new(o, "unavailable", assay_json_unavailable(&r->counters));
 	json_object_set_new(o, "dropped_frac", r->n_samples ? assay_json_number(r->dropped_frac) : json_null());
 	json_object_set_new(o, "disturbed_frac", r->n_samples ? assay_json_number(r->disturbed_frac) : json_null());
 	json_object_set_new(o, "ci95_reached", r->n_samples ? json_boolean(r->ci95_reached) : json_null());

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/show_comparison_counts.h"
 #include "judge/paired.h"
 #include "reports/columns.h"
 #include "reports/gate_words.h"
@@ -90,13 +91,18 @@ static json_t *case_json(const struct assay_comparison_case *c, bool samples, st
 	static const char *const kinds[] = {
 		[ASSAY_CONTROL_NONE] = "none", [ASSAY_CONTROL_AA] = "aa", [ASSAY_CONTROL_SLOWER] = "slower"
 	};
-	json_t *pairs = json_array();
+	json_t *pairs = json_array(), *o;
 
 	for (size_t i = 0; i < c->n_pairs; i++)
 		json_array_append_new(pairs, pair_json(&c->pairs[i], samples, err));
-	return json_pack("{s:s,s:s,s:f,s:b,s:b,s:o,s:o,s:o}", "key", c->c.key, "control", kinds[c->control], "injected",
-			 c->injected_frac, "in_base", c->in_base, "in_head", c->in_head, "reason",
-			 assay_json_text(c->reason), "difference", assay_json_text(c->difference), "pairs", pairs);
+	o = json_pack("{s:s,s:s,s:f,s:b,s:b,s:o,s:o,s:o}", "key", c->c.key, "control", kinds[c->control], "injected",
+		      c->injected_frac, "in_base", c->in_base, "in_head", c->in_head, "reason",
+		      assay_json_text(c->reason), "difference", assay_json_text(c->difference), "pairs", pairs);
+	if (o && assay_show_counts_json(c, o, err)) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
 }
 
 /* Mean and spread over the pairs, as far as they are usable. */
@@ -202,6 +208,8 @@ static int case_pairs(const struct assay_comparison_case *c, bool samples, struc
 		rc = pair_row(&t, &c->pairs[i], i, err);
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
+	if (!rc)
+		rc = assay_show_counts(c, &style, out, err);
 	for (size_t i = 0; i < c->n_pairs && !rc && samples; i++) {
 		assay_text_addf(out, "    pair %zu\n", i + 1);
 		block_rows(&c->pairs[i], out);

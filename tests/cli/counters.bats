@@ -61,6 +61,26 @@ run_chat() {
 	[[ $output == *"no::such_event"*"unavailable  pmu: "* ]]
 }
 
+@test "show comparisons says what was counted on either side, on which rung, and what was not" {
+	run_chat >/dev/null
+	plugins=$ASSAY_BUILD/plugins
+	# how the times compare does not matter here
+	ASSAY_DETERMINISTIC=1 assay compare "$plugins" "$plugins" --bench-dir c --suite chat --counters cache --events no::such_event \
+		--budget 200ms --db cmp.db || true
+	run --separate-stderr assay show comparisons 1 '*chat*' --db cmp.db --json
+	[ "$status" = 0 ]
+	jq -e '.cases[0] as $c | ["base", "head"] | all(. as $side | $c.counters[$side] as $n | $c.metrics[$side].kv_cache_hit_rate as $m
+		| $n.kv_lookups.value == 72 and $n.kv_hits.value == 32 and $n.kv_misses.value == 40 and $n.kv_hits.per == "iteration"
+		and ($n.kv_hits.how | length > 0) and ($n.kv_hits.source == "sde" or $n.kv_hits.source == "op")
+		and $m.source == $n.kv_hits.source and ($m.value - 32 / 72 | fabs) < 1e-12
+		and ($c.unavailable[$side] | (.["no::such_event"].reason | length > 0) and .kv_hits == null)
+		and ($n.PAPI_L1_DCM.source == "pmu") != ($c.unavailable[$side].PAPI_L1_DCM.reason | length > 0))' <<<"$output"
+	run assay show comparisons 1 '*chat*' --db cmp.db
+	[[ $output =~ kv_lookups\ +72\ +72\ +(sde|op),\ an\ iteration ]]
+	[[ $output =~ kv_cache_hit_rate\ +44.4\ %\ +44.4\ % ]]
+	[[ $output =~ no::such_event\ +unavailable\ +unavailable\ +pmu:\  ]]
+}
+
 @test "the doctor names every provider, and what would bring those that are missing" {
 	run --separate-stderr assay doctor --json
 	[ "$status" = 0 ]
