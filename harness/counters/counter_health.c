@@ -26,8 +26,9 @@ static void put(struct assay_text *out, const char *name, bool works, const char
 /* Every counter whose truth is known, each against its loop. */
 static void test_counters(struct assay_counter_context *ctx, struct assay_text *out)
 {
-	for (size_t i = 0; assay_pmu_selftest_events[i]; i++) {
-		const char *event = assay_pmu_selftest_events[i];
+	const char *event;
+
+	for (size_t i = 0; (event = assay_pmu_selftest_event(i)); i++) {
 		char what[200];
 		bool works;
 

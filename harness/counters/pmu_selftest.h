@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is a hardware counter to be believed? It counts a loop whose loads, branches and fused multiply-adds are known, one
- * whose branches no predictor foresees, and a walk that must miss every cache and the TLB.
+ * Is a hardware counter to be believed? It counts loops whose loads, stores, branches and multiply-adds, of scalars and of
+ * vectors, are known, one whose branches no predictor foresees, and a walk that must miss every cache and the TLB.
  */
 #ifndef ASSAY_COUNTERS_PMU_SELFTEST_H
 #define ASSAY_COUNTERS_PMU_SELFTEST_H
@@ -17,7 +17,7 @@
  * @what says what is wrong.
  */
 bool assay_pmu_selftest(const struct assay_counter_context *ctx, const char *event, char *what, size_t size);
-/* The events of which it is known what they must count; NULL-terminated. */
-extern const char *const assay_pmu_selftest_events[];
+/* The events of which it is known what they must count, by number from 0 on; NULL after the last. */
+const char *assay_pmu_selftest_event(size_t i);
 
 #endif

@@ -28,9 +28,13 @@ static const struct {
 } recorded[] = {
 	{ "PAPI_TOT_INS", 1000000 }, { "PAPI_TOT_CYC", 900000 }, { "PAPI_L1_DCM", 6000 }, { "PAPI_LD_INS", 400000 },
 	{ "PAPI_BR_INS", 150000 },   { "PAPI_TLB_DM", 0 },       { "PAPI_L3_TCM", 0 },    { "NATIVE:EVENT", 42 },
-	{ "PAPI_BR_MSP", 100000 },   { "PAPI_FP_OPS", 400000 },
+	{ "PAPI_BR_MSP", 100000 },   { "PAPI_FP_OPS", 400000 },  { "PAPI_LST_INS", 400000 }, { "PAPI_SR_INS", 0 },
+	{ "PAPI_VEC_SP", 200000 },   { "PAPI_VEC_DP", 800000 },  { "PAPI_SP_OPS", 800000 },  { "PAPI_REF_CYC", 700000 },
 };
 static long long scripted = -1; /* from 0 on: what every reading of any event finds more */
+
+/* What starting and reading fail with from here on; PAPI_OK: nothing. */
+static int start_fails, read_fails;
 
 static struct {
 	size_t n, event[16];
@@ -88,6 +92,8 @@ static int start(int set)
 	for (size_t i = 0; i < N_OF(sets); i++)
 		if (sets[i].used && sets[i].running)
 			return PAPI_EISRUN;
+	if (start_fails)
+		return start_fails;
 	sets[set].running = true;
 	return PAPI_OK;
 }
@@ -96,6 +102,8 @@ static int read_values(int set, long long *values)
 {
 	if (!sets[set].running)
 		return PAPI_ENOTRUN;
+	if (read_fails)
+		return read_fails;
 	for (size_t i = 0; i < sets[set].n; i++)
 		values[i] = sets[set].value[i] += scripted >= 0 ? scripted : recorded[sets[set].event[i]].delta;
 	return PAPI_OK;
@@ -176,14 +184,22 @@ static void test_what_is_believed(void **state)
 		const char *what;
 	} cases[] = {
 		{ "PAPI_TOT_INS", true, "it counts 5 a turn of the test loop, which has 5" },
-		{ "PAPI_TOT_CYC", true, "it counts 4.5 a turn of the test loop, which has at least 1" },
+		{ "PAPI_TOT_CYC", true, "it counts 4.5 a turn of the test loop, which has 1 to 5000" },
 		{ "PAPI_LD_INS", true, "it counts 2 a turn of the test loop, which has 2" },
-		{ "PAPI_L1_DCM", true, "it counts 0.744 a step of a walk that must miss, which has at least 0.5" },
+		{ "PAPI_L1_DCM", true, "it counts 0.744 a step of a walk that must miss, which has 0.5 to 32" },
 		{ "PAPI_BR_INS", false, "it counts 0.75 a turn of the test loop, which has 1" },
 		{ "PAPI_TLB_DM", false,
-		  "it reads zero in a loop that must count at least 0.01 a step of a walk that must miss" },
+		  "it reads zero in a loop that must count 0.01 to 32 a step of a walk that must miss" },
+		{ "PAPI_L3_TCM", false,
+		  "it reads zero in a loop that must count 0.1 to 32 a step of a walk that must miss" },
+		{ "PAPI_LST_INS", true, "it counts 2 a turn of the test loop, which has 2" },
+		{ "PAPI_SR_INS", false, "it reads zero in a loop that must count 1 a turn of the storing loop" },
+		{ "PAPI_VEC_SP", true, "it counts 1 a turn of the vector loop, which has 1 to 8" },
+		{ "PAPI_VEC_DP", true, "it counts 4 a turn of the vector loop, which has 1 to 4" },
+		{ "PAPI_SP_OPS", true, "it counts 4 a turn of the vector loop, which has 4 to 8" },
+		{ "PAPI_REF_CYC", true, "it counts 3.5 a turn of the test loop, which has 0.01 to 5000" },
 		{ "NATIVE:EVENT", true, "nothing is known that it must count" },
-		{ "PAPI_VEC_SP", true, "nothing is known that it must count" },
+		{ "PAPI_RES_STL", true, "nothing is known that it must count" },
 	};
 	struct assay_counter_context ctx = with_pmu(false);
 
@@ -218,7 +234,15 @@ static void test_bounds(void **state)
 		{ "PAPI_BR_MSP", 152000, false, "it counts 0.76 a branch on a random bit, which has 0.25 to 0.75" },
 		{ "PAPI_BR_MSP", 0, false,
 		  "it reads zero in a loop that must count 0.25 to 0.75 a branch on a random bit" },
-		{ "PAPI_TOT_CYC", 1000000000, true, "it counts 5000 a turn of the test loop, which has at least 1" },
+		{ "PAPI_TOT_CYC", 1000000000, true, "it counts 5000 a turn of the test loop, which has 1 to 5000" },
+		{ "PAPI_TOT_CYC", 1002000000, false, "it counts 5010 a turn of the test loop, which has 1 to 5000" },
+		{ "PAPI_LST_INS", 418000, true, "it counts 2.09 a turn of the test loop, which has 2" },
+		{ "PAPI_LST_INS", 200000, false, "it counts 1 a turn of the test loop, which has 2" },
+		{ "PAPI_SR_INS", 200000, true, "it counts 1 a turn of the storing loop, which has 1" },
+		{ "PAPI_VEC_DP", 802000, false, "it counts 4.01 a turn of the vector loop, which has 1 to 4" },
+		{ "PAPI_SP_OPS", 798000, false, "it counts 3.99 a turn of the vector loop, which has 4 to 8" },
+		{ "PAPI_L3_TCM", 8065, true, "it counts 1 a step of a walk that must miss, which has 0.1 to 32" },
+		{ "PAPI_L3_TCM", 266145, false, "it counts 33 a step of a walk that must miss, which has 0.1 to 32" },
 	};
 	struct assay_counter_context ctx = with_pmu(false);
 
@@ -299,6 +323,50 @@ static void test_multiplexed_is_an_estimate(void **state)
 	assay_counters_release(&c);
 }
 
+/* A counter that cannot be started or read is unavailable, and says why; before the first sample and after it. */
+static void test_failures(void **state)
+{
+	static const struct {
+		bool early; /* in the test of the counter already */
+		int start, read;
+		const char *why;
+	} cases[] = {
+		{ true, PAPI_ESYS, 0, "'PAPI_LD_INS' is not to be believed: PAPI does not start: code -3" },
+		{ true, 0, PAPI_ESYS, "'PAPI_LD_INS' is not to be believed: it cannot be read" },
+		{ false, PAPI_ESYS, 0, "PAPI does not start: code -3" },
+		{ false, 0, PAPI_ESYS, "it cannot be read" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_counter_context ctx = with_pmu(false);
+		const struct assay_counting_options o = {
+			.ctx = &ctx, .events = "PAPI_LD_INS\tPAPI_LD_INS\n", .n_threads = 1, .parallel = alone
+		};
+		struct assay_counters out = { 0 };
+		struct assay_os_counts os;
+		struct assay_counting *c;
+
+		start_fails = cases[i].early ? cases[i].start : PAPI_OK;
+		read_fails = cases[i].early ? cases[i].read : PAPI_OK;
+		assert_int_equal(assay_counting_open(&c, &o, NULL), 0);
+		start_fails = cases[i].start;
+		read_fails = cases[i].read;
+		assay_counting_before(c, 0, &os);
+		assay_counting_after(c, 0, &os);
+		assay_counting_add(c, 100);
+		assert_int_equal(assay_counting_result(c, &out), 0);
+		assay_counting_close(c);
+		start_fails = read_fails = PAPI_OK;
+		assert_int_equal(out.n, 0);
+		assert_string_equal(assay_counters_find_missing(&out, "PAPI_LD_INS")->reason, cases[i].why);
+		assert_string_equal(assay_counters_find_missing(&out, "PAPI_LD_INS")->source, ASSAY_SOURCE_PMU);
+		assay_counters_release(&out);
+		for (size_t k = 0; k < N_OF(sets); k++)
+			assert_false(sets[k].used);
+	}
+}
+
 #define THREADS 3
 struct call {
 	assay_parallel_fn fn;
@@ -357,6 +425,7 @@ static void test_what_is_believed(void **state)
 	skip();
 }
 #define test_bounds                     test_what_is_believed
+#define test_failures                   test_what_is_believed
 #define test_threads_leave              test_what_is_believed
 #define test_presets_take_turns         test_what_is_believed
 #define test_multiplexed_is_an_estimate test_what_is_believed
@@ -367,6 +436,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_believed),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_threads_leave),
 		cmocka_unit_test(test_presets_take_turns),
 		cmocka_unit_test(test_multiplexed_is_an_estimate),
