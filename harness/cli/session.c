@@ -154,8 +154,11 @@ static int check_counters(const struct assay_session *s, const struct assay_sett
 {
 	struct assay_strings published = { 0 };
 	struct assay_counter_choice choice = { 0 };
-	int rc = o->counter_groups ? assay_counter_choice_add(&choice, &s->groups, o->counter_groups, err) : 0;
+	int rc = 0;
 
+	if (o->counter_groups)
+		rc = o->counter_groups[0] ? assay_counter_choice_add(&choice, &s->groups, o->counter_groups, err)
+					  : assay_err_set(err, ASSAY_EUSAGE, "expected groups such as cache,branch");
 	if (rc)
 		assay_err_prefix(err, "bad --counters '%s'", o->counter_groups);
 	for (size_t i = 0; i < s->plan.n_cases && !rc; i++) {
@@ -166,6 +169,8 @@ static int check_counters(const struct assay_session *s, const struct assay_sett
 	for (size_t i = 0; i < s->catalog->n_ops && !rc; i++)
 		for (size_t k = 0; k < s->catalog->ops[i].counters.n && !rc; k++)
 			rc = assay_strings_add(&published, s->catalog->ops[i].counters.v[k], err);
+	if (!rc)
+		rc = assay_counter_choice_check(&choice, &published, err);
 	for (size_t i = 0; i < o->events.n && !rc; i++) {
 		rc = assay_counter_event_check(o->events.v[i], &s->groups, &published, err);
 		if (rc)

@@ -109,6 +109,8 @@ static int value_of(const struct assay_group_metric *m, const struct assay_count
 	double *values = calloc(m->formula.names.n + 1, sizeof(*values));
 	int rc = values ? 0 : assay_err_set(why, ASSAY_ENOMEM, "out of memory");
 
+	if (!m->formula.names.n)
+		snprintf(out->source, sizeof(out->source), "%s", ASSAY_SOURCE_ASSAY); /* it rests on no count */
 	for (size_t i = 0; i < m->formula.names.n && !rc; i++) {
 		const char *name = m->formula.names.v[i];
 		const struct assay_count *c = assay_counters_find(counters, name);

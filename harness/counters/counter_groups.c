@@ -71,7 +71,7 @@ static struct assay_group_event *new_event(struct assay_counter_group *g, const 
 	}
 	g->events = v;
 	v += g->n_events++;
-	*v = (struct assay_group_event){ .name = name };
+	*v = (struct assay_group_event){ .name = name, .path = file->path, .line = line };
 	return v;
 }
 
@@ -94,12 +94,16 @@ static int read_event(struct assay_counter_group *g, const struct assay_conf *fi
 
 	if (e && vendor[0])
 		rc = add_names(e, s, vendor, err);
+	if (e)
+		e->n_native = e->names.n;
 	if (e && !rc)
 		rc = add_names(e, s, "any", err);
 	/* one that only other vendors have is still asked for: by its own name, so that it is unavailable with a reason
 	 */
-	if (e && !rc && !e->names.n)
+	if (e && !rc && !e->names.n) {
 		rc = assay_strings_add(&e->names, s->title, err);
+		e->n_native = e->names.n;
+	}
 	return rc;
 }
 

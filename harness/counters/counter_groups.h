@@ -22,6 +22,9 @@
 struct assay_group_event {
 	const char *name;
 	struct assay_strings names; /* to be tried in this order */
+	size_t n_native;            /* the first of them are native to the CPU's vendor, or none was named for it */
+	const char *path;           /* where it stands */
+	unsigned line;
 };
 
 struct assay_group_metric {

@@ -225,7 +225,7 @@ static int put_event(const struct assay_counting *c, const struct assay_counting
 	}
 	memcpy(count.name, e->name, sizeof(count.name));
 	memcpy(count.source, e->source, sizeof(count.source));
-	s->p->how(c->o.ctx, count.how, sizeof(count.how));
+	s->p->how(c->o.ctx, e->asked, count.how, sizeof(count.how));
 	if (strcmp(e->name, e->asked))
 		snprintf(count.how + strlen(count.how), sizeof(count.how) - strlen(count.how), ", as %s", e->asked);
 	count.value = e->sum / (double)s->iterations;

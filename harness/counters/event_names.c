@@ -39,31 +39,67 @@ static int add_all(struct assay_strings *l, const char *const *names, size_t n, 
 	return rc;
 }
 
-int assay_counter_event_check(const char *name, const struct assay_counter_groups *g,
-			      const struct assay_strings *published, struct assay_err *err)
+static bool is_native(const char *name)
 {
-	struct assay_strings known = { 0 };
+	return name[0] && strpbrk(name, ":-") && strlen(name) < ASSAY_NAME_MAX;
+}
+
+/* What something counts by this name: presets, events of the operating system and of whole runs, and @published. */
+static int add_counted(struct assay_strings *known, const struct assay_strings *published, struct assay_err *err)
+{
+	int rc = add_all(known, presets, sizeof(presets) / sizeof(presets[0]), err);
+
+	for (size_t i = 0; assay_counter_system_events[i] && !rc; i++)
+		rc = assay_strings_add(known, assay_counter_system_events[i], err);
+	for (size_t i = 0; assay_counter_run_events[i] && !rc; i++)
+		rc = assay_strings_add(known, assay_counter_run_events[i], err);
+	return rc ? rc : add_all(known, (const char *const *)published->v, published->n, err);
+}
+
+static int check_name(const char *name, const struct assay_strings *known, struct assay_err *err)
+{
 	char hint[256];
-	int rc;
 
 	for (const char *c = name; *c; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
 			return assay_err_set(err, ASSAY_EUSAGE, "event '%.60s' has a blank or a control character in its name", name);
-	if (name[0] && strpbrk(name, ":-") && strlen(name) < ASSAY_NAME_MAX)
+	if (is_native(name) || assay_strings_has(known, name))
 		return 0;
-	rc = add_all(&known, presets, sizeof(presets) / sizeof(presets[0]), err);
-	for (size_t i = 0; assay_counter_system_events[i] && !rc; i++)
-		rc = assay_strings_add(&known, assay_counter_system_events[i], err);
-	for (size_t i = 0; assay_counter_run_events[i] && !rc; i++)
-		rc = assay_strings_add(&known, assay_counter_run_events[i], err);
-	if (!rc)
-		rc = add_all(&known, (const char *const *)published->v, published->n, err);
+	return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s'%s", name,
+			     assay_conf_hint(name, (const char *const *)known->v, known->n, hint, sizeof(hint)));
+}
+
+int assay_counter_event_check(const char *name, const struct assay_counter_groups *g,
+			      const struct assay_strings *published, struct assay_err *err)
+{
+	struct assay_strings known = { 0 };
+	int rc = add_counted(&known, published, err);
+
 	for (size_t i = 0; i < g->n && !rc; i++)
 		for (size_t k = 0; k < g->v[i].n_events && !rc; k++)
 			rc = assay_strings_add(&known, g->v[i].events[k].name, err);
-	if (!rc && !assay_strings_has(&known, name))
-		rc = assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s'%s", name,
-				   assay_conf_hint(name, (const char *const *)known.v, known.n, hint, sizeof(hint)));
+	if (!rc)
+		rc = check_name(name, &known, err);
+	assay_strings_release(&known);
+	return rc;
+}
+
+int assay_counter_choice_check(const struct assay_counter_choice *choice, const struct assay_strings *published,
+			       struct assay_err *err)
+{
+	struct assay_strings known = { 0 };
+	int rc = add_counted(&known, published, err);
+
+	for (size_t i = 0; i < choice->n_groups && !rc; i++)
+		for (size_t k = 0; k < choice->groups[i]->n_events && !rc; k++) {
+			const struct assay_group_event *e = &choice->groups[i]->events[k];
+
+			for (size_t a = e->n_native; a < e->names.n && !rc; a++) {
+				rc = check_name(e->names.v[a], &known, err);
+				if (rc)
+					assay_err_prefix(err, "%s:%u", e->path, e->line);
+			}
+		}
 	assay_strings_release(&known);
 	return rc;
 }

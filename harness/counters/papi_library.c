@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <sde_lib.h>
 
+#define SDE_LIBRARY "libsde.so.1"
+
 struct symbol {
 	const char *name;
 	size_t offset; /* in struct assay_papi_calls */
@@ -60,12 +62,14 @@ static bool resolve(void *dl, const struct symbol *s, struct assay_papi_calls *c
 
 static void load_sde(struct assay_papi *p)
 {
-	void *dl = dlopen("libsde.so.1", RTLD_NOW | RTLD_GLOBAL);
+	void *dl = dlopen(SDE_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
 
-	if (!dl)
+	if (!dl) {
 		snprintf(p->sde_reason, sizeof(p->sde_reason), "libsde is missing: %.200s", dlerror());
-	else
+		snprintf(p->sde_advice, sizeof(p->sde_advice), "install libsde1, or the package that has " SDE_LIBRARY);
+	} else {
 		resolve(dl, sde_symbols, &p->call, p->sde_reason, sizeof(p->sde_reason));
+	}
 }
 
 /* What PAPI says of its component @name; its index, or -1. */

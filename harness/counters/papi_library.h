@@ -39,6 +39,7 @@ struct assay_papi {
 	char advice[96];       /* and what would bring it */
 	char pmu_reason[256];  /* why hardware counters cannot, in PAPI's words */
 	char sde_reason[256];  /* why software-defined events cannot */
+	char sde_advice[96];   /* and what would bring them */
 	int pmu_component;     /* -1: none */
 	int hardware_counters; /* that count at once; 0 unknown */
 	int sde_counters;

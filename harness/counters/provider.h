@@ -73,8 +73,8 @@ struct assay_counter_provider {
 	int (*total)(void *set, size_t place, double *value, bool *per_iteration, struct assay_err *why);
 	/* Share of the time in which each event of a set with @n events counts. NULL: all of it. */
 	double (*running_frac)(const struct assay_counter_context *ctx, size_t n);
-	/* What it reads with, for people. */
-	void (*how)(const struct assay_counter_context *ctx, char *buf, size_t size);
+	/* What it reads @event with, for people. */
+	void (*how)(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size);
 };
 
 /* The table, best first: an event is counted by the first that can. */

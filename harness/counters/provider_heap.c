@@ -111,8 +111,9 @@ static int total(void *set, size_t place, double *value, bool *per_iteration, st
 	return 0;
 }
 
-static void how(const struct assay_counter_context *ctx, char *buf, size_t size)
+static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
+	(void)event;
 	(void)ctx;
 	snprintf(buf, size, "malloc interposed, in untimed calls");
 }

@@ -53,8 +53,9 @@ static int read_set(void *set, uint64_t *values)
 	return 0;
 }
 
-static void how(const struct assay_counter_context *ctx, char *buf, size_t size)
+static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
+	(void)event;
 	snprintf(buf, size, "read from memory: %.120s", ctx->sde_reason);
 }
 

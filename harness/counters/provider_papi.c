@@ -58,8 +58,9 @@ static double running_frac(const struct assay_counter_context *ctx, size_t n)
 	return ctx->multiplex && counters > 0 && n > (size_t)counters ? (double)counters / (double)n : 1;
 }
 
-static void how(const struct assay_counter_context *ctx, char *buf, size_t size)
+static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
+	(void)event;
 	snprintf(buf, size, "PAPI %s%s", ctx->papi.version, ctx->multiplex ? ", multiplexed" : "");
 }
 

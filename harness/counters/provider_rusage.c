@@ -68,10 +68,10 @@ static int read_os(void *set, const struct assay_os_counts *now, uint64_t *value
 	return 0;
 }
 
-static void how(const struct assay_counter_context *ctx, char *buf, size_t size)
+static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
 	(void)ctx;
-	snprintf(buf, size, "getrusage");
+	snprintf(buf, size, "%s", strcmp(event, events[TASK_CLOCK]) ? "getrusage" : "clock_gettime, CPU time of the thread");
 }
 
 const struct assay_counter_provider assay_provider_rusage = {

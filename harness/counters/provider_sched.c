@@ -106,8 +106,9 @@ static void close_set(void *set)
 	free(s);
 }
 
-static void how(const struct assay_counter_context *ctx, char *buf, size_t size)
+static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
+	(void)event;
 	(void)ctx;
 	snprintf(buf, size, "%s", path);
 }

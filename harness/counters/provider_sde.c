@@ -11,12 +11,13 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 {
 	const struct assay_papi *papi = assay_counter_papi(ctx);
 	const char *why = papi->reason[0] ? papi->reason : papi->sde_reason;
+	const char *advice = papi->reason[0] ? papi->advice : papi->sde_advice;
 
 	*out = (struct assay_counter_probe){ .works = !why[0] };
 	if (why[0]) {
 		snprintf(out->value, sizeof(out->value), "%s", why);
 		snprintf(out->advice, sizeof(out->advice), "%s%suntil then what ops publish is read from memory",
-			 papi->advice, papi->advice[0] ? "; " : "");
+			 advice, advice[0] ? "; " : "");
 	} else {
 		snprintf(out->value, sizeof(out->value), "PAPI %s, %d software-defined events at once", papi->version,
 			 papi->sde_counters);
@@ -45,8 +46,9 @@ static int add(void *set, const char *event, struct assay_err *err)
 	return assay_err_set(err, ASSAY_ENOTFOUND, "the op publishes no counter '%s'", event);
 }
 
-static void how(const struct assay_counter_context *ctx, char *buf, size_t size)
+static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
+	(void)event;
 	snprintf(buf, size, "PAPI %s, libsde", ctx->papi.version);
 }
 

@@ -81,8 +81,9 @@ static int total(void *set, size_t place, double *value, bool *per_iteration, st
 	return assay_err_set(why, ASSAY_EUNAVAILABLE, "%s", c->reason[0] ? c->reason : "no run was traced");
 }
 
-static void how(const struct assay_counter_context *ctx, char *buf, size_t size)
+static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
+	(void)event;
 	const char *detail = ctx->syscalls ? ctx->syscalls->detail : "";
 
 	snprintf(buf, size, "ptrace, in an untimed run%s%s", detail[0] ? ": " : "", detail);

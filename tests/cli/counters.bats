@@ -26,6 +26,9 @@ run_chat() {
 	cp "$BENCH"/suites/* b/suites/
 	printf 'group "g" {\n events = {"a"}\n metric "m" {\n formula = "a / (b"\n }\n}\n' >b/groups/g.group
 	fails 2 "b/groups/g.group:4: cannot read 'a / (b': expected ')' at its end" run --bench-dir b --suite quick
+	printf 'group "g" {\n events = {"minor_faults",\n "cpu_opz"}\n}\n' >b/groups/g.group
+	fails 2 "b/groups/g.group:3: unknown event 'cpu_opz', did you mean 'cpu_ops'?" run --bench-dir b --suite quick --counters g
+	fails 2 "--counters '': expected groups such as cache,branch" run --suite smoke --counters ''
 }
 
 @test "the KV-cache hit rate is derived from what the op publishes, the same with and without PAPI" {
@@ -53,7 +56,8 @@ run_chat() {
 		| ([$events[] as $e | (.counters[$e].source == "pmu") != (.unavailable[$e].reason | length > 0)] | all)
 		and ([$derived[] as $d | (.metrics[$d].source == "pmu") != (.unavailable[$d].reason | length > 0)] | all)
 		and (.unavailable["no::such_event"].source == "pmu")
-		and ([.counters.minor_faults, .counters.task_clock_ns] | all(.source == "os"))'
+		and ([.counters.minor_faults, .counters.task_clock_ns] | all(.source == "os"))
+		and (.counters.task_clock_ns.how | contains("getrusage") | not)'
 	jq -e "$want" <<<"$output"
 	run --separate-stderr assay show last --json --db r.db
 	jq -e "$want" <<<"$output"
