@@ -188,7 +188,7 @@ within() {
 	[[ $stderr == *"no exact counts of 1 cases: "* ]]
 	jq -e '[.cases[] | .status == "ok"] | all' <<<"$output"
 	# recorded counts that this run has nothing for are spoken of
-	jq -n --argjson run "$output" --slurpfile events "$BATS_TEST_DIRNAME/../../baselines/exact/quick.json" \
+	jq -n --argjson run "$output" --slurpfile events "$ASSAY_SOURCE/baselines/exact/quick.json" \
 		'$events[0] | .builds |= [.[0] | .cases = {($run.cases[0].key): (.cases | to_entries[0].value)}]' >some.json
 	"$ASSAY" list --manifest --bench-dir "$EXACT" --only '*/warm' >warm.manifest
 	run -0 --separate-stderr "$ASSAY" gate --allow-no-baseline --manifest warm.manifest --policy plain.conf --exact-file some.json
