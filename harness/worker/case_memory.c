@@ -36,16 +36,22 @@ uint64_t assay_dtype_bytes(uint32_t dtype)
 	}
 }
 
+bool assay_tensor_size(const struct assay_tensor_spec *t, uint64_t *bytes)
+{
+	*bytes = assay_dtype_bytes(t->dtype);
+	if (t->rank > ASSAY_MAX_RANK)
+		return false;
+	for (uint32_t i = 0; i < t->rank; i++)
+		if (t->dims[i] < 0 || __builtin_mul_overflow(*bytes, (uint64_t)t->dims[i], bytes))
+			return false;
+	return true;
+}
+
 uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t)
 {
-	uint64_t bytes = assay_dtype_bytes(t->dtype);
+	uint64_t bytes;
 
-	if (t->rank > ASSAY_MAX_RANK)
-		return 0;
-	for (uint32_t i = 0; i < t->rank; i++)
-		if (t->dims[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)t->dims[i], &bytes))
-			return 0;
-	return bytes;
+	return assay_tensor_size(t, &bytes) ? bytes : 0;
 }
 
 static size_t round_up(size_t n, size_t to)

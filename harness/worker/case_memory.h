@@ -39,7 +39,9 @@ struct assay_arena_options {
 void *assay_layout_calloc(size_t n, size_t size);
 
 uint64_t assay_dtype_bytes(uint32_t dtype);
-/* Bytes of the elements of @t; 0 for a bad type, a negative dimension or an overflow. */
+/* Bytes of the elements of @t; false for too many dimensions, a negative one or an overflow. */
+bool assay_tensor_size(const struct assay_tensor_spec *t, uint64_t *bytes);
+/* The same, and 0 for what has none. */
 uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t);
 
 /* ASSAY_ENOMEM or ASSAY_EUNAVAILABLE (binding refused). Memory is zero and resident. */

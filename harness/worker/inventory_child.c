@@ -189,16 +189,6 @@ static bool cost_ok(const struct assay_cost *c)
 	return true;
 }
 
-static bool shape_fits(const struct assay_tensor_spec *t)
-{
-	uint64_t bytes = assay_dtype_bytes(t->dtype);
-
-	for (uint32_t i = 0; i < t->rank; i++)
-		if (t->dims[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)t->dims[i], &bytes))
-			return false;
-	return true;
-}
-
 static json_t *do_case(struct child *c, const json_t *q)
 {
 	const struct assay_op *op = assay_loader_op(&c->loader, json_string_value(json_object_get(q, "op")), NULL);
@@ -207,7 +197,7 @@ static json_t *do_case(struct child *c, const json_t *q)
 	struct assay_reason why = { "" };
 	const struct assay_variant *v;
 	const json_t *axes = json_object_get(q, "axes");
-	uint64_t copies;
+	uint64_t copies, bytes;
 
 	if (!op)
 		return json_pack("{s:s}", "refused", "the op is not loaded");
@@ -223,7 +213,7 @@ static json_t *do_case(struct child *c, const json_t *q)
 
 		if (!t->name || !assay_dtype_bytes(t->dtype))
 			return json_pack("{s:s}", "refused", "the op describes a tensor without a name or a type");
-		if (t->rank > ASSAY_MAX_RANK || !shape_fits(t))
+		if (!assay_tensor_size(t, &bytes))
 			return json_pack("{s:s}", "refused", "the op describes a tensor with too many dimensions, or with one that is out of range");
 	}
 	if (!cost_ok(&p.cost))
