@@ -2,13 +2,12 @@
 /* The list of comparisons: what each was about and what came of it, without its pairs. */
 #include "store/store_comparison.h"
 
-#include <stdlib.h>
-
-#include "store/store_db.h"
 #include "store/store_rows.h"
 
-static void read_info(struct assay_row *row, struct assay_comparison_info *i)
+static void read_info(struct assay_row *row, void *element)
 {
+	struct assay_comparison_info *i = element;
+
 	i->id = assay_store_row_int(row);
 	assay_store_row_text(row, i->base, sizeof(i->base));
 	assay_store_row_text(row, i->head, sizeof(i->head));
@@ -42,26 +41,12 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 		"  WHERE e.comparison = k.id AND e.side = 'head' AND c.status = 'ok')"
 		" FROM comparison k JOIN machine m ON m.id = k.machine"
 		" WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.id DESC LIMIT ?2";
-	struct assay_comparison_info *v = NULL;
-	struct assay_row row = { 0 };
 	struct assay_binder b;
-	size_t count = 0;
 	int rc = assay_store_statement(s, sql, &b, err);
 
 	if (rc)
 		return rc;
 	assay_store_bind_text(&b, machine_id);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
-	while (assay_store_next(s, &b, &row, "the list of comparisons", &rc, err)) {
-		rc = assay_store_grow(&v, count, sizeof(*v), err);
-		if (!rc)
-			read_info(&row, &v[count++]);
-	}
-	if (rc) {
-		free(v);
-		return rc;
-	}
-	*out = v;
-	*n = count;
-	return 0;
+	return assay_store_collect(s, &b, "the list of comparisons", sizeof(**out), read_info, out, n, err);
 }

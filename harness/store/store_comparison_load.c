@@ -34,31 +34,21 @@ struct loader {
 	struct assay_err *err;
 };
 
-static int damaged(const struct loader *l, const char *table)
+static struct assay_store_whole whole(const struct loader *l)
 {
-	char what[64];
-
-	snprintf(what, sizeof(what), "'%s' in comparison %lld", table, (long long)l->cmp.id);
-	return assay_store_damaged(l->s, what, l->err);
+	return (struct assay_store_whole){ "comparison", l->cmp.id };
 }
 
-/* Run @sql with the comparison's id as its parameter and call @each for every row. */
-static int for_each(struct loader *l, const char *table, const char *sql,
-		    int (*each)(struct loader *, struct assay_row *))
+static int damaged(const struct loader *l, const char *table)
 {
-	struct assay_row row = { 0 };
-	struct assay_binder b;
-	int rc = assay_store_statement(l->s, sql, &b, l->err);
-	char what[64];
+	return assay_store_part_damaged(l->s, whole(l), table, l->err);
+}
 
-	if (rc)
-		return rc;
-	snprintf(what, sizeof(what), "'%s' in comparison %lld", table, (long long)l->cmp.id);
-	assay_store_bind_int(&b, l->cmp.id);
+/* Call @each for every row of @sql, whose parameter is the comparison's id. */
+static int for_each(struct loader *l, const char *table, const char *sql, assay_store_each_row each)
+{
 	l->at = 0;
-	while (assay_store_next(l->s, &b, &row, what, &rc, l->err))
-		rc = each(l, &row);
-	return rc;
+	return assay_store_for_each(l->s, whole(l), table, sql, each, l, l->err);
 }
 
 /* The case or pair that a row of a child table belongs to; rows come in the order of their parents. NULL: to none. */
@@ -94,8 +84,9 @@ static unsigned row_name(struct assay_row *row, const char *const *names, unsign
 	return 0;
 }
 
-static int each_head(struct loader *l, struct assay_row *row)
+static int each_head(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_comparison *cmp = &l->cmp;
 
 	assay_store_row_text(row, cmp->base, sizeof(cmp->base));
@@ -118,8 +109,9 @@ static int each_head(struct loader *l, struct assay_row *row)
 	return cmp->policy ? 0 : assay_err_set(l->err, ASSAY_ENOMEM, "out of memory");
 }
 
-static int each_case(struct loader *l, struct assay_row *row)
+static int each_case(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_comparison *cmp = &l->cmp;
 	struct assay_comparison_case *c;
 	int rc;
@@ -143,8 +135,9 @@ static int each_case(struct loader *l, struct assay_row *row)
 	return 0;
 }
 
-static int each_axis(struct loader *l, struct assay_row *row)
+static int each_axis(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_comparison_case *c = merge_case(l, assay_store_row_int(row));
 
 	if (!c)
@@ -153,8 +146,9 @@ static int each_axis(struct loader *l, struct assay_row *row)
 	return 0;
 }
 
-static int each_pair(struct loader *l, struct assay_row *row)
+static int each_pair(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_comparison_case *c = merge_case(l, assay_store_row_int(row));
 	struct assay_pair *p;
 	int rc;
@@ -198,8 +192,9 @@ static int read_samples(struct loader *l, struct assay_row *row, const struct pa
 	return n % 2 == 0 && n / 2 == pair_at(l, place)->n_blocks ? 0 : damaged(l, "pair_side");
 }
 
-static int each_side(struct loader *l, struct assay_row *row)
+static int each_side(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct pair_place *place = merge_pair(l, assay_store_row_int(row));
 	struct assay_pair_side *side;
 	char status[ASSAY_NAME_MAX];
@@ -230,22 +225,25 @@ static struct assay_pair_side *merge_side(struct loader *l, struct assay_row *ro
 	return place ? &pair_at(l, place)->side[row_name(row, assay_store_side_names, 2)] : NULL;
 }
 
-static int each_counter(struct loader *l, struct assay_row *row)
+static int each_counter(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_pair_side *side = merge_side(l, row);
 
 	return side ? assay_store_row_count(row, &side->counters, l->err) : damaged(l, "pair_counter");
 }
 
-static int each_missing(struct loader *l, struct assay_row *row)
+static int each_missing(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_pair_side *side = merge_side(l, row);
 
 	return side ? assay_store_row_missing(row, &side->counters, l->err) : damaged(l, "pair_unavailable");
 }
 
-static int each_metric(struct loader *l, struct assay_row *row)
+static int each_metric(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_pair_side *side = merge_side(l, row);
 	int rc;
 

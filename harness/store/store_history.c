@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions across runs: the list of runs, the one to compare with, the history of a case. */
-#include "store/store_db.h"
-
-#include <stdlib.h>
+#include "store/store_rows.h"
 
 /* The end of a loop over rows: @sqlite_rc is what ended it. */
 static int ended(struct assay_store *s, sqlite3_stmt *st, int rc, int sqlite_rc, struct assay_err *err)
@@ -11,6 +9,23 @@ static int ended(struct assay_store *s, sqlite3_stmt *st, int rc, int sqlite_rc,
 		rc = assay_store_fail(s, sqlite_rc, err, "cannot read the history");
 	sqlite3_reset(st);
 	return rc;
+}
+
+static void read_run_info(struct assay_row *row, void *element)
+{
+	struct assay_run_info *r = element;
+
+	r->id = assay_store_row_int(row);
+	assay_store_row_text(row, r->suite, sizeof(r->suite));
+	r->seed = (uint64_t)assay_store_row_int(row);
+	r->started_ns = (uint64_t)assay_store_row_int(row);
+	r->ended_ns = (uint64_t)assay_store_row_int(row);
+	assay_store_row_text(row, r->commit, sizeof(r->commit));
+	r->dirty = assay_store_row_bool(row);
+	assay_store_row_text(row, r->machine_id, sizeof(r->machine_id));
+	assay_store_row_text(row, r->machine_label, sizeof(r->machine_label));
+	r->n_cases = (size_t)assay_store_row_int(row);
+	r->n_ok = (size_t)assay_store_row_int(row);
 }
 
 int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
@@ -22,42 +37,14 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 				  " (SELECT count(*) FROM result WHERE run = run.id AND status = 'ok')"
 				  " FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
 				  " WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.id DESC LIMIT ?2";
-	struct assay_run_info *v = NULL;
-	struct assay_row row = { 0 };
 	struct assay_binder b;
-	size_t count = 0;
 	int rc = assay_store_statement(s, sql, &b, err);
 
 	if (rc)
 		return rc;
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
-	while (assay_store_next(s, &b, &row, "the list of runs", &rc, err)) {
-		struct assay_run_info *r;
-
-		rc = assay_store_grow(&v, count, sizeof(*v), err);
-		if (rc)
-			break;
-		r = &v[count++];
-		r->id = assay_store_row_int(&row);
-		assay_store_row_text(&row, r->suite, sizeof(r->suite));
-		r->seed = (uint64_t)assay_store_row_int(&row);
-		r->started_ns = (uint64_t)assay_store_row_int(&row);
-		r->ended_ns = (uint64_t)assay_store_row_int(&row);
-		assay_store_row_text(&row, r->commit, sizeof(r->commit));
-		r->dirty = assay_store_row_bool(&row);
-		assay_store_row_text(&row, r->machine_id, sizeof(r->machine_id));
-		assay_store_row_text(&row, r->machine_label, sizeof(r->machine_label));
-		r->n_cases = (size_t)assay_store_row_int(&row);
-		r->n_ok = (size_t)assay_store_row_int(&row);
-	}
-	if (rc) {
-		free(v);
-		return rc;
-	}
-	*out = v;
-	*n = count;
-	return 0;
+	return assay_store_collect(s, &b, "the list of runs", sizeof(**out), read_run_info, out, n, err);
 }
 
 /* A query whose one row holds one number, bound to the suite, seed, machine and an upper limit of the id of runs. */
@@ -127,6 +114,20 @@ static int key_known(struct assay_store *s, const char *key, struct assay_err *e
 	return ended(s, b.st, 0, rc == SQLITE_ROW ? SQLITE_DONE : rc, err);
 }
 
+static void read_trend_point(struct assay_row *row, void *element)
+{
+	struct assay_trend_point *p = element;
+
+	p->run_id = assay_store_row_int(row);
+	p->started_ns = (uint64_t)assay_store_row_int(row);
+	assay_store_row_text(row, p->commit, sizeof(p->commit));
+	p->dirty = assay_store_row_bool(row);
+	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
+	p->median_ns = assay_store_row_real(row);
+	p->ci95_lo_ns = assay_store_row_real(row);
+	p->ci95_hi_ns = assay_store_row_real(row);
+}
+
 int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
 		      size_t *n, struct assay_err *err)
 {
@@ -136,10 +137,7 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 				  "JOIN build b ON b.id = run.build"
 				  " WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR run.machine = ?2) ORDER BY "
 				  "run.started_ns, run.id";
-	struct assay_trend_point *v = NULL;
-	struct assay_row row = { 0 };
 	struct assay_binder b;
-	size_t count = 0;
 	int rc = key_known(s, key, err);
 
 	if (!rc)
@@ -148,29 +146,7 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 		return rc;
 	assay_store_bind_text(&b, key);
 	assay_store_bind_text(&b, machine_id);
-	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
-		struct assay_trend_point *p;
-
-		rc = assay_store_grow(&v, count, sizeof(*v), err);
-		if (rc)
-			break;
-		p = &v[count++];
-		p->run_id = assay_store_row_int(&row);
-		p->started_ns = (uint64_t)assay_store_row_int(&row);
-		assay_store_row_text(&row, p->commit, sizeof(p->commit));
-		p->dirty = assay_store_row_bool(&row);
-		assay_store_row_text(&row, p->machine_id, sizeof(p->machine_id));
-		p->median_ns = assay_store_row_real(&row);
-		p->ci95_lo_ns = assay_store_row_real(&row);
-		p->ci95_hi_ns = assay_store_row_real(&row);
-	}
-	if (rc) {
-		free(v);
-		return rc;
-	}
-	*out = v;
-	*n = count;
-	return 0;
+	return assay_store_collect(s, &b, "the history", sizeof(**out), read_trend_point, out, n, err);
 }
 
 int assay_store_keys(struct assay_store *s, struct assay_strings *out, struct assay_err *err)

@@ -22,31 +22,21 @@ struct loader {
 	struct assay_err *err;
 };
 
-static int damaged(const struct loader *l, const char *table)
+static struct assay_store_whole whole(const struct loader *l)
 {
-	char what[64];
-
-	snprintf(what, sizeof(what), "'%s' in run %lld", table, (long long)l->run.id);
-	return assay_store_damaged(l->s, what, l->err);
+	return (struct assay_store_whole){ "run", l->run.id };
 }
 
-/* Run @sql with the run's id as its parameter and call @each for every row. */
-static int for_each(struct loader *l, const char *table, const char *sql,
-		    int (*each)(struct loader *, struct assay_row *))
+static int damaged(const struct loader *l, const char *table)
 {
-	struct assay_row row = { 0 };
-	struct assay_binder b;
-	int rc = assay_store_statement(l->s, sql, &b, l->err);
-	char what[64];
+	return assay_store_part_damaged(l->s, whole(l), table, l->err);
+}
 
-	if (rc)
-		return rc;
-	snprintf(what, sizeof(what), "'%s' in run %lld", table, (long long)l->run.id);
-	assay_store_bind_int(&b, l->run.id);
+/* Call @each for every row of @sql, whose parameter is the run's id. */
+static int for_each(struct loader *l, const char *table, const char *sql, assay_store_each_row each)
+{
 	l->at = 0;
-	while (assay_store_next(l->s, &b, &row, what, &rc, l->err))
-		rc = each(l, &row);
-	return rc;
+	return assay_store_for_each(l->s, whole(l), table, sql, each, l, l->err);
 }
 
 /* The result that a row of a child table belongs to; rows come in ascending order. NULL: to none. */
@@ -57,8 +47,9 @@ static struct assay_result *merge(struct loader *l, int64_t id)
 	return l->at < l->run.n_results && l->ids[l->at] == id ? &l->run.results[l->at] : NULL;
 }
 
-static int each_head(struct loader *l, struct assay_row *row)
+static int each_head(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_run *run = &l->run;
 
 	assay_store_row_text(row, run->suite, sizeof(run->suite));
@@ -71,14 +62,9 @@ static int each_head(struct loader *l, struct assay_row *row)
 	return 0;
 }
 
-static int each_machine_fact(struct loader *l, struct assay_row *row)
+static int each_environment(void *loader, struct assay_row *row)
 {
-	assay_store_row_fact(row, &l->run.machine);
-	return 0;
-}
-
-static int each_environment(struct loader *l, struct assay_row *row)
-{
+	struct loader *l = loader;
 	struct assay_run *run = &l->run;
 	struct assay_fact *f;
 	int rc;
@@ -146,8 +132,9 @@ static void read_measurement(struct assay_row *row, struct assay_result *r)
 	r->started_ns = (uint64_t)assay_store_row_int(row);
 }
 
-static int each_result(struct loader *l, struct assay_row *row)
+static int each_result(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_run *run = &l->run;
 	char status[ASSAY_NAME_MAX];
 	struct assay_result *r;
@@ -178,8 +165,9 @@ static int each_result(struct loader *l, struct assay_row *row)
 	return rc ? rc : read_samples(l, row, r, n_samples);
 }
 
-static int each_axis(struct loader *l, struct assay_row *row)
+static int each_axis(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_result *r = merge(l, assay_store_row_int(row));
 
 	if (!r)
@@ -188,8 +176,9 @@ static int each_axis(struct loader *l, struct assay_row *row)
 	return 0;
 }
 
-static int each_metric(struct loader *l, struct assay_row *row)
+static int each_metric(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_result *r = merge(l, assay_store_row_int(row));
 	struct assay_metric m = { 0 };
 
@@ -201,15 +190,17 @@ static int each_metric(struct loader *l, struct assay_row *row)
 	return 0;
 }
 
-static int each_counter(struct loader *l, struct assay_row *row)
+static int each_counter(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_result *r = merge(l, assay_store_row_int(row));
 
 	return r ? assay_store_row_count(row, &r->counters, l->err) : damaged(l, "result_counter");
 }
 
-static int each_missing(struct loader *l, struct assay_row *row)
+static int each_missing(void *loader, struct assay_row *row)
 {
+	struct loader *l = loader;
 	struct assay_result *r = merge(l, assay_store_row_int(row));
 
 	return r ? assay_store_row_missing(row, &r->counters, l->err) : damaged(l, "result_unavailable");
@@ -219,9 +210,6 @@ static const char head_sql[] =
 	"SELECT run.suite, run.seed, run.started_ns, run.ended_ns, m.id, m.label,"
 	" b.id, b.commit_hash, b.dirty, b.compiler, b.flags, b.plugins"
 	" FROM run JOIN machine m ON m.id = run.machine JOIN build b ON b.id = run.build WHERE run.id = ?";
-
-static const char machine_fact_sql[] = "SELECT f.name, f.value FROM run JOIN machine_fact f ON f.machine = run.machine "
-				       "WHERE run.id = ? ORDER BY f.place";
 
 static const char environment_sql[] = "SELECT name, value FROM environment WHERE run = ? ORDER BY place";
 
@@ -298,7 +286,7 @@ static int load(struct loader *l)
 		rc = assay_err_set(l->err, ASSAY_ENOTFOUND, "no run %lld in '%.200s'", (long long)l->run.id,
 				   l->s->path);
 	if (!rc)
-		rc = for_each(l, "machine_fact", machine_fact_sql, each_machine_fact);
+		rc = assay_store_read_facts(l->s, &l->run.machine, l->err);
 	if (!rc)
 		rc = for_each(l, "environment", environment_sql, each_environment);
 	if (!rc)

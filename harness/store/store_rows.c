@@ -2,6 +2,7 @@
 /* Rows that runs and comparisons have in common: machine, build, case, metric. */
 #include "store/store_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,4 +220,60 @@ int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, s
 	while (assay_store_next(s, &b, &row, "'machine_fact'", &rc, err))
 		assay_store_row_fact(&row, m);
 	return rc;
+}
+
+static void name_part(struct assay_store_whole whole, const char *table, char *buf, size_t size)
+{
+	snprintf(buf, size, "'%s' in %s %lld", table, whole.kind, (long long)whole.id);
+}
+
+int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, const char *table, const char *sql,
+			 assay_store_each_row each, void *to, struct assay_err *err)
+{
+	struct assay_row row = { 0 };
+	struct assay_binder b;
+	int rc = assay_store_statement(s, sql, &b, err);
+	char what[64];
+
+	if (rc)
+		return rc;
+	name_part(whole, table, what, sizeof(what));
+	assay_store_bind_int(&b, whole.id);
+	while (assay_store_next(s, &b, &row, what, &rc, err))
+		rc = each(to, &row);
+	return rc;
+}
+
+int assay_store_part_damaged(const struct assay_store *s, struct assay_store_whole whole, const char *table,
+			     struct assay_err *err)
+{
+	char what[64];
+
+	name_part(whole, table, what, sizeof(what));
+	return assay_store_damaged(s, what, err);
+}
+
+int assay_store_collect(struct assay_store *s, struct assay_binder *b, const char *what, size_t size,
+			void (*read)(struct assay_row *row, void *element), void *out, size_t *n, struct assay_err *err)
+{
+	struct assay_row row = { 0 };
+	size_t count = 0;
+	char *v = NULL;
+	int rc = 0;
+
+	while (assay_store_next(s, b, &row, what, &rc, err)) {
+		rc = assay_store_grow(&v, count, size, err);
+		if (rc)
+			continue;
+		memset(v + count * size, 0, size);
+		read(&row, v + count * size);
+		count++;
+	}
+	if (rc) {
+		free(v);
+		return rc;
+	}
+	memcpy(out, &v, sizeof(v));
+	*n = count;
+	return 0;
 }

@@ -28,6 +28,26 @@ int assay_store_row_count(struct assay_row *row, struct assay_counters *c, struc
 /* Columns name, source, reason: one more that could not be counted. */
 int assay_store_row_missing(struct assay_row *row, struct assay_counters *c, struct assay_err *err);
 
+/* A row on its way into @to. 0 or what went wrong. */
+typedef int (*assay_store_each_row)(void *to, struct assay_row *row);
+/* What the rows of several tables make up: "run" 3. */
+struct assay_store_whole {
+	const char *kind;
+	int64_t id;
+};
+/* Call @each for every row of @sql, whose one parameter is the number of @whole; @table names the rows in errors. */
+int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, const char *table, const char *sql,
+			 assay_store_each_row each, void *to, struct assay_err *err);
+/* A row of @table does not fit to the others: ASSAY_ESTORE. */
+int assay_store_part_damaged(const struct assay_store *s, struct assay_store_whole whole, const char *table,
+			     struct assay_err *err);
+/*
+ * The rows of @b as a new array at *@out of *@n elements of @size, all-zero before @read fills one. @what names the rows.
+ * Nothing is changed when it fails.
+ */
+int assay_store_collect(struct assay_store *s, struct assay_binder *b, const char *what, size_t size,
+			void (*read)(struct assay_row *row, void *element), void *out, size_t *n, struct assay_err *err);
+
 /* Whose rows they are: of results or of the sides of pairs. */
 enum assay_store_owner { ASSAY_STORE_RESULT, ASSAY_STORE_PAIR_SIDE };
 /* Add the rows of @owner number @id; numbers must be finite. */
