@@ -7,6 +7,7 @@
 #include "cli/cli_options.h"
 #include "counters/counter_health.h"
 #include "machine/environment.h"
+#include "measure/sample_overhead.h"
 #include "model/verdict.h"
 #include "reports/columns.h"
 #include "reports/json_parts.h"
@@ -80,7 +81,7 @@ static int findings_text(const struct assay_finding *f, size_t n, const char *su
 }
 
 static int findings_json(const struct assay_finding *f, size_t n, const char *summary, const struct assay_clock *clock,
-			 struct assay_text *out, struct assay_err *err)
+			 double sample_overhead_ns, struct assay_text *out, struct assay_err *err)
 {
 	json_t *a = json_array();
 
@@ -88,10 +89,10 @@ static int findings_json(const struct assay_finding *f, size_t n, const char *su
 		json_array_append_new(a, json_pack("{s:s,s:s,s:o,s:o}", "name", f[i].name, "health", words[f[i].health],
 						   "value", assay_json_text(f[i].value), "advice",
 						   assay_json_text(f[i].advice)));
-	return assay_json_print(json_pack("{s:i,s:o,s:{s:s,s:f,s:f,s:o},s:o}", "schema", 1, "topology",
+	return assay_json_print(json_pack("{s:i,s:o,s:{s:s,s:f,s:f,s:f,s:o},s:o}", "schema", 1, "topology",
 					  assay_json_text(summary), "clock", "source",
 					  assay_clock_source_name(clock->source), "resolution_ns", clock->resolution_ns,
-					  "overhead_ns", clock->overhead_ns, "why", assay_json_text(clock->why),
+					  "overhead_ns", clock->overhead_ns, "sample_overhead_ns", sample_overhead_ns, "why", assay_json_text(clock->why),
 					  "findings", a),
 				out, err);
 }
@@ -101,6 +102,7 @@ static int doctor(const struct assay_settings *s, struct assay_text *out, struct
 	struct assay_topology *topology = NULL;
 	struct assay_finding *findings = NULL;
 	struct assay_clock clock;
+	double overhead_ns = 0;
 	char summary[256];
 	size_t n = 0;
 	int rc = assay_topology_open(&topology, NULL, err);
@@ -112,10 +114,12 @@ static int doctor(const struct assay_settings *s, struct assay_text *out, struct
 	if (!rc) {
 		struct assay_findings all = { .v = findings, .n = n };
 
+		overhead_ns = assay_sample_overhead_ns(&clock);
+		assay_sample_overhead_add(&all, overhead_ns);
 		assay_counter_health_add(&all);
 		n = all.n;
 		assay_topology_summary(topology, summary, sizeof(summary));
-		rc = s->json ? findings_json(findings, n, summary, &clock, out, err)
+		rc = s->json ? findings_json(findings, n, summary, &clock, overhead_ns, out, err)
 			     : findings_text(findings, n, summary, out);
 	}
 	free(findings);

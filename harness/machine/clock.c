@@ -191,38 +191,28 @@ static bool calibrate(struct assay_clock *c, double *drift_ppm)
 	return false;
 }
 
-/*
- * Visit every allowed CPU: time must go on from one to the next, and no hop can take less than the difference of their
- * counters. false when it goes back; *widest_ns bounds the offset between CPUs, *n is how many were seen.
- */
-static bool hop(const struct assay_clock *c, double *widest_ns, int *n)
+/* Visit every allowed CPU: time must go on from one to the next. false when it goes back; *n is how many were seen. */
+static bool hop(const struct assay_clock *c, int *n)
 {
 	cpu_set_t home, one;
-	uint64_t before = assay_clock_ticks(c), widest = 0;
+	uint64_t before = assay_clock_ticks(c);
 	bool forward = true;
 
 	*n = 0;
-	*widest_ns = 0;
 	if (sched_getaffinity(0, sizeof(home), &home))
 		return true;
 	for (int cpu = 0; cpu < CPU_SETSIZE && *n < MAX_HOPS && forward; cpu++) {
-		uint64_t t;
-
 		if (!CPU_ISSET(cpu, &home))
 			continue;
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
 		if (sched_setaffinity(0, sizeof(one), &one))
 			break;
-		t = assay_clock_ticks(c);
-		forward = t > before;
-		if (forward && *n && t - before > widest)
-			widest = t - before;
+		forward = assay_clock_ticks(c) > before;
 		before = assay_clock_ticks(c);
 		++*n;
 	}
 	sched_setaffinity(0, sizeof(home), &home);
-	*widest_ns = (double)widest * c->ns_per_tick;
 	return forward && assay_clock_ticks(c) > before;
 }
 
@@ -232,7 +222,7 @@ static bool try_tsc(struct assay_clock *c)
 	struct assay_clock tsc = { .source = ASSAY_CLOCK_TSC, .ns_per_tick = 1.0 };
 	const char *refused = tsc_refused();
 	struct assay_err err = { 0 };
-	double drift_ppm = 0, widest_ns;
+	double drift_ppm = 0;
 	char cpus[64] = "";
 	int n;
 
@@ -248,13 +238,13 @@ static bool try_tsc(struct assay_clock *c)
 		snprintf(c->why, sizeof(c->why), "the TSC is refused: two calibrations differ by %.0f ppm", drift_ppm);
 		return false;
 	}
-	if (!hop(&tsc, &widest_ns, &n)) {
+	if (!hop(&tsc, &n)) {
 		snprintf(c->why, sizeof(c->why), "the TSC is refused: it goes back between CPUs");
 		return false;
 	}
 	prove(&tsc, NULL); /* once more, with the rate known */
 	if (n > 1)
-		snprintf(cpus, sizeof(cpus), ", forward over %d CPUs within %.0f ns", n, widest_ns);
+		snprintf(cpus, sizeof(cpus), ", never back when moved between %d CPUs", n);
 	*c = tsc;
 	snprintf(c->why, sizeof(c->why), "invariant TSC, %.3f MHz, drift %.1f ppm%s", 1e3 / c->ns_per_tick,
 		 drift_ppm < 0 ? -drift_ppm : drift_ppm, cpus);

@@ -15,7 +15,6 @@
 
 #define LOW_MEMORY_BYTES  (UINT64_C(2) << 30)
 #define STEAL_NOTICE_FRAC 0.001
-#define CLOCK_GOAL_NS     60.0 /* two reads and bookkeeping have to stay below */
 
 void assay_findings_add(struct assay_findings *l, const char *name, enum assay_health health, const char *value,
 			const char *advice)
@@ -64,11 +63,7 @@ static void add_clock(struct assay_findings *l, const struct assay_clock *c)
 		return;
 	snprintf(value, sizeof(value), "%s: resolution %.0f ns, a read costs %.0f ns (%s)",
 		 assay_clock_source_name(c->source), c->resolution_ns, c->overhead_ns, c->why);
-	if (c->overhead_ns * 2 > CLOCK_GOAL_NS)
-		assay_findings_add(l, "clock", ASSAY_HEALTH_WARN, value,
-				   "samples are made longer to make up for it; an invariant TSC would cost less");
-	else
-		assay_findings_add(l, "clock", ASSAY_HEALTH_GOOD, value, "");
+	assay_findings_add(l, "clock", ASSAY_HEALTH_GOOD, value, "");
 }
 
 static void add_placement(struct assay_findings *l, const struct assay_topology *t)

@@ -89,6 +89,7 @@ load helpers
 	run --separate-stderr "$ASSAY" doctor
 	[ "$status" = 0 ]
 	[[ $output == *"clock"* && $output == *"pmu"* && $output == *" warn, "* ]]
-	"$ASSAY" doctor --json | jq -e '.schema == 1 and .clock.resolution_ns > 0 and ([.findings[].name] | index("pmu") != null)
+	"$ASSAY" doctor --json | jq -e '.schema == 1 and .clock.resolution_ns > 0 and .clock.sample_overhead_ns > 0
+		and ([.findings[].name] | contains(["pmu", "sample_overhead"]))
 		and ([.findings[].health] - ["ok", "warn", "none"] == [])'
 }
