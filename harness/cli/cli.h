@@ -52,6 +52,12 @@ void assay_cli_command(char *buf, size_t size, const char *command, const char *
 /* @rc and @err of what was done with a path that the user named: that it cannot be used is no failure of the program. */
 int assay_cli_user_path(int rc, struct assay_err *err);
 
+/* A case as users may name it: its key, and where that differs the key with t=all. */
+int assay_cli_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);
+/* ASSAY_EUSAGE "no @what matches '@pattern'", with the nearest of @names, or else @hint. */
+int assay_cli_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
+		      struct assay_err *err);
+
 /* Width and abilities of standard output. */
 struct assay_emit_style assay_cli_style(void);
 /* NULL-safe: write @t to standard output and release it. */

@@ -149,3 +149,22 @@ uint64_t assay_cli_now_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
+
+int assay_cli_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)
+{
+	char portable[ASSAY_KEY_MAX];
+	int rc = assay_strings_add(names, c->key, err);
+
+	assay_case_portable_key(c, portable);
+	return rc || !strcmp(portable, c->key) ? rc : assay_strings_add(names, portable, err);
+}
+
+int assay_cli_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
+		      struct assay_err *err)
+{
+	const char *near = assay_nearest(pattern, (const char *const *)names->v, names->n);
+
+	if (near)
+		return assay_err_set(err, ASSAY_EUSAGE, "no %s matches '%s': did you mean '%s'?", what, pattern, near);
+	return assay_err_set(err, ASSAY_EUSAGE, "no %s matches '%s': %s", what, pattern, hint);
+}

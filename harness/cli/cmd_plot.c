@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/cli_options.h"
+#include "judge/policy.h"
 #include "model/verdict.h"
 #include "reports/trend.h"
 #include "store/store.h"
@@ -80,7 +81,7 @@ static const struct argp argp = {
 	parse,
 	"trend CASE\nreport",
 	"Draw the stored runs of a case over time (median with its interval), or of all cases into a folder with a "
-	"page. The runs are "
+	"page. CASE is a key, with its number of threads or with t=all, or a glob or part that only one key has. The runs are "
 	"those of the machine that measured last.\v"
 	"example:\n  assay plot trend 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' -o trend.svg",
 	children,
@@ -88,29 +89,55 @@ static const struct argp argp = {
 	NULL,
 };
 
-/* The key itself, or the only one that a glob matches. */
-static int find_key(const struct assay_strings *keys, const char *pattern, const char **out, struct assay_err *err)
+/* What can be plotted: the stored cases of one machine. */
+struct history {
+	struct assay_store *store;
+	struct assay_run_info machine; /* the newest run that it measured */
+	struct assay_case *cases;
+	size_t n;
+};
+
+/* Its key, or the key as manifests write it. */
+static bool has_name(const struct assay_case *c, const char *name)
 {
-	const char *first = NULL;
+	char portable[ASSAY_KEY_MAX];
+
+	assay_case_portable_key(c, portable);
+	return !strcmp(c->key, name) || !strcmp(portable, name);
+}
+
+static int no_case(const struct history *h, const char *pattern, struct assay_err *err)
+{
+	struct assay_strings names = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < h->n && !rc; i++)
+		rc = assay_cli_case_names(&names, &h->cases[i], err);
+	if (!rc)
+		rc = assay_cli_no_case(&names, "stored case", pattern, "'assay show last' lists those of the last run", err);
+	assay_strings_release(&names);
+	return rc;
+}
+
+/* The case with that name, or the only one that a glob or a part of its key selects. */
+static int find_case(const struct history *h, const char *pattern, const struct assay_case **out, struct assay_err *err)
+{
+	const struct assay_case *first = NULL;
 	size_t n = 0;
 
-	if (assay_strings_has(keys, pattern)) {
-		*out = pattern;
-		return 0;
-	}
-	for (size_t i = 0; i < keys->n; i++) {
-		if (!assay_glob_match(pattern, keys->v[i]))
-			continue;
-		if (!n++)
-			first = keys->v[i];
+	for (size_t i = 0; i < h->n; i++) {
+		if (has_name(&h->cases[i], pattern)) {
+			*out = &h->cases[i];
+			return 0;
+		}
+		if (assay_policy_selects(pattern, &h->cases[i]) && !n++)
+			first = &h->cases[i];
 	}
 	if (!n)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "no stored case matches '%s': 'assay show last' lists those of the last run",
-				     pattern);
+		return no_case(h, pattern, err);
 	if (n > 1)
-		return assay_err_set(err, ASSAY_EUSAGE, "%zu stored cases match '%s', the first is '%s': name one", n,
-				     pattern, first);
+		return assay_err_set(err, ASSAY_EUSAGE, "%zu stored cases match '%s', the first is '%s': name one", n, pattern,
+				     first->key);
 	*out = first;
 	return 0;
 }
@@ -134,58 +161,52 @@ static int copy_runs(const struct assay_trend_point *p, size_t n, struct assay_t
 	return 0;
 }
 
-/* The machine of the newest run. */
-static int last_machine(struct assay_store *store, struct assay_run_info *info, const char *db, struct assay_err *err)
+/* The machine of the newest run, and its cases; the caller frees them. */
+static int open_history(struct history *h, const char *db, struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
 	size_t n = 0;
-	int rc = assay_store_runs(store, NULL, 1, &runs, &n, err);
+	int rc = assay_store_runs(h->store, NULL, 1, &runs, &n, err);
 
 	if (!rc && !n)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "no run is stored in '%s': 'assay run' makes one", db);
 	if (!rc)
-		*info = runs[0];
+		h->machine = runs[0];
 	free(runs);
-	return rc;
+	return rc ? rc : assay_store_cases(h->store, h->machine.machine_id, &h->cases, &h->n, err);
 }
 
-/* History of @key on @machine into @series and @link; the caller frees *runs. ASSAY_ENOTFOUND: never measured there. */
-static int history(struct assay_store *store, const char *key, const struct assay_run_info *machine,
-		   struct assay_trend_series *series, struct assay_trend_run **runs, struct assay_err *err)
+/* The runs of @key; the caller frees *runs. */
+static int trend(const struct history *h, const char *key, struct assay_trend_series *series, struct assay_trend_run **runs,
+		 struct assay_err *err)
 {
 	struct assay_trend_point *points = NULL;
 	size_t n = 0;
-	int rc = assay_store_trend(store, key, machine->machine_id, &points, &n, err);
+	int rc = assay_store_trend(h->store, key, h->machine.machine_id, &points, &n, err);
 
-	if (!rc && !n)
-		rc = assay_err_set(err, ASSAY_ENOTFOUND, "case '%s' was never measured on this machine", key);
 	if (!rc)
 		rc = copy_runs(points, n, runs, err);
 	if (!rc)
 		*series = (struct assay_trend_series){
-			.key = key, .machine = machine->machine_label, .runs = *runs, .n_runs = n
+			.key = key, .machine = h->machine.machine_label, .runs = *runs, .n_runs = n
 		};
 	free(points);
 	return rc;
 }
 
-static int plot_trend(const struct plot_args *a, struct assay_store *store, const struct assay_strings *keys,
-		      struct assay_err *err)
+static int plot_trend(const struct plot_args *a, const struct history *h, struct assay_err *err)
 {
-	struct assay_run_info machine;
 	struct assay_trend_series series;
 	struct assay_trend_run *runs = NULL;
-	const char *key = NULL;
-	int rc = find_key(keys, a->key, &key, err);
+	const struct assay_case *c = NULL;
+	int rc = find_case(h, a->key, &c, err);
 
 	if (!rc)
-		rc = last_machine(store, &machine, a->s.db, err);
-	if (!rc)
-		rc = history(store, key, &machine, &series, &runs, err);
+		rc = trend(h, c->key, &series, &runs, err);
 	if (!rc)
 		rc = assay_cli_user_path(assay_trend_plot(&series, a->out, err), err);
 	if (!rc)
-		printf("%zu runs of %s drawn in %s\n", series.n_runs, key, a->out);
+		printf("%zu run%s of %s drawn in %s\n", series.n_runs, series.n_runs == 1 ? "" : "s", c->key, a->out);
 	free(runs);
 	return rc;
 }
@@ -219,23 +240,20 @@ static int add_plot(struct page *page, const char *folder, const struct assay_tr
 	return 0;
 }
 
-static int plot_all(struct page *page, const struct plot_args *a, struct assay_store *store,
-		    const struct assay_strings *keys, const struct assay_run_info *machine, struct assay_err *err)
+static int plot_all(struct page *page, const struct plot_args *a, const struct history *h, struct assay_err *err)
 {
 	bool bar = isatty(STDERR_FILENO);
 	int rc = 0;
 
-	for (size_t i = 0; i < keys->n && !rc; i++) {
+	for (size_t i = 0; i < h->n && !rc; i++) {
 		struct assay_trend_series series;
 		struct assay_trend_run *runs = NULL;
 
 		if (bar)
-			fprintf(stderr, "\rdrawing %zu/%zu\033[K", i + 1, keys->n);
-		rc = history(store, keys->v[i], machine, &series, &runs, err);
+			fprintf(stderr, "\rdrawing %zu/%zu\033[K", i + 1, h->n);
+		rc = trend(h, h->cases[i].key, &series, &runs, err);
 		if (!rc)
 			rc = add_plot(page, a->out, &series, err);
-		else if (rc == ASSAY_ENOTFOUND)
-			rc = 0; /* measured on other machines only */
 		free(runs);
 	}
 	if (bar)
@@ -243,25 +261,22 @@ static int plot_all(struct page *page, const struct plot_args *a, struct assay_s
 	return rc;
 }
 
-static int plot_report(const struct plot_args *a, struct assay_store *store, const struct assay_strings *keys,
-		       struct assay_err *err)
+static int plot_report(const struct plot_args *a, const struct history *h, struct assay_err *err)
 {
 	struct page page = { 0 };
-	struct assay_run_info machine;
-	int rc = last_machine(store, &machine, a->s.db, err);
+	int rc = 0;
 
-	page.links = calloc(keys->n + 1, sizeof(*page.links));
-	page.files = calloc(keys->n + 1, sizeof(*page.files));
-	page.last = calloc(keys->n + 1, sizeof(*page.last));
-	if (!rc && (!page.links || !page.files || !page.last))
+	page.links = calloc(h->n + 1, sizeof(*page.links));
+	page.files = calloc(h->n + 1, sizeof(*page.files));
+	page.last = calloc(h->n + 1, sizeof(*page.last));
+	if (!page.links || !page.files || !page.last)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (!rc)
 		rc = assay_cli_user_path(assay_file_mkdirs(a->out, err), err);
 	if (!rc)
-		rc = plot_all(&page, a, store, keys, &machine, err);
+		rc = plot_all(&page, a, h, err);
 	if (!rc)
-		rc = assay_cli_user_path(assay_trend_index(a->out, machine.machine_label, page.links, page.n, err),
-					 err);
+		rc = assay_cli_user_path(assay_trend_index(a->out, h->machine.machine_label, page.links, page.n, err), err);
 	if (!rc)
 		printf("%zu plots in %s/index.html\n", page.n, a->out);
 	free(page.links);
@@ -273,27 +288,21 @@ static int plot_report(const struct plot_args *a, struct assay_store *store, con
 int assay_cmd_plot(int argc, char **argv)
 {
 	struct plot_args a = { 0 };
-	struct assay_store *store = NULL;
-	struct assay_strings keys = { 0 };
+	struct history h = { 0 };
 	struct assay_err err = { 0 };
 	int status, rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = assay_store_open(&store, a.s.db, ASSAY_STORE_READ, &err);
-	if (rc) {
-		status = assay_cli_fail(&err);
-		goto out;
-	}
-	rc = assay_store_keys(store, &keys, &err);
+		rc = assay_store_open(&h.store, a.s.db, ASSAY_STORE_READ, &err);
 	if (!rc)
-		rc = !strcmp(a.what, "trend") ? plot_trend(&a, store, &keys, &err)
-					      : plot_report(&a, store, &keys, &err);
+		rc = open_history(&h, a.s.db, &err);
+	if (!rc)
+		rc = !strcmp(a.what, "trend") ? plot_trend(&a, &h, &err) : plot_report(&a, &h, &err);
 	status = rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
-out:
-	assay_strings_release(&keys);
-	assay_store_close(store);
+	free(h.cases);
+	assay_store_close(h.store);
 	assay_settings_release(&a.s);
 	return status;
 }

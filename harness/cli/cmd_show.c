@@ -160,6 +160,22 @@ static int show_runs(const struct show_args *a, struct assay_store *store, struc
 	return rc;
 }
 
+static int no_case(const struct assay_run *run, const char *only, struct assay_err *err)
+{
+	struct assay_strings names = { 0 };
+	char what[48], hint[64];
+	int rc = 0;
+
+	snprintf(what, sizeof(what), "case of run %" PRId64, run->id);
+	snprintf(hint, sizeof(hint), "'assay show %" PRId64 "' lists them", run->id);
+	for (size_t i = 0; i < run->n_results && !rc; i++)
+		rc = assay_cli_case_names(&names, &run->results[i].c, err);
+	if (!rc)
+		rc = assay_cli_no_case(&names, what, only, hint, err);
+	assay_strings_release(&names);
+	return rc;
+}
+
 /* Keep only the cases that are asked for. */
 static int narrow(struct assay_run *run, const char *only, struct assay_err *err)
 {
@@ -174,9 +190,7 @@ static int narrow(struct assay_run *run, const char *only, struct assay_err *err
 		}
 	}
 	if (!kept)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "no case of run %" PRId64 " matches '%s': 'assay show %" PRId64 "' lists them",
-				     run->id, only, run->id);
+		return no_case(run, only, err);
 	for (size_t i = kept; i < all; i++)
 		assay_result_release(&run->results[i]);
 	run->n_results = kept;

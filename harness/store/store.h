@@ -109,7 +109,8 @@ struct assay_trend_point {
  * malloc'ed. */
 int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
 		      size_t *n, struct assay_err *err);
-/* Distinct keys with at least one ok result, sorted. */
-int assay_store_keys(struct assay_store *s, struct assay_strings *out, struct assay_err *err);
+/* The cases with at least one ok result, by key, without limits; all_threads when any of these results was of `all`. @machine_id
+ * NULL: of any machine. @out is malloc'ed. */
+int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n, struct assay_err *err);
 
 #endif

@@ -2,6 +2,9 @@
 /* Questions across runs: the list of runs, the one to compare with, the history of a case. */
 #include "store/store_rows.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* The end of a loop over rows: @sqlite_rc is what ended it. */
 static int ended(struct assay_store *s, sqlite3_stmt *st, int rc, int sqlite_rc, struct assay_err *err)
 {
@@ -149,17 +152,42 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 	return assay_store_collect(s, &b, "the history", sizeof(**out), read_trend_point, out, n, err);
 }
 
-int assay_store_keys(struct assay_store *s, struct assay_strings *out, struct assay_err *err)
+int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n, struct assay_err *err)
 {
-	static const char sql[] = "SELECT key FROM bench_case c WHERE EXISTS"
-				  " (SELECT 1 FROM result WHERE bench_case = c.id AND status = 'ok') ORDER BY key";
+	/* a row for each axis, or one with none */
+	static const char sql[] =
+		"SELECT c.key, c.op, c.variant, c.threads, c.cache, ok.all_threads, 0, 0, 0, a.name IS NOT NULL, a.name, a.text, a.value"
+		" FROM bench_case c JOIN"
+		" (SELECT r.bench_case, max(r.all_threads) AS all_threads FROM result r JOIN run ON run.id = r.run"
+		"  WHERE r.status = 'ok' AND (?1 IS NULL OR run.machine = ?1) GROUP BY r.bench_case) ok ON ok.bench_case = c.id"
+		" LEFT JOIN case_axis a ON a.bench_case = c.id ORDER BY c.key, a.place";
+	struct assay_case *v = NULL;
 	struct assay_row row = { 0 };
 	struct assay_binder b;
+	size_t count = 0;
 	int rc = assay_store_statement(s, sql, &b, err);
 
 	if (rc)
 		return rc;
-	while (assay_store_next(s, &b, &row, "'bench_case'", &rc, err))
-		rc = assay_strings_add(out, (const char *)sqlite3_column_text(b.st, 0), err);
-	return rc;
+	assay_store_bind_text(&b, machine_id);
+	while (assay_store_next(s, &b, &row, "'bench_case'", &rc, err)) {
+		struct assay_case c = { 0 };
+
+		assay_store_row_case(&row, &c);
+		if (!count || strcmp(v[count - 1].key, c.key)) {
+			rc = assay_store_grow(&v, count, sizeof(*v), err);
+			if (rc)
+				break;
+			v[count++] = c;
+		}
+		if (assay_store_row_bool(&row))
+			assay_store_row_axis(&row, &v[count - 1]);
+	}
+	if (rc) {
+		free(v);
+		return rc;
+	}
+	*out = v;
+	*n = count;
+	return 0;
 }

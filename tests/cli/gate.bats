@@ -179,11 +179,18 @@ unfinished() {
 	[ "$status" = 0 ]
 	[[ $output == "2 runs of dequantize.q8_0/ref/n=4096/t=1/warm drawn in trend.svg" ]]
 	grep -q '<svg' trend.svg
+	# a whole key, as manifests write it
+	run "$ASSAY" plot trend quantize.q8_0/ref/n=4096/t=all/warm -o trend.svg
+	[ "$status" = 0 ]
+	[[ $output == "2 runs of quantize.q8_0/ref/n=4096/t="[0-9]*"/warm drawn in trend.svg" ]]
 	run "$ASSAY" plot report -o report
 	[ "$status" = 0 ]
 	[ "$output" = "3 plots in report/index.html" ]
 	[ "$(find report -name '*.svg' | wc -l)" = 3 ]
-	fails 2 "no stored case matches 'zzz'" plot trend zzz -o t.svg
+	fails 2 "no stored case matches 'zzz': 'assay show last' lists" plot trend zzz -o t.svg
+	near="did you mean 'quantize.q8_0/ref/n=4096/t=all/warm'?"
+	fails 2 "$near" plot trend quantize.q8_0/rfe/n=4096/t=all/warm -o t.svg
+	fails 2 "$near" show last quantize.q8_0/rfe/n=4096/t=all/warm
 	fails 2 "3 stored cases match 'q8_0'" plot trend q8_0 -o t.svg
 	fails 2 "trend.pdf" plot trend dequantize -o trend.pdf
 	# what cannot be written was named by the user

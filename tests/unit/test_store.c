@@ -327,11 +327,11 @@ static void test_results_are_replaced(void **state)
 	assay_result_release(&other);
 }
 
-static void test_trend_and_keys(void **state)
+static void test_trend_and_cases(void **state)
 {
 	struct fixture *f = *state;
 	struct assay_trend_point *v = NULL;
-	struct assay_strings keys = { 0 };
+	struct assay_case *cases = NULL;
 	struct assay_result r;
 	struct assay_store *s;
 	struct assay_run run;
@@ -381,11 +381,21 @@ static void test_trend_and_keys(void **state)
 	assert_int_equal(n, 0);
 	free(v);
 
-	assert_ok(f, assay_store_keys(s, &keys, &f->err));
-	assert_int_equal(keys.n, 2);
-	assert_string_equal(keys.v[0], "A/b/-/t=1/warm");
-	assert_string_equal(keys.v[1], "matmul.ternary/avx2/m=4,level=dram/t=2/cold");
-	assay_strings_release(&keys);
+	assert_ok(f, assay_store_cases(s, NULL, &cases, &n, &f->err));
+	assert_int_equal(n, 2);
+	assert_string_equal(cases[0].key, "A/b/-/t=1/warm");
+	assert_string_equal(cases[1].key, "matmul.ternary/avx2/m=4,level=dram/t=2/cold");
+	assert_string_equal(cases[1].op, "matmul.ternary");
+	assert_int_equal(cases[1].n_axes, 2);
+	assert_string_equal(cases[1].axes[1].text, "dram");
+	assert_int_equal(cases[1].threads, 2);
+	assert_int_equal(cases[1].cache, ASSAY_CACHE_COLD);
+	assert_true(cases[1].all_threads);
+	free(cases);
+	assert_ok(f, assay_store_cases(s, "m1", &cases, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_string_equal(cases[0].key, "matmul.ternary/avx2/m=4,level=dram/t=2/cold");
+	free(cases);
 	assay_store_close(s);
 }
 
@@ -572,7 +582,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_run_comes_back_whole),  TEST(test_nothing_is_left_behind), TEST(test_settings),
 		TEST(test_runs_are_listed),         TEST(test_comparable_run),         TEST(test_end_of_a_run),
-		TEST(test_comparable_has_the_cases), TEST(test_metrics_are_replaced),    TEST(test_results_are_replaced),    TEST(test_trend_and_keys),         TEST(test_baselines),
+		TEST(test_comparable_has_the_cases), TEST(test_metrics_are_replaced),    TEST(test_results_are_replaced),    TEST(test_trend_and_cases),         TEST(test_baselines),
 		TEST(test_bad_results_are_refused), TEST(test_checks_of_the_schema),
 	};
 
