@@ -58,17 +58,33 @@ json_t *assay_json_build(const struct assay_build *b)
 			 "plugins", assay_json_text(b->plugins));
 }
 
+#define INDENT 2
+
+void assay_json_part(const char *before, json_t *v, unsigned depth, struct assay_text *out)
+{
+	char *s = v ? json_dumps(v, JSON_INDENT(INDENT) | JSON_REAL_PRECISION(12)) : NULL;
+
+	json_decref(v);
+	assay_text_add(out, before);
+	/* within strings a line break is written as two letters */
+	for (char *line = s, *end; line; line = end) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = '\0';
+		assay_text_add(out, line);
+		if (end)
+			assay_text_addf(out, "\n%*s", (int)(INDENT * depth), "");
+	}
+	if (!s)
+		out->failed = true;
+	free(s);
+}
+
 int assay_json_print(json_t *root, struct assay_text *out, struct assay_err *err)
 {
-	char *s = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
-
-	json_decref(root);
-	if (s) {
-		assay_text_add(out, s);
-		assay_text_add(out, "\n");
-	}
-	free(s);
-	if (!s || out->failed)
+	assay_json_part("", root, 0, out);
+	assay_text_add(out, "\n");
+	if (out->failed)
 		return assay_err_set(err, ASSAY_ENOMEM, "cannot write JSON: out of memory");
 	return 0;
 }

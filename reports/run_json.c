@@ -117,18 +117,21 @@ static json_t *run_json(const struct assay_run *run)
 	return o;
 }
 
+/* Case by case: a tree of all of them takes several times the memory of their text. */
 int assay_emit_run_json(const struct assay_run *run, bool samples, struct assay_text *out, struct assay_err *err)
 {
-	json_t *cases = json_array(), *root;
-
+	assay_text_add(out, "{\n  \"schema\": 1,");
+	assay_json_part("\n  \"run\": ", run_json(run), 1, out);
+	assay_text_add(out, ",\n  \"cases\": [");
 	for (size_t i = 0; i < run->n_results; i++)
-		json_array_append_new(cases, case_json(&run->results[i], samples));
-	root = json_pack("{s:i,s:o,s:o}", "schema", 1, "run", run_json(run), "cases", cases);
-	if (root && run->exact) {
+		assay_json_part(i ? ",\n    " : "\n    ", case_json(&run->results[i], samples), 2, out);
+	assay_text_add(out, run->n_results ? "\n  ]" : "]");
+	if (run->exact) {
 		json_t *exact = json_object();
 
 		assay_json_add_exact(exact, run->exact);
-		json_object_set_new(root, "exact", exact);
+		assay_json_part(",\n  \"exact\": ", exact, 1, out);
 	}
-	return assay_json_print(root, out, err);
+	assay_text_add(out, "\n}\n");
+	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write JSON: out of memory") : 0;
 }

@@ -24,6 +24,19 @@ static bool same_problem(const struct assay_case *a, const struct assay_case *b)
 	return true;
 }
 
+static bool disagree(const struct assay_result *a, const struct assay_result *b)
+{
+	return a->status == ASSAY_STATUS_OK && b->status == ASSAY_STATUS_OK && a->digest[0] && b->digest[0] &&
+	       same_problem(&a->c, &b->c) && strcmp(a->digest, b->digest);
+}
+
+static bool is_reference(const struct assay_catalog *cat, const struct assay_case *c)
+{
+	const struct assay_catalog_variant *v = assay_catalog_variant(cat, c->op, c->variant);
+
+	return v && v->reference;
+}
+
 /* Which of two that disagree is to be believed? Both passed their oracle, so the reference variant, else the earlier one. */
 static void compare_digests(struct assay_run *run, const struct assay_catalog *cat, bool *changed)
 {
@@ -31,14 +44,13 @@ static void compare_digests(struct assay_run *run, const struct assay_catalog *c
 		for (size_t k = 0; k < run->n_results; k++) {
 			struct assay_result *r = &run->results[i];
 			const struct assay_result *ref = &run->results[k];
-			const struct assay_catalog_variant *v = assay_catalog_variant(cat, r->c.op, r->c.variant);
-			const struct assay_catalog_variant *vref = assay_catalog_variant(cat, ref->c.op, ref->c.variant);
-			bool ref_leads = vref && vref->reference && !(v && v->reference);
+			bool own, other;
 
-			if (i == k || r->status != ASSAY_STATUS_OK || ref->status != ASSAY_STATUS_OK || !r->digest[0] ||
-			    !ref->digest[0] || !same_problem(&r->c, &ref->c) || !strcmp(r->digest, ref->digest))
+			if (i == k || !disagree(r, ref))
 				continue;
-			if (!ref_leads && (k > i || (v && v->reference && !(vref && vref->reference))))
+			own = is_reference(cat, &r->c);
+			other = is_reference(cat, &ref->c);
+			if (own == other ? k > i : own)
 				continue;
 			r->status = ASSAY_STATUS_WRONG;
 			r->correct = false;
