@@ -92,7 +92,7 @@ void assay_emit_quantity(double value, const char *unit, bool utf8, char *buf, s
 void assay_emit_metric(const char *tag, double value, const char *unit, bool utf8, char *buf, size_t size);
 /* "1024"; "about 1024" where it counted only part of the time. */
 void assay_emit_count(const struct assay_count *c, char *buf, size_t size);
-/* What it rests on: "pmu, an iteration, counted 43 % of the time (PAPI 7.0)". */
+/* What it rests on: "pmu, an iteration, counted nominally 43 % of the time (PAPI 7.0)". */
 void assay_emit_count_note(const struct assay_count *c, char *buf, size_t size);
 
 #endif

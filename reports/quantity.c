@@ -128,7 +128,7 @@ void assay_emit_count_note(const struct assay_count *c, char *buf, size_t size)
 	char part[48] = "";
 
 	if (c->running_frac < 1)
-		snprintf(part, sizeof(part), ", counted %.0f %% of the time", 100 * c->running_frac);
+		snprintf(part, sizeof(part), ", counted nominally %.0f %% of the time", 100 * c->running_frac);
 	snprintf(buf, size, "%s%s%s%s%s%s", c->source, c->per_iteration ? ", an iteration" : "", part, c->how[0] ? " (" : "",
 		 c->how, c->how[0] ? ")" : "");
 }

@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/process.h"
 #include "counters/callgrind.h"
-#include "counters/counting.h"
-#include "counters/event_names.h"
+#include "counters/counting_cost.h"
 #include "counters/pmu_selftest.h"
 #include "counters/provider.h"
 
@@ -41,49 +39,21 @@ static void test_counters(struct assay_counter_context *ctx, struct assay_text *
 	}
 }
 
-static void alone(void *pool, assay_parallel_fn fn, void *arg)
+/* What a sample waits for beside the timed region. */
+static void measure_costs(struct assay_counter_context *ctx, struct assay_text *out)
 {
-	(void)pool;
-	fn(arg, 0, 1);
-}
+	struct assay_papi_cost papi;
+	char value[256];
+	double ns;
+	size_t n;
 
-#define READINGS 500
-#define MEANS    30
-
-/* What a sample waits for where all events of the operating system are counted: the least mean, since this is no quiet place. */
-static void measure_reading(struct assay_counter_context *ctx, struct assay_text *out)
-{
-	struct assay_counting_options o = { .ctx = ctx, .n_threads = 1, .parallel = alone };
-	struct assay_text events = { 0 };
-	struct assay_counting *c = NULL;
-	struct assay_os_counts os;
-	uint64_t least = UINT64_MAX;
-	struct timespec a, b;
-	char value[96];
-	size_t n = 0;
-
-	for (; assay_counter_system_events[n]; n++)
-		assay_text_addf(&events, "%s\t%s\n", assay_counter_system_events[n], assay_counter_system_events[n]);
-	o.events = events.s;
-	if (!events.failed && !assay_counting_open(&c, &o, NULL)) {
-		for (int mean = 0; mean < MEANS; mean++) {
-			uint64_t ns;
-
-			clock_gettime(CLOCK_MONOTONIC, &a);
-			for (int i = 0; i < READINGS; i++) {
-				assay_counting_before(c, 0, &os);
-				assay_counting_after(c, 0, &os);
-			}
-			clock_gettime(CLOCK_MONOTONIC, &b);
-			ns = (uint64_t)(b.tv_sec - a.tv_sec) * 1000000000u + (uint64_t)b.tv_nsec - (uint64_t)a.tv_nsec;
-			least = ns < least ? ns : least;
-		}
-		snprintf(value, sizeof(value), "%zu events of the operating system take %.2f us around a sample", n,
-			 (double)least / READINGS * 1e-3);
+	if (!assay_system_cost_measure(ctx, &n, &ns)) {
+		snprintf(value, sizeof(value), "%zu events of the operating system take %.2f us around a sample", n, ns * 1e-3);
 		put(out, "counters_reading", true, value, "");
 	}
-	assay_counting_close(c);
-	assay_text_release(&events);
+	assay_papi_cost_measure(ctx, &papi);
+	assay_papi_cost_text(&papi, value, sizeof(value));
+	put(out, "counters_papi_cost", !papi.reason[0], value, papi.advice);
 }
 
 void assay_counter_health_probe(struct assay_text *out)
@@ -102,7 +72,7 @@ void assay_counter_health_probe(struct assay_text *out)
 		if (p == &assay_provider_papi && found.works)
 			test_counters(&ctx, out);
 	}
-	measure_reading(&ctx, out);
+	measure_costs(&ctx, out);
 }
 
 static void add_line(struct assay_findings *l, const char *line)
@@ -142,5 +112,41 @@ void assay_counter_health_add(struct assay_findings *l)
 		*end = '\0';
 		add_line(l, at);
 	}
+	free(text);
+}
+
+void assay_counter_cost_probe(struct assay_text *out)
+{
+	struct assay_counter_context ctx;
+	struct assay_papi_cost c;
+
+	assay_counter_context_init(&ctx, NULL, NULL, 0);
+	assay_papi_cost_measure(&ctx, &c);
+	assay_text_addf(out, "%zu\t%d\t%.6g\t%.6g\t%s\n", c.n_events, c.hardware, c.read_ns, c.start_stop_ns, c.reason);
+}
+
+void assay_counter_cost_take(struct assay_papi_cost *out)
+{
+	static const char *const argv[] = { "/proc/self/exe", ASSAY_COUNTER_COST_COMMAND, NULL };
+	struct assay_strings part = { 0 };
+	struct assay_err err = { 0 };
+	char *text = NULL;
+
+	*out = (struct assay_papi_cost){ 0 };
+	if (assay_process_capture(argv, NULL, TIMEOUT_NS, &text, &err)) {
+		snprintf(out->reason, sizeof(out->reason), "%.255s", err.text);
+		return;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	if (!assay_strings_split(&part, text, '\t', &err) && part.n == 5) {
+		out->n_events = strtoul(part.v[0], NULL, 10);
+		out->hardware = part.v[1][0] == '1';
+		out->read_ns = strtod(part.v[2], NULL);
+		out->start_stop_ns = strtod(part.v[3], NULL);
+		snprintf(out->reason, sizeof(out->reason), "%.255s", part.v[4]);
+	} else {
+		snprintf(out->reason, sizeof(out->reason), "what measures it did not answer");
+	}
+	assay_strings_release(&part);
 	free(text);
 }

@@ -50,7 +50,10 @@ static int add(void *set, const char *event, struct assay_err *err)
 	return assay_papi_set_add(set, event, err);
 }
 
-/* PAPI gives its events the counters in turn, equally long. */
+/*
+ * Nominal: events get the counters in turn, equally long. The kernel's enabled and running times are used by PAPI's
+ * component perf_event for scaling and not handed out; no call of PAPI returns them.
+ */
 static double running_frac(const struct assay_counter_context *ctx, size_t n)
 {
 	int counters = ctx->papi.hardware_counters;
@@ -61,7 +64,7 @@ static double running_frac(const struct assay_counter_context *ctx, size_t n)
 static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
 	(void)event;
-	snprintf(buf, size, "PAPI %s%s", ctx->papi.version, ctx->multiplex ? ", multiplexed" : "");
+	snprintf(buf, size, "PAPI %s%s", ctx->papi.version, ctx->multiplex ? ", multiplexed, share of the time nominal" : "");
 }
 
 const struct assay_counter_provider assay_provider_papi = {

@@ -26,7 +26,7 @@ struct assay_count {
 	char how[160]; /* read with what, and why not with something better; may be empty */
 	double value;
 	bool per_iteration;  /* mean of one iteration; otherwise of the whole case */
-	double running_frac; /* share of the time in which it counted; below 1 it was multiplexed and is an estimate */
+	double running_frac; /* nominal share of the time in which it counted; below 1 it was multiplexed and is an estimate */
 };
 
 /* A counter or a derived metric that was asked for. */
