@@ -47,11 +47,20 @@ ifeq (1,$(PAPI)$(PAPI_FOUND))
 $(error PAPI=1, but pkg-config does not find papi: install libpapi-dev or leave it at PAPI=auto)
 endif
 endif
+# valgrind gives its headers, too; the program is started when cases are counted.
+VALGRIND ?= auto
+VALGRIND_FOUND := $(if $(filter 0,$(VALGRIND)),,$(shell $(CC) -include valgrind/callgrind.h -fsyntax-only -x c /dev/null 2>/dev/null && echo 1))
+ifneq (,$(filter build,$(NEEDS)))
+ifeq (1,$(VALGRIND)$(VALGRIND_FOUND))
+$(error VALGRIND=1, but there is no valgrind/callgrind.h: install valgrind or leave it at VALGRIND=auto)
+endif
+endif
 
 # valgrind 3.19 gives up on the debug information that clang 14 writes unless it is told otherwise.
 DEBUG_CFLAGS := $(shell $(CC) -fdebug-default-version=4 -fsyntax-only -x c /dev/null 2>/dev/null && echo -fdebug-default-version=4)
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) $(SANFLAGS) $(DEBUG_CFLAGS) -fvisibility=hidden -MMD -MP
-HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
+HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -DASSAY_VALGRIND=$(if $(VALGRIND_FOUND),1,0) \
+	-Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
 # No contraction: a fused multiply-add would change the bits that variants must agree on.
 # Each function and each object is a section, up to the finished plugin, and relocations are kept: harness/worker/code_hash.c
 # tells from them which variants have changed. With a linker that cannot do this, set PLUGIN_LDFLAGS= (all then count as changed).
@@ -116,6 +125,7 @@ clean: ## remove everything that was built
 
 # Which optional parts are in; printed when that changes.
 FEATURES = PAPI $(if $(PAPI_FOUND),$(PAPI_FOUND),no $(if $(filter 0,$(PAPI)),(PAPI=0),headers (libpapi-dev): no hardware counters)); \
+	valgrind $(if $(VALGRIND_FOUND),headers,no $(if $(filter 0,$(VALGRIND)),(VALGRIND=0),headers (valgrind): no exact counts)); \
 	OpenBLAS $(if $(filter 0,$(OPENBLAS)),no (OPENBLAS=0),found when run); \
 	CUDA $(if $(NVCC),$(NVCC),no nvcc); compiler $(CC)$(if $(SANITIZE),; sanitizers $(SANITIZE))
 $(BUILD)/features: FORCE
@@ -223,7 +233,26 @@ $(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
 $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
 $(BUILD)/tests/test_revision: $(addprefix $(BUILD)/obj/harness/cli/,revision.o repository.o)
 
-unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS)
+# The program, and tests of counters, as they are where neither PAPI nor valgrind has headers: what asks for these is compiled
+# once more and goes before the archive. In the shape of an installation.
+BARE := $(BUILD)/tests/bare
+BARE_OBJS  := $(patsubst %,$(BUILD)/obj/bare/%.o,papi_library papi_set callgrind_requests callgrind_launch)
+BARE_TESTS := test_counting test_papi_presets test_callgrind
+bare_cc = $(CC) $(filter-out -DASSAY_PAPI=% -DASSAY_VALGRIND=%,$(HARNESS_CFLAGS)) -DASSAY_PAPI=0 -DASSAY_VALGRIND=0 -Itests/unit -c -o $@ $<
+$(BUILD)/obj/bare/test_%.o: tests/unit/test_%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(bare_cc)
+$(BUILD)/obj/bare/%.o: harness/counters/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(bare_cc)
+$(BARE)/bin/assay: $(CLI_OBJS) $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
+	@mkdir -p $(@D); ln -sfn ../../share ../../plugins ../../lib $(BARE)
+	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(BARE)/test_%: $(BUILD)/obj/bare/test_%.o $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
+
+unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%)
 
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there.

@@ -2,7 +2,7 @@
 /* What the measured program says to valgrind: a few instructions that do nothing outside of it. */
 #include "counters/callgrind.h"
 
-#if __has_include(<valgrind/callgrind.h>)
+#if ASSAY_VALGRIND
 #include <valgrind/callgrind.h>
 
 bool assay_callgrind_inside(void)

@@ -184,7 +184,7 @@ void assay_papi_load(struct assay_papi *p)
 {
 	*p = (struct assay_papi){ .pmu_component = -1 };
 	snprintf(p->reason, sizeof(p->reason), "this program was built without PAPI");
-	snprintf(p->advice, sizeof(p->advice), "install libpapi-dev and build again");
+	snprintf(p->advice, sizeof(p->advice), "install libpapi-dev and build again, without PAPI=0");
 }
 
 int assay_papi_publish(const struct assay_papi *p, const char *const *names, uint64_t *cells, size_t n,
