@@ -74,7 +74,7 @@ int assay_emit_gate_json(const struct assay_gate_report *r, struct assay_text *o
 	json_object_set_new(root, "schema", json_integer(1));
 	json_object_set_new(root, "exit", json_integer(r->exit));
 	json_object_set_new(root, "verdict", json_string(assay_verdict_name(r->verdict)));
-	json_object_set_new(root, "base", assay_json_text(r->base));
+	json_object_set_new(root, "base", assay_json_text(r->base[0] ? r->base : "none"));
 	json_object_set_new(root, "head", assay_json_text(r->head));
 	json_object_set_new(root, "alpha", assay_json_number(r->alpha));
 	json_object_set_new(root, "no_baseline", json_boolean(r->no_baseline));

@@ -192,7 +192,7 @@ static void add_properties(const struct assay_gate_report *r, struct assay_text 
 	char buf[40];
 
 	assay_text_add(out, "    <properties>\n");
-	add_property(out, "base", r->base);
+	add_property(out, "base", r->base[0] ? r->base : "none");
 	add_property(out, "head", r->head);
 	add_property(out, "verdict", assay_verdict_name(r->verdict));
 	snprintf(buf, sizeof(buf), "%d", (int)r->exit);

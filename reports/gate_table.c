@@ -225,10 +225,8 @@ static void add_counts(const struct view *v, struct assay_text *out)
 /* Rows that pass are not shown: where counts ("exact", "exact_…") stand beside times, say that they were taken. */
 static void add_exact(const struct view *v, struct assay_text *out)
 {
-	size_t exact = 0;
+	size_t exact = assay_gate_words_exact(v->r);
 
-	for (size_t i = 0; i < v->r->n_cases; i++)
-		exact += !strncmp(v->r->cases[i].metric, "exact", 5);
 	if (exact && exact < v->r->n_cases)
 		assay_text_addf(out, "%zu of %zu by exact counts\n", exact, v->r->n_cases);
 }
@@ -288,9 +286,11 @@ static void add_headline(const struct view *v, struct assay_text *out)
 
 	assay_text_addf(out, "%s%s%s: %s", colour(v->style, r->verdict), assay_verdict_name(r->verdict),
 			reset(v->style), r->head[0] ? r->head : "this run");
+	/* a base without a baseline is the file of recorded counts */
 	if (r->no_baseline)
-		assay_text_addf(out, "%s; speed was not judged\n",
-				good ? ": correctness, manifest and limits passed" : "");
+		assay_text_addf(out, "%s%s%s%s; speed was not judged\n", r->base[0] ? " against " : "", r->base,
+				good ? ": correctness, manifest and limits passed" : "",
+				good && r->base[0] ? ", counts are as recorded" : "");
 	else
 		assay_text_addf(out, " against %s\n", r->base[0] ? r->base : "no baseline");
 }

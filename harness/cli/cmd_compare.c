@@ -211,7 +211,8 @@ static int compare(struct compare_args *a, struct assay_compare_plan *p, struct 
 		return rc;
 	if (!rc)
 		cmp->ended_ns = assay_clock_unix_ns();
-	judged = assay_comparison_judge(cmp, &p->policy, a->strict, report, err);
+	judged = assay_comparison_judge(
+		cmp, &p->policy, &(struct assay_comparison_judging){ .strict = a->strict, .countable = &p->countable }, report, err);
 	if (judged)
 		return judged;
 	if (!rc)

@@ -170,7 +170,7 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 			.strict = a->strict,
 			.other_manifests = (const struct assay_manifest *const *)f.other.v,
 			.n_other_manifests = f.other.n,
-			.counted = &f.counted,
+			.countable = &f.countable,
 			.all_threads = assay_measuring_all_threads(&f.run),
 		};
 

@@ -77,7 +77,8 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 	if (!rc && cmp.policy)
 		rc = assay_policy_parse(&policy, cmp.policy, "the stored policy", err);
 	if (!rc)
-		rc = assay_comparison_judge(&cmp, &policy, a->strict, report, err);
+		rc = assay_comparison_judge(&cmp, &policy, &(struct assay_comparison_judging){ .strict = a->strict }, report,
+					    err);
 	if (!rc)
 		rc = assay_compare_output_put(report, &a->out, &a->s, a->strict, err);
 	if (!rc && !verdict[0])

@@ -106,8 +106,32 @@ static int reload_samples(void *arg, struct assay_result *r, struct assay_err *e
 	return assay_store_samples_load(sink->store, sink->run_id, r->c.key, &r->samples, &r->n_samples, err);
 }
 
-/* What only a whole run tells: digests that differ between variants, share of the roof. */
-static int finish(struct assay_run *run, const struct assay_session *session, struct assay_store *store,
+static bool is_named_for_counts(const struct assay_plan *plan, const char *key)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (plan->exact[i] && !strcmp(plan->cases[i].key, key))
+			return true;
+	return false;
+}
+
+/* The exact counts of a result, or why it has none. *changed: there was something to say. @why: no case could be counted. */
+static int add_exact(struct assay_result *r, const struct assay_run *run, const struct assay_plan *plan, const char *why, bool *changed,
+		     struct assay_err *err)
+{
+	const struct assay_exact_case *c = run->exact ? assay_exact_case_find(run->exact, r->c.key) : NULL;
+
+	if (r->status != ASSAY_STATUS_OK || (!c && !(why[0] && is_named_for_counts(plan, r->c.key))))
+		return 0;
+	*changed = true;
+	if (c && c->status == ASSAY_STATUS_OK)
+		return assay_exact_add_metrics(r, c, err);
+	return assay_counters_add_missing(&r->counters, ASSAY_EXACT_MISSING, ASSAY_SOURCE_EXACT, c ? c->reason : why)
+		       ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
+		       : 0;
+}
+
+/* What only a whole run tells: digests that differ between variants, share of the roof, exact counts or @why there are none. */
+static int finish(struct assay_run *run, const struct assay_session *session, const char *why, struct assay_store *store,
 		  struct assay_err *err)
 {
 	bool *changed = calloc(run->n_results ? run->n_results : 1, sizeof(*changed));
@@ -116,15 +140,8 @@ static int finish(struct assay_run *run, const struct assay_session *session, st
 	if (!changed)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	rc = assay_measure_finish(run, session->facts, &session->host, session->catalog, changed, err);
-	for (size_t i = 0; i < run->n_results && !rc && run->exact; i++) {
-		struct assay_result *r = &run->results[i];
-		const struct assay_exact_case *c = assay_exact_case_find(run->exact, r->c.key);
-
-		if (!c || c->status != ASSAY_STATUS_OK || r->status != ASSAY_STATUS_OK)
-			continue;
-		rc = assay_exact_add_metrics(r, c, err);
-		changed[i] = true;
-	}
+	for (size_t i = 0; i < run->n_results && !rc; i++)
+		rc = add_exact(&run->results[i], run, &session->plan, why, &changed[i], err);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
 		if (changed[i])
 			rc = assay_store_metrics_put(store, run->id, &run->results[i], err);
@@ -214,7 +231,8 @@ static void warn_of_unavailable(const struct assay_run *run, const struct assay_
 
 		for (size_t k = 0; k < c->n_missing; k++) {
 			const char *name = c->missing[k].name, *end = strstr(name, "_samples");
-			bool own = end && !end[strlen("_samples")]; /* disturbances: nobody asked for them */
+			/* disturbances, and what the suite asks for: nobody named them */
+			bool own = (end && !end[strlen("_samples")]) || !strcmp(name, ASSAY_EXACT_MISSING);
 
 			n += !own;
 			if (!own && !first)
@@ -232,17 +250,19 @@ static void warn_of_unavailable(const struct assay_run *run, const struct assay_
 		       of->c.key, first->name, first->reason, show);
 }
 
-/* Counts of what the suite names for it, after the times. */
-static int count(const struct assay_measuring *m, struct assay_run *run, struct assay_store *store, struct assay_err *err)
+/* Counts of what the suite names for it, after the times; @why there are none of any, or "". */
+static int count(const struct assay_measuring *m, struct assay_run *run, char why[ASSAY_EXACT_REASON_MAX], struct assay_store *store,
+		 struct assay_err *err)
 {
 	int rc, stored;
 
+	why[0] = '\0';
 	if (m->settings->evidence == ASSAY_CLI_EVIDENCE_STORED || !m->session->plan.exact_model[0])
 		return 0;
 	run->exact = calloc(1, sizeof(*run->exact));
 	if (!run->exact)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_exact_counting(m->session, m->settings, m->clock, true, run->exact, err);
+	rc = assay_exact_counting(m->session, m->settings, m->clock, why, run->exact, err);
 	run->exact->run_id = run->id;
 	if (run->exact->n_cases) {
 		stored = assay_store_exact_add(store, run->exact, rc ? NULL : err);
@@ -259,6 +279,7 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 {
 	const struct assay_settings *s = m->settings;
 	struct assay_emit_style style = assay_cli_style();
+	char why[ASSAY_EXACT_REASON_MAX];
 	struct assay_text head = { 0 };
 	int rc, shown;
 
@@ -272,9 +293,9 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 	}
 	rc = assay_measuring_all(m, run, err);
 	if (!rc)
-		rc = count(m, run, store, err);
+		rc = count(m, run, why, store, err);
 	if (!rc)
-		rc = finish(run, m->session, store, err);
+		rc = finish(run, m->session, why, store, err);
 	if (rc && rc != ASSAY_EINTERRUPTED)
 		return rc;
 
@@ -299,7 +320,7 @@ static int count_alone(const struct assay_measuring *m, struct assay_store *stor
 	struct assay_exact_run run = { 0 };
 	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
-	int status, rc = assay_exact_counting(m->session, s, m->clock, false, &run, &err);
+	int status, rc = assay_exact_counting(m->session, s, m->clock, NULL, &run, &err);
 	bool interrupted = rc == ASSAY_EINTERRUPTED && run.n_cases;
 
 	style.verbose = s->verbose;

@@ -414,6 +414,7 @@ void assay_compare_plan_release(struct assay_compare_plan *p)
 	assay_session_close(&p->session);
 	assay_comparison_release(&p->cmp);
 	assay_policy_release(&p->policy);
+	assay_countable_release(&p->countable);
 	free(p->facts);
 	free(p->exact);
 }

@@ -7,6 +7,7 @@
 #include "cli/comparing.h"
 #include "cli/revision.h"
 #include "cli/session.h"
+#include "judge/limits.h"
 
 struct assay_compare_options {
 	const char *base, *head;   /* revision, plugin or folder; head NULL: what lies in the working tree */
@@ -32,6 +33,7 @@ struct assay_compare_plan {
 	bool *exact;                    /* the same: does the suite name it for exact counts? */
 	struct assay_comparison cmp;    /* cases without pairs */
 	struct assay_policy policy;
+	struct assay_countable countable; /* what the groups of counters here may bring, and --events */
 };
 
 /* The one argument of @command, which stands for both sides. ASSAY_EUSAGE when there are two. */

@@ -149,11 +149,10 @@ static int add_suites(struct known *k, const struct assay_session *s, struct ass
 	return rc;
 }
 
-int assay_compare_policy_check(const struct assay_compare_plan *p, const struct assay_strings *events,
+int assay_compare_policy_check(struct assay_compare_plan *p, const struct assay_strings *events,
 			       struct assay_err *err)
 {
 	struct assay_manifest_list manifests = { 0 };
-	struct assay_strings counted = { 0 };
 	struct known k = { 0 };
 	char dir[ASSAY_CLI_PATH_MAX];
 	int rc = assay_cli_baseline_dir(dir, sizeof(dir), err);
@@ -165,9 +164,12 @@ int assay_compare_policy_check(const struct assay_compare_plan *p, const struct 
 	for (size_t i = 0; i < p->cmp.n_cases && !rc; i++)
 		rc = add_cases(&k, &p->cmp.cases[i].c, 1, err);
 	if (!rc)
-		rc = assay_counter_names(&counted, &p->session.groups, err);
-	for (size_t i = 0; i < events->n && !rc; i++)
-		rc = assay_strings_add(&counted, events->v[i], err);
+		rc = assay_counter_names(&p->countable.names, &p->countable.groups, &p->session.groups, err);
+	for (size_t i = 0; i < events->n && !rc; i++) {
+		rc = assay_strings_add(&p->countable.names, events->v[i], err);
+		if (!rc)
+			rc = assay_strings_add(&p->countable.groups, "", err);
+	}
 	if (!rc) {
 		const struct assay_policy_known known = {
 			.cases = k.cases,
@@ -175,13 +177,12 @@ int assay_compare_policy_check(const struct assay_compare_plan *p, const struct 
 			.manifests = (const struct assay_manifest *const *)manifests.v,
 			.n_manifests = manifests.n,
 			.catalog = p->session.catalog,
-			.counted = &counted,
+			.counted = &p->countable.names,
 		};
 
 		rc = assay_policy_check_known(&p->policy, &known, err);
 	}
 	assay_manifest_list_release(&manifests);
-	assay_strings_release(&counted);
 	free(k.cases);
 	return rc;
 }

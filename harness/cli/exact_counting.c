@@ -100,12 +100,12 @@ static int count_all(const struct assay_session *session, const struct chosen *k
 }
 
 int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s, const struct assay_clock *clock,
-			 bool optional, struct assay_exact_run *out, struct assay_err *err)
+			 char why[ASSAY_EXACT_REASON_MAX], struct assay_exact_run *out, struct assay_err *err)
 {
 	const char *model = assay_exact_counting_model(session, s);
 	struct assay_cache_model cache;
 	struct chosen k = { 0 };
-	char unavailable[512];
+	char unavailable[ASSAY_EXACT_REASON_MAX];
 	struct assay_exact_options o = {
 		.plugins = &session->plugins, .topology = session->topology, .clock = clock, .placement = s->placement,
 		.seed = s->seed, .vector_bits = session->host.vector_bits, .model = &cache,
@@ -118,7 +118,10 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 	rc = assay_exact_setting_take(session->topology, model, &cache, &out->setting, unavailable, sizeof(unavailable), err);
 	if (!rc)
 		rc = choose(session, s, &k, err);
-	if (!rc && optional && k.n && unavailable[0]) {
+	if (why)
+		why[0] = '\0';
+	if (!rc && why && k.n && unavailable[0]) {
+		snprintf(why, ASSAY_EXACT_REASON_MAX, "%s", unavailable);
 		assay_cli_warn("no exact counts of %zu cases: %s", k.n, unavailable);
 	} else if (!rc && k.n) {
 		o.unavailable = unavailable[0] ? unavailable : NULL;

@@ -8,6 +8,8 @@
 #include "machine/clock.h"
 #include "model/exact.h"
 
+#define ASSAY_EXACT_REASON_MAX 512
+
 /* --cache-model; its input begins with a struct assay_settings. */
 extern const struct argp assay_argp_cache_model;
 
@@ -17,11 +19,11 @@ const char *assay_exact_counting_model(const struct assay_session *session, cons
 bool assay_exact_counting_all(const struct assay_session *session, const struct assay_settings *s);
 
 /*
- * Count into @out: with --evidence exact those of assay_exact_counting_all(), otherwise those that the suite names. @optional: where there is no simulator, say so once and leave @out without cases. ASSAY_EINTERRUPTED after Ctrl-C,
+ * Count into @out: with --evidence exact those of assay_exact_counting_all(), otherwise those that the suite names. Where there is no simulator and @why is not NULL, say so once, put the reason there and leave @out without cases; @why is "" otherwise. ASSAY_EINTERRUPTED after Ctrl-C,
  * with the finished cases in @out. Release @out in either case.
  */
 int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s, const struct assay_clock *clock,
-			 bool optional, struct assay_exact_run *out, struct assay_err *err);
+			 char why[ASSAY_EXACT_REASON_MAX], struct assay_exact_run *out, struct assay_err *err);
 /* 3 when a result is wrong, else 4 when a case crashed, timed out or failed, else 0; warns when all were skipped. */
 int assay_exact_counting_exit(const struct assay_exact_run *run);
 

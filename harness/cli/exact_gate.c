@@ -70,7 +70,9 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	in.record = record;
 	if (!in.base)
 		snprintf(why, size, "%.300s; record them with '%s'", lacking, record);
-	snprintf(report->base, sizeof(report->base), "%.255s", report->base[0] ? report->base : name);
+	/* where there are no times to compare with, the file is what rows are held against */
+	if (!report->base[0] || (report->no_baseline && in.base))
+		snprintf(report->base, sizeof(report->base), "%.255s", name);
 	rc = in.base || demand ? assay_exact_judge(&in, report, err) : 0;
 	assay_exact_baseline_release(&b);
 	return rc;

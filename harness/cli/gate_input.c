@@ -173,14 +173,14 @@ static int load_last(struct assay_gate_files *f, struct assay_store *store, stru
 	return rc;
 }
 
-/* A typing error in what is judged only where it is counted would guard nothing. */
-static int load_counted(struct assay_gate_files *f, struct assay_err *err)
+/* Tells a typing error from what this run did not count. */
+static int load_countable(struct assay_gate_files *f, struct assay_err *err)
 {
 	struct assay_counter_groups groups = { 0 };
 	int rc = assay_session_groups(&groups, NULL, err);
 
 	if (!rc)
-		rc = assay_counter_names(&f->counted, &groups, err);
+		rc = assay_counter_names(&f->countable.names, &f->countable.groups, &groups, err);
 	assay_counter_groups_release(&groups);
 	return rc;
 }
@@ -193,7 +193,7 @@ int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store,
 	if (!rc)
 		rc = load_rules(f, o, err);
 	if (!rc)
-		rc = load_counted(f, err);
+		rc = load_countable(f, err);
 	if (!rc)
 		rc = load_named(f, store, o, err);
 	if (!rc && !f->n_base && !o->baseline && !f->no_base_reason[0])
@@ -211,6 +211,6 @@ void assay_gate_files_release(struct assay_gate_files *f)
 	assay_manifest_release(&f->manifest);
 	assay_manifest_list_release(&f->other);
 	assay_policy_release(&f->policy);
-	assay_strings_release(&f->counted);
+	assay_countable_release(&f->countable);
 	*f = (struct assay_gate_files){ 0 };
 }

@@ -19,7 +19,7 @@ struct assay_gate_files {
 	struct assay_manifest manifest;
 	struct assay_manifest_list other; /* of all suites, that of this run among them */
 	struct assay_policy policy;
-	struct assay_strings counted; /* what the groups of counters here may bring */
+	struct assay_countable countable; /* what the groups of counters here may bring */
 	struct assay_run *base;
 	const struct assay_run **base_list; /* pointers into base, as the judge takes them */
 	size_t n_base;

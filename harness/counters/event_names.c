@@ -104,17 +104,26 @@ int assay_counter_choice_check(const struct assay_counter_choice *choice, const 
 	return rc;
 }
 
-int assay_counter_names(struct assay_strings *l, const struct assay_counter_groups *g, struct assay_err *err)
+static int add_pair(struct assay_strings *names, struct assay_strings *groups, const char *name, const char *group,
+		    struct assay_err *err)
+{
+	int rc = assay_strings_add(names, name, err);
+
+	return rc ? rc : assay_strings_add(groups, group, err);
+}
+
+int assay_counter_names(struct assay_strings *names, struct assay_strings *groups, const struct assay_counter_groups *g,
+			struct assay_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
 		for (size_t k = 0; k < g->v[i].n_metrics && !rc; k++)
-			rc = assay_strings_add(l, g->v[i].metrics[k].tag, err);
+			rc = add_pair(names, groups, g->v[i].metrics[k].tag, g->v[i].name, err);
 		for (size_t k = 0; k < g->v[i].n_events && !rc; k++)
-			rc = assay_strings_add(l, g->v[i].events[k].name, err);
+			rc = add_pair(names, groups, g->v[i].events[k].name, g->v[i].name, err);
 	}
 	for (size_t i = 0; assay_counter_run_events[i] && !rc; i++)
-		rc = assay_strings_add(l, assay_counter_run_events[i], err);
+		rc = add_pair(names, groups, assay_counter_run_events[i], "", err);
 	return rc;
 }

@@ -66,17 +66,20 @@ static void head_facts(const struct assay_comparison_case *c, const struct assay
 	f->why_no_base = c->in_base ? NULL : "the case is not in the base";
 }
 
-static int judge_limits(const struct assay_comparison_case *c, const struct assay_policy *policy, struct assay_gate_report *r,
-			struct assay_err *err)
+static int judge_limits(const struct assay_comparison_case *c, const struct assay_policy *policy,
+			const struct assay_countable *countable, struct assay_gate_report *r, struct assay_err *err)
 {
 	for (size_t i = 0; i < policy->n_limits && c->in_head; i++) {
 		const struct assay_limit *l = &policy->limits[i];
 		struct assay_limit_facts f;
 		struct assay_gate_case *g;
+		char why[256];
 
 		if (!assay_policy_selects(l->cases, &c->c))
 			continue;
 		head_facts(c, l, &f);
+		if (c->n_pairs)
+			assay_limit_explain(l, countable, &f, why, sizeof(why));
 		/* what the harness measures only in runs is for the gate to judge */
 		if (!assay_limit_applies(l, &f) || (isnan(f.value) && c->n_pairs && assay_metric_find(l->metric)))
 			continue;
@@ -146,8 +149,8 @@ static int judge_counts(const struct assay_comparison *cmp, const struct assay_p
 	return in.head->n_cases ? assay_exact_judge(&in, r, err) : 0;
 }
 
-int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy, bool strict,
-			   struct assay_gate_report *out, struct assay_err *err)
+int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy,
+			   const struct assay_comparison_judging *how, struct assay_gate_report *out, struct assay_err *err)
 {
 	/* counts are equal or not: nothing is left to chance */
 	struct assay_gate_report r = { .alpha = cmp->n_cases ? cmp->alpha : NAN, .comparison_id = cmp->id, .seconds = NAN, .verdict = ASSAY_PASS };
@@ -184,16 +187,16 @@ int assay_comparison_judge(const struct assay_comparison *cmp, const struct assa
 		else
 			*to = g;
 		if (!rc)
-			rc = judge_limits(c, policy, &r, err);
+			rc = judge_limits(c, policy, how->countable, &r, err);
 	}
 	if (r.untrusted)
 		distrust(&r);
 	for (size_t i = 0; i < r.n_cases; i++) {
 		r.verdict = i ? assay_verdict_worse(r.verdict, r.cases[i].verdict) : r.cases[i].verdict;
-		r.exit = assay_exit_worse(r.exit, assay_verdict_exit(r.cases[i].verdict, strict));
+		r.exit = assay_exit_worse(r.exit, assay_verdict_exit(r.cases[i].verdict, how->strict));
 	}
 	if (!rc)
-		rc = judge_counts(cmp, policy, strict, &r, err);
+		rc = judge_counts(cmp, policy, how->strict, &r, err);
 	if (rc)
 		assay_gate_report_release(&r);
 	else

@@ -3,6 +3,7 @@
 #ifndef ASSAY_JUDGE_COMPARISON_JUDGE_H
 #define ASSAY_JUDGE_COMPARISON_JUDGE_H
 
+#include "judge/limits.h"
 #include "judge/paired.h"
 #include "judge/policy.h"
 #include "model/gate_report.h"
@@ -11,14 +12,19 @@
 struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 					       const struct assay_policy *policy);
 
+struct assay_comparison_judging {
+	bool strict;
+	const struct assay_countable *countable; /* what may be counted, for reasons; NULL: nothing is said of it */
+};
+
 /*
  * Verdicts of all cases: time by pairs, floors and ceilings of the policy on those metrics of the head that pairs measure
  * (evidence none; roof_frac and what concerns the machine is for a gate), then exact counts (exact_judge.h) with the limits on them, the
  * controls and the whole. When a control failed, verdicts by time become INCONCLUSIVE. An unfinished comparison is judged as
  * far as it came: cases without a pair are NOT_MEASURED. Without cases, only counts were asked for, and out->alpha is NaN. ASSAY_ENOMEM.
  */
-int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy, bool strict,
-			   struct assay_gate_report *out, struct assay_err *err);
+int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy,
+			   const struct assay_comparison_judging *how, struct assay_gate_report *out, struct assay_err *err);
 
 /* Median over the OK pairs of a metric of one side; NaN when none has it. */
 double assay_comparison_metric(const struct assay_comparison_case *c, enum assay_side side, const char *tag);

@@ -230,7 +230,7 @@ static void judge_limit(struct judging *j, const struct assay_exact_case *head, 
 				       .source = ASSAY_SOURCE_EXACT, .why_no_value = "it does not exist in this case" };
 	struct assay_gate_case *c;
 
-	if (strncmp(l->metric, "exact_", 6) || !assay_glob_match(l->cases, head->key))
+	if (!assay_exact_is_metric(l->metric) || !assay_glob_match(l->cases, head->key))
 		return;
 	if (base && base->status == ASSAY_STATUS_OK)
 		f.base = assay_exact_metric(&base->total, l->metric);

@@ -11,6 +11,7 @@
 #include "judge/limits.h"
 #include "judge/policy_names.h"
 #include "judge/stored.h"
+#include "model/exact.h"
 #include "stats/stats.h"
 
 /* So many cases of unchanged code, and at least this share of them, must have moved for the machine to be blamed. */
@@ -419,10 +420,15 @@ static void judge_limits(struct judging *j, const struct assay_result *r)
 		const struct assay_limit *l = &p->limits[i];
 		struct assay_limit_facts f;
 		struct assay_gate_case *c;
+		char why[256];
 
 		if (!assay_policy_selects(l->cases, &r->c))
 			continue;
 		assay_limit_value(r->metrics, r->n_metrics, &r->counters, l->metric, &f);
+		assay_limit_explain(l, j->in->countable, &f, why, sizeof(why));
+		if (!isfinite(f.value) && !f.why_no_value && assay_exact_is_metric(l->metric))
+			f.why_no_value = "exact counts are taken of the cases that the suite names in exact \"canon\" { cases = {…} }, and "
+					 "not with --evidence stored";
 		if (!assay_limit_applies(l, &f))
 			continue;
 		c = add_row(j, r->c.key, l->metric, ASSAY_EVIDENCE_NONE);
@@ -493,7 +499,7 @@ static void name_sides(struct judging *j)
 	const char *commit = run->build.commit;
 
 	snprintf(j->report.base, sizeof(j->report.base), "%s",
-		 j->in->n_base ? j->in->base_name ? j->in->base_name : "baseline" : "none");
+		 j->in->n_base ? j->in->base_name ? j->in->base_name : "baseline" : "");
 	snprintf(j->report.head, sizeof(j->report.head), "run %" PRId64 " (%.12s%s)", run->id,
 		 commit[0] ? commit : "no commit", run->build.dirty ? "+" : "");
 }

@@ -5,6 +5,7 @@
 
 #include "model/result.h"
 #include "model/gate_report.h"
+#include "judge/limits.h"
 #include "judge/manifest.h"
 #include "judge/policy.h"
 
@@ -27,7 +28,7 @@ struct assay_gate_input {
 	const struct assay_manifest *const *other_manifests;
 	size_t n_other_manifests;
 	/* What may be counted in a run that asks for it, beside what the cases of this one have; NULL: unknown. */
-	const struct assay_strings *counted;
+	const struct assay_countable *countable;
 	/* What `all` meant in the run. 1: manifest lines with t=all are met by t=1. 0: unknown. */
 	unsigned all_threads;
 };
@@ -39,7 +40,7 @@ struct assay_gate_input {
  * these cases) every time is INCOMPARABLE and @out->no_baseline is set.
  *
  * ASSAY_EUSAGE with "file:line: …" when the policy names a case that no manifest and not the run has, or a metric that
- * none of the measured cases it selects has. On error @out is unchanged; on success the caller releases it.
+ * none of the measured cases it selects has and no run could count. On error @out is unchanged; on success the caller releases it.
  */
 int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report *out, struct assay_err *err);
 

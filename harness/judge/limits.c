@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/exact.h"
+
 void assay_limit_value(const struct assay_metric *metrics, size_t n, const struct assay_counters *counters,
 		       const char *name, struct assay_limit_facts *out)
 {
 	const struct assay_count *c = assay_counters_find(counters, name);
-	const struct assay_unavailable *u = assay_counters_find_missing(counters, name);
+	const struct assay_unavailable *u =
+		assay_counters_find_missing(counters, assay_exact_is_metric(name) ? ASSAY_EXACT_MISSING : name);
 
 	*out = (struct assay_limit_facts){ .value = NAN, .base = NAN };
 	for (size_t i = 0; i < n; i++)
@@ -27,6 +30,29 @@ void assay_limit_value(const struct assay_metric *metrics, size_t n, const struc
 	} else if (u) {
 		out->why_no_value = u->reason;
 		memcpy(out->source, u->source, sizeof(out->source));
+	}
+}
+
+void assay_countable_release(struct assay_countable *c)
+{
+	assay_strings_release(&c->names);
+	assay_strings_release(&c->groups);
+}
+
+void assay_limit_explain(const struct assay_limit *l, const struct assay_countable *known, struct assay_limit_facts *f, char *buf,
+			 size_t size)
+{
+	if (isfinite(f->value) || f->why_no_value)
+		return;
+	for (size_t i = 0; known && i < known->names.n; i++) {
+		const char *group = known->groups.v[i];
+
+		if (strcmp(known->names.v[i], l->metric) || !group[0])
+			continue;
+		snprintf(buf, size, "group '%.40s' was not counted: --counters %.40s, or counters = {\"%.40s\"} in its bench, counts it",
+			 group, group, group);
+		f->why_no_value = buf;
+		return;
 	}
 }
 
@@ -79,7 +105,7 @@ void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_fac
 	out->limit = bound;
 	if (!isfinite(f->value)) {
 		out->verdict = ASSAY_NOT_MEASURED;
-		snprintf(out->reason, sizeof(out->reason), "%s was not measured%s%.120s%s, %s", l->metric,
+		snprintf(out->reason, sizeof(out->reason), "%s was not measured%s%.240s%s, %s", l->metric,
 			 why[0] ? " (" : "", why, why[0] ? ")" : "", demand);
 	} else if (!isfinite(bound)) {
 		out->verdict = ASSAY_INCOMPARABLE;

@@ -83,12 +83,9 @@ static int check_metric(const struct assay_gate_input *in, const struct assay_li
 	const char *names[MAX_KNOWN];
 	size_t n = 0, cases = 0;
 
-	/*
-	 * The harness's own may be missing for a reason of this run, which is a matter of its cases; what is judged only where it
-	 * is counted may be in none of them.
-	 */
+	/* The harness's own, and what this run did not count, are missing for a reason, which is a matter of the cases. */
 	if (assay_metric_find(l->metric) ||
-	    (l->where_counted && (!in->counted || assay_strings_has(in->counted, l->metric))))
+	    (in->countable ? assay_strings_has(&in->countable->names, l->metric) : l->where_counted))
 		return 0;
 	for (size_t i = 0; i < in->run->n_results; i++) {
 		const struct assay_result *r = &in->run->results[i];
@@ -104,8 +101,8 @@ static int check_metric(const struct assay_gate_input *in, const struct assay_li
 		for (size_t k = 0; k < r->counters.n; k++)
 			n = add_name(names, n, r->counters.v[k].name);
 	}
-	for (size_t i = 0; l->where_counted && i < in->counted->n; i++)
-		n = add_name(names, n, in->counted->v[i]);
+	for (size_t i = 0; in->countable && i < in->countable->names.n; i++)
+		n = add_name(names, n, in->countable->names.v[i]);
 	return cases ? fail_metric(in->policy, l, names, n, err) : 0;
 }
 

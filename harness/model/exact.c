@@ -44,9 +44,14 @@ double assay_exact_rate(const struct assay_exact_counts *c, unsigned rate)
 
 #define METRIC_PREFIX "exact_"
 
+bool assay_exact_is_metric(const char *tag)
+{
+	return !strncmp(tag, METRIC_PREFIX, strlen(METRIC_PREFIX));
+}
+
 double assay_exact_metric(const struct assay_exact_counts *c, const char *tag)
 {
-	if (strncmp(tag, METRIC_PREFIX, strlen(METRIC_PREFIX)))
+	if (!assay_exact_is_metric(tag))
 		return NAN;
 	tag += strlen(METRIC_PREFIX);
 	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)

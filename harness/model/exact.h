@@ -85,6 +85,10 @@ struct assay_cache_level assay_cache_level_round(uint64_t bytes, unsigned ways, 
  */
 double assay_exact_metric(const struct assay_exact_counts *c, const char *tag);
 
+bool assay_exact_is_metric(const char *tag);
+/* Under this name stands the reason why a case has none of them. */
+#define ASSAY_EXACT_MISSING "exact"
+
 /* "1 234 567" */
 void assay_exact_count_text(uint64_t count, char *buf, size_t size);
 

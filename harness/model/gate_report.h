@@ -49,7 +49,7 @@ struct assay_gate_control {
 struct assay_gate_report {
 	enum assay_verdict verdict;
 	enum assay_exit exit;
-	char base[256], head[256];  /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)", "none" */
+	char base[256], head[256];  /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)"; base "": none */
 	double alpha;
 	bool no_baseline;
 	struct assay_gate_case *cases; /* malloc'ed */

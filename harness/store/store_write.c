@@ -342,5 +342,9 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 		rc = replace_outcome(s, id, r, err);
 	if (!rc)
 		rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
+	if (!rc)
+		rc = update_result(s, "DELETE FROM result_unavailable WHERE result = ?", NULL, id, r, err);
+	if (!rc)
+		rc = assay_store_put_missing(s, ASSAY_STORE_RESULT, id, &r->counters, err);
 	return assay_store_finish(s, rc, err);
 }

@@ -160,6 +160,16 @@ run_chat() {
 	[ "$status" = 4 ] || [ "$status" = 1 ]
 	jq -e '[.cases[] | select(.metric == "kv_cache_hit_rate" and .verdict == "REGRESSED")] | length == 1' <<<"$output"
 	jq -e '[.cases[] | select(.metric == "PAPI_L1_DCM" and .evidence == "pmu")] | length == 1' <<<"$output"
+	# of a group that this run did not count: not a typing error, and the reason says how it is counted
+	printf 'limit "generate.chat*" { require = "branch_miss_rate <= 5%%" }\n' >p.conf
+	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
+	[ "$status" = 4 ]
+	jq -e '[.cases[] | select(.metric == "branch_miss_rate")] | length == 1 and (.[0] | .verdict == "NOT_MEASURED"
+		and (.reason | contains("group '"'branch'"' was not counted: --counters branch, or counters = {\"branch\"} in its bench")))' <<<"$output"
+	printf 'limit "generate.chat*" { require = "exact_d1_hit_rate >= 5%%" }\n' >p.conf
+	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
+	jq -e '[.cases[] | select(.metric == "exact_d1_hit_rate")] | length == 1 and (.[0] | .verdict == "NOT_MEASURED"
+		and (.reason | contains("exact counts are taken of the cases that the suite names")))' <<<"$output"
 	printf 'limit "generate.chat*" { require = "kv_mises <= 1" }\n' >p.conf
 	fails 2 "has a metric 'kv_mises', did you mean 'kv_misses'?" gate --suite chat --db r.db --manifest m.manifest --policy p.conf
 }

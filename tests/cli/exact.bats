@@ -167,6 +167,8 @@ within() {
 	run -0 "$ASSAY" gate --manifest quick.manifest --policy limits.conf --allow-no-baseline --exact-file record.json --json
 	jq -e '[.cases[] | select(.metric == "exact" and .verdict == "PASS")] | length == 1' <<<"$output"
 	jq -e '[.cases[] | select(.metric == "exact_instructions" and .verdict == "PASS")] | length == 1' <<<"$output"
+	run -0 --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy limits.conf --allow-no-baseline --exact-file record.json
+	[[ ${lines[0]} == "PASS: run 1 ("*") against record.json: correctness, manifest and limits passed, counts are as recorded; speed was not judged" ]]
 	run -0 --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy limits.conf --allow-no-baseline --exact-file none.json
 	[[ $stderr == *"exact counts were not judged: no exact counts are recorded"* ]]
 	run -0 "$ASSAY" show 1 '*/warm'
@@ -187,9 +189,17 @@ within() {
 	run -0 --separate-stderr env PATH="$PWD/empty" "$ASSAY" run --bench-dir "$EXACT" --only '*/warm' --json
 	[[ $stderr == *"no exact counts of 1 cases: "* ]]
 	jq -e '[.cases[] | .status == "ok"] | all' <<<"$output"
+	printf '%s\n' "$output" >run.json
+	jq -e '.cases[0].unavailable.exact | .source == "exact" and (.reason | test("valgrind|sanitizer"))' <<<"$output"
+	# a demand says why it was not met
+	"$ASSAY" list --manifest --bench-dir "$EXACT" --only '*/warm' >why.manifest
+	printf 'limit "*" { require = "exact_d1_hit_rate >= 50%%" }\n' >why.conf
+	run -4 "$ASSAY" gate --manifest why.manifest --policy why.conf --allow-no-baseline --exact-file none.json --json
+	jq -e '[.cases[] | select(.metric == "exact_d1_hit_rate") | .verdict == "NOT_MEASURED" and .evidence == "exact"
+		and (.reason | test("^exact_d1_hit_rate was not measured \\(.*(valgrind|sanitizer)"))] | length == 1 and all' <<<"$output"
 	# recorded counts that this run has nothing for are spoken of
-	jq -n --argjson run "$output" --slurpfile events "$ASSAY_SOURCE/baselines/exact/quick.json" \
-		'$events[0] | .builds |= [.[0] | .cases = {($run.cases[0].key): (.cases | to_entries[0].value)}]' >some.json
+	jq -n --slurpfile runs run.json --slurpfile events "$ASSAY_SOURCE/baselines/exact/quick.json" \
+		'$events[0] | .builds |= [.[0] | .cases = {($runs[0].cases[0].key): (.cases | to_entries[0].value)}]' >some.json
 	"$ASSAY" list --manifest --bench-dir "$EXACT" --only '*/warm' >warm.manifest
 	run -0 --separate-stderr "$ASSAY" gate --allow-no-baseline --manifest warm.manifest --policy plain.conf --exact-file some.json
 	[[ $stderr == *"run 1 has none, and some.json has some of 1 of its cases"* ]]

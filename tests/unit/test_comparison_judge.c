@@ -56,13 +56,18 @@ static void release(struct assay_comparison *cmp, struct assay_gate_report *r)
 	assay_gate_report_release(r);
 }
 
+static const char *countable_names[] = { "d1_hit_rate", "PAPI_L1_DCM" }, *countable_groups[] = { "cache", "cache" };
+static const struct assay_countable countable = { .names = { .v = (char **)countable_names, .n = 2 },
+						  .groups = { .v = (char **)countable_groups, .n = 2 } };
+
 static struct assay_gate_report judge(const struct assay_comparison *cmp, const struct assay_policy *p, bool strict)
 {
 	const struct assay_policy usual = assay_policy_default();
 	struct assay_gate_report r;
 	struct assay_err err;
 
-	assert_int_equal(assay_comparison_judge(cmp, p ? p : &usual, strict, &r, &err), 0);
+	assert_int_equal(assay_comparison_judge(cmp, p ? p : &usual,
+						&(struct assay_comparison_judging){ .strict = strict, .countable = &countable }, &r, &err), 0);
 	return r;
 }
 
@@ -208,6 +213,9 @@ static void limits(void **state)
 		{ "ceiling broken", "*", "tokens_per_s", false, false, 40, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 50, ceiling 40" },
 		{ "absent", "*", "kv_cache_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
 		  "kv_cache_hit_rate was not measured, floor 0.5" },
+		{ "of a group that was not counted", "*", "d1_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
+		  "d1_hit_rate was not measured (group 'cache' was not counted: --counters cache, or counters = {\"cache\"} in its "
+		  "bench, counts it), floor 0.5" },
 		{ "new case, floor holds", "*", "tokens_per_s", true, true, 1, ASSAY_PASS, 0, 0, "tokens_per_s is 1, floor 1" },
 		{ "new case, floor broken", "*", "tokens_per_s", true, true, 2, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 1, floor 2" },
 		{ "another case's", "generate*", "tokens_per_s", true, false, 50.5, ASSAY_N_VERDICTS, 0, 0, NULL },

@@ -320,7 +320,6 @@ static void test_gate_no_baseline(void **state)
 	struct assay_gate_case cases[3];
 	struct assay_gate_report r = { .verdict = ASSAY_PASS,
 				       .head = "run 4",
-				       .base = "none",
 				       .no_baseline = true,
 				       .cases = cases,
 				       .n_cases = 3 };
@@ -347,6 +346,17 @@ static void test_gate_no_baseline(void **state)
 	r.verdict = ASSAY_INCOMPARABLE;
 	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
 	assert_true(has_line(out.s, "INCOMPARABLE: run 4; speed was not judged", ""));
+	assay_text_release(&out);
+
+	/* what was compared stands in the headline */
+	strcpy(r.base, "counts.json");
+	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "INCOMPARABLE: run 4 against counts.json; speed was not judged", ""));
+	assay_text_release(&out);
+	r.verdict = ASSAY_PASS;
+	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "PASS: run 4 against counts.json: correctness, manifest and limits passed, counts are as recorded; "
+				    "speed was not judged", ""));
 	assay_text_release(&out);
 }
 

@@ -638,7 +638,7 @@ static void test_report(void **state)
 	world_make(&w);
 	no_baseline(&w);
 	assert_int_equal(assay_gate_judge(&w.in, &r, NULL), 0);
-	assert_string_equal(r.base, "none");
+	assert_string_equal(r.base, "");
 	assert_true(r.no_baseline);
 	assay_gate_report_release(&r);
 }

@@ -122,6 +122,12 @@ static void test_values(void **state)
 	assert_true(isnan(f.value) && !strcmp(f.why_no_value, "forbidden") && !strcmp(f.source, "os"));
 	assay_limit_value(metrics, 2, &counters, "other", &f);
 	assert_true(isnan(f.value) && !f.why_no_value);
+	/* one reason for all exact counts */
+	assay_limit_value(metrics, 2, &counters, "exact_instructions", &f);
+	assert_true(isnan(f.value) && !f.why_no_value);
+	assert_int_equal(assay_counters_add_missing(&counters, "exact", "exact", "no valgrind"), 0);
+	assay_limit_value(metrics, 2, &counters, "exact_instructions", &f);
+	assert_true(isnan(f.value) && !strcmp(f.why_no_value, "no valgrind") && !strcmp(f.source, "exact"));
 	assay_counters_release(&counters);
 }
 
