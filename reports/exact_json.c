@@ -26,17 +26,19 @@ static json_t *counters_json(const struct assay_exact_case *c)
 	return o;
 }
 
+/* Under the names that a timed case and the policy know them by. */
 static json_t *metrics_json(const struct assay_exact_case *c)
 {
 	json_t *o = json_object();
 
-	for (unsigned i = 0; i < ASSAY_N_EXACT_RATES && c->status == ASSAY_STATUS_OK; i++) {
-		double v = assay_exact_rate(&c->total, i);
+	for (size_t i = 0; i < assay_n_metrics && c->status == ASSAY_STATUS_OK; i++) {
+		const struct assay_metric_info *m = &assay_metrics[i];
+		double v = assay_exact_metric(&c->total, m->tag);
 
 		if (isfinite(v))
-			json_object_set_new(o, assay_exact_rate_name(i),
-					    json_pack("{s:f,s:s,s:s,s:s}", "value", v, "unit", "1", "better", "higher", "source",
-						      "exact"));
+			json_object_set_new(o, m->tag,
+					    json_pack("{s:o,s:s,s:s,s:s}", "value", assay_json_number(v), "unit", m->unit, "better",
+						      m->better > 0 ? "higher" : "lower", "source", "exact"));
 	}
 	return o;
 }

@@ -29,7 +29,27 @@ static void add_counts(struct assay_columns *t, const char *name, const struct a
 	assay_columns_row(t, cells);
 }
 
-static void add_case(struct assay_columns *t, const struct assay_exact_case *c, bool functions)
+/* "exact_d1_hit_rate 97.6 %, …": as a policy names them. */
+static void add_rates(struct assay_columns *t, const struct assay_exact_counts *c, const struct assay_emit_style *style)
+{
+	char text[256] = "", value[32];
+	size_t at = 0;
+
+	for (size_t i = 0; i < assay_n_metrics && at < sizeof(text); i++) {
+		const struct assay_metric_info *m = &assay_metrics[i];
+		double v = assay_exact_metric(c, m->tag);
+
+		/* the counts are columns */
+		if (!isfinite(v) || m->better < 0)
+			continue;
+		assay_emit_metric(m->tag, v, m->unit, style->utf8, value, sizeof(value));
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %s", at ? ", " : "", m->tag, value);
+	}
+	if (at)
+		assay_columns_line(t, 4, text);
+}
+
+static void add_case(struct assay_columns *t, const struct assay_exact_case *c, const struct assay_emit_style *style)
 {
 	char text[600];
 
@@ -41,7 +61,8 @@ static void add_case(struct assay_columns *t, const struct assay_exact_case *c, 
 		return;
 	}
 	add_counts(t, c->key, &c->total);
-	for (size_t i = 0; i < c->n_functions && functions; i++) {
+	add_rates(t, &c->total, style);
+	for (size_t i = 0; i < c->n_functions && style->verbose; i++) {
 		const struct assay_exact_function *f = &c->functions[i];
 		char name[ASSAY_EXACT_FUNCTION_MAX + ASSAY_NAME_MAX + 8];
 
@@ -77,7 +98,7 @@ int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay
 
 	begin(&t);
 	for (size_t i = 0; i < run->n_cases; i++)
-		add_case(&t, &run->cases[i], style->verbose);
+		add_case(&t, &run->cases[i], style);
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	add_setting(run, out);
@@ -131,7 +152,7 @@ int assay_emit_exact_sides(const struct assay_exact_run *base, const struct assa
 	for (size_t i = 0; i < head->n_cases; i++) {
 		const struct assay_exact_case *h = &head->cases[i], *b = assay_exact_case_find(base, h->key);
 
-		add_case(&t, h, style->verbose);
+		add_case(&t, h, style);
 		if (h->status != ASSAY_STATUS_OK)
 			continue;
 		if (!b || b->status != ASSAY_STATUS_OK) {

@@ -106,30 +106,6 @@ static int reload_samples(void *arg, struct assay_result *r, struct assay_err *e
 	return assay_store_samples_load(sink->store, sink->run_id, r->c.key, &r->samples, &r->n_samples, err);
 }
 
-static bool is_named_for_counts(const struct assay_plan *plan, const char *key)
-{
-	for (size_t i = 0; i < plan->n_cases; i++)
-		if (plan->exact[i] && !strcmp(plan->cases[i].key, key))
-			return true;
-	return false;
-}
-
-/* The exact counts of a result, or why it has none. *changed: there was something to say. @why: no case could be counted. */
-static int add_exact(struct assay_result *r, const struct assay_run *run, const struct assay_plan *plan, const char *why, bool *changed,
-		     struct assay_err *err)
-{
-	const struct assay_exact_case *c = run->exact ? assay_exact_case_find(run->exact, r->c.key) : NULL;
-
-	if (r->status != ASSAY_STATUS_OK || (!c && !(why[0] && is_named_for_counts(plan, r->c.key))))
-		return 0;
-	*changed = true;
-	if (c && c->status == ASSAY_STATUS_OK)
-		return assay_exact_add_metrics(r, c, err);
-	return assay_counters_add_missing(&r->counters, ASSAY_EXACT_MISSING, ASSAY_SOURCE_EXACT, c ? c->reason : why)
-		       ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
-		       : 0;
-}
-
 /* What only a whole run tells: digests that differ between variants, share of the roof, exact counts or @why there are none. */
 static int finish(struct assay_run *run, const struct assay_session *session, const char *why, struct assay_store *store,
 		  struct assay_err *err)
@@ -141,7 +117,7 @@ static int finish(struct assay_run *run, const struct assay_session *session, co
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	rc = assay_measure_finish(run, session->facts, &session->host, session->catalog, changed, err);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
-		rc = add_exact(&run->results[i], run, &session->plan, why, &changed[i], err);
+		rc = assay_exact_counting_join(&run->results[i], run->exact, &session->plan, why, &changed[i], err);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
 		if (changed[i])
 			rc = assay_store_metrics_put(store, run->id, &run->results[i], err);
@@ -327,16 +303,44 @@ static int count_alone(const struct assay_measuring *m, struct assay_store *stor
 	if (!rc || interrupted)
 		rc = assay_store_exact_add(store, &run, &err);
 	if (!rc)
-		rc = s->json ? assay_emit_exact_json(&run, &out, &err) : assay_emit_exact_table(&run, &style, &out, &err);
+		rc = s->json ? assay_emit_exact_json(&run, &out, &err)
+			     : assay_emit_exact_table(&run, &style, &out, &err);
 	if (!rc)
 		assay_cli_put(&out);
 	if (!rc && interrupted)
-		rc = assay_err_set(&err, ASSAY_EINTERRUPTED, "interrupted: the counts of %zu case%s are kept in '%s'", run.n_cases,
-				   run.n_cases == 1 ? "" : "s", s->db);
+		rc = assay_err_set(&err, ASSAY_EINTERRUPTED, "interrupted: the counts of %zu case%s are kept in '%s'",
+				   run.n_cases, run.n_cases == 1 ? "" : "s", s->db);
 	status = rc ? assay_cli_fail(&err) : (int)assay_exact_counting_exit(&run);
 	assay_text_release(&out);
 	assay_exact_run_release(&run);
 	return status;
+}
+
+/* An option that would do nothing was meant otherwise. */
+static int check_options(const struct assay_settings *s, struct assay_err *err)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} of_times[] = {
+		{ "--budget", s->budget_ns != 0 },
+		{ "--rounds", s->rounds != 0 },
+		{ "--counters", s->counter_groups != NULL },
+		{ "--events", s->events.n != 0 },
+		{ "--multiplex", s->multiplex },
+	};
+
+	for (size_t i = 0; i < sizeof(of_times) / sizeof(of_times[0]) && s->evidence == ASSAY_CLI_EVIDENCE_EXACT; i++)
+		if (of_times[i].given)
+			return assay_err_set(err, ASSAY_EUSAGE,
+					     "%s is of measuring times, and --evidence exact takes none: leave one of "
+					     "them out, or take both with --evidence all",
+					     of_times[i].name);
+	if (s->cache_model && s->evidence == ASSAY_CLI_EVIDENCE_STORED)
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"--cache-model is of exact counts, and --evidence stored takes none: leave one of them out");
+	return 0;
 }
 
 static int run_suite(const struct assay_settings *s)
@@ -389,6 +393,8 @@ int assay_cmd_run(int argc, char **argv)
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &s, &err);
+	if (!rc)
+		rc = check_options(&s, &err);
 	if (rc)
 		status = assay_cli_fail(&err);
 	else

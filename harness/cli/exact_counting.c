@@ -135,6 +135,29 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 	return rc;
 }
 
+static bool is_named(const struct assay_plan *plan, const char *key)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (plan->exact[i] && !strcmp(plan->cases[i].key, key))
+			return true;
+	return false;
+}
+
+int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts, const struct assay_plan *plan,
+			      const char *why, bool *changed, struct assay_err *err)
+{
+	const struct assay_exact_case *c = counts ? assay_exact_case_find(counts, r->c.key) : NULL;
+
+	if (r->status != ASSAY_STATUS_OK || (!c && !(why[0] && is_named(plan, r->c.key))))
+		return 0;
+	*changed = true;
+	if (c && c->status == ASSAY_STATUS_OK)
+		return assay_exact_add_metrics(r, c, err);
+	return assay_counters_add_missing(&r->counters, ASSAY_EXACT_MISSING, ASSAY_SOURCE_EXACT, c ? c->reason : why)
+		       ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
+		       : 0;
+}
+
 int assay_exact_counting_exit(const struct assay_exact_run *run)
 {
 	enum assay_exit worst = ASSAY_EXIT_OK;

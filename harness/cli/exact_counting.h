@@ -24,6 +24,12 @@ bool assay_exact_counting_all(const struct assay_session *session, const struct 
  */
 int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s, const struct assay_clock *clock,
 			 char why[ASSAY_EXACT_REASON_MAX], struct assay_exact_run *out, struct assay_err *err);
+/*
+ * Add to @r what @counts (may be NULL) has of its case: metrics, or the reason why there are none; @why where the suite names the case
+ * and none could be counted. *changed: there was something to add.
+ */
+int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts, const struct assay_plan *plan,
+			      const char *why, bool *changed, struct assay_err *err);
 /* 3 when a result is wrong, else 4 when a case crashed, timed out or failed, else 0; warns when all were skipped. */
 int assay_exact_counting_exit(const struct assay_exact_run *run);
 

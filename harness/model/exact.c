@@ -25,22 +25,15 @@ const char *assay_exact_event_name(enum assay_exact_event e)
 	return (unsigned)e < ASSAY_N_EXACT_EVENTS ? event_names[e] : "?";
 }
 
-static const char *const rate_names[ASSAY_N_EXACT_RATES] = { "d1_hit_rate", "ll_hit_rate", "branch_hit_rate" };
-
-const char *assay_exact_rate_name(unsigned rate)
-{
-	return rate < ASSAY_N_EXACT_RATES ? rate_names[rate] : "?";
-}
-
-double assay_exact_rate(const struct assay_exact_counts *c, unsigned rate)
-{
-	static const enum assay_exact_event missed[ASSAY_N_EXACT_RATES] = { ASSAY_EXACT_D1_MISSES, ASSAY_EXACT_LL_MISSES,
-									    ASSAY_EXACT_MISPREDICTIONS };
-	uint64_t tried = rate == 2 ? c->v[ASSAY_EXACT_BRANCHES] :
-				     c->v[ASSAY_EXACT_DATA_READS] + c->v[ASSAY_EXACT_DATA_WRITES];
-
-	return tried && rate < ASSAY_N_EXACT_RATES ? 1.0 - (double)c->v[missed[rate]] / (double)tried : NAN;
-}
+static const struct {
+	const char *name;
+	enum assay_exact_event missed;
+	bool of_branches; /* of the data accesses otherwise */
+} rates[] = {
+	{ "d1_hit_rate", ASSAY_EXACT_D1_MISSES, false },
+	{ "ll_hit_rate", ASSAY_EXACT_LL_MISSES, false },
+	{ "branch_hit_rate", ASSAY_EXACT_MISPREDICTIONS, true },
+};
 
 #define METRIC_PREFIX "exact_"
 
@@ -57,9 +50,13 @@ double assay_exact_metric(const struct assay_exact_counts *c, const char *tag)
 	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
 		if (!strcmp(tag, event_names[e]))
 			return (double)c->v[e];
-	for (unsigned i = 0; i < ASSAY_N_EXACT_RATES; i++)
-		if (!strcmp(tag, rate_names[i]))
-			return assay_exact_rate(c, i);
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		if (!strcmp(tag, rates[i].name)) {
+			uint64_t tried = rates[i].of_branches ? c->v[ASSAY_EXACT_BRANCHES] :
+								c->v[ASSAY_EXACT_DATA_READS] + c->v[ASSAY_EXACT_DATA_WRITES];
+
+			return tried ? 1.0 - (double)c->v[rates[i].missed] / (double)tried : NAN;
+		}
 	return NAN;
 }
 

@@ -53,12 +53,6 @@ void assay_exact_case_release(struct assay_exact_case *c);
 const struct assay_exact_function *assay_exact_function_find(const struct assay_exact_case *c, const char *name,
 							      const char *object);
 
-/* Rates that follow from counts: d1_hit_rate, ll_hit_rate (shares of the data accesses), branch_hit_rate (of the branches). */
-#define ASSAY_N_EXACT_RATES 3
-const char *assay_exact_rate_name(unsigned rate);
-/* NaN where nothing was accessed or no branch was taken. */
-double assay_exact_rate(const struct assay_exact_counts *c, unsigned rate);
-
 struct assay_cache_level {
 	uint64_t bytes;
 	unsigned ways, line_bytes;
@@ -80,8 +74,9 @@ bool assay_cache_model_find(const char *name, struct assay_cache_model *out);
 struct assay_cache_level assay_cache_level_round(uint64_t bytes, unsigned ways, unsigned line_bytes);
 
 /*
- * Value of a metric of the harness that begins with "exact_": the rest is an event or a rate. NaN for any other tag, and where the
- * rate does not exist.
+ * Value of a metric of the harness that begins with "exact_": the rest is an event, or a rate that follows from them, d1_hit_rate and
+ * ll_hit_rate (shares of the data accesses) or branch_hit_rate (of the branches). NaN for any other tag, and where nothing was
+ * accessed or no branch was taken.
  */
 double assay_exact_metric(const struct assay_exact_counts *c, const char *tag);
 

@@ -31,7 +31,9 @@ count() {
 @test "counts are equal on every repeat, beside a busy process, elsewhere and with another environment" {
 	needs_valgrind
 	jq -e '[.cases[] | .status == "ok" and .counters.instructions.value > 0 and .counters.instructions.source == "exact"] | all' first.json
-	jq -e '.cases[0].metrics.d1_hit_rate.value as $r | $r > 0 and $r <= 1' first.json
+	# under the names that a policy takes
+	jq -e '.cases[0] | .metrics.exact_d1_hit_rate.value as $r | $r > 0 and $r <= 1 and (.metrics | keys | all(startswith("exact_")))
+		and .metrics.exact_instructions.value == .counters.instructions.value' first.json
 	jq -e '.cases | length == 2' first.json
 	# the warm one has all lines in the last level
 	jq -e '.cases[0].counters.ll_misses.value < 16' first.json
@@ -161,6 +163,7 @@ within() {
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$EXACT" >run.txt
 	grep -q 'exact counts of one run' run.txt
 	grep -q '1 of 1 counted' run.txt
+	grep -q '^    exact_d1_hit_rate [0-9.]* %, exact_ll_hit_rate [0-9.]* %, exact_branch_hit_rate [0-9.]* %$' run.txt
 	"$ASSAY" baseline update --exact --exact-file record.json
 	"$ASSAY" list --manifest --bench-dir "$EXACT" >quick.manifest
 	printf 'limit "*/warm" { require = {"exact_instructions >= 1", "exact_d1_hit_rate <= 100%%"} }\n' >limits.conf
@@ -172,6 +175,7 @@ within() {
 	run -0 --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy limits.conf --allow-no-baseline --exact-file none.json
 	[[ $stderr == *"exact counts were not judged: no exact counts are recorded"* ]]
 	run -0 "$ASSAY" show 1 '*/warm'
+	[[ $output == *"exact_d1_hit_rate "*" %, exact_ll_hit_rate "* ]]
 	[[ $output == *"dequantize_q8_0"* ]]
 	run -0 "$ASSAY" show 1 --json
 	jq -e '.exact.cases[0].functions | length > 0' <<<"$output"
@@ -251,6 +255,11 @@ within() {
 @test "what is asked wrongly is one line" {
 	fails 2 "--evidence is 'exactly', expected exact" run --evidence exactly
 	fails 2 "unknown cache model 'l1', expected canon or host" run --evidence exact --bench-dir "$EXACT" --cache-model l1
+	for option in --budget=1s --rounds=2 --counters=cache --events=PAPI_TOT_INS --multiplex; do
+		fails 2 "${option%%=*} is of measuring times, and --evidence exact takes none: leave one of them out, or take both with --evidence all" \
+			run --evidence exact "$option"
+	done
+	fails 2 "--cache-model is of exact counts, and --evidence stored takes none" run --evidence stored --cache-model canon
 	fails 2 "only with update: assay baseline update --exact" baseline update
 	fails 2 "no database 'assay.db'" gate --evidence exact
 }
