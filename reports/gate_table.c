@@ -225,9 +225,17 @@ static void add_counts(const struct view *v, struct assay_text *out)
 /* Rows that pass are not shown: where counts ("exact", "exact_…") stand beside times, say that they were taken. */
 static void add_exact(const struct view *v, struct assay_text *out)
 {
-	size_t exact = assay_gate_words_exact(v->r);
+	size_t exact = 0, other = 0;
 
-	if (exact && exact < v->r->n_cases)
+	for (size_t i = 0; i < v->r->n_cases; i++) {
+		const struct assay_gate_case *c = &v->r->cases[i];
+
+		if (strncmp(c->metric, "exact", 5))
+			other++;
+		else
+			exact += c->verdict != ASSAY_NOT_MEASURED;
+	}
+	if (exact && other)
 		assay_text_addf(out, "%zu of %zu by exact counts\n", exact, v->r->n_cases);
 }
 

@@ -53,15 +53,6 @@ void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_word
 		snprintf(out->pairs, sizeof(out->pairs), "%zu", c->pairs);
 }
 
-size_t assay_gate_words_exact(const struct assay_gate_report *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_cases; i++)
-		n += !strncmp(r->cases[i].metric, "exact", 5) && r->cases[i].verdict != ASSAY_NOT_MEASURED;
-	return n;
-}
-
 bool assay_gate_words_baseless(const struct assay_gate_report *r, const struct assay_gate_case *c)
 {
 	return r->no_baseline && c->verdict == ASSAY_INCOMPARABLE && c->evidence != ASSAY_EVIDENCE_EXACT;

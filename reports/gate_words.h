@@ -23,8 +23,6 @@ void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_word
 /* The change alone. Lock-step pairs resolve hundredths of a percent, all else shows tenths. */
 void assay_gate_words_change(double ratio, bool fine, char *buf, size_t size);
 
-/* Rows that compare exact counts. */
-size_t assay_gate_words_exact(const struct assay_gate_report *r);
 /* Is it one of the rows that only say that there is no baseline? */
 bool assay_gate_words_baseless(const struct assay_gate_report *r, const struct assay_gate_case *c);
 /* Does the row tell a reader in haste something? Those without a baseline do not. */

@@ -130,7 +130,7 @@ static int value_of(const struct assay_group_metric *m, const struct assay_count
 	if (!rc) {
 		rc = assay_formula_value(&m->formula, values, &out->value, why);
 		if (rc == ASSAY_EUNAVAILABLE)
-			assay_err_prefix(why, "%s:%u", m->path, m->line);
+			assay_err_prefix(why, "%s:%u", m->path, m->formula_line);
 	}
 	if (!rc && assay_metric_check(m->tag, out->value, m->lo, m->hi, why))
 		rc = ASSAY_EUNAVAILABLE;

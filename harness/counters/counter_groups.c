@@ -170,6 +170,7 @@ static int read_formula(struct assay_group_metric *m, const struct assay_counter
 
 	if (!e)
 		return assay_conf_fail(err, m->path, s->line, "metric '%s' has no formula", m->tag);
+	m->formula_line = e->values[0].line;
 	if (assay_formula_parse(&m->formula, e->values[0].text, &why))
 		return assay_conf_fail(err, m->path, e->values[0].line, "%s", why.text);
 	for (; n < g->n_events && n < sizeof(known) / sizeof(known[0]); n++)

@@ -33,7 +33,7 @@ struct assay_group_metric {
 	double lo, hi;
 	struct assay_formula formula;
 	const char *path; /* where it stands */
-	unsigned line;
+	unsigned line, formula_line;
 };
 
 struct assay_counter_group {

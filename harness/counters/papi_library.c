@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <sde_lib.h>
 
+#include "machine/pmu_probe.h"
+
 #define SDE_LIBRARY "libsde.so.1"
 
 struct symbol {
@@ -133,7 +135,8 @@ static bool start(struct assay_papi *p, void *dl)
 void assay_papi_load(struct assay_papi *p)
 {
 	const char *setting = getenv("ASSAY_PAPI");
-	char name[32];
+	char name[32], paranoid[80];
+	size_t used;
 	void *dl;
 
 	*p = (struct assay_papi){ .pmu_component = -1 };
@@ -157,6 +160,10 @@ void assay_papi_load(struct assay_papi *p)
 		 PAPI_VERSION_MINOR(PAPI_VERSION), PAPI_VERSION_REVISION(PAPI_VERSION));
 	p->pmu_component =
 		find_component(dl, "perf_event", &p->hardware_counters, p->pmu_reason, sizeof(p->pmu_reason));
+	if (p->pmu_reason[0] && assay_perf_paranoid_at("", paranoid, sizeof(paranoid))) {
+		used = strlen(p->pmu_reason);
+		snprintf(p->pmu_reason + used, sizeof(p->pmu_reason) - used, "; %s", paranoid);
+	}
 	if (!p->sde_reason[0])
 		find_component(dl, "sde", &p->sde_counters, p->sde_reason, sizeof(p->sde_reason));
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/pmu_probe.h"
+
 #if ASSAY_PAPI
 #include <papi.h>
 
@@ -54,6 +56,7 @@ int assay_papi_set_add(void *set, const char *name, struct assay_err *err)
 	struct papi_set *s = set;
 	int rc = s->ctx->papi.call.add_named_event(s->set, name);
 	const char *words = rc == PAPI_OK ? "" : s->ctx->papi.call.strerror(rc);
+	char paranoid[80] = "";
 
 	switch (rc) {
 	case PAPI_OK:
@@ -65,7 +68,10 @@ int assay_papi_set_add(void *set, const char *name, struct assay_err *err)
 	case PAPI_ECOUNT:
 		return assay_err_set(err, ASSAY_ELIMIT, "'%s' needs more counters than there are: %s", name, words);
 	default:
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI does not count '%s': %s", name, words);
+		if (rc == PAPI_EPERM)
+			assay_perf_paranoid_at("", paranoid, sizeof(paranoid));
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI does not count '%s': %s%s%s", name, words, paranoid[0] ? ": " : "",
+				     paranoid);
 	}
 }
 

@@ -14,6 +14,8 @@
 #include "machine/host_files.h"
 
 #define LOOP_TURNS 2000000u
+/* For user code; the kernel refuses it above. */
+#define NEEDED_PARANOID 2
 
 static int open_event(uint32_t type, uint64_t config)
 {
@@ -57,16 +59,26 @@ static bool count_loop(int fd, uint64_t *value, uint64_t *running)
 	return true;
 }
 
-static void explain(int error, bool hardware, struct assay_pmu_probe *out)
+bool assay_perf_paranoid_at(const char *root, char *buf, size_t size)
 {
 	int64_t paranoid = 0;
+
+	buf[0] = '\0';
+	if (!assay_host_number(root, "/proc/sys/kernel/perf_event_paranoid", &paranoid) || paranoid <= NEEDED_PARANOID)
+		return false;
+	snprintf(buf, size, "kernel.perf_event_paranoid is %d, %d or lower is needed", (int)paranoid, NEEDED_PARANOID);
+	return true;
+}
+
+static void explain(int error, bool hardware, struct assay_pmu_probe *out)
+{
+	char paranoid[80];
 
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		if (assay_host_number("", "/proc/sys/kernel/perf_event_paranoid", &paranoid) && paranoid > 2) {
-			snprintf(out->value, sizeof(out->value), "forbidden: kernel.perf_event_paranoid is %d",
-				 (int)paranoid);
+		if (assay_perf_paranoid_at("", paranoid, sizeof(paranoid))) {
+			snprintf(out->value, sizeof(out->value), "forbidden: %s", paranoid);
 			snprintf(out->advice, sizeof(out->advice), "sudo sysctl kernel.perf_event_paranoid=2");
 		} else {
 			snprintf(out->value, sizeof(out->value), "forbidden by the container or a security module");

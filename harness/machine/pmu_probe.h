@@ -4,12 +4,19 @@
 #define ASSAY_MACHINE_PMU_PROBE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct assay_pmu_probe {
 	bool works;
 	char value[128];  /* "counts cycles of user code", "no PMU exposed by the hypervisor" */
 	char advice[200]; /* how to get it; "" when it works or cannot be had */
 };
+
+/*
+ * Is kernel.perf_event_paranoid above what counting user code takes? Then @buf says so, with the value that is needed: "kernel.perf_event_paranoid
+ * is 4, 2 or lower is needed". Otherwise, also where there is no such file below @root, @buf is "".
+ */
+bool assay_perf_paranoid_at(const char *root, char *buf, size_t size);
 
 /* The cycle counter, user code only. */
 void assay_pmu_probe_hardware(struct assay_pmu_probe *out);

@@ -55,7 +55,8 @@ static const char cache_text[] = "group \"cache\" {\n"
 				 "  summary = \"s\"\n"
 				 "  events = {\"misses\"}\n"
 				 "  event \"loads\" { any = {\"ANY_1\", \"ANY_2\"} amd = {\"AMD_1\"} intel = {\"I_1\"} }\n"
-				 "  metric \"hit_rate\" { formula = \"1 - misses / loads\" range = {\"0\", \"1\"} better = \"higher\" }\n"
+				 "  metric \"hit_rate\" { range = {\"0\", \"1\"}\n"
+				 "    formula = \"1 - misses / loads\" better = \"higher\" }\n"
 				 "}\n";
 
 static void test_events(void **state)
@@ -151,7 +152,7 @@ static void test_derived(void **state)
 		{ 25, 100, 1, "pmu", 0.75, NULL },
 		{ 25, 100, 0.5, "pmu", 0.75, NULL },
 		{ 25, 100, 1, "os", 0.75, NULL },
-		{ 0, 0, 1, "pmu", -1, "cache.group:5: division by zero: 'loads' is 0" },
+		{ 0, 0, 1, "pmu", -1, "cache.group:6: division by zero: 'loads' is 0" },
 		{ 200, 100, 1, "pmu", -1, "metric 'hit_rate' is -1, allowed 0 to 1" },
 		{ 25, 0, 1, NULL, -1, "needs loads: no PMU" },
 	};

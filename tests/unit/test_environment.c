@@ -341,6 +341,25 @@ static void test_numa_balancing_matters_with_nodes(void **state)
 }
 
 /* What a probe finds depends on the host; that it explains itself does not. */
+static void test_paranoid(void **state)
+{
+	static const struct {
+		const char *root, *want;
+	} cases[] = {
+		{ HOST("docker-v1"), "kernel.perf_event_paranoid is 4, 2 or lower is needed" },
+		{ HOST("no-limits"), "" },
+		{ HOST("intel-v2"), "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char why[80] = "before";
+
+		assert_int_equal(assay_perf_paranoid_at(cases[i].root, why, sizeof(why)), cases[i].want[0] != '\0');
+		assert_string_equal(why, cases[i].want);
+	}
+}
+
 static void test_pmu_probe_explains(void **state)
 {
 	struct assay_pmu_probe hw, sw;
@@ -381,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_fingerprint_here_is_stable),
 		cmocka_unit_test(test_doctor),
 		cmocka_unit_test(test_numa_balancing_matters_with_nodes),
+		cmocka_unit_test(test_paranoid),
 		cmocka_unit_test(test_pmu_probe_explains),
 		cmocka_unit_test(test_texts),
 	};
