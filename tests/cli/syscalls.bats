@@ -56,7 +56,13 @@ needs_tracing() {
 	[ "$status" = 0 ]
 	jq -e 'all(.cases[]; .metric != "heap_allocations" and .metric != "syscalls")' <<<"$output"
 	printf 'limit "heap.toy/*" { require = "syscalls <= 0" }\n' >p.conf
-	KEEP_DB=1 fails 2 "no case that 'heap.toy/*' selects has a metric 'syscalls'" gate --suite known --db t.db --manifest m.manifest --policy p.conf
+	run --separate-stderr assay gate --suite known --db t.db --manifest m.manifest --policy p.conf --allow-no-baseline --json
+	[ "$status" = 4 ]
+	jq -e '[.cases[] | select(.metric == "syscalls")] | length == 1 and (.[0] | .verdict == "NOT_MEASURED"
+		and (.reason | contains("group '"'syscalls'"' was not counted: --counters syscalls")))' <<<"$output"
+	printf 'limit "heap.toy/*" { require = "syscals <= 0" }\n' >p.conf
+	KEEP_DB=1 fails 2 "no case that 'heap.toy/*' selects has a metric 'syscals', did you mean 'syscalls'?" \
+		gate --suite known --db t.db --manifest m.manifest --policy p.conf
 }
 
 @test "a worker that goes wrong while it is traced keeps its status, and leaves nothing behind" {
