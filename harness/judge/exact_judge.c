@@ -226,8 +226,10 @@ static void judge_missing(struct judging *j)
 static void judge_limit(struct judging *j, const struct assay_exact_case *head, const struct assay_limit *l)
 {
 	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
-	struct assay_limit_facts f = { .value = assay_exact_metric(&head->total, l->metric), .base = NAN,
-				       .source = ASSAY_SOURCE_EXACT, .why_no_value = "it does not exist in this case" };
+	bool counted = head->status == ASSAY_STATUS_OK;
+	struct assay_limit_facts f = { .value = counted ? assay_exact_metric(&head->total, l->metric) : NAN, .base = NAN,
+				       .source = ASSAY_SOURCE_EXACT,
+				       .why_no_value = counted ? "it does not exist in this case" : head->reason };
 	struct assay_gate_case *c;
 
 	if (!assay_exact_is_metric(l->metric) || !assay_glob_match(l->cases, head->key))
@@ -248,9 +250,13 @@ int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gat
 	struct judging j = { .in = in, .r = report };
 
 	for (size_t i = 0; i < in->head->n_cases; i++) {
-		judge_case(&j, &in->head->cases[i]);
-		for (size_t k = 0; in->limits && in->head->cases[i].status == ASSAY_STATUS_OK && k < in->policy->n_limits; k++)
-			judge_limit(&j, &in->head->cases[i], &in->policy->limits[k]);
+		const struct assay_exact_case *c = &in->head->cases[i];
+		/* between two builds, cases of the same code are skipped */
+		bool demand = c->status == ASSAY_STATUS_OK || (in->record && c->status == ASSAY_STATUS_SKIPPED);
+
+		judge_case(&j, c);
+		for (size_t k = 0; in->limits && demand && k < in->policy->n_limits; k++)
+			judge_limit(&j, c, &in->policy->limits[k]);
 	}
 	judge_missing(&j);
 	return j.failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory judging exact counts") : 0;

@@ -14,7 +14,7 @@ struct assay_exact_judge_input {
 	const char *base_name;              /* for sentences: "baselines/exact/quick.json" */
 	const char *record;                 /* the command that replaces the base, where it is a record; NULL: another build */
 	const struct assay_policy *policy;
-	bool limits;                        /* also floors and ceilings on metrics that begin with "exact_" */
+	bool limits;                        /* also floors and ceilings on metrics that begin with "exact_"; where there is a record, of skipped cases, too */
 	bool nothing_counted;               /* of the head: then what was skipped of it alone is NOT_MEASURED, too */
 	bool strict;
 };

@@ -425,6 +425,39 @@ static void cases_come_and_go(void **state)
 	assay_exact_run_release(&head);
 }
 
+/* A demand on what cannot be counted is not met, unless it holds only where something is counted, or two builds are compared. */
+static void demands_on_what_was_skipped(void **state)
+{
+	static const struct {
+		const char *policy, *record;
+		size_t rows;
+		enum assay_exit exit;
+	} cases[] = {
+		{ "limit \"op.d*\" { require = {\"exact_d1_hit_rate >= 90%\"} }", "update", 2, ASSAY_EXIT_NOT_MEASURED },
+		{ "limit \"op.d*\" { where_counted = {\"exact_d1_hit_rate >= 90%\"} }", "update", 1, ASSAY_EXIT_OK },
+		{ "limit \"op.d*\" { require = {\"exact_d1_hit_rate >= 90%\"} }", NULL, 1, ASSAY_EXIT_OK },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct assay_policy policy = policy_of(cases[i].policy);
+		struct assay_exact_run base = { 0 }, head = { 0 };
+		struct assay_gate_report r = { 0 };
+		const struct assay_exact_judge_input in = { .head = &head, .base = &base, .base_name = "quick.json", .policy = &policy,
+							    .limits = true, .record = cases[i].record };
+
+		add_exact_case(&head, "op.d/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f");
+		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+		assert_int_equal(r.n_cases, cases[i].rows);
+		assert_int_equal(r.exit, cases[i].exit);
+		if (r.n_cases > 1)
+			assert_string_equal(r.cases[1].reason, "exact_d1_hit_rate was not measured (needs avx512f), floor 0.9");
+		assay_gate_report_release(&r);
+		assay_exact_run_release(&head);
+		assay_policy_release(&policy);
+	}
+}
+
 /* What only another build can be: not countable itself, or of another output. */
 static void two_builds_are_compared(void **state)
 {
@@ -579,6 +612,7 @@ int main(void)
 		cmocka_unit_test(without_a_record_nothing_is_comparable),
 		cmocka_unit_test(cases_come_and_go),
 		cmocka_unit_test(two_builds_are_compared),
+		cmocka_unit_test(demands_on_what_was_skipped),
 		cmocka_unit_test(counting_nothing_is_no_pass),
 		cmocka_unit_test(limits_against_the_base_hold),
 		cmocka_unit_test(a_graver_verdict_stays),
