@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay list: plugins, ops with their variants, suites, and the cases or the manifest of a suite. Measures nothing. */
+/* assay list: plugins, ops with their variants, suites, groups of counters, and the cases or the manifest of a suite. Measures nothing. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct list_args {
 	bool manifest;
 };
 
-static const char *const kinds[] = { "plugins", "ops", "variants", "suites", "cases" };
+static const char *const kinds[] = { "plugins", "ops", "variants", "suites", "groups", "cases" };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static int set_what(struct list_args *a, const char *arg)
@@ -26,7 +26,7 @@ static int set_what(struct list_args *a, const char *arg)
 	if (a->what)
 		return assay_err_set(
 			&a->s.err, ASSAY_EUSAGE,
-			"unexpected argument '%s': list takes one of plugins, ops, variants, suites, cases", arg);
+			"unexpected argument '%s': list takes one of plugins, ops, variants, suites, groups, cases", arg);
 	for (size_t i = 0; i < N_KINDS; i++)
 		if (!strcmp(arg, kinds[i])) {
 			a->what = kinds[i];
@@ -36,7 +36,7 @@ static int set_what(struct list_args *a, const char *arg)
 	if (near)
 		return assay_err_set(&a->s.err, ASSAY_EUSAGE, "cannot list '%s': did you mean '%s'?", arg, near);
 	return assay_err_set(&a->s.err, ASSAY_EUSAGE,
-			     "cannot list '%s': expected plugins, ops, variants, suites or cases", arg);
+			     "cannot list '%s': expected plugins, ops, variants, suites, groups or cases", arg);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -71,8 +71,9 @@ static const struct argp_child children[] = {
 static const struct argp argp = {
 	options,
 	parse,
-	"[plugins|ops|variants|suites|cases]",
-	"List what can be measured: ops with their variants and suites, or with --suite the cases of a suite.\v"
+	"[plugins|ops|variants|suites|groups|cases]",
+	"List what can be measured: ops with their variants and suites, or with --suite the cases of a suite; groups are those that "
+	"--counters takes, with the metrics that a policy may then name.\v"
 	"example:\n  assay list cases --suite quick --only 'matmul.*'",
 	children,
 	NULL,
@@ -94,6 +95,7 @@ static int list(const struct list_args *a, struct assay_text *out, struct assay_
 		rc = assay_session_plan(&session, &a->s, err);
 	}
 	v.catalog = session.catalog;
+	v.groups = &session.groups;
 	v.plan = cases ? &session.plan : NULL;
 	v.style.verbose = a->s.verbose;
 	if (!rc && a->manifest)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/list_groups.h"
 #include "reports/columns.h"
 #include "reports/json_parts.h"
 
@@ -150,6 +151,8 @@ int assay_list_text(const struct assay_list_view *v, struct assay_text *out, str
 		variants_text(v, out);
 	} else if (!strcmp(v->what, "suites")) {
 		suites_text(v, "", out);
+	} else if (!strcmp(v->what, "groups")) {
+		assay_list_groups_text(v->groups, &v->style, out);
 	} else {
 		cases_text(v, out);
 	}
@@ -274,8 +277,9 @@ static json_t *cases_json(const struct assay_plan *plan)
 
 int assay_list_json(const struct assay_list_view *v, struct assay_text *out, struct assay_err *err)
 {
-	json_t *root = json_pack("{s:i,s:o,s:o,s:o,s:o}", "schema", 1, "plugins", plugins_json(v), "ops", ops_json(v),
-				 "variants", variants_json(v), "suites", names_json(&v->suites));
+	json_t *root = json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "plugins", plugins_json(v), "ops", ops_json(v),
+				 "variants", variants_json(v), "suites", names_json(&v->suites), "groups",
+				 assay_list_groups_json(v->groups));
 
 	if (v->plan) {
 		json_object_set_new(root, "suite", assay_json_text(v->plan->suite));

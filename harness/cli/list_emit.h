@@ -3,12 +3,14 @@
 #ifndef ASSAY_CLI_LIST_EMIT_H
 #define ASSAY_CLI_LIST_EMIT_H
 
+#include "counters/counter_groups.h"
 #include "model/catalog.h"
 #include "plan/plan.h"
 #include "reports/emit.h"
 
 struct assay_list_view {
 	const struct assay_catalog *catalog;
+	const struct assay_counter_groups *groups;
 	const struct assay_plan *plan; /* NULL: cases are not asked for */
 	struct assay_strings suites;
 	const char *what;              /* "ops", …; NULL: ops with variants, and suites */

@@ -12,7 +12,7 @@ static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "list", "what there is: plugins, ops, variants, suites, cases", assay_cmd_list },
+	{ "list", "what there is: plugins, ops, variants, suites, groups of counters, cases", assay_cmd_list },
 	{ "run", "measure a suite and store the results", assay_cmd_run },
 	{ "verify", "check that results are right, without measuring", assay_cmd_verify },
 	{ "show", "stored runs, a run, a case", assay_cmd_show },

@@ -33,6 +33,10 @@ load helpers
 	[ "${#lines[@]}" = 2 ]
 	"$ASSAY" list plugins | grep -q 'ops.so'
 	"$ASSAY" list variants | grep -q '^quantize.q8_0/ref '
+	run "$ASSAY" list groups
+	grep -q '^kv_cache  ' <<<"$output"
+	grep -q '^  counts kv_lookups, kv_hits, kv_misses$' <<<"$output"
+	grep -Eq '^  kv_cache_hit_rate +. kv_hits / kv_lookups: .*; higher is better$' <<<"$output"
 	run "$ASSAY" list ops
 	[[ $output != *"  ref"* ]]
 }
@@ -41,6 +45,8 @@ load helpers
 	"$ASSAY" list --json | jq -e '.schema == 1 and (.ops | length) > 0 and (.variants | length) > 0 and (.suites | length) > 0
 		and ([.plugins[].loaded] | all) and (has("cases") | not)'
 	"$ASSAY" list --json | jq -e '.ops[] | select(.name == "quantize.q8_0") | .exact and .axes[0].name == "n"'
+	"$ASSAY" list --json | jq -e '.groups[] | select(.name == "cache") | (.events | index("PAPI_L1_DCM")) and (.metrics[]
+		| select(.tag == "d1_hit_rate") | .unit == "1" and .better == "higher" and .range[1] == 1 and .formula == "1 - PAPI_L1_DCM / data_accesses")'
 	"$ASSAY" list cases --json --bench-dir "$BENCH" | jq -e '.suite == "quick" and (.cases | length) == 3'
 }
 
