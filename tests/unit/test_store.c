@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store when all goes well: what goes in comes out, and the questions across runs are answered. */
-#include "test_store_fixture.h"
+#include "store_fixture.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store when something is wrong with the file, the disk or its neighbours: a clear line, and nothing stored is
  * harmed. */
-#include "test_store_fixture.h"
+#include "store_fixture.h"
 
 #include <fcntl.h>
 #include <grp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exact counts in the store, beside a timed run and alone. */
 #include "exact_fixture.h"
-#include "test_store_fixture.h"
+#include "store_fixture.h"
 
 #include "store/store_comparison.h"
 #include "store/store_exact.h"

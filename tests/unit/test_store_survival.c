@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several programs at once, programs that are killed, and databases of older versions: what was stored stays. */
-#include "test_store_fixture.h"
+#include "store_fixture.h"
 
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For the tests of the store: a folder for databases, and runs and results with a value in every member. */
-#ifndef TEST_STORE_FIXTURE_H
-#define TEST_STORE_FIXTURE_H
+#ifndef STORE_FIXTURE_H
+#define STORE_FIXTURE_H
 
 #include <stdarg.h>
 #include <stddef.h>
