@@ -27,6 +27,8 @@
 
 /* What takes a struct format is made anew for each, with its members as constants. */
 #define INLINE static inline __attribute__((always_inline))
+/* What is optimised by itself: loops of which two land in one function cost each other registers. */
+#define ALONE static __attribute__((noinline))
 
 #define STAGED_BLOCKS 32 /* of 34 or of 66 bytes fill whole lines */
 
@@ -79,7 +81,7 @@ static inline void read_ahead(const float *x, int64_t ahead, int64_t n)
 		__builtin_prefetch((const void *)(at + (uintptr_t)i * sizeof(*x)));
 }
 
-/* ---- groups of FLOATS blocks ---- */
+/* ---- groups of up to FLOATS blocks ---- */
 
 /*
  * What the kernels multiply with is twice the reciprocal, so that codes are made of integers cut off from 2·x·id: that
@@ -91,17 +93,29 @@ struct scales {
 	bool special; /* a block has a NaN or an infinity, or its reciprocal is finite and twice that is not */
 };
 
+/* How values are gone through. */
+struct pace {
+	int blocks;    /* of a group, at most FLOATS */
+	int lead;      /* groups by which magnitudes are ahead of codes, 1 or 2: the scales are made in between */
+	int64_t ahead; /* values that are asked for so long before their magnitudes; 0: none */
+};
+
 /* What differs between block formats. The functions are constants where they are called. */
 struct format {
 	int64_t block, block_bytes;
 	float levels;          /* d is the largest magnitude over this */
 	int codes_at, half_at; /* in the bytes of a block */
 	int zero;              /* a byte of codes of zero */
-	int step;              /* blocks of which magnitudes and codes are made in turn; divides FLOATS */
+	int step;              /* blocks of which magnitudes and codes are made in turn; divides those of a group */
 	void (*codes_of)(const float *x, const struct scales *s, int b, uint8_t *q); /* `step` blocks from b on */
 	quantize_blocks_fn plain;
-	int64_t memory_ahead; /* values that are asked for so long before, when they come from memory; 0: none */
+	struct pace cached, memory; /* where the values come from; what comes from memory is staged */
 };
+
+INLINE const struct pace *pace_of(const struct format *f, bool stage)
+{
+	return stage ? &f->memory : &f->cached;
+}
 
 INLINE void mags_of_blocks(const struct format *f, const float *x, int begin, int end, mags m[FLOATS])
 {
@@ -109,9 +123,20 @@ INLINE void mags_of_blocks(const struct format *f, const float *x, int begin, in
 		m[b] = mags_of(x + b * f->block, f->block);
 }
 
-INLINE void scales_of(const struct format *f, const mags m[FLOATS], struct scales *s)
+/* The largest magnitude of each block of a group; 0 beyond its blocks. */
+INLINE words amax_of_group(const struct format *f, const float *x, bool stage)
 {
-	words amax = (words)largest_each(m);
+	const int blocks = pace_of(f, stage)->blocks;
+	mags m[FLOATS];
+
+	for (int b = blocks; b < FLOATS; b++)
+		m[b] = zero_mags();
+	mags_of_blocks(f, x, 0, blocks, m);
+	return (words)largest_each(m);
+}
+
+INLINE void scales_of(const struct format *f, words amax, struct scales *s)
+{
 	floats d = (floats)amax / f->levels, id = 1.0f / d, by = id + id;
 	words fits = (words)((words)by < MAG_INFINITE);
 
@@ -122,44 +147,71 @@ INLINE void scales_of(const struct format *f, const mags m[FLOATS], struct scale
 }
 
 /*
- * Whole groups, up to and including the first with a special block (with @stage those that are staged with it), which
- * is said in @special; their number. What a group's codes wait for (its lines, a reduction and two divisions) is under
- * way while those of the group before are written; the values come from the level-1 cache then. With @stage, lines are
- * put together there too, from blocks of odd sizes, and stored around the caches.
+ * The codes of a group and, in turn with them unless there is none, the largest magnitudes of the one that is `lead` groups
+ * on.
  */
-INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_t n_groups, bool stage, bool *special)
+INLINE words codes_of_group(const struct format *f, const float *x, const struct scales *s, uint8_t *q, bool stage, bool more)
 {
-	const int64_t values = FLOATS * f->block, bytes = FLOATS * f->block_bytes;
-	const int64_t per_stage = stage ? STAGED_BLOCKS / FLOATS : 1;
-	uint8_t staged[STAGED_BLOCKS * ASSAY_TQ2_0_BLOCK_BYTES];
-	struct scales s[2];
+	const struct pace *pace = pace_of(f, stage);
+	const int64_t lead = pace->lead * pace->blocks * f->block;
 	mags m[FLOATS];
 
+	for (int b = 0; b < FLOATS; b++)
+		m[b] = zero_mags();
+#pragma GCC unroll 2
+	for (int b = 0; b < pace->blocks; b += f->step) {
+		const float *at = x + b * f->block;
+
+		if (more)
+			mags_of_blocks(f, x + lead, b, b + f->step, m);
+		if (pace->ahead)
+			read_ahead(at, lead + pace->ahead, f->step * f->block);
+		f->codes_of(at, s, b, q + b * f->block_bytes);
+	}
+	return (words)largest_each(m);
+}
+
+/*
+ * Whole groups of blocks, up to and including the first with a special block (with @stage those that are staged with it),
+ * which is said in @special; the number of blocks. What a group's codes wait for (its lines, a reduction and two divisions)
+ * is under way while those of the groups before are written; the values come from the level-1 cache then. Only the largest
+ * magnitudes go from one turn of the loop to the next, so that compilers keep the others in registers. With @stage, lines
+ * are put together in that cache too, from blocks of odd sizes, and stored around the caches.
+ */
+INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks, bool stage, bool *special)
+{
+	const int blocks = pace_of(f, stage)->blocks, lead = pace_of(f, stage)->lead;
+	const int64_t n_groups = n_blocks / blocks, values = blocks * f->block, bytes = blocks * f->block_bytes;
+	const int64_t per_stage = stage ? STAGED_BLOCKS / blocks : 1;
+	uint8_t staged[STAGED_BLOCKS * ASSAY_TQ2_0_BLOCK_BYTES];
+	words amax = amax_of_group(f, x, stage);
+	struct scales s[2];
+
 	*special = false;
-	mags_of_blocks(f, x, 0, FLOATS, m);
-	scales_of(f, m, &s[0]);
+	if (lead == 2) {
+		scales_of(f, amax, &s[0]);
+		if (n_groups > 1)
+			amax = amax_of_group(f, x + values, stage);
+	}
 	for (int64_t g = 0; g < n_groups; g++, x += values) {
 		uint8_t *to = stage ? staged + g % per_stage * bytes : q + g * bytes;
 		const struct scales *now = &s[g % 2];
 
-		for (int b = 0; b < FLOATS; b += f->step) {
-			if (g + 1 < n_groups)
-				mags_of_blocks(f, x + values, b, b + f->step, m);
-			if (g + 1 < n_groups && b + f->step == FLOATS)
-				scales_of(f, m, &s[(g + 1) % 2]);
-			if (stage && f->memory_ahead)
-				read_ahead(x + b * f->block, values + f->memory_ahead, f->step * f->block);
-			f->codes_of(x + b * f->block, now, b, to + b * f->block_bytes);
-		}
+		if (g + lead - 1 < n_groups)
+			scales_of(f, amax, &s[(g + lead - 1) % 2]);
+		if (g + lead < n_groups)
+			amax = codes_of_group(f, x, now, to, stage, true);
+		else
+			codes_of_group(f, x, now, to, stage, false);
 		*special |= now->special;
 		if (g % per_stage < per_stage - 1)
 			continue;
 		for (int64_t i = 0; stage && i < per_stage * bytes; i += 64)
 			store_line_around(q + (g + 1 - per_stage) * bytes + i, staged + i);
 		if (*special)
-			return g + 1;
+			return (g + 1) * blocks;
 	}
-	return n_groups;
+	return n_blocks;
 }
 
 static void correct_special(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks)
@@ -178,52 +230,57 @@ static void correct_special(const struct format *f, const float *x, uint8_t *q, 
 	}
 }
 
-INLINE void whole_groups(const struct format *f, const float *x, uint8_t *q, int64_t n_groups, bool stage)
+INLINE void whole_groups(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks, bool stage)
 {
-	const int64_t most = stage ? STAGED_BLOCKS : FLOATS;
+	const int64_t most = stage ? STAGED_BLOCKS : f->cached.blocks;
 
-	while (n_groups > 0) {
+	while (n_blocks > 0) {
 		bool special;
-		int64_t done = groups(f, x, q, n_groups, stage, &special);
+		int64_t done = groups(f, x, q, n_blocks, stage, &special);
 
-		x += done * FLOATS * f->block;
-		q += done * FLOATS * f->block_bytes;
-		n_groups -= done;
+		x += done * f->block;
+		q += done * f->block_bytes;
+		n_blocks -= done;
 		if (special)
 			correct_special(f, x - most * f->block, q - most * f->block_bytes, most);
 	}
 }
 
-INLINE void all_blocks(const struct format *f, const float *x, uint8_t *q, int64_t n, bool around)
+/* Whole groups of a format, of its pace from the caches or from memory. */
+typedef void (*groups_fn)(const float *x, uint8_t *q, int64_t n_blocks);
+
+static void all_blocks(const struct format *f, groups_fn cached, groups_fn memory, const float *x, uint8_t *q, int64_t n,
+		       bool around)
 {
-	const int64_t values = FLOATS * f->block, per_stage = STAGED_BLOCKS / FLOATS;
-	int64_t n_groups = n / values, staged = 0, rest = n % values;
+	const int64_t values = FLOATS * f->block, whole = n / values * FLOATS, rest = n % values;
+	int64_t staged = 0;
 
 	if (around && !quantize_stores_plainly(q, around)) {
-		staged = n_groups - n_groups % per_stage;
-		whole_groups(f, x, q, staged, true);
+		staged = whole - whole % STAGED_BLOCKS;
+		memory(x, q, staged);
 		stores_done();
 	}
-	whole_groups(f, x + staged * values, q + staged * FLOATS * f->block_bytes, n_groups - staged, false);
+	cached(x + staged * f->block, q + staged * f->block_bytes, whole - staged);
 	if (rest) {
 		float padded[FLOATS * ASSAY_TQ2_0_BLOCK];
 		uint8_t blocks[FLOATS * ASSAY_TQ2_0_BLOCK_BYTES];
 
-		memcpy(padded, x + n_groups * values, (size_t)rest * sizeof(*x));
+		memcpy(padded, x + whole * f->block, (size_t)rest * sizeof(*x));
 		memset(padded + rest, 0, (size_t)(values - rest) * sizeof(*x));
-		whole_groups(f, padded, blocks, 1, false);
-		memcpy(q + n_groups * FLOATS * f->block_bytes, blocks, (size_t)(rest / f->block * f->block_bytes));
+		cached(padded, blocks, FLOATS);
+		memcpy(q + whole * f->block_bytes, blocks, (size_t)(rest / f->block * f->block_bytes));
 	}
 }
 
 /* ---- q8_0 ---- */
 
-#define Q8_AHEAD 2048
+#define Q8_AHEAD 3072
+#define Q8_STEP  (FLOATS < 8 ? FLOATS : 8)
 
 INLINE void q8_blocks(const float *x, const struct scales *s, int b, uint8_t *q)
 {
 #pragma GCC unroll 1
-	for (int k = 0; k < FLOATS; k += 2, x += 2 * ASSAY_Q8_0_BLOCK, q += 2 * ASSAY_Q8_0_BLOCK_BYTES) {
+	for (int k = 0; k < Q8_STEP; k += 2, x += 2 * ASSAY_Q8_0_BLOCK, q += 2 * ASSAY_Q8_0_BLOCK_BYTES) {
 		read_ahead(x, Q8_AHEAD, 2 * ASSAY_Q8_0_BLOCK);
 		memcpy(q, &s->half[b + k], 2);
 		memcpy(q + ASSAY_Q8_0_BLOCK_BYTES, &s->half[b + k + 1], 2);
@@ -231,25 +288,35 @@ INLINE void q8_blocks(const float *x, const struct scales *s, int b, uint8_t *q)
 	}
 }
 
+static const struct format q8_0 = { .block = ASSAY_Q8_0_BLOCK,
+				    .block_bytes = ASSAY_Q8_0_BLOCK_BYTES,
+				    .levels = 127,
+				    .codes_at = 2,
+				    .half_at = 0,
+				    .zero = 0,
+				    .step = Q8_STEP,
+				    .codes_of = q8_blocks,
+				    .plain = assay_quantize_plain_q8_0,
+				    .cached = { FLOATS, 2, 0 },
+				    .memory = { FLOATS, 2, 0 } };
+
+ALONE void q8_0_cached(const float *x, uint8_t *q, int64_t n_blocks)
+{
+	whole_groups(&q8_0, x, q, n_blocks, false);
+}
+
+ALONE void q8_0_memory(const float *x, uint8_t *q, int64_t n_blocks)
+{
+	whole_groups(&q8_0, x, q, n_blocks, true);
+}
+
 static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
-	static const struct format f = { .block = ASSAY_Q8_0_BLOCK,
-					 .block_bytes = ASSAY_Q8_0_BLOCK_BYTES,
-					 .levels = 127,
-					 .codes_at = 2,
-					 .half_at = 0,
-					 .zero = 0,
-					 .step = FLOATS,
-					 .codes_of = q8_blocks,
-					 .plain = assay_quantize_plain_q8_0 };
-
-	all_blocks(&f, x, q, n, around);
+	all_blocks(&q8_0, q8_0_cached, q8_0_memory, x, q, n, around);
 	return quantize_stores_plainly(q, around);
 }
 
 /* ---- tq2_0 ---- */
-
-#define TQ2_MEMORY_AHEAD 2048
 
 INLINE void tq2_block(const float *x, const struct scales *s, int b, uint8_t *q)
 {
@@ -257,20 +324,31 @@ INLINE void tq2_block(const float *x, const struct scales *s, int b, uint8_t *q)
 	memcpy(q + 64, &s->half[b], 2);
 }
 
+static const struct format tq2_0 = { .block = ASSAY_TQ2_0_BLOCK,
+				     .block_bytes = ASSAY_TQ2_0_BLOCK_BYTES,
+				     .levels = 1,
+				     .codes_at = 0,
+				     .half_at = 64,
+				     .zero = 0x55,
+				     .step = 1,
+				     .codes_of = tq2_block,
+				     .plain = assay_quantize_plain_tq2_0,
+				     .cached = { 4, 2, 0 },
+				     .memory = { 1, 1, 2048 } };
+
+ALONE void tq2_0_cached(const float *x, uint8_t *q, int64_t n_blocks)
+{
+	whole_groups(&tq2_0, x, q, n_blocks, false);
+}
+
+ALONE void tq2_0_memory(const float *x, uint8_t *q, int64_t n_blocks)
+{
+	whole_groups(&tq2_0, x, q, n_blocks, true);
+}
+
 static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
-	static const struct format f = { .block = ASSAY_TQ2_0_BLOCK,
-					 .block_bytes = ASSAY_TQ2_0_BLOCK_BYTES,
-					 .levels = 1,
-					 .codes_at = 0,
-					 .half_at = 64,
-					 .zero = 0x55,
-					 .step = 1,
-					 .codes_of = tq2_block,
-					 .plain = assay_quantize_plain_tq2_0,
-					 .memory_ahead = TQ2_MEMORY_AHEAD };
-
-	all_blocks(&f, x, q, n, around);
+	all_blocks(&tq2_0, tq2_0_cached, tq2_0_memory, x, q, n, around);
 	return quantize_stores_plainly(q, around);
 }
 
