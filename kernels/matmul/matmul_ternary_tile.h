@@ -200,6 +200,14 @@ static void run_rows(const struct matmul_ternary *p, const uint8_t *packed, cons
 	}
 }
 
+/* Columns 4·[first, end) of @tokens tokens at @from to their tile at @to; a constant number of tokens makes one loop of it. */
+INLINE void copy_columns(uint8_t *to, const int8_t *from, int64_t k, int64_t first, int64_t end, const int64_t tokens)
+{
+	for (int64_t q = first; q < end; q++)
+		for (int64_t t = 0; t < tokens; t++)
+			memcpy(to + 4 * (q * tokens + t), from + t * k + 4 * q, 4);
+}
+
 /* This thread's share of the panel of @n tokens from @x on: columns of all tiles, sums of some tokens. */
 static void fill_panel(const struct ternary_packed *s, const int8_t *x, int64_t n, int64_t k, uint32_t tid,
 		       uint32_t n_threads)
@@ -211,9 +219,10 @@ static void fill_panel(const struct ternary_packed *s, const int8_t *x, int64_t 
 		const int8_t *from = x + t0 * k;
 		uint8_t *to = s->panel + t0 * k;
 
-		for (int64_t q = first; q < end; q++)
-			for (int64_t t = 0; t < tokens; t++)
-				memcpy(to + 4 * (q * tokens + t), from + t * k + 4 * q, 4);
+		if (tokens == TILE_TOKENS)
+			copy_columns(to, from, k, first, end, TILE_TOKENS);
+		else
+			copy_columns(to, from, k, first, end, tokens);
 	}
 	for (int64_t t = n * tid / n_threads; t < n * (tid + 1) / n_threads; t++)
 		s->sums[t] = matmul_ternary_sum(x + t * k, k);
