@@ -272,7 +272,7 @@ static const struct argp_option place_options[] = {
 };
 static const struct argp_option measure_options[] = {
 	{ "seed", 'S', "N", 0, "Seed of all inputs, decimal or 0x... (default 42)", 0 },
-	{ "memory-limit", OPT_MEMORY_LIMIT, "SIZE", 0, "Memory a case may take, such as 2GiB", 0 },
+	{ "memory-limit", OPT_MEMORY_LIMIT, "SIZE", 0, "Memory that the process of a case may take, such as 2GiB", 0 },
 	{ 0 },
 };
 static const struct argp_option counter_options[] = {

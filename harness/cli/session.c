@@ -206,43 +206,70 @@ int assay_session_plan(struct assay_session *s, const struct assay_settings *o, 
 	return rc ? rc : check_counters(s, o, err);
 }
 
-static int check_memory(const struct assay_session *s, struct assay_err *err)
+/* A limit holds for the worker as a whole, so what it takes by itself counts, too. */
+static int check_limit(const struct assay_session *s, size_t i, uint64_t own, struct assay_err *err)
+{
+	const struct assay_case *c = &s->plan.cases[i];
+	uint64_t bytes = s->facts[i].bytes + own;
+	char need[64], itself[64], have[64];
+
+	if (!c->memory_bytes || bytes <= c->memory_bytes)
+		return 0;
+	assay_emit_quantity((double)bytes, "B", false, need, sizeof(need));
+	assay_emit_quantity((double)own, "B", false, itself, sizeof(itself));
+	assay_emit_quantity((double)c->memory_bytes, "B", false, have, sizeof(have));
+	return assay_err_set(err, ASSAY_EUSAGE,
+			     "case '%s' needs %s, %s of them for the worker itself, its limit is %s: raise --memory-limit or leave the case "
+			     "out with --only",
+			     c->key, need, itself, have);
+}
+
+/* 0 where no case has a limit. */
+static int worker_bytes(const struct assay_session *s, uint64_t *own, struct assay_err *err)
+{
+	bool limited = false;
+
+	for (size_t i = 0; i < s->plan.n_cases; i++)
+		limited |= s->plan.cases[i].memory_bytes != 0;
+	*own = 0;
+	return limited ? assay_inventory_worker_bytes(s->inventory, own, err) : 0;
+}
+
+/* @own is what a worker takes by itself. */
+static int check_memory(const struct assay_session *s, uint64_t own, struct assay_err *err)
 {
 	struct assay_memory_state mem;
 	int rc = assay_memory_state(&mem, err);
 
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < s->plan.n_cases; i++) {
-		const struct assay_case *c = &s->plan.cases[i];
-		uint64_t room = mem.available_bytes;
-		bool limited = c->memory_bytes && c->memory_bytes < room;
+	for (size_t i = 0; i < s->plan.n_cases && !rc; i++) {
 		char need[64], have[64];
 
-		if (limited)
-			room = c->memory_bytes;
-		if (c->skip_reason[0] || !s->facts[i].supported || s->facts[i].bytes <= room)
+		if (s->plan.cases[i].skip_reason[0] || !s->facts[i].supported)
+			continue;
+		rc = check_limit(s, i, own, err);
+		if (rc || s->facts[i].bytes <= mem.available_bytes)
 			continue;
 		assay_emit_quantity((double)s->facts[i].bytes, "B", false, need, sizeof(need));
-		assay_emit_quantity((double)room, "B", false, have, sizeof(have));
-		return assay_err_set(err, ASSAY_EUSAGE, "case '%s' needs %s (%llu bytes), %s %s (%llu bytes): %s",
-				     c->key, need, (unsigned long long)s->facts[i].bytes,
-				     limited ? "its limit is" : "available are only", have, (unsigned long long)room,
-				     limited ? "raise --memory-limit or leave the case out with --only"
-					     : "free memory or leave the case out with --only");
+		assay_emit_quantity((double)mem.available_bytes, "B", false, have, sizeof(have));
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "case '%s' needs %s, available are only %s: free memory or leave the case out with --only",
+				   s->plan.cases[i].key, need, have);
 	}
-	return 0;
+	return rc;
 }
 
 int assay_session_facts(struct assay_session *s, struct assay_err *err)
 {
+	uint64_t own;
 	int rc;
 
 	s->facts = calloc(s->plan.n_cases ? s->plan.n_cases : 1, sizeof(*s->facts));
 	if (!s->facts)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_inventory_describe(s->inventory, s->plan.cases, s->plan.n_cases, s->facts, err);
-	return rc ? rc : check_memory(s, err);
+	rc = worker_bytes(s, &own, err);
+	if (!rc)
+		rc = assay_inventory_describe(s->inventory, s->plan.cases, s->plan.n_cases, s->facts, err);
+	return rc ? rc : check_memory(s, own, err);
 }
 
 int assay_session_ready(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)

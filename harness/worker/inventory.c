@@ -278,6 +278,22 @@ const struct assay_catalog *assay_inventory_catalog(const struct assay_inventory
 	return &inv->cat;
 }
 
+int assay_inventory_worker_bytes(struct assay_inventory *inv, uint64_t *bytes, struct assay_err *err)
+{
+	struct assay_err why = { 0 };
+	json_t *answer;
+	int rc = send_line(inv, json_pack("{s:b}", "place", 1), err);
+
+	if (rc)
+		return rc;
+	answer = receive(inv, &why);
+	if (!answer)
+		return assay_err_set(err, why.code, "cannot find out what a worker takes: %s", why.text);
+	json_decref(answer);
+	*bytes = assay_process_rss_bytes(&inv->child);
+	return 0;
+}
+
 /* ---- cases ---- */
 
 static int take_facts(const struct assay_case *c, const json_t *j, struct assay_case_facts *f, struct assay_err *err)

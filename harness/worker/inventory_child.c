@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/topology.h"
 #include "worker/case_memory.h"
 #include "worker/plugin_loader.h"
 
@@ -16,6 +17,7 @@ struct child {
 	FILE *in, *out;
 	struct assay_loader loader;
 	struct assay_host_info host;
+	struct assay_topology *topology; /* NULL until asked for */
 };
 
 /* Takes the reference. */
@@ -229,6 +231,14 @@ static json_t *do_case(struct child *c, const json_t *q)
 	return facts(&p, copies, NULL);
 }
 
+/* What a worker opens besides the plugins. */
+static void do_place(struct child *c)
+{
+	if (!c->topology)
+		assay_topology_open(&c->topology, NULL, NULL);
+	say(c, json_pack("{s:b}", "placed", c->topology != NULL));
+}
+
 int assay_inventory_child(int fd)
 {
 	struct child c = { .in = fdopen(fd, "r"), .out = fdopen(fd, "w") };
@@ -245,10 +255,13 @@ int assay_inventory_child(int fd)
 			return 1;
 		if (json_object_get(msg, "plugins"))
 			do_load(&c, msg);
+		else if (json_object_get(msg, "place"))
+			do_place(&c);
 		else
 			say(&c, do_case(&c, json_object_get(msg, "case")));
 		json_decref(msg);
 	}
+	assay_topology_close(c.topology);
 	free(line);
 	return 0;
 }
