@@ -70,8 +70,8 @@ static const struct argp argp = {
 	"Measure a suite: each case in a process of its own, on pinned threads, from seeded inputs, checked before and "
 	"after. "
 	"Results are stored as they come.\v"
-	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or failed, "
-	"130 when "
+	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or failed "
+	"or every case was skipped, 130 when "
 	"interrupted; what was finished by then is kept.\n\n"
 	"Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, ASSAY_PAPI=0 to leave PAPI alone, and "
 	"ASSAY_DETERMINISTIC=1 for work "
@@ -310,7 +310,7 @@ static int count_alone(const struct assay_measuring *m, struct assay_store *stor
 	if (!rc && interrupted)
 		rc = assay_err_set(&err, ASSAY_EINTERRUPTED, "interrupted: the counts of %zu case%s are kept in '%s'",
 				   run.n_cases, run.n_cases == 1 ? "" : "s", s->db);
-	status = rc ? assay_cli_fail(&err) : (int)assay_exact_counting_exit(&run);
+	status = rc ? assay_cli_fail(&err) : (int)assay_exact_counting_exit(&run, true);
 	assay_text_release(&out);
 	assay_exact_run_release(&run);
 	return status;
@@ -377,7 +377,7 @@ static int run_suite(const struct assay_settings *s)
 		rc = measure_and_print(&m, &run, store, &err);
 	status = rc ? assay_cli_fail(&err) : assay_measuring_exit(&run);
 	if (!rc && run.exact)
-		status = assay_exit_worse((enum assay_exit)status, assay_exact_counting_exit(run.exact));
+		status = assay_exit_worse((enum assay_exit)status, assay_exact_counting_exit(run.exact, false));
 out:
 	assay_run_release(&run);
 	assay_store_close(store);

@@ -36,7 +36,7 @@ static const struct argp argp = {
 	"compared "
 	"across variants and thread counts.\v"
 	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or "
-	"failed.\n\n"
+	"failed or every case was skipped.\n\n"
 	"example:\n  assay verify --suite smoke --plugin ./my-kernels.so",
 	children,
 	NULL,

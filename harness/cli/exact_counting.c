@@ -158,7 +158,7 @@ int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_r
 		       : 0;
 }
 
-int assay_exact_counting_exit(const struct assay_exact_run *run)
+int assay_exact_counting_exit(const struct assay_exact_run *run, bool all)
 {
 	enum assay_exit worst = ASSAY_EXIT_OK;
 	size_t skipped = 0;
@@ -177,7 +177,9 @@ int assay_exact_counting_exit(const struct assay_exact_run *run)
 			worst = assay_exit_worse(worst, ASSAY_EXIT_NOT_MEASURED);
 			break;
 		}
-	if (run->n_cases && skipped == run->n_cases)
+	if (run->n_cases && skipped == run->n_cases) {
 		assay_cli_warn("nothing was counted: see the reasons above");
+		worst = all ? ASSAY_EXIT_NOT_MEASURED : worst;
+	}
 	return worst;
 }

@@ -30,7 +30,8 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
  */
 int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts, const struct assay_plan *plan,
 			      const char *why, bool *changed, struct assay_err *err);
-/* 3 when a result is wrong, else 4 when a case crashed, timed out or failed, else 0; warns when all were skipped. */
-int assay_exact_counting_exit(const struct assay_exact_run *run);
+/* 3 when a result is wrong, else 4 when a case crashed, timed out or failed, else 0. Warns when all were skipped, which is 4, too, when
+ * counts are @all that was asked for. */
+int assay_exact_counting_exit(const struct assay_exact_run *run, bool all);
 
 #endif

@@ -272,7 +272,9 @@ int assay_measuring_exit(const struct assay_run *run)
 			break;
 		}
 	}
-	if (skipped == run->n_results)
+	if (skipped == run->n_results) {
 		assay_cli_warn("nothing was measured: no case can run here, see the reasons above");
+		worst = ASSAY_EXIT_NOT_MEASURED;
+	}
 	return worst;
 }

@@ -30,7 +30,7 @@ unsigned assay_measuring_all_threads(const struct assay_run *run);
  * second Ctrl-C ends the program at once.
  */
 int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err);
-/* 3 when a result is wrong, else 4 when one crashed, timed out or failed, else 0; warns when all were skipped. */
+/* 3 when a result is wrong, else 4 when one crashed, timed out or failed, or (with a warning) all were skipped, else 0. */
 int assay_measuring_exit(const struct assay_run *run);
 
 #endif

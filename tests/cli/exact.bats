@@ -183,7 +183,7 @@ within() {
 
 @test "without valgrind the counts say so, and everything else stands" {
 	mkdir empty
-	run -0 --separate-stderr env PATH="$PWD/empty" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
+	run -4 --separate-stderr env PATH="$PWD/empty" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
 	jq -e '.cases[0].status == "skipped" and (.cases[0].reason | test("valgrind|sanitizer")) and .cases[0].counters == {}' <<<"$output"
 	# nothing counted is nothing judged
 	: >plain.conf
@@ -213,7 +213,7 @@ within() {
 	mkdir bin
 	printf '#!/bin/sh\necho valgrind-3.9.0\n' >bin/valgrind
 	chmod +x bin/valgrind
-	run -0 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
+	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
 	jq -e '.cases[0].status == "skipped" and (.cases[0].reason | test("too old|sanitizer|headers"))' <<<"$output"
 	run -0 env PATH="$PWD/bin:$PATH" "$ASSAY" doctor --json
 	jq -e '.findings[] | select(.name == "valgrind") | .health == "none" and

@@ -126,6 +126,18 @@ gone() {
 	KEEP_DB=1 fails 2 "no run 99" show 99
 }
 
+@test "a run or check in which every case is skipped is exit 4, one with any measured case is not" {
+	mkdir suites
+	echo 'bench "many" { op = "quantize.q8_0" shapes = {"n=64"} variants = {"ref"} threads = {"1", "4096"} }' >many.bench
+	echo 'suite "quick" { use "many" { } }' >suites/quick.suite
+	for command in run verify; do
+		run -4 --separate-stderr "$ASSAY" $command --bench-dir . --only '*/t=4096/*'
+		[[ $output == *"needs 4096 threads"* && $stderr == *"nothing was measured: no case can run here"* ]]
+		ASSAY_DETERMINISTIC=1 run -0 --separate-stderr "$ASSAY" $command --bench-dir .
+		[[ $output == *"1 ok, 1 skipped"* ]]
+	done
+}
+
 @test "rounds: each a process of its own, all of them in one result" {
 	run --separate-stderr "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --threads 1 --budget 3s --rounds 2 --json
 	[ "$status" = 0 ]
