@@ -111,9 +111,11 @@ static void add_counts(const struct assay_gate_report *r, struct assay_text *out
 {
 	size_t count[ASSAY_N_VERDICTS];
 	const char *between = ": ";
+	char cases[64];
 
 	assay_gate_words_count(r, count);
-	assay_text_addf(out, "%zu check%s", r->n_cases, r->n_cases == 1 ? "" : "s");
+	assay_gate_words_cases(r, cases, sizeof(cases));
+	assay_text_add(out, cases);
 	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
 		enum assay_verdict v = assay_gate_words_order[i];
 
@@ -194,7 +196,7 @@ static void add_everything(const struct assay_gate_report *r, struct assay_text 
 
 	if (!r->n_cases)
 		return;
-	assay_text_addf(out, "\n<details>\n<summary>All %zu check%s</summary>\n\n", r->n_cases,
+	assay_text_addf(out, "\n<details>\n<summary>All %zu verdict%s</summary>\n\n", r->n_cases,
 			r->n_cases == 1 ? "" : "s");
 	left = add_rows(r, true, start + ASSAY_MARKDOWN_MAX - CLOSING_BYTES, SIZE_MAX, out);
 	if (left)

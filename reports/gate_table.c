@@ -178,42 +178,48 @@ static bool add_cases(struct view *v)
 }
 
 /* Wrapped between the counts, never inside one; @at is the column. */
-static void add_count(const struct view *v, enum assay_verdict verdict, size_t n, const char *name, size_t *at, struct assay_text *out)
+static void add_count(const struct view *v, enum assay_verdict verdict, size_t n, const char *name, size_t *at, bool *first,
+		      struct assay_text *out)
 {
 	char part[64];
 
 	if (!n)
 		return;
 	snprintf(part, sizeof(part), "%zu %s", n, name);
-	if (*at && v->style->width && *at + strlen(part) + strlen(", ,") > v->style->width) {
-		assay_text_add(out, ",\n  ");
+	assay_text_add(out, *first ? ":" : ",");
+	if (v->style->width && *at + strlen(part) + strlen(", ,") > v->style->width) {
+		assay_text_add(out, "\n  ");
 		*at = 2;
-	} else if (*at) {
-		assay_text_add(out, ", ");
+	} else {
+		assay_text_add(out, " ");
 		*at += 2;
 	}
+	*first = false;
 	assay_text_addf(out, "%s%s%s", colour(v->style, verdict), part, reset(v->style));
 	*at += strlen(part);
 }
 
 static void add_counts(const struct view *v, struct assay_text *out)
 {
-	size_t count[ASSAY_N_VERDICTS], baseless = 0, at = 0;
+	size_t count[ASSAY_N_VERDICTS], baseless = 0, at;
+	bool first = true;
+	char cases[64];
 
 	assay_gate_words_count(v->r, count);
+	assay_gate_words_cases(v->r, cases, sizeof(cases));
+	assay_text_add(out, v->r->n_cases ? cases : "nothing was judged");
+	at = strlen(cases);
 	for (size_t i = 0; i < v->r->n_cases; i++)
 		baseless += assay_gate_words_baseless(v->r, &v->r->cases[i]);
 	count[ASSAY_INCOMPARABLE] -= baseless;
 	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
 		enum assay_verdict verdict = assay_gate_words_order[i];
 
-		add_count(v, verdict, count[verdict], assay_verdict_name(verdict), &at, out);
+		add_count(v, verdict, count[verdict], assay_verdict_name(verdict), &at, &first, out);
 		/* what the headline excuses is no finding */
 		if (verdict == ASSAY_INCOMPARABLE)
-			add_count(v, verdict, baseless, "without a baseline", &at, out);
+			add_count(v, verdict, baseless, "without a baseline", &at, &first, out);
 	}
-	if (!at)
-		assay_text_add(out, "nothing was judged");
 	if (v->r->seconds > 0 && isfinite(v->r->seconds)) {
 		if (v->style->width && at + strlen(" in 12345 s") > v->style->width)
 			assay_text_add(out, "\n ");

@@ -80,6 +80,23 @@ void assay_gate_words_count(const struct assay_gate_report *r, size_t count[ASSA
 		count[r->cases[i].verdict]++;
 }
 
+void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t size)
+{
+	size_t cases = 0;
+
+	for (size_t i = 0; i < r->n_cases; i++) {
+		size_t k = i;
+
+		while (k && strcmp(r->cases[k - 1].key, r->cases[i].key))
+			k--;
+		cases += !k;
+	}
+	if (r->n_cases == cases)
+		snprintf(buf, size, "%zu case%s", cases, cases == 1 ? "" : "s");
+	else
+		snprintf(buf, size, "%zu verdicts on %zu case%s", r->n_cases, cases, cases == 1 ? "" : "s");
+}
+
 const char *assay_gate_words_sentence(const struct assay_gate_report *r)
 {
 	if (!r->n_cases)

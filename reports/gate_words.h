@@ -32,6 +32,8 @@ const char *assay_gate_words_no_baseline(const struct assay_gate_report *r);
 
 /* @count by verdict. */
 void assay_gate_words_count(const struct assay_gate_report *r, size_t count[ASSAY_N_VERDICTS]);
+/* "127 cases"; "135 verdicts on 127 cases" where some have several. */
+void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t size);
 /* "Nothing is slower than the policy allows": what the verdict of the whole means, without a full stop. */
 const char *assay_gate_words_sentence(const struct assay_gate_report *r);
 /* Why no verdict by time stands in a report that is untrusted. */

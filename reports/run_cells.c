@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/quantity.h"
+
 static bool is_common(const struct assay_run *run, const struct assay_case *c, unsigned axis)
 {
 	for (size_t i = 0; i < run->n_results; i++) {
@@ -60,9 +62,9 @@ bool assay_run_cells_repeats(const struct assay_result *r, const struct assay_me
 static void put_number(const struct assay_metric *m, bool utf8, char *buf, size_t size)
 {
 	if (!strcmp(m->unit, "1/s"))
-		assay_emit_quantity(m->value, m->unit, utf8, buf, size);
+		assay_quantity_text(m->value, m->unit, utf8, buf, size);
 	else
-		assay_emit_metric(m->tag, m->value, m->unit, utf8, buf, size);
+		assay_metric_text(m->tag, m->value, m->unit, utf8, buf, size);
 }
 
 void assay_run_cells_metrics(const struct assay_result *r, const struct assay_emit_style *style, struct assay_text *out)

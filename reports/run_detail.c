@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/run_cells.h"
 
@@ -80,19 +81,19 @@ static void add_numbers(const struct assay_result *r, const struct assay_emit_st
 
 	if (!r->n_samples)
 		return;
-	assay_emit_quantity(r->median_ns * 1e-9, "s", style->utf8, a, sizeof(a));
-	assay_emit_quantity(r->ci95_lo_ns * 1e-9, "s", style->utf8, b, sizeof(b));
-	assay_emit_quantity(r->ci95_hi_ns * 1e-9, "s", style->utf8, c, sizeof(c));
+	assay_quantity_text(r->median_ns * 1e-9, "s", style->utf8, a, sizeof(a));
+	assay_quantity_text(r->ci95_lo_ns * 1e-9, "s", style->utf8, b, sizeof(b));
+	assay_quantity_text(r->ci95_hi_ns * 1e-9, "s", style->utf8, c, sizeof(c));
 	if (r->ci95_reached)
 		snprintf(buf, sizeof(buf), "%s (95 %% interval %s to %s)", a, b, c);
 	else
 		snprintf(buf, sizeof(buf), "%s (range %s to %s: too few samples for a 95 %% interval)", a, b, c);
 	line(out, style, "median", buf);
-	assay_emit_quantity(r->min_ns * 1e-9, "s", style->utf8, a, sizeof(a));
-	assay_emit_quantity(r->mad_ns * 1e-9, "s", style->utf8, b, sizeof(b));
+	assay_quantity_text(r->min_ns * 1e-9, "s", style->utf8, a, sizeof(a));
+	assay_quantity_text(r->mad_ns * 1e-9, "s", style->utf8, b, sizeof(b));
 	snprintf(buf, sizeof(buf), "minimum %s, median absolute deviation %s", a, b);
 	line(out, style, "spread", buf);
-	assay_emit_quantity((double)r->warmup_ns * 1e-9, "s", style->utf8, a, sizeof(a));
+	assay_quantity_text((double)r->warmup_ns * 1e-9, "s", style->utf8, a, sizeof(a));
 	snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu round%s, %.1f %% disturbed, %.1f %% dropped; %s; warm-up %s, %s",
 		 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s", 100 * r->disturbed_frac,
 		 100 * r->dropped_frac, r->converged ? "interval within its goal" : "interval wider than its goal", a,
@@ -171,7 +172,7 @@ int assay_emit_result(const struct assay_result *r, bool samples, const struct a
 
 		if (assay_run_cells_repeats(r, m))
 			continue;
-		assay_emit_metric(m->tag, m->value, m->unit, style->utf8, buf, sizeof(buf));
+		assay_metric_text(m->tag, m->value, m->unit, style->utf8, buf, sizeof(buf));
 		snprintf(note, sizeof(note), "%s%s%s%s",
 			 m->better > 0   ? "higher is better"
 			 : m->better < 0 ? "lower is better"
@@ -183,8 +184,8 @@ int assay_emit_result(const struct assay_result *r, bool samples, const struct a
 	for (size_t i = 0; i < r->counters.n; i++) {
 		const struct assay_count *c = &r->counters.v[i];
 
-		assay_emit_count(c, buf, sizeof(buf));
-		assay_emit_count_note(c, note, sizeof(note));
+		assay_count_text(c, buf, sizeof(buf));
+		assay_count_note(c, note, sizeof(note));
 		assay_columns_row(&t, (const char *const[]){ c->name, buf, note });
 	}
 	for (size_t i = 0; i < r->counters.n_missing; i++) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/run_cells.h"
 
@@ -93,7 +94,7 @@ static void rate_text(const struct view *v, const struct assay_result *r, const 
 
 	buf[0] = '\0';
 	if (m)
-		assay_emit_metric(tag, m->value, m->unit, v->style->utf8, buf, size);
+		assay_metric_text(tag, m->value, m->unit, v->style->utf8, buf, size);
 }
 
 static void check_text(const struct assay_result *r, char *buf, size_t size)
@@ -151,7 +152,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	if (r->n_samples) {
 		double half_ns = (r->ci95_hi_ns - r->ci95_lo_ns) / 2;
 
-		assay_emit_quantity(r->median_ns * 1e-9, "s", v->style->utf8, time, sizeof(time));
+		assay_quantity_text(r->median_ns * 1e-9, "s", v->style->utf8, time, sizeof(time));
 		snprintf(half, sizeof(half), "%s%.1f %%%s", v->pm, 100 * half_ns / r->median_ns,
 			 !r->ci95_reached ? "?"
 			 : r->converged   ? " "

@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "judge/comparison_judge.h"
 #include "judge/planning.h"
+#include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/json_parts.h"
 #include "store/store_comparison.h"
@@ -217,7 +218,7 @@ static int print_cases(const struct assay_compare_plan *p, const struct assay_pl
 			return err->code;
 		if (c->need_pairs) {
 			snprintf(pairs, sizeof(pairs), "%u", c->need_pairs);
-			assay_emit_quantity(c->need_s, "s", style.utf8, took, sizeof(took));
+			assay_quantity_text(c->need_s, "s", style.utf8, took, sizeof(took));
 		} else if (assay_planned_known(c)) {
 			snprintf(pairs, sizeof(pairs), "> 4096");
 		}
@@ -265,8 +266,8 @@ static int print_text(const struct plan_args *a, const struct assay_compare_plan
 		    unknown, unknown == 1 ? "" : "s", unknown == 1 ? "it" : "them");
 		return 0;
 	}
-	assay_emit_quantity(pr->needed_s, "s", style.utf8, needed, sizeof(needed));
-	assay_emit_quantity((double)a->within_ns * 1e-9, "s", style.utf8, within, sizeof(within));
+	assay_quantity_text(pr->needed_s, "s", style.utf8, needed, sizeof(needed));
+	assay_quantity_text((double)a->within_ns * 1e-9, "s", style.utf8, within, sizeof(within));
 	if (isfinite(pr->needed_s))
 		say("+%.3g %% is found in 95 of 100 comparisons, with at most %.3g %% failing on unchanged code, in "
 		    "%s.",

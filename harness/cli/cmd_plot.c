@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/cli_options.h"
 #include "judge/policy.h"
+#include "model/quantity.h"
 #include "model/verdict.h"
 #include "reports/trend.h"
 #include "store/store.h"
@@ -226,7 +227,7 @@ static int add_plot(struct page *page, const char *folder, const struct assay_tr
 	int rc;
 
 	assay_trend_file_name(s->key, ".svg", page->files[i]);
-	assay_emit_quantity(last * 1e-9, "s", true, page->last[i], sizeof(page->last[i]));
+	assay_quantity_text(last * 1e-9, "s", true, page->last[i], sizeof(page->last[i]));
 	snprintf(path, sizeof(path), "%s/%s", folder, page->files[i]);
 	rc = assay_cli_user_path(assay_trend_plot(s, path, err), err);
 	if (rc)

@@ -14,7 +14,7 @@
 #include "machine/cpu_features.h"
 #include "machine/environment.h"
 #include "machine/isa.h"
-#include "reports/emit.h"
+#include "model/quantity.h"
 
 /* The installed plugins, then those named with --plugin; one named twice is loaded once. */
 static int gather_plugins(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
@@ -215,9 +215,9 @@ static int check_limit(const struct assay_session *s, size_t i, uint64_t own, st
 
 	if (!c->memory_bytes || bytes <= c->memory_bytes)
 		return 0;
-	assay_emit_quantity((double)bytes, "B", false, need, sizeof(need));
-	assay_emit_quantity((double)own, "B", false, itself, sizeof(itself));
-	assay_emit_quantity((double)c->memory_bytes, "B", false, have, sizeof(have));
+	assay_quantity_text((double)bytes, "B", false, need, sizeof(need));
+	assay_quantity_text((double)own, "B", false, itself, sizeof(itself));
+	assay_quantity_text((double)c->memory_bytes, "B", false, have, sizeof(have));
 	return assay_err_set(err, ASSAY_EUSAGE,
 			     "case '%s' needs %s, %s of them for the worker itself, its limit is %s: raise --memory-limit or leave the case "
 			     "out with --only",
@@ -249,8 +249,8 @@ static int check_memory(const struct assay_session *s, uint64_t own, struct assa
 		rc = check_limit(s, i, own, err);
 		if (rc || s->facts[i].bytes <= mem.available_bytes)
 			continue;
-		assay_emit_quantity((double)s->facts[i].bytes, "B", false, need, sizeof(need));
-		assay_emit_quantity((double)mem.available_bytes, "B", false, have, sizeof(have));
+		assay_quantity_text((double)s->facts[i].bytes, "B", false, need, sizeof(need));
+		assay_quantity_text((double)mem.available_bytes, "B", false, have, sizeof(have));
 		rc = assay_err_set(err, ASSAY_EUSAGE,
 				   "case '%s' needs %s, available are only %s: free memory or leave the case out with --only",
 				   s->plan.cases[i].key, need, have);

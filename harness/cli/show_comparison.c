@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/show_comparison_counts.h"
 #include "judge/paired.h"
+#include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/gate_words.h"
 #include "reports/json_parts.h"
@@ -172,7 +173,7 @@ static int pair_row(struct assay_columns *t, const struct assay_pair *p, size_t 
 	snprintf(blocks, sizeof(blocks), "%zu", p->n_blocks);
 	snprintf(dropped, sizeof(dropped), "%zu", e.n_dropped);
 	snprintf(it, sizeof(it), "%" PRIu64, p->iterations);
-	assay_emit_quantity((double)p->wall_ns * 1e-9, "s", assay_cli_style().utf8, took, sizeof(took));
+	assay_quantity_text((double)p->wall_ns * 1e-9, "s", assay_cli_style().utf8, took, sizeof(took));
 	if (bad->status != ASSAY_STATUS_OK)
 		snprintf(note, sizeof(note), "%s %s: %s", bad == &p->side[ASSAY_HEAD] ? "head" : "base",
 			 assay_status_name(bad->status), bad->reason);

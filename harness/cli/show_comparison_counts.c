@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "judge/comparison_judge.h"
+#include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/json_parts.h"
 
@@ -100,11 +101,11 @@ static bool cell(const struct assay_pair_side *s, const char *name, bool utf8, c
 	const struct assay_metric *m = find_metric(s, name);
 
 	if (m) {
-		assay_emit_metric(m->tag, m->value, m->unit, utf8, value, size);
+		assay_metric_text(m->tag, m->value, m->unit, utf8, value, size);
 		snprintf(note, size, "%s%s", m->source, m->estimated ? ", an estimate" : "");
 	} else if (count) {
-		assay_emit_count(count, value, size);
-		assay_emit_count_note(count, note, size);
+		assay_count_text(count, value, size);
+		assay_count_note(count, note, size);
 	} else if (u) {
 		snprintf(value, size, "unavailable");
 		snprintf(note, size, "%s: %s", u->source, u->reason);

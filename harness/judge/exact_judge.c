@@ -228,7 +228,7 @@ static void judge_limit(struct judging *j, const struct assay_exact_case *head, 
 	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
 	bool counted = head->status == ASSAY_STATUS_OK;
 	struct assay_limit_facts f = { .value = counted ? assay_exact_metric(&head->total, l->metric) : NAN, .base = NAN,
-				       .source = ASSAY_SOURCE_EXACT,
+				       .unit = "1", .source = ASSAY_SOURCE_EXACT,
 				       .why_no_value = counted ? "it does not exist in this case" : head->reason };
 	struct assay_gate_case *c;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/exact.h"
+#include "model/quantity.h"
 
 void assay_limit_value(const struct assay_metric *metrics, size_t n, const struct assay_counters *counters,
 		       const char *name, struct assay_limit_facts *out)
@@ -15,11 +16,15 @@ void assay_limit_value(const struct assay_metric *metrics, size_t n, const struc
 	const struct assay_unavailable *u =
 		assay_counters_find_missing(counters, assay_exact_is_metric(name) ? ASSAY_EXACT_MISSING : name);
 
+	const struct assay_metric_info *known = assay_metric_find(name);
+
 	*out = (struct assay_limit_facts){ .value = NAN, .base = NAN };
+	snprintf(out->unit, sizeof(out->unit), "%s", c || u ? "1" : known ? known->unit : "");
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(metrics[i].tag, name)) {
 			out->value = metrics[i].value;
 			out->estimated = metrics[i].estimated;
+			memcpy(out->unit, metrics[i].unit, sizeof(out->unit));
 			memcpy(out->source, metrics[i].source, sizeof(out->source));
 			return;
 		}
@@ -61,31 +66,6 @@ bool assay_limit_applies(const struct assay_limit *l, const struct assay_limit_f
 	return !l->where_counted || isfinite(f->value);
 }
 
-static const char *word(const struct assay_limit *l)
-{
-	return l->equal ? "must be" : l->floor ? "floor" : "ceiling";
-}
-
-/* "floor 0.9", "ceiling 102 (base 100 + 2 %)", "must be 40 (within 1 %)" */
-static void demand_text(const struct assay_limit *l, double bound, double base, char *buf, size_t size)
-{
-	char from[80] = "", within[48] = "";
-
-	if (l->base && !isfinite(base))
-		snprintf(from, sizeof(from), "%s that of the base", l->equal ? "equal to" : word(l));
-	else if (l->base && l->limit != 0)
-		snprintf(from, sizeof(from), " (base %.6g %c %g %%)", base, l->limit > 0 ? '+' : '-',
-			 100 * fabs(l->limit));
-	else if (l->base)
-		snprintf(from, sizeof(from), " as in the base");
-	if (l->tolerance_frac > 0)
-		snprintf(within, sizeof(within), " (within %g %%)", 100 * l->tolerance_frac);
-	if (l->base && !isfinite(base))
-		snprintf(buf, size, "%s%s", from, within);
-	else
-		snprintf(buf, size, "%s %.6g%s%s", word(l), bound, from, within);
-}
-
 static bool holds(const struct assay_limit *l, double value, double bound)
 {
 	if (l->equal)
@@ -93,13 +73,67 @@ static bool holds(const struct assay_limit *l, double value, double bound)
 	return l->floor ? value >= bound : value <= bound;
 }
 
+/* Numbers as tables show them, all with the same unit; or with six digits, where two that differ would look alike. */
+struct writing {
+	const char *metric, *unit;
+	bool fine;
+};
+
+static const char *number(const struct writing *w, double v, char *buf, size_t size)
+{
+	if (w->fine || !w->unit[0])
+		snprintf(buf, size, "%.6g%s%s", v, w->unit[0] && strcmp(w->unit, "1") ? " " : "", strcmp(w->unit, "1") ? w->unit : "");
+	else
+		assay_metric_text(w->metric, v, w->unit, false, buf, size);
+	return buf;
+}
+
+static bool look_alike(const struct writing *w, double a, double b)
+{
+	char x[64], y[64];
+
+	return a != b && !strcmp(number(w, a, x, sizeof(x)), number(w, b, y, sizeof(y)));
+}
+
+static const char *word(const struct assay_limit *l, bool broken)
+{
+	if (l->equal)
+		return "must be";
+	if (l->floor)
+		return broken ? "below the floor of" : "floor";
+	return broken ? "above the ceiling of" : "ceiling";
+}
+
+/* "floor 90.0 %", "above the ceiling of 102 (base 100 + 2 %)", "must be 40 (within 1 %)" */
+static void demand_text(const struct assay_limit *l, const struct writing *w, bool broken, double bound, double base, char *buf,
+			size_t size)
+{
+	char from[112] = "", within[48] = "", n[64];
+
+	if (l->base && l->limit != 0)
+		snprintf(from, sizeof(from), " (base %s %c %g %%)", number(w, base, n, sizeof(n)), l->limit > 0 ? '+' : '-',
+			 100 * fabs(l->limit));
+	else if (l->base)
+		snprintf(from, sizeof(from), " as in the base");
+	if (l->tolerance_frac > 0)
+		snprintf(within, sizeof(within), " (within %g %%)", 100 * l->tolerance_frac);
+	if (l->base && !isfinite(base))
+		snprintf(buf, size, "%s that of the base%s", l->equal ? "equal to" : word(l, broken), within);
+	else
+		snprintf(buf, size, "%s %s%s%s", word(l, broken), number(w, bound, n, sizeof(n)), from, within);
+}
+
 void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_facts *f, struct assay_gate_case *out)
 {
 	double bound = l->base ? f->base * (1 + l->limit) : l->limit;
 	const char *why = f->why_no_value ? f->why_no_value : "";
-	char demand[200];
+	bool known = isfinite(f->value) && isfinite(bound), broken = known && !holds(l, f->value, bound);
+	struct writing w = { .metric = l->metric, .unit = f->unit };
+	char demand[192], value[48];
 
-	demand_text(l, bound, f->base, demand, sizeof(demand));
+	w.fine = broken && look_alike(&w, f->value, bound);
+	demand_text(l, &w, broken, bound, f->base, demand, sizeof(demand));
+	number(&w, f->value, value, sizeof(value));
 	out->evidence = assay_evidence_of_source(f->source);
 	out->value = f->value;
 	out->limit = bound;
@@ -109,11 +143,10 @@ void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_fac
 			 why[0] ? " (" : "", why, why[0] ? ")" : "", demand);
 	} else if (!isfinite(bound)) {
 		out->verdict = ASSAY_INCOMPARABLE;
-		snprintf(out->reason, sizeof(out->reason), "%s is %.6g, %s: %.200s", l->metric, f->value, demand,
+		snprintf(out->reason, sizeof(out->reason), "%s is %s, %s: %.200s", l->metric, value, demand,
 			 f->why_no_base ? f->why_no_base : "the base has none");
 	} else {
-		out->verdict = holds(l, f->value, bound) ? ASSAY_PASS : ASSAY_REGRESSED;
-		snprintf(out->reason, sizeof(out->reason), "%s is %s%.6g, %s", l->metric, f->estimated ? "about " : "",
-			 f->value, demand);
+		out->verdict = broken ? ASSAY_REGRESSED : ASSAY_PASS;
+		snprintf(out->reason, sizeof(out->reason), "%s is %s%s, %s", l->metric, f->estimated ? "about " : "", value, demand);
 	}
 }

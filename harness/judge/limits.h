@@ -11,6 +11,7 @@
 /* What a demand is held against. */
 struct assay_limit_facts {
 	double value; /* NaN: not measured */
+	char unit[ASSAY_METRIC_UNIT_MAX]; /* of the metric, "1" of a count, "" where nothing is known of it */
 	double base;  /* NaN: there is none */
 	char source[ASSAY_SOURCE_MAX];
 	bool estimated;           /* counted for a share of the time only */

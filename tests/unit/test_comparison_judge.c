@@ -208,16 +208,16 @@ static void limits(void **state)
 		const char *reason;
 	} rows[] = {
 		{ "floor holds", "*", "tokens_per_s", true, false, 50, ASSAY_PASS, 0, 0, "tokens_per_s is 50, floor 50" },
-		{ "floor broken", "*", "tokens_per_s", true, false, 50.5, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 50, floor 50.5" },
+		{ "floor broken", "*", "tokens_per_s", true, false, 50.5, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 50, below the floor of 50.5" },
 		{ "ceiling holds", "*", "tokens_per_s", false, false, 50, ASSAY_PASS, 0, 0, "tokens_per_s is 50, ceiling 50" },
-		{ "ceiling broken", "*", "tokens_per_s", false, false, 40, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 50, ceiling 40" },
+		{ "ceiling broken", "*", "tokens_per_s", false, false, 40, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 50, above the ceiling of 40" },
 		{ "absent", "*", "kv_cache_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
 		  "kv_cache_hit_rate was not measured, floor 0.5" },
 		{ "of a group that was not counted", "*", "d1_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
 		  "d1_hit_rate was not measured (group 'cache' was not counted: --counters cache, or counters = {\"cache\"} in its "
 		  "bench, counts it), floor 0.5" },
 		{ "new case, floor holds", "*", "tokens_per_s", true, true, 1, ASSAY_PASS, 0, 0, "tokens_per_s is 1, floor 1" },
-		{ "new case, floor broken", "*", "tokens_per_s", true, true, 2, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 1, floor 2" },
+		{ "new case, floor broken", "*", "tokens_per_s", true, true, 2, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 1, below the floor of 2" },
 		{ "another case's", "generate*", "tokens_per_s", true, false, 50.5, ASSAY_N_VERDICTS, 0, 0, NULL },
 	};
 

@@ -97,7 +97,7 @@ static void test_table(void **state)
 			    "      8.00 % faster, shown to be more than 0.5 %\n"
 			    "  change is the time of the head against the base: + is slower\n"
 			    "\n"
-			    "1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, 1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, "
+			    "8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, 1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, "
 			    "1 PASS in 93 s\n"
 			    "controls: 2 of 2 as they must be\n");
 	free(s);
@@ -120,7 +120,7 @@ static void test_untrusted(void **state)
 	s = table(&r, (struct assay_emit_style){ 0 });
 	warning = strstr(s, "WARNING: a control did not come out as it must, so this host cannot be trusted today");
 	assert_non_null(warning);
-	assert_true(warning < strstr(s, "1 PASS in 93 s\n"));
+	assert_true(warning < strstr(s, "1 case: 1 PASS in 93 s\n"));
 	has(s, "controls: 0 of 2 as they must be, 1 undecided, 1 failed\n"
 	       "  FAILED  REGRESSED  base against base  +3.10 %  5 pairs  matmul.f32/fine/m=1/t=1/warm\n"
 	       "      3.10 % slower\n");
@@ -154,7 +154,12 @@ static void test_table_sizes(void **state)
 	(void)state;
 	r.verdict = ASSAY_PASS;
 	s = table(&r, (struct assay_emit_style){ 0 });
-	assert_string_equal(s, "PASS: 8c1f0aa+ against main (1234567)\n300 PASS in 93 s\n");
+	assert_string_equal(s, "PASS: 8c1f0aa+ against main (1234567)\n300 cases: 300 PASS in 93 s\n");
+	free(s);
+	/* several verdicts on one case */
+	memcpy(many[1].key, many[0].key, sizeof(many[1].key));
+	s = table(&r, (struct assay_emit_style){ 0 });
+	has(s, "\n300 verdicts on 299 cases: 300 PASS in 93 s\n");
 	free(s);
 	s = table(&r, (struct assay_emit_style){ .verbose = true });
 	assert_int_equal(times(s, "matmul.ternary/"), 300);

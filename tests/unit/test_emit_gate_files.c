@@ -85,14 +85,14 @@ static void test_markdown(void **state)
 	set_controls(&r, good_controls, false);
 	s = markdown(&r);
 	assert_memory_equal(s, ASSAY_MARKDOWN_MARKER "\n## assay: WRONG_RESULT\n\nThe output of the head is wrong", 75);
-	has(s, "\n`8c1f0aa+` against `main (1234567)`. 8 checks: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, "
+	has(s, "\n`8c1f0aa+` against `main (1234567)`. 8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, "
 	       "1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, 1 PASS in 93 s.\n");
 	has(s, "\n| **REGRESSED** | `matmul.f32/slow/m=1/t=1/warm` | `time_s` | +1.23 % | +1.10 % to +1.36 % | 0.5 % | "
 	       "7 | "
 	       "paired | 1.23 % slower, shown to be more than 0.5 % |\n");
 	has(s, "\nControls: 2 of 2 as they must be.\n");
 	has(s, "with a false-alarm rate of 1 %. Comparison 12.\n");
-	fold = strstr(s, "\n<details>\n<summary>All 8 checks</summary>\n\n| verdict");
+	fold = strstr(s, "\n<details>\n<summary>All 8 verdicts</summary>\n\n| verdict");
 	assert_non_null(fold);
 	has(fold, "\n\n</details>\n");
 	/* above the fold all but what passed, gravest first; below it everything */
@@ -186,7 +186,7 @@ static void test_markdown_warnings(void **state)
 	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED, .seconds = NAN, .alpha = NAN };
 	s = markdown(&r);
 	assert_string_equal(s, ASSAY_MARKDOWN_MARKER "\n## assay: NOT_MEASURED\n\nNothing was judged.\n\n"
-						     "`this run` against `no baseline`. 0 checks.\n\n"
+						     "`this run` against `no baseline`. 0 cases.\n\n"
 						     "Change is the time of the head against the base: + is slower.\n");
 	free(s);
 }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/emit.h"
 
@@ -47,9 +48,9 @@ static void test_quantity(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assay_emit_quantity(cases[i].value, cases[i].unit, true, buf, sizeof(buf));
+		assay_quantity_text(cases[i].value, cases[i].unit, true, buf, sizeof(buf));
 		assert_string_equal(buf, cases[i].utf8);
-		assay_emit_quantity(cases[i].value, cases[i].unit, false, buf, sizeof(buf));
+		assay_quantity_text(cases[i].value, cases[i].unit, false, buf, sizeof(buf));
 		assert_string_equal(buf, cases[i].ascii);
 	}
 }
@@ -80,7 +81,7 @@ static void test_metric(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assay_emit_metric(cases[i].tag, cases[i].value, cases[i].unit, true, buf, sizeof(buf));
+		assay_metric_text(cases[i].tag, cases[i].value, cases[i].unit, true, buf, sizeof(buf));
 		assert_string_equal(buf, cases[i].want);
 	}
 }

@@ -451,7 +451,7 @@ static void demands_on_what_was_skipped(void **state)
 		assert_int_equal(r.n_cases, cases[i].rows);
 		assert_int_equal(r.exit, cases[i].exit);
 		if (r.n_cases > 1)
-			assert_string_equal(r.cases[1].reason, "exact_d1_hit_rate was not measured (needs avx512f), floor 0.9");
+			assert_string_equal(r.cases[1].reason, "exact_d1_hit_rate was not measured (needs avx512f), floor 90.0 %");
 		assay_gate_report_release(&r);
 		assay_exact_run_release(&head);
 		assay_policy_release(&policy);

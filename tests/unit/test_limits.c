@@ -40,7 +40,7 @@ static void test_judged(void **state)
 		const char *reason;
 	} cases[] = {
 		{ "PAPI_L1_DCM <= 100", 100, NAN, ASSAY_PASS, 100, "PAPI_L1_DCM is 100, ceiling 100" },
-		{ "PAPI_L1_DCM <= 100", 101, NAN, ASSAY_REGRESSED, 100, "PAPI_L1_DCM is 101, ceiling 100" },
+		{ "PAPI_L1_DCM <= 100", 101, NAN, ASSAY_REGRESSED, 100, "PAPI_L1_DCM is 101, above the ceiling of 100" },
 		{ "m >= 50%", 0.5, NAN, ASSAY_PASS, 0.5, "m is 0.5, floor 0.5" },
 		{ "m == 40", 40, NAN, ASSAY_PASS, 40, "m is 40, must be 40" },
 		{ "m == 0", 1e-9, NAN, ASSAY_REGRESSED, 0, "m is 1e-09, must be 0" },
@@ -48,9 +48,9 @@ static void test_judged(void **state)
 		{ "m == 40 +- 5%", 42, NAN, ASSAY_PASS, 40, "m is 42, must be 40 (within 5 %)" },
 		{ "m == 40 +- 5%", 37, NAN, ASSAY_REGRESSED, 40, "m is 37, must be 40 (within 5 %)" },
 		{ "m <= base + 2%", 102, 100, ASSAY_PASS, 102, "m is 102, ceiling 102 (base 100 + 2 %)" },
-		{ "m <= base + 2%", 103, 100, ASSAY_REGRESSED, 102, "m is 103, ceiling 102 (base 100 + 2 %)" },
+		{ "m <= base + 2%", 103, 100, ASSAY_REGRESSED, 102, "m is 103, above the ceiling of 102 (base 100 + 2 %)" },
 		{ "m >= base - 25%", 75, 100, ASSAY_PASS, 75, "m is 75, floor 75 (base 100 - 25 %)" },
-		{ "m >= base", 99, 100, ASSAY_REGRESSED, 100, "m is 99, floor 100 as in the base" },
+		{ "m >= base", 99, 100, ASSAY_REGRESSED, 100, "m is 99, below the floor of 100 as in the base" },
 		{ "m == base", 100, 100, ASSAY_PASS, 100, "m is 100, must be 100 as in the base" },
 		{ "m == base +- 1%", 102, 100, ASSAY_REGRESSED, 100,
 		  "m is 102, must be 100 as in the base (within 1 %)" },
@@ -79,6 +79,36 @@ static void test_judged(void **state)
 	}
 }
 
+/* Numbers are written as tables show them; as many digits as it takes where two that differ would look alike. */
+static void test_units(void **state)
+{
+	static const struct {
+		const char *demand, *unit;
+		double value, base;
+		const char *reason;
+	} cases[] = {
+		{ "bytes_per_s >= 3e10", "B/s", 24.04e9, NAN, "bytes_per_s is 24.0 GB/s, below the floor of 30.0 GB/s" },
+		{ "bytes_per_s >= 3e10", "B/s", 30.01e9, NAN, "bytes_per_s is 30.0 GB/s, floor 30.0 GB/s" },
+		{ "bytes_per_s >= 3e10", "B/s", 29.99e9, NAN, "bytes_per_s is 2.999e+10 B/s, below the floor of 3e+10 B/s" },
+		{ "rss_peak_bytes <= 1048576", "B", 3145728, NAN, "rss_peak_bytes is 3.00 MiB, above the ceiling of 1.00 MiB" },
+		{ "time_s <= base + 10%", "s", 150e-6, 100e-6, "time_s is 150 us, above the ceiling of 110 us (base 100 us + 10 %)" },
+		{ "hit_rate >= 0.7", "1", 0.65, NAN, "hit_rate is 65.0 %, below the floor of 70.0 %" },
+		{ "hits == 1035000", "1", 1066488, NAN, "hits is 1066488, must be 1035000" },
+		{ "hits == 5", "1", 5.001, NAN, "hits is 5.001, must be 5" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct assay_limit l = limit_of(cases[i].demand);
+		struct assay_limit_facts f = { .value = cases[i].value, .base = cases[i].base };
+		struct assay_gate_case g = { .evidence = ASSAY_EVIDENCE_NONE };
+
+		strcpy(f.unit, cases[i].unit);
+		assay_limit_judge(&l, &f, &g);
+		assert_string_equal(g.reason, cases[i].reason);
+	}
+}
+
 /* What is judged only where it is counted passes over a case without a value, and over no other. */
 static void test_where_counted(void **state)
 {
@@ -103,7 +133,7 @@ static void test_where_counted(void **state)
 static void test_values(void **state)
 {
 	static const struct assay_metric metrics[] = {
-		{ .tag = "rate", .value = 0.5, .source = "sde", .estimated = true }, { .tag = "time_s", .value = 2 }
+		{ .tag = "rate", .unit = "op/s", .value = 0.5, .source = "sde", .estimated = true }, { .tag = "time_s", .value = 2 }
 	};
 	static const struct assay_count count = { .name = "hits", .source = "pmu", .value = 7, .running_frac = 0.5 };
 	struct assay_counters counters = { 0 };
@@ -113,21 +143,23 @@ static void test_values(void **state)
 	assert_int_equal(assay_counters_add(&counters, &count), 0);
 	assert_int_equal(assay_counters_add_missing(&counters, "lost", "os", "forbidden"), 0);
 	assay_limit_value(metrics, 2, &counters, "rate", &f);
-	assert_true(f.value == 0.5 && f.estimated && !strcmp(f.source, "sde"));
+	assert_true(f.value == 0.5 && f.estimated && !strcmp(f.source, "sde") && !strcmp(f.unit, "op/s"));
 	assay_limit_value(metrics, 2, &counters, "time_s", &f);
 	assert_true(f.value == 2 && !f.estimated && !f.source[0]);
 	assay_limit_value(metrics, 2, &counters, "hits", &f);
-	assert_true(f.value == 7 && f.estimated && !strcmp(f.source, "pmu"));
+	assert_true(f.value == 7 && f.estimated && !strcmp(f.source, "pmu") && !strcmp(f.unit, "1"));
 	assay_limit_value(metrics, 2, &counters, "lost", &f);
 	assert_true(isnan(f.value) && !strcmp(f.why_no_value, "forbidden") && !strcmp(f.source, "os"));
 	assay_limit_value(metrics, 2, &counters, "other", &f);
-	assert_true(isnan(f.value) && !f.why_no_value);
+	assert_true(isnan(f.value) && !f.why_no_value && !f.unit[0]);
 	/* one reason for all exact counts */
 	assay_limit_value(metrics, 2, &counters, "exact_instructions", &f);
 	assert_true(isnan(f.value) && !f.why_no_value);
 	assert_int_equal(assay_counters_add_missing(&counters, "exact", "exact", "no valgrind"), 0);
 	assay_limit_value(metrics, 2, &counters, "exact_instructions", &f);
 	assert_true(isnan(f.value) && !strcmp(f.why_no_value, "no valgrind") && !strcmp(f.source, "exact"));
+	assay_limit_value(metrics, 2, &counters, "bytes_per_s", &f);
+	assert_true(isnan(f.value) && !strcmp(f.unit, "B/s"));
 	assay_counters_release(&counters);
 }
 
@@ -156,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_judged),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_where_counted),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_rungs),

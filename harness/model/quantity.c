@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for people: SI values in base units become three digits and a unit that fits. */
-#include "reports/emit.h"
+/* SI values in base units become three digits and a unit that fits. */
+#include "model/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void put_scaled(const struct scale *s, size_t n, double step, double valu
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-void assay_emit_quantity(double value, const char *unit, bool utf8, char *buf, size_t size)
+void assay_quantity_text(double value, const char *unit, bool utf8, char *buf, size_t size)
 {
 	if (!isfinite(value)) {
 		snprintf(buf, size, "-");
@@ -96,7 +96,7 @@ static void put_counted(const char *tag, double value, bool utf8, char *buf, siz
 	char number[64];
 	size_t len;
 
-	assay_emit_quantity(value, "1/s", utf8, number, sizeof(number));
+	assay_quantity_text(value, "1/s", utf8, number, sizeof(number));
 	len = strlen(number) - strlen("/s");
 	if (!strcmp(tag, "tokens_per_s"))
 		snprintf(buf, size, "%.*stok/s", (int)len, number);
@@ -104,7 +104,7 @@ static void put_counted(const char *tag, double value, bool utf8, char *buf, siz
 		snprintf(buf, size, "%.*s%s%.*s/s", (int)len, number, number[len - 1] == ' ' ? "" : " ", name, tag);
 }
 
-void assay_emit_metric(const char *tag, double value, const char *unit, bool utf8, char *buf, size_t size)
+void assay_metric_text(const char *tag, double value, const char *unit, bool utf8, char *buf, size_t size)
 {
 	char digits[64];
 
@@ -114,16 +114,16 @@ void assay_emit_metric(const char *tag, double value, const char *unit, bool utf
 	} else if (isfinite(value) && !strcmp(unit, "1/s") && ends_in(tag, "_per_s")) {
 		put_counted(tag, value, utf8, buf, size);
 	} else {
-		assay_emit_quantity(value, unit, utf8, buf, size);
+		assay_quantity_text(value, unit, utf8, buf, size);
 	}
 }
 
-void assay_emit_count(const struct assay_count *c, char *buf, size_t size)
+void assay_count_text(const struct assay_count *c, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%.10g", c->running_frac < 1 ? "about " : "", c->value);
 }
 
-void assay_emit_count_note(const struct assay_count *c, char *buf, size_t size)
+void assay_count_note(const struct assay_count *c, char *buf, size_t size)
 {
 	char part[48] = "";
 
