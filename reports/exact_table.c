@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/quantity.h"
 #include "reports/columns.h"
 
 enum { COL_CASE, COL_INSTRUCTIONS, COL_READS, COL_WRITES, COL_D1, COL_LL, COL_BRANCHES, COL_MISSED, N_COLS };
@@ -42,7 +43,7 @@ static void add_rates(struct assay_columns *t, const struct assay_exact_counts *
 		/* the counts are columns */
 		if (!isfinite(v) || m->better < 0)
 			continue;
-		assay_emit_metric(m->tag, v, m->unit, style->utf8, value, sizeof(value));
+		assay_metric_text(m->tag, v, m->unit, style->utf8, value, sizeof(value));
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %s", at ? ", " : "", m->tag, value);
 	}
 	if (at)

@@ -207,8 +207,9 @@ static void warn_of_unavailable(const struct assay_run *run, const struct assay_
 
 		for (size_t k = 0; k < c->n_missing; k++) {
 			const char *name = c->missing[k].name, *end = strstr(name, "_samples");
-			/* disturbances, and what the suite asks for: nobody named them */
-			bool own = (end && !end[strlen("_samples")]) || !strcmp(name, ASSAY_EXACT_MISSING);
+			/* disturbances, what the suite asks for, and what only a whole run tells: nobody named them */
+			bool own = (end && !end[strlen("_samples")]) || !strcmp(name, ASSAY_EXACT_MISSING) ||
+				   !strcmp(c->missing[k].source, ASSAY_SOURCE_ASSAY);
 
 			n += !own;
 			if (!own && !first)

@@ -95,23 +95,29 @@ static bool is_roof(const char *op)
 	return !strncmp(op, "stream.", 7) || !strncmp(op, "peak.", 5);
 }
 
-/* Seconds that the roof allows; 0 when the run did not measure what it takes. */
+/* Seconds that the roof allows; 0 with @why when there is none to hold the case against. */
 static double roof_s(const struct assay_run *run, const struct assay_case *c, const struct assay_case_facts *f,
-		     const struct assay_host_info *host)
+		     const struct assay_host_info *host, struct assay_err *why)
 {
-	double bandwidth = best(run, "stream.", level_names[level_of(c, f, host)], c->threads, "bytes_per_s");
-	double bytes = f->cost.bytes_read + f->cost.bytes_written, peak = 0, seconds = 0;
+	const char *level = level_names[level_of(c, f, host)];
+	const char *peak_op = f->cost.arith == ASSAY_ARITH_F32 ? "peak.f32_fma" : f->cost.arith == ASSAY_ARITH_I8 ? "peak.i8_dot" : NULL;
+	double bandwidth = best(run, "stream.", level, c->threads, "bytes_per_s");
+	double peak = peak_op ? best(run, peak_op, NULL, c->threads, "ops_per_s") : 0;
+	double bytes = f->cost.bytes_read + f->cost.bytes_written, seconds = 0;
 
-	if (f->cost.arith == ASSAY_ARITH_F32)
-		peak = best(run, "peak.f32_fma", NULL, c->threads, "ops_per_s");
-	else if (f->cost.arith == ASSAY_ARITH_I8)
-		peak = best(run, "peak.i8_dot", NULL, c->threads, "ops_per_s");
-	if ((bytes > 0 && !(bandwidth > 0)) || (f->cost.arith != ASSAY_ARITH_NONE && !(peak > 0)))
-		return 0;
-	if (bytes > 0)
-		seconds = bytes / bandwidth;
-	if (f->cost.arith != ASSAY_ARITH_NONE)
-		seconds = fmax(seconds, f->cost.ops / peak);
+	if (is_roof(c->op)) {
+		assay_err_set(why, ASSAY_EUNAVAILABLE, "it is itself what others are held against");
+	} else if (bytes > 0 && !(bandwidth > 0)) {
+		assay_err_set(why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of stream.* at %s on %u thread%s", level, c->threads,
+			      c->threads == 1 ? "" : "s");
+	} else if (peak_op && !(peak > 0)) {
+		assay_err_set(why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of %s on %u thread%s", peak_op, c->threads,
+			      c->threads == 1 ? "" : "s");
+	} else if (!peak_op && !(bytes > 0)) {
+		assay_err_set(why, ASSAY_EUNAVAILABLE, "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
+	} else {
+		seconds = fmax(bytes > 0 ? bytes / bandwidth : 0, peak_op ? f->cost.ops / peak : 0);
+	}
 	return seconds;
 }
 
@@ -140,12 +146,11 @@ static double efficiency(const struct assay_run *run, size_t i, const struct ass
 }
 
 /* Adds @tag, or the reason why it is no number. */
-static int add_share(struct assay_result *r, const char *tag, double value, bool *changed)
+static int add_share(struct assay_result *r, const char *tag, double value)
 {
 	const struct assay_metric_info *m = assay_metric_find(tag);
 	struct assay_err why = { 0 };
 
-	*changed = true;
 	if (!assay_metric_check(tag, value, m->lo, m->hi, &why))
 		return assay_result_add_metric(r, m->tag, m->unit, m->better, value);
 	snprintf(r->reason, sizeof(r->reason), "%.400s", why.text);
@@ -159,17 +164,21 @@ int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *f
 	compare_digests(run, cat, changed);
 	for (size_t i = 0; i < run->n_results; i++) {
 		struct assay_result *r = &run->results[i];
+		struct assay_err why = { 0 };
 		double roof, frac;
-		int rc = 0;
+		int rc;
 
 		if (r->status != ASSAY_STATUS_OK || r->median_ns <= 0)
 			continue;
-		roof = is_roof(r->c.op) ? 0 : roof_s(run, &r->c, &facts[i], host) * 1e9 / r->median_ns;
+		changed[i] = true;
+		roof = roof_s(run, &r->c, &facts[i], host, &why);
 		frac = efficiency(run, i, facts);
 		if (roof > 0)
-			rc = add_share(r, "roof_frac", roof, &changed[i]);
+			rc = add_share(r, "roof_frac", roof * 1e9 / r->median_ns);
+		else
+			rc = assay_counters_add_missing(&r->counters, "roof_frac", ASSAY_SOURCE_ASSAY, why.text);
 		if (!rc && frac > 0)
-			rc = add_share(r, "parallel_efficiency", frac, &changed[i]);
+			rc = add_share(r, "parallel_efficiency", frac);
 		if (rc)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	}

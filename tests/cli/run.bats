@@ -42,6 +42,13 @@ gone() {
 	eval "$command --allow-no-baseline --manifest mine.manifest --policy plain.conf" >/dev/null
 }
 
+@test "a share of the roof that cannot be given says why, also when it is shown again" {
+	measure --json >a.json
+	jq -e '[.cases[] | .metrics.roof_frac == null and .unavailable.roof_frac.source == "assay"
+		and (.unavailable.roof_frac.reason | test("^the run has no 95 % interval of stream"))] | all' a.json
+	"$ASSAY" show last --json | jq -e --slurpfile a a.json '[.cases[].unavailable] == [$a[0].cases[].unavailable]'
+}
+
 @test "run --json has every field that is promised" {
 	run --separate-stderr measure --json
 	[ "$status" = 0 ]

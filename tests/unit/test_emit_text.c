@@ -306,7 +306,7 @@ static void test_gate_table(void **state)
 	assert_true(has_line(out.s, "      not in the run", ""));
 	assert_null(strstr(out.s, "op/fine"));
 	assert_true(strstr(out.s, "op/gone") < strstr(out.s, "op/slow"));
-	assert_true(has_line(out.s, "1 NOT_MEASURED, 1 REGRESSED, 1 PASS", ""));
+	assert_true(has_line(out.s, "3 cases: 1 NOT_MEASURED, 1 REGRESSED, 1 PASS", ""));
 	assay_text_release(&out);
 
 	style.verbose = true;
@@ -340,7 +340,7 @@ static void test_gate_no_baseline(void **state)
 	assert_null(strstr(p + 1, "no run to compare with"));
 	/* the headline and the sum do not contradict each other */
 	assert_true(has_line(out.s, "PASS: run 4: correctness, manifest and limits passed; speed was not judged", ""));
-	assert_true(has_line(out.s, "3 without a baseline", ""));
+	assert_true(has_line(out.s, "3 verdicts on 1 case: 3 without a baseline", ""));
 	assert_null(strstr(out.s, "INCOMPARABLE"));
 	assay_text_release(&out);
 
@@ -391,7 +391,7 @@ static void test_gate_missing(void **state)
 	assert_true(has_line(out.s, "5 cases of the manifest are missing in the run: op/v0/", "op/v2/-/t=1/warm, ..."));
 	assert_null(strstr(out.s, "op/v3/"));
 	assert_null(strstr(out.s, "not in the run"));
-	assert_true(has_line(out.s, "5 NOT_MEASURED", ""));
+	assert_true(has_line(out.s, "5 cases: 5 NOT_MEASURED", ""));
 	assay_text_release(&out);
 
 	style.verbose = true;

@@ -429,10 +429,65 @@ static void efficiency_is_against_one_thread(void **state)
 		double want = i == 0 ? 0.9 : 0.8;
 
 		assert_int_equal(m != NULL, i == 0 || i == 4);
-		assert_int_equal(changed[i], m != NULL);
+		assert_true(changed[i]);
 		if (m)
 			assert_true(fabs(m->value - want) < 1e-12);
 		assay_result_release(&results[i]);
+	}
+}
+
+/* A share of what stream.* and peak.* reached in the same run with as many threads, or the reason why there is none. */
+static void roof_or_why_not(void **state)
+{
+	static const struct {
+		double ops, bytes;
+		uint32_t arith;
+		unsigned threads;
+		double want; /* 0: none */
+		const char *why;
+	} rows[] = {
+		{ 0, 100, ASSAY_ARITH_NONE, 1, 0.2, NULL },   /* 100 bytes at 5 GB/s take 20 ns of 100 */
+		{ 400, 100, ASSAY_ARITH_I8, 1, 0.4, NULL },   /* 400 operations at 10 GOP/s take 40 */
+		{ 400, 100, ASSAY_ARITH_F32, 1, 0, "the run has no 95 % interval of peak.f32_fma on 1 thread" },
+		{ 0, 100, ASSAY_ARITH_NONE, 2, 0, "the run has no 95 % interval of stream.* at l1 on 2 threads" },
+		{ 0, 0, ASSAY_ARITH_NONE, 1, 0, "states no work that bandwidth or arithmetic bounds" },
+	};
+	struct world *w = *state;
+	struct assay_result results[3] = { 0 };
+	struct assay_run run = { .results = results, .n_results = 3 };
+	struct assay_case_facts facts[3] = { 0 };
+	bool changed[3];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_result *r = &results[2];
+		const struct assay_metric *m;
+
+		memset(results, 0, sizeof(results));
+		strcpy(results[0].c.op, "stream.copy");
+		results[0].c.n_axes = 1;
+		strcpy(results[0].c.axes[0].text, "l1");
+		strcpy(results[1].c.op, "peak.i8_dot");
+		for (int k = 0; k < 2; k++) {
+			results[k].c.threads = 1;
+			results[k].median_ns = 100;
+			results[k].ci95_reached = true;
+		}
+		assert_int_equal(0, assay_result_add_metric(&results[0], "bytes_per_s", "B/s", 1, 5e9));
+		assert_int_equal(0, assay_result_add_metric(&results[1], "ops_per_s", "op/s", 1, 10e9));
+		r->c = make_case("ref", 64, rows[i].threads, ASSAY_CACHE_WARM);
+		r->median_ns = 100;
+		facts[2].cost = (struct assay_cost){ .ops = rows[i].ops, .bytes_read = rows[i].bytes, .arith = rows[i].arith };
+		assert_int_equal(0, assay_measure_finish(&run, facts, &w->host, assay_inventory_catalog(w->inv), changed, NULL));
+		m = assay_result_metric(r, "roof_frac");
+		assert_true(rows[i].want > 0 ? m && fabs(m->value - rows[i].want) < 1e-12 : !m);
+		if (rows[i].why)
+			assert_non_null(strstr(assay_counters_find_missing(&r->counters, "roof_frac")->reason, rows[i].why));
+		else
+			assert_null(assay_counters_find_missing(&r->counters, "roof_frac"));
+		assert_string_equal(assay_counters_find_missing(&results[0].counters, "roof_frac")->reason,
+				    "it is itself what others are held against");
+		for (int k = 0; k < 3; k++)
+			assay_result_release(&results[k]);
 	}
 }
 
@@ -451,6 +506,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(workers_die_with_their_parent),
 		cmocka_unit_test(digests_are_compared),
 		cmocka_unit_test(efficiency_is_against_one_thread),
+		cmocka_unit_test(roof_or_why_not),
 	};
 
 	if (assay_worker_is_command(argc, argv))

@@ -250,6 +250,7 @@ static void test_metrics_are_replaced(void **state)
 	make_result(&other, 8, 100);
 	r.n_metrics = 1;
 	assert_int_equal(assay_result_add_metric(&r, "roof_frac", "1", 1, 0.75), 0);
+	assert_int_equal(assay_counters_add_missing(&r.counters, "other_frac", "assay", "no roof"), 0);
 	r.status = ASSAY_STATUS_WRONG;
 	strcpy(r.reason, "digest differs from that of ref");
 	r.correct = false;
