@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "base/process_strays.h"
 #include "counters/heap.h"
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
@@ -25,6 +26,8 @@ struct assay_worker {
 	unsigned index;
 	enum assay_command command;
 	struct assay_process process;
+	pid_t partner; /* of a pair, the one that was started later; 0: none */
+	struct assay_strays strays;
 	uint64_t deadline_ns, timeout_ns, memory_bytes;
 	const volatile sig_atomic_t *interrupted;
 };
@@ -130,6 +133,7 @@ static int start(struct assay_worker **out, struct assay_shared *shared, int fd,
 	w->timeout_ns = o->c->timeout_ns;
 	w->memory_bytes = o->c->memory_bytes;
 	w->interrupted = o->interrupted;
+	assay_strays_watch(&w->strays);
 	rc = fill_spec(&w->page->spec, o, err);
 	if (!rc)
 		rc = assay_process_start(&w->process, &po, err);
@@ -171,6 +175,8 @@ int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker
 		rc = start(&w[1], shared, fd, 1, &o[1], err);
 		if (rc)
 			assay_worker_free(w[0]);
+		else
+			w[0]->partner = w[1]->process.pid;
 	}
 	close(fd);
 	return rc;
@@ -182,6 +188,7 @@ void assay_worker_free(struct assay_worker *w)
 		return;
 	if (w->process.pid)
 		assay_process_kill(&w->process);
+	assay_strays_kill(&w->strays, w->partner);
 	if (!w->index)
 		assay_shared_unmap(w->shared);
 	free(w);

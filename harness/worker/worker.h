@@ -38,7 +38,7 @@ struct assay_worker_options {
 int assay_worker_start(struct assay_worker **w, const struct assay_worker_options *o, struct assay_err *err);
 /* Start two that can take turns (ASSAY_CMD_PAIR). On error neither runs. */
 int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker_options o[2], struct assay_err *err);
-/* Kills it if it still runs. */
+/* Kills it if it still runs, and whatever it left behind. */
 void assay_worker_free(struct assay_worker *w);
 
 /* Numbers that go with a command; what a command does not use is ignored. */

@@ -147,6 +147,39 @@ static int chatty_run(struct assay_job *job)
 	return 0;
 }
 
+/* Leaves a process in a session of its own, whose parent is gone, and its child; both write their numbers to $STRAYS first. */
+static int strays_run(struct assay_job *job)
+{
+	static int calls;
+	const char *path = getenv("STRAYS");
+	FILE *f = !calls++ && path ? fopen(path, "w") : NULL;
+	int ready[2];
+	char byte;
+
+	right(job);
+	if (!f)
+		return 0;
+	if (pipe(ready))
+		return job->host->fail(job, "no pipe");
+	if (fork()) {
+		close(ready[1]);
+		fclose(f);
+		/* until both have written */
+		return read(ready[0], &byte, 1) == 1 && read(ready[0], &byte, 1) == 1 ? 0 : job->host->fail(job, "no strays");
+	}
+	setsid();
+	if (fork())
+		_exit(0);
+	fork();
+	alarm(20); /* where nobody kills them */
+	fprintf(f, "%d\n", (int)getpid());
+	fflush(f);
+	if (write(ready[1], "", 1) == 1)
+		for (;;)
+			pause();
+	_exit(1);
+}
+
 static int refuse_supports(const struct assay_shape *shape, struct assay_reason *why)
 {
 	snprintf(why->text, sizeof(why->text), "cannot do %lld elements", (long long)shape->axis[0]);
@@ -172,6 +205,7 @@ static const struct assay_variant variants[] = {
 	{ .op = "example.scale", .name = "host_greedy", .help = "misbehaves", .prepare = host_greedy_prepare, .run = nothing_run },
 	BAD("fail", fail_run),
 	BAD("chatty", chatty_run),
+	BAD("strays", strays_run),
 	{ .op = "example.scale", .name = "refuses", .help = "supports nothing", .supports = refuse_supports, .run = nothing_run },
 	{ .op = "example.scale", .name = "needy", .help = "needs a CPU that nobody has", .needs = "avx9001", .run = nothing_run },
 	{ .op = "example.scale", .name = "on_gpu", .help = "needs a device that no plugin brings",

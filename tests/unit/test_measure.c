@@ -3,6 +3,7 @@
  * Inventory, worker and measurement against example plugins and against plugins that crash, hang, cheat, write out of bounds
  * or eat all memory. The test program starts itself again as worker, as the real program does.
  */
+#include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -382,6 +383,36 @@ static void workers_die_with_their_parent(void **state)
 	close(pipe_fd[1]);
 }
 
+/* Descendants in a session of their own, which a signal to the worker's group does not reach. */
+static void strays_are_killed(void **state)
+{
+	struct world *w = *state;
+	struct assay_case c = make_case("strays", 100, 1, ASSAY_CACHE_WARM);
+	char path[] = "/tmp/assay-strays-XXXXXX";
+	int fd = mkstemp(path), pid, n = 0;
+	struct assay_result r;
+	FILE *f;
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(0, setenv("STRAYS", path, 1));
+	measure_with(w, &c, false, &r);
+	unsetenv("STRAYS");
+	assert_int_equal(ASSAY_STATUS_OK, r.status);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	for (; fscanf(f, "%d", &pid) == 1; n++) {
+		assert_int_equal(-1, kill(pid, 0));
+		assert_int_equal(ESRCH, errno);
+	}
+	assert_int_equal(2, n);
+	fclose(f);
+	unlink(path);
+	/* whoever was a child before is none of them */
+	assert_int_equal(0, assay_inventory_describe(w->inv, &c, 1, &(struct assay_case_facts){ 0 }, NULL));
+	assay_result_release(&r);
+}
+
 static void digests_are_compared(void **state)
 {
 	struct world *w = *state;
@@ -504,6 +535,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(deterministic_runs_do_equal_work),
 		cmocka_unit_test(interrupt_stops_a_case),
 		cmocka_unit_test(workers_die_with_their_parent),
+		cmocka_unit_test(strays_are_killed),
 		cmocka_unit_test(digests_are_compared),
 		cmocka_unit_test(efficiency_is_against_one_thread),
 		cmocka_unit_test(roof_or_why_not),
