@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/cli_options.h"
 #include "cli/exact_gate.h"
@@ -263,6 +264,14 @@ static int act(const struct baseline_args *a, struct assay_store *store, struct 
 	}
 }
 
+/* There is no baseline to make of a database that is not there: reading says so, writing would make an empty one. */
+static enum assay_store_mode mode_of(const struct baseline_args *a)
+{
+	bool writes = a->verb == VERB_SAVE || a->verb == VERB_DROP;
+
+	return writes && assay_file_exists(a->s.db) ? ASSAY_STORE_WRITE : ASSAY_STORE_READ;
+}
+
 int assay_cmd_baseline(int argc, char **argv)
 {
 	struct baseline_args a = { 0 };
@@ -274,9 +283,7 @@ int assay_cmd_baseline(int argc, char **argv)
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = assay_store_open(&store, a.s.db,
-				      a.verb == VERB_SAVE || a.verb == VERB_DROP ? ASSAY_STORE_WRITE : ASSAY_STORE_READ,
-				      &err);
+		rc = assay_store_open(&store, a.s.db, mode_of(&a), &err);
 	if (rc) {
 		status = assay_cli_fail(&err);
 	} else {

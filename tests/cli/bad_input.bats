@@ -174,6 +174,7 @@ END
 	fails 2 "no action given: expected save, list, show, drop or update" baseline
 	fails 2 "unknown action 'keep'" baseline keep
 	fails 2 "no name given: assay baseline save NAME" baseline save
+	fails 2 "no database 'assay.db'" baseline save main
 	fails 2 "nothing to plot" plot
 	fails 2 "cannot plot 'pie'" plot pie
 	fails 2 "no case given" plot trend
