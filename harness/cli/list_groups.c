@@ -34,7 +34,7 @@ void assay_list_groups_text(const struct assay_counter_groups *g, const struct a
 		for (size_t k = 0; k < x->n_metrics; k++) {
 			const struct assay_group_metric *m = &x->metrics[k];
 
-			snprintf(line, sizeof(line), "= %s: %s%s", m->formula.text, m->help,
+			snprintf(line, sizeof(line), " = %s: %s%s", m->formula.text, m->help,
 				 m->better > 0   ? "; higher is better"
 				 : m->better < 0 ? "; lower is better"
 						 : "");
