@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * matmul.f32 by OpenBLAS, one call a thread on its own rows of w. OpenBLAS is loaded when it is first needed: its own
- * threads, which nobody would pin, are then kept from existing by a variable that it reads while it loads, and where it
- * is missing the variant is skipped and everything else works. This plugin is its own shared object.
+ * threads, which nobody would pin, are then kept from existing by a variable that it reads while it loads; another keeps
+ * it to the vectors of `--isa`. Where it is missing the variant is skipped and everything else works. This plugin is its
+ * own shared object.
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "matmul_variants.h"
 
-#define LIBRARY          "libopenblas.so.0"
-#define THREADS_VARIABLE "OPENBLAS_NUM_THREADS"
+#define LIBRARY "libopenblas.so.0"
 
 /* From the C interface of BLAS (netlib CBLAS): row-major order, not transposed, transposed. */
 enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 };
@@ -30,28 +31,62 @@ struct openblas {
 	set_num_threads_fn set_num_threads;
 };
 
-/*
- * dlopen with the variable set; the caller's environment is as before when it returns. What is loaded already has read the variable:
- * setting it again would only let the C library allocate its environment anew.
- */
-static void *load_without_threads(void)
+/* A variable of the environment that OpenBLAS reads while it loads. */
+struct variable {
+	const char *name, *value; /* NULL: as it is */
+	char *old;
+	bool changed;
+};
+
+static int set_variable(struct variable *v)
 {
-	const char *old = getenv(THREADS_VARIABLE);
+	const char *old = v->value ? getenv(v->name) : NULL;
+
+	v->old = old ? strdup(old) : NULL;
+	if (old && !v->old)
+		return -1;
+	v->changed = v->value && !setenv(v->name, v->value, 1);
+	return v->changed || !v->value ? 0 : -1;
+}
+
+static void restore_variable(struct variable *v)
+{
+	if (v->changed && v->old)
+		setenv(v->name, v->old, 1);
+	else if (v->changed)
+		unsetenv(v->name);
+	free(v->old);
+}
+
+/* The kernels of OpenBLAS that keep to vectors of @bits; NULL: those it chooses. */
+static const char *core_of(uint32_t bits)
+{
+#if defined(__x86_64__)
+	if (bits && bits <= 128)
+		return "Nehalem";
+	if (bits && bits <= 256 && __builtin_cpu_supports("avx2"))
+		return "Haswell";
+#endif
+	(void)bits;
+	return NULL;
+}
+
+/*
+ * dlopen without threads and with vectors of at most @bits (0: any); the caller's environment is as before when it returns.
+ * What is loaded already has read it: setting a variable again would only let the C library allocate its environment anew.
+ */
+static void *load(uint32_t bits)
+{
+	struct variable threads = { .name = "OPENBLAS_NUM_THREADS", .value = "1" };
+	struct variable core = { .name = "OPENBLAS_CORETYPE", .value = core_of(bits) };
 	void *dl = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-	char *keep;
 
 	if (dl)
 		return dl;
-	keep = old ? strdup(old) : NULL;
-	if ((old && !keep) || setenv(THREADS_VARIABLE, "1", 1))
-		goto out;
-	dl = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (keep)
-		setenv(THREADS_VARIABLE, keep, 1);
-	else
-		unsetenv(THREADS_VARIABLE);
-out:
-	free(keep);
+	if (!set_variable(&threads) && !set_variable(&core))
+		dl = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	restore_variable(&core);
+	restore_variable(&threads);
 	return dl;
 }
 
@@ -64,9 +99,9 @@ static int find(void *dl, const char *name, void *function)
 	return symbol ? 0 : -1;
 }
 
-static int openblas_open(struct openblas *b)
+static int openblas_open(struct openblas *b, const struct assay_shape *shape)
 {
-	b->dl = load_without_threads();
+	b->dl = load(shape->host->vector_bits);
 	if (!b->dl)
 		return -1;
 	if (find(b->dl, "cblas_sgemm", &b->sgemm) || find(b->dl, "cblas_sgemv", &b->sgemv) ||
@@ -82,8 +117,7 @@ static int supports(const struct assay_shape *shape, struct assay_reason *why)
 {
 	struct openblas b;
 
-	(void)shape;
-	if (!openblas_open(&b))
+	if (!openblas_open(&b, shape))
 		return 0;
 	snprintf(why->text, sizeof(why->text), "%s is missing, install libopenblas0 (Debian, Ubuntu) or openblas",
 		 LIBRARY);
@@ -96,7 +130,7 @@ static int prepare(struct assay_job *job)
 
 	if (!b)
 		return job->host->fail(job, "not enough memory");
-	if (openblas_open(b)) {
+	if (openblas_open(b, job->shape)) {
 		free(b);
 		return job->host->fail(job, "cannot load '%s', install libopenblas0", LIBRARY);
 	}

@@ -73,6 +73,28 @@ load helpers
 	done
 }
 
+@test "--isa caps the vectors of OpenBLAS, too, and leaves the environment alone" {
+	[ "$(uname -m)" = x86_64 ] || skip "names instruction sets of x86_64"
+	[ -e "$ASSAY_BUILD/plugins/matmul-openblas.so" ] || skip "built without OpenBLAS"
+	ln -s "$ASSAY_BUILD/tests/plugins/openblas_standin.so" libopenblas.so.0
+	export LD_LIBRARY_PATH=$PWD STANDIN_LOG=$PWD/log
+	loaded_with() {
+		local want=$1
+		shift
+		rm -f log
+		# its products are none
+		run "$ASSAY" verify --suite full --only 'matmul.f32/openblas/m=64,k=256,n=1/t=1/warm' "$@"
+		[ "$status" = 3 ] && [ "$(sort -u log)" = "$want, threads 1" ]
+	}
+	unset OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS
+	loaded_with "core free"
+	loaded_with "core Nehalem" --isa baseline
+	grep -qw avx2 /proc/cpuinfo || return 0
+	loaded_with "core Haswell" --isa avx2
+	OPENBLAS_CORETYPE=SkylakeX loaded_with "core Haswell" --isa avx2
+	OPENBLAS_CORETYPE=Zen loaded_with "core Zen"
+}
+
 @test "list --manifest writes what a gate reads" {
 	manifest
 	run grep -c '^required ' quick.manifest

@@ -13,8 +13,10 @@ static inline bool can_run(const char *op, const char *variant)
 {
 	const struct assay_variant *v = mini_variant(op, variant);
 	struct assay_reason why;
+	const struct assay_host_info info = { .size = sizeof(info), .n_cores = 1 };
+	const struct assay_shape shape = { .size = sizeof(shape), .n_threads = 1, .host = &info };
 
-	return v && mini_cpu_has(v->needs) && !(v->supports && v->supports(NULL, &why));
+	return v && mini_cpu_has(v->needs) && !(v->supports && v->supports(&shape, &why));
 }
 
 static inline struct mini_case *new_case(const char *op, const char *variant, int64_t m, int64_t k, int64_t n,
