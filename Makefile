@@ -258,11 +258,11 @@ unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TE
 # missing is said there.
 CROSS_AARCH64 := $(if $(filter test cross-tests,$(GOALS)),$(shell [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] && \
 	command -v aarch64-linux-gnu-gcc))
-CROSS_TESTS   := test_ternary_variants test_quantize_agree
+CROSS_TESTS   := test_ternary_variants test_quantize test_quantize_agree
 $(BUILD)/aarch64/tests/%: tests/unit/%.c tests/cross/cmocka.h tests/unit/mini_host.h tests/unit/matmul_fixture.h
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CROSS_AARCH64) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -O1 -Itests/cross -Itests/unit -Iharness/include \
-		-o $@ $< -ldl -lpthread
+		-o $@ $< -lm -ldl -lpthread
 cross-tests: $(if $(CROSS_AARCH64),$(CROSS_TESTS:%=$(BUILD)/aarch64/tests/%)) ## build what tests other architectures
 	$(if $(CROSS_AARCH64),@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc SANITIZE= OPENBLAS=0 plugins)
 

@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static jmp_buf cross_skipped;
 #define assert_false(c)              assert_true(!(c))
 #define assert_null(p)               assert_true(!(p))
 #define assert_non_null(p)           assert_true(p)
-#define assert_int_equal(a, b)       assert_true((a) == (b))
+#define assert_int_equal(a, b)       assert_true((uintmax_t)(a) == (uintmax_t)(b))
 #define assert_string_equal(a, b)    assert_true(!strcmp(a, b))
 #define assert_memory_equal(a, b, n) assert_true(!memcmp(a, b, n))
 #define skip()                       longjmp(cross_skipped, 1)

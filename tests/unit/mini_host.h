@@ -49,6 +49,7 @@ struct mini_options {
 	uint32_t n_threads;
 	uint64_t seed;
 	uint32_t offset_bytes; /* moves every tensor this far off its 64-byte alignment */
+	uint32_t byte_offset;  /* moves tensors of bytes this much further: they may begin anywhere */
 };
 
 struct mini_metric {
@@ -369,22 +370,23 @@ static inline void mini_free(struct mini_case *c)
 	free(c);
 }
 
-static inline void mini_make_tensors(struct mini_case *c, uint32_t offset_bytes)
+static inline void mini_make_tensors(struct mini_case *c, const struct mini_options *o)
 {
 	assert_true(c->problem.n_tensors <= ASSAY_MAX_TENSORS);
 	for (uint32_t i = 0; i < c->problem.n_tensors; i++) {
 		const struct assay_tensor_spec *spec = &c->problem.tensors[i];
 		uint64_t bytes = mini_dtype_bytes(spec->dtype);
+		uint64_t offset = o->offset_bytes + (bytes == 1 ? o->byte_offset : 0);
 
 		assert_true(spec->rank >= 1 && spec->rank <= ASSAY_MAX_RANK);
 		for (uint32_t d = 0; d < spec->rank; d++) {
 			assert_true(spec->dims[d] >= 0);
 			bytes *= (uint64_t)spec->dims[d];
 		}
-		assert_int_equal(posix_memalign(&c->bases[i], 64, bytes + offset_bytes + !bytes), 0);
-		memset(c->bases[i], MINI_POISON, bytes + offset_bytes);
+		assert_int_equal(posix_memalign(&c->bases[i], 64, bytes + offset + !bytes), 0);
+		memset(c->bases[i], MINI_POISON, bytes + offset);
 		c->tensors[i] = (struct assay_tensor){
-			.data = (char *)c->bases[i] + offset_bytes, .bytes = bytes, .spec = spec
+			.data = (char *)c->bases[i] + offset, .bytes = bytes, .spec = spec
 		};
 	}
 }
@@ -417,7 +419,7 @@ static inline struct mini_case *mini_new(const char *op, const char *variant, co
 		fail_msg("describe '%s' %s: %s", op, axes, c->reason.text);
 	if (c->variant->supports && c->variant->supports(&c->shape, &c->reason) < 0)
 		fail_msg("variant '%s' refuses %s: %s", variant, axes, c->reason.text);
-	mini_make_tensors(c, o->offset_bytes);
+	mini_make_tensors(c, o);
 	c->host = (struct assay_host){ .size = sizeof(c->host), .abi_major = ASSAY_ABI_MAJOR,
 				       .abi_minor = ASSAY_ABI_MINOR, .parallel = mini_parallel,
 				       .barrier = mini_barrier, .alloc = mini_alloc, .release = mini_release,

@@ -6,7 +6,7 @@
 
 #include "assay/op_quantize.h"
 
-static const char *const variants[] = { "ref", "avx2", "avx512" };
+static const char *const variants[] = { "ref", "avx2", "avx512", "neon" };
 
 #define N_VARIANTS (sizeof(variants) / sizeof(variants[0]))
 
