@@ -25,7 +25,7 @@
 #define TILE_CODES(t)  ((t) <= 6 ? 4 : 2)
 #define TILE_STEP(t)   ((t) <= 2 ? 4 : 2)
 #define TILE_PHASES(t) ((t) == 1 ? 4 : (t) <= 2 ? 2 : 1)
-/* a lane gets at most 64 · 2 · 128 · 4 a line */
+/* whole bytes are multiplied, up to 170 (four codes 2): a lane gets at most 170 · 128 · 4 a line */
 #define TILE_LINES(t)    16384
 #define TILE_PREFETCH(t) ((t) <= 4 ? 8192 : 2048)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Repacks I2_S weights into the lines of two and of 1.6 bits that matmul_ternary_packed.h defines. */
+#if defined(__x86_64__) || defined(__aarch64__)
 #include <string.h>
 
 #include "matmul_ternary_packed.h"
@@ -147,11 +148,7 @@ static int pack(struct assay_job *job, int64_t group_rows, int trits)
 	return job->host->fail(job, "no memory to repack the weights");
 }
 
-int assay_matmul_ternary_pack16(struct assay_job *job)
-{
-	return pack(job, 16, 0);
-}
-
+#if defined(__x86_64__)
 int assay_matmul_ternary_pack32(struct assay_job *job)
 {
 	return pack(job, 32, 0);
@@ -166,6 +163,12 @@ int assay_matmul_ternary_pack_trits(struct assay_job *job)
 {
 	return pack(job, job->shape->axis[ASSAY_MATMUL_N] > 1 ? 64 : 0, 1);
 }
+#else
+int assay_matmul_ternary_pack16(struct assay_job *job)
+{
+	return pack(job, 16, 0);
+}
+#endif
 
 void assay_matmul_ternary_unpack(struct assay_job *job)
 {
@@ -180,3 +183,4 @@ void assay_matmul_ternary_unpack(struct assay_job *job)
 	job->host->release(job, s);
 	job->state = NULL;
 }
+#endif

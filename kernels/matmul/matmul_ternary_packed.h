@@ -57,8 +57,8 @@ struct ternary_packed {
 };
 
 /*
- * Callbacks of the variants that work on packed weights, by the bytes of their vectors; those of 1.6 bits keep two
- * bits, for vectors of 64 bytes, where more than one token may come.
+ * Callbacks of the variants that work on packed weights, by the bytes of their vectors: 16 on aarch64, the others on
+ * x86. Those of 1.6 bits keep two bits, for vectors of 64 bytes, where more than one token may come.
  */
 int assay_matmul_ternary_pack16(struct assay_job *job);
 int assay_matmul_ternary_pack32(struct assay_job *job);
@@ -68,7 +68,10 @@ void assay_matmul_ternary_unpack(struct assay_job *job);
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A loop over what is kept in registers: what is left of it after compilation would keep it in memory. */
+/*
+ * A loop over arrays whose elements shall live in registers. It is unrolled completely: an index that is known only at
+ * run time would force its array into memory.
+ */
 #if defined(__clang__)
 #define EACH(i, n) _Pragma("clang loop unroll(full)") for (int i = 0; i < (n); i++)
 #else

@@ -48,7 +48,7 @@ struct tile {
 	const quad *x; /* [lines][tokens] */
 };
 
-/* How it goes about it; constant where it is used. */
+/* The shape of its loops. Each use is inlined with constants, so that the loops can be unrolled. */
 struct tile_plan {
 	int tokens, step, phases;
 	int first, codes; /* codes [first, first + codes) of each byte */

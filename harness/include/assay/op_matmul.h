@@ -4,8 +4,8 @@
  *
  * matmul.f32      y[n][m] = x[n][k] · w[m][k]^T                         all float
  * matmul.ternary  y[n][m] = (float)(Σ_k w[m][k]·x[n][k]) · (w_scale · x_scale[n])
- *                 w ternary in I2_S, x int8; the sum is exact in int32; the two scales are multiplied first, in float,
- * and the product with the converted sum is rounded once, so y is bit-identical everywhere.
+ *                 w is ternary in I2_S, x int8. The sum is exact in int32. The two scales are multiplied first, in
+ *                 float; their product times the converted sum is rounded once. So y is bit-identical everywhere.
  */
 #ifndef ASSAY_OP_MATMUL_H
 #define ASSAY_OP_MATMUL_H
