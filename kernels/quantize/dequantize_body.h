@@ -3,12 +3,18 @@
  * The formats of assay/op_quantize.h back to floats for one instruction set, whose file includes this after it has
  * defined
  *
- *	vec               FLOATS floats; splat(), product(), canonical_all(), store_floats(p, v)
- *	floats_of(q)      FLOATS int8 codes as floats
- *	packed            FLOATS bytes in lanes of their own; load_packed(q)
- *	table             four floats; table_of(), look_up(table, packed, shift): those that bits shift + 1 : shift
- *select float_of_half(h) store_floats_around(p, v), stores_done()  around the caches, p aligned to 64 bytes; plain
- *stores where there are none DEQUANTIZE_ISA    the name of the variant
+ *	FLOATS              floats in a vector
+ *	vec                 FLOATS floats; splat(), product(), canonical_all(), store_floats(p, v)
+ *	floats_of(q)        FLOATS int8 codes as floats
+ *	packed              FLOATS bytes in lanes of their own; load_packed(q)
+ *	table               four floats; table_of(a, b, c, d)
+ *	look_up(t, packed, shift)
+ *	                    the floats of t that bits shift + 1 : shift of each byte select
+ *	float_of_half(h)    the float that half h is
+ *	store_floats_around(p, v)
+ *	                    around the caches, p aligned to 64 bytes; a plain store where there are none
+ *	stores_done()       after those, so that other threads see them
+ *	DEQUANTIZE_ISA      the name of the variant
  */
 #include <string.h>
 

@@ -6,6 +6,7 @@
 
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
+#include "quantize_rounding.h"
 
 #define FLOATS      8
 #define SUM_STREAMS 2
@@ -87,13 +88,9 @@ static inline __m256i in_order(__m256i v)
 
 /* ---- q8_0 ---- */
 
-/*
- * t / 2 of 16-bit integers, to nearest, ties away from zero, for |t| < 2^14. The instruction calculates
- * floor((t·(2^14 + 1) + 2^14) / 2^15): the additional t, small against 2^14, takes the ties of negative t down.
- */
 static inline __m256i half_away_16(__m256i t)
 {
-	return _mm256_mulhrs_epi16(t, _mm256_set1_epi16(0x4001));
+	return _mm256_mulhrs_epi16(t, _mm256_set1_epi16(HALF_AWAY_FACTOR));
 }
 
 static inline __m256i cut_off_8(const float *x, __m256 by)

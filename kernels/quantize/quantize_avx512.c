@@ -8,6 +8,7 @@
 
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
+#include "quantize_rounding.h"
 
 #define FLOATS      16
 #define SUM_STREAMS 4
@@ -92,13 +93,9 @@ static inline __m512i cut_off_16(const float *x, __m512 by)
 	return _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), by));
 }
 
-/*
- * t / 2 of 16-bit integers, to nearest, ties away from zero, for |t| < 2^14. The instruction calculates
- * floor((t·(2^14 + 1) + 2^14) / 2^15): the additional t, small against 2^14, takes the ties of negative t down.
- */
 static inline __m512i half_away_16(__m512i t)
 {
-	return _mm512_mulhrs_epi16(t, _mm512_set1_epi16(0x4001));
+	return _mm512_mulhrs_epi16(t, _mm512_set1_epi16(HALF_AWAY_FACTOR));
 }
 
 static inline __m512i q8_codes_32(const float *x, float by)

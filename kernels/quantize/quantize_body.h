@@ -2,18 +2,26 @@
 /*
  * The formats of assay/op_quantize.h from floats for one instruction set, whose file includes this after it has defined
  *
- *	mags          FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b), largest(m); any_set(m): one is not 0
+ *	FLOATS                     floats in a vector
+ *	mags                       FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b)
+ *	largest(m)                 the largest of FLOATS magnitudes
  *	largest_each(m)            lane b: the largest of m[b], for b < FLOATS
- *	SUM_STREAMS   sum blocks that are added up in turn
- *	lanes         the 16 double lanes of a sum block; zero_lanes(), add_lanes(&l, x) for 16 floats, sum_of_lanes(l)
- *	halves_of(d, h)            FLOATS to halves
- *	q8_codes(x, by, q0, q1)    the 32 codes of each of two blocks: x·by[0]/2 and x·by[1]/2, rounded away from zero
- *	ternary_256(x, m, rounding, first, step, q, around)  64 bytes of codes: those of x[32·i + j], and those of the
- *	                           second half 32 bytes on, lie first + i·step bits up in byte j; a code is x·m, rounded
- *and clamped to −1 … 1, plus 1 token_codes(x, s, q, around)                   64 codes of a token
- *	store_line_around(dst, src), stores_done()     around the caches, dst aligned to 64 bytes; plain stores where
- *	                                               there are none
- *	QUANTIZE_ISA  the name of the variant
+ *	any_set(m)                 one is not 0
+ *	SUM_STREAMS                sum blocks that are added up in turn
+ *	lanes                      the 16 double lanes of a sum block; zero_lanes(), sum_of_lanes(l)
+ *	add_lanes(&l, x)           adds the magnitudes of 16 floats
+ *	halves_of(d, h)            FLOATS floats to halves
+ *	q8_codes(x, by, q0, q1)    the 32 codes of each of two blocks: x·by[0]/2 and x·by[1]/2, ties away from zero
+ *	ternary_256(x, m, rounding, first, step, q, around)
+ *	                           64 bytes of codes, 32 for each half of x. In byte j of a half, the code of its value
+ *	                           32·i + j lies first + i·step bits up. A code is 1 + x·m, which is rounded and clamped
+ *	                           to −1 … 1 before
+ *	token_codes(x, s, q, around)
+ *	                           64 codes of a token: x·s, ties to even
+ *	store_line_around(dst, src)
+ *	                           a line around the caches, dst aligned to 64 bytes; a plain copy where there are none
+ *	stores_done()              after those, so that other threads see them
+ *	QUANTIZE_ISA               the name of the variant
  *
  * Every float operation is the definition's own, in another order only where order cannot be seen; no fused
  * multiply-add.
@@ -23,14 +31,13 @@
 #include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
+#include "quantize_rounding.h"
 #include "quantize_threads.h"
 
-/* What takes a struct format is made anew for each, with its members as constants. */
+/* Functions that take a struct format: inlined for each format, so that its members are constants. */
 #define INLINE static inline __attribute__((always_inline))
-/* What is optimised by itself: loops of which two land in one function cost each other registers. */
+/* Loops that stay functions of their own: two in one function would compete for registers. */
 #define ALONE static __attribute__((noinline))
-
-#define STAGED_BLOCKS 32 /* of 34 or of 66 bytes fill whole lines */
 
 /* Lanes of any 32 bits, for what is done once a block or once a tensor. */
 typedef float floats __attribute__((vector_size(4 * FLOATS)));
@@ -147,10 +154,11 @@ INLINE void scales_of(const struct format *f, words amax, struct scales *s)
 }
 
 /*
- * The codes of a group and, in turn with them unless there is none, the largest magnitudes of the one that is `lead` groups
- * on.
+ * The codes of a group and, in turn with them unless there is none, the largest magnitudes of the one that is `lead`
+ * groups on.
  */
-INLINE words codes_of_group(const struct format *f, const float *x, const struct scales *s, uint8_t *q, bool stage, bool more)
+INLINE words codes_of_group(const struct format *f, const float *x, const struct scales *s, uint8_t *q, bool stage,
+			    bool more)
 {
 	const struct pace *pace = pace_of(f, stage);
 	const int64_t lead = pace->lead * pace->blocks * f->block;
@@ -172,18 +180,20 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 }
 
 /*
- * Whole groups of blocks, up to and including the first with a special block (with @stage those that are staged with it),
- * which is said in @special; the number of blocks. What a group's codes wait for (its lines, a reduction and two divisions)
- * is under way while those of the groups before are written; the values come from the level-1 cache then. Only the largest
- * magnitudes go from one turn of the loop to the next, so that compilers keep the others in registers. With @stage, lines
- * are put together in that cache too, from blocks of odd sizes, and stored around the caches.
+ * Quantizes whole groups of blocks and returns the number of blocks that are done. It stops after the first group with
+ * a special block (with @stage, after the groups that are staged with that one) and sets *special if there was one.
+ *
+ * What a group's codes wait for (its lines, a reduction and two divisions) is under way while those of the groups
+ * before are written; the values come from the level-1 cache then. Only the largest magnitudes go from one turn of the
+ * loop to the next, so that compilers keep the others in registers. With @stage, lines are put together in that cache
+ * too, from blocks of odd sizes, and stored around the caches.
  */
 INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks, bool stage, bool *special)
 {
 	const int blocks = pace_of(f, stage)->blocks, lead = pace_of(f, stage)->lead;
 	const int64_t n_groups = n_blocks / blocks, values = blocks * f->block, bytes = blocks * f->block_bytes;
-	const int64_t per_stage = stage ? STAGED_BLOCKS / blocks : 1;
-	uint8_t staged[STAGED_BLOCKS * ASSAY_TQ2_0_BLOCK_BYTES];
+	const int64_t per_stage = stage ? QUANTIZE_LINE_BLOCKS / blocks : 1;
+	uint8_t staged[QUANTIZE_LINE_BLOCKS * ASSAY_TQ2_0_BLOCK_BYTES];
 	words amax = amax_of_group(f, x, stage);
 	struct scales s[2];
 
@@ -232,7 +242,7 @@ static void correct_special(const struct format *f, const float *x, uint8_t *q, 
 
 INLINE void whole_groups(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks, bool stage)
 {
-	const int64_t most = stage ? STAGED_BLOCKS : f->cached.blocks;
+	const int64_t most = stage ? QUANTIZE_LINE_BLOCKS : f->cached.blocks;
 
 	while (n_blocks > 0) {
 		bool special;
@@ -249,14 +259,14 @@ INLINE void whole_groups(const struct format *f, const float *x, uint8_t *q, int
 /* Whole groups of a format, of its pace from the caches or from memory. */
 typedef void (*groups_fn)(const float *x, uint8_t *q, int64_t n_blocks);
 
-static void all_blocks(const struct format *f, groups_fn cached, groups_fn memory, const float *x, uint8_t *q, int64_t n,
-		       bool around)
+static void all_blocks(const struct format *f, groups_fn cached, groups_fn memory, const float *x, uint8_t *q,
+		       int64_t n, bool around)
 {
 	const int64_t values = FLOATS * f->block, whole = n / values * FLOATS, rest = n % values;
 	int64_t staged = 0;
 
 	if (around && !quantize_stores_plainly(q, around)) {
-		staged = whole - whole % STAGED_BLOCKS;
+		staged = whole - whole % QUANTIZE_LINE_BLOCKS;
 		memory(x, q, staged);
 		stores_done();
 	}

@@ -16,9 +16,6 @@
 #define MAG_MASK     0x7fffffffu /* of the bits of a float */
 #define MAG_INFINITE 0x7f800000u
 
-/* How a product, smaller than 2^31, becomes the integer that a ternary code is made of. */
-enum rounding { CUT_OFF, TO_EVEN };
-
 static inline uint32_t quantize_bits(float x)
 {
 	uint32_t bits;
@@ -45,10 +42,10 @@ static inline float canonical(float x)
 static inline uint16_t quantize_half_of_float(float x)
 {
 	uint32_t bits = quantize_bits(x);
-	uint32_t sign = bits >> 16 & 0x8000u, mag = bits & 0x7fffffffu;
+	uint32_t sign = bits >> 16 & 0x8000u, mag = bits & MAG_MASK;
 	uint32_t mant, shift, half;
 
-	if (mag > 0x7f800000u)
+	if (mag > MAG_INFINITE)
 		return QUANTIZE_HALF_NAN;
 	if (mag >= 0x477ff000u) /* 65520, halfway from the largest half to the next power of two */
 		return (uint16_t)(sign | 0x7c00u);
@@ -75,7 +72,7 @@ static inline float quantize_float_of_half(uint16_t half)
 	if (mag > 0x7c00u)
 		return quantize_float(QUANTIZE_FLOAT_NAN);
 	if (mag == 0x7c00u)
-		return quantize_float(sign | 0x7f800000u);
+		return quantize_float(sign | MAG_INFINITE);
 	if (mag >= 0x400u)
 		return quantize_float(sign | ((mag << 13) + 0x38000000u));
 	return quantize_float(sign | quantize_bits((float)mag * 0x1p-24f));

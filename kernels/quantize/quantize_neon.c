@@ -10,6 +10,7 @@
 
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
+#include "quantize_rounding.h"
 
 #define FLOATS      4
 #define SUM_STREAMS 2

@@ -22,9 +22,8 @@
 static const struct assay_variant variants[] = {
 	VARIANTS(ref, .help = "plain C, one value at a time", .flags = ASSAY_VARIANT_REFERENCE),
 #if defined(__x86_64__)
-	VARIANTS(avx2, .help = "8 floats at a time, halves by F16C", .needs = "avx2,fma,f16c"),
-	VARIANTS(avx512, .help = "16 floats at a time, scales of 16 blocks together",
-		 .needs = "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"),
+	VARIANTS(avx2, .help = "8 floats at a time", .needs = "avx2,fma,f16c"),
+	VARIANTS(avx512, .help = "16 floats at a time", .needs = "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"),
 #elif defined(__aarch64__)
 	VARIANTS(neon, .help = "4 floats at a time", .needs = "asimd"),
 #endif

@@ -24,7 +24,7 @@ static float amax_of(const float *x, int64_t n)
 	uint32_t amax = 0;
 
 	for (int64_t i = 0; i < n; i++) {
-		uint32_t mag = quantize_bits(x[i]) & 0x7fffffffu;
+		uint32_t mag = quantize_bits(x[i]) & MAG_MASK;
 
 		amax = mag > amax ? mag : amax;
 	}

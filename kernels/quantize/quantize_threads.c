@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cuts the work of a job for its threads and calls an instruction set's kernel on each share. Shares are runs of whole
- * units, a unit being the least number of blocks that fills whole cache lines of q, so that threads share no line of
- * it.
+ * units. A unit of the flat formats fills whole cache lines of q, so that threads share no line of an aligned q. That
+ * of i8_token is one token, so that few tokens are spread evenly: where two shares meet, both threads may write to one
+ * line of q or scale.
  */
 #include "quantize_threads.h"
 
@@ -11,8 +12,6 @@
 #include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
-
-#define CACHE_LINE_BLOCKS 32 /* 32 blocks of 34 or 66 bytes end on a 64-byte line */
 
 struct share {
 	int64_t begin, end;
@@ -46,8 +45,6 @@ static struct share share_of(const struct work *w, uint32_t tid, uint32_t n_thre
 	int64_t units = (w->n + w->unit - 1) / w->unit;
 	struct share s = { units * tid / n_threads * w->unit, units * (tid + 1) / n_threads * w->unit };
 
-	if (s.begin > w->n)
-		s.begin = w->n;
 	if (s.end > w->n)
 		s.end = w->n;
 	return s;
@@ -118,7 +115,7 @@ static int quantize_blocks(struct assay_job *job, quantize_blocks_fn fn, int64_t
 {
 	struct work w = work_of(job, ASSAY_QUANTIZE_X, ASSAY_QUANTIZE_Q);
 
-	w.unit = block * CACHE_LINE_BLOCKS;
+	w.unit = block * QUANTIZE_LINE_BLOCKS;
 	w.block = block;
 	w.block_bytes = block_bytes;
 	w.fn.quantize_blocks = fn;
@@ -129,7 +126,7 @@ static int dequantize_blocks(struct assay_job *job, dequantize_blocks_fn fn, int
 {
 	struct work w = work_of(job, ASSAY_DEQUANTIZE_Q, ASSAY_DEQUANTIZE_BLOCK_X);
 
-	w.unit = block * CACHE_LINE_BLOCKS;
+	w.unit = block * QUANTIZE_LINE_BLOCKS;
 	w.block = block;
 	w.block_bytes = block_bytes;
 	w.fn.dequantize_blocks = fn;
@@ -168,7 +165,7 @@ static float i2_s_gamma(const struct work *w)
 	for (int64_t b = 0; b < n_blocks; b++)
 		sum += w->sums[b];
 	gamma = (float)(sum / (double)w->n);
-	if ((quantize_bits(gamma) & 0x7fffffffu) >= 0x7f800000u)
+	if (!isfinite(gamma))
 		return quantize_float(QUANTIZE_FLOAT_NAN);
 	return gamma < ASSAY_I2_S_MIN_GAMMA ? ASSAY_I2_S_MIN_GAMMA : gamma;
 }

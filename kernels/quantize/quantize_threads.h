@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the variants of all instruction sets share: how the work of a job is cut for its threads, and the table of
- * kernels that an instruction set fills in. Kernels know nothing of jobs; they may be given data of any alignment.
+ * What the variants of all instruction sets share: how the work of a job is cut for its threads, and the types of the
+ * kernels that an instruction set hands to it. Kernels know nothing of jobs; they may be given data of any alignment.
  */
 #ifndef QUANTIZE_THREADS_H
 #define QUANTIZE_THREADS_H
@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "assay/plugin.h"
+
+#define QUANTIZE_LINE_BLOCKS 32 /* blocks of 34 or of 66 bytes, laid end to end, fill whole 64-byte lines */
 
 /*
  * With @around an output will not be found in the caches anyway and may be written around them, where it is aligned;
