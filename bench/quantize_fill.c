@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inputs of the quantize and dequantize ops: bell-shaped values as in a trained network, and at fixed places the values
- * that break quantizers (ties, subnormals, spikes, scales that overflow, NaN), so that every measured run is checked on
- * them. The hard blocks are few and near the front: they must not weigh on the time.
+ * that break quantizers (ties, subnormals, spikes, scales that overflow, NaN), so that every measured run of enough
+ * blocks or tokens is checked on them. i2_s has ties and subnormals alone: one NaN would be the scale of the whole
+ * tensor. The hard blocks are few and near the front: they must not weigh on the time.
  */
 #include <stdint.h>
 #include <string.h>
