@@ -71,11 +71,40 @@ void *assay_layout_calloc(size_t n, size_t size)
 	return p ? memset(p, 0, bytes) : NULL;
 }
 
+/*
+ * a->map: guard page, room for @body bytes, guard page. What is large ends on the boundary of a huge page, so that all of it but
+ * less than one huge page at its front can lie on them: fewer TLB misses, and fewer ways for page placement to differ from one process
+ * to the next.
+ */
+static int map_pages(struct assay_arena *a, void *address, size_t body, size_t page, struct assay_err *err)
+{
+	const size_t align = address || body < HUGE_BYTES ? page : HUGE_BYTES;
+	size_t spare = align - page, head;
+	unsigned char *p;
+
+	a->map_bytes = round_up(body, page) + 2 * page;
+	p = mmap(address, a->map_bytes + spare, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | (address ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+	if (p == MAP_FAILED)
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot map %zu bytes: %s", a->map_bytes, strerror(errno));
+	head = spare - (size_t)((uintptr_t)(p + a->map_bytes + spare - page) % align);
+	a->map = p + head;
+	if (head)
+		munmap(p, head);
+	if (spare - head)
+		munmap(a->map + a->map_bytes, spare - head);
+	if (mprotect(a->map, page, PROT_NONE) || mprotect(a->map + a->map_bytes - page, page, PROT_NONE))
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot protect a guard page: %s", strerror(errno));
+	if (body >= HUGE_BYTES)
+		madvise(a->map + page, a->map_bytes - 2 * page, MADV_HUGEPAGE);
+	return 0;
+}
+
 /* A copy is [front canary][data][canary up to the stride]; the last copy ends at the guard page. */
 int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), body;
-	int rc = 0;
+	int rc;
 
 	*a = (struct assay_arena){ .bytes = o->bytes, .copies = o->copies };
 	a->stride = round_up(o->bytes, ALIGN) + ALIGN;
@@ -83,20 +112,9 @@ int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o,
 		return assay_err_set(err, ASSAY_ENOMEM, "%llu copies of %zu bytes do not fit in memory",
 				     (unsigned long long)o->copies, o->bytes);
 	body += ALIGN + o->offset_bytes; /* front canary of the first copy, and the room behind the last */
-	a->map_bytes = round_up(body, page) + 2 * page;
-	a->map = mmap((void *)o->address, a->map_bytes, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | (o->address ? MAP_FIXED_NOREPLACE : 0), -1, 0);
-	if (a->map == MAP_FAILED) {
-		a->map = NULL;
-		return assay_err_set(err, ASSAY_ENOMEM, "cannot map %zu bytes: %s", a->map_bytes, strerror(errno));
-	}
-	if (mprotect(a->map, page, PROT_NONE) || mprotect(a->map + a->map_bytes - page, page, PROT_NONE)) {
-		rc = assay_err_set(err, ASSAY_ENOMEM, "cannot protect a guard page: %s", strerror(errno));
+	rc = map_pages(a, (void *)o->address, body, page, err);
+	if (rc)
 		goto out;
-	}
-	/* fewer TLB misses, and fewer ways for page placement to differ from one process to the next */
-	if (body >= HUGE_BYTES)
-		madvise(a->map + page, a->map_bytes - 2 * page, MADV_HUGEPAGE);
 	if (o->topology && o->cpu >= 0)
 		rc = assay_bind_memory(o->topology, a->map + page, a->map_bytes - 2 * page, o->cpu, err);
 	if (rc)

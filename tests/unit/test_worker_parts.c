@@ -71,6 +71,28 @@ static void buffers_are_guarded(void **state)
 		}
 }
 
+/* What is large ends on the boundary of a huge page, and nowhere before the guard page. */
+static void test_large_buffers_fit_huge_pages(void **state)
+{
+	static const size_t sizes[] = { (2 << 20) - 64, 2 << 20, (4 << 20) + 1, 5000000 };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), huge = 2 << 20;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const struct assay_arena_options o = { .bytes = sizes[i], .copies = 2, .cpu = -1 };
+		struct assay_arena a;
+		unsigned char *end;
+
+		assert_int_equal(0, assay_arena_init(&a, &o, NULL));
+		end = a.map + a.map_bytes - page;
+		assert_int_equal((uintptr_t)end % huge, 0);
+		assert_true((unsigned char *)assay_arena_copy(&a, 1) + sizes[i] <= end);
+		assert_true((unsigned char *)assay_arena_copy(&a, 1) + sizes[i] + 128 > end);
+		assert_true(a.map_bytes < 2 * sizes[i] + 4 * page);
+		assay_arena_release(&a);
+	}
+}
+
 /* Far beyond a buffer there is no memory to harm. */
 static void guard_page_kills(void **state)
 {
@@ -235,6 +257,7 @@ static void pair_order_is_balanced(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_large_buffers_fit_huge_pages),
 		cmocka_unit_test(tensor_bytes),
 		cmocka_unit_test(buffers_are_guarded),
 		cmocka_unit_test(guard_page_kills),
