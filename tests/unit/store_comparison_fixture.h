@@ -238,22 +238,6 @@ static inline void same_comparison(const struct assay_comparison *a, const struc
 		same_case(&a->cases[i], &b->cases[i]);
 }
 
-/* A number, or the number of rows, by bare SQLite. */
-static inline int64_t ask(struct fixture *f, const char *sql)
-{
-	sqlite3_stmt *st = NULL;
-	sqlite3 *db = NULL;
-	int64_t v;
-
-	assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &st, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
-	v = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	sqlite3_close(db);
-	return v;
-}
-
 /* Begin a comparison with one case; both ids. */
 static inline int64_t begin(struct fixture *f, struct assay_store *s, const char *machine, int64_t *case_id)
 {

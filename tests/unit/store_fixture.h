@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,39 @@ static inline void run_sql(const char *path, const char *sql)
 	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
 		fail_msg("%s", message);
 	sqlite3_close(db);
+}
+
+/* The number that a query of one row gives. */
+static inline int64_t ask(const char *path, const char *sql)
+{
+	sqlite3_stmt *st = NULL;
+	sqlite3 *db = NULL;
+	int64_t v;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &st, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+	v = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	sqlite3_close(db);
+	return v;
+}
+
+/* Dies at the first change of the table named. */
+static inline void die_at(void *arg, int op, const char *db, const char *table, sqlite3_int64 row)
+{
+	(void)op;
+	(void)db;
+	(void)row;
+	if (!strcmp(table, arg))
+		raise(SIGKILL);
+}
+
+static inline int die_at_commit(void *arg)
+{
+	(void)arg;
+	raise(SIGKILL);
+	return 0;
 }
 
 #endif

@@ -85,9 +85,9 @@ static void test_round_trip(void **state)
 	assay_store_close(s);
 
 	/* stored once, referred to twice */
-	assert_int_equal(ask(f, "SELECT count(*) FROM machine"), 1);
-	assert_int_equal(ask(f, "SELECT count(*) FROM build"), 2);
-	assert_int_equal(ask(f, "SELECT count(*) FROM bench_case"), 5);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM machine"), 1);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM build"), 2);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM bench_case"), 5);
 	assay_comparison_release(&cmp[0]);
 	assay_comparison_release(&cmp[1]);
 }
@@ -172,7 +172,7 @@ static void test_bad_pairs(void **state)
 		assay_pair_release(&p);
 	}
 	assay_store_close(s);
-	assert_int_equal(ask(f, "SELECT (SELECT count(*) FROM pair) + (SELECT count(*) FROM pair_side)"
+	assert_int_equal(ask(f->db, "SELECT (SELECT count(*) FROM pair) + (SELECT count(*) FROM pair_side)"
 				" + (SELECT count(*) FROM pair_metric)"),
 			 0);
 }
@@ -197,7 +197,7 @@ static void test_bad_cases_and_comparisons(void **state)
 	assert_error(f, assay_store_comparison_begin(s, &cmp, &f->err), ASSAY_ESTORE, "cannot store comparison with");
 	assert_int_equal(cmp.id, 0);
 	assay_comparison_release(&cmp);
-	assert_int_equal(ask(f, "SELECT (SELECT count(*) FROM comparison) + (SELECT count(*) FROM machine)"), 0);
+	assert_int_equal(ask(f->db, "SELECT (SELECT count(*) FROM comparison) + (SELECT count(*) FROM machine)"), 0);
 
 	id = begin(f, s, "m1", &case_id);
 	make_case(&c, 0, ASSAY_CONTROL_NONE);
@@ -214,8 +214,8 @@ static void test_bad_cases_and_comparisons(void **state)
 	assert_error(f, assay_store_comparison_case_add(s, id, &c, &case_id, &f->err), ASSAY_ELIMIT, "injected_frac");
 	assert_error(f, assay_store_comparison_case_update(s, 99, &c, &f->err), ASSAY_ENOTFOUND, "no case 99");
 	assay_store_close(s);
-	assert_int_equal(ask(f, "SELECT count(*) FROM comparison_case"), 1);
-	assert_int_equal(ask(f, "SELECT count(*) FROM bench_case"), 1);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM comparison_case"), 1);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM bench_case"), 1);
 }
 
 static void test_an_ended_comparison_stays_as_it_is(void **state)

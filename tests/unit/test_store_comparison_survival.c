@@ -20,23 +20,23 @@ static void test_version_1_is_brought_up_to_date(void **state)
 	run_sql(f->db, sql);
 	free(sql);
 	run_sql(f->db, "INSERT INTO baseline VALUES (1, 'main', 'quick', 'm1', 7); INSERT INTO baseline_run VALUES (1, 1)");
-	assert_int_equal(ask(f, "PRAGMA user_version"), 1);
-	assert_int_equal(ask(f, "SELECT count(*) FROM sqlite_schema WHERE name = 'comparison'"), 0);
+	assert_int_equal(ask(f->db, "PRAGMA user_version"), 1);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'comparison'"), 0);
 
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	assert_int_equal(ask(f, "PRAGMA user_version"), assay_store_n_migrations);
+	assert_int_equal(ask(f->db, "PRAGMA user_version"), assay_store_n_migrations);
 	begin(f, s, "m1", &case_id);
 	assert_ok(f, assay_store_comparison_load(s, 0, &got, NULL, NULL, &f->err));
 	/* what version 1 stored of the machine is not stored again */
 	assert_string_equal(got.machine.facts[0].value, "It's a \"CPU\"; DROP TABLE run; --");
 	assay_comparison_release(&got);
 	assay_store_close(s);
-	assert_int_equal(ask(f, "SELECT count(*) FROM machine"), 1);
-	assert_int_equal(ask(f, "SELECT count(*) FROM bench_case"), 5);
-	assert_int_equal(ask(f, "SELECT count(*) FROM baseline_run WHERE run = 1"), 1);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM machine"), 1);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM bench_case"), 5);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM baseline_run WHERE run = 1"), 1);
 	/* what one word said is a rung and what it was read with */
-	assert_int_equal(ask(f, "SELECT count(*) FROM result_counter WHERE source = 'os' AND how = 'getrusage'"), 5);
-	assert_int_equal(ask(f, "SELECT count(*) FROM result_counter WHERE source = 'op' AND how = ''"), 5);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM result_counter WHERE source = 'os' AND how = 'getrusage'"), 5);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM result_counter WHERE source = 'op' AND how = ''"), 5);
 	assert_intact(f);
 
 	/* a version 1 that knows nothing of comparisons leaves them alone */
@@ -69,22 +69,6 @@ static void test_next_version_is_refused(void **state)
 }
 
 /* ---- kills, several writers, damage ---- */
-
-static void die_at(void *arg, int op, const char *db, const char *table, sqlite3_int64 row)
-{
-	(void)op;
-	(void)db;
-	(void)row;
-	if (!strcmp(table, arg))
-		raise(SIGKILL);
-}
-
-static int die_at_commit(void *arg)
-{
-	(void)arg;
-	raise(SIGKILL);
-	return 0;
-}
 
 /* Begins, adds 3 pairs, and is killed in the fourth. */
 static void be_killed(struct fixture *f, const char *place)
@@ -149,9 +133,9 @@ static void test_a_kill_loses_the_pair_in_flight_only(void **state)
 		assay_pair_release(&want);
 		assay_store_close(s);
 	}
-	assert_int_equal(ask(f, "SELECT count(*) FROM pair"), 12);
-	assert_int_equal(ask(f, "SELECT count(*) FROM pair_side"), 24);
-	assert_int_equal(ask(f, "SELECT count(*) FROM pair_metric"), 36);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM pair"), 12);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM pair_side"), 24);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM pair_metric"), 36);
 	assert_intact(f);
 }
 
@@ -213,7 +197,7 @@ static void test_two_programs_write_at_once(void **state)
 		assay_comparison_release(&got);
 	}
 	assay_store_close(s);
-	assert_int_equal(ask(f, "SELECT count(DISTINCT machine) FROM comparison"), 2);
+	assert_int_equal(ask(f->db, "SELECT count(DISTINCT machine) FROM comparison"), 2);
 }
 
 /* Rows that contradict each other are said to be damaged: a verdict must not be recomputed from them. */

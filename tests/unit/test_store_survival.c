@@ -140,23 +140,6 @@ static void test_the_switch_to_wal_waits(void **state)
 	assert_intact(f);
 }
 
-/* Dies at the first change of the table named. */
-static void die_at(void *arg, int op, const char *db, const char *table, sqlite3_int64 row)
-{
-	(void)op;
-	(void)db;
-	(void)row;
-	if (!strcmp(table, arg))
-		raise(SIGKILL);
-}
-
-static int die_at_commit(void *arg)
-{
-	(void)arg;
-	raise(SIGKILL);
-	return 0;
-}
-
 /* Killed at any statement of a result's transaction: those before it are there, it is not, the run is unfinished. */
 static void test_a_kill_loses_the_case_in_flight_only(void **state)
 {
@@ -233,21 +216,6 @@ static void test_a_kill_during_creation(void **state)
 	}
 	make_database(f);
 	assert_intact(f);
-}
-
-static int64_t ask(const char *path, const char *sql)
-{
-	sqlite3_stmt *st = NULL;
-	sqlite3 *db = NULL;
-	int64_t v;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &st, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
-	v = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	sqlite3_close(db);
-	return v;
 }
 
 /* Versions of a small database; the third rebuilds a table that another refers to. */
