@@ -165,6 +165,7 @@ int assay_settings_init(struct assay_settings *s, struct assay_err *err)
 
 void assay_settings_release(struct assay_settings *s)
 {
+	assay_strings_release(&s->only);
 	assay_strings_release(&s->plugins);
 	assay_strings_release(&s->events);
 	free(s->threads);
@@ -185,8 +186,7 @@ static int set_option(struct assay_settings *s, int key, const char *arg)
 		if (!arg[0])
 			return assay_err_set(err, ASSAY_EUSAGE,
 					     "bad --only '': expected a part of a key or a glob, such as 'matmul.*'");
-		s->only = arg;
-		return 0;
+		return assay_strings_add(&s->only, arg, err);
 	case 'p':
 		return assay_strings_add(&s->plugins, arg, err);
 	case OPT_NO_DEFAULT_PLUGINS:
@@ -255,7 +255,8 @@ static error_t parse_setting(int key, char *arg, struct argp_state *state)
 static const struct argp_option select_options[] = {
 	{ "suite", 's', "NAME", 0, "Suite of benches (default " ASSAY_CLI_DEFAULT_SUITE ")", 0 },
 	{ "only", 'o', "GLOB", 0,
-	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key", 0 },
+	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given several times: the "
+	  "cases that any of them selects", 0 },
 	{ "plugin", 'p', "FILE", 0, "Load this plugin as well; may be given several times", 0 },
 	{ "no-default-plugins", OPT_NO_DEFAULT_PLUGINS, NULL, 0, "Load only the plugins named with --plugin", 0 },
 	{ "bench-dir", OPT_BENCH_DIR, "DIR", 0, "Read bench files from DIR and suites from DIR/suites", 0 },

@@ -23,7 +23,7 @@ int assay_cli_parse_evidence(const char *arg, enum assay_cli_evidence *out, stru
 
 struct assay_settings {
 	const char *suite; /* NULL: not named */
-	const char *only;
+	struct assay_strings only; /* empty: all cases */
 	const char *db;
 	const char *bench_dir;        /* NULL: the installed one */
 	struct assay_strings plugins; /* named with --plugin */

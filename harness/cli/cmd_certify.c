@@ -226,12 +226,14 @@ static int certify(const struct certify_args *a, struct assay_compare_plan *p, s
 /* Whoever names nothing gets one small case on one thread. */
 static int choose_case(struct assay_settings *s, struct assay_err *err)
 {
-	if (s->only || s->suite)
+	int rc;
+
+	if (s->only.n || s->suite)
 		return 0;
 	s->suite = DEFAULT_SUITE;
-	s->only = DEFAULT_ONLY;
-	if (s->threads)
-		return 0;
+	rc = assay_strings_add(&s->only, DEFAULT_ONLY, err);
+	if (rc || s->threads)
+		return rc;
 	s->threads = malloc(sizeof(*s->threads));
 	if (!s->threads)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");

@@ -84,7 +84,7 @@ static int list(const struct list_args *a, struct assay_text *out, struct assay_
 {
 	struct assay_list_view v = { .what = a->what, .style = assay_cli_style() };
 	struct assay_session session = { 0 };
-	bool cases = a->manifest || a->s.suite || a->s.only || (a->what && !strcmp(a->what, "cases"));
+	bool cases = a->manifest || a->s.suite || a->s.only.n || (a->what && !strcmp(a->what, "cases"));
 	int rc = assay_session_open(&session, &a->s, err);
 
 	if (!rc)

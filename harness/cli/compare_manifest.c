@@ -52,7 +52,7 @@ int assay_compare_manifest_check(struct assay_compare_plan *p, const struct assa
 	char paths[2][ASSAY_CLI_PATH_MAX + 128] = { "", "" }, dir[ASSAY_CLI_PATH_MAX];
 	int rc = 0;
 
-	if (!p->source[ASSAY_BASE].from_git || s->only || s->bench_dir || s->threads || s->batch_size)
+	if (!p->source[ASSAY_BASE].from_git || s->only.n || s->bench_dir || s->threads || s->batch_size)
 		return 0;
 	if (!assay_cli_baseline_dir(dir, sizeof(dir), NULL))
 		snprintf(paths[0], sizeof(paths[0]), "%s/%s.manifest", dir, p->session.plan.suite);

@@ -46,7 +46,7 @@ const char *assay_exact_counting_model(const struct assay_session *session, cons
 
 bool assay_exact_counting_all(const struct assay_session *session, const struct assay_settings *s)
 {
-	return s->only || !session->plan.exact_model[0];
+	return s->only.n || !session->plan.exact_model[0];
 }
 
 /* Cases to count, with their facts. */

@@ -187,7 +187,7 @@ int assay_session_plan(struct assay_session *s, const struct assay_settings *o, 
 	struct assay_plan_options plan = {
 		.bench_dir = s->bench_dir,
 		.suite = o->suite ? o->suite : ASSAY_CLI_DEFAULT_SUITE,
-		.only = o->only,
+		.only = &o->only,
 		.threads = o->threads,
 		.n_threads = o->n_threads,
 		.budget_ns = o->budget_ns,

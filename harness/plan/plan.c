@@ -163,37 +163,49 @@ static int plan_use(struct planning *p, const struct assay_suite_use *use, const
 	return rc;
 }
 
+/* Which of all cases are asked for: @wanted has one element a case, all false. */
+static int choose(const struct planning *p, bool *wanted)
+{
+	size_t n_globs = p->o->only ? p->o->only->n : 0;
+
+	if (!p->cases.n)
+		return assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line,
+				       "suite '%s' selects no case", p->suite->name);
+	for (size_t i = 0; !n_globs && i < p->cases.n; i++)
+		wanted[i] = true;
+	for (size_t g = 0; g < n_globs; g++) {
+		const char *glob = p->o->only->v[g];
+		bool one = names_case(p, glob), found = false;
+
+		for (size_t i = 0; i < p->cases.n; i++)
+			if (matches(p, glob, &p->cases.v[i].c, one ? equals : assay_glob_match))
+				wanted[i] = found = true;
+		if (!found)
+			return assay_err_set(p->err, ASSAY_EUSAGE,
+					     "no case of suite '%s' matches '%s', expected a glob over keys such as '%s'",
+					     p->suite->name, glob, p->cases.v[0].c.key);
+	}
+	return 0;
+}
+
 static int take(struct planning *p, struct assay_plan *plan)
 {
 	const struct assay_suite_exact *e = &p->suite->exact;
 	struct assay_case *v = calloc(p->cases.n + 1, sizeof(*v));
-	bool *exact = calloc(p->cases.n + 1, sizeof(*exact));
-	bool one = p->o->only && names_case(p, p->o->only);
+	bool *exact = calloc(p->cases.n + 1, sizeof(*exact)), *wanted = calloc(p->cases.n + 1, sizeof(*wanted));
 	size_t n = 0;
+	int rc = v && exact && wanted ? choose(p, wanted)
+				      : assay_err_set(p->err, ASSAY_ENOMEM, "out of memory for the plan");
 
-	if (!v || !exact) {
-		free(v);
-		free(exact);
-		return assay_err_set(p->err, ASSAY_ENOMEM, "out of memory for the plan");
-	}
+	if (rc)
+		goto out;
 	for (size_t i = 0; i < p->cases.n; i++) {
 		const struct assay_case *c = &p->cases.v[i].c;
 
-		if (p->o->only && !matches(p, p->o->only, c, one ? equals : assay_glob_match))
+		if (!wanted[i])
 			continue;
 		exact[n] = e->model && any_selects(p, e->cases, c);
 		v[n++] = *c;
-	}
-	if (!n) {
-		free(v);
-		free(exact);
-		if (p->cases.n)
-			return assay_err_set(
-				p->err, ASSAY_EUSAGE,
-				"no case of suite '%s' matches '%s', expected a glob over keys such as '%s'",
-				p->suite->name, p->o->only, p->cases.v[0].c.key);
-		return assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line,
-				       "suite '%s' selects no case", p->suite->name);
 	}
 	snprintf(plan->suite, sizeof(plan->suite), "%s", p->suite->name);
 	snprintf(plan->exact_model, sizeof(plan->exact_model), "%s", e->model ? e->model : "");
@@ -201,7 +213,13 @@ static int take(struct planning *p, struct assay_plan *plan)
 	plan->rounds = p->o->rounds ? p->o->rounds : p->suite->rounds;
 	plan->cases = v;
 	plan->n_cases = n;
-	return 0;
+	v = NULL;
+	exact = NULL;
+out:
+	free(v);
+	free(exact);
+	free(wanted);
+	return rc;
 }
 
 int assay_plan_load(struct assay_plan *plan, const struct assay_plan_options *o, const struct assay_catalog *cat,

@@ -3,6 +3,7 @@
 #ifndef ASSAY_PLAN_PLAN_H
 #define ASSAY_PLAN_PLAN_H
 
+#include "base/text.h"
 #include "model/case.h"
 #include "model/catalog.h"
 
@@ -13,7 +14,7 @@
 struct assay_plan_options {
 	const char *bench_dir;   /* the folder of the .bench files, with suites/ in it */
 	const char *suite;       /* name of a suite file; NULL with @benches unset is an error */
-	const char *only;        /* glob over keys; NULL: all */
+	const struct assay_strings *only; /* globs over keys, of which any selects; NULL or empty: all */
 	const unsigned *threads; /* replaces the threads axis of every bench; 0 in the list stands for `all` */
 	size_t n_threads;
 	unsigned all_threads;  /* what `all` means here; required */

@@ -88,6 +88,7 @@ gone() {
 
 @test "run --only and --cpus" {
 	measure --json --only 'dequantize.*' | jq -e '[.cases[].op] | unique == ["dequantize.q8_0"]'
+	measure --json --only 'dequantize.*' --only 'quantize.*' | jq -e '[.cases[].op] | unique == ["dequantize.q8_0", "quantize.q8_0"]'
 	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
 	measure --json --cpus "$cpu" | jq -e --argjson c "$cpu" '[.cases[].cpus] | unique == [[$c]]'
 }

@@ -25,6 +25,13 @@ static const struct assay_case *find(const struct assay_plan *p, const char *key
 	return NULL;
 }
 
+static const struct assay_strings *one_glob(const char *glob, struct assay_strings *only)
+{
+	if (glob)
+		assert_int_equal(assay_strings_add(only, glob, NULL), 0);
+	return only;
+}
+
 static void test_whole_suite(void **state)
 {
 	static const char *const want[] = {
@@ -235,6 +242,38 @@ static void test_skip_reasons(void **state)
 	assay_plan_release(&p);
 }
 
+/* What any of the globs selects, each case once and in the order of the suite; a glob that selects nothing is named. */
+static void test_several_globs(void **state)
+{
+	static const char bench[] = "bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n threads = {\"1\"}\n}";
+	static const char *const want[] = {
+		"toy.matmul/ref/m=1,n=1,level=l2/t=1/warm",
+		"toy.matmul/fast/m=1,n=1,level=l2/t=1/warm",
+		"toy.matmul/fast/m=2,n=1,level=l2/t=1/warm",
+	};
+	struct assay_plan_options o = options(NULL, NULL);
+	struct assay_strings only = { 0 };
+	struct assay_plan p = { 0 };
+	struct assay_err err = { 0 };
+	char text[600];
+
+	(void)state;
+	o.only = &only;
+	assay_strings_add(&only, "*/fast/*", NULL);
+	assay_strings_add(&only, want[0], NULL);
+	assay_strings_add(&only, "fast/m=2", NULL);
+	assert_int_equal(plan_text(bench, use_all, &o, &p, &err, text, sizeof(text)), 0);
+	assert_keys(&p, want, N_OF(want));
+	assay_plan_release(&p);
+
+	assay_strings_add(&only, "*/m=3,*", NULL);
+	assay_strings_add(&only, "*/fast/*", NULL);
+	assert_int_equal(plan_text(bench, use_all, &o, &p, &err, text, sizeof(text)), ASSAY_EUSAGE);
+	assert_string_equal(text, "no case of suite 's' matches '*/m=3,*', expected a glob over keys such as "
+				  "'toy.matmul/ref/m=1,n=1,level=l2/t=1/warm'");
+	assay_strings_release(&only);
+}
+
 #define EXACT(section) "suite \"s\" {\n\tuse \"*\" { }\n" section "\n}\n"
 
 /* Which cases are counted, and with which caches; also when --only leaves some out. */
@@ -259,10 +298,11 @@ static void test_exact_cases(void **state)
 		struct assay_plan_options o = options(NULL, NULL);
 		struct assay_plan p = { 0 };
 		struct assay_err err = { 0 };
+		struct assay_strings only = { 0 };
 		size_t n_exact = 0;
 		char text[600];
 
-		o.only = cases[i].only;
+		o.only = one_glob(cases[i].only, &only);
 		if (plan_text(bench, cases[i].suite, &o, &p, &err, text, sizeof(text)))
 			fail_msg("row %zu: %s", i, text);
 		for (size_t k = 0; k < p.n_cases; k++)
@@ -273,6 +313,7 @@ static void test_exact_cases(void **state)
 		for (size_t k = 0; k < p.n_cases && i == 1; k++)
 			assert_int_equal(p.exact[k], !strcmp(p.cases[k].variant, "fast"));
 		assay_plan_release(&p);
+		assay_strings_release(&only);
 	}
 }
 
@@ -400,13 +441,15 @@ static void test_errors(void **state)
 		struct assay_plan_options o = options(NULL, NULL);
 		struct assay_plan p = { 0 };
 		struct assay_err err = { 0 };
+		struct assay_strings only = { 0 };
 		char text[600];
 
-		o.only = errors[i].only;
+		o.only = one_glob(errors[i].only, &only);
 		assert_int_equal(plan_text(errors[i].bench, errors[i].suite, &o, &p, &err, text, sizeof(text)),
 				 ASSAY_EUSAGE);
 		assert_string_equal(text, errors[i].want);
 		assert_null(p.cases);
+		assay_strings_release(&only);
 	}
 }
 
@@ -437,7 +480,7 @@ int main(void)
 		cmocka_unit_test(test_whole_suite), cmocka_unit_test(test_part_of_a_bench),
 		cmocka_unit_test(test_one_core),    cmocka_unit_test(test_options),
 		cmocka_unit_test(test_suites),      cmocka_unit_test(test_skip_reasons),
-		cmocka_unit_test(test_batch_size), cmocka_unit_test(test_exact_cases),  cmocka_unit_test(test_same_key_twice),
+		cmocka_unit_test(test_batch_size), cmocka_unit_test(test_several_globs), cmocka_unit_test(test_exact_cases),  cmocka_unit_test(test_same_key_twice),
 		cmocka_unit_test(test_errors),      cmocka_unit_test(test_unknown_suite),
 	};
 
