@@ -65,8 +65,9 @@ FNR == 1 { here = layer(FILENAME); if (!(here in may)) bad("folder " here " is i
 	}
 	# a name without a folder is a file beside this one, or one that make writes
 	if (folder == "" || folder == "..") {
-		# one op or bench may live in a folder of its own below bench/
-		if (folder == ".." && !(FILENAME ~ /^bench\/[^\/]*\/[^\/]*$/ && name !~ /\.\.\/\.\./))
+		# one op or bench may live in a folder of its own below bench/; what kernel families share lies beside their folders
+		if (folder == ".." && !(FILENAME ~ /^(bench|kernels)\/[^\/]*\/[^\/]*$/ &&
+					name !~ (here == "bench" ? "\\.\\./\\.\\." : "\\.\\./.*/")))
 			bad("\"" name "\" climbs out of its folder")
 		next
 	}

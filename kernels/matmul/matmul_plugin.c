@@ -2,9 +2,6 @@
 /* The descriptor of matmul.so. */
 #include "matmul_ternary_packed.h"
 
-#define AVX2   "avx2,fma,f16c"
-#define AVX512 "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"
-
 #define TERNARY(isa, packing, ...)                                                                                     \
 	{                                                                                                              \
 		.op = "matmul.ternary", .name = #isa, .prepare = assay_matmul_ternary_##packing,                       \
@@ -27,11 +24,11 @@ static const struct assay_variant variants[] = {
 	  .flags = ASSAY_VARIANT_REFERENCE,
 	  .run = assay_matmul_ternary_ref },
 #if defined(__x86_64__)
-	TERNARY(avx2, pack32, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = AVX2),
-	TERNARY(avxvnni, pack32, .help = "packed weights, 256-bit VPDPBUSD", .needs = AVX2 ",avx_vnni"),
-	TERNARY(avx512vnni, pack64, .help = "packed weights, 512-bit VPDPBUSD", .needs = AVX512 ",avx512_vnni"),
+	TERNARY(avx2, pack32, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = NEEDS_AVX2),
+	TERNARY(avxvnni, pack32, .help = "packed weights, 256-bit VPDPBUSD", .needs = NEEDS_AVXVNNI),
+	TERNARY(avx512vnni, pack64, .help = "packed weights, 512-bit VPDPBUSD", .needs = NEEDS_AVX512VNNI),
 	TERNARY(avx512vnni_trits, pack_trits, .help = "weights at 1.6 bits for one token, else as avx512vnni",
-		.needs = AVX512 ",avx512_vnni"),
+		.needs = NEEDS_AVX512VNNI),
 #elif defined(__aarch64__)
 	TERNARY(neon_dotprod, pack16, .help = "packed weights, 128-bit SDOT", .needs = "asimd,asimddp"),
 #endif

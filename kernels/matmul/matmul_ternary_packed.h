@@ -15,6 +15,7 @@
 #ifndef MATMUL_TERNARY_PACKED_H
 #define MATMUL_TERNARY_PACKED_H
 
+#include "../kernel_isa.h"
 #include "matmul_variants.h"
 
 #define TERNARY_LINE_COLS 4
@@ -65,8 +66,6 @@ int assay_matmul_ternary_pack32(struct assay_job *job);
 int assay_matmul_ternary_pack64(struct assay_job *job);
 int assay_matmul_ternary_pack_trits(struct assay_job *job);
 void assay_matmul_ternary_unpack(struct assay_job *job);
-
-#define INLINE static inline __attribute__((always_inline))
 
 /*
  * A loop over arrays whose elements shall live in registers. It is unrolled completely: an index that is known only at

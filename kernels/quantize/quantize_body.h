@@ -30,13 +30,15 @@
 
 #include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
+#include "../kernel_isa.h"
 #include "quantize_half.h"
 #include "quantize_rounding.h"
 #include "quantize_threads.h"
 
-/* Functions that take a struct format: inlined for each format, so that its members are constants. */
-#define INLINE static inline __attribute__((always_inline))
-/* Loops that stay functions of their own: two in one function would compete for registers. */
+/*
+ * Functions that take a struct format are INLINE for each format, so that its members are constants. Some loops stay
+ * functions of their own: two in one function would compete for registers.
+ */
 #define ALONE static __attribute__((noinline))
 
 /* Lanes of any 32 bits, for what is done once a block or once a tensor. */

@@ -2,6 +2,7 @@
 /* The descriptor of quantize.so: every instruction set that was compiled, with all eight ops. */
 #include "assay/plugin.h"
 
+#include "../kernel_isa.h"
 #include "quantize_threads.h"
 
 #define VARIANT(op_, fn_, isa_, ...)                                                                                   \
@@ -22,8 +23,8 @@
 static const struct assay_variant variants[] = {
 	VARIANTS(ref, .help = "plain C, one value at a time", .flags = ASSAY_VARIANT_REFERENCE),
 #if defined(__x86_64__)
-	VARIANTS(avx2, .help = "8 floats at a time", .needs = "avx2,fma,f16c"),
-	VARIANTS(avx512, .help = "16 floats at a time", .needs = "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"),
+	VARIANTS(avx2, .help = "8 floats at a time", .needs = NEEDS_AVX2),
+	VARIANTS(avx512, .help = "16 floats at a time", .needs = NEEDS_AVX512),
 #elif defined(__aarch64__)
 	VARIANTS(neon, .help = "4 floats at a time", .needs = "asimd"),
 #endif

@@ -30,6 +30,7 @@ planted() {
 	planted bench/b/a.c '#include "../../harness/base/err.h"'
 	planted kernels/k/a.c '#include <cblas.h>'
 	planted kernels/k/a.c '#include "../other/a.h"'
+	planted kernels/k/a.c '#include "../../bench/a.h"'
 	planted harness/novel/a.c '#include <stdio.h>'
 }
 
@@ -39,7 +40,7 @@ planted() {
 	echo '#include <sqlite3.h>' >tree/harness/store/a.c
 	echo '#include "model/case.h"' >tree/reports/b.c
 	printf '#include "assay/plugin.h"\n#include "../c.h"\n#include <stdint.h>\n' >tree/bench/b/c.c
-	echo '#include <cblas.h>' >tree/kernels/k/k_openblas.c
+	printf '#include <cblas.h>\n#include "../shared.h"\n' >tree/kernels/k/k_openblas.c
 	run "$ASSAY_SOURCE/ci/check_layers.sh" tree
 	echo "$output"
 	[ "$status" = 0 ]
