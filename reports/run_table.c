@@ -29,6 +29,7 @@ enum {
 	COL_HALF,
 	COL_RATE,
 	COL_ROOF,
+	COL_BOUND,
 	COL_CHECK,
 	COL_NOTE,
 	N_COLS
@@ -143,10 +144,20 @@ static void add_metrics(struct assay_columns *t, const struct view *v, const str
 	assay_text_release(&line);
 }
 
+/* What the roof is, in short: "l3" of "stream.read at l3", "i8" of "peak.i8_dot". */
+static void bound_text(const struct assay_result *r, char *buf, size_t size)
+{
+	const struct assay_count *roof = assay_counters_find(&r->counters, "roof_ns");
+	const char *how = roof ? roof->how : "", *peak = strchr(how, '.'), *level = strrchr(how, ' ');
+	const char *word = level ? level + 1 : peak ? peak + 1 : how;
+
+	snprintf(buf, size, "%.*s", (int)strcspn(word, "_"), word);
+}
+
 static void add_measured(struct assay_columns *t, struct view *v, const struct assay_result *r, const char *tag,
 			 const char **cells)
 {
-	char time[64] = "", half[64] = "", rate[64] = "", roof[64] = "", check[80], note[80];
+	char time[64] = "", half[64] = "", rate[64] = "", roof[64] = "", bound[32], check[80], note[80];
 	double roof_frac = metric(r, "roof_frac");
 
 	if (r->n_samples) {
@@ -164,6 +175,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	rate_text(v, r, tag, rate, sizeof(rate));
 	if (isfinite(roof_frac))
 		snprintf(roof, sizeof(roof), "%.*f %%", roof_frac < 0.0995 ? 1 : 0, 100 * roof_frac);
+	bound_text(r, bound, sizeof(bound));
 	check_text(r, check, sizeof(check));
 	note_text(v, r, note, sizeof(note));
 
@@ -171,6 +183,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	cells[COL_HALF] = half;
 	cells[COL_RATE] = rate;
 	cells[COL_ROOF] = roof;
+	cells[COL_BOUND] = v->narrow ? NULL : bound;
 	/* little room: a line that says nothing else is right */
 	cells[COL_CHECK] = v->narrow && r->checked ? NULL : check;
 	cells[COL_NOTE] = v->note_lines ? NULL : note;
@@ -213,13 +226,14 @@ static void add_result(struct assay_columns *t, struct view *v, const struct ass
 static void add_head(struct assay_columns *t, const struct view *v)
 {
 	static const char *const names[N_COLS] = { "variant", "shape", "thr",  "cache", "time",
-						   "95 %",    "rate",  "roof", "check", "" };
+						   "95 %",    "rate",  "roof", "of",    "check", "" };
 	char cells[N_COLS][32];
 	const char *p[N_COLS];
 
 	for (size_t i = 0; i < N_COLS; i++) {
-		bool shown = names[i][0] && (v->timed || i < COL_TIME || i > COL_ROOF) && (v->roof || i != COL_ROOF) &&
-			     (!v->narrow || (i != COL_CACHE && i != COL_CHECK));
+		bool shown = names[i][0] && (v->timed || i < COL_TIME || i > COL_BOUND) &&
+			     (v->roof || (i != COL_ROOF && i != COL_BOUND)) &&
+			     (!v->narrow || (i != COL_CACHE && i != COL_BOUND && i != COL_CHECK));
 
 		cells[i][0] = '\0';
 		if (shown)
@@ -291,7 +305,8 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	}
 	if (v->roof)
 		legend_line(out, v, "roof",
-			    "share of the bandwidth or arithmetic peak that stream.* and peak.* reached in this run");
+			    "share of what this machine gave in this run, and of what: the bandwidth of stream.* where the data lies (l1, l2, "
+			    "l3, dram) or the arithmetic of peak.*");
 	if (v->narrow)
 		legend_line(out, v, "check",
 			    "results equal the op's own answer, unless their line says so; digests stand in 'assay "
@@ -346,7 +361,7 @@ int assay_emit_run_table(const struct assay_run *run, const struct assay_emit_st
 			 struct assay_err *err)
 {
 	struct view v = { .run = run, .style = style, .pm = style->utf8 ? "±" : "+-" };
-	struct assay_columns t = { .align = "llrlrrrrll", .indent = "  ", .width = style->width };
+	struct assay_columns t = { .align = "llrlrrrrlll", .indent = "  ", .width = style->width };
 
 	v.narrow = style->width && style->width < NARROW;
 	v.note_lines = style->width && style->width < ROOM_FOR_NOTES;

@@ -193,7 +193,7 @@ static const char *refusal(const struct assay_session *s, size_t i)
 {
 	if (s->plan.cases[i].skip_reason[0])
 		return s->plan.cases[i].skip_reason;
-	return s->facts[i].supported ? NULL : s->facts[i].reason;
+	return s->facts[i].timed ? NULL : s->facts[i].reason;
 }
 
 /* Does the base's own code run @c? Plugins that only fill up do not count. */

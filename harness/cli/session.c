@@ -244,7 +244,7 @@ static int check_memory(const struct assay_session *s, uint64_t own, struct assa
 	for (size_t i = 0; i < s->plan.n_cases && !rc; i++) {
 		char need[64], have[64];
 
-		if (s->plan.cases[i].skip_reason[0] || !s->facts[i].supported)
+		if (s->plan.cases[i].skip_reason[0] || !s->facts[i].timed)
 			continue;
 		rc = check_limit(s, i, own, err);
 		if (rc || s->facts[i].bytes <= mem.available_bytes)

@@ -289,7 +289,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 
 	*out = (struct assay_result){ .c = *c, .max_rel_err = -1, .numa_node = -1, .copies = facts->copies,
 				      .started_ns = assay_clock_unix_ns() };
-	if (c->skip_reason[0] || !facts->supported) {
+	if (c->skip_reason[0] || !facts->timed) {
 		out->status = ASSAY_STATUS_SKIPPED;
 		snprintf(out->reason, sizeof(out->reason), "%s", c->skip_reason[0] ? c->skip_reason : facts->reason);
 		return 0;

@@ -80,14 +80,19 @@ static double best(const struct assay_run *run, const char *op, const char *leve
 	return top;
 }
 
-/* Where the data of a case lives while it is repeated. */
+/*
+ * Where the data of a case lives while it is repeated. Of data little larger than a core's own caches much stays in them, so
+ * that only the faster level bounds it.
+ */
 static enum level level_of(const struct assay_case *c, const struct assay_case_facts *f, const struct assay_host_info *host)
 {
-	if (c->cache == ASSAY_CACHE_COLD || f->tensor_bytes > host->llc_bytes)
+	double bytes = (double)f->tensor_bytes, own = 1.25 * c->threads;
+
+	if (c->cache == ASSAY_CACHE_COLD || bytes > (double)host->llc_bytes)
 		return LEVEL_DRAM;
-	if (f->tensor_bytes > host->l2_bytes * c->threads)
+	if (bytes > own * (double)host->l2_bytes)
 		return LEVEL_L3;
-	return f->tensor_bytes > host->l1d_bytes * c->threads ? LEVEL_L2 : LEVEL_L1;
+	return bytes > own * (double)host->l1d_bytes ? LEVEL_L2 : LEVEL_L1;
 }
 
 static bool is_roof(const char *op)
@@ -95,30 +100,59 @@ static bool is_roof(const char *op)
 	return !strncmp(op, "stream.", 7) || !strncmp(op, "peak.", 5);
 }
 
-/* Seconds that the roof allows; 0 with @why when there is none to hold the case against. */
-static double roof_s(const struct assay_run *run, const struct assay_case *c, const struct assay_case_facts *f,
-		     const struct assay_host_info *host, struct assay_err *why)
+/*
+ * Seconds that moving @cost takes at @level: as many bytes as are both read and written at the rate of stream.copy, the rest at
+ * the rate of stream.read (bytes only written: of stream.copy). Where one of them was not measured the other stands for it; 0: neither was.
+ */
+static double moving_s(const struct assay_run *run, const char *level, unsigned threads, const struct assay_cost *cost)
+{
+	double read = best(run, "stream.read", level, threads, "bytes_per_s");
+	double copy = best(run, "stream.copy", level, threads, "bytes_per_s");
+	double both = fmin(cost->bytes_read, cost->bytes_written);
+
+	if (!(read > 0) && !(copy > 0))
+		return 0;
+	read = read > 0 ? read : copy;
+	copy = copy > 0 ? copy : read;
+	return (both + cost->bytes_written) / copy + (cost->bytes_read - both) / read;
+}
+
+/* The least time of a case, and what bounds it. */
+struct roof {
+	double seconds; /* 0: there is nothing to hold the case against */
+	char name[64];  /* "stream.read at l3", "peak.i8_dot" */
+	struct assay_err why;
+};
+
+static void find_roof(const struct assay_run *run, const struct assay_case *c, const struct assay_case_facts *f,
+		      const struct assay_host_info *host, struct roof *out)
 {
 	const char *level = level_names[level_of(c, f, host)];
 	const char *peak_op = f->cost.arith == ASSAY_ARITH_F32 ? "peak.f32_fma" : f->cost.arith == ASSAY_ARITH_I8 ? "peak.i8_dot" : NULL;
-	double bandwidth = best(run, "stream.", level, c->threads, "bytes_per_s");
+	bool moves = f->cost.bytes_read + f->cost.bytes_written > 0;
+	double moving = moving_s(run, level, c->threads, &f->cost);
 	double peak = peak_op ? best(run, peak_op, NULL, c->threads, "ops_per_s") : 0;
-	double bytes = f->cost.bytes_read + f->cost.bytes_written, seconds = 0;
+	double computing = peak > 0 ? f->cost.ops / peak : 0;
 
+	*out = (struct roof){ 0 };
 	if (is_roof(c->op)) {
-		assay_err_set(why, ASSAY_EUNAVAILABLE, "it is itself what others are held against");
-	} else if (bytes > 0 && !(bandwidth > 0)) {
-		assay_err_set(why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of stream.* at %s on %u thread%s", level, c->threads,
-			      c->threads == 1 ? "" : "s");
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is itself what others are held against");
+	} else if (moves && !(moving > 0)) {
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of stream.* at %s on %u thread%s", level,
+			      c->threads, c->threads == 1 ? "" : "s");
 	} else if (peak_op && !(peak > 0)) {
-		assay_err_set(why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of %s on %u thread%s", peak_op, c->threads,
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of %s on %u thread%s", peak_op, c->threads,
 			      c->threads == 1 ? "" : "s");
-	} else if (!peak_op && !(bytes > 0)) {
-		assay_err_set(why, ASSAY_EUNAVAILABLE, "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
+	} else if (!peak_op && !moves) {
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
+	} else if (computing > moving) {
+		out->seconds = computing;
+		snprintf(out->name, sizeof(out->name), "%s", peak_op);
 	} else {
-		seconds = fmax(bytes > 0 ? bytes / bandwidth : 0, peak_op ? f->cost.ops / peak : 0);
+		out->seconds = moving;
+		snprintf(out->name, sizeof(out->name), "%s at %s", f->cost.bytes_read > f->cost.bytes_written ? "stream.read" : "stream.copy",
+			 level);
 	}
-	return seconds;
 }
 
 /* Compulsory work of a call: what ops measure their threads by; 0 where it has none. */
@@ -153,8 +187,17 @@ static int add_share(struct assay_result *r, const char *tag, double value)
 
 	if (!assay_metric_check(tag, value, m->lo, m->hi, &why))
 		return assay_result_add_metric(r, m->tag, m->unit, m->better, value);
-	snprintf(r->reason, sizeof(r->reason), "%.400s", why.text);
-	return 0;
+	return assay_counters_add_missing(&r->counters, tag, ASSAY_SOURCE_ASSAY, why.text);
+}
+
+/* The share, and beside it the time that the roof allows and which roof that is. */
+static int add_roof(struct assay_result *r, const struct roof *roof)
+{
+	struct assay_count c = { .name = "roof_ns", .source = ASSAY_SOURCE_ASSAY, .per_iteration = true, .running_frac = 1 };
+
+	c.value = roof->seconds * 1e9;
+	snprintf(c.how, sizeof(c.how), "%s", roof->name);
+	return add_share(r, "roof_frac", c.value / r->median_ns) || assay_counters_add(&r->counters, &c);
 }
 
 int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *facts, const struct assay_host_info *host,
@@ -164,19 +207,19 @@ int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *f
 	compare_digests(run, cat, changed);
 	for (size_t i = 0; i < run->n_results; i++) {
 		struct assay_result *r = &run->results[i];
-		struct assay_err why = { 0 };
-		double roof, frac;
+		struct roof roof;
+		double frac;
 		int rc;
 
 		if (r->status != ASSAY_STATUS_OK || r->median_ns <= 0)
 			continue;
 		changed[i] = true;
-		roof = roof_s(run, &r->c, &facts[i], host, &why);
+		find_roof(run, &r->c, &facts[i], host, &roof);
 		frac = efficiency(run, i, facts);
-		if (roof > 0)
-			rc = add_share(r, "roof_frac", roof * 1e9 / r->median_ns);
+		if (roof.seconds > 0)
+			rc = add_roof(r, &roof);
 		else
-			rc = assay_counters_add_missing(&r->counters, "roof_frac", ASSAY_SOURCE_ASSAY, why.text);
+			rc = assay_counters_add_missing(&r->counters, "roof_frac", ASSAY_SOURCE_ASSAY, roof.why.text);
 		if (!rc && frac > 0)
 			rc = add_share(r, "parallel_efficiency", frac);
 		if (rc)

@@ -71,6 +71,7 @@ const struct assay_catalog_variant *assay_catalog_variant(const struct assay_cat
 /* What the op says of one case. */
 struct assay_case_facts {
 	bool supported;       /* false: the variant cannot run this shape, see reason */
+	bool timed;           /* false: nor can it be timed; or only that, because it cannot be cold here, see reason */
 	char reason[256];
 	struct assay_cost cost;
 	char item_name[ASSAY_NAME_MAX]; /* copy of cost.item_name; cost.item_name itself is NULL here */

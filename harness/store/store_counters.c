@@ -74,8 +74,8 @@ int assay_store_put_metrics(struct assay_store *s, enum assay_store_owner owner,
 	return rc;
 }
 
-int assay_store_put_missing(struct assay_store *s, enum assay_store_owner owner, int64_t id, const struct assay_counters *c,
-			    struct assay_err *err)
+static int put_missing(struct assay_store *s, enum assay_store_owner owner, int64_t id, const struct assay_counters *c,
+		       struct assay_err *err)
 {
 	static const char *const sql[] = {
 		"INSERT INTO result_unavailable (result, place, name, source, reason) VALUES (?,?,?,?,?)",
@@ -122,5 +122,5 @@ int assay_store_put_counters(struct assay_store *s, enum assay_store_owner owner
 		assay_store_bind_real(&b, c->v[i].running_frac);
 		rc = assay_store_done(s, assay_store_step_once(&b), err, "counter", c->v[i].name);
 	}
-	return rc ? rc : assay_store_put_missing(s, owner, id, c, err);
+	return rc ? rc : put_missing(s, owner, id, c, err);
 }

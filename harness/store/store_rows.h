@@ -55,9 +55,6 @@ int assay_store_put_metrics(struct assay_store *s, enum assay_store_owner owner,
 			    size_t n, struct assay_err *err);
 int assay_store_put_counters(struct assay_store *s, enum assay_store_owner owner, int64_t id,
 			     const struct assay_counters *c, struct assay_err *err);
-/* Of these, the reasons for what could not be counted. */
-int assay_store_put_missing(struct assay_store *s, enum assay_store_owner owner, int64_t id, const struct assay_counters *c,
-			    struct assay_err *err);
 /* The first metric or count that is no finite number, as "metric 'x' is inf" in @buf; false: all are. */
 bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf, size_t size);
 

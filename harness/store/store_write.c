@@ -249,15 +249,22 @@ static int update_result(struct assay_store *s, const char *sql, void (*bind)(st
 	return assay_store_done(s, assay_store_step_once(&b), err, "result of", r->c.key);
 }
 
-/* Metrics are put again afterwards. */
+/* Metrics and counts are put again afterwards. */
 static int replace_outcome(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
 {
+	static const char *const clear[] = {
+		"DELETE FROM result_metric WHERE result = ?",
+		"DELETE FROM result_counter WHERE result = ?",
+		"DELETE FROM result_unavailable WHERE result = ?",
+	};
 	int rc = update_result(s,
 			       "UPDATE result SET status = ?, reason = ?, checked = ?, correct = ?, digest = ?, max_rel_err = ?"
 			       " WHERE id = ?",
 			       bind_outcome, id, r, err);
 
-	return rc ? rc : update_result(s, "DELETE FROM result_metric WHERE result = ?", NULL, id, r, err);
+	for (size_t i = 0; i < sizeof(clear) / sizeof(clear[0]) && !rc; i++)
+		rc = update_result(s, clear[i], NULL, id, r, err);
+	return rc;
 }
 
 static int replace_measurement(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
@@ -301,11 +308,6 @@ int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct a
 
 int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
 {
-	static const char *const clear[] = {
-		"DELETE FROM result_samples WHERE result = ?",
-		"DELETE FROM result_counter WHERE result = ?",
-		"DELETE FROM result_unavailable WHERE result = ?",
-	};
 	int64_t id = 0;
 	int rc;
 
@@ -315,8 +317,8 @@ int assay_store_result_replace(struct assay_store *s, int64_t run_id, const stru
 	if (rc)
 		return rc;
 	rc = find_result(s, run_id, r->c.key, &id, err);
-	for (size_t i = 0; i < sizeof(clear) / sizeof(clear[0]) && !rc; i++)
-		rc = update_result(s, clear[i], NULL, id, r, err);
+	if (!rc)
+		rc = update_result(s, "DELETE FROM result_samples WHERE result = ?", NULL, id, r, err);
 	/* a result that is ok must have a measurement, one that is not may have none: the schema checks both together */
 	if (!rc)
 		rc = r->status == ASSAY_STATUS_OK ? replace_measurement(s, id, r, err) : replace_outcome(s, id, r, err);
@@ -343,8 +345,6 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 	if (!rc)
 		rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
 	if (!rc)
-		rc = update_result(s, "DELETE FROM result_unavailable WHERE result = ?", NULL, id, r, err);
-	if (!rc)
-		rc = assay_store_put_missing(s, ASSAY_STORE_RESULT, id, &r->counters, err);
+		rc = assay_store_put_counters(s, ASSAY_STORE_RESULT, id, &r->counters, err);
 	return assay_store_finish(s, rc, err);
 }

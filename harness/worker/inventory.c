@@ -306,6 +306,7 @@ static int take_facts(const struct assay_case *c, const json_t *j, struct assay_
 		return assay_err_set(err, ASSAY_EUSAGE, "case '%s' is refused: %s", c->key, refused);
 	*f = (struct assay_case_facts){
 		.supported = json_is_true(json_object_get(j, "supported")),
+		.timed = json_is_true(json_object_get(j, "timed")),
 		.cost = {
 			.ops = json_number_value(json_object_get(j, "ops")),
 			.bytes_read = json_number_value(json_object_get(j, "bytes_read")),

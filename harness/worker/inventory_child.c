@@ -154,8 +154,12 @@ static void do_load(struct child *c, const json_t *msg)
 	say(c, json_pack("{s:b,s:o}", "loaded", 1, "devices", describe_devices(c)));
 }
 
-/* Each takes buffers, and mappings where a variant prepares, of which a process has 65530 on Linux unless told otherwise. */
-#define MAX_COPIES 32768
+/*
+ * Copies that a worker can hold: of what is allocated while they are made, each is two mappings, of which a process has 65530 on
+ * Linux unless told otherwise.
+ */
+#define MAX_COPIES	     (1 << 20)
+#define MAX_ALLOCATED_COPIES 32000
 
 /* Copies that a cold case needs so that its inputs, used in turn, exceed twice the last-level cache. */
 static uint64_t cold_copies(const struct child *c, const struct assay_problem *p)
@@ -168,13 +172,15 @@ static uint64_t cold_copies(const struct child *c, const struct assay_problem *p
 	return inputs && inputs <= want ? want / inputs + 1 : 1;
 }
 
-static json_t *facts(const struct assay_problem *p, uint64_t copies, const char *unsupported)
+/* @unsupported: why the variant cannot run this; @untimed: why it can, but not cold. NULL: it can. */
+static json_t *facts(const struct assay_problem *p, uint64_t copies, const char *unsupported, const char *untimed)
 {
 	uint64_t tensors = 0;
 
 	for (uint32_t i = 0; i < p->n_tensors; i++)
 		tensors += assay_tensor_bytes(&p->tensors[i]);
-	return json_pack("{s:b,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "reason", text(unsupported),
+	return json_pack("{s:b,s:b,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "timed", !unsupported && !untimed, "reason",
+			 text(unsupported ? unsupported : untimed),
 			 "ops", p->cost.ops, "bytes_read", p->cost.bytes_read, "bytes_written", p->cost.bytes_written, "items",
 			 p->cost.items, "item_name", text(p->cost.item_name), "arith", (int)p->cost.arith, "tensor_bytes",
 			 (json_int_t)tensors, "bytes", (json_int_t)(copies * (tensors + p->extra_bytes)), "copies",
@@ -223,12 +229,15 @@ static json_t *do_case(struct child *c, const json_t *q)
 	v = op->composes ? op->driver :
 			   assay_loader_variant(&c->loader, op->name, json_string_value(json_object_get(q, "variant")), NULL);
 	if (v && v->supports && v->supports(&shape, &why))
-		return facts(&p, 1, why.text);
+		return facts(&p, 1, why.text, NULL);
 	copies = json_is_true(json_object_get(q, "cold")) ? cold_copies(c, &p) : 1;
-	if (copies > MAX_COPIES)
-		return json_pack("{s:s}", "refused", "its inputs are so small that too many copies are needed for them to be cold: choose a larger "
-						     "shape, or cache = warm");
-	return facts(&p, copies, NULL);
+	if (copies > (p.extra_bytes || (v && v->prepare) ? MAX_ALLOCATED_COPIES : MAX_COPIES)) {
+		snprintf(why.text, sizeof(why.text),
+			 "so small that it needs %llu copies to be cold on this machine: choose a larger shape, or cache = warm",
+			 (unsigned long long)copies);
+		return facts(&p, copies, NULL, why.text);
+	}
+	return facts(&p, copies, NULL, NULL);
 }
 
 /* What a worker opens besides the plugins. */

@@ -169,7 +169,8 @@ static void inventory_refuses_bad_plugins(void **state)
 static void describe_gives_facts(void **state)
 {
 	struct world *w = *state;
-	struct assay_case warm = make_case("ref", 1024, 1, ASSAY_CACHE_WARM), cold = make_case("ref", 1024, 1, ASSAY_CACHE_COLD);
+	struct assay_case warm = make_case("ref", 1024, 1, ASSAY_CACHE_WARM), cold = make_case("ref", 65536, 1, ASSAY_CACHE_COLD);
+	struct assay_case tiny = make_case("ref", 4, 1, ASSAY_CACHE_COLD);
 	struct assay_case odd = make_case("ref", 1022, 1, ASSAY_CACHE_WARM), refused = make_case("refuses", 64, 1, ASSAY_CACHE_WARM);
 	struct assay_case_facts f;
 	struct assay_err err = { 0 };
@@ -181,11 +182,18 @@ static void describe_gives_facts(void **state)
 	assert_int_equal(8192, f.tensor_bytes);
 	assert_int_equal(1, f.copies);
 	assert_int_equal(0, assay_inventory_describe(w->inv, &cold, 1, &f, &err));
-	assert_true(f.copies * 4096 > 2 * w->host.llc_bytes && (f.copies - 1) * 4096 <= 2 * w->host.llc_bytes);
+	assert_true(f.copies * 262144 > 2 * w->host.llc_bytes && (f.copies - 1) * 262144 <= 2 * w->host.llc_bytes);
+	assert_true(f.timed);
+	/* too small to be cold beside the caches of most machines, but not to be counted */
+	assert_int_equal(0, assay_inventory_describe(w->inv, &tiny, 1, &f, &err));
+	assert_true(f.supported);
+	assert_int_equal(2 * w->host.llc_bytes / 16 + 1, f.copies);
+	assert_int_equal(f.copies <= 1 << 20, f.timed);
+	assert_true(f.timed == !strstr(f.reason, "so small that it needs"));
 	assert_int_equal(ASSAY_EUSAGE, assay_inventory_describe(w->inv, &odd, 1, &f, &err));
 	assert_non_null(strstr(err.text, "n is 1022, expected a multiple of 4"));
 	assert_int_equal(0, assay_inventory_describe(w->inv, &refused, 1, &f, &err));
-	assert_false(f.supported);
+	assert_false(f.supported || f.timed);
 	assert_string_equal("cannot do 64 elements", f.reason);
 }
 
@@ -467,57 +475,84 @@ static void efficiency_is_against_one_thread(void **state)
 	}
 }
 
-/* A share of what stream.* and peak.* reached in the same run with as many threads, or the reason why there is none. */
+/* A result of @op on one thread with @value of @metric; 0: not known well enough. */
+static void stand_in_roof(struct assay_result *r, const char *op, const char *level, const char *metric, double value)
+{
+	strcpy(r->c.op, op);
+	strcpy(r->c.axes[0].text, level);
+	r->c.n_axes = level[0] ? 1 : 0;
+	r->c.threads = 1;
+	r->median_ns = 100;
+	r->ci95_reached = value > 0;
+	assert_int_equal(0, assay_result_add_metric(r, metric, "1/s", 1, value));
+}
+
+/* A share of what stream.* and peak.* reached in the same run with as many threads and what that was, or the reason why there is none. */
 static void roof_or_why_not(void **state)
 {
+	enum { READ, COPY, DOT, READ_DRAM, CASE, N };
 	static const struct {
-		double ops, bytes;
+		double ops, read, written, copy; /* copy: bytes a second of stream.copy, or 0 */
 		uint32_t arith;
+		uint64_t tensor_bytes;
 		unsigned threads;
-		double want; /* 0: none */
-		const char *why;
+		enum assay_cache cache;
+		double want; /* ns that the roof allows, of 100; 0: none */
+		const char *what;
 	} rows[] = {
-		{ 0, 100, ASSAY_ARITH_NONE, 1, 0.2, NULL },   /* 100 bytes at 5 GB/s take 20 ns of 100 */
-		{ 400, 100, ASSAY_ARITH_I8, 1, 0.4, NULL },   /* 400 operations at 10 GOP/s take 40 */
-		{ 400, 100, ASSAY_ARITH_F32, 1, 0, "the run has no 95 % interval of peak.f32_fma on 1 thread" },
-		{ 0, 100, ASSAY_ARITH_NONE, 2, 0, "the run has no 95 % interval of stream.* at l1 on 2 threads" },
-		{ 0, 0, ASSAY_ARITH_NONE, 1, 0, "states no work that bandwidth or arithmetic bounds" },
+		/* reading at 5 GB/s from l1, 2.5 from dram; copying at 4 */
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 20, "stream.read at l1" },
+		{ 0, 75, 25, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 50 / 4.0 + 50 / 5.0, "stream.read at l1" },
+		{ 0, 75, 25, 0, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 20, "stream.read at l1" },
+		{ 0, 20, 80, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 25, "stream.copy at l1" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_COLD, 40, "stream.read at dram" },
+		/* 400 operations at 10 GOP/s take 40 */
+		{ 400, 100, 0, 4e9, ASSAY_ARITH_I8, 100, 1, ASSAY_CACHE_WARM, 40, "peak.i8_dot" },
+		{ 400, 100, 0, 4e9, ASSAY_ARITH_F32, 100, 1, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of peak.f32_fma on 1 thread" },
+		/* a quarter more than the caches of both threads together are those, and more is the next level */
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2500, 2, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.* at l1 on 2 threads" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2501, 2, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.* at l2 on 2 threads" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100000, 1, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.* at l3 on 1 thread" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100001, 1, ASSAY_CACHE_WARM, 40, "stream.read at dram" },
+		{ 0, 800, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 0, "metric 'roof_frac' is 1.6, allowed 0 to 1.5" },
+		{ 0, 0, 0, 4e9, ASSAY_ARITH_NONE, 0, 1, ASSAY_CACHE_WARM, 0, "states no work that bandwidth or arithmetic bounds" },
 	};
+	static const struct assay_host_info host = { .l1d_bytes = 1000, .l2_bytes = 10000, .llc_bytes = 100000 };
 	struct world *w = *state;
-	struct assay_result results[3] = { 0 };
-	struct assay_run run = { .results = results, .n_results = 3 };
-	struct assay_case_facts facts[3] = { 0 };
-	bool changed[3];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct assay_result *r = &results[2];
+		struct assay_result results[N] = { 0 }, *r = &results[CASE];
+		struct assay_run run = { .results = results, .n_results = N };
+		struct assay_case_facts facts[N] = { 0 };
 		const struct assay_metric *m;
+		const struct assay_count *roof;
+		bool changed[N];
 
-		memset(results, 0, sizeof(results));
-		strcpy(results[0].c.op, "stream.copy");
-		results[0].c.n_axes = 1;
-		strcpy(results[0].c.axes[0].text, "l1");
-		strcpy(results[1].c.op, "peak.i8_dot");
-		for (int k = 0; k < 2; k++) {
-			results[k].c.threads = 1;
-			results[k].median_ns = 100;
-			results[k].ci95_reached = true;
-		}
-		assert_int_equal(0, assay_result_add_metric(&results[0], "bytes_per_s", "B/s", 1, 5e9));
-		assert_int_equal(0, assay_result_add_metric(&results[1], "ops_per_s", "op/s", 1, 10e9));
-		r->c = make_case("ref", 64, rows[i].threads, ASSAY_CACHE_WARM);
+		stand_in_roof(&results[READ], "stream.read", "l1", "bytes_per_s", 5e9);
+		stand_in_roof(&results[COPY], "stream.copy", "l1", "bytes_per_s", rows[i].copy);
+		stand_in_roof(&results[DOT], "peak.i8_dot", "", "ops_per_s", 10e9);
+		stand_in_roof(&results[READ_DRAM], "stream.read", "dram", "bytes_per_s", 2.5e9);
+		r->c = make_case("ref", 64, rows[i].threads, rows[i].cache);
 		r->median_ns = 100;
-		facts[2].cost = (struct assay_cost){ .ops = rows[i].ops, .bytes_read = rows[i].bytes, .arith = rows[i].arith };
-		assert_int_equal(0, assay_measure_finish(&run, facts, &w->host, assay_inventory_catalog(w->inv), changed, NULL));
+		facts[CASE].tensor_bytes = rows[i].tensor_bytes;
+		facts[CASE].cost = (struct assay_cost){ .ops = rows[i].ops, .bytes_read = rows[i].read,
+							.bytes_written = rows[i].written, .arith = rows[i].arith };
+		assert_int_equal(0, assay_measure_finish(&run, facts, &host, assay_inventory_catalog(w->inv), changed, NULL));
 		m = assay_result_metric(r, "roof_frac");
-		assert_true(rows[i].want > 0 ? m && fabs(m->value - rows[i].want) < 1e-12 : !m);
-		if (rows[i].why)
-			assert_non_null(strstr(assay_counters_find_missing(&r->counters, "roof_frac")->reason, rows[i].why));
-		else
+		roof = assay_counters_find(&r->counters, "roof_ns");
+		if (rows[i].want > 0) {
+			assert_true(m && fabs(m->value - rows[i].want / 100) < 1e-12);
+			assert_true(roof && fabs(roof->value - rows[i].want) < 1e-9);
+			assert_string_equal(roof->how, rows[i].what);
 			assert_null(assay_counters_find_missing(&r->counters, "roof_frac"));
-		assert_string_equal(assay_counters_find_missing(&results[0].counters, "roof_frac")->reason,
+		} else {
+			assert_true(!m);
+			assert_non_null(strstr(assay_counters_find_missing(&r->counters, "roof_frac")->reason, rows[i].what));
+			assert_string_equal(r->reason, "");
+		}
+		assert_string_equal(assay_counters_find_missing(&results[READ].counters, "roof_frac")->reason,
 				    "it is itself what others are held against");
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < N; k++)
 			assay_result_release(&results[k]);
 	}
 }

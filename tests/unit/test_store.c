@@ -251,6 +251,10 @@ static void test_metrics_are_replaced(void **state)
 	r.n_metrics = 1;
 	assert_int_equal(assay_result_add_metric(&r, "roof_frac", "1", 1, 0.75), 0);
 	assert_int_equal(assay_counters_add_missing(&r.counters, "other_frac", "assay", "no roof"), 0);
+	assert_int_equal(assay_counters_add(&r.counters, &(struct assay_count){ .name = "roof_ns", .source = "assay",
+										.how = "stream.read at l3", .value = 80,
+										.per_iteration = true, .running_frac = 1 }),
+			 0);
 	r.status = ASSAY_STATUS_WRONG;
 	strcpy(r.reason, "digest differs from that of ref");
 	r.correct = false;

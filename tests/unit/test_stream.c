@@ -136,7 +136,10 @@ static void test_sizes(void **state)
 		{ "stream.copy", ASSAY_LEVEL_L1, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 12 << 10 },
 		{ "stream.triad", ASSAY_LEVEL_L1, 2, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 16 << 10 },
 		{ "stream.read", ASSAY_LEVEL_L2, 2, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 1 << 20 },
-		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 16 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0, 0, 48 << 10, 1 << 20, 12 << 20, 8ull << 30, 0, 0 }, 6 << 20 },
+		/* a small part of a cache that many share */
+		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0, 0, 48 << 10, 2 << 20, 260 << 20, 8ull << 30, 0, 0 }, 16 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 2, { 0, 0, 48 << 10, 2 << 20, 260 << 20, 8ull << 30, 0, 0 }, 16 << 20 },
 		{ "stream.read", ASSAY_LEVEL_L3, 16, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 32 << 20 },
 		/* twice the level-2 caches would exceed the last level */
 		{ "stream.read", ASSAY_LEVEL_L3, 32, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 48 << 20 },
