@@ -1,13 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels of all families share: which CPU features the compiler flags of a file ask for, and inlining. */
+/*
+ * What kernels of all families share: which CPU features the compiler flags of a file ask for, variants of another
+ * architecture, and inlining.
+ */
 #ifndef KERNEL_ISA_H
 #define KERNEL_ISA_H
+
+#include "assay/plugin.h"
 
 /* All that the compiler may use in files whose names end so (isa_flags in the Makefile), for .needs of their variants. */
 #define NEEDS_AVX2       "avx2,fma,f16c"
 #define NEEDS_AVXVNNI    NEEDS_AVX2 ",avx_vnni"
 #define NEEDS_AVX512     "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"
 #define NEEDS_AVX512VNNI NEEDS_AVX512 ",avx512_vnni"
+#define NEEDS_NEON       "asimd"
+#define NEEDS_DOTPROD    NEEDS_NEON ",asimddp"
+
+/*
+ * A callback of a variant that one architecture has. Elsewhere the variant is listed, so that it can be asked for by name,
+ * and never called, since no CPU there has what it needs: `run`, which must not be missing, is kernel_of_other_arch.
+ */
+#define ON_ANY(callback, elsewhere) callback
+#if defined(__x86_64__)
+#define ON_X86_64(callback, elsewhere) callback
+#else
+#define ON_X86_64(callback, elsewhere) elsewhere
+#endif
+#if defined(__aarch64__)
+#define ON_AARCH64(callback, elsewhere) callback
+#else
+#define ON_AARCH64(callback, elsewhere) elsewhere
+#endif
+
+static inline int kernel_of_other_arch(struct assay_job *job)
+{
+	return job->host->fail(job, "built for another architecture");
+}
 
 /* For functions that are written once and inlined where some of their arguments are constants. */
 #define INLINE static inline __attribute__((always_inline))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arch.h"
 #include "base/conf.h"
 #include "base/file.h"
 
@@ -21,23 +22,6 @@ static const char *const demands[] = {
 static const char *const arches[] = { "x86_64", "aarch64", "riscv64", "ppc64", "s390x", "other" };
 
 #define N_ARCHES (sizeof(arches) / sizeof(arches[0]))
-
-const char *assay_manifest_arch(void)
-{
-#if defined(__x86_64__)
-	return "x86_64";
-#elif defined(__aarch64__)
-	return "aarch64";
-#elif defined(__riscv) && __riscv_xlen == 64
-	return "riscv64";
-#elif defined(__powerpc64__)
-	return "ppc64";
-#elif defined(__s390x__)
-	return "s390x";
-#else
-	return "other";
-#endif
-}
 
 /* op/variant/axes/t=N/warm|cold */
 static bool looks_like_key(const char *s)
@@ -120,7 +104,7 @@ static int parse_line(const char *path, unsigned number, char *line, struct assa
 	if (!index_of(arch, arches, N_ARCHES, &i))
 		return assay_conf_fail(err, path, number, "unknown architecture '%s'%s", arch,
 				       assay_conf_hint(arch, arches, N_ARCHES, hint, sizeof(hint)));
-	*counts = !strcmp(arch, assay_manifest_arch());
+	*counts = !strcmp(arch, assay_arch());
 	return 0;
 }
 
@@ -207,8 +191,9 @@ static bool from_optional_plugin(const struct assay_catalog *cat, const struct a
 	return strchr(slash ? slash + 1 : path, '-') != NULL;
 }
 
+/* *arch gets where the line counts: CPU features belong to one architecture; NULL: everywhere. */
 static enum assay_manifest_demand demand_of(const struct assay_case *c, const struct assay_catalog *cat,
-					    bool *needs_cpu)
+					    const char **arch)
 {
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
 	const struct assay_catalog_variant *v[2] = { assay_catalog_variant(cat, c->op, c->variant), NULL };
@@ -217,17 +202,18 @@ static enum assay_manifest_demand demand_of(const struct assay_case *c, const st
 	/* A variant of a composite op depends on what the kernel inside depends on. */
 	if (op && op->composes)
 		v[1] = assay_catalog_variant(cat, op->composes, c->variant);
-	*needs_cpu = false;
+	*arch = NULL;
 	for (int i = 0; i < 2; i++) {
 		if (!v[i])
 			continue;
 		optional |= v[i]->device_kind != ASSAY_DEVICE_CPU || from_optional_plugin(cat, v[i]);
-		*needs_cpu |= v[i]->needs && v[i]->needs[0];
+		if (v[i]->needs && v[i]->needs[0])
+			*arch = v[i]->other_arch ? v[i]->other_arch : assay_arch();
 		skippable |= v[i]->one_thread && c->threads > 1;
 	}
 	if (optional)
 		return ASSAY_MANIFEST_OPTIONAL;
-	return *needs_cpu || skippable ? ASSAY_MANIFEST_MAY_SKIP : ASSAY_MANIFEST_REQUIRED;
+	return *arch || skippable ? ASSAY_MANIFEST_MAY_SKIP : ASSAY_MANIFEST_REQUIRED;
 }
 
 int assay_manifest_format(const char *suite, const struct assay_case *cases, size_t n, const struct assay_catalog *cat,
@@ -241,13 +227,11 @@ int assay_manifest_format(const char *suite, const struct assay_case *cases, siz
 			suite);
 	for (size_t i = 0; i < n; i++) {
 		char key[ASSAY_KEY_MAX];
-		bool needs_cpu;
-		enum assay_manifest_demand d = demand_of(&cases[i], cat, &needs_cpu);
+		const char *arch;
+		enum assay_manifest_demand d = demand_of(&cases[i], cat, &arch);
 
 		assay_case_portable_key(&cases[i], key);
-		/* CPU features belong to one architecture; elsewhere the variant is not even compiled. */
-		assay_text_addf(out, "%s %s%s%s\n", demands[d], key, needs_cpu ? " on " : "",
-				needs_cpu ? assay_manifest_arch() : "");
+		assay_text_addf(out, "%s %s%s%s\n", demands[d], key, arch ? " on " : "", arch ? arch : "");
 	}
 	if (out->failed)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory writing the manifest of suite '%s'", suite);

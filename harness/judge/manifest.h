@@ -65,7 +65,4 @@ int assay_manifest_format(const char *suite, const struct assay_case *cases, siz
 /* Does the entry's key (also with t=all) name this case? */
 bool assay_manifest_matches(const struct assay_manifest_entry *e, const struct assay_case *c);
 
-/* "x86_64", "aarch64", …: what `on` must say for this machine. */
-const char *assay_manifest_arch(void);
-
 #endif

@@ -10,17 +10,18 @@
 /* An entry extends an earlier one, or nothing (-1). */
 static const struct {
 	const char *name;
+	const char *arch; /* NULL: any */
 	int extends;
 	unsigned vector_bits;
 	const char *adds;
 } sets[] = {
-	{ "baseline", -1, 128, "" },
-	{ "avx2", 0, 256, "sse4_2 avx f16c fma avx2" },
-	{ "avxvnni", 1, 256, "avx_vnni" },
-	{ "avx512", 1, 512, "avx512f avx512bw avx512cd avx512dq avx512vl" },
-	{ "avx512vnni", 3, 512, "avx512_vnni avx512vbmi avx512_vbmi2 avx_vnni gfni" },
-	{ "neon", 0, 128, "asimd" },
-	{ "dotprod", 5, 128, "asimddp" },
+	{ "baseline", NULL, -1, 128, "" },
+	{ "avx2", "x86_64", 0, 256, "sse4_2 avx f16c fma avx2" },
+	{ "avxvnni", "x86_64", 1, 256, "avx_vnni" },
+	{ "avx512", "x86_64", 1, 512, "avx512f avx512bw avx512cd avx512dq avx512vl" },
+	{ "avx512vnni", "x86_64", 3, 512, "avx512_vnni avx512vbmi avx512_vbmi2 avx_vnni gfni" },
+	{ "neon", "aarch64", 0, 128, "asimd" },
+	{ "dotprod", "aarch64", 5, 128, "asimddp" },
 };
 
 #define N_SETS ((int)(sizeof(sets) / sizeof(sets[0])))
@@ -57,6 +58,17 @@ bool assay_isa_holds(const char *isa, const char *needs, char *beyond, size_t si
 	for (int i = find(isa); i >= 0; i = sets[i].extends)
 		len += (size_t)snprintf(f.flags + len, sizeof(f.flags) - len, "%s ", sets[i].adds);
 	return assay_cpu_features_has_all(&f, needs, beyond, size);
+}
+
+const char *assay_isa_arch(const char *needs)
+{
+	char first[64];
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(needs ? needs : "", ","), needs ? needs : "");
+	for (int i = 0; first[0] && i < N_SETS; i++)
+		if (sets[i].arch && assay_isa_holds(sets[i].name, first, NULL, 0))
+			return sets[i].arch;
+	return NULL;
 }
 
 unsigned assay_isa_vector_bits(const char *isa)

@@ -17,6 +17,9 @@ int assay_isa_check(const char *isa, const char *what, struct assay_err *err);
  */
 bool assay_isa_holds(const char *isa, const char *needs, char *beyond, size_t size);
 
+/* The architecture that the first of the comma separated @needs is a feature of; NULL where that is not known here. */
+const char *assay_isa_arch(const char *needs);
+
 /* Of the widest vectors of @isa, which is known. */
 unsigned assay_isa_vector_bits(const char *isa);
 

@@ -42,6 +42,7 @@ struct assay_catalog_variant {
 	size_t plugin;
 	unsigned device_kind;
 	bool one_thread, reference;
+	const char *other_arch; /* the architecture it is built for, where that is not this one; NULL else */
 	/* cannot run on this machine: "needs avx512_vnni", "no CUDA device: …". NULL: it can */
 	char *unavailable;
 };

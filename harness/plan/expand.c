@@ -297,7 +297,7 @@ static int add_case(const struct expansion *x, const struct assay_plan_shape *sh
 		    enum assay_cache cache, const struct assay_catalog_variant *v, struct assay_planned_list *l,
 		    struct assay_err *err)
 {
-	struct assay_planned p = { .bench = x->bench };
+	struct assay_planned p = { .bench = x->bench, .other_arch = v->other_arch };
 	struct assay_case *c = &p.c;
 
 	snprintf(c->op, sizeof(c->op), "%s", x->op->name);

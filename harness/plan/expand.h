@@ -12,6 +12,7 @@
 struct assay_planned {
 	struct assay_case c;
 	const struct assay_bench *bench;
+	bool other_arch; /* its variant is built for another architecture */
 };
 
 /* Keys are unique. All-zero is empty. */

@@ -87,7 +87,7 @@ static int check_exact(const struct planning *p)
 	const struct assay_suite_exact *e = &p->suite->exact;
 
 	for (size_t i = 0; e->model && i < p->cases.n; i++)
-		if (any_selects(p, e->cases, &p->cases.v[i].c))
+		if (!p->cases.v[i].other_arch && any_selects(p, e->cases, &p->cases.v[i].c))
 			return 0;
 	return e->model ? assay_conf_fail(p->err, p->suite->file.path, e->line,
 					  "exact \"%s\" selects none of the %zu cases of suite '%s'", e->model, p->cases.n,
@@ -163,29 +163,36 @@ static int plan_use(struct planning *p, const struct assay_suite_use *use, const
 	return rc;
 }
 
+/* The cases that @glob selects; those of variants for another architecture only where it selects no others. */
+static bool want(const struct planning *p, const char *glob, bool *wanted)
+{
+	bool one = names_case(p, glob), found = false;
+
+	for (int other_arch = 0; other_arch < 2 && !found; other_arch++)
+		for (size_t i = 0; i < p->cases.n; i++)
+			if (p->cases.v[i].other_arch == other_arch &&
+			    matches(p, glob, &p->cases.v[i].c, one ? equals : assay_glob_match))
+				wanted[i] = found = true;
+	return found;
+}
+
 /* Which of all cases are asked for: @wanted has one element a case, all false. */
 static int choose(const struct planning *p, bool *wanted)
 {
-	size_t n_globs = p->o->only ? p->o->only->n : 0;
+	size_t n_globs = p->cases.n && p->o->only ? p->o->only->n : 0;
+	bool any = n_globs;
 
-	if (!p->cases.n)
-		return assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line,
-				       "suite '%s' selects no case", p->suite->name);
-	for (size_t i = 0; !n_globs && i < p->cases.n; i++)
-		wanted[i] = true;
-	for (size_t g = 0; g < n_globs; g++) {
-		const char *glob = p->o->only->v[g];
-		bool one = names_case(p, glob), found = false;
-
-		for (size_t i = 0; i < p->cases.n; i++)
-			if (matches(p, glob, &p->cases.v[i].c, one ? equals : assay_glob_match))
-				wanted[i] = found = true;
-		if (!found)
+	for (size_t g = 0; g < n_globs; g++)
+		if (!want(p, p->o->only->v[g], wanted))
 			return assay_err_set(p->err, ASSAY_EUSAGE,
 					     "no case of suite '%s' matches '%s', expected a glob over keys such as '%s'",
-					     p->suite->name, glob, p->cases.v[0].c.key);
+					     p->suite->name, p->o->only->v[g], p->cases.v[0].c.key);
+	for (size_t i = 0; !n_globs && i < p->cases.n; i++) {
+		wanted[i] = !p->cases.v[i].other_arch;
+		any |= wanted[i];
 	}
-	return 0;
+	return any ? 0 : assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line,
+					 "suite '%s' selects no case", p->suite->name);
 }
 
 static int take(struct planning *p, struct assay_plan *plan)

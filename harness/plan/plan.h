@@ -36,7 +36,8 @@ struct assay_plan {
 /*
  * Every problem is ASSAY_EUSAGE with "file:line: …, expected …" or what the nearest known name is: syntax, unknown
  * suite, op, variant, axis, symbol, value out of range, glob that selects nothing. Variants that cannot run here are
- * planned with their skip_reason, never left out. On error @plan is unchanged.
+ * planned with their skip_reason, never left out; those built for another architecture only by a glob of @only that
+ * selects no others. On error @plan is unchanged.
  */
 int assay_plan_load(struct assay_plan *plan, const struct assay_plan_options *o, const struct assay_catalog *cat,
 		    struct assay_err *err);

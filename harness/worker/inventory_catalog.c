@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arch.h"
 #include "machine/cpu_features.h"
+#include "machine/isa.h"
 
 static char *copy_string(const json_t *obj, const char *key, bool *oom)
 {
@@ -169,7 +171,12 @@ int assay_catalog_mark_unavailable(struct assay_catalog *cat, const json_t *devi
 		struct assay_catalog_variant *v = &cat->variants[i];
 		char why[256] = "", missing[ASSAY_NAME_MAX];
 
-		if (!assay_cpu_has_all(v->needs, missing, sizeof(missing)))
+		v->other_arch = assay_isa_arch(v->needs);
+		if (v->other_arch && !strcmp(v->other_arch, assay_arch()))
+			v->other_arch = NULL;
+		if (v->other_arch)
+			snprintf(why, sizeof(why), "built for %s, this is %s", v->other_arch, assay_arch());
+		else if (!assay_cpu_has_all(v->needs, missing, sizeof(missing)))
 			snprintf(why, sizeof(why), "this CPU has no %s", missing);
 		if (v->device_kind != ASSAY_DEVICE_CPU && !why[0]) {
 			snprintf(why, sizeof(why), "no plugin brings the device it runs on");

@@ -2,10 +2,11 @@
 /* The descriptor of matmul.so. */
 #include "matmul_ternary_packed.h"
 
-#define TERNARY(isa, packing, ...)                                                                                     \
+#define TERNARY(on_arch, isa, packing, ...)                                                                            \
 	{                                                                                                              \
-		.op = "matmul.ternary", .name = #isa, .prepare = assay_matmul_ternary_##packing,                       \
-		.run = assay_matmul_ternary_##isa, .release = assay_matmul_ternary_unpack, __VA_ARGS__                 \
+		.op = "matmul.ternary", .name = #isa, .prepare = on_arch(assay_matmul_ternary_##packing, NULL),        \
+		.run = on_arch(assay_matmul_ternary_##isa, kernel_of_other_arch),                                      \
+		.release = on_arch(assay_matmul_ternary_unpack, NULL), __VA_ARGS__                                     \
 	}
 
 static const struct assay_variant variants[] = {
@@ -23,15 +24,12 @@ static const struct assay_variant variants[] = {
 	  .help = "three loops in plain C",
 	  .flags = ASSAY_VARIANT_REFERENCE,
 	  .run = assay_matmul_ternary_ref },
-#if defined(__x86_64__)
-	TERNARY(avx2, pack32, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = NEEDS_AVX2),
-	TERNARY(avxvnni, pack32, .help = "packed weights, 256-bit VPDPBUSD", .needs = NEEDS_AVXVNNI),
-	TERNARY(avx512vnni, pack64, .help = "packed weights, 512-bit VPDPBUSD", .needs = NEEDS_AVX512VNNI),
-	TERNARY(avx512vnni_trits, pack_trits, .help = "weights at 1.6 bits for one token, else as avx512vnni",
+	TERNARY(ON_X86_64, avx2, pack32, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums", .needs = NEEDS_AVX2),
+	TERNARY(ON_X86_64, avxvnni, pack32, .help = "packed weights, 256-bit VPDPBUSD", .needs = NEEDS_AVXVNNI),
+	TERNARY(ON_X86_64, avx512vnni, pack64, .help = "packed weights, 512-bit VPDPBUSD", .needs = NEEDS_AVX512VNNI),
+	TERNARY(ON_X86_64, avx512vnni_trits, pack_trits, .help = "weights at 1.6 bits for one token, else as avx512vnni",
 		.needs = NEEDS_AVX512VNNI),
-#elif defined(__aarch64__)
-	TERNARY(neon_dotprod, pack16, .help = "packed weights, 128-bit SDOT", .needs = "asimd,asimddp"),
-#endif
+	TERNARY(ON_AARCH64, neon_dotprod, pack16, .help = "packed weights, 128-bit SDOT", .needs = NEEDS_DOTPROD),
 };
 
 ASSAY_PLUGIN = {

@@ -95,6 +95,30 @@ load helpers
 	OPENBLAS_CORETYPE=Zen loaded_with "core Zen"
 }
 
+@test "variants for another architecture are known, skipped by name, and in no suite" {
+	case $(uname -m) in
+	x86_64) other=aarch64 variant=neon_dotprod ;;
+	aarch64) other=x86_64 variant=avx512vnni ;;
+	*) skip "every variant with a vector unit is for another architecture" ;;
+	esac
+	reason="built for $other, this is $(uname -m)"
+	run "$ASSAY" list variants
+	grep -qE "^matmul.ternary/$variant +not here: $reason\$" <<<"$output"
+	grep -qE "^generate.decode/$variant +not here: $reason\$" <<<"$output"
+	"$ASSAY" list cases --suite full --json | jq -e --arg v $variant '[.cases[].variant] | index("ref") and (index($v) | not)'
+
+	for command in run verify; do
+		run -4 --separate-stderr "$ASSAY" $command --suite smoke --only "*/$variant/*" --json
+		jq -e --arg r "$reason" '.cases | length > 0 and ([.[] | .status == "skipped" and .reason == $r] | all)' <<<"$output"
+		[[ $stderr == *"nothing was measured: no case can run here"* ]]
+	done
+	KEEP_DB=1 fails 2 "nothing to compare: no case of suite 'smoke' runs a variant" \
+		compare "$ASSAY_BUILD/plugins" "$ASSAY_BUILD/plugins" --suite smoke --only "*/$variant/*"
+	# beside what can run
+	ASSAY_DETERMINISTIC=1 "$ASSAY" verify --suite smoke --only "matmul.ternary/$variant/*" --only 'matmul.ternary/ref/*' --json |
+		jq -e '[.cases[].status] | unique == ["ok", "skipped"]'
+}
+
 @test "list --manifest writes what a gate reads" {
 	manifest
 	run grep -c '^required ' quick.manifest

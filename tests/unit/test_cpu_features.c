@@ -133,6 +133,14 @@ static void test_isa(void **state)
 		assert_int_equal(assay_isa_holds(rows[i].isa, rows[i].needs, beyond, sizeof(beyond)), !rows[i].beyond);
 		assert_string_equal(beyond, rows[i].beyond ? rows[i].beyond : "");
 	}
+	assert_null(assay_isa_arch(NULL));
+	assert_null(assay_isa_arch(""));
+	assert_null(assay_isa_arch("gpu,avx2"));
+	assert_null(assay_isa_arch("avx9"));
+	assert_string_equal(assay_isa_arch("f16c"), "x86_64");
+	assert_string_equal(assay_isa_arch("avx512_vnni,novel"), "x86_64");
+	assert_string_equal(assay_isa_arch("asimd,asimddp"), "aarch64");
+	assert_string_equal(assay_isa_arch("asimddp"), "aarch64");
 	assert_int_equal(assay_isa_vector_bits("baseline"), 128);
 	assert_int_equal(assay_isa_vector_bits("avxvnni"), 256);
 	assert_int_equal(assay_isa_vector_bits("avx512"), 512);

@@ -2,6 +2,7 @@
 /* Manifests: what is read, what is refused, what is written for a plan, and which case an entry names. */
 #include "plan_fixture.h"
 
+#include "base/arch.h"
 #include "judge/manifest.h"
 
 #undef N_OF
@@ -25,14 +26,14 @@ static void test_reads(void **state)
 		{ "a.c/openblas/-/t=16/warm", ASSAY_MANIFEST_OPTIONAL, 5 },
 		{ "a.d/avx2/-/t=1/warm", ASSAY_MANIFEST_MAY_SKIP, 7 },
 	};
-	bool other = !strcmp(assay_manifest_arch(), "s390x");
+	bool other = !strcmp(assay_arch(), "s390x");
 	struct assay_manifest m;
 	struct assay_err err = { 0 };
 	struct text_file t;
 	char file[512];
 
 	(void)state;
-	snprintf(file, sizeof(file), text, other ? "x86_64" : "s390x", assay_manifest_arch());
+	snprintf(file, sizeof(file), text, other ? "x86_64" : "s390x", assay_arch());
 	text_file_write(&t, file);
 	if (assay_manifest_load(&m, t.path, &err))
 		fail_msg("%s", err.text);
@@ -158,6 +159,21 @@ static void test_format(void **state)
 	assay_text_release(&out);
 }
 
+/* What a variant for another architecture must do counts there. */
+static void test_format_other_arch(void **state)
+{
+	const struct assay_case cases[] = { make_case("toy.matmul", "fast", 1, 1, false), make_case("toy.generate", "fast", 1, 1, false) };
+	struct assay_text out = { 0 };
+
+	(void)state;
+	toy_variants[2].other_arch = "pdp11";
+	assert_int_equal(assay_manifest_format("s", cases, N_OF(cases), &toy_catalog, &out, NULL), 0);
+	assert_non_null(strstr(out.s, "\nmay-skip toy.matmul/fast/n=1/t=1/warm on pdp11\n"));
+	assert_non_null(strstr(out.s, "\nmay-skip toy.generate/fast/n=1/t=1/warm on pdp11\n"));
+	toy_variants[2].other_arch = NULL;
+	assay_text_release(&out);
+}
+
 /* Every *.manifest of a folder and nothing else. */
 static void test_list(void **state)
 {
@@ -191,7 +207,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reads),  cmocka_unit_test(test_errors), cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_format), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_format), cmocka_unit_test(test_format_other_arch), cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

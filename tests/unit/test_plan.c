@@ -274,6 +274,54 @@ static void test_several_globs(void **state)
 	assay_strings_release(&only);
 }
 
+/* Variants of another architecture count as known, and are planned only by a glob that selects no others. */
+static void test_other_arch(void **state)
+{
+	static const char bench[] = "bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n"
+				    " variants = {\"fast\", \"openblas\"}\n threads = {\"1\"}\n}";
+	static const struct {
+		const char *suite, *globs[2];
+		const char *keys[3];
+	} rows[] = {
+		{ use_all, { NULL }, { "openblas/m=1", "openblas/m=2" } },
+		{ use_all, { "*" }, { "openblas/m=1", "openblas/m=2" } },
+		{ use_all, { "*/fast/*" }, { "fast/m=1", "fast/m=2" } },
+		{ use_all, { "toy.matmul/fast/m=2,n=1,level=l2/t=1/warm" }, { "fast/m=2" } },
+		{ use_all, { "*/m=1,*", "fast" }, { "fast/m=1", "openblas/m=1", "fast/m=2" } },
+		{ "suite \"s\" {\n use \"*\" { only = {\"*/fast/*\", \"*/m=2,*\"} }\n}\n", { NULL }, { "openblas/m=2" } },
+		{ "suite \"s\" {\n use \"*\" { only = {\"*/fast/*\"} }\n}\n", { NULL }, { NULL } },
+	};
+
+	(void)state;
+	toy_variants[2].other_arch = "pdp11";
+	toy_variants[2].unavailable = TEXT("built for pdp11");
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_plan_options o = options(NULL, NULL);
+		struct assay_strings only = { 0 };
+		struct assay_plan p = { 0 };
+		struct assay_err err = { 0 };
+		char text[600];
+		size_t n = 0;
+
+		for (size_t g = 0; g < N_OF(rows[i].globs); g++)
+			o.only = one_glob(rows[i].globs[g], &only);
+		assert_int_equal(plan_text(bench, rows[i].suite, &o, &p, &err, text, sizeof(text)), rows[i].keys[0] ? 0 : ASSAY_EUSAGE);
+		for (; n < N_OF(rows[i].keys) && rows[i].keys[n]; n++) {
+			const struct assay_case *c = &p.cases[n];
+
+			assert_true(n < p.n_cases && strstr(c->key, rows[i].keys[n]));
+			assert_string_equal(c->skip_reason, strstr(c->key, "/fast/") ? "built for pdp11" : "");
+		}
+		assert_int_equal(p.n_cases, n);
+		if (!n)
+			assert_string_equal(text, "suites/s.suite:1: suite 's' selects no case");
+		assay_plan_release(&p);
+		assay_strings_release(&only);
+	}
+	toy_variants[2].other_arch = NULL;
+	toy_variants[2].unavailable = NULL;
+}
+
 #define EXACT(section) "suite \"s\" {\n\tuse \"*\" { }\n" section "\n}\n"
 
 /* Which cases are counted, and with which caches; also when --only leaves some out. */
@@ -480,7 +528,7 @@ int main(void)
 		cmocka_unit_test(test_whole_suite), cmocka_unit_test(test_part_of_a_bench),
 		cmocka_unit_test(test_one_core),    cmocka_unit_test(test_options),
 		cmocka_unit_test(test_suites),      cmocka_unit_test(test_skip_reasons),
-		cmocka_unit_test(test_batch_size), cmocka_unit_test(test_several_globs), cmocka_unit_test(test_exact_cases),  cmocka_unit_test(test_same_key_twice),
+		cmocka_unit_test(test_batch_size), cmocka_unit_test(test_several_globs), cmocka_unit_test(test_other_arch), cmocka_unit_test(test_exact_cases),  cmocka_unit_test(test_same_key_twice),
 		cmocka_unit_test(test_errors),      cmocka_unit_test(test_unknown_suite),
 	};
 
