@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "machine/isa.h"
+#include "plan/plan.h"
 
 enum {
 	OPT_NO_DEFAULT_PLUGINS = 0x100,
@@ -25,9 +26,7 @@ enum {
 	OPT_MULTIPLEX,
 };
 
-#define THREADS_MAX 4096
-
-/* "1,all,8" → {1, 0, 8} */
+/* "1,all,8" → {1, ASSAY_THREADS_ALL, 8} */
 static int parse_threads(struct assay_settings *s, const char *text, const char *what, struct assay_err *err)
 {
 	struct assay_strings parts = { 0 };
@@ -41,17 +40,11 @@ static int parse_threads(struct assay_settings *s, const char *text, const char 
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		goto out;
 	}
-	for (size_t i = 0; i < parts.n; i++) {
-		uint64_t n = 0;
-
-		if (strcmp(parts.v[i], "all") && assay_parse_u64(parts.v[i], what, 1, THREADS_MAX, &n, NULL)) {
-			rc = assay_err_set(err, ASSAY_EUSAGE,
-					   "%s is '%s', expected a list of numbers from 1 or 'all', such as 1,all",
-					   what, text);
+	for (size_t i = 0; i < parts.n; i++)
+		if (!assay_plan_threads_parse(parts.v[i], &v[i])) {
+			rc = assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected a list of " ASSAY_THREADS_EXPECTED ", such as 1,all", what, text);
 			goto out;
 		}
-		v[i] = (unsigned)n;
-	}
 	free(s->threads);
 	s->threads = v;
 	s->n_threads = parts.n;
@@ -264,7 +257,7 @@ static const struct argp_option select_options[] = {
 	{ 0 },
 };
 static const struct argp_option place_options[] = {
-	{ "threads", 't', "LIST", 0, "Threads of every case, such as 1,all (default: as each bench says)", 0 },
+	{ "threads", 't', "LIST", 0, "Threads of every case, such as 1,all; doubling is 1, 2, 4, ... all (default: as each bench says)", 0 },
 	{ "cpus", OPT_CPUS, "LIST", 0, "Bind to these CPUs in this order, such as 0,2,4-7", 0 },
 	{ "placement", OPT_PLACEMENT, "POLICY", 0, "compact: fill one cache before the next (default); scatter: spread",
 	  0 },

@@ -30,7 +30,7 @@ struct assay_settings {
 	bool no_default_plugins;
 	const char *isa; /* what variants may need; NULL: all that the CPU has */
 	uint64_t seed;
-	unsigned *threads; /* 0 stands for all */
+	unsigned *threads; /* as in struct assay_plan_options */
 	size_t n_threads;
 	struct assay_placement_options placement;
 	int *cpus; /* owns placement.cpus */

@@ -128,7 +128,7 @@ static int check_placement(const struct assay_session *s, const struct assay_set
 	int *cpus, rc;
 
 	for (size_t i = 0; i < o->n_threads; i++)
-		if (o->threads[i] > most)
+		if (o->threads[i] != ASSAY_THREADS_DOUBLING && o->threads[i] > most)
 			most = o->threads[i];
 	if (!most)
 		return 0;

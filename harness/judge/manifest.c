@@ -230,6 +230,8 @@ int assay_manifest_format(const char *suite, const struct assay_case *cases, siz
 		const char *arch;
 		enum assay_manifest_demand d = demand_of(&cases[i], cat, &arch);
 
+		if (cases[i].between_threads)
+			continue;
 		assay_case_portable_key(&cases[i], key);
 		assay_text_addf(out, "%s %s%s%s\n", demands[d], key, arch ? " on " : "", arch ? arch : "");
 	}

@@ -36,6 +36,7 @@ struct assay_case {
 	unsigned n_axes;
 	unsigned threads;
 	bool all_threads; /* the bench said `all`; the manifest writes t=all */
+	bool between_threads; /* of `doubling`, between 1 and all: other machines have other such cases, and no manifest has one */
 	enum assay_cache cache;
 
 	char counters[256]; /* groups of events to count, comma separated; "" none of its own */

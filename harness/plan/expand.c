@@ -13,13 +13,14 @@
 #define DEFAULT_BUDGET_NS  1000000000ull
 #define DEFAULT_TIMEOUT_NS 120000000000ull
 #define MAX_THREADS        4096
+#define MAX_DOUBLINGS      33 /* of an unsigned, and all */
 #define MAX_CASES          100000
 #define MAX_KNOWN          256
 
-/* What `threads` asks for: a number, or all. */
+/* A number of threads, from `all`, or between 1 and all from `doubling`. */
 struct thread_count {
 	unsigned n;
-	bool all;
+	bool all, between;
 };
 
 /* A bench with its fields understood. */
@@ -61,6 +62,7 @@ int assay_planned_add(struct assay_planned_list *l, const struct assay_planned *
 					       p->bench->name, p->c.key, have->bench->name, have->bench->path,
 					       have->bench->line);
 		have->c.all_threads |= p->c.all_threads;
+		have->c.between_threads &= p->c.between_threads;
 		return 0;
 	}
 	if (l->n == MAX_CASES)
@@ -161,32 +163,53 @@ static int read_variants(struct expansion *x, struct assay_err *err)
 	return rc;
 }
 
+bool assay_plan_threads_parse(const char *word, unsigned *out)
+{
+	uint64_t n = 0;
+
+	if (!strcmp(word, "all"))
+		*out = ASSAY_THREADS_ALL;
+	else if (!strcmp(word, "doubling"))
+		*out = ASSAY_THREADS_DOUBLING;
+	else if (assay_parse_u64(word, "threads", 1, MAX_THREADS, &n, NULL))
+		return false;
+	else
+		*out = (unsigned)n;
+	return true;
+}
+
+static void add_threads(struct expansion *x, unsigned count)
+{
+	unsigned all = x->o->all_threads;
+
+	if (count == ASSAY_THREADS_DOUBLING) {
+		for (uint64_t n = 1; n < all; n *= 2)
+			x->threads[x->n_threads++] = (struct thread_count){ .n = (unsigned)n, .between = n > 1 };
+		count = ASSAY_THREADS_ALL;
+	}
+	if (count == ASSAY_THREADS_ALL)
+		x->threads[x->n_threads++] = (struct thread_count){ .n = all, .all = all > 1 };
+	else
+		x->threads[x->n_threads++] = (struct thread_count){ .n = count };
+}
+
 static int read_threads(struct expansion *x, struct assay_err *err)
 {
 	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_THREADS];
 	size_t n = x->o->n_threads ? x->o->n_threads : e ? e->n : 1;
 
-	x->threads = calloc(n, sizeof(*x->threads));
+	x->threads = calloc(n * MAX_DOUBLINGS, sizeof(*x->threads));
 	if (!x->threads)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the threads of bench '%s'", x->bench->name);
-	for (x->n_threads = 0; x->n_threads < n; x->n_threads++) {
-		struct thread_count *t = &x->threads[x->n_threads];
-		uint64_t v = 1;
+	for (size_t i = 0; i < n; i++) {
+		unsigned count = 1;
 
-		if (x->o->n_threads) {
-			v = x->o->threads[x->n_threads];
-			t->all = v == 0;
-		} else if (e) {
-			const char *text = e->values[x->n_threads].text;
-
-			t->all = !strcmp(text, "all");
-			if (!t->all && assay_parse_u64(text, "threads", 1, MAX_THREADS, &v, NULL))
-				return assay_conf_fail(err, e->path, e->values[x->n_threads].line,
-						       "threads is '%s', expected a number of at least 1 or 'all'",
-						       text);
-		}
-		t->n = t->all ? x->o->all_threads : (unsigned)v;
-		t->all = t->all && t->n > 1;
+		if (x->o->n_threads)
+			count = x->o->threads[i];
+		else if (e && !assay_plan_threads_parse(e->values[i].text, &count))
+			return assay_conf_fail(err, e->path, e->values[i].line, "threads is '%s', expected " ASSAY_THREADS_EXPECTED,
+					       e->values[i].text);
+		add_threads(x, count);
 	}
 	return 0;
 }
@@ -307,6 +330,7 @@ static int add_case(const struct expansion *x, const struct assay_plan_shape *sh
 		assay_plan_axis_value(&x->op->axes[i], shape->value[i], &c->axes[i]);
 	c->threads = t->n;
 	c->all_threads = t->all;
+	c->between_threads = t->between;
 	c->cache = cache;
 	c->budget_ns = x->budget_ns;
 	c->timeout_ns = x->timeout_ns;
@@ -331,8 +355,8 @@ static int cross(const struct expansion *x, struct assay_planned_list *l, struct
 		for (size_t t = 0; t < x->n_threads; t++)
 			for (size_t k = 0; k < x->n_cache; k++)
 				for (size_t v = 0; !rc && v < x->n_variants; v++) {
-					/* `all` of what uses one thread is the case at t=1, which stands already. */
-					if (x->variants[v]->one_thread && x->threads[t].all && one)
+					/* More threads of what uses one are the case at t=1, which stands already. */
+					if (x->variants[v]->one_thread && (x->threads[t].all || x->threads[t].between) && one)
 						continue;
 					rc = add_case(x, &x->shapes[s], &x->threads[t], x->cache[k], x->variants[v], l,
 						      err);

@@ -119,6 +119,15 @@ load helpers
 		jq -e '[.cases[].status] | unique == ["ok", "skipped"]'
 }
 
+@test "threads that double up to all" {
+	doubling='([.cases[].threads] | unique) as $t | $t == ([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024] | map(select(. < $t[-1]))) + [$t[-1]]'
+	"$ASSAY" list cases --suite scaling --json | jq -e "$doubling"
+	"$ASSAY" list cases --suite smoke --threads doubling --json | jq -e "$doubling"
+	ASSAY_THREADS=doubling "$ASSAY" list cases --suite smoke --json | jq -e "$doubling"
+	all=$("$ASSAY" list cases --suite scaling --threads all --json | jq '.cases[0].threads')
+	"$ASSAY" list cases --suite scaling --json | jq -e --argjson all "$all" '[.cases[].threads] | max == $all'
+}
+
 @test "list --manifest writes what a gate reads" {
 	manifest
 	run grep -c '^required ' quick.manifest

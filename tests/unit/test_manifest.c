@@ -174,6 +174,20 @@ static void test_format_other_arch(void **state)
 	assay_text_release(&out);
 }
 
+/* Numbers of threads that follow from the machine are in no manifest but as t=all. */
+static void test_format_between(void **state)
+{
+	struct assay_case cases[] = { make_case("plain", "ref", 1, 1, false), make_case("plain", "ref", 1, 2, false),
+				      make_case("plain", "ref", 1, 3, true) };
+	struct assay_text out = { 0 };
+
+	(void)state;
+	cases[1].between_threads = true;
+	assert_int_equal(assay_manifest_format("s", cases, N_OF(cases), &toy_catalog, &out, NULL), 0);
+	assert_string_equal(strstr(out.s, "required plain"), "required plain/ref/n=1/t=1/warm\nrequired plain/ref/n=1/t=all/warm\n");
+	assay_text_release(&out);
+}
+
 /* Every *.manifest of a folder and nothing else. */
 static void test_list(void **state)
 {
@@ -207,7 +221,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reads),  cmocka_unit_test(test_errors), cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_format), cmocka_unit_test(test_format_other_arch), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_format), cmocka_unit_test(test_format_other_arch), cmocka_unit_test(test_format_between), cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

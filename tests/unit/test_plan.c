@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From bench and suite files to cases: keys, order, limits, reasons to skip, and every error with its file and line. */
+#include "machine/topology.h"
 #include "plan_fixture.h"
 
 #define GOOD ASSAY_FIXTURES "/plan/good"
@@ -322,6 +323,57 @@ static void test_other_arch(void **state)
 	toy_variants[2].unavailable = NULL;
 }
 
+/* "doubling" on machines of several sizes, one thread a core unless told, and beside numbers that the bench names itself. */
+static void test_doubling(void **state)
+{
+	static const unsigned option[] = { ASSAY_THREADS_DOUBLING, 3 };
+	static const struct {
+		const char *machine;
+		bool smt, option;
+		const char *threads, *want; /* "+" before what only this machine has between 1 and all */
+	} rows[] = {
+		{ "one-core", false, false, "\"doubling\"", " 1" },
+		{ "cpuset-4-7", false, false, "\"doubling\"", " 1 +2 4=all" },
+		{ "hybrid", false, false, "\"doubling\"", " 1 +2 +4 +8 12=all" },
+		{ "hybrid", true, false, "\"doubling\"", " 1 +2 +4 +8 16=all" },
+		{ "two-sockets", true, false, "\"doubling\"", " 1 +2 +4 +8 +16 32=all" },
+		{ "hybrid", false, false, "\"4\", \"doubling\", \"12\"", " 4 1 +2 +8 12=all" },
+		{ "hybrid", false, true, "\"1\"", " 1 +2 +4 +8 12=all 3" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_placement_options placement = { .smt = rows[i].smt };
+		struct assay_plan_options o = options(NULL, NULL);
+		struct assay_topology *t = NULL;
+		struct assay_plan p = { 0 };
+		struct assay_err err = { 0 };
+		char path[128], bench[256], text[600], got[128] = "";
+
+		snprintf(path, sizeof(path), ASSAY_FIXTURES "/topology/%s.xml", rows[i].machine);
+		assert_int_equal(assay_topology_open(&t, path, NULL), 0);
+		o.all_threads = (unsigned)assay_placement_max(t, &placement);
+		assay_topology_close(t);
+		o.threads = option;
+		o.n_threads = rows[i].option ? N_OF(option) : 0;
+		/* ref runs on one thread only: it has the case at t=1, and at what the bench names */
+		snprintf(bench, sizeof(bench), "bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\"}\n variants = {\"ref\", \"fast\"}\n"
+					       " threads = {%s}\n}", rows[i].threads);
+		assert_int_equal(plan_text(bench, use_all, &o, &p, &err, text, sizeof(text)), 0);
+		for (size_t k = 0; k < p.n_cases; k++) {
+			const struct assay_case *c = &p.cases[k];
+
+			if (!strcmp(c->variant, "ref"))
+				assert_true(!c->between_threads && !c->all_threads);
+			else
+				snprintf(got + strlen(got), sizeof(got) - strlen(got), " %s%u%s", c->between_threads ? "+" : "",
+					 c->threads, c->all_threads ? "=all" : "");
+		}
+		assert_string_equal(got, rows[i].want);
+		assay_plan_release(&p);
+	}
+}
+
 #define EXACT(section) "suite \"s\" {\n\tuse \"*\" { }\n" section "\n}\n"
 
 /* Which cases are counted, and with which caches; also when --only leaves some out. */
@@ -450,9 +502,9 @@ static const struct {
 	{ TOY("\tsweep = {\"m=2\"}\n\tvariants = {\"neon*\"}"), use_all, NULL,
 	  "x.bench:4: op 'toy.matmul' has no variant 'neon*', expected one of ref, fast, openblas, cuda" },
 	{ TOY("\tsweep = {\"m=2\"}\n\tthreads = {\"0\"}"), use_all, NULL,
-	  "x.bench:4: threads is '0', expected a number of at least 1 or 'all'" },
+	  "x.bench:4: threads is '0', expected numbers from 1, 'all' or 'doubling' (1, 2, 4, ... all)" },
 	{ TOY("\tsweep = {\"m=2\"}\n\tthreads = {\"two\"}"), use_all, NULL,
-	  "x.bench:4: threads is 'two', expected a number of at least 1 or 'all'" },
+	  "x.bench:4: threads is 'two', expected numbers from 1, 'all' or 'doubling' (1, 2, 4, ... all)" },
 	{ TOY("\tsweep = {\"m=2\"}\n\tcache = {\"hot\"}"), use_all, NULL,
 	  "x.bench:4: cache is 'hot', expected 'warm' or 'cold'" },
 	{ TOY("\tsweep = {\"m=2\"}\n\tcache = {\"cold\", \"cold\"}"), use_all, NULL,
@@ -528,7 +580,7 @@ int main(void)
 		cmocka_unit_test(test_whole_suite), cmocka_unit_test(test_part_of_a_bench),
 		cmocka_unit_test(test_one_core),    cmocka_unit_test(test_options),
 		cmocka_unit_test(test_suites),      cmocka_unit_test(test_skip_reasons),
-		cmocka_unit_test(test_batch_size), cmocka_unit_test(test_several_globs), cmocka_unit_test(test_other_arch), cmocka_unit_test(test_exact_cases),  cmocka_unit_test(test_same_key_twice),
+		cmocka_unit_test(test_batch_size), cmocka_unit_test(test_several_globs), cmocka_unit_test(test_doubling), cmocka_unit_test(test_other_arch), cmocka_unit_test(test_exact_cases),  cmocka_unit_test(test_same_key_twice),
 		cmocka_unit_test(test_errors),      cmocka_unit_test(test_unknown_suite),
 	};
 
