@@ -27,7 +27,7 @@
 #define TILE_PHASES(t) ((t) == 1 ? 4 : (t) <= 2 ? 2 : 1)
 /* whole bytes are multiplied, up to 170 (four codes 2): a lane gets at most 170 · 128 · 4 a line */
 #define TILE_LINES(t)    16384
-#define TILE_PREFETCH(t) ((t) <= 4 ? 8192 : 2048)
+#define TILE_PREFETCH(t) ((t) <= 4 ? 8192 : 4096)
 
 #include "matmul_ternary_tile.h"
 

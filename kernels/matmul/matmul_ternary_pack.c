@@ -69,6 +69,8 @@ static int64_t panel_tokens(const struct matmul_ternary *p)
 		return 0;
 	if (most < TERNARY_PANEL_TILES)
 		most = TERNARY_PANEL_TILES;
+	if (most > TERNARY_PANEL_TOKENS / TERNARY_TILE_MAX)
+		most = TERNARY_PANEL_TOKENS / TERNARY_TILE_MAX;
 	return most * TERNARY_TILE_MAX < p->n ? most * TERNARY_TILE_MAX : p->n;
 }
 

@@ -24,11 +24,13 @@
 /*
  * Activations of several tokens are put into a panel before they are multiplied: tiles of up to TERNARY_TILE_MAX tokens
  * one behind the other, in a tile of t tokens four columns of each token in turn, [k / 4][t][4 bytes], so that a tile
- * is one stream too. The panel holds TERNARY_PANEL_BYTES, but no less than TERNARY_PANEL_TILES such tiles.
+ * is one stream too. The panel holds TERNARY_PANEL_BYTES, but no less than TERNARY_PANEL_TILES such tiles and no more than
+ * TERNARY_PANEL_TOKENS.
  */
-#define TERNARY_TILE_MAX    12
-#define TERNARY_PANEL_BYTES (384 << 10)
-#define TERNARY_PANEL_TILES 2
+#define TERNARY_TILE_MAX     12
+#define TERNARY_PANEL_BYTES  (192 << 10)
+#define TERNARY_PANEL_TILES  4
+#define TERNARY_PANEL_TOKENS 384
 
 /*
  * The same weights at 1.6 bits, for products that wait for memory: five in a byte, since 3^5 = 243 fits. A line has

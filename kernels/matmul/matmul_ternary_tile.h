@@ -25,10 +25,14 @@
  * a mask alone where the sums have room for it, and the sums are shifted back when they are added to totals. Where all
  * four codes are taken at once, the whole byte stands for code 3: its sum has those of the others in it, which are
  * taken off.
+ *
+ * Where several tiles of TILE_TOKENS follow each other, codes are taken out once for all of them: the first tile puts those of some
+ * columns of a group, a byte a code, into a buffer that stays in the level-1 cache, and the others read that.
  */
 #ifndef MATMUL_TERNARY_TILE_H
 #define MATMUL_TERNARY_TILE_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "matmul_ternary_packed.h"
@@ -41,42 +45,51 @@
 #define CACHE_LINE 64
 #define LINES_UNIT (ASSAY_I2S_BLOCK / TERNARY_LINE_COLS) /* the lines of a group are a multiple of it */
 
-/* What a tile reads. */
+/* Codes of some lines of a group that a tile takes in one pass. They stay in the level-1 cache while all tiles of a panel pass. */
+#define CODES_BYTES (24 << 10)
+#define CODES_LINES (CODES_BYTES / (TILE_CODES(TILE_TOKENS) * VEC_BYTES))
+
+/* What a tile reads, and the buffer of its codes where it has one. */
 struct tile {
-	const uint8_t *w; /* a group */
+	const uint8_t *w; /* lines of a group */
 	int64_t lines;
 	const quad *x; /* [lines][tokens] */
+	uint8_t *codes;
 };
+
+/* Where a tile has its codes from: their bytes; these, and it puts them into the buffer; or from there. */
+enum tile_codes { CODES_TAKEN, CODES_KEPT, CODES_READ };
 
 /* The shape of its loops. Each use is inlined with constants, so that the loops can be unrolled. */
 struct tile_plan {
 	int tokens, step, phases;
 	int first, codes; /* codes [first, first + codes) of each byte */
 	int lines;        /* between two additions to the totals */
+	enum tile_codes from;
 };
 
 struct tile_sums {
 	ACC of[MAX_CODES][MAX_PHASES][TILE_TOKENS];
-	ACC totals[MAX_CODES][TILE_TOKENS];
 };
 
 INLINE void take_codes(VEC *codes, VEC packed, const struct tile_plan plan, const int c)
 {
-	if (CODES_TOP && plan.codes == MAX_CODES && c == MAX_CODES - 1)
+	if (CODES_TOP && plan.codes == MAX_CODES && plan.from == CODES_TAKEN && c == MAX_CODES - 1)
 		*codes = packed;
 	else
 		VEC_CODES(*codes, packed, plan.first + c, plan.tokens);
 }
 
 /*
- * The line at @w times the activations at @x, into the sums of phase @h. Either activations or codes are made when they
- * are needed, whichever are more, so that registers are left for sums.
+ * The line at @w times the activations at @x, into the sums of phase @h; its place in the buffer @kept is @at. Either
+ * activations or codes are made when they are needed, whichever are more, so that registers are left for sums.
  */
-INLINE void run_line(const uint8_t *w, const quad *x, struct tile_sums *acc, const struct tile_plan plan, const int h)
+INLINE void run_line(const uint8_t *w, const quad *x, uint8_t *kept, int64_t at, struct tile_sums *acc,
+		     const struct tile_plan plan, const int h)
 {
 	VEC packed = VEC_LOAD(w), codes[MAX_CODES], four[TILE_TOKENS];
 
-	if (plan.tokens < plan.codes) {
+	if (plan.tokens < plan.codes && plan.from == CODES_TAKEN) {
 		EACH (t, plan.tokens)
 			VEC_QUAD(four[t], x + t);
 		EACH (c, plan.codes) {
@@ -86,7 +99,13 @@ INLINE void run_line(const uint8_t *w, const quad *x, struct tile_sums *acc, con
 		}
 	} else {
 		EACH (c, plan.codes)
-			take_codes(&codes[c], packed, plan, c);
+			if (plan.from == CODES_READ)
+				codes[c] = VEC_LOAD(kept + at + c * VEC_BYTES);
+			else
+				take_codes(&codes[c], packed, plan, c);
+		if (plan.from == CODES_KEPT)
+			EACH (c, plan.codes)
+				memcpy(kept + at + c * VEC_BYTES, &codes[c], sizeof(codes[c]));
 		EACH (t, plan.tokens) {
 			VEC_QUAD(four[0], x + t);
 			EACH (c, plan.codes)
@@ -95,8 +114,8 @@ INLINE void run_line(const uint8_t *w, const quad *x, struct tile_sums *acc, con
 	}
 }
 
-/* Add the sums of all phases to the totals, and begin again. */
-INLINE void add_totals(struct tile_sums *acc, const struct tile_plan plan)
+/* Add the sums of all phases to the totals at @sums, and begin again. */
+INLINE void add_totals(struct tile_sums *acc, int32_t (*sums)[TERNARY_GROUP_MAX], const struct tile_plan plan)
 {
 	EACH (t, plan.tokens) {
 		ACC all[MAX_CODES];
@@ -109,66 +128,73 @@ INLINE void add_totals(struct tile_sums *acc, const struct tile_plan plan)
 				acc->of[c][h][t] = ACC_ZERO;
 			}
 		}
-		if (CODES_TOP && plan.codes == MAX_CODES)
+		if (CODES_TOP && plan.codes == MAX_CODES && plan.from == CODES_TAKEN)
 			EACH (c, MAX_CODES - 1)
 				all[MAX_CODES - 1] = ACC_SUB(all[MAX_CODES - 1], all[c]);
-		EACH (c, plan.codes)
-			acc->totals[c][t] =
-				ACC_TOTAL(acc->totals[c][t], all[c], CODES_SHIFT(plan.first + c, plan.tokens));
+		EACH (c, plan.codes) {
+			int32_t *to = &sums[t][(plan.first + c) * VEC_LANES];
+			ACC total;
+
+			memcpy(&total, to, sizeof(total));
+			ACC_STORE(to, ACC_TOTAL(total, all[c], CODES_SHIFT(plan.first + c, plan.tokens)));
+		}
 	}
 }
 
-/* Σcx of the rows of the codes of @plan to @sums. */
+/* Add Σcx of the rows of the codes of @plan to @sums. */
 INLINE void run_tile(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], const struct tile_plan plan)
 {
+	const int kept_bytes = plan.codes * VEC_BYTES;
 	const uint8_t *w = in->w;
 	const quad *x = in->x;
 	struct tile_sums acc;
 
 	EACH (c, plan.codes)
-		EACH (t, plan.tokens) {
+		EACH (t, plan.tokens)
 			EACH (h, plan.phases)
 				acc.of[c][h][t] = ACC_ZERO;
-			acc.totals[c][t] = ACC_ZERO;
-		}
 	for (int64_t line = 0; line < in->lines;) {
 		int64_t end = in->lines - line < plan.lines ? in->lines : line + plan.lines;
 
 		for (; line <= end - plan.step; line += plan.step) {
 			EACH (h, plan.step) {
-				if (!plan.first && h * VEC_BYTES % CACHE_LINE == 0)
+				if (plan.from != CODES_READ && !plan.first && h * VEC_BYTES % CACHE_LINE == 0)
 					__builtin_prefetch(w + h * VEC_BYTES + TILE_PREFETCH(plan.tokens));
-				run_line(w + h * VEC_BYTES, x + h * plan.tokens, &acc, plan, h % plan.phases);
+				run_line(w + h * VEC_BYTES, x + h * plan.tokens, in->codes, (line + h) * kept_bytes, &acc, plan,
+					 h % plan.phases);
 			}
 			w += plan.step * VEC_BYTES;
 			x += plan.step * plan.tokens;
 		}
 		if (LINES_UNIT % plan.step)
 			for (; line < end; line++, w += VEC_BYTES, x += plan.tokens)
-				run_line(w, x, &acc, plan, 0);
-		add_totals(&acc, plan);
+				run_line(w, x, in->codes, line * kept_bytes, &acc, plan, 0);
+		add_totals(&acc, sums, plan);
 	}
-	EACH (t, plan.tokens)
-		EACH (c, plan.codes)
-			ACC_STORE(&sums[t][(plan.first + c) * VEC_LANES], acc.totals[c][t]);
 }
+
+/* The loops of the pass @pass of a tile of @tokens tokens. */
+INLINE struct tile_plan plan_pass(const int tokens, const int pass, const enum tile_codes from)
+{
+	return (struct tile_plan){
+		.tokens = tokens,
+		.step = TILE_STEP(tokens),
+		.phases = TILE_PHASES(tokens),
+		.first = pass * TILE_CODES(tokens),
+		.codes = TILE_CODES(tokens),
+		.lines = TILE_LINES(tokens),
+		.from = from,
+	};
+}
+
+#define PASSES(tokens) (MAX_CODES / TILE_CODES(tokens))
 
 /* All rows of the group of @in times @tokens tokens. */
 INLINE void run_group(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], const int tokens)
 {
-	struct tile_plan plan = {
-		.tokens = tokens,
-		.step = TILE_STEP(tokens),
-		.phases = TILE_PHASES(tokens),
-		.codes = TILE_CODES(tokens),
-		.lines = TILE_LINES(tokens),
-	};
-
-	run_tile(in, sums, plan);
-	if (plan.codes < MAX_CODES) {
-		plan.first = plan.codes;
-		run_tile(in, sums, plan);
-	}
+	run_tile(in, sums, plan_pass(tokens, 0, CODES_TAKEN));
+	if (PASSES(tokens) > 1)
+		run_tile(in, sums, plan_pass(tokens, 1, CODES_TAKEN));
 }
 
 static void run_tokens(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], int tokens)
@@ -186,14 +212,56 @@ static void run_tokens(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX]
 	}
 }
 
+/* One pass of a tile of TILE_TOKENS: the @first of its panel fills the buffer, the others read it. */
+static void run_kept(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], int pass, bool first)
+{
+	switch (2 * pass + first) {
+#define PASS(i)                                                                                                        \
+	case 2 * (i):                                                                                                  \
+		run_tile(in, sums, plan_pass(TILE_TOKENS, i, CODES_READ));                                             \
+		break;                                                                                                 \
+	case 2 * (i) + 1:                                                                                              \
+		run_tile(in, sums, plan_pass(TILE_TOKENS, i, CODES_KEPT));                                             \
+		break;
+		PASS(0)
+#if TILE_CODES(TILE_TOKENS) < MAX_CODES
+		PASS(1)
+#endif
+#undef PASS
+	}
+}
+
+/* The group of @row, of @rows rows, times @tiles tiles of TILE_TOKENS, at @x, whose first token is @t0. */
+static void run_tiles(const struct matmul_ternary *p, const uint8_t *packed, const uint8_t *x, const int32_t *token_sums, int64_t row,
+		      int64_t rows, int64_t t0, int64_t tiles)
+{
+	_Alignas(64) uint8_t codes[CODES_BYTES];
+	_Alignas(64) int32_t sums[TERNARY_PANEL_TOKENS][TERNARY_GROUP_MAX];
+	int64_t lines = p->k / TERNARY_LINE_COLS, tokens = tiles * TILE_TOKENS;
+
+	memset(sums, 0, (size_t)tokens * sizeof(sums[0]));
+	for (int64_t line = 0; line < lines; line += CODES_LINES) {
+		struct tile in = { .w = packed + row * (p->k / 4) + line * VEC_BYTES, .codes = codes };
+
+		in.lines = lines - line < CODES_LINES ? lines - line : CODES_LINES;
+		for (int pass = 0; pass < PASSES(TILE_TOKENS); pass++)
+			for (int64_t t = 0; t < tokens; t += TILE_TOKENS) {
+				in.x = (const quad *)(x + t * p->k + line * TERNARY_LINE_COLS * TILE_TOKENS);
+				run_kept(&in, sums + t, pass, !t);
+				if (line + in.lines == lines && pass == PASSES(TILE_TOKENS) - 1)
+					matmul_ternary_store(p, sums + t, token_sums + t, row, rows, t0 + t, TILE_TOKENS);
+			}
+	}
+}
+
 /* Rows [first, end), the first of a group, times a tile of tokens from @t0 whose activations are at @x. */
 static void run_rows(const struct matmul_ternary *p, const uint8_t *packed, const void *x, const int32_t *token_sums,
 		     int64_t first, int64_t end, int64_t t0, int tokens)
 {
 	for (int64_t row = first; row < end; row += GROUP_ROWS) {
-		const struct tile in = { packed + row * (p->k / 4), p->k / TERNARY_LINE_COLS, x };
+		const struct tile in = { .w = packed + row * (p->k / 4), .lines = p->k / TERNARY_LINE_COLS, .x = x };
 		int64_t rows = end - row < GROUP_ROWS ? end - row : GROUP_ROWS;
-		_Alignas(64) int32_t sums[TILE_TOKENS][TERNARY_GROUP_MAX];
+		_Alignas(64) int32_t sums[TILE_TOKENS][TERNARY_GROUP_MAX] = { { 0 } };
 
 		run_tokens(&in, sums, tokens);
 		matmul_ternary_store(p, sums, token_sums, row, rows, t0, tokens);
@@ -247,8 +315,11 @@ static void run_panels(const struct assay_job *job, const struct matmul_ternary 
 		job->host->barrier(job);
 		for (int64_t row = first; row < end; row += GROUP_ROWS) {
 			int64_t last = end - row < GROUP_ROWS ? end : row + GROUP_ROWS;
+			int64_t tiles = n / TILE_TOKENS > 1 ? n / TILE_TOKENS : 0;
 
-			for (int64_t t = 0; t < n; t += TILE_TOKENS)
+			if (tiles)
+				run_tiles(p, s->w, s->panel, s->sums, row, last - row, t0, tiles);
+			for (int64_t t = tiles * TILE_TOKENS; t < n; t += TILE_TOKENS)
 				run_rows(p, s->w, s->panel + t * p->k, s->sums + t, row, last, t0 + t,
 					 (int)(n - t < TILE_TOKENS ? n - t : TILE_TOKENS));
 		}
