@@ -53,7 +53,7 @@ int assay_matmul_ternary_describe(const struct assay_shape *shape, struct assay_
 		.bytes_written = 4.0 * (double)m * (double)n,
 		.items = (double)n,
 		.item_name = "tokens",
-		.arith = ASSAY_ARITH_I8,
+		.arith = ASSAY_ARITH_TERNARY,
 	};
 	return 0;
 }

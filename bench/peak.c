@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peak.f32_fma and peak.i8_dot: what the arithmetic units do when nothing waits for memory. The oracle uses the closed
+ * peak.f32_fma, peak.i8_dot and peak.ternary_dot: what the arithmetic units do when nothing waits for memory. The oracle uses the closed
  * form of the repeated step, in 64-bit integers.
  */
 #include <stdio.h>
@@ -94,11 +94,10 @@ int assay_peak_fma_check(struct assay_job *job, struct assay_check *out)
 	return 0;
 }
 
-/* ---- peak.i8_dot ---- */
+/* ---- peak.i8_dot, peak.ternary_dot ---- */
 
-int assay_peak_dot_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+static int describe_dot(const struct assay_shape *shape, enum assay_arith arith, struct assay_problem *out)
 {
-	(void)why;
 	out->n_tensors = 4;
 	lanes_spec(&out->tensors[ASSAY_PEAK_DOT_X], "x", ASSAY_INPUT, ASSAY_I32, shape->n_threads);
 	out->tensors[ASSAY_PEAK_DOT_A] = (struct assay_tensor_spec){
@@ -108,12 +107,24 @@ int assay_peak_dot_describe(const struct assay_shape *shape, struct assay_proble
 		.name = "w", .role = ASSAY_INPUT, .dtype = ASSAY_I8, .rank = 2, .dims = { ASSAY_PEAK_PATTERN, 4 }
 	};
 	lanes_spec(&out->tensors[ASSAY_PEAK_DOT_Y], "y", ASSAY_OUTPUT, ASSAY_I32, shape->n_threads);
-	cost_of(shape, 8, ASSAY_ARITH_I8, &out->cost);
+	cost_of(shape, 8, arith, &out->cost);
 	return 0;
 }
 
+int assay_peak_dot_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+{
+	(void)why;
+	return describe_dot(shape, ASSAY_ARITH_I8, out);
+}
+
+int assay_peak_ternary_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+{
+	(void)why;
+	return describe_dot(shape, ASSAY_ARITH_TERNARY, out);
+}
+
 /* 4 · 127 · 127 · 2^14 steps and x within ±2^29 stay inside 32 bits. */
-int assay_peak_dot_fill(struct assay_job *job)
+static int fill_dot(struct assay_job *job, uint32_t codes)
 {
 	int32_t *x = job->tensors[ASSAY_PEAK_DOT_X].data;
 	uint8_t *a = job->tensors[ASSAY_PEAK_DOT_A].data;
@@ -122,10 +133,20 @@ int assay_peak_dot_fill(struct assay_job *job)
 	for (uint64_t i = 0; i < (uint64_t)job->n_threads * ASSAY_PEAK_LANES; i++)
 		x[i] = (int32_t)(random_word(job->seed, ASSAY_PEAK_DOT_X, i) >> 2) - (1 << 29);
 	for (uint64_t i = 0; i < 4 * ASSAY_PEAK_PATTERN; i++) {
-		a[i] = (uint8_t)(random_word(job->seed, ASSAY_PEAK_DOT_A, i) >> 25);
+		a[i] = (uint8_t)((random_word(job->seed, ASSAY_PEAK_DOT_A, i) >> 16) * codes >> 16);
 		w[i] = (int8_t)((int32_t)(random_word(job->seed, ASSAY_PEAK_DOT_W, i) % 255) - 127);
 	}
 	return 0;
+}
+
+int assay_peak_dot_fill(struct assay_job *job)
+{
+	return fill_dot(job, 128);
+}
+
+int assay_peak_ternary_fill(struct assay_job *job)
+{
+	return fill_dot(job, 3);
 }
 
 int assay_peak_dot_check(struct assay_job *job, struct assay_check *out)

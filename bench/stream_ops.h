@@ -22,6 +22,8 @@ int assay_peak_fma_check(struct assay_job *job, struct assay_check *out);
 int assay_peak_dot_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
 int assay_peak_dot_fill(struct assay_job *job);
 int assay_peak_dot_check(struct assay_job *job, struct assay_check *out);
+int assay_peak_ternary_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
+int assay_peak_ternary_fill(struct assay_job *job);
 
 /* Their outputs are exact but grow with the number of threads, so digests would not compare: no ASSAY_OP_EXACT. */
 #define ASSAY_STREAM_OP(op, text, fill_fn, describe_fn, check_fn)                                                      \
@@ -45,7 +47,9 @@ int assay_peak_dot_check(struct assay_job *job, struct assay_check *out);
 	ASSAY_PEAK_OP("peak.f32_fma", "float multiply-add peak, operands in registers", assay_peak_fma_fill,           \
 		      assay_peak_fma_describe, assay_peak_fma_check),                                                  \
 	ASSAY_PEAK_OP("peak.i8_dot", "8-bit dot product peak, operands in registers", assay_peak_dot_fill,             \
-		      assay_peak_dot_describe, assay_peak_dot_check),
+		      assay_peak_dot_describe, assay_peak_dot_check),                                                  \
+	ASSAY_PEAK_OP("peak.ternary_dot", "dot product peak of ternary codes and bytes, operands in registers",        \
+		      assay_peak_ternary_fill, assay_peak_ternary_describe, assay_peak_dot_check),
 /* clang-format on */
 
 #endif

@@ -40,4 +40,14 @@ static inline int kernel_of_other_arch(struct assay_job *job)
 /* For functions that are written once and inlined where some of their arguments are constants. */
 #define INLINE static inline __attribute__((always_inline))
 
+/*
+ * A loop over arrays whose elements shall live in registers. It is unrolled completely: an index that is known only at
+ * run time would force its array into memory.
+ */
+#if defined(__clang__)
+#define EACH(i, n) _Pragma("clang loop unroll(full)") for (int i = 0; i < (n); i++)
+#else
+#define EACH(i, n) _Pragma("GCC unroll 32") for (int i = 0; i < (n); i++)
+#endif
+
 #endif

@@ -91,7 +91,7 @@ static void add_chat(const struct gen_plan *p, struct assay_cost *c)
 static void set_cost(const struct gen_plan *p, struct assay_cost *c)
 {
 	memset(c, 0, sizeof(*c));
-	c->arith = ASSAY_ARITH_I8;
+	c->arith = ASSAY_ARITH_TERNARY;
 	c->item_name = "tokens";
 	if (p->kind == GEN_PREFILL) {
 		add_prompt(p, 0, p->pp, c);

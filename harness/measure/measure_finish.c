@@ -13,6 +13,13 @@ enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM };
 
 static const char *const level_names[] = { "l1", "l2", "l3", "dram" };
 
+static const char *const peak_ops[] = {
+	[ASSAY_ARITH_NONE] = NULL,
+	[ASSAY_ARITH_F32] = "peak.f32_fma",
+	[ASSAY_ARITH_I8] = "peak.i8_dot",
+	[ASSAY_ARITH_TERNARY] = "peak.ternary_dot",
+};
+
 /* Do two cases solve the same problem, whatever the variant, threads and cache state? */
 static bool same_problem(const struct assay_case *a, const struct assay_case *b)
 {
@@ -128,7 +135,7 @@ static void find_roof(const struct assay_run *run, const struct assay_case *c, c
 		      const struct assay_host_info *host, struct roof *out)
 {
 	const char *level = level_names[level_of(c, f, host)];
-	const char *peak_op = f->cost.arith == ASSAY_ARITH_F32 ? "peak.f32_fma" : f->cost.arith == ASSAY_ARITH_I8 ? "peak.i8_dot" : NULL;
+	const char *peak_op = f->cost.arith < sizeof(peak_ops) / sizeof(peak_ops[0]) ? peak_ops[f->cost.arith] : NULL;
 	bool moves = f->cost.bytes_read + f->cost.bytes_written > 0;
 	double moving = moving_s(run, level, c->threads, &f->cost);
 	double peak = peak_op ? best(run, peak_op, NULL, c->threads, "ops_per_s") : 0;

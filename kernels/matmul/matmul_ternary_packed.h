@@ -69,16 +69,6 @@ int assay_matmul_ternary_pack64(struct assay_job *job);
 int assay_matmul_ternary_pack_trits(struct assay_job *job);
 void assay_matmul_ternary_unpack(struct assay_job *job);
 
-/*
- * A loop over arrays whose elements shall live in registers. It is unrolled completely: an index that is known only at
- * run time would force its array into memory.
- */
-#if defined(__clang__)
-#define EACH(i, n) _Pragma("clang loop unroll(full)") for (int i = 0; i < (n); i++)
-#else
-#define EACH(i, n) _Pragma("GCC unroll 16") for (int i = 0; i < (n); i++)
-#endif
-
 /* Four activations, wherever they lie. */
 typedef int32_t quad __attribute__((may_alias, aligned(1)));
 

@@ -8,6 +8,7 @@
  * a whole move them about (GCC 12: two copies a step), so each step is opaque to them. So is operand a, or the product
  * of a step that is several instructions would be computed once for all.
  */
+#include "../kernel_isa.h"
 #include "stream_variants.h"
 
 #define PEAK_VEC_LANES (sizeof(vec) / 4)
@@ -24,14 +25,14 @@ static void peak_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 	_Static_assert(ASSAY_PEAK_LANES % (PEAK_CHAINS * PEAK_VEC_LANES) == 0, "groups of chains fill the lanes");
 	(void)n_threads;
 	for (unsigned g = 0; g < ASSAY_PEAK_LANES; g += PEAK_CHAINS * PEAK_VEC_LANES) {
-		for (unsigned i = 0; i < PEAK_CHAINS; i++)
+		EACH (i, PEAK_CHAINS)
 			acc[i] = load_lanes(x + g + PEAK_VEC_LANES * i);
 		for (unsigned n = 0; n < ASSAY_PEAK_STEPS; n++)
-			for (unsigned i = 0; i < PEAK_CHAINS; i++) {
+			EACH (i, PEAK_CHAINS) {
 				acc[i] = step(acc[i], a, b);
 				__asm__ volatile("" : "+x"(acc[i]), "+x"(a));
 			}
-		for (unsigned i = 0; i < PEAK_CHAINS; i++)
+		EACH (i, PEAK_CHAINS)
 			store_lanes(y + g + PEAK_VEC_LANES * i, acc[i]);
 	}
 }

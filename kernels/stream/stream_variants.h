@@ -22,6 +22,7 @@ int assay_peak_dot_ref(struct assay_job *job);
 int assay_peak_dot_avx2(struct assay_job *job);
 int assay_peak_dot_avxvnni(struct assay_job *job);
 int assay_peak_dot_avx512vnni(struct assay_job *job);
+int assay_peak_ternary_avx2(struct assay_job *job);
 
 /* Part of array @index that belongs to thread @tid. */
 static inline char *stream_slice(const struct assay_job *job, uint32_t index, uint32_t tid, uint64_t *bytes)

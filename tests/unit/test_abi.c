@@ -114,6 +114,7 @@ static void values_are_as_in_1_0(void **state)
 	assert_int_equal(9, ASSAY_U32);
 	assert_int_equal(3, ASSAY_SCRATCH);
 	assert_int_equal(2, ASSAY_ARITH_I8);
+	assert_int_equal(3, ASSAY_ARITH_TERNARY);
 	assert_int_equal(2, ASSAY_DEVICE_OTHER);
 	assert_int_equal(2, ASSAY_VARIANT_REFERENCE);
 	assert_int_equal(1, ASSAY_OP_EXACT);

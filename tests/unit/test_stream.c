@@ -7,7 +7,7 @@
 #include "machine/cpu_features.h"
 
 static const char *const stream_ops[] = { "stream.read", "stream.copy", "stream.triad" };
-static const char *const peak_ops[] = { "peak.f32_fma", "peak.i8_dot" };
+static const char *const peak_ops[] = { "peak.f32_fma", "peak.i8_dot", "peak.ternary_dot" };
 static const char *const names[] = { "ref", "avx2", "avxvnni", "avx512", "avx512vnni" };
 
 #define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))
@@ -102,6 +102,7 @@ static void test_flips(void **state)
 	expect_flips_found("stream.triad", "level=l1", ASSAY_STREAM_TRIAD_A, 4);
 	expect_flips_found("peak.f32_fma", "", ASSAY_PEAK_FMA_Y, 4);
 	expect_flips_found("peak.i8_dot", "", ASSAY_PEAK_DOT_Y, 4);
+	expect_flips_found("peak.ternary_dot", "", ASSAY_PEAK_DOT_Y, 4);
 }
 
 /* The inputs are the same for any number of threads that fill them. */

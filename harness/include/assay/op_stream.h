@@ -45,6 +45,7 @@ static inline uint64_t assay_stream_passes(uint64_t slice_bytes, unsigned n_arra
 /*
  * peak.f32_fma   y[t][l] = f applied ASSAY_PEAK_STEPS times to x[t][l], f(v) = v · a[l mod 8] + b[l mod 8]
  * peak.i8_dot    y[t][l] = x[t][l] + ASSAY_PEAK_STEPS times Σ_j a[l mod 8][j] · w[l mod 8][j], j = 0 … 3
+ * peak.ternary_dot  the same with the codes 0, 1 and 2 in a
  *
  * Every thread t does the same. All values of peak.f32_fma are whole numbers below 2^24, so fused and separate rounding
  * agree; in peak.i8_dot a is at most 127, so that two neighbouring products fit 16 bits. Every lane must really do

@@ -58,11 +58,12 @@ enum assay_role {
 	ASSAY_SCRATCH = 3, /* contents mean nothing to the harness */
 };
 
-/* Which measured peak bounds the arithmetic of a case (`peak.f32_fma`, `peak.i8_dot`). */
+/* Which measured peak bounds the arithmetic of a case (`peak.f32_fma`, `peak.i8_dot`, `peak.ternary_dot`). */
 enum assay_arith {
 	ASSAY_ARITH_NONE = 0,
 	ASSAY_ARITH_F32 = 1,
 	ASSAY_ARITH_I8 = 2,
+	ASSAY_ARITH_TERNARY = 3, /* codes 0, 1, 2 by 8-bit integers */
 };
 
 enum assay_device_kind {
