@@ -70,6 +70,7 @@ struct tile_plan {
 
 struct tile_sums {
 	ACC of[MAX_CODES][MAX_PHASES][TILE_TOKENS];
+	ACC totals[MAX_CODES][TILE_TOKENS];
 };
 
 INLINE void take_codes(VEC *codes, VEC packed, const struct tile_plan plan, const int c)
@@ -114,8 +115,8 @@ INLINE void run_line(const uint8_t *w, const quad *x, uint8_t *kept, int64_t at,
 	}
 }
 
-/* Add the sums of all phases to the totals at @sums, and begin again. */
-INLINE void add_totals(struct tile_sums *acc, int32_t (*sums)[TERNARY_GROUP_MAX], const struct tile_plan plan)
+/* Add the sums of all phases to the totals, and begin again. */
+INLINE void add_totals(struct tile_sums *acc, const struct tile_plan plan)
 {
 	EACH (t, plan.tokens) {
 		ACC all[MAX_CODES];
@@ -131,30 +132,41 @@ INLINE void add_totals(struct tile_sums *acc, int32_t (*sums)[TERNARY_GROUP_MAX]
 		if (CODES_TOP && plan.codes == MAX_CODES && plan.from == CODES_TAKEN)
 			EACH (c, MAX_CODES - 1)
 				all[MAX_CODES - 1] = ACC_SUB(all[MAX_CODES - 1], all[c]);
-		EACH (c, plan.codes) {
-			int32_t *to = &sums[t][(plan.first + c) * VEC_LANES];
-			ACC total;
-
-			memcpy(&total, to, sizeof(total));
-			ACC_STORE(to, ACC_TOTAL(total, all[c], CODES_SHIFT(plan.first + c, plan.tokens)));
-		}
+		EACH (c, plan.codes)
+			acc->totals[c][t] =
+				ACC_TOTAL(acc->totals[c][t], all[c], CODES_SHIFT(plan.first + c, plan.tokens));
 	}
 }
 
-/* Add Σcx of the rows of the codes of @plan to @sums. */
+INLINE void load_totals(struct tile_sums *acc, int32_t (*sums)[TERNARY_GROUP_MAX], const struct tile_plan plan)
+{
+	EACH (t, plan.tokens)
+		EACH (c, plan.codes)
+			memcpy(&acc->totals[c][t], &sums[t][(plan.first + c) * VEC_LANES], sizeof(ACC));
+}
+
+/*
+ * Σcx of the rows of the codes of @plan to @sums; with a buffer of codes, which has some columns only, it is added to what stands
+ * there. Where that many lines are one turn, totals are loaded when they are added to: they would take registers from the sums.
+ */
 INLINE void run_tile(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], const struct tile_plan plan)
 {
 	const int kept_bytes = plan.codes * VEC_BYTES;
+	const bool adds = plan.from != CODES_TAKEN, once = adds && CODES_LINES <= plan.lines;
 	const uint8_t *w = in->w;
 	const quad *x = in->x;
 	struct tile_sums acc;
 
 	EACH (c, plan.codes)
-		EACH (t, plan.tokens)
+		EACH (t, plan.tokens) {
 			EACH (h, plan.phases)
 				acc.of[c][h][t] = ACC_ZERO;
+			acc.totals[c][t] = ACC_ZERO;
+		}
+	if (adds && !once)
+		load_totals(&acc, sums, plan);
 	for (int64_t line = 0; line < in->lines;) {
-		int64_t end = in->lines - line < plan.lines ? in->lines : line + plan.lines;
+		int64_t end = once || in->lines - line < plan.lines ? in->lines : line + plan.lines;
 
 		for (; line <= end - plan.step; line += plan.step) {
 			EACH (h, plan.step) {
@@ -169,8 +181,15 @@ INLINE void run_tile(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], 
 		if (LINES_UNIT % plan.step)
 			for (; line < end; line++, w += VEC_BYTES, x += plan.tokens)
 				run_line(w, x, in->codes, line * kept_bytes, &acc, plan, 0);
-		add_totals(&acc, sums, plan);
+		if (once)
+			load_totals(&acc, sums, plan);
+		add_totals(&acc, plan);
+		if (once)
+			break;
 	}
+	EACH (t, plan.tokens)
+		EACH (c, plan.codes)
+			ACC_STORE(&sums[t][(plan.first + c) * VEC_LANES], acc.totals[c][t]);
 }
 
 /* The loops of the pass @pass of a tile of @tokens tokens. */
@@ -261,7 +280,7 @@ static void run_rows(const struct matmul_ternary *p, const uint8_t *packed, cons
 	for (int64_t row = first; row < end; row += GROUP_ROWS) {
 		const struct tile in = { .w = packed + row * (p->k / 4), .lines = p->k / TERNARY_LINE_COLS, .x = x };
 		int64_t rows = end - row < GROUP_ROWS ? end - row : GROUP_ROWS;
-		_Alignas(64) int32_t sums[TILE_TOKENS][TERNARY_GROUP_MAX] = { { 0 } };
+		_Alignas(64) int32_t sums[TILE_TOKENS][TERNARY_GROUP_MAX];
 
 		run_tokens(&in, sums, tokens);
 		matmul_ternary_store(p, sums, token_sums, row, rows, t0, tokens);

@@ -54,7 +54,8 @@ count() {
 # What each case of tests/fixtures/theory must count. Lines: of 64 bytes that it must read or write; from empty caches each is missed once.
 # Reads, writes: from the widest vectors that there are (64 bytes; of avx2 its own 32) to what is said below; nothing is said of what
 # compilers decide. v: values of 8 floats each; p: multiply-adds. Blocks have 34 bytes for 32 values (q8_0), 66 for 256 (tq2_0).
-#   GEMM     reads two values a multiply-add; avx2 multiplies 32 at a time, with up to 12 instructions to unpack, add and step
+#   GEMM     reads two values a multiply-add; avx2 multiplies 32 at a time, with up to 12 instructions to unpack, add and step;
+#            of the two tiles of 4 tokens, the first keeps the codes of a pass, two vectors for each of 64 lines, and sums are 32 bits
 #   quantize reads each float in one pass or two; i2_s sums single values in double precision
 #   stream   works on 16 MiB a call, which the first level holds, copy on as many bytes read as written, the triad on twice as many
 #   peak     does 384 lanes in 16384 steps, and up to a quarter more for the loop; a dot product is three instructions
@@ -65,7 +66,7 @@ theory() {
 	matmul.ternary/ref/m=256,k=256,n=1  $(((p / 4 + 256 + 256 * 4) / 64)) - $((256 / 16))..$p -
 	matmul.ternary/avx2/m=256,k=256,n=1 $(((p / 4 + 256 + 256 * 4) / 64)) $((p / 4 / 32))..$((2 * p / 32)) $((256 / 8))..$((p / 32)) $((p / 32))..$((12 * p / 32))
 	matmul.ternary/ref/m=64,k=256,n=8   $(((64 * 256 / 4 + 8 * 256 + 8 * 64 * 4) / 64)) - $((512 / 16))..$g -
-	matmul.ternary/avx2/m=64,k=256,n=8  $(((64 * 256 / 4 + 8 * 256 + 8 * 64 * 4) / 64)) $((8 * 256 / 32))..$((2 * g / 32)) $((512 / 8))..$((g / 32)) $((g / 32))..$((12 * g / 32))
+	matmul.ternary/avx2/m=64,k=256,n=8  $(((64 * 256 / 4 + 8 * 256 + 8 * 64 * 4 + 64 * 2 * 32 + 8 * 64 * 4) / 64)) $((8 * 256 / 32))..$((2 * g / 32)) $((512 / 8))..$((g / 32)) $((g / 32))..$((12 * g / 32))
 	quantize.i2_s/avx2/n=8192           $(((8 * v * 4 + 8 * v / 4) / 64)) $((2 * v))..$((12 * v)) $((8 * v / 4 / 32))..$((v)) -
 	quantize.tq2_0/avx2/n=8192          $(((8 * v * 4 + 32 * 66) / 64)) $v..$((3 * v)) $((32 * 66 / 32))..$((v)) -
 	quantize.q8_0/ref/n=8192            $(((8 * v * 4 + 256 * 34) / 64)) $((v / 2))..$((64 * v)) $((256 * 34 / 64))..$((32 * v)) -
