@@ -221,8 +221,10 @@ static void dots_bf16(const float *a, const uint16_t *rows, int64_t n_rows, int6
 		struct lanes s = { { { 0 } } }, t = s;
 
 		for (int64_t i = 0; i < dim; i += 16) {
-			__builtin_prefetch((const char *)(p + i) + AHEAD_BYTES);
-			__builtin_prefetch((const char *)(q + i) + AHEAD_BYTES);
+			if (i % 32 == 0) { /* a cache line */
+				__builtin_prefetch((const char *)((uintptr_t)(p + i) + AHEAD_BYTES));
+				__builtin_prefetch((const char *)((uintptr_t)(q + i) + AHEAD_BYTES));
+			}
 			add_products(&s, a + i, load_bf16(p + i));
 			add_products(&t, a + i, load_bf16(q + i));
 		}

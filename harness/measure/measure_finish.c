@@ -110,8 +110,9 @@ static bool is_roof(const char *op)
 /*
  * Seconds that moving @cost takes at @level: as many bytes as are both read and written at the rate of stream.copy, the rest at
  * the rate of stream.read (bytes only written: of stream.copy). Where one of them was not measured the other stands for it; 0: neither was.
+ * @what: that which most of the bytes were held against.
  */
-static double moving_s(const struct assay_run *run, const char *level, unsigned threads, const struct assay_cost *cost)
+static double moving_s(const struct assay_run *run, const char *level, unsigned threads, const struct assay_cost *cost, const char **what)
 {
 	double read = best(run, "stream.read", level, threads, "bytes_per_s");
 	double copy = best(run, "stream.copy", level, threads, "bytes_per_s");
@@ -119,6 +120,7 @@ static double moving_s(const struct assay_run *run, const char *level, unsigned 
 
 	if (!(read > 0) && !(copy > 0))
 		return 0;
+	*what = !(read > 0) || (copy > 0 && both + cost->bytes_written > cost->bytes_read - both) ? "stream.copy" : "stream.read";
 	read = read > 0 ? read : copy;
 	copy = copy > 0 ? copy : read;
 	return (both + cost->bytes_written) / copy + (cost->bytes_read - both) / read;
@@ -137,7 +139,8 @@ static void find_roof(const struct assay_run *run, const struct assay_case *c, c
 	const char *level = level_names[level_of(c, f, host)];
 	const char *peak_op = f->cost.arith < sizeof(peak_ops) / sizeof(peak_ops[0]) ? peak_ops[f->cost.arith] : NULL;
 	bool moves = f->cost.bytes_read + f->cost.bytes_written > 0;
-	double moving = moving_s(run, level, c->threads, &f->cost);
+	const char *what = NULL;
+	double moving = moving_s(run, level, c->threads, &f->cost, &what);
 	double peak = peak_op ? best(run, peak_op, NULL, c->threads, "ops_per_s") : 0;
 	double computing = peak > 0 ? f->cost.ops / peak : 0;
 
@@ -145,20 +148,19 @@ static void find_roof(const struct assay_run *run, const struct assay_case *c, c
 	if (is_roof(c->op)) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is itself what others are held against");
 	} else if (moves && !(moving > 0)) {
-		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of stream.* at %s on %u thread%s", level,
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of stream.read or stream.copy at %s on %u thread%s", level,
 			      c->threads, c->threads == 1 ? "" : "s");
 	} else if (peak_op && !(peak > 0)) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of %s on %u thread%s", peak_op, c->threads,
 			      c->threads == 1 ? "" : "s");
-	} else if (!peak_op && !moves) {
+	} else if (!(f->cost.ops > 0 && peak_op) && !moves) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
 	} else if (computing > moving) {
 		out->seconds = computing;
 		snprintf(out->name, sizeof(out->name), "%s", peak_op);
 	} else {
 		out->seconds = moving;
-		snprintf(out->name, sizeof(out->name), "%s at %s", f->cost.bytes_read > f->cost.bytes_written ? "stream.read" : "stream.copy",
-			 level);
+		snprintf(out->name, sizeof(out->name), "%s at %s", what, level);
 	}
 }
 

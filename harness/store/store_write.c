@@ -277,15 +277,18 @@ static int replace_measurement(struct assay_store *s, int64_t id, const struct a
 }
 
 /* What hangs on a result; the result itself is there. */
+static int add_numbers(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
+{
+	int rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
+
+	return rc ? rc : assay_store_put_counters(s, ASSAY_STORE_RESULT, id, &r->counters, err);
+}
+
 static int add_parts(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
 {
 	int rc = r->n_samples ? add_samples(s, id, r, err) : 0;
 
-	if (!rc)
-		rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
-	if (!rc)
-		rc = assay_store_put_counters(s, ASSAY_STORE_RESULT, id, &r->counters, err);
-	return rc;
+	return rc ? rc : add_numbers(s, id, r, err);
 }
 
 int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
@@ -343,8 +346,6 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 	if (!rc)
 		rc = replace_outcome(s, id, r, err);
 	if (!rc)
-		rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
-	if (!rc)
-		rc = assay_store_put_counters(s, ASSAY_STORE_RESULT, id, &r->counters, err);
+		rc = add_numbers(s, id, r, err);
 	return assay_store_finish(s, rc, err);
 }

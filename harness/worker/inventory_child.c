@@ -155,11 +155,11 @@ static void do_load(struct child *c, const json_t *msg)
 }
 
 /*
- * Copies that a worker can hold: of what is allocated while they are made, each is two mappings, of which a process has 65530 on
- * Linux unless told otherwise.
+ * Copies that a worker can hold. Each buffer that is allocated while they are made is two mappings, of which a process has 65530 on
+ * Linux unless told otherwise: room for eight buffers a copy.
  */
 #define MAX_COPIES	     (1 << 20)
-#define MAX_ALLOCATED_COPIES 32000
+#define MAX_ALLOCATED_COPIES 4000
 
 /* Copies that a cold case needs so that its inputs, used in turn, exceed twice the last-level cache. */
 static uint64_t cold_copies(const struct child *c, const struct assay_problem *p)

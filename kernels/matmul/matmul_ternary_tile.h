@@ -49,6 +49,9 @@
 #define CODES_BYTES (24 << 10)
 #define CODES_LINES (CODES_BYTES / (TILE_CODES(TILE_TOKENS) * VEC_BYTES))
 
+_Static_assert(CODES_LINES % LINES_UNIT == 0, "whole turns of the loop");
+_Static_assert(TILE_TOKENS <= TERNARY_TILE_MAX && TERNARY_PANEL_TOKENS % TERNARY_TILE_MAX == 0, "panels have room for their tiles");
+
 /* What a tile reads, and the buffer of its codes where it has one. */
 struct tile {
 	const uint8_t *w; /* lines of a group */

@@ -2,7 +2,7 @@
 /*
  * One peak op for one instruction set, whose file includes this after it has defined the type `vec`, load_lanes,
  * store_lanes, load_pattern (the ASSAY_PEAK_PATTERN operands, repeated), step(acc, a, b), PEAK_CHAINS and PEAK_RUN, the
- * name of its run() callback. Both ops have the tensors x, a, b and y in this order.
+ * name of its run() callback. The ops have the tensors x, a, b and y in this order.
  *
  * PEAK_CHAINS independent sums hide the latency of a step. They must stay in registers: compilers that see the loop as
  * a whole move them about (GCC 12: two copies a step), so each step is opaque to them. So is operand a, or the product

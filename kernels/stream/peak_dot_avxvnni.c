@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peak.i8_dot with the 256-bit VPDPBUSD of AVX-VNNI. */
+/* peak.i8_dot and peak.ternary_dot with the 256-bit VPDPBUSD of AVX-VNNI. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 

@@ -47,6 +47,9 @@ static void variant_is_ref(const char *variant)
 			for (int64_t n = 1; n <= 17; n++)
 				compare_with_ref(variant, ms[m], ks[k], n, (uint32_t)(1 + (m + (size_t)n) % 3), SEEDED);
 	compare_with_ref(variant, 37, 256, 150, 2, SEEDED);
+	/* the most tokens that a panel may have, and more */
+	compare_with_ref(variant, 9, 128, 385, 1, SEEDED);
+	compare_with_ref(variant, 9, 128, 800, 3, SEEDED);
 	compare_with_ref(variant, 9, 16384, 53, 3, SEEDED); /* several panels */
 }
 
@@ -58,9 +61,12 @@ static void variant_at_extremes(const char *variant)
 	if (!can_run("matmul.ternary", variant))
 		skip();
 	for (size_t k = 0; k < N_ELEMENTS(ks); k++)
-		for (int64_t n = 1; n <= 7; n++)
-			for (int how = 0; how < N_INPUTS; how++)
+		for (int how = 0; how < N_INPUTS; how++) {
+			for (int64_t n = 1; n <= 7; n++)
 				compare_with_ref(variant, 9, ks[k], n, (uint32_t)(1 + n % 3), (enum inputs)how);
+			/* two tiles of any variant and more, which share their codes */
+			compare_with_ref(variant, 9, ks[k], 25, 1, (enum inputs)how);
+		}
 	/* beyond what 32 bits hold of codes that count 64 times, in rows 3/4 down a group, and 16 times, half down one */
 	for (int how = ALL_PLUS; how < N_INPUTS; how++) {
 		compare_with_ref(variant, 49, 1 << 18, 1, 1, (enum inputs)how);
@@ -71,9 +77,11 @@ static void variant_at_extremes(const char *variant)
 /* Buffers that begin anywhere: floats on any multiple of their size, bytes at any address. */
 static void variant_unaligned(const char *variant)
 {
+	static const int64_t ns[] = { 1, 14, 25 };
+
 	if (!can_run("matmul.ternary", variant))
 		skip();
-	for (int64_t n = 1; n <= 14; n += 13) {
+	for (size_t s = 0; s < N_ELEMENTS(ns); s++) {
 		for (uint32_t i = 0; i < 12; i++) {
 			struct mini_options o = {
 				.n_threads = 2, .offset_bytes = 4 + i / 4 * 20, .byte_offset = i % 4
@@ -81,7 +89,7 @@ static void variant_unaligned(const char *variant)
 			char axes[64];
 			struct mini_case *c;
 
-			snprintf(axes, sizeof(axes), "m=41,k=256,n=%lld", (long long)n);
+			snprintf(axes, sizeof(axes), "m=41,k=256,n=%lld", (long long)ns[s]);
 			c = mini_new("matmul.ternary", variant, axes, &o);
 			mini_fill(c);
 			mini_run(c);

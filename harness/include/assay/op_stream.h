@@ -8,8 +8,8 @@
  * stream.triad   a[i] = b[i] + 3·c[i], the product rounded before the sum (no fused multiply-add)
  *
  * Thread t works on slice t of every array: equal parts, each a multiple of 4 KiB. The arrays of one level together
- * take half of the level-1 or level-2 cache of each thread, half of the last-level cache, or four times the last-level
- * cache. A run makes `passes` passes over them, so that the start of the threads does not count where a pass takes
+ * take half of the level-1 or level-2 cache of each thread; at l3 half of the last-level cache, or eight times the level-2
+ * cache of a core where that is less, but more than the level-2 caches of all threads; or four times the last-level cache. A run makes `passes` passes over them, so that the start of the threads does not count where a pass takes
  * nanoseconds; each pass really touches every byte.
  *
  * Bytes are counted as the arithmetic needs them: one read of every input, one write of every output. The read that a
@@ -48,14 +48,15 @@ static inline uint64_t assay_stream_passes(uint64_t slice_bytes, unsigned n_arra
  * peak.ternary_dot  the same with the codes 0, 1 and 2 in a
  *
  * Every thread t does the same. All values of peak.f32_fma are whole numbers below 2^24, so fused and separate rounding
- * agree; in peak.i8_dot a is at most 127, so that two neighbouring products fit 16 bits. Every lane must really do
+ * agree; in peak.i8_dot a is at most 127, so that two neighbouring products fit 16 bits, and in peak.ternary_dot w is no
+ * less than -127, so that 64 such pairs do. Every lane must really do
  * every step: this is the arithmetic that is measured, and neither repetition nor equal operands may be used to save
  * any.
  */
 enum { ASSAY_PEAK_FMA_X = 0, ASSAY_PEAK_FMA_A = 1, ASSAY_PEAK_FMA_B = 2, ASSAY_PEAK_FMA_Y = 3 };
 enum { ASSAY_PEAK_DOT_X = 0, ASSAY_PEAK_DOT_A = 1, ASSAY_PEAK_DOT_W = 2, ASSAY_PEAK_DOT_Y = 3 };
 
-#define ASSAY_PEAK_LANES   384 /* a thread: four groups of twelve 256-bit registers, or two of twelve 512-bit ones */
+#define ASSAY_PEAK_LANES   384 /* a thread: four groups of twelve 256-bit registers, or one of 24 512-bit ones */
 #define ASSAY_PEAK_PATTERN 8   /* lanes after which the operands a, b and w repeat */
 #define ASSAY_PEAK_STEPS   16384
 
