@@ -81,13 +81,25 @@ static inline uint32_t amax_of(const float *x, int64_t n)
 	return amax;
 }
 
+/*
+ * Where values are asked into. Requests into the first level hold one of its few fill buffers until the line is there, and two hardware
+ * threads share these: what comes from memory is asked into the second.
+ */
+enum into { INTO_L1, INTO_L2 };
+
 /* Starts the reading of the n values that lie @ahead values on; beyond the input it does nothing. */
-static inline void read_ahead(const float *x, int64_t ahead, int64_t n)
+INLINE void read_ahead(const float *x, int64_t ahead, int64_t n, enum into into)
 {
 	uintptr_t at = (uintptr_t)x + (uintptr_t)(ahead * (int64_t)sizeof(*x));
 
-	for (int64_t i = 0; i < n; i += 16)
-		__builtin_prefetch((const void *)(at + (uintptr_t)i * sizeof(*x)));
+	for (int64_t i = 0; i < n; i += 16) {
+		const void *line = (const void *)(at + (uintptr_t)i * sizeof(*x));
+
+		if (into == INTO_L1)
+			__builtin_prefetch(line, 0, 3);
+		else
+			__builtin_prefetch(line, 0, 2);
+	}
 }
 
 /* ---- groups of up to FLOATS blocks ---- */
@@ -106,7 +118,7 @@ struct scales {
 struct pace {
 	int blocks;    /* of a group, at most FLOATS */
 	int lead;      /* groups by which magnitudes are ahead of codes, 1 or 2: the scales are made in between */
-	int64_t ahead; /* values that are asked for so long before their magnitudes; 0: none */
+	int64_t ahead; /* values that are asked into the second level so long before their magnitudes; 0: none */
 };
 
 /* What differs between block formats. The functions are constants where they are called. */
@@ -116,7 +128,7 @@ struct format {
 	int codes_at, half_at; /* in the bytes of a block */
 	int zero;              /* a byte of codes of zero */
 	int step;              /* blocks of which magnitudes and codes are made in turn; divides those of a group */
-	void (*codes_of)(const float *x, const struct scales *s, int b, uint8_t *q); /* `step` blocks from b on */
+	void (*codes_of)(const float *x, const struct scales *s, int b, uint8_t *q, bool stage); /* `step` blocks from b on */
 	quantize_blocks_fn plain;
 	struct pace cached, memory; /* where the values come from; what comes from memory is staged */
 };
@@ -175,8 +187,8 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 		if (more)
 			mags_of_blocks(f, x + lead, b, b + f->step, m);
 		if (pace->ahead)
-			read_ahead(at, lead + pace->ahead, f->step * f->block);
-		f->codes_of(at, s, b, q + b * f->block_bytes);
+			read_ahead(at, lead + pace->ahead, f->step * f->block, INTO_L2);
+		f->codes_of(at, s, b, q + b * f->block_bytes, stage);
 	}
 	return (words)largest_each(m);
 }
@@ -286,14 +298,19 @@ static void all_blocks(const struct format *f, groups_fn cached, groups_fn memor
 
 /* ---- q8_0 ---- */
 
+/* From the caches one request is enough; from memory a far one into L2, and a near one from there. */
 #define Q8_AHEAD 3072
+#define Q8_NEAR  1536
+#define Q8_FAR   8192
 #define Q8_STEP  (FLOATS < 8 ? FLOATS : 8)
 
-INLINE void q8_blocks(const float *x, const struct scales *s, int b, uint8_t *q)
+INLINE void q8_blocks(const float *x, const struct scales *s, int b, uint8_t *q, bool stage)
 {
 #pragma GCC unroll 1
 	for (int k = 0; k < Q8_STEP; k += 2, x += 2 * ASSAY_Q8_0_BLOCK, q += 2 * ASSAY_Q8_0_BLOCK_BYTES) {
-		read_ahead(x, Q8_AHEAD, 2 * ASSAY_Q8_0_BLOCK);
+		read_ahead(x, stage ? Q8_NEAR : Q8_AHEAD, 2 * ASSAY_Q8_0_BLOCK, INTO_L1);
+		if (stage)
+			read_ahead(x, Q8_FAR, 2 * ASSAY_Q8_0_BLOCK, INTO_L2);
 		memcpy(q, &s->half[b + k], 2);
 		memcpy(q + ASSAY_Q8_0_BLOCK_BYTES, &s->half[b + k + 1], 2);
 		q8_codes(x, s->by + b + k, q + 2, q + ASSAY_Q8_0_BLOCK_BYTES + 2);
@@ -330,8 +347,9 @@ static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 
 /* ---- tq2_0 ---- */
 
-INLINE void tq2_block(const float *x, const struct scales *s, int b, uint8_t *q)
+INLINE void tq2_block(const float *x, const struct scales *s, int b, uint8_t *q, bool stage)
 {
+	(void)stage;
 	ternary_256(x, s->by[b], CUT_OFF, 0, 2, q, false);
 	memcpy(q + 64, &s->half[b], 2);
 }
@@ -366,8 +384,9 @@ static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 
 /* ---- i2_s ---- */
 
-#define SUMS_AHEAD 256
+#define SUMS_AHEAD 1024
 #define I2_S_AHEAD 512
+#define I2_S_FAR   8192 /* from memory */
 
 /* SUM_STREAMS sum blocks at a time: within one, the definition lets every lane wait for its last sum. */
 static void i2_s_sums(const float *x, int64_t n, double *sums)
@@ -381,7 +400,7 @@ static void i2_s_sums(const float *x, int64_t n, double *sums)
 			a[k] = zero_lanes();
 		for (int64_t i = 0; i < block; i += ASSAY_I2_S_SUM_LANES)
 			for (int k = 0; k < SUM_STREAMS; k++) {
-				read_ahead(x + k * block + i, SUMS_AHEAD, ASSAY_I2_S_SUM_LANES);
+				read_ahead(x + k * block + i, SUMS_AHEAD, ASSAY_I2_S_SUM_LANES, INTO_L2);
 				add_lanes(&a[k], x + k * block + i);
 			}
 		for (int k = 0; k < SUM_STREAMS; k++)
@@ -396,9 +415,9 @@ static void i2_s_sums(const float *x, int64_t n, double *sums)
 	}
 }
 
-static inline void i2_s_line(const float *x, float s, uint8_t *q, bool around)
+INLINE void i2_s_line(const float *x, float s, uint8_t *q, bool around)
 {
-	read_ahead(x, I2_S_AHEAD, 2 * ASSAY_I2S_BLOCK);
+	read_ahead(x, around ? I2_S_FAR : I2_S_AHEAD, 2 * ASSAY_I2S_BLOCK, around ? INTO_L2 : INTO_L1);
 	ternary_256(x, s, TO_EVEN, 6, -2, q, around);
 }
 
@@ -432,11 +451,17 @@ static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool a
 
 /* ---- i8_token ---- */
 
+/* Values of the next token that are asked for from memory: the hardware finds the rest itself, while they are gone through. */
+#define TOKEN_HEAD 1024
+
 /* 64 codes, while the next token's values are read. */
-static inline void next_codes(const float *x, int64_t dim, float s, int8_t *q, bool around)
+INLINE void next_codes(const float *x, int64_t i, int64_t dim, float s, int8_t *q, bool around)
 {
-	read_ahead(x, dim, 64);
-	token_codes(x, s, q, around);
+	if (!around)
+		read_ahead(x + i, dim, 64, INTO_L1);
+	else if (i < TOKEN_HEAD)
+		read_ahead(x + i, dim, 64, INTO_L2);
+	token_codes(x + i, s, q + i, around);
 }
 
 /* |x · s| is at most 127 and a rounding error: nothing is ever clamped. */
@@ -457,11 +482,11 @@ static bool quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t d
 	s = 127.0f / a;
 	if (around && !plainly) {
 		for (; i + 64 <= dim; i += 64)
-			next_codes(x + i, dim, s, q + i, true);
+			next_codes(x, i, dim, s, q, true);
 		stores_done();
 	}
 	for (; i + 64 <= dim; i += 64)
-		next_codes(x + i, dim, s, q + i, false);
+		next_codes(x, i, dim, s, q, false);
 	for (; i < dim; i++)
 		q[i] = (int8_t)rintf(x[i] * s);
 	return plainly || dim < 64;
