@@ -12,7 +12,6 @@
 
 #define DEFAULT_BUDGET_NS  1000000000ull
 #define DEFAULT_TIMEOUT_NS 120000000000ull
-#define MAX_THREADS        4096
 #define MAX_DOUBLINGS      33 /* of an unsigned, and all */
 #define MAX_CASES          100000
 #define MAX_KNOWN          256
@@ -171,7 +170,7 @@ bool assay_plan_threads_parse(const char *word, unsigned *out)
 		*out = ASSAY_THREADS_ALL;
 	else if (!strcmp(word, "doubling"))
 		*out = ASSAY_THREADS_DOUBLING;
-	else if (assay_parse_u64(word, "threads", 1, MAX_THREADS, &n, NULL))
+	else if (assay_parse_u64(word, "threads", 1, ASSAY_MAX_THREADS, &n, NULL))
 		return false;
 	else
 		*out = (unsigned)n;

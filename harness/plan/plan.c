@@ -191,8 +191,14 @@ static int choose(const struct planning *p, bool *wanted)
 		wanted[i] = !p->cases.v[i].other_arch;
 		any |= wanted[i];
 	}
-	return any ? 0 : assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line,
-					 "suite '%s' selects no case", p->suite->name);
+	if (any)
+		return 0;
+	if (p->cases.n)
+		return assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line,
+				       "all cases of suite '%s' are for another architecture, such as '%s'", p->suite->name,
+				       p->cases.v[0].c.key);
+	return assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line, "suite '%s' selects no case",
+			       p->suite->name);
 }
 
 static int take(struct planning *p, struct assay_plan *plan)

@@ -15,7 +15,8 @@
 /* In a list of numbers of threads: all that the machine has, and 1, 2, 4, … up to all. */
 #define ASSAY_THREADS_ALL      0u
 #define ASSAY_THREADS_DOUBLING UINT_MAX
-#define ASSAY_THREADS_EXPECTED "numbers from 1, 'all' or 'doubling' (1, 2, 4, ... all)"
+#define ASSAY_MAX_THREADS      4096
+#define ASSAY_THREADS_EXPECTED "numbers from 1 to 4096, 'all' or 'doubling' (1, 2, 4, ... all)"
 
 /* All-zero takes what the files say. An option here has already won over the environment. */
 struct assay_plan_options {

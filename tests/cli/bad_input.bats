@@ -43,7 +43,7 @@ load helpers
 @test "bad values of options" {
 	fails 2 "--threads is '0'" run --threads 0
 	fails 2 "--threads is '1,,2'" run --threads 1,,2
-	fails 2 "--threads is 'many', expected a list of numbers from 1, 'all' or 'doubling' (1, 2, 4, ... all), such as 1,all" run --threads many
+	fails 2 "--threads is 'many', expected a list of numbers from 1 to 4096, 'all' or 'doubling' (1, 2, 4, ... all), such as 1,all" run --threads many
 	fails 2 "--cpus is 'x'" run --cpus x
 	fails 2 "--placement is 'wide', expected compact or scatter" run --placement wide
 	fails 2 "--budget is 'fast'" run --budget fast
@@ -60,7 +60,7 @@ load helpers
 @test "bad values in the environment, also where an option overrides them" {
 	ASSAY_SEED=x fails 2 "ASSAY_SEED is 'x', expected" run --seed 1
 	ASSAY_DETERMINISTIC=yes fails 2 "ASSAY_DETERMINISTIC is 'yes', expected 0 or 1" run
-	ASSAY_THREADS=0 fails 2 "ASSAY_THREADS is '0', expected a list of numbers from 1, 'all' or 'doubling' (1, 2, 4, ... all), such as 1,all" run --threads 1
+	ASSAY_THREADS=0 fails 2 "ASSAY_THREADS is '0', expected a list of numbers from 1 to 4096, 'all' or 'doubling' (1, 2, 4, ... all), such as 1,all" run --threads 1
 	ASSAY_BATCH_SIZE=0 fails 2 "ASSAY_BATCH_SIZE is '0', expected" run
 	ASSAY_MEMORY_LIMIT=lots fails 2 "ASSAY_MEMORY_LIMIT is 'lots', expected" run --memory-limit 1GiB
 	ASSAY_DB= fails 2 "ASSAY_DB is ''" show
