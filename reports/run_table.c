@@ -43,12 +43,15 @@ enum {
 #define NARROW         92
 #define ROOM_FOR_NOTES 116
 
+/* Before the interval of a share of the roof, in what says how that was measured. */
+#define IN_TURN "; in turn, "
+
 struct view {
 	const struct assay_run *run;
 	const struct assay_emit_style *style;
 	const char *pm; /* plus-minus */
 	bool timed;     /* any case has a time */
-	bool roof, narrow, note_lines, rounds, starred, ranged, noted, efficiency;
+	bool roof, narrow, note_lines, rounds, starred, ranged, noted, efficiency, in_turn;
 };
 
 static const char *paint(const struct assay_emit_style *st, const char *colour)
@@ -115,6 +118,8 @@ static void check_text(const struct assay_result *r, char *buf, size_t size)
 static void note_text(struct view *v, const struct assay_result *r, char *buf, size_t size)
 {
 	double efficiency = metric(r, "parallel_efficiency");
+	const struct assay_count *roof = assay_counters_find(&r->counters, "roof_ns");
+	const char *in_turn = roof ? strstr(roof->how, IN_TURN) : NULL;
 
 	buf[0] = '\0';
 	if (r->n_samples && !r->steady)
@@ -129,6 +134,9 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 	if (isfinite(efficiency))
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% efficient", buf[0] ? ", " : "", 100 * efficiency);
 	v->efficiency |= isfinite(efficiency);
+	if (in_turn)
+		snprintf(buf + strlen(buf), size - strlen(buf), "%sroof %s", buf[0] ? ", " : "", in_turn + strlen(IN_TURN));
+	v->in_turn |= in_turn != NULL;
 }
 
 /* Ops publish metrics of their own; they fill a line under the case. */
@@ -144,14 +152,14 @@ static void add_metrics(struct assay_columns *t, const struct view *v, const str
 	assay_text_release(&line);
 }
 
-/* What the roof is, in short: "l3" of "stream.read at l3", "i8" of "peak.i8_dot". */
+/* What the roof is, in short: "l3" of "stream.read at l3; …", "i8" of "peak.i8_dot". */
 static void bound_text(const struct assay_result *r, char *buf, size_t size)
 {
 	const struct assay_count *roof = assay_counters_find(&r->counters, "roof_ns");
-	const char *how = roof ? roof->how : "", *peak = strchr(how, '.'), *level = strrchr(how, ' ');
-	const char *word = level ? level + 1 : peak ? peak + 1 : how;
+	const char *how = roof ? roof->how : "", *peak = strchr(how, '.'), *level = strstr(how, " at ");
+	const char *word = level ? level + strlen(" at ") : peak ? peak + 1 : how;
 
-	snprintf(buf, size, "%.*s", (int)strcspn(word, "_"), word);
+	snprintf(buf, size, "%.*s", (int)strcspn(word, "_;"), word);
 }
 
 static void add_measured(struct assay_columns *t, struct view *v, const struct assay_result *r, const char *tag,
@@ -321,6 +329,8 @@ static void add_legend(struct assay_text *out, const struct view *v)
 			out, v, "notes",
 			"unsteady: warm-up did not settle; dropped: samples left out because the host disturbed them; "
 			"disturbed: so many were that none is left out");
+	if (v->in_turn)
+		legend_line(out, v, "", "roof: 95 % interval of the share, where the limit took turns with the case");
 	if (v->efficiency)
 		legend_line(out, v, "", "efficient: work per second and thread, against one thread in this run");
 	assay_text_add(out, paint(v->style, RESET));

@@ -41,6 +41,7 @@ struct assay_settings {
 	const char *counter_groups;  /* NULL: those of the benches */
 	struct assay_strings events;
 	bool multiplex;
+	bool roof_in_turn;
 	enum assay_cli_evidence evidence;
 	const char *cache_model; /* NULL: as the suite says */
 	bool json, verbose, help, version;

@@ -15,7 +15,7 @@
 #include "model/verdict.h"
 #include "store/store_exact.h"
 
-enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_ROUNDS };
+enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_ROUNDS, OPT_ROOF_IN_TURN };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -32,6 +32,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (assay_parse_u64(arg, "--rounds", 1, ASSAY_MAX_ROUNDS, &n, &s->err))
 			return EINVAL;
 		s->rounds = (unsigned)n;
+		return 0;
+	case OPT_ROOF_IN_TURN:
+		s->roof_in_turn = true;
 		return 0;
 	case OPT_EVIDENCE:
 		return assay_cli_parse_evidence(arg, &s->evidence, &s->err) ? EINVAL : 0;
@@ -50,6 +53,10 @@ static const struct argp_option options[] = {
 	{ "rounds", OPT_ROUNDS, "N", 0,
 	  "Measure the suite N times over, each case in a new process with its share of the time, and take the median of its medians "
 	  "(default: as the suite says; with ASSAY_DETERMINISTIC=1 always once)",
+	  0 },
+	{ "roof-in-turn", OPT_ROOF_IN_TURN, NULL, 0,
+	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both alike. The run must "
+	  "have measured these limits before: stream.read, stream.copy, peak.*",
 	  0 },
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
 	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only selects; stored: "
@@ -326,6 +333,7 @@ static int check_options(const struct assay_settings *s, struct assay_err *err)
 	} of_times[] = {
 		{ "--budget", s->budget_ns != 0 },
 		{ "--rounds", s->rounds != 0 },
+		{ "--roof-in-turn", s->roof_in_turn },
 		{ "--counters", s->counter_groups != NULL },
 		{ "--events", s->events.n != 0 },
 		{ "--multiplex", s->multiplex },
@@ -337,6 +345,9 @@ static int check_options(const struct assay_settings *s, struct assay_err *err)
 					     "%s is of measuring times, and --evidence exact takes none: leave one of "
 					     "them out, or take both with --evidence all",
 					     of_times[i].name);
+	if (s->roof_in_turn && s->deterministic)
+		return assay_err_set(err, ASSAY_EUSAGE, "--roof-in-turn samples for as long as time allows, and ASSAY_DETERMINISTIC=1 does "
+							"not: leave one of them out");
 	if (s->cache_model && s->evidence == ASSAY_CLI_EVIDENCE_STORED)
 		return assay_err_set(
 			err, ASSAY_EUSAGE,

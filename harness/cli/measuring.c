@@ -12,6 +12,7 @@
 #include "counters/counter_health.h"
 #include "machine/environment.h"
 #include "measure/measure.h"
+#include "measure/measure_roof.h"
 #include "measure/rounds.h"
 #include "model/verdict.h"
 
@@ -148,8 +149,8 @@ static unsigned rounds_of(const struct assay_measuring *m)
 }
 
 /* One case, with the time it took. */
-static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *o, size_t i, struct assay_result *r,
-			 uint64_t *took_ns, struct assay_err *err)
+static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *o, const struct assay_run *run, size_t i,
+			 struct assay_result *r, uint64_t *took_ns, struct assay_err *err)
 {
 	struct assay_case c = m->session->plan.cases[i];
 	uint64_t began = assay_cli_now_ns();
@@ -159,6 +160,8 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
 	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
+	if (!rc && m->settings->roof_in_turn && r->status == ASSAY_STATUS_OK)
+		rc = assay_measure_roof(run, m->session->facts, &m->session->facts[i], o, r, err);
 	r->c.budget_ns = m->session->plan.cases[i].budget_ns;
 	*took_ns = assay_cli_now_ns() - began;
 	return rc;
@@ -174,7 +177,7 @@ static int first_round(const struct assay_measuring *m, const struct assay_measu
 		uint64_t took_ns;
 
 		assay_progress_case(o->progress_arg, i);
-		rc = measure_timed(m, o, i, r, &took_ns, err);
+		rc = measure_timed(m, o, run, i, r, &took_ns, err);
 		again[i] = !rc && assay_round_wanted(r, took_ns);
 		if (!rc && m->finished)
 			rc = m->finished(m->arg, r, 1, err);
@@ -198,7 +201,7 @@ static int further_round(const struct assay_measuring *m, const struct assay_mea
 		if (!again[i])
 			continue;
 		assay_progress_case(o->progress_arg, i);
-		rc = measure_timed(m, o, i, &more, &took_ns, err);
+		rc = measure_timed(m, o, run, i, &more, &took_ns, err);
 		if (!rc && m->reload)
 			rc = m->reload(m->arg, r, err);
 		if (!rc)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A process pair from start to end. Both sides prepare and verify one after the other; from the warm-up on they only ever
- * run in turn, in the order and with the hand-over that the samples will have.
- */
+/* A process pair of a comparison from start to end. */
 #include "measure/measure_pair.h"
 
 #include <math.h>
@@ -13,14 +10,9 @@
 #include "assay/random.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
+#include "measure/turns.h"
 #include "stats/stats.h"
-#include "worker/worker.h"
 
-#define WARMUP_BLOCKS 8
-#define WARMUP_TOLERANCE_FRAC 0.01
-#define HAND_OVER_NS 20000.0 /* of a turn, both ways, generously: only to divide the time into blocks */
-#define MIN_BLOCKS 2
-#define MAX_BLOCKS (ASSAY_PAGE_SAMPLES / 2)
 #define INJECTED_SAMPLE_NS 400000.0
 #define OWN_METRICS 7 /* those of cost_metrics() and keep_metrics() */
 
@@ -31,52 +23,9 @@ struct pair_session {
 	const struct assay_case_facts *facts;
 	struct assay_pair *p;
 	struct assay_err *err;
-	struct assay_worker *w[2];
+	struct assay_turns turns;
 	struct assay_counter_choice choice;
-	bool counting; /* in the samples that are kept */
-	double sample_ns;
-	double stretch_frac; /* of the head's samples */
 };
-
-/* 0: go on; 1: a side is over, its status is set; negative: the harness cannot go on. */
-static int side_command(struct pair_session *s, int side, enum assay_command cmd, const struct assay_worker_args *args)
-{
-	struct assay_pair_side *ps = &s->p->side[side];
-	int rc = assay_worker_call(s->w[side], cmd, args, &ps->status, ps->reason, sizeof(ps->reason), s->err);
-
-	return rc ? rc : ps->status != ASSAY_STATUS_OK;
-}
-
-static int both_command(struct pair_session *s, enum assay_command cmd)
-{
-	int rc = side_command(s, ASSAY_BASE, cmd, NULL);
-
-	return rc ? rc : side_command(s, ASSAY_HEAD, cmd, NULL);
-}
-
-/* Let both take @blocks blocks in turn. */
-static int take_turns(struct pair_session *s, uint32_t blocks, uint64_t order_seed)
-{
-	struct assay_worker_args args[2];
-	int rc = 0;
-
-	for (int i = 0; i < 2; i++) {
-		args[i] = (struct assay_worker_args){ .iterations = s->p->iterations, .count = blocks, .order_seed = order_seed,
-						      .counting = s->counting,
-						      .extra_iterations = s->p->extra_iterations[i],
-						      .stretch_frac = i == ASSAY_HEAD ? s->stretch_frac : 0 };
-		assay_worker_begin(s->w[i], ASSAY_CMD_PAIR, &args[i]);
-	}
-	for (int i = 0; i < 2; i++) {
-		struct assay_pair_side *ps = &s->p->side[i];
-		int one = assay_worker_end(s->w[i], s->w[!i], &ps->status, ps->reason, sizeof(ps->reason), s->err);
-
-		if (one)
-			return one;
-		rc |= ps->status != ASSAY_STATUS_OK;
-	}
-	return rc;
-}
 
 /* Which side is set up first and tells the number of iterations: drawn, so that neither has it better on average. */
 static int first_side(const struct pair_session *s)
@@ -84,31 +33,12 @@ static int first_side(const struct pair_session *s)
 	return (int)(assay_random4(s->po->pair_seed, 3, 0).v[0] & 1);
 }
 
-static int prepare_sides(struct pair_session *s)
-{
-	for (int k = 0; k < 2; k++) {
-		const int i = first_side(s) ^ k;
-		const struct assay_worker_reply *reply = assay_worker_reply(s->w[i]);
-		struct assay_pair_side *ps = &s->p->side[i];
-		int rc = side_command(s, i, ASSAY_CMD_PREPARE, NULL);
-
-		memcpy(ps->code_hash, reply->code_hash, sizeof(ps->code_hash));
-		if (!rc)
-			rc = side_command(s, i, ASSAY_CMD_VERIFY, NULL);
-		if (rc)
-			return rc;
-		ps->max_rel_err = reply->max_rel_err;
-		memcpy(ps->digest, reply->digest, sizeof(ps->digest));
-	}
-	return 0;
-}
-
 static int fetch_windows(struct pair_session *s, uint64_t from)
 {
 	const struct assay_worker_args args = { .iterations = from };
-	int rc = side_command(s, ASSAY_BASE, ASSAY_CMD_OUTPUT, &args);
+	int rc = assay_turns_command(&s->turns, ASSAY_BASE, ASSAY_CMD_OUTPUT, &args);
 
-	return rc ? rc : side_command(s, ASSAY_HEAD, ASSAY_CMD_OUTPUT, &args);
+	return rc ? rc : assay_turns_command(&s->turns, ASSAY_HEAD, ASSAY_CMD_OUTPUT, &args);
 }
 
 /* Bytes of an element as one number, as people write it. */
@@ -124,7 +54,7 @@ static uint64_t element_bits(const struct assay_worker_reply *r)
 /* Where do two outputs that should be equal begin to differ? */
 static int describe_difference(struct pair_session *s, char *difference)
 {
-	const struct assay_worker_reply *b = assay_worker_reply(s->w[ASSAY_BASE]), *h = assay_worker_reply(s->w[ASSAY_HEAD]);
+	const struct assay_worker_reply *b = assay_worker_reply(s->turns.w[ASSAY_BASE]), *h = assay_worker_reply(s->turns.w[ASSAY_HEAD]);
 	uint64_t from = 0;
 	uint32_t i = 0;
 	int rc;
@@ -160,13 +90,13 @@ static void find_injection(struct pair_session *s)
 {
 	struct assay_pair *p = s->p;
 	uint64_t step = (uint64_t)fmax(1, round(1 / s->po->injected_frac)), whole = (p->iterations + step - 1) / step * step;
-	double whole_ns = s->sample_ns * (double)whole / (double)p->iterations;
+	double whole_ns = s->turns.sample_ns * (double)whole / (double)p->iterations;
 
 	if (whole_ns > INJECTED_SAMPLE_NS) {
-		s->stretch_frac = s->po->injected_frac;
+		s->turns.stretch_frac = s->po->injected_frac;
 		return;
 	}
-	s->sample_ns = whole_ns;
+	s->turns.sample_ns = whole_ns;
 	p->iterations = whole;
 	p->extra_iterations[ASSAY_HEAD] = whole / step;
 }
@@ -181,74 +111,17 @@ static int find_iterations(struct pair_session *s)
 
 	p->iterations = s->po->iterations;
 	if (!p->iterations) {
-		rc = assay_iterations_find(s->w[first], target, &p->iterations, &s->sample_ns, &ps->status, ps->reason,
+		rc = assay_iterations_find(s->turns.w[first], target, &p->iterations, &s->turns.sample_ns, &ps->status, ps->reason,
 					   sizeof(ps->reason), s->err);
 	} else {
 		const struct assay_worker_args args = { .iterations = p->iterations, .count = 1 };
 
-		rc = side_command(s, first, ASSAY_CMD_SAMPLE, &args);
+		rc = assay_turns_command(&s->turns, first, ASSAY_CMD_SAMPLE, &args);
 		if (!rc)
-			s->sample_ns = (double)assay_worker_reply(s->w[first])->samples[0].ns;
+			s->turns.sample_ns = (double)assay_worker_reply(s->turns.w[first])->samples[0].ns;
 	}
 	if (!rc && s->po->injected_frac > 0)
 		find_injection(s);
-	return rc;
-}
-
-static bool side_steady(const struct assay_worker_reply *reply, double **x, size_t *n)
-{
-	double *grown = realloc(*x, (*n + reply->n_samples) * sizeof(*grown));
-
-	if (!grown)
-		return false;
-	*x = grown;
-	for (uint32_t i = 0; i < reply->n_samples; i++)
-		grown[(*n)++] = (double)reply->samples[i].ns;
-	return assay_stats_steady(grown, *n, WARMUP_BLOCKS, WARMUP_TOLERANCE_FRAC);
-}
-
-/* In turns, until both are steady; at most as long as the samples will take. */
-static int warm_sides(struct pair_session *s)
-{
-	uint64_t start = assay_worker_monotonic_ns();
-	double *x[2] = { NULL, NULL };
-	size_t n[2] = { 0, 0 };
-	int rc = 0;
-
-	while (!rc && !s->p->steady && assay_worker_monotonic_ns() - start < s->po->sampling_ns / 2) {
-		bool steady[2];
-
-		rc = take_turns(s, WARMUP_BLOCKS / 2, s->po->pair_seed ^ n[0]);
-		for (int i = 0; i < 2 && !rc; i++)
-			steady[i] = side_steady(assay_worker_reply(s->w[i]), &x[i], &n[i]);
-		if (!rc && n[0] && n[1])
-			s->sample_ns = (x[0][n[0] - 1] + x[1][n[1] - 1]) / 2; /* the slower side takes its time, too */
-		s->p->steady = !rc && steady[0] && steady[1];
-	}
-	free(x[0]);
-	free(x[1]);
-	return rc;
-}
-
-static int sample_sides(struct pair_session *s)
-{
-	double per_block = 4 * (s->sample_ns * (1 + 0.5 / (double)s->p->iterations) + HAND_OVER_NS);
-	double blocks = fmin(MAX_BLOCKS, fmax(MIN_BLOCKS, (double)s->po->sampling_ns / per_block));
-	int rc;
-
-	s->counting = true;
-	rc = take_turns(s, (uint32_t)blocks, s->po->pair_seed);
-
-	for (int i = 0; i < 2 && !rc; i++) {
-		const struct assay_worker_reply *reply = assay_worker_reply(s->w[i]);
-		struct assay_pair_side *ps = &s->p->side[i];
-
-		ps->samples = malloc(reply->n_samples * sizeof(*ps->samples) + 1);
-		if (!ps->samples)
-			return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory for the samples of '%s'", s->c->key);
-		memcpy(ps->samples, reply->samples, reply->n_samples * sizeof(*ps->samples));
-		s->p->n_blocks = reply->n_samples / 2;
-	}
 	return rc;
 }
 
@@ -291,7 +164,7 @@ static int cost_metrics(struct pair_session *s, int side)
 
 static int keep_metrics(struct pair_session *s, int side, const struct assay_catalog_op *op)
 {
-	const struct assay_worker_reply *reply = assay_worker_reply(s->w[side]);
+	const struct assay_worker_reply *reply = assay_worker_reply(s->turns.w[side]);
 	struct assay_pair_side *ps = &s->p->side[side];
 	int rc;
 
@@ -322,7 +195,7 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 
 static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op, char *difference)
 {
-	int rc = prepare_sides(s);
+	int rc = assay_turns_prepare(&s->turns, first_side(s));
 
 	if (!rc && strcmp(s->p->side[ASSAY_BASE].digest, s->p->side[ASSAY_HEAD].digest)) {
 		rc = describe_difference(s, difference);
@@ -331,79 +204,49 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 	if (!rc)
 		rc = find_iterations(s);
 	if (!rc)
-		rc = warm_sides(s);
+		rc = assay_turns_warm(&s->turns, s->po->pair_seed, s->po->sampling_ns / 2);
+	s->turns.counting = true;
 	if (!rc)
-		rc = sample_sides(s);
+		rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
 	if (!rc)
-		rc = both_command(s, ASSAY_CMD_RECHECK);
+		rc = assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
 	if (!rc)
-		rc = both_command(s, ASSAY_CMD_REPORT);
+		rc = assay_turns_both(&s->turns, ASSAY_CMD_REPORT, NULL);
 	for (int i = 0; i < 2 && !rc; i++)
 		rc = keep_metrics(s, i, op);
 	if (!rc)
-		rc = both_command(s, ASSAY_CMD_FINISH);
+		rc = assay_turns_both(&s->turns, ASSAY_CMD_FINISH, NULL);
 	return rc < 0 ? rc : 0;
-}
-
-/* Samples of a pair in which a side went wrong say nothing. */
-static void drop_samples(struct assay_pair *p)
-{
-	for (int i = 0; i < 2; i++) {
-		free(p->side[i].samples);
-		p->side[i].samples = NULL;
-	}
-	p->n_blocks = 0;
-}
-
-/* Each side has its own: layout is chance, for the base as for the head. Never 0, which would switch it off. */
-static uint64_t layout_seed(uint64_t pair_seed, int side)
-{
-	struct assay_philox draw = assay_random4(pair_seed, 1 + (uint32_t)side, 0);
-
-	return ((uint64_t)draw.v[0] << 32 | draw.v[1]) | 1;
 }
 
 int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
 		       const struct assay_measure_options *o, const struct assay_pair_options *po, struct assay_pair *out,
 		       char *difference, struct assay_err *err)
 {
-	struct pair_session s = { .o = o, .po = po, .c = c, .facts = facts, .p = out, .err = err };
+	struct pair_session s = { .o = o, .po = po, .c = c, .facts = facts, .p = out, .err = err, .turns = { .p = out, .err = err } };
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
 	uint64_t start = assay_worker_monotonic_ns();
-	struct assay_worker_options wo[2];
+	struct assay_turns_side side[2];
 	struct assay_text events = { 0 };
-	int *cpus, rc;
+	int rc;
 
 	*out = (struct assay_pair){ .seed = po->pair_seed };
 	difference[0] = '\0';
 	if (!op)
 		return assay_err_set(err, ASSAY_EINTERNAL, "op '%s' of case '%s' is not in the catalog", c->op, c->key);
-	cpus = malloc(c->threads * sizeof(*cpus));
-	if (!cpus)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_placement_pick(o->topology, &o->placement, c->threads, cpus, err);
-	if (!rc)
-		rc = assay_measure_choose(o, c, op, &s.choice, &events, err);
+	rc = assay_measure_choose(o, c, op, &s.choice, &events, err);
 	for (int i = 0; i < 2; i++)
-		wo[i] = (struct assay_worker_options){
-			.events = events.s, .multiplex = o->multiplex,
-			.plugins = po->plugins[i], .parts = po->parts[i], .c = c, .copies = facts->copies, .cpus = cpus,
-			.seed = o->seed, .layout_seed = layout_seed(po->pair_seed, i), .clock = o->clock, .host = o->host,
-			.deadline_ns = start + c->timeout_ns, .interrupted = o->interrupted,
+		side[i] = (struct assay_turns_side){
+			.c = c, .facts = facts, .plugins = po->plugins[i], .parts = po->parts[i], .events = events.s
 		};
 	if (!rc)
-		rc = assay_worker_start_pair(s.w, wo, err);
+		rc = assay_turns_open(&s.turns, side, o);
 	if (!rc) {
 		rc = drive_pair(&s, op, difference);
-		/* the second worker's page lies in the first one's mapping */
-		assay_worker_free(s.w[1]);
-		assay_worker_free(s.w[0]);
+		assay_turns_close(&s.turns);
 	}
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);
-	free(cpus);
 	out->wall_ns = assay_worker_monotonic_ns() - start;
-	if (out->side[0].status != ASSAY_STATUS_OK || out->side[1].status != ASSAY_STATUS_OK)
-		drop_samples(out);
 	return rc;
 }

@@ -475,89 +475,6 @@ static void efficiency_is_against_one_thread(void **state)
 	}
 }
 
-/* A result of @op on one thread with @value of @metric; 0: not known well enough. */
-static void stand_in_roof(struct assay_result *r, const char *op, const char *level, const char *metric, double value)
-{
-	strcpy(r->c.op, op);
-	strcpy(r->c.axes[0].text, level);
-	r->c.n_axes = level[0] ? 1 : 0;
-	r->c.threads = 1;
-	r->median_ns = 100;
-	r->ci95_reached = value > 0;
-	assert_int_equal(0, assay_result_add_metric(r, metric, "1/s", 1, value));
-}
-
-/* A share of what stream.* and peak.* reached in the same run with as many threads and what that was, or the reason why there is none. */
-static void roof_or_why_not(void **state)
-{
-	enum { READ, COPY, DOT, READ_DRAM, CASE, N };
-	static const struct {
-		double ops, read, written, copy; /* copy: bytes a second of stream.copy, or 0 */
-		uint32_t arith;
-		uint64_t tensor_bytes;
-		unsigned threads;
-		enum assay_cache cache;
-		double want; /* ns that the roof allows, of 100; 0: none */
-		const char *what;
-	} rows[] = {
-		/* reading at 5 GB/s from l1, 2.5 from dram; copying at 4 */
-		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 20, "stream.read at l1" },
-		{ 0, 75, 25, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 50 / 4.0 + 50 / 5.0, "stream.read at l1" },
-		{ 0, 75, 25, 0, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 20, "stream.read at l1" },
-		{ 0, 20, 80, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 25, "stream.copy at l1" },
-		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_COLD, 40, "stream.read at dram" },
-		/* 400 operations at 10 GOP/s take 40 */
-		{ 400, 100, 0, 4e9, ASSAY_ARITH_I8, 100, 1, ASSAY_CACHE_WARM, 40, "peak.i8_dot" },
-		{ 400, 100, 0, 4e9, ASSAY_ARITH_F32, 100, 1, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of peak.f32_fma on 1 thread" },
-		/* a quarter more than the caches of both threads together are those, and more is the next level */
-		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2500, 2, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.read or stream.copy at l1 on 2 threads" },
-		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2501, 2, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.read or stream.copy at l2 on 2 threads" },
-		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100000, 1, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.read or stream.copy at l3 on 1 thread" },
-		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100001, 1, ASSAY_CACHE_WARM, 40, "stream.read at dram" },
-		{ 0, 800, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 0, "metric 'roof_frac' is 1.6, allowed 0 to 1.5" },
-		{ 0, 0, 0, 4e9, ASSAY_ARITH_NONE, 0, 1, ASSAY_CACHE_WARM, 0, "states no work that bandwidth or arithmetic bounds" },
-		{ 0, 0, 0, 4e9, ASSAY_ARITH_I8, 0, 1, ASSAY_CACHE_WARM, 0, "states no work that bandwidth or arithmetic bounds" },
-	};
-	static const struct assay_host_info host = { .l1d_bytes = 1000, .l2_bytes = 10000, .llc_bytes = 100000 };
-	struct world *w = *state;
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct assay_result results[N] = { 0 }, *r = &results[CASE];
-		struct assay_run run = { .results = results, .n_results = N };
-		struct assay_case_facts facts[N] = { 0 };
-		const struct assay_metric *m;
-		const struct assay_count *roof;
-		bool changed[N];
-
-		stand_in_roof(&results[READ], "stream.read", "l1", "bytes_per_s", 5e9);
-		stand_in_roof(&results[COPY], "stream.copy", "l1", "bytes_per_s", rows[i].copy);
-		stand_in_roof(&results[DOT], "peak.i8_dot", "", "ops_per_s", 10e9);
-		stand_in_roof(&results[READ_DRAM], "stream.read", "dram", "bytes_per_s", 2.5e9);
-		r->c = make_case("ref", 64, rows[i].threads, rows[i].cache);
-		r->median_ns = 100;
-		facts[CASE].tensor_bytes = rows[i].tensor_bytes;
-		facts[CASE].cost = (struct assay_cost){ .ops = rows[i].ops, .bytes_read = rows[i].read,
-							.bytes_written = rows[i].written, .arith = rows[i].arith };
-		assert_int_equal(0, assay_measure_finish(&run, facts, &host, assay_inventory_catalog(w->inv), changed, NULL));
-		m = assay_result_metric(r, "roof_frac");
-		roof = assay_counters_find(&r->counters, "roof_ns");
-		if (rows[i].want > 0) {
-			assert_true(m && fabs(m->value - rows[i].want / 100) < 1e-12);
-			assert_true(roof && fabs(roof->value - rows[i].want) < 1e-9);
-			assert_string_equal(roof->how, rows[i].what);
-			assert_null(assay_counters_find_missing(&r->counters, "roof_frac"));
-		} else {
-			assert_true(!m);
-			assert_non_null(strstr(assay_counters_find_missing(&r->counters, "roof_frac")->reason, rows[i].what));
-			assert_string_equal(r->reason, "");
-		}
-		assert_string_equal(assay_counters_find_missing(&results[READ].counters, "roof_frac")->reason,
-				    "it is itself what others are held against");
-		for (int k = 0; k < N; k++)
-			assay_result_release(&results[k]);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -574,7 +491,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(strays_are_killed),
 		cmocka_unit_test(digests_are_compared),
 		cmocka_unit_test(efficiency_is_against_one_thread),
-		cmocka_unit_test(roof_or_why_not),
 	};
 
 	if (assay_worker_is_command(argc, argv))

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The share of the roof where limit and case take turns on the same cores, sample by sample: what a neighbour takes away from the
+ * machine it takes from both.
+ */
+#include "measure/measure_roof.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "measure/iterations.h"
+#include "measure/roof.h"
+#include "measure/turns.h"
+
+/* A limit that takes less than this share of the roof is not worth the time of measuring it again. */
+#define WORTH_FRAC 0.25
+
+struct in_turn {
+	const struct assay_run *run;
+	const struct assay_case_facts *facts; /* of the cases of the run */
+	const struct assay_case_facts *f;     /* of the case */
+	const struct assay_measure_options *o;
+	struct assay_result *r;
+	struct assay_err *err;
+};
+
+/* As many of each side that their samples are about equally long, and long enough for the clock. */
+static int find_iterations(struct assay_turns *t, const struct assay_clock *clock)
+{
+	uint64_t n[2];
+	double ns[2], longest;
+
+	for (int i = 0; i < 2; i++) {
+		struct assay_pair_side *side = &t->p->side[i];
+		int rc = assay_iterations_find(t->w[i], assay_iterations_target_ns(clock), &n[i], &ns[i], &side->status, side->reason,
+					       sizeof(side->reason), t->err);
+
+		if (rc)
+			return rc;
+	}
+	longest = fmax(ns[0], ns[1]);
+	for (int i = 0; i < 2; i++)
+		n[i] = (uint64_t)fmax(1, round((double)n[i] * longest / fmax(1, ns[i])));
+	t->p->iterations = n[0] < n[1] ? n[0] : n[1];
+	for (int i = 0; i < 2; i++)
+		t->p->extra_iterations[i] = n[i] - t->p->iterations;
+	t->sample_ns = longest;
+	return 0;
+}
+
+/* One process pair of limit and case. 0, 1 when one of them ended badly, with @why; negative: see assay_measure_case. */
+static int measure_against(const struct in_turn *k, size_t limit, double *ratio, struct assay_interval *ci, struct assay_err *why)
+{
+	struct assay_pair p = { .seed = k->o->seed ^ k->r->started_ns }; /* a layout of its own in every round */
+	struct assay_turns t = { .p = &p, .err = k->err };
+	const struct assay_turns_side side[2] = {
+		{ .c = &k->run->results[limit].c, .facts = &k->facts[limit], .plugins = k->o->plugins },
+		{ .c = &k->r->c, .facts = k->f, .plugins = k->o->plugins },
+	};
+	int rc = assay_turns_open(&t, side, k->o);
+
+	if (rc)
+		return rc;
+	rc = assay_turns_prepare(&t, ASSAY_BASE);
+	if (!rc)
+		rc = find_iterations(&t, k->o->clock);
+	if (!rc)
+		rc = assay_turns_warm(&t, p.seed, k->r->c.budget_ns / 2);
+	if (!rc)
+		rc = assay_turns_sample(&t, p.seed, k->r->c.budget_ns);
+	if (!rc)
+		rc = assay_turns_both(&t, ASSAY_CMD_RECHECK, NULL);
+	if (!rc)
+		rc = assay_turns_both(&t, ASSAY_CMD_FINISH, NULL);
+	assay_turns_close(&t);
+	if (!rc)
+		rc = assay_turns_ratio(&p, ratio, ci, k->err);
+	for (int i = 0; i < 2 && rc > 0; i++)
+		if (p.side[i].status != ASSAY_STATUS_OK)
+			assay_err_set(why, ASSAY_EUNAVAILABLE, "in turn with '%.200s': %.280s", k->run->results[limit].c.key, p.side[i].reason);
+	assay_pair_release(&p);
+	return rc;
+}
+
+/* What a call of a limit does, in the unit of its rate. */
+static double work_of(enum assay_limit limit, const struct assay_cost *cost)
+{
+	return limit == ASSAY_LIMIT_PEAK ? cost->ops : cost->bytes_read + cost->bytes_written;
+}
+
+/* The rate of a limit, while the case took its median time, and the interval of that rate. As measure_against(). */
+static int rate_in_turn(const struct in_turn *k, enum assay_limit i, const struct assay_limits *l, double *rate, struct assay_interval *ci,
+			struct assay_err *why)
+{
+	double unit = work_of(i, &k->facts[l->at[i]].cost) / (k->r->median_ns * 1e-9), ratio = 0;
+	int rc = measure_against(k, l->at[i], &ratio, ci, why);
+
+	*rate = ratio * unit;
+	ci->lo *= unit;
+	ci->hi *= unit;
+	return rc;
+}
+
+int assay_measure_roof(const struct assay_run *run, const struct assay_case_facts *facts, const struct assay_case_facts *f,
+		       const struct assay_measure_options *o, struct assay_result *r, struct assay_err *err)
+{
+	const struct in_turn k = { .run = run, .facts = facts, .f = f, .o = o, .r = r, .err = err };
+	struct assay_limits of_run, limits, slow, fast;
+	struct assay_roof roof, most, least;
+	int rc = 0;
+
+	assay_limits_find(run, &r->c, f, o->host, &of_run);
+	assay_roof_find(&of_run, &r->c, f, o->host, &roof);
+	limits = slow = fast = of_run;
+	for (int i = 0; i < ASSAY_N_LIMITS && !rc && roof.seconds > 0; i++) {
+		struct assay_interval ci = { 0 };
+
+		if (roof.of[i] < WORTH_FRAC * roof.seconds)
+			continue;
+		rc = rate_in_turn(&k, (enum assay_limit)i, &of_run, &limits.rate[i], &ci, &roof.why);
+		slow.rate[i] = ci.lo;
+		fast.rate[i] = ci.hi;
+	}
+	if (rc < 0)
+		return rc;
+	if (rc > 0) {
+		roof.seconds = 0;
+	} else if (roof.seconds > 0) {
+		assay_roof_find(&limits, &r->c, f, o->host, &roof);
+		assay_roof_find(&slow, &r->c, f, o->host, &most);
+		assay_roof_find(&fast, &r->c, f, o->host, &least);
+		snprintf(roof.in_turn, sizeof(roof.in_turn), "in turn, %.1f to %.1f %%", least.seconds * 1e11 / r->median_ns,
+			 most.seconds * 1e11 / r->median_ns);
+	}
+	return assay_roof_add(r, &roof) ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
+}

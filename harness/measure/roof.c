@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time that bandwidth or arithmetic allow a case, from what stream.* and peak.* reached. */
+#include "measure/roof.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM };
+
+static const char *const level_names[] = { "l1", "l2", "l3", "dram" };
+
+static const char *const peak_ops[] = {
+	[ASSAY_ARITH_NONE] = NULL,
+	[ASSAY_ARITH_F32] = "peak.f32_fma",
+	[ASSAY_ARITH_I8] = "peak.i8_dot",
+	[ASSAY_ARITH_TERNARY] = "peak.ternary_dot",
+};
+
+static const char *peak_op(const struct assay_case_facts *f)
+{
+	return f->cost.arith < sizeof(peak_ops) / sizeof(peak_ops[0]) ? peak_ops[f->cost.arith] : NULL;
+}
+
+static bool is_roof(const char *op)
+{
+	return !strncmp(op, "stream.", 7) || !strncmp(op, "peak.", 5);
+}
+
+/*
+ * Where the data of a case lives while it is repeated. Of data little larger than a core's own caches much stays in them, so
+ * that only the faster level bounds it.
+ */
+static enum level level_of(const struct assay_case *c, const struct assay_case_facts *f, const struct assay_host_info *host)
+{
+	double bytes = (double)f->tensor_bytes, own = 1.25 * c->threads;
+
+	if (c->cache == ASSAY_CACHE_COLD || bytes > (double)host->llc_bytes)
+		return LEVEL_DRAM;
+	if (bytes > own * (double)host->l2_bytes)
+		return LEVEL_L3;
+	return bytes > own * (double)host->l1d_bytes ? LEVEL_L2 : LEVEL_L1;
+}
+
+/*
+ * Best value of @metric among the ok cases of @op with these threads; @level NULL: any. Left as it is when it was not measured, or
+ * not so well that the others could be held against it.
+ */
+static void best(const struct assay_run *run, const char *op, const char *level, unsigned threads, const char *metric, size_t *at,
+		 double *top)
+{
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_result *r = &run->results[i];
+		const struct assay_metric *m = assay_result_metric(r, metric);
+
+		if (r->status != ASSAY_STATUS_OK || !r->ci95_reached || r->c.threads != threads || !m || m->value <= *top ||
+		    strcmp(r->c.op, op) || (level && (!r->c.n_axes || strcmp(r->c.axes[0].text, level))))
+			continue;
+		*top = m->value;
+		*at = i;
+	}
+}
+
+void assay_limits_find(const struct assay_run *run, const struct assay_case *c, const struct assay_case_facts *f,
+		       const struct assay_host_info *host, struct assay_limits *l)
+{
+	const char *level = level_names[level_of(c, f, host)], *peak = peak_op(f);
+
+	*l = (struct assay_limits){ 0 };
+	best(run, "stream.read", level, c->threads, "bytes_per_s", &l->at[ASSAY_LIMIT_READ], &l->rate[ASSAY_LIMIT_READ]);
+	best(run, "stream.copy", level, c->threads, "bytes_per_s", &l->at[ASSAY_LIMIT_COPY], &l->rate[ASSAY_LIMIT_COPY]);
+	if (peak)
+		best(run, peak, NULL, c->threads, "ops_per_s", &l->at[ASSAY_LIMIT_PEAK], &l->rate[ASSAY_LIMIT_PEAK]);
+}
+
+/*
+ * As many bytes as are both read and written go at the rate of stream.copy, the rest at the rate of stream.read (bytes only written:
+ * of stream.copy). Where one of them was not measured the other stands for it.
+ */
+static void moving(const struct assay_limits *l, const struct assay_cost *cost, double of[ASSAY_N_LIMITS])
+{
+	double read = l->rate[ASSAY_LIMIT_READ], copy = l->rate[ASSAY_LIMIT_COPY];
+	double both = fmin(cost->bytes_read, cost->bytes_written), copied = both + cost->bytes_written, only_read = cost->bytes_read - both;
+
+	if (read > 0 && copy > 0) {
+		of[ASSAY_LIMIT_READ] = only_read / read;
+		of[ASSAY_LIMIT_COPY] = copied / copy;
+	} else if (read > 0) {
+		of[ASSAY_LIMIT_READ] = (only_read + copied) / read;
+	} else if (copy > 0) {
+		of[ASSAY_LIMIT_COPY] = (only_read + copied) / copy;
+	}
+}
+
+void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
+		     const struct assay_host_info *host, struct assay_roof *out)
+{
+	const char *level = level_names[level_of(c, f, host)], *peak = peak_op(f);
+	bool moves = f->cost.bytes_read + f->cost.bytes_written > 0;
+	double moving_s;
+
+	*out = (struct assay_roof){ 0 };
+	moving(l, &f->cost, out->of);
+	if (l->rate[ASSAY_LIMIT_PEAK] > 0)
+		out->of[ASSAY_LIMIT_PEAK] = f->cost.ops / l->rate[ASSAY_LIMIT_PEAK];
+	moving_s = out->of[ASSAY_LIMIT_READ] + out->of[ASSAY_LIMIT_COPY];
+	if (is_roof(c->op)) {
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is itself what others are held against");
+	} else if (moves && !(moving_s > 0)) {
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of stream.read or stream.copy at %s on %u thread%s", level,
+			      c->threads, c->threads == 1 ? "" : "s");
+	} else if (peak && !(l->rate[ASSAY_LIMIT_PEAK] > 0)) {
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of %s on %u thread%s", peak, c->threads,
+			      c->threads == 1 ? "" : "s");
+	} else if (!(f->cost.ops > 0 && peak) && !moves) {
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
+	} else if (out->of[ASSAY_LIMIT_PEAK] > moving_s) {
+		out->seconds = out->of[ASSAY_LIMIT_PEAK];
+		snprintf(out->name, sizeof(out->name), "%s", peak);
+	} else {
+		out->seconds = moving_s;
+		/* named after what holds most of the bytes */
+		snprintf(out->name, sizeof(out->name), "%s at %s",
+			 out->of[ASSAY_LIMIT_COPY] * l->rate[ASSAY_LIMIT_COPY] > out->of[ASSAY_LIMIT_READ] * l->rate[ASSAY_LIMIT_READ] ?
+				 "stream.copy" :
+				 "stream.read",
+			 level);
+	}
+}
+
+bool assay_roof_has(const struct assay_result *r)
+{
+	return assay_counters_find(&r->counters, "roof_ns") || assay_counters_find_missing(&r->counters, "roof_frac");
+}
+
+int assay_roof_add_share(struct assay_result *r, const char *tag, double value)
+{
+	const struct assay_metric_info *m = assay_metric_find(tag);
+	struct assay_err why = { 0 };
+
+	if (!assay_metric_check(tag, value, m->lo, m->hi, &why))
+		return assay_result_add_metric(r, m->tag, m->unit, m->better, value);
+	return assay_counters_add_missing(&r->counters, tag, ASSAY_SOURCE_ASSAY, why.text);
+}
+
+int assay_roof_add(struct assay_result *r, const struct assay_roof *roof)
+{
+	struct assay_count c = { .name = "roof_ns", .source = ASSAY_SOURCE_ASSAY, .per_iteration = true, .running_frac = 1 };
+
+	if (!(roof->seconds > 0))
+		return assay_counters_add_missing(&r->counters, "roof_frac", ASSAY_SOURCE_ASSAY, roof->why.text);
+	c.value = roof->seconds * 1e9;
+	snprintf(c.how, sizeof(c.how), "%s%s%s", roof->name, roof->in_turn[0] ? "; " : "", roof->in_turn);
+	return assay_roof_add_share(r, "roof_frac", c.value / r->median_ns) || assay_counters_add(&r->counters, &c);
+}
+
+int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *f, const struct assay_host_info *host,
+			  struct assay_result *r)
+{
+	struct assay_limits limits;
+	struct assay_roof roof;
+
+	assay_limits_find(run, &r->c, f, host, &limits);
+	assay_roof_find(&limits, &r->c, f, host, &roof);
+	return assay_roof_add(r, &roof);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which share of what the machine gives a case reached: the roofline of Williams, Waterman and Patterson (CACM 2009) with limits that
+ * the run measured. Internal to this folder.
+ */
+#ifndef ASSAY_MEASURE_ROOF_H
+#define ASSAY_MEASURE_ROOF_H
+
+#include "model/catalog.h"
+#include "model/result.h"
+
+enum assay_limit {
+	ASSAY_LIMIT_READ, /* stream.read at the level where the data of the case lies, bytes a second */
+	ASSAY_LIMIT_COPY, /* stream.copy there */
+	ASSAY_LIMIT_PEAK, /* peak.* of the arithmetic of its op, operations a second */
+	ASSAY_N_LIMITS,
+};
+
+struct assay_limits {
+	size_t at[ASSAY_N_LIMITS];   /* result of the run that it comes from */
+	double rate[ASSAY_N_LIMITS]; /* 0: the run has none that the case could be held against */
+};
+
+/* The least time of a case, and what bounds it. */
+struct assay_roof {
+	double seconds;           /* 0: there is nothing to hold the case against */
+	double of[ASSAY_N_LIMITS]; /* seconds that each limit adds to moving, and those of the arithmetic */
+	char name[64];            /* "stream.read at l3", "peak.i8_dot" */
+	char in_turn[64];         /* the interval of the share, where both were measured in turn */
+	struct assay_err why;
+};
+
+/* The best of the run for each limit of case @c, with as many threads. */
+void assay_limits_find(const struct assay_run *run, const struct assay_case *c, const struct assay_case_facts *f,
+		       const struct assay_host_info *host, struct assay_limits *out);
+void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
+		     const struct assay_host_info *host, struct assay_roof *out);
+
+/* Does @r have its share already, from a measurement in turn? */
+bool assay_roof_has(const struct assay_result *r);
+/* Add the share of @roof and beside it the time that it allows, or the reason why there is none. Non-zero: out of memory. */
+int assay_roof_add(struct assay_result *r, const struct assay_roof *roof);
+/* Likewise, with the limits of the run. @f is of @r. */
+int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *f, const struct assay_host_info *host,
+			  struct assay_result *r);
+/* Add metric @tag, or the reason why @value is no number that it may have. Non-zero: out of memory. */
+int assay_roof_add_share(struct assay_result *r, const char *tag, double value);
+
+#endif

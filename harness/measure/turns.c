@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Both sides prepare and verify one after the other; from the warm-up on they only ever run in turn, as the samples will. */
+#include "measure/turns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/random.h"
+#include "stats/stats.h"
+
+#define WARMUP_BLOCKS 8
+#define WARMUP_TOLERANCE_FRAC 0.01
+#define HAND_OVER_NS 20000.0 /* of a turn, both ways, generously: only to divide the time into blocks */
+#define MIN_BLOCKS 2
+#define MAX_BLOCKS (ASSAY_PAGE_SAMPLES / 2)
+
+/* Each side has its own: layout is chance, for the base as for the head. Never 0, which would switch it off. */
+static uint64_t layout_seed(uint64_t pair_seed, int side)
+{
+	struct assay_philox draw = assay_random4(pair_seed, 1 + (uint32_t)side, 0);
+
+	return ((uint64_t)draw.v[0] << 32 | draw.v[1]) | 1;
+}
+
+int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2], const struct assay_measure_options *o)
+{
+	unsigned threads = side[ASSAY_BASE].c->threads;
+	int *cpus = malloc(threads * sizeof(*cpus));
+	struct assay_worker_options wo[2];
+	int rc;
+
+	if (!cpus)
+		return assay_err_set(t->err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_placement_pick(o->topology, &o->placement, threads, cpus, t->err);
+	for (int i = 0; i < 2; i++)
+		wo[i] = (struct assay_worker_options){
+			.events = side[i].events, .multiplex = o->multiplex, .plugins = side[i].plugins, .parts = side[i].parts,
+			.c = side[i].c, .copies = side[i].facts->copies, .cpus = cpus, .seed = o->seed,
+			.layout_seed = layout_seed(t->p->seed, i), .clock = o->clock, .host = o->host,
+			.deadline_ns = assay_worker_monotonic_ns() + side[i].c->timeout_ns, .interrupted = o->interrupted,
+		};
+	if (!rc)
+		rc = assay_worker_start_pair(t->w, wo, t->err);
+	free(cpus);
+	return rc;
+}
+
+int assay_turns_command(struct assay_turns *t, int side, enum assay_command cmd, const struct assay_worker_args *args)
+{
+	struct assay_pair_side *ps = &t->p->side[side];
+	int rc = assay_worker_call(t->w[side], cmd, args, &ps->status, ps->reason, sizeof(ps->reason), t->err);
+
+	return rc ? rc : ps->status != ASSAY_STATUS_OK;
+}
+
+int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct assay_worker_args *args)
+{
+	int rc = assay_turns_command(t, ASSAY_BASE, cmd, args);
+
+	return rc ? rc : assay_turns_command(t, ASSAY_HEAD, cmd, args);
+}
+
+/* Let both take @blocks blocks in turn. */
+static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_seed)
+{
+	struct assay_worker_args args[2];
+	int rc = 0;
+
+	for (int i = 0; i < 2; i++) {
+		args[i] = (struct assay_worker_args){ .iterations = t->p->iterations, .count = blocks, .order_seed = order_seed,
+						      .counting = t->counting,
+						      .extra_iterations = t->p->extra_iterations[i],
+						      .stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0 };
+		assay_worker_begin(t->w[i], ASSAY_CMD_PAIR, &args[i]);
+	}
+	for (int i = 0; i < 2; i++) {
+		struct assay_pair_side *ps = &t->p->side[i];
+		int one = assay_worker_end(t->w[i], t->w[!i], &ps->status, ps->reason, sizeof(ps->reason), t->err);
+
+		if (one)
+			return one;
+		rc |= ps->status != ASSAY_STATUS_OK;
+	}
+	return rc;
+}
+
+int assay_turns_prepare(struct assay_turns *t, int first)
+{
+	for (int k = 0; k < 2; k++) {
+		const int i = first ^ k;
+		const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
+		struct assay_pair_side *ps = &t->p->side[i];
+		int rc = assay_turns_command(t, i, ASSAY_CMD_PREPARE, NULL);
+
+		memcpy(ps->code_hash, reply->code_hash, sizeof(ps->code_hash));
+		if (!rc)
+			rc = assay_turns_command(t, i, ASSAY_CMD_VERIFY, NULL);
+		if (rc)
+			return rc;
+		ps->max_rel_err = reply->max_rel_err;
+		memcpy(ps->digest, reply->digest, sizeof(ps->digest));
+	}
+	return 0;
+}
+
+static bool side_steady(const struct assay_worker_reply *reply, double **x, size_t *n)
+{
+	double *grown = realloc(*x, (*n + reply->n_samples) * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	*x = grown;
+	for (uint32_t i = 0; i < reply->n_samples; i++)
+		grown[(*n)++] = (double)reply->samples[i].ns;
+	return assay_stats_steady(grown, *n, WARMUP_BLOCKS, WARMUP_TOLERANCE_FRAC);
+}
+
+/* Blocks that fit into a time. */
+static double blocks_in(const struct assay_turns *t, uint64_t ns)
+{
+	return (double)ns / (4 * (t->sample_ns * (1 + 0.5 / (double)t->p->iterations) + HAND_OVER_NS));
+}
+
+int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns)
+{
+	uint64_t start = assay_worker_monotonic_ns();
+	double *x[2] = { NULL, NULL };
+	size_t n[2] = { 0, 0 };
+	int rc = 0;
+
+	while (!rc && !t->p->steady && assay_worker_monotonic_ns() - start < cap_ns) {
+		bool steady[2];
+
+		rc = take_turns(t, (uint32_t)fmax(1, fmin(WARMUP_BLOCKS / 2, blocks_in(t, cap_ns))), order_seed ^ n[0]);
+		for (int i = 0; i < 2 && !rc; i++)
+			steady[i] = side_steady(assay_worker_reply(t->w[i]), &x[i], &n[i]);
+		if (!rc && n[0] && n[1])
+			t->sample_ns = (x[0][n[0] - 1] + x[1][n[1] - 1]) / 2; /* the slower side takes its time, too */
+		t->p->steady = !rc && steady[0] && steady[1];
+	}
+	free(x[0]);
+	free(x[1]);
+	return rc;
+}
+
+int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t sampling_ns)
+{
+	int rc = take_turns(t, (uint32_t)fmin(MAX_BLOCKS, fmax(MIN_BLOCKS, blocks_in(t, sampling_ns))), order_seed);
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
+		struct assay_pair_side *ps = &t->p->side[i];
+
+		ps->samples = malloc(reply->n_samples * sizeof(*ps->samples) + 1);
+		if (!ps->samples)
+			return assay_err_set(t->err, ASSAY_ENOMEM, "out of memory for %u samples", reply->n_samples);
+		memcpy(ps->samples, reply->samples, reply->n_samples * sizeof(*ps->samples));
+		t->p->n_blocks = reply->n_samples / 2;
+	}
+	return rc;
+}
+
+static uint64_t iterations_of(const struct assay_pair *p, int side)
+{
+	return p->iterations + p->extra_iterations[side];
+}
+
+/* Log of the time of a call of the head over that of a call of the base in block @b; false: it was disturbed. */
+static bool block_log_ratio(const struct assay_pair *p, size_t b, double *out)
+{
+	const struct assay_sample *base = &p->side[ASSAY_BASE].samples[2 * b], *head = &p->side[ASSAY_HEAD].samples[2 * b];
+	const struct assay_sample all[4] = { base[0], base[1], head[0], head[1] };
+	double base_ns = (double)(base[0].ns + base[1].ns) / (double)iterations_of(p, ASSAY_BASE);
+	double head_ns = (double)(head[0].ns + head[1].ns) / (double)iterations_of(p, ASSAY_HEAD);
+
+	*out = log(fmax(head_ns, 1e-3) / fmax(base_ns, 1e-3));
+	return !assay_samples_disturbed(all, 4);
+}
+
+int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, struct assay_err *err)
+{
+	double *x = malloc((p->n_blocks + 1) * sizeof(*x));
+	size_t clean = 0, n = 0;
+	bool reached, drop;
+	double ratio;
+
+	if (!x)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t b = 0; b < p->n_blocks; b++)
+		clean += block_log_ratio(p, b, &ratio);
+	drop = 2 * clean >= p->n_blocks;
+	for (size_t b = 0; b < p->n_blocks; b++)
+		if (block_log_ratio(p, b, &ratio) || !drop)
+			x[n++] = ratio;
+	assay_stats_sort(x, n);
+	*median = exp(assay_stats_median(x, n));
+	*ci = assay_stats_median_ci(x, n, 0.95, &reached);
+	ci->lo = exp(ci->lo);
+	ci->hi = exp(ci->hi);
+	free(x);
+	return 0;
+}
+
+static void drop_samples(struct assay_pair *p)
+{
+	for (int i = 0; i < 2; i++) {
+		free(p->side[i].samples);
+		p->side[i].samples = NULL;
+	}
+	p->n_blocks = 0;
+}
+
+void assay_turns_close(struct assay_turns *t)
+{
+	/* the second worker's page lies in the first one's mapping */
+	assay_worker_free(t->w[1]);
+	assay_worker_free(t->w[0]);
+	if (t->p->side[0].status != ASSAY_STATUS_OK || t->p->side[1].status != ASSAY_STATUS_OK)
+		drop_samples(t->p);
+}

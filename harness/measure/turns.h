@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two workers on the same cores that run in turn, sample by sample. Internal to this folder. */
+#ifndef ASSAY_MEASURE_TURNS_H
+#define ASSAY_MEASURE_TURNS_H
+
+#include "measure/measure.h"
+#include "model/comparison.h"
+#include "stats/stats.h"
+#include "worker/worker.h"
+
+struct assay_turns_side {
+	const struct assay_case *c;
+	const struct assay_case_facts *facts;
+	const struct assay_strings *plugins;
+	const char *parts;  /* see enum assay_plugin_part; NULL: all of everything */
+	const char *events; /* see struct assay_worker_options */
+};
+
+struct assay_turns {
+	struct assay_pair *p; /* statuses, iterations and samples of the sides; p->iterations has to be set before turns are taken */
+	struct assay_worker *w[2];
+	double stretch_frac;  /* of the head's samples */
+	bool counting;        /* in the samples that follow */
+	double sample_ns;     /* what a sample is expected to take, to fit turns into a time */
+	struct assay_err *err;
+};
+
+/*
+ * Start them, both on the CPUs that the base's threads get, each with a layout that @p->seed gives it. The two cases need as many
+ * threads. Fill t->p and t->err before; close afterwards when it returned 0. Negative: see assay_measure_case.
+ */
+int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2], const struct assay_measure_options *o);
+
+/*
+ * All of them: 0 go on; 1 a side is over, its status is set; negative the harness cannot go on.
+ * One command, to one side or to the base and then the head:
+ */
+int assay_turns_command(struct assay_turns *t, int side, enum assay_command cmd, const struct assay_worker_args *args);
+int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct assay_worker_args *args);
+/* Let them make their inputs and check a first result, beginning with side @first. */
+int assay_turns_prepare(struct assay_turns *t, int first);
+/* Take turns until both are steady (p->steady), at most for @cap_ns. */
+int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns);
+/* Take as many turns as fit into @sampling_ns, at least two blocks, and keep the samples. */
+int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t sampling_ns);
+
+/*
+ * Time of a call of the head over that of a call of the base: median over the blocks and its 95 % interval. Blocks that were disturbed
+ * count only where they are more than half. ASSAY_ENOMEM.
+ */
+int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, struct assay_err *err);
+
+/* Stop both workers; samples of a pair in which a side went wrong say nothing and are dropped. */
+void assay_turns_close(struct assay_turns *t);
+
+#endif

@@ -1,0 +1,36 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Shares of what the machine gives, measured in turn with the case.
+load helpers
+
+ONE=dequantize.q8_0/ref/n=16384/t=1/warm
+
+in_turn() {
+	"$ASSAY" run --suite full --only 'stream.*/level=l2/t=1/*' --only "$ONE" --budget 20ms --roof-in-turn "$@"
+}
+
+@test "limit and case take turns, and the share has an interval" {
+	in_turn --json >a.json
+	jq -e '[.cases[] | select(.op | startswith("stream.")) | .metrics.roof_frac] | length > 2 and all(. == null)' a.json
+	jq -e --arg key "$ONE" '.cases[] | select(.key == $key)
+		| (.counters.roof_ns.how | capture("^stream.(?<what>read|copy) at l2; in turn, (?<lo>[0-9.]+) to (?<hi>[0-9.]+) %$")) as $i
+		| ($i.lo | tonumber) - 0.1 <= 100 * .metrics.roof_frac.value and 100 * .metrics.roof_frac.value <= ($i.hi | tonumber) + 0.1' a.json
+	"$ASSAY" show last --json | jq -e --slurpfile a a.json '[.cases[].counters.roof_ns] == [$a[0].cases[].counters.roof_ns]'
+	"$ASSAY" show last | grep -E 'l2 +ok .* roof [0-9.]+ to [0-9.]+ %'
+}
+
+@test "rounds measure it in turn each time" {
+	in_turn --rounds 2 --json | jq -e --arg key "$ONE" '.cases[] | select(.key == $key)
+		| (.metrics.roof_frac.value > 0) and (.counters.roof_ns.how | test("; in turn, "))'
+}
+
+@test "without the limits in the run there is the reason" {
+	"$ASSAY" run --suite full --only "$ONE" --budget 20ms --roof-in-turn --json |
+		jq -e '.cases[0] | .metrics.roof_frac == null and
+			(.unavailable.roof_frac.reason | test("^the run has no 95 % interval of stream.read or stream.copy at l2 on 1 thread"))'
+}
+
+@test "--roof-in-turn where it would do nothing is refused" {
+	ASSAY_DETERMINISTIC=1 fails 2 "--roof-in-turn samples for as long as time allows" run --roof-in-turn
+	fails 2 "--roof-in-turn is of measuring times" run --roof-in-turn --evidence exact
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shares of the roof: with the limits of a run, and from samples of limit and case that took turns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+
+#include <cmocka.h>
+
+#include "measure/roof.h"
+#include "measure/turns.h"
+
+/* A result of @op on one thread with @value of @metric; 0: not known well enough. */
+static void stand_in_roof(struct assay_result *r, const char *op, const char *level, const char *metric, double value)
+{
+	strcpy(r->c.op, op);
+	strcpy(r->c.axes[0].text, level);
+	r->c.n_axes = level[0] ? 1 : 0;
+	r->c.threads = 1;
+	r->median_ns = 100;
+	r->ci95_reached = value > 0;
+	assert_int_equal(0, assay_result_add_metric(r, metric, "1/s", 1, value));
+}
+
+/* A share of what stream.* and peak.* reached in the same run with as many threads and what that was, or the reason why there is none. */
+static void roof_or_why_not(void **state)
+{
+	enum { READ, COPY, DOT, READ_DRAM, CASE, N };
+	static const struct {
+		double ops, read, written, copy; /* copy: bytes a second of stream.copy, or 0 */
+		uint32_t arith;
+		uint64_t tensor_bytes;
+		unsigned threads;
+		enum assay_cache cache;
+		double want; /* ns that the roof allows, of 100; 0: none */
+		const char *what;
+	} rows[] = {
+		/* reading at 5 GB/s from l1, 2.5 from dram; copying at 4 */
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 20, "stream.read at l1" },
+		{ 0, 75, 25, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 50 / 4.0 + 50 / 5.0, "stream.read at l1" },
+		{ 0, 75, 25, 0, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 20, "stream.read at l1" },
+		{ 0, 20, 80, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 25, "stream.copy at l1" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_COLD, 40, "stream.read at dram" },
+		/* 400 operations at 10 GOP/s take 40 */
+		{ 400, 100, 0, 4e9, ASSAY_ARITH_I8, 100, 1, ASSAY_CACHE_WARM, 40, "peak.i8_dot" },
+		{ 400, 100, 0, 4e9, ASSAY_ARITH_F32, 100, 1, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of peak.f32_fma on 1 thread" },
+		/* a quarter more than the caches of both threads together are those, and more is the next level */
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2500, 2, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.read or stream.copy at l1 on 2 threads" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2501, 2, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.read or stream.copy at l2 on 2 threads" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100000, 1, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.read or stream.copy at l3 on 1 thread" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100001, 1, ASSAY_CACHE_WARM, 40, "stream.read at dram" },
+		{ 0, 800, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 0, "metric 'roof_frac' is 1.6, allowed 0 to 1.5" },
+		{ 0, 0, 0, 4e9, ASSAY_ARITH_NONE, 0, 1, ASSAY_CACHE_WARM, 0, "states no work that bandwidth or arithmetic bounds" },
+		{ 0, 0, 0, 4e9, ASSAY_ARITH_I8, 0, 1, ASSAY_CACHE_WARM, 0, "states no work that bandwidth or arithmetic bounds" },
+	};
+	static const struct assay_host_info host = { .l1d_bytes = 1000, .l2_bytes = 10000, .llc_bytes = 100000 };
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_result results[N] = { 0 }, *r = &results[CASE];
+		struct assay_run run = { .results = results, .n_results = N };
+		struct assay_case_facts facts = { .tensor_bytes = rows[i].tensor_bytes };
+		const struct assay_metric *m;
+		const struct assay_count *roof;
+
+		stand_in_roof(&results[READ], "stream.read", "l1", "bytes_per_s", 5e9);
+		stand_in_roof(&results[COPY], "stream.copy", "l1", "bytes_per_s", rows[i].copy);
+		stand_in_roof(&results[DOT], "peak.i8_dot", "", "ops_per_s", 10e9);
+		stand_in_roof(&results[READ_DRAM], "stream.read", "dram", "bytes_per_s", 2.5e9);
+		strcpy(r->c.op, "example.scale");
+		r->c.threads = rows[i].threads;
+		r->c.cache = rows[i].cache;
+		r->median_ns = 100;
+		facts.cost = (struct assay_cost){ .ops = rows[i].ops, .bytes_read = rows[i].read,
+							.bytes_written = rows[i].written, .arith = rows[i].arith };
+		assert_int_equal(0, assay_roof_add_of_run(&run, &facts, &host, r));
+		m = assay_result_metric(r, "roof_frac");
+		roof = assay_counters_find(&r->counters, "roof_ns");
+		if (rows[i].want > 0) {
+			assert_true(m && fabs(m->value - rows[i].want / 100) < 1e-12);
+			assert_true(roof && fabs(roof->value - rows[i].want) < 1e-9);
+			assert_string_equal(roof->how, rows[i].what);
+			assert_null(assay_counters_find_missing(&r->counters, "roof_frac"));
+		} else {
+			assert_true(!m);
+			assert_non_null(strstr(assay_counters_find_missing(&r->counters, "roof_frac")->reason, rows[i].what));
+			assert_string_equal(r->reason, "");
+		}
+		assert_int_equal(0, assay_roof_add_of_run(&run, &facts, &host, &results[READ]));
+		assert_string_equal(assay_counters_find_missing(&results[READ].counters, "roof_frac")->reason,
+				    "it is itself what others are held against");
+		for (int k = 0; k < N; k++)
+			assay_result_release(&results[k]);
+	}
+}
+
+/* Samples of @ns of both sides in each block; those of block @disturbed_from on were disturbed. */
+static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_ns, const double *head_ns, size_t disturbed_from)
+{
+	*p = (struct assay_pair){ .iterations = 2, .extra_iterations = { 3, 0 }, .n_blocks = n_blocks };
+	for (int side = 0; side < 2; side++) {
+		p->side[side].samples = calloc(2 * n_blocks, sizeof(struct assay_sample));
+		for (size_t i = 0; i < 2 * n_blocks; i++)
+			p->side[side].samples[i] = (struct assay_sample){
+				.iterations = 2, .ns = (uint64_t)(side ? head_ns : base_ns)[i / 2],
+				.flags = i / 2 >= disturbed_from ? ASSAY_DISTURB_MIGRATION : 0,
+			};
+	}
+}
+
+/* Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed only where half or more were. */
+static void ratios_are_of_calls(void **state)
+{
+	static const double base[] = { 500, 500, 600, 700, 800 }, head[] = { 400, 800, 480, 560, 9600 };
+	static const struct {
+		size_t n, disturbed_from;
+		double want;
+	} rows[] = {
+		{ 1, 5, 2 },   /* 200 ns against 100 */
+		{ 2, 5, 2.8284271247461903 }, /* 2 and 4, halfway between their logarithms */
+		{ 4, 4, 2 },
+		{ 5, 4, 2 },   /* the last one, thirty times, is left out */
+		{ 5, 3, 2 },
+		{ 2, 0, 2.8284271247461903 }, /* all were */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_interval ci;
+		struct assay_pair p;
+		double ratio;
+
+		make_pair(&p, rows[i].n, base, head, rows[i].disturbed_from);
+		assert_int_equal(0, assay_turns_ratio(&p, &ratio, &ci, NULL));
+		assert_true(fabs(ratio - rows[i].want) < 1e-9);
+		assert_true(ci.lo <= ratio && ratio <= ci.hi);
+		assay_pair_release(&p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(roof_or_why_not),
+		cmocka_unit_test(ratios_are_of_calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
