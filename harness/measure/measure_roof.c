@@ -10,6 +10,7 @@
 
 #include "measure/iterations.h"
 #include "measure/roof.h"
+#include "measure/summary.h"
 #include "measure/turns.h"
 
 /* A limit that takes less than this share of the roof is not worth the time of measuring it again. */
@@ -48,7 +49,23 @@ static int find_iterations(struct assay_turns *t, const struct assay_clock *cloc
 	return 0;
 }
 
-/* One process pair of limit and case. 0, 1 when one of them ended badly, with @why; negative: see assay_measure_case. */
+/* What became of a pair that ended badly: without the limit there is no share, @why; a case that fails once does not work. */
+static void tell_failure(const struct in_turn *k, const struct assay_pair *p, const char *limit, struct assay_err *why)
+{
+	const struct assay_pair_side *head = &p->side[ASSAY_HEAD];
+	struct assay_result *r = k->r;
+
+	if (head->status == ASSAY_STATUS_OK) {
+		assay_err_set(why, ASSAY_EUNAVAILABLE, "'%.200s', in turn: %.280s", limit, p->side[ASSAY_BASE].reason);
+		return;
+	}
+	r->status = head->status;
+	r->correct &= head->status != ASSAY_STATUS_WRONG;
+	snprintf(r->reason, sizeof(r->reason), "in turn with '%.200s': %.280s", limit, head->reason);
+	assay_result_drop_numbers(r);
+}
+
+/* One process pair of limit and case. 0, 1 when one of them ended badly, see above; negative: see assay_measure_case. */
 static int measure_against(const struct in_turn *k, size_t limit, double *ratio, struct assay_interval *ci, struct assay_err *why)
 {
 	struct assay_pair p = { .seed = k->o->seed ^ k->r->started_ns }; /* a layout of its own in every round */
@@ -75,9 +92,8 @@ static int measure_against(const struct in_turn *k, size_t limit, double *ratio,
 	assay_turns_close(&t);
 	if (!rc)
 		rc = assay_turns_ratio(&p, ratio, ci, k->err);
-	for (int i = 0; i < 2 && rc > 0; i++)
-		if (p.side[i].status != ASSAY_STATUS_OK)
-			assay_err_set(why, ASSAY_EUNAVAILABLE, "in turn with '%.200s': %.280s", k->run->results[limit].c.key, p.side[i].reason);
+	if (rc > 0)
+		tell_failure(k, &p, k->run->results[limit].c.key, why);
 	assay_pair_release(&p);
 	return rc;
 }
@@ -121,8 +137,8 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 		slow.rate[i] = ci.lo;
 		fast.rate[i] = ci.hi;
 	}
-	if (rc < 0)
-		return rc;
+	if (rc < 0 || r->status != ASSAY_STATUS_OK)
+		return rc < 0 ? rc : 0;
 	if (rc > 0) {
 		roof.seconds = 0;
 	} else if (roof.seconds > 0) {
