@@ -100,29 +100,29 @@ static int findings_json(const struct assay_finding *f, size_t n, const char *su
 static int doctor(const struct assay_settings *s, struct assay_text *out, struct assay_err *err)
 {
 	struct assay_topology *topology = NULL;
-	struct assay_finding *findings = NULL;
+	struct assay_findings all = { 0 };
 	struct assay_clock clock;
 	double overhead_ns = 0;
 	char summary[256];
-	size_t n = 0;
 	int rc = assay_topology_open(&topology, NULL, err);
 
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
 	if (!rc)
-		rc = assay_doctor(topology, &clock, &findings, &n, err);
+		rc = assay_doctor(topology, &clock, &all, err);
 	if (!rc) {
-		struct assay_findings all = { .v = findings, .n = n };
-
 		overhead_ns = assay_sample_overhead_ns(&clock);
 		assay_sample_overhead_add(&all, overhead_ns);
 		assay_counter_health_add(&all);
-		n = all.n;
-		assay_topology_summary(topology, summary, sizeof(summary));
-		rc = s->json ? findings_json(findings, n, summary, &clock, overhead_ns, out, err)
-			     : findings_text(findings, n, summary, out);
+		if (all.failed)
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for what was found");
 	}
-	free(findings);
+	if (!rc) {
+		assay_topology_summary(topology, summary, sizeof(summary));
+		rc = s->json ? findings_json(all.v, all.n, summary, &clock, overhead_ns, out, err)
+			     : findings_text(all.v, all.n, summary, out);
+	}
+	assay_findings_release(&all);
 	assay_topology_close(topology);
 	return rc;
 }

@@ -6,6 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+void assay_papi_doubt_pmu(struct assay_papi *p)
+{
+	static const char *const everywhere[] = { "PAPI_TOT_CYC", "PAPI_TOT_INS" };
+
+	for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++)
+		if (!p->call.query_named_event(everywhere[i]))
+			return;
+	p->pmu_component = -1;
+	p->hardware_counters = 0;
+	snprintf(p->pmu_reason, sizeof(p->pmu_reason), "PAPI knows the processor and has neither %s nor %s of it", everywhere[0],
+		 everywhere[1]);
+}
+
 #if ASSAY_PAPI
 #include <dlfcn.h>
 #include <papi.h>
@@ -160,6 +173,8 @@ void assay_papi_load(struct assay_papi *p)
 		 PAPI_VERSION_MINOR(PAPI_VERSION), PAPI_VERSION_REVISION(PAPI_VERSION));
 	p->pmu_component =
 		find_component(dl, "perf_event", &p->hardware_counters, p->pmu_reason, sizeof(p->pmu_reason));
+	if (!p->pmu_reason[0])
+		assay_papi_doubt_pmu(p);
 	if (p->pmu_reason[0] && assay_perf_paranoid_at("", paranoid, sizeof(paranoid))) {
 		used = strlen(p->pmu_reason);
 		snprintf(p->pmu_reason + used, sizeof(p->pmu_reason) - used, "; %s", paranoid);

@@ -50,6 +50,11 @@ struct assay_papi {
  * environment leaves it alone.
  */
 void assay_papi_load(struct assay_papi *p);
+/*
+ * PAPI's component 'perf_event' calls itself enabled where it knows the processor, though the hypervisor hides the PMU. Where it has
+ * none of the counters that every PMU has, p->pmu_reason says so and there is no component.
+ */
+void assay_papi_doubt_pmu(struct assay_papi *p);
 /* Publish cell i as software-defined event names[i] of library "assay". ASSAY_EUNAVAILABLE with PAPI's reason. */
 int assay_papi_publish(const struct assay_papi *p, const char *const *names, uint64_t *cells, size_t n,
 		       struct assay_err *err);

@@ -60,11 +60,17 @@ struct assay_finding {
 	char value[256];  /* what was found */
 	char advice[256]; /* how to fix it; empty when good or not fixable */
 };
-/* @out is malloc'ed. */
-int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_finding **out, size_t *n,
-		 struct assay_err *err);
+struct assay_findings {
+	struct assay_finding *v;
+	size_t n, capacity;
+	bool failed; /* out of memory: some are missing */
+};
+void assay_findings_release(struct assay_findings *l);
+
+/* Adds to @out, all-zero before; release it in either case. ASSAY_ENOMEM. */
+int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *out, struct assay_err *err);
 /* Files are read below @root; perf events and PATH are always those of this machine. */
 int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,
-		    struct assay_finding **out, size_t *n, struct assay_err *err);
+		    struct assay_findings *out, struct assay_err *err);
 
 #endif

@@ -21,8 +21,16 @@ void assay_findings_add(struct assay_findings *l, const char *name, enum assay_h
 {
 	struct assay_finding *f;
 
-	if (l->n == ASSAY_MAX_FINDINGS)
-		return;
+	if (l->n >= l->capacity) {
+		size_t capacity = 2 * l->n + 32;
+		struct assay_finding *grown = realloc(l->v, capacity * sizeof(*grown));
+
+		l->failed |= !grown;
+		if (!grown)
+			return;
+		l->v = grown;
+		l->capacity = capacity;
+	}
 	f = &l->v[l->n++];
 	snprintf(f->name, sizeof(f->name), "%s", name);
 	f->health = health;
@@ -234,29 +242,28 @@ static void add_limits(struct assay_findings *l, const char *root, const struct 
 }
 
 int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,
-		    struct assay_finding **out, size_t *n, struct assay_err *err)
+		    struct assay_findings *l, struct assay_err *err)
 {
-	struct assay_findings l = { .v = calloc(ASSAY_MAX_FINDINGS, sizeof(struct assay_finding)) };
-
-	if (!l.v)
-		return assay_err_set(err, ASSAY_ENOMEM, "cannot examine this machine: out of memory");
-	add_cpu(&l, root);
-	add_clock(&l, clock);
-	add_counters(&l);
-	add_placement(&l, t);
-	add_limits(&l, root, t);
-	add_frequency(&l, root);
-	add_sharing(&l, root);
-	add_load(&l, root, t);
-	add_memory_layout(&l, root, t);
-	assay_findings_add_tools(&l, root);
-	*out = l.v;
-	*n = l.n;
-	return 0;
+	add_cpu(l, root);
+	add_clock(l, clock);
+	add_counters(l);
+	add_placement(l, t);
+	add_limits(l, root, t);
+	add_frequency(l, root);
+	add_sharing(l, root);
+	add_load(l, root, t);
+	add_memory_layout(l, root, t);
+	assay_findings_add_tools(l, root);
+	return l->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot examine this machine: out of memory") : 0;
 }
 
-int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_finding **out, size_t *n,
-		 struct assay_err *err)
+int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *out, struct assay_err *err)
 {
-	return assay_doctor_at("", t, clock, out, n, err);
+	return assay_doctor_at("", t, clock, out, err);
+}
+
+void assay_findings_release(struct assay_findings *l)
+{
+	free(l->v);
+	*l = (struct assay_findings){ 0 };
 }

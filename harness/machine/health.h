@@ -8,13 +8,6 @@
 
 #include "machine/environment.h"
 
-#define ASSAY_MAX_FINDINGS 40
-
-struct assay_findings {
-	struct assay_finding *v; /* ASSAY_MAX_FINDINGS of them */
-	size_t n;
-};
-
 /* Advice "" when there is nothing to do. */
 void assay_findings_add(struct assay_findings *l, const char *name, enum assay_health health, const char *value,
 			const char *advice);

@@ -12,6 +12,7 @@
 
 #include "machine/cgroup.h"
 #include "machine/environment.h"
+#include "machine/health.h"
 #include "machine/host_facts.h"
 #include "machine/host_files.h"
 #include "machine/machine_text.h"
@@ -303,20 +304,22 @@ static void test_doctor(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++) {
-		struct assay_finding *f = NULL;
+		struct assay_findings all = { 0 };
 		struct assay_err err = { 0 };
-		size_t n = 0, j = 0;
+		const struct assay_finding *f;
+		size_t j = 0;
 
-		assert_int_equal(assay_doctor_at(findings[i].root, t, &test_clock, &f, &n, &err), 0);
-		while (j < n && strcmp(f[j].name, findings[i].name))
+		assert_int_equal(assay_doctor_at(findings[i].root, t, &test_clock, &all, &err), 0);
+		f = all.v;
+		while (j < all.n && strcmp(f[j].name, findings[i].name))
 			j++;
-		if (j == n)
+		if (j == all.n)
 			fail_msg("row %zu: no finding '%s'", i, findings[i].name);
 		if (f[j].health != findings[i].health || !strstr(f[j].value, findings[i].value) ||
 		    !strstr(f[j].advice, findings[i].advice) || !findings[i].advice[0] != !f[j].advice[0])
 			fail_msg("row %zu: %s: health %d, '%s', '%s'", i, f[j].name, (int)f[j].health, f[j].value,
 				 f[j].advice);
-		free(f);
+		assay_findings_release(&all);
 	}
 	assay_topology_close(t);
 }
@@ -324,20 +327,37 @@ static void test_doctor(void **state)
 static void test_numa_balancing_matters_with_nodes(void **state)
 {
 	struct assay_topology *t = open_topology("tests/fixtures/topology/two-sockets.xml");
-	struct assay_finding *f = NULL;
+	struct assay_findings all = { 0 };
 	struct assay_err err = { 0 };
 	bool found = false;
-	size_t n = 0;
 
 	(void)state;
-	assert_int_equal(assay_doctor_at(HOST("intel-v2"), t, NULL, &f, &n, &err), 0);
-	for (size_t i = 0; i < n; i++) {
-		assert_string_not_equal(f[i].name, "clock");
-		found = found || (!strcmp(f[i].name, "numa_balancing") && f[i].health == ASSAY_HEALTH_WARN);
+	assert_int_equal(assay_doctor_at(HOST("intel-v2"), t, NULL, &all, &err), 0);
+	for (size_t i = 0; i < all.n; i++) {
+		assert_string_not_equal(all.v[i].name, "clock");
+		found = found || (!strcmp(all.v[i].name, "numa_balancing") && all.v[i].health == ASSAY_HEALTH_WARN);
 	}
 	assert_true(found);
-	free(f);
+	assay_findings_release(&all);
 	assay_topology_close(t);
+}
+
+/* A machine with many counters has a finding for each. */
+static void test_any_number_of_findings(void **state)
+{
+	struct assay_findings all = { 0 };
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "finding_%d", i);
+		assay_findings_add(&all, name, ASSAY_HEALTH_GOOD, "", "");
+	}
+	assert_int_equal(all.n, 200);
+	assert_false(all.failed);
+	assert_string_equal(all.v[0].name, "finding_0");
+	assert_string_equal(all.v[199].name, "finding_199");
+	assay_findings_release(&all);
 }
 
 /* What a probe finds depends on the host; that it explains itself does not. */
@@ -399,7 +419,7 @@ int main(void)
 		cmocka_unit_test(test_fingerprint_ignores_the_cpuset),
 		cmocka_unit_test(test_fingerprint_here_is_stable),
 		cmocka_unit_test(test_doctor),
-		cmocka_unit_test(test_numa_balancing_matters_with_nodes),
+		cmocka_unit_test(test_any_number_of_findings), cmocka_unit_test(test_numa_balancing_matters_with_nodes),
 		cmocka_unit_test(test_paranoid),
 		cmocka_unit_test(test_pmu_probe_explains),
 		cmocka_unit_test(test_texts),

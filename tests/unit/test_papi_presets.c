@@ -177,6 +177,34 @@ static struct assay_counter_context with_pmu(bool multiplexed)
 	};
 }
 
+static int query_none(const char *name)
+{
+	(void)name;
+	return PAPI_ENOEVNT;
+}
+
+static int query_instructions(const char *name)
+{
+	return strcmp(name, "PAPI_TOT_INS") ? PAPI_ENOEVNT : PAPI_OK;
+}
+
+/* An enabled component without a PMU behind it: no event exists. */
+static void test_pmu_without_counters(void **state)
+{
+	struct assay_papi p = { .call = { .query_named_event = query_instructions }, .hardware_counters = COUNTERS };
+
+	(void)state;
+	assay_papi_doubt_pmu(&p);
+	assert_string_equal(p.pmu_reason, "");
+	assert_int_equal(p.pmu_component, 0);
+	assert_int_equal(p.hardware_counters, COUNTERS);
+	p.call.query_named_event = query_none;
+	assay_papi_doubt_pmu(&p);
+	assert_string_equal(p.pmu_reason, "PAPI knows the processor and has neither PAPI_TOT_CYC nor PAPI_TOT_INS of it");
+	assert_int_equal(p.pmu_component, -1);
+	assert_int_equal(p.hardware_counters, 0);
+}
+
 static void test_what_is_believed(void **state)
 {
 	static const struct {
@@ -466,6 +494,7 @@ static void test_what_is_believed(void **state)
 	(void)state;
 	skip();
 }
+#define test_pmu_without_counters       test_what_is_believed
 #define test_cost                       test_what_is_believed
 #define test_bounds                     test_what_is_believed
 #define test_failures                   test_what_is_believed
@@ -477,6 +506,7 @@ static void test_what_is_believed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pmu_without_counters),
 		cmocka_unit_test(test_what_is_believed),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_failures),

@@ -159,20 +159,22 @@ static void test_instructions_beside_the_calls(void **state)
 static void test_what_the_doctor_shows(void **state)
 {
 	const struct assay_clock clock = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1 };
-	struct assay_finding f[2];
-	struct assay_findings all = { .v = f };
+	struct assay_findings all = { 0 };
+	const struct assay_finding *f;
 
 	(void)state;
 	assert_true(assay_sample_overhead_ns(&clock) == 1000);
 	assay_sample_overhead_add(&all, 59.4);
 	assay_sample_overhead_add(&all, 60);
 	assert_int_equal(all.n, 2);
+	f = all.v;
 	assert_string_equal(f[0].name, "sample_overhead");
 	assert_int_equal(f[0].health, ASSAY_HEALTH_GOOD);
 	assert_string_equal(f[0].value, "59 ns of each sample are not the variant's; the goal is under 60 ns");
 	assert_string_equal(f[0].advice, "");
 	assert_int_equal(f[1].health, ASSAY_HEALTH_WARN);
 	assert_non_null(strstr(f[1].advice, "invariant TSC"));
+	assay_findings_release(&all);
 }
 
 int main(void)
