@@ -82,8 +82,8 @@ static inline uint32_t amax_of(const float *x, int64_t n)
 }
 
 /*
- * Where values are asked into. Requests into the first level hold one of its few fill buffers until the line is there, and two hardware
- * threads share these: what comes from memory is asked into the second.
+ * Where values are asked into. A request into the first level holds one of its few fill buffers until the line is there: what comes from
+ * memory is asked into the second.
  */
 enum into { INTO_L1, INTO_L2 };
 
@@ -417,7 +417,9 @@ static void i2_s_sums(const float *x, int64_t n, double *sums)
 
 INLINE void i2_s_line(const float *x, float s, uint8_t *q, bool around)
 {
-	read_ahead(x, around ? I2_S_FAR : I2_S_AHEAD, 2 * ASSAY_I2S_BLOCK, around ? INTO_L2 : INTO_L1);
+	read_ahead(x, I2_S_AHEAD, 2 * ASSAY_I2S_BLOCK, INTO_L1);
+	if (around)
+		read_ahead(x, I2_S_FAR, 2 * ASSAY_I2S_BLOCK, INTO_L2);
 	ternary_256(x, s, TO_EVEN, 6, -2, q, around);
 }
 
