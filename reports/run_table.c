@@ -330,7 +330,8 @@ static void add_legend(struct assay_text *out, const struct view *v)
 			"unsteady: warm-up did not settle; dropped: samples left out because the host disturbed them; "
 			"disturbed: so many were that none is left out");
 	if (v->in_turn)
-		legend_line(out, v, "", "roof: 95 % interval of the share, where the limit took turns with the case");
+		legend_line(out, v, "", "roof: 95 % interval of the share, where the limit took turns with the case; over rounds, "
+				    "from the least to the most; ?: too few turns for one, the range of all");
 	if (v->efficiency)
 		legend_line(out, v, "", "efficient: work per second and thread, against one thread in this run");
 	assay_text_add(out, paint(v->style, RESET));

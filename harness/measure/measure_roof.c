@@ -66,16 +66,19 @@ static void tell_failure(const struct in_turn *k, const struct assay_pair *p, co
 }
 
 /* One process pair of limit and case. 0, 1 when one of them ended badly, see above; negative: see assay_measure_case. */
-static int measure_against(const struct in_turn *k, size_t limit, double *ratio, struct assay_interval *ci, struct assay_err *why)
+static int measure_against(const struct in_turn *k, size_t at, double *ratio, struct assay_interval *ci, bool *reached,
+			   struct assay_err *why)
 {
+	struct assay_case limit = k->run->results[at].c;
 	struct assay_pair p = { .seed = k->o->seed ^ k->r->started_ns }; /* a layout of its own in every round */
 	struct assay_turns t = { .p = &p, .err = k->err };
 	const struct assay_turns_side side[2] = {
-		{ .c = &k->run->results[limit].c, .facts = &k->facts[limit], .plugins = k->o->plugins },
+		{ .c = &limit, .facts = &k->facts[at], .plugins = k->o->plugins },
 		{ .c = &k->r->c, .facts = k->f, .plugins = k->o->plugins },
 	};
-	int rc = assay_turns_open(&t, side, k->o);
+	int rc;
 
+	rc = assay_turns_open(&t, side, k->o);
 	if (rc)
 		return rc;
 	rc = assay_turns_prepare(&t, ASSAY_BASE);
@@ -91,9 +94,9 @@ static int measure_against(const struct in_turn *k, size_t limit, double *ratio,
 		rc = assay_turns_both(&t, ASSAY_CMD_FINISH, NULL);
 	assay_turns_close(&t);
 	if (!rc)
-		rc = assay_turns_ratio(&p, ratio, ci, k->err);
+		rc = assay_turns_ratio(&p, ratio, ci, reached, k->err);
 	if (rc > 0)
-		tell_failure(k, &p, k->run->results[limit].c.key, why);
+		tell_failure(k, &p, limit.key, why);
 	assay_pair_release(&p);
 	return rc;
 }
@@ -106,10 +109,10 @@ static double work_of(enum assay_limit limit, const struct assay_cost *cost)
 
 /* The rate of a limit, while the case took its median time, and the interval of that rate. As measure_against(). */
 static int rate_in_turn(const struct in_turn *k, enum assay_limit i, const struct assay_limits *l, double *rate, struct assay_interval *ci,
-			struct assay_err *why)
+			bool *reached, struct assay_err *why)
 {
 	double unit = work_of(i, &k->facts[l->at[i]].cost) / (k->r->median_ns * 1e-9), ratio = 0;
-	int rc = measure_against(k, l->at[i], &ratio, ci, why);
+	int rc = measure_against(k, l->at[i], &ratio, ci, reached, why);
 
 	*rate = ratio * unit;
 	ci->lo *= unit;
@@ -123,6 +126,7 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 	const struct in_turn k = { .run = run, .facts = facts, .f = f, .o = o, .r = r, .err = err };
 	struct assay_limits of_run, limits, slow, fast;
 	struct assay_roof roof, most, least;
+	bool all_reached = true;
 	int rc = 0;
 
 	assay_limits_find(run, &r->c, f, o->host, &of_run);
@@ -130,10 +134,12 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 	limits = slow = fast = of_run;
 	for (int i = 0; i < ASSAY_N_LIMITS && !rc && roof.seconds > 0; i++) {
 		struct assay_interval ci = { 0 };
+		bool reached = true;
 
 		if (roof.of[i] < WORTH_FRAC * roof.seconds)
 			continue;
-		rc = rate_in_turn(&k, (enum assay_limit)i, &of_run, &limits.rate[i], &ci, &roof.why);
+		rc = rate_in_turn(&k, (enum assay_limit)i, &of_run, &limits.rate[i], &ci, &reached, &roof.why);
+		all_reached &= reached;
 		slow.rate[i] = ci.lo;
 		fast.rate[i] = ci.hi;
 	}
@@ -145,8 +151,8 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 		assay_roof_find(&limits, &r->c, f, o->host, &roof);
 		assay_roof_find(&slow, &r->c, f, o->host, &most);
 		assay_roof_find(&fast, &r->c, f, o->host, &least);
-		snprintf(roof.in_turn, sizeof(roof.in_turn), "in turn, %.1f to %.1f %%", least.seconds * 1e11 / r->median_ns,
-			 most.seconds * 1e11 / r->median_ns);
+		assay_roof_in_turn_text(least.seconds * 1e9 / r->median_ns, most.seconds * 1e9 / r->median_ns, all_reached, roof.in_turn,
+					sizeof(roof.in_turn));
 	}
 	return assay_roof_add(r, &roof) ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
 }

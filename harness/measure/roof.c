@@ -10,6 +10,9 @@ enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM };
 
 static const char *const level_names[] = { "l1", "l2", "l3", "dram" };
 
+/* Before the interval of a share. */
+#define IN_TURN "in turn, "
+
 static const char *const peak_ops[] = {
 	[ASSAY_ARITH_NONE] = NULL,
 	[ASSAY_ARITH_F32] = "peak.f32_fma",
@@ -126,6 +129,36 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 				 "stream.read",
 			 level);
 	}
+}
+
+void assay_roof_in_turn_text(double least_frac, double most_frac, bool reached, char *buf, size_t size)
+{
+	snprintf(buf, size, IN_TURN "%.1f to %.1f %%%s", 100 * least_frac, 100 * most_frac, reached ? "" : "?");
+}
+
+/* @at: where it begins in @how. */
+static bool in_turn_parse(const char *how, size_t *at, double *least, double *most, bool *reached)
+{
+	const char *text = strstr(how, IN_TURN);
+	char mark = ' ';
+
+	if (!text || sscanf(text, IN_TURN "%lf to %lf %%%c", least, most, &mark) < 2)
+		return false;
+	*at = (size_t)(text - how);
+	*reached = mark != '?';
+	return true;
+}
+
+void assay_roof_widen(struct assay_count *roof_ns, const struct assay_count *round)
+{
+	double least, most, other_least, other_most;
+	bool reached, other_reached;
+	size_t at, other_at;
+
+	if (in_turn_parse(roof_ns->how, &at, &least, &most, &reached) &&
+	    in_turn_parse(round->how, &other_at, &other_least, &other_most, &other_reached))
+		assay_roof_in_turn_text(fmin(least, other_least) / 100, fmax(most, other_most) / 100, reached && other_reached,
+					roof_ns->how + at, sizeof(roof_ns->how) - at);
 }
 
 bool assay_roof_has(const struct assay_result *r)

@@ -36,6 +36,11 @@ void assay_limits_find(const struct assay_run *run, const struct assay_case *c, 
 void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
 		     const struct assay_host_info *host, struct assay_roof *out);
 
+/* The interval of a share that was measured in turn; not @reached: the range of too few turns, marked with '?'. */
+void assay_roof_in_turn_text(double least_frac, double most_frac, bool reached, char *buf, size_t size);
+/* Widen that of the count @roof_ns, a mean over rounds, so that it holds the one of @round, too. */
+void assay_roof_widen(struct assay_count *roof_ns, const struct assay_count *round);
+
 /* Does @r have its share already, from a measurement in turn? */
 bool assay_roof_has(const struct assay_result *r);
 /* Add the share of @roof and beside it the time that it allows, or the reason why there is none. Non-zero: out of memory. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/roof.h"
 #include "measure/sample_metrics.h"
 #include "measure/summary.h"
 
@@ -73,6 +74,8 @@ static void average(struct assay_result *r, const struct assay_result *round)
 			continue;
 		c->value = mean_with(c->value, before, other->value);
 		c->running_frac = fmin(c->running_frac, other->running_frac);
+		if (!strcmp(c->name, "roof_ns"))
+			assay_roof_widen(c, other);
 	}
 }
 

@@ -178,11 +178,11 @@ static bool block_log_ratio(const struct assay_pair *p, size_t b, double *out)
 	return !assay_samples_disturbed(all, 4);
 }
 
-int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, struct assay_err *err)
+int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, bool *reached, struct assay_err *err)
 {
 	double *x = malloc((p->n_blocks + 1) * sizeof(*x));
 	size_t clean = 0, n = 0;
-	bool reached, drop;
+	bool drop;
 	double ratio;
 
 	if (!x)
@@ -195,7 +195,7 @@ int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_i
 			x[n++] = ratio;
 	assay_stats_sort(x, n);
 	*median = exp(assay_stats_median(x, n));
-	*ci = assay_stats_median_ci(x, n, 0.95, &reached);
+	*ci = assay_stats_median_ci(x, n, 0.95, reached);
 	ci->lo = exp(ci->lo);
 	ci->hi = exp(ci->hi);
 	free(x);

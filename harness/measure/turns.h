@@ -45,10 +45,10 @@ int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns
 int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t sampling_ns);
 
 /*
- * Time of a call of the head over that of a call of the base: median over the blocks and its 95 % interval. Blocks that were disturbed
- * count only where they are more than half. ASSAY_ENOMEM.
+ * Time of a call of the head over that of a call of the base: median over the blocks and its 95 % interval, or their range where they
+ * are too few for one (*reached is false). Blocks that were disturbed count only where they are more than half. ASSAY_ENOMEM.
  */
-int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, struct assay_err *err);
+int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, bool *reached, struct assay_err *err);
 
 /* Stop both workers; samples of a pair in which a side went wrong say nothing and are dropped. */
 void assay_turns_close(struct assay_turns *t);

@@ -128,13 +128,39 @@ static void ratios_are_of_calls(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct assay_interval ci;
 		struct assay_pair p;
+		bool reached = true;
 		double ratio;
 
 		make_pair(&p, rows[i].n, base, head, rows[i].disturbed_from);
-		assert_int_equal(0, assay_turns_ratio(&p, &ratio, &ci, NULL));
+		assert_int_equal(0, assay_turns_ratio(&p, &ratio, &ci, &reached, NULL));
+		assert_false(reached);
 		assert_true(fabs(ratio - rows[i].want) < 1e-9);
 		assert_true(ci.lo <= ratio && ratio <= ci.hi);
 		assay_pair_release(&p);
+	}
+}
+
+/* Over rounds the interval holds those of all rounds, and one of too few turns makes it one. */
+static void rounds_widen_the_interval(void **state)
+{
+	static const struct {
+		const char *how, *round, *want;
+	} rows[] = {
+		{ "stream.read at l3; in turn, 80.0 to 90.5 %", "stream.read at l3; in turn, 70.2 to 85.0 %", "stream.read at l3; in turn, 70.2 to 90.5 %" },
+		{ "peak.i8_dot; in turn, 80.0 to 81.0 %", "stream.read at l3; in turn, 80.1 to 101.5 %?", "peak.i8_dot; in turn, 80.0 to 101.5 %?" },
+		{ "peak.i8_dot; in turn, 80.0 to 81.0 %?", "peak.i8_dot; in turn, 80.1 to 80.2 %", "peak.i8_dot; in turn, 80.0 to 81.0 %?" },
+		{ "peak.i8_dot; in turn, 80.0 to 81.0 %", "peak.i8_dot", "peak.i8_dot; in turn, 80.0 to 81.0 %" },
+		{ "peak.i8_dot", "peak.i8_dot; in turn, 80.0 to 81.0 %", "peak.i8_dot" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_count c = { .name = "roof_ns" }, round = c;
+
+		strcpy(c.how, rows[i].how);
+		strcpy(round.how, rows[i].round);
+		assay_roof_widen(&c, &round);
+		assert_string_equal(c.how, rows[i].want);
 	}
 }
 
@@ -143,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roof_or_why_not),
 		cmocka_unit_test(ratios_are_of_calls),
+		cmocka_unit_test(rounds_widen_the_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ static const struct assay_cost cost = { .ops = 1000, .bytes_read = 64 };
 static void make_round(struct assay_result *r, size_t n, uint64_t ns, double hits, double rss)
 {
 	struct assay_count count = { .name = "kv_hits", .source = "op", .per_iteration = true, .value = hits, .running_frac = 1 };
+	struct assay_count roof = { .name = "roof_ns", .source = "assay", .value = hits, .running_frac = 1 };
 
 	*r = (struct assay_result){ .status = ASSAY_STATUS_OK, .checked = true, .correct = true, .n_samples = n, .steady = true,
 				    .warmup_ns = 7, .max_rel_err = 1e-7, .c.budget_ns = 1000 };
@@ -33,6 +35,8 @@ static void make_round(struct assay_result *r, size_t n, uint64_t ns, double hit
 	assert_int_equal(0, assay_result_add_metric(r, "tpot_s", "s", -1, hits / 100));
 	assert_int_equal(0, assay_result_add_metric(r, "rss_peak_bytes", "B", -1, rss));
 	assert_int_equal(0, assay_counters_add(&r->counters, &count));
+	snprintf(roof.how, sizeof(roof.how), "peak.i8_dot; in turn, %.1f to %.1f %%", hits, hits + 5);
+	assert_int_equal(0, assay_counters_add(&r->counters, &roof));
 	assert_int_equal(0, assay_disturbance_counts(r, NULL));
 }
 
@@ -73,6 +77,7 @@ static void rounds_add_up(void **state)
 	assert_true(metric(&r, "tpot_s") == 0.6);
 	assert_true(metric(&r, "rss_peak_bytes") == 9000);
 	assert_true(assay_counters_find(&r.counters, "kv_hits")->value == 60);
+	assert_string_equal(assay_counters_find(&r.counters, "roof_ns")->how, "peak.i8_dot; in turn, 30.0 to 95.0 %");
 	assert_true(assay_counters_find(&r.counters, "involuntary_switches")->value == 1);
 	assert_int_equal(n_metrics, r.n_metrics);
 	assert_int_equal(n_counts, r.counters.n);
