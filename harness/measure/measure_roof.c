@@ -49,14 +49,14 @@ static int find_iterations(struct assay_turns *t, const struct assay_clock *cloc
 	return 0;
 }
 
-/* What became of a pair that ended badly: without the limit there is no share, @why; a case that fails once does not work. */
-static void tell_failure(const struct in_turn *k, const struct assay_pair *p, const char *limit, struct assay_err *why)
+/* What became of turns that ended badly: without the limit there is no share, @why; a case that fails once does not work. */
+static void tell_failure(const struct in_turn *k, const struct assay_turns *t, const char *limit, struct assay_err *why)
 {
-	const struct assay_pair_side *head = &p->side[ASSAY_HEAD];
+	const struct assay_pair_side *head = &t->p->side[ASSAY_HEAD];
 	struct assay_result *r = k->r;
 
-	if (head->status == ASSAY_STATUS_OK) {
-		assay_err_set(why, ASSAY_EUNAVAILABLE, "'%.200s', in turn: %.280s", limit, p->side[ASSAY_BASE].reason);
+	if (head->status == ASSAY_STATUS_OK || t->followed[ASSAY_HEAD]) {
+		assay_err_set(why, ASSAY_EUNAVAILABLE, "'%.200s', in turn: %.280s", limit, t->p->side[ASSAY_BASE].reason);
 		return;
 	}
 	r->status = head->status;
@@ -78,6 +78,8 @@ static int measure_against(const struct in_turn *k, size_t at, double *ratio, st
 	};
 	int rc;
 
+	if (limit.timeout_ns < k->r->c.timeout_ns)
+		limit.timeout_ns = k->r->c.timeout_ns; /* it waits while the case makes its inputs */
 	rc = assay_turns_open(&t, side, k->o);
 	if (rc)
 		return rc;
@@ -96,7 +98,7 @@ static int measure_against(const struct in_turn *k, size_t at, double *ratio, st
 	if (!rc)
 		rc = assay_turns_ratio(&p, ratio, ci, reached, k->err);
 	if (rc > 0)
-		tell_failure(k, &p, limit.key, why);
+		tell_failure(k, &t, limit.key, why);
 	assay_pair_release(&p);
 	return rc;
 }
@@ -131,8 +133,10 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 
 	assay_limits_find(run, &r->c, f, o->host, &of_run);
 	assay_roof_find(&of_run, &r->c, f, o->host, &roof);
+	if (!(roof.seconds > 0))
+		return 0;
 	limits = slow = fast = of_run;
-	for (int i = 0; i < ASSAY_N_LIMITS && !rc && roof.seconds > 0; i++) {
+	for (int i = 0; i < ASSAY_N_LIMITS && !rc; i++) {
 		struct assay_interval ci = { 0 };
 		bool reached = true;
 
@@ -147,7 +151,7 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 		return rc < 0 ? rc : 0;
 	if (rc > 0) {
 		roof.seconds = 0;
-	} else if (roof.seconds > 0) {
+	} else {
 		assay_roof_find(&limits, &r->c, f, o->host, &roof);
 		assay_roof_find(&slow, &r->c, f, o->host, &most);
 		assay_roof_find(&fast, &r->c, f, o->host, &least);

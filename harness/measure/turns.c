@@ -78,8 +78,9 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 		struct assay_pair_side *ps = &t->p->side[i];
 		int one = assay_worker_end(t->w[i], t->w[!i], &ps->status, ps->reason, sizeof(ps->reason), t->err);
 
-		if (one)
+		if (one < 0)
 			return one;
+		t->followed[i] = one > 0;
 		rc |= ps->status != ASSAY_STATUS_OK;
 	}
 	return rc;

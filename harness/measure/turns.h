@@ -21,6 +21,7 @@ struct assay_turns {
 	struct assay_worker *w[2];
 	double stretch_frac;  /* of the head's samples */
 	bool counting;        /* in the samples that follow */
+	bool followed[2];     /* the side was ended because the other one had ended */
 	double sample_ns;     /* what a sample is expected to take, to fit turns into a time */
 	struct assay_err *err;
 };

@@ -262,7 +262,7 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 			*status = ASSAY_STATUS_FAILED;
 			snprintf(reason, size, "the other side of the pair ended");
 			assay_process_kill(&w->process);
-			return 0;
+			return 1;
 		}
 	}
 	*status = w->page->reply.status >= 0 && w->page->reply.status < ASSAY_N_STATUS ?

@@ -56,7 +56,10 @@ struct assay_worker_args {
  */
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
 		      enum assay_status *status, char *reason, size_t size, struct assay_err *err);
-/* The two halves of it, to have two workers busy at once. @partner dies with @w's hopes: NULL, or whoever w waits for. */
+/*
+ * The two halves of it, to have two workers busy at once. @partner is whoever w waits for, or NULL: when that one has ended, w is ended,
+ * too, with status FAILED, and the result is 1.
+ */
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args);
 int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
 		     size_t size, struct assay_err *err);
