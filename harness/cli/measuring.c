@@ -160,8 +160,11 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
 	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
-	if (!rc && m->settings->roof_in_turn && r->status == ASSAY_STATUS_OK)
+	if (!rc && m->settings->roof_in_turn && r->status == ASSAY_STATUS_OK) {
 		rc = assay_measure_roof(run, m->session->facts, &m->session->facts[i], o, r, err);
+		if (rc == ASSAY_EINTERRUPTED)
+			rc = 0; /* the case itself is finished; the next one is not begun */
+	}
 	r->c.budget_ns = m->session->plan.cases[i].budget_ns;
 	*took_ns = assay_cli_now_ns() - began;
 	return rc;
