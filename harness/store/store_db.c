@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Messages quote the path with room left for what to do. */
 #define SHOWN_PATH "%.160s"
@@ -40,9 +41,12 @@ static bool is_disk_full(int rc, int os)
 	return primary(rc) == SQLITE_IOERR && (os == ENOSPC || os == EDQUOT || os == EFBIG);
 }
 
-static bool is_read_only(int rc, int os)
+/* What is read-only as a whole SQLite tries to read once more, so that the system's last word is of a file that is not there. */
+static bool is_read_only(const struct assay_store *s, int rc, int os)
 {
 	if (primary(rc) == SQLITE_READONLY)
+		return true;
+	if (primary(rc) == SQLITE_CANTOPEN && os == ENOENT && access(s->path, W_OK) && errno == EROFS)
 		return true;
 	return (primary(rc) == SQLITE_CANTOPEN || primary(rc) == SQLITE_IOERR || primary(rc) == SQLITE_PERM) &&
 	       (os == EROFS || os == EACCES || os == EPERM);
@@ -55,7 +59,7 @@ static void explain(const struct assay_store *s, int rc, char *buf, size_t size)
 
 	if (is_disk_full(rc, os))
 		snprintf(buf, size, "the disk is full; free some space; what is stored is intact");
-	else if (is_read_only(rc, os))
+	else if (is_read_only(s, rc, os))
 		snprintf(buf, size, "the file or its folder is read-only; make it writable or use another --db");
 	else if (primary(rc) == SQLITE_BUSY || primary(rc) == SQLITE_LOCKED)
 		snprintf(buf, size,

@@ -5,8 +5,10 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 static const enum assay_store_mode modes[] = { ASSAY_STORE_READ, ASSAY_STORE_WRITE };
@@ -458,6 +460,50 @@ static void test_read_only(void **state)
 	assert_intact(f);
 }
 
+#define CANNOT_MOUNT 1
+
+/* Nobody can write, not even root, and the system names another cause for what SQLite tries last. */
+static void test_read_only_file_system(void **state)
+{
+	struct fixture *f = *state;
+	struct shared *shared = map_shared();
+	struct bytes before;
+	pid_t pid;
+	int status;
+
+	make_database(f);
+	before = read_all(f);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct assay_store *s;
+
+		/* a view of the folders that only this process has */
+		if (unshare(CLONE_NEWNS | (geteuid() ? CLONE_NEWUSER : 0)) ||
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount(f->folder, f->folder, NULL, MS_BIND, NULL) ||
+		    mount(NULL, f->folder, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL))
+			_exit(CANNOT_MOUNT);
+		shared->rc = assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &shared->err);
+		if (assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err))
+			_exit(2);
+		assay_store_close(s);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == CANNOT_MOUNT) {
+		free(before.s);
+		munmap(shared, sizeof(*shared));
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_told(shared, "the file or its folder is read-only; make it writable or use another --db");
+	assert_unchanged(f, &before);
+	free(before.s);
+	munmap(shared, sizeof(*shared));
+}
+
 /* Results that are still in the -wal of a killed program must not be passed over in silence. */
 static void test_read_only_with_a_wal(void **state)
 {
@@ -545,6 +591,7 @@ int main(void)
 		TEST(test_database_is_full),
 		TEST(test_disk_is_full),
 		TEST(test_read_only),
+		TEST(test_read_only_file_system),
 		TEST(test_read_only_with_a_wal),
 		TEST(test_locked),
 	};
