@@ -137,8 +137,7 @@ int assay_conf_fail(struct assay_err *err, const char *path, unsigned line, cons
 const char *assay_conf_hint(const char *name, const char *const *known, size_t n, char *buf, size_t size)
 {
 	const char *near = n ? assay_nearest(name, known, n) : NULL;
-	size_t shown = n < 12 ? n : 12;
-	size_t len;
+	size_t shown, len;
 
 	if (near) {
 		snprintf(buf, size, ", did you mean '%s'?", near);
@@ -149,13 +148,17 @@ const char *assay_conf_hint(const char *name, const char *const *known, size_t n
 		return buf;
 	}
 	snprintf(buf, size, ", expected %s", n > 1 ? "one of " : "");
-	for (size_t i = 0; i < shown; i++) {
-		len = strlen(buf);
-		snprintf(buf + len, size - len, "%s%s", i ? ", " : "", known[i]);
-	}
 	len = strlen(buf);
+	for (shown = 0; shown < n && shown < 12; shown++) {
+		size_t more = strlen(known[shown]) + (shown ? 2 : 0);
+
+		if (len + more + sizeof(", …") > size) /* a name that is cut off is none */
+			break;
+		snprintf(buf + len, size - len, "%s%s", shown ? ", " : "", known[shown]);
+		len += more;
+	}
 	if (shown < n)
-		snprintf(buf + len, size - len, ", …");
+		snprintf(buf + len, size - len, "%s…", shown ? ", " : "");
 	return buf;
 }
 

@@ -135,6 +135,29 @@ static void test_syntax(void **state)
 	}
 }
 
+/* Names are never cut off, however little room there is for them. */
+static void test_hints(void **state)
+{
+	static const char *const known[] = { "generate-tiny-prefill", "ternary-gemv-2b4t", "dequantize" };
+	static const struct {
+		size_t n, size;
+		const char *want;
+	} rows[] = {
+		{ 0, 80, ", there are none" },
+		{ 1, 80, ", expected generate-tiny-prefill" },
+		{ 3, 80, ", expected one of generate-tiny-prefill, ternary-gemv-2b4t, dequantize" },
+		{ 3, 76, ", expected one of generate-tiny-prefill, ternary-gemv-2b4t, dequantize" },
+		{ 3, 75, ", expected one of generate-tiny-prefill, ternary-gemv-2b4t, …" },
+		{ 3, 50, ", expected one of generate-tiny-prefill, …" },
+		{ 3, 30, ", expected one of …" },
+	};
+	char buf[80];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(assay_conf_hint("xyz", known, rows[i].n, buf, rows[i].size), rows[i].want);
+}
+
 static void test_values_keep_their_lines(void **state)
 {
 	static const char *const name = "x.bench";
@@ -182,7 +205,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folder),  cmocka_unit_test(test_suite),
 		cmocka_unit_test(test_syntax),  cmocka_unit_test(test_values_keep_their_lines),
-		cmocka_unit_test(test_folders),
+		cmocka_unit_test(test_folders), cmocka_unit_test(test_hints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
