@@ -20,7 +20,7 @@ NEEDS := $(if $(filter-out help clean,$(GOALS)),build) $(if $(filter bench repor
 ifneq (,$(filter build,$(NEEDS)))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
 ifneq (ok,$(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out ci/deps.sh $(NEEDS) && echo ok))
-$(error packages are missing, see above)
+$(error stopped by ci/deps.sh, see above)
 endif
 endif
 endif

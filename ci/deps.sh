@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Finds, and unless ASSAY_NO_INSTALL=1 installs, the packages that a set of purposes needs: deps.sh build run test lint ci.
-# Exit status 1 when something required is missing in the end. ASSAY_DEPS_STATE names a file that remembers which optional
-# packages cannot be had, so that they are asked for and mentioned once.
+# Exit status 1 when something required is missing in the end, 2 for another value of ASSAY_NO_INSTALL. ASSAY_DEPS_STATE names a
+# file that remembers which optional packages cannot be had, so that they are asked for and mentioned once.
 set -u
 
 state=${ASSAY_DEPS_STATE:-/dev/null}
@@ -121,6 +121,15 @@ give_up_on() {
 		names "$1" | tr ' ' '\n' | grep . >>"$state"
 	fi
 }
+
+# Whoever writes yes must not get packages for it.
+case ${ASSAY_NO_INSTALL:-0} in
+0 | 1) ;;
+*)
+	echo "ASSAY_NO_INSTALL is '$ASSAY_NO_INSTALL', expected 1 (install nothing) or 0" >&2
+	exit 2
+	;;
+esac
 
 purposes=${*:-build}
 required=$(missing required)

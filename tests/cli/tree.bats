@@ -70,6 +70,18 @@ bare_path() {
 	[ ! -e apt.log ]
 }
 
+@test "nothing is installed for a value of ASSAY_NO_INSTALL that means nothing" {
+	bare_path
+	printf '#!/bin/sh\necho "$@" >>apt.log\n' >bin/apt-get
+	chmod +x bin/apt-get
+	for value in yes 2 true; do
+		run --separate-stderr env PATH="$PWD/bin" ASSAY_NO_INSTALL=$value sh "$ASSAY_SOURCE/ci/deps.sh" build
+		[ "$status" = 2 ]
+		[ "$stderr" = "ASSAY_NO_INSTALL is '$value', expected 1 (install nothing) or 0" ]
+	done
+	[ ! -e apt.log ]
+}
+
 @test "what is missing is installed, after one update, and what still is missing is said" {
 	bare_path
 	printf '#!/bin/sh\necho "$@" >>apt.log\n' >bin/apt-get
