@@ -161,6 +161,19 @@ static void do_load(struct child *c, const json_t *msg)
 #define MAX_COPIES	     (1 << 20)
 #define MAX_ALLOCATED_COPIES 4000
 
+/* More than any machine has, and little enough that what is added to it, or a signed number, does not overflow. */
+#define MOST_BYTES (UINT64_C(1) << 62)
+
+static uint64_t add_bytes(uint64_t a, uint64_t b)
+{
+	return a < MOST_BYTES && b < MOST_BYTES - a ? a + b : MOST_BYTES;
+}
+
+static uint64_t times_bytes(uint64_t n, uint64_t bytes)
+{
+	return !bytes || n < MOST_BYTES / bytes ? n * bytes : MOST_BYTES;
+}
+
 /* Copies that a cold case needs so that its inputs, used in turn, exceed twice the last-level cache. */
 static uint64_t cold_copies(const struct child *c, const struct assay_problem *p)
 {
@@ -168,7 +181,7 @@ static uint64_t cold_copies(const struct child *c, const struct assay_problem *p
 
 	for (uint32_t i = 0; i < p->n_tensors; i++)
 		if (p->tensors[i].role == ASSAY_INPUT)
-			inputs += assay_tensor_bytes(&p->tensors[i]);
+			inputs = add_bytes(inputs, assay_tensor_bytes(&p->tensors[i]));
 	return inputs && inputs <= want ? want / inputs + 1 : 1;
 }
 
@@ -178,12 +191,12 @@ static json_t *facts(const struct assay_problem *p, uint64_t copies, const char 
 	uint64_t tensors = 0;
 
 	for (uint32_t i = 0; i < p->n_tensors; i++)
-		tensors += assay_tensor_bytes(&p->tensors[i]);
+		tensors = add_bytes(tensors, assay_tensor_bytes(&p->tensors[i]));
 	return json_pack("{s:b,s:b,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "timed", !unsupported && !untimed, "reason",
 			 text(unsupported ? unsupported : untimed),
 			 "ops", p->cost.ops, "bytes_read", p->cost.bytes_read, "bytes_written", p->cost.bytes_written, "items",
 			 p->cost.items, "item_name", text(p->cost.item_name), "arith", (int)p->cost.arith, "tensor_bytes",
-			 (json_int_t)tensors, "bytes", (json_int_t)(copies * (tensors + p->extra_bytes)), "copies",
+			 (json_int_t)tensors, "bytes", (json_int_t)times_bytes(copies, add_bytes(tensors, p->extra_bytes)), "copies",
 			 (json_int_t)copies);
 }
 

@@ -155,6 +155,10 @@ END
 	fails 2 "its limit is 1.00 KiB: raise --memory-limit" run --bench-dir "$BENCH" --memory-limit 1KiB
 	# enough for what the case asks for, but not for the process
 	ASSAY_MEMORY_LIMIT=1MiB fails 2 "for the worker itself, its limit is 1.00 MiB" run --bench-dir "$BENCH"
+	# two tensors of 2^63 bytes: their sum is not 0
+	broken <<<'bench "b" { op = "huge.copy" shapes = {"n=2305843009213693952"} cache = {"warm", "cold"} }'
+	fails 2 "available are only" run --bench-dir broken --plugin "$ASSAY_BUILD/tests/plugins/bad_huge.so"
+	fails 2 "its limit is 1.00 MiB" run --bench-dir broken --plugin "$ASSAY_BUILD/tests/plugins/bad_huge.so" --memory-limit 1MiB
 }
 
 @test "folders and plugins that are not there" {
