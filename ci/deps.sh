@@ -10,7 +10,7 @@ state=${ASSAY_DEPS_STATE:-/dev/null}
 # purpose, need, probe, package of apt, of dnf, of pacman (-: there is none), what it is for
 packages() {
 	cat <<'END'
-build      required  tool:pkg-config    pkg-config        pkgconf          pkgconf     finding the libraries below
+build      required  tool:pkg-config    pkg-config        pkgconf-pkg-config pkgconf finding the libraries below
 build      required  lib:hwloc          libhwloc-dev      hwloc-devel      hwloc       topology and pinning
 build      required  lib:sqlite3        libsqlite3-dev    sqlite-devel     sqlite      the database of results
 build      required  lib:libconfuse     libconfuse-dev    libconfuse-devel confuse     bench, suite and policy files
@@ -18,7 +18,7 @@ build      required  lib:jansson        libjansson-dev    jansson-devel    janss
 build      required  lib:libxxhash      libxxhash-dev     xxhash-devel     xxhash      digests
 build      optional  lib:papi           libpapi-dev       papi-devel       papi        hardware counters, software-defined events
 build      optional  tool:valgrind      valgrind          valgrind-devel   valgrind    exact counts of instructions and cache misses
-run        optional  so:libopenblas.so.0 libopenblas0-pthread openblas-threads openblas the openblas variants of matmul
+run        optional  so:libopenblas.so.0 libopenblas0-pthread openblas-serial openblas the openblas variants of matmul
 run        optional  tool:gnuplot       gnuplot-nox       gnuplot          gnuplot     plots
 test       required  lib:cmocka         libcmocka-dev     libcmocka-devel  cmocka      unit tests
 test       required  tool:bats          bats              bats             bash-bats   tests of the command line

@@ -70,6 +70,20 @@ bare_path() {
 	[ ! -e apt.log ]
 }
 
+@test "other systems call the packages otherwise" {
+	bare_path
+	printf '#!/bin/sh\necho "$@" >>dnf.log\n' >bin/dnf
+	chmod +x bin/dnf
+	run --separate-stderr env PATH="$PWD/bin" ASSAY_NO_INSTALL=1 sh "$ASSAY_SOURCE/ci/deps.sh" build run
+	[ "$status" = 1 ]
+	# what holds the program pkg-config
+	[[ $stderr == *"dnf install -y pkgconf-pkg-config hwloc-devel "* ]]
+	[ ! -e dnf.log ]
+	mv bin/dnf bin/pacman
+	run --separate-stderr env PATH="$PWD/bin" ASSAY_NO_INSTALL=1 sh "$ASSAY_SOURCE/ci/deps.sh" build
+	[[ $stderr == *"pacman -S --needed --noconfirm pkgconf hwloc "* ]]
+}
+
 @test "nothing is installed for a value of ASSAY_NO_INSTALL that means nothing" {
 	bare_path
 	printf '#!/bin/sh\necho "$@" >>apt.log\n' >bin/apt-get
