@@ -265,6 +265,7 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 	struct assay_emit_style style = assay_cli_style();
 	char why[ASSAY_EXACT_REASON_MAX];
 	struct assay_text head = { 0 };
+	struct assay_err why_not;
 	int rc, shown;
 
 	style.verbose = s->verbose;
@@ -280,16 +281,20 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 		rc = count(m, run, why, store, err);
 	if (!rc)
 		rc = finish(run, m->session, why, store, err);
-	if (rc && rc != ASSAY_EINTERRUPTED)
+	if (rc && rc != ASSAY_EINTERRUPTED && !run->n_results)
 		return rc;
 
+	why_not = *err;
 	shown = print_results(run, s, &style, err);
 	if (shown)
 		return shown;
-	if (rc)
+	if (rc == ASSAY_EINTERRUPTED)
 		return assay_err_set(err, rc, "interrupted%s: %zu of %zu cases kept in run %" PRId64 " of '%s'",
 				     run->n_results == m->session->plan.n_cases ? " after the first round" : "", run->n_results,
 				     m->session->plan.n_cases, run->id, s->db);
+	if (rc)
+		return assay_err_set(err, rc, "%.400s; %zu of %zu cases kept in run %" PRId64, why_not.text, run->n_results,
+				     m->session->plan.n_cases, run->id);
 	say_stored(run, s);
 	warn_of_noise(run, s);
 	warn_of_unavailable(run, s);

@@ -206,3 +206,13 @@ gone() {
 	[ "$status" = 70 ]
 	[[ $stderr == *"cannot write to standard output"* ]]
 }
+
+@test "a disk that fills up in the middle of a run keeps what is finished, and says how much" {
+	# SQLite's log may not exceed what the pages shared with workers take
+	run --separate-stderr env ASSAY_DETERMINISTIC=1 bash -c 'trap "" XFSZ; ulimit -f 1000; exec "$0" run --suite smoke --db full.db' "$ASSAY"
+	[ "$status" = 2 ]
+	[[ ${stderr_lines[-1]} =~ "the disk is full; free some space; what is stored is intact; "([1-9][0-9]*)" of "([0-9]+)" cases kept in run 1"$ ]]
+	[ "${BASH_REMATCH[1]}" -lt "${BASH_REMATCH[2]}" ]
+	[[ $output == *"${BASH_REMATCH[1]} ok"* ]]
+	[ "$("$ASSAY" show 1 --db full.db --json | jq '.cases | length')" = "${BASH_REMATCH[1]}" ]
+}
