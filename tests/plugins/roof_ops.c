@@ -4,108 +4,15 @@
  * what the shape says, too.
  */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <assay/plugin.h>
 #include <assay/random.h>
+
+#include "mock_device.h"
 
 enum { LEVEL, TIME_US, READ, WRITTEN, OPS };
 enum { X, Y };
 
 #define LAST_CALL 15 /* of what dies: behind those that verify and find iterations */
-
-struct roof_stream {
-	uint64_t ns, mark;
-};
-
-static int count(struct assay_reason *why)
-{
-	(void)why;
-	return 1;
-}
-
-static int open_device(int ordinal, void **device, struct assay_reason *why)
-{
-	(void)ordinal;
-	(void)why;
-	*device = calloc(1, 1);
-	return *device ? 0 : -1;
-}
-
-static void close_device(void *device)
-{
-	free(device);
-}
-
-static int name(void *device, char *text, size_t size)
-{
-	(void)device;
-	strncpy(text, "device of the roof", size - 1);
-	return 0;
-}
-
-static int alloc(void *device, uint64_t bytes, void **ptr, struct assay_reason *why)
-{
-	(void)device;
-	(void)why;
-	*ptr = malloc(bytes);
-	return *ptr ? 0 : -1;
-}
-
-static void release(void *device, void *ptr)
-{
-	(void)device;
-	free(ptr);
-}
-
-static int copy(void *device, void *dst, const void *src, uint64_t bytes, struct assay_reason *why)
-{
-	(void)device;
-	(void)why;
-	memcpy(dst, src, bytes);
-	return 0;
-}
-
-static int open_stream(void *device, void **stream, struct assay_reason *why)
-{
-	(void)device;
-	(void)why;
-	*stream = calloc(1, sizeof(struct roof_stream));
-	return *stream ? 0 : -1;
-}
-
-static void close_stream(void *device, void *stream)
-{
-	(void)device;
-	free(stream);
-}
-
-static int start_timer(void *device, void *stream)
-{
-	struct roof_stream *s = stream;
-
-	(void)device;
-	s->mark = s->ns;
-	return 0;
-}
-
-static int stop_timer(void *device, void *stream)
-{
-	(void)device;
-	(void)stream;
-	return 0;
-}
-
-static int read_timer(void *device, void *stream, uint64_t *ns, struct assay_reason *why)
-{
-	const struct roof_stream *s = stream;
-
-	(void)device;
-	(void)why;
-	*ns = s->ns - s->mark;
-	return 0;
-}
 
 static int describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
@@ -135,7 +42,7 @@ static int check(struct assay_job *job, struct assay_check *out)
 static int run(struct assay_job *job)
 {
 	*(int32_t *)job->tensors[Y].data = *(const int32_t *)job->tensors[X].data;
-	((struct roof_stream *)job->stream)->ns += 1000 * (uint64_t)job->shape->axis[TIME_US];
+	((struct mock_stream *)job->stream)->ns += 1000 * (uint64_t)job->shape->axis[TIME_US];
 	return 0;
 }
 
@@ -144,7 +51,7 @@ static int run_unevenly(struct assay_job *job)
 {
 	static uint64_t calls;
 
-	((struct roof_stream *)job->stream)->ns += assay_random4(1, 1, calls++).v[0] % 300 * (uint64_t)job->shape->axis[TIME_US];
+	((struct mock_stream *)job->stream)->ns += assay_random4(1, 1, calls++).v[0] % 300 * (uint64_t)job->shape->axis[TIME_US];
 	return run(job);
 }
 
@@ -156,15 +63,6 @@ static int run_and_die(struct assay_job *job)
 		raise(SIGSEGV);
 	return run(job);
 }
-
-static const struct assay_device_ops devices[] = {
-	{
-		.name = "roof", .device_kind = ASSAY_DEVICE_OTHER, .count = count, .open = open_device, .close = close_device,
-		.describe = name, .alloc = alloc, .release = release, .upload = copy, .download = copy,
-		.stream_open = open_stream, .stream_close = close_stream,
-		.timer_start = start_timer, .timer_stop = stop_timer, .timer_read_ns = read_timer,
-	},
-};
 
 static const struct assay_axis axes[] = {
 	[LEVEL] = { .name = "level", .help = "none", .min = 0, .max = 3, .def = 0 },
