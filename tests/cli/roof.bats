@@ -6,14 +6,15 @@ load helpers
 ONE=dequantize.q8_0/ref/n=16384/t=1/warm
 
 in_turn() {
-	"$ASSAY" run --suite full --only 'stream.*/level=l2/t=1/*' --only "$ONE" --budget 20ms --roof-in-turn "$@"
+	"$ASSAY" run --suite full --only 'stream.*/level=l2/t=1/*' --only "$ONE" --budget 100ms --roof-in-turn "$@"
 }
 
+# A machine that is busy leaves too few turns for an interval; their range is marked with '?'.
 @test "limit and case take turns, and the share has an interval" {
 	in_turn --json >a.json
 	jq -e '[.cases[] | select(.op | startswith("stream.")) | .metrics.roof_frac] | length > 2 and all(. == null)' a.json
 	jq -e --arg key "$ONE" '.cases[] | select(.key == $key)
-		| (.counters.roof_ns.how | capture("^stream.(?<what>read|copy) at l2; in turn, (?<lo>[0-9.]+) to (?<hi>[0-9.]+) %$")) as $i
+		| (.counters.roof_ns.how | capture("^stream.(?<what>read|copy) at l2; in turn, (?<lo>[0-9.]+) to (?<hi>[0-9.]+) %\\??$")) as $i
 		| ($i.lo | tonumber) - 0.1 <= 100 * .metrics.roof_frac.value and 100 * .metrics.roof_frac.value <= ($i.hi | tonumber) + 0.1' a.json
 	"$ASSAY" show last --json | jq -e --slurpfile a a.json '[.cases[].counters.roof_ns] == [$a[0].cases[].counters.roof_ns]'
 	"$ASSAY" show last | grep -E 'l2 +ok .* roof [0-9.]+ to [0-9.]+ %'
@@ -25,7 +26,7 @@ in_turn() {
 }
 
 @test "without the limits in the run there is the reason" {
-	"$ASSAY" run --suite full --only "$ONE" --budget 20ms --roof-in-turn --json |
+	"$ASSAY" run --suite full --only "$ONE" --budget 100ms --roof-in-turn --json |
 		jq -e '.cases[0] | .metrics.roof_frac == null and
 			(.unavailable.roof_frac.reason | test("^the run has no 95 % interval of stream.read or stream.copy at l2 on 1 thread"))'
 }
