@@ -250,25 +250,28 @@ static int sabotaged_run(struct assay_job *job)
 static void test_sabotage_is_found(void **state)
 {
 	static const int64_t rows[] = { 128, 256, 512 }; /* k and v; q, o and down; gate and up */
+	static const size_t of_each_kind[] = { 0, 1, 4 };
 	struct assay_variant broken = plain;
 
 	(void)state;
 	broken.run = sabotaged_run;
-	for (size_t i = 0; i < N_OPS; i++) {
+	for (size_t i = 0; i < sizeof(of_each_kind) / sizeof(of_each_kind[0]); i++) {
+		const char *const *op = ops[of_each_kind[i]];
+		struct mini_case *c = open_case(op[0], op[1], 2, 3);
+
+		c->job.kernel = &broken;
 		for (sabotage = ZEROS; sabotage <= HALF_K; sabotage++) {
-			struct mini_case *c = open_case(ops[i][0], ops[i][1], 2, 3);
 			struct assay_check k;
 
 			sabotaged_m = rows[sabotage % 3];
-			c->job.kernel = &broken;
 			assert_int_equal(mini_try_run(c), 0);
 			k = mini_try_check(c);
 			if (k.correct)
-				fail_msg("sabotage %d of %s was not found", (int)sabotage, ops[i][0]);
+				fail_msg("sabotage %d of %s was not found", (int)sabotage, op[0]);
 			assert_string_equal(k.tensor, "trace_f32");
 			assert_true(k.first_bad >= 0 && k.reason.text[0]);
-			mini_free(c);
 		}
+		mini_free(c);
 	}
 }
 
@@ -292,22 +295,22 @@ static void test_corruption_is_found(void **state)
 		{ GEN_T_KV, 64 * 2 * 32 * 4 + 64 * 2 * 5 + 1, 0x40 }, /* of the second layer */
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct mini_case *c = open_case("generate.decode", "model=tiny,pp=20,tg=12", 1, 3);
-		uint8_t *at;
+	struct mini_case *c = open_case("generate.decode", "model=tiny,pp=20,tg=12", 1, 3);
 
-		mini_run(c);
-		mini_check(c);
-		at = (uint8_t *)c->tensors[cases[i].tensor].data + cases[i].byte;
+	(void)state;
+	mini_run(c);
+	mini_check(c);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t *at = (uint8_t *)c->tensors[cases[i].tensor].data + cases[i].byte;
+
 		assert_true((uint64_t)cases[i].byte < c->tensors[cases[i].tensor].bytes);
 		*at ^= cases[i].flip;
 		if (mini_try_check(c).correct)
 			fail_msg("corruption %zu was not found", i);
 		*at ^= cases[i].flip;
 		mini_check(c);
-		mini_free(c);
 	}
+	mini_free(c);
 }
 
 static int failing_run(struct assay_job *job)
