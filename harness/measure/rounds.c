@@ -48,23 +48,27 @@ static int add_samples(struct assay_result *r, const struct assay_result *round)
 	return 0;
 }
 
-/* @before rounds have the mean @mean; of a round more it is: */
-static double mean_with(double mean, double before, double value)
+/* @mean is of 1 + *more rounds: not every round knows every value. */
+static void add_to_mean(double *mean, unsigned *more, double value)
 {
-	return (mean * before + value) / (before + 1);
+	double before = 1.0 + *more;
+
+	*mean = (*mean * before + value) / (before + 1);
+	++*more;
 }
 
 static void average(struct assay_result *r, const struct assay_result *round)
 {
-	double before = (double)r->rounds;
-
 	for (size_t i = 0; i < r->n_metrics; i++) {
-		const struct assay_metric *m = assay_result_metric(round, r->metrics[i].tag);
+		struct assay_metric *m = &r->metrics[i];
+		const struct assay_metric *other = assay_result_metric(round, m->tag);
 
-		if (!m)
+		if (!other)
 			continue;
-		r->metrics[i].value = !strcmp(m->tag, "rss_peak_bytes") ? fmax(r->metrics[i].value, m->value) :
-									  mean_with(r->metrics[i].value, before, m->value);
+		if (!strcmp(m->tag, "rss_peak_bytes"))
+			m->value = fmax(m->value, other->value);
+		else
+			add_to_mean(&m->value, &m->more_rounds, other->value);
 	}
 	for (size_t i = 0; i < r->counters.n; i++) {
 		struct assay_count *c = &r->counters.v[i];
@@ -72,7 +76,7 @@ static void average(struct assay_result *r, const struct assay_result *round)
 
 		if (!other)
 			continue;
-		c->value = mean_with(c->value, before, other->value);
+		add_to_mean(&c->value, &c->more_rounds, other->value);
 		c->running_frac = fmin(c->running_frac, other->running_frac);
 		if (!strcmp(c->name, "roof_ns"))
 			assay_roof_widen(c, other);

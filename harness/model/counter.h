@@ -25,8 +25,9 @@ struct assay_count {
 	char source[ASSAY_SOURCE_MAX];
 	char how[160]; /* read with what, and why not with something better; may be empty */
 	double value;
-	bool per_iteration;  /* mean of one iteration; otherwise of the whole case */
-	double running_frac; /* nominal share of the time in which it counted; below 1 it was multiplexed and is an estimate */
+	bool per_iteration;   /* mean of one iteration; otherwise of the whole case */
+	unsigned more_rounds; /* beside its first, that the value is the mean of; not stored */
+	double running_frac;  /* nominal share of the time in which it counted; below 1 it was multiplexed and is an estimate */
 };
 
 /* A counter or a derived metric that was asked for. */

@@ -19,6 +19,7 @@ struct assay_metric {
 	double value;
 	char source[ASSAY_SOURCE_MAX];    /* lowest rung of the counts it is derived from, see model/counter.h; "": of none */
 	bool estimated;                   /* one of those counted for a share of the time only */
+	unsigned more_rounds;             /* beside its first, that the value is the mean of; not stored */
 };
 
 /* Definition of a metric of the harness itself (ops declare theirs in struct assay_metric_def, same meaning). */

@@ -108,9 +108,11 @@ static inline void make_pair(struct assay_pair *p, unsigned i)
 		side->n_metrics = 1 + k;
 		side->metrics = calloc(side->n_metrics, sizeof(*side->metrics));
 		assert_non_null(side->metrics);
-		side->metrics[0] = (struct assay_metric){ "tokens_per_s", "1/s", 1, 100.0 / (3 + i), "sde", i == 1 };
+		side->metrics[0] = (struct assay_metric){
+			.tag = "tokens_per_s", .unit = "1/s", .better = 1, .value = 100.0 / (3 + i), .source = "sde", .estimated = i == 1
+		};
 		if (k)
-			side->metrics[1] = (struct assay_metric){ "hit_rate", "1", -1, 0.0, "", false };
+			side->metrics[1] = (struct assay_metric){ .tag = "hit_rate", .unit = "1", .better = -1 };
 		if (k)
 			make_counters(&side->counters);
 	}

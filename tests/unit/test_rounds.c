@@ -89,6 +89,36 @@ static void rounds_add_up(void **state)
 	assay_result_release(&third);
 }
 
+/* Without @tag, and without the counts. */
+static void forget(struct assay_result *r, const char *tag)
+{
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (!strcmp(r->metrics[i].tag, tag))
+			r->metrics[i] = r->metrics[--r->n_metrics];
+	assay_counters_release(&r->counters);
+}
+
+/* A round that does not know a value has no weight in its mean. */
+static void means_are_of_the_rounds_that_know(void **state)
+{
+	struct assay_result r, round[3];
+
+	(void)state;
+	make_round(&r, 10, 100, 30, 5000);
+	for (unsigned i = 0; i < 3; i++) {
+		make_round(&round[i], 10, 100, 60 + 30 * i, 5000);
+		if (i == 1)
+			forget(&round[i], "tpot_s");
+		assert_int_equal(0, assay_result_add_round(&r, &round[i], &cost, NULL));
+		assay_result_release(&round[i]);
+	}
+	assert_int_equal(4, r.rounds);
+	assert_true(metric(&r, "tpot_s") == (0.3 + 0.6 + 1.2) / 3);
+	assert_true(assay_counters_find(&r.counters, "kv_hits")->value == 70);
+	assert_true(assay_counters_find(&r.counters, "roof_ns")->value == 70);
+	assay_result_release(&r);
+}
+
 static void a_bad_round_decides(void **state)
 {
 	static const struct {
@@ -141,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rounds_add_up),
+		cmocka_unit_test(means_are_of_the_rounds_that_know),
 		cmocka_unit_test(a_bad_round_decides),
 		cmocka_unit_test(only_what_is_worth_it),
 	};
