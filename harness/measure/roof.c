@@ -10,9 +10,6 @@ enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM };
 
 static const char *const level_names[] = { "l1", "l2", "l3", "dram" };
 
-/* Before the interval of a share. */
-#define IN_TURN "in turn, "
-
 static const char *const peak_ops[] = {
 	[ASSAY_ARITH_NONE] = NULL,
 	[ASSAY_ARITH_F32] = "peak.f32_fma",
@@ -131,34 +128,26 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 	}
 }
 
-void assay_roof_in_turn_text(double least_frac, double most_frac, bool reached, char *buf, size_t size)
+/* After what bounds the case, the interval of its share; of too few turns marked with '?'. */
+static void tell_in_turn(struct assay_count *roof_ns, const struct assay_roof_range *in_turn)
 {
-	snprintf(buf, size, IN_TURN "%.1f to %.1f %%%s", 100 * least_frac, 100 * most_frac, reached ? "" : "?");
+	size_t at = strcspn(roof_ns->how, ";");
+
+	if (in_turn->most_frac > 0)
+		snprintf(roof_ns->how + at, sizeof(roof_ns->how) - at, "; in turn, %.1f to %.1f %%%s", 100 * in_turn->least_frac,
+			 100 * in_turn->most_frac, in_turn->reached ? "" : "?");
 }
 
-/* @at: where it begins in @how. */
-static bool in_turn_parse(const char *how, size_t *at, double *least, double *most, bool *reached)
+void assay_roof_widen(struct assay_result *r, const struct assay_result *round, struct assay_count *roof_ns)
 {
-	const char *text = strstr(how, IN_TURN);
-	char mark = ' ';
+	struct assay_roof_range *all = &r->roof_in_turn;
 
-	if (!text || sscanf(text, IN_TURN "%lf to %lf %%%c", least, most, &mark) < 2)
-		return false;
-	*at = (size_t)(text - how);
-	*reached = mark != '?';
-	return true;
-}
-
-void assay_roof_widen(struct assay_count *roof_ns, const struct assay_count *round)
-{
-	double least, most, other_least, other_most;
-	bool reached, other_reached;
-	size_t at, other_at;
-
-	if (in_turn_parse(roof_ns->how, &at, &least, &most, &reached) &&
-	    in_turn_parse(round->how, &other_at, &other_least, &other_most, &other_reached))
-		assay_roof_in_turn_text(fmin(least, other_least) / 100, fmax(most, other_most) / 100, reached && other_reached,
-					roof_ns->how + at, sizeof(roof_ns->how) - at);
+	if (!(all->most_frac > 0 && round->roof_in_turn.most_frac > 0))
+		return;
+	all->least_frac = fmin(all->least_frac, round->roof_in_turn.least_frac);
+	all->most_frac = fmax(all->most_frac, round->roof_in_turn.most_frac);
+	all->reached = all->reached && round->roof_in_turn.reached;
+	tell_in_turn(roof_ns, all);
 }
 
 bool assay_roof_has(const struct assay_result *r)
@@ -183,7 +172,9 @@ int assay_roof_add(struct assay_result *r, const struct assay_roof *roof)
 	if (!(roof->seconds > 0))
 		return assay_counters_add_missing(&r->counters, "roof_frac", ASSAY_SOURCE_ASSAY, roof->why.text);
 	c.value = roof->seconds * 1e9;
-	snprintf(c.how, sizeof(c.how), "%s%s%s", roof->name, roof->in_turn[0] ? "; " : "", roof->in_turn);
+	snprintf(c.how, sizeof(c.how), "%s", roof->name);
+	tell_in_turn(&c, &roof->in_turn);
+	r->roof_in_turn = roof->in_turn;
 	return assay_roof_add_share(r, "roof_frac", c.value / r->median_ns) || assay_counters_add(&r->counters, &c);
 }
 

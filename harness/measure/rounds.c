@@ -79,7 +79,7 @@ static void average(struct assay_result *r, const struct assay_result *round)
 		add_to_mean(&c->value, &c->more_rounds, other->value);
 		c->running_frac = fmin(c->running_frac, other->running_frac);
 		if (!strcmp(c->name, "roof_ns"))
-			assay_roof_widen(c, other);
+			assay_roof_widen(r, round, c);
 	}
 }
 

@@ -96,6 +96,7 @@ void assay_result_drop_numbers(struct assay_result *r)
 	r->metrics = NULL;
 	r->n_samples = r->n_metrics = 0;
 	assay_counters_release(&r->counters);
+	r->roof_in_turn = (struct assay_roof_range){ 0 };
 	r->steady = r->converged = false;
 	assay_summary_fill(r, NULL);
 }

@@ -59,6 +59,12 @@ const char *assay_status_name(enum assay_status s);
 /* false when @name is none. */
 bool assay_status_parse(const char *name, enum assay_status *out);
 
+/* The 95 % interval of the share of the roof that was measured in turn; over rounds, from the least to the most. */
+struct assay_roof_range {
+	double least_frac, most_frac; /* 0: was not measured in turn */
+	bool reached;                 /* false: too few turns for 95 %, the range of all */
+};
+
 struct assay_result {
 	struct assay_case c;
 	enum assay_status status;
@@ -87,6 +93,7 @@ struct assay_result {
 	struct assay_metric *metrics; /* malloc'ed */
 	size_t n_metrics;
 	struct assay_counters counters;
+	struct assay_roof_range roof_in_turn; /* while it is measured; the store keeps its text, at roof_ns */
 
 	int *cpus;                  /* malloc'ed; where the threads really ran, read back; thread order */
 	size_t n_cpus;

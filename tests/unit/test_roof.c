@@ -144,23 +144,26 @@ static void ratios_are_of_calls(void **state)
 static void rounds_widen_the_interval(void **state)
 {
 	static const struct {
-		const char *how, *round, *want;
+		struct assay_roof_range in_turn, round;
+		const char *want;
 	} rows[] = {
-		{ "stream.read at l3; in turn, 80.0 to 90.5 %", "stream.read at l3; in turn, 70.2 to 85.0 %", "stream.read at l3; in turn, 70.2 to 90.5 %" },
-		{ "peak.i8_dot; in turn, 80.0 to 81.0 %", "stream.read at l3; in turn, 80.1 to 101.5 %?", "peak.i8_dot; in turn, 80.0 to 101.5 %?" },
-		{ "peak.i8_dot; in turn, 80.0 to 81.0 %?", "peak.i8_dot; in turn, 80.1 to 80.2 %", "peak.i8_dot; in turn, 80.0 to 81.0 %?" },
-		{ "peak.i8_dot; in turn, 80.0 to 81.0 %", "peak.i8_dot", "peak.i8_dot; in turn, 80.0 to 81.0 %" },
-		{ "peak.i8_dot", "peak.i8_dot; in turn, 80.0 to 81.0 %", "peak.i8_dot" },
+		{ { 0.8, 0.905, true }, { 0.702, 0.85, true }, "peak.i8_dot; in turn, 70.2 to 90.5 %" },
+		{ { 0.8, 0.81, true }, { 0.801, 1.015, false }, "peak.i8_dot; in turn, 80.0 to 101.5 %?" },
+		{ { 0.8, 0.81, false }, { 0.801, 0.802, true }, "peak.i8_dot; in turn, 80.0 to 81.0 %?" },
+		{ { 0.8, 0.81, true }, { 0, 0, false }, "peak.i8_dot; in turn, 80.0 to 81.0 %" },
+		{ { 0, 0, false }, { 0.8, 0.81, true }, "peak.i8_dot" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct assay_count c = { .name = "roof_ns" }, round = c;
+		struct assay_roof roof = { .seconds = 1e-7, .name = "peak.i8_dot", .in_turn = rows[i].in_turn };
+		struct assay_result r = { .median_ns = 125 }, round = { .roof_in_turn = rows[i].round };
 
-		strcpy(c.how, rows[i].how);
-		strcpy(round.how, rows[i].round);
-		assay_roof_widen(&c, &round);
-		assert_string_equal(c.how, rows[i].want);
+		assert_int_equal(0, assay_roof_add(&r, &roof));
+		assert_int_equal(1, r.counters.n);
+		assay_roof_widen(&r, &round, &r.counters.v[0]);
+		assert_string_equal(r.counters.v[0].how, rows[i].want);
+		assay_result_release(&r);
 	}
 }
 
