@@ -7,6 +7,12 @@ CFLAGS   ?= -O2 -g
 WERROR   ?= 0
 SANITIZE ?=
 V        ?= 0
+# Optional parts: 0 leaves one out, 1 insists on it, auto takes it where it is found. OpenBLAS is loaded when a case needs it and
+# takes nothing to build, so it is in unless left out.
+PAPI     ?= auto
+VALGRIND ?= auto
+CUDA     ?= auto
+OPENBLAS ?= 1
 
 # Sanitized objects live beside the normal ones, never among them.
 comma := ,
@@ -18,6 +24,10 @@ GOALS := $(or $(MAKECMDGOALS),all)
 NEEDS := $(if $(filter-out help clean,$(GOALS)),build) $(if $(filter bench report test,$(GOALS)),run) \
 	$(if $(filter test unit-tests,$(GOALS)),test) $(filter lint,$(GOALS))
 ifneq (,$(filter build,$(NEEDS)))
+# Whoever writes yes must not get what another value stands for.
+check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
+$(foreach name,V WERROR OPENBLAS,$(call check,$(name),0 1,0 or 1))
+$(foreach name,PAPI VALGRIND CUDA,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
 ifneq (ok,$(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out ci/deps.sh $(NEEDS) && echo ok))
 $(error stopped by ci/deps.sh, see above)
@@ -38,9 +48,7 @@ PKGS := hwloc sqlite3 jansson libxxhash libconfuse
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
-# Optional parts: 0 leaves one out, 1 insists on it, auto takes it where it is found. PAPI gives its headers here and is loaded
-# when a case counts something.
-PAPI ?= auto
+# PAPI gives its headers here and is loaded when a case counts something.
 PAPI_FOUND := $(if $(filter 0,$(PAPI)),,$(shell pkg-config --modversion papi 2>/dev/null))
 ifneq (,$(filter build,$(NEEDS)))
 ifeq (1,$(PAPI)$(PAPI_FOUND))
@@ -48,7 +56,6 @@ $(error PAPI=1, but pkg-config does not find papi: install libpapi-dev or leave 
 endif
 endif
 # valgrind gives its headers, too; the program is started when cases are counted.
-VALGRIND ?= auto
 VALGRIND_FOUND := $(if $(filter 0,$(VALGRIND)),,$(shell $(CC) -include valgrind/callgrind.h -fsyntax-only -x c /dev/null 2>/dev/null && echo 1))
 ifneq (,$(filter build,$(NEEDS)))
 ifeq (1,$(VALGRIND)$(VALGRIND_FOUND))
@@ -88,9 +95,6 @@ FAMILIES := $(sort $(notdir $(patsubst %/,%,$(wildcard kernels/*/))))
 family_srcs = $(sort $(filter-out %_openblas.c %_openblas_plugin.c,$(wildcard kernels/$(1)/*.c)))
 blas_srcs   = $(sort $(wildcard kernels/$(1)/*_openblas.c kernels/$(1)/*_openblas_plugin.c))
 BLAS_FAMILIES := $(foreach f,$(FAMILIES),$(if $(call blas_srcs,$(f)),$(f)))
-# OpenBLAS is loaded when a case needs it and takes nothing to build, so it is in unless OPENBLAS=0.
-OPENBLAS ?= 1
-CUDA     ?= auto
 NVCC := $(if $(filter 0,$(CUDA)),,$(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null))
 ifneq (,$(filter build,$(NEEDS)))
 ifeq (1,$(CUDA)$(NVCC))

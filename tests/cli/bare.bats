@@ -12,6 +12,24 @@ BARE=$ASSAY_BUILD/tests/bare/bin/assay
 	[[ $output == *"PAPI no (PAPI=0); valgrind no (VALGRIND=0); OpenBLAS no (OPENBLAS=0)"* ]]
 }
 
+@test "make refuses a switch that is neither of its values, in one line" {
+	local switch
+	for switch in PAPI=yes VALGRIND=no CUDA=/usr/local/cuda PAPI= 'VALGRIND=0 1'; do
+		refuses_switch "$switch" "0, 1 or auto"
+	done
+	for switch in OPENBLAS=no WERROR=yes V=2; do
+		refuses_switch "$switch" "0 or 1"
+	done
+}
+
+# refuses_switch NAME=VALUE EXPECTED
+refuses_switch() {
+	run env -u MAKEFLAGS make -C "$ASSAY_SOURCE" -n --no-print-directory ASSAY_NO_INSTALL=1 BUILD="$PWD/b" "$1" "$PWD/b/features"
+	[ "$status" = 2 ]
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == *"${1%%=*} is '${1#*=}', expected $2."* ]]
+}
+
 @test "the unit tests of counters pass without either" {
 	for test in "$ASSAY_BUILD"/tests/bare/test_*; do
 		(cd "$ASSAY_SOURCE" && "$test")
