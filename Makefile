@@ -309,7 +309,9 @@ lint: $(BUILD)/gen/store_schema.h ## check layers, headers and scripts
 # ---- installing ----
 PREFIX  ?= /usr/local
 DESTDIR ?=
-I = $(DESTDIR)$(PREFIX)
+# one word of the shell, whatever it holds
+quote = '$(subst ','\'',$(1))'
+I = $(call quote,$(DESTDIR)$(PREFIX))
 install: all ## install to PREFIX (/usr/local) below DESTDIR
 	@$(MAKE) --no-print-directory install-files
 install-files:
@@ -319,7 +321,7 @@ install-files:
 	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
 	$(if $(HEAP_LIB),install -m 755 $(HEAP_LIB) $(I)/lib/assay/)
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in > $(I)/lib/pkgconfig/assay.pc
+	{ printf 'prefix=%s\n' $(call quote,$(PREFIX)); sed 's|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in; } > $(I)/lib/pkgconfig/assay.pc
 	install -m 644 harness/cli/assay.1 $(I)/share/man/man1/
 	install -m 644 bench/*.bench $(I)/share/assay/bench/
 	install -m 644 bench/suites/*.suite $(I)/share/assay/bench/suites/

@@ -148,3 +148,13 @@ bare_path() {
 	mv root/opt/assay elsewhere/
 	elsewhere/assay/bin/assay list ops | grep -q quantize
 }
+
+@test "folders with spaces and quotes are installed to" {
+	local root="$PWD/the user's root" prefix="/opt/a & b"
+	env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files PREFIX="$prefix" DESTDIR="$root"
+	[ "$(ls)" = "the user's root" ]
+	"$root$prefix/bin/assay" list ops | grep -q quantize
+	export PKG_CONFIG_PATH="$root$prefix/lib/pkgconfig"
+	[ "$(pkg-config --variable=plugindir assay)" = "$prefix/lib/assay/plugins" ]
+	[ "$(pkg-config --cflags assay | xargs -n 1 echo)" = "-I$prefix/include" ]
+}
