@@ -235,6 +235,7 @@ $(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
 $(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
 $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
+$(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_revision: $(addprefix $(BUILD)/obj/harness/cli/,revision.o repository.o)
 
 # The program, and tests of counters, as they are where neither PAPI nor valgrind has headers: what asks for these is compiled

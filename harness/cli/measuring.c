@@ -239,14 +239,17 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		.progress = on_progress,
 		.progress_arg = &progress,
 	};
-	bool *again = calloc(plan->n_cases, sizeof(*again));
+	bool *again = calloc(plan->n_cases, sizeof(*again)), *in_turn = calloc(plan->n_cases, sizeof(*in_turn));
 	int rc = 0;
 
 	run->results = calloc(plan->n_cases, sizeof(*run->results));
-	if (!run->results || !again) {
+	if (!run->results || !again || !in_turn) {
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	} else {
+		for (size_t i = 0; i < plan->n_cases; i++)
+			in_turn[i] = m->settings->roof_in_turn && assay_measure_roof_wanted(&plan->cases[i]);
 		assay_progress_begin(&progress, plan->cases, plan->n_cases, m->verify_only ? 0 : rounds);
+		assay_progress_in_turn(&progress, in_turn);
 		rc = first_round(m, &o, run, again, err);
 		for (unsigned round = 2; round <= rounds && !rc; round++) {
 			assay_progress_round(&progress, round, again);
@@ -255,6 +258,7 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		assay_progress_hide(&progress);
 	}
 	assay_interrupt_release();
+	free(in_turn);
 	free(again);
 	return rc;
 }

@@ -15,16 +15,23 @@
 
 /* Starting a worker, making inputs, checking: what a case takes beside its sampling, before anything is known. */
 #define SETUP_NS 0.4e9
+/* A case that takes turns with what bounds it, mostly one or two limits: times what it takes alone. */
+#define IN_TURN_TIMES 3
 #define REDRAW_NS 100000000u
 /* What is over in two seconds needs no bar. */
 #define WORTH_NS 2e9
+
+static double times(const struct assay_progress *p, size_t i)
+{
+	return p->in_turn && p->in_turn[i] ? IN_TURN_TIMES : 1;
+}
 
 /* Of case @i in one round. */
 static double weight(const struct assay_progress *p, size_t i)
 {
 	if (p->cases[i].skip_reason[0] || (p->wanted && !p->wanted[i]))
 		return 0;
-	return SETUP_NS + (p->rounds ? 1.2 * (double)p->cases[i].budget_ns / p->rounds : 0);
+	return times(p, i) * (SETUP_NS + (p->rounds ? 1.2 * (double)p->cases[i].budget_ns / p->rounds : 0));
 }
 
 static double weight_of_round(const struct assay_progress *p)
@@ -36,11 +43,22 @@ static double weight_of_round(const struct assay_progress *p)
 	return sum;
 }
 
+static void expect(struct assay_progress *p, double total)
+{
+	p->total = total;
+	p->on = isatty(STDERR_FILENO) && p->total > WORTH_NS;
+}
+
 void assay_progress_begin(struct assay_progress *p, const struct assay_case *cases, size_t n, unsigned rounds)
 {
 	*p = (struct assay_progress){ .rounds = rounds, .round = 1, .cases = cases, .n = n, .began_ns = assay_cli_now_ns() };
-	p->total = weight_of_round(p) * (rounds ? rounds : 1);
-	p->on = isatty(STDERR_FILENO) && p->total > WORTH_NS;
+	expect(p, weight_of_round(p) * (rounds ? rounds : 1));
+}
+
+void assay_progress_in_turn(struct assay_progress *p, const bool *in_turn)
+{
+	p->in_turn = in_turn;
+	expect(p, weight_of_round(p) * (p->rounds ? p->rounds : 1));
 }
 
 static unsigned columns(void)
@@ -91,8 +109,8 @@ void assay_progress_round(struct assay_progress *p, unsigned round, const bool *
 
 void assay_progress_begin_for(struct assay_progress *p, double expected_ns)
 {
-	*p = (struct assay_progress){ .total = expected_ns, .began_ns = assay_cli_now_ns() };
-	p->on = isatty(STDERR_FILENO) && p->total > WORTH_NS;
+	*p = (struct assay_progress){ .began_ns = assay_cli_now_ns() };
+	expect(p, expected_ns);
 }
 
 void assay_progress_show(struct assay_progress *p, double done_frac, const char *label)
@@ -126,7 +144,7 @@ void assay_progress_part(struct assay_progress *p, double part)
 	if (!p->on || t - p->drawn_ns < REDRAW_NS)
 		return;
 	p->drawn_ns = t;
-	draw(p, part < 0 ? 0 : part > 1 ? 1 : part);
+	draw(p, (part < 0 ? 0 : part > 1 ? 1 : part) / times(p, p->at));
 }
 
 void assay_progress_hide(struct assay_progress *p)

@@ -122,6 +122,11 @@ static int rate_in_turn(const struct in_turn *k, enum assay_limit i, const struc
 	return rc;
 }
 
+bool assay_measure_roof_wanted(const struct assay_case *c)
+{
+	return !assay_roof_is_limit(c);
+}
+
 int assay_measure_roof(const struct assay_run *run, const struct assay_case_facts *facts, const struct assay_case_facts *f,
 		       const struct assay_measure_options *o, struct assay_result *r, struct assay_err *err)
 {

@@ -5,6 +5,9 @@
 
 #include "measure/measure.h"
 
+/* May @c take turns with what bounds it? Not where it is itself such a limit. */
+bool assay_measure_roof_wanted(const struct assay_case *c);
+
 /*
  * Add roof_frac and roof_ns to @r, a finished case with the facts @f, from process pairs in which it takes turns with the best of
  * stream.read, stream.copy and peak.* that @run has measured; @facts are of the cases of the run. A limit that is far from binding is

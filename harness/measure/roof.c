@@ -22,9 +22,9 @@ static const char *peak_op(const struct assay_case_facts *f)
 	return f->cost.arith < sizeof(peak_ops) / sizeof(peak_ops[0]) ? peak_ops[f->cost.arith] : NULL;
 }
 
-static bool is_roof(const char *op)
+bool assay_roof_is_limit(const struct assay_case *c)
 {
-	return !strncmp(op, "stream.", 7) || !strncmp(op, "peak.", 5);
+	return !strncmp(c->op, "stream.", 7) || !strncmp(c->op, "peak.", 5);
 }
 
 /*
@@ -104,7 +104,7 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 	if (l->rate[ASSAY_LIMIT_PEAK] > 0)
 		out->of[ASSAY_LIMIT_PEAK] = f->cost.ops / l->rate[ASSAY_LIMIT_PEAK];
 	moving_s = out->of[ASSAY_LIMIT_READ] + out->of[ASSAY_LIMIT_COPY];
-	if (is_roof(c->op)) {
+	if (assay_roof_is_limit(c)) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is itself what others are held against");
 	} else if (moves && !(moving_s > 0)) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of stream.read or stream.copy at %s on %u thread%s", level,

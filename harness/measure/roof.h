@@ -30,6 +30,8 @@ struct assay_roof {
 	struct assay_err why;
 };
 
+/* Is @c what others are held against? */
+bool assay_roof_is_limit(const struct assay_case *c);
 /* The best of the run for each limit of case @c, with as many threads. */
 void assay_limits_find(const struct assay_run *run, const struct assay_case *c, const struct assay_case_facts *f,
 		       const struct assay_host_info *host, struct assay_limits *out);

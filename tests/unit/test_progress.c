@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time left that the bar shows, by a clock that stands still: what is expected before anything is learnt. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+
+static uint64_t now_ns = 1000000000;
+
+uint64_t assay_cli_now_ns(void)
+{
+	return now_ns;
+}
+
+/* What the bar says after @part of the current case, from behind the bar itself. */
+static void shown(struct assay_progress *p, double part, char *buf, size_t size)
+{
+	FILE *file = tmpfile();
+	int saved = dup(STDERR_FILENO);
+	char line[512] = "";
+	size_t n;
+
+	assert_non_null(file);
+	assert_true(saved >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+	p->on = true; /* whatever standard error is here */
+	p->drawn_ns = 0;
+	assay_progress_part(p, part);
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	close(saved);
+	rewind(file);
+	n = fread(line, 1, sizeof(line) - 1, file);
+	fclose(file);
+	line[n] = '\0';
+	assert_non_null(strchr(line, ' '));
+	snprintf(buf, size, "%.*s", (int)strcspn(strchr(line, ' ') + 1, "\033"), strchr(line, ' ') + 1);
+}
+
+static void time_left(void **state)
+{
+	/* 0.4 s each beside 1.2 budgets; in turn three times as much */
+	static const struct assay_case cases[] = {
+		{ .key = "a", .budget_ns = 8000000000 },
+		{ .key = "b", .budget_ns = 8000000000 },
+		{ .key = "c", .budget_ns = 8000000000, .skip_reason = "no" },
+	};
+	static const bool none[3], second[] = { false, true, true };
+	static const struct {
+		unsigned rounds;
+		const bool *in_turn;
+		size_t at;
+		double part;
+		const char *want;
+	} rows[] = {
+		{ 1, none, 0, 0, "1/3  0:20 left  a" },
+		{ 1, none, 0, 0.1, "1/3  0:19 left  a" },
+		{ 2, none, 0, 0, "round 1/2, 1/3  0:20 left  a" },
+		{ 0, none, 0, 0, "1/3  0:00 left  a" },
+		{ 1, second, 0, 0, "1/3  0:40 left  a" },
+		{ 2, second, 0, 0, "round 1/2, 1/3  0:41 left  a" },
+		{ 1, second, 0, 0.2, "1/3  0:38 left  a" },
+		/* the case itself is a third of what is left */
+		{ 1, second, 1, 0, "2/3  0:30 left  b" },
+		{ 1, second, 1, 1, "2/3  0:20 left  b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_progress p;
+		char text[256];
+
+		now_ns = 1000000000;
+		assay_progress_begin(&p, cases, 3, rows[i].rounds);
+		assay_progress_in_turn(&p, rows[i].in_turn);
+		p.on = false;
+		for (; p.at < rows[i].at; p.at++)
+			p.done += 10e9;
+		now_ns += (uint64_t)(p.done + 10e9 * rows[i].part); /* as expected so far */
+		shown(&p, rows[i].part, text, sizeof(text));
+		assert_string_equal(rows[i].want, text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(time_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
