@@ -374,6 +374,42 @@ static void test_disk_is_full(void **state)
 	munmap(shared, sizeof(*shared));
 }
 
+static void assert_told(const struct shared *shared, const char *part)
+{
+	assert_int_equal(shared->rc, ASSAY_ESTORE);
+	if (!strstr(shared->err.text, part))
+		fail_msg("'%s' lacks '%s'", shared->err.text, part);
+}
+
+/* A reader needs room too, for its -shm. */
+static void test_disk_is_full_for_a_reader(void **state)
+{
+	struct fixture *f = *state;
+	struct shared *shared = map_shared();
+	struct bytes before;
+	pid_t pid;
+
+	make_database(f);
+	before = read_all(f);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct rlimit limit = { 0, 0 };
+		struct assay_store *s;
+
+		signal(SIGXFSZ, SIG_IGN);
+		setrlimit(RLIMIT_FSIZE, &limit);
+		shared->rc = assay_store_open(&s, f->db, ASSAY_STORE_READ, &shared->err);
+		_exit(0);
+	}
+	wait_for(pid);
+	assert_told(shared, "the disk is full; free some space; what is stored is intact");
+	assert_unchanged(f, &before);
+	free(before.s);
+	munmap(shared, sizeof(*shared));
+	assert_intact(f);
+}
+
 /* Open in @mode, and load run 1, as a user who may not write; root is not stopped by modes. */
 static void as_nobody(struct fixture *f, enum assay_store_mode mode, struct shared *shared)
 {
@@ -398,13 +434,6 @@ static void as_nobody(struct fixture *f, enum assay_store_mode mode, struct shar
 		_exit(0);
 	}
 	wait_for(pid);
-}
-
-static void assert_told(const struct shared *shared, const char *part)
-{
-	assert_int_equal(shared->rc, ASSAY_ESTORE);
-	if (!strstr(shared->err.text, part))
-		fail_msg("'%s' lacks '%s'", shared->err.text, part);
 }
 
 static void test_read_only(void **state)
@@ -590,6 +619,7 @@ int main(void)
 		TEST(test_damaged_samples),
 		TEST(test_database_is_full),
 		TEST(test_disk_is_full),
+		TEST(test_disk_is_full_for_a_reader),
 		TEST(test_read_only),
 		TEST(test_read_only_file_system),
 		TEST(test_read_only_with_a_wal),
