@@ -18,12 +18,11 @@
 #include "store/store_comparison.h"
 #include "store/store_exact.h"
 
-enum { OPT_STRICT = 0x200, OPT_EVIDENCE };
+enum { OPT_EVIDENCE = 0x200 };
 
 struct compare_args {
 	struct assay_compare_args c;
 	struct assay_compare_output out;
-	bool strict;
 	bool pairs, counts; /* which evidence is taken */
 };
 
@@ -60,9 +59,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		assay_cli_parse_children(state);
 		state->child_inputs[3] = &a->out;
 		return 0;
-	case OPT_STRICT:
-		a->strict = true;
-		return 0;
 	case OPT_EVIDENCE:
 		return set_evidence(a, arg) ? EINVAL : 0;
 	case ARGP_KEY_ARG:
@@ -82,7 +78,6 @@ static const struct argp_option options[] = {
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
 	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the suite names for "
 	  "it, or that --only selects; all: both", 0 },
-	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
@@ -212,13 +207,13 @@ static int compare(struct compare_args *a, struct assay_compare_plan *p, struct 
 	if (!rc)
 		cmp->ended_ns = assay_clock_unix_ns();
 	judged = assay_comparison_judge(
-		cmp, &p->policy, &(struct assay_comparison_judging){ .strict = a->strict, .countable = &p->countable }, report, err);
+		cmp, &p->policy, &(struct assay_comparison_judging){ .strict = a->out.strict, .countable = &p->countable }, report, err);
 	if (judged)
 		return judged;
 	if (!rc)
 		rc = assay_store_comparison_end(sink->store, cmp->id, cmp->ended_ns,
 						assay_verdict_name(report->verdict), (int)report->exit, err);
-	judged = assay_compare_output_put(report, &a->out, &a->c.s, a->strict, err);
+	judged = assay_compare_output_put(report, &a->out, &a->c.s, err);
 	if (judged)
 		return judged;
 	if (rc == ASSAY_EINTERRUPTED)

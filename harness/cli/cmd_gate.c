@@ -12,14 +12,14 @@
 #include "cli/measuring.h"
 #include "model/verdict.h"
 
-enum { OPT_RUN = 0x200, OPT_POLICY, OPT_MANIFEST, OPT_BASELINE, OPT_STRICT, OPT_ALLOW, OPT_EVIDENCE, OPT_EXACT_FILE };
+enum { OPT_RUN = 0x200, OPT_POLICY, OPT_MANIFEST, OPT_BASELINE, OPT_ALLOW, OPT_EVIDENCE, OPT_EXACT_FILE };
 
 struct gate_args {
 	struct assay_settings s;
 	struct assay_gate_options o;
 	const char *exact_file;
 	struct assay_compare_output out;
-	bool strict, allow_no_baseline;
+	bool allow_no_baseline;
 };
 
 static int set_run(struct gate_args *a, const char *arg)
@@ -61,9 +61,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_EXACT_FILE:
 		a->exact_file = arg;
 		return 0;
-	case OPT_STRICT:
-		a->strict = true;
-		return 0;
 	case OPT_ALLOW:
 		a->allow_no_baseline = true;
 		return 0;
@@ -90,7 +87,6 @@ static const struct argp_option options[] = {
 	  "the counts beside it (default)",
 	  0 },
 	{ "exact-file", OPT_EXACT_FILE, "FILE", 0, "Recorded counts (default baselines/exact/SUITE.json)", 0 },
-	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
 	{ "allow-no-baseline", OPT_ALLOW, NULL, 0,
 	  "Where nothing is there to compare with, judge the rest and do not fail for it", 0 },
 	{ 0 },
@@ -139,7 +135,7 @@ static void warn_of_no_baseline(const struct assay_gate_files *f, const char *db
 static struct assay_exact_gate_options exact_options(const struct gate_args *a)
 {
 	return (struct assay_exact_gate_options){ .suite = a->o.suite, .run_id = a->o.run_id, .policy = a->o.policy,
-						  .file = a->exact_file, .db = a->s.db, .strict = a->strict };
+						  .file = a->exact_file, .db = a->s.db, .strict = a->out.strict };
 }
 
 static int judge_exact(const void *args, struct assay_store *store, struct assay_gate_report *report, struct assay_err *err)
@@ -148,7 +144,7 @@ static int judge_exact(const void *args, struct assay_store *store, struct assay
 	struct assay_exact_gate_options o = exact_options(a);
 	int rc = assay_exact_gate_alone(store, &o, report, err);
 
-	return rc ? rc : assay_compare_output_put(report, &a->out, &a->s, a->strict, err);
+	return rc ? rc : assay_compare_output_put(report, &a->out, &a->s, err);
 }
 
 static int judge(const void *args, struct assay_store *store, struct assay_gate_report *report, struct assay_err *err)
@@ -167,7 +163,7 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 			.base_name = f.base_name[0] ? f.base_name : NULL,
 			.no_base_reason = f.no_base_reason[0] ? f.no_base_reason : NULL,
 			.allow_no_baseline = a->allow_no_baseline,
-			.strict = a->strict,
+			.strict = a->out.strict,
 			.other_manifests = (const struct assay_manifest *const *)f.other.v,
 			.n_other_manifests = f.other.n,
 			.countable = &f.countable,
@@ -183,7 +179,7 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 				   assay_exact_gate_none(&f.run, &o, err);
 	}
 	if (!rc)
-		rc = assay_compare_output_put(report, &a->out, &a->s, a->strict, err);
+		rc = assay_compare_output_put(report, &a->out, &a->s, err);
 	if (!rc && !f.n_base && !a->s.json)
 		warn_of_no_baseline(&f, a->s.db);
 	assay_gate_files_release(&f);

@@ -10,13 +10,12 @@
 #include "judge/comparison_judge.h"
 #include "store/store_comparison.h"
 
-enum { OPT_COMPARISON = 0x200, OPT_STRICT };
+enum { OPT_COMPARISON = 0x200 };
 
 struct judge_args {
 	struct assay_settings s;
 	struct assay_compare_output out;
 	uint64_t id; /* 0: the newest */
-	bool strict;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -30,9 +29,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_COMPARISON:
 		return assay_parse_u64(arg, "--comparison", 1, INT64_MAX, &a->id, &a->s.err) ? EINVAL : 0;
-	case OPT_STRICT:
-		a->strict = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		assay_err_set(&a->s.err, ASSAY_EUSAGE,
 			      "unexpected argument '%s': a comparison is named with --comparison", arg);
@@ -44,7 +40,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{ "comparison", OPT_COMPARISON, "ID", 0, "Judge this comparison (default: the newest)", 0 },
-	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
@@ -77,10 +72,10 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 	if (!rc && cmp.policy)
 		rc = assay_policy_parse(&policy, cmp.policy, "the stored policy", err);
 	if (!rc)
-		rc = assay_comparison_judge(&cmp, &policy, &(struct assay_comparison_judging){ .strict = a->strict }, report,
+		rc = assay_comparison_judge(&cmp, &policy, &(struct assay_comparison_judging){ .strict = a->out.strict }, report,
 					    err);
 	if (!rc)
-		rc = assay_compare_output_put(report, &a->out, &a->s, a->strict, err);
+		rc = assay_compare_output_put(report, &a->out, &a->s, err);
 	if (!rc && !verdict[0])
 		assay_cli_warn("comparison %" PRId64 " did not finish: judged as far as it came", cmp.id);
 	else if (!rc && strcmp(verdict, assay_verdict_name(report->verdict)))

@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "machine/clock.h"
 
-enum { OPT_MARKDOWN = 0x240, OPT_JUNIT, OPT_JSON_FILE };
+enum { OPT_MARKDOWN = 0x240, OPT_JUNIT, OPT_JSON_FILE, OPT_STRICT };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -28,6 +28,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_JSON_FILE:
 		o->json_file = arg;
 		return 0;
+	case OPT_STRICT:
+		o->strict = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -37,6 +40,7 @@ static const struct argp_option options[] = {
 	{ "markdown", OPT_MARKDOWN, "FILE", 0, "Also write a summary for a pull request", 0 },
 	{ "junit", OPT_JUNIT, "FILE", 0, "Also write JUnit XML, a test case for each case and metric", 0 },
 	{ "json-file", OPT_JSON_FILE, "FILE", 0, "Also write what --json prints", 0 },
+	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
 	{ 0 },
 };
 const struct argp assay_argp_compare_output = { options, parse, NULL, NULL, NULL, NULL, NULL };
@@ -75,10 +79,9 @@ static int write_file(const char *path, struct assay_text *text, int rc, struct 
 	return rc;
 }
 
-static int write_files(const struct assay_gate_report *r, const struct assay_compare_output *o, bool strict,
-		       struct assay_err *err)
+static int write_files(const struct assay_gate_report *r, const struct assay_compare_output *o, struct assay_err *err)
 {
-	const struct assay_emit_junit junit = { .strict = strict, .unix_ns = assay_clock_unix_ns() };
+	const struct assay_emit_junit junit = { .strict = o->strict, .unix_ns = assay_clock_unix_ns() };
 	struct assay_text text = { 0 };
 	int rc = 0;
 
@@ -92,7 +95,7 @@ static int write_files(const struct assay_gate_report *r, const struct assay_com
 }
 
 int assay_compare_output_put(const struct assay_gate_report *r, const struct assay_compare_output *o,
-			     const struct assay_settings *s, bool strict, struct assay_err *err)
+			     const struct assay_settings *s, struct assay_err *err)
 {
 	struct assay_emit_style style = assay_cli_style();
 	struct assay_text out = { 0 };
@@ -103,7 +106,7 @@ int assay_compare_output_put(const struct assay_gate_report *r, const struct ass
 	if (!rc)
 		assay_cli_put(&out);
 	assay_text_release(&out);
-	return rc ? rc : write_files(r, o, strict, err);
+	return rc ? rc : write_files(r, o, err);
 }
 
 int assay_compare_output_judge(const struct assay_settings *s, const struct assay_compare_output *o,

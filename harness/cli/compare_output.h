@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the verdicts of compare, gate and judge go: the terminal or JSON on standard output, and files for a CI job. */
+/*
+ * Where the verdicts of compare, gate and judge go: the terminal or JSON on standard output, and files for a CI job; and which of them
+ * fail.
+ */
 #ifndef ASSAY_CLI_COMPARE_OUTPUT_H
 #define ASSAY_CLI_COMPARE_OUTPUT_H
 
@@ -9,18 +12,19 @@
 
 struct assay_compare_output {
 	const char *markdown, *junit, *json_file; /* NULL: not wanted */
+	bool strict;                              /* INCONCLUSIVE fails too */
 };
 
-/* --markdown --junit --json-file; their input is a struct assay_compare_output. */
+/* --markdown --junit --json-file --strict; their input is a struct assay_compare_output. */
 extern const struct argp assay_argp_compare_output;
 
 /* Can the files be written, as far as that can be told beforehand? Measuring takes minutes, so ask first. ASSAY_EUSAGE.
  */
 int assay_compare_output_check(const struct assay_compare_output *o, struct assay_err *err);
 
-/* Print @r as @s says and write the files; @strict matters to JUnit. ASSAY_EIO when one cannot be written. */
+/* Print @r as @s says and write the files. ASSAY_EIO when one cannot be written. */
 int assay_compare_output_put(const struct assay_gate_report *r, const struct assay_compare_output *o,
-			     const struct assay_settings *s, bool strict, struct assay_err *err);
+			     const struct assay_settings *s, struct assay_err *err);
 
 /* Fill @report from what @store has, and put it out; @args are the command's. */
 typedef int assay_judge_fn(const void *args, struct assay_store *store, struct assay_gate_report *report,
