@@ -8,8 +8,10 @@
  * lines are touched out of order, which compilers do to independent sums, so the loads are kept in order. Stores go
  * around the caches where the arrays exceed them.
  */
+#include <stdbool.h>
 #include <string.h>
 
+#include "../kernel_isa.h"
 #include "stream_variants.h"
 
 #define LANES_OF(vec)  (sizeof(vec) / sizeof(uint64_t))
@@ -58,27 +60,46 @@ static void read_slice(void *arg, uint32_t tid, uint32_t n_threads)
 		sum[l % ASSAY_STREAM_SUM_LANES] += lanes[l];
 }
 
+INLINE void put(float *p, vec_floats v, const bool around)
+{
+	if (around)
+		stream_floats(p, v);
+	else
+		store_floats(p, v);
+}
+
+INLINE void copy_once(const float *a, float *b, uint64_t n, const bool around)
+{
+	for (uint64_t i = 0; i < n; i += 4 * FLOATS_OF(vec_floats))
+		for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
+			put(b + i + v, load_floats(a + i + v), around);
+}
+
+INLINE void triad_once(const float *b, const float *c, float *a, uint64_t n, const bool around)
+{
+	for (uint64_t i = 0; i < n; i += 4 * FLOATS_OF(vec_floats))
+		for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
+			put(a + i + v, triad_floats(b + i + v, c + i + v), around);
+}
+
 static void copy_slice(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	const struct assay_job *job = arg;
 	uint64_t bytes;
 	const float *a = (const float *)stream_slice(job, ASSAY_STREAM_COPY_A, tid, &bytes);
 	float *b = (float *)stream_slice(job, ASSAY_STREAM_COPY_B, tid, &bytes);
+	const bool around = stream_around_caches(job, b);
 
 	(void)n_threads;
-	if (stream_around_caches(job, b)) {
-		for (uint64_t i = 0; i < bytes / 4; i += 4 * FLOATS_OF(vec_floats))
-			for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
-				stream_floats(b + i + v, load_floats(a + i + v));
-		__builtin_ia32_sfence();
-		return;
-	}
 	for (uint64_t pass = assay_stream_passes(bytes, 2); pass; pass--) {
-		for (uint64_t i = 0; i < bytes / 4; i += 4 * FLOATS_OF(vec_floats))
-			for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
-				store_floats(b + i + v, load_floats(a + i + v));
+		if (around)
+			copy_once(a, b, bytes / 4, true);
+		else
+			copy_once(a, b, bytes / 4, false);
 		stream_next_pass();
 	}
+	if (around)
+		__builtin_ia32_sfence();
 }
 
 static void triad_slice(void *arg, uint32_t tid, uint32_t n_threads)
@@ -88,21 +109,18 @@ static void triad_slice(void *arg, uint32_t tid, uint32_t n_threads)
 	const float *b = (const float *)stream_slice(job, ASSAY_STREAM_TRIAD_B, tid, &bytes);
 	const float *c = (const float *)stream_slice(job, ASSAY_STREAM_TRIAD_C, tid, &bytes);
 	float *a = (float *)stream_slice(job, ASSAY_STREAM_TRIAD_A, tid, &bytes);
+	const bool around = stream_around_caches(job, a);
 
 	(void)n_threads;
-	if (stream_around_caches(job, a)) {
-		for (uint64_t i = 0; i < bytes / 4; i += 4 * FLOATS_OF(vec_floats))
-			for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
-				stream_floats(a + i + v, triad_floats(b + i + v, c + i + v));
-		__builtin_ia32_sfence();
-		return;
-	}
 	for (uint64_t pass = assay_stream_passes(bytes, 3); pass; pass--) {
-		for (uint64_t i = 0; i < bytes / 4; i += 4 * FLOATS_OF(vec_floats))
-			for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
-				store_floats(a + i + v, triad_floats(b + i + v, c + i + v));
+		if (around)
+			triad_once(b, c, a, bytes / 4, true);
+		else
+			triad_once(b, c, a, bytes / 4, false);
 		stream_next_pass();
 	}
+	if (around)
+		__builtin_ia32_sfence();
 }
 
 int RUN_OF(read, STREAM_ISA)(struct assay_job *job)

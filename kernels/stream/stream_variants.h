@@ -3,6 +3,8 @@
 #ifndef STREAM_VARIANTS_H
 #define STREAM_VARIANTS_H
 
+#include <stdbool.h>
+
 #include "assay/op_stream.h"
 
 /* The run() callbacks of an instruction set: its files define them, the plugin's descriptor lists them. */
@@ -32,7 +34,7 @@ static inline char *stream_slice(const struct assay_job *job, uint32_t index, ui
 }
 
 /* Stores around the caches pay where the arrays do not fit in them; they need whole, aligned vectors. */
-static inline int stream_around_caches(const struct assay_job *job, const void *out)
+static inline bool stream_around_caches(const struct assay_job *job, const void *out)
 {
 	return job->shape->axis[ASSAY_STREAM_LEVEL] == ASSAY_LEVEL_DRAM && (uintptr_t)out % 64 == 0;
 }

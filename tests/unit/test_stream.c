@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream.* and peak.*: every variant against the oracle, oracles against single flipped bits, sizes against the caches.
  */
+#include <signal.h>
+#include <sys/mman.h>
+
 #include "mini_host.h"
 
 #include "assay/op_stream.h"
@@ -52,6 +55,73 @@ static void test_stream_dram(void **state)
 	run_variant("stream.triad", "avx2", "level=dram", &(struct mini_options){ .n_threads = 2, .seed = 9 });
 	run_variant("stream.copy", "avx512", "level=dram", &(struct mini_options){ .n_threads = 3, .seed = 9 });
 	run_variant("stream.copy", "avx2", "level=dram", &(struct mini_options){ .offset_bytes = 4 });
+}
+
+/* The pages at both ends of the first thread's slice of the first array. One is closed; when it is read, the other is. */
+static struct {
+	char *page[2];
+	size_t page_bytes;
+	volatile int closed, passes;
+} guard;
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	char *p = guard.page[guard.closed], *at = info->si_addr;
+
+	(void)context;
+	if (at < p || at >= p + guard.page_bytes) { /* a fault of somebody else: let it end the program */
+		signal(sig, SIG_DFL);
+		return;
+	}
+	mprotect(p, guard.page_bytes, PROT_READ | PROT_WRITE);
+	guard.closed = !guard.closed;
+	guard.passes += !guard.closed;
+	mprotect(guard.page[guard.closed], guard.page_bytes, PROT_NONE);
+}
+
+static void expect_passes(const char *op, unsigned n_arrays, const char *variant)
+{
+	/* so many that a slice has less than the bytes that a run touches */
+	const struct mini_options o = { .n_threads = 32, .seed = 2 };
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO }, before;
+	struct mini_case *c = mini_new(op, variant, "level=dram", &o);
+	uint64_t slice = c->tensors[0].bytes / o.n_threads;
+	uintptr_t first = (uintptr_t)c->tensors[0].data, mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+	int rc;
+
+	mini_fill(c);
+	guard.page_bytes = mask + 1;
+	guard.page[0] = (char *)((first + mask) & ~mask);
+	guard.page[1] = (char *)(((first + slice) & ~mask) - guard.page_bytes);
+	guard.closed = guard.passes = 0;
+	assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
+	assert_int_equal(mprotect(guard.page[0], guard.page_bytes, PROT_NONE), 0);
+	rc = mini_try_run(c);
+	assert_int_equal(mprotect(guard.page[0], guard.page_bytes, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(mprotect(guard.page[1], guard.page_bytes, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+	assert_int_equal(rc, 0);
+	assert_true(assay_stream_passes(slice, n_arrays) > 1);
+	if ((uint64_t)guard.passes != assay_stream_passes(slice, n_arrays))
+		fail_msg("%s/%s: %d passes, want %llu", op, variant, guard.passes,
+			 (unsigned long long)assay_stream_passes(slice, n_arrays));
+	mini_check(c);
+	mini_free(c);
+}
+
+/* A run makes the passes that its bytes are counted for, also where it stores around the caches. */
+static void test_passes(void **state)
+{
+	char missing[64];
+
+	(void)state;
+	for (size_t op = 0; op < N_ELEMENTS(stream_ops); op++)
+		for (size_t v = 0; v < N_ELEMENTS(names); v++) {
+			const struct assay_variant *variant = mini_variant(stream_ops[op], names[v]);
+
+			if (variant && assay_cpu_has_all(variant->needs, missing, sizeof(missing)))
+				expect_passes(stream_ops[op], (unsigned)op + 1, names[v]);
+		}
 }
 
 static void test_peak_variants(void **state)
@@ -207,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stream_variants),
 		cmocka_unit_test(test_stream_dram),
+		cmocka_unit_test(test_passes),
 		cmocka_unit_test(test_peak_variants),
 		cmocka_unit_test(test_flips),
 		cmocka_unit_test(test_fill_threads),
