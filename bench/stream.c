@@ -41,10 +41,10 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 }
 
 /*
- * Bytes a thread works on, all arrays together. Half of a cache leaves room for what else lives there. Of a last-level cache
- * that is shared with others only a part may be had, and a virtual machine is told the size of the whole one, so l3 is eight times
- * the l2 of a core, for all threads together, where that is less than half. There, a slice must not fit in the thread's own l2: twice that, or one and a half where twice would
- * exceed the last-level cache.
+ * Bytes a thread works on, all arrays together. Half of a cache leaves room for what else lives there. Of a last-level
+ * cache that is shared with others only a part may be had, and a virtual machine is told the size of the whole one, so
+ * l3 is eight times the l2 of a core, for all threads together, where that is less than half. There, a slice must not
+ * fit in the thread's own l2: twice that, or one and a half where twice would exceed the last-level cache.
  */
 static uint64_t footprint(const struct assay_shape *shape)
 {

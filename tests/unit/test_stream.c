@@ -57,7 +57,7 @@ static void test_stream_dram(void **state)
 	run_variant("stream.copy", "avx2", "level=dram", &(struct mini_options){ .offset_bytes = 4 });
 }
 
-/* The pages at both ends of the first thread's slice of the first array. One is closed; when it is read, the other is. */
+/* The pages at both ends of the first slice of the first array: one is closed; when it is read, the other is. */
 static struct {
 	char *page[2];
 	size_t page_bytes;

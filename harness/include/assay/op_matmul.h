@@ -12,11 +12,11 @@
 
 #include "op_work.h"
 
-/* Indices into assay_shape.axis, both ops. */
+/* Indices into assay_shape.axis, both ops: rows of w, columns of w, tokens. */
 enum { ASSAY_MATMUL_M = 0, ASSAY_MATMUL_K = 1, ASSAY_MATMUL_N = 2 };
 
 /* Indices into assay_job.tensors. */
-enum { ASSAY_MATMUL_F32_W = 0, ASSAY_MATMUL_F32_X = 1, ASSAY_MATMUL_F32_Y = 2 };
+enum { ASSAY_MATMUL_F32_W = 0, ASSAY_MATMUL_F32_X = 1, ASSAY_MATMUL_F32_Y = 2 }; /* F32 [m][k], [n][k], [n][m] */
 
 enum {
 	ASSAY_TERNARY_W = 0,       /* U8 [m][k/4]: I2_S, see below */

@@ -7,9 +7,14 @@
  * stream.copy    b[i] = a[i]
  * stream.triad   a[i] = b[i] + 3·c[i], the product rounded before the sum (no fused multiply-add)
  *
- * Thread t works on slice t of every array: equal parts, each a multiple of 4 KiB. The arrays of one level together
- * take half of the level-1 or level-2 cache of each thread; at l3 half of the last-level cache, or eight times the level-2
- * cache of a core where that is less, but more than the level-2 caches of all threads; or four times the last-level cache. A run makes `passes` passes over them, so that the start of the threads does not count where a pass takes
+ * Thread t works on slice t of every array: equal parts, each a multiple of 4 KiB. All arrays of a level together take
+ *
+ *	l1, l2  half of that cache of each thread
+ *	l3      half of the last-level cache, or eight times the level-2 cache of a core where that is less; but no less
+ *	        than twice the level-2 caches of all threads, or one and a half where twice would exceed the last level
+ *	dram    four times the last-level cache, but no less than 256 MiB, and no more than a quarter of the memory
+ *
+ * A run makes `passes` passes over them, so that the start of the threads does not count where a pass takes
  * nanoseconds; each pass really touches every byte.
  *
  * Bytes are counted as the arithmetic needs them: one read of every input, one write of every output. The read that a
@@ -43,15 +48,17 @@ static inline uint64_t assay_stream_passes(uint64_t slice_bytes, unsigned n_arra
 }
 
 /*
- * peak.f32_fma   y[t][l] = f applied ASSAY_PEAK_STEPS times to x[t][l], f(v) = v · a[l mod 8] + b[l mod 8]
- * peak.i8_dot    y[t][l] = x[t][l] + ASSAY_PEAK_STEPS times Σ_j a[l mod 8][j] · w[l mod 8][j], j = 0 … 3
+ * peak.f32_fma      y[t][l] = f applied ASSAY_PEAK_STEPS times to x[t][l], f(v) = v · a[l mod 8] + b[l mod 8]
+ * peak.i8_dot       y[t][l] = x[t][l] + ASSAY_PEAK_STEPS times Σ_j a[l mod 8][j] · w[l mod 8][j], j = 0 … 3
  * peak.ternary_dot  the same with the codes 0, 1 and 2 in a
  *
  * Every thread t does the same. All values of peak.f32_fma are whole numbers below 2^24, so fused and separate rounding
- * agree; in peak.i8_dot a is at most 127, so that two neighbouring products fit 16 bits, and in peak.ternary_dot w is no
- * less than -127, so that 64 such pairs do. Every lane must really do
- * every step: this is the arithmetic that is measured, and neither repetition nor equal operands may be used to save
- * any.
+ * agree; in peak.i8_dot a is at most 127, so that two neighbouring products fit 16 bits, and in peak.ternary_dot w is
+ * no less than -127, so that 64 such pairs do. Every lane must really do every step: this is the arithmetic that is
+ * measured, and neither repetition nor equal operands may be used to save any.
+ *
+ * x and y are [threads][ASSAY_PEAK_LANES], F32 or I32; a and b of peak.f32_fma F32 [8]; of the dot products a is U8
+ * [8][4] and w I8 [8][4].
  */
 enum { ASSAY_PEAK_FMA_X = 0, ASSAY_PEAK_FMA_A = 1, ASSAY_PEAK_FMA_B = 2, ASSAY_PEAK_FMA_Y = 3 };
 enum { ASSAY_PEAK_DOT_X = 0, ASSAY_PEAK_DOT_A = 1, ASSAY_PEAK_DOT_W = 2, ASSAY_PEAK_DOT_Y = 3 };
