@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peak.f32_fma, peak.i8_dot and peak.ternary_dot: what the arithmetic units do when nothing waits for memory. The oracle uses the closed
- * form of the repeated step, in 64-bit integers.
+ * peak.f32_fma, peak.i8_dot and peak.ternary_dot: what the arithmetic units do when nothing waits for memory. The
+ * oracle uses the closed form of the repeated step, in 64-bit integers.
  */
 #include <stdio.h>
 

@@ -252,7 +252,7 @@ static void head(struct gen_engine *e)
 	const struct gen_model *m = e->plan.m;
 
 	e->vector->rmsnorm(e->f32 + e->work.resid + (e->n - 1) * m->dim,
-			       e->norms + assay_generate_norm_at(m, m->layers, 0), m->dim, e->f32 + e->work.norm);
+			   e->norms + assay_generate_norm_at(m, m->layers, 0), m->dim, e->f32 + e->work.norm);
 	e->job->host->parallel(e->job, assay_generate_pass_head, e);
 }
 

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 /* ---- tables ---- */
 
 double assay_generate_exp_f64(double x)

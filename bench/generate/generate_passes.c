@@ -166,8 +166,8 @@ static void attend(struct gen_engine *e, float *scores, int64_t token, int32_t h
 	memset(out, 0, (size_t)dim * sizeof(*out));
 	for (int64_t at = 0; at < len; at += GEN_KV_BLOCK)
 		e->vector->weighted_sum(scores + at,
-					    e->kv + gen_kv_at(&e->plan, e->layer, 1, kv_head, pool_token(e, at)),
-					    len - at < GEN_KV_BLOCK ? len - at : GEN_KV_BLOCK, dim, out);
+					e->kv + gen_kv_at(&e->plan, e->layer, 1, kv_head, pool_token(e, at)),
+					len - at < GEN_KV_BLOCK ? len - at : GEN_KV_BLOCK, dim, out);
 	for (int64_t i = 0; i < dim; i++)
 		out[i] *= 1.0f / sum;
 }

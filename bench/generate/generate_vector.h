@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the generate driver does with many floats, once for each vector width. A lane is an IEEE operation of its own,
- * sums have 16 lanes whatever the width (by index mod 16, then added in pairs), and nothing is fused, so that all tables
- * give the same bits. Lengths are multiples of 16 unless a function says otherwise; buffers need no alignment.
+ * sums have 16 lanes whatever the width (by index mod 16, then added in pairs), and nothing is fused, so that all
+ * tables give the same bits. Lengths are multiples of 16 unless a function says otherwise; buffers need no alignment.
  */
 #ifndef ASSAY_GENERATE_VECTOR_H
 #define ASSAY_GENERATE_VECTOR_H
@@ -17,7 +17,7 @@ struct gen_vector {
 	float (*quantize)(const float *x, int64_t n, int8_t *q);
 	/* out[r] = Σ a·b with b the row r of @n_rows in bf16. */
 	void (*dots_bf16)(const float *a, const uint16_t *rows, int64_t n_rows, int64_t dim, float *out);
-	/* acc += w · b with b in bf16, elementwise over @n_rows of @dim values, in order, so that rows may come in pieces. */
+	/* acc += w · b with b in bf16, elementwise over @n_rows of @dim values in order: rows may come in pieces. */
 	void (*weighted_sum)(const float *w, const uint16_t *rows, int64_t n_rows, int64_t dim, float *acc);
 	/* out = max(gate, 0)² · up. */
 	void (*relu2_gate)(const float *gate, const float *up, int64_t n, float *out);

@@ -11,9 +11,9 @@
 
 #include "generate_vector.h"
 
-#define LANE_VECS   (16 / VEC)
-#define NEAR_BYTES  2048
-#define FAR_BYTES   8192
+#define LANE_VECS  (16 / VEC)
+#define NEAR_BYTES 2048
+#define FAR_BYTES  8192
 
 typedef float vf __attribute__((vector_size(4 * VEC)));
 typedef int32_t vi __attribute__((vector_size(4 * VEC)));
@@ -209,7 +209,7 @@ static inline void add_products(struct lanes *s, const float *a, struct lanes b)
 		s->v[v] += load(a + v * VEC) * b.v[v];
 }
 
-/* What comes from memory goes into the second level first: requests into the first hold its few fill buffers for longer. */
+/* What comes from memory goes into the second level first: the fill buffers of the first are few. */
 static inline void ask_for(uintptr_t line)
 {
 	__builtin_prefetch((const char *)(line + FAR_BYTES), 0, 2);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * matmul.f32 by OpenBLAS, one call a thread on its own rows of w. OpenBLAS is loaded when it is first needed: its own
- * threads, which nobody would pin, are then kept from existing by a variable that it reads while it loads; another keeps
- * it to the vectors of `--isa`. Where it is missing the variant is skipped and everything else works. This plugin is its
- * own shared object.
+ * threads, which nobody would pin, are then kept from existing by a variable that it reads while it loads; another
+ * keeps it to the vectors of `--isa`. Where it is missing the variant is skipped and everything else works. This plugin
+ * is its own shared object.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -72,8 +72,9 @@ static const char *core_of(uint32_t bits)
 }
 
 /*
- * dlopen without threads and with vectors of at most @bits (0: any); the caller's environment is as before when it returns.
- * What is loaded already has read it: setting a variable again would only let the C library allocate its environment anew.
+ * dlopen without threads and with vectors of at most @bits (0: any); the caller's environment is as before when it
+ * returns. What is loaded already has read it: setting a variable again would only let the C library allocate its
+ * environment anew.
  */
 static void *load(uint32_t bits)
 {

@@ -24,8 +24,8 @@
 /*
  * Activations of several tokens are put into a panel before they are multiplied: tiles of up to TERNARY_TILE_MAX tokens
  * one behind the other, in a tile of t tokens four columns of each token in turn, [k / 4][t][4 bytes], so that a tile
- * is one stream too. The panel holds TERNARY_PANEL_BYTES, but no less than TERNARY_PANEL_TILES such tiles and no more than
- * TERNARY_PANEL_TOKENS.
+ * is one stream too. The panel holds TERNARY_PANEL_BYTES, but no less than TERNARY_PANEL_TILES such tiles and no more
+ * than TERNARY_PANEL_TOKENS.
  */
 #define TERNARY_TILE_MAX     12
 #define TERNARY_PANEL_BYTES  (192 << 10)

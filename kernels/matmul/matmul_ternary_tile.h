@@ -26,8 +26,9 @@
  * four codes are taken at once, the whole byte stands for code 3: its sum has those of the others in it, which are
  * taken off.
  *
- * Where several tiles of TILE_TOKENS follow each other, codes are taken out once for all of them: the first tile puts those of some
- * columns of a group, a byte a code, into a buffer that stays in the level-1 cache, and the others read that.
+ * Where several tiles of TILE_TOKENS follow each other, codes are taken out once for all of them: the first tile puts
+ * those of some columns of a group, a byte a code, into a buffer that stays in the level-1 cache, and the others read
+ * that.
  */
 #ifndef MATMUL_TERNARY_TILE_H
 #define MATMUL_TERNARY_TILE_H
@@ -45,12 +46,13 @@
 #define CACHE_LINE 64
 #define LINES_UNIT (ASSAY_I2S_BLOCK / TERNARY_LINE_COLS) /* the lines of a group are a multiple of it */
 
-/* Codes of some lines of a group that a tile takes in one pass. They stay in the level-1 cache while all tiles of a panel pass. */
+/* Of codes that a tile takes in one pass from some lines; they stay in the level-1 cache while all tiles pass. */
 #define CODES_BYTES (24 << 10)
 #define CODES_LINES (CODES_BYTES / (TILE_CODES(TILE_TOKENS) * VEC_BYTES))
 
 _Static_assert(CODES_LINES % LINES_UNIT == 0, "whole turns of the loop");
-_Static_assert(TILE_TOKENS <= TERNARY_TILE_MAX && TERNARY_PANEL_TOKENS % TERNARY_TILE_MAX == 0, "panels have room for their tiles");
+_Static_assert(TILE_TOKENS <= TERNARY_TILE_MAX && TERNARY_PANEL_TOKENS % TERNARY_TILE_MAX == 0,
+	       "panels have room for their tiles");
 
 /* What a tile reads, and the buffer of its codes where it has one. */
 struct tile {
@@ -149,8 +151,9 @@ INLINE void load_totals(struct tile_sums *acc, int32_t (*sums)[TERNARY_GROUP_MAX
 }
 
 /*
- * Σcx of the rows of the codes of @plan to @sums; with a buffer of codes, which has some columns only, it is added to what stands
- * there. Where that many lines are one turn, totals are loaded when they are added to: they would take registers from the sums.
+ * Σcx of the rows of the codes of @plan to @sums; with a buffer of codes, which has some columns only, it is added to
+ * what stands there. Where that many lines are one turn, totals are loaded when they are added to: they would take
+ * registers from the sums.
  */
 INLINE void run_tile(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], const struct tile_plan plan)
 {
@@ -175,8 +178,8 @@ INLINE void run_tile(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], 
 			EACH (h, plan.step) {
 				if (plan.from != CODES_READ && !plan.first && h * VEC_BYTES % CACHE_LINE == 0)
 					__builtin_prefetch(w + h * VEC_BYTES + TILE_PREFETCH(plan.tokens));
-				run_line(w + h * VEC_BYTES, x + h * plan.tokens, in->codes, (line + h) * kept_bytes, &acc, plan,
-					 h % plan.phases);
+				run_line(w + h * VEC_BYTES, x + h * plan.tokens, in->codes, (line + h) * kept_bytes,
+					 &acc, plan, h % plan.phases);
 			}
 			w += plan.step * VEC_BYTES;
 			x += plan.step * plan.tokens;
@@ -254,8 +257,8 @@ static void run_kept(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], 
 }
 
 /* The group of @row, of @rows rows, times @tiles tiles of TILE_TOKENS, at @x, whose first token is @t0. */
-static void run_tiles(const struct matmul_ternary *p, const uint8_t *packed, const uint8_t *x, const int32_t *token_sums, int64_t row,
-		      int64_t rows, int64_t t0, int64_t tiles)
+static void run_tiles(const struct matmul_ternary *p, const uint8_t *packed, const uint8_t *x,
+		      const int32_t *token_sums, int64_t row, int64_t rows, int64_t t0, int64_t tiles)
 {
 	_Alignas(64) uint8_t codes[CODES_BYTES];
 	_Alignas(64) int32_t sums[TERNARY_PANEL_TOKENS][TERNARY_GROUP_MAX];
@@ -271,7 +274,8 @@ static void run_tiles(const struct matmul_ternary *p, const uint8_t *packed, con
 				in.x = (const quad *)(x + t * p->k + line * TERNARY_LINE_COLS * TILE_TOKENS);
 				run_kept(&in, sums + t, pass, !t);
 				if (line + in.lines == lines && pass == PASSES(TILE_TOKENS) - 1)
-					matmul_ternary_store(p, sums + t, token_sums + t, row, rows, t0 + t, TILE_TOKENS);
+					matmul_ternary_store(p, sums + t, token_sums + t, row, rows, t0 + t,
+							     TILE_TOKENS);
 			}
 	}
 }
@@ -290,7 +294,7 @@ static void run_rows(const struct matmul_ternary *p, const uint8_t *packed, cons
 	}
 }
 
-/* Columns 4·[first, end) of @tokens tokens at @from to their tile at @to; a constant number of tokens makes one loop of it. */
+/* Columns 4·[first, end) of @tokens tokens at @from to their tile at @to; where @tokens is constant, in one loop. */
 INLINE void copy_columns(uint8_t *to, const int8_t *from, int64_t k, int64_t first, int64_t end, const int64_t tokens)
 {
 	for (int64_t q = first; q < end; q++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peak.ternary_dot with AVX2: of codes 0, 1 and 2 a pair of products is at most 508, so that 16 bits hold the sums of 64 steps before they
- * are widened; two instructions a step instead of the three of peak.i8_dot.
+ * peak.ternary_dot with AVX2: of codes 0, 1 and 2 a pair of products is at most 508, so that 16 bits hold the sums of
+ * 64 steps before they are widened; two instructions a step instead of the three of peak.i8_dot.
  */
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -9,8 +9,8 @@
 #include "../kernel_isa.h"
 #include "stream_variants.h"
 
-#define CHAINS	  12 /* registers of 8 lanes */
-#define STEPS	  64 /* between two widenings */
+#define CHAINS    12 /* registers of 8 lanes */
+#define STEPS     64 /* between two widenings */
 #define VEC_LANES 8
 
 _Static_assert(ASSAY_PEAK_LANES % (CHAINS * VEC_LANES) == 0, "groups of chains fill the lanes");
@@ -42,7 +42,8 @@ static void ternary_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 							 : "x"(a), "x"(w));
 				}
 			EACH (i, CHAINS)
-				totals[i] = _mm256_add_epi32(totals[i], _mm256_madd_epi16(sums[i], _mm256_set1_epi16(1)));
+				totals[i] =
+					_mm256_add_epi32(totals[i], _mm256_madd_epi16(sums[i], _mm256_set1_epi16(1)));
 		}
 		EACH (i, CHAINS)
 			_mm256_storeu_si256((void *)(y + g + i * VEC_LANES), totals[i]);
