@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One peak op for one instruction set, whose file includes this after it has defined the type `vec`, load_lanes,
- * store_lanes, load_pattern (the ASSAY_PEAK_PATTERN operands, repeated), step(acc, a, b), PEAK_CHAINS and PEAK_RUN, the
- * name of its run() callback. The ops have the tensors x, a, b and y in this order.
+ * One peak op for one instruction set, whose file includes this after it has defined the type `vec`, step(acc, a, b),
+ * PEAK_CHAINS and PEAK_RUN, the name of its run() callback. The ops have the tensors x, a, b and y in this order.
  *
  * PEAK_CHAINS independent sums hide the latency of a step. They must stay in registers: compilers that see the loop as
  * a whole move them about (GCC 12: two copies a step), so each step is opaque to them. So is operand a, or the product
@@ -12,6 +11,19 @@
 #include "stream_variants.h"
 
 #define PEAK_VEC_LANES (sizeof(vec) / 4)
+
+/* A vector wherever it lies. */
+typedef vec vec_anywhere __attribute__((aligned(4), may_alias));
+
+/* An operand, repeated in all lanes. */
+static inline vec load_pattern(const uint32_t *p)
+{
+	uint32_t lanes[PEAK_VEC_LANES];
+
+	for (unsigned l = 0; l < PEAK_VEC_LANES; l++)
+		lanes[l] = p[l % ASSAY_PEAK_PATTERN];
+	return *(const vec_anywhere *)lanes;
+}
 
 static void peak_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 {
@@ -26,14 +38,14 @@ static void peak_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 	(void)n_threads;
 	for (unsigned g = 0; g < ASSAY_PEAK_LANES; g += PEAK_CHAINS * PEAK_VEC_LANES) {
 		EACH (i, PEAK_CHAINS)
-			acc[i] = load_lanes(x + g + PEAK_VEC_LANES * i);
+			acc[i] = *(const vec_anywhere *)(x + g + PEAK_VEC_LANES * i);
 		for (unsigned n = 0; n < ASSAY_PEAK_STEPS; n++)
 			EACH (i, PEAK_CHAINS) {
 				acc[i] = step(acc[i], a, b);
 				__asm__ volatile("" : "+x"(acc[i]), "+x"(a));
 			}
 		EACH (i, PEAK_CHAINS)
-			store_lanes(y + g + PEAK_VEC_LANES * i, acc[i]);
+			*(vec_anywhere *)(y + g + PEAK_VEC_LANES * i) = acc[i];
 	}
 }
 

@@ -8,21 +8,6 @@ typedef __m256i vec;
 #define PEAK_CHAINS 6 /* only the sum is a chain, of latency one; the rest of the registers hold products */
 #define PEAK_RUN    assay_peak_dot_avx2
 
-static inline vec load_lanes(const void *p)
-{
-	return _mm256_loadu_si256(p);
-}
-
-static inline vec load_pattern(const void *p)
-{
-	return _mm256_loadu_si256(p);
-}
-
-static inline void store_lanes(void *p, vec v)
-{
-	_mm256_storeu_si256(p, v);
-}
-
 static inline vec step(vec acc, vec a, vec b)
 {
 	return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), _mm256_set1_epi16(1)));

@@ -9,21 +9,6 @@ typedef __m512i vec;
 #define PEAK_CHAINS 24
 #define PEAK_RUN    assay_peak_dot_avx512vnni
 
-static inline vec load_lanes(const void *p)
-{
-	return _mm512_loadu_si512(p);
-}
-
-static inline vec load_pattern(const void *p)
-{
-	return _mm512_broadcast_i64x4(_mm256_loadu_si256(p));
-}
-
-static inline void store_lanes(void *p, vec v)
-{
-	_mm512_storeu_si512(p, v);
-}
-
 static inline vec step(vec acc, vec a, vec b)
 {
 	return _mm512_dpbusd_epi32(acc, a, b);

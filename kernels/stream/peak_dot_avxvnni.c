@@ -5,24 +5,9 @@
 
 typedef __m256i vec;
 
-#define PEAK_CHAINS 12 /* two steps a cycle times a latency of up to five, and they leave registers for the operands   \
-			*/
-#define PEAK_RUN assay_peak_dot_avxvnni
-
-static inline vec load_lanes(const void *p)
-{
-	return _mm256_loadu_si256(p);
-}
-
-static inline vec load_pattern(const void *p)
-{
-	return _mm256_loadu_si256(p);
-}
-
-static inline void store_lanes(void *p, vec v)
-{
-	_mm256_storeu_si256(p, v);
-}
+/* two steps a cycle times a latency of up to five, and they leave registers for the operands */
+#define PEAK_CHAINS 12
+#define PEAK_RUN    assay_peak_dot_avxvnni
 
 static inline vec step(vec acc, vec a, vec b)
 {

@@ -5,24 +5,9 @@
 
 typedef __m256 vec;
 
-#define PEAK_CHAINS 12 /* two steps a cycle times a latency of up to five, and they leave registers for the operands   \
-			*/
-#define PEAK_RUN assay_peak_fma_avx2
-
-static inline vec load_lanes(const void *p)
-{
-	return _mm256_loadu_ps(p);
-}
-
-static inline vec load_pattern(const void *p)
-{
-	return _mm256_loadu_ps(p);
-}
-
-static inline void store_lanes(void *p, vec v)
-{
-	_mm256_storeu_ps(p, v);
-}
+/* two steps a cycle times a latency of up to five, and they leave registers for the operands */
+#define PEAK_CHAINS 12
+#define PEAK_RUN    assay_peak_fma_avx2
 
 static inline vec step(vec acc, vec a, vec b)
 {

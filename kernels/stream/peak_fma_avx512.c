@@ -9,21 +9,6 @@ typedef __m512 vec;
 #define PEAK_CHAINS 24
 #define PEAK_RUN    assay_peak_fma_avx512
 
-static inline vec load_lanes(const void *p)
-{
-	return _mm512_loadu_ps(p);
-}
-
-static inline vec load_pattern(const void *p)
-{
-	return _mm512_broadcast_f32x8(_mm256_loadu_ps(p));
-}
-
-static inline void store_lanes(void *p, vec v)
-{
-	_mm512_storeu_ps(p, v);
-}
-
 static inline vec step(vec acc, vec a, vec b)
 {
 	return _mm512_fmadd_ps(acc, a, b);
