@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.* for one instruction set, whose file includes this after it has defined the types vec_words and vec_floats,
- * zero_words, load_words, add_words, load_floats, triad_floats, store_floats, stream_floats (a store around the caches)
- * and STREAM_ISA, the name of the variant.
+ * stream.* for one instruction set, whose file includes this after it has defined VEC_BYTES of its vectors,
+ * STORE_AROUND(p, v), a store of floats around the caches, and STREAM_ISA, the name of the variant.
  *
  * Plain loads without software prefetch: on sequential arrays the hardware's own is ahead of it. It is thrown off when
  * lines are touched out of order, which compilers do to independent sums, so the loads are kept in order. Stores go
@@ -14,8 +13,9 @@
 #include "../kernel_isa.h"
 #include "stream_variants.h"
 
-#define LANES_OF(vec)  (sizeof(vec) / sizeof(uint64_t))
-#define FLOATS_OF(vec) (sizeof(vec) / sizeof(float))
+#define LANES     (VEC_BYTES / sizeof(uint64_t))
+#define FLOATS    (VEC_BYTES / sizeof(float))
+#define TURN_VECS 4 /* of a turn of copy and triad */
 
 #define READ_SUMS 4   /* chains of additions, of latency one */
 #define READ_TURN 256 /* bytes of a half before it is the other's turn */
@@ -23,11 +23,30 @@
 #define RUN_OF_(op, isa) assay_stream_##op##_##isa
 #define RUN_OF(op, isa)  RUN_OF_(op, isa)
 
+typedef uint64_t vec_words __attribute__((vector_size(VEC_BYTES)));
+typedef float vec_floats __attribute__((vector_size(VEC_BYTES)));
+
+static inline vec_words load_words(const void *p)
+{
+	vec_words v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline vec_floats load_floats(const float *p)
+{
+	vec_floats v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
 /* Adds READ_TURN bytes from p on, in order. */
 static inline void read_turn(const char *p, vec_words acc[READ_SUMS])
 {
-	for (unsigned v = 0; v < READ_TURN / sizeof(vec_words); v++) {
-		acc[v % READ_SUMS] = add_words(acc[v % READ_SUMS], load_words(p + v * sizeof(vec_words)));
+	for (unsigned v = 0; v < READ_TURN / VEC_BYTES; v++) {
+		acc[v % READ_SUMS] += load_words(p + v * VEC_BYTES);
 		__asm__ volatile("" : "+x"(acc[v % READ_SUMS]));
 	}
 }
@@ -39,14 +58,12 @@ static inline void read_turn(const char *p, vec_words acc[READ_SUMS])
 static void read_slice(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	const struct assay_job *job = arg;
-	uint64_t bytes, lanes[READ_SUMS * LANES_OF(vec_words)];
+	uint64_t bytes, lanes[READ_SUMS * LANES];
 	const char *a = stream_slice(job, ASSAY_STREAM_READ_A, tid, &bytes);
 	uint64_t *sum = (uint64_t *)job->tensors[ASSAY_STREAM_READ_SUM].data + (uint64_t)tid * ASSAY_STREAM_SUM_LANES;
-	vec_words acc[READ_SUMS];
+	vec_words acc[READ_SUMS] = { { 0 } };
 
 	(void)n_threads;
-	for (unsigned s = 0; s < READ_SUMS; s++)
-		acc[s] = zero_words();
 	for (uint64_t pass = assay_stream_passes(bytes, 1); pass; pass--) {
 		for (uint64_t i = 0; i < bytes / 2; i += READ_TURN) {
 			read_turn(a + i, acc);
@@ -56,30 +73,30 @@ static void read_slice(void *arg, uint32_t tid, uint32_t n_threads)
 	}
 	memcpy(lanes, acc, sizeof(lanes));
 	memset(sum, 0, ASSAY_STREAM_SUM_LANES * sizeof(*sum));
-	for (unsigned l = 0; l < READ_SUMS * LANES_OF(vec_words); l++)
+	for (unsigned l = 0; l < READ_SUMS * LANES; l++)
 		sum[l % ASSAY_STREAM_SUM_LANES] += lanes[l];
 }
 
 INLINE void put(float *p, vec_floats v, const bool around)
 {
 	if (around)
-		stream_floats(p, v);
+		STORE_AROUND(p, v);
 	else
-		store_floats(p, v);
+		memcpy(p, &v, sizeof(v));
 }
 
 INLINE void copy_once(const float *a, float *b, uint64_t n, const bool around)
 {
-	for (uint64_t i = 0; i < n; i += 4 * FLOATS_OF(vec_floats))
-		for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
+	for (uint64_t i = 0; i < n; i += TURN_VECS * FLOATS)
+		for (unsigned v = 0; v < TURN_VECS * FLOATS; v += FLOATS)
 			put(b + i + v, load_floats(a + i + v), around);
 }
 
 INLINE void triad_once(const float *b, const float *c, float *a, uint64_t n, const bool around)
 {
-	for (uint64_t i = 0; i < n; i += 4 * FLOATS_OF(vec_floats))
-		for (unsigned v = 0; v < 4 * FLOATS_OF(vec_floats); v += FLOATS_OF(vec_floats))
-			put(a + i + v, triad_floats(b + i + v, c + i + v), around);
+	for (uint64_t i = 0; i < n; i += TURN_VECS * FLOATS)
+		for (unsigned v = 0; v < TURN_VECS * FLOATS; v += FLOATS)
+			put(a + i + v, load_floats(b + i + v) + ASSAY_STREAM_SCALE * load_floats(c + i + v), around);
 }
 
 static void copy_slice(void *arg, uint32_t tid, uint32_t n_threads)
