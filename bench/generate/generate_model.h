@@ -49,7 +49,7 @@ enum {
 	GEN_T_KV = 11,        /* BF16 [layers][2][kv_heads][pool_tokens][head_dim], scratch */
 	GEN_T_WORK_F32 = 12,  /* F32, scratch: activations of one step */
 	GEN_T_WORK_I8 = 13,   /* I8 [batch][max(dim, ffn)], scratch: quantized activations */
-	GEN_T_WORK_I32 = 14,  /* I32, scratch: the sampler's heap, the sequence of a chat request */
+	GEN_T_WORK_I32 = 14,  /* I32, scratch: heap of the sampler, tokens and blocks of the sequence, trace slots */
 	GEN_N_TENSORS = 15,
 };
 

@@ -23,6 +23,8 @@ const struct gen_vector *assay_generate_vector(const struct assay_host_info *hos
 		return &assay_generate_vector_avx512;
 	if (allows(host, 256) && __builtin_cpu_supports("avx2"))
 		return &assay_generate_vector_avx2;
+#else
+	(void)host;
 #endif
 	return &assay_generate_vector_base;
 }
