@@ -11,26 +11,11 @@ typedef __m256 vec;
 typedef __m256i packed;
 typedef __m256 table;
 
-static inline vec splat(float x)
-{
-	return _mm256_set1_ps(x);
-}
-
-static inline vec product(vec a, vec b)
-{
-	return _mm256_mul_ps(a, b);
-}
-
 static inline vec canonical_all(vec y)
 {
 	const vec nan = _mm256_castsi256_ps(_mm256_set1_epi32(QUANTIZE_FLOAT_NAN));
 
 	return _mm256_blendv_ps(y, nan, _mm256_cmp_ps(y, y, _CMP_UNORD_Q));
-}
-
-static inline void store_floats(float *p, vec v)
-{
-	_mm256_storeu_ps(p, v);
 }
 
 static inline void store_floats_around(float *p, vec v)

@@ -11,26 +11,11 @@ typedef __m512 vec;
 typedef __m512i packed;
 typedef __m512 table;
 
-static inline vec splat(float x)
-{
-	return _mm512_set1_ps(x);
-}
-
-static inline vec product(vec a, vec b)
-{
-	return _mm512_mul_ps(a, b);
-}
-
 static inline vec canonical_all(vec y)
 {
 	const vec nan = _mm512_castsi512_ps(_mm512_set1_epi32(QUANTIZE_FLOAT_NAN));
 
 	return _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), nan);
-}
-
-static inline void store_floats(float *p, vec v)
-{
-	_mm512_storeu_ps(p, v);
 }
 
 static inline void store_floats_around(float *p, vec v)

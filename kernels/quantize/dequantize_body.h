@@ -4,7 +4,7 @@
  * defined
  *
  *	FLOATS              floats in a vector
- *	vec                 FLOATS floats; splat(), product(), canonical_all(), store_floats(p, v)
+ *	vec                 FLOATS floats; canonical_all()
  *	floats_of(q)        FLOATS int8 codes as floats
  *	packed              FLOATS bytes in lanes of their own; load_packed(q)
  *	table               four floats; table_of(a, b, c, d)
@@ -23,12 +23,17 @@
 #include "quantize_half.h"
 #include "quantize_threads.h"
 
+static inline vec splat(float x)
+{
+	return x - (vec){ 0 };
+}
+
 static inline void put(float *p, vec v, bool around)
 {
 	if (around)
 		store_floats_around(p, v);
 	else
-		store_floats(p, v);
+		memcpy(p, &v, sizeof(v));
 }
 
 /* Calls fn(…, around) so that the compiler sees two loops, of which one stores around the caches. */
@@ -55,7 +60,7 @@ static inline uint16_t load_half(const uint8_t *p)
 static inline void scale_codes(const int8_t *q, float *x, int64_t n, vec d, bool may_be_nan, bool around)
 {
 	for (int64_t i = 0; i < n; i += FLOATS) {
-		vec y = product(floats_of(q + i), d);
+		vec y = floats_of(q + i) * d;
 
 		put(x + i, may_be_nan ? canonical_all(y) : y, around);
 	}

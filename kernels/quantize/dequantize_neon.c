@@ -12,29 +12,14 @@ typedef float32x4_t vec;
 typedef uint32x4_t packed;
 typedef uint8x16_t table;
 
-static inline vec splat(float x)
-{
-	return vdupq_n_f32(x);
-}
-
-static inline vec product(vec a, vec b)
-{
-	return vmulq_f32(a, b);
-}
-
 static inline vec canonical_all(vec y)
 {
 	return vbslq_f32(vceqq_f32(y, y), y, vreinterpretq_f32_u32(vdupq_n_u32(QUANTIZE_FLOAT_NAN)));
 }
 
-static inline void store_floats(float *p, vec v)
-{
-	vst1q_f32(p, v);
-}
-
 static inline void store_floats_around(float *p, vec v)
 {
-	store_floats(p, v);
+	vst1q_f32(p, v);
 }
 
 static inline void stores_done(void)
