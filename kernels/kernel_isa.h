@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What kernels of all families share: which CPU features the compiler flags of a file ask for, variants of another
- * architecture, and inlining.
+ * architecture, inlining, and the order of loads.
  */
 #ifndef KERNEL_ISA_H
 #define KERNEL_ISA_H
@@ -48,6 +48,14 @@ static inline int kernel_of_other_arch(struct assay_job *job)
 #define EACH(i, n) _Pragma("clang loop unroll(full)") for (int i = 0; i < (n); i++)
 #else
 #define EACH(i, n) _Pragma("GCC unroll 32") for (int i = 0; i < (n); i++)
+#endif
+
+/*
+ * Vector v is made before the vectors that are named so later, and loaded before them: compilers move loads, and the prefetchers of
+ * CPUs lose a sequential read whose lines are touched out of order.
+ */
+#if defined(__x86_64__)
+#define IN_SOURCE_ORDER(v) __asm__ volatile("" : "+v"(v))
 #endif
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "assay/op_quantize.h"
+#include "../kernel_isa.h"
 #include "quantize_half.h"
 #include "quantize_rounding.h"
 
@@ -20,7 +21,10 @@ static inline mags zero_mags(void)
 
 static inline mags load_mags(const float *x)
 {
-	return _mm256_and_si256(_mm256_loadu_si256((const void *)x), _mm256_set1_epi32(MAG_MASK));
+	mags m = _mm256_and_si256(_mm256_loadu_si256((const void *)x), _mm256_set1_epi32(MAG_MASK));
+
+	IN_SOURCE_ORDER(m);
+	return m;
 }
 
 static inline mags larger(mags a, mags b)
@@ -128,7 +132,10 @@ static inline __m256i rounded_8(const float *x, __m256 m, enum rounding rounding
 /* 16 integers, saturated to 16 bits. */
 static inline __m256i rounded_16(const float *x, __m256 m, enum rounding rounding)
 {
-	return _mm256_packs_epi32(rounded_8(x, m, rounding), rounded_8(x + 8, m, rounding));
+	__m256i v = _mm256_packs_epi32(rounded_8(x, m, rounding), rounded_8(x + 8, m, rounding));
+
+	IN_SOURCE_ORDER(v);
+	return v;
 }
 
 /*

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "assay/op_quantize.h"
+#include "../kernel_isa.h"
 #include "quantize_half.h"
 #include "quantize_rounding.h"
 
@@ -22,7 +23,10 @@ static inline mags zero_mags(void)
 
 static inline mags load_mags(const float *x)
 {
-	return _mm512_and_si512(_mm512_loadu_si512(x), _mm512_set1_epi32(MAG_MASK));
+	mags m = _mm512_and_si512(_mm512_loadu_si512(x), _mm512_set1_epi32(MAG_MASK));
+
+	IN_SOURCE_ORDER(m);
+	return m;
 }
 
 static inline mags larger(mags a, mags b)
@@ -125,17 +129,20 @@ static inline __m512i rounded_16(const float *x, __m512 m, enum rounding roundin
 /* 32 integers, saturated to 16 bits. */
 static inline __m512i rounded_32(const float *x, __m512 m, enum rounding rounding)
 {
-	return _mm512_packs_epi32(rounded_16(x, m, rounding), rounded_16(x + 16, m, rounding));
+	__m512i v = _mm512_packs_epi32(rounded_16(x, m, rounding), rounded_16(x + 16, m, rounding));
+
+	IN_SOURCE_ORDER(v);
+	return v;
 }
 
 /*
  * 64 codes, @shift bits up, in the order that packing leaves them in. The look-up reads 0 where the sign bit is set,
  * else what the four lowest bits say. Nothing that was cut off is above 2.
  */
-static inline __m512i ternary_64(const float *x, __m512 m, enum rounding rounding, int shift)
+static inline __m512i ternary_64(__m512i a, __m512i b, enum rounding rounding, int shift)
 {
 	const __m512i up = _mm512_broadcast_i32x4(_mm_cvtsi32_si128(0x020201 << shift));
-	__m512i v = _mm512_packs_epi16(rounded_32(x, m, rounding), rounded_32(x + 128, m, rounding));
+	__m512i v = _mm512_packs_epi16(a, b);
 
 	return _mm512_shuffle_epi8(up, rounding == TO_EVEN ? _mm512_min_epi8(v, _mm512_set1_epi8(1)) : v);
 }
@@ -144,11 +151,13 @@ static inline void ternary_256(const float *x, float m, enum rounding rounding, 
 			       bool around)
 {
 	const __m512 by = _mm512_set1_ps(m);
-	__m512i ab =
-		_mm512_or_si512(ternary_64(x, by, rounding, first), ternary_64(x + 32, by, rounding, first + step));
-	__m512i cd = _mm512_or_si512(ternary_64(x + 64, by, rounding, first + 2 * step),
-				     ternary_64(x + 96, by, rounding, first + 3 * step));
+	__m512i v[8], ab, cd;
 
+	EACH (i, 8)
+		v[i] = rounded_32(x + 32 * i, by, rounding);
+	ab = _mm512_or_si512(ternary_64(v[0], v[4], rounding, first), ternary_64(v[1], v[5], rounding, first + step));
+	cd = _mm512_or_si512(ternary_64(v[2], v[6], rounding, first + 2 * step),
+			     ternary_64(v[3], v[7], rounding, first + 3 * step));
 	put_64(q, in_order(_mm512_or_si512(ab, cd)), around);
 }
 

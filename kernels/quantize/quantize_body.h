@@ -45,49 +45,13 @@
 typedef float floats __attribute__((vector_size(4 * FLOATS)));
 typedef uint32_t words __attribute__((vector_size(4 * FLOATS)));
 
-/* Magnitudes of which the largest is that of n values, n a multiple of FLOATS. */
-static inline mags mags_of(const float *x, int64_t n)
-{
-	mags m0 = n ? load_mags(x) : zero_mags(), m1 = m0, m2 = m0, m3 = m0;
-	int64_t i = FLOATS;
-
-	if (n >= 4 * FLOATS) {
-		m1 = load_mags(x + FLOATS);
-		m2 = load_mags(x + 2 * FLOATS);
-		m3 = load_mags(x + 3 * FLOATS);
-		for (i = 4 * FLOATS; i + 4 * FLOATS <= n; i += 4 * FLOATS) {
-			m0 = larger(m0, load_mags(x + i));
-			m1 = larger(m1, load_mags(x + i + FLOATS));
-			m2 = larger(m2, load_mags(x + i + 2 * FLOATS));
-			m3 = larger(m3, load_mags(x + i + 3 * FLOATS));
-		}
-		m0 = larger(larger(m0, m1), larger(m2, m3));
-	}
-	for (; i < n; i += FLOATS)
-		m0 = larger(m0, load_mags(x + i));
-	return m0;
-}
-
-static inline uint32_t amax_of(const float *x, int64_t n)
-{
-	int64_t whole = n - n % FLOATS;
-	uint32_t amax = largest(mags_of(x, whole));
-
-	for (int64_t i = whole; i < n; i++) {
-		uint32_t mag = quantize_bits(x[i]) & MAG_MASK;
-
-		amax = mag > amax ? mag : amax;
-	}
-	return amax;
-}
-
 /*
  * Where values are asked into. A request into the first level holds one of its few fill buffers until the line is there: what comes from
  * memory is asked into the second.
  */
 enum into { INTO_L1, INTO_L2 };
 
-/* Starts the reading of the n values that lie @ahead values on; beyond the input it does nothing. */
+/* Starts the reading of the n values that lie @ahead values on; beyond the input it asks for lines that nobody needs. */
 INLINE void read_ahead(const float *x, int64_t ahead, int64_t n, enum into into)
 {
 	uintptr_t at = (uintptr_t)x + (uintptr_t)(ahead * (int64_t)sizeof(*x));
@@ -100,6 +64,56 @@ INLINE void read_ahead(const float *x, int64_t ahead, int64_t n, enum into into)
 		else
 			__builtin_prefetch(line, 0, 2);
 	}
+}
+
+/*
+ * Magnitudes of which the largest is that of n values, n a multiple of FLOATS. Values @ahead of them, unless that is 0, are asked into the
+ * second level in turn with them: many requests at once keep the values themselves waiting.
+ */
+INLINE mags mags_of(const float *x, int64_t n, int64_t ahead)
+{
+	const int64_t turn = n < 4 * FLOATS ? FLOATS : 4 * FLOATS;
+	mags m0, m1, m2, m3;
+	int64_t i = FLOATS;
+
+	if (!n)
+		return zero_mags();
+	if (ahead)
+		read_ahead(x, ahead, turn, INTO_L2);
+	m0 = load_mags(x);
+	if (n >= 4 * FLOATS) {
+		m1 = load_mags(x + FLOATS);
+		m2 = load_mags(x + 2 * FLOATS);
+		m3 = load_mags(x + 3 * FLOATS);
+		for (i = 4 * FLOATS; i + 4 * FLOATS <= n; i += 4 * FLOATS) {
+			if (ahead)
+				read_ahead(x + i, ahead, turn, INTO_L2);
+			m0 = larger(m0, load_mags(x + i));
+			m1 = larger(m1, load_mags(x + i + FLOATS));
+			m2 = larger(m2, load_mags(x + i + 2 * FLOATS));
+			m3 = larger(m3, load_mags(x + i + 3 * FLOATS));
+		}
+		m0 = larger(larger(m0, m1), larger(m2, m3));
+	}
+	for (; i < n; i += FLOATS) {
+		if (ahead)
+			read_ahead(x + i, ahead, FLOATS, INTO_L2);
+		m0 = larger(m0, load_mags(x + i));
+	}
+	return m0;
+}
+
+static inline uint32_t amax_of(const float *x, int64_t n)
+{
+	int64_t whole = n - n % FLOATS;
+	uint32_t amax = largest(mags_of(x, whole, 0));
+
+	for (int64_t i = whole; i < n; i++) {
+		uint32_t mag = quantize_bits(x[i]) & MAG_MASK;
+
+		amax = mag > amax ? mag : amax;
+	}
+	return amax;
 }
 
 /* ---- groups of up to FLOATS blocks ---- */
@@ -118,7 +132,7 @@ struct scales {
 struct pace {
 	int blocks;    /* of a group, at most FLOATS */
 	int lead;      /* groups by which magnitudes are ahead of codes, 1 or 2: the scales are made in between */
-	int64_t ahead; /* values that are asked into the second level so long before their magnitudes; 0: none */
+	int64_t ahead; /* see mags_of() */
 };
 
 /* What differs between block formats. The functions are constants where they are called. */
@@ -138,10 +152,10 @@ INLINE const struct pace *pace_of(const struct format *f, bool stage)
 	return stage ? &f->memory : &f->cached;
 }
 
-INLINE void mags_of_blocks(const struct format *f, const float *x, int begin, int end, mags m[FLOATS])
+INLINE void mags_of_blocks(const struct format *f, const float *x, int begin, int end, int64_t ahead, mags m[FLOATS])
 {
 	for (int b = begin; b < end; b++)
-		m[b] = mags_of(x + b * f->block, f->block);
+		m[b] = mags_of(x + b * f->block, f->block, ahead);
 }
 
 /* The largest magnitude of each block of a group; 0 beyond its blocks. */
@@ -152,7 +166,7 @@ INLINE words amax_of_group(const struct format *f, const float *x, bool stage)
 
 	for (int b = blocks; b < FLOATS; b++)
 		m[b] = zero_mags();
-	mags_of_blocks(f, x, 0, blocks, m);
+	mags_of_blocks(f, x, 0, blocks, 0, m);
 	return (words)largest_each(m);
 }
 
@@ -185,9 +199,7 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 		const float *at = x + b * f->block;
 
 		if (more)
-			mags_of_blocks(f, x + lead, b, b + f->step, m);
-		if (pace->ahead)
-			read_ahead(at, lead + pace->ahead, f->step * f->block, INTO_L2);
+			mags_of_blocks(f, x + lead, b, b + f->step, pace->ahead, m);
 		f->codes_of(at, s, b, q + b * f->block_bytes, stage);
 	}
 	return (words)largest_each(m);
@@ -298,7 +310,7 @@ static void all_blocks(const struct format *f, groups_fn cached, groups_fn memor
 
 /* ---- q8_0 ---- */
 
-/* From the caches one request is enough; from memory a far one into L2, and a near one from there. */
+/* From the caches one request is enough; from memory a far one into L2, with the magnitudes, and a near one from there. */
 #define Q8_AHEAD 3072
 #define Q8_NEAR  1536
 #define Q8_FAR   8192
@@ -309,8 +321,6 @@ INLINE void q8_blocks(const float *x, const struct scales *s, int b, uint8_t *q,
 #pragma GCC unroll 1
 	for (int k = 0; k < Q8_STEP; k += 2, x += 2 * ASSAY_Q8_0_BLOCK, q += 2 * ASSAY_Q8_0_BLOCK_BYTES) {
 		read_ahead(x, stage ? Q8_NEAR : Q8_AHEAD, 2 * ASSAY_Q8_0_BLOCK, INTO_L1);
-		if (stage)
-			read_ahead(x, Q8_FAR, 2 * ASSAY_Q8_0_BLOCK, INTO_L2);
 		memcpy(q, &s->half[b + k], 2);
 		memcpy(q + ASSAY_Q8_0_BLOCK_BYTES, &s->half[b + k + 1], 2);
 		q8_codes(x, s->by + b + k, q + 2, q + ASSAY_Q8_0_BLOCK_BYTES + 2);
@@ -327,7 +337,7 @@ static const struct format q8_0 = { .block = ASSAY_Q8_0_BLOCK,
 				    .codes_of = q8_blocks,
 				    .plain = assay_quantize_plain_q8_0,
 				    .cached = { FLOATS, 2, 0 },
-				    .memory = { FLOATS, 2, 0 } };
+				    .memory = { FLOATS, 1, Q8_FAR } };
 
 ALONE void q8_0_cached(const float *x, uint8_t *q, int64_t n_blocks)
 {
@@ -364,7 +374,7 @@ static const struct format tq2_0 = { .block = ASSAY_TQ2_0_BLOCK,
 				     .codes_of = tq2_block,
 				     .plain = assay_quantize_plain_tq2_0,
 				     .cached = { 4, 2, 0 },
-				     .memory = { 1, 1, 2048 } };
+				     .memory = { 2, 1, 0 } };
 
 ALONE void tq2_0_cached(const float *x, uint8_t *q, int64_t n_blocks)
 {
@@ -384,26 +394,23 @@ static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 
 /* ---- i2_s ---- */
 
-#define SUMS_AHEAD 1024
-#define I2_S_AHEAD 512
-#define I2_S_FAR   8192 /* from memory */
-
-/* SUM_STREAMS sum blocks at a time: within one, the definition lets every lane wait for its last sum. */
-static void i2_s_sums(const float *x, int64_t n, double *sums)
+/*
+ * @streams sum blocks in turn: within one, the definition lets every lane wait for its last sum. Memory is quicker than that, and quickest
+ * where it is read from one place only.
+ */
+INLINE void i2_s_sums_in_turn(const float *x, int64_t n, double *sums, const int streams)
 {
 	const int64_t block = ASSAY_I2_S_SUM_BLOCK;
 
-	for (; n >= SUM_STREAMS * block; n -= SUM_STREAMS * block, x += SUM_STREAMS * block, sums += SUM_STREAMS) {
+	for (; n >= streams * block; n -= streams * block, x += streams * block, sums += streams) {
 		lanes a[SUM_STREAMS];
 
-		for (int k = 0; k < SUM_STREAMS; k++)
+		for (int k = 0; k < streams; k++)
 			a[k] = zero_lanes();
 		for (int64_t i = 0; i < block; i += ASSAY_I2_S_SUM_LANES)
-			for (int k = 0; k < SUM_STREAMS; k++) {
-				read_ahead(x + k * block + i, SUMS_AHEAD, ASSAY_I2_S_SUM_LANES, INTO_L2);
+			for (int k = 0; k < streams; k++)
 				add_lanes(&a[k], x + k * block + i);
-			}
-		for (int k = 0; k < SUM_STREAMS; k++)
+		for (int k = 0; k < streams; k++)
 			sums[k] = sum_of_lanes(a[k]);
 	}
 	for (; n > 0; n -= block, x += block, sums++) {
@@ -415,14 +422,15 @@ static void i2_s_sums(const float *x, int64_t n, double *sums)
 	}
 }
 
-INLINE void i2_s_line(const float *x, float s, uint8_t *q, bool around)
+static void i2_s_sums(const float *x, int64_t n, double *sums, bool around)
 {
-	read_ahead(x, I2_S_AHEAD, 2 * ASSAY_I2S_BLOCK, INTO_L1);
 	if (around)
-		read_ahead(x, I2_S_FAR, 2 * ASSAY_I2S_BLOCK, INTO_L2);
-	ternary_256(x, s, TO_EVEN, 6, -2, q, around);
+		i2_s_sums_in_turn(x, n, sums, 1);
+	else
+		i2_s_sums_in_turn(x, n, sums, SUM_STREAMS);
 }
 
+/* Without requests: values are gone through in order, and what finds such reads by itself is ahead of them. */
 static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool around)
 {
 	const int64_t line = 2 * ASSAY_I2S_BLOCK, whole = n - n % line;
@@ -435,11 +443,11 @@ static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool a
 	}
 	if (around && !plainly) {
 		for (; i < whole; i += line)
-			i2_s_line(x + i, s, q + i / 4, true);
+			ternary_256(x + i, s, TO_EVEN, 6, -2, q + i / 4, true);
 		stores_done();
 	}
 	for (; i < whole; i += line)
-		i2_s_line(x + i, s, q + i / 4, false);
+		ternary_256(x + i, s, TO_EVEN, 6, -2, q + i / 4, false);
 	if (i < n) {
 		float padded[2 * ASSAY_I2S_BLOCK] = { 0 };
 		uint8_t codes[2 * ASSAY_I2S_BLOCK_BYTES];

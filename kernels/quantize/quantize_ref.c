@@ -127,8 +127,9 @@ static double i2_s_sum(const float *x, int64_t n)
 	return lane[0];
 }
 
-static void i2_s_sums(const float *x, int64_t n, double *sums)
+static void i2_s_sums(const float *x, int64_t n, double *sums, bool around)
 {
+	(void)around;
 	for (; n > 0; n -= ASSAY_I2_S_SUM_BLOCK, x += ASSAY_I2_S_SUM_BLOCK)
 		*sums++ = i2_s_sum(x, n < ASSAY_I2_S_SUM_BLOCK ? n : ASSAY_I2_S_SUM_BLOCK);
 }

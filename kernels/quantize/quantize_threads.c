@@ -178,7 +178,7 @@ static void quantize_i2_s_share(void *arg, uint32_t tid, uint32_t n_threads)
 	float gamma;
 
 	if (s.begin < s.end)
-		w->sum_up(x + s.begin, s.end - s.begin, w->sums + s.begin / ASSAY_I2_S_SUM_BLOCK);
+		w->sum_up(x + s.begin, s.end - s.begin, w->sums + s.begin / ASSAY_I2_S_SUM_BLOCK, w->around);
 	if (n_threads > 1)
 		w->job->host->barrier(w->job);
 	gamma = i2_s_gamma(w);
