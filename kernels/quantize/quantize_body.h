@@ -122,7 +122,7 @@ static inline uint32_t amax_of(const float *x, int64_t n)
  * What the kernels multiply with is twice the reciprocal, so that codes are made of integers cut off from 2·x·id: that
  * product is exact unless infinite, and cut off to 0 where x·id rounds to 0.
  */
-struct scales {
+struct __attribute__((may_alias)) scales {
 	float by[FLOATS]; /* 0 where all codes are zero */
 	uint16_t half[FLOATS];
 	bool special; /* a block has a NaN or an infinity, or its reciprocal is finite and twice that is not */
@@ -206,6 +206,17 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 }
 
 /*
+ * What is written while values are read. CPUs take a load for one of what was just stored where the last twelve bits of the addresses are
+ * the same, so it lies half of such a page from the values of the first group; each group of most formats goes through half of one.
+ */
+struct __attribute__((may_alias)) scratch {
+	struct scales s[2];
+	uint8_t staged[QUANTIZE_LINE_BLOCKS * ASSAY_TQ2_0_BLOCK_BYTES] __attribute__((aligned(64)));
+};
+
+#define PAGE_BYTES 4096
+
+/*
  * Quantizes whole groups of blocks and returns the number of blocks that are done. It stops after the first group with
  * a special block (with @stage, after the groups that are staged with that one) and sets *special if there was one.
  *
@@ -219,9 +230,11 @@ INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_
 	const int blocks = pace_of(f, stage)->blocks, lead = pace_of(f, stage)->lead;
 	const int64_t n_groups = n_blocks / blocks, values = blocks * f->block, bytes = blocks * f->block_bytes;
 	const int64_t per_stage = stage ? QUANTIZE_LINE_BLOCKS / blocks : 1;
-	uint8_t staged[QUANTIZE_LINE_BLOCKS * ASSAY_TQ2_0_BLOCK_BYTES];
+	uint8_t room[PAGE_BYTES + sizeof(struct scratch)] __attribute__((aligned(64)));
+	struct scratch *const scratch = (struct scratch *)(room + (((uintptr_t)x + PAGE_BYTES / 2 - (uintptr_t)room) & (PAGE_BYTES - 64)));
+	struct scales *const s = scratch->s;
+	uint8_t *const staged = scratch->staged;
 	words amax = amax_of_group(f, x, stage);
-	struct scales s[2];
 
 	*special = false;
 	if (lead == 2) {
