@@ -310,7 +310,7 @@ lint: $(BUILD)/gen/store_schema.h ## check layers, headers and scripts
 # ---- installing ----
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# one word of the shell, whatever it holds
+# one word of the shell, whatever the line holds
 quote = '$(subst ','\'',$(1))'
 I = $(call quote,$(DESTDIR)$(PREFIX))
 install: all ## install to PREFIX (/usr/local) below DESTDIR

@@ -51,8 +51,8 @@ static inline int kernel_of_other_arch(struct assay_job *job)
 #endif
 
 /*
- * Vector v is made before the vectors that are named so later, and loaded before them: compilers move loads, and the prefetchers of
- * CPUs lose a sequential read whose lines are touched out of order.
+ * Vectors that are named so are made in this order. Compilers move loads as they like, and the prefetchers of CPUs lose a
+ * sequential read whose lines are touched far out of order.
  */
 #if defined(__x86_64__)
 #define IN_SOURCE_ORDER(v) __asm__ volatile("" : "+v"(v))

@@ -23,6 +23,7 @@
 #include "quantize_half.h"
 #include "quantize_threads.h"
 
+/* Subtracting 0 keeps the sign of −0, which adding it would not. */
 static inline vec splat(float x)
 {
 	return x - (vec){ 0 };

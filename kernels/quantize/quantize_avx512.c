@@ -136,7 +136,7 @@ static inline __m512i rounded_32(const float *x, __m512 m, enum rounding roundin
 }
 
 /*
- * 64 codes, @shift bits up, in the order that packing leaves them in. The look-up reads 0 where the sign bit is set,
+ * 64 codes, @shift bits up, of the integers in a and b, 32 each, in the order that packing leaves them in. The look-up reads 0 where the sign bit is set,
  * else what the four lowest bits say. Nothing that was cut off is above 2.
  */
 static inline __m512i ternary_64(__m512i a, __m512i b, enum rounding rounding, int shift)
@@ -170,7 +170,7 @@ static inline lanes zero_lanes(void)
 	return (lanes){ _mm512_setzero_pd(), _mm512_setzero_pd() };
 }
 
-/* Magnitudes are taken of floats, in half as long vectors as those of double. */
+/* Magnitudes are taken of the floats: of doubles they are twice the vectors. */
 static inline __m512d abs_8(const float *x)
 {
 	return _mm512_cvtps_pd(_mm256_and_ps(_mm256_loadu_ps(x), _mm256_castsi256_ps(_mm256_set1_epi32(MAG_MASK))));

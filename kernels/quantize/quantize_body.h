@@ -46,8 +46,8 @@ typedef float floats __attribute__((vector_size(4 * FLOATS)));
 typedef uint32_t words __attribute__((vector_size(4 * FLOATS)));
 
 /*
- * Where values are asked into. A request into the first level holds one of its few fill buffers until the line is there: what comes from
- * memory is asked into the second.
+ * Where values are asked into. A request into the first level holds one of its few fill buffers until the line is there:
+ * what comes from memory is asked into the second.
  */
 enum into { INTO_L1, INTO_L2 };
 
@@ -67,8 +67,8 @@ INLINE void read_ahead(const float *x, int64_t ahead, int64_t n, enum into into)
 }
 
 /*
- * Magnitudes of which the largest is that of n values, n a multiple of FLOATS. Values @ahead of them, unless that is 0, are asked into the
- * second level in turn with them: many requests at once keep the values themselves waiting.
+ * Magnitudes of which the largest is that of n values, n a multiple of FLOATS. Values @ahead of them, unless that is 0, are
+ * asked into the second level in turn with them: many requests at once keep the values themselves waiting.
  */
 INLINE mags mags_of(const float *x, int64_t n, int64_t ahead)
 {
@@ -206,8 +206,9 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 }
 
 /*
- * What is written while values are read. CPUs take a load for one of what was just stored where the last twelve bits of the addresses are
- * the same, so it lies half of such a page from the values of the first group; each group of most formats goes through half of one.
+ * What is written while values are read. A load behind a store waits for it where the last twelve bits of their addresses
+ * are the same, even if it is of another page. With groups of half a page, as of q8_0 with AVX-512, a place relative to the
+ * values stays bad or good from group to group; this one is good (kernels/README.md, step 13 of quantizing).
  */
 struct __attribute__((may_alias)) scratch {
 	struct scales s[2];
@@ -231,7 +232,8 @@ INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_
 	const int64_t n_groups = n_blocks / blocks, values = blocks * f->block, bytes = blocks * f->block_bytes;
 	const int64_t per_stage = stage ? QUANTIZE_LINE_BLOCKS / blocks : 1;
 	uint8_t room[PAGE_BYTES + sizeof(struct scratch)] __attribute__((aligned(64)));
-	struct scratch *const scratch = (struct scratch *)(room + (((uintptr_t)x + PAGE_BYTES / 2 - (uintptr_t)room) & (PAGE_BYTES - 64)));
+	const uintptr_t place = ((uintptr_t)x + PAGE_BYTES / 2 - (uintptr_t)room) & (PAGE_BYTES - 64);
+	struct scratch *const scratch = (struct scratch *)(room + place);
 	struct scales *const s = scratch->s;
 	uint8_t *const staged = scratch->staged;
 	words amax = amax_of_group(f, x, stage);
@@ -408,8 +410,8 @@ static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 /* ---- i2_s ---- */
 
 /*
- * @streams sum blocks in turn: within one, the definition lets every lane wait for its last sum. Memory is quicker than that, and quickest
- * where it is read from one place only.
+ * @streams sum blocks in turn: within one, the definition lets every lane wait for its last sum. Memory is slower than that,
+ * and quickest where it is read from one place only.
  */
 INLINE void i2_s_sums_in_turn(const float *x, int64_t n, double *sums, const int streams)
 {
@@ -443,7 +445,7 @@ static void i2_s_sums(const float *x, int64_t n, double *sums, bool around)
 		i2_s_sums_in_turn(x, n, sums, SUM_STREAMS);
 }
 
-/* Without requests: values are gone through in order, and what finds such reads by itself is ahead of them. */
+/* It asks for nothing ahead: values are gone through in order, and the hardware reads ahead of that by itself. */
 static bool quantize_i2_s(const float *x, uint8_t *q, int64_t n, float s, bool around)
 {
 	const int64_t line = 2 * ASSAY_I2S_BLOCK, whole = n - n % line;

@@ -15,7 +15,7 @@
 
 #define LANES     (VEC_BYTES / sizeof(uint64_t))
 #define FLOATS    (VEC_BYTES / sizeof(float))
-#define TURN_VECS 4 /* of a turn of copy and triad */
+#define TURN_VECS 4 /* vectors that copy and triad load and store before the next */
 
 #define READ_SUMS 4   /* chains of additions, of latency one */
 #define READ_TURN 256 /* bytes of a half before it is the other's turn */
@@ -47,7 +47,7 @@ static inline void read_turn(const char *p, vec_words acc[READ_SUMS])
 {
 	for (unsigned v = 0; v < READ_TURN / VEC_BYTES; v++) {
 		acc[v % READ_SUMS] += load_words(p + v * VEC_BYTES);
-		__asm__ volatile("" : "+x"(acc[v % READ_SUMS]));
+		IN_SOURCE_ORDER(acc[v % READ_SUMS]);
 	}
 }
 
