@@ -11,9 +11,7 @@
 
 #include "generate_vector.h"
 
-#define LANE_VECS  (16 / VEC)
-#define NEAR_BYTES 2048
-#define FAR_BYTES  8192
+#define LANE_VECS (16 / VEC)
 
 typedef float vf __attribute__((vector_size(4 * VEC)));
 typedef int32_t vi __attribute__((vector_size(4 * VEC)));
@@ -209,16 +207,23 @@ static inline void add_products(struct lanes *s, const float *a, struct lanes b)
 		s->v[v] += load(a + v * VEC) * b.v[v];
 }
 
-/* What comes from memory goes into the second level first: the fill buffers of the first are few. */
-static inline void ask_for(uintptr_t line)
+/*
+ * Sums that are named so are made in this order, and the compiler does not move the loads that lead to them far: the hardware reads ahead
+ * of rows only where their lines are touched in order.
+ */
+static inline void in_source_order(struct lanes *s)
 {
-	__builtin_prefetch((const char *)(line + FAR_BYTES), 0, 2);
-	__builtin_prefetch((const char *)(line + NEAR_BYTES), 0, 3);
+#if defined(__x86_64__)
+	for (int v = 0; v < LANE_VECS; v++)
+		__asm__ volatile("" : "+v"(s->v[v]));
+#else
+	(void)s;
+#endif
 }
 
 /*
  * Rows by twos, whose sums wait for themselves and not for each other; far apart, since the hardware reads ahead of two
- * streams that go on, but not of two that leap over each other. From memory it does not read far enough ahead.
+ * streams that go on, but not of two that leap over each other.
  */
 static void dots_bf16(const float *a, const uint16_t *rows, int64_t n_rows, int64_t dim, float *out)
 {
@@ -229,12 +234,10 @@ static void dots_bf16(const float *a, const uint16_t *rows, int64_t n_rows, int6
 		struct lanes s = { { { 0 } } }, t = s;
 
 		for (int64_t i = 0; i < dim; i += 16) {
-			if (i % 32 == 0) { /* a cache line */
-				ask_for((uintptr_t)(p + i));
-				ask_for((uintptr_t)(q + i));
-			}
 			add_products(&s, a + i, load_bf16(p + i));
+			in_source_order(&s);
 			add_products(&t, a + i, load_bf16(q + i));
+			in_source_order(&t);
 		}
 		out[r] = sum_of(s);
 		out[r + half] = sum_of(t);
