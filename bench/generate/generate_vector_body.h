@@ -208,8 +208,8 @@ static inline void add_products(struct lanes *s, const float *a, struct lanes b)
 }
 
 /*
- * Sums that are named so are made in this order, and the compiler does not move the loads that lead to them far: the hardware reads ahead
- * of rows only where their lines are touched in order.
+ * Sums that are named so are made in this order, and the compiler does not move the loads that lead to them far: the
+ * hardware reads ahead of rows only where their lines are touched in order.
  */
 static inline void in_source_order(struct lanes *s)
 {
