@@ -42,7 +42,7 @@ static void peak_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 		for (unsigned n = 0; n < ASSAY_PEAK_STEPS; n++)
 			EACH (i, PEAK_CHAINS) {
 				acc[i] = step(acc[i], a, b);
-				__asm__ volatile("" : "+x"(acc[i]), "+x"(a));
+				__asm__ volatile("" : "+v"(acc[i]), "+v"(a));
 			}
 		EACH (i, PEAK_CHAINS)
 			*(vec_anywhere *)(y + g + PEAK_VEC_LANES * i) = acc[i];
