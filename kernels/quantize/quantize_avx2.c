@@ -129,7 +129,7 @@ static inline __m256i rounded_8(const float *x, __m256 m, enum rounding rounding
 	return rounding == TO_EVEN ? _mm256_cvtps_epi32(y) : _mm256_cvttps_epi32(y);
 }
 
-/* 16 integers, saturated to 16 bits. */
+/* 16 integers of a line, saturated to 16 bits. */
 static inline __m256i rounded_16(const float *x, __m256 m, enum rounding rounding)
 {
 	__m256i v = _mm256_packs_epi32(rounded_8(x, m, rounding), rounded_8(x + 8, m, rounding));
@@ -139,23 +139,26 @@ static inline __m256i rounded_16(const float *x, __m256 m, enum rounding roundin
 }
 
 /*
- * 32 codes, @shift bits up, in the order that packing leaves them in. The look-up reads 0 where the sign bit is set,
- * else what the four lowest bits say. Nothing that was cut off is above 2.
+ * 32 codes, @shift bits up, of the integers in a and b, 16 each, in the order that packing leaves them in. The look-up reads
+ * 0 where the sign bit is set, else what the four lowest bits say. Nothing that was cut off is above 2.
  */
-static inline __m256i ternary_32(const float *x, __m256 m, enum rounding rounding, int shift)
+static inline __m256i ternary_32(__m256i a, __m256i b, enum rounding rounding, int shift)
 {
 	const __m256i up = _mm256_broadcastsi128_si256(_mm_cvtsi32_si128(0x020201 << shift));
-	__m256i v = _mm256_packs_epi16(rounded_16(x, m, rounding), rounded_16(x + 16, m, rounding));
+	__m256i v = _mm256_packs_epi16(a, b);
 
 	return _mm256_shuffle_epi8(up, rounding == TO_EVEN ? _mm256_min_epi8(v, _mm256_set1_epi8(1)) : v);
 }
 
 static inline __m256i ternary_128(const float *x, __m256 m, enum rounding rounding, int first, int step)
 {
-	__m256i ab = _mm256_or_si256(ternary_32(x, m, rounding, first), ternary_32(x + 32, m, rounding, first + step));
-	__m256i cd = _mm256_or_si256(ternary_32(x + 64, m, rounding, first + 2 * step),
-				     ternary_32(x + 96, m, rounding, first + 3 * step));
+	__m256i v[8], ab, cd;
 
+	EACH (i, 8)
+		v[i] = rounded_16(x + 16 * i, m, rounding);
+	ab = _mm256_or_si256(ternary_32(v[0], v[1], rounding, first), ternary_32(v[2], v[3], rounding, first + step));
+	cd = _mm256_or_si256(ternary_32(v[4], v[5], rounding, first + 2 * step),
+			     ternary_32(v[6], v[7], rounding, first + 3 * step));
 	return in_order(_mm256_or_si256(ab, cd));
 }
 

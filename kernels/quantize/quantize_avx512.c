@@ -129,15 +129,17 @@ static inline __m512i rounded_16(const float *x, __m512 m, enum rounding roundin
 /* 32 integers, saturated to 16 bits. */
 static inline __m512i rounded_32(const float *x, __m512 m, enum rounding rounding)
 {
-	__m512i v = _mm512_packs_epi32(rounded_16(x, m, rounding), rounded_16(x + 16, m, rounding));
+	__m512i a = rounded_16(x, m, rounding), b;
 
-	IN_SOURCE_ORDER(v);
-	return v;
+	IN_SOURCE_ORDER(a);
+	b = rounded_16(x + 16, m, rounding);
+	IN_SOURCE_ORDER(b);
+	return _mm512_packs_epi32(a, b);
 }
 
 /*
- * 64 codes, @shift bits up, of the integers in a and b, 32 each, in the order that packing leaves them in. The look-up reads 0 where the sign bit is set,
- * else what the four lowest bits say. Nothing that was cut off is above 2.
+ * 64 codes, @shift bits up, of the integers in a and b, 32 each, in the order that packing leaves them in. The look-up reads
+ * 0 where the sign bit is set, else what the four lowest bits say. Nothing that was cut off is above 2.
  */
 static inline __m512i ternary_64(__m512i a, __m512i b, enum rounding rounding, int shift)
 {
