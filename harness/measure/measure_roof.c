@@ -49,14 +49,17 @@ static int find_iterations(struct assay_turns *t, const struct assay_clock *cloc
 	return 0;
 }
 
-/* What became of turns that ended badly: without the limit there is no share, @why; a case that fails once does not work. */
+/*
+ * What became of turns that ended badly: without the limit there is no share, @why; a case that fails once does not work. Where the
+ * limit takes too long, so does the case, which waits for it.
+ */
 static void tell_failure(const struct in_turn *k, const struct assay_turns *t, const char *limit, struct assay_err *why)
 {
-	const struct assay_pair_side *head = &t->p->side[ASSAY_HEAD];
+	const struct assay_pair_side *base = &t->p->side[ASSAY_BASE], *head = &t->p->side[ASSAY_HEAD];
 	struct assay_result *r = k->r;
 
-	if (head->status == ASSAY_STATUS_OK || t->followed[ASSAY_HEAD]) {
-		assay_err_set(why, ASSAY_EUNAVAILABLE, "'%.200s', in turn: %.280s", limit, t->p->side[ASSAY_BASE].reason);
+	if (head->status == ASSAY_STATUS_OK || t->followed[ASSAY_HEAD] || base->status == ASSAY_STATUS_TIMEOUT) {
+		assay_err_set(why, ASSAY_EUNAVAILABLE, "'%.200s', in turn: %.280s", limit, base->reason);
 		return;
 	}
 	r->status = head->status;
@@ -69,17 +72,17 @@ static void tell_failure(const struct in_turn *k, const struct assay_turns *t, c
 static int measure_against(const struct in_turn *k, size_t at, double *ratio, struct assay_interval *ci, bool *reached,
 			   struct assay_err *why)
 {
-	struct assay_case limit = k->run->results[at].c;
+	struct assay_case limit = k->run->results[at].c, c = k->r->c;
 	struct assay_pair p = { .seed = k->o->seed ^ k->r->started_ns }; /* a layout of its own in every round */
 	struct assay_turns t = { .p = &p, .err = k->err };
 	const struct assay_turns_side side[2] = {
 		{ .c = &limit, .facts = &k->facts[at], .plugins = k->o->plugins },
-		{ .c = &k->r->c, .facts = k->f, .plugins = k->o->plugins },
+		{ .c = &c, .facts = k->f, .plugins = k->o->plugins },
 	};
 	int rc;
 
-	if (limit.timeout_ns < k->r->c.timeout_ns)
-		limit.timeout_ns = k->r->c.timeout_ns; /* it waits while the case makes its inputs */
+	limit.timeout_ns += c.timeout_ns; /* each waits while the other makes its inputs */
+	c.timeout_ns = limit.timeout_ns;
 	rc = assay_turns_open(&t, side, k->o);
 	if (rc)
 		return rc;

@@ -100,6 +100,11 @@ static int map_pages(struct assay_arena *a, void *address, size_t body, size_t p
 	return 0;
 }
 
+size_t assay_arena_stride(size_t bytes)
+{
+	return round_up(bytes, ALIGN) + ALIGN;
+}
+
 /* A copy is [front canary][data][canary up to the stride]; the last copy ends at the guard page. */
 int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err)
 {
@@ -107,7 +112,7 @@ int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o,
 	int rc;
 
 	*a = (struct assay_arena){ .bytes = o->bytes, .copies = o->copies };
-	a->stride = round_up(o->bytes, ALIGN) + ALIGN;
+	a->stride = assay_arena_stride(o->bytes);
 	if (__builtin_mul_overflow(a->stride, (size_t)o->copies, &body) || body > SIZE_MAX / 2)
 		return assay_err_set(err, ASSAY_ENOMEM, "%llu copies of %zu bytes do not fit in memory",
 				     (unsigned long long)o->copies, o->bytes);

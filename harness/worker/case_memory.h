@@ -44,6 +44,8 @@ bool assay_tensor_size(const struct assay_tensor_spec *t, uint64_t *bytes);
 /* The same, and 0 for what has none. */
 uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t);
 
+/* What a copy of so many bytes takes, with its canary. */
+size_t assay_arena_stride(size_t bytes);
 /* ASSAY_ENOMEM or ASSAY_EUNAVAILABLE (binding refused). Memory is zero and resident. */
 int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err);
 void assay_arena_release(struct assay_arena *a);

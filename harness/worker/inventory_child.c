@@ -188,15 +188,19 @@ static uint64_t cold_copies(const struct child *c, const struct assay_problem *p
 /* @unsupported: why the variant cannot run this; @untimed: why it can, but not cold. NULL: it can. */
 static json_t *facts(const struct assay_problem *p, uint64_t copies, const char *unsupported, const char *untimed)
 {
-	uint64_t tensors = 0;
+	uint64_t tensors = 0, copy = add_bytes(sizeof(struct assay_job), p->extra_bytes);
 
-	for (uint32_t i = 0; i < p->n_tensors; i++)
-		tensors = add_bytes(tensors, assay_tensor_bytes(&p->tensors[i]));
+	for (uint32_t i = 0; i < p->n_tensors; i++) {
+		uint64_t bytes = assay_tensor_bytes(&p->tensors[i]);
+
+		tensors = add_bytes(tensors, bytes);
+		copy = add_bytes(copy, bytes < MOST_BYTES ? assay_arena_stride(bytes) + sizeof(struct assay_tensor) : MOST_BYTES);
+	}
 	return json_pack("{s:b,s:b,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "timed", !unsupported && !untimed, "reason",
 			 text(unsupported ? unsupported : untimed),
 			 "ops", p->cost.ops, "bytes_read", p->cost.bytes_read, "bytes_written", p->cost.bytes_written, "items",
 			 p->cost.items, "item_name", text(p->cost.item_name), "arith", (int)p->cost.arith, "tensor_bytes",
-			 (json_int_t)tensors, "bytes", (json_int_t)times_bytes(copies, add_bytes(tensors, p->extra_bytes)), "copies",
+			 (json_int_t)tensors, "bytes", (json_int_t)times_bytes(copies, copy), "copies",
 			 (json_int_t)copies);
 }
 

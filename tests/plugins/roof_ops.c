@@ -4,6 +4,7 @@
  * what the shape says, too.
  */
 #include <signal.h>
+#include <unistd.h>
 
 #include <assay/random.h>
 
@@ -12,7 +13,7 @@
 enum { LEVEL, TIME_US, READ, WRITTEN, OPS };
 enum { X, Y };
 
-#define LAST_CALL 15 /* of what dies: behind those that verify and find iterations */
+#define LAST_CALL 15 /* of what dies or hangs: behind those that verify and find iterations */
 
 static int describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
@@ -64,6 +65,15 @@ static int run_and_die(struct assay_job *job)
 	return run(job);
 }
 
+static int run_and_hang(struct assay_job *job)
+{
+	static int calls;
+
+	while (++calls > LAST_CALL)
+		pause();
+	return run(job);
+}
+
 static const struct assay_axis axes[] = {
 	[LEVEL] = { .name = "level", .help = "none", .min = 0, .max = 3, .def = 0 },
 	[TIME_US] = { .name = "us", .help = "time of a call", .min = 1, .max = 1 << 20, .def = INT64_MIN },
@@ -84,7 +94,8 @@ static const struct assay_op ops[] = { OP("stream.read"), OP("stream.copy"), OP(
 #define VARIANTS(o)                                                                                  \
 	{ .op = o, .name = "plain", .help = "works", .run = run, ON_DEVICE },                        \
 	{ .op = o, .name = "uneven", .help = "takes longer now and then", .run = run_unevenly, ON_DEVICE }, \
-	{ .op = o, .name = "dies", .help = "dies after some calls", .run = run_and_die, ON_DEVICE }
+	{ .op = o, .name = "dies", .help = "dies after some calls", .run = run_and_die, ON_DEVICE },        \
+	{ .op = o, .name = "hangs", .help = "hangs after some calls", .run = run_and_hang, ON_DEVICE }
 
 static const struct assay_variant variants[] = {
 	VARIANTS("stream.read"), VARIANTS("stream.copy"), VARIANTS("peak.i8_dot"), VARIANTS("roof.case"),
