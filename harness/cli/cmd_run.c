@@ -56,7 +56,7 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "roof-in-turn", OPT_ROOF_IN_TURN, NULL, 0,
 	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both alike. The run must "
-	  "have measured these limits before: stream.read, stream.copy, peak.*",
+	  "have measured these limits before: stream.read or stream.copy, peak.*",
 	  0 },
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
 	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only selects; stored: "
@@ -290,7 +290,7 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 		return shown;
 	if (rc == ASSAY_EINTERRUPTED)
 		return assay_err_set(err, rc, "interrupted%s: %zu of %zu cases kept in run %" PRId64 " of '%s'",
-				     run->n_results == m->session->plan.n_cases ? " after the first round" : "", run->n_results,
+				     run->n_results == m->session->plan.n_cases && m->session->plan.rounds > 1 ? " after the first round" : "", run->n_results,
 				     m->session->plan.n_cases, run->id, s->db);
 	if (rc)
 		return assay_err_set(err, rc, "%.400s; %zu of %zu cases kept in run %" PRId64, why_not.text, run->n_results,

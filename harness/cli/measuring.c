@@ -148,7 +148,7 @@ static unsigned rounds_of(const struct assay_measuring *m)
 	return m->verify_only || m->settings->deterministic ? 1 : m->session->plan.rounds;
 }
 
-/* One case, with the time it took. */
+/* One case, with the time it took without its turns. */
 static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *o, const struct assay_run *run, size_t i,
 			 struct assay_result *r, uint64_t *took_ns, struct assay_err *err)
 {
@@ -160,13 +160,13 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
 	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
+	*took_ns = assay_cli_now_ns() - began;
 	if (!rc && m->settings->roof_in_turn && r->status == ASSAY_STATUS_OK) {
 		rc = assay_measure_roof(run, m->session->facts, &m->session->facts[i], o, r, err);
 		if (rc == ASSAY_EINTERRUPTED)
 			rc = 0; /* the case itself is finished; the next one is not begun */
 	}
 	r->c.budget_ns = m->session->plan.cases[i].budget_ns;
-	*took_ns = assay_cli_now_ns() - began;
 	return rc;
 }
 
@@ -255,6 +255,8 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 			assay_progress_round(&progress, round, again);
 			rc = further_round(m, &o, round, run, again, err);
 		}
+		if (!rc && *o.interrupted) /* in the turns of the last case */
+			rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 		assay_progress_hide(&progress);
 	}
 	assay_interrupt_release();

@@ -21,8 +21,25 @@ in_turn() {
 }
 
 @test "rounds measure it in turn each time" {
-	in_turn --rounds 2 --json | jq -e --arg key "$ONE" '.cases[] | select(.key == $key)
-		| (.metrics.roof_frac.value > 0) and (.counters.roof_ns.how | test("; in turn, "))'
+	"$ASSAY" run --suite full --only 'stream.*/ref/level=l2/t=1/*' --only "$ONE" --budget 500ms --rounds 2 --roof-in-turn --json |
+		jq -e --arg key "$ONE" '.cases[] | select(.key == $key)
+			| .rounds == 2 and .metrics.roof_frac.value > 0 and (.counters.roof_ns.how | test("; in turn, "))'
+}
+
+@test "an interrupt while the last case takes turns is no finished run" {
+	"$ASSAY" run --suite full --only 'stream.*/ref/level=l2/t=1/*' --only "$ONE" --budget 3s --roof-in-turn >out.txt 2>err.txt &
+	pid=$!
+	# a worker besides the child that knows the plugins is a case alone, two are case and limit
+	for _ in $(seq 300); do
+		[ "$(wc -w <"/proc/$pid/task/$pid/children")" -ge 3 ] && break
+		sleep 0.1
+	done
+	kill -INT "$pid"
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" = 130 ]
+	grep "interrupted: [0-9]* of [0-9]* cases kept in run 1" err.txt
+	"$ASSAY" show --json | jq -e '.runs[0].ended == null'
 }
 
 @test "without the limits in the run there is the reason" {

@@ -108,7 +108,7 @@ static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_
 	}
 }
 
-/* Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed only where half or more were. */
+/* Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed only where more than half were. */
 static void ratios_are_of_calls(void **state)
 {
 	static const double base[] = { 500, 500, 600, 700, 800 }, head[] = { 400, 800, 480, 560, 9600 };
@@ -119,6 +119,7 @@ static void ratios_are_of_calls(void **state)
 		{ 1, 5, 2 },   /* 200 ns against 100 */
 		{ 2, 5, 2.8284271247461903 }, /* 2 and 4, halfway between their logarithms */
 		{ 4, 4, 2 },
+		{ 4, 2, 2.8284271247461903 }, /* of all four it would be 2 */
 		{ 5, 4, 2 },   /* the last one, thirty times, is left out */
 		{ 5, 3, 2 },
 		{ 2, 0, 2.8284271247461903 }, /* all were */
