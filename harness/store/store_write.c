@@ -276,7 +276,6 @@ static int replace_measurement(struct assay_store *s, int64_t id, const struct a
 			     bind_measurement, id, r, err);
 }
 
-/* What hangs on a result; the result itself is there. */
 static int add_numbers(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
 {
 	int rc = assay_store_put_metrics(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, err);
@@ -284,6 +283,7 @@ static int add_numbers(struct assay_store *s, int64_t id, const struct assay_res
 	return rc ? rc : assay_store_put_counters(s, ASSAY_STORE_RESULT, id, &r->counters, err);
 }
 
+/* What hangs on a result; the result itself is there. */
 static int add_parts(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
 {
 	int rc = r->n_samples ? add_samples(s, id, r, err) : 0;
