@@ -125,6 +125,7 @@ static int require_plugins(const struct assay_session *s, const struct assay_set
 static int check_placement(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
 {
 	size_t most = o->placement.n_cpus;
+	struct assay_err why;
 	int *cpus, rc;
 
 	for (size_t i = 0; i < o->n_threads; i++)
@@ -135,9 +136,11 @@ static int check_placement(const struct assay_session *s, const struct assay_set
 	cpus = calloc(most, sizeof(*cpus));
 	if (!cpus)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_placement_pick(s->topology, &o->placement, most, cpus, err);
+	rc = assay_placement_pick(s->topology, &o->placement, most, cpus, &why);
 	free(cpus);
-	return rc ? rc : assay_cpu_quota_check(most, err);
+	if (rc)
+		return assay_err_set(err, rc, "%.900s (--threads, ASSAY_THREADS, --cpus)", why.text);
+	return assay_cpu_quota_check(most, err);
 }
 
 /* What `all` means: every core that may be used, as far as the container's quota keeps them running. */
@@ -219,8 +222,8 @@ static int check_limit(const struct assay_session *s, size_t i, uint64_t own, st
 	assay_quantity_text((double)own, "B", false, itself, sizeof(itself));
 	assay_quantity_text((double)c->memory_bytes, "B", false, have, sizeof(have));
 	return assay_err_set(err, ASSAY_EUSAGE,
-			     "case '%s' needs %s, %s of them for the worker itself, its limit is %s: raise --memory-limit or leave the case "
-			     "out with --only",
+			     "case '%s' needs %s, %s of them for the worker itself, its limit is %s: raise --memory-limit (or "
+			     "ASSAY_MEMORY_LIMIT), or leave the case out with --only",
 			     c->key, need, itself, have);
 }
 

@@ -176,6 +176,37 @@ static bool want(const struct planning *p, const char *glob, bool *wanted)
 	return found;
 }
 
+/* What stands in @glob between slashes, from @at on, may be meant for: the nearest of the ops or variants; NULL where it is one. */
+static const char *near_name(const struct planning *p, const char *at, bool variant)
+{
+	const char **names = calloc(p->cases.n, sizeof(*names)), *near = NULL;
+	size_t len = strcspn(at, "/");
+	char *text = strndup(at, len);
+
+	if (names && text && strcspn(text, "*?[") == len) {
+		for (size_t i = 0; i < p->cases.n; i++)
+			names[i] = variant ? p->cases.v[i].c.variant : p->cases.v[i].c.op;
+		near = assay_nearest(text, names, p->cases.n);
+		if (near && !strcmp(near, text))
+			near = NULL;
+	}
+	free(text);
+	free(names);
+	return near;
+}
+
+static int no_match(const struct planning *p, const char *glob)
+{
+	const char *slash = strchr(glob, '/'), *near = near_name(p, glob, false);
+
+	if (!near && slash)
+		near = near_name(p, slash + 1, true);
+	if (near)
+		return assay_err_set(p->err, ASSAY_EUSAGE, "no case of suite '%s' matches '%s', did you mean '%s'?", p->suite->name, glob, near);
+	return assay_err_set(p->err, ASSAY_EUSAGE, "no case of suite '%s' matches '%s', expected a glob over keys such as '%s'",
+			     p->suite->name, glob, p->cases.v[0].c.key);
+}
+
 /* Which of all cases are asked for: @wanted has one element a case, all false. */
 static int choose(const struct planning *p, bool *wanted)
 {
@@ -184,9 +215,7 @@ static int choose(const struct planning *p, bool *wanted)
 
 	for (size_t g = 0; g < n_globs; g++)
 		if (!want(p, p->o->only->v[g], wanted))
-			return assay_err_set(p->err, ASSAY_EUSAGE,
-					     "no case of suite '%s' matches '%s', expected a glob over keys such as '%s'",
-					     p->suite->name, p->o->only->v[g], p->cases.v[0].c.key);
+			return no_match(p, p->o->only->v[g]);
 	for (size_t i = 0; !n_globs && i < p->cases.n; i++) {
 		wanted[i] = !p->cases.v[i].other_arch;
 		any |= wanted[i];

@@ -533,6 +533,11 @@ static const struct {
 	{ TOY("\tsweep = {\"m=2\"}"), use_all, "*m=3*",
 	  "no case of suite 's' matches '*m=3*', expected a glob over keys such as "
 	  "'toy.matmul/ref/m=2,n=1,level=l2/t=1/warm'" },
+	{ TOY("\tsweep = {\"m=2\"}"), use_all, "toy.matmol/*", "no case of suite 's' matches 'toy.matmol/*', did you mean 'toy.matmul'?" },
+	{ TOY("\tsweep = {\"m=2\"}"), use_all, "*/fsat/*", "no case of suite 's' matches '*/fsat/*', did you mean 'fast'?" },
+	{ TOY("\tsweep = {\"m=2\"}"), use_all, "toy.matmul/ref/m=7*",
+	  "no case of suite 's' matches 'toy.matmul/ref/m=7*', expected a glob over keys such as "
+	  "'toy.matmul/ref/m=2,n=1,level=l2/t=1/warm'" },
 };
 
 static void test_errors(void **state)
