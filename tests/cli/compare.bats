@@ -233,10 +233,7 @@ load compare_helpers
 		[ "${pairs:-0}" -ge 1 ] && break
 		sleep 0.1
 	done
-	kill -INT "$pid"
-	status=0
-	wait "$pid" || status=$?
-	[ "$status" = 130 ]
+	interrupt "$pid"
 	[[ $(cat err.txt) == *"kept as unfinished comparison 1 of 'assay.db'"* ]]
 	run --separate-stderr "$ASSAY" judge --json
 	[[ $stderr == *"comparison 1 did not finish"* ]]

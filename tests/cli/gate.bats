@@ -13,10 +13,7 @@ unfinished() {
 		"$ASSAY" show last --db "$1" >/dev/null 2>&1 && break
 		sleep 0.1
 	done
-	kill -INT $!
-	status=0
-	wait $! || status=$?
-	[ "$status" = 130 ]
+	interrupt $!
 }
 
 @test "without a baseline the gate exits 5, or 0 where that is allowed, and says how to save one" {

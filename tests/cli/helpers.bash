@@ -29,6 +29,15 @@ fails() {
 	[ ! -e assay.db ] || [ -n "${KEEP_DB:-}" ]
 }
 
+# interrupt PID: what Ctrl-C does to a job of this shell, which ends with its status.
+interrupt() {
+	local status=0
+
+	kill -INT "$1"
+	wait "$1" || status=$?
+	[ "$status" = 130 ]
+}
+
 # One quick run into assay.db, with work that does not depend on time.
 measure() {
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$BENCH" "$@"

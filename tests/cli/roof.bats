@@ -34,10 +34,7 @@ in_turn() {
 		[ "$(wc -w <"/proc/$pid/task/$pid/children")" -ge 3 ] && break
 		sleep 0.1
 	done
-	kill -INT "$pid"
-	status=0
-	wait "$pid" || status=$?
-	[ "$status" = 130 ]
+	interrupt "$pid"
 	grep "interrupted: [0-9]* of [0-9]* cases kept in run 1" err.txt
 	"$ASSAY" show --json | jq -e '.runs[0].ended == null'
 }

@@ -176,10 +176,7 @@ gone() {
 		sleep 0.1
 	done
 	[ -n "$workers" ]
-	kill -INT "$pid"
-	status=0
-	wait "$pid" || status=$?
-	[ "$status" = 130 ]
+	interrupt "$pid"
 	run cat err.txt
 	[[ $output == *"interrupted: "*" of 4 cases kept in run 1"* ]]
 	"$ASSAY" show --json | jq -e '.runs[0].ended == null and .runs[0].cases >= 1'
