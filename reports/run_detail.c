@@ -94,9 +94,9 @@ static void add_numbers(const struct assay_result *r, const struct assay_emit_st
 	snprintf(buf, sizeof(buf), "minimum %s, median absolute deviation %s", a, b);
 	line(out, style, "spread", buf);
 	assay_quantity_text((double)r->warmup_ns * 1e-9, "s", style->utf8, a, sizeof(a));
-	snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu round%s, %.1f %% disturbed, %.1f %% dropped; %s; warm-up %s, %s",
+	snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu round%s, %.1f %% disturbed, %.1f %% of slow cores, %.1f %% dropped; %s; warm-up %s, %s",
 		 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s", 100 * r->disturbed_frac,
-		 100 * r->dropped_frac, r->converged ? "interval within its goal" : "interval wider than its goal", a,
+		 100 * r->slow_core_frac, 100 * r->dropped_frac, r->converged ? "interval within its goal" : "interval wider than its goal", a,
 		 r->steady ? "steady" : "not steady");
 	line(out, style, "samples", buf);
 }

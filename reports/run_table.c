@@ -130,6 +130,8 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 	else if (r->disturbed_frac > DROPPED_SHOWN_FRAC && r->dropped_frac <= 0)
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% disturbed", buf[0] ? ", " : "",
 			 100 * r->disturbed_frac);
+	if (r->slow_core)
+		snprintf(buf + strlen(buf), size - strlen(buf), "%sslow core", buf[0] ? ", " : "");
 	v->noted |= buf[0] != '\0';
 	if (isfinite(efficiency))
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% efficient", buf[0] ? ", " : "", 100 * efficiency);
@@ -328,7 +330,7 @@ static void add_legend(struct assay_text *out, const struct view *v)
 		legend_line(
 			out, v, "notes",
 			"unsteady: warm-up did not settle; dropped: samples left out because the host disturbed them; "
-			"disturbed: so many were that none is left out");
+			"disturbed: so many were that none is left out; slow core: most of the time others had a part of it");
 	if (v->in_turn)
 		legend_line(out, v, "", "roof: 95 % interval of the share, where the limit took turns with the case; over rounds, "
 				    "from the least to the most; ?: too few turns for one, the range of all");

@@ -175,7 +175,7 @@ static int ascending(const void *a, const void *b)
 static void warn_of_noise(const struct assay_run *run, const struct assay_settings *s)
 {
 	double *width = s->deterministic ? NULL : malloc((run->n_results + 1) * sizeof(*width));
-	size_t n = 0, wide = 0, unsteady = 0;
+	size_t n = 0, wide = 0, unsteady = 0, slow = 0;
 
 	for (size_t i = 0; i < run->n_results && width; i++) {
 		const struct assay_result *r = &run->results[i];
@@ -185,6 +185,7 @@ static void warn_of_noise(const struct assay_run *run, const struct assay_settin
 		width[n++] = assay_summary_half_width_frac(r);
 		wide += !r->converged;
 		unsteady += !r->steady;
+		slow += r->slow_core;
 	}
 	if (wide) {
 		qsort(width, n, sizeof(*width), ascending);
@@ -195,6 +196,9 @@ static void warn_of_noise(const struct assay_run *run, const struct assay_settin
 	if (unsteady)
 		assay_cli_warn("%zu of %zu cases did not settle: 'assay doctor' says what disturbs this machine",
 			       unsteady, run->n_results);
+	if (slow)
+		assay_cli_warn("of %zu of %zu cases something else had a part of the cores most of the time: 'assay doctor' says how much now",
+			       slow, run->n_results);
 	free(width);
 }
 

@@ -222,11 +222,13 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 	const struct assay_plan *plan = &m->session->plan;
 	unsigned rounds = rounds_of(m);
 	struct assay_progress progress;
+	struct assay_core_pace pace = { 0 };
 	struct assay_measure_options o = {
 		.plugins = &m->session->plugins,
 		.topology = m->session->topology,
 		.host = &m->session->host,
 		.clock = m->clock,
+		.pace = &pace,
 		.placement = m->settings->placement,
 		.seed = m->settings->seed,
 		.verify_only = m->verify_only,

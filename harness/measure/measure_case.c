@@ -198,7 +198,7 @@ static int sample(struct session *s)
 			       assay_summary_half_width_frac(r) <= ASSAY_GOAL_HALF_WIDTH_FRAC;
 		if (s->o->deterministic)
 			break;
-	} while (!r->converged && r->n_samples < MAX_SAMPLES && wants_more(r->n_samples, spent, budget));
+	} while ((!r->converged || r->slow_core) && r->n_samples < MAX_SAMPLES && wants_more(r->n_samples, spent, budget));
 	settle(s);
 	return 0;
 }
@@ -307,7 +307,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	}
 	wo = (struct assay_worker_options){
 		.plugins = o->plugins, .c = c, .copies = facts->copies, .cpus = cpus, .seed = o->seed, .clock = o->clock,
-		.host = o->host, .deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns, .interrupted = o->interrupted,
+		.pace = o->pace, .host = o->host, .deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns, .interrupted = o->interrupted,
 	};
 	rc = o->verify_only ? 0 : assay_measure_choose(o, c, op, &s.choice, &events, err);
 	wo.events = events.s;
@@ -316,6 +316,8 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		rc = assay_worker_start(&s.worker, &wo, err);
 	if (!rc)
 		rc = drive(&s, op);
+	for (uint32_t i = 0; s.worker && i < c->threads; i++)
+		assay_core_pace_learn(o->pace, cpus[i], assay_worker_reply(s.worker)->core_least[i]);
 	assay_worker_free(s.worker);
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);

@@ -8,22 +8,37 @@
 #include "stats/stats.h"
 
 struct tally {
-	size_t kept, clean;
+	size_t kept, clean, slow, slow_kept;
 	double min_ns;
 };
+
+static bool is_slow(const struct assay_sample *s)
+{
+	return s->flags & ASSAY_DISTURB_SLOW;
+}
 
 /* The samples of one round that count, sorted into @x; returns how many. */
 static size_t take_round(const struct assay_sample *s, size_t n, double *x, struct tally *t)
 {
-	size_t clean = 0, kept = 0;
-	bool drop;
+	size_t clean = 0, slow = 0, slow_clean = 0, kept = 0;
+	bool drop, drop_slow;
 
-	for (size_t i = 0; i < n; i++)
-		clean += !assay_samples_disturbed(&s[i], 1);
+	for (size_t i = 0; i < n; i++) {
+		bool ok = !assay_samples_disturbed(&s[i], 1);
+
+		clean += ok;
+		slow += is_slow(&s[i]);
+		slow_clean += ok && is_slow(&s[i]);
+	}
 	drop = clean * 2 >= n;
-	for (size_t i = 0; i < n; i++)
-		if (!drop || !assay_samples_disturbed(&s[i], 1))
-			x[kept++] = (double)s[i].ns / (double)s[i].iterations;
+	drop_slow = drop ? slow_clean * 2 <= clean : slow * 2 <= n;
+	for (size_t i = 0; i < n; i++) {
+		if ((drop && assay_samples_disturbed(&s[i], 1)) || (drop_slow && is_slow(&s[i])))
+			continue;
+		x[kept++] = (double)s[i].ns / (double)s[i].iterations;
+		t->slow_kept += is_slow(&s[i]);
+	}
+	t->slow += slow;
 	assay_stats_sort(x, kept);
 	t->min_ns = t->kept ? fmin(t->min_ns, x[0]) : x[0];
 	t->kept += kept;
@@ -52,8 +67,8 @@ int assay_summary_fill(struct assay_result *r, struct assay_err *err)
 
 	r->iterations = r->rounds = 0;
 	r->median_ns = r->ci95_lo_ns = r->ci95_hi_ns = r->min_ns = r->mad_ns = 0;
-	r->dropped_frac = r->disturbed_frac = 0;
-	r->ci95_reached = false;
+	r->dropped_frac = r->disturbed_frac = r->slow_core_frac = 0;
+	r->ci95_reached = r->slow_core = false;
 	if (!r->n_samples)
 		return 0;
 	x = malloc(3 * r->n_samples * sizeof(*x));
@@ -84,6 +99,8 @@ int assay_summary_fill(struct assay_result *r, struct assay_err *err)
 	r->mad_ns = assay_stats_mad(x, t.kept, tmp);
 	r->disturbed_frac = 1.0 - (double)t.clean / (double)r->n_samples;
 	r->dropped_frac = 1.0 - (double)t.kept / (double)r->n_samples;
+	r->slow_core_frac = (double)t.slow / (double)r->n_samples;
+	r->slow_core = t.slow_kept * 2 > t.kept;
 	free(x);
 	return 0;
 }

@@ -37,7 +37,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 		wo[i] = (struct assay_worker_options){
 			.events = side[i].events, .multiplex = o->multiplex, .plugins = side[i].plugins, .parts = side[i].parts,
 			.c = side[i].c, .copies = side[i].facts->copies, .cpus = cpus, .seed = o->seed,
-			.layout_seed = layout_seed(t->p->seed, i), .clock = o->clock, .host = o->host,
+			.layout_seed = layout_seed(t->p->seed, i), .clock = o->clock, .pace = o->pace, .host = o->host,
 			.deadline_ns = assay_worker_monotonic_ns() + side[i].c->timeout_ns, .interrupted = o->interrupted,
 		};
 	if (!rc)

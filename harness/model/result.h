@@ -12,7 +12,10 @@
 #include "model/counter.h"
 #include "model/metric.h"
 
-/* What disturbed a sample, as far as the host shows it. The last two are recorded and speak against no sample. */
+/*
+ * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded and speak against no sample; a slow
+ * core does where enough others remain (assay_summary_fill).
+ */
 enum assay_disturb {
 	ASSAY_DISTURB_SWITCH = 1u << 0,    /* involuntary context switch */
 	ASSAY_DISTURB_MIGRATION = 1u << 1, /* ran on another CPU than bound */
@@ -21,6 +24,7 @@ enum assay_disturb {
 	ASSAY_DISTURB_THROTTLE = 1u << 4,  /* the control group used up its quota */
 	ASSAY_DISTURB_FREQUENCY = 1u << 5, /* the CPU's frequency changed by a step */
 	ASSAY_DISTURB_PRESSURE = 1u << 6,  /* some task of the machine waited for a CPU */
+	ASSAY_DISTURB_SLOW = 1u << 7,      /* a core calculated slower than it can, before or after: see machine/core_pace.h */
 };
 /* Beside them: the first sample of a further round, which a process of its own took later in the run. */
 #define ASSAY_SAMPLE_NEW_ROUND (1u << 16)
@@ -89,6 +93,8 @@ struct assay_result {
 	double min_ns, mad_ns;
 	double dropped_frac;
 	double disturbed_frac;      /* share of samples that were disturbed; dropped_frac is 0 when most of them were */
+	double slow_core_frac;      /* share of all samples that a slow core took */
+	bool slow_core;             /* most, so that the median is of such */
 
 	struct assay_metric *metrics; /* malloc'ed */
 	size_t n_metrics;

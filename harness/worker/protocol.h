@@ -18,7 +18,7 @@
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC 0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 2u
+#define ASSAY_PAGE_VERSION 3u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 64
 #define ASSAY_PAGE_COUNTS 192
@@ -76,6 +76,7 @@ struct assay_worker_spec {
 	uint64_t layout_seed;  /* moves buffers and the stack about; 0: all aligned the same way */
 	uint32_t fixed_layout; /* 1: buffers and the stack at addresses that nothing outside the case decides */
 	struct assay_clock clock;
+	uint64_t core_least[ASSAY_PAGE_CPUS]; /* of each thread's CPU, see machine/core_pace.h; 0: not known */
 	struct assay_host_info host;
 	char events[ASSAY_PAGE_EVENTS];  /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
@@ -107,6 +108,7 @@ struct assay_worker_reply {
 	/* SAMPLE */
 	uint32_t n_samples;
 	struct assay_sample samples[ASSAY_PAGE_SAMPLES];
+	uint64_t core_least[ASSAY_PAGE_CPUS]; /* what is known now */
 
 	/* OUTPUT */
 	uint64_t output_bytes; /* of all outputs together */

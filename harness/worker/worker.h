@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/text.h"
+#include "machine/core_pace.h"
 #include "worker/protocol.h"
 
 struct assay_worker;
@@ -27,6 +28,7 @@ struct assay_worker_options {
 	uint64_t layout_seed; /* 0: buffers and stack where they always are */
 	const struct assay_worker_launch *launch; /* NULL: plainly. Otherwise all addresses that plugins see are fixed */
 	const struct assay_clock *clock;
+	const struct assay_core_pace *pace; /* what is known of the CPUs; NULL: nothing */
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
 	const volatile sig_atomic_t *interrupted;

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "counters/counter_health.h"
 #include "counters/os_events.h"
+#include "machine/core_pace.h"
 #include "machine/disturbance.h"
 #include "worker/case_counts.h"
 #include "worker/case_services.h"
@@ -21,6 +22,8 @@
 
 /* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
 #define POLL_INTERVAL_NS 10000000u
+/* Of trying how fast the cores are, once. */
+#define PACE_NS 1000000u
 
 struct worker {
 	struct assay_shared *shared;
@@ -32,6 +35,8 @@ struct worker {
 	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
 	struct assay_case_counts counts;
 	struct assay_disturbance host;
+	uint64_t pace_before[ASSAY_PAGE_CPUS], pace_after[ASSAY_PAGE_CPUS]; /* ticks, by thread */
+	bool paced;
 	uint64_t polled_ns;
 	uint32_t poll_first;            /* first sample since the last poll */
 };
@@ -155,8 +160,20 @@ static struct assay_outcome do_recheck(struct worker *w)
 	return out;
 }
 
+static void learn_pace(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	struct worker *w = arg;
+	uint64_t known = w->page->spec.core_least[tid], now = assay_core_pace_least(&w->page->spec.clock, PACE_NS);
+
+	(void)n_threads;
+	w->page->reply.core_least[tid] = known && known < now ? known : now;
+}
+
 static void begin_watch(struct worker *w)
 {
+	if (!w->paced)
+		assay_pool_run(w->job.pool, learn_pace, w);
+	w->paced = true;
 	assay_disturbance_begin(&w->host, "", w->job.cpus, w->page->spec.n_threads);
 	w->polled_ns = now_ns(w);
 	w->poll_first = 0;
@@ -180,12 +197,13 @@ static void watch(struct worker *w, uint32_t upto)
 	w->poll_first = upto;
 }
 
-/* Counts of every thread of the pool, taken by the thread itself. */
+/* Pace and counts of every thread of the pool, taken by the thread itself; the counts are nearer to the sample. */
 static void read_before(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	struct worker *w = arg;
 
 	(void)n_threads;
+	w->pace_before[tid] = assay_core_pace_ticks(&w->page->spec.clock);
 	if (w->page->counting && w->counts.counting)
 		assay_counting_before(w->counts.counting, tid, &w->before[tid]);
 	else
@@ -201,6 +219,17 @@ static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
 		assay_counting_after(w->counts.counting, tid, &w->after[tid]);
 	else
 		assay_os_counts_read(&w->after[tid]);
+	w->pace_after[tid] = assay_core_pace_ticks(&w->page->spec.clock);
+}
+
+/* Was the thread's core slow before or after the sample that was just taken? */
+static bool was_slow(struct worker *w, uint32_t tid)
+{
+	uint64_t before = w->pace_before[tid], after = w->pace_after[tid], *least = &w->page->reply.core_least[tid];
+
+	*least = before < *least ? before : *least;
+	*least = after < *least ? after : *least;
+	return assay_core_pace_slow(before, *least) || assay_core_pace_slow(after, *least);
 }
 
 /* Keep the thread busy for a share of the sample that was just taken; the time of both together. */
@@ -232,6 +261,8 @@ static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s
 		assay_os_counts_add(&sum, &d);
 		if (w->after[i].cpu >= 0 && w->after[i].cpu != w->job.cpus[i])
 			s->flags |= ASSAY_DISTURB_MIGRATION;
+		if (was_slow(w, i))
+			s->flags |= ASSAY_DISTURB_SLOW;
 	}
 	s->switches = (uint32_t)sum.involuntary_switches;
 	s->faults = (uint32_t)(sum.minor_faults + sum.major_faults);

@@ -151,6 +151,6 @@ load helpers
 	[ "$status" = 0 ]
 	[[ $output == *"clock"* && $output == *"pmu"* && $output == *" warn, "* ]]
 	"$ASSAY" doctor --json | jq -e '.schema == 1 and .clock.resolution_ns > 0 and .clock.sample_overhead_ns > 0
-		and ([.findings[].name] | contains(["pmu", "sample_overhead"]))
+		and ([.findings[].name] | contains(["pmu", "core_pace", "sample_overhead"]))
 		and ([.findings[].health] - ["ok", "warn", "none"] == [])'
 }

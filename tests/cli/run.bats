@@ -57,7 +57,8 @@ gone() {
 	jq -e '.cases | length == 3' <<<"$output"
 	jq -e '[.cases[] | has("key") and has("op") and has("variant") and has("axes") and has("status") and has("reason")
 		and has("correct") and has("digest") and has("max_rel_err") and has("samples") and has("iterations")
-		and has("median_ns") and has("ci95_ns") and has("metrics") and has("counters") and has("dropped_frac") and has("cpus")] | all' <<<"$output"
+		and has("median_ns") and has("ci95_ns") and has("metrics") and has("counters") and has("dropped_frac") and has("cpus")
+		and (.counters.slow_core_samples.value == (.slow_core_frac * .samples | round) or .status != "ok") and has("slow_core")] | all' <<<"$output"
 	jq -e '[.cases[] | .status == "ok" and .correct and .median_ns > 0 and .ci95_ns[0] <= .median_ns and .median_ns <= .ci95_ns[1]
 		and .samples > 0 and .iterations > 0 and (.cpus | length) > 0] | all' <<<"$output"
 	jq -e '[.cases[].metrics | length > 0] | all' <<<"$output"

@@ -34,7 +34,7 @@ static const char *const run_fields[] = { "id", "suite", "seed", "started", "mac
 static const char *const case_fields[] = { "unavailable", "key",          "op",        "variant",        "axes",         "status",
 					   "reason",       "correct",   "digest",         "max_rel_err",  "samples",
 					   "iterations",   "median_ns", "ci95_ns",        "metrics",      "counters",
-					   "dropped_frac", "cpus",      "disturbed_frac", "ci95_reached", NULL };
+					   "dropped_frac", "cpus",      "disturbed_frac", "ci95_reached", "slow_core", "slow_core_frac", NULL };
 static const char *const gate_fields[] = { "schema", "exit",     "verdict", "base", "head",
 					   "alpha",  "controls", "cases",   NULL };
 static const char *const gate_case_fields[] = { "key",

@@ -603,6 +603,42 @@ static void the_roof_in_turn(void **state)
 	assay_strings_release(&plugins);
 }
 
+/* A table that knows the cores to be far faster than they are: all samples were slow then, and stay so; an empty one learns. */
+static void slow_cores_are_told(void **state)
+{
+	static struct assay_core_pace known, fresh;
+	struct world *w = *state;
+	struct assay_case c = make_case("doubled", 1000, 1, ASSAY_CACHE_WARM);
+	struct assay_measure_options o = {
+		.plugins = &w->plugins, .topology = w->topology, .host = &w->host, .clock = &w->clock, .pace = &known, .seed = 42,
+	};
+	struct assay_case_facts facts;
+	struct assay_err err = { 0 };
+	struct assay_result r;
+	const struct assay_count *slow;
+
+	for (int i = 0; i < ASSAY_PACE_CPUS; i++)
+		known.least[i] = 1;
+	assert_int_equal(0, assay_inventory_describe(w->inv, &c, 1, &facts, &err));
+	if (assay_measure_case(&c, assay_inventory_catalog(w->inv), &facts, &o, &r, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(ASSAY_STATUS_OK, r.status);
+	slow = assay_counters_find(&r.counters, "slow_core_samples");
+	assert_true(slow && slow->value == (double)r.n_samples && r.n_samples > 0);
+	assert_true(r.slow_core && r.slow_core_frac == 1);
+	assert_int_equal(1, known.least[r.cpus[0]]);
+	assay_result_release(&r);
+
+	o.pace = &fresh;
+	if (assay_measure_case(&c, assay_inventory_catalog(w->inv), &facts, &o, &r, &err))
+		fail_msg("%s", err.text);
+	assert_true(fresh.least[r.cpus[0]] > 1);
+	fresh.least[r.cpus[0]] = 0;
+	for (int i = 0; i < ASSAY_PACE_CPUS; i++)
+		assert_int_equal(0, fresh.least[i]);
+	assay_result_release(&r);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -613,6 +649,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(bad_variants_get_a_reason),
 		cmocka_unit_test(threads_agree),
 		cmocka_unit_test(cold_rotates),
+		cmocka_unit_test(slow_cores_are_told),
 		cmocka_unit_test(deterministic_runs_do_equal_work),
 		cmocka_unit_test(interrupt_stops_a_case),
 		cmocka_unit_test(workers_die_with_their_parent),

@@ -45,6 +45,8 @@ static void disturbed_samples_are_left_out(void **state)
 		{ "migrated", 2, { .flags = ASSAY_DISTURB_MIGRATION }, 100, 0.2 },
 		{ "throttled", 2, { .flags = ASSAY_DISTURB_THROTTLE }, 100, 0.2 },
 		{ "faults are the kernel's own doing", 3, { .flags = ASSAY_DISTURB_FAULT, .faults = 9 }, 100, 0 },
+		{ "a slow core", 5, { .flags = ASSAY_DISTURB_SLOW }, 100, 0.5 },
+		{ "mostly slow cores", 6, { .flags = ASSAY_DISTURB_SLOW }, 900, 0 },
 		{ "recorded only", 3, { .flags = ASSAY_DISTURB_PRESSURE | ASSAY_DISTURB_FREQUENCY }, 100, 0 },
 	};
 
@@ -61,6 +63,39 @@ static void disturbed_samples_are_left_out(void **state)
 		assert_int_equal(0, assay_summary_fill(&r, NULL));
 		if (r.median_ns != cases[c].median || fabs(r.dropped_frac - cases[c].dropped) > 1e-12)
 			fail_msg("%s: median %g, dropped %g", cases[c].name, r.median_ns, r.dropped_frac);
+		assert_true(r.slow_core_frac == (cases[c].how.flags & ASSAY_DISTURB_SLOW ? cases[c].disturbed / 10.0 : 0));
+		assert_int_equal(r.slow_core, r.slow_core_frac > 0.5);
+	}
+}
+
+/* Whether slow cores are left out is decided among the samples that nothing else disturbed. */
+static void slow_cores_among_the_clean(void **state)
+{
+	static const struct {
+		unsigned migrated, slow; /* of the ten; the migrated come first, and were at their own pace */
+		double median, dropped;
+		bool slow_core;
+	} rows[] = {
+		{ 4, 3, 100, 0.7, false },
+		{ 4, 4, 500, 0.4, true },
+		{ 6, 4, 900, 0.4, false }, /* too much is disturbed: all of that counts, slow cores still do not */
+		{ 6, 0, 900, 0, false },
+	};
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(rows) / sizeof(rows[0]); c++) {
+		struct assay_sample s[10];
+		struct assay_result r = { .samples = s, .n_samples = 10 };
+
+		for (unsigned i = 0; i < 10; i++) {
+			bool migrated = i < rows[c].migrated, slow = !migrated && i < rows[c].migrated + rows[c].slow;
+
+			s[i] = (struct assay_sample){ .iterations = 1, .ns = migrated ? 900 : slow ? 500 : 100,
+						      .flags = migrated ? ASSAY_DISTURB_MIGRATION : slow ? ASSAY_DISTURB_SLOW : 0 };
+		}
+		assert_int_equal(0, assay_summary_fill(&r, NULL));
+		if (r.median_ns != rows[c].median || fabs(r.dropped_frac - rows[c].dropped) > 1e-12 || r.slow_core != rows[c].slow_core)
+			fail_msg("row %zu: median %g, dropped %g, slow core %d", c, r.median_ns, r.dropped_frac, r.slow_core);
 	}
 }
 
@@ -155,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clean_samples),
 		cmocka_unit_test(disturbed_samples_are_left_out),
+		cmocka_unit_test(slow_cores_among_the_clean),
 		cmocka_unit_test(long_samples_bear_a_switch),
 		cmocka_unit_test(rounds_count_alike),
 		cmocka_unit_test(rounds_are_cleaned_alone),
