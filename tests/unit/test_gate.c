@@ -180,6 +180,47 @@ static void noisy_by(struct world *w, uint32_t flags, uint32_t switches, uint32_
 			.iterations = 1, .ns = ns, .flags = flags, .switches = switches, .steal_ticks = ticks
 		};
 }
+/* Half of the samples of the head, or of the base, and one more, were taken by a slow core. */
+static void slow_core(struct world *w, struct assay_result *r, size_t n)
+{
+	static struct assay_sample slow[N_OF(((struct world *)0)->samples)];
+
+	for (size_t i = 0; i < N_OF(slow); i++) {
+		slow[i] = w->samples[i];
+		slow[i].flags |= i < n ? ASSAY_DISTURB_SLOW : 0;
+	}
+	r->samples = slow;
+}
+static void slower_on_slow_core(struct world *w)
+{
+	slower(w);
+	slow_core(w, &w->head_results[0], N_OF(w->samples) / 2 + 1);
+}
+static void slower_half_on_slow_core(struct world *w)
+{
+	slower(w);
+	slow_core(w, &w->head_results[0], N_OF(w->samples) / 2);
+}
+static void far_slower_on_slow_core(struct world *w)
+{
+	set_time(&w->head_results[0], 230);
+	slow_core(w, &w->head_results[0], N_OF(w->samples));
+}
+static void slower_than_on_slow_core(struct world *w)
+{
+	slower(w);
+	slow_core(w, &w->base_results[0], N_OF(w->samples));
+}
+static void faster_than_on_slow_core(struct world *w)
+{
+	faster(w);
+	slow_core(w, &w->base_results[0], N_OF(w->samples));
+}
+static void far_faster_than_on_slow_core(struct world *w)
+{
+	set_time(&w->head_results[0], 40);
+	slow_core(w, &w->base_results[0], N_OF(w->samples));
+}
 static void rare_switches(struct world *w)
 {
 	noisy_by(w, ASSAY_DISTURB_SWITCH, 2, 0, 100000000);
@@ -433,6 +474,21 @@ static const struct {
 	  ASSAY_INCONCLUSIVE, "host too noisy: 100 % of the samples were disturbed, 30 % are allowed" },
 	{ "migrated", migrated, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
 	  "host too noisy: 100 % of the samples were disturbed, 30 % are allowed" },
+	{ "slower on a slow core", slower_on_slow_core, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	  ASSAY_INCONCLUSIVE,
+	  "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but others had a part of its core, which may cost half of the speed" },
+	{ "slower, half of it on a slow core", slower_half_on_slow_core, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	  ASSAY_REGRESSED, NULL },
+	{ "slower than a slow core explains", far_slower_on_slow_core, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	  ASSAY_REGRESSED, NULL },
+	{ "slower than a base on a slow core", slower_than_on_slow_core, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s",
+	  ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED, NULL },
+	{ "faster than a base on a slow core", faster_than_on_slow_core, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
+	  ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
+	  "-30.0 % (-30.7 % to -29.3 %), allowed +10 %; but others had a part of its core when the baseline was measured, which may "
+	  "cost half of the speed" },
+	{ "faster than a slow core explains", far_faster_than_on_slow_core, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	  ASSAY_IMPROVED, NULL },
 	{ "same code, slower", same_code, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_INCONCLUSIVE,
 	  "same code, +30.0 % (+28.7 % to +31.3 %), allowed +10 %: the machine changed, not the program" },
