@@ -253,6 +253,7 @@ static void head(struct gen_engine *e)
 
 	e->vector->rmsnorm(e->f32 + e->work.resid + (e->n - 1) * m->dim,
 			   e->norms + assay_generate_norm_at(m, m->layers, 0), m->dim, e->f32 + e->work.norm);
+	atomic_store_explicit(&e->next_row, 0, memory_order_relaxed);
 	e->job->host->parallel(e->job, assay_generate_pass_head, e);
 }
 

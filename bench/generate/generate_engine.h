@@ -6,6 +6,8 @@
 #ifndef ASSAY_GENERATE_ENGINE_H
 #define ASSAY_GENERATE_ENGINE_H
 
+#include <stdatomic.h>
+
 #include "generate_model.h"
 #include "generate_prefix.h"
 #include "generate_vector.h"
@@ -59,6 +61,9 @@ struct gen_engine {
 	uint64_t n_tokens, n_prefill_steps, n_decode_steps;
 	uint64_t fallbacks_before;
 	int32_t first; /* decode: what the prompt predicts */
+
+	/* The first row of the head that no thread has taken yet; alone on its cache line. */
+	_Alignas(64) _Atomic int64_t next_row;
 };
 
 /* Bytes of the block that init takes with host->alloc. */
