@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "measure/sample_choice.h"
 #include "stats/stats.h"
 
 struct tally {
@@ -12,37 +13,24 @@ struct tally {
 	double min_ns;
 };
 
-static bool is_slow(const struct assay_sample *s)
-{
-	return s->flags & ASSAY_DISTURB_SLOW;
-}
-
 /* The samples of one round that count, sorted into @x; returns how many. */
 static size_t take_round(const struct assay_sample *s, size_t n, double *x, struct tally *t)
 {
-	size_t clean = 0, slow = 0, slow_clean = 0, kept = 0;
-	bool drop, drop_slow;
+	struct assay_sample_choice choice = { 0 };
+	size_t kept = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		bool ok = !assay_samples_disturbed(&s[i], 1);
-
-		clean += ok;
-		slow += is_slow(&s[i]);
-		slow_clean += ok && is_slow(&s[i]);
-	}
-	drop = clean * 2 >= n;
-	drop_slow = drop ? slow_clean * 2 <= clean : slow * 2 <= n;
-	for (size_t i = 0; i < n; i++) {
-		if ((drop && assay_samples_disturbed(&s[i], 1)) || (drop_slow && is_slow(&s[i])))
-			continue;
-		x[kept++] = (double)s[i].ns / (double)s[i].iterations;
-		t->slow_kept += is_slow(&s[i]);
-	}
-	t->slow += slow;
+	for (size_t i = 0; i < n; i++)
+		assay_sample_choice_count(&choice, &s[i], 1);
+	for (size_t i = 0; i < n; i++)
+		if (assay_sample_choice_keeps(&choice, &s[i], 1)) {
+			x[kept++] = (double)s[i].ns / (double)s[i].iterations;
+			t->slow_kept += assay_samples_slow(&s[i], 1);
+		}
 	assay_stats_sort(x, kept);
 	t->min_ns = t->kept ? fmin(t->min_ns, x[0]) : x[0];
 	t->kept += kept;
-	t->clean += clean;
+	t->clean += choice.clean;
+	t->slow += choice.slow;
 	return kept;
 }
 

@@ -10,10 +10,8 @@
 
 /*
  * Fill rounds, iterations, median, interval, minimum, MAD and the shares of disturbed and dropped from the samples. In each round
- * those that were disturbed (see assay_samples_disturbed) are left out while at least half are clean; otherwise the disturbance is
- * the normal state of that round, all count, and none are dropped. Of the rest those of a slow core are left out by the same rule; the pace of a core
- * is tried before and after a sample, so the choice does not see its time. The median is that of the rounds' medians. Its interval comes from
- * the samples of a single round, and from the medians of several: rounds differ by more than their samples tell. ASSAY_ENOMEM.
+ * those count that sample_choice.h keeps. The median is that of the rounds' medians. Its interval comes from the samples of a single
+ * round, and from the medians of several: rounds differ by more than their samples tell. ASSAY_ENOMEM.
  */
 int assay_summary_fill(struct assay_result *r, struct assay_err *err);
 

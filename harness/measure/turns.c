@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "assay/random.h"
+#include "measure/sample_choice.h"
 #include "stats/stats.h"
 
 #define WARMUP_BLOCKS 8
@@ -167,33 +168,46 @@ static uint64_t iterations_of(const struct assay_pair *p, int side)
 	return p->iterations + p->extra_iterations[side];
 }
 
-/* Log of the time of a call of the head over that of a call of the base in block @b; false: it was disturbed. */
-static bool block_log_ratio(const struct assay_pair *p, size_t b, double *out)
+/* The four samples of block @b, base first. */
+struct block {
+	struct assay_sample s[4];
+};
+
+static struct block block_of(const struct assay_pair *p, size_t b)
 {
 	const struct assay_sample *base = &p->side[ASSAY_BASE].samples[2 * b], *head = &p->side[ASSAY_HEAD].samples[2 * b];
-	const struct assay_sample all[4] = { base[0], base[1], head[0], head[1] };
-	double base_ns = (double)(base[0].ns + base[1].ns) / (double)iterations_of(p, ASSAY_BASE);
-	double head_ns = (double)(head[0].ns + head[1].ns) / (double)iterations_of(p, ASSAY_HEAD);
 
-	*out = log(fmax(head_ns, 1e-3) / fmax(base_ns, 1e-3));
-	return !assay_samples_disturbed(all, 4);
+	return (struct block){ { base[0], base[1], head[0], head[1] } };
+}
+
+/* Log of the time of a call of the head over that of a call of the base. */
+static double log_ratio(const struct assay_pair *p, const struct block *b)
+{
+	double base_ns = (double)(b->s[0].ns + b->s[1].ns) / (double)iterations_of(p, ASSAY_BASE);
+	double head_ns = (double)(b->s[2].ns + b->s[3].ns) / (double)iterations_of(p, ASSAY_HEAD);
+
+	return log(fmax(head_ns, 1e-3) / fmax(base_ns, 1e-3));
 }
 
 int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, bool *reached, struct assay_err *err)
 {
 	double *x = malloc((p->n_blocks + 1) * sizeof(*x));
-	size_t clean = 0, n = 0;
-	bool drop;
-	double ratio;
+	struct assay_sample_choice choice = { 0 };
+	size_t n = 0;
 
 	if (!x)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	for (size_t b = 0; b < p->n_blocks; b++)
-		clean += block_log_ratio(p, b, &ratio);
-	drop = 2 * clean >= p->n_blocks;
-	for (size_t b = 0; b < p->n_blocks; b++)
-		if (block_log_ratio(p, b, &ratio) || !drop)
-			x[n++] = ratio;
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		struct block b = block_of(p, i);
+
+		assay_sample_choice_count(&choice, b.s, 4);
+	}
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		struct block b = block_of(p, i);
+
+		if (assay_sample_choice_keeps(&choice, b.s, 4))
+			x[n++] = log_ratio(p, &b);
+	}
 	assay_stats_sort(x, n);
 	*median = exp(assay_stats_median(x, n));
 	*ci = assay_stats_median_ci(x, n, 0.95, reached);

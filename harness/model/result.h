@@ -14,7 +14,7 @@
 
 /*
  * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded and speak against no sample; a slow
- * core does where enough others remain (assay_summary_fill).
+ * core does where enough others remain (measure/sample_choice.h).
  */
 enum assay_disturb {
 	ASSAY_DISTURB_SWITCH = 1u << 0,    /* involuntary context switch */

@@ -94,8 +94,9 @@ static void roof_or_why_not(void **state)
 	}
 }
 
-/* Samples of @ns of both sides in each block; those of block @disturbed_from on were disturbed. */
-static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_ns, const double *head_ns, size_t disturbed_from)
+/* Samples of @ns of both sides in each block; those of block @disturbed_from on have @flag. */
+static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_ns, const double *head_ns, size_t disturbed_from,
+		      uint32_t flag)
 {
 	*p = (struct assay_pair){ .iterations = 2, .extra_iterations = { 3, 0 }, .n_blocks = n_blocks };
 	for (int side = 0; side < 2; side++) {
@@ -103,12 +104,12 @@ static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_
 		for (size_t i = 0; i < 2 * n_blocks; i++)
 			p->side[side].samples[i] = (struct assay_sample){
 				.iterations = 2, .ns = (uint64_t)(side ? head_ns : base_ns)[i / 2],
-				.flags = i / 2 >= disturbed_from ? ASSAY_DISTURB_MIGRATION : 0,
+				.flags = i / 2 >= disturbed_from ? flag : 0,
 			};
 	}
 }
 
-/* Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed only where more than half were. */
+/* Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed, or of slow cores, only where more than half were. */
 static void ratios_are_of_calls(void **state)
 {
 	static const double base[] = { 500, 500, 600, 700, 800 }, head[] = { 400, 800, 480, 560, 9600 };
@@ -126,13 +127,14 @@ static void ratios_are_of_calls(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t k = 0; k < 2 * sizeof(rows) / sizeof(rows[0]); k++) {
+		size_t i = k / 2;
 		struct assay_interval ci;
 		struct assay_pair p;
 		bool reached = true;
 		double ratio;
 
-		make_pair(&p, rows[i].n, base, head, rows[i].disturbed_from);
+		make_pair(&p, rows[i].n, base, head, rows[i].disturbed_from, k % 2 ? ASSAY_DISTURB_SLOW : ASSAY_DISTURB_MIGRATION);
 		assert_int_equal(0, assay_turns_ratio(&p, &ratio, &ci, &reached, NULL));
 		assert_false(reached);
 		assert_true(fabs(ratio - rows[i].want) < 1e-9);
