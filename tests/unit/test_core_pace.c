@@ -27,25 +27,30 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	return 0;
 }
 
+/* A short loop for the caches, and the one that counts. */
 static void test_a_loop_lies_between_two_reads(void **state)
 {
 	(void)state;
 	reads = 10;
 	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 100);
-	assert_int_equal(reads, 12);
+	assert_int_equal(reads, 14);
+	reads = 8; /* the tenth read ends the short one */
+	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 100);
+	reads = 6;
+	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 10);
 }
 
 static void test_the_least_of_many(void **state)
 {
 	(void)state;
-	reads = 0;
+	reads = 10;
 	assert_int_equal(assay_core_pace_least(&clock_of_test, 2000), 100);
-	assert_in_range(reads, 12, 30);
-	reads = 1; /* the tenth read ends a loop now */
+	assert_int_equal(reads, 10 + 1 + 4 * 5);
+	reads = 0; /* the tenth read ends the second loop */
 	assert_int_equal(assay_core_pace_least(&clock_of_test, 2000), 10);
 	reads = 10;
 	assert_int_equal(assay_core_pace_least(&clock_of_test, 0), 100);
-	assert_int_equal(reads, 14);
+	assert_int_equal(reads, 16);
 }
 
 static void test_slow_is_a_quarter_more(void **state)
@@ -142,7 +147,7 @@ static void test_a_survey_of_this_machine(void **state)
 		fail_msg("%s", err.text);
 	assert_int_equal(s.n, n < ASSAY_SURVEY_CPUS ? n : ASSAY_SURVEY_CPUS);
 	for (size_t i = 0; i < s.n; i++) {
-		assert_in_range(s.share[i].loops, 500, 1000);
+		assert_in_range(s.share[i].loops, 300, 500);
 		assert_int_equal(s.share[i].slow, 0);
 		assert_true(s.share[i].ratio == 1);
 	}
