@@ -330,7 +330,7 @@ static void add_legend(struct assay_text *out, const struct view *v)
 		legend_line(
 			out, v, "notes",
 			"unsteady: warm-up did not settle; dropped: samples left out because the host disturbed them; "
-			"disturbed: so many were that none is left out; slow core: most of the time others had a part of it");
+			"disturbed: so many were that none is left out; slow core: most of the time something slowed it, such as its other hardware thread");
 	if (v->in_turn)
 		legend_line(out, v, "", "roof: 95 % interval of the share, where the limit took turns with the case; over rounds, "
 				    "from the least to the most; ?: too few turns for one, the range of all");

@@ -197,7 +197,7 @@ static void warn_of_noise(const struct assay_run *run, const struct assay_settin
 		assay_cli_warn("%zu of %zu cases did not settle: 'assay doctor' says what disturbs this machine",
 			       unsteady, run->n_results);
 	if (slow)
-		assay_cli_warn("of %zu of %zu cases something else had a part of the cores most of the time: 'assay doctor' says how much now",
+		assay_cli_warn("something slowed the cores of %zu of %zu cases most of the time, such as their other hardware threads: 'assay doctor' says how much now",
 			       slow, run->n_results);
 	free(width);
 }

@@ -69,7 +69,7 @@ static double disturbed_frac(const struct assay_result *r)
 	return r->n_samples ? (double)n / (double)r->n_samples : 0.0;
 }
 
-/* Did others have a part of the core in most of its samples? Then its times are of no core of its own. */
+/* Was the core slow in most of its samples? Then its times are of no core of its own. */
 static bool slow_core(const struct assay_result *r)
 {
 	size_t n = 0;
@@ -166,7 +166,7 @@ static void excuse_slow_core(const struct assay_judging *j, const struct assay_r
 	if (!head && !base)
 		return;
 	c->verdict = ASSAY_INCONCLUSIVE;
-	snprintf(c->reason + len, sizeof(c->reason) - len, "; but others had a part of its core%s, which may cost half of the speed",
+	snprintf(c->reason + len, sizeof(c->reason) - len, "; but its core was slow%s, which may cost half of the speed",
 		 head ? "" : " when the baseline was measured");
 }
 

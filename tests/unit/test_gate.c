@@ -476,7 +476,7 @@ static const struct {
 	  "host too noisy: 100 % of the samples were disturbed, 30 % are allowed" },
 	{ "slower on a slow core", slower_on_slow_core, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_INCONCLUSIVE,
-	  "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but others had a part of its core, which may cost half of the speed" },
+	  "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but its core was slow, which may cost half of the speed" },
 	{ "slower, half of it on a slow core", slower_half_on_slow_core, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_REGRESSED, NULL },
 	{ "slower than a slow core explains", far_slower_on_slow_core, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
@@ -485,7 +485,7 @@ static const struct {
 	  ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED, NULL },
 	{ "faster than a base on a slow core", faster_than_on_slow_core, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
 	  ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
-	  "-30.0 % (-30.7 % to -29.3 %), allowed +10 %; but others had a part of its core when the baseline was measured, which may "
+	  "-30.0 % (-30.7 % to -29.3 %), allowed +10 %; but its core was slow when the baseline was measured, which may "
 	  "cost half of the speed" },
 	{ "faster than a slow core explains", far_faster_than_on_slow_core, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_IMPROVED, NULL },
