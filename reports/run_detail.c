@@ -77,7 +77,7 @@ int assay_emit_run_header(const struct assay_run *run, const struct assay_emit_s
 
 static void add_numbers(const struct assay_result *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	char a[64], b[64], c[64], buf[320];
+	char a[64], b[64], c[64], slow[48] = "", buf[320];
 
 	if (!r->n_samples)
 		return;
@@ -94,9 +94,11 @@ static void add_numbers(const struct assay_result *r, const struct assay_emit_st
 	snprintf(buf, sizeof(buf), "minimum %s, median absolute deviation %s", a, b);
 	line(out, style, "spread", buf);
 	assay_quantity_text((double)r->warmup_ns * 1e-9, "s", style->utf8, a, sizeof(a));
-	snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu round%s, %.1f %% disturbed, %.1f %% of slow cores, %.1f %% dropped; %s; warm-up %s, %s",
+	if (assay_result_pace_tried(r))
+		snprintf(slow, sizeof(slow), ", %.1f %% of slow cores", 100 * r->slow_core_frac);
+	snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu round%s, %.1f %% disturbed%s, %.1f %% dropped; %s; warm-up %s, %s",
 		 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s", 100 * r->disturbed_frac,
-		 100 * r->slow_core_frac, 100 * r->dropped_frac, r->converged ? "interval within its goal" : "interval wider than its goal", a,
+		 slow, 100 * r->dropped_frac, r->converged ? "interval within its goal" : "interval wider than its goal", a,
 		 r->steady ? "steady" : "not steady");
 	line(out, style, "samples", buf);
 }
@@ -126,13 +128,21 @@ static void add_facts(const struct assay_result *r, const struct assay_emit_styl
 
 static void flags_text(uint32_t flags, char *buf, size_t size)
 {
-	static const char *const names[] = { "switch", "migration", "steal", "fault", "throttle" };
+	static const struct {
+		uint32_t flag;
+		const char *name;
+	} kinds[] = {
+		{ ASSAY_DISTURB_SWITCH, "switch" },     { ASSAY_DISTURB_MIGRATION, "migration" },
+		{ ASSAY_DISTURB_STEAL, "steal" },       { ASSAY_DISTURB_FAULT, "fault" },
+		{ ASSAY_DISTURB_THROTTLE, "throttle" }, { ASSAY_DISTURB_FREQUENCY, "frequency" },
+		{ ASSAY_DISTURB_PRESSURE, "pressure" }, { ASSAY_DISTURB_SLOW, "slow core" },
+	};
 	size_t n = 0;
 
 	snprintf(buf, size, "-");
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (flags & 1u << i && n < size)
-			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? "," : "", names[i]);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (flags & kinds[i].flag && n < size)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? "," : "", kinds[i].name);
 }
 
 static void add_samples(const struct assay_result *r, struct assay_text *out)
@@ -143,7 +153,7 @@ static void add_samples(const struct assay_result *r, struct assay_text *out)
 	assay_columns_row(&t, (const char *const[]){ "sample", "round", "iterations", "ns per iteration", "disturbed by" });
 	for (size_t i = 0; i < r->n_samples; i++) {
 		const struct assay_sample *s = &r->samples[i];
-		char no[24], in[24], it[24], ns[32], flags[64];
+		char no[24], in[24], it[24], ns[32], flags[96];
 
 		round += (s->flags & ASSAY_SAMPLE_NEW_ROUND) != 0;
 		snprintf(no, sizeof(no), "%zu", i);

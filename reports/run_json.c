@@ -50,6 +50,7 @@ static json_t *time_json(const struct assay_result *r, double ns)
 
 static json_t *case_json(const struct assay_result *r, bool samples)
 {
+	bool paced = r->n_samples && assay_result_pace_tried(r);
 	json_t *o = json_object();
 
 	json_object_set_new(o, "key", assay_json_text(r->c.key));
@@ -78,8 +79,8 @@ static json_t *case_json(const struct assay_result *r, bool samples)
 	json_object_set_new(o, "unavailable", assay_json_unavailable(&r->counters));
 	json_object_set_new(o, "dropped_frac", r->n_samples ? assay_json_number(r->dropped_frac) : json_null());
 	json_object_set_new(o, "disturbed_frac", r->n_samples ? assay_json_number(r->disturbed_frac) : json_null());
-	json_object_set_new(o, "slow_core_frac", r->n_samples ? assay_json_number(r->slow_core_frac) : json_null());
-	json_object_set_new(o, "slow_core", r->n_samples ? json_boolean(r->slow_core) : json_null());
+	json_object_set_new(o, "slow_core_frac", paced ? assay_json_number(r->slow_core_frac) : json_null());
+	json_object_set_new(o, "slow_core", paced ? json_boolean(r->slow_core) : json_null());
 	json_object_set_new(o, "ci95_reached", r->n_samples ? json_boolean(r->ci95_reached) : json_null());
 	json_object_set_new(o, "steady", r->n_samples ? json_boolean(r->steady) : json_null());
 	json_object_set_new(o, "converged", r->n_samples ? json_boolean(r->converged) : json_null());

@@ -127,7 +127,7 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 	if (r->dropped_frac > DROPPED_SHOWN_FRAC)
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% dropped", buf[0] ? ", " : "",
 			 100 * r->dropped_frac);
-	else if (r->disturbed_frac > DROPPED_SHOWN_FRAC && r->dropped_frac <= 0)
+	if (r->disturbed)
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% disturbed", buf[0] ? ", " : "",
 			 100 * r->disturbed_frac);
 	if (r->slow_core)
@@ -329,8 +329,9 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	if (v->noted)
 		legend_line(
 			out, v, "notes",
-			"unsteady: warm-up did not settle; dropped: samples left out because the host disturbed them; "
-			"disturbed: so many were that none is left out; slow core: most of the time something slowed it, such as its other hardware thread");
+			"unsteady: warm-up did not settle; dropped: samples left out because the host disturbed them or a core was slow; "
+			"disturbed: so many were that none is left out for it; slow core: most of the time something slowed the core, such as its "
+			"other hardware thread");
 	if (v->in_turn)
 		legend_line(out, v, "", "roof: 95 % interval of the share, where the limit took turns with the case; over rounds, "
 				    "from the least to the most; ?: too few turns for one, the range of all");

@@ -104,7 +104,6 @@ static int doctor(const struct assay_settings *s, struct assay_text *out, struct
 	struct assay_topology *topology = NULL;
 	struct assay_core_survey cores;
 	struct assay_findings all = { 0 };
-	struct assay_err why = { 0 };
 	struct assay_clock clock;
 	double overhead_ns = 0;
 	char summary[256];
@@ -115,10 +114,8 @@ static int doctor(const struct assay_settings *s, struct assay_text *out, struct
 	if (!rc)
 		rc = assay_doctor(topology, &clock, &all, err);
 	if (!rc) {
-		if (assay_core_survey(topology, &clock, &cores, &why))
-			assay_findings_add(&all, "core_pace", ASSAY_HEALTH_MISSING, why.text, "");
-		else
-			assay_core_survey_add(&all, &cores);
+		assay_core_survey(topology, &clock, &cores);
+		assay_core_survey_add(&all, &cores);
 		overhead_ns = assay_sample_overhead_ns(&clock);
 		assay_sample_overhead_add(&all, overhead_ns);
 		assay_counter_health_add(&all);

@@ -222,13 +222,13 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 	const struct assay_plan *plan = &m->session->plan;
 	unsigned rounds = rounds_of(m);
 	struct assay_progress progress;
-	struct assay_core_pace pace = { 0 };
+	struct assay_core_paces paces = { 0 };
 	struct assay_measure_options o = {
 		.plugins = &m->session->plugins,
 		.topology = m->session->topology,
 		.host = &m->session->host,
 		.clock = m->clock,
-		.pace = &pace,
+		.paces = &paces,
 		.placement = m->settings->placement,
 		.seed = m->settings->seed,
 		.verify_only = m->verify_only,
@@ -262,6 +262,7 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		assay_progress_hide(&progress);
 	}
 	assay_interrupt_release();
+	assay_core_paces_release(&paces);
 	free(in_turn);
 	free(again);
 	return rc;

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Twelve independent chains of a multiplication and an addition each: more than the units of any core take at once. */
+/* Twelve independent chains of a multiplication and an addition each: as many as four units with a latency of three take at once. */
 #include "machine/core_pace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define CHAINS 12
 #define STEPS 400
 #define WARM_STEPS 8
-/* Another busy hardware thread costs the loop 30 % at least, a step of the clock's frequency seldom so much. */
+/* Another busy hardware thread costs the loop 30 % at least. */
 #define SLOW_RATIO 1.25
+/* The loop takes some 700 ns: with coarser steps of the clock one more or less is no sign of anything. */
+#define CLOCK_STEP_MOST_NS 100.0
 
 typedef float vec __attribute__((vector_size(16)));
 
@@ -46,20 +52,45 @@ uint64_t assay_core_pace_ticks(const struct assay_clock *c)
 	return took;
 }
 
-uint64_t assay_core_pace_least(const struct assay_clock *c, uint64_t ns)
-{
-	uint64_t start = assay_clock_ticks(c), least = UINT64_MAX, ticks;
-
-	do {
-		ticks = assay_core_pace_ticks(c);
-		least = ticks < least ? ticks : least;
-	} while (assay_clock_ticks_to_ns(c, assay_clock_ticks(c) - start) < ns);
-	return least;
-}
-
 bool assay_core_pace_slow(uint64_t ticks, uint64_t least)
 {
 	return least && (double)ticks > SLOW_RATIO * (double)least;
+}
+
+const char *assay_core_pace_untold(const struct assay_topology *t, const struct assay_clock *c, const int *cpus, size_t n)
+{
+	if (c->resolution_ns > CLOCK_STEP_MOST_NS)
+		return "the steps of the clock are too coarse";
+	if (assay_topology_share_a_core(t, cpus, n))
+		return "threads of the case share a core";
+	return NULL;
+}
+
+struct assay_core_pace *assay_core_paces_of(struct assay_core_paces *all, const char *variant, unsigned threads)
+{
+	struct assay_core_pace **grown;
+
+	for (size_t i = 0; all && i < all->n; i++)
+		if (all->v[i]->threads == threads && !strcmp(all->v[i]->variant, variant))
+			return all->v[i];
+	grown = all ? realloc(all->v, (all->n + 1) * sizeof(*grown)) : NULL;
+	if (!grown)
+		return NULL;
+	all->v = grown;
+	grown[all->n] = calloc(1, sizeof(**grown));
+	if (!grown[all->n])
+		return NULL;
+	grown[all->n]->threads = threads;
+	snprintf(grown[all->n]->variant, sizeof(grown[all->n]->variant), "%s", variant);
+	return grown[all->n++];
+}
+
+void assay_core_paces_release(struct assay_core_paces *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		free(all->v[i]);
+	free(all->v);
+	*all = (struct assay_core_paces){ 0 };
 }
 
 uint64_t assay_core_pace_known(const struct assay_core_pace *p, int cpu)

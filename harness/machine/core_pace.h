@@ -12,22 +12,39 @@
 #include <stdint.h>
 
 #include "machine/clock.h"
+#include "machine/topology.h"
+#include "model/case.h"
 
-/* CPUs with higher numbers are not watched. */
+/* Of CPUs with higher numbers each case learns anew. */
 #define ASSAY_PACE_CPUS 4096
 
-/* The least ticks that the loop ever took, by number of the CPU; 0: not known. Cores of different kinds differ. */
+/*
+ * The least ticks that the loop took so far, by number of the CPU; 0: not known. Cores of different kinds differ, and a core
+ * lowers its clock where many are busy or vectors are wide, so there is a table for each number of threads and each variant.
+ */
 struct assay_core_pace {
+	unsigned threads;
+	char variant[ASSAY_NAME_MAX];
 	uint64_t least[ASSAY_PACE_CPUS];
+};
+
+/* Those of a run. */
+struct assay_core_paces {
+	struct assay_core_pace **v;
+	size_t n;
 };
 
 /* Of one loop on the calling thread's CPU; some 1 µs. */
 uint64_t assay_core_pace_ticks(const struct assay_clock *c);
-/* The least of many, for about @ns. */
-uint64_t assay_core_pace_least(const struct assay_clock *c, uint64_t ns);
 /* Did the loop take so long that something had part of the core? Never while @least is 0. */
 bool assay_core_pace_slow(uint64_t ticks, uint64_t least);
+/* Why the loop would tell nothing about threads bound to @cpus; NULL: it does. */
+const char *assay_core_pace_untold(const struct assay_topology *t, const struct assay_clock *c, const int *cpus, size_t n);
 
+/* The table of @variant with @threads, an empty one at first. NULL when out of memory, or without @all. */
+struct assay_core_pace *assay_core_paces_of(struct assay_core_paces *all, const char *variant, unsigned threads);
+void assay_core_paces_release(struct assay_core_paces *all);
+/* NULL knows nothing, and learns nothing. */
 uint64_t assay_core_pace_known(const struct assay_core_pace *p, int cpu);
 /* Keep @least for @cpu when it is the shortest so far; 0 is no time. */
 void assay_core_pace_learn(struct assay_core_pace *p, int cpu, uint64_t least);

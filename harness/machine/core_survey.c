@@ -37,22 +37,29 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void assay_core_share_count(struct assay_core_share *s, uint64_t *ticks, size_t n)
+{
+	qsort(ticks, n, sizeof(*ticks), ascending);
+	s->loops = n;
+	s->slow = 0;
+	while (s->slow < n && assay_core_pace_slow(ticks[n - 1 - s->slow], ticks[0]))
+		s->slow++;
+	s->ratio = s->slow ? (double)ticks[n - 1 - s->slow / 2] / (double)ticks[0] : 1;
+}
+
 static void *time_loops(void *arg)
 {
 	struct share_job *j = arg;
-	struct assay_core_share *s = j->share;
 	uint64_t start;
+	size_t n = 0;
 
-	if (assay_bind_thread(j->t, s->cpu, &j->err))
+	if (assay_bind_thread(j->t, j->share->cpu, &j->err))
 		return NULL;
 	start = assay_clock_ticks(j->clock);
-	while (s->loops < LOOPS_MAX &&
-	       assay_clock_ticks_to_ns(j->clock, assay_clock_ticks(j->clock) - start) < SHARE_NS)
-		j->ticks[s->loops++] = assay_core_pace_ticks(j->clock);
-	qsort(j->ticks, s->loops, sizeof(*j->ticks), ascending);
-	for (size_t i = 0; i < s->loops; i++)
-		s->slow += assay_core_pace_slow(j->ticks[i], j->ticks[0]);
-	s->ratio = (double)j->ticks[s->loops * 9 / 10] / (double)j->ticks[0];
+	do
+		j->ticks[n++] = assay_core_pace_ticks(j->clock);
+	while (n < LOOPS_MAX && assay_clock_ticks_to_ns(j->clock, assay_clock_ticks(j->clock) - start) < SHARE_NS);
+	assay_core_share_count(j->share, j->ticks, n);
 	return NULL;
 }
 
@@ -163,63 +170,78 @@ static int survey_distance(const struct assay_topology *t, const struct assay_cl
 	for (int i = 0; i < 2; i++)
 		if (r.err[i].code)
 			return assay_err_set(err, r.err[i].code, "%s", r.err[i].text);
+	if (!(r.least_ns > 0))
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "no answer from a thread on CPU %d within %u ms", d->cpu[1],
+				     GIVE_UP_NS / 1000000);
 	d->least_ns = r.least_ns;
 	d->most_ns = r.most_ns;
 	return 0;
 }
 
-int assay_core_survey(const struct assay_topology *t, const struct assay_clock *clock, struct assay_core_survey *out,
-		      struct assay_err *err)
+void assay_core_survey(const struct assay_topology *t, const struct assay_clock *clock, struct assay_core_survey *out)
 {
 	const struct assay_placement_options one_a_core = { 0 };
-	size_t most = assay_placement_max(t, &one_a_core), n = most < ASSAY_SURVEY_CPUS ? most : ASSAY_SURVEY_CPUS;
-	int cpus[ASSAY_SURVEY_CPUS], rc = assay_placement_pick(t, &one_a_core, n, cpus, err);
+	size_t n_cores = assay_placement_max(t, &one_a_core), n = n_cores < ASSAY_SURVEY_CPUS ? n_cores : ASSAY_SURVEY_CPUS;
+	int cpus[ASSAY_SURVEY_CPUS];
+	struct assay_err why = { 0 };
+	int rc = assay_placement_pick(t, &one_a_core, n, cpus, &why);
+	const char *untold = rc ? why.text : assay_core_pace_untold(t, clock, cpus, n);
 
-	*out = (struct assay_core_survey){ .n = n };
-	for (size_t i = 0; i < n && !rc; i++) {
+	*out = (struct assay_core_survey){ .n = n, .n_cores = n_cores };
+	for (size_t i = 0; i < n && !untold; i++) {
 		out->share[i].cpu = cpus[i];
-		rc = survey_share(t, clock, &out->share[i], err);
+		untold = survey_share(t, clock, &out->share[i], &why) ? why.text : NULL;
 	}
-	if (!rc && n > 1) {
-		out->distance = (struct assay_core_distance){ .cpu = { cpus[0], cpus[1] } };
-		rc = survey_distance(t, clock, &out->distance, err);
-	}
-	return rc;
+	snprintf(out->share_untold, sizeof(out->share_untold), "%.159s", untold ? untold : "");
+	if (rc || n < 2)
+		return;
+	out->distance = (struct assay_core_distance){ .cpu = { cpus[0], cpus[1] } };
+	if (survey_distance(t, clock, &out->distance, &why))
+		snprintf(out->distance_untold, sizeof(out->distance_untold), "%.159s", why.text);
+}
+
+static double slow_frac(const struct assay_core_share *c)
+{
+	return c->loops ? (double)c->slow / (double)c->loops : 0;
 }
 
 static void add_shares(struct assay_findings *l, const struct assay_core_survey *s)
 {
-	char value[256] = "";
-	double ratio = 1;
-	size_t len = 0, slow = 0;
+	const struct assay_core_share *worst = &s->share[0];
+	char value[256], of[32] = "";
+	size_t slow = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		const struct assay_core_share *c = &s->share[i];
-		double frac = c->loops ? (double)c->slow / (double)c->loops : 0;
-
-		if (frac <= SLOW_NOTICE_FRAC)
-			continue;
-		len += (size_t)snprintf(value + len, sizeof(value) - len, "%sCPU %d for %.0f %% of the time", slow ? ", " : "slow: ",
-					c->cpu, 100 * frac);
-		slow++;
-		ratio = c->ratio > ratio ? c->ratio : ratio;
+	if (s->share_untold[0]) {
+		assay_findings_add(l, "core_pace", ASSAY_HEALTH_MISSING, s->share_untold, "");
+		return;
 	}
+	for (size_t i = 0; i < s->n; i++) {
+		slow += slow_frac(&s->share[i]) > SLOW_NOTICE_FRAC;
+		worst = slow_frac(&s->share[i]) > slow_frac(worst) ? &s->share[i] : worst;
+	}
+	if (s->n < s->n_cores)
+		snprintf(of, sizeof(of), " of %zu", s->n_cores);
 	if (!slow) {
-		snprintf(value, sizeof(value), "%zu core%s calculated at %s own pace", s->n, s->n == 1 ? "" : "s",
+		snprintf(value, sizeof(value), "%zu%s core%s calculated at %s own pace", s->n, of, s->n == 1 ? "" : "s",
 			 s->n == 1 ? "its" : "their");
 		assay_findings_add(l, "core_pace", ASSAY_HEALTH_GOOD, value, "");
 		return;
 	}
-	snprintf(value + len, sizeof(value) - len, "; a loop takes up to %.1f times as long", ratio);
+	snprintf(value, sizeof(value), "%zu of %zu cores%s %s slow at times: CPU %d %sfor %.0f %% of the time, when a loop takes %.1f times as long",
+		 slow, s->n, s->n < s->n_cores ? " tried" : "", slow == 1 ? "is" : "are", worst->cpu, slow == 1 ? "" : "most, ",
+		 100 * slow_frac(worst), worst->ratio);
 	assay_findings_add(l, "core_pace", ASSAY_HEALTH_WARN, value,
 			   "another hardware thread of the core is busy, on a virtual machine that of another guest, or its frequency "
 			   "changes; a host of one's own, or compare, which has two builds take turns");
 }
 
-static void add_distance(struct assay_findings *l, const struct assay_core_distance *d)
+static void add_distance(struct assay_findings *l, const struct assay_core_survey *s)
 {
+	const struct assay_core_distance *d = &s->distance;
 	char value[256];
 
+	if (s->distance_untold[0])
+		assay_findings_add(l, "core_distance", ASSAY_HEALTH_MISSING, s->distance_untold, "");
 	if (!(d->least_ns > 0))
 		return;
 	if (d->most_ns <= MOVED_RATIO * d->least_ns) {
@@ -238,5 +260,5 @@ static void add_distance(struct assay_findings *l, const struct assay_core_dista
 void assay_core_survey_add(struct assay_findings *l, const struct assay_core_survey *s)
 {
 	add_shares(l, s);
-	add_distance(l, &s->distance);
+	add_distance(l, s);
 }

@@ -326,3 +326,21 @@ int assay_topology_node_of_cpu(const struct assay_topology *t, int cpu)
 
 	return pu ? node_of_pu(t->hw, pu) : -1;
 }
+
+bool assay_topology_share_a_core(const struct assay_topology *t, const int *cpus, size_t n)
+{
+	hwloc_bitmap_t seen = hwloc_bitmap_alloc();
+	bool shared = false;
+
+	for (size_t i = 0; seen && i < n && !shared; i++) {
+		hwloc_obj_t pu = cpus[i] < 0 ? NULL : hwloc_get_pu_obj_by_os_index(t->hw, (unsigned)cpus[i]);
+		hwloc_obj_t core = pu ? hwloc_get_ancestor_obj_by_type(t->hw, HWLOC_OBJ_CORE, pu) : NULL;
+
+		if (!core)
+			continue;
+		shared = hwloc_bitmap_isset(seen, core->logical_index) != 0;
+		hwloc_bitmap_set(seen, core->logical_index);
+	}
+	hwloc_bitmap_free(seen);
+	return shared;
+}

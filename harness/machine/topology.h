@@ -78,6 +78,8 @@ int assay_bind_thread(const struct assay_topology *t, int cpu, struct assay_err 
 int assay_bind_current_cpu(void);
 /* NUMA node (OS index) of @cpu, -1 unknown. */
 int assay_topology_node_of_cpu(const struct assay_topology *t, int cpu);
+/* Are two of @cpus hardware threads of the same core? */
+bool assay_topology_share_a_core(const struct assay_topology *t, const int *cpus, size_t n);
 /* Bind pages of [ptr, ptr+bytes) to the node of @cpu; 0 where there is one node only. Strict; touch them afterwards. */
 int assay_bind_memory(const struct assay_topology *t, void *ptr, size_t bytes, int cpu, struct assay_err *err);
 

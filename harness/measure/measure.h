@@ -27,7 +27,7 @@ struct assay_measure_options {
 	const struct assay_topology *topology;
 	const struct assay_host_info *host; /* what ops may know of the machine */
 	const struct assay_clock *clock;
-	struct assay_core_pace *pace;        /* what is known of the cores; each case adds to it. NULL: each begins anew */
+	struct assay_core_paces *paces;      /* what is known of the cores; each case adds to it. NULL: each begins anew */
 	struct assay_placement_options placement;
 	uint64_t seed;
 	bool verify_only;    /* correctness, no samples */

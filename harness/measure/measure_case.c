@@ -36,6 +36,7 @@ struct session {
 	struct assay_err *err;
 	struct assay_worker *worker;
 	struct assay_counter_choice choice;
+	const char *pace_untold; /* why nothing can be said of the pace of the cores; NULL: it is tried */
 	bool counting; /* from the first sample that is kept */
 	uint64_t iterations;
 	double sample_ns; /* expected time of one sample */
@@ -245,6 +246,9 @@ static int report(struct session *s, const struct assay_catalog_op *op)
 	}
 	if (!rc && !s->o->verify_only)
 		rc = op_metrics(s, op);
+	if (!rc && !s->o->verify_only && s->pace_untold &&
+	    assay_counters_add_missing(&s->r->counters, "slow_core_samples", ASSAY_SOURCE_OS, s->pace_untold))
+		rc = assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
 	if (!rc && !s->o->verify_only)
 		rc = assay_disturbance_counts(s->r, s->err);
 	return rc;
@@ -282,6 +286,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 {
 	struct session s = { .o = o, .facts = facts, .r = out, .err = err };
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
+	struct assay_core_pace *pace;
 	struct assay_worker_options wo;
 	struct assay_text events = { 0 };
 	struct assay_err why = { 0 };
@@ -305,9 +310,12 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		free(cpus);
 		return 0;
 	}
+	pace = assay_core_paces_of(o->paces, c->variant, c->threads);
+	s.pace_untold = assay_core_pace_untold(o->topology, o->clock, cpus, c->threads);
 	wo = (struct assay_worker_options){
 		.plugins = o->plugins, .c = c, .copies = facts->copies, .cpus = cpus, .seed = o->seed, .clock = o->clock,
-		.pace = o->pace, .host = o->host, .deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns, .interrupted = o->interrupted,
+		.try_pace = !s.pace_untold, .pace = pace, .host = o->host, .deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns,
+		.interrupted = o->interrupted,
 	};
 	rc = o->verify_only ? 0 : assay_measure_choose(o, c, op, &s.choice, &events, err);
 	wo.events = events.s;
@@ -317,7 +325,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	if (!rc)
 		rc = drive(&s, op);
 	for (uint32_t i = 0; s.worker && i < c->threads; i++)
-		assay_core_pace_learn(o->pace, cpus[i], assay_worker_reply(s.worker)->core_least[i]);
+		assay_core_pace_learn(pace, cpus[i], assay_worker_reply(s.worker)->core_least[i]);
 	assay_worker_free(s.worker);
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);

@@ -9,7 +9,7 @@
 #include "stats/stats.h"
 
 struct tally {
-	size_t kept, clean, slow, slow_kept;
+	size_t kept, clean, disturbed_kept, slow, slow_kept;
 	double min_ns;
 };
 
@@ -24,6 +24,7 @@ static size_t take_round(const struct assay_sample *s, size_t n, double *x, stru
 	for (size_t i = 0; i < n; i++)
 		if (assay_sample_choice_keeps(&choice, &s[i], 1)) {
 			x[kept++] = (double)s[i].ns / (double)s[i].iterations;
+			t->disturbed_kept += assay_samples_disturbed(&s[i], 1) != 0;
 			t->slow_kept += assay_samples_slow(&s[i], 1);
 		}
 	assay_stats_sort(x, kept);
@@ -56,7 +57,7 @@ int assay_summary_fill(struct assay_result *r, struct assay_err *err)
 	r->iterations = r->rounds = 0;
 	r->median_ns = r->ci95_lo_ns = r->ci95_hi_ns = r->min_ns = r->mad_ns = 0;
 	r->dropped_frac = r->disturbed_frac = r->slow_core_frac = 0;
-	r->ci95_reached = r->slow_core = false;
+	r->ci95_reached = r->disturbed = r->slow_core = false;
 	if (!r->n_samples)
 		return 0;
 	x = malloc(3 * r->n_samples * sizeof(*x));
@@ -88,6 +89,7 @@ int assay_summary_fill(struct assay_result *r, struct assay_err *err)
 	r->disturbed_frac = 1.0 - (double)t.clean / (double)r->n_samples;
 	r->dropped_frac = 1.0 - (double)t.kept / (double)r->n_samples;
 	r->slow_core_frac = (double)t.slow / (double)r->n_samples;
+	r->disturbed = t.disturbed_kept * 2 > t.kept;
 	r->slow_core = t.slow_kept * 2 > t.kept;
 	free(x);
 	return 0;

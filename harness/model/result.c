@@ -80,6 +80,11 @@ int assay_result_set_metric(struct assay_result *r, const char *tag, const char 
 	return assay_result_add_metric(r, tag, unit, better, value);
 }
 
+bool assay_result_pace_tried(const struct assay_result *r)
+{
+	return assay_counters_find(&r->counters, "slow_core_samples") != NULL;
+}
+
 int assay_result_set_count(struct assay_result *r, const char *name, const char *source, const char *how, double value)
 {
 	struct assay_count c = { .value = value, .running_frac = 1 };

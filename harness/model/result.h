@@ -92,9 +92,10 @@ struct assay_result {
 	bool ci95_reached;          /* false: too few samples for 95 %, the interval is their whole range */
 	double min_ns, mad_ns;
 	double dropped_frac;
-	double disturbed_frac;      /* share of samples that were disturbed; dropped_frac is 0 when most of them were */
-	double slow_core_frac;      /* share of all samples that a slow core took */
-	bool slow_core;             /* most, so that the median is of such */
+	double disturbed_frac;      /* share of samples that were disturbed */
+	bool disturbed;             /* most of those that count, so that the median is of such */
+	double slow_core_frac;      /* share of samples that a slow core took */
+	bool slow_core;             /* most of those that count */
 
 	struct assay_metric *metrics; /* malloc'ed */
 	size_t n_metrics;
@@ -116,6 +117,8 @@ int assay_result_put_metric(struct assay_result *r, const struct assay_metric *m
 int assay_result_set_count(struct assay_result *r, const char *name, const char *source, const char *how, double value);
 /* Replace the metric of this tag, or add it. 0 or ASSAY_ENOMEM. */
 int assay_result_set_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value);
+/* Was the pace of the cores tried? Otherwise nothing is known of slow ones. */
+bool assay_result_pace_tried(const struct assay_result *r);
 /* NULL when absent. */
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag);
 

@@ -76,7 +76,8 @@ struct assay_worker_spec {
 	uint64_t layout_seed;  /* moves buffers and the stack about; 0: all aligned the same way */
 	uint32_t fixed_layout; /* 1: buffers and the stack at addresses that nothing outside the case decides */
 	struct assay_clock clock;
-	uint64_t core_least[ASSAY_PAGE_CPUS]; /* of each thread's CPU, see machine/core_pace.h; 0: not known */
+	bool try_pace;                        /* of the threads' cores, see machine/core_pace.h */
+	uint64_t core_least[ASSAY_PAGE_CPUS]; /* what is known of it, by thread; 0: nothing */
 	struct assay_host_info host;
 	char events[ASSAY_PAGE_EVENTS];  /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
@@ -108,7 +109,7 @@ struct assay_worker_reply {
 	/* SAMPLE */
 	uint32_t n_samples;
 	struct assay_sample samples[ASSAY_PAGE_SAMPLES];
-	uint64_t core_least[ASSAY_PAGE_CPUS]; /* what is known now */
+	uint64_t core_least[ASSAY_PAGE_CPUS]; /* what is known of their pace now */
 
 	/* OUTPUT */
 	uint64_t output_bytes; /* of all outputs together */

@@ -53,6 +53,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	if (c->threads > ASSAY_PAGE_CPUS)
 		return assay_err_set(err, ASSAY_ELIMIT, "%u threads asked, %d are possible", c->threads, ASSAY_PAGE_CPUS);
 	s->n_threads = c->threads;
+	s->try_pace = o->try_pace;
 	for (unsigned i = 0; i < c->threads; i++) {
 		s->cpus[i] = o->cpus[i];
 		s->core_least[i] = assay_core_pace_known(o->pace, o->cpus[i]);

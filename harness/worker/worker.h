@@ -28,7 +28,8 @@ struct assay_worker_options {
 	uint64_t layout_seed; /* 0: buffers and stack where they always are */
 	const struct assay_worker_launch *launch; /* NULL: plainly. Otherwise all addresses that plugins see are fixed */
 	const struct assay_clock *clock;
-	const struct assay_core_pace *pace; /* what is known of the CPUs; NULL: nothing */
+	bool try_pace;        /* of the cores, around each sample */
+	const struct assay_core_pace *pace; /* what is known of it; NULL: nothing */
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
 	const volatile sig_atomic_t *interrupted;

@@ -22,8 +22,6 @@
 
 /* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
 #define POLL_INTERVAL_NS 10000000u
-/* Of trying how fast the cores are, once. */
-#define PACE_NS 1000000u
 
 struct worker {
 	struct assay_shared *shared;
@@ -36,7 +34,7 @@ struct worker {
 	struct assay_case_counts counts;
 	struct assay_disturbance host;
 	uint64_t pace_before[ASSAY_PAGE_CPUS], pace_after[ASSAY_PAGE_CPUS]; /* ticks, by thread */
-	bool paced;
+	bool watching;
 	uint64_t polled_ns;
 	uint32_t poll_first;            /* first sample since the last poll */
 };
@@ -160,20 +158,11 @@ static struct assay_outcome do_recheck(struct worker *w)
 	return out;
 }
 
-static void learn_pace(void *arg, uint32_t tid, uint32_t n_threads)
-{
-	struct worker *w = arg;
-	uint64_t known = w->page->spec.core_least[tid], now = assay_core_pace_least(&w->page->spec.clock, PACE_NS);
-
-	(void)n_threads;
-	w->page->reply.core_least[tid] = known && known < now ? known : now;
-}
-
 static void begin_watch(struct worker *w)
 {
-	if (!w->paced)
-		assay_pool_run(w->job.pool, learn_pace, w);
-	w->paced = true;
+	if (!w->watching)
+		memcpy(w->page->reply.core_least, w->page->spec.core_least, sizeof(w->page->reply.core_least));
+	w->watching = true;
 	assay_disturbance_begin(&w->host, "", w->job.cpus, w->page->spec.n_threads);
 	w->polled_ns = now_ns(w);
 	w->poll_first = 0;
@@ -203,7 +192,8 @@ static void read_before(void *arg, uint32_t tid, uint32_t n_threads)
 	struct worker *w = arg;
 
 	(void)n_threads;
-	w->pace_before[tid] = assay_core_pace_ticks(&w->page->spec.clock);
+	if (w->page->spec.try_pace)
+		w->pace_before[tid] = assay_core_pace_ticks(&w->page->spec.clock);
 	if (w->page->counting && w->counts.counting)
 		assay_counting_before(w->counts.counting, tid, &w->before[tid]);
 	else
@@ -219,7 +209,8 @@ static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
 		assay_counting_after(w->counts.counting, tid, &w->after[tid]);
 	else
 		assay_os_counts_read(&w->after[tid]);
-	w->pace_after[tid] = assay_core_pace_ticks(&w->page->spec.clock);
+	if (w->page->spec.try_pace)
+		w->pace_after[tid] = assay_core_pace_ticks(&w->page->spec.clock);
 }
 
 /* Was the thread's core slow before or after the sample that was just taken? */
@@ -227,7 +218,7 @@ static bool was_slow(struct worker *w, uint32_t tid)
 {
 	uint64_t before = w->pace_before[tid], after = w->pace_after[tid], *least = &w->page->reply.core_least[tid];
 
-	*least = before < *least ? before : *least;
+	*least = *least && *least < before ? *least : before;
 	*least = after < *least ? after : *least;
 	return assay_core_pace_slow(before, *least) || assay_core_pace_slow(after, *least);
 }
@@ -261,7 +252,7 @@ static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s
 		assay_os_counts_add(&sum, &d);
 		if (w->after[i].cpu >= 0 && w->after[i].cpu != w->job.cpus[i])
 			s->flags |= ASSAY_DISTURB_MIGRATION;
-		if (was_slow(w, i))
+		if (w->page->spec.try_pace && was_slow(w, i))
 			s->flags |= ASSAY_DISTURB_SLOW;
 	}
 	s->switches = (uint32_t)sum.involuntary_switches;

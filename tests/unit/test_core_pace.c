@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -38,19 +39,6 @@ static void test_a_loop_lies_between_two_reads(void **state)
 	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 100);
 	reads = 6;
 	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 10);
-}
-
-static void test_the_least_of_many(void **state)
-{
-	(void)state;
-	reads = 10;
-	assert_int_equal(assay_core_pace_least(&clock_of_test, 2000), 100);
-	assert_int_equal(reads, 10 + 1 + 4 * 5);
-	reads = 0; /* the tenth read ends the second loop */
-	assert_int_equal(assay_core_pace_least(&clock_of_test, 2000), 10);
-	reads = 10;
-	assert_int_equal(assay_core_pace_least(&clock_of_test, 0), 100);
-	assert_int_equal(reads, 16);
 }
 
 static void test_slow_is_a_quarter_more(void **state)
@@ -90,6 +78,86 @@ static void test_each_cpu_is_known_by_its_least(void **state)
 	assert_int_equal(assay_core_pace_known(NULL, 3), 0);
 }
 
+/* A core with all others busy, or behind wide vectors, is not slow: its clock is lower. */
+static void test_a_table_for_each_variant_and_number_of_threads(void **state)
+{
+	struct assay_core_paces all = { 0 };
+	struct assay_core_pace *one = assay_core_paces_of(&all, "avx2", 1), *two = assay_core_paces_of(&all, "avx2", 2),
+			       *wide = assay_core_paces_of(&all, "avx512", 1);
+
+	(void)state;
+	assert_true(one && two && wide && one != two && one != wide && two != wide);
+	assay_core_pace_learn(one, 0, 700);
+	assert_int_equal(assay_core_pace_known(two, 0), 0);
+	assert_int_equal(assay_core_pace_known(wide, 0), 0);
+	assert_ptr_equal(assay_core_paces_of(&all, "avx2", 1), one);
+	assert_ptr_equal(assay_core_paces_of(&all, "avx512", 1), wide);
+	assert_int_equal(all.n, 3);
+	assert_null(assay_core_paces_of(NULL, "avx2", 1));
+	assay_core_paces_release(&all);
+	assert_int_equal(all.n, 0);
+}
+
+static void test_where_the_loop_would_tell_nothing(void **state)
+{
+	static const struct {
+		const char *machine;
+		double step_ns;
+		int cpus[3];
+		size_t n;
+		const char *why;
+	} rows[] = {
+		{ "two-sockets", 20, { 0, 1, 2 }, 3, NULL },
+		{ "two-sockets", 100, { 0, 1, 2 }, 3, NULL },
+		{ "two-sockets", 101, { 0 }, 1, "the steps of the clock are too coarse" },
+		{ "two-sockets", 20, { 0, 1, 16 }, 3, "threads of the case share a core" },
+		{ "two-sockets", 20, { 16 }, 1, NULL },
+		{ "two-sockets", 20, { 0, 9999 }, 2, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_clock c = { .resolution_ns = rows[i].step_ns, .ns_per_tick = 1 };
+		struct assay_topology *t = NULL;
+		struct assay_err err = { 0 };
+		char path[128];
+		const char *why;
+
+		snprintf(path, sizeof(path), "tests/fixtures/topology/%s.xml", rows[i].machine);
+		if (assay_topology_open(&t, path, &err))
+			fail_msg("%s", err.text);
+		why = assay_core_pace_untold(t, &c, rows[i].cpus, rows[i].n);
+		if (!why != !rows[i].why || (why && strcmp(why, rows[i].why)))
+			fail_msg("row %zu: '%s'", i, why ? why : "");
+		assay_topology_close(t);
+	}
+}
+
+static void test_slow_loops_are_counted(void **state)
+{
+	static const struct {
+		uint64_t ticks[8];
+		size_t n, slow;
+		double ratio; /* of the median slow one */
+	} rows[] = {
+		{ { 100 }, 1, 0, 1 },
+		{ { 110, 125, 100, 120 }, 4, 0, 1 },
+		{ { 300, 100, 126, 100, 100, 150, 100, 100 }, 8, 3, 1.5 },
+		{ { 100, 200, 100 }, 3, 1, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_core_share s = { .cpu = 7 };
+		uint64_t ticks[8];
+
+		memcpy(ticks, rows[i].ticks, sizeof(ticks));
+		assay_core_share_count(&s, ticks, rows[i].n);
+		if (s.loops != rows[i].n || s.slow != rows[i].slow || s.ratio != rows[i].ratio || s.cpu != 7)
+			fail_msg("row %zu: %zu of %zu slow, %g times", i, s.slow, s.loops, s.ratio);
+	}
+}
+
 static void test_what_the_doctor_says(void **state)
 {
 	static const struct {
@@ -98,19 +166,24 @@ static void test_what_the_doctor_says(void **state)
 		enum assay_health health[2];
 		const char *value[2];
 	} rows[] = {
-		{ { .n = 1, .share = { { .cpu = 5, .loops = 100, .slow = 5, .ratio = 1.01 } } },
+		{ { .n = 1, .n_cores = 1, .share = { { .cpu = 5, .loops = 100, .slow = 5, .ratio = 1.4 } } },
 		  1, { ASSAY_HEALTH_GOOD }, { "1 core calculated at its own pace" } },
-		{ { .n = 2,
+		{ { .n = 2, .n_cores = 2,
 		    .share = { { .cpu = 0, .loops = 1000, .slow = 51, .ratio = 1.3 }, { .cpu = 1, .loops = 10, .slow = 8, .ratio = 1.84 } },
 		    .distance = { .cpu = { 0, 1 }, .least_ns = 52, .most_ns = 331 } },
 		  2, { ASSAY_HEALTH_WARN, ASSAY_HEALTH_WARN },
-		  { "slow: CPU 0 for 5 % of the time, CPU 1 for 80 % of the time; a loop takes up to 1.8 times as long",
+		  { "2 of 2 cores are slow at times: CPU 1 most, for 80 % of the time, when a loop takes 1.8 times as long",
 		    "a cache line goes from CPU 0 to 1 and back in 52, then in 331 ns" } },
-		{ { .n = 2,
-		    .share = { { .cpu = 0, .loops = 10, .ratio = 1 }, { .cpu = 2, .loops = 10, .ratio = 1 } },
-		    .distance = { .cpu = { 0, 2 }, .least_ns = 52, .most_ns = 104 } },
+		{ { .n = 8, .n_cores = 64, .share = { [3] = { .cpu = 1006, .loops = 10, .slow = 10, .ratio = 1.3 } },
+		    .distance_untold = "no answer" },
+		  2, { ASSAY_HEALTH_WARN, ASSAY_HEALTH_MISSING },
+		  { "1 of 8 cores tried is slow at times: CPU 1006 for 100 % of the time, when a loop takes 1.3 times as long", "no answer" } },
+		{ { .n = 8, .n_cores = 64, .distance = { .cpu = { 0, 2 }, .least_ns = 52, .most_ns = 104 } },
 		  2, { ASSAY_HEALTH_GOOD, ASSAY_HEALTH_GOOD },
-		  { "2 cores calculated at their own pace", "a cache line goes from CPU 0 to 2 and back in 52 to 104 ns" } },
+		  { "8 of 64 cores calculated at their own pace", "a cache line goes from CPU 0 to 2 and back in 52 to 104 ns" } },
+		{ { .n = 2, .n_cores = 2, .share_untold = "the steps", .distance = { .cpu = { 0, 2 }, .least_ns = 52, .most_ns = 104 } },
+		  2, { ASSAY_HEALTH_MISSING, ASSAY_HEALTH_GOOD },
+		  { "the steps", "a cache line goes from CPU 0 to 2 and back in 52 to 104 ns" } },
 	};
 
 	(void)state;
@@ -123,7 +196,7 @@ static void test_what_the_doctor_says(void **state)
 			assert_string_equal(all.v[k].name, k ? "core_distance" : "core_pace");
 			assert_string_equal(all.v[k].value, rows[i].value[k]);
 			assert_int_equal(all.v[k].health, rows[i].health[k]);
-			assert_int_equal(!all.v[k].advice[0], rows[i].health[k] == ASSAY_HEALTH_GOOD);
+			assert_int_equal(!all.v[k].advice[0], rows[i].health[k] != ASSAY_HEALTH_WARN);
 		}
 		assay_findings_release(&all);
 	}
@@ -143,16 +216,18 @@ static void test_a_survey_of_this_machine(void **state)
 	step_ns = 50000;
 	assert_int_equal(assay_topology_open(&t, NULL, &err), 0);
 	n = assay_placement_max(t, &one_a_core);
-	if (assay_core_survey(t, &clock_of_test, &s, &err))
-		fail_msg("%s", err.text);
+	assay_core_survey(t, &clock_of_test, &s);
+	assert_string_equal(s.share_untold, "");
 	assert_int_equal(s.n, n < ASSAY_SURVEY_CPUS ? n : ASSAY_SURVEY_CPUS);
+	assert_int_equal(s.n_cores, n);
 	for (size_t i = 0; i < s.n; i++) {
 		assert_in_range(s.share[i].loops, 300, 500);
 		assert_int_equal(s.share[i].slow, 0);
 		assert_true(s.share[i].ratio == 1);
 	}
 	if (s.n > 1)
-		assert_true(s.distance.cpu[0] == s.share[0].cpu && s.distance.cpu[1] == s.share[1].cpu);
+		assert_true(s.distance.cpu[0] == s.share[0].cpu && s.distance.cpu[1] == s.share[1].cpu &&
+			    (s.distance.least_ns > 0) == !s.distance_untold[0]);
 	assay_topology_close(t);
 }
 
@@ -160,9 +235,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_loop_lies_between_two_reads),
-		cmocka_unit_test(test_the_least_of_many),
 		cmocka_unit_test(test_slow_is_a_quarter_more),
 		cmocka_unit_test(test_each_cpu_is_known_by_its_least),
+		cmocka_unit_test(test_a_table_for_each_variant_and_number_of_threads),
+		cmocka_unit_test(test_where_the_loop_would_tell_nothing),
+		cmocka_unit_test(test_slow_loops_are_counted),
 		cmocka_unit_test(test_what_the_doctor_says),
 		cmocka_unit_test(test_a_survey_of_this_machine),
 	};

@@ -242,8 +242,9 @@ static void test_run_legend(void **state)
 	run.n_results = 2;
 	r[1].n_samples = 3;
 	r[1].ci95_reached = r[1].converged = false;
-	r[1].disturbed_frac = 1;
-	r[1].slow_core = true;
+	r[1].disturbed_frac = 0.6;
+	r[1].dropped_frac = 0.4; /* of slow cores */
+	r[1].disturbed = r[1].slow_core = true;
 	assay_result_add_metric(&r[1], "ttft_mean_s", "s", -1, 0.0123);
 	assay_result_add_metric(&r[1], "tpot_mean_s", "s", -1, 0.0123);
 	assay_result_add_metric(&r[1], "kv_cache_hit_rate", "1", 1, 0.875);
@@ -251,7 +252,7 @@ static void test_run_legend(void **state)
 	assay_result_add_metric(&r[1], "checksum", "1", 0, 45852504900);
 	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
 	assert_true(has_line(out.s, "  ref", "±0.4 %?"));
-	assert_true(has_line(out.s, "  ref", "100 % disturbed, slow core"));
+	assert_true(has_line(out.s, "  ref", "40 % dropped, 60 % disturbed, slow core"));
 	assert_true(has_line(out.s, "    ttft mean", "checksum\u00a045852504900"));
 	assert_true(has_line(out.s, "  ?  ", "too few samples"));
 	assert_null(strstr(out.s, "  *  "));
@@ -260,6 +261,7 @@ static void test_run_legend(void **state)
 	assert_true(has_line(out.s, "  below  ", "ffn is"));
 	assert_true(has_line(out.s, "  notes", "disturbed: so many"));
 	assert_true(has_line(out.s, "  notes", "slow core: most"));
+	assert_true(has_line(out.s, "  notes", "or a core was slow"));
 	assay_text_release(&out);
 	for (size_t i = 0; i < 2; i++)
 		assay_result_release(&r[i]);
@@ -440,9 +442,18 @@ static void test_header_and_result(void **state)
 	assay_result_add_metric(&r, "items_per_s", "1/s", 1, 3040);
 	assert_int_equal(assay_emit_result(&r, false, &style, &out, NULL), 0);
 	assert_true(has_line(out.s, "median    61.2 µs (range 61.0 µs to 61.5 µs: too few", ""));
-	assert_true(has_line(out.s, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 25.0 % of slow cores, 0.0 % dropped", ""));
+	assert_true(has_line(out.s, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 0.0 % dropped", ""));
 	assert_true(has_line(out.s, "  items_per_s", "3.04 k items/s"));
 	assay_text_release(&out);
+
+	/* slow cores are told of where they were looked for */
+	assert_int_equal(assay_result_set_count(&r, "slow_core_samples", ASSAY_SOURCE_OS, "a loop", 1), 0);
+	samples[0].flags = ASSAY_DISTURB_SLOW;
+	assert_int_equal(assay_emit_result(&r, true, &style, &out, NULL), 0);
+	assert_true(has_line(out.s, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 25.0 % of slow cores, 0.0 % dropped", ""));
+	assert_true(has_line(out.s, "     0  ", "  slow core"));
+	assay_text_release(&out);
+	samples[0].flags = 0;
 
 	/* one rate of the same items is enough */
 	r.ci95_reached = true;

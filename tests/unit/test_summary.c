@@ -65,6 +65,7 @@ static void disturbed_samples_are_left_out(void **state)
 			fail_msg("%s: median %g, dropped %g", cases[c].name, r.median_ns, r.dropped_frac);
 		assert_true(r.slow_core_frac == (cases[c].how.flags & ASSAY_DISTURB_SLOW ? cases[c].disturbed / 10.0 : 0));
 		assert_int_equal(r.slow_core, r.slow_core_frac > 0.5);
+		assert_int_equal(r.disturbed, r.disturbed_frac > 0.5);
 	}
 }
 
@@ -74,12 +75,12 @@ static void slow_cores_among_the_clean(void **state)
 	static const struct {
 		unsigned migrated, slow; /* of the ten; the migrated come first, and were at their own pace */
 		double median, dropped;
-		bool slow_core;
+		bool disturbed, slow_core;
 	} rows[] = {
-		{ 4, 3, 100, 0.7, false },
-		{ 4, 4, 500, 0.4, true },
-		{ 6, 4, 900, 0.4, false }, /* too much is disturbed: all of that counts, slow cores still do not */
-		{ 6, 0, 900, 0, false },
+		{ 4, 3, 100, 0.7, false, false },
+		{ 4, 4, 500, 0.4, false, true },
+		{ 6, 4, 900, 0.4, true, false }, /* too much is disturbed: all of that counts, slow cores still do not */
+		{ 6, 0, 900, 0, true, false },
 	};
 
 	(void)state;
@@ -94,8 +95,10 @@ static void slow_cores_among_the_clean(void **state)
 						      .flags = migrated ? ASSAY_DISTURB_MIGRATION : slow ? ASSAY_DISTURB_SLOW : 0 };
 		}
 		assert_int_equal(0, assay_summary_fill(&r, NULL));
-		if (r.median_ns != rows[c].median || fabs(r.dropped_frac - rows[c].dropped) > 1e-12 || r.slow_core != rows[c].slow_core)
-			fail_msg("row %zu: median %g, dropped %g, slow core %d", c, r.median_ns, r.dropped_frac, r.slow_core);
+		if (r.median_ns != rows[c].median || fabs(r.dropped_frac - rows[c].dropped) > 1e-12 || r.slow_core != rows[c].slow_core ||
+		    r.disturbed != rows[c].disturbed)
+			fail_msg("row %zu: median %g, dropped %g, disturbed %d, slow core %d", c, r.median_ns, r.dropped_frac, r.disturbed,
+				 r.slow_core);
 	}
 }
 
