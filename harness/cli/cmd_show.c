@@ -8,8 +8,8 @@
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "measure/summary.h"
 #include "cli/show_comparison.h"
+#include "cli/stored_run.h"
 #include "judge/policy.h"
 #include "model/verdict.h"
 #include "reports/columns.h"
@@ -212,11 +212,8 @@ static int show_run(const struct show_args *a, struct assay_store *store, struct
 {
 	struct assay_emit_style style = assay_cli_style();
 	struct assay_run run = { 0 };
-	int rc = assay_store_run_load(store, a->run_id, &run, err);
+	int rc = assay_cli_run_load(store, a->run_id, &run, err);
 
-	/* statistics that the store does not keep follow from the samples */
-	for (size_t i = 0; i < run.n_results && !rc; i++)
-		rc = assay_summary_fill(&run.results[i], err);
 	style.verbose = a->s.verbose;
 	if (!rc && a->only)
 		rc = narrow(&run, a->only, err);

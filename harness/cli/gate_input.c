@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/session.h"
+#include "cli/stored_run.h"
 #include "counters/event_names.h"
 
 static int load_run(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
@@ -33,7 +34,7 @@ static int load_run(struct assay_gate_files *f, struct assay_store *store, const
 				"no run of suite '%s' is stored in '%s': measure one with 'assay run --suite %s'",
 				suite, o->db, suite);
 	}
-	rc = assay_store_run_load(store, id, &f->run, err);
+	rc = assay_cli_run_load(store, id, &f->run, err);
 	if (!rc && o->suite && strcmp(o->suite, f->run.suite))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "run %" PRId64 " is of suite '%s', not '%s': leave out --suite or --run", id,
@@ -92,7 +93,7 @@ static int load_base_runs(struct assay_gate_files *f, struct assay_store *store,
 		/* a run is no witness in its own case */
 		if (ids[i] == f->run.id)
 			continue;
-		rc = assay_store_run_load(store, ids[i], &f->base[f->n_base], err);
+		rc = assay_cli_run_load(store, ids[i], &f->base[f->n_base], err);
 		if (rc) {
 			assay_run_release(&f->base[f->n_base]);
 			return rc;

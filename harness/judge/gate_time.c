@@ -10,8 +10,12 @@
 /* So many cases of unchanged code, and at least this share of them, must have moved for the machine to be blamed. */
 #define MOVED_LEAST 2
 #define MOVED_FRAC 0.1
-/* A core has two hardware threads nearly always, and the other one takes half of it at most. */
-#define SHARED_CORE_LOSS 2.0
+/*
+ * A core has two hardware threads nearly always, and the other one takes half of it at most. Where it is busy on both sides, it took
+ * between a quarter and nearly half of the core's pace each time (loops on registers: 1.3 to 1.9 times as long, see DECISIONS.md).
+ */
+#define SLOW_CORE_FACTOR 2.0
+#define SLOW_CORES_FACTOR 1.5
 
 const struct assay_result *assay_gate_result_of(const struct assay_run *run, const char *key)
 {
@@ -69,22 +73,12 @@ static double disturbed_frac(const struct assay_result *r)
 	return r->n_samples ? (double)n / (double)r->n_samples : 0.0;
 }
 
-/* Was the core slow in most of its samples? Then its times are of no core of its own. */
-static bool slow_core(const struct assay_result *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_samples; i++)
-		n += (r->samples[i].flags & ASSAY_DISTURB_SLOW) != 0;
-	return n * 2 > r->n_samples;
-}
-
 static bool base_had_slow_core(const struct assay_judging *j, const char *key)
 {
 	for (size_t i = 0; i < j->in->n_base; i++) {
 		const struct assay_result *b = assay_gate_result_of(j->in->base[i], key);
 
-		if (b && assay_gate_right(b) && slow_core(b))
+		if (b && assay_gate_right(b) && b->slow_core)
 			return true;
 	}
 	return false;
@@ -140,34 +134,38 @@ static int beyond_margin(const struct assay_gate_case *c)
 	}
 }
 
-static void explain_time(struct assay_gate_case *c)
-{
-	char detail[160] = "";
+/* How many times too slow, or too fast, slow cores may make the head look against the base; 1: not at all. */
+struct doubt {
+	double slower, faster;
+	const char *why;
+};
 
-	if (c->verdict == ASSAY_INCONCLUSIVE && beyond_margin(c))
+static struct doubt doubt_of(const struct assay_judging *j, const struct assay_result *r)
+{
+	bool base = base_had_slow_core(j, r->c.key);
+
+	if (r->slow_core && base)
+		return (struct doubt){ SLOW_CORES_FACTOR, SLOW_CORES_FACTOR, "its core was slow, now and when the baseline was measured" };
+	if (r->slow_core)
+		return (struct doubt){ SLOW_CORE_FACTOR, 1, "its core was slow, which may cost half of the speed" };
+	if (base)
+		return (struct doubt){ 1, SLOW_CORE_FACTOR,
+				       "its core was slow when the baseline was measured, which may cost half of the speed" };
+	return (struct doubt){ 1, 1, NULL };
+}
+
+static void explain_time(struct assay_gate_case *c, const struct doubt *d)
+{
+	char detail[256] = "";
+
+	if (c->verdict == ASSAY_INCONCLUSIVE && c->same_code && beyond_margin(c))
 		snprintf(detail, sizeof(detail), ": the machine changed, not the program");
 	else if (c->verdict == ASSAY_INCONCLUSIVE)
-		snprintf(detail, sizeof(detail), ": a slowdown of %.1f %% or more would have been seen",
-			 100.0 * c->smallest_detectable_frac);
+		snprintf(detail, sizeof(detail), "%s%s: a slowdown of %.1f %% or more would have been seen", d->why ? "; but " : "",
+			 d->why ? d->why : "", 100.0 * c->smallest_detectable_frac);
 	snprintf(c->reason, sizeof(c->reason), "%s%+.1f %% (%+.1f %% to %+.1f %%), allowed %+g %%%s",
 		 c->same_code ? "same code, " : "", 100.0 * (c->ratio - 1.0), 100.0 * (c->ci_lo - 1.0),
 		 100.0 * (c->ci_hi - 1.0), 100.0 * c->margin_frac, detail);
-}
-
-/* A difference that a slow core on one side explains, all of it, is none of the program's. */
-static void excuse_slow_core(const struct assay_judging *j, const struct assay_result *r, struct assay_gate_case *c)
-{
-	bool head = c->verdict == ASSAY_REGRESSED && slow_core(r) &&
-		    assay_stored_verdict(c->ci_lo / SHARED_CORE_LOSS, c->ci_hi / SHARED_CORE_LOSS, c->margin_frac) != ASSAY_REGRESSED;
-	bool base = c->verdict == ASSAY_IMPROVED && base_had_slow_core(j, r->c.key) &&
-		    assay_stored_verdict(c->ci_lo * SHARED_CORE_LOSS, c->ci_hi * SHARED_CORE_LOSS, c->margin_frac) != ASSAY_IMPROVED;
-	size_t len = strlen(c->reason);
-
-	if (!head && !base)
-		return;
-	c->verdict = ASSAY_INCONCLUSIVE;
-	snprintf(c->reason + len, sizeof(c->reason) - len, "; but its core was slow%s, which may cost half of the speed",
-		 head ? "" : " when the baseline was measured");
 }
 
 static void judge_time(struct assay_judging *j, const struct assay_result *r)
@@ -177,6 +175,7 @@ static void judge_time(struct assay_judging *j, const struct assay_result *r)
 	double noise = disturbed_frac(r);
 	struct assay_stored_compare cmp;
 	struct assay_gate_case *c;
+	struct doubt doubt;
 	bool same_code;
 	size_t n = base_points(j, r, &same_code);
 
@@ -200,19 +199,20 @@ static void judge_time(struct assay_judging *j, const struct assay_result *r)
 	c->ratio = cmp.ratio;
 	c->ci_lo = cmp.lo;
 	c->ci_hi = cmp.hi;
-	c->smallest_detectable_frac = cmp.detectable_frac;
+	doubt = doubt_of(j, r);
+	c->smallest_detectable_frac = (1.0 + cmp.detectable_frac) * doubt.slower * doubt.faster - 1.0;
 	if (noise > p->max_dropped_frac) {
 		snprintf(c->reason, sizeof(c->reason),
 			 "host too noisy: %.0f %% of the samples were disturbed, %g %% are allowed", 100.0 * noise,
 			 100.0 * p->max_dropped_frac);
 		return;
 	}
-	c->verdict = assay_stored_verdict(cmp.lo, cmp.hi, c->margin_frac);
 	/* The same machine code cannot have become slower or faster: then it is the machine that changed. */
-	if (same_code && (c->verdict == ASSAY_REGRESSED || c->verdict == ASSAY_IMPROVED))
-		c->verdict = ASSAY_INCONCLUSIVE;
-	explain_time(c);
-	excuse_slow_core(j, r, c);
+	if (same_code)
+		c->verdict = beyond_margin(c) ? ASSAY_INCONCLUSIVE : assay_stored_verdict(cmp.lo, cmp.hi, c->margin_frac);
+	else
+		c->verdict = assay_stored_verdict(cmp.lo / doubt.slower, cmp.hi * doubt.faster, c->margin_frac);
+	explain_time(c, &doubt);
 }
 
 void assay_gate_believe_unchanged(struct assay_judging *j, int direction)
