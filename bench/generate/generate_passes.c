@@ -10,7 +10,7 @@
 
 #include "generate_math.h"
 
-/* Of each thread, when all are as fast: the end of the last one is known to a 32nd of its share. */
+/* Parts that a thread takes when all are as fast: the last one ends at most a part after the others. */
 #define HEAD_TURNS 32
 
 struct range {
