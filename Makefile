@@ -28,6 +28,8 @@ ifneq (,$(filter build,$(NEEDS)))
 check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
 $(foreach name,V WERROR OPENBLAS,$(call check,$(name),0 1,0 or 1))
 $(foreach name,PAPI VALGRIND CUDA,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
+SANITIZERS := address undefined thread leak
+$(if $(filter-out $(SANITIZERS),$(subst $(comma), ,$(SANITIZE))),$(error SANITIZE is '$(SANITIZE)', expected some of $(SANITIZERS), with commas))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
 ifneq (ok,$(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out ci/deps.sh $(NEEDS) && echo ok))
 $(error stopped by ci/deps.sh, see above)
