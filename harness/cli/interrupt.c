@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 static volatile sig_atomic_t interrupted;
+static struct sigaction hangup; /* as it was; what nohup ignores stays so */
 
 static void on_signal(int sig)
 {
@@ -19,6 +20,9 @@ const volatile sig_atomic_t *assay_interrupt_catch(void)
 	interrupted = 0;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, NULL, &hangup);
+	if (hangup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
 	return &interrupted;
 }
 
@@ -26,4 +30,5 @@ void assay_interrupt_release(void)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	sigaction(SIGHUP, &hangup, NULL);
 }

@@ -160,6 +160,16 @@ gone() {
 		jq -e '.cases[0].rounds == 1'
 }
 
+# Wait until a run has a worker; its process ids in $workers.
+begun() {
+	for _ in $(seq 50); do
+		workers=$(cat "/proc/$1/task/$1/children")
+		[ -n "$workers" ] && break
+		sleep 0.1
+	done
+	[ -n "$workers" ]
+}
+
 @test "a run that is interrupted keeps what is finished and says so" {
 	printf 'bench "slow" { op = "quantize.q8_0" sweep = {"n=4096,8192,16384,32768"} variants = {"ref"} threads = {"1"} budget = "3s" }\n' >slow.bench
 	mkdir suites
@@ -171,12 +181,7 @@ gone() {
 		[ "$("$ASSAY" show --json 2>/dev/null | jq '.runs[0].cases // 0')" -ge 1 ] && break
 		sleep 0.1
 	done
-	for _ in $(seq 50); do
-		workers=$(cat "/proc/$pid/task/$pid/children")
-		[ -n "$workers" ] && break
-		sleep 0.1
-	done
-	[ -n "$workers" ]
+	begun "$pid"
 	interrupt "$pid"
 	run cat err.txt
 	[[ $output == *"interrupted: "*" of 4 cases kept in run 1"* ]]
@@ -188,6 +193,26 @@ gone() {
 	for worker in $workers; do
 		gone "$worker"
 	done
+}
+
+@test "a terminal that goes away interrupts a run, unless nohup is asked for" {
+	local pid status=0
+
+	"$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --budget 60s >out.txt 2>err.txt &
+	pid=$!
+	begun "$pid"
+	kill -HUP "$pid"
+	wait "$pid" || status=$?
+	[ "$status" = 130 ]
+	grep -q "interrupted: .* kept in run 1" err.txt
+	(
+		trap '' HUP
+		exec "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --budget 1s >out.txt 2>err.txt
+	) &
+	pid=$!
+	begun "$pid"
+	kill -HUP "$pid"
+	wait "$pid"
 }
 
 @test "output is plain when it is no terminal, and in ASCII where the locale is" {
