@@ -185,8 +185,18 @@ static int check_counters(const struct assay_session *s, const struct assay_sett
 	return rc;
 }
 
+static int group_names(const struct assay_counter_groups *g, struct assay_strings *names, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < g->n && !rc; i++)
+		rc = assay_strings_add(names, g->v[i].name, err);
+	return rc;
+}
+
 int assay_session_plan(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
 {
+	struct assay_strings groups = { 0 };
 	struct assay_plan_options plan = {
 		.bench_dir = s->bench_dir,
 		.suite = o->suite ? o->suite : ASSAY_CLI_DEFAULT_SUITE,
@@ -197,15 +207,18 @@ int assay_session_plan(struct assay_session *s, const struct assay_settings *o, 
 		.rounds = o->rounds,
 		.memory_bytes = o->memory_bytes,
 		.batch_size = o->batch_size,
+		.counter_groups = &groups,
 	};
 	int rc = check_placement(s, o, err);
 
 	if (!rc)
 		rc = count_threads(s, o, err);
-	if (rc)
-		return rc;
+	if (!rc)
+		rc = group_names(&s->groups, &groups, err);
 	plan.all_threads = s->all_threads;
-	rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
+	if (!rc)
+		rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
+	assay_strings_release(&groups);
 	return rc ? rc : check_counters(s, o, err);
 }
 

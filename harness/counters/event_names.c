@@ -65,6 +65,9 @@ static int check_name(const char *name, const struct assay_strings *known, struc
 			return assay_err_set(err, ASSAY_EUSAGE, "event '%.60s' has a blank or a control character in its name", name);
 	if (is_native(name) || assay_strings_has(known, name))
 		return 0;
+	/* there are too many to name them all */
+	if (!assay_nearest(name, (const char *const *)known->v, known->n))
+		return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s', 'assay list groups' shows what can be counted", name);
 	return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s'%s", name,
 			     assay_conf_hint(name, (const char *const *)known->v, known->n, hint, sizeof(hint)));
 }

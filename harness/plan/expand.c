@@ -277,15 +277,20 @@ static int read_limits(struct expansion *x, struct assay_err *err)
 	return rc;
 }
 
-/* Whether these groups exist is not known here. */
 static int read_counters(struct expansion *x, struct assay_err *err)
 {
 	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_COUNTERS];
+	const struct assay_strings *known = x->o->counter_groups;
+	char hint[256];
 	size_t at = 0;
 
 	for (size_t i = 0; e && i < e->n; i++) {
-		int n = snprintf(x->counters + at, sizeof(x->counters) - at, "%s%s", i ? "," : "", e->values[i].text);
+		const char *name = e->values[i].text;
+		int n = snprintf(x->counters + at, sizeof(x->counters) - at, "%s%s", i ? "," : "", name);
 
+		if (known && !assay_strings_has(known, name))
+			return assay_conf_fail(err, e->path, e->values[i].line, "unknown group of counters '%s'%s", name,
+					       assay_conf_hint(name, (const char *const *)known->v, known->n, hint, sizeof(hint)));
 		if (n < 0 || (size_t)n >= sizeof(x->counters) - at)
 			return assay_conf_fail(err, e->path, e->values[i].line, "counters names too many groups");
 		at += (size_t)n;

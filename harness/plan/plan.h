@@ -30,6 +30,7 @@ struct assay_plan_options {
 	unsigned rounds;       /* 0: as the suite says */
 	uint64_t memory_bytes; /* memory limit per worker; 0: as in the files */
 	int64_t batch_size;    /* value for every axis named "batch"; 0: as in the files (ASSAY_BATCH_SIZE) */
+	const struct assay_strings *counter_groups; /* the groups of counters that there are; NULL: any may be named */
 };
 
 struct assay_plan {

@@ -28,6 +28,10 @@ run_chat() {
 	fails 2 "b/groups/g.group:4: cannot read 'a / (b': expected ')' at its end" run --bench-dir b --suite quick
 	printf 'group "g" {\n events = {"minor_faults",\n "cpu_opz"}\n}\n' >b/groups/g.group
 	fails 2 "b/groups/g.group:3: unknown event 'cpu_opz', did you mean 'cpu_ops'?" run --bench-dir b --suite quick --counters g
+	printf 'group "g" {\n events = {"cpu_ops"}\n}\n' >b/groups/g.group
+	printf 'bench "stray" { op = "quantize.q8_0" sweep = {"n=4096"} variants = {"ref"} threads = {"1"}\n counters = {"cashe"}\n}\n' >b/stray.bench
+	printf 'suite "quick" { summary = "s" use "stray" { } }\n' >b/suites/quick.suite
+	fails 2 "b/stray.bench:2: unknown group of counters 'cashe', expected g" run --bench-dir b --suite quick
 	fails 2 "--counters '': expected groups such as cache,branch" run --suite smoke --counters ''
 }
 
