@@ -8,6 +8,7 @@
 #include "../kernel_isa.h"
 #include "quantize_half.h"
 #include "quantize_rounding.h"
+#include "quantize_sums.h"
 
 #define FLOATS      8
 #define SUM_STREAMS 2
@@ -171,36 +172,44 @@ static inline void ternary_256(const float *x, float m, enum rounding rounding, 
 	put_32(q + 32, ternary_128(x + 128, by, rounding, first, step), around);
 }
 
+/* Even and odd lanes from each half, of floats made doubles by MOVED_BITS, see quantize_sums.h. */
 typedef struct {
-	__m256d l0, l4, l8, l12;
+	__m256d even[2], odd[2];
 } lanes;
 
 static inline lanes zero_lanes(void)
 {
 	const __m256d zero = _mm256_setzero_pd();
 
-	return (lanes){ zero, zero, zero, zero };
+	return (lanes){ { zero, zero }, { zero, zero } };
 }
 
-static inline __m256d abs_4(const float *x)
-{
-	return _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_cvtps_pd(_mm_loadu_ps(x)));
-}
-
+/* A product and a shift, which do the same, since two shifts would take the units of the additions. */
 static inline void add_lanes(lanes *l, const float *x)
 {
-	l->l0 = _mm256_add_pd(l->l0, abs_4(x));
-	l->l4 = _mm256_add_pd(l->l4, abs_4(x + 4));
-	l->l8 = _mm256_add_pd(l->l8, abs_4(x + 8));
-	l->l12 = _mm256_add_pd(l->l12, abs_4(x + 12));
+	for (int k = 0; k < 2; k++) {
+		const __m256i v = _mm256_loadu_si256((const void *)(x + 8 * k));
+		const __m256i even = _mm256_mul_epu32(_mm256_and_si256(v, _mm256_set1_epi64x(MAG_MASK)), _mm256_set1_epi64x(1 << MOVED_BITS));
+		const __m256i odd = _mm256_srli_epi64(_mm256_and_si256(v, _mm256_set1_epi64x((int64_t)MAG_MASK << 32)), 32 - MOVED_BITS);
+
+		l->even[k] = _mm256_add_pd(l->even[k], _mm256_castsi256_pd(even));
+		l->odd[k] = _mm256_add_pd(l->odd[k], _mm256_castsi256_pd(odd));
+	}
 }
 
-static inline double sum_of_lanes(lanes l)
+/* Lane i takes in lane i + 2, then i + 1. */
+static inline double sum_of_4(__m256d v)
 {
-	__m256d h = _mm256_add_pd(_mm256_add_pd(l.l0, l.l8), _mm256_add_pd(l.l4, l.l12));
-	__m128d p = _mm_add_pd(_mm256_castpd256_pd128(h), _mm256_extractf128_pd(h, 1));
+	__m128d p = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
 
 	return _mm_cvtsd_f64(_mm_add_sd(p, _mm_unpackhi_pd(p, p)));
+}
+
+static inline double sum_of_lanes(lanes l, const float *x, int64_t n)
+{
+	const __m256d even = _mm256_add_pd(l.even[0], l.even[1]), odd = _mm256_add_pd(l.odd[0], l.odd[1]);
+
+	return sum_of_moved(sum_of_4(even) + sum_of_4(odd), x, n);
 }
 
 /* ---- i8_token ---- */

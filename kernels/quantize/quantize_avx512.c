@@ -10,6 +10,7 @@
 #include "../kernel_isa.h"
 #include "quantize_half.h"
 #include "quantize_rounding.h"
+#include "quantize_sums.h"
 
 #define FLOATS      16
 #define SUM_STREAMS 4
@@ -163,8 +164,9 @@ static inline void ternary_256(const float *x, float m, enum rounding rounding, 
 	put_64(q, in_order(_mm512_or_si512(ab, cd)), around);
 }
 
+/* Of floats made doubles by MOVED_BITS, see quantize_sums.h. */
 typedef struct {
-	__m512d l0, l8;
+	__m512d even, odd;
 } lanes;
 
 static inline lanes zero_lanes(void)
@@ -172,25 +174,29 @@ static inline lanes zero_lanes(void)
 	return (lanes){ _mm512_setzero_pd(), _mm512_setzero_pd() };
 }
 
-/* Magnitudes are taken of the floats: of doubles they are twice the vectors. */
-static inline __m512d abs_8(const float *x)
-{
-	return _mm512_cvtps_pd(_mm256_and_ps(_mm256_loadu_ps(x), _mm256_castsi256_ps(_mm256_set1_epi32(MAG_MASK))));
-}
-
+/* A product and a shift, which do the same, since two shifts would take the units of the additions. */
 static inline void add_lanes(lanes *l, const float *x)
 {
-	l->l0 = _mm512_add_pd(l->l0, abs_8(x));
-	l->l8 = _mm512_add_pd(l->l8, abs_8(x + 8));
+	const __m512i v = _mm512_loadu_si512(x);
+	const __m512i even = _mm512_mul_epu32(_mm512_and_si512(v, _mm512_set1_epi64(MAG_MASK)), _mm512_set1_epi64(1 << MOVED_BITS));
+	const __m512i odd = _mm512_srli_epi64(_mm512_and_si512(v, _mm512_set1_epi64((int64_t)MAG_MASK << 32)), 32 - MOVED_BITS);
+
+	l->even = _mm512_add_pd(l->even, _mm512_castsi512_pd(even));
+	l->odd = _mm512_add_pd(l->odd, _mm512_castsi512_pd(odd));
 }
 
-static inline double sum_of_lanes(lanes l)
+/* Lane i takes in lane i + 4, then i + 2, then i + 1. */
+static inline double sum_of_8(__m512d v)
 {
-	__m512d s = _mm512_add_pd(l.l0, l.l8);
-	__m256d h = _mm256_add_pd(_mm512_castpd512_pd256(s), _mm512_extractf64x4_pd(s, 1));
+	__m256d h = _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
 	__m128d p = _mm_add_pd(_mm256_castpd256_pd128(h), _mm256_extractf128_pd(h, 1));
 
 	return _mm_cvtsd_f64(_mm_add_sd(p, _mm_unpackhi_pd(p, p)));
+}
+
+static inline double sum_of_lanes(lanes l, const float *x, int64_t n)
+{
+	return sum_of_moved(sum_of_8(l.even) + sum_of_8(l.odd), x, n);
 }
 
 /* ---- i8_token ---- */

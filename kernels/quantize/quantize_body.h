@@ -8,7 +8,8 @@
  *	largest_each(m)            lane b: the largest of m[b], for b < FLOATS
  *	any_set(m)                 one is not 0
  *	SUM_STREAMS                sum blocks that are added up in turn
- *	lanes                      the 16 double lanes of a sum block; zero_lanes(), sum_of_lanes(l)
+ *	lanes                      the 16 double lanes of a sum block; zero_lanes(); sum_of_lanes(l, x, n): of the n floats x
+ *	                           that were added
  *	add_lanes(&l, x)           adds the magnitudes of 16 floats
  *	halves_of(d, h)            FLOATS floats to halves
  *	q8_codes(x, by, q0, q1)    the 32 codes of each of two blocks: x·by[0]/2 and x·by[1]/2, ties away from zero
@@ -426,14 +427,15 @@ INLINE void i2_s_sums_in_turn(const float *x, int64_t n, double *sums, const int
 			for (int k = 0; k < streams; k++)
 				add_lanes(&a[k], x + k * block + i);
 		for (int k = 0; k < streams; k++)
-			sums[k] = sum_of_lanes(a[k]);
+			sums[k] = sum_of_lanes(a[k], x + k * block, block);
 	}
 	for (; n > 0; n -= block, x += block, sums++) {
+		const int64_t some = n < block ? n : block;
 		lanes a = zero_lanes();
 
-		for (int64_t i = 0; i < (n < block ? n : block); i += ASSAY_I2_S_SUM_LANES)
+		for (int64_t i = 0; i < some; i += ASSAY_I2_S_SUM_LANES)
 			add_lanes(&a, x + i);
-		*sums = sum_of_lanes(a);
+		*sums = sum_of_lanes(a, x, some);
 	}
 }
 

@@ -143,8 +143,10 @@ static inline void add_lanes(lanes *a, const float *x)
 	}
 }
 
-static inline double sum_of_lanes(lanes a)
+static inline double sum_of_lanes(lanes a, const float *x, int64_t n)
 {
+	(void)x;
+	(void)n;
 	for (int width = 4; width; width /= 2)
 		for (int k = 0; k < width; k++)
 			a.l[k] = vaddq_f64(a.l[k], a.l[k + width]);

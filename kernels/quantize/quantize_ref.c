@@ -114,7 +114,7 @@ static bool dequantize_tq2_0(const uint8_t *q, float *x, int64_t n, bool around)
 
 /* ---- i2_s ---- */
 
-static double i2_s_sum(const float *x, int64_t n)
+double assay_quantize_plain_i2_s_sum(const float *x, int64_t n)
 {
 	double lane[ASSAY_I2_S_SUM_LANES] = { 0 };
 
@@ -131,7 +131,7 @@ static void i2_s_sums(const float *x, int64_t n, double *sums, bool around)
 {
 	(void)around;
 	for (; n > 0; n -= ASSAY_I2_S_SUM_BLOCK, x += ASSAY_I2_S_SUM_BLOCK)
-		*sums++ = i2_s_sum(x, n < ASSAY_I2_S_SUM_BLOCK ? n : ASSAY_I2_S_SUM_BLOCK);
+		*sums++ = assay_quantize_plain_i2_s_sum(x, n < ASSAY_I2_S_SUM_BLOCK ? n : ASSAY_I2_S_SUM_BLOCK);
 }
 
 static unsigned i2_s_code(float x, float s)

@@ -55,6 +55,7 @@ int assay_dequantize_i8_token(struct assay_job *job, dequantize_token_fn fn);
  * arithmetic. */
 bool assay_quantize_plain_q8_0(const float *x, uint8_t *q, int64_t n, bool around);
 bool assay_quantize_plain_tq2_0(const float *x, uint8_t *q, int64_t n, bool around);
+double assay_quantize_plain_i2_s_sum(const float *x, int64_t n);
 
 /* The run() callbacks of an instruction set: its files define them, the plugin's descriptor lists them. */
 #define QUANTIZE_DECLARE(isa)                                                                                          \

@@ -199,6 +199,65 @@ static void test_codes_around_ties(void **state)
 	}
 }
 
+/* Floats of any bits with exponents between two, of either sign, in whole sum blocks and a shorter one. */
+static void fill_with_bits(float *x, int64_t n, uint32_t lo, uint32_t hi, uint32_t draw)
+{
+	for (int64_t i = 0; i < n; i++) {
+		struct assay_philox r = assay_random4(17, draw, (uint64_t)i);
+		uint32_t bits = r.v[0] & 0x807fffffu, exponent = lo + r.v[1] % (hi - lo + 1);
+
+		bits |= exponent << 23;
+		memcpy(x + i, &bits, sizeof(bits));
+	}
+}
+
+static bool same_sum(double a, double b)
+{
+	return isnan(a) ? isnan(b) : !memcmp(&a, &b, sizeof(a));
+}
+
+/* Sums are the definition's own to the bit, whatever the exponents: vectors move bits instead of converting floats. */
+static void test_sums_of_any_floats(void **state)
+{
+	static const struct {
+		uint32_t lo, hi; /* exponents as they are stored */
+		float one;       /* put among them; 0: none */
+	} rows[] = {
+		{ 0, 0, 0 }, { 0, 1, 0 }, { 0, 30, 0 }, { 0, 254, 0 }, { 100, 140, 0 }, { 240, 246, 0 }, { 254, 254, 0 },
+		{ 100, 140, INFINITY }, { 100, 140, -INFINITY }, { 100, 140, NAN }, { 0, 0, INFINITY }, { 0, 0, FLT_MAX }, { 0, 255, 0 },
+	};
+	const int64_t n = 2 * ASSAY_I2_S_SUM_BLOCK + 3 * 128;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		struct mini_case *ref = mini_new("quantize.i2_s", "ref", "n=8576", NULL);
+		float *x = ref->tensors[ASSAY_QUANTIZE_X].data;
+
+		fill_with_bits(x, n, rows[k].lo, rows[k].hi, (uint32_t)k);
+		if (rows[k].one != 0)
+			x[4096 + 77] = rows[k].one;
+		mini_run(ref);
+		for (size_t i = 1; i < N_VARIANTS; i++) {
+			const struct assay_variant *v = mini_variant("quantize.i2_s", variants[i]);
+			const double *want = ref->tensors[ASSAY_QUANTIZE_SUMS].data, *got;
+			struct mini_case *c;
+
+			if (!v || !mini_cpu_has(v->needs))
+				continue;
+			c = mini_new(v->op, v->name, "n=8576", NULL);
+			memcpy(c->tensors[ASSAY_QUANTIZE_X].data, x, (size_t)n * sizeof(*x));
+			mini_run(c);
+			got = c->tensors[ASSAY_QUANTIZE_SUMS].data;
+			for (int b = 0; b < 3; b++)
+				if (!same_sum(want[b], got[b]))
+					fail_msg("row %zu, %s, block %d: %a, not %a", k, v->name, b, got[b], want[b]);
+			assert_same_output(c, ref, 0);
+			mini_free(c);
+		}
+		mini_free(ref);
+	}
+}
+
 static void test_inputs_follow_the_seed(void **state)
 {
 	(void)state;
@@ -308,7 +367,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_variants_agree),        cmocka_unit_test(test_token_tails),
 		cmocka_unit_test(test_codes_around_ties),     cmocka_unit_test(test_inputs_follow_the_seed),
-		cmocka_unit_test(test_i2_s_inputs_have_ties), cmocka_unit_test(test_inputs_are_hard),
+		cmocka_unit_test(test_sums_of_any_floats), cmocka_unit_test(test_i2_s_inputs_have_ties), cmocka_unit_test(test_inputs_are_hard),
 		cmocka_unit_test(test_oracles_notice),
 	};
 
