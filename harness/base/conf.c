@@ -449,6 +449,9 @@ int assay_conf_load(struct assay_conf *conf, const char *path, const struct assa
 	int rc;
 
 	rc = assay_file_read(path, &text, &len, err);
+	/* such files are the user's */
+	if (rc == ASSAY_EIO)
+		rc = err->code = ASSAY_EUSAGE;
 	if (!rc)
 		rc = scan_text(path, text, len, err);
 	if (rc)

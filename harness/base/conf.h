@@ -53,7 +53,7 @@ struct assay_conf {
 };
 
 /*
- * ASSAY_ENOTFOUND when @path does not exist, ASSAY_EIO when it cannot be read, ASSAY_EUSAGE with "file:line: …" for bad
+ * ASSAY_ENOTFOUND when @path does not exist, ASSAY_EUSAGE when it cannot be read, and with "file:line: …" for bad
  * syntax, an option or section the grammar lacks (with the nearest it has), one set twice, or an empty list. Not for
  * two threads at once: libconfuse's scanner has one global state. On error nothing is kept.
  */

@@ -2,6 +2,7 @@
 /* Whole files in and out. Knows nothing of what is in them. */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -220,4 +221,46 @@ int assay_file_exe_dir(char *buf, size_t size, struct assay_err *err)
 		return assay_err_set(err, ASSAY_ELIMIT, "the path of the program is longer than %zu bytes", size - 1);
 	strcpy(buf, path);
 	return 0;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What opens but has no end, such as a named pipe, must not be waited for. */
+static int check_regular(int dir, const char *folder, const char *name, struct assay_err *err)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, 0))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot read '%s/%s': %s", folder, name, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return assay_err_set(err, ASSAY_EUSAGE, "'%s/%s' is no regular file", folder, name);
+	return 0;
+}
+
+int assay_file_list(const char *dir, const char *ending, struct assay_strings *out, struct assay_err *err)
+{
+	size_t tail = strlen(ending);
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int rc = 0;
+
+	if (!d)
+		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EUSAGE, "cannot read the folder '%s': %s", dir,
+				     strerror(errno));
+	while (!rc && (e = readdir(d))) {
+		size_t len = strlen(e->d_name);
+
+		if (len <= tail || e->d_name[0] == '.' || strcmp(e->d_name + len - tail, ending))
+			continue;
+		rc = check_regular(dirfd(d), dir, e->d_name, err);
+		if (!rc)
+			rc = assay_strings_addn(out, e->d_name, len - tail, err);
+	}
+	closedir(d);
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), compare_strings);
+	return rc;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/text.h"
 
 /* Read all of @path; *out is malloc'ed and NUL-terminated behind *len bytes. Works for /proc and /sys. */
 int assay_file_read(const char *path, char **out, size_t *len, struct assay_err *err);
@@ -17,6 +18,11 @@ int assay_file_write(const char *path, const void *data, size_t len, struct assa
 /* mkdir -p. */
 int assay_file_mkdirs(const char *path, struct assay_err *err);
 bool assay_file_exists(const char *path);
+/*
+ * Names of the files in @dir that end in @ending, without it, in the order of their bytes. ASSAY_ENOTFOUND where there is no such
+ * folder, ASSAY_EUSAGE where it cannot be read or has something else of such a name.
+ */
+int assay_file_list(const char *dir, const char *ending, struct assay_strings *out, struct assay_err *err);
 
 /* Folder that holds the running executable, without a trailing slash. */
 int assay_file_exe_dir(char *buf, size_t size, struct assay_err *err);

@@ -2,12 +2,12 @@
 /* Reads group files; which events exist on this machine is for the providers to say. */
 #include "counters/counter_groups.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/file.h"
 
 #define GROUP_ENDING ".group"
 
@@ -263,42 +263,16 @@ static int check_metrics(const struct assay_counter_groups *g, struct assay_err 
 	return 0;
 }
 
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int list_groups(const char *dir, struct assay_strings *names, struct assay_err *err)
-{
-	size_t tail = strlen(GROUP_ENDING);
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	int rc = 0;
-
-	if (!d)
-		return errno == ENOENT ? 0
-				       : assay_err_set(err, ASSAY_EUSAGE, "cannot read the folder '%s': %s", dir,
-						       strerror(errno));
-	while (!rc && (e = readdir(d))) {
-		size_t len = strlen(e->d_name);
-
-		if (len > tail && e->d_name[0] != '.' && !strcmp(e->d_name + len - tail, GROUP_ENDING))
-			rc = assay_strings_addn(names, e->d_name, len - tail, err);
-	}
-	closedir(d);
-	if (names->n)
-		qsort(names->v, names->n, sizeof(*names->v), compare_strings);
-	return rc;
-}
-
 int assay_counter_groups_load(struct assay_counter_groups *out, const char *dir, const char *vendor,
 			      struct assay_err *err)
 {
 	struct assay_counter_groups g = { 0 };
 	struct assay_strings names = { 0 };
 	char path[4096];
-	int rc = list_groups(dir, &names, err);
+	int rc = assay_file_list(dir, GROUP_ENDING, &names, err);
 
+	if (rc == ASSAY_ENOTFOUND)
+		rc = 0;
 	if (!rc) {
 		g.files = calloc(names.n + 1, sizeof(*g.files));
 		g.v = calloc(names.n + 1, sizeof(*g.v));

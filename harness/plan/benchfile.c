@@ -2,12 +2,11 @@
 /* Reads bench and suite files; must not know the catalog. */
 #include "plan/benchfile.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "model/exact.h"
 #include "plan/plan.h"
 
@@ -59,32 +58,11 @@ static const struct assay_conf_grammar suite_grammar = { .sections = suite_secti
 
 /* ---- folders ---------------------------------------------------------------------------------------------------- */
 
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Names in @dir that end in @ending, without it, in the order of their bytes. */
 static int list_names(const char *dir, const char *ending, struct assay_strings *out, struct assay_err *err)
 {
-	size_t tail = strlen(ending);
-	struct dirent *e;
-	int rc = 0;
-	DIR *d;
+	int rc = assay_file_list(dir, ending, out, err);
 
-	d = opendir(dir);
-	if (!d)
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot read the folder '%s': %s", dir, strerror(errno));
-	while (!rc && (e = readdir(d))) {
-		size_t len = strlen(e->d_name);
-
-		if (len > tail && e->d_name[0] != '.' && !strcmp(e->d_name + len - tail, ending))
-			rc = assay_strings_addn(out, e->d_name, len - tail, err);
-	}
-	closedir(d);
-	if (out->n)
-		qsort(out->v, out->n, sizeof(*out->v), compare_strings);
-	return rc;
+	return rc == ASSAY_ENOTFOUND ? err->code = ASSAY_EUSAGE : rc;
 }
 
 static int path_of(char *buf, size_t size, struct assay_err *err, const char *dir, const char *sub, const char *name,

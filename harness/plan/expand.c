@@ -266,6 +266,9 @@ static int read_limits(struct expansion *x, struct assay_err *err)
 	}
 	if (!rc && memory && assay_parse_bytes(memory->values[0].text, "memory", &x->memory_bytes, err))
 		rc = fail_at(memory, 0, err);
+	if (!rc && memory && !x->memory_bytes)
+		rc = assay_conf_fail(err, memory->path, memory->values[0].line, "memory is '%s', expected a size above 0, such as 512MiB",
+				     memory->values[0].text);
 	if (x->o->memory_bytes)
 		x->memory_bytes = x->o->memory_bytes;
 	if (x->o->budget_ns) {
