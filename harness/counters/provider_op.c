@@ -41,7 +41,9 @@ static int add(void *set, const char *event, struct assay_err *err)
 		s->cell[s->n++] = i;
 		return 0;
 	}
-	return assay_err_set(err, ASSAY_ENOTFOUND, "the op publishes no counter '%s'", event);
+	/* names of other kinds are PAPI's */
+	return assay_err_set(err, strncmp(event, "PAPI_", 5) && !strpbrk(event, ":-") ? ASSAY_EUNAVAILABLE : ASSAY_ENOTFOUND,
+			     "this op publishes no counter '%s'", event);
 }
 
 static int read_set(void *set, uint64_t *values)
