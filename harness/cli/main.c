@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: finds the command and lets it run. Started with a hidden command it is a worker instead. */
+#include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "model/verdict.h"
@@ -81,10 +84,21 @@ static int dispatch(int argc, char **argv)
 	return unknown(name);
 }
 
+/* A standard stream that the caller closed stays useless, so that no database or pipe gets its number. */
+static void occupy_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return;
+}
+
 int main(int argc, char **argv)
 {
 	int status;
 
+	occupy_standard_streams();
+	/* a file that may not grow is an error of the write, to be told */
+	signal(SIGXFSZ, SIG_IGN);
 	if (assay_worker_is_command(argc, argv))
 		return assay_worker_main(argc, argv);
 

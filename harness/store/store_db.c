@@ -38,7 +38,7 @@ static bool is_disk_full(int rc, int os)
 {
 	if (primary(rc) == SQLITE_FULL)
 		return true;
-	return primary(rc) == SQLITE_IOERR && (os == ENOSPC || os == EDQUOT || os == EFBIG);
+	return primary(rc) == SQLITE_IOERR && (os == ENOSPC || os == EDQUOT);
 }
 
 /* What is read-only as a whole SQLite tries to read once more, so that the system's last word is of a file that is not there. */
@@ -59,6 +59,8 @@ static void explain(const struct assay_store *s, int rc, char *buf, size_t size)
 
 	if (is_disk_full(rc, os))
 		snprintf(buf, size, "the disk is full; free some space; what is stored is intact");
+	else if (primary(rc) == SQLITE_IOERR && os == EFBIG)
+		snprintf(buf, size, "no file may grow that large here; raise the limit (ulimit -f); what is stored is intact");
 	else if (is_read_only(s, rc, os))
 		snprintf(buf, size, "the file or its folder is read-only; make it writable or use another --db");
 	else if (primary(rc) == SQLITE_BUSY || primary(rc) == SQLITE_LOCKED)
@@ -141,6 +143,17 @@ int assay_store_begin_read(struct assay_store *s, struct assay_err *err)
 	return begin(s, "BEGIN", "cannot read", err);
 }
 
+/* Was the file removed or replaced? What is written then reaches nobody. */
+static int check_in_place(const struct assay_store *s, struct assay_err *err)
+{
+	int moved = 0;
+
+	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || !moved)
+		return 0;
+	return assay_err_set(err, ASSAY_ESTORE, "cannot write '%.200s': it was removed or replaced by something else; what it held is lost",
+			     s->path);
+}
+
 int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
 {
 	/* a statement left in the middle of its rows would keep the transaction open */
@@ -151,6 +164,8 @@ int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
 
 		if (sqlite_rc != SQLITE_OK)
 			rc = assay_store_fail(s, sqlite_rc, err, "cannot commit");
+		else
+			rc = check_in_place(s, err);
 	}
 	/* some errors have rolled back already */
 	if (rc && !sqlite3_get_autocommit(s->db))
