@@ -22,14 +22,18 @@ static bool colour_on(int fd)
 	return isatty(fd) && !(no && no[0]) && !(term && !strcmp(term, "dumb"));
 }
 
+/* One line, whatever names the user gave. */
 static void message(const char *kind, const char *colour, const char *fmt, va_list ap)
 {
 	bool painted = colour_on(STDERR_FILENO);
+	char text[4096];
 
+	vsnprintf(text, sizeof(text), fmt, ap);
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
 	fflush(stdout);
-	fprintf(stderr, "%sassay:%s %s", painted ? colour : "", painted ? "\033[0m" : "", kind);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	fprintf(stderr, "%sassay:%s %s%s\n", painted ? colour : "", painted ? "\033[0m" : "", kind, text);
 }
 
 void assay_cli_error(const char *fmt, ...)

@@ -73,7 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return take_arg(a, arg) ? EINVAL : 0;
 	case ARGP_KEY_END:
-		if (a->samples && !a->run)
+		if (a->samples && !a->only)
 			assay_err_set(&a->s.err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
 		return a->s.err.code ? EINVAL : 0;
 	default:

@@ -7,10 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/conf.h"
 #include "cli/cli.h"
 #include "cli/session.h"
 #include "cli/stored_run.h"
 #include "counters/event_names.h"
+#include "plan/plan.h"
+
+/* A suite of which there is no run is perhaps none at all. */
+static int no_run(const char *suite, const char *db, struct assay_err *err)
+{
+	char dir[ASSAY_CLI_PATH_MAX], hint[256];
+	struct assay_strings suites = { 0 };
+	bool known = assay_cli_bench_dir(dir, sizeof(dir), NULL) || assay_plan_suites(dir, &suites, NULL) || assay_strings_has(&suites, suite);
+
+	if (known)
+		assay_err_set(err, ASSAY_EUSAGE, "no run of suite '%s' is stored in '%s': measure one with 'assay run --suite %s'", suite, db,
+			      suite);
+	else
+		assay_err_set(err, ASSAY_EUSAGE, "unknown suite '%s'%s", suite,
+			      assay_conf_hint(suite, (const char *const *)suites.v, suites.n, hint, sizeof(hint)));
+	assay_strings_release(&suites);
+	return ASSAY_EUSAGE;
+}
 
 static int load_run(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
 		    struct assay_err *err)
@@ -29,10 +48,7 @@ static int load_run(struct assay_gate_files *f, struct assay_store *store, const
 			id = runs[0].id;
 		free(runs);
 		if (!n)
-			return assay_err_set(
-				err, ASSAY_EUSAGE,
-				"no run of suite '%s' is stored in '%s': measure one with 'assay run --suite %s'",
-				suite, o->db, suite);
+			return no_run(suite, o->db, err);
 	}
 	rc = assay_cli_run_load(store, id, &f->run, err);
 	if (!rc && o->suite && strcmp(o->suite, f->run.suite))

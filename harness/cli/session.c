@@ -121,6 +121,35 @@ static int require_plugins(const struct assay_session *s, const struct assay_set
 	return 0;
 }
 
+static bool has_case(const struct assay_session *s, size_t plugin)
+{
+	for (size_t i = 0; i < s->plan.n_cases; i++) {
+		const struct assay_case *c = &s->plan.cases[i];
+		const struct assay_catalog_variant *v = assay_catalog_variant(s->catalog, c->op, c->variant);
+		const struct assay_catalog_op *op = assay_catalog_op(s->catalog, c->op);
+
+		if ((v && v->plugin == plugin) || (op && op->plugin == plugin))
+			return true;
+	}
+	return false;
+}
+
+/* A plugin that the user named and that nothing of it runs of would look as if it were right. */
+static void warn_of_idle_plugins(const struct assay_session *s, const struct assay_settings *o)
+{
+	for (size_t i = 0; i < s->catalog->n_variants; i++) {
+		const struct assay_catalog_variant *v = &s->catalog->variants[i];
+		const char *path = s->catalog->plugins[v->plugin].path;
+
+		if (assay_strings_has(&o->plugins, path) && !assay_catalog_op(s->catalog, v->op))
+			assay_cli_warn("variant '%s' of '%s' is of op '%s', which no plugin has", v->name, path, v->op);
+	}
+	for (size_t i = 0; i < s->catalog->n_plugins && !o->only.n; i++)
+		if (assay_strings_has(&o->plugins, s->catalog->plugins[i].path) && !has_case(s, i))
+			assay_cli_warn("the suite has no case of plugin '%s': only benches that name its ops and variants run them",
+				       s->catalog->plugins[i].path);
+}
+
 /* What the user asks for by number, CPUs and threads, must be there: it is named, not silently skipped. */
 static int check_placement(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
 {
@@ -296,6 +325,8 @@ int assay_session_ready(struct assay_session *s, const struct assay_settings *o,
 		rc = require_plugins(s, o, err);
 	if (!rc)
 		rc = assay_session_plan(s, o, err);
+	if (!rc)
+		warn_of_idle_plugins(s, o);
 	return rc ? rc : assay_session_facts(s, err);
 }
 

@@ -67,6 +67,22 @@ load helpers
 	ASSAY_SEED=x fails 2 "ASSAY_SEED is 'x'" doctor
 }
 
+@test "names with control characters, files that are none, sizes of nothing" {
+	fails 2 "unknown suite 'smo?ke'" run --suite $'smo\nke'
+	mkdir -p d/suites d/x.bench
+	printf 'suite "quick" { summary = "s" use "*" { } }\n' >d/suites/quick.suite
+	fails 2 "'d/x.bench' is no regular file" run --bench-dir d
+	rmdir d/x.bench
+	mkfifo d/x.bench
+	fails 2 "'d/x.bench' is no regular file" run --bench-dir d
+	rm d/x.bench
+	printf 'bench "a" { op = "quantize.q8_0" sweep = {"n=64"}\n memory = "0" }\n' >d/a.bench
+	fails 2 "d/a.bench:2: memory is '0', expected a size above 0" run --bench-dir d
+	fails 2 "--samples needs a case" show last --samples
+	measure >/dev/null
+	KEEP_DB=1 fails 2 "unknown suite 'quck', did you mean 'quick'?" gate --suite quck
+}
+
 @test "unknown CPU number" {
 	fails 2 "cannot use CPU '4095'" run --bench-dir "$BENCH" --cpus 4095
 	fails 2 "--cpus is '99999999'" run --cpus 99999999

@@ -12,6 +12,7 @@ setup() {
 	# notes its arguments, writes what it is asked for unless told not to, and ends with the status asked for
 	cat >fake-assay <<-'END'
 		#!/bin/bash
+		[ "$1" != list ] || exit "${FAKE_list:-0}"
 		echo "$*" >>"$FAKE_LOG"
 		command=$1
 		while [ $# -gt 0 ]; do
@@ -59,6 +60,13 @@ stored() {
 gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json"
 
 	[ "$(cat "$FAKE_LOG")" = "$want" ] || { printf 'want %s\ngot  %s\n%s\n' "$want" "$(cat "$FAKE_LOG")" "$stderr"; return 1; }
+}
+
+@test "a suite that there is not ends it before anything is built" {
+	history
+	FAKE_list=2 SUITE=nope gate
+	[ "$status" = 2 ]
+	[ ! -e "$FAKE_LOG" ]
 }
 
 @test "on a branch the base is the merge base with main" {
