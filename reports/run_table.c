@@ -277,7 +277,7 @@ static void add_metric_legend(struct assay_text *out, const struct view *v)
 		const char *tag, *text; /* the tag begins so */
 	} words[] = {
 		{ "ttft_", "ttft: time to the first token" },
-		{ "tpot_", "tpot: time per output token after the first" },
+		{ "tpot_", "tpot: time per output token after the first; such times are of all calls, also of those that are left out above" },
 		{ "kv_bytes", "kv: cache of keys and values" },
 		{ "kv_cache_hit_rate", "kv cache hit rate: share of prompt tokens found in it" },
 		{ "time_ffn_frac", "time: share of each part of the model, of which ffn is the feed-forward" },
@@ -296,9 +296,10 @@ static void add_metric_legend(struct assay_text *out, const struct view *v)
 static void add_legend(struct assay_text *out, const struct view *v)
 {
 	assay_text_addf(out, "\n%s", paint(v->style, DIM));
-	legend_line(
-		out, v, "thr",
-		"threads, each bound to a core of its own; cache: warm (inputs used before) or cold (in memory only)");
+	legend_line(out, v, "thr",
+		    v->narrow ? "threads, each bound to a core of its own; inputs were used before, unless the shape ends with cold: then "
+				"they are in memory only" :
+				"threads, each bound to a core of its own; cache: warm (inputs used before) or cold (in memory only)");
 	if (v->timed) {
 		legend_line(out, v, "time",
 			    v->rounds ? "median of one call, and half the width of its 95 % interval, over rounds: each a process "
@@ -315,8 +316,10 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	}
 	if (v->roof)
 		legend_line(out, v, "roof",
-			    "share of what this machine gave in this run, and of what: the bandwidth of stream.* where the data lies (l1, l2, "
-			    "l3, dram) or the arithmetic of peak.*");
+			    v->narrow ? "share of the bandwidth or arithmetic that bounds the case, as this machine gave it in this run; a wider "
+					"terminal shows of which" :
+					"share of what this machine gave in this run, and of what: the bandwidth of stream.* where the data lies "
+					"(l1, l2, l3, dram) or the arithmetic of peak.*");
 	if (v->narrow)
 		legend_line(out, v, "check",
 			    "results equal the op's own answer, unless their line says so; digests stand in 'assay "

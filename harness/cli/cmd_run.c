@@ -49,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "budget", OPT_BUDGET, "TIME", 0, "Sampling time of a case, such as 300ms or 2s (default: as each bench says)",
+	{ "budget", OPT_BUDGET, "TIME", 0, "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the work is fixed)",
 	  0 },
 	{ "rounds", OPT_ROUNDS, "N", 0,
 	  "Measure the suite N times over, each case in a new process with its share of the time, and take the median of its medians "
