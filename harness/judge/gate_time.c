@@ -10,12 +10,8 @@
 /* So many cases of unchanged code, and at least this share of them, must have moved for the machine to be blamed. */
 #define MOVED_LEAST 2
 #define MOVED_FRAC 0.1
-/*
- * A core has two hardware threads nearly always, and the other one takes half of it at most. Where it is busy on both sides, it took
- * between a quarter and nearly half of the core's pace each time (loops on registers: 1.3 to 1.9 times as long, see DECISIONS.md).
- */
+/* A core has two hardware threads nearly always, and the other one takes half of it at most. */
 #define SLOW_CORE_FACTOR 2.0
-#define SLOW_CORES_FACTOR 1.5
 
 const struct assay_result *assay_gate_result_of(const struct assay_run *run, const char *key)
 {
@@ -144,14 +140,13 @@ static struct doubt doubt_of(const struct assay_judging *j, const struct assay_r
 {
 	bool base = base_had_slow_core(j, r->c.key);
 
-	if (r->slow_core && base)
-		return (struct doubt){ SLOW_CORES_FACTOR, SLOW_CORES_FACTOR, "its core was slow, now and when the baseline was measured" };
-	if (r->slow_core)
-		return (struct doubt){ SLOW_CORE_FACTOR, 1, "its core was slow, which may cost half of the speed" };
-	if (base)
-		return (struct doubt){ 1, SLOW_CORE_FACTOR,
-				       "its core was slow when the baseline was measured, which may cost half of the speed" };
-	return (struct doubt){ 1, 1, NULL };
+	return (struct doubt){
+		.slower = r->slow_core ? SLOW_CORE_FACTOR : 1,
+		.faster = base ? SLOW_CORE_FACTOR : 1,
+		.why = r->slow_core && base ? "its core was slow, now and when the baseline was measured, which may cost half of the speed"
+		       : r->slow_core	    ? "its core was slow, which may cost half of the speed"
+		       : base ? "its core was slow when the baseline was measured, which may cost half of the speed" : NULL,
+	};
 }
 
 static void explain_time(struct assay_gate_case *c, const struct doubt *d)
