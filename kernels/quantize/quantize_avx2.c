@@ -184,12 +184,18 @@ static inline lanes zero_lanes(void)
 	return (lanes){ { zero, zero }, { zero, zero } };
 }
 
-/* A product and a shift, which do the same, since two shifts would take the units of the additions. */
+/*
+ * A product and a shift, which do the same, since two shifts would take the units of the additions. A compiler that knew the factor
+ * would make a shift of the product.
+ */
 static inline void add_lanes(lanes *l, const float *x)
 {
+	__m256i up = _mm256_set1_epi64x(1 << MOVED_BITS);
+
+	__asm__("" : "+x"(up));
 	for (int k = 0; k < 2; k++) {
 		const __m256i v = _mm256_loadu_si256((const void *)(x + 8 * k));
-		const __m256i even = _mm256_mul_epu32(_mm256_and_si256(v, _mm256_set1_epi64x(MAG_MASK)), _mm256_set1_epi64x(1 << MOVED_BITS));
+		const __m256i even = _mm256_mul_epu32(_mm256_and_si256(v, _mm256_set1_epi64x(MAG_MASK)), up);
 		const __m256i odd = _mm256_srli_epi64(_mm256_and_si256(v, _mm256_set1_epi64x((int64_t)MAG_MASK << 32)), 32 - MOVED_BITS);
 
 		l->even[k] = _mm256_add_pd(l->even[k], _mm256_castsi256_pd(even));

@@ -174,13 +174,18 @@ static inline lanes zero_lanes(void)
 	return (lanes){ _mm512_setzero_pd(), _mm512_setzero_pd() };
 }
 
-/* A product and a shift, which do the same, since two shifts would take the units of the additions. */
+/*
+ * A product and a shift, which do the same, since two shifts would take the units of the additions. A compiler that knew the factor
+ * would make a shift of the product.
+ */
 static inline void add_lanes(lanes *l, const float *x)
 {
 	const __m512i v = _mm512_loadu_si512(x);
-	const __m512i even = _mm512_mul_epu32(_mm512_and_si512(v, _mm512_set1_epi64(MAG_MASK)), _mm512_set1_epi64(1 << MOVED_BITS));
-	const __m512i odd = _mm512_srli_epi64(_mm512_and_si512(v, _mm512_set1_epi64((int64_t)MAG_MASK << 32)), 32 - MOVED_BITS);
+	__m512i up = _mm512_set1_epi64(1 << MOVED_BITS), even, odd;
 
+	__asm__("" : "+v"(up));
+	even = _mm512_mul_epu32(_mm512_and_si512(v, _mm512_set1_epi64(MAG_MASK)), up);
+	odd = _mm512_srli_epi64(_mm512_and_si512(v, _mm512_set1_epi64((int64_t)MAG_MASK << 32)), 32 - MOVED_BITS);
 	l->even = _mm512_add_pd(l->even, _mm512_castsi512_pd(even));
 	l->odd = _mm512_add_pd(l->odd, _mm512_castsi512_pd(odd));
 }
