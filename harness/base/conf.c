@@ -450,8 +450,11 @@ int assay_conf_load(struct assay_conf *conf, const char *path, const struct assa
 
 	rc = assay_file_read(path, &text, &len, err);
 	/* such files are the user's */
-	if (rc == ASSAY_EIO)
-		rc = err->code = ASSAY_EUSAGE;
+	if (rc == ASSAY_EIO) {
+		rc = ASSAY_EUSAGE;
+		if (err)
+			err->code = rc;
+	}
 	if (!rc)
 		rc = scan_text(path, text, len, err);
 	if (rc)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/exact_counting.h"
 #include "cli/measuring.h"
@@ -293,12 +292,13 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 	shown = print_results(run, s, &style, err);
 	if (shown)
 		return shown;
+	if (rc && !assay_store_in_place(store))
+		return assay_err_set(err, rc, "%.400s%s", why_not.text,
+				     rc == ASSAY_EINTERRUPTED ? "; the database was removed or replaced: nothing is kept" : "");
 	if (rc == ASSAY_EINTERRUPTED)
 		return assay_err_set(err, rc, "interrupted%s: %zu of %zu cases kept in run %" PRId64 " of '%s'",
 				     run->n_results == m->session->plan.n_cases && m->session->plan.rounds > 1 ? " after the first round" : "", run->n_results,
 				     m->session->plan.n_cases, run->id, s->db);
-	if (rc && !assay_file_exists(s->db))
-		return assay_err_set(err, rc, "%.400s", why_not.text);
 	if (rc)
 		return assay_err_set(err, rc, "%.400s; %zu of %zu cases kept in run %" PRId64, why_not.text, run->n_results,
 				     m->session->plan.n_cases, run->id);

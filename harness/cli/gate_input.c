@@ -25,7 +25,7 @@ static int no_run(const char *suite, const char *db, struct assay_err *err)
 		assay_err_set(err, ASSAY_EUSAGE, "no run of suite '%s' is stored in '%s': measure one with 'assay run --suite %s'", suite, db,
 			      suite);
 	else
-		assay_err_set(err, ASSAY_EUSAGE, "unknown suite '%s'%s", suite,
+		assay_err_set(err, ASSAY_EUSAGE, "no run of suite '%s' is stored in '%s', nor is there such a suite here%s", suite, db,
 			      assay_conf_hint(suite, (const char *const *)suites.v, suites.n, hint, sizeof(hint)));
 	assay_strings_release(&suites);
 	return ASSAY_EUSAGE;

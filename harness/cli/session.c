@@ -134,7 +134,18 @@ static bool has_case(const struct assay_session *s, size_t plugin)
 	return false;
 }
 
-/* A plugin that the user named and that nothing of it runs of would look as if it were right. */
+static bool could_have_case(const struct assay_session *s, size_t plugin)
+{
+	for (size_t i = 0; i < s->catalog->n_variants; i++)
+		if (s->catalog->variants[i].plugin == plugin && assay_catalog_op(s->catalog, s->catalog->variants[i].op))
+			return true;
+	for (size_t i = 0; i < s->catalog->n_ops; i++)
+		if (s->catalog->ops[i].plugin == plugin)
+			return true;
+	return false;
+}
+
+/* A plugin that the user named, and of which nothing runs, would look as if it were right. */
 static void warn_of_idle_plugins(const struct assay_session *s, const struct assay_settings *o)
 {
 	for (size_t i = 0; i < s->catalog->n_variants; i++) {
@@ -145,7 +156,7 @@ static void warn_of_idle_plugins(const struct assay_session *s, const struct ass
 			assay_cli_warn("variant '%s' of '%s' is of op '%s', which no plugin has", v->name, path, v->op);
 	}
 	for (size_t i = 0; i < s->catalog->n_plugins && !o->only.n; i++)
-		if (assay_strings_has(&o->plugins, s->catalog->plugins[i].path) && !has_case(s, i))
+		if (assay_strings_has(&o->plugins, s->catalog->plugins[i].path) && could_have_case(s, i) && !has_case(s, i))
 			assay_cli_warn("the suite has no case of plugin '%s': only benches that name its ops and variants run them",
 				       s->catalog->plugins[i].path);
 }

@@ -194,7 +194,7 @@ static void judge_time(struct assay_judging *j, const struct assay_result *r)
 	c->ratio = cmp.ratio;
 	c->ci_lo = cmp.lo;
 	c->ci_hi = cmp.hi;
-	doubt = doubt_of(j, r);
+	doubt = same_code ? (struct doubt){ 1, 1, NULL } : doubt_of(j, r);
 	c->smallest_detectable_frac = (1.0 + cmp.detectable_frac) * doubt.slower * doubt.faster - 1.0;
 	if (noise > p->max_dropped_frac) {
 		snprintf(c->reason, sizeof(c->reason),
@@ -202,11 +202,10 @@ static void judge_time(struct assay_judging *j, const struct assay_result *r)
 			 100.0 * p->max_dropped_frac);
 		return;
 	}
+	c->verdict = assay_stored_verdict(cmp.lo / doubt.slower, cmp.hi * doubt.faster, c->margin_frac);
 	/* The same machine code cannot have become slower or faster: then it is the machine that changed. */
-	if (same_code)
-		c->verdict = beyond_margin(c) ? ASSAY_INCONCLUSIVE : assay_stored_verdict(cmp.lo, cmp.hi, c->margin_frac);
-	else
-		c->verdict = assay_stored_verdict(cmp.lo / doubt.slower, cmp.hi * doubt.faster, c->margin_frac);
+	if (same_code && beyond_margin(c))
+		c->verdict = ASSAY_INCONCLUSIVE;
 	explain_time(c, &doubt);
 }
 

@@ -211,8 +211,8 @@ static void add_shares(struct assay_findings *l, const struct assay_core_survey 
 	char value[256], of[32] = "";
 	size_t slow = 0;
 
-	if (s->share_untold[0]) {
-		assay_findings_add(l, "core_pace", ASSAY_HEALTH_MISSING, s->share_untold, "");
+	if (s->share_untold[0] || !s->n) {
+		assay_findings_add(l, "core_pace", ASSAY_HEALTH_MISSING, s->n ? s->share_untold : "no core to try", "");
 		return;
 	}
 	for (size_t i = 0; i < s->n; i++) {

@@ -62,7 +62,12 @@ static int list_names(const char *dir, const char *ending, struct assay_strings 
 {
 	int rc = assay_file_list(dir, ending, out, err);
 
-	return rc == ASSAY_ENOTFOUND ? err->code = ASSAY_EUSAGE : rc;
+	if (rc == ASSAY_ENOTFOUND) {
+		rc = ASSAY_EUSAGE;
+		if (err)
+			err->code = rc;
+	}
+	return rc;
 }
 
 static int path_of(char *buf, size_t size, struct assay_err *err, const char *dir, const char *sub, const char *name,

@@ -20,6 +20,8 @@ enum assay_store_mode {
  */
 int assay_store_open(struct assay_store **s, const char *path, enum assay_store_mode mode, struct assay_err *err);
 void assay_store_close(struct assay_store *s);
+/* Is its file still where it was opened? Otherwise it was removed or replaced, and what is written is lost. */
+bool assay_store_in_place(const struct assay_store *s);
 
 /* Open a run (no results yet) and set run->id. Machine and build need ids; they are stored once and referred to. */
 int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct assay_err *err);

@@ -135,20 +135,27 @@ static int begin(struct assay_store *s, const char *sql, const char *what, struc
 
 int assay_store_begin(struct assay_store *s, struct assay_err *err)
 {
+	s->writing = true;
 	return begin(s, "BEGIN IMMEDIATE", "cannot write", err);
 }
 
 int assay_store_begin_read(struct assay_store *s, struct assay_err *err)
 {
+	s->writing = false;
 	return begin(s, "BEGIN", "cannot read", err);
 }
 
-/* Was the file removed or replaced? What is written then reaches nobody. */
-static int check_in_place(const struct assay_store *s, struct assay_err *err)
+bool assay_store_in_place(const struct assay_store *s)
 {
 	int moved = 0;
 
-	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || !moved)
+	return sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || !moved;
+}
+
+/* What is written to a file that was removed or replaced reaches nobody. */
+static int check_in_place(const struct assay_store *s, struct assay_err *err)
+{
+	if (assay_store_in_place(s))
 		return 0;
 	return assay_err_set(err, ASSAY_ESTORE, "cannot write '%.200s': it was removed or replaced by something else; what it held is lost",
 			     s->path);
@@ -164,7 +171,7 @@ int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
 
 		if (sqlite_rc != SQLITE_OK)
 			rc = assay_store_fail(s, sqlite_rc, err, "cannot commit");
-		else
+		else if (s->writing)
 			rc = check_in_place(s, err);
 	}
 	/* some errors have rolled back already */

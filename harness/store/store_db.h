@@ -39,6 +39,7 @@ struct assay_store {
 	char *path;
 	enum assay_store_mode mode;
 	struct assay_store_options o;
+	bool writing;    /* the transaction at hand is to write */
 	int identify_rc; /* what SQLite said when the file was last identified */
 	/* prepared once, found again by the address of their text */
 	struct {

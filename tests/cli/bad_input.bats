@@ -80,7 +80,7 @@ load helpers
 	fails 2 "d/a.bench:2: memory is '0', expected a size above 0" run --bench-dir d
 	fails 2 "--samples needs a case" show last --samples
 	measure >/dev/null
-	KEEP_DB=1 fails 2 "unknown suite 'quck', did you mean 'quick'?" gate --suite quck
+	KEEP_DB=1 fails 2 "no run of suite 'quck' is stored in 'assay.db', nor is there such a suite here, did you mean 'quick'?" gate --suite quck
 }
 
 @test "unknown CPU number" {

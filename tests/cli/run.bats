@@ -160,14 +160,16 @@ gone() {
 		jq -e '.cases[0].rounds == 1'
 }
 
-# Wait until a run has a worker; its process ids in $workers.
-begun() {
-	for _ in $(seq 50); do
-		workers=$(cat "/proc/$1/task/$1/children")
-		[ -n "$workers" ] && break
-		sleep 0.1
+# Wait until a run would keep what is finished when it is interrupted: until it handles SIGINT.
+under_way() {
+	local mask
+
+	for _ in $(seq 200); do
+		mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status") || return 1
+		((16#${mask:8} & 2)) && return
+		sleep 0.05
 	done
-	[ -n "$workers" ]
+	return 1
 }
 
 @test "a run that is interrupted keeps what is finished and says so" {
@@ -181,7 +183,12 @@ begun() {
 		[ "$("$ASSAY" show --json 2>/dev/null | jq '.runs[0].cases // 0')" -ge 1 ] && break
 		sleep 0.1
 	done
-	begun "$pid"
+	for _ in $(seq 50); do
+		workers=$(cat "/proc/$pid/task/$pid/children")
+		[ -n "$workers" ] && break
+		sleep 0.1
+	done
+	[ -n "$workers" ]
 	interrupt "$pid"
 	run cat err.txt
 	[[ $output == *"interrupted: "*" of 4 cases kept in run 1"* ]]
@@ -200,7 +207,7 @@ begun() {
 
 	"$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --budget 60s >out.txt 2>err.txt &
 	pid=$!
-	begun "$pid"
+	under_way "$pid"
 	kill -HUP "$pid"
 	wait "$pid" || status=$?
 	[ "$status" = 130 ]
@@ -210,7 +217,7 @@ begun() {
 		exec "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --budget 1s >out.txt 2>err.txt
 	) &
 	pid=$!
-	begun "$pid"
+	under_way "$pid"
 	kill -HUP "$pid"
 	wait "$pid"
 }
@@ -220,11 +227,7 @@ begun() {
 
 	"$ASSAY" run --suite smoke >out.txt 2>err.txt &
 	pid=$!
-	begun "$pid"
-	for _ in $(seq 100); do
-		[ -e assay.db-wal ] && break
-		sleep 0.1
-	done
+	under_way "$pid"
 	rm assay.db*
 	wait "$pid" || status=$?
 	[ "$status" = 2 ]

@@ -235,6 +235,11 @@ static void one_base_of_two_on_slow_core(struct world *w)
 	w->base_list[1] = &w->base2;
 	w->in.n_base = 2;
 }
+static void same_code_at_the_margin(struct world *w)
+{
+	on_slow_cores(w, 110, false, true);
+	set_code(w, "c0de", "c0de");
+}
 static void same_code_on_slow_core(struct world *w)
 {
 	on_slow_cores(w, 100, false, true);
@@ -519,6 +524,9 @@ static const struct {
 	  "the speed: a slowdown of 344.3 % or more would have been seen" },
 	{ "far slower, both on slow cores", far_slower_on_slow_cores, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s",
 	  ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED, NULL },
+	{ "same code as a base on a slow core, at the margin", same_code_at_the_margin, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
+	  ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
+	  "same code, +10.0 % (+8.9 % to +11.1 %), allowed +10 %: a slowdown of 11.1 % or more would have been seen" },
 	{ "same code as a base on a slow core", same_code_on_slow_core, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_PASS, NULL },
 	{ "same code, slower", same_code, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,

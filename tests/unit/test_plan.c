@@ -559,6 +559,19 @@ static void test_errors(void **state)
 	}
 }
 
+/* Nobody has to want to know why. */
+static void test_no_folder_of_suites(void **state)
+{
+	struct assay_strings suites = { 0 };
+	struct assay_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(assay_plan_suites("/nonexistent", &suites, NULL), ASSAY_EUSAGE);
+	assert_int_equal(assay_plan_suites("/nonexistent", &suites, &err), ASSAY_EUSAGE);
+	assert_int_equal(err.code, ASSAY_EUSAGE);
+	assert_int_equal(suites.n, 0);
+}
+
 static void test_unknown_suite(void **state)
 {
 	static const char *const wrong[] = { "al", "nothing", "../good/suites/all", "" };
@@ -588,6 +601,7 @@ int main(void)
 		cmocka_unit_test(test_suites),      cmocka_unit_test(test_skip_reasons),
 		cmocka_unit_test(test_batch_size), cmocka_unit_test(test_several_globs), cmocka_unit_test(test_doubling), cmocka_unit_test(test_other_arch), cmocka_unit_test(test_exact_cases),  cmocka_unit_test(test_same_key_twice),
 		cmocka_unit_test(test_errors),      cmocka_unit_test(test_unknown_suite),
+		cmocka_unit_test(test_no_folder_of_suites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
