@@ -58,18 +58,18 @@ static int add_counted(struct assay_strings *known, const struct assay_strings *
 
 static int check_name(const char *name, const struct assay_strings *known, struct assay_err *err)
 {
-	char hint[256];
+	const char *near;
 
 	for (const char *c = name; *c; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
 			return assay_err_set(err, ASSAY_EUSAGE, "event '%.60s' has a blank or a control character in its name", name);
 	if (is_native(name) || assay_strings_has(known, name))
 		return 0;
+	near = assay_nearest(name, (const char *const *)known->v, known->n);
+	if (near)
+		return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s', did you mean '%s'?", name, near);
 	/* there are too many to name them all */
-	if (!assay_nearest(name, (const char *const *)known->v, known->n))
-		return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s', 'assay list groups' shows what can be counted", name);
-	return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s'%s", name,
-			     assay_conf_hint(name, (const char *const *)known->v, known->n, hint, sizeof(hint)));
+	return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s', 'assay list groups' shows what can be counted", name);
 }
 
 int assay_counter_event_check(const char *name, const struct assay_counter_groups *g,

@@ -34,7 +34,6 @@ struct worker {
 	struct assay_case_counts counts;
 	struct assay_disturbance host;
 	uint64_t pace_before[ASSAY_PAGE_CPUS], pace_after[ASSAY_PAGE_CPUS]; /* ticks, by thread */
-	bool watching;
 	uint64_t polled_ns;
 	uint32_t poll_first;            /* first sample since the last poll */
 };
@@ -81,6 +80,7 @@ static struct assay_outcome do_prepare(struct worker *w)
 
 	for (uint32_t i = 0; i < w->page->spec.n_threads; i++)
 		r->cpus[i] = w->job.cpus[i];
+	memcpy(r->core_least, w->page->spec.core_least, sizeof(r->core_least));
 	r->numa_node = w->job.numa_node;
 	r->prepare_ns = w->job.prepare_ns;
 	r->prepare_bytes = w->job.prepare_bytes;
@@ -160,9 +160,6 @@ static struct assay_outcome do_recheck(struct worker *w)
 
 static void begin_watch(struct worker *w)
 {
-	if (!w->watching)
-		memcpy(w->page->reply.core_least, w->page->spec.core_least, sizeof(w->page->reply.core_least));
-	w->watching = true;
 	assay_disturbance_begin(&w->host, "", w->job.cpus, w->page->spec.n_threads);
 	w->polled_ns = now_ns(w);
 	w->poll_first = 0;
