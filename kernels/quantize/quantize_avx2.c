@@ -47,17 +47,19 @@ static inline bool any_set(mags m)
 	return !_mm256_testz_si256(m, m);
 }
 
-/* 7 vectors are merged, two by two, instead of 8 reduced. */
-static inline mags largest_each(const mags m[8])
+/* Vectors are merged, two by two, instead of each being reduced. */
+static inline mags largest_each(const mags m[8], int n)
 {
 	mags v[4];
 
-	for (int i = 0; i < 4; i++)
+	EACH (i, n / 2)
 		v[i] = larger(_mm256_unpacklo_epi32(m[2 * i], m[2 * i + 1]),
 			      _mm256_unpackhi_epi32(m[2 * i], m[2 * i + 1]));
-	for (int i = 0; i < 2; i++)
+	EACH (i, n / 4)
 		v[i] = larger(_mm256_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
 			      _mm256_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
+	if (n == 4)
+		return larger(v[0], _mm256_permute2x128_si256(v[0], v[0], 0x01));
 	return larger(_mm256_permute2x128_si256(v[0], v[1], 0x20), _mm256_permute2x128_si256(v[0], v[1], 0x31));
 }
 

@@ -45,18 +45,22 @@ static inline bool any_set(mags m)
 	return _mm512_test_epi32_mask(m, m) != 0;
 }
 
-/* 15 vectors are merged, two by two, instead of 16 reduced. */
-static inline mags largest_each(const mags m[16])
+/* Vectors are merged, two by two, instead of each being reduced. */
+static inline mags largest_each(const mags m[16], int n)
 {
 	mags v[8];
 
-	for (int i = 0; i < 8; i++)
+	EACH (i, n / 2)
 		v[i] = larger(_mm512_unpacklo_epi32(m[2 * i], m[2 * i + 1]),
 			      _mm512_unpackhi_epi32(m[2 * i], m[2 * i + 1]));
-	for (int i = 0; i < 4; i++)
+	EACH (i, n / 4)
 		v[i] = larger(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
 			      _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
-	for (int i = 0; i < 2; i++)
+	if (n == 4) {
+		v[0] = larger(v[0], _mm512_shuffle_i32x4(v[0], v[0], 0x4e));
+		return larger(v[0], _mm512_shuffle_i32x4(v[0], v[0], 0xb1));
+	}
+	EACH (i, n / 8)
 		v[i] = larger(_mm512_shuffle_i32x4(v[2 * i], v[2 * i + 1], 0x88),
 			      _mm512_shuffle_i32x4(v[2 * i], v[2 * i + 1], 0xdd));
 	return larger(_mm512_shuffle_i32x4(v[0], v[1], 0x88), _mm512_shuffle_i32x4(v[0], v[1], 0xdd));

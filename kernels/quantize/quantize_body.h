@@ -5,7 +5,7 @@
  *	FLOATS                     floats in a vector
  *	mags                       FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b)
  *	largest(m)                 the largest of FLOATS magnitudes
- *	largest_each(m)            lane b: the largest of m[b], for b < FLOATS
+ *	largest_each(m, n)         lane b: the largest of m[b], for b < n; n, a constant, is 4 or FLOATS
  *	any_set(m)                 one is not 0
  *	SUM_STREAMS                sum blocks that are added up in turn
  *	lanes                      the 16 double lanes of a sum block; zero_lanes(); sum_of_lanes(l, x, n): of the n floats x
@@ -159,16 +159,24 @@ INLINE void mags_of_blocks(const struct format *f, const float *x, int begin, in
 		m[b] = mags_of(x + b * f->block, f->block, ahead);
 }
 
-/* The largest magnitude of each block of a group; 0 beyond its blocks. */
+/* Lane b: the largest magnitude of block b of a group, for which the m of its blocks are set. */
+INLINE words amax_of_mags(mags m[FLOATS], int blocks)
+{
+	const int n = blocks <= 4 ? 4 : FLOATS;
+
+	EACH (b, FLOATS)
+		if (b >= blocks && b < n)
+			m[b] = zero_mags();
+	return (words)largest_each(m, n);
+}
+
 INLINE words amax_of_group(const struct format *f, const float *x, bool stage)
 {
 	const int blocks = pace_of(f, stage)->blocks;
 	mags m[FLOATS];
 
-	for (int b = blocks; b < FLOATS; b++)
-		m[b] = zero_mags();
 	mags_of_blocks(f, x, 0, blocks, 0, m);
-	return (words)largest_each(m);
+	return amax_of_mags(m, blocks);
 }
 
 INLINE void scales_of(const struct format *f, words amax, struct scales *s)
@@ -193,9 +201,7 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 	const int64_t lead = pace->lead * pace->blocks * f->block;
 	mags m[FLOATS];
 
-	for (int b = 0; b < FLOATS; b++)
-		m[b] = zero_mags();
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 	for (int b = 0; b < pace->blocks; b += f->step) {
 		const float *at = x + b * f->block;
 
@@ -203,7 +209,7 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 			mags_of_blocks(f, x + lead, b, b + f->step, pace->ahead, m);
 		f->codes_of(at, s, b, q + b * f->block_bytes, stage);
 	}
-	return (words)largest_each(m);
+	return more ? amax_of_mags(m, pace->blocks) : (words)zero_mags();
 }
 
 /*
@@ -389,7 +395,7 @@ static const struct format tq2_0 = { .block = ASSAY_TQ2_0_BLOCK,
 				     .step = 1,
 				     .codes_of = tq2_block,
 				     .plain = assay_quantize_plain_tq2_0,
-				     .cached = { 4, 2, 0 },
+				     .cached = { 4, 1, 0 },
 				     .memory = { 2, 1, 0 } };
 
 ALONE void tq2_0_cached(const float *x, uint8_t *q, int64_t n_blocks)

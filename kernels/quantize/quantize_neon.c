@@ -42,8 +42,9 @@ static inline bool any_set(mags m)
 	return vmaxvq_u32(m) != 0;
 }
 
-static inline mags largest_each(const mags m[4])
+static inline mags largest_each(const mags m[4], int n)
 {
+	(void)n;
 	return vpmaxq_u32(vpmaxq_u32(m[0], m[1]), vpmaxq_u32(m[2], m[3]));
 }
 
