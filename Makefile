@@ -108,9 +108,13 @@ PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
 	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so))
 
 # Variants, and parts of an op, are compiled for the CPU their file name ends in; the CPU is asked before they are called.
-isa_flags_x86_64 = $(if $(filter %_avx2,$(1)),-mavx2 -mfma -mf16c)$(if $(filter %_avxvnni,$(1)),-mavx2 -mfma -mf16c -mavxvnni)$(if $(filter %_avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c)$(if $(filter %_avx512vnni,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c)
-isa_flags_aarch64 = $(if $(filter %_dotprod,$(1)),-march=armv8.2-a+dotprod)
-isa_flags = $(call isa_flags_$(ARCH),$(basename $(1)))
+x86_64_avx2        := -mavx2 -mfma -mf16c
+x86_64_avxvnni     := $(x86_64_avx2) -mavxvnni
+x86_64_avx512      := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
+x86_64_avx512vnni  := $(x86_64_avx512) -mavx512vnni
+x86_64_avx512vbmi2 := $(x86_64_avx512) -mavx512vbmi -mavx512vbmi2
+aarch64_dotprod    := -march=armv8.2-a+dotprod
+isa_flags = $($(ARCH)_$(lastword $(subst _, ,$(basename $(1)))))
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)

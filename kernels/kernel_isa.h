@@ -9,12 +9,13 @@
 #include "assay/plugin.h"
 
 /* All that the compiler may use in files whose names end so (isa_flags in the Makefile), for .needs of their variants. */
-#define NEEDS_AVX2       "avx2,fma,f16c"
-#define NEEDS_AVXVNNI    NEEDS_AVX2 ",avx_vnni"
-#define NEEDS_AVX512     "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"
-#define NEEDS_AVX512VNNI NEEDS_AVX512 ",avx512_vnni"
-#define NEEDS_NEON       "asimd"
-#define NEEDS_DOTPROD    NEEDS_NEON ",asimddp"
+#define NEEDS_AVX2        "avx2,fma,f16c"
+#define NEEDS_AVXVNNI     NEEDS_AVX2 ",avx_vnni"
+#define NEEDS_AVX512      "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"
+#define NEEDS_AVX512VNNI  NEEDS_AVX512 ",avx512_vnni"
+#define NEEDS_AVX512VBMI2 NEEDS_AVX512 ",avx512vbmi,avx512_vbmi2"
+#define NEEDS_NEON        "asimd"
+#define NEEDS_DOTPROD     NEEDS_NEON ",asimddp"
 
 /*
  * A callback of a variant that one architecture has. Elsewhere the variant is listed, so that it can be asked for by name,

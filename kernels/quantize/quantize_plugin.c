@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The descriptor of quantize.so: every instruction set with all eight ops. */
+/* The descriptor of quantize.so: every instruction set with all eight ops but avx512vbmi2. */
 #include "assay/plugin.h"
 
 #include "../kernel_isa.h"
@@ -24,6 +24,8 @@ static const struct assay_variant variants[] = {
 	VARIANTS(ON_ANY, ref, .help = "plain C, one value at a time", .flags = ASSAY_VARIANT_REFERENCE),
 	VARIANTS(ON_X86_64, avx2, .help = "8 floats at a time", .needs = NEEDS_AVX2),
 	VARIANTS(ON_X86_64, avx512, .help = "16 floats at a time", .needs = NEEDS_AVX512),
+	VARIANT(ON_X86_64, "quantize.tq2_0", quantize_tq2_0, avx512vbmi2,
+		.help = "16 floats at a time, codes of the upper bits of products", .needs = NEEDS_AVX512VBMI2),
 	VARIANTS(ON_AARCH64, neon, .help = "4 floats at a time", .needs = NEEDS_NEON),
 };
 

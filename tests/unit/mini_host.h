@@ -182,6 +182,10 @@ static inline bool mini_cpu_has(const char *needs)
 			has = __builtin_cpu_supports("avx512vl");
 		else if (!strcmp(f, "avx512_vnni") || !strcmp(f, "avx512vnni"))
 			has = __builtin_cpu_supports("avx512vnni");
+		else if (!strcmp(f, "avx512vbmi"))
+			has = __builtin_cpu_supports("avx512vbmi");
+		else if (!strcmp(f, "avx512_vbmi2"))
+			has = __builtin_cpu_supports("avx512vbmi2");
 		else if (!strcmp(f, "avx_vnni")) /* CPUID leaf 7.1 */
 			has = __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 4 & 1;
 #elif defined(__aarch64__)

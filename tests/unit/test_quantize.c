@@ -6,7 +6,7 @@
 
 #include "assay/op_quantize.h"
 
-static const char *const variants[] = { "ref", "avx2", "avx512", "neon" };
+static const char *const variants[] = { "ref", "avx2", "avx512", "avx512vbmi2", "neon" };
 
 #define N_VARIANTS (sizeof(variants) / sizeof(variants[0]))
 

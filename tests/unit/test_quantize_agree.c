@@ -28,7 +28,7 @@ static const struct {
 
 #define N_OPS (sizeof(ops) / sizeof(ops[0]))
 
-static const char *const variants[] = { "ref", "avx2", "avx512", "neon" };
+static const char *const variants[] = { "ref", "avx2", "avx512", "avx512vbmi2", "neon" };
 
 #define N_VARIANTS (sizeof(variants) / sizeof(variants[0]))
 

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Block formats of assay/op_quantize.h, whose blocks have a scale each, from floats in groups of blocks, for one instruction
+ * set, whose file includes this after it has defined
+ *
+ *	FLOATS                     floats in a vector
+ *	mags                       FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b)
+ *	largest(m)                 the largest of FLOATS magnitudes
+ *	largest_each(m, n)         lane b: the largest of m[b], for b < n; n, a constant, is 4 or FLOATS
+ *	any_set(m)                 one is not 0
+ *	halves_of(d, h)            FLOATS floats to halves
+ *	store_line_around(dst, src)
+ *	                           a line around the caches, dst aligned to 64 bytes; a plain copy where there are none
+ *	stores_done()              after those, so that other threads see them
+ *
+ * Every float operation is the definition's own, in another order only where order cannot be seen; no fused
+ * multiply-add.
+ */
+#ifndef QUANTIZE_GROUPS_H
+#define QUANTIZE_GROUPS_H
+
+#include <string.h>
+
+#include "assay/op_quantize.h"
+#include "../kernel_isa.h"
+#include "quantize_half.h"
+#include "quantize_threads.h"
+
+/*
+ * Functions that take a struct format are INLINE for each format, so that its members are constants. Some loops stay
+ * functions of their own: two in one function would compete for registers.
+ */
+#define ALONE static __attribute__((noinline))
+
+/* Lanes of any 32 bits, for what is done once a block or once a tensor. */
+typedef float floats __attribute__((vector_size(4 * FLOATS)));
+typedef uint32_t words __attribute__((vector_size(4 * FLOATS)));
+
+/*
+ * Where values are asked into. A request into the first level holds one of its few fill buffers until the line is there:
+ * what comes from memory is asked into the second.
+ */
+enum into { INTO_L1, INTO_L2 };
+
+/* Starts the reading of the n values that lie @ahead values on; beyond the input it asks for lines that nobody needs. */
+INLINE void read_ahead(const float *x, int64_t ahead, int64_t n, enum into into)
+{
+	uintptr_t at = (uintptr_t)x + (uintptr_t)(ahead * (int64_t)sizeof(*x));
+
+	for (int64_t i = 0; i < n; i += 16) {
+		const void *line = (const void *)(at + (uintptr_t)i * sizeof(*x));
+
+		if (into == INTO_L1)
+			__builtin_prefetch(line, 0, 3);
+		else
+			__builtin_prefetch(line, 0, 2);
+	}
+}
+
+/*
+ * Magnitudes of which the largest is that of n values, n a multiple of FLOATS. Values @ahead of them, unless that is 0, are
+ * asked into the second level in turn with them: many requests at once keep the values themselves waiting.
+ */
+INLINE mags mags_of(const float *x, int64_t n, int64_t ahead)
+{
+	const int64_t turn = n < 4 * FLOATS ? FLOATS : 4 * FLOATS;
+	mags m0, m1, m2, m3;
+	int64_t i = FLOATS;
+
+	if (!n)
+		return zero_mags();
+	if (ahead)
+		read_ahead(x, ahead, turn, INTO_L2);
+	m0 = load_mags(x);
+	if (n >= 4 * FLOATS) {
+		m1 = load_mags(x + FLOATS);
+		m2 = load_mags(x + 2 * FLOATS);
+		m3 = load_mags(x + 3 * FLOATS);
+		for (i = 4 * FLOATS; i + 4 * FLOATS <= n; i += 4 * FLOATS) {
+			if (ahead)
+				read_ahead(x + i, ahead, turn, INTO_L2);
+			m0 = larger(m0, load_mags(x + i));
+			m1 = larger(m1, load_mags(x + i + FLOATS));
+			m2 = larger(m2, load_mags(x + i + 2 * FLOATS));
+			m3 = larger(m3, load_mags(x + i + 3 * FLOATS));
+		}
+		m0 = larger(larger(m0, m1), larger(m2, m3));
+	}
+	for (; i < n; i += FLOATS) {
+		if (ahead)
+			read_ahead(x + i, ahead, FLOATS, INTO_L2);
+		m0 = larger(m0, load_mags(x + i));
+	}
+	return m0;
+}
+
+static inline uint32_t amax_of(const float *x, int64_t n)
+{
+	int64_t whole = n - n % FLOATS;
+	uint32_t amax = largest(mags_of(x, whole, 0));
+
+	for (int64_t i = whole; i < n; i++) {
+		uint32_t mag = quantize_bits(x[i]) & MAG_MASK;
+
+		amax = mag > amax ? mag : amax;
+	}
+	return amax;
+}
+
+/* ---- groups of up to FLOATS blocks ---- */
+
+/*
+ * What the kernels multiply with is the reciprocal times 2 or 4, so that codes are made of the bits of a product which is
+ * exact, unless infinite, where x·id is.
+ */
+struct __attribute__((may_alias)) scales {
+	float by[FLOATS]; /* 0 where all codes are zero */
+	uint16_t half[FLOATS];
+	bool special; /* a block has a NaN or an infinity, or its reciprocal is finite and the multiple is not */
+};
+
+/* How values are gone through. */
+struct pace {
+	int blocks;    /* of a group, at most FLOATS */
+	int lead;      /* groups by which magnitudes are ahead of codes, 1 or 2: the scales are made in between */
+	int64_t ahead; /* see mags_of() */
+};
+
+/* What differs between block formats. The functions are constants where they are called. */
+struct format {
+	int64_t block, block_bytes;
+	float levels;          /* d is the largest magnitude over this */
+	float multiple;        /* of the reciprocal that values are multiplied with, a power of two */
+	int codes_at, half_at; /* in the bytes of a block */
+	int zero;              /* a byte of codes of zero */
+	int step;              /* blocks of which magnitudes and codes are made in turn; divides those of a group */
+	void (*codes_of)(const float *x, const struct scales *s, int b, uint8_t *q, bool stage); /* `step` blocks from b on */
+	quantize_blocks_fn plain;
+	struct pace cached, memory; /* where the values come from; what comes from memory is staged */
+};
+
+INLINE const struct pace *pace_of(const struct format *f, bool stage)
+{
+	return stage ? &f->memory : &f->cached;
+}
+
+INLINE void mags_of_blocks(const struct format *f, const float *x, int begin, int end, int64_t ahead, mags m[FLOATS])
+{
+	for (int b = begin; b < end; b++)
+		m[b] = mags_of(x + b * f->block, f->block, ahead);
+}
+
+/* Lane b: the largest magnitude of block b of a group, for which the m of its blocks are set. */
+INLINE words amax_of_mags(mags m[FLOATS], int blocks)
+{
+	const int n = blocks <= 4 ? 4 : FLOATS;
+
+	EACH (b, FLOATS)
+		if (b >= blocks && b < n)
+			m[b] = zero_mags();
+	return (words)largest_each(m, n);
+}
+
+INLINE words amax_of_group(const struct format *f, const float *x, bool stage)
+{
+	const int blocks = pace_of(f, stage)->blocks;
+	mags m[FLOATS];
+
+	mags_of_blocks(f, x, 0, blocks, 0, m);
+	return amax_of_mags(m, blocks);
+}
+
+INLINE void scales_of(const struct format *f, words amax, struct scales *s)
+{
+	floats d = (floats)amax / f->levels, id = 1.0f / d, by = id * f->multiple;
+	words fits = (words)((words)by < MAG_INFINITE);
+
+	by = (floats)((words)by & fits);
+	memcpy(s->by, &by, sizeof(s->by));
+	halves_of(d, s->half);
+	s->special = any_set((mags)(((words)((words)id < MAG_INFINITE) & ~fits) | (words)(amax >= MAG_INFINITE)));
+}
+
+/*
+ * The codes of a group and, in turn with them unless there is none, the largest magnitudes of the one that is `lead`
+ * groups on.
+ */
+INLINE words codes_of_group(const struct format *f, const float *x, const struct scales *s, uint8_t *q, bool stage,
+			    bool more)
+{
+	const struct pace *pace = pace_of(f, stage);
+	const int64_t lead = pace->lead * pace->blocks * f->block;
+	mags m[FLOATS];
+
+#pragma GCC unroll 4
+	for (int b = 0; b < pace->blocks; b += f->step) {
+		const float *at = x + b * f->block;
+
+		if (more)
+			mags_of_blocks(f, x + lead, b, b + f->step, pace->ahead, m);
+		f->codes_of(at, s, b, q + b * f->block_bytes, stage);
+	}
+	return more ? amax_of_mags(m, pace->blocks) : (words)zero_mags();
+}
+
+/*
+ * What is written while values are read. CPUs let a load behind a store wait for it where the last bits of their addresses
+ * are the same, even if it is of another page. With groups of half a page, as of q8_0 with AVX-512, a place relative to the
+ * values stays bad or good from group to group; this one was good (kernels/README.md, step 13 of quantizing).
+ */
+struct __attribute__((may_alias)) scratch {
+	struct scales s[2];
+	uint8_t staged[QUANTIZE_LINE_BLOCKS * ASSAY_TQ2_0_BLOCK_BYTES] __attribute__((aligned(64)));
+};
+
+#define PAGE_BYTES 4096
+
+/*
+ * Quantizes whole groups of blocks and returns the number of blocks that are done. It stops after the first group with
+ * a special block (with @stage, after the groups that are staged with that one) and sets *special if there was one.
+ *
+ * What a group's codes wait for (its lines, a reduction and two divisions) is under way while those of the groups
+ * before are written; the values come from the level-1 cache then. Only the largest magnitudes go from one turn of the
+ * loop to the next, so that compilers keep the others in registers. With @stage, lines are put together in that cache
+ * too, from blocks of odd sizes, and stored around the caches.
+ */
+INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks, bool stage, bool *special)
+{
+	const int blocks = pace_of(f, stage)->blocks, lead = pace_of(f, stage)->lead;
+	const int64_t n_groups = n_blocks / blocks, values = blocks * f->block, bytes = blocks * f->block_bytes;
+	const int64_t per_stage = stage ? QUANTIZE_LINE_BLOCKS / blocks : 1;
+	uint8_t room[PAGE_BYTES + sizeof(struct scratch)] __attribute__((aligned(64)));
+	const uintptr_t place = ((uintptr_t)x + PAGE_BYTES / 2 - (uintptr_t)room) & (PAGE_BYTES - 64);
+	struct scratch *const scratch = (struct scratch *)(room + place);
+	struct scales *const s = scratch->s;
+	uint8_t *const staged = scratch->staged;
+	words amax = amax_of_group(f, x, stage);
+
+	*special = false;
+	if (lead == 2) {
+		scales_of(f, amax, &s[0]);
+		if (n_groups > 1)
+			amax = amax_of_group(f, x + values, stage);
+	}
+	for (int64_t g = 0; g < n_groups; g++, x += values) {
+		uint8_t *to = stage ? staged + g % per_stage * bytes : q + g * bytes;
+		const struct scales *now = &s[g % 2];
+
+		if (g + lead - 1 < n_groups)
+			scales_of(f, amax, &s[(g + lead - 1) % 2]);
+		if (g + lead < n_groups)
+			amax = codes_of_group(f, x, now, to, stage, true);
+		else
+			codes_of_group(f, x, now, to, stage, false);
+		*special |= now->special;
+		if (g % per_stage < per_stage - 1)
+			continue;
+		for (int64_t i = 0; stage && i < per_stage * bytes; i += 64)
+			store_line_around(q + (g + 1 - per_stage) * bytes + i, staged + i);
+		if (*special)
+			return (g + 1) * blocks;
+	}
+	return n_blocks;
+}
+
+static void correct_special(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks)
+{
+	const uint16_t nan = QUANTIZE_HALF_NAN;
+
+	for (; n_blocks > 0; n_blocks--, x += f->block, q += f->block_bytes) {
+		float amax = quantize_float(amax_of(x, f->block)), id = 1.0f / (amax / f->levels);
+
+		if (!isfinite(amax)) {
+			memset(q + f->codes_at, f->zero, (size_t)f->block_bytes - sizeof(nan));
+			memcpy(q + f->half_at, &nan, sizeof(nan));
+		} else if (isfinite(id) && isinf(id * f->multiple)) {
+			f->plain(x, q, f->block, false);
+		}
+	}
+}
+
+INLINE void whole_groups(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks, bool stage)
+{
+	const int64_t most = stage ? QUANTIZE_LINE_BLOCKS : f->cached.blocks;
+
+	while (n_blocks > 0) {
+		bool special;
+		int64_t done = groups(f, x, q, n_blocks, stage, &special);
+
+		x += done * f->block;
+		q += done * f->block_bytes;
+		n_blocks -= done;
+		if (special)
+			correct_special(f, x - most * f->block, q - most * f->block_bytes, most);
+	}
+}
+
+/* Whole groups of a format, of its pace from the caches or from memory. */
+typedef void (*groups_fn)(const float *x, uint8_t *q, int64_t n_blocks);
+
+static void all_blocks(const struct format *f, groups_fn cached, groups_fn memory, const float *x, uint8_t *q,
+		       int64_t n, bool around)
+{
+	const int64_t values = FLOATS * f->block, whole = n / values * FLOATS, rest = n % values;
+	int64_t staged = 0;
+
+	if (around && !quantize_stores_plainly(q, around)) {
+		staged = whole - whole % QUANTIZE_LINE_BLOCKS;
+		memory(x, q, staged);
+		stores_done();
+	}
+	cached(x + staged * f->block, q + staged * f->block_bytes, whole - staged);
+	if (rest) {
+		float padded[FLOATS * ASSAY_TQ2_0_BLOCK];
+		uint8_t blocks[FLOATS * ASSAY_TQ2_0_BLOCK_BYTES];
+
+		memcpy(padded, x + whole * f->block, (size_t)rest * sizeof(*x));
+		memset(padded + rest, 0, (size_t)(values - rest) * sizeof(*x));
+		cached(padded, blocks, FLOATS);
+		memcpy(q + whole * f->block_bytes, blocks, (size_t)(rest / f->block * f->block_bytes));
+	}
+}
+
+#endif
