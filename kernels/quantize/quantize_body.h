@@ -58,7 +58,6 @@ static const struct format q8_0 = { .block = ASSAY_Q8_0_BLOCK,
 				    .zero = 0,
 				    .step = Q8_STEP,
 				    .codes_of = q8_blocks,
-				    .plain = assay_quantize_plain_q8_0,
 				    .cached = { FLOATS, 2, 0 },
 				    .memory = { FLOATS, 1, Q8_FAR } };
 

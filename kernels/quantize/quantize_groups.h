@@ -126,6 +126,8 @@ struct pace {
 	int64_t ahead; /* see mags_of() */
 };
 
+#define STEP_VALUES 256 /* the most values of a step */
+
 /* What differs between block formats. The functions are constants where they are called. */
 struct format {
 	int64_t block, block_bytes;
@@ -135,7 +137,6 @@ struct format {
 	int zero;              /* a byte of codes of zero */
 	int step;              /* blocks of which magnitudes and codes are made in turn; divides those of a group */
 	void (*codes_of)(const float *x, const struct scales *s, int b, uint8_t *q, bool stage); /* `step` blocks from b on */
-	quantize_blocks_fn plain;
 	struct pace cached, memory; /* where the values come from; what comes from memory is staged */
 };
 
@@ -263,6 +264,23 @@ INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_
 	return n_blocks;
 }
 
+/*
+ * A block so small that the multiple of its reciprocal @id is infinite: its values are taken up and the reciprocal down by a
+ * power of two, which changes no product. Its scale is in q.
+ */
+static void tiny_block(const struct format *f, const float *x, float id, uint8_t *q)
+{
+	float up[STEP_VALUES] = { 0 };
+	uint8_t blocks[2 * STEP_VALUES];
+	struct scales s = { .by = { id * 0x1p-24f * f->multiple } };
+
+	for (int64_t i = 0; i < f->block; i++)
+		up[i] = x[i] * 0x1p+24f;
+	memcpy(s.half, q + f->half_at, sizeof(s.half[0]));
+	f->codes_of(up, &s, 0, blocks, false);
+	memcpy(q, blocks, (size_t)f->block_bytes);
+}
+
 static void correct_special(const struct format *f, const float *x, uint8_t *q, int64_t n_blocks)
 {
 	const uint16_t nan = QUANTIZE_HALF_NAN;
@@ -274,7 +292,7 @@ static void correct_special(const struct format *f, const float *x, uint8_t *q, 
 			memset(q + f->codes_at, f->zero, (size_t)f->block_bytes - sizeof(nan));
 			memcpy(q + f->half_at, &nan, sizeof(nan));
 		} else if (isfinite(id) && isinf(id * f->multiple)) {
-			f->plain(x, q, f->block, false);
+			tiny_block(f, x, id, q);
 		}
 	}
 }

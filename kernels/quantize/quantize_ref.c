@@ -47,7 +47,7 @@ static float block_scale(float amax, float d, uint16_t *half)
 
 /* ---- q8_0 ---- */
 
-bool assay_quantize_plain_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
+static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
 	(void)around;
 	for (; n > 0; n -= ASSAY_Q8_0_BLOCK, x += ASSAY_Q8_0_BLOCK, q += ASSAY_Q8_0_BLOCK_BYTES) {
@@ -76,7 +76,7 @@ static bool dequantize_q8_0(const uint8_t *q, float *x, int64_t n, bool around)
 
 /* ---- tq2_0 ---- */
 
-bool assay_quantize_plain_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
+static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
 {
 	(void)around;
 	for (; n > 0; n -= ASSAY_TQ2_0_BLOCK, x += ASSAY_TQ2_0_BLOCK, q += ASSAY_TQ2_0_BLOCK_BYTES) {
@@ -197,8 +197,5 @@ static bool dequantize_i8_token(const int8_t *q, float *x, float scale, int64_t 
 	return false;
 }
 
-QUANTIZE_RUN(quantize_q8_0, ref, assay_quantize_plain_q8_0)
-QUANTIZE_RUN(quantize_tq2_0, ref, assay_quantize_plain_tq2_0)
-QUANTIZE_RUN(quantize_i2_s, ref, i2_s_sums, quantize_i2_s)
-QUANTIZE_RUN(quantize_i8_token, ref, quantize_i8_token)
+QUANTIZE_RUNS(ref)
 DEQUANTIZE_RUNS(ref)

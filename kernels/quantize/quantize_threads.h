@@ -51,10 +51,7 @@ int assay_dequantize_tq2_0(struct assay_job *job, dequantize_blocks_fn fn);
 int assay_dequantize_i2_s(struct assay_job *job, dequantize_i2_s_fn fn);
 int assay_dequantize_i8_token(struct assay_job *job, dequantize_token_fn fn);
 
-/* The formats as they are defined, one value at a time: of `ref`, and for blocks that break another kernel's
- * arithmetic. */
-bool assay_quantize_plain_q8_0(const float *x, uint8_t *q, int64_t n, bool around);
-bool assay_quantize_plain_tq2_0(const float *x, uint8_t *q, int64_t n, bool around);
+/* The sum as it is defined, one value at a time: of `ref`, and for blocks that break another kernel's arithmetic. */
 double assay_quantize_plain_i2_s_sum(const float *x, int64_t n);
 
 /* The run() callbacks of an instruction set: its files define them, the plugin's descriptor lists them. */

@@ -28,7 +28,6 @@ static const struct format tq2_0 = { .block = ASSAY_TQ2_0_BLOCK,
 				     .zero = 0x55,
 				     .step = 1,
 				     .codes_of = tq2_block,
-				     .plain = assay_quantize_plain_tq2_0,
 				     .cached = { 4, 1, 0 },
 				     .memory = { 2, 1, 0 } };
 
