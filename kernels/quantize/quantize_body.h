@@ -38,10 +38,10 @@ INLINE void tq2_0_codes(const float *x, float by, uint8_t *q)
 #define Q8_FAR   8192
 #define Q8_STEP  (FLOATS < 8 ? FLOATS : 8)
 
-INLINE void q8_blocks(const float *x, const struct scales *s, int b, uint8_t *q, bool stage)
+INLINE void q8_blocks(const float *x, const struct scales *s, int b, int n, uint8_t *q, bool stage)
 {
 #pragma GCC unroll 1
-	for (int k = 0; k < Q8_STEP; k += 2, x += 2 * ASSAY_Q8_0_BLOCK, q += 2 * ASSAY_Q8_0_BLOCK_BYTES) {
+	for (int k = 0; k < n; k += 2, x += 2 * ASSAY_Q8_0_BLOCK, q += 2 * ASSAY_Q8_0_BLOCK_BYTES) {
 		read_ahead(x, stage ? Q8_NEAR : Q8_AHEAD, 2 * ASSAY_Q8_0_BLOCK, INTO_L1);
 		memcpy(q, &s->half[b + k], 2);
 		memcpy(q + ASSAY_Q8_0_BLOCK_BYTES, &s->half[b + k + 1], 2);
@@ -56,10 +56,9 @@ static const struct format q8_0 = { .block = ASSAY_Q8_0_BLOCK,
 				    .codes_at = 2,
 				    .half_at = 0,
 				    .zero = 0,
-				    .step = Q8_STEP,
 				    .codes_of = q8_blocks,
-				    .cached = { FLOATS, 2, 0 },
-				    .memory = { FLOATS, 1, Q8_FAR } };
+				    .cached = { .blocks = FLOATS, .step = Q8_STEP, .lead = 2 },
+				    .memory = { .blocks = FLOATS, .step = Q8_STEP, .lead = 1, .ahead = Q8_FAR } };
 
 ALONE void q8_0_cached(const float *x, uint8_t *q, int64_t n_blocks)
 {

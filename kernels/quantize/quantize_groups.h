@@ -121,12 +121,12 @@ struct __attribute__((may_alias)) scales {
 
 /* How values are gone through. */
 struct pace {
-	int blocks;    /* of a group, at most FLOATS */
-	int lead;      /* groups by which magnitudes are ahead of codes, 1 or 2: the scales are made in between */
-	int64_t ahead; /* see mags_of() */
+	int blocks;       /* of a group, at most FLOATS */
+	int step;         /* of those, whose magnitudes and codes are made in turn */
+	int lead;         /* groups by which magnitudes are ahead of codes, 1 or 2: the scales are made in between */
+	bool codes_first; /* a step begins with its codes: while they wait for their scales, the CPU reads on */
+	int64_t ahead;    /* see mags_of() */
 };
-
-#define STEP_VALUES 256 /* the most values of a step */
 
 /* What differs between block formats. The functions are constants where they are called. */
 struct format {
@@ -135,8 +135,8 @@ struct format {
 	float multiple;        /* of the reciprocal that values are multiplied with, a power of two */
 	int codes_at, half_at; /* in the bytes of a block */
 	int zero;              /* a byte of codes of zero */
-	int step;              /* blocks of which magnitudes and codes are made in turn; divides those of a group */
-	void (*codes_of)(const float *x, const struct scales *s, int b, uint8_t *q, bool stage); /* `step` blocks from b on */
+	/* of n blocks from b on, n a step or 2 */
+	void (*codes_of)(const float *x, const struct scales *s, int b, int n, uint8_t *q, bool stage);
 	struct pace cached, memory; /* where the values come from; what comes from memory is staged */
 };
 
@@ -194,12 +194,12 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 	mags m[FLOATS];
 
 #pragma GCC unroll 4
-	for (int b = 0; b < pace->blocks; b += f->step) {
-		const float *at = x + b * f->block;
-
-		if (more)
-			mags_of_blocks(f, x + lead, b, b + f->step, pace->ahead, m);
-		f->codes_of(at, s, b, q + b * f->block_bytes, stage);
+	for (int b = 0; b < pace->blocks; b += pace->step) {
+		if (more && !pace->codes_first)
+			mags_of_blocks(f, x + lead, b, b + pace->step, pace->ahead, m);
+		f->codes_of(x + b * f->block, s, b, pace->step, q + b * f->block_bytes, stage);
+		if (more && pace->codes_first)
+			mags_of_blocks(f, x + lead, b, b + pace->step, pace->ahead, m);
 	}
 	return more ? amax_of_mags(m, pace->blocks) : (words)zero_mags();
 }
@@ -270,14 +270,14 @@ INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_
  */
 static void tiny_block(const struct format *f, const float *x, float id, uint8_t *q)
 {
-	float up[STEP_VALUES] = { 0 };
-	uint8_t blocks[2 * STEP_VALUES];
+	float up[2 * ASSAY_TQ2_0_BLOCK] = { 0 };
+	uint8_t blocks[2 * ASSAY_TQ2_0_BLOCK_BYTES];
 	struct scales s = { .by = { id * 0x1p-24f * f->multiple } };
 
 	for (int64_t i = 0; i < f->block; i++)
 		up[i] = x[i] * 0x1p+24f;
 	memcpy(s.half, q + f->half_at, sizeof(s.half[0]));
-	f->codes_of(up, &s, 0, blocks, false);
+	f->codes_of(up, &s, 0, 2, blocks, false);
 	memcpy(q, blocks, (size_t)f->block_bytes);
 }
 

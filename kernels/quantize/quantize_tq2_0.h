@@ -12,11 +12,15 @@
 
 #include "quantize_groups.h"
 
-INLINE void tq2_block(const float *x, const struct scales *s, int b, uint8_t *q, bool stage)
+#define TQ2_STEP (FLOATS < 16 ? 1 : 2)
+
+INLINE void tq2_blocks(const float *x, const struct scales *s, int b, int n, uint8_t *q, bool stage)
 {
 	(void)stage;
-	tq2_0_codes(x, s->by[b], q);
-	memcpy(q + 64, &s->half[b], 2);
+	for (int k = 0; k < n; k++, x += ASSAY_TQ2_0_BLOCK, q += ASSAY_TQ2_0_BLOCK_BYTES) {
+		tq2_0_codes(x, s->by[b + k], q);
+		memcpy(q + 64, &s->half[b + k], 2);
+	}
 }
 
 static const struct format tq2_0 = { .block = ASSAY_TQ2_0_BLOCK,
@@ -26,10 +30,9 @@ static const struct format tq2_0 = { .block = ASSAY_TQ2_0_BLOCK,
 				     .codes_at = 0,
 				     .half_at = 64,
 				     .zero = 0x55,
-				     .step = 1,
-				     .codes_of = tq2_block,
-				     .cached = { 4, 1, 0 },
-				     .memory = { 2, 1, 0 } };
+				     .codes_of = tq2_blocks,
+				     .cached = { .blocks = 4, .step = TQ2_STEP, .lead = 1 },
+				     .memory = { .blocks = 2, .step = 2, .lead = 1, .codes_first = true } };
 
 ALONE void tq2_0_cached(const float *x, uint8_t *q, int64_t n_blocks)
 {
