@@ -3,12 +3,7 @@
  * The formats of assay/op_quantize.h from floats with AVX-512, 16 at a time.
  */
 #if defined(__x86_64__)
-#include "assay/op_quantize.h"
-#include "quantize_avx512.h"
-#include "quantize_rounding.h"
-#include "quantize_sums.h"
-
-#define SUM_STREAMS 4
+#include <immintrin.h>
 
 /* In order, what packing has left by quarters. */
 static inline __m512i in_order(__m512i v)
@@ -16,34 +11,15 @@ static inline __m512i in_order(__m512i v)
 	return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
 }
 
-/* ---- q8_0 ---- */
-
-static inline __m512i cut_off_16(const float *x, __m512 by)
+static inline __m512i in_order_64(__m512i a, __m512i b)
 {
-	return _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), by));
+	return in_order(_mm512_packs_epi16(a, b));
 }
 
-static inline __m512i half_away_16(__m512i t)
-{
-	return _mm512_mulhrs_epi16(t, _mm512_set1_epi16(HALF_AWAY_FACTOR));
-}
+#include "quantize_avx512.h"
+#include "quantize_sums.h"
 
-static inline __m512i q8_codes_32(const float *x, float by)
-{
-	const __m512 m = _mm512_set1_ps(by);
-
-	return half_away_16(_mm512_packs_epi32(cut_off_16(x, m), cut_off_16(x + 16, m)));
-}
-
-static inline void q8_codes(const float *x, const float by[2], uint8_t *q0, uint8_t *q1)
-{
-	__m512i codes = in_order(_mm512_packs_epi16(q8_codes_32(x, by[0]), q8_codes_32(x + 32, by[1])));
-
-	_mm256_storeu_si256((void *)q0, _mm512_castsi512_si256(codes));
-	_mm256_storeu_si256((void *)q1, _mm512_extracti64x4_epi64(codes, 1));
-}
-
-/* ---- tq2_0 and i2_s ---- */
+#define SUM_STREAMS 4
 
 static inline __m512i rounded_16(const float *x, __m512 m, enum rounding rounding)
 {
@@ -127,25 +103,6 @@ static inline double sum_of_8(__m512d v)
 static inline double sum_of_lanes(lanes l, const float *x, int64_t n)
 {
 	return sum_of_moved(sum_of_8(l.even) + sum_of_8(l.odd), x, n);
-}
-
-/* ---- i8_token ---- */
-
-static inline __m512i token_codes_16(const float *x, __m512 s)
-{
-	return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), s));
-}
-
-static inline __m512i token_codes_32(const float *x, __m512 s)
-{
-	return _mm512_packs_epi32(token_codes_16(x, s), token_codes_16(x + 16, s));
-}
-
-static inline void token_codes(const float *x, float s, int8_t *q, bool around)
-{
-	const __m512 m = _mm512_set1_ps(s);
-
-	put_64(q, in_order(_mm512_packs_epi16(token_codes_32(x, m), token_codes_32(x + 32, m))), around);
 }
 
 #define QUANTIZE_ISA avx512

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What quantize_groups.h asks for, and stores, with AVX-512, 16 floats at a time. */
+/*
+ * What the formats ask for with AVX-512, 16 floats at a time, for a file that includes this after it has defined
+ *
+ *	in_order_64(a, b)          64 bytes of words from -128 to 127, 32 in a and then 32 in b, whose quarters packing of dwords
+ *	                           has left in turn
+ */
 #ifndef QUANTIZE_AVX512_H
 #define QUANTIZE_AVX512_H
 
@@ -8,6 +13,7 @@
 
 #include "../kernel_isa.h"
 #include "quantize_half.h"
+#include "quantize_rounding.h"
 
 #define FLOATS 16
 
@@ -83,6 +89,52 @@ static inline void put_64(void *p, __m512i v, bool around)
 		_mm512_stream_si512(p, v);
 	else
 		_mm512_storeu_si512(p, v);
+}
+
+/* ---- q8_0 ---- */
+
+static inline __m512i cut_off_16(const float *x, __m512 by)
+{
+	return _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), by));
+}
+
+static inline __m512i half_away_16(__m512i t)
+{
+	return _mm512_mulhrs_epi16(t, _mm512_set1_epi16(HALF_AWAY_FACTOR));
+}
+
+static inline __m512i q8_codes_32(const float *x, float by)
+{
+	const __m512 m = _mm512_set1_ps(by);
+
+	return half_away_16(_mm512_packs_epi32(cut_off_16(x, m), cut_off_16(x + 16, m)));
+}
+
+static inline void q8_codes(const float *x, const float by[2], uint8_t *q0, uint8_t *q1)
+{
+	__m512i codes = in_order_64(q8_codes_32(x, by[0]), q8_codes_32(x + 32, by[1]));
+
+	_mm256_storeu_si256((void *)q0, _mm512_castsi512_si256(codes));
+	_mm256_storeu_si256((void *)q1, _mm512_extracti64x4_epi64(codes, 1));
+}
+
+/* ---- i8_token ---- */
+
+static inline __m512i token_codes_16(const float *x, __m512 s)
+{
+	return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), s));
+}
+
+static inline __m512i token_codes_32(const float *x, __m512 s)
+{
+	return _mm512_packs_epi32(token_codes_16(x, s), token_codes_16(x + 16, s));
+}
+
+static inline void token_codes(const float *x, float s, int8_t *q, bool around)
+{
+	const __m512 m = _mm512_set1_ps(s);
+
+	put_64(q, in_order_64(token_codes_32(x, m), token_codes_32(x + 32, m)), around);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The descriptor of quantize.so: every instruction set with all eight ops but avx512vbmi2. */
+/* The descriptor of quantize.so: every instruction set with all eight ops, and VBMI2 with three. */
 #include "assay/plugin.h"
 
 #include "../kernel_isa.h"
@@ -20,12 +20,17 @@
 		VARIANT(on_arch, "dequantize.q8_0", dequantize_q8_0, isa, __VA_ARGS__),                                \
 		VARIANT(on_arch, "dequantize.i8_token", dequantize_i8_token, isa, __VA_ARGS__)
 
+#define VBMI2(op, fn)                                                                                                  \
+	VARIANT(ON_X86_64, op, fn, avx512vbmi2, .help = "16 floats at a time, codes put together as bytes and bits",   \
+		.needs = NEEDS_AVX512VBMI2)
+
 static const struct assay_variant variants[] = {
 	VARIANTS(ON_ANY, ref, .help = "plain C, one value at a time", .flags = ASSAY_VARIANT_REFERENCE),
 	VARIANTS(ON_X86_64, avx2, .help = "8 floats at a time", .needs = NEEDS_AVX2),
 	VARIANTS(ON_X86_64, avx512, .help = "16 floats at a time", .needs = NEEDS_AVX512),
-	VARIANT(ON_X86_64, "quantize.tq2_0", quantize_tq2_0, avx512vbmi2,
-		.help = "16 floats at a time, codes of the upper bits of products", .needs = NEEDS_AVX512VBMI2),
+	VBMI2("quantize.tq2_0", quantize_tq2_0),
+	VBMI2("quantize.q8_0", quantize_q8_0),
+	VBMI2("quantize.i8_token", quantize_i8_token),
 	VARIANTS(ON_AARCH64, neon, .help = "4 floats at a time", .needs = NEEDS_NEON),
 };
 

@@ -69,7 +69,9 @@ QUANTIZE_DECLARE(ref);
 QUANTIZE_DECLARE(avx2);
 QUANTIZE_DECLARE(avx512);
 QUANTIZE_DECLARE(neon);
+int assay_quantize_q8_0_avx512vbmi2(struct assay_job *job);
 int assay_quantize_tq2_0_avx512vbmi2(struct assay_job *job);
+int assay_quantize_i8_token_avx512vbmi2(struct assay_job *job);
 
 /* Their definitions, in files whose kernels have these names. */
 #define QUANTIZE_RUN(op, isa, ...)                                                                                     \

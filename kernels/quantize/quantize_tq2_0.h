@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tq2_0 from floats, for an instruction set whose file includes this after quantize_groups.h and after it has defined
+ * tq2_0 from floats, for an instruction set whose file includes this after it has defined what quantize_groups.h asks for and
  *
  *	TQ2_0_MULTIPLE             of the reciprocal of the scale, that @by is: 2 or 4
  *	tq2_0_codes(x, by, q)      the 64 bytes of codes of the 256 values x, 32 for each half of them. In byte j of a half,

@@ -9,16 +9,6 @@
 
 #define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))
 
-static inline bool can_run(const char *op, const char *variant)
-{
-	const struct assay_variant *v = mini_variant(op, variant);
-	struct assay_reason why;
-	const struct assay_host_info info = { .size = sizeof(info), .n_cores = 1 };
-	const struct assay_shape shape = { .size = sizeof(shape), .n_threads = 1, .host = &info };
-
-	return v && mini_cpu_has(v->needs) && !(v->supports && v->supports(&shape, &why));
-}
-
 static inline struct mini_case *new_case(const char *op, const char *variant, int64_t m, int64_t k, int64_t n,
 					 uint32_t threads)
 {
@@ -40,7 +30,7 @@ static const char *const fast_variants[] = { "avx2", "avxvnni", "avx512vnni", "a
 static inline const char *fastest(void)
 {
 	for (size_t v = N_ELEMENTS(fast_variants); v-- > 0;)
-		if (can_run("matmul.ternary", fast_variants[v]))
+		if (mini_can_run("matmul.ternary", fast_variants[v]))
 			return fast_variants[v];
 	return "ref";
 }

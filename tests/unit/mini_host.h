@@ -197,6 +197,17 @@ static inline bool mini_cpu_has(const char *needs)
 	return all;
 }
 
+/* Whether there is such a variant, and this machine can run it. */
+static inline bool mini_can_run(const char *op, const char *variant)
+{
+	const struct assay_variant *v = mini_variant(op, variant);
+	struct assay_reason why;
+	const struct assay_host_info info = { .size = sizeof(info), .n_cores = 1 };
+	const struct assay_shape shape = { .size = sizeof(shape), .n_threads = 1, .host = &info };
+
+	return v && mini_cpu_has(v->needs) && !(v->supports && v->supports(&shape, &why));
+}
+
 /* ---- the host's services ---- */
 
 struct mini_thread {

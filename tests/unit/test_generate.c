@@ -75,9 +75,7 @@ static const struct assay_variant plain = {
 /* The fastest variant that this CPU runs, to keep the test short. */
 static const char *fast(void)
 {
-	const struct assay_variant *avx2 = mini_variant("matmul.ternary", "avx2");
-
-	return avx2 && mini_cpu_has(avx2->needs) ? "avx2" : "ref";
+	return mini_can_run("matmul.ternary", "avx2") ? "avx2" : "ref";
 }
 
 static struct mini_case *open_case(const char *op, const char *axes, uint32_t n_threads, uint64_t seed)

@@ -147,7 +147,7 @@ static void test_f32_variants(void **state)
 
 	(void)state;
 	for (size_t v = 0; v < N_ELEMENTS(f32_variants); v++) {
-		if (!can_run("matmul.f32", f32_variants[v]))
+		if (!mini_can_run("matmul.f32", f32_variants[v]))
 			continue;
 		for (size_t s = 0; s < N_ELEMENTS(shapes); s++) {
 			for (uint32_t threads = 1; threads <= 3; threads++) {
@@ -175,7 +175,7 @@ static void test_f32_values(void **state)
 		float *w, *x;
 		const float *y;
 
-		if (!can_run("matmul.f32", f32_variants[v]))
+		if (!mini_can_run("matmul.f32", f32_variants[v]))
 			continue;
 		c = new_case("matmul.f32", f32_variants[v], 2, 3, 2, 1);
 		w = data_of(c, ASSAY_MATMUL_F32_W);
@@ -246,7 +246,7 @@ static void test_openblas_threads(void **state)
 
 	(void)state;
 	unsetenv("OPENBLAS_NUM_THREADS");
-	if (!can_run("matmul.f32", "openblas"))
+	if (!mini_can_run("matmul.f32", "openblas"))
 		skip();
 	c = new_case("matmul.f32", "openblas", 512, 512, 64, 2);
 	mini_fill(c);

@@ -10,13 +10,6 @@ static const char *const variants[] = { "ref", "avx2", "avx512", "avx512vbmi2", 
 
 #define N_VARIANTS (sizeof(variants) / sizeof(variants[0]))
 
-static bool can_run(const char *op, const char *variant)
-{
-	const struct assay_variant *v = mini_variant(op, variant);
-
-	return v && mini_cpu_has(v->needs);
-}
-
 static uint32_t bits_of(float x)
 {
 	uint32_t bits;
@@ -117,7 +110,7 @@ static void test_known_blocks(void **state)
 		for (size_t v = 0; v < N_VARIANTS; v++) {
 			struct mini_case *c;
 
-			if (!can_run(op, variants[v]))
+			if (!mini_can_run(op, variants[v]))
 				continue;
 			c = mini_new(op, variants[v], known[k].axes, NULL);
 			known_floats(k, c->tensors[ASSAY_QUANTIZE_X].data);
@@ -147,7 +140,7 @@ static void test_known_floats(void **state)
 		uint8_t *q;
 		float *x;
 
-		if (!can_run(op, variant))
+		if (!mini_can_run(op, variant))
 			continue;
 		c = mini_new(op, variant, "n=256", NULL);
 		q = c->tensors[ASSAY_DEQUANTIZE_Q].data;
@@ -203,7 +196,7 @@ static void test_sum_order(void **state)
 		struct mini_case *c;
 		float *x;
 
-		if (!can_run("quantize.i2_s", variant))
+		if (!mini_can_run("quantize.i2_s", variant))
 			continue;
 		c = mini_new("quantize.i2_s", variant, "n=16384", &o);
 		x = c->tensors[ASSAY_QUANTIZE_X].data;
@@ -230,7 +223,7 @@ static void test_all_halves_decode(void **state)
 		struct mini_case *c;
 		uint8_t *q;
 
-		if (!can_run("dequantize.q8_0", variants[v]))
+		if (!mini_can_run("dequantize.q8_0", variants[v]))
 			continue;
 		c = mini_new("dequantize.q8_0", variants[v], "n=2097152", NULL);
 		q = c->tensors[ASSAY_DEQUANTIZE_Q].data;
@@ -260,7 +253,7 @@ static void test_halves_round_to_even(void **state)
 		float *x;
 		uint8_t *q;
 
-		if (!can_run("quantize.tq2_0", variants[v]))
+		if (!mini_can_run("quantize.tq2_0", variants[v]))
 			continue;
 		c = mini_new("quantize.tq2_0", variants[v], "n=1280", NULL);
 		x = c->tensors[ASSAY_QUANTIZE_X].data;
@@ -298,7 +291,7 @@ static void test_codes_around_ties(void **state)
 			float *x;
 			int8_t *q;
 
-			if (!can_run(op, variants[v]))
+			if (!mini_can_run(op, variants[v]))
 				continue;
 			c = mini_new(op, variants[v], token ? "tokens=127,dim=32" : "n=4064", NULL);
 			x = c->tensors[ASSAY_QUANTIZE_X].data;
@@ -347,7 +340,7 @@ static void test_tiny_ternary_blocks(void **state)
 		uint32_t *x;
 		const uint8_t *q;
 
-		if (!can_run("quantize.tq2_0", variants[v]))
+		if (!mini_can_run("quantize.tq2_0", variants[v]))
 			continue;
 		c = mini_new("quantize.tq2_0", variants[v], "n=2048", NULL);
 		x = c->tensors[ASSAY_QUANTIZE_X].data;
@@ -398,7 +391,7 @@ static void test_not_finite_input(void **state)
 		const uint8_t *q;
 		struct mini_case *c;
 
-		if (!can_run(formats[k].op, variant))
+		if (!mini_can_run(formats[k].op, variant))
 			continue;
 		for (int64_t at = 0; at < formats[k].block; at += 11) {
 			c = mini_new(formats[k].op, variant, formats[k].axes, NULL);
@@ -452,10 +445,10 @@ static void test_not_finite_scale(void **state)
 {
 	(void)state;
 	for (size_t f = 0; f < N_VARIANTS * 6; f++) {
-		if (can_run("dequantize.i8_token", variants[f / 6]))
+		if (mini_can_run("dequantize.i8_token", variants[f / 6]))
 			check_not_finite_scale("dequantize.i8_token", variants[f / 6], "tokens=1,dim=13", 13,
 					       not_finite[f % 6]);
-		if (can_run("dequantize.i2_s", variants[f / 6]))
+		if (mini_can_run("dequantize.i2_s", variants[f / 6]))
 			check_not_finite_scale("dequantize.i2_s", variants[f / 6], "n=128", 128, not_finite[f % 6]);
 	}
 }

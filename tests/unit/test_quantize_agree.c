@@ -109,9 +109,7 @@ static void test_variants_agree(void **state)
 	(void)state;
 	for (size_t op = 0; op < N_OPS; op++) {
 		for (size_t v = 0; v < N_VARIANTS; v++) {
-			const struct assay_variant *variant = mini_variant(ops[op].op, variants[v]);
-
-			if (!variant || !mini_cpu_has(variant->needs))
+			if (!mini_can_run(ops[op].op, variants[v]))
 				continue;
 			for (uint32_t draw = 0; draw < N_DRAWS; draw++) {
 				char axes[64];
@@ -123,22 +121,19 @@ static void test_variants_agree(void **state)
 	}
 }
 
-/* Tails of every length of i8_token, the one format that has them. */
+/* Tails of every length of i8_token, the one format that has them: its ops have tokens. */
 static void test_token_tails(void **state)
 {
 	char axes[64];
 
 	(void)state;
-	for (size_t i = 1; i < N_VARIANTS; i++) {
-		const struct assay_variant *v = mini_variant("quantize.i8_token", variants[i]);
-
-		for (int dim = 1; v && mini_cpu_has(v->needs) && dim <= 140;
-		     dim += dim < 70 ? TAIL_STEPS : 7 * TAIL_STEPS) {
-			snprintf(axes, sizeof(axes), "tokens=20,dim=%d", dim);
-			run_and_compare(3, variants[i], axes, (uint64_t)dim);
-			run_and_compare(7, variants[i], axes, (uint64_t)dim);
-		}
-	}
+	for (size_t op = 0; op < N_OPS; op++)
+		for (size_t i = 1; i < N_VARIANTS && !ops[op].multiple; i++)
+			for (int dim = 1; mini_can_run(ops[op].op, variants[i]) && dim <= 140;
+			     dim += dim < 70 ? TAIL_STEPS : 7 * TAIL_STEPS) {
+				snprintf(axes, sizeof(axes), "tokens=20,dim=%d", dim);
+				run_and_compare(op, variants[i], axes, (uint64_t)dim);
+			}
 }
 
 /*
@@ -184,12 +179,11 @@ static void test_codes_around_ties(void **state)
 		mini_run(ref);
 		mini_check(ref);
 		for (size_t i = 1; i < N_VARIANTS; i++) {
-			const struct assay_variant *v = mini_variant(ops[rows[k].op].op, variants[i]);
 			struct mini_case *c;
 
-			if (!v || !mini_cpu_has(v->needs))
+			if (!mini_can_run(ops[rows[k].op].op, variants[i]))
 				continue;
-			c = mini_new(v->op, v->name, rows[k].axes, NULL);
+			c = mini_new(ops[rows[k].op].op, variants[i], rows[k].axes, NULL);
 			memcpy(c->tensors[ASSAY_QUANTIZE_X].data, x->data, x->bytes);
 			mini_run(c);
 			assert_same_output(c, ref, rows[k].op);
@@ -238,19 +232,18 @@ static void test_sums_of_any_floats(void **state)
 			x[4096 + 77] = rows[k].one;
 		mini_run(ref);
 		for (size_t i = 1; i < N_VARIANTS; i++) {
-			const struct assay_variant *v = mini_variant("quantize.i2_s", variants[i]);
 			const double *want = ref->tensors[ASSAY_QUANTIZE_SUMS].data, *got;
 			struct mini_case *c;
 
-			if (!v || !mini_cpu_has(v->needs))
+			if (!mini_can_run("quantize.i2_s", variants[i]))
 				continue;
-			c = mini_new(v->op, v->name, "n=8576", NULL);
+			c = mini_new("quantize.i2_s", variants[i], "n=8576", NULL);
 			memcpy(c->tensors[ASSAY_QUANTIZE_X].data, x, (size_t)n * sizeof(*x));
 			mini_run(c);
 			got = c->tensors[ASSAY_QUANTIZE_SUMS].data;
 			for (int b = 0; b < 3; b++)
 				if (!same_sum(want[b], got[b]))
-					fail_msg("row %zu, %s, block %d: %a, not %a", k, v->name, b, got[b], want[b]);
+					fail_msg("row %zu, %s, block %d: %a, not %a", k, variants[i], b, got[b], want[b]);
 			assert_same_output(c, ref, 0);
 			mini_free(c);
 		}

@@ -40,7 +40,7 @@ static void variant_is_ref(const char *variant)
 {
 	static const int64_t ms[] = { 1, 2, 5, 16, 17, 31, 33, 70 }, ks[] = { 128, 384, 1152 };
 
-	if (!can_run("matmul.ternary", variant))
+	if (!mini_can_run("matmul.ternary", variant))
 		skip();
 	for (size_t m = 0; m < N_ELEMENTS(ms); m++)
 		for (size_t k = 0; k < N_ELEMENTS(ks); k++)
@@ -58,7 +58,7 @@ static void variant_at_extremes(const char *variant)
 {
 	static const int64_t ks[] = { 128, 256, 384, 2048, 4224, 14336 };
 
-	if (!can_run("matmul.ternary", variant))
+	if (!mini_can_run("matmul.ternary", variant))
 		skip();
 	for (size_t k = 0; k < N_ELEMENTS(ks); k++)
 		for (int how = 0; how < N_INPUTS; how++) {
@@ -79,7 +79,7 @@ static void variant_unaligned(const char *variant)
 {
 	static const int64_t ns[] = { 1, 14, 25 };
 
-	if (!can_run("matmul.ternary", variant))
+	if (!mini_can_run("matmul.ternary", variant))
 		skip();
 	for (size_t s = 0; s < N_ELEMENTS(ns); s++) {
 		for (uint32_t i = 0; i < 12; i++) {
@@ -143,7 +143,7 @@ static void test_ternary_format(void **state)
 		int8_t *x;
 		float *y;
 
-		if (!can_run("matmul.ternary", variants[v]))
+		if (!mini_can_run("matmul.ternary", variants[v]))
 			continue;
 		c = new_case("matmul.ternary", variants[v], 1, 256, 1, 1);
 		w = data_of(c, ASSAY_TERNARY_W);
@@ -182,7 +182,7 @@ static void test_ternary_composite(void **state)
 		static int8_t x[N * K];
 		float x_scale[N], y[N * M + 1];
 
-		if (!can_run("matmul.ternary", variants[v]))
+		if (!mini_can_run("matmul.ternary", variants[v]))
 			continue;
 		c = new_case("matmul.ternary", variants[v], M, K, N, 2);
 		mini_fill(c);
