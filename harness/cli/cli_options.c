@@ -93,6 +93,17 @@ int assay_cli_parse_evidence(const char *arg, enum assay_cli_evidence *out, stru
 	return assay_err_set(err, ASSAY_EUSAGE, "--evidence is '%s', expected exact (counts), stored (times) or all", arg);
 }
 
+int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err)
+{
+	uint64_t id = 0;
+
+	if (strcmp(arg, "last") != 0 && assay_parse_u64(arg, what, 1, INT64_MAX, &id, NULL))
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected the number of a %s or 'last'; 'assay show%s' lists them",
+				     what, arg, kind, strcmp(kind, "run") != 0 ? " comparisons" : "");
+	*out = (int64_t)id;
+	return 0;
+}
+
 /* A limit of nothing is no limit anybody means. */
 static int parse_memory(struct assay_settings *s, const char *text, const char *what, struct assay_err *err)
 {

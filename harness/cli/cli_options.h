@@ -21,6 +21,9 @@ enum assay_cli_evidence {
 /* For an argument of --evidence; ASSAY_EUSAGE names what is expected. */
 int assay_cli_parse_evidence(const char *arg, enum assay_cli_evidence *out, struct assay_err *err);
 
+/* For the number of a stored run or comparison, which @kind is, as @what names it; `last` is 0, as if left out. */
+int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err);
+
 struct assay_settings {
 	const char *suite; /* NULL: not named */
 	struct assay_strings only; /* empty: all cases */

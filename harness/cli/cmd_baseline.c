@@ -57,20 +57,13 @@ static int set_argument(struct baseline_args *a, const char *arg)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct baseline_args *a = state->input;
-	uint64_t id;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		assay_cli_parse_children(state);
 		return 0;
 	case OPT_RUN:
-		if (assay_parse_u64(arg, "--run", 1, INT64_MAX, &id, NULL)) {
-			assay_err_set(&a->s.err, ASSAY_EUSAGE,
-				      "--run is '%s', expected the number of a run; 'assay show' lists them", arg);
-			return EINVAL;
-		}
-		a->run_id = (int64_t)id;
-		return 0;
+		return assay_cli_parse_id(arg, "--run", "run", &a->run_id, &a->s.err) ? EINVAL : 0;
 	case OPT_EXACT:
 		a->exact = true;
 		return 0;
@@ -103,7 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "run", OPT_RUN, "ID", 0, "Run to save, or whose exact counts to record (default: the newest)", 0 },
+	{ "run", OPT_RUN, "ID", 0, "Run to save, or whose exact counts to record (default: last, the newest)", 0 },
 	{ "exact", OPT_EXACT, NULL, 0, "With update: record exact counts in the file that is committed", 0 },
 	{ "suite", 's', "NAME", 0, "With update: of this suite (default " ASSAY_CLI_DEFAULT_SUITE ")", 0 },
 	{ "prune", OPT_PRUNE, NULL, 0, "With update: take out the records of cases that were not counted", 0 },

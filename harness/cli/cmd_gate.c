@@ -22,17 +22,6 @@ struct gate_args {
 	bool allow_no_baseline;
 };
 
-static int set_run(struct gate_args *a, const char *arg)
-{
-	uint64_t id;
-
-	if (assay_parse_u64(arg, "--run", 1, INT64_MAX, &id, NULL))
-		return assay_err_set(&a->s.err, ASSAY_EUSAGE,
-				     "--run is '%s', expected the number of a run; 'assay show' lists them", arg);
-	a->o.run_id = (int64_t)id;
-	return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct gate_args *a = state->input;
@@ -46,7 +35,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->o.suite = arg;
 		return 0;
 	case OPT_RUN:
-		return set_run(a, arg) ? EINVAL : 0;
+		return assay_cli_parse_id(arg, "--run", "run", &a->o.run_id, &a->s.err) ? EINVAL : 0;
 	case OPT_POLICY:
 		a->o.policy = arg;
 		return 0;
@@ -75,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{ "suite", 's', "NAME", 0, "Judge the newest run of this suite (default " ASSAY_CLI_DEFAULT_SUITE ")", 0 },
-	{ "run", OPT_RUN, "ID", 0, "Judge this run", 0 },
+	{ "run", OPT_RUN, "ID", 0, "Judge this run (default: last, the newest of the suite)", 0 },
 	{ "policy", OPT_POLICY, "FILE", 0, "Margins and limits (default baselines/policy.conf)", 0 },
 	{ "manifest", OPT_MANIFEST, "FILE", 0, "Cases that must have been measured (default baselines/SUITE.manifest)",
 	  0 },

@@ -15,7 +15,7 @@ enum { OPT_COMPARISON = 0x200 };
 struct judge_args {
 	struct assay_settings s;
 	struct assay_compare_output out;
-	uint64_t id; /* 0: the newest */
+	int64_t id; /* 0: the newest */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -28,7 +28,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &a->out;
 		return 0;
 	case OPT_COMPARISON:
-		return assay_parse_u64(arg, "--comparison", 1, INT64_MAX, &a->id, &a->s.err) ? EINVAL : 0;
+		return assay_cli_parse_id(arg, "--comparison", "comparison", &a->id, &a->s.err) ? EINVAL : 0;
 	case ARGP_KEY_ARG:
 		assay_err_set(&a->s.err, ASSAY_EUSAGE,
 			      "unexpected argument '%s': a comparison is named with --comparison", arg);
@@ -39,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "comparison", OPT_COMPARISON, "ID", 0, "Judge this comparison (default: the newest)", 0 },
+	{ "comparison", OPT_COMPARISON, "ID", 0, "Judge this comparison (default: last, the newest)", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
@@ -67,7 +67,7 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 	struct assay_comparison cmp = { 0 };
 	struct assay_policy policy = assay_policy_default();
 	char verdict[ASSAY_STORE_VERDICT_MAX] = "";
-	int rc = assay_store_comparison_load(store, (int64_t)a->id, &cmp, verdict, NULL, err);
+	int rc = assay_store_comparison_load(store, a->id, &cmp, verdict, NULL, err);
 
 	if (!rc && cmp.policy)
 		rc = assay_policy_parse(&policy, cmp.policy, "the stored policy", err);

@@ -24,21 +24,12 @@ struct show_args {
 	bool samples;
 };
 
-/* The number of a run or comparison, or `last`. */
 static int take_id(struct show_args *a, const char *arg)
 {
-	const char *what = a->comparisons ? "comparison" : "run";
-	uint64_t id;
+	const char *kind = a->comparisons ? "comparison" : "run";
 
 	a->run = arg;
-	if (!strcmp(arg, "last"))
-		return 0;
-	if (assay_parse_u64(arg, what, 1, INT64_MAX, &id, NULL))
-		return assay_err_set(&a->s.err, ASSAY_EUSAGE,
-				     "%s is '%s', expected the number of a %s or 'last'; 'assay show%s' lists them",
-				     what, arg, what, a->comparisons ? " comparisons" : "");
-	a->run_id = (int64_t)id;
-	return 0;
+	return assay_cli_parse_id(arg, kind, kind, &a->run_id, &a->s.err);
 }
 
 static int take_arg(struct show_args *a, const char *arg)

@@ -123,6 +123,9 @@ unfinished() {
 	measure >/dev/null
 	run "$ASSAY" gate --manifest quick.manifest --policy plain.conf --json
 	jq -e '.base == "baseline '"'main'"' (2 runs)"' <<<"$output"
+	{ "$ASSAY" gate --manifest quick.manifest --policy plain.conf --run last --json || true; } | jq -e '.head | startswith("run 3")'
+	"$ASSAY" baseline save other --run last --json | jq -e '.run == 3'
+	"$ASSAY" baseline drop other
 	"$ASSAY" baseline drop main --json | jq -e '. == {"schema": 1, "dropped": "main"}'
 	"$ASSAY" baseline list --json | jq -e '.baselines == []'
 	# the runs themselves stay
