@@ -304,27 +304,6 @@ static const char missing_sql[] =
 	" FROM comparison_case k JOIN pair p ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id"
 	" JOIN pair_unavailable u ON u.pair_side = d.id WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, u.place";
 
-static int find_newest(struct loader *l)
-{
-	static const char sql[] = "SELECT max(id) FROM comparison";
-	sqlite3_stmt *st;
-	int rc;
-
-	rc = assay_store_prepare(l->s, sql, &st, l->err);
-	if (rc)
-		return rc;
-	rc = sqlite3_step(st);
-	if (rc != SQLITE_ROW)
-		return assay_store_fail(l->s, rc, l->err, "cannot read 'comparison'");
-	l->cmp.id = sqlite3_column_int64(st, 0);
-	sqlite3_reset(st);
-	if (!l->cmp.id)
-		return assay_err_set(l->err, ASSAY_ENOTFOUND,
-				     "no comparisons in '%.200s'; run 'assay compare' first, or name another with --db",
-				     l->s->path);
-	return 0;
-}
-
 static int load_counts(struct loader *l)
 {
 	int rc = 0;
@@ -339,7 +318,7 @@ static int load_counts(struct loader *l)
 
 static int load(struct loader *l)
 {
-	int rc = l->cmp.id ? 0 : find_newest(l);
+	int rc = l->cmp.id ? 0 : assay_store_newest(l->s, "SELECT max(id) FROM comparison", "comparison", "compare", &l->cmp.id, l->err);
 
 	if (!rc)
 		rc = for_each(l, "comparison", head_sql, each_head);

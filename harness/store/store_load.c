@@ -240,27 +240,6 @@ static const char missing_sql[] =
 	"SELECT r.id, u.name, u.source, u.reason FROM result r JOIN result_unavailable u ON u.result = r.id"
 	" WHERE r.run = ? ORDER BY r.id, u.place";
 
-static int find_newest(struct loader *l)
-{
-	static const char sql[] = "SELECT max(id) FROM run";
-	sqlite3_stmt *st;
-	int rc;
-
-	rc = assay_store_prepare(l->s, sql, &st, l->err);
-	if (rc)
-		return rc;
-	rc = sqlite3_step(st);
-	if (rc != SQLITE_ROW)
-		return assay_store_fail(l->s, rc, l->err, "cannot read 'run'");
-	l->run.id = sqlite3_column_int64(st, 0);
-	sqlite3_reset(st);
-	if (!l->run.id)
-		return assay_err_set(l->err, ASSAY_ENOTFOUND,
-				     "no runs in '%.200s'; run 'assay run' first, or name another with --db",
-				     l->s->path);
-	return 0;
-}
-
 static int load_exact(struct loader *l)
 {
 	struct assay_exact_run *exact = calloc(1, sizeof(*exact));
@@ -278,7 +257,7 @@ static int load_exact(struct loader *l)
 
 static int load(struct loader *l)
 {
-	int rc = l->run.id ? 0 : find_newest(l);
+	int rc = l->run.id ? 0 : assay_store_newest(l->s, "SELECT max(id) FROM run", "run", "run", &l->run.id, l->err);
 
 	if (!rc)
 		rc = for_each(l, "run", head_sql, each_head);

@@ -227,6 +227,25 @@ static void name_part(struct assay_store_whole whole, const char *table, char *b
 	snprintf(buf, size, "'%s' in %s %lld", table, whole.kind, (long long)whole.id);
 }
 
+int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, const char *command, int64_t *id,
+		       struct assay_err *err)
+{
+	sqlite3_stmt *st;
+	int rc = assay_store_prepare(s, sql, &st, err);
+
+	if (rc)
+		return rc;
+	rc = sqlite3_step(st);
+	if (rc != SQLITE_ROW)
+		return assay_store_fail(s, rc, err, "cannot read '%s'", kind);
+	*id = sqlite3_column_int64(st, 0);
+	sqlite3_reset(st);
+	if (!*id)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "no %ss in '%.200s'; run 'assay %s' first, or name another with --db", kind,
+				     s->path, command);
+	return 0;
+}
+
 int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, const char *table, const char *sql,
 			 assay_store_each_row each, void *to, struct assay_err *err)
 {

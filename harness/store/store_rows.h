@@ -28,6 +28,13 @@ int assay_store_row_count(struct assay_row *row, struct assay_counters *c, struc
 /* Columns name, source, reason: one more that could not be counted. */
 int assay_store_row_missing(struct assay_row *row, struct assay_counters *c, struct assay_err *err);
 
+/*
+ * What @sql, a statement that lasts as long as the store, selects as the newest @kind; ASSAY_ENOTFOUND where there is none, with
+ * the advice to run `assay @command`.
+ */
+int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, const char *command, int64_t *id,
+		       struct assay_err *err);
+
 /* A row on its way into @to. 0 or what went wrong. */
 typedef int (*assay_store_each_row)(void *to, struct assay_row *row);
 /* What the rows of several tables make up: "run" 3. */
