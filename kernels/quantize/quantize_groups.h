@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block formats of assay/op_quantize.h, whose blocks have a scale each, from floats in groups of blocks, for one instruction
- * set, whose file includes this after it has defined
+ * Block formats of assay/op_quantize.h, whose blocks have a scale each, from floats in groups of up to FLOATS blocks, for one
+ * instruction set, whose file includes this after it has defined what quantize_mags.h asks for and
  *
- *	FLOATS                     floats in a vector
- *	mags                       FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b)
- *	largest(m)                 the largest of FLOATS magnitudes
  *	largest_each(m, n)         lane b: the largest of m[b], for b < n; n, a constant, is 4 or FLOATS
  *	any_set(m)                 one is not 0
  *	halves_of(d, h)            FLOATS floats to halves
@@ -24,6 +21,7 @@
 #include "assay/op_quantize.h"
 #include "../kernel_isa.h"
 #include "quantize_half.h"
+#include "quantize_mags.h"
 #include "quantize_threads.h"
 
 /*
@@ -37,81 +35,8 @@ typedef float floats __attribute__((vector_size(4 * FLOATS)));
 typedef uint32_t words __attribute__((vector_size(4 * FLOATS)));
 
 /*
- * Where values are asked into. A request into the first level holds one of its few fill buffers until the line is there:
- * what comes from memory is asked into the second.
- */
-enum into { INTO_L1, INTO_L2 };
-
-/* Starts the reading of the n values that lie @ahead values on; beyond the input it asks for lines that nobody needs. */
-INLINE void read_ahead(const float *x, int64_t ahead, int64_t n, enum into into)
-{
-	uintptr_t at = (uintptr_t)x + (uintptr_t)(ahead * (int64_t)sizeof(*x));
-
-	for (int64_t i = 0; i < n; i += 16) {
-		const void *line = (const void *)(at + (uintptr_t)i * sizeof(*x));
-
-		if (into == INTO_L1)
-			__builtin_prefetch(line, 0, 3);
-		else
-			__builtin_prefetch(line, 0, 2);
-	}
-}
-
-/*
- * Magnitudes of which the largest is that of n values, n a multiple of FLOATS. Values @ahead of them, unless that is 0, are
- * asked into the second level in turn with them: many requests at once keep the values themselves waiting.
- */
-INLINE mags mags_of(const float *x, int64_t n, int64_t ahead)
-{
-	const int64_t turn = n < 4 * FLOATS ? FLOATS : 4 * FLOATS;
-	mags m0, m1, m2, m3;
-	int64_t i = FLOATS;
-
-	if (!n)
-		return zero_mags();
-	if (ahead)
-		read_ahead(x, ahead, turn, INTO_L2);
-	m0 = load_mags(x);
-	if (n >= 4 * FLOATS) {
-		m1 = load_mags(x + FLOATS);
-		m2 = load_mags(x + 2 * FLOATS);
-		m3 = load_mags(x + 3 * FLOATS);
-		for (i = 4 * FLOATS; i + 4 * FLOATS <= n; i += 4 * FLOATS) {
-			if (ahead)
-				read_ahead(x + i, ahead, turn, INTO_L2);
-			m0 = larger(m0, load_mags(x + i));
-			m1 = larger(m1, load_mags(x + i + FLOATS));
-			m2 = larger(m2, load_mags(x + i + 2 * FLOATS));
-			m3 = larger(m3, load_mags(x + i + 3 * FLOATS));
-		}
-		m0 = larger(larger(m0, m1), larger(m2, m3));
-	}
-	for (; i < n; i += FLOATS) {
-		if (ahead)
-			read_ahead(x + i, ahead, FLOATS, INTO_L2);
-		m0 = larger(m0, load_mags(x + i));
-	}
-	return m0;
-}
-
-static inline uint32_t amax_of(const float *x, int64_t n)
-{
-	int64_t whole = n - n % FLOATS;
-	uint32_t amax = largest(mags_of(x, whole, 0));
-
-	for (int64_t i = whole; i < n; i++) {
-		uint32_t mag = quantize_bits(x[i]) & MAG_MASK;
-
-		amax = mag > amax ? mag : amax;
-	}
-	return amax;
-}
-
-/* ---- groups of up to FLOATS blocks ---- */
-
-/*
- * What the kernels multiply with is the reciprocal times 2 or 4, so that codes are made of the bits of a product which is
- * exact, unless infinite, where x·id is.
+ * The kernels multiply with the reciprocal times 2 or 4. The product is x·id as the definition rounds it, times that, wherever it
+ * decides on a code, unless the multiple is infinite: tiny_block().
  */
 struct __attribute__((may_alias)) scales {
 	float by[FLOATS]; /* 0 where all codes are zero */
@@ -121,8 +46,8 @@ struct __attribute__((may_alias)) scales {
 
 /* How values are gone through. */
 struct pace {
-	int blocks;       /* of a group, at most FLOATS */
-	int step;         /* of those, whose magnitudes and codes are made in turn */
+	int blocks;       /* of a group; divides FLOATS and QUANTIZE_LINE_BLOCKS */
+	int step;         /* of those, whose magnitudes and codes are made in turn; divides them */
 	int lead;         /* groups by which magnitudes are ahead of codes, 1 or 2: the scales are made in between */
 	bool codes_first; /* a step begins with its codes: while they wait for their scales, the CPU reads on */
 	int64_t ahead;    /* see mags_of() */
@@ -135,7 +60,7 @@ struct format {
 	float multiple;        /* of the reciprocal that values are multiplied with, a power of two */
 	int codes_at, half_at; /* in the bytes of a block */
 	int zero;              /* a byte of codes of zero */
-	/* of n blocks from b on, n a step or 2 */
+	/* of the n blocks that x and q begin with, whose scales are those from b on; n is a step or 2 */
 	void (*codes_of)(const float *x, const struct scales *s, int b, int n, uint8_t *q, bool stage);
 	struct pace cached, memory; /* where the values come from; what comes from memory is staged */
 };
@@ -156,7 +81,7 @@ INLINE words amax_of_mags(mags m[FLOATS], int blocks)
 {
 	const int n = blocks <= 4 ? 4 : FLOATS;
 
-	EACH (b, FLOATS)
+	EACH (b, FLOATS) /* with constant indices m stays in registers */
 		if (b >= blocks && b < n)
 			m[b] = zero_mags();
 	return (words)largest_each(m, n);
@@ -193,7 +118,7 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 	const int64_t lead = pace->lead * pace->blocks * f->block;
 	mags m[FLOATS];
 
-#pragma GCC unroll 4
+#pragma GCC unroll 4 /* all steps, so that m stays in registers */
 	for (int b = 0; b < pace->blocks; b += pace->step) {
 		if (more && !pace->codes_first)
 			mags_of_blocks(f, x + lead, b, b + pace->step, pace->ahead, m);
@@ -319,7 +244,7 @@ typedef void (*groups_fn)(const float *x, uint8_t *q, int64_t n_blocks);
 static void all_blocks(const struct format *f, groups_fn cached, groups_fn memory, const float *x, uint8_t *q,
 		       int64_t n, bool around)
 {
-	const int64_t values = FLOATS * f->block, whole = n / values * FLOATS, rest = n % values;
+	const int64_t values = f->cached.blocks * f->block, whole = n / values * f->cached.blocks, rest = n % values;
 	int64_t staged = 0;
 
 	if (around && !quantize_stores_plainly(q, around)) {
@@ -334,7 +259,7 @@ static void all_blocks(const struct format *f, groups_fn cached, groups_fn memor
 
 		memcpy(padded, x + whole * f->block, (size_t)rest * sizeof(*x));
 		memset(padded + rest, 0, (size_t)(values - rest) * sizeof(*x));
-		cached(padded, blocks, FLOATS);
+		cached(padded, blocks, f->cached.blocks);
 		memcpy(q + whole * f->block_bytes, blocks, (size_t)(rest / f->block * f->block_bytes));
 	}
 }

@@ -21,8 +21,8 @@
 		VARIANT(on_arch, "dequantize.i8_token", dequantize_i8_token, isa, __VA_ARGS__)
 
 #define VBMI2(op, fn)                                                                                                  \
-	VARIANT(ON_X86_64, op, fn, avx512vbmi2, .help = "16 floats at a time, codes put together as bytes and bits",   \
-		.needs = NEEDS_AVX512VBMI2)
+	VARIANT(ON_X86_64, op, fn, avx512vbmi2, .needs = NEEDS_AVX512VBMI2,                                            \
+		.help = "as avx512, codes put in order by VPERMT2B, of tq2_0 by VPSHLDD")
 
 static const struct assay_variant variants[] = {
 	VARIANTS(ON_ANY, ref, .help = "plain C, one value at a time", .flags = ASSAY_VARIANT_REFERENCE),

@@ -323,16 +323,16 @@ static void test_codes_around_ties(void **state)
 }
 
 /*
- * Blocks of tq2_0 whose largest value is so small that its reciprocal, doubled or not, is infinite, and their
+ * Blocks of tq2_0 whose largest value is so small that its reciprocal, alone or times 2 or 4, is infinite, and their
  * neighbours: values of 0, near one half of the largest, and the largest.
  */
 static void test_tiny_ternary_blocks(void **state)
 {
-	/* bits of the largest magnitude, in units of 2^-149: 1/amax overflows up to 0x200000, 2/amax up to 0x400000 */
-	static const uint32_t amax[] = {
-		0x1ffffe, 0x200000, 0x200002, 0x300000, 0x3ffffe, 0x400000, 0x400002, 0x7ffffe
-	};
+	/* bits of the largest magnitude, in units of 2^-149: 1/amax overflows up to 0x200000, 2/amax up to 0x400000, 4/amax up to 0x800000 */
+	static const uint32_t amax[] = { 0x1ffffe, 0x200000, 0x200002, 0x300000, 0x3ffffe, 0x400000, 0x400001, 0x400002,
+					 0x7ffffe, 0x7fffff, 0x800000, 0x800001, 0x800002, 0x800003, 0xffffff };
 	const int n_blocks = sizeof(amax) / sizeof(amax[0]);
+	char axes[32];
 
 	(void)state;
 	for (size_t v = 0; v < N_VARIANTS; v++) {
@@ -342,13 +342,14 @@ static void test_tiny_ternary_blocks(void **state)
 
 		if (!mini_can_run("quantize.tq2_0", variants[v]))
 			continue;
-		c = mini_new("quantize.tq2_0", variants[v], "n=2048", NULL);
+		snprintf(axes, sizeof(axes), "n=%d", 256 * n_blocks);
+		c = mini_new("quantize.tq2_0", variants[v], axes, NULL);
 		x = c->tensors[ASSAY_QUANTIZE_X].data;
 		q = c->tensors[ASSAY_QUANTIZE_Q].data;
 		for (int b = 0; b < n_blocks; b++)
 			for (uint32_t i = 0; i < 256; i++) {
 				uint32_t near = i % 3 == 1 ? i % 5 * 64 - 128 : 0; /* to half of amax */
-				uint32_t mag = amax[b] / 2 * (i % 3) + near;
+				uint32_t mag = i % 3 == 2 ? amax[b] : (amax[b] + 1) / 2 * (i % 3) + near;
 
 				x[b * 256 + (int)i] = mag | (i % 2 ? 0x80000000u : 0);
 			}
