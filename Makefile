@@ -21,7 +21,7 @@ BUILD ?= build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
 # ---- packages: looked for, and installed where allowed, before anything asks pkg-config ----
 GOALS := $(or $(MAKECMDGOALS),all)
 # `make` with nothing to compile needs none
-NEEDS := $(if $(filter-out help clean,$(GOALS)),build) $(if $(filter bench report test,$(GOALS)),run) \
+NEEDS := $(if $(filter-out help clean format,$(GOALS)),build) $(if $(filter bench report test,$(GOALS)),run) \
 	$(if $(filter test unit-tests,$(GOALS)),test) $(filter lint,$(GOALS))
 ifneq (,$(filter build,$(NEEDS)))
 # Whoever writes yes must not get what another value stands for.
@@ -121,7 +121,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
 .DEFAULT_GOAL := all
-.PHONY: all plugins help clean test unit-tests cross-tests bench gate compare report manifests lint install install-files FORCE
+.PHONY: all plugins help clean test unit-tests cross-tests bench gate compare report manifests lint format install install-files FORCE
 all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(HEAP_LIB) $(BUILD)/share/assay ## build the program and its plugins
 	@:
 
@@ -309,10 +309,14 @@ manifests: all ## rewrite baselines/*.manifest from the suites
 		$(ASSAY) list --manifest --suite $$n > $(BUILD)/$$n.manifest || exit; \
 		cmp -s $(BUILD)/$$n.manifest baselines/$$n.manifest || cp $(BUILD)/$$n.manifest baselines/; done
 
-lint: $(BUILD)/gen/store_schema.h ## check layers, headers and scripts
+lint: $(BUILD)/gen/store_schema.h ## check layers, headers, format and scripts
 	@ci/check_layers.sh
+	@ci/check_format.sh
 	@ci/check_headers.sh $(CC) $(filter-out -MMD -MP,$(HARNESS_CFLAGS)) -Wno-unused-function
 	@if command -v shellcheck >/dev/null; then shellcheck ci/*.sh .ci/run; else echo 'no shellcheck: scripts are not checked'; fi
+
+format: ## write C files as clang-format 14 does
+	git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format -i
 
 # ---- installing ----
 PREFIX  ?= /usr/local

@@ -8,7 +8,7 @@
 
 #include "assay/plugin.h"
 
-#define ASSAY_GENERATE_N_METRICS 14
+#define ASSAY_GENERATE_N_METRICS  14
 #define ASSAY_GENERATE_N_COUNTERS 8
 
 enum {
@@ -42,21 +42,21 @@ int assay_generate_check(struct assay_job *job, struct assay_check *out);
 int assay_generate_report(struct assay_job *job);
 void assay_generate_release(struct assay_job *job);
 
-#define ASSAY_GENERATE_OP(kind, n, text)                                                                        \
-	{                                                                                                       \
-		.name = "generate." #kind, .help = text, .axes = assay_generate_##kind##_axes, .n_axes = n,    \
-		.axis_stride = sizeof(struct assay_axis), .flags = ASSAY_OP_EXACT,                              \
-		.n_metrics = ASSAY_GENERATE_N_METRICS, .metrics = assay_generate_metrics,                       \
-		.metric_stride = sizeof(struct assay_metric_def), .n_counters = ASSAY_GENERATE_N_COUNTERS,      \
-		.counters = assay_generate_counters, .composes = "matmul.ternary",                              \
-		.driver = &assay_generate_##kind##_driver, .describe = assay_generate_##kind##_describe,        \
-		.fill = assay_generate_##kind##_fill, .check = assay_generate_check,                            \
-		.report = assay_generate_report, .release = assay_generate_release,                             \
+#define ASSAY_GENERATE_OP(kind, n, text)                                                                               \
+	{                                                                                                              \
+		.name = "generate." #kind, .help = text, .axes = assay_generate_##kind##_axes, .n_axes = n,            \
+		.axis_stride = sizeof(struct assay_axis), .flags = ASSAY_OP_EXACT,                                     \
+		.n_metrics = ASSAY_GENERATE_N_METRICS, .metrics = assay_generate_metrics,                              \
+		.metric_stride = sizeof(struct assay_metric_def), .n_counters = ASSAY_GENERATE_N_COUNTERS,             \
+		.counters = assay_generate_counters, .composes = "matmul.ternary",                                     \
+		.driver = &assay_generate_##kind##_driver, .describe = assay_generate_##kind##_describe,               \
+		.fill = assay_generate_##kind##_fill, .check = assay_generate_check, .report = assay_generate_report,  \
+		.release = assay_generate_release,                                                                     \
 	}
 
-#define ASSAY_GENERATE_OPS                                                                                      \
-	ASSAY_GENERATE_OP(prefill, 3, "read a prompt of a BitNet b1.58 transformer, up to its first token"),    \
-	ASSAY_GENERATE_OP(decode, 4, "generate tokens one by one with a BitNet b1.58 transformer"),             \
-	ASSAY_GENERATE_OP(chat, 8, "answer turns of several users who share a prompt, with a prefix cache"),
+#define ASSAY_GENERATE_OPS                                                                                             \
+	ASSAY_GENERATE_OP(prefill, 3, "read a prompt of a BitNet b1.58 transformer, up to its first token"),           \
+		ASSAY_GENERATE_OP(decode, 4, "generate tokens one by one with a BitNet b1.58 transformer"),            \
+		ASSAY_GENERATE_OP(chat, 8, "answer turns of several users who share a prompt, with a prefix cache"),
 
 #endif

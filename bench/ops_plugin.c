@@ -23,9 +23,5 @@ static const struct assay_op ops[] = {
 };
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER,
-	.name = "ops",
-	.version = "1",
-	.ops = ops,
-	.n_ops = sizeof(ops) / sizeof(ops[0]),
+	ASSAY_PLUGIN_HEADER, .name = "ops", .version = "1", .ops = ops, .n_ops = sizeof(ops) / sizeof(ops[0]),
 };

@@ -9,15 +9,20 @@
 #include "quantize_ops.h"
 
 const struct assay_axis assay_quantize_axes_flat[1] = {
-	[ASSAY_QUANTIZE_N] = { .name = "n", .help = "floats in the tensor", .min = 1, .max = INT64_C(1) << 36,
+	[ASSAY_QUANTIZE_N] = { .name = "n",
+			       .help = "floats in the tensor",
+			       .min = 1,
+			       .max = INT64_C(1) << 36,
 			       .def = 1048576 },
 };
 
 const struct assay_axis assay_quantize_axes_token[2] = {
-	[ASSAY_QUANTIZE_TOKENS] = { .name = "tokens", .help = "tokens, each with a scale of its own", .min = 1,
-				    .max = 1 << 20, .def = 512 },
-	[ASSAY_QUANTIZE_DIM] = { .name = "dim", .help = "floats of one token", .min = 1, .max = 1 << 20,
-				 .def = 2560 },
+	[ASSAY_QUANTIZE_TOKENS] = { .name = "tokens",
+				    .help = "tokens, each with a scale of its own",
+				    .min = 1,
+				    .max = 1 << 20,
+				    .def = 512 },
+	[ASSAY_QUANTIZE_DIM] = { .name = "dim", .help = "floats of one token", .min = 1, .max = 1 << 20, .def = 2560 },
 };
 
 static struct assay_tensor_spec tensor1(const char *name, uint32_t role, uint32_t dtype, int64_t d0)
@@ -27,9 +32,7 @@ static struct assay_tensor_spec tensor1(const char *name, uint32_t role, uint32_
 
 static struct assay_tensor_spec tensor2(const char *name, uint32_t role, uint32_t dtype, int64_t d0, int64_t d1)
 {
-	return (struct assay_tensor_spec){
-		.name = name, .role = role, .dtype = dtype, .rank = 2, .dims = { d0, d1 }
-	};
+	return (struct assay_tensor_spec){ .name = name, .role = role, .dtype = dtype, .rank = 2, .dims = { d0, d1 } };
 }
 
 /* One operation for each element; every float and every packed byte crosses the memory bus once. */

@@ -26,6 +26,7 @@ test       required  tool:jq            jq                jq               jq   
 test       optional  tool:xmllint       libxml2-utils     libxml2          libxml2     tests of JUnit output
 test       optional  tool:strace        strace            strace           strace      a test of what cannot be traced twice
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
+lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
 ci         optional  tool:clang         clang             clang            clang       building with a second compiler
 ci         optional  tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc compiling kernels for Arm
 ci         optional  file:/usr/aarch64-linux-gnu/lib/libc.so.6 libc6-dev-arm64-cross - aarch64-linux-gnu-glibc and linking them

@@ -8,7 +8,9 @@
 
 #include "assay/plugin.h"
 
-/* All that the compiler may use in files whose names end so (isa_flags in the Makefile), for .needs of their variants. */
+/*
+ * All that the compiler may use in files whose names end so (isa_flags in the Makefile), for .needs of their variants.
+ */
 #define NEEDS_AVX2        "avx2,fma,f16c"
 #define NEEDS_AVXVNNI     NEEDS_AVX2 ",avx_vnni"
 #define NEEDS_AVX512      "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"
@@ -18,8 +20,9 @@
 #define NEEDS_DOTPROD     NEEDS_NEON ",asimddp"
 
 /*
- * A callback of a variant that one architecture has. Elsewhere the variant is listed, so that it can be asked for by name,
- * and never called, since no CPU there has what it needs: `run`, which must not be missing, is kernel_of_other_arch.
+ * A callback of a variant that one architecture has. Elsewhere the variant is listed, so that it can be asked for by
+ * name, and never called, since no CPU there has what it needs: `run`, which must not be missing, is
+ * kernel_of_other_arch.
  */
 #define ON_ANY(callback, elsewhere) callback
 #if defined(__x86_64__)
@@ -52,8 +55,8 @@ static inline int kernel_of_other_arch(struct assay_job *job)
 #endif
 
 /*
- * Vectors that are named so are made in this order. Compilers move loads as they like, and the prefetchers of CPUs lose a
- * sequential read whose lines are touched far out of order.
+ * Vectors that are named so are made in this order. Compilers move loads as they like, and the prefetchers of CPUs lose
+ * a sequential read whose lines are touched far out of order.
  */
 #if defined(__x86_64__)
 #define IN_SOURCE_ORDER(v) __asm__ volatile("" : "+v"(v))

@@ -9,11 +9,12 @@ json_t *assay_json_metrics(const struct assay_metric *v, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct assay_metric *m = &v[i];
 
-		json_object_set_new(
-			o, m->tag,
-			json_pack("{s:o,s:s,s:o,s:o,s:b}", "value", assay_json_number(m->value), "unit", m->unit, "better",
-				  m->better ? json_string(m->better > 0 ? "higher" : "lower") : json_null(), "source",
-				  m->source[0] ? json_string(m->source) : json_null(), "estimated", m->estimated));
+		json_object_set_new(o, m->tag,
+				    json_pack("{s:o,s:s,s:o,s:o,s:b}", "value", assay_json_number(m->value), "unit",
+					      m->unit, "better",
+					      m->better ? json_string(m->better > 0 ? "higher" : "lower") : json_null(),
+					      "source", m->source[0] ? json_string(m->source) : json_null(),
+					      "estimated", m->estimated));
 	}
 	return o;
 }

@@ -37,8 +37,9 @@ static json_t *metrics_json(const struct assay_exact_case *c)
 
 		if (isfinite(v))
 			json_object_set_new(o, m->tag,
-					    json_pack("{s:o,s:s,s:s,s:s}", "value", assay_json_number(v), "unit", m->unit, "better",
-						      m->better > 0 ? "higher" : "lower", "source", "exact"));
+					    json_pack("{s:o,s:s,s:s,s:s}", "value", assay_json_number(v), "unit",
+						      m->unit, "better", m->better > 0 ? "higher" : "lower", "source",
+						      "exact"));
 	}
 	return o;
 }
@@ -50,12 +51,13 @@ static json_t *case_json(const struct assay_exact_case *c)
 	for (size_t i = 0; i < c->n_functions; i++) {
 		const struct assay_exact_function *f = &c->functions[i];
 
-		json_array_append_new(functions, json_pack("{s:o,s:o,s:o}", "name", assay_json_text(f->name), "object",
-							   assay_json_text(f->object), "counts", counts_json(&f->counts)));
+		json_array_append_new(functions,
+				      json_pack("{s:o,s:o,s:o}", "name", assay_json_text(f->name), "object",
+						assay_json_text(f->object), "counts", counts_json(&f->counts)));
 	}
-	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o}", "key", assay_json_text(c->key), "status", assay_status_name(c->status),
-			 "reason", assay_json_text(c->reason), "counters", counters_json(c), "metrics", metrics_json(c),
-			 "functions", functions);
+	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o}", "key", assay_json_text(c->key), "status",
+			 assay_status_name(c->status), "reason", assay_json_text(c->reason), "counters",
+			 counters_json(c), "metrics", metrics_json(c), "functions", functions);
 }
 
 static json_t *run_json(const struct assay_exact_run *run)
@@ -63,11 +65,12 @@ static json_t *run_json(const struct assay_exact_run *run)
 	const struct assay_exact_setting *s = &run->setting;
 
 	return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:{s:o,s:o,s:o,s:o,s:o,s:o}}", "id",
-			 run->id ? json_integer(run->id) : json_null(), "suite", assay_json_text(run->suite), "evidence", "exact",
-			 "seed", assay_json_u64(run->seed), "started", assay_json_time(run->started_ns), "build",
-			 assay_json_build(&run->build), "setting", "arch", assay_json_text(s->arch), "tool",
-			 assay_json_text(s->tool), "libc", assay_json_text(s->libc), "cache", assay_json_text(s->cache),
-			 "features", assay_json_text(s->features), "environment", assay_json_text(s->environment));
+			 run->id ? json_integer(run->id) : json_null(), "suite", assay_json_text(run->suite),
+			 "evidence", "exact", "seed", assay_json_u64(run->seed), "started",
+			 assay_json_time(run->started_ns), "build", assay_json_build(&run->build), "setting", "arch",
+			 assay_json_text(s->arch), "tool", assay_json_text(s->tool), "libc", assay_json_text(s->libc),
+			 "cache", assay_json_text(s->cache), "features", assay_json_text(s->features), "environment",
+			 assay_json_text(s->environment));
 }
 
 void assay_json_add_exact(json_t *root, const struct assay_exact_run *run)

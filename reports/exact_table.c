@@ -12,9 +12,12 @@
 enum { COL_CASE, COL_INSTRUCTIONS, COL_READS, COL_WRITES, COL_D1, COL_LL, COL_BRANCHES, COL_MISSED, N_COLS };
 
 static const enum assay_exact_event column_events[N_COLS] = {
-	[COL_INSTRUCTIONS] = ASSAY_EXACT_INSTRUCTIONS, [COL_READS] = ASSAY_EXACT_DATA_READS,
-	[COL_WRITES] = ASSAY_EXACT_DATA_WRITES,        [COL_D1] = ASSAY_EXACT_D1_MISSES,
-	[COL_LL] = ASSAY_EXACT_LL_MISSES,              [COL_BRANCHES] = ASSAY_EXACT_BRANCHES,
+	[COL_INSTRUCTIONS] = ASSAY_EXACT_INSTRUCTIONS,
+	[COL_READS] = ASSAY_EXACT_DATA_READS,
+	[COL_WRITES] = ASSAY_EXACT_DATA_WRITES,
+	[COL_D1] = ASSAY_EXACT_D1_MISSES,
+	[COL_LL] = ASSAY_EXACT_LL_MISSES,
+	[COL_BRANCHES] = ASSAY_EXACT_BRANCHES,
 	[COL_MISSED] = ASSAY_EXACT_MISPREDICTIONS,
 };
 
@@ -74,8 +77,14 @@ static void add_case(struct assay_columns *t, const struct assay_exact_case *c, 
 
 static void begin(struct assay_columns *t)
 {
-	static const char *const head[N_COLS] = { "exact counts of one run", "instructions", "reads",    "writes",
-						  "D1 misses",               "LL misses",    "branches", "mispredicted" };
+	static const char *const head[N_COLS] = { "exact counts of one run",
+						  "instructions",
+						  "reads",
+						  "writes",
+						  "D1 misses",
+						  "LL misses",
+						  "branches",
+						  "mispredicted" };
 
 	assay_columns_row(t, head);
 }
@@ -87,13 +96,14 @@ static void add_setting(const struct assay_exact_run *run, struct assay_text *ou
 
 	for (size_t i = 0; i < run->n_cases; i++)
 		ok += run->cases[i].status == ASSAY_STATUS_OK;
-	assay_text_addf(out, "  one thread of %s, seed %llu\n  %s, %s\n", run->setting.tool[0] ? run->setting.tool : "valgrind",
-			(unsigned long long)run->seed, run->setting.cache, run->setting.libc);
+	assay_text_addf(out, "  one thread of %s, seed %llu\n  %s, %s\n",
+			run->setting.tool[0] ? run->setting.tool : "valgrind", (unsigned long long)run->seed,
+			run->setting.cache, run->setting.libc);
 	assay_text_addf(out, "%zu of %zu counted\n", ok, run->n_cases);
 }
 
-int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay_emit_style *style, struct assay_text *out,
-			   struct assay_err *err)
+int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay_emit_style *style,
+			   struct assay_text *out, struct assay_err *err)
 {
 	struct assay_columns t = { .align = "lrrrrrrr", .indent = "  ", .width = style->width };
 
@@ -123,7 +133,8 @@ static void add_changes(struct assay_columns *t, const char *name, const struct 
 }
 
 /* A function that one side lacks counts nothing there. */
-static void add_function_changes(struct assay_columns *t, const struct assay_exact_case *base, const struct assay_exact_case *head)
+static void add_function_changes(struct assay_columns *t, const struct assay_exact_case *base,
+				 const struct assay_exact_case *head)
 {
 	static const struct assay_exact_counts none;
 	char name[ASSAY_EXACT_FUNCTION_MAX + 8];
@@ -144,8 +155,8 @@ static void add_function_changes(struct assay_columns *t, const struct assay_exa
 	}
 }
 
-int assay_emit_exact_sides(const struct assay_exact_run *base, const struct assay_exact_run *head, const struct assay_emit_style *style,
-			   struct assay_text *out, struct assay_err *err)
+int assay_emit_exact_sides(const struct assay_exact_run *base, const struct assay_exact_run *head,
+			   const struct assay_emit_style *style, struct assay_text *out, struct assay_err *err)
 {
 	struct assay_columns t = { .align = "lrrrrrrr", .indent = "  ", .width = style->width };
 

@@ -20,9 +20,9 @@ struct view {
 	struct assay_columns table;
 	bool evidence; /* the rung needs a column */
 	bool keys_below;
-	bool numbers;   /* some row has any */
+	bool numbers;       /* some row has any */
 	bool times, counts; /* numbers of which kind */
-	size_t missing; /* cases that share one line; 0: each has a row */
+	size_t missing;     /* cases that share one line; 0: each has a row */
 };
 
 static const char *colour(const struct assay_emit_style *style, enum assay_verdict v)
@@ -129,8 +129,8 @@ static void add_key_below(struct view *v, const struct assay_gate_case *c)
 /* "kv_hits (sde)": a limit has no change, and so no column for its rung. */
 static const char *with_rung(const struct assay_gate_case *c, char *buf, size_t size)
 {
-	bool counted = isfinite(c->limit) && c->evidence != ASSAY_EVIDENCE_NONE && c->evidence != ASSAY_EVIDENCE_STORED &&
-		       c->evidence != ASSAY_EVIDENCE_PAIRED;
+	bool counted = isfinite(c->limit) && c->evidence != ASSAY_EVIDENCE_NONE &&
+		       c->evidence != ASSAY_EVIDENCE_STORED && c->evidence != ASSAY_EVIDENCE_PAIRED;
 
 	if (counted)
 		snprintf(buf, size, "%s (%s)", c->metric, assay_evidence_name(c->evidence));
@@ -153,7 +153,8 @@ static void add_case(struct view *v, const struct assay_gate_case *c)
 		assay_columns_row(&v->table, (const char *const[]){ verdict, c->metric, w.change, w.interval, w.margin,
 								    w.pairs, evidence, key });
 	else
-		assay_columns_tail(&v->table, (const char *const[]){ verdict, with_rung(c, metric, sizeof(metric)) }, 2, key);
+		assay_columns_tail(&v->table, (const char *const[]){ verdict, with_rung(c, metric, sizeof(metric)) }, 2,
+				   key);
 	if (v->keys_below)
 		add_key_below(v, c);
 	if (c->reason[0] && (c->verdict != ASSAY_PASS || !w.change[0]))
@@ -178,8 +179,8 @@ static bool add_cases(struct view *v)
 }
 
 /* Wrapped between the counts, never inside one; @at is the column. */
-static void add_count(const struct view *v, enum assay_verdict verdict, size_t n, const char *name, size_t *at, bool *first,
-		      struct assay_text *out)
+static void add_count(const struct view *v, enum assay_verdict verdict, size_t n, const char *name, size_t *at,
+		      bool *first, struct assay_text *out)
 {
 	char part[64];
 
@@ -327,8 +328,12 @@ int assay_emit_gate_table(const struct assay_gate_report *r, const struct assay_
 		assay_columns_print(&v.table, out);
 		if (v.numbers)
 			assay_text_addf(out, "  change is the %s of the head against the base: + is %s\n",
-					!v.counts ? "time" : v.times ? "time or count" : "count",
-					!v.counts ? "slower" : v.times ? "slower or more" : "more");
+					!v.counts ? "time"
+					: v.times ? "time or count"
+						  : "count",
+					!v.counts ? "slower"
+					: v.times ? "slower or more"
+						  : "more");
 		assay_text_add(out, "\n");
 	}
 	assay_columns_release(&v.table);

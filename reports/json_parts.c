@@ -53,9 +53,9 @@ json_t *assay_json_time(uint64_t unix_ns)
 
 json_t *assay_json_build(const struct assay_build *b)
 {
-	return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "id", assay_json_text(b->id), "commit", assay_json_text(b->commit),
-			 "dirty", b->dirty, "compiler", assay_json_text(b->compiler), "flags", assay_json_text(b->flags),
-			 "plugins", assay_json_text(b->plugins));
+	return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "id", assay_json_text(b->id), "commit",
+			 assay_json_text(b->commit), "dirty", b->dirty, "compiler", assay_json_text(b->compiler),
+			 "flags", assay_json_text(b->flags), "plugins", assay_json_text(b->plugins));
 }
 
 #define INDENT 2

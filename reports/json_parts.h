@@ -31,8 +31,10 @@ void assay_json_add_exact(json_t *root, const struct assay_exact_run *run);
 
 /* Append @root and a newline to @out and drop the caller's reference; NULL is ASSAY_ENOMEM. */
 int assay_json_print(json_t *root, struct assay_text *out, struct assay_err *err);
-/* Append @before and then @v, a part of what is written by hand @depth levels deep, and drop the reference: long lists are never
- * held as a whole. NULL makes @out fail. */
+/*
+ * Append @before and then @v, a part of what is written by hand @depth levels deep, and drop the reference: long lists
+ * are never held as a whole. NULL makes @out fail.
+ */
 void assay_json_part(const char *before, json_t *v, unsigned depth, struct assay_text *out);
 
 #endif

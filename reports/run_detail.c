@@ -96,9 +96,11 @@ static void add_numbers(const struct assay_result *r, const struct assay_emit_st
 	assay_quantity_text((double)r->warmup_ns * 1e-9, "s", style->utf8, a, sizeof(a));
 	if (assay_result_pace_tried(r))
 		snprintf(slow, sizeof(slow), ", %.1f %% of slow cores", 100 * r->slow_core_frac);
-	snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu round%s, %.1f %% disturbed%s, %.1f %% dropped; %s; warm-up %s, %s",
-		 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s", 100 * r->disturbed_frac,
-		 slow, 100 * r->dropped_frac, r->converged ? "interval within its goal" : "interval wider than its goal", a,
+	snprintf(buf, sizeof(buf),
+		 "%zu of %llu iterations in %zu round%s, %.1f %% disturbed%s, %.1f %% dropped; %s; warm-up %s, %s",
+		 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s",
+		 100 * r->disturbed_frac, slow, 100 * r->dropped_frac,
+		 r->converged ? "interval within its goal" : "interval wider than its goal", a,
 		 r->steady ? "steady" : "not steady");
 	line(out, style, "samples", buf);
 }
@@ -150,7 +152,8 @@ static void add_samples(const struct assay_result *r, struct assay_text *out)
 	struct assay_columns t = { .align = "rrrrl" };
 	unsigned round = 1;
 
-	assay_columns_row(&t, (const char *const[]){ "sample", "round", "iterations", "ns per iteration", "disturbed by" });
+	assay_columns_row(&t,
+			  (const char *const[]){ "sample", "round", "iterations", "ns per iteration", "disturbed by" });
 	for (size_t i = 0; i < r->n_samples; i++) {
 		const struct assay_sample *s = &r->samples[i];
 		char no[24], in[24], it[24], ns[32], flags[96];
@@ -187,8 +190,7 @@ int assay_emit_result(const struct assay_result *r, bool samples, const struct a
 			 m->better > 0   ? "higher is better"
 			 : m->better < 0 ? "lower is better"
 					 : "",
-			 m->better && m->source[0] ? "; " : "", m->source,
-			 m->estimated ? ", an estimate" : "");
+			 m->better && m->source[0] ? "; " : "", m->source, m->estimated ? ", an estimate" : "");
 		assay_columns_row(&t, (const char *const[]){ m->tag, buf, note });
 	}
 	for (size_t i = 0; i < r->counters.n; i++) {

@@ -134,10 +134,12 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 		snprintf(buf + strlen(buf), size - strlen(buf), "%sslow core", buf[0] ? ", " : "");
 	v->noted |= buf[0] != '\0';
 	if (isfinite(efficiency))
-		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% efficient", buf[0] ? ", " : "", 100 * efficiency);
+		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% efficient", buf[0] ? ", " : "",
+			 100 * efficiency);
 	v->efficiency |= isfinite(efficiency);
 	if (in_turn)
-		snprintf(buf + strlen(buf), size - strlen(buf), "%sroof %s", buf[0] ? ", " : "", in_turn + strlen(IN_TURN));
+		snprintf(buf + strlen(buf), size - strlen(buf), "%sroof %s", buf[0] ? ", " : "",
+			 in_turn + strlen(IN_TURN));
 	v->in_turn |= in_turn != NULL;
 }
 
@@ -235,8 +237,8 @@ static void add_result(struct assay_columns *t, struct view *v, const struct ass
 
 static void add_head(struct assay_columns *t, const struct view *v)
 {
-	static const char *const names[N_COLS] = { "variant", "shape", "thr",  "cache", "time",
-						   "95 %",    "rate",  "roof", "of",    "check", "" };
+	static const char *const names[N_COLS] = { "variant", "shape", "thr", "cache", "time", "95 %",
+						   "rate",    "roof",  "of",  "check", "" };
 	char cells[N_COLS][32];
 	const char *p[N_COLS];
 
@@ -277,7 +279,8 @@ static void add_metric_legend(struct assay_text *out, const struct view *v)
 		const char *tag, *text; /* the tag begins so */
 	} words[] = {
 		{ "ttft_", "ttft: time to the first token" },
-		{ "tpot_", "tpot: time per output token after the first; such times are of all calls, also of those that are left out above" },
+		{ "tpot_", "tpot: time per output token after the first; such times are of all calls, also of those "
+			   "that are left out above" },
 		{ "kv_bytes", "kv: cache of keys and values" },
 		{ "kv_cache_hit_rate", "kv cache hit rate: share of prompt tokens found in it" },
 		{ "time_ffn_frac", "time: share of each part of the model, of which ffn is the feed-forward" },
@@ -297,16 +300,21 @@ static void add_legend(struct assay_text *out, const struct view *v)
 {
 	assay_text_addf(out, "\n%s", paint(v->style, DIM));
 	legend_line(out, v, "thr",
-		    v->narrow ? "threads, each bound to a core of its own; inputs were used before, unless the shape ends with cold: then "
-				"they are in memory only" :
-				"threads, each bound to a core of its own; cache: warm (inputs used before) or cold (in memory only)");
+		    v->narrow ? "threads, each bound to a core of its own; inputs were used before, unless the shape "
+				"ends with cold: then "
+				"they are in memory only"
+			      : "threads, each bound to a core of its own; cache: warm (inputs used before) or cold "
+				"(in memory only)");
 	if (v->timed) {
 		legend_line(out, v, "time",
-			    v->rounds ? "median of one call, and half the width of its 95 % interval, over rounds: each a process "
-					"of its own, with the other cases between" :
-					"median of one call, and half the width of its 95 % interval");
+			    v->rounds ? "median of one call, and half the width of its 95 % interval, over rounds: "
+					"each a process "
+					"of its own, with the other cases between"
+				      : "median of one call, and half the width of its 95 % interval");
 		if (v->starred)
-			legend_line(out, v, "*", "that interval is wider than 0.5 %: more time, --budget, or more rounds, --rounds, narrow it");
+			legend_line(out, v, "*",
+				    "that interval is wider than 0.5 %: more time, --budget, or more rounds, --rounds, "
+				    "narrow it");
 		if (v->ranged)
 			legend_line(out, v, "?",
 				    "too few samples for a 95 % interval: half the width of the range of all of them");
@@ -316,9 +324,11 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	}
 	if (v->roof)
 		legend_line(out, v, "roof",
-			    v->narrow ? "share of the bandwidth or arithmetic that bounds the case, as this machine gave it in this run; a wider "
-					"terminal shows of which" :
-					"share of what this machine gave in this run, and of what: the bandwidth of stream.* where the data lies "
+			    v->narrow ? "share of the bandwidth or arithmetic that bounds the case, as this machine "
+					"gave it in this run; a wider "
+					"terminal shows of which"
+				      : "share of what this machine gave in this run, and of what: the bandwidth of "
+					"stream.* where the data lies "
 					"(l1, l2, l3, dram) or the arithmetic of peak.*");
 	if (v->narrow)
 		legend_line(out, v, "check",
@@ -330,14 +340,16 @@ static void add_legend(struct assay_text *out, const struct view *v)
 			    "error of others");
 	add_metric_legend(out, v);
 	if (v->noted)
-		legend_line(
-			out, v, "notes",
-			"unsteady: warm-up did not settle; dropped: samples left out because the host disturbed them or a core was slow; "
-			"disturbed: so many were that none is left out for it; slow core: most of the time something slowed the core, such as its "
-			"other hardware thread");
+		legend_line(out, v, "notes",
+			    "unsteady: warm-up did not settle; dropped: samples left out because the host disturbed "
+			    "them or a core was slow; "
+			    "disturbed: so many were that none is left out for it; slow core: most of the time "
+			    "something slowed the core, such as its "
+			    "other hardware thread");
 	if (v->in_turn)
-		legend_line(out, v, "", "roof: 95 % interval of the share, where the limit took turns with the case; over rounds, "
-				    "from the least to the most; ?: too few turns for one, the range of all");
+		legend_line(out, v, "",
+			    "roof: 95 % interval of the share, where the limit took turns with the case; over rounds, "
+			    "from the least to the most; ?: too few turns for one, the range of all");
 	if (v->efficiency)
 		legend_line(out, v, "", "efficient: work per second and thread, against one thread in this run");
 	assay_text_add(out, paint(v->style, RESET));

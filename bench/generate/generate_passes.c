@@ -249,14 +249,15 @@ void assay_generate_pass_last(void *engine, uint32_t tid, uint32_t n_threads)
 }
 
 /*
- * Logits of the step's last token; its final norm is where the caller put it, at the start of work.norm. A thread takes rows as it
- * comes to them, since one that shares its core with others reads slower for a while.
+ * Logits of the step's last token; its final norm is where the caller put it, at the start of work.norm. A thread takes
+ * rows as it comes to them, since one that shares its core with others reads slower for a while.
  */
 void assay_generate_pass_head(void *engine, uint32_t tid, uint32_t n_threads)
 {
 	struct gen_engine *e = engine;
 	int64_t dim = e->plan.m->dim, vocab = e->plan.m->vocab, at;
-	int64_t take = n_threads > 1 ? (vocab / (HEAD_TURNS * n_threads) / 16 + 1) * 16 : vocab; /* whole lines of logits */
+	int64_t take =
+		n_threads > 1 ? (vocab / (HEAD_TURNS * n_threads) / 16 + 1) * 16 : vocab; /* whole lines of logits */
 	const float *x = e->f32 + e->work.norm;
 
 	(void)tid;

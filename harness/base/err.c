@@ -52,9 +52,12 @@ int assay_err_prefix(struct assay_err *err, const char *fmt, ...)
 const char *assay_error_text(int code)
 {
 	switch (code) {
-#define X(name, value, text) case value: return text;
+#define X(name, value, text)                                                                                           \
+	case value:                                                                                                    \
+		return text;
 		ASSAY_ERRORS(X)
 #undef X
-	default: return code ? "unknown error" : "no error";
+	default:
+		return code ? "unknown error" : "no error";
 	}
 }

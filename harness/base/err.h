@@ -6,18 +6,18 @@
 #include <stdarg.h>
 
 /* name, value, text; functions return 0 or one of these. */
-#define ASSAY_ERRORS(X)                                                    \
-	X(EUSAGE, -1, "bad usage or configuration")                        \
-	X(ENOMEM, -2, "out of memory")                                     \
-	X(EIO, -3, "input/output error")                                   \
-	X(EPLUGIN, -4, "bad plugin")                                       \
-	X(EABI, -5, "plugin of another ABI version")                       \
-	X(EWORKER, -6, "worker failed")                                    \
-	X(ESTORE, -7, "database error")                                    \
-	X(ENOTFOUND, -8, "not found")                                      \
-	X(EUNAVAILABLE, -9, "not available on this machine")               \
-	X(ELIMIT, -10, "over a limit")                                     \
-	X(EINTERRUPTED, -11, "interrupted")                                \
+#define ASSAY_ERRORS(X)                                                                                                \
+	X(EUSAGE, -1, "bad usage or configuration")                                                                    \
+	X(ENOMEM, -2, "out of memory")                                                                                 \
+	X(EIO, -3, "input/output error")                                                                               \
+	X(EPLUGIN, -4, "bad plugin")                                                                                   \
+	X(EABI, -5, "plugin of another ABI version")                                                                   \
+	X(EWORKER, -6, "worker failed")                                                                                \
+	X(ESTORE, -7, "database error")                                                                                \
+	X(ENOTFOUND, -8, "not found")                                                                                  \
+	X(EUNAVAILABLE, -9, "not available on this machine")                                                           \
+	X(ELIMIT, -10, "over a limit")                                                                                 \
+	X(EINTERRUPTED, -11, "interrupted")                                                                            \
 	X(EINTERNAL, -12, "internal error")
 
 enum assay_error {
@@ -26,7 +26,10 @@ enum assay_error {
 #undef X
 };
 
-/* Why something failed, written once where the fact is known: failure first, subject in quotes, lower case, no full stop. */
+/*
+ * Why something failed, written once where the fact is known: failure first, subject in quotes, lower case, no full
+ * stop.
+ */
 struct assay_err {
 	int code; /* enum assay_error, 0 while nothing failed */
 	char text[512];

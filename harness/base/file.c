@@ -248,8 +248,8 @@ int assay_file_list(const char *dir, const char *ending, struct assay_strings *o
 	int rc = 0;
 
 	if (!d)
-		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EUSAGE, "cannot read the folder '%s': %s", dir,
-				     strerror(errno));
+		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EUSAGE,
+				     "cannot read the folder '%s': %s", dir, strerror(errno));
 	while (!rc && (e = readdir(d))) {
 		size_t len = strlen(e->d_name);
 

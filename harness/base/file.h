@@ -19,8 +19,8 @@ int assay_file_write(const char *path, const void *data, size_t len, struct assa
 int assay_file_mkdirs(const char *path, struct assay_err *err);
 bool assay_file_exists(const char *path);
 /*
- * Names of the files in @dir that end in @ending, without it, in the order of their bytes. ASSAY_ENOTFOUND where there is no such
- * folder, ASSAY_EUSAGE where it cannot be read or has something else of such a name.
+ * Names of the files in @dir that end in @ending, without it, in the order of their bytes. ASSAY_ENOTFOUND where there
+ * is no such folder, ASSAY_EUSAGE where it cannot be read or has something else of such a name.
  */
 int assay_file_list(const char *dir, const char *ending, struct assay_strings *out, struct assay_err *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A gate of unchanged code compares every case with itself; it fails when any is REGRESSED. A trial of power slows the first
- * case down by a known share. Their order is drawn from the seed, so that a change of the host's mood falls on all kinds alike.
+ * A gate of unchanged code compares every case with itself; it fails when any is REGRESSED. A trial of power slows the
+ * first case down by a known share. Their order is drawn from the seed, so that a change of the host's mood falls on
+ * all kinds alike.
  */
 #include "cli/certifying.h"
 
@@ -17,7 +18,7 @@
 const double assay_certify_slowdowns[ASSAY_CERTIFY_SLOWDOWNS] = { 0.005, 0.01, 0.02, 0.05 };
 
 struct tally {
-	double squares, df;    /* of log ratios about the mean of their comparison */
+	double squares, df; /* of log ratios about the mean of their comparison */
 	double wall_ns, pairs;
 	unsigned cases;
 };
@@ -67,8 +68,8 @@ static int count(struct tally *t, const struct assay_comparison_case *c, bool sp
 }
 
 /* The cases of one trial, fresh, as controls: their code is the same on both sides, and that must not excuse them. */
-static void make_trial(const struct assay_certifying *c, struct assay_comparison *cmp, struct assay_comparison_case *cases,
-		       size_t n, double slowdown)
+static void make_trial(const struct assay_certifying *c, struct assay_comparison *cmp,
+		       struct assay_comparison_case *cases, size_t n, double slowdown)
 {
 	*cmp = c->plan->cmp;
 	cmp->started_ns = assay_cli_now_ns();
@@ -84,8 +85,8 @@ static void make_trial(const struct assay_certifying *c, struct assay_comparison
 	}
 }
 
-static int judge_trial(const struct assay_comparison *cmp, const struct assay_policy *policy, struct tally *t, bool spread,
-		       enum assay_verdict *worst, struct assay_err *err)
+static int judge_trial(const struct assay_comparison *cmp, const struct assay_policy *policy, struct tally *t,
+		       bool spread, enum assay_verdict *worst, struct assay_err *err)
 {
 	*worst = ASSAY_IMPROVED;
 	for (size_t i = 0; i < cmp->n_cases; i++) {
@@ -178,7 +179,8 @@ int assay_certifying_run(struct assay_certifying *c, struct assay_certify_outcom
 		enum assay_verdict v = ASSAY_INCONCLUSIVE;
 
 		if (c->progress)
-			c->progress(c->arg, (double)done / (double)n, order[done] ? "a known slowdown" : "unchanged code");
+			c->progress(c->arg, (double)done / (double)n,
+				    order[done] ? "a known slowdown" : "unchanged code");
 		rc = one_trial(c, order[done], &t, &v, err);
 		if (!rc)
 			enter(out, order[done], v);

@@ -16,9 +16,9 @@ struct assay_certify_power {
 struct assay_certify_outcome {
 	unsigned gates, false_alarms, passed, inconclusive; /* of unchanged code */
 	struct assay_certify_power power[ASSAY_CERTIFY_SLOWDOWNS];
-	double sd;            /* of a pair's log ratio, pooled over all cases and gates */
+	double sd; /* of a pair's log ratio, pooled over all cases and gates */
 	double seconds_per_case;
-	double pairs_per_case; /* mean, until decided */
+	double pairs_per_case;           /* mean, until decided */
 	double smallest_detectable_frac; /* with all the pairs that the budget allows */
 	double seconds;
 };
@@ -27,7 +27,7 @@ struct assay_certifying {
 	struct assay_compare_plan *plan; /* its cases become the cases of every gate */
 	const struct assay_clock *clock;
 	const struct assay_settings *settings;
-	unsigned gates, trials;          /* trials a slowdown */
+	unsigned gates, trials; /* trials a slowdown */
 	const volatile sig_atomic_t *interrupted;
 	void (*progress)(void *arg, double done_frac, const char *what);
 	void *arg;

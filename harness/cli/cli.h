@@ -44,12 +44,14 @@ int assay_cli_fail(const struct assay_err *err);
 int assay_cli_fail_open(const struct assay_err *err);
 
 /*
- * "assay gate --suite smoke --db my.db": the start of a command that a person can type as it stands, with the options that
- * are not the defaults. @suite may be NULL.
+ * "assay gate --suite smoke --db my.db": the start of a command that a person can type as it stands, with the options
+ * that are not the defaults. @suite may be NULL.
  */
 void assay_cli_command(char *buf, size_t size, const char *command, const char *suite, const char *db);
 
-/* @rc and @err of what was done with a path that the user named: that it cannot be used is no failure of the program. */
+/*
+ * @rc and @err of what was done with a path that the user named: that it cannot be used is no failure of the program.
+ */
 int assay_cli_user_path(int rc, struct assay_err *err);
 
 /* A case as users may name it: its key, and where that differs the key with t=all. */

@@ -42,7 +42,9 @@ static int parse_threads(struct assay_settings *s, const char *text, const char 
 	}
 	for (size_t i = 0; i < parts.n; i++)
 		if (!assay_plan_threads_parse(parts.v[i], &v[i])) {
-			rc = assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected a list of " ASSAY_THREADS_EXPECTED ", such as 1,all", what, text);
+			rc = assay_err_set(err, ASSAY_EUSAGE,
+					   "%s is '%s', expected a list of " ASSAY_THREADS_EXPECTED ", such as 1,all",
+					   what, text);
 			goto out;
 		}
 	free(s->threads);
@@ -90,7 +92,8 @@ int assay_cli_parse_evidence(const char *arg, enum assay_cli_evidence *out, stru
 			*out = (enum assay_cli_evidence)i;
 			return 0;
 		}
-	return assay_err_set(err, ASSAY_EUSAGE, "--evidence is '%s', expected exact (counts), stored (times) or all", arg);
+	return assay_err_set(err, ASSAY_EUSAGE, "--evidence is '%s', expected exact (counts), stored (times) or all",
+			     arg);
 }
 
 int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err)
@@ -98,7 +101,8 @@ int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int6
 	uint64_t id = 0;
 
 	if (strcmp(arg, "last") != 0 && assay_parse_u64(arg, what, 1, INT64_MAX, &id, NULL))
-		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected the number of a %s or 'last'; 'assay show%s' lists them",
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "%s is '%s', expected the number of a %s or 'last'; 'assay show%s' lists them",
 				     what, arg, kind, strcmp(kind, "run") != 0 ? " comparisons" : "");
 	*out = (int64_t)id;
 	return 0;
@@ -259,8 +263,10 @@ static error_t parse_setting(int key, char *arg, struct argp_state *state)
 static const struct argp_option select_options[] = {
 	{ "suite", 's', "NAME", 0, "Suite of benches (default " ASSAY_CLI_DEFAULT_SUITE ")", 0 },
 	{ "only", 'o', "GLOB", 0,
-	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given several times: the "
-	  "cases that any of them selects", 0 },
+	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given "
+	  "several times: the "
+	  "cases that any of them selects",
+	  0 },
 	{ "plugin", 'p', "FILE", 0, "Load this plugin as well; may be given several times", 0 },
 	{ "no-default-plugins", OPT_NO_DEFAULT_PLUGINS, NULL, 0, "Load only the plugins named with --plugin", 0 },
 	{ "bench-dir", OPT_BENCH_DIR, "DIR", 0, "Read bench files from DIR and suites from DIR/suites", 0 },
@@ -268,7 +274,8 @@ static const struct argp_option select_options[] = {
 	{ 0 },
 };
 static const struct argp_option place_options[] = {
-	{ "threads", 't', "LIST", 0, "Threads of every case, such as 1,all; doubling is 1, 2, 4, ... all (default: as each bench says)", 0 },
+	{ "threads", 't', "LIST", 0,
+	  "Threads of every case, such as 1,all; doubling is 1, 2, 4, ... all (default: as each bench says)", 0 },
 	{ "cpus", OPT_CPUS, "LIST", 0, "Bind to these CPUs in this order, such as 0,2,4-7", 0 },
 	{ "placement", OPT_PLACEMENT, "POLICY", 0, "compact: fill one cache before the next (default); scatter: spread",
 	  0 },
@@ -284,7 +291,8 @@ static const struct argp_option counter_options[] = {
 	{ "counters", OPT_COUNTERS, "GROUP,...", 0, "Count these groups of events as well, such as cache,branch", 0 },
 	{ "events", OPT_EVENTS, "EVENT,...", 0, "Count these events as well, such as PAPI_L1_DCM", 0 },
 	{ "multiplex", OPT_MULTIPLEX, NULL, 0,
-	  "Count all events in every sample, each for a share of it, instead of some in each: values become estimates", 0 },
+	  "Count all events in every sample, each for a share of it, instead of some in each: values become estimates",
+	  0 },
 	{ 0 },
 };
 static const struct argp_option store_options[] = {

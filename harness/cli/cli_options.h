@@ -25,7 +25,7 @@ int assay_cli_parse_evidence(const char *arg, enum assay_cli_evidence *out, stru
 int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err);
 
 struct assay_settings {
-	const char *suite; /* NULL: not named */
+	const char *suite;         /* NULL: not named */
 	struct assay_strings only; /* empty: all cases */
 	const char *db;
 	const char *bench_dir;        /* NULL: the installed one */
@@ -41,7 +41,7 @@ struct assay_settings {
 	unsigned rounds; /* 0: as the suite says */
 	int64_t batch_size;
 	bool deterministic;
-	const char *counter_groups;  /* NULL: those of the benches */
+	const char *counter_groups; /* NULL: those of the benches */
 	struct assay_strings events;
 	bool multiplex;
 	bool roof_in_turn;
@@ -59,13 +59,13 @@ int assay_settings_init(struct assay_settings *s, struct assay_err *err);
 void assay_settings_release(struct assay_settings *s);
 
 /* Groups of options for the children of a command's argp; their input is a struct assay_settings. */
-extern const struct argp assay_argp_select;  /* --suite --only --plugin --no-default-plugins --bench-dir --isa */
-extern const struct argp assay_argp_place;   /* --threads --cpus --placement --smt */
-extern const struct argp assay_argp_measure; /* --seed --memory-limit */
+extern const struct argp assay_argp_select;   /* --suite --only --plugin --no-default-plugins --bench-dir --isa */
+extern const struct argp assay_argp_place;    /* --threads --cpus --placement --smt */
+extern const struct argp assay_argp_measure;  /* --seed --memory-limit */
 extern const struct argp assay_argp_counters; /* --counters --events --multiplex */
-extern const struct argp assay_argp_store;   /* --db */
-extern const struct argp assay_argp_output;  /* --json --verbose */
-extern const struct argp assay_argp_help;    /* --help --version; every command has it last */
+extern const struct argp assay_argp_store;    /* --db */
+extern const struct argp assay_argp_output;   /* --json --verbose */
+extern const struct argp assay_argp_help;     /* --help --version; every command has it last */
 /* All of them, for commands that measure; and those of commands that read the store. */
 extern const struct argp assay_argp_measuring, assay_argp_reading;
 

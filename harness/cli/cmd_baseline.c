@@ -80,12 +80,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return set_argument(a, arg) ? EINVAL : 0;
 	case ARGP_KEY_END:
 		if (a->verb == VERB_NONE)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no action given: expected save, list, show, drop or update");
-		else if (a->exact != (a->verb == VERB_UPDATE))
 			assay_err_set(&a->s.err, ASSAY_EUSAGE,
-				      "only exact counts are updated, and only with update: assay baseline update --exact");
+				      "no action given: expected save, list, show, drop or update");
+		else if (a->exact != (a->verb == VERB_UPDATE))
+			assay_err_set(
+				&a->s.err, ASSAY_EUSAGE,
+				"only exact counts are updated, and only with update: assay baseline update --exact");
 		else if (a->prune && a->verb != VERB_UPDATE)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE, "only update prunes: assay baseline update --exact --prune");
+			assay_err_set(&a->s.err, ASSAY_EUSAGE,
+				      "only update prunes: assay baseline update --exact --prune");
 		else if (!a->name && a->verb != VERB_LIST && a->verb != VERB_UPDATE)
 			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no name given: assay baseline %s NAME",
 				      verbs[a->verb - 1]);
@@ -114,7 +117,8 @@ static const struct argp argp = {
 	"Keep runs as what later runs are judged by. Saving another run under the same name adds it: the more runs, "
 	"the better the "
 	"machine's own noise is known.\v"
-	"example:\n  assay run && assay baseline save main\n  assay run --evidence exact && assay baseline update --exact",
+	"example:\n  assay run && assay baseline save main\n  assay run --evidence exact && assay baseline update "
+	"--exact",
 	children,
 	NULL,
 	NULL,
@@ -148,23 +152,26 @@ static int save(const struct baseline_args *a, struct assay_store *store, struct
 	return rc;
 }
 
-static int update(const struct baseline_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
+static int update(const struct baseline_args *a, struct assay_store *store, struct assay_text *out,
+		  struct assay_err *err)
 {
-	const struct assay_exact_gate_options o = { .suite = a->suite, .run_id = a->run_id, .file = a->exact_file, .db = a->s.db };
+	const struct assay_exact_gate_options o = {
+		.suite = a->suite, .run_id = a->run_id, .file = a->exact_file, .db = a->s.db
+	};
 	char path[ASSAY_CLI_PATH_MAX + ASSAY_NAME_MAX + 16];
 	size_t n = 0, kept = 0;
 	int rc = assay_exact_baseline_update(store, &o, a->prune, path, sizeof(path), &n, &kept, err);
 
 	if (!rc && a->s.json)
-		rc = assay_json_print(json_pack("{s:i,s:o,s:I,s:I}", "schema", 1, "updated", assay_json_text(path), "cases", (json_int_t)n,
-						"kept", (json_int_t)kept),
+		rc = assay_json_print(json_pack("{s:i,s:o,s:I,s:I}", "schema", 1, "updated", assay_json_text(path),
+						"cases", (json_int_t)n, "kept", (json_int_t)kept),
 				      out, err);
 	else if (!rc)
-		assay_text_addf(out, "exact counts of %zu case%s recorded in %s: see what changed, and commit it\n", n, n == 1 ? "" : "s",
-				path);
+		assay_text_addf(out, "exact counts of %zu case%s recorded in %s: see what changed, and commit it\n", n,
+				n == 1 ? "" : "s", path);
 	if (!rc && !a->s.json && kept)
-		assay_text_addf(out, "%zu recorded case%s not counted this time, and kept; --prune takes such out\n", kept,
-				kept == 1 ? " was" : "s were");
+		assay_text_addf(out, "%zu recorded case%s not counted this time, and kept; --prune takes such out\n",
+				kept, kept == 1 ? " was" : "s were");
 	return rc;
 }
 

@@ -20,8 +20,8 @@ enum { OPT_GATES = 0x200, OPT_TRIALS };
 #define DEFAULT_GATES  100
 #define DEFAULT_TRIALS 20
 /*
- * So quick that half a percent is a whole number of calls of a sample too short to be disturbed often, so large that its layout
- * does not rule it.
+ * So quick that half a percent is a whole number of calls of a sample too short to be disturbed often, so large that
+ * its layout does not rule it.
  */
 #define DEFAULT_SUITE "smoke"
 #if defined(__x86_64__)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay compare: two builds measured against each other, now, in lock step, by their counts, or both; the exit status is the verdict. */
+/*
+ * assay compare: two builds measured against each other, now, in lock step, by their counts, or both; the exit status
+ * is the verdict.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,14 +79,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
-	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the suite names for "
-	  "it, or that --only selects; all: both", 0 },
+	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the "
+	  "suite names for "
+	  "it, or that --only selects; all: both",
+	  0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {
-	{ &assay_argp_measuring, 0, NULL, 0 }, { &assay_argp_rates, 0, NULL, 0 },
-	{ &assay_argp_budget, 0, NULL, 0 },    { &assay_argp_compare_output, 0, NULL, 0 },
-	{ &assay_argp_counters, 0, NULL, 0 },   { &assay_argp_cache_model, 0, NULL, 0 },
+	{ &assay_argp_measuring, 0, NULL, 0 },
+	{ &assay_argp_rates, 0, NULL, 0 },
+	{ &assay_argp_budget, 0, NULL, 0 },
+	{ &assay_argp_compare_output, 0, NULL, 0 },
+	{ &assay_argp_counters, 0, NULL, 0 },
+	{ &assay_argp_cache_model, 0, NULL, 0 },
 	{ 0 },
 };
 static const struct argp argp = {
@@ -177,7 +185,8 @@ static int count(struct assay_compare_plan *p, const struct assay_settings *s, s
 	return kept ? kept : rc;
 }
 
-static int take_evidence(const struct compare_args *a, struct assay_compare_plan *p, struct sink *sink, struct assay_err *err)
+static int take_evidence(const struct compare_args *a, struct assay_compare_plan *p, struct sink *sink,
+			 struct assay_err *err)
 {
 	struct assay_comparison *cmp = &p->cmp;
 	int rc = 0;
@@ -207,7 +216,8 @@ static int compare(struct compare_args *a, struct assay_compare_plan *p, struct 
 	if (!rc)
 		cmp->ended_ns = assay_clock_unix_ns();
 	judged = assay_comparison_judge(
-		cmp, &p->policy, &(struct assay_comparison_judging){ .strict = a->out.strict, .countable = &p->countable }, report, err);
+		cmp, &p->policy,
+		&(struct assay_comparison_judging){ .strict = a->out.strict, .countable = &p->countable }, report, err);
 	if (judged)
 		return judged;
 	if (!rc)

@@ -94,8 +94,8 @@ static int findings_json(const struct assay_finding *f, size_t n, const char *su
 	return assay_json_print(json_pack("{s:i,s:o,s:{s:s,s:f,s:f,s:f,s:o},s:o}", "schema", 1, "topology",
 					  assay_json_text(summary), "clock", "source",
 					  assay_clock_source_name(clock->source), "resolution_ns", clock->resolution_ns,
-					  "overhead_ns", clock->overhead_ns, "sample_overhead_ns", sample_overhead_ns, "why", assay_json_text(clock->why),
-					  "findings", a),
+					  "overhead_ns", clock->overhead_ns, "sample_overhead_ns", sample_overhead_ns,
+					  "why", assay_json_text(clock->why), "findings", a),
 				out, err);
 }
 

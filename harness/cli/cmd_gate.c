@@ -72,7 +72,8 @@ static const struct argp_option options[] = {
 	  "Compare with this baseline (default: the newest of this machine and suite, else the last comparable run)",
 	  0 },
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
-	  "exact: judge the newest counts of the suite alone, against the recorded ones; stored: judge the run alone; all: the run and "
+	  "exact: judge the newest counts of the suite alone, against the recorded ones; stored: judge the run alone; "
+	  "all: the run and "
 	  "the counts beside it (default)",
 	  0 },
 	{ "exact-file", OPT_EXACT_FILE, "FILE", 0, "Recorded counts (default baselines/exact/SUITE.json)", 0 },
@@ -123,11 +124,16 @@ static void warn_of_no_baseline(const struct assay_gate_files *f, const char *db
 
 static struct assay_exact_gate_options exact_options(const struct gate_args *a)
 {
-	return (struct assay_exact_gate_options){ .suite = a->o.suite, .run_id = a->o.run_id, .policy = a->o.policy,
-						  .file = a->exact_file, .db = a->s.db, .strict = a->out.strict };
+	return (struct assay_exact_gate_options){ .suite = a->o.suite,
+						  .run_id = a->o.run_id,
+						  .policy = a->o.policy,
+						  .file = a->exact_file,
+						  .db = a->s.db,
+						  .strict = a->out.strict };
 }
 
-static int judge_exact(const void *args, struct assay_store *store, struct assay_gate_report *report, struct assay_err *err)
+static int judge_exact(const void *args, struct assay_store *store, struct assay_gate_report *report,
+		       struct assay_err *err)
 {
 	const struct gate_args *a = args;
 	struct assay_exact_gate_options o = exact_options(a);
@@ -164,8 +170,8 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 	if (!rc && a->s.evidence == ASSAY_CLI_EVIDENCE_ALL) {
 		struct assay_exact_gate_options o = exact_options(a);
 
-		rc = f.run.exact ? assay_exact_gate_beside(f.run.exact, &f.policy, &o, report, err) :
-				   assay_exact_gate_none(&f.run, &o, err);
+		rc = f.run.exact ? assay_exact_gate_beside(f.run.exact, &f.policy, &o, report, err)
+				 : assay_exact_gate_none(&f.run, &o, err);
 	}
 	if (!rc)
 		rc = assay_compare_output_put(report, &a->out, &a->s, err);
@@ -185,7 +191,8 @@ int assay_cmd_gate(int argc, char **argv)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	a.o.db = a.s.db;
 	status = rc ? assay_cli_fail(&err)
-		    : assay_compare_output_judge(&a.s, &a.out, a.s.evidence == ASSAY_CLI_EVIDENCE_EXACT ? judge_exact : judge, &a);
+		    : assay_compare_output_judge(&a.s, &a.out,
+						 a.s.evidence == ASSAY_CLI_EVIDENCE_EXACT ? judge_exact : judge, &a);
 	assay_settings_release(&a.s);
 	return status;
 }

@@ -51,7 +51,8 @@ static const struct argp argp = {
 	options,
 	parse,
 	NULL,
-	"Judge a stored comparison again, from its raw samples, its counts and the policy that is stored with it. Nothing is "
+	"Judge a stored comparison again, from its raw samples, its counts and the policy that is stored with it. "
+	"Nothing is "
 	"measured, so it gives "
 	"the same answer on any machine.\v"
 	"The exit status is that of 'assay compare'.\n\n"
@@ -72,8 +73,8 @@ static int judge(const void *args, struct assay_store *store, struct assay_gate_
 	if (!rc && cmp.policy)
 		rc = assay_policy_parse(&policy, cmp.policy, "the stored policy", err);
 	if (!rc)
-		rc = assay_comparison_judge(&cmp, &policy, &(struct assay_comparison_judging){ .strict = a->out.strict }, report,
-					    err);
+		rc = assay_comparison_judge(&cmp, &policy,
+					    &(struct assay_comparison_judging){ .strict = a->out.strict }, report, err);
 	if (!rc)
 		rc = assay_compare_output_put(report, &a->out, &a->s, err);
 	if (!rc && !verdict[0])

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay list: plugins, ops with their variants, suites, groups of counters, and the cases or the manifest of a suite. Measures nothing. */
+/*
+ * assay list: plugins, ops with their variants, suites, groups of counters, and the cases or the manifest of a suite.
+ * Measures nothing.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +29,8 @@ static int set_what(struct list_args *a, const char *arg)
 	if (a->what)
 		return assay_err_set(
 			&a->s.err, ASSAY_EUSAGE,
-			"unexpected argument '%s': list takes one of plugins, ops, variants, suites, groups, cases", arg);
+			"unexpected argument '%s': list takes one of plugins, ops, variants, suites, groups, cases",
+			arg);
 	for (size_t i = 0; i < N_KINDS; i++)
 		if (!strcmp(arg, kinds[i])) {
 			a->what = kinds[i];
@@ -72,7 +76,8 @@ static const struct argp argp = {
 	options,
 	parse,
 	"[plugins|ops|variants|suites|groups|cases]",
-	"List what can be measured: ops with their variants and suites, or with --suite the cases of a suite; groups are those that "
+	"List what can be measured: ops with their variants and suites, or with --suite the cases of a suite; groups "
+	"are those that "
 	"--counters takes, with the metrics that a policy may then name.\v"
 	"example:\n  assay list cases --suite quick --only 'matmul.*'",
 	children,

@@ -82,7 +82,8 @@ static const struct argp argp = {
 	parse,
 	"trend CASE\nreport",
 	"Draw the stored runs of a case over time (median with its interval), or of all cases into a folder with a "
-	"page. CASE is a key, with its number of threads or with t=all, or a glob or part that only one key has. The runs are "
+	"page. CASE is a key, with its number of threads or with t=all, or a glob or part that only one key has. The "
+	"runs are "
 	"those of the machine that measured last.\v"
 	"example:\n  assay plot trend 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' -o trend.svg",
 	children,
@@ -115,7 +116,8 @@ static int no_case(const struct history *h, const char *pattern, struct assay_er
 	for (size_t i = 0; i < h->n && !rc; i++)
 		rc = assay_cli_case_names(&names, &h->cases[i], err);
 	if (!rc)
-		rc = assay_cli_no_case(&names, "stored case", pattern, "'assay show last' lists those of the last run", err);
+		rc = assay_cli_no_case(&names, "stored case", pattern, "'assay show last' lists those of the last run",
+				       err);
 	assay_strings_release(&names);
 	return rc;
 }
@@ -137,8 +139,8 @@ static int find_case(const struct history *h, const char *pattern, const struct 
 	if (!n)
 		return no_case(h, pattern, err);
 	if (n > 1)
-		return assay_err_set(err, ASSAY_EUSAGE, "%zu stored cases match '%s', the first is '%s': name one", n, pattern,
-				     first->key);
+		return assay_err_set(err, ASSAY_EUSAGE, "%zu stored cases match '%s', the first is '%s': name one", n,
+				     pattern, first->key);
 	*out = first;
 	return 0;
 }
@@ -178,8 +180,8 @@ static int open_history(struct history *h, const char *db, struct assay_err *err
 }
 
 /* The runs of @key; the caller frees *runs. */
-static int trend(const struct history *h, const char *key, struct assay_trend_series *series, struct assay_trend_run **runs,
-		 struct assay_err *err)
+static int trend(const struct history *h, const char *key, struct assay_trend_series *series,
+		 struct assay_trend_run **runs, struct assay_err *err)
 {
 	struct assay_trend_point *points = NULL;
 	size_t n = 0;
@@ -277,7 +279,8 @@ static int plot_report(const struct plot_args *a, const struct history *h, struc
 	if (!rc)
 		rc = plot_all(&page, a, h, err);
 	if (!rc)
-		rc = assay_cli_user_path(assay_trend_index(a->out, h->machine.machine_label, page.links, page.n, err), err);
+		rc = assay_cli_user_path(assay_trend_index(a->out, h->machine.machine_label, page.links, page.n, err),
+					 err);
 	if (!rc)
 		printf("%zu plots in %s/index.html\n", page.n, a->out);
 	free(page.links);

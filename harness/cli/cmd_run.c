@@ -48,18 +48,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "budget", OPT_BUDGET, "TIME", 0, "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the work is fixed)",
+	{ "budget", OPT_BUDGET, "TIME", 0,
+	  "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the "
+	  "work is fixed)",
 	  0 },
 	{ "rounds", OPT_ROUNDS, "N", 0,
-	  "Measure the suite N times over, each case in a new process with its share of the time, and take the median of its medians "
+	  "Measure the suite N times over, each case in a new process with its share of the time, and take the median "
+	  "of its medians "
 	  "(default: as the suite says; with ASSAY_DETERMINISTIC=1 always once)",
 	  0 },
 	{ "roof-in-turn", OPT_ROOF_IN_TURN, NULL, 0,
-	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both alike. The run must "
+	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both "
+	  "alike. The run must "
 	  "have measured these limits before: stream.read or stream.copy, peak.*",
 	  0 },
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
-	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only selects; stored: "
+	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only "
+	  "selects; stored: "
 	  "times alone; all: both (default)",
 	  0 },
 	{ 0 },
@@ -80,7 +85,8 @@ static const struct argp argp = {
 	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or failed "
 	"or every case was skipped, 130 when "
 	"interrupted; what was finished by then is kept.\n\n"
-	"Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, ASSAY_PAPI=0 to leave PAPI alone, and "
+	"Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, ASSAY_PAPI=0 to leave "
+	"PAPI alone, and "
 	"ASSAY_DETERMINISTIC=1 for work "
 	"that does not depend on time. An option beats the environment.\n\n"
 	"example:\n  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",
@@ -98,8 +104,8 @@ struct sink {
 static int store_result(void *arg, struct assay_result *r, unsigned round, struct assay_err *err)
 {
 	const struct sink *sink = arg;
-	int rc = round > 1 ? assay_store_result_replace(sink->store, sink->run_id, r, err) :
-			     assay_store_result_add(sink->store, sink->run_id, r, err);
+	int rc = round > 1 ? assay_store_result_replace(sink->store, sink->run_id, r, err)
+			   : assay_store_result_add(sink->store, sink->run_id, r, err);
 
 	free(r->samples);
 	r->samples = NULL;
@@ -113,9 +119,12 @@ static int reload_samples(void *arg, struct assay_result *r, struct assay_err *e
 	return assay_store_samples_load(sink->store, sink->run_id, r->c.key, &r->samples, &r->n_samples, err);
 }
 
-/* What only a whole run tells: digests that differ between variants, share of the roof, exact counts or @why there are none. */
-static int finish(struct assay_run *run, const struct assay_session *session, const char *why, struct assay_store *store,
-		  struct assay_err *err)
+/*
+ * What only a whole run tells: digests that differ between variants, share of the roof, exact counts or @why there are
+ * none.
+ */
+static int finish(struct assay_run *run, const struct assay_session *session, const char *why,
+		  struct assay_store *store, struct assay_err *err)
 {
 	bool *changed = calloc(run->n_results ? run->n_results : 1, sizeof(*changed));
 	int rc;
@@ -189,7 +198,8 @@ static void warn_of_noise(const struct assay_run *run, const struct assay_settin
 	}
 	if (wide) {
 		qsort(width, n, sizeof(*width), ascending);
-		assay_cli_warn("%zu of %zu cases are not known to within 0.5 %%, half of all to within %.2g %%: more time, --budget, and "
+		assay_cli_warn("%zu of %zu cases are not known to within 0.5 %%, half of all to within %.2g %%: more "
+			       "time, --budget, and "
 			       "more rounds, --rounds, narrow that",
 			       wide, run->n_results, 100 * width[n / 2]);
 	}
@@ -197,7 +207,8 @@ static void warn_of_noise(const struct assay_run *run, const struct assay_settin
 		assay_cli_warn("%zu of %zu cases did not settle: 'assay doctor' says what disturbs this machine",
 			       unsteady, run->n_results);
 	if (slow)
-		assay_cli_warn("something slowed the cores of %zu of %zu cases most of the time, such as their other hardware threads: 'assay doctor' says how much now",
+		assay_cli_warn("something slowed the cores of %zu of %zu cases most of the time, such as their other "
+			       "hardware threads: 'assay doctor' says how much now",
 			       slow, run->n_results);
 	free(width);
 }
@@ -234,13 +245,13 @@ static void warn_of_unavailable(const struct assay_run *run, const struct assay_
 		return;
 	snprintf(number, sizeof(number), "show %" PRId64, run->id);
 	assay_cli_command(show, sizeof(show), number, NULL, s->db);
-	assay_cli_warn("%zu counter%s of '%s' cannot be had here, such as %s: %s; '%s CASE' lists them", most, most == 1 ? "" : "s",
-		       of->c.key, first->name, first->reason, show);
+	assay_cli_warn("%zu counter%s of '%s' cannot be had here, such as %s: %s; '%s CASE' lists them", most,
+		       most == 1 ? "" : "s", of->c.key, first->name, first->reason, show);
 }
 
 /* Counts of what the suite names for it, after the times; @why there are none of any, or "". */
-static int count(const struct assay_measuring *m, struct assay_run *run, char why[ASSAY_EXACT_REASON_MAX], struct assay_store *store,
-		 struct assay_err *err)
+static int count(const struct assay_measuring *m, struct assay_run *run, char why[ASSAY_EXACT_REASON_MAX],
+		 struct assay_store *store, struct assay_err *err)
 {
 	int rc, stored;
 
@@ -293,15 +304,18 @@ static int measure_and_print(const struct assay_measuring *m, struct assay_run *
 	if (shown)
 		return shown;
 	if (rc && !assay_store_in_place(store))
-		return assay_err_set(err, rc, "%.400s%s", why_not.text,
-				     rc == ASSAY_EINTERRUPTED ? "; the database was removed or replaced: nothing is kept" : "");
+		return assay_err_set(
+			err, rc, "%.400s%s", why_not.text,
+			rc == ASSAY_EINTERRUPTED ? "; the database was removed or replaced: nothing is kept" : "");
 	if (rc == ASSAY_EINTERRUPTED)
 		return assay_err_set(err, rc, "interrupted%s: %zu of %zu cases kept in run %" PRId64 " of '%s'",
-				     run->n_results == m->session->plan.n_cases && m->session->plan.rounds > 1 ? " after the first round" : "", run->n_results,
-				     m->session->plan.n_cases, run->id, s->db);
+				     run->n_results == m->session->plan.n_cases && m->session->plan.rounds > 1
+					     ? " after the first round"
+					     : "",
+				     run->n_results, m->session->plan.n_cases, run->id, s->db);
 	if (rc)
-		return assay_err_set(err, rc, "%.400s; %zu of %zu cases kept in run %" PRId64, why_not.text, run->n_results,
-				     m->session->plan.n_cases, run->id);
+		return assay_err_set(err, rc, "%.400s; %zu of %zu cases kept in run %" PRId64, why_not.text,
+				     run->n_results, m->session->plan.n_cases, run->id);
 	say_stored(run, s);
 	warn_of_noise(run, s);
 	warn_of_unavailable(run, s);
@@ -343,12 +357,9 @@ static int check_options(const struct assay_settings *s, struct assay_err *err)
 		const char *name;
 		bool given;
 	} of_times[] = {
-		{ "--budget", s->budget_ns != 0 },
-		{ "--rounds", s->rounds != 0 },
-		{ "--roof-in-turn", s->roof_in_turn },
-		{ "--counters", s->counter_groups != NULL },
-		{ "--events", s->events.n != 0 },
-		{ "--multiplex", s->multiplex },
+		{ "--budget", s->budget_ns != 0 },     { "--rounds", s->rounds != 0 },
+		{ "--roof-in-turn", s->roof_in_turn }, { "--counters", s->counter_groups != NULL },
+		{ "--events", s->events.n != 0 },      { "--multiplex", s->multiplex },
 	};
 
 	for (size_t i = 0; i < sizeof(of_times) / sizeof(of_times[0]) && s->evidence == ASSAY_CLI_EVIDENCE_EXACT; i++)
@@ -358,8 +369,10 @@ static int check_options(const struct assay_settings *s, struct assay_err *err)
 					     "them out, or take both with --evidence all",
 					     of_times[i].name);
 	if (s->roof_in_turn && s->deterministic)
-		return assay_err_set(err, ASSAY_EUSAGE, "--roof-in-turn samples for as long as time allows, and ASSAY_DETERMINISTIC=1 does "
-							"not: leave one of them out");
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"--roof-in-turn samples for as long as time allows, and ASSAY_DETERMINISTIC=1 does "
+			"not: leave one of them out");
 	if (s->cache_model && s->evidence == ASSAY_CLI_EVIDENCE_STORED)
 		return assay_err_set(
 			err, ASSAY_EUSAGE,
@@ -374,10 +387,12 @@ static int run_suite(const struct assay_settings *s)
 	struct assay_run run = { 0 };
 	struct assay_clock clock;
 	struct sink sink;
-	struct assay_measuring m = {
-		.settings = s, .session = &session, .clock = &clock, .finished = store_result, .reload = reload_samples,
-		.arg = &sink
-	};
+	struct assay_measuring m = { .settings = s,
+				     .session = &session,
+				     .clock = &clock,
+				     .finished = store_result,
+				     .reload = reload_samples,
+				     .arg = &sink };
 	struct assay_err err = { 0 };
 	int status, rc = assay_session_ready(&session, s, &err);
 

@@ -189,8 +189,8 @@ static int narrow(struct assay_run *run, const char *only, struct assay_err *err
 }
 
 /* By function when single cases were asked for. */
-static int add_exact(const struct assay_run *run, bool by_function, struct assay_emit_style style, struct assay_text *out,
-		     struct assay_err *err)
+static int add_exact(const struct assay_run *run, bool by_function, struct assay_emit_style style,
+		     struct assay_text *out, struct assay_err *err)
 {
 	if (!run->exact || !run->exact->n_cases)
 		return 0;

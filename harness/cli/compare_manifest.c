@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The head's bench files plan both sides, so what they no longer name is missing on both, and only a manifest remembers it. */
+/*
+ * The head's bench files plan both sides, so what they no longer name is missing on both, and only a manifest remembers
+ * it.
+ */
 #include "cli/compare_manifest.h"
 
 #include <stdio.h>

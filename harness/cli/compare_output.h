@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the verdicts of compare, gate and judge go: the terminal or JSON on standard output, and files for a CI job; and which of them
- * fail.
+ * Where the verdicts of compare, gate and judge go: the terminal or JSON on standard output, and files for a CI job;
+ * and which of them fail.
  */
 #ifndef ASSAY_CLI_COMPARE_OUTPUT_H
 #define ASSAY_CLI_COMPARE_OUTPUT_H
@@ -30,7 +30,9 @@ int assay_compare_output_put(const struct assay_gate_report *r, const struct ass
 typedef int assay_judge_fn(const void *args, struct assay_store *store, struct assay_gate_report *report,
 			   struct assay_err *err);
 
-/* What gate and judge do once their options are read: open the store, judge, clean up. The exit status of the command. */
+/*
+ * What gate and judge do once their options are read: open the store, judge, clean up. The exit status of the command.
+ */
 int assay_compare_output_judge(const struct assay_settings *s, const struct assay_compare_output *o,
 			       assay_judge_fn *judge, const void *args);
 

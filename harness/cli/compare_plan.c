@@ -367,11 +367,12 @@ static int resolve_sides(struct assay_compare_plan *p, const struct assay_compar
 	return rc;
 }
 
-int assay_compare_take_both(struct assay_compare_options *o, const char *arg, const char *command, struct assay_err *err)
+int assay_compare_take_both(struct assay_compare_options *o, const char *arg, const char *command,
+			    struct assay_err *err)
 {
 	if (o->base)
-		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': %s takes one plugin, folder or revision",
-				     arg, command);
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unexpected argument '%s': %s takes one plugin, folder or revision", arg, command);
 	o->base = o->head = arg;
 	return 0;
 }
@@ -429,8 +430,15 @@ struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p
 		.catalog = p->session.catalog,
 		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
 		.policy = &p->policy,
-		.measure = { .topology = p->session.topology, .host = &p->session.host, .clock = clock, .placement = s->placement, .seed = s->seed,
-			     .groups = &p->session.groups, .counter_groups = s->counter_groups, .events = &s->events,
-			     .multiplex = s->multiplex, .interrupted = interrupted },
+		.measure = { .topology = p->session.topology,
+			     .host = &p->session.host,
+			     .clock = clock,
+			     .placement = s->placement,
+			     .seed = s->seed,
+			     .groups = &p->session.groups,
+			     .counter_groups = s->counter_groups,
+			     .events = &s->events,
+			     .multiplex = s->multiplex,
+			     .interrupted = interrupted },
 	};
 }

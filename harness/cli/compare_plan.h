@@ -37,7 +37,8 @@ struct assay_compare_plan {
 };
 
 /* The one argument of @command, which stands for both sides. ASSAY_EUSAGE when there are two. */
-int assay_compare_take_both(struct assay_compare_options *o, const char *arg, const char *command, struct assay_err *err);
+int assay_compare_take_both(struct assay_compare_options *o, const char *arg, const char *command,
+			    struct assay_err *err);
 
 /*
  * Resolve, build where needed, load, plan. ASSAY_EUSAGE before anything is measured: unknown revision, one that does

@@ -149,8 +149,7 @@ static int add_suites(struct known *k, const struct assay_session *s, struct ass
 	return rc;
 }
 
-int assay_compare_policy_check(struct assay_compare_plan *p, const struct assay_strings *events,
-			       struct assay_err *err)
+int assay_compare_policy_check(struct assay_compare_plan *p, const struct assay_strings *events, struct assay_err *err)
 {
 	struct assay_manifest_list manifests = { 0 };
 	struct known k = { 0 };

@@ -18,7 +18,6 @@ int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_c
  * manifest has, or a metric that its cases lack: a limit with a typing error guards nothing. After the cases are
  * planned.
  */
-int assay_compare_policy_check(struct assay_compare_plan *p, const struct assay_strings *events,
-			       struct assay_err *err);
+int assay_compare_policy_check(struct assay_compare_plan *p, const struct assay_strings *events, struct assay_err *err);
 
 #endif

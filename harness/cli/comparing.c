@@ -15,8 +15,8 @@
  * Pairs differ by layout more than the median of one is uncertain, so many short pairs tell more than a few long ones;
  * below this, starting the processes would take most of the time.
  */
-#define MIN_SAMPLING_NS     40000000.0
-#define MAX_SAMPLING_NS     100000000.0
+#define MIN_SAMPLING_NS    40000000.0
+#define MAX_SAMPLING_NS    100000000.0
 #define FIRST_LOOK_BUDGETS 4 /* what a case may take that has not yet had a chance to be REGRESSED */
 
 struct case_state {

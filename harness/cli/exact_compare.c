@@ -25,7 +25,8 @@ struct counting {
 
 static bool wanted(const struct assay_compare_plan *p, const struct assay_settings *s, size_t i)
 {
-	return p->cmp.cases[i].control == ASSAY_CONTROL_NONE && (p->exact[i] || assay_exact_counting_all(&p->session, s));
+	return p->cmp.cases[i].control == ASSAY_CONTROL_NONE &&
+	       (p->exact[i] || assay_exact_counting_all(&p->session, s));
 }
 
 int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err)
@@ -33,9 +34,10 @@ int assay_exact_compare_check(const struct assay_compare_plan *p, const struct a
 	for (size_t i = 0; i < p->cmp.n_cases; i++)
 		if (wanted(p, s, i))
 			return 0;
-	return assay_err_set(err, ASSAY_EUSAGE,
-			     "nothing to compare: suite '%s' names no case of '%s' for exact counts; choose some with --only",
-			     p->cmp.suite, p->source[ASSAY_HEAD].name);
+	return assay_err_set(
+		err, ASSAY_EUSAGE,
+		"nothing to compare: suite '%s' names no case of '%s' for exact counts; choose some with --only",
+		p->cmp.suite, p->source[ASSAY_HEAD].name);
 }
 
 /* Was it wrong, did it crash or hang? Counting it would only take longer to say so. */
@@ -74,7 +76,8 @@ static int count_side(struct counting *k, int side, size_t i, struct assay_exact
 }
 
 /* A case of one side that is known not to run there. */
-static void refuse(struct assay_exact_case *out, const struct assay_case *c, enum assay_status status, const char *reason)
+static void refuse(struct assay_exact_case *out, const struct assay_case *c, enum assay_status status,
+		   const char *reason)
 {
 	*out = (struct assay_exact_case){ .status = status };
 	memcpy(out->key, c->key, sizeof(out->key));
@@ -95,8 +98,8 @@ static const char *file_name(const char *path)
 }
 
 /*
- * Functions are told apart by the file they are in. Where each side is one file, both stand for the same, whatever their names: the
- * base's functions get the head's file name.
+ * Functions are told apart by the file they are in. Where each side is one file, both stand for the same, whatever
+ * their names: the base's functions get the head's file name.
  */
 static int align_names(const struct assay_compare_plan *p, struct assay_exact_case *base, struct assay_err *err)
 {
@@ -136,7 +139,8 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 		refuse(head, &c->c, ASSAY_STATUS_SKIPPED, "identical machine code on both sides needs no count");
 		refuse(base, &c->c, ASSAY_STATUS_SKIPPED, head->reason);
 	} else if (!c->in_head || (c->in_base && c->reason[0])) {
-		refuse(head, &c->c, ASSAY_STATUS_FAILED, c->reason[0] ? c->reason : "the head has no such case any more");
+		refuse(head, &c->c, ASSAY_STATUS_FAILED,
+		       c->reason[0] ? c->reason : "the head has no such case any more");
 	} else {
 		rc = count_side(k, ASSAY_HEAD, i, head, err);
 	}
@@ -174,8 +178,8 @@ static int count_all(struct counting *k, struct assay_err *err)
 	}
 	assay_progress_hide(&progress);
 	while (rc == ASSAY_EINTERRUPTED && head->n_cases < k->n_chosen) {
-		refuse(&head->cases[head->n_cases], &k->plan->cmp.cases[k->chosen[head->n_cases]].c, ASSAY_STATUS_FAILED,
-		       "the comparison ended before it was counted");
+		refuse(&head->cases[head->n_cases], &k->plan->cmp.cases[k->chosen[head->n_cases]].c,
+		       ASSAY_STATUS_FAILED, "the comparison ended before it was counted");
 		head->n_cases++;
 	}
 	return rc;
@@ -201,15 +205,20 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_setting
 	char unavailable[512];
 	struct counting k = {
 		.plan = p,
-		.options = { .topology = p->session.topology, .clock = &clock, .placement = s->placement, .seed = s->seed,
-			     .vector_bits = p->session.host.vector_bits, .model = &cache, .tool = setting.tool },
+		.options = { .topology = p->session.topology,
+			     .clock = &clock,
+			     .placement = s->placement,
+			     .seed = s->seed,
+			     .vector_bits = p->session.host.vector_bits,
+			     .model = &cache,
+			     .tool = setting.tool },
 		.run = p->cmp.exact,
 	};
 	int rc = assay_clock_init(&clock, err);
 
 	if (!rc)
-		rc = assay_exact_setting_take(p->session.topology, assay_exact_counting_model(&p->session, s), &cache, &setting,
-					      unavailable, sizeof(unavailable), err);
+		rc = assay_exact_setting_take(p->session.topology, assay_exact_counting_model(&p->session, s), &cache,
+					      &setting, unavailable, sizeof(unavailable), err);
 	if (!rc)
 		rc = choose(&k, s, err);
 	if (!rc) {

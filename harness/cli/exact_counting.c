@@ -87,8 +87,9 @@ static int count_all(const struct assay_session *session, const struct chosen *k
 	assay_progress_begin(&progress, k->cases, k->n, 0);
 	for (size_t i = 0; i < k->n; i++) {
 		assay_progress_case(&progress, i);
-		rc = *o->interrupted ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
-				     : assay_measure_exact(&k->cases[i], session->catalog, k->facts[i], o, &out->cases[i], err);
+		rc = *o->interrupted
+			     ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
+			     : assay_measure_exact(&k->cases[i], session->catalog, k->facts[i], o, &out->cases[i], err);
 		if (rc) {
 			assay_exact_case_release(&out->cases[i]);
 			break;
@@ -99,23 +100,30 @@ static int count_all(const struct assay_session *session, const struct chosen *k
 	return rc;
 }
 
-int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s, const struct assay_clock *clock,
-			 char why[ASSAY_EXACT_REASON_MAX], struct assay_exact_run *out, struct assay_err *err)
+int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s,
+			 const struct assay_clock *clock, char why[ASSAY_EXACT_REASON_MAX], struct assay_exact_run *out,
+			 struct assay_err *err)
 {
 	const char *model = assay_exact_counting_model(session, s);
 	struct assay_cache_model cache;
 	struct chosen k = { 0 };
 	char unavailable[ASSAY_EXACT_REASON_MAX];
 	struct assay_exact_options o = {
-		.plugins = &session->plugins, .topology = session->topology, .clock = clock, .placement = s->placement,
-		.seed = s->seed, .vector_bits = session->host.vector_bits, .model = &cache,
+		.plugins = &session->plugins,
+		.topology = session->topology,
+		.clock = clock,
+		.placement = s->placement,
+		.seed = s->seed,
+		.vector_bits = session->host.vector_bits,
+		.model = &cache,
 	};
 	int rc;
 
 	*out = (struct assay_exact_run){ .seed = s->seed, .started_ns = assay_clock_unix_ns() };
 	snprintf(out->suite, sizeof(out->suite), "%s", session->plan.suite);
 	assay_cli_build(session->catalog, &out->build);
-	rc = assay_exact_setting_take(session->topology, model, &cache, &out->setting, unavailable, sizeof(unavailable), err);
+	rc = assay_exact_setting_take(session->topology, model, &cache, &out->setting, unavailable, sizeof(unavailable),
+				      err);
 	if (!rc)
 		rc = choose(session, s, &k, err);
 	if (why)
@@ -143,8 +151,8 @@ static bool is_named(const struct assay_plan *plan, const char *key)
 	return false;
 }
 
-int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts, const struct assay_plan *plan,
-			      const char *why, bool *changed, struct assay_err *err)
+int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts,
+			      const struct assay_plan *plan, const char *why, bool *changed, struct assay_err *err)
 {
 	const struct assay_exact_case *c = counts ? assay_exact_case_find(counts, r->c.key) : NULL;
 

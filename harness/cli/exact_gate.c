@@ -17,16 +17,20 @@ static int load_counts(struct assay_store *store, const struct assay_exact_gate_
 		       struct assay_err *err)
 {
 	const char *suite = o->suite ? o->suite : ASSAY_CLI_DEFAULT_SUITE;
-	int rc = o->run_id ? assay_store_exact_of_run(store, o->run_id, out, err) :
-			     assay_store_exact_newest(store, suite, out, err);
+	int rc = o->run_id ? assay_store_exact_of_run(store, o->run_id, out, err)
+			   : assay_store_exact_newest(store, suite, out, err);
 
 	if (rc == ASSAY_ENOTFOUND && o->run_id)
-		return assay_err_set(err, ASSAY_EUSAGE, "run %" PRId64 " has no exact counts: its suite names no case for them, or "
-							"there was no valgrind", o->run_id);
-	if (rc == ASSAY_ENOTFOUND)
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "no exact counts of suite '%s' are stored in '%s': take them with 'assay run --evidence exact "
-				     "--suite %s'", suite, o->db, suite);
+				     "run %" PRId64 " has no exact counts: its suite names no case for them, or "
+				     "there was no valgrind",
+				     o->run_id);
+	if (rc == ASSAY_ENOTFOUND)
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"no exact counts of suite '%s' are stored in '%s': take them with 'assay run --evidence exact "
+			"--suite %s'",
+			suite, o->db, suite);
 	return rc;
 }
 
@@ -48,14 +52,22 @@ static int file_path(const struct assay_exact_gate_options *o, const char *suite
 	return rc;
 }
 
-/* Add the rows of @run. *found: the file has counts of this build; without @demand nothing is added where it has not. */
-static int judge(const struct assay_exact_run *run, const struct assay_policy *policy, const struct assay_exact_gate_options *o,
-		 bool demand, struct assay_gate_report *report, char *why, size_t size, struct assay_err *err)
+/*
+ * Add the rows of @run. *found: the file has counts of this build; without @demand nothing is added where it has not.
+ */
+static int judge(const struct assay_exact_run *run, const struct assay_policy *policy,
+		 const struct assay_exact_gate_options *o, bool demand, struct assay_gate_report *report, char *why,
+		 size_t size, struct assay_err *err)
 {
 	char path[ASSAY_CLI_PATH_MAX + ASSAY_NAME_MAX + 16], name[ASSAY_CLI_PATH_MAX];
 	struct assay_exact_baseline b = { 0 };
-	struct assay_exact_judge_input in = { .head = run, .policy = policy, .base_name = name, .no_base_reason = why,
-					      .limits = demand, .strict = o->strict, .nothing_counted = demand };
+	struct assay_exact_judge_input in = { .head = run,
+					      .policy = policy,
+					      .base_name = name,
+					      .no_base_reason = why,
+					      .limits = demand,
+					      .strict = o->strict,
+					      .nothing_counted = demand };
 	char lacking[512], record[ASSAY_NAME_MAX + 48];
 	int rc = file_path(o, run->suite, path, sizeof(path), name, sizeof(name), err);
 
@@ -78,8 +90,8 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	return rc;
 }
 
-int assay_exact_gate_alone(struct assay_store *store, const struct assay_exact_gate_options *o, struct assay_gate_report *report,
-			   struct assay_err *err)
+int assay_exact_gate_alone(struct assay_store *store, const struct assay_exact_gate_options *o,
+			   struct assay_gate_report *report, struct assay_err *err)
 {
 	struct assay_exact_run run = { 0 };
 	struct assay_policy policy = { 0 };
@@ -102,7 +114,8 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_exact_g
 }
 
 int assay_exact_gate_beside(const struct assay_exact_run *run, const struct assay_policy *policy,
-			    const struct assay_exact_gate_options *o, struct assay_gate_report *report, struct assay_err *err)
+			    const struct assay_exact_gate_options *o, struct assay_gate_report *report,
+			    struct assay_err *err)
 {
 	char why[640] = "";
 	int rc = judge(run, policy, o, false, report, why, sizeof(why), err);
@@ -130,13 +143,15 @@ int assay_exact_gate_none(const struct assay_run *run, const struct assay_exact_
 	}
 	assay_exact_baseline_release(&b);
 	if (n)
-		assay_cli_warn("exact counts were not judged: run %" PRId64 " has none, and %s has some of %zu of its cases; counting takes "
-			       "valgrind, see 'assay doctor', and a run without --evidence stored", run->id, name, n);
+		assay_cli_warn("exact counts were not judged: run %" PRId64
+			       " has none, and %s has some of %zu of its cases; counting takes "
+			       "valgrind, see 'assay doctor', and a run without --evidence stored",
+			       run->id, name, n);
 	return rc == ASSAY_ENOTFOUND ? 0 : rc;
 }
 
-int assay_exact_baseline_update(struct assay_store *store, const struct assay_exact_gate_options *o, bool prune, char *path, size_t size,
-				size_t *n, size_t *kept, struct assay_err *err)
+int assay_exact_baseline_update(struct assay_store *store, const struct assay_exact_gate_options *o, bool prune,
+				char *path, size_t size, size_t *n, size_t *kept, struct assay_err *err)
 {
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_run run = { 0 };
@@ -154,7 +169,9 @@ int assay_exact_baseline_update(struct assay_store *store, const struct assay_ex
 	for (size_t i = 0; i < run.n_cases; i++)
 		*n += run.cases[i].status == ASSAY_STATUS_OK;
 	if (!rc && !*n)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "counts %" PRId64 " of suite '%s' hold no case that was counted: nothing is recorded",
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "counts %" PRId64
+				   " of suite '%s' hold no case that was counted: nothing is recorded",
 				   run.id, run.suite);
 	if (!rc)
 		rc = assay_exact_baseline_format(&b, &text, err);

@@ -19,13 +19,16 @@ static int no_run(const char *suite, const char *db, struct assay_err *err)
 {
 	char dir[ASSAY_CLI_PATH_MAX], hint[256];
 	struct assay_strings suites = { 0 };
-	bool known = assay_cli_bench_dir(dir, sizeof(dir), NULL) || assay_plan_suites(dir, &suites, NULL) || assay_strings_has(&suites, suite);
+	bool known = assay_cli_bench_dir(dir, sizeof(dir), NULL) || assay_plan_suites(dir, &suites, NULL) ||
+		     assay_strings_has(&suites, suite);
 
 	if (known)
-		assay_err_set(err, ASSAY_EUSAGE, "no run of suite '%s' is stored in '%s': measure one with 'assay run --suite %s'", suite, db,
-			      suite);
+		assay_err_set(err, ASSAY_EUSAGE,
+			      "no run of suite '%s' is stored in '%s': measure one with 'assay run --suite %s'", suite,
+			      db, suite);
 	else
-		assay_err_set(err, ASSAY_EUSAGE, "no run of suite '%s' is stored in '%s', nor is there such a suite here%s", suite, db,
+		assay_err_set(err, ASSAY_EUSAGE,
+			      "no run of suite '%s' is stored in '%s', nor is there such a suite here%s", suite, db,
 			      assay_conf_hint(suite, (const char *const *)suites.v, suites.n, hint, sizeof(hint)));
 	assay_strings_release(&suites);
 	return ASSAY_EUSAGE;

@@ -277,8 +277,8 @@ static json_t *cases_json(const struct assay_plan *plan)
 
 int assay_list_json(const struct assay_list_view *v, struct assay_text *out, struct assay_err *err)
 {
-	json_t *root = json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "plugins", plugins_json(v), "ops", ops_json(v),
-				 "variants", variants_json(v), "suites", names_json(&v->suites), "groups",
+	json_t *root = json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "plugins", plugins_json(v), "ops",
+				 ops_json(v), "variants", variants_json(v), "suites", names_json(&v->suites), "groups",
 				 assay_list_groups_json(v->groups));
 
 	if (v->plan) {

@@ -13,7 +13,7 @@ struct assay_list_view {
 	const struct assay_counter_groups *groups;
 	const struct assay_plan *plan; /* NULL: cases are not asked for */
 	struct assay_strings suites;
-	const char *what;              /* "ops", …; NULL: ops with variants, and suites */
+	const char *what; /* "ops", …; NULL: ops with variants, and suites */
 	struct assay_emit_style style;
 };
 

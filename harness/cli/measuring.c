@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What run and verify share: one case after the other, in rounds, with progress, until the last or the user's Ctrl-C. */
+/*
+ * What run and verify share: one case after the other, in rounds, with progress, until the last or the user's Ctrl-C.
+ */
 #include "cli/measuring.h"
 
 #include <stdio.h>
@@ -149,8 +151,9 @@ static unsigned rounds_of(const struct assay_measuring *m)
 }
 
 /* One case, with the time it took without its turns. */
-static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *o, const struct assay_run *run, size_t i,
-			 struct assay_result *r, uint64_t *took_ns, struct assay_err *err)
+static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *o,
+			 const struct assay_run *run, size_t i, struct assay_result *r, uint64_t *took_ns,
+			 struct assay_err *err)
 {
 	struct assay_case c = m->session->plan.cases[i];
 	uint64_t began = assay_cli_now_ns();
@@ -170,8 +173,8 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 	return rc;
 }
 
-static int first_round(const struct assay_measuring *m, const struct assay_measure_options *o, struct assay_run *run, bool *again,
-		       struct assay_err *err)
+static int first_round(const struct assay_measuring *m, const struct assay_measure_options *o, struct assay_run *run,
+		       bool *again, struct assay_err *err)
 {
 	int rc = 0;
 
@@ -192,8 +195,8 @@ static int first_round(const struct assay_measuring *m, const struct assay_measu
 	return rc;
 }
 
-static int further_round(const struct assay_measuring *m, const struct assay_measure_options *o, unsigned round, struct assay_run *run,
-			 bool *again, struct assay_err *err)
+static int further_round(const struct assay_measuring *m, const struct assay_measure_options *o, unsigned round,
+			 struct assay_run *run, bool *again, struct assay_err *err)
 {
 	int rc = 0;
 

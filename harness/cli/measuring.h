@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What run and verify share: one case after the other, in rounds, with progress, until the last or the user's Ctrl-C. */
+/*
+ * What run and verify share: one case after the other, in rounds, with progress, until the last or the user's Ctrl-C.
+ */
 #ifndef ASSAY_CLI_MEASURING_H
 #define ASSAY_CLI_MEASURING_H
 
@@ -13,9 +15,14 @@ struct assay_measuring {
 	const struct assay_session *session;
 	const struct assay_clock *clock;
 	bool verify_only;
-	/* A case is finished for the first time, or with one @round more; negative stops. May free the raw samples. NULL: nothing to do. */
+	/*
+	 * A case is finished for the first time, or with one @round more; negative stops. May free the raw samples.
+	 * NULL: nothing to do.
+	 */
 	int (*finished)(void *arg, struct assay_result *r, unsigned round, struct assay_err *err);
-	/* Bring the raw samples of a finished case back, before a round is added to them. NULL: they are still there. */
+	/*
+	 * Bring the raw samples of a finished case back, before a round is added to them. NULL: they are still there.
+	 */
 	int (*reload)(void *arg, struct assay_result *r, struct assay_err *err);
 	void *arg;
 };
@@ -25,12 +32,14 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 /* What `all` threads meant in a run so described; 0: unknown. */
 unsigned assay_measuring_all_threads(const struct assay_run *run);
 /*
- * Measure all cases of the plan into run->results, then once more in each further round those that are worth it (measure/rounds.h).
- * ASSAY_EINTERRUPTED after Ctrl-C, with the finished cases in @run; a
- * second Ctrl-C ends the program at once.
+ * Measure all cases of the plan into run->results, then once more in each further round those that are worth it
+ * (measure/rounds.h). ASSAY_EINTERRUPTED after Ctrl-C, with the finished cases in @run; a second Ctrl-C ends the
+ * program at once.
  */
 int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err);
-/* 3 when a result is wrong, else 4 when one crashed, timed out or failed, or (with a warning) all were skipped, else 0. */
+/*
+ * 3 when a result is wrong, else 4 when one crashed, timed out or failed, or (with a warning) all were skipped, else 0.
+ */
 int assay_measuring_exit(const struct assay_run *run);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bar with the time left. Cases count by the time they are expected to take; the estimate is corrected by how long those
- * that are done have really taken.
+ * A bar with the time left. Cases count by the time they are expected to take; the estimate is corrected by how long
+ * those that are done have really taken.
  */
 #include "cli/progress.h"
 
@@ -17,7 +17,7 @@
 #define SETUP_NS 0.4e9
 /* A case that takes turns with what bounds it, mostly one or two limits: times what it takes alone. */
 #define IN_TURN_TIMES 3
-#define REDRAW_NS 100000000u
+#define REDRAW_NS     100000000u
 /* What is over in two seconds needs no bar. */
 #define WORTH_NS 2e9
 
@@ -51,7 +51,9 @@ static void expect(struct assay_progress *p, double total)
 
 void assay_progress_begin(struct assay_progress *p, const struct assay_case *cases, size_t n, unsigned rounds)
 {
-	*p = (struct assay_progress){ .rounds = rounds, .round = 1, .cases = cases, .n = n, .began_ns = assay_cli_now_ns() };
+	*p = (struct assay_progress){
+		.rounds = rounds, .round = 1, .cases = cases, .n = n, .began_ns = assay_cli_now_ns()
+	};
 	expect(p, weight_of_round(p) * (rounds ? rounds : 1));
 }
 
@@ -92,7 +94,8 @@ static void draw(struct assay_progress *p, double part)
 
 	if (p->rounds > 1)
 		snprintf(round, sizeof(round), "round %u/%u, ", p->round, p->rounds);
-	snprintf(head, sizeof(head), " %s%zu/%zu  %u:%02u left  ", round, p->at + 1, p->n, (unsigned)left / 60, (unsigned)left % 60);
+	snprintf(head, sizeof(head), " %s%zu/%zu  %u:%02u left  ", round, p->at + 1, p->n, (unsigned)left / 60,
+		 (unsigned)left % 60);
 	draw_bar(p->total > 0 ? done / p->total : 0, head, p->cases[p->at].key);
 }
 
@@ -123,7 +126,8 @@ void assay_progress_show(struct assay_progress *p, double done_frac, const char 
 		return;
 	p->drawn_ns = t;
 	left = (done_frac > 0.1 ? elapsed * (1 - done_frac) / done_frac : p->total * (1 - done_frac)) * 1e-9;
-	snprintf(head, sizeof(head), " %3.0f %%  %u:%02u left  ", 100 * done_frac, (unsigned)left / 60, (unsigned)left % 60);
+	snprintf(head, sizeof(head), " %3.0f %%  %u:%02u left  ", 100 * done_frac, (unsigned)left / 60,
+		 (unsigned)left % 60);
 	draw_bar(done_frac, head, label);
 }
 

@@ -12,7 +12,7 @@
 struct assay_progress {
 	bool on;
 	const struct assay_case *cases;
-	const bool *wanted; /* cases of this round; NULL: all */
+	const bool *wanted;  /* cases of this round; NULL: all */
 	const bool *in_turn; /* cases that then take turns with their limits; NULL: none */
 	unsigned rounds, round;
 	size_t n, at;

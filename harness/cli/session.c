@@ -137,7 +137,8 @@ static bool has_case(const struct assay_session *s, size_t plugin)
 static bool could_have_case(const struct assay_session *s, size_t plugin)
 {
 	for (size_t i = 0; i < s->catalog->n_variants; i++)
-		if (s->catalog->variants[i].plugin == plugin && assay_catalog_op(s->catalog, s->catalog->variants[i].op))
+		if (s->catalog->variants[i].plugin == plugin &&
+		    assay_catalog_op(s->catalog, s->catalog->variants[i].op))
 			return true;
 	for (size_t i = 0; i < s->catalog->n_ops; i++)
 		if (s->catalog->ops[i].plugin == plugin)
@@ -156,8 +157,10 @@ static void warn_of_idle_plugins(const struct assay_session *s, const struct ass
 			assay_cli_warn("variant '%s' of '%s' is of op '%s', which no plugin has", v->name, path, v->op);
 	}
 	for (size_t i = 0; i < s->catalog->n_plugins && !o->only.n; i++)
-		if (assay_strings_has(&o->plugins, s->catalog->plugins[i].path) && could_have_case(s, i) && !has_case(s, i))
-			assay_cli_warn("the suite has no case of plugin '%s': only benches that name its ops and variants run them",
+		if (assay_strings_has(&o->plugins, s->catalog->plugins[i].path) && could_have_case(s, i) &&
+		    !has_case(s, i))
+			assay_cli_warn("the suite has no case of plugin '%s': only benches that name its ops and "
+				       "variants run them",
 				       s->catalog->plugins[i].path);
 }
 
@@ -272,10 +275,11 @@ static int check_limit(const struct assay_session *s, size_t i, uint64_t own, st
 	assay_quantity_text((double)bytes, "B", false, need, sizeof(need));
 	assay_quantity_text((double)own, "B", false, itself, sizeof(itself));
 	assay_quantity_text((double)c->memory_bytes, "B", false, have, sizeof(have));
-	return assay_err_set(err, ASSAY_EUSAGE,
-			     "case '%s' needs %s, %s of them for the worker itself, its limit is %s: raise --memory-limit (or "
-			     "ASSAY_MEMORY_LIMIT), or leave the case out with --only",
-			     c->key, need, itself, have);
+	return assay_err_set(
+		err, ASSAY_EUSAGE,
+		"case '%s' needs %s, %s of them for the worker itself, its limit is %s: raise --memory-limit (or "
+		"ASSAY_MEMORY_LIMIT), or leave the case out with --only",
+		c->key, need, itself, have);
 }
 
 /* 0 where no case has a limit. */
@@ -305,9 +309,10 @@ static int check_memory(const struct assay_session *s, uint64_t own, struct assa
 			continue;
 		assay_quantity_text((double)s->facts[i].bytes, "B", false, need, sizeof(need));
 		assay_quantity_text((double)mem.available_bytes, "B", false, have, sizeof(have));
-		rc = assay_err_set(err, ASSAY_EUSAGE,
-				   "case '%s' needs %s, available are only %s: free memory or leave the case out with --only",
-				   s->plan.cases[i].key, need, have);
+		rc = assay_err_set(
+			err, ASSAY_EUSAGE,
+			"case '%s' needs %s, available are only %s: free memory or leave the case out with --only",
+			s->plan.cases[i].key, need, have);
 	}
 	return rc;
 }

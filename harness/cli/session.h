@@ -18,7 +18,7 @@ struct assay_session {
 	const struct assay_catalog *catalog;
 	char bench_dir[4096];
 	struct assay_counter_groups groups; /* of bench_dir/groups */
-	unsigned all_threads; /* what `all` means */
+	unsigned all_threads;               /* what `all` means */
 	struct assay_plan plan;
 	struct assay_case_facts *facts; /* one a case of the plan */
 };
@@ -35,8 +35,8 @@ int assay_session_plan(struct assay_session *s, const struct assay_settings *o, 
 /* Then what each case takes, and whether this machine has it: ASSAY_EUSAGE before anything is measured. */
 int assay_session_facts(struct assay_session *s, struct assay_err *err);
 /*
- * All of these, for commands that measure what the options say. A plugin that the user named and that was refused is ASSAY_EUSAGE;
- * an installed one is a warning. Close in either case.
+ * All of these, for commands that measure what the options say. A plugin that the user named and that was refused is
+ * ASSAY_EUSAGE; an installed one is a warning. Close in either case.
  */
 int assay_session_ready(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
 void assay_session_close(struct assay_session *s);

@@ -290,8 +290,8 @@ static int comparison_json(const struct assay_comparison *cmp, const char *verdi
 			  assay_json_u64(cmp->seed), "started", assay_json_time(cmp->started_ns), "ended",
 			  assay_json_time(cmp->ended_ns), "machine", assay_json_text(cmp->machine.label), "verdict",
 			  assay_json_text(verdict), "alpha", cmp->alpha, "budget_s", (double)cmp->budget_ns * 1e-9,
-			  "max_pairs", (int)cmp->max_pairs, "family", (int)cmp->family, "cases", cases,
-			  "exact", cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null()),
+			  "max_pairs", (int)cmp->max_pairs, "family", (int)cmp->family, "cases", cases, "exact",
+			  cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null()),
 		out, err);
 }
 

@@ -149,8 +149,8 @@ static void add_side(struct assay_columns *t, const struct assay_pair *p, enum a
 			add_row(t, p, s->counters.missing[i].name, utf8);
 }
 
-int assay_show_counts(const struct assay_comparison_case *c, const struct assay_emit_style *style, struct assay_text *out,
-		      struct assay_err *err)
+int assay_show_counts(const struct assay_comparison_case *c, const struct assay_emit_style *style,
+		      struct assay_text *out, struct assay_err *err)
 {
 	struct assay_columns t = { .align = "lrrl", .indent = "  ", .width = style->width };
 	struct assay_pair p;
@@ -179,8 +179,8 @@ int assay_show_counts_json(const struct assay_comparison_case *c, json_t *o, str
 	base = &p.side[ASSAY_BASE];
 	head = &p.side[ASSAY_HEAD];
 	if (json_object_set_new(o, "metrics",
-				json_pack("{s:o,s:o}", "base", assay_json_metrics(base->metrics, base->n_metrics), "head",
-					  assay_json_metrics(head->metrics, head->n_metrics))) ||
+				json_pack("{s:o,s:o}", "base", assay_json_metrics(base->metrics, base->n_metrics),
+					  "head", assay_json_metrics(head->metrics, head->n_metrics))) ||
 	    json_object_set_new(o, "counters",
 				json_pack("{s:o,s:o}", "base", assay_json_counters(&base->counters), "head",
 					  assay_json_counters(&head->counters))) ||

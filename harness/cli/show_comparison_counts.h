@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was counted on the two sides of a case of a comparison, what was derived from it, and what could not be counted. */
+/*
+ * What was counted on the two sides of a case of a comparison, what was derived from it, and what could not be counted.
+ */
 #ifndef ASSAY_CLI_SHOW_COMPARISON_COUNTS_H
 #define ASSAY_CLI_SHOW_COMPARISON_COUNTS_H
 
@@ -14,9 +16,11 @@
  * has the count.
  */
 
-/* A row for each count, metric derived from counts, and reason; nothing where nothing was asked for. 0 or ASSAY_ENOMEM. */
-int assay_show_counts(const struct assay_comparison_case *c, const struct assay_emit_style *style, struct assay_text *out,
-		      struct assay_err *err);
+/*
+ * A row for each count, metric derived from counts, and reason; nothing where nothing was asked for. 0 or ASSAY_ENOMEM.
+ */
+int assay_show_counts(const struct assay_comparison_case *c, const struct assay_emit_style *style,
+		      struct assay_text *out, struct assay_err *err);
 /*
  * Add "metrics", "counters" and "unavailable" to @o, each {"base": {…}, "head": {…}} of what a case of a run has there.
  * 0 or ASSAY_ENOMEM.

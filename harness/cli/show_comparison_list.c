@@ -16,11 +16,12 @@
 
 static json_t *info_json(const struct assay_comparison_info *c)
 {
-	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I}", "id", (json_int_t)c->id, "base",
-			 assay_json_text(c->base), "head", assay_json_text(c->head), "suite", assay_json_text(c->suite),
-			 "seed", assay_json_u64(c->seed), "started", assay_json_time(c->started_ns), "ended",
-			 assay_json_time(c->ended_ns), "machine_id", assay_json_text(c->machine_id), "machine",
-			 assay_json_text(c->machine_label), "verdict", assay_json_text(c->verdict), "exit",
+	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I}", "id", (json_int_t)c->id,
+			 "base", assay_json_text(c->base), "head", assay_json_text(c->head), "suite",
+			 assay_json_text(c->suite), "seed", assay_json_u64(c->seed), "started",
+			 assay_json_time(c->started_ns), "ended", assay_json_time(c->ended_ns), "machine_id",
+			 assay_json_text(c->machine_id), "machine", assay_json_text(c->machine_label), "verdict",
+			 assay_json_text(c->verdict), "exit",
 			 c->exit_code < 0 ? json_null() : json_integer(c->exit_code), "cases", (json_int_t)c->n_cases,
 			 "controls", (json_int_t)c->n_controls, "pairs", (json_int_t)c->n_pairs, "counted",
 			 (json_int_t)c->n_counted);
@@ -47,11 +48,12 @@ static int list_text(const struct assay_comparison_info *list, size_t n, struct 
 		snprintf(counted, sizeof(counted), "%zu", c->n_counted);
 		snprintf(sides, sizeof(sides), "%s against %s", c->head, c->base);
 		if (t.width && strlen(sides) > SIDES_ROOM(t.width)) {
-			assay_columns_row(&t, (const char *const[]){ id, when, c->suite, verdict, cases, pairs, counted, NULL });
+			assay_columns_row(
+				&t, (const char *const[]){ id, when, c->suite, verdict, cases, pairs, counted, NULL });
 			assay_columns_line(&t, 12, sides);
 		} else {
-			assay_columns_row(&t,
-					  (const char *const[]){ id, when, c->suite, verdict, cases, pairs, counted, sides });
+			assay_columns_row(
+				&t, (const char *const[]){ id, when, c->suite, verdict, cases, pairs, counted, sides });
 		}
 	}
 	assay_columns_print(&t, out);

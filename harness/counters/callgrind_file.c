@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads what callgrind wrote. A file is a header and parts, one a dump; each part has functions with cost lines ("position
- * count count …", trailing zeros left out) and ends with "totals:", which must be the sum of all cost lines: a part that was cut
- * short cannot pass for a whole one. The line after "calls=" is what a called function spent, which that function has already.
+ * Reads what callgrind wrote. A file is a header and parts, one a dump; each part has functions with cost lines
+ * ("position count count …", trailing zeros left out) and ends with "totals:", which must be the sum of all cost lines:
+ * a part that was cut short cannot pass for a whole one. The line after "calls=" is what a called function spent, which
+ * that function has already.
  */
 #include "counters/callgrind.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #define MAX_EVENTS 32
-#define MAX_NAMES 65536
+#define MAX_NAMES  65536
 
 /* callgrind's event → where it is added up; more than one may go to the same place. */
 static const struct {
@@ -41,7 +42,7 @@ struct reader {
 	bool in_wanted, seen, complete;
 	struct assay_exact_function now;
 	char object_path[4096];
-	bool pending;           /* `now` has costs */
+	bool pending;                  /* `now` has costs */
 	struct assay_exact_counts sum; /* of all cost lines of the part, also of what is skipped */
 	struct assay_exact_case *out;
 	struct assay_err *err;
@@ -148,7 +149,9 @@ static int flush(struct reader *r)
 	r->pending = false;
 	/* "???" is code outside a file's section .text, as in plugins that keep a section a function */
 	snprintf(r->now.object, sizeof(r->now.object), "%.63s",
-		 slash ? slash + 1 : strcmp(r->object_path, "???") ? r->object_path : "");
+		 slash                           ? slash + 1
+		 : strcmp(r->object_path, "???") ? r->object_path
+						 : "");
 	if (!skip && assay_exact_add_function(r->out, &r->now))
 		return assay_err_set(r->err, ASSAY_ENOMEM, "out of memory");
 	r->now.counts = (struct assay_exact_counts){ { 0 } };
@@ -229,9 +232,13 @@ static int read_line(struct reader *r, const char *line, bool *inclusive)
 	int rc;
 
 	if ((v = after(line, "fn=")))
-		return r->in_wanted ? begin_function(r, v) : resolve(&r->functions, v) ? 0 : damaged(r, "a function without a name");
+		return r->in_wanted                ? begin_function(r, v)
+		       : resolve(&r->functions, v) ? 0
+						   : damaged(r, "a function without a name");
 	if ((v = after(line, "ob=")))
-		return r->in_wanted ? begin_object(r, v) : resolve(&r->objects, v) ? 0 : damaged(r, "an object without a name");
+		return r->in_wanted              ? begin_object(r, v)
+		       : resolve(&r->objects, v) ? 0
+						 : damaged(r, "an object without a name");
 	if ((v = after(line, "cfn=")))
 		return resolve(&r->functions, v) ? 0 : damaged(r, "a called function without a name");
 	if ((v = after(line, "cob=")))
@@ -279,7 +286,8 @@ int assay_callgrind_parse(const char *text, const char *name, const char *skip_o
 	if (!rc && !r.seen)
 		rc = assay_err_set(err, ASSAY_EIO, "callgrind's file has no dump '%s'", name);
 	else if (!rc && !r.complete)
-		rc = assay_err_set(err, ASSAY_EIO, "callgrind's file is cut short in line %u, inside dump '%s'", r.line, name);
+		rc = assay_err_set(err, ASSAY_EIO, "callgrind's file is cut short in line %u, inside dump '%s'", r.line,
+				   name);
 	names_release(&r.functions);
 	names_release(&r.objects);
 	return rc;

@@ -11,8 +11,8 @@
 
 #define GET_IT "install the package valgrind"
 /* Named cache levels on the command line and complete AVX2 came with it. */
-#define LEAST_MAJOR 3
-#define LEAST_MINOR 13
+#define LEAST_MAJOR        3
+#define LEAST_MINOR        13
 #define VERSION_TIMEOUT_NS 10000000000u
 
 int assay_callgrind_check_version(const char *text, struct assay_err *err)
@@ -36,8 +36,9 @@ int assay_callgrind_probe(char *version, size_t size, struct assay_err *err)
 	int rc;
 
 	if (ASSAY_SANITIZED_HEAP)
-		return assay_err_set(err, ASSAY_EUNAVAILABLE,
-				     "a program with the address sanitizer cannot run under valgrind: build without SANITIZE");
+		return assay_err_set(
+			err, ASSAY_EUNAVAILABLE,
+			"a program with the address sanitizer cannot run under valgrind: build without SANITIZE");
 	rc = assay_process_capture(argv, NULL, VERSION_TIMEOUT_NS, &text, &why);
 	if (rc == ASSAY_ENOTFOUND)
 		return assay_err_set(err, ASSAY_EUNAVAILABLE, "valgrind is not installed: " GET_IT);
@@ -46,7 +47,8 @@ int assay_callgrind_probe(char *version, size_t size, struct assay_err *err)
 	rc = assay_callgrind_check_version(text, err);
 	if (!rc && !ASSAY_VALGRIND)
 		rc = assay_err_set(err, ASSAY_EUNAVAILABLE,
-				   "this program was built without the headers of valgrind: " GET_IT " and build again, without VALGRIND=0");
+				   "this program was built without the headers of valgrind: " GET_IT
+				   " and build again, without VALGRIND=0");
 	if (!rc)
 		snprintf(version, size, "%.*s", (int)strcspn(text, "\n"), text);
 	free(text);
@@ -105,8 +107,8 @@ void assay_callgrind_cap(const char *features, char *buf, size_t size)
 }
 
 /*
- * What libraries choose their code by. glibc: valgrind shows it the same CPU everywhere, but for what the real one lacks; the
- * thresholds would follow from cache sizes. OpenBLAS knows more CPUs than valgrind shows it.
+ * What libraries choose their code by. glibc: valgrind shows it the same CPU everywhere, but for what the real one
+ * lacks; the thresholds would follow from cache sizes. OpenBLAS knows more CPUs than valgrind shows it.
  */
 static const char *const pinned[] = {
 #if defined(__x86_64__)
@@ -140,16 +142,30 @@ static void level_option(char *buf, size_t size, const char *name, const struct 
 	snprintf(buf, size, "--%s=%llu,%u,%u", name, (unsigned long long)l->bytes, l->ways, l->line_bytes);
 }
 
-void assay_callgrind_command(struct assay_callgrind_command *c, const struct assay_cache_model *model, const char *out_path,
-			     const char *log_path)
+void assay_callgrind_command(struct assay_callgrind_command *c, const struct assay_cache_model *model,
+			     const char *out_path, const char *log_path)
 {
 	const char *const options[] = {
-		"valgrind", "--tool=callgrind", "--vgdb=no", "--trace-children=no", "--run-libc-freeres=no",
+		"valgrind",
+		"--tool=callgrind",
+		"--vgdb=no",
+		"--trace-children=no",
+		"--run-libc-freeres=no",
 		/* only around the run that counts */
-		"--instr-atstart=no", "--cache-sim=yes", "--branch-sim=yes",
+		"--instr-atstart=no",
+		"--cache-sim=yes",
+		"--branch-sim=yes",
 		/* one file, a line a function */
-		"--combine-dumps=yes", "--dump-line=no", "--dump-instr=no", "--separate-recs=1",
-		c->i1, c->d1, c->ll, c->out, c->log, NULL,
+		"--combine-dumps=yes",
+		"--dump-line=no",
+		"--dump-instr=no",
+		"--separate-recs=1",
+		c->i1,
+		c->d1,
+		c->ll,
+		c->out,
+		c->log,
+		NULL,
 	};
 	const char *libraries = getenv("LD_LIBRARY_PATH");
 	size_t n = 0;

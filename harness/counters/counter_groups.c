@@ -36,7 +36,9 @@ const char *assay_counter_vendor(const char *cpu_model)
 	(void)cpu_model;
 	return "arm";
 #else
-	return strstr(cpu_model, "Intel") ? "intel" : strstr(cpu_model, "AMD") || strstr(cpu_model, "Hygon") ? "amd" : "";
+	return strstr(cpu_model, "Intel")                               ? "intel"
+	       : strstr(cpu_model, "AMD") || strstr(cpu_model, "Hygon") ? "amd"
+									: "";
 #endif
 }
 

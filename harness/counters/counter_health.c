@@ -48,7 +48,8 @@ static void measure_costs(struct assay_counter_context *ctx, struct assay_text *
 	size_t n;
 
 	if (!assay_system_cost_measure(ctx, &n, &ns)) {
-		snprintf(value, sizeof(value), "%zu events of the operating system take %.2f us around a sample", n, ns * 1e-3);
+		snprintf(value, sizeof(value), "%zu events of the operating system take %.2f us around a sample", n,
+			 ns * 1e-3);
 		put(out, "counters_reading", true, value, "");
 	}
 	assay_papi_cost_measure(ctx, &papi);
@@ -92,7 +93,8 @@ static void add_valgrind(struct assay_findings *l)
 	char version[64];
 
 	if (assay_callgrind_probe(version, sizeof(version), &why))
-		assay_findings_add(l, "valgrind", ASSAY_HEALTH_MISSING, why.text, "without it there are no exact counts");
+		assay_findings_add(l, "valgrind", ASSAY_HEALTH_MISSING, why.text,
+				   "without it there are no exact counts");
 	else
 		assay_findings_add(l, "valgrind", ASSAY_HEALTH_GOOD, version, "");
 }

@@ -15,10 +15,15 @@
 /* In the child: probe every provider, and test what hardware counters count. A line each: name, health, value, advice,
  * tabs between. */
 void assay_counter_health_probe(struct assay_text *out);
-/* In the program: is there a valgrind that can count? Then start the child and add what it found; a child that fails is a finding, too. */
+/*
+ * In the program: is there a valgrind that can count? Then start the child and add what it found; a child that fails is
+ * a finding, too.
+ */
 void assay_counter_health_add(struct assay_findings *l);
 
-/* The same for the one thing that a run wants to know: what counting with PAPI costs. A child that fails is a reason. */
+/*
+ * The same for the one thing that a run wants to know: what counting with PAPI costs. A child that fails is a reason.
+ */
 void assay_counter_cost_probe(struct assay_text *out);
 void assay_counter_cost_take(struct assay_papi_cost *out);
 

@@ -15,8 +15,8 @@
 typedef void (*assay_counting_parallel_fn)(void *pool, assay_parallel_fn fn, void *arg);
 
 struct assay_counting_options {
-	struct assay_counter_context *ctx;       /* outlives the counting */
-	const char *events;                      /* lines of assay_counter_choice_text() */
+	struct assay_counter_context *ctx; /* outlives the counting */
+	const char *events;                /* lines of assay_counter_choice_text() */
 	uint32_t n_threads;
 	assay_counting_parallel_fn parallel;
 	void *pool;
@@ -33,8 +33,8 @@ int assay_counting_open(struct assay_counting **c, const struct assay_counting_o
 void assay_counting_close(struct assay_counting *c);
 
 /*
- * Beside a sample, each in every thread of the case: before it (starts what has its turn), and after it. @os gets what the
- * operating system counted for the thread, which is read once for everybody.
+ * Beside a sample, each in every thread of the case: before it (starts what has its turn), and after it. @os gets what
+ * the operating system counted for the thread, which is read once for everybody.
  */
 void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 void assay_counting_after(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);

@@ -27,7 +27,8 @@ const char *const assay_counter_system_events[] = {
 	"context_switches", "migrations",   "task_clock_ns",      NULL,
 };
 const char *const assay_counter_run_events[] = {
-	"heap_allocations", "heap_bytes", "heap_peak_bytes", "heap_largest_bytes", "heap_leaked_bytes", "syscalls", NULL,
+	"heap_allocations", "heap_bytes", "heap_peak_bytes", "heap_largest_bytes", "heap_leaked_bytes",
+	"syscalls",         NULL,
 };
 
 static int add_all(struct assay_strings *l, const char *const *names, size_t n, struct assay_err *err)
@@ -62,14 +63,16 @@ static int check_name(const char *name, const struct assay_strings *known, struc
 
 	for (const char *c = name; *c; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
-			return assay_err_set(err, ASSAY_EUSAGE, "event '%.60s' has a blank or a control character in its name", name);
+			return assay_err_set(err, ASSAY_EUSAGE,
+					     "event '%.60s' has a blank or a control character in its name", name);
 	if (is_native(name) || assay_strings_has(known, name))
 		return 0;
 	near = assay_nearest(name, (const char *const *)known->v, known->n);
 	if (near)
 		return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s', did you mean '%s'?", name, near);
 	/* there are too many to name them all */
-	return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s', 'assay list groups' shows what can be counted", name);
+	return assay_err_set(err, ASSAY_EUSAGE, "unknown event '%s', 'assay list groups' shows what can be counted",
+			     name);
 }
 
 int assay_counter_event_check(const char *name, const struct assay_counter_groups *g,

@@ -20,15 +20,15 @@ int assay_counter_event_check(const char *name, const struct assay_counter_group
 			      const struct assay_strings *published, struct assay_err *err);
 
 /*
- * 0 when all that the groups of @choice name is counted by something, as above but for events of groups; names under a CPU
- * vendor are native ones. Otherwise ASSAY_EUSAGE with file and line of the group, and the nearest name.
+ * 0 when all that the groups of @choice name is counted by something, as above but for events of groups; names under a
+ * CPU vendor are native ones. Otherwise ASSAY_EUSAGE with file and line of the group, and the nearest name.
  */
 int assay_counter_choice_check(const struct assay_counter_choice *choice, const struct assay_strings *published,
 			       struct assay_err *err);
 
 /*
- * Append what may be counted besides what ops publish: events and derived metrics of the groups, and events of whole runs; to
- * @groups, for each of them, the group that has it, "" where none has. ASSAY_ENOMEM.
+ * Append what may be counted besides what ops publish: events and derived metrics of the groups, and events of whole
+ * runs; to @groups, for each of them, the group that has it, "" where none has. ASSAY_ENOMEM.
  */
 int assay_counter_names(struct assay_strings *names, struct assay_strings *groups, const struct assay_counter_groups *g,
 			struct assay_err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What variants allocate. A worker that counts it is started with a small object preloaded (preload/heap_preload.c) that
- * stands before malloc and its like; this is what the two share, and what the worker keeps of a case.
+ * What variants allocate. A worker that counts it is started with a small object preloaded (preload/heap_preload.c)
+ * that stands before malloc and its like; this is what the two share, and what the worker keeps of a case.
  */
 #ifndef ASSAY_COUNTERS_HEAP_H
 #define ASSAY_COUNTERS_HEAP_H
@@ -39,15 +39,15 @@ struct assay_heap {
 bool assay_heap_wanted(const char *events);
 
 /*
- * The object to preload, which make puts beside the program. ASSAY_EUNAVAILABLE with the reason: it is not there, its path
- * cannot stand in LD_PRELOAD, or a sanitizer stands before malloc.
+ * The object to preload, which make puts beside the program. ASSAY_EUNAVAILABLE with the reason: it is not there, its
+ * path cannot stand in LD_PRELOAD, or a sanitizer stands before malloc.
  */
 int assay_heap_library(char *path, size_t size, struct assay_err *err);
 
 /* The heap of one case. All-zero: nothing was preloaded, and every function does nothing. */
 struct assay_heap_case {
 	const struct assay_heap *heap;
-	struct assay_heap_counts before, now; /* at the last begin and end */
+	struct assay_heap_counts before, now;      /* at the last begin and end */
 	uint64_t runs, run_allocations, run_bytes; /* of the last calls that were runs */
 };
 

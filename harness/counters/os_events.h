@@ -10,16 +10,16 @@
 struct assay_os_counts {
 	uint64_t minor_faults, major_faults;
 	uint64_t voluntary_switches, involuntary_switches;
-	uint64_t migrations;  /* differences only: 1 when the CPU at the end is another */
-	int cpu;              /* where it ran when it was read, -1 unknown */
+	uint64_t migrations; /* differences only: 1 when the CPU at the end is another */
+	int cpu;             /* where it ran when it was read, -1 unknown */
 };
 
 /* Of the calling thread; one system call, under 0.5 us. Not for the timed region, but right beside it. */
 void assay_os_counts_read(struct assay_os_counts *out);
 
 /*
- * A count of a thread that changes only while it is switched out, as that of its migrations: it is read again only after a
- * switch. All-zero: not read yet.
+ * A count of a thread that changes only while it is switched out, as that of its migrations: it is read again only
+ * after a switch. All-zero: not read yet.
  */
 struct assay_os_kept {
 	bool known;

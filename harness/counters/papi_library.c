@@ -15,8 +15,8 @@ void assay_papi_doubt_pmu(struct assay_papi *p)
 			return;
 	p->pmu_component = -1;
 	p->hardware_counters = 0;
-	snprintf(p->pmu_reason, sizeof(p->pmu_reason), "PAPI knows the processor and has neither %s nor %s of it", everywhere[0],
-		 everywhere[1]);
+	snprintf(p->pmu_reason, sizeof(p->pmu_reason), "PAPI knows the processor and has neither %s nor %s of it",
+		 everywhere[0], everywhere[1]);
 }
 
 #if ASSAY_PAPI

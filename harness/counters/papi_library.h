@@ -51,8 +51,8 @@ struct assay_papi {
  */
 void assay_papi_load(struct assay_papi *p);
 /*
- * PAPI's component 'perf_event' calls itself enabled where it knows the processor, though the hypervisor hides the PMU. Where it has
- * none of the counters that every PMU has, p->pmu_reason says so and there is no component.
+ * PAPI's component 'perf_event' calls itself enabled where it knows the processor, though the hypervisor hides the PMU.
+ * Where it has none of the counters that every PMU has, p->pmu_reason says so and there is no component.
  */
 void assay_papi_doubt_pmu(struct assay_papi *p);
 /* Publish cell i as software-defined event names[i] of library "assay". ASSAY_EUNAVAILABLE with PAPI's reason. */

@@ -70,8 +70,8 @@ int assay_papi_set_add(void *set, const char *name, struct assay_err *err)
 	default:
 		if (rc == PAPI_EPERM)
 			assay_perf_paranoid_at("", paranoid, sizeof(paranoid));
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI does not count '%s': %s%s%s", name, words, paranoid[0] ? ": " : "",
-				     paranoid);
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI does not count '%s': %s%s%s", name, words,
+				     paranoid[0] ? ": " : "", paranoid);
 	}
 }
 

@@ -124,10 +124,7 @@ static void store(void)
 #if defined(__x86_64__)
 	__asm__ volatile("1: movq %0, %1\n\tdecq %0\n\tjnz 1b\n\t" : "+r"(n), "=m"(cell) : : "cc");
 #elif defined(__aarch64__)
-	__asm__ volatile("1: str %0, [%1]\n\tsubs %0, %0, #1\n\tb.ne 1b\n\t"
-			 : "+r"(n)
-			 : "r"(&cell)
-			 : "cc", "memory");
+	__asm__ volatile("1: str %0, [%1]\n\tsubs %0, %0, #1\n\tb.ne 1b\n\t" : "+r"(n) : "r"(&cell) : "cc", "memory");
 #else
 	for (; n; n--)
 		cell = n;
@@ -196,8 +193,8 @@ static void toss(void)
 }
 
 /*
- * A buffer for walk() of which no cache holds what is read, however large it is, and of small pages, more of them than a
- * TLB holds. NULL: out of memory.
+ * A buffer for walk() of which no cache holds what is read, however large it is, and of small pages, more of them than
+ * a TLB holds. NULL: out of memory.
  */
 static char *walk_buffer(void)
 {

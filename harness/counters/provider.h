@@ -24,9 +24,9 @@ struct assay_counter_context {
 	const char *const *cell_names; /* counters that the op publishes, and their cells */
 	uint64_t *cells;
 	uint32_t n_cells;
-	char sde_reason[256]; /* why the cells cannot be read through PAPI; "": they can */
-	bool multiplex;       /* more events in a set than there are counters */
-	const struct assay_heap_case *heap; /* NULL: it is not watched */
+	char sde_reason[256];                /* why the cells cannot be read through PAPI; "": they can */
+	bool multiplex;                      /* more events in a set than there are counters */
+	const struct assay_heap_case *heap;  /* NULL: it is not watched */
 	struct assay_syscall_case *syscalls; /* NULL: no run is traced */
 };
 
@@ -56,8 +56,8 @@ struct assay_counter_provider {
 	int (*add)(void *set, const char *event, struct assay_err *err);
 	int (*start)(void *set, struct assay_err *err); /* NULL: it counts from open on */
 	/*
-	 * All events of the set in the order in which they were added; only differences mean something. One of the two, or
-	 * neither where all events are totals; @now is what the operating system just counted for this thread.
+	 * All events of the set in the order in which they were added; only differences mean something. One of the two,
+	 * or neither where all events are totals; @now is what the operating system just counted for this thread.
 	 */
 	int (*read)(void *set, uint64_t *values);
 	int (*read_os)(void *set, const struct assay_os_counts *now, uint64_t *values);
@@ -67,8 +67,8 @@ struct assay_counter_provider {
 	 */
 	void (*leave_thread)(const struct assay_counter_context *ctx);
 	/*
-	 * The value of event number @place, where it is no sum of differences beside samples. 0, or ASSAY_EUNAVAILABLE with
-	 * the reason. NULL: all are.
+	 * The value of event number @place, where it is no sum of differences beside samples. 0, or ASSAY_EUNAVAILABLE
+	 * with the reason. NULL: all are.
 	 */
 	int (*total)(void *set, size_t place, double *value, bool *per_iteration, struct assay_err *why);
 	/* Share of the time in which each event of a set with @n events counts. NULL: all of it. */

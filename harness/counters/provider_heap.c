@@ -49,7 +49,8 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 
 	(void)ctx;
 	*out = (struct assay_counter_probe){ .works = !assay_heap_library(path, sizeof(path), &why) };
-	snprintf(out->value, sizeof(out->value), "%.255s", out->works ? "allocations of variants, by preloading" : why.text);
+	snprintf(out->value, sizeof(out->value), "%.255s",
+		 out->works ? "allocations of variants, by preloading" : why.text);
 	if (!out->works)
 		snprintf(out->advice, sizeof(out->advice), "without it, allocations and leaks are unavailable");
 }

@@ -42,7 +42,8 @@ static int add(void *set, const char *event, struct assay_err *err)
 		return 0;
 	}
 	/* names of other kinds are PAPI's */
-	return assay_err_set(err, strncmp(event, "PAPI_", 5) && !strpbrk(event, ":-") ? ASSAY_EUNAVAILABLE : ASSAY_ENOTFOUND,
+	return assay_err_set(err,
+			     strncmp(event, "PAPI_", 5) && !strpbrk(event, ":-") ? ASSAY_EUNAVAILABLE : ASSAY_ENOTFOUND,
 			     "this op publishes no counter '%s'", event);
 }
 

@@ -64,7 +64,8 @@ static double running_frac(const struct assay_counter_context *ctx, size_t n)
 static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
 	(void)event;
-	snprintf(buf, size, "PAPI %s%s", ctx->papi.version, ctx->multiplex ? ", multiplexed, share of the time nominal" : "");
+	snprintf(buf, size, "PAPI %s%s", ctx->papi.version,
+		 ctx->multiplex ? ", multiplexed, share of the time nominal" : "");
 }
 
 const struct assay_counter_provider assay_provider_papi = {

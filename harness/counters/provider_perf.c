@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Migrations of a thread through perf_event_open, where it is allowed. Faults, switches and CPU time take less by getrusage. */
+/*
+ * Migrations of a thread through perf_event_open, where it is allowed. Faults, switches and CPU time take less by
+ * getrusage.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -20,12 +23,15 @@ struct perf_set {
 /* They happen in the kernel: with the kernel left out they would read 0. */
 static int open_event(struct assay_err *err)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_MIGRATIONS };
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_CPU_MIGRATIONS };
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		assay_err_set(err, ASSAY_EUNAVAILABLE,
-			      "the kernel does not let '" EVENT "' be counted: sudo sysctl kernel.perf_event_paranoid=1, or give this "
+			      "the kernel does not let '" EVENT
+			      "' be counted: sudo sysctl kernel.perf_event_paranoid=1, or give this "
 			      "program CAP_PERFMON");
 	else if (fd < 0)
 		assay_err_set(err, ASSAY_EUNAVAILABLE, "the kernel does not count '" EVENT "': %s", strerror(errno));

@@ -10,8 +10,8 @@
 enum { MINOR_FAULTS, MAJOR_FAULTS, VOLUNTARY, FORCED, SWITCHES, TASK_CLOCK, N_EVENTS };
 
 static const char *const events[N_EVENTS] = {
-	[MINOR_FAULTS] = "minor_faults", [MAJOR_FAULTS] = "major_faults",     [VOLUNTARY] = "voluntary_switches",
-	[FORCED] = "forced_switches",	 [SWITCHES] = "context_switches", [TASK_CLOCK] = "task_clock_ns",
+	[MINOR_FAULTS] = "minor_faults", [MAJOR_FAULTS] = "major_faults", [VOLUNTARY] = "voluntary_switches",
+	[FORCED] = "forced_switches",    [SWITCHES] = "context_switches", [TASK_CLOCK] = "task_clock_ns",
 };
 
 struct rusage_set {
@@ -71,7 +71,8 @@ static int read_os(void *set, const struct assay_os_counts *now, uint64_t *value
 static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
 	(void)ctx;
-	snprintf(buf, size, "%s", strcmp(event, events[TASK_CLOCK]) ? "getrusage" : "clock_gettime, CPU time of the thread");
+	snprintf(buf, size, "%s",
+		 strcmp(event, events[TASK_CLOCK]) ? "getrusage" : "clock_gettime, CPU time of the thread");
 }
 
 const struct assay_counter_provider assay_provider_rusage = {

@@ -11,8 +11,8 @@
 #include "judge/limits.h"
 #include "stats/stats.h"
 
-struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
-					       const struct assay_policy *policy)
+struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp,
+					       const struct assay_comparison_case *c, const struct assay_policy *policy)
 {
 	unsigned family = c->control == ASSAY_CONTROL_NONE ? cmp->family : 1;
 
@@ -60,7 +60,8 @@ static void head_facts(const struct assay_comparison_case *c, const struct assay
 	const struct assay_pair_side *last = c->n_pairs ? &c->pairs[c->n_pairs - 1].side[ASSAY_HEAD] : NULL;
 	static const struct assay_counters none;
 
-	assay_limit_value(last ? last->metrics : NULL, last ? last->n_metrics : 0, last ? &last->counters : &none, l->metric, f);
+	assay_limit_value(last ? last->metrics : NULL, last ? last->n_metrics : 0, last ? &last->counters : &none,
+			  l->metric, f);
 	f->value = assay_comparison_metric(c, ASSAY_HEAD, l->metric);
 	f->base = l->base && c->in_base ? assay_comparison_metric(c, ASSAY_BASE, l->metric) : NAN;
 	f->why_no_base = c->in_base ? NULL : "the case is not in the base";
@@ -86,7 +87,11 @@ static int judge_limits(const struct assay_comparison_case *c, const struct assa
 		g = add(r);
 		if (!g)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
-		*g = (struct assay_gate_case){ .ratio = NAN, .ci_lo = NAN, .ci_hi = NAN, .margin_frac = NAN, .dropped_frac = NAN,
+		*g = (struct assay_gate_case){ .ratio = NAN,
+					       .ci_lo = NAN,
+					       .ci_hi = NAN,
+					       .margin_frac = NAN,
+					       .dropped_frac = NAN,
 					       .smallest_detectable_frac = NAN };
 		memcpy(g->key, c->c.key, sizeof(g->key));
 		memcpy(g->metric, l->metric, sizeof(g->metric));
@@ -100,13 +105,18 @@ static void judge_control(const struct assay_comparison_case *c, const struct as
 {
 	bool decided = g->verdict == ASSAY_PASS || g->verdict == ASSAY_IMPROVED;
 
-	*out = (struct assay_gate_control){ .kind = c->control, .injected_frac = c->injected_frac, .verdict = g->verdict,
-					    .ratio = g->ratio, .ci_lo = g->ci_lo, .ci_hi = g->ci_hi, .pairs = g->pairs };
+	*out = (struct assay_gate_control){ .kind = c->control,
+					    .injected_frac = c->injected_frac,
+					    .verdict = g->verdict,
+					    .ratio = g->ratio,
+					    .ci_lo = g->ci_lo,
+					    .ci_hi = g->ci_hi,
+					    .pairs = g->pairs };
 	memcpy(out->key, g->key, sizeof(out->key));
 	memcpy(out->reason, g->reason, sizeof(out->reason));
 	/* a side that crashed or is wrong says nothing of the host; its own cases tell */
-	out->ok = g->verdict == ASSAY_INCONCLUSIVE || g->verdict == ASSAY_NOT_MEASURED || g->verdict == ASSAY_INCOMPARABLE ||
-		  g->verdict == ASSAY_WRONG_RESULT ||
+	out->ok = g->verdict == ASSAY_INCONCLUSIVE || g->verdict == ASSAY_NOT_MEASURED ||
+		  g->verdict == ASSAY_INCOMPARABLE || g->verdict == ASSAY_WRONG_RESULT ||
 		  (c->control == ASSAY_CONTROL_AA ? decided : g->verdict == ASSAY_REGRESSED);
 }
 
@@ -118,7 +128,8 @@ static void distrust(struct assay_gate_report *r)
 		if (g->evidence != ASSAY_EVIDENCE_PAIRED ||
 		    (g->verdict != ASSAY_PASS && g->verdict != ASSAY_IMPROVED && g->verdict != ASSAY_REGRESSED))
 			continue;
-		snprintf(g->reason, sizeof(g->reason), "%s by its time, but a control failed: this host cannot be trusted today",
+		snprintf(g->reason, sizeof(g->reason),
+			 "%s by its time, but a control failed: this host cannot be trusted today",
 			 assay_verdict_name(g->verdict));
 		g->verdict = ASSAY_INCONCLUSIVE;
 	}
@@ -142,18 +153,27 @@ static int judge_counts(const struct assay_comparison *cmp, const struct assay_p
 			struct assay_gate_report *r, struct assay_err *err)
 {
 	const struct assay_exact_judge_input in = {
-		.head = &cmp->exact[ASSAY_HEAD], .base = &cmp->exact[ASSAY_BASE], .base_name = cmp->base, .policy = policy,
-		.limits = true, .nothing_counted = nothing_counted(cmp->exact), .strict = strict,
+		.head = &cmp->exact[ASSAY_HEAD],
+		.base = &cmp->exact[ASSAY_BASE],
+		.base_name = cmp->base,
+		.policy = policy,
+		.limits = true,
+		.nothing_counted = nothing_counted(cmp->exact),
+		.strict = strict,
 	};
 
 	return in.head->n_cases ? assay_exact_judge(&in, r, err) : 0;
 }
 
 int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy,
-			   const struct assay_comparison_judging *how, struct assay_gate_report *out, struct assay_err *err)
+			   const struct assay_comparison_judging *how, struct assay_gate_report *out,
+			   struct assay_err *err)
 {
 	/* counts are equal or not: nothing is left to chance */
-	struct assay_gate_report r = { .alpha = cmp->n_cases ? cmp->alpha : NAN, .comparison_id = cmp->id, .seconds = NAN, .verdict = ASSAY_PASS };
+	struct assay_gate_report r = { .alpha = cmp->n_cases ? cmp->alpha : NAN,
+				       .comparison_id = cmp->id,
+				       .seconds = NAN,
+				       .verdict = ASSAY_PASS };
 	int rc = 0;
 
 	snprintf(r.base, sizeof(r.base), "%s", cmp->base);

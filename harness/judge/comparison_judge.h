@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges a whole comparison from its stored samples: while it runs, when it ends, and when it is replayed years later. */
+/*
+ * Judges a whole comparison from its stored samples: while it runs, when it ends, and when it is replayed years later.
+ */
 #ifndef ASSAY_JUDGE_COMPARISON_JUDGE_H
 #define ASSAY_JUDGE_COMPARISON_JUDGE_H
 
@@ -9,7 +11,8 @@
 #include "model/gate_report.h"
 
 /* The rule for one case or control of @cmp. Controls stand alone; real cases share alpha. */
-struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp,
+					       const struct assay_comparison_case *c,
 					       const struct assay_policy *policy);
 
 struct assay_comparison_judging {
@@ -18,13 +21,15 @@ struct assay_comparison_judging {
 };
 
 /*
- * Verdicts of all cases: time by pairs, floors and ceilings of the policy on those metrics of the head that pairs measure
- * (evidence none; roof_frac and what concerns the machine is for a gate), then exact counts (exact_judge.h) with the limits on them, the
- * controls and the whole. When a control failed, verdicts by time become INCONCLUSIVE. An unfinished comparison is judged as
- * far as it came: cases without a pair are NOT_MEASURED. Without cases, only counts were asked for, and out->alpha is NaN. ASSAY_ENOMEM.
+ * Verdicts of all cases: time by pairs, floors and ceilings of the policy on those metrics of the head that pairs
+ * measure (evidence none; roof_frac and what concerns the machine is for a gate), then exact counts (exact_judge.h)
+ * with the limits on them, the controls and the whole. When a control failed, verdicts by time become INCONCLUSIVE. An
+ * unfinished comparison is judged as far as it came: cases without a pair are NOT_MEASURED. Without cases, only counts
+ * were asked for, and out->alpha is NaN. ASSAY_ENOMEM.
  */
 int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy,
-			   const struct assay_comparison_judging *how, struct assay_gate_report *out, struct assay_err *err);
+			   const struct assay_comparison_judging *how, struct assay_gate_report *out,
+			   struct assay_err *err);
 
 /* Median over the OK pairs of a metric of one side; NaN when none has it. */
 double assay_comparison_metric(const struct assay_comparison_case *c, enum assay_side side, const char *tag);

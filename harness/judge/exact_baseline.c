@@ -14,7 +14,8 @@
 
 static int bad(const char *path, struct assay_err *err, const char *what, const char *name)
 {
-	return assay_err_set(err, ASSAY_EUSAGE, "%s: %s%s%s%s", path, what, name ? " '" : "", name ? name : "", name ? "'" : "");
+	return assay_err_set(err, ASSAY_EUSAGE, "%s: %s%s%s%s", path, what, name ? " '" : "", name ? name : "",
+			     name ? "'" : "");
 }
 
 /* ---- in --------------------------------------------------------------------------------------------------------- */
@@ -50,7 +51,8 @@ static void take_name(const char *s, struct assay_exact_function *f)
 	for (const char *p = s; len && s[len - 1] == ')' && (p = strstr(p, " (")); p++)
 		open = p;
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)(open ? open - s : (long)len), s);
-	snprintf(f->object, sizeof(f->object), "%.*s", open ? (int)(s + len - 1 - (open + 2)) : 0, open ? open + 2 : "");
+	snprintf(f->object, sizeof(f->object), "%.*s", open ? (int)(s + len - 1 - (open + 2)) : 0,
+		 open ? open + 2 : "");
 }
 
 static int take_case(const char *path, const char *key, json_t *j, struct assay_exact_case *c, struct assay_err *err)
@@ -62,7 +64,8 @@ static int take_case(const char *path, const char *key, json_t *j, struct assay_
 
 	*c = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };
 	snprintf(c->key, sizeof(c->key), "%s", key);
-	json_object_foreach(j, name, counts) {
+	json_object_foreach(j, name, counts)
+	{
 		struct assay_exact_function f;
 
 		if (!take_counts(counts, &f.counts))
@@ -102,9 +105,7 @@ static int take_build(const char *path, json_t *j, struct assay_exact_run *run, 
 	run->cases = calloc(json_object_size(cases) + 1, sizeof(*run->cases));
 	if (!run->cases)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	json_object_foreach(cases, key, one)
-		if (!rc)
-			rc = take_case(path, key, one, &run->cases[run->n_cases++], err);
+	json_object_foreach(cases, key, one) if (!rc) rc = take_case(path, key, one, &run->cases[run->n_cases++], err);
 	return rc;
 }
 
@@ -145,9 +146,7 @@ int assay_exact_baseline_load(struct assay_exact_baseline *out, const char *path
 	b.builds = calloc(json_array_size(builds) + 1, sizeof(*b.builds));
 	if (!b.builds)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	json_array_foreach(builds, i, one)
-		if (!rc)
-			rc = take_build(path, one, &b.builds[b.n_builds++], err);
+	json_array_foreach(builds, i, one) if (!rc) rc = take_build(path, one, &b.builds[b.n_builds++], err);
 	json_decref(root);
 	if (rc)
 		assay_exact_baseline_release(&b);
@@ -188,8 +187,8 @@ static struct assay_exact_run *find(const struct assay_exact_baseline *b, const 
 	return NULL;
 }
 
-const struct assay_exact_run *assay_exact_baseline_match(const struct assay_exact_baseline *b, const struct assay_exact_run *run,
-							 char *why, size_t size)
+const struct assay_exact_run *assay_exact_baseline_match(const struct assay_exact_baseline *b,
+							 const struct assay_exact_run *run, char *why, size_t size)
 {
 	const struct assay_exact_run *base = find(b, run);
 
@@ -197,8 +196,8 @@ const struct assay_exact_run *assay_exact_baseline_match(const struct assay_exac
 	if (!base && !b->n_builds)
 		snprintf(why, size, "no exact counts are recorded");
 	else if (!base)
-		snprintf(why, size, "no exact counts of %s with '%s' on %s are recorded, only of %s%s", run->build.compiler,
-			 run->build.flags, run->setting.arch, b->builds[0].build.compiler,
+		snprintf(why, size, "no exact counts of %s with '%s' on %s are recorded, only of %s%s",
+			 run->build.compiler, run->build.flags, run->setting.arch, b->builds[0].build.compiler,
 			 b->n_builds > 1 ? " and others" : "");
 	else if (strcmp(base->setting.cache, run->setting.cache))
 		snprintf(why, size, "the recorded counts are of other caches: %s", base->setting.cache);
@@ -240,7 +239,8 @@ static bool has_counts(const struct assay_exact_run *run, const char *key)
 }
 
 /* What @run counted, and what @before, which may be NULL, has beside that. */
-static int join_cases(struct assay_exact_run *to, const struct assay_exact_run *run, const struct assay_exact_run *before, size_t *kept)
+static int join_cases(struct assay_exact_run *to, const struct assay_exact_run *run,
+		      const struct assay_exact_run *before, size_t *kept)
 {
 	int rc = 0;
 
@@ -259,10 +259,11 @@ static int join_cases(struct assay_exact_run *to, const struct assay_exact_run *
 	return rc;
 }
 
-int assay_exact_baseline_put(struct assay_exact_baseline *b, const struct assay_exact_run *run, bool prune, size_t *kept,
-			     struct assay_err *err)
+int assay_exact_baseline_put(struct assay_exact_baseline *b, const struct assay_exact_run *run, bool prune,
+			     size_t *kept, struct assay_err *err)
 {
-	struct assay_exact_run *at = find(b, run), fresh = { .seed = run->seed, .setting = run->setting, .build = run->build };
+	struct assay_exact_run *at = find(b, run),
+			       fresh = { .seed = run->seed, .setting = run->setting, .build = run->build };
 	bool keep = at && !prune && at->seed == run->seed && !strcmp(at->setting.cache, run->setting.cache);
 
 	snprintf(b->suite, sizeof(b->suite), "%s", run->suite);
@@ -322,7 +323,8 @@ static void add_case(struct assay_text *out, const struct assay_exact_case *c, b
 	assay_text_add(out, ": {\n");
 	add_counts(out, TOTAL, "", &c->total, !c->n_functions);
 	for (size_t i = 0; i < c->n_functions; i++)
-		add_counts(out, c->functions[i].name, c->functions[i].object, &c->functions[i].counts, i + 1 == c->n_functions);
+		add_counts(out, c->functions[i].name, c->functions[i].object, &c->functions[i].counts,
+			   i + 1 == c->n_functions);
 	assay_text_addf(out, "        }%s\n", last ? "" : ",");
 }
 

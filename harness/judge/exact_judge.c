@@ -26,7 +26,8 @@ static void count_verdict(struct judging *j, enum assay_verdict verdict)
 	j->r->exit = assay_exit_worse(j->r->exit, assay_verdict_exit(verdict, j->in->strict));
 }
 
-static struct assay_gate_case *add_row(struct judging *j, const char *key, const char *metric, enum assay_verdict verdict)
+static struct assay_gate_case *add_row(struct judging *j, const char *key, const char *metric,
+				       enum assay_verdict verdict)
 {
 	struct assay_gate_case *v = realloc(j->r->cases, (j->r->n_cases + 1) * sizeof(*v)), *c;
 
@@ -95,8 +96,8 @@ static void change_text(const struct change *c, const char *event, char *buf, si
 }
 
 /* All functions in which @event differs, the largest difference first. Fills at most n_functions of both. */
-static size_t changes_of(const struct assay_exact_case *base, const struct assay_exact_case *head, enum assay_exact_event event,
-			 struct change *out)
+static size_t changes_of(const struct assay_exact_case *base, const struct assay_exact_case *head,
+			 enum assay_exact_event event, struct change *out)
 {
 	size_t n = 0;
 
@@ -157,14 +158,18 @@ static bool judge_event(struct judging *j, const struct assay_exact_case *base, 
 	if (by <= allowed)
 		return true;
 	snprintf(metric, sizeof(metric), "exact_%s", assay_exact_event_name(event));
-	c = add_row(j, head->key, metric, h > b ? ASSAY_REGRESSED : j->in->record ? ASSAY_INCOMPARABLE : ASSAY_IMPROVED);
+	c = add_row(j, head->key, metric,
+		    h > b           ? ASSAY_REGRESSED
+		    : j->in->record ? ASSAY_INCOMPARABLE
+				    : ASSAY_IMPROVED);
 	if (!c)
 		return true;
 	c->value = (double)h;
 	c->limit = (double)b + (h > b ? allowed : -allowed);
 	if (c->verdict == ASSAY_INCOMPARABLE)
-		snprintf(c->reason, sizeof(c->reason), "fewer than in %.200s, which is out of date: '%.160s' records these; ",
-			 j->in->base_name, j->in->record);
+		snprintf(c->reason, sizeof(c->reason),
+			 "fewer than in %.200s, which is out of date: '%.160s' records these; ", j->in->base_name,
+			 j->in->record);
 	if (b) {
 		c->ratio = (double)h / (double)b;
 		c->margin_frac = allowed / (double)b;
@@ -189,7 +194,8 @@ static void judge_case(struct judging *j, const struct assay_exact_case *head)
 
 	if (head->status == ASSAY_STATUS_WRONG)
 		add_finding(j, head->key, ASSAY_WRONG_RESULT, "%s", head->reason);
-	else if (head->status == ASSAY_STATUS_SKIPPED && (base ? base->status == ASSAY_STATUS_SKIPPED : !j->in->nothing_counted))
+	else if (head->status == ASSAY_STATUS_SKIPPED &&
+		 (base ? base->status == ASSAY_STATUS_SKIPPED : !j->in->nothing_counted))
 		add_finding(j, head->key, ASSAY_PASS, "skipped: %s", head->reason);
 	else if (head->status != ASSAY_STATUS_OK)
 		add_finding(j, head->key, ASSAY_NOT_MEASURED, "%s: %s", assay_status_name(head->status), head->reason);
@@ -198,10 +204,11 @@ static void judge_case(struct judging *j, const struct assay_exact_case *head)
 	else if (!base)
 		add_finding(j, head->key, ASSAY_PASS, "counted, not in %s", j->in->base_name);
 	else if (base->status != ASSAY_STATUS_OK)
-		add_finding(j, head->key, ASSAY_INCOMPARABLE, "base %s: %s", assay_status_name(base->status), base->reason);
+		add_finding(j, head->key, ASSAY_INCOMPARABLE, "base %s: %s", assay_status_name(base->status),
+			    base->reason);
 	else if (base->digest[0] && head->digest[0] && strcmp(base->digest, head->digest))
-		add_finding(j, head->key, ASSAY_WRONG_RESULT, "outputs of base and head differ: digests %.8s and %.8s", base->digest,
-			    head->digest);
+		add_finding(j, head->key, ASSAY_WRONG_RESULT, "outputs of base and head differ: digests %.8s and %.8s",
+			    base->digest, head->digest);
 	else
 		judge_counts(j, base, head);
 }
@@ -227,8 +234,10 @@ static void judge_limit(struct judging *j, const struct assay_exact_case *head, 
 {
 	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
 	bool counted = head->status == ASSAY_STATUS_OK;
-	struct assay_limit_facts f = { .value = counted ? assay_exact_metric(&head->total, l->metric) : NAN, .base = NAN,
-				       .unit = "1", .source = ASSAY_SOURCE_EXACT,
+	struct assay_limit_facts f = { .value = counted ? assay_exact_metric(&head->total, l->metric) : NAN,
+				       .base = NAN,
+				       .unit = "1",
+				       .source = ASSAY_SOURCE_EXACT,
 				       .why_no_value = counted ? "it does not exist in this case" : head->reason };
 	struct assay_gate_case *c;
 

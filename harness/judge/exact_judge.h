@@ -12,21 +12,24 @@ struct assay_exact_judge_input {
 	const struct assay_exact_run *base; /* NULL: none to compare with */
 	const char *no_base_reason;         /* then: why, and what to do */
 	const char *base_name;              /* for sentences: "baselines/exact/quick.json" */
-	const char *record;                 /* the command that replaces the base, where it is a record; NULL: another build */
+	const char *record; /* the command that replaces the base, where it is a record; NULL: another build */
 	const struct assay_policy *policy;
-	bool limits;                        /* also floors and ceilings on metrics that begin with "exact_"; where there is a record, of skipped cases, too */
-	bool nothing_counted;               /* of the head: then what was skipped of it alone is NOT_MEASURED, too */
+	/* Also floors and ceilings on metrics "exact_..."; where there is a record, of skipped cases, too. */
+	bool limits;
+	bool nothing_counted; /* of the head: then what was skipped of it alone is NOT_MEASURED, too */
 	bool strict;
 };
 
 /*
- * Add a row for every count of a case that differs by more than the policy allows (metric "exact_…", REGRESSED when there is more of
- * it; when there is less, IMPROVED against another build, and INCOMPARABLE against a record, which does not describe the code any more;
- * the reason names the functions), one PASS for a case without any. NOT_MEASURED for a case that
- * only the base has or that could not be counted (one that is skipped and not in the base, or there as well, passes), INCOMPARABLE for one that could not
- * be counted in the base, and for all where there is no base, WRONG_RESULT for one that is wrong or whose output is not the base's.
- * Verdict and exit of @report become the graver of theirs and these. 0 or ASSAY_ENOMEM.
+ * Add a row for every count of a case that differs by more than the policy allows (metric "exact_…", REGRESSED when
+ * there is more of it; when there is less, IMPROVED against another build, and INCOMPARABLE against a record, which
+ * does not describe the code any more; the reason names the functions), one PASS for a case without any. NOT_MEASURED
+ * for a case that only the base has or that could not be counted (one that is skipped and not in the base, or there as
+ * well, passes), INCOMPARABLE for one that could not be counted in the base, and for all where there is no base,
+ * WRONG_RESULT for one that is wrong or whose output is not the base's. Verdict and exit of @report become the graver
+ * of theirs and these. 0 or ASSAY_ENOMEM.
  */
-int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gate_report *report, struct assay_err *err);
+int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gate_report *report,
+		      struct assay_err *err);
 
 #endif

@@ -15,7 +15,8 @@
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-struct assay_gate_case *assay_gate_row(struct assay_judging *j, const char *key, const char *metric, enum assay_evidence evidence)
+struct assay_gate_case *assay_gate_row(struct assay_judging *j, const char *key, const char *metric,
+				       enum assay_evidence evidence)
 {
 	struct assay_gate_report *r = &j->report;
 	struct assay_gate_case *c;
@@ -123,7 +124,7 @@ static void judge_missing(struct assay_judging *j)
 			continue;
 		if (e->demand == ASSAY_MANIFEST_OPTIONAL && !variant_took_part(run, e->key))
 			assay_gate_finding(j, e->key, "status", ASSAY_EVIDENCE_NONE, ASSAY_PASS,
-				    "not in this build, which the manifest allows");
+					   "not in this build, which the manifest allows");
 		else
 			add_missing(j, e);
 	}
@@ -143,18 +144,18 @@ static void judge_failed(struct assay_judging *j, const struct assay_result *r, 
 
 	if (r->status == ASSAY_STATUS_WRONG || (r->status == ASSAY_STATUS_OK && r->checked))
 		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_WRONG_RESULT, "%s",
-			    r->reason[0] ? r->reason : "wrong output");
+				   r->reason[0] ? r->reason : "wrong output");
 	else if (r->status == ASSAY_STATUS_OK)
 		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED,
-			    "its output was never compared with the right one");
+				   "its output was never compared with the right one");
 	else if (r->status == ASSAY_STATUS_SKIPPED && e && e->demand == ASSAY_MANIFEST_REQUIRED)
 		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED,
-			    "skipped, but the manifest requires it: %s", r->reason);
+				   "skipped, but the manifest requires it: %s", r->reason);
 	else if (r->status == ASSAY_STATUS_SKIPPED)
 		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_PASS, "skipped: %s", r->reason);
 	else
 		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED, "%s: %s",
-			    assay_status_name(r->status), r->reason);
+				   assay_status_name(r->status), r->reason);
 }
 
 /* ---- limits ----------------------------------------------------------------------------------------------------- */
@@ -197,7 +198,8 @@ static void judge_limits(struct assay_judging *j, const struct assay_result *r)
 		assay_limit_value(r->metrics, r->n_metrics, &r->counters, l->metric, &f);
 		assay_limit_explain(l, j->in->countable, &f, why, sizeof(why));
 		if (!isfinite(f.value) && !f.why_no_value && assay_exact_is_metric(l->metric))
-			f.why_no_value = "exact counts are taken of the cases that the suite names in exact \"canon\" { cases = {…} }, and "
+			f.why_no_value = "exact counts are taken of the cases that the suite names in exact \"canon\" "
+					 "{ cases = {…} }, and "
 					 "not with --evidence stored";
 		if (!assay_limit_applies(l, &f))
 			continue;

@@ -40,7 +40,8 @@ struct assay_gate_input {
  * these cases) every time is INCOMPARABLE and @out->no_baseline is set.
  *
  * ASSAY_EUSAGE with "file:line: …" when the policy names a case that no manifest and not the run has, or a metric that
- * none of the measured cases it selects has and no run could count. On error @out is unchanged; on success the caller releases it.
+ * none of the measured cases it selects has and no run could count. On error @out is unchanged; on success the caller
+ * releases it.
  */
 int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report *out, struct assay_err *err);
 

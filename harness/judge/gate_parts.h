@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two files of the gate share: gate.c has presence, limits and the sum, gate_time.c the comparison with the baseline. */
+/*
+ * What the two files of the gate share: gate.c has presence, limits and the sum, gate_time.c the comparison with the
+ * baseline.
+ */
 #ifndef ASSAY_JUDGE_GATE_PARTS_H
 #define ASSAY_JUDGE_GATE_PARTS_H
 
@@ -17,7 +20,8 @@ struct assay_judging {
 };
 
 /* A row that says PASS and nothing else yet; NULL when out of memory. */
-struct assay_gate_case *assay_gate_row(struct assay_judging *j, const char *key, const char *metric, enum assay_evidence evidence);
+struct assay_gate_case *assay_gate_row(struct assay_judging *j, const char *key, const char *metric,
+				       enum assay_evidence evidence);
 void assay_gate_finding(struct assay_judging *j, const char *key, const char *metric, enum assay_evidence evidence,
 			enum assay_verdict verdict, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 bool assay_gate_right(const struct assay_result *r);
@@ -31,8 +35,8 @@ size_t assay_gate_count_comparable(struct assay_judging *j);
 /* Digest and time of a case against the baseline. */
 void assay_gate_judge_baseline(struct assay_judging *j, const struct assay_result *r);
 /*
- * Code that is the same as in the baseline is the control of the others: where many of its times moved in the same @direction
- * (+1 slower, -1 faster), the machine did it, and such times say nothing about a program.
+ * Code that is the same as in the baseline is the control of the others: where many of its times moved in the same
+ * @direction (+1 slower, -1 faster), the machine did it, and such times say nothing about a program.
  */
 void assay_gate_believe_unchanged(struct assay_judging *j, int direction);
 

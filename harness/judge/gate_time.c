@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is it slower than it was? Times of a run against the stored ones of the baseline, and when the machine is to blame. */
+/*
+ * Is it slower than it was? Times of a run against the stored ones of the baseline, and when the machine is to blame.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +11,7 @@
 
 /* So many cases of unchanged code, and at least this share of them, must have moved for the machine to be blamed. */
 #define MOVED_LEAST 2
-#define MOVED_FRAC 0.1
+#define MOVED_FRAC  0.1
 /* A core has two hardware threads nearly always, and the other one takes half of it at most. */
 #define SLOW_CORE_FACTOR 2.0
 
@@ -49,13 +51,15 @@ static void judge_digest(struct assay_judging *j, const struct assay_result *r)
 {
 	for (size_t i = 0; r->digest[0] && i < j->in->n_base; i++) {
 		const struct assay_run *run = j->in->base[i];
-		const struct assay_result *b = run->seed == j->in->run->seed ? assay_gate_result_of(run, r->c.key) : NULL;
+		const struct assay_result *b =
+			run->seed == j->in->run->seed ? assay_gate_result_of(run, r->c.key) : NULL;
 
 		if (!b || !assay_gate_right(b) || !b->digest[0] || !strcmp(b->digest, r->digest))
 			continue;
 		assay_gate_finding(j, r->c.key, "digest", ASSAY_EVIDENCE_EXACT, ASSAY_WRONG_RESULT,
-			    "output %.8s… differs from %.8s… in run %" PRId64 " of the baseline, for the same inputs",
-			    r->digest, b->digest, run->id);
+				   "output %.8s… differs from %.8s… in run %" PRId64
+				   " of the baseline, for the same inputs",
+				   r->digest, b->digest, run->id);
 		return;
 	}
 }
@@ -124,9 +128,12 @@ size_t assay_gate_count_comparable(struct assay_judging *j)
 static int beyond_margin(const struct assay_gate_case *c)
 {
 	switch (assay_stored_verdict(c->ci_lo, c->ci_hi, c->margin_frac)) {
-	case ASSAY_REGRESSED: return 1;
-	case ASSAY_IMPROVED: return -1;
-	default: return 0;
+	case ASSAY_REGRESSED:
+		return 1;
+	case ASSAY_IMPROVED:
+		return -1;
+	default:
+		return 0;
 	}
 }
 
@@ -143,9 +150,11 @@ static struct doubt doubt_of(const struct assay_judging *j, const struct assay_r
 	return (struct doubt){
 		.slower = r->slow_core ? SLOW_CORE_FACTOR : 1,
 		.faster = base ? SLOW_CORE_FACTOR : 1,
-		.why = r->slow_core && base ? "its core was slow, now and when the baseline was measured, which may cost half of the speed"
-		       : r->slow_core	    ? "its core was slow, which may cost half of the speed"
-		       : base ? "its core was slow when the baseline was measured, which may cost half of the speed" : NULL,
+		.why = r->slow_core && base ? "its core was slow, now and when the baseline was measured, which may "
+					      "cost half of the speed"
+		       : r->slow_core       ? "its core was slow, which may cost half of the speed"
+		       : base ? "its core was slow when the baseline was measured, which may cost half of the speed"
+			      : NULL,
 	};
 }
 
@@ -156,8 +165,8 @@ static void explain_time(struct assay_gate_case *c, const struct doubt *d)
 	if (c->verdict == ASSAY_INCONCLUSIVE && c->same_code && beyond_margin(c))
 		snprintf(detail, sizeof(detail), ": the machine changed, not the program");
 	else if (c->verdict == ASSAY_INCONCLUSIVE)
-		snprintf(detail, sizeof(detail), "%s%s: a slowdown of %.1f %% or more would have been seen", d->why ? "; but " : "",
-			 d->why ? d->why : "", 100.0 * c->smallest_detectable_frac);
+		snprintf(detail, sizeof(detail), "%s%s: a slowdown of %.1f %% or more would have been seen",
+			 d->why ? "; but " : "", d->why ? d->why : "", 100.0 * c->smallest_detectable_frac);
 	snprintf(c->reason, sizeof(c->reason), "%s%+.1f %% (%+.1f %% to %+.1f %%), allowed %+g %%%s",
 		 c->same_code ? "same code, " : "", 100.0 * (c->ratio - 1.0), 100.0 * (c->ci_lo - 1.0),
 		 100.0 * (c->ci_hi - 1.0), 100.0 * c->margin_frac, detail);
@@ -176,7 +185,7 @@ static void judge_time(struct assay_judging *j, const struct assay_result *r)
 
 	if (!n) {
 		assay_gate_finding(j, r->c.key, "status", ASSAY_EVIDENCE_NONE, ASSAY_PASS,
-			    "measured and right, not in the baseline");
+				   "measured and right, not in the baseline");
 		return;
 	}
 	c = assay_gate_row(j, r->c.key, "time_s", ASSAY_EVIDENCE_STORED);
@@ -224,7 +233,8 @@ void assay_gate_believe_unchanged(struct assay_judging *j, int direction)
 		struct assay_gate_case *c = &r->cases[i];
 		size_t len = strlen(c->reason);
 
-		if (c->evidence != ASSAY_EVIDENCE_STORED || c->verdict != (direction > 0 ? ASSAY_REGRESSED : ASSAY_IMPROVED))
+		if (c->evidence != ASSAY_EVIDENCE_STORED ||
+		    c->verdict != (direction > 0 ? ASSAY_REGRESSED : ASSAY_IMPROVED))
 			continue;
 		c->verdict = ASSAY_INCONCLUSIVE;
 		snprintf(c->reason + len, sizeof(c->reason) - len,
@@ -238,12 +248,13 @@ void assay_gate_judge_baseline(struct assay_judging *j, const struct assay_resul
 
 	judge_digest(j, r);
 	if (j->incomparable[0])
-		assay_gate_finding(j, r->c.key, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCOMPARABLE, "%s", j->incomparable);
+		assay_gate_finding(j, r->c.key, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCOMPARABLE, "%s",
+				   j->incomparable);
 	else if (j->report.no_baseline)
 		assay_gate_finding(j, r->c.key, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCOMPARABLE, "%s",
-			    j->in->n_base ? "the baseline has none of the cases of this run"
-			    : why         ? why
-					  : "no baseline");
+				   j->in->n_base ? "the baseline has none of the cases of this run"
+				   : why         ? why
+						 : "no baseline");
 	else
 		judge_time(j, r);
 }

@@ -44,8 +44,8 @@ void assay_countable_release(struct assay_countable *c)
 	assay_strings_release(&c->groups);
 }
 
-void assay_limit_explain(const struct assay_limit *l, const struct assay_countable *known, struct assay_limit_facts *f, char *buf,
-			 size_t size)
+void assay_limit_explain(const struct assay_limit *l, const struct assay_countable *known, struct assay_limit_facts *f,
+			 char *buf, size_t size)
 {
 	if (isfinite(f->value) || f->why_no_value)
 		return;
@@ -54,7 +54,9 @@ void assay_limit_explain(const struct assay_limit *l, const struct assay_countab
 
 		if (strcmp(known->names.v[i], l->metric) || !group[0])
 			continue;
-		snprintf(buf, size, "group '%.40s' was not counted: --counters %.40s, or counters = {\"%.40s\"} in its bench, counts it",
+		snprintf(buf, size,
+			 "group '%.40s' was not counted: --counters %.40s, or counters = {\"%.40s\"} in its bench, "
+			 "counts it",
 			 group, group, group);
 		f->why_no_value = buf;
 		return;
@@ -82,7 +84,8 @@ struct writing {
 static const char *number(const struct writing *w, double v, char *buf, size_t size)
 {
 	if (w->fine || !w->unit[0])
-		snprintf(buf, size, "%.6g%s%s", v, w->unit[0] && strcmp(w->unit, "1") ? " " : "", strcmp(w->unit, "1") ? w->unit : "");
+		snprintf(buf, size, "%.6g%s%s", v, w->unit[0] && strcmp(w->unit, "1") ? " " : "",
+			 strcmp(w->unit, "1") ? w->unit : "");
 	else
 		assay_metric_text(w->metric, v, w->unit, false, buf, size);
 	return buf;
@@ -105,14 +108,14 @@ static const char *word(const struct assay_limit *l, bool broken)
 }
 
 /* "floor 90.0 %", "above the ceiling of 102 (base 100 + 2 %)", "must be 40 (within 1 %)" */
-static void demand_text(const struct assay_limit *l, const struct writing *w, bool broken, double bound, double base, char *buf,
-			size_t size)
+static void demand_text(const struct assay_limit *l, const struct writing *w, bool broken, double bound, double base,
+			char *buf, size_t size)
 {
 	char from[112] = "", within[48] = "", n[64];
 
 	if (l->base && l->limit != 0)
-		snprintf(from, sizeof(from), " (base %s %c %g %%)", number(w, base, n, sizeof(n)), l->limit > 0 ? '+' : '-',
-			 100 * fabs(l->limit));
+		snprintf(from, sizeof(from), " (base %s %c %g %%)", number(w, base, n, sizeof(n)),
+			 l->limit > 0 ? '+' : '-', 100 * fabs(l->limit));
 	else if (l->base)
 		snprintf(from, sizeof(from), " as in the base");
 	if (l->tolerance_frac > 0)
@@ -147,6 +150,7 @@ void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_fac
 			 f->why_no_base ? f->why_no_base : "the base has none");
 	} else {
 		out->verdict = broken ? ASSAY_REGRESSED : ASSAY_PASS;
-		snprintf(out->reason, sizeof(out->reason), "%s is %s%s, %s", l->metric, f->estimated ? "about " : "", value, demand);
+		snprintf(out->reason, sizeof(out->reason), "%s is %s%s, %s", l->metric, f->estimated ? "about " : "",
+			 value, demand);
 	}
 }

@@ -10,9 +10,9 @@
 
 /* What a demand is held against. */
 struct assay_limit_facts {
-	double value; /* NaN: not measured */
+	double value;                     /* NaN: not measured */
 	char unit[ASSAY_METRIC_UNIT_MAX]; /* of the metric, "1" of a count, "" where nothing is known of it */
-	double base;  /* NaN: there is none */
+	double base;                      /* NaN: there is none */
 	char source[ASSAY_SOURCE_MAX];
 	bool estimated;           /* counted for a share of the time only */
 	const char *why_no_value; /* NULL or "": nothing is known */
@@ -30,11 +30,11 @@ void assay_limit_value(const struct assay_metric *metrics, size_t n, const struc
 		       const char *name, struct assay_limit_facts *out);
 
 /*
- * Where @f has neither a value nor a reason: the group that has to be counted, put into @buf, which @f then points to. @known may be
- * NULL, as nothing is said of what is in no group.
+ * Where @f has neither a value nor a reason: the group that has to be counted, put into @buf, which @f then points to.
+ * @known may be NULL, as nothing is said of what is in no group.
  */
-void assay_limit_explain(const struct assay_limit *l, const struct assay_countable *known, struct assay_limit_facts *f, char *buf,
-			 size_t size);
+void assay_limit_explain(const struct assay_limit *l, const struct assay_countable *known, struct assay_limit_facts *f,
+			 char *buf, size_t size);
 
 /* Is this a case that the limit judges? */
 bool assay_limit_applies(const struct assay_limit *l, const struct assay_limit_facts *f);

@@ -11,15 +11,16 @@
 #include "stats/sequential.h"
 #include "stats/stats.h"
 
-#define CLEAN_SHARE 0.5
-#define SAME_CODE_PAIRS 5      /* to show what the noise is; the verdict does not depend on it */
+#define CLEAN_SHARE     0.5
+#define SAME_CODE_PAIRS 5 /* to show what the noise is; the verdict does not depend on it */
 
 static const char *const kind_names[5] = { "involuntary switches", "migrations", "steal", "page faults", "throttling" };
 
 /* What speaks against a block as a whole. */
 static uint32_t block_disturbance(const struct assay_pair *p, size_t block)
 {
-	const struct assay_sample *b = &p->side[ASSAY_BASE].samples[2 * block], *h = &p->side[ASSAY_HEAD].samples[2 * block];
+	const struct assay_sample *b = &p->side[ASSAY_BASE].samples[2 * block],
+				  *h = &p->side[ASSAY_HEAD].samples[2 * block];
 	const struct assay_sample all[4] = { b[0], b[1], h[0], h[1] };
 
 	return assay_samples_disturbed(all, 4);
@@ -111,7 +112,8 @@ static void judge_new(const struct assay_comparison_case *c, struct assay_gate_c
 static bool judge_presence(const struct assay_comparison_case *c, struct assay_gate_case *out)
 {
 	if (!c->in_head)
-		decide(out, ASSAY_NOT_MEASURED, "%.500s", c->reason[0] ? c->reason : "the head has no such case any more");
+		decide(out, ASSAY_NOT_MEASURED, "%.500s",
+		       c->reason[0] ? c->reason : "the head has no such case any more");
 	else if (!c->in_base && c->reason[0])
 		decide(out, ASSAY_INCOMPARABLE, "%.500s", c->reason);
 	else if (c->reason[0])
@@ -129,8 +131,8 @@ static bool judge_presence(const struct assay_comparison_case *c, struct assay_g
 /* ---- statistics ---- */
 
 struct pile {
-	double *x;               /* log ratios of usable pairs */
-	double *least;           /* of all pairs: the log ratio were all that disturbed them the head's, see least_ratio() */
+	double *x;     /* log ratios of usable pairs */
+	double *least; /* of all pairs: the log ratio were all that disturbed them the head's, see least_ratio() */
 	size_t n, n_all, n_blocks, n_dropped;
 	size_t by_kind[5];
 	double *tmp;
@@ -152,9 +154,9 @@ static int pile_open(struct pile *p, const struct assay_comparison_case *c, stru
 }
 
 /*
- * A head that is many times slower has longer blocks, of which few stay undisturbed; that must not save it. So for every pair
- * there is also what its ratio would be if all that was taken from its blocks, disturbed ones included, had been taken from the
- * head alone: less than the truth, and enough to call it REGRESSED when even that is too slow.
+ * A head that is many times slower has longer blocks, of which few stay undisturbed; that must not save it. So for
+ * every pair there is also what its ratio would be if all that was taken from its blocks, disturbed ones included, had
+ * been taken from the head alone: less than the truth, and enough to call it REGRESSED when even that is too slow.
  */
 static double least_ratio(const struct assay_pair *p, double *tmp)
 {
@@ -212,7 +214,8 @@ struct bounds {
 
 static struct assay_sequential_rule sequential_of(const struct assay_paired_rule *rule)
 {
-	return (struct assay_sequential_rule){ rule->alpha_regressed, rule->alpha_pass, rule->max_pairs, ASSAY_PAIRED_SD_FLOOR };
+	return (struct assay_sequential_rule){ rule->alpha_regressed, rule->alpha_pass, rule->max_pairs,
+					       ASSAY_PAIRED_SD_FLOOR };
 }
 
 static struct bounds bounds_of(const struct pile *p, const struct assay_paired_rule *rule)
@@ -279,7 +282,10 @@ static enum assay_verdict look(const struct pile *p, bool last, const struct ass
 	return ASSAY_INCONCLUSIVE;
 }
 
-/* Code that is the same on both sides cannot have become slower; that does not excuse a control, which is there to tell. */
+/*
+ * Code that is the same on both sides cannot have become slower; that does not excuse a control, which is there to
+ * tell.
+ */
 bool assay_paired_same_code(const struct assay_comparison_case *c)
 {
 	const struct assay_pair *p = c->n_pairs ? &c->pairs[0] : NULL;
@@ -297,7 +303,8 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 	switch (out->verdict) {
 	case ASSAY_REGRESSED:
 		if (dropped_frac(p) > rule->max_dropped_frac)
-			decide(out, ASSAY_REGRESSED, "%.0f %% of blocks disturbed, yet at least %.2f %% slower whatever that took",
+			decide(out, ASSAY_REGRESSED,
+			       "%.0f %% of blocks disturbed, yet at least %.2f %% slower whatever that took",
 			       dropped_frac(p) * 100, expm1(assay_stats_mean(p->least, p->n_all)) * 100);
 		else
 			decide(out, ASSAY_REGRESSED, "%.2f %% slower, shown to be more than %.3g %%", percent, margin);
@@ -309,8 +316,8 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		if (assay_paired_same_code(c))
 			decide(out, ASSAY_PASS, "same code; %+.2f %% is layout and noise", percent);
 		else
-			decide(out, ASSAY_PASS, "shown to be at most %.2f %% slower, %.3g %% are allowed", fmax(0, (out->ci_hi - 1) * 100),
-			       margin);
+			decide(out, ASSAY_PASS, "shown to be at most %.2f %% slower, %.3g %% are allowed",
+			       fmax(0, (out->ci_hi - 1) * 100), margin);
 		break;
 	default:
 		if (dropped_frac(p) > rule->max_dropped_frac)
@@ -318,14 +325,17 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 			       dropped_frac(p) * 100, main_disturbance(p));
 		else if (p->n < 2)
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "%zu usable process pair%s, a regression takes at least %zu to be seen; give it more time", p->n,
-			       p->n == 1 ? "" : "s", first);
+			       "%zu usable process pair%s, a regression takes at least %zu to be seen; give it more "
+			       "time",
+			       p->n, p->n == 1 ? "" : "s", first);
 		else if (p->n < first)
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "%zu usable process pairs, a regression takes at least %zu, which could see %.2f %%; give it more time",
+			       "%zu usable process pairs, a regression takes at least %zu, which could see %.2f %%; "
+			       "give it more time",
 			       p->n, first, out->smallest_detectable_frac * 100);
 		else
-			decide(out, ASSAY_INCONCLUSIVE, "after %zu pairs it may be %.2f %% to %.2f %%; could have seen %.2f %%", p->n,
+			decide(out, ASSAY_INCONCLUSIVE,
+			       "after %zu pairs it may be %.2f %% to %.2f %%; could have seen %.2f %%", p->n,
 			       (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100, out->smallest_detectable_frac * 100);
 	}
 }
@@ -336,7 +346,9 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	struct pile pile;
 	int rc;
 
-	*out = (struct assay_gate_case){ .metric = "time_s", .evidence = ASSAY_EVIDENCE_PAIRED, .verdict = ASSAY_INCONCLUSIVE,
+	*out = (struct assay_gate_case){ .metric = "time_s",
+					 .evidence = ASSAY_EVIDENCE_PAIRED,
+					 .verdict = ASSAY_INCONCLUSIVE,
 					 .margin_frac = rule->margin_frac };
 	memcpy(out->key, c->c.key, sizeof(out->key));
 	out->ratio = out->ci_lo = out->ci_hi = out->dropped_frac = out->smallest_detectable_frac = NAN;

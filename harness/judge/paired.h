@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The judge of lock-step pairs: from raw samples to a verdict. Pure; the same samples give the same verdict anywhere. */
+/*
+ * The judge of lock-step pairs: from raw samples to a verdict. Pure; the same samples give the same verdict anywhere.
+ */
 #ifndef ASSAY_JUDGE_PAIRED_H
 #define ASSAY_JUDGE_PAIRED_H
 
@@ -14,45 +16,48 @@
 
 /* What one process pair says of head time / base time. */
 struct assay_pair_estimate {
-	double log_ratio;       /* median over the clean blocks; only when usable */
+	double log_ratio; /* median over the clean blocks; only when usable */
 	size_t n_blocks, n_dropped;
-	size_t by_kind[5];      /* dropped blocks by enum assay_disturb, bit 0 first */
-	bool usable;            /* at least half of the blocks are clean, and there is one */
+	size_t by_kind[5]; /* dropped blocks by enum assay_disturb, bit 0 first */
+	bool usable;       /* at least half of the blocks are clean, and there is one */
 };
 
 /*
- * A block is the unit: the logarithm of the head's two times over the base's two, so that drift cancels. It is left out as a
- * whole, for both sides alike, when its four samples together were disturbed (assay_samples_disturbed), or a time is 0. How
- * long it took plays no part beyond the rates there. @tmp holds n_blocks doubles.
+ * A block is the unit: the logarithm of the head's two times over the base's two, so that drift cancels. It is left out
+ * as a whole, for both sides alike, when its four samples together were disturbed (assay_samples_disturbed), or a time
+ * is 0. How long it took plays no part beyond the rates there. @tmp holds n_blocks doubles.
  */
 struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, double *tmp);
 
 struct assay_paired_rule {
-	double alpha_regressed;  /* of one test: a false REGRESSED or IMPROVED, over all its looks */
-	double alpha_pass;       /* of one test: a false PASS, over all its looks */
+	double alpha_regressed; /* of one test: a false REGRESSED or IMPROVED, over all its looks */
+	double alpha_pass;      /* of one test: a false PASS, over all its looks */
 	double margin_frac;
 	double max_dropped_frac;
 	size_t max_pairs;
 };
 
 /*
- * Rule of one of @family tests of a gate that may fail falsely with probability @alpha (Bonferroni; the first step of Holm
- * 1979, which is the one that decides whether a gate fails). A gate passes only when every test does, so a false PASS needs no
- * such correction (intersection-union test, Berger 1982).
+ * Rule of one of @family tests of a gate that may fail falsely with probability @alpha (Bonferroni; the first step of
+ * Holm 1979, which is the one that decides whether a gate fails). A gate passes only when every test does, so a false
+ * PASS needs no such correction (intersection-union test, Berger 1982).
  */
 struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, unsigned family, double margin_frac,
 					      double max_dropped_frac, size_t max_pairs);
 
 /*
  * Judge the time of @c by all looks that its pairs allow, in order; the first that decides counts, and pairs beyond the
- * rule's max_pairs do not. *final is false while further pairs could decide: then the verdict in @out is what stands if none come. A
- * side that was wrong, crashed or is missing decides at once. Same code on both sides is PASS whatever its
+ * rule's max_pairs do not. *final is false while further pairs could decide: then the verdict in @out is what stands if
+ * none come. A side that was wrong, crashed or is missing decides at once. Same code on both sides is PASS whatever its
  * time (controls excepted), and final after five pairs. ASSAY_ENOMEM.
  */
 int assay_paired_judge(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 		       struct assay_gate_case *out, bool *final, struct assay_err *err);
 
-/* Is the machine code of @c the same on both sides, and all that it reaches? Never of a control, nor of a case without pairs. */
+/*
+ * Is the machine code of @c the same on both sides, and all that it reaches? Never of a control, nor of a case without
+ * pairs.
+ */
 bool assay_paired_same_code(const struct assay_comparison_case *c);
 
 /* Standard deviation of the pairs' log ratios, and how many are usable; 0 of fewer than two. ASSAY_ENOMEM. */

@@ -75,7 +75,8 @@ static double seconds_for(struct assay_planned *cases, size_t n, double detect_f
 		bool known = assay_planned_known(&cases[i]);
 
 		cases[i].need_pairs = known ? pairs_for(assay_planned_sd(&cases[i]), detect_frac, (unsigned)n, g) : 0;
-		cases[i].need_s = cases[i].need_pairs ? cases[i].need_pairs * assay_planned_pair_s(&cases[i]) : INFINITY;
+		cases[i].need_s =
+			cases[i].need_pairs ? cases[i].need_pairs * assay_planned_pair_s(&cases[i]) : INFINITY;
 		sum += cases[i].need_s;
 	}
 	return sum;

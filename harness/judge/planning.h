@@ -7,11 +7,11 @@
 
 /* What is known of a case, and what it needs. All-zero knows nothing. */
 struct assay_planned {
-	double squares, df;   /* of log ratios about the mean of their comparison */
-	double wall_s;        /* of all pairs together */
-	size_t n_pairs;       /* usable ones */
-	unsigned need_pairs;  /* by assay_plan_promise; 0: more than 4096, or nothing is known */
-	double need_s;        /* infinite then */
+	double squares, df;  /* of log ratios about the mean of their comparison */
+	double wall_s;       /* of all pairs together */
+	size_t n_pairs;      /* usable ones */
+	unsigned need_pairs; /* by assay_plan_promise; 0: more than 4096, or nothing is known */
+	double need_s;       /* infinite then */
 };
 
 /* Add the pairs of a measured case. ASSAY_ENOMEM. */
@@ -23,22 +23,22 @@ double assay_planned_sd(const struct assay_planned *p);
 double assay_planned_pair_s(const struct assay_planned *p);
 
 struct assay_plan_goal {
-	double detect_frac;  /* slowdown to be called REGRESSED with probability 95 % */
-	double alpha;        /* of the whole gate */
+	double detect_frac; /* slowdown to be called REGRESSED with probability 95 % */
+	double alpha;       /* of the whole gate */
 	double alpha_pass;
-	unsigned max_pairs;  /* of a comparison as it is: fixes the price of a look */
-	double within_s;     /* 0: no limit */
+	unsigned max_pairs; /* of a comparison as it is: fixes the price of a look */
+	double within_s;    /* 0: no limit */
 };
 
 struct assay_promise {
-	double needed_s;        /* for the goal, all cases; infinite when one is not known or takes more than 4096 pairs */
-	bool possible;          /* within the limit if there is one, and by 4096 pairs a case */
+	double needed_s; /* for the goal, all cases; infinite when one is not known or takes more than 4096 pairs */
+	bool possible;   /* within the limit if there is one, and by 4096 pairs a case */
 	double detectable_frac; /* the best within the limit; infinite when not even the first look fits */
 };
 
 /*
- * The margin lies halfway to the slowdown, so that finding it and passing unchanged code are equally hard. Fills need_pairs
- * and need_s for the goal.
+ * The margin lies halfway to the slowdown, so that finding it and passing unchanged code are equally hard. Fills
+ * need_pairs and need_s for the goal.
  */
 struct assay_promise assay_plan_promise(struct assay_planned *cases, size_t n, const struct assay_plan_goal *goal);
 

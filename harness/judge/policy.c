@@ -14,14 +14,12 @@
 #include "judge/policy_exact.h"
 
 static const struct assay_conf_option root_options[] = {
-	{ "alpha", false },
-	{ "max_dropped", false },
-	{ "pass_alpha", false },
-	{ "budget", false },
-	{ NULL, false },
+	{ "alpha", false }, { "max_dropped", false }, { "pass_alpha", false }, { "budget", false }, { NULL, false },
 };
 static const struct assay_conf_option margin_options[] = { { "stored", false }, { "paired", false }, { NULL, false } };
-static const struct assay_conf_option limit_options[] = { { "require", true }, { "where_counted", true }, { NULL, false } };
+static const struct assay_conf_option limit_options[] = { { "require", true },
+							  { "where_counted", true },
+							  { NULL, false } };
 static const struct assay_conf_option exact_options[] = { { "allow", true }, { NULL, false } };
 static const struct assay_conf_grammar root_sections[] = {
 	{ .name = "margin", .titled = true, .options = margin_options },
@@ -33,8 +31,12 @@ static const struct assay_conf_grammar grammar = { .options = root_options, .sec
 
 struct assay_policy assay_policy_default(void)
 {
-	return (struct assay_policy){ .stored_margin_frac = 0.10, .paired_margin_frac = 0.005, .alpha = 0.01, .pass_alpha = 0.025,
-				      .max_dropped_frac = 0.30, .budget_ns = 10000000000u };
+	return (struct assay_policy){ .stored_margin_frac = 0.10,
+				      .paired_margin_frac = 0.005,
+				      .alpha = 0.01,
+				      .pass_alpha = 0.025,
+				      .max_dropped_frac = 0.30,
+				      .budget_ns = 10000000000u };
 }
 
 /* Above 0, up to @hi. */
@@ -62,8 +64,8 @@ static int read_budget(const struct assay_conf_section *s, uint64_t *out, struct
 	if (!e)
 		return 0;
 	if (assay_parse_duration_ns(e->values[0].text, "budget", &ns, NULL))
-		return assay_conf_fail(err, e->path, e->values[0].line, "budget is '%s', expected a time such as \"10s\"",
-				       e->values[0].text);
+		return assay_conf_fail(err, e->path, e->values[0].line,
+				       "budget is '%s', expected a time such as \"10s\"", e->values[0].text);
 	*out = ns;
 	return 0;
 }
@@ -84,7 +86,8 @@ static int add_margin(struct assay_policy *p, const struct assay_conf_section *s
 
 	if (!assay_conf_entry(s, "stored") && !assay_conf_entry(s, "paired"))
 		return assay_conf_fail(err, p->path, s->line,
-				       "margin \"%s\" sets nothing, expected stored = \"10%%\" or paired = \"0.5%%\"", s->title);
+				       "margin \"%s\" sets nothing, expected stored = \"10%%\" or paired = \"0.5%%\"",
+				       s->title);
 	v = realloc(p->margins, (p->n_margins + 1) * sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
@@ -171,8 +174,8 @@ static bool parse_requirement(const char *s, struct assay_limit *l)
 	return !*s;
 }
 
-static int add_requirements(struct assay_policy *p, const struct assay_conf_section *s, const struct assay_conf_entry *e,
-			    bool where_counted, struct assay_err *err)
+static int add_requirements(struct assay_policy *p, const struct assay_conf_section *s,
+			    const struct assay_conf_entry *e, bool where_counted, struct assay_err *err)
 {
 	struct assay_limit *v;
 	int rc = 0;
@@ -200,7 +203,8 @@ static int add_requirements(struct assay_policy *p, const struct assay_conf_sect
 
 static int add_limits(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
 {
-	const struct assay_conf_entry *always = assay_conf_entry(s, "require"), *counted = assay_conf_entry(s, "where_counted");
+	const struct assay_conf_entry *always = assay_conf_entry(s, "require"),
+				      *counted = assay_conf_entry(s, "where_counted");
 	int rc = 0;
 
 	if (!always && !counted)
@@ -235,7 +239,7 @@ static int load(struct assay_policy *out, const char *file, const char *path, st
 	for (size_t i = 0; !rc && i < conf.root.n_sections; i++) {
 		const struct assay_conf_section *s = &conf.root.sections[i];
 
-		rc = !strcmp(s->name, "margin") ? add_margin(&p, s, err)
+		rc = !strcmp(s->name, "margin")  ? add_margin(&p, s, err)
 		     : !strcmp(s->name, "exact") ? assay_policy_add_exact(&p, s, err)
 						 : add_limits(&p, s, err);
 	}

@@ -18,10 +18,10 @@
  *     max_dropped = "30%"             # of a case's samples; above it the case is INCONCLUSIVE
  *     pass_alpha  = "2.5%"            # chance that one case which is slower than its margin passes a comparison
  *     budget      = "10s"             # time of a case in a comparison
- *     margin "*" { stored = "10%" paired = "0.5%" } # allowed slowdown of the cases that the glob selects, against stored runs
+ *     margin "*" { stored = "10%" paired = "0.5%" } # allowed slowdown of the selected cases, against stored runs
  *                                     # and in lock-step pairs; the last match that sets it wins
- *     exact "*" {                     # by how much exact counts may exceed the recorded ones: a share of them, or a number, or
- *         allow = {"d1_misses 1%", "d1_misses 64"} # both together; not at all where nothing says so. The last match wins
+ *     exact "*" {                     # by how much exact counts may exceed the recorded ones: a share, a number, or
+ *         allow = {"d1_misses 1%", "d1_misses 64"} # both together. Default: not at all. The last match wins
  *     }
  *     limit "generate.chat*" {        # all that match count
  *         require = {"kv_cache_hit_rate >= 0.5", "tpot_p99_s <= 200e-3", "kv_misses <= base + 2%", "tokens == base",
@@ -35,10 +35,10 @@
 struct assay_limit {
 	char cases[ASSAY_KEY_MAX]; /* glob over keys */
 	char metric[ASSAY_METRIC_TAG_MAX];
-	bool floor; /* value >= limit; otherwise value <= limit … */
-	bool equal; /* … unless value == limit, to within tolerance_frac of it */
+	bool floor;         /* value >= limit; otherwise value <= limit … */
+	bool equal;         /* … unless value == limit, to within tolerance_frac of it */
 	bool where_counted; /* a case without a value is none of its own */
-	bool base;  /* against the base's value: limit is the share that it may differ by, 0.02 for base + 2 % */
+	bool base; /* against the base's value: limit is the share that it may differ by, 0.02 for base + 2 % */
 	double limit, tolerance_frac;
 	unsigned line;
 };
@@ -61,7 +61,7 @@ struct assay_allowance {
 struct assay_policy {
 	char path[512];
 	double stored_margin_frac, paired_margin_frac; /* where no margin matches */
-	double alpha;              /* false-alarm rate of the whole gate */
+	double alpha;                                  /* false-alarm rate of the whole gate */
 	double pass_alpha;
 	uint64_t budget_ns;
 	double max_dropped_frac;
@@ -73,7 +73,10 @@ struct assay_policy {
 	size_t n_allowances;
 };
 
-/* What holds without a file: 10 % stored, 0.5 % paired, alpha 1 %, pass_alpha 2.5 %, 30 % dropped, 10 s, no limits. Owns nothing. */
+/*
+ * What holds without a file: 10 % stored, 0.5 % paired, alpha 1 %, pass_alpha 2.5 %, 30 % dropped, 10 s, no limits.
+ * Owns nothing.
+ */
 struct assay_policy assay_policy_default(void);
 
 /*
@@ -94,6 +97,7 @@ double assay_policy_margin(const struct assay_policy *p, const struct assay_case
 double assay_policy_paired_margin(const struct assay_policy *p, const struct assay_case *c);
 
 /* By how much a count of @event may differ from the recorded @count in the case with this key. */
-double assay_policy_exact_allowed(const struct assay_policy *p, const char *key, enum assay_exact_event event, uint64_t count);
+double assay_policy_exact_allowed(const struct assay_policy *p, const char *key, enum assay_exact_event event,
+				  uint64_t count);
 
 #endif

@@ -20,7 +20,8 @@ static bool find_event(const char *s, size_t len, enum assay_exact_event *out)
 }
 
 /* "d1_misses 1%", "ll_misses 64" */
-static int read_allowance(const struct assay_conf_entry *e, size_t i, struct assay_allowance *out, struct assay_err *err)
+static int read_allowance(const struct assay_conf_entry *e, size_t i, struct assay_allowance *out,
+			  struct assay_err *err)
 {
 	const char *s = e->values[i].text, *value;
 	size_t len = strcspn(s, " \t");
@@ -44,9 +45,11 @@ static int read_allowance(const struct assay_conf_entry *e, size_t i, struct ass
 	}
 	if (strchr(value, '%') && !assay_parse_frac(value, "allow", 0.0, 1.0, &out->frac, NULL))
 		return 0;
-	return assay_conf_fail(err, e->path, e->values[i].line,
-			       "cannot read '%s', expected a count and what it may differ by, such as \"d1_misses 1%%\" or "
-			       "\"d1_misses 64\"", s);
+	return assay_conf_fail(
+		err, e->path, e->values[i].line,
+		"cannot read '%s', expected a count and what it may differ by, such as \"d1_misses 1%%\" or "
+		"\"d1_misses 64\"",
+		s);
 }
 
 int assay_policy_add_exact(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
@@ -56,8 +59,8 @@ int assay_policy_add_exact(struct assay_policy *p, const struct assay_conf_secti
 	int rc = 0;
 
 	if (!e)
-		return assay_conf_fail(err, p->path, s->line, "exact \"%s\" allows nothing, expected allow = {\"d1_misses 1%%\"}",
-				       s->title);
+		return assay_conf_fail(err, p->path, s->line,
+				       "exact \"%s\" allows nothing, expected allow = {\"d1_misses 1%%\"}", s->title);
 	v = realloc(p->allowances, (p->n_allowances + e->n) * sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
@@ -72,7 +75,8 @@ int assay_policy_add_exact(struct assay_policy *p, const struct assay_conf_secti
 	return rc;
 }
 
-double assay_policy_exact_allowed(const struct assay_policy *p, const char *key, enum assay_exact_event event, uint64_t count)
+double assay_policy_exact_allowed(const struct assay_policy *p, const char *key, enum assay_exact_event event,
+				  uint64_t count)
 {
 	double frac = 0, most = 0;
 

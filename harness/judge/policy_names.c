@@ -83,7 +83,9 @@ static int check_metric(const struct assay_gate_input *in, const struct assay_li
 	const char *names[MAX_KNOWN];
 	size_t n = 0, cases = 0;
 
-	/* The harness's own, and what this run did not count, are missing for a reason, which is a matter of the cases. */
+	/*
+	 * The harness's own, and what this run did not count, are missing for a reason, which is a matter of the cases.
+	 */
 	if (assay_metric_find(l->metric) ||
 	    (in->countable ? assay_strings_has(&in->countable->names, l->metric) : l->where_counted))
 		return 0;

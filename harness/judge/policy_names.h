@@ -20,6 +20,7 @@ struct assay_policy_known {
 };
 
 /* The same for a comparison, which knows its metrics from the catalog. */
-int assay_policy_check_known(const struct assay_policy *p, const struct assay_policy_known *known, struct assay_err *err);
+int assay_policy_check_known(const struct assay_policy *p, const struct assay_policy_known *known,
+			     struct assay_err *err);
 
 #endif

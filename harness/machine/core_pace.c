@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Twelve independent chains of a multiplication and an addition each: as many as four units with a latency of three take at once. */
+/*
+ * Twelve independent chains of a multiplication and an addition each: as many as four units with a latency of three
+ * take at once.
+ */
 #include "machine/core_pace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAINS 12
-#define STEPS 400
+#define CHAINS     12
+#define STEPS      400
 #define WARM_STEPS 8
 /* Another busy hardware thread costs the loop 30 % at least. */
 #define SLOW_RATIO 1.25
-/* The loop takes some 1 µs, half of it on the fastest cores: with coarser steps of the clock one more or less is no sign of anything. */
+/*
+ * The loop takes some 1 µs, half of it on the fastest cores: with coarser steps of the clock one more or less is no
+ * sign of anything.
+ */
 #define CLOCK_STEP_MOST_NS 60.0
 
 typedef float vec __attribute__((vector_size(16)));
@@ -57,7 +63,8 @@ bool assay_core_pace_slow(uint64_t ticks, uint64_t least)
 	return least && (double)ticks > SLOW_RATIO * (double)least;
 }
 
-const char *assay_core_pace_untold(const struct assay_topology *t, const struct assay_clock *c, const int *cpus, size_t n)
+const char *assay_core_pace_untold(const struct assay_topology *t, const struct assay_clock *c, const int *cpus,
+				   size_t n)
 {
 	if (c->resolution_ns > CLOCK_STEP_MOST_NS)
 		return "the steps of the clock are too coarse";

@@ -12,15 +12,15 @@
 
 #include "machine/health.h"
 
-#define SHARE_NS 100000000u
-#define LOOPS_MAX 65536
-#define BATCHES 40
+#define SHARE_NS       100000000u
+#define LOOPS_MAX      65536
+#define BATCHES        40
 #define BATCH_PAUSE_NS 10000000
-#define ROUND_TRIPS 200
-#define GIVE_UP_NS 50000000u
+#define ROUND_TRIPS    200
+#define GIVE_UP_NS     50000000u
 /* A slow loop now and then is an interrupt. */
 #define SLOW_NOTICE_FRAC 0.05
-#define MOVED_RATIO 2.0
+#define MOVED_RATIO      2.0
 
 struct share_job {
 	const struct assay_topology *t;
@@ -150,8 +150,8 @@ out:
 	return NULL;
 }
 
-static int survey_distance(const struct assay_topology *t, const struct assay_clock *clock, struct assay_core_distance *d,
-			   struct assay_err *err)
+static int survey_distance(const struct assay_topology *t, const struct assay_clock *clock,
+			   struct assay_core_distance *d, struct assay_err *err)
 {
 	struct rally r = { .t = t, .clock = clock, .cpu = { d->cpu[0], d->cpu[1] } };
 	pthread_t partner, player;
@@ -171,8 +171,8 @@ static int survey_distance(const struct assay_topology *t, const struct assay_cl
 		if (r.err[i].code)
 			return assay_err_set(err, r.err[i].code, "%s", r.err[i].text);
 	if (!(r.least_ns > 0))
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "no answer from a thread on CPU %d within %u ms", d->cpu[1],
-				     GIVE_UP_NS / 1000000);
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "no answer from a thread on CPU %d within %u ms",
+				     d->cpu[1], GIVE_UP_NS / 1000000);
 	d->least_ns = r.least_ns;
 	d->most_ns = r.most_ns;
 	return 0;
@@ -181,7 +181,8 @@ static int survey_distance(const struct assay_topology *t, const struct assay_cl
 void assay_core_survey(const struct assay_topology *t, const struct assay_clock *clock, struct assay_core_survey *out)
 {
 	const struct assay_placement_options one_a_core = { 0 };
-	size_t n_cores = assay_placement_max(t, &one_a_core), n = n_cores < ASSAY_SURVEY_CPUS ? n_cores : ASSAY_SURVEY_CPUS;
+	size_t n_cores = assay_placement_max(t, &one_a_core),
+	       n = n_cores < ASSAY_SURVEY_CPUS ? n_cores : ASSAY_SURVEY_CPUS;
 	int cpus[ASSAY_SURVEY_CPUS];
 	struct assay_err why = { 0 };
 	int rc = assay_placement_pick(t, &one_a_core, n, cpus, &why);
@@ -227,11 +228,14 @@ static void add_shares(struct assay_findings *l, const struct assay_core_survey 
 		assay_findings_add(l, "core_pace", ASSAY_HEALTH_GOOD, value, "");
 		return;
 	}
-	snprintf(value, sizeof(value), "%zu of %zu cores%s %s slow at times: CPU %d %sfor %.0f %% of the time, when a loop takes %.1f times as long",
-		 slow, s->n, s->n < s->n_cores ? " tried" : "", slow == 1 ? "is" : "are", worst->cpu, slow == 1 ? "" : "most, ",
-		 100 * slow_frac(worst), worst->ratio);
+	snprintf(value, sizeof(value),
+		 "%zu of %zu cores%s %s slow at times: CPU %d %sfor %.0f %% of the time, when a loop takes %.1f times "
+		 "as long",
+		 slow, s->n, s->n < s->n_cores ? " tried" : "", slow == 1 ? "is" : "are", worst->cpu,
+		 slow == 1 ? "" : "most, ", 100 * slow_frac(worst), worst->ratio);
 	assay_findings_add(l, "core_pace", ASSAY_HEALTH_WARN, value,
-			   "another hardware thread of the core is busy, on a virtual machine that of another guest, or its frequency "
+			   "another hardware thread of the core is busy, on a virtual machine that of another guest, "
+			   "or its frequency "
 			   "changes; a host of one's own, or compare, which has two builds take turns");
 }
 
@@ -245,15 +249,16 @@ static void add_distance(struct assay_findings *l, const struct assay_core_surve
 	if (!(d->least_ns > 0))
 		return;
 	if (d->most_ns <= MOVED_RATIO * d->least_ns) {
-		snprintf(value, sizeof(value), "a cache line goes from CPU %d to %d and back in %.0f to %.0f ns", d->cpu[0], d->cpu[1],
-			 d->least_ns, d->most_ns);
+		snprintf(value, sizeof(value), "a cache line goes from CPU %d to %d and back in %.0f to %.0f ns",
+			 d->cpu[0], d->cpu[1], d->least_ns, d->most_ns);
 		assay_findings_add(l, "core_distance", ASSAY_HEALTH_GOOD, value, "");
 		return;
 	}
-	snprintf(value, sizeof(value), "a cache line goes from CPU %d to %d and back in %.0f, then in %.0f ns", d->cpu[0], d->cpu[1],
-		 d->least_ns, d->most_ns);
+	snprintf(value, sizeof(value), "a cache line goes from CPU %d to %d and back in %.0f, then in %.0f ns",
+		 d->cpu[0], d->cpu[1], d->least_ns, d->most_ns);
 	assay_findings_add(l, "core_distance", ASSAY_HEALTH_WARN, value,
-			   "the hypervisor moves the CPUs between cores near and far: caches go cold, and two threads get one share of "
+			   "the hypervisor moves the CPUs between cores near and far: caches go cold, and two threads "
+			   "get one share of "
 			   "the memory's bandwidth or two; a host that pins its guests does not");
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Are the cores this machine's own? Tries for some 0.5 to 1.3 s what the hypervisor, or another thread of a core, takes. */
+/*
+ * Are the cores this machine's own? Tries for some 0.5 to 1.3 s what the hypervisor, or another thread of a core,
+ * takes.
+ */
 #ifndef ASSAY_MACHINE_CORE_SURVEY_H
 #define ASSAY_MACHINE_CORE_SURVEY_H
 

@@ -73,7 +73,8 @@ uint32_t assay_disturbance_poll(struct assay_disturbance *d, uint32_t *steal_tic
 	int64_t khz;
 
 	*steal_ticks = 0;
-	if (d->steal_known && assay_steal_ticks_at(d->root, d->cpus, d->n_cpus, &value) && moved(value, &d->steal_ticks)) {
+	if (d->steal_known && assay_steal_ticks_at(d->root, d->cpus, d->n_cpus, &value) &&
+	    moved(value, &d->steal_ticks)) {
 		flags |= ASSAY_DISTURB_STEAL;
 		*steal_ticks = (uint32_t)(value - before);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host shows of disturbance while samples are taken: steal, throttling of the control group, changes of the CPU's
- * frequency, pressure stall information. What is counted per sample by the kernel itself (switches, faults) is not here.
+ * What the host shows of disturbance while samples are taken: steal, throttling of the control group, changes of the
+ * CPU's frequency, pressure stall information. What is counted per sample by the kernel itself (switches, faults) is
+ * not here.
  */
 #ifndef ASSAY_MACHINE_DISTURBANCE_H
 #define ASSAY_MACHINE_DISTURBANCE_H

@@ -68,7 +68,8 @@ struct assay_findings {
 void assay_findings_release(struct assay_findings *l);
 
 /* Adds to @out, all-zero before; release it in either case. ASSAY_ENOMEM. */
-int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *out, struct assay_err *err);
+int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *out,
+		 struct assay_err *err);
 /* Files are read below @root; perf events and PATH are always those of this machine. */
 int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,
 		    struct assay_findings *out, struct assay_err *err);

@@ -216,7 +216,8 @@ static void add_limits(struct assay_findings *l, const char *root, const struct 
 	if (q) {
 		assay_cpu_quota_read(root, q);
 		snprintf(value, sizeof(value), "quota of %.4g CPUs", q->cpus);
-		snprintf(advice, sizeof(advice), "`all` means fewer threads, and more are refused; raise '%.180s'", q->where);
+		snprintf(advice, sizeof(advice), "`all` means fewer threads, and more are refused; raise '%.180s'",
+			 q->where);
 		if (q->cpus == 0)
 			assay_findings_add(l, "cpu_quota", ASSAY_HEALTH_GOOD, "none", "");
 		else if (q->cpus + 0.001 >= host.n_cores)
@@ -257,7 +258,8 @@ int assay_doctor_at(const char *root, const struct assay_topology *t, const stru
 	return l->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot examine this machine: out of memory") : 0;
 }
 
-int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *out, struct assay_err *err)
+int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *out,
+		 struct assay_err *err)
 {
 	return assay_doctor_at("", t, clock, out, err);
 }

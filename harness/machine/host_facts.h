@@ -12,11 +12,11 @@
 /* Each fills @buf, with ASSAY_NOT_EXPOSED or "unknown" when it returns false. */
 typedef bool (*assay_fact_fn)(const char *root, char *buf, size_t size);
 
-bool assay_fact_governor(const char *root, char *buf, size_t size); /* "performance", "mixed (…)" */
-bool assay_fact_turbo(const char *root, char *buf, size_t size);    /* "on", "off" */
-bool assay_fact_smt(const char *root, char *buf, size_t size);      /* "active", "off", "not supported" */
-bool assay_fact_aslr(const char *root, char *buf, size_t size);     /* "off", "partial", "full" */
-bool assay_fact_thp(const char *root, char *buf, size_t size);      /* "always", "madvise", "never" */
+bool assay_fact_governor(const char *root, char *buf, size_t size);       /* "performance", "mixed (…)" */
+bool assay_fact_turbo(const char *root, char *buf, size_t size);          /* "on", "off" */
+bool assay_fact_smt(const char *root, char *buf, size_t size);            /* "active", "off", "not supported" */
+bool assay_fact_aslr(const char *root, char *buf, size_t size);           /* "off", "partial", "full" */
+bool assay_fact_thp(const char *root, char *buf, size_t size);            /* "always", "madvise", "never" */
 bool assay_fact_numa_balancing(const char *root, char *buf, size_t size); /* "on", "off" */
 bool assay_fact_load(const char *root, char *buf, size_t size);           /* "0.42", over one minute */
 bool assay_fact_steal(const char *root, char *buf, size_t size);          /* "0.03 % since boot" */

@@ -13,8 +13,9 @@ struct assay_pmu_probe {
 };
 
 /*
- * Is kernel.perf_event_paranoid above what counting user code takes? Then @buf says so, with the value that is needed: "kernel.perf_event_paranoid
- * is 4, 2 or lower is needed". Otherwise, also where there is no such file below @root, @buf is "".
+ * Is kernel.perf_event_paranoid above what counting user code takes? Then @buf says so, with the value that is needed:
+ * "kernel.perf_event_paranoid is 4, 2 or lower is needed". Otherwise, also where there is no such file below @root,
+ * @buf is "".
  */
 bool assay_perf_paranoid_at(const char *root, char *buf, size_t size);
 

@@ -24,7 +24,10 @@ void assay_topology_close(struct assay_topology *t);
 /* Sizes for ops; n_cores counts cores of which at least one CPU is allowed. */
 void assay_topology_host_info(const struct assay_topology *t, struct assay_host_info *out);
 
-/* The caches of a core as the simulator takes them, named "host": level 1 and the last level. ASSAY_EUNAVAILABLE where unknown. */
+/*
+ * The caches of a core as the simulator takes them, named "host": level 1 and the last level. ASSAY_EUNAVAILABLE where
+ * unknown.
+ */
 int assay_topology_cache_model(const struct assay_topology *t, struct assay_cache_model *out, struct assay_err *err);
 
 /* One line for people: "1 socket, 2 cores, 2 threads, L1d 48 KiB, L2 1 MiB, L3 32 MiB, 1 NUMA node". */

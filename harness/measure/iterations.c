@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#define MIN_SAMPLE_NS 100000.0   /* shorter samples drown in the bookkeeping between them */
-#define TIMER_ERROR_SHARE 1000.0 /* a sample lasts this many timer errors */
-#define CONFIRMATIONS 3
+#define MIN_SAMPLE_NS     100000.0 /* shorter samples drown in the bookkeeping between them */
+#define TIMER_ERROR_SHARE 1000.0   /* a sample lasts this many timer errors */
+#define CONFIRMATIONS     3
 
 double assay_iterations_target_ns(const struct assay_clock *clock)
 {

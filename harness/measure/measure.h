@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measuring one case in a worker: warm up until steady, calibrate, sample until known well enough, check before and after. */
+/*
+ * Measuring one case in a worker: warm up until steady, calibrate, sample until known well enough, check before and
+ * after.
+ */
 #ifndef ASSAY_MEASURE_MEASURE_H
 #define ASSAY_MEASURE_MEASURE_H
 
@@ -27,15 +30,15 @@ struct assay_measure_options {
 	const struct assay_topology *topology;
 	const struct assay_host_info *host; /* what ops may know of the machine */
 	const struct assay_clock *clock;
-	struct assay_core_paces *paces;      /* what is known of the cores; each case adds to it. NULL: each begins anew */
+	struct assay_core_paces *paces; /* what is known of the cores; each case adds to it. NULL: each begins anew */
 	struct assay_placement_options placement;
 	uint64_t seed;
-	bool verify_only;    /* correctness, no samples */
-	bool deterministic;  /* fixed iterations and samples: the work does not depend on time */
+	bool verify_only;                          /* correctness, no samples */
+	bool deterministic;                        /* fixed iterations and samples: the work does not depend on time */
 	const struct assay_counter_groups *groups; /* NULL: there are none */
-	const char *counter_groups;          /* to be counted besides those of the cases, comma separated; NULL: none */
-	const struct assay_strings *events;  /* likewise; NULL: none */
-	bool multiplex;                      /* count all events at once, each for a share of the time */
+	const char *counter_groups;         /* to be counted besides those of the cases, comma separated; NULL: none */
+	const struct assay_strings *events; /* likewise; NULL: none */
+	bool multiplex;                     /* count all events at once, each for a share of the time */
 	const volatile sig_atomic_t *interrupted; /* non-zero: stop, keep nothing of this case */
 	void (*progress)(void *arg, enum assay_stage stage, double done_frac);
 	void *progress_arg;
@@ -45,14 +48,17 @@ struct assay_measure_options {
  * Measure @c. Whatever happens to the kernel is a status of @out, and the return is 0. Negative only when the harness
  * itself cannot go on (ASSAY_EINTERRUPTED, ASSAY_ENOMEM, ASSAY_EINTERNAL). The caller releases @out in either case.
  */
-int assay_measure_case(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
-		       const struct assay_measure_options *o, struct assay_result *out, struct assay_err *err);
+int assay_measure_case(const struct assay_case *c, const struct assay_catalog *cat,
+		       const struct assay_case_facts *facts, const struct assay_measure_options *o,
+		       struct assay_result *out, struct assay_err *err);
 
 /*
- * When all cases of a run are done: compare the digests of exact ops across variants and thread counts, and add roof_frac
- * (share of what stream.* and peak.* reached in this run) to the others. Marks results it changed in @changed (n_results bools).
+ * When all cases of a run are done: compare the digests of exact ops across variants and thread counts, and add
+ * roof_frac (share of what stream.* and peak.* reached in this run) to the others. Marks results it changed in @changed
+ * (n_results bools).
  */
-int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *facts, const struct assay_host_info *host,
-			 const struct assay_catalog *cat, bool *changed, struct assay_err *err);
+int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *facts,
+			 const struct assay_host_info *host, const struct assay_catalog *cat, bool *changed,
+			 struct assay_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One case, from a fresh worker to a result. The road: prepare, verify, find the iterations a sample needs, warm up until
- * steady, sample until the median is known, check again, let the op report, end.
+ * One case, from a fresh worker to a result. The road: prepare, verify, find the iterations a sample needs, warm up
+ * until steady, sample until the median is known, check again, let the op report, end.
  */
 #include "measure/measure.h"
 
@@ -18,16 +18,16 @@
 #include "stats/stats.h"
 #include "worker/worker.h"
 
-#define WARMUP_WINDOW 8
+#define WARMUP_WINDOW         8
 #define WARMUP_TOLERANCE_FRAC 0.01
-#define MIN_SAMPLES 6                /* fewer have no 95 % interval of their median; taken even beyond the budget … */
-#define LEAST_SAMPLES 3              /* … but only these beyond three budgets */
-#define MIN_SAMPLES_BUDGETS 3
+#define MIN_SAMPLES           6 /* fewer have no 95 % interval of their median; taken even beyond the budget … */
+#define LEAST_SAMPLES         3 /* … but only these beyond three budgets */
+#define MIN_SAMPLES_BUDGETS   3
 #define MIN_CONVERGED_SAMPLES 30
-#define MAX_SAMPLES 200000
-#define BATCHES 20                   /* a budget is spent in about so many hand-overs */
+#define MAX_SAMPLES           200000
+#define BATCHES               20 /* a budget is spent in about so many hand-overs */
 #define DETERMINISTIC_SAMPLES 20
-#define DETERMINISTIC_UNITS 1e6      /* operations plus bytes that a sample covers */
+#define DETERMINISTIC_UNITS   1e6 /* operations plus bytes that a sample covers */
 
 struct session {
 	const struct assay_measure_options *o;
@@ -37,7 +37,7 @@ struct session {
 	struct assay_worker *worker;
 	struct assay_counter_choice choice;
 	const char *pace_untold; /* why nothing can be said of the pace of the cores; NULL: it is tried */
-	bool counting; /* from the first sample that is kept */
+	bool counting;           /* from the first sample that is kept */
 	uint64_t iterations;
 	double sample_ns; /* expected time of one sample */
 };
@@ -118,8 +118,8 @@ static int calibrate(struct session *s)
 	if (s->o->deterministic)
 		r->steady = true; /* nothing is warmed up, and nothing was found to speak against it */
 	else
-		return assay_iterations_find(s->worker, assay_iterations_target_ns(s->o->clock), &s->iterations, &s->sample_ns,
-					     &r->status, r->reason, sizeof(r->reason), s->err);
+		return assay_iterations_find(s->worker, assay_iterations_target_ns(s->o->clock), &s->iterations,
+					     &s->sample_ns, &r->status, r->reason, sizeof(r->reason), s->err);
 	s->iterations = (uint64_t)fmax(1, ceil(DETERMINISTIC_UNITS / (c->ops + c->bytes_read + c->bytes_written + 1)));
 	return 0;
 }
@@ -171,7 +171,8 @@ static void settle(struct session *s)
 
 static bool wants_more(size_t n, uint64_t spent_ns, uint64_t budget_ns)
 {
-	return spent_ns < budget_ns || n < LEAST_SAMPLES || (n < MIN_SAMPLES && spent_ns < MIN_SAMPLES_BUDGETS * budget_ns);
+	return spent_ns < budget_ns || n < LEAST_SAMPLES ||
+	       (n < MIN_SAMPLES && spent_ns < MIN_SAMPLES_BUDGETS * budget_ns);
 }
 
 static int sample(struct session *s)
@@ -199,7 +200,8 @@ static int sample(struct session *s)
 			       assay_summary_half_width_frac(r) <= ASSAY_GOAL_HALF_WIDTH_FRAC;
 		if (s->o->deterministic)
 			break;
-	} while ((!r->converged || r->slow_core) && r->n_samples < MAX_SAMPLES && wants_more(r->n_samples, spent, budget));
+	} while ((!r->converged || r->slow_core) && r->n_samples < MAX_SAMPLES &&
+		 wants_more(r->n_samples, spent, budget));
 	settle(s);
 	return 0;
 }
@@ -223,7 +225,8 @@ static int op_metrics(struct session *s, const struct assay_catalog_op *op)
 			if (assay_result_add_metric(s->r, m->tag, m->unit, m->better, reply->metrics[i].value))
 				return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
 		}
-	return assay_measure_take_counters(&s->choice, reply, &s->r->counters, &s->r->metrics, &s->r->n_metrics, s->err);
+	return assay_measure_take_counters(&s->choice, reply, &s->r->counters, &s->r->metrics, &s->r->n_metrics,
+					   s->err);
 }
 
 static int report(struct session *s, const struct assay_catalog_op *op)
@@ -241,8 +244,8 @@ static int report(struct session *s, const struct assay_catalog_op *op)
 	if (!rc && !assay_memory_state(&mem, NULL)) {
 		rc = assay_metric_put_own(s->r, "machine_total_bytes", (double)mem.total_bytes, s->err);
 		if (!rc)
-			rc = assay_metric_put_own(s->r, "machine_used_bytes", (double)(mem.total_bytes - mem.available_bytes),
-						  s->err);
+			rc = assay_metric_put_own(s->r, "machine_used_bytes",
+						  (double)(mem.total_bytes - mem.available_bytes), s->err);
 	}
 	if (!rc && !s->o->verify_only)
 		rc = op_metrics(s, op);
@@ -281,8 +284,9 @@ static int drive(struct session *s, const struct assay_catalog_op *op)
 	return rc < 0 ? rc : 0;
 }
 
-int assay_measure_case(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
-		       const struct assay_measure_options *o, struct assay_result *out, struct assay_err *err)
+int assay_measure_case(const struct assay_case *c, const struct assay_catalog *cat,
+		       const struct assay_case_facts *facts, const struct assay_measure_options *o,
+		       struct assay_result *out, struct assay_err *err)
 {
 	struct session s = { .o = o, .facts = facts, .r = out, .err = err };
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
@@ -292,7 +296,10 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	struct assay_err why = { 0 };
 	int *cpus = NULL, rc;
 
-	*out = (struct assay_result){ .c = *c, .max_rel_err = -1, .numa_node = -1, .copies = facts->copies,
+	*out = (struct assay_result){ .c = *c,
+				      .max_rel_err = -1,
+				      .numa_node = -1,
+				      .copies = facts->copies,
 				      .started_ns = assay_clock_unix_ns() };
 	if (c->skip_reason[0] || !facts->timed) {
 		out->status = ASSAY_STATUS_SKIPPED;
@@ -313,8 +320,16 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	pace = assay_core_paces_of(o->paces, c->variant, c->threads);
 	s.pace_untold = assay_core_pace_untold(o->topology, o->clock, cpus, c->threads);
 	wo = (struct assay_worker_options){
-		.plugins = o->plugins, .c = c, .copies = facts->copies, .cpus = cpus, .seed = o->seed, .clock = o->clock,
-		.try_pace = !s.pace_untold, .pace = pace, .host = o->host, .deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns,
+		.plugins = o->plugins,
+		.c = c,
+		.copies = facts->copies,
+		.cpus = cpus,
+		.seed = o->seed,
+		.clock = o->clock,
+		.try_pace = !s.pace_untold,
+		.pace = pace,
+		.host = o->host,
+		.deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns,
 		.interrupted = o->interrupted,
 	};
 	rc = o->verify_only ? 0 : assay_measure_choose(o, c, op, &s.choice, &events, err);

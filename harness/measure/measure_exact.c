@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One case under callgrind. A worker is started with valgrind before its command line; everything that could make two runs count
- * differently is fixed: environment, addresses, stack, CPU features, what libraries choose their code by, cache sizes that ops see.
+ * One case under callgrind. A worker is started with valgrind before its command line; everything that could make two
+ * runs count differently is fixed: environment, addresses, stack, CPU features, what libraries choose their code by,
+ * cache sizes that ops see.
  */
 #include "measure/measure_exact.h"
 
@@ -73,7 +74,8 @@ static bool possible(const struct assay_case *c, const struct assay_catalog *cat
 	if (o->unavailable)
 		snprintf(out->reason, sizeof(out->reason), "%s", o->unavailable);
 	else if (c->threads != 1)
-		snprintf(out->reason, sizeof(out->reason), "exact counts are taken of one thread, this has %u", c->threads);
+		snprintf(out->reason, sizeof(out->reason), "exact counts are taken of one thread, this has %u",
+			 c->threads);
 	else if (v && v->device_kind != ASSAY_DEVICE_CPU)
 		snprintf(out->reason, sizeof(out->reason), "runs on a device, which %s does not simulate", o->tool);
 	else if (v && !assay_callgrind_knows(v->needs, unknown, sizeof(unknown)))
@@ -102,7 +104,8 @@ static void add_log(struct counting *k)
 	if (strstr(text, DEBUG_READER))
 		snprintf(k->out->reason + n, sizeof(k->out->reason) - n, " (valgrind: " DEBUG_HINT ")");
 	else if (len > start)
-		snprintf(k->out->reason + n, sizeof(k->out->reason) - n, " (valgrind: %.*s)", (int)(len - start), text + start);
+		snprintf(k->out->reason + n, sizeof(k->out->reason) - n, " (valgrind: %.*s)", (int)(len - start),
+			 text + start);
 	free(text);
 }
 
@@ -110,7 +113,8 @@ static void add_log(struct counting *k)
 static int command(struct counting *k, enum assay_command cmd, uint32_t count)
 {
 	const struct assay_worker_args args = { .iterations = 1, .count = count };
-	int rc = assay_worker_call(k->worker, cmd, &args, &k->out->status, k->out->reason, sizeof(k->out->reason), k->err);
+	int rc = assay_worker_call(k->worker, cmd, &args, &k->out->status, k->out->reason, sizeof(k->out->reason),
+				   k->err);
 
 	if (rc)
 		return rc;
@@ -147,7 +151,8 @@ static void compare_runs(struct assay_exact_case *out, const struct assay_exact_
 			if (e == ASSAY_EXACT_MISPREDICTIONS || f->counts.v[e] == next)
 				continue;
 			out->status = ASSAY_STATUS_FAILED;
-			snprintf(out->reason, sizeof(out->reason), "not exact: %s of %s were %llu in one run and %llu in the next",
+			snprintf(out->reason, sizeof(out->reason),
+				 "not exact: %s of %s were %llu in one run and %llu in the next",
 				 assay_exact_event_name((enum assay_exact_event)e), f->name,
 				 (unsigned long long)f->counts.v[e], next);
 			return;
@@ -189,8 +194,11 @@ static int count(struct counting *k, const struct assay_case *c)
 	const struct assay_exact_options *o = k->o;
 	const struct assay_cache_model *m = o->model;
 	/* what ops and variants may divide their work by */
-	const struct assay_host_info host = { .size = sizeof(host), .n_cores = 1, .l1d_bytes = m->d1.bytes,
-					      .l2_bytes = m->ll.bytes, .llc_bytes = m->ll.bytes,
+	const struct assay_host_info host = { .size = sizeof(host),
+					      .n_cores = 1,
+					      .l1d_bytes = m->d1.bytes,
+					      .l2_bytes = m->ll.bytes,
+					      .llc_bytes = m->ll.bytes,
 					      .vector_bits = o->vector_bits };
 	struct assay_callgrind_command cg;
 	struct assay_worker_launch launch;
@@ -209,9 +217,17 @@ static int count(struct counting *k, const struct assay_case *c)
 	bound.timeout_ns *= TIMEOUT_FACTOR;
 	bound.memory_bytes += bound.memory_bytes ? TOOL_BYTES : 0;
 	wo = (struct assay_worker_options){
-		.plugins = o->plugins, .parts = o->parts, .c = &bound, .copies = 1, .cpus = &cpu, .seed = o->seed,
-		.clock = o->clock, .host = &host, .deadline_ns = assay_worker_monotonic_ns() + bound.timeout_ns,
-		.interrupted = o->interrupted, .launch = &launch,
+		.plugins = o->plugins,
+		.parts = o->parts,
+		.c = &bound,
+		.copies = 1,
+		.cpus = &cpu,
+		.seed = o->seed,
+		.clock = o->clock,
+		.host = &host,
+		.deadline_ns = assay_worker_monotonic_ns() + bound.timeout_ns,
+		.interrupted = o->interrupted,
+		.launch = &launch,
 	};
 	rc = assay_worker_start(&k->worker, &wo, k->err);
 	if (!rc)
@@ -220,8 +236,9 @@ static int count(struct counting *k, const struct assay_case *c)
 	return rc ? rc : read_counts(k);
 }
 
-int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
-			const struct assay_exact_options *o, struct assay_exact_case *out, struct assay_err *err)
+int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
+			const struct assay_case_facts *facts, const struct assay_exact_options *o,
+			struct assay_exact_case *out, struct assay_err *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct counting k = { .o = o, .out = out, .err = err };
@@ -251,7 +268,8 @@ int assay_exact_add_metrics(struct assay_result *r, const struct assay_exact_cas
 {
 	for (size_t i = 0; i < assay_n_metrics; i++) {
 		const struct assay_metric_info *info = &assay_metrics[i];
-		struct assay_metric m = { .better = info->better, .value = assay_exact_metric(&c->total, info->tag),
+		struct assay_metric m = { .better = info->better,
+					  .value = assay_exact_metric(&c->total, info->tag),
 					  .source = ASSAY_SOURCE_EXACT };
 
 		if (!isfinite(m.value))

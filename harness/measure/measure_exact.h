@@ -26,20 +26,21 @@ struct assay_exact_options {
 };
 
 /*
- * What decides the counts of cases under @model, and in o->… whether there is a simulator: *unavailable (@size bytes) gets the
- * reason why not, and is empty where there is one.
+ * What decides the counts of cases under @model, and in o->… whether there is a simulator: *unavailable (@size bytes)
+ * gets the reason why not, and is empty where there is one.
  */
 int assay_exact_setting_take(const struct assay_topology *t, const char *model, struct assay_cache_model *cache,
 			     struct assay_exact_setting *out, char *unavailable, size_t size, struct assay_err *err);
 
 /*
- * Count one run of @c: one thread, one copy of its inputs; a warm case runs once before with the simulator on, a cold one begins
- * with empty caches. Only the variant and the libraries it calls are counted, not this program. Checked for right results first. Whatever
- * goes wrong with the case or the simulator is a status of @out with its reason, and the return is 0; negative only when the harness
- * cannot go on. The caller releases @out in either case.
+ * Count one run of @c: one thread, one copy of its inputs; a warm case runs once before with the simulator on, a cold
+ * one begins with empty caches. Only the variant and the libraries it calls are counted, not this program. Checked for
+ * right results first. Whatever goes wrong with the case or the simulator is a status of @out with its reason, and the
+ * return is 0; negative only when the harness cannot go on. The caller releases @out in either case.
  */
-int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
-			const struct assay_exact_options *o, struct assay_exact_case *out, struct assay_err *err);
+int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
+			const struct assay_case_facts *facts, const struct assay_exact_options *o,
+			struct assay_exact_case *out, struct assay_err *err);
 
 /* Add the counts of @c, which is ok, and their rates to the metrics of the timed result of the same case. */
 int assay_exact_add_metrics(struct assay_result *r, const struct assay_exact_case *c, struct assay_err *err);

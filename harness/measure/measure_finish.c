@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What only the whole run can say of a case: whether all variants of an exact op agree bit by bit, which share of its roof it
- * reached, and how well it scales with threads.
+ * What only the whole run can say of a case: whether all variants of an exact op agree bit by bit, which share of its
+ * roof it reached, and how well it scales with threads.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,10 @@ static bool is_reference(const struct assay_catalog *cat, const struct assay_cas
 	return v && v->reference;
 }
 
-/* Which of two that disagree is to be believed? Both passed their oracle, so the reference variant, else the earlier one. */
+/*
+ * Which of two that disagree is to be believed? Both passed their oracle, so the reference variant, else the earlier
+ * one.
+ */
 static void compare_digests(struct assay_run *run, const struct assay_catalog *cat, bool *changed)
 {
 	for (size_t i = 0; i < run->n_results; i++)
@@ -50,8 +53,8 @@ static void compare_digests(struct assay_run *run, const struct assay_catalog *c
 				continue;
 			r->status = ASSAY_STATUS_WRONG;
 			r->correct = false;
-			snprintf(r->reason, sizeof(r->reason), "output %.8s… differs from %.8s… of '%.200s'", r->digest, ref->digest,
-				 ref->c.key);
+			snprintf(r->reason, sizeof(r->reason), "output %.8s… differs from %.8s… of '%.200s'", r->digest,
+				 ref->digest, ref->c.key);
 			changed[i] = true;
 		}
 }
@@ -63,8 +66,8 @@ static double work_of(const struct assay_case_facts *f)
 }
 
 /*
- * Work per second and thread against that of the same variant on one thread. Some ops give each thread work of its own, so
- * that times alone do not compare. 0: one thread, or the run has no such case.
+ * Work per second and thread against that of the same variant on one thread. Some ops give each thread work of its own,
+ * so that times alone do not compare. 0: one thread, or the run has no such case.
  */
 static double efficiency(const struct assay_run *run, size_t i, const struct assay_case_facts *facts)
 {
@@ -73,15 +76,17 @@ static double efficiency(const struct assay_run *run, size_t i, const struct ass
 	for (size_t k = 0; k < run->n_results && r->c.threads > 1; k++) {
 		const struct assay_result *one = &run->results[k];
 
-		if (one->c.threads == 1 && one->status == ASSAY_STATUS_OK && one->median_ns > 0 && work_of(&facts[k]) > 0 &&
-		    one->c.cache == r->c.cache && !strcmp(one->c.variant, r->c.variant) && same_problem(&one->c, &r->c))
+		if (one->c.threads == 1 && one->status == ASSAY_STATUS_OK && one->median_ns > 0 &&
+		    work_of(&facts[k]) > 0 && one->c.cache == r->c.cache && !strcmp(one->c.variant, r->c.variant) &&
+		    same_problem(&one->c, &r->c))
 			return work_of(&facts[i]) / r->median_ns / (work_of(&facts[k]) / one->median_ns) / r->c.threads;
 	}
 	return 0;
 }
 
-int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *facts, const struct assay_host_info *host,
-			 const struct assay_catalog *cat, bool *changed, struct assay_err *err)
+int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *facts,
+			 const struct assay_host_info *host, const struct assay_catalog *cat, bool *changed,
+			 struct assay_err *err)
 {
 	memset(changed, 0, run->n_results * sizeof(*changed));
 	compare_digests(run, cat, changed);

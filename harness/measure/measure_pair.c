@@ -14,7 +14,7 @@
 #include "stats/stats.h"
 
 #define INJECTED_SAMPLE_NS 400000.0
-#define OWN_METRICS 7 /* those of cost_metrics() and keep_metrics() */
+#define OWN_METRICS        7 /* those of cost_metrics() and keep_metrics() */
 
 struct pair_session {
 	const struct assay_measure_options *o;
@@ -54,7 +54,8 @@ static uint64_t element_bits(const struct assay_worker_reply *r)
 /* Where do two outputs that should be equal begin to differ? */
 static int describe_difference(struct pair_session *s, char *difference)
 {
-	const struct assay_worker_reply *b = assay_worker_reply(s->turns.w[ASSAY_BASE]), *h = assay_worker_reply(s->turns.w[ASSAY_HEAD]);
+	const struct assay_worker_reply *b = assay_worker_reply(s->turns.w[ASSAY_BASE]),
+					*h = assay_worker_reply(s->turns.w[ASSAY_HEAD]);
 	uint64_t from = 0;
 	uint32_t i = 0;
 	int rc;
@@ -68,8 +69,8 @@ static int describe_difference(struct pair_session *s, char *difference)
 	if (rc)
 		return rc;
 	if (i >= b->window_bytes || i >= h->window_bytes) {
-		snprintf(difference, 256, "outputs differ in length: base %llu bytes, head %llu", (unsigned long long)b->output_bytes,
-			 (unsigned long long)h->output_bytes);
+		snprintf(difference, 256, "outputs differ in length: base %llu bytes, head %llu",
+			 (unsigned long long)b->output_bytes, (unsigned long long)h->output_bytes);
 		return 0;
 	}
 	rc = fetch_windows(s, from + i);
@@ -78,18 +79,20 @@ static int describe_difference(struct pair_session *s, char *difference)
 	if (!rc)
 		snprintf(difference, 256, "element %llu of '%s' differs: base 0x%0*llx, head 0x%0*llx",
 			 (unsigned long long)b->element, b->output_name, (int)(2 * b->element_bytes),
-			 (unsigned long long)element_bits(b), (int)(2 * h->element_bytes), (unsigned long long)element_bits(h));
+			 (unsigned long long)element_bits(b), (int)(2 * h->element_bytes),
+			 (unsigned long long)element_bits(h));
 	return rc;
 }
 
 /*
- * A slowdown of known size. Extra work must be whole iterations, one in every so many; a kernel that takes too long for such
- * samples to pass undisturbed is stretched by time instead.
+ * A slowdown of known size. Extra work must be whole iterations, one in every so many; a kernel that takes too long for
+ * such samples to pass undisturbed is stretched by time instead.
  */
 static void find_injection(struct pair_session *s)
 {
 	struct assay_pair *p = s->p;
-	uint64_t step = (uint64_t)fmax(1, round(1 / s->po->injected_frac)), whole = (p->iterations + step - 1) / step * step;
+	uint64_t step = (uint64_t)fmax(1, round(1 / s->po->injected_frac)),
+		 whole = (p->iterations + step - 1) / step * step;
 	double whole_ns = s->turns.sample_ns * (double)whole / (double)p->iterations;
 
 	if (whole_ns > INJECTED_SAMPLE_NS) {
@@ -111,8 +114,8 @@ static int find_iterations(struct pair_session *s)
 
 	p->iterations = s->po->iterations;
 	if (!p->iterations) {
-		rc = assay_iterations_find(s->turns.w[first], target, &p->iterations, &s->turns.sample_ns, &ps->status, ps->reason,
-					   sizeof(ps->reason), s->err);
+		rc = assay_iterations_find(s->turns.w[first], target, &p->iterations, &s->turns.sample_ns, &ps->status,
+					   ps->reason, sizeof(ps->reason), s->err);
 	} else {
 		const struct assay_worker_args args = { .iterations = p->iterations, .count = 1 };
 
@@ -219,11 +222,14 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 	return rc < 0 ? rc : 0;
 }
 
-int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
-		       const struct assay_measure_options *o, const struct assay_pair_options *po, struct assay_pair *out,
-		       char *difference, struct assay_err *err)
+int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat,
+		       const struct assay_case_facts *facts, const struct assay_measure_options *o,
+		       const struct assay_pair_options *po, struct assay_pair *out, char *difference,
+		       struct assay_err *err)
 {
-	struct pair_session s = { .o = o, .po = po, .c = c, .facts = facts, .p = out, .err = err, .turns = { .p = out, .err = err } };
+	struct pair_session s = {
+		.o = o, .po = po, .c = c, .facts = facts, .p = out, .err = err, .turns = { .p = out, .err = err }
+	};
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
 	uint64_t start = assay_worker_monotonic_ns();
 	struct assay_turns_side side[2];

@@ -20,8 +20,9 @@ struct assay_pair_options {
  * @difference (256 bytes) gets the first element in which the outputs of an exact op differ, or "". Negative: see
  * assay_measure_case. The caller releases @out in either case.
  */
-int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
-		       const struct assay_measure_options *o, const struct assay_pair_options *po, struct assay_pair *out,
-		       char *difference, struct assay_err *err);
+int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat,
+		       const struct assay_case_facts *facts, const struct assay_measure_options *o,
+		       const struct assay_pair_options *po, struct assay_pair *out, char *difference,
+		       struct assay_err *err);
 
 #endif

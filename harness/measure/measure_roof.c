@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The share of the roof where limit and case take turns on the same cores, sample by sample: what a neighbour takes away from the
- * machine it takes from both.
+ * The share of the roof where limit and case take turns on the same cores, sample by sample: what a neighbour takes
+ * away from the machine it takes from both.
  */
 #include "measure/measure_roof.h"
 
@@ -33,8 +33,8 @@ static int find_iterations(struct assay_turns *t, const struct assay_clock *cloc
 
 	for (int i = 0; i < 2; i++) {
 		struct assay_pair_side *side = &t->p->side[i];
-		int rc = assay_iterations_find(t->w[i], assay_iterations_target_ns(clock), &n[i], &ns[i], &side->status, side->reason,
-					       sizeof(side->reason), t->err);
+		int rc = assay_iterations_find(t->w[i], assay_iterations_target_ns(clock), &n[i], &ns[i], &side->status,
+					       side->reason, sizeof(side->reason), t->err);
 
 		if (rc)
 			return rc;
@@ -50,8 +50,8 @@ static int find_iterations(struct assay_turns *t, const struct assay_clock *cloc
 }
 
 /*
- * What became of turns that ended badly: without the limit there is no share, @why; a case that fails once does not work. Where the
- * limit takes too long, so does the case, which waits for it.
+ * What became of turns that ended badly: without the limit there is no share, @why; a case that fails once does not
+ * work. Where the limit takes too long, so does the case, which waits for it.
  */
 static void tell_failure(const struct in_turn *k, const struct assay_turns *t, const char *limit, struct assay_err *why)
 {
@@ -68,7 +68,9 @@ static void tell_failure(const struct in_turn *k, const struct assay_turns *t, c
 	assay_result_drop_numbers(r);
 }
 
-/* One process pair of limit and case. 0, 1 when one of them ended badly, see above; negative: see assay_measure_case. */
+/*
+ * One process pair of limit and case. 0, 1 when one of them ended badly, see above; negative: see assay_measure_case.
+ */
 static int measure_against(const struct in_turn *k, size_t at, double *ratio, struct assay_interval *ci, bool *reached,
 			   struct assay_err *why)
 {
@@ -113,8 +115,8 @@ static double work_of(enum assay_limit limit, const struct assay_cost *cost)
 }
 
 /* The rate of a limit, while the case took its median time, and the interval of that rate. As measure_against(). */
-static int rate_in_turn(const struct in_turn *k, enum assay_limit i, const struct assay_limits *l, double *rate, struct assay_interval *ci,
-			bool *reached, struct assay_err *why)
+static int rate_in_turn(const struct in_turn *k, enum assay_limit i, const struct assay_limits *l, double *rate,
+			struct assay_interval *ci, bool *reached, struct assay_err *why)
 {
 	double unit = work_of(i, &k->facts[l->at[i]].cost) / (k->r->median_ns * 1e-9), ratio = 0;
 	int rc = measure_against(k, l->at[i], &ratio, ci, reached, why);
@@ -130,8 +132,9 @@ bool assay_measure_roof_wanted(const struct assay_case *c)
 	return !assay_roof_is_limit(c);
 }
 
-int assay_measure_roof(const struct assay_run *run, const struct assay_case_facts *facts, const struct assay_case_facts *f,
-		       const struct assay_measure_options *o, struct assay_result *r, struct assay_err *err)
+int assay_measure_roof(const struct assay_run *run, const struct assay_case_facts *facts,
+		       const struct assay_case_facts *f, const struct assay_measure_options *o, struct assay_result *r,
+		       struct assay_err *err)
 {
 	const struct in_turn k = { .run = run, .facts = facts, .f = f, .o = o, .r = r, .err = err };
 	struct assay_limits of_run, limits, slow, fast;
@@ -163,7 +166,8 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 		assay_roof_find(&limits, &r->c, f, o->host, &roof);
 		assay_roof_find(&slow, &r->c, f, o->host, &most);
 		assay_roof_find(&fast, &r->c, f, o->host, &least);
-		roof.in_turn = (struct assay_roof_range){ least.seconds * 1e9 / r->median_ns, most.seconds * 1e9 / r->median_ns, all_reached };
+		roof.in_turn = (struct assay_roof_range){ least.seconds * 1e9 / r->median_ns,
+							  most.seconds * 1e9 / r->median_ns, all_reached };
 	}
 	return assay_roof_add(r, &roof) ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
 }

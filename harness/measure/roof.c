@@ -28,10 +28,11 @@ bool assay_roof_is_limit(const struct assay_case *c)
 }
 
 /*
- * Where the data of a case lives while it is repeated. Of data little larger than a core's own caches much stays in them, so
- * that only the faster level bounds it.
+ * Where the data of a case lives while it is repeated. Of data little larger than a core's own caches much stays in
+ * them, so that only the faster level bounds it.
  */
-static enum level level_of(const struct assay_case *c, const struct assay_case_facts *f, const struct assay_host_info *host)
+static enum level level_of(const struct assay_case *c, const struct assay_case_facts *f,
+			   const struct assay_host_info *host)
 {
 	double bytes = (double)f->tensor_bytes, own = 1.25 * c->threads;
 
@@ -43,18 +44,19 @@ static enum level level_of(const struct assay_case *c, const struct assay_case_f
 }
 
 /*
- * Best value of @metric among the ok cases of @op with these threads; @level NULL: any. Left as it is when it was not measured, or
- * not so well that the others could be held against it.
+ * Best value of @metric among the ok cases of @op with these threads; @level NULL: any. Left as it is when it was not
+ * measured, or not so well that the others could be held against it.
  */
-static void best(const struct assay_run *run, const char *op, const char *level, unsigned threads, const char *metric, size_t *at,
-		 double *top)
+static void best(const struct assay_run *run, const char *op, const char *level, unsigned threads, const char *metric,
+		 size_t *at, double *top)
 {
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *r = &run->results[i];
 		const struct assay_metric *m = assay_result_metric(r, metric);
 
-		if (r->status != ASSAY_STATUS_OK || !r->ci95_reached || r->c.threads != threads || !m || m->value <= *top ||
-		    strcmp(r->c.op, op) || (level && (!r->c.n_axes || strcmp(r->c.axes[0].text, level))))
+		if (r->status != ASSAY_STATUS_OK || !r->ci95_reached || r->c.threads != threads || !m ||
+		    m->value <= *top || strcmp(r->c.op, op) ||
+		    (level && (!r->c.n_axes || strcmp(r->c.axes[0].text, level))))
 			continue;
 		*top = m->value;
 		*at = i;
@@ -67,20 +69,23 @@ void assay_limits_find(const struct assay_run *run, const struct assay_case *c, 
 	const char *level = level_names[level_of(c, f, host)], *peak = peak_op(f);
 
 	*l = (struct assay_limits){ 0 };
-	best(run, "stream.read", level, c->threads, "bytes_per_s", &l->at[ASSAY_LIMIT_READ], &l->rate[ASSAY_LIMIT_READ]);
-	best(run, "stream.copy", level, c->threads, "bytes_per_s", &l->at[ASSAY_LIMIT_COPY], &l->rate[ASSAY_LIMIT_COPY]);
+	best(run, "stream.read", level, c->threads, "bytes_per_s", &l->at[ASSAY_LIMIT_READ],
+	     &l->rate[ASSAY_LIMIT_READ]);
+	best(run, "stream.copy", level, c->threads, "bytes_per_s", &l->at[ASSAY_LIMIT_COPY],
+	     &l->rate[ASSAY_LIMIT_COPY]);
 	if (peak)
 		best(run, peak, NULL, c->threads, "ops_per_s", &l->at[ASSAY_LIMIT_PEAK], &l->rate[ASSAY_LIMIT_PEAK]);
 }
 
 /*
- * As many bytes as are both read and written go at the rate of stream.copy, the rest at the rate of stream.read (bytes only written:
- * of stream.copy). Where one of them was not measured the other stands for it.
+ * As many bytes as are both read and written go at the rate of stream.copy, the rest at the rate of stream.read (bytes
+ * only written: of stream.copy). Where one of them was not measured the other stands for it.
  */
 static void moving(const struct assay_limits *l, const struct assay_cost *cost, double of[ASSAY_N_LIMITS])
 {
 	double read = l->rate[ASSAY_LIMIT_READ], copy = l->rate[ASSAY_LIMIT_COPY];
-	double both = fmin(cost->bytes_read, cost->bytes_written), copied = both + cost->bytes_written, only_read = cost->bytes_read - both;
+	double both = fmin(cost->bytes_read, cost->bytes_written), copied = both + cost->bytes_written,
+	       only_read = cost->bytes_read - both;
 
 	if (read > 0 && copy > 0) {
 		of[ASSAY_LIMIT_READ] = only_read / read;
@@ -107,13 +112,15 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 	if (assay_roof_is_limit(c)) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is itself what others are held against");
 	} else if (moves && !(moving_s > 0)) {
-		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of stream.read or stream.copy at %s on %u thread%s", level,
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,
+			      "the run has no 95 %% interval of stream.read or stream.copy at %s on %u thread%s", level,
 			      c->threads, c->threads == 1 ? "" : "s");
 	} else if (peak && !(l->rate[ASSAY_LIMIT_PEAK] > 0)) {
-		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of %s on %u thread%s", peak, c->threads,
-			      c->threads == 1 ? "" : "s");
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of %s on %u thread%s", peak,
+			      c->threads, c->threads == 1 ? "" : "s");
 	} else if (!(f->cost.ops > 0 && peak) && !moves) {
-		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,
+			      "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
 	} else if (out->of[ASSAY_LIMIT_PEAK] > moving_s) {
 		out->seconds = out->of[ASSAY_LIMIT_PEAK];
 		snprintf(out->name, sizeof(out->name), "%s", peak);
@@ -121,9 +128,10 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 		out->seconds = moving_s;
 		/* named after what holds most of the bytes */
 		snprintf(out->name, sizeof(out->name), "%s at %s",
-			 out->of[ASSAY_LIMIT_COPY] * l->rate[ASSAY_LIMIT_COPY] > out->of[ASSAY_LIMIT_READ] * l->rate[ASSAY_LIMIT_READ] ?
-				 "stream.copy" :
-				 "stream.read",
+			 out->of[ASSAY_LIMIT_COPY] * l->rate[ASSAY_LIMIT_COPY] >
+					 out->of[ASSAY_LIMIT_READ] * l->rate[ASSAY_LIMIT_READ]
+				 ? "stream.copy"
+				 : "stream.read",
 			 level);
 	}
 }
@@ -134,8 +142,8 @@ static void tell_in_turn(struct assay_count *roof_ns, const struct assay_roof_ra
 	size_t at = strcspn(roof_ns->how, ";");
 
 	if (in_turn->most_frac > 0)
-		snprintf(roof_ns->how + at, sizeof(roof_ns->how) - at, "; in turn, %.1f to %.1f %%%s", 100 * in_turn->least_frac,
-			 100 * in_turn->most_frac, in_turn->reached ? "" : "?");
+		snprintf(roof_ns->how + at, sizeof(roof_ns->how) - at, "; in turn, %.1f to %.1f %%%s",
+			 100 * in_turn->least_frac, 100 * in_turn->most_frac, in_turn->reached ? "" : "?");
 }
 
 void assay_roof_widen(struct assay_result *r, const struct assay_result *round, struct assay_count *roof_ns)
@@ -167,7 +175,9 @@ int assay_roof_add_share(struct assay_result *r, const char *tag, double value)
 
 int assay_roof_add(struct assay_result *r, const struct assay_roof *roof)
 {
-	struct assay_count c = { .name = "roof_ns", .source = ASSAY_SOURCE_ASSAY, .per_iteration = true, .running_frac = 1 };
+	struct assay_count c = {
+		.name = "roof_ns", .source = ASSAY_SOURCE_ASSAY, .per_iteration = true, .running_frac = 1
+	};
 
 	if (!(roof->seconds > 0))
 		return assay_counters_add_missing(&r->counters, "roof_frac", ASSAY_SOURCE_ASSAY, roof->why.text);
@@ -178,8 +188,8 @@ int assay_roof_add(struct assay_result *r, const struct assay_roof *roof)
 	return assay_roof_add_share(r, "roof_frac", c.value / r->median_ns) || assay_counters_add(&r->counters, &c);
 }
 
-int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *f, const struct assay_host_info *host,
-			  struct assay_result *r)
+int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *f,
+			  const struct assay_host_info *host, struct assay_result *r)
 {
 	struct assay_limits limits;
 	struct assay_roof roof;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which share of what the machine gives a case reached: the roofline of Williams, Waterman and Patterson (CACM 2009) with limits that
- * the run measured. Internal to this folder.
+ * Which share of what the machine gives a case reached: the roofline of Williams, Waterman and Patterson (CACM 2009)
+ * with limits that the run measured. Internal to this folder.
  */
 #ifndef ASSAY_MEASURE_ROOF_H
 #define ASSAY_MEASURE_ROOF_H
@@ -23,9 +23,9 @@ struct assay_limits {
 
 /* The least time of a case, and what bounds it. */
 struct assay_roof {
-	double seconds;           /* 0: there is nothing to hold the case against */
+	double seconds;            /* 0: there is nothing to hold the case against */
 	double of[ASSAY_N_LIMITS]; /* seconds that each limit adds to moving, and those of the arithmetic */
-	char name[64];            /* "stream.read at l3", "peak.i8_dot" */
+	char name[64];             /* "stream.read at l3", "peak.i8_dot" */
 	struct assay_roof_range in_turn;
 	struct assay_err why;
 };
@@ -38,16 +38,22 @@ void assay_limits_find(const struct assay_run *run, const struct assay_case *c, 
 void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
 		     const struct assay_host_info *host, struct assay_roof *out);
 
-/* Where both were measured in turn, widen the interval of @r so that it holds that of @round, too, and tell it at @roof_ns of @r. */
+/*
+ * Where both were measured in turn, widen the interval of @r so that it holds that of @round, too, and tell it at
+ * @roof_ns of @r.
+ */
 void assay_roof_widen(struct assay_result *r, const struct assay_result *round, struct assay_count *roof_ns);
 
 /* Does @r have its share already, from a measurement in turn? */
 bool assay_roof_has(const struct assay_result *r);
-/* Add the share of @roof and beside it the time that it allows, or the reason why there is none. Non-zero: out of memory. */
+/*
+ * Add the share of @roof and beside it the time that it allows, or the reason why there is none. Non-zero: out of
+ * memory.
+ */
 int assay_roof_add(struct assay_result *r, const struct assay_roof *roof);
 /* Likewise, with the limits of the run. @f is of @r. */
-int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *f, const struct assay_host_info *host,
-			  struct assay_result *r);
+int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *f,
+			  const struct assay_host_info *host, struct assay_result *r);
 /* Add metric @tag, or the reason why @value is no number that it may have. Non-zero: out of memory. */
 int assay_roof_add_share(struct assay_result *r, const char *tag, double value);
 

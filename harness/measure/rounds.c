@@ -83,14 +83,16 @@ static void average(struct assay_result *r, const struct assay_result *round)
 	}
 }
 
-int assay_result_add_round(struct assay_result *r, struct assay_result *round, const struct assay_cost *cost, struct assay_err *err)
+int assay_result_add_round(struct assay_result *r, struct assay_result *round, const struct assay_cost *cost,
+			   struct assay_err *err)
 {
 	int rc;
 
 	if (round->status != ASSAY_STATUS_OK)
 		return fail(r, round->status, round->reason);
 	if (strcmp(r->digest, round->digest))
-		return fail(r, ASSAY_STATUS_WRONG, "the output differs from that of the round before, with the same inputs");
+		return fail(r, ASSAY_STATUS_WRONG,
+			    "the output differs from that of the round before, with the same inputs");
 	average(r, round);
 	rc = add_samples(r, round);
 	if (!rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cases measured several times in a run, each time in a fresh process and with the other cases between. Host and process change
- * more from one moment to the next than within the time that one case takes; rounds see several moments.
+ * Cases measured several times in a run, each time in a fresh process and with the other cases between. Host and
+ * process change more from one moment to the next than within the time that one case takes; rounds see several moments.
  */
 #ifndef ASSAY_MEASURE_ROUNDS_H
 #define ASSAY_MEASURE_ROUNDS_H
@@ -12,14 +12,19 @@
 /* The budget of one round of @rounds. */
 uint64_t assay_round_budget_ns(uint64_t budget_ns, unsigned rounds);
 
-/* Is another round of @r worth its time, when the first took @took_ns? Not when making and checking its inputs is most of it. */
+/*
+ * Is another round of @r worth its time, when the first took @took_ns? Not when making and checking its inputs is most
+ * of it.
+ */
 bool assay_round_wanted(const struct assay_result *r, uint64_t took_ns);
 
 /*
- * Add a later round of the same case to @r, which has the samples of the rounds before: its samples to the others, of metrics and
- * counts that the first round knows the mean over the rounds that know them, and anew what follows from the samples. When the round did not end well, or its output
- * differs, the status is the round's and @r keeps no numbers. Takes over what it needs of @round; release both. ASSAY_ENOMEM.
+ * Add a later round of the same case to @r, which has the samples of the rounds before: its samples to the others, of
+ * metrics and counts that the first round knows the mean over the rounds that know them, and anew what follows from the
+ * samples. When the round did not end well, or its output differs, the status is the round's and @r keeps no numbers.
+ * Takes over what it needs of @round; release both. ASSAY_ENOMEM.
  */
-int assay_result_add_round(struct assay_result *r, struct assay_result *round, const struct assay_cost *cost, struct assay_err *err);
+int assay_result_add_round(struct assay_result *r, struct assay_result *round, const struct assay_cost *cost,
+			   struct assay_err *err);
 
 #endif

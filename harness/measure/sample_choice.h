@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which samples, or blocks of samples, count. What was disturbed (assay_samples_disturbed) is left out while at least half is clean;
- * otherwise the disturbance is the normal state, and all counts. Of the rest, what a slow core took is left out by the same rule:
- * the pace of a core is tried before and after a sample, so the choice does not see its time.
+ * Which samples, or blocks of samples, count. What was disturbed (assay_samples_disturbed) is left out while at least
+ * half is clean; otherwise the disturbance is the normal state, and all counts. Of the rest, what a slow core took is
+ * left out by the same rule: the pace of a core is tried before and after a sample, so the choice does not see its
+ * time.
  */
 #ifndef ASSAY_MEASURE_SAMPLE_CHOICE_H
 #define ASSAY_MEASURE_SAMPLE_CHOICE_H
@@ -33,7 +34,8 @@ static inline void assay_sample_choice_count(struct assay_sample_choice *c, cons
 	c->clean_slow += clean && slow;
 }
 
-static inline bool assay_sample_choice_keeps(const struct assay_sample_choice *c, const struct assay_sample *s, size_t n)
+static inline bool assay_sample_choice_keeps(const struct assay_sample_choice *c, const struct assay_sample *s,
+					     size_t n)
 {
 	bool drop = 2 * c->clean >= c->n;
 	bool drop_slow = drop ? 2 * c->clean_slow <= c->clean : 2 * c->slow <= c->n;

@@ -11,8 +11,8 @@ int assay_metric_put_own(struct assay_result *r, const char *tag, double value, 
 /* The time of a call, and operations, bytes and items a second by @cost; returns as above. */
 int assay_time_metrics(struct assay_result *r, const struct assay_cost *cost, struct assay_err *err);
 /*
- * Samples that were disturbed, by each kind that this host shows; the others are unavailable with the reason, as those of slow
- * cores are where @r says so already. 0 or ASSAY_ENOMEM.
+ * Samples that were disturbed, by each kind that this host shows; the others are unavailable with the reason, as those
+ * of slow cores are where @r says so already. 0 or ASSAY_ENOMEM.
  */
 int assay_disturbance_counts(struct assay_result *r, struct assay_err *err);
 

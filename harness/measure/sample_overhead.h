@@ -6,7 +6,9 @@
 #include "machine/clock.h"
 #include "machine/health.h"
 
-/* Time in ns that a sample of one call shows when the call does nothing: the median of some thousand. Runs no plugin. */
+/*
+ * Time in ns that a sample of one call shows when the call does nothing: the median of some thousand. Runs no plugin.
+ */
 double assay_sample_overhead_ns(const struct assay_clock *clock);
 /* The finding "sample_overhead" of @ns: a warning above the goal of 60 ns. */
 void assay_sample_overhead_add(struct assay_findings *l, double ns);

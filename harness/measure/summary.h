@@ -9,9 +9,10 @@
 #define ASSAY_GOAL_HALF_WIDTH_FRAC 0.005
 
 /*
- * Fill rounds, iterations, median, interval, minimum, MAD and the shares of disturbed and dropped from the samples. In each round
- * those count that sample_choice.h keeps. The median is that of the rounds' medians. Its interval comes from the samples of a single
- * round, and from the medians of several: rounds differ by more than their samples tell. ASSAY_ENOMEM.
+ * Fill rounds, iterations, median, interval, minimum, MAD and the shares of disturbed and dropped from the samples. In
+ * each round those count that sample_choice.h keeps. The median is that of the rounds' medians. Its interval comes from
+ * the samples of a single round, and from the medians of several: rounds differ by more than their samples tell.
+ * ASSAY_ENOMEM.
  */
 int assay_summary_fill(struct assay_result *r, struct assay_err *err);
 

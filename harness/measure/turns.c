@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both sides prepare and verify one after the other; from the warm-up on they only ever run in turn, as the samples will. */
+/*
+ * Both sides prepare and verify one after the other; from the warm-up on they only ever run in turn, as the samples
+ * will.
+ */
 #include "measure/turns.h"
 
 #include <math.h>
@@ -10,11 +13,11 @@
 #include "measure/sample_choice.h"
 #include "stats/stats.h"
 
-#define WARMUP_BLOCKS 8
+#define WARMUP_BLOCKS         8
 #define WARMUP_TOLERANCE_FRAC 0.01
-#define HAND_OVER_NS 20000.0 /* of a turn, both ways, generously: only to divide the time into blocks */
-#define MIN_BLOCKS 2
-#define MAX_BLOCKS (ASSAY_PAGE_SAMPLES / 2)
+#define HAND_OVER_NS          20000.0 /* of a turn, both ways, generously: only to divide the time into blocks */
+#define MIN_BLOCKS            2
+#define MAX_BLOCKS            (ASSAY_PAGE_SAMPLES / 2)
 
 /* Each side has its own: layout is chance, for the base as for the head. Never 0, which would switch it off. */
 static uint64_t layout_seed(uint64_t pair_seed, int side)
@@ -24,7 +27,8 @@ static uint64_t layout_seed(uint64_t pair_seed, int side)
 	return ((uint64_t)draw.v[0] << 32 | draw.v[1]) | 1;
 }
 
-int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2], const struct assay_measure_options *o)
+int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2],
+		     const struct assay_measure_options *o)
 {
 	unsigned threads = side[ASSAY_BASE].c->threads;
 	int *cpus = malloc(threads * sizeof(*cpus));
@@ -38,11 +42,21 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 	try_pace = !rc && !assay_core_pace_untold(o->topology, o->clock, cpus, threads);
 	for (int i = 0; i < 2; i++)
 		wo[i] = (struct assay_worker_options){
-			.events = side[i].events, .multiplex = o->multiplex, .plugins = side[i].plugins, .parts = side[i].parts,
-			.c = side[i].c, .copies = side[i].facts->copies, .cpus = cpus, .seed = o->seed,
-			.layout_seed = layout_seed(t->p->seed, i), .clock = o->clock, .host = o->host, .try_pace = try_pace,
+			.events = side[i].events,
+			.multiplex = o->multiplex,
+			.plugins = side[i].plugins,
+			.parts = side[i].parts,
+			.c = side[i].c,
+			.copies = side[i].facts->copies,
+			.cpus = cpus,
+			.seed = o->seed,
+			.layout_seed = layout_seed(t->p->seed, i),
+			.clock = o->clock,
+			.host = o->host,
+			.try_pace = try_pace,
 			.pace = assay_core_paces_of(o->paces, side[i].c->variant, threads),
-			.deadline_ns = assay_worker_monotonic_ns() + side[i].c->timeout_ns, .interrupted = o->interrupted,
+			.deadline_ns = assay_worker_monotonic_ns() + side[i].c->timeout_ns,
+			.interrupted = o->interrupted,
 		};
 	if (!rc)
 		rc = assay_worker_start_pair(t->w, wo, t->err);
@@ -72,7 +86,9 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 	int rc = 0;
 
 	for (int i = 0; i < 2; i++) {
-		args[i] = (struct assay_worker_args){ .iterations = t->p->iterations, .count = blocks, .order_seed = order_seed,
+		args[i] = (struct assay_worker_args){ .iterations = t->p->iterations,
+						      .count = blocks,
+						      .order_seed = order_seed,
 						      .counting = t->counting,
 						      .extra_iterations = t->p->extra_iterations[i],
 						      .stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0 };
@@ -178,7 +194,8 @@ struct block {
 
 static struct block block_of(const struct assay_pair *p, size_t b)
 {
-	const struct assay_sample *base = &p->side[ASSAY_BASE].samples[2 * b], *head = &p->side[ASSAY_HEAD].samples[2 * b];
+	const struct assay_sample *base = &p->side[ASSAY_BASE].samples[2 * b],
+				  *head = &p->side[ASSAY_HEAD].samples[2 * b];
 
 	return (struct block){ { base[0], base[1], head[0], head[1] } };
 }
@@ -192,7 +209,8 @@ static double log_ratio(const struct assay_pair *p, const struct block *b)
 	return log(fmax(head_ns, 1e-3) / fmax(base_ns, 1e-3));
 }
 
-int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, bool *reached, struct assay_err *err)
+int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, bool *reached,
+		      struct assay_err *err)
 {
 	double *x = malloc((p->n_blocks + 1) * sizeof(*x));
 	struct assay_sample_choice choice = { 0 };

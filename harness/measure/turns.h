@@ -17,20 +17,23 @@ struct assay_turns_side {
 };
 
 struct assay_turns {
-	struct assay_pair *p; /* statuses, iterations and samples of the sides; p->iterations has to be set before turns are taken */
+	/* Statuses, iterations and samples of the sides. p->iterations has to be set before turns are taken. */
+	struct assay_pair *p;
 	struct assay_worker *w[2];
-	double stretch_frac;  /* of the head's samples */
-	bool counting;        /* in the samples that follow */
-	bool followed[2];     /* the side was ended because the other one had ended */
-	double sample_ns;     /* what a sample is expected to take, to fit turns into a time */
+	double stretch_frac; /* of the head's samples */
+	bool counting;       /* in the samples that follow */
+	bool followed[2];    /* the side was ended because the other one had ended */
+	double sample_ns;    /* what a sample is expected to take, to fit turns into a time */
 	struct assay_err *err;
 };
 
 /*
- * Start them, both on the CPUs that the base's threads get, each with a layout that @p->seed gives it. The two cases need as many
- * threads. Fill t->p and t->err before; close afterwards when it returned 0. Negative: see assay_measure_case.
+ * Start them, both on the CPUs that the base's threads get, each with a layout that @p->seed gives it. The two cases
+ * need as many threads. Fill t->p and t->err before; close afterwards when it returned 0. Negative: see
+ * assay_measure_case.
  */
-int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2], const struct assay_measure_options *o);
+int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2],
+		     const struct assay_measure_options *o);
 
 /*
  * All of them: 0 go on; 1 a side is over, its status is set; negative the harness cannot go on.
@@ -46,10 +49,11 @@ int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns
 int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t sampling_ns);
 
 /*
- * Time of a call of the head over that of a call of the base: median over the blocks and its 95 % interval, or their range where they
- * are too few for one (*reached is false). Which blocks count: sample_choice.h. ASSAY_ENOMEM.
+ * Time of a call of the head over that of a call of the base: median over the blocks and its 95 % interval, or their
+ * range where they are too few for one (*reached is false). Which blocks count: sample_choice.h. ASSAY_ENOMEM.
  */
-int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, bool *reached, struct assay_err *err);
+int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, bool *reached,
+		      struct assay_err *err);
 
 /* Stop both workers; samples of a pair in which a side went wrong say nothing and are dropped. */
 void assay_turns_close(struct assay_turns *t);

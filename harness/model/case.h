@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 
-#define ASSAY_KEY_MAX 256
+#define ASSAY_KEY_MAX  256
 #define ASSAY_NAME_MAX 64
 
 enum assay_cache {
@@ -36,7 +36,8 @@ struct assay_case {
 	unsigned n_axes;
 	unsigned threads;
 	bool all_threads; /* the bench said `all`; the manifest writes t=all */
-	bool between_threads; /* of `doubling`, between 1 and all: other machines have other such cases, and no manifest has one */
+	/* Of `doubling`, between 1 and all: other machines have other such cases, and no manifest has one. */
+	bool between_threads;
 	enum assay_cache cache;
 
 	char counters[256]; /* groups of events to count, comma separated; "" none of its own */

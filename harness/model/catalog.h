@@ -32,13 +32,13 @@ struct assay_catalog_op {
 	struct assay_catalog_metric *metrics;
 	size_t n_metrics;
 	struct assay_strings counters;
-	bool exact;      /* outputs are bit-identical everywhere and carry a digest */
-	char *composes;  /* NULL unless composite */
+	bool exact;     /* outputs are bit-identical everywhere and carry a digest */
+	char *composes; /* NULL unless composite */
 };
 
 struct assay_catalog_variant {
 	char *op, *name, *help;
-	char *needs;  /* CPU features, comma separated; NULL none */
+	char *needs; /* CPU features, comma separated; NULL none */
 	size_t plugin;
 	unsigned device_kind;
 	bool one_thread, reference;
@@ -49,10 +49,10 @@ struct assay_catalog_variant {
 
 struct assay_catalog_plugin {
 	char *path, *name, *version;
-	char build_id[65];  /* hex, "" when the linker wrote none */
+	char build_id[65]; /* hex, "" when the linker wrote none */
 	unsigned abi_major, abi_minor;
-	char *error;        /* why it was refused; NULL: loaded */
-	int error_code;     /* enum assay_error that goes with it */
+	char *error;    /* why it was refused; NULL: loaded */
+	int error_code; /* enum assay_error that goes with it */
 };
 
 /* Variants of composite ops are already expanded: one per variant of the op they compose. */
@@ -67,18 +67,19 @@ struct assay_catalog {
 
 void assay_catalog_release(struct assay_catalog *cat);
 const struct assay_catalog_op *assay_catalog_op(const struct assay_catalog *cat, const char *name);
-const struct assay_catalog_variant *assay_catalog_variant(const struct assay_catalog *cat, const char *op, const char *name);
+const struct assay_catalog_variant *assay_catalog_variant(const struct assay_catalog *cat, const char *op,
+							  const char *name);
 
 /* What the op says of one case. */
 struct assay_case_facts {
-	bool supported;       /* false: the variant cannot run this shape, see reason */
-	bool timed;           /* false: nor can it be timed; or only that, because it cannot be cold here, see reason */
+	bool supported; /* false: the variant cannot run this shape, see reason */
+	bool timed;     /* false: nor can it be timed; or only that, because it cannot be cold here, see reason */
 	char reason[256];
 	struct assay_cost cost;
 	char item_name[ASSAY_NAME_MAX]; /* copy of cost.item_name; cost.item_name itself is NULL here */
-	uint64_t tensor_bytes; /* of one copy of the tensors */
-	uint64_t bytes;       /* everything the case will take: all copies, the variant's own not included */
-	uint64_t copies;      /* of the inputs: 1 for warm */
+	uint64_t tensor_bytes;          /* of one copy of the tensors */
+	uint64_t bytes;                 /* everything the case will take: all copies, the variant's own not included */
+	uint64_t copies;                /* of the inputs: 1 for warm */
 };
 
 #endif

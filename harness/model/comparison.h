@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A comparison of two builds: for every case a series of process pairs with their raw samples. Verdicts are recomputed from it. */
+/*
+ * A comparison of two builds: for every case a series of process pairs with their raw samples. Verdicts are recomputed
+ * from it.
+ */
 #ifndef ASSAY_MODEL_COMPARISON_H
 #define ASSAY_MODEL_COMPARISON_H
 
@@ -19,50 +22,50 @@ struct assay_pair_side {
 	char digest[ASSAY_DIGEST_LEN + 1]; /* exact ops */
 	double max_rel_err;                /* negative: does not apply */
 	char code_hash[ASSAY_DIGEST_LEN + 1];
-	struct assay_sample *samples;      /* malloc'ed; 2 × n_blocks, in order of time */
-	struct assay_metric *metrics;      /* malloc'ed */
+	struct assay_sample *samples; /* malloc'ed; 2 × n_blocks, in order of time */
+	struct assay_metric *metrics; /* malloc'ed */
 	size_t n_metrics;
 	struct assay_counters counters;
 };
 
 /*
- * Two fresh processes, base and head, that took turns on the same cores. Block b of four samples holds the samples 2b and
- * 2b + 1 of either side; its order, ABBA or BAAB, follows from the seed.
+ * Two fresh processes, base and head, that took turns on the same cores. Block b of four samples holds the samples 2b
+ * and 2b + 1 of either side; its order, ABBA or BAAB, follows from the seed.
  */
 struct assay_pair {
 	uint64_t seed;                /* of order and layout */
 	uint64_t iterations;          /* of every sample, as counted */
 	uint64_t extra_iterations[2]; /* done on top by controls; 0 of a slower head: its time was stretched instead */
 	size_t n_blocks;
-	bool steady;                  /* both sides were before the first sample */
-	uint64_t wall_ns;             /* what the pair took, set-up included */
+	bool steady;      /* both sides were before the first sample */
+	uint64_t wall_ns; /* what the pair took, set-up included */
 	struct assay_pair_side side[2];
 };
 
 struct assay_comparison_case {
 	struct assay_case c;
 	enum assay_control control;
-	double injected_frac;        /* of ASSAY_CONTROL_SLOWER: 0.02 = 2 % more work */
-	bool in_base, in_head;       /* does the side have the variant? */
-	char reason[512];            /* why it was not measured at all, or why the base's variant cannot be loaded */
-	char difference[256];        /* where the outputs of the two sides begin to differ; empty: they do not */
-	struct assay_pair *pairs;    /* malloc'ed, in order of time */
+	double injected_frac;     /* of ASSAY_CONTROL_SLOWER: 0.02 = 2 % more work */
+	bool in_base, in_head;    /* does the side have the variant? */
+	char reason[512];         /* why it was not measured at all, or why the base's variant cannot be loaded */
+	char difference[256];     /* where the outputs of the two sides begin to differ; empty: they do not */
+	struct assay_pair *pairs; /* malloc'ed, in order of time */
 	size_t n_pairs;
 };
 
 struct assay_comparison {
-	int64_t id;                  /* in the store; 0 before */
-	char base[256], head[256];   /* as named by the user, with the commit where there is one */
+	int64_t id;                /* in the store; 0 before */
+	char base[256], head[256]; /* as named by the user, with the commit where there is one */
 	char suite[ASSAY_NAME_MAX];
 	uint64_t seed;
 	uint64_t started_ns, ended_ns; /* unix time; ended_ns 0: did not finish */
 	struct assay_build build[2];
 	struct assay_fingerprint machine;
-	double alpha;                /* false-alarm rate of the whole gate */
-	uint64_t budget_ns;          /* a case */
-	unsigned max_pairs;          /* a case; fixes the looks that are paid for */
-	unsigned family;             /* number of tests that share alpha: cases × metrics, fixed before the first sample */
-	char *policy;                /* text of the policy it was judged by, malloc'ed */
+	double alpha;       /* false-alarm rate of the whole gate */
+	uint64_t budget_ns; /* a case */
+	unsigned max_pairs; /* a case; fixes the looks that are paid for */
+	unsigned family;    /* number of tests that share alpha: cases × metrics, fixed before the first sample */
+	char *policy;       /* text of the policy it was judged by, malloc'ed */
 	struct assay_comparison_case *cases; /* malloc'ed; controls among them; none where only counts were asked for */
 	size_t n_cases;
 	struct assay_exact_run exact[2]; /* counts of either side; a head without cases: none were asked for */

@@ -27,7 +27,8 @@ struct assay_count {
 	double value;
 	bool per_iteration;   /* mean of one iteration; otherwise of the whole case */
 	unsigned more_rounds; /* beside its first, that the value is the mean of; not stored */
-	double running_frac;  /* nominal share of the time in which it counted; below 1 it was multiplexed and is an estimate */
+	/* Nominal share of the time in which it counted; below 1 it was multiplexed and is an estimate. */
+	double running_frac;
 };
 
 /* A counter or a derived metric that was asked for. */

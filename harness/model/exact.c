@@ -10,14 +10,10 @@
 #include "base/text.h"
 
 static const char *const event_names[ASSAY_N_EXACT_EVENTS] = {
-	[ASSAY_EXACT_INSTRUCTIONS] = "instructions",
-	[ASSAY_EXACT_DATA_READS] = "data_reads",
-	[ASSAY_EXACT_DATA_WRITES] = "data_writes",
-	[ASSAY_EXACT_I1_MISSES] = "i1_misses",
-	[ASSAY_EXACT_D1_MISSES] = "d1_misses",
-	[ASSAY_EXACT_LL_MISSES] = "ll_misses",
-	[ASSAY_EXACT_BRANCHES] = "branches",
-	[ASSAY_EXACT_MISPREDICTIONS] = "mispredictions",
+	[ASSAY_EXACT_INSTRUCTIONS] = "instructions", [ASSAY_EXACT_DATA_READS] = "data_reads",
+	[ASSAY_EXACT_DATA_WRITES] = "data_writes",   [ASSAY_EXACT_I1_MISSES] = "i1_misses",
+	[ASSAY_EXACT_D1_MISSES] = "d1_misses",       [ASSAY_EXACT_LL_MISSES] = "ll_misses",
+	[ASSAY_EXACT_BRANCHES] = "branches",         [ASSAY_EXACT_MISPREDICTIONS] = "mispredictions",
 };
 
 const char *assay_exact_event_name(enum assay_exact_event e)
@@ -52,8 +48,9 @@ double assay_exact_metric(const struct assay_exact_counts *c, const char *tag)
 			return (double)c->v[e];
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
 		if (!strcmp(tag, rates[i].name)) {
-			uint64_t tried = rates[i].of_branches ? c->v[ASSAY_EXACT_BRANCHES] :
-								c->v[ASSAY_EXACT_DATA_READS] + c->v[ASSAY_EXACT_DATA_WRITES];
+			uint64_t tried = rates[i].of_branches
+						 ? c->v[ASSAY_EXACT_BRANCHES]
+						 : c->v[ASSAY_EXACT_DATA_READS] + c->v[ASSAY_EXACT_DATA_WRITES];
 
 			return tried ? 1.0 - (double)c->v[rates[i].missed] / (double)tried : NAN;
 		}
@@ -97,7 +94,7 @@ int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exac
 }
 
 const struct assay_exact_function *assay_exact_function_find(const struct assay_exact_case *c, const char *name,
-							      const char *object)
+							     const char *object)
 {
 	for (size_t i = 0; i < c->n_functions; i++)
 		if (!compare_functions(&c->functions[i], name, object))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exact evidence: what a simulated processor counted during one run of a variant, by function. Counts, no samples: two runs of
- * the same code on the same inputs give the same numbers.
+ * Exact evidence: what a simulated processor counted during one run of a variant, by function. Counts, no samples: two
+ * runs of the same code on the same inputs give the same numbers.
  */
 #ifndef ASSAY_MODEL_EXACT_H
 #define ASSAY_MODEL_EXACT_H
@@ -11,12 +11,12 @@
 
 enum assay_exact_event {
 	ASSAY_EXACT_INSTRUCTIONS,
-	ASSAY_EXACT_DATA_READS,  /* instructions that read memory, and those that write it; not bytes */
+	ASSAY_EXACT_DATA_READS, /* instructions that read memory, and those that write it; not bytes */
 	ASSAY_EXACT_DATA_WRITES,
 	ASSAY_EXACT_I1_MISSES,
 	ASSAY_EXACT_D1_MISSES,
-	ASSAY_EXACT_LL_MISSES,   /* of instructions and data together */
-	ASSAY_EXACT_BRANCHES,    /* conditional and indirect */
+	ASSAY_EXACT_LL_MISSES, /* of instructions and data together */
+	ASSAY_EXACT_BRANCHES,  /* conditional and indirect */
 	ASSAY_EXACT_MISPREDICTIONS,
 	ASSAY_N_EXACT_EVENTS,
 };
@@ -51,7 +51,7 @@ struct assay_exact_case {
 int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exact_function *f);
 void assay_exact_case_release(struct assay_exact_case *c);
 const struct assay_exact_function *assay_exact_function_find(const struct assay_exact_case *c, const char *name,
-							      const char *object);
+							     const char *object);
 
 struct assay_cache_level {
 	uint64_t bytes;
@@ -74,9 +74,9 @@ bool assay_cache_model_find(const char *name, struct assay_cache_model *out);
 struct assay_cache_level assay_cache_level_round(uint64_t bytes, unsigned ways, unsigned line_bytes);
 
 /*
- * Value of a metric of the harness that begins with "exact_": the rest is an event, or a rate that follows from them, d1_hit_rate and
- * ll_hit_rate (shares of the data accesses) or branch_hit_rate (of the branches). NaN for any other tag, and where nothing was
- * accessed or no branch was taken.
+ * Value of a metric of the harness that begins with "exact_": the rest is an event, or a rate that follows from them,
+ * d1_hit_rate and ll_hit_rate (shares of the data accesses) or branch_hit_rate (of the branches). NaN for any other
+ * tag, and where nothing was accessed or no branch was taken.
  */
 double assay_exact_metric(const struct assay_exact_counts *c, const char *tag);
 
@@ -92,17 +92,17 @@ void assay_exact_change_text(uint64_t base, uint64_t head, char *buf, size_t siz
 
 /* What decides the counts besides the code. */
 struct assay_exact_setting {
-	char arch[32];          /* "x86_64" */
+	char arch[32];             /* "x86_64" */
 	char tool[ASSAY_NAME_MAX]; /* "valgrind-3.19.0" */
 	char libc[ASSAY_NAME_MAX]; /* "glibc 2.36" */
-	char cache[160];        /* name and text of the model */
-	char features[256];     /* CPU features that variants may use at most, comma separated */
-	char environment[512];  /* variables that pin the choice of code in libraries, blank separated */
+	char cache[160];           /* name and text of the model */
+	char features[256];        /* CPU features that variants may use at most, comma separated */
+	char environment[512];     /* variables that pin the choice of code in libraries, blank separated */
 };
 
 struct assay_exact_run {
-	int64_t id;          /* in the store; 0 before */
-	int64_t run_id;      /* of the timed run it belongs to; 0: none */
+	int64_t id;            /* in the store; 0 before */
+	int64_t run_id;        /* of the timed run it belongs to; 0: none */
 	int64_t comparison_id; /* of the comparison of which it is one side; 0: none */
 	char suite[ASSAY_NAME_MAX];
 	uint64_t seed;

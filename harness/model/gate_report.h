@@ -20,12 +20,12 @@ struct assay_gate_case {
 	char reason[512];
 	double ratio, ci_lo, ci_hi; /* head time / base time; above 1 is slower */
 	double margin_frac;
-	size_t pairs;               /* process pairs behind the ratio; 0 where there are none */
+	size_t pairs; /* process pairs behind the ratio; 0 where there are none */
 	double dropped_frac;
 	double smallest_detectable_frac;
-	double value, limit;        /* floors and ceilings */
-	bool missing;               /* of the manifest, but not in the run */
-	bool same_code;             /* stored times: the machine code is that of the baseline */
+	double value, limit; /* floors and ceilings */
+	bool missing;        /* of the manifest, but not in the run */
+	bool same_code;      /* stored times: the machine code is that of the baseline */
 };
 
 enum assay_control {
@@ -38,27 +38,27 @@ enum assay_control {
 struct assay_gate_control {
 	char key[ASSAY_KEY_MAX];
 	enum assay_control kind;
-	double injected_frac;        /* ASSAY_CONTROL_SLOWER: extra work of the head */
+	double injected_frac; /* ASSAY_CONTROL_SLOWER: extra work of the head */
 	enum assay_verdict verdict;
-	double ratio, ci_lo, ci_hi;  /* NaN where they do not apply */
+	double ratio, ci_lo, ci_hi; /* NaN where they do not apply */
 	size_t pairs;
-	bool ok;                     /* a base compared with itself is not REGRESSED; a slower head is not PASS or IMPROVED */
+	bool ok; /* a base compared with itself is not REGRESSED; a slower head is not PASS or IMPROVED */
 	char reason[512];
 };
 
 struct assay_gate_report {
 	enum assay_verdict verdict;
 	enum assay_exit exit;
-	char base[256], head[256];  /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)"; base "": none */
+	char base[256], head[256]; /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)"; base "": none */
 	double alpha;
 	bool no_baseline;
 	struct assay_gate_case *cases; /* malloc'ed */
 	size_t n_cases;
 	struct assay_gate_control *controls; /* malloc'ed; comparisons only */
 	size_t n_controls;
-	bool untrusted;             /* a control failed: this host cannot be trusted today, whatever the cases say */
-	int64_t comparison_id;      /* in the store; 0: none */
-	double seconds;             /* that it took; NaN unknown */
+	bool untrusted;        /* a control failed: this host cannot be trusted today, whatever the cases say */
+	int64_t comparison_id; /* in the store; 0: none */
+	double seconds;        /* that it took; NaN unknown */
 };
 
 void assay_gate_report_release(struct assay_gate_report *r);

@@ -17,8 +17,8 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "arith_intensity", "op/B", "arithmetic operations per compulsory byte", 0, 0, INFINITY },
 	/* The roof is a measurement too, so that a good kernel may end a little above it. */
 	{ "roof_frac", "1", "share of the measured roof (bandwidth or arithmetic peak) of this machine", +1, 0, 1.5 },
-	{ "parallel_efficiency", "1", "work per second against that many times what one thread does in the same run", +1, 0,
-	  INFINITY },
+	{ "parallel_efficiency", "1", "work per second against that many times what one thread does in the same run",
+	  +1, 0, INFINITY },
 	{ "rss_peak_bytes", "B", "peak resident set of the worker", -1, 0, INFINITY },
 	{ "op_bytes", "B", "memory the op allocated, all copies of its tensors", 0, 0, INFINITY },
 	{ "prepare_s", "s", "time the variant took to prepare one copy", -1, 0, INFINITY },

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "model/counter.h"
 
-#define ASSAY_METRIC_TAG_MAX 48
+#define ASSAY_METRIC_TAG_MAX  48
 #define ASSAY_METRIC_UNIT_MAX 16
 
 struct assay_metric {
@@ -17,9 +17,10 @@ struct assay_metric {
 	char unit[ASSAY_METRIC_UNIT_MAX]; /* SI base: "s", "B", "B/s", "1/s", "op/s", "1" */
 	int better;                       /* +1 higher, -1 lower, 0 neither */
 	double value;
-	char source[ASSAY_SOURCE_MAX];    /* lowest rung of the counts it is derived from, see model/counter.h; "": of none */
-	bool estimated;                   /* one of those counted for a share of the time only */
-	unsigned more_rounds;             /* beside its first, that the value is the mean of; not stored */
+	/* Lowest rung of the counts it is derived from, see model/counter.h; "": of none. */
+	char source[ASSAY_SOURCE_MAX];
+	bool estimated;       /* one of those counted for a share of the time only */
+	unsigned more_rounds; /* beside its first, that the value is the mean of; not stored */
 };
 
 /* Definition of a metric of the harness itself (ops declare theirs in struct assay_metric_def, same meaning). */

@@ -123,8 +123,8 @@ void assay_run_release(struct assay_run *run)
 	run->n_results = run->n_environment = 0;
 }
 
-#define SWITCH_NS 1e6
-#define TICK_NS 1e7
+#define SWITCH_NS  1e6
+#define TICK_NS    1e7
 #define LOST_SHARE 0.02
 
 /* Samples between two readings of the steal counter all carry the same ticks. */

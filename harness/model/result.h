@@ -13,8 +13,8 @@
 #include "model/metric.h"
 
 /*
- * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded and speak against no sample; a slow
- * core does where enough others remain (measure/sample_choice.h).
+ * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded and speak against no
+ * sample; a slow core does where enough others remain (measure/sample_choice.h).
  */
 enum assay_disturb {
 	ASSAY_DISTURB_SWITCH = 1u << 0,    /* involuntary context switch */
@@ -24,24 +24,25 @@ enum assay_disturb {
 	ASSAY_DISTURB_THROTTLE = 1u << 4,  /* the control group used up its quota */
 	ASSAY_DISTURB_FREQUENCY = 1u << 5, /* the CPU's frequency changed by a step */
 	ASSAY_DISTURB_PRESSURE = 1u << 6,  /* some task of the machine waited for a CPU */
-	ASSAY_DISTURB_SLOW = 1u << 7,      /* a core calculated slower than it can, before or after: see machine/core_pace.h */
+	ASSAY_DISTURB_SLOW =
+		1u << 7, /* a core calculated slower than it can, before or after: see machine/core_pace.h */
 };
 /* Beside them: the first sample of a further round, which a process of its own took later in the run. */
 #define ASSAY_SAMPLE_NEW_ROUND (1u << 16)
 
 struct assay_sample {
 	uint64_t iterations;
-	uint64_t ns;         /* of all iterations together */
-	uint32_t flags;      /* enum assay_disturb, ASSAY_SAMPLE_NEW_ROUND */
-	uint32_t switches;   /* involuntary, all threads of the pool */
-	uint32_t faults;     /* minor and major */
+	uint64_t ns;          /* of all iterations together */
+	uint32_t flags;       /* enum assay_disturb, ASSAY_SAMPLE_NEW_ROUND */
+	uint32_t switches;    /* involuntary, all threads of the pool */
+	uint32_t faults;      /* minor and major */
 	uint32_t steal_ticks; /* of the CPUs of the case, in USER_HZ */
 };
 
 /*
- * What speaks against @n samples taken together, as flags; 0: they are clean. A migration or throttling always does; switches and
- * steal when they may have cost over 2 % of the time, a switch being taken for a millisecond and a tick of steal for ten: long
- * samples never escape a switch. How long the samples took plays no other part.
+ * What speaks against @n samples taken together, as flags; 0: they are clean. A migration or throttling always does;
+ * switches and steal when they may have cost over 2 % of the time, a switch being taken for a millisecond and a tick of
+ * steal for ten: long samples never escape a switch. How long the samples took plays no other part.
  */
 uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n);
 /* Samples from @s on, of @n, that are of the same round as the first. */
@@ -55,7 +56,7 @@ enum assay_status {
 	ASSAY_STATUS_WRONG,   /* wrong output, changed inputs, or wrote out of bounds */
 	ASSAY_STATUS_CRASHED, /* the worker died: signal or exit */
 	ASSAY_STATUS_TIMEOUT,
-	ASSAY_STATUS_FAILED,  /* it said why it cannot: memory limit, set-up error, metric out of range */
+	ASSAY_STATUS_FAILED, /* it said why it cannot: memory limit, set-up error, metric out of range */
 	ASSAY_N_STATUS,
 };
 
@@ -72,41 +73,41 @@ struct assay_roof_range {
 struct assay_result {
 	struct assay_case c;
 	enum assay_status status;
-	char reason[512];           /* empty when ok */
-	bool checked;               /* the output was compared with the oracle */
+	char reason[512]; /* empty when ok */
+	bool checked;     /* the output was compared with the oracle */
 	bool correct;
-	char digest[ASSAY_DIGEST_LEN + 1]; /* of the outputs of exact ops; "" otherwise */
-	double max_rel_err;         /* floating-point ops; negative: does not apply */
+	char digest[ASSAY_DIGEST_LEN + 1];    /* of the outputs of exact ops; "" otherwise */
+	double max_rel_err;                   /* floating-point ops; negative: does not apply */
 	char code_hash[ASSAY_DIGEST_LEN + 1]; /* of the variant's machine code; "" unknown */
 
 	struct assay_sample *samples; /* malloc'ed */
 	size_t n_samples;
-	bool steady;                /* warm-up ended because it was steady, not because time ran out */
-	bool converged;             /* the interval of the median reached its goal before the budget ended */
+	bool steady;    /* warm-up ended because it was steady, not because time ran out */
+	bool converged; /* the interval of the median reached its goal before the budget ended */
 	uint64_t warmup_ns;
 
 	/* recomputed from the samples; ns per iteration; 0 samples: all 0 and status is not ok */
-	size_t rounds;              /* processes that took them, one after the other, with other cases between */
-	uint64_t iterations;        /* per sample */
+	size_t rounds;       /* processes that took them, one after the other, with other cases between */
+	uint64_t iterations; /* per sample */
 	double median_ns, ci95_lo_ns, ci95_hi_ns;
-	bool ci95_reached;          /* false: too few samples for 95 %, the interval is their whole range */
+	bool ci95_reached; /* false: too few samples for 95 %, the interval is their whole range */
 	double min_ns, mad_ns;
 	double dropped_frac;
-	double disturbed_frac;      /* share of samples that were disturbed */
-	bool disturbed;             /* most of those that count, so that the median is of such */
-	double slow_core_frac;      /* share of samples that a slow core took */
-	bool slow_core;             /* most of those that count */
+	double disturbed_frac; /* share of samples that were disturbed */
+	bool disturbed;        /* most of those that count, so that the median is of such */
+	double slow_core_frac; /* share of samples that a slow core took */
+	bool slow_core;        /* most of those that count */
 
 	struct assay_metric *metrics; /* malloc'ed */
 	size_t n_metrics;
 	struct assay_counters counters;
 	struct assay_roof_range roof_in_turn; /* while it is measured; the store keeps its text, at roof_ns */
 
-	int *cpus;                  /* malloc'ed; where the threads really ran, read back; thread order */
+	int *cpus; /* malloc'ed; where the threads really ran, read back; thread order */
 	size_t n_cpus;
-	int numa_node;              /* -1 unknown */
-	uint64_t copies;            /* of the inputs, for cold cases */
-	uint64_t started_ns;        /* unix time */
+	int numa_node;       /* -1 unknown */
+	uint64_t copies;     /* of the inputs, for cold cases */
+	uint64_t started_ns; /* unix time */
 };
 
 void assay_result_release(struct assay_result *r);
@@ -124,7 +125,7 @@ const struct assay_metric *assay_result_metric(const struct assay_result *r, con
 
 /* What was measured. */
 struct assay_build {
-	char commit[65];    /* "" outside a repository */
+	char commit[65]; /* "" outside a repository */
 	bool dirty;
 	char compiler[128];
 	char flags[512];
@@ -149,7 +150,7 @@ struct assay_fingerprint {
 struct assay_exact_run; /* model/exact.h */
 
 struct assay_run {
-	int64_t id;          /* in the store; 0 before it is stored */
+	int64_t id; /* in the store; 0 before it is stored */
 	char suite[ASSAY_NAME_MAX];
 	uint64_t seed;
 	uint64_t started_ns; /* unix time */
@@ -158,9 +159,9 @@ struct assay_run {
 	struct assay_fingerprint machine;
 	struct assay_fact *environment; /* malloc'ed: governor, turbo, ASLR, load, steal, container limits, clock */
 	size_t n_environment;
-	struct assay_result *results;   /* malloc'ed */
+	struct assay_result *results; /* malloc'ed */
 	size_t n_results;
-	struct assay_exact_run *exact;  /* malloc'ed; exact counts of some of its cases; NULL: none were taken */
+	struct assay_exact_run *exact; /* malloc'ed; exact counts of some of its cases; NULL: none were taken */
 };
 
 void assay_run_release(struct assay_run *run);

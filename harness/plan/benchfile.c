@@ -186,15 +186,17 @@ static int read_exact(struct assay_suite *s, const struct assay_conf_section *se
 	struct assay_cache_model fixed;
 
 	if (s->exact.model)
-		return assay_conf_fail(err, s->file.path, sec->line, "exact cases are already named in line %u", s->exact.line);
+		return assay_conf_fail(err, s->file.path, sec->line, "exact cases are already named in line %u",
+				       s->exact.line);
 	if (!assay_cache_model_find(sec->title, &fixed) && strcmp(sec->title, "host"))
 		return assay_conf_fail(err, s->file.path, sec->line, "unknown cache model '%s', expected canon or host",
 				       sec->title);
-	s->exact = (struct assay_suite_exact){ .model = sec->title, .line = sec->line,
+	s->exact = (struct assay_suite_exact){ .model = sec->title,
+					       .line = sec->line,
 					       .cases = assay_conf_entry(sec, "cases") };
 	if (!s->exact.cases)
-		return assay_conf_fail(err, s->file.path, sec->line, "exact \"%s\" names no case, expected cases = {\"GLOB\"}",
-				       sec->title);
+		return assay_conf_fail(err, s->file.path, sec->line,
+				       "exact \"%s\" names no case, expected cases = {\"GLOB\"}", sec->title);
 	return 0;
 }
 

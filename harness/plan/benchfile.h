@@ -45,8 +45,8 @@ struct assay_suite_use {
 };
 
 /*
- * exact "MODEL" { cases = {"GLOB", …} }: which cases of the suite are counted on a simulated processor with the caches of this
- * model ("canon", "host").
+ * exact "MODEL" { cases = {"GLOB", …} }: which cases of the suite are counted on a simulated processor with the caches
+ * of this model ("canon", "host").
  */
 struct assay_suite_exact {
 	const char *model; /* NULL: the suite has no such section */

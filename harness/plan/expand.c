@@ -206,8 +206,8 @@ static int read_threads(struct expansion *x, struct assay_err *err)
 		if (x->o->n_threads)
 			count = x->o->threads[i];
 		else if (e && !assay_plan_threads_parse(e->values[i].text, &count))
-			return assay_conf_fail(err, e->path, e->values[i].line, "threads is '%s', expected " ASSAY_THREADS_EXPECTED,
-					       e->values[i].text);
+			return assay_conf_fail(err, e->path, e->values[i].line,
+					       "threads is '%s', expected " ASSAY_THREADS_EXPECTED, e->values[i].text);
 		add_threads(x, count);
 	}
 	return 0;
@@ -267,8 +267,8 @@ static int read_limits(struct expansion *x, struct assay_err *err)
 	if (!rc && memory && assay_parse_bytes(memory->values[0].text, "memory", &x->memory_bytes, err))
 		rc = fail_at(memory, 0, err);
 	if (!rc && memory && !x->memory_bytes)
-		rc = assay_conf_fail(err, memory->path, memory->values[0].line, "memory is '%s', expected a size above 0, such as 512MiB",
-				     memory->values[0].text);
+		rc = assay_conf_fail(err, memory->path, memory->values[0].line,
+				     "memory is '%s', expected a size above 0, such as 512MiB", memory->values[0].text);
 	if (x->o->memory_bytes)
 		x->memory_bytes = x->o->memory_bytes;
 	if (x->o->budget_ns) {
@@ -292,8 +292,9 @@ static int read_counters(struct expansion *x, struct assay_err *err)
 		int n = snprintf(x->counters + at, sizeof(x->counters) - at, "%s%s", i ? "," : "", name);
 
 		if (known && !assay_strings_has(known, name))
-			return assay_conf_fail(err, e->path, e->values[i].line, "unknown group of counters '%s'%s", name,
-					       assay_conf_hint(name, (const char *const *)known->v, known->n, hint, sizeof(hint)));
+			return assay_conf_fail(
+				err, e->path, e->values[i].line, "unknown group of counters '%s'%s", name,
+				assay_conf_hint(name, (const char *const *)known->v, known->n, hint, sizeof(hint)));
 		if (n < 0 || (size_t)n >= sizeof(x->counters) - at)
 			return assay_conf_fail(err, e->path, e->values[i].line, "counters names too many groups");
 		at += (size_t)n;
@@ -363,7 +364,8 @@ static int cross(const struct expansion *x, struct assay_planned_list *l, struct
 			for (size_t k = 0; k < x->n_cache; k++)
 				for (size_t v = 0; !rc && v < x->n_variants; v++) {
 					/* More threads of what uses one are the case at t=1, which stands already. */
-					if (x->variants[v]->one_thread && (x->threads[t].all || x->threads[t].between) && one)
+					if (x->variants[v]->one_thread &&
+					    (x->threads[t].all || x->threads[t].between) && one)
 						continue;
 					rc = add_case(x, &x->shapes[s], &x->threads[t], x->cache[k], x->variants[v], l,
 						      err);

@@ -23,7 +23,8 @@ struct planning {
 };
 
 /* Globs see a case under both its names, so that "*t=all*" means the same on every machine, one core included. */
-static bool matches(const struct planning *p, const char *glob, const struct assay_case *c, bool (*match)(const char *, const char *))
+static bool matches(const struct planning *p, const char *glob, const struct assay_case *c,
+		    bool (*match)(const char *, const char *))
 {
 	struct assay_case all;
 	char portable[ASSAY_KEY_MAX];
@@ -90,8 +91,8 @@ static int check_exact(const struct planning *p)
 		if (!p->cases.v[i].other_arch && any_selects(p, e->cases, &p->cases.v[i].c))
 			return 0;
 	return e->model ? assay_conf_fail(p->err, p->suite->file.path, e->line,
-					  "exact \"%s\" selects none of the %zu cases of suite '%s'", e->model, p->cases.n,
-					  p->suite->name)
+					  "exact \"%s\" selects none of the %zu cases of suite '%s'", e->model,
+					  p->cases.n, p->suite->name)
 			: 0;
 }
 
@@ -176,7 +177,10 @@ static bool want(const struct planning *p, const char *glob, bool *wanted)
 	return found;
 }
 
-/* What stands in @glob between slashes, from @at on, may be meant for: the nearest of the ops or variants; NULL where it is one. */
+/*
+ * What stands in @glob between slashes, from @at on, may be meant for: the nearest of the ops or variants; NULL where
+ * it is one.
+ */
 static const char *near_name(const struct planning *p, const char *at, bool variant)
 {
 	const char **names = calloc(p->cases.n, sizeof(*names)), *near = NULL;
@@ -202,8 +206,10 @@ static int no_match(const struct planning *p, const char *glob)
 	if (!near && slash)
 		near = near_name(p, slash + 1, true);
 	if (near)
-		return assay_err_set(p->err, ASSAY_EUSAGE, "no case of suite '%s' matches '%s', did you mean '%s'?", p->suite->name, glob, near);
-	return assay_err_set(p->err, ASSAY_EUSAGE, "no case of suite '%s' matches '%s', expected a glob over keys such as '%s'",
+		return assay_err_set(p->err, ASSAY_EUSAGE, "no case of suite '%s' matches '%s', did you mean '%s'?",
+				     p->suite->name, glob, near);
+	return assay_err_set(p->err, ASSAY_EUSAGE,
+			     "no case of suite '%s' matches '%s', expected a glob over keys such as '%s'",
 			     p->suite->name, glob, p->cases.v[0].c.key);
 }
 
@@ -224,10 +230,10 @@ static int choose(const struct planning *p, bool *wanted)
 		return 0;
 	if (p->cases.n)
 		return assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line,
-				       "all cases of suite '%s' are for another architecture, such as '%s'", p->suite->name,
-				       p->cases.v[0].c.key);
-	return assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line, "suite '%s' selects no case",
-			       p->suite->name);
+				       "all cases of suite '%s' are for another architecture, such as '%s'",
+				       p->suite->name, p->cases.v[0].c.key);
+	return assay_conf_fail(p->err, p->suite->file.path, p->suite->file.root.sections[0].line,
+			       "suite '%s' selects no case", p->suite->name);
 }
 
 static int take(struct planning *p, struct assay_plan *plan)

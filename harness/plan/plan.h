@@ -20,10 +20,10 @@
 
 /* All-zero takes what the files say. An option here has already won over the environment. */
 struct assay_plan_options {
-	const char *bench_dir;   /* the folder of the .bench files, with suites/ in it */
-	const char *suite;       /* name of a suite file; NULL with @benches unset is an error */
+	const char *bench_dir;            /* the folder of the .bench files, with suites/ in it */
+	const char *suite;                /* name of a suite file; NULL with @benches unset is an error */
 	const struct assay_strings *only; /* globs over keys, of which any selects; NULL or empty: all */
-	const unsigned *threads; /* replaces the threads axis of every bench */
+	const unsigned *threads;          /* replaces the threads axis of every bench */
 	size_t n_threads;
 	unsigned all_threads;  /* what `all` means here; required */
 	uint64_t budget_ns;    /* replaces every budget; 0: as in the files */
@@ -37,9 +37,10 @@ struct assay_plan {
 	char suite[ASSAY_NAME_MAX];
 	struct assay_case *cases; /* in the order of the suite; keys are unique */
 	size_t n_cases;
-	unsigned rounds;       /* how often a run measures each of them */
-	char exact_model[ASSAY_NAME_MAX]; /* cache model that exact counts are taken with; "": the suite names no case for them */
-	bool *exact;              /* one a case: is it among those? */
+	unsigned rounds; /* how often a run measures each of them */
+	/* The cache model that exact counts are taken with; "" where the suite names no case for them. */
+	char exact_model[ASSAY_NAME_MAX];
+	bool *exact; /* one a case: is it among those? */
 };
 
 /*

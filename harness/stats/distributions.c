@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define TINY 1e-300
+#define TINY      1e-300
 #define MAX_TERMS 500
 
 /* The continued fraction of the incomplete beta function; converges quickly for x < (a + 1) / (a + b + 2). */

@@ -14,9 +14,9 @@ double assay_stats_beta_quantile(double p, double a, double b);
 double assay_stats_t_cdf(double t, double df);
 double assay_stats_t_quantile(double p, double df);
 /*
- * The mean, in standard errors, with which a t statistic of @df degrees of freedom exceeds @t >= 0 with probability @power.
- * By the normal approximation of the noncentral t distribution (Abramowitz & Stegun 1964, 26.7.10): power within 0.01 from
- * df = 7 on.
+ * The mean, in standard errors, with which a t statistic of @df degrees of freedom exceeds @t >= 0 with probability
+ * @power. By the normal approximation of the noncentral t distribution (Abramowitz & Stegun 1964, 26.7.10): power
+ * within 0.01 from df = 7 on.
  */
 double assay_stats_t_shift(double t, double df, double power);
 

@@ -2,8 +2,8 @@
 /*
  * Interval of the median from order statistics. The number of samples below the true median is binomial(n, 1/2)
  * whatever the distribution, so x(k) … x(n+1-k) covers it with probability 1 - 2 P(B <= k-1); the largest k that
- * reaches the level is taken. Samples of one process at one moment are more alike than those of another moment; where there are
- * several such groups, the interval is built over groups.
+ * reaches the level is taken. Samples of one process at one moment are more alike than those of another moment; where
+ * there are several such groups, the interval is built over groups.
  */
 #include "stats/stats.h"
 

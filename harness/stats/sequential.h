@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A test that may look several times. After certain numbers of process pairs an interval for their mean is taken; the error
- * that may be made is divided evenly over all looks that can come, so that stopping at any of them keeps the whole within
- * the rate that was promised (Bonferroni over looks, a special case of alpha spending, Lan & DeMets 1983).
+ * A test that may look several times. After certain numbers of process pairs an interval for their mean is taken; the
+ * error that may be made is divided evenly over all looks that can come, so that stopping at any of them keeps the
+ * whole within the rate that was promised (Bonferroni over looks, a special case of alpha spending, Lan & DeMets 1983).
  *
  * Pairs often fall into two groups (a layout is lucky or not), and a few that agree because all fell into the same one
  * deceive a t interval. Hence no look before that is itself rarer than half of the error allowed: 2^-n <= alpha / 2.
@@ -15,30 +15,36 @@
 
 #include "stats/stats.h"
 
-/* The first look of a bound that errs with @alpha: at least 5, 2^-n <= alpha / 2, and not beyond @max_pairs of 5 and more. */
+/*
+ * The first look of a bound that errs with @alpha: at least 5, 2^-n <= alpha / 2, and not beyond @max_pairs of 5 and
+ * more.
+ */
 size_t assay_sequential_first_look(double alpha, size_t max_pairs);
 /*
  * Is there a look after @n pairs? From the first on at 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, …: the steps double with the
- * octave; and after the last pair, which is @max_pairs, or fewer when @last says that the others were taken but unusable.
+ * octave; and after the last pair, which is @max_pairs, or fewer when @last says that the others were taken but
+ * unusable.
  */
 bool assay_sequential_is_look(size_t n, bool last, double alpha, size_t max_pairs);
 /* Looks up to and including @max_pairs; one that falls away because pairs were unusable pays for the one at the end. */
 unsigned assay_sequential_looks(double alpha, size_t max_pairs);
 
-/* One-sided bounds for the mean of @x, each of which errs with at most the named probability over all looks together. */
+/*
+ * One-sided bounds for the mean of @x, each of which errs with at most the named probability over all looks together.
+ */
 struct assay_sequential_rule {
 	double alpha_lower; /* of the lower bound lying above the truth */
 	double alpha_upper; /* of the upper bound lying below the truth */
 	size_t max_pairs;
-	double sd_floor;    /* least standard deviation believed: a handful of pairs can agree by chance */
+	double sd_floor; /* least standard deviation believed: a handful of pairs can agree by chance */
 };
 
 /* Student's t interval after @n >= 2 pairs; for a decision only where the bound that decides has a look. */
 struct assay_interval assay_sequential_interval(const double *x, size_t n, const struct assay_sequential_rule *rule);
 
 /*
- * The smallest mean that the lower bound would have put above @margin with probability @power at this look, given the spread
- * that was seen in @n >= 2 pairs; at the first look, when it has not come yet.
+ * The smallest mean that the lower bound would have put above @margin with probability @power at this look, given the
+ * spread that was seen in @n >= 2 pairs; at the first look, when it has not come yet.
  */
 double assay_sequential_detectable(const double *x, size_t n, const struct assay_sequential_rule *rule, double margin,
 				   double power);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pure functions over numbers. No clock, no randomness but a seed that is passed in, no allocation that can be avoided. */
+/*
+ * Pure functions over numbers. No clock, no randomness but a seed that is passed in, no allocation that can be avoided.
+ */
 #ifndef ASSAY_STATS_STATS_H
 #define ASSAY_STATS_STATS_H
 
@@ -24,21 +26,22 @@ double assay_stats_mean(const double *x, size_t n);
 double assay_stats_sd(const double *x, size_t n);
 
 /*
- * Distribution-free interval of the median from order statistics (binomial; Conover 1999, 3.2). The coverage is at least
- * @level where n allows it (n >= 6 for 95 %), else the whole range is returned and *reached is false (may be NULL).
+ * Distribution-free interval of the median from order statistics (binomial; Conover 1999, 3.2). The coverage is at
+ * least @level where n allows it (n >= 6 for 95 %), else the whole range is returned and *reached is false (may be
+ * NULL).
  */
 struct assay_interval assay_stats_median_ci(const double *sorted, size_t n, double level, bool *reached);
 
 /*
- * Interval of the typical median, from the medians of @n >= 2 groups that differ by more than their own samples tell: Student's t
- * on their logarithms. All must be positive. Of one group it is the median itself.
+ * Interval of the typical median, from the medians of @n >= 2 groups that differ by more than their own samples tell:
+ * Student's t on their logarithms. All must be positive. Of one group it is the median itself.
  */
 struct assay_interval assay_stats_groups_ci(const double *medians, size_t n, double level);
 
 /*
- * Has a warm-up series settled? @x in order of time. True when its last @window values show no trend (Mann 1945, Kendall)
- * at two-sided 5 % and their median lies within @tolerance_frac of the median of the @window values before them.
- * False while n < 2 * window.
+ * Has a warm-up series settled? @x in order of time. True when its last @window values show no trend (Mann 1945,
+ * Kendall) at two-sided 5 % and their median lies within @tolerance_frac of the median of the @window values before
+ * them. False while n < 2 * window.
  */
 bool assay_stats_steady(const double *x, size_t n, size_t window, double tolerance_frac);
 

@@ -34,16 +34,21 @@ int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct a
  */
 int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err);
 /*
- * The result of a case that was measured once more: all of it in place of what is stored. Errors as above; ASSAY_ENOTFOUND when the
- * run has no result of this case.
+ * The result of a case that was measured once more: all of it in place of what is stored. Errors as above;
+ * ASSAY_ENOTFOUND when the run has no result of this case.
  */
-int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err);
-/* The raw samples of @key into @out, malloc'ed; NULL and 0 where it has none. ASSAY_ENOTFOUND when the run has no result of it. */
-int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *key, struct assay_sample **out, size_t *n,
-			     struct assay_err *err);
+int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r,
+			       struct assay_err *err);
 /*
- * Replace what only the whole run decides: the metrics (roof_frac), counts, reasons for what is unavailable, and status, reason,
- * correctness, digest and error of the output (digests are compared across variants). ASSAY_ENOTFOUND when the run has no result of this case.
+ * The raw samples of @key into @out, malloc'ed; NULL and 0 where it has none. ASSAY_ENOTFOUND when the run has no
+ * result of it.
+ */
+int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *key, struct assay_sample **out,
+			     size_t *n, struct assay_err *err);
+/*
+ * Replace what only the whole run decides: the metrics (roof_frac), counts, reasons for what is unavailable, and
+ * status, reason, correctness, digest and error of the output (digests are compared across variants). ASSAY_ENOTFOUND
+ * when the run has no result of this case.
  */
 int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err);
 /* Mark it finished: it takes no further results. Without it, it was interrupted. ASSAY_ENOTFOUND unless open. */
@@ -72,9 +77,8 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *out, struct assay_err *err);
 
 /*
- * Of the finished runs before @run (by id) of the same suite, seed and machine fingerprint, the newest of those that measured most of
- * its cases. ASSAY_ENOTFOUND when
- * there is none; @err says whether runs of other machines exist.
+ * Of the finished runs before @run (by id) of the same suite, seed and machine fingerprint, the newest of those that
+ * measured most of its cases. ASSAY_ENOTFOUND when there is none; @err says whether runs of other machines exist.
  */
 int assay_store_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err);
 
@@ -111,8 +115,11 @@ struct assay_trend_point {
  * malloc'ed. */
 int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
 		      size_t *n, struct assay_err *err);
-/* The cases with at least one ok result, by key, without limits; all_threads when any of these results was of `all`. @machine_id
- * NULL: of any machine. @out is malloc'ed. */
-int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n, struct assay_err *err);
+/*
+ * The cases with at least one ok result, by key, without limits; all_threads when any of these results was of `all`.
+ * @machine_id NULL: of any machine. @out is malloc'ed.
+ */
+int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n,
+		      struct assay_err *err);
 
 #endif

@@ -169,8 +169,9 @@ static int check_pair(const struct assay_pair *p, struct assay_err *err)
 					     "cannot store a pair: max_rel_err of %s is %g, not a finite number", name,
 					     side->max_rel_err);
 		if (assay_store_not_finite(side->metrics, side->n_metrics, &side->counters, what, sizeof(what)))
-			return assay_err_set(err, ASSAY_ELIMIT, "cannot store a pair: %s on the side of %s, not a finite number",
-					     what, name);
+			return assay_err_set(err, ASSAY_ELIMIT,
+					     "cannot store a pair: %s on the side of %s, not a finite number", what,
+					     name);
 	}
 	return 0;
 }
@@ -255,7 +256,8 @@ int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct as
 	for (unsigned i = 0; i < 2 && !rc; i++) {
 		rc = insert_side(s, pair, p, i, &side, err);
 		if (!rc)
-			rc = assay_store_put_metrics(s, ASSAY_STORE_PAIR_SIDE, side, p->side[i].metrics, p->side[i].n_metrics, err);
+			rc = assay_store_put_metrics(s, ASSAY_STORE_PAIR_SIDE, side, p->side[i].metrics,
+						     p->side[i].n_metrics, err);
 		if (!rc)
 			rc = assay_store_put_counters(s, ASSAY_STORE_PAIR_SIDE, side, &p->side[i].counters, err);
 	}

@@ -318,7 +318,9 @@ static int load_counts(struct loader *l)
 
 static int load(struct loader *l)
 {
-	int rc = l->cmp.id ? 0 : assay_store_newest(l->s, "SELECT max(id) FROM comparison", "comparison", "compare", &l->cmp.id, l->err);
+	int rc = l->cmp.id ? 0
+			   : assay_store_newest(l->s, "SELECT max(id) FROM comparison", "comparison", "compare",
+						&l->cmp.id, l->err);
 
 	if (!rc)
 		rc = for_each(l, "comparison", head_sql, each_head);

@@ -41,7 +41,10 @@ static bool is_disk_full(int rc, int os)
 	return primary(rc) == SQLITE_IOERR && (os == ENOSPC || os == EDQUOT);
 }
 
-/* What is read-only as a whole SQLite tries to read once more, so that the system's last word is of a file that is not there. */
+/*
+ * What is read-only as a whole SQLite tries to read once more, so that the system's last word is of a file that is not
+ * there.
+ */
 static bool is_read_only(const struct assay_store *s, int rc, int os)
 {
 	if (primary(rc) == SQLITE_READONLY)
@@ -60,7 +63,8 @@ static void explain(const struct assay_store *s, int rc, char *buf, size_t size)
 	if (is_disk_full(rc, os))
 		snprintf(buf, size, "the disk is full; free some space; what is stored is intact");
 	else if (primary(rc) == SQLITE_IOERR && os == EFBIG)
-		snprintf(buf, size, "no file may grow that large here; raise the limit (ulimit -f); what is stored is intact");
+		snprintf(buf, size,
+			 "no file may grow that large here; raise the limit (ulimit -f); what is stored is intact");
 	else if (is_read_only(s, rc, os))
 		snprintf(buf, size, "the file or its folder is read-only; make it writable or use another --db");
 	else if (primary(rc) == SQLITE_BUSY || primary(rc) == SQLITE_LOCKED)
@@ -157,8 +161,9 @@ static int check_in_place(const struct assay_store *s, struct assay_err *err)
 {
 	if (assay_store_in_place(s))
 		return 0;
-	return assay_err_set(err, ASSAY_ESTORE, "cannot write '%.200s': it was removed or replaced by something else; what it held is lost",
-			     s->path);
+	return assay_err_set(
+		err, ASSAY_ESTORE,
+		"cannot write '%.200s': it was removed or replaced by something else; what it held is lost", s->path);
 }
 
 int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
@@ -256,8 +261,8 @@ struct assay_row assay_store_row(sqlite3_stmt *st)
 
 int assay_store_damaged(const struct assay_store *s, const char *what, struct assay_err *err)
 {
-	return assay_err_set(err, ASSAY_ESTORE, "database '%.200s' is damaged: a row of %s makes no sense; restore a copy", s->path,
-			     what);
+	return assay_err_set(err, ASSAY_ESTORE,
+			     "database '%.200s' is damaged: a row of %s makes no sense; restore a copy", s->path, what);
 }
 
 bool assay_store_next(struct assay_store *s, struct assay_binder *b, struct assay_row *row, const char *what, int *rc,

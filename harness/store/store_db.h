@@ -121,8 +121,9 @@ const void *assay_store_row_blob(struct assay_row *r, size_t *len);
 /* "database … is damaged: a row of @what makes no sense; restore a copy": ASSAY_ESTORE. */
 int assay_store_damaged(const struct assay_store *s, const char *what, struct assay_err *err);
 /*
- * The next row of @b into @row, which begins all-zero: true while there is one, *rc is 0 and the row before was not bad. After the last,
- * or with what went wrong in *rc and @err, the statement is reset. @what names the rows: "'run'", "the history".
+ * The next row of @b into @row, which begins all-zero: true while there is one, *rc is 0 and the row before was not
+ * bad. After the last, or with what went wrong in *rc and @err, the statement is reset. @what names the rows: "'run'",
+ * "the history".
  */
 bool assay_store_next(struct assay_store *s, struct assay_binder *b, struct assay_row *row, const char *what, int *rc,
 		      struct assay_err *err);

@@ -11,10 +11,12 @@
 /* ---- in --------------------------------------------------------------------------------------------------------- */
 
 /* @side: of the comparison run->comparison_id; NULL where there is none. */
-static int put_run(struct assay_store *s, const struct assay_exact_run *run, const char *side, int64_t *id, struct assay_err *err)
+static int put_run(struct assay_store *s, const struct assay_exact_run *run, const char *side, int64_t *id,
+		   struct assay_err *err)
 {
-	static const char sql[] = "INSERT INTO exact_run (run, suite, seed, started_ns, build, arch, tool, libc, cache, features,"
-				  " environment, comparison, side) VALUES (?,?,?,?,?,?,?,?,?,?,?, ?,?)";
+	static const char sql[] =
+		"INSERT INTO exact_run (run, suite, seed, started_ns, build, arch, tool, libc, cache, features,"
+		" environment, comparison, side) VALUES (?,?,?,?,?,?,?,?,?,?,?, ?,?)";
 	const struct assay_exact_setting *t = &run->setting;
 	struct assay_binder b;
 	int rc = assay_store_statement(s, sql, &b, err);
@@ -48,8 +50,9 @@ static int put_run(struct assay_store *s, const struct assay_exact_run *run, con
 
 static int put_functions(struct assay_store *s, int64_t id, const struct assay_exact_case *c, struct assay_err *err)
 {
-	static const char sql[] = "INSERT INTO exact_function (exact_case, name, object, instructions, data_reads, data_writes,"
-				  " i1_misses, d1_misses, ll_misses, branches, mispredictions) VALUES (?,?,?,?,?,?,?,?,?,?,?)";
+	static const char sql[] =
+		"INSERT INTO exact_function (exact_case, name, object, instructions, data_reads, data_writes,"
+		" i1_misses, d1_misses, ll_misses, branches, mispredictions) VALUES (?,?,?,?,?,?,?,?,?,?,?)";
 	sqlite3_stmt *st;
 	int rc = assay_store_prepare(s, sql, &st, err);
 
@@ -84,7 +87,8 @@ static int put_case(struct assay_store *s, int64_t run, const struct assay_exact
 }
 
 /* Inside a transaction. */
-static int put(struct assay_store *s, const struct assay_exact_run *run, const char *side, int64_t *id, struct assay_err *err)
+static int put(struct assay_store *s, const struct assay_exact_run *run, const char *side, int64_t *id,
+	       struct assay_err *err)
 {
 	int rc = assay_store_put_build(s, &run->build, err);
 
@@ -126,8 +130,8 @@ int assay_store_exact_add_sides(struct assay_store *s, struct assay_exact_run ru
 /* ---- out -------------------------------------------------------------------------------------------------------- */
 
 /* The row that @sql selects with @suite or @number bound; run->id stays 0 when there is none. */
-static int load_run(struct assay_store *s, const char *sql, const char *suite, int64_t number, struct assay_exact_run *run,
-		    struct assay_err *err)
+static int load_run(struct assay_store *s, const char *sql, const char *suite, int64_t number,
+		    struct assay_exact_run *run, struct assay_err *err)
 {
 	struct assay_exact_setting *t = &run->setting;
 	struct assay_row row = { 0 };
@@ -194,10 +198,11 @@ static int add_row(struct assay_row *row, struct assay_exact_run *run, int64_t *
 
 static int load_cases(struct assay_store *s, struct assay_exact_run *run, struct assay_err *err)
 {
-	static const char sql[] =
-		"SELECT c.id, c.key, c.status, c.reason, c.digest, f.name, f.object, f.instructions, f.data_reads, f.data_writes, f.i1_misses,"
-		" f.d1_misses, f.ll_misses, f.branches, f.mispredictions"
-		" FROM exact_case c LEFT JOIN exact_function f ON f.exact_case = c.id WHERE c.exact_run = ? ORDER BY c.id";
+	static const char sql[] = "SELECT c.id, c.key, c.status, c.reason, c.digest, f.name, f.object, f.instructions, "
+				  "f.data_reads, f.data_writes, f.i1_misses,"
+				  " f.d1_misses, f.ll_misses, f.branches, f.mispredictions"
+				  " FROM exact_case c LEFT JOIN exact_function f ON f.exact_case = c.id WHERE "
+				  "c.exact_run = ? ORDER BY c.id";
 	struct assay_row row = { 0 };
 	struct assay_binder b;
 	int64_t last = 0;
@@ -219,8 +224,10 @@ static int load(struct assay_store *s, const char *sql, const char *suite, const
 	int rc = load_run(s, sql, suite, number, &run, err);
 
 	if (!rc && !run.id)
-		rc = suite ? assay_err_set(err, ASSAY_ENOTFOUND, "no exact counts of suite '%s' in '%.200s'", suite, s->path) :
-			     assay_err_set(err, ASSAY_ENOTFOUND, "%s %lld has no exact counts", what, (long long)number);
+		rc = suite ? assay_err_set(err, ASSAY_ENOTFOUND, "no exact counts of suite '%s' in '%.200s'", suite,
+					   s->path)
+			   : assay_err_set(err, ASSAY_ENOTFOUND, "%s %lld has no exact counts", what,
+					   (long long)number);
 	if (!rc)
 		rc = load_cases(s, &run, err);
 	if (rc)
@@ -230,13 +237,17 @@ static int load(struct assay_store *s, const char *sql, const char *suite, const
 	return rc;
 }
 
-#define RUN_COLUMNS                                                                                                              \
-	"SELECT b.id, b.commit_hash, b.dirty, b.compiler, b.flags, b.plugins, e.id, e.run, e.suite, e.seed, e.started_ns, e.arch," \
-	" e.tool, e.libc, e.cache, e.features, e.environment, e.comparison FROM exact_run e JOIN build b ON b.id = e.build "
+#define RUN_COLUMNS                                                                                                    \
+	"SELECT b.id, b.commit_hash, b.dirty, b.compiler, b.flags, b.plugins, e.id, e.run, e.suite, e.seed, "          \
+	"e.started_ns, e.arch,"                                                                                        \
+	" e.tool, e.libc, e.cache, e.features, e.environment, e.comparison FROM exact_run e JOIN build b ON b.id = "   \
+	"e.build "
 
-int assay_store_exact_newest(struct assay_store *s, const char *suite, struct assay_exact_run *out, struct assay_err *err)
+int assay_store_exact_newest(struct assay_store *s, const char *suite, struct assay_exact_run *out,
+			     struct assay_err *err)
 {
-	return load(s, RUN_COLUMNS "WHERE e.suite = ? AND e.comparison IS NULL ORDER BY e.id DESC LIMIT 1", suite, NULL, 0, out, err);
+	return load(s, RUN_COLUMNS "WHERE e.suite = ? AND e.comparison IS NULL ORDER BY e.id DESC LIMIT 1", suite, NULL,
+		    0, out, err);
 }
 
 int assay_store_exact_of_run(struct assay_store *s, int64_t run_id, struct assay_exact_run *out, struct assay_err *err)
@@ -244,8 +255,8 @@ int assay_store_exact_of_run(struct assay_store *s, int64_t run_id, struct assay
 	return load(s, RUN_COLUMNS "WHERE e.run = ?", NULL, "run", run_id, out, err);
 }
 
-int assay_store_exact_of_side(struct assay_store *s, int64_t comparison_id, enum assay_side side, struct assay_exact_run *out,
-			      struct assay_err *err)
+int assay_store_exact_of_side(struct assay_store *s, int64_t comparison_id, enum assay_side side,
+			      struct assay_exact_run *out, struct assay_err *err)
 {
 	static const char *const sql[2] = {
 		[ASSAY_BASE] = RUN_COLUMNS "WHERE e.comparison = ? AND e.side = 'base'",

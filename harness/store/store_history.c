@@ -76,7 +76,8 @@ int assay_store_comparable(struct assay_store *s, const struct assay_run *run, i
 	/* a run of a part of the suite is no measure of the whole */
 	static const char nearest[] =
 		"SELECT r.id FROM run r WHERE r.suite = ?1 AND r.seed = ?2 AND r.machine = ?3 AND r.id < ?4"
-		" AND r.ended_ns IS NOT NULL ORDER BY (SELECT count(*) FROM result a JOIN result b ON b.bench_case = a.bench_case"
+		" AND r.ended_ns IS NOT NULL ORDER BY (SELECT count(*) FROM result a JOIN result b ON b.bench_case = "
+		"a.bench_case"
 		" WHERE a.run = r.id AND a.status = 'ok' AND b.run = ?4 AND b.status = 'ok') DESC, r.id DESC LIMIT 1";
 	static const char other_machines[] = "SELECT count(*) FROM run WHERE suite = ?1 AND seed = ?2 AND machine <> "
 					     "?3 AND id < ?4 AND ended_ns IS NOT NULL";
@@ -152,14 +153,17 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 	return assay_store_collect(s, &b, "the history", sizeof(**out), read_trend_point, out, n, err);
 }
 
-int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n, struct assay_err *err)
+int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n,
+		      struct assay_err *err)
 {
 	/* a row for each axis, or one with none */
 	static const char sql[] =
-		"SELECT c.key, c.op, c.variant, c.threads, c.cache, ok.all_threads, 0, 0, 0, a.name IS NOT NULL, a.name, a.text, a.value"
+		"SELECT c.key, c.op, c.variant, c.threads, c.cache, ok.all_threads, 0, 0, 0, a.name IS NOT NULL, "
+		"a.name, a.text, a.value"
 		" FROM bench_case c JOIN"
 		" (SELECT r.bench_case, max(r.all_threads) AS all_threads FROM result r JOIN run ON run.id = r.run"
-		"  WHERE r.status = 'ok' AND (?1 IS NULL OR run.machine = ?1) GROUP BY r.bench_case) ok ON ok.bench_case = c.id"
+		"  WHERE r.status = 'ok' AND (?1 IS NULL OR run.machine = ?1) GROUP BY r.bench_case) ok ON "
+		"ok.bench_case = c.id"
 		" LEFT JOIN case_axis a ON a.bench_case = c.id ORDER BY c.key, a.place";
 	struct assay_case *v = NULL;
 	struct assay_row row = { 0 };

@@ -228,9 +228,9 @@ static const char axis_sql[] =
 	"SELECT r.id, a.name, a.text, a.value FROM result r JOIN case_axis a ON a.bench_case = r.bench_case"
 	" WHERE r.run = ? ORDER BY r.id, a.place";
 
-static const char metric_sql[] =
-	"SELECT r.id, m.tag, m.unit, m.better, m.value, m.source, m.estimated FROM result r JOIN result_metric m ON m.result = r.id"
-	" WHERE r.run = ? ORDER BY r.id, m.place";
+static const char metric_sql[] = "SELECT r.id, m.tag, m.unit, m.better, m.value, m.source, m.estimated FROM result r "
+				 "JOIN result_metric m ON m.result = r.id"
+				 " WHERE r.run = ? ORDER BY r.id, m.place";
 
 static const char counter_sql[] =
 	"SELECT r.id, c.name, c.source, c.value, c.how, c.per_iteration, c.running_frac"
@@ -300,8 +300,8 @@ int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *ou
 	return rc;
 }
 
-int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *key, struct assay_sample **out, size_t *n,
-			     struct assay_err *err)
+int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *key, struct assay_sample **out,
+			     size_t *n, struct assay_err *err)
 {
 	static const char sql[] = "SELECT p.encoded FROM bench_case c JOIN result r ON r.bench_case = c.id"
 				  " LEFT JOIN result_samples p ON p.result = r.id WHERE c.key = ? AND r.run = ?";

@@ -241,7 +241,8 @@ int assay_store_newest(struct assay_store *s, const char *sql, const char *kind,
 	*id = sqlite3_column_int64(st, 0);
 	sqlite3_reset(st);
 	if (!*id)
-		return assay_err_set(err, ASSAY_ENOTFOUND, "no %ss in '%.200s'; run 'assay %s' first, or name another with --db", kind,
+		return assay_err_set(err, ASSAY_ENOTFOUND,
+				     "no %ss in '%.200s'; run 'assay %s' first, or name another with --db", kind,
 				     s->path, command);
 	return 0;
 }

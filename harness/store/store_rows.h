@@ -29,8 +29,8 @@ int assay_store_row_count(struct assay_row *row, struct assay_counters *c, struc
 int assay_store_row_missing(struct assay_row *row, struct assay_counters *c, struct assay_err *err);
 
 /*
- * What @sql, a statement that lasts as long as the store, selects as the newest @kind; ASSAY_ENOTFOUND where there is none, with
- * the advice to run `assay @command`.
+ * What @sql, a statement that lasts as long as the store, selects as the newest @kind; ASSAY_ENOTFOUND where there is
+ * none, with the advice to run `assay @command`.
  */
 int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, const char *command, int64_t *id,
 		       struct assay_err *err);
@@ -49,21 +49,23 @@ int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, 
 int assay_store_part_damaged(const struct assay_store *s, struct assay_store_whole whole, const char *table,
 			     struct assay_err *err);
 /*
- * The rows of @b as a new array at *@out of *@n elements of @size, all-zero before @read fills one. @what names the rows.
- * Nothing is changed when it fails.
+ * The rows of @b as a new array at *@out of *@n elements of @size, all-zero before @read fills one. @what names the
+ * rows. Nothing is changed when it fails.
  */
 int assay_store_collect(struct assay_store *s, struct assay_binder *b, const char *what, size_t size,
-			void (*read)(struct assay_row *row, void *element), void *out, size_t *n, struct assay_err *err);
+			void (*read)(struct assay_row *row, void *element), void *out, size_t *n,
+			struct assay_err *err);
 
 /* Whose rows they are: of results or of the sides of pairs. */
 enum assay_store_owner { ASSAY_STORE_RESULT, ASSAY_STORE_PAIR_SIDE };
 /* Add the rows of @owner number @id; numbers must be finite. */
-int assay_store_put_metrics(struct assay_store *s, enum assay_store_owner owner, int64_t id, const struct assay_metric *v,
-			    size_t n, struct assay_err *err);
+int assay_store_put_metrics(struct assay_store *s, enum assay_store_owner owner, int64_t id,
+			    const struct assay_metric *v, size_t n, struct assay_err *err);
 int assay_store_put_counters(struct assay_store *s, enum assay_store_owner owner, int64_t id,
 			     const struct assay_counters *c, struct assay_err *err);
 /* The first metric or count that is no finite number, as "metric 'x' is inf" in @buf; false: all are. */
-bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf, size_t size);
+bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf,
+			    size_t size);
 
 /* A text of any length, malloc'ed; NULL when out of memory. */
 char *assay_store_row_dup(struct assay_row *row);

@@ -108,7 +108,8 @@ static int check_numbers(const struct assay_result *r, struct assay_err *err)
 			return assay_err_set(err, ASSAY_ELIMIT, "cannot store '%.255s': %s is %g, not a finite number",
 					     r->c.key, own[i].name, own[i].value);
 	if (assay_store_not_finite(r->metrics, r->n_metrics, &r->counters, what, sizeof(what)))
-		return assay_err_set(err, ASSAY_ELIMIT, "cannot store '%.255s': %s, not a finite number", r->c.key, what);
+		return assay_err_set(err, ASSAY_ELIMIT, "cannot store '%.255s': %s, not a finite number", r->c.key,
+				     what);
 	return 0;
 }
 
@@ -235,8 +236,9 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 }
 
 /* Run @sql for result @id, its last parameter; the others are what @bind binds of @r. NULL: there are none. */
-static int update_result(struct assay_store *s, const char *sql, void (*bind)(struct assay_binder *, const struct assay_result *),
-			 int64_t id, const struct assay_result *r, struct assay_err *err)
+static int update_result(struct assay_store *s, const char *sql,
+			 void (*bind)(struct assay_binder *, const struct assay_result *), int64_t id,
+			 const struct assay_result *r, struct assay_err *err)
 {
 	struct assay_binder b;
 	int rc = assay_store_statement(s, sql, &b, err);
@@ -257,10 +259,11 @@ static int replace_outcome(struct assay_store *s, int64_t id, const struct assay
 		"DELETE FROM result_counter WHERE result = ?",
 		"DELETE FROM result_unavailable WHERE result = ?",
 	};
-	int rc = update_result(s,
-			       "UPDATE result SET status = ?, reason = ?, checked = ?, correct = ?, digest = ?, max_rel_err = ?"
-			       " WHERE id = ?",
-			       bind_outcome, id, r, err);
+	int rc = update_result(
+		s,
+		"UPDATE result SET status = ?, reason = ?, checked = ?, correct = ?, digest = ?, max_rel_err = ?"
+		" WHERE id = ?",
+		bind_outcome, id, r, err);
 
 	for (size_t i = 0; i < sizeof(clear) / sizeof(clear[0]) && !rc; i++)
 		rc = update_result(s, clear[i], NULL, id, r, err);
@@ -270,7 +273,8 @@ static int replace_outcome(struct assay_store *s, int64_t id, const struct assay
 static int replace_measurement(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
 {
 	return update_result(s,
-			     "UPDATE result SET code_hash = ?, steady = ?, converged = ?, warmup_ns = ?, n_samples = ?, iterations = ?,"
+			     "UPDATE result SET code_hash = ?, steady = ?, converged = ?, warmup_ns = ?, n_samples = "
+			     "?, iterations = ?,"
 			     " median_ns = ?, ci95_lo_ns = ?, ci95_hi_ns = ?, min_ns = ?, mad_ns = ?, dropped_frac = ?,"
 			     " numa_node = ?, copies = ?, started_ns = ? WHERE id = ?",
 			     bind_measurement, id, r, err);
@@ -309,7 +313,8 @@ int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct a
 	return assay_store_finish(s, rc, err);
 }
 
-int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
+int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r,
+			       struct assay_err *err)
 {
 	int64_t id = 0;
 	int rc;
@@ -322,7 +327,9 @@ int assay_store_result_replace(struct assay_store *s, int64_t run_id, const stru
 	rc = find_result(s, run_id, r->c.key, &id, err);
 	if (!rc)
 		rc = update_result(s, "DELETE FROM result_samples WHERE result = ?", NULL, id, r, err);
-	/* a result that is ok must have a measurement, one that is not may have none: the schema checks both together */
+	/*
+	 * a result that is ok must have a measurement, one that is not may have none: the schema checks both together
+	 */
 	if (!rc)
 		rc = r->status == ASSAY_STATUS_OK ? replace_measurement(s, id, r, err) : replace_outcome(s, id, r, err);
 	if (!rc)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is it right? Poison, oracle, digests, canaries, unchanged inputs: everything that makes a faster wrong kernel a wrong one. */
+/*
+ * Is it right? Poison, oracle, digests, canaries, unchanged inputs: everything that makes a faster wrong kernel a wrong
+ * one.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +59,8 @@ void assay_case_job_output(const struct assay_case_job *j, uint64_t from, struct
 			r->element = lo / r->element_bytes;
 			r->element_at = start + r->element * r->element_bytes;
 		}
-		n = t->bytes - lo < sizeof(r->window) - r->window_bytes ? t->bytes - lo : sizeof(r->window) - r->window_bytes;
+		n = t->bytes - lo < sizeof(r->window) - r->window_bytes ? t->bytes - lo
+									: sizeof(r->window) - r->window_bytes;
 		memcpy(r->window + r->window_bytes, (const unsigned char *)t->data + lo, n);
 		r->window_bytes += (uint32_t)n;
 		from += n;
@@ -91,10 +95,10 @@ struct assay_outcome assay_case_job_fetch(struct assay_case_job *j, uint64_t i)
 		struct assay_tensor *t = &tensors_of(j, i)[k];
 
 		if (t->spec->role == ASSAY_OUTPUT &&
-		    j->device->download(j->device_handle, t->data,
-					j->device_tensors[i * j->problem.n_tensors + k].data, t->bytes, &why))
-			return assay_outcome_set(ASSAY_STATUS_FAILED, "download from device '%s' failed: %s", j->device->name,
-						 why.text);
+		    j->device->download(j->device_handle, t->data, j->device_tensors[i * j->problem.n_tensors + k].data,
+					t->bytes, &why))
+			return assay_outcome_set(ASSAY_STATUS_FAILED, "download from device '%s' failed: %s",
+						 j->device->name, why.text);
 	}
 	return assay_outcome_ok();
 }
@@ -116,13 +120,16 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 		return assay_case_job_failed(j, "the oracle");
 	if (!check.correct) {
 		if (check.first_bad >= 0)
-			return assay_outcome_set(ASSAY_STATUS_WRONG, "element %lld of '%s': %s", (long long)check.first_bad,
-						 check.tensor ? check.tensor : "output", check.reason.text);
+			return assay_outcome_set(ASSAY_STATUS_WRONG, "element %lld of '%s': %s",
+						 (long long)check.first_bad, check.tensor ? check.tensor : "output",
+						 check.reason.text);
 		return assay_outcome_set(ASSAY_STATUS_WRONG, "%s",
-					 check.reason.text[0] ? check.reason.text : "the oracle says so and gives no reason");
+					 check.reason.text[0] ? check.reason.text
+							      : "the oracle says so and gives no reason");
 	}
 	if (!isfinite(check.max_rel_err))
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "the oracle calls it correct with an error of %g", check.max_rel_err);
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "the oracle calls it correct with an error of %g",
+					 check.max_rel_err);
 	*max_rel_err = check.max_rel_err;
 	digest[0] = '\0';
 	if (j->op->flags & ASSAY_OP_EXACT)
@@ -137,7 +144,8 @@ struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
 
 	for (uint32_t i = 0; i < j->problem.n_tensors; i++)
 		if (!assay_arena_intact(&j->arenas[i], &copy, &where))
-			return assay_outcome_set(ASSAY_STATUS_WRONG, "wrote outside of '%s': byte %lld of a buffer of %zu bytes",
+			return assay_outcome_set(ASSAY_STATUS_WRONG,
+						 "wrote outside of '%s': byte %lld of a buffer of %zu bytes",
 						 j->problem.tensors[i].name, (long long)where, j->arenas[i].bytes);
 	for (uint64_t c = 0; c < j->n_filled; c++)
 		if (strcmp(assay_case_input_digest(j, c).hex, j->input_digests[c].hex))
@@ -154,7 +162,8 @@ struct assay_outcome assay_case_job_report(struct assay_case_job *j)
 	if (j->op->report(&j->jobs[0]))
 		return assay_case_job_failed(j, "reporting metrics");
 	if (j->bad_metric[0])
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' published metric '%s' twice, or without declaring it",
-					 j->spec->op, j->bad_metric);
+		return assay_outcome_set(ASSAY_STATUS_FAILED,
+					 "op '%s' published metric '%s' twice, or without declaring it", j->spec->op,
+					 j->bad_metric);
 	return assay_outcome_ok();
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The counted run of a case. What this program itself spends between the marks is left out by whoever reads the counts. */
+/*
+ * The counted run of a case. What this program itself spends between the marks is left out by whoever reads the counts.
+ */
 #include "counters/callgrind.h"
 #include "worker/case_services.h"
 
@@ -19,7 +21,10 @@ static struct assay_outcome count_once(struct assay_case_job *j, unsigned warm, 
 	return out;
 }
 
-/* Twice from empty caches: what differs between the two is not exact. Only the first begins with untrained branch predictors. */
+/*
+ * Twice from empty caches: what differs between the two is not exact. Only the first begins with untrained branch
+ * predictors.
+ */
 struct assay_outcome assay_case_job_count(struct assay_case_job *j, unsigned warm)
 {
 	struct assay_outcome out;

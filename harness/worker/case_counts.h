@@ -15,7 +15,10 @@ struct assay_case_counts {
 /* Find providers for the events of the spec; the case is prepared. An event that cannot be counted is no failure. */
 struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct assay_case_job *j);
 void assay_case_counts_close(struct assay_case_counts *c);
-/* Where system calls are asked for: one more run, traced. That it cannot be traced is no failure; no sample comes after it. */
+/*
+ * Where system calls are asked for: one more run, traced. That it cannot be traced is no failure; no sample comes after
+ * it.
+ */
 struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct assay_case_job *j);
 /* Put means and reasons into @r. */
 struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, struct assay_worker_reply *r);

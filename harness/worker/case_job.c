@@ -51,7 +51,7 @@ static struct assay_outcome load(struct assay_case_job *j)
 		char path[4096];
 
 		snprintf(path, sizeof(path), "%.*s", (int)(end - p - 1), p + 1);
-		if (assay_loader_add(&j->loader, path, (enum assay_plugin_part)*p, &err))
+		if (assay_loader_add(&j->loader, path, (enum assay_plugin_part) * p, &err))
 			return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	}
 	j->op = assay_loader_op(&j->loader, j->spec->op, NULL);
@@ -123,7 +123,10 @@ static void touch_parallel(void *arg, unsigned char *p, size_t bytes)
 	assay_pool_run(arg, touch_slice, &t);
 }
 
-/* Where a buffer begins within its page changes conflict misses and 4-KiB aliasing, so it is drawn anew for every process. */
+/*
+ * Where a buffer begins within its page changes conflict misses and 4-KiB aliasing, so it is drawn anew for every
+ * process.
+ */
 static size_t layout_offset(uint64_t seed, uint32_t tensor)
 {
 	return seed ? assay_random4(seed, tensor, 0).v[0] % 64 * 64 : 0;
@@ -131,7 +134,7 @@ static size_t layout_offset(uint64_t seed, uint32_t tensor)
 
 /* Far from where programs, libraries, stacks and simulators lie. */
 #define FIRST_ADDRESS ((uintptr_t)1 << 41)
-#define ADDRESS_STEP ((uintptr_t)1 << 24)
+#define ADDRESS_STEP  ((uintptr_t)1 << 24)
 
 uintptr_t assay_case_job_place(struct assay_case_job *j, size_t bytes)
 {
@@ -156,23 +159,28 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 	j->input_digests = calloc(s->copies, sizeof(*j->input_digests));
 	j->counters = assay_layout_calloc(ASSAY_MAX_COUNTERS, sizeof(*j->counters));
 	if (!j->tensors || !j->jobs || !j->input_digests || !j->counters)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies", (unsigned long long)s->copies);
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies",
+					 (unsigned long long)s->copies);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct assay_tensor_spec *t = &j->problem.tensors[i];
 		const struct assay_arena_options o = {
-			.bytes = assay_tensor_bytes(t), .copies = s->copies, .offset_bytes = layout_offset(s->layout_seed, i),
+			.bytes = assay_tensor_bytes(t),
+			.copies = s->copies,
+			.offset_bytes = layout_offset(s->layout_seed, i),
 			.address = assay_case_job_place(j, assay_tensor_bytes(t) * s->copies),
 			.topology = j->topology,
 			.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
-			.touch = j->numa_node < 0 ? touch_parallel : NULL, .touch_arg = j->pool,
+			.touch = j->numa_node < 0 ? touch_parallel : NULL,
+			.touch_arg = j->pool,
 		};
 
 		if (assay_arena_init(&j->arenas[i], &o, &err))
 			return assay_outcome_set(ASSAY_STATUS_FAILED, "tensor '%s': %s", t->name, err.text);
 		j->tensor_bytes += o.bytes * s->copies;
 		for (uint64_t c = 0; c < s->copies; c++)
-			j->tensors[c * n + i] = (struct assay_tensor){ .data = assay_arena_copy(&j->arenas[i], c), .bytes = o.bytes,
-								     .spec = t };
+			j->tensors[c * n + i] = (struct assay_tensor){ .data = assay_arena_copy(&j->arenas[i], c),
+								       .bytes = o.bytes,
+								       .spec = t };
 	}
 	return assay_outcome_ok();
 }
@@ -182,14 +190,24 @@ static void make_jobs(struct assay_case_job *j)
 	assay_case_services_init(j);
 	for (uint64_t c = 0; c < j->n_jobs; c++)
 		j->jobs[c] = (struct assay_job){
-			.size = sizeof(struct assay_job), .n_tensors = j->problem.n_tensors, .host = &j->host,
-			.host_private = j, .shape = &j->shape, .tensors = j->tensors + c * j->problem.n_tensors,
-			.seed = j->spec->seed, .n_threads = j->spec->n_threads, .device_kind = ASSAY_DEVICE_CPU,
-			.kernel = j->kernel, .counters = j->counters,
+			.size = sizeof(struct assay_job),
+			.n_tensors = j->problem.n_tensors,
+			.host = &j->host,
+			.host_private = j,
+			.shape = &j->shape,
+			.tensors = j->tensors + c * j->problem.n_tensors,
+			.seed = j->spec->seed,
+			.n_threads = j->spec->n_threads,
+			.device_kind = ASSAY_DEVICE_CPU,
+			.kernel = j->kernel,
+			.counters = j->counters,
 		};
 }
 
-/* Inputs are made once and copied, since all copies hold the same problem; op_state is made by fill, so fill runs for each. */
+/*
+ * Inputs are made once and copied, since all copies hold the same problem; op_state is made by fill, so fill runs for
+ * each.
+ */
 static struct assay_outcome fill(struct assay_case_job *j)
 {
 	assay_case_job_phase(j, ASSAY_PHASE_FILL);
@@ -205,8 +223,8 @@ static struct assay_outcome fill(struct assay_case_job *j)
 /* Put every tensor of every copy on the device; the ops keep working on host memory. */
 static struct assay_outcome to_device(struct assay_case_job *j)
 {
-	uint32_t kind = j->variant->device_kind == ASSAY_DEVICE_CPU && j->kernel ? j->kernel->device_kind :
-										   j->variant->device_kind;
+	uint32_t kind = j->variant->device_kind == ASSAY_DEVICE_CPU && j->kernel ? j->kernel->device_kind
+										 : j->variant->device_kind;
 	uint64_t total = j->n_jobs * j->problem.n_tensors;
 	struct assay_reason why = { "" };
 
@@ -217,10 +235,12 @@ static struct assay_outcome to_device(struct assay_case_job *j)
 		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "no plugin brings the device that '%s/%s' runs on",
 					 j->spec->op, j->spec->variant);
 	if (j->device->open(0, &j->device_handle, &why) || j->device->stream_open(j->device_handle, &j->stream, &why))
-		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "cannot open device '%s': %s", j->device->name, why.text);
+		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "cannot open device '%s': %s", j->device->name,
+					 why.text);
 	j->device_tensors = calloc(total + 1, sizeof(*j->device_tensors));
 	if (!j->device_tensors)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies", (unsigned long long)j->n_jobs);
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies",
+					 (unsigned long long)j->n_jobs);
 	for (uint64_t i = 0; i < total; i++) {
 		struct assay_tensor *d = &j->device_tensors[i], *h = &j->tensors[i];
 		void *data = NULL;
@@ -357,7 +377,8 @@ static struct assay_outcome time_on_device(struct assay_case_job *j, uint64_t it
 		return assay_case_job_failed(j, "running");
 	if (j->device->timer_stop(j->device_handle, j->stream) ||
 	    j->device->timer_read_ns(j->device_handle, j->stream, ns, &why))
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while running: %s", j->device->name, why.text);
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while running: %s", j->device->name,
+					 why.text);
 	return assay_outcome_ok();
 }
 

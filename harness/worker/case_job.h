@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One case inside its worker: plugins loaded, threads pinned, buffers made, the variant prepared. Serves the plugin through
- * struct assay_host. Knows nothing of the protocol.
+ * One case inside its worker: plugins loaded, threads pinned, buffers made, the variant prepared. Serves the plugin
+ * through struct assay_host. Knows nothing of the protocol.
  */
 #ifndef ASSAY_WORKER_CASE_JOB_H
 #define ASSAY_WORKER_CASE_JOB_H
@@ -29,8 +29,8 @@ struct assay_case_job {
 	struct assay_topology *topology;
 	struct assay_loader loader;
 	const struct assay_op *op;
-	const struct assay_variant *variant; /* the driver for composite ops */
-	const struct assay_variant *kernel;  /* composite ops only */
+	const struct assay_variant *variant;    /* the driver for composite ops */
+	const struct assay_variant *kernel;     /* composite ops only */
 	const struct assay_loaded_plugin *code; /* where the timed code comes from */
 	struct assay_pool *pool;
 	int cpus[ASSAY_PAGE_CPUS];
@@ -44,26 +44,26 @@ struct assay_case_job {
 	struct assay_tensor *device_tensors; /* the same on the device; NULL on the CPU */
 	struct assay_job *jobs;              /* one a copy */
 	uint64_t n_jobs, n_filled, n_prepared;
-	struct assay_digest *input_digests;  /* one a copy */
+	struct assay_digest *input_digests; /* one a copy */
 	uint64_t *counters;
 
-	uintptr_t next_address;              /* of the next arena in a fixed layout; 0: anywhere */
+	uintptr_t next_address; /* of the next arena in a fixed layout; 0: anywhere */
 
 	const struct assay_device_ops *device;
 	void *device_handle, *stream;
 
-	struct assay_case_alloc *allocs;     /* live host->alloc blocks */
+	struct assay_case_alloc *allocs; /* live host->alloc blocks */
 	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;
 	uint64_t prepare_ns, prepare_bytes, fill_bytes;
-	char failure[256];                   /* of host->fail; empty: none */
+	char failure[256]; /* of host->fail; empty: none */
 
 	struct assay_page_metric metrics[ASSAY_JOB_METRICS];
 	unsigned n_metrics;
 	char bad_metric[ASSAY_METRIC_TAG_MAX]; /* published but not declared, twice, or one too many */
 
-	struct assay_heap_case heap;         /* what the variant allocates */
+	struct assay_heap_case heap; /* what the variant allocates */
 
-	uint64_t next_copy;                  /* the rotation goes on from sample to sample */
+	uint64_t next_copy; /* the rotation goes on from sample to sample */
 };
 
 /* What a step gave: OK, or a status with its reason. */
@@ -89,8 +89,9 @@ struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iter
 struct assay_outcome assay_case_job_run(struct assay_case_job *j);
 
 /*
- * Call run() once with the simulator counting, after @warm calls that fill its caches (0: they are empty), and all of that
- * twice: the simulator's file gets the dumps ASSAY_CALLGRIND_CHECK and ASSAY_CALLGRIND_RUN. FAILED outside of the simulator.
+ * Call run() once with the simulator counting, after @warm calls that fill its caches (0: they are empty), and all of
+ * that twice: the simulator's file gets the dumps ASSAY_CALLGRIND_CHECK and ASSAY_CALLGRIND_RUN. FAILED outside of the
+ * simulator.
  */
 struct assay_outcome assay_case_job_count(struct assay_case_job *j, unsigned warm);
 /* Where the next arena of @bytes has to lie. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensor buffers. A write a few bytes past a buffer hits a canary and is found by the next check; a write further out hits a
- * guard page and is a crash. Copies of one tensor share a mapping, since thousands of small ones would run out of mappings.
+ * Tensor buffers. A write a few bytes past a buffer hits a canary and is found by the next check; a write further out
+ * hits a guard page and is a crash. Copies of one tensor share a mapping, since thousands of small ones would run out
+ * of mappings.
  */
 #include "worker/case_memory.h"
 
@@ -11,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ALIGN 64u
-#define CANARY 0xA5u
+#define ALIGN      64u
+#define CANARY     0xA5u
 #define HUGE_BYTES (2u << 20)
 
 uint64_t assay_dtype_bytes(uint32_t dtype)
@@ -72,9 +73,9 @@ void *assay_layout_calloc(size_t n, size_t size)
 }
 
 /*
- * a->map: guard page, room for @body bytes, guard page. What is large ends on the boundary of a huge page, so that all of it but
- * less than one huge page at its front can lie on them: fewer TLB misses, and fewer ways for page placement to differ from one process
- * to the next.
+ * a->map: guard page, room for @body bytes, guard page. What is large ends on the boundary of a huge page, so that all
+ * of it but less than one huge page at its front can lie on them: fewer TLB misses, and fewer ways for page placement
+ * to differ from one process to the next.
  */
 static int map_pages(struct assay_arena *a, void *address, size_t body, size_t page, struct assay_err *err)
 {

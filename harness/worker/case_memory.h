@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers of a case: every copy of every tensor between canaries and guard pages, on the right NUMA node, pre-faulted. */
+/*
+ * Buffers of a case: every copy of every tensor between canaries and guard pages, on the right NUMA node, pre-faulted.
+ */
 #ifndef ASSAY_WORKER_CASE_MEMORY_H
 #define ASSAY_WORKER_CASE_MEMORY_H
 
@@ -33,7 +35,10 @@ struct assay_arena_options {
 	void *touch_arg;
 };
 
-/* What plugins and the timed loop read besides tensors begins so, since its place within a page decides cache conflicts. */
+/*
+ * What plugins and the timed loop read besides tensors begins so, since its place within a page decides cache
+ * conflicts.
+ */
 #define ASSAY_LAYOUT_ALIGN 4096
 /* As calloc, so aligned. */
 void *assay_layout_calloc(size_t n, size_t size);
@@ -50,7 +55,9 @@ size_t assay_arena_stride(size_t bytes);
 int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err);
 void assay_arena_release(struct assay_arena *a);
 void *assay_arena_copy(const struct assay_arena *a, uint64_t copy);
-/* Were the canaries around all copies left alone? *where gets the offset of the first bad byte from the copy's start. */
+/*
+ * Were the canaries around all copies left alone? *where gets the offset of the first bad byte from the copy's start.
+ */
 bool assay_arena_intact(const struct assay_arena *a, uint64_t *copy, int64_t *where);
 
 #endif

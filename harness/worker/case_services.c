@@ -36,7 +36,11 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 	struct assay_case_alloc *a;
 	bool watched;
 	const struct assay_arena_options o = {
-		.bytes = bytes, .copies = 1, .address = assay_case_job_place(j, bytes), .topology = j->topology, .cpu = j->numa_node < 0 ? -1 : j->cpus[0],
+		.bytes = bytes,
+		.copies = 1,
+		.address = assay_case_job_place(j, bytes),
+		.topology = j->topology,
+		.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 	};
 
 	if (limit && (used > limit || bytes > limit - used))

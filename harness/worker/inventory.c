@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The controller's side of the inventory. One child loads all plugins; when it dies or hangs at one of them, that plugin is
- * given up with the reason and a fresh child loads the others.
+ * The controller's side of the inventory. One child loads all plugins; when it dies or hangs at one of them, that
+ * plugin is given up with the reason and a fresh child loads the others.
  */
 #include "worker/inventory.h"
 
@@ -140,10 +140,10 @@ static json_t *load_request(const struct assay_inventory *inv)
 	json_t *paths = json_array();
 
 	for (size_t i = 0; i < inv->cat.n_plugins; i++)
-		json_array_append_new(paths, inv->cat.plugins[i].error ?
-						     json_null() :
-						     json_sprintf("%c%s", inv->parts ? inv->parts[i] : ASSAY_PART_ALL,
-								  inv->cat.plugins[i].path));
+		json_array_append_new(paths, inv->cat.plugins[i].error
+						     ? json_null()
+						     : json_sprintf("%c%s", inv->parts ? inv->parts[i] : ASSAY_PART_ALL,
+								    inv->cat.plugins[i].path));
 	return json_pack("{s:o,s:{s:I,s:I,s:I,s:I,s:I,s:I}}", "plugins", paths, "host", "n_cores",
 			 (json_int_t)inv->host.n_cores, "l1d_bytes", (json_int_t)inv->host.l1d_bytes, "l2_bytes",
 			 (json_int_t)inv->host.l2_bytes, "llc_bytes", (json_int_t)inv->host.llc_bytes, "memory_bytes",
@@ -168,7 +168,9 @@ static void forget(struct assay_catalog *cat)
 	*cat = keep;
 }
 
-/* One child, all plugins that were not given up. 1: it died at plugin *culprit, whose error is set; try again without. */
+/*
+ * One child, all plugins that were not given up. 1: it died at plugin *culprit, whose error is set; try again without.
+ */
 static int load_once(struct assay_inventory *inv, struct assay_err *err)
 {
 	struct assay_err why = { 0 };
@@ -223,7 +225,8 @@ int assay_inventory_open(struct assay_inventory **out, const struct assay_string
 	inv->host = *host;
 	inv->child.pidfd = -1;
 	for (size_t i = 0; i < plugins->n && !rc; i++) {
-		struct assay_catalog_plugin *p = assay_catalog_grow((void **)&inv->cat.plugins, &inv->cat.n_plugins, sizeof(*p));
+		struct assay_catalog_plugin *p =
+			assay_catalog_grow((void **)&inv->cat.plugins, &inv->cat.n_plugins, sizeof(*p));
 
 		if (p)
 			p->path = strdup(plugins->v[i]);
@@ -335,13 +338,17 @@ int assay_inventory_describe(struct assay_inventory *inv, const struct assay_cas
 
 		for (unsigned k = 0; k < c->n_axes; k++)
 			json_array_append_new(axes, json_integer(c->axes[k].value));
-		rc = send_line(inv, json_pack("{s:{s:s,s:s,s:o,s:I,s:b}}", "case", "op", c->op, "variant", c->variant, "axes", axes,
-					      "threads", (json_int_t)c->threads, "cold", c->cache == ASSAY_CACHE_COLD), err);
+		rc = send_line(inv,
+			       json_pack("{s:{s:s,s:s,s:o,s:I,s:b}}", "case", "op", c->op, "variant", c->variant,
+					 "axes", axes, "threads", (json_int_t)c->threads, "cold",
+					 c->cache == ASSAY_CACHE_COLD),
+			       err);
 		if (rc)
 			return rc;
 		answer = receive(inv, &why);
 		if (!answer)
-			return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' failed to describe '%s': %s", c->op, c->key, why.text);
+			return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' failed to describe '%s': %s", c->op, c->key,
+					     why.text);
 		rc = take_facts(c, answer, &out[i], err);
 		json_decref(answer);
 		if (rc)

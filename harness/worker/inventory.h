@@ -19,13 +19,15 @@ void assay_inventory_close(struct assay_inventory *inv);
 /* Mark what needs more than @isa (see machine/isa.h) as unavailable, on top of what the machine lacks. */
 int assay_inventory_cap(struct assay_inventory *inv, const char *isa, struct assay_err *err);
 const struct assay_catalog *assay_inventory_catalog(const struct assay_inventory *inv);
-/* Let the child get as far as a worker does before it makes anything of a case: its resident set is then what a worker takes by
- * itself. To be asked before cases are described. */
+/*
+ * Let the child get as far as a worker does before it makes anything of a case: its resident set is then what a worker
+ * takes by itself. To be asked before cases are described.
+ */
 int assay_inventory_worker_bytes(struct assay_inventory *inv, uint64_t *bytes, struct assay_err *err);
 
 /*
- * Ask for @n cases at once. A shape the op refuses is ASSAY_EUSAGE with its reason; one the variant does not support is in the
- * facts. Cases with a skip_reason are described as far as their op is known.
+ * Ask for @n cases at once. A shape the op refuses is ASSAY_EUSAGE with its reason; one the variant does not support is
+ * in the facts. Cases with a skip_reason are described as far as their op is known.
  */
 int assay_inventory_describe(struct assay_inventory *inv, const struct assay_case *cases, size_t n,
 			     struct assay_case_facts *out, struct assay_err *err);

@@ -31,7 +31,8 @@ static int fill_strings(struct assay_strings *l, const json_t *array, struct ass
 	size_t i;
 	json_t *s;
 
-	json_array_foreach((json_t *)array, i, s) {
+	json_array_foreach((json_t *)array, i, s)
+	{
 		int rc = assay_strings_add(l, json_string_value(s) ? json_string_value(s) : "", err);
 
 		if (rc)
@@ -73,7 +74,8 @@ static int take_op(struct assay_catalog *cat, size_t plugin, const json_t *j, st
 	}
 	for (size_t i = 0; !oom && !rc && i < json_array_size(metrics); i++) {
 		const json_t *m = json_array_get(metrics, i);
-		struct assay_catalog_metric *metric = assay_catalog_grow((void **)&op->metrics, &op->n_metrics, sizeof(*metric));
+		struct assay_catalog_metric *metric =
+			assay_catalog_grow((void **)&op->metrics, &op->n_metrics, sizeof(*metric));
 
 		if (!metric)
 			goto oom;
@@ -189,7 +191,8 @@ int assay_catalog_mark_unavailable(struct assay_catalog *cat, const json_t *devi
 				if (json_integer_value(json_object_get(d, "count")) > 0)
 					why[0] = '\0';
 				else
-					snprintf(why, sizeof(why), "no %s device: %s", json_string_value(json_object_get(d, "name")),
+					snprintf(why, sizeof(why), "no %s device: %s",
+						 json_string_value(json_object_get(d, "name")),
 						 reason ? reason : "none found");
 			}
 		}

@@ -52,9 +52,9 @@ static json_t *describe_axes(const struct assay_op *op)
 
 		for (const char *const *s = a->symbols; s && *s; s++)
 			json_array_append_new(symbols, text(*s));
-		json_array_append_new(axes, json_pack("{s:o,s:o,s:o,s:I,s:I,s:I}", "name", text(a->name), "help", text(a->help),
-						      "symbols", symbols, "min", (json_int_t)a->min, "max",
-						      (json_int_t)a->max, "def", (json_int_t)a->def));
+		json_array_append_new(axes, json_pack("{s:o,s:o,s:o,s:I,s:I,s:I}", "name", text(a->name), "help",
+						      text(a->help), "symbols", symbols, "min", (json_int_t)a->min,
+						      "max", (json_int_t)a->max, "def", (json_int_t)a->def));
 	}
 	return axes;
 }
@@ -75,9 +75,9 @@ static json_t *describe_op(const struct assay_op *op)
 	for (uint32_t i = 0; i < op->n_metrics; i++) {
 		const struct assay_metric_def *m = assay_op_metric(op, i);
 
-		json_array_append_new(metrics, json_pack("{s:o,s:o,s:o,s:i,s:o,s:o}", "tag", text(m->tag), "unit", text(m->unit),
-							 "help", text(m->help), "better", (int)m->better, "lo", number(m->lo),
-							 "hi", number(m->hi)));
+		json_array_append_new(metrics, json_pack("{s:o,s:o,s:o,s:i,s:o,s:o}", "tag", text(m->tag), "unit",
+							 text(m->unit), "help", text(m->help), "better", (int)m->better,
+							 "lo", number(m->lo), "hi", number(m->hi)));
 	}
 	for (uint32_t i = 0; i < op->n_counters; i++)
 		json_array_append_new(counters, text(op->counters[i]));
@@ -88,8 +88,8 @@ static json_t *describe_op(const struct assay_op *op)
 
 static json_t *describe_variant(const struct assay_variant *v)
 {
-	return json_pack("{s:o,s:o,s:o,s:o,s:i,s:b,s:b}", "op", text(v->op), "name", text(v->name), "help", text(v->help),
-			 "needs", text(v->needs), "device", (int)v->device_kind, "one_thread",
+	return json_pack("{s:o,s:o,s:o,s:o,s:i,s:b,s:b}", "op", text(v->op), "name", text(v->name), "help",
+			 text(v->help), "needs", text(v->needs), "device", (int)v->device_kind, "one_thread",
 			 (v->flags & ASSAY_VARIANT_ONE_THREAD) != 0, "reference",
 			 (v->flags & ASSAY_VARIANT_REFERENCE) != 0);
 }
@@ -102,9 +102,9 @@ static json_t *describe_plugin(size_t i, const struct assay_loaded_plugin *p)
 		json_array_append_new(ops, describe_op(&p->ops[k]));
 	for (uint32_t k = 0; k < p->desc.n_variants; k++)
 		json_array_append_new(variants, describe_variant(&p->variants[k]));
-	return json_pack("{s:I,s:o,s:o,s:s,s:i,s:i,s:o,s:o}", "plugin", (json_int_t)i, "name", text(p->desc.name), "version",
-			 text(p->desc.version), "build_id", p->file.build_id, "abi_major", (int)p->file.abi_major,
-			 "abi_minor", (int)p->file.abi_minor, "ops", ops, "variants", variants);
+	return json_pack("{s:I,s:o,s:o,s:s,s:i,s:i,s:o,s:o}", "plugin", (json_int_t)i, "name", text(p->desc.name),
+			 "version", text(p->desc.version), "build_id", p->file.build_id, "abi_major",
+			 (int)p->file.abi_major, "abi_minor", (int)p->file.abi_minor, "ops", ops, "variants", variants);
 }
 
 static json_t *describe_devices(const struct child *c)
@@ -117,9 +117,9 @@ static json_t *describe_devices(const struct child *c)
 			struct assay_reason why = { "" };
 			int count = d->count ? d->count(&why) : 0;
 
-			json_array_append_new(devices, json_pack("{s:o,s:i,s:i,s:o}", "name", text(d->name), "kind",
-								 (int)d->device_kind, "count", count, "reason",
-								 text(why.text)));
+			json_array_append_new(devices,
+					      json_pack("{s:o,s:i,s:i,s:o}", "name", text(d->name), "kind",
+							(int)d->device_kind, "count", count, "reason", text(why.text)));
 		}
 	return devices;
 }
@@ -139,14 +139,15 @@ static void do_load(struct child *c, const json_t *msg)
 		.memory_bytes = (uint64_t)json_integer_value(json_object_get(host, "memory_bytes")),
 		.vector_bits = (uint32_t)json_integer_value(json_object_get(host, "vector_bits")),
 	};
-	json_array_foreach((json_t *)paths, i, path) {
+	json_array_foreach((json_t *)paths, i, path)
+	{
 		const char *p = json_string_value(path); /* a part letter and the path */
 		struct assay_err err = { 0 };
 
 		say(c, json_pack("{s:I}", "loading", (json_int_t)i));
 		if (!p)
 			continue; /* the controller has given this one up */
-		if (assay_loader_add(&c->loader, p + 1, (enum assay_plugin_part)*p, &err))
+		if (assay_loader_add(&c->loader, p + 1, (enum assay_plugin_part) * p, &err))
 			say(c, refusal(i, &err));
 		else
 			say(c, describe_plugin(i, &c->loader.plugins[c->loader.n_plugins - 1]));
@@ -155,10 +156,10 @@ static void do_load(struct child *c, const json_t *msg)
 }
 
 /*
- * Copies that a worker can hold. Each buffer that is allocated while they are made is two mappings, of which a process has 65530 on
- * Linux unless told otherwise: room for eight buffers a copy.
+ * Copies that a worker can hold. Each buffer that is allocated while they are made is two mappings, of which a process
+ * has 65530 on Linux unless told otherwise: room for eight buffers a copy.
  */
-#define MAX_COPIES	     (1 << 20)
+#define MAX_COPIES           (1 << 20)
 #define MAX_ALLOCATED_COPIES 4000
 
 /* More than any machine has, and little enough that what is added to it, or a signed number, does not overflow. */
@@ -194,13 +195,14 @@ static json_t *facts(const struct assay_problem *p, uint64_t copies, const char 
 		uint64_t bytes = assay_tensor_bytes(&p->tensors[i]);
 
 		tensors = add_bytes(tensors, bytes);
-		copy = add_bytes(copy, bytes < MOST_BYTES ? assay_arena_stride(bytes) + sizeof(struct assay_tensor) : MOST_BYTES);
+		copy = add_bytes(copy, bytes < MOST_BYTES ? assay_arena_stride(bytes) + sizeof(struct assay_tensor)
+							  : MOST_BYTES);
 	}
-	return json_pack("{s:b,s:b,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "timed", !unsupported && !untimed, "reason",
-			 text(unsupported ? unsupported : untimed),
-			 "ops", p->cost.ops, "bytes_read", p->cost.bytes_read, "bytes_written", p->cost.bytes_written, "items",
-			 p->cost.items, "item_name", text(p->cost.item_name), "arith", (int)p->cost.arith, "tensor_bytes",
-			 (json_int_t)tensors, "bytes", (json_int_t)times_bytes(copies, copy), "copies",
+	return json_pack("{s:b,s:b,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "timed",
+			 !unsupported && !untimed, "reason", text(unsupported ? unsupported : untimed), "ops",
+			 p->cost.ops, "bytes_read", p->cost.bytes_read, "bytes_written", p->cost.bytes_written, "items",
+			 p->cost.items, "item_name", text(p->cost.item_name), "arith", (int)p->cost.arith,
+			 "tensor_bytes", (json_int_t)tensors, "bytes", (json_int_t)times_bytes(copies, copy), "copies",
 			 (json_int_t)copies);
 }
 
@@ -239,18 +241,22 @@ static json_t *do_case(struct child *c, const json_t *q)
 		if (!t->name || !assay_dtype_bytes(t->dtype))
 			return json_pack("{s:s}", "refused", "the op describes a tensor without a name or a type");
 		if (!assay_tensor_size(t, &bytes))
-			return json_pack("{s:s}", "refused", "the op describes a tensor with too many dimensions, or with one that is out of range");
+			return json_pack(
+				"{s:s}", "refused",
+				"the op describes a tensor with too many dimensions, or with one that is out of range");
 	}
 	if (!cost_ok(&p.cost))
 		return json_pack("{s:s}", "refused", "the op describes a cost that is negative or no number");
-	v = op->composes ? op->driver :
-			   assay_loader_variant(&c->loader, op->name, json_string_value(json_object_get(q, "variant")), NULL);
+	v = op->composes ? op->driver
+			 : assay_loader_variant(&c->loader, op->name, json_string_value(json_object_get(q, "variant")),
+						NULL);
 	if (v && v->supports && v->supports(&shape, &why))
 		return facts(&p, 1, why.text, NULL);
 	copies = json_is_true(json_object_get(q, "cold")) ? cold_copies(c, &p) : 1;
 	if (copies > (p.extra_bytes || (v && v->prepare) ? MAX_ALLOCATED_COPIES : MAX_COPIES)) {
 		snprintf(why.text, sizeof(why.text),
-			 "so small that it needs %llu copies to be cold on this machine: choose a larger shape, or cache = warm",
+			 "so small that it needs %llu copies to be cold on this machine: choose a larger shape, or "
+			 "cache = warm",
 			 (unsigned long long)copies);
 		return facts(&p, copies, NULL, why.text);
 	}

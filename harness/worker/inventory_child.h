@@ -5,9 +5,11 @@
 
 /*
  * Lines from the controller, and what the child answers:
- *     {"host": {…}, "plugins": ["path", …]}      for each: {"loading": i}, then {"plugin": i, …} or {"plugin": i, "error": "…"};
- *                                                at the end {"loaded": true, "devices": […]}
- *     {"case": {"op", "variant", "axes", "threads", "cold"}}      {"supported", "timed", "reason", "cost", …} or {"refused": "…"}
+ *     {"host": {…}, "plugins": ["path", …]}
+ *         for each: {"loading": i}, then {"plugin": i, …} or {"plugin": i, "error": "…"};
+ *         at the end {"loaded": true, "devices": […]}
+ *     {"case": {"op", "variant", "axes", "threads", "cold"}}
+ *         {"supported", "timed", "reason", "cost", …} or {"refused": "…"}
  * Ends when the socket does. Returns the exit status of the process.
  */
 int assay_inventory_child(int fd);

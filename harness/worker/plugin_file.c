@@ -58,8 +58,8 @@ static void read_build_id(const struct assay_elf *e, char *hex, size_t size)
 }
 
 /*
- * All that is loaded, so that also another table of pointers or another imported function is another plugin; but not the
- * notes, since the build-id depends on debugging information too.
+ * All that is loaded, so that also another table of pointers or another imported function is another plugin; but not
+ * the notes, since the build-id depends on debugging information too.
  */
 static bool decides(const struct assay_elf *e, const Elf64_Shdr *s)
 {
@@ -111,9 +111,10 @@ int assay_plugin_file_read(const char *path, struct assay_plugin_file *out, stru
 		goto out;
 	}
 	if (out->abi_major != ASSAY_ABI_MAJOR) {
-		rc = assay_err_set(err, ASSAY_EABI,
-				   "'%s' was built for plugin ABI %u.%u, this program takes %u.x (%u.%u); rebuild the plugin",
-				   path, out->abi_major, out->abi_minor, ASSAY_ABI_MAJOR, ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR);
+		rc = assay_err_set(
+			err, ASSAY_EABI,
+			"'%s' was built for plugin ABI %u.%u, this program takes %u.x (%u.%u); rebuild the plugin",
+			path, out->abi_major, out->abi_minor, ASSAY_ABI_MAJOR, ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR);
 		goto out;
 	}
 	read_build_id(&e, out->build_id, sizeof(out->build_id));

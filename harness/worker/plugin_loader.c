@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loader. The file is checked first (plugin_file.c), then loaded; tables are copied element by element with the stride
- * of the plugin, so that a newer minor version with longer structures still fits.
+ * The loader. The file is checked first (plugin_file.c), then loaded; tables are copied element by element with the
+ * stride of the plugin, so that a newer minor version with longer structures still fits.
  */
 #include "worker/plugin_loader.h"
 
@@ -15,10 +15,10 @@
 #include "model/metric.h"
 
 /* Sizes in ABI 1.0; a plugin with less was not compiled against any version of the header. */
-#define OP_SIZE_1_0 sizeof(struct assay_op)
+#define OP_SIZE_1_0      sizeof(struct assay_op)
 #define VARIANT_SIZE_1_0 sizeof(struct assay_variant)
-#define DEVICE_SIZE_1_0 sizeof(struct assay_device_ops)
-#define PLUGIN_SIZE_1_0 sizeof(struct assay_plugin)
+#define DEVICE_SIZE_1_0  sizeof(struct assay_device_ops)
+#define PLUGIN_SIZE_1_0  sizeof(struct assay_plugin)
 
 static bool name_ok(const char *s, const char *extra)
 {
@@ -27,12 +27,16 @@ static bool name_ok(const char *s, const char *extra)
 	if (!s)
 		return false;
 	for (; s[n]; n++)
-		if (!((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= '0' && s[n] <= '9') || s[n] == '_' || strchr(extra, s[n])))
+		if (!((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= '0' && s[n] <= '9') || s[n] == '_' ||
+		      strchr(extra, s[n])))
 			return false;
 	return n > 0 && n < ASSAY_NAME_MAX;
 }
 
-/* Copy @n elements of @stride bytes into elements of @size bytes; missing ends are zero. NULL when out of memory or n is 0. */
+/*
+ * Copy @n elements of @stride bytes into elements of @size bytes; missing ends are zero. NULL when out of memory or n
+ * is 0.
+ */
 static void *copy_table(const void *from, uint32_t n, uint32_t stride, size_t size)
 {
 	char *to = n ? calloc(n, size) : NULL;
@@ -57,32 +61,37 @@ static int check_op(const struct assay_op *op, const char *path, struct assay_er
 	const char *name = op->name ? op->name : "(null)";
 
 	if (!name_ok(op->name, "."))
-		return assay_err_set(err, ASSAY_EPLUGIN, "op name '%s' in '%s' is not made of a-z, 0-9, '_' and '.'", name,
-				     path);
+		return assay_err_set(err, ASSAY_EPLUGIN, "op name '%s' in '%s' is not made of a-z, 0-9, '_' and '.'",
+				     name, path);
 	if (!op->describe || !op->fill || !op->check)
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' has no %s function", name, path,
-				     !op->describe ? "describe" : !op->fill ? "fill" : "check");
+				     !op->describe ? "describe"
+				     : !op->fill   ? "fill"
+						   : "check");
 	if (op->n_axes > ASSAY_MAX_AXES || (op->n_axes && (!op->axes || op->axis_stride < sizeof(struct assay_axis))))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' has a bad axis table", name, path);
 	for (uint32_t i = 0; i < op->n_axes; i++)
 		if (!name_ok(assay_op_axis(op, i)->name, ""))
-			return assay_err_set(err, ASSAY_EPLUGIN, "axis %u of op '%s' in '%s' has a bad name", i, name, path);
+			return assay_err_set(err, ASSAY_EPLUGIN, "axis %u of op '%s' in '%s' has a bad name", i, name,
+					     path);
 	if (op->n_metrics && (!op->metrics || op->metric_stride < sizeof(struct assay_metric_def)))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' has a bad metric table", name, path);
 	for (uint32_t i = 0; i < op->n_metrics; i++) {
 		const char *tag = assay_op_metric(op, i)->tag;
 
 		if (!name_ok(tag, "") || strlen(tag) >= ASSAY_METRIC_TAG_MAX || !assay_op_metric(op, i)->unit)
-			return assay_err_set(err, ASSAY_EPLUGIN, "metric %u of op '%s' in '%s' has a bad tag or no unit", i, name, path);
+			return assay_err_set(err, ASSAY_EPLUGIN,
+					     "metric %u of op '%s' in '%s' has a bad tag or no unit", i, name, path);
 		if (assay_metric_find(tag))
-			return assay_err_set(err, ASSAY_EPLUGIN, "metric '%s' of op '%s' in '%s' is one of the harness's own", tag, name,
+			return assay_err_set(err, ASSAY_EPLUGIN,
+					     "metric '%s' of op '%s' in '%s' is one of the harness's own", tag, name,
 					     path);
 	}
 	if (op->n_counters > ASSAY_MAX_COUNTERS || (op->n_counters && !op->counters))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' has a bad counter table", name, path);
 	if (!op->composes != !op->driver || (op->driver && !op->driver->run))
-		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' composes another op but has no driver for it", name,
-				     path);
+		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' composes another op but has no driver for it",
+				     name, path);
 	return 0;
 }
 
@@ -91,9 +100,11 @@ static int check_variant(const struct assay_variant *v, const char *path, struct
 	const char *op = v->op ? v->op : "(null)", *name = v->name ? v->name : "(null)";
 
 	if (!name_ok(v->op, ".") || !name_ok(v->name, ""))
-		return assay_err_set(err, ASSAY_EPLUGIN, "variant '%s' of op '%s' in '%s' has a bad name", name, op, path);
+		return assay_err_set(err, ASSAY_EPLUGIN, "variant '%s' of op '%s' in '%s' has a bad name", name, op,
+				     path);
 	if (!v->run)
-		return assay_err_set(err, ASSAY_EPLUGIN, "variant '%s' of op '%s' in '%s' has no run function", name, op, path);
+		return assay_err_set(err, ASSAY_EPLUGIN, "variant '%s' of op '%s' in '%s' has no run function", name,
+				     op, path);
 	return 0;
 }
 
@@ -103,8 +114,8 @@ static int check_names(const struct assay_loader *ld, const struct assay_loaded_
 
 	for (uint32_t i = 0; i < p->desc.n_ops; i++)
 		if (assay_loader_op(ld, p->ops[i].name, &other))
-			return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' of '%s' is already in '%s'", p->ops[i].name, p->path,
-					     ld->plugins[other].path);
+			return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' of '%s' is already in '%s'", p->ops[i].name,
+					     p->path, ld->plugins[other].path);
 	for (uint32_t i = 0; i < p->desc.n_variants; i++)
 		if (assay_loader_variant(ld, p->variants[i].op, p->variants[i].name, &other))
 			return assay_err_set(err, ASSAY_EPLUGIN, "variant '%s' of op '%s' of '%s' is already in '%s'",
@@ -136,10 +147,11 @@ static int take_tables(struct assay_loaded_plugin *p, struct assay_err *err)
 	if (d->size < PLUGIN_SIZE_1_0 || (d->n_ops && (!d->ops || d->op_stride < OP_SIZE_1_0)) ||
 	    (d->n_variants && (!d->variants || d->variant_stride < VARIANT_SIZE_1_0)) ||
 	    (d->n_devices && (!d->devices || d->device_stride < DEVICE_SIZE_1_0)))
-		return assay_err_set(err, ASSAY_EPLUGIN, "the tables of '%s' do not fit ABI %u.%u", p->path, ASSAY_ABI_MAJOR,
-				     ASSAY_ABI_MINOR);
+		return assay_err_set(err, ASSAY_EPLUGIN, "the tables of '%s' do not fit ABI %u.%u", p->path,
+				     ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR);
 	if (!name_ok(d->name, "-"))
-		return assay_err_set(err, ASSAY_EPLUGIN, "plugin name in '%s' is not made of a-z, 0-9, '_' and '-'", p->path);
+		return assay_err_set(err, ASSAY_EPLUGIN, "plugin name in '%s' is not made of a-z, 0-9, '_' and '-'",
+				     p->path);
 	if (!d->n_ops && !d->n_variants && !d->n_devices)
 		return assay_err_set(err, ASSAY_EPLUGIN, "'%s' offers no op, variant or device", p->path);
 	p->ops = copy_table(d->ops, d->n_ops, d->op_stride, sizeof(*p->ops));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads plugins into this process, which must be a child: their constructors run. Copies what they offer into own tables. */
+/*
+ * Loads plugins into this process, which must be a child: their constructors run. Copies what they offer into own
+ * tables.
+ */
 #ifndef ASSAY_WORKER_PLUGIN_LOADER_H
 #define ASSAY_WORKER_PLUGIN_LOADER_H
 
@@ -14,7 +17,7 @@ struct assay_loaded_plugin {
 	void *dl;
 	struct assay_plugin desc;
 	struct assay_plugin_file file;
-	struct assay_op *ops;               /* copies with this program's layout */
+	struct assay_op *ops; /* copies with this program's layout */
 	struct assay_variant *variants;
 	struct assay_device_ops *devices;
 };
@@ -22,9 +25,9 @@ struct assay_loaded_plugin {
 /* What is taken from a plugin. A comparison takes the ops of the head and the variants of one side. */
 enum assay_plugin_part {
 	ASSAY_PART_ALL = 'a',
-	ASSAY_PART_OPS = 'o',      /* ops and devices */
+	ASSAY_PART_OPS = 'o', /* ops and devices */
 	ASSAY_PART_VARIANTS = 'v',
-	ASSAY_PART_REST = 'r',     /* whatever no earlier plugin brings; never refused for a name */
+	ASSAY_PART_REST = 'r', /* whatever no earlier plugin brings; never refused for a name */
 };
 
 /* All-zero is empty. */
@@ -34,8 +37,8 @@ struct assay_loader {
 };
 
 /*
- * Load @path. On error @ld is unchanged and @err explains: ASSAY_EPLUGIN, ASSAY_EABI (before any code of the plugin ran).
- * Operations and variants whose names collide with loaded ones are refused with both paths.
+ * Load @path. On error @ld is unchanged and @err explains: ASSAY_EPLUGIN, ASSAY_EABI (before any code of the plugin
+ * ran). Operations and variants whose names collide with loaded ones are refused with both paths.
  */
 int assay_loader_add(struct assay_loader *ld, const char *path, enum assay_plugin_part part, struct assay_err *err);
 void assay_loader_release(struct assay_loader *ld);

@@ -36,7 +36,8 @@ int assay_shared_create(struct assay_shared **shared, int *fd, struct assay_err 
 	int f = memfd_create("assay-pages", 0);
 
 	if (f < 0)
-		return assay_err_set(err, ASSAY_EIO, "cannot create the pages shared with workers: %s", strerror(errno));
+		return assay_err_set(err, ASSAY_EIO, "cannot create the pages shared with workers: %s",
+				     strerror(errno));
 	if (ftruncate(f, sizeof(struct assay_shared))) {
 		close(f);
 		return assay_err_set(err, ASSAY_EIO, "cannot size the pages shared with workers: %s", strerror(errno));
@@ -44,7 +45,8 @@ int assay_shared_create(struct assay_shared **shared, int *fd, struct assay_err 
 	map = mmap(NULL, sizeof(struct assay_shared), PROT_READ | PROT_WRITE, MAP_SHARED, f, 0);
 	if (map == MAP_FAILED) {
 		close(f);
-		return assay_err_set(err, ASSAY_ENOMEM, "cannot map the pages shared with workers: %s", strerror(errno));
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot map the pages shared with workers: %s",
+				     strerror(errno));
 	}
 	*shared = map;
 	for (int i = 0; i < 2; i++) {
@@ -62,7 +64,8 @@ int assay_shared_attach(struct assay_shared **shared, int fd, struct assay_err *
 	const struct assay_page *p = s->page;
 
 	if (s == MAP_FAILED)
-		return assay_err_set(err, ASSAY_ENOMEM, "cannot map the pages shared with the controller: %s", strerror(errno));
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot map the pages shared with the controller: %s",
+				     strerror(errno));
 	if (p->magic != ASSAY_PAGE_MAGIC || p->version != ASSAY_PAGE_VERSION || p->size != sizeof(*p)) {
 		uint32_t version = p->version;
 
@@ -128,7 +131,10 @@ bool assay_page_wait(struct assay_page *page, enum assay_turn mine, uint64_t tim
 
 		if (seen == (uint32_t)mine)
 			return true;
-		/* the bitset form takes an absolute deadline on CLOCK_MONOTONIC, so that signals do not lengthen the wait */
+		/*
+		 * the bitset form takes an absolute deadline on CLOCK_MONOTONIC, so that signals do not lengthen the
+		 * wait
+		 */
 		if (syscall(SYS_futex, &page->turn, FUTEX_WAIT_BITSET, seen, until, NULL, FUTEX_BITSET_MATCH_ANY) &&
 		    errno == ETIMEDOUT)
 			return atomic_load_explicit(&page->turn, memory_order_acquire) == (uint32_t)mine;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page that controller and worker share, and the hand-over of the turn. One side owns the page at a time: `turn` says
- * which, a futex wakes the other. Everything that varies in how a worker is launched stays outside of it.
+ * The page that controller and worker share, and the hand-over of the turn. One side owns the page at a time: `turn`
+ * says which, a futex wakes the other. Everything that varies in how a worker is launched stays outside of it.
  */
 #ifndef ASSAY_WORKER_PROTOCOL_H
 #define ASSAY_WORKER_PROTOCOL_H
@@ -17,15 +17,15 @@
 #include "model/counter.h"
 #include "model/result.h"
 
-#define ASSAY_PAGE_MAGIC 0x45474150u /* "PAGE" */
+#define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
 #define ASSAY_PAGE_VERSION 3u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 64
-#define ASSAY_PAGE_COUNTS 192
-#define ASSAY_PAGE_EVENTS 32768
-#define ASSAY_PAGE_CPUS 1024
-#define ASSAY_PAGE_PATHS 65536
-#define ASSAY_PAGE_WINDOW 65536
+#define ASSAY_PAGE_COUNTS  192
+#define ASSAY_PAGE_EVENTS  32768
+#define ASSAY_PAGE_CPUS    1024
+#define ASSAY_PAGE_PATHS   65536
+#define ASSAY_PAGE_WINDOW  65536
 
 enum assay_turn {
 	ASSAY_TURN_CONTROLLER = 0,
@@ -41,8 +41,8 @@ enum assay_command {
 	ASSAY_CMD_COUNT,   /* one counted run after `count` others, under the simulator */
 	ASSAY_CMD_RECHECK, /* after the last sample: timed outputs, guards and inputs */
 	ASSAY_CMD_OUTPUT,  /* a window of the outputs, from byte `iterations` on */
-	ASSAY_CMD_REPORT,  /* the variant gives back what it prepared; metrics and counters of the op. No runs after it */
-	ASSAY_CMD_FINISH,  /* release everything and exit */
+	ASSAY_CMD_REPORT, /* the variant gives back what it prepared; metrics and counters of the op; no run after it */
+	ASSAY_CMD_FINISH, /* release everything and exit */
 };
 
 /* What the worker is doing, so that a death can be placed. */
@@ -79,9 +79,10 @@ struct assay_worker_spec {
 	bool try_pace;                        /* of the threads' cores, see machine/core_pace.h */
 	uint64_t core_least[ASSAY_PAGE_CPUS]; /* what is known of it, by thread; 0: nothing */
 	struct assay_host_info host;
-	char events[ASSAY_PAGE_EVENTS];  /* what to count, as assay_counter_choice_text() writes it */
+	char events[ASSAY_PAGE_EVENTS]; /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
-	char plugins[ASSAY_PAGE_PATHS]; /* a part letter and a path each, ended by a newline: see enum assay_plugin_part */
+	/* A part letter and a path each, ended by a newline: see enum assay_plugin_part. */
+	char plugins[ASSAY_PAGE_PATHS];
 };
 
 struct assay_page_metric {
@@ -97,9 +98,9 @@ struct assay_worker_reply {
 	/* PREPARE */
 	int32_t cpus[ASSAY_PAGE_CPUS]; /* read back */
 	int32_t numa_node;
-	uint64_t prepare_ns;           /* of the variant's prepare, all copies */
-	uint64_t prepare_bytes;        /* what it took with host->alloc */
-	uint64_t op_bytes;             /* tensors of all copies, and what the op took with host->alloc */
+	uint64_t prepare_ns;    /* of the variant's prepare, all copies */
+	uint64_t prepare_bytes; /* what it took with host->alloc */
+	uint64_t op_bytes;      /* tensors of all copies, and what the op took with host->alloc */
 	char code_hash[ASSAY_DIGEST_LEN + 1];
 
 	/* VERIFY, RECHECK */
@@ -130,22 +131,23 @@ struct assay_worker_reply {
 
 struct assay_page {
 	uint32_t magic, version, size;
-	_Atomic uint32_t turn;    /* enum assay_turn; the futex */
-	_Atomic uint32_t phase;   /* enum assay_phase */
-	uint32_t command;         /* enum assay_command */
+	_Atomic uint32_t turn;  /* enum assay_turn; the futex */
+	_Atomic uint32_t phase; /* enum assay_phase */
+	uint32_t command;       /* enum assay_command */
 	uint64_t iterations;
 	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
-	double stretch_frac;       /* the same for kernels too slow for that: time spun through, as a share of the sample's */
-	bool counting;             /* SAMPLE, PAIR: count the events of the spec around these samples */
+	double stretch_frac; /* the same for kernels too slow for that: time spun through, as a share of the sample's */
+	bool counting;       /* SAMPLE, PAIR: count the events of the spec around these samples */
 	uint32_t count;
-	uint64_t order_seed;       /* PAIR: draws ABBA or BAAB for every block */
+	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
 	struct assay_worker_spec spec;
 	struct assay_worker_reply reply;
 };
 
 /* Two partners hand the turn over between them, without the controller. */
 struct assay_pair_turn {
-	_Atomic uint32_t slot;  /* the futex: number of the sample that may be taken; ASSAY_PAIR_WAITING: not both are there */
+	_Atomic uint32_t
+		slot; /* the futex: number of the sample that may be taken; ASSAY_PAIR_WAITING: not both are there */
 	_Atomic uint32_t ready;
 };
 #define ASSAY_PAIR_WAITING UINT32_MAX

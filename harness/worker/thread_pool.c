@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fork-join pool. A region starts when `generation` changes and ends when `pending` reaches zero. Threads spin for some
- * tens of microseconds, the distance between two regions of one kernel, then sleep on a futex, so that an idle pool
- * leaves its cores to whoever has the turn.
+ * A fork-join pool. A region starts when `generation` changes and ends when `pending` reaches zero. Threads spin for
+ * some tens of microseconds, the distance between two regions of one kernel, then sleep on a futex, so that an idle
+ * pool leaves its cores to whoever has the turn.
  */
 #include "worker/thread_pool.h"
 
@@ -17,7 +17,7 @@
 
 #include "worker/case_memory.h"
 
-#define SPINS 4000
+#define SPINS      4000
 #define CACHE_LINE 64
 
 struct pool_thread {
@@ -55,8 +55,9 @@ static inline void relax(void)
 }
 
 /*
- * Wake whoever sleeps on @word, which was just changed. The system call is spared while all spin: a sleeper counts itself
- * before it looks at the word a last time, so either it sees the change or it is seen here (both orders are seq_cst).
+ * Wake whoever sleeps on @word, which was just changed. The system call is spared while all spin: a sleeper counts
+ * itself before it looks at the word a last time, so either it sees the change or it is seen here (both orders are
+ * seq_cst).
  */
 static void wake_all(struct assay_pool *p, _Atomic uint32_t *word)
 {

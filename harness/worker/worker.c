@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting and watching a worker. While it has the turn, the controller wakes a few times a second to see whether it died,
- * ran out of time, took too much memory, or the user wants to stop.
+ * Starting and watching a worker. While it has the turn, the controller wakes a few times a second to see whether it
+ * died, ran out of time, took too much memory, or the user wants to stop.
  */
 #include "worker/worker.h"
 
@@ -51,7 +51,8 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 		s->axis[i] = c->axes[i].value;
 	s->n_axes = c->n_axes;
 	if (c->threads > ASSAY_PAGE_CPUS)
-		return assay_err_set(err, ASSAY_ELIMIT, "%u threads asked, %d are possible", c->threads, ASSAY_PAGE_CPUS);
+		return assay_err_set(err, ASSAY_ELIMIT, "%u threads asked, %d are possible", c->threads,
+				     ASSAY_PAGE_CPUS);
 	s->n_threads = c->threads;
 	s->try_pace = o->try_pace;
 	for (unsigned i = 0; i < c->threads; i++) {
@@ -67,11 +68,12 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->host = *o->host;
 	s->multiplex = o->multiplex;
 	if (o->events && strlen(o->events) >= sizeof(s->events))
-		return assay_err_set(err, ASSAY_ELIMIT, "the names of all events take more than %zu bytes", sizeof(s->events));
+		return assay_err_set(err, ASSAY_ELIMIT, "the names of all events take more than %zu bytes",
+				     sizeof(s->events));
 	snprintf(s->events, sizeof(s->events), "%s", o->events ? o->events : "");
 	for (size_t i = 0; i < o->plugins->n; i++) {
-		int n = snprintf(s->plugins + at, sizeof(s->plugins) - at, "%c%s\n", o->parts ? o->parts[i] : ASSAY_PART_ALL,
-				 o->plugins->v[i]);
+		int n = snprintf(s->plugins + at, sizeof(s->plugins) - at, "%c%s\n",
+				 o->parts ? o->parts[i] : ASSAY_PART_ALL, o->plugins->v[i]);
 
 		if (n < 0 || (size_t)n >= sizeof(s->plugins) - at)
 			return assay_err_set(err, ASSAY_ELIMIT, "the paths of the plugins take more than %zu bytes",
@@ -268,8 +270,9 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 			return 1;
 		}
 	}
-	*status = w->page->reply.status >= 0 && w->page->reply.status < ASSAY_N_STATUS ?
-			  (enum assay_status)w->page->reply.status : ASSAY_STATUS_FAILED;
+	*status = w->page->reply.status >= 0 && w->page->reply.status < ASSAY_N_STATUS
+			  ? (enum assay_status)w->page->reply.status
+			  : ASSAY_STATUS_FAILED;
 	snprintf(reason, size, "%s", w->page->reply.reason);
 	if (w->command == ASSAY_CMD_FINISH && !assay_process_wait(&w->process, 5000000000u)) {
 		*status = ASSAY_STATUS_FAILED;

@@ -20,21 +20,22 @@ struct assay_worker_launch {
 
 struct assay_worker_options {
 	const struct assay_strings *plugins;
-	const char *parts;    /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
+	const char *parts; /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
 	const struct assay_case *c;
 	uint64_t copies;
-	const int *cpus;      /* one a thread */
+	const int *cpus; /* one a thread */
 	uint64_t seed;
 	uint64_t layout_seed; /* 0: buffers and stack where they always are */
-	const struct assay_worker_launch *launch; /* NULL: plainly. Otherwise all addresses that plugins see are fixed */
+	/* NULL: plainly. Otherwise all addresses that plugins see are fixed. */
+	const struct assay_worker_launch *launch;
 	const struct assay_clock *clock;
-	bool try_pace;        /* of the cores, around each sample */
+	bool try_pace;                      /* of the cores, around each sample */
 	const struct assay_core_pace *pace; /* what is known of it; NULL: nothing */
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
 	const volatile sig_atomic_t *interrupted;
-	const char *events;   /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
-	bool multiplex;       /* see struct assay_counter_choice */
+	const char *events; /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
+	bool multiplex;     /* see struct assay_counter_choice */
 };
 
 /* Start the process; nothing of the plugins runs yet. */
@@ -54,14 +55,14 @@ struct assay_worker_args {
 };
 
 /*
- * Give @cmd and wait for the answer. 0 and *status, *reason for whatever the worker or its end says (then it is gone, and only
- * free may follow, unless status is OK). ASSAY_EINTERRUPTED when the user asked to stop.
+ * Give @cmd and wait for the answer. 0 and *status, *reason for whatever the worker or its end says (then it is gone,
+ * and only free may follow, unless status is OK). ASSAY_EINTERRUPTED when the user asked to stop.
  */
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
 		      enum assay_status *status, char *reason, size_t size, struct assay_err *err);
 /*
- * The two halves of it, to have two workers busy at once. @partner is whoever w waits for, or NULL: when that one has ended, w is ended,
- * too, with status FAILED, and the result is 1.
+ * The two halves of it, to have two workers busy at once. @partner is whoever w waits for, or NULL: when that one has
+ * ended, w is ended, too, with status FAILED, and the result is 1.
  */
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args);
 int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker process: takes commands from the shared page, drives one case, answers. Never prints; its words go to the page. */
+/*
+ * The worker process: takes commands from the shared page, drives one case, answers. Never prints; its words go to the
+ * page.
+ */
 #include "worker/worker_main.h"
 
 #include <alloca.h>
@@ -26,16 +29,16 @@
 struct worker {
 	struct assay_shared *shared;
 	struct assay_page *page;
-	unsigned index;                 /* which of the two pages, and which side of a pair */
+	unsigned index; /* which of the two pages, and which side of a pair */
 	struct assay_case_job job;
-	uint64_t iterations;            /* of the last sample */
+	uint64_t iterations; /* of the last sample */
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
 	struct assay_case_counts counts;
 	struct assay_disturbance host;
 	uint64_t pace_before[ASSAY_PAGE_CPUS], pace_after[ASSAY_PAGE_CPUS]; /* ticks, by thread */
 	uint64_t polled_ns;
-	uint32_t poll_first;            /* first sample since the last poll */
+	uint32_t poll_first; /* first sample since the last poll */
 };
 
 static uint64_t now_ns(const struct worker *w)
@@ -90,7 +93,10 @@ static struct assay_outcome do_prepare(struct worker *w)
 	return out.status == ASSAY_STATUS_OK ? assay_case_counts_open(&w->counts, &w->job) : out;
 }
 
-/* Poison, run every copy that a sample of @iterations reaches, compare one with the oracle and the others with that one. */
+/*
+ * Poison, run every copy that a sample of @iterations reaches, compare one with the oracle and the others with that
+ * one.
+ */
 static struct assay_outcome run_and_check(struct worker *w, uint64_t iterations)
 {
 	struct assay_worker_reply *r = &w->page->reply;
@@ -153,8 +159,9 @@ static struct assay_outcome do_recheck(struct worker *w)
 	if (err > w->page->reply.max_rel_err)
 		w->page->reply.max_rel_err = err;
 	if (out.status == ASSAY_STATUS_OK && strcmp(w->digest, w->page->reply.digest))
-		out = assay_outcome_set(ASSAY_STATUS_WRONG, "output changed between the first run (%.8s…) and the last (%.8s…)",
-					w->digest, w->page->reply.digest);
+		out = assay_outcome_set(ASSAY_STATUS_WRONG,
+					"output changed between the first run (%.8s…) and the last (%.8s…)", w->digest,
+					w->page->reply.digest);
 	return out;
 }
 
@@ -271,7 +278,9 @@ static struct assay_outcome do_sample(struct worker *w)
 	w->iterations = p->iterations;
 	begin_watch(w);
 	p->reply.n_samples = 0;
-	/* the hand-over let the pool fall asleep and the caches cool: one untimed call, but cold cases want them cold */
+	/*
+	 * the hand-over let the pool fall asleep and the caches cool: one untimed call, but cold cases want them cold
+	 */
 	if (w->job.n_jobs == 1)
 		out = assay_case_job_time(&w->job, 1, &ns);
 	for (uint32_t i = 0; i < count && out.status == ASSAY_STATUS_OK; i++) {
@@ -301,8 +310,8 @@ static uint64_t rss_peak_bytes(void)
 }
 
 /*
- * Take turns with the partner, sample by sample. Whoever has the turn does one untimed call after a hand-over, since the
- * partner has had the caches; then its pool sleeps, so that nothing of it runs while the partner measures.
+ * Take turns with the partner, sample by sample. Whoever has the turn does one untimed call after a hand-over, since
+ * the partner has had the caches; then its pool sleeps, so that nothing of it runs while the partner measures.
  */
 static struct assay_outcome do_pair(struct worker *w)
 {
@@ -395,8 +404,8 @@ static struct assay_outcome obey(struct worker *w)
 #define STACK_PLACES (1u << 20)
 
 /*
- * Serve with the stack a little lower: its place, too, is a matter of chance that must not decide a comparison. In a fixed layout
- * it begins at a multiple of STACK_PLACES, whatever arguments and environment lie above it.
+ * Serve with the stack a little lower: its place, too, is a matter of chance that must not decide a comparison. In a
+ * fixed layout it begins at a multiple of STACK_PLACES, whatever arguments and environment lie above it.
  */
 static __attribute__((noinline)) void obey_lower(struct worker *w, struct assay_outcome *out)
 {
@@ -435,7 +444,8 @@ static int serve(int fd, unsigned index)
 
 int assay_worker_is_command(int argc, char **argv)
 {
-	return (argc == 2 && (!strcmp(argv[1], ASSAY_COUNTER_HEALTH_COMMAND) || !strcmp(argv[1], ASSAY_COUNTER_COST_COMMAND))) ||
+	return (argc == 2 &&
+		(!strcmp(argv[1], ASSAY_COUNTER_HEALTH_COMMAND) || !strcmp(argv[1], ASSAY_COUNTER_COST_COMMAND))) ||
 	       (argc == 4 && !strcmp(argv[1], ASSAY_WORKER_COMMAND)) ||
 	       (argc == 3 && !strcmp(argv[1], ASSAY_INVENTORY_COMMAND));
 }
@@ -458,7 +468,8 @@ int assay_worker_main(int argc, char **argv)
 	long fd;
 
 	if (argc == 2)
-		return examine_counters(strcmp(argv[1], ASSAY_COUNTER_HEALTH_COMMAND) ? assay_counter_cost_probe : assay_counter_health_probe);
+		return examine_counters(strcmp(argv[1], ASSAY_COUNTER_HEALTH_COMMAND) ? assay_counter_cost_probe
+										      : assay_counter_health_probe);
 	fd = strtol(argv[2], &end, 10);
 	if (*end || fd < 3 || fcntl((int)fd, F_GETFD) < 0)
 		return 2;

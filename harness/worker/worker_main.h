@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entry points of the child processes. The program calls this before anything else when started with a hidden command. */
+/*
+ * Entry points of the child processes. The program calls this before anything else when started with a hidden command.
+ */
 #ifndef ASSAY_WORKER_WORKER_MAIN_H
 #define ASSAY_WORKER_WORKER_MAIN_H
 
-#define ASSAY_WORKER_COMMAND "__worker"
+#define ASSAY_WORKER_COMMAND    "__worker"
 #define ASSAY_INVENTORY_COMMAND "__inventory"
 
 /* True when argv[1] is one of the two, or a command of counters/counter_health.h. */

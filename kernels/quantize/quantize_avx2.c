@@ -142,8 +142,8 @@ static inline __m256i rounded_16(const float *x, __m256 m, enum rounding roundin
 }
 
 /*
- * 32 codes, @shift bits up, of the integers in a and b, 16 each, in the order that packing leaves them in. The look-up reads
- * 0 where the sign bit is set, else what the four lowest bits say. Nothing that was cut off is above 2.
+ * 32 codes, @shift bits up, of the integers in a and b, 16 each, in the order that packing leaves them in. The look-up
+ * reads 0 where the sign bit is set, else what the four lowest bits say. Nothing that was cut off is above 2.
  */
 static inline __m256i ternary_32(__m256i a, __m256i b, enum rounding rounding, int shift)
 {
@@ -187,8 +187,8 @@ static inline lanes zero_lanes(void)
 }
 
 /*
- * A product and a shift, which do the same, since two shifts would take the units of the additions. A compiler that knew the factor
- * would make a shift of the product.
+ * A product and a shift, which do the same, since two shifts would take the units of the additions. A compiler that
+ * knew the factor would make a shift of the product.
  */
 static inline void add_lanes(lanes *l, const float *x)
 {
@@ -198,7 +198,8 @@ static inline void add_lanes(lanes *l, const float *x)
 	for (int k = 0; k < 2; k++) {
 		const __m256i v = _mm256_loadu_si256((const void *)(x + 8 * k));
 		const __m256i even = _mm256_mul_epu32(_mm256_and_si256(v, _mm256_set1_epi64x(MAG_MASK)), up);
-		const __m256i odd = _mm256_srli_epi64(_mm256_and_si256(v, _mm256_set1_epi64x((int64_t)MAG_MASK << 32)), 32 - MOVED_BITS);
+		const __m256i odd = _mm256_srli_epi64(_mm256_and_si256(v, _mm256_set1_epi64x((int64_t)MAG_MASK << 32)),
+						      32 - MOVED_BITS);
 
 		l->even[k] = _mm256_add_pd(l->even[k], _mm256_castsi256_pd(even));
 		l->odd[k] = _mm256_add_pd(l->odd[k], _mm256_castsi256_pd(odd));

@@ -40,8 +40,8 @@ static inline __m512i rounded_32(const float *x, __m512 m, enum rounding roundin
 }
 
 /*
- * 64 codes, @shift bits up, of the integers in a and b, 32 each, in the order that packing leaves them in. The look-up reads
- * 0 where the sign bit is set, else what the four lowest bits say. Nothing that was cut off is above 2.
+ * 64 codes, @shift bits up, of the integers in a and b, 32 each, in the order that packing leaves them in. The look-up
+ * reads 0 where the sign bit is set, else what the four lowest bits say. Nothing that was cut off is above 2.
  */
 static inline __m512i ternary_64(__m512i a, __m512i b, enum rounding rounding, int shift)
 {
@@ -76,8 +76,8 @@ static inline lanes zero_lanes(void)
 }
 
 /*
- * A product and a shift, which do the same, since two shifts would take the units of the additions. A compiler that knew the factor
- * would make a shift of the product.
+ * A product and a shift, which do the same, since two shifts would take the units of the additions. A compiler that
+ * knew the factor would make a shift of the product.
  */
 static inline void add_lanes(lanes *l, const float *x)
 {

@@ -2,9 +2,9 @@
 /*
  * What the formats ask for with AVX-512, 16 floats at a time, for a file that includes this after it has defined
  *
- *	in_order_64(a, b)          the words of a, then those of b, as 64 bytes in the order of the values: packing two vectors of
- *	                           dwords has left these in turn by 128 bits. Of words outside -128 to 127, which only blocks
- *	                           that are corrected later have, any byte
+ * 	in_order_64(a, b)          the words of a, then those of b, as 64 bytes in the order of the values: packing two
+ * 	                           vectors of dwords has left these in turn by 128 bits. Of words outside -128 to 127,
+ * 	                           which only blocks that are corrected later have, any byte
  */
 #ifndef QUANTIZE_AVX512_H
 #define QUANTIZE_AVX512_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formats with int8 codes and tq2_0 with AVX-512 VBMI2, which is as quantize_avx512.c but for how codes are put together:
- * bytes are taken out of two vectors in any order, and those of tq2_0 are made of bits.
+ * The formats with int8 codes and tq2_0 with AVX-512 VBMI2, which is as quantize_avx512.c but for how codes are put
+ * together: bytes are taken out of two vectors in any order, and those of tq2_0 are made of bits.
  */
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -10,8 +10,8 @@
 #define EVERY_2ND(b)   (b), (b) + 2, (b) + 4, (b) + 6
 #define OF_QUARTERS(b) EVERY_2ND(b), EVERY_2ND((b) + 16), EVERY_2ND((b) + 32), EVERY_2ND((b) + 48)
 
-static const uint8_t words_order[64] __attribute__((aligned(64))) = { OF_QUARTERS(0), OF_QUARTERS(8), OF_QUARTERS(64),
-								      OF_QUARTERS(72) };
+static const uint8_t words_order[64]
+	__attribute__((aligned(64))) = { OF_QUARTERS(0), OF_QUARTERS(8), OF_QUARTERS(64), OF_QUARTERS(72) };
 
 static inline __m512i in_order_64(__m512i a, __m512i b)
 {
@@ -23,8 +23,9 @@ static inline __m512i in_order_64(__m512i a, __m512i b)
 #include "quantize_q8_0.h"
 
 /*
- * What a code of tq2_0 is shows in the two upper bits of the product 4·x·id, whose magnitude is at most a rounding error above 4:
- * the sign, and below it whether the exponent is that of 2 or more, which is where x·id rounds away from zero.
+ * What a code of tq2_0 is shows in the two upper bits of the product 4·x·id, whose magnitude is at most a rounding
+ * error above 4: the sign, and below it whether the exponent is that of 2 or more, which is where x·id rounds away from
+ * zero.
  */
 #define TQ2_0_MULTIPLE 4
 
@@ -35,8 +36,8 @@ static inline __m512i collect(__m512i bits, __m512i line)
 }
 
 /*
- * Of 128 values: dword i is of the values 16·line + i. Its lowest byte is of the odd lines, the next of the even ones, with the
- * first line lowest.
+ * Of 128 values: dword i is of the values 16·line + i. Its lowest byte is of the odd lines, the next of the even ones,
+ * with the first line lowest.
  */
 static inline __m512i upper_bits_128(const float *x, __m512 by)
 {
@@ -57,7 +58,8 @@ static inline __m512i upper_bits_128(const float *x, __m512 by)
 #define OF_DWORDS(b) EVERY_4TH(b), EVERY_4TH((b) + 16), EVERY_4TH((b) + 32), EVERY_4TH((b) + 48)
 
 /* The bytes of two halves of a block, the second 64 on: even lines of each before the odd ones. */
-static const uint8_t halves_order[64] __attribute__((aligned(64))) = { OF_DWORDS(1), OF_DWORDS(0), OF_DWORDS(65), OF_DWORDS(64) };
+static const uint8_t halves_order[64]
+	__attribute__((aligned(64))) = { OF_DWORDS(1), OF_DWORDS(0), OF_DWORDS(65), OF_DWORDS(64) };
 
 static inline void tq2_0_codes(const float *x, float by, uint8_t *q)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All formats of assay/op_quantize.h from floats for one instruction set, whose file includes this after it has defined what the
- * headers of the formats ask for and
+ * All formats of assay/op_quantize.h from floats for one instruction set, whose file includes this after it has defined
+ * what the headers of the formats ask for and
  *
- *	ternary_256(x, m, rounding, first, step, q, around)
- *	                           64 bytes of codes, 32 for each half of x. In byte j of a half, the code of its value
- *	                           32·i + j lies first + i·step bits up. A code is 1 + x·m, which is rounded and clamped
- *	                           to −1 … 1 before
- *	QUANTIZE_ISA               the name of the variant
+ * 	ternary_256(x, m, rounding, first, step, q, around)
+ * 	                           64 bytes of codes, 32 for each half of x. In byte j of a half, the code of its value
+ * 	                           32·i + j lies first + i·step bits up. A code is 1 + x·m, which is rounded and clamped
+ * 	                           to −1 … 1 before
+ * 	QUANTIZE_ISA               the name of the variant
  */
 #include "quantize_groups.h"
 #include "quantize_i2_s.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block formats of assay/op_quantize.h, whose blocks have a scale each, from floats in groups of up to FLOATS blocks, for one
- * instruction set, whose file includes this after it has defined what quantize_mags.h asks for and
+ * Block formats of assay/op_quantize.h, whose blocks have a scale each, from floats in groups of up to FLOATS blocks,
+ * for one instruction set, whose file includes this after it has defined what quantize_mags.h asks for and
  *
- *	largest_each(m, n)         lane b: the largest of m[b], for b < n; n, a constant, is 4 or FLOATS
- *	any_set(m)                 one is not 0
- *	halves_of(d, h)            FLOATS floats to halves
- *	store_line_around(dst, src)
- *	                           a line around the caches, dst aligned to 64 bytes; a plain copy where there are none
- *	stores_done()              after those, so that other threads see them
+ * 	largest_each(m, n)         lane b: the largest of m[b], for b < n; n, a constant, is 4 or FLOATS
+ * 	any_set(m)                 one is not 0
+ * 	halves_of(d, h)            FLOATS floats to halves
+ * 	store_line_around(dst, src)
+ * 	                           a line around the caches, dst aligned to 64 bytes; a plain copy where there are none
+ * 	stores_done()              after those, so that other threads see them
  *
  * Every float operation is the definition's own, in another order only where order cannot be seen; no fused
  * multiply-add.
@@ -35,8 +35,8 @@ typedef float floats __attribute__((vector_size(4 * FLOATS)));
 typedef uint32_t words __attribute__((vector_size(4 * FLOATS)));
 
 /*
- * The kernels multiply with the reciprocal times 2 or 4. The product is x·id as the definition rounds it, times that, wherever it
- * decides on a code, unless the multiple is infinite: tiny_block().
+ * The kernels multiply with the reciprocal times 2 or 4. The product is x·id as the definition rounds it, times that,
+ * wherever it decides on a code, unless the multiple is infinite: tiny_block().
  */
 struct __attribute__((may_alias)) scales {
 	float by[FLOATS]; /* 0 where all codes are zero */
@@ -130,9 +130,10 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 }
 
 /*
- * What is written while values are read. CPUs let a load behind a store wait for it where the last bits of their addresses
- * are the same, even if it is of another page. With groups of half a page, as of q8_0 with AVX-512, a place relative to the
- * values stays bad or good from group to group; this one was good (kernels/README.md, step 13 of quantizing).
+ * What is written while values are read. CPUs let a load behind a store wait for it where the last bits of their
+ * addresses are the same, even if it is of another page. With groups of half a page, as of q8_0 with AVX-512, a place
+ * relative to the values stays bad or good from group to group; this one was good (kernels/README.md, step 13 of
+ * quantizing).
  */
 struct __attribute__((may_alias)) scratch {
 	struct scales s[2];
@@ -190,8 +191,8 @@ INLINE int64_t groups(const struct format *f, const float *x, uint8_t *q, int64_
 }
 
 /*
- * A block so small that the multiple of its reciprocal @id is infinite: its values are taken up and the reciprocal down by a
- * power of two, which changes no product. Its scale is in q.
+ * A block so small that the multiple of its reciprocal @id is infinite: its values are taken up and the reciprocal down
+ * by a power of two, which changes no product. Its scale is in q.
  */
 static void tiny_block(const struct format *f, const float *x, float id, uint8_t *q)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * i2_s from floats, for an instruction set whose file includes this after it has defined ternary_256() of quantize_body.h and
+ * i2_s from floats, for an instruction set whose file includes this after it has defined ternary_256() of
+ * quantize_body.h and
  *
- *	SUM_STREAMS                sum blocks that are added up in turn
- *	lanes                      the 16 double lanes of a sum block; zero_lanes(); sum_of_lanes(l, x, n): of the n floats x
- *	                           that were added
- *	add_lanes(&l, x)           adds the magnitudes of 16 floats
- *	stores_done()              see quantize_groups.h
+ * 	SUM_STREAMS                sum blocks that are added up in turn
+ * 	lanes                      the 16 double lanes of a sum block; zero_lanes(); sum_of_lanes(l, x, n): of the n
+ * 	                           floats x that were added
+ * 	add_lanes(&l, x)           adds the magnitudes of 16 floats
+ * 	stores_done()              see quantize_groups.h
  */
 #ifndef QUANTIZE_I2_S_H
 #define QUANTIZE_I2_S_H
@@ -21,8 +22,8 @@
 #include "quantize_threads.h"
 
 /*
- * @streams sum blocks in turn: within one, the definition lets every lane wait for its last sum. Memory is slower than that,
- * and quickest where it is read from one place only.
+ * @streams sum blocks in turn: within one, the definition lets every lane wait for its last sum. Memory is slower than
+ * that, and quickest where it is read from one place only.
  */
 INLINE void i2_s_sums_in_turn(const float *x, int64_t n, double *sums, const int streams)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * i8_token from floats, for an instruction set whose file includes this after it has defined what quantize_mags.h asks for and
+ * i8_token from floats, for an instruction set whose file includes this after it has defined what quantize_mags.h asks
+ * for and
  *
- *	token_codes(x, s, q, around)
- *	                           64 codes of a token: x·s, ties to even
- *	stores_done()              see quantize_groups.h
+ * 	token_codes(x, s, q, around)
+ * 	                           64 codes of a token: x·s, ties to even
+ * 	stores_done()              see quantize_groups.h
  */
 #ifndef QUANTIZE_I8_TOKEN_H
 #define QUANTIZE_I8_TOKEN_H
@@ -16,7 +17,10 @@
 #include "quantize_mags.h"
 #include "quantize_threads.h"
 
-/* Values of the next token that are asked for from memory: the hardware finds the rest itself, while they are gone through. */
+/*
+ * Values of the next token that are asked for from memory: the hardware finds the rest itself, while they are gone
+ * through.
+ */
 #define TOKEN_HEAD 1024
 
 /* 64 codes, while the next token's values are read. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The largest magnitude of values, and requests for values ahead, for an instruction set whose file includes this after it has
- * defined
+ * The largest magnitude of values, and requests for values ahead, for an instruction set whose file includes this after
+ * it has defined
  *
- *	FLOATS                     floats in a vector
- *	mags                       FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b)
- *	largest(m)                 the largest of FLOATS magnitudes
+ * 	FLOATS                     floats in a vector
+ * 	mags                       FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b)
+ * 	largest(m)                 the largest of FLOATS magnitudes
  */
 #ifndef QUANTIZE_MAGS_H
 #define QUANTIZE_MAGS_H
@@ -16,12 +16,14 @@
 #include "quantize_half.h"
 
 /*
- * Where values are asked into. A request into the first level holds one of its few fill buffers until the line is there:
- * what comes from memory is asked into the second.
+ * Where values are asked into. A request into the first level holds one of its few fill buffers until the line is
+ * there: what comes from memory is asked into the second.
  */
 enum into { INTO_L1, INTO_L2 };
 
-/* Starts the reading of the n values that lie @ahead values on; beyond the input it asks for lines that nobody needs. */
+/*
+ * Starts the reading of the n values that lie @ahead values on; beyond the input it asks for lines that nobody needs.
+ */
 INLINE void read_ahead(const float *x, int64_t ahead, int64_t n, enum into into)
 {
 	uintptr_t at = (uintptr_t)x + (uintptr_t)(ahead * (int64_t)sizeof(*x));
@@ -37,8 +39,8 @@ INLINE void read_ahead(const float *x, int64_t ahead, int64_t n, enum into into)
 }
 
 /*
- * Magnitudes of which the largest is that of n values, n a multiple of FLOATS. Values @ahead of them, unless that is 0, are
- * asked into the second level in turn with them: many requests at once keep the values themselves waiting.
+ * Magnitudes of which the largest is that of n values, n a multiple of FLOATS. Values @ahead of them, unless that is 0,
+ * are asked into the second level in turn with them: many requests at once keep the values themselves waiting.
  */
 INLINE mags mags_of(const float *x, int64_t n, int64_t ahead)
 {

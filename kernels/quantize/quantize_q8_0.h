@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * q8_0 from floats, for an instruction set whose file includes this after it has defined what quantize_groups.h asks for and
+ * q8_0 from floats, for an instruction set whose file includes this after it has defined what quantize_groups.h asks
+ * for and
  *
- *	q8_codes(x, by, q0, q1)    the 32 codes of each of two blocks: x·by[0]/2 and x·by[1]/2, ties away from zero
+ * 	q8_codes(x, by, q0, q1)    the 32 codes of each of two blocks: x·by[0]/2 and x·by[1]/2, ties away from zero
  */
 #ifndef QUANTIZE_Q8_0_H
 #define QUANTIZE_Q8_0_H
 
 #include "quantize_groups.h"
 
-/* From the caches one request is enough; from memory a far one into L2, with the magnitudes, and a near one from there. */
+/*
+ * From the caches one request is enough; from memory a far one into L2, with the magnitudes, and a near one from there.
+ */
 #define Q8_AHEAD 3072
 #define Q8_NEAR  1536
 #define Q8_FAR   8192

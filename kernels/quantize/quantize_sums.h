@@ -8,10 +8,10 @@
 #include "quantize_threads.h"
 
 /*
- * The bits of a magnitude, moved up to where the fraction of a double ends, are those of a double: 2^-896 of the magnitude, since
- * only the biases of the exponents differ (1023 and 127), subnormals included. Sums of such are 2^-896 of the sums, to the
- * bit: what is subnormal among them has no more bits than a float and is added exactly. Infinities and what is no number become
- * 2^-768 or more, as do sums of 2^128.
+ * The bits of a magnitude, moved up to where the fraction of a double ends, are those of a double: 2^-896 of the
+ * magnitude, since only the biases of the exponents differ (1023 and 127), subnormals included. Sums of such are 2^-896
+ * of the sums, to the bit: what is subnormal among them has no more bits than a float and is added exactly. Infinities
+ * and what is no number become 2^-768 or more, as do sums of 2^128.
  */
 #define MOVED_BITS     29
 #define MOVED_INFINITE 0x1p-768

@@ -31,8 +31,8 @@ typedef bool (*quantize_blocks_fn)(const float *x, uint8_t *q, int64_t n, bool a
 typedef bool (*dequantize_blocks_fn)(const uint8_t *q, float *x, int64_t n, bool around);
 
 /*
- * i2_s: the sums of the sum blocks of n values, which come from memory with @around; codes of n values for the multiplier s
- * (NaN: all zero).
+ * i2_s: the sums of the sum blocks of n values, which come from memory with @around; codes of n values for the
+ * multiplier s (NaN: all zero).
  */
 typedef void (*quantize_i2_s_sums_fn)(const float *x, int64_t n, double *sums, bool around);
 typedef bool (*quantize_i2_s_codes_fn)(const float *x, uint8_t *q, int64_t n, float s, bool around);

@@ -4,15 +4,23 @@
 #include "stream_variants.h"
 
 #define STREAM(on_arch, isa, ...)                                                                                      \
-	{ .op = "stream.read", .name = #isa, .run = on_arch(assay_stream_read_##isa, kernel_of_other_arch), __VA_ARGS__ }, \
-		{ .op = "stream.copy", .name = #isa, .run = on_arch(assay_stream_copy_##isa, kernel_of_other_arch), __VA_ARGS__ }, \
+	{ .op = "stream.read",                                                                                         \
+	  .name = #isa,                                                                                                \
+	  .run = on_arch(assay_stream_read_##isa, kernel_of_other_arch),                                               \
+	  __VA_ARGS__ },                                                                                               \
+		{ .op = "stream.copy",                                                                                 \
+		  .name = #isa,                                                                                        \
+		  .run = on_arch(assay_stream_copy_##isa, kernel_of_other_arch),                                       \
+		  __VA_ARGS__ },                                                                                       \
 	{                                                                                                              \
-		.op = "stream.triad", .name = #isa, .run = on_arch(assay_stream_triad_##isa, kernel_of_other_arch), __VA_ARGS__ \
+		.op = "stream.triad", .name = #isa, .run = on_arch(assay_stream_triad_##isa, kernel_of_other_arch),    \
+		__VA_ARGS__                                                                                            \
 	}
 
 #define FMA(on_arch, isa, ...)                                                                                         \
 	{                                                                                                              \
-		.op = "peak.f32_fma", .name = #isa, .run = on_arch(assay_peak_fma_##isa, kernel_of_other_arch), __VA_ARGS__ \
+		.op = "peak.f32_fma", .name = #isa, .run = on_arch(assay_peak_fma_##isa, kernel_of_other_arch),        \
+		__VA_ARGS__                                                                                            \
 	}
 /* Where one instruction multiplies and adds bytes, ternary codes take the same loop. */
 #define TERNARY(on_arch, isa, fn, ...)                                                                                 \
@@ -21,14 +29,16 @@
 	}
 #define DOT(on_arch, isa, ...)                                                                                         \
 	{                                                                                                              \
-		.op = "peak.i8_dot", .name = #isa, .run = on_arch(assay_peak_dot_##isa, kernel_of_other_arch), __VA_ARGS__ \
+		.op = "peak.i8_dot", .name = #isa, .run = on_arch(assay_peak_dot_##isa, kernel_of_other_arch),         \
+		__VA_ARGS__                                                                                            \
 	}
 
 static const struct assay_variant variants[] = {
 	STREAM(ON_ANY, ref, .help = "the obvious loop in plain C", .flags = ASSAY_VARIANT_REFERENCE),
 	FMA(ON_ANY, ref, .help = "plain C, 16 lanes in flight", .flags = ASSAY_VARIANT_REFERENCE),
 	DOT(ON_ANY, ref, .help = "plain C, 8 lanes in flight", .flags = ASSAY_VARIANT_REFERENCE),
-	TERNARY(ON_ANY, ref, assay_peak_dot_ref, .help = "plain C, 8 lanes in flight", .flags = ASSAY_VARIANT_REFERENCE),
+	TERNARY(ON_ANY, ref, assay_peak_dot_ref, .help = "plain C, 8 lanes in flight",
+		.flags = ASSAY_VARIANT_REFERENCE),
 	STREAM(ON_X86_64, avx2, .help = "256-bit vectors, stores around the caches at dram", .needs = NEEDS_AVX2),
 	STREAM(ON_X86_64, avx512, .help = "512-bit vectors, stores around the caches at dram", .needs = NEEDS_AVX512),
 	FMA(ON_X86_64, avx2, .help = "12 chains of 256-bit FMA", .needs = NEEDS_AVX2),
@@ -36,9 +46,12 @@ static const struct assay_variant variants[] = {
 	DOT(ON_X86_64, avx2, .help = "6 chains of VPMADDUBSW, VPMADDWD, VPADDD", .needs = NEEDS_AVX2),
 	DOT(ON_X86_64, avxvnni, .help = "12 chains of 256-bit VPDPBUSD", .needs = NEEDS_AVXVNNI),
 	DOT(ON_X86_64, avx512vnni, .help = "24 chains of 512-bit VPDPBUSD", .needs = NEEDS_AVX512VNNI),
-	TERNARY(ON_X86_64, avx2, assay_peak_ternary_avx2, .help = "12 chains of VPMADDUBSW, VPADDW", .needs = NEEDS_AVX2),
-	TERNARY(ON_X86_64, avxvnni, assay_peak_dot_avxvnni, .help = "12 chains of 256-bit VPDPBUSD", .needs = NEEDS_AVXVNNI),
-	TERNARY(ON_X86_64, avx512vnni, assay_peak_dot_avx512vnni, .help = "24 chains of 512-bit VPDPBUSD", .needs = NEEDS_AVX512VNNI),
+	TERNARY(ON_X86_64, avx2, assay_peak_ternary_avx2, .help = "12 chains of VPMADDUBSW, VPADDW",
+		.needs = NEEDS_AVX2),
+	TERNARY(ON_X86_64, avxvnni, assay_peak_dot_avxvnni, .help = "12 chains of 256-bit VPDPBUSD",
+		.needs = NEEDS_AVXVNNI),
+	TERNARY(ON_X86_64, avx512vnni, assay_peak_dot_avx512vnni, .help = "24 chains of 512-bit VPDPBUSD",
+		.needs = NEEDS_AVX512VNNI),
 };
 
 ASSAY_PLUGIN = {

@@ -120,7 +120,7 @@ bare_path() {
 	[ "$status" = 1 ]
 	run env PATH="$PWD/bin" sh "$ASSAY_SOURCE/ci/deps.sh" lint ci
 	[ "$status" = 0 ]
-	grep -q '^install .*shellcheck clang gcc-aarch64-linux-gnu .*qemu-user$' apt.log
+	grep -q '^install .*shellcheck clang-format clang gcc-aarch64-linux-gnu .*qemu-user$' apt.log
 }
 
 @test "an optional package that is missing is said once" {

@@ -7,8 +7,11 @@ static int huge_describe(const struct assay_shape *shape, struct assay_problem *
 	(void)why;
 	out->n_tensors = 2;
 	for (uint32_t i = 0; i < out->n_tensors; i++)
-		out->tensors[i] = (struct assay_tensor_spec){ .name = i ? "y" : "x", .role = i ? ASSAY_OUTPUT : ASSAY_INPUT,
-							       .dtype = ASSAY_I32, .rank = 1, .dims = { shape->axis[0] } };
+		out->tensors[i] = (struct assay_tensor_spec){ .name = i ? "y" : "x",
+							      .role = i ? ASSAY_OUTPUT : ASSAY_INPUT,
+							      .dtype = ASSAY_I32,
+							      .rank = 1,
+							      .dims = { shape->axis[0] } };
 	return 0;
 }
 
@@ -36,8 +39,14 @@ static const struct assay_axis axes[] = {
 };
 
 static const struct assay_op ops[] = {
-	{ .name = "huge.copy", .help = "y = x", .axes = axes, .n_axes = 1, .axis_stride = sizeof(axes[0]),
-	  .describe = huge_describe, .fill = huge_fill, .check = huge_check },
+	{ .name = "huge.copy",
+	  .help = "y = x",
+	  .axes = axes,
+	  .n_axes = 1,
+	  .axis_stride = sizeof(axes[0]),
+	  .describe = huge_describe,
+	  .fill = huge_fill,
+	  .check = huge_check },
 };
 
 static const struct assay_variant variants[] = {
@@ -45,8 +54,6 @@ static const struct assay_variant variants[] = {
 };
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER,
-	.name = "bad-huge", .version = "1",
-	.ops = ops, .n_ops = 1,
-	.variants = variants, .n_variants = 1,
+	ASSAY_PLUGIN_HEADER, .name = "bad-huge",   .version = "1",  .ops = ops,
+	.n_ops = 1,          .variants = variants, .n_variants = 1,
 };

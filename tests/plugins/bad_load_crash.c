@@ -20,7 +20,5 @@ __attribute__((constructor)) static void crash(void)
 }
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER,
-	.name = "bad-load-crash", .version = "1",
-	.variants = variants, .n_variants = 1,
+	ASSAY_PLUGIN_HEADER, .name = "bad-load-crash", .version = "1", .variants = variants, .n_variants = 1,
 };

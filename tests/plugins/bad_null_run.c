@@ -7,7 +7,5 @@ static const struct assay_variant variants[] = {
 };
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER,
-	.name = "bad-null-run", .version = "1",
-	.variants = variants, .n_variants = 1,
+	ASSAY_PLUGIN_HEADER, .name = "bad-null-run", .version = "1", .variants = variants, .n_variants = 1,
 };

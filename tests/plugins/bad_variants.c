@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variants of example.scale, each of which misbehaves in its own way while it runs. The worker must survive them all. */
+/*
+ * Variants of example.scale, each of which misbehaves in its own way while it runs. The worker must survive them all.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,7 +149,10 @@ static int chatty_run(struct assay_job *job)
 	return 0;
 }
 
-/* Leaves a process in a session of its own, whose parent is gone, and its child; both write their numbers to $STRAYS first. */
+/*
+ * Leaves a process in a session of its own, whose parent is gone, and its child; both write their numbers to $STRAYS
+ * first.
+ */
 static int strays_run(struct assay_job *job)
 {
 	static int calls;
@@ -165,7 +170,9 @@ static int strays_run(struct assay_job *job)
 		close(ready[1]);
 		fclose(f);
 		/* until both have written */
-		return read(ready[0], &byte, 1) == 1 && read(ready[0], &byte, 1) == 1 ? 0 : job->host->fail(job, "no strays");
+		return read(ready[0], &byte, 1) == 1 && read(ready[0], &byte, 1) == 1
+			       ? 0
+			       : job->host->fail(job, "no strays");
 	}
 	setsid();
 	if (fork())
@@ -186,11 +193,18 @@ static int refuse_supports(const struct assay_shape *shape, struct assay_reason 
 	return -1;
 }
 
-#define BAD(n, f) { .op = "example.scale", .name = n, .help = "misbehaves", .run = f }
+#define BAD(n, f)                                                                                                      \
+	{                                                                                                              \
+		.op = "example.scale", .name = n, .help = "misbehaves", .run = f                                       \
+	}
 
 static const struct assay_variant variants[] = {
 	BAD("crash", crash_run),
-	{ .op = "example.scale", .name = "abort_prepare", .help = "misbehaves", .prepare = abort_prepare, .run = nothing_run },
+	{ .op = "example.scale",
+	  .name = "abort_prepare",
+	  .help = "misbehaves",
+	  .prepare = abort_prepare,
+	  .run = nothing_run },
 	BAD("exit", exit_run),
 	BAD("hang", hang_run),
 	BAD("near_write", near_write_run),
@@ -202,18 +216,35 @@ static const struct assay_variant variants[] = {
 	BAD("late_wrong", late_wrong_run),
 	BAD("input", input_run),
 	BAD("greedy", greedy_run),
-	{ .op = "example.scale", .name = "host_greedy", .help = "misbehaves", .prepare = host_greedy_prepare, .run = nothing_run },
+	{ .op = "example.scale",
+	  .name = "host_greedy",
+	  .help = "misbehaves",
+	  .prepare = host_greedy_prepare,
+	  .run = nothing_run },
 	BAD("fail", fail_run),
 	BAD("chatty", chatty_run),
 	BAD("strays", strays_run),
-	{ .op = "example.scale", .name = "refuses", .help = "supports nothing", .supports = refuse_supports, .run = nothing_run },
-	{ .op = "example.scale", .name = "needy", .help = "needs a CPU that nobody has", .needs = "avx9001", .run = nothing_run },
-	{ .op = "example.scale", .name = "on_gpu", .help = "needs a device that no plugin brings",
-	  .device_kind = ASSAY_DEVICE_CUDA, .run = nothing_run },
+	{ .op = "example.scale",
+	  .name = "refuses",
+	  .help = "supports nothing",
+	  .supports = refuse_supports,
+	  .run = nothing_run },
+	{ .op = "example.scale",
+	  .name = "needy",
+	  .help = "needs a CPU that nobody has",
+	  .needs = "avx9001",
+	  .run = nothing_run },
+	{ .op = "example.scale",
+	  .name = "on_gpu",
+	  .help = "needs a device that no plugin brings",
+	  .device_kind = ASSAY_DEVICE_CUDA,
+	  .run = nothing_run },
 };
 
 ASSAY_PLUGIN = {
 	ASSAY_PLUGIN_HEADER,
-	.name = "bad-variants", .version = "1",
-	.variants = variants, .n_variants = sizeof(variants) / sizeof(variants[0]),
+	.name = "bad-variants",
+	.version = "1",
+	.variants = variants,
+	.n_variants = sizeof(variants) / sizeof(variants[0]),
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An exact op with an oracle that lets one off pass, so that two builds can both be right and yet give different bits. */
+/*
+ * An exact op with an oracle that lets one off pass, so that two builds can both be right and yet give different bits.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,10 +16,17 @@ static int describe(const struct assay_shape *shape, struct assay_problem *out, 
 
 	(void)why;
 	out->n_tensors = 2;
-	out->tensors[X] = (struct assay_tensor_spec){ .name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n } };
-	out->tensors[Y] = (struct assay_tensor_spec){ .name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n } };
-	out->cost = (struct assay_cost){ .ops = (double)n, .bytes_read = 4.0 * (double)n, .bytes_written = 4.0 * (double)n,
-					 .items = (double)n, .item_name = "elements" };
+	out->tensors[X] = (struct assay_tensor_spec){
+		.name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n }
+	};
+	out->tensors[Y] = (struct assay_tensor_spec){
+		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n }
+	};
+	out->cost = (struct assay_cost){ .ops = (double)n,
+					 .bytes_read = 4.0 * (double)n,
+					 .bytes_written = 4.0 * (double)n,
+					 .items = (double)n,
+					 .item_name = "elements" };
 	return 0;
 }
 
@@ -54,14 +63,16 @@ static const struct assay_op ops[] = {
 	{
 		.name = "lenient.triple",
 		.help = "y = 3 x over int32, one off allowed",
-		.axes = axes, .n_axes = 1, .axis_stride = sizeof(axes[0]),
+		.axes = axes,
+		.n_axes = 1,
+		.axis_stride = sizeof(axes[0]),
 		.flags = ASSAY_OP_EXACT,
-		.describe = describe, .fill = fill, .check = check,
+		.describe = describe,
+		.fill = fill,
+		.check = check,
 	},
 };
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER,
-	.name = "compare-op", .version = "1",
-	.ops = ops, .n_ops = 1,
+	ASSAY_PLUGIN_HEADER, .name = "compare-op", .version = "1", .ops = ops, .n_ops = 1,
 };

@@ -17,7 +17,11 @@ static int run(struct assay_job *job)
 }
 
 static const struct assay_variant variants[] = {
-	{ .op = "lenient.triple", .name = "work", .help = "known work", .flags = ASSAY_VARIANT_ONE_THREAD, .supports = supports,
+	{ .op = "lenient.triple",
+	  .name = "work",
+	  .help = "known work",
+	  .flags = ASSAY_VARIANT_ONE_THREAD,
+	  .supports = supports,
 	  .run = run },
 };
 

@@ -18,13 +18,18 @@ static inline void compare_triple(struct assay_job *job, int rounds)
 			y[i] = x[i] * 3;
 }
 
-#define COMPARE_VARIANT(n, f) { .op = "lenient.triple", .name = n, .help = "known work", .flags = ASSAY_VARIANT_ONE_THREAD, .run = f }
+#define COMPARE_VARIANT(n, f)                                                                                          \
+	{                                                                                                              \
+		.op = "lenient.triple", .name = n, .help = "known work", .flags = ASSAY_VARIANT_ONE_THREAD, .run = f   \
+	}
 
 #define COMPARE_PLUGIN(n, list)                                                                                        \
 	ASSAY_PLUGIN = {                                                                                               \
 		ASSAY_PLUGIN_HEADER,                                                                                   \
-		.name = n, .version = "1",                                                                             \
-		.variants = list, .n_variants = sizeof(list) / sizeof((list)[0]),                                      \
+		.name = n,                                                                                             \
+		.version = "1",                                                                                        \
+		.variants = list,                                                                                      \
+		.n_variants = sizeof(list) / sizeof((list)[0]),                                                        \
 	}
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Example: a plugin of a third party that brings an op of its own, y[i] = 2 x[i] + 1 over int32, with a reference variant.
- * Build: cc -shared -fPIC -I<prefix>/include -o example_op.so example_op.c; use: assay run --plugin ./example_op.so …
+ * Example: a plugin of a third party that brings an op of its own, y[i] = 2 x[i] + 1 over int32, with a reference
+ * variant. Build: cc -shared -fPIC -I<prefix>/include -o example_op.so example_op.c; use: assay run --plugin
+ * ./example_op.so …
  */
 #include <stdio.h>
 
@@ -20,12 +21,17 @@ static int scale_describe(const struct assay_shape *shape, struct assay_problem 
 		return -1;
 	}
 	out->n_tensors = 2;
-	out->tensors[X] = (struct assay_tensor_spec){ .name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1,
-						       .dims = { n } };
-	out->tensors[Y] = (struct assay_tensor_spec){ .name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1,
-						       .dims = { n } };
-	out->cost = (struct assay_cost){ .ops = 2.0 * (double)n, .bytes_read = 4.0 * (double)n,
-					 .bytes_written = 4.0 * (double)n, .items = (double)n, .item_name = "elements" };
+	out->tensors[X] = (struct assay_tensor_spec){
+		.name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n }
+	};
+	out->tensors[Y] = (struct assay_tensor_spec){
+		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n }
+	};
+	out->cost = (struct assay_cost){ .ops = 2.0 * (double)n,
+					 .bytes_read = 4.0 * (double)n,
+					 .bytes_written = 4.0 * (double)n,
+					 .items = (double)n,
+					 .item_name = "elements" };
 	return 0;
 }
 
@@ -101,21 +107,31 @@ static const struct assay_op ops[] = {
 	{
 		.name = "example.scale",
 		.help = "y = 2 x + 1 over int32",
-		.axes = axes, .n_axes = 1, .axis_stride = sizeof(axes[0]),
+		.axes = axes,
+		.n_axes = 1,
+		.axis_stride = sizeof(axes[0]),
 		.flags = ASSAY_OP_EXACT,
-		.metrics = metrics, .n_metrics = 1, .metric_stride = sizeof(metrics[0]),
-		.counters = counters, .n_counters = 1,
-		.describe = scale_describe, .fill = scale_fill, .check = scale_check, .report = scale_report,
+		.metrics = metrics,
+		.n_metrics = 1,
+		.metric_stride = sizeof(metrics[0]),
+		.counters = counters,
+		.n_counters = 1,
+		.describe = scale_describe,
+		.fill = scale_fill,
+		.check = scale_check,
+		.report = scale_report,
 	},
 };
 
 static const struct assay_variant variants[] = {
-	{ .op = "example.scale", .name = "ref", .help = "plain loop", .flags = ASSAY_VARIANT_REFERENCE, .run = scale_run },
+	{ .op = "example.scale",
+	  .name = "ref",
+	  .help = "plain loop",
+	  .flags = ASSAY_VARIANT_REFERENCE,
+	  .run = scale_run },
 };
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER,
-	.name = "example-op", .version = "1",
-	.ops = ops, .n_ops = 1,
-	.variants = variants, .n_variants = 1,
+	ASSAY_PLUGIN_HEADER, .name = "example-op", .version = "1",  .ops = ops,
+	.n_ops = 1,          .variants = variants, .n_variants = 1,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Example: a plugin of a third party that adds a variant to an op somebody else brought. It repacks nothing, needs no CPU
- * feature and runs on one thread.
+ * Example: a plugin of a third party that adds a variant to an op somebody else brought. It repacks nothing, needs no
+ * CPU feature and runs on one thread.
  */
 #include <assay/plugin.h>
 
@@ -20,12 +20,13 @@ static int doubled_run(struct assay_job *job)
 }
 
 static const struct assay_variant variants[] = {
-	{ .op = "example.scale", .name = "doubled", .help = "addition for multiplication, four at a time",
-	  .flags = ASSAY_VARIANT_ONE_THREAD, .run = doubled_run },
+	{ .op = "example.scale",
+	  .name = "doubled",
+	  .help = "addition for multiplication, four at a time",
+	  .flags = ASSAY_VARIANT_ONE_THREAD,
+	  .run = doubled_run },
 };
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER,
-	.name = "example-variant", .version = "1",
-	.variants = variants, .n_variants = 1,
+	ASSAY_PLUGIN_HEADER, .name = "example-variant", .version = "1", .variants = variants, .n_variants = 1,
 };

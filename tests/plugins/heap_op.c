@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An op whose variants allocate known amounts: what tests of the heap's counts, and measurements of their cost, rest on. */
+/*
+ * An op whose variants allocate known amounts: what tests of the heap's counts, and measurements of their cost, rest
+ * on.
+ */
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 
 #include <assay/plugin.h>
 
-#define N 4
+#define N        4
 #define OP_BYTES 5000
 
 /* The compiler must not see that a block is unused. */
@@ -33,7 +36,9 @@ static int toy_describe(const struct assay_shape *shape, struct assay_problem *o
 	(void)shape;
 	(void)why;
 	out->n_tensors = 1;
-	out->tensors[0] = (struct assay_tensor_spec){ .name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { N } };
+	out->tensors[0] = (struct assay_tensor_spec){
+		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { N }
+	};
 	out->cost = (struct assay_cost){ .ops = 2e5 }; /* five iterations a sample of a deterministic run */
 	return 0;
 }
@@ -124,8 +129,8 @@ static int asks_run(struct assay_job *job)
 }
 
 /*
- * ---- keeps: each run gives back the block of the one before and takes one of 256 bytes. The first takes one of another size, whose
- * address no other run will get ----
+ * ---- keeps: each run gives back the block of the one before and takes one of 256 bytes. The first takes one of
+ * another size, whose address no other run will get ----
  */
 
 static int keeps_run(struct assay_job *job)
@@ -251,7 +256,8 @@ static int chain_prepare(struct assay_job *job)
 #define TOY .op = "heap.toy", .flags = ASSAY_VARIANT_ONE_THREAD
 static const struct assay_variant variants[] = {
 	{ .op = "heap.toy", .name = "ref", .help = "nothing", .flags = ASSAY_VARIANT_REFERENCE, .run = put_output },
-	{ TOY, .name = "known", .help = "every function", .prepare = known_prepare, .run = known_run, .release = free_state },
+	{ TOY, .name = "known", .help = "every function", .prepare = known_prepare, .run = known_run,
+	  .release = free_state },
 	{ TOY, .name = "refused", .help = "too much", .run = refused_run },
 	{ TOY, .name = "leaky", .help = "never gives back", .prepare = leaky_prepare, .run = put_output },
 	{ TOY, .name = "asks", .help = "the harness", .run = asks_run },
@@ -263,20 +269,28 @@ static const struct assay_variant variants[] = {
 	{ TOY, .name = "many", .help = "blocks at once", .run = many_run },
 	{ TOY, .name = "heavy", .help = "malloc and memset", .run = heavy_run },
 	/* the same, with a block of the kind that free() has to look for */
-	{ TOY, .name = "heavy_held", .help = "the same beside a block that is held", .prepare = known_prepare, .run = heavy_run,
-	  .release = free_state },
+	{ TOY, .name = "heavy_held", .help = "the same beside a block that is held", .prepare = known_prepare,
+	  .run = heavy_run, .release = free_state },
 	{ TOY, .name = "heavy_chain", .help = "the same beside 1000 blocks", .prepare = chain_prepare, .run = heavy_run,
 	  .release = hoards_release },
 };
 
 static const struct assay_op ops[] = {
-	{ .name = "heap.toy", .help = "the numbers from 0 on", .flags = ASSAY_OP_EXACT, .describe = toy_describe, .fill = toy_fill,
-	  .check = toy_check, .release = toy_release },
+	{ .name = "heap.toy",
+	  .help = "the numbers from 0 on",
+	  .flags = ASSAY_OP_EXACT,
+	  .describe = toy_describe,
+	  .fill = toy_fill,
+	  .check = toy_check,
+	  .release = toy_release },
 };
 
 ASSAY_PLUGIN = {
 	ASSAY_PLUGIN_HEADER,
-	.name = "heap-op", .version = "1",
-	.ops = ops, .n_ops = 1,
-	.variants = variants, .n_variants = sizeof(variants) / sizeof(variants[0]),
+	.name = "heap-op",
+	.version = "1",
+	.ops = ops,
+	.n_ops = 1,
+	.variants = variants,
+	.n_variants = sizeof(variants) / sizeof(variants[0]),
 };

@@ -18,12 +18,15 @@ static int mock_run(struct assay_job *job)
 }
 
 static const struct assay_variant variants[] = {
-	{ .op = "example.scale", .name = "mock", .help = "on the mock device", .device_kind = ASSAY_DEVICE_OTHER,
-	  .flags = ASSAY_VARIANT_ONE_THREAD, .run = mock_run },
+	{ .op = "example.scale",
+	  .name = "mock",
+	  .help = "on the mock device",
+	  .device_kind = ASSAY_DEVICE_OTHER,
+	  .flags = ASSAY_VARIANT_ONE_THREAD,
+	  .run = mock_run },
 };
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER,
-	.name = "mock-device", .version = "1",
-	.variants = variants, .n_variants = 1, .devices = devices, .n_devices = 1,
+	ASSAY_PLUGIN_HEADER, .name = "mock-device", .version = "1", .variants = variants,
+	.n_variants = 1,     .devices = devices,    .n_devices = 1,
 };

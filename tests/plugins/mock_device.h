@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A device that is none: its memory is the heap's, and its clock is what run() adds to its stream. It proves that the harness keeps
- * host and device apart and takes time from the device's own timer.
+ * A device that is none: its memory is the heap's, and its clock is what run() adds to its stream. It proves that the
+ * harness keeps host and device apart and takes time from the device's own timer.
  */
 #ifndef TESTS_PLUGINS_MOCK_DEVICE_H
 #define TESTS_PLUGINS_MOCK_DEVICE_H
@@ -104,10 +104,21 @@ static int mock_timer_read(void *device, void *stream, uint64_t *ns, struct assa
 
 static const struct assay_device_ops devices[] = {
 	{
-		.name = "mock", .device_kind = ASSAY_DEVICE_OTHER, .count = mock_count, .open = mock_open, .close = mock_close,
-		.describe = mock_describe, .alloc = mock_alloc, .release = mock_release, .upload = mock_copy,
-		.download = mock_copy, .stream_open = mock_stream_open, .stream_close = mock_stream_close,
-		.timer_start = mock_timer_start, .timer_stop = mock_timer_stop, .timer_read_ns = mock_timer_read,
+		.name = "mock",
+		.device_kind = ASSAY_DEVICE_OTHER,
+		.count = mock_count,
+		.open = mock_open,
+		.close = mock_close,
+		.describe = mock_describe,
+		.alloc = mock_alloc,
+		.release = mock_release,
+		.upload = mock_copy,
+		.download = mock_copy,
+		.stream_open = mock_stream_open,
+		.stream_close = mock_stream_close,
+		.timer_start = mock_timer_start,
+		.timer_stop = mock_timer_stop,
+		.timer_read_ns = mock_timer_read,
 	},
 };
 

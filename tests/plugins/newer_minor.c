@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin of a newer minor version: longer structures, which this program must step over, and a good variant in each. */
+/*
+ * A plugin of a newer minor version: longer structures, which this program must step over, and a good variant in each.
+ */
 #include <assay/plugin.h>
 
 struct longer_variant {
@@ -24,8 +26,13 @@ static const struct longer_variant variants[] = {
 };
 
 ASSAY_PLUGIN = {
-	.magic = ASSAY_PLUGIN_MAGIC, .abi_major = ASSAY_ABI_MAJOR, .abi_minor = ASSAY_ABI_MINOR + 7,
+	.magic = ASSAY_PLUGIN_MAGIC,
+	.abi_major = ASSAY_ABI_MAJOR,
+	.abi_minor = ASSAY_ABI_MINOR + 7,
 	.size = sizeof(struct assay_plugin),
-	.name = "newer-minor", .version = "2",
-	.variants = &variants[0].v, .n_variants = 2, .variant_stride = sizeof(struct longer_variant),
+	.name = "newer-minor",
+	.version = "2",
+	.variants = &variants[0].v,
+	.n_variants = 2,
+	.variant_stride = sizeof(struct longer_variant),
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In the place of OpenBLAS, to see with which variables it would be loaded: they are written to the file $STANDIN_LOG. */
+/*
+ * In the place of OpenBLAS, to see with which variables it would be loaded: they are written to the file $STANDIN_LOG.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +26,8 @@ void openblas_set_num_threads(int n)
 
 __attribute__((constructor)) static void loaded(void)
 {
-	const char *log = getenv("STANDIN_LOG"), *core = getenv("OPENBLAS_CORETYPE"), *threads = getenv("OPENBLAS_NUM_THREADS");
+	const char *log = getenv("STANDIN_LOG"), *core = getenv("OPENBLAS_CORETYPE"),
+		   *threads = getenv("OPENBLAS_NUM_THREADS");
 	FILE *f = log ? fopen(log, "a") : NULL;
 
 	if (!f)

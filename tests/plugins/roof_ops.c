@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Limits and a case that are held against them, on a device whose clock tells what a shape says and not what it took. Their work is
- * what the shape says, too.
+ * Limits and a case that are held against them, on a device whose clock tells what a shape says and not what it took.
+ * Their work is what the shape says, too.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -19,9 +19,14 @@ static int describe(const struct assay_shape *shape, struct assay_problem *out, 
 {
 	(void)why;
 	out->n_tensors = 2;
-	out->tensors[X] = (struct assay_tensor_spec){ .name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { 1 } };
-	out->tensors[Y] = (struct assay_tensor_spec){ .name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { 1 } };
-	out->cost = (struct assay_cost){ .ops = (double)shape->axis[OPS], .bytes_read = (double)shape->axis[READ],
+	out->tensors[X] = (struct assay_tensor_spec){
+		.name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { 1 }
+	};
+	out->tensors[Y] = (struct assay_tensor_spec){
+		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { 1 }
+	};
+	out->cost = (struct assay_cost){ .ops = (double)shape->axis[OPS],
+					 .bytes_read = (double)shape->axis[READ],
 					 .bytes_written = (double)shape->axis[WRITTEN],
 					 .arith = shape->axis[OPS] ? ASSAY_ARITH_I8 : ASSAY_ARITH_NONE };
 	return 0;
@@ -52,7 +57,8 @@ static int run_unevenly(struct assay_job *job)
 {
 	static uint64_t calls;
 
-	((struct mock_stream *)job->stream)->ns += assay_random4(1, 1, calls++).v[0] % 300 * (uint64_t)job->shape->axis[TIME_US];
+	((struct mock_stream *)job->stream)->ns +=
+		assay_random4(1, 1, calls++).v[0] % 300 * (uint64_t)job->shape->axis[TIME_US];
 	return run(job);
 }
 
@@ -82,29 +88,39 @@ static const struct assay_axis axes[] = {
 	[OPS] = { .name = "ops", .help = "operations", .min = 0, .max = 1 << 20, .def = 0 },
 };
 
-#define OP(n)                                                                                                              \
-	{                                                                                                                  \
-		.name = n, .help = "takes as long as it is told", .axes = axes, .n_axes = sizeof(axes) / sizeof(axes[0]), \
-		.axis_stride = sizeof(axes[0]), .describe = describe, .fill = fill, .check = check,                        \
+#define OP(n)                                                                                                          \
+	{                                                                                                              \
+		.name = n, .help = "takes as long as it is told", .axes = axes,                                        \
+		.n_axes = sizeof(axes) / sizeof(axes[0]), .axis_stride = sizeof(axes[0]), .describe = describe,        \
+		.fill = fill, .check = check,                                                                          \
 	}
 
 static const struct assay_op ops[] = { OP("stream.read"), OP("stream.copy"), OP("peak.i8_dot"), OP("roof.case") };
 
 #define ON_DEVICE .device_kind = ASSAY_DEVICE_OTHER, .flags = ASSAY_VARIANT_ONE_THREAD
-#define VARIANTS(o)                                                                                  \
-	{ .op = o, .name = "plain", .help = "works", .run = run, ON_DEVICE },                        \
-	{ .op = o, .name = "uneven", .help = "takes longer now and then", .run = run_unevenly, ON_DEVICE }, \
-	{ .op = o, .name = "dies", .help = "dies after some calls", .run = run_and_die, ON_DEVICE },        \
-	{ .op = o, .name = "hangs", .help = "hangs after some calls", .run = run_and_hang, ON_DEVICE }
+#define VARIANTS(o)                                                                                                    \
+	{ .op = o, .name = "plain", .help = "works", .run = run, ON_DEVICE },                                          \
+		{ .op = o, .name = "uneven", .help = "takes longer now and then", .run = run_unevenly, ON_DEVICE },    \
+		{ .op = o, .name = "dies", .help = "dies after some calls", .run = run_and_die, ON_DEVICE },           \
+	{                                                                                                              \
+		.op = o, .name = "hangs", .help = "hangs after some calls", .run = run_and_hang, ON_DEVICE             \
+	}
 
 static const struct assay_variant variants[] = {
-	VARIANTS("stream.read"), VARIANTS("stream.copy"), VARIANTS("peak.i8_dot"), VARIANTS("roof.case"),
+	VARIANTS("stream.read"),
+	VARIANTS("stream.copy"),
+	VARIANTS("peak.i8_dot"),
+	VARIANTS("roof.case"),
 };
 
 ASSAY_PLUGIN = {
 	ASSAY_PLUGIN_HEADER,
-	.name = "roof-ops", .version = "1",
-	.ops = ops, .n_ops = sizeof(ops) / sizeof(ops[0]),
-	.variants = variants, .n_variants = sizeof(variants) / sizeof(variants[0]),
-	.devices = devices, .n_devices = 1,
+	.name = "roof-ops",
+	.version = "1",
+	.ops = ops,
+	.n_ops = sizeof(ops) / sizeof(ops[0]),
+	.variants = variants,
+	.n_variants = sizeof(variants) / sizeof(variants[0]),
+	.devices = devices,
+	.n_devices = 1,
 };

@@ -22,16 +22,16 @@
 static inline void add_function(struct assay_exact_case *c, const char *name, const char *object, uint64_t instructions,
 				uint64_t d1_misses)
 {
-	struct assay_exact_function f = { .counts = { { instructions, instructions / 4, instructions / 8, 0, d1_misses, d1_misses / 2,
-							instructions / 10, 3 } } };
+	struct assay_exact_function f = { .counts = { { instructions, instructions / 4, instructions / 8, 0, d1_misses,
+							d1_misses / 2, instructions / 10, 3 } } };
 
 	snprintf(f.name, sizeof(f.name), "%s", name);
 	snprintf(f.object, sizeof(f.object), "%s", object);
 	assert_int_equal(assay_exact_add_function(c, &f), 0);
 }
 
-static inline struct assay_exact_case *add_exact_case(struct assay_exact_run *run, const char *key, enum assay_status status,
-						      const char *reason)
+static inline struct assay_exact_case *add_exact_case(struct assay_exact_run *run, const char *key,
+						      enum assay_status status, const char *reason)
 {
 	struct assay_exact_case *c;
 
@@ -47,10 +47,18 @@ static inline struct assay_exact_case *add_exact_case(struct assay_exact_run *ru
 /* Two cases: KEY_A with two functions, KEY_B with one of a library. */
 static inline struct assay_exact_run exact_run(void)
 {
-	struct assay_exact_run run = { .suite = "quick", .seed = 42, .started_ns = 1700000000000000000u,
-				       .build = { .compiler = "gcc (Debian 12.2.0-14) 12.2.0", .flags = "-O2 -g", .id = "b1" },
-				       .setting = { .arch = "x86_64", .tool = "valgrind-3.19.0", .libc = "glibc 2.36",
-						    .cache = "canon: I1 32 KiB", .features = "avx2", .environment = "A=1 B=2" } };
+	struct assay_exact_run run = {
+		.suite = "quick",
+		.seed = 42,
+		.started_ns = 1700000000000000000u,
+		.build = { .compiler = "gcc (Debian 12.2.0-14) 12.2.0", .flags = "-O2 -g", .id = "b1" },
+		.setting = { .arch = "x86_64",
+			     .tool = "valgrind-3.19.0",
+			     .libc = "glibc 2.36",
+			     .cache = "canon: I1 32 KiB",
+			     .features = "avx2",
+			     .environment = "A=1 B=2" }
+	};
 	struct assay_exact_case *c = add_exact_case(&run, KEY_A, ASSAY_STATUS_OK, "");
 
 	add_function(c, "matmul_ternary_avx2", "", 40985, 500);

@@ -39,10 +39,10 @@
 
 #include "assay/plugin.h"
 
-#define MINI_MAX_PLUGINS 8
-#define MINI_MAX_METRICS 64
+#define MINI_MAX_PLUGINS  8
+#define MINI_MAX_METRICS  64
 #define MINI_MAX_COUNTERS 64
-#define MINI_POISON 0xA5
+#define MINI_POISON       0xA5
 
 /* All-zero is the default: one thread, seed 0, 64-byte aligned tensors. */
 struct mini_options {
@@ -400,9 +400,8 @@ static inline void mini_make_tensors(struct mini_case *c, const struct mini_opti
 		}
 		assert_int_equal(posix_memalign(&c->bases[i], 64, bytes + offset + !bytes), 0);
 		memset(c->bases[i], MINI_POISON, bytes + offset);
-		c->tensors[i] = (struct assay_tensor){
-			.data = (char *)c->bases[i] + offset, .bytes = bytes, .spec = spec
-		};
+		c->tensors[i] =
+			(struct assay_tensor){ .data = (char *)c->bases[i] + offset, .bytes = bytes, .spec = spec };
 	}
 }
 
@@ -425,8 +424,12 @@ static inline struct mini_case *mini_new(const char *op, const char *variant, co
 	c->variant = mini_variant(c->op->composes ? c->op->composes : op, variant);
 	if (!c->variant)
 		fail_msg("no variant '%s' of '%s'", variant, op);
-	c->info = (struct assay_host_info){ .size = sizeof(c->info), .n_cores = n_threads, .l1d_bytes = 32 << 10,
-					    .l2_bytes = 1 << 20, .llc_bytes = 8 << 20, .memory_bytes = 1ull << 32 };
+	c->info = (struct assay_host_info){ .size = sizeof(c->info),
+					    .n_cores = n_threads,
+					    .l1d_bytes = 32 << 10,
+					    .l2_bytes = 1 << 20,
+					    .llc_bytes = 8 << 20,
+					    .memory_bytes = 1ull << 32 };
 	c->shape = (struct assay_shape){ .size = sizeof(c->shape), .n_threads = n_threads, .host = &c->info };
 	mini_bind(c->op, axes, &c->shape);
 	c->problem.size = sizeof(c->problem);
@@ -435,15 +438,27 @@ static inline struct mini_case *mini_new(const char *op, const char *variant, co
 	if (c->variant->supports && c->variant->supports(&c->shape, &c->reason) < 0)
 		fail_msg("variant '%s' refuses %s: %s", variant, axes, c->reason.text);
 	mini_make_tensors(c, o);
-	c->host = (struct assay_host){ .size = sizeof(c->host), .abi_major = ASSAY_ABI_MAJOR,
-				       .abi_minor = ASSAY_ABI_MINOR, .parallel = mini_parallel,
-				       .barrier = mini_barrier, .alloc = mini_alloc, .release = mini_release,
-				       .fail = mini_fail, .metric = mini_record, .now_ns = mini_now_ns };
+	c->host = (struct assay_host){ .size = sizeof(c->host),
+				       .abi_major = ASSAY_ABI_MAJOR,
+				       .abi_minor = ASSAY_ABI_MINOR,
+				       .parallel = mini_parallel,
+				       .barrier = mini_barrier,
+				       .alloc = mini_alloc,
+				       .release = mini_release,
+				       .fail = mini_fail,
+				       .metric = mini_record,
+				       .now_ns = mini_now_ns };
 	assert_int_equal(pthread_barrier_init(&c->barrier, NULL, n_threads), 0);
 	assert_true(c->op->n_counters <= MINI_MAX_COUNTERS);
-	c->job = (struct assay_job){ .size = sizeof(c->job), .n_tensors = c->problem.n_tensors, .host = &c->host,
-				     .host_private = c, .shape = &c->shape, .tensors = c->tensors, .seed = o->seed,
-				     .n_threads = n_threads, .counters = c->counters };
+	c->job = (struct assay_job){ .size = sizeof(c->job),
+				     .n_tensors = c->problem.n_tensors,
+				     .host = &c->host,
+				     .host_private = c,
+				     .shape = &c->shape,
+				     .tensors = c->tensors,
+				     .seed = o->seed,
+				     .n_threads = n_threads,
+				     .counters = c->counters };
 	if (c->op->composes) {
 		c->job.kernel = c->variant;
 		c->variant = c->op->driver;

@@ -108,9 +108,12 @@ static inline void make_pair(struct assay_pair *p, unsigned i)
 		side->n_metrics = 1 + k;
 		side->metrics = calloc(side->n_metrics, sizeof(*side->metrics));
 		assert_non_null(side->metrics);
-		side->metrics[0] = (struct assay_metric){
-			.tag = "tokens_per_s", .unit = "1/s", .better = 1, .value = 100.0 / (3 + i), .source = "sde", .estimated = i == 1
-		};
+		side->metrics[0] = (struct assay_metric){ .tag = "tokens_per_s",
+							  .unit = "1/s",
+							  .better = 1,
+							  .value = 100.0 / (3 + i),
+							  .source = "sde",
+							  .estimated = i == 1 };
 		if (k)
 			side->metrics[1] = (struct assay_metric){ .tag = "hit_rate", .unit = "1", .better = -1 };
 		if (k)
@@ -136,7 +139,7 @@ static inline void fail_side(struct assay_pair *p, enum assay_side which, enum a
 
 /* Add @p to the case in the store and to @c, which owns it then. */
 static inline void add_pair(struct fixture *f, struct assay_store *s, int64_t case_id, struct assay_comparison_case *c,
-		     struct assay_pair *p)
+			    struct assay_pair *p)
 {
 	assert_ok(f, assay_store_pair_add(s, case_id, p, &f->err));
 	c->pairs = realloc(c->pairs, (c->n_pairs + 1) * sizeof(*p));

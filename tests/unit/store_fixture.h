@@ -177,11 +177,16 @@ static inline void assert_same_counters(const struct assay_counters *a, const st
 /* One multiplexed count, one derived metric's rung, one that could not be had. */
 static inline void make_counters(struct assay_counters *c)
 {
-	static const struct assay_count count = { .name = "PAPI_L1_DCM", .source = ASSAY_SOURCE_PMU, .how = "PAPI 7.0",
-						  .value = 1234.5, .per_iteration = true, .running_frac = 0.4375 };
+	static const struct assay_count count = { .name = "PAPI_L1_DCM",
+						  .source = ASSAY_SOURCE_PMU,
+						  .how = "PAPI 7.0",
+						  .value = 1234.5,
+						  .per_iteration = true,
+						  .running_frac = 0.4375 };
 
 	assert_int_equal(assay_counters_add(c, &count), 0);
-	assert_int_equal(assay_counters_add_missing(c, "PAPI_L3_TCM", ASSAY_SOURCE_PMU, "this CPU's has none — it's so"), 0);
+	assert_int_equal(
+		assay_counters_add_missing(c, "PAPI_L3_TCM", ASSAY_SOURCE_PMU, "this CPU's has none — it's so"), 0);
 }
 
 static inline void assert_same_result(const struct assay_result *a, const struct assay_result *b)

@@ -9,8 +9,14 @@
 
 #include "assay/plugin.h"
 
-#define PIN(s, member, want) { #s "." #member, offsetof(struct s, member), want }
-#define PIN_SIZE(s, want) { "sizeof " #s, sizeof(struct s), want }
+#define PIN(s, member, want)                                                                                           \
+	{                                                                                                              \
+#s "." #member, offsetof(struct s, member), want                                                       \
+	}
+#define PIN_SIZE(s, want)                                                                                              \
+	{                                                                                                              \
+		"sizeof " #s, sizeof(struct s), want                                                                   \
+	}
 
 /* Numbers of version 1.0 on 64-bit machines. A later 1.x adds lines; it changes none. Sizes may only grow. */
 static const struct {

@@ -28,7 +28,8 @@ static void functions_are_read(void **state)
 {
 	static const struct {
 		const char *dump, *skip, *function, *object;
-		uint64_t counts[ASSAY_N_EXACT_EVENTS]; /* instructions, reads, writes, i1, d1, ll, branches, mispredictions */
+		uint64_t counts
+			[ASSAY_N_EXACT_EVENTS]; /* instructions, reads, writes, i1, d1, ll, branches, mispredictions */
 		size_t n_functions;
 		uint64_t total_instructions;
 	} cases[] = {
@@ -180,12 +181,9 @@ static void a_worker_gets_caches_and_a_fixed_environment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_read),
-		cmocka_unit_test(a_file_cut_short_is_refused),
-		cmocka_unit_test(damage_is_refused),
-		cmocka_unit_test(versions),
-		cmocka_unit_test(features),
-		cmocka_unit_test(a_worker_gets_caches_and_a_fixed_environment),
+		cmocka_unit_test(functions_are_read), cmocka_unit_test(a_file_cut_short_is_refused),
+		cmocka_unit_test(damage_is_refused),  cmocka_unit_test(versions),
+		cmocka_unit_test(features),           cmocka_unit_test(a_worker_gets_caches_and_a_fixed_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

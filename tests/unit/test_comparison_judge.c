@@ -22,8 +22,15 @@ struct made {
 
 static struct assay_comparison make_comparison(const struct made *cases, size_t n)
 {
-	struct assay_comparison cmp = { .id = 7, .base = "v1 (aaaa)", .head = "v2 (bbbb)", .alpha = 0.01, .max_pairs = PAIRS,
-					.family = 2, .started_ns = 1000000000, .ended_ns = 3500000000, .n_cases = n };
+	struct assay_comparison cmp = { .id = 7,
+					.base = "v1 (aaaa)",
+					.head = "v2 (bbbb)",
+					.alpha = 0.01,
+					.max_pairs = PAIRS,
+					.family = 2,
+					.started_ns = 1000000000,
+					.ended_ns = 3500000000,
+					.n_cases = n };
 
 	cmp.cases = calloc(n + 1, sizeof(*cmp.cases));
 	for (size_t i = 0; i < n; i++) {
@@ -66,8 +73,11 @@ static struct assay_gate_report judge(const struct assay_comparison *cmp, const 
 	struct assay_gate_report r;
 	struct assay_err err;
 
-	assert_int_equal(assay_comparison_judge(cmp, p ? p : &usual,
-						&(struct assay_comparison_judging){ .strict = strict, .countable = &countable }, &r, &err), 0);
+	assert_int_equal(
+		assay_comparison_judge(cmp, p ? p : &usual,
+				       &(struct assay_comparison_judging){ .strict = strict, .countable = &countable },
+				       &r, &err),
+		0);
 	return r;
 }
 
@@ -79,43 +89,139 @@ static const struct {
 	enum assay_exit exit, strict;
 	bool untrusted;
 } wholes[] = {
-#define SAME { .slowdown = 0 }
-#define AA { .control = ASSAY_CONTROL_AA }
-#define SLOWER { .slowdown = 0.02, .control = ASSAY_CONTROL_SLOWER, .injected = 0.02 }
+#define SAME                                                                                                           \
+	{                                                                                                              \
+		.slowdown = 0                                                                                          \
+	}
+#define AA                                                                                                             \
+	{                                                                                                              \
+		.control = ASSAY_CONTROL_AA                                                                            \
+	}
+#define SLOWER                                                                                                         \
+	{                                                                                                              \
+		.slowdown = 0.02, .control = ASSAY_CONTROL_SLOWER, .injected = 0.02                                    \
+	}
 	{ "nothing changed", { SAME, AA, SLOWER }, 3, ASSAY_PASS, ASSAY_PASS, 0, 0, false },
 	{ "faster", { { .slowdown = -0.1 }, AA, SLOWER }, 3, ASSAY_IMPROVED, ASSAY_IMPROVED, 0, 0, false },
 	{ "slower", { { .slowdown = 0.1 }, SAME, AA }, 3, ASSAY_REGRESSED, ASSAY_REGRESSED, 1, 1, false },
 	{ "undecided", { { .slowdown = 0.005 }, AA, SLOWER }, 3, ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, false },
-	{ "slower is graver than undecided", { { .slowdown = 0.005 }, { .slowdown = 0.1 }, AA }, 3, ASSAY_INCONCLUSIVE,
-	  ASSAY_REGRESSED, 1, 1, false },
-	{ "crash is graver than slower", { { .slowdown = 0.1 }, { .crashed = true }, AA }, 3, ASSAY_REGRESSED,
-	  ASSAY_NOT_MEASURED, 4, 4, false },
-	{ "wrong is graver than a crash", { { .difference = "element 0" }, { .crashed = true }, AA }, 3, ASSAY_WRONG_RESULT,
-	  ASSAY_WRONG_RESULT, 3, 3, false },
+	{ "slower is graver than undecided",
+	  { { .slowdown = 0.005 }, { .slowdown = 0.1 }, AA },
+	  3,
+	  ASSAY_INCONCLUSIVE,
+	  ASSAY_REGRESSED,
+	  1,
+	  1,
+	  false },
+	{ "crash is graver than slower",
+	  { { .slowdown = 0.1 }, { .crashed = true }, AA },
+	  3,
+	  ASSAY_REGRESSED,
+	  ASSAY_NOT_MEASURED,
+	  4,
+	  4,
+	  false },
+	{ "wrong is graver than a crash",
+	  { { .difference = "element 0" }, { .crashed = true }, AA },
+	  3,
+	  ASSAY_WRONG_RESULT,
+	  ASSAY_WRONG_RESULT,
+	  3,
+	  3,
+	  false },
 	{ "lost", { { .lost = true }, SAME, AA }, 3, ASSAY_NOT_MEASURED, ASSAY_NOT_MEASURED, 4, 4, false },
 	{ "new", { { .added = true }, SAME, AA }, 3, ASSAY_PASS, ASSAY_PASS, 0, 0, false },
-	{ "new and crashed", { { .added = true, .crashed = true }, SAME, AA }, 3, ASSAY_NOT_MEASURED, ASSAY_NOT_MEASURED, 4, 4,
+	{ "new and crashed",
+	  { { .added = true, .crashed = true }, SAME, AA },
+	  3,
+	  ASSAY_NOT_MEASURED,
+	  ASSAY_NOT_MEASURED,
+	  4,
+	  4,
 	  false },
-	{ "new, ended before it", { { .added = true, .unmeasured = true }, SAME, AA }, 3, ASSAY_NOT_MEASURED,
-	  ASSAY_NOT_MEASURED, 4, 4, false },
-	{ "ended before the second case", { SAME, { .unmeasured = true }, AA }, 3, ASSAY_PASS, ASSAY_NOT_MEASURED, 4, 4, false },
-	{ "ended before the controls", { SAME, { .unmeasured = true, .control = ASSAY_CONTROL_AA } }, 2, ASSAY_PASS,
-	  ASSAY_PASS, 0, 0, false },
+	{ "new, ended before it",
+	  { { .added = true, .unmeasured = true }, SAME, AA },
+	  3,
+	  ASSAY_NOT_MEASURED,
+	  ASSAY_NOT_MEASURED,
+	  4,
+	  4,
+	  false },
+	{ "ended before the second case",
+	  { SAME, { .unmeasured = true }, AA },
+	  3,
+	  ASSAY_PASS,
+	  ASSAY_NOT_MEASURED,
+	  4,
+	  4,
+	  false },
+	{ "ended before the controls",
+	  { SAME, { .unmeasured = true, .control = ASSAY_CONTROL_AA } },
+	  2,
+	  ASSAY_PASS,
+	  ASSAY_PASS,
+	  0,
+	  0,
+	  false },
 	/* controls */
-	{ "base is not as fast as itself", { SAME, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA }, SLOWER }, 3,
-	  ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, true },
-	{ "nor is the head slower then", { { .slowdown = 0.1 }, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA }, SLOWER }, 3,
-	  ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, true },
-	{ "more work is not seen", { SAME, AA, { .control = ASSAY_CONTROL_SLOWER, .injected = 0.02 } }, 3, ASSAY_INCONCLUSIVE,
-	  ASSAY_INCONCLUSIVE, 0, 6, true },
-	{ "more work is faster", { SAME, AA, { .slowdown = -0.1, .control = ASSAY_CONTROL_SLOWER, .injected = 0.02 } }, 3,
-	  ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, true },
-	{ "undecided controls prove nothing", { SAME, { .slowdown = 0.005, .control = ASSAY_CONTROL_AA },
-	  { .slowdown = 0.005, .control = ASSAY_CONTROL_SLOWER, .injected = 0.005 } }, 3, ASSAY_PASS, ASSAY_PASS, 0, 0, false },
-	{ "a control that crashed says nothing of the host", { SAME, { .crashed = true, .control = ASSAY_CONTROL_AA } }, 2, ASSAY_PASS,
-	  ASSAY_PASS, 0, 0, false },
-	{ "distrust does not excuse what is wrong", { { .difference = "element 0" },
-	  { .slowdown = 0.1, .control = ASSAY_CONTROL_AA } }, 2, ASSAY_WRONG_RESULT, ASSAY_WRONG_RESULT, 3, 3, true },
+	{ "base is not as fast as itself",
+	  { SAME, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA }, SLOWER },
+	  3,
+	  ASSAY_INCONCLUSIVE,
+	  ASSAY_INCONCLUSIVE,
+	  0,
+	  6,
+	  true },
+	{ "nor is the head slower then",
+	  { { .slowdown = 0.1 }, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA }, SLOWER },
+	  3,
+	  ASSAY_INCONCLUSIVE,
+	  ASSAY_INCONCLUSIVE,
+	  0,
+	  6,
+	  true },
+	{ "more work is not seen",
+	  { SAME, AA, { .control = ASSAY_CONTROL_SLOWER, .injected = 0.02 } },
+	  3,
+	  ASSAY_INCONCLUSIVE,
+	  ASSAY_INCONCLUSIVE,
+	  0,
+	  6,
+	  true },
+	{ "more work is faster",
+	  { SAME, AA, { .slowdown = -0.1, .control = ASSAY_CONTROL_SLOWER, .injected = 0.02 } },
+	  3,
+	  ASSAY_INCONCLUSIVE,
+	  ASSAY_INCONCLUSIVE,
+	  0,
+	  6,
+	  true },
+	{ "undecided controls prove nothing",
+	  { SAME,
+	    { .slowdown = 0.005, .control = ASSAY_CONTROL_AA },
+	    { .slowdown = 0.005, .control = ASSAY_CONTROL_SLOWER, .injected = 0.005 } },
+	  3,
+	  ASSAY_PASS,
+	  ASSAY_PASS,
+	  0,
+	  0,
+	  false },
+	{ "a control that crashed says nothing of the host",
+	  { SAME, { .crashed = true, .control = ASSAY_CONTROL_AA } },
+	  2,
+	  ASSAY_PASS,
+	  ASSAY_PASS,
+	  0,
+	  0,
+	  false },
+	{ "distrust does not excuse what is wrong",
+	  { { .difference = "element 0" }, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA } },
+	  2,
+	  ASSAY_WRONG_RESULT,
+	  ASSAY_WRONG_RESULT,
+	  3,
+	  3,
+	  true },
 };
 
 static void whole_comparisons(void **state)
@@ -128,10 +234,11 @@ static void whole_comparisons(void **state)
 			size_t n_controls = 0;
 
 			if (r.cases[0].verdict != wholes[i].first || r.verdict != wholes[i].whole ||
-			    r.exit != (strict ? wholes[i].strict : wholes[i].exit) || r.untrusted != wholes[i].untrusted)
+			    r.exit != (strict ? wholes[i].strict : wholes[i].exit) ||
+			    r.untrusted != wholes[i].untrusted)
 				fail_msg("%s: first %s (%s), whole %s, exit %d%s", wholes[i].name,
-					 assay_verdict_name(r.cases[0].verdict), r.cases[0].reason, assay_verdict_name(r.verdict),
-					 (int)r.exit, r.untrusted ? ", untrusted" : "");
+					 assay_verdict_name(r.cases[0].verdict), r.cases[0].reason,
+					 assay_verdict_name(r.verdict), (int)r.exit, r.untrusted ? ", untrusted" : "");
 			for (size_t k = 0; k < wholes[i].n; k++)
 				n_controls += wholes[i].cases[k].control != ASSAY_CONTROL_NONE;
 			assert_int_equal(r.n_controls, n_controls);
@@ -156,7 +263,8 @@ static void names_and_numbers(void **state)
 	assert_int_equal(r.controls[0].kind, ASSAY_CONTROL_SLOWER);
 	assert_int_equal(r.controls[0].verdict, ASSAY_REGRESSED);
 	assert_true(r.controls[0].injected_frac == 0.02 && r.controls[0].ok);
-	assert_true(fabs(r.controls[0].ratio - 1.02) < 1e-6 && r.controls[0].ci_lo > 1.01 && r.controls[0].ci_hi < 1.03);
+	assert_true(fabs(r.controls[0].ratio - 1.02) < 1e-6 && r.controls[0].ci_lo > 1.01 &&
+		    r.controls[0].ci_hi < 1.03);
 	assert_true(r.controls[0].pairs == 8);
 	release(&cmp, &r);
 
@@ -170,7 +278,8 @@ static void names_and_numbers(void **state)
 static void rules(void **state)
 {
 	static const struct made cases[] = { SAME, AA };
-	struct assay_margin margins[] = { { .cases = "*", .paired_frac = 0.02 }, { .cases = "*/avx2/*", .paired_frac = 0.07 } };
+	struct assay_margin margins[] = { { .cases = "*", .paired_frac = 0.02 },
+					  { .cases = "*/avx2/*", .paired_frac = 0.07 } };
 	struct assay_comparison cmp = make_comparison(cases, N_OF(cases));
 	struct assay_policy p = assay_policy_default();
 	struct assay_gate_report none = { 0 };
@@ -207,17 +316,24 @@ static void limits(void **state)
 		enum assay_exit exit, strict;
 		const char *reason;
 	} rows[] = {
-		{ "floor holds", "*", "tokens_per_s", true, false, 50, ASSAY_PASS, 0, 0, "tokens_per_s is 50, floor 50" },
-		{ "floor broken", "*", "tokens_per_s", true, false, 50.5, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 50, below the floor of 50.5" },
-		{ "ceiling holds", "*", "tokens_per_s", false, false, 50, ASSAY_PASS, 0, 0, "tokens_per_s is 50, ceiling 50" },
-		{ "ceiling broken", "*", "tokens_per_s", false, false, 40, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 50, above the ceiling of 40" },
+		{ "floor holds", "*", "tokens_per_s", true, false, 50, ASSAY_PASS, 0, 0,
+		  "tokens_per_s is 50, floor 50" },
+		{ "floor broken", "*", "tokens_per_s", true, false, 50.5, ASSAY_REGRESSED, 1, 1,
+		  "tokens_per_s is 50, below the floor of 50.5" },
+		{ "ceiling holds", "*", "tokens_per_s", false, false, 50, ASSAY_PASS, 0, 0,
+		  "tokens_per_s is 50, ceiling 50" },
+		{ "ceiling broken", "*", "tokens_per_s", false, false, 40, ASSAY_REGRESSED, 1, 1,
+		  "tokens_per_s is 50, above the ceiling of 40" },
 		{ "absent", "*", "kv_cache_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
 		  "kv_cache_hit_rate was not measured, floor 0.5" },
 		{ "of a group that was not counted", "*", "d1_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
-		  "d1_hit_rate was not measured (group 'cache' was not counted: --counters cache, or counters = {\"cache\"} in its "
+		  "d1_hit_rate was not measured (group 'cache' was not counted: --counters cache, or counters = "
+		  "{\"cache\"} in its "
 		  "bench, counts it), floor 0.5" },
-		{ "new case, floor holds", "*", "tokens_per_s", true, true, 1, ASSAY_PASS, 0, 0, "tokens_per_s is 1, floor 1" },
-		{ "new case, floor broken", "*", "tokens_per_s", true, true, 2, ASSAY_REGRESSED, 1, 1, "tokens_per_s is 1, below the floor of 2" },
+		{ "new case, floor holds", "*", "tokens_per_s", true, true, 1, ASSAY_PASS, 0, 0,
+		  "tokens_per_s is 1, floor 1" },
+		{ "new case, floor broken", "*", "tokens_per_s", true, true, 2, ASSAY_REGRESSED, 1, 1,
+		  "tokens_per_s is 1, below the floor of 2" },
 		{ "another case's", "generate*", "tokens_per_s", true, false, 50.5, ASSAY_N_VERDICTS, 0, 0, NULL },
 	};
 
@@ -236,7 +352,10 @@ static void limits(void **state)
 			p.n_limits = 1;
 			/* the median of the head's 24 is 50; the base's and a control's do not count */
 			for (size_t k = 0; k < cmp.cases[0].n_pairs; k++) {
-				add_metric(&cmp.cases[0].pairs[k].side[ASSAY_HEAD], "tokens_per_s", k < 11 ? 1 : k < 13 ? 50 : 1000);
+				add_metric(&cmp.cases[0].pairs[k].side[ASSAY_HEAD], "tokens_per_s",
+					   k < 11   ? 1
+					   : k < 13 ? 50
+						    : 1000);
 				add_metric(&cmp.cases[0].pairs[k].side[ASSAY_BASE], "tokens_per_s", 7);
 				add_metric(&cmp.cases[1].pairs[k].side[ASSAY_HEAD], "tokens_per_s", 3);
 			}
@@ -244,9 +363,10 @@ static void limits(void **state)
 			assert_int_equal(r.cases[0].verdict, ASSAY_PASS);
 			assert_int_equal(r.n_cases, rows[i].want == ASSAY_N_VERDICTS ? 1 : 2);
 			if (r.exit != (strict ? rows[i].strict : rows[i].exit) ||
-			    (r.n_cases > 1 && (r.cases[1].verdict != rows[i].want || strcmp(r.cases[1].reason, rows[i].reason))))
-				fail_msg("%s: exit %d, %s: %s", rows[i].name, (int)r.exit, assay_verdict_name(r.cases[1].verdict),
-					 r.cases[1].reason);
+			    (r.n_cases > 1 &&
+			     (r.cases[1].verdict != rows[i].want || strcmp(r.cases[1].reason, rows[i].reason))))
+				fail_msg("%s: exit %d, %s: %s", rows[i].name, (int)r.exit,
+					 assay_verdict_name(r.cases[1].verdict), r.cases[1].reason);
 			if (r.n_cases > 1) {
 				assert_int_equal(r.cases[1].evidence, ASSAY_EVIDENCE_NONE);
 				assert_string_equal(r.cases[1].metric, rows[i].metric);
@@ -343,9 +463,12 @@ static void counts_are_judged_with_the_rest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_comparisons), cmocka_unit_test(names_and_numbers),
-		cmocka_unit_test(rules),	     cmocka_unit_test(limits),
-		cmocka_unit_test(limits_outlive_distrust), cmocka_unit_test(counts_are_judged_with_the_rest),
+		cmocka_unit_test(whole_comparisons),
+		cmocka_unit_test(names_and_numbers),
+		cmocka_unit_test(rules),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(limits_outlive_distrust),
+		cmocka_unit_test(counts_are_judged_with_the_rest),
 		cmocka_unit_test(nothing_to_judge),
 	};
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pace of a core, with a clock of the test's own; what a survey of real cores looks like to the doctor. No time is measured. */
+/*
+ * The pace of a core, with a clock of the test's own; what a survey of real cores looks like to the doctor. No time is
+ * measured.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,8 +50,8 @@ static void test_slow_is_a_quarter_more(void **state)
 		uint64_t ticks, least;
 		bool slow;
 	} rows[] = {
-		{ 1000, 1000, false }, { 1250, 1000, false }, { 1251, 1000, true }, { 9000, 1000, true },
-		{ 500, 1000, false },  { 1000, 0, false },
+		{ 1000, 1000, false }, { 1250, 1000, false }, { 1251, 1000, true },
+		{ 9000, 1000, true },  { 500, 1000, false },  { 1000, 0, false },
 	};
 
 	(void)state;
@@ -167,22 +170,39 @@ static void test_what_the_doctor_says(void **state)
 		const char *value[2];
 	} rows[] = {
 		{ { .n = 1, .n_cores = 1, .share = { { .cpu = 5, .loops = 100, .slow = 5, .ratio = 1.4 } } },
-		  1, { ASSAY_HEALTH_GOOD }, { "1 core calculated at its own pace" } },
-		{ { .n = 2, .n_cores = 2,
-		    .share = { { .cpu = 0, .loops = 1000, .slow = 51, .ratio = 1.3 }, { .cpu = 1, .loops = 10, .slow = 8, .ratio = 1.84 } },
+		  1,
+		  { ASSAY_HEALTH_GOOD },
+		  { "1 core calculated at its own pace" } },
+		{ { .n = 2,
+		    .n_cores = 2,
+		    .share = { { .cpu = 0, .loops = 1000, .slow = 51, .ratio = 1.3 },
+			       { .cpu = 1, .loops = 10, .slow = 8, .ratio = 1.84 } },
 		    .distance = { .cpu = { 0, 1 }, .least_ns = 52, .most_ns = 331 } },
-		  2, { ASSAY_HEALTH_WARN, ASSAY_HEALTH_WARN },
-		  { "2 of 2 cores are slow at times: CPU 1 most, for 80 % of the time, when a loop takes 1.8 times as long",
+		  2,
+		  { ASSAY_HEALTH_WARN, ASSAY_HEALTH_WARN },
+		  { "2 of 2 cores are slow at times: CPU 1 most, for 80 % of the time, when a loop takes 1.8 times as "
+		    "long",
 		    "a cache line goes from CPU 0 to 1 and back in 52, then in 331 ns" } },
-		{ { .n = 8, .n_cores = 64, .share = { [3] = { .cpu = 1006, .loops = 10, .slow = 10, .ratio = 1.3 } },
+		{ { .n = 8,
+		    .n_cores = 64,
+		    .share = { [3] = { .cpu = 1006, .loops = 10, .slow = 10, .ratio = 1.3 } },
 		    .distance_untold = "no answer" },
-		  2, { ASSAY_HEALTH_WARN, ASSAY_HEALTH_MISSING },
-		  { "1 of 8 cores tried is slow at times: CPU 1006 for 100 % of the time, when a loop takes 1.3 times as long", "no answer" } },
+		  2,
+		  { ASSAY_HEALTH_WARN, ASSAY_HEALTH_MISSING },
+		  { "1 of 8 cores tried is slow at times: CPU 1006 for 100 % of the time, when a loop takes 1.3 times "
+		    "as long",
+		    "no answer" } },
 		{ { .n = 8, .n_cores = 64, .distance = { .cpu = { 0, 2 }, .least_ns = 52, .most_ns = 104 } },
-		  2, { ASSAY_HEALTH_GOOD, ASSAY_HEALTH_GOOD },
-		  { "8 of 64 cores calculated at their own pace", "a cache line goes from CPU 0 to 2 and back in 52 to 104 ns" } },
-		{ { .n = 2, .n_cores = 2, .share_untold = "the steps", .distance = { .cpu = { 0, 2 }, .least_ns = 52, .most_ns = 104 } },
-		  2, { ASSAY_HEALTH_MISSING, ASSAY_HEALTH_GOOD },
+		  2,
+		  { ASSAY_HEALTH_GOOD, ASSAY_HEALTH_GOOD },
+		  { "8 of 64 cores calculated at their own pace",
+		    "a cache line goes from CPU 0 to 2 and back in 52 to 104 ns" } },
+		{ { .n = 2,
+		    .n_cores = 2,
+		    .share_untold = "the steps",
+		    .distance = { .cpu = { 0, 2 }, .least_ns = 52, .most_ns = 104 } },
+		  2,
+		  { ASSAY_HEALTH_MISSING, ASSAY_HEALTH_GOOD },
 		  { "the steps", "a cache line goes from CPU 0 to 2 and back in 52 to 104 ns" } },
 	};
 

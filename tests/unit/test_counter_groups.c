@@ -51,13 +51,14 @@ static int tear_down(void **state)
 	return rmdir(dir);
 }
 
-static const char cache_text[] = "group \"cache\" {\n"
-				 "  summary = \"s\"\n"
-				 "  events = {\"misses\"}\n"
-				 "  event \"loads\" { any = {\"ANY_1\", \"ANY_2\"} amd = {\"AMD_1\"} intel = {\"I_1\"} }\n"
-				 "  metric \"hit_rate\" { range = {\"0\", \"1\"}\n"
-				 "    formula = \"1 - misses / loads\" better = \"higher\" }\n"
-				 "}\n";
+static const char cache_text[] =
+	"group \"cache\" {\n"
+	"  summary = \"s\"\n"
+	"  events = {\"misses\"}\n"
+	"  event \"loads\" { any = {\"ANY_1\", \"ANY_2\"} amd = {\"AMD_1\"} intel = {\"I_1\"} }\n"
+	"  metric \"hit_rate\" { range = {\"0\", \"1\"}\n"
+	"    formula = \"1 - misses / loads\" better = \"higher\" }\n"
+	"}\n";
 
 static void test_events(void **state)
 {
@@ -98,17 +99,21 @@ static void test_errors(void **state)
 	static const struct {
 		const char *text, *want;
 	} cases[] = {
-		{ "group \"g\" { events = {\"a\"} metric \"m\" {\nformula = \"a / \" } }", "g.group:2: cannot read 'a / '" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" {\nformula = \"a / \" } }",
+		  "g.group:2: cannot read 'a / '" },
 		{ "group \"g\" { events = {\"a\"}\nmetric \"m\" { formula = \"1 / ab\" } }",
 		  "g.group:2: 'ab' is no event of group 'g', did you mean 'a'?" },
 		{ "group \"g\" { events = {\"a\"} metric \"m\" { } }", "g.group:1: metric 'm' has no formula" },
-		{ "group \"g\" { events = {\"a\"} metric \"M\" { formula = \"a\" } }", "g.group:1: bad metric name 'M'" },
-		{ "group \"g\" { events = {\"a\"} metric \"time_s\" { formula = \"a\" } }", "bad metric name 'time_s'" },
+		{ "group \"g\" { events = {\"a\"} metric \"M\" { formula = \"a\" } }",
+		  "g.group:1: bad metric name 'M'" },
+		{ "group \"g\" { events = {\"a\"} metric \"time_s\" { formula = \"a\" } }",
+		  "bad metric name 'time_s'" },
 		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" better = \"more\" } }",
 		  "better is 'more', expected higher, lower or neither" },
 		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" range = {\"1\", \"0\"} } }",
 		  "bad range of metric 'm'" },
-		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" range = {\"0\"} } }", "bad range of metric 'm'" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" range = {\"0\"} } }",
+		  "bad range of metric 'm'" },
 		{ "group \"g\" { events = {\"a\", \"a\"} }", "event 'a' stands twice in group 'g'" },
 		{ "group \"g\" { events = {\"\"} }", "bad event name ''" },
 		{ "group \"g\" { }", "group 'g' has no events" },
@@ -199,8 +204,8 @@ static void test_shipped(void **state)
 {
 	static const char *const vendors[] = { "intel", "amd", "arm", "" };
 	static const char all[] = "branch,cache,flops,heap,kv_cache,memory,ops,os,stall,syscalls,tlb";
-	char *published[] = { (char[]){ "kv_lookups" }, (char[]){ "kv_hits" }, (char[]){ "kv_misses" }, (char[]){ "cpu_ops" },
-			      (char[]){ "fallbacks" } };
+	char *published[] = { (char[]){ "kv_lookups" }, (char[]){ "kv_hits" }, (char[]){ "kv_misses" },
+			      (char[]){ "cpu_ops" }, (char[]){ "fallbacks" } };
 	const struct assay_strings ops = { published, N_OF(published) };
 	struct assay_counter_groups g;
 	struct assay_err err;
@@ -246,7 +251,8 @@ static void test_event_names(void **state)
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_err err = { 0 };
 
-		assert_int_equal(assay_counter_event_check(cases[i].name, &g, &ops, &err), cases[i].want ? ASSAY_EUSAGE : 0);
+		assert_int_equal(assay_counter_event_check(cases[i].name, &g, &ops, &err),
+				 cases[i].want ? ASSAY_EUSAGE : 0);
 		if (cases[i].want && strncmp(err.text, cases[i].want, strlen(cases[i].want)))
 			fail_msg("'%s'", err.text);
 	}
@@ -260,13 +266,15 @@ static void test_names_in_groups(void **state)
 	static const struct {
 		const char *text, *vendor, *want; /* NULL: makes sense */
 	} cases[] = {
-		{ "group \"g\" { events = {\"minor_faults\",\n\"kv_hits\", \"heap_bytes\", \"PAPI_L1_DCM\", \"A:B\"} }", "", NULL },
+		{ "group \"g\" { events = {\"minor_faults\",\n\"kv_hits\", \"heap_bytes\", \"PAPI_L1_DCM\", \"A:B\"} }",
+		  "", NULL },
 		{ "group \"g\" { events = {\"minor_faults\",\n\"kv_hitz\"} }", "",
 		  "g.group:2: unknown event 'kv_hitz', did you mean 'kv_hits'?" },
 		{ "group \"g\" {\nevent \"e\" { any = {\"PAPI_L1_DCM\", \"PAPI_L2_TCN\"} } }", "",
 		  "g.group:2: unknown event 'PAPI_L2_TCN', did you mean 'PAPI_L2_TCM'?" },
 		{ "group \"g\" { event \"e\" { arm = {\"STALL\"} any = {\"PAPI_L1_DCM\"} } }", "arm", NULL },
-		{ "group \"g\" { event \"e\" { arm = {\"STALL\"} any = {\"STALL\"} } }", "arm", "g.group:1: unknown event 'STALL'" },
+		{ "group \"g\" { event \"e\" { arm = {\"STALL\"} any = {\"STALL\"} } }", "arm",
+		  "g.group:1: unknown event 'STALL'" },
 		{ "group \"g\" { event \"e\" { arm = {\"STALL\"} } }", "amd", NULL },
 	};
 	char name[] = "kv_hits", *published[] = { name };
@@ -301,7 +309,8 @@ static void test_constant(void **state)
 	size_t n = 0;
 
 	(void)state;
-	put("g", "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"1 / 0\" } metric \"two\" { formula = \"2\" } }");
+	put("g",
+	    "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"1 / 0\" } metric \"two\" { formula = \"2\" } }");
 	assert_int_equal(assay_counter_groups_load(&g, dir, "", NULL), 0);
 	assert_int_equal(assay_counter_choice_add(&choice, &g, "g", NULL), 0);
 	assert_int_equal(assay_counter_derive(&choice, &c, &m, &n, NULL), 0);
@@ -319,8 +328,8 @@ int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 	const struct CMUnitTest tests[] = { TEST(test_events),  TEST(test_errors),      TEST(test_derived),
-					    TEST(test_shipped), TEST(test_event_names),
-					    TEST(test_names_in_groups), TEST(test_constant) };
+					    TEST(test_shipped), TEST(test_event_names), TEST(test_names_in_groups),
+					    TEST(test_constant) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

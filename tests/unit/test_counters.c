@@ -76,7 +76,8 @@ static void test_differences_and_sums(void **state)
 /* One reading gives all of getrusage's events, which hang together. */
 static void test_rusage_events(void **state)
 {
-	static const char *const names[] = { "context_switches", "voluntary_switches", "forced_switches", "task_clock_ns" };
+	static const char *const names[] = { "context_switches", "voluntary_switches", "forced_switches",
+					     "task_clock_ns" };
 	const struct assay_counter_provider *p = &assay_provider_rusage;
 	struct assay_counter_context ctx = { 0 };
 	struct assay_os_counts now;

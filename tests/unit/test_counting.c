@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting in several threads, sets that take turns, and reasons: with a scripted provider, and with PAPI's software-defined events. */
+/*
+ * Counting in several threads, sets that take turns, and reasons: with a scripted provider, and with PAPI's
+ * software-defined events.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,8 +136,16 @@ static void how(const struct assay_counter_context *ctx, const char *event, char
 }
 
 static const struct assay_counter_provider script = {
-	.name = "script", .source = "pmu", .probe = probe, .open = open_set, .add = add, .start = start, .read = read_set,
-	.stop = stop, .close = close_set, .how = how,
+	.name = "script",
+	.source = "pmu",
+	.probe = probe,
+	.open = open_set,
+	.add = add,
+	.start = start,
+	.read = read_set,
+	.stop = stop,
+	.close = close_set,
+	.how = how,
 };
 static const struct assay_counter_provider *const scripts[] = { &script };
 
@@ -171,7 +182,8 @@ static struct assay_counting *start_counting(struct assay_counter_context *ctx, 
 	return c;
 }
 
-static struct assay_counters samples(struct assay_counting *c, unsigned n, uint64_t iterations, void (*work)(void *), void *arg)
+static struct assay_counters samples(struct assay_counting *c, unsigned n, uint64_t iterations, void (*work)(void *),
+				     void *arg)
 {
 	struct assay_counters out = { 0 };
 
@@ -212,8 +224,9 @@ static void test_turns(void **state)
 	struct assay_counters out;
 
 	(void)state;
-	c = start_counting(&ctx, "a\tscript_10\nscript_20\tscript_20\nb\tnothing\tscript_30\nscript_40\tscript_40\nc\tscript_50\n",
-			   scripts, 1);
+	c = start_counting(
+		&ctx, "a\tscript_10\nscript_20\tscript_20\nb\tnothing\tscript_30\nscript_40\tscript_40\nc\tscript_50\n",
+		scripts, 1);
 	assert_int_equal(assay_counting_turns(c), 3);
 	out = samples(c, 7, 10, NULL, NULL);
 	assert_int_equal(out.n, 5);
@@ -234,8 +247,9 @@ static void test_turns(void **state)
 	c = start_counting(&ctx, "a\tscript_10\nb\tscript_20\nc\tscript_30\n", scripts, 1);
 	out = samples(c, 1, 1, NULL, NULL);
 	assert_true(value(&out, "a") == 30);
-	assert_string_equal(reason(&out, "c"),
-			    "2 sets of counters take turns, but there were only 1 samples: give the case a larger budget");
+	assert_string_equal(
+		reason(&out, "c"),
+		"2 sets of counters take turns, but there were only 1 samples: give the case a larger budget");
 	assay_counting_close(c);
 	assay_counters_release(&out);
 }
@@ -318,10 +332,11 @@ static void test_cells_through_papi(void **state)
 {
 	static struct assay_counter_context ctx;
 	static uint64_t cells[2];
-	static const char *const more_names[] = { "c00", "c01", "c02", "c03", "c04", "c05", "c06", "c07", "c08", "c09", "c10",
-						  "c11", "c12", "c13", "c14", "c15", "c16", "c17", "c18", "c19", "c20", "c21",
-						  "c22", "c23", "c24", "c25", "c26", "c27", "c28", "c29", "c30", "c31", "c32",
-						  "c33", "c34", "c35", "c36", "c37", "c38", "c39", "c40", "c41", "c42", "c43" };
+	static const char *const more_names[] = { "c00", "c01", "c02", "c03", "c04", "c05", "c06", "c07", "c08",
+						  "c09", "c10", "c11", "c12", "c13", "c14", "c15", "c16", "c17",
+						  "c18", "c19", "c20", "c21", "c22", "c23", "c24", "c25", "c26",
+						  "c27", "c28", "c29", "c30", "c31", "c32", "c33", "c34", "c35",
+						  "c36", "c37", "c38", "c39", "c40", "c41", "c42", "c43" };
 	static struct assay_counter_context more;
 	static uint64_t many[N_OF(more_names)];
 	struct assay_counting *c;
@@ -340,7 +355,8 @@ static void test_cells_through_papi(void **state)
 	/* an event set takes 40: the others have a turn of their own */
 	assay_counter_context_init(&more, more_names, many, N_OF(more_names));
 	for (size_t i = 0; i < N_OF(more_names); i++)
-		snprintf(events + strlen(events), sizeof(events) - strlen(events), "%s\t%s\n", more_names[i], more_names[i]);
+		snprintf(events + strlen(events), sizeof(events) - strlen(events), "%s\t%s\n", more_names[i],
+			 more_names[i]);
 	c = start_counting(&more, events, NULL, 0);
 	assert_int_equal(assay_counting_turns(c), 2);
 	out = samples(c, 4, 1, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Student's t, beta and binomial intervals against R's pt, qt, pbeta, qbeta and binom.test. The numbers were computed with
- * 40 digits from the definition by the incomplete beta function (mpmath 1.3).
+ * Student's t, beta and binomial intervals against R's pt, qt, pbeta, qbeta and binom.test. The numbers were computed
+ * with 40 digits from the definition by the incomplete beta function (mpmath 1.3).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,9 +27,9 @@ static void t_cdf(void **state)
 	static const struct {
 		double t, df, want;
 	} v[] = {
-		{ -2, 3, 0.069662984279421588 },     { 0, 7, 0.5 },
-		{ 1.5, 1, 0.81283295818900118 },     { -4.25, 9, 0.0010712357125135002 },
-		{ 2.0796, 21, 0.97499930427301796 }, { -12, 4, 0.00013821427425148648 },
+		{ -2, 3, 0.069662984279421588 },      { 0, 7, 0.5 },
+		{ 1.5, 1, 0.81283295818900118 },      { -4.25, 9, 0.0010712357125135002 },
+		{ 2.0796, 21, 0.97499930427301796 },  { -12, 4, 0.00013821427425148648 },
 		{ -30, 2.5, 0.00014553235457869771 },
 	};
 
@@ -45,11 +45,11 @@ static void t_quantile(void **state)
 	static const struct {
 		double p, df, want;
 	} v[] = {
-		{ 0.975, 1, 12.706204736174705 },   { 0.975, 4, 2.7764451051977944 },
-		{ 0.95, 10, 1.8124611228116764 },   { 0.995, 23, 2.807335683769999 },
-		{ 0.001, 6, -5.2076262387253637 },  { 0.0000416666666666666667, 13, -5.6204445838731332 },
-		{ 0.9999, 2, 70.700071074964278 },  { 0.3, 5, -0.55942964446936075 },
-		{ 1e-12, 3, -10331.108244292486 },  { 0.975, 1e6, 1.959966356814107 },
+		{ 0.975, 1, 12.706204736174705 },     { 0.975, 4, 2.7764451051977944 },
+		{ 0.95, 10, 1.8124611228116764 },     { 0.995, 23, 2.807335683769999 },
+		{ 0.001, 6, -5.2076262387253637 },    { 0.0000416666666666666667, 13, -5.6204445838731332 },
+		{ 0.9999, 2, 70.700071074964278 },    { 0.3, 5, -0.55942964446936075 },
+		{ 1e-12, 3, -10331.108244292486 },    { 0.975, 1e6, 1.959966356814107 },
 		{ 0.0025, 0.5, -16455.858491946145 },
 	};
 
@@ -59,7 +59,8 @@ static void t_quantile(void **state)
 		/* a million degrees of freedom cost digits in the gamma function */
 		close_to(assay_stats_t_quantile(v[i].p, v[i].df), v[i].want, v[i].df > 1e5 ? 1e-9 : 1e-11);
 		if (v[i].p > 0.01)
-			close_to(assay_stats_t_quantile(1 - v[i].p, v[i].df), -v[i].want, 1e-11 + 1e-9 * (v[i].df > 1e5));
+			close_to(assay_stats_t_quantile(1 - v[i].p, v[i].df), -v[i].want,
+				 1e-11 + 1e-9 * (v[i].df > 1e5));
 	}
 }
 
@@ -117,9 +118,12 @@ static void beta_quantile(void **state)
 	static const struct {
 		double p, a, b, want;
 	} v[] = {
-		{ 0.025, 5, 6, 0.18708602844739853 },  { 0.975, 6, 5, 0.81291397155260147 },
-		{ 0.5, 0.5, 0.5, 0.5 },                { 0.01, 1, 100, 0.0001004983082416679 },
-		{ 0.995, 12, 990, 0.022622783408200758 }, { 0.9, 2.5, 1.5, 0.89846267445249065 },
+		{ 0.025, 5, 6, 0.18708602844739853 },
+		{ 0.975, 6, 5, 0.81291397155260147 },
+		{ 0.5, 0.5, 0.5, 0.5 },
+		{ 0.01, 1, 100, 0.0001004983082416679 },
+		{ 0.995, 12, 990, 0.022622783408200758 },
+		{ 0.9, 2.5, 1.5, 0.89846267445249065 },
 		{ 1e-6, 3, 4, 0.0036942652994059087 },
 	};
 
@@ -157,9 +161,13 @@ static void binomial_interval(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t_cdf),	 cmocka_unit_test(t_quantile),
-		cmocka_unit_test(t_quantile_inverts_t_cdf), cmocka_unit_test(t_shift), cmocka_unit_test(beta_cdf),
-		cmocka_unit_test(beta_quantile), cmocka_unit_test(binomial_interval),
+		cmocka_unit_test(t_cdf),
+		cmocka_unit_test(t_quantile),
+		cmocka_unit_test(t_quantile_inverts_t_cdf),
+		cmocka_unit_test(t_shift),
+		cmocka_unit_test(beta_cdf),
+		cmocka_unit_test(beta_quantile),
+		cmocka_unit_test(binomial_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

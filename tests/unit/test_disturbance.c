@@ -14,8 +14,8 @@
 #include "machine/disturbance.h"
 #include "model/result.h"
 
-#define STAT "proc/stat"
-#define PRESSURE "proc/pressure/cpu"
+#define STAT      "proc/stat"
+#define PRESSURE  "proc/pressure/cpu"
 #define FREQUENCY "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq"
 
 static char root[] = "/tmp/assay-host-XXXXXX";
@@ -57,10 +57,12 @@ static void polls_see_changes(void **state)
 		uint32_t flags, ticks;
 	} cases[] = {
 		{ "nothing", STAT, "cpu  9 0 9 9 0 0 0 5\ncpu0 1 0 1 1 0 0 0 2\ncpu1 9 0 9 9 0 0 0 3\n", 0, 0 },
-		{ "steal of another CPU", STAT, "cpu  9 0 9 9 0 0 0 9\ncpu0 1 0 1 1 0 0 0 6\ncpu1 1 0 1 1 0 0 0 3\n", 0, 0 },
+		{ "steal of another CPU", STAT, "cpu  9 0 9 9 0 0 0 9\ncpu0 1 0 1 1 0 0 0 6\ncpu1 1 0 1 1 0 0 0 3\n", 0,
+		  0 },
 		{ "steal of ours", STAT, "cpu  9 0 9 9 0 0 0 9\ncpu0 1 0 1 1 0 0 0 2\ncpu1 1 0 1 1 0 0 0 7\n",
 		  ASSAY_DISTURB_STEAL, 4 },
-		{ "pressure", PRESSURE, "some avg10=0.00 avg60=0.00 avg300=0.00 total=101\n", ASSAY_DISTURB_PRESSURE, 0 },
+		{ "pressure", PRESSURE, "some avg10=0.00 avg60=0.00 avg300=0.00 total=101\n", ASSAY_DISTURB_PRESSURE,
+		  0 },
 		{ "frequency hunts", FREQUENCY, "2960000\n", 0, 0 },
 		{ "frequency drops", FREQUENCY, "2400000\n", ASSAY_DISTURB_FREQUENCY, 0 },
 	};

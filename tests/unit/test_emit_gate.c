@@ -48,7 +48,9 @@ static void test_change(void **state)
 /* One more of a million is a change of a count, while a time that little off is none. */
 static void test_change_of_count(void **state)
 {
-	struct assay_gate_case c = { .evidence = ASSAY_EVIDENCE_EXACT, .ratio = 1.00001, .ci_lo = NAN, .ci_hi = NAN, .margin_frac = 0 };
+	struct assay_gate_case c = {
+		.evidence = ASSAY_EVIDENCE_EXACT, .ratio = 1.00001, .ci_lo = NAN, .ci_hi = NAN, .margin_frac = 0
+	};
 	struct assay_gate_words w;
 
 	(void)state;
@@ -74,32 +76,32 @@ static void test_table(void **state)
 	(void)state;
 	set_controls(&r, good_controls, false);
 	s = table(&r, (struct assay_emit_style){ 0 });
-	assert_string_equal(s,
-			    "WRONG_RESULT: 8c1f0aa+ against main (1234567)\n"
-			    "\n"
-			    "  verdict       metric         change  interval            margin  pairs  evidence  case\n"
-			    "  WRONG_RESULT  digest        quantize.i2_s/wrong/-/t=1/cold\n"
-			    "      element 17 is 3, the base has 2\n"
-			    "  NOT_MEASURED  status        quantize.i2_s/gone/-/t=1/cold\n"
-			    "      killed by SIGSEGV\n"
-			    "  REGRESSED     time_s        +1.23 %  +1.10 % to +1.36 %   0.5 %      7  paired    "
-			    "matmul.f32/slow/m=1/t=1/warm\n"
-			    "      1.23 % slower, shown to be more than 0.5 %\n"
-			    "  REGRESSED     tokens_per_s  generate.decode/avx2/size=tiny/t=1/warm\n"
-			    "      tokens_per_s is 41, floor 50\n"
-			    "  INCOMPARABLE  time_s        matmul.f32/new/m=1/t=1/warm\n"
-			    "      base plugin has ABI 2.0, this harness takes 1.0\n"
-			    "  INCONCLUSIVE  time_s        +0.40 %  -1.00 % to +2.00 %   0.5 %     12  paired    "
-			    "matmul.f32/noisy/m=1/t=1/warm\n"
-			    "      host too noisy: 31 % of blocks disturbed, mostly by steal\n"
-			    "  IMPROVED      time_s        -8.00 %  -9.00 % to -7.00 %   0.5 %      7  paired    "
-			    "matmul.f32/better/m=1/t=1/warm\n"
-			    "      8.00 % faster, shown to be more than 0.5 %\n"
-			    "  change is the time of the head against the base: + is slower\n"
-			    "\n"
-			    "8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, 1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, "
-			    "1 PASS in 93 s\n"
-			    "controls: 2 of 2 as they must be\n");
+	assert_string_equal(
+		s, "WRONG_RESULT: 8c1f0aa+ against main (1234567)\n"
+		   "\n"
+		   "  verdict       metric         change  interval            margin  pairs  evidence  case\n"
+		   "  WRONG_RESULT  digest        quantize.i2_s/wrong/-/t=1/cold\n"
+		   "      element 17 is 3, the base has 2\n"
+		   "  NOT_MEASURED  status        quantize.i2_s/gone/-/t=1/cold\n"
+		   "      killed by SIGSEGV\n"
+		   "  REGRESSED     time_s        +1.23 %  +1.10 % to +1.36 %   0.5 %      7  paired    "
+		   "matmul.f32/slow/m=1/t=1/warm\n"
+		   "      1.23 % slower, shown to be more than 0.5 %\n"
+		   "  REGRESSED     tokens_per_s  generate.decode/avx2/size=tiny/t=1/warm\n"
+		   "      tokens_per_s is 41, floor 50\n"
+		   "  INCOMPARABLE  time_s        matmul.f32/new/m=1/t=1/warm\n"
+		   "      base plugin has ABI 2.0, this harness takes 1.0\n"
+		   "  INCONCLUSIVE  time_s        +0.40 %  -1.00 % to +2.00 %   0.5 %     12  paired    "
+		   "matmul.f32/noisy/m=1/t=1/warm\n"
+		   "      host too noisy: 31 % of blocks disturbed, mostly by steal\n"
+		   "  IMPROVED      time_s        -8.00 %  -9.00 % to -7.00 %   0.5 %      7  paired    "
+		   "matmul.f32/better/m=1/t=1/warm\n"
+		   "      8.00 % faster, shown to be more than 0.5 %\n"
+		   "  change is the time of the head against the base: + is slower\n"
+		   "\n"
+		   "8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, 1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, "
+		   "1 PASS in 93 s\n"
+		   "controls: 2 of 2 as they must be\n");
 	free(s);
 
 	s = table(&r, (struct assay_emit_style){ .verbose = true });
@@ -266,9 +268,10 @@ static void test_json_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_change), cmocka_unit_test(test_change_of_count),     cmocka_unit_test(test_table),       cmocka_unit_test(test_untrusted),
-		cmocka_unit_test(test_narrow),     cmocka_unit_test(test_table_sizes), cmocka_unit_test(test_json),
-		cmocka_unit_test(test_json_sizes),
+		cmocka_unit_test(test_change), cmocka_unit_test(test_change_of_count),
+		cmocka_unit_test(test_table),  cmocka_unit_test(test_untrusted),
+		cmocka_unit_test(test_narrow), cmocka_unit_test(test_table_sizes),
+		cmocka_unit_test(test_json),   cmocka_unit_test(test_json_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,10 +31,12 @@ static void has_fields(const json_t *o, const char *const *names)
 }
 
 static const char *const run_fields[] = { "id", "suite", "seed", "started", "machine", "build", NULL };
-static const char *const case_fields[] = { "unavailable", "key",          "op",        "variant",        "axes",         "status",
-					   "reason",       "correct",   "digest",         "max_rel_err",  "samples",
-					   "iterations",   "median_ns", "ci95_ns",        "metrics",      "counters",
-					   "dropped_frac", "cpus",      "disturbed_frac", "ci95_reached", "slow_core", "slow_core_frac", NULL };
+static const char *const case_fields[] = {
+	"unavailable",    "key",      "op",           "variant", "axes",           "status",       "reason",
+	"correct",        "digest",   "max_rel_err",  "samples", "iterations",     "median_ns",    "ci95_ns",
+	"metrics",        "counters", "dropped_frac", "cpus",    "disturbed_frac", "ci95_reached", "slow_core",
+	"slow_core_frac", NULL
+};
 static const char *const gate_fields[] = { "schema", "exit",     "verdict", "base", "head",
 					   "alpha",  "controls", "cases",   NULL };
 static const char *const gate_case_fields[] = { "key",
@@ -142,7 +144,8 @@ static void test_run(void **state)
 	assert_string_equal(json_string_value(json_object_get(o, "reason")), "no PMU");
 	assert_null(json_object_get(c, "raw"));
 	/* as of a run that was stored before they were looked for */
-	assert_true(json_is_null(json_object_get(c, "slow_core")) && json_is_null(json_object_get(c, "slow_core_frac")));
+	assert_true(json_is_null(json_object_get(c, "slow_core")) &&
+		    json_is_null(json_object_get(c, "slow_core_frac")));
 
 	/* no measurement is null, never 0 */
 	c = json_array_get(json_object_get(j, "cases"), 1);

@@ -169,9 +169,11 @@ static void test_run_table(void **state)
 	assay_result_add_metric(&r[0], "bytes_per_s", "B/s", 1, 1e9);
 	assay_result_add_metric(&r[0], "ops_per_s", "op/s", 1, 64e9);
 	assay_result_add_metric(&r[0], "roof_frac", "1", 1, 0.713);
-	assay_counters_add(&r[0].counters, &(struct assay_count){ .name = "roof_ns", .source = "assay", .how = "stream.read at l3" });
+	assay_counters_add(&r[0].counters,
+			   &(struct assay_count){ .name = "roof_ns", .source = "assay", .how = "stream.read at l3" });
 	assay_result_add_metric(&r[2], "roof_frac", "1", 1, 0.88);
-	assay_counters_add(&r[2].counters, &(struct assay_count){ .name = "roof_ns", .source = "assay", .how = "peak.i8_dot" });
+	assay_counters_add(&r[2].counters,
+			   &(struct assay_count){ .name = "roof_ns", .source = "assay", .how = "peak.i8_dot" });
 	assay_result_add_metric(&r[2], "parallel_efficiency", "1", 1, 0.966);
 	assay_result_add_metric(&r[2], "tokens_per_s", "1/s", 1, 41.7);
 	assay_result_add_metric(&r[2], "bytes_per_s", "B/s", 1, 1e9);
@@ -326,21 +328,20 @@ static void test_gate_table(void **state)
 static void test_gate_no_baseline(void **state)
 {
 	struct assay_gate_case cases[3];
-	struct assay_gate_report r = { .verdict = ASSAY_PASS,
-				       .head = "run 4",
-				       .no_baseline = true,
-				       .cases = cases,
-				       .n_cases = 3 };
+	struct assay_gate_report r = {
+		.verdict = ASSAY_PASS, .head = "run 4", .no_baseline = true, .cases = cases, .n_cases = 3
+	};
 	struct assay_emit_style style = { 0 };
 	struct assay_text out = { 0 };
 	const char *p;
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++)
-		cases[i] = (struct assay_gate_case){
-			.key = "k", .evidence = ASSAY_EVIDENCE_STORED, .verdict = ASSAY_INCOMPARABLE, .reason = "no run to compare with",
-			.ratio = NAN
-		};
+		cases[i] = (struct assay_gate_case){ .key = "k",
+						     .evidence = ASSAY_EVIDENCE_STORED,
+						     .verdict = ASSAY_INCOMPARABLE,
+						     .reason = "no run to compare with",
+						     .ratio = NAN };
 	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
 	p = strstr(out.s, "no run to compare with");
 	assert_non_null(p);
@@ -363,8 +364,11 @@ static void test_gate_no_baseline(void **state)
 	assay_text_release(&out);
 	r.verdict = ASSAY_PASS;
 	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "PASS: run 4 against counts.json: correctness, manifest and limits passed, counts are as recorded; "
-				    "speed was not judged", ""));
+	assert_true(has_line(
+		out.s,
+		"PASS: run 4 against counts.json: correctness, manifest and limits passed, counts are as recorded; "
+		"speed was not judged",
+		""));
 	assay_text_release(&out);
 }
 
@@ -415,10 +419,11 @@ static void test_header_and_result(void **state)
 				    { "clock_overhead_ns", "23" },
 				    { "placement", "compact" } };
 	struct assay_run run = { .seed = 42, .suite = "quick", .environment = env, .n_environment = 4 };
-	struct assay_sample samples[] = {
-		{ .iterations = 10, .ns = 1234 },
-		{ .iterations = 10, .ns = 2000, .flags = ASSAY_DISTURB_SWITCH | ASSAY_DISTURB_STEAL | ASSAY_SAMPLE_NEW_ROUND }
-	};
+	struct assay_sample samples[] = { { .iterations = 10, .ns = 1234 },
+					  { .iterations = 10,
+					    .ns = 2000,
+					    .flags = ASSAY_DISTURB_SWITCH | ASSAY_DISTURB_STEAL |
+						     ASSAY_SAMPLE_NEW_ROUND } };
 	struct assay_result r = result("op", "v", ASSAY_STATUS_OK);
 	struct assay_emit_style style = { .utf8 = true };
 	struct assay_text out = { 0 };
@@ -450,7 +455,9 @@ static void test_header_and_result(void **state)
 	assert_int_equal(assay_result_set_count(&r, "slow_core_samples", ASSAY_SOURCE_OS, "a loop", 1), 0);
 	samples[0].flags = ASSAY_DISTURB_SLOW;
 	assert_int_equal(assay_emit_result(&r, true, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 25.0 % of slow cores, 0.0 % dropped", ""));
+	assert_true(has_line(
+		out.s,
+		"samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 25.0 % of slow cores, 0.0 % dropped", ""));
 	assert_true(has_line(out.s, "     0  ", "  slow core"));
 	assay_text_release(&out);
 	samples[0].flags = 0;

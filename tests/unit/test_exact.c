@@ -30,8 +30,14 @@ static void changes_are_told(void **state)
 		uint64_t base, head;
 		const char *want;
 	} cases[] = {
-		{ 40985, 42256, "+3.1 %" }, { 42256, 40985, "-3.0 %" }, { 40985, 40986, "+0.002 %" }, { 100000, 99999, "-0.001 %" },
-		{ 0, 5, "new" },            { 5, 0, "gone" },           { 7, 7, "=" },                { 0, 0, "=" },
+		{ 40985, 42256, "+3.1 %" },
+		{ 42256, 40985, "-3.0 %" },
+		{ 40985, 40986, "+0.002 %" },
+		{ 100000, 99999, "-0.001 %" },
+		{ 0, 5, "new" },
+		{ 5, 0, "gone" },
+		{ 7, 7, "=" },
+		{ 0, 0, "=" },
 	};
 	char buf[32];
 
@@ -89,11 +95,9 @@ static void caches_are_rounded(void **state)
 		unsigned ways;
 		uint64_t want;
 	} cases[] = {
-		{ 48 << 10, 12, 48 << 10 },                   /* 64 sets */
-		{ 32 << 10, 8, 32 << 10 },
-		{ 20 << 20, 16, 16 << 20 },
-		{ 30 << 20, 16, 32 << 20 },
-		{ 100, 12, 768 },                             /* smaller than one set */
+		{ 48 << 10, 12, 48 << 10 }, /* 64 sets */
+		{ 32 << 10, 8, 32 << 10 },  { 20 << 20, 16, 16 << 20 },
+		{ 30 << 20, 16, 32 << 20 }, { 100, 12, 768 }, /* smaller than one set */
 	};
 
 	(void)state;
@@ -159,7 +163,8 @@ static void what_is_written_is_read(void **state)
 	second = format(&again);
 	assert_string_equal(first, second);
 	/* one line a function */
-	assert_non_null(strstr(first, "\n          \"matmul_ternary_avx2\": [40985, 10246, 5123, 0, 500, 250, 4098, 3],\n"));
+	assert_non_null(
+		strstr(first, "\n          \"matmul_ternary_avx2\": [40985, 10246, 5123, 0, 500, 250, 4098, 3],\n"));
 	assert_non_null(strstr(first, "\n          \"memcpy (libc.so.6)\": [800, 200, 100, 0, 10, 5, 80, 3]\n"));
 	assert_null(strstr(first, "op.c"));
 
@@ -248,7 +253,8 @@ static void a_bad_file_is_refused(void **state)
 		char *at = strstr(good, cases[i].find), *text;
 
 		assert_non_null(at);
-		assert_true(asprintf(&text, "%.*s%s%s", (int)(at - good), good, cases[i].put, at + strlen(cases[i].find)) > 0);
+		assert_true(asprintf(&text, "%.*s%s%s", (int)(at - good), good, cases[i].put,
+				     at + strlen(cases[i].find)) > 0);
 		write_text(text);
 		assert_int_equal(assay_exact_baseline_load(&bad, path, &err), ASSAY_EUSAGE);
 		if (!strstr(err.text, cases[i].says) || !strstr(err.text, path))
@@ -275,13 +281,19 @@ static struct assay_policy policy_of(const char *text)
 }
 
 /* Judge counts in which the first function of KEY_A has these instructions and misses against the fixture. */
-static struct assay_gate_report judge(uint64_t instructions, uint64_t misses, const char *policy_text, bool base, const char *record)
+static struct assay_gate_report judge(uint64_t instructions, uint64_t misses, const char *policy_text, bool base,
+				      const char *record)
 {
 	struct assay_policy policy = policy_of(policy_text);
 	struct assay_exact_run recorded = exact_run(), head = exact_run();
 	struct assay_gate_report r = { 0 };
-	const struct assay_exact_judge_input in = { .head = &head, .base = base ? &recorded : NULL, .no_base_reason = "nothing recorded",
-						    .base_name = "quick.json", .policy = &policy, .limits = true, .record = record };
+	const struct assay_exact_judge_input in = { .head = &head,
+						    .base = base ? &recorded : NULL,
+						    .no_base_reason = "nothing recorded",
+						    .base_name = "quick.json",
+						    .policy = &policy,
+						    .limits = true,
+						    .record = record };
 
 	assay_exact_case_release(&head.cases[0]);
 	add_function(&head.cases[0], "matmul_ternary_avx2", "", 40985, 500);
@@ -313,35 +325,38 @@ static void counts_are_judged(void **state)
 		  "matmul_ternary_avx2: instructions +0.002 % (40 985 → 40 986)" },
 		{ "fewer", "", 30000, 500, ASSAY_PASS, ASSAY_EXIT_OK, "exact_instructions",
 		  "matmul_ternary_avx2: instructions -26.8 % (40 985 → 30 000)" },
-		{ "a share is allowed", "exact \"*\" { allow = {\"instructions 5%\"} }", 42256, 500, ASSAY_PASS, ASSAY_EXIT_OK,
-		  "exact", "within the tolerance" },
+		{ "a share is allowed", "exact \"*\" { allow = {\"instructions 5%\"} }", 42256, 500, ASSAY_PASS,
+		  ASSAY_EXIT_OK, "exact", "within the tolerance" },
 		{ "of other cases", "exact \"op.b/*\" { allow = {\"instructions 5%\"} }", 42256, 500, ASSAY_REGRESSED,
 		  ASSAY_EXIT_REGRESSED, "exact_instructions", "+3.1 %" },
-		{ "of another count", "exact \"*\" { allow = {\"branches 5%\"} }", 42256, 500, ASSAY_REGRESSED, ASSAY_EXIT_REGRESSED,
-		  "exact_instructions", "+3.1 %" },
-		{ "the last match wins", "exact \"*\" { allow = {\"instructions 5%\", \"instructions 1%\"} }", 42256, 500,
-		  ASSAY_REGRESSED, ASSAY_EXIT_REGRESSED, "exact_instructions", "+3.1 %" },
-		{ "a number is allowed", "exact \"*\" { allow = {\"d1_misses 8\"} }", 40985, 508, ASSAY_PASS, ASSAY_EXIT_OK, "exact", "" },
-		{ "and no more", "exact \"*\" { allow = {\"d1_misses 8\"} }", 40985, 509, ASSAY_REGRESSED, ASSAY_EXIT_REGRESSED,
-		  "exact_d1_misses", "matmul_ternary_avx2: d1_misses +1.8 % (500 → 509)" },
-		{ "both add up", "exact \"*\" { allow = {\"d1_misses 1%\", \"d1_misses 4\"} }", 40985, 509, ASSAY_PASS, ASSAY_EXIT_OK,
-		  "exact", "" },
-		{ "a floor", "limit \"op.a*\" { require = {\"exact_d1_hit_rate >= 99.9%\"} }", 40985, 500, ASSAY_REGRESSED,
-		  ASSAY_EXIT_REGRESSED, "exact", "those of" },
-		{ "a ceiling that is kept", "limit \"op.a*\" { require = {\"exact_instructions <= 50000\"} }", 40985, 500, ASSAY_PASS,
-		  ASSAY_EXIT_OK, "exact", "those of" },
+		{ "of another count", "exact \"*\" { allow = {\"branches 5%\"} }", 42256, 500, ASSAY_REGRESSED,
+		  ASSAY_EXIT_REGRESSED, "exact_instructions", "+3.1 %" },
+		{ "the last match wins", "exact \"*\" { allow = {\"instructions 5%\", \"instructions 1%\"} }", 42256,
+		  500, ASSAY_REGRESSED, ASSAY_EXIT_REGRESSED, "exact_instructions", "+3.1 %" },
+		{ "a number is allowed", "exact \"*\" { allow = {\"d1_misses 8\"} }", 40985, 508, ASSAY_PASS,
+		  ASSAY_EXIT_OK, "exact", "" },
+		{ "and no more", "exact \"*\" { allow = {\"d1_misses 8\"} }", 40985, 509, ASSAY_REGRESSED,
+		  ASSAY_EXIT_REGRESSED, "exact_d1_misses", "matmul_ternary_avx2: d1_misses +1.8 % (500 → 509)" },
+		{ "both add up", "exact \"*\" { allow = {\"d1_misses 1%\", \"d1_misses 4\"} }", 40985, 509, ASSAY_PASS,
+		  ASSAY_EXIT_OK, "exact", "" },
+		{ "a floor", "limit \"op.a*\" { require = {\"exact_d1_hit_rate >= 99.9%\"} }", 40985, 500,
+		  ASSAY_REGRESSED, ASSAY_EXIT_REGRESSED, "exact", "those of" },
+		{ "a ceiling that is kept", "limit \"op.a*\" { require = {\"exact_instructions <= 50000\"} }", 40985,
+		  500, ASSAY_PASS, ASSAY_EXIT_OK, "exact", "those of" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct assay_gate_report r = judge(cases[i].instructions, cases[i].misses, cases[i].policy, true, NULL);
 
-		if (r.verdict != cases[i].verdict || r.exit != cases[i].exit || strcmp(r.cases[0].metric, cases[i].metric) ||
-		    !strstr(r.cases[0].reason, cases[i].reason) || r.cases[0].evidence != ASSAY_EVIDENCE_EXACT)
-			fail_msg("%s: %s, exit %d, %s: %s", cases[i].name, assay_verdict_name(r.verdict), r.exit, r.cases[0].metric,
-				 r.cases[0].reason);
+		if (r.verdict != cases[i].verdict || r.exit != cases[i].exit ||
+		    strcmp(r.cases[0].metric, cases[i].metric) || !strstr(r.cases[0].reason, cases[i].reason) ||
+		    r.cases[0].evidence != ASSAY_EVIDENCE_EXACT)
+			fail_msg("%s: %s, exit %d, %s: %s", cases[i].name, assay_verdict_name(r.verdict), r.exit,
+				 r.cases[0].metric, r.cases[0].reason);
 		if (strcmp(cases[i].metric, "exact"))
-			assert_int_equal(r.cases[0].verdict, cases[i].instructions < 40985 ? ASSAY_IMPROVED : ASSAY_REGRESSED);
+			assert_int_equal(r.cases[0].verdict,
+					 cases[i].instructions < 40985 ? ASSAY_IMPROVED : ASSAY_REGRESSED);
 		assay_gate_report_release(&r);
 	}
 }
@@ -363,13 +378,15 @@ static void a_record_that_is_out_of_date_fails(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct assay_gate_report r = judge(cases[i].instructions, 500, cases[i].policy, true, "assay baseline update --exact");
+		struct assay_gate_report r =
+			judge(cases[i].instructions, 500, cases[i].policy, true, "assay baseline update --exact");
 
 		assert_int_equal(r.verdict, cases[i].verdict);
 		assert_int_equal(r.exit, cases[i].exit);
 		if (r.verdict == ASSAY_INCOMPARABLE) {
-			assert_non_null(strstr(r.cases[0].reason, "fewer than in quick.json, which is out of date: 'assay baseline update "
-								  "--exact' records these; matmul_ternary_avx2: instructions -0.0"));
+			assert_non_null(strstr(r.cases[0].reason,
+					       "fewer than in quick.json, which is out of date: 'assay baseline update "
+					       "--exact' records these; matmul_ternary_avx2: instructions -0.0"));
 			assert_true(r.cases[0].limit <= 41985 && r.cases[0].limit > r.cases[0].value);
 		}
 		assay_gate_report_release(&r);
@@ -404,7 +421,9 @@ static void cases_come_and_go(void **state)
 	struct assay_policy policy = assay_policy_default();
 	struct assay_exact_run base = exact_run(), head = { 0 };
 	struct assay_gate_report r = { 0 };
-	const struct assay_exact_judge_input in = { .head = &head, .base = &base, .base_name = "quick.json", .policy = &policy };
+	const struct assay_exact_judge_input in = {
+		.head = &head, .base = &base, .base_name = "quick.json", .policy = &policy
+	};
 
 	(void)state;
 	add_exact_case(&head, KEY_A, ASSAY_STATUS_CRASHED, "killed by signal 9");
@@ -425,7 +444,10 @@ static void cases_come_and_go(void **state)
 	assay_exact_run_release(&head);
 }
 
-/* A demand on what cannot be counted is not met, unless it holds only where something is counted, or two builds are compared. */
+/*
+ * A demand on what cannot be counted is not met, unless it holds only where something is counted, or two builds are
+ * compared.
+ */
 static void demands_on_what_was_skipped(void **state)
 {
 	static const struct {
@@ -433,7 +455,8 @@ static void demands_on_what_was_skipped(void **state)
 		size_t rows;
 		enum assay_exit exit;
 	} cases[] = {
-		{ "limit \"op.d*\" { require = {\"exact_d1_hit_rate >= 90%\"} }", "update", 2, ASSAY_EXIT_NOT_MEASURED },
+		{ "limit \"op.d*\" { require = {\"exact_d1_hit_rate >= 90%\"} }", "update", 2,
+		  ASSAY_EXIT_NOT_MEASURED },
 		{ "limit \"op.d*\" { where_counted = {\"exact_d1_hit_rate >= 90%\"} }", "update", 1, ASSAY_EXIT_OK },
 		{ "limit \"op.d*\" { require = {\"exact_d1_hit_rate >= 90%\"} }", NULL, 1, ASSAY_EXIT_OK },
 	};
@@ -443,15 +466,20 @@ static void demands_on_what_was_skipped(void **state)
 		struct assay_policy policy = policy_of(cases[i].policy);
 		struct assay_exact_run base = { 0 }, head = { 0 };
 		struct assay_gate_report r = { 0 };
-		const struct assay_exact_judge_input in = { .head = &head, .base = &base, .base_name = "quick.json", .policy = &policy,
-							    .limits = true, .record = cases[i].record };
+		const struct assay_exact_judge_input in = { .head = &head,
+							    .base = &base,
+							    .base_name = "quick.json",
+							    .policy = &policy,
+							    .limits = true,
+							    .record = cases[i].record };
 
 		add_exact_case(&head, "op.d/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f");
 		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
 		assert_int_equal(r.n_cases, cases[i].rows);
 		assert_int_equal(r.exit, cases[i].exit);
 		if (r.n_cases > 1)
-			assert_string_equal(r.cases[1].reason, "exact_d1_hit_rate was not measured (needs avx512f), floor 90.0 %");
+			assert_string_equal(r.cases[1].reason,
+					    "exact_d1_hit_rate was not measured (needs avx512f), floor 90.0 %");
 		assay_gate_report_release(&r);
 		assay_exact_run_release(&head);
 		assay_policy_release(&policy);
@@ -468,13 +496,19 @@ static void two_builds_are_compared(void **state)
 		enum assay_verdict verdict;
 		const char *reason;
 	} cases[] = {
-		{ "equal", "ab", "ab", ASSAY_STATUS_OK, ASSAY_STATUS_OK, false, ASSAY_PASS, "counts are those of main" },
-		{ "outputs differ", "ab", "cd", ASSAY_STATUS_OK, ASSAY_STATUS_OK, false, ASSAY_WRONG_RESULT, "digests ab and cd" },
-		{ "no digest", "", "cd", ASSAY_STATUS_OK, ASSAY_STATUS_OK, false, ASSAY_PASS, "counts are those of main" },
-		{ "base crashed", "", "", ASSAY_STATUS_CRASHED, ASSAY_STATUS_OK, false, ASSAY_INCOMPARABLE, "base crashed: why" },
-		{ "base wrong", "", "", ASSAY_STATUS_WRONG, ASSAY_STATUS_OK, false, ASSAY_INCOMPARABLE, "base wrong: why" },
+		{ "equal", "ab", "ab", ASSAY_STATUS_OK, ASSAY_STATUS_OK, false, ASSAY_PASS,
+		  "counts are those of main" },
+		{ "outputs differ", "ab", "cd", ASSAY_STATUS_OK, ASSAY_STATUS_OK, false, ASSAY_WRONG_RESULT,
+		  "digests ab and cd" },
+		{ "no digest", "", "cd", ASSAY_STATUS_OK, ASSAY_STATUS_OK, false, ASSAY_PASS,
+		  "counts are those of main" },
+		{ "base crashed", "", "", ASSAY_STATUS_CRASHED, ASSAY_STATUS_OK, false, ASSAY_INCOMPARABLE,
+		  "base crashed: why" },
+		{ "base wrong", "", "", ASSAY_STATUS_WRONG, ASSAY_STATUS_OK, false, ASSAY_INCOMPARABLE,
+		  "base wrong: why" },
 		{ "head wrong", "", "", ASSAY_STATUS_CRASHED, ASSAY_STATUS_WRONG, false, ASSAY_WRONG_RESULT, "why" },
-		{ "head skipped", "", "", ASSAY_STATUS_OK, ASSAY_STATUS_SKIPPED, false, ASSAY_NOT_MEASURED, "skipped: why" },
+		{ "head skipped", "", "", ASSAY_STATUS_OK, ASSAY_STATUS_SKIPPED, false, ASSAY_NOT_MEASURED,
+		  "skipped: why" },
 	};
 
 	(void)state;
@@ -482,7 +516,9 @@ static void two_builds_are_compared(void **state)
 		struct assay_policy policy = assay_policy_default();
 		struct assay_exact_run base = exact_run(), head = exact_run();
 		struct assay_gate_report r = { 0 };
-		const struct assay_exact_judge_input in = { .head = &head, .base = &base, .base_name = "main", .policy = &policy };
+		const struct assay_exact_judge_input in = {
+			.head = &head, .base = &base, .base_name = "main", .policy = &policy
+		};
 
 		base.cases[0].status = cases[i].base;
 		head.cases[0].status = cases[i].head;
@@ -492,7 +528,8 @@ static void two_builds_are_compared(void **state)
 		strcpy(head.cases[0].digest, cases[i].head_digest);
 		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
 		if (r.cases[0].verdict != cases[i].verdict || !strstr(r.cases[0].reason, cases[i].reason))
-			fail_msg("%s: %s, %s", cases[i].name, assay_verdict_name(r.cases[0].verdict), r.cases[0].reason);
+			fail_msg("%s: %s, %s", cases[i].name, assay_verdict_name(r.cases[0].verdict),
+				 r.cases[0].reason);
 		assay_gate_report_release(&r);
 		assay_exact_run_release(&base);
 		assay_exact_run_release(&head);
@@ -508,8 +545,9 @@ static void counting_nothing_is_no_pass(void **state)
 	(void)state;
 	add_exact_case(&head, KEY_A, ASSAY_STATUS_SKIPPED, "no valgrind");
 	for (int nothing = 0; nothing < 2; nothing++) {
-		const struct assay_exact_judge_input in = { .head = &head, .base = &base, .base_name = "main", .policy = &policy,
-							    .nothing_counted = nothing };
+		const struct assay_exact_judge_input in = {
+			.head = &head, .base = &base, .base_name = "main", .policy = &policy, .nothing_counted = nothing
+		};
 		struct assay_gate_report r = { 0 };
 
 		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
@@ -540,11 +578,14 @@ static void limits_against_the_base_hold(void **state)
 		char policy[256];
 
 		snprintf(policy, sizeof(policy),
-			 "exact \"*\" { allow = {\"instructions 5%%\", \"data_reads 5%%\", \"data_writes 5%%\", \"branches 5%%\"} }\n"
-			 "limit \"op.a*\" { require = {\"%s\"} }", cases[i].demand);
+			 "exact \"*\" { allow = {\"instructions 5%%\", \"data_reads 5%%\", \"data_writes 5%%\", "
+			 "\"branches 5%%\"} }\n"
+			 "limit \"op.a*\" { require = {\"%s\"} }",
+			 cases[i].demand);
 		r = judge(42256, 500, policy, true, NULL);
 		c = &r.cases[1];
-		if (c->verdict != cases[i].verdict || !strstr(c->reason, cases[i].reason) || c->evidence != ASSAY_EVIDENCE_EXACT)
+		if (c->verdict != cases[i].verdict || !strstr(c->reason, cases[i].reason) ||
+		    c->evidence != ASSAY_EVIDENCE_EXACT)
 			fail_msg("%s: %s, %s", cases[i].demand, assay_verdict_name(c->verdict), c->reason);
 		assert_int_equal(r.verdict, cases[i].verdict);
 		assay_gate_report_release(&r);
@@ -556,8 +597,12 @@ static void a_graver_verdict_stays(void **state)
 {
 	struct assay_policy policy = assay_policy_default();
 	struct assay_exact_run base = exact_run(), head = exact_run();
-	const struct assay_exact_judge_input in = { .head = &head, .base = &base, .base_name = "quick.json", .policy = &policy };
-	struct assay_gate_report r = { .verdict = ASSAY_REGRESSED, .exit = ASSAY_EXIT_REGRESSED, .cases = calloc(1, sizeof(*r.cases)),
+	const struct assay_exact_judge_input in = {
+		.head = &head, .base = &base, .base_name = "quick.json", .policy = &policy
+	};
+	struct assay_gate_report r = { .verdict = ASSAY_REGRESSED,
+				       .exit = ASSAY_EXIT_REGRESSED,
+				       .cases = calloc(1, sizeof(*r.cases)),
 				       .n_cases = 1 };
 
 	(void)state;
@@ -576,8 +621,10 @@ static void bad_tolerances_are_refused(void **state)
 		const char *text, *says;
 	} cases[] = {
 		{ "exact \"*\" { }", "p.conf:1: exact \"*\" allows nothing" },
-		{ "exact \"*\" {\n allow = {\"d1_mises 1%\"} }", "p.conf:2: unknown count 'd1_mises', did you mean 'd1_misses'?" },
-		{ "exact \"*\" { allow = {\"d1_misses\"} }", "cannot read 'd1_misses', expected a count and what it may differ by" },
+		{ "exact \"*\" {\n allow = {\"d1_mises 1%\"} }",
+		  "p.conf:2: unknown count 'd1_mises', did you mean 'd1_misses'?" },
+		{ "exact \"*\" { allow = {\"d1_misses\"} }",
+		  "cannot read 'd1_misses', expected a count and what it may differ by" },
 		{ "exact \"*\" { allow = {\"d1_misses 0.5\"} }", "cannot read 'd1_misses 0.5'" },
 		{ "exact \"*\" { allow = {\"d1_misses 200%\"} }", "cannot read 'd1_misses 200%'" },
 		{ "exact \"*\" { allow = {\"d1_misses -1\"} }", "cannot read 'd1_misses -1'" },

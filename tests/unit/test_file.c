@@ -182,12 +182,9 @@ static void finds_the_program(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_and_reads),
-		cmocka_unit_test(follows_links_and_spares_devices),
-		cmocka_unit_test(reads_proc),
-		cmocka_unit_test(refuses_with_a_reason),
-		cmocka_unit_test(makes_folders),
-		cmocka_unit_test(finds_the_program),
+		cmocka_unit_test(writes_and_reads), cmocka_unit_test(follows_links_and_spares_devices),
+		cmocka_unit_test(reads_proc),       cmocka_unit_test(refuses_with_a_reason),
+		cmocka_unit_test(makes_folders),    cmocka_unit_test(finds_the_program),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

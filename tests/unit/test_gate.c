@@ -461,8 +461,8 @@ static const struct gate_row gates[] = {
 	  ASSAY_INCONCLUSIVE, "host too noisy: 100 % of the samples were disturbed, 30 % are allowed" },
 	{ "migrated", migrated, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
 	  "host too noisy: 100 % of the samples were disturbed, 30 % are allowed" },
-	{ "faster than two bases, one on a slow core", one_base_of_two_on_slow_core, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
-	  ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE, NULL },
+	{ "faster than two bases, one on a slow core", one_base_of_two_on_slow_core, ASSAY_INCONCLUSIVE, 0, 6, CASE_A,
+	  "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE, NULL },
 	{ "same code, slower", same_code, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_INCONCLUSIVE,
 	  "same code, +30.0 % (+28.7 % to +31.3 %), allowed +10 %: the machine changed, not the program" },
@@ -472,15 +472,16 @@ static const struct gate_row gates[] = {
 	  ASSAY_PASS, "same code, +0.0 % (-1.0 % to +1.0 %), allowed +10 %" },
 	{ "other code", other_code, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED,
 	  NULL },
-	{ "other code, and the machine is slower", all_slower, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_INCONCLUSIVE,
-	  "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but so did 2 of 2 cases whose code is the same: the machine changed" },
-	{ "other code, one more slower", one_other_slower, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_REGRESSED, NULL },
-	{ "other code, and the machine is faster", others_faster, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_REGRESSED, NULL },
-	{ "other code, the others as before", others_as_before, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_REGRESSED, NULL },
+	{ "other code, and the machine is slower", all_slower, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
+	  ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
+	  "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but so did 2 of 2 cases whose code is the same: the machine "
+	  "changed" },
+	{ "other code, one more slower", one_other_slower, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s",
+	  ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED, NULL },
+	{ "other code, and the machine is faster", others_faster, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s",
+	  ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED, NULL },
+	{ "other code, the others as before", others_as_before, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s",
+	  ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED, NULL },
 	{ "other code, faster like all", all_faster, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_INCONCLUSIVE, NULL },
 	{ "unknown code", unknown_code, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED,
@@ -555,44 +556,48 @@ static const struct {
 } slow_gates[] = {
 	{ { 130, true, false, false },
 	  { "slower on a slow core", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_INCONCLUSIVE,
-	  "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but its core was slow, which may cost half of the speed: a slowdown of "
-	  "122.2 % or more would have been seen" } },
+	    ASSAY_INCONCLUSIVE,
+	    "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but its core was slow, which may cost half of the speed: a "
+	    "slowdown of "
+	    "122.2 % or more would have been seen" } },
 	{ { 230, true, false, false },
 	  { "slower than a slow core explains", NULL, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_REGRESSED, NULL } },
+	    ASSAY_REGRESSED, NULL } },
 	{ { 100, true, false, false },
 	  { "unchanged although on a slow core", NULL, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_PASS, "+0.0 % (-1.0 % to +1.0 %), allowed +10 %" } },
+	    ASSAY_PASS, "+0.0 % (-1.0 % to +1.0 %), allowed +10 %" } },
 	{ { 130, false, true, false },
-	  { "slower than a base on a slow core", NULL, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s",
-	  ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED, NULL } },
+	  { "slower than a base on a slow core", NULL, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	    ASSAY_REGRESSED, NULL } },
 	{ { 100, false, true, false },
-	  { "as slow as a base on a slow core", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
-	  ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
-	  "+0.0 % (-1.0 % to +1.0 %), allowed +10 %; but its core was slow when the baseline was measured, which may cost half of "
-	  "the speed: a slowdown of 122.2 % or more would have been seen" } },
+	  { "as slow as a base on a slow core", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	    ASSAY_INCONCLUSIVE,
+	    "+0.0 % (-1.0 % to +1.0 %), allowed +10 %; but its core was slow when the baseline was measured, which may "
+	    "cost half of "
+	    "the speed: a slowdown of 122.2 % or more would have been seen" } },
 	{ { 70, false, true, false },
 	  { "faster than a base on a slow core", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
-	  ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE, NULL } },
+	    ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE, NULL } },
 	{ { 40, false, true, false },
 	  { "faster than a slow core explains", NULL, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_IMPROVED, NULL } },
+	    ASSAY_IMPROVED, NULL } },
 	{ { 130, true, true, false },
 	  { "slower, both on slow cores", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_INCONCLUSIVE,
-	  "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but its core was slow, now and when the baseline was measured, which may cost half of "
-	  "the speed: a slowdown of 344.3 % or more would have been seen" } },
+	    ASSAY_INCONCLUSIVE,
+	    "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but its core was slow, now and when the baseline was "
+	    "measured, which may cost half of "
+	    "the speed: a slowdown of 344.3 % or more would have been seen" } },
 	{ { 230, true, true, false },
-	  { "far slower, both on slow cores", NULL, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s",
-	  ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED, NULL } },
+	  { "far slower, both on slow cores", NULL, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
+	    ASSAY_REGRESSED, NULL } },
 	{ { 110, false, true, true },
 	  { "same code as a base on a slow core, at the margin", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
-	  ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
-	  "same code, +10.0 % (+8.9 % to +11.1 %), allowed +10 %: a slowdown of 11.1 % or more would have been seen" } },
+	    ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
+	    "same code, +10.0 % (+8.9 % to +11.1 %), allowed +10 %: a slowdown of 11.1 % or more would have been "
+	    "seen" } },
 	{ { 100, false, true, true },
 	  { "same code as a base on a slow core", NULL, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_PASS, NULL } },
+	    ASSAY_PASS, NULL } },
 };
 
 static const struct assay_gate_case *find_row(const struct assay_gate_report *r, const char *key, const char *metric)
@@ -624,7 +629,8 @@ static void check_gate(struct world *w, const struct gate_row *want)
 	if (row->missing != (strstr(row->reason, "but not in the run") != NULL))
 		fail_msg("%s: missing %d", want->name, row->missing);
 	if (row->verdict != want->verdict || row->evidence != want->evidence)
-		fail_msg("%s: %s, %s", want->name, assay_verdict_name(row->verdict), assay_evidence_name(row->evidence));
+		fail_msg("%s: %s, %s", want->name, assay_verdict_name(row->verdict),
+			 assay_evidence_name(row->evidence));
 	if (r.verdict != want->whole || (int)r.exit != want->exit)
 		fail_msg("%s: whole %s, exit %d", want->name, assay_verdict_name(r.verdict), (int)r.exit);
 	assay_gate_report_release(&r);
@@ -835,8 +841,12 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gates),
-		cmocka_unit_test(test_slow_cores),    cmocka_unit_test(test_order_of_gravity), cmocka_unit_test(test_report),
-		cmocka_unit_test(test_one_core), cmocka_unit_test(test_empty_run),        cmocka_unit_test(test_policy_names),
+		cmocka_unit_test(test_slow_cores),
+		cmocka_unit_test(test_order_of_gravity),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_one_core),
+		cmocka_unit_test(test_empty_run),
+		cmocka_unit_test(test_policy_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,7 +248,8 @@ static int sabotaged_run(struct assay_job *job)
 static void test_sabotage_is_found(void **state)
 {
 	static const int64_t rows[] = { 128, 256, 512 }; /* k and v; q, o and down; gate and up */
-	static const size_t of_each_kind[] = { 0, 1, 4 }; /* of ops[]: what samples and caches differently is checked alike */
+	static const size_t of_each_kind[] = { 0, 1,
+					       4 }; /* of ops[]: what samples and caches differently is checked alike */
 	struct assay_variant broken = plain;
 
 	(void)state;

@@ -324,7 +324,9 @@ static void test_rope(void **state)
 
 static int32_t draw(enum gen_sampler kind, int32_t k, float p, const float *logits, int32_t vocab, int64_t position)
 {
-	const struct gen_sampling s = { .kind = kind, .top_k = k, .top_p = p, .temperature = 0.5f, .seed = 11, .vector = widest() };
+	const struct gen_sampling s = {
+		.kind = kind, .top_k = k, .top_p = p, .temperature = 0.5f, .seed = 11, .vector = widest()
+	};
 	float probs[16];
 	int32_t heap[16];
 
@@ -385,7 +387,9 @@ static void test_draws_depend_on_seed_and_position(void **state)
 
 	(void)state;
 	for (int64_t pos = 0; pos < 100; pos++) {
-		struct gen_sampling s = { .kind = GEN_TOPK, .top_k = 4, .temperature = 1, .seed = 11, .vector = widest() };
+		struct gen_sampling s = {
+			.kind = GEN_TOPK, .top_k = 4, .temperature = 1, .seed = 11, .vector = widest()
+		};
 		float probs[4];
 		int32_t heap[4], first;
 		float u = assay_uniform_f32(assay_random4(11, GEN_SAMPLER_STREAM, (uint64_t)pos).v[0]);

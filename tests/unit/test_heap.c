@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What variants allocate, counted by a worker with the heap's object preloaded, against variants that allocate known amounts. */
+/*
+ * What variants allocate, counted by a worker with the heap's object preloaded, against variants that allocate known
+ * amounts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,10 +65,17 @@ static int tear_down(void **state)
 static void measure(struct world *w, const char *variant, unsigned threads, struct assay_result *r)
 {
 	const struct assay_measure_options o = {
-		.plugins = &w->plugins, .topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .deterministic = true,
+		.plugins = &w->plugins,
+		.topology = w->topology,
+		.host = &w->host,
+		.clock = &w->clock,
+		.seed = 42,
+		.deterministic = true,
 		.events = &w->events,
 	};
-	struct assay_case c = { .op = "heap.toy", .threads = threads, .budget_ns = 20000000, .timeout_ns = 60000000000 };
+	struct assay_case c = {
+		.op = "heap.toy", .threads = threads, .budget_ns = 20000000, .timeout_ns = 60000000000
+	};
 	struct assay_case_facts facts;
 	struct assay_err err = { 0 };
 
@@ -184,11 +194,8 @@ static void test_wanted(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_unavailable),
-		cmocka_unit_test(test_wanted),
+		cmocka_unit_test(test_counts),      cmocka_unit_test(test_threads), cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_unavailable), cmocka_unit_test(test_wanted),
 	};
 
 	if (assay_worker_is_command(argc, argv))

@@ -40,7 +40,8 @@ static void test_judged(void **state)
 		const char *reason;
 	} cases[] = {
 		{ "PAPI_L1_DCM <= 100", 100, NAN, ASSAY_PASS, 100, "PAPI_L1_DCM is 100, ceiling 100" },
-		{ "PAPI_L1_DCM <= 100", 101, NAN, ASSAY_REGRESSED, 100, "PAPI_L1_DCM is 101, above the ceiling of 100" },
+		{ "PAPI_L1_DCM <= 100", 101, NAN, ASSAY_REGRESSED, 100,
+		  "PAPI_L1_DCM is 101, above the ceiling of 100" },
 		{ "m >= 50%", 0.5, NAN, ASSAY_PASS, 0.5, "m is 0.5, floor 0.5" },
 		{ "m == 40", 40, NAN, ASSAY_PASS, 40, "m is 40, must be 40" },
 		{ "m == 0", 1e-9, NAN, ASSAY_REGRESSED, 0, "m is 1e-09, must be 0" },
@@ -48,7 +49,8 @@ static void test_judged(void **state)
 		{ "m == 40 +- 5%", 42, NAN, ASSAY_PASS, 40, "m is 42, must be 40 (within 5 %)" },
 		{ "m == 40 +- 5%", 37, NAN, ASSAY_REGRESSED, 40, "m is 37, must be 40 (within 5 %)" },
 		{ "m <= base + 2%", 102, 100, ASSAY_PASS, 102, "m is 102, ceiling 102 (base 100 + 2 %)" },
-		{ "m <= base + 2%", 103, 100, ASSAY_REGRESSED, 102, "m is 103, above the ceiling of 102 (base 100 + 2 %)" },
+		{ "m <= base + 2%", 103, 100, ASSAY_REGRESSED, 102,
+		  "m is 103, above the ceiling of 102 (base 100 + 2 %)" },
 		{ "m >= base - 25%", 75, 100, ASSAY_PASS, 75, "m is 75, floor 75 (base 100 - 25 %)" },
 		{ "m >= base", 99, 100, ASSAY_REGRESSED, 100, "m is 99, below the floor of 100 as in the base" },
 		{ "m == base", 100, 100, ASSAY_PASS, 100, "m is 100, must be 100 as in the base" },
@@ -87,11 +89,15 @@ static void test_units(void **state)
 		double value, base;
 		const char *reason;
 	} cases[] = {
-		{ "bytes_per_s >= 3e10", "B/s", 24.04e9, NAN, "bytes_per_s is 24.0 GB/s, below the floor of 30.0 GB/s" },
+		{ "bytes_per_s >= 3e10", "B/s", 24.04e9, NAN,
+		  "bytes_per_s is 24.0 GB/s, below the floor of 30.0 GB/s" },
 		{ "bytes_per_s >= 3e10", "B/s", 30.01e9, NAN, "bytes_per_s is 30.0 GB/s, floor 30.0 GB/s" },
-		{ "bytes_per_s >= 3e10", "B/s", 29.99e9, NAN, "bytes_per_s is 2.999e+10 B/s, below the floor of 3e+10 B/s" },
-		{ "rss_peak_bytes <= 1048576", "B", 3145728, NAN, "rss_peak_bytes is 3.00 MiB, above the ceiling of 1.00 MiB" },
-		{ "time_s <= base + 10%", "s", 150e-6, 100e-6, "time_s is 150 us, above the ceiling of 110 us (base 100 us + 10 %)" },
+		{ "bytes_per_s >= 3e10", "B/s", 29.99e9, NAN,
+		  "bytes_per_s is 2.999e+10 B/s, below the floor of 3e+10 B/s" },
+		{ "rss_peak_bytes <= 1048576", "B", 3145728, NAN,
+		  "rss_peak_bytes is 3.00 MiB, above the ceiling of 1.00 MiB" },
+		{ "time_s <= base + 10%", "s", 150e-6, 100e-6,
+		  "time_s is 150 us, above the ceiling of 110 us (base 100 us + 10 %)" },
 		{ "hit_rate >= 0.7", "1", 0.65, NAN, "hit_rate is 65.0 %, below the floor of 70.0 %" },
 		{ "hits == 1035000", "1", 1066488, NAN, "hits is 1066488, must be 1035000" },
 		{ "hits == 5", "1", 5.001, NAN, "hits is 5.001, must be 5" },
@@ -112,12 +118,14 @@ static void test_units(void **state)
 /* What is judged only where it is counted passes over a case without a value, and over no other. */
 static void test_where_counted(void **state)
 {
-	static const struct assay_limit_facts counted = { .value = 4 }, missing = { .value = NAN, .why_no_value = "no PMU" };
+	static const struct assay_limit_facts counted = { .value = 4 },
+					      missing = { .value = NAN, .why_no_value = "no PMU" };
 	struct assay_policy p;
 	struct assay_err err = { 0 };
 
 	(void)state;
-	if (assay_policy_parse(&p, "limit \"*\" { where_counted = {\"m <= 3\"} require = \"n <= 3\" }\n", "p.conf", &err))
+	if (assay_policy_parse(&p, "limit \"*\" { where_counted = {\"m <= 3\"} require = \"n <= 3\" }\n", "p.conf",
+			       &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(p.n_limits, 2);
 	for (size_t i = 0; i < p.n_limits; i++) {
@@ -133,7 +141,8 @@ static void test_where_counted(void **state)
 static void test_values(void **state)
 {
 	static const struct assay_metric metrics[] = {
-		{ .tag = "rate", .unit = "op/s", .value = 0.5, .source = "sde", .estimated = true }, { .tag = "time_s", .value = 2 }
+		{ .tag = "rate", .unit = "op/s", .value = 0.5, .source = "sde", .estimated = true },
+		{ .tag = "time_s", .value = 2 }
 	};
 	static const struct assay_count count = { .name = "hits", .source = "pmu", .value = 7, .running_frac = 0.5 };
 	struct assay_counters counters = { 0 };
@@ -169,14 +178,10 @@ static void test_rungs(void **state)
 		const char *source;
 		enum assay_evidence want;
 	} cases[] = {
-		{ ASSAY_SOURCE_EXACT, ASSAY_EVIDENCE_EXACT },
-		{ ASSAY_SOURCE_PMU, ASSAY_EVIDENCE_PMU },
-		{ ASSAY_SOURCE_SDE, ASSAY_EVIDENCE_SDE },
-		{ ASSAY_SOURCE_OP, ASSAY_EVIDENCE_OP },
-		{ ASSAY_SOURCE_HEAP, ASSAY_EVIDENCE_HEAP },
-		{ ASSAY_SOURCE_OS, ASSAY_EVIDENCE_OS },
-		{ ASSAY_SOURCE_ASSAY, ASSAY_EVIDENCE_NONE },
-		{ "", ASSAY_EVIDENCE_NONE },
+		{ ASSAY_SOURCE_EXACT, ASSAY_EVIDENCE_EXACT }, { ASSAY_SOURCE_PMU, ASSAY_EVIDENCE_PMU },
+		{ ASSAY_SOURCE_SDE, ASSAY_EVIDENCE_SDE },     { ASSAY_SOURCE_OP, ASSAY_EVIDENCE_OP },
+		{ ASSAY_SOURCE_HEAP, ASSAY_EVIDENCE_HEAP },   { ASSAY_SOURCE_OS, ASSAY_EVIDENCE_OS },
+		{ ASSAY_SOURCE_ASSAY, ASSAY_EVIDENCE_NONE },  { "", ASSAY_EVIDENCE_NONE },
 	};
 
 	(void)state;
@@ -187,11 +192,8 @@ static void test_rungs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_judged),
-		cmocka_unit_test(test_units),
-		cmocka_unit_test(test_where_counted),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_rungs),
+		cmocka_unit_test(test_judged), cmocka_unit_test(test_units), cmocka_unit_test(test_where_counted),
+		cmocka_unit_test(test_values), cmocka_unit_test(test_rungs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

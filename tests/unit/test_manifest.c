@@ -162,7 +162,8 @@ static void test_format(void **state)
 /* What a variant for another architecture must do counts there. */
 static void test_format_other_arch(void **state)
 {
-	const struct assay_case cases[] = { make_case("toy.matmul", "fast", 1, 1, false), make_case("toy.generate", "fast", 1, 1, false) };
+	const struct assay_case cases[] = { make_case("toy.matmul", "fast", 1, 1, false),
+					    make_case("toy.generate", "fast", 1, 1, false) };
 	struct assay_text out = { 0 };
 
 	(void)state;
@@ -184,7 +185,8 @@ static void test_format_between(void **state)
 	(void)state;
 	cases[1].between_threads = true;
 	assert_int_equal(assay_manifest_format("s", cases, N_OF(cases), &toy_catalog, &out, NULL), 0);
-	assert_string_equal(strstr(out.s, "required plain"), "required plain/ref/n=1/t=1/warm\nrequired plain/ref/n=1/t=all/warm\n");
+	assert_string_equal(strstr(out.s, "required plain"),
+			    "required plain/ref/n=1/t=1/warm\nrequired plain/ref/n=1/t=all/warm\n");
 	assay_text_release(&out);
 }
 
@@ -220,8 +222,13 @@ static void test_list(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),  cmocka_unit_test(test_errors), cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_format), cmocka_unit_test(test_format_other_arch), cmocka_unit_test(test_format_between), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_format_other_arch),
+		cmocka_unit_test(test_format_between),
+		cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

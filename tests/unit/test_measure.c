@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inventory, worker and measurement against example plugins and against plugins that crash, hang, cheat, write out of bounds
- * or eat all memory. The test program starts itself again as worker, as the real program does.
+ * Inventory, worker and measurement against example plugins and against plugins that crash, hang, cheat, write out of
+ * bounds or eat all memory. The test program starts itself again as worker, as the real program does.
  */
 #include <errno.h>
 #include <sched.h>
@@ -44,7 +44,8 @@ static void add_plugin(struct assay_strings *l, const char *dir, const char *nam
 
 static int set_up(void **state)
 {
-	static const char *const good[] = { "example_op", "example_variant", "bad_variants", "newer_minor", "mock_device" };
+	static const char *const good[] = { "example_op", "example_variant", "bad_variants", "newer_minor",
+					    "mock_device" };
 	static struct world w;
 	struct assay_err err = { 0 };
 
@@ -72,8 +73,12 @@ static int tear_down(void **state)
 
 static struct assay_case make_case(const char *variant, int64_t n, unsigned threads, enum assay_cache cache)
 {
-	struct assay_case c = { .op = "example.scale", .n_axes = 1, .threads = threads, .cache = cache,
-				.budget_ns = 20000000, .timeout_ns = 20000000000 };
+	struct assay_case c = { .op = "example.scale",
+				.n_axes = 1,
+				.threads = threads,
+				.cache = cache,
+				.budget_ns = 20000000,
+				.timeout_ns = 20000000000 };
 
 	snprintf(c.variant, sizeof(c.variant), "%s", variant);
 	c.axes[0] = (struct assay_axis_value){ .name = "n", .value = n };
@@ -85,7 +90,12 @@ static struct assay_case make_case(const char *variant, int64_t n, unsigned thre
 static void measure_with(struct world *w, const struct assay_case *c, bool deterministic, struct assay_result *r)
 {
 	const struct assay_measure_options o = {
-		.plugins = &w->plugins, .topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .deterministic = deterministic,
+		.plugins = &w->plugins,
+		.topology = w->topology,
+		.host = &w->host,
+		.clock = &w->clock,
+		.seed = 42,
+		.deterministic = deterministic,
 	};
 	struct assay_case_facts facts;
 	struct assay_err err = { 0 };
@@ -123,7 +133,8 @@ static void inventory_describes(void **state)
 	assert_true(v->reference);
 	assert_null(v->unavailable);
 	assert_true(assay_catalog_variant(cat, "example.scale", "doubled")->one_thread);
-	assert_string_equal("this CPU has no avx9001", assay_catalog_variant(cat, "example.scale", "needy")->unavailable);
+	assert_string_equal("this CPU has no avx9001",
+			    assay_catalog_variant(cat, "example.scale", "needy")->unavailable);
 	assert_non_null(strstr(assay_catalog_variant(cat, "example.scale", "on_gpu")->unavailable, "no plugin brings"));
 	assert_null(assay_catalog_variant(cat, "example.scale", "mock")->unavailable);
 	assert_null(assay_catalog_variant(cat, "example.scale", "newer_b")->unavailable);
@@ -158,7 +169,8 @@ static void inventory_refuses_bad_plugins(void **state)
 		const char *error = cat->plugins[i + 1].error;
 
 		if (!error || !strstr(error, cases[i].reason))
-			fail_msg("%s: '%s' does not say '%s'", cases[i].plugin, error ? error : "(loaded)", cases[i].reason);
+			fail_msg("%s: '%s' does not say '%s'", cases[i].plugin, error ? error : "(loaded)",
+				 cases[i].reason);
 	}
 	/* what is good is there all the same, before and after the bad ones */
 	assert_non_null(assay_catalog_op(cat, "example.scale"));
@@ -171,9 +183,11 @@ static void inventory_refuses_bad_plugins(void **state)
 static void describe_gives_facts(void **state)
 {
 	struct world *w = *state;
-	struct assay_case warm = make_case("ref", 1024, 1, ASSAY_CACHE_WARM), cold = make_case("ref", 65536, 1, ASSAY_CACHE_COLD);
+	struct assay_case warm = make_case("ref", 1024, 1, ASSAY_CACHE_WARM),
+			  cold = make_case("ref", 65536, 1, ASSAY_CACHE_COLD);
 	struct assay_case tiny = make_case("ref", 4, 1, ASSAY_CACHE_COLD);
-	struct assay_case odd = make_case("ref", 1022, 1, ASSAY_CACHE_WARM), refused = make_case("refuses", 64, 1, ASSAY_CACHE_WARM);
+	struct assay_case odd = make_case("ref", 1022, 1, ASSAY_CACHE_WARM),
+			  refused = make_case("refuses", 64, 1, ASSAY_CACHE_WARM);
 	struct assay_case_facts f;
 	struct assay_err err = { 0 };
 
@@ -190,7 +204,8 @@ static void describe_gives_facts(void **state)
 	assert_int_equal(0, assay_inventory_describe(w->inv, &tiny, 1, &f, &err));
 	assert_true(f.supported);
 	assert_int_equal(2 * w->host.llc_bytes / 16 + 1, f.copies);
-	assert_true(f.bytes >= f.copies * (2 * 128 + sizeof(struct assay_job))); /* each tensor of 16 bytes with its canary */
+	assert_true(f.bytes >=
+		    f.copies * (2 * 128 + sizeof(struct assay_job))); /* each tensor of 16 bytes with its canary */
 	assert_int_equal(f.copies <= 1 << 20, f.timed);
 	assert_true(f.timed == !strstr(f.reason, "so small that it needs"));
 	assert_int_equal(ASSAY_EUSAGE, assay_inventory_describe(w->inv, &odd, 1, &f, &err));
@@ -267,8 +282,8 @@ static void bad_variants_get_a_reason(void **state)
 			c.timeout_ns = 1000000000;
 		measure_with(w, &c, false, &r);
 		if (r.status != cases[i].status || !strstr(r.reason, cases[i].reason))
-			fail_msg("%s: %s: '%s' does not say '%s'", cases[i].variant, assay_status_name(r.status), r.reason,
-				 cases[i].reason);
+			fail_msg("%s: %s: '%s' does not say '%s'", cases[i].variant, assay_status_name(r.status),
+				 r.reason, cases[i].reason);
 		assert_false(r.correct && r.status == ASSAY_STATUS_WRONG);
 		assert_int_equal(0, r.n_samples);
 		assert_int_equal(0, r.n_metrics);
@@ -341,7 +356,12 @@ static void interrupt_stops_a_case(void **state)
 	static volatile sig_atomic_t stop = 1;
 	struct assay_case c = make_case("hang", 100, 1, ASSAY_CACHE_WARM);
 	const struct assay_measure_options o = {
-		.plugins = &w->plugins, .topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .interrupted = &stop,
+		.plugins = &w->plugins,
+		.topology = w->topology,
+		.host = &w->host,
+		.clock = &w->clock,
+		.seed = 42,
+		.interrupted = &stop,
 	};
 	struct assay_case_facts facts;
 	struct assay_result r;
@@ -367,7 +387,12 @@ static void workers_die_with_their_parent(void **state)
 	if (parent == 0) {
 		const int cpu = sched_getcpu();
 		const struct assay_worker_options wo = {
-			.plugins = &w->plugins, .c = &c, .copies = 1, .cpus = &cpu, .clock = &w->clock, .host = &w->host,
+			.plugins = &w->plugins,
+			.c = &c,
+			.copies = 1,
+			.cpus = &cpu,
+			.clock = &w->clock,
+			.host = &w->host,
 			.deadline_ns = UINT64_MAX,
 		};
 		struct assay_worker *worker_handle;
@@ -438,7 +463,8 @@ static void digests_are_compared(void **state)
 	snprintf(results[0].digest, sizeof(results[0].digest), "aaaa");
 	snprintf(results[1].digest, sizeof(results[1].digest), "bbbb");
 	snprintf(results[2].digest, sizeof(results[2].digest), "cccc");
-	assert_int_equal(0, assay_measure_finish(&run, facts, &w->host, assay_inventory_catalog(w->inv), changed, NULL));
+	assert_int_equal(0,
+			 assay_measure_finish(&run, facts, &w->host, assay_inventory_catalog(w->inv), changed, NULL));
 	assert_true(changed[0] && !changed[1] && !changed[2]);
 	assert_int_equal(ASSAY_STATUS_WRONG, results[0].status);
 	assert_int_equal(ASSAY_STATUS_OK, results[1].status);
@@ -465,7 +491,8 @@ static void efficiency_is_against_one_thread(void **state)
 		results[i].median_ns = i == 1 ? 180 : 100;
 	}
 	results[4].median_ns = 125;
-	assert_int_equal(0, assay_measure_finish(&run, facts, &w->host, assay_inventory_catalog(w->inv), changed, NULL));
+	assert_int_equal(0,
+			 assay_measure_finish(&run, facts, &w->host, assay_inventory_catalog(w->inv), changed, NULL));
 	for (int i = 0; i < 5; i++) {
 		const struct assay_metric *m = assay_result_metric(&results[i], "parallel_efficiency");
 		double want = i == 0 ? 0.9 : 0.8;
@@ -484,13 +511,14 @@ static void interval_holds(const char *how, double share)
 	const char *text = strstr(how, "; in turn, ");
 	double least = 0, most = 0;
 
-	if (!text || sscanf(text, "; in turn, %lf to %lf %%", &least, &most) != 2 || least >= most || 100 * share < least - 0.05 ||
-	    100 * share > most + 0.05)
+	if (!text || sscanf(text, "; in turn, %lf to %lf %%", &least, &most) != 2 || least >= most ||
+	    100 * share < least - 0.05 || 100 * share > most + 0.05)
 		fail_msg("'%s' and a share of %g", how, share);
 }
 
 /* A case of the plugin roof_ops: @us a call, with this work. */
-static struct assay_case roof_case(const char *op, const char *variant, int64_t us, int64_t read, int64_t written, int64_t ops)
+static struct assay_case roof_case(const char *op, const char *variant, int64_t us, int64_t read, int64_t written,
+				   int64_t ops)
 {
 	static const char *const names[] = { "level", "us", "read", "written", "ops" };
 	const int64_t values[] = { 0, us, read, written, ops };
@@ -509,8 +537,9 @@ static struct assay_case roof_case(const char *op, const char *variant, int64_t 
 }
 
 /*
- * What limit and case take in turn counts, not what the run measured of the limit; who ends badly is told. The clock is the plugin's:
- * reading 1000 bytes takes 250 us, copying 500 (1000 moved) 500 us, 1000 operations 10 us, the case 1000 us.
+ * What limit and case take in turn counts, not what the run measured of the limit; who ends badly is told. The clock is
+ * the plugin's: reading 1000 bytes takes 250 us, copying 500 (1000 moved) 500 us, 1000 operations 10 us, the case 1000
+ * us.
  */
 static void the_roof_in_turn(void **state)
 {
@@ -528,14 +557,18 @@ static void the_roof_in_turn(void **state)
 		{ "plain", "plain", 300, 0, 40000, ASSAY_STATUS_OK, 0.4, "peak.i8_dot; in turn, 40.0 to 40.0 %" },
 		{ "plain", "uneven", 750, 250, 0, ASSAY_STATUS_OK, -1, "" },
 		/* reading is far from binding, and is not measured again */
-		{ "dies", "plain", 10, 600, 0, ASSAY_STATUS_OK, 0, "'stream.copy/dies/level=0,us=500,read=500,written=500,ops=0/t=1/warm', in turn: "
-								     "killed by signal 11 (SIGSEGV)" },
-		{ "dies", "plain", 600, 0, 0, ASSAY_STATUS_OK, 0, "'stream.read/dies/level=0,us=250,read=1000,written=0,ops=0/t=1/warm', in turn: "
-								  "killed by signal 11 (SIGSEGV)" },
-		{ "hangs", "plain", 600, 0, 0, ASSAY_STATUS_OK, 0, "'stream.read/hangs/level=0,us=250,read=1000,written=0,ops=0/t=1/warm', in turn: "
-								   "not done after 2 s" },
-		{ "plain", "dies", 600, 0, 0, ASSAY_STATUS_CRASHED, 0, "in turn with 'stream.read/plain/level=0,us=250,read=1000,written=0,ops=0/t=1/warm'"
-								       ": killed by signal 11 (SIGSEGV)" },
+		{ "dies", "plain", 10, 600, 0, ASSAY_STATUS_OK, 0,
+		  "'stream.copy/dies/level=0,us=500,read=500,written=500,ops=0/t=1/warm', in turn: "
+		  "killed by signal 11 (SIGSEGV)" },
+		{ "dies", "plain", 600, 0, 0, ASSAY_STATUS_OK, 0,
+		  "'stream.read/dies/level=0,us=250,read=1000,written=0,ops=0/t=1/warm', in turn: "
+		  "killed by signal 11 (SIGSEGV)" },
+		{ "hangs", "plain", 600, 0, 0, ASSAY_STATUS_OK, 0,
+		  "'stream.read/hangs/level=0,us=250,read=1000,written=0,ops=0/t=1/warm', in turn: "
+		  "not done after 2 s" },
+		{ "plain", "dies", 600, 0, 0, ASSAY_STATUS_CRASHED, 0,
+		  "in turn with 'stream.read/plain/level=0,us=250,read=1000,written=0,ops=0/t=1/warm'"
+		  ": killed by signal 11 (SIGSEGV)" },
 	};
 	struct world *w = *state;
 	struct assay_strings plugins = { 0 };
@@ -547,13 +580,18 @@ static void the_roof_in_turn(void **state)
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct assay_measure_options o = {
-			.plugins = &plugins, .topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42,
+			.plugins = &plugins,
+			.topology = w->topology,
+			.host = &w->host,
+			.clock = &w->clock,
+			.seed = 42,
 		};
 		struct assay_result results[N] = {
 			{ .c = roof_case("stream.read", rows[i].limits, 250, 1000, 0, 0) },
 			{ .c = roof_case("stream.copy", rows[i].limits, 500, 500, 500, 0) },
 			{ .c = roof_case("peak.i8_dot", rows[i].limits, 10, 0, 0, 1000) },
-			{ .c = roof_case("roof.case", rows[i].variant, 1000, rows[i].read, rows[i].written, rows[i].ops) },
+			{ .c = roof_case("roof.case", rows[i].variant, 1000, rows[i].read, rows[i].written,
+					 rows[i].ops) },
 		}, *r = &results[CASE];
 		struct assay_run run = { .results = results, .n_results = CASE };
 		struct assay_case_facts facts[N];
@@ -585,7 +623,9 @@ static void the_roof_in_turn(void **state)
 			assert_true(share && roof);
 			interval_holds(roof->how, share->value);
 		} else {
-			const char *why = r->status == ASSAY_STATUS_OK ? assay_counters_find_missing(&r->counters, "roof_frac")->reason : r->reason;
+			const char *why = r->status == ASSAY_STATUS_OK
+						  ? assay_counters_find_missing(&r->counters, "roof_frac")->reason
+						  : r->reason;
 
 			assert_true(!share && !roof);
 			if (strncmp(why, rows[i].text, strlen(rows[i].text)))
@@ -610,12 +650,19 @@ static void keep_sampled(void *arg, enum assay_stage stage, double done_frac)
 		*(double *)arg = done_frac;
 }
 
-static struct assay_result measure_paced(struct world *w, const struct assay_clock *clock, struct assay_core_paces *paces, double *sampled)
+static struct assay_result measure_paced(struct world *w, const struct assay_clock *clock,
+					 struct assay_core_paces *paces, double *sampled)
 {
 	struct assay_case c = make_case("doubled", 1000, 1, ASSAY_CACHE_WARM);
 	struct assay_measure_options o = {
-		.plugins = &w->plugins, .topology = w->topology, .host = &w->host, .clock = clock, .paces = paces, .seed = 42,
-		.progress = keep_sampled, .progress_arg = sampled,
+		.plugins = &w->plugins,
+		.topology = w->topology,
+		.host = &w->host,
+		.clock = clock,
+		.paces = paces,
+		.seed = 42,
+		.progress = keep_sampled,
+		.progress_arg = sampled,
 	};
 	struct assay_case_facts facts;
 	struct assay_err err = { 0 };
@@ -630,7 +677,10 @@ static struct assay_result measure_paced(struct world *w, const struct assay_clo
 	return r;
 }
 
-/* A table that knows the cores to be far faster than they are: all samples were slow then, and are taken to the budget's end. */
+/*
+ * A table that knows the cores to be far faster than they are: all samples were slow then, and are taken to the
+ * budget's end.
+ */
 static void slow_cores_are_told(void **state)
 {
 	struct assay_core_paces paces = { 0 };

@@ -24,12 +24,22 @@ static void makes_keys(void **state)
 		struct assay_case c;
 		const char *key, *portable;
 	} cases[] = {
-		{ { .op = "matmul.ternary", .variant = "avx512vnni", .threads = 1, .n_axes = 3,
+		{ { .op = "matmul.ternary",
+		    .variant = "avx512vnni",
+		    .threads = 1,
+		    .n_axes = 3,
 		    .axes = { { "m", "4096", 4096 }, { "k", "4096", 4096 }, { "n", "1", 1 } } },
-		  "matmul.ternary/avx512vnni/m=4096,k=4096,n=1/t=1/warm", NULL },
-		{ { .op = "stream.copy", .variant = "avx2", .threads = 64, .all_threads = true, .n_axes = 1,
-		    .axes = { { "level", "dram", 3 } }, .cache = ASSAY_CACHE_COLD },
-		  "stream.copy/avx2/level=dram/t=64/cold", "stream.copy/avx2/level=dram/t=all/cold" },
+		  "matmul.ternary/avx512vnni/m=4096,k=4096,n=1/t=1/warm",
+		  NULL },
+		{ { .op = "stream.copy",
+		    .variant = "avx2",
+		    .threads = 64,
+		    .all_threads = true,
+		    .n_axes = 1,
+		    .axes = { { "level", "dram", 3 } },
+		    .cache = ASSAY_CACHE_COLD },
+		  "stream.copy/avx2/level=dram/t=64/cold",
+		  "stream.copy/avx2/level=dram/t=all/cold" },
 		{ { .op = "peak.f32_fma", .variant = "ref", .threads = 2 }, "peak.f32_fma/ref/-/t=2/warm", NULL },
 	};
 
@@ -84,15 +94,30 @@ static void knows_its_metrics(void **state)
 		const char *tag, *unit;
 		int better;
 	} want[] = {
-		{ "time_s", "s", -1 },          { "ops_per_s", "op/s", 1 },   { "bytes_per_s", "B/s", 1 },
-		{ "items_per_s", "1/s", 1 },    { "roof_frac", "1", 1 },      { "parallel_efficiency", "1", 1 },
+		{ "time_s", "s", -1 },
+		{ "ops_per_s", "op/s", 1 },
+		{ "bytes_per_s", "B/s", 1 },
+		{ "items_per_s", "1/s", 1 },
+		{ "roof_frac", "1", 1 },
+		{ "parallel_efficiency", "1", 1 },
 		{ "rss_peak_bytes", "B", -1 },
-		{ "op_bytes", "B", 0 },         { "prepare_s", "s", -1 },     { "prepare_bytes", "B", -1 },
-		{ "arith_intensity", "op/B", 0 }, { "machine_used_bytes", "B", 0 }, { "machine_total_bytes", "B", 0 },
-		{ "exact_instructions", "1", -1 },   { "exact_data_reads", "1", -1 },     { "exact_data_writes", "1", -1 },
-		{ "exact_i1_misses", "1", -1 },      { "exact_d1_misses", "1", -1 },      { "exact_ll_misses", "1", -1 },
-		{ "exact_branches", "1", -1 },       { "exact_mispredictions", "1", -1 }, { "exact_d1_hit_rate", "1", 1 },
-		{ "exact_ll_hit_rate", "1", 1 },     { "exact_branch_hit_rate", "1", 1 },
+		{ "op_bytes", "B", 0 },
+		{ "prepare_s", "s", -1 },
+		{ "prepare_bytes", "B", -1 },
+		{ "arith_intensity", "op/B", 0 },
+		{ "machine_used_bytes", "B", 0 },
+		{ "machine_total_bytes", "B", 0 },
+		{ "exact_instructions", "1", -1 },
+		{ "exact_data_reads", "1", -1 },
+		{ "exact_data_writes", "1", -1 },
+		{ "exact_i1_misses", "1", -1 },
+		{ "exact_d1_misses", "1", -1 },
+		{ "exact_ll_misses", "1", -1 },
+		{ "exact_branches", "1", -1 },
+		{ "exact_mispredictions", "1", -1 },
+		{ "exact_d1_hit_rate", "1", 1 },
+		{ "exact_ll_hit_rate", "1", 1 },
+		{ "exact_branch_hit_rate", "1", 1 },
 	};
 
 	(void)state;
@@ -293,16 +318,11 @@ static void gate_report_releases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(makes_keys),
-		cmocka_unit_test(refuses_keys_that_do_not_fit),
-		cmocka_unit_test(knows_its_metrics),
-		cmocka_unit_test(checks_ranges),
-		cmocka_unit_test(keeps_results),
-		cmocka_unit_test(names_statuses),
-		cmocka_unit_test(verdicts_have_exits),
-		cmocka_unit_test(the_graver_wins),
-		cmocka_unit_test(catalog_finds),
-		cmocka_unit_test(gate_report_releases),
+		cmocka_unit_test(makes_keys),          cmocka_unit_test(refuses_keys_that_do_not_fit),
+		cmocka_unit_test(knows_its_metrics),   cmocka_unit_test(checks_ranges),
+		cmocka_unit_test(keeps_results),       cmocka_unit_test(names_statuses),
+		cmocka_unit_test(verdicts_have_exits), cmocka_unit_test(the_graver_wins),
+		cmocka_unit_test(catalog_finds),       cmocka_unit_test(gate_report_releases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

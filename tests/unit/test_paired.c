@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The paired judge on constructed pairs: every verdict, what is dropped and why, and that stopping early changes nothing. */
+/*
+ * The paired judge on constructed pairs: every verdict, what is dropped and why, and that stopping early changes
+ * nothing.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +14,9 @@
 #include "judge/paired.h"
 #include "paired_fixture.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define N_OF(a)   (sizeof(a) / sizeof((a)[0]))
 #define MAX_PAIRS 24
-#define BLOCKS 10
+#define BLOCKS    10
 
 /* What pairs deviate by, in units of a spread; any first eight have a mean of 0 and a standard deviation of about 1. */
 static const double deviation[8] = { 1.2, -1.2, 0.6, -0.6, 1.3, -1.3, 0.4, -0.4 };
@@ -24,7 +27,8 @@ static void set_all(struct assay_comparison_case *c, double slowdown_frac, doubl
 		paired_set(c, i, log1p(slowdown_frac) + spread * deviation[i % 8]);
 }
 
-static struct assay_gate_case judge(const struct assay_comparison_case *c, const struct assay_paired_rule *rule, bool *final)
+static struct assay_gate_case judge(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
+				    bool *final)
 {
 	struct assay_gate_case out;
 	struct assay_err err;
@@ -76,8 +80,10 @@ static const struct {
 	{ "faster, but that cannot be shown", -0.006, 0.004, 1, 24, ASSAY_PASS, true, 24, NULL },
 	{ "just on the margin", 0.005, 0.001, 1, 24, ASSAY_INCONCLUSIVE, true, 24, "after 24 pairs it may be " },
 	{ "too noisy to say", 0.001, 0.02, 1, 24, ASSAY_INCONCLUSIVE, true, 24, "after 24 pairs it may be " },
-	{ "too early to say", 0, 0.0002, 1, 6, ASSAY_INCONCLUSIVE, false, 6, "6 usable process pairs, a regression takes at least 8" },
-	{ "no pair yet", 0, 0, 1, 0, ASSAY_INCONCLUSIVE, false, 0, "0 usable process pairs, a regression takes at least 8" },
+	{ "too early to say", 0, 0.0002, 1, 6, ASSAY_INCONCLUSIVE, false, 6,
+	  "6 usable process pairs, a regression takes at least 8" },
+	{ "no pair yet", 0, 0, 1, 0, ASSAY_INCONCLUSIVE, false, 0,
+	  "0 usable process pairs, a regression takes at least 8" },
 	{ "one pair", 0.5, 0, 1, 1, ASSAY_INCONCLUSIVE, false, 1, NULL },
 	{ "may still be decided", 0.005, 0.001, 1, 20, ASSAY_INCONCLUSIVE, false, 20, NULL },
 	{ "pairs beyond the last do not count", 0.005, 0.001, 1, 40, ASSAY_INCONCLUSIVE, true, 24, NULL },
@@ -87,7 +93,8 @@ static void verdicts_by_time(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < N_OF(times); i++) {
-		const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, times[i].family, 0.005, 0.3, MAX_PAIRS);
+		const struct assay_paired_rule rule =
+			assay_paired_rule_of(0.01, 0.025, times[i].family, 0.005, 0.3, MAX_PAIRS);
 		struct assay_comparison_case c;
 		struct assay_gate_case g;
 		bool final;
@@ -140,7 +147,8 @@ static void prefixes_agree_with_the_whole(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < 300; k++) {
-		const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1 + k % 3 * 20, 0.005, 0.3, MAX_PAIRS);
+		const struct assay_paired_rule rule =
+			assay_paired_rule_of(0.01, 0.025, 1 + k % 3 * 20, 0.005, 0.3, MAX_PAIRS);
 		struct assay_comparison_case c;
 		struct assay_gate_case whole, part = { 0 };
 		bool final = false, whole_final;
@@ -258,26 +266,30 @@ struct presence {
 
 static const struct presence presences[] = {
 	{ "new case", false, true, "", "", 0, 0, ASSAY_PASS, ASSAY_EVIDENCE_NONE, "new: the base has no such case" },
-	{ "new case, the head crashes", false, true, "", "", 0, ASSAY_STATUS_CRASHED, ASSAY_NOT_MEASURED, ASSAY_EVIDENCE_NONE,
-	  "head crashed: why" },
-	{ "new case, the head in the base's place is wrong", false, true, "", "", ASSAY_STATUS_WRONG, 0, ASSAY_WRONG_RESULT,
-	  ASSAY_EVIDENCE_NONE, "head: why" },
+	{ "new case, the head crashes", false, true, "", "", 0, ASSAY_STATUS_CRASHED, ASSAY_NOT_MEASURED,
+	  ASSAY_EVIDENCE_NONE, "head crashed: why" },
+	{ "new case, the head in the base's place is wrong", false, true, "", "", ASSAY_STATUS_WRONG, 0,
+	  ASSAY_WRONG_RESULT, ASSAY_EVIDENCE_NONE, "head: why" },
 	{ "new case, the head differs from itself", false, true, "", "element 3 is 7, was 8", 0, 0, ASSAY_WRONG_RESULT,
 	  ASSAY_EVIDENCE_NONE, "element 3 is 7, was 8" },
-	{ "lost case", true, false, "", "", 0, 0, ASSAY_NOT_MEASURED, ASSAY_EVIDENCE_NONE, "the head has no such case any more" },
+	{ "lost case", true, false, "", "", 0, 0, ASSAY_NOT_MEASURED, ASSAY_EVIDENCE_NONE,
+	  "the head has no such case any more" },
 	{ "base of another ABI", false, true, "ABI 1 of 'x.so', this program has 2", "", 0, 0, ASSAY_INCOMPARABLE,
 	  ASSAY_EVIDENCE_NONE, "ABI 1 of 'x.so', this program has 2" },
-	{ "cannot run here", true, true, "needs avx512", "", 0, 0, ASSAY_NOT_MEASURED, ASSAY_EVIDENCE_NONE, "needs avx512" },
+	{ "cannot run here", true, true, "needs avx512", "", 0, 0, ASSAY_NOT_MEASURED, ASSAY_EVIDENCE_NONE,
+	  "needs avx512" },
 	{ "outputs differ", true, true, "", "element 3 is 7, was 8", 0, 0, ASSAY_WRONG_RESULT, ASSAY_EVIDENCE_NONE,
 	  "element 3 is 7, was 8" },
-	{ "head wrong", true, true, "", "", 0, ASSAY_STATUS_WRONG, ASSAY_WRONG_RESULT, ASSAY_EVIDENCE_PAIRED, "head: why" },
+	{ "head wrong", true, true, "", "", 0, ASSAY_STATUS_WRONG, ASSAY_WRONG_RESULT, ASSAY_EVIDENCE_PAIRED,
+	  "head: why" },
 	{ "head crashed", true, true, "", "", 0, ASSAY_STATUS_CRASHED, ASSAY_NOT_MEASURED, ASSAY_EVIDENCE_PAIRED,
 	  "head crashed: why" },
 	{ "head hangs", true, true, "", "", 0, ASSAY_STATUS_TIMEOUT, ASSAY_NOT_MEASURED, ASSAY_EVIDENCE_PAIRED,
 	  "head timeout: why" },
 	{ "base failed", true, true, "", "", ASSAY_STATUS_FAILED, 0, ASSAY_INCOMPARABLE, ASSAY_EVIDENCE_PAIRED,
 	  "base failed: why" },
-	{ "base wrong", true, true, "", "", ASSAY_STATUS_WRONG, 0, ASSAY_INCOMPARABLE, ASSAY_EVIDENCE_PAIRED, "base wrong: why" },
+	{ "base wrong", true, true, "", "", ASSAY_STATUS_WRONG, 0, ASSAY_INCOMPARABLE, ASSAY_EVIDENCE_PAIRED,
+	  "base wrong: why" },
 	{ "both crash: the head's fault counts", true, true, "", "", ASSAY_STATUS_CRASHED, ASSAY_STATUS_CRASHED,
 	  ASSAY_NOT_MEASURED, ASSAY_EVIDENCE_PAIRED, "head crashed: why" },
 };
@@ -306,7 +318,8 @@ static void verdicts_without_time(void **state)
 			c.pairs[2].n_blocks = 0; /* samples are there only when both sides are well */
 		g = judge(&c, &rule, &final);
 		if (g.verdict != p->want || g.evidence != p->evidence || strcmp(g.reason, p->want_reason) || !final)
-			fail_msg("%s: %s by %s: %s", p->name, assay_verdict_name(g.verdict), assay_evidence_name(g.evidence), g.reason);
+			fail_msg("%s: %s by %s: %s", p->name, assay_verdict_name(g.verdict),
+				 assay_evidence_name(g.evidence), g.reason);
 		assert_true(isnan(g.ratio) && isnan(g.ci_lo) && isnan(g.ci_hi) && g.pairs == 0);
 		paired_release(&c);
 	}
@@ -316,9 +329,9 @@ static void verdicts_without_time(void **state)
 
 static const struct {
 	const char *name;
-	uint64_t ns; /* of each of the four samples */
+	uint64_t ns;             /* of each of the four samples */
 	struct assay_sample one; /* what one of them saw: flags, switches, steal_ticks */
-	int kind;    /* bit of enum assay_disturb that it is dropped for; -1: kept */
+	int kind;                /* bit of enum assay_disturb that it is dropped for; -1: kept */
 } blocks[] = {
 	{ "undisturbed", 1000000, { 0 }, -1 },
 	{ "migration", 1000000, { .flags = ASSAY_DISTURB_MIGRATION }, 1 },
@@ -555,13 +568,19 @@ static void spread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rule_of_a_family),	cmocka_unit_test(verdicts_by_time),
-		cmocka_unit_test(smallest_detectable),	cmocka_unit_test(prefixes_agree_with_the_whole),
-		cmocka_unit_test(last_pair_is_a_look),	cmocka_unit_test(same_code),
-		cmocka_unit_test(verdicts_without_time), cmocka_unit_test(blocks_are_dropped),
-		cmocka_unit_test(estimate),		cmocka_unit_test(dropping_is_blind),
+		cmocka_unit_test(rule_of_a_family),
+		cmocka_unit_test(verdicts_by_time),
+		cmocka_unit_test(smallest_detectable),
+		cmocka_unit_test(prefixes_agree_with_the_whole),
+		cmocka_unit_test(last_pair_is_a_look),
+		cmocka_unit_test(same_code),
+		cmocka_unit_test(verdicts_without_time),
+		cmocka_unit_test(blocks_are_dropped),
+		cmocka_unit_test(estimate),
+		cmocka_unit_test(dropping_is_blind),
 		cmocka_unit_test(far_slower_cannot_hide),
-		cmocka_unit_test(too_much_was_dropped), cmocka_unit_test(spread),
+		cmocka_unit_test(too_much_was_dropped),
+		cmocka_unit_test(spread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The paired judge against simulated machines of which the truth is known. All draws come from Philox by a fixed seed, so
- * that every count is exact; beside it stands what was promised.
+ * The paired judge against simulated machines of which the truth is known. All draws come from Philox by a fixed seed,
+ * so that every count is exact; beside it stands what was promised.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #include "stats/distributions.h"
 #include "stats/sequential.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define MAX_PAIRS 24
+#define N_OF(a)      (sizeof(a) / sizeof((a)[0]))
+#define MAX_PAIRS    24
 #define MOST_DROPPED 0.3
 /* to see what the counts are after a change of the method on purpose, compile with -DPRINT=print_message */
 #ifndef PRINT
@@ -90,14 +90,14 @@ static double effect(struct draws *d, enum between kind)
 
 enum noise { QUIET, GAUSS, HEAVY, SPIKES, TWO_SPEEDS, DRIFT, WALK, AUTOCORRELATED, BURSTS, N_NOISE };
 
-static const char *const noise_names[N_NOISE] = { "none",  "normal", "t with 3 df",    "Pareto spikes", "bimodal",
+static const char *const noise_names[N_NOISE] = { "none",  "normal",      "t with 3 df",    "Pareto spikes", "bimodal",
 						  "drift", "random walk", "autocorrelated", "bursts" };
 
 struct machine {
 	enum noise kind;
-	double slope, level;  /* DRIFT, WALK: of both sides together */
-	double memory[2];     /* AUTOCORRELATED: of each side */
-	double burst;         /* BURSTS: of both sides, as long as it lasts */
+	double slope, level; /* DRIFT, WALK: of both sides together */
+	double memory[2];    /* AUTOCORRELATED: of each side */
+	double burst;        /* BURSTS: of both sides, as long as it lasts */
 };
 
 #define SAMPLE_SD 0.011 /* interquartile range 1.5 % */
@@ -178,7 +178,8 @@ static void simulate_case(struct assay_comparison_case *c, const struct truth *t
 	for (size_t i = 0; i < MAX_PAIRS && !final; i++) {
 		simulate_pair(c, i, t, d);
 		c->n_pairs = i + 1;
-		if (i + 1 == MAX_PAIRS || (t->noise != QUIET && assay_sequential_is_look(i + 1, false, rule->alpha_pass, MAX_PAIRS)))
+		if (i + 1 == MAX_PAIRS ||
+		    (t->noise != QUIET && assay_sequential_is_look(i + 1, false, rule->alpha_pass, MAX_PAIRS)))
 			assert_int_equal(assay_paired_judge(c, rule, &out, &final, &err), 0);
 	}
 	c->n_pairs = have;
@@ -213,7 +214,6 @@ static void at_most(const char *what, unsigned k, unsigned n, double rate)
 		PRINT("%s: %u of %u, promised were at most %g\n", what, k, n, rate);
 }
 
-
 /* ---- one number a pair: the test between pairs alone ---- */
 
 static const struct {
@@ -224,8 +224,14 @@ static const struct {
 	double regressed_most, passed_most;
 	struct counts want;
 } pair_level[] = {
-#define A(name, between, sd, margin, n, ...) { name, between, sd, 0, margin, n, 0.01, 1, __VA_ARGS__ }
-#define S(name, between, sd, slowdown, margin, n, ...) { name, between, sd, slowdown, margin, n, 1, 0.025, __VA_ARGS__ }
+#define A(name, between, sd, margin, n, ...)                                                                           \
+	{                                                                                                              \
+		name, between, sd, 0, margin, n, 0.01, 1, __VA_ARGS__                                                  \
+	}
+#define S(name, between, sd, slowdown, margin, n, ...)                                                                 \
+	{                                                                                                              \
+		name, between, sd, slowdown, margin, n, 1, 0.025, __VA_ARGS__                                          \
+	}
 	/* the same code: 1 % of REGRESSED were promised */
 	A("no effect", NORMAL, 0, 0.005, 1000, { 0, 1000, 0, 0 }),
 	A("normal 0.1", NORMAL, 0.001, 0.005, 2000, { 0, 2000, 0, 0 }),
@@ -298,8 +304,8 @@ static const struct {
 };
 
 /*
- * A case can be REGRESSED only where the mean of its pairs exceeds the margin at some look, so that the judge need not be asked
- * about the others; every hundredth is, all the same.
+ * A case can be REGRESSED only where the mean of its pairs exceeds the margin at some look, so that the judge need not
+ * be asked about the others; every hundredth is, all the same.
  */
 static bool is_regressed(struct assay_comparison_case *c, const struct truth *t, const struct assay_paired_rule *rule,
 			 struct draws *d, bool ask)
@@ -416,7 +422,8 @@ static void all_samples(void **state)
 		char what[64];
 
 		for (unsigned k = 0; k < n; k++) {
-			const struct truth t = { slowdown, k & 1 ? BIMODAL : NORMAL, sds[k / 2 % 5], sample_level[i].noise };
+			const struct truth t = { slowdown, k & 1 ? BIMODAL : NORMAL, sds[k / 2 % 5],
+						 sample_level[i].noise };
 
 			simulate_case(&c, &t, &rule, &d, &got);
 		}
@@ -440,16 +447,11 @@ static const struct {
 	unsigned family, n;
 	struct counts want;
 } power[] = {
-	{ GAUSS, 0.0005, 0, 1, 100, { 0, 100, 0, 0 } },
-	{ GAUSS, 0.002, 0, 1, 100, { 0, 100, 0, 0 } },
-	{ SPIKES, 0.0015, 0, 20, 100, { 0, 100, 0, 0 } },
-	{ BURSTS, 0.0015, 0, 20, 100, { 0, 100, 0, 0 } },
-	{ GAUSS, 0.0005, 0.01, 1, 100, { 100, 0, 0, 0 } },
-	{ GAUSS, 0.002, 0.01, 1, 100, { 100, 0, 0, 0 } },
-	{ GAUSS, 0.002, 0.01, 20, 100, { 100, 0, 0, 0 } },
-	{ GAUSS, 0.002, 0.01, 60, 100, { 100, 0, 0, 0 } },
-	{ SPIKES, 0.0015, 0.01, 20, 100, { 100, 0, 0, 0 } },
-	{ BURSTS, 0.0015, 0.01, 20, 100, { 100, 0, 0, 0 } },
+	{ GAUSS, 0.0005, 0, 1, 100, { 0, 100, 0, 0 } },      { GAUSS, 0.002, 0, 1, 100, { 0, 100, 0, 0 } },
+	{ SPIKES, 0.0015, 0, 20, 100, { 0, 100, 0, 0 } },    { BURSTS, 0.0015, 0, 20, 100, { 0, 100, 0, 0 } },
+	{ GAUSS, 0.0005, 0.01, 1, 100, { 100, 0, 0, 0 } },   { GAUSS, 0.002, 0.01, 1, 100, { 100, 0, 0, 0 } },
+	{ GAUSS, 0.002, 0.01, 20, 100, { 100, 0, 0, 0 } },   { GAUSS, 0.002, 0.01, 60, 100, { 100, 0, 0, 0 } },
+	{ SPIKES, 0.0015, 0.01, 20, 100, { 100, 0, 0, 0 } }, { BURSTS, 0.0015, 0.01, 20, 100, { 100, 0, 0, 0 } },
 };
 
 static void finds_what_it_should(void **state)
@@ -469,8 +471,8 @@ static void finds_what_it_should(void **state)
 
 		for (unsigned k = 0; k < power[i].n; k++)
 			simulate_case(&c, &t, &rule, &d, &got);
-		snprintf(what, sizeof(what), "%s, between %.2f %%, %+.0f %% of %u", noise_names[t.noise], t.between_sd * 100,
-			 t.slowdown * 100, power[i].family);
+		snprintf(what, sizeof(what), "%s, between %.2f %%, %+.0f %% of %u", noise_names[t.noise],
+			 t.between_sd * 100, t.slowdown * 100, power[i].family);
 		same_counts(what, got, power[i].want);
 		right = t.slowdown > 0 ? got.regressed : got.passed;
 		if (right < 0.95 * power[i].n)

@@ -27,8 +27,8 @@ static const struct {
 	const char *name;
 	long long delta;
 } recorded[] = {
-	{ "PAPI_TOT_INS", 1000000 }, { "PAPI_TOT_CYC", 900000 }, { "PAPI_L1_DCM", 6000 }, { "PAPI_LD_INS", 400000 },
-	{ "PAPI_BR_INS", 150000 },   { "PAPI_TLB_DM", 0 },       { "PAPI_L3_TCM", 0 },    { "NATIVE:EVENT", 42 },
+	{ "PAPI_TOT_INS", 1000000 }, { "PAPI_TOT_CYC", 900000 }, { "PAPI_L1_DCM", 6000 },    { "PAPI_LD_INS", 400000 },
+	{ "PAPI_BR_INS", 150000 },   { "PAPI_TLB_DM", 0 },       { "PAPI_L3_TCM", 0 },       { "NATIVE:EVENT", 42 },
 	{ "PAPI_BR_MSP", 100000 },   { "PAPI_FP_OPS", 400000 },  { "PAPI_LST_INS", 400000 }, { "PAPI_SR_INS", 0 },
 	{ "PAPI_VEC_SP", 200000 },   { "PAPI_VEC_DP", 800000 },  { "PAPI_SP_OPS", 800000 },  { "PAPI_REF_CYC", 700000 },
 };
@@ -200,7 +200,8 @@ static void test_pmu_without_counters(void **state)
 	assert_int_equal(p.hardware_counters, COUNTERS);
 	p.call.query_named_event = query_none;
 	assay_papi_doubt_pmu(&p);
-	assert_string_equal(p.pmu_reason, "PAPI knows the processor and has neither PAPI_TOT_CYC nor PAPI_TOT_INS of it");
+	assert_string_equal(p.pmu_reason,
+			    "PAPI knows the processor and has neither PAPI_TOT_CYC nor PAPI_TOT_INS of it");
 	assert_int_equal(p.pmu_component, -1);
 	assert_int_equal(p.hardware_counters, 0);
 }

@@ -246,7 +246,8 @@ static void test_skip_reasons(void **state)
 /* What any of the globs selects, each case once and in the order of the suite; a glob that selects nothing is named. */
 static void test_several_globs(void **state)
 {
-	static const char bench[] = "bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n threads = {\"1\"}\n}";
+	static const char bench[] =
+		"bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n threads = {\"1\"}\n}";
 	static const char *const want[] = {
 		"toy.matmul/ref/m=1,n=1,level=l2/t=1/warm",
 		"toy.matmul/fast/m=1,n=1,level=l2/t=1/warm",
@@ -289,7 +290,9 @@ static void test_other_arch(void **state)
 		{ use_all, { "*/fast/*" }, { "fast/m=1", "fast/m=2" } },
 		{ use_all, { "toy.matmul/fast/m=2,n=1,level=l2/t=1/warm" }, { "fast/m=2" } },
 		{ use_all, { "*/m=1,*", "fast" }, { "fast/m=1", "openblas/m=1", "fast/m=2" } },
-		{ "suite \"s\" {\n use \"*\" { only = {\"*/fast/*\", \"*/m=2,*\"} }\n}\n", { NULL }, { "openblas/m=2" } },
+		{ "suite \"s\" {\n use \"*\" { only = {\"*/fast/*\", \"*/m=2,*\"} }\n}\n",
+		  { NULL },
+		  { "openblas/m=2" } },
 		{ "suite \"s\" {\n use \"*\" { only = {\"*/fast/*\"} }\n}\n", { NULL }, { NULL } },
 	};
 
@@ -306,7 +309,8 @@ static void test_other_arch(void **state)
 
 		for (size_t g = 0; g < N_OF(rows[i].globs); g++)
 			o.only = one_glob(rows[i].globs[g], &only);
-		assert_int_equal(plan_text(bench, rows[i].suite, &o, &p, &err, text, sizeof(text)), rows[i].keys[0] ? 0 : ASSAY_EUSAGE);
+		assert_int_equal(plan_text(bench, rows[i].suite, &o, &p, &err, text, sizeof(text)),
+				 rows[i].keys[0] ? 0 : ASSAY_EUSAGE);
 		for (; n < N_OF(rows[i].keys) && rows[i].keys[n]; n++) {
 			const struct assay_case *c = &p.cases[n];
 
@@ -315,8 +319,9 @@ static void test_other_arch(void **state)
 		}
 		assert_int_equal(p.n_cases, n);
 		if (!n)
-			assert_string_equal(text, "suites/s.suite:1: all cases of suite 's' are for another architecture, such as "
-						  "'toy.matmul/fast/m=1,n=1,level=l2/t=1/warm'");
+			assert_string_equal(
+				text, "suites/s.suite:1: all cases of suite 's' are for another architecture, such as "
+				      "'toy.matmul/fast/m=1,n=1,level=l2/t=1/warm'");
 		assay_plan_release(&p);
 		assay_strings_release(&only);
 	}
@@ -324,7 +329,10 @@ static void test_other_arch(void **state)
 	toy_variants[2].unavailable = NULL;
 }
 
-/* "doubling" on machines of several sizes, one thread a core unless told, and beside numbers that the bench names itself. */
+/*
+ * "doubling" on machines of several sizes, one thread a core unless told, and beside numbers that the bench names
+ * itself.
+ */
 static void test_doubling(void **state)
 {
 	static const unsigned option[] = { ASSAY_THREADS_DOUBLING, 3 };
@@ -358,8 +366,10 @@ static void test_doubling(void **state)
 		o.threads = option;
 		o.n_threads = rows[i].option ? N_OF(option) : 0;
 		/* ref runs on one thread only: it has the case at t=1, and at what the bench names */
-		snprintf(bench, sizeof(bench), "bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\"}\n variants = {\"ref\", \"fast\"}\n"
-					       " threads = {%s}\n}", rows[i].threads);
+		snprintf(bench, sizeof(bench),
+			 "bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\"}\n variants = {\"ref\", \"fast\"}\n"
+			 " threads = {%s}\n}",
+			 rows[i].threads);
 		assert_int_equal(plan_text(bench, use_all, &o, &p, &err, text, sizeof(text)), 0);
 		for (size_t k = 0; k < p.n_cases; k++) {
 			const struct assay_case *c = &p.cases[k];
@@ -367,8 +377,8 @@ static void test_doubling(void **state)
 			if (!strcmp(c->variant, "ref"))
 				assert_true(!c->between_threads && !c->all_threads);
 			else
-				snprintf(got + strlen(got), sizeof(got) - strlen(got), " %s%u%s", c->between_threads ? "+" : "",
-					 c->threads, c->all_threads ? "=all" : "");
+				snprintf(got + strlen(got), sizeof(got) - strlen(got), " %s%u%s",
+					 c->between_threads ? "+" : "", c->threads, c->all_threads ? "=all" : "");
 		}
 		assert_string_equal(got, rows[i].want);
 		assay_plan_release(&p);
@@ -380,7 +390,8 @@ static void test_doubling(void **state)
 /* Which cases are counted, and with which caches; also when --only leaves some out. */
 static void test_exact_cases(void **state)
 {
-	static const char bench[] = "bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n threads = {\"1\"}\n}";
+	static const char bench[] =
+		"bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n threads = {\"1\"}\n}";
 	static const struct {
 		const char *suite, *only, *model;
 		size_t n, n_exact;
@@ -466,14 +477,16 @@ static const struct {
 } errors[] = {
 	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"canon\" { cases = {\"*/nothing/*\"} }"), NULL,
 	  "suites/s.suite:3: exact \"canon\" selects none of the 4 cases of suite 's'" },
-	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\trounds = 0"), NULL, "suites/s.suite:3: rounds is '0', expected a whole number from 1 to 20" },
+	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\trounds = 0"), NULL,
+	  "suites/s.suite:3: rounds is '0', expected a whole number from 1 to 20" },
 	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\trounds = often"), NULL,
 	  "suites/s.suite:3: rounds is 'often', expected a whole number from 1 to 20" },
 	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"zen\" { cases = {\"*\"} }"), NULL,
 	  "suites/s.suite:3: unknown cache model 'zen', expected canon or host" },
 	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"canon\" { }"), NULL,
 	  "suites/s.suite:3: exact \"canon\" names no case, expected cases = {\"GLOB\"}" },
-	{ TOY("\tshapes = {\"m=1\"}"), EXACT("\texact \"canon\" { cases = {\"*\"} }\n\texact \"host\" { cases = {\"*\"} }"), NULL,
+	{ TOY("\tshapes = {\"m=1\"}"),
+	  EXACT("\texact \"canon\" { cases = {\"*\"} }\n\texact \"host\" { cases = {\"*\"} }"), NULL,
 	  "suites/s.suite:4: exact cases are already named in line 3" },
 	{ "bench \"a\" {\n\top = \"toy.matmull\"\n}", use_all, NULL,
 	  "x.bench:2: unknown op 'toy.matmull', did you mean 'toy.matmul'?" },
@@ -533,8 +546,10 @@ static const struct {
 	{ TOY("\tsweep = {\"m=2\"}"), use_all, "*m=3*",
 	  "no case of suite 's' matches '*m=3*', expected a glob over keys such as "
 	  "'toy.matmul/ref/m=2,n=1,level=l2/t=1/warm'" },
-	{ TOY("\tsweep = {\"m=2\"}"), use_all, "toy.matmol/*", "no case of suite 's' matches 'toy.matmol/*', did you mean 'toy.matmul'?" },
-	{ TOY("\tsweep = {\"m=2\"}"), use_all, "*/fsat/*", "no case of suite 's' matches '*/fsat/*', did you mean 'fast'?" },
+	{ TOY("\tsweep = {\"m=2\"}"), use_all, "toy.matmol/*",
+	  "no case of suite 's' matches 'toy.matmol/*', did you mean 'toy.matmul'?" },
+	{ TOY("\tsweep = {\"m=2\"}"), use_all, "*/fsat/*",
+	  "no case of suite 's' matches '*/fsat/*', did you mean 'fast'?" },
 	{ TOY("\tsweep = {\"m=2\"}"), use_all, "toy.matmul/ref/m=7*",
 	  "no case of suite 's' matches 'toy.matmul/ref/m=7*', expected a glob over keys such as "
 	  "'toy.matmul/ref/m=2,n=1,level=l2/t=1/warm'" },
@@ -596,11 +611,20 @@ static void test_unknown_suite(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_suite), cmocka_unit_test(test_part_of_a_bench),
-		cmocka_unit_test(test_one_core),    cmocka_unit_test(test_options),
-		cmocka_unit_test(test_suites),      cmocka_unit_test(test_skip_reasons),
-		cmocka_unit_test(test_batch_size), cmocka_unit_test(test_several_globs), cmocka_unit_test(test_doubling), cmocka_unit_test(test_other_arch), cmocka_unit_test(test_exact_cases),  cmocka_unit_test(test_same_key_twice),
-		cmocka_unit_test(test_errors),      cmocka_unit_test(test_unknown_suite),
+		cmocka_unit_test(test_whole_suite),
+		cmocka_unit_test(test_part_of_a_bench),
+		cmocka_unit_test(test_one_core),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_suites),
+		cmocka_unit_test(test_skip_reasons),
+		cmocka_unit_test(test_batch_size),
+		cmocka_unit_test(test_several_globs),
+		cmocka_unit_test(test_doubling),
+		cmocka_unit_test(test_other_arch),
+		cmocka_unit_test(test_exact_cases),
+		cmocka_unit_test(test_same_key_twice),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_unknown_suite),
 		cmocka_unit_test(test_no_folder_of_suites),
 	};
 

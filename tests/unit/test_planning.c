@@ -12,7 +12,9 @@
 #include "paired_fixture.h"
 #include "stats/stats.h"
 
-static const struct assay_plan_goal usual = { .detect_frac = 0.01, .alpha = 0.01, .alpha_pass = 0.025, .max_pairs = 24 };
+static const struct assay_plan_goal usual = {
+	.detect_frac = 0.01, .alpha = 0.01, .alpha_pass = 0.025, .max_pairs = 24
+};
 
 static struct assay_planned known(double sd, double pair_s)
 {
@@ -61,12 +63,12 @@ static void pairs_needed(void **state)
 		size_t family;
 		unsigned want;
 	} rows[] = {
-		{ 0.0001, 0.01, 1, 8 },   /* the floor, 0.05 %: the first look of a slowdown is enough */
-		{ 0.002, 0.01, 1, 8 },    /* t = 4.483, shift 6.889; 6.889 x 0.002 / sqrt(8) = 0.00487 */
-		{ 0.0025, 0.01, 1, 10 },  /* 8: 0.00609; 10: 6.219 x 0.0025 / sqrt(10) = 0.00492 */
+		{ 0.0001, 0.01, 1, 8 },  /* the floor, 0.05 %: the first look of a slowdown is enough */
+		{ 0.002, 0.01, 1, 8 },   /* t = 4.483, shift 6.889; 6.889 x 0.002 / sqrt(8) = 0.00487 */
+		{ 0.0025, 0.01, 1, 10 }, /* 8: 0.00609; 10: 6.219 x 0.0025 / sqrt(10) = 0.00492 */
 		{ 0.002, 0.01, 60, 14 }, /* 7.960 x 0.002 / sqrt(14) = 0.00425 */
-		{ 0.002, 0.002, 1, 0 },   /* filled below: far more */
-		{ 0.02, 0.0001, 1, 0 },   /* more than 4096 */
+		{ 0.002, 0.002, 1, 0 },  /* filled below: far more */
+		{ 0.02, 0.0001, 1, 0 },  /* more than 4096 */
 	};
 
 	(void)state;
@@ -80,15 +82,17 @@ static void pairs_needed(void **state)
 		g.detect_frac = rows[i].detect;
 		p = assay_plan_promise(cases, rows[i].family, &g);
 		if (rows[i].detect == 0.002) {
-			/* four times the pairs halve the width, roughly: 5 times narrower than the second row's 0.0045 */
+			/*
+			 * four times the pairs halve the width, roughly: 5 times narrower than the second row's 0.0045
+			 */
 			assert_in_range(cases[0].need_pairs, 100, 220);
 			assert_true(p.possible);
 		} else {
 			if (cases[0].need_pairs != rows[i].want)
 				fail_msg("row %zu: %u pairs", i, cases[0].need_pairs);
 			assert_true(p.possible == (rows[i].want > 0));
-			assert_true(rows[i].want ? fabs(p.needed_s - 0.5 * rows[i].want * (double)rows[i].family) < 1e-9 :
-						   isinf(p.needed_s));
+			assert_true(rows[i].want ? fabs(p.needed_s - 0.5 * rows[i].want * (double)rows[i].family) < 1e-9
+						 : isinf(p.needed_s));
 		}
 	}
 }
@@ -135,7 +139,8 @@ static void promise_is_kept(void **state)
 	paired_make(&c, "op/variant", planned.need_pairs, 1);
 	for (unsigned k = 0; k < 2000; k++) {
 		double truth = k & 1 ? log1p(0.01) : 0;
-		const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, expm1(log1p(0.01) / 2), 0.3, 24);
+		const struct assay_paired_rule rule =
+			assay_paired_rule_of(0.01, 0.025, 1, expm1(log1p(0.01) / 2), 0.3, 24);
 		struct assay_gate_case g;
 		bool final;
 

@@ -106,24 +106,28 @@ static const struct {
 	{ "max_dropped = \"200%\"",
 	  "1: max_dropped is '200%', expected a share above 0 and up to 100 % such as \"1%\"" },
 	{ "alfa = 1", "1: no such option 'alfa', did you mean 'alpha'?" },
-	{ "floor \"*\" { }", "1: no such option 'floor', expected one of alpha, max_dropped, pass_alpha, budget, margin, limit, exact" },
+	{ "floor \"*\" { }",
+	  "1: no such option 'floor', expected one of alpha, max_dropped, pass_alpha, budget, margin, limit, exact" },
 	{ "limit \"*\" { }", "1: limit \"*\" demands nothing, expected require = {\"metric >= number\"}" },
 	{ "limit \"*\" {\n\trequire = {\"a >= 1\",\n\"b > 1\"} }",
-	  "3: cannot read the requirement 'b > 1', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
-	{ "limit \"*\" { require = \"B- >= 1\" }",
-	  "1: cannot read the requirement 'B- >= 1', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
-	{ "limit \"*\" { require = \"b >= fast\" }",
-	  "1: cannot read the requirement 'b >= fast', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
-	{ "limit \"*\" { require = \"b >= nan\" }",
-	  "1: cannot read the requirement 'b >= nan', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
-	{ "limit \"*\" { require = \"b >= 1 2\" }",
-	  "1: cannot read the requirement 'b >= 1 2', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
+	  "3: cannot read the requirement 'b > 1', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric "
+	  "== base +- 1%\"" },
+	{ "limit \"*\" { require = \"B- >= 1\" }", "1: cannot read the requirement 'B- >= 1', expected \"metric >= "
+						   "number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
+	{ "limit \"*\" { require = \"b >= fast\" }", "1: cannot read the requirement 'b >= fast', expected \"metric >= "
+						     "number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
+	{ "limit \"*\" { require = \"b >= nan\" }", "1: cannot read the requirement 'b >= nan', expected \"metric >= "
+						    "number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
+	{ "limit \"*\" { require = \"b >= 1 2\" }", "1: cannot read the requirement 'b >= 1 2', expected \"metric >= "
+						    "number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
 	{ "limit \"*\" { require = \"b <= base + 2\" }",
-	  "1: cannot read the requirement 'b <= base + 2', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
+	  "1: cannot read the requirement 'b <= base + 2', expected \"metric >= number\", \"metric <= base + 2%\" or "
+	  "\"metric == base +- 1%\"" },
 	{ "limit \"*\" { require = \"b <= base +- 2%\" }",
-	  "1: cannot read the requirement 'b <= base +- 2%', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
-	{ "limit \"*\" { require = \">= 1\" }",
-	  "1: cannot read the requirement '>= 1', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric == base +- 1%\"" },
+	  "1: cannot read the requirement 'b <= base +- 2%', expected \"metric >= number\", \"metric <= base + 2%\" or "
+	  "\"metric == base +- 1%\"" },
+	{ "limit \"*\" { require = \">= 1\" }", "1: cannot read the requirement '>= 1', expected \"metric >= number\", "
+						"\"metric <= base + 2%\" or \"metric == base +- 1%\"" },
 };
 
 static void test_errors(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children that end, fail, hang, leave others behind or outlive their parent. This program starts itself again (with a role as
- * its first argument) where a child of a certain kind is wanted.
+ * Children that end, fail, hang, leave others behind or outlive their parent. This program starts itself again (with a
+ * role as its first argument) where a child of a certain kind is wanted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -275,7 +275,8 @@ static void captures_output(void **state)
 
 static void captures_more_than_a_pipe_holds(void **state)
 {
-	const char *argv[] = { "sh", "-c", "head -c 1000000 /dev/zero >&2; head -c 3000000 /dev/zero | tr '\\0' x", NULL };
+	const char *argv[] = { "sh", "-c", "head -c 1000000 /dev/zero >&2; head -c 3000000 /dev/zero | tr '\\0' x",
+			       NULL };
 	struct assay_err err = { 0 };
 	char *out = NULL;
 

@@ -48,31 +48,76 @@ static const struct {
 	float scale; /* NaN: the format has no tensor for it */
 } known[] = {
 	/* d = 1; ties go away from zero, and the float below one half goes to zero */
-	{ "q8_0", "n=32", 32, 34,
-	  { { 0, 127 }, { 1, 0.5f }, { 2, -0.5f }, { 3, 2.5f }, { 4, -2.5f }, { 5, 0x1.fffffep-2f }, { 6, -127 },
-	    { 7, 126.25f }, { 31, -1 } },
+	{ "q8_0",
+	  "n=32",
+	  32,
+	  34,
+	  { { 0, 127 },
+	    { 1, 0.5f },
+	    { 2, -0.5f },
+	    { 3, 2.5f },
+	    { 4, -2.5f },
+	    { 5, 0x1.fffffep-2f },
+	    { 6, -127 },
+	    { 7, 126.25f },
+	    { 31, -1 } },
 	  0x00,
-	  { { 1, 0x3c }, { 2, 0x7f }, { 3, 0x01 }, { 4, 0xff }, { 5, 0x03 }, { 6, 0xfd }, { 8, 0x81 }, { 9, 0x7e },
+	  { { 1, 0x3c },
+	    { 2, 0x7f },
+	    { 3, 0x01 },
+	    { 4, 0xff },
+	    { 5, 0x03 },
+	    { 6, 0xfd },
+	    { 8, 0x81 },
+	    { 9, 0x7e },
 	    { 33, 0xff } },
 	  NAN },
 	/* d = 2^-7, half of which is a tie */
-	{ "q8_0", "n=32", 32, 34, { { 3, 0.9921875f }, { 4, -0.00390625f } }, 0x00,
-	  { { 0, 0x00 }, { 1, 0x20 }, { 5, 0x7f }, { 6, 0xff } }, NAN },
+	{ "q8_0",
+	  "n=32",
+	  32,
+	  34,
+	  { { 3, 0.9921875f }, { 4, -0.00390625f } },
+	  0x00,
+	  { { 0, 0x00 }, { 1, 0x20 }, { 5, 0x7f }, { 6, 0xff } },
+	  NAN },
 	/* d = 2; one half of it is a tie and goes away from zero */
-	{ "tq2_0", "n=256", 256, 66,
+	{ "tq2_0",
+	  "n=256",
+	  256,
+	  66,
 	  { { 0, 2 }, { 32, -2 }, { 64, 1 }, { 1, 0.999f }, { 33, -1 }, { 159, -1 }, { 255, 2 } },
-	  0x55, { { 0, 0x62 }, { 1, 0x51 }, { 63, 0x94 }, { 64, 0x00 }, { 65, 0x40 } }, NAN },
+	  0x55,
+	  { { 0, 0x62 }, { 1, 0x51 }, { 63, 0x94 }, { 64, 0x00 }, { 65, 0x40 } },
+	  NAN },
 	/* gamma = 1; ties go to zero */
-	{ "i2_s", "n=128", 128, 32,
+	{ "i2_s",
+	  "n=128",
+	  128,
+	  32,
 	  { { 0, 62 }, { 32, -62 }, { 1, 0.5f }, { 33, -0.5f }, { 2, 0.75f }, { 34, -0.75f }, { 66, 1.5f } },
-	  0x55, { { 0, 0x85 }, { 2, 0x89 } }, 1 },
+	  0x55,
+	  { { 0, 0x85 }, { 2, 0x89 } },
+	  1 },
 	/* mean |x| = 2^-20, below the limit: gamma = 1e-5 */
 	{ "i2_s", "n=128", 128, 32, { { 127, 0x1p-13f } }, 0x55, { { 31, 0x56 } }, 1e-5f },
 	/* ties go to even */
-	{ "i8_token", "tokens=1,dim=5", 5, 5, { { 0, 127 }, { 1, 0.5f }, { 2, 1.5f }, { 3, -2.5f }, { 4, -127 } },
-	  0x00, { { 0, 127 }, { 2, 2 }, { 3, 0xfe }, { 4, 0x81 } }, 1 },
+	{ "i8_token",
+	  "tokens=1,dim=5",
+	  5,
+	  5,
+	  { { 0, 127 }, { 1, 0.5f }, { 2, 1.5f }, { 3, -2.5f }, { 4, -127 } },
+	  0x00,
+	  { { 0, 127 }, { 2, 2 }, { 3, 0xfe }, { 4, 0x81 } },
+	  1 },
 	/* absmax 1e-6, below the limit: the multiplier is 127 / 1e-5 */
-	{ "i8_token", "tokens=1,dim=3", 3, 3, { { 1, 1e-6f }, { 2, -3e-7f } }, 0x00, { { 1, 13 }, { 2, 0xfc } },
+	{ "i8_token",
+	  "tokens=1,dim=3",
+	  3,
+	  3,
+	  { { 1, 1e-6f }, { 2, -3e-7f } },
+	  0x00,
+	  { { 1, 13 }, { 2, 0xfc } },
 	  1e-5f / 127 },
 };
 
@@ -165,8 +210,8 @@ static void test_known_floats(void **state)
 }
 
 /*
- * The order of the i2_s sum decides: 2^24 + 1, in lane 0 of the first block, lies halfway between two floats. Two crumbs
- * that meet before they reach it carry it over; each alone is lost to rounding.
+ * The order of the i2_s sum decides: 2^24 + 1, in lane 0 of the first block, lies halfway between two floats. Two
+ * crumbs that meet before they reach it carry it over; each alone is lost to rounding.
  */
 static void test_sum_order(void **state)
 {
@@ -174,19 +219,13 @@ static void test_sum_order(void **state)
 		int crumb[2]; /* where x is 0.75 * 2^-29 */
 		bool meet;
 	} orders[] = {
-		{ { 32, 48 }, false },	      /* lane 0, twice */
-		{ { 33, 49 }, true },	      /* lane 1, twice */
+		{ { 32, 48 }, false },         /* lane 0, twice */
+		{ { 33, 49 }, true },          /* lane 1, twice */
 		{ { 32 + 4, 32 + 12 }, true }, /* lanes 4 and 12 */
-		{ { 32 + 8, 32 + 12 }, false },
-		{ { 32 + 8, 32 + 4 }, false },
-		{ { 32 + 2, 32 + 6 }, true },
-		{ { 32 + 10, 32 + 14 }, true },
-		{ { 32 + 4, 32 + 2 }, false },
-		{ { 32 + 1, 32 + 3 }, true },
-		{ { 32 + 15, 32 + 9 }, true },
-		{ { 32 + 1, 32 + 2 }, false },
-		{ { 4096, 4097 }, true },	/* one block */
-		{ { 4096, 8192 }, false },	/* the next block, and the one after */
+		{ { 32 + 8, 32 + 12 }, false }, { { 32 + 8, 32 + 4 }, false }, { { 32 + 2, 32 + 6 }, true },
+		{ { 32 + 10, 32 + 14 }, true }, { { 32 + 4, 32 + 2 }, false }, { { 32 + 1, 32 + 3 }, true },
+		{ { 32 + 15, 32 + 9 }, true },  { { 32 + 1, 32 + 2 }, false }, { { 4096, 4097 }, true }, /* one block */
+		{ { 4096, 8192 }, false }, /* the next block, and the one after */
 	};
 
 	(void)state;
@@ -328,7 +367,10 @@ static void test_codes_around_ties(void **state)
  */
 static void test_tiny_ternary_blocks(void **state)
 {
-	/* bits of the largest magnitude, in units of 2^-149: 1/amax overflows up to 0x200000, 2/amax up to 0x400000, 4/amax up to 0x800000 */
+	/*
+	 * bits of the largest magnitude, in units of 2^-149: 1/amax overflows up to 0x200000, 2/amax up to 0x400000,
+	 * 4/amax up to 0x800000
+	 */
 	static const uint32_t amax[] = { 0x1ffffe, 0x200000, 0x200002, 0x300000, 0x3ffffe, 0x400000, 0x400001, 0x400002,
 					 0x7ffffe, 0x7fffff, 0x800000, 0x800001, 0x800002, 0x800003, 0xffffff };
 	const int n_blocks = sizeof(amax) / sizeof(amax[0]);
@@ -402,10 +444,10 @@ static void test_not_finite_input(void **state)
 			mini_check(c);
 			q = (const uint8_t *)c->tensors[ASSAY_QUANTIZE_Q].data + where * formats[k].block_bytes;
 			for (int64_t i = 0; i < formats[k].block_bytes; i++) {
-				uint8_t want = i == formats[k].half_at	   ? 0x00 :
-					       i == formats[k].half_at + 1 && formats[k].half_at >= 0 ?
-									     0x7e :
-									     formats[k].zero;
+				uint8_t want = i == formats[k].half_at ? 0x00
+					       : i == formats[k].half_at + 1 && formats[k].half_at >= 0
+						       ? 0x7e
+						       : formats[k].zero;
 
 				assert_int_equal(q[i], want);
 			}
@@ -418,8 +460,8 @@ static void test_not_finite_input(void **state)
 }
 
 /*
- * A scale that is not finite makes NaN everywhere, or signed infinities with NaN at zero, always with the same NaN bits.
- * The values are −6 … 6 for i8_token, −1, 0, 1 for i2_s.
+ * A scale that is not finite makes NaN everywhere, or signed infinities with NaN at zero, always with the same NaN
+ * bits. The values are −6 … 6 for i8_token, −1, 0, 1 for i2_s.
  */
 static void check_not_finite_scale(const char *op, const char *variant, const char *axes, int n, uint32_t scale)
 {

@@ -222,8 +222,19 @@ static void test_sums_of_any_floats(void **state)
 		uint32_t lo, hi; /* exponents as they are stored */
 		float one;       /* put among them; 0: none */
 	} rows[] = {
-		{ 0, 0, 0 }, { 0, 1, 0 }, { 0, 30, 0 }, { 0, 254, 0 }, { 100, 140, 0 }, { 240, 246, 0 }, { 254, 254, 0 },
-		{ 100, 140, INFINITY }, { 100, 140, -INFINITY }, { 100, 140, NAN }, { 0, 0, INFINITY }, { 0, 0, FLT_MAX }, { 0, 255, 0 },
+		{ 0, 0, 0 },
+		{ 0, 1, 0 },
+		{ 0, 30, 0 },
+		{ 0, 254, 0 },
+		{ 100, 140, 0 },
+		{ 240, 246, 0 },
+		{ 254, 254, 0 },
+		{ 100, 140, INFINITY },
+		{ 100, 140, -INFINITY },
+		{ 100, 140, NAN },
+		{ 0, 0, INFINITY },
+		{ 0, 0, FLT_MAX },
+		{ 0, 255, 0 },
 	};
 	const int64_t n = 2 * ASSAY_I2_S_SUM_BLOCK + 3 * 128;
 
@@ -248,7 +259,8 @@ static void test_sums_of_any_floats(void **state)
 			got = c->tensors[ASSAY_QUANTIZE_SUMS].data;
 			for (int b = 0; b < 3; b++)
 				if (!same_sum(want[b], got[b]))
-					fail_msg("row %zu, %s, block %d: %a, not %a", k, variants[i], b, got[b], want[b]);
+					fail_msg("row %zu, %s, block %d: %a, not %a", k, variants[i], b, got[b],
+						 want[b]);
 			assert_same_output(c, ref, 0);
 			mini_free(c);
 		}
@@ -363,10 +375,10 @@ static void test_oracles_notice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_variants_agree),        cmocka_unit_test(test_token_tails),
-		cmocka_unit_test(test_codes_around_ties),     cmocka_unit_test(test_inputs_follow_the_seed),
-		cmocka_unit_test(test_sums_of_any_floats), cmocka_unit_test(test_i2_s_inputs_have_ties), cmocka_unit_test(test_inputs_are_hard),
-		cmocka_unit_test(test_oracles_notice),
+		cmocka_unit_test(test_variants_agree),     cmocka_unit_test(test_token_tails),
+		cmocka_unit_test(test_codes_around_ties),  cmocka_unit_test(test_inputs_follow_the_seed),
+		cmocka_unit_test(test_sums_of_any_floats), cmocka_unit_test(test_i2_s_inputs_have_ties),
+		cmocka_unit_test(test_inputs_are_hard),    cmocka_unit_test(test_oracles_notice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

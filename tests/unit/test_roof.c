@@ -23,7 +23,10 @@ static void stand_in_roof(struct assay_result *r, const char *op, const char *le
 	assert_int_equal(0, assay_result_add_metric(r, metric, "1/s", 1, value));
 }
 
-/* A share of what stream.* and peak.* reached in the same run with as many threads and what that was, or the reason why there is none. */
+/*
+ * A share of what stream.* and peak.* reached in the same run with as many threads and what that was, or the reason why
+ * there is none.
+ */
 static void roof_or_why_not(void **state)
 {
 	enum { READ, COPY, DOT, READ_DRAM, CASE, N };
@@ -38,21 +41,29 @@ static void roof_or_why_not(void **state)
 	} rows[] = {
 		/* reading at 5 GB/s from l1, 2.5 from dram; copying at 4 */
 		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 20, "stream.read at l1" },
-		{ 0, 75, 25, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 50 / 4.0 + 50 / 5.0, "stream.read at l1" },
+		{ 0, 75, 25, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 50 / 4.0 + 50 / 5.0,
+		  "stream.read at l1" },
 		{ 0, 75, 25, 0, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 20, "stream.read at l1" },
 		{ 0, 20, 80, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 25, "stream.copy at l1" },
 		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_COLD, 40, "stream.read at dram" },
 		/* 400 operations at 10 GOP/s take 40 */
 		{ 400, 100, 0, 4e9, ASSAY_ARITH_I8, 100, 1, ASSAY_CACHE_WARM, 40, "peak.i8_dot" },
-		{ 400, 100, 0, 4e9, ASSAY_ARITH_F32, 100, 1, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of peak.f32_fma on 1 thread" },
+		{ 400, 100, 0, 4e9, ASSAY_ARITH_F32, 100, 1, ASSAY_CACHE_WARM, 0,
+		  "the run has no 95 % interval of peak.f32_fma on 1 thread" },
 		/* a quarter more than the caches of both threads together are those, and more is the next level */
-		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2500, 2, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.read or stream.copy at l1 on 2 threads" },
-		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2501, 2, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.read or stream.copy at l2 on 2 threads" },
-		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100000, 1, ASSAY_CACHE_WARM, 0, "the run has no 95 % interval of stream.read or stream.copy at l3 on 1 thread" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2500, 2, ASSAY_CACHE_WARM, 0,
+		  "the run has no 95 % interval of stream.read or stream.copy at l1 on 2 threads" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2501, 2, ASSAY_CACHE_WARM, 0,
+		  "the run has no 95 % interval of stream.read or stream.copy at l2 on 2 threads" },
+		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100000, 1, ASSAY_CACHE_WARM, 0,
+		  "the run has no 95 % interval of stream.read or stream.copy at l3 on 1 thread" },
 		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100001, 1, ASSAY_CACHE_WARM, 40, "stream.read at dram" },
-		{ 0, 800, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 0, "metric 'roof_frac' is 1.6, allowed 0 to 1.5" },
-		{ 0, 0, 0, 4e9, ASSAY_ARITH_NONE, 0, 1, ASSAY_CACHE_WARM, 0, "states no work that bandwidth or arithmetic bounds" },
-		{ 0, 0, 0, 4e9, ASSAY_ARITH_I8, 0, 1, ASSAY_CACHE_WARM, 0, "states no work that bandwidth or arithmetic bounds" },
+		{ 0, 800, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 0,
+		  "metric 'roof_frac' is 1.6, allowed 0 to 1.5" },
+		{ 0, 0, 0, 4e9, ASSAY_ARITH_NONE, 0, 1, ASSAY_CACHE_WARM, 0,
+		  "states no work that bandwidth or arithmetic bounds" },
+		{ 0, 0, 0, 4e9, ASSAY_ARITH_I8, 0, 1, ASSAY_CACHE_WARM, 0,
+		  "states no work that bandwidth or arithmetic bounds" },
 	};
 	static const struct assay_host_info host = { .l1d_bytes = 1000, .l2_bytes = 10000, .llc_bytes = 100000 };
 	(void)state;
@@ -71,8 +82,10 @@ static void roof_or_why_not(void **state)
 		r->c.threads = rows[i].threads;
 		r->c.cache = rows[i].cache;
 		r->median_ns = 100;
-		facts.cost = (struct assay_cost){ .ops = rows[i].ops, .bytes_read = rows[i].read,
-							.bytes_written = rows[i].written, .arith = rows[i].arith };
+		facts.cost = (struct assay_cost){ .ops = rows[i].ops,
+						  .bytes_read = rows[i].read,
+						  .bytes_written = rows[i].written,
+						  .arith = rows[i].arith };
 		assert_int_equal(0, assay_roof_add_of_run(&run, &facts, &host, r));
 		m = assay_result_metric(r, "roof_frac");
 		roof = assay_counters_find(&r->counters, "roof_ns");
@@ -83,7 +96,8 @@ static void roof_or_why_not(void **state)
 			assert_null(assay_counters_find_missing(&r->counters, "roof_frac"));
 		} else {
 			assert_true(!m);
-			assert_non_null(strstr(assay_counters_find_missing(&r->counters, "roof_frac")->reason, rows[i].what));
+			assert_non_null(
+				strstr(assay_counters_find_missing(&r->counters, "roof_frac")->reason, rows[i].what));
 			assert_string_equal(r->reason, "");
 		}
 		assert_int_equal(0, assay_roof_add_of_run(&run, &facts, &host, &results[READ]));
@@ -95,21 +109,25 @@ static void roof_or_why_not(void **state)
 }
 
 /* Samples of @ns of both sides in each block; those of block @disturbed_from on have @flag. */
-static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_ns, const double *head_ns, size_t disturbed_from,
-		      uint32_t flag)
+static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_ns, const double *head_ns,
+		      size_t disturbed_from, uint32_t flag)
 {
 	*p = (struct assay_pair){ .iterations = 2, .extra_iterations = { 3, 0 }, .n_blocks = n_blocks };
 	for (int side = 0; side < 2; side++) {
 		p->side[side].samples = calloc(2 * n_blocks, sizeof(struct assay_sample));
 		for (size_t i = 0; i < 2 * n_blocks; i++)
 			p->side[side].samples[i] = (struct assay_sample){
-				.iterations = 2, .ns = (uint64_t)(side ? head_ns : base_ns)[i / 2],
+				.iterations = 2,
+				.ns = (uint64_t)(side ? head_ns : base_ns)[i / 2],
 				.flags = i / 2 >= disturbed_from ? flag : 0,
 			};
 	}
 }
 
-/* Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed, or of slow cores, only where more than half were. */
+/*
+ * Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed, or of slow cores,
+ * only where more than half were.
+ */
 static void ratios_are_of_calls(void **state)
 {
 	static const double base[] = { 500, 500, 600, 700, 800 }, head[] = { 400, 800, 480, 560, 9600 };
@@ -117,11 +135,11 @@ static void ratios_are_of_calls(void **state)
 		size_t n, disturbed_from;
 		double want;
 	} rows[] = {
-		{ 1, 5, 2 },   /* 200 ns against 100 */
+		{ 1, 5, 2 },                  /* 200 ns against 100 */
 		{ 2, 5, 2.8284271247461903 }, /* 2 and 4, halfway between their logarithms */
 		{ 4, 4, 2 },
 		{ 4, 2, 2.8284271247461903 }, /* of all four it would be 2 */
-		{ 5, 4, 2 },   /* the last one, thirty times, is left out */
+		{ 5, 4, 2 },                  /* the last one, thirty times, is left out */
 		{ 5, 3, 2 },
 		{ 2, 0, 2.8284271247461903 }, /* all were */
 	};
@@ -134,7 +152,8 @@ static void ratios_are_of_calls(void **state)
 		bool reached = true;
 		double ratio;
 
-		make_pair(&p, rows[i].n, base, head, rows[i].disturbed_from, k % 2 ? ASSAY_DISTURB_SLOW : ASSAY_DISTURB_MIGRATION);
+		make_pair(&p, rows[i].n, base, head, rows[i].disturbed_from,
+			  k % 2 ? ASSAY_DISTURB_SLOW : ASSAY_DISTURB_MIGRATION);
 		assert_int_equal(0, assay_turns_ratio(&p, &ratio, &ci, &reached, NULL));
 		assert_false(reached);
 		assert_true(fabs(ratio - rows[i].want) < 1e-9);

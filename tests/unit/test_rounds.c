@@ -19,11 +19,19 @@ static const struct assay_cost cost = { .ops = 1000, .bytes_read = 64 };
 /* One round: @n samples of @ns each. */
 static void make_round(struct assay_result *r, size_t n, uint64_t ns, double hits, double rss)
 {
-	struct assay_count count = { .name = "kv_hits", .source = "op", .per_iteration = true, .value = hits, .running_frac = 1 };
+	struct assay_count count = {
+		.name = "kv_hits", .source = "op", .per_iteration = true, .value = hits, .running_frac = 1
+	};
 	struct assay_count roof = { .name = "roof_ns", .source = "assay", .value = hits, .running_frac = 1 };
 
-	*r = (struct assay_result){ .status = ASSAY_STATUS_OK, .checked = true, .correct = true, .n_samples = n, .steady = true,
-				    .warmup_ns = 7, .max_rel_err = 1e-7, .c.budget_ns = 1000 };
+	*r = (struct assay_result){ .status = ASSAY_STATUS_OK,
+				    .checked = true,
+				    .correct = true,
+				    .n_samples = n,
+				    .steady = true,
+				    .warmup_ns = 7,
+				    .max_rel_err = 1e-7,
+				    .c.budget_ns = 1000 };
 	strcpy(r->c.key, "op/v/-/t=1/warm");
 	strcpy(r->digest, "0123");
 	r->samples = calloc(n, sizeof(*r->samples));
@@ -127,9 +135,11 @@ static void a_bad_round_decides(void **state)
 		const char *reason, *digest, *want;
 		enum assay_status want_status;
 	} cases[] = {
-		{ ASSAY_STATUS_CRASHED, "killed by signal 11", "0123", "round 2: killed by signal 11", ASSAY_STATUS_CRASHED },
+		{ ASSAY_STATUS_CRASHED, "killed by signal 11", "0123", "round 2: killed by signal 11",
+		  ASSAY_STATUS_CRASHED },
 		{ ASSAY_STATUS_TIMEOUT, "after 5 s", "0123", "round 2: after 5 s", ASSAY_STATUS_TIMEOUT },
-		{ ASSAY_STATUS_OK, "", "4567", "round 2: the output differs from that of the round before, with the same inputs",
+		{ ASSAY_STATUS_OK, "", "4567",
+		  "round 2: the output differs from that of the round before, with the same inputs",
 		  ASSAY_STATUS_WRONG },
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies between the two clock reads of a sample beside the variant's calls: nothing but a loop. Counted in calls, with a
- * clock of the test's own, and in instructions, one step at a time; no time is measured.
+ * What lies between the two clock reads of a sample beside the variant's calls: nothing but a loop. Counted in calls,
+ * with a clock of the test's own, and in instructions, one step at a time; no time is measured.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 #include "worker/case_job.h"
 
 /* A clock read, or a call with the number of its job. */
-#define READ (-1)
+#define READ       (-1)
 #define MAX_EVENTS 64
 
 static int events[MAX_EVENTS];
@@ -63,7 +63,9 @@ static uint64_t take_sample(int (*run)(struct assay_job *), uint64_t copies, uin
 	static struct assay_worker_spec spec = { .clock = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1 } };
 	static _Atomic uint32_t phase;
 	const struct assay_variant variant = { .name = "logged", .run = run };
-	struct assay_case_job j = { .spec = &spec, .phase = &phase, .variant = &variant, .jobs = jobs, .n_jobs = copies };
+	struct assay_case_job j = {
+		.spec = &spec, .phase = &phase, .variant = &variant, .jobs = jobs, .n_jobs = copies
+	};
 	uint64_t ns = 0;
 
 	n_events = 0;
@@ -92,7 +94,10 @@ static void test_two_reads_around_the_calls(void **state)
 	}
 }
 
-/* Instructions between the clock reads of a sample of @iterations calls that do nothing; -1 where nothing may be traced. */
+/*
+ * Instructions between the clock reads of a sample of @iterations calls that do nothing; -1 where nothing may be
+ * traced.
+ */
 static long instructions(uint64_t iterations)
 {
 	long n = 0;
@@ -123,8 +128,8 @@ static long instructions(uint64_t iterations)
 }
 
 /*
- * gcc 12 at -O2 makes 60 of a sample, most of them in the test's own clock, and 15 of a call and its return. There is room for
- * another compiler, not for another call.
+ * gcc 12 at -O2 makes 60 of a sample, most of them in the test's own clock, and 15 of a call and its return. There is
+ * room for another compiler, not for another call.
  */
 #define MOST_FIXED     100
 #define MOST_ITERATION 20

@@ -56,7 +56,8 @@ static void looks(void **state)
 		if (strcmp(got, schedules[i].looks))
 			fail_msg("%s: looks '%s'", schedules[i].name, got);
 		/* the price is the number of looks, and one where there is none */
-		assert_int_equal(assay_sequential_looks(schedules[i].alpha, schedules[i].max_pairs), n_looks ? n_looks : 1);
+		assert_int_equal(assay_sequential_looks(schedules[i].alpha, schedules[i].max_pairs),
+				 n_looks ? n_looks : 1);
 	}
 }
 
@@ -87,8 +88,8 @@ static void interval(void **state)
 	/* sd = sqrt(1e-5 / 5); qt(1 - 0.01/7, 5) and qt(1 - 0.025/8, 5) */
 	const double se = sqrt(1e-5 / 5) / sqrt(6), t_lower = 5.4363740599782008, t_upper = 4.5257162586536348;
 	/*
-	 * The first look at a slowdown comes after 8 pairs: qt(1 - 0.01/7, 7), and noncentral t, 26.7.10 of Abramowitz & Stegun:
-	 * t (1 - 1/28) + qnorm(0.95) sqrt(1 + t^2 / 14)
+	 * The first look at a slowdown comes after 8 pairs: qt(1 - 0.01/7, 7), and noncentral t, 26.7.10 of Abramowitz
+	 * & Stegun: t (1 - 1/28) + qnorm(0.95) sqrt(1 + t^2 / 14)
 	 */
 	const double t_first = 4.482658879349774;
 	const double shift = t_first * 27 / 28 + 1.6448536269514722 * sqrt(1 + t_first * t_first / 14);
@@ -99,13 +100,13 @@ static void interval(void **state)
 	(void)state;
 	close_to(ci.lo, 0.003 - t_lower * se, 1e-11);
 	close_to(ci.hi, 0.003 + t_upper * se, 1e-11);
-	close_to(assay_sequential_detectable(x, N(x), &rule, 0.005, 0.95), 0.005 + shift * sqrt(1e-5 / 5) / sqrt(8), 1e-11);
+	close_to(assay_sequential_detectable(x, N(x), &rule, 0.005, 0.95), 0.005 + shift * sqrt(1e-5 / 5) / sqrt(8),
+		 1e-11);
 
 	ci = assay_sequential_interval(x, N(x), &floored);
 	close_to(ci.lo, 0.003 - t_lower * 0.01 / sqrt(6), 1e-11);
 	close_to(ci.hi, 0.003 + t_upper * 0.01 / sqrt(6), 1e-11);
-	close_to(assay_sequential_detectable(x, N(x), &floored, 0.005, 0.95),
-		 0.005 + shift * 0.01 / sqrt(8), 1e-11);
+	close_to(assay_sequential_detectable(x, N(x), &floored, 0.005, 0.95), 0.005 + shift * 0.01 / sqrt(8), 1e-11);
 }
 
 /* A longer series is dearer at every look, and an equal error on both sides gives a symmetrical interval. */

@@ -16,8 +16,9 @@
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 
 /* mtcars$mpg of R's data sets */
-static const double mpg[] = { 21,   21,   22.8, 21.4, 18.7, 18.1, 14.3, 24.4, 22.8, 19.2, 17.8, 16.4, 17.3, 15.2, 10.4, 10.4,
-			      14.7, 32.4, 30.4, 33.9, 21.5, 15.5, 15.2, 13.3, 19.2, 27.3, 26,   30.4, 15.8, 19.7, 15,   21.4 };
+static const double mpg[] = { 21,   21,   22.8, 21.4, 18.7, 18.1, 14.3, 24.4, 22.8, 19.2, 17.8,
+			      16.4, 17.3, 15.2, 10.4, 10.4, 14.7, 32.4, 30.4, 33.9, 21.5, 15.5,
+			      15.2, 13.3, 19.2, 27.3, 26,   30.4, 15.8, 19.7, 15,   21.4 };
 
 static void close_to(double got, double want, double rel)
 {
@@ -67,8 +68,8 @@ static void matches_r(void **state)
 	static const struct {
 		double p, want;
 	} quantiles[] = {
-		{ 0, 10.4 }, { 0.1, 14.34 }, { 0.25, 15.425 }, { 0.3, 15.98 }, { 0.5, 19.2 },
-		{ 0.75, 22.8 }, { 0.9, 30.09 }, { 1, 33.9 }, { -1, 10.4 }, { 2, 33.9 },
+		{ 0, 10.4 },    { 0.1, 14.34 }, { 0.25, 15.425 }, { 0.3, 15.98 }, { 0.5, 19.2 },
+		{ 0.75, 22.8 }, { 0.9, 30.09 }, { 1, 33.9 },      { -1, 10.4 },   { 2, 33.9 },
 	};
 	double x[N(mpg)], tmp[N(mpg)];
 
@@ -108,10 +109,10 @@ static void median_interval_ranks(void **state)
 	static const struct {
 		size_t n, k95, k99;
 	} cases[] = {
-		{ 1, 0, 0 },      { 5, 0, 0 },        { 6, 1, 0 },        { 8, 1, 1 },          { 9, 2, 1 },
-		{ 10, 2, 1 },     { 20, 6, 4 },       { 25, 8, 6 },       { 30, 10, 8 },        { 100, 40, 37 },
-		{ 999, 469, 459 }, { 1000, 469, 459 }, { 1001, 470, 460 }, { 1002, 470, 460 },  { 5000, 2431, 2409 },
-		{ 20000, 9861, 9818 },
+		{ 1, 0, 0 },        { 5, 0, 0 },        { 6, 1, 0 },          { 8, 1, 1 },
+		{ 9, 2, 1 },        { 10, 2, 1 },       { 20, 6, 4 },         { 25, 8, 6 },
+		{ 30, 10, 8 },      { 100, 40, 37 },    { 999, 469, 459 },    { 1000, 469, 459 },
+		{ 1001, 470, 460 }, { 1002, 470, 460 }, { 5000, 2431, 2409 }, { 20000, 9861, 9818 },
 	};
 	static double x[20000];
 	bool reached;
@@ -198,14 +199,15 @@ static void median_interval_covers(void **state)
 
 static void trend_score(void **state)
 {
-	static const double up[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, ties[] = { 1, 2, 2, 3 }, flat[] = { 4, 4, 4, 4, 4 };
+	static const double up[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, ties[] = { 1, 2, 2, 3 },
+			    flat[] = { 4, 4, 4, 4, 4 };
 	static const double down[] = { 5, 4, 4, 4, 3, 3, 1 };
 
 	(void)state;
-	close_to(assay_stats_trend_z(up, 10), 44 / sqrt(125), 1e-15);             /* S = 45, var = 125 */
-	close_to(assay_stats_trend_z(ties, 4), 4 / sqrt(138. / 18), 1e-15);       /* S = 5 */
-	close_to(assay_stats_trend_z(down, 7), -16 / sqrt(714. / 18), 1e-15);     /* S = -17 */
-	close_to(assay_stats_trend_z(mpg, N(mpg)), -0.2597023919731827, 1e-14);   /* S = -17, var = 3795.67 */
+	close_to(assay_stats_trend_z(up, 10), 44 / sqrt(125), 1e-15);           /* S = 45, var = 125 */
+	close_to(assay_stats_trend_z(ties, 4), 4 / sqrt(138. / 18), 1e-15);     /* S = 5 */
+	close_to(assay_stats_trend_z(down, 7), -16 / sqrt(714. / 18), 1e-15);   /* S = -17 */
+	close_to(assay_stats_trend_z(mpg, N(mpg)), -0.2597023919731827, 1e-14); /* S = -17, var = 3795.67 */
 	assert_true(assay_stats_trend_z(flat, 5) == 0);
 	assert_true(assay_stats_trend_z(up, 2) == 0);
 }
@@ -260,8 +262,8 @@ static void normal_distribution(void **state)
 	static const struct {
 		double p, z;
 	} cases[] = {
-		{ 0.975, 1.959963984540054 },  { 0.995, 2.575829303548901 },   { 0.3, -0.5244005127080407 },
-		{ 1e-10, -6.361340902404056 }, { 1e-20, -9.262340089798408 },  { 1e-300, -37.0471 },
+		{ 0.975, 1.959963984540054 },  { 0.995, 2.575829303548901 },  { 0.3, -0.5244005127080407 },
+		{ 1e-10, -6.361340902404056 }, { 1e-20, -9.262340089798408 }, { 1e-300, -37.0471 },
 	};
 
 	(void)state;

@@ -251,9 +251,12 @@ static void test_metrics_are_replaced(void **state)
 	r.n_metrics = 1;
 	assert_int_equal(assay_result_add_metric(&r, "roof_frac", "1", 1, 0.75), 0);
 	assert_int_equal(assay_counters_add_missing(&r.counters, "other_frac", "assay", "no roof"), 0);
-	assert_int_equal(assay_counters_add(&r.counters, &(struct assay_count){ .name = "roof_ns", .source = "assay",
-										.how = "stream.read at l3", .value = 80,
-										.per_iteration = true, .running_frac = 1 }),
+	assert_int_equal(assay_counters_add(&r.counters, &(struct assay_count){ .name = "roof_ns",
+										.source = "assay",
+										.how = "stream.read at l3",
+										.value = 80,
+										.per_iteration = true,
+										.running_frac = 1 }),
 			 0);
 	r.status = ASSAY_STATUS_WRONG;
 	strcpy(r.reason, "digest differs from that of ref");
@@ -296,7 +299,8 @@ static void test_results_are_replaced(void **state)
 	assert_int_equal(r.n_metrics, 3);
 	assert_int_equal(r.counters.n, 2);
 	assert_ok(f, assay_store_result_replace(s, 1, &r, &f->err));
-	assert_error(f, assay_store_result_replace(s, 1, &other, &f->err), ASSAY_ENOTFOUND, "run 1 has no result of 'matmul.ternary/");
+	assert_error(f, assay_store_result_replace(s, 1, &other, &f->err), ASSAY_ENOTFOUND,
+		     "run 1 has no result of 'matmul.ternary/");
 	assert_ok(f, assay_store_samples_load(s, 1, r.c.key, &samples, &n, &f->err));
 	assert_int_equal(n, 250);
 	assert_memory_equal(samples, r.samples, n * sizeof(*samples));
@@ -585,10 +589,19 @@ int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_a_run_comes_back_whole),  TEST(test_nothing_is_left_behind), TEST(test_settings),
-		TEST(test_runs_are_listed),         TEST(test_comparable_run),         TEST(test_end_of_a_run),
-		TEST(test_comparable_has_the_cases), TEST(test_metrics_are_replaced),    TEST(test_results_are_replaced),    TEST(test_trend_and_cases),         TEST(test_baselines),
-		TEST(test_bad_results_are_refused), TEST(test_checks_of_the_schema),
+		TEST(test_a_run_comes_back_whole),
+		TEST(test_nothing_is_left_behind),
+		TEST(test_settings),
+		TEST(test_runs_are_listed),
+		TEST(test_comparable_run),
+		TEST(test_end_of_a_run),
+		TEST(test_comparable_has_the_cases),
+		TEST(test_metrics_are_replaced),
+		TEST(test_results_are_replaced),
+		TEST(test_trend_and_cases),
+		TEST(test_baselines),
+		TEST(test_bad_results_are_refused),
+		TEST(test_checks_of_the_schema),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,7 +173,7 @@ static void test_bad_pairs(void **state)
 	}
 	assay_store_close(s);
 	assert_int_equal(ask(f->db, "SELECT (SELECT count(*) FROM pair) + (SELECT count(*) FROM pair_side)"
-				" + (SELECT count(*) FROM pair_metric)"),
+				    " + (SELECT count(*) FROM pair_metric)"),
 			 0);
 }
 

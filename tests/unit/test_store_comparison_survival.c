@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparisons in older and newer databases, in programs that are killed or write at the same time, and in damaged ones. */
+/*
+ * Comparisons in older and newer databases, in programs that are killed or write at the same time, and in damaged ones.
+ */
 #include "store_comparison_fixture.h"
 
 #include <signal.h>
@@ -19,7 +21,8 @@ static void test_version_1_is_brought_up_to_date(void **state)
 	assert_ok(f, assay_file_read("tests/fixtures/store/version_1.sql", &sql, &len, &f->err));
 	run_sql(f->db, sql);
 	free(sql);
-	run_sql(f->db, "INSERT INTO baseline VALUES (1, 'main', 'quick', 'm1', 7); INSERT INTO baseline_run VALUES (1, 1)");
+	run_sql(f->db,
+		"INSERT INTO baseline VALUES (1, 'main', 'quick', 'm1', 7); INSERT INTO baseline_run VALUES (1, 1)");
 	assert_int_equal(ask(f->db, "PRAGMA user_version"), 1);
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'comparison'"), 0);
 
@@ -35,7 +38,8 @@ static void test_version_1_is_brought_up_to_date(void **state)
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM bench_case"), 5);
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM baseline_run WHERE run = 1"), 1);
 	/* what one word said is a rung and what it was read with */
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM result_counter WHERE source = 'os' AND how = 'getrusage'"), 5);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM result_counter WHERE source = 'os' AND how = 'getrusage'"),
+			 5);
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM result_counter WHERE source = 'op' AND how = ''"), 5);
 	assert_intact(f);
 

@@ -168,7 +168,8 @@ static void test_newer_version(void **state)
 		struct assay_store *s = NULL;
 
 		assert_error(f, assay_store_open(&s, f->db, modes[m], &f->err), ASSAY_ESTORE,
-			     "has version 42, this assay knows up to " VERSION_TEXT "; use a newer assay or another --db");
+			     "has version 42, this assay knows up to " VERSION_TEXT
+			     "; use a newer assay or another --db");
 		assert_unchanged(f, &before);
 	}
 	free(before.s);

@@ -28,7 +28,8 @@ static void assert_same(const struct assay_exact_run *a, const struct assay_exac
 		for (size_t k = 0; k < x->n_functions; k++) {
 			assert_string_equal(x->functions[k].name, y->functions[k].name);
 			assert_string_equal(x->functions[k].object, y->functions[k].object);
-			assert_memory_equal(&x->functions[k].counts, &y->functions[k].counts, sizeof(x->functions[k].counts));
+			assert_memory_equal(&x->functions[k].counts, &y->functions[k].counts,
+					    sizeof(x->functions[k].counts));
 		}
 	}
 }
@@ -41,7 +42,8 @@ static void counts_alone(void **state)
 
 	add_exact_case(&run, "op.c/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f");
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	assert_error(f, assay_store_exact_newest(s, "quick", &got, &f->err), ASSAY_ENOTFOUND, "no exact counts of suite 'quick'");
+	assert_error(f, assay_store_exact_newest(s, "quick", &got, &f->err), ASSAY_ENOTFOUND,
+		     "no exact counts of suite 'quick'");
 	assert_ok(f, assay_store_exact_add(s, &run, &f->err));
 	assert_int_equal(run.id, 1);
 	run.seed = 43;
@@ -59,7 +61,9 @@ static void counts_beside_a_run(void **state)
 {
 	struct fixture *f = *state;
 	struct assay_exact_run run = exact_run(), got = { 0 };
-	struct assay_run timed = { .suite = "quick", .seed = 42, .started_ns = 1, .build = { .id = "b1" }, .machine = { .id = "m1" } };
+	struct assay_run timed = {
+		.suite = "quick", .seed = 42, .started_ns = 1, .build = { .id = "b1" }, .machine = { .id = "m1" }
+	};
 	struct assay_run loaded = { 0 };
 	struct assay_store *s;
 
@@ -68,7 +72,8 @@ static void counts_beside_a_run(void **state)
 	assert_ok(f, assay_store_run_load(s, timed.id, &loaded, &f->err));
 	assert_null(loaded.exact);
 	assay_run_release(&loaded);
-	assert_error(f, assay_store_exact_of_run(s, timed.id, &got, &f->err), ASSAY_ENOTFOUND, "run 1 has no exact counts");
+	assert_error(f, assay_store_exact_of_run(s, timed.id, &got, &f->err), ASSAY_ENOTFOUND,
+		     "run 1 has no exact counts");
 	run.run_id = timed.id;
 	run.build = timed.build;
 	assert_ok(f, assay_store_exact_add(s, &run, &f->err));
@@ -85,8 +90,15 @@ static void counts_beside_a_run(void **state)
 static void counts_of_a_comparison(void **state)
 {
 	struct fixture *f = *state;
-	struct assay_comparison cmp = { .base = "old", .head = "new", .suite = "quick", .started_ns = 1, .machine = { .id = "m1" },
-					.build = { { .id = "b1" }, { .id = "b2" } }, .alpha = 0.01, .max_pairs = 1, .family = 1 };
+	struct assay_comparison cmp = { .base = "old",
+					.head = "new",
+					.suite = "quick",
+					.started_ns = 1,
+					.machine = { .id = "m1" },
+					.build = { { .id = "b1" }, { .id = "b2" } },
+					.alpha = 0.01,
+					.max_pairs = 1,
+					.family = 1 };
 	struct assay_comparison got;
 	struct assay_comparison_info *list;
 	struct assay_exact_run newest;

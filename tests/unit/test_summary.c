@@ -63,7 +63,8 @@ static void disturbed_samples_are_left_out(void **state)
 		assert_int_equal(0, assay_summary_fill(&r, NULL));
 		if (r.median_ns != cases[c].median || fabs(r.dropped_frac - cases[c].dropped) > 1e-12)
 			fail_msg("%s: median %g, dropped %g", cases[c].name, r.median_ns, r.dropped_frac);
-		assert_true(r.slow_core_frac == (cases[c].how.flags & ASSAY_DISTURB_SLOW ? cases[c].disturbed / 10.0 : 0));
+		assert_true(r.slow_core_frac ==
+			    (cases[c].how.flags & ASSAY_DISTURB_SLOW ? cases[c].disturbed / 10.0 : 0));
 		assert_int_equal(r.slow_core, r.slow_core_frac > 0.5);
 		assert_int_equal(r.disturbed, r.disturbed_frac > 0.5);
 	}
@@ -79,7 +80,8 @@ static void slow_cores_among_the_clean(void **state)
 	} rows[] = {
 		{ 4, 3, 100, 0.7, false, false },
 		{ 4, 4, 500, 0.4, false, true },
-		{ 6, 4, 900, 0.4, true, false }, /* too much is disturbed: all of that counts, slow cores still do not */
+		{ 6, 4, 900, 0.4, true,
+		  false }, /* too much is disturbed: all of that counts, slow cores still do not */
 		{ 6, 0, 900, 0, true, false },
 	};
 
@@ -91,14 +93,19 @@ static void slow_cores_among_the_clean(void **state)
 		for (unsigned i = 0; i < 10; i++) {
 			bool migrated = i < rows[c].migrated, slow = !migrated && i < rows[c].migrated + rows[c].slow;
 
-			s[i] = (struct assay_sample){ .iterations = 1, .ns = migrated ? 900 : slow ? 500 : 100,
-						      .flags = migrated ? ASSAY_DISTURB_MIGRATION : slow ? ASSAY_DISTURB_SLOW : 0 };
+			s[i] = (struct assay_sample){ .iterations = 1,
+						      .ns = migrated ? 900
+							    : slow   ? 500
+								     : 100,
+						      .flags = migrated ? ASSAY_DISTURB_MIGRATION
+							       : slow   ? ASSAY_DISTURB_SLOW
+									: 0 };
 		}
 		assert_int_equal(0, assay_summary_fill(&r, NULL));
-		if (r.median_ns != rows[c].median || fabs(r.dropped_frac - rows[c].dropped) > 1e-12 || r.slow_core != rows[c].slow_core ||
-		    r.disturbed != rows[c].disturbed)
-			fail_msg("row %zu: median %g, dropped %g, disturbed %d, slow core %d", c, r.median_ns, r.dropped_frac, r.disturbed,
-				 r.slow_core);
+		if (r.median_ns != rows[c].median || fabs(r.dropped_frac - rows[c].dropped) > 1e-12 ||
+		    r.slow_core != rows[c].slow_core || r.disturbed != rows[c].disturbed)
+			fail_msg("row %zu: median %g, dropped %g, disturbed %d, slow core %d", c, r.median_ns,
+				 r.dropped_frac, r.disturbed, r.slow_core);
 	}
 }
 
@@ -107,7 +114,8 @@ static void long_samples_bear_a_switch(void **state)
 {
 	const struct assay_sample shorter = { .iterations = 1, .ns = 49000000, .switches = 1 };
 	const struct assay_sample longer = { .iterations = 1, .ns = 51000000, .switches = 1 };
-	const struct assay_sample both[2] = { { .iterations = 1, .ns = 26000000, .switches = 1 }, { .iterations = 1, .ns = 26000000 } };
+	const struct assay_sample both[2] = { { .iterations = 1, .ns = 26000000, .switches = 1 },
+					      { .iterations = 1, .ns = 26000000 } };
 
 	(void)state;
 	assert_int_equal(ASSAY_DISTURB_SWITCH, assay_samples_disturbed(&shorter, 1));
@@ -152,7 +160,8 @@ static void rounds_count_alike(void **state)
 	(void)state;
 	for (size_t k = 0; k < 3; k++)
 		for (size_t i = 0; i < rounds[k].n; i++)
-			s[r.n_samples++] = (struct assay_sample){ .iterations = 1, .ns = rounds[k].ns,
+			s[r.n_samples++] = (struct assay_sample){ .iterations = 1,
+								  .ns = rounds[k].ns,
 								  .flags = k && !i ? ASSAY_SAMPLE_NEW_ROUND : 0 };
 	assert_int_equal(40, assay_samples_of_round(s, 50));
 	assert_int_equal(3, assay_samples_of_round(s + 40, 10));

@@ -67,7 +67,9 @@ static void variant_at_extremes(const char *variant)
 			/* two tiles of any variant and more, which share their codes */
 			compare_with_ref(variant, 9, ks[k], 25, 1, (enum inputs)how);
 		}
-	/* beyond what 32 bits hold of codes that count 64 times, in rows 3/4 down a group, and 16 times, half down one */
+	/*
+	 * beyond what 32 bits hold of codes that count 64 times, in rows 3/4 down a group, and 16 times, half down one
+	 */
 	for (int how = ALL_PLUS; how < N_INPUTS; how++) {
 		compare_with_ref(variant, 49, 1 << 18, 1, 1, (enum inputs)how);
 		compare_with_ref(variant, 9, 1 << 20, 1, 1, (enum inputs)how);
@@ -83,9 +85,9 @@ static void variant_unaligned(const char *variant)
 		skip();
 	for (size_t s = 0; s < N_ELEMENTS(ns); s++) {
 		for (uint32_t i = 0; i < 12; i++) {
-			struct mini_options o = {
-				.n_threads = 2, .offset_bytes = 4 + i / 4 * 20, .byte_offset = i % 4
-			};
+			struct mini_options o = { .n_threads = 2,
+						  .offset_bytes = 4 + i / 4 * 20,
+						  .byte_offset = i % 4 };
 			char axes[64];
 			struct mini_case *c;
 

@@ -214,20 +214,13 @@ static void parses_shares(void **state)
 		bool ok;
 		double want;
 	} cases[] = {
-		{ "0.005", 0, 1, true, 0.005 },
-		{ "0.5%", 0, 1, true, 0.005 }, /* the very same double */
-		{ "3%", 0, 1, true, 0.03 },
-		{ "100%", 0, 1, true, 1 },
-		{ "-10%", -1, 1, true, -0.1 },
-		{ "0.000000000000000001%", 0, 1, false, 0 }, /* 19 digits */
-		{ "101%", 0, 1, false, 0 },
-		{ "-0.1", 0, 1, false, 0 },
-		{ "0.5 %", 0, 1, false, 0 },
-		{ "%", 0, 1, false, 0 },
-		{ "0.5%%", 0, 1, false, 0 },
-		{ "nan", 0, 1, false, 0 },
-		{ "inf", 0, 1, false, 0 },
-		{ "", 0, 1, false, 0 },
+		{ "0.005", 0, 1, true, 0.005 }, { "0.5%", 0, 1, true, 0.005 }, /* the very same double */
+		{ "3%", 0, 1, true, 0.03 },     { "100%", 0, 1, true, 1 },
+		{ "-10%", -1, 1, true, -0.1 },  { "0.000000000000000001%", 0, 1, false, 0 }, /* 19 digits */
+		{ "101%", 0, 1, false, 0 },     { "-0.1", 0, 1, false, 0 },
+		{ "0.5 %", 0, 1, false, 0 },    { "%", 0, 1, false, 0 },
+		{ "0.5%%", 0, 1, false, 0 },    { "nan", 0, 1, false, 0 },
+		{ "inf", 0, 1, false, 0 },      { "", 0, 1, false, 0 },
 	};
 
 	(void)state;
@@ -247,22 +240,14 @@ static void parses_cpu_lists(void **state)
 		size_t n; /* 0: refused */
 		int want[8];
 	} cases[] = {
-		{ "0", 1, { 0 } },
-		{ "0,2,4-7", 6, { 0, 2, 4, 5, 6, 7 } },
-		{ "3,1", 2, { 3, 1 } },
-		{ "5-5", 1, { 5 } },
-		{ "65535", 1, { 65535 } },
-		{ "65536", 0, { 0 } },
-		{ "1,1", 0, { 0 } },
-		{ "0-3,2", 0, { 0 } },
-		{ "3-1", 0, { 0 } },
-		{ "1,", 0, { 0 } },
-		{ ",1", 0, { 0 } },
-		{ "1-", 0, { 0 } },
-		{ "-1", 0, { 0 } },
-		{ "a", 0, { 0 } },
-		{ "1 2", 0, { 0 } },
-		{ "0-99999999999999999999", 0, { 0 } },
+		{ "0", 1, { 0 } },         { "0,2,4-7", 6, { 0, 2, 4, 5, 6, 7 } },
+		{ "3,1", 2, { 3, 1 } },    { "5-5", 1, { 5 } },
+		{ "65535", 1, { 65535 } }, { "65536", 0, { 0 } },
+		{ "1,1", 0, { 0 } },       { "0-3,2", 0, { 0 } },
+		{ "3-1", 0, { 0 } },       { "1,", 0, { 0 } },
+		{ ",1", 0, { 0 } },        { "1-", 0, { 0 } },
+		{ "-1", 0, { 0 } },        { "a", 0, { 0 } },
+		{ "1 2", 0, { 0 } },       { "0-99999999999999999999", 0, { 0 } },
 		{ "", 0, { 0 } },
 	};
 
@@ -291,7 +276,8 @@ static void messages_quote_the_value(void **state)
 	(void)state;
 	assay_parse_seed("abc", "ASSAY_SEED", &v, &err);
 	assert_int_equal(err.code, ASSAY_EUSAGE);
-	assert_string_equal(err.text, "ASSAY_SEED is 'abc', expected a whole number from 0 to 18446744073709551615, or 0x...");
+	assert_string_equal(err.text,
+			    "ASSAY_SEED is 'abc', expected a whole number from 0 to 18446744073709551615, or 0x...");
 	assay_parse_u64("9", "--threads", 1, 8, &v, &err);
 	assert_string_equal(err.text, "--threads is '9', expected a whole number from 1 to 8");
 	assay_parse_cpu_list("0,1,0", "--cpus", &cpus, &n, &err);

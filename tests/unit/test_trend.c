@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trend plots: the gnuplot program for few and many runs and for hostile text, the pictures, file names, and the index page. */
+/*
+ * Trend plots: the gnuplot program for few and many runs and for hostile text, the pictures, file names, and the index
+ * page.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +46,9 @@ static struct assay_trend_series series(size_t n, double ns)
 		runs[i].ci95_lo_ns = ns * 0.99;
 		runs[i].ci95_hi_ns = ns * 1.01;
 	}
-	return (struct assay_trend_series){ .key = "op/ref/m=1/t=1/warm", .machine = "a machine", .runs = runs, .n_runs = n };
+	return (struct assay_trend_series){
+		.key = "op/ref/m=1/t=1/warm", .machine = "a machine", .runs = runs, .n_runs = n
+	};
 }
 
 /* malloc'ed */
@@ -203,8 +208,8 @@ static void hostile_text_is_only_text(void **state)
 
 	(void)state;
 	need_gnuplot();
-	snprintf(key, sizeof(key), "a'b\"c\\n{x_1}^2 `touch %s/pwned` %%s <&> \n\x01\xff \xc2\xb5';system('touch %s/pwned')#", dir,
-		 dir);
+	snprintf(key, sizeof(key),
+		 "a'b\"c\\n{x_1}^2 `touch %s/pwned` %%s <&> \n\x01\xff \xc2\xb5';system('touch %s/pwned')#", dir, dir);
 	s.key = key;
 	s.machine = "`touch pwned` '.system(\"touch pwned\").'<b>&amp;";
 	strcpy(runs[0].commit, "`%d'\"\\\xff.");
@@ -279,7 +284,8 @@ static void writes_the_index(void **state)
 	};
 	static const char *const want[] = {
 		"<p>A &amp; B. Time per iteration",
-		("<tr><td><a href=\"#plot-1\">a/&lt;b&gt;/&quot;c&quot;</a></td><td class=\"n\">30</td><td class=\"n\">61.2 µs</td>"
+		("<tr><td><a href=\"#plot-1\">a/&lt;b&gt;/&quot;c&quot;</a></td><td class=\"n\">30</td><td "
+		 "class=\"n\">61.2 µs</td>"
 		 "<td class=\"n\">+1.2 %</td></tr>"),
 		"<a id=\"plot-1\" href=\"./a~b.svg\"><img loading=\"lazy\" src=\"./a~b.svg\"",
 		"<td class=\"n\">1.00 ms</td><td class=\"n\">\xe2\x80\x93</td></tr>",

@@ -10,9 +10,9 @@ static const char *const matmul_ops[] = { "matmul.f32", "matmul.ternary" };
 static const char *const quantize_ops[] = { "quantize.i2_s",     "quantize.tq2_0",     "quantize.q8_0",
 					    "quantize.i8_token", "dequantize.i2_s",    "dequantize.tq2_0",
 					    "dequantize.q8_0",   "dequantize.i8_token" };
-static const char *const all_variants[] = { "ref",        "blocked",          "openblas",     "avx2",
-					    "avxvnni",    "avx512vnni",       "avx512vnni_trits", "neon_dotprod",
-					    "avx512",     "avx512vbmi2",      "neon" };
+static const char *const all_variants[] = { "ref",        "blocked",          "openblas",     "avx2",   "avxvnni",
+					    "avx512vnni", "avx512vnni_trits", "neon_dotprod", "avx512", "avx512vbmi2",
+					    "neon" };
 
 /* Of @axes with a last-level cache of @llc_bytes: 0 is unknown, 1 makes any output exceed it. */
 static void expect(const char *op, const char *variant, const char *axes, uint64_t llc_bytes, uint32_t offset_bytes,

@@ -30,7 +30,8 @@ static void tensor_bytes(void **state)
 		{ { .name = "d", .role = ASSAY_INPUT, .dtype = ASSAY_I64, .rank = 1, .dims = { INT64_MAX } }, 0 },
 		{ { .name = "e", .role = ASSAY_INPUT, .dtype = ASSAY_I64, .rank = 1, .dims = { -1 } }, 0 },
 		{ { .name = "f", .role = ASSAY_INPUT, .dtype = 77, .rank = 1, .dims = { 4 } }, 0 },
-		{ { .name = "g", .role = ASSAY_INPUT, .dtype = ASSAY_U8, .rank = ASSAY_MAX_RANK + 1, .dims = { 4 } }, 0 },
+		{ { .name = "g", .role = ASSAY_INPUT, .dtype = ASSAY_U8, .rank = ASSAY_MAX_RANK + 1, .dims = { 4 } },
+		  0 },
 	};
 
 	(void)state;
@@ -146,7 +147,10 @@ static void pool_runs_every_thread_once(void **state)
 	(void)state;
 	assert_int_equal(0, assay_topology_open(&t, NULL, &err));
 	assert_int_equal(0, assay_placement_pick(t, &(struct assay_placement_options){ 0 }, 1, &cpu0, &err));
-	/* more threads than this machine may have cores: all on one, where sleeping instead of spinning is what saves it */
+	/*
+	 * more threads than this machine may have cores: all on one, where sleeping instead of spinning is what saves
+	 * it
+	 */
 	for (uint32_t n = 1; n <= 5; n++) {
 		struct region r = { .n = n };
 
@@ -231,7 +235,8 @@ static void page_refuses_another_version(void **state)
 	assay_shared_unmap(other);
 	shared->page[0].version++;
 	assert_int_equal(ASSAY_EABI, assay_shared_attach(&other, fd, &err));
-	snprintf(want, sizeof(want), "worker speaks protocol %u, the controller %u", ASSAY_PAGE_VERSION, ASSAY_PAGE_VERSION + 1);
+	snprintf(want, sizeof(want), "worker speaks protocol %u, the controller %u", ASSAY_PAGE_VERSION,
+		 ASSAY_PAGE_VERSION + 1);
 	assert_string_equal(want, err.text);
 	assay_shared_unmap(shared);
 	close(fd);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define FREE 0u
+#define FREE   0u
 #define ERASED 1u
 
 struct table {
@@ -29,8 +29,8 @@ struct assay_heap_block *assay_heap_blocks_find(const void *p)
 
 	if (!t || at == FREE)
 		return NULL;
-	for (size_t i = assay_heap_hash(at) >> t->shift; (there = atomic_load_explicit(&t->v[i].at, memory_order_relaxed)) != FREE;
-	     i = (i + 1) & t->mask)
+	for (size_t i = assay_heap_hash(at) >> t->shift;
+	     (there = atomic_load_explicit(&t->v[i].at, memory_order_relaxed)) != FREE; i = (i + 1) & t->mask)
 		if (there == at)
 			return &t->v[i];
 	return NULL;

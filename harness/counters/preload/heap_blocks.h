@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The blocks that are held: where each begins and how many bytes were asked for. Takes its own memory from mmap, never from malloc.
- * Changed by one thread at a time; looked into by all, also meanwhile.
+ * The blocks that are held: where each begins and how many bytes were asked for. Takes its own memory from mmap, never
+ * from malloc. Changed by one thread at a time; looked into by all, also meanwhile.
  */
 #ifndef ASSAY_COUNTERS_PRELOAD_HEAP_BLOCKS_H
 #define ASSAY_COUNTERS_PRELOAD_HEAP_BLOCKS_H
@@ -21,7 +21,10 @@ static inline uint64_t assay_heap_hash(uintptr_t at)
 	return (uint64_t)(at >> 4) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* A bit for each value of the hash's first 15 bits, set where a block may be held: small enough to stay in the first-level cache. */
+/*
+ * A bit for each value of the hash's first 15 bits, set where a block may be held: small enough to stay in the
+ * first-level cache.
+ */
 #define ASSAY_HEAP_FILTER_WORDS 512
 extern _Atomic uint64_t assay_heap_filter[ASSAY_HEAP_FILTER_WORDS];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stands before malloc and its like in a worker. Unwatched, a call costs one jump more than without it; watched, each block is
- * kept (heap_blocks.h) until it is given back. What valloc() and pvalloc() give passes uncounted.
+ * Stands before malloc and its like in a worker. Unwatched, a call costs one jump more than without it; watched, each
+ * block is kept (heap_blocks.h) until it is given back. What valloc() and pvalloc() give passes uncounted.
  */
 #include <dlfcn.h>
 #include <malloc.h>

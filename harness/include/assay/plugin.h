@@ -3,11 +3,11 @@
  * The public ABI between the assay harness and the code it measures. A plugin is a shared object that exports one
  * const data symbol, `assay_plugin_v1`; the harness reads its header from the file before any code of the plugin runs.
  *
- * Rules of evolution. Within one major version structures only grow at their end. Those that are allocated by one side and
- * read by the other carry their own size or travel with a stride, so that old plugins work in newer harnesses and newer
- * plugins in older ones (the harness reads what both know); those that lie inside others (tensors, their specs, costs) have
- * reserved room instead, and struct assay_reason never changes. A change that cannot be made that way is a new major version and a
- * new symbol name.
+ * Rules of evolution. Within one major version structures only grow at their end. Those that are allocated by one side
+ * and read by the other carry their own size or travel with a stride, so that old plugins work in newer harnesses and
+ * newer plugins in older ones (the harness reads what both know); those that lie inside others (tensors, their specs,
+ * costs) have reserved room instead, and struct assay_reason never changes. A change that cannot be made that way is a
+ * new major version and a new symbol name.
  *
  * Strings are UTF-8, static, and owned by whoever made them. No function here may throw or longjmp across the border.
  */
@@ -22,16 +22,16 @@ extern "C" {
 #endif
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
-#define ASSAY_ABI_MAJOR 1
-#define ASSAY_ABI_MINOR 0
+#define ASSAY_ABI_MAJOR    1
+#define ASSAY_ABI_MINOR    0
 
-#define ASSAY_MAX_TENSORS 32
-#define ASSAY_MAX_AXES 8
-#define ASSAY_MAX_RANK 4
+#define ASSAY_MAX_TENSORS  32
+#define ASSAY_MAX_AXES     8
+#define ASSAY_MAX_RANK     4
 #define ASSAY_MAX_COUNTERS 64
 
 #if defined(__GNUC__)
-#define ASSAY_EXPORT __attribute__((visibility("default")))
+#define ASSAY_EXPORT            __attribute__((visibility("default")))
 #define ASSAY_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
 #define ASSAY_EXPORT
@@ -111,19 +111,19 @@ struct assay_tensor_spec {
 	uint32_t role;  /* enum assay_role */
 	uint32_t dtype; /* enum assay_dtype */
 	uint32_t rank;
-	uint32_t flags; /* 0 */
+	uint32_t flags;               /* 0 */
 	int64_t dims[ASSAY_MAX_RANK]; /* outermost first, elements; row-major */
 	uint64_t reserved[4];         /* 0 */
 };
 
 /* The work of one call of run(): what any correct variant has to do at least. */
 struct assay_cost {
-	double ops;           /* arithmetic operations; a multiply-add counts two */
-	double bytes_read;    /* compulsory bytes, each counted once */
+	double ops;        /* arithmetic operations; a multiply-add counts two */
+	double bytes_read; /* compulsory bytes, each counted once */
 	double bytes_written;
-	double items;         /* what users count: elements, tokens; 0: nothing */
+	double items;          /* what users count: elements, tokens; 0: nothing */
 	const char *item_name; /* "elements", "tokens"; NULL with items = 0 */
-	uint32_t arith;       /* enum assay_arith */
+	uint32_t arith;        /* enum assay_arith */
 	uint32_t reserved;
 	double reserved_costs[4]; /* 0 */
 };
@@ -138,7 +138,8 @@ struct assay_problem {
 };
 
 struct assay_tensor {
-	void *data; /* host memory for ops; memory of the job's device for variants; 64-byte aligned unless offset on purpose */
+	/* Host memory for ops, memory of the job's device for variants. 64-byte aligned unless offset on purpose. */
+	void *data;
 	uint64_t bytes;
 	const struct assay_tensor_spec *spec;
 	uint64_t reserved[3];
@@ -147,10 +148,10 @@ struct assay_tensor {
 /* Verdict of assay_op.check over one set of outputs. */
 struct assay_check {
 	uint32_t size;
-	int32_t correct;       /* 1 right, 0 wrong */
-	double max_rel_err;    /* floating-point ops: worst error against double precision; < 0: does not apply */
-	int64_t first_bad;     /* flat index of the first differing element, or -1 */
-	const char *tensor;    /* the output in which it lies, or NULL */
+	int32_t correct;            /* 1 right, 0 wrong */
+	double max_rel_err;         /* floating-point ops: worst error against double precision; < 0: does not apply */
+	int64_t first_bad;          /* flat index of the first differing element, or -1 */
+	const char *tensor;         /* the output in which it lies, or NULL */
 	struct assay_reason reason; /* when wrong: "got 3, want 4" and the like */
 };
 
@@ -161,7 +162,7 @@ struct assay_metric_def {
 	const char *help; /* one line */
 	int32_t better;   /* +1 higher, -1 lower, 0 neither */
 	int32_t reserved;
-	double lo, hi;    /* allowed range, both included; outside it the value is an error, never a number */
+	double lo, hi; /* allowed range, both included; outside it the value is an error, never a number */
 };
 
 /* ---- one prepared problem, as plugins see it -------------------------------------------------------------------- */
@@ -177,12 +178,17 @@ struct assay_host {
 	uint32_t size;
 	uint16_t abi_major, abi_minor;
 
-	/* Run fn(arg, tid, n) on the job's n pinned threads, tid 0 being the caller; returns when all have. No nesting. */
+	/*
+	 * Run fn(arg, tid, n) on the job's n pinned threads, tid 0 being the caller; returns when all have. No nesting.
+	 */
 	void (*parallel)(const struct assay_job *job, assay_parallel_fn fn, void *arg);
 	/* Wait for all threads of the running parallel region. */
 	void (*barrier)(const struct assay_job *job);
 
-	/* Zeroed, 64-byte aligned, pre-faulted memory on the job's NUMA node; counted as the op's. NULL when over the limit. */
+	/*
+	 * Zeroed, 64-byte aligned, pre-faulted memory on the job's NUMA node; counted as the op's. NULL when over the
+	 * limit.
+	 */
 	void *(*alloc)(const struct assay_job *job, uint64_t bytes);
 	void (*release)(const struct assay_job *job, void *ptr);
 
@@ -209,18 +215,19 @@ struct assay_job {
 	struct assay_tensor *tensors;
 	uint64_t seed;
 	uint32_t n_threads;
-	uint32_t device_kind;  /* enum assay_device_kind */
-	void *device;          /* handle of assay_device_ops.open, NULL on the CPU */
-	void *stream;          /* device stream to enqueue on, NULL on the CPU */
-	void *op_state;        /* the op's */
-	void *state;           /* the variant's */
+	uint32_t device_kind;               /* enum assay_device_kind */
+	void *device;                       /* handle of assay_device_ops.open, NULL on the CPU */
+	void *stream;                       /* device stream to enqueue on, NULL on the CPU */
+	void *op_state;                     /* the op's */
+	void *state;                        /* the variant's */
 	const struct assay_variant *kernel; /* composite ops: the variant of assay_op.composes that runs inside */
-	uint64_t *counters;    /* ASSAY_MAX_COUNTERS cells, the first ones those of assay_op.counters; shared by all copies of the case */
+	/* ASSAY_MAX_COUNTERS cells, the first ones those of assay_op.counters. All copies of the case share them. */
+	uint64_t *counters;
 };
 
 /*
- * Add to a counter the op declared; costs one relaxed add and may be called by any thread of the job. What a variant adds
- * to a cell below ASSAY_MAX_COUNTERS that its op does not declare is not read.
+ * Add to a counter the op declared; costs one relaxed add and may be called by any thread of the job. What a variant
+ * adds to a cell below ASSAY_MAX_COUNTERS that its op does not declare is not read.
  */
 static inline void assay_counter(const struct assay_job *job, uint32_t index, uint64_t delta)
 {
@@ -243,7 +250,9 @@ struct assay_variant {
 	uint32_t device_kind; /* where it runs, enum assay_device_kind */
 	uint32_t flags;       /* enum assay_variant_flags */
 
-	/* May this shape be run at all? NULL: always. Negative with the reason: the case is skipped. No side effects. */
+	/*
+	 * May this shape be run at all? NULL: always. Negative with the reason: the case is skipped. No side effects.
+	 */
 	int (*supports)(const struct assay_shape *shape, struct assay_reason *why);
 	/* Outside the timed region, once a copy: repack weights, compile, allocate. NULL: nothing to prepare. */
 	int (*prepare)(struct assay_job *job);
@@ -261,7 +270,7 @@ enum assay_op_flags {
 
 /* A problem. Callbacks return 0, or a negative number after host->fail. */
 struct assay_op {
-	const char *name;  /* "matmul.ternary": family, dot, problem */
+	const char *name; /* "matmul.ternary": family, dot, problem */
 	const char *help;
 	const struct assay_axis *axes;
 	uint32_t n_axes;
@@ -315,7 +324,8 @@ struct assay_device_ops {
 	void (*stream_close)(void *device, void *stream);
 	int (*timer_start)(void *device, void *stream);
 	int (*timer_stop)(void *device, void *stream);
-	int (*timer_read_ns)(void *device, void *stream, uint64_t *ns, struct assay_reason *why); /* waits for the stream */
+	int (*timer_read_ns)(void *device, void *stream, uint64_t *ns,
+			     struct assay_reason *why); /* waits for the stream */
 };
 
 /* ---- the one exported symbol ------------------------------------------------------------------------------------ */
@@ -336,18 +346,23 @@ struct assay_plugin {
 	uint32_t op_stride, variant_stride, device_stride; /* sizeof at compile time */
 };
 
-/* Opens the definition of the exported descriptor; the macro fills the header: ASSAY_PLUGIN = { ASSAY_PLUGIN_HEADER, .name = … }; */
+/*
+ * Opens the definition of the exported descriptor; the macro fills the header: ASSAY_PLUGIN = { ASSAY_PLUGIN_HEADER,
+ * .name = … };
+ */
 #ifdef __cplusplus
-#define ASSAY_PLUGIN extern "C" ASSAY_EXPORT const struct assay_plugin assay_plugin_v1; \
+#define ASSAY_PLUGIN                                                                                                   \
+	extern "C" ASSAY_EXPORT const struct assay_plugin assay_plugin_v1;                                             \
 	extern "C" ASSAY_EXPORT const struct assay_plugin assay_plugin_v1
 #else
-#define ASSAY_PLUGIN ASSAY_EXPORT extern const struct assay_plugin assay_plugin_v1; \
+#define ASSAY_PLUGIN                                                                                                   \
+	ASSAY_EXPORT extern const struct assay_plugin assay_plugin_v1;                                                 \
 	ASSAY_EXPORT const struct assay_plugin assay_plugin_v1
 #endif
 #define ASSAY_PLUGIN_SYMBOL "assay_plugin_v1"
-#define ASSAY_PLUGIN_HEADER                                                                                     \
-	.magic = ASSAY_PLUGIN_MAGIC, .abi_major = ASSAY_ABI_MAJOR, .abi_minor = ASSAY_ABI_MINOR,                \
-	.size = sizeof(struct assay_plugin), .op_stride = sizeof(struct assay_op),                              \
+#define ASSAY_PLUGIN_HEADER                                                                                            \
+	.magic = ASSAY_PLUGIN_MAGIC, .abi_major = ASSAY_ABI_MAJOR, .abi_minor = ASSAY_ABI_MINOR,                       \
+	.size = sizeof(struct assay_plugin), .op_stride = sizeof(struct assay_op),                                     \
 	.variant_stride = sizeof(struct assay_variant), .device_stride = sizeof(struct assay_device_ops)
 
 #ifdef __cplusplus

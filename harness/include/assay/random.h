@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
- * 1, 2, 3" (SC 2011). A value depends on (seed, tensor, index) alone, so any thread, device or order makes the same bits.
+ * Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1,
+ * 2, 3" (SC 2011). A value depends on (seed, tensor, index) alone, so any thread, device or order makes the same bits.
  */
 #ifndef ASSAY_RANDOM_H
 #define ASSAY_RANDOM_H
@@ -53,8 +53,8 @@ static inline ASSAY_HD float assay_uniform_f32(uint32_t word)
 }
 
 /*
- * Bell-shaped, mean 0, variance 1, range ±3.46: the sum of four 8-bit uniforms (Irwin-Hall), exact integer arithmetic and
- * one rounding, so that it needs no libm and is the same everywhere.
+ * Bell-shaped, mean 0, variance 1, range ±3.46: the sum of four 8-bit uniforms (Irwin-Hall), exact integer arithmetic
+ * and one rounding, so that it needs no libm and is the same everywhere.
  */
 static inline ASSAY_HD float assay_normal_f32(uint32_t word)
 {
