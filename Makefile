@@ -87,7 +87,7 @@ ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 # ---- harness ----
 CORE_SRCS := $(sort $(wildcard harness/base/*.c harness/model/*.c harness/stats/*.c harness/machine/*.c \
 	harness/counters/*.c harness/plan/*.c harness/worker/*.c harness/measure/*.c harness/store/*.c \
-	harness/judge/*.c reports/*.c))
+	harness/judge/*.c harness/drive/*.c reports/*.c))
 CLI_SRCS  := $(sort $(wildcard harness/cli/*.c))
 CORE_OBJS := $(CORE_SRCS:%.c=$(BUILD)/obj/%.o)
 CLI_OBJS  := $(CLI_SRCS:%.c=$(BUILD)/obj/%.o)
@@ -146,7 +146,7 @@ $(BUILD)/features: FORCE
 $(BUILD)/gen/build_info.h: FORCE
 	@mkdir -p $(@D); ci/build_info.sh '$(VERSION)' '$(firstword $(CC))' '$(CFLAGS) $(SANFLAGS) | plugins $(CFLAGS) -O3 -ffp-contract=off -fno-math-errno' \
 		> $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
-$(BUILD)/obj/harness/cli/cli_build.o: $(BUILD)/gen/build_info.h
+$(BUILD)/obj/harness/drive/build_identity.o: $(BUILD)/gen/build_info.h
 
 # A build folder has the shape of an installation, so that the program finds its files in the same way.
 $(BUILD)/share/assay:
@@ -243,7 +243,6 @@ $(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
 $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
 $(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o
-$(BUILD)/tests/test_revision: $(addprefix $(BUILD)/obj/harness/cli/,revision.o repository.o)
 
 # The program, and tests of counters, as they are where neither PAPI nor valgrind has headers: what asks for these is compiled
 # once more and goes before the archive. In the shape of an installation.

@@ -8,6 +8,8 @@
 #include <stddef.h>
 
 #include "base/text.h"
+#include "drive/build_identity.h"
+#include "drive/installed.h"
 #include "model/catalog.h"
 #include "model/result.h"
 #include "reports/emit.h"
@@ -18,8 +20,6 @@
 #define ASSAY_CLI_DEFAULT_DB   "assay.db"
 /* 128 + SIGINT, as shells write it. */
 #define ASSAY_CLI_EXIT_INTERRUPTED 130
-
-#define ASSAY_CLI_PATH_MAX 4096
 
 /* One command; argv[0] is "assay NAME". Returns the exit status. */
 int assay_cmd_list(int argc, char **argv);
@@ -71,16 +71,6 @@ void assay_cli_when(uint64_t unix_ns, char *buf, size_t size);
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t assay_cli_now_ns(void);
 
-/* Folder of bench files, of baselines, and the installed plugins (sorted), beside the running program. */
-int assay_cli_bench_dir(char *buf, size_t size, struct assay_err *err);
-int assay_cli_baseline_dir(char *buf, size_t size, struct assay_err *err);
-int assay_cli_plugin_dir(char *buf, size_t size, struct assay_err *err);
-int assay_cli_installed_plugins(struct assay_strings *out, struct assay_err *err);
-
-/* What this program was built from, with the build-ids of the plugins in @cat. */
-void assay_cli_build(const struct assay_catalog *cat, struct assay_build *out);
-/* Fill plugins and id of a build of which commit and changes are known, from @n plugins of @cat. */
-void assay_cli_build_of(const struct assay_catalog *cat, size_t first, size_t n, struct assay_build *b);
 /* One line: version, commit, compiler. */
 void assay_cli_print_version(void);
 

@@ -172,3 +172,11 @@ int assay_cli_no_case(const struct assay_strings *names, const char *what, const
 		return assay_err_set(err, ASSAY_EUSAGE, "no %s matches '%s': did you mean '%s'?", what, pattern, near);
 	return assay_err_set(err, ASSAY_EUSAGE, "no %s matches '%s': %s", what, pattern, hint);
 }
+
+void assay_cli_print_version(void)
+{
+	char text[512];
+
+	assay_build_identity_text(text, sizeof(text));
+	puts(text);
+}

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "cli/exact_gate.h"
+#include "drive/exact_gate.h"
 #include "machine/clock.h"
 #include "model/verdict.h"
 #include "reports/columns.h"
@@ -158,7 +158,7 @@ static int update(const struct baseline_args *a, struct assay_store *store, stru
 	const struct assay_exact_gate_options o = {
 		.suite = a->suite, .run_id = a->run_id, .file = a->exact_file, .db = a->s.db
 	};
-	char path[ASSAY_CLI_PATH_MAX + ASSAY_NAME_MAX + 16];
+	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
 	size_t n = 0, kept = 0;
 	int rc = assay_exact_baseline_update(store, &o, a->prune, path, sizeof(path), &n, &kept, err);
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/certifying.h"
+#include "drive/certifying.h"
 #include "cli/cli.h"
-#include "cli/compare_policy.h"
+#include "cli/compare_options.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "reports/columns.h"
@@ -248,13 +248,13 @@ int assay_cmd_certify(int argc, char **argv)
 	struct assay_compare_plan plan = { 0 };
 	struct assay_store *store = NULL;
 	struct assay_err err = { 0 };
-	char installed[ASSAY_CLI_PATH_MAX];
+	char installed[ASSAY_INSTALLED_PATH_MAX];
 	int status = 0, rc = assay_settings_init(&a.c.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc && !a.c.o.base) {
-		rc = assay_cli_plugin_dir(installed, sizeof(installed), &err);
+		rc = assay_installed_plugin_dir(installed, sizeof(installed), &err);
 		a.c.o.base = a.c.o.head = installed;
 	}
 	if (!rc)

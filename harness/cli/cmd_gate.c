@@ -7,9 +7,9 @@
 #include "cli/cli.h"
 #include "cli/cli_options.h"
 #include "cli/compare_output.h"
-#include "cli/exact_gate.h"
-#include "cli/gate_input.h"
-#include "cli/measuring.h"
+#include "drive/exact_gate.h"
+#include "drive/gate_input.h"
+#include "drive/measuring.h"
 #include "model/verdict.h"
 
 enum { OPT_RUN = 0x200, OPT_POLICY, OPT_MANIFEST, OPT_BASELINE, OPT_ALLOW, OPT_EVIDENCE, OPT_EXACT_FILE };
@@ -105,7 +105,7 @@ static const struct argp argp = {
 /* What to do so that the next gate can judge speed. */
 static void warn_of_no_baseline(const struct assay_gate_files *f, const char *db)
 {
-	char measure[ASSAY_CLI_PATH_MAX], save[ASSAY_CLI_PATH_MAX], number[64];
+	char measure[ASSAY_INSTALLED_PATH_MAX], save[ASSAY_INSTALLED_PATH_MAX], number[64];
 
 	assay_cli_command(measure, sizeof(measure), "run", f->run.suite, db);
 	snprintf(number, sizeof(number), "baseline save main --run %" PRId64, f->run.id);

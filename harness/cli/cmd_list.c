@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/list_emit.h"
-#include "cli/session.h"
+#include "drive/session.h"
 #include "judge/manifest.h"
 #include "model/verdict.h"
 

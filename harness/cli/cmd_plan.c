@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/compare_plan.h"
-#include "cli/compare_policy.h"
+#include "drive/compare_plan.h"
+#include "cli/compare_options.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "judge/comparison_judge.h"
@@ -319,13 +319,13 @@ int assay_cmd_plan(int argc, char **argv)
 	struct assay_compare_plan plan = { 0 };
 	struct assay_store *store = NULL;
 	struct assay_err err = { 0 };
-	char installed[ASSAY_CLI_PATH_MAX];
+	char installed[ASSAY_INSTALLED_PATH_MAX];
 	int status = 0, rc = assay_settings_init(&a.c.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc && !a.c.o.base) {
-		rc = assay_cli_plugin_dir(installed, sizeof(installed), &err);
+		rc = assay_installed_plugin_dir(installed, sizeof(installed), &err);
 		a.c.o.base = a.c.o.head = installed;
 	}
 	a.c.o.no_controls = true;

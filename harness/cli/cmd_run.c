@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/exact_counting.h"
-#include "cli/measuring.h"
+#include "drive/exact_counting.h"
+#include "drive/measuring.h"
 #include "measure/measure.h"
 #include "measure/measure_exact.h"
 #include "measure/summary.h"
@@ -163,7 +163,7 @@ static int print_results(const struct assay_run *run, const struct assay_setting
 
 static void say_stored(const struct assay_run *run, const struct assay_settings *s)
 {
-	char number[32], show[ASSAY_CLI_PATH_MAX], gate[ASSAY_CLI_PATH_MAX];
+	char number[32], show[ASSAY_INSTALLED_PATH_MAX], gate[ASSAY_INSTALLED_PATH_MAX];
 
 	if (s->json)
 		return;
@@ -218,7 +218,7 @@ static void warn_of_unavailable(const struct assay_run *run, const struct assay_
 {
 	const struct assay_unavailable *first = NULL;
 	const struct assay_result *of = NULL;
-	char number[32], show[ASSAY_CLI_PATH_MAX];
+	char number[32], show[ASSAY_INSTALLED_PATH_MAX];
 	size_t most = 0;
 
 	if (!s->counter_groups && !s->events.n)

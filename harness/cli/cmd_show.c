@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/cli_options.h"
 #include "cli/show_comparison.h"
-#include "cli/stored_run.h"
+#include "drive/stored_run.h"
 #include "judge/policy.h"
 #include "model/verdict.h"
 #include "reports/columns.h"

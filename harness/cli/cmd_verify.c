@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "cli/measuring.h"
+#include "drive/measuring.h"
 #include "measure/measure.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)

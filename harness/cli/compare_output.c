@@ -48,7 +48,7 @@ const struct argp assay_argp_compare_output = { options, parse, NULL, NULL, NULL
 static int check_path(const char *option, const char *path, struct assay_err *err)
 {
 	const char *slash = strrchr(path, '/');
-	char folder[ASSAY_CLI_PATH_MAX];
+	char folder[ASSAY_INSTALLED_PATH_MAX];
 	struct stat st;
 
 	if (!stat(path, &st) && S_ISDIR(st.st_mode))

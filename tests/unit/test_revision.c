@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/revision.h"
+#include "drive/revision.h"
 
 static char root[] = "/tmp/assay-revision-XXXXXX";
 static char cache[PATH_MAX], home[PATH_MAX];

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of the commands that compare: compare, certify and plan. */
+#ifndef ASSAY_CLI_COMPARE_OPTIONS_H
+#define ASSAY_CLI_COMPARE_OPTIONS_H
+
+#include "cli/cli_options.h"
+#include "drive/compare_plan.h"
+
+/* What the options of compare, certify and plan fill; their own arguments begin with it. */
+struct assay_compare_args {
+	struct assay_settings s;
+	struct assay_compare_options o;
+};
+
+/* For the children of a command's argp; their input begins with a struct assay_compare_args. */
+extern const struct argp assay_argp_rates;  /* --policy --alpha */
+extern const struct argp assay_argp_budget; /* --margin --budget */
+
+/* The one argument of @command, which stands for both sides. ASSAY_EUSAGE when there are two. */
+int assay_compare_take_both(struct assay_compare_options *o, const char *arg, const char *command,
+			    struct assay_err *err);
+
+#endif

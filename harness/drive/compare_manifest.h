@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cases that a comparison of two revisions must have: a benchmark that silently disappears from both is found by the
+ * manifests.
+ */
+#ifndef ASSAY_DRIVE_COMPARE_MANIFEST_H
+#define ASSAY_DRIVE_COMPARE_MANIFEST_H
+
+#include "drive/compare_plan.h"
+
+/*
+ * Call @lost for each key that the suite's manifest, as the program has it or as the base's checkout had it, demands
+ * and the suite does not plan. Only whole suites of revisions are held to it: nothing is called where the base is a
+ * plugin or options choose cases. A non-zero return of @lost stops and is returned.
+ */
+int assay_compare_manifest_check(struct assay_compare_plan *p, const struct assay_settings *s,
+				 int (*lost)(struct assay_compare_plan *p, const char *key, struct assay_err *err),
+				 struct assay_err *err);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ops, inputs and seed are the head's on both sides, variants each side's own: the base's workers load the head's
+ * plugins for their ops and the base's for their variants.
+ */
+#include "drive/compare_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "drive/compare_manifest.h"
+#include "drive/compare_policy.h"
+#include "cli/interrupt.h"
+#include "judge/comparison_judge.h"
+#include "machine/environment.h"
+#include "worker/plugin_loader.h"
+
+#define CONTROL_FRAC        0.02
+#define CONTROL_MARGINS     4.0
+#define CONTROL_LEAST_BYTES 4096
+
+static int add_plugin(struct assay_compare_side *side, const char *path, enum assay_plugin_part part,
+		      struct assay_err *err)
+{
+	const char letter[2] = { (char)part, '\0' };
+	int rc = assay_strings_add(&side->plugins, path, err);
+
+	assay_text_add(&side->parts, letter);
+	return rc ? rc : side->parts.failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
+}
+
+/*
+ * Benches name variants of all ops, so the rest comes from plugins named with --plugin and from the installed ones; it
+ * is planned with, and not compared.
+ */
+static int add_rest(struct assay_compare_side *side, const struct assay_settings *s, struct assay_err *err)
+{
+	struct assay_strings installed = { 0 };
+	int rc = s->no_default_plugins ? 0 : assay_installed_plugins(&installed, err);
+
+	for (size_t i = 0; i < s->plugins.n && !rc; i++)
+		rc = add_plugin(side, s->plugins.v[i], ASSAY_PART_REST, err);
+	for (size_t i = 0; i < installed.n && !rc; i++)
+		rc = add_plugin(side, installed.v[i], ASSAY_PART_REST, err);
+	assay_strings_release(&installed);
+	return rc;
+}
+
+static int load_head(struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err)
+{
+	struct assay_compare_side *head = &p->side[ASSAY_HEAD];
+	int rc = 0;
+
+	for (size_t i = 0; i < p->source[ASSAY_HEAD].plugins.n && !rc; i++)
+		rc = add_plugin(head, p->source[ASSAY_HEAD].plugins.v[i], ASSAY_PART_ALL, err);
+	if (!rc)
+		rc = add_rest(head, s, err);
+	return rc ? rc : assay_session_open_with(&p->session, s, &head->plugins, head->parts.s, err);
+}
+
+static int require_head(const struct assay_compare_plan *p, struct assay_err *err)
+{
+	const struct assay_catalog *cat = p->session.catalog;
+
+	for (size_t i = 0; i < p->source[ASSAY_HEAD].plugins.n; i++)
+		if (cat->plugins[i].error)
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot use plugin '%s' of the head: %s",
+					     cat->plugins[i].path, cat->plugins[i].error);
+	return 0;
+}
+
+static bool offers(const struct assay_catalog *cat, size_t plugin, bool *variants)
+{
+	bool ops = false;
+
+	*variants = false;
+	for (size_t i = 0; i < cat->n_ops; i++)
+		ops |= cat->ops[i].plugin == plugin;
+	for (size_t i = 0; i < cat->n_variants; i++)
+		*variants |= cat->variants[i].plugin == plugin;
+	return ops;
+}
+
+/* Plan with what the base's workers load, and with the head's variants beyond, since benches may name those. */
+static int open_base(const struct assay_compare_plan *p, const struct assay_settings *s, struct assay_session *base,
+		     struct assay_err *err)
+{
+	const struct assay_compare_side *side = &p->side[ASSAY_BASE];
+	struct assay_compare_side all = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < side->plugins.n && !rc; i++)
+		rc = add_plugin(&all, side->plugins.v[i], (enum assay_plugin_part)side->parts.s[i], err);
+	for (size_t i = 0; i < p->source[ASSAY_HEAD].plugins.n && !rc; i++)
+		rc = add_plugin(&all, p->source[ASSAY_HEAD].plugins.v[i], ASSAY_PART_REST, err);
+	if (!rc)
+		rc = assay_session_open_with(base, s, &all.plugins, all.parts.s, err);
+	assay_strings_release(&all.plugins);
+	assay_text_release(&all.parts);
+	return rc;
+}
+
+/* The head's ops first, so that they win; then the base's variants. *own gets where those begin. */
+static int load_base(struct assay_compare_plan *p, const struct assay_settings *s, struct assay_session *base,
+		     size_t *own, struct assay_err *err)
+{
+	const struct assay_catalog *cat = p->session.catalog;
+	struct assay_compare_side *side = &p->side[ASSAY_BASE];
+	int rc = 0;
+
+	for (size_t i = 0; i < p->source[ASSAY_HEAD].plugins.n && !rc; i++) {
+		bool variants;
+
+		/* what offers neither brings a device */
+		if (offers(cat, i, &variants) || !variants)
+			rc = add_plugin(side, cat->plugins[i].path, ASSAY_PART_OPS, err);
+	}
+	*own = side->plugins.n;
+	for (size_t i = 0; i < p->source[ASSAY_BASE].plugins.n && !rc; i++)
+		rc = add_plugin(side, p->source[ASSAY_BASE].plugins.v[i], ASSAY_PART_VARIANTS, err);
+	if (!rc)
+		rc = add_rest(side, s, err);
+	return rc ? rc : open_base(p, s, base, err);
+}
+
+/* A plugin of the base that cannot be loaded for its ABI makes its cases incomparable; any other fault is the user's.
+ */
+static int require_base(const struct assay_session *base, size_t own, size_t n, char *abi, size_t size,
+			struct assay_err *err)
+{
+	abi[0] = '\0';
+	for (size_t i = own; i < own + n; i++) {
+		const struct assay_catalog_plugin *pl = &base->catalog->plugins[i];
+
+		if (!pl->error)
+			continue;
+		if (pl->error_code != ASSAY_EABI)
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot use plugin '%s' of the base: %s", pl->path,
+					     pl->error);
+		snprintf(abi, size, "%s", pl->error);
+	}
+	return 0;
+}
+
+/* ---- cases ---- */
+
+static struct assay_comparison_case *add_case(struct assay_compare_plan *p, const struct assay_case *c,
+					      const struct assay_case_facts *f, bool exact)
+{
+	struct assay_comparison *cmp = &p->cmp;
+	struct assay_comparison_case *cases = realloc(cmp->cases, (cmp->n_cases + 1) * sizeof(*cases));
+	struct assay_case_facts *facts;
+	bool *named;
+
+	if (!cases)
+		return NULL;
+	cmp->cases = cases;
+	facts = realloc(p->facts, (cmp->n_cases + 1) * sizeof(*facts));
+	if (!facts)
+		return NULL;
+	p->facts = facts;
+	named = realloc(p->exact, (cmp->n_cases + 1) * sizeof(*named));
+	if (!named)
+		return NULL;
+	p->exact = named;
+	named[cmp->n_cases] = exact;
+	facts[cmp->n_cases] = f ? *f : (struct assay_case_facts){ 0 };
+	cases[cmp->n_cases] = (struct assay_comparison_case){ .c = *c, .in_base = true, .in_head = true };
+	return &cases[cmp->n_cases++];
+}
+
+/* Only variants that the compared plugins bring; the others stand on both sides alike. */
+static bool compared(const struct assay_compare_plan *p, const struct assay_case *c)
+{
+	const struct assay_catalog_variant *v = assay_catalog_variant(p->session.catalog, c->op, c->variant);
+
+	return v && v->plugin < p->source[ASSAY_HEAD].plugins.n;
+}
+
+static size_t planned(const struct assay_plan *plan, const char *key)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (!strcmp(plan->cases[i].key, key))
+			return i;
+	return SIZE_MAX;
+}
+
+/* Why a side that has the variant does not run its case @i; NULL: it does. */
+static const char *refusal(const struct assay_session *s, size_t i)
+{
+	if (s->plan.cases[i].skip_reason[0])
+		return s->plan.cases[i].skip_reason;
+	return s->facts[i].timed ? NULL : s->facts[i].reason;
+}
+
+/* Does the base's own code run @c? Plugins that only fill up do not count. */
+static bool base_runs(const struct assay_compare_plan *p, const struct assay_session *base, size_t own,
+		      const struct assay_case *c)
+{
+	const struct assay_catalog_variant *v = assay_catalog_variant(base->catalog, c->op, c->variant);
+	size_t i = planned(&base->plan, c->key);
+
+	return v && v->plugin >= own && v->plugin < own + p->source[ASSAY_BASE].plugins.n && i != SIZE_MAX &&
+	       !refusal(base, i);
+}
+
+static int add_head_cases(struct assay_compare_plan *p, const struct assay_session *base, size_t own, const char *abi,
+			  struct assay_err *err)
+{
+	for (size_t i = 0; i < p->session.plan.n_cases; i++) {
+		const struct assay_case *c = &p->session.plan.cases[i];
+		struct assay_comparison_case *to;
+
+		if (!compared(p, c) || refusal(&p->session, i))
+			continue;
+		to = add_case(p, c, &p->session.facts[i], p->session.plan.exact[i]);
+		if (!to)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		to->in_base = base_runs(p, base, own, c);
+		if (!to->in_base)
+			snprintf(to->reason, sizeof(to->reason), "%s", abi);
+	}
+	return 0;
+}
+
+/* Cases that the base runs and the head lost, or refuses. */
+static int add_lost_cases(struct assay_compare_plan *p, const struct assay_session *base, size_t own,
+			  struct assay_err *err)
+{
+	for (size_t i = 0; i < base->plan.n_cases; i++) {
+		const struct assay_case *c = &base->plan.cases[i];
+		size_t at = planned(&p->session.plan, c->key);
+		const char *why = at != SIZE_MAX && compared(p, c) ? refusal(&p->session, at) : NULL;
+		struct assay_comparison_case *to;
+
+		if (!base_runs(p, base, own, c) || (at != SIZE_MAX && compared(p, c) && !why))
+			continue;
+		to = add_case(p, c, NULL, base->plan.exact[i]);
+		if (!to)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		to->in_head = why;
+		if (why)
+			snprintf(to->reason, sizeof(to->reason), "the head does not run it, the base does: %s", why);
+	}
+	return 0;
+}
+
+/* Controls run on the quickest case that both sides have: the extra work must be a whole number of its iterations. */
+static int add_controls(struct assay_compare_plan *p, double injected_frac, struct assay_err *err)
+{
+	size_t best = SIZE_MAX, n = p->cmp.n_cases;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct assay_comparison_case *c = &p->cmp.cases[i];
+
+		if (!c->in_base || !c->in_head || p->facts[i].tensor_bytes < CONTROL_LEAST_BYTES)
+			continue;
+		if (best == SIZE_MAX || p->facts[i].tensor_bytes * p->cmp.cases[i].c.threads <
+						p->facts[best].tensor_bytes * p->cmp.cases[best].c.threads)
+			best = i;
+	}
+	if (best == SIZE_MAX)
+		return 0;
+	for (int kind = ASSAY_CONTROL_AA; kind <= ASSAY_CONTROL_SLOWER; kind++) {
+		const struct assay_case c = p->cmp.cases[best].c;
+		const struct assay_case_facts f = p->facts[best];
+		struct assay_comparison_case *to = add_case(p, &c, &f, false);
+
+		if (!to)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		to->control = (enum assay_control)kind;
+		if (kind == ASSAY_CONTROL_SLOWER)
+			to->injected_frac =
+				injected_frac > 0 ? injected_frac
+						  : fmax(CONTROL_FRAC,
+							 CONTROL_MARGINS * assay_policy_paired_margin(&p->policy, &c));
+	}
+	return 0;
+}
+
+/* ---- both sides ---- */
+
+/* Commit and changes from git, the rest from what was loaded. */
+static void take_builds(struct assay_compare_plan *p, const struct assay_session *base, size_t own)
+{
+	for (int i = 0; i < 2; i++)
+		p->cmp.build[i] = p->source[i].build;
+	assay_build_identity_of(base->catalog, own, p->source[ASSAY_BASE].plugins.n, &p->cmp.build[ASSAY_BASE]);
+	assay_build_identity_of(p->session.catalog, 0, p->source[ASSAY_HEAD].plugins.n, &p->cmp.build[ASSAY_HEAD]);
+}
+
+/* A case that a manifest demands and nobody plans: its key is all that is known of it. */
+static int add_demanded(struct assay_compare_plan *p, const char *key, struct assay_err *err)
+{
+	struct assay_case c = { .threads = 1 };
+	struct assay_comparison_case *to;
+
+	if (sscanf(key, "%63[^/]/%63[^/]", c.op, c.variant) != 2)
+		return 0;
+	snprintf(c.key, sizeof(c.key), "%s", key);
+	to = add_case(p, &c, NULL, false);
+	if (!to)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	to->in_head = false;
+	snprintf(to->reason, sizeof(to->reason), "the manifest demands it, and the suite has it no more");
+	return 0;
+}
+
+static int plan_cases(struct assay_compare_plan *p, const struct assay_settings *s,
+		      const struct assay_compare_options *o, struct assay_err *err)
+{
+	struct assay_session base = { 0 };
+	char abi[512];
+	size_t own;
+	int rc = load_base(p, s, &base, &own, err);
+
+	if (!rc)
+		rc = require_base(&base, own, p->source[ASSAY_BASE].plugins.n, abi, sizeof(abi), err);
+	if (!rc)
+		rc = assay_session_plan(&p->session, s, err);
+	if (!rc)
+		rc = assay_session_facts(&p->session, err);
+	if (!rc)
+		rc = assay_session_plan(&base, s, err);
+	if (!rc)
+		rc = assay_session_facts(&base, err);
+	if (!rc)
+		rc = add_head_cases(p, &base, own, abi, err);
+	if (!rc)
+		take_builds(p, &base, own);
+	if (!rc)
+		rc = add_lost_cases(p, &base, own, err);
+	if (!rc)
+		rc = assay_compare_manifest_check(p, s, add_demanded, err);
+	if (!rc && !p->cmp.n_cases)
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "nothing to compare: no case of suite '%s' runs a variant of '%s' here",
+				   p->session.plan.suite, p->source[ASSAY_HEAD].name);
+	p->cmp.family = (unsigned)p->cmp.n_cases;
+	if (!rc && !o->no_controls)
+		rc = add_controls(p, o->injected_frac, err);
+	assay_session_close(&base);
+	return rc;
+}
+
+static void on_building(void *arg, const char *name, const char *command)
+{
+	(void)arg;
+	fprintf(stderr, "assay: building %s: %s\n", name, command);
+}
+
+static int resolve_sides(struct assay_compare_plan *p, const struct assay_compare_options *o, struct assay_err *err)
+{
+	const struct assay_revision_options ro = { .building = on_building, .interrupted = assay_interrupt_catch() };
+	struct assay_text log = { 0 };
+	int rc = assay_revision_resolve(o->base, &ro, &p->source[ASSAY_BASE], &log, err);
+
+	if (!rc)
+		rc = assay_revision_resolve(o->head, &ro, &p->source[ASSAY_HEAD], &log, err);
+	if (rc && log.s)
+		fprintf(stderr, "%s\n", log.s);
+	assay_interrupt_release();
+	assay_text_release(&log);
+	return rc;
+}
+
+int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_settings *s,
+			    const struct assay_compare_options *o, struct assay_err *err)
+{
+	struct assay_comparison *cmp = &p->cmp;
+	int rc = assay_compare_policy_load(p, o, err);
+
+	if (!rc)
+		rc = resolve_sides(p, o, err);
+	if (!rc)
+		rc = load_head(p, s, err);
+	if (!rc)
+		rc = require_head(p, err);
+	if (!rc)
+		rc = plan_cases(p, s, o, err);
+	if (!rc)
+		rc = assay_compare_policy_check(p, &s->events, err);
+	if (!rc)
+		rc = assay_fingerprint_take(p->session.topology, &cmp->machine, err);
+	if (rc)
+		return rc;
+	snprintf(cmp->suite, sizeof(cmp->suite), "%s", p->session.plan.suite);
+	cmp->seed = s->seed;
+	cmp->started_ns = assay_clock_unix_ns();
+	assay_comparing_label(p->source[ASSAY_BASE].name, &cmp->build[ASSAY_BASE], cmp->base, sizeof(cmp->base));
+	assay_comparing_label(p->source[ASSAY_HEAD].name, &cmp->build[ASSAY_HEAD], cmp->head, sizeof(cmp->head));
+	return 0;
+}
+
+void assay_compare_plan_release(struct assay_compare_plan *p)
+{
+	for (int i = 0; i < 2; i++) {
+		assay_side_source_release(&p->source[i]);
+		assay_strings_release(&p->side[i].plugins);
+		assay_text_release(&p->side[i].parts);
+	}
+	assay_session_close(&p->session);
+	assay_comparison_release(&p->cmp);
+	assay_policy_release(&p->policy);
+	assay_countable_release(&p->countable);
+	free(p->facts);
+	free(p->exact);
+}
+
+struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_settings *s,
+						    const struct assay_clock *clock,
+						    const volatile sig_atomic_t *interrupted)
+{
+	return (struct assay_comparing){
+		.cmp = &p->cmp,
+		.facts = p->facts,
+		.catalog = p->session.catalog,
+		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
+		.policy = &p->policy,
+		.measure = { .topology = p->session.topology,
+			     .host = &p->session.host,
+			     .clock = clock,
+			     .placement = s->placement,
+			     .seed = s->seed,
+			     .groups = &p->session.groups,
+			     .counter_groups = s->counter_groups,
+			     .events = &s->events,
+			     .multiplex = s->multiplex,
+			     .interrupted = interrupted },
+	};
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rounds of process pairs. Going round instead of finishing case by case lets slow drift of the host fall on all alike.
+ */
+#include "drive/comparing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "assay/random.h"
+#include "judge/comparison_judge.h"
+#include "stats/sequential.h"
+
+/*
+ * Pairs differ by layout more than the median of one is uncertain, so many short pairs tell more than a few long ones;
+ * below this, starting the processes would take most of the time.
+ */
+#define MIN_SAMPLING_NS    40000000.0
+#define MAX_SAMPLING_NS    100000000.0
+#define FIRST_LOOK_BUDGETS 4 /* what a case may take that has not yet had a chance to be REGRESSED */
+
+struct case_state {
+	uint64_t spent_ns;
+	uint64_t iterations; /* of the first pair; the others take the same */
+	bool decided;
+};
+
+/* A case that is new in the head gets one pair of it, which shows that it is right and what its metrics are. */
+static bool wants_pair(const struct assay_comparison_case *c)
+{
+	return c->in_head && !c->reason[0];
+}
+
+/* Half of what a pair may take: the other half goes into set-up, warm-up and checks. */
+static uint64_t sampling_ns(const struct assay_comparison *cmp)
+{
+	double ns = 0.5 * (double)cmp->budget_ns / fmax(1, cmp->max_pairs);
+
+	return (uint64_t)fmin(MAX_SAMPLING_NS, fmax(MIN_SAMPLING_NS, ns));
+}
+
+static uint64_t pair_seed(const struct assay_comparison *cmp, size_t i, unsigned round)
+{
+	struct assay_philox draw = assay_random4(cmp->seed ^ cmp->started_ns, (uint32_t)i, round);
+
+	/* SQLite and JSON keep 63 bits */
+	return ((uint64_t)draw.v[0] << 32 | draw.v[1]) >> 1;
+}
+
+static int add_pair(struct assay_comparison_case *c, const struct assay_pair *p, struct assay_err *err)
+{
+	struct assay_pair *grown = realloc(c->pairs, (c->n_pairs + 1) * sizeof(*grown));
+
+	if (!grown)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the pairs of '%s'", c->c.key);
+	c->pairs = grown;
+	c->pairs[c->n_pairs++] = *p;
+	return 0;
+}
+
+static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, unsigned round, struct assay_err *err)
+{
+	struct assay_comparison_case *c = &k->cmp->cases[i];
+	const bool head_alone = c->control == ASSAY_CONTROL_SLOWER || !c->in_base;
+	const struct assay_compare_side *base = k->side[head_alone ? ASSAY_HEAD : ASSAY_BASE];
+	const struct assay_compare_side *head = k->side[c->control == ASSAY_CONTROL_AA ? ASSAY_BASE : ASSAY_HEAD];
+	const struct assay_pair_options po = {
+		.plugins = { &base->plugins, &head->plugins },
+		.parts = { base->parts.s, head->parts.s },
+		.injected_frac = c->injected_frac,
+		.pair_seed = pair_seed(k->cmp, i, round),
+		.iterations = st->iterations,
+		.sampling_ns = sampling_ns(k->cmp),
+	};
+	struct assay_pair p;
+	int rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &p, c->difference, err);
+
+	if (!rc && k->pair_done)
+		rc = k->pair_done(k->arg, i, &p, err);
+	if (!rc)
+		rc = add_pair(c, &p, err);
+	if (rc) {
+		assay_pair_release(&p);
+		return rc;
+	}
+	st->spent_ns += p.wall_ns;
+	st->iterations = p.iterations;
+	return 0;
+}
+
+static bool out_of_time(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+			const struct assay_paired_rule *rule, const struct case_state *st)
+{
+	uint64_t next = st->spent_ns + st->spent_ns / (c->n_pairs ? c->n_pairs : 1);
+
+	if (c->n_pairs < assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs))
+		return next > FIRST_LOOK_BUDGETS * cmp->budget_ns;
+	return next > cmp->budget_ns;
+}
+
+static int judge_case(const struct assay_comparing *k, struct case_state *st, size_t i, struct assay_err *err)
+{
+	const struct assay_comparison_case *c = &k->cmp->cases[i];
+	const struct assay_paired_rule rule = assay_comparison_rule(k->cmp, c, k->policy);
+	struct assay_gate_case verdict;
+	bool final;
+	int rc = assay_paired_judge(c, &rule, &verdict, &final, err);
+
+	st->decided = final || out_of_time(k->cmp, c, &rule, st);
+	return rc;
+}
+
+static void tell(const struct assay_comparing *k, const struct case_state *st, const char *key)
+{
+	double done = 0;
+
+	for (size_t i = 0; i < k->cmp->n_cases; i++)
+		done += st[i].decided ? 1 : fmin(1, (double)st[i].spent_ns / (double)k->cmp->budget_ns);
+	if (k->progress)
+		k->progress(k->arg, done / fmax(1, (double)k->cmp->n_cases), key);
+}
+
+int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
+{
+	struct assay_comparison *cmp = k->cmp;
+	struct case_state *st = calloc(cmp->n_cases + 1, sizeof(*st));
+	bool more = true;
+	int rc = 0;
+
+	if (!st)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a comparison of %zu cases", cmp->n_cases);
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		st[i].decided = !wants_pair(&cmp->cases[i]);
+	for (unsigned round = 0; more && !rc; round++) {
+		more = false;
+		for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
+			if (st[i].decided)
+				continue;
+			tell(k, st, cmp->cases[i].c.key);
+			if (k->measure.interrupted && *k->measure.interrupted)
+				rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+			if (!rc)
+				rc = one_pair(k, &st[i], i, round, err);
+			if (!rc)
+				rc = judge_case(k, &st[i], i, err);
+			more |= !st[i].decided;
+		}
+	}
+	free(st);
+	return rc;
+}
+
+void assay_comparing_label(const char *name, const struct assay_build *build, char *buf, size_t size)
+{
+	if (build->commit[0])
+		snprintf(buf, size, "%s (%.7s%s)", name, build->commit, build->dirty ? " with changes" : "");
+	else
+		snprintf(buf, size, "%s", name);
+}

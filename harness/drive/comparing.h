@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop of a comparison: process pair after process pair, round robin over the undecided cases, each pair stored and
+ * judged as soon as it is there. Serves compare and certify.
+ */
+#ifndef ASSAY_DRIVE_COMPARING_H
+#define ASSAY_DRIVE_COMPARING_H
+
+#include <signal.h>
+
+#include "judge/policy.h"
+#include "measure/measure_pair.h"
+#include "model/comparison.h"
+
+/* One side: what its workers load. */
+struct assay_compare_side {
+	struct assay_strings plugins;
+	struct assay_text parts; /* a letter a plugin, see enum assay_plugin_part */
+};
+
+struct assay_comparing {
+	struct assay_comparison *cmp;         /* cases with their controls; pairs are added here */
+	const struct assay_case_facts *facts; /* one a case of cmp */
+	const struct assay_catalog *catalog;  /* of the head */
+	const struct assay_compare_side *side[2];
+	const struct assay_policy *policy;
+	struct assay_measure_options measure; /* plugins are not used */
+	/* A finished pair; negative stops. NULL: nothing to do. */
+	int (*pair_done)(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err);
+	/* Shown while it goes on; NULL: nothing. */
+	void (*progress)(void *arg, double done_frac, const char *key);
+	void *arg;
+};
+
+/* Pairs that the looks of a comparison are paid for up to. */
+#define ASSAY_COMPARE_MAX_PAIRS 64
+
+/*
+ * Until every case is decided, has had cmp->max_pairs, or has used its budget (a case of which hardly a pair fits into
+ * it may take up to four times as much for the first looks). ASSAY_EINTERRUPTED after Ctrl-C, with the finished pairs
+ * in cmp.
+ */
+int assay_comparing_run(struct assay_comparing *c, struct assay_err *err);
+
+/* "name (8c1f0aa with changes)" */
+void assay_comparing_label(const char *name, const struct assay_build *build, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts of both sides of a comparison: no clock, so no pairs and no controls. */
+#ifndef ASSAY_DRIVE_EXACT_COMPARE_H
+#define ASSAY_DRIVE_EXACT_COMPARE_H
+
+#include "drive/compare_plan.h"
+
+/*
+ * ASSAY_EUSAGE when no case of @p is one that assay_exact_counting_all() says: to be asked before anything is measured.
+ */
+int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_settings *s,
+			      struct assay_err *err);
+
+/*
+ * Count those cases into p->cmp.exact, each in a worker of either side. What pairs have told already is not counted: a
+ * case that failed in one is left out, and one whose machine code is the same on both sides is skipped on both, with
+ * that reason. Where nothing at all can be counted, every case is skipped with the reason. ASSAY_EINTERRUPTED after
+ * Ctrl-C: the cases that were not counted by then say so.
+ */
+int assay_exact_compare(struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts of the cases of a session. */
+#include "drive/exact_counting.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "measure/measure_exact.h"
+#include "model/verdict.h"
+
+enum { OPT_CACHE_MODEL = 0x380 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct assay_settings *s = state->input;
+	struct assay_cache_model fixed;
+
+	if (key != OPT_CACHE_MODEL)
+		return ARGP_ERR_UNKNOWN;
+	s->cache_model = arg;
+	if (assay_cache_model_find(arg, &fixed) || !strcmp(arg, "host"))
+		return 0;
+	assay_err_set(&s->err, ASSAY_EUSAGE, "unknown cache model '%s', expected canon or host", arg);
+	return EINVAL;
+}
+
+static const struct argp_option options[] = {
+	{ "cache-model", OPT_CACHE_MODEL, "NAME", 0,
+	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)", 0 },
+	{ 0 },
+};
+
+const struct argp assay_argp_cache_model = { .options = options, .parser = parse };
+
+const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_settings *s)
+{
+	const char *of_suite = session->plan.exact_model;
+
+	return s->cache_model ? s->cache_model : of_suite[0] ? of_suite : "canon";
+}
+
+bool assay_exact_counting_all(const struct assay_session *session, const struct assay_settings *s)
+{
+	return s->only.n || !session->plan.exact_model[0];
+}
+
+/* Cases to count, with their facts. */
+struct chosen {
+	struct assay_case *cases;
+	const struct assay_case_facts **facts;
+	size_t n;
+};
+
+static int choose(const struct assay_session *session, const struct assay_settings *s, struct chosen *out,
+		  struct assay_err *err)
+{
+	const struct assay_plan *plan = &session->plan;
+	bool all = s->evidence == ASSAY_CLI_EVIDENCE_EXACT && assay_exact_counting_all(session, s);
+
+	out->cases = calloc(plan->n_cases + 1, sizeof(*out->cases));
+	out->facts = calloc(plan->n_cases + 1, sizeof(*out->facts));
+	if (!out->cases || !out->facts)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		if (!all && !plan->exact[i])
+			continue;
+		out->facts[out->n] = &session->facts[i];
+		out->cases[out->n++] = plan->cases[i];
+	}
+	return 0;
+}
+
+static int count_all(const struct assay_session *session, const struct chosen *k, const struct assay_exact_options *o,
+		     struct assay_exact_run *out, struct assay_err *err)
+{
+	struct assay_progress progress;
+	int rc = 0;
+
+	out->cases = calloc(k->n + 1, sizeof(*out->cases));
+	if (!out->cases)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	assay_progress_begin(&progress, k->cases, k->n, 0);
+	for (size_t i = 0; i < k->n; i++) {
+		assay_progress_case(&progress, i);
+		rc = *o->interrupted
+			     ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
+			     : assay_measure_exact(&k->cases[i], session->catalog, k->facts[i], o, &out->cases[i], err);
+		if (rc) {
+			assay_exact_case_release(&out->cases[i]);
+			break;
+		}
+		out->n_cases++;
+	}
+	assay_progress_hide(&progress);
+	return rc;
+}
+
+int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s,
+			 const struct assay_clock *clock, char why[ASSAY_EXACT_REASON_MAX], struct assay_exact_run *out,
+			 struct assay_err *err)
+{
+	const char *model = assay_exact_counting_model(session, s);
+	struct assay_cache_model cache;
+	struct chosen k = { 0 };
+	char unavailable[ASSAY_EXACT_REASON_MAX];
+	struct assay_exact_options o = {
+		.plugins = &session->plugins,
+		.topology = session->topology,
+		.clock = clock,
+		.placement = s->placement,
+		.seed = s->seed,
+		.vector_bits = session->host.vector_bits,
+		.model = &cache,
+	};
+	int rc;
+
+	*out = (struct assay_exact_run){ .seed = s->seed, .started_ns = assay_clock_unix_ns() };
+	snprintf(out->suite, sizeof(out->suite), "%s", session->plan.suite);
+	assay_build_identity(session->catalog, &out->build);
+	rc = assay_exact_setting_take(session->topology, model, &cache, &out->setting, unavailable, sizeof(unavailable),
+				      err);
+	if (!rc)
+		rc = choose(session, s, &k, err);
+	if (why)
+		why[0] = '\0';
+	if (!rc && why && k.n && unavailable[0]) {
+		snprintf(why, ASSAY_EXACT_REASON_MAX, "%s", unavailable);
+		assay_cli_warn("no exact counts of %zu cases: %s", k.n, unavailable);
+	} else if (!rc && k.n) {
+		o.unavailable = unavailable[0] ? unavailable : NULL;
+		o.tool = out->setting.tool;
+		o.interrupted = assay_interrupt_catch();
+		rc = count_all(session, &k, &o, out, err);
+		assay_interrupt_release();
+	}
+	free(k.cases);
+	free(k.facts);
+	return rc;
+}
+
+static bool is_named(const struct assay_plan *plan, const char *key)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (plan->exact[i] && !strcmp(plan->cases[i].key, key))
+			return true;
+	return false;
+}
+
+int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts,
+			      const struct assay_plan *plan, const char *why, bool *changed, struct assay_err *err)
+{
+	const struct assay_exact_case *c = counts ? assay_exact_case_find(counts, r->c.key) : NULL;
+
+	if (r->status != ASSAY_STATUS_OK || (!c && !(why[0] && is_named(plan, r->c.key))))
+		return 0;
+	*changed = true;
+	if (c && c->status == ASSAY_STATUS_OK)
+		return assay_exact_add_metrics(r, c, err);
+	return assay_counters_add_missing(&r->counters, ASSAY_EXACT_MISSING, ASSAY_SOURCE_EXACT, c ? c->reason : why)
+		       ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
+		       : 0;
+}
+
+int assay_exact_counting_exit(const struct assay_exact_run *run, bool all)
+{
+	enum assay_exit worst = ASSAY_EXIT_OK;
+	size_t skipped = 0;
+
+	for (size_t i = 0; i < run->n_cases; i++)
+		switch (run->cases[i].status) {
+		case ASSAY_STATUS_OK:
+			break;
+		case ASSAY_STATUS_SKIPPED:
+			skipped++;
+			break;
+		case ASSAY_STATUS_WRONG:
+			worst = assay_exit_worse(worst, ASSAY_EXIT_WRONG_RESULT);
+			break;
+		default:
+			worst = assay_exit_worse(worst, ASSAY_EXIT_NOT_MEASURED);
+			break;
+		}
+	if (run->n_cases && skipped == run->n_cases) {
+		assay_cli_warn("nothing was counted: see the reasons above");
+		worst = all ? ASSAY_EXIT_NOT_MEASURED : worst;
+	}
+	return worst;
+}

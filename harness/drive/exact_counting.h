@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts of the cases of a session: which are counted, with which caches, one after the other. */
+#ifndef ASSAY_DRIVE_EXACT_COUNTING_H
+#define ASSAY_DRIVE_EXACT_COUNTING_H
+
+#include "cli/cli_options.h"
+#include "drive/session.h"
+#include "machine/clock.h"
+#include "model/exact.h"
+
+#define ASSAY_EXACT_REASON_MAX 512
+
+/* --cache-model; its input begins with a struct assay_settings. */
+extern const struct argp assay_argp_cache_model;
+
+/* The model that counts of this session are taken with: the option's, the suite's, or "canon". */
+const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_settings *s);
+/*
+ * Are all cases counted, because --only chose them or the suite names none for it? Otherwise those that the suite
+ * names.
+ */
+bool assay_exact_counting_all(const struct assay_session *session, const struct assay_settings *s);
+
+/*
+ * Count into @out: with --evidence exact those of assay_exact_counting_all(), otherwise those that the suite names.
+ * Where there is no simulator and @why is not NULL, say so once, put the reason there and leave @out without cases;
+ * @why is "" otherwise. ASSAY_EINTERRUPTED after Ctrl-C, with the finished cases in @out. Release @out in either case.
+ */
+int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s,
+			 const struct assay_clock *clock, char why[ASSAY_EXACT_REASON_MAX], struct assay_exact_run *out,
+			 struct assay_err *err);
+/*
+ * Add to @r what @counts (may be NULL) has of its case: metrics, or the reason why there are none; @why where the suite
+ * names the case and none could be counted. *changed: there was something to add.
+ */
+int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts,
+			      const struct assay_plan *plan, const char *why, bool *changed, struct assay_err *err);
+/*
+ * 3 when a result is wrong, else 4 when a case crashed, timed out or failed, else 0. Warns when all were skipped, which
+ * is 4, too, when counts are @all that was asked for.
+ */
+int assay_exact_counting_exit(const struct assay_exact_run *run, bool all);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds what a gate judges and what it judges it against: run, manifest, policy, baseline. */
+#include "drive/gate_input.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "cli/cli.h"
+#include "drive/session.h"
+#include "drive/stored_run.h"
+#include "counters/event_names.h"
+#include "plan/plan.h"
+
+/* A suite of which there is no run is perhaps none at all. */
+static int no_run(const char *suite, const char *db, struct assay_err *err)
+{
+	char dir[ASSAY_INSTALLED_PATH_MAX], hint[256];
+	struct assay_strings suites = { 0 };
+	bool known = assay_installed_bench_dir(dir, sizeof(dir), NULL) || assay_plan_suites(dir, &suites, NULL) ||
+		     assay_strings_has(&suites, suite);
+
+	if (known)
+		assay_err_set(err, ASSAY_EUSAGE,
+			      "no run of suite '%s' is stored in '%s': measure one with 'assay run --suite %s'", suite,
+			      db, suite);
+	else
+		assay_err_set(err, ASSAY_EUSAGE,
+			      "no run of suite '%s' is stored in '%s', nor is there such a suite here%s", suite, db,
+			      assay_conf_hint(suite, (const char *const *)suites.v, suites.n, hint, sizeof(hint)));
+	assay_strings_release(&suites);
+	return ASSAY_EUSAGE;
+}
+
+static int load_run(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
+		    struct assay_err *err)
+{
+	const char *suite = o->suite ? o->suite : ASSAY_CLI_DEFAULT_SUITE;
+	struct assay_run_info *runs = NULL;
+	int64_t id = o->run_id;
+	size_t n = 0;
+	int rc;
+
+	if (!id) {
+		rc = assay_store_runs(store, suite, 1, &runs, &n, err);
+		if (rc)
+			return rc;
+		if (n)
+			id = runs[0].id;
+		free(runs);
+		if (!n)
+			return no_run(suite, o->db, err);
+	}
+	rc = assay_cli_run_load(store, id, &f->run, err);
+	if (!rc && o->suite && strcmp(o->suite, f->run.suite))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "run %" PRId64 " is of suite '%s', not '%s': leave out --suite or --run", id,
+				     f->run.suite, o->suite);
+	return rc;
+}
+
+int assay_gate_policy_load(struct assay_policy *p, const char *named, const char *dir, struct assay_err *err)
+{
+	char path[ASSAY_INSTALLED_PATH_MAX + 16];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/policy.conf", dir);
+	rc = assay_cli_user_path(assay_policy_load(p, named ? named : path, err), err);
+	if (rc != ASSAY_ENOTFOUND || named)
+		return rc;
+	*p = assay_policy_default();
+	return 0;
+}
+
+static int load_rules(struct assay_gate_files *f, const struct assay_gate_options *o, struct assay_err *err)
+{
+	char dir[ASSAY_INSTALLED_PATH_MAX], path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
+	int rc;
+
+	rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
+	if (rc && (!o->manifest || !o->policy))
+		return rc;
+	if (!rc)
+		rc = assay_manifest_list_load(&f->other, dir, err);
+	if (rc && rc != ASSAY_ENOTFOUND)
+		return rc;
+	if (!o->manifest)
+		snprintf(path, sizeof(path), "%s/%s.manifest", dir, f->run.suite);
+	rc = assay_cli_user_path(assay_manifest_load(&f->manifest, o->manifest ? o->manifest : path, err), err);
+	if (rc == ASSAY_ENOTFOUND && !o->manifest)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "no manifest '%s': write it with 'assay list --manifest --suite %s', or name one "
+				     "with --manifest",
+				     path, f->run.suite);
+	if (rc)
+		return rc;
+	return assay_gate_policy_load(&f->policy, o->policy, dir, err);
+}
+
+static int load_base_runs(struct assay_gate_files *f, struct assay_store *store, const int64_t *ids, size_t n,
+			  struct assay_err *err)
+{
+	f->base = calloc(n ? n : 1, sizeof(*f->base));
+	f->base_list = calloc(n ? n : 1, sizeof(*f->base_list));
+	if (!f->base || !f->base_list)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		int rc;
+
+		/* a run is no witness in its own case */
+		if (ids[i] == f->run.id)
+			continue;
+		rc = assay_cli_run_load(store, ids[i], &f->base[f->n_base], err);
+		if (rc) {
+			assay_run_release(&f->base[f->n_base]);
+			return rc;
+		}
+		f->base_list[f->n_base] = &f->base[f->n_base];
+		f->n_base++;
+	}
+	return 0;
+}
+
+/* The named baseline, or the newest that fits this machine and suite. */
+static const struct assay_baseline_info *choose(const struct assay_baseline_info *v, size_t n, const char *name)
+{
+	const struct assay_baseline_info *best = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (name && strcmp(v[i].name, name))
+			continue;
+		if (!best || v[i].saved_ns > best->saved_ns)
+			best = &v[i];
+	}
+	return best;
+}
+
+static int load_named(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
+		      struct assay_err *err)
+{
+	const struct assay_baseline_info *b;
+	struct assay_baseline_info *all = NULL;
+	size_t n = 0;
+	int rc = assay_store_baselines(store, f->run.suite, f->run.machine.id, &all, &n, err);
+
+	if (rc)
+		return rc;
+	b = choose(all, n, o->baseline);
+	if (b) {
+		rc = load_base_runs(f, store, b->runs, b->n_runs, err);
+		snprintf(f->base_name, sizeof(f->base_name), "baseline '%s' (%zu run%s)", b->name, f->n_base,
+			 f->n_base == 1 ? "" : "s");
+		if (!rc && !f->n_base) {
+			f->base_is_itself = true;
+			snprintf(f->no_base_reason, sizeof(f->no_base_reason),
+				 "baseline '%s' holds only run %" PRId64 " itself: measure another run to judge it by",
+				 b->name, f->run.id);
+		}
+	} else if (o->baseline) {
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "no baseline '%s' of suite '%s' on this machine: 'assay baseline list' shows all",
+				   o->baseline, f->run.suite);
+	}
+	assay_store_baselines_release(all, n);
+	return rc;
+}
+
+static int load_last(struct assay_gate_files *f, struct assay_store *store, struct assay_err *err)
+{
+	struct assay_err why = { 0 };
+	int64_t id;
+	int rc = assay_store_comparable(store, &f->run, &id, &why);
+
+	if (rc == ASSAY_ENOTFOUND) {
+		snprintf(f->no_base_reason, sizeof(f->no_base_reason), "%s", why.text);
+		return 0;
+	}
+	if (rc) {
+		*err = why;
+		return rc;
+	}
+	free(f->base);
+	free(f->base_list);
+	f->base = NULL;
+	f->base_list = NULL;
+	rc = load_base_runs(f, store, &id, 1, err);
+	if (!rc)
+		snprintf(f->base_name, sizeof(f->base_name), "run %" PRId64 " (%.12s%s)", id,
+			 f->base[0].build.commit[0] ? f->base[0].build.commit : "no commit",
+			 f->base[0].build.dirty ? "+" : "");
+	return rc;
+}
+
+/* Tells a typing error from what this run did not count. */
+static int load_countable(struct assay_gate_files *f, struct assay_err *err)
+{
+	struct assay_counter_groups groups = { 0 };
+	int rc = assay_session_groups(&groups, NULL, err);
+
+	if (!rc)
+		rc = assay_counter_names(&f->countable.names, &f->countable.groups, &groups, err);
+	assay_counter_groups_release(&groups);
+	return rc;
+}
+
+int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
+			  struct assay_err *err)
+{
+	int rc = load_run(f, store, o, err);
+
+	if (!rc)
+		rc = load_rules(f, o, err);
+	if (!rc)
+		rc = load_countable(f, err);
+	if (!rc)
+		rc = load_named(f, store, o, err);
+	if (!rc && !f->n_base && !o->baseline && !f->no_base_reason[0])
+		rc = load_last(f, store, err);
+	return rc;
+}
+
+void assay_gate_files_release(struct assay_gate_files *f)
+{
+	for (size_t i = 0; i < f->n_base; i++)
+		assay_run_release(&f->base[i]);
+	free(f->base);
+	free(f->base_list);
+	assay_run_release(&f->run);
+	assay_manifest_release(&f->manifest);
+	assay_manifest_list_release(&f->other);
+	assay_policy_release(&f->policy);
+	assay_countable_release(&f->countable);
+	*f = (struct assay_gate_files){ 0 };
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds what a gate judges and what it judges it against: run, manifest, policy, baseline. */
+#ifndef ASSAY_DRIVE_GATE_INPUT_H
+#define ASSAY_DRIVE_GATE_INPUT_H
+
+#include "judge/gate.h"
+#include "store/store.h"
+
+struct assay_gate_options {
+	const char *db;                /* for messages */
+	const char *suite;             /* NULL: that of the run, or the default one */
+	int64_t run_id;                /* 0: the newest of the suite */
+	const char *manifest, *policy; /* NULL: those under baselines/ */
+	const char *baseline;          /* NULL: the newest of this machine and suite, else the last comparable run */
+};
+
+struct assay_gate_files {
+	struct assay_run run;
+	struct assay_manifest manifest;
+	struct assay_manifest_list other; /* of all suites, that of this run among them */
+	struct assay_policy policy;
+	struct assay_countable countable; /* what the groups of counters here may bring */
+	struct assay_run *base;
+	const struct assay_run **base_list; /* pointers into base, as the judge takes them */
+	size_t n_base;
+	char base_name[160];
+	char no_base_reason[512];
+	bool base_is_itself; /* the baseline holds only the run that is to be judged */
+};
+
+/* Release in either case. */
+int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
+			  struct assay_err *err);
+void assay_gate_files_release(struct assay_gate_files *f);
+
+/* The policy that the user named, else the one in the folder of baselines, else the defaults. */
+int assay_gate_policy_load(struct assay_policy *p, const char *named, const char *dir, struct assay_err *err);
+
+#endif

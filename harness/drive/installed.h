@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What lies beside the running program: bench files, baselines, plugins. */
+#ifndef ASSAY_DRIVE_INSTALLED_H
+#define ASSAY_DRIVE_INSTALLED_H
+
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* Enough for any path of these and a file name below it. */
+#define ASSAY_INSTALLED_PATH_MAX 4096
+
+/* The folder of bench files, of baselines, of plugins. ASSAY_ENOTFOUND where there is none. */
+int assay_installed_bench_dir(char *buf, size_t size, struct assay_err *err);
+int assay_installed_baseline_dir(char *buf, size_t size, struct assay_err *err);
+int assay_installed_plugin_dir(char *buf, size_t size, struct assay_err *err);
+/* Append the paths of the installed plugins, sorted. */
+int assay_installed_plugins(struct assay_strings *out, struct assay_err *err);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What run and verify share: one case after the other, in rounds, with progress, until the last or the user's Ctrl-C.
+ */
+#include "drive/measuring.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "counters/counter_health.h"
+#include "machine/environment.h"
+#include "measure/measure.h"
+#include "measure/measure_roof.h"
+#include "measure/rounds.h"
+#include "model/verdict.h"
+
+static int add_fact(struct assay_run *run, const char *name, const char *value, struct assay_err *err)
+{
+	struct assay_fact *f = realloc(run->environment, (run->n_environment + 1) * sizeof(*f));
+
+	if (!f)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	run->environment = f;
+	f += run->n_environment++;
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	snprintf(f->value, sizeof(f->value), "%s", value);
+	return 0;
+}
+
+/* Before the number of threads that `all` means. */
+#define ALL_IS "all = "
+
+/* "compact, one thread a core, all = 2 threads on CPUs 0,1" */
+static int add_placement(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	const struct assay_placement_options *o = &m->settings->placement;
+	size_t n = m->session->all_threads, at;
+	int *cpus = calloc(n ? n : 1, sizeof(*cpus));
+	char text[256];
+	int rc;
+
+	if (!cpus)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_placement_pick(m->session->topology, o, n, cpus, err);
+	if (!rc) {
+		at = (size_t)snprintf(text, sizeof(text), "%s, %s, " ALL_IS "%zu thread%s on CPU%s ",
+				      o->n_cpus                          ? "as listed"
+				      : o->policy == ASSAY_PLACE_SCATTER ? "scatter"
+									 : "compact",
+				      o->smt ? "all hardware threads" : "one thread a core", n, n == 1 ? "" : "s",
+				      n == 1 ? "" : "s");
+		for (size_t i = 0; i < n && at < sizeof(text); i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", i ? "," : "", cpus[i]);
+		rc = add_fact(run, "placement", text, err);
+	}
+	free(cpus);
+	return rc;
+}
+
+static const char *fact(const struct assay_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->n_environment; i++)
+		if (!strcmp(run->environment[i].name, name))
+			return run->environment[i].value;
+	return NULL;
+}
+
+unsigned assay_measuring_all_threads(const struct assay_run *run)
+{
+	const char *placement = fact(run, "placement");
+	const char *all = placement ? strstr(placement, ALL_IS) : NULL;
+
+	return all ? (unsigned)strtoul(all + strlen(ALL_IS), NULL, 10) : 0;
+}
+
+/* May a case count with PAPI: what its op publishes, or what was asked for? */
+static bool may_use_papi(const struct assay_measuring *m)
+{
+	if (m->verify_only)
+		return false;
+	if (m->settings->counter_groups || m->settings->events.n)
+		return true;
+	for (size_t i = 0; i < m->session->plan.n_cases; i++) {
+		const struct assay_case *c = &m->session->plan.cases[i];
+		const struct assay_catalog_op *op = assay_catalog_op(m->session->catalog, c->op);
+
+		if (c->counters[0] || (op && op->counters.n))
+			return true;
+	}
+	return false;
+}
+
+static int add_papi_cost(struct assay_run *run, struct assay_err *err)
+{
+	struct assay_papi_cost c;
+	char text[256];
+	int rc;
+
+	assay_counter_cost_take(&c);
+	assay_papi_cost_text(&c, text, sizeof(text));
+	rc = add_fact(run, "papi_cost", text, err);
+	if (rc || c.reason[0])
+		return rc;
+	snprintf(text, sizeof(text), "%.3g", c.read_ns);
+	rc = add_fact(run, "papi_read_ns", text, err);
+	snprintf(text, sizeof(text), "%.3g", c.start_stop_ns);
+	return rc ? rc : add_fact(run, "papi_start_stop_ns", text, err);
+}
+
+int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	char clock[256];
+	int rc;
+
+	*run = (struct assay_run){ .seed = m->settings->seed, .started_ns = assay_clock_unix_ns() };
+	snprintf(run->suite, sizeof(run->suite), "%s", m->session->plan.suite);
+	assay_build_identity(m->session->catalog, &run->build);
+	rc = assay_fingerprint_take(m->session->topology, &run->machine, err);
+	if (!rc)
+		rc = assay_environment_take(m->clock, &run->environment, &run->n_environment, err);
+	if (!rc && !fact(run, "clock")) {
+		snprintf(clock, sizeof(clock), "%s: %s", assay_clock_source_name(m->clock->source), m->clock->why);
+		rc = add_fact(run, "clock", clock, err);
+	}
+	if (!rc)
+		rc = add_placement(m, run, err);
+	if (!rc && m->settings->deterministic)
+		rc = add_fact(run, "deterministic", "1", err);
+	if (!rc && may_use_papi(m))
+		rc = add_papi_cost(run, err);
+	return rc;
+}
+
+static void on_progress(void *arg, enum assay_stage stage, double done_frac)
+{
+	/* share of a case that each stage is expected to begin with, and how much it takes */
+	static const double from[] = { 0.0, 0.1, 0.25, 0.95, 1.0 }, span[] = { 0.1, 0.15, 0.7, 0.05, 0.0 };
+
+	if ((unsigned)stage < sizeof(from) / sizeof(from[0]))
+		assay_progress_part(arg, from[stage] + span[stage] * done_frac);
+}
+
+/* Whether a further round is worth it depends on time, and deterministic runs must not. */
+static unsigned rounds_of(const struct assay_measuring *m)
+{
+	return m->verify_only || m->settings->deterministic ? 1 : m->session->plan.rounds;
+}
+
+/* One case, with the time it took without its turns. */
+static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *o,
+			 const struct assay_run *run, size_t i, struct assay_result *r, uint64_t *took_ns,
+			 struct assay_err *err)
+{
+	struct assay_case c = m->session->plan.cases[i];
+	uint64_t began = assay_cli_now_ns();
+	int rc;
+
+	if (*o->interrupted)
+		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
+	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
+	*took_ns = assay_cli_now_ns() - began;
+	if (!rc && m->settings->roof_in_turn && r->status == ASSAY_STATUS_OK) {
+		rc = assay_measure_roof(run, m->session->facts, &m->session->facts[i], o, r, err);
+		if (rc == ASSAY_EINTERRUPTED)
+			rc = 0; /* the case itself is finished; the next one is not begun */
+	}
+	r->c.budget_ns = m->session->plan.cases[i].budget_ns;
+	return rc;
+}
+
+static int first_round(const struct assay_measuring *m, const struct assay_measure_options *o, struct assay_run *run,
+		       bool *again, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->session->plan.n_cases && !rc; i++) {
+		struct assay_result *r = &run->results[i];
+		uint64_t took_ns;
+
+		assay_progress_case(o->progress_arg, i);
+		rc = measure_timed(m, o, run, i, r, &took_ns, err);
+		again[i] = !rc && assay_round_wanted(r, took_ns);
+		if (!rc && m->finished)
+			rc = m->finished(m->arg, r, 1, err);
+		if (rc)
+			assay_result_release(r);
+		else
+			run->n_results++;
+	}
+	return rc;
+}
+
+static int further_round(const struct assay_measuring *m, const struct assay_measure_options *o, unsigned round,
+			 struct assay_run *run, bool *again, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < run->n_results && !rc; i++) {
+		struct assay_result *r = &run->results[i], more = { 0 };
+		uint64_t took_ns;
+
+		if (!again[i])
+			continue;
+		assay_progress_case(o->progress_arg, i);
+		rc = measure_timed(m, o, run, i, &more, &took_ns, err);
+		if (!rc && m->reload)
+			rc = m->reload(m->arg, r, err);
+		if (!rc)
+			rc = assay_result_add_round(r, &more, &m->session->facts[i].cost, err);
+		again[i] = !rc && r->status == ASSAY_STATUS_OK;
+		if (!rc && m->finished)
+			rc = m->finished(m->arg, r, round, err);
+		assay_result_release(&more);
+	}
+	return rc;
+}
+
+int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	const struct assay_plan *plan = &m->session->plan;
+	unsigned rounds = rounds_of(m);
+	struct assay_progress progress;
+	struct assay_core_paces paces = { 0 };
+	struct assay_measure_options o = {
+		.plugins = &m->session->plugins,
+		.topology = m->session->topology,
+		.host = &m->session->host,
+		.clock = m->clock,
+		.paces = &paces,
+		.placement = m->settings->placement,
+		.seed = m->settings->seed,
+		.verify_only = m->verify_only,
+		.deterministic = m->settings->deterministic,
+		.groups = &m->session->groups,
+		.counter_groups = m->settings->counter_groups,
+		.events = &m->settings->events,
+		.multiplex = m->settings->multiplex,
+		.interrupted = assay_interrupt_catch(),
+		.progress = on_progress,
+		.progress_arg = &progress,
+	};
+	bool *again = calloc(plan->n_cases, sizeof(*again)), *in_turn = calloc(plan->n_cases, sizeof(*in_turn));
+	int rc = 0;
+
+	run->results = calloc(plan->n_cases, sizeof(*run->results));
+	if (!run->results || !again || !in_turn) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	} else {
+		for (size_t i = 0; i < plan->n_cases; i++)
+			in_turn[i] = m->settings->roof_in_turn && assay_measure_roof_wanted(&plan->cases[i]);
+		assay_progress_begin(&progress, plan->cases, plan->n_cases, m->verify_only ? 0 : rounds);
+		assay_progress_in_turn(&progress, in_turn);
+		rc = first_round(m, &o, run, again, err);
+		for (unsigned round = 2; round <= rounds && !rc; round++) {
+			assay_progress_round(&progress, round, again);
+			rc = further_round(m, &o, round, run, again, err);
+		}
+		if (!rc && *o.interrupted) /* in the turns of the last case */
+			rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+		assay_progress_hide(&progress);
+	}
+	assay_interrupt_release();
+	assay_core_paces_release(&paces);
+	free(in_turn);
+	free(again);
+	return rc;
+}
+
+int assay_measuring_exit(const struct assay_run *run)
+{
+	enum assay_exit worst = ASSAY_EXIT_OK;
+	size_t skipped = 0;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		skipped += run->results[i].status == ASSAY_STATUS_SKIPPED;
+		switch (run->results[i].status) {
+		case ASSAY_STATUS_OK:
+		case ASSAY_STATUS_SKIPPED:
+			break;
+		case ASSAY_STATUS_WRONG:
+			worst = assay_exit_worse(worst, ASSAY_EXIT_WRONG_RESULT);
+			break;
+		default:
+			worst = assay_exit_worse(worst, ASSAY_EXIT_NOT_MEASURED);
+			break;
+		}
+	}
+	if (skipped == run->n_results) {
+		assay_cli_warn("nothing was measured: no case can run here, see the reasons above");
+		worst = ASSAY_EXIT_NOT_MEASURED;
+	}
+	return worst;
+}

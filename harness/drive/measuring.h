@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What run and verify share: one case after the other, in rounds, with progress, until the last or the user's Ctrl-C.
+ */
+#ifndef ASSAY_DRIVE_MEASURING_H
+#define ASSAY_DRIVE_MEASURING_H
+
+#include "cli/cli_options.h"
+#include "drive/session.h"
+#include "machine/clock.h"
+#include "model/result.h"
+
+struct assay_measuring {
+	const struct assay_settings *settings;
+	const struct assay_session *session;
+	const struct assay_clock *clock;
+	bool verify_only;
+	/*
+	 * A case is finished for the first time, or with one @round more; negative stops. May free the raw samples.
+	 * NULL: nothing to do.
+	 */
+	int (*finished)(void *arg, struct assay_result *r, unsigned round, struct assay_err *err);
+	/*
+	 * Bring the raw samples of a finished case back, before a round is added to them. NULL: they are still there.
+	 */
+	int (*reload)(void *arg, struct assay_result *r, struct assay_err *err);
+	void *arg;
+};
+
+/* Everything of @run that is known before its first case. Release it in either case. */
+int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err);
+/* What `all` threads meant in a run so described; 0: unknown. */
+unsigned assay_measuring_all_threads(const struct assay_run *run);
+/*
+ * Measure all cases of the plan into run->results, then once more in each further round those that are worth it
+ * (measure/rounds.h). ASSAY_EINTERRUPTED after Ctrl-C, with the finished cases in @run; a second Ctrl-C ends the
+ * program at once.
+ */
+int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err);
+/*
+ * 3 when a result is wrong, else 4 when one crashed, timed out or failed, or (with a warning) all were skipped, else 0.
+ */
+int assay_measuring_exit(const struct assay_run *run);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs git with a clean environment and reads its answers. */
+#include "drive/repository.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/process.h"
+
+#define ASK_NS      60000000000u
+#define CHECKOUT_NS 900000000000u
+
+static int add(struct assay_strings *l, const char *s, struct assay_err *err)
+{
+	return assay_strings_add(l, s, err);
+}
+
+int assay_repository_command(const char *const *argv, struct assay_strings *out, struct assay_err *err)
+{
+	static const char *const make[] = { "MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=", "MAKEOVERRIDES=", "GNUMAKEFLAGS=" };
+	char **grown;
+	int rc = add(out, "env", err);
+
+	for (char **e = environ; !rc && e && *e; e++) {
+		bool drop = !strncmp(*e, "GIT_", 4);
+
+		for (size_t i = 0; i < sizeof(make) / sizeof(make[0]) && !drop; i++)
+			drop = !strncmp(*e, make[i], strlen(make[i]));
+		if (!drop)
+			continue;
+		rc = add(out, "-u", err);
+		if (!rc)
+			rc = assay_strings_addn(out, *e, strcspn(*e, "="), err);
+	}
+	for (; !rc && *argv; argv++)
+		rc = add(out, *argv, err);
+	if (rc)
+		return rc;
+	grown = realloc(out->v, (out->n + 1) * sizeof(*grown));
+	if (!grown)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the command '%s'", out->v[out->n - 1]);
+	out->v = grown;
+	out->v[out->n] = NULL;
+	return 0;
+}
+
+/* What `git ARGUMENT...` in @dir wrote, malloc'ed; without its last newline. */
+static int ask(const char *dir, const char *const *argv, uint64_t timeout_ns, char **out, struct assay_err *err)
+{
+	struct assay_strings cmd = { 0 };
+	size_t n;
+	int rc = assay_repository_command(argv, &cmd, err);
+
+	if (!rc)
+		rc = assay_process_capture((const char *const *)cmd.v, dir, timeout_ns, out, err);
+	assay_strings_release(&cmd);
+	if (rc)
+		return rc;
+	n = strlen(*out);
+	if (n && (*out)[n - 1] == '\n')
+		(*out)[n - 1] = '\0';
+	return 0;
+}
+
+int assay_repository_open(struct assay_repository *r, struct assay_err *err)
+{
+	static const char *const top[] = { "git", "rev-parse", "--show-toplevel", NULL };
+	static const char *const common[] = { "git", "rev-parse", "--git-common-dir", NULL };
+	char *out = NULL, *name, full[PATH_MAX];
+	struct assay_digest d;
+	int rc;
+
+	*r = (struct assay_repository){ 0 };
+	rc = ask(NULL, top, ASK_NS, &out, NULL);
+	if (rc)
+		return assay_err_set(err, ASSAY_EUSAGE, "no git repository here");
+	snprintf(r->top, sizeof(r->top), "%s", out);
+	free(out);
+	out = NULL;
+	rc = ask(r->top, common, ASK_NS, &out, err);
+	if (rc)
+		return rc;
+	/* it is relative to the folder git was asked in */
+	if (out[0] == '/')
+		snprintf(full, sizeof(full), "%s", out);
+	else if (snprintf(full, sizeof(full), "%s/%s", r->top, out) >= (int)sizeof(full))
+		full[0] = '\0';
+	free(out);
+	name = realpath(full, NULL);
+	if (!name)
+		return assay_err_set(err, ASSAY_EIO, "cannot find the .git folder of '%s'", r->top);
+	d = assay_hash(name, strlen(name));
+	free(name);
+	name = strrchr(r->top, '/');
+	snprintf(r->id, sizeof(r->id), "%.40s-%.12s", name && name[1] ? name + 1 : "root", d.hex);
+	return 0;
+}
+
+/* The nearest name of a branch or tag, and whether the clone has all of its history: what an unknown revision may need.
+ */
+static int unknown(const struct assay_repository *r, const char *revision, struct assay_err *err)
+{
+	static const char *const refs[] = { "git",        "for-each-ref", "--format=%(refname:short)",
+					    "refs/heads", "refs/tags",    "refs/remotes",
+					    NULL };
+	static const char *const shallow[] = { "git", "rev-parse", "--is-shallow-repository", NULL };
+	struct assay_strings names = { 0 };
+	char *out = NULL, *cut = NULL;
+	const char *near = NULL;
+
+	if (!ask(r->top, refs, ASK_NS, &out, NULL) && !assay_strings_split(&names, out, '\n', NULL))
+		near = assay_nearest(revision, (const char *const *)names.v, names.n);
+	if (near)
+		assay_err_set(err, ASSAY_EUSAGE, "unknown revision '%s', did you mean '%s'?", revision, near);
+	else if (!ask(r->top, shallow, ASK_NS, &cut, NULL) && !strcmp(cut, "true"))
+		assay_err_set(err, ASSAY_EUSAGE,
+			      "unknown revision '%s'; this clone is shallow, 'git fetch --unshallow' gets the rest",
+			      revision);
+	else
+		assay_err_set(err, ASSAY_EUSAGE,
+			      "unknown revision '%s', 'git log' and 'git branch -a' list what there is", revision);
+	free(cut);
+	free(out);
+	assay_strings_release(&names);
+	return ASSAY_EUSAGE;
+}
+
+int assay_repository_commit(const struct assay_repository *r, const char *revision, char commit[65],
+			    struct assay_err *err)
+{
+	char *out = NULL, name[512];
+	int rc;
+
+	/* git would take it for an option */
+	if (revision[0] == '-' || !revision[0] ||
+	    snprintf(name, sizeof(name), "%s^{commit}", revision) >= (int)sizeof(name))
+		return unknown(r, revision, err);
+	rc = ask(r->top, (const char *const[]){ "git", "rev-parse", "--verify", "--quiet", name, NULL }, ASK_NS, &out,
+		 NULL);
+	if (rc == ASSAY_EIO)
+		return unknown(r, revision, err);
+	if (rc)
+		return assay_err_set(err, rc, "cannot look for revision '%s': %s", revision, assay_error_text(rc));
+	snprintf(commit, 65, "%s", out);
+	free(out);
+	return 0;
+}
+
+int assay_repository_head(const struct assay_repository *r, char commit[65], bool *dirty, struct assay_err *err)
+{
+	/* without optional locks, status does not refresh the index */
+	static const char *const status[] = { "git", "--no-optional-locks", "status", "--porcelain", NULL };
+	static const char *const head[] = { "git", "rev-parse", "--verify", "--quiet", "HEAD", NULL };
+	char *out = NULL;
+	int rc;
+
+	commit[0] = '\0';
+	if (!ask(r->top, head, ASK_NS, &out, NULL))
+		snprintf(commit, 65, "%s", out);
+	free(out);
+	out = NULL;
+	rc = ask(r->top, status, ASK_NS, &out, err);
+	if (rc)
+		return rc;
+	*dirty = out[0] != '\0';
+	free(out);
+	return 0;
+}
+
+int assay_repository_checkout(const struct assay_repository *r, const char *commit, const char *path,
+			      struct assay_err *err)
+{
+	/* forced, because git still knows of a folder whose cache was deleted; pruning would also forget worktrees of
+	 * the user that are merely not mounted */
+	const char *const argv[] = {
+		"git", "-c", "core.hooksPath=/dev/null", "worktree", "add", "--force", "--detach", path, commit, NULL
+	};
+	struct assay_err why = { 0 };
+	char *out = NULL;
+	int rc = ask(r->top, argv, CHECKOUT_NS, &out, &why);
+
+	free(out);
+	return rc ? assay_err_set(err, rc, "cannot check out %.12s into '%s': %s", commit, path, why.text) : 0;
+}
+
+int assay_repository_discard(const struct assay_repository *r, const char *path, struct assay_err *err)
+{
+	const char *const remove[] = { "git", "worktree", "remove", "--force", "--force", path, NULL };
+	const char *const rest[] = { "rm", "-rf", "--", path, NULL };
+	char *out = NULL;
+	int rc;
+
+	/* git refuses a folder that it did not finish or does not know any more */
+	ask(r->top, remove, CHECKOUT_NS, &out, NULL);
+	free(out);
+	out = NULL;
+	rc = ask(NULL, rest, CHECKOUT_NS, &out, err);
+	free(out);
+	return rc;
+}

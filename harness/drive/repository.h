@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The git repository of the current folder, asked through the git program. Never writes to its working tree or index.
+ */
+#ifndef ASSAY_DRIVE_REPOSITORY_H
+#define ASSAY_DRIVE_REPOSITORY_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/text.h"
+
+struct assay_repository {
+	char top[PATH_MAX]; /* of the working tree */
+	char id[64];        /* its name and a digest of where its .git is: the same from all its worktrees */
+};
+
+/* ASSAY_EUSAGE when the current folder is in none, or there is no git. */
+int assay_repository_open(struct assay_repository *r, struct assay_err *err);
+
+/* The full hash of what @revision names; ASSAY_EUSAGE "unknown revision" with the nearest branch or tag. */
+int assay_repository_commit(const struct assay_repository *r, const char *revision, char commit[65],
+			    struct assay_err *err);
+
+/* The commit of the working tree ("" before the first) and whether files differ from it. */
+int assay_repository_head(const struct assay_repository *r, char commit[65], bool *dirty, struct assay_err *err);
+
+/* Check out @commit into the new folder @path, as a worktree with no branch. Hooks do not run. */
+int assay_repository_checkout(const struct assay_repository *r, const char *commit, const char *path,
+			      struct assay_err *err);
+
+/* Take a folder made by checkout away, whole or not. */
+int assay_repository_discard(const struct assay_repository *r, const char *path, struct assay_err *err);
+
+/*
+ * @argv behind "env -u …", without what git and make hand down to their children: those variables point to another
+ * repository and to another make. Free with assay_strings_release; v is NULL-terminated.
+ */
+int assay_repository_command(const char *const *argv, struct assay_strings *out, struct assay_err *err);
+
+#endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Below the cache folder each repository has a folder, and in it each build of a revision has PLACE/, its worktree,
+ * with PLACE.lock (held while it is made), PLACE.log (what the build wrote) and PLACE.built (it is complete). What
+ * decides how it is built is part of the name, so a finished place never changes and can be used without a lock.
+ */
+#include "drive/revision.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/conf.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/process.h"
+#include "drive/repository.h"
+
+#define LOG_LINES 12
+#define WAIT_NS   100000000u
+
+/* Two names below a folder; snprintf cannot overrun it, and a path this long does not exist. */
+#define PLACE_MAX (2 * PATH_MAX)
+
+struct revision_build {
+	const struct assay_revision_options *o;
+	struct assay_repository repo;
+	struct assay_conf conf;
+	const char *command, *plugins;  /* of assay.conf */
+	char key[ASSAY_DIGEST_LEN + 1]; /* of all that decides what the command makes of a commit */
+	char cache[PLACE_MAX];          /* of this repository */
+};
+
+/* ---- plugins in a folder ---- */
+
+static int is_plugin(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > 3 && !strcmp(d->d_name + n - 3, ".so");
+}
+
+/* Append the *.so of @dir, sorted; none when it cannot be read. */
+static int list_plugins(const char *dir, struct assay_strings *out, struct assay_err *err)
+{
+	struct dirent **entries = NULL;
+	int n = scandir(dir, &entries, is_plugin, alphasort), rc = 0;
+
+	for (int i = 0; i < n; i++) {
+		char path[PLACE_MAX + NAME_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", dir, entries[i]->d_name);
+		if (!rc)
+			rc = assay_strings_add(out, path, err);
+		free(entries[i]);
+	}
+	free(entries);
+	return rc;
+}
+
+/* ---- what decides a build ---- */
+
+static int one_value(struct revision_build *b, const char *name, const char **out, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = assay_conf_entry(&b->conf.root, name);
+
+	if (!e || !e->values[0].text[0])
+		return assay_err_set(err, ASSAY_EUSAGE, "'%s' has no %s = \"…\"", b->conf.path, name);
+	*out = e->values[0].text;
+	return 0;
+}
+
+static int read_conf(struct revision_build *b, struct assay_err *err)
+{
+	static const char *const names[] = { "assay.conf", ".assay.conf", "ci/assay.conf" };
+	static const struct assay_conf_option options[] = { { .name = "build" },
+							    { .name = "plugins" },
+							    { .name = NULL } };
+	static const struct assay_conf_grammar grammar = { .options = options };
+	const struct assay_conf_entry *e;
+	char path[PLACE_MAX];
+	int rc = ASSAY_ENOTFOUND;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && rc == ASSAY_ENOTFOUND; i++) {
+		snprintf(path, sizeof(path), "%s/%s", b->repo.top, names[i]);
+		rc = assay_conf_load(&b->conf, path, &grammar, err);
+	}
+	if (rc == ASSAY_ENOTFOUND)
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"no assay.conf in '%s': it names how a revision is built, as build = \"make plugins\" and "
+			"plugins = \"build/plugins\"",
+			b->repo.top);
+	if (!rc)
+		rc = one_value(b, "build", &b->command, err);
+	if (!rc)
+		rc = one_value(b, "plugins", &b->plugins, err);
+	if (rc)
+		return rc;
+	e = assay_conf_entry(&b->conf.root, "plugins");
+	if (b->plugins[0] == '/' || !strncmp(b->plugins, "../", 3) || strstr(b->plugins, "/.."))
+		return assay_conf_fail(err, e->path, e->values[0].line, "plugins '%s' must lie inside the checkout",
+				       b->plugins);
+	return 0;
+}
+
+static void add_text(struct assay_hasher *h, const char *s)
+{
+	assay_hasher_add(h, s ? s : "", s ? strlen(s) + 1 : 1);
+}
+
+/* The command, the variables that builds heed, and the compiler itself, which an update of the system may have changed.
+ */
+static int make_key(struct revision_build *b, struct assay_err *err)
+{
+	static const char *const variables[] = { "CC",       "CFLAGS",         "CPPFLAGS", "CXX",
+						 "CXXFLAGS", "LDFLAGS",        "NVCC",     "OPENBLAS",
+						 "CUDA",     "PLUGIN_LDFLAGS", "SANITIZE" };
+	static const char *const version[] = { "sh", "-c", "${CC:-cc} --version", NULL };
+	struct assay_hasher *h = assay_hasher_new();
+	struct assay_digest d;
+	char *out = NULL;
+
+	if (!h)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory while looking for a revision");
+	add_text(h, b->command);
+	add_text(h, b->plugins);
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		add_text(h, getenv(variables[i]));
+	if (!assay_process_capture(version, b->repo.top, 60000000000u, &out, NULL))
+		add_text(h, out);
+	free(out);
+	d = assay_hasher_finish(h);
+	snprintf(b->key, sizeof(b->key), "%s", d.hex);
+	return 0;
+}
+
+static int find_cache(struct revision_build *b, struct assay_err *err)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n;
+
+	/* the XDG base directory specification tells to ignore relative ones */
+	if (b->o->cache_dir)
+		n = snprintf(b->cache, sizeof(b->cache), "%s/%s", b->o->cache_dir, b->repo.id);
+	else if (xdg && xdg[0] == '/')
+		n = snprintf(b->cache, sizeof(b->cache), "%s/assay/%s", xdg, b->repo.id);
+	else if (home && home[0] == '/')
+		n = snprintf(b->cache, sizeof(b->cache), "%s/.cache/assay/%s", home, b->repo.id);
+	else
+		return assay_err_set(err, ASSAY_EUSAGE, "no place for builds of revisions: set XDG_CACHE_HOME or HOME");
+	/* leave room for the names in it */
+	if (n >= PATH_MAX - 160)
+		return assay_err_set(err, ASSAY_EUSAGE, "the cache folder '%.100s…' has too long a name", b->cache);
+	return assay_file_mkdirs(b->cache, err);
+}
+
+/* ---- building ---- */
+
+static bool interrupted(const struct revision_build *b)
+{
+	return b->o->interrupted && *b->o->interrupted;
+}
+
+/* An open file with an exclusive lock, which closing it gives up; negative on error. */
+static int lock(const struct revision_build *b, const char *name, struct assay_err *err)
+{
+	char path[PLACE_MAX];
+	int fd, rc;
+
+	snprintf(path, sizeof(path), "%.4090s/%.160s.lock", b->cache, name);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return assay_err_set(err, ASSAY_EIO, "cannot open '%s': %s", path, strerror(errno));
+	do
+		rc = flock(fd, LOCK_EX);
+	while (rc && errno == EINTR && !interrupted(b));
+	if (!rc)
+		return fd;
+	rc = errno == EINTR ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
+			    : assay_err_set(err, ASSAY_EIO, "cannot lock '%s': %s", path, strerror(errno));
+	close(fd);
+	return rc;
+}
+
+/* The last lines of the file at @path into @log. */
+static void tail(const char *path, struct assay_text *log)
+{
+	char *text = NULL;
+	size_t len, at;
+
+	if (!log || assay_file_read(path, &text, &len, NULL))
+		return;
+	while (len && text[len - 1] == '\n')
+		len--;
+	at = len;
+	for (unsigned lines = 0; at && (text[at - 1] != '\n' || ++lines < LOG_LINES); at--)
+		;
+	assay_text_addn(log, text + at, len - at);
+	free(text);
+}
+
+/* Run the command at @dir; what it writes goes to @log_path. */
+static int run_command(const struct revision_build *b, const char *name, const char *dir, const char *log_path,
+		       struct assay_text *log, struct assay_err *err)
+{
+	/* a build that nobody watches installs nothing */
+	static const char *const env[] = { "ASSAY_NO_INSTALL=1", NULL };
+	struct assay_process p = { .pidfd = -1 };
+	struct assay_strings cmd = { 0 };
+	char how[80];
+	int rc, fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", log_path, strerror(errno));
+	rc = assay_repository_command((const char *const[]){ "sh", "-c", b->command, NULL }, &cmd, err);
+	if (!rc)
+		rc = assay_process_start(&p,
+					 &(struct assay_process_options){ .argv = (const char *const *)cmd.v,
+									  .env = env,
+									  .keep_fd = -1,
+									  .stdout_fd = fd,
+									  .stderr_fd = fd,
+									  .cwd = dir },
+					 err);
+	assay_strings_release(&cmd);
+	close(fd);
+	if (rc)
+		return rc;
+	while (!assay_process_wait(&p, WAIT_NS))
+		if (interrupted(b))
+			assay_process_kill(&p);
+	if (interrupted(b))
+		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted while building '%s'", name);
+	if (p.status) {
+		assay_process_describe(&p, how, sizeof(how));
+		tail(log_path, log);
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s, see '%s'", name, b->command, how,
+				     log_path);
+	}
+	return 0;
+}
+
+/* After the command ended well in @dir. */
+static int take_plugins(const struct revision_build *b, const char *dir, const char *log_path,
+			struct assay_strings *out, struct assay_text *log, struct assay_err *err)
+{
+	char path[2 * PLACE_MAX];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, b->plugins);
+	rc = list_plugins(path, out, err);
+	if (!rc && !out->n) {
+		tail(log_path, log);
+		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' of '%s' made no plugin: '%s' has no *.so", b->command,
+				   b->conf.path, path);
+	}
+	return rc;
+}
+
+static int make_place(const struct revision_build *b, const char *name, const char *commit, const char *place,
+		      struct assay_err *err)
+{
+	int fd = lock(b, "worktrees", err), rc;
+
+	if (fd < 0)
+		return fd;
+	/* what an interrupted build left */
+	rc = assay_file_exists(place) ? assay_repository_discard(&b->repo, place, err) : 0;
+	if (!rc)
+		rc = assay_repository_checkout(&b->repo, commit, place, err);
+	close(fd);
+	return rc ? assay_err_prefix(err, "revision '%s'", name) : 0;
+}
+
+static int build_commit(const struct revision_build *b, const char *name, const char *commit,
+			struct assay_strings *plugins, struct assay_text *log, struct assay_err *err)
+{
+	char base[160], place[PLACE_MAX], built[PLACE_MAX], log_path[PLACE_MAX];
+	int fd, rc;
+
+	snprintf(base, sizeof(base), "%s-%.8s", commit, b->key);
+	snprintf(place, sizeof(place), "%.4090s/%s", b->cache, base);
+	snprintf(built, sizeof(built), "%.4090s/%s.built", b->cache, base);
+	snprintf(log_path, sizeof(log_path), "%.4090s/%s.log", b->cache, base);
+
+	fd = lock(b, base, err);
+	if (fd < 0)
+		return fd;
+	if (assay_file_exists(built)) {
+		rc = take_plugins(b, place, log_path, plugins, NULL, NULL);
+		if (!rc)
+			goto out;
+		unlink(built); /* somebody tidied up in between */
+	}
+	if (b->o->building)
+		b->o->building(b->o->arg, name, b->command);
+	rc = make_place(b, name, commit, place, err);
+	if (!rc)
+		rc = run_command(b, name, place, log_path, log, err);
+	if (!rc)
+		rc = take_plugins(b, place, log_path, plugins, log, err);
+	if (!rc)
+		rc = assay_file_write(built, b->command, strlen(b->command), err);
+out:
+	close(fd);
+	return rc;
+}
+
+static int build_tree(const struct revision_build *b, struct assay_side_source *out, struct assay_text *log,
+		      struct assay_err *err)
+{
+	char log_path[PLACE_MAX];
+	int fd, rc;
+
+	snprintf(log_path, sizeof(log_path), "%.4090s/working-tree.log", b->cache);
+	fd = lock(b, "working-tree", err);
+	if (fd < 0)
+		return fd;
+	if (b->o->building)
+		b->o->building(b->o->arg, out->name, b->command);
+	rc = run_command(b, out->name, b->repo.top, log_path, log, err);
+	if (!rc)
+		rc = take_plugins(b, b->repo.top, log_path, &out->plugins, log, err);
+	close(fd);
+	return rc;
+}
+
+/* ---- a side ---- */
+
+static int from_git(const char *arg, const struct assay_revision_options *o, struct assay_side_source *out,
+		    struct assay_text *log, struct assay_err *err)
+{
+	struct revision_build b = { .o = o };
+	struct assay_err why = { 0 };
+	int rc = assay_repository_open(&b.repo, &why);
+
+	if (rc && arg)
+		return assay_err_set(err, rc,
+				     "'%s' is neither a plugin NAME.so nor a folder with plugins, and there is %s", arg,
+				     why.text);
+	if (rc)
+		return assay_err_set(err, rc, "no working tree to compare: there is %s", why.text);
+	out->from_git = true;
+	rc = arg ? assay_repository_commit(&b.repo, arg, out->build.commit, err)
+		 : assay_repository_head(&b.repo, out->build.commit, &out->build.dirty, err);
+	if (!rc)
+		rc = read_conf(&b, err);
+	if (!rc)
+		rc = make_key(&b, err);
+	if (!rc)
+		rc = find_cache(&b, err);
+	if (!rc)
+		rc = arg ? build_commit(&b, arg, out->build.commit, &out->plugins, log, err)
+			 : build_tree(&b, out, log, err);
+	assay_conf_release(&b.conf);
+	return rc;
+}
+
+int assay_revision_resolve(const char *arg, const struct assay_revision_options *o, struct assay_side_source *out,
+			   struct assay_text *log, struct assay_err *err)
+{
+	static const struct assay_revision_options none = { 0 };
+	size_t len = arg ? strlen(arg) : 0;
+	bool so = len > 3 && !strcmp(arg + len - 3, ".so"), dir = false;
+	struct assay_err why = { 0 };
+	struct stat st;
+	int rc = 0;
+
+	*out = (struct assay_side_source){ 0 };
+	snprintf(out->name, sizeof(out->name), "%s", arg ? arg : "working tree");
+	if (arg && !stat(arg, &st)) {
+		dir = S_ISDIR(st.st_mode);
+		if (dir)
+			rc = list_plugins(arg, &out->plugins, err);
+		else if (so)
+			rc = assay_strings_add(&out->plugins, arg, err);
+	}
+	if (!rc && !out->plugins.n) {
+		rc = from_git(arg, o ? o : &none, out, log, &why);
+		if (rc && arg && !out->build.commit[0] && (so || dir))
+			assay_err_set(err, rc, "%s '%s', and no revision of that name",
+				      dir ? "no *.so in the folder" : "no file", arg);
+		else if (rc)
+			assay_err_set(err, rc, "%s", why.text);
+	}
+	if (rc)
+		assay_side_source_release(out);
+	return rc;
+}
+
+void assay_side_source_release(struct assay_side_source *s)
+{
+	assay_strings_release(&s->plugins);
+	*s = (struct assay_side_source){ 0 };
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a side of a comparison is: a plugin, a folder of them, a git revision that is built for it, or the working tree.
+ */
+#ifndef ASSAY_DRIVE_REVISION_H
+#define ASSAY_DRIVE_REVISION_H
+
+#include <signal.h>
+
+#include "base/text.h"
+#include "model/result.h"
+
+struct assay_side_source {
+	char name[256];               /* as the user named it; "working tree" */
+	bool from_git;                /* build.commit and build.dirty say what it is */
+	struct assay_strings plugins; /* sorted by path; at least one */
+	/* commit and dirty; compiler, flags and plugins are empty, the catalog of the plugins tells them */
+	struct assay_build build;
+};
+
+struct assay_revision_options {
+	const char *cache_dir; /* NULL: $XDG_CACHE_HOME/assay, ~/.cache/assay */
+	/* Called before a build that was not found in the cache. NULL: nothing. */
+	void (*building)(void *arg, const char *name, const char *command);
+	void *arg;
+	const volatile sig_atomic_t *interrupted; /* NULL: never */
+};
+
+/*
+ * Find out what @arg names and make its plugins ready. A file NAME.so and a folder with such files stand for
+ * themselves; anything else is a revision of the repository around the current folder. It is checked out into a
+ * worktree in the cache folder and built there with the command that `assay.conf` names (of the working tree, for all
+ * revisions), once for each commit, command and compiler. NULL is the working tree as it is, built in place by the same
+ * command, so that what is measured is what its files say; it has changes when `git status` lists any.
+ *
+ * `assay.conf`, `.assay.conf` or `ci/assay.conf` at the top of the working tree:
+ *     build = "make plugins"       # run by sh at the top of the checkout
+ *     plugins = "build/plugins"    # the folder that it then has *.so in
+ * In double quotes ${NAME} is replaced as the file is read; $NAME, and all within single quotes, is left to the shell.
+ *
+ * ASSAY_EUSAGE for an unknown revision, a missing or bad assay.conf, and a build that fails: @log (may be NULL) then
+ * gets its last lines, without a newline at the end. ASSAY_EINTERRUPTED. Several programs may ask for the same revision
+ * at once; one builds, the others wait. On error @out is empty.
+ */
+int assay_revision_resolve(const char *arg, const struct assay_revision_options *o, struct assay_side_source *out,
+			   struct assay_text *log, struct assay_err *err);
+void assay_side_source_release(struct assay_side_source *s);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The road that several commands share: topology, plugins, plan, what each case takes. */
+#include "drive/session.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "counters/event_names.h"
+#include "machine/cgroup.h"
+#include "machine/cpu_features.h"
+#include "machine/environment.h"
+#include "machine/isa.h"
+#include "model/quantity.h"
+
+/* The installed plugins, then those named with --plugin; one named twice is loaded once. */
+static int gather_plugins(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	int rc;
+
+	if (!o->no_default_plugins) {
+		rc = assay_installed_plugins(&s->plugins, err);
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < o->plugins.n; i++) {
+		const char *path = o->plugins.v[i];
+
+		if (!assay_file_exists(path))
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot open plugin '%s': no such file", path);
+		if (assay_strings_has(&s->plugins, path))
+			continue;
+		rc = assay_strings_add(&s->plugins, path, err);
+		if (rc)
+			return rc;
+	}
+	if (!s->plugins.n)
+		return assay_err_set(err, ASSAY_EUSAGE, "no plugins to load: name one with --plugin FILE");
+	return 0;
+}
+
+static int find_benches(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	if (!o->bench_dir)
+		return assay_installed_bench_dir(s->bench_dir, sizeof(s->bench_dir), err);
+	if (!assay_file_exists(o->bench_dir))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot open bench folder '%s': no such folder", o->bench_dir);
+	snprintf(s->bench_dir, sizeof(s->bench_dir), "%s", o->bench_dir);
+	return 0;
+}
+
+static int take_inventory(struct assay_session *s, const struct assay_settings *o, const char *parts,
+			  struct assay_err *err)
+{
+	int rc = assay_topology_open(&s->topology, NULL, err);
+
+	if (rc)
+		return rc;
+	assay_topology_host_info(s->topology, &s->host);
+	s->host.vector_bits = o->isa ? assay_isa_vector_bits(o->isa) : 0;
+	rc = assay_inventory_open(&s->inventory, &s->plugins, parts, &s->host, err);
+	if (!rc && o->isa)
+		rc = assay_inventory_cap(s->inventory, o->isa, err);
+	if (rc)
+		return rc;
+	s->catalog = assay_inventory_catalog(s->inventory);
+	return 0;
+}
+
+int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err)
+{
+	char own[ASSAY_INSTALLED_PATH_MAX], dir[ASSAY_INSTALLED_PATH_MAX + 16];
+	struct assay_cpu_identity cpu;
+	int rc = bench_dir ? 0 : assay_installed_bench_dir(own, sizeof(own), err);
+
+	if (rc)
+		return rc;
+	assay_cpu_identity(&cpu);
+	snprintf(dir, sizeof(dir), "%s/groups", bench_dir ? bench_dir : own);
+	return assay_counter_groups_load(g, dir, assay_counter_vendor(cpu.model), err);
+}
+
+int assay_session_open(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	int rc = find_benches(s, o, err);
+
+	if (!rc)
+		rc = assay_session_groups(&s->groups, s->bench_dir, err);
+	if (!rc)
+		rc = gather_plugins(s, o, err);
+	return rc ? rc : take_inventory(s, o, NULL, err);
+}
+
+int assay_session_open_with(struct assay_session *s, const struct assay_settings *o,
+			    const struct assay_strings *plugins, const char *parts, struct assay_err *err)
+{
+	int rc = find_benches(s, o, err);
+
+	if (!rc)
+		rc = assay_session_groups(&s->groups, s->bench_dir, err);
+	for (size_t i = 0; i < plugins->n && !rc; i++)
+		rc = assay_strings_add(&s->plugins, plugins->v[i], err);
+	return rc ? rc : take_inventory(s, o, parts, err);
+}
+
+/* A plugin that the user named must be usable; of an installed one a warning is enough. */
+static int require_plugins(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	for (size_t i = 0; i < s->catalog->n_plugins; i++) {
+		const struct assay_catalog_plugin *p = &s->catalog->plugins[i];
+
+		if (!p->error)
+			continue;
+		if (assay_strings_has(&o->plugins, p->path))
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot use plugin: %s", p->error);
+		assay_cli_warn("a plugin is left out: %s; 'assay list plugins' shows all", p->error);
+	}
+	return 0;
+}
+
+static bool has_case(const struct assay_session *s, size_t plugin)
+{
+	for (size_t i = 0; i < s->plan.n_cases; i++) {
+		const struct assay_case *c = &s->plan.cases[i];
+		const struct assay_catalog_variant *v = assay_catalog_variant(s->catalog, c->op, c->variant);
+		const struct assay_catalog_op *op = assay_catalog_op(s->catalog, c->op);
+
+		if ((v && v->plugin == plugin) || (op && op->plugin == plugin))
+			return true;
+	}
+	return false;
+}
+
+static bool could_have_case(const struct assay_session *s, size_t plugin)
+{
+	for (size_t i = 0; i < s->catalog->n_variants; i++)
+		if (s->catalog->variants[i].plugin == plugin &&
+		    assay_catalog_op(s->catalog, s->catalog->variants[i].op))
+			return true;
+	for (size_t i = 0; i < s->catalog->n_ops; i++)
+		if (s->catalog->ops[i].plugin == plugin)
+			return true;
+	return false;
+}
+
+/* A plugin that the user named, and of which nothing runs, would look as if it were right. */
+static void warn_of_idle_plugins(const struct assay_session *s, const struct assay_settings *o)
+{
+	for (size_t i = 0; i < s->catalog->n_variants; i++) {
+		const struct assay_catalog_variant *v = &s->catalog->variants[i];
+		const char *path = s->catalog->plugins[v->plugin].path;
+
+		if (assay_strings_has(&o->plugins, path) && !assay_catalog_op(s->catalog, v->op))
+			assay_cli_warn("variant '%s' of '%s' is of op '%s', which no plugin has", v->name, path, v->op);
+	}
+	for (size_t i = 0; i < s->catalog->n_plugins && !o->only.n; i++)
+		if (assay_strings_has(&o->plugins, s->catalog->plugins[i].path) && could_have_case(s, i) &&
+		    !has_case(s, i))
+			assay_cli_warn("the suite has no case of plugin '%s': only benches that name its ops and "
+				       "variants run them",
+				       s->catalog->plugins[i].path);
+}
+
+/* What the user asks for by number, CPUs and threads, must be there: it is named, not silently skipped. */
+static int check_placement(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	size_t most = o->placement.n_cpus;
+	struct assay_err why;
+	int *cpus, rc;
+
+	for (size_t i = 0; i < o->n_threads; i++)
+		if (o->threads[i] != ASSAY_THREADS_DOUBLING && o->threads[i] > most)
+			most = o->threads[i];
+	if (!most)
+		return 0;
+	cpus = calloc(most, sizeof(*cpus));
+	if (!cpus)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_placement_pick(s->topology, &o->placement, most, cpus, &why);
+	free(cpus);
+	if (rc)
+		return assay_err_set(err, rc, "%.900s (--threads, ASSAY_THREADS, --cpus)", why.text);
+	return assay_cpu_quota_check(most, err);
+}
+
+/* What `all` means: every core that may be used, as far as the container's quota keeps them running. */
+static int count_threads(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	s->all_threads = (unsigned)assay_placement_max(s->topology, &o->placement);
+	while (s->all_threads > 1 && assay_cpu_quota_check(s->all_threads, NULL))
+		s->all_threads--;
+	return assay_cpu_quota_check(s->all_threads, err);
+}
+
+/* Groups and events that do not exist are said before anything is measured. */
+static int check_counters(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	struct assay_strings published = { 0 };
+	struct assay_counter_choice choice = { 0 };
+	int rc = 0;
+
+	if (o->counter_groups)
+		rc = o->counter_groups[0] ? assay_counter_choice_add(&choice, &s->groups, o->counter_groups, err)
+					  : assay_err_set(err, ASSAY_EUSAGE, "expected groups such as cache,branch");
+	if (rc)
+		assay_err_prefix(err, "bad --counters '%s'", o->counter_groups);
+	/* those of the cases exist: the plan was told which there are */
+	for (size_t i = 0; i < s->plan.n_cases && !rc; i++)
+		rc = assay_counter_choice_add(&choice, &s->groups, s->plan.cases[i].counters, err);
+	for (size_t i = 0; i < s->catalog->n_ops && !rc; i++)
+		for (size_t k = 0; k < s->catalog->ops[i].counters.n && !rc; k++)
+			rc = assay_strings_add(&published, s->catalog->ops[i].counters.v[k], err);
+	/* without the installed ops their counters are not there, but no misspelling either */
+	if (!rc && !o->no_default_plugins)
+		rc = assay_counter_choice_check(&choice, &published, err);
+	for (size_t i = 0; i < o->events.n && !rc; i++) {
+		rc = assay_counter_event_check(o->events.v[i], &s->groups, &published, err);
+		if (rc)
+			assay_err_prefix(err, "bad --events");
+	}
+	assay_counter_choice_release(&choice);
+	assay_strings_release(&published);
+	return rc;
+}
+
+static int group_names(const struct assay_counter_groups *g, struct assay_strings *names, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < g->n && !rc; i++)
+		rc = assay_strings_add(names, g->v[i].name, err);
+	return rc;
+}
+
+int assay_session_plan(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	struct assay_strings groups = { 0 };
+	struct assay_plan_options plan = {
+		.bench_dir = s->bench_dir,
+		.suite = o->suite ? o->suite : ASSAY_CLI_DEFAULT_SUITE,
+		.only = &o->only,
+		.threads = o->threads,
+		.n_threads = o->n_threads,
+		.budget_ns = o->budget_ns,
+		.rounds = o->rounds,
+		.memory_bytes = o->memory_bytes,
+		.batch_size = o->batch_size,
+		.counter_groups = &groups,
+	};
+	int rc = check_placement(s, o, err);
+
+	if (!rc)
+		rc = count_threads(s, o, err);
+	if (!rc)
+		rc = group_names(&s->groups, &groups, err);
+	plan.all_threads = s->all_threads;
+	if (!rc)
+		rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
+	assay_strings_release(&groups);
+	return rc ? rc : check_counters(s, o, err);
+}
+
+/* A limit holds for the worker as a whole, so what it takes by itself counts, too. */
+static int check_limit(const struct assay_session *s, size_t i, uint64_t own, struct assay_err *err)
+{
+	const struct assay_case *c = &s->plan.cases[i];
+	uint64_t bytes = s->facts[i].bytes + own;
+	char need[64], itself[64], have[64];
+
+	if (!c->memory_bytes || bytes <= c->memory_bytes)
+		return 0;
+	assay_quantity_text((double)bytes, "B", false, need, sizeof(need));
+	assay_quantity_text((double)own, "B", false, itself, sizeof(itself));
+	assay_quantity_text((double)c->memory_bytes, "B", false, have, sizeof(have));
+	return assay_err_set(
+		err, ASSAY_EUSAGE,
+		"case '%s' needs %s, %s of them for the worker itself, its limit is %s: raise --memory-limit (or "
+		"ASSAY_MEMORY_LIMIT), or leave the case out with --only",
+		c->key, need, itself, have);
+}
+
+/* 0 where no case has a limit. */
+static int worker_bytes(const struct assay_session *s, uint64_t *own, struct assay_err *err)
+{
+	bool limited = false;
+
+	for (size_t i = 0; i < s->plan.n_cases; i++)
+		limited |= s->plan.cases[i].memory_bytes != 0;
+	*own = 0;
+	return limited ? assay_inventory_worker_bytes(s->inventory, own, err) : 0;
+}
+
+/* @own is what a worker takes by itself. */
+static int check_memory(const struct assay_session *s, uint64_t own, struct assay_err *err)
+{
+	struct assay_memory_state mem;
+	int rc = assay_memory_state(&mem, err);
+
+	for (size_t i = 0; i < s->plan.n_cases && !rc; i++) {
+		char need[64], have[64];
+
+		if (s->plan.cases[i].skip_reason[0] || !s->facts[i].timed)
+			continue;
+		rc = check_limit(s, i, own, err);
+		if (rc || s->facts[i].bytes <= mem.available_bytes)
+			continue;
+		assay_quantity_text((double)s->facts[i].bytes, "B", false, need, sizeof(need));
+		assay_quantity_text((double)mem.available_bytes, "B", false, have, sizeof(have));
+		rc = assay_err_set(
+			err, ASSAY_EUSAGE,
+			"case '%s' needs %s, available are only %s: free memory or leave the case out with --only",
+			s->plan.cases[i].key, need, have);
+	}
+	return rc;
+}
+
+int assay_session_facts(struct assay_session *s, struct assay_err *err)
+{
+	uint64_t own;
+	int rc;
+
+	s->facts = calloc(s->plan.n_cases ? s->plan.n_cases : 1, sizeof(*s->facts));
+	if (!s->facts)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = worker_bytes(s, &own, err);
+	if (!rc)
+		rc = assay_inventory_describe(s->inventory, s->plan.cases, s->plan.n_cases, s->facts, err);
+	return rc ? rc : check_memory(s, own, err);
+}
+
+int assay_session_ready(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+{
+	int rc = assay_session_open(s, o, err);
+
+	if (!rc)
+		rc = require_plugins(s, o, err);
+	if (!rc)
+		rc = assay_session_plan(s, o, err);
+	if (!rc)
+		warn_of_idle_plugins(s, o);
+	return rc ? rc : assay_session_facts(s, err);
+}
+
+void assay_session_close(struct assay_session *s)
+{
+	free(s->facts);
+	assay_plan_release(&s->plan);
+	assay_counter_groups_release(&s->groups);
+	assay_inventory_close(s->inventory);
+	assay_topology_close(s->topology);
+	assay_strings_release(&s->plugins);
+	*s = (struct assay_session){ 0 };
+}

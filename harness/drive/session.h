@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The road that several commands share: topology, plugins, plan, what each case takes. */
+#ifndef ASSAY_DRIVE_SESSION_H
+#define ASSAY_DRIVE_SESSION_H
+
+#include "cli/cli_options.h"
+#include "counters/counter_groups.h"
+#include "model/catalog.h"
+#include "plan/plan.h"
+#include "worker/inventory.h"
+
+/* All-zero is closed. */
+struct assay_session {
+	struct assay_topology *topology;
+	struct assay_host_info host;
+	struct assay_strings plugins; /* paths, the installed ones first */
+	struct assay_inventory *inventory;
+	const struct assay_catalog *catalog;
+	char bench_dir[4096];
+	struct assay_counter_groups groups; /* of bench_dir/groups */
+	unsigned all_threads;               /* what `all` means */
+	struct assay_plan plan;
+	struct assay_case_facts *facts; /* one a case of the plan */
+};
+
+/* The groups of counters below @bench_dir; NULL: those of the program. Release in either case. */
+int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err);
+/* Topology, plugins and what they offer. Close in either case. */
+int assay_session_open(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
+/* The same with these plugins and parts (see assay_inventory_open) instead of the installed and named ones. */
+int assay_session_open_with(struct assay_session *s, const struct assay_settings *o,
+			    const struct assay_strings *plugins, const char *parts, struct assay_err *err);
+/* The cases of the suite, without asking plugins about them. */
+int assay_session_plan(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
+/* Then what each case takes, and whether this machine has it: ASSAY_EUSAGE before anything is measured. */
+int assay_session_facts(struct assay_session *s, struct assay_err *err);
+/*
+ * All of these, for commands that measure what the options say. A plugin that the user named and that was refused is
+ * ASSAY_EUSAGE; an installed one is a warning. Close in either case.
+ */
+int assay_session_ready(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
+void assay_session_close(struct assay_session *s);
+
+#endif
