@@ -8,16 +8,12 @@
 #include <stddef.h>
 
 #include "base/text.h"
-#include "drive/build_identity.h"
+#include "drive/hints.h"
 #include "drive/installed.h"
 #include "model/catalog.h"
 #include "model/result.h"
 #include "reports/emit.h"
 
-#define ASSAY_CLI_DEFAULT_SUITE "quick"
-/* Any number serves; that it is always the same makes two runs comparable without naming it. */
-#define ASSAY_CLI_DEFAULT_SEED 42
-#define ASSAY_CLI_DEFAULT_DB   "assay.db"
 /* 128 + SIGINT, as shells write it. */
 #define ASSAY_CLI_EXIT_INTERRUPTED 130
 
@@ -43,23 +39,6 @@ int assay_cli_fail(const struct assay_err *err);
 /* The same, where a database that cannot be used is the caller's mistake and not a failure of the program. */
 int assay_cli_fail_open(const struct assay_err *err);
 
-/*
- * "assay gate --suite smoke --db my.db": the start of a command that a person can type as it stands, with the options
- * that are not the defaults. @suite may be NULL.
- */
-void assay_cli_command(char *buf, size_t size, const char *command, const char *suite, const char *db);
-
-/*
- * @rc and @err of what was done with a path that the user named: that it cannot be used is no failure of the program.
- */
-int assay_cli_user_path(int rc, struct assay_err *err);
-
-/* A case as users may name it: its key, and where that differs the key with t=all. */
-int assay_cli_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);
-/* ASSAY_EUSAGE "no @what matches '@pattern'", with the nearest of @names, or else @hint. */
-int assay_cli_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
-		      struct assay_err *err);
-
 /* Width and abilities of standard output. */
 struct assay_emit_style assay_cli_style(void);
 /* NULL-safe: write @t to standard output and release it. */
@@ -67,9 +46,6 @@ void assay_cli_put(struct assay_text *t);
 
 /* A unix time in lists: "2026-11-21 14:05", where the program runs. */
 void assay_cli_when(uint64_t unix_ns, char *buf, size_t size);
-
-/* Nanoseconds of a clock that only goes forward. */
-uint64_t assay_cli_now_ns(void);
 
 /* One line: version, commit, compiler. */
 void assay_cli_print_version(void);

@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "machine/isa.h"
-#include "plan/plan.h"
 
 enum {
 	OPT_NO_DEFAULT_PLUGINS = 0x100,
@@ -24,72 +22,16 @@ enum {
 	OPT_COUNTERS,
 	OPT_EVENTS,
 	OPT_MULTIPLEX,
+	OPT_CACHE_MODEL,
 };
 
-/* "1,all,8" → {1, ASSAY_THREADS_ALL, 8} */
-static int parse_threads(struct assay_settings *s, const char *text, const char *what, struct assay_err *err)
-{
-	struct assay_strings parts = { 0 };
-	unsigned *v = NULL;
-	int rc = assay_strings_split(&parts, text, ',', err);
-
-	if (rc)
-		goto out;
-	v = calloc(parts.n ? parts.n : 1, sizeof(*v));
-	if (!v) {
-		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-		goto out;
-	}
-	for (size_t i = 0; i < parts.n; i++)
-		if (!assay_plan_threads_parse(parts.v[i], &v[i])) {
-			rc = assay_err_set(err, ASSAY_EUSAGE,
-					   "%s is '%s', expected a list of " ASSAY_THREADS_EXPECTED ", such as 1,all",
-					   what, text);
-			goto out;
-		}
-	free(s->threads);
-	s->threads = v;
-	s->n_threads = parts.n;
-	v = NULL;
-out:
-	free(v);
-	assay_strings_release(&parts);
-	return rc;
-}
-
-static int parse_cpus(struct assay_settings *s, const char *text, const char *what, struct assay_err *err)
-{
-	size_t n = 0;
-	int *cpus = NULL;
-	int rc = assay_parse_cpu_list(text, what, &cpus, &n, err);
-
-	if (rc)
-		return rc;
-	free(s->cpus);
-	s->cpus = cpus;
-	s->placement.cpus = cpus;
-	s->placement.n_cpus = n;
-	return 0;
-}
-
-static int parse_placement(struct assay_settings *s, const char *text, struct assay_err *err)
-{
-	if (!strcmp(text, "compact"))
-		s->placement.policy = ASSAY_PLACE_COMPACT;
-	else if (!strcmp(text, "scatter"))
-		s->placement.policy = ASSAY_PLACE_SCATTER;
-	else
-		return assay_err_set(err, ASSAY_EUSAGE, "--placement is '%s', expected compact or scatter", text);
-	return 0;
-}
-
-int assay_cli_parse_evidence(const char *arg, enum assay_cli_evidence *out, struct assay_err *err)
+int assay_cli_parse_evidence(const char *arg, enum assay_take *out, struct assay_err *err)
 {
 	static const char *const names[] = { "all", "stored", "exact" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(arg, names[i])) {
-			*out = (enum assay_cli_evidence)i;
+			*out = (enum assay_take)i;
 			return 0;
 		}
 	return assay_err_set(err, ASSAY_EUSAGE, "--evidence is '%s', expected exact (counts), stored (times) or all",
@@ -108,39 +50,24 @@ int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int6
 	return 0;
 }
 
-/* A limit of nothing is no limit anybody means. */
-static int parse_memory(struct assay_settings *s, const char *text, const char *what, struct assay_err *err)
-{
-	uint64_t bytes;
-	int rc = assay_parse_bytes(text, what, &bytes, err);
-
-	if (rc)
-		return rc;
-	if (!bytes)
-		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected a size above 0, such as 512MiB or 2G",
-				     what, text);
-	s->memory_bytes = bytes;
-	return 0;
-}
-
-static int read_environment(struct assay_settings *s, struct assay_err *err)
+static int read_environment(struct assay_request *q, struct assay_err *err)
 {
 	const char *v;
 	uint64_t n;
 	int rc;
 
 	if ((v = getenv("ASSAY_SEED"))) {
-		rc = assay_parse_seed(v, "ASSAY_SEED", &s->seed, err);
+		rc = assay_parse_seed(v, "ASSAY_SEED", &q->seed, err);
 		if (rc)
 			return rc;
 	}
 	if ((v = getenv("ASSAY_DETERMINISTIC"))) {
 		if (strcmp(v, "0") && strcmp(v, "1"))
 			return assay_err_set(err, ASSAY_EUSAGE, "ASSAY_DETERMINISTIC is '%s', expected 0 or 1", v);
-		s->deterministic = v[0] == '1';
+		q->deterministic = v[0] == '1';
 	}
 	if ((v = getenv("ASSAY_THREADS"))) {
-		rc = parse_threads(s, v, "ASSAY_THREADS", err);
+		rc = assay_request_set_threads(q, v, "ASSAY_THREADS", err);
 		if (rc)
 			return rc;
 	}
@@ -148,10 +75,10 @@ static int read_environment(struct assay_settings *s, struct assay_err *err)
 		rc = assay_parse_u64(v, "ASSAY_BATCH_SIZE", 1, INT32_MAX, &n, err);
 		if (rc)
 			return rc;
-		s->batch_size = (int64_t)n;
+		q->batch_size = (int64_t)n;
 	}
 	if ((v = getenv("ASSAY_MEMORY_LIMIT"))) {
-		rc = parse_memory(s, v, "ASSAY_MEMORY_LIMIT", err);
+		rc = assay_request_set_memory(q, v, "ASSAY_MEMORY_LIMIT", err);
 		if (rc)
 			return rc;
 	}
@@ -160,78 +87,74 @@ static int read_environment(struct assay_settings *s, struct assay_err *err)
 	if ((v = getenv("ASSAY_DB"))) {
 		if (!v[0])
 			return assay_err_set(err, ASSAY_EUSAGE, "ASSAY_DB is '', expected the path of a database file");
-		s->db = v;
+		q->db = v;
 	}
 	return 0;
 }
 
 int assay_settings_init(struct assay_settings *s, struct assay_err *err)
 {
-	*s = (struct assay_settings){ .db = ASSAY_CLI_DEFAULT_DB, .seed = ASSAY_CLI_DEFAULT_SEED };
-	return read_environment(s, err);
+	*s = (struct assay_settings){ .r = assay_request_default() };
+	return read_environment(&s->r, err);
 }
 
 void assay_settings_release(struct assay_settings *s)
 {
-	assay_strings_release(&s->only);
-	assay_strings_release(&s->plugins);
-	assay_strings_release(&s->events);
-	free(s->threads);
-	free(s->cpus);
-	s->threads = NULL;
-	s->cpus = NULL;
+	assay_request_release(&s->r);
 }
 
 static int set_option(struct assay_settings *s, int key, const char *arg)
 {
+	struct assay_request *q = &s->r;
 	struct assay_err *err = &s->err;
 
 	switch (key) {
 	case 's':
-		s->suite = arg;
+		q->suite = arg;
 		return 0;
 	case 'o':
 		if (!arg[0])
 			return assay_err_set(err, ASSAY_EUSAGE,
 					     "bad --only '': expected a part of a key or a glob, such as 'matmul.*'");
-		return assay_strings_add(&s->only, arg, err);
+		return assay_strings_add(&q->only, arg, err);
 	case 'p':
-		return assay_strings_add(&s->plugins, arg, err);
+		return assay_strings_add(&q->plugins, arg, err);
 	case OPT_NO_DEFAULT_PLUGINS:
-		s->no_default_plugins = true;
+		q->no_default_plugins = true;
 		return 0;
 	case OPT_BENCH_DIR:
-		s->bench_dir = arg;
+		q->bench_dir = arg;
 		return 0;
 	case OPT_ISA:
-		s->isa = arg;
-		return assay_isa_check(arg, "--isa", err);
+		return assay_request_set_isa(q, arg, "--isa", err);
 	case 't':
-		return parse_threads(s, arg, "--threads", err);
+		return assay_request_set_threads(q, arg, "--threads", err);
 	case OPT_CPUS:
-		return parse_cpus(s, arg, "--cpus", err);
+		return assay_request_set_cpus(q, arg, "--cpus", err);
 	case OPT_PLACEMENT:
-		return parse_placement(s, arg, err);
+		return assay_request_set_placement(q, arg, "--placement", err);
 	case OPT_SMT:
-		s->placement.smt = true;
+		q->placement.smt = true;
 		return 0;
 	case 'S':
-		return assay_parse_seed(arg, "--seed", &s->seed, err);
+		return assay_parse_seed(arg, "--seed", &q->seed, err);
 	case OPT_MEMORY_LIMIT:
-		return parse_memory(s, arg, "--memory-limit", err);
+		return assay_request_set_memory(q, arg, "--memory-limit", err);
 	case OPT_DB:
 		if (!arg[0])
 			return assay_err_set(err, ASSAY_EUSAGE, "--db is '', expected the path of a database file");
-		s->db = arg;
+		q->db = arg;
 		return 0;
 	case OPT_COUNTERS:
-		s->counter_groups = arg;
+		q->counter_groups = arg;
 		return 0;
 	case OPT_EVENTS:
-		return assay_strings_split(&s->events, arg, ',', err);
+		return assay_strings_split(&q->events, arg, ',', err);
 	case OPT_MULTIPLEX:
-		s->multiplex = true;
+		q->multiplex = true;
 		return 0;
+	case OPT_CACHE_MODEL:
+		return assay_request_set_cache_model(q, arg, err);
 	case OPT_JSON:
 		s->json = true;
 		return 0;
@@ -261,7 +184,7 @@ static error_t parse_setting(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option select_options[] = {
-	{ "suite", 's', "NAME", 0, "Suite of benches (default " ASSAY_CLI_DEFAULT_SUITE ")", 0 },
+	{ "suite", 's', "NAME", 0, "Suite of benches (default " ASSAY_DEFAULT_SUITE ")", 0 },
 	{ "only", 'o', "GLOB", 0,
 	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given "
 	  "several times: the "
@@ -295,8 +218,13 @@ static const struct argp_option counter_options[] = {
 	  0 },
 	{ 0 },
 };
+static const struct argp_option cache_model_options[] = {
+	{ "cache-model", OPT_CACHE_MODEL, "NAME", 0,
+	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)", 0 },
+	{ 0 },
+};
 static const struct argp_option store_options[] = {
-	{ "db", OPT_DB, "FILE", 0, "Database of results (default " ASSAY_CLI_DEFAULT_DB " in the current folder)", 0 },
+	{ "db", OPT_DB, "FILE", 0, "Database of results (default " ASSAY_DEFAULT_DB " in the current folder)", 0 },
 	{ 0 },
 };
 static const struct argp_option output_options[] = {
@@ -314,6 +242,7 @@ const struct argp assay_argp_select = { .options = select_options, .parser = par
 const struct argp assay_argp_place = { .options = place_options, .parser = parse_setting };
 const struct argp assay_argp_measure = { .options = measure_options, .parser = parse_setting };
 const struct argp assay_argp_counters = { .options = counter_options, .parser = parse_setting };
+const struct argp assay_argp_cache_model = { .options = cache_model_options, .parser = parse_setting };
 const struct argp assay_argp_store = { .options = store_options, .parser = parse_setting };
 const struct argp assay_argp_help = { .options = help_options, .parser = parse_setting };
 const struct argp assay_argp_output = { .options = output_options, .parser = parse_setting };

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "drive/build_identity.h"
 #include "model/verdict.h"
 
 static bool colour_on(int fd)
@@ -80,45 +81,6 @@ int assay_cli_fail(const struct assay_err *err)
 	return exit_of(err->code);
 }
 
-int assay_cli_user_path(int rc, struct assay_err *err)
-{
-	if (rc == ASSAY_EIO)
-		rc = err->code = ASSAY_EUSAGE;
-	return rc;
-}
-
-/* " OPTION WORD", the word as a shell takes it. */
-static size_t add_option(char *buf, size_t size, size_t n, const char *option, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
-	bool quoted = word[strspn(word, plain)];
-
-	if (n + strlen(option) + 2 * strlen(word) + 5 > size)
-		return n;
-	n += (size_t)snprintf(buf + n, size - n, " %s %s", option, quoted ? "\"" : "");
-	for (; *word; word++) {
-		if (strchr("\"\\$`", *word))
-			buf[n++] = '\\';
-		buf[n++] = *word;
-	}
-	if (quoted)
-		buf[n++] = '"';
-	buf[n] = '\0';
-	return n;
-}
-
-void assay_cli_command(char *buf, size_t size, const char *command, const char *suite, const char *db)
-{
-	size_t n = (size_t)snprintf(buf, size, "assay %s", command);
-
-	if (n >= size)
-		return;
-	if (suite && strcmp(suite, ASSAY_CLI_DEFAULT_SUITE))
-		n = add_option(buf, size, n, "--suite", suite);
-	if (strcmp(db, ASSAY_CLI_DEFAULT_DB))
-		add_option(buf, size, n, "--db", db);
-}
-
 struct assay_emit_style assay_cli_style(void)
 {
 	struct assay_emit_style s = { .colour = colour_on(STDOUT_FILENO) };
@@ -144,33 +106,6 @@ void assay_cli_put(struct assay_text *t)
 	if (t->s)
 		fwrite(t->s, 1, t->len, stdout);
 	assay_text_release(t);
-}
-
-uint64_t assay_cli_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-int assay_cli_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)
-{
-	char portable[ASSAY_KEY_MAX];
-	int rc = assay_strings_add(names, c->key, err);
-
-	assay_case_portable_key(c, portable);
-	return rc || !strcmp(portable, c->key) ? rc : assay_strings_add(names, portable, err);
-}
-
-int assay_cli_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
-		      struct assay_err *err)
-{
-	const char *near = assay_nearest(pattern, (const char *const *)names->v, names->n);
-
-	if (near)
-		return assay_err_set(err, ASSAY_EUSAGE, "no %s matches '%s': did you mean '%s'?", what, pattern, near);
-	return assay_err_set(err, ASSAY_EUSAGE, "no %s matches '%s': %s", what, pattern, hint);
 }
 
 void assay_cli_print_version(void)

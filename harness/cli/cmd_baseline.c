@@ -101,7 +101,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "run", OPT_RUN, "ID", 0, "Run to save, or whose exact counts to record (default: last, the newest)", 0 },
 	{ "exact", OPT_EXACT, NULL, 0, "With update: record exact counts in the file that is committed", 0 },
-	{ "suite", 's', "NAME", 0, "With update: of this suite (default " ASSAY_CLI_DEFAULT_SUITE ")", 0 },
+	{ "suite", 's', "NAME", 0, "With update: of this suite (default " ASSAY_DEFAULT_SUITE ")", 0 },
 	{ "prune", OPT_PRUNE, NULL, 0, "With update: take out the records of cases that were not counted", 0 },
 	{ "exact-file", OPT_EXACT_FILE, "FILE", 0, "With update: the file (default baselines/exact/SUITE.json)", 0 },
 	{ 0 },
@@ -139,7 +139,7 @@ static int save(const struct baseline_args *a, struct assay_store *store, struct
 		free(runs);
 		if (!rc && !id)
 			rc = assay_err_set(err, ASSAY_EUSAGE,
-					   "no finished run is stored in '%s': 'assay run' makes one", a->s.db);
+					   "no finished run is stored in '%s': 'assay run' makes one", a->s.r.db);
 	}
 	if (!rc)
 		rc = assay_store_baseline_save(store, a->name, id, assay_clock_unix_ns(), err);
@@ -155,8 +155,8 @@ static int save(const struct baseline_args *a, struct assay_store *store, struct
 static int update(const struct baseline_args *a, struct assay_store *store, struct assay_text *out,
 		  struct assay_err *err)
 {
-	const struct assay_exact_gate_options o = {
-		.suite = a->suite, .run_id = a->run_id, .file = a->exact_file, .db = a->s.db
+	const struct assay_gate_request o = {
+		.suite = a->suite, .run_id = a->run_id, .exact_file = a->exact_file, .db = a->s.r.db
 	};
 	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
 	size_t n = 0, kept = 0;
@@ -269,7 +269,7 @@ static enum assay_store_mode mode_of(const struct baseline_args *a)
 {
 	bool writes = a->verb == VERB_SAVE || a->verb == VERB_DROP;
 
-	return writes && assay_file_exists(a->s.db) ? ASSAY_STORE_WRITE : ASSAY_STORE_READ;
+	return writes && assay_file_exists(a->s.r.db) ? ASSAY_STORE_WRITE : ASSAY_STORE_READ;
 }
 
 int assay_cmd_baseline(int argc, char **argv)
@@ -283,7 +283,7 @@ int assay_cmd_baseline(int argc, char **argv)
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = assay_store_open(&store, a.s.db, mode_of(&a), &err);
+		rc = assay_store_open(&store, a.s.r.db, mode_of(&a), &err);
 	if (rc) {
 		status = assay_cli_fail(&err);
 	} else {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay judge: the verdict of a stored comparison again, from its samples alone, on any machine. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/compare_output.h"
-#include "judge/comparison_judge.h"
-#include "store/store_comparison.h"
+#include "cli/watcher.h"
+#include "drive/compare.h"
 
 enum { OPT_COMPARISON = 0x200 };
 
@@ -62,29 +59,15 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int judge(const void *args, struct assay_store *store, struct assay_gate_report *report, struct assay_err *err)
+static int judge(const struct judge_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
 {
-	const struct judge_args *a = args;
-	struct assay_comparison cmp = { 0 };
-	struct assay_policy policy = assay_policy_default();
-	char verdict[ASSAY_STORE_VERDICT_MAX] = "";
-	int rc = assay_store_comparison_load(store, a->id, &cmp, verdict, NULL, err);
+	struct assay_compare_outcome out;
+	int rc = assay_compare_replay(a->s.r.db, a->id, a->out.strict, &w->watch, &out, err);
 
-	if (!rc && cmp.policy)
-		rc = assay_policy_parse(&policy, cmp.policy, "the stored policy", err);
 	if (!rc)
-		rc = assay_comparison_judge(&cmp, &policy,
-					    &(struct assay_comparison_judging){ .strict = a->out.strict }, report, err);
-	if (!rc)
-		rc = assay_compare_output_put(report, &a->out, &a->s, err);
-	if (!rc && !verdict[0])
-		assay_cli_warn("comparison %" PRId64 " did not finish: judged as far as it came", cmp.id);
-	else if (!rc && strcmp(verdict, assay_verdict_name(report->verdict)))
-		assay_cli_warn("comparison %" PRId64
-			       " was judged %s when it was measured: another version of assay did",
-			       cmp.id, verdict);
-	assay_policy_release(&policy);
-	assay_comparison_release(&cmp);
+		rc = assay_compare_output_put(&out.report, &a->out, &a->s, err);
+	*status = (int)out.report.exit;
+	assay_compare_outcome_release(&out);
 	return rc;
 }
 
@@ -92,11 +75,18 @@ int assay_cmd_judge(int argc, char **argv)
 {
 	struct judge_args a = { 0 };
 	struct assay_err err = { 0 };
-	int status, rc = assay_settings_init(&a.s, &err);
+	struct assay_watcher w;
+	int status = 0, rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	status = rc ? assay_cli_fail(&err) : assay_compare_output_judge(&a.s, &a.out, judge, &a);
+	if (!rc)
+		rc = assay_compare_output_check(&a.out, &err);
+	if (!rc) {
+		assay_watcher_begin(&w, true);
+		rc = judge(&a, &w, &status, &err);
+		assay_watcher_end(&w);
+	}
 	assay_settings_release(&a.s);
-	return status;
+	return rc ? assay_cli_fail(&err) : status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/cli_options.h"
 #include "cli/list_emit.h"
 #include "drive/session.h"
 #include "judge/manifest.h"
@@ -89,15 +90,15 @@ static int list(const struct list_args *a, struct assay_text *out, struct assay_
 {
 	struct assay_list_view v = { .what = a->what, .style = assay_cli_style() };
 	struct assay_session session = { 0 };
-	bool cases = a->manifest || a->s.suite || a->s.only.n || (a->what && !strcmp(a->what, "cases"));
-	int rc = assay_session_open(&session, &a->s, err);
+	bool cases = a->manifest || a->s.r.suite || a->s.r.only.n || (a->what && !strcmp(a->what, "cases"));
+	int rc = assay_session_open(&session, &a->s.r, err);
 
 	if (!rc)
 		rc = assay_plan_suites(session.bench_dir, &v.suites, err);
 	if (!rc && cases) {
 		if (!a->what)
 			v.what = "cases";
-		rc = assay_session_plan(&session, &a->s, err);
+		rc = assay_session_plan(&session, &a->s.r, err);
 	}
 	v.catalog = session.catalog;
 	v.groups = &session.groups;

@@ -114,10 +114,10 @@ static int no_case(const struct history *h, const char *pattern, struct assay_er
 	int rc = 0;
 
 	for (size_t i = 0; i < h->n && !rc; i++)
-		rc = assay_cli_case_names(&names, &h->cases[i], err);
+		rc = assay_hint_case_names(&names, &h->cases[i], err);
 	if (!rc)
-		rc = assay_cli_no_case(&names, "stored case", pattern, "'assay show last' lists those of the last run",
-				       err);
+		rc = assay_hint_no_case(&names, "stored case", pattern, "'assay show last' lists those of the last run",
+					err);
 	assay_strings_release(&names);
 	return rc;
 }
@@ -207,7 +207,7 @@ static int plot_trend(const struct plot_args *a, const struct history *h, struct
 	if (!rc)
 		rc = trend(h, c->key, &series, &runs, err);
 	if (!rc)
-		rc = assay_cli_user_path(assay_trend_plot(&series, a->out, err), err);
+		rc = assay_hint_user_path(assay_trend_plot(&series, a->out, err), err);
 	if (!rc)
 		printf("%zu run%s of %s drawn in %s\n", series.n_runs, series.n_runs == 1 ? "" : "s", c->key, a->out);
 	free(runs);
@@ -231,7 +231,7 @@ static int add_plot(struct page *page, const char *folder, const struct assay_tr
 	assay_trend_file_name(s->key, ".svg", page->files[i]);
 	assay_quantity_text(last * 1e-9, "s", true, page->last[i], sizeof(page->last[i]));
 	snprintf(path, sizeof(path), "%s/%s", folder, page->files[i]);
-	rc = assay_cli_user_path(assay_trend_plot(s, path, err), err);
+	rc = assay_hint_user_path(assay_trend_plot(s, path, err), err);
 	if (rc)
 		return rc;
 	page->links[i] = (struct assay_trend_link){ .key = s->key,
@@ -275,12 +275,12 @@ static int plot_report(const struct plot_args *a, const struct history *h, struc
 	if (!page.links || !page.files || !page.last)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (!rc)
-		rc = assay_cli_user_path(assay_file_mkdirs(a->out, err), err);
+		rc = assay_hint_user_path(assay_file_mkdirs(a->out, err), err);
 	if (!rc)
 		rc = plot_all(&page, a, h, err);
 	if (!rc)
-		rc = assay_cli_user_path(assay_trend_index(a->out, h->machine.machine_label, page.links, page.n, err),
-					 err);
+		rc = assay_hint_user_path(assay_trend_index(a->out, h->machine.machine_label, page.links, page.n, err),
+					  err);
 	if (!rc)
 		printf("%zu plots in %s/index.html\n", page.n, a->out);
 	free(page.links);
@@ -299,9 +299,9 @@ int assay_cmd_plot(int argc, char **argv)
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = assay_store_open(&h.store, a.s.db, ASSAY_STORE_READ, &err);
+		rc = assay_store_open(&h.store, a.s.r.db, ASSAY_STORE_READ, &err);
 	if (!rc)
-		rc = open_history(&h, a.s.db, &err);
+		rc = open_history(&h, a.s.r.db, &err);
 	if (!rc)
 		rc = !strcmp(a.what, "trend") ? plot_trend(&a, &h, &err) : plot_report(&a, &h, &err);
 	status = rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;

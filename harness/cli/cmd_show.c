@@ -160,9 +160,9 @@ static int no_case(const struct assay_run *run, const char *only, struct assay_e
 	snprintf(what, sizeof(what), "case of run %" PRId64, run->id);
 	snprintf(hint, sizeof(hint), "'assay show %" PRId64 "' lists them", run->id);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
-		rc = assay_cli_case_names(&names, &run->results[i].c, err);
+		rc = assay_hint_case_names(&names, &run->results[i].c, err);
 	if (!rc)
-		rc = assay_cli_no_case(&names, what, only, hint, err);
+		rc = assay_hint_no_case(&names, what, only, hint, err);
 	assay_strings_release(&names);
 	return rc;
 }
@@ -247,7 +247,7 @@ int assay_cmd_show(int argc, char **argv)
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = assay_store_open(&store, a.s.db, ASSAY_STORE_READ, &err);
+		rc = assay_store_open(&store, a.s.r.db, ASSAY_STORE_READ, &err);
 	if (rc) {
 		status = assay_cli_fail(&err);
 		goto out;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay verify: are the results right? Every case runs once in a worker and is checked; nothing is timed or stored. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "cli/cli.h"
-#include "drive/measuring.h"
-#include "measure/measure.h"
+#include "cli/cli_options.h"
+#include "cli/watcher.h"
+#include "drive/run.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -43,48 +43,21 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int check_and_print(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+static int verify(const struct assay_settings *s, struct assay_watcher *w, int *status, struct assay_err *err)
 {
-	struct assay_emit_style style = assay_cli_style();
-	bool *changed = calloc(m->session->plan.n_cases + 1, sizeof(*changed));
 	struct assay_text out = { 0 };
-	int rc;
+	struct assay_run run;
+	int rc = assay_run_verify(&s->r, &w->watch, &run, err);
 
-	if (!changed)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_measuring_all(m, run, err);
 	if (!rc)
-		rc = assay_measure_finish(run, m->session->facts, &m->session->host, m->session->catalog, changed, err);
+		rc = s->json ? assay_emit_run_json(&run, false, &out, err)
+			     : assay_emit_run_table(&run, &w->style, &out, err);
 	if (!rc) {
-		run->ended_ns = assay_clock_unix_ns();
-		rc = m->settings->json ? assay_emit_run_json(run, false, &out, err)
-				       : assay_emit_run_table(run, &style, &out, err);
-	}
-	if (!rc)
 		assay_cli_put(&out);
+		*status = (int)assay_run_exit(&run, &w->watch);
+	}
 	assay_text_release(&out);
-	free(changed);
-	return rc;
-}
-
-static int verify(const struct assay_settings *s)
-{
-	struct assay_session session = { 0 };
-	struct assay_run run = { 0 };
-	struct assay_clock clock;
-	struct assay_measuring m = { .settings = s, .session = &session, .clock = &clock, .verify_only = true };
-	struct assay_err err = { 0 };
-	int rc = assay_session_ready(&session, s, &err);
-
-	if (!rc)
-		rc = assay_clock_init(&clock, &err);
-	if (!rc)
-		rc = assay_measuring_describe(&m, &run, &err);
-	if (!rc)
-		rc = check_and_print(&m, &run, &err);
-	rc = rc ? assay_cli_fail(&err) : assay_measuring_exit(&run);
 	assay_run_release(&run);
-	assay_session_close(&session);
 	return rc;
 }
 
@@ -92,11 +65,16 @@ int assay_cmd_verify(int argc, char **argv)
 {
 	struct assay_settings s;
 	struct assay_err err = { 0 };
-	int status, rc = assay_settings_init(&s, &err);
+	struct assay_watcher w;
+	int status = 0, rc = assay_settings_init(&s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &s, &err);
-	status = rc ? assay_cli_fail(&err) : verify(&s);
+	if (!rc) {
+		assay_watcher_begin(&w, false);
+		rc = verify(&s, &w, &status, &err);
+		assay_watcher_end(&w);
+	}
 	assay_settings_release(&s);
-	return status;
+	return rc ? assay_cli_fail(&err) : status;
 }

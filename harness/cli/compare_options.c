@@ -21,14 +21,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_POLICY:
-		a->o.policy = arg;
+		a->q.policy = arg;
 		return 0;
 	case OPT_ALPHA:
-		return take_frac(arg, "--alpha", 0.5, &a->o.alpha, err) ? EINVAL : 0;
+		return take_frac(arg, "--alpha", 0.5, &a->q.alpha, err) ? EINVAL : 0;
 	case OPT_MARGIN:
-		return take_frac(arg, "--margin", 1, &a->o.margin_frac, err) ? EINVAL : 0;
+		return take_frac(arg, "--margin", 1, &a->q.margin_frac, err) ? EINVAL : 0;
 	case OPT_BUDGET:
-		return assay_parse_duration_ns(arg, "--budget", &a->o.budget_ns, err) ? EINVAL : 0;
+		return assay_parse_duration_ns(arg, "--budget", &a->q.budget_ns, err) ? EINVAL : 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -49,12 +49,12 @@ static const struct argp_option budget_options[] = {
 const struct argp assay_argp_rates = { .options = rate_options, .parser = parse };
 const struct argp assay_argp_budget = { .options = budget_options, .parser = parse };
 
-int assay_compare_take_both(struct assay_compare_options *o, const char *arg, const char *command,
+int assay_compare_take_both(struct assay_compare_request *q, const char *arg, const char *command,
 			    struct assay_err *err)
 {
-	if (o->base)
+	if (q->base)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "unexpected argument '%s': %s takes one plugin, folder or revision", arg, command);
-	o->base = o->head = arg;
+	q->base = q->head = arg;
 	return 0;
 }

@@ -9,7 +9,7 @@
 /* What the options of compare, certify and plan fill; their own arguments begin with it. */
 struct assay_compare_args {
 	struct assay_settings s;
-	struct assay_compare_options o;
+	struct assay_compare_request q; /* its `what` is to be set to the request of s */
 };
 
 /* For the children of a command's argp; their input begins with a struct assay_compare_args. */
@@ -17,7 +17,7 @@ extern const struct argp assay_argp_rates;  /* --policy --alpha */
 extern const struct argp assay_argp_budget; /* --margin --budget */
 
 /* The one argument of @command, which stands for both sides. ASSAY_EUSAGE when there are two. */
-int assay_compare_take_both(struct assay_compare_options *o, const char *arg, const char *command,
+int assay_compare_take_both(struct assay_compare_request *o, const char *arg, const char *command,
 			    struct assay_err *err);
 
 #endif

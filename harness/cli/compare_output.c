@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "cli/cli.h"
-#include "machine/clock.h"
 
 enum { OPT_MARKDOWN = 0x240, OPT_JUNIT, OPT_JSON_FILE, OPT_STRICT };
 
@@ -74,14 +74,14 @@ int assay_compare_output_check(const struct assay_compare_output *o, struct assa
 static int write_file(const char *path, struct assay_text *text, int rc, struct assay_err *err)
 {
 	if (!rc)
-		rc = assay_cli_user_path(assay_file_write(path, text->s, text->len, err), err);
+		rc = assay_hint_user_path(assay_file_write(path, text->s, text->len, err), err);
 	assay_text_release(text);
 	return rc;
 }
 
 static int write_files(const struct assay_gate_report *r, const struct assay_compare_output *o, struct assay_err *err)
 {
-	const struct assay_emit_junit junit = { .strict = o->strict, .unix_ns = assay_clock_unix_ns() };
+	const struct assay_emit_junit junit = { .strict = o->strict, .unix_ns = (uint64_t)time(NULL) * 1000000000u };
 	struct assay_text text = { 0 };
 	int rc = 0;
 
@@ -107,25 +107,4 @@ int assay_compare_output_put(const struct assay_gate_report *r, const struct ass
 		assay_cli_put(&out);
 	assay_text_release(&out);
 	return rc ? rc : write_files(r, o, err);
-}
-
-int assay_compare_output_judge(const struct assay_settings *s, const struct assay_compare_output *o,
-			       assay_judge_fn *judge, const void *args)
-{
-	struct assay_gate_report report = { 0 };
-	struct assay_store *store = NULL;
-	struct assay_err err = { 0 };
-	int status, rc = assay_compare_output_check(o, &err);
-
-	if (!rc)
-		rc = assay_store_open(&store, s->db, ASSAY_STORE_READ, &err);
-	if (rc) {
-		status = assay_cli_fail(&err);
-	} else {
-		rc = judge(args, store, &report, &err);
-		status = rc ? assay_cli_fail(&err) : (int)report.exit;
-	}
-	assay_gate_report_release(&report);
-	assay_store_close(store);
-	return status;
 }

@@ -8,7 +8,6 @@
 
 #include "cli/cli_options.h"
 #include "model/gate_report.h"
-#include "store/store.h"
 
 struct assay_compare_output {
 	const char *markdown, *junit, *json_file; /* NULL: not wanted */
@@ -25,15 +24,5 @@ int assay_compare_output_check(const struct assay_compare_output *o, struct assa
 /* Print @r as @s says and write the files. ASSAY_EIO when one cannot be written. */
 int assay_compare_output_put(const struct assay_gate_report *r, const struct assay_compare_output *o,
 			     const struct assay_settings *s, struct assay_err *err);
-
-/* Fill @report from what @store has, and put it out; @args are the command's. */
-typedef int assay_judge_fn(const void *args, struct assay_store *store, struct assay_gate_report *report,
-			   struct assay_err *err);
-
-/*
- * What gate and judge do once their options are read: open the store, judge, clean up. The exit status of the command.
- */
-int assay_compare_output_judge(const struct assay_settings *s, const struct assay_compare_output *o,
-			       assay_judge_fn *judge, const void *args);
 
 #endif

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Ctrl-C, a terminal that goes away, or a plain kill: the first one asks the work to stop, the second ends the program.
- */
+/* Ctrl-C, SIGTERM and SIGHUP as a flag, so that what is finished is kept; a second one ends the program. */
 #ifndef ASSAY_CLI_INTERRUPT_H
 #define ASSAY_CLI_INTERRUPT_H
 
 #include <signal.h>
 
-/*
- * Catch SIGINT, SIGTERM and, unless it is ignored, SIGHUP from here on; the flag becomes non-zero with the first of
- * them.
- */
-const volatile sig_atomic_t *assay_interrupt_catch(void);
+/* The flag; it is cleared when signals are caught. */
+const volatile sig_atomic_t *assay_interrupt_flag(void);
+/* Set the flag on the first signal from here on. Nothing where they are caught already. */
+void assay_interrupt_catch(void);
+/* Signals act as before. Nothing where they are not caught. */
 void assay_interrupt_release(void);
 
 #endif

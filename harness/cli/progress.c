@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "base/monotonic.h"
 
 /* Starting a worker, making inputs, checking: what a case takes beside its sampling, before anything is known. */
 #define SETUP_NS 0.4e9
@@ -52,7 +52,7 @@ static void expect(struct assay_progress *p, double total)
 void assay_progress_begin(struct assay_progress *p, const struct assay_case *cases, size_t n, unsigned rounds)
 {
 	*p = (struct assay_progress){
-		.rounds = rounds, .round = 1, .cases = cases, .n = n, .began_ns = assay_cli_now_ns()
+		.rounds = rounds, .round = 1, .cases = cases, .n = n, .began_ns = assay_monotonic_ns()
 	};
 	expect(p, weight_of_round(p) * (rounds ? rounds : 1));
 }
@@ -87,7 +87,7 @@ static void draw_bar(double share, const char *head, const char *label)
 static void draw(struct assay_progress *p, double part)
 {
 	double done = p->done + part * weight(p, p->at);
-	double elapsed = (double)(assay_cli_now_ns() - p->began_ns);
+	double elapsed = (double)(assay_monotonic_ns() - p->began_ns);
 	/* the first tenth is too little to learn from */
 	double left = (p->total - done) * (done > p->total / 10 ? elapsed / done : 1) * 1e-9;
 	char head[160], round[48] = "";
@@ -112,13 +112,13 @@ void assay_progress_round(struct assay_progress *p, unsigned round, const bool *
 
 void assay_progress_begin_for(struct assay_progress *p, double expected_ns)
 {
-	*p = (struct assay_progress){ .began_ns = assay_cli_now_ns() };
+	*p = (struct assay_progress){ .began_ns = assay_monotonic_ns() };
 	expect(p, expected_ns);
 }
 
 void assay_progress_show(struct assay_progress *p, double done_frac, const char *label)
 {
-	uint64_t t = assay_cli_now_ns();
+	uint64_t t = assay_monotonic_ns();
 	double elapsed = (double)(t - p->began_ns), left;
 	char head[160];
 
@@ -137,13 +137,13 @@ void assay_progress_case(struct assay_progress *p, size_t i)
 		return;
 	for (; p->at < i; p->at++)
 		p->done += weight(p, p->at);
-	p->drawn_ns = assay_cli_now_ns();
+	p->drawn_ns = assay_monotonic_ns();
 	draw(p, 0);
 }
 
 void assay_progress_part(struct assay_progress *p, double part)
 {
-	uint64_t t = assay_cli_now_ns();
+	uint64_t t = assay_monotonic_ns();
 
 	if (!p->on || t - p->drawn_ns < REDRAW_NS)
 		return;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "drive/installed.h"
 #include "judge/manifest.h"
 
 static bool planned(const struct assay_session *s, const struct assay_manifest_entry *e)
@@ -48,14 +48,14 @@ static bool has_case(const struct assay_comparison *cmp, const char *key)
 	return false;
 }
 
-int assay_compare_manifest_check(struct assay_compare_plan *p, const struct assay_settings *s,
+int assay_compare_manifest_check(struct assay_compare_plan *p, const struct assay_request *r,
 				 int (*lost)(struct assay_compare_plan *p, const char *key, struct assay_err *err),
 				 struct assay_err *err)
 {
 	char paths[2][ASSAY_INSTALLED_PATH_MAX + 128] = { "", "" }, dir[ASSAY_INSTALLED_PATH_MAX];
 	int rc = 0;
 
-	if (!p->source[ASSAY_BASE].from_git || s->only.n || s->bench_dir || s->threads || s->batch_size)
+	if (!p->source[ASSAY_BASE].from_git || r->only.n || r->bench_dir || r->threads || r->batch_size)
 		return 0;
 	if (!assay_installed_baseline_dir(dir, sizeof(dir), NULL))
 		snprintf(paths[0], sizeof(paths[0]), "%s/%s.manifest", dir, p->session.plan.suite);

@@ -13,7 +13,7 @@
  * and the suite does not plan. Only whole suites of revisions are held to it: nothing is called where the base is a
  * plugin or options choose cases. A non-zero return of @lost stops and is returned.
  */
-int assay_compare_manifest_check(struct assay_compare_plan *p, const struct assay_settings *s,
+int assay_compare_manifest_check(struct assay_compare_plan *p, const struct assay_request *r,
 				 int (*lost)(struct assay_compare_plan *p, const char *key, struct assay_err *err),
 				 struct assay_err *err);
 

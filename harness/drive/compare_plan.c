@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "drive/build_identity.h"
 #include "drive/compare_manifest.h"
 #include "drive/compare_policy.h"
-#include "cli/interrupt.h"
+#include "drive/installed.h"
 #include "judge/comparison_judge.h"
 #include "machine/environment.h"
 #include "worker/plugin_loader.h"
@@ -36,20 +36,20 @@ static int add_plugin(struct assay_compare_side *side, const char *path, enum as
  * Benches name variants of all ops, so the rest comes from plugins named with --plugin and from the installed ones; it
  * is planned with, and not compared.
  */
-static int add_rest(struct assay_compare_side *side, const struct assay_settings *s, struct assay_err *err)
+static int add_rest(struct assay_compare_side *side, const struct assay_request *r, struct assay_err *err)
 {
 	struct assay_strings installed = { 0 };
-	int rc = s->no_default_plugins ? 0 : assay_installed_plugins(&installed, err);
+	int rc = r->no_default_plugins ? 0 : assay_installed_plugins(&installed, err);
 
-	for (size_t i = 0; i < s->plugins.n && !rc; i++)
-		rc = add_plugin(side, s->plugins.v[i], ASSAY_PART_REST, err);
+	for (size_t i = 0; i < r->plugins.n && !rc; i++)
+		rc = add_plugin(side, r->plugins.v[i], ASSAY_PART_REST, err);
 	for (size_t i = 0; i < installed.n && !rc; i++)
 		rc = add_plugin(side, installed.v[i], ASSAY_PART_REST, err);
 	assay_strings_release(&installed);
 	return rc;
 }
 
-static int load_head(struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err)
+static int load_head(struct assay_compare_plan *p, const struct assay_request *r, struct assay_err *err)
 {
 	struct assay_compare_side *head = &p->side[ASSAY_HEAD];
 	int rc = 0;
@@ -57,8 +57,8 @@ static int load_head(struct assay_compare_plan *p, const struct assay_settings *
 	for (size_t i = 0; i < p->source[ASSAY_HEAD].plugins.n && !rc; i++)
 		rc = add_plugin(head, p->source[ASSAY_HEAD].plugins.v[i], ASSAY_PART_ALL, err);
 	if (!rc)
-		rc = add_rest(head, s, err);
-	return rc ? rc : assay_session_open_with(&p->session, s, &head->plugins, head->parts.s, err);
+		rc = add_rest(head, r, err);
+	return rc ? rc : assay_session_open_with(&p->session, r, &head->plugins, head->parts.s, err);
 }
 
 static int require_head(const struct assay_compare_plan *p, struct assay_err *err)
@@ -85,7 +85,7 @@ static bool offers(const struct assay_catalog *cat, size_t plugin, bool *variant
 }
 
 /* Plan with what the base's workers load, and with the head's variants beyond, since benches may name those. */
-static int open_base(const struct assay_compare_plan *p, const struct assay_settings *s, struct assay_session *base,
+static int open_base(const struct assay_compare_plan *p, const struct assay_request *r, struct assay_session *base,
 		     struct assay_err *err)
 {
 	const struct assay_compare_side *side = &p->side[ASSAY_BASE];
@@ -97,14 +97,14 @@ static int open_base(const struct assay_compare_plan *p, const struct assay_sett
 	for (size_t i = 0; i < p->source[ASSAY_HEAD].plugins.n && !rc; i++)
 		rc = add_plugin(&all, p->source[ASSAY_HEAD].plugins.v[i], ASSAY_PART_REST, err);
 	if (!rc)
-		rc = assay_session_open_with(base, s, &all.plugins, all.parts.s, err);
+		rc = assay_session_open_with(base, r, &all.plugins, all.parts.s, err);
 	assay_strings_release(&all.plugins);
 	assay_text_release(&all.parts);
 	return rc;
 }
 
 /* The head's ops first, so that they win; then the base's variants. *own gets where those begin. */
-static int load_base(struct assay_compare_plan *p, const struct assay_settings *s, struct assay_session *base,
+static int load_base(struct assay_compare_plan *p, const struct assay_request *r, struct assay_session *base,
 		     size_t *own, struct assay_err *err)
 {
 	const struct assay_catalog *cat = p->session.catalog;
@@ -122,8 +122,8 @@ static int load_base(struct assay_compare_plan *p, const struct assay_settings *
 	for (size_t i = 0; i < p->source[ASSAY_BASE].plugins.n && !rc; i++)
 		rc = add_plugin(side, p->source[ASSAY_BASE].plugins.v[i], ASSAY_PART_VARIANTS, err);
 	if (!rc)
-		rc = add_rest(side, s, err);
-	return rc ? rc : open_base(p, s, base, err);
+		rc = add_rest(side, r, err);
+	return rc ? rc : open_base(p, r, base, err);
 }
 
 /* A plugin of the base that cannot be loaded for its ABI makes its cases incomparable; any other fault is the user's.
@@ -309,22 +309,21 @@ static int add_demanded(struct assay_compare_plan *p, const char *key, struct as
 	return 0;
 }
 
-static int plan_cases(struct assay_compare_plan *p, const struct assay_settings *s,
-		      const struct assay_compare_options *o, struct assay_err *err)
+static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_request *q, struct assay_err *err)
 {
 	struct assay_session base = { 0 };
 	char abi[512];
 	size_t own;
-	int rc = load_base(p, s, &base, &own, err);
+	int rc = load_base(p, q->what, &base, &own, err);
 
 	if (!rc)
 		rc = require_base(&base, own, p->source[ASSAY_BASE].plugins.n, abi, sizeof(abi), err);
 	if (!rc)
-		rc = assay_session_plan(&p->session, s, err);
+		rc = assay_session_plan(&p->session, q->what, err);
 	if (!rc)
 		rc = assay_session_facts(&p->session, err);
 	if (!rc)
-		rc = assay_session_plan(&base, s, err);
+		rc = assay_session_plan(&base, q->what, err);
 	if (!rc)
 		rc = assay_session_facts(&base, err);
 	if (!rc)
@@ -334,61 +333,65 @@ static int plan_cases(struct assay_compare_plan *p, const struct assay_settings 
 	if (!rc)
 		rc = add_lost_cases(p, &base, own, err);
 	if (!rc)
-		rc = assay_compare_manifest_check(p, s, add_demanded, err);
+		rc = assay_compare_manifest_check(p, q->what, add_demanded, err);
 	if (!rc && !p->cmp.n_cases)
 		rc = assay_err_set(err, ASSAY_EUSAGE,
 				   "nothing to compare: no case of suite '%s' runs a variant of '%s' here",
 				   p->session.plan.suite, p->source[ASSAY_HEAD].name);
 	p->cmp.family = (unsigned)p->cmp.n_cases;
-	if (!rc && !o->no_controls)
-		rc = add_controls(p, o->injected_frac, err);
+	if (!rc && !q->no_controls)
+		rc = add_controls(p, q->injected_frac, err);
 	assay_session_close(&base);
 	return rc;
 }
 
 static void on_building(void *arg, const char *name, const char *command)
 {
-	(void)arg;
-	fprintf(stderr, "assay: building %s: %s\n", name, command);
+	char text[1024];
+
+	snprintf(text, sizeof(text), "building %s: %s", name, command);
+	assay_watch_tell(arg, &(struct assay_event){ .kind = ASSAY_EVENT_BUILDING, .text = text });
 }
 
-static int resolve_sides(struct assay_compare_plan *p, const struct assay_compare_options *o, struct assay_err *err)
+static int resolve_sides(struct assay_compare_plan *p, const struct assay_compare_request *q,
+			 const struct assay_watch *w, struct assay_err *err)
 {
-	const struct assay_revision_options ro = { .building = on_building, .interrupted = assay_interrupt_catch() };
+	const struct assay_revision_options ro = { .building = on_building,
+						   .arg = (void *)w,
+						   .interrupted = w->interrupted };
 	struct assay_text log = { 0 };
-	int rc = assay_revision_resolve(o->base, &ro, &p->source[ASSAY_BASE], &log, err);
+	int rc = assay_revision_resolve(q->base, &ro, &p->source[ASSAY_BASE], &log, err);
 
 	if (!rc)
-		rc = assay_revision_resolve(o->head, &ro, &p->source[ASSAY_HEAD], &log, err);
+		rc = assay_revision_resolve(q->head, &ro, &p->source[ASSAY_HEAD], &log, err);
 	if (rc && log.s)
-		fprintf(stderr, "%s\n", log.s);
-	assay_interrupt_release();
+		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_LOG, .text = log.s });
 	assay_text_release(&log);
 	return rc;
 }
 
-int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_settings *s,
-			    const struct assay_compare_options *o, struct assay_err *err)
+int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_compare_request *q,
+			    const struct assay_watch *w, struct assay_err *err)
 {
 	struct assay_comparison *cmp = &p->cmp;
-	int rc = assay_compare_policy_load(p, o, err);
+	int rc = assay_compare_policy_load(p, q, err);
 
 	if (!rc)
-		rc = resolve_sides(p, o, err);
+		rc = resolve_sides(p, q, w, err);
 	if (!rc)
-		rc = load_head(p, s, err);
+		rc = load_head(p, q->what, err);
 	if (!rc)
 		rc = require_head(p, err);
 	if (!rc)
-		rc = plan_cases(p, s, o, err);
+		rc = plan_cases(p, q, err);
 	if (!rc)
-		rc = assay_compare_policy_check(p, &s->events, err);
+		rc = assay_compare_policy_check(p, &q->what->events, err);
 	if (!rc)
 		rc = assay_fingerprint_take(p->session.topology, &cmp->machine, err);
 	if (rc)
 		return rc;
 	snprintf(cmp->suite, sizeof(cmp->suite), "%s", p->session.plan.suite);
-	cmp->seed = s->seed;
+	cmp->seed = q->what->seed;
 	cmp->started_ns = assay_clock_unix_ns();
 	assay_comparing_label(p->source[ASSAY_BASE].name, &cmp->build[ASSAY_BASE], cmp->base, sizeof(cmp->base));
 	assay_comparing_label(p->source[ASSAY_HEAD].name, &cmp->build[ASSAY_HEAD], cmp->head, sizeof(cmp->head));
@@ -410,9 +413,8 @@ void assay_compare_plan_release(struct assay_compare_plan *p)
 	free(p->exact);
 }
 
-struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_settings *s,
-						    const struct assay_clock *clock,
-						    const volatile sig_atomic_t *interrupted)
+struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_request *r,
+						    const struct assay_clock *clock, const struct assay_watch *w)
 {
 	return (struct assay_comparing){
 		.cmp = &p->cmp,
@@ -423,12 +425,13 @@ struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p
 		.measure = { .topology = p->session.topology,
 			     .host = &p->session.host,
 			     .clock = clock,
-			     .placement = s->placement,
-			     .seed = s->seed,
+			     .placement = r->placement,
+			     .seed = r->seed,
 			     .groups = &p->session.groups,
-			     .counter_groups = s->counter_groups,
-			     .events = &s->events,
-			     .multiplex = s->multiplex,
-			     .interrupted = interrupted },
+			     .counter_groups = r->counter_groups,
+			     .events = &r->events,
+			     .multiplex = r->multiplex,
+			     .interrupted = w->interrupted },
+		.watch = w,
 	};
 }

@@ -3,19 +3,21 @@
 #ifndef ASSAY_DRIVE_COMPARE_PLAN_H
 #define ASSAY_DRIVE_COMPARE_PLAN_H
 
-#include "cli/cli_options.h"
 #include "drive/comparing.h"
 #include "drive/revision.h"
 #include "drive/session.h"
 #include "judge/limits.h"
 
-struct assay_compare_options {
+/* All-zero but for `what` and `base` is the default. Strings are borrowed. */
+struct assay_compare_request {
+	const struct assay_request *what;
 	const char *base, *head;   /* revision, plugin or folder; head NULL: what lies in the working tree */
 	const char *policy;        /* file; NULL: baselines/policy.conf */
 	double margin_frac, alpha; /* win over the policy; 0: as it says */
 	uint64_t budget_ns;        /* a case; 0: as the policy says */
 	double injected_frac;      /* of the control; 0: 2 %, or four margins where that is more */
 	bool no_controls;
+	bool strict; /* INCONCLUSIVE fails, too */
 };
 
 /* All-zero is empty. */
@@ -35,13 +37,15 @@ struct assay_compare_plan {
  * not build, a plugin that cannot be used, nothing to compare. A base whose plugins have another ABI is no error: its
  * cases say so. Release in either case.
  */
-int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_settings *s,
-			    const struct assay_compare_options *o, struct assay_err *err);
+int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_compare_request *q,
+			    const struct assay_watch *w, struct assay_err *err);
 void assay_compare_plan_release(struct assay_compare_plan *p);
 
-/* The loop over the cases of @p; whoever runs it adds what it should tell. All pointers stay the callers'. */
-struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_settings *s,
-						    const struct assay_clock *clock,
-						    const volatile sig_atomic_t *interrupted);
+/*
+ * The loop over the cases of @p, which was made from @r; whoever runs it adds what it should tell. All pointers stay
+ * the callers'.
+ */
+struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_request *r,
+						    const struct assay_clock *clock, const struct assay_watch *w);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/cli.h"
 #include "counters/event_names.h"
+#include "drive/installed.h"
 #include "judge/policy_names.h"
 
 /* The text that is judged by, with what the command line says at its end, where it wins. */
@@ -29,15 +29,15 @@ static int take_text(struct assay_comparison *cmp, const char *path, double marg
 	return cmp->policy ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", path);
 }
 
-int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_compare_options *o,
+int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_compare_request *q,
 			      struct assay_err *err)
 {
 	struct assay_policy alone;
 	char path[ASSAY_INSTALLED_PATH_MAX + 16] = "";
 	int rc;
 
-	if (o->policy) {
-		snprintf(path, sizeof(path), "%s", o->policy);
+	if (q->policy) {
+		snprintf(path, sizeof(path), "%s", q->policy);
 	} else {
 		rc = assay_installed_baseline_dir(path, ASSAY_INSTALLED_PATH_MAX, err);
 		if (rc)
@@ -51,13 +51,13 @@ int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_c
 	if (rc)
 		return rc;
 	assay_policy_release(&alone);
-	rc = take_text(&p->cmp, path, o->margin_frac, err);
+	rc = take_text(&p->cmp, path, q->margin_frac, err);
 	if (!rc)
 		rc = assay_policy_parse(&p->policy, p->cmp.policy, path, err);
 	if (rc)
 		return rc;
-	p->cmp.alpha = o->alpha > 0 ? o->alpha : p->policy.alpha;
-	p->cmp.budget_ns = o->budget_ns ? o->budget_ns : p->policy.budget_ns;
+	p->cmp.alpha = q->alpha > 0 ? q->alpha : p->policy.alpha;
+	p->cmp.budget_ns = q->budget_ns ? q->budget_ns : p->policy.budget_ns;
 	p->cmp.max_pairs = ASSAY_COMPARE_MAX_PAIRS;
 	return 0;
 }

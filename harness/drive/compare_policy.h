@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policy of a comparison: read, with what the command line says on top, and checked against what there is. */
+/* The policy of a comparison: read, with what the request says on top, and checked against what there is. */
 #ifndef ASSAY_DRIVE_COMPARE_POLICY_H
 #define ASSAY_DRIVE_COMPARE_POLICY_H
 
 #include "drive/compare_plan.h"
 
 /* Fill p->policy, and of p->cmp the text that a replay judges by, alpha, budget and number of pairs. ASSAY_EUSAGE. */
-int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_compare_options *o,
+int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_compare_request *q,
 			      struct assay_err *err);
 
 /*

@@ -116,8 +116,9 @@ static void tell(const struct assay_comparing *k, const struct case_state *st, c
 
 	for (size_t i = 0; i < k->cmp->n_cases; i++)
 		done += st[i].decided ? 1 : fmin(1, (double)st[i].spent_ns / (double)k->cmp->budget_ns);
-	if (k->progress)
-		k->progress(k->arg, done / fmax(1, (double)k->cmp->n_cases), key);
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SHARE,
+							  .done_frac = done / fmax(1, (double)k->cmp->n_cases),
+							  .text = key });
 }
 
 int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
@@ -137,8 +138,7 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 			if (st[i].decided)
 				continue;
 			tell(k, st, cmp->cases[i].c.key);
-			if (k->measure.interrupted && *k->measure.interrupted)
-				rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+			rc = assay_watch_check(k->watch, err);
 			if (!rc)
 				rc = one_pair(k, &st[i], i, round, err);
 			if (!rc)

@@ -6,8 +6,7 @@
 #ifndef ASSAY_DRIVE_COMPARING_H
 #define ASSAY_DRIVE_COMPARING_H
 
-#include <signal.h>
-
+#include "drive/watch.h"
 #include "judge/policy.h"
 #include "measure/measure_pair.h"
 #include "model/comparison.h"
@@ -27,9 +26,8 @@ struct assay_comparing {
 	struct assay_measure_options measure; /* plugins are not used */
 	/* A finished pair; negative stops. NULL: nothing to do. */
 	int (*pair_done)(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err);
-	/* Shown while it goes on; NULL: nothing. */
-	void (*progress)(void *arg, double done_frac, const char *key);
 	void *arg;
+	const struct assay_watch *watch;
 };
 
 /* Pairs that the looks of a comparison are paid for up to. */
@@ -37,8 +35,8 @@ struct assay_comparing {
 
 /*
  * Until every case is decided, has had cmp->max_pairs, or has used its budget (a case of which hardly a pair fits into
- * it may take up to four times as much for the first looks). ASSAY_EINTERRUPTED after Ctrl-C, with the finished pairs
- * in cmp.
+ * it may take up to four times as much for the first looks). ASSAY_EINTERRUPTED when the watch says so, with the
+ * finished pairs in cmp.
  */
 int assay_comparing_run(struct assay_comparing *c, struct assay_err *err);
 

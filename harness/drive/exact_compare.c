@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "drive/exact_counting.h"
-#include "cli/interrupt.h"
-#include "cli/progress.h"
 #include "judge/paired.h"
 #include "measure/measure_exact.h"
 
@@ -20,19 +18,20 @@ struct counting {
 	size_t *chosen; /* cases of the plan, malloc'ed */
 	size_t n_chosen;
 	struct assay_exact_options options;
+	const struct assay_watch *watch;
 	struct assay_exact_run *run; /* by side */
 };
 
-static bool wanted(const struct assay_compare_plan *p, const struct assay_settings *s, size_t i)
+static bool wanted(const struct assay_compare_plan *p, const struct assay_request *q, size_t i)
 {
 	return p->cmp.cases[i].control == ASSAY_CONTROL_NONE &&
-	       (p->exact[i] || assay_exact_counting_all(&p->session, s));
+	       (p->exact[i] || assay_exact_counting_all(&p->session, q));
 }
 
-int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err)
+int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_request *q, struct assay_err *err)
 {
 	for (size_t i = 0; i < p->cmp.n_cases; i++)
-		if (wanted(p, s, i))
+		if (wanted(p, q, i))
 			return 0;
 	return assay_err_set(
 		err, ASSAY_EUSAGE,
@@ -50,7 +49,7 @@ static bool failed_in_pair(const struct assay_comparison_case *c)
 	return c->difference[0];
 }
 
-static int choose(struct counting *k, const struct assay_settings *s, struct assay_err *err)
+static int choose(struct counting *k, const struct assay_request *q, struct assay_err *err)
 {
 	const struct assay_comparison *cmp = &k->plan->cmp;
 
@@ -60,7 +59,7 @@ static int choose(struct counting *k, const struct assay_settings *s, struct ass
 	if (!k->chosen || !k->run[ASSAY_BASE].cases || !k->run[ASSAY_HEAD].cases)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	for (size_t i = 0; i < cmp->n_cases; i++)
-		if (wanted(k->plan, s, i) && !failed_in_pair(&cmp->cases[i]))
+		if (wanted(k->plan, q, i) && !failed_in_pair(&cmp->cases[i]))
 			k->chosen[k->n_chosen++] = i;
 	return 0;
 }
@@ -163,20 +162,23 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 	return 0;
 }
 
-/* After Ctrl-C the cases that are left say so. */
+/* After an interrupt the cases that are left say so. */
 static int count_all(struct counting *k, struct assay_err *err)
 {
 	struct assay_exact_run *head = &k->run[ASSAY_HEAD];
-	struct assay_progress progress;
 	int rc = 0;
 
-	assay_progress_begin_for(&progress, 2 * COUNT_NS * (double)k->n_chosen);
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN,
+							  .expected_ns = 2 * COUNT_NS * (double)k->n_chosen });
 	for (size_t n = 0; n < k->n_chosen && !rc; n++) {
-		assay_progress_show(&progress, (double)n / (double)k->n_chosen, k->plan->cmp.cases[k->chosen[n]].c.key);
-		rc = *k->options.interrupted ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
-					     : count_case(k, k->chosen[n], err);
+		assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SHARE,
+								  .done_frac = (double)n / (double)k->n_chosen,
+								  .text = k->plan->cmp.cases[k->chosen[n]].c.key });
+		rc = assay_watch_check(k->watch, err);
+		if (!rc)
+			rc = count_case(k, k->chosen[n], err);
 	}
-	assay_progress_hide(&progress);
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	while (rc == ASSAY_EINTERRUPTED && head->n_cases < k->n_chosen) {
 		refuse(&head->cases[head->n_cases], &k->plan->cmp.cases[k->chosen[head->n_cases]].c,
 		       ASSAY_STATUS_FAILED, "the comparison ended before it was counted");
@@ -197,7 +199,8 @@ static void name_run(struct assay_comparison *cmp, enum assay_side side, const s
 	run->setting = *setting;
 }
 
-int assay_exact_compare(struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err)
+int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request *q, const struct assay_watch *w,
+			struct assay_err *err)
 {
 	struct assay_exact_setting setting;
 	struct assay_cache_model cache;
@@ -207,27 +210,27 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_setting
 		.plan = p,
 		.options = { .topology = p->session.topology,
 			     .clock = &clock,
-			     .placement = s->placement,
-			     .seed = s->seed,
+			     .placement = q->placement,
+			     .seed = q->seed,
 			     .vector_bits = p->session.host.vector_bits,
 			     .model = &cache,
 			     .tool = setting.tool },
+		.watch = w,
 		.run = p->cmp.exact,
 	};
 	int rc = assay_clock_init(&clock, err);
 
 	if (!rc)
-		rc = assay_exact_setting_take(p->session.topology, assay_exact_counting_model(&p->session, s), &cache,
+		rc = assay_exact_setting_take(p->session.topology, assay_exact_counting_model(&p->session, q), &cache,
 					      &setting, unavailable, sizeof(unavailable), err);
 	if (!rc)
-		rc = choose(&k, s, err);
+		rc = choose(&k, q, err);
 	if (!rc) {
 		for (int side = 0; side < 2; side++)
 			name_run(&p->cmp, (enum assay_side)side, &setting);
 		k.options.unavailable = unavailable[0] ? unavailable : NULL;
-		k.options.interrupted = assay_interrupt_catch();
+		k.options.interrupted = w->interrupted;
 		rc = count_all(&k, err);
-		assay_interrupt_release();
 	}
 	free(k.chosen);
 	return rc;

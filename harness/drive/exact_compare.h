@@ -8,15 +8,15 @@
 /*
  * ASSAY_EUSAGE when no case of @p is one that assay_exact_counting_all() says: to be asked before anything is measured.
  */
-int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_settings *s,
-			      struct assay_err *err);
+int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_request *q, struct assay_err *err);
 
 /*
  * Count those cases into p->cmp.exact, each in a worker of either side. What pairs have told already is not counted: a
  * case that failed in one is left out, and one whose machine code is the same on both sides is skipped on both, with
- * that reason. Where nothing at all can be counted, every case is skipped with the reason. ASSAY_EINTERRUPTED after
- * Ctrl-C: the cases that were not counted by then say so.
+ * that reason. Where nothing at all can be counted, every case is skipped with the reason. ASSAY_EINTERRUPTED
+ * when the watch says so: the cases that were not counted by then say so.
  */
-int assay_exact_compare(struct assay_compare_plan *p, const struct assay_settings *s, struct assay_err *err);
+int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request *q, const struct assay_watch *w,
+			struct assay_err *err);
 
 #endif

@@ -2,51 +2,24 @@
 /* Exact counts of the cases of a session. */
 #include "drive/exact_counting.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/interrupt.h"
-#include "cli/progress.h"
+#include "drive/build_identity.h"
 #include "measure/measure_exact.h"
 #include "model/verdict.h"
 
-enum { OPT_CACHE_MODEL = 0x380 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct assay_settings *s = state->input;
-	struct assay_cache_model fixed;
-
-	if (key != OPT_CACHE_MODEL)
-		return ARGP_ERR_UNKNOWN;
-	s->cache_model = arg;
-	if (assay_cache_model_find(arg, &fixed) || !strcmp(arg, "host"))
-		return 0;
-	assay_err_set(&s->err, ASSAY_EUSAGE, "unknown cache model '%s', expected canon or host", arg);
-	return EINVAL;
-}
-
-static const struct argp_option options[] = {
-	{ "cache-model", OPT_CACHE_MODEL, "NAME", 0,
-	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)", 0 },
-	{ 0 },
-};
-
-const struct argp assay_argp_cache_model = { .options = options, .parser = parse };
-
-const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_settings *s)
+const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_request *q)
 {
 	const char *of_suite = session->plan.exact_model;
 
-	return s->cache_model ? s->cache_model : of_suite[0] ? of_suite : "canon";
+	return q->cache_model ? q->cache_model : of_suite[0] ? of_suite : "canon";
 }
 
-bool assay_exact_counting_all(const struct assay_session *session, const struct assay_settings *s)
+bool assay_exact_counting_all(const struct assay_session *session, const struct assay_request *q)
 {
-	return s->only.n || !session->plan.exact_model[0];
+	return q->only.n || !session->plan.exact_model[0];
 }
 
 /* Cases to count, with their facts. */
@@ -56,11 +29,11 @@ struct chosen {
 	size_t n;
 };
 
-static int choose(const struct assay_session *session, const struct assay_settings *s, struct chosen *out,
+static int choose(const struct assay_session *session, const struct assay_request *q, struct chosen *out,
 		  struct assay_err *err)
 {
 	const struct assay_plan *plan = &session->plan;
-	bool all = s->evidence == ASSAY_CLI_EVIDENCE_EXACT && assay_exact_counting_all(session, s);
+	bool all = q->take == ASSAY_TAKE_COUNTS && assay_exact_counting_all(session, q);
 
 	out->cases = calloc(plan->n_cases + 1, sizeof(*out->cases));
 	out->facts = calloc(plan->n_cases + 1, sizeof(*out->facts));
@@ -76,35 +49,34 @@ static int choose(const struct assay_session *session, const struct assay_settin
 }
 
 static int count_all(const struct assay_session *session, const struct chosen *k, const struct assay_exact_options *o,
-		     struct assay_exact_run *out, struct assay_err *err)
+		     const struct assay_watch *w, struct assay_exact_run *out, struct assay_err *err)
 {
-	struct assay_progress progress;
 	int rc = 0;
 
 	out->cases = calloc(k->n + 1, sizeof(*out->cases));
 	if (!out->cases)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	assay_progress_begin(&progress, k->cases, k->n, 0);
+	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_CASES, .cases = k->cases, .n_cases = k->n });
 	for (size_t i = 0; i < k->n; i++) {
-		assay_progress_case(&progress, i);
-		rc = *o->interrupted
-			     ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
-			     : assay_measure_exact(&k->cases[i], session->catalog, k->facts[i], o, &out->cases[i], err);
+		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
+		rc = assay_watch_check(w, err);
+		if (!rc)
+			rc = assay_measure_exact(&k->cases[i], session->catalog, k->facts[i], o, &out->cases[i], err);
 		if (rc) {
 			assay_exact_case_release(&out->cases[i]);
 			break;
 		}
 		out->n_cases++;
 	}
-	assay_progress_hide(&progress);
+	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	return rc;
 }
 
-int assay_exact_counting(const struct assay_session *session, const struct assay_settings *s,
-			 const struct assay_clock *clock, char why[ASSAY_EXACT_REASON_MAX], struct assay_exact_run *out,
-			 struct assay_err *err)
+int assay_exact_counting(const struct assay_session *session, const struct assay_request *q,
+			 const struct assay_clock *clock, const struct assay_watch *w, char why[ASSAY_EXACT_REASON_MAX],
+			 struct assay_exact_run *out, struct assay_err *err)
 {
-	const char *model = assay_exact_counting_model(session, s);
+	const char *model = assay_exact_counting_model(session, q);
 	struct assay_cache_model cache;
 	struct chosen k = { 0 };
 	char unavailable[ASSAY_EXACT_REASON_MAX];
@@ -112,31 +84,30 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 		.plugins = &session->plugins,
 		.topology = session->topology,
 		.clock = clock,
-		.placement = s->placement,
-		.seed = s->seed,
+		.placement = q->placement,
+		.seed = q->seed,
 		.vector_bits = session->host.vector_bits,
 		.model = &cache,
 	};
 	int rc;
 
-	*out = (struct assay_exact_run){ .seed = s->seed, .started_ns = assay_clock_unix_ns() };
+	*out = (struct assay_exact_run){ .seed = q->seed, .started_ns = assay_clock_unix_ns() };
 	snprintf(out->suite, sizeof(out->suite), "%s", session->plan.suite);
 	assay_build_identity(session->catalog, &out->build);
 	rc = assay_exact_setting_take(session->topology, model, &cache, &out->setting, unavailable, sizeof(unavailable),
 				      err);
 	if (!rc)
-		rc = choose(session, s, &k, err);
+		rc = choose(session, q, &k, err);
 	if (why)
 		why[0] = '\0';
 	if (!rc && why && k.n && unavailable[0]) {
 		snprintf(why, ASSAY_EXACT_REASON_MAX, "%s", unavailable);
-		assay_cli_warn("no exact counts of %zu cases: %s", k.n, unavailable);
+		assay_watch_warn(w, "no exact counts of %zu cases: %s", k.n, unavailable);
 	} else if (!rc && k.n) {
 		o.unavailable = unavailable[0] ? unavailable : NULL;
 		o.tool = out->setting.tool;
-		o.interrupted = assay_interrupt_catch();
-		rc = count_all(session, &k, &o, out, err);
-		assay_interrupt_release();
+		o.interrupted = w->interrupted;
+		rc = count_all(session, &k, &o, w, out, err);
 	}
 	free(k.cases);
 	free(k.facts);
@@ -166,7 +137,7 @@ int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_r
 		       : 0;
 }
 
-int assay_exact_counting_exit(const struct assay_exact_run *run, bool all)
+enum assay_exit assay_exact_counting_exit(const struct assay_exact_run *run, bool all, const struct assay_watch *w)
 {
 	enum assay_exit worst = ASSAY_EXIT_OK;
 	size_t skipped = 0;
@@ -186,7 +157,7 @@ int assay_exact_counting_exit(const struct assay_exact_run *run, bool all)
 			break;
 		}
 	if (run->n_cases && skipped == run->n_cases) {
-		assay_cli_warn("nothing was counted: see the reasons above");
+		assay_watch_warn(w, "nothing was counted: see the reasons above");
 		worst = all ? ASSAY_EXIT_NOT_MEASURED : worst;
 	}
 	return worst;

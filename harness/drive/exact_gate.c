@@ -7,43 +7,44 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/cli.h"
+#include "drive/hints.h"
+#include "drive/installed.h"
 #include "drive/gate_input.h"
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
 #include "store/store_exact.h"
 
-static int load_counts(struct assay_store *store, const struct assay_exact_gate_options *o, struct assay_exact_run *out,
+static int load_counts(struct assay_store *store, const struct assay_gate_request *q, struct assay_exact_run *out,
 		       struct assay_err *err)
 {
-	const char *suite = o->suite ? o->suite : ASSAY_CLI_DEFAULT_SUITE;
-	int rc = o->run_id ? assay_store_exact_of_run(store, o->run_id, out, err)
+	const char *suite = q->suite ? q->suite : ASSAY_DEFAULT_SUITE;
+	int rc = q->run_id ? assay_store_exact_of_run(store, q->run_id, out, err)
 			   : assay_store_exact_newest(store, suite, out, err);
 
-	if (rc == ASSAY_ENOTFOUND && o->run_id)
+	if (rc == ASSAY_ENOTFOUND && q->run_id)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "run %" PRId64 " has no exact counts: its suite names no case for them, or "
 				     "there was no valgrind",
-				     o->run_id);
+				     q->run_id);
 	if (rc == ASSAY_ENOTFOUND)
 		return assay_err_set(
 			err, ASSAY_EUSAGE,
 			"no exact counts of suite '%s' are stored in '%s': take them with 'assay run --evidence exact "
 			"--suite %s'",
-			suite, o->db, suite);
+			suite, q->db, suite);
 	return rc;
 }
 
 /* *name is how sentences call it. */
-static int file_path(const struct assay_exact_gate_options *o, const char *suite, char *path, size_t size, char *name,
+static int file_path(const struct assay_gate_request *q, const char *suite, char *path, size_t size, char *name,
 		     size_t name_size, struct assay_err *err)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX];
 	int rc;
 
-	if (o->file) {
-		snprintf(path, size, "%s", o->file);
-		snprintf(name, name_size, "%s", o->file);
+	if (q->exact_file) {
+		snprintf(path, size, "%s", q->exact_file);
+		snprintf(name, name_size, "%s", q->exact_file);
 		return 0;
 	}
 	rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
@@ -56,7 +57,7 @@ static int file_path(const struct assay_exact_gate_options *o, const char *suite
  * Add the rows of @run. *found: the file has counts of this build; without @demand nothing is added where it has not.
  */
 static int judge(const struct assay_exact_run *run, const struct assay_policy *policy,
-		 const struct assay_exact_gate_options *o, bool demand, struct assay_gate_report *report, char *why,
+		 const struct assay_gate_request *q, bool demand, struct assay_gate_report *report, char *why,
 		 size_t size, struct assay_err *err)
 {
 	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16], name[ASSAY_INSTALLED_PATH_MAX];
@@ -66,10 +67,10 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 					      .base_name = name,
 					      .no_base_reason = why,
 					      .limits = demand,
-					      .strict = o->strict,
+					      .strict = q->strict,
 					      .nothing_counted = demand };
 	char lacking[512], record[ASSAY_NAME_MAX + 48];
-	int rc = file_path(o, run->suite, path, sizeof(path), name, sizeof(name), err);
+	int rc = file_path(q, run->suite, path, sizeof(path), name, sizeof(name), err);
 
 	for (size_t i = 0; i < run->n_cases; i++)
 		in.nothing_counted &= run->cases[i].status != ASSAY_STATUS_OK;
@@ -90,23 +91,23 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	return rc;
 }
 
-int assay_exact_gate_alone(struct assay_store *store, const struct assay_exact_gate_options *o,
+int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_request *q,
 			   struct assay_gate_report *report, struct assay_err *err)
 {
 	struct assay_exact_run run = { 0 };
 	struct assay_policy policy = { 0 };
 	char dir[ASSAY_INSTALLED_PATH_MAX], why[640] = "";
-	int rc = load_counts(store, o, &run, err);
+	int rc = load_counts(store, q, &run, err);
 
 	if (!rc)
 		rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
 	if (!rc)
-		rc = assay_gate_policy_load(&policy, o->policy, dir, err);
+		rc = assay_gate_policy_load(&policy, q->policy, dir, err);
 	if (!rc) {
 		report->alpha = policy.alpha;
 		snprintf(report->head, sizeof(report->head), "counts %" PRId64 " (%.12s%s)", run.id,
 			 run.build.commit[0] ? run.build.commit : "no commit", run.build.dirty ? "+" : "");
-		rc = judge(&run, &policy, o, true, report, why, sizeof(why), err);
+		rc = judge(&run, &policy, q, true, report, why, sizeof(why), err);
 	}
 	assay_policy_release(&policy);
 	assay_exact_run_release(&run);
@@ -114,23 +115,24 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_exact_g
 }
 
 int assay_exact_gate_beside(const struct assay_exact_run *run, const struct assay_policy *policy,
-			    const struct assay_exact_gate_options *o, struct assay_gate_report *report,
-			    struct assay_err *err)
+			    const struct assay_gate_request *q, const struct assay_watch *w,
+			    struct assay_gate_report *report, struct assay_err *err)
 {
 	char why[640] = "";
-	int rc = judge(run, policy, o, false, report, why, sizeof(why), err);
+	int rc = judge(run, policy, q, false, report, why, sizeof(why), err);
 
 	if (!rc && why[0])
-		assay_cli_warn("exact counts were not judged: %s", why);
+		assay_watch_warn(w, "exact counts were not judged: %s", why);
 	return rc;
 }
 
-int assay_exact_gate_none(const struct assay_run *run, const struct assay_exact_gate_options *o, struct assay_err *err)
+int assay_exact_gate_none(const struct assay_run *run, const struct assay_gate_request *q, const struct assay_watch *w,
+			  struct assay_err *err)
 {
 	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16], name[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_exact_baseline b = { 0 };
 	size_t n = 0;
-	int rc = file_path(o, run->suite, path, sizeof(path), name, sizeof(name), err);
+	int rc = file_path(q, run->suite, path, sizeof(path), name, sizeof(name), err);
 
 	if (!rc)
 		rc = assay_exact_baseline_load(&b, path, err);
@@ -143,24 +145,25 @@ int assay_exact_gate_none(const struct assay_run *run, const struct assay_exact_
 	}
 	assay_exact_baseline_release(&b);
 	if (n)
-		assay_cli_warn("exact counts were not judged: run %" PRId64
-			       " has none, and %s has some of %zu of its cases; counting takes "
-			       "valgrind, see 'assay doctor', and a run without --evidence stored",
-			       run->id, name, n);
+		assay_watch_warn(w,
+				 "exact counts were not judged: run %" PRId64
+				 " has none, and %s has some of %zu of its cases; counting takes "
+				 "valgrind, see 'assay doctor', and a run without --evidence stored",
+				 run->id, name, n);
 	return rc == ASSAY_ENOTFOUND ? 0 : rc;
 }
 
-int assay_exact_baseline_update(struct assay_store *store, const struct assay_exact_gate_options *o, bool prune,
-				char *path, size_t size, size_t *n, size_t *kept, struct assay_err *err)
+int assay_exact_baseline_update(struct assay_store *store, const struct assay_gate_request *q, bool prune, char *path,
+				size_t size, size_t *n, size_t *kept, struct assay_err *err)
 {
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_run run = { 0 };
 	struct assay_text text = { 0 };
 	char name[ASSAY_INSTALLED_PATH_MAX], *slash;
-	int rc = load_counts(store, o, &run, err);
+	int rc = load_counts(store, q, &run, err);
 
 	if (!rc)
-		rc = file_path(o, run.suite, path, size, name, sizeof(name), err);
+		rc = file_path(q, run.suite, path, size, name, sizeof(name), err);
 	if (!rc)
 		rc = assay_exact_baseline_load(&b, path, err);
 	if (!rc || rc == ASSAY_ENOTFOUND)
@@ -182,7 +185,7 @@ int assay_exact_baseline_update(struct assay_store *store, const struct assay_ex
 		*slash = '/';
 	}
 	if (!rc)
-		rc = assay_cli_user_path(assay_file_write(path, text.s, text.len, err), err);
+		rc = assay_hint_user_path(assay_file_write(path, text.s, text.len, err), err);
 	assay_text_release(&text);
 	assay_exact_baseline_release(&b);
 	assay_exact_run_release(&run);

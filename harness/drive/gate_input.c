@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "cli/cli.h"
+#include "drive/hints.h"
+#include "drive/installed.h"
 #include "drive/session.h"
 #include "drive/stored_run.h"
 #include "counters/event_names.h"
@@ -34,12 +35,12 @@ static int no_run(const char *suite, const char *db, struct assay_err *err)
 	return ASSAY_EUSAGE;
 }
 
-static int load_run(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
+static int load_run(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_request *q,
 		    struct assay_err *err)
 {
-	const char *suite = o->suite ? o->suite : ASSAY_CLI_DEFAULT_SUITE;
+	const char *suite = q->suite ? q->suite : ASSAY_DEFAULT_SUITE;
 	struct assay_run_info *runs = NULL;
-	int64_t id = o->run_id;
+	int64_t id = q->run_id;
 	size_t n = 0;
 	int rc;
 
@@ -51,13 +52,13 @@ static int load_run(struct assay_gate_files *f, struct assay_store *store, const
 			id = runs[0].id;
 		free(runs);
 		if (!n)
-			return no_run(suite, o->db, err);
+			return no_run(suite, q->db, err);
 	}
 	rc = assay_cli_run_load(store, id, &f->run, err);
-	if (!rc && o->suite && strcmp(o->suite, f->run.suite))
+	if (!rc && q->suite && strcmp(q->suite, f->run.suite))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "run %" PRId64 " is of suite '%s', not '%s': leave out --suite or --run", id,
-				     f->run.suite, o->suite);
+				     f->run.suite, q->suite);
 	return rc;
 }
 
@@ -67,36 +68,36 @@ int assay_gate_policy_load(struct assay_policy *p, const char *named, const char
 	int rc;
 
 	snprintf(path, sizeof(path), "%s/policy.conf", dir);
-	rc = assay_cli_user_path(assay_policy_load(p, named ? named : path, err), err);
+	rc = assay_hint_user_path(assay_policy_load(p, named ? named : path, err), err);
 	if (rc != ASSAY_ENOTFOUND || named)
 		return rc;
 	*p = assay_policy_default();
 	return 0;
 }
 
-static int load_rules(struct assay_gate_files *f, const struct assay_gate_options *o, struct assay_err *err)
+static int load_rules(struct assay_gate_files *f, const struct assay_gate_request *q, struct assay_err *err)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX], path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
 	int rc;
 
 	rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
-	if (rc && (!o->manifest || !o->policy))
+	if (rc && (!q->manifest || !q->policy))
 		return rc;
 	if (!rc)
 		rc = assay_manifest_list_load(&f->other, dir, err);
 	if (rc && rc != ASSAY_ENOTFOUND)
 		return rc;
-	if (!o->manifest)
+	if (!q->manifest)
 		snprintf(path, sizeof(path), "%s/%s.manifest", dir, f->run.suite);
-	rc = assay_cli_user_path(assay_manifest_load(&f->manifest, o->manifest ? o->manifest : path, err), err);
-	if (rc == ASSAY_ENOTFOUND && !o->manifest)
+	rc = assay_hint_user_path(assay_manifest_load(&f->manifest, q->manifest ? q->manifest : path, err), err);
+	if (rc == ASSAY_ENOTFOUND && !q->manifest)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "no manifest '%s': write it with 'assay list --manifest --suite %s', or name one "
 				     "with --manifest",
 				     path, f->run.suite);
 	if (rc)
 		return rc;
-	return assay_gate_policy_load(&f->policy, o->policy, dir, err);
+	return assay_gate_policy_load(&f->policy, q->policy, dir, err);
 }
 
 static int load_base_runs(struct assay_gate_files *f, struct assay_store *store, const int64_t *ids, size_t n,
@@ -137,7 +138,7 @@ static const struct assay_baseline_info *choose(const struct assay_baseline_info
 	return best;
 }
 
-static int load_named(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
+static int load_named(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_request *q,
 		      struct assay_err *err)
 {
 	const struct assay_baseline_info *b;
@@ -147,7 +148,7 @@ static int load_named(struct assay_gate_files *f, struct assay_store *store, con
 
 	if (rc)
 		return rc;
-	b = choose(all, n, o->baseline);
+	b = choose(all, n, q->baseline);
 	if (b) {
 		rc = load_base_runs(f, store, b->runs, b->n_runs, err);
 		snprintf(f->base_name, sizeof(f->base_name), "baseline '%s' (%zu run%s)", b->name, f->n_base,
@@ -158,10 +159,10 @@ static int load_named(struct assay_gate_files *f, struct assay_store *store, con
 				 "baseline '%s' holds only run %" PRId64 " itself: measure another run to judge it by",
 				 b->name, f->run.id);
 		}
-	} else if (o->baseline) {
+	} else if (q->baseline) {
 		rc = assay_err_set(err, ASSAY_EUSAGE,
 				   "no baseline '%s' of suite '%s' on this machine: 'assay baseline list' shows all",
-				   o->baseline, f->run.suite);
+				   q->baseline, f->run.suite);
 	}
 	assay_store_baselines_release(all, n);
 	return rc;
@@ -205,18 +206,18 @@ static int load_countable(struct assay_gate_files *f, struct assay_err *err)
 	return rc;
 }
 
-int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
+int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_request *q,
 			  struct assay_err *err)
 {
-	int rc = load_run(f, store, o, err);
+	int rc = load_run(f, store, q, err);
 
 	if (!rc)
-		rc = load_rules(f, o, err);
+		rc = load_rules(f, q, err);
 	if (!rc)
 		rc = load_countable(f, err);
 	if (!rc)
-		rc = load_named(f, store, o, err);
-	if (!rc && !f->n_base && !o->baseline && !f->no_base_reason[0])
+		rc = load_named(f, store, q, err);
+	if (!rc && !f->n_base && !q->baseline && !f->no_base_reason[0])
 		rc = load_last(f, store, err);
 	return rc;
 }

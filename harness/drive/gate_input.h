@@ -3,16 +3,9 @@
 #ifndef ASSAY_DRIVE_GATE_INPUT_H
 #define ASSAY_DRIVE_GATE_INPUT_H
 
+#include "drive/gating.h"
 #include "judge/gate.h"
 #include "store/store.h"
-
-struct assay_gate_options {
-	const char *db;                /* for messages */
-	const char *suite;             /* NULL: that of the run, or the default one */
-	int64_t run_id;                /* 0: the newest of the suite */
-	const char *manifest, *policy; /* NULL: those under baselines/ */
-	const char *baseline;          /* NULL: the newest of this machine and suite, else the last comparable run */
-};
 
 struct assay_gate_files {
 	struct assay_run run;
@@ -29,7 +22,7 @@ struct assay_gate_files {
 };
 
 /* Release in either case. */
-int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_options *o,
+int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store, const struct assay_gate_request *q,
 			  struct assay_err *err);
 void assay_gate_files_release(struct assay_gate_files *f);
 

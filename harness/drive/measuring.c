@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/interrupt.h"
-#include "cli/progress.h"
+#include "base/monotonic.h"
 #include "counters/counter_health.h"
+#include "drive/build_identity.h"
 #include "machine/environment.h"
 #include "measure/measure.h"
 #include "measure/measure_roof.h"
@@ -37,7 +36,7 @@ static int add_fact(struct assay_run *run, const char *name, const char *value, 
 /* "compact, one thread a core, all = 2 threads on CPUs 0,1" */
 static int add_placement(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
 {
-	const struct assay_placement_options *o = &m->settings->placement;
+	const struct assay_placement_options *o = &m->request->placement;
 	size_t n = m->session->all_threads, at;
 	int *cpus = calloc(n ? n : 1, sizeof(*cpus));
 	char text[256];
@@ -82,7 +81,7 @@ static bool may_use_papi(const struct assay_measuring *m)
 {
 	if (m->verify_only)
 		return false;
-	if (m->settings->counter_groups || m->settings->events.n)
+	if (m->request->counter_groups || m->request->events.n)
 		return true;
 	for (size_t i = 0; i < m->session->plan.n_cases; i++) {
 		const struct assay_case *c = &m->session->plan.cases[i];
@@ -116,7 +115,7 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 	char clock[256];
 	int rc;
 
-	*run = (struct assay_run){ .seed = m->settings->seed, .started_ns = assay_clock_unix_ns() };
+	*run = (struct assay_run){ .seed = m->request->seed, .started_ns = assay_clock_unix_ns() };
 	snprintf(run->suite, sizeof(run->suite), "%s", m->session->plan.suite);
 	assay_build_identity(m->session->catalog, &run->build);
 	rc = assay_fingerprint_take(m->session->topology, &run->machine, err);
@@ -128,7 +127,7 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 	}
 	if (!rc)
 		rc = add_placement(m, run, err);
-	if (!rc && m->settings->deterministic)
+	if (!rc && m->request->deterministic)
 		rc = add_fact(run, "deterministic", "1", err);
 	if (!rc && may_use_papi(m))
 		rc = add_papi_cost(run, err);
@@ -141,13 +140,14 @@ static void on_progress(void *arg, enum assay_stage stage, double done_frac)
 	static const double from[] = { 0.0, 0.1, 0.25, 0.95, 1.0 }, span[] = { 0.1, 0.15, 0.7, 0.05, 0.0 };
 
 	if ((unsigned)stage < sizeof(from) / sizeof(from[0]))
-		assay_progress_part(arg, from[stage] + span[stage] * done_frac);
+		assay_watch_tell(arg, &(struct assay_event){ .kind = ASSAY_EVENT_PART,
+							     .done_frac = from[stage] + span[stage] * done_frac });
 }
 
 /* Whether a further round is worth it depends on time, and deterministic runs must not. */
 static unsigned rounds_of(const struct assay_measuring *m)
 {
-	return m->verify_only || m->settings->deterministic ? 1 : m->session->plan.rounds;
+	return m->verify_only || m->request->deterministic ? 1 : m->session->plan.rounds;
 }
 
 /* One case, with the time it took without its turns. */
@@ -156,15 +156,15 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 			 struct assay_err *err)
 {
 	struct assay_case c = m->session->plan.cases[i];
-	uint64_t began = assay_cli_now_ns();
-	int rc;
+	uint64_t began = assay_monotonic_ns();
+	int rc = assay_watch_check(m->watch, err);
 
-	if (*o->interrupted)
-		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+	if (rc)
+		return rc;
 	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
 	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
-	*took_ns = assay_cli_now_ns() - began;
-	if (!rc && m->settings->roof_in_turn && r->status == ASSAY_STATUS_OK) {
+	*took_ns = assay_monotonic_ns() - began;
+	if (!rc && m->request->roof_in_turn && r->status == ASSAY_STATUS_OK) {
 		rc = assay_measure_roof(run, m->session->facts, &m->session->facts[i], o, r, err);
 		if (rc == ASSAY_EINTERRUPTED)
 			rc = 0; /* the case itself is finished; the next one is not begun */
@@ -182,7 +182,7 @@ static int first_round(const struct assay_measuring *m, const struct assay_measu
 		struct assay_result *r = &run->results[i];
 		uint64_t took_ns;
 
-		assay_progress_case(o->progress_arg, i);
+		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
 		rc = measure_timed(m, o, run, i, r, &took_ns, err);
 		again[i] = !rc && assay_round_wanted(r, took_ns);
 		if (!rc && m->finished)
@@ -206,7 +206,7 @@ static int further_round(const struct assay_measuring *m, const struct assay_mea
 
 		if (!again[i])
 			continue;
-		assay_progress_case(o->progress_arg, i);
+		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
 		rc = measure_timed(m, o, run, i, &more, &took_ns, err);
 		if (!rc && m->reload)
 			rc = m->reload(m->arg, r, err);
@@ -224,7 +224,6 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 {
 	const struct assay_plan *plan = &m->session->plan;
 	unsigned rounds = rounds_of(m);
-	struct assay_progress progress;
 	struct assay_core_paces paces = { 0 };
 	struct assay_measure_options o = {
 		.plugins = &m->session->plugins,
@@ -232,17 +231,17 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		.host = &m->session->host,
 		.clock = m->clock,
 		.paces = &paces,
-		.placement = m->settings->placement,
-		.seed = m->settings->seed,
+		.placement = m->request->placement,
+		.seed = m->request->seed,
 		.verify_only = m->verify_only,
-		.deterministic = m->settings->deterministic,
+		.deterministic = m->request->deterministic,
 		.groups = &m->session->groups,
-		.counter_groups = m->settings->counter_groups,
-		.events = &m->settings->events,
-		.multiplex = m->settings->multiplex,
-		.interrupted = assay_interrupt_catch(),
+		.counter_groups = m->request->counter_groups,
+		.events = &m->request->events,
+		.multiplex = m->request->multiplex,
+		.interrupted = m->watch->interrupted,
 		.progress = on_progress,
-		.progress_arg = &progress,
+		.progress_arg = (void *)m->watch,
 	};
 	bool *again = calloc(plan->n_cases, sizeof(*again)), *in_turn = calloc(plan->n_cases, sizeof(*in_turn));
 	int rc = 0;
@@ -252,26 +251,30 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	} else {
 		for (size_t i = 0; i < plan->n_cases; i++)
-			in_turn[i] = m->settings->roof_in_turn && assay_measure_roof_wanted(&plan->cases[i]);
-		assay_progress_begin(&progress, plan->cases, plan->n_cases, m->verify_only ? 0 : rounds);
-		assay_progress_in_turn(&progress, in_turn);
+			in_turn[i] = m->request->roof_in_turn && assay_measure_roof_wanted(&plan->cases[i]);
+		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASES,
+								  .cases = plan->cases,
+								  .n_cases = plan->n_cases,
+								  .rounds = m->verify_only ? 0 : rounds,
+								  .in_turn = in_turn });
 		rc = first_round(m, &o, run, again, err);
 		for (unsigned round = 2; round <= rounds && !rc; round++) {
-			assay_progress_round(&progress, round, again);
+			assay_watch_tell(
+				m->watch,
+				&(struct assay_event){ .kind = ASSAY_EVENT_ROUND, .round = round, .wanted = again });
 			rc = further_round(m, &o, round, run, again, err);
 		}
-		if (!rc && *o.interrupted) /* in the turns of the last case */
-			rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
-		assay_progress_hide(&progress);
+		if (!rc) /* in the turns of the last case */
+			rc = assay_watch_check(m->watch, err);
+		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	}
-	assay_interrupt_release();
 	assay_core_paces_release(&paces);
 	free(in_turn);
 	free(again);
 	return rc;
 }
 
-int assay_measuring_exit(const struct assay_run *run)
+enum assay_exit assay_measuring_exit(const struct assay_run *run, const struct assay_watch *w)
 {
 	enum assay_exit worst = ASSAY_EXIT_OK;
 	size_t skipped = 0;
@@ -291,7 +294,7 @@ int assay_measuring_exit(const struct assay_run *run)
 		}
 	}
 	if (skipped == run->n_results) {
-		assay_cli_warn("nothing was measured: no case can run here, see the reasons above");
+		assay_watch_warn(w, "nothing was measured: no case can run here, see the reasons above");
 		worst = ASSAY_EXIT_NOT_MEASURED;
 	}
 	return worst;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What run and verify share: one case after the other, in rounds, with progress, until the last or the user's Ctrl-C.
+ * What run and verify share: one case after the other, in rounds, until the last or an interrupt.
  */
 #ifndef ASSAY_DRIVE_MEASURING_H
 #define ASSAY_DRIVE_MEASURING_H
 
-#include "cli/cli_options.h"
 #include "drive/session.h"
+#include "drive/watch.h"
 #include "machine/clock.h"
 #include "model/result.h"
+#include "model/verdict.h"
 
 struct assay_measuring {
-	const struct assay_settings *settings;
+	const struct assay_request *request;
 	const struct assay_session *session;
 	const struct assay_clock *clock;
+	const struct assay_watch *watch;
 	bool verify_only;
 	/*
 	 * A case is finished for the first time, or with one @round more; negative stops. May free the raw samples.
@@ -33,13 +35,12 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 unsigned assay_measuring_all_threads(const struct assay_run *run);
 /*
  * Measure all cases of the plan into run->results, then once more in each further round those that are worth it
- * (measure/rounds.h). ASSAY_EINTERRUPTED after Ctrl-C, with the finished cases in @run; a second Ctrl-C ends the
- * program at once.
+ * (measure/rounds.h). ASSAY_EINTERRUPTED when the watch says so, with the finished cases in @run.
  */
 int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err);
 /*
  * 3 when a result is wrong, else 4 when one crashed, timed out or failed, or (with a warning) all were skipped, else 0.
  */
-int assay_measuring_exit(const struct assay_run *run);
+enum assay_exit assay_measuring_exit(const struct assay_run *run, const struct assay_watch *w);
 
 #endif

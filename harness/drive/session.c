@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/cli.h"
 #include "counters/event_names.h"
+#include "drive/installed.h"
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
 #include "machine/environment.h"
@@ -17,17 +17,17 @@
 #include "model/quantity.h"
 
 /* The installed plugins, then those named with --plugin; one named twice is loaded once. */
-static int gather_plugins(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+static int gather_plugins(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	int rc;
 
-	if (!o->no_default_plugins) {
+	if (!q->no_default_plugins) {
 		rc = assay_installed_plugins(&s->plugins, err);
 		if (rc)
 			return rc;
 	}
-	for (size_t i = 0; i < o->plugins.n; i++) {
-		const char *path = o->plugins.v[i];
+	for (size_t i = 0; i < q->plugins.n; i++) {
+		const char *path = q->plugins.v[i];
 
 		if (!assay_file_exists(path))
 			return assay_err_set(err, ASSAY_EUSAGE, "cannot open plugin '%s': no such file", path);
@@ -42,17 +42,17 @@ static int gather_plugins(struct assay_session *s, const struct assay_settings *
 	return 0;
 }
 
-static int find_benches(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+static int find_benches(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
-	if (!o->bench_dir)
+	if (!q->bench_dir)
 		return assay_installed_bench_dir(s->bench_dir, sizeof(s->bench_dir), err);
-	if (!assay_file_exists(o->bench_dir))
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot open bench folder '%s': no such folder", o->bench_dir);
-	snprintf(s->bench_dir, sizeof(s->bench_dir), "%s", o->bench_dir);
+	if (!assay_file_exists(q->bench_dir))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot open bench folder '%s': no such folder", q->bench_dir);
+	snprintf(s->bench_dir, sizeof(s->bench_dir), "%s", q->bench_dir);
 	return 0;
 }
 
-static int take_inventory(struct assay_session *s, const struct assay_settings *o, const char *parts,
+static int take_inventory(struct assay_session *s, const struct assay_request *q, const char *parts,
 			  struct assay_err *err)
 {
 	int rc = assay_topology_open(&s->topology, NULL, err);
@@ -60,10 +60,10 @@ static int take_inventory(struct assay_session *s, const struct assay_settings *
 	if (rc)
 		return rc;
 	assay_topology_host_info(s->topology, &s->host);
-	s->host.vector_bits = o->isa ? assay_isa_vector_bits(o->isa) : 0;
+	s->host.vector_bits = q->isa ? assay_isa_vector_bits(q->isa) : 0;
 	rc = assay_inventory_open(&s->inventory, &s->plugins, parts, &s->host, err);
-	if (!rc && o->isa)
-		rc = assay_inventory_cap(s->inventory, o->isa, err);
+	if (!rc && q->isa)
+		rc = assay_inventory_cap(s->inventory, q->isa, err);
 	if (rc)
 		return rc;
 	s->catalog = assay_inventory_catalog(s->inventory);
@@ -83,40 +83,41 @@ int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, 
 	return assay_counter_groups_load(g, dir, assay_counter_vendor(cpu.model), err);
 }
 
-int assay_session_open(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+int assay_session_open(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
-	int rc = find_benches(s, o, err);
+	int rc = find_benches(s, q, err);
 
 	if (!rc)
 		rc = assay_session_groups(&s->groups, s->bench_dir, err);
 	if (!rc)
-		rc = gather_plugins(s, o, err);
-	return rc ? rc : take_inventory(s, o, NULL, err);
+		rc = gather_plugins(s, q, err);
+	return rc ? rc : take_inventory(s, q, NULL, err);
 }
 
-int assay_session_open_with(struct assay_session *s, const struct assay_settings *o,
-			    const struct assay_strings *plugins, const char *parts, struct assay_err *err)
+int assay_session_open_with(struct assay_session *s, const struct assay_request *q, const struct assay_strings *plugins,
+			    const char *parts, struct assay_err *err)
 {
-	int rc = find_benches(s, o, err);
+	int rc = find_benches(s, q, err);
 
 	if (!rc)
 		rc = assay_session_groups(&s->groups, s->bench_dir, err);
 	for (size_t i = 0; i < plugins->n && !rc; i++)
 		rc = assay_strings_add(&s->plugins, plugins->v[i], err);
-	return rc ? rc : take_inventory(s, o, parts, err);
+	return rc ? rc : take_inventory(s, q, parts, err);
 }
 
 /* A plugin that the user named must be usable; of an installed one a warning is enough. */
-static int require_plugins(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+static int require_plugins(const struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
+			   struct assay_err *err)
 {
 	for (size_t i = 0; i < s->catalog->n_plugins; i++) {
 		const struct assay_catalog_plugin *p = &s->catalog->plugins[i];
 
 		if (!p->error)
 			continue;
-		if (assay_strings_has(&o->plugins, p->path))
+		if (assay_strings_has(&q->plugins, p->path))
 			return assay_err_set(err, ASSAY_EUSAGE, "cannot use plugin: %s", p->error);
-		assay_cli_warn("a plugin is left out: %s; 'assay list plugins' shows all", p->error);
+		assay_watch_warn(w, "a plugin is left out: %s; 'assay list plugins' shows all", p->error);
 	}
 	return 0;
 }
@@ -147,39 +148,42 @@ static bool could_have_case(const struct assay_session *s, size_t plugin)
 }
 
 /* A plugin that the user named, and of which nothing runs, would look as if it were right. */
-static void warn_of_idle_plugins(const struct assay_session *s, const struct assay_settings *o)
+static void warn_of_idle_plugins(const struct assay_session *s, const struct assay_request *q,
+				 const struct assay_watch *w)
 {
 	for (size_t i = 0; i < s->catalog->n_variants; i++) {
 		const struct assay_catalog_variant *v = &s->catalog->variants[i];
 		const char *path = s->catalog->plugins[v->plugin].path;
 
-		if (assay_strings_has(&o->plugins, path) && !assay_catalog_op(s->catalog, v->op))
-			assay_cli_warn("variant '%s' of '%s' is of op '%s', which no plugin has", v->name, path, v->op);
+		if (assay_strings_has(&q->plugins, path) && !assay_catalog_op(s->catalog, v->op))
+			assay_watch_warn(w, "variant '%s' of '%s' is of op '%s', which no plugin has", v->name, path,
+					 v->op);
 	}
-	for (size_t i = 0; i < s->catalog->n_plugins && !o->only.n; i++)
-		if (assay_strings_has(&o->plugins, s->catalog->plugins[i].path) && could_have_case(s, i) &&
+	for (size_t i = 0; i < s->catalog->n_plugins && !q->only.n; i++)
+		if (assay_strings_has(&q->plugins, s->catalog->plugins[i].path) && could_have_case(s, i) &&
 		    !has_case(s, i))
-			assay_cli_warn("the suite has no case of plugin '%s': only benches that name its ops and "
-				       "variants run them",
-				       s->catalog->plugins[i].path);
+			assay_watch_warn(w,
+					 "the suite has no case of plugin '%s': only benches that name its ops and "
+					 "variants run them",
+					 s->catalog->plugins[i].path);
 }
 
 /* What the user asks for by number, CPUs and threads, must be there: it is named, not silently skipped. */
-static int check_placement(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+static int check_placement(const struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
-	size_t most = o->placement.n_cpus;
+	size_t most = q->placement.n_cpus;
 	struct assay_err why;
 	int *cpus, rc;
 
-	for (size_t i = 0; i < o->n_threads; i++)
-		if (o->threads[i] != ASSAY_THREADS_DOUBLING && o->threads[i] > most)
-			most = o->threads[i];
+	for (size_t i = 0; i < q->n_threads; i++)
+		if (q->threads[i] != ASSAY_THREADS_DOUBLING && q->threads[i] > most)
+			most = q->threads[i];
 	if (!most)
 		return 0;
 	cpus = calloc(most, sizeof(*cpus));
 	if (!cpus)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_placement_pick(s->topology, &o->placement, most, cpus, &why);
+	rc = assay_placement_pick(s->topology, &q->placement, most, cpus, &why);
 	free(cpus);
 	if (rc)
 		return assay_err_set(err, rc, "%.900s (--threads, ASSAY_THREADS, --cpus)", why.text);
@@ -187,26 +191,26 @@ static int check_placement(const struct assay_session *s, const struct assay_set
 }
 
 /* What `all` means: every core that may be used, as far as the container's quota keeps them running. */
-static int count_threads(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+static int count_threads(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
-	s->all_threads = (unsigned)assay_placement_max(s->topology, &o->placement);
+	s->all_threads = (unsigned)assay_placement_max(s->topology, &q->placement);
 	while (s->all_threads > 1 && assay_cpu_quota_check(s->all_threads, NULL))
 		s->all_threads--;
 	return assay_cpu_quota_check(s->all_threads, err);
 }
 
 /* Groups and events that do not exist are said before anything is measured. */
-static int check_counters(const struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+static int check_counters(const struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	struct assay_strings published = { 0 };
 	struct assay_counter_choice choice = { 0 };
 	int rc = 0;
 
-	if (o->counter_groups)
-		rc = o->counter_groups[0] ? assay_counter_choice_add(&choice, &s->groups, o->counter_groups, err)
+	if (q->counter_groups)
+		rc = q->counter_groups[0] ? assay_counter_choice_add(&choice, &s->groups, q->counter_groups, err)
 					  : assay_err_set(err, ASSAY_EUSAGE, "expected groups such as cache,branch");
 	if (rc)
-		assay_err_prefix(err, "bad --counters '%s'", o->counter_groups);
+		assay_err_prefix(err, "bad --counters '%s'", q->counter_groups);
 	/* those of the cases exist: the plan was told which there are */
 	for (size_t i = 0; i < s->plan.n_cases && !rc; i++)
 		rc = assay_counter_choice_add(&choice, &s->groups, s->plan.cases[i].counters, err);
@@ -214,10 +218,10 @@ static int check_counters(const struct assay_session *s, const struct assay_sett
 		for (size_t k = 0; k < s->catalog->ops[i].counters.n && !rc; k++)
 			rc = assay_strings_add(&published, s->catalog->ops[i].counters.v[k], err);
 	/* without the installed ops their counters are not there, but no misspelling either */
-	if (!rc && !o->no_default_plugins)
+	if (!rc && !q->no_default_plugins)
 		rc = assay_counter_choice_check(&choice, &published, err);
-	for (size_t i = 0; i < o->events.n && !rc; i++) {
-		rc = assay_counter_event_check(o->events.v[i], &s->groups, &published, err);
+	for (size_t i = 0; i < q->events.n && !rc; i++) {
+		rc = assay_counter_event_check(q->events.v[i], &s->groups, &published, err);
 		if (rc)
 			assay_err_prefix(err, "bad --events");
 	}
@@ -235,32 +239,32 @@ static int group_names(const struct assay_counter_groups *g, struct assay_string
 	return rc;
 }
 
-int assay_session_plan(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+int assay_session_plan(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	struct assay_strings groups = { 0 };
 	struct assay_plan_options plan = {
 		.bench_dir = s->bench_dir,
-		.suite = o->suite ? o->suite : ASSAY_CLI_DEFAULT_SUITE,
-		.only = &o->only,
-		.threads = o->threads,
-		.n_threads = o->n_threads,
-		.budget_ns = o->budget_ns,
-		.rounds = o->rounds,
-		.memory_bytes = o->memory_bytes,
-		.batch_size = o->batch_size,
+		.suite = q->suite ? q->suite : ASSAY_DEFAULT_SUITE,
+		.only = &q->only,
+		.threads = q->threads,
+		.n_threads = q->n_threads,
+		.budget_ns = q->budget_ns,
+		.rounds = q->rounds,
+		.memory_bytes = q->memory_bytes,
+		.batch_size = q->batch_size,
 		.counter_groups = &groups,
 	};
-	int rc = check_placement(s, o, err);
+	int rc = check_placement(s, q, err);
 
 	if (!rc)
-		rc = count_threads(s, o, err);
+		rc = count_threads(s, q, err);
 	if (!rc)
 		rc = group_names(&s->groups, &groups, err);
 	plan.all_threads = s->all_threads;
 	if (!rc)
 		rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
 	assay_strings_release(&groups);
-	return rc ? rc : check_counters(s, o, err);
+	return rc ? rc : check_counters(s, q, err);
 }
 
 /* A limit holds for the worker as a whole, so what it takes by itself counts, too. */
@@ -331,16 +335,17 @@ int assay_session_facts(struct assay_session *s, struct assay_err *err)
 	return rc ? rc : check_memory(s, own, err);
 }
 
-int assay_session_ready(struct assay_session *s, const struct assay_settings *o, struct assay_err *err)
+int assay_session_ready(struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
+			struct assay_err *err)
 {
-	int rc = assay_session_open(s, o, err);
+	int rc = assay_session_open(s, q, err);
 
 	if (!rc)
-		rc = require_plugins(s, o, err);
+		rc = require_plugins(s, q, w, err);
 	if (!rc)
-		rc = assay_session_plan(s, o, err);
+		rc = assay_session_plan(s, q, err);
 	if (!rc)
-		warn_of_idle_plugins(s, o);
+		warn_of_idle_plugins(s, q, w);
 	return rc ? rc : assay_session_facts(s, err);
 }
 

@@ -3,8 +3,9 @@
 #ifndef ASSAY_DRIVE_SESSION_H
 #define ASSAY_DRIVE_SESSION_H
 
-#include "cli/cli_options.h"
 #include "counters/counter_groups.h"
+#include "drive/request.h"
+#include "drive/watch.h"
 #include "model/catalog.h"
 #include "plan/plan.h"
 #include "worker/inventory.h"
@@ -26,19 +27,20 @@ struct assay_session {
 /* The groups of counters below @bench_dir; NULL: those of the program. Release in either case. */
 int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err);
 /* Topology, plugins and what they offer. Close in either case. */
-int assay_session_open(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
+int assay_session_open(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
 /* The same with these plugins and parts (see assay_inventory_open) instead of the installed and named ones. */
-int assay_session_open_with(struct assay_session *s, const struct assay_settings *o,
-			    const struct assay_strings *plugins, const char *parts, struct assay_err *err);
+int assay_session_open_with(struct assay_session *s, const struct assay_request *q, const struct assay_strings *plugins,
+			    const char *parts, struct assay_err *err);
 /* The cases of the suite, without asking plugins about them. */
-int assay_session_plan(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
+int assay_session_plan(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
 /* Then what each case takes, and whether this machine has it: ASSAY_EUSAGE before anything is measured. */
 int assay_session_facts(struct assay_session *s, struct assay_err *err);
 /*
- * All of these, for commands that measure what the options say. A plugin that the user named and that was refused is
+ * All of these, for what measures as the request says. A plugin that the user named and that was refused is
  * ASSAY_EUSAGE; an installed one is a warning. Close in either case.
  */
-int assay_session_ready(struct assay_session *s, const struct assay_settings *o, struct assay_err *err);
+int assay_session_ready(struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
+			struct assay_err *err);
 void assay_session_close(struct assay_session *s);
 
 #endif

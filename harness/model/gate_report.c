@@ -8,6 +8,7 @@ void assay_gate_report_release(struct assay_gate_report *r)
 {
 	free(r->cases);
 	free(r->controls);
+	free(r->advice);
 	r->cases = NULL;
 	r->n_cases = 0;
 	r->controls = NULL;

@@ -52,6 +52,7 @@ struct assay_gate_report {
 	char base[256], head[256]; /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)"; base "": none */
 	double alpha;
 	bool no_baseline;
+	char *advice; /* why speed was not judged, and the command that changes it; malloc'ed. NULL: it was judged */
 	struct assay_gate_case *cases; /* malloc'ed */
 	size_t n_cases;
 	struct assay_gate_control *controls; /* malloc'ed; comparisons only */

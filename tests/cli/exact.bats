@@ -257,10 +257,10 @@ within() {
 	fails 2 "--evidence is 'exactly', expected exact" run --evidence exactly
 	fails 2 "unknown cache model 'l1', expected canon or host" run --evidence exact --bench-dir "$EXACT" --cache-model l1
 	for option in --budget=1s --rounds=2 --counters=cache --events=PAPI_TOT_INS --multiplex; do
-		fails 2 "${option%%=*} is of measuring times, and --evidence exact takes none: leave one of them out, or take both with --evidence all" \
+		fails 2 "${option%%=*} applies to timing, which --evidence exact skips: drop one, or use --evidence all" \
 			run --evidence exact "$option"
 	done
-	fails 2 "--cache-model is of exact counts, and --evidence stored takes none" run --evidence stored --cache-model canon
+	fails 2 "--cache-model applies to exact counts, which --evidence stored skips" run --evidence stored --cache-model canon
 	fails 2 "only with update: assay baseline update --exact" baseline update
 	fails 2 "no database 'assay.db'" gate --evidence exact
 }

@@ -47,5 +47,5 @@ in_turn() {
 
 @test "--roof-in-turn where it would do nothing is refused" {
 	ASSAY_DETERMINISTIC=1 fails 2 "--roof-in-turn samples for as long as time allows" run --roof-in-turn
-	fails 2 "--roof-in-turn is of measuring times" run --roof-in-turn --evidence exact
+	fails 2 "--roof-in-turn applies to timing" run --roof-in-turn --evidence exact
 }

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "base/monotonic.h"
 #include "cli/progress.h"
 
 static uint64_t now_ns = 1000000000;
 
-uint64_t assay_cli_now_ns(void)
+uint64_t assay_monotonic_ns(void)
 {
 	return now_ns;
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a command shows what the driving layer tells while it works: a progress bar, warnings, the head of a run; and how
+ * Ctrl-C reaches it.
+ */
+#ifndef ASSAY_CLI_WATCHER_H
+#define ASSAY_CLI_WATCHER_H
+
+#include "base/text.h"
+#include "cli/progress.h"
+#include "drive/watch.h"
+#include "reports/emit.h"
+
+struct assay_watcher {
+	struct assay_watch watch; /* for the driving layer */
+	struct assay_progress progress;
+	bool busy;      /* between an event that begins something and DONE */
+	bool show_head; /* print the head of a run */
+	struct assay_emit_style style;
+	struct assay_strings late; /* warnings that wait for the output */
+	bool hold;
+};
+
+/*
+ * Begin. While something long goes on, the first Ctrl-C, SIGTERM or SIGHUP sets the flag of the watch, and a second one
+ * ends the program; before and after, the first one does. With @hold warnings wait for assay_watcher_end(), so that
+ * they stand below what the command prints.
+ */
+void assay_watcher_begin(struct assay_watcher *w, bool hold);
+/* Print the warnings that waited, and release all. Signals act as before. */
+void assay_watcher_end(struct assay_watcher *w);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/compare.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drive/exact_compare.h"
+#include "judge/comparison_judge.h"
+#include "store/store_comparison.h"
+#include "store/store_exact.h"
+
+struct comparing {
+	const struct assay_compare_request *q;
+	const struct assay_watch *watch;
+	struct assay_compare_plan plan;
+	struct assay_store *store;
+	int64_t *case_ids; /* one a case of the plan */
+};
+
+static bool takes(const struct comparing *k, enum assay_take evidence)
+{
+	return k->q->what->take == evidence || k->q->what->take == ASSAY_TAKE_ALL;
+}
+
+static int store_pair(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err)
+{
+	const struct comparing *k = arg;
+
+	return assay_store_pair_add(k->store, k->case_ids[i], p, err);
+}
+
+static int store_cases(struct comparing *k, struct assay_err *err)
+{
+	const struct assay_comparison *cmp = &k->plan.cmp;
+	int rc = 0;
+
+	k->case_ids = calloc(cmp->n_cases + 1, sizeof(*k->case_ids));
+	if (!k->case_ids)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
+		rc = assay_store_comparison_case_add(k->store, cmp->id, &cmp->cases[i], &k->case_ids[i], err);
+	return rc;
+}
+
+static int take_times(struct comparing *k, struct assay_err *err)
+{
+	struct assay_comparison *cmp = &k->plan.cmp;
+	struct assay_comparing loop;
+	struct assay_clock clock;
+	int kept = 0, rc = assay_store_comparison_begin(k->store, cmp, err);
+
+	if (!rc)
+		rc = store_cases(k, err);
+	if (!rc)
+		rc = assay_clock_init(&clock, err);
+	if (rc)
+		return rc;
+	loop = assay_compare_plan_comparing(&k->plan, k->q->what, &clock, k->watch);
+	loop.pair_done = store_pair;
+	loop.arg = k;
+	assay_watch_tell(k->watch,
+			 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN,
+						.expected_ns = (double)cmp->budget_ns * (double)cmp->n_cases });
+	rc = assay_comparing_run(&loop, err);
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	for (size_t i = 0; i < cmp->n_cases && (!rc || rc == ASSAY_EINTERRUPTED) && !kept; i++)
+		if (cmp->cases[i].difference[0])
+			kept = assay_store_comparison_case_update(k->store, k->case_ids[i], &cmp->cases[i], err);
+	return kept ? kept : rc;
+}
+
+/* Keep what was counted, also of a comparison that was interrupted meanwhile. */
+static int take_counts(struct comparing *k, struct assay_err *err)
+{
+	struct assay_comparison *cmp = &k->plan.cmp;
+	int kept = 0, rc = assay_exact_compare(&k->plan, k->q->what, k->watch, err);
+
+	if (rc && rc != ASSAY_EINTERRUPTED)
+		return rc;
+	if (!cmp->id)
+		kept = assay_store_comparison_begin(k->store, cmp, err);
+	for (int side = 0; side < 2; side++)
+		cmp->exact[side].comparison_id = cmp->id;
+	if (!kept && cmp->exact[ASSAY_HEAD].n_cases)
+		kept = assay_store_exact_add_sides(k->store, cmp->exact, err);
+	return kept ? kept : rc;
+}
+
+static int take_evidence(struct comparing *k, struct assay_err *err)
+{
+	int rc = 0;
+
+	if (takes(k, ASSAY_TAKE_TIMES))
+		rc = take_times(k, err);
+	if (!rc && takes(k, ASSAY_TAKE_COUNTS))
+		rc = take_counts(k, err);
+	/* who asks for counts alone does not miss times */
+	if (!takes(k, ASSAY_TAKE_TIMES))
+		assay_comparison_drop_cases(&k->plan.cmp);
+	return rc;
+}
+
+static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *out, struct assay_err *err)
+{
+	const struct assay_comparison_judging how = { .strict = k->q->strict, .countable = &k->plan.countable };
+	struct assay_comparison *cmp = &k->plan.cmp;
+	int rc = take_evidence(k, err), judged;
+
+	out->id = cmp->id;
+	if (rc && rc != ASSAY_EINTERRUPTED)
+		return rc;
+	if (!rc)
+		cmp->ended_ns = assay_clock_unix_ns();
+	judged = assay_comparison_judge(cmp, &k->plan.policy, &how, &out->report, err);
+	if (judged)
+		return judged;
+	out->judged = true;
+	if (rc)
+		return assay_err_set(
+			err, rc, "interrupted: what was measured is kept as unfinished comparison %" PRId64 " of '%s'",
+			cmp->id, k->q->what->db);
+	return assay_store_comparison_end(k->store, cmp->id, cmp->ended_ns, assay_verdict_name(out->report.verdict),
+					  (int)out->report.exit, err);
+}
+
+int assay_compare_measure(const struct assay_compare_request *q, const struct assay_watch *w,
+			  struct assay_compare_outcome *out, struct assay_err *err)
+{
+	struct assay_compare_request request = *q;
+	struct comparing k = { .q = &request, .watch = w };
+	int rc;
+
+	*out = (struct assay_compare_outcome){ 0 };
+	/* controls prove the clock, and counts have none */
+	request.no_controls |= q->what->take == ASSAY_TAKE_COUNTS;
+	rc = assay_compare_plan_make(&k.plan, &request, w, err);
+	if (!rc && takes(&k, ASSAY_TAKE_COUNTS))
+		rc = assay_exact_compare_check(&k.plan, q->what, err);
+	if (!rc)
+		rc = assay_store_open(&k.store, q->what->db, ASSAY_STORE_WRITE, err);
+	if (!rc)
+		rc = measure_and_judge(&k, out, err);
+	assay_store_close(k.store);
+	free(k.case_ids);
+	assay_compare_plan_release(&k.plan);
+	return rc;
+}
+
+int assay_compare_replay(const char *db, int64_t id, bool strict, const struct assay_watch *w,
+			 struct assay_compare_outcome *out, struct assay_err *err)
+{
+	const struct assay_comparison_judging how = { .strict = strict };
+	struct assay_policy policy = assay_policy_default();
+	char verdict[ASSAY_STORE_VERDICT_MAX] = "";
+	struct assay_comparison cmp = { 0 };
+	struct assay_store *store = NULL;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+
+	*out = (struct assay_compare_outcome){ 0 };
+	if (!rc)
+		rc = assay_store_comparison_load(store, id, &cmp, verdict, NULL, err);
+	if (!rc && cmp.policy)
+		rc = assay_policy_parse(&policy, cmp.policy, "the stored policy", err);
+	if (!rc)
+		rc = assay_comparison_judge(&cmp, &policy, &how, &out->report, err);
+	if (!rc) {
+		out->id = cmp.id;
+		out->judged = true;
+		if (!verdict[0])
+			assay_watch_warn(w, "comparison %" PRId64 " did not finish: judged as far as it came", cmp.id);
+		else if (strcmp(verdict, assay_verdict_name(out->report.verdict)))
+			assay_watch_warn(w,
+					 "comparison %" PRId64
+					 " was judged %s when it was measured: another version of assay did",
+					 cmp.id, verdict);
+	}
+	assay_policy_release(&policy);
+	assay_comparison_release(&cmp);
+	assay_store_close(store);
+	return rc;
+}
+
+void assay_compare_outcome_release(struct assay_compare_outcome *out)
+{
+	assay_gate_report_release(&out->report);
+	*out = (struct assay_compare_outcome){ 0 };
+}

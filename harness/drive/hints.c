@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/hints.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "drive/request.h"
+
+/* " OPTION WORD", the word as a shell takes it. */
+static size_t add_option(char *buf, size_t size, size_t n, const char *option, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
+	bool quoted = word[strspn(word, plain)];
+
+	if (n + strlen(option) + 2 * strlen(word) + 5 > size)
+		return n;
+	n += (size_t)snprintf(buf + n, size - n, " %s %s", option, quoted ? "\"" : "");
+	for (; *word; word++) {
+		if (strchr("\"\\$`", *word))
+			buf[n++] = '\\';
+		buf[n++] = *word;
+	}
+	if (quoted)
+		buf[n++] = '"';
+	buf[n] = '\0';
+	return n;
+}
+
+void assay_command_text(char *buf, size_t size, const char *command, const char *suite, const char *db)
+{
+	size_t n = (size_t)snprintf(buf, size, "assay %s", command);
+
+	if (n >= size)
+		return;
+	if (suite && strcmp(suite, ASSAY_DEFAULT_SUITE))
+		n = add_option(buf, size, n, "--suite", suite);
+	if (strcmp(db, ASSAY_DEFAULT_DB))
+		add_option(buf, size, n, "--db", db);
+}
+
+int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)
+{
+	char portable[ASSAY_KEY_MAX];
+	int rc = assay_strings_add(names, c->key, err);
+
+	assay_case_portable_key(c, portable);
+	return rc || !strcmp(portable, c->key) ? rc : assay_strings_add(names, portable, err);
+}
+
+int assay_hint_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
+		       struct assay_err *err)
+{
+	const char *near = assay_nearest(pattern, (const char *const *)names->v, names->n);
+
+	if (near)
+		return assay_err_set(err, ASSAY_EUSAGE, "no %s matches '%s': did you mean '%s'?", what, pattern, near);
+	return assay_err_set(err, ASSAY_EUSAGE, "no %s matches '%s': %s", what, pattern, hint);
+}
+
+int assay_hint_user_path(int rc, struct assay_err *err)
+{
+	if (rc == ASSAY_EIO)
+		rc = err->code = ASSAY_EUSAGE;
+	return rc;
+}

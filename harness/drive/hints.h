@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What messages tell the user to do: commands that can be typed as they stand, and the name that was perhaps meant. */
+#ifndef ASSAY_DRIVE_HINTS_H
+#define ASSAY_DRIVE_HINTS_H
+
+#include <stddef.h>
+
+#include "base/text.h"
+#include "model/case.h"
+
+/*
+ * "assay gate --suite smoke --db my.db": the start of a command that a person can type as it stands, with the options
+ * that are not the defaults. @suite may be NULL.
+ */
+void assay_command_text(char *buf, size_t size, const char *command, const char *suite, const char *db);
+
+/* Add what users may call a case: its key, and where that differs the key with t=all. */
+int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);
+/* ASSAY_EUSAGE "no @what matches '@pattern'", with the nearest of @names, or else @hint. */
+int assay_hint_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
+		       struct assay_err *err);
+
+/* @rc and @err of what was done with a path that the user named: that it cannot be used is ASSAY_EUSAGE. */
+int assay_hint_user_path(int rc, struct assay_err *err);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests from text, each field checked where its meaning is known. */
+#include "drive/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/isa.h"
+#include "model/exact.h"
+#include "plan/plan.h"
+
+struct assay_request assay_request_default(void)
+{
+	return (struct assay_request){ .db = ASSAY_DEFAULT_DB, .seed = ASSAY_DEFAULT_SEED };
+}
+
+void assay_request_release(struct assay_request *q)
+{
+	assay_strings_release(&q->only);
+	assay_strings_release(&q->plugins);
+	assay_strings_release(&q->events);
+	free(q->threads);
+	free((void *)q->placement.cpus);
+	*q = (struct assay_request){ 0 };
+}
+
+/* "1,all,8" → {1, ASSAY_THREADS_ALL, 8} */
+int assay_request_set_threads(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	struct assay_strings parts = { 0 };
+	unsigned *v = NULL;
+	int rc = assay_strings_split(&parts, text, ',', err);
+
+	if (rc)
+		goto out;
+	v = calloc(parts.n ? parts.n : 1, sizeof(*v));
+	if (!v) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		goto out;
+	}
+	for (size_t i = 0; i < parts.n; i++)
+		if (!assay_plan_threads_parse(parts.v[i], &v[i])) {
+			rc = assay_err_set(err, ASSAY_EUSAGE,
+					   "%s is '%s', expected a list of " ASSAY_THREADS_EXPECTED ", such as 1,all",
+					   what, text);
+			goto out;
+		}
+	free(q->threads);
+	q->threads = v;
+	q->n_threads = parts.n;
+	v = NULL;
+out:
+	free(v);
+	assay_strings_release(&parts);
+	return rc;
+}
+
+int assay_request_set_cpus(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	size_t n = 0;
+	int *cpus = NULL;
+	int rc = assay_parse_cpu_list(text, what, &cpus, &n, err);
+
+	if (rc)
+		return rc;
+	free((void *)q->placement.cpus);
+	q->placement.cpus = cpus;
+	q->placement.n_cpus = n;
+	return 0;
+}
+
+int assay_request_set_placement(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	if (!strcmp(text, "compact"))
+		q->placement.policy = ASSAY_PLACE_COMPACT;
+	else if (!strcmp(text, "scatter"))
+		q->placement.policy = ASSAY_PLACE_SCATTER;
+	else
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected compact or scatter", what, text);
+	return 0;
+}
+
+int assay_request_set_isa(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	int rc = assay_isa_check(text, what, err);
+
+	if (!rc)
+		q->isa = text;
+	return rc;
+}
+
+/* A limit of nothing is no limit anybody means. */
+int assay_request_set_memory(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	uint64_t bytes;
+	int rc = assay_parse_bytes(text, what, &bytes, err);
+
+	if (rc)
+		return rc;
+	if (!bytes)
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected a size above 0, such as 512MiB or 2G",
+				     what, text);
+	q->memory_bytes = bytes;
+	return 0;
+}
+
+int assay_request_set_cache_model(struct assay_request *q, const char *text, struct assay_err *err)
+{
+	struct assay_cache_model fixed;
+
+	if (!assay_cache_model_find(text, &fixed) && strcmp(text, "host"))
+		return assay_err_set(err, ASSAY_EUSAGE, "unknown cache model '%s', expected canon or host", text);
+	q->cache_model = text;
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a command asks the driving layer for: which cases, of which plugins, where and how they are measured. Commands
+ * add what is theirs alone in a struct of their own, see run.h, compare.h, gate.h, certify.h and promise.h.
+ */
+#ifndef ASSAY_DRIVE_REQUEST_H
+#define ASSAY_DRIVE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "machine/topology.h"
+
+#define ASSAY_DEFAULT_SUITE "quick"
+/* Any number serves; that it is always the same makes two runs comparable without naming it. */
+#define ASSAY_DEFAULT_SEED 42
+#define ASSAY_DEFAULT_DB   "assay.db"
+
+/* Which evidence is taken, or judged. */
+enum assay_take {
+	ASSAY_TAKE_ALL,
+	ASSAY_TAKE_TIMES,
+	ASSAY_TAKE_COUNTS, /* exact counts of the cases that the suite names for them, or that `only` selects */
+};
+
+/* Begin with assay_request_default(). Strings that are not lists are borrowed. */
+struct assay_request {
+	const char *suite;         /* NULL: the default one */
+	struct assay_strings only; /* globs or parts of keys; empty: all cases */
+	const char *db;            /* path */
+	const char *bench_dir;     /* NULL: the installed one */
+	struct assay_strings plugins;
+	bool no_default_plugins;
+	const char *isa; /* the most that variants may need; NULL: all that the CPU has */
+	uint64_t seed;
+	unsigned *threads; /* as in struct assay_plan_options; owned. NULL: as each bench says */
+	size_t n_threads;
+	struct assay_placement_options placement; /* its CPUs are owned */
+	uint64_t budget_ns;                       /* sampling time of a case; 0: as each bench says */
+	uint64_t memory_bytes;                    /* that a worker may take; 0: as each bench says */
+	unsigned rounds;                          /* 0: as the suite says */
+	int64_t batch_size;                       /* 0: as each bench says */
+	bool deterministic;                       /* work that does not depend on time */
+	const char *counter_groups;               /* "cache,branch"; NULL: those of the benches */
+	struct assay_strings events;
+	bool multiplex;
+	bool roof_in_turn;
+	enum assay_take take;
+	const char *cache_model; /* NULL: as the suite says */
+};
+
+/* Default suite, seed and database. */
+struct assay_request assay_request_default(void);
+void assay_request_release(struct assay_request *q);
+
+/*
+ * Set one field from text, which messages call @what, such as "--threads". ASSAY_EUSAGE with what is expected; the
+ * request is then unchanged.
+ */
+int assay_request_set_threads(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
+int assay_request_set_cpus(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
+int assay_request_set_placement(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
+int assay_request_set_isa(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
+int assay_request_set_memory(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
+int assay_request_set_cache_model(struct assay_request *q, const char *text, struct assay_err *err);
+
+#endif

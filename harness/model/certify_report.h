@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How often a host's judge was wrong in comparisons of known outcome, and what a host can promise in a given time. */
+#ifndef ASSAY_MODEL_CERTIFY_REPORT_H
+#define ASSAY_MODEL_CERTIFY_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "model/result.h"
+
+#define ASSAY_CERTIFY_SLOWDOWNS 4
+
+/* @k of @of, with the 95 % interval of the share (Clopper and Pearson). */
+struct assay_rate {
+	unsigned k, of;
+	double lo, hi;
+};
+
+/* All-zero is empty; release it. */
+struct assay_certify_report {
+	struct assay_fingerprint machine;
+	struct assay_strings keys; /* of the cases of every gate */
+	uint64_t seed;
+	double alpha, margin_frac;
+	uint64_t budget_ns;                     /* a case */
+	unsigned gates, inconclusive;           /* of unchanged code */
+	struct assay_rate false_alarms, passed; /* REGRESSED; PASS or IMPROVED */
+	struct {
+		double slowdown_frac;
+		struct assay_rate detected, passed;
+	} power[ASSAY_CERTIFY_SLOWDOWNS];
+	double sd; /* of a pair's log ratio, pooled over all cases and gates */
+	double seconds_per_case;
+	double pairs_per_case;           /* mean, until decided */
+	double smallest_detectable_frac; /* with all the pairs that the budget allows */
+	double seconds;
+	char *json; /* what the store keeps and --json prints; malloc'ed */
+};
+void assay_certify_report_release(struct assay_certify_report *r);
+
+/* What is known of a case of a suite, and what it takes. */
+struct assay_promise_case {
+	char key[ASSAY_KEY_MAX];
+	bool known; /* otherwise the reason says why nothing is */
+	double sd;  /* of a pair's log ratio */
+	double pair_s;
+	size_t known_pairs;
+	unsigned need_pairs; /* 0: more than 4096, or nothing is known */
+	double need_s;       /* infinite then */
+	char reason[512];
+};
+
+/* All-zero is empty; release it. */
+struct assay_promise_report {
+	char suite[ASSAY_NAME_MAX];
+	char machine[256];
+	double alpha, detect_frac, within_s; /* within_s 0: no limit */
+	struct assay_promise_case *cases;    /* malloc'ed */
+	size_t n_cases;
+	double needed_s;        /* infinite where one case is not known or takes more than 4096 pairs */
+	bool possible;          /* within the limit if there is one, and by 4096 pairs a case */
+	double detectable_frac; /* the best within the limit; infinite when not even the first look fits */
+};
+void assay_promise_report_release(struct assay_promise_report *r);
+
+#endif
