@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs, comparisons and gates through requests: what comes back, what the watch hears, and that nothing is printed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "drive/compare.h"
+#include "drive/gating.h"
+#include "drive/installed.h"
+#include "drive/run.h"
+#include "worker/worker_main.h"
+
+#define CASE "dequantize.q8_0/ref/n=16384/t=1/warm"
+
+static char dir[] = "/tmp/assay-drive-XXXXXX";
+static char db[64], policy[64], manifest[64];
+static FILE *said; /* takes the place of standard output and standard error */
+static int streams[2];
+
+/* What the watch heard. */
+struct heard {
+	unsigned n[ASSAY_EVENT_DONE + 1];
+	char warning[512];
+	volatile sig_atomic_t stop;
+	enum assay_event_kind stop_at; /* set the flag when this comes */
+};
+
+static void hear(void *arg, const struct assay_event *e)
+{
+	struct heard *h = arg;
+
+	assert_true(e->kind <= ASSAY_EVENT_DONE);
+	h->n[e->kind]++;
+	if (e->kind == ASSAY_EVENT_WARNING)
+		snprintf(h->warning, sizeof(h->warning), "%s", e->text);
+	if (e->kind == ASSAY_EVENT_RUN)
+		assert_true(e->run->id > 0 && e->run->machine.id[0]);
+	if (e->kind == ASSAY_EVENT_CASES)
+		assert_true(e->cases && e->n_cases > 0);
+	if (e->kind == h->stop_at && h->stop_at)
+		h->stop = 1;
+}
+
+static struct assay_watch watch(struct heard *h)
+{
+	*h = (struct heard){ 0 };
+	return (struct assay_watch){ .event = hear, .arg = h, .interrupted = &h->stop };
+}
+
+static struct assay_request request(void)
+{
+	struct assay_request q = assay_request_default();
+
+	q.suite = "smoke";
+	q.db = db;
+	q.budget_ns = 20000000;
+	assert_int_equal(assay_request_set_threads(&q, "1", "threads", NULL), 0);
+	assert_int_equal(assay_strings_add(&q.only, CASE, NULL), 0);
+	return q;
+}
+
+static void a_run_is_measured_and_stored(void **state)
+{
+	struct assay_request q = request();
+	struct assay_err err = { 0 };
+	struct assay_run run;
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+
+	(void)state;
+	assert_int_equal(assay_run_measure(&q, &w, &run, &err), 0);
+	assert_true(run.id > 0 && run.ended_ns >= run.started_ns);
+	assert_int_equal(run.n_results, 1);
+	assert_string_equal(run.results[0].c.key, CASE);
+	assert_int_equal(run.results[0].status, ASSAY_STATUS_OK);
+	assert_int_equal(assay_run_exit(&run, &w), ASSAY_EXIT_OK);
+	assert_int_equal(h.n[ASSAY_EVENT_RUN], 1);
+	assert_int_equal(h.n[ASSAY_EVENT_CASES], h.n[ASSAY_EVENT_DONE]);
+	assert_true(h.n[ASSAY_EVENT_CASE] >= 1 && h.n[ASSAY_EVENT_PART] >= 1);
+	assert_int_equal(h.n[ASSAY_EVENT_WARNING], 0);
+	assay_run_release(&run);
+	assay_request_release(&q);
+}
+
+static void a_check_stores_nothing(void **state)
+{
+	struct assay_request q = request();
+	struct assay_err err = { 0 };
+	struct assay_run run;
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+
+	(void)state;
+	q.db = "/nowhere/assay.db";
+	assert_int_equal(assay_run_verify(&q, &w, &run, &err), 0);
+	assert_int_equal(run.n_results, 1);
+	assert_int_equal(run.results[0].n_samples, 0);
+	assert_string_not_equal(run.results[0].digest, "");
+	assert_int_equal(run.id, 0);
+	assert_int_equal(h.n[ASSAY_EVENT_RUN], 0);
+	assay_run_release(&run);
+	assay_request_release(&q);
+}
+
+static void an_interrupt_keeps_what_is_finished(void **state)
+{
+	struct assay_request q = request();
+	struct assay_err err = { 0 };
+	struct assay_run run;
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+
+	(void)state;
+	h.stop_at = ASSAY_EVENT_CASES;
+	assert_int_equal(assay_run_measure(&q, &w, &run, &err), ASSAY_EINTERRUPTED);
+	assert_non_null(strstr(err.text, "interrupted: 0 of 1 cases kept in run "));
+	assert_int_equal(run.n_results, 0);
+	assert_int_equal(h.n[ASSAY_EVENT_DONE], 1);
+	assay_run_release(&run);
+	assay_request_release(&q);
+}
+
+/* What the user asked for by name and is not there. */
+static void bad_requests_are_refused(void **state)
+{
+	static const struct {
+		const char *suite, *only, *plugin, *want;
+	} rows[] = {
+		{ "nope", CASE, NULL, "nope" },
+		{ "smoke", "matmul.nope/*", NULL, "matmul.nope" },
+		{ "smoke", CASE, "/nowhere/x.so", "cannot open plugin '/nowhere/x.so'" },
+	};
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_request q = request();
+		struct assay_err err = { 0 };
+		struct assay_run run;
+
+		q.suite = rows[i].suite;
+		assay_strings_release(&q.only);
+		assert_int_equal(assay_strings_add(&q.only, rows[i].only, NULL), 0);
+		if (rows[i].plugin)
+			assert_int_equal(assay_strings_add(&q.plugins, rows[i].plugin, NULL), 0);
+		assert_int_equal(assay_run_measure(&q, &w, &run, &err), ASSAY_EUSAGE);
+		assert_non_null(strstr(err.text, rows[i].want));
+		assert_int_equal(h.n[ASSAY_EVENT_RUN], 0);
+		assay_run_release(&run);
+		assay_request_release(&q);
+	}
+}
+
+static struct assay_gate_request gate_request(void)
+{
+	return (struct assay_gate_request){ .db = db,
+					    .suite = "smoke",
+					    .policy = policy,
+					    .manifest = manifest,
+					    .allow_no_baseline = true,
+					    .take = ASSAY_TAKE_TIMES };
+}
+
+static void put(const char *path, const char *text)
+{
+	assert_int_equal(assay_file_write(path, text, strlen(text), NULL), 0);
+}
+
+/* The newest run of the suite, against a manifest of its case, of one case more, and against a floor. */
+static void a_gate_judges_the_stored_run(void **state)
+{
+	static const struct {
+		const char *manifest, *policy;
+		enum assay_exit want;
+	} rows[] = {
+		{ "required " CASE "\n", "", ASSAY_EXIT_OK },
+		{ "required " CASE "\nrequired dequantize.q8_0/ref/n=1/t=1/warm\n", "", ASSAY_EXIT_NOT_MEASURED },
+		{ "required " CASE "\n", "limit \"dequantize.*\" { require = {\"time_s <= 1e-12\"} }\n",
+		  ASSAY_EXIT_REGRESSED },
+	};
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+	struct assay_request q = request();
+	struct assay_run run;
+
+	(void)state;
+	assert_int_equal(assay_run_measure(&q, &w, &run, NULL), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct assay_gate_request g = gate_request();
+		struct assay_gate_report report = { 0 };
+		struct assay_err err = { 0 };
+
+		put(manifest, rows[i].manifest);
+		put(policy, rows[i].policy);
+		assert_int_equal(assay_gate(&g, &w, &report, &err), 0);
+		assert_int_equal(report.exit, rows[i].want);
+		assay_gate_report_release(&report);
+	}
+	assay_run_release(&run);
+	assay_request_release(&q);
+}
+
+/* The same plugins on both sides: nothing can be slower, and the replay says the same. */
+static void a_comparison_is_measured_stored_and_judged_again(void **state)
+{
+	char plugins[ASSAY_INSTALLED_PATH_MAX];
+	struct assay_request q = request();
+	struct assay_compare_request c = { .what = &q, .budget_ns = 100000000, .policy = policy };
+	struct assay_compare_outcome out, again;
+	struct assay_err err = { 0 };
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+
+	(void)state;
+	put(policy, "");
+	q.take = ASSAY_TAKE_TIMES;
+	assert_int_equal(assay_installed_plugin_dir(plugins, sizeof(plugins), &err), 0);
+	c.base = c.head = plugins;
+	assert_int_equal(assay_compare_measure(&c, &w, &out, &err), 0);
+	assert_true(out.judged && out.id > 0);
+	assert_int_equal(out.report.n_cases, 1);
+	assert_string_equal(out.report.cases[0].key, CASE);
+	assert_int_not_equal(out.report.exit, ASSAY_EXIT_REGRESSED);
+	assert_int_equal(h.n[ASSAY_EVENT_SPAN], 1);
+	assert_int_equal(h.n[ASSAY_EVENT_DONE], 1);
+	assert_true(h.n[ASSAY_EVENT_SHARE] >= 1);
+
+	assert_int_equal(assay_compare_replay(db, 0, false, &w, &again, &err), 0);
+	assert_int_equal(again.id, out.id);
+	assert_int_equal(again.report.exit, out.report.exit);
+	assert_int_equal(again.report.cases[0].verdict, out.report.cases[0].verdict);
+	assay_compare_outcome_release(&again);
+	assay_compare_outcome_release(&out);
+	assay_request_release(&q);
+}
+
+static void a_comparison_that_is_interrupted_is_judged_as_far_as_it_came(void **state)
+{
+	char plugins[ASSAY_INSTALLED_PATH_MAX];
+	struct assay_request q = request();
+	struct assay_compare_request c = { .what = &q, .policy = policy };
+	struct assay_compare_outcome out;
+	struct assay_err err = { 0 };
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+
+	(void)state;
+	put(policy, "");
+	h.stop_at = ASSAY_EVENT_SPAN;
+	q.take = ASSAY_TAKE_TIMES;
+	assert_int_equal(assay_installed_plugin_dir(plugins, sizeof(plugins), &err), 0);
+	c.base = c.head = plugins;
+	assert_int_equal(assay_compare_measure(&c, &w, &out, &err), ASSAY_EINTERRUPTED);
+	assert_true(out.judged);
+	assert_non_null(strstr(err.text, "kept as unfinished comparison"));
+	assay_compare_outcome_release(&out);
+
+	assert_int_equal(assay_compare_replay(db, 0, false, &w, &out, &err), 0);
+	assert_non_null(strstr(h.warning, "did not finish"));
+	assay_compare_outcome_release(&out);
+	assay_request_release(&q);
+}
+
+/* Commands print; the driving layer does not. */
+static int silence(void **state)
+{
+	(void)state;
+	fflush(stdout);
+	said = tmpfile();
+	for (int i = 0; i < 2; i++) {
+		streams[i] = dup(STDOUT_FILENO + i);
+		if (!said || streams[i] < 0 || dup2(fileno(said), STDOUT_FILENO + i) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int nothing_was_said(void **state)
+{
+	struct stat st;
+	int rc;
+
+	(void)state;
+	fflush(stdout);
+	rc = fstat(fileno(said), &st) || st.st_size ? -1 : 0;
+	for (int i = 0; i < 2; i++) {
+		dup2(streams[i], STDOUT_FILENO + i);
+		close(streams[i]);
+	}
+	fclose(said);
+	return rc;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(db, sizeof(db), "%s/assay.db", dir);
+	snprintf(policy, sizeof(policy), "%s/policy.conf", dir);
+	snprintf(manifest, sizeof(manifest), "%s/smoke.manifest", dir);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -r '%s'", dir);
+	return system(cmd);
+}
+
+#define SILENT(test) cmocka_unit_test_setup_teardown(test, silence, nothing_was_said)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		SILENT(a_run_is_measured_and_stored),
+		SILENT(a_check_stores_nothing),
+		SILENT(an_interrupt_keeps_what_is_finished),
+		SILENT(bad_requests_are_refused),
+		SILENT(a_gate_judges_the_stored_run),
+		SILENT(a_comparison_is_measured_stored_and_judged_again),
+		SILENT(a_comparison_that_is_interrupted_is_judged_as_far_as_it_came),
+	};
+
+	if (assay_worker_is_command(argc, argv))
+		return assay_worker_main(argc, argv);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
