@@ -132,8 +132,8 @@ INLINE words codes_of_group(const struct format *f, const float *x, const struct
 /*
  * What is written while values are read. CPUs let a load behind a store wait for it where the last bits of their
  * addresses are the same, even if it is of another page. With groups of half a page, as of q8_0 with AVX-512, a place
- * relative to the values stays bad or good from group to group; this one was good (kernels/README.md, step 13 of
- * quantizing).
+ * relative to the values stays bad or good from group to group; this one was good (kernels/LESSONS.md,
+ * "Reading memory").
  */
 struct __attribute__((may_alias)) scratch {
 	struct scales s[2];
