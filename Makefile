@@ -18,11 +18,11 @@ OPENBLAS ?= 1
 comma := ,
 BUILD ?= build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
 
-# ---- packages: looked for, and installed where allowed, before anything asks pkg-config ----
+# ---- packages: looked for before anything asks pkg-config; only `make bench` and `make test` install what is missing ----
 GOALS := $(or $(MAKECMDGOALS),all)
 # `make` with nothing to compile needs none
 NEEDS := $(if $(filter-out help clean format,$(GOALS)),build) $(if $(filter bench report test,$(GOALS)),run) \
-	$(if $(filter test unit-tests,$(GOALS)),test) $(filter lint,$(GOALS))
+	$(if $(filter test unit-tests,$(GOALS)),test) $(filter lint,$(GOALS)) $(if $(filter test,$(GOALS)),install)
 ifneq (,$(filter build,$(NEEDS)))
 # Whoever writes yes must not get what another value stands for.
 check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
@@ -31,8 +31,10 @@ $(foreach name,PAPI VALGRIND CUDA,$(call check,$(name),0 1 auto,0$(comma) 1 or a
 SANITIZERS := address undefined thread leak
 $(if $(filter-out $(SANITIZERS),$(subst $(comma), ,$(SANITIZE))),$(error SANITIZE is '$(SANITIZE)', expected some of $(SANITIZERS), with commas))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
-ifneq (ok,$(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out ci/deps.sh $(NEEDS) && echo ok))
-$(error stopped by ci/deps.sh, see above)
+PACKAGES := $(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out \
+	ci/deps.sh $(if $(filter bench test,$(GOALS)),,--check) $(NEEDS) && echo ok)
+ifneq (ok,$(PACKAGES))
+$(error $(or $(PACKAGES),ci/deps.sh failed))
 endif
 endif
 endif

@@ -1,11 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Finds, and unless ASSAY_NO_INSTALL=1 installs, the packages that a set of purposes needs: deps.sh build run test lint ci.
-# Exit status 1 when something required is missing in the end, 2 for another value of ASSAY_NO_INSTALL. ASSAY_DEPS_STATE names a
-# file that remembers which optional packages cannot be had, so that they are asked for and mentioned once.
+# Finds and installs the packages that a set of purposes needs: deps.sh [--check] PURPOSE..., of build run test install lint ci.
+# With --check, or where ASSAY_NO_INSTALL is 1, it installs nothing. When it fails, one line on standard output says why: exit
+# status 1 for a required package that is missing in the end, 2 for another value of ASSAY_NO_INSTALL. ASSAY_DEPS_STATE names a
+# file that remembers the optional packages it has named or failed to install, so that it does so once.
 set -u
 
 state=${ASSAY_DEPS_STATE:-/dev/null}
+
+check=
+if [ "${1-}" = --check ]; then
+	check=1
+	shift
+fi
 
 # purpose, need, probe, package of apt, of dnf, of pacman (-: there is none), what it is for
 packages() {
@@ -25,6 +32,7 @@ test       required  tool:bats          bats              bats             bash-
 test       required  tool:jq            jq                jq               jq          tests of JSON output
 test       optional  tool:xmllint       libxml2-utils     libxml2          libxml2     tests of JUnit output
 test       optional  tool:strace        strace            strace           strace      a test of what cannot be traced twice
+install    optional  tool:help2man     help2man          help2man         help2man    the man page
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
 ci         optional  tool:clang         clang             clang            clang       building with a second compiler
@@ -96,15 +104,20 @@ missing() {
 		*) name=$apt ;;
 		esac
 		[ "$name" = - ] && continue
-		if [ "$need" = optional ] && grep -qsx "$name" "$state"; then
+		# One that was only named may still be installed; one that could not be installed is not tried again.
+		if [ "$need" = optional ] && grep -qsx "failed $name" "$state"; then
+			continue
+		fi
+		if [ "$need" = optional ] && [ -z "$can_install" ] && grep -qsx "$name" "$state"; then
 			continue
 		fi
 		echo "$name $probe $why"
 	done
 }
 
+# The packages of one or more lists of missing().
 names() {
-	echo "$1" | cut -d' ' -f1 | tr '\n' ' ' | sed 's/ $//'
+	printf '%s\n' "$@" | grep . | cut -d' ' -f1 | tr '\n' ' ' | sed 's/ $//'
 }
 
 say() {
@@ -113,13 +126,14 @@ say() {
 	done >&2
 }
 
-# Said now; with a state file not again.
-give_up_on() {
+# Says so; with a state file not again.
+go_on_without() {
 	echo "goes on without these optional packages:" >&2
 	say "$1"
+	echo "get them with: $(install_command "$(names "$1")")" >&2
 	if [ "$state" != /dev/null ]; then
 		mkdir -p "$(dirname "$state")"
-		names "$1" | tr ' ' '\n' | grep . >>"$state"
+		echo "$1" | cut -d' ' -f1 | sed "s/^/${can_install:+failed }/" >>"$state"
 	fi
 }
 
@@ -127,11 +141,15 @@ give_up_on() {
 case ${ASSAY_NO_INSTALL:-0} in
 0 | 1) ;;
 *)
-	echo "ASSAY_NO_INSTALL is '$ASSAY_NO_INSTALL', expected 1 (install nothing) or 0" >&2
+	echo "ASSAY_NO_INSTALL is '$ASSAY_NO_INSTALL', expected 1 (install nothing) or 0"
 	exit 2
 	;;
 esac
 
+can_install=1
+if [ -n "$check" ] || [ "${ASSAY_NO_INSTALL:-}" = 1 ] || [ "$manager" = none ]; then
+	can_install=
+fi
 purposes=${*:-build}
 required=$(missing required)
 optional=$(missing optional)
@@ -139,25 +157,20 @@ optional=$(missing optional)
 if [ -z "$required$optional" ]; then
 	exit 0
 fi
-
-can_install=1
-if [ "${ASSAY_NO_INSTALL:-}" = 1 ]; then
-	can_install=
-elif [ "$manager" = none ]; then
-	can_install=
-elif [ -n "$sudo" ] && ! command -v sudo >/dev/null 2>&1; then
+if [ -n "$can_install" ] && [ -n "$sudo" ] && ! command -v sudo >/dev/null 2>&1; then
 	echo "cannot install packages: neither root nor sudo" >&2
 	can_install=
 fi
 
+if [ -n "$can_install" ]; then
+	echo "installing: $(names "$required" "$optional") (ASSAY_NO_INSTALL=1 installs nothing)" >&2
+fi
 if [ -n "$can_install" ] && [ -n "$required" ]; then
-	echo "installing: $(names "$required")" >&2
 	# shellcheck disable=SC2046
 	install $(names "$required")
 	required=$(missing required)
 fi
 if [ -n "$can_install" ] && [ -n "$optional" ]; then
-	echo "installing: $(names "$optional")" >&2
 	# one that cannot be had must not keep the others away
 	# shellcheck disable=SC2046
 	install $(names "$optional") || for name in $(names "$optional"); do
@@ -167,14 +180,10 @@ if [ -n "$can_install" ] && [ -n "$optional" ]; then
 fi
 
 if [ -n "$required" ]; then
-	echo "these packages are missing:" >&2
-	say "$required"
-	[ -n "$optional" ] && say "$optional"
-	echo "get them with: $(install_command "$(names "$required")${optional:+ $(names "$optional")}")" >&2
+	echo "packages are missing: get them with '$(install_command "$(names "$required" "$optional")")'"
 	exit 1
 fi
 if [ -n "$optional" ]; then
-	give_up_on "$optional"
-	echo "get them with: $(install_command "$(names "$optional")")" >&2
+	go_on_without "$optional"
 fi
 exit 0

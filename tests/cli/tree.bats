@@ -59,14 +59,27 @@ bare_path() {
 	done
 }
 
-@test "missing packages are named with how to get them, and nothing is installed" {
+# A package manager that only writes down what it was asked for, for a user who may install.
+fake_apt() {
 	bare_path
-	printf '#!/bin/sh\necho "$@" >>apt.log\n' >bin/apt-get
-	chmod +x bin/apt-get
-	run --separate-stderr env PATH="$PWD/bin" ASSAY_NO_INSTALL=1 sh "$ASSAY_SOURCE/ci/deps.sh" build
-	[ "$status" = 1 ]
-	[[ $stderr == *"libhwloc-dev"*"topology and pinning"* ]]
-	[[ $stderr == *"get them with: "*"apt-get install -y pkg-config libhwloc-dev"* ]]
+	printf '#!/bin/sh\necho "$@" >>"%s/apt.log"\n' "$PWD" >bin/apt-get
+	rm bin/id
+	printf '#!/bin/sh\necho 0\n' >bin/id
+	chmod +x bin/apt-get bin/id
+}
+
+deps() {
+	run --separate-stderr env PATH="$PWD/bin" sh "$ASSAY_SOURCE/ci/deps.sh" "$@"
+}
+
+@test "missing packages are one line that says how to get them, and nothing is installed" {
+	fake_apt
+	for check in --check ''; do
+		ASSAY_NO_INSTALL=$([ "$check" ] || echo 1) deps $check build
+		[ "$status" = 1 ]
+		[ "$output" = "packages are missing: get them with 'apt-get update && apt-get install -y pkg-config libhwloc-dev libsqlite3-dev libconfuse-dev libjansson-dev libxxhash-dev libpapi-dev valgrind'" ]
+		[ -z "$stderr" ]
+	done
 	[ ! -e apt.log ]
 }
 
@@ -74,64 +87,107 @@ bare_path() {
 	bare_path
 	printf '#!/bin/sh\necho "$@" >>dnf.log\n' >bin/dnf
 	chmod +x bin/dnf
-	run --separate-stderr env PATH="$PWD/bin" ASSAY_NO_INSTALL=1 sh "$ASSAY_SOURCE/ci/deps.sh" build run
+	deps --check build run
 	[ "$status" = 1 ]
 	# what holds the program pkg-config
-	[[ $stderr == *"dnf install -y pkgconf-pkg-config hwloc-devel "* ]]
+	[[ $output == *"dnf install -y pkgconf-pkg-config hwloc-devel "* ]]
 	[ ! -e dnf.log ]
 	mv bin/dnf bin/pacman
-	run --separate-stderr env PATH="$PWD/bin" ASSAY_NO_INSTALL=1 sh "$ASSAY_SOURCE/ci/deps.sh" build
-	[[ $stderr == *"pacman -S --needed --noconfirm pkgconf hwloc "* ]]
+	deps --check build
+	[[ $output == *"pacman -S --needed --noconfirm pkgconf hwloc "* ]]
 }
 
 @test "nothing is installed for a value of ASSAY_NO_INSTALL that means nothing" {
-	bare_path
-	printf '#!/bin/sh\necho "$@" >>apt.log\n' >bin/apt-get
-	chmod +x bin/apt-get
+	fake_apt
 	for value in yes 2 true; do
-		run --separate-stderr env PATH="$PWD/bin" ASSAY_NO_INSTALL=$value sh "$ASSAY_SOURCE/ci/deps.sh" build
+		ASSAY_NO_INSTALL=$value deps build
 		[ "$status" = 2 ]
-		[ "$stderr" = "ASSAY_NO_INSTALL is '$value', expected 1 (install nothing) or 0" ]
+		[ "$output" = "ASSAY_NO_INSTALL is '$value', expected 1 (install nothing) or 0" ]
 	done
 	[ ! -e apt.log ]
 }
 
-@test "what is missing is installed, after one update, and what still is missing is said" {
-	bare_path
-	printf '#!/bin/sh\necho "$@" >>apt.log\n' >bin/apt-get
-	printf '#!/bin/sh\necho 0\n' >bin/id.new && rm bin/id && mv bin/id.new bin/id
-	chmod +x bin/apt-get bin/id
-	run --separate-stderr env PATH="$PWD/bin" sh "$ASSAY_SOURCE/ci/deps.sh" build test
+@test "what is missing is named and then installed, after one update, and what still is missing is said" {
+	fake_apt
+	deps build test
 	[ "$status" = 1 ]
+	[[ ${stderr_lines[0]} == "installing: pkg-config libhwloc-dev "*" libcmocka-dev bats "*" libpapi-dev valgrind "* ]]
+	[[ ${stderr_lines[0]} == *"(ASSAY_NO_INSTALL=1 installs nothing)" ]]
 	[ "$(grep -c '^update' apt.log)" = 1 ]
 	grep -q '^install .*pkg-config libhwloc-dev .*libcmocka-dev' apt.log
-	[[ $stderr == *"these packages are missing"* ]]
+	[[ $output == "packages are missing: "*"libhwloc-dev"* ]]
 }
 
 @test "only the checks of a change ask for further compilers and a linter" {
-	bare_path
-	printf '#!/bin/sh\necho "$@" >>apt.log\n' >bin/apt-get
-	printf '#!/bin/sh\necho 0\n' >bin/id.new && rm bin/id && mv bin/id.new bin/id
-	chmod +x bin/apt-get bin/id
-	run env PATH="$PWD/bin" sh "$ASSAY_SOURCE/ci/deps.sh" build run test
+	fake_apt
+	deps build run test
 	grep -q '^install .*bats' apt.log
 	grep -q '^install .*libxml2-utils' apt.log
-	run grep -E 'clang|shellcheck|aarch64|qemu' apt.log
+	run grep -E 'clang|shellcheck|aarch64|qemu|help2man' apt.log
 	[ "$status" = 1 ]
-	run env PATH="$PWD/bin" sh "$ASSAY_SOURCE/ci/deps.sh" lint ci
+	deps lint ci install
 	[ "$status" = 0 ]
-	grep -q '^install .*shellcheck clang-format clang gcc-aarch64-linux-gnu .*qemu-user$' apt.log
+	grep -q '^install .*help2man shellcheck clang-format clang gcc-aarch64-linux-gnu .*qemu-user$' apt.log
 }
 
-@test "an optional package that is missing is said once" {
-	bare_path
-	export ASSAY_NO_INSTALL=1 ASSAY_DEPS_STATE=$PWD/state
-	run --separate-stderr env PATH="$PWD/bin" sh "$ASSAY_SOURCE/ci/deps.sh" run
+@test "an optional package that is missing is said once, and once more when it could not be installed" {
+	fake_apt
+	export ASSAY_DEPS_STATE=$PWD/state
+	deps --check run
 	[ "$status" = 0 ]
-	[[ $stderr == *"goes on without"*"gnuplot"* ]]
-	run --separate-stderr env PATH="$PWD/bin" sh "$ASSAY_SOURCE/ci/deps.sh" run
+	[[ $stderr == *"goes on without"*"gnuplot"*"get them with: apt-get update && apt-get install"* ]]
+	deps --check run
 	[ "$status" = 0 ]
 	[ -z "$stderr" ]
+	[ ! -e apt.log ]
+	deps run
+	[ "$status" = 0 ]
+	[[ ${stderr_lines[0]} == "installing: "*"gnuplot"* && $stderr == *"goes on without"*"gnuplot"* ]]
+	rm apt.log
+	for again in "deps run" "deps --check run"; do
+		$again
+		[ "$status" = 0 ]
+		[ -z "$stderr" ]
+	done
+	[ ! -e apt.log ]
+}
+
+# bare_make GOAL...: make where every package is missing.
+bare_make() {
+	run --separate-stderr env -u MAKEFLAGS -u MAKELEVEL PATH="$PWD/bin" "$(type -P make)" -s -C "$ASSAY_SOURCE" BUILD="$PWD/b" "$@"
+}
+
+@test "make installs nothing but for bench and test, which say first what" {
+	fake_apt
+	for tool in awk sort rm find; do
+		ln -s "$(type -P $tool)" bin/
+	done
+	for goal in all "" plugins unit-tests lint report gate compare install man; do
+		bare_make $goal
+		[ "$status" = 2 ]
+		[ "${#stderr_lines[@]}" = 1 ]
+		[[ $stderr == *"*** packages are missing: get them with 'apt-get update && apt-get install -y pkg-config "* ]]
+	done
+	bare_make help
+	[ "$status" = 0 ]
+	[[ $output == *"make bench "* ]]
+	# of the tree that is tested only a dry run
+	bare_make -n clean
+	[ "$status" = 0 ]
+	[ ! -e apt.log ]
+	for goal in bench test; do
+		bare_make $goal ASSAY_NO_INSTALL=1
+		[ "$status" = 2 ]
+		[ ! -e apt.log ]
+	done
+	for goal in bench test; do
+		bare_make $goal
+		[ "$status" = 2 ]
+		[[ ${stderr_lines[0]} == "installing: pkg-config libhwloc-dev "* ]]
+		[[ $stderr == *"*** packages are missing: "* ]]
+		grep -q '^install .* pkg-config libhwloc-dev' apt.log
+		rm apt.log
+	done
 }
 
 @test "an installed program finds its plugins, benches and baselines" {
