@@ -123,7 +123,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
 .DEFAULT_GOAL := all
-.PHONY: all plugins help clean test unit-tests cross-tests bench gate compare report manifests lint format install install-files FORCE
+.PHONY: all plugins help clean test unit-tests cross-tests bench gate compare report manifests lint format man install install-files FORCE
 all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(HEAP_LIB) $(BUILD)/share/assay ## build the program and its plugins
 	@:
 
@@ -326,6 +326,11 @@ DESTDIR ?=
 # one word of the shell, whatever the line holds
 quote = '$(subst ','\'',$(1))'
 I = $(call quote,$(DESTDIR)$(PREFIX))
+# The man page is made from the help texts. An installation goes without it where help2man is missing.
+HELP2MAN = $(shell command -v help2man)
+man_page = ci/man_page.sh $(BUILD)/bin/assay $(VERSION) > $(BUILD)/assay.1.tmp && mv $(BUILD)/assay.1.tmp $(BUILD)/assay.1
+man: all ## write the man page build/assay.1, with help2man
+	$(call say,MAN,$(BUILD)/assay.1)$(man_page)
 install: all ## install to PREFIX (/usr/local) below DESTDIR
 	@$(MAKE) --no-print-directory install-files
 install-files:
@@ -336,7 +341,7 @@ install-files:
 	$(if $(HEAP_LIB),install -m 755 $(HEAP_LIB) $(I)/lib/assay/)
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
 	{ printf 'prefix=%s\n' $(call quote,$(PREFIX)); sed 's|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in; } > $(I)/lib/pkgconfig/assay.pc
-	install -m 644 harness/cli/assay.1 $(I)/share/man/man1/
+	$(if $(HELP2MAN),$(man_page) && install -m 644 $(BUILD)/assay.1 $(I)/share/man/man1/,@echo 'no help2man: the man page is left out')
 	install -m 644 bench/*.bench $(I)/share/assay/bench/
 	install -m 644 bench/suites/*.suite $(I)/share/assay/bench/suites/
 	install -m 644 bench/groups/*.group $(I)/share/assay/bench/groups/

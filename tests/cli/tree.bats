@@ -194,7 +194,6 @@ bare_make() {
 	# without the jobs of a make that runs these tests
 	env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files PREFIX=/opt/assay DESTDIR="$PWD/root"
 	[ -e root/opt/assay/include/assay/plugin.h ]
-	[ -e root/opt/assay/share/man/man1/assay.1 ]
 	grep -q '^prefix=/opt/assay$' root/opt/assay/lib/pkgconfig/assay.pc
 	run root/opt/assay/bin/assay list suites
 	[ "$status" = 0 ]
@@ -203,6 +202,46 @@ bare_make() {
 	mkdir elsewhere
 	mv root/opt/assay elsewhere/
 	elsewhere/assay/bin/assay list ops | grep -q quantize
+}
+
+@test "the man page is what the help texts say, of every command and option" {
+	type -P help2man man >/dev/null || skip "no help2man or no man"
+	"$ASSAY_SOURCE/ci/man_page.sh" "$ASSAY" 1.2.3 >assay.1
+	[ -z "$(MANROFFOPT=-ww man --warnings -l assay.1 2>&1 >/dev/null)" ]
+	MANWIDTH=200 man -l assay.1 | col -b >page
+	grep -q '^ASSAY(1) ' page && grep -q '^assay 1.2.3 ' page
+	grep -Eq '^ +assay COMMAND \[OPTION...\]$' page
+	"$ASSAY" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' >commands
+	[ "$(wc -l <commands)" -ge 12 ]
+	while read -r command; do
+		sed -n "/^ASSAY ${command^^}\$/,/^ASSAY .*[^)]\$/p" page >section
+		grep -Eq "^ +assay $command " section
+		# options, and an example that was not filled into its neighbours
+		"$ASSAY" "$command" --help >help
+		for option in $(grep -Eo -- '^ {2,6}(-., )?--[a-z-]+' help | grep -Eo -- '--[a-z-]+'); do
+			grep -Eq -- "^ +(-., )?$option\>" section
+		done
+		sed -n '/^examples\?:/,$s/^  //p' help | while read -r example; do
+			grep -qxE " +$(sed 's/[][\.*^$()+?{|]/\\&/g' <<<"$example")" section
+		done
+	done <commands
+	! grep -q 'Mandatory or optional' page
+}
+
+@test "an installation has the man page, or says that it goes without" {
+	local root=$PWD/root
+	into() {
+		env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files PREFIX=/usr DESTDIR="$root" "$@"
+	}
+	run into HELP2MAN=
+	[ "$status" = 0 ]
+	[ "$output" = "no help2man: the man page is left out" ]
+	[ ! -e root/usr/share/man/man1/assay.1 ]
+	type -P help2man >/dev/null || skip "no help2man"
+	run into
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+	grep -q 'ASSAY COMPARE' root/usr/share/man/man1/assay.1
 }
 
 @test "folders with spaces and quotes are installed to" {
