@@ -124,7 +124,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
 .DEFAULT_GOAL := all
 .PHONY: all plugins help clean test unit-tests cross-tests bench gate compare report manifests lint format man install install-files FORCE
-all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(HEAP_LIB) $(BUILD)/share/assay ## build the program and its plugins
+all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(HEAP_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 
 plugins: $(PLUGINS) ## build the plugins alone, as `assay compare` does for a revision
@@ -153,6 +153,8 @@ $(BUILD)/obj/harness/drive/build_identity.o: $(BUILD)/gen/build_info.h
 # A build folder has the shape of an installation, so that the program finds its files in the same way.
 $(BUILD)/share/assay:
 	@mkdir -p $@.tmp; ln -sfnr bench $@.tmp/bench; ln -sfnr baselines $@.tmp/baselines; mv -T $@.tmp $@
+$(BUILD)/include:
+	@mkdir -p $(@D); ln -sfnr harness/include $@
 
 # Objects depend on a file that changes only when the compiler or its flags do.
 $(BUILD)/flags: FORCE
@@ -178,6 +180,13 @@ $(BUILD)/gen/store_schema.h: harness/store/schema/embed.awk $(STORE_SQL)
 	@mkdir -p $(@D)
 	$(call say,SQL,$@)awk -f $< $(STORE_SQL) > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/harness/store/store_migrate.o: $(BUILD)/gen/store_schema.h
+
+# What `assay new` writes, as C strings.
+TEMPLATES := $(sort $(wildcard harness/drive/templates/*.in))
+$(BUILD)/gen/new_templates.h: harness/drive/templates/embed.awk $(TEMPLATES)
+	@mkdir -p $(@D)
+	$(call say,TEXT,$@)awk -f $< $(TEMPLATES) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/harness/drive/new_template.o: $(BUILD)/gen/new_templates.h
 
 $(BUILD)/lib/libassay-core.a: $(CORE_OBJS)
 	@mkdir -p $(@D); rm -f $@
@@ -260,7 +269,7 @@ $(BUILD)/obj/bare/%.o: harness/counters/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(bare_cc)
 $(BARE)/bin/assay: $(CLI_OBJS) $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
-	@mkdir -p $(@D); ln -sfn ../../share ../../plugins ../../lib $(BARE)
+	@mkdir -p $(@D); ln -sfn ../../share ../../plugins ../../lib ../../include $(BARE)
 	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(BARE)/test_%: $(BUILD)/obj/bare/test_%.o $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)

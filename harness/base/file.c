@@ -180,6 +180,23 @@ static int make_folder(const char *path, struct assay_err *err)
 	return assay_err_set(err, ASSAY_EIO, "cannot make the folder '%s': %s", path, strerror(errno));
 }
 
+int assay_file_create(const char *path, const void *data, size_t len, struct assay_err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), rc = 0;
+
+	if (fd < 0 && errno == EEXIST)
+		return assay_err_set(err, ASSAY_EUSAGE, "'%s' is there already, and nothing is overwritten", path);
+	if (fd < 0)
+		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+	if (write_all(fd, data, len))
+		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+	if (close(fd) && !rc)
+		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+	if (rc)
+		unlink(path);
+	return rc;
+}
+
 int assay_file_mkdirs(const char *path, struct assay_err *err)
 {
 	char part[PATH_MAX];

@@ -15,6 +15,11 @@ int assay_file_read(const char *path, char **out, size_t *len, struct assay_err 
 bool assay_file_line(const char *path, char *buf, size_t size);
 /* Write through a temporary file in the same folder and rename, so that readers see all or nothing. */
 int assay_file_write(const char *path, const void *data, size_t len, struct assay_err *err);
+/*
+ * Write a file that is not there yet. ASSAY_EUSAGE where something of that name is, which stays as it is; on any other
+ * error there is no such file.
+ */
+int assay_file_create(const char *path, const void *data, size_t len, struct assay_err *err);
 /* mkdir -p. */
 int assay_file_mkdirs(const char *path, struct assay_err *err);
 bool assay_file_exists(const char *path);

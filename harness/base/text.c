@@ -71,6 +71,22 @@ void assay_text_addf(struct assay_text *t, const char *fmt, ...)
 	t->len += (size_t)n;
 }
 
+void assay_text_add_word(struct assay_text *t, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
+	bool quoted = !word[0] || word[strspn(word, plain)];
+
+	if (quoted)
+		assay_text_add(t, "\"");
+	for (; *word; word++) {
+		if (strchr("\"\\$`", *word))
+			assay_text_add(t, "\\");
+		assay_text_addn(t, word, 1);
+	}
+	if (quoted)
+		assay_text_add(t, "\"");
+}
+
 void assay_text_release(struct assay_text *t)
 {
 	free(t->s);

@@ -183,6 +183,12 @@ static error_t parse_setting(int key, char *arg, struct argp_state *state)
 	return rc == ARGP_ERR_UNKNOWN ? ARGP_ERR_UNKNOWN : rc ? EINVAL : 0;
 }
 
+static const struct argp_option load_options[] = {
+	{ "plugin", 'p', "FILE", 0, "Load this plugin as well; may be given several times", 0 },
+	{ "no-default-plugins", OPT_NO_DEFAULT_PLUGINS, NULL, 0, "Load only the plugins named with --plugin", 0 },
+	{ "bench-dir", OPT_BENCH_DIR, "DIR", 0, "Read bench files from DIR and suites from DIR/suites", 0 },
+	{ 0 },
+};
 static const struct argp_option select_options[] = {
 	{ "suite", 's', "NAME", 0, "Suite of benches (default " ASSAY_DEFAULT_SUITE ")", 0 },
 	{ "only", 'o', "GLOB", 0,
@@ -190,9 +196,6 @@ static const struct argp_option select_options[] = {
 	  "several times: the "
 	  "cases that any of them selects",
 	  0 },
-	{ "plugin", 'p', "FILE", 0, "Load this plugin as well; may be given several times", 0 },
-	{ "no-default-plugins", OPT_NO_DEFAULT_PLUGINS, NULL, 0, "Load only the plugins named with --plugin", 0 },
-	{ "bench-dir", OPT_BENCH_DIR, "DIR", 0, "Read bench files from DIR and suites from DIR/suites", 0 },
 	{ "isa", OPT_ISA, "NAME", 0, "Skip variants that need more than this instruction set, such as avx2", 0 },
 	{ 0 },
 };
@@ -238,7 +241,7 @@ static const struct argp_option help_options[] = {
 	{ 0 },
 };
 
-const struct argp assay_argp_select = { .options = select_options, .parser = parse_setting };
+const struct argp assay_argp_load = { .options = load_options, .parser = parse_setting };
 const struct argp assay_argp_place = { .options = place_options, .parser = parse_setting };
 const struct argp assay_argp_measure = { .options = measure_options, .parser = parse_setting };
 const struct argp assay_argp_counters = { .options = counter_options, .parser = parse_setting };
@@ -252,6 +255,20 @@ static void hand_on(const struct argp_child *children, struct argp_state *state)
 	for (size_t i = 0; children[i].argp; i++)
 		state->child_inputs[i] = state->input;
 }
+
+static const struct argp_child selecting[] = {
+	{ &assay_argp_load, 0, NULL, 0 },
+	{ 0 },
+};
+
+static error_t parse_select(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_INIT)
+		hand_on(selecting, state);
+	return parse_setting(key, arg, state);
+}
+
+const struct argp assay_argp_select = { .options = select_options, .parser = parse_select, .children = selecting };
 
 void assay_cli_parse_children(struct argp_state *state)
 {

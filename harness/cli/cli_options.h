@@ -33,7 +33,8 @@ int assay_settings_init(struct assay_settings *s, struct assay_err *err);
 void assay_settings_release(struct assay_settings *s);
 
 /* Groups of options for the children of a command's argp; their input is a struct assay_settings. */
-extern const struct argp assay_argp_select;      /* --suite --only --plugin --no-default-plugins --bench-dir --isa */
+extern const struct argp assay_argp_load;        /* --plugin --no-default-plugins --bench-dir */
+extern const struct argp assay_argp_select;      /* these and --suite --only --isa */
 extern const struct argp assay_argp_place;       /* --threads --cpus --placement --smt */
 extern const struct argp assay_argp_measure;     /* --seed --memory-limit */
 extern const struct argp assay_argp_counters;    /* --counters --events --multiplex */

@@ -6,36 +6,25 @@
 
 #include "drive/request.h"
 
-/* " OPTION WORD", the word as a shell takes it. */
-static size_t add_option(char *buf, size_t size, size_t n, const char *option, const char *word)
+/* " OPTION WORD" at the end of @buf, where it fits. */
+static void add_option(char *buf, size_t size, const char *option, const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
-	bool quoted = word[strspn(word, plain)];
+	struct assay_text t = { 0 };
 
-	if (n + strlen(option) + 2 * strlen(word) + 5 > size)
-		return n;
-	n += (size_t)snprintf(buf + n, size - n, " %s %s", option, quoted ? "\"" : "");
-	for (; *word; word++) {
-		if (strchr("\"\\$`", *word))
-			buf[n++] = '\\';
-		buf[n++] = *word;
-	}
-	if (quoted)
-		buf[n++] = '"';
-	buf[n] = '\0';
-	return n;
+	assay_text_addf(&t, " %s ", option);
+	assay_text_add_word(&t, word);
+	if (!t.failed && strlen(buf) + t.len < size)
+		strcat(buf, t.s);
+	assay_text_release(&t);
 }
 
 void assay_command_text(char *buf, size_t size, const char *command, const char *suite, const char *db)
 {
-	size_t n = (size_t)snprintf(buf, size, "assay %s", command);
-
-	if (n >= size)
-		return;
+	snprintf(buf, size, "assay %s", command);
 	if (suite && strcmp(suite, ASSAY_DEFAULT_SUITE))
-		n = add_option(buf, size, n, "--suite", suite);
+		add_option(buf, size, "--suite", suite);
 	if (strcmp(db, ASSAY_DEFAULT_DB))
-		add_option(buf, size, n, "--db", db);
+		add_option(buf, size, "--db", db);
 }
 
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)

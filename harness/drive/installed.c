@@ -70,6 +70,13 @@ int assay_installed_plugin_dir(char *buf, size_t size, struct assay_err *err)
 	return find("plugins", tails, buf, size, err);
 }
 
+int assay_installed_include_dir(char *buf, size_t size, struct assay_err *err)
+{
+	static const char *const tails[] = { "include", NULL };
+
+	return find("headers", tails, buf, size, err);
+}
+
 int assay_installed_plugins(struct assay_strings *out, struct assay_err *err)
 {
 	char dir[PATH_MAX], path[2 * PATH_MAX];

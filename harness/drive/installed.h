@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies beside the running program: bench files, baselines, plugins. */
+/* What lies beside the running program: bench files, baselines, plugins, headers. */
 #ifndef ASSAY_DRIVE_INSTALLED_H
 #define ASSAY_DRIVE_INSTALLED_H
 
@@ -14,6 +14,8 @@
 int assay_installed_bench_dir(char *buf, size_t size, struct assay_err *err);
 int assay_installed_baseline_dir(char *buf, size_t size, struct assay_err *err);
 int assay_installed_plugin_dir(char *buf, size_t size, struct assay_err *err);
+/* The folder that holds assay/plugin.h, for -I. */
+int assay_installed_include_dir(char *buf, size_t size, struct assay_err *err);
 /* Append the paths of the installed plugins, sorted. */
 int assay_installed_plugins(struct assay_strings *out, struct assay_err *err);
 

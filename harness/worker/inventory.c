@@ -356,3 +356,56 @@ int assay_inventory_describe(struct assay_inventory *inv, const struct assay_cas
 	}
 	return 0;
 }
+
+static int take_shape(const struct assay_catalog_op *op, const json_t *j, struct assay_shape_facts *f,
+		      struct assay_err *err)
+{
+	const char *refused = json_string_value(json_object_get(j, "refused"));
+	const json_t *tensors = json_object_get(j, "tensors");
+
+	if (refused)
+		return assay_err_set(err, ASSAY_EUSAGE, "op '%s' refuses a shape: %s", op->name, refused);
+	if (json_array_size(tensors) > ASSAY_MAX_TENSORS)
+		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' describes too many tensors", op->name);
+	*f = (struct assay_shape_facts){
+		.n_tensors = (uint32_t)json_array_size(tensors),
+		.ops = json_number_value(json_object_get(j, "ops")),
+		.bytes_read = json_number_value(json_object_get(j, "bytes_read")),
+		.bytes_written = json_number_value(json_object_get(j, "bytes_written")),
+	};
+	for (uint32_t i = 0; i < f->n_tensors; i++) {
+		const json_t *from = json_array_get(tensors, i), *dims = json_object_get(from, "dims");
+		const char *name = json_string_value(json_object_get(from, "name"));
+		struct assay_shape_tensor *t = &f->tensors[i];
+
+		snprintf(t->name, sizeof(t->name), "%s", name ? name : "");
+		t->role = (uint32_t)json_integer_value(json_object_get(from, "role"));
+		t->dtype = (uint32_t)json_integer_value(json_object_get(from, "dtype"));
+		for (; t->rank < json_array_size(dims) && t->rank < ASSAY_MAX_RANK; t->rank++)
+			t->dims[t->rank] = json_integer_value(json_array_get(dims, t->rank));
+	}
+	return 0;
+}
+
+int assay_inventory_shape(struct assay_inventory *inv, const struct assay_catalog_op *op, const int64_t *axes,
+			  unsigned n_threads, struct assay_shape_facts *out, struct assay_err *err)
+{
+	struct assay_err why = { 0 };
+	json_t *values = json_array(), *answer;
+	int rc;
+
+	for (size_t i = 0; i < op->n_axes; i++)
+		json_array_append_new(values, json_integer(axes[i]));
+	rc = send_line(inv,
+		       json_pack("{s:{s:s,s:o,s:I}}", "shape", "op", op->name, "axes", values, "threads",
+				 (json_int_t)n_threads),
+		       err);
+	if (rc)
+		return rc;
+	answer = receive(inv, &why);
+	if (!answer)
+		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' failed to describe a shape: %s", op->name, why.text);
+	rc = take_shape(op, answer, out, err);
+	json_decref(answer);
+	return rc;
+}

@@ -216,27 +216,28 @@ static bool cost_ok(const struct assay_cost *c)
 	return true;
 }
 
-static json_t *do_case(struct child *c, const json_t *q)
+/* Let the op of the question @q describe its shape; NULL, or why the shape is refused. */
+static json_t *describe_shape(const struct child *c, const json_t *q, const struct assay_op **op,
+			      struct assay_shape *shape, struct assay_problem *p)
 {
-	const struct assay_op *op = assay_loader_op(&c->loader, json_string_value(json_object_get(q, "op")), NULL);
-	struct assay_shape shape = { .size = sizeof(shape), .host = &c->host };
-	struct assay_problem p = { .size = sizeof(p) };
-	struct assay_reason why = { "" };
-	const struct assay_variant *v;
 	const json_t *axes = json_object_get(q, "axes");
-	uint64_t copies, bytes;
+	struct assay_reason why = { "" };
+	uint64_t bytes;
 
-	if (!op)
+	*op = assay_loader_op(&c->loader, json_string_value(json_object_get(q, "op")), NULL);
+	*shape = (struct assay_shape){ .size = sizeof(*shape), .host = &c->host };
+	*p = (struct assay_problem){ .size = sizeof(*p) };
+	if (!*op)
 		return json_pack("{s:s}", "refused", "the op is not loaded");
 	for (size_t i = 0; i < json_array_size(axes) && i < ASSAY_MAX_AXES; i++)
-		shape.axis[i] = json_integer_value(json_array_get(axes, i));
-	shape.n_threads = (uint32_t)json_integer_value(json_object_get(q, "threads"));
-	if (op->describe(&shape, &p, &why))
+		shape->axis[i] = json_integer_value(json_array_get(axes, i));
+	shape->n_threads = (uint32_t)json_integer_value(json_object_get(q, "threads"));
+	if ((*op)->describe(shape, p, &why))
 		return json_pack("{s:o}", "refused", text(why.text));
-	if (p.n_tensors > ASSAY_MAX_TENSORS)
+	if (p->n_tensors > ASSAY_MAX_TENSORS)
 		return json_pack("{s:s}", "refused", "the op describes more tensors than there may be");
-	for (uint32_t i = 0; i < p.n_tensors; i++) {
-		const struct assay_tensor_spec *t = &p.tensors[i];
+	for (uint32_t i = 0; i < p->n_tensors; i++) {
+		const struct assay_tensor_spec *t = &p->tensors[i];
 
 		if (!t->name || !assay_dtype_bytes(t->dtype))
 			return json_pack("{s:s}", "refused", "the op describes a tensor without a name or a type");
@@ -245,8 +246,46 @@ static json_t *do_case(struct child *c, const json_t *q)
 				"{s:s}", "refused",
 				"the op describes a tensor with too many dimensions, or with one that is out of range");
 	}
-	if (!cost_ok(&p.cost))
-		return json_pack("{s:s}", "refused", "the op describes a cost that is negative or no number");
+	return cost_ok(&p->cost)
+		       ? NULL
+		       : json_pack("{s:s}", "refused", "the op describes a cost that is negative or no number");
+}
+
+static json_t *do_shape(struct child *c, const json_t *q)
+{
+	const struct assay_op *op;
+	struct assay_shape shape;
+	struct assay_problem p;
+	json_t *refused = describe_shape(c, q, &op, &shape, &p), *tensors;
+
+	if (refused)
+		return refused;
+	tensors = json_array();
+	for (uint32_t i = 0; i < p.n_tensors; i++) {
+		const struct assay_tensor_spec *t = &p.tensors[i];
+		json_t *dims = json_array();
+
+		for (uint32_t k = 0; k < t->rank; k++)
+			json_array_append_new(dims, json_integer(t->dims[k]));
+		json_array_append_new(tensors, json_pack("{s:o,s:i,s:i,s:o}", "name", text(t->name), "role",
+							 (int)t->role, "dtype", (int)t->dtype, "dims", dims));
+	}
+	return json_pack("{s:o,s:f,s:f,s:f}", "tensors", tensors, "ops", p.cost.ops, "bytes_read", p.cost.bytes_read,
+			 "bytes_written", p.cost.bytes_written);
+}
+
+static json_t *do_case(struct child *c, const json_t *q)
+{
+	const struct assay_op *op;
+	struct assay_shape shape;
+	struct assay_problem p;
+	struct assay_reason why = { "" };
+	const struct assay_variant *v;
+	uint64_t copies;
+	json_t *refused = describe_shape(c, q, &op, &shape, &p);
+
+	if (refused)
+		return refused;
 	v = op->composes ? op->driver
 			 : assay_loader_variant(&c->loader, op->name, json_string_value(json_object_get(q, "variant")),
 						NULL);
@@ -289,6 +328,8 @@ int assay_inventory_child(int fd)
 			do_load(&c, msg);
 		else if (json_object_get(msg, "place"))
 			do_place(&c);
+		else if (json_object_get(msg, "shape"))
+			say(&c, do_shape(&c, json_object_get(msg, "shape")));
 		else
 			say(&c, do_case(&c, json_object_get(msg, "case")));
 		json_decref(msg);

@@ -20,7 +20,7 @@
 #define DEVICE_SIZE_1_0  sizeof(struct assay_device_ops)
 #define PLUGIN_SIZE_1_0  sizeof(struct assay_plugin)
 
-static bool name_ok(const char *s, const char *extra)
+bool assay_plugin_name_ok(const char *s, const char *extra)
 {
 	size_t n = 0;
 
@@ -60,7 +60,7 @@ static int check_op(const struct assay_op *op, const char *path, struct assay_er
 {
 	const char *name = op->name ? op->name : "(null)";
 
-	if (!name_ok(op->name, "."))
+	if (!assay_plugin_name_ok(op->name, "."))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op name '%s' in '%s' is not made of a-z, 0-9, '_' and '.'",
 				     name, path);
 	if (!op->describe || !op->fill || !op->check)
@@ -71,7 +71,7 @@ static int check_op(const struct assay_op *op, const char *path, struct assay_er
 	if (op->n_axes > ASSAY_MAX_AXES || (op->n_axes && (!op->axes || op->axis_stride < sizeof(struct assay_axis))))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' has a bad axis table", name, path);
 	for (uint32_t i = 0; i < op->n_axes; i++)
-		if (!name_ok(assay_op_axis(op, i)->name, ""))
+		if (!assay_plugin_name_ok(assay_op_axis(op, i)->name, ""))
 			return assay_err_set(err, ASSAY_EPLUGIN, "axis %u of op '%s' in '%s' has a bad name", i, name,
 					     path);
 	if (op->n_metrics && (!op->metrics || op->metric_stride < sizeof(struct assay_metric_def)))
@@ -79,7 +79,8 @@ static int check_op(const struct assay_op *op, const char *path, struct assay_er
 	for (uint32_t i = 0; i < op->n_metrics; i++) {
 		const char *tag = assay_op_metric(op, i)->tag;
 
-		if (!name_ok(tag, "") || strlen(tag) >= ASSAY_METRIC_TAG_MAX || !assay_op_metric(op, i)->unit)
+		if (!assay_plugin_name_ok(tag, "") || strlen(tag) >= ASSAY_METRIC_TAG_MAX ||
+		    !assay_op_metric(op, i)->unit)
 			return assay_err_set(err, ASSAY_EPLUGIN,
 					     "metric %u of op '%s' in '%s' has a bad tag or no unit", i, name, path);
 		if (assay_metric_find(tag))
@@ -99,7 +100,7 @@ static int check_variant(const struct assay_variant *v, const char *path, struct
 {
 	const char *op = v->op ? v->op : "(null)", *name = v->name ? v->name : "(null)";
 
-	if (!name_ok(v->op, ".") || !name_ok(v->name, ""))
+	if (!assay_plugin_name_ok(v->op, ".") || !assay_plugin_name_ok(v->name, ""))
 		return assay_err_set(err, ASSAY_EPLUGIN, "variant '%s' of op '%s' in '%s' has a bad name", name, op,
 				     path);
 	if (!v->run)
@@ -149,7 +150,7 @@ static int take_tables(struct assay_loaded_plugin *p, struct assay_err *err)
 	    (d->n_devices && (!d->devices || d->device_stride < DEVICE_SIZE_1_0)))
 		return assay_err_set(err, ASSAY_EPLUGIN, "the tables of '%s' do not fit ABI %u.%u", p->path,
 				     ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR);
-	if (!name_ok(d->name, "-"))
+	if (!assay_plugin_name_ok(d->name, "-"))
 		return assay_err_set(err, ASSAY_EPLUGIN, "plugin name in '%s' is not made of a-z, 0-9, '_' and '-'",
 				     p->path);
 	if (!d->n_ops && !d->n_variants && !d->n_devices)

@@ -6,6 +6,7 @@
 #ifndef ASSAY_WORKER_PLUGIN_LOADER_H
 #define ASSAY_WORKER_PLUGIN_LOADER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "assay/plugin.h"
@@ -48,6 +49,9 @@ const struct assay_op *assay_loader_op(const struct assay_loader *ld, const char
 const struct assay_variant *assay_loader_variant(const struct assay_loader *ld, const char *op, const char *name,
 						 size_t *plugin);
 const struct assay_device_ops *assay_loader_device(const struct assay_loader *ld, uint32_t kind);
+
+/* Is @s a name of a variant, or with the further characters @extra of an op ("."), or of a plugin ("-")? */
+bool assay_plugin_name_ok(const char *s, const char *extra);
 
 /* Own axes and metrics of an op, read with the stride it was compiled with. */
 const struct assay_axis *assay_op_axis(const struct assay_op *op, uint32_t i);

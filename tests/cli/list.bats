@@ -7,10 +7,10 @@ load helpers
 	run --separate-stderr "$ASSAY" --help
 	[ "$status" = 0 ]
 	[[ $output == *"example:"* ]]
-	for c in list run verify show doctor gate baseline plot compare judge certify plan; do
+	for c in list run verify new show doctor gate baseline plot compare judge certify plan; do
 		[[ $output == *"  $c "* ]]
 	done
-	for c in list run verify show doctor gate baseline plot compare judge certify plan; do
+	for c in list run verify new show doctor gate baseline plot compare judge certify plan; do
 		run --separate-stderr "$ASSAY" $c --help
 		[ "$status" = 0 ]
 		[[ $output =~ examples?:.*assay\ $c ]]

@@ -149,6 +149,27 @@ static void refuses_with_a_reason(void **state)
 	assert_non_null(strstr(err.text, "No such file"));
 }
 
+static void creates_only_what_is_not_there(void **state)
+{
+	const char *path = in_dir("created");
+	struct assay_err err = { 0 };
+	char *text;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(0, assay_file_create(path, "first", 5, &err));
+	assert_int_equal(ASSAY_EUSAGE, assay_file_create(path, "second", 6, &err));
+	assert_non_null(strstr(err.text, "created' is there already"));
+	assert_int_equal(0, assay_file_read(path, &text, &len, NULL));
+	assert_string_equal("first", text);
+	free(text);
+	assert_int_equal(ASSAY_EIO, assay_file_create(in_dir("none/file"), "x", 1, &err));
+	/* a link to nowhere is something, too */
+	assert_int_equal(0, symlink("nowhere", in_dir("link")));
+	assert_int_equal(ASSAY_EUSAGE, assay_file_create(in_dir("link"), "x", 1, &err));
+	assert_false(assay_file_exists(in_dir("nowhere")));
+}
+
 static void makes_folders(void **state)
 {
 	struct assay_err err = { 0 };
@@ -182,9 +203,13 @@ static void finds_the_program(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_and_reads), cmocka_unit_test(follows_links_and_spares_devices),
-		cmocka_unit_test(reads_proc),       cmocka_unit_test(refuses_with_a_reason),
-		cmocka_unit_test(makes_folders),    cmocka_unit_test(finds_the_program),
+		cmocka_unit_test(writes_and_reads),
+		cmocka_unit_test(follows_links_and_spares_devices),
+		cmocka_unit_test(reads_proc),
+		cmocka_unit_test(refuses_with_a_reason),
+		cmocka_unit_test(creates_only_what_is_not_there),
+		cmocka_unit_test(makes_folders),
+		cmocka_unit_test(finds_the_program),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

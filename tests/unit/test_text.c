@@ -12,6 +12,28 @@
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 
+static void words_survive_a_shell(void **state)
+{
+	static const struct {
+		const char *word, *want;
+	} cases[] = {
+		{ "plain/file-1.so", "plain/file-1.so" },
+		{ "", "\"\"" },
+		{ "a b", "\"a b\"" },
+		{ "it's", "\"it's\"" },
+		{ "$x`y`\\\"", "\"\\$x\\`y\\`\\\\\\\"\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N(cases); i++) {
+		struct assay_text t = { 0 };
+
+		assay_text_add_word(&t, cases[i].word);
+		assert_string_equal(cases[i].want, t.s);
+		assay_text_release(&t);
+	}
+}
+
 static void text_grows(void **state)
 {
 	struct assay_text t = { 0 };
@@ -353,6 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_grows),
 		cmocka_unit_test(strings_split),
+		cmocka_unit_test(words_survive_a_shell),
 		cmocka_unit_test(parses_u64),
 		cmocka_unit_test(parses_seed),
 		cmocka_unit_test(parses_durations),

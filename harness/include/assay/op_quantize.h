@@ -36,6 +36,8 @@ enum { ASSAY_DEQUANTIZE_Q = 0, ASSAY_DEQUANTIZE_SCALE = 1, ASSAY_DEQUANTIZE_X = 
 enum { ASSAY_DEQUANTIZE_BLOCK_X = 1 };                                               /* q8_0, tq2_0: q, then x */
 
 /*
+ * quantize.q8_0, dequantize.q8_0
+ *
  * q8_0 (ggml, block_q8_0 and quantize_row_q8_0_ref in ggml-quants.c). q is U8 [n/32][34]; n is a multiple of 32.
  * A block of 32 values: bytes 0–1 the half d, bytes 2–33 the int8 codes in order.
  *
@@ -50,6 +52,8 @@ enum { ASSAY_DEQUANTIZE_BLOCK_X = 1 };                                          
 #define ASSAY_Q8_0_BLOCK_BYTES 34
 
 /*
+ * quantize.tq2_0, dequantize.tq2_0
+ *
  * tq2_0 (ggml, block_tq2_0 and quantize_row_tq2_0_ref in ggml-quants.c). q is U8 [n/256][66]; n is a multiple of 256.
  * A block of 256 values: bytes 0–63 the codes, bytes 64–65 the half d. Byte 32·h + m holds the values
  * 128·h + m + 32·i in its bits 2i+1:2i, for h = 0, 1 and i = 0 … 3.
@@ -65,6 +69,8 @@ enum { ASSAY_DEQUANTIZE_BLOCK_X = 1 };                                          
 #define ASSAY_TQ2_0_BLOCK_BYTES 66
 
 /*
+ * quantize.i2_s, dequantize.i2_s
+ *
  * i2_s: the layout that op_matmul.h describes (bitnet.cpp on x86: blocks of 128 values in 32 bytes), filled with the
  * absmean quantization of BitNet b1.58 (Ma et al., "The era of 1-bit LLMs", arXiv 2402.17764, and its code notes: scale
  * 1 / mean|W|, clamped at 1e-5, codes clamp(round(W · scale), −1, 1)). bitnet.cpp's own quantizer takes max|W|, as its
@@ -91,6 +97,8 @@ enum { ASSAY_DEQUANTIZE_BLOCK_X = 1 };                                          
 #define ASSAY_I2_S_MAX_N (INT64_C(1) << 30)
 
 /*
+ * quantize.i8_token, dequantize.i8_token
+ *
  * i8_token: absmax per token, the activations of BitNet b1.58 (activation_quant in the code notes of arXiv 2402.17764).
  * q is I8 [tokens][dim], scale F32 [tokens]; any tokens and dim.
  *

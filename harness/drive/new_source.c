@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks names, finds a suite that runs what is new, puts the commands together, and writes the files. */
+#include "drive/new_source.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "drive/hints.h"
+#include "drive/installed.h"
+#include "drive/new_template.h"
+#include "drive/new_variant.h"
+#include "drive/op_shape.h"
+#include "drive/session.h"
+#include "plan/plan.h"
+#include "worker/plugin_loader.h"
+
+struct writing {
+	const struct assay_new_request *q;
+	struct assay_session session;
+	const struct assay_catalog *cat;   /* of the session */
+	const struct assay_catalog_op *op; /* NULL: it is new */
+	char *stem;                        /* the file without ".c" */
+	char *bench_name;                  /* of the plugin and the bench of a new op */
+	char *suite;                       /* a suite that runs what is new; NULL: none does */
+	bool has_shape;
+	int64_t axes[ASSAY_MAX_AXES]; /* a shape of that suite */
+	struct assay_op_shape shape;  /* of an op that is not new */
+};
+
+/* printf into a heap string; NULL and an error when out of memory. */
+static char *heap_text(struct assay_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static char *heap_text(struct assay_err *err, const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n >= 0)
+		return s;
+	assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	return NULL;
+}
+
+/* ---- names ---- */
+
+static int check_plugins(const struct writing *w, struct assay_err *err)
+{
+	for (size_t i = 0; i < w->cat->n_plugins; i++)
+		if (w->cat->plugins[i].error && assay_strings_has(&w->q->r->plugins, w->cat->plugins[i].path))
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot use plugin: %s", w->cat->plugins[i].error);
+	return 0;
+}
+
+static int no_such_op(const struct writing *w, struct assay_err *err)
+{
+	const char **names = calloc(w->cat->n_ops + 1, sizeof(*names)), *near = NULL;
+
+	for (size_t i = 0; names && i < w->cat->n_ops; i++)
+		names[i] = w->cat->ops[i].name;
+	if (names)
+		near = assay_nearest(w->q->op, names, w->cat->n_ops);
+	free(names);
+	if (near)
+		return assay_err_set(err, ASSAY_EUSAGE, "unknown op '%s': did you mean '%s'?", w->q->op, near);
+	return assay_err_set(err, ASSAY_EUSAGE,
+			     "unknown op '%s': 'assay list ops' lists them, --plugin FILE adds those of a plugin",
+			     w->q->op);
+}
+
+static int check_variant(struct writing *w, struct assay_err *err)
+{
+	const char *name = w->q->variant;
+	const struct assay_catalog_variant *other;
+
+	w->op = assay_catalog_op(w->cat, w->q->op);
+	if (!w->op)
+		return no_such_op(w, err);
+	if (w->op->composes)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "op '%s' has no variants of its own: it runs those of '%s', so write one of that",
+				     w->op->name, w->op->composes);
+	if (!assay_plugin_name_ok(name, ""))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "bad name '%s' of a variant: expected a-z, 0-9 and '_', such as avx2_tiled", name);
+	other = assay_catalog_variant(w->cat, w->op->name, name);
+	if (other)
+		return assay_err_set(err, ASSAY_EUSAGE, "op '%s' has a variant '%s' already, in '%s'", w->op->name,
+				     name, w->cat->plugins[other->plugin].path);
+	return 0;
+}
+
+static int check_op(struct writing *w, struct assay_err *err)
+{
+	const char *name = w->q->op, *dot = strchr(name, '.');
+	const struct assay_catalog_op *other = assay_catalog_op(w->cat, name);
+
+	if (!assay_plugin_name_ok(name, ".") || !dot || dot == name || !dot[1] || strchr(dot + 1, '.'))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "bad name '%s' of an op: expected FAMILY.PROBLEM of a-z, 0-9 and '_', such as "
+				     "norm.rms",
+				     name);
+	if (other)
+		return assay_err_set(err, ASSAY_EUSAGE, "there is an op '%s' already, in '%s'", name,
+				     w->cat->plugins[other->plugin].path);
+	return 0;
+}
+
+/* "norm.rms" → "norm_rms" as a file, "norm-rms" as a plugin and a bench. */
+static int name_files(struct writing *w, struct assay_err *err)
+{
+	const char *file = w->q->file;
+	size_t n = file ? strlen(file) : 0;
+
+	if (file && (n < 3 || strcmp(file + n - 2, ".c") != 0 || file[n - 3] == '/'))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "bad --output '%s': expected the name of a C file, such as mine.c", file);
+	w->stem = file ? strndup(file, n - 2) : strdup(w->q->variant ? w->q->variant : w->q->op);
+	w->bench_name = strdup(w->q->variant ? w->q->variant : w->q->op);
+	if (!w->stem || !w->bench_name)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (char *c = w->stem; !file && *c; c++)
+		*c = *c == '.' ? '_' : *c;
+	for (char *c = w->bench_name; *c; c++)
+		*c = *c == '.' ? '-' : *c;
+	return 0;
+}
+
+/* ---- a suite that runs it ---- */
+
+/* Does @suite, of a catalog that has the variant, run it? Then with which shape first? */
+static bool runs_it(struct writing *w, const struct assay_catalog *with, const char *suite)
+{
+	struct assay_plan_options o = { .bench_dir = w->session.bench_dir, .suite = suite, .all_threads = 1 };
+	struct assay_plan plan = { 0 };
+	bool found = false;
+
+	/* a suite that cannot be planned runs nothing */
+	if (assay_plan_load(&plan, &o, with, NULL))
+		return false;
+	for (size_t i = 0; i < plan.n_cases && !found; i++) {
+		const struct assay_case *c = &plan.cases[i];
+
+		found = !strcmp(c->op, w->q->op) && !strcmp(c->variant, w->q->variant);
+		for (unsigned k = 0; found && k < c->n_axes; k++)
+			w->axes[k] = c->axes[k].value;
+	}
+	assay_plan_release(&plan);
+	return found;
+}
+
+/* The default suite if it runs the variant, else the first that does. */
+static int find_suite(struct writing *w, struct assay_err *err)
+{
+	struct assay_catalog with = *w->cat;
+	struct assay_strings suites = { 0 };
+	const char *found = NULL;
+	int rc = assay_plan_suites(w->session.bench_dir, &suites, err);
+
+	if (rc)
+		return rc;
+	with.variants = malloc((with.n_variants + 1) * sizeof(*with.variants));
+	if (!with.variants) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		goto out;
+	}
+	memcpy(with.variants, w->cat->variants, with.n_variants * sizeof(*with.variants));
+	with.variants[with.n_variants++] = (struct assay_catalog_variant){ .op = (char *)w->q->op,
+									   .name = (char *)w->q->variant,
+									   .plugin = w->op->plugin };
+	if (assay_strings_has(&suites, ASSAY_DEFAULT_SUITE) && runs_it(w, &with, ASSAY_DEFAULT_SUITE))
+		found = ASSAY_DEFAULT_SUITE;
+	for (size_t i = 0; i < suites.n && !found; i++)
+		if (runs_it(w, &with, suites.v[i]))
+			found = suites.v[i];
+	if (found) {
+		w->has_shape = true;
+		w->suite = strdup(found);
+		if (!w->suite)
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	}
+out:
+	free(with.variants);
+	assay_strings_release(&suites);
+	return rc;
+}
+
+static int ask(void *arg, const struct assay_catalog_op *op, const int64_t *axes, unsigned n_threads,
+	       struct assay_shape_facts *out, struct assay_err *err)
+{
+	return assay_inventory_shape(arg, op, axes, n_threads, out, err);
+}
+
+/* ---- the commands that follow ---- */
+
+static char *bench_dir_of(const struct writing *w, struct assay_err *err)
+{
+	return heap_text(err, "%s-bench", w->stem);
+}
+
+/* " --plugin other.so --bench-dir DIR --suite NAME": what a command needs to find op and cases. */
+static int add_places(const struct writing *w, struct assay_text *t, struct assay_err *err)
+{
+	char *own = NULL;
+
+	for (size_t i = 0; i < w->q->r->plugins.n; i++) {
+		assay_text_add(t, " --plugin ");
+		assay_text_add_word(t, w->q->r->plugins.v[i]);
+	}
+	if (w->q->r->no_default_plugins)
+		assay_text_add(t, " --no-default-plugins");
+	if (!w->suite) {
+		own = bench_dir_of(w, err);
+		if (!own)
+			return ASSAY_ENOMEM;
+	}
+	if (own || w->q->r->bench_dir) {
+		assay_text_add(t, " --bench-dir ");
+		assay_text_add_word(t, own ? own : w->q->r->bench_dir);
+	}
+	if (w->suite && strcmp(w->suite, ASSAY_DEFAULT_SUITE) != 0)
+		assay_text_addf(t, " --suite %s", w->suite);
+	free(own);
+	return 0;
+}
+
+/* The plugin with @more at the end of its name: a path with a slash in it where @path. */
+static void add_plugin(const struct writing *w, struct assay_text *t, const char *more, bool path)
+{
+	struct assay_text name = { 0 };
+
+	assay_text_addf(&name, "%s%s%s.so", path && !strchr(w->stem, '/') ? "./" : "", w->stem, more);
+	assay_text_add_word(t, name.s ? name.s : "");
+	t->failed |= name.failed;
+	assay_text_release(&name);
+}
+
+static void add_compile(const struct writing *w, const char *include, struct assay_text *t)
+{
+	struct assay_text flag = { 0 }, source = { 0 };
+
+	assay_text_addf(&source, "%s.c", w->stem);
+	assay_text_addf(t, "cc -std=c11 -O3 -Wall -Wextra%s -shared -fPIC ",
+			!w->op || w->op->exact ? " -ffp-contract=off" : "");
+	if (include) {
+		assay_text_addf(&flag, "-I%s", include);
+		assay_text_add_word(t, flag.s ? flag.s : "");
+	} else {
+		assay_text_add(t, "$(pkg-config --cflags assay)");
+	}
+	assay_text_add(t, " -o ");
+	add_plugin(w, t, "", false);
+	assay_text_add(t, " ");
+	assay_text_add_word(t, source.s ? source.s : "");
+	t->failed |= flag.failed || source.failed;
+	assay_text_release(&flag);
+	assay_text_release(&source);
+}
+
+/* " --only" with the cases of the variant, or of all variants of the op, where the suite may have others. */
+static void add_only(const struct writing *w, const char *variant, struct assay_text *t)
+{
+	if (w->op && variant)
+		assay_text_addf(t, " --only '%s/%s/*'", w->q->op, variant);
+	else if (w->op)
+		assay_text_addf(t, " --only '%s/*'", w->q->op);
+}
+
+static int put_commands(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
+{
+	struct assay_text t[6] = { 0 }, places = { 0 };
+	char **to[6] = { &r->compile, &r->compile_installed, &r->verify, &r->run, &r->keep, &r->compare };
+	char include[ASSAY_INSTALLED_PATH_MAX];
+	int rc = assay_installed_include_dir(include, sizeof(include), err);
+
+	if (!rc)
+		rc = add_places(w, &places, err);
+	if (rc)
+		goto out;
+	add_compile(w, include, &t[0]);
+	add_compile(w, NULL, &t[1]);
+	for (int i = 2; i < 4; i++) {
+		assay_text_addf(&t[i], "assay %s --plugin ", i == 2 ? "verify" : "run");
+		add_plugin(w, &t[i], "", true);
+		assay_text_add(&t[i], places.s ? places.s : "");
+		add_only(w, i == 2 ? w->q->variant : NULL, &t[i]);
+	}
+	assay_text_add(&t[4], "cp ");
+	add_plugin(w, &t[4], "", false);
+	assay_text_add(&t[4], " ");
+	add_plugin(w, &t[4], "-before", false);
+	assay_text_add(&t[5], "assay compare ");
+	add_plugin(w, &t[5], "-before", false);
+	assay_text_add(&t[5], " ");
+	add_plugin(w, &t[5], "", false);
+	assay_text_add(&t[5], places.s ? places.s : "");
+	add_only(w, w->q->variant, &t[5]);
+	for (int i = 0; i < 6 && !rc; i++) {
+		*to[i] = t[i].failed || places.failed ? NULL : assay_text_take(&t[i]);
+		if (!*to[i])
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	}
+out:
+	for (int i = 0; i < 6; i++)
+		assay_text_release(&t[i]);
+	assay_text_release(&places);
+	return rc;
+}
+
+/* ---- the text of the files ---- */
+
+/* Does @text speak of the op, and not only of one whose name contains it? */
+static bool speaks_of(const char *text, const char *op)
+{
+	static const char part[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+	size_t len = strlen(op);
+
+	for (const char *at = text; (at = strstr(at, op)); at += len)
+		if ((at == text || !strchr(part, at[-1])) &&
+		    (!at[len] || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", at[len])))
+			return true;
+	return false;
+}
+
+/* The headers beside plugin.h that name the op: there its numbers are explained. */
+static int find_headers(const struct writing *w, struct assay_strings *out, struct assay_err *err)
+{
+	char include[ASSAY_INSTALLED_PATH_MAX], path[2 * ASSAY_INSTALLED_PATH_MAX];
+	struct assay_strings names = { 0 };
+	int rc = assay_installed_include_dir(include, sizeof(include), err);
+
+	snprintf(path, sizeof(path), "%s/assay", include);
+	if (!rc)
+		rc = assay_file_list(path, ".h", &names, err);
+	for (size_t i = 0; i < names.n && !rc; i++) {
+		char *text;
+		size_t len;
+
+		snprintf(path, sizeof(path), "%s/assay/%s.h", include, names.v[i]);
+		rc = assay_file_read(path, &text, &len, err);
+		/* plugin.h takes ops as examples */
+		if (!rc && strcmp(names.v[i], "plugin") != 0 && speaks_of(text, w->q->op)) {
+			snprintf(path, sizeof(path), "assay/%s.h", names.v[i]);
+			rc = assay_strings_add(out, path, err);
+		}
+		if (!rc)
+			free(text);
+	}
+	assay_strings_release(&names);
+	return rc;
+}
+
+static int variant_source(const struct writing *w, const struct assay_new_result *r, struct assay_text *out,
+			  struct assay_err *err)
+{
+	struct assay_strings headers = { 0 };
+	struct assay_new_variant v = { .catalog = w->cat,
+				       .op = w->op,
+				       .shape = &w->shape,
+				       .name = w->q->variant,
+				       .headers = &headers,
+				       .compile = r->compile_installed,
+				       .verify = r->verify,
+				       .run = r->run };
+	int rc = find_headers(w, &headers, err);
+
+	if (!rc)
+		rc = assay_new_variant_source(&v, out, err);
+	assay_strings_release(&headers);
+	return rc;
+}
+
+static int op_source(const struct writing *w, const struct assay_new_result *r, struct assay_text *out,
+		     struct assay_err *err)
+{
+	const struct assay_template_value values[] = { { "OP", w->q->op },
+						       { "PLUGIN", w->bench_name },
+						       { "COMPILE", r->compile_installed },
+						       { "VERIFY", r->verify },
+						       { "RUN", r->run } };
+
+	return assay_template_fill("op.c", values, sizeof(values) / sizeof(values[0]), out, err);
+}
+
+static int bench_source(const struct writing *w, const char *template, struct assay_text *out, struct assay_err *err)
+{
+	struct assay_text shapes = { 0 };
+	struct assay_template_value values[] = { { "OP", w->q->op }, { "PLUGIN", w->bench_name }, { "SHAPES", NULL } };
+	int rc;
+
+	assay_text_add(&shapes, "\"");
+	if (w->op)
+		assay_op_shape_text(w->op, w->shape.axes, &shapes);
+	else
+		assay_text_add(&shapes, "rows=64,dim=1024\", \"rows=1,dim=4096");
+	assay_text_add(&shapes, "\"");
+	values[2].value = shapes.s ? shapes.s : "";
+	rc = assay_template_fill(template, values, sizeof(values) / sizeof(values[0]), out, err);
+	out->failed |= shapes.failed;
+	assay_text_release(&shapes);
+	return rc;
+}
+
+/* ---- writing ---- */
+
+/* Write @text as a file that is not there yet, and note it. */
+static int create(struct assay_new_result *r, const char *path, struct assay_text *text, struct assay_err *err)
+{
+	int rc = text->failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
+
+	if (!rc)
+		rc = assay_hint_user_path(assay_file_create(path, text->s ? text->s : "", text->len, err), err);
+	if (!rc) {
+		rc = assay_strings_add(&r->files, path, err);
+		if (rc)
+			unlink(path);
+	}
+	return rc;
+}
+
+/* STEM-bench/NAME.bench and STEM-bench/suites/quick.suite. */
+static int write_bench(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
+{
+	struct assay_text bench = { 0 }, suite = { 0 };
+	char *dir = bench_dir_of(w, err), *suites = NULL, *path[2] = { NULL, NULL };
+	int rc = dir ? 0 : ASSAY_ENOMEM;
+
+	if (!rc) {
+		suites = heap_text(err, "%s/suites", dir);
+		path[0] = heap_text(err, "%s/%s.bench", dir, w->bench_name);
+		path[1] = heap_text(err, "%s/" ASSAY_DEFAULT_SUITE ".suite", suites ? suites : "");
+		rc = suites && path[0] && path[1] ? 0 : ASSAY_ENOMEM;
+	}
+	if (!rc && assay_file_exists(dir))
+		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' is there already, and nothing is overwritten", dir);
+	if (!rc)
+		rc = bench_source(w, "op.bench", &bench, err);
+	if (!rc)
+		rc = bench_source(w, "quick.suite", &suite, err);
+	if (!rc) {
+		rc = assay_hint_user_path(assay_file_mkdirs(suites, err), err);
+		if (!rc)
+			rc = create(r, path[0], &bench, err);
+		if (!rc)
+			rc = create(r, path[1], &suite, err);
+		if (rc) {
+			unlink(path[0]);
+			rmdir(suites);
+			rmdir(dir);
+		}
+	}
+	assay_text_release(&bench);
+	assay_text_release(&suite);
+	free(dir);
+	free(suites);
+	free(path[0]);
+	free(path[1]);
+	return rc;
+}
+
+static int write_files(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
+{
+	struct assay_text source = { 0 };
+	char *path = heap_text(err, "%s.c", w->stem);
+	int rc = path ? 0 : ASSAY_ENOMEM;
+
+	if (!rc)
+		rc = w->op ? variant_source(w, r, &source, err) : op_source(w, r, &source, err);
+	if (!rc)
+		rc = create(r, path, &source, err);
+	if (!rc && !w->suite) {
+		rc = write_bench(w, r, err);
+		if (rc)
+			unlink(path);
+	}
+	assay_text_release(&source);
+	free(path);
+	return rc;
+}
+
+int assay_new_write(const struct assay_new_request *q, struct assay_new_result *out, struct assay_err *err)
+{
+	struct writing *w = calloc(1, sizeof(*w));
+	int rc;
+
+	*out = (struct assay_new_result){ 0 };
+	if (!w)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	w->q = q;
+	rc = assay_session_open(&w->session, q->r, err);
+	w->cat = w->session.catalog;
+	if (!rc)
+		rc = check_plugins(w, err);
+	if (!rc)
+		rc = q->variant ? check_variant(w, err) : check_op(w, err);
+	if (!rc)
+		rc = name_files(w, err);
+	if (!rc && w->op)
+		rc = find_suite(w, err);
+	if (!rc && w->op)
+		rc = assay_op_shape_find(&w->shape, w->op, w->has_shape ? w->axes : NULL, ask, w->session.inventory,
+					 err);
+	if (!rc)
+		rc = put_commands(w, out, err);
+	if (!rc)
+		rc = write_files(w, out, err);
+	free(w->stem);
+	free(w->bench_name);
+	free(w->suite);
+	assay_session_close(&w->session);
+	free(w);
+	return rc;
+}
+
+void assay_new_release(struct assay_new_result *r)
+{
+	assay_strings_release(&r->files);
+	free(r->compile);
+	free(r->compile_installed);
+	free(r->verify);
+	free(r->run);
+	free(r->keep);
+	free(r->compare);
+	*r = (struct assay_new_result){ 0 };
+}
