@@ -33,6 +33,7 @@ test       required  tool:jq            jq                jq               jq   
 test       optional  tool:xmllint       libxml2-utils     libxml2          libxml2     tests of JUnit output
 test       optional  tool:strace        strace            strace           strace      a test of what cannot be traced twice
 install    optional  tool:help2man     help2man          help2man         help2man    the man page
+test       optional  tool:sqlite3       sqlite3           sqlite           sqlite      a test of what another version stored
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
 ci         optional  tool:clang         clang             clang            clang       building with a second compiler

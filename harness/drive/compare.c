@@ -152,7 +152,7 @@ int assay_compare_replay(const char *db, int64_t id, bool strict, const struct a
 {
 	const struct assay_comparison_judging how = { .strict = strict };
 	struct assay_policy policy = assay_policy_default();
-	char verdict[ASSAY_STORE_VERDICT_MAX] = "";
+	char verdict[ASSAY_STORE_VERDICT_MAX] = "", note[256];
 	struct assay_comparison cmp = { 0 };
 	struct assay_store *store = NULL;
 	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
@@ -167,7 +167,10 @@ int assay_compare_replay(const char *db, int64_t id, bool strict, const struct a
 	if (!rc) {
 		out->id = cmp.id;
 		out->judged = true;
-		if (!verdict[0])
+		assay_comparison_rule_note(&cmp, verdict, note, sizeof(note));
+		if (note[0])
+			assay_watch_warn(w, "%s", note);
+		else if (!verdict[0])
 			assay_watch_warn(w, "comparison %" PRId64 " did not finish: judged as far as it came", cmp.id);
 		else if (strcmp(verdict, assay_verdict_name(out->report.verdict)))
 			assay_watch_warn(w,

@@ -392,6 +392,7 @@ int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_com
 		return rc;
 	snprintf(cmp->suite, sizeof(cmp->suite), "%s", p->session.plan.suite);
 	cmp->seed = q->what->seed;
+	cmp->rule = ASSAY_JUDGE_RULE;
 	cmp->started_ns = assay_clock_unix_ns();
 	assay_comparing_label(p->source[ASSAY_BASE].name, &cmp->build[ASSAY_BASE], cmp->base, sizeof(cmp->base));
 	assay_comparing_label(p->source[ASSAY_HEAD].name, &cmp->build[ASSAY_HEAD], cmp->head, sizeof(cmp->head));

@@ -8,28 +8,20 @@
 #include <stdlib.h>
 
 #include "assay/random.h"
-#include "judge/comparison_judge.h"
-#include "stats/sequential.h"
+#include "judge/stopping.h"
 
 /*
  * Pairs differ by layout more than the median of one is uncertain, so many short pairs tell more than a few long ones;
  * below this, starting the processes would take most of the time.
  */
-#define MIN_SAMPLING_NS    40000000.0
-#define MAX_SAMPLING_NS    100000000.0
-#define FIRST_LOOK_BUDGETS 4 /* what a case may take that has not yet had a chance to be REGRESSED */
+#define MIN_SAMPLING_NS 40000000.0
+#define MAX_SAMPLING_NS 100000000.0
 
 struct case_state {
 	uint64_t spent_ns;
 	uint64_t iterations; /* of the first pair; the others take the same */
 	bool decided;
 };
-
-/* A case that is new in the head gets one pair of it, which shows that it is right and what its metrics are. */
-static bool wants_pair(const struct assay_comparison_case *c)
-{
-	return c->in_head && !c->reason[0];
-}
 
 /* Half of what a pair may take: the other half goes into set-up, warm-up and checks. */
 static uint64_t sampling_ns(const struct assay_comparison *cmp)
@@ -88,28 +80,6 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 	return 0;
 }
 
-static bool out_of_time(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
-			const struct assay_paired_rule *rule, const struct case_state *st)
-{
-	uint64_t next = st->spent_ns + st->spent_ns / (c->n_pairs ? c->n_pairs : 1);
-
-	if (c->n_pairs < assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs))
-		return next > FIRST_LOOK_BUDGETS * cmp->budget_ns;
-	return next > cmp->budget_ns;
-}
-
-static int judge_case(const struct assay_comparing *k, struct case_state *st, size_t i, struct assay_err *err)
-{
-	const struct assay_comparison_case *c = &k->cmp->cases[i];
-	const struct assay_paired_rule rule = assay_comparison_rule(k->cmp, c, k->policy);
-	struct assay_gate_case verdict;
-	bool final;
-	int rc = assay_paired_judge(c, &rule, &verdict, &final, err);
-
-	st->decided = final || out_of_time(k->cmp, c, &rule, st);
-	return rc;
-}
-
 static void tell(const struct assay_comparing *k, const struct case_state *st, const char *key)
 {
 	double done = 0;
@@ -130,8 +100,8 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 
 	if (!st)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a comparison of %zu cases", cmp->n_cases);
-	for (size_t i = 0; i < cmp->n_cases; i++)
-		st[i].decided = !wants_pair(&cmp->cases[i]);
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
+		rc = assay_stopping_ask(cmp, &cmp->cases[i], k->policy, 0, &st[i].decided, err);
 	for (unsigned round = 0; more && !rc; round++) {
 		more = false;
 		for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
@@ -142,7 +112,8 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 			if (!rc)
 				rc = one_pair(k, &st[i], i, round, err);
 			if (!rc)
-				rc = judge_case(k, &st[i], i, err);
+				rc = assay_stopping_ask(cmp, &cmp->cases[i], k->policy, st[i].spent_ns, &st[i].decided,
+							err);
 			more |= !st[i].decided;
 		}
 	}

@@ -2,6 +2,7 @@
 /* Puts the verdicts of the cases together, believes them only as far as the controls allow, and finds the exit code. */
 #include "judge/comparison_judge.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,20 @@ struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cm
 
 	return assay_paired_rule_of(cmp->alpha, policy->pass_alpha, family, assay_policy_paired_margin(policy, &c->c),
 				    policy->max_dropped_frac, cmp->max_pairs);
+}
+
+void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *verdict, char *buf, size_t size)
+{
+	char by[48] = "a rule without a version";
+
+	buf[0] = '\0';
+	if (cmp->rule == ASSAY_JUDGE_RULE)
+		return;
+	if (cmp->rule)
+		snprintf(by, sizeof(by), "rule %u", cmp->rule);
+	snprintf(buf, size,
+		 "comparison %" PRId64 " was measured and judged by %s (%s), this is rule %d: the verdict may differ",
+		 cmp->id, by, verdict[0] ? verdict : "it did not finish", ASSAY_JUDGE_RULE);
 }
 
 double assay_comparison_metric(const struct assay_comparison_case *c, enum assay_side side, const char *tag)

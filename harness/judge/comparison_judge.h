@@ -10,6 +10,20 @@
 #include "judge/policy.h"
 #include "model/gate_report.h"
 
+/*
+ * Version of the rule by which comparisons are stopped and judged; it is stored with each. Raise it whenever the same
+ * samples, counts and policy could get another verdict than before, or a comparison could stop at another pair: in
+ * paired.c, stopping.c, limits.c, exact_judge.c or this module, or in what they take from stats/. Words may change
+ * freely.
+ */
+#define ASSAY_JUDGE_RULE 1
+
+/*
+ * One sentence when @cmp was judged by another version of the rule than this program's; else "". @verdict is the stored
+ * one, "" of a comparison that did not finish.
+ */
+void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *verdict, char *buf, size_t size);
+
 /* The rule for one case or control of @cmp. Controls stand alone; real cases share alpha. */
 struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp,
 					       const struct assay_comparison_case *c,

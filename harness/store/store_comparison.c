@@ -22,7 +22,7 @@ static int insert_comparison(struct assay_store *s, const struct assay_compariso
 {
 	static const char sql[] =
 		"INSERT INTO comparison (base, head, suite, seed, started_ns, machine, base_build, head_build,"
-		" alpha, budget_ns, max_pairs, family, policy) VALUES (?,?,?,?,?,?,?,?, ?,?,?,?,?)";
+		" alpha, budget_ns, max_pairs, family, policy, rule) VALUES (?,?,?,?,?,?,?,?, ?,?,?,?,?, nullif(?, 0))";
 	struct assay_binder b;
 	int rc = assay_store_statement(s, sql, &b, err);
 
@@ -41,6 +41,7 @@ static int insert_comparison(struct assay_store *s, const struct assay_compariso
 	assay_store_bind_int(&b, cmp->max_pairs);
 	assay_store_bind_int(&b, cmp->family);
 	assay_store_bind_text(&b, cmp->policy ? cmp->policy : "");
+	assay_store_bind_int(&b, cmp->rule);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "comparison with", cmp->base);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);

@@ -106,6 +106,7 @@ static int each_head(void *loader, struct assay_row *row)
 	assay_store_row_build(row, &cmp->build[ASSAY_BASE]);
 	assay_store_row_build(row, &cmp->build[ASSAY_HEAD]);
 	cmp->policy = assay_store_row_dup(row);
+	cmp->rule = (unsigned)assay_store_row_int(row);
 	return cmp->policy ? 0 : assay_err_set(l->err, ASSAY_ENOMEM, "out of memory");
 }
 
@@ -266,7 +267,7 @@ static int check_sides(const struct loader *l)
 static const char head_sql[] =
 	"SELECT k.base, k.head, k.suite, k.seed, k.started_ns, k.ended_ns, k.alpha, k.budget_ns, k.max_pairs, k.family,"
 	" k.verdict, k.exit_code, m.id, m.label, b.id, b.commit_hash, b.dirty, b.compiler, b.flags, b.plugins,"
-	" h.id, h.commit_hash, h.dirty, h.compiler, h.flags, h.plugins, k.policy"
+	" h.id, h.commit_hash, h.dirty, h.compiler, h.flags, h.plugins, k.policy, k.rule"
 	" FROM comparison k JOIN machine m ON m.id = k.machine JOIN build b ON b.id = k.base_build"
 	" JOIN build h ON h.id = k.head_build WHERE k.id = ?";
 

@@ -92,3 +92,20 @@ load compare_helpers
 	run "$ASSAY" show comparisons last triple
 	[[ $output == *"head wrong: element 3 of 'y'"* ]]
 }
+
+@test "a comparison that another rule judged, or none with a version, is judged again with one warning" {
+	command -v sqlite3 >/dev/null || skip "no sqlite3, which changes what is stored"
+	compare base wrong
+	rule=$(sqlite3 assay.db 'SELECT rule FROM comparison')
+	[ "$rule" -ge 1 ]
+	run -3 --separate-stderr "$ASSAY" judge
+	[ -z "$stderr" ]
+	sqlite3 assay.db 'UPDATE comparison SET rule = 1000'
+	run -3 --separate-stderr "$ASSAY" judge
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == *"comparison 1 was measured and judged by rule 1000 (WRONG_RESULT), this is rule $rule: the verdict may differ"* ]]
+	sqlite3 assay.db 'UPDATE comparison SET rule = NULL'
+	run -3 --separate-stderr "$ASSAY" judge --json
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == *"by a rule without a version (WRONG_RESULT), this is rule $rule"* ]]
+}

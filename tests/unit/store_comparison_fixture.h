@@ -55,6 +55,7 @@ static inline void make_comparison(struct assay_comparison *cmp, const char *mac
 	cmp->budget_ns = 10000000000u;
 	cmp->max_pairs = 30;
 	cmp->family = 17;
+	cmp->rule = 3;
 	cmp->policy = strdup("margin = \"0.5%\"\n# \xc2\xb5\nalpha = 0.01\n");
 	assert_non_null(cmp->policy);
 }
@@ -238,6 +239,7 @@ static inline void same_comparison(const struct assay_comparison *a, const struc
 	assert_int_equal(a->max_pairs, b->max_pairs);
 	assert_int_equal(a->family, b->family);
 	assert_string_equal(a->policy, b->policy);
+	assert_int_equal(a->rule, b->rule);
 	assert_int_equal(a->n_cases, b->n_cases);
 	for (size_t i = 0; i < a->n_cases; i++)
 		same_case(&a->cases[i], &b->cases[i]);

@@ -21,8 +21,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "5"
-#define NEXT_VERSION_TEXT "6"
+#define VERSION_TEXT      "6"
+#define NEXT_VERSION_TEXT "7"
 
 struct fixture {
 	char folder[64];

@@ -48,6 +48,29 @@ static void test_version_1_is_brought_up_to_date(void **state)
 		     "has version " VERSION_TEXT ", this assay knows up to 1");
 }
 
+/* A comparison that was stored before rules had versions has none. */
+static void test_version_5_has_no_rule(void **state)
+{
+	const struct assay_store_options before = { .migrations = assay_store_migrations, .n_migrations = 5 };
+	struct fixture *f = *state;
+	struct assay_comparison got;
+	struct assay_store *s;
+
+	assert_ok(f, assay_store_open_with(&s, f->db, ASSAY_STORE_WRITE, &before, &f->err));
+	assay_store_close(s);
+	run_sql(f->db,
+		"INSERT INTO machine (id, label) VALUES ('m1', 'a machine');"
+		"INSERT INTO build (id, commit_hash, dirty, compiler, flags, plugins) VALUES ('b', '', 0, '', '', '');"
+		"INSERT INTO comparison (base, head, suite, seed, started_ns, machine, base_build, head_build, alpha,"
+		" budget_ns, max_pairs, family, policy) VALUES ('v1', 'v2', 'quick', 1, 1, 'm1', 'b', 'b', 0.01, 1, 1, "
+		"1, '')");
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	assert_ok(f, assay_store_comparison_load(s, 1, &got, NULL, NULL, &f->err));
+	assert_int_equal(got.rule, 0);
+	assay_comparison_release(&got);
+	assay_store_close(s);
+}
+
 static void test_next_version_is_refused(void **state)
 {
 	static const enum assay_store_mode modes[] = { ASSAY_STORE_READ, ASSAY_STORE_WRITE };
@@ -256,11 +279,9 @@ int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_version_1_is_brought_up_to_date),
-		TEST(test_next_version_is_refused),
-		TEST(test_a_kill_loses_the_pair_in_flight_only),
-		TEST(test_two_programs_write_at_once),
-		TEST(test_damaged_rows),
+		TEST(test_version_1_is_brought_up_to_date), TEST(test_version_5_has_no_rule),
+		TEST(test_next_version_is_refused),         TEST(test_a_kill_loses_the_pair_in_flight_only),
+		TEST(test_two_programs_write_at_once),      TEST(test_damaged_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

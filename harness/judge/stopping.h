@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When a comparison has measured enough of a case. It reads no clock: whoever measures says how much time was spent.
+ * What is here belongs to the rule whose version is ASSAY_JUDGE_RULE.
+ */
+#ifndef ASSAY_JUDGE_STOPPING_H
+#define ASSAY_JUDGE_STOPPING_H
+
+#include "judge/paired.h"
+#include "judge/policy.h"
+
+/*
+ * Is there anything to measure of @c? One that is new in the head gets a pair of the head with itself, which shows that
+ * it is right and what its metrics are. What the head lacks, and what cannot be measured for a known reason, gets none.
+ */
+bool assay_stopping_wants_pairs(const struct assay_comparison_case *c);
+
+/*
+ * Would one more pair like the others take @c beyond its budget? They took @spent_ns together. Before a slowdown can be
+ * seen, four budgets are allowed: a case with long pairs could pass, and never fail, within one.
+ */
+bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
+				uint64_t spent_ns, uint64_t budget_ns);
+
+/*
+ * To be asked of a case of @cmp before its first pair and after each: *stop when it is decided, has had all pairs that
+ * are paid for, is out of time, or is not to be measured at all. ASSAY_ENOMEM.
+ */
+int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+		       const struct assay_policy *policy, uint64_t spent_ns, bool *stop, struct assay_err *err);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a comparison stops measuring a case, and what a replay under another rule is told. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "judge/comparison_judge.h"
+#include "judge/stopping.h"
+#include "judge_fixture.h"
+#include "paired_fixture.h"
+
+#define BUDGET_NS 1000u
+
+static void which_cases_are_measured(void **state)
+{
+	static const struct {
+		bool in_base, in_head;
+		const char *reason;
+		bool want;
+	} rows[] = {
+		{ true, true, "", true },        { false, true, "", true }, /* new */
+		{ true, false, "", false },      { true, true, "the head refuses it", false },
+		{ false, true, "ABI 2", false },
+	};
+	const struct assay_policy policy = assay_policy_default();
+	const struct assay_comparison cmp = { .alpha = 0.01, .family = 1, .max_pairs = 64, .budget_ns = BUDGET_NS };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_comparison_case c = { .in_base = rows[i].in_base, .in_head = rows[i].in_head };
+		bool stop;
+
+		snprintf(c.reason, sizeof(c.reason), "%s", rows[i].reason);
+		assert_int_equal(assay_stopping_wants_pairs(&c), rows[i].want);
+		assert_int_equal(assay_stopping_ask(&cmp, &c, &policy, 0, &stop, NULL), 0);
+		assert_int_equal(stop, !rows[i].want);
+	}
+}
+
+/* With one test at 1 % the first look at a slowdown is after eight pairs. */
+static void time_ends_a_case(void **state)
+{
+	static const struct {
+		size_t n_pairs;
+		uint64_t spent_ns;
+		bool want;
+	} rows[] = {
+		{ 0, 0, false },
+		{ 0, 2000, false },
+		{ 0, 2001, true }, /* the next is taken for one as long */
+		{ 1, 2000, false },
+		{ 1, 2001, true },
+		{ 4, 3200, false },
+		{ 4, 3201, true },
+		{ 7, 3500, false },
+		{ 7, 3501, true },
+		/* from there on one budget */
+		{ 8, 888, false },
+		{ 8, 896, true },
+		{ 8, 3000, true },
+		{ 63, 984, false },
+		{ 63, 1000, true },
+	};
+	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_comparison_case c = { .n_pairs = rows[i].n_pairs };
+
+		if (assay_stopping_out_of_time(&c, &rule, rows[i].spent_ns, BUDGET_NS) != rows[i].want)
+			fail_msg("%zu pairs in %llu ns", rows[i].n_pairs, (unsigned long long)rows[i].spent_ns);
+	}
+}
+
+static void what_ends_a_case(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t n_pairs;
+		double slowdown;
+		uint64_t spent_ns;
+		bool added, crashed, same_code, want;
+	} rows[] = {
+		{ "too few pairs to pass", 6, 0, 1, false, false, false, false },
+		{ "shown to be no slower", 7, 0, 1, false, false, false, true },
+		{ "too few pairs to fail", 7, 0.1, 1, false, false, false, false },
+		{ "shown to be slower", 8, 0.1, 1, false, false, false, true },
+		{ "undecided", 12, 0.005, 1, false, false, false, false },
+		{ "undecided, out of time", 12, 0.005, BUDGET_NS, false, false, false, true },
+		{ "undecided, all pairs", 16, 0.005, 1, false, false, false, true },
+		{ "same code", 4, 0.1, 1, false, false, true, false },
+		{ "same code, seen often enough", 5, 0.1, 1, false, false, true, true },
+		{ "new: one pair is enough", 1, 0, 1, true, false, false, true },
+		{ "crashed", 1, 0, 1, false, true, false, true },
+	};
+	const struct assay_policy policy = assay_policy_default();
+	const struct assay_comparison cmp = { .alpha = 0.01, .family = 1, .max_pairs = 16, .budget_ns = BUDGET_NS };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		static const double deviation[4] = { 1, -1, 0.5, -0.5 };
+		struct assay_comparison_case c;
+		bool stop;
+
+		paired_make(&c, "op/variant", rows[i].n_pairs, 2);
+		for (size_t k = 0; k < c.n_pairs; k++)
+			paired_set(&c, k, log1p(rows[i].slowdown) + 0.0005 * deviation[k % 4]);
+		c.in_base = !rows[i].added;
+		if (rows[i].crashed)
+			c.pairs[0].side[ASSAY_HEAD].status = ASSAY_STATUS_CRASHED;
+		if (rows[i].same_code)
+			strcpy(c.pairs[0].side[ASSAY_HEAD].code_hash, c.pairs[0].side[ASSAY_BASE].code_hash);
+		assert_int_equal(assay_stopping_ask(&cmp, &c, &policy, rows[i].spent_ns, &stop, NULL), 0);
+		if (stop != rows[i].want)
+			fail_msg("%s: %s", rows[i].name, stop ? "stopped" : "goes on");
+		paired_release(&c);
+	}
+}
+
+static void other_rules_are_told(void **state)
+{
+	static const struct {
+		unsigned rule;
+		const char *verdict, *want;
+	} rows[] = {
+		{ ASSAY_JUDGE_RULE, "PASS", "" },
+		{ ASSAY_JUDGE_RULE, "", "" },
+		{ 0, "PASS",
+		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 1: the "
+		  "verdict may "
+		  "differ" },
+		{ 99, "REGRESSED",
+		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 1: the verdict may "
+		  "differ" },
+		{ 99, "",
+		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 1: the verdict "
+		  "may "
+		  "differ" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_comparison cmp = { .id = 7, .rule = rows[i].rule };
+		char note[256];
+
+		assay_comparison_rule_note(&cmp, rows[i].verdict, note, sizeof(note));
+		assert_string_equal(note, rows[i].want);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(which_cases_are_measured),
+		cmocka_unit_test(time_ends_a_case),
+		cmocka_unit_test(what_ends_a_case),
+		cmocka_unit_test(other_rules_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
