@@ -29,7 +29,8 @@ static int add_metric(const struct assay_comparison_case *c, enum assay_side sid
 	out->metrics = grown;
 	grown += out->n_metrics++;
 	*grown = *m;
-	grown->value = assay_comparison_metric(c, side, m->tag);
+	if (assay_comparison_metric(c, side, m->tag, &grown->value, NULL))
+		return ASSAY_ENOMEM;
 	return 0;
 }
 
@@ -38,7 +39,8 @@ static int add_count(const struct assay_comparison_case *c, enum assay_side side
 {
 	struct assay_count count = *first;
 
-	count.value = assay_comparison_metric(c, side, first->name);
+	if (assay_comparison_metric(c, side, first->name, &count.value, NULL))
+		return ASSAY_ENOMEM;
 	return assay_counters_add(&out->counters, &count);
 }
 

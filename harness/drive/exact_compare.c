@@ -83,10 +83,14 @@ static void refuse(struct assay_exact_case *out, const struct assay_case *c, enu
 	snprintf(out->reason, sizeof(out->reason), "%s", reason);
 }
 
-/* Equal code counts equally; who asks for counts where there is no simulator is told so all the same. */
+/*
+ * Equal code counts equally, and is counted only where the policy demands a count of it; who asks for counts where
+ * there is no simulator is told so all the same.
+ */
 static bool same_code(const struct counting *k, const struct assay_comparison_case *c)
 {
-	return !k->options.unavailable && c->in_base && assay_paired_same_code(c);
+	return !k->options.unavailable && c->in_base && assay_paired_same_code(c) &&
+	       !assay_limits_require(&k->plan->policy, &c->c, true);
 }
 
 static const char *file_name(const char *path)

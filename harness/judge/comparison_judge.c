@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "judge/exact_judge.h"
-#include "judge/limits.h"
+#include "judge/rows.h"
 #include "stats/stats.h"
 
 struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp,
@@ -35,16 +35,17 @@ void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *
 		 cmp->id, by, verdict[0] ? verdict : "it did not finish", ASSAY_JUDGE_RULE);
 }
 
-double assay_comparison_metric(const struct assay_comparison_case *c, enum assay_side side, const char *tag)
+int assay_comparison_metric(const struct assay_comparison_case *c, enum assay_side side, const char *tag,
+			    double *median, struct assay_err *err)
 {
-	double *x = malloc((c->n_pairs + 1) * sizeof(*x)), median = NAN;
+	double *x = malloc((c->n_pairs + 1) * sizeof(*x));
 	size_t n = 0;
 
+	*median = NAN;
 	if (!x)
-		return NAN;
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory judging '%s'", c->c.key);
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct assay_pair_side *s = &c->pairs[i].side[side];
-
 		struct assay_limit_facts f;
 
 		assay_limit_value(s->metrics, s->n_metrics, &s->counters, tag, &f);
@@ -53,67 +54,125 @@ double assay_comparison_metric(const struct assay_comparison_case *c, enum assay
 	}
 	if (n) {
 		assay_stats_sort(x, n);
-		median = assay_stats_median(x, n);
+		*median = assay_stats_median(x, n);
 	}
 	free(x);
-	return median;
-}
-
-static struct assay_gate_case *add(struct assay_gate_report *r)
-{
-	struct assay_gate_case *grown = realloc(r->cases, (r->n_cases + 1) * sizeof(*grown));
-
-	if (!grown)
-		return NULL;
-	r->cases = grown;
-	return &grown[r->n_cases++];
-}
-
-/* What the head has of a metric: the median over the pairs, with the source and the reason of the last. */
-static void head_facts(const struct assay_comparison_case *c, const struct assay_limit *l, struct assay_limit_facts *f)
-{
-	const struct assay_pair_side *last = c->n_pairs ? &c->pairs[c->n_pairs - 1].side[ASSAY_HEAD] : NULL;
-	static const struct assay_counters none;
-
-	assay_limit_value(last ? last->metrics : NULL, last ? last->n_metrics : 0, last ? &last->counters : &none,
-			  l->metric, f);
-	f->value = assay_comparison_metric(c, ASSAY_HEAD, l->metric);
-	f->base = l->base && c->in_base ? assay_comparison_metric(c, ASSAY_BASE, l->metric) : NAN;
-	f->why_no_base = c->in_base ? NULL : "the case is not in the base";
-}
-
-static int judge_limits(const struct assay_comparison_case *c, const struct assay_policy *policy,
-			const struct assay_countable *countable, struct assay_gate_report *r, struct assay_err *err)
-{
-	for (size_t i = 0; i < policy->n_limits && c->in_head; i++) {
-		const struct assay_limit *l = &policy->limits[i];
-		struct assay_limit_facts f;
-		struct assay_gate_case *g;
-		char why[256];
-
-		if (!assay_policy_selects(l->cases, &c->c))
-			continue;
-		head_facts(c, l, &f);
-		if (c->n_pairs)
-			assay_limit_explain(l, countable, &f, why, sizeof(why));
-		/* what the harness measures only in runs is for the gate to judge */
-		if (!assay_limit_applies(l, &f) || (isnan(f.value) && c->n_pairs && assay_metric_find(l->metric)))
-			continue;
-		g = add(r);
-		if (!g)
-			return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
-		*g = (struct assay_gate_case){ .ratio = NAN,
-					       .ci_lo = NAN,
-					       .ci_hi = NAN,
-					       .margin_frac = NAN,
-					       .dropped_frac = NAN,
-					       .smallest_detectable_frac = NAN };
-		memcpy(g->key, c->c.key, sizeof(g->key));
-		memcpy(g->metric, l->metric, sizeof(g->metric));
-		assay_limit_judge(l, &f, g);
-	}
 	return 0;
 }
+
+/* ---- what the policy demands ---- */
+
+struct compared {
+	const struct assay_comparison *cmp;
+	const struct assay_comparison_case *c; /* NULL: there are only counts of it */
+	const char *key;
+};
+
+/* Roof and scaling take cases that pairs do not measure. */
+static const char *only_of_runs(const char *metric)
+{
+	if (strcmp(metric, "roof_frac") && strcmp(metric, "parallel_efficiency"))
+		return NULL;
+	return "it takes other cases of the same run, which a comparison does not have; 'assay gate' judges it";
+}
+
+/* The last pair of which the head gave metrics, else the last one; NULL: there is none. */
+static const struct assay_pair *telling_pair(const struct assay_comparison_case *c)
+{
+	for (size_t i = c->n_pairs; i > 0; i--)
+		if (c->pairs[i - 1].side[ASSAY_HEAD].n_metrics)
+			return &c->pairs[i - 1];
+	return c->n_pairs ? &c->pairs[c->n_pairs - 1] : NULL;
+}
+
+/* Median over the pairs, with the source of the last, or the reason why there is none. */
+static int look_up_pairs(const struct assay_comparison_case *c, const struct assay_limit *l,
+			 struct assay_limit_facts *out, struct assay_err *err)
+{
+	static const struct assay_pair none;
+	const struct assay_pair *last = telling_pair(c);
+	const struct assay_pair_side *head = last ? &last->side[ASSAY_HEAD] : &none.side[ASSAY_HEAD];
+	int rc;
+
+	assay_limit_value(head->metrics, head->n_metrics, &head->counters, l->metric, out);
+	rc = assay_comparison_metric(c, ASSAY_HEAD, l->metric, &out->value, err);
+	if (!rc && l->base && c->in_base)
+		rc = assay_comparison_metric(c, ASSAY_BASE, l->metric, &out->base, err);
+	if (!out->why_no_value && c->reason[0])
+		out->why_no_value = c->reason;
+	for (int side = 0; side < 2 && last && !out->why_no_value; side++)
+		if (last->side[side].status != ASSAY_STATUS_OK)
+			out->why_no_value = last->side[side].reason;
+	if (!out->why_no_value)
+		out->why_no_value = only_of_runs(l->metric);
+	return rc;
+}
+
+static int look_up(const void *arg, const struct assay_limit *l, struct assay_limit_facts *out, struct assay_err *err)
+{
+	const struct compared *k = arg;
+	const struct assay_exact_run *exact = k->cmp->exact;
+	int rc = 0;
+
+	if (assay_exact_is_metric(l->metric)) {
+		assay_exact_limit_facts(&exact[ASSAY_HEAD], &exact[ASSAY_BASE], k->key, l->metric, out);
+		if (!exact[ASSAY_HEAD].n_cases)
+			out->why_no_value = "exact counts were not taken: --evidence all takes them, too";
+	} else if (k->c) {
+		rc = look_up_pairs(k->c, l, out, err);
+	} else {
+		assay_limit_value(NULL, 0, &(struct assay_counters){ 0 }, l->metric, out);
+		out->why_no_value = "only exact counts were taken: --evidence all takes times and metrics, too";
+	}
+	if (k->c && !k->c->in_base)
+		out->why_no_base = "the case is not in the base";
+	return rc;
+}
+
+/* @row is the verdict on the case itself; what is missing or wrong says so there. */
+static int judge_limits(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+			enum assay_verdict row, const struct assay_policy *policy,
+			const struct assay_countable *countable, struct assay_gate_report *r, struct assay_err *err)
+{
+	const struct compared k = { cmp, c, c->c.key };
+
+	if (row == ASSAY_NOT_MEASURED || row == ASSAY_WRONG_RESULT)
+		return 0;
+	return assay_limits_judge(
+		policy, &(struct assay_limit_case){ .c = &c->c, .countable = countable, .look_up = look_up, .arg = &k },
+		r, err);
+}
+
+static bool has_case(const struct assay_comparison *cmp, const char *key)
+{
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		if (cmp->cases[i].control == ASSAY_CONTROL_NONE && !strcmp(cmp->cases[i].c.key, key))
+			return true;
+	return false;
+}
+
+/* Of cases that were counted and not timed; their rows of counts stand already. */
+static int judge_counted_limits(const struct assay_comparison *cmp, const struct assay_policy *policy,
+				struct assay_gate_report *r, struct assay_err *err)
+{
+	const struct assay_exact_run *head = &cmp->exact[ASSAY_HEAD];
+	int rc = 0;
+
+	for (size_t i = 0; i < head->n_cases && !rc; i++) {
+		const struct assay_exact_case *e = &head->cases[i];
+		const struct compared k = { cmp, NULL, e->key };
+		struct assay_case c = { .threads = 1 };
+
+		if (has_case(cmp, e->key) || (e->status != ASSAY_STATUS_OK && e->status != ASSAY_STATUS_SKIPPED))
+			continue;
+		memcpy(c.key, e->key, sizeof(c.key));
+		rc = assay_limits_judge(policy, &(struct assay_limit_case){ .c = &c, .look_up = look_up, .arg = &k }, r,
+					err);
+	}
+	return rc;
+}
+
+/* ---- controls ---- */
 
 static void judge_control(const struct assay_comparison_case *c, const struct assay_gate_case *g,
 			  struct assay_gate_control *out)
@@ -134,6 +193,8 @@ static void judge_control(const struct assay_comparison_case *c, const struct as
 		  g->verdict == ASSAY_INCOMPARABLE || g->verdict == ASSAY_WRONG_RESULT ||
 		  (c->control == ASSAY_CONTROL_AA ? decided : g->verdict == ASSAY_REGRESSED);
 }
+
+/* ---- the whole ---- */
 
 static void distrust(struct assay_gate_report *r)
 {
@@ -172,12 +233,38 @@ static int judge_counts(const struct assay_comparison *cmp, const struct assay_p
 		.base = &cmp->exact[ASSAY_BASE],
 		.base_name = cmp->base,
 		.policy = policy,
-		.limits = true,
 		.nothing_counted = nothing_counted(cmp->exact),
 		.strict = strict,
 	};
 
 	return in.head->n_cases ? assay_exact_judge(&in, r, err) : 0;
+}
+
+static int judge_case(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+		      const struct assay_policy *policy, const struct assay_countable *countable,
+		      struct assay_gate_report *r, struct assay_err *err)
+{
+	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
+	struct assay_gate_case g, *row;
+	bool final;
+	int rc = assay_paired_judge(c, &rule, &g, &final, err);
+
+	if (rc)
+		return rc;
+	if (c->control != ASSAY_CONTROL_NONE) {
+		judge_control(c, &g, &r->controls[r->n_controls]);
+		r->untrusted |= !r->controls[r->n_controls++].ok;
+		return 0;
+	}
+	if (!c->n_pairs && c->in_head && !c->reason[0] && !c->difference[0]) {
+		g.verdict = ASSAY_NOT_MEASURED;
+		snprintf(g.reason, sizeof(g.reason), "the comparison ended before its first pair");
+	}
+	row = assay_row_add(r, (struct assay_row_name){ g.key, g.metric, g.evidence }, err);
+	if (!row)
+		return ASSAY_ENOMEM;
+	*row = g;
+	return judge_limits(cmp, c, g.verdict, policy, countable, r, err);
 }
 
 int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy,
@@ -197,44 +284,21 @@ int assay_comparison_judge(const struct assay_comparison *cmp, const struct assa
 		r.seconds = (double)(cmp->ended_ns - cmp->started_ns) * 1e-9;
 	r.controls = calloc(cmp->n_cases + 1, sizeof(*r.controls));
 	if (!r.controls)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging");
-	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
-		const struct assay_comparison_case *c = &cmp->cases[i];
-		const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
-		struct assay_gate_case g, *to;
-		bool final;
-
-		rc = assay_paired_judge(c, &rule, &g, &final, err);
-		if (rc)
-			break;
-		if (c->control != ASSAY_CONTROL_NONE) {
-			judge_control(c, &g, &r.controls[r.n_controls]);
-			r.untrusted |= !r.controls[r.n_controls++].ok;
-			continue;
-		}
-		if (!c->n_pairs && c->in_head && !c->reason[0] && !c->difference[0]) {
-			g.verdict = ASSAY_NOT_MEASURED;
-			snprintf(g.reason, sizeof(g.reason), "the comparison ended before its first pair");
-		}
-		to = add(&r);
-		if (!to)
-			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
-		else
-			*to = g;
-		if (!rc)
-			rc = judge_limits(c, policy, how->countable, &r, err);
-	}
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory judging the comparison with '%.200s'",
+				     cmp->base);
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
+		rc = judge_case(cmp, &cmp->cases[i], policy, how->countable, &r, err);
 	if (r.untrusted)
 		distrust(&r);
-	for (size_t i = 0; i < r.n_cases; i++) {
-		r.verdict = i ? assay_verdict_worse(r.verdict, r.cases[i].verdict) : r.cases[i].verdict;
-		r.exit = assay_exit_worse(r.exit, assay_verdict_exit(r.cases[i].verdict, how->strict));
-	}
 	if (!rc)
 		rc = judge_counts(cmp, policy, how->strict, &r, err);
-	if (rc)
+	if (!rc)
+		rc = judge_counted_limits(cmp, policy, &r, err);
+	if (rc) {
 		assay_gate_report_release(&r);
-	else
-		*out = r;
-	return rc;
+		return rc;
+	}
+	assay_rows_sum(&r, 0, how->strict);
+	*out = r;
+	return 0;
 }

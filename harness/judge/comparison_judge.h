@@ -35,17 +35,17 @@ struct assay_comparison_judging {
 };
 
 /*
- * Verdicts of all cases: time by pairs, floors and ceilings of the policy on those metrics of the head that pairs
- * measure (evidence none; roof_frac and what concerns the machine is for a gate), then exact counts (exact_judge.h)
- * with the limits on them, the controls and the whole. When a control failed, verdicts by time become INCONCLUSIVE. An
+ * Verdicts of all cases: time by pairs and what the policy demands of the head (limits.h), then exact counts
+ * (exact_judge.h), the controls and the whole. When a control failed, verdicts by time become INCONCLUSIVE. An
  * unfinished comparison is judged as far as it came: cases without a pair are NOT_MEASURED. Without cases, only counts
- * were asked for, and out->alpha is NaN. ASSAY_ENOMEM.
+ * were asked for, and out->alpha is NaN. ASSAY_ENOMEM: @out is unchanged.
  */
 int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy,
 			   const struct assay_comparison_judging *how, struct assay_gate_report *out,
 			   struct assay_err *err);
 
-/* Median over the OK pairs of a metric of one side; NaN when none has it. */
-double assay_comparison_metric(const struct assay_comparison_case *c, enum assay_side side, const char *tag);
+/* Median over the pairs of a metric or count of one side; NaN when none has it. ASSAY_ENOMEM. */
+int assay_comparison_metric(const struct assay_comparison_case *c, enum assay_side side, const char *tag,
+			    double *median, struct assay_err *err);
 
 #endif

@@ -3,66 +3,23 @@
 #include "judge/exact_judge.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "judge/limits.h"
+#include "judge/rows.h"
 
 #define FUNCTIONS_NAMED 3
 
 struct judging {
 	const struct assay_exact_judge_input *in;
 	struct assay_gate_report *r;
-	bool failed;
+	struct assay_err *err;
 };
 
-/* Verdict and exit of the whole become the graver of theirs and this one. */
-static void count_verdict(struct judging *j, enum assay_verdict verdict)
+static struct assay_row_name named(const char *key, const char *metric)
 {
-	j->r->verdict = assay_verdict_worse(j->r->verdict, verdict);
-	j->r->exit = assay_exit_worse(j->r->exit, assay_verdict_exit(verdict, j->in->strict));
-}
-
-static struct assay_gate_case *add_row(struct judging *j, const char *key, const char *metric,
-				       enum assay_verdict verdict)
-{
-	struct assay_gate_case *v = realloc(j->r->cases, (j->r->n_cases + 1) * sizeof(*v)), *c;
-
-	if (!v) {
-		j->failed = true;
-		return NULL;
-	}
-	j->r->cases = v;
-	c = &v[j->r->n_cases++];
-	*c = (struct assay_gate_case){ .evidence = ASSAY_EVIDENCE_EXACT, .verdict = verdict };
-	snprintf(c->key, sizeof(c->key), "%s", key);
-	snprintf(c->metric, sizeof(c->metric), "%s", metric);
-	c->ratio = c->ci_lo = c->ci_hi = c->margin_frac = NAN;
-	c->dropped_frac = c->smallest_detectable_frac = c->value = c->limit = NAN;
-	if (j->r->n_cases == 1) {
-		j->r->verdict = verdict;
-		j->r->exit = ASSAY_EXIT_OK;
-	}
-	count_verdict(j, verdict);
-	return c;
-}
-
-static void add_finding(struct judging *j, const char *key, enum assay_verdict verdict, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-
-static void add_finding(struct judging *j, const char *key, enum assay_verdict verdict, const char *fmt, ...)
-{
-	struct assay_gate_case *c = add_row(j, key, "exact", verdict);
-	va_list ap;
-
-	if (!c)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(c->reason, sizeof(c->reason), fmt, ap);
-	va_end(ap);
+	return (struct assay_row_name){ key, metric, ASSAY_EVIDENCE_EXACT };
 }
 
 /* ---- functions -------------------------------------------------------------------------------------------------- */
@@ -121,16 +78,14 @@ static size_t changes_of(const struct assay_exact_case *base, const struct assay
 }
 
 /* Behind what stands in @reason. */
-static void explain(struct judging *j, const struct assay_exact_case *base, const struct assay_exact_case *head,
-		    enum assay_exact_event event, char *reason, size_t size)
+static int explain(struct judging *j, const struct assay_exact_case *base, const struct assay_exact_case *head,
+		   enum assay_exact_event event, char *reason, size_t size)
 {
 	struct change *v = calloc(base->n_functions + head->n_functions + 1, sizeof(*v));
 	size_t n, at = strlen(reason);
 
-	if (!v) {
-		j->failed = true;
-		return;
-	}
+	if (!v)
+		return assay_err_set(j->err, ASSAY_ENOMEM, "out of memory judging '%s'", head->key);
 	n = changes_of(base, head, event, v);
 	for (size_t i = 0; i < n && i < FUNCTIONS_NAMED && at < size; i++) {
 		char text[ASSAY_EXACT_FUNCTION_MAX + 128];
@@ -142,12 +97,14 @@ static void explain(struct judging *j, const struct assay_exact_case *base, cons
 		snprintf(reason + at, size - at, "; and %zu more function%s", n - FUNCTIONS_NAMED,
 			 n - FUNCTIONS_NAMED == 1 ? "" : "s");
 	free(v);
+	return 0;
 }
 
 /* ---- cases ------------------------------------------------------------------------------------------------------ */
 
-static bool judge_event(struct judging *j, const struct assay_exact_case *base, const struct assay_exact_case *head,
-			enum assay_exact_event event)
+/* A row, where the counts differ by more than is allowed. */
+static int judge_event(struct judging *j, const struct assay_exact_case *base, const struct assay_exact_case *head,
+		       enum assay_exact_event event, bool *equal)
 {
 	uint64_t b = base->total.v[event], h = head->total.v[event];
 	double allowed = assay_policy_exact_allowed(j->in->policy, head->key, event, b);
@@ -156,14 +113,13 @@ static bool judge_event(struct judging *j, const struct assay_exact_case *base, 
 	char metric[ASSAY_METRIC_TAG_MAX];
 
 	if (by <= allowed)
-		return true;
+		return 0;
+	*equal = false;
 	snprintf(metric, sizeof(metric), "exact_%s", assay_exact_event_name(event));
-	c = add_row(j, head->key, metric,
-		    h > b           ? ASSAY_REGRESSED
-		    : j->in->record ? ASSAY_INCOMPARABLE
-				    : ASSAY_IMPROVED);
+	c = assay_row_add(j->r, named(head->key, metric), j->err);
 	if (!c)
-		return true;
+		return ASSAY_ENOMEM;
+	c->verdict = h > b ? ASSAY_REGRESSED : j->in->record ? ASSAY_INCOMPARABLE : ASSAY_IMPROVED;
 	c->value = (double)h;
 	c->limit = (double)b + (h > b ? allowed : -allowed);
 	if (c->verdict == ASSAY_INCOMPARABLE)
@@ -174,99 +130,128 @@ static bool judge_event(struct judging *j, const struct assay_exact_case *base, 
 		c->ratio = (double)h / (double)b;
 		c->margin_frac = allowed / (double)b;
 	}
-	explain(j, base, head, event, c->reason, sizeof(c->reason));
-	return false;
+	return explain(j, base, head, event, c->reason, sizeof(c->reason));
 }
 
-static void judge_counts(struct judging *j, const struct assay_exact_case *base, const struct assay_exact_case *head)
+static int judge_counts(struct judging *j, const struct assay_exact_case *base, const struct assay_exact_case *head)
 {
 	bool equal = true;
+	int rc = 0;
 
-	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
-		equal &= judge_event(j, base, head, (enum assay_exact_event)e);
-	if (equal)
-		add_finding(j, head->key, ASSAY_PASS, "counts are those of %s, within the tolerance", j->in->base_name);
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS && !rc; e++)
+		rc = judge_event(j, base, head, (enum assay_exact_event)e, &equal);
+	if (rc || !equal)
+		return rc;
+	return assay_row_say(j->r, named(head->key, "exact"), ASSAY_PASS, j->err,
+			     "counts are those of %s, within the tolerance", j->in->base_name);
 }
 
-static void judge_case(struct judging *j, const struct assay_exact_case *head)
+static int judge_case(struct judging *j, const struct assay_exact_case *head)
 {
 	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
+	const struct assay_row_name name = named(head->key, "exact");
 
 	if (head->status == ASSAY_STATUS_WRONG)
-		add_finding(j, head->key, ASSAY_WRONG_RESULT, "%s", head->reason);
-	else if (head->status == ASSAY_STATUS_SKIPPED &&
-		 (base ? base->status == ASSAY_STATUS_SKIPPED : !j->in->nothing_counted))
-		add_finding(j, head->key, ASSAY_PASS, "skipped: %s", head->reason);
-	else if (head->status != ASSAY_STATUS_OK)
-		add_finding(j, head->key, ASSAY_NOT_MEASURED, "%s: %s", assay_status_name(head->status), head->reason);
-	else if (!j->in->base)
-		add_finding(j, head->key, ASSAY_INCOMPARABLE, "%s", j->in->no_base_reason);
-	else if (!base)
-		add_finding(j, head->key, ASSAY_PASS, "counted, not in %s", j->in->base_name);
-	else if (base->status != ASSAY_STATUS_OK)
-		add_finding(j, head->key, ASSAY_INCOMPARABLE, "base %s: %s", assay_status_name(base->status),
-			    base->reason);
-	else if (base->digest[0] && head->digest[0] && strcmp(base->digest, head->digest))
-		add_finding(j, head->key, ASSAY_WRONG_RESULT, "outputs of base and head differ: digests %.8s and %.8s",
-			    base->digest, head->digest);
-	else
-		judge_counts(j, base, head);
+		return assay_row_say(j->r, name, ASSAY_WRONG_RESULT, j->err, "%s", head->reason);
+	if (head->status == ASSAY_STATUS_SKIPPED &&
+	    (base ? base->status == ASSAY_STATUS_SKIPPED : !j->in->nothing_counted))
+		return assay_row_say(j->r, name, ASSAY_PASS, j->err, "skipped: %s", head->reason);
+	if (head->status != ASSAY_STATUS_OK)
+		return assay_row_say(j->r, name, ASSAY_NOT_MEASURED, j->err, "%s: %s", assay_status_name(head->status),
+				     head->reason);
+	if (!j->in->base)
+		return assay_row_say(j->r, name, ASSAY_INCOMPARABLE, j->err, "%s", j->in->no_base_reason);
+	if (!base)
+		return assay_row_say(j->r, name, ASSAY_PASS, j->err, "counted, not in %s", j->in->base_name);
+	if (base->status != ASSAY_STATUS_OK)
+		return assay_row_say(j->r, name, ASSAY_INCOMPARABLE, j->err, "base %s: %s",
+				     assay_status_name(base->status), base->reason);
+	if (base->digest[0] && head->digest[0] && strcmp(base->digest, head->digest))
+		return assay_row_say(j->r, name, ASSAY_WRONG_RESULT, j->err,
+				     "outputs of base and head differ: digests %.8s and %.8s", base->digest,
+				     head->digest);
+	return judge_counts(j, base, head);
 }
 
-static void judge_missing(struct judging *j)
+static int judge_missing(struct judging *j)
 {
 	const struct assay_exact_run *base = j->in->base;
+	int rc = 0;
 
-	for (size_t i = 0; base && i < base->n_cases; i++) {
-		struct assay_gate_case *c;
-
-		if (assay_exact_case_find(j->in->head, base->cases[i].key))
-			continue;
-		c = add_row(j, base->cases[i].key, "exact", ASSAY_NOT_MEASURED);
-		if (c)
-			snprintf(c->reason, sizeof(c->reason), "in %s, but not counted", j->in->base_name);
-	}
+	for (size_t i = 0; base && i < base->n_cases && !rc; i++)
+		if (!assay_exact_case_find(j->in->head, base->cases[i].key))
+			rc = assay_row_say(j->r, named(base->cases[i].key, "exact"), ASSAY_NOT_MEASURED, j->err,
+					   "in %s, but not counted", j->in->base_name);
+	return rc;
 }
 
 /* ---- floors and ceilings ---------------------------------------------------------------------------------------- */
 
-static void judge_limit(struct judging *j, const struct assay_exact_case *head, const struct assay_limit *l)
+void assay_exact_limit_facts(const struct assay_exact_run *head, const struct assay_exact_run *base, const char *key,
+			     const char *metric, struct assay_limit_facts *out)
 {
-	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
-	bool counted = head->status == ASSAY_STATUS_OK;
-	struct assay_limit_facts f = { .value = counted ? assay_exact_metric(&head->total, l->metric) : NAN,
-				       .base = NAN,
-				       .unit = "1",
-				       .source = ASSAY_SOURCE_EXACT,
-				       .why_no_value = counted ? "it does not exist in this case" : head->reason };
-	struct assay_gate_case *c;
+	const struct assay_exact_case *h = assay_exact_case_find(head, key),
+				      *b = base ? assay_exact_case_find(base, key) : NULL;
 
-	if (!assay_exact_is_metric(l->metric) || !assay_glob_match(l->cases, head->key))
-		return;
-	if (base && base->status == ASSAY_STATUS_OK)
-		f.base = assay_exact_metric(&base->total, l->metric);
-	if (!assay_limit_applies(l, &f))
-		return;
-	c = add_row(j, head->key, l->metric, ASSAY_PASS);
-	if (!c)
-		return;
-	assay_limit_judge(l, &f, c);
-	count_verdict(j, c->verdict);
+	*out = (struct assay_limit_facts){ .value = NAN, .base = NAN, .unit = "1", .source = ASSAY_SOURCE_EXACT };
+	if (!h)
+		out->why_no_value = "the suite does not name the case for exact counts";
+	else if (h->status != ASSAY_STATUS_OK)
+		out->why_no_value = h->reason;
+	else
+		out->value = assay_exact_metric(&h->total, metric);
+	if (!out->why_no_value && isnan(out->value))
+		out->why_no_value = "it does not exist in this case";
+	if (b && b->status == ASSAY_STATUS_OK)
+		out->base = assay_exact_metric(&b->total, metric);
+}
+
+struct counted {
+	const struct assay_exact_judge_input *in;
+	const char *key;
+};
+
+static int look_up(const void *arg, const struct assay_limit *l, struct assay_limit_facts *out, struct assay_err *err)
+{
+	const struct counted *c = arg;
+
+	(void)err;
+	assay_exact_limit_facts(c->in->head, c->in->base, c->key, l->metric, out);
+	if (!assay_exact_is_metric(l->metric)) {
+		assay_limit_value(NULL, 0, &(struct assay_counters){ 0 }, l->metric, out);
+		out->why_no_value = "with --evidence exact only exact counts are judged";
+	}
+	return 0;
+}
+
+/* What is wrong, crashed or hangs says so itself. */
+static int judge_limits(struct judging *j, const struct assay_exact_case *head)
+{
+	const struct counted counted = { j->in, head->key };
+	struct assay_case c = { .threads = 1 };
+
+	memcpy(c.key, head->key, sizeof(c.key));
+	if (head->status != ASSAY_STATUS_OK && head->status != ASSAY_STATUS_SKIPPED)
+		return 0;
+	return assay_limits_judge(j->in->policy,
+				  &(struct assay_limit_case){ .c = &c, .look_up = look_up, .arg = &counted }, j->r,
+				  j->err);
 }
 
 int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gate_report *report, struct assay_err *err)
 {
-	struct judging j = { .in = in, .r = report };
+	struct judging j = { .in = in, .r = report, .err = err };
+	size_t first = report->n_cases;
+	int rc = 0;
 
-	for (size_t i = 0; i < in->head->n_cases; i++) {
-		const struct assay_exact_case *c = &in->head->cases[i];
-		/* between two builds, cases of the same code are skipped */
-		bool demand = c->status == ASSAY_STATUS_OK || (in->record && c->status == ASSAY_STATUS_SKIPPED);
-
-		judge_case(&j, c);
-		for (size_t k = 0; in->limits && demand && k < in->policy->n_limits; k++)
-			judge_limit(&j, c, &in->policy->limits[k]);
+	for (size_t i = 0; i < in->head->n_cases && !rc; i++) {
+		rc = judge_case(&j, &in->head->cases[i]);
+		if (!rc && in->limits)
+			rc = judge_limits(&j, &in->head->cases[i]);
 	}
-	judge_missing(&j);
-	return j.failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory judging exact counts") : 0;
+	if (!rc)
+		rc = judge_missing(&j);
+	if (!rc)
+		assay_rows_sum(report, first, in->strict);
+	return rc;
 }

@@ -3,6 +3,7 @@
 #ifndef ASSAY_JUDGE_EXACT_JUDGE_H
 #define ASSAY_JUDGE_EXACT_JUDGE_H
 
+#include "judge/limits.h"
 #include "judge/policy.h"
 #include "model/exact.h"
 #include "model/gate_report.h"
@@ -14,8 +15,7 @@ struct assay_exact_judge_input {
 	const char *base_name;              /* for sentences: "baselines/exact/quick.json" */
 	const char *record; /* the command that replaces the base, where it is a record; NULL: another build */
 	const struct assay_policy *policy;
-	/* Also floors and ceilings on metrics "exact_..."; where there is a record, of skipped cases, too. */
-	bool limits;
+	bool limits;          /* also what the policy demands: counts are all that is judged, see judge/limits.h */
 	bool nothing_counted; /* of the head: then what was skipped of it alone is NOT_MEASURED, too */
 	bool strict;
 };
@@ -31,5 +31,9 @@ struct assay_exact_judge_input {
  */
 int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gate_report *report,
 		      struct assay_err *err);
+
+/* What is known of @metric, which is of exact counts, in the case @key of @head and @base, which may be NULL. */
+void assay_exact_limit_facts(const struct assay_exact_run *head, const struct assay_exact_run *base, const char *key,
+			     const char *metric, struct assay_limit_facts *out);
 
 #endif

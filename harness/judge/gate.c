@@ -1,66 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns a run into verdicts: is everything there and right, does it keep its limits, is it slower than it was. */
-#include "judge/gate_parts.h"
+#include "judge/gate.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "judge/gate_time.h"
 #include "judge/limits.h"
 #include "judge/policy_names.h"
+#include "judge/rows.h"
 #include "model/exact.h"
-#include "stats/stats.h"
 
-/* ---- rows ------------------------------------------------------------------------------------------------------- */
+struct judging {
+	const struct assay_gate_input *in;
+	struct assay_gate_report report;
+	struct assay_gate_time time;
+	struct assay_err *err;
+};
 
-struct assay_gate_case *assay_gate_row(struct assay_judging *j, const char *key, const char *metric,
-				       enum assay_evidence evidence)
+static struct assay_row_name status_of(const char *key)
 {
-	struct assay_gate_report *r = &j->report;
-	struct assay_gate_case *c;
-
-	if (r->n_cases == j->cap) {
-		size_t cap = j->cap ? 2 * j->cap : 64;
-
-		c = realloc(r->cases, cap * sizeof(*c));
-		if (!c) {
-			j->failed = true;
-			return NULL;
-		}
-		r->cases = c;
-		j->cap = cap;
-	}
-	c = &r->cases[r->n_cases++];
-	memset(c, 0, sizeof(*c));
-	snprintf(c->key, sizeof(c->key), "%s", key);
-	snprintf(c->metric, sizeof(c->metric), "%s", metric);
-	c->evidence = evidence;
-	c->verdict = ASSAY_PASS;
-	c->ratio = c->ci_lo = c->ci_hi = c->margin_frac = NAN;
-	c->dropped_frac = c->smallest_detectable_frac = c->value = c->limit = NAN;
-	return c;
-}
-
-void assay_gate_finding(struct assay_judging *j, const char *key, const char *metric, enum assay_evidence evidence,
-			enum assay_verdict verdict, const char *fmt, ...)
-{
-	struct assay_gate_case *c = assay_gate_row(j, key, metric, evidence);
-	va_list ap;
-
-	if (!c)
-		return;
-	c->verdict = verdict;
-	va_start(ap, fmt);
-	vsnprintf(c->reason, sizeof(c->reason), fmt, ap);
-	va_end(ap);
+	return (struct assay_row_name){ key, "status", ASSAY_EVIDENCE_NONE };
 }
 
 /* ---- manifest --------------------------------------------------------------------------------------------------- */
 
 /* On one core t=all and t=1 are one case, planned as t=1. */
-static bool names_case(const struct assay_judging *j, const struct assay_manifest_entry *e, const struct assay_case *c)
+static bool names_case(const struct judging *j, const struct assay_manifest_entry *e, const struct assay_case *c)
 {
 	struct assay_case all;
 
@@ -73,7 +41,7 @@ static bool names_case(const struct assay_judging *j, const struct assay_manifes
 	return assay_manifest_matches(e, &all);
 }
 
-static const struct assay_manifest_entry *entry_of(const struct assay_judging *j, const struct assay_case *c)
+static const struct assay_manifest_entry *entry_of(const struct judging *j, const struct assay_case *c)
 {
 	const struct assay_manifest *m = j->in->manifest;
 
@@ -97,24 +65,46 @@ static bool variant_took_part(const struct assay_run *run, const char *key)
 	return false;
 }
 
-static void add_missing(struct assay_judging *j, const struct assay_manifest_entry *e)
+static int add_missing(struct judging *j, const struct assay_manifest_entry *e)
 {
-	struct assay_gate_case *c = assay_gate_row(j, e->key, "status", ASSAY_EVIDENCE_NONE);
+	struct assay_gate_case *c = assay_row_add(&j->report, status_of(e->key), j->err);
 
 	if (!c)
-		return;
+		return ASSAY_ENOMEM;
 	c->verdict = ASSAY_NOT_MEASURED;
 	c->missing = true;
 	snprintf(c->reason, sizeof(c->reason), "in the manifest (line %u) but not in the run%s", e->line,
 		 j->in->run->ended_ns ? "" : ", which did not finish");
+	return 0;
 }
 
-static void judge_missing(struct assay_judging *j)
+/* The last row passes @c without numbers: it says so when the policy demands any. */
+static void note_demands(struct judging *j, const struct assay_case *c)
+{
+	if (assay_limits_require(j->in->policy, c, false))
+		assay_row_note(&j->report.cases[j->report.n_cases - 1],
+			       "; what the policy demands of it was not judged");
+}
+
+static int pass_absent(struct judging *j, const struct assay_manifest_entry *e)
+{
+	struct assay_case c = { .threads = 1 };
+	int rc = assay_row_say(&j->report, status_of(e->key), ASSAY_PASS, j->err,
+			       "not in this build, which the manifest allows");
+
+	snprintf(c.key, sizeof(c.key), "%s", e->key);
+	if (!rc)
+		note_demands(j, &c);
+	return rc;
+}
+
+static int judge_missing(struct judging *j)
 {
 	const struct assay_manifest *m = j->in->manifest;
 	const struct assay_run *run = j->in->run;
+	int rc = 0;
 
-	for (size_t i = 0; i < m->n_entries; i++) {
+	for (size_t i = 0; i < m->n_entries && !rc; i++) {
 		const struct assay_manifest_entry *e = &m->entries[i];
 		bool found = false;
 
@@ -122,125 +112,86 @@ static void judge_missing(struct assay_judging *j)
 			found = names_case(j, e, &run->results[k].c);
 		if (found)
 			continue;
-		if (e->demand == ASSAY_MANIFEST_OPTIONAL && !variant_took_part(run, e->key))
-			assay_gate_finding(j, e->key, "status", ASSAY_EVIDENCE_NONE, ASSAY_PASS,
-					   "not in this build, which the manifest allows");
-		else
-			add_missing(j, e);
+		rc = e->demand == ASSAY_MANIFEST_OPTIONAL && !variant_took_part(run, e->key) ? pass_absent(j, e)
+											     : add_missing(j, e);
 	}
+	return rc;
 }
 
 /* ---- status ----------------------------------------------------------------------------------------------------- */
 
-bool assay_gate_right(const struct assay_result *r)
-{
-	return r->status == ASSAY_STATUS_OK && r->checked && r->correct;
-}
-
 /* What became of a case that has no time to judge. */
-static void judge_failed(struct assay_judging *j, const struct assay_result *r, const struct assay_manifest_entry *e)
+static int judge_failed(struct judging *j, const struct assay_result *r, const struct assay_manifest_entry *e)
 {
-	const char *key = r->c.key;
+	const struct assay_row_name name = status_of(r->c.key);
+	int rc;
 
 	if (r->status == ASSAY_STATUS_WRONG || (r->status == ASSAY_STATUS_OK && r->checked))
-		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_WRONG_RESULT, "%s",
-				   r->reason[0] ? r->reason : "wrong output");
-	else if (r->status == ASSAY_STATUS_OK)
-		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED,
-				   "its output was never compared with the right one");
-	else if (r->status == ASSAY_STATUS_SKIPPED && e && e->demand == ASSAY_MANIFEST_REQUIRED)
-		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED,
-				   "skipped, but the manifest requires it: %s", r->reason);
-	else if (r->status == ASSAY_STATUS_SKIPPED)
-		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_PASS, "skipped: %s", r->reason);
-	else
-		assay_gate_finding(j, key, "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED, "%s: %s",
-				   assay_status_name(r->status), r->reason);
+		return assay_row_say(&j->report, name, ASSAY_WRONG_RESULT, j->err, "%s",
+				     r->reason[0] ? r->reason : "wrong output");
+	if (r->status == ASSAY_STATUS_OK)
+		return assay_row_say(&j->report, name, ASSAY_NOT_MEASURED, j->err,
+				     "its output was never compared with the right one");
+	if (r->status != ASSAY_STATUS_SKIPPED)
+		return assay_row_say(&j->report, name, ASSAY_NOT_MEASURED, j->err, "%s: %s",
+				     assay_status_name(r->status), r->reason);
+	if (e && e->demand == ASSAY_MANIFEST_REQUIRED)
+		return assay_row_say(&j->report, name, ASSAY_NOT_MEASURED, j->err,
+				     "skipped, but the manifest requires it: %s", r->reason);
+	rc = assay_row_say(&j->report, name, ASSAY_PASS, j->err, "skipped: %s", r->reason);
+	if (!rc)
+		note_demands(j, &r->c);
+	return rc;
 }
 
 /* ---- limits ----------------------------------------------------------------------------------------------------- */
 
-/* The median over the runs of the baseline; NaN when none has it. */
-static double base_value(const struct assay_judging *j, const struct assay_result *r, const char *name)
+struct measured {
+	const struct assay_gate_time *time;
+	const struct assay_result *r;
+};
+
+static int look_up(const void *arg, const struct assay_limit *l, struct assay_limit_facts *out, struct assay_err *err)
 {
-	double *x = malloc((j->in->n_base + 1) * sizeof(*x)), median = NAN;
-	size_t n = 0;
+	const struct measured *m = arg;
 
-	for (size_t i = 0; x && !j->incomparable[0] && i < j->in->n_base; i++) {
-		const struct assay_result *b = assay_gate_result_of(j->in->base[i], r->c.key);
-		struct assay_limit_facts f = { .value = NAN };
-
-		if (b && assay_gate_right(b))
-			assay_limit_value(b->metrics, b->n_metrics, &b->counters, name, &f);
-		if (isfinite(f.value))
-			x[n++] = f.value;
-	}
-	if (n) {
-		assay_stats_sort(x, n);
-		median = assay_stats_median(x, n);
-	}
-	free(x);
-	return median;
+	assay_limit_value(m->r->metrics, m->r->n_metrics, &m->r->counters, l->metric, out);
+	if (!isfinite(out->value) && !out->why_no_value && assay_exact_is_metric(l->metric))
+		out->why_no_value = "exact counts are taken of the cases that the suite names in exact \"canon\" "
+				    "{ cases = {…} }, and not with --evidence stored";
+	out->why_no_base = m->time->incomparable[0] ? m->time->incomparable : NULL;
+	return l->base ? assay_gate_time_metric(m->time, m->r->c.key, l->metric, &out->base, err) : 0;
 }
 
-static void judge_limits(struct assay_judging *j, const struct assay_result *r)
+static int judge_limits(struct judging *j, const struct assay_result *r)
 {
-	const struct assay_policy *p = j->in->policy;
+	const struct measured m = { &j->time, r };
+	const struct assay_limit_case c = { .c = &r->c, .countable = j->in->countable, .look_up = look_up, .arg = &m };
 
-	for (size_t i = 0; i < p->n_limits; i++) {
-		const struct assay_limit *l = &p->limits[i];
-		struct assay_limit_facts f;
-		struct assay_gate_case *c;
-		char why[256];
-
-		if (!assay_policy_selects(l->cases, &r->c))
-			continue;
-		assay_limit_value(r->metrics, r->n_metrics, &r->counters, l->metric, &f);
-		assay_limit_explain(l, j->in->countable, &f, why, sizeof(why));
-		if (!isfinite(f.value) && !f.why_no_value && assay_exact_is_metric(l->metric))
-			f.why_no_value = "exact counts are taken of the cases that the suite names in exact \"canon\" "
-					 "{ cases = {…} }, and "
-					 "not with --evidence stored";
-		if (!assay_limit_applies(l, &f))
-			continue;
-		c = assay_gate_row(j, r->c.key, l->metric, ASSAY_EVIDENCE_NONE);
-		if (!c)
-			return;
-		f.base = l->base ? base_value(j, r, l->metric) : NAN;
-		f.why_no_base = j->incomparable[0] ? j->incomparable : NULL;
-		assay_limit_judge(l, &f, c);
-	}
+	return assay_limits_judge(j->in->policy, &c, &j->report, j->err);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
-/* The rows from @first on speak of a case that the manifest does not know. */
-static void note_unlisted(struct assay_judging *j, size_t first)
-{
-	for (size_t i = first; i < j->report.n_cases; i++) {
-		char *reason = j->report.cases[i].reason;
-		size_t len = strlen(reason);
-
-		snprintf(reason + len, sizeof(j->report.cases[i].reason) - len, "; not in the manifest");
-	}
-}
-
-static void judge_result(struct assay_judging *j, const struct assay_result *r)
+static int judge_result(struct judging *j, const struct assay_result *r)
 {
 	const struct assay_manifest_entry *e = entry_of(j, &r->c);
 	size_t first = j->report.n_cases;
+	int rc;
 
-	if (assay_gate_right(r)) {
-		assay_gate_judge_baseline(j, r);
-		judge_limits(j, r);
+	if (assay_result_is_right(r)) {
+		rc = assay_gate_time_judge(&j->time, r, &j->report, j->err);
+		if (!rc)
+			rc = judge_limits(j, r);
 	} else {
-		judge_failed(j, r, e);
+		rc = judge_failed(j, r, e);
 	}
-	if (!e)
-		note_unlisted(j, first);
+	for (size_t i = first; !e && i < j->report.n_cases; i++)
+		assay_row_note(&j->report.cases[i], "; not in the manifest");
+	return rc;
 }
 
-static void sum_up(struct assay_judging *j)
+static void sum_up(struct judging *j)
 {
 	struct assay_gate_report *r = &j->report;
 	bool forgiven = r->no_baseline && j->in->allow_no_baseline;
@@ -265,7 +216,7 @@ static void sum_up(struct assay_judging *j)
 	}
 }
 
-static void name_sides(struct assay_judging *j)
+static void name_sides(struct judging *j)
 {
 	const struct assay_run *run = j->in->run;
 	const char *commit = run->build.commit;
@@ -276,34 +227,47 @@ static void name_sides(struct assay_judging *j)
 		 commit[0] ? commit : "no commit", run->build.dirty ? "+" : "");
 }
 
+static int judge_all(struct judging *j)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < j->in->run->n_results && !rc; i++)
+		rc = judge_result(j, &j->in->run->results[i]);
+	return rc ? rc : judge_missing(j);
+}
+
 int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report *out, struct assay_err *err)
 {
-	struct assay_judging j = { .in = in, .report = { .alpha = in->policy->alpha } };
-	size_t n;
-	int rc;
+	struct judging j = { .in = in,
+			     .report = { .alpha = in->policy->alpha },
+			     .time = { .run = in->run,
+				       .base = in->base,
+				       .n_base = in->n_base,
+				       .no_base_reason = in->no_base_reason,
+				       .policy = in->policy },
+			     .err = err };
+	const struct assay_policy_known known = {
+		.run = in->run,
+		.manifest = in->manifest,
+		.manifests = in->other_manifests,
+		.n_manifests = in->n_other_manifests,
+		.counted = in->countable ? &in->countable->names : NULL,
+	};
+	int rc = assay_policy_check_known(in->policy, &known, err);
 
-	rc = assay_policy_check_names(in, err);
 	if (rc)
 		return rc;
-	j.points = calloc(in->n_base + 1, sizeof(*j.points));
-	if (!j.points)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory judging run %" PRId64, in->run->id);
 	name_sides(&j);
-	assay_gate_check_baseline(&j);
-	n = assay_gate_count_comparable(&j);
-	j.report.no_baseline = !n && !j.incomparable[0];
-	/* Bonferroni: the chance that any of the n intervals misses on its harmful side is alpha. */
-	j.error = in->policy->alpha / (double)(n ? n : 1);
-	for (size_t i = 0; i < in->run->n_results; i++)
-		judge_result(&j, &in->run->results[i]);
-	judge_missing(&j);
-	assay_gate_believe_unchanged(&j, 1);
-	assay_gate_believe_unchanged(&j, -1);
-	free(j.points);
-	if (j.failed) {
+	rc = assay_gate_time_begin(&j.time, err);
+	j.report.no_baseline = j.time.no_baseline;
+	if (!rc)
+		rc = judge_all(&j);
+	assay_gate_time_release(&j.time);
+	if (rc) {
 		assay_gate_report_release(&j.report);
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory judging run %" PRId64, in->run->id);
+		return rc;
 	}
+	assay_gate_time_believe_unchanged(&j.report);
 	sum_up(&j);
 	*out = j.report;
 	return 0;

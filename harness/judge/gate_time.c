@@ -2,12 +2,17 @@
 /*
  * Is it slower than it was? Times of a run against the stored ones of the baseline, and when the machine is to blame.
  */
+#include "judge/gate_time.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "judge/gate_parts.h"
+#include "judge/limits.h"
+#include "judge/rows.h"
+#include "stats/stats.h"
 
 /* So many cases of unchanged code, and at least this share of them, must have moved for the machine to be blamed. */
 #define MOVED_LEAST 2
@@ -15,28 +20,21 @@
 /* A core has two hardware threads nearly always, and the other one takes half of it at most. */
 #define SLOW_CORE_FACTOR 2.0
 
-const struct assay_result *assay_gate_result_of(const struct assay_run *run, const char *key)
+/* Another machine or other inputs: no time of it may be compared. */
+static void check_baseline(struct assay_gate_time *t)
 {
-	for (size_t i = 0; i < run->n_results; i++)
-		if (!strcmp(run->results[i].c.key, key))
-			return &run->results[i];
-	return NULL;
-}
+	const struct assay_run *run = t->run;
 
-void assay_gate_check_baseline(struct assay_judging *j)
-{
-	const struct assay_run *run = j->in->run;
-
-	for (size_t i = 0; i < j->in->n_base; i++) {
-		const struct assay_run *b = j->in->base[i];
+	for (size_t i = 0; i < t->n_base; i++) {
+		const struct assay_run *b = t->base[i];
 
 		if (strcmp(b->machine.id, run->machine.id))
-			snprintf(j->incomparable, sizeof(j->incomparable),
+			snprintf(t->incomparable, sizeof(t->incomparable),
 				 "run %" PRId64
 				 " of the baseline is of another machine: %.8s (%.96s), this is %.8s (%.96s)",
 				 b->id, b->machine.id, b->machine.label, run->machine.id, run->machine.label);
 		else if (b->seed != run->seed)
-			snprintf(j->incomparable, sizeof(j->incomparable),
+			snprintf(t->incomparable, sizeof(t->incomparable),
 				 "run %" PRId64 " of the baseline has other inputs: seed %" PRIu64
 				 ", this has %" PRIu64,
 				 b->id, b->seed, run->seed);
@@ -47,21 +45,21 @@ void assay_gate_check_baseline(struct assay_judging *j)
 }
 
 /* Exact ops give the same bits on any machine, as long as the inputs are the same. */
-static void judge_digest(struct assay_judging *j, const struct assay_result *r)
+static int judge_digest(const struct assay_gate_time *t, const struct assay_result *r, struct assay_gate_report *out,
+			struct assay_err *err)
 {
-	for (size_t i = 0; r->digest[0] && i < j->in->n_base; i++) {
-		const struct assay_run *run = j->in->base[i];
-		const struct assay_result *b =
-			run->seed == j->in->run->seed ? assay_gate_result_of(run, r->c.key) : NULL;
+	for (size_t i = 0; r->digest[0] && i < t->n_base; i++) {
+		const struct assay_run *run = t->base[i];
+		const struct assay_result *b = run->seed == t->run->seed ? assay_run_result(run, r->c.key) : NULL;
 
-		if (!b || !assay_gate_right(b) || !b->digest[0] || !strcmp(b->digest, r->digest))
+		if (!b || !assay_result_is_right(b) || !b->digest[0] || !strcmp(b->digest, r->digest))
 			continue;
-		assay_gate_finding(j, r->c.key, "digest", ASSAY_EVIDENCE_EXACT, ASSAY_WRONG_RESULT,
-				   "output %.8s… differs from %.8s… in run %" PRId64
-				   " of the baseline, for the same inputs",
-				   r->digest, b->digest, run->id);
-		return;
+		return assay_row_say(
+			out, (struct assay_row_name){ r->c.key, "digest", ASSAY_EVIDENCE_EXACT }, ASSAY_WRONG_RESULT,
+			err, "output %.8s… differs from %.8s… in run %" PRId64 " of the baseline, for the same inputs",
+			r->digest, b->digest, run->id);
 	}
+	return 0;
 }
 
 static double disturbed_frac(const struct assay_result *r)
@@ -73,12 +71,12 @@ static double disturbed_frac(const struct assay_result *r)
 	return r->n_samples ? (double)n / (double)r->n_samples : 0.0;
 }
 
-static bool base_had_slow_core(const struct assay_judging *j, const char *key)
+static bool base_had_slow_core(const struct assay_gate_time *t, const char *key)
 {
-	for (size_t i = 0; i < j->in->n_base; i++) {
-		const struct assay_result *b = assay_gate_result_of(j->in->base[i], key);
+	for (size_t i = 0; i < t->n_base; i++) {
+		const struct assay_result *b = assay_run_result(t->base[i], key);
 
-		if (b && assay_gate_right(b) && b->slow_core)
+		if (b && assay_result_is_right(b) && b->slow_core)
 			return true;
 	}
 	return false;
@@ -95,30 +93,31 @@ static struct assay_stored_point point_of(const struct assay_result *r)
 }
 
 /* Collect what the baseline has of a case. @same_code: every run of it had the very machine code of @r. */
-static size_t base_points(struct assay_judging *j, const struct assay_result *r, bool *same_code)
+static size_t base_points(struct assay_gate_time *t, const struct assay_result *r, bool *same_code)
 {
 	bool same = r->code_hash[0] != '\0';
 	size_t n = 0;
 
-	for (size_t i = 0; i < j->in->n_base; i++) {
-		const struct assay_result *b = assay_gate_result_of(j->in->base[i], r->c.key);
+	for (size_t i = 0; i < t->n_base; i++) {
+		const struct assay_result *b = assay_run_result(t->base[i], r->c.key);
 
-		if (!b || !assay_gate_right(b) || !b->n_samples)
+		if (!b || !assay_result_is_right(b) || !b->n_samples)
 			continue;
 		same = same && !strcmp(b->code_hash, r->code_hash);
-		j->points[n++] = point_of(b);
+		t->points[n++] = point_of(b);
 	}
 	*same_code = same && n;
 	return n;
 }
 
-size_t assay_gate_count_comparable(struct assay_judging *j)
+/* Cases of the run that the baseline has. */
+static size_t count_comparable(struct assay_gate_time *t)
 {
 	size_t n = 0;
 	bool same;
 
-	for (size_t i = 0; i < j->in->run->n_results; i++)
-		n += assay_gate_right(&j->in->run->results[i]) && base_points(j, &j->in->run->results[i], &same);
+	for (size_t i = 0; i < t->run->n_results; i++)
+		n += assay_result_is_right(&t->run->results[i]) && base_points(t, &t->run->results[i], &same);
 	return n;
 }
 
@@ -143,9 +142,9 @@ struct doubt {
 	const char *why;
 };
 
-static struct doubt doubt_of(const struct assay_judging *j, const struct assay_result *r)
+static struct doubt doubt_of(const struct assay_gate_time *t, const struct assay_result *r)
 {
-	bool base = base_had_slow_core(j, r->c.key);
+	bool base = base_had_slow_core(t, r->c.key);
 
 	return (struct doubt){
 		.slower = r->slow_core ? SLOW_CORE_FACTOR : 1,
@@ -172,55 +171,74 @@ static void explain_time(struct assay_gate_case *c, const struct doubt *d)
 		 100.0 * (c->ci_hi - 1.0), 100.0 * c->margin_frac, detail);
 }
 
-static void judge_time(struct assay_judging *j, const struct assay_result *r)
+static int judge_time(struct assay_gate_time *t, const struct assay_result *r, struct assay_gate_report *out,
+		      struct assay_err *err)
 {
-	const struct assay_policy *p = j->in->policy;
+	const struct assay_policy *p = t->policy;
 	struct assay_stored_point head = point_of(r);
 	double noise = disturbed_frac(r);
 	struct assay_stored_compare cmp;
 	struct assay_gate_case *c;
 	struct doubt doubt;
 	bool same_code;
-	size_t n = base_points(j, r, &same_code);
+	size_t n = base_points(t, r, &same_code);
 
-	if (!n) {
-		assay_gate_finding(j, r->c.key, "status", ASSAY_EVIDENCE_NONE, ASSAY_PASS,
-				   "measured and right, not in the baseline");
-		return;
-	}
-	c = assay_gate_row(j, r->c.key, "time_s", ASSAY_EVIDENCE_STORED);
+	if (!n)
+		return assay_row_say(out, (struct assay_row_name){ r->c.key, "status", ASSAY_EVIDENCE_NONE },
+				     ASSAY_PASS, err, "measured and right, not in the baseline");
+	c = assay_row_add(out, (struct assay_row_name){ r->c.key, "time_s", ASSAY_EVIDENCE_STORED }, err);
 	if (!c)
-		return;
+		return ASSAY_ENOMEM;
 	c->same_code = same_code;
 	c->verdict = ASSAY_INCONCLUSIVE;
 	c->margin_frac = assay_policy_margin(p, &r->c);
 	c->dropped_frac = r->dropped_frac;
-	if (!assay_stored_compare(&head, j->points, n, j->error, c->margin_frac, &cmp)) {
+	if (!assay_stored_compare(&head, t->points, n, t->error, c->margin_frac, &cmp)) {
 		snprintf(c->reason, sizeof(c->reason),
 			 "too few samples for an interval (%zu here), give the case a larger budget", head.n);
-		return;
+		return 0;
 	}
 	c->ratio = cmp.ratio;
 	c->ci_lo = cmp.lo;
 	c->ci_hi = cmp.hi;
-	doubt = same_code ? (struct doubt){ 1, 1, NULL } : doubt_of(j, r);
+	doubt = same_code ? (struct doubt){ 1, 1, NULL } : doubt_of(t, r);
 	c->smallest_detectable_frac = (1.0 + cmp.detectable_frac) * doubt.slower * doubt.faster - 1.0;
 	if (noise > p->max_dropped_frac) {
 		snprintf(c->reason, sizeof(c->reason),
 			 "host too noisy: %.0f %% of the samples were disturbed, %g %% are allowed", 100.0 * noise,
 			 100.0 * p->max_dropped_frac);
-		return;
+		return 0;
 	}
 	c->verdict = assay_stored_verdict(cmp.lo / doubt.slower, cmp.hi * doubt.faster, c->margin_frac);
 	/* The same machine code cannot have become slower or faster: then it is the machine that changed. */
 	if (same_code && beyond_margin(c))
 		c->verdict = ASSAY_INCONCLUSIVE;
 	explain_time(c, &doubt);
+	return 0;
 }
 
-void assay_gate_believe_unchanged(struct assay_judging *j, int direction)
+int assay_gate_time_judge(struct assay_gate_time *t, const struct assay_result *r, struct assay_gate_report *out,
+			  struct assay_err *err)
 {
-	struct assay_gate_report *r = &j->report;
+	const struct assay_row_name name = { r->c.key, "time_s", ASSAY_EVIDENCE_STORED };
+	const char *why = t->no_base_reason;
+	int rc = judge_digest(t, r, out, err);
+
+	if (rc)
+		return rc;
+	if (t->incomparable[0])
+		return assay_row_say(out, name, ASSAY_INCOMPARABLE, err, "%s", t->incomparable);
+	if (t->no_baseline)
+		return assay_row_say(out, name, ASSAY_INCOMPARABLE, err, "%s",
+				     t->n_base ? "the baseline has none of the cases of this run"
+				     : why     ? why
+					       : "no baseline");
+	return judge_time(t, r, out, err);
+}
+
+/* @direction: +1 slower, -1 faster. */
+static void believe_unchanged(struct assay_gate_report *r, int direction)
+{
 	size_t same = 0, moved = 0;
 
 	for (size_t i = 0; i < r->n_cases; i++) {
@@ -231,30 +249,65 @@ void assay_gate_believe_unchanged(struct assay_judging *j, int direction)
 		return;
 	for (size_t i = 0; i < r->n_cases; i++) {
 		struct assay_gate_case *c = &r->cases[i];
-		size_t len = strlen(c->reason);
 
 		if (c->evidence != ASSAY_EVIDENCE_STORED ||
 		    c->verdict != (direction > 0 ? ASSAY_REGRESSED : ASSAY_IMPROVED))
 			continue;
 		c->verdict = ASSAY_INCONCLUSIVE;
-		snprintf(c->reason + len, sizeof(c->reason) - len,
-			 "; but so did %zu of %zu cases whose code is the same: the machine changed", moved, same);
+		assay_row_note(c, "; but so did %zu of %zu cases whose code is the same: the machine changed", moved,
+			       same);
 	}
 }
 
-void assay_gate_judge_baseline(struct assay_judging *j, const struct assay_result *r)
+void assay_gate_time_believe_unchanged(struct assay_gate_report *r)
 {
-	const char *why = j->in->no_base_reason;
+	believe_unchanged(r, 1);
+	believe_unchanged(r, -1);
+}
 
-	judge_digest(j, r);
-	if (j->incomparable[0])
-		assay_gate_finding(j, r->c.key, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCOMPARABLE, "%s",
-				   j->incomparable);
-	else if (j->report.no_baseline)
-		assay_gate_finding(j, r->c.key, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCOMPARABLE, "%s",
-				   j->in->n_base ? "the baseline has none of the cases of this run"
-				   : why         ? why
-						 : "no baseline");
-	else
-		judge_time(j, r);
+int assay_gate_time_metric(const struct assay_gate_time *t, const char *key, const char *metric, double *median,
+			   struct assay_err *err)
+{
+	double *x = malloc((t->n_base + 1) * sizeof(*x));
+	size_t n = 0;
+
+	*median = NAN;
+	if (!x)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory judging '%s'", key);
+	for (size_t i = 0; !t->incomparable[0] && i < t->n_base; i++) {
+		const struct assay_result *b = assay_run_result(t->base[i], key);
+		struct assay_limit_facts f = { .value = NAN };
+
+		if (b && assay_result_is_right(b))
+			assay_limit_value(b->metrics, b->n_metrics, &b->counters, metric, &f);
+		if (isfinite(f.value))
+			x[n++] = f.value;
+	}
+	if (n) {
+		assay_stats_sort(x, n);
+		*median = assay_stats_median(x, n);
+	}
+	free(x);
+	return 0;
+}
+
+int assay_gate_time_begin(struct assay_gate_time *t, struct assay_err *err)
+{
+	size_t n;
+
+	t->points = calloc(t->n_base + 1, sizeof(*t->points));
+	if (!t->points)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory judging run %" PRId64, t->run->id);
+	check_baseline(t);
+	n = count_comparable(t);
+	t->no_baseline = !n && !t->incomparable[0];
+	/* Bonferroni: the chance that any of the n intervals misses on its harmful side is alpha. */
+	t->error = t->policy->alpha / (double)(n ? n : 1);
+	return 0;
+}
+
+void assay_gate_time_release(struct assay_gate_time *t)
+{
+	free(t->points);
+	t->points = NULL;
 }

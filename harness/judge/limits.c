@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "judge/rows.h"
 #include "model/exact.h"
 #include "model/quantity.h"
 
@@ -44,11 +45,27 @@ void assay_countable_release(struct assay_countable *c)
 	assay_strings_release(&c->groups);
 }
 
+/* What is missing in a case that was measured well, where nothing else is known of it. */
+static const struct {
+	const char *metric, *why;
+} absent[] = {
+	{ "ops_per_s", "its op states no operations" },
+	{ "bytes_per_s", "its op states no bytes that are read or written" },
+	{ "items_per_s", "its op states no items" },
+	{ "arith_intensity", "its op states no operations, or no bytes" },
+	{ "parallel_efficiency", "it takes several threads, and the same case with one thread in the run" },
+	{ "machine_used_bytes", "this machine does not tell its memory" },
+	{ "machine_total_bytes", "this machine does not tell its memory" },
+};
+
 void assay_limit_explain(const struct assay_limit *l, const struct assay_countable *known, struct assay_limit_facts *f,
 			 char *buf, size_t size)
 {
 	if (isfinite(f->value) || f->why_no_value)
 		return;
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+		if (!strcmp(absent[i].metric, l->metric))
+			f->why_no_value = absent[i].why;
 	for (size_t i = 0; known && i < known->names.n; i++) {
 		const char *group = known->groups.v[i];
 
@@ -153,4 +170,39 @@ void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_fac
 		snprintf(out->reason, sizeof(out->reason), "%s is %s%s, %s", l->metric, f->estimated ? "about " : "",
 			 value, demand);
 	}
+}
+
+int assay_limits_judge(const struct assay_policy *p, const struct assay_limit_case *c, struct assay_gate_report *out,
+		       struct assay_err *err)
+{
+	for (size_t i = 0; i < p->n_limits; i++) {
+		const struct assay_limit *l = &p->limits[i];
+		struct assay_limit_facts f;
+		struct assay_gate_case *row;
+		char why[256];
+		int rc;
+
+		if (!assay_policy_selects(l->cases, c->c))
+			continue;
+		rc = c->look_up(c->arg, l, &f, err);
+		if (rc)
+			return rc;
+		assay_limit_explain(l, c->countable, &f, why, sizeof(why));
+		if (!assay_limit_applies(l, &f))
+			continue;
+		row = assay_row_add(out, (struct assay_row_name){ c->c->key, l->metric, ASSAY_EVIDENCE_NONE }, err);
+		if (!row)
+			return ASSAY_ENOMEM;
+		assay_limit_judge(l, &f, row);
+	}
+	return 0;
+}
+
+bool assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact)
+{
+	for (size_t i = 0; i < p->n_limits; i++)
+		if (!p->limits[i].where_counted && (!exact || assay_exact_is_metric(p->limits[i].metric)) &&
+		    assay_policy_selects(p->limits[i].cases, c))
+			return true;
+	return false;
 }

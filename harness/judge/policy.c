@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "judge/policy_exact.h"
+#include "base/conf.h"
 
 static const struct assay_conf_option root_options[] = {
 	{ "alpha", false }, { "max_dropped", false }, { "pass_alpha", false }, { "budget", false }, { NULL, false },
@@ -70,7 +70,7 @@ static int read_budget(const struct assay_conf_section *s, uint64_t *out, struct
 	return 0;
 }
 
-int assay_policy_read_glob(const char *path, const struct assay_conf_section *s, char *out, struct assay_err *err)
+static int read_glob(const char *path, const struct assay_conf_section *s, char *out, struct assay_err *err)
 {
 	if (!s->title[0] || strlen(s->title) >= ASSAY_KEY_MAX)
 		return assay_conf_fail(err, path, s->line, "bad glob '%s', expected one over keys such as \"matmul.*\"",
@@ -95,7 +95,7 @@ static int add_margin(struct assay_policy *p, const struct assay_conf_section *s
 	v = &v[p->n_margins];
 	memset(v, 0, sizeof(*v));
 	v->line = s->line;
-	rc = assay_policy_read_glob(p->path, s, v->cases, err);
+	rc = read_glob(p->path, s, v->cases, err);
 	if (!rc)
 		rc = read_frac(s, "stored", 1.0, &v->stored_frac, err);
 	if (!rc)
@@ -189,7 +189,7 @@ static int add_requirements(struct assay_policy *p, const struct assay_conf_sect
 		memset(v, 0, sizeof(*v));
 		v->line = e->values[i].line;
 		v->where_counted = where_counted;
-		rc = assay_policy_read_glob(p->path, s, v->cases, err);
+		rc = read_glob(p->path, s, v->cases, err);
 		if (!rc && !parse_requirement(e->values[i].text, v))
 			rc = assay_conf_fail(err, p->path, v->line,
 					     "cannot read the requirement '%s', expected \"metric >= number\", "
@@ -218,6 +218,79 @@ static int add_limits(struct assay_policy *p, const struct assay_conf_section *s
 	return rc;
 }
 
+/* ---- tolerances of exact counts ---- */
+
+static bool find_event(const char *s, size_t len, enum assay_exact_event *out)
+{
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++) {
+		const char *name = assay_exact_event_name((enum assay_exact_event)e);
+
+		if (strlen(name) == len && !strncmp(s, name, len)) {
+			*out = (enum assay_exact_event)e;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "d1_misses 1%", "ll_misses 64" */
+static int read_allowance(const struct assay_conf_entry *e, size_t i, struct assay_allowance *out,
+			  struct assay_err *err)
+{
+	const char *s = e->values[i].text, *value;
+	size_t len = strcspn(s, " \t");
+	uint64_t count;
+
+	out->frac = out->count = -1;
+	value = s + len + strspn(s + len, " \t");
+	if (!find_event(s, len, &out->event)) {
+		const char *names[ASSAY_N_EXACT_EVENTS];
+		char name[64], hint[256];
+
+		for (unsigned k = 0; k < ASSAY_N_EXACT_EVENTS; k++)
+			names[k] = assay_exact_event_name((enum assay_exact_event)k);
+		snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1), s);
+		return assay_conf_fail(err, e->path, e->values[i].line, "unknown count '%s'%s", name,
+				       assay_conf_hint(name, names, ASSAY_N_EXACT_EVENTS, hint, sizeof(hint)));
+	}
+	if (!assay_parse_u64(value, "allow", 0, UINT32_MAX, &count, NULL)) {
+		out->count = (double)count;
+		return 0;
+	}
+	if (strchr(value, '%') && !assay_parse_frac(value, "allow", 0.0, 1.0, &out->frac, NULL))
+		return 0;
+	return assay_conf_fail(
+		err, e->path, e->values[i].line,
+		"cannot read '%s', expected a count and what it may differ by, such as \"d1_misses 1%%\" or "
+		"\"d1_misses 64\"",
+		s);
+}
+
+static int add_allowances(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = assay_conf_entry(s, "allow");
+	struct assay_allowance *v;
+	int rc = 0;
+
+	if (!e)
+		return assay_conf_fail(err, p->path, s->line,
+				       "exact \"%s\" allows nothing, expected allow = {\"d1_misses 1%%\"}", s->title);
+	v = realloc(p->allowances, (p->n_allowances + e->n) * sizeof(*v));
+	if (!v)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
+	p->allowances = v;
+	for (size_t i = 0; i < e->n && !rc; i++) {
+		rc = read_glob(p->path, s, v[p->n_allowances].cases, err);
+		if (!rc)
+			rc = read_allowance(e, i, &v[p->n_allowances], err);
+		if (!rc)
+			p->n_allowances++;
+	}
+	return rc;
+}
+
+/* ---- the whole ---- */
+
 /* @file is what is read, @path what it is called. */
 static int load(struct assay_policy *out, const char *file, const char *path, struct assay_err *err)
 {
@@ -240,7 +313,7 @@ static int load(struct assay_policy *out, const char *file, const char *path, st
 		const struct assay_conf_section *s = &conf.root.sections[i];
 
 		rc = !strcmp(s->name, "margin")  ? add_margin(&p, s, err)
-		     : !strcmp(s->name, "exact") ? assay_policy_add_exact(&p, s, err)
+		     : !strcmp(s->name, "exact") ? add_allowances(&p, s, err)
 						 : add_limits(&p, s, err);
 	}
 	assay_conf_release(&conf);
@@ -319,4 +392,22 @@ double assay_policy_paired_margin(const struct assay_policy *p, const struct ass
 		if (p->margins[i - 1].paired_frac > 0 && assay_policy_selects(p->margins[i - 1].cases, c))
 			return p->margins[i - 1].paired_frac;
 	return p->paired_margin_frac;
+}
+
+double assay_policy_exact_allowed(const struct assay_policy *p, const char *key, enum assay_exact_event event,
+				  uint64_t count)
+{
+	double frac = 0, most = 0;
+
+	for (size_t i = 0; i < p->n_allowances; i++) {
+		const struct assay_allowance *a = &p->allowances[i];
+
+		if (a->event != event || !assay_glob_match(a->cases, key))
+			continue;
+		if (a->frac >= 0)
+			frac = a->frac;
+		if (a->count >= 0)
+			most = a->count;
+	}
+	return frac * (double)count + most;
 }

@@ -17,14 +17,6 @@ static bool in_manifest(const char *glob, const struct assay_manifest *m)
 	return false;
 }
 
-static bool in_run(const char *glob, const struct assay_run *run)
-{
-	for (size_t i = 0; i < run->n_results; i++)
-		if (assay_policy_selects(glob, &run->results[i].c))
-			return true;
-	return false;
-}
-
 /* Append @name unless it is there. */
 static size_t add_name(const char **names, size_t n, const char *name)
 {
@@ -63,76 +55,18 @@ static int fail_metric(const struct assay_policy *p, const struct assay_limit *l
 			       l->metric, assay_conf_hint(l->metric, names, n, hint, sizeof(hint)));
 }
 
-static int check_glob(const struct assay_gate_input *in, const char *glob, unsigned line, struct assay_err *err)
-{
-	const char *names[MAX_KNOWN];
-	size_t n = 0;
-
-	if (in_run(glob, in->run) || in_manifest(glob, in->manifest))
-		return 0;
-	for (size_t i = 0; i < in->n_other_manifests; i++)
-		if (in_manifest(glob, in->other_manifests[i]))
-			return 0;
-	for (size_t i = 0; i < in->run->n_results; i++)
-		n = add_name(names, n, in->run->results[i].c.op);
-	return fail_glob(in->policy, glob, line, names, n, err);
-}
-
-static int check_metric(const struct assay_gate_input *in, const struct assay_limit *l, struct assay_err *err)
-{
-	const char *names[MAX_KNOWN];
-	size_t n = 0, cases = 0;
-
-	/*
-	 * The harness's own, and what this run did not count, are missing for a reason, which is a matter of the cases.
-	 */
-	if (assay_metric_find(l->metric) ||
-	    (in->countable ? assay_strings_has(&in->countable->names, l->metric) : l->where_counted))
-		return 0;
-	for (size_t i = 0; i < in->run->n_results; i++) {
-		const struct assay_result *r = &in->run->results[i];
-
-		if (r->status != ASSAY_STATUS_OK || !assay_policy_selects(l->cases, &r->c))
-			continue;
-		if (assay_result_metric(r, l->metric) || assay_counters_find(&r->counters, l->metric) ||
-		    assay_counters_find_missing(&r->counters, l->metric))
-			return 0;
-		cases++;
-		for (size_t k = 0; k < r->n_metrics; k++)
-			n = add_name(names, n, r->metrics[k].tag);
-		for (size_t k = 0; k < r->counters.n; k++)
-			n = add_name(names, n, r->counters.v[k].name);
-	}
-	for (size_t i = 0; in->countable && i < in->countable->names.n; i++)
-		n = add_name(names, n, in->countable->names.v[i]);
-	return cases ? fail_metric(in->policy, l, names, n, err) : 0;
-}
-
-int assay_policy_check_names(const struct assay_gate_input *in, struct assay_err *err)
-{
-	const struct assay_policy *p = in->policy;
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < p->n_margins; i++)
-		rc = check_glob(in, p->margins[i].cases, p->margins[i].line, err);
-	for (size_t i = 0; !rc && i < p->n_limits; i++)
-		rc = check_glob(in, p->limits[i].cases, p->limits[i].line, err);
-	for (size_t i = 0; !rc && i < p->n_limits; i++)
-		rc = check_metric(in, &p->limits[i], err);
-	return rc;
-}
-
-/* ---- before anything is measured ---- */
-
 static bool is_known(const char *glob, const struct assay_policy_known *k)
 {
 	for (size_t i = 0; i < k->n_cases; i++)
 		if (assay_policy_selects(glob, &k->cases[i]))
 			return true;
+	for (size_t i = 0; k->run && i < k->run->n_results; i++)
+		if (assay_policy_selects(glob, &k->run->results[i].c))
+			return true;
 	for (size_t i = 0; i < k->n_manifests; i++)
 		if (in_manifest(glob, k->manifests[i]))
 			return true;
-	return false;
+	return k->manifest && in_manifest(glob, k->manifest);
 }
 
 /* Does any case of @op match @glob? */
@@ -153,45 +87,79 @@ static bool selects_op(const char *glob, const struct assay_policy_known *k, con
 	return false;
 }
 
-static int check_known_glob(const struct assay_policy *p, const struct assay_policy_known *k, const char *glob,
-			    unsigned line, struct assay_err *err)
+static int check_glob(const struct assay_policy *p, const struct assay_policy_known *k, const char *glob, unsigned line,
+		      struct assay_err *err)
 {
 	const char *names[MAX_KNOWN];
 	size_t n = 0;
 
 	if (is_known(glob, k))
 		return 0;
-	for (size_t i = 0; i < k->catalog->n_ops; i++)
+	for (size_t i = 0; k->catalog && i < k->catalog->n_ops; i++)
 		n = add_name(names, n, k->catalog->ops[i].name);
+	for (size_t i = 0; k->run && i < k->run->n_results; i++)
+		n = add_name(names, n, k->run->results[i].c.op);
 	return fail_glob(p, glob, line, names, n, err);
 }
 
-static int check_known_metric(const struct assay_policy *p, const struct assay_policy_known *k,
-			      const struct assay_limit *l, struct assay_err *err)
-{
+/* The names that the selected cases have, for who looks for one of them. */
+struct offered {
 	const char *names[MAX_KNOWN];
-	size_t n = 0;
+	size_t n, cases; /* cases that were asked */
+	bool found;
+};
 
-	if (assay_metric_find(l->metric) || (k->counted && assay_strings_has(k->counted, l->metric)))
-		return 0;
-	for (size_t i = 0; i < k->catalog->n_ops; i++) {
+static void ask_catalog(const struct assay_policy_known *k, const struct assay_limit *l, struct offered *o)
+{
+	for (size_t i = 0; k->catalog && i < k->catalog->n_ops; i++) {
 		const struct assay_catalog_op *op = &k->catalog->ops[i];
 
 		if (!selects_op(l->cases, k, op->name))
 			continue;
-		if (assay_strings_has(&op->counters, l->metric))
-			return 0;
+		o->found |= assay_strings_has(&op->counters, l->metric);
 		for (size_t m = 0; m < op->n_metrics; m++) {
-			if (!strcmp(op->metrics[m].tag, l->metric))
-				return 0;
-			n = add_name(names, n, op->metrics[m].tag);
+			o->found |= !strcmp(op->metrics[m].tag, l->metric);
+			o->n = add_name(o->names, o->n, op->metrics[m].tag);
 		}
 	}
-	for (size_t i = 0; i < assay_n_metrics; i++)
-		n = add_name(names, n, assay_metrics[i].tag);
+	o->cases += k->catalog != NULL;
+}
+
+static void ask_run(const struct assay_policy_known *k, const struct assay_limit *l, struct offered *o)
+{
+	for (size_t i = 0; k->run && i < k->run->n_results; i++) {
+		const struct assay_result *r = &k->run->results[i];
+
+		if (r->status != ASSAY_STATUS_OK || !assay_policy_selects(l->cases, &r->c))
+			continue;
+		o->found |= assay_result_metric(r, l->metric) || assay_counters_find(&r->counters, l->metric) ||
+			    assay_counters_find_missing(&r->counters, l->metric);
+		o->cases++;
+		for (size_t m = 0; m < r->n_metrics; m++)
+			o->n = add_name(o->names, o->n, r->metrics[m].tag);
+		for (size_t m = 0; m < r->counters.n; m++)
+			o->n = add_name(o->names, o->n, r->counters.v[m].name);
+	}
+}
+
+static int check_metric(const struct assay_policy *p, const struct assay_policy_known *k, const struct assay_limit *l,
+			struct assay_err *err)
+{
+	struct offered o = { .n = 0 };
+
+	/* The harness's own, and what was not counted, are missing for a reason, which is a matter of the cases. */
+	if (assay_metric_find(l->metric) ||
+	    (k->counted ? assay_strings_has(k->counted, l->metric) : l->where_counted && !k->catalog))
+		return 0;
+	ask_catalog(k, l, &o);
+	ask_run(k, l, &o);
+	if (o.found || !o.cases)
+		return 0;
+	for (size_t i = 0; k->catalog && i < assay_n_metrics; i++)
+		o.n = add_name(o.names, o.n, assay_metrics[i].tag);
 	for (size_t i = 0; k->counted && i < k->counted->n; i++)
-		n = add_name(names, n, k->counted->v[i]);
-	return fail_metric(p, l, names, n, err);
+		o.n = add_name(o.names, o.n, k->counted->v[i]);
+	return fail_metric(p, l, o.names, o.n, err);
 }
 
 int assay_policy_check_known(const struct assay_policy *p, const struct assay_policy_known *known,
@@ -200,10 +168,10 @@ int assay_policy_check_known(const struct assay_policy *p, const struct assay_po
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < p->n_margins; i++)
-		rc = check_known_glob(p, known, p->margins[i].cases, p->margins[i].line, err);
+		rc = check_glob(p, known, p->margins[i].cases, p->margins[i].line, err);
 	for (size_t i = 0; !rc && i < p->n_limits; i++)
-		rc = check_known_glob(p, known, p->limits[i].cases, p->limits[i].line, err);
+		rc = check_glob(p, known, p->limits[i].cases, p->limits[i].line, err);
 	for (size_t i = 0; !rc && i < p->n_limits; i++)
-		rc = check_known_metric(p, known, &p->limits[i], err);
+		rc = check_metric(p, known, &p->limits[i], err);
 	return rc;
 }

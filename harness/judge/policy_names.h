@@ -3,23 +3,31 @@
 #ifndef ASSAY_JUDGE_POLICY_NAMES_H
 #define ASSAY_JUDGE_POLICY_NAMES_H
 
-#include "judge/gate.h"
+#include "judge/manifest.h"
+#include "judge/policy.h"
 #include "model/catalog.h"
+#include "model/result.h"
 
-/* 0, or ASSAY_EUSAGE with "file:line: …" and the nearest name that exists. */
-int assay_policy_check_names(const struct assay_gate_input *in, struct assay_err *err);
-
-/* What may be named before anything is measured. */
+/*
+ * What may be named: in a comparison what is planned and what its ops declare, before anything is measured; in a run
+ * what it has measured.
+ */
 struct assay_policy_known {
 	const struct assay_case *cases; /* of all suites */
 	size_t n_cases;
+	const struct assay_run *run;           /* NULL: none */
+	const struct assay_manifest *manifest; /* NULL: none */
 	const struct assay_manifest *const *manifests;
 	size_t n_manifests;
-	const struct assay_catalog *catalog; /* says which metrics and counters the ops have; required */
-	const struct assay_strings *counted; /* events of groups and metrics derived from them; may be NULL */
+	const struct assay_catalog *catalog; /* says which metrics and counters the ops have; NULL: the run does */
+	/* Events of groups and metrics derived from them. NULL: unknown, then `where_counted` may name anything. */
+	const struct assay_strings *counted;
 };
 
-/* The same for a comparison, which knows its metrics from the catalog. */
+/*
+ * 0, or ASSAY_EUSAGE with "file:line: …" and the nearest name that exists. A metric is asked for only where a case that
+ * could have it was measured or its op is known.
+ */
 int assay_policy_check_known(const struct assay_policy *p, const struct assay_policy_known *known,
 			     struct assay_err *err);
 

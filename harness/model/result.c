@@ -100,6 +100,11 @@ int assay_result_set_count(struct assay_result *r, const char *name, const char 
 	return assay_counters_add(&r->counters, &c);
 }
 
+bool assay_result_is_right(const struct assay_result *r)
+{
+	return r->status == ASSAY_STATUS_OK && r->checked && r->correct;
+}
+
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag)
 {
 	for (size_t i = 0; i < r->n_metrics; i++)
@@ -121,6 +126,14 @@ void assay_run_release(struct assay_run *run)
 	run->results = NULL;
 	run->environment = NULL;
 	run->n_results = run->n_environment = 0;
+}
+
+const struct assay_result *assay_run_result(const struct assay_run *run, const char *key)
+{
+	for (size_t i = 0; i < run->n_results; i++)
+		if (!strcmp(run->results[i].c.key, key))
+			return &run->results[i];
+	return NULL;
 }
 
 #define SWITCH_NS  1e6

@@ -120,6 +120,8 @@ int assay_result_set_count(struct assay_result *r, const char *name, const char 
 int assay_result_set_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value);
 /* Was the pace of the cores tried? Otherwise nothing is known of slow ones. */
 bool assay_result_pace_tried(const struct assay_result *r);
+/* Was it measured, compared with the oracle, and right? */
+bool assay_result_is_right(const struct assay_result *r);
 /* NULL when absent. */
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag);
 
@@ -165,5 +167,7 @@ struct assay_run {
 };
 
 void assay_run_release(struct assay_run *run);
+/* The result of the case @key; NULL when the run has no such case. */
+const struct assay_result *assay_run_result(const struct assay_run *run, const char *key);
 
 #endif
