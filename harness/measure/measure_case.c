@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/environment.h"
+#include "measure/case_metrics.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
-#include "measure/sample_metrics.h"
 #include "measure/summary.h"
 #include "stats/stats.h"
 #include "worker/worker.h"
@@ -84,20 +83,11 @@ static int prepare(struct session *s)
 	rc = command(s, ASSAY_CMD_PREPARE, 0, 0);
 	if (rc)
 		return rc;
-	r->cpus = malloc(r->c.threads * sizeof(*r->cpus));
-	if (!r->cpus)
-		return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
-	for (r->n_cpus = 0; r->n_cpus < r->c.threads; r->n_cpus++)
-		r->cpus[r->n_cpus] = reply->cpus[r->n_cpus];
-	r->numa_node = reply->numa_node;
-	memcpy(r->code_hash, reply->code_hash, sizeof(r->code_hash));
-	rc = assay_metric_put_own(r, "op_bytes", (double)reply->op_bytes, s->err);
-	if (!rc)
-		rc = assay_metric_put_own(r, "prepare_s", (double)reply->prepare_ns * 1e-9, s->err);
-	if (!rc)
-		rc = assay_metric_put_own(r, "prepare_bytes", (double)reply->prepare_bytes, s->err);
+	rc = assay_case_cpus(reply, r, s->err);
 	if (rc)
 		return rc;
+	r->numa_node = reply->numa_node;
+	memcpy(r->code_hash, reply->code_hash, sizeof(r->code_hash));
 	progress(s, ASSAY_STAGE_CHECK, 0);
 	rc = command(s, ASSAY_CMD_VERIFY, 0, 0);
 	r->checked = rc == 0 || r->status == ASSAY_STATUS_WRONG;
@@ -206,55 +196,16 @@ static int sample(struct session *s)
 	return 0;
 }
 
-static int op_metrics(struct session *s, const struct assay_catalog_op *op)
-{
-	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
-
-	for (uint32_t i = 0; i < reply->n_metrics; i++)
-		for (size_t k = 0; k < op->n_metrics; k++) {
-			const struct assay_catalog_metric *m = &op->metrics[k];
-			struct assay_err why = { 0 };
-
-			if (strcmp(m->tag, reply->metrics[i].tag))
-				continue;
-			if (assay_metric_check(m->tag, reply->metrics[i].value, m->lo, m->hi, &why)) {
-				s->r->status = ASSAY_STATUS_FAILED;
-				memcpy(s->r->reason, why.text, sizeof(s->r->reason));
-				return 1;
-			}
-			if (assay_result_add_metric(s->r, m->tag, m->unit, m->better, reply->metrics[i].value))
-				return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
-		}
-	return assay_measure_take_counters(&s->choice, reply, &s->r->counters, &s->r->metrics, &s->r->n_metrics,
-					   s->err);
-}
-
 static int report(struct session *s, const struct assay_catalog_op *op)
 {
-	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
-	struct assay_memory_state mem;
-	int rc;
+	const struct assay_case_report from = { .reply = assay_worker_reply(s->worker),
+						.op = op,
+						.cost = &s->facts->cost,
+						.choice = &s->choice,
+						.pace_untold = s->pace_untold };
+	int rc = command(s, ASSAY_CMD_REPORT, 0, 0);
 
-	rc = command(s, ASSAY_CMD_REPORT, 0, 0);
-	if (rc)
-		return rc;
-	rc = s->o->verify_only ? 0 : assay_time_metrics(s->r, &s->facts->cost, s->err);
-	if (!rc)
-		rc = assay_metric_put_own(s->r, "rss_peak_bytes", (double)reply->rss_peak_bytes, s->err);
-	if (!rc && !assay_memory_state(&mem, NULL)) {
-		rc = assay_metric_put_own(s->r, "machine_total_bytes", (double)mem.total_bytes, s->err);
-		if (!rc)
-			rc = assay_metric_put_own(s->r, "machine_used_bytes",
-						  (double)(mem.total_bytes - mem.available_bytes), s->err);
-	}
-	if (!rc && !s->o->verify_only)
-		rc = op_metrics(s, op);
-	if (!rc && !s->o->verify_only && s->pace_untold &&
-	    assay_counters_add_missing(&s->r->counters, "slow_core_samples", ASSAY_SOURCE_OS, s->pace_untold))
-		rc = assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
-	if (!rc && !s->o->verify_only)
-		rc = assay_disturbance_counts(s->r, s->err);
-	return rc;
+	return rc ? rc : assay_case_metrics(&from, s->r, s->err);
 }
 
 static int drive(struct session *s, const struct assay_catalog_op *op)

@@ -43,19 +43,3 @@ int assay_measure_choose(const struct assay_measure_options *o, const struct ass
 		assay_counter_choice_text(out, text);
 	return rc || !text->failed ? rc : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 }
-
-int assay_measure_take_counters(const struct assay_counter_choice *choice, const struct assay_worker_reply *reply,
-				struct assay_counters *counters, struct assay_metric **metrics, size_t *n,
-				struct assay_err *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; i < reply->n_counts && !rc; i++)
-		rc = assay_counters_add(counters, &reply->counts[i]);
-	for (uint32_t i = 0; i < reply->n_missing && !rc; i++)
-		rc = assay_counters_add_missing(counters, reply->missing[i].name, reply->missing[i].source,
-						reply->missing[i].reason);
-	if (rc)
-		return assay_err_set(err, rc, "out of memory");
-	return assay_counter_derive(choice, counters, metrics, n, err);
-}

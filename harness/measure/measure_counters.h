@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a case counts, and what its counts come to. */
+/* What a case counts. */
 #ifndef ASSAY_MEASURE_MEASURE_COUNTERS_H
 #define ASSAY_MEASURE_MEASURE_COUNTERS_H
 
 #include "counters/counter_groups.h"
 #include "measure/measure.h"
-#include "worker/protocol.h"
 
 /* Counted in every case where it exists. */
 #define ASSAY_DEFAULT_COUNTER_GROUP "os"
@@ -17,10 +16,5 @@
 int assay_measure_choose(const struct assay_measure_options *o, const struct assay_case *c,
 			 const struct assay_catalog_op *op, struct assay_counter_choice *out, struct assay_text *text,
 			 struct assay_err *err);
-
-/* Append what the worker counted to @counters, and what is derived from it to @metrics. 0 or ASSAY_ENOMEM. */
-int assay_measure_take_counters(const struct assay_counter_choice *choice, const struct assay_worker_reply *reply,
-				struct assay_counters *counters, struct assay_metric **metrics, size_t *n,
-				struct assay_err *err);
 
 #endif

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "assay/random.h"
+#include "measure/case_metrics.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
+#include "measure/summary.h"
 #include "measure/turns.h"
-#include "stats/stats.h"
 
 #define INJECTED_SAMPLE_NS 400000.0
-#define OWN_METRICS        7 /* those of cost_metrics() and keep_metrics() */
 
 struct pair_session {
 	const struct assay_measure_options *o;
@@ -128,72 +128,29 @@ static int find_iterations(struct pair_session *s)
 	return rc;
 }
 
-static void put_metric(struct assay_pair_side *ps, const char *tag, const char *unit, int better, double value)
-{
-	struct assay_metric *to = &ps->metrics[ps->n_metrics++];
-
-	snprintf(to->tag, sizeof(to->tag), "%s", tag);
-	snprintf(to->unit, sizeof(to->unit), "%s", unit);
-	to->better = better;
-	to->value = value;
-}
-
-/* What the cost and the median of the samples give, so that policies can set floors on it. */
-static int cost_metrics(struct pair_session *s, int side)
-{
-	const struct assay_cost *c = &s->facts->cost;
-	struct assay_pair_side *ps = &s->p->side[side];
-	size_t n = 2 * s->p->n_blocks;
-	double *x = malloc((n + 1) * sizeof(*x)), t;
-
-	if (!x)
-		return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory for the metrics of '%s'", s->c->key);
-	for (size_t i = 0; i < n; i++)
-		x[i] = (double)ps->samples[i].ns / (double)(s->p->iterations + s->p->extra_iterations[side]);
-	assay_stats_sort(x, n);
-	t = n ? assay_stats_median(x, n) * 1e-9 : 0;
-	free(x);
-	if (!(t > 0))
-		return 0;
-	put_metric(ps, "time_s", "s", -1, t);
-	if (c->ops > 0)
-		put_metric(ps, "ops_per_s", "op/s", 1, c->ops / t);
-	if (c->bytes_read + c->bytes_written > 0)
-		put_metric(ps, "bytes_per_s", "B/s", 1, (c->bytes_read + c->bytes_written) / t);
-	if (c->items > 0)
-		put_metric(ps, "items_per_s", "1/s", 1, c->items / t);
-	return 0;
-}
-
+/* By the road of a result: what a run says of a case, a pair says of a side. */
 static int keep_metrics(struct pair_session *s, int side, const struct assay_catalog_op *op)
 {
-	const struct assay_worker_reply *reply = assay_worker_reply(s->turns.w[side]);
+	const struct assay_case_report from = { .reply = assay_worker_reply(s->turns.w[side]),
+						.op = op,
+						.cost = &s->facts->cost,
+						.choice = &s->choice,
+						.pace_untold = s->turns.pace_untold };
 	struct assay_pair_side *ps = &s->p->side[side];
-	int rc;
+	struct assay_result r = { .c = *s->c, .samples = ps->samples, .n_samples = 2 * s->p->n_blocks };
+	int rc = assay_case_cpus(from.reply, &r, s->err);
 
-	ps->metrics = calloc(reply->n_metrics + OWN_METRICS, sizeof(*ps->metrics));
-	if (!ps->metrics)
-		return assay_err_set(s->err, ASSAY_ENOMEM, "out of memory for the metrics of '%s'", s->c->key);
-	rc = cost_metrics(s, side);
-	if (rc)
-		return rc;
-	put_metric(ps, "rss_peak_bytes", "B", -1, (double)reply->rss_peak_bytes);
-	put_metric(ps, "op_bytes", "B", 0, (double)reply->op_bytes);
-	put_metric(ps, "prepare_s", "s", -1, (double)reply->prepare_ns * 1e-9);
-	for (uint32_t i = 0; i < reply->n_metrics; i++)
-		for (size_t k = 0; k < op->n_metrics; k++) {
-			const struct assay_catalog_metric *m = &op->metrics[k];
-
-			if (strcmp(m->tag, reply->metrics[i].tag))
-				continue;
-			if (assay_metric_check(m->tag, reply->metrics[i].value, m->lo, m->hi, s->err)) {
-				ps->status = ASSAY_STATUS_FAILED;
-				snprintf(ps->reason, sizeof(ps->reason), "%s", s->err->text);
-				return 1;
-			}
-			put_metric(ps, m->tag, m->unit, m->better, reply->metrics[i].value);
-		}
-	return assay_measure_take_counters(&s->choice, reply, &ps->counters, &ps->metrics, &ps->n_metrics, s->err);
+	if (!rc)
+		rc = assay_summary_fill(&r, s->err);
+	if (!rc)
+		rc = assay_case_metrics(&from, &r, s->err);
+	ps->status = r.status;
+	memcpy(ps->reason, r.reason, sizeof(ps->reason));
+	ps->metrics = r.metrics;
+	ps->n_metrics = r.n_metrics;
+	ps->counters = r.counters;
+	free(r.cpus);
+	return rc;
 }
 
 static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op, char *difference)

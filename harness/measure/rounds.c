@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/case_metrics.h"
 #include "measure/roof.h"
-#include "measure/sample_metrics.h"
 #include "measure/summary.h"
 
 /* A round that takes longer than this many budgets spends its time on other things than samples. */

@@ -33,13 +33,13 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 	unsigned threads = side[ASSAY_BASE].c->threads;
 	int *cpus = malloc(threads * sizeof(*cpus));
 	struct assay_worker_options wo[2];
-	bool try_pace;
 	int rc;
 
 	if (!cpus)
 		return assay_err_set(t->err, ASSAY_ENOMEM, "out of memory");
 	rc = assay_placement_pick(o->topology, &o->placement, threads, cpus, t->err);
-	try_pace = !rc && !assay_core_pace_untold(o->topology, o->clock, cpus, threads);
+	if (!rc)
+		t->pace_untold = assay_core_pace_untold(o->topology, o->clock, cpus, threads);
 	for (int i = 0; i < 2; i++)
 		wo[i] = (struct assay_worker_options){
 			.events = side[i].events,
@@ -53,7 +53,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.layout_seed = layout_seed(t->p->seed, i),
 			.clock = o->clock,
 			.host = o->host,
-			.try_pace = try_pace,
+			.try_pace = !t->pace_untold,
 			.pace = assay_core_paces_of(o->paces, side[i].c->variant, threads),
 			.deadline_ns = assay_worker_monotonic_ns() + side[i].c->timeout_ns,
 			.interrupted = o->interrupted,

@@ -20,10 +20,11 @@ struct assay_turns {
 	/* Statuses, iterations and samples of the sides. p->iterations has to be set before turns are taken. */
 	struct assay_pair *p;
 	struct assay_worker *w[2];
-	double stretch_frac; /* of the head's samples */
-	bool counting;       /* in the samples that follow */
-	bool followed[2];    /* the side was ended because the other one had ended */
-	double sample_ns;    /* what a sample is expected to take, to fit turns into a time */
+	double stretch_frac;     /* of the head's samples */
+	const char *pace_untold; /* why nothing can be said of the pace of the cores; NULL: it is tried */
+	bool counting;           /* in the samples that follow */
+	bool followed[2];        /* the side was ended because the other one had ended */
+	double sample_ns;        /* what a sample is expected to take, to fit turns into a time */
 	struct assay_err *err;
 };
 

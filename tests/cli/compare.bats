@@ -192,6 +192,39 @@ load compare_helpers
 	is '[.cases[] | select(.metric == "items_per_s" and .verdict == "PASS")] | length == 2'
 }
 
+@test "a demand binds in a comparison as in a gate, and what it cannot measure is NOT_MEASURED" {
+	local wide='margin "*" { paired = "20%" }'
+
+	printf '%s\nlimit "*" { require = {"prepare_bytes <= 0"} }\n' "$wide" >demand.conf
+	compare base keeps --policy demand.conf --json
+	[ "$status" = 1 ]
+	is '[.cases[] | select(.metric == "prepare_bytes")] | length == 1 and .[0].verdict == "REGRESSED" and .[0].value == 12345'
+	is '[.cases[] | select(.metric == "time_s")] | length == 1'
+	run --separate-stderr "$ASSAY" judge --json
+	[ "$status" = 1 ]
+	compare keeps base --policy demand.conf --json
+	[ "$status" = 0 ]
+	is '[.cases[] | select(.metric == "prepare_bytes" and .verdict == "PASS")] | length == 1'
+	# the same of a run
+	command_of run --plugin "$PLUGINS/compare_keeps.so" --seed 1
+	# shellcheck disable=SC2086
+	"$ASSAY" list $SELECT --plugin "$PLUGINS/compare_keeps.so" --manifest >keeps.manifest
+	run --separate-stderr "$ASSAY" gate --manifest keeps.manifest --policy demand.conf --allow-no-baseline --json
+	[ "$status" = 1 ]
+	is '[.cases[] | select(.metric == "prepare_bytes")] | length == 1 and .[0].verdict == "REGRESSED" and .[0].value == 12345'
+	# asking for what pairs do not measure, and for less
+	printf '%s\nlimit "*" { require = {"roof_frac >= 0.1", "exact_instructions >= 1"} }\n' "$wide" >demand.conf
+	compare base base --policy demand.conf --json
+	[ "$status" = 4 ]
+	is '.cases | map(.metric) == ["time_s", "roof_frac", "exact_instructions"]'
+	is '.cases[1] | .verdict == "NOT_MEASURED" and (.reason | contains("which a comparison does not have"))'
+	is '.cases[2] | .verdict == "NOT_MEASURED" and (.reason | contains("--evidence all takes them, too"))'
+	sed -i 's/require/where_counted/' demand.conf
+	compare base base --policy demand.conf --json
+	[ "$status" = 0 ]
+	is '.cases | map(.metric) == ["time_s"]'
+}
+
 @test "what cannot be decided is INCONCLUSIVE: exit 0, and 6 with --strict" {
 	# a margin that the pairs of the budget cannot resolve with errors so rare
 	printf 'alpha = "0.0001%%"\npass_alpha = "0.0001%%"\nmargin "*" { paired = "0.0001%%" }\n' >hopeless.conf

@@ -82,6 +82,21 @@ limit "*" { require = {"exact_instructions <= base + 6%%", "exact_data_writes ==
 	replayed
 }
 
+@test "identical machine code is counted where the policy demands a count, and times are demanded of no counts" {
+	can_count
+	printf 'limit "*" { require = {"exact_instructions <= 1"} }\n' >wide.conf
+	compare base base --evidence all --budget 100ms --json
+	[ "$status" = 1 ]
+	is '[.cases[] | select(.metric == "exact_instructions")] | length == 1 and (.[0] | .verdict == "REGRESSED" and .value > 1000)'
+	is '[.cases[] | select(.metric == "exact")][0].reason | startswith("counts are those of ")'
+	replayed
+	printf 'limit "*" { require = {"time_s <= 1"} }\n' >wide.conf
+	counts 4 base base
+	is '.cases | map([.metric, .verdict]) == [["exact", "PASS"], ["time_s", "NOT_MEASURED"]]'
+	is '.cases[1].reason | contains("only exact counts were taken: --evidence all takes times and metrics, too")'
+	replayed
+}
+
 @test "wrong results, other outputs, lost and new cases and a base that cannot be counted keep their verdicts, and in the replay" {
 	can_count
 	while read -r status base head filter; do

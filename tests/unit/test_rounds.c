@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "measure/case_metrics.h"
 #include "measure/rounds.h"
-#include "measure/sample_metrics.h"
 #include "measure/summary.h"
 
 static const struct assay_cost cost = { .ops = 1000, .bytes_read = 64 };

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the worker's page and the samples to metrics and counts. */
+#include "measure/case_metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/disturbance.h"
+#include "machine/environment.h"
+
+/* A metric of the harness. */
+static int put_own(struct assay_result *r, const char *tag, double value, struct assay_err *err)
+{
+	const struct assay_metric_info *m = assay_metric_find(tag);
+	struct assay_err why = { 0 };
+
+	if (!m)
+		return assay_err_set(err, ASSAY_EINTERNAL, "no metric '%s'", tag);
+	if (assay_metric_check(tag, value, m->lo, m->hi, &why)) {
+		r->status = ASSAY_STATUS_FAILED;
+		memcpy(r->reason, why.text, sizeof(r->reason));
+		return 1;
+	}
+	if (assay_result_set_metric(r, tag, m->unit, m->better, value))
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	return 0;
+}
+
+int assay_time_metrics(struct assay_result *r, const struct assay_cost *c, struct assay_err *err)
+{
+	double bytes = c->bytes_read + c->bytes_written, t = r->median_ns * 1e-9;
+	int rc = put_own(r, "time_s", t, err);
+
+	if (!rc && c->ops > 0)
+		rc = put_own(r, "ops_per_s", c->ops / t, err);
+	if (!rc && bytes > 0)
+		rc = put_own(r, "bytes_per_s", bytes / t, err);
+	if (!rc && c->items > 0)
+		rc = put_own(r, "items_per_s", c->items / t, err);
+	if (!rc && c->ops > 0 && bytes > 0)
+		rc = put_own(r, "arith_intensity", c->ops / bytes, err);
+	return rc;
+}
+
+int assay_disturbance_counts(struct assay_result *r, struct assay_err *err)
+{
+	struct assay_disturbance host;
+
+	assay_disturbance_begin(&host, "", r->cpus, r->n_cpus);
+
+	const struct {
+		const char *name, *how;
+		uint32_t flag;
+		bool shown; /* by this host; without a quota nothing throttles */
+	} kinds[] = {
+		{ "steal_samples", "/proc/stat", ASSAY_DISTURB_STEAL, host.steal_known },
+		{ "migrated_samples", "sched_getcpu", ASSAY_DISTURB_MIGRATION, true },
+		{ "throttled_samples", "cgroup", ASSAY_DISTURB_THROTTLE, true },
+		{ "frequency_samples", "cpufreq", ASSAY_DISTURB_FREQUENCY, host.frequency_khz > 0 },
+		{ "pressure_samples", "/proc/pressure/cpu", ASSAY_DISTURB_PRESSURE, host.pressure_known },
+		{ "slow_core_samples", "a loop of known length", ASSAY_DISTURB_SLOW,
+		  !assay_counters_find_missing(&r->counters, "slow_core_samples") },
+	};
+	double disturbed = 0, switches = 0, faults = 0;
+	int rc;
+
+	for (size_t i = 0; i < r->n_samples; i++) {
+		disturbed += assay_samples_disturbed(&r->samples[i], 1) != 0;
+		switches += r->samples[i].switches;
+		faults += r->samples[i].faults;
+	}
+	rc = assay_result_set_count(r, "disturbed_samples", ASSAY_SOURCE_ASSAY, "", disturbed);
+	if (!rc)
+		rc = assay_result_set_count(r, "involuntary_switches", ASSAY_SOURCE_OS, "getrusage", switches);
+	if (!rc)
+		rc = assay_result_set_count(r, "page_faults", ASSAY_SOURCE_OS, "getrusage", faults);
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !rc; k++) {
+		char reason[96];
+		double n = 0;
+
+		for (size_t i = 0; i < r->n_samples; i++)
+			n += (r->samples[i].flags & kinds[k].flag) != 0;
+		snprintf(reason, sizeof(reason), "this host has no %s", kinds[k].how);
+		if (kinds[k].shown)
+			rc = assay_result_set_count(r, kinds[k].name, ASSAY_SOURCE_OS, kinds[k].how, n);
+		else if (!assay_counters_find_missing(&r->counters, kinds[k].name))
+			rc = assay_counters_add_missing(&r->counters, kinds[k].name, ASSAY_SOURCE_OS, reason);
+	}
+	return rc ? assay_err_set(err, rc, "out of memory") : 0;
+}
+
+int assay_case_cpus(const struct assay_worker_reply *reply, struct assay_result *r, struct assay_err *err)
+{
+	r->cpus = malloc(r->c.threads * sizeof(*r->cpus));
+	if (!r->cpus)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (r->n_cpus = 0; r->n_cpus < r->c.threads; r->n_cpus++)
+		r->cpus[r->n_cpus] = reply->cpus[r->n_cpus];
+	return 0;
+}
+
+static int memory_metrics(const struct assay_worker_reply *reply, struct assay_result *r, struct assay_err *err)
+{
+	struct assay_memory_state mem;
+	int rc = put_own(r, "rss_peak_bytes", (double)reply->rss_peak_bytes, err);
+
+	if (rc || assay_memory_state(&mem, NULL))
+		return rc;
+	rc = put_own(r, "machine_total_bytes", (double)mem.total_bytes, err);
+	if (!rc)
+		rc = put_own(r, "machine_used_bytes", (double)(mem.total_bytes - mem.available_bytes), err);
+	return rc;
+}
+
+static int op_metrics(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
+{
+	const struct assay_worker_reply *reply = from->reply;
+
+	for (uint32_t i = 0; i < reply->n_metrics; i++)
+		for (size_t k = 0; k < from->op->n_metrics; k++) {
+			const struct assay_catalog_metric *m = &from->op->metrics[k];
+			struct assay_err why = { 0 };
+
+			if (strcmp(m->tag, reply->metrics[i].tag))
+				continue;
+			if (assay_metric_check(m->tag, reply->metrics[i].value, m->lo, m->hi, &why)) {
+				r->status = ASSAY_STATUS_FAILED;
+				memcpy(r->reason, why.text, sizeof(r->reason));
+				return 1;
+			}
+			if (assay_result_add_metric(r, m->tag, m->unit, m->better, reply->metrics[i].value))
+				return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		}
+	return 0;
+}
+
+/* What the worker counted, and what is derived from it. */
+static int counts(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
+{
+	const struct assay_worker_reply *reply = from->reply;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < reply->n_counts && !rc; i++)
+		rc = assay_counters_add(&r->counters, &reply->counts[i]);
+	for (uint32_t i = 0; i < reply->n_missing && !rc; i++)
+		rc = assay_counters_add_missing(&r->counters, reply->missing[i].name, reply->missing[i].source,
+						reply->missing[i].reason);
+	if (!rc && from->pace_untold)
+		rc = assay_counters_add_missing(&r->counters, "slow_core_samples", ASSAY_SOURCE_OS, from->pace_untold);
+	if (rc)
+		return assay_err_set(err, rc, "out of memory");
+	rc = assay_counter_derive(from->choice, &r->counters, &r->metrics, &r->n_metrics, err);
+	return rc ? rc : assay_disturbance_counts(r, err);
+}
+
+int assay_case_metrics(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
+{
+	const struct assay_worker_reply *reply = from->reply;
+	int rc = put_own(r, "op_bytes", (double)reply->op_bytes, err);
+
+	if (!rc)
+		rc = put_own(r, "prepare_s", (double)reply->prepare_ns * 1e-9, err);
+	if (!rc)
+		rc = put_own(r, "prepare_bytes", (double)reply->prepare_bytes, err);
+	if (!rc && r->n_samples)
+		rc = assay_time_metrics(r, from->cost, err);
+	if (!rc)
+		rc = memory_metrics(reply, r, err);
+	if (!rc && r->n_samples)
+		rc = op_metrics(from, r, err);
+	if (!rc && r->n_samples)
+		rc = counts(from, r, err);
+	return rc;
+}

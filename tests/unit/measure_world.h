@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tests of measuring share: a machine, the example plugins and their inventory, and cases of example.scale. The
+ * test program starts itself again as worker, as the real program does.
+ */
+#ifndef ASSAY_TESTS_MEASURE_WORLD_H
+#define ASSAY_TESTS_MEASURE_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "measure/measure.h"
+#include "worker/inventory.h"
+#include "worker/worker_main.h"
+
+struct world {
+	char dir[4096]; /* where the test plugins are */
+	struct assay_topology *topology;
+	struct assay_clock clock;
+	struct assay_host_info host;
+	struct assay_strings plugins;
+	struct assay_inventory *inv;
+};
+
+static inline void add_plugin(struct assay_strings *l, const char *dir, const char *name)
+{
+	char path[8192];
+
+	snprintf(path, sizeof(path), "%s/plugins/%s.so", dir, name);
+	assert_int_equal(0, assay_strings_add(l, path, NULL));
+}
+
+static inline int set_up(void **state)
+{
+	static const char *const good[] = { "example_op", "example_variant", "bad_variants", "newer_minor",
+					    "mock_device" };
+	static struct world w;
+	struct assay_err err = { 0 };
+
+	assert_int_equal(0, assay_file_exe_dir(w.dir, sizeof(w.dir), &err));
+	assert_int_equal(0, assay_topology_open(&w.topology, NULL, &err));
+	assert_int_equal(0, assay_clock_init(&w.clock, &err));
+	assay_topology_host_info(w.topology, &w.host);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		add_plugin(&w.plugins, w.dir, good[i]);
+	if (assay_inventory_open(&w.inv, &w.plugins, NULL, &w.host, &err))
+		fail_msg("%s", err.text);
+	*state = &w;
+	return 0;
+}
+
+static inline int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	assay_inventory_close(w->inv);
+	assay_strings_release(&w->plugins);
+	assay_topology_close(w->topology);
+	return 0;
+}
+
+static inline struct assay_case make_case(const char *variant, int64_t n, unsigned threads, enum assay_cache cache)
+{
+	struct assay_case c = { .op = "example.scale",
+				.n_axes = 1,
+				.threads = threads,
+				.cache = cache,
+				.budget_ns = 20000000,
+				.timeout_ns = 20000000000 };
+
+	snprintf(c.variant, sizeof(c.variant), "%s", variant);
+	c.axes[0] = (struct assay_axis_value){ .name = "n", .value = n };
+	snprintf(c.axes[0].text, sizeof(c.axes[0].text), "%lld", (long long)n);
+	assert_int_equal(0, assay_case_make_key(&c, NULL));
+	return c;
+}
+
+static inline void measure_with(struct world *w, const struct assay_case *c, bool deterministic, struct assay_result *r)
+{
+	const struct assay_measure_options o = {
+		.plugins = &w->plugins,
+		.topology = w->topology,
+		.host = &w->host,
+		.clock = &w->clock,
+		.seed = 42,
+		.deterministic = deterministic,
+	};
+	struct assay_case_facts facts;
+	struct assay_err err = { 0 };
+
+	if (assay_inventory_describe(w->inv, c, 1, &facts, &err) ||
+	    assay_measure_case(c, assay_inventory_catalog(w->inv), &facts, &o, r, &err))
+		fail_msg("%s", err.text);
+}
+
+/* The program as a worker, or its tests in a world. */
+#define measure_world_main(argc, argv, tests)                                                                          \
+	(assay_worker_is_command(argc, argv) ? assay_worker_main(argc, argv)                                           \
+					     : cmocka_run_group_tests(tests, set_up, tear_down))
+
+#endif
