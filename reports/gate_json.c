@@ -78,6 +78,8 @@ int assay_emit_gate_json(const struct assay_gate_report *r, struct assay_text *o
 	json_object_set_new(root, "head", assay_json_text(r->head));
 	json_object_set_new(root, "alpha", assay_json_number(r->alpha));
 	json_object_set_new(root, "no_baseline", json_boolean(r->no_baseline));
+	if (r->rule)
+		json_object_set_new(root, "rule", json_integer(r->rule));
 	json_object_set_new(root, "comparison", r->comparison_id ? json_integer(r->comparison_id) : json_null());
 	json_object_set_new(root, "seconds", r->seconds > 0 ? assay_json_number(r->seconds) : json_null());
 	json_object_set_new(root, "controls", controls_object(r));

@@ -274,6 +274,7 @@ int assay_comparison_judge(const struct assay_comparison *cmp, const struct assa
 	/* counts are equal or not: nothing is left to chance */
 	struct assay_gate_report r = { .alpha = cmp->n_cases ? cmp->alpha : NAN,
 				       .comparison_id = cmp->id,
+				       .rule = ASSAY_JUDGE_RULE,
 				       .seconds = NAN,
 				       .verdict = ASSAY_PASS };
 	int rc = 0;

@@ -59,6 +59,7 @@ struct assay_gate_report {
 	size_t n_controls;
 	bool untrusted;        /* a control failed: this host cannot be trusted today, whatever the cases say */
 	int64_t comparison_id; /* in the store; 0: none */
+	unsigned rule;         /* version of the rule that judged a comparison; 0: there is none */
 	double seconds;        /* that it took; NaN unknown */
 };
 

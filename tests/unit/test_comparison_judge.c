@@ -259,6 +259,7 @@ static void names_and_numbers(void **state)
 	assert_string_equal(r.base, "v1 (aaaa)");
 	assert_string_equal(r.head, "v2 (bbbb)");
 	assert_true(r.alpha == 0.01 && r.comparison_id == 7 && r.seconds == 2.5 && !r.no_baseline);
+	assert_int_equal(r.rule, ASSAY_JUDGE_RULE);
 	assert_string_equal(r.controls[0].key, "stream.read/avx2/n=9/t=1/warm");
 	assert_int_equal(r.controls[0].kind, ASSAY_CONTROL_SLOWER);
 	assert_int_equal(r.controls[0].verdict, ASSAY_REGRESSED);

@@ -201,6 +201,7 @@ static void test_json(void **state)
 	assert_string_equal(json_string_value(json_object_get(j, "head")), "8c1f0aa+");
 	assert_true(json_real_value(json_object_get(j, "alpha")) == 0.01);
 	assert_int_equal(json_integer_value(json_object_get(j, "comparison")), 12);
+	assert_int_equal(json_integer_value(json_object_get(j, "rule")), 3);
 	assert_true(json_real_value(json_object_get(j, "seconds")) == 93.4);
 	assert_int_equal(json_array_size(json_object_get(j, "cases")), N_OF_EACH);
 
@@ -261,6 +262,7 @@ static void test_json_sizes(void **state)
 	assert_true(json_is_object(json_object_get(j, "controls")));
 	assert_int_equal(json_object_size(json_object_get(j, "controls")), 0);
 	assert_true(json_is_null(json_object_get(j, "comparison")));
+	assert_null(json_object_get(j, "rule"));
 	assert_true(json_is_null(json_object_get(j, "seconds")));
 	json_decref(j);
 }
