@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay new`: writes the source of a plugin that someone then fills in, a variant of an op of any loaded plugin or an op
- * of its own, with what it takes to run it. What the source says of an op comes from the op.
+ * `assay new`: writes the source of a plugin that someone then fills in, a variant of an op of any loaded plugin or an
+ * op of its own, with what it takes to run it. What the source says of an op comes from the op.
  */
 #ifndef ASSAY_DRIVE_NEW_SOURCE_H
 #define ASSAY_DRIVE_NEW_SOURCE_H

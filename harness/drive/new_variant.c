@@ -13,18 +13,42 @@
 #define C_NAME_MAX (ASSAY_NAME_MAX + 16)
 
 /* What the template leaves open. */
-#define KEYS(X)                                                                                                        \
-	X(OP)                                                                                                          \
-	X(NAME)                                                                                                        \
-	X(PLUGIN)                                                                                                      \
-	X(OP_HELP)                                                                                                     \
-	X(AXES_TABLE) X(TENSORS_TABLE) X(TENSORS_NOTE) X(EXACTNESS) X(HEADERS) X(COMPILE) X(VERIFY) X(RUN) X(AND_AXES) \
-		X(TENSOR_ENUM) X(AXIS_ENUM) X(LOCALS) X(UNITS) X(OUT) X(OUT_ENUM) X(N_UNITS) X(TODO) X(OTHER_OUTPUTS)  \
-			X(UNUSED) X(COUNTERS) X(NEEDS)
-#define AS_CONSTANT(key) key,
-#define AS_TEXT(key)     #key,
-enum { KEYS(AS_CONSTANT) N_KEYS };
-static const char *const keys[N_KEYS] = { KEYS(AS_TEXT) };
+enum {
+	OP,
+	NAME,
+	PLUGIN,
+	OP_HELP,
+	AXES_TABLE,
+	TENSORS_TABLE,
+	TENSORS_NOTE,
+	EXACTNESS,
+	HEADERS,
+	COMPILE,
+	VERIFY,
+	RUN,
+	AND_AXES,
+	TENSOR_ENUM,
+	AXIS_ENUM,
+	LOCALS,
+	UNITS,
+	OUT,
+	OUT_ENUM,
+	N_UNITS,
+	TODO,
+	OTHER_OUTPUTS,
+	UNUSED,
+	COUNTERS,
+	NEEDS,
+	N_KEYS
+};
+#define KEY(name) [name] = #name
+static const char *const keys[N_KEYS] = {
+	KEY(OP),           KEY(NAME),        KEY(PLUGIN),    KEY(OP_HELP),       KEY(AXES_TABLE), KEY(TENSORS_TABLE),
+	KEY(TENSORS_NOTE), KEY(EXACTNESS),   KEY(HEADERS),   KEY(COMPILE),       KEY(VERIFY),     KEY(RUN),
+	KEY(AND_AXES),     KEY(TENSOR_ENUM), KEY(AXIS_ENUM), KEY(LOCALS),        KEY(UNITS),      KEY(OUT),
+	KEY(OUT_ENUM),     KEY(N_UNITS),     KEY(TODO),      KEY(OTHER_OUTPUTS), KEY(UNUSED),     KEY(COUNTERS),
+	KEY(NEEDS),
+};
 
 struct filling {
 	const struct assay_new_variant *v;
@@ -261,8 +285,8 @@ static bool constant(const char *formula)
 }
 
 /*
- * How threads share the first output: by elements, or where its last dimensions are the same in all shapes by the blocks
- * that these make, such as the 34 bytes of [n/32][34].
+ * How threads share the first output: by elements, or by the blocks that its last dimensions make where these are the
+ * same in all shapes, such as the 34 bytes of [n/32][34].
  */
 static void share(struct filling *f)
 {

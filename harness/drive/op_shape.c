@@ -106,7 +106,7 @@ static int vary_symbol(struct probing *p, size_t axis, struct assay_err *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* Multiples of a number, and the least step up that the op accepts: a size that is rounded shows in one or the other. */
+/* Multiples of a number, and the least step up that the op accepts: they show a size that is rounded. */
 static int vary_number(struct probing *p, size_t axis, struct assay_err *err)
 {
 	static const int64_t times[] = { 2, 3, 64 };

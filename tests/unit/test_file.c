@@ -165,8 +165,8 @@ static void creates_only_what_is_not_there(void **state)
 	free(text);
 	assert_int_equal(ASSAY_EIO, assay_file_create(in_dir("none/file"), "x", 1, &err));
 	/* a link to nowhere is something, too */
-	assert_int_equal(0, symlink("nowhere", in_dir("link")));
-	assert_int_equal(ASSAY_EUSAGE, assay_file_create(in_dir("link"), "x", 1, &err));
+	assert_int_equal(0, symlink("nowhere", in_dir("dangling")));
+	assert_int_equal(ASSAY_EUSAGE, assay_file_create(in_dir("dangling"), "x", 1, &err));
 	assert_false(assay_file_exists(in_dir("nowhere")));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay new` works out: formulas of dimensions from an op's answers, and a source that compiles whatever it is called. */
+/* What `assay new` works out: formulas of dimensions from an op's answers, and a source that always compiles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
