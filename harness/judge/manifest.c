@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes manifests. A line that cannot be understood is an error: a typing error must not excuse a benchmark.
+/*
+ * Reads and writes manifests. A line that cannot be understood is an error: a typing error must not excuse a benchmark.
  */
 #include "judge/manifest.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +27,19 @@ static const char *const arches[] = { "x86_64", "aarch64", "riscv64", "ppc64", "
 
 #define N_ARCHES (sizeof(arches) / sizeof(arches[0]))
 
+/* A few lists can stand for more cases than anybody measures. */
+#define MAX_LINE_CASES 10000
+
+/* Words of a key beyond these are not merged into lists. */
+#define MAX_WORDS 64
+
 /* op/variant/axes/t=N/warm|cold */
 static bool looks_like_key(const char *s)
 {
 	const char *part = s;
 	int n = 0;
 
-	if (strlen(s) >= ASSAY_KEY_MAX)
+	if (strchr(s, '}'))
 		return false;
 	for (const char *slash; (slash = strchr(part, '/')); part = slash + 1, n++) {
 		if (slash == part || (n == 3 && strncmp(part, "t=", 2)))
@@ -67,61 +77,108 @@ static bool index_of(const char *s, const char *const *names, size_t n, size_t *
 	return false;
 }
 
-/* Understand one line; *@counts is false for empty ones and those of another architecture. */
-static int parse_line(const char *path, unsigned number, char *line, struct assay_manifest_entry *e, bool *counts,
-		      struct assay_err *err)
+/* Where the keys of one line go. */
+struct line_keys {
+	struct assay_manifest *m;
+	size_t n;                      /* keys so far */
+	struct assay_manifest_entry e; /* the key is filled in from its beginning */
+	bool counts;                   /* false: the line is of another architecture, and only checked */
+};
+
+static int add_key(struct line_keys *l, struct assay_err *err)
 {
-	char *comment = strchr(line, '#');
-	char *word, *key, *on, *arch;
-	char hint[256];
-	size_t i;
-
-	*counts = false;
-	if (comment)
-		*comment = '\0';
-	word = next_word(&line);
-	if (!word)
-		return 0;
-	if (!index_of(word, demands, N_DEMANDS, &i))
-		return assay_conf_fail(err, path, number, "unknown word '%s'%s", word,
-				       assay_conf_hint(word, demands, N_DEMANDS, hint, sizeof(hint)));
-	e->demand = (enum assay_manifest_demand)i;
-	e->line = number;
-	key = next_word(&line);
-	if (!key || !looks_like_key(key))
-		return assay_conf_fail(err, path, number, "'%s' is no key, expected op/variant/axis=value,…/t=N/warm",
-				       key ? key : "");
-	snprintf(e->key, sizeof(e->key), "%s", key);
-
-	*counts = true;
-	on = next_word(&line);
-	if (!on)
-		return 0;
-	arch = next_word(&line);
-	if (strcmp(on, "on") || !arch || next_word(&line))
-		return assay_conf_fail(err, path, number, "'%s' behind the key, expected nothing or 'on ARCHITECTURE'",
-				       on);
-	if (!index_of(arch, arches, N_ARCHES, &i))
-		return assay_conf_fail(err, path, number, "unknown architecture '%s'%s", arch,
-				       assay_conf_hint(arch, arches, N_ARCHES, hint, sizeof(hint)));
-	*counts = !strcmp(arch, assay_arch());
-	return 0;
-}
-
-static int add_entry(struct assay_manifest *m, const struct assay_manifest_entry *e, struct assay_err *err)
-{
+	struct assay_manifest *m = l->m;
 	struct assay_manifest_entry *v;
 
+	if (!looks_like_key(l->e.key))
+		return assay_conf_fail(err, m->path, l->e.line,
+				       "'%s' is no key, expected op/variant/axis=value,…/t=N/warm", l->e.key);
+	if (++l->n > MAX_LINE_CASES)
+		return assay_conf_fail(err, m->path, l->e.line, "more than %d cases in one line", MAX_LINE_CASES);
+	if (!l->counts)
+		return 0;
 	for (size_t i = 0; i < m->n_entries; i++)
-		if (!strcmp(m->entries[i].key, e->key))
-			return assay_conf_fail(err, m->path, e->line, "'%s' stands in line %u already", e->key,
+		if (!strcmp(m->entries[i].key, l->e.key))
+			return assay_conf_fail(err, m->path, l->e.line, "'%s' stands in line %u already", l->e.key,
 					       m->entries[i].line);
 	v = realloc(m->entries, (m->n_entries + 1) * sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", m->path);
 	m->entries = v;
-	v[m->n_entries++] = *e;
+	v[m->n_entries++] = l->e;
 	return 0;
+}
+
+static int append(struct line_keys *l, size_t len, const char *s, size_t n, struct assay_err *err)
+{
+	if (len + n >= sizeof(l->e.key))
+		return assay_conf_fail(err, l->m->path, l->e.line, "a key has more than %d characters",
+				       ASSAY_KEY_MAX - 1);
+	memcpy(l->e.key + len, s, n);
+	l->e.key[len + n] = '\0';
+	return 0;
+}
+
+/* Add every key that @pattern stands for, behind the @len characters that are already in the key. */
+static int add_keys(struct line_keys *l, size_t len, const char *pattern, struct assay_err *err)
+{
+	size_t n = strcspn(pattern, "{");
+	const char *word = pattern + n + 1, *end;
+	int rc = append(l, len, pattern, n, err);
+
+	if (rc || !pattern[n])
+		return rc ? rc : add_key(l, err);
+	len += n;
+	end = word + strcspn(word, "{}");
+	if (*end != '}')
+		return assay_conf_fail(err, l->m->path, l->e.line, "'{%s' is no list, expected {one,another}", word);
+	for (n = strcspn(word, ",}"); !rc; word += n + 1, n = strcspn(word, ",}")) {
+		if (!n)
+			return assay_conf_fail(err, l->m->path, l->e.line, "'%s' has an empty word in a list", pattern);
+		rc = append(l, len, word, n, err);
+		if (!rc)
+			rc = add_keys(l, len + n, end + 1, err);
+		if (word[n] == '}')
+			break;
+	}
+	return rc;
+}
+
+/* Add what one line names to @m. *@any becomes true unless the line is empty. */
+static int parse_line(struct assay_manifest *m, unsigned number, char *line, bool *any, struct assay_err *err)
+{
+	struct line_keys l = { .m = m, .e.line = number, .counts = true };
+	char *comment = strchr(line, '#');
+	char *word, *pattern, *on, *arch;
+	char hint[256];
+	size_t i;
+
+	if (comment)
+		*comment = '\0';
+	word = next_word(&line);
+	if (!word)
+		return 0;
+	*any = true;
+	if (!index_of(word, demands, N_DEMANDS, &i))
+		return assay_conf_fail(err, m->path, number, "unknown word '%s'%s", word,
+				       assay_conf_hint(word, demands, N_DEMANDS, hint, sizeof(hint)));
+	l.e.demand = (enum assay_manifest_demand)i;
+	pattern = next_word(&line);
+	if (pattern && strpbrk(pattern, "*?[]"))
+		return assay_conf_fail(err, m->path, number, "'%s' has a wildcard, expected the cases, as in t={1,all}",
+				       pattern);
+	on = next_word(&line);
+	if (on) {
+		arch = next_word(&line);
+		if (strcmp(on, "on") || !arch || next_word(&line))
+			return assay_conf_fail(err, m->path, number,
+					       "'%s' behind the key, expected nothing or 'on ARCHITECTURE'", on);
+		if (!index_of(arch, arches, N_ARCHES, &i))
+			return assay_conf_fail(err, m->path, number, "unknown architecture '%s'%s", arch,
+					       assay_conf_hint(arch, arches, N_ARCHES, hint, sizeof(hint)));
+		l.counts = !strcmp(arch, assay_arch());
+	}
+	return add_keys(&l, 0, pattern ? pattern : "", err);
 }
 
 int assay_manifest_load(struct assay_manifest *out, const char *path, struct assay_err *err)
@@ -138,17 +195,10 @@ int assay_manifest_load(struct assay_manifest *out, const char *path, struct ass
 	if (!rc && strlen(text) != len)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' is no text file", path);
 	for (line = text; !rc && line && *line; line = next) {
-		struct assay_manifest_entry e;
-		bool counts;
-
 		next = line + strcspn(line, "\n");
 		if (*next)
 			*next++ = '\0';
-		memset(&e, 0, sizeof(e));
-		rc = parse_line(path, ++number, line, &e, &counts, err);
-		any = any || e.line;
-		if (!rc && counts)
-			rc = add_entry(&m, &e, err);
+		rc = parse_line(&m, ++number, line, &any, err);
 	}
 	/* A manifest that asks for nothing would let everything disappear. */
 	if (!rc && !any)
@@ -191,7 +241,7 @@ static bool from_optional_plugin(const struct assay_catalog *cat, const struct a
 	return strchr(slash ? slash + 1 : path, '-') != NULL;
 }
 
-/* *arch gets where the line counts: CPU features belong to one architecture; NULL: everywhere. */
+/* *arch gets where the line counts: CPU features belong to one architecture; "": everywhere. */
 static enum assay_manifest_demand demand_of(const struct assay_case *c, const struct assay_catalog *cat,
 					    const char **arch)
 {
@@ -202,7 +252,7 @@ static enum assay_manifest_demand demand_of(const struct assay_case *c, const st
 	/* A variant of a composite op depends on what the kernel inside depends on. */
 	if (op && op->composes)
 		v[1] = assay_catalog_variant(cat, op->composes, c->variant);
-	*arch = NULL;
+	*arch = "";
 	for (int i = 0; i < 2; i++) {
 		if (!v[i])
 			continue;
@@ -213,29 +263,177 @@ static enum assay_manifest_demand demand_of(const struct assay_case *c, const st
 	}
 	if (optional)
 		return ASSAY_MANIFEST_OPTIONAL;
-	return *arch || skippable ? ASSAY_MANIFEST_MAY_SKIP : ASSAY_MANIFEST_REQUIRED;
+	return **arch || skippable ? ASSAY_MANIFEST_MAY_SKIP : ASSAY_MANIFEST_REQUIRED;
+}
+
+/* A line that is being written. */
+struct pattern {
+	enum assay_manifest_demand demand;
+	const char *arch; /* "" everywhere */
+	char *text;
+	size_t at, len; /* the word of @text that is looked at; len 0: it has none there */
+};
+
+/* Find word @k of the pattern. Words stand between the characters "./,="; a list in braces is one word. */
+static void find_word(struct pattern *p, size_t k)
+{
+	p->at = 0;
+	for (;; k--) {
+		const char *word = p->text + p->at;
+
+		p->len = *word == '{' ? strcspn(word, "}") + 1 : strcspn(word, "./,=");
+		if (!k)
+			return;
+		if (!word[p->len])
+			break;
+		p->at += p->len + 1;
+	}
+	p->len = 0;
+}
+
+/* The word that was found, without the braces of a list. */
+static const char *inner(const struct pattern *p, int *len)
+{
+	bool list = p->text[p->at] == '{';
+
+	*len = (int)p->len - (list ? 2 : 0);
+	return p->text + p->at + list;
+}
+
+/* Where @b differs from @a in that word alone, make @a stand for both and free @b. Without memory both stay. */
+static bool merge(struct pattern *a, struct pattern *b)
+{
+	const char *words[2];
+	char *text;
+	int n[2];
+
+	if (!a->len || !b->len || a->at != b->at || a->demand != b->demand || strcmp(a->arch, b->arch) ||
+	    strcmp(a->text + a->at + a->len, b->text + b->at + b->len) || strncmp(a->text, b->text, a->at))
+		return false;
+	words[0] = inner(a, &n[0]);
+	words[1] = inner(b, &n[1]);
+	if (asprintf(&text, "%.*s{%.*s,%.*s}%s", (int)a->at, a->text, n[0], words[0], n[1], words[1],
+		     a->text + a->at + a->len) < 0)
+		return false;
+	free(a->text);
+	free(b->text);
+	a->text = text;
+	a->len = (size_t)(n[0] + n[1]) + 3;
+	return true;
+}
+
+/* Merge patterns that differ in one word, from the last words to the first; returns how many are left. */
+static size_t merge_all(struct pattern *v, size_t n)
+{
+	for (size_t k = MAX_WORDS; k-- > 0;) {
+		for (size_t i = 0; i < n; i++)
+			find_word(&v[i], k);
+		for (size_t i = 0; i < n; i++) {
+			size_t kept = i + 1;
+
+			for (size_t j = i + 1; j < n; j++)
+				if (!merge(&v[i], &v[j]))
+					v[kept++] = v[j];
+			n = kept;
+		}
+	}
+	return n;
 }
 
 int assay_manifest_format(const char *suite, const struct assay_case *cases, size_t n, const struct assay_catalog *cat,
 			  struct assay_text *out, struct assay_err *err)
 {
-	assay_text_addf(out,
-			"# What suite '%s' must measure; a case that is missing fails the gate.\n"
-			"# required: must be measured; may-skip: may be skipped with a reason; optional: its plugin "
-			"may be missing;\n"
-			"# on ARCH: counts on that architecture only.\n",
-			suite);
-	for (size_t i = 0; i < n; i++) {
+	struct pattern *v = calloc(n + 1, sizeof(*v));
+	size_t n_lines = 0;
+	bool failed = !v;
+
+	for (size_t i = 0; !failed && i < n; i++) {
+		struct pattern *p = &v[n_lines];
 		char key[ASSAY_KEY_MAX];
-		const char *arch;
-		enum assay_manifest_demand d = demand_of(&cases[i], cat, &arch);
 
 		if (cases[i].between_threads)
 			continue;
+		p->demand = demand_of(&cases[i], cat, &p->arch);
 		assay_case_portable_key(&cases[i], key);
-		assay_text_addf(out, "%s %s%s%s\n", demands[d], key, arch ? " on " : "", arch ? arch : "");
+		p->text = strdup(key);
+		failed = !p->text;
+		n_lines += !failed;
 	}
-	if (out->failed)
+	n_lines = merge_all(v, n_lines);
+	assay_text_addf(
+		out,
+		"# What suite '%s' must measure; a case that is missing fails the gate. {a,b} stands for a case each.\n"
+		"# required: must be measured; may-skip: may be skipped with a reason; optional: its plugin "
+		"may be missing;\n"
+		"# on ARCH: counts on that architecture only.\n",
+		suite);
+	for (size_t i = 0; i < n_lines; i++) {
+		assay_text_addf(out, "%s %s%s%s\n", demands[v[i].demand], v[i].text, *v[i].arch ? " on " : "",
+				v[i].arch);
+		free(v[i].text);
+	}
+	free(v);
+	if (failed || out->failed)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory writing the manifest of suite '%s'", suite);
 	return 0;
+}
+
+static int is_manifest(const struct dirent *e)
+{
+	return !fnmatch("?*.manifest", e->d_name, FNM_PERIOD);
+}
+
+static int add(struct assay_manifest_list *l, const char *dir, const char *name, struct assay_err *err)
+{
+	struct assay_manifest **v = realloc(l->v, (l->n + 1) * sizeof(*v));
+	struct assay_manifest *m = calloc(1, sizeof(*m));
+	char path[4096];
+	int rc;
+
+	if (v)
+		l->v = v;
+	if (!v || !m) {
+		free(m);
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", dir);
+	}
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	rc = assay_manifest_load(m, path, err);
+	if (rc) {
+		free(m);
+		return rc;
+	}
+	l->v[l->n++] = m;
+	return 0;
+}
+
+int assay_manifest_list_load(struct assay_manifest_list *out, const char *dir, struct assay_err *err)
+{
+	struct assay_manifest_list l = { 0 };
+	struct dirent **names = NULL;
+	int n, rc = 0;
+
+	n = scandir(dir, &names, is_manifest, alphasort);
+	if (n < 0 && errno != ENOENT)
+		return assay_err_set(err, ASSAY_EIO, "cannot read the folder '%s': %s", dir, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		if (!rc)
+			rc = add(&l, dir, names[i]->d_name, err);
+		free(names[i]);
+	}
+	free(names);
+	if (rc)
+		assay_manifest_list_release(&l);
+	else
+		*out = l;
+	return rc;
+}
+
+void assay_manifest_list_release(struct assay_manifest_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		assay_manifest_release(l->v[i]);
+		free(l->v[i]);
+	}
+	free(l->v);
+	memset(l, 0, sizeof(*l));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The committed list of cases a suite must measure: a benchmark that silently disappears fails the gate. */
+/* The committed cases that a suite must measure: a benchmark that silently disappears fails the gate. */
 #ifndef ASSAY_JUDGE_MANIFEST_H
 #define ASSAY_JUDGE_MANIFEST_H
 
@@ -8,10 +8,12 @@
 #include "model/catalog.h"
 
 /*
- * File format, one case a line, '#' opens a comment:
- *     required quantize.i2_s/ref/n=1048576/t=1/warm
+ * File format, '#' opens a comment:
+ *     required quantize.{i2_s,tq2_0}/ref/n={4096,1048576}/t={1,all}/{warm,cold}
  *     may-skip quantize.i2_s/avx2/n=1048576/t=all/warm on x86_64
  *     optional matmul.f32/openblas/m=512,n=512,k=512/t=1/warm
+ * A line with lists in braces names a case for each combination of their words. There are no wildcards: a line that
+ * stood for whatever the bench files plan could not tell what they no longer plan.
  * `required`: must be measured. `may-skip`: status skipped is allowed (a CPU feature, a number of threads). `optional`:
  * its plugin may be missing as a whole, because it needs a package or a device's compiler; a variant of which any case
  * was planned must have all of them. `on ARCH`: the line counts on that architecture only. t=all stands for the number
@@ -23,8 +25,9 @@ enum assay_manifest_demand {
 	ASSAY_MANIFEST_OPTIONAL, /* may be skipped, too */
 };
 
+/* One case. */
 struct assay_manifest_entry {
-	char key[ASSAY_KEY_MAX]; /* as written */
+	char key[ASSAY_KEY_MAX];
 	enum assay_manifest_demand demand;
 	unsigned line;
 };
@@ -57,7 +60,7 @@ void assay_manifest_list_release(struct assay_manifest_list *l);
 /*
  * Write the manifest of a planned suite: optional what comes from a plugin that is only built where a package is found
  * (its file is named FAMILY-PACKAGE.so) or runs on a device; may-skip what needs CPU features or more threads than one;
- * required all others.
+ * required all others. Cases that differ in one word of their keys are written as one line with a list.
  */
 int assay_manifest_format(const char *suite, const struct assay_case *cases, size_t n, const struct assay_catalog *cat,
 			  struct assay_text *out, struct assay_err *err);
