@@ -3,7 +3,22 @@
 #ifndef ASSAY_BASE_ARCH_H
 #define ASSAY_BASE_ARCH_H
 
-/* "x86_64", "aarch64", "riscv64", "ppc64", "s390x", or "other". */
-const char *assay_arch(void);
+/* By the compiler's macros: a 32-bit program on a 64-bit kernel is not of the kernel's architecture. */
+static inline const char *assay_arch(void)
+{
+#if defined(__x86_64__)
+	return "x86_64";
+#elif defined(__aarch64__)
+	return "aarch64";
+#elif defined(__riscv) && __riscv_xlen == 64
+	return "riscv64";
+#elif defined(__powerpc64__)
+	return "ppc64";
+#elif defined(__s390x__)
+	return "s390x";
+#else
+	return "other";
+#endif
+}
 
 #endif

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "folder_fixture.h"
 #include "machine/disturbance.h"
 #include "model/result.h"
 
@@ -18,33 +19,16 @@
 #define PRESSURE  "proc/pressure/cpu"
 #define FREQUENCY "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq"
 
-static char root[] = "/tmp/assay-host-XXXXXX";
-
 static void put(const char *path, const char *text)
 {
 	char full[256], *slash;
 
-	snprintf(full, sizeof(full), "%s/%s", root, path);
+	snprintf(full, sizeof(full), "%s/%s", folder, path);
 	slash = strrchr(full, '/');
 	*slash = '\0';
 	assert_int_equal(0, assay_file_mkdirs(full, NULL));
 	*slash = '/';
 	assert_int_equal(0, assay_file_write(full, text, strlen(text), NULL));
-}
-
-static int make_root(void **state)
-{
-	(void)state;
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	return system(command);
 }
 
 /* user nice system idle iowait irq softirq steal */
@@ -76,7 +60,7 @@ static void polls_see_changes(void **state)
 		put(STAT, before_stat);
 		put(PRESSURE, "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\n");
 		put(FREQUENCY, "3000000\n");
-		assay_disturbance_begin(&d, root, cpus, 1);
+		assay_disturbance_begin(&d, folder, cpus, 1);
 		assert_int_equal(0, assay_disturbance_poll(&d, &ticks));
 		put(cases[i].path, cases[i].text);
 		flags = assay_disturbance_poll(&d, &ticks);
@@ -108,5 +92,5 @@ int main(void)
 		cmocka_unit_test(hidden_counters_flag_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, make_root, remove_root);
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -14,33 +14,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-
-static char dir[] = "/tmp/assay-test-file-XXXXXX";
-
-static const char *in_dir(const char *name)
-{
-	static char path[4][256];
-	static unsigned i;
-	char *p = path[i++ % 4];
-
-	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
-	return p;
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char cmd[64];
-
-	(void)state;
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	return system(cmd);
-}
+#include "folder_fixture.h"
 
 static size_t entries(const char *path)
 {
@@ -65,28 +39,28 @@ static void writes_and_reads(void **state)
 	(void)state;
 	for (size_t i = 0; i < big; i++)
 		data[i] = (char)(i * 7 + (i >> 8));
-	assert_int_equal(assay_file_write(in_dir("a"), data, big, &err), 0);
-	assert_int_equal(assay_file_read(in_dir("a"), &got, &len, &err), 0);
+	assert_int_equal(assay_file_write(in_folder("a"), data, big, &err), 0);
+	assert_int_equal(assay_file_read(in_folder("a"), &got, &len, &err), 0);
 	assert_int_equal(len, big);
 	assert_memory_equal(got, data, big);
 	assert_int_equal(got[len], 0);
 	free(got);
 	free(data);
-	assert_int_equal(stat(in_dir("a"), &st), 0);
+	assert_int_equal(stat(in_folder("a"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0644);
 	umask(mask);
 
 	/* Shorter than before, and empty: nothing of the old one remains, and no temporary file. */
-	assert_int_equal(assay_file_write(in_dir("a"), "xyz", 3, &err), 0);
-	assert_int_equal(assay_file_read(in_dir("a"), &got, &len, &err), 0);
+	assert_int_equal(assay_file_write(in_folder("a"), "xyz", 3, &err), 0);
+	assert_int_equal(assay_file_read(in_folder("a"), &got, &len, &err), 0);
 	assert_string_equal(got, "xyz");
 	free(got);
-	assert_int_equal(assay_file_write(in_dir("a"), NULL, 0, &err), 0);
-	assert_int_equal(assay_file_read(in_dir("a"), &got, &len, &err), 0);
+	assert_int_equal(assay_file_write(in_folder("a"), NULL, 0, &err), 0);
+	assert_int_equal(assay_file_read(in_folder("a"), &got, &len, &err), 0);
 	assert_int_equal(len, 0);
 	assert_string_equal(got, "");
 	free(got);
-	assert_int_equal(entries(dir), 1);
+	assert_int_equal(entries(folder), 1);
 }
 
 static void follows_links_and_spares_devices(void **state)
@@ -97,12 +71,12 @@ static void follows_links_and_spares_devices(void **state)
 	char *got;
 
 	(void)state;
-	assert_int_equal(assay_file_write(in_dir("target"), "old", 3, &err), 0);
-	assert_int_equal(symlink("target", in_dir("link")), 0);
-	assert_int_equal(assay_file_write(in_dir("link"), "new", 3, &err), 0);
-	assert_int_equal(lstat(in_dir("link"), &st), 0);
+	assert_int_equal(assay_file_write(in_folder("target"), "old", 3, &err), 0);
+	assert_int_equal(symlink("target", in_folder("link")), 0);
+	assert_int_equal(assay_file_write(in_folder("link"), "new", 3, &err), 0);
+	assert_int_equal(lstat(in_folder("link"), &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
-	assert_int_equal(assay_file_read(in_dir("target"), &got, &len, &err), 0);
+	assert_int_equal(assay_file_read(in_folder("target"), &got, &len, &err), 0);
 	assert_string_equal(got, "new");
 	free(got);
 
@@ -128,7 +102,7 @@ static void reads_proc(void **state)
 	assert_string_equal(line, "Linux");
 	assert_true(assay_file_line("/proc/sys/kernel/ostype", tiny, sizeof(tiny)));
 	assert_string_equal(tiny, "Lin");
-	assert_false(assay_file_line(in_dir("none"), line, sizeof(line)));
+	assert_false(assay_file_line(in_folder("none"), line, sizeof(line)));
 	assert_false(assay_file_line("/proc", line, sizeof(line)));
 }
 
@@ -139,13 +113,13 @@ static void refuses_with_a_reason(void **state)
 	char *got, want[600];
 
 	(void)state;
-	assert_int_equal(assay_file_read(in_dir("none"), &got, &len, &err), ASSAY_ENOTFOUND);
-	snprintf(want, sizeof(want), "cannot read '%s': No such file or directory", in_dir("none"));
+	assert_int_equal(assay_file_read(in_folder("none"), &got, &len, &err), ASSAY_ENOTFOUND);
+	snprintf(want, sizeof(want), "cannot read '%s': No such file or directory", in_folder("none"));
 	assert_string_equal(err.text, want);
-	assert_int_equal(assay_file_read(dir, &got, &len, &err), ASSAY_EIO);
-	assert_int_equal(assay_file_write(dir, "x", 1, &err), ASSAY_EIO);
+	assert_int_equal(assay_file_read(folder, &got, &len, &err), ASSAY_EIO);
+	assert_int_equal(assay_file_write(folder, "x", 1, &err), ASSAY_EIO);
 	assert_non_null(strstr(err.text, "it is a folder"));
-	assert_int_equal(assay_file_write(in_dir("no/such/folder"), "x", 1, &err), ASSAY_EIO);
+	assert_int_equal(assay_file_write(in_folder("no/such/folder"), "x", 1, &err), ASSAY_EIO);
 	assert_non_null(strstr(err.text, "No such file"));
 }
 
@@ -175,14 +149,14 @@ static void makes_folders(void **state)
 	struct assay_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(assay_file_mkdirs(in_dir("x//y/z/"), &err), 0);
-	assert_true(assay_file_exists(in_dir("x/y/z")));
-	assert_int_equal(assay_file_mkdirs(in_dir("x/y/z"), &err), 0);
-	assert_int_equal(assay_file_write(in_dir("x/f"), "", 0, &err), 0);
-	assert_int_equal(assay_file_mkdirs(in_dir("x/f/g"), &err), ASSAY_EIO);
+	assert_int_equal(assay_file_mkdirs(in_folder("x//y/z/"), &err), 0);
+	assert_true(assay_file_exists(in_folder("x/y/z")));
+	assert_int_equal(assay_file_mkdirs(in_folder("x/y/z"), &err), 0);
+	assert_int_equal(assay_file_write(in_folder("x/f"), "", 0, &err), 0);
+	assert_int_equal(assay_file_mkdirs(in_folder("x/f/g"), &err), ASSAY_EIO);
 	assert_non_null(strstr(err.text, "Not a directory"));
 	assert_int_equal(assay_file_mkdirs("", &err), ASSAY_EIO);
-	assert_false(assay_file_exists(in_dir("x/none")));
+	assert_false(assay_file_exists(in_folder("x/none")));
 }
 
 static void finds_the_program(void **state)
@@ -212,5 +186,5 @@ int main(void)
 		cmocka_unit_test(finds_the_program),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

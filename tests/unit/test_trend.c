@@ -17,22 +17,14 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "folder_fixture.h"
 #include "reports/trend.h"
 
 #define N(a)     (sizeof(a) / sizeof((a)[0]))
 #define START_S  UINT64_C(1790000000) /* 2026-09-21 14:13:20 UTC */
 #define MAX_RUNS 300
 
-static char dir[] = "/tmp/assay-test-trend-XXXXXX";
 static struct assay_trend_run runs[MAX_RUNS];
-
-static const char *in_dir(const char *name)
-{
-	static char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
-}
 
 /* @n runs an hour apart that take @ns each, ± 1 %. */
 static struct assay_trend_series series(size_t n, double ns)
@@ -184,16 +176,16 @@ static void draws_pictures(void **state)
 		struct assay_trend_series s = series(sizes[i], 1000);
 
 		runs[0].dirty = true;
-		assert_int_equal(assay_trend_plot(&s, in_dir("a.svg"), &err), 0);
-		assert_int_equal(assay_file_read(in_dir("a.svg"), &data, &len, &err), 0);
+		assert_int_equal(assay_trend_plot(&s, in_folder("a.svg"), &err), 0);
+		assert_int_equal(assay_file_read(in_folder("a.svg"), &data, &len, &err), 0);
 		assert_int_equal(count(data, "<svg"), 1);
 		assert_int_equal(count(data, "</svg>"), 1);
 		assert_int_equal(count(data, ">op/ref/m=1/t=1/warm<"), 1);
 		/* one filled point a run, one hollow over it, and the white in between; one each in the legend */
 		assert_true(count(data, "<use xlink:href='#gpPt6' transform='translate") >= sizes[i]);
 		free(data);
-		assert_int_equal(assay_trend_plot(&s, in_dir("a.png"), &err), 0);
-		assert_int_equal(assay_file_read(in_dir("a.png"), &data, &len, &err), 0);
+		assert_int_equal(assay_trend_plot(&s, in_folder("a.png"), &err), 0);
+		assert_int_equal(assay_file_read(in_folder("a.png"), &data, &len, &err), 0);
 		assert_memory_equal(data, "\x89PNG\r\n\x1a\n", 8);
 		free(data);
 	}
@@ -209,14 +201,15 @@ static void hostile_text_is_only_text(void **state)
 	(void)state;
 	need_gnuplot();
 	snprintf(key, sizeof(key),
-		 "a'b\"c\\n{x_1}^2 `touch %s/pwned` %%s <&> \n\x01\xff \xc2\xb5';system('touch %s/pwned')#", dir, dir);
+		 "a'b\"c\\n{x_1}^2 `touch %s/pwned` %%s <&> \n\x01\xff \xc2\xb5';system('touch %s/pwned')#", folder,
+		 folder);
 	s.key = key;
 	s.machine = "`touch pwned` '.system(\"touch pwned\").'<b>&amp;";
 	strcpy(runs[0].commit, "`%d'\"\\\xff.");
 	strcpy(runs[1].commit, "'.x");
-	assert_int_equal(assay_trend_plot(&s, in_dir("h.svg"), &err), 0);
-	assert_false(assay_file_exists(in_dir("pwned")));
-	assert_int_equal(assay_file_read(in_dir("h.svg"), &data, &len, &err), 0);
+	assert_int_equal(assay_trend_plot(&s, in_folder("h.svg"), &err), 0);
+	assert_false(assay_file_exists(in_folder("pwned")));
+	assert_int_equal(assay_file_read(in_folder("h.svg"), &data, &len, &err), 0);
 	assert_int_equal(count(data, "a'b\"c\\n{x_1}^2 `touch"), 1);
 	assert_int_equal(count(data, "%s &lt;&amp;> ??? \xc2\xb5';system('touch"), 1);
 	assert_int_equal(count(data, ">??d????.<"), 1);
@@ -238,18 +231,18 @@ static void refuses_with_a_reason(void **state)
 	assert_int_equal(assay_trend_plot(&s, ".svg", &err), ASSAY_EUSAGE);
 
 	/* Without gnuplot, what was there stays. */
-	assert_int_equal(assay_file_write(in_dir("old.svg"), "old", 3, &err), 0);
+	assert_int_equal(assay_file_write(in_folder("old.svg"), "old", 3, &err), 0);
 	setenv("PATH", "/none", 1);
-	assert_int_equal(assay_trend_plot(&s, in_dir("old.svg"), &err), ASSAY_EUNAVAILABLE);
+	assert_int_equal(assay_trend_plot(&s, in_folder("old.svg"), &err), ASSAY_EUNAVAILABLE);
 	setenv("PATH", path, 1);
 	free(path);
 	assert_non_null(strstr(err.text, "gnuplot is not installed, install the package 'gnuplot-nox'"));
-	assert_int_equal(assay_file_read(in_dir("old.svg"), &data, &len, &err), 0);
+	assert_int_equal(assay_file_read(in_folder("old.svg"), &data, &len, &err), 0);
 	assert_string_equal(data, "old");
 	free(data);
 
 	need_gnuplot();
-	assert_int_equal(assay_trend_plot(&s, in_dir("none/x.svg"), &err), ASSAY_EIO);
+	assert_int_equal(assay_trend_plot(&s, in_folder("none/x.svg"), &err), ASSAY_EIO);
 	assert_non_null(strstr(err.text, "No such file or directory"));
 }
 
@@ -296,34 +289,19 @@ static void writes_the_index(void **state)
 	char *data;
 
 	(void)state;
-	assert_int_equal(assay_trend_index(dir, "A & B", links, N(links), &err), 0);
-	assert_int_equal(assay_file_read(in_dir("index.html"), &data, &len, &err), 0);
+	assert_int_equal(assay_trend_index(folder, "A & B", links, N(links), &err), 0);
+	assert_int_equal(assay_file_read(in_folder("index.html"), &data, &len, &err), 0);
 	for (size_t i = 0; i < N(want); i++)
 		assert_int_equal(count(data, want[i]), 1);
 	assert_int_equal(count(data, "http"), 1); /* the name space; nothing is fetched */
 	free(data);
 
-	assert_int_equal(assay_trend_index(dir, NULL, NULL, 0, &err), 0);
-	assert_int_equal(assay_file_read(in_dir("index.html"), &data, &len, &err), 0);
+	assert_int_equal(assay_trend_index(folder, NULL, NULL, 0, &err), 0);
+	assert_int_equal(assay_file_read(in_folder("index.html"), &data, &len, &err), 0);
 	assert_int_equal(count(data, "<table>"), 0);
 	assert_int_equal(count(data, "make bench"), 1);
 	free(data);
-	assert_int_equal(assay_trend_index(in_dir("none"), NULL, NULL, 0, &err), ASSAY_EIO);
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char cmd[64];
-
-	(void)state;
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	return system(cmd);
+	assert_int_equal(assay_trend_index(in_folder("none"), NULL, NULL, 0, &err), ASSAY_EIO);
 }
 
 int main(void)
@@ -340,5 +318,5 @@ int main(void)
 		cmocka_unit_test(writes_the_index),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
