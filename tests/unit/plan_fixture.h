@@ -110,4 +110,51 @@ static inline void bench_dir_remove(const struct bench_dir *d, const char *const
 	rmdir(d->path);
 }
 
+#define GOOD ASSAY_FIXTURES "/plan/good"
+
+static inline struct assay_plan_options options(const char *dir, const char *suite)
+{
+	return (struct assay_plan_options){ .bench_dir = dir, .suite = suite, .all_threads = 2 };
+}
+
+/* @only, of one glob or none. */
+static inline const struct assay_strings *one_glob(const char *glob, struct assay_strings *only)
+{
+	if (glob)
+		assert_int_equal(assay_strings_add(only, glob, NULL), 0);
+	return only;
+}
+
+/* Plan one bench and one suite written as text. */
+static inline int plan_text(const char *bench, const char *suite, const struct assay_plan_options *given,
+			    struct assay_plan *p, struct assay_err *err, char *text, size_t size)
+{
+	static const char *const names[] = { "x.bench", "suites/s.suite" };
+	struct assay_plan_options o = *given;
+	struct bench_dir d;
+	char *at;
+	int rc;
+
+	bench_dir_make(&d);
+	bench_dir_write(&d, names[0], bench);
+	bench_dir_write(&d, names[1], suite);
+	o.bench_dir = d.path;
+	o.suite = "s";
+	rc = assay_plan_load(p, &o, &toy_catalog, err);
+	bench_dir_remove(&d, names, 2);
+
+	/* The folder's random name does not belong to what is tested. */
+	text[0] = '\0';
+	for (at = err->text; *at && strlen(text) + 1 < size; at++) {
+		if (!strncmp(at, d.path, strlen(d.path)))
+			at += strlen(d.path) + 1;
+		snprintf(text + strlen(text), size - strlen(text), "%c", *at);
+	}
+	return rc;
+}
+
+/* Suites that use every bench. */
+#define ALL_AND(section) "suite \"s\" {\n\tuse \"*\" { }\n" section "\n}\n"
+#define USE_ALL          ALL_AND("")
+
 #endif

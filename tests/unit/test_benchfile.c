@@ -4,8 +4,6 @@
 
 #include "plan/benchfile.h"
 
-#define GOOD ASSAY_FIXTURES "/plan/good"
-
 static void test_folder(void **state)
 {
 	static const struct {
