@@ -11,9 +11,19 @@ load compare_helpers
 	is '.cases[0] | .evidence == "paired" and (.verdict != "PASS" or (.reason | startswith("same code")))'
 }
 
-@test "compare --json has every field that is promised, and the controls" {
-	compare base double --json
+@test "twice the work is REGRESSED, exit 1, with how much; the JSON has every field that is promised; summaries say the same" {
+	compare base double --markdown report.md --junit junit.xml --json-file report.json
 	[ "$status" = 1 ]
+	[[ ${lines[0]} == "REGRESSED: "*compare_double.so*" against "*compare_base.so ]]
+	[[ $output == *" % slower, shown to be more than 20 %"* ]]
+	[[ $output == *"controls: 2 of 2"* ]]
+	[[ $output == *"stored as comparison 1 in assay.db; 'assay judge --comparison 1' judges it again"* ]]
+	grep -q REGRESSED report.md
+	if command -v xmllint; then
+		xmllint --noout --schema "$ASSAY_SOURCE/tests/fixtures/junit/junit.xsd" junit.xml
+	fi
+	grep -q '<failure' junit.xml
+	output=$(cat report.json)
 	is '.schema == 1 and .exit == 1 and .verdict == "REGRESSED" and .alpha == 0.01'
 	is '(.base | endswith("compare_base.so")) and (.head | endswith("compare_double.so"))'
 	is '[.cases[] | has("key") and has("metric") and has("evidence") and has("verdict") and has("reason") and has("ratio")
@@ -22,15 +32,6 @@ load compare_helpers
 	is '.cases[0] | .ratio > 1.2 and .ci[0] > 1.2 and .ci[0] <= .ratio and .ratio <= .ci[1]'
 	is '.controls.items | map(.kind) == ["aa", "slower"]'
 	is '.controls.items[1].injected == 0.8'
-}
-
-@test "twice the work is REGRESSED, exit 1, with how much" {
-	compare base double
-	[ "$status" = 1 ]
-	[[ ${lines[0]} == "REGRESSED: "*compare_double.so*" against "*compare_base.so ]]
-	[[ $output == *" % slower, shown to be more than 20 %"* ]]
-	[[ $output == *"controls: 2 of 2"* ]]
-	[[ $output == *"stored as comparison 1 in assay.db; 'assay judge --comparison 1' judges it again"* ]]
 }
 
 @test "half of the work is IMPROVED, exit 0" {
@@ -72,9 +73,12 @@ load compare_helpers
 }
 
 @test "a case that the base lacks or refuses is new, and that is no failure" {
-	compare base two --json
+	printf 'margin "*" { paired = "20%%" }\nlimit "*" { require = {"items_per_s >= 1"} }\n' >floor.conf
+	compare base two --policy floor.conf --json
 	[ "$status" = 0 ]
 	is '[.cases[] | select(.key == "lenient.triple/extra/n=1024/t=1/warm")][0] | .verdict == "PASS" and (.reason | startswith("new"))'
+	# a floor holds for it, too
+	is '[.cases[] | select(.metric == "items_per_s" and .verdict == "PASS")] | length == 2'
 	compare refuses base --json
 	[ "$status" = 0 ]
 	is '.cases | length == 1 and (.[0].reason | startswith("new"))'
@@ -176,7 +180,7 @@ load compare_helpers
 	refused "none.conf" $same --policy none.conf
 	# a case of another suite, and one that --only leaves out, may be named
 	printf 'margin "*" { paired = "20%%" }\nmargin "matmul*" { paired = "1%%" }\nmargin "lenient.triple/extra/*" { paired = "20%%" }\n' >good.conf
-	compare two two --policy good.conf --only '*/work/*' --json
+	compare refuses two --policy good.conf --only '*/work/*' --json
 	[ "$status" = 0 ]
 	is '.cases | length == 1'
 }
@@ -186,10 +190,6 @@ load compare_helpers
 	compare base two --policy floor.conf --json
 	[ "$status" = 1 ]
 	is '[.cases[] | select(.verdict == "REGRESSED")] | length == 1 and .[0].metric == "items_per_s" and .[0].limit == 1e18'
-	printf 'margin "*" { paired = "20%%" }\nlimit "*" { require = {"items_per_s >= 1"} }\n' >floor.conf
-	compare base two --policy floor.conf --json
-	[ "$status" = 0 ]
-	is '[.cases[] | select(.metric == "items_per_s" and .verdict == "PASS")] | length == 2'
 }
 
 @test "a demand binds in a comparison as in a gate, and what it cannot measure is NOT_MEASURED" {
@@ -228,27 +228,16 @@ load compare_helpers
 @test "what cannot be decided is INCONCLUSIVE: exit 0, and 6 with --strict" {
 	# a margin that the pairs of the budget cannot resolve with errors so rare
 	printf 'alpha = "0.0001%%"\npass_alpha = "0.0001%%"\nmargin "*" { paired = "0.0001%%" }\n' >hopeless.conf
-	compare base two --only '*/work/*' --policy hopeless.conf --budget 500ms --json
+	compare base two --only '*/work/*' --policy hopeless.conf --budget 100ms --json
 	[ "$status" = 0 ]
 	is '.verdict == "INCONCLUSIVE"'
 	is '.cases[0] | .pairs < 2 or .smallest_detectable > 0'
-	compare base two --only '*/work/*' --policy hopeless.conf --budget 500ms --strict --json
+	compare base two --only '*/work/*' --policy hopeless.conf --budget 100ms --strict --json
 	[ "$status" = 6 ]
 	is '.exit == 6'
 }
 
-@test "summaries for a pull request and a CI system are written beside what is printed" {
-	compare base double --markdown report.md --junit junit.xml --json-file report.json
-	[ "$status" = 1 ]
-	[[ ${lines[0]} == "REGRESSED: "* ]]
-	grep -q REGRESSED report.md
-	jq -e '.schema == 1 and .verdict == "REGRESSED"' report.json
-	if command -v xmllint; then
-		xmllint --noout --schema "$ASSAY_SOURCE/tests/fixtures/junit/junit.xsd" junit.xml
-	fi
-	grep -q '<failure' junit.xml
-	# said before anything is measured
-	rm assay.db
+@test "summaries that cannot be written are told before anything is measured" {
 	for option in --markdown --junit --json-file; do
 		refused "cannot write $option 'no/such/folder.x'" "$PLUGINS/compare_base.so" "$PLUGINS/compare_base.so" $option no/such/folder.x
 		refused "cannot write $option '.'" "$PLUGINS/compare_base.so" "$PLUGINS/compare_base.so" $option .

@@ -7,6 +7,10 @@ SELECT="--no-default-plugins --plugin $PLUGINS/compare_op.so --bench-dir $ASSAY_
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
+	wide_policy
+}
+
+wide_policy() {
 	printf 'margin "*" { paired = "20%%" }\n' >wide.conf
 }
 

@@ -161,21 +161,22 @@ within() {
 
 @test "a run counts what its suite names, shows it, and the gate judges both" {
 	needs_valgrind
-	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$EXACT" >run.txt
+	# of two cases that are timed, one is counted
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$EXACT" --suite timed >run.txt
 	grep -q 'exact counts of one run' run.txt
 	grep -q '1 of 1 counted' run.txt
 	grep -q '^    exact_d1_hit_rate [0-9.]* %, exact_ll_hit_rate [0-9.]* %, exact_branch_hit_rate [0-9.]* %$' run.txt
-	"$ASSAY" baseline update --exact --exact-file record.json
-	"$ASSAY" list --manifest --bench-dir "$EXACT" >quick.manifest
-	printf 'limit "*/warm" { require = {"exact_instructions >= 1", "exact_d1_hit_rate <= 100%%"} }\n' >limits.conf
-	run -0 "$ASSAY" gate --manifest quick.manifest --policy limits.conf --allow-no-baseline --exact-file record.json --json
+	"$ASSAY" baseline update --exact --suite timed --exact-file record.json
+	"$ASSAY" list --manifest --bench-dir "$EXACT" --suite timed >timed.manifest
+	printf 'limit "*/n=4096/*" { require = {"exact_instructions >= 1", "exact_d1_hit_rate <= 100%%"} }\n' >limits.conf
+	run -0 "$ASSAY" gate --suite timed --manifest timed.manifest --policy limits.conf --allow-no-baseline --exact-file record.json --json
 	jq -e '[.cases[] | select(.metric == "exact" and .verdict == "PASS")] | length == 1' <<<"$output"
 	jq -e '[.cases[] | select(.metric == "exact_instructions" and .verdict == "PASS")] | length == 1' <<<"$output"
-	run -0 --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy limits.conf --allow-no-baseline --exact-file record.json
+	run -0 --separate-stderr "$ASSAY" gate --suite timed --manifest timed.manifest --policy limits.conf --allow-no-baseline --exact-file record.json
 	[[ ${lines[0]} == "PASS: run 1 ("*") against record.json: correctness, manifest and limits passed, counts are as recorded; speed was not judged" ]]
-	run -0 --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy limits.conf --allow-no-baseline --exact-file none.json
+	run -0 --separate-stderr "$ASSAY" gate --suite timed --manifest timed.manifest --policy limits.conf --allow-no-baseline --exact-file none.json
 	[[ $stderr == *"exact counts were not judged: no exact counts are recorded"* ]]
-	run -0 "$ASSAY" show 1 '*/warm'
+	run -0 "$ASSAY" show 1 'n=4096'
 	[[ $output == *"exact_d1_hit_rate "*" %, exact_ll_hit_rate "* ]]
 	[[ $output == *"dequantize_q8_0"* ]]
 	run -0 "$ASSAY" show 1 --json

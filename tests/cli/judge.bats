@@ -3,35 +3,48 @@
 # judge and show comparisons: what is stored says the same as what was measured.
 load compare_helpers
 
-@test "judge repeats the verdict from the stored samples alone, byte by byte, also from a copy elsewhere" {
+# What most tests read: four comparisons, measured once.
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	wide_policy
 	compare base double --json
-	[ "$status" = 1 ]
 	printf '%s\n' "$output" >measured.json
+	compare base wrong
+	compare two base
+	compare base two
+}
+
+# A copy of their database.
+comparisons() {
+	cp "$BATS_FILE_TMPDIR/assay.db" .
+}
+
+@test "judge repeats the verdict from the stored samples alone, byte by byte, also from a copy elsewhere" {
+	comparisons
 	mkdir elsewhere
 	cp assay.db elsewhere/copy.db
 	# neither policy, plugins nor benches are needed
 	rm wide.conf
 	"$ASSAY" judge --comparison 1 --json >judged.json || [ $? = 1 ]
+	jq -e '.exit == 1 and .comparison == 1' judged.json
+	cmp "$BATS_FILE_TMPDIR/measured.json" judged.json
 	cd elsewhere
-	"$ASSAY" judge --db copy.db --json >copied.json || [ $? = 1 ]
-	cmp ../measured.json ../judged.json
+	"$ASSAY" judge --db copy.db --comparison 1 --json >copied.json || [ $? = 1 ]
 	cmp ../judged.json copied.json
 }
 
 @test "judge ends with the status of the comparison, and writes the same summaries" {
-	compare base wrong
-	compare two base
-	compare base base
-	run "$ASSAY" judge --comparison 1
+	comparisons
+	run "$ASSAY" judge --comparison 2
 	[ "$status" = 3 ]
-	run "$ASSAY" judge --comparison 2 --markdown report.md --junit junit.xml --json-file report.json
+	run "$ASSAY" judge --comparison 3 --markdown report.md --junit junit.xml --json-file report.json
 	[ "$status" = 4 ]
 	grep -q NOT_MEASURED report.md
 	grep -q 'extra/n=1024/t=1/warm' junit.xml
-	jq -e '.exit == 4 and .comparison == 2' report.json
+	jq -e '.exit == 4 and .comparison == 3' report.json
 	# the newest
 	run --separate-stderr "$ASSAY" judge --json
-	is '.comparison == 3'
+	is '.comparison == 4'
 }
 
 @test "judge with --strict turns INCONCLUSIVE into exit 6" {
@@ -48,33 +61,32 @@ load compare_helpers
 	fails 2 "--comparison" judge --comparison x
 	fails 2 "--comparison" judge --comparison 0
 	fails 2 "named with --comparison" judge 3
-	compare base wrong
+	comparisons
 	KEEP_DB=1
 	fails 2 "no comparison 99 in 'assay.db'" judge --comparison 99
 	fails 2 "no comparison 99 in 'assay.db'" show comparisons 99
 	fails 2 "comparison is 'x'" show comparisons x
-	fails 2 "no case of comparison 1 matches 'zzz'" show comparisons last zzz
+	fails 2 "no case of comparison 4 matches 'zzz'" show comparisons last zzz
 	fails 2 "unexpected argument 'more'" show comparisons 1 '*' more
 }
 
 @test "show comparisons lists them, newest first" {
 	run "$ASSAY" show comparisons
 	[ "$status" = 2 ]
-	compare base wrong
-	compare base two
+	comparisons
 	run "$ASSAY" show comparisons
 	[ "$status" = 0 ]
-	[ "${#lines[@]}" -ge 3 ]
-	[[ ${lines[1]} == *" 2 "*quick*PASS* ]]
-	[[ $output == *" 1 "*quick*WRONG_RESULT*compare_wrong.so* ]]
+	[ "${#lines[@]}" -ge 5 ]
+	[[ ${lines[1]} == *" 4 "*quick*PASS* ]]
+	[[ $output == *" 2 "*quick*WRONG_RESULT*compare_wrong.so* ]]
 	run --separate-stderr "$ASSAY" show comparisons --json
-	is '.schema == 1 and (.comparisons | map(.id)) == [2, 1] and (.comparisons | map(.exit)) == [0, 3]'
+	is '.schema == 1 and (.comparisons | map(.id)) == [4, 3, 2, 1] and (.comparisons | map(.exit)) == [0, 4, 3, 1]'
 	is '.comparisons[0] | .cases == 2 and .controls == 2 and .pairs >= 1 and .suite == "quick" and .ended != null'
 }
 
 @test "show comparisons shows one of them, and the pairs of a case" {
-	compare base double
-	run "$ASSAY" show comparisons last
+	comparisons
+	run "$ASSAY" show comparisons 1
 	[ "$status" = 0 ]
 	[[ $output == *"comparison 1 of suite 'quick'"*compare_double.so*"verdict  REGRESSED"*"head with 80 % more work"* ]]
 	run "$ASSAY" show comparisons 1 triple
@@ -88,8 +100,9 @@ load compare_helpers
 	is '[.cases[0].pairs[] | select(.usable) | .ratio > 1.5] | all'
 	run "$ASSAY" show comparisons 1 triple --samples
 	[[ $output == *"block"*"base ns"*"head ns"* ]]
-	compare base wrong
-	run "$ASSAY" show comparisons last triple
+	run "$ASSAY" show comparisons last
+	[[ $output == *"comparison 4 of suite 'quick'"* ]]
+	run "$ASSAY" show comparisons 2 triple
 	[[ $output == *"head wrong: element 3 of 'y'"* ]]
 }
 
