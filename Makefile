@@ -322,8 +322,9 @@ manifests: all ## rewrite baselines/*.manifest from the suites
 		$(ASSAY) list --manifest --suite $$n > $(BUILD)/$$n.manifest || exit; \
 		cmp -s $(BUILD)/$$n.manifest baselines/$$n.manifest || cp $(BUILD)/$$n.manifest baselines/; done
 
-lint: $(BUILD)/gen/store_schema.h ## check layers, headers, format and scripts
+lint: $(BUILD)/gen/store_schema.h ## check layers, headers, format, tests and scripts
 	@ci/check_layers.sh
+	@ci/check_tests.sh
 	@ci/check_format.sh
 	@ci/check_headers.sh $(CC) $(filter-out -MMD -MP,$(HARNESS_CFLAGS)) -Wno-unused-function
 	@if command -v shellcheck >/dev/null; then shellcheck ci/*.sh .ci/run; else echo 'no shellcheck: scripts are not checked'; fi

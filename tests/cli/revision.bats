@@ -57,7 +57,7 @@ compare() {
 	echo '/* a remark */' >>example_variant.c
 	git status --porcelain >../before
 	cp .git/index ../index
-	run --separate-stderr compare main --json --db ../assay.db
+	run --separate-stderr compare main --margin 50% --json --db ../assay.db
 	if [ "$status" != 0 ]; then echo "$output$stderr"; fi
 	[[ $output == *'"base": "main ('* ]]
 	[[ $output == *'"head": "working tree ('*' with changes)"'* ]]
@@ -65,6 +65,9 @@ compare() {
 	[[ $stderr == *"building main"* ]]
 	cmp .git/index ../index
 	git status --porcelain | cmp - ../before
-	run --separate-stderr compare main --json --db ../assay.db
+	# built once: the policy is held against the cases of both sides, before anything is measured
+	echo 'margin "nothing" { paired = "1%" }' >../bad.conf
+	run -2 --separate-stderr compare main --policy ../bad.conf --db ../assay.db
+	[[ $stderr == *"'nothing' selects no case"* ]]
 	[[ $stderr != *"building main"* ]]
 }

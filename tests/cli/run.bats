@@ -77,13 +77,16 @@ gone() {
 }
 
 @test "an option beats the environment, the environment beats the default" {
-	ASSAY_SEED=7 measure --json | jq -e '.run.seed == 7'
-	ASSAY_SEED=7 measure --json --seed 0x10 | jq -e '.run.seed == 16'
-	measure --json --seed 18446744073709551615 | jq -e '.run.seed == "18446744073709551615"'
+	one() {
+		measure --only 'dequantize.*' "$@"
+	}
+	ASSAY_SEED=7 one --json | jq -e '.run.seed == 7'
+	ASSAY_SEED=7 one --json --seed 0x10 | jq -e '.run.seed == 16'
+	one --json --seed 18446744073709551615 | jq -e '.run.seed == "18446744073709551615"'
 	ASSAY_THREADS=1 measure --json | jq -e '[.cases[].threads] | unique == [1]'
-	ASSAY_DB=env.db measure >/dev/null
+	ASSAY_DB=env.db one >/dev/null
 	[ -e env.db ]
-	ASSAY_DB=env.db measure --db option.db >/dev/null
+	ASSAY_DB=env.db one --db option.db >/dev/null
 	[ -e option.db ]
 }
 
@@ -247,7 +250,7 @@ under_way() {
 	run --separate-stderr "$ASSAY" verify --suite smoke --only 'dequantize.q8_0/ref/*' -p "$ASSAY_BUILD/tests/plugins/example_variant.so"
 	[ "$status" = 0 ]
 	[[ $stderr == *"variant 'doubled' of '"*"example_variant.so' is of op 'example.scale', which no plugin has"* ]]
-	ASSAY_DETERMINISTIC=1 run --separate-stderr "$ASSAY" verify --suite smoke -p "$ASSAY_BUILD/tests/plugins/example_op.so"
+	ASSAY_DETERMINISTIC=1 run --separate-stderr "$ASSAY" verify --bench-dir "$BENCH" -p "$ASSAY_BUILD/tests/plugins/example_op.so"
 	[ "$status" = 0 ]
 	[[ $stderr == *"the suite has no case of plugin '"*"example_op.so'"* ]]
 }

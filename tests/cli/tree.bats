@@ -51,6 +51,16 @@ planted() {
 	[[ $output == *"more than once"*"b.c"* ]]
 }
 
+@test "a file of unit tests that asserts nothing is found" {
+	run -0 "$ASSAY_SOURCE/ci/check_tests.sh"
+	mkdir -p tree/tests/unit
+	echo 'static void test_all(void **state) { assert_true(*state); }' >tree/tests/unit/test_a.c
+	run -0 "$ASSAY_SOURCE/ci/check_tests.sh" tree
+	echo 'static void test_all(void **state) { (void)state; }' >tree/tests/unit/test_b.c
+	run -1 "$ASSAY_SOURCE/ci/check_tests.sh" tree
+	[ "$output" = 'tests/unit/test_b.c: asserts nothing' ]
+}
+
 # A PATH with nothing but what a bare system has.
 bare_path() {
 	mkdir bin
