@@ -12,14 +12,14 @@ load compare_helpers
 	is '.smallest_detectable > .margin and .margin == 0.2 and .alpha == 0.01'
 	# Clopper and Pearson for 0 of 3
 	is '.false_alarm_ci[0] == 0 and (.false_alarm_ci[1] - 0.7076 | fabs) < 0.0001'
+	# far within the margin
+	is '[.power[].detected] == [0, 0, 0, 0]'
 	is '.seconds_per_case > 0 and .pairs_per_case >= 5 and .cases == ["lenient.triple/work/n=1024/t=1/warm"]'
 }
 
-@test "a slowdown far beyond the margin is found, one far within it passes" {
+@test "a slowdown far beyond the margin does not pass" {
 	command_of certify "$PLUGINS/compare_base.so" --suite quick --margin 0.1% --gates 1 --trials 1 --budget 1s --json
 	is '.power[3] | .passed == 0'
-	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --gates 1 --trials 1 --budget 20s --json
-	is '[.power[].detected] == [0, 0, 0, 0]'
 }
 
 @test "the slower control of a kernel too slow for extra calls is stretched by time" {
