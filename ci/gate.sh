@@ -99,20 +99,6 @@ find_base() {
 	fi
 }
 
-# The graver of the exit statuses of the gate and of the run before it; one that is none of ours is the gravest.
-graver() {
-	order='70 2 3 4 1 5 6 0'
-	case " $order " in
-	*" $1 "*) ;;
-	*) echo "$1" && return ;;
-	esac
-	for known in $order; do
-		case $known in
-		"$1" | "$2") echo "$known" && return ;;
-		esac
-	done
-}
-
 judge_stored() {
 	"$assay" run --suite "$suite"
 	ran=$?
@@ -123,7 +109,11 @@ judge_stored() {
 	"$assay" gate --suite "$suite" --markdown "$out/report.md" --junit "$out/junit.xml" --json-file "$out/report.json" \
 		${STRICT:+--strict} "$@"
 	judged=$?
-	return "$(graver "$judged" "$ran")"
+	# the graver of both; a status that is none of ours is the gravest
+	case "$ran $judged" in
+	'3 '[01456] | '4 '[0156]) return "$ran" ;;
+	*) return "$judged" ;;
+	esac
 }
 
 # Where no report was written the reader of the job's page must not see an old one, or none.

@@ -8,9 +8,13 @@ build=$1
 shift
 passed=0 failed=0 skipped=0
 
-# Add up the TAP in $1 of the program $2 that ended with status $3.
+# Run the program $1 with the rest as its command, and add up its TAP.
 count() {
-	local tap=$1 name=$2 status=$3 p f s
+	local name=$1 begin=$SECONDS status p f s
+
+	shift
+	"$@" >"$tap" 2>&1
+	status=$?
 
 	# bats writes "ok 1 # skip", cmocka "not ok 1 # SKIP"
 	s=$(grep -ciE '^(not )?ok .*# skip' "$tap")
@@ -24,6 +28,7 @@ count() {
 	printf '  %-32s %3d passed' "$name" "$p"
 	[ "$f" != 0 ] && printf ', %d FAILED' "$f"
 	[ "$s" != 0 ] && printf ', %d skipped' "$s"
+	[ $((SECONDS - begin)) -ge 5 ] && printf ', %d s' $((SECONDS - begin))
 	printf '\n'
 	if [ "$f" != 0 ]; then
 		sed 's/^/    /' "$tap"
@@ -40,8 +45,7 @@ tap=$(mktemp)
 trap 'rm -f "$tap"' EXIT
 
 for program in "$@"; do
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout 300 "$program" >"$tap" 2>&1
-	count "$tap" "$(basename "$program")" $?
+	count "$(basename "$program")" env CMOCKA_MESSAGE_OUTPUT=TAP timeout 300 "$program"
 done
 
 ASSAY_BUILD=$(realpath "$build")
@@ -50,9 +54,8 @@ export ASSAY_BUILD ASSAY_SOURCE
 for script in tests/cli/*.bats; do
 	[ -e "$script" ] || continue
 	# what the caller measures with must not leak into tests
-	env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE -u ASSAY_MEMORY_LIMIT -u ASSAY_DB -u ASSAY_PAPI -u NO_COLOR \
-		LC_ALL=C.UTF-8 timeout 900 bats --tap "$script" >"$tap" 2>&1
-	count "$tap" "$(basename "$script")" $?
+	count "$(basename "$script")" env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE -u ASSAY_MEMORY_LIMIT \
+		-u ASSAY_DB -u ASSAY_PAPI -u NO_COLOR LC_ALL=C.UTF-8 timeout 900 bats --tap "$script"
 done
 
 echo "$passed passed, $failed failed, $skipped skipped"
