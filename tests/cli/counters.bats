@@ -2,14 +2,34 @@
 # Counters of a run: groups and events by name, what ops publish, reasons for what cannot be counted.
 load helpers
 
-# run_chat OPTION...: one small case, with the groups of the tree.
-run_chat() {
+# chat_bench: one small case, with the groups of the tree.
+chat_bench() {
 	mkdir -p c/suites
 	ln -sfn "$ASSAY_SOURCE/bench/groups" c/groups
 	printf 'bench "chat" {\n op = "generate.chat"\n shapes = {"model=tiny,users=2,turns=1,system=32,message=4,reply=2"}\n' >c/chat.bench
 	printf ' variants = {"ref"}\n counters = {"kv_cache"}\n}\n' >>c/chat.bench
 	printf 'suite "chat" {\n use "chat" { }\n}\n' >c/suites/chat.suite
+}
+
+# run_chat OPTION...: it is measured into r.db.
+run_chat() {
+	chat_bench
 	ASSAY_DETERMINISTIC=1 assay run --bench-dir c --suite chat --db r.db --json "$@"
+}
+
+# What several tests begin with: one run, two runs.
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	run_chat >first.json
+	cp r.db one.db
+	run_chat >/dev/null
+	mv r.db two.db
+}
+
+# runs one|two: such a database as r.db.
+runs() {
+	chat_bench
+	cp "$BATS_FILE_TMPDIR/$1.db" r.db
 }
 
 @test "groups and events that there are not end with 2 and the nearest name" {
@@ -36,8 +56,7 @@ run_chat() {
 }
 
 @test "the KV-cache hit rate is derived from what the op publishes, the same with and without PAPI" {
-	run --separate-stderr run_chat
-	[ "$status" = 0 ]
+	output=$(cat "$BATS_FILE_TMPDIR/first.json")
 	jq -e '.cases[0] | .metrics.kv_cache_hit_rate as $m | .counters as $c
 		| ($m.value - $c.kv_hits.value / $c.kv_lookups.value | fabs) < 1e-12
 		and $m.better == "higher" and $m.source == $c.kv_hits.source and ($m.estimated | not)
@@ -70,11 +89,11 @@ run_chat() {
 }
 
 @test "show comparisons says what was counted on either side, on which rung, and what was not" {
-	run_chat >/dev/null
+	chat_bench
 	plugins=$ASSAY_BUILD/plugins
 	# how the times compare does not matter here
 	ASSAY_DETERMINISTIC=1 assay compare "$plugins" "$plugins" --bench-dir c --suite chat --counters cache --events no::such_event \
-		--budget 200ms --db cmp.db || true
+		--budget 10ms --db cmp.db || true
 	run --separate-stderr assay show comparisons 1 '*chat*' --db cmp.db --json
 	[ "$status" = 0 ]
 	jq -e '.cases[0] as $c | ["base", "head"] | all(. as $side | $c.counters[$side] as $n | $c.metrics[$side].kv_cache_hit_rate as $m
@@ -120,7 +139,7 @@ run_chat() {
 
 @test "a gate fails when the KV-cache hit rate is below the floor of the policy" {
 	# half of what both conversations need is the system prompt, which the second one finds: 32 of 72 tokens
-	run_chat >/dev/null
+	runs one
 	assay list --bench-dir c --suite chat --manifest --threads 1 >m.manifest
 	printf 'limit "generate.chat*" { require = "kv_cache_hit_rate >= 0.7" }\n' >p.conf
 	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
@@ -151,8 +170,7 @@ run_chat() {
 }
 
 @test "a policy demands counts and derived metrics, alone and against the base, and each verdict names its rung" {
-	run_chat >/dev/null
-	run_chat >/dev/null
+	runs two
 	assay list --bench-dir c --suite chat --manifest --threads 1 >m.manifest
 	printf 'limit "generate.chat*" { require = {"kv_cache_hit_rate >= 1%%", "kv_misses <= base", "tokens == base +- 1%%"} }\n' >p.conf
 	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
