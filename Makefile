@@ -188,6 +188,13 @@ $(BUILD)/gen/new_templates.h: harness/drive/templates/embed.awk $(TEMPLATES)
 	$(call say,TEXT,$@)awk -f $< $(TEMPLATES) > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/harness/drive/new_template.o: $(BUILD)/gen/new_templates.h
 
+# Names of system calls, as the kernel's headers have them.
+$(BUILD)/gen/syscall_names.h: $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)echo '#include <asm/unistd.h>' | $(CC) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ __NR_\1, "\1" },/p' > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/harness/counters/provider_syscalls.o: $(BUILD)/gen/syscall_names.h
+
 $(BUILD)/lib/libassay-core.a: $(CORE_OBJS)
 	@mkdir -p $(@D); rm -f $@
 	$(call say,AR,$@)ar rcs $@ $^
@@ -261,7 +268,7 @@ $(BUILD)/tests/test_judge_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=ca
 # The program, and tests of counters, as they are where neither PAPI nor valgrind has headers: what asks for these is compiled
 # once more and goes before the archive. In the shape of an installation.
 BARE := $(BUILD)/tests/bare
-BARE_OBJS  := $(patsubst %,$(BUILD)/obj/bare/%.o,papi_library papi_set callgrind_requests callgrind_launch)
+BARE_OBJS  := $(patsubst %,$(BUILD)/obj/bare/%.o,papi_library callgrind_requests callgrind_launch)
 BARE_TESTS := test_counting test_papi_presets test_callgrind
 bare_cc = $(CC) $(filter-out -DASSAY_PAPI=% -DASSAY_VALGRIND=%,$(HARNESS_CFLAGS)) -DASSAY_PAPI=0 -DASSAY_VALGRIND=0 -Itests/unit -c -o $@ $<
 $(BUILD)/obj/bare/test_%.o: tests/unit/test_%.c $(BUILD)/flags

@@ -5,14 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/process.h"
 #include "counters/callgrind.h"
-#include "counters/counting_cost.h"
+#include "counters/counting.h"
 #include "counters/pmu_selftest.h"
 #include "counters/provider.h"
 
 #define TIMEOUT_NS UINT64_C(20000000000)
+#define N_OF(a)    (sizeof(a) / sizeof((a)[0]))
 
 static const char good[] = "ok", missing[] = "none";
 
@@ -39,29 +41,120 @@ static void test_counters(struct assay_counter_context *ctx, struct assay_text *
 	}
 }
 
-/* What a sample waits for beside the timed region. */
-static void measure_costs(struct assay_counter_context *ctx, struct assay_text *out)
-{
-	struct assay_papi_cost papi;
-	char value[256];
-	double ns;
-	size_t n;
+/* ---- what a sample waits for beside the timed region ------------------------------------------------------------ */
 
-	if (!assay_system_cost_measure(ctx, &n, &ns)) {
-		snprintf(value, sizeof(value), "%zu events of the operating system take %.2f us around a sample", n,
-			 ns * 1e-3);
-		put(out, "counters_reading", true, value, "");
-	}
-	assay_papi_cost_measure(ctx, &papi);
-	assay_papi_cost_text(&papi, value, sizeof(value));
-	put(out, "counters_papi_cost", !papi.reason[0], value, papi.advice);
+#define MEANS   30
+#define SAMPLES 500
+#define N_CELLS 6
+
+/* What PAPI publishes stays so for as long as it is loaded. */
+static uint64_t cells[N_CELLS];
+static const char *const cell_names[N_CELLS] = { "cost_0", "cost_1", "cost_2", "cost_3", "cost_4", "cost_5" };
+/* That fit into one set of any PMU. */
+static const char *const presets[] = { "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L1_DCM", "PAPI_BR_MSP" };
+
+static void alone(void *pool, assay_parallel_fn fn, void *arg)
+{
+	(void)pool;
+	fn(arg, 0, 1);
 }
+
+static double now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Time of reading all that is counted before and after a sample: the least of several means, what is longer was
+ * disturbed. */
+static double around_a_sample_ns(struct assay_counting *c)
+{
+	struct assay_os_counts os;
+	double least = 0;
+
+	for (int mean = 0; mean < MEANS; mean++) {
+		double begin = now_ns(), ns;
+
+		for (int i = 0; i < SAMPLES; i++) {
+			assay_counting_before(c, 0, &os);
+			assay_counting_after(c, 0, &os);
+			assay_counting_add(c, 1);
+		}
+		ns = (now_ns() - begin) / SAMPLES;
+		least = !mean || ns < least ? ns : least;
+	}
+	return least;
+}
+
+/* Count @events, and say in finding @name how long that takes for those of @source, or why none can be counted. */
+static void put_cost(struct assay_counter_context *ctx, const char *events, const char *name, const char *source,
+		     const char *what, const char *advice, struct assay_text *out)
+{
+	const struct assay_counting_options o = { .ctx = ctx, .n_threads = 1, .events = events, .parallel = alone };
+	struct assay_counters counters = { 0 };
+	struct assay_counting *c = NULL;
+	const char *reason = "out of memory";
+	char value[256];
+	size_t n = 0;
+	double ns;
+
+	if (!assay_counting_open(&c, &o, NULL)) {
+		ns = around_a_sample_ns(c);
+		if (!assay_counting_result(c, &counters))
+			reason = counters.n_missing ? counters.missing[0].reason : ctx->sde_reason;
+		for (size_t i = 0; i < counters.n; i++)
+			n += !strcmp(counters.v[i].source, source);
+		snprintf(value, sizeof(value), "%zu %s take %.2f us around a sample", n, what, ns * 1e-3);
+	}
+	put(out, name, n > 0, n ? value : reason, n ? "" : advice);
+	assay_counting_close(c);
+	assay_counters_release(&counters);
+}
+
+/* Two providers may count the same. */
+static void add_event(struct assay_text *lines, const char *name)
+{
+	char line[2 * ASSAY_NAME_MAX + 3];
+
+	snprintf(line, sizeof(line), "%s\t%s\n", name, name);
+	if (!lines->s || !strstr(lines->s, line))
+		assay_text_add(lines, line);
+}
+
+static void put_costs(struct assay_counter_context *ctx, struct assay_text *out)
+{
+	const struct assay_papi *papi = assay_counter_papi(ctx);
+	bool hardware = !papi->reason[0] && !papi->pmu_reason[0];
+	struct assay_text os = { 0 }, counted = { 0 };
+	const char *advice = papi->reason[0]       ? papi->advice
+			     : papi->sde_reason[0] ? papi->sde_advice
+						   : "what PAPI counts is unavailable; everything else works";
+
+	for (size_t i = 0; i < assay_n_counter_providers; i++)
+		for (const char *const *e = assay_counter_providers[i]->events;
+		     !strcmp(assay_counter_providers[i]->source, ASSAY_SOURCE_OS) && *e; e++)
+			add_event(&os, *e);
+	for (size_t i = 0; i < (hardware ? N_OF(presets) : N_CELLS); i++)
+		add_event(&counted, hardware ? presets[i] : cell_names[i]);
+	out->failed |= os.failed || counted.failed;
+	if (!out->failed) {
+		put_cost(ctx, os.s, "counters_reading", ASSAY_SOURCE_OS, "events of the operating system", "", out);
+		put_cost(ctx, counted.s, "counters_papi_cost", hardware ? ASSAY_SOURCE_PMU : ASSAY_SOURCE_SDE,
+			 hardware ? "hardware events" : "software-defined events", advice, out);
+	}
+	assay_text_release(&os);
+	assay_text_release(&counted);
+}
+
+/* ---- both ends -------------------------------------------------------------------------------------------------- */
 
 void assay_counter_health_probe(struct assay_text *out)
 {
 	struct assay_counter_context ctx;
 
-	assay_counter_context_init(&ctx, NULL, NULL, 0);
+	assay_counter_context_init(&ctx, cell_names, cells, N_CELLS);
 	for (size_t i = 0; i < assay_n_counter_providers; i++) {
 		const struct assay_counter_provider *p = assay_counter_providers[i];
 		struct assay_counter_probe found;
@@ -73,7 +166,7 @@ void assay_counter_health_probe(struct assay_text *out)
 		if (p == &assay_provider_papi && found.works)
 			test_counters(&ctx, out);
 	}
-	measure_costs(&ctx, out);
+	put_costs(&ctx, out);
 }
 
 static void add_line(struct assay_findings *l, const char *line)
@@ -114,41 +207,5 @@ void assay_counter_health_add(struct assay_findings *l)
 		*end = '\0';
 		add_line(l, at);
 	}
-	free(text);
-}
-
-void assay_counter_cost_probe(struct assay_text *out)
-{
-	struct assay_counter_context ctx;
-	struct assay_papi_cost c;
-
-	assay_counter_context_init(&ctx, NULL, NULL, 0);
-	assay_papi_cost_measure(&ctx, &c);
-	assay_text_addf(out, "%zu\t%d\t%.6g\t%.6g\t%s\n", c.n_events, c.hardware, c.read_ns, c.start_stop_ns, c.reason);
-}
-
-void assay_counter_cost_take(struct assay_papi_cost *out)
-{
-	static const char *const argv[] = { "/proc/self/exe", ASSAY_COUNTER_COST_COMMAND, NULL };
-	struct assay_strings part = { 0 };
-	struct assay_err err = { 0 };
-	char *text = NULL;
-
-	*out = (struct assay_papi_cost){ 0 };
-	if (assay_process_capture(argv, NULL, TIMEOUT_NS, &text, &err)) {
-		snprintf(out->reason, sizeof(out->reason), "%.255s", err.text);
-		return;
-	}
-	text[strcspn(text, "\n")] = '\0';
-	if (!assay_strings_split(&part, text, '\t', &err) && part.n == 5) {
-		out->n_events = strtoul(part.v[0], NULL, 10);
-		out->hardware = part.v[1][0] == '1';
-		out->read_ns = strtod(part.v[2], NULL);
-		out->start_stop_ns = strtod(part.v[3], NULL);
-		snprintf(out->reason, sizeof(out->reason), "%.255s", part.v[4]);
-	} else {
-		snprintf(out->reason, sizeof(out->reason), "what measures it did not answer");
-	}
-	assay_strings_release(&part);
 	free(text);
 }

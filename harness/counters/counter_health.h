@@ -5,26 +5,20 @@
 #define ASSAY_COUNTERS_COUNTER_HEALTH_H
 
 #include "base/text.h"
-#include "counters/counting_cost.h"
 #include "machine/health.h"
 
-/* argv[1] of the children. */
+/* argv[1] of the child. */
 #define ASSAY_COUNTER_HEALTH_COMMAND "__counters"
-#define ASSAY_COUNTER_COST_COMMAND   "__counter-cost"
 
-/* In the child: probe every provider, and test what hardware counters count. A line each: name, health, value, advice,
- * tabs between. */
+/*
+ * In the child: probe every provider, test what hardware counters count, and time what counting takes beside a sample.
+ * A line each: name, health, value, advice, tabs between.
+ */
 void assay_counter_health_probe(struct assay_text *out);
 /*
  * In the program: is there a valgrind that can count? Then start the child and add what it found; a child that fails is
  * a finding, too.
  */
 void assay_counter_health_add(struct assay_findings *l);
-
-/*
- * The same for the one thing that a run wants to know: what counting with PAPI costs. A child that fails is a reason.
- */
-void assay_counter_cost_probe(struct assay_text *out);
-void assay_counter_cost_take(struct assay_papi_cost *out);
 
 #endif

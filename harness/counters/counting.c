@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of events, opened in every thread of the case, take turns beside its samples; see counting.h. */
-#include "counters/counting_sets.h"
+/*
+ * Events go to the first provider that counts them, into its last set, or another one where that is full. Sets are
+ * opened in every thread of the case and take turns beside its samples.
+ */
+#include "counters/counting.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +14,226 @@
 
 #define LINE_BYTES 64 /* threads write their counts apart */
 
+struct set {
+	const struct assay_counter_provider *p;
+	size_t provider; /* its number */
+	size_t turn;     /* among the sets of its provider */
+	size_t n_events;
+	void **state; /* one a thread; only [0] where the provider is shared */
+	bool *started;
+	uint64_t *values; /* of each thread: before, after */
+	size_t stride;    /* values of a thread */
+	uint64_t iterations;
+	_Atomic bool failed; /* while it was opened, started or read in some thread */
+	char failure[256];   /* of the first thread that failed */
+};
+
+struct event {
+	char name[ASSAY_NAME_MAX];
+	char asked[ASSAY_NAME_MAX]; /* the alternative that is counted */
+	struct set *set;            /* NULL: see reason */
+	size_t place;
+	double sum;
+	char source[ASSAY_SOURCE_MAX];
+	char reason[256];
+};
+
+struct assay_counting {
+	struct assay_counting_options o;
+	struct set **sets;
+	size_t n_sets;
+	size_t *turns; /* sets of each provider */
+	struct event *events;
+	size_t n_events;
+	uint64_t sample;
+};
+
+static uint32_t n_states(const struct assay_counting *c, const struct set *s)
+{
+	return s->p->shared ? 1 : c->o.n_threads;
+}
+
+static void close_state(struct set *s, uint32_t tid)
+{
+	if (s->started[tid] && s->p->stop)
+		s->p->stop(s->state[tid]);
+	if (s->state[tid] && s->p->close)
+		s->p->close(s->state[tid]);
+	s->started[tid] = false;
+	s->state[tid] = NULL;
+}
+
+static void free_set(const struct assay_counting *c, struct set *s)
+{
+	for (uint32_t t = 0; s->state && s->started && t < n_states(c, s); t++)
+		close_state(s, t);
+	free(s->state);
+	free(s->started);
+	free(s->values);
+	free(s);
+}
+
+/* A set of @provider with nothing in it, open in this thread, and not yet in the list. */
+static int new_set(const struct assay_counting *c, size_t provider, struct set **out, struct assay_err *err)
+{
+	struct set *s = calloc(1, sizeof(*s));
+	int rc = ASSAY_ENOMEM;
+
+	if (s) {
+		s->p = c->o.providers[provider];
+		s->provider = provider;
+		s->turn = c->turns[provider];
+		s->state = calloc(n_states(c, s), sizeof(*s->state));
+		s->started = calloc(n_states(c, s), sizeof(*s->started));
+	}
+	if (s && s->state && s->started)
+		rc = s->p->open ? s->p->open(c->o.ctx, &s->state[0], err) : 0;
+	else
+		assay_err_set(err, ASSAY_ENOMEM, "out of memory for counters");
+	if (!rc)
+		*out = s;
+	else if (s)
+		free_set(c, s);
+	return rc;
+}
+
+static int keep_set(struct assay_counting *c, struct set *s, struct assay_err *err)
+{
+	struct set **v = realloc(c->sets, (c->n_sets + 1) * sizeof(*v));
+
+	if (!v)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for counters");
+	c->sets = v;
+	v[c->n_sets++] = s;
+	c->turns[s->provider]++;
+	return 0;
+}
+
+/* The number of event @name in the list of @p, whose length is *n; *n where it is not in there. */
+static size_t listed(const struct assay_counter_provider *p, const char *name, size_t *n)
+{
+	size_t place = SIZE_MAX;
+
+	for (*n = 0; p->events && p->events[*n]; ++*n)
+		if (!strcmp(p->events[*n], name))
+			place = *n;
+	return place < *n ? place : *n;
+}
+
+static int add_event(struct set *s, const char *name, size_t *place, struct assay_err *err)
+{
+	int rc;
+
+	if (!s->p->add) {
+		*place = listed(s->p, name, &s->n_events);
+		return 0;
+	}
+	rc = s->p->add(s->state[0], name, err);
+	if (!rc)
+		*place = s->n_events++;
+	return rc;
+}
+
+/*
+ * Put @e, under the name of one of its alternatives, into the last set of the provider, or a new one where that is
+ * full. *known: the provider has the event, whether it can be counted or not.
+ */
+static int place_event(struct assay_counting *c, size_t provider, struct event *e, const char *name, bool *known,
+		       struct assay_err *err)
+{
+	const struct assay_counter_provider *p = c->o.providers[provider];
+	struct set *s = NULL;
+	size_t n;
+	int rc;
+
+	*known = !p->add && listed(p, name, &n) < n;
+	if (!p->add && !*known)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "'%s' is not counted by %s", name, p->name);
+	for (size_t i = 0; i < c->n_sets; i++)
+		if (c->sets[i]->p == p)
+			s = c->sets[i];
+	rc = s ? add_event(s, name, &e->place, err) : ASSAY_ELIMIT;
+	if (rc == ASSAY_ELIMIT) {
+		rc = new_set(c, provider, &s, err);
+		if (rc)
+			return rc;
+		rc = add_event(s, name, &e->place, err);
+		*known = rc != ASSAY_ENOTFOUND;
+		if (!rc)
+			rc = keep_set(c, s, err);
+		if (rc) {
+			free_set(c, s);
+			return rc;
+		}
+	}
+	*known = rc != ASSAY_ENOTFOUND;
+	if (rc)
+		return rc;
+	e->set = s;
+	snprintf(e->asked, sizeof(e->asked), "%s", name);
+	snprintf(e->source, sizeof(e->source), "%s", p->source);
+	return 0;
+}
+
+static void set_reason(struct event *e, const char *source, const char *reason)
+{
+	snprintf(e->source, sizeof(e->source), "%s", source);
+	snprintf(e->reason, sizeof(e->reason), "%.255s", reason);
+}
+
+/*
+ * The first alternative that a provider counts. Otherwise the reason of the first provider that has the event; where
+ * none has, of the last in the table, which takes any name.
+ */
+static int find_provider(struct assay_counting *c, struct event *e, const char *const *names, size_t n,
+			 struct assay_err *err)
+{
+	struct assay_err why = { 0 };
+	bool known, settled = false;
+
+	set_reason(e, "", "nothing here counts it");
+	for (size_t i = 0; i < n; i++)
+		for (size_t p = 0; p < c->o.n_providers; p++) {
+			int rc = place_event(c, p, e, names[i], &known, &why);
+
+			if (rc == ASSAY_ENOMEM)
+				return assay_err_set(err, rc, "%s", why.text);
+			if (!rc) {
+				e->reason[0] = '\0';
+				return 0;
+			}
+			if (!settled)
+				set_reason(e, c->o.providers[p]->source, why.text);
+			settled |= known;
+		}
+	return 0;
+}
+
+static int place_line(struct assay_counting *c, const char *line, struct assay_err *err)
+{
+	struct assay_strings names = { 0 };
+	struct event *v;
+	int rc = assay_strings_split(&names, line, '\t', err);
+
+	if (rc)
+		return rc;
+	v = realloc(c->events, (c->n_events + 1) * sizeof(*v));
+	if (!v) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for counters");
+	} else {
+		c->events = v;
+		v += c->n_events++;
+		*v = (struct event){ 0 };
+		snprintf(v->name, sizeof(v->name), "%s", names.v[0]);
+		rc = find_provider(c, v, (const char *const *)names.v + 1, names.n - 1, err);
+	}
+	assay_strings_release(&names);
+	return rc;
+}
+
 /* ---- every thread its own --------------------------------------------------------------------------------------- */
 
-static void fail_set(struct assay_counting_set *s, const char *why)
+static void fail_set(struct set *s, const char *why)
 {
 	if (!atomic_exchange(&s->failed, true))
 		snprintf(s->failure, sizeof(s->failure), "%.255s", why);
@@ -24,14 +245,14 @@ static void open_in_thread(void *arg, uint32_t tid, uint32_t n_threads)
 
 	(void)n_threads;
 	for (size_t i = 0; i < c->n_sets && tid; i++) {
-		struct assay_counting_set *s = c->sets[i];
+		struct set *s = c->sets[i];
 		struct assay_err err = { 0 };
 		int rc;
 
 		if (s->p->shared)
 			continue;
-		rc = s->p->open(c->o.ctx, &s->state[tid], &err);
-		for (size_t k = 0; k < c->n_events && !rc; k++)
+		rc = s->p->open ? s->p->open(c->o.ctx, &s->state[tid], &err) : 0;
+		for (size_t k = 0; k < c->n_events && !rc && s->p->add; k++)
 			if (c->events[k].set == s)
 				rc = s->p->add(s->state[tid], c->events[k].asked, &err);
 		if (rc)
@@ -44,16 +265,9 @@ static void close_in_thread(void *arg, uint32_t tid, uint32_t n_threads)
 	struct assay_counting *c = arg;
 
 	(void)n_threads;
-	for (size_t i = 0; i < c->n_sets; i++) {
-		struct assay_counting_set *s = c->sets[i];
-
-		if (tid >= assay_counting_n_states(c, s) || !s->state[tid])
-			continue;
-		if (s->started[tid] && s->p->stop)
-			s->p->stop(s->state[tid]);
-		s->p->close(s->state[tid]);
-		s->state[tid] = NULL;
-	}
+	for (size_t i = 0; i < c->n_sets; i++)
+		if (tid < n_states(c, c->sets[i]))
+			close_state(c->sets[i], tid);
 	for (size_t p = 0; p < c->o.n_providers && tid; p++)
 		if (c->turns[p] && !c->o.providers[p]->shared && c->o.providers[p]->leave_thread)
 			c->o.providers[p]->leave_thread(c->o.ctx);
@@ -79,12 +293,12 @@ int assay_counting_open(struct assay_counting **out, const struct assay_counting
 		rc = assay_strings_split(&lines, o->events, '\n', err);
 	for (size_t i = 0; i < lines.n && !rc; i++)
 		if (lines.v[i][0])
-			rc = assay_counting_place(c, lines.v[i], err);
+			rc = place_line(c, lines.v[i], err);
 	for (size_t i = 0; i < c->n_sets && !rc; i++) {
-		struct assay_counting_set *s = c->sets[i];
+		struct set *s = c->sets[i];
 
 		s->stride = (2 * s->n_events * sizeof(*s->values) / LINE_BYTES + 1) * LINE_BYTES / sizeof(*s->values);
-		s->values = calloc(assay_counting_n_states(c, s) * s->stride, sizeof(*s->values));
+		s->values = calloc(n_states(c, s) * s->stride, sizeof(*s->values));
 		if (!s->values)
 			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for counters");
 	}
@@ -105,7 +319,7 @@ void assay_counting_close(struct assay_counting *c)
 	if (c->n_sets)
 		c->o.parallel(c->o.pool, close_in_thread, c);
 	for (size_t i = 0; i < c->n_sets; i++)
-		assay_counting_free_set(c, c->sets[i]);
+		free_set(c, c->sets[i]);
 	free(c->sets);
 	free(c->turns);
 	free(c->events);
@@ -114,27 +328,19 @@ void assay_counting_close(struct assay_counting *c)
 
 /* ---- beside a sample -------------------------------------------------------------------------------------------- */
 
-static size_t turns_of(const struct assay_counting *c, const struct assay_counting_set *s)
+static bool has_turn(const struct assay_counting *c, const struct set *s)
 {
-	for (size_t p = 0; p < c->o.n_providers; p++)
-		if (c->o.providers[p] == s->p)
-			return c->turns[p];
-	return 1;
-}
-
-static bool has_turn(const struct assay_counting *c, const struct assay_counting_set *s)
-{
-	return !s->failed && c->sample % turns_of(c, s) == s->turn;
+	return !s->failed && c->sample % c->turns[s->provider] == s->turn;
 }
 
 /* The running sets of @tid: those of the operating system (@os), or the others. */
 static void read_sets(struct assay_counting *c, uint32_t tid, bool after, const struct assay_os_counts *os)
 {
 	for (size_t i = 0; i < c->n_sets; i++) {
-		struct assay_counting_set *s = c->sets[i];
+		struct set *s = c->sets[i];
 		uint64_t *values = s->values + tid * s->stride + (after ? s->n_events : 0);
 
-		if (tid >= assay_counting_n_states(c, s) || !s->started[tid] || (os ? !s->p->read_os : !s->p->read))
+		if (tid >= n_states(c, s) || !s->started[tid] || (os ? !s->p->read_os : !s->p->read))
 			continue;
 		if (os ? s->p->read_os(s->state[tid], os, values) : s->p->read(s->state[tid], values))
 			fail_set(s, "it cannot be read");
@@ -146,19 +352,19 @@ static void read_sets(struct assay_counting *c, uint32_t tid, bool after, const 
 void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os)
 {
 	for (size_t i = 0; i < c->n_sets; i++) {
-		struct assay_counting_set *s = c->sets[i];
+		struct set *s = c->sets[i];
 
-		if (tid < assay_counting_n_states(c, s) && s->started[tid] && !has_turn(c, s)) {
+		if (tid < n_states(c, s) && s->started[tid] && !has_turn(c, s)) {
 			if (s->p->stop)
 				s->p->stop(s->state[tid]);
 			s->started[tid] = false;
 		}
 	}
 	for (size_t i = 0; i < c->n_sets; i++) {
-		struct assay_counting_set *s = c->sets[i];
+		struct set *s = c->sets[i];
 		struct assay_err err = { 0 };
 
-		if (tid >= assay_counting_n_states(c, s) || s->started[tid] || !has_turn(c, s))
+		if (tid >= n_states(c, s) || s->started[tid] || !has_turn(c, s))
 			continue;
 		if (s->p->start && s->p->start(s->state[tid], &err))
 			fail_set(s, err.text);
@@ -183,11 +389,11 @@ void assay_counting_add(struct assay_counting *c, uint64_t iterations)
 		if (has_turn(c, c->sets[i]))
 			c->sets[i]->iterations += iterations;
 	for (size_t k = 0; k < c->n_events; k++) {
-		struct assay_counting_event *e = &c->events[k];
+		struct event *e = &c->events[k];
 
 		if (!e->set || !has_turn(c, e->set))
 			continue;
-		for (uint32_t t = 0; t < assay_counting_n_states(c, e->set); t++) {
+		for (uint32_t t = 0; t < n_states(c, e->set); t++) {
 			const uint64_t *v = e->set->values + t * e->set->stride;
 
 			e->sum += (double)(v[e->set->n_events + e->place] - v[e->place]);
@@ -207,9 +413,9 @@ size_t assay_counting_turns(const struct assay_counting *c)
 	return most;
 }
 
-static int put_event(const struct assay_counting *c, const struct assay_counting_event *e, struct assay_counters *out)
+static int put_event(const struct assay_counting *c, const struct event *e, struct assay_counters *out)
 {
-	const struct assay_counting_set *s = e->set;
+	const struct set *s = e->set;
 	struct assay_count count = { .per_iteration = true, .running_frac = 1 };
 	struct assay_err why = { 0 };
 	char reason[256];
@@ -220,7 +426,7 @@ static int put_event(const struct assay_counting *c, const struct assay_counting
 		snprintf(reason, sizeof(reason),
 			 "%zu sets of counters take turns, but there were only %llu samples: give the case a larger "
 			 "budget",
-			 turns_of(c, s), (unsigned long long)c->sample);
+			 c->turns[s->provider], (unsigned long long)c->sample);
 		return assay_counters_add_missing(out, e->name, e->source, reason);
 	}
 	memcpy(count.name, e->name, sizeof(count.name));
@@ -229,7 +435,7 @@ static int put_event(const struct assay_counting *c, const struct assay_counting
 	if (strcmp(e->name, e->asked))
 		snprintf(count.how + strlen(count.how), sizeof(count.how) - strlen(count.how), ", as %s", e->asked);
 	count.value = e->sum / (double)s->iterations;
-	if (s->p->total && s->p->total(s->state[0], e->place, &count.value, &count.per_iteration, &why))
+	if (s->p->total && s->p->total(c->o.ctx, e->place, &count.value, &count.per_iteration, &why))
 		return assay_counters_add_missing(out, e->name, e->source, why.text);
 	if (s->p->running_frac)
 		count.running_frac = s->p->running_frac(c->o.ctx, s->n_events);

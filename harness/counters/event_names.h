@@ -7,13 +7,8 @@
 #include "base/text.h"
 #include "counters/counter_groups.h"
 
-/* What the operating system counts on any machine, and what is counted of whole runs of a variant; NULL-terminated. */
-extern const char *const assay_counter_system_events[];
-extern const char *const assay_counter_run_events[];
-
 /*
- * 0 when @name is an event of a group, of the operating system, a preset of PAPI, or one of @published (counters of
- * ops). Names with
+ * 0 when @name is an event of a group, one that a provider lists, or one of @published (counters of ops). Names with
  * ':' or '-' are native events, which only PAPI on the machine knows. Otherwise ASSAY_EUSAGE with the nearest name.
  */
 int assay_counter_event_check(const char *name, const struct assay_counter_groups *g,

@@ -3,9 +3,6 @@
 #include "counters/os_events.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 void assay_os_counts_read(struct assay_os_counts *out)
@@ -17,18 +14,7 @@ void assay_os_counts_read(struct assay_os_counts *out)
 	out->major_faults = (uint64_t)u.ru_majflt;
 	out->voluntary_switches = (uint64_t)u.ru_nvcsw;
 	out->involuntary_switches = (uint64_t)u.ru_nivcsw;
-	out->migrations = 0;
 	out->cpu = sched_getcpu();
-}
-
-bool assay_os_kept_holds(struct assay_os_kept *k, const struct assay_os_counts *now)
-{
-	uint64_t switches = now->voluntary_switches + now->involuntary_switches;
-	bool holds = k->known && k->switches == switches;
-
-	k->known = true;
-	k->switches = switches;
-	return holds;
 }
 
 struct assay_os_counts assay_os_counts_between(const struct assay_os_counts *before,
@@ -39,7 +25,6 @@ struct assay_os_counts assay_os_counts_between(const struct assay_os_counts *bef
 		.major_faults = after->major_faults - before->major_faults,
 		.voluntary_switches = after->voluntary_switches - before->voluntary_switches,
 		.involuntary_switches = after->involuntary_switches - before->involuntary_switches,
-		.migrations = before->cpu != after->cpu,
 		.cpu = after->cpu,
 	};
 }
@@ -50,6 +35,4 @@ void assay_os_counts_add(struct assay_os_counts *sum, const struct assay_os_coun
 	sum->major_faults += d->major_faults;
 	sum->voluntary_switches += d->voluntary_switches;
 	sum->involuntary_switches += d->involuntary_switches;
-	sum->migrations += d->migrations;
-	sum->cpu = d->cpu;
 }

@@ -3,37 +3,23 @@
 #ifndef ASSAY_COUNTERS_OS_EVENTS_H
 #define ASSAY_COUNTERS_OS_EVENTS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Of one thread since it began; or a difference; or a sum over threads. */
 struct assay_os_counts {
 	uint64_t minor_faults, major_faults;
 	uint64_t voluntary_switches, involuntary_switches;
-	uint64_t migrations; /* differences only: 1 when the CPU at the end is another */
-	int cpu;             /* where it ran when it was read, -1 unknown */
+	int cpu; /* where it ran when it was read, -1 unknown */
 };
 
 /* Of the calling thread; one system call, under 0.5 us. Not for the timed region, but right beside it. */
 void assay_os_counts_read(struct assay_os_counts *out);
 
-/*
- * A count of a thread that changes only while it is switched out, as that of its migrations: it is read again only
- * after a switch. All-zero: not read yet.
- */
-struct assay_os_kept {
-	bool known;
-	uint64_t switches, value;
-};
-
-/* Is the value of @k still that of the thread, whose counts are @now? Otherwise it is to be read into k->value. */
-bool assay_os_kept_holds(struct assay_os_kept *k, const struct assay_os_counts *now);
-
 /* From @before to @after, both of the same thread. */
 struct assay_os_counts assay_os_counts_between(const struct assay_os_counts *before,
 					       const struct assay_os_counts *after);
 
-/* Add the difference @d of one thread to @sum (which starts all-zero); `cpu` is the last one added. */
+/* Add the difference @d of one thread to @sum (which starts all-zero); its `cpu` stays. */
 void assay_os_counts_add(struct assay_os_counts *sum, const struct assay_os_counts *d);
 
 #endif

@@ -29,6 +29,11 @@ void assay_papi_doubt_pmu(struct assay_papi *p)
 
 #define SDE_LIBRARY "libsde.so.1"
 
+_Static_assert(ASSAY_PAPI_OK == PAPI_OK && ASSAY_PAPI_NO_SET == PAPI_NULL && ASSAY_PAPI_ENOEVNT == PAPI_ENOEVNT &&
+		       ASSAY_PAPI_ECNFLCT == PAPI_ECNFLCT && ASSAY_PAPI_EPERM == PAPI_EPERM &&
+		       ASSAY_PAPI_ECOUNT == PAPI_ECOUNT,
+	       "papi_library.h has PAPI's numbers");
+
 struct symbol {
 	const char *name;
 	size_t offset; /* in struct assay_papi_calls */

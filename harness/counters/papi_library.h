@@ -12,6 +12,16 @@
 
 #include "base/err.h"
 
+/* Numbers of PAPI's ABI, which papi_library.c holds against its header: nothing else needs that. */
+enum {
+	ASSAY_PAPI_OK = 0,
+	ASSAY_PAPI_NO_SET = -1,
+	ASSAY_PAPI_ENOEVNT = -7,
+	ASSAY_PAPI_ECNFLCT = -8,
+	ASSAY_PAPI_EPERM = -15,
+	ASSAY_PAPI_ECOUNT = -23,
+};
+
 /* What PAPI's own headers call them; 0 or a negative PAPI error, except where it says otherwise. */
 struct assay_papi_calls {
 	int (*create_eventset)(int *set);

@@ -7,9 +7,6 @@
 
 #include "machine/pmu_probe.h"
 
-#if ASSAY_PAPI
-#include <papi.h>
-
 struct papi_set {
 	const struct assay_counter_context *ctx;
 	int set; /* PAPI's */
@@ -25,15 +22,15 @@ int assay_papi_set_open(const struct assay_counter_context *ctx, int component, 
 
 	if (!s)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	*s = (struct papi_set){ .ctx = ctx, .set = PAPI_NULL };
+	*s = (struct papi_set){ .ctx = ctx, .set = ASSAY_PAPI_NO_SET };
 	rc = call->register_thread();
-	if (rc == PAPI_OK)
+	if (rc == ASSAY_PAPI_OK)
 		rc = call->create_eventset(&s->set);
-	if (rc == PAPI_OK && component >= 0)
+	if (rc == ASSAY_PAPI_OK && component >= 0)
 		rc = call->assign_eventset_component(s->set, component);
-	if (rc == PAPI_OK && component >= 0 && ctx->multiplex)
+	if (rc == ASSAY_PAPI_OK && component >= 0 && ctx->multiplex)
 		rc = call->set_multiplex(s->set);
-	if (rc != PAPI_OK) {
+	if (rc != ASSAY_PAPI_OK) {
 		assay_papi_set_close(s);
 		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI makes no event set: %s", call->strerror(rc));
 	}
@@ -46,32 +43,29 @@ const struct assay_counter_context *assay_papi_set_context(const void *set)
 	return ((const struct papi_set *)set)->ctx;
 }
 
-size_t assay_papi_set_n(const void *set)
-{
-	return ((const struct papi_set *)set)->n;
-}
-
 int assay_papi_set_add(void *set, const char *name, struct assay_err *err)
 {
 	struct papi_set *s = set;
-	int rc = s->ctx->papi.call.add_named_event(s->set, name);
-	const char *words = rc == PAPI_OK ? "" : s->ctx->papi.call.strerror(rc);
+	const struct assay_papi_calls *call = &s->ctx->papi.call;
+	int rc = call->add_named_event(s->set, name);
 	char paranoid[80] = "";
 
 	switch (rc) {
-	case PAPI_OK:
+	case ASSAY_PAPI_OK:
 		s->n++;
 		return 0;
-	case PAPI_ENOEVNT:
-		return assay_err_set(err, ASSAY_ENOTFOUND, "PAPI does not have '%s' here: %s", name, words);
-	case PAPI_ECNFLCT:
-	case PAPI_ECOUNT:
-		return assay_err_set(err, ASSAY_ELIMIT, "'%s' needs more counters than there are: %s", name, words);
+	case ASSAY_PAPI_ENOEVNT:
+		return assay_err_set(err, ASSAY_ENOTFOUND, "PAPI does not have '%s' here: %s", name,
+				     call->strerror(rc));
+	case ASSAY_PAPI_ECNFLCT:
+	case ASSAY_PAPI_ECOUNT:
+		return assay_err_set(err, ASSAY_ELIMIT, "'%s' needs more counters than there are: %s", name,
+				     call->strerror(rc));
 	default:
-		if (rc == PAPI_EPERM)
+		if (rc == ASSAY_PAPI_EPERM)
 			assay_perf_paranoid_at("", paranoid, sizeof(paranoid));
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI does not count '%s': %s%s%s", name, words,
-				     paranoid[0] ? ": " : "", paranoid);
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI does not count '%s': %s%s%s", name,
+				     call->strerror(rc), paranoid[0] ? ": " : "", paranoid);
 	}
 }
 
@@ -80,7 +74,7 @@ int assay_papi_set_start(void *set, struct assay_err *err)
 	struct papi_set *s = set;
 	int rc = s->ctx->papi.call.start(s->set);
 
-	s->running = rc == PAPI_OK;
+	s->running = rc == ASSAY_PAPI_OK;
 	return s->running ? 0
 			  : assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI does not start: %s",
 					  s->ctx->papi.call.strerror(rc));
@@ -91,7 +85,7 @@ int assay_papi_set_read(void *set, uint64_t *values)
 	struct papi_set *s = set;
 
 	_Static_assert(sizeof(long long) == sizeof(*values), "PAPI's counts fill a uint64_t");
-	return s->ctx->papi.call.read(s->set, (long long *)values) == PAPI_OK ? 0 : ASSAY_EUNAVAILABLE;
+	return s->ctx->papi.call.read(s->set, (long long *)values) == ASSAY_PAPI_OK ? 0 : ASSAY_EUNAVAILABLE;
 }
 
 void assay_papi_set_stop(void *set)
@@ -110,7 +104,7 @@ void assay_papi_set_close(void *set)
 	struct papi_set *s = set;
 
 	assay_papi_set_stop(s);
-	if (s->set != PAPI_NULL) {
+	if (s->set != ASSAY_PAPI_NO_SET) {
 		s->ctx->papi.call.cleanup_eventset(s->set);
 		s->ctx->papi.call.destroy_eventset(&s->set);
 	}
@@ -121,60 +115,3 @@ void assay_papi_leave_thread(const struct assay_counter_context *ctx)
 {
 	ctx->papi.call.unregister_thread();
 }
-
-#else
-
-int assay_papi_set_open(const struct assay_counter_context *ctx, int component, void **set, struct assay_err *err)
-{
-	(void)component;
-	(void)set;
-	return assay_err_set(err, ASSAY_EUNAVAILABLE, "%s", ctx->papi.reason);
-}
-
-/* No set was ever opened, so that nothing below is reached. */
-const struct assay_counter_context *assay_papi_set_context(const void *set)
-{
-	(void)set;
-	return NULL;
-}
-
-size_t assay_papi_set_n(const void *set)
-{
-	(void)set;
-	return 0;
-}
-
-int assay_papi_set_add(void *set, const char *name, struct assay_err *err)
-{
-	(void)set;
-	return assay_err_set(err, ASSAY_EUNAVAILABLE, "no PAPI to count '%s'", name);
-}
-
-int assay_papi_set_start(void *set, struct assay_err *err)
-{
-	(void)set;
-	return assay_err_set(err, ASSAY_EUNAVAILABLE, "no PAPI to start");
-}
-
-int assay_papi_set_read(void *set, uint64_t *values)
-{
-	(void)set;
-	(void)values;
-	return ASSAY_EUNAVAILABLE;
-}
-
-void assay_papi_set_stop(void *set)
-{
-	(void)set;
-}
-
-void assay_papi_set_close(void *set)
-{
-	(void)set;
-}
-
-void assay_papi_leave_thread(const struct assay_counter_context *ctx)
-{
-	(void)ctx;
-}
-#endif

@@ -12,7 +12,6 @@ const struct assay_counter_context *assay_papi_set_context(const void *set);
 /* By PAPI's name. ASSAY_ENOTFOUND, ASSAY_ELIMIT (no room or a conflict in this set) or ASSAY_EUNAVAILABLE, in PAPI's
  * words. */
 int assay_papi_set_add(void *set, const char *name, struct assay_err *err);
-size_t assay_papi_set_n(const void *set);
 int assay_papi_set_start(void *set, struct assay_err *err);
 int assay_papi_set_read(void *set, uint64_t *values);
 void assay_papi_set_stop(void *set);

@@ -45,9 +45,14 @@ struct assay_counter_probe {
 struct assay_counter_provider {
 	const char *name, *source;
 	bool shared; /* one set counts the whole process; otherwise each thread has its own */
+	/*
+	 * What it counts by name, NULL-terminated: what people may ask for. Without add() a set has all of them, in
+	 * this order; with it, add() decides, and may know more.
+	 */
+	const char *const *events;
 
 	void (*probe)(struct assay_counter_context *ctx, struct assay_counter_probe *out);
-	/* An empty set. 0, ASSAY_EUNAVAILABLE with the reason, ASSAY_ENOMEM. */
+	/* A set in this thread. NULL: nothing to open. 0, ASSAY_EUNAVAILABLE with the reason, ASSAY_ENOMEM. */
 	int (*open)(struct assay_counter_context *ctx, void **set, struct assay_err *err);
 	/*
 	 * 0: counted from the next start on. ASSAY_ENOTFOUND: not an event of this provider. ASSAY_ELIMIT: not together
@@ -56,21 +61,21 @@ struct assay_counter_provider {
 	int (*add)(void *set, const char *event, struct assay_err *err);
 	int (*start)(void *set, struct assay_err *err); /* NULL: it counts from open on */
 	/*
-	 * All events of the set in the order in which they were added; only differences mean something. One of the two,
-	 * or neither where all events are totals; @now is what the operating system just counted for this thread.
+	 * All events of the set, in order; only differences mean something. One of the two, or neither where all events
+	 * are totals; @now is what the operating system just counted for this thread.
 	 */
 	int (*read)(void *set, uint64_t *values);
 	int (*read_os)(void *set, const struct assay_os_counts *now, uint64_t *values);
-	void (*stop)(void *set); /* NULL: there is nothing to stop */
-	void (*close)(void *set);
-	/* The calling thread closed its last set and will end; never called where sets are opened first. NULL: nothing.
-	 */
+	void (*stop)(void *set);  /* NULL: there is nothing to stop */
+	void (*close)(void *set); /* NULL: there is nothing to close */
+	/* The thread closed its last set and will end; not called where sets are opened first. May be NULL. */
 	void (*leave_thread)(const struct assay_counter_context *ctx);
 	/*
-	 * The value of event number @place, where it is no sum of differences beside samples. 0, or ASSAY_EUNAVAILABLE
-	 * with the reason. NULL: all are.
+	 * The value of number @event of `events`, counted in runs of its own and not beside samples. 0, or
+	 * ASSAY_EUNAVAILABLE with the reason. NULL: all events are counted beside samples.
 	 */
-	int (*total)(void *set, size_t place, double *value, bool *per_iteration, struct assay_err *why);
+	int (*total)(const struct assay_counter_context *ctx, size_t event, double *value, bool *per_iteration,
+		     struct assay_err *why);
 	/* Share of the time in which each event of a set with @n events counts. NULL: all of it. */
 	double (*running_frac)(const struct assay_counter_context *ctx, size_t n);
 	/* What it reads @event with, for people. */

@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the variant of a case allocates. The worker watches the heap around some of its calls, never around samples. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "counters/heap.h"
 #include "counters/provider.h"
 
-enum { ALLOCATIONS, BYTES, PEAK, LARGEST, LEAKED, N_EVENTS };
+enum { ALLOCATIONS, BYTES, PEAK, LARGEST, LEAKED };
 
-static const char *const events[N_EVENTS] = {
+static const char *const events[] = {
 	[ALLOCATIONS] = "heap_allocations", [BYTES] = "heap_bytes",         [PEAK] = "heap_peak_bytes",
-	[LARGEST] = "heap_largest_bytes",   [LEAKED] = "heap_leaked_bytes",
+	[LARGEST] = "heap_largest_bytes",   [LEAKED] = "heap_leaked_bytes", NULL,
 };
-
-struct heap_set {
-	const struct assay_heap_case *heap; /* NULL: no case is counted */
-	size_t n;
-	unsigned event[N_EVENTS];
-};
-
-static unsigned find_event(const char *name, size_t len)
-{
-	unsigned i = 0;
-
-	while (i < N_EVENTS && (strlen(events[i]) != len || strncmp(events[i], name, len)))
-		i++;
-	return i;
-}
 
 bool assay_heap_wanted(const char *list)
 {
@@ -36,7 +20,8 @@ bool assay_heap_wanted(const char *list)
 	for (const char *p = list; *p && !found; p += strspn(p, "\t\n")) {
 		size_t len = strcspn(p, "\t\n");
 
-		found = find_event(p, len) < N_EVENTS;
+		for (size_t i = 0; events[i]; i++)
+			found |= strlen(events[i]) == len && !strncmp(events[i], p, len);
 		p += len;
 	}
 	return found;
@@ -57,58 +42,32 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 
 static int open_set(struct assay_counter_context *ctx, void **set, struct assay_err *err)
 {
-	struct heap_set *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	s->heap = ctx->heap;
-	*set = s;
-	return 0;
-}
-
-static int add(void *set, const char *event, struct assay_err *err)
-{
-	struct heap_set *s = set;
-	unsigned i = find_event(event, strlen(event));
 	char path[ASSAY_HEAP_PATH_MAX];
 	int rc;
 
-	if (i == N_EVENTS)
-		return assay_err_set(err, ASSAY_ENOTFOUND, "'%s' is no count of the heap", event);
-	if (!s->heap || !s->heap->heap) {
-		rc = assay_heap_library(path, sizeof(path), err);
-		return rc ? rc : assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' was not loaded before the worker", path);
-	}
-	if (s->n == N_EVENTS)
-		return assay_err_set(err, ASSAY_ELIMIT, "the set is full");
-	s->event[s->n++] = i;
-	return 0;
+	(void)set;
+	if (ctx->heap && ctx->heap->heap)
+		return 0;
+	rc = assay_heap_library(path, sizeof(path), err);
+	return rc ? rc : assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' was not loaded before the worker", path);
 }
 
-static int total(void *set, size_t place, double *value, bool *per_iteration, struct assay_err *why)
+static int total(const struct assay_counter_context *ctx, size_t event, double *value, bool *per_iteration,
+		 struct assay_err *why)
 {
-	const struct heap_set *s = set;
-	const struct assay_heap_case *h = s->heap;
+	const struct assay_heap_case *h = ctx->heap;
 	double runs = h->runs ? (double)h->runs : 1;
+	const double values[] = {
+		[ALLOCATIONS] = (double)h->run_allocations / runs,
+		[BYTES] = (double)h->run_bytes / runs,
+		[PEAK] = (double)h->now.peak_bytes,
+		[LARGEST] = (double)h->now.largest_bytes,
+		[LEAKED] = (double)h->now.live_bytes,
+	};
 
 	(void)why;
-	*per_iteration = s->event[place] == ALLOCATIONS || s->event[place] == BYTES;
-	switch (s->event[place]) {
-	case ALLOCATIONS:
-		*value = (double)h->run_allocations / runs;
-		break;
-	case BYTES:
-		*value = (double)h->run_bytes / runs;
-		break;
-	case PEAK:
-		*value = (double)h->now.peak_bytes;
-		break;
-	case LARGEST:
-		*value = (double)h->now.largest_bytes;
-		break;
-	default:
-		*value = (double)h->now.live_bytes;
-	}
+	*per_iteration = event == ALLOCATIONS || event == BYTES;
+	*value = values[event];
 	return 0;
 }
 
@@ -123,10 +82,9 @@ const struct assay_counter_provider assay_provider_heap = {
 	.name = "heap",
 	.source = ASSAY_SOURCE_HEAP,
 	.shared = true,
+	.events = events,
 	.probe = probe,
 	.open = open_set,
-	.add = add,
-	.close = free,
 	.total = total,
 	.how = how,
 };

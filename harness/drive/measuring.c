@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "counters/counter_health.h"
 #include "drive/build_identity.h"
 #include "machine/environment.h"
 #include "measure/measure.h"
@@ -76,40 +75,6 @@ unsigned assay_measuring_all_threads(const struct assay_run *run)
 	return all ? (unsigned)strtoul(all + strlen(ALL_IS), NULL, 10) : 0;
 }
 
-/* May a case count with PAPI: what its op publishes, or what was asked for? */
-static bool may_use_papi(const struct assay_measuring *m)
-{
-	if (m->verify_only)
-		return false;
-	if (m->request->counter_groups || m->request->events.n)
-		return true;
-	for (size_t i = 0; i < m->session->plan.n_cases; i++) {
-		const struct assay_case *c = &m->session->plan.cases[i];
-		const struct assay_catalog_op *op = assay_catalog_op(m->session->catalog, c->op);
-
-		if (c->counters[0] || (op && op->counters.n))
-			return true;
-	}
-	return false;
-}
-
-static int add_papi_cost(struct assay_run *run, struct assay_err *err)
-{
-	struct assay_papi_cost c;
-	char text[256];
-	int rc;
-
-	assay_counter_cost_take(&c);
-	assay_papi_cost_text(&c, text, sizeof(text));
-	rc = add_fact(run, "papi_cost", text, err);
-	if (rc || c.reason[0])
-		return rc;
-	snprintf(text, sizeof(text), "%.3g", c.read_ns);
-	rc = add_fact(run, "papi_read_ns", text, err);
-	snprintf(text, sizeof(text), "%.3g", c.start_stop_ns);
-	return rc ? rc : add_fact(run, "papi_start_stop_ns", text, err);
-}
-
 int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
 {
 	char clock[256];
@@ -129,8 +94,6 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 		rc = add_placement(m, run, err);
 	if (!rc && m->request->deterministic)
 		rc = add_fact(run, "deterministic", "1", err);
-	if (!rc && may_use_papi(m))
-		rc = add_papi_cost(run, err);
 	return rc;
 }
 

@@ -2,7 +2,6 @@
 /* Joins the counters of a case with its pool of threads and the page. */
 #include "worker/case_counts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -51,32 +50,34 @@ static void note_thread(void *arg, uint32_t tid, uint32_t n_threads)
 	threads[tid] = (pid_t)syscall(SYS_gettid);
 }
 
+struct traced_run {
+	struct assay_case_job *job;
+	struct assay_outcome out;
+};
+
+static void run_once(void *arg)
+{
+	struct traced_run *r = arg;
+
+	r->out = assay_case_job_run(r->job);
+}
+
 struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct assay_case_job *j)
 {
+	struct traced_run r = { .job = j, .out = assay_outcome_ok() };
 	pid_t *threads;
-	struct assay_syscall_options o = { .n_threads = j->spec->n_threads };
-	struct assay_outcome out = assay_outcome_ok();
-	struct assay_syscall_trace *t;
-	struct assay_err why = { 0 };
 
 	if (!c->syscalls.wanted)
-		return out;
-	threads = calloc(o.n_threads, sizeof(*threads));
+		return r.out;
+	threads = calloc(j->spec->n_threads, sizeof(*threads));
 	if (!threads)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counters");
 	assay_pool_run(j->pool, note_thread, threads);
-	assay_pool_words(j->pool, &o.own_lo, &o.own_hi);
-	o.threads = threads;
-	if (assay_syscall_trace_open(&t, &o, &why)) {
-		snprintf(c->syscalls.reason, sizeof(c->syscalls.reason), "%.255s", why.text);
-	} else {
-		assay_syscall_trace_watch(t, true);
-		out = assay_case_job_run(j);
-		assay_syscall_trace_watch(t, false);
-		assay_syscall_trace_close(t, &c->syscalls);
-	}
+	assay_pool_stay_awake(j->pool, true);
+	assay_syscalls_count(threads, j->spec->n_threads, run_once, &r, &c->syscalls);
+	assay_pool_stay_awake(j->pool, false);
 	free(threads);
-	return out;
+	return r.out;
 }
 
 struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, struct assay_worker_reply *r)

@@ -37,6 +37,7 @@ struct assay_pool {
 	_Alignas(CACHE_LINE) _Atomic uint32_t barrier_round;
 	_Alignas(CACHE_LINE) _Atomic uint32_t sleepers;
 	_Atomic bool parked; /* do not spin for the next region */
+	_Atomic bool awake;  /* spin for ever */
 	_Alignas(CACHE_LINE) assay_parallel_fn fn;
 	void *arg;
 	uint32_t n;
@@ -70,7 +71,9 @@ static void wake_all(struct assay_pool *p, _Atomic uint32_t *word)
 static void wait_change(struct assay_pool *p, _Atomic uint32_t *word, uint32_t old)
 {
 	for (;;) {
-		for (int i = 0; i < SPINS && !atomic_load_explicit(&p->parked, memory_order_relaxed); i++) {
+		for (unsigned i = 0; atomic_load_explicit(&p->awake, memory_order_relaxed) ||
+				     (i < SPINS && !atomic_load_explicit(&p->parked, memory_order_relaxed));
+		     i++) {
 			if (atomic_load_explicit(word, memory_order_acquire) != old)
 				return;
 			relax();
@@ -210,8 +213,16 @@ void assay_pool_barrier(struct assay_pool *pool)
 	wait_change(pool, &pool->barrier_round, round);
 }
 
-void assay_pool_words(const struct assay_pool *pool, uintptr_t *lo, uintptr_t *hi)
+static void nothing(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	*lo = (uintptr_t)pool;
-	*hi = (uintptr_t)(pool + 1);
+	(void)arg;
+	(void)tid;
+	(void)n_threads;
+}
+
+void assay_pool_stay_awake(struct assay_pool *pool, bool on)
+{
+	atomic_store_explicit(&pool->awake, on, memory_order_relaxed);
+	if (on)
+		assay_pool_run(pool, nothing, NULL); /* which wakes those that sleep */
 }

@@ -3,6 +3,7 @@
 #ifndef ASSAY_WORKER_THREAD_POOL_H
 #define ASSAY_WORKER_THREAD_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "assay/plugin.h"
@@ -23,7 +24,7 @@ void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg);
 void assay_pool_park(struct assay_pool *pool);
 /* From inside a region: wait for all threads. */
 void assay_pool_barrier(struct assay_pool *pool);
-/* Every word that its threads sleep on lies from *lo up to, but without, *hi. */
-void assay_pool_words(const struct assay_pool *pool, uintptr_t *lo, uintptr_t *hi);
+/* Between regions: from here on threads spin wherever they wait, so that the pool makes no system call; or no more. */
+void assay_pool_stay_awake(struct assay_pool *pool, bool on);
 
 #endif

@@ -444,19 +444,18 @@ static int serve(int fd, unsigned index)
 
 int assay_worker_is_command(int argc, char **argv)
 {
-	return (argc == 2 &&
-		(!strcmp(argv[1], ASSAY_COUNTER_HEALTH_COMMAND) || !strcmp(argv[1], ASSAY_COUNTER_COST_COMMAND))) ||
+	return (argc == 2 && !strcmp(argv[1], ASSAY_COUNTER_HEALTH_COMMAND)) ||
 	       (argc == 4 && !strcmp(argv[1], ASSAY_WORKER_COMMAND)) ||
 	       (argc == 3 && !strcmp(argv[1], ASSAY_INVENTORY_COMMAND));
 }
 
-/* The hidden commands that write to standard output: whoever started them reads that. */
-static int examine_counters(void (*probe)(struct assay_text *out))
+/* The hidden command that writes to standard output: whoever started it reads that. */
+static int examine_counters(void)
 {
 	struct assay_text out = { 0 };
 	bool failed;
 
-	probe(&out);
+	assay_counter_health_probe(&out);
 	failed = out.failed || (out.len && write(STDOUT_FILENO, out.s, out.len) != (ssize_t)out.len);
 	assay_text_release(&out);
 	return failed;
@@ -468,8 +467,7 @@ int assay_worker_main(int argc, char **argv)
 	long fd;
 
 	if (argc == 2)
-		return examine_counters(strcmp(argv[1], ASSAY_COUNTER_HEALTH_COMMAND) ? assay_counter_cost_probe
-										      : assay_counter_health_probe);
+		return examine_counters();
 	fd = strtol(argv[2], &end, 10);
 	if (*end || fd < 3 || fcntl((int)fd, F_GETFD) < 0)
 		return 2;

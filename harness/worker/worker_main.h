@@ -8,7 +8,7 @@
 #define ASSAY_WORKER_COMMAND    "__worker"
 #define ASSAY_INVENTORY_COMMAND "__inventory"
 
-/* True when argv[1] is one of the two, or a command of counters/counter_health.h. */
+/* True when argv[1] is one of the two, or the one of counters/counter_health.h. */
 int assay_worker_is_command(int argc, char **argv);
 /* Serve until told to finish; returns the exit status of the process. */
 int assay_worker_main(int argc, char **argv);

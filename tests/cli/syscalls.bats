@@ -97,5 +97,5 @@ needs_tracing() {
 	ASSAY_DETERMINISTIC=1 strace -f -e trace=none -o /dev/null "$ASSAY" run --bench-dir t --suite known --threads 1 --only 'calls.toy/three/*' \
 		--plugin "$ASSAY_BUILD/tests/plugins/syscall_op.so" --db t.db --json >out.json || skip "strace may not trace here"
 	jq -e 'all(.cases[]; .status == "ok" and .counters.syscalls == null and .unavailable.syscalls.source == "exact"
-		and (.unavailable.syscalls.reason | test("traces this already: run without strace or debugger")))' out.json
+		and (.unavailable.syscalls.reason | test("run it without strace or debugger")))' out.json
 }

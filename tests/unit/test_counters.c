@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "counters/counting.h"
 #include "counters/os_events.h"
 #include "counters/provider.h"
 
@@ -49,61 +50,124 @@ static void test_counts_of_this_thread(void **state)
 	assert_in_range(d.minor_faults, PAGES, PAGES + 16);
 	assert_in_range(d.voluntary_switches, 1, 16);
 	assert_int_equal(d.cpu, b.cpu);
-	assert_int_equal(d.migrations, a.cpu != b.cpu);
 }
 
 static void test_differences_and_sums(void **state)
 {
-	const struct assay_os_counts a = { 1, 2, 3, 4, 0, 0 }, b = { 11, 12, 13, 14, 0, 0 },
-				     c = { 12, 12, 13, 15, 0, 3 };
+	const struct assay_os_counts a = { 1, 2, 3, 4, 0 }, b = { 11, 13, 15, 17, 3 };
 	struct assay_os_counts d = assay_os_counts_between(&a, &b), sum = { 0 };
 
 	(void)state;
-	assert_int_equal(d.minor_faults, 10);
-	assert_int_equal(d.migrations, 0);
+	assert_int_equal(d.cpu, 3);
 	assay_os_counts_add(&sum, &d);
-	d = assay_os_counts_between(&b, &c);
-	assert_int_equal(d.migrations, 1);
 	assay_os_counts_add(&sum, &d);
-	assert_int_equal(sum.minor_faults, 11);
-	assert_int_equal(sum.major_faults, 10);
-	assert_int_equal(sum.voluntary_switches, 10);
-	assert_int_equal(sum.involuntary_switches, 11);
-	assert_int_equal(sum.migrations, 1);
-	assert_int_equal(sum.cpu, 3);
+	assert_int_equal(sum.minor_faults, 20);
+	assert_int_equal(sum.major_faults, 22);
+	assert_int_equal(sum.voluntary_switches, 24);
+	assert_int_equal(sum.involuntary_switches, 26);
 }
 
 /* One reading gives all of getrusage's events, which hang together. */
 static void test_rusage_events(void **state)
 {
-	static const char *const names[] = { "context_switches", "voluntary_switches", "forced_switches",
-					     "task_clock_ns" };
+	enum { MINOR, MAJOR, VOLUNTARY, FORCED, SWITCHES, TASK_CLOCK, N };
 	const struct assay_counter_provider *p = &assay_provider_rusage;
-	struct assay_counter_context ctx = { 0 };
 	struct assay_os_counts now;
-	struct assay_err err = { 0 };
-	uint64_t v[4];
-	void *set;
+	uint64_t v[N];
 
 	(void)state;
-	assert_int_equal(0, p->open(&ctx, &set, &err));
-	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(0, p->add(set, names[i], &err));
-	assert_int_equal(ASSAY_ENOTFOUND, p->add(set, "migrations", &err));
+	assert_string_equal(p->events[VOLUNTARY], "voluntary_switches");
+	assert_string_equal(p->events[SWITCHES], "context_switches");
+	assert_string_equal(p->events[TASK_CLOCK], "task_clock_ns");
+	assert_null(p->events[N]);
 	sched_yield();
 	assay_os_counts_read(&now);
-	assert_int_equal(0, p->read_os(set, &now, v));
-	assert_int_equal(v[0], v[1] + v[2]);
-	assert_true(v[3] > 0);
-	p->close(set);
+	assert_int_equal(0, p->read_os(NULL, &now, v));
+	assert_int_equal(v[MINOR], now.minor_faults);
+	assert_int_equal(v[SWITCHES], v[VOLUNTARY] + v[FORCED]);
+	assert_true(v[TASK_CLOCK] > 0);
+}
+
+/* ---- migrations: a thread that is moved a known number of times -------------------------------------------------- */
+
+static void move_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+static void alone(void *pool, assay_parallel_fn fn, void *arg)
+{
+	(void)pool;
+	fn(arg, 0, 1);
+}
+
+static void count_moves(const struct assay_counter_provider *p, const char *how)
+{
+	struct assay_counter_context ctx = { 0 };
+	const struct assay_counting_options o = { .ctx = &ctx,
+						  .events = "migrations\tmigrations\nfaults\tminor_faults\n",
+						  .n_threads = 1,
+						  .parallel = alone,
+						  .providers = &p,
+						  .n_providers = 1 };
+	struct assay_counters out = { 0 };
+	struct assay_counter_probe found;
+	struct assay_counting *c;
+	struct assay_os_counts os;
+	cpu_set_t before;
+	int cpu[2], n = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+		if (CPU_ISSET(i, &before))
+			cpu[n++] = i;
+	p->probe(&ctx, &found);
+	assert_true(found.works ? !found.advice[0] : found.value[0] && found.advice[0]);
+	if (!found.works || n < 2)
+		skip();
+	assert_int_equal(assay_counting_open(&c, &o, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		move_to(cpu[0]);
+		assay_counting_before(c, 0, &os);
+		for (int k = 1; k <= 4; k++)
+			move_to(cpu[k % 2]);
+		assay_counting_after(c, 0, &os);
+		assay_counting_add(c, 2);
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+	assert_int_equal(assay_counting_result(c, &out), 0);
+	assert_int_equal(out.n, 1);
+	assert_true(out.v[0].value == 2); /* four moves in two iterations */
+	assert_string_equal(out.v[0].source, ASSAY_SOURCE_OS);
+	assert_string_equal(out.v[0].how, how);
+	assert_non_null(assay_counters_find_missing(&out, "faults"));
+	assay_counting_close(c);
+	assay_counters_release(&out);
+}
+
+/* Every move is counted, though what counts them is read only after a switch. */
+static void test_moves_in_proc(void **state)
+{
+	(void)state;
+	count_moves(&assay_provider_sched, "/proc/thread-self/sched");
+}
+
+static void test_moves_by_perf_event(void **state)
+{
+	(void)state;
+	count_moves(&assay_provider_perf, "perf_event_open");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts_of_this_thread),
-		cmocka_unit_test(test_differences_and_sums),
-		cmocka_unit_test(test_rusage_events),
+		cmocka_unit_test(test_counts_of_this_thread), cmocka_unit_test(test_differences_and_sums),
+		cmocka_unit_test(test_rusage_events),         cmocka_unit_test(test_moves_in_proc),
+		cmocka_unit_test(test_moves_by_perf_event),
 	};
 
 	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);

@@ -15,7 +15,6 @@
 #include <cmocka.h>
 
 #include "counters/counting.h"
-#include "counters/counting_cost.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define THREADS 3
@@ -365,26 +364,6 @@ static void test_cells_through_papi(void **state)
 	assay_counters_release(&out);
 }
 
-/* Where PAPI has events of either kind, a set of them is timed; otherwise there is a reason, and what to do. */
-static void test_cost(void **state)
-{
-	static struct assay_counter_context ctx;
-	struct assay_papi_cost c;
-	double ns;
-	size_t n;
-
-	(void)state;
-	assay_counter_context_init(&ctx, NULL, NULL, 0);
-	assay_papi_cost_measure(&ctx, &c);
-	if (!ctx.papi.reason[0] && !c.hardware && !ctx.papi.sde_reason[0])
-		assert_int_equal(c.n_events, 6);
-	assert_int_equal(c.n_events > 0, !c.reason[0]);
-	assert_int_equal(c.read_ns > 0 && c.start_stop_ns > 0, c.n_events > 0);
-	assert_int_equal(c.advice[0] != '\0', c.n_events == 0);
-	assert_int_equal(assay_system_cost_measure(&ctx, &n, &ns), 0);
-	assert_true(n > 0 && ns > 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,7 +371,6 @@ int main(void)
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_cells_from_memory),
 		cmocka_unit_test(test_cells_through_papi),
-		cmocka_unit_test(test_cost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "counters/counting.h"
-#include "counters/counting_cost.h"
 #include "counters/pmu_selftest.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -447,47 +446,6 @@ static void test_threads_leave(void **state)
 		assert_false(sets[i].used);
 }
 
-/* A set of what the machine has, started and stopped as often as it is timed, and nothing left behind. */
-static void test_cost(void **state)
-{
-	static const struct {
-		int start, read;
-		bool no_pmu;
-		const char *why;
-	} cases[] = {
-		{ PAPI_OK, PAPI_OK, false, "" },
-		{ PAPI_ESYS, PAPI_OK, false, "PAPI does not start: code -3" },
-		{ PAPI_OK, PAPI_ESYS, false, "an event set of PAPI stops working after it was started" },
-		{ PAPI_OK, PAPI_OK, true, "not in this test" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_counter_context ctx = with_pmu(false);
-		struct assay_papi_cost c;
-		char text[256];
-
-		strcpy(ctx.papi.sde_reason, ctx.sde_reason);
-		strcpy(ctx.papi.pmu_reason, cases[i].no_pmu ? "no PMU" : "");
-		start_fails = cases[i].start;
-		read_fails = cases[i].read;
-		assay_papi_cost_measure(&ctx, &c);
-		start_fails = read_fails = PAPI_OK;
-		assert_string_equal(c.reason, cases[i].why);
-		assert_int_equal(c.hardware, !cases[i].no_pmu);
-		assert_int_equal(c.n_events, cases[i].why[0] ? 0 : COUNTERS);
-		assay_papi_cost_text(&c, text, sizeof(text));
-		if (cases[i].why[0]) {
-			assert_string_equal(text, cases[i].why);
-		} else {
-			assert_true(c.read_ns > 0 && c.start_stop_ns > 0);
-			assert_non_null(strstr(text, "4 hardware events take "));
-		}
-		for (size_t k = 0; k < N_OF(sets); k++)
-			assert_false(sets[k].used);
-	}
-}
-
 #else
 
 static void test_what_is_believed(void **state)
@@ -496,7 +454,6 @@ static void test_what_is_believed(void **state)
 	skip();
 }
 #define test_pmu_without_counters       test_what_is_believed
-#define test_cost                       test_what_is_believed
 #define test_bounds                     test_what_is_believed
 #define test_failures                   test_what_is_believed
 #define test_threads_leave              test_what_is_believed
@@ -514,7 +471,6 @@ int main(void)
 		cmocka_unit_test(test_threads_leave),
 		cmocka_unit_test(test_presets_take_turns),
 		cmocka_unit_test(test_multiplexed_is_an_estimate),
-		cmocka_unit_test(test_cost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
