@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Is it right? Poison, oracle, digests, canaries, unchanged inputs: everything that makes a faster wrong kernel a wrong
- * one.
- */
+/* Poison, oracle, digests, canaries, unchanged inputs. */
+#include "worker/case_check.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "worker/case_services.h"
 
 #define POISON 0x7Bu /* as float 1.3e36, as int8 123, as I2_S code pairs that include 3 */
 

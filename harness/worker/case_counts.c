@@ -7,8 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "worker/case_services.h"
-
 static void on_pool(void *pool, assay_parallel_fn fn, void *arg)
 {
 	assay_pool_run(pool, fn, arg);

@@ -5,40 +5,14 @@
  */
 #include "worker/case_job.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "assay/random.h"
+#include "counters/callgrind.h"
+#include "worker/case_check.h"
 #include "worker/case_services.h"
-
-struct assay_outcome assay_outcome_ok(void)
-{
-	return (struct assay_outcome){ .status = ASSAY_STATUS_OK };
-}
-
-struct assay_outcome assay_outcome_set(enum assay_status status, const char *fmt, ...)
-{
-	struct assay_outcome out = { .status = status };
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(out.reason, sizeof(out.reason), fmt, ap);
-	va_end(ap);
-	return out;
-}
-
-struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const char *what)
-{
-	return assay_outcome_set(ASSAY_STATUS_FAILED, "%s of '%s/%s' failed: %s", what, j->spec->op, j->spec->variant,
-				 j->failure[0] ? j->failure : "it gave no reason");
-}
-
-void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase)
-{
-	atomic_store_explicit(j->phase, (uint32_t)phase, memory_order_relaxed);
-}
 
 static struct assay_outcome load(struct assay_case_job *j)
 {
@@ -132,19 +106,6 @@ static size_t layout_offset(uint64_t seed, uint32_t tensor)
 	return seed ? assay_random4(seed, tensor, 0).v[0] % 64 * 64 : 0;
 }
 
-/* Far from where programs, libraries, stacks and simulators lie. */
-#define FIRST_ADDRESS ((uintptr_t)1 << 41)
-#define ADDRESS_STEP  ((uintptr_t)1 << 24)
-
-uintptr_t assay_case_job_place(struct assay_case_job *j, size_t bytes)
-{
-	uintptr_t at = j->next_address;
-
-	if (at)
-		j->next_address += (bytes + 2 * ADDRESS_STEP) / ADDRESS_STEP * ADDRESS_STEP;
-	return at;
-}
-
 static struct assay_outcome allocate(struct assay_case_job *j)
 {
 	const struct assay_worker_spec *s = j->spec;
@@ -153,7 +114,6 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 
 	assay_case_job_phase(j, ASSAY_PHASE_ALLOCATE);
 	j->n_jobs = s->copies;
-	j->next_address = s->fixed_layout ? FIRST_ADDRESS : 0;
 	j->tensors = assay_layout_calloc(s->copies * n + 1, sizeof(*j->tensors));
 	j->jobs = assay_layout_calloc(s->copies, sizeof(*j->jobs));
 	j->input_digests = calloc(s->copies, sizeof(*j->input_digests));
@@ -252,17 +212,6 @@ static struct assay_outcome to_device(struct assay_case_job *j)
 		*d = (struct assay_tensor){ .data = data, .bytes = h->bytes, .spec = h->spec };
 	}
 	return assay_outcome_ok();
-}
-
-void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device)
-{
-	struct assay_job *job = &j->jobs[copy];
-	bool device = at_device && j->device;
-
-	job->tensors = (device ? j->device_tensors : j->tensors) + copy * j->problem.n_tensors;
-	job->device_kind = device ? j->device->device_kind : (uint32_t)ASSAY_DEVICE_CPU;
-	job->device = device ? j->device_handle : NULL;
-	job->stream = device ? j->stream : NULL;
 }
 
 static struct assay_outcome prepare(struct assay_case_job *j)
@@ -402,4 +351,36 @@ struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iter
 	t1 = assay_clock_ticks(clock);
 	*ns = assay_clock_ticks_to_ns(clock, t1 - t0);
 	return rc ? assay_case_job_failed(j, "running") : assay_outcome_ok();
+}
+
+/* ---- under the simulator: what this program spends between the marks is left out by whoever reads the counts ----- */
+
+static struct assay_outcome count_once(struct assay_case_job *j, unsigned warm, bool check)
+{
+	struct assay_outcome out = assay_outcome_ok();
+	uint64_t ns;
+
+	assay_callgrind_start();
+	for (unsigned i = 0; i < warm && out.status == ASSAY_STATUS_OK; i++)
+		out = assay_case_job_time(j, 1, &ns);
+	assay_callgrind_zero();
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_time(j, 1, &ns);
+	assay_callgrind_dump(check);
+	assay_callgrind_stop();
+	return out;
+}
+
+/*
+ * Twice from empty caches: what differs between the two is not exact. Only the first begins with untrained branch
+ * predictors.
+ */
+struct assay_outcome assay_case_job_count(struct assay_case_job *j, unsigned warm)
+{
+	struct assay_outcome out;
+
+	if (!assay_callgrind_inside())
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "the worker does not run under valgrind");
+	out = count_once(j, warm, false);
+	return out.status == ASSAY_STATUS_OK ? count_once(j, warm, true) : out;
 }

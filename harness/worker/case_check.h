@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is it right? Everything that makes a faster wrong kernel a wrong one; and what the op reports. */
+#ifndef ASSAY_WORKER_CASE_CHECK_H
+#define ASSAY_WORKER_CASE_CHECK_H
+
+#include "worker/case_state.h"
+
+/* Fill the outputs of all copies with a pattern that no right answer has. */
+struct assay_outcome assay_case_job_poison(struct assay_case_job *j);
+/* Compare the outputs of copy @i with the oracle; digest (exact ops) and error are filled when right. */
+struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, double *max_rel_err, char *digest);
+/* Are canaries and inputs of all copies as they were? */
+struct assay_outcome assay_case_job_intact(struct assay_case_job *j);
+/* Let the op publish its metrics. */
+struct assay_outcome assay_case_job_report(struct assay_case_job *j);
+/* Copy the outputs of copy @i from the device to host memory; no-op on the CPU. */
+struct assay_outcome assay_case_job_fetch(struct assay_case_job *j, uint64_t i);
+/* Put copy 0's outputs, laid end to end, from byte @from on into the window of @r, with what lies there. */
+void assay_case_job_output(const struct assay_case_job *j, uint64_t from, struct assay_worker_reply *r);
+/* Of the outputs of copy @i, as they lie in host memory. */
+void assay_case_job_digest(const struct assay_case_job *j, uint64_t i, char *digest);
+struct assay_digest assay_case_input_digest(const struct assay_case_job *j, uint64_t copy);
+
+#endif

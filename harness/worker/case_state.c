@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Outcomes, phases, and where tensors are. */
+#include "worker/case_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct assay_outcome assay_outcome_ok(void)
+{
+	return (struct assay_outcome){ .status = ASSAY_STATUS_OK };
+}
+
+struct assay_outcome assay_outcome_set(enum assay_status status, const char *fmt, ...)
+{
+	struct assay_outcome out = { .status = status };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out.reason, sizeof(out.reason), fmt, ap);
+	va_end(ap);
+	return out;
+}
+
+struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const char *what)
+{
+	return assay_outcome_set(ASSAY_STATUS_FAILED, "%s of '%s/%s' failed: %s", what, j->spec->op, j->spec->variant,
+				 j->failure[0] ? j->failure : "it gave no reason");
+}
+
+void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase)
+{
+	atomic_store_explicit(j->phase, (uint32_t)phase, memory_order_relaxed);
+}
+
+/* Far from where programs, libraries, stacks and simulators lie. */
+#define FIRST_ADDRESS ((uintptr_t)1 << 41)
+#define ADDRESS_STEP  ((uintptr_t)1 << 24)
+
+uintptr_t assay_case_job_place(struct assay_case_job *j, size_t bytes)
+{
+	uintptr_t at = j->next_address ? j->next_address : FIRST_ADDRESS;
+
+	if (!j->spec->fixed_layout)
+		return 0;
+	j->next_address = at + (bytes + 2 * ADDRESS_STEP) / ADDRESS_STEP * ADDRESS_STEP;
+	return at;
+}
+
+void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device)
+{
+	struct assay_job *job = &j->jobs[copy];
+	bool device = at_device && j->device;
+
+	job->tensors = (device ? j->device_tensors : j->tensors) + copy * j->problem.n_tensors;
+	job->device_kind = device ? j->device->device_kind : (uint32_t)ASSAY_DEVICE_CPU;
+	job->device = device ? j->device_handle : NULL;
+	job->stream = device ? j->stream : NULL;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One case inside its worker: what its parts share. Of the protocol it knows what a case is told in its page. */
+#ifndef ASSAY_WORKER_CASE_STATE_H
+#define ASSAY_WORKER_CASE_STATE_H
+
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "counters/heap.h"
+#include "machine/clock.h"
+#include "machine/topology.h"
+#include "model/metric.h"
+#include "model/result.h"
+#include "worker/case_memory.h"
+#include "worker/plugin_loader.h"
+#include "worker/protocol.h"
+#include "worker/thread_pool.h"
+
+#define ASSAY_JOB_METRICS ASSAY_PAGE_METRICS
+
+struct assay_case_job {
+	/* set by init, borrowed */
+	const struct assay_worker_spec *spec;
+	_Atomic uint32_t *phase;
+
+	struct assay_topology *topology;
+	struct assay_loader loader;
+	const struct assay_op *op;
+	const struct assay_variant *variant;    /* the driver for composite ops */
+	const struct assay_variant *kernel;     /* composite ops only */
+	const struct assay_loaded_plugin *code; /* where the timed code comes from */
+	struct assay_pool *pool;
+	int cpus[ASSAY_PAGE_CPUS];
+	int numa_node;
+
+	struct assay_host host;
+	struct assay_shape shape;
+	struct assay_problem problem;
+	struct assay_arena arenas[ASSAY_MAX_TENSORS];
+	struct assay_tensor *tensors;        /* copies × n_tensors, host memory */
+	struct assay_tensor *device_tensors; /* the same on the device; NULL on the CPU */
+	struct assay_job *jobs;              /* one a copy */
+	uint64_t n_jobs, n_filled, n_prepared;
+	struct assay_digest *input_digests; /* one a copy */
+	uint64_t *counters;
+
+	uintptr_t next_address; /* of the next arena in a fixed layout; 0: anywhere */
+
+	const struct assay_device_ops *device;
+	void *device_handle, *stream;
+
+	struct assay_case_alloc *allocs; /* live host->alloc blocks */
+	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;
+	uint64_t prepare_ns, prepare_bytes, fill_bytes;
+	char failure[256]; /* of host->fail; empty: none */
+
+	struct assay_page_metric metrics[ASSAY_JOB_METRICS];
+	unsigned n_metrics;
+	char bad_metric[ASSAY_METRIC_TAG_MAX]; /* published but not declared, twice, or one too many */
+
+	struct assay_heap_case heap; /* what the variant allocates */
+
+	uint64_t next_copy; /* the rotation goes on from sample to sample */
+};
+
+/* What a step gave: OK, or a status with its reason. */
+struct assay_outcome {
+	enum assay_status status;
+	char reason[512];
+};
+
+struct assay_outcome assay_outcome_ok(void);
+struct assay_outcome assay_outcome_set(enum assay_status status, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A callback returned an error: "@what of 'op/variant' failed: " and what it gave to host->fail. */
+struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const char *what);
+
+void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase);
+/* Let a copy's job point to the host's tensors, or to the device's where the variant runs on one. */
+void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device);
+/* Where the next arena of @bytes has to lie. */
+uintptr_t assay_case_job_place(struct assay_case_job *j, size_t bytes);
+
+#endif
