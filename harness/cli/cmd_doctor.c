@@ -7,7 +7,6 @@
 #include "cli/cli_options.h"
 #include "counters/counter_health.h"
 #include "machine/core_survey.h"
-#include "machine/environment.h"
 #include "machine/health.h"
 #include "measure/sample_overhead.h"
 #include "model/verdict.h"
@@ -102,7 +101,6 @@ static int findings_json(const struct assay_finding *f, size_t n, const char *su
 static int doctor(const struct assay_settings *s, struct assay_text *out, struct assay_err *err)
 {
 	struct assay_topology *topology = NULL;
-	struct assay_core_survey cores;
 	struct assay_findings all = { 0 };
 	struct assay_clock clock;
 	double overhead_ns = 0;
@@ -114,8 +112,7 @@ static int doctor(const struct assay_settings *s, struct assay_text *out, struct
 	if (!rc)
 		rc = assay_doctor(topology, &clock, &all, err);
 	if (!rc) {
-		assay_core_survey(topology, &clock, &cores);
-		assay_core_survey_add(&all, &cores);
+		assay_core_survey(topology, &clock, &all);
 		overhead_ns = assay_sample_overhead_ns(&clock);
 		assay_sample_overhead_add(&all, overhead_ns);
 		assay_counter_health_add(&all);

@@ -12,7 +12,7 @@
 #include "drive/installed.h"
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
-#include "machine/environment.h"
+#include "machine/memory_state.h"
 #include "machine/isa.h"
 #include "model/quantity.h"
 

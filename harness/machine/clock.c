@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "machine/clock_proof.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

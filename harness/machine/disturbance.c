@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/environment.h"
+#include "machine/cgroup.h"
 #include "machine/host_files.h"
+#include "machine/memory_state.h"
 #include "model/result.h"
 
 /* A governor hunts by a few percent all the time; a step is what changes the speed for good. */

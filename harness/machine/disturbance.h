@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "machine/cgroup.h"
-
 /* Counters as they were last read. What the host does not show stays unknown and never flags a sample. */
 struct assay_disturbance {
 	const char *root; /* "" is this machine, see host_files.h */

@@ -10,6 +10,7 @@
 #include "machine/host_facts.h"
 #include "machine/host_files.h"
 #include "machine/machine_text.h"
+#include "machine/memory_state.h"
 
 static bool one_line(const char *root, const char *path, char *buf, size_t size)
 {

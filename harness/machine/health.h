@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The list that `assay doctor` is made of; findings are added by health.c (state) and health_tools.c (what is
- * installed).
- */
+/* What `assay doctor` says of the host: its state, and what is installed. */
 #ifndef ASSAY_MACHINE_HEALTH_H
 #define ASSAY_MACHINE_HEALTH_H
 
-#include "machine/environment.h"
+#include "machine/clock.h"
+#include "machine/findings.h"
+#include "machine/topology.h"
 
-/* Advice "" when there is nothing to do. */
-void assay_findings_add(struct assay_findings *l, const char *name, enum assay_health health, const char *value,
-			const char *advice);
-
-/* Programs and libraries that optional parts need. */
-void assay_findings_add_tools(struct assay_findings *l, const char *root);
+/* Adds to @out, all-zero before; release it in either case. ASSAY_ENOMEM. */
+int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *out,
+		 struct assay_err *err);
+/* Files are read below @root; perf events and PATH are always those of this machine. */
+int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,
+		    struct assay_findings *out, struct assay_err *err);
 
 #endif

@@ -10,9 +10,9 @@
 
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
-#include "machine/environment.h"
 #include "machine/host_files.h"
 #include "machine/machine_text.h"
+#include "machine/memory_state.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 

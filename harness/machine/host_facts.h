@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What a fact says when the host has no such file. */
+#define ASSAY_NOT_EXPOSED "not exposed by this host"
+
 /* Each fills @buf, with ASSAY_NOT_EXPOSED or "unknown" when it returns false. */
 typedef bool (*assay_fact_fn)(const char *root, char *buf, size_t size);
 

@@ -19,6 +19,7 @@
 #include "machine/host_files.h"
 #include "machine/host_gpu.h"
 #include "machine/machine_text.h"
+#include "machine/memory_state.h"
 
 #define GIB (UINT64_C(1) << 30)
 

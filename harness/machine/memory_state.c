@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory there is and may be used, and what the hypervisor took of the CPUs. */
-#include "machine/environment.h"
+/* Read from /proc/meminfo, the control group, and /proc/stat. */
+#include "machine/memory_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,11 +88,6 @@ bool assay_steal_ticks_at(const char *root, const int *cpus, size_t n, uint64_t 
 	}
 	free(text);
 	return seen == n && n > 0;
-}
-
-bool assay_steal_ticks(const int *cpus, size_t n, uint64_t *ticks)
-{
-	return assay_steal_ticks_at("", cpus, n, ticks);
 }
 
 bool assay_steal_frac_at(const char *root, double *frac)

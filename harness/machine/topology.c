@@ -10,8 +10,8 @@
 
 #include <hwloc/cpukinds.h>
 
-#include "machine/environment.h"
 #include "machine/machine_text.h"
+#include "machine/memory_state.h"
 #include "machine/topology_table.h"
 
 static int load(struct assay_topology *t, const char *xml_path, struct assay_err *err)

@@ -4,8 +4,11 @@
 #define ASSAY_MACHINE_TOPOLOGY_TABLE_H
 
 #include <hwloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "machine/topology.h"
+#include "base/err.h"
 
 /* From the outside in. A level the machine lacks has one group, 0, inside its parent. */
 enum assay_slot_level {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "machine/disturbance.h"
-#include "machine/environment.h"
+#include "machine/memory_state.h"
 
 /* A metric of the harness. */
 static int put_own(struct assay_result *r, const char *tag, double value, struct assay_err *err)

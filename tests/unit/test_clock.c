@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "machine/clock.h"
-#include "machine/clock_proof.h"
 
 /* Reads 0, 0, …, step, step, …: one tick every @hold reads; goes back by one at @back_at. */
 struct fake_clock {

@@ -164,90 +164,67 @@ static void test_slow_loops_are_counted(void **state)
 static void test_what_the_doctor_says(void **state)
 {
 	static const struct {
-		struct assay_core_survey s;
-		size_t n;
-		enum assay_health health[2];
-		const char *value[2];
+		size_t n, n_cores;
+		struct assay_core_share share[8];
+		enum assay_health health;
+		const char *value;
 	} rows[] = {
-		{ { .n = 1, .n_cores = 1, .share = { { .cpu = 5, .loops = 100, .slow = 5, .ratio = 1.4 } } },
+		{ 1,
 		  1,
-		  { ASSAY_HEALTH_GOOD },
-		  { "1 core calculated at its own pace" } },
-		{ { .n = 2,
-		    .n_cores = 2,
-		    .share = { { .cpu = 0, .loops = 1000, .slow = 51, .ratio = 1.3 },
-			       { .cpu = 1, .loops = 10, .slow = 8, .ratio = 1.84 } },
-		    .distance = { .cpu = { 0, 1 }, .least_ns = 52, .most_ns = 331 } },
+		  { { .cpu = 5, .loops = 100, .slow = 5, .ratio = 1.4 } },
+		  ASSAY_HEALTH_GOOD,
+		  "1 core calculated at its own pace" },
+		{ 2,
 		  2,
-		  { ASSAY_HEALTH_WARN, ASSAY_HEALTH_WARN },
-		  { "2 of 2 cores are slow at times: CPU 1 most, for 80 % of the time, when a loop takes 1.8 times as "
-		    "long",
-		    "a cache line goes from CPU 0 to 1 and back in 52, then in 331 ns" } },
-		{ { .n = 8,
-		    .n_cores = 64,
-		    .share = { [3] = { .cpu = 1006, .loops = 10, .slow = 10, .ratio = 1.3 } },
-		    .distance_untold = "no answer" },
-		  2,
-		  { ASSAY_HEALTH_WARN, ASSAY_HEALTH_MISSING },
-		  { "1 of 8 cores tried is slow at times: CPU 1006 for 100 % of the time, when a loop takes 1.3 times "
-		    "as long",
-		    "no answer" } },
-		{ { .n = 8, .n_cores = 64, .distance = { .cpu = { 0, 2 }, .least_ns = 52, .most_ns = 104 } },
-		  2,
-		  { ASSAY_HEALTH_GOOD, ASSAY_HEALTH_GOOD },
-		  { "8 of 64 cores calculated at their own pace",
-		    "a cache line goes from CPU 0 to 2 and back in 52 to 104 ns" } },
-		{ { .n = 2,
-		    .n_cores = 2,
-		    .share_untold = "the steps",
-		    .distance = { .cpu = { 0, 2 }, .least_ns = 52, .most_ns = 104 } },
-		  2,
-		  { ASSAY_HEALTH_MISSING, ASSAY_HEALTH_GOOD },
-		  { "the steps", "a cache line goes from CPU 0 to 2 and back in 52 to 104 ns" } },
+		  { { .cpu = 0, .loops = 1000, .slow = 51, .ratio = 1.3 },
+		    { .cpu = 1, .loops = 10, .slow = 8, .ratio = 1.84 } },
+		  ASSAY_HEALTH_WARN,
+		  "2 of 2 cores are slow at times: CPU 1 most, for 80 % of the time, when a loop takes 1.8 times as "
+		  "long" },
+		{ 8,
+		  64,
+		  { [3] = { .cpu = 1006, .loops = 10, .slow = 10, .ratio = 1.3 } },
+		  ASSAY_HEALTH_WARN,
+		  "1 of 8 cores tried is slow at times: CPU 1006 for 100 % of the time, when a loop takes 1.3 times as "
+		  "long" },
+		{ 8, 64, { { 0 } }, ASSAY_HEALTH_GOOD, "8 of 64 cores calculated at their own pace" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_findings all = { 0 };
 
-		assay_core_survey_add(&all, &rows[i].s);
-		assert_int_equal(all.n, rows[i].n);
-		for (size_t k = 0; k < all.n; k++) {
-			assert_string_equal(all.v[k].name, k ? "core_distance" : "core_pace");
-			assert_string_equal(all.v[k].value, rows[i].value[k]);
-			assert_int_equal(all.v[k].health, rows[i].health[k]);
-			assert_int_equal(!all.v[k].advice[0], rows[i].health[k] != ASSAY_HEALTH_WARN);
-		}
+		assay_core_share_add(&all, rows[i].share, rows[i].n, rows[i].n_cores);
+		assert_int_equal(all.n, 1);
+		assert_string_equal(all.v[0].name, "core_pace");
+		assert_string_equal(all.v[0].value, rows[i].value);
+		assert_int_equal(all.v[0].health, rows[i].health);
+		assert_int_equal(!all.v[0].advice[0], rows[i].health != ASSAY_HEALTH_WARN);
 		assay_findings_release(&all);
 	}
 }
 
-/* With a clock that always goes on by as much no loop is slow. */
+/* With a clock that always goes on by as much no loop is slow; with one of coarse steps there is nothing to tell. */
 static void test_a_survey_of_this_machine(void **state)
 {
-	const struct assay_placement_options one_a_core = { 0 };
+	struct assay_clock coarse = clock_of_test;
 	struct assay_topology *t = NULL;
-	struct assay_core_survey s;
+	struct assay_findings all = { 0 };
 	struct assay_err err = { 0 };
-	size_t n;
 
 	(void)state;
 	reads = 10;
 	step_ns = 50000;
+	coarse.resolution_ns = 100;
 	assert_int_equal(assay_topology_open(&t, NULL, &err), 0);
-	n = assay_placement_max(t, &one_a_core);
-	assay_core_survey(t, &clock_of_test, &s);
-	assert_string_equal(s.share_untold, "");
-	assert_int_equal(s.n, n < ASSAY_SURVEY_CPUS ? n : ASSAY_SURVEY_CPUS);
-	assert_int_equal(s.n_cores, n);
-	for (size_t i = 0; i < s.n; i++) {
-		assert_in_range(s.share[i].loops, 300, 500);
-		assert_int_equal(s.share[i].slow, 0);
-		assert_true(s.share[i].ratio == 1);
-	}
-	if (s.n > 1)
-		assert_true(s.distance.cpu[0] == s.share[0].cpu && s.distance.cpu[1] == s.share[1].cpu &&
-			    (s.distance.least_ns > 0) == !s.distance_untold[0]);
+	assay_core_survey(t, &clock_of_test, &all);
+	assay_core_survey(t, &coarse, &all);
+	assert_int_equal(all.n, 2);
+	assert_int_equal(all.v[0].health, ASSAY_HEALTH_GOOD);
+	assert_non_null(strstr(all.v[0].value, " calculated at "));
+	assert_int_equal(all.v[1].health, ASSAY_HEALTH_MISSING);
+	assert_string_equal(all.v[1].value, "the steps of the clock are too coarse");
+	assay_findings_release(&all);
 	assay_topology_close(t);
 }
 
