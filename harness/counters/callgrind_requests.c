@@ -4,6 +4,13 @@
 
 #if ASSAY_VALGRIND
 #include <valgrind/callgrind.h>
+#else
+#define RUNNING_ON_VALGRIND             0
+#define CALLGRIND_START_INSTRUMENTATION ((void)0)
+#define CALLGRIND_ZERO_STATS            ((void)0)
+#define CALLGRIND_DUMP_STATS_AT(name)   ((void)0)
+#define CALLGRIND_STOP_INSTRUMENTATION  ((void)0)
+#endif
 
 bool assay_callgrind_inside(void)
 {
@@ -32,26 +39,3 @@ void assay_callgrind_stop(void)
 {
 	CALLGRIND_STOP_INSTRUMENTATION;
 }
-#else
-bool assay_callgrind_inside(void)
-{
-	return false;
-}
-
-void assay_callgrind_start(void)
-{
-}
-
-void assay_callgrind_zero(void)
-{
-}
-
-void assay_callgrind_dump(bool check)
-{
-	(void)check;
-}
-
-void assay_callgrind_stop(void)
-{
-}
-#endif

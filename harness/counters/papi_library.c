@@ -34,39 +34,57 @@ _Static_assert(ASSAY_PAPI_OK == PAPI_OK && ASSAY_PAPI_NO_SET == PAPI_NULL && ASS
 		       ASSAY_PAPI_ECOUNT == PAPI_ECOUNT,
 	       "papi_library.h has PAPI's numbers");
 
-struct symbol {
-	const char *name;
-	size_t offset; /* in struct assay_papi_calls */
+/* Only what is needed to start. */
+struct starters {
+	int (*library_init)(int version);
+	int (*thread_init)(unsigned long (*id)(void));
+	int (*multiplex_init)(void);
+	int (*num_components)(void);
+	const PAPI_component_info_t *(*get_component_info)(int i);
 };
 
-#define CALL(symbol, member)                                                                                           \
+struct symbol {
+	const char *name;
+	size_t offset; /* of its pointer in a table */
+};
+
+#define CALL(symbol, table, member)                                                                                    \
 	{                                                                                                              \
-		symbol, offsetof(struct assay_papi_calls, member)                                                      \
+		symbol, offsetof(struct table, member)                                                                 \
 	}
 static const struct symbol papi_symbols[] = {
-	CALL("PAPI_create_eventset", create_eventset),
-	CALL("PAPI_assign_eventset_component", assign_eventset_component),
-	CALL("PAPI_set_multiplex", set_multiplex),
-	CALL("PAPI_add_named_event", add_named_event),
-	CALL("PAPI_start", start),
-	CALL("PAPI_read", read),
-	CALL("PAPI_stop", stop),
-	CALL("PAPI_cleanup_eventset", cleanup_eventset),
-	CALL("PAPI_destroy_eventset", destroy_eventset),
-	CALL("PAPI_query_named_event", query_named_event),
-	CALL("PAPI_register_thread", register_thread),
-	CALL("PAPI_unregister_thread", unregister_thread),
-	CALL("PAPI_strerror", strerror),
+	CALL("PAPI_create_eventset", assay_papi_calls, create_eventset),
+	CALL("PAPI_assign_eventset_component", assay_papi_calls, assign_eventset_component),
+	CALL("PAPI_set_multiplex", assay_papi_calls, set_multiplex),
+	CALL("PAPI_add_named_event", assay_papi_calls, add_named_event),
+	CALL("PAPI_start", assay_papi_calls, start),
+	CALL("PAPI_read", assay_papi_calls, read),
+	CALL("PAPI_stop", assay_papi_calls, stop),
+	CALL("PAPI_cleanup_eventset", assay_papi_calls, cleanup_eventset),
+	CALL("PAPI_destroy_eventset", assay_papi_calls, destroy_eventset),
+	CALL("PAPI_query_named_event", assay_papi_calls, query_named_event),
+	CALL("PAPI_register_thread", assay_papi_calls, register_thread),
+	CALL("PAPI_unregister_thread", assay_papi_calls, unregister_thread),
+	CALL("PAPI_strerror", assay_papi_calls, strerror),
 	{ NULL, 0 },
 };
 static const struct symbol sde_symbols[] = {
-	CALL("papi_sde_init", sde_init),
-	CALL("papi_sde_register_counter", sde_register_counter),
+	CALL("papi_sde_init", assay_papi_calls, sde_init),
+	CALL("papi_sde_register_counter", assay_papi_calls, sde_register_counter),
+	{ NULL, 0 },
+};
+
+static const struct symbol starter_symbols[] = {
+	CALL("PAPI_library_init", starters, library_init),
+	CALL("PAPI_thread_init", starters, thread_init),
+	CALL("PAPI_multiplex_init", starters, multiplex_init),
+	CALL("PAPI_num_components", starters, num_components),
+	CALL("PAPI_get_component_info", starters, get_component_info),
 	{ NULL, 0 },
 };
 
 /* A symbol is an object pointer to dlsym; POSIX lets it be a function's all the same. */
-static bool resolve(void *dl, const struct symbol *s, struct assay_papi_calls *calls, char *why, size_t size)
+static bool resolve(void *dl, const struct symbol *s, void *table, char *why, size_t size)
 {
 	for (; s->name; s++) {
 		void *p = dlsym(dl, s->name);
@@ -75,7 +93,7 @@ static bool resolve(void *dl, const struct symbol *s, struct assay_papi_calls *c
 			snprintf(why, size, "no function '%s'", s->name);
 			return false;
 		}
-		memcpy((char *)calls + s->offset, &p, sizeof(p));
+		memcpy((char *)table + s->offset, &p, sizeof(p));
 	}
 	return true;
 }
@@ -93,19 +111,12 @@ static void load_sde(struct assay_papi *p)
 }
 
 /* What PAPI says of its component @name; its index, or -1. */
-static int find_component(void *dl, const char *name, int *counters, char *why, size_t size)
+static int find_component(const struct starters *papi, const char *name, int *counters, char *why, size_t size)
 {
-	const PAPI_component_info_t *(*info)(int);
-	int (*count)(void), n;
-	void *s;
+	int n = papi->num_components();
 
-	s = dlsym(dl, "PAPI_get_component_info");
-	memcpy(&info, &s, sizeof(info));
-	s = dlsym(dl, "PAPI_num_components");
-	memcpy(&count, &s, sizeof(count));
-	n = info && count ? count() : 0;
 	for (int i = 0; i < n; i++) {
-		const PAPI_component_info_t *c = info(i);
+		const PAPI_component_info_t *c = papi->get_component_info(i);
 
 		if (!c || strcmp(c->name, name))
 			continue;
@@ -120,33 +131,21 @@ static int find_component(void *dl, const char *name, int *counters, char *why, 
 	return -1;
 }
 
-static bool start(struct assay_papi *p, void *dl)
+static bool start(struct assay_papi *p, const struct starters *papi)
 {
-	int (*init)(int), (*thread_init)(unsigned long (*)(void)), (*multiplex_init)(void), rc;
-	void *s;
+	int rc = papi->library_init(PAPI_VER_CURRENT);
 
-	s = dlsym(dl, "PAPI_library_init");
-	memcpy(&init, &s, sizeof(init));
-	s = dlsym(dl, "PAPI_thread_init");
-	memcpy(&thread_init, &s, sizeof(thread_init));
-	s = dlsym(dl, "PAPI_multiplex_init");
-	memcpy(&multiplex_init, &s, sizeof(multiplex_init));
-	if (!init || !thread_init || !multiplex_init) {
-		snprintf(p->reason, sizeof(p->reason), "libpapi lacks a function to start it");
-		return false;
-	}
-	rc = init(PAPI_VER_CURRENT);
 	if (rc != PAPI_VER_CURRENT) {
 		snprintf(p->reason, sizeof(p->reason), "PAPI does not start: %.160s",
 			 rc > 0 ? "its version is not the one that this program was built with" : p->call.strerror(rc));
 		return false;
 	}
-	rc = thread_init(pthread_self);
+	rc = papi->thread_init(pthread_self);
 	if (rc != PAPI_OK) {
 		snprintf(p->reason, sizeof(p->reason), "PAPI cannot count threads: %.160s", p->call.strerror(rc));
 		return false;
 	}
-	multiplex_init(); /* without it sets that ask for multiplexing are refused, with a reason */
+	papi->multiplex_init(); /* without it sets that ask for multiplexing are refused, with a reason */
 	return true;
 }
 
@@ -154,6 +153,7 @@ void assay_papi_load(struct assay_papi *p)
 {
 	const char *setting = getenv("ASSAY_PAPI");
 	char name[32], paranoid[80];
+	struct starters papi;
 	size_t used;
 	void *dl;
 
@@ -172,12 +172,13 @@ void assay_papi_load(struct assay_papi *p)
 		snprintf(p->advice, sizeof(p->advice), "install libpapi-dev, or the package that has %s", name);
 		return;
 	}
-	if (!resolve(dl, papi_symbols, &p->call, p->reason, sizeof(p->reason)) || !start(p, dl))
+	if (!resolve(dl, papi_symbols, &p->call, p->reason, sizeof(p->reason)) ||
+	    !resolve(dl, starter_symbols, &papi, p->reason, sizeof(p->reason)) || !start(p, &papi))
 		return;
 	snprintf(p->version, sizeof(p->version), "%d.%d.%d", PAPI_VERSION_MAJOR(PAPI_VERSION),
 		 PAPI_VERSION_MINOR(PAPI_VERSION), PAPI_VERSION_REVISION(PAPI_VERSION));
 	p->pmu_component =
-		find_component(dl, "perf_event", &p->hardware_counters, p->pmu_reason, sizeof(p->pmu_reason));
+		find_component(&papi, "perf_event", &p->hardware_counters, p->pmu_reason, sizeof(p->pmu_reason));
 	if (!p->pmu_reason[0])
 		assay_papi_doubt_pmu(p);
 	if (p->pmu_reason[0] && assay_perf_paranoid_at("", paranoid, sizeof(paranoid))) {
@@ -185,7 +186,7 @@ void assay_papi_load(struct assay_papi *p)
 		snprintf(p->pmu_reason + used, sizeof(p->pmu_reason) - used, "; %s", paranoid);
 	}
 	if (!p->sde_reason[0])
-		find_component(dl, "sde", &p->sde_counters, p->sde_reason, sizeof(p->sde_reason));
+		find_component(&papi, "sde", &p->sde_counters, p->sde_reason, sizeof(p->sde_reason));
 }
 
 int assay_papi_publish(const struct assay_papi *p, const char *const *names, uint64_t *cells, size_t n,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stands before malloc and its like in a worker. Unwatched, a call costs one jump more than without it; watched, each
- * block is kept (heap_blocks.h) until it is given back. What valloc() and pvalloc() give passes uncounted.
+ * Stands before malloc and its like in a worker. Unwatched, a call costs a jump and a branch more than without it;
+ * watched, each block is kept (heap_blocks.h) until it is given back. What valloc() and pvalloc() give is not counted.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -174,9 +174,9 @@ static void *erasing_realloc(void *p, size_t n)
 	return behind.realloc(p, n);
 }
 
-/* ---- until the functions behind are known ----------------------------------------------------------------------- */
+/* ---- what stands before ----------------------------------------------------------------------------------------- */
 
-static struct functions active; /* what is called */
+static struct functions active; /* what is called; all-zero until the first call */
 
 /* Without them the program cannot even say what is wrong. */
 static void *find(const char *name)
@@ -189,7 +189,7 @@ static void *find(const char *name)
 }
 
 /* On the first call, while the program is loaded and has one thread. dlsym() allocates only to explain a failure. */
-static void find_all(void)
+static __attribute__((noinline, cold)) void find_all(void)
 {
 	*(void **)&behind.malloc = find("malloc");
 	*(void **)&behind.calloc = find("calloc");
@@ -201,103 +201,54 @@ static void find_all(void)
 	active = behind;
 }
 
-static void *first_malloc(size_t n)
+static inline const struct functions *called(void)
 {
-	find_all();
-	return active.malloc(n);
+	if (__builtin_expect(!active.malloc, 0))
+		find_all();
+	return &active;
 }
-
-static void *first_calloc(size_t n, size_t size)
-{
-	find_all();
-	return active.calloc(n, size);
-}
-
-static void *first_realloc(void *p, size_t n)
-{
-	find_all();
-	return active.realloc(p, n);
-}
-
-static void first_free(void *p)
-{
-	find_all();
-	active.free(p);
-}
-
-static int first_posix_memalign(void **p, size_t align, size_t n)
-{
-	find_all();
-	return active.posix_memalign(p, align, n);
-}
-
-static void *first_aligned_alloc(size_t align, size_t n)
-{
-	find_all();
-	return active.aligned_alloc(align, n);
-}
-
-static void *first_memalign(size_t align, size_t n)
-{
-	find_all();
-	return active.memalign(align, n);
-}
-
-static struct functions active = {
-	.malloc = first_malloc,
-	.calloc = first_calloc,
-	.realloc = first_realloc,
-	.free = first_free,
-	.posix_memalign = first_posix_memalign,
-	.aligned_alloc = first_aligned_alloc,
-	.memalign = first_memalign,
-};
-
-/* ---- what stands before ----------------------------------------------------------------------------------------- */
 
 EXPORT void *malloc(size_t n)
 {
-	return active.malloc(n);
+	return called()->malloc(n);
 }
 
 EXPORT void *calloc(size_t n, size_t size)
 {
-	return active.calloc(n, size);
+	return called()->calloc(n, size);
 }
 
 EXPORT void *realloc(void *p, size_t n)
 {
-	return active.realloc(p, n);
+	return called()->realloc(p, n);
 }
 
 EXPORT void free(void *p)
 {
-	active.free(p);
+	called()->free(p);
 }
 
 EXPORT int posix_memalign(void **p, size_t align, size_t n)
 {
-	return active.posix_memalign(p, align, n);
+	return called()->posix_memalign(p, align, n);
 }
 
 EXPORT void *aligned_alloc(size_t align, size_t n)
 {
-	return active.aligned_alloc(align, n);
+	return called()->aligned_alloc(align, n);
 }
 
 EXPORT void *memalign(size_t align, size_t n)
 {
-	return active.memalign(align, n);
+	return called()->memalign(align, n);
 }
 
 /* ---- for the worker --------------------------------------------------------------------------------------------- */
 
 static bool watch(bool on)
 {
-	bool before = active.malloc == watched_malloc;
+	bool before = called()->malloc == watched_malloc;
 
-	if (!behind.malloc)
-		find_all();
 	active = on ? watched : behind;
 	if (on)
 		return before;
