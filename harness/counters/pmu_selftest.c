@@ -74,8 +74,16 @@ const char *assay_pmu_selftest_event(size_t i)
 	return i < N_EXPECTED ? expected[i].event : NULL;
 }
 
-/* Five instructions a turn: two loads, a fused multiply-add, the count, and the branch. A CPU without FMA multiplies.
- */
+/* @body and the two instructions that count a turn and jump back, until register @n is 0. */
+#if defined(__x86_64__)
+#define REPEAT(n, body, ...)                                                                                           \
+	__asm__ volatile("1: " body "decq %0\n\tjnz 1b" : "+r"(n) : __VA_ARGS__ : "xmm0", "xmm1", "cc", "memory")
+#elif defined(__aarch64__)
+#define REPEAT(n, body, ...)                                                                                           \
+	__asm__ volatile("1: " body "subs %0, %0, #1\n\tb.ne 1b" : "+r"(n) : __VA_ARGS__ : "v0", "v1", "cc", "memory")
+#endif
+
+/* Five instructions a turn: two loads, a fused multiply-add, the count, the branch. A CPU without FMA multiplies. */
 static void work(void)
 {
 	static const double one[2] = { 1, 1 };
@@ -83,32 +91,12 @@ static void work(void)
 
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("fma"))
-		__asm__ volatile("1: vmovsd (%1), %%xmm0\n\t"
-				 "vmovsd 8(%1), %%xmm1\n\t"
-				 "vfmadd231sd %%xmm1, %%xmm1, %%xmm0\n\t"
-				 "decq %0\n\t"
-				 "jnz 1b\n\t"
-				 : "+r"(n)
-				 : "r"(one)
-				 : "xmm0", "xmm1", "cc", "memory");
+		REPEAT(n, "vmovsd (%1), %%xmm0\n\tvmovsd 8(%1), %%xmm1\n\tvfmadd231sd %%xmm1, %%xmm1, %%xmm0\n\t",
+		       "r"(one));
 	else
-		__asm__ volatile("1: movsd (%1), %%xmm0\n\t"
-				 "movsd 8(%1), %%xmm1\n\t"
-				 "mulsd %%xmm1, %%xmm0\n\t"
-				 "decq %0\n\t"
-				 "jnz 1b\n\t"
-				 : "+r"(n)
-				 : "r"(one)
-				 : "xmm0", "xmm1", "cc", "memory");
+		REPEAT(n, "movsd (%1), %%xmm0\n\tmovsd 8(%1), %%xmm1\n\tmulsd %%xmm1, %%xmm0\n\t", "r"(one));
 #elif defined(__aarch64__)
-	__asm__ volatile("1: ldr d0, [%1]\n\t"
-			 "ldr d1, [%1, #8]\n\t"
-			 "fmadd d0, d1, d1, d0\n\t"
-			 "subs %0, %0, #1\n\t"
-			 "b.ne 1b\n\t"
-			 : "+r"(n)
-			 : "r"(one)
-			 : "d0", "d1", "cc", "memory");
+	REPEAT(n, "ldr d0, [%1]\n\tldr d1, [%1, #8]\n\tfmadd d0, d1, d1, d0\n\t", "r"(one));
 #else
 	for (volatile double x = one[0]; n; n--)
 		x *= one[1];
@@ -122,9 +110,9 @@ static void store(void)
 	uint64_t n = TURNS;
 
 #if defined(__x86_64__)
-	__asm__ volatile("1: movq %0, %1\n\tdecq %0\n\tjnz 1b\n\t" : "+r"(n), "=m"(cell) : : "cc");
+	REPEAT(n, "movq %0, (%1)\n\t", "r"(&cell));
 #elif defined(__aarch64__)
-	__asm__ volatile("1: str %0, [%1]\n\tsubs %0, %0, #1\n\tb.ne 1b\n\t" : "+r"(n) : "r"(&cell) : "cc", "memory");
+	REPEAT(n, "str %0, [%1]\n\t", "r"(&cell));
 #else
 	for (; n; n--)
 		cell = n;
@@ -134,41 +122,18 @@ static void store(void)
 /* A turn works once on four floats and once on two doubles: fused multiply-adds, or products on a CPU without FMA. */
 static void vector(void)
 {
+	const float zero __attribute__((vector_size(16))) = { 0 };
 	uint64_t n = TURNS;
 
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("fma"))
-		__asm__ volatile("vxorps %%xmm0, %%xmm0, %%xmm0\n\t"
-				 "vxorps %%xmm1, %%xmm1, %%xmm1\n\t"
-				 "1: vfmadd231ps %%xmm0, %%xmm0, %%xmm0\n\t"
-				 "vfmadd231pd %%xmm1, %%xmm1, %%xmm1\n\t"
-				 "decq %0\n\t"
-				 "jnz 1b\n\t"
-				 : "+r"(n)
-				 :
-				 : "xmm0", "xmm1", "cc");
+		REPEAT(n, "vfmadd132ps %1, %1, %%xmm0\n\tvfmadd132pd %1, %1, %%xmm1\n\t", "x"(zero));
 	else
-		__asm__ volatile("xorps %%xmm0, %%xmm0\n\t"
-				 "xorps %%xmm1, %%xmm1\n\t"
-				 "1: mulps %%xmm0, %%xmm0\n\t"
-				 "mulpd %%xmm1, %%xmm1\n\t"
-				 "decq %0\n\t"
-				 "jnz 1b\n\t"
-				 : "+r"(n)
-				 :
-				 : "xmm0", "xmm1", "cc");
+		REPEAT(n, "mulps %1, %%xmm0\n\tmulpd %1, %%xmm1\n\t", "x"(zero));
 #elif defined(__aarch64__)
-	__asm__ volatile("movi v0.4s, #0\n\t"
-			 "movi v1.4s, #0\n\t"
-			 "1: fmla v0.4s, v0.4s, v0.4s\n\t"
-			 "fmla v1.2d, v1.2d, v1.2d\n\t"
-			 "subs %0, %0, #1\n\t"
-			 "b.ne 1b\n\t"
-			 : "+r"(n)
-			 :
-			 : "v0", "v1", "cc");
+	REPEAT(n, "fmla v0.4s, %1.4s, %1.4s\n\tfmla v1.2d, %1.2d, %1.2d\n\t", "w"(zero));
 #else
-	for (volatile double x = 0; n; n--)
+	for (volatile float x = zero[0]; n; n--)
 		x *= x;
 #endif
 }
@@ -224,23 +189,13 @@ static void walk(const volatile char *p)
 
 static void run_loop(enum loop loop, const char *buffer)
 {
-	switch (loop) {
-	case LOOP_WORK:
-		work();
-		break;
-	case LOOP_STORE:
-		store();
-		break;
-	case LOOP_VECTOR:
-		vector();
-		break;
-	case LOOP_TOSS:
-		toss();
-		break;
-	case LOOP_WALK:
+	static void (*const fixed[])(
+		void) = { [LOOP_WORK] = work, [LOOP_STORE] = store, [LOOP_VECTOR] = vector, [LOOP_TOSS] = toss };
+
+	if (loop == LOOP_WALK)
 		walk(buffer);
-		break;
-	}
+	else
+		fixed[loop]();
 }
 
 /* Count @loop with nothing but @event in a set of its own. */

@@ -65,34 +65,17 @@ struct mount {
 };
 
 /* "36 35 98:0 ROOT POINT options [tags] - TYPE source super,options" (proc(5)). */
-static bool parse_mount(char *line, int version, const char *controller, struct mount *m)
+static bool parse_mount(const char *line, int version, const char *controller, struct mount *m)
 {
-	char *save = NULL, *field, *type, *super;
-	char *tail = strstr(line, " - ");
+	const char *tail = strstr(line, " - ");
+	char type[32], super[512] = "";
 
-	if (!tail)
+	_Static_assert(PATH_MAX == 4096, "the widths below");
+	if (!tail || sscanf(tail, " - %31s %*s %511s", type, super) < 1 ||
+	    strcmp(type, version == 2 ? "cgroup2" : "cgroup") ||
+	    (version == 1 && !list_has(super, strlen(super), controller)))
 		return false;
-	*tail = '\0';
-	type = strtok_r(tail + 3, " ", &save);
-	strtok_r(NULL, " ", &save);
-	super = strtok_r(NULL, " ", &save);
-	if (!type || strcmp(type, version == 2 ? "cgroup2" : "cgroup"))
-		return false;
-	if (version == 1 && (!super || !list_has(super, strlen(super), controller)))
-		return false;
-	save = NULL;
-	strtok_r(line, " ", &save);
-	for (int i = 0; i < 2; i++)
-		strtok_r(NULL, " ", &save);
-	field = strtok_r(NULL, " ", &save);
-	if (!field)
-		return false;
-	snprintf(m->root, sizeof(m->root), "%s", field);
-	field = strtok_r(NULL, " ", &save);
-	if (!field)
-		return false;
-	snprintf(m->point, sizeof(m->point), "%s", field);
-	return true;
+	return sscanf(line, "%*s %*s %*s %4095s %4095s", m->root, m->point) == 2;
 }
 
 static bool find_mount(const char *root, int version, const char *controller, struct mount *m)

@@ -82,18 +82,33 @@ static void add_counters(struct assay_findings *l)
 	assay_findings_add(l, "software_events", p.works ? ASSAY_HEALTH_GOOD : ASSAY_HEALTH_MISSING, p.value, p.advice);
 }
 
+/* A fact that is one of two kinds of words. */
+struct judged_fact {
+	const char *name;
+	assay_fact_fn take;
+	const char *word; /* good, or bad where `bad_value` stands for it */
+	const char *bad_value, *advice;
+};
+
+static void add_fact(struct assay_findings *l, const char *root, const struct judged_fact *f)
+{
+	char value[256];
+
+	if (!f->take(root, value, sizeof(value)))
+		assay_findings_add(l, f->name, ASSAY_HEALTH_MISSING, value, "");
+	else if (!strcmp(value, f->word) == !f->bad_value)
+		assay_findings_add(l, f->name, ASSAY_HEALTH_GOOD, value, "");
+	else
+		assay_findings_add(l, f->name, ASSAY_HEALTH_WARN, f->bad_value ? f->bad_value : value, f->advice);
+}
+
 static void add_frequency(struct assay_findings *l, const char *root)
 {
+	static const struct judged_fact governor = { "governor", assay_fact_governor, "performance", NULL,
+						     "sudo cpupower frequency-set -g performance" };
 	char value[256], advice[200];
 
-	if (!assay_fact_governor(root, value, sizeof(value)))
-		assay_findings_add(l, "governor", ASSAY_HEALTH_MISSING, value, "");
-	else if (!strcmp(value, "performance"))
-		assay_findings_add(l, "governor", ASSAY_HEALTH_GOOD, value, "");
-	else
-		assay_findings_add(l, "governor", ASSAY_HEALTH_WARN, value,
-				   "sudo cpupower frequency-set -g performance");
-
+	add_fact(l, root, &governor);
 	if (!assay_fact_turbo(root, value, sizeof(value))) {
 		assay_findings_add(l, "turbo", ASSAY_HEALTH_MISSING, value, "");
 		return;
@@ -111,18 +126,13 @@ static void add_frequency(struct assay_findings *l, const char *root)
 
 static void add_sharing(struct assay_findings *l, const char *root)
 {
+	static const struct judged_fact smt = { "smt", assay_fact_smt, "active",
+						"active; one thread a core is used, others may use the siblings",
+						"echo off | sudo tee /sys/devices/system/cpu/smt/control" };
 	char value[256];
 	double steal;
 
-	if (!assay_fact_smt(root, value, sizeof(value)))
-		assay_findings_add(l, "smt", ASSAY_HEALTH_MISSING, value, "");
-	else if (strcmp(value, "active"))
-		assay_findings_add(l, "smt", ASSAY_HEALTH_GOOD, value, "");
-	else
-		assay_findings_add(l, "smt", ASSAY_HEALTH_WARN,
-				   "active; one thread a core is used, others may use the siblings",
-				   "echo off | sudo tee /sys/devices/system/cpu/smt/control");
-
+	add_fact(l, root, &smt);
 	if (!assay_fact_steal(root, value, sizeof(value)))
 		assay_findings_add(l, "steal", ASSAY_HEALTH_MISSING, value, "");
 	else if (assay_steal_frac_at(root, &steal) && steal > STEAL_NOTICE_FRAC)
@@ -157,34 +167,26 @@ static void add_load(struct assay_findings *l, const char *root, const struct as
 
 static void add_memory_layout(struct assay_findings *l, const char *root, const struct assay_topology *t)
 {
+	static const struct judged_fact aslr = {
+		"aslr", assay_fact_aslr, "off", "off: every process gets the same layout, good or bad",
+		"comparisons average over layouts: sudo sysctl kernel.randomize_va_space=2"
+	};
+	static const struct judged_fact huge_pages = {
+		"huge_pages", assay_fact_thp, "never", "never: big tensors lie on small pages",
+		"echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
+	};
+	static const struct judged_fact numa = {
+		"numa_balancing", assay_fact_numa_balancing, "off", NULL,
+		"the kernel unmaps pages to watch them: sudo sysctl kernel.numa_balancing=0"
+	};
 	struct assay_machine_size m;
 	char value[256];
 
-	if (!assay_fact_aslr(root, value, sizeof(value)))
-		assay_findings_add(l, "aslr", ASSAY_HEALTH_MISSING, value, "");
-	else if (strcmp(value, "off"))
-		assay_findings_add(l, "aslr", ASSAY_HEALTH_GOOD, value, "");
-	else
-		assay_findings_add(l, "aslr", ASSAY_HEALTH_WARN, "off: every process gets the same layout, good or bad",
-				   "comparisons average over layouts: sudo sysctl kernel.randomize_va_space=2");
-
-	if (!assay_fact_thp(root, value, sizeof(value)))
-		assay_findings_add(l, "huge_pages", ASSAY_HEALTH_MISSING, value, "");
-	else if (strcmp(value, "never"))
-		assay_findings_add(l, "huge_pages", ASSAY_HEALTH_GOOD, value, "");
-	else
-		assay_findings_add(l, "huge_pages", ASSAY_HEALTH_WARN, "never: big tensors lie on small pages",
-				   "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled");
-
+	add_fact(l, root, &aslr);
+	add_fact(l, root, &huge_pages);
 	assay_topology_machine(t, &m);
-	if (m.nodes > 1 && assay_fact_numa_balancing(root, value, sizeof(value))) {
-		if (!strcmp(value, "off"))
-			assay_findings_add(l, "numa_balancing", ASSAY_HEALTH_GOOD, value, "");
-		else
-			assay_findings_add(
-				l, "numa_balancing", ASSAY_HEALTH_WARN, value,
-				"the kernel unmaps pages to watch them: sudo sysctl kernel.numa_balancing=0");
-	}
+	if (m.nodes > 1 && assay_fact_numa_balancing(root, value, sizeof(value)))
+		add_fact(l, root, &numa);
 }
 
 static void add_limits(struct assay_findings *l, const char *root, const struct assay_topology *t)
