@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
+
 /* What the child needs, all of it made before the fork. */
 struct launch {
 	const struct assay_process_options *o;
@@ -346,14 +348,6 @@ out:
 
 /* ---- afterwards ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 bool assay_process_ended(struct assay_process *p)
 {
 	siginfo_t info = { 0 };
@@ -390,10 +384,10 @@ static struct timespec to_timespec(uint64_t ns)
 
 bool assay_process_wait(struct assay_process *p, uint64_t timeout_ns)
 {
-	uint64_t start = now_ns(), nap = 500000;
+	uint64_t start = assay_monotonic_ns(), nap = 500000;
 
 	while (!assay_process_ended(p)) {
-		uint64_t gone = now_ns() - start;
+		uint64_t gone = assay_monotonic_ns() - start;
 		struct timespec left;
 
 		if (gone >= timeout_ns)

@@ -7,9 +7,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "base/text.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)
@@ -20,14 +20,6 @@ struct stream {
 	struct assay_text text;
 	bool too_long;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void close_fd(int *fd)
 {
@@ -98,7 +90,7 @@ static void last_line(const struct assay_text *t, char *out)
 /* True when the program ended by itself in time. */
 static bool pump(struct assay_process *p, struct stream *out, struct stream *errs, uint64_t timeout_ns)
 {
-	uint64_t start = now_ns();
+	uint64_t start = assay_monotonic_ns();
 
 	while (!out->too_long && !errs->too_long) {
 		struct pollfd fds[3] = {
@@ -113,7 +105,7 @@ static bool pump(struct assay_process *p, struct stream *out, struct stream *err
 		stream_drain(errs);
 		if (ended)
 			return true;
-		if (now_ns() - start >= timeout_ns)
+		if (assay_monotonic_ns() - start >= timeout_ns)
 			return false;
 		poll(fds, 3, POLL_MS);
 	}

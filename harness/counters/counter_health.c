@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "base/process.h"
 #include "counters/callgrind.h"
 #include "counters/counting.h"
@@ -59,14 +59,6 @@ static void alone(void *pool, assay_parallel_fn fn, void *arg)
 	fn(arg, 0, 1);
 }
 
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 /* Time of reading all that is counted before and after a sample: the least of several means, what is longer was
  * disturbed. */
 static double around_a_sample_ns(struct assay_counting *c)
@@ -75,14 +67,15 @@ static double around_a_sample_ns(struct assay_counting *c)
 	double least = 0;
 
 	for (int mean = 0; mean < MEANS; mean++) {
-		double begin = now_ns(), ns;
+		uint64_t begin = assay_monotonic_ns();
+		double ns;
 
 		for (int i = 0; i < SAMPLES; i++) {
 			assay_counting_before(c, 0, &os);
 			assay_counting_after(c, 0, &os);
 			assay_counting_add(c, 1);
 		}
-		ns = (now_ns() - begin) / SAMPLES;
+		ns = (double)(assay_monotonic_ns() - begin) / SAMPLES;
 		least = !mean || ns < least ? ns : least;
 	}
 	return least;

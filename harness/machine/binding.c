@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "machine/topology_table.h"
 
 #define ARRIVAL_LIMIT_NS 1000000000u
@@ -34,14 +34,10 @@ static const char *why_refused(int error)
 
 static bool arrived(int cpu)
 {
-	struct timespec start, now;
+	uint64_t start = assay_monotonic_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	while (sched_getcpu() != cpu) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if ((uint64_t)(now.tv_sec - start.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec -
-			    (uint64_t)start.tv_nsec >
-		    ARRIVAL_LIMIT_NS)
+		if (assay_monotonic_ns() - start > ARRIVAL_LIMIT_NS)
 			return false;
 		sched_yield();
 	}

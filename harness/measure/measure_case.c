@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "measure/case_metrics.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
@@ -118,7 +119,7 @@ static int calibrate(struct session *s)
 static int warm_up(struct session *s)
 {
 	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
-	uint64_t start = assay_worker_monotonic_ns(), cap = s->r->c.budget_ns / 2;
+	uint64_t start = assay_monotonic_ns(), cap = s->r->c.budget_ns / 2;
 	double *x = NULL, *grown;
 	size_t n = 0;
 	int rc = 0;
@@ -126,7 +127,7 @@ static int warm_up(struct session *s)
 	/* so long that the budget holds a handful of samples: they are tested afterwards, see settle() */
 	if (s->sample_ns * 2 * WARMUP_WINDOW > (double)cap)
 		return 0;
-	while (!s->r->steady && assay_worker_monotonic_ns() - start < cap) {
+	while (!s->r->steady && assay_monotonic_ns() - start < cap) {
 		rc = command(s, ASSAY_CMD_SAMPLE, s->iterations, WARMUP_WINDOW);
 		if (rc)
 			break;
@@ -139,10 +140,10 @@ static int warm_up(struct session *s)
 		for (uint32_t i = 0; i < WARMUP_WINDOW; i++)
 			x[n++] = (double)reply->samples[i].ns;
 		s->r->steady = assay_stats_steady(x, n, WARMUP_WINDOW, WARMUP_TOLERANCE_FRAC);
-		progress(s, ASSAY_STAGE_WARMUP, (double)(assay_worker_monotonic_ns() - start) / (double)cap);
+		progress(s, ASSAY_STAGE_WARMUP, (double)(assay_monotonic_ns() - start) / (double)cap);
 	}
 	free(x);
-	s->r->warmup_ns = assay_worker_monotonic_ns() - start;
+	s->r->warmup_ns = assay_monotonic_ns() - start;
 	return rc;
 }
 
@@ -168,7 +169,7 @@ static bool wants_more(size_t n, uint64_t spent_ns, uint64_t budget_ns)
 static int sample(struct session *s)
 {
 	struct assay_result *r = s->r;
-	uint64_t start = assay_worker_monotonic_ns(), spent = 0, budget = r->c.budget_ns;
+	uint64_t start = assay_monotonic_ns(), spent = 0, budget = r->c.budget_ns;
 	double batch = (double)budget / BATCHES / fmax(1, s->sample_ns);
 	uint32_t count = (uint32_t)fmin(ASSAY_PAGE_SAMPLES, fmax(1, batch));
 	int rc;
@@ -184,7 +185,7 @@ static int sample(struct session *s)
 			rc = assay_summary_fill(r, s->err);
 		if (rc)
 			return rc;
-		spent = assay_worker_monotonic_ns() - start;
+		spent = assay_monotonic_ns() - start;
 		progress(s, ASSAY_STAGE_SAMPLE, (double)spent / (double)budget);
 		r->converged = r->n_samples >= MIN_CONVERGED_SAMPLES && spent * 10 >= budget &&
 			       assay_summary_half_width_frac(r) <= ASSAY_GOAL_HALF_WIDTH_FRAC;
@@ -280,7 +281,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		.try_pace = !s.pace_untold,
 		.pace = pace,
 		.host = o->host,
-		.deadline_ns = assay_worker_monotonic_ns() + c->timeout_ns,
+		.deadline_ns = assay_monotonic_ns() + c->timeout_ns,
 		.interrupted = o->interrupted,
 	};
 	rc = o->verify_only ? 0 : assay_measure_choose(o, c, op, &s.choice, &events, err);

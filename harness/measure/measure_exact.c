@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/monotonic.h"
 #include "counters/callgrind.h"
 #include "machine/cpu_features.h"
 #include "worker/worker.h"
@@ -225,7 +226,7 @@ static int count(struct counting *k, const struct assay_case *c)
 		.seed = o->seed,
 		.clock = o->clock,
 		.host = &host,
-		.deadline_ns = assay_worker_monotonic_ns() + bound.timeout_ns,
+		.deadline_ns = assay_monotonic_ns() + bound.timeout_ns,
 		.interrupted = o->interrupted,
 		.launch = &launch,
 	};

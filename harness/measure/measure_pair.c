@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "assay/random.h"
+#include "base/monotonic.h"
 #include "measure/case_metrics.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
@@ -188,7 +189,7 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 		.o = o, .po = po, .c = c, .facts = facts, .p = out, .err = err, .turns = { .p = out, .err = err }
 	};
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
-	uint64_t start = assay_worker_monotonic_ns();
+	uint64_t start = assay_monotonic_ns();
 	struct assay_turns_side side[2];
 	struct assay_text events = { 0 };
 	int rc;
@@ -210,6 +211,6 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 	}
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);
-	out->wall_ns = assay_worker_monotonic_ns() - start;
+	out->wall_ns = assay_monotonic_ns() - start;
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "assay/random.h"
+#include "base/monotonic.h"
 #include "measure/sample_choice.h"
 #include "stats/stats.h"
 
@@ -55,7 +56,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.host = o->host,
 			.try_pace = !t->pace_untold,
 			.pace = assay_core_paces_of(o->paces, side[i].c->variant, threads),
-			.deadline_ns = assay_worker_monotonic_ns() + side[i].c->timeout_ns,
+			.deadline_ns = assay_monotonic_ns() + side[i].c->timeout_ns,
 			.interrupted = o->interrupted,
 		};
 	if (!rc)
@@ -145,12 +146,12 @@ static double blocks_in(const struct assay_turns *t, uint64_t ns)
 
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns)
 {
-	uint64_t start = assay_worker_monotonic_ns();
+	uint64_t start = assay_monotonic_ns();
 	double *x[2] = { NULL, NULL };
 	size_t n[2] = { 0, 0 };
 	int rc = 0;
 
-	while (!rc && !t->p->steady && assay_worker_monotonic_ns() - start < cap_ns) {
+	while (!rc && !t->p->steady && assay_monotonic_ns() - start < cap_ns) {
 		bool steady[2];
 
 		rc = take_turns(t, (uint32_t)fmax(1, fmin(WARMUP_BLOCKS / 2, blocks_in(t, cap_ns))), order_seed ^ n[0]);

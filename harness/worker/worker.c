@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "base/process.h"
 #include "base/process_strays.h"
 #include "counters/heap.h"
@@ -31,14 +31,6 @@ struct assay_worker {
 	uint64_t deadline_ns, timeout_ns, memory_bytes;
 	const volatile sig_atomic_t *interrupted;
 };
-
-uint64_t assay_worker_monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_options *o, struct assay_err *err)
 {
@@ -215,7 +207,7 @@ static bool over_limit(struct assay_worker *w, enum assay_status *status, char *
 	enum assay_phase phase = (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
 	uint64_t rss = w->memory_bytes ? assay_process_rss_bytes(&w->process) : 0;
 
-	if (assay_worker_monotonic_ns() > w->deadline_ns) {
+	if (assay_monotonic_ns() > w->deadline_ns) {
 		*status = ASSAY_STATUS_TIMEOUT;
 		snprintf(reason, size, "not done after %.3g s (while %s)", (double)w->timeout_ns * 1e-9,
 			 assay_phase_name(phase));

@@ -70,6 +70,5 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 /* The last answer; valid until the next call. */
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);
-uint64_t assay_worker_monotonic_ns(void);
 
 #endif
