@@ -6,7 +6,7 @@ load helpers
 toy() {
 	cp -r "$ASSAY_SOURCE/tests/fixtures/heap" t
 	cp -r "$ASSAY_SOURCE/bench/groups" t/
-	ASSAY_DETERMINISTIC=1 "${PROGRAM:-$ASSAY}" run --bench-dir t --suite known --plugin "$ASSAY_BUILD/tests/plugins/heap_op.so" --db t.db --json "$@"
+	ASSAY_DETERMINISTIC=1 "${PROGRAM:-$ASSAY}" run --bench-dir t --suite known --plugin "$ASSAY_BUILD/tests/plugins/counted_op.so" --db t.db --json "$@"
 }
 
 # Sanitized builds have no such object.
@@ -32,7 +32,7 @@ watches() {
 	[ -e "$ASSAY_BUILD/plugins/matmul-openblas.so" ] || skip "no OpenBLAS variants in this build"
 	cp -r "$ASSAY_SOURCE/tests/fixtures/heap" t
 	cp -r "$ASSAY_SOURCE/bench/groups" t/
-	ASSAY_DETERMINISTIC=1 run -0 --separate-stderr assay run --bench-dir t --suite blas --plugin "$ASSAY_BUILD/tests/plugins/heap_op.so" --db t.db --json
+	ASSAY_DETERMINISTIC=1 run -0 --separate-stderr assay run --bench-dir t --suite blas --plugin "$ASSAY_BUILD/tests/plugins/counted_op.so" --db t.db --json
 	jq -e 'any(.cases[]; .variant == "openblas" and .status == "ok")' <<<"$output" || skip "OpenBLAS is missing"
 	jq -e 'all(.cases[]; .counters.heap_leaked_bytes.value == 0)' <<<"$output"
 }
@@ -40,7 +40,7 @@ watches() {
 @test "a policy demands that nothing is allocated in a run and nothing is lost" {
 	watches || skip "no heap counts in this build"
 	toy >/dev/null
-	assay list --bench-dir t --suite known --plugin "$ASSAY_BUILD/tests/plugins/heap_op.so" --manifest --threads 1 >m.manifest
+	assay list --bench-dir t --suite known --plugin "$ASSAY_BUILD/tests/plugins/counted_op.so" --manifest --threads 1 >m.manifest
 	printf 'limit "heap.toy/*" { require = {"heap_allocations <= 0", "heap_leaked_bytes <= 0"} }\n' >p.conf
 	run --separate-stderr assay gate --suite known --db t.db --manifest m.manifest --policy p.conf --json
 	[ "$status" = 1 ]
@@ -58,7 +58,7 @@ watches() {
 	[ "$status" = 0 ]
 	jq -e 'all(.cases[]; .status == "ok" and .counters.heap_bytes == null and .unavailable.heap_bytes.source == "heap"
 		and (.unavailable.heap_bytes.reason | test("there is no .*/assay-heap.so.: make builds it|sanitizer")))' <<<"$output"
-	assay list --bench-dir t --suite known --only 'heap.toy/known/*' --plugin "$ASSAY_BUILD/tests/plugins/heap_op.so" --manifest --threads 1 >m.manifest
+	assay list --bench-dir t --suite known --only 'heap.toy/known/*' --plugin "$ASSAY_BUILD/tests/plugins/counted_op.so" --manifest --threads 1 >m.manifest
 	printf 'limit "heap.toy/known/*" { require = "heap_allocations <= 0" }\n' >p.conf
 	run --separate-stderr assay gate --suite known --db t.db --manifest m.manifest --policy p.conf --json
 	[ "$status" = 4 ]

@@ -8,7 +8,7 @@ toy() {
 	shift
 	cp -r "$ASSAY_SOURCE/tests/fixtures/syscalls" t
 	cp -r "$ASSAY_SOURCE/bench/groups" t/
-	ASSAY_DETERMINISTIC=1 assay run --bench-dir t --suite "$suite" --plugin "$ASSAY_BUILD/tests/plugins/syscall_op.so" --db t.db --json "$@"
+	ASSAY_DETERMINISTIC=1 assay run --bench-dir t --suite "$suite" --plugin "$ASSAY_BUILD/tests/plugins/counted_op.so" --db t.db --json "$@"
 }
 
 # Not every container lets a process trace another.
@@ -35,7 +35,7 @@ needs_tracing() {
 @test "a policy demands that a run makes no system call" {
 	needs_tracing
 	toy known --threads 1 --only 'calls.toy/[rt]*' >/dev/null
-	assay list --bench-dir t --suite known --only 'calls.toy/[rt]*' --plugin "$ASSAY_BUILD/tests/plugins/syscall_op.so" --manifest --threads 1 >m.manifest
+	assay list --bench-dir t --suite known --only 'calls.toy/[rt]*' --plugin "$ASSAY_BUILD/tests/plugins/counted_op.so" --manifest --threads 1 >m.manifest
 	printf 'limit "calls.toy/*" { require = "syscalls <= 0" }\n' >p.conf
 	run --separate-stderr assay gate --suite known --db t.db --manifest m.manifest --policy p.conf --json
 	[ "$status" = 1 ]
@@ -47,7 +47,7 @@ needs_tracing() {
 	cp -r "$ASSAY_SOURCE/tests/fixtures/heap" t
 	cp -r "$ASSAY_SOURCE/bench/groups" t/
 	sed -i '/counters/d' t/heap.bench
-	plugin=$ASSAY_BUILD/tests/plugins/heap_op.so
+	plugin=$ASSAY_BUILD/tests/plugins/counted_op.so
 	toy=(--bench-dir t --suite known --only 'heap.toy/known/*' --plugin "$plugin")
 	ASSAY_DETERMINISTIC=1 assay run "${toy[@]}" --db t.db >/dev/null
 	assay list "${toy[@]}" --manifest --threads 1 >m.manifest
@@ -95,7 +95,7 @@ needs_tracing() {
 	cp -r "$ASSAY_SOURCE/tests/fixtures/syscalls" t
 	cp -r "$ASSAY_SOURCE/bench/groups" t/
 	ASSAY_DETERMINISTIC=1 strace -f -e trace=none -o /dev/null "$ASSAY" run --bench-dir t --suite known --threads 1 --only 'calls.toy/three/*' \
-		--plugin "$ASSAY_BUILD/tests/plugins/syscall_op.so" --db t.db --json >out.json || skip "strace may not trace here"
+		--plugin "$ASSAY_BUILD/tests/plugins/counted_op.so" --db t.db --json >out.json || skip "strace may not trace here"
 	jq -e 'all(.cases[]; .status == "ok" and .counters.syscalls == null and .unavailable.syscalls.source == "exact"
 		and (.unavailable.syscalls.reason | test("run it without strace or debugger")))' out.json
 }

@@ -38,7 +38,7 @@ static int set_up(void **state)
 	char dir[4096], path[8192];
 
 	assert_int_equal(0, assay_file_exe_dir(dir, sizeof(dir), &err));
-	snprintf(path, sizeof(path), "%s/plugins/heap_op.so", dir);
+	snprintf(path, sizeof(path), "%s/plugins/counted_op.so", dir);
 	assert_int_equal(0, assay_topology_open(&w.topology, NULL, &err));
 	assert_int_equal(0, assay_clock_init(&w.clock, &err));
 	assay_topology_host_info(w.topology, &w.host);
