@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "model/exact.h"
-#include "plan/plan.h"
+#include "plan/plan_options.h"
 
 #define SUITE_ENDING ".suite"
 #define BENCH_ENDING ".bench"
