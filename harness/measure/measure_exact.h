@@ -10,6 +10,7 @@
 #include "machine/topology.h"
 #include "model/catalog.h"
 #include "model/exact.h"
+#include "model/result.h"
 
 struct assay_exact_options {
 	const struct assay_strings *plugins; /* paths */

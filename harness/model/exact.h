@@ -6,8 +6,10 @@
 #ifndef ASSAY_MODEL_EXACT_H
 #define ASSAY_MODEL_EXACT_H
 
+#include "base/hash.h"
+#include "model/build.h"
 #include "model/case.h"
-#include "model/result.h"
+#include "model/status.h"
 
 enum assay_exact_event {
 	ASSAY_EXACT_INSTRUCTIONS,

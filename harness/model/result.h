@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "model/build.h"
 #include "model/case.h"
 #include "model/counter.h"
 #include "model/metric.h"
+#include "model/status.h"
 
 /*
  * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded and speak against no
@@ -49,20 +51,6 @@ uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n);
 size_t assay_samples_of_round(const struct assay_sample *s, size_t n);
 /* Time that switches and steal may have taken from them, by the same reckoning. */
 double assay_samples_lost_ns(const struct assay_sample *s, size_t n);
-
-enum assay_status {
-	ASSAY_STATUS_OK,
-	ASSAY_STATUS_SKIPPED, /* cannot run here: reason */
-	ASSAY_STATUS_WRONG,   /* wrong output, changed inputs, or wrote out of bounds */
-	ASSAY_STATUS_CRASHED, /* the worker died: signal or exit */
-	ASSAY_STATUS_TIMEOUT,
-	ASSAY_STATUS_FAILED, /* it said why it cannot: memory limit, set-up error, metric out of range */
-	ASSAY_N_STATUS,
-};
-
-const char *assay_status_name(enum assay_status s);
-/* false when @name is none. */
-bool assay_status_parse(const char *name, enum assay_status *out);
 
 /* The 95 % interval of the share of the roof that was measured in turn; over rounds, from the least to the most. */
 struct assay_roof_range {
@@ -124,16 +112,6 @@ bool assay_result_pace_tried(const struct assay_result *r);
 bool assay_result_is_right(const struct assay_result *r);
 /* NULL when absent. */
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag);
-
-/* What was measured. */
-struct assay_build {
-	char commit[65]; /* "" outside a repository */
-	bool dirty;
-	char compiler[128];
-	char flags[512];
-	char plugins[ASSAY_DIGEST_LEN + 1]; /* over the build-ids of all plugins that took part, in order of path */
-	char id[ASSAY_DIGEST_LEN + 1];      /* digest of all the above */
-};
 
 /* One fact of the machine or its environment, in the order shown. */
 struct assay_fact {

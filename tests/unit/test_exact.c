@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "model/metric.h"
+
 static void numbers_are_grouped(void **state)
 {
 	static const struct {
