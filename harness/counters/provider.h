@@ -82,11 +82,17 @@ struct assay_counter_provider {
 	void (*how)(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size);
 };
 
-/* The table, best first: an event is counted by the first that can. */
+/*
+ * Best first: an event is counted by the first that can. provider_NAME.c has assay_provider_NAME; migrations and cells are
+ * counted in two ways each.
+ */
+#define ASSAY_COUNTER_PROVIDERS(row) row(perf) row(rusage) row(sched) row(heap) row(syscalls) row(sde) row(op) row(papi)
+
+#define ROW(name) extern const struct assay_counter_provider assay_provider_##name;
+ASSAY_COUNTER_PROVIDERS(ROW)
+#undef ROW
+
 extern const struct assay_counter_provider *const assay_counter_providers[];
 extern const size_t assay_n_counter_providers;
-
-extern const struct assay_counter_provider assay_provider_sde, assay_provider_op, assay_provider_papi,
-	assay_provider_perf, assay_provider_rusage, assay_provider_sched, assay_provider_heap, assay_provider_syscalls;
 
 #endif

@@ -5,8 +5,9 @@
 #include "counters/provider.h"
 
 const struct assay_counter_provider *const assay_counter_providers[] = {
-	&assay_provider_perf,     &assay_provider_rusage, &assay_provider_sched, &assay_provider_heap,
-	&assay_provider_syscalls, &assay_provider_sde,    &assay_provider_op,    &assay_provider_papi,
+#define ROW(name) &assay_provider_##name,
+	ASSAY_COUNTER_PROVIDERS(ROW)
+#undef ROW
 };
 const size_t assay_n_counter_providers = sizeof(assay_counter_providers) / sizeof(assay_counter_providers[0]);
 

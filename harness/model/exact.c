@@ -10,10 +10,9 @@
 #include "base/text.h"
 
 static const char *const event_names[ASSAY_N_EXACT_EVENTS] = {
-	[ASSAY_EXACT_INSTRUCTIONS] = "instructions", [ASSAY_EXACT_DATA_READS] = "data_reads",
-	[ASSAY_EXACT_DATA_WRITES] = "data_writes",   [ASSAY_EXACT_I1_MISSES] = "i1_misses",
-	[ASSAY_EXACT_D1_MISSES] = "d1_misses",       [ASSAY_EXACT_LL_MISSES] = "ll_misses",
-	[ASSAY_EXACT_BRANCHES] = "branches",         [ASSAY_EXACT_MISPREDICTIONS] = "mispredictions",
+#define ROW(event, name) name,
+	ASSAY_EXACT_EVENTS(ROW)
+#undef ROW
 };
 
 const char *assay_exact_event_name(enum assay_exact_event e)

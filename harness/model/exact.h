@@ -11,16 +11,18 @@
 #include "model/case.h"
 #include "model/status.h"
 
+/* Reads and writes are instructions that do so, not bytes; the last level's misses are of instructions and data. */
+#define ASSAY_EXACT_EVENTS(row)                                                                                        \
+	row(INSTRUCTIONS, "instructions") row(DATA_READS, "data_reads") row(DATA_WRITES, "data_writes")                \
+		row(I1_MISSES, "i1_misses") row(D1_MISSES, "d1_misses") row(LL_MISSES, "ll_misses")                    \
+			row(BRANCHES, "branches") /* conditional and indirect */                                       \
+		row(MISPREDICTIONS, "mispredictions")
+
 enum assay_exact_event {
-	ASSAY_EXACT_INSTRUCTIONS,
-	ASSAY_EXACT_DATA_READS, /* instructions that read memory, and those that write it; not bytes */
-	ASSAY_EXACT_DATA_WRITES,
-	ASSAY_EXACT_I1_MISSES,
-	ASSAY_EXACT_D1_MISSES,
-	ASSAY_EXACT_LL_MISSES, /* of instructions and data together */
-	ASSAY_EXACT_BRANCHES,  /* conditional and indirect */
-	ASSAY_EXACT_MISPREDICTIONS,
-	ASSAY_N_EXACT_EVENTS,
+#define ROW(event, name) ASSAY_EXACT_##event,
+	ASSAY_EXACT_EVENTS(ROW)
+#undef ROW
+		ASSAY_N_EXACT_EVENTS,
 };
 
 /* "instructions", "d1_misses", …; the names that files and scripts see. */
