@@ -89,11 +89,9 @@ void assay_counter_choice_text(const struct assay_counter_choice *choice, struct
 
 /* ---- derived metrics -------------------------------------------------------------------------------------------- */
 
-/* From the rung that promises most to the one that promises least. */
 static unsigned rank(const char *source)
 {
-	static const char *const order[] = { ASSAY_SOURCE_EXACT, ASSAY_SOURCE_PMU, ASSAY_SOURCE_SDE,  ASSAY_SOURCE_OP,
-					     ASSAY_SOURCE_HEAP,  ASSAY_SOURCE_OS,  ASSAY_SOURCE_ASSAY };
+	static const char *const order[] = { ASSAY_SOURCES };
 	unsigned i = 0;
 
 	while (i < sizeof(order) / sizeof(order[0]) && strcmp(order[i], source))

@@ -17,7 +17,11 @@
 #define ASSAY_SOURCE_HEAP  "heap"  /* what the variant allocated */
 #define ASSAY_SOURCE_OS    "os"    /* of the operating system */
 #define ASSAY_SOURCE_ASSAY "assay" /* the harness's own bookkeeping */
-#define ASSAY_SOURCE_MAX   16
+/* From the rung that promises most to the one that promises least. */
+#define ASSAY_SOURCES                                                                                                  \
+	ASSAY_SOURCE_EXACT, ASSAY_SOURCE_PMU, ASSAY_SOURCE_SDE, ASSAY_SOURCE_OP, ASSAY_SOURCE_HEAP, ASSAY_SOURCE_OS,   \
+		ASSAY_SOURCE_ASSAY
+#define ASSAY_SOURCE_MAX 16
 
 /* A name belongs to one source: "PAPI_L1_DCM", "kv_hits", "page_faults". */
 struct assay_count {
