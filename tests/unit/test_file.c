@@ -125,7 +125,7 @@ static void refuses_with_a_reason(void **state)
 
 static void creates_only_what_is_not_there(void **state)
 {
-	const char *path = in_dir("created");
+	const char *path = in_folder("created");
 	struct assay_err err = { 0 };
 	char *text;
 	size_t len;
@@ -137,11 +137,11 @@ static void creates_only_what_is_not_there(void **state)
 	assert_int_equal(0, assay_file_read(path, &text, &len, NULL));
 	assert_string_equal("first", text);
 	free(text);
-	assert_int_equal(ASSAY_EIO, assay_file_create(in_dir("none/file"), "x", 1, &err));
+	assert_int_equal(ASSAY_EIO, assay_file_create(in_folder("none/file"), "x", 1, &err));
 	/* a link to nowhere is something, too */
-	assert_int_equal(0, symlink("nowhere", in_dir("dangling")));
-	assert_int_equal(ASSAY_EUSAGE, assay_file_create(in_dir("dangling"), "x", 1, &err));
-	assert_false(assay_file_exists(in_dir("nowhere")));
+	assert_int_equal(0, symlink("nowhere", in_folder("dangling")));
+	assert_int_equal(ASSAY_EUSAGE, assay_file_create(in_folder("dangling"), "x", 1, &err));
+	assert_false(assay_file_exists(in_folder("nowhere")));
 }
 
 static void makes_folders(void **state)
