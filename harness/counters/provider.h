@@ -83,8 +83,8 @@ struct assay_counter_provider {
 };
 
 /*
- * Best first: an event is counted by the first that can. provider_NAME.c has assay_provider_NAME; migrations and cells are
- * counted in two ways each.
+ * Best first: an event is counted by the first that can. provider_NAME.c has assay_provider_NAME; migrations and cells
+ * are counted in two ways each.
  */
 #define ASSAY_COUNTER_PROVIDERS(row) row(perf) row(rusage) row(sched) row(heap) row(syscalls) row(sde) row(op) row(papi)
 
