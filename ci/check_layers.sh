@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks which folder includes which, and who may see third-party headers: check_layers.sh [ROOT]. Prints one line a violation.
+# Checks which folder includes which, who may see third-party headers, and that no files of a folder include each other in a
+# circle: check_layers.sh [ROOT]. Prints one line a violation.
 set -eu
 
 cd "${1:-$(dirname "$0")/..}"
@@ -86,5 +87,29 @@ twice=$(find harness reports bench kernels tests -type f \( -name '*.c' -o -name
 if [ -n "$twice" ]; then
 	echo "file names that stand more than once in the tree: $twice" | tr '\n' ' '
 	echo
+	exit 1
+fi
+
+# A name.c and its name.h are one; whoever reads it never needs what includes it. Headers beside a file, in its folder's parent,
+# or named by their folder; tsort says where these go round.
+# shellcheck disable=SC2086
+circles=$(awk '
+BEGIN {
+	for (i = 1; i < ARGC; i++)
+		known[ARGV[i]] = 1
+}
+function module(path) { sub(/\.[^.\/]*$/, "", path); return path }
+function folder(path) { sub(/\/?[^\/]*$/, "", path); return path }
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+	split($0, part, "\"")
+	name = part[2]
+	at = folder(FILENAME) "/" name
+	if (sub(/^\.\.\//, "", name)) at = folder(folder(FILENAME)) "/" name
+	else if (!(at in known)) at = "harness/" name
+	if (at in known && module(at) != module(FILENAME)) print module(FILENAME), module(at)
+}
+' $files | tsort 2>&1 >/dev/null | sed 's/^tsort: //; s/^-: //')
+if [ -n "$circles" ]; then
+	echo "$circles"
 	exit 1
 fi

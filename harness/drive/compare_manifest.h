@@ -6,7 +6,7 @@
 #ifndef ASSAY_DRIVE_COMPARE_MANIFEST_H
 #define ASSAY_DRIVE_COMPARE_MANIFEST_H
 
-#include "drive/compare_plan.h"
+#include "drive/compare_state.h"
 
 /*
  * Call @lost for each key that the suite's manifest, as the program has it or as the base's checkout had it, demands

@@ -3,7 +3,7 @@
 #ifndef ASSAY_DRIVE_COMPARE_POLICY_H
 #define ASSAY_DRIVE_COMPARE_POLICY_H
 
-#include "drive/compare_plan.h"
+#include "drive/compare_state.h"
 
 /* Fill p->policy, and of p->cmp the text that a replay judges by, alpha, budget and number of pairs. ASSAY_EUSAGE. */
 int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_compare_request *q,

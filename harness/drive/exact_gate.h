@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "drive/gating.h"
+#include "drive/gate_request.h"
 #include "drive/watch.h"
 #include "judge/policy.h"
 #include "model/exact.h"

@@ -3,7 +3,7 @@
 #ifndef ASSAY_DRIVE_GATE_INPUT_H
 #define ASSAY_DRIVE_GATE_INPUT_H
 
-#include "drive/gating.h"
+#include "drive/gate_request.h"
 #include "judge/gate.h"
 #include "store/store.h"
 

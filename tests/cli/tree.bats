@@ -61,6 +61,24 @@ planted() {
 	[ "$output" = 'tests/unit/test_b.c: asserts nothing' ]
 }
 
+@test "files of a folder that include each other in a circle are found" {
+	mkdir -p tree/harness/base tree/kernels/k tree/reports tree/bench tree/tests
+	echo '#include "base/b.h"' >tree/harness/base/a.c
+	echo >tree/harness/base/a.h
+	echo >tree/harness/base/b.h
+	echo '#include "base/c.h"' >tree/harness/base/b.c
+	echo >tree/harness/base/c.h
+	run -0 "$ASSAY_SOURCE/ci/check_layers.sh" tree
+	echo '#include "base/a.h"' >tree/harness/base/c.h
+	run -1 "$ASSAY_SOURCE/ci/check_layers.sh" tree
+	[[ $output == *"contains a loop"*"harness/base/a"* ]]
+	rm tree/harness/base/c.h
+	echo '#include "y.h"' >tree/kernels/k/x.h
+	echo '#include "x.h"' >tree/kernels/k/y.h
+	run -1 "$ASSAY_SOURCE/ci/check_layers.sh" tree
+	[[ $output == *"contains a loop"*"kernels/k/x"* ]]
+}
+
 # A PATH with nothing but what a bare system has.
 bare_path() {
 	mkdir bin

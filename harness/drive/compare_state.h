@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a comparison is asked for, and what the parts of planning it share. */
+#ifndef ASSAY_DRIVE_COMPARE_STATE_H
+#define ASSAY_DRIVE_COMPARE_STATE_H
+
+#include "drive/comparing.h"
+#include "drive/revision.h"
+#include "drive/session.h"
+#include "judge/limits.h"
+
+/* All-zero but for `what` and `base` is the default. Strings are borrowed. */
+struct assay_compare_request {
+	const struct assay_request *what;
+	const char *base, *head;   /* revision, plugin or folder; head NULL: what lies in the working tree */
+	const char *policy;        /* file; NULL: baselines/policy.conf */
+	double margin_frac, alpha; /* win over the policy; 0: as it says */
+	uint64_t budget_ns;        /* a case; 0: as the policy says */
+	double injected_frac;      /* of the control; 0: 2 %, or four margins where that is more */
+	bool no_controls;
+	bool strict; /* INCONCLUSIVE fails, too */
+};
+
+/* All-zero is empty. */
+struct assay_compare_plan {
+	struct assay_side_source source[2];
+	struct assay_compare_side side[2];
+	struct assay_session session;   /* the head's: its catalog, topology and suite */
+	struct assay_case_facts *facts; /* one a case of cmp, controls included */
+	bool *exact;                    /* the same: does the suite name it for exact counts? */
+	struct assay_comparison cmp;    /* cases without pairs */
+	struct assay_policy policy;
+	struct assay_countable countable; /* what the groups of counters here may bring, and --events */
+};
+
+#endif
