@@ -3,7 +3,7 @@
 #ifndef ASSAY_STATS_DISTRIBUTIONS_H
 #define ASSAY_STATS_DISTRIBUTIONS_H
 
-#include "stats/stats.h"
+#include "stats/interval.h"
 
 /* Regularised incomplete beta function I_x(a, b), a and b > 0, by Lentz's continued fraction (DLMF 8.17.22). */
 double assay_stats_beta_cdf(double x, double a, double b);

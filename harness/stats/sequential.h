@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "stats/stats.h"
+#include "stats/interval.h"
 
 /*
  * The first look of a bound that errs with @alpha: at least 5, 2^-n <= alpha / 2, and not beyond @max_pairs of 5 and

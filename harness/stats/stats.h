@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct assay_interval {
-	double lo, hi;
-};
+#include "stats/interval.h"
 
 /* Ascending, in place. */
 void assay_stats_sort(double *x, size_t n);
