@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "stats/distributions.h"
 #include "stats/stats.h"
 
 #define Z95 1.959963984540054

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Student's t, the beta distribution and exact binomial intervals. Pure; accurate to about 1e-10. */
+/* The normal and Student's t distribution, the beta function, exact binomial intervals. Pure; good to about 1e-10. */
 #ifndef ASSAY_STATS_DISTRIBUTIONS_H
 #define ASSAY_STATS_DISTRIBUTIONS_H
 
+#include <stdint.h>
+
 #include "stats/interval.h"
+
+double assay_stats_normal_cdf(double z);
+double assay_stats_normal_quantile(double p);
 
 /* Regularised incomplete beta function I_x(a, b), a and b > 0, by Lentz's continued fraction (DLMF 8.17.22). */
 double assay_stats_beta_cdf(double x, double a, double b);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "stats/distributions.h"
+#include "stats/stats.h"
 
 #define FIRST_LOOK 5
 

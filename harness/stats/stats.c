@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order statistics, location and spread, the normal distribution, the interval of the median, and the trend test. */
+/* Order statistics, location and spread, the interval of the median, and the trend test. */
 #include "stats/stats.h"
 
 #include <math.h>
@@ -102,43 +102,6 @@ double assay_stats_sd(const double *x, size_t n)
 	for (size_t i = 0; i < n; i++)
 		sum += (x[i] - m) * (x[i] - m);
 	return sqrt(sum / (double)(n - 1));
-}
-
-double assay_stats_normal_cdf(double z)
-{
-	return 0.5 * erfc(-z * M_SQRT1_2);
-}
-
-static double normal_density(double z)
-{
-	return exp(-0.5 * z * z) * (0.5 * M_SQRT1_2 * M_2_SQRTPI);
-}
-
-/*
- * A rational start that is good to 4.5e-4 (Abramowitz & Stegun 1964, 26.2.23), then Halley's method on the distribution
- * function, which cubes the error: two steps reach the precision of erfc(), the third is for the far tail.
- */
-double assay_stats_normal_quantile(double p)
-{
-	bool upper = p > 0.5;
-	double q = upper ? 1 - p : p;
-	double t, z;
-
-	if (isnan(p))
-		return NAN;
-	if (q <= 0)
-		return upper ? INFINITY : -INFINITY;
-
-	t = sqrt(-2 * log(q));
-	z = (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;
-	for (int i = 0; i < 3; i++) {
-		double u = (assay_stats_normal_cdf(z) - q) / normal_density(z);
-
-		if (!isfinite(u))
-			break;
-		z -= u / (1 + 0.5 * z * u);
-	}
-	return upper ? -z : z;
 }
 
 /* ---- the interval of the median ---- */

@@ -46,7 +46,4 @@ bool assay_stats_steady(const double *x, size_t n, size_t window, double toleran
 /* Mann-Kendall trend statistic, as a standard normal score with tie correction; 0 for n < 3. */
 double assay_stats_trend_z(const double *x, size_t n);
 
-double assay_stats_normal_cdf(double z);
-double assay_stats_normal_quantile(double p);
-
 #endif

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "stats/distributions.h"
 #include "stats/stats.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
