@@ -4,7 +4,8 @@
 #define ASSAY_MEASURE_MEASURE_COUNTERS_H
 
 #include "counters/counter_groups.h"
-#include "measure/measure.h"
+#include "measure/measure_options.h"
+#include "model/catalog.h"
 
 /* Counted in every case where it exists. */
 #define ASSAY_DEFAULT_COUNTER_GROUP "os"

@@ -3,7 +3,8 @@
 #ifndef ASSAY_MEASURE_MEASURE_PAIR_H
 #define ASSAY_MEASURE_MEASURE_PAIR_H
 
-#include "measure/measure.h"
+#include "measure/measure_options.h"
+#include "model/catalog.h"
 #include "model/comparison.h"
 
 struct assay_pair_options {

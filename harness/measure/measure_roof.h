@@ -3,7 +3,9 @@
 #ifndef ASSAY_MEASURE_MEASURE_ROOF_H
 #define ASSAY_MEASURE_MEASURE_ROOF_H
 
-#include "measure/measure.h"
+#include "measure/measure_options.h"
+#include "model/catalog.h"
+#include "model/result.h"
 
 /* May @c take turns with what bounds it? Not where it is itself such a limit. */
 bool assay_measure_roof_wanted(const struct assay_case *c);

@@ -3,7 +3,8 @@
 #ifndef ASSAY_MEASURE_TURNS_H
 #define ASSAY_MEASURE_TURNS_H
 
-#include "measure/measure.h"
+#include "measure/measure_options.h"
+#include "model/catalog.h"
 #include "model/comparison.h"
 #include "stats/stats.h"
 #include "worker/worker.h"

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the blocks of a pair to its estimate: what is dropped and why, and when too much was. */
+#include "paired_judge_fixture.h"
+
+static const struct {
+	const char *name;
+	uint64_t ns;             /* of each of the four samples */
+	struct assay_sample one; /* what one of them saw: flags, switches, steal_ticks */
+	int kind;                /* bit of enum assay_disturb that it is dropped for; -1: kept */
+} blocks[] = {
+	{ "undisturbed", 1000000, { 0 }, -1 },
+	{ "migration", 1000000, { .flags = ASSAY_DISTURB_MIGRATION }, 1 },
+	{ "throttled", 1000000, { .flags = ASSAY_DISTURB_THROTTLE }, 4 },
+	{ "a page fault changes nothing", 1000000, { .flags = ASSAY_DISTURB_FAULT, .faults = 9 }, -1 },
+	{ "a switch in 4 ms", 1000000, { .flags = ASSAY_DISTURB_SWITCH, .switches = 1 }, 0 },
+	{ "a switch in 52 ms is what any machine has", 13000000, { .flags = ASSAY_DISTURB_SWITCH, .switches = 1 }, -1 },
+	{ "two are not", 13000000, { .switches = 2 }, 0 },
+	{ "a tick of steal in 0.4 s", 100000000, { .flags = ASSAY_DISTURB_STEAL, .steal_ticks = 1 }, 2 },
+	{ "a tick of steal in 2 s is below 2 %", 500000000, { .steal_ticks = 1 }, -1 },
+	{ "a clock that stood still", 0, { 0 }, -2 },
+};
+
+static void blocks_are_dropped(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_OF(blocks); i++)
+		for (int where = 0; where < 4; where++) {
+			struct assay_comparison_case c;
+			struct assay_pair_estimate e;
+			double tmp[3];
+
+			/* the second of three blocks, the others quiet: half must be clean */
+			paired_make(&c, "op/variant", 1, 3);
+			paired_set(&c, 0, 0.25);
+			for (int k = 0; k < 4; k++) {
+				struct assay_sample *s = &c.pairs[0].side[k & 1].samples[2 + k / 2];
+
+				*s = k == where ? blocks[i].one : (struct assay_sample){ 0 };
+				s->iterations = 1;
+				s->ns = blocks[i].ns;
+			}
+			e = assay_pair_estimate(&c.pairs[0], tmp);
+			if (e.n_dropped != (blocks[i].kind != -1))
+				fail_msg("%s: %zu dropped", blocks[i].name, e.n_dropped);
+			for (int k = 0; k < 5; k++)
+				assert_int_equal(e.by_kind[k], k == blocks[i].kind);
+			assert_int_equal(e.n_blocks, 3);
+			assert_true(e.usable);
+			/* medians of { 0.25, 0, 0.25 } and { 0.25, 0.25 } */
+			assert_true(fabs(e.log_ratio - 0.25) < 1e-8);
+			paired_release(&c);
+		}
+}
+
+/* A block is one ratio of sums; half of the blocks must be clean. */
+static void estimate(void **state)
+{
+	struct assay_comparison_case c;
+	struct assay_pair_estimate e;
+	double tmp[4];
+	struct assay_sample *base, *head;
+
+	(void)state;
+	paired_make(&c, "op/variant", 1, 4);
+	base = c.pairs[0].side[ASSAY_BASE].samples;
+	head = c.pairs[0].side[ASSAY_HEAD].samples;
+	/* drift within blocks, A B B A and B A A B: cancels */
+	for (int b = 0; b < 4; b++) {
+		uint64_t outer[2] = { 1000, 1030 }, inner[2] = { 1010, 1020 };
+
+		for (int k = 0; k < 2; k++) {
+			base[2 * b + k].ns = b & 1 ? inner[k] : outer[k];
+			head[2 * b + k].ns = b & 1 ? outer[k] : inner[k];
+		}
+	}
+	e = assay_pair_estimate(&c.pairs[0], tmp);
+	assert_true(e.usable && e.log_ratio == 0 && e.n_dropped == 0);
+
+	head[0].ns = 2000; /* log(3020/2030), 0, 0, 0 */
+	head[2].ns = 3000; /* and log(4030/2030) */
+	e = assay_pair_estimate(&c.pairs[0], tmp);
+	assert_true(fabs(e.log_ratio - log(3020.0 / 2030) / 2) < 1e-12);
+
+	base[4].flags = head[7].flags = ASSAY_DISTURB_MIGRATION;
+	e = assay_pair_estimate(&c.pairs[0], tmp);
+	assert_int_equal(e.n_dropped, 2);
+	assert_true(e.usable && fabs(e.log_ratio - (log(3020.0 / 2030) + log(4030.0 / 2030)) / 2) < 1e-12);
+	base[0].flags = ASSAY_DISTURB_MIGRATION;
+	assert_false(assay_pair_estimate(&c.pairs[0], tmp).usable);
+	c.pairs[0].n_blocks = 0;
+	assert_false(assay_pair_estimate(&c.pairs[0], tmp).usable);
+	c.pairs[0].n_blocks = 4;
+	paired_release(&c);
+}
+
+/* Disturbances are spread by chance; neither the side they hit nor what the times were changes what is dropped. */
+static void dropping_is_blind(void **state)
+{
+	struct assay_comparison_case c, swapped;
+	double tmp[40];
+
+	(void)state;
+	paired_make(&c, "op/variant", 50, 40);
+	paired_make(&swapped, "op/variant", 50, 40);
+	for (size_t i = 0; i < c.n_pairs; i++) {
+		for (size_t k = 0; k < 160; k++) {
+			struct assay_philox w = assay_random4(11, (uint32_t)i, k);
+			struct assay_sample *s = &c.pairs[i].side[k & 1].samples[k / 2];
+
+			s->ns = 900000 + w.v[0] % 200000;
+			s->switches = w.v[1] % 40 == 0;
+			s->steal_ticks = w.v[1] % 50 == 0;
+			s->flags = w.v[1] % 30 ? 0 : ASSAY_DISTURB_MIGRATION;
+			swapped.pairs[i].side[!(k & 1)].samples[k / 2] = *s;
+		}
+		for (int how = 0; how < 3; how++) {
+			struct assay_pair_estimate a = assay_pair_estimate(&c.pairs[i], tmp), b;
+
+			/* swapped sides; the head ten times faster; the head up to twice as slow */
+			for (size_t k = 0; k < 80 && how == 1; k++)
+				swapped.pairs[i].side[ASSAY_BASE].samples[k].ns /= 10;
+			for (size_t k = 0; k < 80 && how == 2; k++)
+				swapped.pairs[i].side[ASSAY_BASE].samples[k].ns *= 10 + k % 10;
+			b = assay_pair_estimate(&swapped.pairs[i], tmp);
+			assert_int_equal(a.n_dropped, b.n_dropped);
+			assert_memory_equal(a.by_kind, b.by_kind, sizeof(a.by_kind));
+			assert_int_equal(a.usable, b.usable);
+			assert_true(a.n_dropped > 0);
+			if (how == 0 && a.usable)
+				assert_true(fabs(a.log_ratio + b.log_ratio) < 1e-15);
+		}
+	}
+	paired_release(&c);
+	paired_release(&swapped);
+}
+
+/* A head that is many times slower is seen through any disturbance that could not have taken so long. */
+static void far_slower_cannot_hide(void **state)
+{
+	static const struct {
+		double slowdown;
+		enum assay_verdict want;
+	} rows[] = { { 9.0, ASSAY_REGRESSED }, { 0.02, ASSAY_INCONCLUSIVE } };
+	const struct assay_paired_rule rule = usual_rule();
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_comparison_case c;
+		struct assay_gate_case g;
+		bool final;
+
+		paired_make(&c, "op/variant", MAX_PAIRS, BLOCKS);
+		/* every block: one switch, a millisecond of samples that take ten times that */
+		for (size_t k = 0; k < c.n_pairs; k++) {
+			for (size_t b = 0; b < 2 * BLOCKS; b++) {
+				c.pairs[k].side[ASSAY_BASE].samples[b].ns = 1000000 + k;
+				c.pairs[k].side[ASSAY_HEAD].samples[b].ns = (uint64_t)(1e6 * (1 + rows[i].slowdown));
+				c.pairs[k].side[ASSAY_HEAD].samples[b].switches = 1;
+			}
+		}
+		g = judge(&c, &rule, &final);
+		assert_true(final && g.dropped_frac == 1);
+		if (g.verdict != rows[i].want)
+			fail_msg("%g: %s: %s", rows[i].slowdown, assay_verdict_name(g.verdict), g.reason);
+		paired_release(&c);
+	}
+}
+
+static void too_much_was_dropped(void **state)
+{
+	static const struct {
+		uint32_t flag;
+		uint32_t switches, steal;
+		const char *kind;
+	} rows[] = {
+		{ ASSAY_DISTURB_MIGRATION, 0, 0, "migrations" },
+		{ ASSAY_DISTURB_THROTTLE, 0, 0, "throttling" },
+		{ 0, 1000, 0, "involuntary switches" },
+		{ 0, 0, 50, "steal" },
+	};
+	const struct assay_paired_rule rule = usual_rule();
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++)
+		for (unsigned bad = 3; bad <= 10; bad++) { /* of ten blocks */
+			struct assay_comparison_case c;
+			struct assay_gate_case g;
+			char want[128];
+			bool final;
+
+			paired_make(&c, "op/variant", MAX_PAIRS, BLOCKS);
+			set_all(&c, 0.05, 0.001);
+			for (size_t k = 0; k < c.n_pairs; k++)
+				for (size_t b = 0; b < bad; b++) {
+					struct assay_sample *s = &c.pairs[k].side[b & 1].samples[2 * b + 1];
+
+					s->flags = rows[i].flag;
+					s->switches = rows[i].switches;
+					s->steal_ticks = rows[i].steal;
+				}
+			g = judge(&c, &rule, &final);
+			assert_true(final);
+			/* 30 % are allowed; a pair of which more than half is gone counts as gone */
+			assert_true(fabs(g.dropped_frac - (bad > 5 ? 1 : bad / 10.0)) < 1e-12);
+			if (bad == 3) {
+				assert_int_equal(g.verdict, ASSAY_REGRESSED);
+			} else if (bad < 10) {
+				/* of less than half of the blocks the head was disturbed, and all others are slow */
+				assert_int_equal(g.verdict, ASSAY_REGRESSED);
+				assert_non_null(strstr(g.reason, "whatever that took"));
+			} else {
+				snprintf(want, sizeof(want), "host too noisy: %u %% of blocks disturbed, mostly by %s",
+					 bad > 5 ? 100 : bad * 10, rows[i].kind);
+				assert_int_equal(g.verdict, ASSAY_INCONCLUSIVE);
+				assert_string_equal(g.reason, want);
+			}
+			assert_int_equal(g.pairs, bad > 5 ? 0 : bad == 3 ? 8 : MAX_PAIRS);
+			paired_release(&c);
+		}
+}
+
+static void spread(void **state)
+{
+	struct assay_comparison_case c;
+	struct assay_err err;
+	double sd;
+	size_t n;
+
+	(void)state;
+	paired_make(&c, "op/variant", 4, 2);
+	paired_set(&c, 0, 0.001);
+	paired_set(&c, 1, 0.004);
+	paired_set(&c, 2, 0.5);
+	paired_set(&c, 3, 0.001);
+	for (size_t s = 0; s < 4; s++)
+		c.pairs[2].side[ASSAY_HEAD].samples[s].flags = ASSAY_DISTURB_THROTTLE;
+	assert_int_equal(assay_paired_spread(&c, &sd, &n, &err), 0);
+	assert_int_equal(n, 3);
+	assert_true(fabs(sd - 0.003 / sqrt(3)) < 1e-8);
+	paired_release(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blocks_are_dropped),   cmocka_unit_test(estimate),
+		cmocka_unit_test(dropping_is_blind),    cmocka_unit_test(far_slower_cannot_hide),
+		cmocka_unit_test(too_much_was_dropped), cmocka_unit_test(spread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
