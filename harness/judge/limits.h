@@ -2,22 +2,22 @@
 /*
  * The demands of the policy on metrics and counts, in a run and in a comparison alike.
  *
- * Each case of the run or comparison owes each demand that selects it, and each ends in a row of the report: PASS or
- * REGRESSED where there is a value; INCOMPARABLE where it is held against a base that has none, as that of a new case;
- * NOT_MEASURED with the reason where there is no value. `where_counted` alone asks for less: without a value it is not
- * owed. In particular:
+ * Each case of the run or comparison owes every demand that selects it, and each demand that is owed ends in a row of
+ * the report: PASS or REGRESSED where there is a value; INCOMPARABLE where the base has none to hold it against, as
+ * for a new case; NOT_MEASURED, with the reason, where there is no value. Only `where_counted` asks for less: it is
+ * owed where there is a value. In particular:
  *
- * - A case that is wrong, crashed, hangs, is missing or was lost owes none. Its own row says so, is graver than any of
- *   these would be or as grave, and says why.
- * - A case that this machine cannot run, or a plugin that is not here, where the manifest allows that, owes none. Its
- *   row passes and says that what is demanded of it was not judged.
- * - A case whose base cannot be loaded, crashed or is wrong (INCOMPARABLE) owes all: its head is what they speak of.
- * - A case with the same machine code on both sides owes all. That its time cannot have changed says nothing of what
- *   it takes.
- * - What is judged by exact counts alone owes all, too, also those on metrics that only a timed run has; where counts
- *   were not taken, those on counts.
- * - A control owes none: it is there to be slower, and a real case stands beside it.
- * - A demand on cases that this run or comparison does not have binds nothing in it: one policy serves all suites.
+ * - A case without numbers, because it is wrong, crashed, hangs, is missing or was lost, owes none. Its own row says
+ *   why, and no row of a demand would be graver.
+ * - A case that the manifest lets be skipped, or whose plugin it lets be absent, owes none. Its row passes and says
+ *   that what is demanded of it was not judged.
+ * - A case whose base cannot be loaded, crashed or is wrong (INCOMPARABLE) owes all: demands are on the head.
+ * - A case with the same machine code on both sides owes all: only its time is excused.
+ * - Where only exact counts are judged, demands on other metrics are owed, too, and are NOT_MEASURED; so are those on
+ *   counts where none were taken.
+ * - A control owes none: the case that it repeats does.
+ * - Cases that are not in this run or comparison owe nothing in it. Such are those of other suites, which share the
+ *   policy, and in a comparison those that neither build can run here.
  */
 #ifndef ASSAY_JUDGE_LIMITS_H
 #define ASSAY_JUDGE_LIMITS_H
