@@ -110,14 +110,12 @@ endif
 PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
 	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so))
 
-# Variants, and parts of an op, are compiled for the CPU their file name ends in; the CPU is asked before they are called.
-x86_64_avx2        := -mavx2 -mfma -mf16c
-x86_64_avxvnni     := $(x86_64_avx2) -mavxvnni
-x86_64_avx512      := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
-x86_64_avx512vnni  := $(x86_64_avx512) -mavx512vnni
-x86_64_avx512vbmi2 := $(x86_64_avx512) -mavx512vbmi -mavx512vbmi2
-aarch64_dotprod    := -march=armv8.2-a+dotprod
-isa_flags = $($(ARCH)_$(lastword $(subst _, ,$(basename $(1)))))
+# Variants, and parts of an op, are compiled for the instruction set that their file name ends in; the CPU is asked before they
+# are called. assay/isa_table.h has the flags of each, as NAME=FLAG,FLAG here.
+ISA_TABLE := harness/include/assay/isa_table.h
+ISA_FLAGS := $(shell sed -n 's/^ISA.\([a-z0-9]*\), "$(ARCH)", [0-9]*, "\([^"]*\)",.*/\1=\2/p' $(ISA_TABLE) | tr ' ' ,)
+isa = $(lastword $(subst _, ,$(basename $(1))))
+isa_flags = $(subst $(comma), ,$(patsubst $(isa)=%,%,$(filter $(isa)=%,$(ISA_FLAGS))))
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
@@ -167,10 +165,10 @@ $(BUILD)/obj/harness/%.o: harness/%.c $(BUILD)/flags
 $(BUILD)/obj/reports/%.o: reports/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(HARNESS_CFLAGS) -c -o $@ $<
-$(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags
+$(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags $(ISA_TABLE)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
-$(BUILD)/obj/kernels/%.o: kernels/%.c $(BUILD)/flags
+$(BUILD)/obj/kernels/%.o: kernels/%.c $(BUILD)/flags $(ISA_TABLE)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
 

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What kernels of all families share: which CPU features the compiler flags of a file ask for, variants of another
- * architecture, inlining, and the order of loads.
- */
+/* What kernels of all families share: variants of another architecture, inlining, and the order of loads. */
 #ifndef KERNEL_ISA_H
 #define KERNEL_ISA_H
 
+#include "assay/isa_table.h"
 #include "assay/plugin.h"
-
-/*
- * All that the compiler may use in files whose names end so (isa_flags in the Makefile), for .needs of their variants.
- */
-#define NEEDS_AVX2        "avx2,fma,f16c"
-#define NEEDS_AVXVNNI     NEEDS_AVX2 ",avx_vnni"
-#define NEEDS_AVX512      "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"
-#define NEEDS_AVX512VNNI  NEEDS_AVX512 ",avx512_vnni"
-#define NEEDS_AVX512VBMI2 NEEDS_AVX512 ",avx512vbmi,avx512_vbmi2"
-#define NEEDS_NEON        "asimd"
-#define NEEDS_DOTPROD     NEEDS_NEON ",asimddp"
 
 /*
  * A callback of a variant that one architecture has. Elsewhere the variant is listed, so that it can be asked for by

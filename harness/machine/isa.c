@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CPU features an instruction set has: those it adds and those of the one it extends. Knows no CPU. */
+/* Which CPU features an instruction set of assay/isa_table.h has. Knows no CPU. */
 #include "machine/isa.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "assay/isa_table.h"
+
 #include "machine/cpu_features.h"
 
-/* An entry extends an earlier one, or nothing (-1). */
+#define ROW(name, arch, vector_bits, flags, needs, also) { #name, arch, vector_bits, needs, also },
 static const struct {
-	const char *name;
-	const char *arch; /* NULL: any */
-	int extends;
+	const char *name, *arch; /* "": any architecture */
 	unsigned vector_bits;
-	const char *adds;
-} sets[] = {
-	{ "baseline", NULL, -1, 128, "" },
-	{ "avx2", "x86_64", 0, 256, "sse4_2 avx f16c fma avx2" },
-	{ "avxvnni", "x86_64", 1, 256, "avx_vnni" },
-	{ "avx512", "x86_64", 1, 512, "avx512f avx512bw avx512cd avx512dq avx512vl" },
-	{ "avx512vnni", "x86_64", 3, 512, "avx512_vnni avx512vbmi avx512_vbmi2 avx_vnni gfni" },
-	{ "neon", "aarch64", 0, 128, "asimd" },
-	{ "dotprod", "aarch64", 5, 128, "asimddp" },
-};
+	const char *needs, *also; /* comma separated */
+} sets[] = { ASSAY_ISA_SETS(ROW) };
 
 #define N_SETS ((int)(sizeof(sets) / sizeof(sets[0])))
 
@@ -52,11 +44,12 @@ int assay_isa_check(const char *isa, const char *what, struct assay_err *err)
 
 bool assay_isa_holds(const char *isa, const char *needs, char *beyond, size_t size)
 {
-	struct assay_cpu_features f = { .flags = " " };
-	size_t len = 1;
+	struct assay_cpu_features f;
+	int i = find(isa);
 
-	for (int i = find(isa); i >= 0; i = sets[i].extends)
-		len += (size_t)snprintf(f.flags + len, sizeof(f.flags) - len, "%s ", sets[i].adds);
+	snprintf(f.flags, sizeof(f.flags), " %s,%s ", sets[i].needs, sets[i].also);
+	for (char *comma = f.flags; (comma = strchr(comma, ','));)
+		*comma = ' ';
 	return assay_cpu_features_has_all(&f, needs, beyond, size);
 }
 
@@ -66,7 +59,7 @@ const char *assay_isa_arch(const char *needs)
 
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(needs ? needs : "", ","), needs ? needs : "");
 	for (int i = 0; first[0] && i < N_SETS; i++)
-		if (sets[i].arch && assay_isa_holds(sets[i].name, first, NULL, 0))
+		if (sets[i].arch[0] && assay_isa_holds(sets[i].name, first, NULL, 0))
 			return sets[i].arch;
 	return NULL;
 }

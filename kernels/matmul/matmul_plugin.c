@@ -25,12 +25,14 @@ static const struct assay_variant variants[] = {
 	  .flags = ASSAY_VARIANT_REFERENCE,
 	  .run = assay_matmul_ternary_ref },
 	TERNARY(ON_X86_64, avx2, pack32, .help = "packed weights, 256-bit VPMADDUBSW in 16-bit sums",
-		.needs = NEEDS_AVX2),
-	TERNARY(ON_X86_64, avxvnni, pack32, .help = "packed weights, 256-bit VPDPBUSD", .needs = NEEDS_AVXVNNI),
-	TERNARY(ON_X86_64, avx512vnni, pack64, .help = "packed weights, 512-bit VPDPBUSD", .needs = NEEDS_AVX512VNNI),
+		.needs = ASSAY_NEEDS(avx2)),
+	TERNARY(ON_X86_64, avxvnni, pack32, .help = "packed weights, 256-bit VPDPBUSD", .needs = ASSAY_NEEDS(avxvnni)),
+	TERNARY(ON_X86_64, avx512vnni, pack64, .help = "packed weights, 512-bit VPDPBUSD",
+		.needs = ASSAY_NEEDS(avx512vnni)),
 	TERNARY(ON_X86_64, avx512vnni_trits, pack_trits,
-		.help = "weights at 1.6 bits for one token, else as avx512vnni", .needs = NEEDS_AVX512VNNI),
-	TERNARY(ON_AARCH64, neon_dotprod, pack16, .help = "packed weights, 128-bit SDOT", .needs = NEEDS_DOTPROD),
+		.help = "weights at 1.6 bits for one token, else as avx512vnni", .needs = ASSAY_NEEDS(avx512vnni)),
+	TERNARY(ON_AARCH64, neon_dotprod, pack16, .help = "packed weights, 128-bit SDOT",
+		.needs = ASSAY_NEEDS(dotprod)),
 };
 
 ASSAY_PLUGIN = {

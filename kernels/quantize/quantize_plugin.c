@@ -21,17 +21,17 @@
 		VARIANT(on_arch, "dequantize.i8_token", dequantize_i8_token, isa, __VA_ARGS__)
 
 #define VBMI2(op, fn)                                                                                                  \
-	VARIANT(ON_X86_64, op, fn, avx512vbmi2, .needs = NEEDS_AVX512VBMI2,                                            \
+	VARIANT(ON_X86_64, op, fn, avx512vbmi2, .needs = ASSAY_NEEDS(avx512vbmi2),                                     \
 		.help = "as avx512, codes put in order by VPERMT2B, of tq2_0 by VPSHLDD")
 
 static const struct assay_variant variants[] = {
 	VARIANTS(ON_ANY, ref, .help = "plain C, one value at a time", .flags = ASSAY_VARIANT_REFERENCE),
-	VARIANTS(ON_X86_64, avx2, .help = "8 floats at a time", .needs = NEEDS_AVX2),
-	VARIANTS(ON_X86_64, avx512, .help = "16 floats at a time", .needs = NEEDS_AVX512),
+	VARIANTS(ON_X86_64, avx2, .help = "8 floats at a time", .needs = ASSAY_NEEDS(avx2)),
+	VARIANTS(ON_X86_64, avx512, .help = "16 floats at a time", .needs = ASSAY_NEEDS(avx512)),
 	VBMI2("quantize.tq2_0", quantize_tq2_0),
 	VBMI2("quantize.q8_0", quantize_q8_0),
 	VBMI2("quantize.i8_token", quantize_i8_token),
-	VARIANTS(ON_AARCH64, neon, .help = "4 floats at a time", .needs = NEEDS_NEON),
+	VARIANTS(ON_AARCH64, neon, .help = "4 floats at a time", .needs = ASSAY_NEEDS(neon)),
 };
 
 ASSAY_PLUGIN = {

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "assay/isa_table.h"
+
 #include "machine/cpu_features.h"
 #include "machine/isa.h"
 #include "machine/host_files.h"
@@ -120,7 +122,11 @@ static void test_isa(void **state)
 		{ "avxvnni", "avx512f", "avx512f" },
 		{ "avx512", "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c", NULL },
 		{ "avx512", "avx512f,avx512_vnni", "avx512_vnni" },
+		{ "avx512", "avx512f,avx512cd,avx512_vbmi2", "avx512_vbmi2" },
+		{ "avx512vbmi2", "avx512f,avx2,avx512_vbmi2", NULL },
+		{ "avx512vbmi2", "avx512_vnni", "avx512_vnni" },
 		{ "avx512vnni", "avx512f,avx512_vnni,avx_vnni,avx2", NULL },
+		{ "avx512vnni", "avx512vbmi,avx512_vbmi2,gfni,sse4_2", NULL },
 		{ "neon", "asimd,asimddp", "asimddp" },
 		{ "dotprod", "asimd,asimddp", NULL },
 	};
@@ -148,6 +154,23 @@ static void test_isa(void **state)
 	assert_int_equal(assay_isa_check("", "--isa", &err), ASSAY_EUSAGE);
 }
 
+/* What a file may use is within the set that it is named after. */
+static void test_isa_needs(void **state)
+{
+#define ROW(name, arch, bits, flags, needs, also) { #name, ASSAY_NEEDS(name) },
+	const struct {
+		const char *isa, *needs;
+	} sets[] = { ASSAY_ISA_SETS(ROW) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		assert_true(assay_isa_holds(sets[i].isa, sets[i].needs, NULL, 0));
+	assert_string_equal(ASSAY_NEEDS(baseline), "");
+	assert_string_equal(ASSAY_NEEDS(avx2), "avx2,fma,f16c");
+	assert_string_equal(ASSAY_NEEDS(avx512vbmi2),
+			    "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c,avx512vbmi,avx512_vbmi2");
+}
+
 static void test_this_machine(void **state)
 {
 	struct assay_cpu_identity id;
@@ -169,9 +192,10 @@ static void test_this_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_needs),    cmocka_unit_test(test_missing_is_cut_to_size),
-		cmocka_unit_test(test_identity), cmocka_unit_test(test_drop),
-		cmocka_unit_test(test_isa),      cmocka_unit_test(test_this_machine),
+		cmocka_unit_test(test_needs),        cmocka_unit_test(test_missing_is_cut_to_size),
+		cmocka_unit_test(test_identity),     cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_isa),          cmocka_unit_test(test_isa_needs),
+		cmocka_unit_test(test_this_machine),
 	};
 
 	return cmocka_run_group_tests_name("cpu_features", tests, NULL, NULL);
