@@ -26,24 +26,25 @@ int assay_peak_ternary_describe(const struct assay_shape *shape, struct assay_pr
 int assay_peak_ternary_fill(struct assay_job *job);
 
 /* Their outputs are exact but grow with the number of threads, so digests would not compare: no ASSAY_OP_EXACT. */
-#define ASSAY_STREAM_OP(op, text, fill_fn, describe_fn, check_fn)                                                      \
+#define ASSAY_STREAM_OP(op, text, what, fill_fn, describe_fn, check_fn)                                                \
 	{                                                                                                              \
 		.name = op, .help = text, .axes = assay_stream_axes, .n_axes = 1,                                      \
 		.axis_stride = sizeof(struct assay_axis), .describe = describe_fn, .fill = fill_fn, .check = check_fn, \
+		.measures = what,                                                                                      \
 	}
 #define ASSAY_PEAK_OP(op, text, fill_fn, describe_fn, check_fn)                                                        \
 	{                                                                                                              \
 		.name = op, .help = text, .axis_stride = sizeof(struct assay_axis), .describe = describe_fn,           \
-		.fill = fill_fn, .check = check_fn,                                                                    \
+		.fill = fill_fn, .check = check_fn, .measures = ASSAY_MEASURES_PEAK,                                   \
 	}
 /* clang-format off */
 #define ASSAY_STREAM_OPS                                                                                               \
-	ASSAY_STREAM_OP("stream.read", "read bandwidth: sum of an array of integers", assay_stream_read_fill,          \
-			assay_stream_read_describe, assay_stream_read_check),                                          \
-	ASSAY_STREAM_OP("stream.copy", "copy bandwidth: b = a", assay_stream_floats_fill,                              \
-			assay_stream_copy_describe, assay_stream_copy_check),                                          \
-	ASSAY_STREAM_OP("stream.triad", "read and write bandwidth: a = b + 3 c", assay_stream_floats_fill,             \
-			assay_stream_triad_describe, assay_stream_triad_check),                                        \
+	ASSAY_STREAM_OP("stream.read", "read bandwidth: sum of an array of integers", ASSAY_MEASURES_READ,             \
+			assay_stream_read_fill, assay_stream_read_describe, assay_stream_read_check),                  \
+	ASSAY_STREAM_OP("stream.copy", "copy bandwidth: b = a", ASSAY_MEASURES_COPY,                                   \
+			assay_stream_floats_fill, assay_stream_copy_describe, assay_stream_copy_check),                \
+	ASSAY_STREAM_OP("stream.triad", "read and write bandwidth: a = b + 3 c", ASSAY_MEASURES_OTHER,                 \
+			assay_stream_floats_fill, assay_stream_triad_describe, assay_stream_triad_check),              \
 	ASSAY_PEAK_OP("peak.f32_fma", "float multiply-add peak, operands in registers", assay_peak_fma_fill,           \
 		      assay_peak_fma_describe, assay_peak_fma_check),                                                  \
 	ASSAY_PEAK_OP("peak.i8_dot", "8-bit dot product peak, operands in registers", assay_peak_dot_fill,             \

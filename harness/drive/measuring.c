@@ -214,7 +214,7 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	} else {
 		for (size_t i = 0; i < plan->n_cases; i++)
-			in_turn[i] = m->request->roof_in_turn && assay_measure_roof_wanted(&plan->cases[i]);
+			in_turn[i] = m->request->roof_in_turn && assay_measure_roof_wanted(&m->session->facts[i]);
 		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASES,
 								  .cases = plan->cases,
 								  .n_cases = plan->n_cases,

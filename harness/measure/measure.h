@@ -20,8 +20,8 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 
 /*
  * When all cases of a run are done: compare the digests of exact ops across variants and thread counts, and add
- * roof_frac (share of what stream.* and peak.* reached in this run) to the others. Marks results it changed in @changed
- * (n_results bools).
+ * roof_frac to the others: the share of what ops that measure the machine reached in this run. Marks results it changed
+ * in @changed (n_results bools).
  */
 int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *facts,
 			 const struct assay_host_info *host, const struct assay_catalog *cat, bool *changed,

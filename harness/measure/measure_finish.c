@@ -99,7 +99,7 @@ int assay_measure_finish(struct assay_run *run, const struct assay_case_facts *f
 			continue;
 		changed[i] = true;
 		frac = efficiency(run, i, facts);
-		rc = assay_roof_has(r) ? 0 : assay_roof_add_of_run(run, &facts[i], host, r);
+		rc = assay_roof_has(r) ? 0 : assay_roof_add_of_run(run, facts, &facts[i], host, r);
 		if (!rc && frac > 0)
 			rc = assay_roof_add_share(r, "parallel_efficiency", frac);
 		if (rc)

@@ -127,9 +127,9 @@ static int rate_in_turn(const struct in_turn *k, enum assay_limit i, const struc
 	return rc;
 }
 
-bool assay_measure_roof_wanted(const struct assay_case *c)
+bool assay_measure_roof_wanted(const struct assay_case_facts *f)
 {
-	return !assay_roof_is_limit(c);
+	return f->measures == ASSAY_MEASURES_NOTHING;
 }
 
 int assay_measure_roof(const struct assay_run *run, const struct assay_case_facts *facts,
@@ -142,7 +142,7 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 	bool all_reached = true;
 	int rc = 0;
 
-	assay_limits_find(run, &r->c, f, o->host, &of_run);
+	assay_limits_find(run, facts, &r->c, f, o->host, &of_run);
 	assay_roof_find(&of_run, &r->c, f, o->host, &roof);
 	if (!(roof.seconds > 0))
 		return 0;

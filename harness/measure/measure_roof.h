@@ -7,12 +7,12 @@
 #include "model/catalog.h"
 #include "model/result.h"
 
-/* May @c take turns with what bounds it? Not where it is itself such a limit. */
-bool assay_measure_roof_wanted(const struct assay_case *c);
+/* May a case of these facts take turns with what bounds it? Not where it is itself such a limit. */
+bool assay_measure_roof_wanted(const struct assay_case_facts *f);
 
 /*
  * Add roof_frac and roof_ns to @r, a finished case with the facts @f, from process pairs in which it takes turns with
- * the best of stream.read, stream.copy and peak.* that @run has measured; @facts are of the cases of the run. A limit
+ * the best that @run has measured of each limit; @facts are of the cases of the run. A limit
  * that is far from binding is taken as the run measured it. Each pair takes the budget of the case. Where there is
  * nothing yet to hold it against nothing is added, and assay_measure_finish() does it; where a limit ends badly, the
  * reason. A case that ends badly in turn gets that status and loses its numbers. Negative: see assay_measure_case.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time that bandwidth or arithmetic allow a case, from what stream.* and peak.* reached. */
+/* The time that bandwidth or arithmetic allow a case, from what the run reached in ops that measure these. */
 #include "measure/roof.h"
 
 #include <math.h>
@@ -10,21 +10,17 @@ enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM };
 
 static const char *const level_names[] = { "l1", "l2", "l3", "dram" };
 
-static const char *const peak_ops[] = {
-	[ASSAY_ARITH_NONE] = NULL,
-	[ASSAY_ARITH_F32] = "peak.f32_fma",
-	[ASSAY_ARITH_I8] = "peak.i8_dot",
-	[ASSAY_ARITH_TERNARY] = "peak.ternary_dot",
-};
-
-static const char *peak_op(const struct assay_case_facts *f)
+/* NULL: a case of such an op is not held against any peak. */
+static const char *arith_name(uint32_t arith)
 {
-	return f->cost.arith < sizeof(peak_ops) / sizeof(peak_ops[0]) ? peak_ops[f->cost.arith] : NULL;
-}
+	static const char *const names[] = {
+		[ASSAY_ARITH_NONE] = NULL,
+		[ASSAY_ARITH_F32] = "f32",
+		[ASSAY_ARITH_I8] = "i8",
+		[ASSAY_ARITH_TERNARY] = "ternary",
+	};
 
-bool assay_roof_is_limit(const struct assay_case *c)
-{
-	return !strncmp(c->op, "stream.", 7) || !strncmp(c->op, "peak.", 5);
+	return arith < sizeof(names) / sizeof(names[0]) ? names[arith] : NULL;
 }
 
 /*
@@ -43,43 +39,46 @@ static enum level level_of(const struct assay_case *c, const struct assay_case_f
 	return bytes > own * (double)host->l1d_bytes ? LEVEL_L2 : LEVEL_L1;
 }
 
-/*
- * Best value of @metric among the ok cases of @op with these threads; @level NULL: any. Left as it is when it was not
- * measured, or not so well that the others could be held against it.
- */
-static void best(const struct assay_run *run, const char *op, const char *level, unsigned threads, const char *metric,
-		 size_t *at, double *top)
+/* Is @f of an op that measures limit @i of a case with data at @level and this arithmetic? */
+static bool measures(const struct assay_case *c, const struct assay_case_facts *f, enum assay_limit i,
+		     const char *level, uint32_t arith)
 {
-	for (size_t i = 0; i < run->n_results; i++) {
-		const struct assay_result *r = &run->results[i];
-		const struct assay_metric *m = assay_result_metric(r, metric);
+	static const uint32_t of[ASSAY_N_LIMITS] = { ASSAY_MEASURES_READ, ASSAY_MEASURES_COPY, ASSAY_MEASURES_PEAK };
 
-		if (r->status != ASSAY_STATUS_OK || !r->ci95_reached || r->c.threads != threads || !m ||
-		    m->value <= *top || strcmp(r->c.op, op) ||
-		    (level && (!r->c.n_axes || strcmp(r->c.axes[0].text, level))))
+	if (f->measures != of[i])
+		return false;
+	return i == ASSAY_LIMIT_PEAK ? f->cost.arith == arith : c->n_axes && !strcmp(c->axes[0].text, level);
+}
+
+/* A limit that was not measured so well that cases could be held against it is none. */
+void assay_limits_find(const struct assay_run *run, const struct assay_case_facts *facts, const struct assay_case *c,
+		       const struct assay_case_facts *f, const struct assay_host_info *host, struct assay_limits *l)
+{
+	static const char *const rates[ASSAY_N_LIMITS] = { "bytes_per_s", "bytes_per_s", "ops_per_s" };
+	const char *level = level_names[level_of(c, f, host)];
+
+	*l = (struct assay_limits){ 0 };
+	for (size_t k = 0; k < run->n_results; k++) {
+		const struct assay_result *r = &run->results[k];
+
+		if (r->status != ASSAY_STATUS_OK || !r->ci95_reached || r->c.threads != c->threads)
 			continue;
-		*top = m->value;
-		*at = i;
+		for (int i = 0; i < ASSAY_N_LIMITS; i++) {
+			const struct assay_metric *m = assay_result_metric(r, rates[i]);
+
+			if (!m || m->value <= l->rate[i] || (i == ASSAY_LIMIT_PEAK && !arith_name(f->cost.arith)) ||
+			    !measures(&r->c, &facts[k], (enum assay_limit)i, level, f->cost.arith))
+				continue;
+			l->rate[i] = m->value;
+			l->at[i] = k;
+			l->op[i] = r->c.op;
+		}
 	}
 }
 
-void assay_limits_find(const struct assay_run *run, const struct assay_case *c, const struct assay_case_facts *f,
-		       const struct assay_host_info *host, struct assay_limits *l)
-{
-	const char *level = level_names[level_of(c, f, host)], *peak = peak_op(f);
-
-	*l = (struct assay_limits){ 0 };
-	best(run, "stream.read", level, c->threads, "bytes_per_s", &l->at[ASSAY_LIMIT_READ],
-	     &l->rate[ASSAY_LIMIT_READ]);
-	best(run, "stream.copy", level, c->threads, "bytes_per_s", &l->at[ASSAY_LIMIT_COPY],
-	     &l->rate[ASSAY_LIMIT_COPY]);
-	if (peak)
-		best(run, peak, NULL, c->threads, "ops_per_s", &l->at[ASSAY_LIMIT_PEAK], &l->rate[ASSAY_LIMIT_PEAK]);
-}
-
 /*
- * As many bytes as are both read and written go at the rate of stream.copy, the rest at the rate of stream.read (bytes
- * only written: of stream.copy). Where one of them was not measured the other stands for it.
+ * As many bytes as are both read and written go at the rate of copying, the rest at the rate of reading (bytes only
+ * written: of copying). Where one of them was not measured the other stands for it.
  */
 static void moving(const struct assay_limits *l, const struct assay_cost *cost, double of[ASSAY_N_LIMITS])
 {
@@ -100,8 +99,9 @@ static void moving(const struct assay_limits *l, const struct assay_cost *cost, 
 void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
 		     const struct assay_host_info *host, struct assay_roof *out)
 {
-	const char *level = level_names[level_of(c, f, host)], *peak = peak_op(f);
+	const char *level = level_names[level_of(c, f, host)], *arith = arith_name(f->cost.arith);
 	bool moves = f->cost.bytes_read + f->cost.bytes_written > 0;
+	enum assay_limit most;
 	double moving_s;
 
 	*out = (struct assay_roof){ 0 };
@@ -109,30 +109,30 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 	if (l->rate[ASSAY_LIMIT_PEAK] > 0)
 		out->of[ASSAY_LIMIT_PEAK] = f->cost.ops / l->rate[ASSAY_LIMIT_PEAK];
 	moving_s = out->of[ASSAY_LIMIT_READ] + out->of[ASSAY_LIMIT_COPY];
-	if (assay_roof_is_limit(c)) {
+	if (f->measures) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is itself what others are held against");
 	} else if (moves && !(moving_s > 0)) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,
-			      "the run has no 95 %% interval of stream.read or stream.copy at %s on %u thread%s", level,
+			      "the run has no 95 %% interval of read or copy bandwidth at %s on %u thread%s", level,
 			      c->threads, c->threads == 1 ? "" : "s");
-	} else if (peak && !(l->rate[ASSAY_LIMIT_PEAK] > 0)) {
-		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run has no 95 %% interval of %s on %u thread%s", peak,
-			      c->threads, c->threads == 1 ? "" : "s");
-	} else if (!(f->cost.ops > 0 && peak) && !moves) {
+	} else if (arith && !(l->rate[ASSAY_LIMIT_PEAK] > 0)) {
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,
+			      "the run has no 95 %% interval of the %s peak on %u thread%s", arith, c->threads,
+			      c->threads == 1 ? "" : "s");
+	} else if (!(f->cost.ops > 0 && arith) && !moves) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,
 			      "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
 	} else if (out->of[ASSAY_LIMIT_PEAK] > moving_s) {
 		out->seconds = out->of[ASSAY_LIMIT_PEAK];
-		snprintf(out->name, sizeof(out->name), "%s", peak);
+		snprintf(out->name, sizeof(out->name), "%s", l->op[ASSAY_LIMIT_PEAK]);
 	} else {
 		out->seconds = moving_s;
 		/* named after what holds most of the bytes */
-		snprintf(out->name, sizeof(out->name), "%s at %s",
-			 out->of[ASSAY_LIMIT_COPY] * l->rate[ASSAY_LIMIT_COPY] >
-					 out->of[ASSAY_LIMIT_READ] * l->rate[ASSAY_LIMIT_READ]
-				 ? "stream.copy"
-				 : "stream.read",
-			 level);
+		most = out->of[ASSAY_LIMIT_COPY] * l->rate[ASSAY_LIMIT_COPY] >
+				       out->of[ASSAY_LIMIT_READ] * l->rate[ASSAY_LIMIT_READ]
+			       ? ASSAY_LIMIT_COPY
+			       : ASSAY_LIMIT_READ;
+		snprintf(out->name, sizeof(out->name), "%s at %s", l->op[most], level);
 	}
 }
 
@@ -188,13 +188,13 @@ int assay_roof_add(struct assay_result *r, const struct assay_roof *roof)
 	return assay_roof_add_share(r, "roof_frac", c.value / r->median_ns) || assay_counters_add(&r->counters, &c);
 }
 
-int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *f,
-			  const struct assay_host_info *host, struct assay_result *r)
+int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *facts,
+			  const struct assay_case_facts *f, const struct assay_host_info *host, struct assay_result *r)
 {
 	struct assay_limits limits;
 	struct assay_roof roof;
 
-	assay_limits_find(run, &r->c, f, host, &limits);
+	assay_limits_find(run, facts, &r->c, f, host, &limits);
 	assay_roof_find(&limits, &r->c, f, host, &roof);
 	return assay_roof_add(r, &roof);
 }

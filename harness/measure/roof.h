@@ -10,15 +10,16 @@
 #include "model/result.h"
 
 enum assay_limit {
-	ASSAY_LIMIT_READ, /* stream.read at the level where the data of the case lies, bytes a second */
-	ASSAY_LIMIT_COPY, /* stream.copy there */
-	ASSAY_LIMIT_PEAK, /* peak.* of the arithmetic of its op, operations a second */
+	ASSAY_LIMIT_READ, /* reading at the level where the data of the case lies, bytes a second */
+	ASSAY_LIMIT_COPY, /* copying there */
+	ASSAY_LIMIT_PEAK, /* the arithmetic of its op, operations a second */
 	ASSAY_N_LIMITS,
 };
 
 struct assay_limits {
-	size_t at[ASSAY_N_LIMITS];   /* result of the run that it comes from */
-	double rate[ASSAY_N_LIMITS]; /* 0: the run has none that the case could be held against */
+	size_t at[ASSAY_N_LIMITS];      /* result of the run that it comes from */
+	const char *op[ASSAY_N_LIMITS]; /* of that result */
+	double rate[ASSAY_N_LIMITS];    /* 0: the run has none that the case could be held against */
 };
 
 /* The least time of a case, and what bounds it. */
@@ -30,11 +31,12 @@ struct assay_roof {
 	struct assay_err why;
 };
 
-/* Is @c what others are held against? */
-bool assay_roof_is_limit(const struct assay_case *c);
-/* The best of the run for each limit of case @c, with as many threads. */
-void assay_limits_find(const struct assay_run *run, const struct assay_case *c, const struct assay_case_facts *f,
-		       const struct assay_host_info *host, struct assay_limits *out);
+/*
+ * The best of the run for each limit of case @c, with as many threads. @facts are of the results of the run, @f of the
+ * case.
+ */
+void assay_limits_find(const struct assay_run *run, const struct assay_case_facts *facts, const struct assay_case *c,
+		       const struct assay_case_facts *f, const struct assay_host_info *host, struct assay_limits *out);
 void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
 		     const struct assay_host_info *host, struct assay_roof *out);
 
@@ -51,9 +53,9 @@ bool assay_roof_has(const struct assay_result *r);
  * memory.
  */
 int assay_roof_add(struct assay_result *r, const struct assay_roof *roof);
-/* Likewise, with the limits of the run. @f is of @r. */
-int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *f,
-			  const struct assay_host_info *host, struct assay_result *r);
+/* Likewise, with the limits of the run. @facts are of its results, @f is of @r. */
+int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_facts *facts,
+			  const struct assay_case_facts *f, const struct assay_host_info *host, struct assay_result *r);
 /* Add metric @tag, or the reason why @value is no number that it may have. Non-zero: out of memory. */
 int assay_roof_add_share(struct assay_result *r, const char *tag, double value);
 

@@ -75,6 +75,7 @@ struct assay_case_facts {
 	bool supported; /* false: the variant cannot run this shape, see reason */
 	bool timed;     /* false: nor can it be timed; or only that, because it cannot be cold here, see reason */
 	char reason[256];
+	uint32_t measures; /* enum assay_measures: of the machine, by its op */
 	struct assay_cost cost;
 	char item_name[ASSAY_NAME_MAX]; /* copy of cost.item_name; cost.item_name itself is NULL here */
 	uint64_t tensor_bytes;          /* of one copy of the tensors */

@@ -310,6 +310,7 @@ static int take_facts(const struct assay_case *c, const json_t *j, struct assay_
 	*f = (struct assay_case_facts){
 		.supported = json_is_true(json_object_get(j, "supported")),
 		.timed = json_is_true(json_object_get(j, "timed")),
+		.measures = (uint32_t)json_integer_value(json_object_get(j, "measures")),
 		.cost = {
 			.ops = json_number_value(json_object_get(j, "ops")),
 			.bytes_read = json_number_value(json_object_get(j, "bytes_read")),

@@ -187,7 +187,8 @@ static uint64_t cold_copies(const struct child *c, const struct assay_problem *p
 }
 
 /* @unsupported: why the variant cannot run this; @untimed: why it can, but not cold. NULL: it can. */
-static json_t *facts(const struct assay_problem *p, uint64_t copies, const char *unsupported, const char *untimed)
+static json_t *facts(const struct assay_op *op, const struct assay_problem *p, uint64_t copies, const char *unsupported,
+		     const char *untimed)
 {
 	uint64_t tensors = 0, copy = add_bytes(sizeof(struct assay_job), p->extra_bytes);
 
@@ -198,11 +199,12 @@ static json_t *facts(const struct assay_problem *p, uint64_t copies, const char 
 		copy = add_bytes(copy, bytes < MOST_BYTES ? assay_arena_stride(bytes) + sizeof(struct assay_tensor)
 							  : MOST_BYTES);
 	}
-	return json_pack("{s:b,s:b,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "timed",
-			 !unsupported && !untimed, "reason", text(unsupported ? unsupported : untimed), "ops",
-			 p->cost.ops, "bytes_read", p->cost.bytes_read, "bytes_written", p->cost.bytes_written, "items",
-			 p->cost.items, "item_name", text(p->cost.item_name), "arith", (int)p->cost.arith,
-			 "tensor_bytes", (json_int_t)tensors, "bytes", (json_int_t)times_bytes(copies, copy), "copies",
+	return json_pack("{s:b,s:b,s:i,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "timed",
+			 !unsupported && !untimed, "measures", (int)op->measures, "reason",
+			 text(unsupported ? unsupported : untimed), "ops", p->cost.ops, "bytes_read",
+			 p->cost.bytes_read, "bytes_written", p->cost.bytes_written, "items", p->cost.items,
+			 "item_name", text(p->cost.item_name), "arith", (int)p->cost.arith, "tensor_bytes",
+			 (json_int_t)tensors, "bytes", (json_int_t)times_bytes(copies, copy), "copies",
 			 (json_int_t)copies);
 }
 
@@ -290,16 +292,16 @@ static json_t *do_case(struct child *c, const json_t *q)
 			 : assay_loader_variant(&c->loader, op->name, json_string_value(json_object_get(q, "variant")),
 						NULL);
 	if (v && v->supports && v->supports(&shape, &why))
-		return facts(&p, 1, why.text, NULL);
+		return facts(op, &p, 1, why.text, NULL);
 	copies = json_is_true(json_object_get(q, "cold")) ? cold_copies(c, &p) : 1;
 	if (copies > (p.extra_bytes || (v && v->prepare) ? MAX_ALLOCATED_COPIES : MAX_COPIES)) {
 		snprintf(why.text, sizeof(why.text),
 			 "so small that it needs %llu copies to be cold on this machine: choose a larger shape, or "
 			 "cache = warm",
 			 (unsigned long long)copies);
-		return facts(&p, copies, NULL, why.text);
+		return facts(op, &p, copies, NULL, why.text);
 	}
-	return facts(&p, copies, NULL, NULL);
+	return facts(op, &p, copies, NULL, NULL);
 }
 
 /* What a worker opens besides the plugins. */

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #include "model/metric.h"
 
 /* Sizes in ABI 1.0; a plugin with less was not compiled against any version of the header. */
-#define OP_SIZE_1_0      sizeof(struct assay_op)
+#define OP_SIZE_1_0      offsetof(struct assay_op, measures)
 #define VARIANT_SIZE_1_0 sizeof(struct assay_variant)
 #define DEVICE_SIZE_1_0  sizeof(struct assay_device_ops)
 #define PLUGIN_SIZE_1_0  sizeof(struct assay_plugin)

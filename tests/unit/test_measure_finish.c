@@ -73,6 +73,20 @@ static void interval_holds(const char *how, double share)
 		fail_msg("'%s' and a share of %g", how, share);
 }
 
+/* An op of ABI 1.0 measures nothing of the machine, whatever lies behind it in memory. */
+static void ops_of_an_older_minor(void **state)
+{
+	struct assay_case c = { .op = "older.one", .variant = "ref", .threads = 1 };
+	struct assay_case_facts facts;
+	struct world *w = *state;
+
+	assert_int_equal(0, assay_case_make_key(&c, NULL));
+	assert_int_equal(0, assay_inventory_describe(w->inv, &c, 1, &facts, NULL));
+	assert_true(facts.supported);
+	assert_int_equal(ASSAY_MEASURES_NOTHING, facts.measures);
+	assert_true(assay_measure_roof_wanted(&facts));
+}
+
 /* A case of the plugin roof_ops: @us a call, with this work. */
 static struct assay_case roof_case(const char *op, const char *variant, int64_t us, int64_t read, int64_t written,
 				   int64_t ops)
@@ -108,23 +122,23 @@ static void the_roof_in_turn(void **state)
 		double want; /* share of the roof; 0: none; -1: not known, but it has an interval */
 		const char *text;
 	} rows[] = {
-		{ "plain", "plain", 600, 0, 0, ASSAY_STATUS_OK, 0.15, "stream.read at l1; in turn, 15.0 to 15.0 %" },
-		{ "plain", "plain", 750, 250, 0, ASSAY_STATUS_OK, 0.375, "stream.read at l1; in turn, 37.5 to 37.5 %" },
-		{ "plain", "plain", 300, 300, 0, ASSAY_STATUS_OK, 0.3, "stream.copy at l1; in turn, 30.0 to 30.0 %" },
-		{ "plain", "plain", 300, 0, 40000, ASSAY_STATUS_OK, 0.4, "peak.i8_dot; in turn, 40.0 to 40.0 %" },
+		{ "plain", "plain", 600, 0, 0, ASSAY_STATUS_OK, 0.15, "roof.load at l1; in turn, 15.0 to 15.0 %" },
+		{ "plain", "plain", 750, 250, 0, ASSAY_STATUS_OK, 0.375, "roof.load at l1; in turn, 37.5 to 37.5 %" },
+		{ "plain", "plain", 300, 300, 0, ASSAY_STATUS_OK, 0.3, "roof.move at l1; in turn, 30.0 to 30.0 %" },
+		{ "plain", "plain", 300, 0, 40000, ASSAY_STATUS_OK, 0.4, "roof.dot; in turn, 40.0 to 40.0 %" },
 		{ "plain", "uneven", 750, 250, 0, ASSAY_STATUS_OK, -1, "" },
 		/* reading is far from binding, and is not measured again */
 		{ "dies", "plain", 10, 600, 0, ASSAY_STATUS_OK, 0,
-		  "'stream.copy/dies/level=0,us=500,read=500,written=500,ops=0/t=1/warm', in turn: "
+		  "'roof.move/dies/level=0,us=500,read=500,written=500,ops=0/t=1/warm', in turn: "
 		  "killed by signal 11 (SIGSEGV)" },
 		{ "dies", "plain", 600, 0, 0, ASSAY_STATUS_OK, 0,
-		  "'stream.read/dies/level=0,us=250,read=1000,written=0,ops=0/t=1/warm', in turn: "
+		  "'roof.load/dies/level=0,us=250,read=1000,written=0,ops=0/t=1/warm', in turn: "
 		  "killed by signal 11 (SIGSEGV)" },
 		{ "hangs", "plain", 600, 0, 0, ASSAY_STATUS_OK, 0,
-		  "'stream.read/hangs/level=0,us=250,read=1000,written=0,ops=0/t=1/warm', in turn: "
+		  "'roof.load/hangs/level=0,us=250,read=1000,written=0,ops=0/t=1/warm', in turn: "
 		  "not done after 2 s" },
 		{ "plain", "dies", 600, 0, 0, ASSAY_STATUS_CRASHED, 0,
-		  "in turn with 'stream.read/plain/level=0,us=250,read=1000,written=0,ops=0/t=1/warm'"
+		  "in turn with 'roof.load/plain/level=0,us=250,read=1000,written=0,ops=0/t=1/warm'"
 		  ": killed by signal 11 (SIGSEGV)" },
 	};
 	struct world *w = *state;
@@ -144,10 +158,10 @@ static void the_roof_in_turn(void **state)
 			.seed = 42,
 		};
 		struct assay_result results[N] = {
-			{ .c = roof_case("stream.read", rows[i].limits, 250, 1000, 0, 0) },
-			{ .c = roof_case("stream.copy", rows[i].limits, 500, 500, 500, 0) },
-			{ .c = roof_case("peak.i8_dot", rows[i].limits, 10, 0, 0, 1000) },
-			{ .c = roof_case("roof.case", rows[i].variant, 1000, rows[i].read, rows[i].written,
+			{ .c = roof_case("roof.load", rows[i].limits, 250, 1000, 0, 0) },
+			{ .c = roof_case("roof.move", rows[i].limits, 500, 500, 500, 0) },
+			{ .c = roof_case("roof.dot", rows[i].limits, 10, 0, 0, 1000) },
+			{ .c = roof_case("stream.case", rows[i].variant, 1000, rows[i].read, rows[i].written,
 					 rows[i].ops) },
 		}, *r = &results[CASE];
 		struct assay_run run = { .results = results, .n_results = CASE };
@@ -206,6 +220,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(digests_are_compared),
 		cmocka_unit_test(efficiency_is_against_one_thread),
+		cmocka_unit_test(ops_of_an_older_minor),
 		cmocka_unit_test(the_roof_in_turn),
 	};
 

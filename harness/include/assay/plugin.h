@@ -23,7 +23,7 @@ extern "C" {
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
 #define ASSAY_ABI_MAJOR    1
-#define ASSAY_ABI_MINOR    0
+#define ASSAY_ABI_MINOR    1
 
 #define ASSAY_MAX_TENSORS  32
 #define ASSAY_MAX_AXES     8
@@ -58,12 +58,25 @@ enum assay_role {
 	ASSAY_SCRATCH = 3, /* contents mean nothing to the harness */
 };
 
-/* Which measured peak bounds the arithmetic of a case (`peak.f32_fma`, `peak.i8_dot`, `peak.ternary_dot`). */
+/* Which arithmetic a case does: it is held against the best op of the run that measures its peak. */
 enum assay_arith {
 	ASSAY_ARITH_NONE = 0,
 	ASSAY_ARITH_F32 = 1,
 	ASSAY_ARITH_I8 = 2,
 	ASSAY_ARITH_TERNARY = 3, /* codes 0, 1, 2 by 8-bit integers */
+};
+
+/*
+ * What an op measures of the machine itself. Other cases are held against the best of such an op that the same run
+ * measured with as many threads: their bytes against reading and copying at the level where their data lies, their
+ * operations against the peak of their arithmetic.
+ */
+enum assay_measures {
+	ASSAY_MEASURES_NOTHING = 0, /* an op like any other */
+	ASSAY_MEASURES_OTHER = 1,   /* a limit that no case is held against */
+	ASSAY_MEASURES_READ = 2,    /* bandwidth of reading; its first axis has the values l1, l2, l3 and dram */
+	ASSAY_MEASURES_COPY = 3,    /* bandwidth of copying, reads and writes together; the same axis */
+	ASSAY_MEASURES_PEAK = 4,    /* operations a second of the arithmetic that its cost names */
 };
 
 enum assay_device_kind {
@@ -300,6 +313,10 @@ struct assay_op {
 	int (*report)(struct assay_job *job);
 	/* Free op_state. NULL: none. */
 	void (*release)(struct assay_job *job);
+
+	/* since 1.1 */
+	uint32_t measures; /* enum assay_measures */
+	uint32_t reserved; /* 0 */
 };
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
