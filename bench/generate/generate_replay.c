@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks that start from the tokens alone. They cannot be tight, because int8 rounding amplifies differences of one
- * unit in the last place (see generate_check.c); they find whole parts that are missing, exchanged or applied to the
+ * unit in the last place to about one percent; they find whole parts that are missing, exchanged or applied to the
  * wrong position.
  */
-#include "generate_check.h"
+#include "generate_checking.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,6 @@
 #define FIRST_LAYER_POSITIONS 64
 #define FIRST_LAYER_TOLERANCE 0.02 /* of a head's root mean square: some steps of int8 and one of bf16 */
 #define REPLAY_TOLERANCE      0.25 /* likewise, of a position and layer: int8 noise, which adds up to 0.08 in 125m */
-
-enum { STAGE_FIRST_LAYER = 4, STAGE_REPLAY };
 
 /* |got − want|² and |want|² of one cached head row. */
 static void distance(const struct gen_checking *c, int layer, int which, int64_t h, int64_t pos, const double *want,
@@ -69,13 +67,18 @@ static void check_position(struct gen_checking *c, struct gen_finding *f, int64_
 	}
 }
 
-void assay_generate_check_first_layer(void *checking, uint32_t tid, uint32_t n_threads)
+static void check_positions(void *checking, uint32_t tid, uint32_t n_threads)
 {
 	struct gen_checking *c = checking;
 	int64_t n = c->len < FIRST_LAYER_POSITIONS ? c->len : FIRST_LAYER_POSITIONS;
 
 	for (int64_t i = tid; i < n; i += n_threads)
 		check_position(c, &c->found[tid], n == 1 ? 0 : i * (c->len - 1) / (n - 1));
+}
+
+void assay_generate_check_first_layer(struct gen_checking *c)
+{
+	c->job->host->parallel(c->job, check_positions, c);
 }
 
 /* ---- replay ---- */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of the generate oracle share: the checked sequence, buffers, and the first thing found wrong. Then the
+ * checks of generate_steps.c and generate_replay.c, which know nothing of each other; generate_check.c runs them.
+ */
+#ifndef ASSAY_GENERATE_CHECKING_H
+#define ASSAY_GENERATE_CHECKING_H
+
+#include "generate_oracle.h"
+#include "generate_stats.h"
+
+/* Where something was found wrong, in the order in which it is told. */
+enum gen_stage {
+	STAGE_TOKENS,
+	STAGE_MATRICES,
+	STAGE_LAYERS,
+	STAGE_LOGITS,
+	STAGE_FIRST_LAYER,
+	STAGE_REPLAY,
+};
+
+/* One per thread; the lowest order wins, so that the verdict does not depend on the number of threads. */
+struct gen_finding {
+	int64_t order; /* INT64_MAX: nothing */
+	const char *tensor;
+	int64_t index;
+	double worst; /* greatest relative error of a logit */
+	double *buf;  /* scratch, struct gen_checking.buf_len doubles */
+	char text[160];
+};
+
+struct gen_checking {
+	const struct assay_job *job;
+	const struct gen_stats *stats;
+	const struct gen_plan *plan;
+	struct gen_oracle o;
+	struct gen_trace t;
+	const int8_t *i8;
+	int16_t *wide; /* the same values as int16 */
+	const float *f32, *last;
+	int32_t *sequence; /* tokens of the checked sequence */
+	int64_t len;       /* how many of them went through the layers */
+	int64_t buf_len;
+	struct gen_finding *found; /* [n_threads] */
+};
+
+/*
+ * Buffers, and what the outputs of @job consist of; the sequence is left to be filled. 0, or −1: out of memory.
+ * assay_generate_checking_release() in either case.
+ */
+int assay_generate_checking_init(struct gen_checking *c, const struct assay_job *job);
+void assay_generate_checking_release(struct gen_checking *c);
+
+/* Keep this finding if it comes before the one there is. @stage, @at: the order. */
+void assay_generate_found(struct gen_finding *f, enum gen_stage stage, int64_t at, const char *tensor, int64_t index,
+			  const char *fmt, ...) ASSAY_PRINTF(6, 7);
+
+/* The verdict: the first of all findings. */
+void assay_generate_conclude(const struct gen_checking *c, struct assay_check *out);
+
+/* generate_steps.c: matrices, layers and the end of each traced step from what that step was given. */
+void assay_generate_check_steps(struct gen_checking *c);
+/* generate_replay.c: keys and values of the first layer at up to 64 positions, from the tokens alone. */
+void assay_generate_check_first_layer(struct gen_checking *c);
+/* The whole sequence from the tokens alone: all keys and values, and the last logits. 0, or −1: out of memory. */
+int assay_generate_check_replay(struct gen_checking *c);
+
+#endif
