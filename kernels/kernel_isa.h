@@ -49,4 +49,26 @@ static inline int kernel_of_other_arch(struct assay_job *job)
 #define IN_SOURCE_ORDER(v) __asm__ volatile("" : "+v"(v))
 #endif
 
+/*
+ * Types and intrinsics of x86 by the widest vectors that the file is compiled for, where the same code serves both
+ * widths: WIDE(mul_ps) is _mm512_mul_ps or _mm256_mul_ps, WIDE_BITS(and) is _mm512_and_si512 or _mm256_and_si256.
+ */
+#if defined(__AVX512F__)
+#define WIDE_FLOATS     16
+#define WIDE_INTS       __m512i
+#define WIDE_FLOAT      __m512
+#define WIDE_DOUBLE     __m512d
+#define WIDE(f)         _mm512_##f
+#define WIDE_BITS(f)    _mm512_##f##_si512
+#define WIDE_SET1_64(v) _mm512_set1_epi64(v)
+#elif defined(__AVX2__)
+#define WIDE_FLOATS     8
+#define WIDE_INTS       __m256i
+#define WIDE_FLOAT      __m256
+#define WIDE_DOUBLE     __m256d
+#define WIDE(f)         _mm256_##f
+#define WIDE_BITS(f)    _mm256_##f##_si256
+#define WIDE_SET1_64(v) _mm256_set1_epi64x(v)
+#endif
+
 #endif

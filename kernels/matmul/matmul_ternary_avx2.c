@@ -21,7 +21,9 @@
 	} while (0)
 #define ACC_ADD(a, b) _mm256_add_epi16(a, b)
 #define ACC_SUB(a, b) _mm256_sub_epi16(a, b)
-#define ACC_WIDE(acc) _mm256_madd_epi16(acc, _mm256_set1_epi16(1))
+/* pairs of 16 bits, added to 32 */
+#define ACC_TOTAL(total, acc, sh)                                                                                      \
+	_mm256_add_epi32(total, _mm256_srai_epi32(_mm256_madd_epi16(acc, _mm256_set1_epi16(1)), sh))
 
 #define TILE_TOKENS      4
 #define TILE_CODES(t)    ((t) == 1 ? 4 : 2)

@@ -14,12 +14,12 @@
 	} while (0)
 #define MASK(c, v, p, where)                                                                                           \
 	__asm__ volatile("vpand %2, %1, %0" : "=x"(c) : "x"(v), where(_mm256_set1_epi8((char)(3 << 2 * (p)))))
-#define CODES_SHIFT(p, t)      (2 * (p))
-#define CODES_TOP              1
-#define ACC_DOT(acc, codes, x) __asm__ volatile("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(codes), "x"(x))
-#define ACC_ADD(a, b)          _mm256_add_epi32(a, b)
-#define ACC_SUB(a, b)          _mm256_sub_epi32(a, b)
-#define ACC_WIDE(acc)          (acc)
+#define CODES_SHIFT(p, t)         (2 * (p))
+#define CODES_TOP                 1
+#define ACC_DOT(acc, codes, x)    __asm__ volatile("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(codes), "x"(x))
+#define ACC_ADD(a, b)             _mm256_add_epi32(a, b)
+#define ACC_SUB(a, b)             _mm256_sub_epi32(a, b)
+#define ACC_TOTAL(total, acc, sh) _mm256_add_epi32(total, _mm256_srai_epi32(acc, sh))
 
 #define TILE_TOKENS    5
 #define TILE_CODES(t)  ((t) <= 2 ? 4 : 2)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matmul.ternary on packed weights, for any vector that can multiply 8-bit codes by 8-bit activations. Included once by
- * each variant, which defines before:
+ * matmul.ternary on packed weights, for any vector that can multiply 8-bit codes by 8-bit activations. It gives a
+ * variant packed_rows(), for matmul_run(). The variant includes it once, after it has defined all of these:
  *
  *	VEC, ACC                 vectors of codes and activations, and of sums
  *	VEC_LOAD(p)              a vector from memory

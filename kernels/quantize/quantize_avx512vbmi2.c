@@ -4,21 +4,8 @@
  * together: bytes are taken out of two vectors in any order, and those of tq2_0 are made of bits.
  */
 #if defined(__x86_64__)
-#include <immintrin.h>
-#include <stdint.h>
+#include "quantize_x86.h"
 
-#define EVERY_2ND(b)   (b), (b) + 2, (b) + 4, (b) + 6
-#define OF_QUARTERS(b) EVERY_2ND(b), EVERY_2ND((b) + 16), EVERY_2ND((b) + 32), EVERY_2ND((b) + 48)
-
-static const uint8_t words_order[64]
-	__attribute__((aligned(64))) = { OF_QUARTERS(0), OF_QUARTERS(8), OF_QUARTERS(64), OF_QUARTERS(72) };
-
-static inline __m512i in_order_64(__m512i a, __m512i b)
-{
-	return _mm512_permutex2var_epi8(a, _mm512_load_si512(words_order), b);
-}
-
-#include "quantize_avx512.h"
 #include "quantize_i8_token.h"
 #include "quantize_q8_0.h"
 
@@ -69,7 +56,7 @@ static inline void tq2_0_codes(const float *x, float by, uint8_t *q)
 	const __m512i upper = _mm512_set1_epi8((char)0xaa);
 
 	/* Of sign and exponent 00 and 10 become 01, 01 becomes 10, 11 becomes 00: ~bits & (bits << 1 | ~upper). */
-	put_64(q, _mm512_ternarylogic_epi32(_mm512_add_epi8(bits, bits), bits, upper, 0x31), false);
+	put(q, _mm512_ternarylogic_epi32(_mm512_add_epi8(bits, bits), bits, upper, 0x31), false);
 }
 
 #include "quantize_tq2_0.h"

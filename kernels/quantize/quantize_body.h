@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All formats of assay/op_quantize.h from floats for one instruction set, whose file includes this after it has defined
- * what the headers of the formats ask for and
- *
- * 	ternary_256(x, m, rounding, first, step, q, around)
- * 	                           64 bytes of codes, 32 for each half of x. In byte j of a half, the code of its value
- * 	                           32·i + j lies first + i·step bits up. A code is 1 + x·m, which is rounded and clamped
- * 	                           to −1 … 1 before
- * 	QUANTIZE_ISA               the name of the variant
+ * All formats of assay/op_quantize.h from floats, for the instruction set whose file includes this last.
+ * quantize_isa.h lists what it defines before.
  */
-#include "quantize_groups.h"
 #include "quantize_i2_s.h"
 #include "quantize_i8_token.h"
 #include "quantize_q8_0.h"
-#include "quantize_rounding.h"
 
 /* Cut off from 2·x·id: exact, and 0 where x·id rounds to 0. */
 #define TQ2_0_MULTIPLE 2

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block formats of assay/op_quantize.h, whose blocks have a scale each, from floats in groups of up to FLOATS blocks,
- * for one instruction set, whose file includes this after it has defined what quantize_mags.h asks for and
- *
- * 	largest_each(m, n)         lane b: the largest of m[b], for b < n; n, a constant, is 4 or FLOATS
- * 	any_set(m)                 one is not 0
- * 	halves_of(d, h)            FLOATS floats to halves
- * 	store_line_around(dst, src)
- * 	                           a line around the caches, dst aligned to 64 bytes; a plain copy where there are none
- * 	stores_done()              after those, so that other threads see them
+ * Block formats of assay/op_quantize.h, whose blocks have a scale each, from floats in groups of up to FLOATS blocks
+ * with the vectors of an instruction set (quantize_isa.h).
  *
  * Every float operation is the definition's own, in another order only where order cannot be seen; no fused
  * multiply-add.
@@ -19,10 +12,7 @@
 #include <string.h>
 
 #include "assay/op_quantize.h"
-#include "../kernel_isa.h"
-#include "quantize_half.h"
 #include "quantize_mags.h"
-#include "quantize_threads.h"
 
 /*
  * Functions that take a struct format are INLINE for each format, so that its members are constants. Some loops stay

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * i2_s from floats, for an instruction set whose file includes this after it has defined ternary_256() of
- * quantize_body.h and
- *
- * 	SUM_STREAMS                sum blocks that are added up in turn
- * 	lanes                      the 16 double lanes of a sum block; zero_lanes(); sum_of_lanes(l, x, n): of the n
- * 	                           floats x that were added
- * 	add_lanes(&l, x)           adds the magnitudes of 16 floats
- * 	stores_done()              see quantize_groups.h
- */
+/* i2_s from floats with the vectors of an instruction set (quantize_isa.h). */
 #ifndef QUANTIZE_I2_S_H
 #define QUANTIZE_I2_S_H
 
@@ -17,9 +8,7 @@
 
 #include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
-#include "../kernel_isa.h"
-#include "quantize_rounding.h"
-#include "quantize_threads.h"
+#include "quantize_isa.h"
 
 /*
  * @streams sum blocks in turn: within one, the definition lets every lane wait for its last sum. Memory is slower than

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * i8_token from floats, for an instruction set whose file includes this after it has defined what quantize_mags.h asks
- * for and
- *
- * 	token_codes(x, s, q, around)
- * 	                           64 codes of a token: x·s, ties to even
- * 	stores_done()              see quantize_groups.h
- */
+/* i8_token from floats with the vectors of an instruction set (quantize_isa.h). */
 #ifndef QUANTIZE_I8_TOKEN_H
 #define QUANTIZE_I8_TOKEN_H
 
@@ -15,7 +8,6 @@
 
 #include "assay/op_quantize.h"
 #include "quantize_mags.h"
-#include "quantize_threads.h"
 
 /*
  * Values of the next token that are asked for from memory: the hardware finds the rest itself, while they are gone

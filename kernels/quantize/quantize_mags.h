@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The largest magnitude of values, and requests for values ahead, for an instruction set whose file includes this after
- * it has defined
- *
- * 	FLOATS                     floats in a vector
- * 	mags                       FLOATS magnitudes; zero_mags(), load_mags(x), larger(a, b)
- * 	largest(m)                 the largest of FLOATS magnitudes
+ * The largest magnitude of values, and requests for values ahead, from the vectors of an instruction set
+ * (quantize_isa.h).
  */
 #ifndef QUANTIZE_MAGS_H
 #define QUANTIZE_MAGS_H
 
-#include <stdint.h>
-
-#include "../kernel_isa.h"
-#include "quantize_half.h"
+#include "quantize_isa.h"
 
 /*
  * Where values are asked into. A request into the first level holds one of its few fill buffers until the line is

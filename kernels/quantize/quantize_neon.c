@@ -5,12 +5,9 @@
  */
 #if defined(__aarch64__)
 #include <arm_neon.h>
-#include <stdbool.h>
 #include <string.h>
 
-#include "assay/op_quantize.h"
-#include "quantize_half.h"
-#include "quantize_rounding.h"
+#include "quantize_isa.h"
 
 #define FLOATS      4
 #define SUM_STREAMS 2

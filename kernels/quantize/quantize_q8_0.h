@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * q8_0 from floats, for an instruction set whose file includes this after it has defined what quantize_groups.h asks
- * for and
- *
- * 	q8_codes(x, by, q0, q1)    the 32 codes of each of two blocks: x·by[0]/2 and x·by[1]/2, ties away from zero
- */
+/* q8_0 from floats with the vectors of an instruction set (quantize_isa.h). */
 #ifndef QUANTIZE_Q8_0_H
 #define QUANTIZE_Q8_0_H
 

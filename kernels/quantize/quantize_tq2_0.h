@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tq2_0 from floats, for an instruction set whose file includes this after it has defined what quantize_groups.h asks
- * for and
+ * tq2_0 from floats with the vectors of an instruction set (quantize_isa.h), after a file or quantize_body.h has
+ * defined
  *
- * 	TQ2_0_MULTIPLE             how many times the reciprocal of the scale @by holds: 2 or 4
- * 	tq2_0_codes(x, by, q)      the 64 bytes of codes of the 256 values x, 32 for each half of them. In byte j of a
- * 	                           half, the code of its value 32·i + j lies 2·i bits up: 1 + r, with r = x·by /
- * 	                           TQ2_0_MULTIPLE to nearest, ties away from zero. Its magnitude is at most a rounding
- * 	                           error above 1, but in blocks that are corrected afterwards
+ *	TQ2_0_MULTIPLE             how many times the reciprocal of the scale @by holds: 2 or 4
+ *	tq2_0_codes(x, by, q)      the 64 bytes of codes of the 256 values x, 32 for each half of them. In byte j of a
+ *	                           half, the code of its value 32·i + j lies 2·i bits up: 1 + r, with r = x·by /
+ *	                           TQ2_0_MULTIPLE to nearest, ties away from zero. Its magnitude is at most a rounding
+ *	                           error above 1, but in blocks that are corrected afterwards
  */
 #ifndef QUANTIZE_TQ2_0_H
 #define QUANTIZE_TQ2_0_H
