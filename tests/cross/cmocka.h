@@ -16,13 +16,14 @@
 #define TEST_EMULATED 1 /* some twenty times slower: fewer of what is drawn at random */
 
 struct CMUnitTest {
-	const char *name;
-	void (*run)(void **state);
+	const char *name; /* NULL: none */
+	void (*test_func)(void **state);
+	void *initial_state;
 };
 
 #define cmocka_unit_test(f)                                                                                            \
 	{                                                                                                              \
-#f, f                                                                                                  \
+		.name = #f, .test_func = f                                                                             \
 	}
 
 static jmp_buf cross_skipped;
@@ -47,17 +48,25 @@ static jmp_buf cross_skipped;
 #define assert_memory_equal(a, b, n) assert_true(!memcmp(a, b, n))
 #define skip()                       longjmp(cross_skipped, 1)
 
+/* Those without a name stand at the end. */
+static inline size_t cross_named(const struct CMUnitTest *tests, size_t n)
+{
+	while (n && !tests[n - 1].name)
+		n--;
+	return n;
+}
+
 static inline int cross_run(const struct CMUnitTest *tests, size_t n)
 {
-	printf("1..%zu\n", n);
-	for (size_t i = 0; i < n; i++) {
-		void *state = NULL;
+	printf("1..%zu\n", cross_named(tests, n));
+	for (size_t i = 0; i < n && tests[i].name; i++) {
+		void *state = tests[i].initial_state;
 
 		if (setjmp(cross_skipped)) {
 			printf("ok %zu - %s # SKIP\n", i + 1, tests[i].name);
 			continue;
 		}
-		tests[i].run(&state);
+		tests[i].test_func(&state);
 		printf("ok %zu - %s\n", i + 1, tests[i].name);
 	}
 	return 0;

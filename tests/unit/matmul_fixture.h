@@ -24,15 +24,18 @@ static inline void *data_of(struct mini_case *c, uint32_t tensor)
 	return c->tensors[tensor].data;
 }
 
-static const char *const fast_variants[] = { "avx2", "avxvnni", "avx512vnni", "avx512vnni_trits", "neon_dotprod" };
-
-/* What the tests of the oracle run: the fastest there is, since they are about large problems. */
+/*
+ * What the tests of the oracle run: the fastest there is, since they are about large problems. Plugins list what suits
+ * newer CPUs later.
+ */
 static inline const char *fastest(void)
 {
-	for (size_t v = N_ELEMENTS(fast_variants); v-- > 0;)
-		if (mini_can_run("matmul.ternary", fast_variants[v]))
-			return fast_variants[v];
-	return "ref";
+	const struct mini_names *names = mini_variant_names();
+
+	for (size_t v = names->n; v-- > 0;)
+		if (mini_can_run("matmul.ternary", names->v[v]))
+			return names->v[v];
+	return NULL;
 }
 
 #endif

@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -31,15 +32,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#elif defined(__aarch64__)
-#include <sys/auxv.h>
-#endif
-
 #include "assay/plugin.h"
 
-#define MINI_MAX_PLUGINS  8
+#if defined(TEST_EMULATED)
+#include <sys/auxv.h>
+
+#include "assay/isa_table.h"
+#else
+#include "machine/cpu_features.h"
+#endif
+
+#define MINI_MAX_PLUGINS  32
+#define MINI_MAX_VARIANTS 64
 #define MINI_MAX_METRICS  64
 #define MINI_MAX_COUNTERS 64
 #define MINI_POISON       0xA5
@@ -96,105 +100,109 @@ static inline void mini_plugin_folder(char *path, size_t size)
 	snprintf(slash, size - (size_t)(slash - path), "/../plugins");
 }
 
-/* The descriptor of FOLDER/NAME.so, loaded once and kept; NULL where there is no such file. */
-static inline const struct assay_plugin *mini_plugin(const char *name)
-{
-	static struct {
-		char name[32];
-		const struct assay_plugin *desc;
-	} loaded[MINI_MAX_PLUGINS];
-	static unsigned n_loaded;
-	char folder[3800], path[4096];
-	void *dl;
+struct mini_plugins {
+	const struct assay_plugin *v[MINI_MAX_PLUGINS];
+	size_t n;
+};
 
-	for (unsigned i = 0; i < n_loaded; i++)
-		if (!strcmp(loaded[i].name, name))
-			return loaded[i].desc;
-	mini_plugin_folder(folder, sizeof(folder));
-	snprintf(path, sizeof(path), "%s/%s.so", folder, name);
-	if (access(path, F_OK))
-		return NULL;
-	dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!dl)
-		fail_msg("cannot load '%s': %s", path, dlerror());
-	assert_true(n_loaded < MINI_MAX_PLUGINS);
-	snprintf(loaded[n_loaded].name, sizeof(loaded[n_loaded].name), "%s", name);
-	loaded[n_loaded].desc = dlsym(dl, ASSAY_PLUGIN_SYMBOL);
-	assert_non_null(loaded[n_loaded].desc);
-	return loaded[n_loaded++].desc;
+static inline int mini_is_plugin(const struct dirent *e)
+{
+	const char *end = strrchr(e->d_name, '.');
+
+	return end && !strcmp(end, ".so");
 }
 
-/* An op of ops.so, or NULL. */
+/* The descriptors of all plugins in the folder by the names of their files, loaded once and kept. */
+static inline const struct mini_plugins *mini_plugins(void)
+{
+	static struct mini_plugins p;
+	char folder[3800], path[4096];
+	struct dirent **files;
+	int n;
+
+	if (p.n)
+		return &p;
+	mini_plugin_folder(folder, sizeof(folder));
+	n = scandir(folder, &files, mini_is_plugin, alphasort);
+	if (n <= 0)
+		fail_msg("no plugins in '%s'", folder);
+	for (int i = 0; i < n; i++) {
+		void *dl;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
+		free(files[i]);
+		dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (!dl)
+			fail_msg("cannot load '%s': %s", path, dlerror());
+		assert_true(p.n < MINI_MAX_PLUGINS);
+		p.v[p.n] = dlsym(dl, ASSAY_PLUGIN_SYMBOL);
+		assert_non_null(p.v[p.n]);
+		p.n++;
+	}
+	free(files);
+	return &p;
+}
+
+/* NULL where there is none. */
 static inline const struct assay_op *mini_op(const char *name)
 {
-	const struct assay_plugin *p = mini_plugin("ops");
+	const struct mini_plugins *all = mini_plugins();
 
-	for (uint32_t i = 0; p && i < p->n_ops; i++)
-		if (!strcmp(p->ops[i].name, name))
-			return &p->ops[i];
+	for (size_t k = 0; k < all->n; k++)
+		for (uint32_t i = 0; i < all->v[k]->n_ops; i++)
+			if (!strcmp(all->v[k]->ops[i].name, name))
+				return &all->v[k]->ops[i];
 	return NULL;
 }
 
-/* A variant of `op`, from the plugin named like the op's family or from FAMILY-openblas; NULL where there is none. */
+/* Likewise. */
 static inline const struct assay_variant *mini_variant(const char *op, const char *name)
 {
-	static const char *const families[] = { "quantize", "matmul", "matmul-openblas", "stream", "overhead" };
+	const struct mini_plugins *all = mini_plugins();
 
-	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
-		const struct assay_plugin *p = mini_plugin(families[f]);
-
-		for (uint32_t i = 0; p && i < p->n_variants; i++)
-			if (!strcmp(p->variants[i].op, op) && !strcmp(p->variants[i].name, name))
-				return &p->variants[i];
-	}
+	for (size_t k = 0; k < all->n; k++)
+		for (uint32_t i = 0; i < all->v[k]->n_variants; i++)
+			if (!strcmp(all->v[k]->variants[i].op, op) && !strcmp(all->v[k]->variants[i].name, name))
+				return &all->v[k]->variants[i];
 	return NULL;
 }
 
-/* Whether this CPU has all features of a `needs` list; features that are not known here count as missing. */
+struct mini_names {
+	const char *v[MINI_MAX_VARIANTS];
+	size_t n;
+};
+
+/* All names that a variant of any op has, each once, in the order of the plugins. */
+static inline const struct mini_names *mini_variant_names(void)
+{
+	const struct mini_plugins *all = mini_plugins();
+	static struct mini_names names;
+
+	if (names.n)
+		return &names;
+	for (size_t k = 0; k < all->n; k++)
+		for (uint32_t i = 0; i < all->v[k]->n_variants; i++) {
+			const char *name = all->v[k]->variants[i].name;
+			size_t at = 0;
+
+			while (at < names.n && strcmp(names.v[at], name))
+				at++;
+			assert_true(at < MINI_MAX_VARIANTS);
+			names.v[at] = name;
+			names.n += at == names.n;
+		}
+	return &names;
+}
+
+/* Has this CPU all features of a `needs` list? Under emulation there is no harness, and /proc/cpuinfo is the host's. */
 static inline bool mini_cpu_has(const char *needs)
 {
-	char list[256], *save = NULL;
-	bool all = true;
-
-	if (!needs)
-		return true;
-	snprintf(list, sizeof(list), "%s", needs);
-	for (char *f = strtok_r(list, ",", &save); f; f = strtok_r(NULL, ",", &save)) {
-		bool has = false;
-
-#if defined(__x86_64__)
-		unsigned a, b, c, d;
-
-		__builtin_cpu_init();
-		if (!strcmp(f, "avx2"))
-			has = __builtin_cpu_supports("avx2");
-		else if (!strcmp(f, "fma"))
-			has = __builtin_cpu_supports("fma");
-		else if (!strcmp(f, "f16c")) /* every CPU with AVX2 has it; not all compilers know its name */
-			has = __builtin_cpu_supports("avx2");
-		else if (!strcmp(f, "avx512f"))
-			has = __builtin_cpu_supports("avx512f");
-		else if (!strcmp(f, "avx512bw"))
-			has = __builtin_cpu_supports("avx512bw");
-		else if (!strcmp(f, "avx512dq"))
-			has = __builtin_cpu_supports("avx512dq");
-		else if (!strcmp(f, "avx512vl"))
-			has = __builtin_cpu_supports("avx512vl");
-		else if (!strcmp(f, "avx512_vnni") || !strcmp(f, "avx512vnni"))
-			has = __builtin_cpu_supports("avx512vnni");
-		else if (!strcmp(f, "avx512vbmi"))
-			has = __builtin_cpu_supports("avx512vbmi");
-		else if (!strcmp(f, "avx512_vbmi2"))
-			has = __builtin_cpu_supports("avx512vbmi2");
-		else if (!strcmp(f, "avx_vnni")) /* CPUID leaf 7.1 */
-			has = __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 4 & 1;
-#elif defined(__aarch64__)
-		has = !strcmp(f, "asimd") || /* every CPU of the architecture has it */
-		      (!strcmp(f, "asimddp") && getauxval(AT_HWCAP) & HWCAP_ASIMDDP);
+#if defined(TEST_EMULATED)
+	return !needs || !*needs || !strcmp(needs, ASSAY_NEEDS(neon)) ||
+	       (!strcmp(needs, ASSAY_NEEDS(dotprod)) && getauxval(AT_HWCAP) & HWCAP_ASIMDDP);
+#else
+	return assay_cpu_has_all(needs, NULL, 0);
 #endif
-		all = all && has;
-	}
-	return all;
 }
 
 /* Whether there is such a variant, and this machine can run it. */
@@ -420,7 +428,7 @@ static inline struct mini_case *mini_new(const char *op, const char *variant, co
 	assert_non_null(c);
 	c->op = mini_op(op);
 	if (!c->op)
-		fail_msg("no op '%s' in ops.so", op);
+		fail_msg("no op '%s'", op);
 	c->variant = mini_variant(c->op->composes ? c->op->composes : op, variant);
 	if (!c->variant)
 		fail_msg("no variant '%s' of '%s'", variant, op);

@@ -134,8 +134,6 @@ static void test_ternary_shapes(void **state)
 
 /* ---- matmul.f32 ---- */
 
-static const char *const f32_variants[] = { "ref", "blocked", "openblas" };
-
 static void test_f32_variants(void **state)
 {
 	static const struct {
@@ -146,13 +144,13 @@ static void test_f32_variants(void **state)
 	};
 
 	(void)state;
-	for (size_t v = 0; v < N_ELEMENTS(f32_variants); v++) {
-		if (!mini_can_run("matmul.f32", f32_variants[v]))
+	for (size_t v = 0; v < mini_variant_names()->n; v++) {
+		if (!mini_can_run("matmul.f32", mini_variant_names()->v[v]))
 			continue;
 		for (size_t s = 0; s < N_ELEMENTS(shapes); s++) {
 			for (uint32_t threads = 1; threads <= 3; threads++) {
-				struct mini_case *c = new_case("matmul.f32", f32_variants[v], shapes[s].m, shapes[s].k,
-							       shapes[s].n, threads);
+				struct mini_case *c = new_case("matmul.f32", mini_variant_names()->v[v], shapes[s].m,
+							       shapes[s].k, shapes[s].n, threads);
 				struct assay_check got;
 
 				mini_fill(c);
@@ -170,14 +168,14 @@ static void test_f32_variants(void **state)
 static void test_f32_values(void **state)
 {
 	(void)state;
-	for (size_t v = 0; v < N_ELEMENTS(f32_variants); v++) {
+	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		float *w, *x;
 		const float *y;
 
-		if (!mini_can_run("matmul.f32", f32_variants[v]))
+		if (!mini_can_run("matmul.f32", mini_variant_names()->v[v]))
 			continue;
-		c = new_case("matmul.f32", f32_variants[v], 2, 3, 2, 1);
+		c = new_case("matmul.f32", mini_variant_names()->v[v], 2, 3, 2, 1);
 		w = data_of(c, ASSAY_MATMUL_F32_W);
 		x = data_of(c, ASSAY_MATMUL_F32_X);
 		y = data_of(c, ASSAY_MATMUL_F32_Y);

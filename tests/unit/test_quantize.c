@@ -6,10 +6,6 @@
 
 #include "assay/op_quantize.h"
 
-static const char *const variants[] = { "ref", "avx2", "avx512", "avx512vbmi2", "neon" };
-
-#define N_VARIANTS (sizeof(variants) / sizeof(variants[0]))
-
 static uint32_t bits_of(float x)
 {
 	uint32_t bits;
@@ -152,12 +148,12 @@ static void test_known_blocks(void **state)
 
 		snprintf(op, sizeof(op), "quantize.%s", known[k].op);
 		known_bytes(k, want);
-		for (size_t v = 0; v < N_VARIANTS; v++) {
+		for (size_t v = 0; v < mini_variant_names()->n; v++) {
 			struct mini_case *c;
 
-			if (!mini_can_run(op, variants[v]))
+			if (!mini_can_run(op, mini_variant_names()->v[v]))
 				continue;
-			c = mini_new(op, variants[v], known[k].axes, NULL);
+			c = mini_new(op, mini_variant_names()->v[v], known[k].axes, NULL);
 			known_floats(k, c->tensors[ASSAY_QUANTIZE_X].data);
 			mini_run(c);
 			assert_int_equal(c->tensors[ASSAY_QUANTIZE_Q].bytes, known[k].n_bytes);
@@ -178,9 +174,9 @@ static void test_known_floats(void **state)
 	static const char *const ops[] = { "dequantize.tq2_0", "dequantize.i2_s" };
 
 	(void)state;
-	for (size_t v = 0; v < 2 * N_VARIANTS; v++) {
-		bool tq = v < N_VARIANTS;
-		const char *op = ops[!tq], *variant = variants[v % N_VARIANTS];
+	for (size_t v = 0; v < 2 * mini_variant_names()->n; v++) {
+		bool tq = v < mini_variant_names()->n;
+		const char *op = ops[!tq], *variant = mini_variant_names()->v[v % mini_variant_names()->n];
 		struct mini_case *c;
 		uint8_t *q;
 		float *x;
@@ -229,8 +225,8 @@ static void test_sum_order(void **state)
 	};
 
 	(void)state;
-	for (size_t k = 0; k < sizeof(orders) / sizeof(orders[0]) * N_VARIANTS; k++) {
-		const char *variant = variants[k % N_VARIANTS];
+	for (size_t k = 0; k < sizeof(orders) / sizeof(orders[0]) * mini_variant_names()->n; k++) {
+		const char *variant = mini_variant_names()->v[k % mini_variant_names()->n];
 		struct mini_options o = { .n_threads = 1 + k % 4 };
 		struct mini_case *c;
 		float *x;
@@ -242,11 +238,12 @@ static void test_sum_order(void **state)
 		memset(x, 0, 16384 * sizeof(*x));
 		x[0] = 0x1p24f;
 		x[16] = 1;
-		x[orders[k / N_VARIANTS].crumb[0]] = 0x1.8p-30f;
-		x[orders[k / N_VARIANTS].crumb[1]] = 0x1.8p-30f;
+		x[orders[k / mini_variant_names()->n].crumb[0]] = 0x1.8p-30f;
+		x[orders[k / mini_variant_names()->n].crumb[1]] = 0x1.8p-30f;
 		mini_run(c);
-		assert_int_equal(bits_of(*(float *)c->tensors[ASSAY_QUANTIZE_SCALE].data),
-				 bits_of(orders[k / N_VARIANTS].meet ? (0x1p24f + 2) / 16384 : 0x1p24f / 16384));
+		assert_int_equal(
+			bits_of(*(float *)c->tensors[ASSAY_QUANTIZE_SCALE].data),
+			bits_of(orders[k / mini_variant_names()->n].meet ? (0x1p24f + 2) / 16384 : 0x1p24f / 16384));
 		mini_check(c);
 		mini_free(c);
 	}
@@ -258,13 +255,13 @@ static void test_sum_order(void **state)
 static void test_all_halves_decode(void **state)
 {
 	(void)state;
-	for (size_t v = 0; v < N_VARIANTS; v++) {
+	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		uint8_t *q;
 
-		if (!mini_can_run("dequantize.q8_0", variants[v]))
+		if (!mini_can_run("dequantize.q8_0", mini_variant_names()->v[v]))
 			continue;
-		c = mini_new("dequantize.q8_0", variants[v], "n=2097152", NULL);
+		c = mini_new("dequantize.q8_0", mini_variant_names()->v[v], "n=2097152", NULL);
 		q = c->tensors[ASSAY_DEQUANTIZE_Q].data;
 		for (int half = 0; half < 65536; half++, q += ASSAY_Q8_0_BLOCK_BYTES) {
 			q[0] = (uint8_t)half;
@@ -287,14 +284,14 @@ static void test_all_halves_decode(void **state)
 static void test_halves_round_to_even(void **state)
 {
 	(void)state;
-	for (size_t v = 0; v < N_VARIANTS; v++) {
+	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		float *x;
 		uint8_t *q;
 
-		if (!mini_can_run("quantize.tq2_0", variants[v]))
+		if (!mini_can_run("quantize.tq2_0", mini_variant_names()->v[v]))
 			continue;
-		c = mini_new("quantize.tq2_0", variants[v], "n=1280", NULL);
+		c = mini_new("quantize.tq2_0", mini_variant_names()->v[v], "n=1280", NULL);
 		x = c->tensors[ASSAY_QUANTIZE_X].data;
 		q = c->tensors[ASSAY_QUANTIZE_Q].data;
 		memset(x, 0, 1280 * sizeof(*x));
@@ -323,16 +320,16 @@ static void test_halves_round_to_even(void **state)
 static void test_codes_around_ties(void **state)
 {
 	(void)state;
-	for (size_t v = 0; v < N_VARIANTS; v++) {
+	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		for (int token = 0; token < 2; token++) {
 			const char *op = token ? "quantize.i8_token" : "quantize.q8_0";
 			struct mini_case *c;
 			float *x;
 			int8_t *q;
 
-			if (!mini_can_run(op, variants[v]))
+			if (!mini_can_run(op, mini_variant_names()->v[v]))
 				continue;
-			c = mini_new(op, variants[v], token ? "tokens=127,dim=32" : "n=4064", NULL);
+			c = mini_new(op, mini_variant_names()->v[v], token ? "tokens=127,dim=32" : "n=4064", NULL);
 			x = c->tensors[ASSAY_QUANTIZE_X].data;
 			q = c->tensors[ASSAY_QUANTIZE_Q].data;
 			memset(x, 0, c->tensors[ASSAY_QUANTIZE_X].bytes);
@@ -377,15 +374,15 @@ static void test_tiny_ternary_blocks(void **state)
 	char axes[32];
 
 	(void)state;
-	for (size_t v = 0; v < N_VARIANTS; v++) {
+	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		uint32_t *x;
 		const uint8_t *q;
 
-		if (!mini_can_run("quantize.tq2_0", variants[v]))
+		if (!mini_can_run("quantize.tq2_0", mini_variant_names()->v[v]))
 			continue;
 		snprintf(axes, sizeof(axes), "n=%d", 256 * n_blocks);
-		c = mini_new("quantize.tq2_0", variants[v], axes, NULL);
+		c = mini_new("quantize.tq2_0", mini_variant_names()->v[v], axes, NULL);
 		x = c->tensors[ASSAY_QUANTIZE_X].data;
 		q = c->tensors[ASSAY_QUANTIZE_Q].data;
 		for (int b = 0; b < n_blocks; b++)
@@ -426,9 +423,9 @@ static void test_not_finite_input(void **state)
 	};
 
 	(void)state;
-	for (size_t f = 0; f < 4 * N_VARIANTS * 6; f++) {
-		size_t k = f / (N_VARIANTS * 6);
-		const char *variant = variants[f / 6 % N_VARIANTS];
+	for (size_t f = 0; f < 4 * mini_variant_names()->n * 6; f++) {
+		size_t k = f / (mini_variant_names()->n * 6);
+		const char *variant = mini_variant_names()->v[f / 6 % mini_variant_names()->n];
 		uint32_t bad = not_finite[f % 6];
 		int64_t where = k == 2 ? 0 : 1;
 		const uint8_t *q;
@@ -487,12 +484,13 @@ static void check_not_finite_scale(const char *op, const char *variant, const ch
 static void test_not_finite_scale(void **state)
 {
 	(void)state;
-	for (size_t f = 0; f < N_VARIANTS * 6; f++) {
-		if (mini_can_run("dequantize.i8_token", variants[f / 6]))
-			check_not_finite_scale("dequantize.i8_token", variants[f / 6], "tokens=1,dim=13", 13,
+	for (size_t f = 0; f < mini_variant_names()->n * 6; f++) {
+		if (mini_can_run("dequantize.i8_token", mini_variant_names()->v[f / 6]))
+			check_not_finite_scale("dequantize.i8_token", mini_variant_names()->v[f / 6], "tokens=1,dim=13",
+					       13, not_finite[f % 6]);
+		if (mini_can_run("dequantize.i2_s", mini_variant_names()->v[f / 6]))
+			check_not_finite_scale("dequantize.i2_s", mini_variant_names()->v[f / 6], "n=128", 128,
 					       not_finite[f % 6]);
-		if (mini_can_run("dequantize.i2_s", variants[f / 6]))
-			check_not_finite_scale("dequantize.i2_s", variants[f / 6], "n=128", 128, not_finite[f % 6]);
 	}
 }
 

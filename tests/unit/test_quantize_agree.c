@@ -28,10 +28,6 @@ static const struct {
 
 #define N_OPS (sizeof(ops) / sizeof(ops[0]))
 
-static const char *const variants[] = { "ref", "avx2", "avx512", "avx512vbmi2", "neon" };
-
-#define N_VARIANTS (sizeof(variants) / sizeof(variants[0]))
-
 #if defined(TEST_EMULATED)
 #define N_DRAWS    3
 #define TAIL_STEPS 11
@@ -108,14 +104,15 @@ static void test_variants_agree(void **state)
 {
 	(void)state;
 	for (size_t op = 0; op < N_OPS; op++) {
-		for (size_t v = 0; v < N_VARIANTS; v++) {
-			if (!mini_can_run(ops[op].op, variants[v]))
+		for (size_t v = 0; v < mini_variant_names()->n; v++) {
+			if (!mini_can_run(ops[op].op, mini_variant_names()->v[v]))
 				continue;
 			for (uint32_t draw = 0; draw < N_DRAWS; draw++) {
 				char axes[64];
 
 				draw_axes(op, draw, axes, sizeof(axes));
-				run_and_compare(op, variants[v], axes, draw % 4 ? draw : UINT64_MAX - draw);
+				run_and_compare(op, mini_variant_names()->v[v], axes,
+						draw % 4 ? draw : UINT64_MAX - draw);
 			}
 		}
 	}
@@ -130,12 +127,12 @@ static void test_token_tails(void **state)
 	for (size_t op = 0; op < N_OPS; op++) {
 		if (ops[op].multiple)
 			continue;
-		for (size_t i = 1; i < N_VARIANTS; i++) {
-			if (!mini_can_run(ops[op].op, variants[i]))
+		for (size_t i = 1; i < mini_variant_names()->n; i++) {
+			if (!mini_can_run(ops[op].op, mini_variant_names()->v[i]))
 				continue;
 			for (int dim = 1; dim <= 140; dim += dim < 70 ? TAIL_STEPS : 7 * TAIL_STEPS) {
 				snprintf(axes, sizeof(axes), "tokens=20,dim=%d", dim);
-				run_and_compare(op, variants[i], axes, (uint64_t)dim);
+				run_and_compare(op, mini_variant_names()->v[i], axes, (uint64_t)dim);
 			}
 		}
 	}
@@ -183,12 +180,12 @@ static void test_codes_around_ties(void **state)
 		fill_around_ties(x->data, (int64_t)x->bytes / 4, rows[k].block, rows[k].levels);
 		mini_run(ref);
 		mini_check(ref);
-		for (size_t i = 1; i < N_VARIANTS; i++) {
+		for (size_t i = 1; i < mini_variant_names()->n; i++) {
 			struct mini_case *c;
 
-			if (!mini_can_run(ops[rows[k].op].op, variants[i]))
+			if (!mini_can_run(ops[rows[k].op].op, mini_variant_names()->v[i]))
 				continue;
-			c = mini_new(ops[rows[k].op].op, variants[i], rows[k].axes, NULL);
+			c = mini_new(ops[rows[k].op].op, mini_variant_names()->v[i], rows[k].axes, NULL);
 			memcpy(c->tensors[ASSAY_QUANTIZE_X].data, x->data, x->bytes);
 			mini_run(c);
 			assert_same_output(c, ref, rows[k].op);
@@ -247,20 +244,20 @@ static void test_sums_of_any_floats(void **state)
 		if (rows[k].one != 0)
 			x[4096 + 77] = rows[k].one;
 		mini_run(ref);
-		for (size_t i = 1; i < N_VARIANTS; i++) {
+		for (size_t i = 1; i < mini_variant_names()->n; i++) {
 			const double *want = ref->tensors[ASSAY_QUANTIZE_SUMS].data, *got;
 			struct mini_case *c;
 
-			if (!mini_can_run("quantize.i2_s", variants[i]))
+			if (!mini_can_run("quantize.i2_s", mini_variant_names()->v[i]))
 				continue;
-			c = mini_new("quantize.i2_s", variants[i], "n=8576", NULL);
+			c = mini_new("quantize.i2_s", mini_variant_names()->v[i], "n=8576", NULL);
 			memcpy(c->tensors[ASSAY_QUANTIZE_X].data, x, (size_t)n * sizeof(*x));
 			mini_run(c);
 			got = c->tensors[ASSAY_QUANTIZE_SUMS].data;
 			for (int b = 0; b < 3; b++)
 				if (!same_sum(want[b], got[b]))
-					fail_msg("row %zu, %s, block %d: %a, not %a", k, variants[i], b, got[b],
-						 want[b]);
+					fail_msg("row %zu, %s, block %d: %a, not %a", k, mini_variant_names()->v[i], b,
+						 got[b], want[b]);
 			assert_same_output(c, ref, 0);
 			mini_free(c);
 		}

@@ -11,7 +11,6 @@
 
 static const char *const stream_ops[] = { "stream.read", "stream.copy", "stream.triad" };
 static const char *const peak_ops[] = { "peak.f32_fma", "peak.i8_dot", "peak.ternary_dot" };
-static const char *const names[] = { "ref", "avx2", "avxvnni", "avx512", "avx512vnni" };
 
 #define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -40,10 +39,10 @@ static void test_stream_variants(void **state)
 
 	(void)state;
 	for (size_t op = 0; op < N_ELEMENTS(stream_ops); op++)
-		for (size_t v = 0; v < N_ELEMENTS(names); v++)
+		for (size_t v = 0; v < mini_variant_names()->n; v++)
 			for (size_t a = 0; a < N_ELEMENTS(axes); a++)
 				for (uint32_t t = 1; t <= 3; t++)
-					run_variant(stream_ops[op], names[v], axes[a],
+					run_variant(stream_ops[op], mini_variant_names()->v[v], axes[a],
 						    &(struct mini_options){ .n_threads = t, .seed = 5 + t });
 	assert_true(run_variant("stream.read", "ref", "level=l1", NULL));
 }
@@ -116,11 +115,11 @@ static void test_passes(void **state)
 
 	(void)state;
 	for (size_t op = 0; op < N_ELEMENTS(stream_ops); op++)
-		for (size_t v = 0; v < N_ELEMENTS(names); v++) {
-			const struct assay_variant *variant = mini_variant(stream_ops[op], names[v]);
+		for (size_t v = 0; v < mini_variant_names()->n; v++) {
+			const struct assay_variant *variant = mini_variant(stream_ops[op], mini_variant_names()->v[v]);
 
 			if (variant && assay_cpu_has_all(variant->needs, missing, sizeof(missing)))
-				expect_passes(stream_ops[op], (unsigned)op + 1, names[v]);
+				expect_passes(stream_ops[op], (unsigned)op + 1, mini_variant_names()->v[v]);
 		}
 }
 
@@ -128,10 +127,10 @@ static void test_peak_variants(void **state)
 {
 	(void)state;
 	for (size_t op = 0; op < N_ELEMENTS(peak_ops); op++)
-		for (size_t v = 0; v < N_ELEMENTS(names); v++)
+		for (size_t v = 0; v < mini_variant_names()->n; v++)
 			for (uint32_t t = 1; t <= 3; t += 2)
 				for (uint64_t seed = 0; seed < 3; seed++)
-					run_variant(peak_ops[op], names[v], "",
+					run_variant(peak_ops[op], mini_variant_names()->v[v], "",
 						    &(struct mini_options){ .n_threads = t, .seed = seed });
 	assert_true(run_variant("peak.i8_dot", "ref", "", NULL));
 }

@@ -36,8 +36,9 @@ static void compare_with_ref(const char *variant, int64_t m, int64_t k, int64_t 
 	mini_free(fast);
 }
 
-static void variant_is_ref(const char *variant)
+static void variant_is_ref(void **state)
 {
+	const char *variant = *state;
 	static const int64_t ms[] = { 1, 2, 5, 16, 17, 31, 33, 70 }, ks[] = { 128, 384, 1152 };
 
 	if (!mini_can_run("matmul.ternary", variant))
@@ -54,8 +55,9 @@ static void variant_is_ref(const char *variant)
 }
 
 /* Narrow sums overflow only after many lines at full scale, around the places where they are widened. */
-static void variant_at_extremes(const char *variant)
+static void variant_at_extremes(void **state)
 {
+	const char *variant = *state;
 	static const int64_t ks[] = { 128, 256, 384, 2048, 4224, 14336 };
 
 	if (!mini_can_run("matmul.ternary", variant))
@@ -77,8 +79,9 @@ static void variant_at_extremes(const char *variant)
 }
 
 /* Buffers that begin anywhere: floats on any multiple of their size, bytes at any address. */
-static void variant_unaligned(const char *variant)
+static void variant_unaligned(void **state)
 {
+	const char *variant = *state;
 	static const int64_t ns[] = { 1, 14, 25 };
 
 	if (!mini_can_run("matmul.ternary", variant))
@@ -101,29 +104,6 @@ static void variant_unaligned(const char *variant)
 	}
 }
 
-#define VARIANT_TESTS(variant)                                                                                         \
-	static void test_##variant##_is_ref(void **state)                                                              \
-	{                                                                                                              \
-		(void)state;                                                                                           \
-		variant_is_ref(#variant);                                                                              \
-	}                                                                                                              \
-	static void test_##variant##_extremes(void **state)                                                            \
-	{                                                                                                              \
-		(void)state;                                                                                           \
-		variant_at_extremes(#variant);                                                                         \
-	}                                                                                                              \
-	static void test_##variant##_unaligned(void **state)                                                           \
-	{                                                                                                              \
-		(void)state;                                                                                           \
-		variant_unaligned(#variant);                                                                           \
-	}
-
-VARIANT_TESTS(avx2)
-VARIANT_TESTS(avxvnni)
-VARIANT_TESTS(avx512vnni)
-VARIANT_TESTS(avx512vnni_trits)
-VARIANT_TESTS(neon_dotprod)
-
 /* After the weights have changed. */
 static void prepare_again(struct mini_case *c)
 {
@@ -135,19 +115,17 @@ static void prepare_again(struct mini_case *c)
 /* Each weight on its own: where it lies in the format, and its sign. */
 static void test_ternary_format(void **state)
 {
-	static const char *const variants[] = { "ref",         "avx2", "avxvnni", "avx512vnni", "avx512vnni_trits",
-						"neon_dotprod" };
 
 	(void)state;
-	for (size_t v = 0; v < N_ELEMENTS(variants); v++) {
+	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		uint8_t *w;
 		int8_t *x;
 		float *y;
 
-		if (!mini_can_run("matmul.ternary", variants[v]))
+		if (!mini_can_run("matmul.ternary", mini_variant_names()->v[v]))
 			continue;
-		c = new_case("matmul.ternary", variants[v], 1, 256, 1, 1);
+		c = new_case("matmul.ternary", mini_variant_names()->v[v], 1, 256, 1, 1);
 		w = data_of(c, ASSAY_TERNARY_W);
 		x = data_of(c, ASSAY_TERNARY_X);
 		y = data_of(c, ASSAY_TERNARY_Y);
@@ -175,18 +153,16 @@ static void test_ternary_format(void **state)
 static void test_ternary_composite(void **state)
 {
 	enum { M = 40, K = 384, N = 6 };
-	static const char *const variants[] = { "ref",         "avx2", "avxvnni", "avx512vnni", "avx512vnni_trits",
-						"neon_dotprod" };
 
 	(void)state;
-	for (size_t v = 0; v < N_ELEMENTS(variants); v++) {
+	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		static int8_t x[N * K];
 		float x_scale[N], y[N * M + 1];
 
-		if (!mini_can_run("matmul.ternary", variants[v]))
+		if (!mini_can_run("matmul.ternary", mini_variant_names()->v[v]))
 			continue;
-		c = new_case("matmul.ternary", variants[v], M, K, N, 2);
+		c = new_case("matmul.ternary", mini_variant_names()->v[v], M, K, N, 2);
 		mini_fill(c);
 		mini_run(c);
 		memcpy(x, data_of(c, ASSAY_TERNARY_X), sizeof(x));
@@ -216,27 +192,32 @@ static void test_ternary_composite(void **state)
 	}
 }
 
+/* A test of this name for each variant but ref; it is skipped where the CPU cannot run that. */
+static size_t add_tests(struct CMUnitTest *tests, size_t n, const char *name, void (*test)(void **state))
+{
+	for (size_t v = 0; v < mini_variant_names()->n; v++) {
+		const char *variant = mini_variant_names()->v[v];
+		char *full;
+
+		if (!strcmp(variant, "ref") || !mini_variant("matmul.ternary", variant))
+			continue;
+		if (asprintf(&full, "test_%s_%s", variant, name) < 0)
+			abort();
+		tests[n++] = (struct CMUnitTest){ .name = full, .test_func = test, .initial_state = (void *)variant };
+	}
+	return n;
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_avx2_is_ref),
-		cmocka_unit_test(test_avx2_extremes),
-		cmocka_unit_test(test_avx2_unaligned),
-		cmocka_unit_test(test_avxvnni_is_ref),
-		cmocka_unit_test(test_avxvnni_extremes),
-		cmocka_unit_test(test_avxvnni_unaligned),
-		cmocka_unit_test(test_avx512vnni_is_ref),
-		cmocka_unit_test(test_avx512vnni_extremes),
-		cmocka_unit_test(test_avx512vnni_unaligned),
-		cmocka_unit_test(test_avx512vnni_trits_is_ref),
-		cmocka_unit_test(test_avx512vnni_trits_extremes),
-		cmocka_unit_test(test_avx512vnni_trits_unaligned),
-		cmocka_unit_test(test_neon_dotprod_is_ref),
-		cmocka_unit_test(test_neon_dotprod_extremes),
-		cmocka_unit_test(test_neon_dotprod_unaligned),
-		cmocka_unit_test(test_ternary_format),
-		cmocka_unit_test(test_ternary_composite),
+	static struct CMUnitTest tests[2 + 3 * MINI_MAX_VARIANTS] = { /* those without a name are none */
+								      cmocka_unit_test(test_ternary_format),
+								      cmocka_unit_test(test_ternary_composite)
 	};
+	size_t n = 2;
 
+	n = add_tests(tests, n, "is_ref", variant_is_ref);
+	n = add_tests(tests, n, "extremes", variant_at_extremes);
+	add_tests(tests, n, "unaligned", variant_unaligned);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

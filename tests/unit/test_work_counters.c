@@ -10,9 +10,6 @@ static const char *const matmul_ops[] = { "matmul.f32", "matmul.ternary" };
 static const char *const quantize_ops[] = { "quantize.i2_s",     "quantize.tq2_0",     "quantize.q8_0",
 					    "quantize.i8_token", "dequantize.i2_s",    "dequantize.tq2_0",
 					    "dequantize.q8_0",   "dequantize.i8_token" };
-static const char *const all_variants[] = { "ref",        "blocked",          "openblas",     "avx2",   "avxvnni",
-					    "avx512vnni", "avx512vnni_trits", "neon_dotprod", "avx512", "avx512vbmi2",
-					    "neon" };
 
 /* Of @axes with a last-level cache of @llc_bytes: 0 is unknown, 1 makes any output exceed it. */
 static void expect(const char *op, const char *variant, const char *axes, uint64_t llc_bytes, uint32_t offset_bytes,
@@ -41,12 +38,13 @@ static void test_matmul(void **state)
 {
 	(void)state;
 	for (size_t op = 0; op < N_ELEMENTS(matmul_ops); op++)
-		for (size_t v = 0; v < N_ELEMENTS(all_variants); v++) {
-			if (!mini_can_run(matmul_ops[op], all_variants[v]))
+		for (size_t v = 0; v < mini_variant_names()->n; v++) {
+			const char *variant = mini_variant_names()->v[v];
+
+			if (!mini_can_run(matmul_ops[op], variant))
 				continue;
-			expect(matmul_ops[op], all_variants[v], "m=70,k=384,n=1", 0, 0, 0);
-			expect(matmul_ops[op], all_variants[v], "m=70,k=384,n=5", 0, 0,
-			       !strcmp(all_variants[v], "avx512vnni_trits"));
+			expect(matmul_ops[op], variant, "m=70,k=384,n=1", 0, 0, 0);
+			expect(matmul_ops[op], variant, "m=70,k=384,n=5", 0, 0, !strcmp(variant, "avx512vnni_trits"));
 		}
 }
 
@@ -57,20 +55,21 @@ static void test_quantize(void **state)
 		bool tokens = strstr(quantize_ops[op], "i8_token") != NULL;
 		const char *axes = tokens ? "tokens=9,dim=256" : "n=9216";
 
-		for (size_t v = 0; v < N_ELEMENTS(all_variants); v++) {
-			bool vectors = strcmp(all_variants[v], "ref") != 0;
+		for (size_t v = 0; v < mini_variant_names()->n; v++) {
+			const char *variant = mini_variant_names()->v[v];
+			bool vectors = strcmp(variant, "ref") != 0;
 
-			if (!mini_can_run(quantize_ops[op], all_variants[v]))
+			if (!mini_can_run(quantize_ops[op], variant))
 				continue;
-			expect(quantize_ops[op], all_variants[v], axes, 0, 0, 0);
-			expect(quantize_ops[op], all_variants[v], axes, 0, 8, 0); /* plain stores need no alignment */
-			expect(quantize_ops[op], all_variants[v], axes, 1, 0, 0);
-			expect(quantize_ops[op], all_variants[v], axes, 1, 8, vectors);
+			expect(quantize_ops[op], variant, axes, 0, 0, 0);
+			expect(quantize_ops[op], variant, axes, 0, 8, 0); /* plain stores need no alignment */
+			expect(quantize_ops[op], variant, axes, 1, 0, 0);
+			expect(quantize_ops[op], variant, axes, 1, 8, vectors);
 			if (!tokens)
 				continue;
-			expect(quantize_ops[op], all_variants[v], "tokens=9,dim=3", 0, 0, vectors);
-			expect(quantize_ops[op], all_variants[v], "tokens=9,dim=67", 0, 0, 0); /* what is left over */
-			expect(quantize_ops[op], all_variants[v], "tokens=9,dim=67", 1, 0, vectors);
+			expect(quantize_ops[op], variant, "tokens=9,dim=3", 0, 0, vectors);
+			expect(quantize_ops[op], variant, "tokens=9,dim=67", 0, 0, 0); /* what is left over */
+			expect(quantize_ops[op], variant, "tokens=9,dim=67", 1, 0, vectors);
 		}
 	}
 }
