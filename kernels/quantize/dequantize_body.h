@@ -21,7 +21,7 @@
 #include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
-#include "quantize_threads.h"
+#include "quantize_variants.h"
 
 /* Subtracting 0 keeps the sign of −0, which adding it would not. */
 static inline vec splat(float x)

@@ -50,7 +50,7 @@
 
 #include "../kernel_isa.h"
 #include "quantize_half.h"
-#include "quantize_threads.h"
+#include "quantize_variants.h"
 
 /* How a product, smaller than 2^31, becomes the integer that a ternary code is made of. */
 enum rounding { CUT_OFF, TO_EVEN };

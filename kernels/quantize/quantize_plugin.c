@@ -3,7 +3,7 @@
 #include "assay/plugin.h"
 
 #include "../kernel_isa.h"
-#include "quantize_threads.h"
+#include "quantize_variants.h"
 
 #define VARIANT(on_arch, op_, fn_, isa_, ...)                                                                          \
 	{                                                                                                              \

@@ -6,7 +6,7 @@
 #include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
 #include "quantize_half.h"
-#include "quantize_threads.h"
+#include "quantize_variants.h"
 
 static void store_half(uint8_t *p, uint16_t half)
 {

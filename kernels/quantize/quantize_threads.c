@@ -5,7 +5,7 @@
  * of i8_token is one token, so that few tokens are spread evenly: where two shares meet, both threads may write to one
  * line of q or scale.
  */
-#include "quantize_threads.h"
+#include "quantize_variants.h"
 
 #include <string.h>
 

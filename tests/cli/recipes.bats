@@ -11,3 +11,196 @@ load helpers
 	done
 	[[ $flags == *"dotprod=-march=armv8.2-a+dotprod" ]]
 }
+
+# copy_tree: the tree and what was built of it, in tree/.
+copy_tree() {
+	TREE_BUILD=tree/${ASSAY_BUILD#"$ASSAY_SOURCE"/}
+	[ "$TREE_BUILD" != "tree/$ASSAY_BUILD" ] || skip "built outside of the tree"
+	mkdir -p "$TREE_BUILD"
+	(cd "$ASSAY_SOURCE" && cp -a --parents Makefile .ci ci harness reports bench kernels tests baselines "$OLDPWD/tree/")
+	(cd "$ASSAY_BUILD" && cp -a --parents bin gen lib obj plugins share features flags "$OLDPWD/$TREE_BUILD/")
+	cp -a tree before
+	rm -r "before/${ASSAY_BUILD#"$ASSAY_SOURCE"/}"
+	ASSAY=$PWD/$TREE_BUILD/bin/assay
+}
+
+make_tree() {
+	env -u MAKEFLAGS -u MAKELEVEL ASSAY_NO_INSTALL=1 make -s -C tree BUILD="${ASSAY_BUILD#"$ASSAY_SOURCE"/}" "$@" 2>&1
+}
+
+# touched_only FAMILY FILE WHAT...: every file that differs now is one that the entries of ARCHITECTURE.md name.
+touched_only() {
+	local family=$1 file=$2 what changed word
+	local named=()
+
+	shift 2
+	for what; do
+		while read -r word; do
+			word=${word//<family>/$family}
+			named+=("${word//<file>/$file}")
+		done < <(awk -v start="- **$what**:" 'index($0, start) == 1 { on = 1; print; next } /^- \*\*/ { on = 0 } on' tree/harness/ARCHITECTURE.md |
+			grep -o '`[a-z]*/[^`]*`' | tr -d '`')
+	done
+	[ "${#named[@]}" -gt 0 ]
+	while read -r changed; do
+		for word in "${named[@]}"; do
+			# shellcheck disable=SC2053
+			[[ $changed == $word || $changed == $word* && $word == */ ]] && continue 2
+		done
+		echo "no entry of $* names $changed: ${named[*]}"
+		return 1
+	done < <(diff -rqN -x "$(cut -d/ -f2 <<<"$TREE_BUILD")" before tree | sed 's|^Files before/[^ ]* and tree/\(.*\) differ$|\1|')
+}
+
+@test "a variant, by the recipe" {
+	copy_tree
+	case $(uname -m) in
+	x86_64) isa=avx2 on=ON_X86_64 macro=__AVX2__ ;;
+	aarch64) isa=neon on=ON_AARCH64 macro=__ARM_NEON ;;
+	*) skip "no instruction set of this architecture has a name" ;;
+	esac
+	cat >tree/kernels/matmul/matmul_recipe_$isa.c <<-END
+		/* SPDX-License-Identifier: Apache-2.0 */
+		/* matmul.f32, from the last token to the first. */
+		#ifdef $macro
+		#include "matmul_variants.h"
+
+		static void recipe_rows(void *arg, uint32_t tid, uint32_t n_threads)
+		{
+			struct matmul_f32 p = matmul_f32_of(arg);
+			int64_t first, end;
+
+			matmul_rows(p.m, MATMUL_ROW_UNIT, tid, n_threads, &first, &end);
+			for (int64_t row = first; row < end; row++)
+				for (int64_t t = p.n - 1; t >= 0; t--) {
+					float sum = 0;
+
+					for (int64_t i = 0; i < p.k; i++)
+						sum += p.w[row * p.k + i] * p.x[t * p.k + i];
+					p.y[t * p.m + row] = sum;
+				}
+		}
+
+		int assay_matmul_f32_recipe(struct assay_job *job)
+		{
+			return matmul_run(job, recipe_rows);
+		}
+		#endif
+	END
+	sed -i '/^int assay_matmul_f32_blocked/a int assay_matmul_f32_recipe(struct assay_job *job);' tree/kernels/matmul/matmul_variants.h
+	entry="{ .op = \"matmul.f32\", .name = \"recipe\", .help = \"backwards\", .needs = ASSAY_NEEDS($isa),"
+	entry+=" .run = $on(assay_matmul_f32_recipe, kernel_of_other_arch) },"
+	sed -i "/^static const struct assay_variant variants/a $entry" tree/kernels/matmul/matmul_plugin.c
+	make_tree all
+	make_tree manifests
+	touched_only matmul matmul_recipe_$isa "a variant" "a variant for an instruction set"
+	"$ASSAY" list --manifest --suite smoke | diff - tree/baselines/smoke.manifest
+	"$ASSAY" list variants | grep '^matmul.f32/recipe '
+	"$ASSAY" list variants | grep '^matmul.f32/recipe .*not here' && skip "this CPU has no $isa"
+	"$ASSAY" verify --suite smoke --only '*/recipe/*' --json | jq -e '.cases | length > 0 and all(.status == "ok" and .correct)'
+	"$ASSAY" run --suite smoke --only '*/recipe/*' --budget 1ms --json |
+		jq -e '.cases | length > 0 and all(.status == "ok" and .counters.cpu_ops.value > 0)'
+	# tests that go through variants find it; this one fails where its work is not counted
+	sed -i 's/return matmul_run(job, recipe_rows);/job->host->parallel(job, recipe_rows, job); return 0;/' tree/kernels/matmul/matmul_recipe_$isa.c
+	make_tree plugins
+	run env ASSAY_TEST_PLUGINS="$PWD/$TREE_BUILD/plugins" "$ASSAY_BUILD/tests/test_work_counters"
+	[[ $output == *"matmul.f32/recipe/"* ]]
+}
+
+@test "an op of a family of its own, by the recipe" {
+	copy_tree
+	cat >tree/harness/include/assay/op_recipe.h <<-'END'
+		/* SPDX-License-Identifier: Apache-2.0 */
+		/* recipe.*: y = -x over int32. */
+		#ifndef ASSAY_OP_RECIPE_H
+		#define ASSAY_OP_RECIPE_H
+
+		#include "assay/plugin.h"
+
+		enum { ASSAY_RECIPE_X, ASSAY_RECIPE_Y };
+
+		#endif
+	END
+	cat >tree/bench/recipe_ops.h <<-'END'
+		/* SPDX-License-Identifier: Apache-2.0 */
+		/* The recipe ops. */
+		#ifndef RECIPE_OPS_H
+		#define RECIPE_OPS_H
+
+		#include "assay/op_recipe.h"
+
+		extern const struct assay_axis assay_recipe_axes[1];
+		int assay_recipe_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
+		int assay_recipe_fill(struct assay_job *job);
+		int assay_recipe_check(struct assay_job *job, struct assay_check *out);
+
+		#define ASSAY_RECIPE_OPS { .name = "recipe.negate", .help = "y = -x", .axes = assay_recipe_axes, .n_axes = 1, \
+			.axis_stride = sizeof(struct assay_axis), .flags = ASSAY_OP_EXACT, .describe = assay_recipe_describe, \
+			.fill = assay_recipe_fill, .check = assay_recipe_check },
+
+		#endif
+	END
+	cat >tree/bench/recipe.c <<-'END'
+		/* SPDX-License-Identifier: Apache-2.0 */
+		/* recipe.negate: sizes, inputs and the right answer. */
+		#include "recipe_ops.h"
+
+		const struct assay_axis assay_recipe_axes[1] = { { .name = "n", .help = "values", .min = 1, .max = 1 << 20, .def = 64 } };
+
+		int assay_recipe_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+		{
+			static const char *const names[] = { "x", "y" };
+
+			(void)why;
+			out->n_tensors = 2;
+			for (int i = 0; i < 2; i++)
+				out->tensors[i] = (struct assay_tensor_spec){ .name = names[i], .role = i ? ASSAY_OUTPUT : ASSAY_INPUT,
+					.dtype = ASSAY_I32, .rank = 1, .dims = { shape->axis[0] } };
+			out->cost.bytes_read = out->cost.bytes_written = 4.0 * (double)shape->axis[0];
+			return 0;
+		}
+
+		int assay_recipe_fill(struct assay_job *job)
+		{
+			for (int32_t i = 0; i < job->shape->axis[0]; i++)
+				((int32_t *)job->tensors[ASSAY_RECIPE_X].data)[i] = i + (int32_t)(job->seed & 15);
+			return 0;
+		}
+
+		int assay_recipe_check(struct assay_job *job, struct assay_check *out)
+		{
+			const int32_t *x = job->tensors[ASSAY_RECIPE_X].data, *y = job->tensors[ASSAY_RECIPE_Y].data;
+
+			for (out->correct = 1; out->correct && ++out->first_bad < job->shape->axis[0];)
+				out->correct = y[out->first_bad] + x[out->first_bad] == 0;
+			return 0;
+		}
+	END
+	sed -i 's/^#include "quantize_ops.h"/&\n#include "recipe_ops.h"/; s/^\tASSAY_GENERATE_OPS/&\n\tASSAY_RECIPE_OPS/' tree/bench/ops_plugin.c
+	mkdir tree/kernels/recipe
+	cat >tree/kernels/recipe/recipe_plugin.c <<-'END'
+		/* SPDX-License-Identifier: Apache-2.0 */
+		/* The descriptor of recipe.so, and its only variant. */
+		#include "assay/op_recipe.h"
+
+		static int run(struct assay_job *job)
+		{
+			for (int64_t i = 0; i < job->shape->axis[0]; i++)
+				((int32_t *)job->tensors[ASSAY_RECIPE_Y].data)[i] = -((const int32_t *)job->tensors[ASSAY_RECIPE_X].data)[i];
+			return 0;
+		}
+
+		static const struct assay_variant variants[] = { { .op = "recipe.negate", .name = "ref", .help = "plain loop",
+			.flags = ASSAY_VARIANT_REFERENCE, .run = run } };
+
+		ASSAY_PLUGIN = { ASSAY_PLUGIN_HEADER, .name = "recipe", .version = "1", .variants = variants, .n_variants = 1 };
+	END
+	printf 'bench "recipe-negate" {\n\top = "recipe.negate"\n\tshapes = {"n=4096"}\n}\n' >tree/bench/recipe.bench
+	sed -i '/^\tuse "overhead-\*"/i \\tuse "recipe-*" { }' tree/bench/suites/smoke.suite tree/bench/suites/full.suite
+	make_tree all
+	make_tree manifests
+	touched_only recipe recipe "an op" "a variant" "a bench"
+	"$ASSAY" list --manifest --suite smoke | diff - tree/baselines/smoke.manifest
+	"$ASSAY" verify --suite smoke --only 'recipe.*' --json | jq -e '.cases | length == 1 and all(.status == "ok" and .correct)'
+	"$ASSAY" run --suite smoke --only 'recipe.*' --budget 1ms --json | jq -e '.cases | length == 1 and all(.status == "ok" and .median_ns > 0)'
+}

@@ -3,8 +3,8 @@
  * What the variants of all instruction sets share: how the work of a job is cut for its threads, and the types of the
  * kernels that an instruction set hands to it. Kernels know nothing of jobs; they may be given data of any alignment.
  */
-#ifndef QUANTIZE_THREADS_H
-#define QUANTIZE_THREADS_H
+#ifndef QUANTIZE_VARIANTS_H
+#define QUANTIZE_VARIANTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
