@@ -255,4 +255,20 @@ static void all_blocks(const struct format *f, groups_fn cached, groups_fn memor
 	}
 }
 
+/* quantize_<name>() of the format @name. Its loops of either pace are functions of their own. */
+#define FORMAT_KERNEL(name)                                                                                            \
+	ALONE void name##_cached(const float *x, uint8_t *q, int64_t n_blocks)                                         \
+	{                                                                                                              \
+		whole_groups(&name, x, q, n_blocks, false);                                                            \
+	}                                                                                                              \
+	ALONE void name##_memory(const float *x, uint8_t *q, int64_t n_blocks)                                         \
+	{                                                                                                              \
+		whole_groups(&name, x, q, n_blocks, true);                                                             \
+	}                                                                                                              \
+	static bool quantize_##name(const float *x, uint8_t *q, int64_t n, bool around)                                \
+	{                                                                                                              \
+		all_blocks(&name, name##_cached, name##_memory, x, q, n, around);                                      \
+		return quantize_stores_plainly(q, around);                                                             \
+	}
+
 #endif

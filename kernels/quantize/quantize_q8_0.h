@@ -35,20 +35,6 @@ static const struct format q8_0 = { .block = ASSAY_Q8_0_BLOCK,
 				    .cached = { .blocks = FLOATS, .step = Q8_STEP, .lead = 2 },
 				    .memory = { .blocks = FLOATS, .step = Q8_STEP, .lead = 1, .ahead = Q8_FAR } };
 
-ALONE void q8_0_cached(const float *x, uint8_t *q, int64_t n_blocks)
-{
-	whole_groups(&q8_0, x, q, n_blocks, false);
-}
-
-ALONE void q8_0_memory(const float *x, uint8_t *q, int64_t n_blocks)
-{
-	whole_groups(&q8_0, x, q, n_blocks, true);
-}
-
-static bool quantize_q8_0(const float *x, uint8_t *q, int64_t n, bool around)
-{
-	all_blocks(&q8_0, q8_0_cached, q8_0_memory, x, q, n, around);
-	return quantize_stores_plainly(q, around);
-}
+FORMAT_KERNEL(q8_0)
 
 #endif

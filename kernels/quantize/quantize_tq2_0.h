@@ -36,20 +36,6 @@ static const struct format tq2_0 = { .block = ASSAY_TQ2_0_BLOCK,
 				     .cached = { .blocks = 4, .step = TQ2_STEP, .lead = 1 },
 				     .memory = { .blocks = 2, .step = 2, .lead = 1, .codes_first = true } };
 
-ALONE void tq2_0_cached(const float *x, uint8_t *q, int64_t n_blocks)
-{
-	whole_groups(&tq2_0, x, q, n_blocks, false);
-}
-
-ALONE void tq2_0_memory(const float *x, uint8_t *q, int64_t n_blocks)
-{
-	whole_groups(&tq2_0, x, q, n_blocks, true);
-}
-
-static bool quantize_tq2_0(const float *x, uint8_t *q, int64_t n, bool around)
-{
-	all_blocks(&tq2_0, tq2_0_cached, tq2_0_memory, x, q, n, around);
-	return quantize_stores_plainly(q, around);
-}
+FORMAT_KERNEL(tq2_0)
 
 #endif
