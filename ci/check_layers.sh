@@ -14,7 +14,7 @@ awk '
 BEGIN {
 	may["harness/include/assay"] = ""
 	may["harness/base"] = "base";          third["harness/base"] = "xxhash.h jansson.h confuse.h"
-	may["harness/model"] = "base model assay"
+	may["harness/model"] = "base stats model assay"
 	may["harness/stats"] = "base stats"
 	may["harness/machine"] = "base model machine assay"; third["harness/machine"] = "hwloc.h hwloc/"
 	may["harness/counters"] = "base model machine counters assay"; third["harness/counters"] = "papi.h sde_lib.h valgrind/callgrind.h"

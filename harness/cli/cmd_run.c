@@ -10,7 +10,7 @@
 #include "cli/cli_options.h"
 #include "cli/watcher.h"
 #include "drive/run.h"
-#include "measure/summary.h"
+#include "model/summary.h"
 #include "plan/plan.h"
 
 enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_ROUNDS, OPT_ROOF_IN_TURN };

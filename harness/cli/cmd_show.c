@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "cli/cli_options.h"
 #include "cli/show_comparison.h"
-#include "drive/stored_run.h"
 #include "judge/policy.h"
 #include "model/verdict.h"
 #include "reports/columns.h"
@@ -203,7 +202,7 @@ static int show_run(const struct show_args *a, struct assay_store *store, struct
 {
 	struct assay_emit_style style = assay_cli_style();
 	struct assay_run run = { 0 };
-	int rc = assay_cli_run_load(store, a->run_id, &run, err);
+	int rc = assay_store_run_load(store, a->run_id, &run, err);
 
 	style.verbose = a->s.verbose;
 	if (!rc && a->only)

@@ -11,7 +11,6 @@
 #include "drive/hints.h"
 #include "drive/installed.h"
 #include "drive/session.h"
-#include "drive/stored_run.h"
 #include "counters/event_names.h"
 #include "plan/plan.h"
 
@@ -54,7 +53,7 @@ static int load_run(struct assay_gate_files *f, struct assay_store *store, const
 		if (!n)
 			return no_run(suite, q->db, err);
 	}
-	rc = assay_cli_run_load(store, id, &f->run, err);
+	rc = assay_store_run_load(store, id, &f->run, err);
 	if (!rc && q->suite && strcmp(q->suite, f->run.suite))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "run %" PRId64 " is of suite '%s', not '%s': leave out --suite or --run", id,
@@ -113,7 +112,7 @@ static int load_base_runs(struct assay_gate_files *f, struct assay_store *store,
 		/* a run is no witness in its own case */
 		if (ids[i] == f->run.id)
 			continue;
-		rc = assay_cli_run_load(store, ids[i], &f->base[f->n_base], err);
+		rc = assay_store_run_load(store, ids[i], &f->base[f->n_base], err);
 		if (rc) {
 			assay_run_release(&f->base[f->n_base]);
 			return rc;

@@ -14,7 +14,7 @@
 #include "measure/case_metrics.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
-#include "measure/summary.h"
+#include "model/summary.h"
 #include "stats/stats.h"
 #include "worker/worker.h"
 

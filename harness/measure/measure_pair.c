@@ -12,7 +12,7 @@
 #include "measure/case_metrics.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
-#include "measure/summary.h"
+#include "model/summary.h"
 #include "measure/turns.h"
 
 #define INJECTED_SAMPLE_NS 400000.0

@@ -10,8 +10,8 @@
 
 #include "measure/iterations.h"
 #include "measure/roof.h"
-#include "measure/summary.h"
 #include "measure/turns.h"
+#include "model/summary.h"
 
 /* A limit that takes less than this share of the roof is not worth the time of measuring it again. */
 #define WORTH_FRAC 0.25

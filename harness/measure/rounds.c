@@ -9,7 +9,7 @@
 
 #include "measure/case_metrics.h"
 #include "measure/roof.h"
-#include "measure/summary.h"
+#include "model/summary.h"
 
 /* A round that takes longer than this many budgets spends its time on other things than samples. */
 #define WORTH_BUDGETS 4

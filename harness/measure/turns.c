@@ -11,7 +11,7 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
-#include "measure/sample_choice.h"
+#include "model/sample_choice.h"
 #include "stats/stats.h"
 
 #define WARMUP_BLOCKS         8

@@ -16,7 +16,7 @@
 
 /*
  * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded and speak against no
- * sample; a slow core does where enough others remain (measure/sample_choice.h).
+ * sample; a slow core does where enough others remain (model/sample_choice.h).
  */
 enum assay_disturb {
 	ASSAY_DISTURB_SWITCH = 1u << 0,    /* involuntary context switch */

@@ -71,8 +71,8 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 
 /*
  * The whole run with its results and samples, in the order they were added; id 0: the newest, finished or not.
- * Statistics are those that were stored with the samples; the skip_reason of a case is not stored (the result's reason
- * is). ASSAY_ENOTFOUND when there is none. @out is untouched on error; release it with assay_run_release.
+ * Statistics are recomputed from the samples; the skip_reason of a case is not stored (the result's reason is).
+ * ASSAY_ENOTFOUND when there is none. @out is untouched on error; release it with assay_run_release.
  */
 int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *out, struct assay_err *err);
 

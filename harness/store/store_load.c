@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/summary.h"
 #include "store/sample_blob.h"
 #include "store/store_exact.h"
 #include "store/store_rows.h"
@@ -120,13 +121,6 @@ static void read_measurement(struct assay_row *row, struct assay_result *r)
 	r->steady = assay_store_row_bool(row);
 	r->converged = assay_store_row_bool(row);
 	r->warmup_ns = (uint64_t)assay_store_row_int(row);
-	r->iterations = (uint64_t)assay_store_row_int(row);
-	r->median_ns = assay_store_row_real(row);
-	r->ci95_lo_ns = assay_store_row_real(row);
-	r->ci95_hi_ns = assay_store_row_real(row);
-	r->min_ns = assay_store_row_real(row);
-	r->mad_ns = assay_store_row_real(row);
-	r->dropped_frac = assay_store_row_real(row);
 	r->numa_node = (int)assay_store_row_int(row);
 	r->copies = (uint64_t)assay_store_row_int(row);
 	r->started_ns = (uint64_t)assay_store_row_int(row);
@@ -162,7 +156,9 @@ static int each_result(void *loader, struct assay_row *row)
 	read_measurement(row, r);
 	rc = read_cpus(l, row, r);
 	n_samples = (size_t)assay_store_row_int(row);
-	return rc ? rc : read_samples(l, row, r, n_samples);
+	if (!rc)
+		rc = read_samples(l, row, r, n_samples);
+	return rc ? rc : assay_summary_fill(r, l->err);
 }
 
 static int each_axis(void *loader, struct assay_row *row)
@@ -217,9 +213,7 @@ static const char result_sql[] =
 	"SELECT r.id, c.key, c.op, c.variant, c.threads, c.cache, r.all_threads, r.budget_ns, r.timeout_ns, "
 	"r.memory_bytes,"
 	" r.status, r.reason, r.checked, r.correct, r.digest, r.max_rel_err,"
-	" r.code_hash, r.steady, r.converged, r.warmup_ns, r.iterations,"
-	" r.median_ns, r.ci95_lo_ns, r.ci95_hi_ns, r.min_ns, r.mad_ns, r.dropped_frac, r.numa_node, r.copies, "
-	"r.started_ns,"
+	" r.code_hash, r.steady, r.converged, r.warmup_ns, r.numa_node, r.copies, r.started_ns,"
 	" r.cpus, r.n_samples, d.encoded"
 	" FROM result r JOIN bench_case c ON c.id = r.bench_case LEFT JOIN result_samples d ON d.result = r.id"
 	" WHERE r.run = ? ORDER BY r.id";

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "model/summary.h"
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
@@ -133,13 +134,7 @@ static inline void make_result(struct assay_result *r, unsigned i, size_t n_samp
 	r->steady = true;
 	r->converged = true;
 	r->warmup_ns = 123456789;
-	r->iterations = 40;
-	r->median_ns = 2250.125 + i;
-	r->ci95_lo_ns = 2249.5 + i;
-	r->ci95_hi_ns = 2251.0 + i;
-	r->min_ns = 2240.0;
-	r->mad_ns = 3.25;
-	r->dropped_frac = 0.015625;
+	assert_int_equal(assay_summary_fill(r, NULL), 0);
 	assert_int_equal(assay_result_add_metric(r, "time_s", "s", -1, 2.25e-6), 0);
 	assert_int_equal(assay_result_add_metric(r, "ops_per_s", "op/s", 1, 1.0 / 3.0), 0);
 	assert_int_equal(assay_result_add_metric(r, "delta", "1", 0, -4.0), 0);
@@ -222,7 +217,12 @@ static inline void assert_same_result(const struct assay_result *a, const struct
 	assert_true(a->warmup_ns == b->warmup_ns && a->iterations == b->iterations);
 	assert_true(a->median_ns == b->median_ns && a->min_ns == b->min_ns && a->mad_ns == b->mad_ns);
 	assert_true(a->ci95_lo_ns == b->ci95_lo_ns && a->ci95_hi_ns == b->ci95_hi_ns);
-	assert_true(a->dropped_frac == b->dropped_frac);
+	assert_true(a->dropped_frac == b->dropped_frac && a->disturbed_frac == b->disturbed_frac);
+	assert_true(a->slow_core_frac == b->slow_core_frac);
+	assert_int_equal(a->rounds, b->rounds);
+	assert_int_equal(a->ci95_reached, b->ci95_reached);
+	assert_int_equal(a->disturbed, b->disturbed);
+	assert_int_equal(a->slow_core, b->slow_core);
 
 	assert_int_equal(a->n_metrics, b->n_metrics);
 	for (size_t i = 0; i < a->n_metrics; i++) {

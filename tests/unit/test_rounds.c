@@ -12,7 +12,7 @@
 
 #include "measure/case_metrics.h"
 #include "measure/rounds.h"
-#include "measure/summary.h"
+#include "model/summary.h"
 
 static const struct assay_cost cost = { .ops = 1000, .bytes_read = 64 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "measure/summary.h"
+#include "model/summary.h"
 
 static void clean_samples(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics of a result, recomputed from its raw samples. Pure. */
-#ifndef ASSAY_MEASURE_SUMMARY_H
-#define ASSAY_MEASURE_SUMMARY_H
+#ifndef ASSAY_MODEL_SUMMARY_H
+#define ASSAY_MODEL_SUMMARY_H
 
 #include "model/result.h"
 

@@ -5,8 +5,8 @@
  * left out by the same rule: the pace of a core is tried before and after a sample, so the choice does not see its
  * time.
  */
-#ifndef ASSAY_MEASURE_SAMPLE_CHOICE_H
-#define ASSAY_MEASURE_SAMPLE_CHOICE_H
+#ifndef ASSAY_MODEL_SAMPLE_CHOICE_H
+#define ASSAY_MODEL_SAMPLE_CHOICE_H
 
 #include "model/result.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Median, interval and spread of the samples that count, first within each round and then over the rounds. */
-#include "measure/summary.h"
+#include "model/summary.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "measure/sample_choice.h"
+#include "model/sample_choice.h"
 #include "stats/stats.h"
 
 struct tally {
