@@ -6,42 +6,18 @@
 #include <stdlib.h>
 
 #include "store/sample_blob.h"
-#include "store/store_comparison_names.h"
-#include "store/store_db.h"
 #include "store/store_rows.h"
-
-const char *const assay_store_control_names[ASSAY_STORE_N_CONTROLS] = {
-	[ASSAY_CONTROL_NONE] = "none",
-	[ASSAY_CONTROL_AA] = "aa",
-	[ASSAY_CONTROL_SLOWER] = "slower",
-};
-const char *const assay_store_side_names[2] = { [ASSAY_BASE] = "base", [ASSAY_HEAD] = "head" };
 
 static int insert_comparison(struct assay_store *s, const struct assay_comparison *cmp, int64_t *id,
 			     struct assay_err *err)
 {
-	static const char sql[] =
-		"INSERT INTO comparison (base, head, suite, seed, started_ns, machine, base_build, head_build,"
-		" alpha, budget_ns, max_pairs, family, policy, rule) VALUES (?,?,?,?,?,?,?,?, ?,?,?,?,?, nullif(?, 0))";
+	static const struct assay_columns *const lists[] = { &assay_store_comparison_columns };
 	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	int rc = assay_store_statement_of(s, "INSERT INTO comparison ({}) VALUES ({?})", lists, &b, err);
 
 	if (rc)
 		return rc;
-	assay_store_bind_text(&b, cmp->base);
-	assay_store_bind_text(&b, cmp->head);
-	assay_store_bind_text(&b, cmp->suite);
-	assay_store_bind_int(&b, (int64_t)cmp->seed);
-	assay_store_bind_size(&b, cmp->started_ns);
-	assay_store_bind_text(&b, cmp->machine.id);
-	assay_store_bind_text(&b, cmp->build[ASSAY_BASE].id);
-	assay_store_bind_text(&b, cmp->build[ASSAY_HEAD].id);
-	assay_store_bind_real(&b, cmp->alpha);
-	assay_store_bind_size(&b, cmp->budget_ns);
-	assay_store_bind_int(&b, cmp->max_pairs);
-	assay_store_bind_int(&b, cmp->family);
-	assay_store_bind_text(&b, cmp->policy ? cmp->policy : "");
-	assay_store_bind_int(&b, cmp->rule);
+	assay_store_bind_columns(&b, &assay_store_comparison_columns, cmp);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "comparison with", cmp->base);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);
@@ -74,26 +50,20 @@ int assay_store_comparison_begin(struct assay_store *s, struct assay_comparison 
 static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t bench_case,
 		       const struct assay_comparison_case *c, int64_t *id, struct assay_err *err)
 {
-	static const char sql[] =
-		"INSERT INTO comparison_case (comparison, bench_case, all_threads, budget_ns, timeout_ns, memory_bytes,"
-		" control, injected_frac, in_base, in_head, reason, difference) VALUES (?,?,?,?,?,?, ?,?,?,?,?,?)";
+	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_control_columns,
+							     &assay_store_presence_columns };
 	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	int rc = assay_store_statement_of(
+		s, "INSERT INTO comparison_case (comparison, bench_case, {}, {}, {}) VALUES (?, ?, {?}, {?}, {?})",
+		lists, &b, err);
 
 	if (rc)
 		return rc;
 	assay_store_bind_int(&b, comparison_id);
 	assay_store_bind_int(&b, bench_case);
-	assay_store_bind_int(&b, c->c.all_threads);
-	assay_store_bind_size(&b, c->c.budget_ns);
-	assay_store_bind_size(&b, c->c.timeout_ns);
-	assay_store_bind_size(&b, c->c.memory_bytes);
-	assay_store_bind_text(&b, assay_store_control_names[c->control]);
-	assay_store_bind_real(&b, c->injected_frac);
-	assay_store_bind_int(&b, c->in_base);
-	assay_store_bind_int(&b, c->in_head);
-	assay_store_bind_text(&b, c->reason);
-	assay_store_bind_text(&b, c->difference);
+	assay_store_bind_columns(&b, &assay_store_limit_columns, &c->c);
+	assay_store_bind_columns(&b, &assay_store_control_columns, c);
+	assay_store_bind_columns(&b, &assay_store_presence_columns, c);
 	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_UNIQUE)
 		return assay_err_set(err, ASSAY_ESTORE, "comparison %lld already has the case '%.255s'",
@@ -133,17 +103,15 @@ int assay_store_comparison_case_update(struct assay_store *s, int64_t case_id, c
 				       struct assay_err *err)
 {
 	static const char sql[] =
-		"UPDATE comparison_case SET in_base = ?, in_head = ?, reason = ?, difference = ? WHERE id = ?"
+		"UPDATE comparison_case SET {=?} WHERE id = ?"
 		" AND EXISTS (SELECT 1 FROM comparison WHERE id = comparison_case.comparison AND ended_ns IS NULL)";
+	static const struct assay_columns *const lists[] = { &assay_store_presence_columns };
 	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	int rc = assay_store_statement_of(s, sql, lists, &b, err);
 
 	if (rc)
 		return rc;
-	assay_store_bind_int(&b, c->in_base);
-	assay_store_bind_int(&b, c->in_head);
-	assay_store_bind_text(&b, c->reason);
-	assay_store_bind_text(&b, c->difference);
+	assay_store_bind_columns(&b, &assay_store_presence_columns, c);
 	assay_store_bind_int(&b, case_id);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "case", c->c.key);
 	if (!rc && !sqlite3_changes(s->db))
@@ -180,22 +148,14 @@ static int check_pair(const struct assay_pair *p, struct assay_err *err)
 static int insert_pair(struct assay_store *s, int64_t case_id, const struct assay_pair *p, int64_t *id,
 		       struct assay_err *err)
 {
-	static const char sql[] =
-		"INSERT INTO pair (comparison_case, seed, iterations, base_extra_iterations, head_extra_iterations,"
-		" n_blocks, steady, wall_ns) VALUES (?,?,?,?,?,?,?,?)";
+	static const struct assay_columns *const lists[] = { &assay_store_pair_columns };
 	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	int rc = assay_store_statement_of(s, "INSERT INTO pair (comparison_case, {}) VALUES (?, {?})", lists, &b, err);
 
 	if (rc)
 		return rc;
 	assay_store_bind_int(&b, case_id);
-	assay_store_bind_int(&b, (int64_t)p->seed);
-	assay_store_bind_size(&b, p->iterations);
-	assay_store_bind_size(&b, p->extra_iterations[ASSAY_BASE]);
-	assay_store_bind_size(&b, p->extra_iterations[ASSAY_HEAD]);
-	assay_store_bind_size(&b, p->n_blocks);
-	assay_store_bind_int(&b, p->steady);
-	assay_store_bind_size(&b, p->wall_ns);
+	assay_store_bind_columns(&b, &assay_store_pair_columns, p);
 	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
 		return assay_err_set(err, ASSAY_ENOTFOUND, "no case %lld of a comparison in '%.200s'",
@@ -209,32 +169,21 @@ static int insert_pair(struct assay_store *s, int64_t case_id, const struct assa
 static int insert_side(struct assay_store *s, int64_t pair, const struct assay_pair *p, unsigned which, int64_t *id,
 		       struct assay_err *err)
 {
-	static const char sql[] =
-		"INSERT INTO pair_side (pair, side, status, reason, digest, max_rel_err, code_hash, samples)"
-		" VALUES (?,?,?,?,?,?,?,?)";
+	static const struct assay_columns *const lists[] = { &assay_store_side_columns };
 	const struct assay_pair_side *side = &p->side[which];
 	unsigned char *blob = NULL;
 	struct assay_binder b;
-	sqlite3_stmt *st;
 	size_t len = 0;
-	int rc;
+	int rc = assay_store_statement_of(s, "INSERT INTO pair_side (pair, side, {}, samples) VALUES (?, ?, {?}, ?)",
+					  lists, &b, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	if (!rc && p->n_blocks)
 		rc = assay_sample_blob_encode(side->samples, 2 * p->n_blocks, &blob, &len, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
 	assay_store_bind_int(&b, pair);
 	assay_store_bind_text(&b, assay_store_side_names[which]);
-	assay_store_bind_text(&b, assay_status_name(side->status));
-	assay_store_bind_text(&b, side->reason);
-	assay_store_bind_text(&b, side->digest);
-	if (isfinite(side->max_rel_err) && side->max_rel_err >= 0)
-		assay_store_bind_real(&b, side->max_rel_err);
-	else
-		assay_store_bind_null(&b);
-	assay_store_bind_text(&b, side->code_hash);
+	assay_store_bind_columns(&b, &assay_store_side_columns, side);
 	assay_store_bind_blob(&b, blob, len);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "side", assay_store_side_names[which]);
 	free(blob);
@@ -257,10 +206,8 @@ int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct as
 	for (unsigned i = 0; i < 2 && !rc; i++) {
 		rc = insert_side(s, pair, p, i, &side, err);
 		if (!rc)
-			rc = assay_store_put_metrics(s, ASSAY_STORE_PAIR_SIDE, side, p->side[i].metrics,
-						     p->side[i].n_metrics, err);
-		if (!rc)
-			rc = assay_store_put_counters(s, ASSAY_STORE_PAIR_SIDE, side, &p->side[i].counters, err);
+			rc = assay_store_put_numbers(s, ASSAY_STORE_PAIR_SIDE, side, p->side[i].metrics,
+						     p->side[i].n_metrics, &p->side[i].counters, err);
 	}
 	return assay_store_finish(s, rc, err);
 }

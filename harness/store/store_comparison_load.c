@@ -5,13 +5,10 @@
  */
 #include "store/store_comparison.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/sample_blob.h"
-#include "store/store_comparison_names.h"
-#include "store/store_db.h"
 #include "store/store_exact.h"
 #include "store/store_rows.h"
 
@@ -44,13 +41,6 @@ static int damaged(const struct loader *l, const char *table)
 	return assay_store_part_damaged(l->s, whole(l), table, l->err);
 }
 
-/* Call @each for every row of @sql, whose parameter is the comparison's id. */
-static int for_each(struct loader *l, const char *table, const char *sql, assay_store_each_row each)
-{
-	l->at = 0;
-	return assay_store_for_each(l->s, whole(l), table, sql, each, l, l->err);
-}
-
 /* The case or pair that a row of a child table belongs to; rows come in the order of their parents. NULL: to none. */
 static struct assay_comparison_case *merge_case(struct loader *l, int64_t id)
 {
@@ -71,14 +61,14 @@ static struct assay_pair *pair_at(struct loader *l, const struct pair_place *pla
 	return &l->cmp.cases[place->in_case].pairs[place->at];
 }
 
-/* Index of a name that a column holds; sets row->bad when it is none. */
-static unsigned row_name(struct assay_row *row, const char *const *names, unsigned n)
+/* The side that a column names; sets row->bad when it is none. */
+static unsigned row_side(struct assay_row *row)
 {
 	char name[ASSAY_NAME_MAX];
 
 	assay_store_row_text(row, name, sizeof(name));
-	for (unsigned i = 0; i < n; i++)
-		if (!strcmp(names[i], name))
+	for (unsigned i = 0; i < 2; i++)
+		if (!strcmp(assay_store_side_names[i], name))
 			return i;
 	row->bad = true;
 	return 0;
@@ -89,25 +79,14 @@ static int each_head(void *loader, struct assay_row *row)
 	struct loader *l = loader;
 	struct assay_comparison *cmp = &l->cmp;
 
-	assay_store_row_text(row, cmp->base, sizeof(cmp->base));
-	assay_store_row_text(row, cmp->head, sizeof(cmp->head));
-	assay_store_row_text(row, cmp->suite, sizeof(cmp->suite));
-	cmp->seed = (uint64_t)assay_store_row_int(row);
-	cmp->started_ns = (uint64_t)assay_store_row_int(row);
+	assay_store_row_columns(row, &assay_store_comparison_columns, cmp);
 	cmp->ended_ns = (uint64_t)assay_store_row_int(row);
-	cmp->alpha = assay_store_row_real(row);
-	cmp->budget_ns = (uint64_t)assay_store_row_int(row);
-	cmp->max_pairs = (unsigned)assay_store_row_int(row);
-	cmp->family = (unsigned)assay_store_row_int(row);
 	assay_store_row_text(row, l->verdict, sizeof(l->verdict));
 	l->exit_code = (int)assay_store_row_int(row);
-	assay_store_row_text(row, cmp->machine.id, sizeof(cmp->machine.id));
-	assay_store_row_text(row, cmp->machine.label, sizeof(cmp->machine.label));
-	assay_store_row_build(row, &cmp->build[ASSAY_BASE]);
-	assay_store_row_build(row, &cmp->build[ASSAY_HEAD]);
-	cmp->policy = assay_store_row_dup(row);
-	cmp->rule = (unsigned)assay_store_row_int(row);
-	return cmp->policy ? 0 : assay_err_set(l->err, ASSAY_ENOMEM, "out of memory");
+	assay_store_row_columns(row, &assay_store_machine_columns, &cmp->machine);
+	assay_store_row_columns(row, &assay_store_build_columns, &cmp->build[ASSAY_BASE]);
+	assay_store_row_columns(row, &assay_store_build_columns, &cmp->build[ASSAY_HEAD]);
+	return 0;
 }
 
 static int each_case(void *loader, struct assay_row *row)
@@ -126,13 +105,10 @@ static int each_case(void *loader, struct assay_row *row)
 	c = &cmp->cases[cmp->n_cases++];
 	memset(c, 0, sizeof(*c));
 
-	assay_store_row_case(row, &c->c);
-	c->control = (enum assay_control)row_name(row, assay_store_control_names, ASSAY_STORE_N_CONTROLS);
-	c->injected_frac = assay_store_row_real(row);
-	c->in_base = assay_store_row_bool(row);
-	c->in_head = assay_store_row_bool(row);
-	assay_store_row_text(row, c->reason, sizeof(c->reason));
-	assay_store_row_text(row, c->difference, sizeof(c->difference));
+	assay_store_row_columns(row, &assay_store_case_columns, &c->c);
+	assay_store_row_columns(row, &assay_store_limit_columns, &c->c);
+	assay_store_row_columns(row, &assay_store_control_columns, c);
+	assay_store_row_columns(row, &assay_store_presence_columns, c);
 	return 0;
 }
 
@@ -166,13 +142,7 @@ static int each_pair(void *loader, struct assay_row *row)
 	p = &c->pairs[c->n_pairs++];
 	memset(p, 0, sizeof(*p));
 
-	p->seed = (uint64_t)assay_store_row_int(row);
-	p->iterations = (uint64_t)assay_store_row_int(row);
-	p->extra_iterations[ASSAY_BASE] = (uint64_t)assay_store_row_int(row);
-	p->extra_iterations[ASSAY_HEAD] = (uint64_t)assay_store_row_int(row);
-	p->n_blocks = (size_t)assay_store_row_int(row);
-	p->steady = assay_store_row_bool(row);
-	p->wall_ns = (uint64_t)assay_store_row_int(row);
+	assay_store_row_columns(row, &assay_store_pair_columns, p);
 	return 0;
 }
 
@@ -198,23 +168,16 @@ static int each_side(void *loader, struct assay_row *row)
 	struct loader *l = loader;
 	struct pair_place *place = merge_pair(l, assay_store_row_int(row));
 	struct assay_pair_side *side;
-	char status[ASSAY_NAME_MAX];
 	unsigned which;
 
 	if (!place)
 		return damaged(l, "pair_side");
-	which = row_name(row, assay_store_side_names, 2);
+	which = row_side(row);
 	if (row->bad || place->sides & 1u << which)
 		return damaged(l, "pair_side");
 	place->sides |= 1u << which;
 	side = &pair_at(l, place)->side[which];
-	assay_store_row_text(row, status, sizeof(status));
-	if (!assay_status_parse(status, &side->status))
-		row->bad = true;
-	assay_store_row_text(row, side->reason, sizeof(side->reason));
-	assay_store_row_text(row, side->digest, sizeof(side->digest));
-	side->max_rel_err = assay_store_row_real(row);
-	assay_store_row_text(row, side->code_hash, sizeof(side->code_hash));
+	assay_store_row_columns(row, &assay_store_side_columns, side);
 	return read_samples(l, row, place, side);
 }
 
@@ -223,7 +186,7 @@ static struct assay_pair_side *merge_side(struct loader *l, struct assay_row *ro
 {
 	struct pair_place *place = merge_pair(l, assay_store_row_int(row));
 
-	return place ? &pair_at(l, place)->side[row_name(row, assay_store_side_names, 2)] : NULL;
+	return place ? &pair_at(l, place)->side[row_side(row)] : NULL;
 }
 
 static int each_counter(void *loader, struct assay_row *row)
@@ -252,7 +215,7 @@ static int each_metric(void *loader, struct assay_row *row)
 		return damaged(l, "pair_metric");
 	rc = assay_store_grow(&side->metrics, side->n_metrics, sizeof(*side->metrics), l->err);
 	if (!rc)
-		assay_store_row_metric(row, &side->metrics[side->n_metrics++]);
+		assay_store_row_columns(row, &assay_store_metric_columns, &side->metrics[side->n_metrics++]);
 	return rc;
 }
 
@@ -264,46 +227,58 @@ static int check_sides(const struct loader *l)
 	return 0;
 }
 
-static const char head_sql[] =
-	"SELECT k.base, k.head, k.suite, k.seed, k.started_ns, k.ended_ns, k.alpha, k.budget_ns, k.max_pairs, k.family,"
-	" k.verdict, k.exit_code, m.id, m.label, b.id, b.commit_hash, b.dirty, b.compiler, b.flags, b.plugins,"
-	" h.id, h.commit_hash, h.dirty, h.compiler, h.flags, h.plugins, k.policy, k.rule"
-	" FROM comparison k JOIN machine m ON m.id = k.machine JOIN build b ON b.id = k.base_build"
-	" JOIN build h ON h.id = k.head_build WHERE k.id = ?";
+static const struct assay_store_query head = {
+	"comparison",
+	"SELECT {k}, k.ended_ns, k.verdict, k.exit_code, {m}, {b}, {h} FROM comparison k"
+	" JOIN machine m ON m.id = k.machine JOIN build b ON b.id = k.base_build JOIN build h ON h.id = k.head_build"
+	" WHERE k.id = ?",
+	{ &assay_store_comparison_columns, &assay_store_machine_columns, &assay_store_build_columns,
+	  &assay_store_build_columns },
+	each_head,
+};
 
-static const char case_sql[] =
-	"SELECT k.id, c.key, c.op, c.variant, c.threads, c.cache, k.all_threads, k.budget_ns, k.timeout_ns,"
-	" k.memory_bytes, k.control, k.injected_frac, k.in_base, k.in_head, k.reason, k.difference"
-	" FROM comparison_case k JOIN bench_case c ON c.id = k.bench_case WHERE k.comparison = ? ORDER BY k.id";
-
-static const char axis_sql[] =
-	"SELECT k.id, a.name, a.text, a.value FROM comparison_case k JOIN case_axis a ON a.bench_case = k.bench_case"
-	" WHERE k.comparison = ? ORDER BY k.id, a.place";
-
-static const char pair_sql[] =
-	"SELECT k.id, p.id, p.seed, p.iterations, p.base_extra_iterations, p.head_extra_iterations, p.n_blocks,"
-	" p.steady, p.wall_ns FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
-	" WHERE k.comparison = ? ORDER BY k.id, p.id";
-
-static const char side_sql[] =
-	"SELECT p.id, d.side, d.status, d.reason, d.digest, d.max_rel_err, d.code_hash, d.samples"
-	" FROM comparison_case k JOIN pair p ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id"
-	" WHERE k.comparison = ? ORDER BY k.id, p.id, d.side";
-
-static const char metric_sql[] =
-	"SELECT p.id, d.side, m.tag, m.unit, m.better, m.value, m.source, m.estimated"
-	" FROM comparison_case k JOIN pair p ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id"
-	" JOIN pair_metric m ON m.pair_side = d.id WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, m.place";
-
-static const char counter_sql[] =
-	"SELECT p.id, d.side, c.name, c.source, c.value, c.how, c.per_iteration, c.running_frac"
-	" FROM comparison_case k JOIN pair p ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id"
-	" JOIN pair_counter c ON c.pair_side = d.id WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, c.place";
-
-static const char missing_sql[] =
-	"SELECT p.id, d.side, u.name, u.source, u.reason"
-	" FROM comparison_case k JOIN pair p ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id"
-	" JOIN pair_unavailable u ON u.pair_side = d.id WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, u.place";
+/* What belongs to the comparison, in the order of its cases, pairs and sides. */
+static const struct assay_store_query parts[] = {
+	{ "comparison_case",
+	  "SELECT k.id, {c}, {k}, {k}, {k} FROM comparison_case k JOIN bench_case c ON c.id = k.bench_case"
+	  " WHERE k.comparison = ? ORDER BY k.id",
+	  { &assay_store_case_columns, &assay_store_limit_columns, &assay_store_control_columns,
+	    &assay_store_presence_columns },
+	  each_case },
+	{ "case_axis",
+	  "SELECT k.id, {a} FROM comparison_case k JOIN case_axis a ON a.bench_case = k.bench_case"
+	  " WHERE k.comparison = ? ORDER BY k.id, a.place",
+	  { &assay_store_axis_columns },
+	  each_axis },
+	{ "pair",
+	  "SELECT k.id, p.id, {p} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
+	  " WHERE k.comparison = ? ORDER BY k.id, p.id",
+	  { &assay_store_pair_columns },
+	  each_pair },
+	{ "pair_side",
+	  "SELECT p.id, d.side, {d}, d.samples FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
+	  " JOIN pair_side d ON d.pair = p.id WHERE k.comparison = ? ORDER BY k.id, p.id, d.side",
+	  { &assay_store_side_columns },
+	  each_side },
+	{ "pair_metric",
+	  "SELECT p.id, d.side, {m} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
+	  " JOIN pair_side d ON d.pair = p.id JOIN pair_metric m ON m.pair_side = d.id"
+	  " WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, m.place",
+	  { &assay_store_metric_columns },
+	  each_metric },
+	{ "pair_counter",
+	  "SELECT p.id, d.side, {c} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
+	  " JOIN pair_side d ON d.pair = p.id JOIN pair_counter c ON c.pair_side = d.id"
+	  " WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, c.place",
+	  { &assay_store_count_columns },
+	  each_counter },
+	{ "pair_unavailable",
+	  "SELECT p.id, d.side, {u} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
+	  " JOIN pair_side d ON d.pair = p.id JOIN pair_unavailable u ON u.pair_side = d.id"
+	  " WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, u.place",
+	  { &assay_store_missing_columns },
+	  each_missing },
+};
 
 static int load_counts(struct loader *l)
 {
@@ -324,28 +299,18 @@ static int load(struct loader *l)
 						&l->cmp.id, l->err);
 
 	if (!rc)
-		rc = for_each(l, "comparison", head_sql, each_head);
+		rc = assay_store_for_each(l->s, whole(l), &head, l, l->err);
 	if (!rc && !l->cmp.policy)
 		rc = assay_err_set(l->err, ASSAY_ENOTFOUND, "no comparison %lld in '%.200s'", (long long)l->cmp.id,
 				   l->s->path);
 	if (!rc)
 		rc = assay_store_read_facts(l->s, &l->cmp.machine, l->err);
-	if (!rc)
-		rc = for_each(l, "comparison_case", case_sql, each_case);
-	if (!rc)
-		rc = for_each(l, "case_axis", axis_sql, each_axis);
-	if (!rc)
-		rc = for_each(l, "pair", pair_sql, each_pair);
-	if (!rc)
-		rc = for_each(l, "pair_side", side_sql, each_side);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
+		l->at = 0;
+		rc = assay_store_for_each(l->s, whole(l), &parts[i], l, l->err);
+	}
 	if (!rc)
 		rc = check_sides(l);
-	if (!rc)
-		rc = for_each(l, "pair_metric", metric_sql, each_metric);
-	if (!rc)
-		rc = for_each(l, "pair_counter", counter_sql, each_counter);
-	if (!rc)
-		rc = for_each(l, "pair_unavailable", missing_sql, each_missing);
 	if (!rc)
 		rc = load_counts(l);
 	return rc;

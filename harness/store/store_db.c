@@ -101,26 +101,39 @@ int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err,
 			     s->path, why);
 }
 
-int assay_store_prepare(struct assay_store *s, const char *sql, sqlite3_stmt **st, struct assay_err *err)
+sqlite3_stmt *assay_store_prepared(struct assay_store *s, const char *sql)
+{
+	for (size_t i = 0; i < s->n_statements; i++) {
+		sqlite3_stmt *st = s->statements[i].st;
+
+		if (s->statements[i].sql != sql)
+			continue;
+		sqlite3_reset(st);
+		sqlite3_clear_bindings(st);
+		return st;
+	}
+	return NULL;
+}
+
+int assay_store_prepare_as(struct assay_store *s, const char *sql, const char *text, sqlite3_stmt **st,
+			   struct assay_err *err)
 {
 	int rc;
 
-	for (size_t i = 0; i < s->n_statements; i++) {
-		if (s->statements[i].sql != sql)
-			continue;
-		*st = s->statements[i].st;
-		sqlite3_reset(*st);
-		sqlite3_clear_bindings(*st);
-		return 0;
-	}
 	if (s->n_statements == ASSAY_STORE_MAX_STATEMENTS)
 		return assay_err_set(err, ASSAY_EINTERNAL, "too many prepared statements");
-	rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, st, NULL);
+	rc = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, st, NULL);
 	if (rc != SQLITE_OK)
 		return assay_store_fail(s, rc, err, "cannot query tables");
 	s->statements[s->n_statements].sql = sql;
 	s->statements[s->n_statements++].st = *st;
 	return 0;
+}
+
+int assay_store_prepare(struct assay_store *s, const char *sql, sqlite3_stmt **st, struct assay_err *err)
+{
+	*st = assay_store_prepared(s, sql);
+	return *st ? 0 : assay_store_prepare_as(s, sql, sql, st, err);
 }
 
 int assay_store_exec(struct assay_store *s, const char *sql, struct assay_err *err)
@@ -254,6 +267,12 @@ int assay_store_step_once(struct assay_binder *b)
 	return rc;
 }
 
+int assay_store_done(struct assay_store *s, int sqlite_rc, struct assay_err *err, const char *what, const char *name)
+{
+	return sqlite_rc == SQLITE_DONE ? 0
+					: assay_store_fail(s, sqlite_rc, err, "cannot store %s '%.100s'", what, name);
+}
+
 struct assay_row assay_store_row(sqlite3_stmt *st)
 {
 	return (struct assay_row){ .st = st };
@@ -270,6 +289,8 @@ bool assay_store_next(struct assay_store *s, struct assay_binder *b, struct assa
 {
 	int sqlite_rc = SQLITE_DONE;
 
+	if (!*rc && row->no_memory)
+		*rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (!*rc && row->bad)
 		*rc = assay_store_damaged(s, what, err);
 	if (!*rc)

@@ -70,6 +70,10 @@ int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err,
 
 /* @sql is a string that lives for ever. The statement is reset and unbound; the store owns it. */
 int assay_store_prepare(struct assay_store *s, const char *sql, sqlite3_stmt **st, struct assay_err *err);
+/* The same in two steps, where @sql only stands for the @text of the statement: NULL until the second was taken. */
+sqlite3_stmt *assay_store_prepared(struct assay_store *s, const char *sql);
+int assay_store_prepare_as(struct assay_store *s, const char *sql, const char *text, sqlite3_stmt **st,
+			   struct assay_err *err);
 /* Statements without values and results. */
 int assay_store_exec(struct assay_store *s, const char *sql, struct assay_err *err);
 
@@ -104,11 +108,14 @@ int assay_store_step(struct assay_binder *b);
 /* Step a statement that gives no rows, and reset it. A result code of SQLite: SQLITE_DONE when it went well. */
 int assay_store_step_once(struct assay_binder *b);
 
-/* Columns of a row, read from left to right; a text too long for its buffer, or a number out of range sets @bad. */
+/* What a statement that adds a row came to: 0, or "cannot store @what '@name' …". */
+int assay_store_done(struct assay_store *s, int sqlite_rc, struct assay_err *err, const char *what, const char *name);
+
+/* Columns of a row, read from left to right; a value that makes no sense, such as a text too long, sets @bad. */
 struct assay_row {
 	sqlite3_stmt *st;
 	int column;
-	bool bad;
+	bool bad, no_memory;
 };
 struct assay_row assay_store_row(sqlite3_stmt *st);
 int64_t assay_store_row_int(struct assay_row *r);
@@ -121,8 +128,8 @@ const void *assay_store_row_blob(struct assay_row *r, size_t *len);
 /* "database … is damaged: a row of @what makes no sense; restore a copy": ASSAY_ESTORE. */
 int assay_store_damaged(const struct assay_store *s, const char *what, struct assay_err *err);
 /*
- * The next row of @b into @row, which begins all-zero: true while there is one, *rc is 0 and the row before was not
- * bad. After the last, or with what went wrong in *rc and @err, the statement is reset. @what names the rows: "'run'",
+ * The next row of @b into @row, which begins all-zero: true while there is one, *rc is 0 and the row before was read
+ * well. After the last, or with what went wrong in *rc and @err, the statement is reset. @what names the rows: "'run'",
  * "the history".
  */
 bool assay_store_next(struct assay_store *s, struct assay_binder *b, struct assay_row *row, const char *what, int *rc,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions across runs: the list of runs, the one to compare with, the history of a case. */
+/* Questions across runs and comparisons: lists of both, the run to compare with, the history of a case. */
 #include "store/store_rows.h"
 
 #include <stdlib.h>
@@ -48,6 +48,53 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
 	return assay_store_collect(s, &b, "the list of runs", sizeof(**out), read_run_info, out, n, err);
+}
+
+static void read_comparison_info(struct assay_row *row, void *element)
+{
+	struct assay_comparison_info *i = element;
+
+	i->id = assay_store_row_int(row);
+	assay_store_row_text(row, i->base, sizeof(i->base));
+	assay_store_row_text(row, i->head, sizeof(i->head));
+	assay_store_row_text(row, i->suite, sizeof(i->suite));
+	i->seed = (uint64_t)assay_store_row_int(row);
+	i->started_ns = (uint64_t)assay_store_row_int(row);
+	i->ended_ns = (uint64_t)assay_store_row_int(row);
+	assay_store_row_text(row, i->machine_id, sizeof(i->machine_id));
+	assay_store_row_text(row, i->machine_label, sizeof(i->machine_label));
+	assay_store_row_text(row, i->verdict, sizeof(i->verdict));
+	i->exit_code = (int)assay_store_row_int(row);
+	if (!i->verdict[0])
+		i->exit_code = -1;
+	i->n_cases = (size_t)assay_store_row_int(row);
+	i->n_controls = (size_t)assay_store_row_int(row);
+	i->n_pairs = (size_t)assay_store_row_int(row);
+	i->n_counted = (size_t)assay_store_row_int(row);
+}
+
+int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_t limit,
+			    struct assay_comparison_info **out, size_t *n, struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT k.id, k.base, k.head, k.suite, k.seed, k.started_ns, k.ended_ns, m.id, m.label,"
+		" k.verdict, k.exit_code,"
+		" (SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control = 'none'),"
+		" (SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control <> 'none'),"
+		" (SELECT count(*) FROM comparison_case c JOIN pair p ON p.comparison_case = c.id"
+		"  WHERE c.comparison = k.id),"
+		" (SELECT count(*) FROM exact_run e JOIN exact_case c ON c.exact_run = e.id"
+		"  WHERE e.comparison = k.id AND e.side = 'head' AND c.status = 'ok')"
+		" FROM comparison k JOIN machine m ON m.id = k.machine"
+		" WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.id DESC LIMIT ?2";
+	struct assay_binder b;
+	int rc = assay_store_statement(s, sql, &b, err);
+
+	if (rc)
+		return rc;
+	assay_store_bind_text(&b, machine_id);
+	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
+	return assay_store_collect(s, &b, "the list of comparisons", sizeof(**out), read_comparison_info, out, n, err);
 }
 
 /* A query whose one row holds one number, bound to the suite, seed, machine and an upper limit of the id of runs. */
@@ -158,18 +205,17 @@ int assay_store_cases(struct assay_store *s, const char *machine_id, struct assa
 {
 	/* a row for each axis, or one with none */
 	static const char sql[] =
-		"SELECT c.key, c.op, c.variant, c.threads, c.cache, ok.all_threads, 0, 0, 0, a.name IS NOT NULL, "
-		"a.name, a.text, a.value"
-		" FROM bench_case c JOIN"
+		"SELECT {c}, ok.all_threads, a.name IS NOT NULL, {a} FROM bench_case c JOIN"
 		" (SELECT r.bench_case, max(r.all_threads) AS all_threads FROM result r JOIN run ON run.id = r.run"
 		"  WHERE r.status = 'ok' AND (?1 IS NULL OR run.machine = ?1) GROUP BY r.bench_case) ok ON "
 		"ok.bench_case = c.id"
 		" LEFT JOIN case_axis a ON a.bench_case = c.id ORDER BY c.key, a.place";
+	static const struct assay_columns *const lists[] = { &assay_store_case_columns, &assay_store_axis_columns };
 	struct assay_case *v = NULL;
 	struct assay_row row = { 0 };
 	struct assay_binder b;
 	size_t count = 0;
-	int rc = assay_store_statement(s, sql, &b, err);
+	int rc = assay_store_statement_of(s, sql, lists, &b, err);
 
 	if (rc)
 		return rc;
@@ -177,7 +223,8 @@ int assay_store_cases(struct assay_store *s, const char *machine_id, struct assa
 	while (assay_store_next(s, &b, &row, "'bench_case'", &rc, err)) {
 		struct assay_case c = { 0 };
 
-		assay_store_row_case(&row, &c);
+		assay_store_row_columns(&row, &assay_store_case_columns, &c);
+		c.all_threads = assay_store_row_bool(&row);
 		if (!count || strcmp(v[count - 1].key, c.key)) {
 			rc = assay_store_grow(&v, count, sizeof(*v), err);
 			if (rc)

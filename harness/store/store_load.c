@@ -4,9 +4,8 @@
  * by: the number of queries does not depend on the number of cases. All of it in one read transaction, so that a run
  * that is under way is seen at one moment. Beside it, the raw samples of one case.
  */
-#include "store/store_db.h"
+#include "store/store.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,13 +32,6 @@ static int damaged(const struct loader *l, const char *table)
 	return assay_store_part_damaged(l->s, whole(l), table, l->err);
 }
 
-/* Call @each for every row of @sql, whose parameter is the run's id. */
-static int for_each(struct loader *l, const char *table, const char *sql, assay_store_each_row each)
-{
-	l->at = 0;
-	return assay_store_for_each(l->s, whole(l), table, sql, each, l, l->err);
-}
-
 /* The result that a row of a child table belongs to; rows come in ascending order. NULL: to none. */
 static struct assay_result *merge(struct loader *l, int64_t id)
 {
@@ -53,13 +45,10 @@ static int each_head(void *loader, struct assay_row *row)
 	struct loader *l = loader;
 	struct assay_run *run = &l->run;
 
-	assay_store_row_text(row, run->suite, sizeof(run->suite));
-	run->seed = (uint64_t)assay_store_row_int(row);
-	run->started_ns = (uint64_t)assay_store_row_int(row);
+	assay_store_row_columns(row, &assay_store_run_columns, run);
 	run->ended_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_text(row, run->machine.id, sizeof(run->machine.id));
-	assay_store_row_text(row, run->machine.label, sizeof(run->machine.label));
-	assay_store_row_build(row, &run->build);
+	assay_store_row_columns(row, &assay_store_machine_columns, &run->machine);
+	assay_store_row_columns(row, &assay_store_build_columns, &run->build);
 	return 0;
 }
 
@@ -74,29 +63,7 @@ static int each_environment(void *loader, struct assay_row *row)
 	if (rc)
 		return rc;
 	f = &run->environment[run->n_environment++];
-	assay_store_row_text(row, f->name, sizeof(f->name));
-	assay_store_row_text(row, f->value, sizeof(f->value));
-	return 0;
-}
-
-/* '0,2,4' */
-static int read_cpus(struct loader *l, struct assay_row *row, struct assay_result *r)
-{
-	const char *p = (const char *)sqlite3_column_text(row->st, row->column++);
-	int rc;
-
-	while (p && *p) {
-		char *end;
-		long cpu = strtol(p, &end, 10);
-
-		if (end == p || (*end && *end != ','))
-			return damaged(l, "result");
-		rc = assay_store_grow(&r->cpus, r->n_cpus, sizeof(*r->cpus), l->err);
-		if (rc)
-			return rc;
-		r->cpus[r->n_cpus++] = (int)cpu;
-		p = *end ? end + 1 : end;
-	}
+	assay_store_row_columns(row, &assay_store_fact_columns, f);
 	return 0;
 }
 
@@ -115,22 +82,10 @@ static int read_samples(struct loader *l, struct assay_row *row, struct assay_re
 	return r->n_samples == want ? 0 : damaged(l, "result_samples");
 }
 
-static void read_measurement(struct assay_row *row, struct assay_result *r)
-{
-	assay_store_row_text(row, r->code_hash, sizeof(r->code_hash));
-	r->steady = assay_store_row_bool(row);
-	r->converged = assay_store_row_bool(row);
-	r->warmup_ns = (uint64_t)assay_store_row_int(row);
-	r->numa_node = (int)assay_store_row_int(row);
-	r->copies = (uint64_t)assay_store_row_int(row);
-	r->started_ns = (uint64_t)assay_store_row_int(row);
-}
-
 static int each_result(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
 	struct assay_run *run = &l->run;
-	char status[ASSAY_NAME_MAX];
 	struct assay_result *r;
 	size_t n_samples;
 	int rc;
@@ -144,20 +99,12 @@ static int each_result(void *loader, struct assay_row *row)
 	r = &run->results[run->n_results++];
 	memset(r, 0, sizeof(*r));
 
-	assay_store_row_case(row, &r->c);
-	assay_store_row_text(row, status, sizeof(status));
-	if (!assay_status_parse(status, &r->status))
-		row->bad = true;
-	assay_store_row_text(row, r->reason, sizeof(r->reason));
-	r->checked = assay_store_row_bool(row);
-	r->correct = assay_store_row_bool(row);
-	assay_store_row_text(row, r->digest, sizeof(r->digest));
-	r->max_rel_err = assay_store_row_real(row);
-	read_measurement(row, r);
-	rc = read_cpus(l, row, r);
+	assay_store_row_columns(row, &assay_store_case_columns, &r->c);
+	assay_store_row_columns(row, &assay_store_limit_columns, &r->c);
+	assay_store_row_columns(row, &assay_store_outcome_columns, r);
+	assay_store_row_columns(row, &assay_store_measurement_columns, r);
 	n_samples = (size_t)assay_store_row_int(row);
-	if (!rc)
-		rc = read_samples(l, row, r, n_samples);
+	rc = read_samples(l, row, r, n_samples);
 	return rc ? rc : assay_summary_fill(r, l->err);
 }
 
@@ -180,7 +127,7 @@ static int each_metric(void *loader, struct assay_row *row)
 
 	if (!r)
 		return damaged(l, "result_metric");
-	assay_store_row_metric(row, &m);
+	assay_store_row_columns(row, &assay_store_metric_columns, &m);
 	if (assay_result_put_metric(r, &m))
 		return assay_err_set(l->err, ASSAY_ENOMEM, "out of memory");
 	return 0;
@@ -202,37 +149,47 @@ static int each_missing(void *loader, struct assay_row *row)
 	return r ? assay_store_row_missing(row, &r->counters, l->err) : damaged(l, "result_unavailable");
 }
 
-static const char head_sql[] =
-	"SELECT run.suite, run.seed, run.started_ns, run.ended_ns, m.id, m.label,"
-	" b.id, b.commit_hash, b.dirty, b.compiler, b.flags, b.plugins"
-	" FROM run JOIN machine m ON m.id = run.machine JOIN build b ON b.id = run.build WHERE run.id = ?";
+static const struct assay_store_query head = {
+	"run",
+	"SELECT {run}, run.ended_ns, {m}, {b} FROM run JOIN machine m ON m.id = run.machine"
+	" JOIN build b ON b.id = run.build WHERE run.id = ?",
+	{ &assay_store_run_columns, &assay_store_machine_columns, &assay_store_build_columns },
+	each_head,
+};
 
-static const char environment_sql[] = "SELECT name, value FROM environment WHERE run = ? ORDER BY place";
-
-static const char result_sql[] =
-	"SELECT r.id, c.key, c.op, c.variant, c.threads, c.cache, r.all_threads, r.budget_ns, r.timeout_ns, "
-	"r.memory_bytes,"
-	" r.status, r.reason, r.checked, r.correct, r.digest, r.max_rel_err,"
-	" r.code_hash, r.steady, r.converged, r.warmup_ns, r.numa_node, r.copies, r.started_ns,"
-	" r.cpus, r.n_samples, d.encoded"
-	" FROM result r JOIN bench_case c ON c.id = r.bench_case LEFT JOIN result_samples d ON d.result = r.id"
-	" WHERE r.run = ? ORDER BY r.id";
-
-static const char axis_sql[] =
-	"SELECT r.id, a.name, a.text, a.value FROM result r JOIN case_axis a ON a.bench_case = r.bench_case"
-	" WHERE r.run = ? ORDER BY r.id, a.place";
-
-static const char metric_sql[] = "SELECT r.id, m.tag, m.unit, m.better, m.value, m.source, m.estimated FROM result r "
-				 "JOIN result_metric m ON m.result = r.id"
-				 " WHERE r.run = ? ORDER BY r.id, m.place";
-
-static const char counter_sql[] =
-	"SELECT r.id, c.name, c.source, c.value, c.how, c.per_iteration, c.running_frac"
-	" FROM result r JOIN result_counter c ON c.result = r.id WHERE r.run = ? ORDER BY r.id, c.place";
-
-static const char missing_sql[] =
-	"SELECT r.id, u.name, u.source, u.reason FROM result r JOIN result_unavailable u ON u.result = r.id"
-	" WHERE r.run = ? ORDER BY r.id, u.place";
+/* What belongs to the run, in the order of its results. */
+static const struct assay_store_query parts[] = {
+	{ "environment",
+	  "SELECT {e} FROM environment e WHERE e.run = ? ORDER BY e.place",
+	  { &assay_store_fact_columns },
+	  each_environment },
+	{ "result",
+	  "SELECT r.id, {c}, {r}, {r}, {r}, r.n_samples, d.encoded FROM result r JOIN bench_case c"
+	  " ON c.id = r.bench_case LEFT JOIN result_samples d ON d.result = r.id WHERE r.run = ? ORDER BY r.id",
+	  { &assay_store_case_columns, &assay_store_limit_columns, &assay_store_outcome_columns,
+	    &assay_store_measurement_columns },
+	  each_result },
+	{ "case_axis",
+	  "SELECT r.id, {a} FROM result r JOIN case_axis a ON a.bench_case = r.bench_case"
+	  " WHERE r.run = ? ORDER BY r.id, a.place",
+	  { &assay_store_axis_columns },
+	  each_axis },
+	{ "result_metric",
+	  "SELECT r.id, {m} FROM result r JOIN result_metric m ON m.result = r.id"
+	  " WHERE r.run = ? ORDER BY r.id, m.place",
+	  { &assay_store_metric_columns },
+	  each_metric },
+	{ "result_counter",
+	  "SELECT r.id, {c} FROM result r JOIN result_counter c ON c.result = r.id"
+	  " WHERE r.run = ? ORDER BY r.id, c.place",
+	  { &assay_store_count_columns },
+	  each_counter },
+	{ "result_unavailable",
+	  "SELECT r.id, {u} FROM result r JOIN result_unavailable u ON u.result = r.id"
+	  " WHERE r.run = ? ORDER BY r.id, u.place",
+	  { &assay_store_missing_columns },
+	  each_missing },
+};
 
 static int load_exact(struct loader *l)
 {
@@ -254,24 +211,16 @@ static int load(struct loader *l)
 	int rc = l->run.id ? 0 : assay_store_newest(l->s, "SELECT max(id) FROM run", "run", "run", &l->run.id, l->err);
 
 	if (!rc)
-		rc = for_each(l, "run", head_sql, each_head);
+		rc = assay_store_for_each(l->s, whole(l), &head, l, l->err);
 	if (!rc && !l->run.suite[0])
 		rc = assay_err_set(l->err, ASSAY_ENOTFOUND, "no run %lld in '%.200s'", (long long)l->run.id,
 				   l->s->path);
 	if (!rc)
 		rc = assay_store_read_facts(l->s, &l->run.machine, l->err);
-	if (!rc)
-		rc = for_each(l, "environment", environment_sql, each_environment);
-	if (!rc)
-		rc = for_each(l, "result", result_sql, each_result);
-	if (!rc)
-		rc = for_each(l, "case_axis", axis_sql, each_axis);
-	if (!rc)
-		rc = for_each(l, "result_metric", metric_sql, each_metric);
-	if (!rc)
-		rc = for_each(l, "result_counter", counter_sql, each_counter);
-	if (!rc)
-		rc = for_each(l, "result_unavailable", missing_sql, each_missing);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
+		l->at = 0;
+		rc = assay_store_for_each(l->s, whole(l), &parts[i], l, l->err);
+	}
 	if (!rc)
 		rc = load_exact(l);
 	return rc;

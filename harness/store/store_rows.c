@@ -1,89 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that runs and comparisons have in common: machine, build, case, metric. */
+/* Rows that runs and comparisons have in common: machine, build, case, metrics, counts. */
 #include "store/store_rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int assay_store_done(struct assay_store *s, int sqlite_rc, struct assay_err *err, const char *what, const char *name)
-{
-	return sqlite_rc == SQLITE_DONE ? 0
-					: assay_store_fail(s, sqlite_rc, err, "cannot store %s '%.100s'", what, name);
-}
+/* ---- in --------------------------------------------------------------------------------------------------------- */
 
-static int add_machine_facts(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err)
+/* A machine is known by its digest, every other owner of rows by a number. */
+static int put_machine_facts(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err)
 {
-	static const char sql[] = "INSERT INTO machine_fact (machine, place, name, value) VALUES (?, ?, ?, ?)";
-	sqlite3_stmt *st;
-	int rc;
+	static const struct assay_columns *const lists[] = { &assay_store_fact_columns };
+	struct assay_binder b;
+	int rc = 0;
 
-	rc = assay_store_prepare(s, sql, &st, err);
 	for (size_t i = 0; i < m->n_facts && !rc; i++) {
-		struct assay_binder b = assay_store_bind(st);
-
+		rc = assay_store_statement_of(s, "INSERT INTO machine_fact (machine, place, {}) VALUES (?, ?, {?})",
+					      lists, &b, err);
+		if (rc)
+			break;
 		assay_store_bind_text(&b, m->id);
 		assay_store_bind_size(&b, i);
-		assay_store_bind_text(&b, m->facts[i].name);
-		assay_store_bind_text(&b, m->facts[i].value);
+		assay_store_bind_columns(&b, &assay_store_fact_columns, &m->facts[i]);
 		rc = assay_store_done(s, assay_store_step_once(&b), err, "fact", m->facts[i].name);
 	}
 	return rc;
 }
 
+/* @sql adds the row @of, whose first column names it. */
+static int put(struct assay_store *s, const char *sql, const struct assay_columns *columns, const void *of,
+	       const char *what, struct assay_err *err)
+{
+	const struct assay_columns *const lists[] = { columns };
+	struct assay_binder b;
+	int rc = assay_store_statement_of(s, sql, lists, &b, err);
+
+	if (rc)
+		return rc;
+	assay_store_bind_columns(&b, columns, of);
+	return assay_store_done(s, assay_store_step_once(&b), err, what, (const char *)of + columns->v[0].offset);
+}
+
 int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err)
 {
-	static const char sql[] = "INSERT INTO machine (id, label) VALUES (?, ?) ON CONFLICT (id) DO NOTHING";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	int rc = put(s, "INSERT INTO machine ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
+		     &assay_store_machine_columns, m, "machine", err);
 
-	if (rc)
-		return rc;
-	assay_store_bind_text(&b, m->id);
-	assay_store_bind_text(&b, m->label);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "machine", m->id);
-	if (!rc && sqlite3_changes(s->db))
-		rc = add_machine_facts(s, m, err);
-	return rc;
+	return rc || !sqlite3_changes(s->db) ? rc : put_machine_facts(s, m, err);
 }
 
-int assay_store_put_build(struct assay_store *s, const struct assay_build *build, struct assay_err *err)
+int assay_store_put_build(struct assay_store *s, const struct assay_build *b, struct assay_err *err)
 {
-	static const char sql[] =
-		"INSERT INTO build (id, commit_hash, dirty, compiler, flags, plugins) VALUES (?, ?, ?, ?, ?, ?)"
-		" ON CONFLICT (id) DO NOTHING";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
-
-	if (rc)
-		return rc;
-	assay_store_bind_text(&b, build->id);
-	assay_store_bind_text(&b, build->commit);
-	assay_store_bind_int(&b, build->dirty);
-	assay_store_bind_text(&b, build->compiler);
-	assay_store_bind_text(&b, build->flags);
-	assay_store_bind_text(&b, build->plugins);
-	return assay_store_done(s, assay_store_step_once(&b), err, "build", build->id);
-}
-
-static int add_axes(struct assay_store *s, int64_t id, const struct assay_case *c, struct assay_err *err)
-{
-	static const char sql[] = "INSERT INTO case_axis (bench_case, place, name, text, value) VALUES (?, ?, ?, ?, ?)";
-	sqlite3_stmt *st;
-	int rc;
-
-	rc = assay_store_prepare(s, sql, &st, err);
-	for (unsigned i = 0; i < c->n_axes && !rc; i++) {
-		struct assay_binder b = assay_store_bind(st);
-
-		assay_store_bind_int(&b, id);
-		assay_store_bind_int(&b, i);
-		assay_store_bind_text(&b, c->axes[i].name);
-		assay_store_bind_text(&b, c->axes[i].text);
-		assay_store_bind_int(&b, c->axes[i].value);
-		rc = assay_store_done(s, assay_store_step_once(&b), err, "axis", c->axes[i].name);
-	}
-	return rc;
+	return put(s, "INSERT INTO build ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING", &assay_store_build_columns, b,
+		   "build", err);
 }
 
 /* 0 and *id, or ASSAY_ENOTFOUND without a message. */
@@ -107,118 +78,111 @@ static int find_case(struct assay_store *s, const char *key, int64_t *id, struct
 
 int assay_store_put_case(struct assay_store *s, const struct assay_case *c, int64_t *id, struct assay_err *err)
 {
-	static const char sql[] = "INSERT INTO bench_case (key, op, variant, threads, cache) VALUES (?, ?, ?, ?, ?)";
-	struct assay_binder b;
-	int rc;
+	static const struct assay_store_part axes = {
+		"axis", "INSERT INTO case_axis (bench_case, place, {}) VALUES (?, ?, {?})", &assay_store_axis_columns,
+		sizeof(c->axes[0])
+	};
+	int rc = find_case(s, c->key, id, err);
 
-	rc = find_case(s, c->key, id, err);
 	if (rc != ASSAY_ENOTFOUND)
 		return rc;
-	rc = assay_store_statement(s, sql, &b, err);
-	if (rc)
-		return rc;
-	assay_store_bind_text(&b, c->key);
-	assay_store_bind_text(&b, c->op);
-	assay_store_bind_text(&b, c->variant);
-	assay_store_bind_int(&b, c->threads);
-	assay_store_bind_text(&b, assay_cache_name(c->cache));
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "case", c->key);
+	rc = put(s, "INSERT INTO bench_case ({}) VALUES ({?})", &assay_store_case_columns, c, "case", err);
 	if (rc)
 		return rc;
 	*id = sqlite3_last_insert_rowid(s->db);
-	return add_axes(s, *id, c, err);
+	return assay_store_put_part(s, &axes, *id, c->axes, c->n_axes, err);
 }
 
-void assay_store_row_case(struct assay_row *row, struct assay_case *c)
+int assay_store_put_numbers(struct assay_store *s, enum assay_store_owner owner, int64_t id,
+			    const struct assay_metric *v, size_t n, const struct assay_counters *c,
+			    struct assay_err *err)
 {
-	char cache[ASSAY_NAME_MAX];
+	static const struct assay_store_part metrics[] = {
+		{ "metric", "INSERT INTO result_metric (result, place, {}) VALUES (?, ?, {?})",
+		  &assay_store_metric_columns, sizeof(*v) },
+		{ "metric", "INSERT INTO pair_metric (pair_side, place, {}) VALUES (?, ?, {?})",
+		  &assay_store_metric_columns, sizeof(*v) },
+	};
+	static const struct assay_store_part counts[] = {
+		{ "counter", "INSERT INTO result_counter (result, place, {}) VALUES (?, ?, {?})",
+		  &assay_store_count_columns, sizeof(*c->v) },
+		{ "counter", "INSERT INTO pair_counter (pair_side, place, {}) VALUES (?, ?, {?})",
+		  &assay_store_count_columns, sizeof(*c->v) },
+	};
+	static const struct assay_store_part reasons[] = {
+		{ "reason of", "INSERT INTO result_unavailable (result, place, {}) VALUES (?, ?, {?})",
+		  &assay_store_missing_columns, sizeof(*c->missing) },
+		{ "reason of", "INSERT INTO pair_unavailable (pair_side, place, {}) VALUES (?, ?, {?})",
+		  &assay_store_missing_columns, sizeof(*c->missing) },
+	};
+	int rc = assay_store_put_part(s, &metrics[owner], id, v, n, err);
 
-	assay_store_row_text(row, c->key, sizeof(c->key));
-	assay_store_row_text(row, c->op, sizeof(c->op));
-	assay_store_row_text(row, c->variant, sizeof(c->variant));
-	c->threads = (unsigned)assay_store_row_int(row);
-	assay_store_row_text(row, cache, sizeof(cache));
-	c->cache = strcmp(cache, assay_cache_name(ASSAY_CACHE_COLD)) == 0 ? ASSAY_CACHE_COLD : ASSAY_CACHE_WARM;
-	c->all_threads = assay_store_row_bool(row);
-	c->budget_ns = (uint64_t)assay_store_row_int(row);
-	c->timeout_ns = (uint64_t)assay_store_row_int(row);
-	c->memory_bytes = (uint64_t)assay_store_row_int(row);
+	if (!rc)
+		rc = assay_store_put_part(s, &counts[owner], id, c->v, c->n, err);
+	return rc ? rc : assay_store_put_part(s, &reasons[owner], id, c->missing, c->n_missing, err);
 }
 
-void assay_store_row_build(struct assay_row *row, struct assay_build *build)
+bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf,
+			    size_t size)
 {
-	assay_store_row_text(row, build->id, sizeof(build->id));
-	assay_store_row_text(row, build->commit, sizeof(build->commit));
-	build->dirty = assay_store_row_bool(row);
-	assay_store_row_text(row, build->compiler, sizeof(build->compiler));
-	assay_store_row_text(row, build->flags, sizeof(build->flags));
-	assay_store_row_text(row, build->plugins, sizeof(build->plugins));
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(v[i].value)) {
+			snprintf(buf, size, "metric '%s' is %g", v[i].tag, v[i].value);
+			return true;
+		}
+	for (size_t i = 0; i < c->n; i++)
+		if (!isfinite(c->v[i].value)) {
+			snprintf(buf, size, "counter '%s' is %g", c->v[i].name, c->v[i].value);
+			return true;
+		}
+	return false;
 }
+
+/* ---- out -------------------------------------------------------------------------------------------------------- */
 
 void assay_store_row_axis(struct assay_row *row, struct assay_case *c)
 {
-	struct assay_axis_value *a = &c->axes[c->n_axes];
-
-	if (c->n_axes == ASSAY_MAX_AXES) {
+	if (c->n_axes == ASSAY_MAX_AXES)
 		row->bad = true;
-		return;
-	}
-	assay_store_row_text(row, a->name, sizeof(a->name));
-	assay_store_row_text(row, a->text, sizeof(a->text));
-	a->value = assay_store_row_int(row);
-	c->n_axes++;
+	else
+		assay_store_row_columns(row, &assay_store_axis_columns, &c->axes[c->n_axes++]);
 }
 
-void assay_store_row_fact(struct assay_row *row, struct assay_fingerprint *m)
+int assay_store_row_count(struct assay_row *row, struct assay_counters *c, struct assay_err *err)
 {
-	struct assay_fact *f = &m->facts[m->n_facts];
+	struct assay_count v = { 0 };
 
-	if (m->n_facts == sizeof(m->facts) / sizeof(m->facts[0])) {
-		row->bad = true;
-		return;
-	}
-	assay_store_row_text(row, f->name, sizeof(f->name));
-	assay_store_row_text(row, f->value, sizeof(f->value));
-	m->n_facts++;
+	assay_store_row_columns(row, &assay_store_count_columns, &v);
+	return assay_counters_add(c, &v) ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
 }
 
-void assay_store_row_metric(struct assay_row *row, struct assay_metric *m)
+int assay_store_row_missing(struct assay_row *row, struct assay_counters *c, struct assay_err *err)
 {
-	assay_store_row_text(row, m->tag, sizeof(m->tag));
-	assay_store_row_text(row, m->unit, sizeof(m->unit));
-	m->better = (int)assay_store_row_int(row);
-	m->value = sqlite3_column_double(row->st, row->column++);
-	assay_store_row_text(row, m->source, sizeof(m->source));
-	m->estimated = assay_store_row_bool(row);
-}
+	struct assay_unavailable u = { 0 };
 
-char *assay_store_row_dup(struct assay_row *row)
-{
-	const unsigned char *text = sqlite3_column_text(row->st, row->column);
-	size_t len = text ? (size_t)sqlite3_column_bytes(row->st, row->column) : 0;
-	char *copy = malloc(len + 1);
-
-	row->column++;
-	if (!copy)
-		return NULL;
-	if (len)
-		memcpy(copy, text, len);
-	copy[len] = '\0';
-	return copy;
+	assay_store_row_columns(row, &assay_store_missing_columns, &u);
+	return assay_counters_add_missing(c, u.name, u.source, u.reason)
+		       ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
+		       : 0;
 }
 
 int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, struct assay_err *err)
 {
-	static const char sql[] = "SELECT name, value FROM machine_fact WHERE machine = ? ORDER BY place";
+	static const struct assay_columns *const lists[] = { &assay_store_fact_columns };
 	struct assay_row row = { 0 };
 	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	int rc = assay_store_statement_of(s, "SELECT {f} FROM machine_fact f WHERE f.machine = ? ORDER BY f.place",
+					  lists, &b, err);
 
 	if (rc)
 		return rc;
 	assay_store_bind_text(&b, m->id);
-	while (assay_store_next(s, &b, &row, "'machine_fact'", &rc, err))
-		assay_store_row_fact(&row, m);
+	while (assay_store_next(s, &b, &row, "'machine_fact'", &rc, err)) {
+		if (m->n_facts == sizeof(m->facts) / sizeof(m->facts[0]))
+			row.bad = true;
+		else
+			assay_store_row_columns(&row, &assay_store_fact_columns, &m->facts[m->n_facts++]);
+	}
 	return rc;
 }
 
@@ -247,20 +211,20 @@ int assay_store_newest(struct assay_store *s, const char *sql, const char *kind,
 	return 0;
 }
 
-int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, const char *table, const char *sql,
-			 assay_store_each_row each, void *to, struct assay_err *err)
+int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, const struct assay_store_query *q,
+			 void *to, struct assay_err *err)
 {
 	struct assay_row row = { 0 };
 	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	int rc = assay_store_statement_of(s, q->sql, q->lists, &b, err);
 	char what[64];
 
 	if (rc)
 		return rc;
-	name_part(whole, table, what, sizeof(what));
+	name_part(whole, q->table, what, sizeof(what));
 	assay_store_bind_int(&b, whole.id);
 	while (assay_store_next(s, &b, &row, what, &rc, err))
-		rc = each(to, &row);
+		rc = q->each(to, &row);
 	return rc;
 }
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The columns of every table, by the struct that holds a row. The tables themselves stand in schema/. */
+#include "store/store_tables.h"
+
+static const char *status_word(unsigned status)
+{
+	return assay_status_name((enum assay_status)status);
+}
+
+static const char *cache_word(unsigned cache)
+{
+	return assay_cache_name((enum assay_cache)cache);
+}
+
+const char *const assay_store_side_names[2] = { [ASSAY_BASE] = "base", [ASSAY_HEAD] = "head" };
+
+static const char *control_word(unsigned control)
+{
+	static const char *const names[] = {
+		[ASSAY_CONTROL_NONE] = "none",
+		[ASSAY_CONTROL_AA] = "aa",
+		[ASSAY_CONTROL_SLOWER] = "slower",
+	};
+
+	return names[control];
+}
+
+/* A column that holds an enum assay_status. */
+#define STATUS_COLUMN(type, field, column) ASSAY_COLUMN_ENUM(type, field, column, status_word, ASSAY_N_STATUS)
+
+static const struct assay_column machine_list[] = {
+	ASSAY_COLUMN(struct assay_fingerprint, id, "id"),
+	ASSAY_COLUMN(struct assay_fingerprint, label, "label"),
+};
+const struct assay_columns assay_store_machine_columns = ASSAY_COLUMNS(machine_list);
+
+static const struct assay_column fact_list[] = {
+	ASSAY_COLUMN(struct assay_fact, name, "name"),
+	ASSAY_COLUMN(struct assay_fact, value, "value"),
+};
+const struct assay_columns assay_store_fact_columns = ASSAY_COLUMNS(fact_list);
+
+static const struct assay_column build_list[] = {
+	ASSAY_COLUMN(struct assay_build, id, "id"),
+	ASSAY_COLUMN(struct assay_build, commit, "commit_hash"),
+	ASSAY_COLUMN(struct assay_build, dirty, "dirty"),
+	ASSAY_COLUMN(struct assay_build, compiler, "compiler"),
+	ASSAY_COLUMN(struct assay_build, flags, "flags"),
+	ASSAY_COLUMN(struct assay_build, plugins, "plugins"),
+};
+const struct assay_columns assay_store_build_columns = ASSAY_COLUMNS(build_list);
+
+static const struct assay_column case_list[] = {
+	ASSAY_COLUMN(struct assay_case, key, "key"),
+	ASSAY_COLUMN(struct assay_case, op, "op"),
+	ASSAY_COLUMN(struct assay_case, variant, "variant"),
+	ASSAY_COLUMN(struct assay_case, threads, "threads"),
+	ASSAY_COLUMN_ENUM(struct assay_case, cache, "cache", cache_word, ASSAY_CACHE_COLD + 1),
+};
+const struct assay_columns assay_store_case_columns = ASSAY_COLUMNS(case_list);
+
+static const struct assay_column limit_list[] = {
+	ASSAY_COLUMN(struct assay_case, all_threads, "all_threads"),
+	ASSAY_COLUMN(struct assay_case, budget_ns, "budget_ns"),
+	ASSAY_COLUMN(struct assay_case, timeout_ns, "timeout_ns"),
+	ASSAY_COLUMN(struct assay_case, memory_bytes, "memory_bytes"),
+};
+const struct assay_columns assay_store_limit_columns = ASSAY_COLUMNS(limit_list);
+
+static const struct assay_column axis_list[] = {
+	ASSAY_COLUMN(struct assay_axis_value, name, "name"),
+	ASSAY_COLUMN(struct assay_axis_value, text, "text"),
+	ASSAY_COLUMN(struct assay_axis_value, value, "value"),
+};
+const struct assay_columns assay_store_axis_columns = ASSAY_COLUMNS(axis_list);
+
+static const struct assay_column metric_list[] = {
+	ASSAY_COLUMN(struct assay_metric, tag, "tag"),
+	ASSAY_COLUMN(struct assay_metric, unit, "unit"),
+	ASSAY_COLUMN(struct assay_metric, better, "better"),
+	ASSAY_COLUMN(struct assay_metric, value, "value"),
+	ASSAY_COLUMN(struct assay_metric, source, "source"),
+	ASSAY_COLUMN(struct assay_metric, estimated, "estimated"),
+};
+const struct assay_columns assay_store_metric_columns = ASSAY_COLUMNS(metric_list);
+
+static const struct assay_column count_list[] = {
+	ASSAY_COLUMN(struct assay_count, name, "name"),
+	ASSAY_COLUMN(struct assay_count, source, "source"),
+	ASSAY_COLUMN(struct assay_count, value, "value"),
+	ASSAY_COLUMN(struct assay_count, how, "how"),
+	ASSAY_COLUMN(struct assay_count, per_iteration, "per_iteration"),
+	ASSAY_COLUMN(struct assay_count, running_frac, "running_frac"),
+};
+const struct assay_columns assay_store_count_columns = ASSAY_COLUMNS(count_list);
+
+static const struct assay_column missing_list[] = {
+	ASSAY_COLUMN(struct assay_unavailable, name, "name"),
+	ASSAY_COLUMN(struct assay_unavailable, source, "source"),
+	ASSAY_COLUMN(struct assay_unavailable, reason, "reason"),
+};
+const struct assay_columns assay_store_missing_columns = ASSAY_COLUMNS(missing_list);
+
+static const struct assay_column run_list[] = {
+	ASSAY_COLUMN(struct assay_run, suite, "suite"),
+	ASSAY_COLUMN_SEED(struct assay_run, seed, "seed"),
+	ASSAY_COLUMN(struct assay_run, started_ns, "started_ns"),
+	ASSAY_COLUMN(struct assay_run, machine.id, "machine"),
+	ASSAY_COLUMN(struct assay_run, build.id, "build"),
+};
+const struct assay_columns assay_store_run_columns = ASSAY_COLUMNS(run_list);
+
+static const struct assay_column outcome_list[] = {
+	STATUS_COLUMN(struct assay_result, status, "status"),
+	ASSAY_COLUMN(struct assay_result, reason, "reason"),
+	ASSAY_COLUMN(struct assay_result, checked, "checked"),
+	ASSAY_COLUMN(struct assay_result, correct, "correct"),
+	ASSAY_COLUMN(struct assay_result, digest, "digest"),
+	ASSAY_COLUMN_NULL(struct assay_result, max_rel_err, "max_rel_err"),
+};
+const struct assay_columns assay_store_outcome_columns = ASSAY_COLUMNS(outcome_list);
+
+static const struct assay_column measurement_list[] = {
+	ASSAY_COLUMN(struct assay_result, code_hash, "code_hash"),
+	ASSAY_COLUMN(struct assay_result, steady, "steady"),
+	ASSAY_COLUMN(struct assay_result, converged, "converged"),
+	ASSAY_COLUMN(struct assay_result, warmup_ns, "warmup_ns"),
+	ASSAY_COLUMN_INTS(struct assay_result, cpus, n_cpus, "cpus"),
+	ASSAY_COLUMN(struct assay_result, numa_node, "numa_node"),
+	ASSAY_COLUMN(struct assay_result, copies, "copies"),
+	ASSAY_COLUMN(struct assay_result, started_ns, "started_ns"),
+};
+const struct assay_columns assay_store_measurement_columns = ASSAY_COLUMNS(measurement_list);
+
+static const struct assay_column statistics_list[] = {
+	ASSAY_COLUMN(struct assay_result, n_samples, "n_samples"),
+	ASSAY_COLUMN(struct assay_result, iterations, "iterations"),
+	ASSAY_COLUMN(struct assay_result, median_ns, "median_ns"),
+	ASSAY_COLUMN(struct assay_result, ci95_lo_ns, "ci95_lo_ns"),
+	ASSAY_COLUMN(struct assay_result, ci95_hi_ns, "ci95_hi_ns"),
+	ASSAY_COLUMN(struct assay_result, min_ns, "min_ns"),
+	ASSAY_COLUMN(struct assay_result, mad_ns, "mad_ns"),
+	ASSAY_COLUMN(struct assay_result, dropped_frac, "dropped_frac"),
+};
+const struct assay_columns assay_store_statistics_columns = ASSAY_COLUMNS(statistics_list);
+
+static const struct assay_column comparison_list[] = {
+	ASSAY_COLUMN(struct assay_comparison, base, "base"),
+	ASSAY_COLUMN(struct assay_comparison, head, "head"),
+	ASSAY_COLUMN(struct assay_comparison, suite, "suite"),
+	ASSAY_COLUMN_SEED(struct assay_comparison, seed, "seed"),
+	ASSAY_COLUMN(struct assay_comparison, started_ns, "started_ns"),
+	ASSAY_COLUMN(struct assay_comparison, machine.id, "machine"),
+	ASSAY_COLUMN(struct assay_comparison, build[ASSAY_BASE].id, "base_build"),
+	ASSAY_COLUMN(struct assay_comparison, build[ASSAY_HEAD].id, "head_build"),
+	ASSAY_COLUMN(struct assay_comparison, alpha, "alpha"),
+	ASSAY_COLUMN(struct assay_comparison, budget_ns, "budget_ns"),
+	ASSAY_COLUMN(struct assay_comparison, max_pairs, "max_pairs"),
+	ASSAY_COLUMN(struct assay_comparison, family, "family"),
+	ASSAY_COLUMN(struct assay_comparison, policy, "policy"),
+	ASSAY_COLUMN_NULL(struct assay_comparison, rule, "rule"),
+};
+const struct assay_columns assay_store_comparison_columns = ASSAY_COLUMNS(comparison_list);
+
+static const struct assay_column control_list[] = {
+	ASSAY_COLUMN_ENUM(struct assay_comparison_case, control, "control", control_word, ASSAY_CONTROL_SLOWER + 1),
+	ASSAY_COLUMN(struct assay_comparison_case, injected_frac, "injected_frac"),
+};
+const struct assay_columns assay_store_control_columns = ASSAY_COLUMNS(control_list);
+
+static const struct assay_column presence_list[] = {
+	ASSAY_COLUMN(struct assay_comparison_case, in_base, "in_base"),
+	ASSAY_COLUMN(struct assay_comparison_case, in_head, "in_head"),
+	ASSAY_COLUMN(struct assay_comparison_case, reason, "reason"),
+	ASSAY_COLUMN(struct assay_comparison_case, difference, "difference"),
+};
+const struct assay_columns assay_store_presence_columns = ASSAY_COLUMNS(presence_list);
+
+static const struct assay_column pair_list[] = {
+	ASSAY_COLUMN_SEED(struct assay_pair, seed, "seed"),
+	ASSAY_COLUMN(struct assay_pair, iterations, "iterations"),
+	ASSAY_COLUMN(struct assay_pair, extra_iterations[ASSAY_BASE], "base_extra_iterations"),
+	ASSAY_COLUMN(struct assay_pair, extra_iterations[ASSAY_HEAD], "head_extra_iterations"),
+	ASSAY_COLUMN(struct assay_pair, n_blocks, "n_blocks"),
+	ASSAY_COLUMN(struct assay_pair, steady, "steady"),
+	ASSAY_COLUMN(struct assay_pair, wall_ns, "wall_ns"),
+};
+const struct assay_columns assay_store_pair_columns = ASSAY_COLUMNS(pair_list);
+
+static const struct assay_column side_list[] = {
+	STATUS_COLUMN(struct assay_pair_side, status, "status"),
+	ASSAY_COLUMN(struct assay_pair_side, reason, "reason"),
+	ASSAY_COLUMN(struct assay_pair_side, digest, "digest"),
+	ASSAY_COLUMN_NULL(struct assay_pair_side, max_rel_err, "max_rel_err"),
+	ASSAY_COLUMN(struct assay_pair_side, code_hash, "code_hash"),
+};
+const struct assay_columns assay_store_side_columns = ASSAY_COLUMNS(side_list);
+
+static const struct assay_column exact_run_list[] = {
+	ASSAY_COLUMN_NULL(struct assay_exact_run, run_id, "run"),
+	ASSAY_COLUMN(struct assay_exact_run, suite, "suite"),
+	ASSAY_COLUMN_SEED(struct assay_exact_run, seed, "seed"),
+	ASSAY_COLUMN(struct assay_exact_run, started_ns, "started_ns"),
+	ASSAY_COLUMN(struct assay_exact_run, build.id, "build"),
+	ASSAY_COLUMN(struct assay_exact_run, setting.arch, "arch"),
+	ASSAY_COLUMN(struct assay_exact_run, setting.tool, "tool"),
+	ASSAY_COLUMN(struct assay_exact_run, setting.libc, "libc"),
+	ASSAY_COLUMN(struct assay_exact_run, setting.cache, "cache"),
+	ASSAY_COLUMN(struct assay_exact_run, setting.features, "features"),
+	ASSAY_COLUMN(struct assay_exact_run, setting.environment, "environment"),
+	ASSAY_COLUMN_NULL(struct assay_exact_run, comparison_id, "comparison"),
+};
+const struct assay_columns assay_store_exact_run_columns = ASSAY_COLUMNS(exact_run_list);
+
+static const struct assay_column exact_case_list[] = {
+	ASSAY_COLUMN(struct assay_exact_case, key, "key"),
+	STATUS_COLUMN(struct assay_exact_case, status, "status"),
+	ASSAY_COLUMN(struct assay_exact_case, reason, "reason"),
+	ASSAY_COLUMN(struct assay_exact_case, digest, "digest"),
+};
+const struct assay_columns assay_store_exact_case_columns = ASSAY_COLUMNS(exact_case_list);
+
+static const struct assay_column exact_function_list[] = {
+	ASSAY_COLUMN(struct assay_exact_function, name, "name"),
+	ASSAY_COLUMN(struct assay_exact_function, object, "object"),
+	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_INSTRUCTIONS], "instructions"),
+	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_DATA_READS], "data_reads"),
+	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_DATA_WRITES], "data_writes"),
+	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_I1_MISSES], "i1_misses"),
+	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_D1_MISSES], "d1_misses"),
+	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_LL_MISSES], "ll_misses"),
+	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_BRANCHES], "branches"),
+	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_MISPREDICTIONS], "mispredictions"),
+};
+const struct assay_columns assay_store_exact_function_columns = ASSAY_COLUMNS(exact_function_list);
+
+static const struct assay_column certify_list[] = {
+	ASSAY_COLUMN(struct assay_certify_record, machine.id, "machine"),
+	ASSAY_COLUMN(struct assay_certify_record, started_ns, "started_ns"),
+	ASSAY_COLUMN(struct assay_certify_record, ended_ns, "ended_ns"),
+	ASSAY_COLUMN(struct assay_certify_record, gates, "gates"),
+	ASSAY_COLUMN(struct assay_certify_record, false_alarms, "false_alarms"),
+	ASSAY_COLUMN(struct assay_certify_record, settings, "settings"),
+	ASSAY_COLUMN(struct assay_certify_record, result, "result"),
+};
+const struct assay_columns assay_store_certify_columns = ASSAY_COLUMNS(certify_list);
