@@ -23,12 +23,12 @@ static json_t *axes_json(const struct assay_case *c)
 	return o;
 }
 
-static json_t *cpus_json(const struct assay_result *r)
+static json_t *cpus_json(const int *cpus, size_t n)
 {
 	json_t *a = json_array();
 
-	for (size_t i = 0; i < r->n_cpus; i++)
-		json_array_append_new(a, json_integer(r->cpus[i]));
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(a, json_integer(cpus[i]));
 	return a;
 }
 
@@ -84,7 +84,7 @@ static json_t *case_json(const struct assay_result *r, bool samples)
 	json_object_set_new(o, "ci95_reached", r->n_samples ? json_boolean(r->ci95_reached) : json_null());
 	json_object_set_new(o, "steady", r->n_samples ? json_boolean(r->steady) : json_null());
 	json_object_set_new(o, "converged", r->n_samples ? json_boolean(r->converged) : json_null());
-	json_object_set_new(o, "cpus", cpus_json(r));
+	json_object_set_new(o, "cpus", cpus_json(r->cpus, r->n_cpus));
 	json_object_set_new(o, "numa_node", r->numa_node >= 0 && r->n_cpus ? json_integer(r->numa_node) : json_null());
 	json_object_set_new(o, "copies", assay_json_u64(r->copies));
 	json_object_set_new(o, "code_hash", assay_json_text(r->code_hash));
@@ -117,6 +117,8 @@ static json_t *run_json(const struct assay_run *run)
 				      facts_json(run->machine.facts, run->machine.n_facts)));
 	json_object_set_new(o, "build", assay_json_build(&run->build));
 	json_object_set_new(o, "environment", facts_json(run->environment, run->n_environment));
+	json_object_set_new(o, "all_threads", run->all_threads ? json_integer(run->all_threads) : json_null());
+	json_object_set_new(o, "all_cpus", cpus_json(run->all_cpus, run->n_all_cpus));
 	return o;
 }
 

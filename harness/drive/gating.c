@@ -8,7 +8,6 @@
 #include "drive/gate_input.h"
 #include "drive/hints.h"
 #include "drive/installed.h"
-#include "drive/measuring.h"
 
 /* What to do so that the next gate can judge speed. */
 static int advise(const struct assay_gate_files *f, const char *db, char **out, struct assay_err *err)
@@ -52,7 +51,7 @@ static int judge_files(const struct assay_gate_files *f, const struct assay_gate
 		.other_manifests = (const struct assay_manifest *const *)f->other.v,
 		.n_other_manifests = f->other.n,
 		.countable = &f->countable,
-		.all_threads = assay_measuring_all_threads(&f->run),
+		.all_threads = f->run.all_threads,
 	};
 
 	return assay_gate_judge(&in, report, err);

@@ -29,55 +29,35 @@ static int add_fact(struct assay_run *run, const char *name, const char *value, 
 	return 0;
 }
 
-/* Before the number of threads that `all` means. */
-#define ALL_IS "all = "
-
-/* "compact, one thread a core, all = 2 threads on CPUs 0,1" */
+/* What `all` means, and for people "compact, one thread a core, all = 2 threads on CPUs 0,1". */
 static int add_placement(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
 {
 	const struct assay_placement_options *o = &m->request->placement;
 	size_t n = m->session->all_threads, at;
-	int *cpus = calloc(n ? n : 1, sizeof(*cpus));
 	char text[256];
 	int rc;
 
-	if (!cpus)
+	run->all_cpus = calloc(n ? n : 1, sizeof(*run->all_cpus));
+	if (!run->all_cpus)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_placement_pick(m->session->topology, o, n, cpus, err);
-	if (!rc) {
-		at = (size_t)snprintf(text, sizeof(text), "%s, %s, " ALL_IS "%zu thread%s on CPU%s ",
-				      o->n_cpus                          ? "as listed"
-				      : o->policy == ASSAY_PLACE_SCATTER ? "scatter"
-									 : "compact",
-				      o->smt ? "all hardware threads" : "one thread a core", n, n == 1 ? "" : "s",
-				      n == 1 ? "" : "s");
-		for (size_t i = 0; i < n && at < sizeof(text); i++)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", i ? "," : "", cpus[i]);
-		rc = add_fact(run, "placement", text, err);
-	}
-	free(cpus);
-	return rc;
-}
-
-static const char *fact(const struct assay_run *run, const char *name)
-{
-	for (size_t i = 0; i < run->n_environment; i++)
-		if (!strcmp(run->environment[i].name, name))
-			return run->environment[i].value;
-	return NULL;
-}
-
-unsigned assay_measuring_all_threads(const struct assay_run *run)
-{
-	const char *placement = fact(run, "placement");
-	const char *all = placement ? strstr(placement, ALL_IS) : NULL;
-
-	return all ? (unsigned)strtoul(all + strlen(ALL_IS), NULL, 10) : 0;
+	rc = assay_placement_pick(m->session->topology, o, n, run->all_cpus, err);
+	if (rc)
+		return rc;
+	run->all_threads = (unsigned)n;
+	run->n_all_cpus = n;
+	at = (size_t)snprintf(text, sizeof(text), "%s, %s, all = %zu thread%s on CPU%s ",
+			      o->n_cpus                          ? "as listed"
+			      : o->policy == ASSAY_PLACE_SCATTER ? "scatter"
+								 : "compact",
+			      o->smt ? "all hardware threads" : "one thread a core", n, n == 1 ? "" : "s",
+			      n == 1 ? "" : "s");
+	for (size_t i = 0; i < n && at < sizeof(text); i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", i ? "," : "", run->all_cpus[i]);
+	return add_fact(run, "placement", text, err);
 }
 
 int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
 {
-	char clock[256];
 	int rc;
 
 	*run = (struct assay_run){ .seed = m->request->seed, .started_ns = assay_clock_unix_ns() };
@@ -86,10 +66,6 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 	rc = assay_fingerprint_take(m->session->topology, &run->machine, err);
 	if (!rc)
 		rc = assay_environment_take(m->clock, &run->environment, &run->n_environment, err);
-	if (!rc && !fact(run, "clock")) {
-		snprintf(clock, sizeof(clock), "%s: %s", assay_clock_source_name(m->clock->source), m->clock->why);
-		rc = add_fact(run, "clock", clock, err);
-	}
 	if (!rc)
 		rc = add_placement(m, run, err);
 	if (!rc && m->request->deterministic)

@@ -31,8 +31,6 @@ struct assay_measuring {
 
 /* Everything of @run that is known before its first case. Release it in either case. */
 int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err);
-/* What `all` threads meant in a run so described; 0: unknown. */
-unsigned assay_measuring_all_threads(const struct assay_run *run);
 /*
  * Measure all cases of the plan into run->results, then once more in each further round those that are worth it
  * (measure/rounds.h). ASSAY_EINTERRUPTED when the watch says so, with the finished cases in @run.

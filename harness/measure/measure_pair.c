@@ -12,8 +12,8 @@
 #include "measure/case_metrics.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
-#include "model/summary.h"
 #include "measure/turns.h"
+#include "model/summary.h"
 
 #define INJECTED_SAMPLE_NS 400000.0
 

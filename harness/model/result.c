@@ -119,13 +119,15 @@ void assay_run_release(struct assay_run *run)
 		assay_result_release(&run->results[i]);
 	free(run->results);
 	free(run->environment);
+	free(run->all_cpus);
 	if (run->exact)
 		assay_exact_run_release(run->exact);
 	free(run->exact);
 	run->exact = NULL;
 	run->results = NULL;
 	run->environment = NULL;
-	run->n_results = run->n_environment = 0;
+	run->all_cpus = NULL;
+	run->n_results = run->n_environment = run->n_all_cpus = 0;
 }
 
 const struct assay_result *assay_run_result(const struct assay_run *run, const char *key)

@@ -139,6 +139,9 @@ struct assay_run {
 	struct assay_fingerprint machine;
 	struct assay_fact *environment; /* malloc'ed: governor, turbo, ASLR, load, steal, container limits, clock */
 	size_t n_environment;
+	unsigned all_threads;         /* what `all` meant; 0: unknown */
+	int *all_cpus;                /* malloc'ed; where that many threads are bound, in thread order */
+	size_t n_all_cpus;            /* all_threads, or 0: unknown */
 	struct assay_result *results; /* malloc'ed */
 	size_t n_results;
 	struct assay_exact_run *exact; /* malloc'ed; exact counts of some of its cases; NULL: none were taken */

@@ -12,10 +12,10 @@ enum token { TOKEN_NAMES, TOKEN_VALUES, TOKEN_ASSIGNMENTS, TOKEN_ALIASED, N_TOKE
 
 static enum token token_of(const char *text, size_t len)
 {
-	return !len                                      ? TOKEN_NAMES
-	       : len == 1 && text[0] == '?'              ? TOKEN_VALUES
-	       : len == 2 && !strncmp(text, "=?", len)   ? TOKEN_ASSIGNMENTS
-						         : TOKEN_ALIASED;
+	return !len                                    ? TOKEN_NAMES
+	       : len == 1 && text[0] == '?'            ? TOKEN_VALUES
+	       : len == 2 && !strncmp(text, "=?", len) ? TOKEN_ASSIGNMENTS
+						       : TOKEN_ALIASED;
 }
 
 static void add_columns(struct assay_text *out, const struct assay_columns *c, enum token token, const char *alias,
@@ -241,7 +241,8 @@ int assay_store_put_part(struct assay_store *s, const struct assay_store_part *p
 		assay_store_bind_int(&b, owner);
 		assay_store_bind_size(&b, i);
 		assay_store_bind_columns(&b, part->columns, element);
-		rc = assay_store_done(s, assay_store_step_once(&b), err, part->what, element + part->columns->v[0].offset);
+		rc = assay_store_done(s, assay_store_step_once(&b), err, part->what,
+				      element + part->columns->v[0].offset);
 	}
 	return rc;
 }

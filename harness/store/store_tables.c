@@ -41,12 +41,9 @@ static const struct assay_column fact_list[] = {
 const struct assay_columns assay_store_fact_columns = ASSAY_COLUMNS(fact_list);
 
 static const struct assay_column build_list[] = {
-	ASSAY_COLUMN(struct assay_build, id, "id"),
-	ASSAY_COLUMN(struct assay_build, commit, "commit_hash"),
-	ASSAY_COLUMN(struct assay_build, dirty, "dirty"),
-	ASSAY_COLUMN(struct assay_build, compiler, "compiler"),
-	ASSAY_COLUMN(struct assay_build, flags, "flags"),
-	ASSAY_COLUMN(struct assay_build, plugins, "plugins"),
+	ASSAY_COLUMN(struct assay_build, id, "id"),       ASSAY_COLUMN(struct assay_build, commit, "commit_hash"),
+	ASSAY_COLUMN(struct assay_build, dirty, "dirty"), ASSAY_COLUMN(struct assay_build, compiler, "compiler"),
+	ASSAY_COLUMN(struct assay_build, flags, "flags"), ASSAY_COLUMN(struct assay_build, plugins, "plugins"),
 };
 const struct assay_columns assay_store_build_columns = ASSAY_COLUMNS(build_list);
 
@@ -75,12 +72,9 @@ static const struct assay_column axis_list[] = {
 const struct assay_columns assay_store_axis_columns = ASSAY_COLUMNS(axis_list);
 
 static const struct assay_column metric_list[] = {
-	ASSAY_COLUMN(struct assay_metric, tag, "tag"),
-	ASSAY_COLUMN(struct assay_metric, unit, "unit"),
-	ASSAY_COLUMN(struct assay_metric, better, "better"),
-	ASSAY_COLUMN(struct assay_metric, value, "value"),
-	ASSAY_COLUMN(struct assay_metric, source, "source"),
-	ASSAY_COLUMN(struct assay_metric, estimated, "estimated"),
+	ASSAY_COLUMN(struct assay_metric, tag, "tag"),       ASSAY_COLUMN(struct assay_metric, unit, "unit"),
+	ASSAY_COLUMN(struct assay_metric, better, "better"), ASSAY_COLUMN(struct assay_metric, value, "value"),
+	ASSAY_COLUMN(struct assay_metric, source, "source"), ASSAY_COLUMN(struct assay_metric, estimated, "estimated"),
 };
 const struct assay_columns assay_store_metric_columns = ASSAY_COLUMNS(metric_list);
 
@@ -107,6 +101,8 @@ static const struct assay_column run_list[] = {
 	ASSAY_COLUMN(struct assay_run, started_ns, "started_ns"),
 	ASSAY_COLUMN(struct assay_run, machine.id, "machine"),
 	ASSAY_COLUMN(struct assay_run, build.id, "build"),
+	ASSAY_COLUMN_NULL(struct assay_run, all_threads, "all_threads"),
+	ASSAY_COLUMN_INTS(struct assay_run, all_cpus, n_all_cpus, "all_cpus"),
 };
 const struct assay_columns assay_store_run_columns = ASSAY_COLUMNS(run_list);
 

@@ -20,8 +20,8 @@ extern const struct assay_columns assay_store_metric_columns;  /* assay_metric *
 extern const struct assay_columns assay_store_count_columns;   /* assay_count */
 extern const struct assay_columns assay_store_missing_columns; /* assay_unavailable */
 
-extern const struct assay_columns assay_store_run_columns;         /* assay_run, before its end */
-extern const struct assay_columns assay_store_outcome_columns;     /* assay_result: what the whole run may still change */
+extern const struct assay_columns assay_store_run_columns;     /* assay_run, before its end */
+extern const struct assay_columns assay_store_outcome_columns; /* assay_result: what the whole run may still change */
 extern const struct assay_columns assay_store_measurement_columns; /* assay_result: what only a measurement changes */
 extern const struct assay_columns assay_store_statistics_columns;  /* assay_result: what follows from its samples */
 

@@ -197,7 +197,9 @@ may-skip quantize.q8_0/ref/n=32/t=4096/warm' ]
 @test "a policy may name the cases of another suite, and t=all is t=1 where all means one thread" {
 	manifest
 	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
-	measure --cpus "$cpu" >/dev/null
+	measure --cpus "$cpu" --json >run.json
+	jq -e --argjson cpu "$cpu" '.run | .all_threads == 1 and .all_cpus == [$cpu]
+		and (.environment.placement | endswith("all = 1 thread on CPU \($cpu)"))' run.json
 	printf 'margin "generate.chat/*" { stored = "20%%" }\n' >other.conf
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy other.conf --allow-no-baseline
 	[ "$status" = 0 ]

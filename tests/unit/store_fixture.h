@@ -22,8 +22,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "6"
-#define NEXT_VERSION_TEXT "7"
+#define VERSION_TEXT      "7"
+#define NEXT_VERSION_TEXT "8"
 
 struct fixture {
 	char folder[64];
@@ -72,10 +72,11 @@ static inline int fixture_teardown(void **state)
 		assert_null(strchr((f)->err.text, '\n'));                                                              \
 	} while (0)
 
-/* A run of @suite on machine @machine ("m1"); environment is static. */
+/* A run of @suite on machine @machine ("m1"); its arrays are static. */
 static inline void make_run(struct assay_run *run, const char *suite, const char *machine)
 {
 	static struct assay_fact environment[] = { { "governor", "performance" }, { "aslr", "2" }, { "load", "0.07" } };
+	static int all_cpus[] = { 4, 0, 6 };
 
 	memset(run, 0, sizeof(*run));
 	snprintf(run->suite, sizeof(run->suite), "%s", suite);
@@ -96,6 +97,9 @@ static inline void make_run(struct assay_run *run, const char *suite, const char
 	strcpy(run->build.id, "00112233445566778899aabbccddeeff");
 	run->environment = environment;
 	run->n_environment = 3;
+	run->all_threads = 3;
+	run->all_cpus = all_cpus;
+	run->n_all_cpus = 3;
 }
 
 /* Result number @i, ok, with @n_samples samples; release it. */

@@ -93,7 +93,14 @@ static void test_run(void **state)
 {
 	struct assay_result r[2];
 	struct assay_run run = {
-		.id = 12, .seed = 42, .started_ns = 1000000000ull * 86400, .results = r, .n_results = 2
+		.id = 12,
+		.seed = 42,
+		.started_ns = 1000000000ull * 86400,
+		.all_threads = 2,
+		.all_cpus = (int[]){ 4, 6 },
+		.n_all_cpus = 2,
+		.results = r,
+		.n_results = 2,
 	};
 	struct assay_text out = { 0 };
 	json_t *j, *o, *c;
@@ -114,6 +121,8 @@ static void test_run(void **state)
 	assert_int_equal(json_integer_value(json_object_get(o, "seed")), 42);
 	assert_string_equal(json_string_value(json_object_get(o, "started")), "1970-01-02T00:00:00Z");
 	assert_true(json_is_null(json_object_get(o, "ended")));
+	assert_int_equal(json_integer_value(json_object_get(o, "all_threads")), 2);
+	assert_int_equal(json_integer_value(json_array_get(json_object_get(o, "all_cpus"), 1)), 6);
 
 	c = json_array_get(json_object_get(j, "cases"), 0);
 	has_fields(c, case_fields);

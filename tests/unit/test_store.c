@@ -52,6 +52,9 @@ static void test_a_run_comes_back_whole(void **state)
 		assert_string_equal(out.environment[i].name, in.environment[i].name);
 		assert_string_equal(out.environment[i].value, in.environment[i].value);
 	}
+	assert_int_equal(out.all_threads, 3);
+	assert_int_equal(out.n_all_cpus, 3);
+	assert_memory_equal(out.all_cpus, in.all_cpus, 3 * sizeof(int));
 	assert_int_equal(out.n_results, 3);
 	for (unsigned i = 0; i < 3; i++)
 		assert_same_result(&out.results[i], &r[i]);

@@ -179,7 +179,7 @@ static void test_numbers_too_large_are_refused(void **state)
 static void test_rows_that_make_no_sense(void **state)
 {
 	static const char *const changes[] = {
-		"UPDATE t SET text = '12345678'", "UPDATE t SET colour = 'blue'",   "UPDATE t SET list = '1,x'",
+		"UPDATE t SET text = '12345678'", "UPDATE t SET colour = 'blue'",    "UPDATE t SET list = '1,x'",
 		"UPDATE t SET list = '1;2'",      "UPDATE t SET list = 'no number'",
 	};
 	struct fixture *f = *state;

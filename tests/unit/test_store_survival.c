@@ -322,33 +322,6 @@ static void test_migrating_at_once(void **state)
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM a WHERE y = 7"), 2);
 }
 
-/* A database that version 1 wrote, as text; whatever the latest version is, it must be read. */
-static void test_database_of_version_1(void **state)
-{
-	struct fixture *f = *state;
-	struct assay_store *s;
-	struct assay_run run;
-	size_t len;
-	char *sql;
-
-	assert_ok(f, assay_file_read("tests/fixtures/store/version_1.sql", &sql, &len, &f->err));
-	run_sql(f->db, sql);
-	free(sql);
-	assert_int_equal(ask(f->db, "PRAGMA user_version"), 1);
-	assert_intact(f);
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
-	assert_ok(f, assay_store_run_load(s, 0, &run, &f->err));
-	assert_string_equal(run.machine.facts[1].value, "0xdeadbeef");
-	assert_int_equal(run.n_environment, 3);
-	assay_run_release(&run);
-	assay_store_close(s);
-	/* and it can be added to */
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	assert_int_equal(add_run(f, s, "quick", "m1", 0, 6, true), 2);
-	assay_store_close(s);
-	assert_intact(f);
-}
-
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
@@ -357,7 +330,7 @@ int main(void)
 		TEST(test_the_switch_to_wal_waits),    TEST(test_a_kill_loses_the_case_in_flight_only),
 		TEST(test_a_kill_during_creation),     TEST(test_migrations),
 		TEST(test_reading_an_older_version),   TEST(test_a_step_that_fails),
-		TEST(test_migrating_at_once),          TEST(test_database_of_version_1),
+		TEST(test_migrating_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
