@@ -48,6 +48,20 @@ static json_t *time_json(const struct assay_result *r, double ns)
 	return r->n_samples ? assay_json_number(ns) : json_null();
 }
 
+static json_t *roof_json(const struct assay_result_roof *roof)
+{
+	const struct assay_roof_range *t = &roof->in_turn;
+	json_t *in_turn = json_null();
+
+	if (roof->bound == ASSAY_BOUND_NONE)
+		return json_null();
+	if (t->most_frac > 0)
+		in_turn = json_pack("{s:[o,o],s:b}", "ci95_frac", assay_json_number(t->least_frac),
+				    assay_json_number(t->most_frac), "ci95_reached", t->reached);
+	return json_pack("{s:s,s:o,s:o,s:o}", "bound", assay_bound_name(roof->bound), "op", assay_json_text(roof->op),
+			 "name", assay_json_text(roof->name), "in_turn", in_turn);
+}
+
 static json_t *case_json(const struct assay_result *r, bool samples)
 {
 	bool paced = r->n_samples && assay_result_pace_tried(r);
@@ -77,6 +91,7 @@ static json_t *case_json(const struct assay_result *r, bool samples)
 	json_object_set_new(o, "metrics", assay_json_metrics(r->metrics, r->n_metrics));
 	json_object_set_new(o, "counters", assay_json_counters(&r->counters));
 	json_object_set_new(o, "unavailable", assay_json_unavailable(&r->counters));
+	json_object_set_new(o, "roof", roof_json(&r->roof));
 	json_object_set_new(o, "dropped_frac", r->n_samples ? assay_json_number(r->dropped_frac) : json_null());
 	json_object_set_new(o, "disturbed_frac", r->n_samples ? assay_json_number(r->disturbed_frac) : json_null());
 	json_object_set_new(o, "slow_core_frac", paced ? assay_json_number(r->slow_core_frac) : json_null());

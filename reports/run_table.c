@@ -43,9 +43,6 @@ enum {
 #define NARROW         92
 #define ROOM_FOR_NOTES 116
 
-/* Before the interval of a share of the roof, in what says how that was measured. */
-#define IN_TURN "; in turn, "
-
 struct view {
 	const struct assay_run *run;
 	const struct assay_emit_style *style;
@@ -118,8 +115,7 @@ static void check_text(const struct assay_result *r, char *buf, size_t size)
 static void note_text(struct view *v, const struct assay_result *r, char *buf, size_t size)
 {
 	double efficiency = metric(r, "parallel_efficiency");
-	const struct assay_count *roof = assay_counters_find(&r->counters, "roof_ns");
-	const char *in_turn = roof ? strstr(roof->how, IN_TURN) : NULL;
+	const struct assay_roof_range *in_turn = &r->roof.in_turn;
 
 	buf[0] = '\0';
 	if (r->n_samples && !r->steady)
@@ -137,10 +133,10 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% efficient", buf[0] ? ", " : "",
 			 100 * efficiency);
 	v->efficiency |= isfinite(efficiency);
-	if (in_turn)
-		snprintf(buf + strlen(buf), size - strlen(buf), "%sroof %s", buf[0] ? ", " : "",
-			 in_turn + strlen(IN_TURN));
-	v->in_turn |= in_turn != NULL;
+	if (in_turn->most_frac > 0)
+		snprintf(buf + strlen(buf), size - strlen(buf), "%sroof %.1f to %.1f %%%s", buf[0] ? ", " : "",
+			 100 * in_turn->least_frac, 100 * in_turn->most_frac, in_turn->reached ? "" : "?");
+	v->in_turn |= in_turn->most_frac > 0;
 }
 
 /* Ops publish metrics of their own; they fill a line under the case. */
@@ -156,20 +152,10 @@ static void add_metrics(struct assay_columns *t, const struct view *v, const str
 	assay_text_release(&line);
 }
 
-/* What the roof is, in short: "l3" of "stream.read at l3; …", "i8" of "peak.i8_dot". */
-static void bound_text(const struct assay_result *r, char *buf, size_t size)
-{
-	const struct assay_count *roof = assay_counters_find(&r->counters, "roof_ns");
-	const char *how = roof ? roof->how : "", *peak = strchr(how, '.'), *level = strstr(how, " at ");
-	const char *word = level ? level + strlen(" at ") : peak ? peak + 1 : how;
-
-	snprintf(buf, size, "%.*s", (int)strcspn(word, "_;"), word);
-}
-
 static void add_measured(struct assay_columns *t, struct view *v, const struct assay_result *r, const char *tag,
 			 const char **cells)
 {
-	char time[64] = "", half[64] = "", rate[64] = "", roof[64] = "", bound[32], check[80], note[80];
+	char time[64] = "", half[64] = "", rate[64] = "", roof[64] = "", check[80], note[80];
 	double roof_frac = metric(r, "roof_frac");
 
 	if (r->n_samples) {
@@ -187,7 +173,6 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	rate_text(v, r, tag, rate, sizeof(rate));
 	if (isfinite(roof_frac))
 		snprintf(roof, sizeof(roof), "%.*f %%", roof_frac < 0.0995 ? 1 : 0, 100 * roof_frac);
-	bound_text(r, bound, sizeof(bound));
 	check_text(r, check, sizeof(check));
 	note_text(v, r, note, sizeof(note));
 
@@ -195,7 +180,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	cells[COL_HALF] = half;
 	cells[COL_RATE] = rate;
 	cells[COL_ROOF] = roof;
-	cells[COL_BOUND] = v->narrow ? NULL : bound;
+	cells[COL_BOUND] = v->narrow ? NULL : r->roof.name;
 	/* little room: a line that says nothing else is right */
 	cells[COL_CHECK] = v->narrow && r->checked ? NULL : check;
 	cells[COL_NOTE] = v->note_lines ? NULL : note;

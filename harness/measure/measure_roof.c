@@ -166,8 +166,8 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 		assay_roof_find(&limits, &r->c, f, o->host, &roof);
 		assay_roof_find(&slow, &r->c, f, o->host, &most);
 		assay_roof_find(&fast, &r->c, f, o->host, &least);
-		roof.in_turn = (struct assay_roof_range){ least.seconds * 1e9 / r->median_ns,
-							  most.seconds * 1e9 / r->median_ns, all_reached };
+		roof.what.in_turn = (struct assay_roof_range){ least.seconds * 1e9 / r->median_ns,
+							       most.seconds * 1e9 / r->median_ns, all_reached };
 	}
 	return assay_roof_add(r, &roof) ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
 }

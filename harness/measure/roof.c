@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The count of the time that the roof allows. */
+#define ROOF_COUNT "roof_ns"
+
 enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM };
 
 static const char *const level_names[] = { "l1", "l2", "l3", "dram" };
@@ -96,6 +99,13 @@ static void moving(const struct assay_limits *l, const struct assay_cost *cost, 
 	}
 }
 
+static void name_roof(struct assay_result_roof *roof, enum assay_bound bound, const char *op, const char *name)
+{
+	roof->bound = bound;
+	snprintf(roof->op, sizeof(roof->op), "%s", op);
+	snprintf(roof->name, sizeof(roof->name), "%s", name);
+}
+
 void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
 		     const struct assay_host_info *host, struct assay_roof *out)
 {
@@ -124,7 +134,7 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 			      "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
 	} else if (out->of[ASSAY_LIMIT_PEAK] > moving_s) {
 		out->seconds = out->of[ASSAY_LIMIT_PEAK];
-		snprintf(out->name, sizeof(out->name), "%s", l->op[ASSAY_LIMIT_PEAK]);
+		name_roof(&out->what, ASSAY_BOUND_ARITHMETIC, l->op[ASSAY_LIMIT_PEAK], arith_name(f->cost.arith));
 	} else {
 		out->seconds = moving_s;
 		/* named after what holds most of the bytes */
@@ -132,35 +142,41 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 				       out->of[ASSAY_LIMIT_READ] * l->rate[ASSAY_LIMIT_READ]
 			       ? ASSAY_LIMIT_COPY
 			       : ASSAY_LIMIT_READ;
-		snprintf(out->name, sizeof(out->name), "%s at %s", l->op[most], level);
+		name_roof(&out->what, ASSAY_BOUND_BANDWIDTH, l->op[most], level);
 	}
 }
 
-/* After what bounds the case, the interval of its share; of too few turns marked with '?'. */
-static void tell_in_turn(struct assay_count *roof_ns, const struct assay_roof_range *in_turn)
+/* For people: "stream.read at l3; in turn, 61.2 to 63.4 %", with '?' behind the range of too few turns. */
+static void tell_roof(const struct assay_result_roof *roof, struct assay_count *roof_ns)
 {
-	size_t at = strcspn(roof_ns->how, ";");
+	bool memory = roof->bound == ASSAY_BOUND_BANDWIDTH;
+	size_t at = (size_t)snprintf(roof_ns->how, sizeof(roof_ns->how), "%s%s%s", roof->op, memory ? " at " : "",
+				     memory ? roof->name : "");
 
-	if (in_turn->most_frac > 0)
+	if (roof->in_turn.most_frac > 0)
 		snprintf(roof_ns->how + at, sizeof(roof_ns->how) - at, "; in turn, %.1f to %.1f %%%s",
-			 100 * in_turn->least_frac, 100 * in_turn->most_frac, in_turn->reached ? "" : "?");
+			 100 * roof->in_turn.least_frac, 100 * roof->in_turn.most_frac,
+			 roof->in_turn.reached ? "" : "?");
 }
 
-void assay_roof_widen(struct assay_result *r, const struct assay_result *round, struct assay_count *roof_ns)
+void assay_roof_widen(struct assay_result *r, const struct assay_result *round)
 {
-	struct assay_roof_range *all = &r->roof_in_turn;
+	struct assay_roof_range *all = &r->roof.in_turn;
+	const struct assay_roof_range *more = &round->roof.in_turn;
 
-	if (!(all->most_frac > 0 && round->roof_in_turn.most_frac > 0))
+	if (!(all->most_frac > 0 && more->most_frac > 0))
 		return;
-	all->least_frac = fmin(all->least_frac, round->roof_in_turn.least_frac);
-	all->most_frac = fmax(all->most_frac, round->roof_in_turn.most_frac);
-	all->reached = all->reached && round->roof_in_turn.reached;
-	tell_in_turn(roof_ns, all);
+	all->least_frac = fmin(all->least_frac, more->least_frac);
+	all->most_frac = fmax(all->most_frac, more->most_frac);
+	all->reached = all->reached && more->reached;
+	for (size_t i = 0; i < r->counters.n; i++)
+		if (!strcmp(r->counters.v[i].name, ROOF_COUNT))
+			tell_roof(&r->roof, &r->counters.v[i]);
 }
 
 bool assay_roof_has(const struct assay_result *r)
 {
-	return assay_counters_find(&r->counters, "roof_ns") || assay_counters_find_missing(&r->counters, "roof_frac");
+	return r->roof.bound != ASSAY_BOUND_NONE || assay_counters_find_missing(&r->counters, "roof_frac");
 }
 
 int assay_roof_add_share(struct assay_result *r, const char *tag, double value)
@@ -176,15 +192,14 @@ int assay_roof_add_share(struct assay_result *r, const char *tag, double value)
 int assay_roof_add(struct assay_result *r, const struct assay_roof *roof)
 {
 	struct assay_count c = {
-		.name = "roof_ns", .source = ASSAY_SOURCE_ASSAY, .per_iteration = true, .running_frac = 1
+		.name = ROOF_COUNT, .source = ASSAY_SOURCE_ASSAY, .per_iteration = true, .running_frac = 1
 	};
 
 	if (!(roof->seconds > 0))
 		return assay_counters_add_missing(&r->counters, "roof_frac", ASSAY_SOURCE_ASSAY, roof->why.text);
 	c.value = roof->seconds * 1e9;
-	snprintf(c.how, sizeof(c.how), "%s", roof->name);
-	tell_in_turn(&c, &roof->in_turn);
-	r->roof_in_turn = roof->in_turn;
+	tell_roof(&roof->what, &c);
+	r->roof = roof->what;
 	return assay_roof_add_share(r, "roof_frac", c.value / r->median_ns) || assay_counters_add(&r->counters, &c);
 }
 

@@ -26,8 +26,7 @@ struct assay_limits {
 struct assay_roof {
 	double seconds;            /* 0: there is nothing to hold the case against */
 	double of[ASSAY_N_LIMITS]; /* seconds that each limit adds to moving, and those of the arithmetic */
-	char name[64];             /* "stream.read at l3", "peak.i8_dot" */
-	struct assay_roof_range in_turn;
+	struct assay_result_roof what;
 	struct assay_err why;
 };
 
@@ -40,11 +39,8 @@ void assay_limits_find(const struct assay_run *run, const struct assay_case_fact
 void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
 		     const struct assay_host_info *host, struct assay_roof *out);
 
-/*
- * Where both were measured in turn, widen the interval of @r so that it holds that of @round, too, and tell it at
- * @roof_ns of @r.
- */
-void assay_roof_widen(struct assay_result *r, const struct assay_result *round, struct assay_count *roof_ns);
+/* Where both were measured in turn, widen the interval of @r so that it holds that of @round, too. */
+void assay_roof_widen(struct assay_result *r, const struct assay_result *round);
 
 /* Does @r have its share already, from a measurement in turn? */
 bool assay_roof_has(const struct assay_result *r);

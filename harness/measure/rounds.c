@@ -78,9 +78,8 @@ static void average(struct assay_result *r, const struct assay_result *round)
 			continue;
 		add_to_mean(&c->value, &c->more_rounds, other->value);
 		c->running_frac = fmin(c->running_frac, other->running_frac);
-		if (!strcmp(c->name, "roof_ns"))
-			assay_roof_widen(r, round, c);
 	}
+	assay_roof_widen(r, round);
 }
 
 int assay_result_add_round(struct assay_result *r, struct assay_result *round, const struct assay_cost *cost,

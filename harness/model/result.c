@@ -28,6 +28,17 @@ bool assay_status_parse(const char *name, enum assay_status *out)
 	return false;
 }
 
+const char *assay_bound_name(enum assay_bound b)
+{
+	static const char *const names[ASSAY_N_BOUNDS] = {
+		[ASSAY_BOUND_NONE] = "none",
+		[ASSAY_BOUND_BANDWIDTH] = "bandwidth",
+		[ASSAY_BOUND_ARITHMETIC] = "arithmetic",
+	};
+
+	return (unsigned)b < ASSAY_N_BOUNDS ? names[b] : "?";
+}
+
 void assay_result_release(struct assay_result *r)
 {
 	free(r->samples);

@@ -58,6 +58,19 @@ struct assay_roof_range {
 	bool reached;                 /* false: too few turns for 95 %, the range of all */
 };
 
+enum assay_bound { ASSAY_BOUND_NONE, ASSAY_BOUND_BANDWIDTH, ASSAY_BOUND_ARITHMETIC, ASSAY_N_BOUNDS };
+
+/* "none", "bandwidth", "arithmetic" */
+const char *assay_bound_name(enum assay_bound b);
+
+/* What bounds a case; the time that it allows is the count roof_ns. */
+struct assay_result_roof {
+	enum assay_bound bound;  /* none: there is a reason at roof_frac instead, or the case was not measured */
+	char op[ASSAY_NAME_MAX]; /* whose rate it is: "stream.read", "peak.i8_dot" */
+	char name[16];           /* of the memory or the arithmetic: "l1", "dram"; "f32", "i8" */
+	struct assay_roof_range in_turn;
+};
+
 struct assay_result {
 	struct assay_case c;
 	enum assay_status status;
@@ -89,7 +102,7 @@ struct assay_result {
 	struct assay_metric *metrics; /* malloc'ed */
 	size_t n_metrics;
 	struct assay_counters counters;
-	struct assay_roof_range roof_in_turn; /* while it is measured; the store keeps its text, at roof_ns */
+	struct assay_result_roof roof;
 
 	int *cpus; /* malloc'ed; where the threads really ran, read back; thread order */
 	size_t n_cpus;

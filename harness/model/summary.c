@@ -103,7 +103,7 @@ void assay_result_drop_numbers(struct assay_result *r)
 	r->metrics = NULL;
 	r->n_samples = r->n_metrics = 0;
 	assay_counters_release(&r->counters);
-	r->roof_in_turn = (struct assay_roof_range){ 0 };
+	r->roof = (struct assay_result_roof){ 0 };
 	r->steady = r->converged = false;
 	assay_summary_fill(r, NULL);
 }

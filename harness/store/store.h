@@ -46,9 +46,9 @@ int assay_store_result_replace(struct assay_store *s, int64_t run_id, const stru
 int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *key, struct assay_sample **out,
 			     size_t *n, struct assay_err *err);
 /*
- * Replace what only the whole run decides: the metrics (roof_frac), counts, reasons for what is unavailable, and
- * status, reason, correctness, digest and error of the output (digests are compared across variants). ASSAY_ENOTFOUND
- * when the run has no result of this case.
+ * Replace what only the whole run decides: the roof, metrics, counts, reasons for what is unavailable, and status,
+ * reason, correctness, digest and error of the output (digests are compared across variants). ASSAY_ENOTFOUND when the
+ * run has no result of this case.
  */
 int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err);
 /* Mark it finished: it takes no further results. Without it, it was interrupted. ASSAY_ENOTFOUND unless open. */

@@ -7,6 +7,11 @@ static const char *status_word(unsigned status)
 	return assay_status_name((enum assay_status)status);
 }
 
+static const char *bound_word(unsigned bound)
+{
+	return assay_bound_name((enum assay_bound)bound);
+}
+
 static const char *cache_word(unsigned cache)
 {
 	return assay_cache_name((enum assay_cache)cache);
@@ -113,6 +118,12 @@ static const struct assay_column outcome_list[] = {
 	ASSAY_COLUMN(struct assay_result, correct, "correct"),
 	ASSAY_COLUMN(struct assay_result, digest, "digest"),
 	ASSAY_COLUMN_NULL(struct assay_result, max_rel_err, "max_rel_err"),
+	ASSAY_COLUMN_ENUM(struct assay_result, roof.bound, "roof_bound", bound_word, ASSAY_N_BOUNDS),
+	ASSAY_COLUMN(struct assay_result, roof.op, "roof_op"),
+	ASSAY_COLUMN(struct assay_result, roof.name, "roof_name"),
+	ASSAY_COLUMN(struct assay_result, roof.in_turn.least_frac, "roof_least_frac"),
+	ASSAY_COLUMN(struct assay_result, roof.in_turn.most_frac, "roof_most_frac"),
+	ASSAY_COLUMN(struct assay_result, roof.in_turn.reached, "roof_reached"),
 };
 const struct assay_columns assay_store_outcome_columns = ASSAY_COLUMNS(outcome_list);
 

@@ -78,6 +78,8 @@ static int check_numbers(const struct assay_result *r, struct assay_err *err)
 		{ "min_ns", r->min_ns },
 		{ "mad_ns", r->mad_ns },
 		{ "dropped_frac", r->dropped_frac },
+		{ "roof_least_frac", r->roof.in_turn.least_frac },
+		{ "roof_most_frac", r->roof.in_turn.most_frac },
 		/* a wrong output may be infinitely wrong */
 		{ "max_rel_err", r->status == ASSAY_STATUS_OK ? r->max_rel_err : 0 },
 	};

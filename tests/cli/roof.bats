@@ -16,6 +16,10 @@ in_turn() {
 	jq -e --arg key "$ONE" '.cases[] | select(.key == $key)
 		| (.counters.roof_ns.how | capture("^stream.(?<what>read|copy) at l2; in turn, (?<lo>[0-9.]+) to (?<hi>[0-9.]+) %\\??$")) as $i
 		| ($i.lo | tonumber) - 0.1 <= 100 * .metrics.roof_frac.value and 100 * .metrics.roof_frac.value <= ($i.hi | tonumber) + 0.1' a.json
+	jq -e --arg key "$ONE" '.cases[] | select(.key == $key) | .roof.in_turn.ci95_frac as [$lo, $hi]
+		| .roof.bound == "bandwidth" and .roof.name == "l2" and (.roof.op | startswith("stream."))
+		and $lo - 0.001 <= .metrics.roof_frac.value and .metrics.roof_frac.value <= $hi + 0.001' a.json
+	"$ASSAY" show last --json | jq -e --slurpfile a a.json '[.cases[].roof] == [$a[0].cases[].roof]'
 	"$ASSAY" show last --json | jq -e --slurpfile a a.json '[.cases[].counters.roof_ns] == [$a[0].cases[].counters.roof_ns]'
 	"$ASSAY" show last | grep -E 'l2 +ok .* roof [0-9.]+ to [0-9.]+ %'
 }

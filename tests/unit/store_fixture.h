@@ -22,8 +22,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "7"
-#define NEXT_VERSION_TEXT "8"
+#define VERSION_TEXT      "8"
+#define NEXT_VERSION_TEXT "9"
 
 struct fixture {
 	char folder[64];
@@ -188,6 +188,15 @@ static inline void make_counters(struct assay_counters *c)
 		assay_counters_add_missing(c, "PAPI_L3_TCM", ASSAY_SOURCE_PMU, "this CPU's has none — it's so"), 0);
 }
 
+static inline void assert_same_roof(const struct assay_result_roof *a, const struct assay_result_roof *b)
+{
+	assert_int_equal(a->bound, b->bound);
+	assert_string_equal(a->op, b->op);
+	assert_string_equal(a->name, b->name);
+	assert_true(a->in_turn.least_frac == b->in_turn.least_frac && a->in_turn.most_frac == b->in_turn.most_frac);
+	assert_int_equal(a->in_turn.reached, b->in_turn.reached);
+}
+
 static inline void assert_same_result(const struct assay_result *a, const struct assay_result *b)
 {
 	assert_string_equal(a->c.key, b->c.key);
@@ -238,6 +247,7 @@ static inline void assert_same_result(const struct assay_result *a, const struct
 		assert_int_equal(a->metrics[i].estimated, b->metrics[i].estimated);
 	}
 	assert_same_counters(&a->counters, &b->counters);
+	assert_same_roof(&a->roof, &b->roof);
 	assert_int_equal(a->n_cpus, b->n_cpus);
 	for (size_t i = 0; i < a->n_cpus; i++)
 		assert_int_equal(a->cpus[i], b->cpus[i]);

@@ -32,10 +32,10 @@ static void has_fields(const json_t *o, const char *const *names)
 
 static const char *const run_fields[] = { "id", "suite", "seed", "started", "machine", "build", NULL };
 static const char *const case_fields[] = {
-	"unavailable",    "key",      "op",           "variant", "axes",           "status",       "reason",
-	"correct",        "digest",   "max_rel_err",  "samples", "iterations",     "median_ns",    "ci95_ns",
-	"metrics",        "counters", "dropped_frac", "cpus",    "disturbed_frac", "ci95_reached", "slow_core",
-	"slow_core_frac", NULL
+	"unavailable",    "key",          "op",        "variant",        "axes",         "status",
+	"reason",         "correct",      "digest",    "max_rel_err",    "samples",      "iterations",
+	"median_ns",      "ci95_ns",      "metrics",   "counters",       "dropped_frac", "cpus",
+	"disturbed_frac", "ci95_reached", "slow_core", "slow_core_frac", "roof",         NULL
 };
 static const char *const gate_fields[] = { "schema", "exit",     "verdict", "base", "head",
 					   "alpha",  "controls", "cases",   NULL };
@@ -74,6 +74,7 @@ static void fill_ok(struct assay_result *r)
 				    .median_ns = 123.5,
 				    .ci95_lo_ns = 120,
 				    .ci95_hi_ns = 130,
+				    .roof = { ASSAY_BOUND_BANDWIDTH, "stream.read", "l3", { 0.5, 0.75, true } },
 				    .cpus = cpus,
 				    .n_cpus = 2 };
 	strcpy(r->c.op, "op.a");
@@ -151,6 +152,13 @@ static void test_run(void **state)
 	assert_true(json_number_value(json_object_get(o, "running_frac")) == 1);
 	o = json_object_get(json_object_get(c, "unavailable"), "PAPI_L1_DCM");
 	assert_string_equal(json_string_value(json_object_get(o, "reason")), "no PMU");
+	o = json_object_get(c, "roof");
+	assert_string_equal(json_string_value(json_object_get(o, "bound")), "bandwidth");
+	assert_string_equal(json_string_value(json_object_get(o, "op")), "stream.read");
+	assert_string_equal(json_string_value(json_object_get(o, "name")), "l3");
+	o = json_object_get(o, "in_turn");
+	assert_true(json_real_value(json_array_get(json_object_get(o, "ci95_frac"), 1)) == 0.75);
+	assert_true(json_is_true(json_object_get(o, "ci95_reached")));
 	assert_null(json_object_get(c, "raw"));
 	/* as of a run that was stored before they were looked for */
 	assert_true(json_is_null(json_object_get(c, "slow_core")) &&
@@ -162,7 +170,7 @@ static void test_run(void **state)
 	assert_string_equal(json_string_value(json_object_get(c, "status")), "skipped");
 	assert_string_equal(json_string_value(json_object_get(c, "reason")), "needs avx512_vnni");
 	for (const char *const *n = (const char *const[]){ "correct", "digest", "max_rel_err", "median_ns", "ci95_ns",
-							   "dropped_frac", NULL };
+							   "roof", "dropped_frac", NULL };
 	     *n; n++)
 		assert_true(json_is_null(json_object_get(c, *n)));
 	json_decref(j);

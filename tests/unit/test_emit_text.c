@@ -169,11 +169,9 @@ static void test_run_table(void **state)
 	assay_result_add_metric(&r[0], "bytes_per_s", "B/s", 1, 1e9);
 	assay_result_add_metric(&r[0], "ops_per_s", "op/s", 1, 64e9);
 	assay_result_add_metric(&r[0], "roof_frac", "1", 1, 0.713);
-	assay_counters_add(&r[0].counters,
-			   &(struct assay_count){ .name = "roof_ns", .source = "assay", .how = "stream.read at l3" });
+	r[0].roof = (struct assay_result_roof){ ASSAY_BOUND_BANDWIDTH, "stream.read", "l3", { 0.7, 0.7249, false } };
 	assay_result_add_metric(&r[2], "roof_frac", "1", 1, 0.88);
-	assay_counters_add(&r[2].counters,
-			   &(struct assay_count){ .name = "roof_ns", .source = "assay", .how = "peak.i8_dot" });
+	r[2].roof = (struct assay_result_roof){ .bound = ASSAY_BOUND_ARITHMETIC, .op = "alu.dot", .name = "i8" };
 	assay_result_add_metric(&r[2], "parallel_efficiency", "1", 1, 0.966);
 	assay_result_add_metric(&r[2], "tokens_per_s", "1/s", 1, 41.7);
 	assay_result_add_metric(&r[2], "bytes_per_s", "B/s", 1, 1e9);
@@ -186,6 +184,7 @@ static void test_run_table(void **state)
 	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
 	/* 64 operations a byte: the arithmetic rate is the one that tells */
 	assert_true(has_line(out.s, "  avx2", "61.2 µs  ±0.4 %   64.0 GOP/s  71 %  l3  ok 01234567"));
+	assert_true(has_line(out.s, "  avx2", "roof 70.0 to 72.5 %?"));
 	assert_true(has_line(out.s, "  avx2", "±0.4 %*  41.7 tok/s  88 %  i8"));
 	assert_true(has_line(out.s, "  avx2", "unsteady, 8 % dropped, 97 % efficient"));
 	assert_true(has_line(out.s, "    kv cache hit rate\u00a087.5\u00a0%",

@@ -77,6 +77,7 @@ static void roof_or_why_not(void **state)
 			[READ_DRAM] = { .measures = ASSAY_MEASURES_READ },
 			[CASE] = { .tensor_bytes = rows[i].tensor_bytes },
 		};
+		bool arithmetic = !strcmp(rows[i].what, "alu.dot");
 		const struct assay_metric *m;
 		const struct assay_count *roof;
 
@@ -100,6 +101,10 @@ static void roof_or_why_not(void **state)
 			assert_true(m && fabs(m->value - rows[i].want / 100) < 1e-12);
 			assert_true(roof && fabs(roof->value - rows[i].want) < 1e-9);
 			assert_string_equal(roof->how, rows[i].what);
+			assert_int_equal(r->roof.bound, arithmetic ? ASSAY_BOUND_ARITHMETIC : ASSAY_BOUND_BANDWIDTH);
+			assert_string_equal(r->roof.name, arithmetic ? "i8" : strstr(rows[i].what, " at ") + 4);
+			assert_true(!strncmp(rows[i].what, r->roof.op, strlen(r->roof.op)) && r->roof.op[0]);
+			assert_true(r->roof.in_turn.most_frac == 0);
 			assert_null(assay_counters_find_missing(&r->counters, "roof_frac"));
 		} else {
 			assert_true(!m);
@@ -187,12 +192,14 @@ static void rounds_widen_the_interval(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct assay_roof roof = { .seconds = 1e-7, .name = "alu.dot", .in_turn = rows[i].in_turn };
-		struct assay_result r = { .median_ns = 125 }, round = { .roof_in_turn = rows[i].round };
+		struct assay_roof roof = { .seconds = 1e-7,
+					   .what = { ASSAY_BOUND_ARITHMETIC, "alu.dot", "i8", rows[i].in_turn } };
+		struct assay_result r = { .median_ns = 125 }, round = { .roof.in_turn = rows[i].round };
 
 		assert_int_equal(0, assay_roof_add(&r, &roof));
 		assert_int_equal(1, r.counters.n);
-		assay_roof_widen(&r, &round, &r.counters.v[0]);
+		assert_true(assay_roof_has(&r));
+		assay_roof_widen(&r, &round);
 		assert_string_equal(r.counters.v[0].how, rows[i].want);
 		assay_result_release(&r);
 	}

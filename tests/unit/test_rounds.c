@@ -44,7 +44,9 @@ static void make_round(struct assay_result *r, size_t n, uint64_t ns, double hit
 	assert_int_equal(0, assay_result_add_metric(r, "rss_peak_bytes", "B", -1, rss));
 	assert_int_equal(0, assay_counters_add(&r->counters, &count));
 	snprintf(roof.how, sizeof(roof.how), "peak.i8_dot; in turn, %.1f to %.1f %%", hits, hits + 5);
-	r->roof_in_turn = (struct assay_roof_range){ hits / 100, (hits + 5) / 100, true };
+	r->roof = (struct assay_result_roof){
+		ASSAY_BOUND_ARITHMETIC, "peak.i8_dot", "i8", { hits / 100, (hits + 5) / 100, true }
+	};
 	assert_int_equal(0, assay_counters_add(&r->counters, &roof));
 	assert_int_equal(0, assay_disturbance_counts(r, NULL));
 }

@@ -20,6 +20,7 @@ static void test_a_run_comes_back_whole(void **state)
 	assert_true(r[0].rounds == 2 && r[0].slow_core_frac > 0.5 && r[0].disturbed_frac > 0);
 	make_result(&r[1], 1, 1);
 	make_result(&r[2], 2, 0);
+	r[0].roof = (struct assay_result_roof){ ASSAY_BOUND_BANDWIDTH, "stream.read", "l3", { 0.25, 1.0 / 3, true } };
 	r[1].max_rel_err = -1;
 	r[1].digest[0] = '\0';
 	r[1].c.n_axes = 0;
@@ -263,6 +264,7 @@ static void test_metrics_are_replaced(void **state)
 										.per_iteration = true,
 										.running_frac = 1 }),
 			 0);
+	r.roof = (struct assay_result_roof){ .bound = ASSAY_BOUND_ARITHMETIC, .op = "peak.i8_dot", .name = "i8" };
 	r.status = ASSAY_STATUS_WRONG;
 	strcpy(r.reason, "digest differs from that of ref");
 	r.correct = false;
@@ -470,9 +472,9 @@ static void test_bad_results_are_refused(void **state)
 
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	add_run(f, s, "quick", "m1", 0, 1, false);
-	for (unsigned i = 0; i < 15; i++) {
+	for (unsigned i = 0; i < 17; i++) {
 		struct assay_result r;
-		int code = i < 6 ? ASSAY_ELIMIT : ASSAY_ESTORE;
+		int code = i < 6 || i > 14 ? ASSAY_ELIMIT : ASSAY_ESTORE;
 		const char *part = "cannot store";
 
 		make_result(&r, 1, 10);
@@ -532,6 +534,14 @@ static void test_bad_results_are_refused(void **state)
 			break;
 		case 14:
 			r.ci95_lo_ns = r.ci95_hi_ns + 1;
+			break;
+		case 15:
+			r.roof.in_turn.most_frac = INFINITY;
+			part = "roof_most_frac is inf";
+			break;
+		case 16:
+			r.roof.in_turn.least_frac = NAN;
+			part = "roof_least_frac is";
 			break;
 		}
 		assert_error(f, assay_store_result_add(s, 1, &r, &f->err), code, part);

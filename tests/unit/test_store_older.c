@@ -61,8 +61,10 @@ static void test_statistics_of_version_5(void **state)
 		double median_ns, lo_ns, hi_ns, mad_ns, slow_frac;
 	} rows[] = {
 		{ 1, 0, "stream.read/ref/level=l1/t=2/warm", 1, 8, 129207.0, 128224.0, 134767.0, 349.0, 0.0 },
-		{ 1, 4, "matmul.ternary/avx512vnni/m=70,k=384,n=5/t=2/warm", 2, 26, 1804.72321429, 1721.05820253, 1892.42899128, 28.7589285714, 0.0384615384615 },
-		{ 2, 2, "matmul.ternary/avx512vnni/m=70,k=384,n=5/t=1/warm", 2, 35, 900.950892857, 895.127093992, 906.812345814, 6.94642857143, 0.0 },
+		{ 1, 4, "matmul.ternary/avx512vnni/m=70,k=384,n=5/t=2/warm", 2, 26, 1804.72321429, 1721.05820253,
+		  1892.42899128, 28.7589285714, 0.0384615384615 },
+		{ 2, 2, "matmul.ternary/avx512vnni/m=70,k=384,n=5/t=1/warm", 2, 35, 900.950892857, 895.127093992,
+		  906.812345814, 6.94642857143, 0.0 },
 	};
 	struct fixture *f = *state;
 
@@ -133,13 +135,62 @@ static void test_a_sentence_that_was_cut(void **state)
 	struct assay_run run;
 
 	make_old(f, "version_5.sql", 5);
-	run_sql(f->db, "UPDATE environment SET value = substr('compact, one thread a core, all = 128 threads on CPUs ' ||"
-		       " (WITH RECURSIVE c (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM c WHERE n < 127)"
-		       "  SELECT group_concat(n) FROM c), 1, 255) WHERE run = 1 AND name = 'placement'");
+	run_sql(f->db,
+		"UPDATE environment SET value = substr('compact, one thread a core, all = 128 threads on CPUs ' ||"
+		" (WITH RECURSIVE c (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM c WHERE n < 127)"
+		"  SELECT group_concat(n) FROM c), 1, 255) WHERE run = 1 AND name = 'placement'");
 	run = load_run(f, 1);
 	assert_int_equal(run.all_threads, 128);
 	assert_int_equal(run.n_all_cpus, 0);
 	assay_run_release(&run);
+}
+
+/* What bounds a case, from the text at its count. */
+static void test_roofs_of_version_5(void **state)
+{
+	static const struct {
+		const char *how; /* NULL: as it was stored */
+		struct assay_result_roof want;
+	} rows[] = {
+		{ NULL, { ASSAY_BOUND_ARITHMETIC, "peak.ternary_dot", "ternary", { 0.058, 0.084, false } } },
+		{ "peak.i8_dot", { .bound = ASSAY_BOUND_ARITHMETIC, .op = "peak.i8_dot", .name = "i8" } },
+		{ "peak.f32_fma; in turn, 61.2 to 101.4 %",
+		  { ASSAY_BOUND_ARITHMETIC, "peak.f32_fma", "f32", { 0.612, 1.014, true } } },
+		{ "stream.copy at dram", { .bound = ASSAY_BOUND_BANDWIDTH, .op = "stream.copy", .name = "dram" } },
+		{ "stream.read at l3; in turn, 7.0 to 7.1 %?",
+		  { ASSAY_BOUND_BANDWIDTH, "stream.read", "l3", { 0.07, 0.071, false } } },
+		{ "", { .bound = ASSAY_BOUND_NONE } },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct assay_roof_range *want = &rows[i].want.in_turn;
+		struct assay_result_roof *got;
+		struct assay_run run;
+		char sql[256];
+
+		make_old(f, "version_5.sql", 5);
+		snprintf(sql, sizeof(sql), "UPDATE result_counter SET how = '%s' WHERE name = 'roof_ns' AND result = 5",
+			 rows[i].how ? rows[i].how : "");
+		if (rows[i].how)
+			run_sql(f->db, sql);
+		run = load_run(f, 1);
+		assert_string_equal(run.results[4].c.op, "matmul.ternary");
+		got = &run.results[4].roof;
+		assert_true(fabs(got->in_turn.least_frac - want->least_frac) < 1e-12);
+		assert_true(fabs(got->in_turn.most_frac - want->most_frac) < 1e-12);
+		assert_int_equal(got->in_turn.reached, want->reached);
+		got->in_turn = *want;
+		assert_same_roof(got, &rows[i].want);
+		/* what others are held against has none */
+		assert_same_roof(&run.results[0].roof, &(struct assay_result_roof){ 0 });
+		assay_run_release(&run);
+		/* nor was the second run measured in turn */
+		run = load_run(f, 2);
+		assert_string_equal(run.results[2].roof.name, "ternary");
+		assert_true(run.results[2].roof.in_turn.most_frac == 0);
+		assay_run_release(&run);
+	}
 }
 
 int main(void)
@@ -150,6 +201,7 @@ int main(void)
 		TEST(test_statistics_of_version_5),
 		TEST(test_all_threads_of_version_5),
 		TEST(test_a_sentence_that_was_cut),
+		TEST(test_roofs_of_version_5),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
