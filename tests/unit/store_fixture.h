@@ -309,6 +309,29 @@ static inline void assert_intact(struct fixture *f)
 	assay_store_close(s);
 }
 
+/* Everything in the file of the database. */
+struct bytes {
+	char *s;
+	size_t len;
+};
+
+static inline struct bytes read_all(struct fixture *f)
+{
+	struct bytes b;
+
+	assert_ok(f, assay_file_read(f->db, &b.s, &b.len, &f->err));
+	return b;
+}
+
+static inline void assert_unchanged(struct fixture *f, struct bytes *before)
+{
+	struct bytes after = read_all(f);
+
+	assert_int_equal(after.len, before->len);
+	assert_memory_equal(after.s, before->s, before->len);
+	free(after.s);
+}
+
 /* Run @sql on the file with bare SQLite. */
 static inline void run_sql(const char *path, const char *sql)
 {

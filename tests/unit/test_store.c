@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store when all goes well: what goes in comes out, and the questions across runs are answered. */
+/* Runs in the store: what goes in comes out, what is replaced is replaced whole, what makes no sense is refused. */
 #include "store_fixture.h"
 
 #include <math.h>
@@ -109,112 +109,6 @@ static void test_settings(void **state)
 		assert_string_equal((const char *)sqlite3_column_text(st, 0), cases[i].want);
 		sqlite3_finalize(st);
 	}
-	assay_store_close(s);
-}
-
-static void test_runs_are_listed(void **state)
-{
-	struct fixture *f = *state;
-	struct assay_run_info *v = NULL;
-	struct assay_result bad;
-	struct assay_store *s;
-	size_t n = 0;
-	int64_t open;
-
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	assert_ok(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err));
-	assert_int_equal(n, 0);
-	free(v);
-	add_run(f, s, "quick", "m1", 0, 3, true);
-	add_run(f, s, "full", "m1", 0, 1, true);
-	open = add_run(f, s, "quick", "m2", 0, 2, false);
-	make_result(&bad, 9, 0);
-	bad.status = ASSAY_STATUS_TIMEOUT;
-	strcpy(bad.reason, "over 120 s");
-	assert_ok(f, assay_store_result_add(s, open, &bad, &f->err));
-	assay_result_release(&bad);
-
-	assert_ok(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err));
-	assert_int_equal(n, 3);
-	assert_int_equal(v[0].id, 3);
-	assert_string_equal(v[0].machine_id, "m2");
-	assert_string_equal(v[0].machine_label, "label of m2");
-	assert_true(v[0].seed == 0xfedcba9876543210u && v[0].dirty);
-	assert_true(v[0].ended_ns == 0);
-	assert_int_equal(v[0].n_cases, 3);
-	assert_int_equal(v[0].n_ok, 2);
-	assert_int_equal(v[2].id, 1);
-	assert_true(v[2].ended_ns == v[2].started_ns + 1000);
-	assert_int_equal(v[2].n_cases, 3);
-	free(v);
-
-	assert_ok(f, assay_store_runs(s, "quick", 1, &v, &n, &f->err));
-	assert_int_equal(n, 1);
-	assert_int_equal(v[0].id, 3);
-	free(v);
-	assert_ok(f, assay_store_runs(s, "quick", 0, &v, &n, &f->err));
-	assert_int_equal(n, 2);
-	free(v);
-	assert_ok(f, assay_store_runs(s, "none", 0, &v, &n, &f->err));
-	assert_int_equal(n, 0);
-	free(v);
-	assay_store_close(s);
-}
-
-static void test_comparable_run(void **state)
-{
-	struct fixture *f = *state;
-	struct assay_store *s;
-	struct assay_run run;
-	int64_t id = 0;
-
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	make_run(&run, "quick", "m1");
-	assert_error(f, assay_store_comparable(s, &run, &id, &f->err), ASSAY_ENOTFOUND, "0 on other machines");
-	add_run(f, s, "quick", "m1", 0, 1, true);  /* 1 */
-	add_run(f, s, "quick", "m1", 0, 1, true);  /* 2: the one */
-	add_run(f, s, "full", "m1", 0, 1, true);   /* other suite */
-	add_run(f, s, "quick", "m2", 0, 1, true);  /* other machine */
-	add_run(f, s, "quick", "m1", 0, 1, false); /* unfinished */
-	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
-	assert_int_equal(run.id, 6);
-	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
-	assert_int_equal(id, 2);
-	run.id = 2;
-	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
-	assert_int_equal(id, 1);
-	run.id = 0; /* not stored: all are before it */
-	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
-	assert_int_equal(id, 2);
-
-	strcpy(run.machine.id, "m3");
-	assert_error(f, assay_store_comparable(s, &run, &id, &f->err), ASSAY_ENOTFOUND,
-		     "(3 on other machines, 0 with other seeds)");
-	strcpy(run.machine.id, "m1");
-	run.seed++;
-	assert_error(f, assay_store_comparable(s, &run, &id, &f->err), ASSAY_ENOTFOUND,
-		     "(0 on other machines, 2 with other seeds)");
-	assay_store_close(s);
-}
-
-/* A run of some cases between two of all of them is no measure of the second. */
-static void test_comparable_has_the_cases(void **state)
-{
-	struct fixture *f = *state;
-	struct assay_store *s;
-	struct assay_run run;
-	int64_t id = 0;
-
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	make_run(&run, "quick", "m1");
-	add_run(f, s, "quick", "m1", 0, 4, true);          /* 1 */
-	add_run(f, s, "quick", "m1", 2, 3, true);          /* 2: one of them */
-	run.id = add_run(f, s, "quick", "m1", 0, 4, true); /* 3 */
-	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
-	assert_int_equal(id, 1);
-	run.id = add_run(f, s, "quick", "m1", 2, 3, true); /* 4: of that one the newest with it */
-	assert_ok(f, assay_store_comparable(s, &run, &id, &f->err));
-	assert_int_equal(id, 3);
 	assay_store_close(s);
 }
 
@@ -334,133 +228,6 @@ static void test_results_are_replaced(void **state)
 	assay_store_close(s);
 	assay_result_release(&r);
 	assay_result_release(&other);
-}
-
-static void test_trend_and_cases(void **state)
-{
-	struct fixture *f = *state;
-	struct assay_trend_point *v = NULL;
-	struct assay_case *cases = NULL;
-	struct assay_result r;
-	struct assay_store *s;
-	struct assay_run run;
-	double median_ns, lo_ns;
-	size_t n = 0;
-
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	make_result(&r, 4, 10);
-	median_ns = r.median_ns;
-	lo_ns = r.ci95_lo_ns;
-	assert_error(f, assay_store_trend(s, r.c.key, NULL, &v, &n, &f->err), ASSAY_ENOTFOUND,
-		     "no case 'matmul.ternary/avx2/m=4");
-
-	make_run(&run, "quick", "m1");
-	run.started_ns = 2000;
-	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
-	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
-	/* stored later, measured earlier */
-	make_run(&run, "full", "m2");
-	run.started_ns = 1000;
-	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
-	r.median_ns = r.ci95_hi_ns = 4444;
-	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
-	/* not ok: no point */
-	make_run(&run, "full", "m2");
-	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
-	r.status = ASSAY_STATUS_FAILED;
-	strcpy(r.reason, "memory limit");
-	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
-	strcpy(r.c.key, "a/b/-/t=1/warm");
-	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
-	r.status = ASSAY_STATUS_OK;
-	strcpy(r.c.key, "A/b/-/t=1/warm");
-	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
-	assay_result_release(&r);
-
-	assert_ok(f, assay_store_trend(s, "matmul.ternary/avx2/m=4,level=dram/t=2/cold", NULL, &v, &n, &f->err));
-	assert_int_equal(n, 2);
-	assert_int_equal(v[0].run_id, 2);
-	assert_true(v[0].median_ns == 4444 && v[0].started_ns == 1000);
-	assert_string_equal(v[0].machine_id, "m2");
-	assert_string_equal(v[1].commit, "0123456789abcdef0123456789abcdef01234567");
-	assert_true(v[1].dirty && v[1].median_ns == median_ns && v[1].ci95_lo_ns == lo_ns);
-	free(v);
-	assert_ok(f, assay_store_trend(s, "matmul.ternary/avx2/m=4,level=dram/t=2/cold", "m1", &v, &n, &f->err));
-	assert_int_equal(n, 1);
-	assert_int_equal(v[0].run_id, 1);
-	free(v);
-	assert_ok(f, assay_store_trend(s, "a/b/-/t=1/warm", NULL, &v, &n, &f->err));
-	assert_int_equal(n, 0);
-	free(v);
-
-	assert_ok(f, assay_store_cases(s, NULL, &cases, &n, &f->err));
-	assert_int_equal(n, 2);
-	assert_string_equal(cases[0].key, "A/b/-/t=1/warm");
-	assert_string_equal(cases[1].key, "matmul.ternary/avx2/m=4,level=dram/t=2/cold");
-	assert_string_equal(cases[1].op, "matmul.ternary");
-	assert_int_equal(cases[1].n_axes, 2);
-	assert_string_equal(cases[1].axes[1].text, "dram");
-	assert_int_equal(cases[1].threads, 2);
-	assert_int_equal(cases[1].cache, ASSAY_CACHE_COLD);
-	assert_true(cases[1].all_threads);
-	free(cases);
-	assert_ok(f, assay_store_cases(s, "m1", &cases, &n, &f->err));
-	assert_int_equal(n, 1);
-	assert_string_equal(cases[0].key, "matmul.ternary/avx2/m=4,level=dram/t=2/cold");
-	free(cases);
-	assay_store_close(s);
-}
-
-static void test_baselines(void **state)
-{
-	struct fixture *f = *state;
-	struct assay_baseline_info *v = NULL;
-	struct assay_store *s;
-	size_t n = 0;
-
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	add_run(f, s, "quick", "m1", 0, 1, true);  /* 1 */
-	add_run(f, s, "quick", "m1", 0, 1, true);  /* 2 */
-	add_run(f, s, "full", "m1", 0, 1, true);   /* 3 */
-	add_run(f, s, "quick", "m2", 0, 1, true);  /* 4 */
-	add_run(f, s, "quick", "m1", 0, 1, false); /* 5 */
-	assert_ok(f, assay_store_baseline_save(s, "main", 2, 100, &f->err));
-	assert_ok(f, assay_store_baseline_save(s, "main", 1, 200, &f->err));
-	assert_ok(f, assay_store_baseline_save(s, "main", 1, 300, &f->err));
-	assert_ok(f, assay_store_baseline_save(s, "big", 3, 400, &f->err));
-	assert_ok(f, assay_store_baseline_save(s, "other", 4, 500, &f->err));
-	assert_error(f, assay_store_baseline_save(s, "main", 3, 1, &f->err), ASSAY_EUSAGE,
-		     "is of suite 'quick', run 3 is of 'full'");
-	assert_error(f, assay_store_baseline_save(s, "main", 4, 1, &f->err), ASSAY_EUSAGE,
-		     "another machine (label of m1)");
-	assert_error(f, assay_store_baseline_save(s, "main", 5, 1, &f->err), ASSAY_EUSAGE, "run 5 did not finish");
-	assert_error(f, assay_store_baseline_save(s, "main", 6, 1, &f->err), ASSAY_ENOTFOUND, "no run 6");
-	assert_error(f, assay_store_baseline_save(s, "", 1, 1, &f->err), ASSAY_EUSAGE, "bad name");
-
-	assert_ok(f, assay_store_baselines(s, NULL, NULL, &v, &n, &f->err));
-	assert_int_equal(n, 3);
-	assert_string_equal(v[0].name, "big");
-	assert_string_equal(v[1].name, "main");
-	assert_string_equal(v[1].suite, "quick");
-	assert_string_equal(v[1].machine_id, "m1");
-	assert_string_equal(v[1].machine_label, "label of m1");
-	assert_true(v[1].saved_ns == 300);
-	assert_int_equal(v[1].n_runs, 2);
-	assert_int_equal(v[1].runs[0], 1);
-	assert_int_equal(v[1].runs[1], 2);
-	assay_store_baselines_release(v, n);
-
-	assert_ok(f, assay_store_baselines(s, "quick", "m2", &v, &n, &f->err));
-	assert_int_equal(n, 1);
-	assert_string_equal(v[0].name, "other");
-	assay_store_baselines_release(v, n);
-
-	assert_ok(f, assay_store_baseline_drop(s, "main", &f->err));
-	assert_error(f, assay_store_baseline_drop(s, "main", &f->err), ASSAY_ENOTFOUND, "no baseline 'main'");
-	assert_ok(f, assay_store_baselines(s, "quick", "m1", &v, &n, &f->err));
-	assert_int_equal(n, 0);
-	assay_store_baselines_release(v, n);
-	assay_store_close(s);
 }
 
 /* What contradicts itself, or is no number, is refused whole: neither result nor case stays behind. */
@@ -603,14 +370,9 @@ int main(void)
 		TEST(test_a_run_comes_back_whole),
 		TEST(test_nothing_is_left_behind),
 		TEST(test_settings),
-		TEST(test_runs_are_listed),
-		TEST(test_comparable_run),
 		TEST(test_end_of_a_run),
-		TEST(test_comparable_has_the_cases),
 		TEST(test_metrics_are_replaced),
 		TEST(test_results_are_replaced),
-		TEST(test_trend_and_cases),
-		TEST(test_baselines),
 		TEST(test_bad_results_are_refused),
 		TEST(test_checks_of_the_schema),
 	};
