@@ -171,21 +171,38 @@ static void print_cells(const struct assay_columns *t, const struct assay_column
 	assay_text_add(out, "\n");
 }
 
-void assay_columns_print(const struct assay_columns *t, struct assay_text *out)
+static void find_widths(const struct assay_columns *t, size_t *widths)
 {
-	size_t widths[ASSAY_COLUMNS_MAX] = { 0 };
-
-	if (t->failed) {
-		out->failed = true;
-		return;
-	}
-	for (size_t i = 0; i < t->n_rows; i++)
+	memset(widths, 0, ASSAY_COLUMNS_MAX * sizeof(*widths));
+	for (size_t i = 0; i < t->n_rows && !t->failed; i++)
 		for (size_t c = 0; c < t->rows[i].n_cells; c++) {
 			size_t w = assay_columns_width(t->rows[i].cells[c]);
 
 			if (w > widths[c])
 				widths[c] = w;
 		}
+}
+
+size_t assay_columns_natural_width(const struct assay_columns *t)
+{
+	size_t widths[ASSAY_COLUMNS_MAX], sum = 0;
+
+	find_widths(t, widths);
+	for (size_t c = 0; c < ASSAY_COLUMNS_MAX; c++)
+		if (widths[c])
+			sum += (sum ? GAP : 0) + widths[c];
+	return sum + (t->indent ? assay_columns_width(t->indent) : 0);
+}
+
+void assay_columns_print(const struct assay_columns *t, struct assay_text *out)
+{
+	size_t widths[ASSAY_COLUMNS_MAX];
+
+	if (t->failed) {
+		out->failed = true;
+		return;
+	}
+	find_widths(t, widths);
 	for (size_t i = 0; i < t->n_rows; i++) {
 		const struct assay_columns_row *r = &t->rows[i];
 

@@ -31,6 +31,9 @@ void assay_columns_line(struct assay_columns *t, unsigned indent, const char *te
 void assay_columns_print(const struct assay_columns *t, struct assay_text *out);
 void assay_columns_release(struct assay_columns *t);
 
+/* Columns of the terminal that its rows take, tails and lines left aside. */
+size_t assay_columns_natural_width(const struct assay_columns *t);
+
 /* Columns that @s takes on a terminal: UTF-8 sequences count one, colour codes nothing. */
 size_t assay_columns_width(const char *s);
 /* Add @s to @out in lines of at most @width columns (0: any), the second and later ones indented by @indent. */

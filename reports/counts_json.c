@@ -1,49 +1,100 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics, counts, and what could not be counted: of a case of a run and of a side of a comparison alike. */
+/*
+ * Exact counts for scripts: {"schema":1,"run":{"evidence":"exact",…},"cases":[{"key","status","reason","counters",
+ * "metrics","functions"}]}. Those of a run with times are the member "exact" of its object, without "schema".
+ */
+#include "reports/emitter.h"
+
+#include <math.h>
+
 #include "reports/json_parts.h"
 
-json_t *assay_json_metrics(const struct assay_metric *v, size_t n)
+static json_t *counts_json(const struct assay_exact_counts *c)
 {
 	json_t *o = json_object();
 
-	for (size_t i = 0; i < n; i++) {
-		const struct assay_metric *m = &v[i];
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
+		json_object_set_new(o, assay_exact_event_name((enum assay_exact_event)e), assay_json_u64(c->v[e]));
+	return o;
+}
 
-		json_object_set_new(o, m->tag,
-				    json_pack("{s:o,s:s,s:o,s:o,s:b}", "value", assay_json_number(m->value), "unit",
-					      m->unit, "better",
-					      m->better ? json_string(m->better > 0 ? "higher" : "lower") : json_null(),
-					      "source", m->source[0] ? json_string(m->source) : json_null(),
-					      "estimated", m->estimated));
+/* As the counters and metrics of a timed case, so that a script reads both in the same way. */
+static json_t *counters_json(const struct assay_exact_case *c)
+{
+	json_t *o = json_object();
+
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS && c->status == ASSAY_STATUS_OK; e++)
+		json_object_set_new(o, assay_exact_event_name((enum assay_exact_event)e),
+				    json_pack("{s:o,s:s}", "value", assay_json_u64(c->total.v[e]), "source", "exact"));
+	return o;
+}
+
+/* Under the names that a timed case and the policy know them by. */
+static json_t *metrics_json(const struct assay_exact_case *c)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < assay_n_metrics && c->status == ASSAY_STATUS_OK; i++) {
+		const struct assay_metric_info *m = &assay_metrics[i];
+		double v = assay_exact_metric(&c->total, m->tag);
+
+		if (isfinite(v))
+			json_object_set_new(o, m->tag,
+					    json_pack("{s:o,s:s,s:s,s:s}", "value", assay_json_number(v), "unit",
+						      m->unit, "better", m->better > 0 ? "higher" : "lower", "source",
+						      "exact"));
 	}
 	return o;
 }
 
-json_t *assay_json_counters(const struct assay_counters *counters)
+static json_t *case_json(const struct assay_exact_case *c)
 {
-	json_t *o = json_object();
+	json_t *functions = json_array();
 
-	for (size_t i = 0; i < counters->n; i++) {
-		const struct assay_count *c = &counters->v[i];
+	for (size_t i = 0; i < c->n_functions; i++) {
+		const struct assay_exact_function *f = &c->functions[i];
 
-		json_object_set_new(o, c->name,
-				    json_pack("{s:o,s:s,s:o,s:s,s:o}", "value", assay_json_number(c->value), "source",
-					      c->source, "how", assay_json_text(c->how), "per",
-					      c->per_iteration ? "iteration" : "case", "running_frac",
-					      assay_json_number(c->running_frac)));
+		json_array_append_new(functions,
+				      json_pack("{s:o,s:o,s:o}", "name", assay_json_text(f->name), "object",
+						assay_json_text(f->object), "counts", counts_json(&f->counts)));
 	}
-	return o;
+	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o}", "key", assay_json_text(c->key), "status",
+			 assay_status_name(c->status), "reason", assay_json_text(c->reason), "counters",
+			 counters_json(c), "metrics", metrics_json(c), "functions", functions);
 }
 
-json_t *assay_json_unavailable(const struct assay_counters *counters)
+static json_t *run_json(const struct assay_exact_run *run)
 {
-	json_t *o = json_object();
+	const struct assay_exact_setting *s = &run->setting;
 
-	for (size_t i = 0; i < counters->n_missing; i++) {
-		const struct assay_unavailable *u = &counters->missing[i];
-
-		json_object_set_new(o, u->name,
-				    json_pack("{s:s,s:o}", "source", u->source, "reason", assay_json_text(u->reason)));
-	}
-	return o;
+	return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:{s:o,s:o,s:o,s:o,s:o,s:o}}", "id",
+			 run->id ? json_integer(run->id) : json_null(), "suite", assay_json_text(run->suite),
+			 "evidence", "exact", "seed", assay_json_u64(run->seed), "started",
+			 assay_json_time(run->started_ns), "build", assay_json_build(&run->build), "setting", "arch",
+			 assay_json_text(s->arch), "tool", assay_json_text(s->tool), "libc", assay_json_text(s->libc),
+			 "cache", assay_json_text(s->cache), "features", assay_json_text(s->features), "environment",
+			 assay_json_text(s->environment));
 }
+
+void assay_json_add_exact(json_t *root, const struct assay_exact_run *run)
+{
+	json_t *cases = json_array();
+
+	for (size_t i = 0; i < run->n_cases; i++)
+		json_array_append_new(cases, case_json(&run->cases[i]));
+	json_object_set_new(root, "run", run_json(run));
+	json_object_set_new(root, "cases", cases);
+}
+
+static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	json_t *root = json_pack("{s:i}", "schema", 1);
+
+	(void)style;
+	assay_json_add_exact(root, r->counts);
+	assay_json_print(root, out);
+}
+
+const struct assay_emitter assay_emitter_counts_json = { .takes = ASSAY_REPORT_COUNTS,
+							 .format = "json",
+							 .write = write_json };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gate or a comparison for scripts: the object of section 8 of the design. */
-#include "reports/emit.h"
+/*
+ * A gate or a comparison for scripts, as one object. "controls" is {} where there are none, else {"trusted", "items":
+ * [{"key", "kind": "aa" | "slower", "injected", "verdict", "ratio", "ci", "pairs", "ok", "reason"}]}.
+ */
+#include "reports/emitter.h"
 
 #include "reports/json_parts.h"
 
@@ -65,10 +68,12 @@ static json_t *controls_object(const struct assay_gate_report *r)
 	return o;
 }
 
-int assay_emit_gate_json(const struct assay_gate_report *r, struct assay_text *out, struct assay_err *err)
+static void write_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
+	const struct assay_gate_report *r = report->gate.gate;
 	json_t *cases = json_array(), *root = json_object();
 
+	(void)style;
 	for (size_t i = 0; i < r->n_cases; i++)
 		json_array_append_new(cases, case_object(&r->cases[i]));
 	json_object_set_new(root, "schema", json_integer(1));
@@ -84,5 +89,9 @@ int assay_emit_gate_json(const struct assay_gate_report *r, struct assay_text *o
 	json_object_set_new(root, "seconds", r->seconds > 0 ? assay_json_number(r->seconds) : json_null());
 	json_object_set_new(root, "controls", controls_object(r));
 	json_object_set_new(root, "cases", cases);
-	return assay_json_print(root, out, err);
+	assay_json_print(root, out);
 }
+
+const struct assay_emitter assay_emitter_gate_json = { .takes = ASSAY_REPORT_GATE,
+						       .format = "json",
+						       .write = write_json };

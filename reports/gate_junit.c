@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A gate as JUnit XML. There is no standard; this is what Jenkins, GitLab and the Ant schema all take: an outer element
- * without attributes, one suite with properties, test cases and both outputs.
+ * without attributes, one suite with properties, test cases and both outputs. There is one test case for each case ×
+ * metric: class name is the op, name the rest of the key and the metric. REGRESSED and WRONG_RESULT are failures,
+ * NOT_MEASURED and INCOMPARABLE errors, or skipped where a missing baseline was allowed.
  */
-#include "reports/emit.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "reports/code_points.h"
 #include "reports/gate_words.h"
+#include "reports/text_parts.h"
 
 enum outcome {
 	PASSED,
@@ -165,8 +165,9 @@ static void add_case(const struct assay_gate_report *r, size_t index, bool stric
 	assay_text_add(out, "    </testcase>\n");
 }
 
-static void add_suite(const struct assay_gate_report *r, const struct assay_emit_junit *o, struct assay_text *out)
+static void add_suite(const struct assay_report_gate *o, struct assay_text *out)
 {
+	const struct assay_gate_report *r = o->gate;
 	size_t count[N_OUTCOMES] = { 0 };
 	time_t t = (time_t)(o->unix_ns / 1000000000u);
 	char when[40];
@@ -240,19 +241,20 @@ static void add_outputs(const struct assay_gate_report *r, struct assay_text *ou
 	assay_text_add(out, "</system-err>\n");
 }
 
-int assay_emit_gate_junit(const struct assay_gate_report *r, const struct assay_emit_junit *o, struct assay_text *out,
-			  struct assay_err *err)
+static void write_junit(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
-	static const struct assay_emit_junit usual;
+	const struct assay_gate_report *r = report->gate.gate;
 
-	if (!o)
-		o = &usual;
+	(void)style;
 	assay_text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
-	add_suite(r, o, out);
+	add_suite(&report->gate, out);
 	add_properties(r, out);
 	for (size_t i = 0; i < r->n_cases; i++)
-		add_case(r, i, o->strict, out);
+		add_case(r, i, report->gate.strict, out);
 	add_outputs(r, out);
 	assay_text_add(out, "  </testsuite>\n</testsuites>\n");
-	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write JUnit XML: out of memory") : 0;
 }
+
+const struct assay_emitter assay_emitter_gate_junit = { .takes = ASSAY_REPORT_GATE,
+							.format = "junit",
+							.write = write_junit };

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gate as a comment to a pull request, in the Markdown that GitHub and GitLab share. */
-#include "reports/emit.h"
-
+/*
+ * A gate as a comment to a pull request, in the Markdown that GitHub and GitLab share: the verdict with a sentence,
+ * what matters, and the full table folded. What does not fit is left out from the end, and counted.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/code_points.h"
 #include "reports/gate_words.h"
+#include "reports/text_parts.h"
 
+/* First line of every report: the comment that holds it is the one to replace. */
+#define MARKER "<!-- assay-gate -->"
+/* What a comment on GitHub holds; a report is no longer. */
+#define MAX_BYTES 65536
 /* Rows above the fold; a reader in haste reads no more. */
 #define MATTERS_MAX 50
 /* What the rows above the fold and the controls may fill, so that there is always room for what follows. */
-#define MATTERS_BYTES (ASSAY_MARKDOWN_MAX / 2)
+#define MATTERS_BYTES (MAX_BYTES / 2)
 /* Kept free for what closes the report. */
 #define CLOSING_BYTES 512
 
@@ -130,7 +135,7 @@ static void add_verdict(const struct assay_gate_report *r, struct assay_text *ou
 {
 	const char *why = assay_gate_words_no_baseline(r);
 
-	assay_text_addf(out, ASSAY_MARKDOWN_MARKER "\n## assay: %s\n\n%s.\n\n", assay_verdict_name(r->verdict),
+	assay_text_addf(out, MARKER "\n## assay: %s\n\n%s.\n\n", assay_verdict_name(r->verdict),
 			assay_gate_words_sentence(r));
 	add_name(out, r->head[0] ? r->head : "this run");
 	assay_text_add(out, " against ");
@@ -198,19 +203,22 @@ static void add_everything(const struct assay_gate_report *r, struct assay_text 
 		return;
 	assay_text_addf(out, "\n<details>\n<summary>All %zu verdict%s</summary>\n\n", r->n_cases,
 			r->n_cases == 1 ? "" : "s");
-	left = add_rows(r, true, start + ASSAY_MARKDOWN_MAX - CLOSING_BYTES, SIZE_MAX, out);
+	left = add_rows(r, true, start + MAX_BYTES - CLOSING_BYTES, SIZE_MAX, out);
 	if (left)
 		assay_text_addf(out,
 				"\n%zu of %zu rows are left out: a comment holds %d characters. The JSON report has "
 				"all of them.\n",
-				left, r->n_cases, ASSAY_MARKDOWN_MAX);
+				left, r->n_cases, MAX_BYTES);
 	assay_text_add(out, "\n</details>\n");
 }
 
-int assay_emit_gate_markdown(const struct assay_gate_report *r, struct assay_text *out, struct assay_err *err)
+static void write_markdown(const struct assay_report *report, const struct assay_emit_style *style,
+			   struct assay_text *out)
 {
+	const struct assay_gate_report *r = report->gate.gate;
 	size_t start = out->len;
 
+	(void)style;
 	add_verdict(r, out);
 	add_matters(r, out, start);
 	add_controls(r, out, start);
@@ -221,5 +229,8 @@ int assay_emit_gate_markdown(const struct assay_gate_report *r, struct assay_tex
 	if (r->comparison_id)
 		assay_text_addf(out, " Comparison %" PRId64 ".", r->comparison_id);
 	assay_text_add(out, "\n");
-	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write Markdown: out of memory") : 0;
 }
+
+const struct assay_emitter assay_emitter_gate_markdown = { .takes = ASSAY_REPORT_GATE,
+							   .format = "markdown",
+							   .write = write_markdown };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that all JSON emitters write in the same way. */
+/* Values that all JSON emitters write in the same way: of a run and of a side of a comparison alike. */
 #include "reports/json_parts.h"
 
 #include <math.h>
@@ -51,6 +51,56 @@ json_t *assay_json_time(uint64_t unix_ns)
 	return json_string(buf);
 }
 
+json_t *assay_json_better(int better)
+{
+	return better ? json_string(better > 0 ? "higher" : "lower") : json_null();
+}
+
+json_t *assay_json_metrics(const struct assay_metric *v, size_t n)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < n; i++) {
+		const struct assay_metric *m = &v[i];
+
+		json_object_set_new(o, m->tag,
+				    json_pack("{s:o,s:s,s:o,s:o,s:b}", "value", assay_json_number(m->value), "unit",
+					      m->unit, "better", assay_json_better(m->better), "source",
+					      m->source[0] ? json_string(m->source) : json_null(), "estimated",
+					      m->estimated));
+	}
+	return o;
+}
+
+json_t *assay_json_counters(const struct assay_counters *counters)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < counters->n; i++) {
+		const struct assay_count *c = &counters->v[i];
+
+		json_object_set_new(o, c->name,
+				    json_pack("{s:o,s:s,s:o,s:s,s:o}", "value", assay_json_number(c->value), "source",
+					      c->source, "how", assay_json_text(c->how), "per",
+					      c->per_iteration ? "iteration" : "case", "running_frac",
+					      assay_json_number(c->running_frac)));
+	}
+	return o;
+}
+
+json_t *assay_json_unavailable(const struct assay_counters *counters)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < counters->n_missing; i++) {
+		const struct assay_unavailable *u = &counters->missing[i];
+
+		json_object_set_new(o, u->name,
+				    json_pack("{s:s,s:o}", "source", u->source, "reason", assay_json_text(u->reason)));
+	}
+	return o;
+}
+
 json_t *assay_json_build(const struct assay_build *b)
 {
 	return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "id", assay_json_text(b->id), "commit",
@@ -80,11 +130,8 @@ void assay_json_part(const char *before, json_t *v, unsigned depth, struct assay
 	free(s);
 }
 
-int assay_json_print(json_t *root, struct assay_text *out, struct assay_err *err)
+void assay_json_print(json_t *root, struct assay_text *out)
 {
 	assay_json_part("", root, 0, out);
 	assay_text_add(out, "\n");
-	if (out->failed)
-		return assay_err_set(err, ASSAY_ENOMEM, "cannot write JSON: out of memory");
-	return 0;
 }

@@ -26,11 +26,13 @@ json_t *assay_json_counters(const struct assay_counters *counters);
 json_t *assay_json_unavailable(const struct assay_counters *counters);
 
 json_t *assay_json_build(const struct assay_build *b);
+/* "higher" or "lower"; null for 0. */
+json_t *assay_json_better(int better);
 /* Add "run" and "cases" of exact counts to @root. */
 void assay_json_add_exact(json_t *root, const struct assay_exact_run *run);
 
-/* Append @root and a newline to @out and drop the caller's reference; NULL is ASSAY_ENOMEM. */
-int assay_json_print(json_t *root, struct assay_text *out, struct assay_err *err);
+/* Append @root and a newline to @out and drop the caller's reference; NULL makes @out fail. */
+void assay_json_print(json_t *root, struct assay_text *out);
 /*
  * Append @before and then @v, a part of what is written by hand @depth levels deep, and drop the reference: long lists
  * are never held as a whole. NULL makes @out fail.

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a line of the run table: the shape of a case, and the metrics that its op publishes. */
+/* Parts of a line of a table of a run: the shape of a case, its rate and limit, the metrics that its op publishes. */
 #include "reports/run_cells.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/quantity.h"
+
+/* Above this many operations a byte an op is shown by its arithmetic rate, below by its bandwidth. */
+#define OPS_PER_BYTE_ARITHMETIC 4.0
 
 static bool is_common(const struct assay_run *run, const struct assay_case *c, unsigned axis)
 {
@@ -100,4 +104,59 @@ void assay_run_cells_metrics(const struct assay_result *r, const struct assay_em
 				assay_text_addn(out, p, 1);
 		}
 	}
+}
+
+double assay_run_cells_metric(const struct assay_result *r, const char *tag)
+{
+	const struct assay_metric *m = assay_result_metric(r, tag);
+
+	return m ? m->value : NAN;
+}
+
+const char *assay_run_cells_rate_tag(const struct assay_run *run, const char *op)
+{
+	double intensity = 0;
+	bool bytes = false, ops = false;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_result *r = &run->results[i];
+		double b = assay_run_cells_metric(r, "bytes_per_s"), o = assay_run_cells_metric(r, "ops_per_s");
+
+		if (strcmp(r->c.op, op) || r->status != ASSAY_STATUS_OK)
+			continue;
+		if (assay_result_metric(r, "tokens_per_s"))
+			return "tokens_per_s";
+		bytes |= isfinite(b) && b > 0;
+		ops |= isfinite(o) && o > 0;
+		if (b > 0 && o / b > intensity)
+			intensity = o / b;
+	}
+	if (ops && (!bytes || intensity > OPS_PER_BYTE_ARITHMETIC))
+		return "ops_per_s";
+	return bytes ? "bytes_per_s" : "items_per_s";
+}
+
+const struct assay_metric *assay_run_cells_rate_metric(const struct assay_result *r, const char *tag)
+{
+	const struct assay_metric *items = !strcmp(tag, "tokens_per_s") ? assay_result_metric(r, "items_per_s") : NULL;
+
+	return items ? items : assay_result_metric(r, tag);
+}
+
+void assay_run_cells_rate(const struct assay_result *r, const char *tag, const struct assay_emit_style *style,
+			  char *buf, size_t size)
+{
+	const struct assay_metric *m = assay_run_cells_rate_metric(r, tag);
+
+	buf[0] = '\0';
+	if (m)
+		assay_metric_text(tag, m->value, m->unit, style->utf8, buf, size);
+}
+
+bool assay_run_cells_op_before(const struct assay_run *run, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(run->results[k].c.op, run->results[i].c.op))
+			return true;
+	return false;
 }

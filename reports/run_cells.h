@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a line of the run table: the shape of a case, and the metrics that its op publishes. */
+/* Parts of a line of a table of a run: the shape of a case, its rate and limit, the metrics that its op publishes. */
 #ifndef ASSAY_REPORTS_RUN_CELLS_H
 #define ASSAY_REPORTS_RUN_CELLS_H
 
-#include "reports/emit.h"
+#include "reports/emitter.h"
+
+#define ASSAY_SHAPE_MAX (ASSAY_MAX_AXES * 2 * ASSAY_NAME_MAX)
 
 /*
  * "m=2560,n=1": of the axes of @c those on which the cases of its op in @run differ, or with @common those that are the
@@ -11,6 +13,20 @@
  */
 void assay_run_cells_shape(const struct assay_run *run, const struct assay_case *c, bool common, char *buf,
 			   size_t size);
+
+/* Has an earlier result the op of result @i? */
+bool assay_run_cells_op_before(const struct assay_run *run, size_t i);
+
+/* NaN where @r has no such metric. */
+double assay_run_cells_metric(const struct assay_result *r, const char *tag);
+
+/* One rate for all cases of an op, so that its lines can be compared: "ops_per_s", "bytes_per_s", … */
+const char *assay_run_cells_rate_tag(const struct assay_run *run, const char *op);
+/* The rate of @tag; tokens are counted over the time of the case, not over the op's own. NULL where @r has none. */
+const struct assay_metric *assay_run_cells_rate_metric(const struct assay_result *r, const char *tag);
+/* "61.2 GB/s"; "" where @r has none. */
+void assay_run_cells_rate(const struct assay_result *r, const char *tag, const struct assay_emit_style *style,
+			  char *buf, size_t size);
 
 /* @m says again what the op's own count of the same items says: items_per_s beside tokens_per_s. */
 bool assay_run_cells_repeats(const struct assay_result *r, const struct assay_metric *m);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run for scripts: the object of section 8 of the design. */
-#include "reports/emit.h"
+/*
+ * A run for scripts: {"schema":1,"run":{…},"cases":[…]}. What does not apply is null. Numbers above 2^63 - 1 (a seed)
+ * are strings. With samples each case carries "raw": [[iterations, ns, flags], …].
+ */
+#include "reports/emitter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,13 +141,16 @@ static json_t *run_json(const struct assay_run *run)
 }
 
 /* Case by case: a tree of all of them takes several times the memory of their text. */
-int assay_emit_run_json(const struct assay_run *run, bool samples, struct assay_text *out, struct assay_err *err)
+static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
+	const struct assay_run *run = r->run.run;
+
+	(void)style;
 	assay_text_add(out, "{\n  \"schema\": 1,");
 	assay_json_part("\n  \"run\": ", run_json(run), 1, out);
 	assay_text_add(out, ",\n  \"cases\": [");
 	for (size_t i = 0; i < run->n_results; i++)
-		assay_json_part(i ? ",\n    " : "\n    ", case_json(&run->results[i], samples), 2, out);
+		assay_json_part(i ? ",\n    " : "\n    ", case_json(&run->results[i], r->run.samples), 2, out);
 	assay_text_add(out, run->n_results ? "\n  ]" : "]");
 	if (run->exact) {
 		json_t *exact = json_object();
@@ -153,5 +159,8 @@ int assay_emit_run_json(const struct assay_run *run, bool samples, struct assay_
 		assay_json_part(",\n  \"exact\": ", exact, 1, out);
 	}
 	assay_text_add(out, "\n}\n");
-	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write JSON: out of memory") : 0;
 }
+
+const struct assay_emitter assay_emitter_run_json = { .takes = ASSAY_REPORT_RUN,
+						      .format = "json",
+						      .write = write_json };

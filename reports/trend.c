@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs gnuplot over the program of a trend plot, in a temporary folder, and moves the picture to its place. */
+/*
+ * The history of a case as a picture: gnuplot runs over the program of its plot in a temporary folder, and the picture
+ * moves to its place.
+ */
 #include "reports/trend.h"
 
 #include <errno.h>
@@ -17,36 +20,34 @@
 #define PICTURE_NAME "picture"
 #define TIMEOUT_NS   UINT64_C(60000000000)
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n > m && !strcmp(s + n - m, end);
-}
-
 static const char *in_folder(const char *folder, const char *name, char *buf)
 {
 	snprintf(buf, PATH_MAX, "%s/%s", folder, name);
 	return buf;
 }
 
-/* gnuplot over the script in @folder; the picture then lies there too. */
-static int run_gnuplot(const char *folder, struct assay_err *err)
+/* Start gnuplot in @folder with one argument after -d: no start-up files, which could change the plot or print. */
+static int run_gnuplot(const char *argument, const char *folder, struct assay_err *err)
 {
-	/* -d: no start-up files, which could change the plot or print. */
-	static const char *const argv[] = { "gnuplot", "-d", SCRIPT_NAME, NULL };
+	const char *const argv[] = { "gnuplot", "-d", argument, NULL };
 	char *out = NULL;
-	int rc;
+	int rc = assay_process_capture(argv, folder, TIMEOUT_NS, &out, err);
 
-	rc = assay_process_capture(argv, folder, TIMEOUT_NS, &out, err);
 	free(out);
+	return rc;
+}
+
+static int probe(struct assay_err *err)
+{
+	int rc = run_gnuplot("--version", NULL, err);
+
 	if (rc == ASSAY_ENOTFOUND)
 		return assay_err_set(err, ASSAY_EUNAVAILABLE,
 				     "gnuplot is not installed, install the package 'gnuplot-nox' (apt) or 'gnuplot'");
 	return rc;
 }
 
-static int draw(const struct assay_text *script, const char *folder, const char *path, struct assay_err *err)
+static int run_script(const struct assay_text *script, const char *folder, const char *path, struct assay_err *err)
 {
 	char name[PATH_MAX];
 	char *picture = NULL;
@@ -55,7 +56,7 @@ static int draw(const struct assay_text *script, const char *folder, const char 
 
 	rc = assay_file_write(in_folder(folder, SCRIPT_NAME, name), script->s, script->len, err);
 	if (!rc)
-		rc = run_gnuplot(folder, err);
+		rc = run_gnuplot(SCRIPT_NAME, folder, err);
 	if (!rc)
 		rc = assay_file_read(in_folder(folder, PICTURE_NAME, name), &picture, &len, err);
 	if (!rc && !len)
@@ -69,20 +70,15 @@ static int draw(const struct assay_text *script, const char *folder, const char 
 	return rc;
 }
 
-int assay_trend_plot(const struct assay_trend_series *s, const char *path, struct assay_err *err)
+static int draw(const struct assay_report_history *h, bool png, const char *path, struct assay_err *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct assay_text script = { 0 };
 	char folder[PATH_MAX - 16];
-	bool png = ends_with(path, ".png");
-	int n, rc;
+	int n, rc = assay_trend_script(h, png, PICTURE_NAME, &script, err);
 
-	if (!png && !ends_with(path, ".svg"))
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot plot to '%s': its name must end in .svg or .png", path);
-	rc = assay_trend_script(s, png, PICTURE_NAME, &script, err);
 	if (rc)
 		goto out;
-
 	n = snprintf(folder, sizeof(folder), "%s/assay-trend-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (n < 0 || (size_t)n >= sizeof(folder) || !mkdtemp(folder)) {
 		rc = assay_err_set(err, ASSAY_EIO,
@@ -90,7 +86,7 @@ int assay_trend_plot(const struct assay_trend_series *s, const char *path, struc
 				   tmp && *tmp ? tmp : "/tmp", strerror(errno));
 		goto out;
 	}
-	rc = draw(&script, folder, path, err);
+	rc = run_script(&script, folder, path, err);
 	if (rc)
 		assay_err_prefix(err, "cannot plot to '%s'", path);
 	rmdir(folder);
@@ -98,6 +94,24 @@ out:
 	assay_text_release(&script);
 	return rc;
 }
+
+static int draw_svg(const struct assay_report *r, const char *path, struct assay_err *err)
+{
+	return draw(&r->history, false, path, err);
+}
+
+static int draw_png(const struct assay_report *r, const char *path, struct assay_err *err)
+{
+	return draw(&r->history, true, path, err);
+}
+
+const struct assay_emitter assay_emitter_history_svg = {
+	.takes = ASSAY_REPORT_HISTORY, .format = "svg", .draw = draw_svg, .probe = probe
+};
+
+const struct assay_emitter assay_emitter_history_png = {
+	.takes = ASSAY_REPORT_HISTORY, .format = "png", .draw = draw_png, .probe = probe
+};
 
 /* Longer names are cut and end in a digest of the key, as a file name has 255 bytes at most. */
 #define NAME_KEPT 160

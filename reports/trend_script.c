@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "reports/text_parts.h"
+
 #define WIDTH       960
 #define PLOT_HEIGHT 330 /* between the margins, so that a long title does not squeeze the plot */
 #define TITLE_CHARS 100 /* of the title's font in WIDTH, with some air */
@@ -40,47 +42,28 @@ static const struct unit *unit_for(double ns)
 	return &units[i];
 }
 
-/* Bytes of the UTF-8 character at @s, 0 when it is none: a picture with broken text is no valid SVG. */
-static size_t character(const char *s)
-{
-	const unsigned char *u = (const unsigned char *)s;
-	size_t n = u[0] < 0x80                   ? 1
-		   : u[0] >= 0xc2 && u[0] < 0xe0 ? 2
-		   : (u[0] & 0xf0) == 0xe0       ? 3
-		   : u[0] >= 0xf0 && u[0] < 0xf5 ? 4
-						 : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	/* Too long a form, surrogates, and beyond the last plane. */
-	if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) || (u[0] == 0xf0 && u[1] < 0x90) ||
-	    (u[0] == 0xf4 && u[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-/* The first @n bytes of @s between single quotes; what cannot be shown becomes '?'. */
+/* The first @n bytes of @s between single quotes; what cannot be shown becomes '?': broken text is no valid SVG. */
 static void add_quoted(struct assay_text *t, const char *s, size_t n)
 {
-	assay_text_add(t, "'");
-	for (size_t i = 0; i < n && s[i];) {
-		size_t len = character(s + i);
+	const char *end = s + n, *from = s;
+	uint32_t c;
 
-		if (s[i] == '\'')
+	assay_text_add(t, "'");
+	while (from < end && (c = assay_code_point_next(&s))) {
+		if (c == '\'')
 			assay_text_add(t, "''");
-		else if (!len || i + len > n || (unsigned char)s[i] < ' ' || s[i] == 0x7f)
+		else if (c == ASSAY_CODE_POINT_BAD || s > end || c < ' ' || c == 0x7f)
 			assay_text_add(t, "?");
 		else
-			assay_text_addn(t, s + i, len);
-		i += len ? len : 1;
+			assay_code_point_add(t, c);
+		from = s;
 	}
 	assay_text_add(t, "'");
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct assay_trend_run *x = a, *y = b;
+	const struct assay_trend_point *x = a, *y = b;
 
 	if (x->started_ns != y->started_ns)
 		return x->started_ns < y->started_ns ? -1 : 1;
@@ -88,16 +71,16 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Valid runs in order of time; malloc'ed. An interval that is missing becomes the median itself. */
-static int sorted_runs(const struct assay_trend_series *s, struct assay_trend_run **out, size_t *n,
+static int sorted_runs(const struct assay_report_history *s, struct assay_trend_point **out, size_t *n,
 		       struct assay_err *err)
 {
-	struct assay_trend_run *v = malloc((s->n_runs ? s->n_runs : 1) * sizeof(*v));
+	struct assay_trend_point *v = malloc((s->n_points ? s->n_points : 1) * sizeof(*v));
 
 	*n = 0;
 	if (!v)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu runs of '%s'", s->n_runs, s->key);
-	for (size_t i = 0; i < s->n_runs; i++) {
-		struct assay_trend_run r = s->runs[i];
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu runs of '%s'", s->n_points, s->key);
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct assay_trend_point r = s->points[i];
 
 		if (!isfinite(r.median_ns) || r.median_ns <= 0)
 			continue;
@@ -135,7 +118,7 @@ static size_t title_line(const char *s)
 }
 
 /* The lines of text above the plot. Returns the height they take, in pixels. */
-static unsigned add_head(struct assay_text *t, const struct assay_trend_series *s, size_t n)
+static unsigned add_head(struct assay_text *t, const struct assay_report_history *s, size_t n)
 {
 	const char *rest = s->key;
 	unsigned y = 30, label = 1;
@@ -166,7 +149,7 @@ static unsigned add_head(struct assay_text *t, const struct assay_trend_series *
 
 /* Below the axis: commit, date and time (UTC) of every run, or of every k-th back from the newest when there are many.
  */
-static void add_labels(struct assay_text *t, const struct assay_trend_run *v, size_t n)
+static void add_labels(struct assay_text *t, const struct assay_trend_point *v, size_t n)
 {
 	size_t step = (n + MAX_LABELS - 1) / MAX_LABELS;
 	const char *sep = "";
@@ -200,7 +183,7 @@ static void add_labels(struct assay_text *t, const struct assay_trend_run *v, si
 }
 
 /* The band the values take, a little wider. At least 5 %, so that pure noise does not look like a cliff. */
-static void y_range(const struct assay_trend_run *v, size_t n, double *lo, double *hi)
+static void y_range(const struct assay_trend_point *v, size_t n, double *lo, double *hi)
 {
 	double mid, half;
 
@@ -216,7 +199,7 @@ static void y_range(const struct assay_trend_run *v, size_t n, double *lo, doubl
 	*hi = mid + half;
 }
 
-static void add_axes(struct assay_text *t, const struct assay_trend_run *v, size_t n, const struct unit *unit,
+static void add_axes(struct assay_text *t, const struct assay_trend_point *v, size_t n, const struct unit *unit,
 		     double lo, double hi, bool any_dirty)
 {
 	assay_text_addf(t,
@@ -265,11 +248,11 @@ static void add_plot(struct assay_text *t, size_t n, bool any_dirty)
 	assay_text_add(t, "\n");
 }
 
-int assay_trend_script(const struct assay_trend_series *s, bool png, const char *output, struct assay_text *out,
+int assay_trend_script(const struct assay_report_history *s, bool png, const char *output, struct assay_text *out,
 		       struct assay_err *err)
 {
 	const struct unit *unit;
-	struct assay_trend_run *v = NULL;
+	struct assay_trend_point *v = NULL;
 	struct assay_text head = { 0 };
 	bool any_dirty = false;
 	unsigned top, bottom = 104;

@@ -12,7 +12,7 @@
 #include "drive/installed.h"
 #include "model/catalog.h"
 #include "model/result.h"
-#include "reports/emit.h"
+#include "reports/emitter.h"
 
 /* 128 + SIGINT, as shells write it. */
 #define ASSAY_CLI_EXIT_INTERRUPTED 130
@@ -42,11 +42,10 @@ int assay_cli_fail_open(const struct assay_err *err);
 
 /* Width and abilities of standard output. */
 struct assay_emit_style assay_cli_style(void);
+/* Print @r: as JSON where @json, otherwise as text in the style of standard output. */
+int assay_cli_emit(const struct assay_report *r, bool json, bool verbose, struct assay_err *err);
 /* NULL-safe: write @t to standard output and release it. */
 void assay_cli_put(struct assay_text *t);
-
-/* A unix time in lists: "2026-11-21 14:05", where the program runs. */
-void assay_cli_when(uint64_t unix_ns, char *buf, size_t size);
 
 /* One line: version, commit, compiler. */
 void assay_cli_print_version(void);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "drive/build_identity.h"
@@ -92,20 +91,25 @@ struct assay_emit_style assay_cli_style(void)
 	return s;
 }
 
-void assay_cli_when(uint64_t unix_ns, char *buf, size_t size)
-{
-	time_t t = (time_t)(unix_ns / 1000000000u);
-	struct tm tm;
-
-	localtime_r(&t, &tm);
-	strftime(buf, size, "%Y-%m-%d %H:%M", &tm);
-}
-
 void assay_cli_put(struct assay_text *t)
 {
 	if (t->s)
 		fwrite(t->s, 1, t->len, stdout);
 	assay_text_release(t);
+}
+
+int assay_cli_emit(const struct assay_report *r, bool json, bool verbose, struct assay_err *err)
+{
+	struct assay_emit_style style = assay_cli_style();
+	struct assay_text out = { 0 };
+	int rc;
+
+	style.verbose = verbose;
+	rc = assay_emit(r, json ? "json" : "text", &style, &out, err);
+	if (!rc)
+		assay_cli_put(&out);
+	assay_text_release(&out);
+	return rc;
 }
 
 void assay_cli_print_version(void)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/file.h"
 #include "cli/cli.h"
@@ -13,8 +12,6 @@
 #include "drive/exact_gate.h"
 #include "machine/clock.h"
 #include "model/verdict.h"
-#include "reports/columns.h"
-#include "reports/json_parts.h"
 #include "store/store.h"
 
 enum { OPT_RUN = 0x200, OPT_EXACT, OPT_EXACT_FILE, OPT_PRUNE };
@@ -124,7 +121,13 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int save(const struct baseline_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
+static int say(const struct baseline_args *a, const struct assay_report_baseline *done, struct assay_err *err)
+{
+	return assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_BASELINE, .baseline = *done }, a->s.json,
+			      a->s.verbose, err);
+}
+
+static int save(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
 	int64_t id = a->run_id;
@@ -143,124 +146,62 @@ static int save(const struct baseline_args *a, struct assay_store *store, struct
 	}
 	if (!rc)
 		rc = assay_store_baseline_save(store, a->name, id, assay_clock_unix_ns(), err);
-	if (!rc && a->s.json)
-		rc = assay_json_print(json_pack("{s:i,s:o,s:I}", "schema", 1, "saved", assay_json_text(a->name), "run",
-						(json_int_t)id),
-				      out, err);
-	else if (!rc)
-		assay_text_addf(out, "run %" PRId64 " saved in baseline '%s'\n", id, a->name);
-	return rc;
+	return rc ? rc : say(a, &(struct assay_report_baseline){ .saved = a->name, .run = id }, err);
 }
 
-static int update(const struct baseline_args *a, struct assay_store *store, struct assay_text *out,
-		  struct assay_err *err)
+static int update(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
 {
 	const struct assay_gate_request o = {
 		.suite = a->suite, .run_id = a->run_id, .exact_file = a->exact_file, .db = a->s.r.db
 	};
 	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
-	size_t n = 0, kept = 0;
-	int rc = assay_exact_baseline_update(store, &o, a->prune, path, sizeof(path), &n, &kept, err);
+	struct assay_report_baseline done = { .updated = path };
+	int rc = assay_exact_baseline_update(store, &o, a->prune, path, sizeof(path), &done.n_cases, &done.n_kept, err);
 
-	if (!rc && a->s.json)
-		rc = assay_json_print(json_pack("{s:i,s:o,s:I,s:I}", "schema", 1, "updated", assay_json_text(path),
-						"cases", (json_int_t)n, "kept", (json_int_t)kept),
-				      out, err);
-	else if (!rc)
-		assay_text_addf(out, "exact counts of %zu case%s recorded in %s: see what changed, and commit it\n", n,
-				n == 1 ? "" : "s", path);
-	if (!rc && !a->s.json && kept)
-		assay_text_addf(out, "%zu recorded case%s not counted this time, and kept; --prune takes such out\n",
-				kept, kept == 1 ? " was" : "s were");
-	return rc;
+	return rc ? rc : say(a, &done, err);
 }
 
-static int drop(const struct baseline_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
+static int drop(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
 {
 	int rc = assay_store_baseline_drop(store, a->name, err);
 
-	if (!rc && a->s.json)
-		rc = assay_json_print(json_pack("{s:i,s:o}", "schema", 1, "dropped", assay_json_text(a->name)), out,
-				      err);
-	else if (!rc)
-		assay_text_addf(out, "baseline '%s' dropped; its runs are kept\n", a->name);
-	return rc;
-}
-
-static json_t *baseline_json(const struct assay_baseline_info *b)
-{
-	json_t *runs = json_array();
-
-	for (size_t i = 0; i < b->n_runs; i++)
-		json_array_append_new(runs, json_integer(b->runs[i]));
-	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "name", b->name, "suite", b->suite, "machine_id",
-			 assay_json_text(b->machine_id), "machine", assay_json_text(b->machine_label), "saved",
-			 assay_json_time(b->saved_ns), "runs", runs);
-}
-
-static void baseline_row(struct assay_columns *t, const struct assay_baseline_info *b)
-{
-	time_t saved = (time_t)(b->saved_ns / 1000000000u);
-	struct assay_text runs = { 0 };
-	char when[32];
-	struct tm tm;
-
-	localtime_r(&saved, &tm);
-	strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	for (size_t i = 0; i < b->n_runs; i++)
-		assay_text_addf(&runs, "%s%" PRId64, i ? "," : "", b->runs[i]);
-	assay_columns_row(t, (const char *const[]){ b->name, b->suite, when, runs.s ? runs.s : "", b->machine_label });
-	assay_text_release(&runs);
+	return rc ? rc : say(a, &(struct assay_report_baseline){ .dropped = a->name }, err);
 }
 
 /* All of them, or only the one that was named. */
-static int print(const struct baseline_args *a, struct assay_store *store, struct assay_text *out,
-		 struct assay_err *err)
+static int print(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
 {
-	struct assay_columns t = { .align = "lllll", .width = assay_cli_style().width };
 	struct assay_baseline_info *v = NULL;
-	json_t *list = json_array();
-	size_t n = 0, shown = 0;
+	size_t n = 0, kept = 0;
 	int rc = assay_store_baselines(store, NULL, NULL, &v, &n, err);
 
-	assay_columns_row(&t, (const char *const[]){ "name", "suite", "saved", "runs", "machine" });
-	for (size_t i = 0; i < n; i++) {
-		if (a->name && strcmp(a->name, v[i].name))
-			continue;
-		shown++;
-		baseline_row(&t, &v[i]);
-		json_array_append_new(list, baseline_json(&v[i]));
-	}
-	if (!rc && a->name && !shown)
+	for (size_t i = 0; i < n; i++)
+		if (!a->name || !strcmp(a->name, v[i].name)) {
+			struct assay_baseline_info b = v[kept];
+
+			v[kept++] = v[i];
+			v[i] = b;
+		}
+	if (!rc && a->name && !kept)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "no baseline '%s': 'assay baseline list' shows all", a->name);
-	if (rc)
-		json_decref(list);
-	else if (a->s.json)
-		rc = assay_json_print(json_pack("{s:i,s:o}", "schema", 1, "baselines", list), out, err);
-	else
-		json_decref(list);
-	if (!rc && !a->s.json) {
-		if (shown)
-			assay_columns_print(&t, out);
-		else
-			assay_text_add(out, "no baselines yet: 'assay baseline save NAME' makes one\n");
-	}
-	assay_columns_release(&t);
+	if (!rc)
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_BASELINES, .baselines = { v, kept } },
+				    a->s.json, a->s.verbose, err);
 	assay_store_baselines_release(v, n);
 	return rc;
 }
 
-static int act(const struct baseline_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
+static int act(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
 {
 	switch (a->verb) {
 	case VERB_SAVE:
-		return save(a, store, out, err);
+		return save(a, store, err);
 	case VERB_DROP:
-		return drop(a, store, out, err);
+		return drop(a, store, err);
 	case VERB_UPDATE:
-		return update(a, store, out, err);
+		return update(a, store, err);
 	default:
-		return print(a, store, out, err);
+		return print(a, store, err);
 	}
 }
 
@@ -276,24 +217,16 @@ int assay_cmd_baseline(int argc, char **argv)
 {
 	struct baseline_args a = { 0 };
 	struct assay_store *store = NULL;
-	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
-	int status, rc = assay_settings_init(&a.s, &err);
+	int rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
 		rc = assay_store_open(&store, a.s.r.db, mode_of(&a), &err);
-	if (rc) {
-		status = assay_cli_fail(&err);
-	} else {
-		rc = act(&a, store, &out, &err);
-		status = rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
-		if (!rc)
-			assay_cli_put(&out);
-	}
-	assay_text_release(&out);
+	if (!rc)
+		rc = act(&a, store, &err);
 	assay_store_close(store);
 	assay_settings_release(&a.s);
-	return status;
+	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
 }

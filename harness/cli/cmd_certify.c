@@ -8,7 +8,6 @@
 #include "cli/watcher.h"
 #include "drive/certify.h"
 #include "model/verdict.h"
-#include "reports/columns.h"
 
 enum { OPT_GATES = 0x200, OPT_TRIALS };
 
@@ -66,61 +65,23 @@ static const struct argp argp = {
 	NULL,
 };
 
-static void print_rate(const char *what, const struct assay_rate *r)
-{
-	if (r->of)
-		printf("  %-28s %4u of %-4u %6.2f %%  (95 %%: %.2f to %.2f %%)\n", what, r->k, r->of,
-		       100.0 * r->k / r->of, 100 * r->lo, 100 * r->hi);
-}
-
-static void print_text(const struct assay_certify_report *o)
-{
-	struct assay_text line = { 0 };
-	char promise[160];
-
-	printf("machine  %s\n", o->machine.label);
-	for (size_t i = 0; i < o->keys.n; i++)
-		printf("case     %s\n", o->keys.v[i]);
-	snprintf(promise, sizeof(promise),
-		 "at most %.3g %% of gates of unchanged code fail; margin %.3g %%, budget %.3g s a case",
-		 100 * o->alpha, 100 * o->margin_frac, (double)o->budget_ns * 1e-9);
-	assay_text_add(&line, "promise  ");
-	assay_columns_wrap(&line, promise, 9, 9, assay_cli_style().width);
-	assay_text_add(&line, "\n\n");
-	assay_cli_put(&line);
-	print_rate("unchanged code: false alarms", &o->false_alarms);
-	print_rate("unchanged code: passed", &o->passed);
-	for (unsigned k = 0; k < ASSAY_CERTIFY_SLOWDOWNS; k++) {
-		char what[64];
-
-		snprintf(what, sizeof(what), "+%.1f %%: found", 100 * o->power[k].slowdown_frac);
-		print_rate(what, &o->power[k].detected);
-		if (o->power[k].passed.k) {
-			snprintf(what, sizeof(what), "+%.1f %%: passed", 100 * o->power[k].slowdown_frac);
-			print_rate(what, &o->power[k].passed);
-		}
-	}
-	printf("\n  smallest slowdown found in 95 %% of cases  %.2f %%\n", 100 * o->smallest_detectable_frac);
-	printf("  between process pairs                     %.3f %% standard deviation\n", 100 * o->sd);
-	printf("  a case took                               %.2f s, %.1f pairs\n", o->seconds_per_case,
-	       o->pairs_per_case);
-}
-
 static int certify(const struct certify_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	const struct assay_certify_request q = { .compare = a->c.q,
 						 .gates = (unsigned)a->gates,
 						 .trials = (unsigned)a->trials };
 	struct assay_certify_report out;
-	int rc = assay_certify(&q, &w->watch, &out, err);
+	const struct assay_report report = { .kind = ASSAY_REPORT_CERTIFICATION, .certification = &out };
+	struct assay_err why = { 0 };
+	int rc = assay_certify(&q, &w->watch, &out, &why), shown = 0;
 
-	if (out.json && a->c.s.json)
-		puts(out.json);
-	else if (out.json)
-		print_text(&out);
+	if (out.json)
+		shown = assay_cli_emit(&report, a->c.s.json, a->c.s.verbose, err);
+	if (!shown)
+		*err = why;
 	*status = assay_certify_failed(&out) ? ASSAY_EXIT_REGRESSED : ASSAY_EXIT_OK;
 	assay_certify_report_release(&out);
-	return rc;
+	return shown ? shown : rc;
 }
 
 int assay_cmd_certify(int argc, char **argv)

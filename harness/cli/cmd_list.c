@@ -4,12 +4,11 @@
  * Measures nothing.
  */
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "cli/list_emit.h"
 #include "drive/session.h"
 #include "judge/manifest.h"
 #include "model/verdict.h"
@@ -86,32 +85,106 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int list(const struct list_args *a, struct assay_text *out, struct assay_err *err)
+/* Groups of counters as emitters take them; the strings stay those of @g. */
+struct groups {
+	struct assay_report_group *v;
+	size_t n;
+};
+
+static void release_groups(struct groups *out)
 {
-	struct assay_list_view v = { .what = a->what, .style = assay_cli_style() };
+	for (size_t i = 0; i < out->n; i++) {
+		free(out->v[i].events);
+		free(out->v[i].metrics);
+	}
+	free(out->v);
+}
+
+static int fill_group(struct assay_report_group *out, const struct assay_counter_group *g)
+{
+	*out = (struct assay_report_group){ .name = g->name,
+					    .summary = g->summary,
+					    .events = calloc(g->n_events + 1, sizeof(*out->events)),
+					    .metrics = calloc(g->n_metrics + 1, sizeof(*out->metrics)) };
+	if (!out->events || !out->metrics)
+		return ASSAY_ENOMEM;
+	for (size_t i = 0; i < g->n_events; i++)
+		out->events[out->n_events++] = g->events[i].name;
+	for (size_t i = 0; i < g->n_metrics; i++) {
+		const struct assay_group_metric *m = &g->metrics[i];
+
+		out->metrics[out->n_metrics++] = (struct assay_report_group_metric){ .tag = m->tag,
+										     .unit = m->unit,
+										     .help = m->help,
+										     .formula = m->formula.text,
+										     .better = m->better,
+										     .lo = m->lo,
+										     .hi = m->hi };
+	}
+	return 0;
+}
+
+static int fill_groups(struct groups *out, const struct assay_counter_groups *g, struct assay_err *err)
+{
+	int rc = 0;
+
+	out->v = calloc(g->n + 1, sizeof(*out->v));
+	if (!out->v)
+		rc = ASSAY_ENOMEM;
+	while (!rc && out->n < g->n) {
+		rc = fill_group(&out->v[out->n], &g->v[out->n]);
+		out->n++;
+	}
+	return rc ? assay_err_set(err, rc, "out of memory") : 0;
+}
+
+static int print(const struct list_args *a, const struct assay_session *session, const struct assay_strings *suites,
+		 bool cases, struct assay_err *err)
+{
+	struct groups groups = { 0 };
+	struct assay_report r = { .kind = ASSAY_REPORT_CATALOG,
+				  .catalog = { .catalog = session->catalog,
+					       .suites = suites,
+					       .suite = cases ? session->plan.suite : NULL,
+					       .cases = session->plan.cases,
+					       .n_cases = session->plan.n_cases,
+					       .what = !a->what && cases ? "cases" : a->what } };
+	int rc = fill_groups(&groups, &session->groups, err);
+
+	r.catalog.groups = groups.v;
+	r.catalog.n_groups = groups.n;
+	if (!rc)
+		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
+	release_groups(&groups);
+	return rc;
+}
+
+static int print_manifest(const struct assay_session *session, struct assay_err *err)
+{
+	struct assay_text out = { 0 };
+	int rc = assay_manifest_format(session->plan.suite, session->plan.cases, session->plan.n_cases,
+				       session->catalog, &out, err);
+
+	if (!rc)
+		assay_cli_put(&out);
+	assay_text_release(&out);
+	return rc;
+}
+
+static int list(const struct list_args *a, struct assay_err *err)
+{
 	struct assay_session session = { 0 };
+	struct assay_strings suites = { 0 };
 	bool cases = a->manifest || a->s.r.suite || a->s.r.only.n || (a->what && !strcmp(a->what, "cases"));
 	int rc = assay_session_open(&session, &a->s.r, err);
 
 	if (!rc)
-		rc = assay_plan_suites(session.bench_dir, &v.suites, err);
-	if (!rc && cases) {
-		if (!a->what)
-			v.what = "cases";
+		rc = assay_plan_suites(session.bench_dir, &suites, err);
+	if (!rc && cases)
 		rc = assay_session_plan(&session, &a->s.r, err);
-	}
-	v.catalog = session.catalog;
-	v.groups = &session.groups;
-	v.plan = cases ? &session.plan : NULL;
-	v.style.verbose = a->s.verbose;
-	if (!rc && a->manifest)
-		rc = assay_manifest_format(session.plan.suite, session.plan.cases, session.plan.n_cases,
-					   session.catalog, out, err);
-	else if (!rc && a->s.json)
-		rc = assay_list_json(&v, out, err);
-	else if (!rc)
-		rc = assay_list_text(&v, out, err);
-	assay_strings_release(&v.suites);
+	if (!rc)
+		rc = a->manifest ? print_manifest(&session, err) : print(a, &session, &suites, cases, err);
+	assay_strings_release(&suites);
 	assay_session_close(&session);
 	return rc;
 }
@@ -119,17 +192,13 @@ static int list(const struct list_args *a, struct assay_text *out, struct assay_
 int assay_cmd_list(int argc, char **argv)
 {
 	struct list_args a = { 0 };
-	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
 	int rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = list(&a, &out, &err);
-	if (!rc)
-		assay_cli_put(&out);
-	assay_text_release(&out);
+		rc = list(&a, &err);
 	assay_settings_release(&a.s);
 	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
 }

@@ -8,7 +8,6 @@
 #include "cli/cli_options.h"
 #include "drive/new_source.h"
 #include "model/verdict.h"
-#include "reports/json_parts.h"
 
 struct new_args {
 	struct assay_settings s;
@@ -91,58 +90,24 @@ static const struct argp argp = {
 	NULL,
 };
 
-static void print_text(const struct new_args *a, const struct assay_new_result *r, struct assay_text *out)
-{
-	bool variant = !strcmp(a->kind, "variant");
-
-	for (size_t i = 0; i < r->files.n; i++)
-		assay_text_addf(out, "wrote %s\n", r->files.v[i]);
-	assay_text_addf(out,
-			"\nCompile it with the headers of this program, or with those of an installed one:\n\n"
-			"  %s\n  %s\n\n",
-			r->compile, r->compile_installed);
-	if (variant)
-		assay_text_addf(out,
-				"Is it right? Write the body of work() first: as it is, this says wrong.\n\n  %s\n\n"
-				"How fast is it, beside the other variants?\n\n  %s\n\n",
-				r->verify, r->run);
-	else
-		assay_text_addf(out, "Is it right? As it is, this says ok.\n\n  %s\n\nHow fast is it?\n\n  %s\n\n",
-				r->verify, r->run);
-	assay_text_addf(
-		out,
-		"Did a change make it faster? Keep a build, change the source, compile, and let both take turns:\n\n"
-		"  %s\n  %s\n",
-		r->keep, r->compare);
-}
-
-static int print_json(const struct new_args *a, const struct assay_new_result *r, struct assay_text *out,
-		      struct assay_err *err)
-{
-	bool variant = !strcmp(a->kind, "variant");
-	json_t *files = json_array();
-
-	for (size_t i = 0; i < r->files.n; i++)
-		json_array_append_new(files, assay_json_text(r->files.v[i]));
-	return assay_json_print(
-		json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "op", assay_json_text(a->names[0]),
-			  "variant", variant ? assay_json_text(a->names[1]) : json_null(), "files", files, "compile",
-			  assay_json_text(r->compile), "compile_installed", assay_json_text(r->compile_installed),
-			  "verify", assay_json_text(r->verify), "run", assay_json_text(r->run), "keep",
-			  assay_json_text(r->keep), "compare", assay_json_text(r->compare)),
-		out, err);
-}
-
-static int write_new(const struct new_args *a, struct assay_text *out, struct assay_err *err)
+static int write_new(const struct new_args *a, struct assay_err *err)
 {
 	struct assay_new_request q = { .r = &a->s.r, .op = a->names[0], .variant = a->names[1], .file = a->file };
 	struct assay_new_result r;
 	int rc = assay_new_write(&q, &r, err);
 
-	if (!rc && a->s.json)
-		rc = print_json(a, &r, out, err);
-	else if (!rc)
-		print_text(a, &r, out);
+	if (!rc)
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_SOURCE,
+							    .source = { .op = a->names[0],
+									.variant = a->names[1],
+									.files = &r.files,
+									.compile = r.compile,
+									.compile_installed = r.compile_installed,
+									.verify = r.verify,
+									.run = r.run,
+									.keep = r.keep,
+									.compare = r.compare } },
+				    a->s.json, a->s.verbose, err);
 	assay_new_release(&r);
 	return rc;
 }
@@ -150,17 +115,13 @@ static int write_new(const struct new_args *a, struct assay_text *out, struct as
 int assay_cmd_new(int argc, char **argv)
 {
 	struct new_args a = { 0 };
-	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
 	int rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = write_new(&a, &out, &err);
-	if (!rc)
-		assay_cli_put(&out);
-	assay_text_release(&out);
+		rc = write_new(&a, &err);
 	assay_settings_release(&a.s);
 	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
 }

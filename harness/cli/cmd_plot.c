@@ -145,25 +145,6 @@ static int find_case(const struct history *h, const char *pattern, const struct 
 	return 0;
 }
 
-static int copy_runs(const struct assay_trend_point *p, size_t n, struct assay_trend_run **out, struct assay_err *err)
-{
-	struct assay_trend_run *r = calloc(n ? n : 1, sizeof(*r));
-
-	if (!r)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	for (size_t i = 0; i < n; i++) {
-		r[i] = (struct assay_trend_run){ .run_id = p[i].run_id,
-						 .started_ns = p[i].started_ns,
-						 .dirty = p[i].dirty,
-						 .median_ns = p[i].median_ns,
-						 .ci95_lo_ns = p[i].ci95_lo_ns,
-						 .ci95_hi_ns = p[i].ci95_hi_ns };
-		snprintf(r[i].commit, sizeof(r[i].commit), "%s", p[i].commit);
-	}
-	*out = r;
-	return 0;
-}
-
 /* The machine of the newest run, and its cases; the caller frees them. */
 static int open_history(struct history *h, const char *db, struct assay_err *err)
 {
@@ -179,66 +160,65 @@ static int open_history(struct history *h, const char *db, struct assay_err *err
 	return rc ? rc : assay_store_cases(h->store, h->machine.machine_id, &h->cases, &h->n, err);
 }
 
-/* The runs of @key; the caller frees *runs. */
-static int trend(const struct history *h, const char *key, struct assay_trend_series *series,
-		 struct assay_trend_run **runs, struct assay_err *err)
+/* The runs of @key; the caller frees *points. */
+static int history_of(const struct history *h, const char *key, struct assay_report *r,
+		      struct assay_trend_point **points, struct assay_err *err)
 {
-	struct assay_trend_point *points = NULL;
 	size_t n = 0;
-	int rc = assay_store_trend(h->store, key, h->machine.machine_id, &points, &n, err);
+	int rc = assay_store_trend(h->store, key, h->machine.machine_id, points, &n, err);
 
-	if (!rc)
-		rc = copy_runs(points, n, runs, err);
-	if (!rc)
-		*series = (struct assay_trend_series){
-			.key = key, .machine = h->machine.machine_label, .runs = *runs, .n_runs = n
-		};
-	free(points);
+	*r = (struct assay_report){
+		.kind = ASSAY_REPORT_HISTORY,
+		.history = { .key = key, .machine = h->machine.machine_label, .points = *points, .n_points = n },
+	};
 	return rc;
 }
 
 static int plot_trend(const struct plot_args *a, const struct history *h, struct assay_err *err)
 {
-	struct assay_trend_series series;
-	struct assay_trend_run *runs = NULL;
+	struct assay_trend_point *points = NULL;
 	const struct assay_case *c = NULL;
+	struct assay_report r;
 	int rc = find_case(h, a->key, &c, err);
 
 	if (!rc)
-		rc = trend(h, c->key, &series, &runs, err);
+		rc = history_of(h, c->key, &r, &points, err);
 	if (!rc)
-		rc = assay_hint_user_path(assay_trend_plot(&series, a->out, err), err);
+		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)
-		printf("%zu run%s of %s drawn in %s\n", series.n_runs, series.n_runs == 1 ? "" : "s", c->key, a->out);
-	free(runs);
+		printf("%zu run%s of %s drawn in %s\n", r.history.n_points, r.history.n_points == 1 ? "" : "s", c->key,
+		       a->out);
+	free(points);
 	return rc;
 }
 
 struct page {
-	struct assay_trend_link *links;
+	struct assay_report_picture *pictures;
 	char (*files)[ASSAY_TREND_NAME_MAX];
 	char (*last)[64];
 	size_t n;
 };
 
-static int add_plot(struct page *page, const char *folder, const struct assay_trend_series *s, struct assay_err *err)
+static int add_plot(struct page *page, const char *folder, const struct assay_report *r, struct assay_err *err)
 {
+	const struct assay_report_history *h = &r->history;
 	char path[4096 + ASSAY_TREND_NAME_MAX];
-	double first = s->runs[0].median_ns, last = s->runs[s->n_runs - 1].median_ns;
+	double first = h->points[0].median_ns, last = h->points[h->n_points - 1].median_ns;
 	size_t i = page->n;
 	int rc;
 
-	assay_trend_file_name(s->key, ".svg", page->files[i]);
+	assay_trend_file_name(h->key, ".svg", page->files[i]);
 	assay_quantity_text(last * 1e-9, "s", true, page->last[i], sizeof(page->last[i]));
 	snprintf(path, sizeof(path), "%s/%s", folder, page->files[i]);
-	rc = assay_hint_user_path(assay_trend_plot(s, path, err), err);
+	rc = assay_hint_user_path(assay_emit_file(r, NULL, path, err), err);
 	if (rc)
 		return rc;
-	page->links[i] = (struct assay_trend_link){ .key = s->key,
-						    .file = page->files[i],
-						    .last = page->last[i],
-						    .change_frac = s->n_runs > 1 && first > 0 ? last / first - 1 : NAN,
-						    .n_runs = s->n_runs };
+	page->pictures[i] =
+		(struct assay_report_picture){ .key = h->key,
+					       .file = page->files[i],
+					       .last = page->last[i],
+					       .change_frac = h->n_points > 1 && first > 0 ? last / first - 1 : NAN,
+					       .n_runs = h->n_points };
 	page->n++;
 	return 0;
 }
@@ -249,19 +229,32 @@ static int plot_all(struct page *page, const struct plot_args *a, const struct h
 	int rc = 0;
 
 	for (size_t i = 0; i < h->n && !rc; i++) {
-		struct assay_trend_series series;
-		struct assay_trend_run *runs = NULL;
+		struct assay_trend_point *points = NULL;
+		struct assay_report r;
 
 		if (bar)
 			fprintf(stderr, "\rdrawing %zu/%zu\033[K", i + 1, h->n);
-		rc = trend(h, h->cases[i].key, &series, &runs, err);
+		rc = history_of(h, h->cases[i].key, &r, &points, err);
 		if (!rc)
-			rc = add_plot(page, a->out, &series, err);
-		free(runs);
+			rc = add_plot(page, a->out, &r, err);
+		free(points);
 	}
 	if (bar)
 		fputs("\r\033[K", stderr);
 	return rc;
+}
+
+static int write_page(const struct page *page, const struct plot_args *a, const struct history *h,
+		      struct assay_err *err)
+{
+	const struct assay_report r = {
+		.kind = ASSAY_REPORT_GALLERY,
+		.gallery = { .machine = h->machine.machine_label, .pictures = page->pictures, .n_pictures = page->n }
+	};
+	char path[4096 + sizeof("/index.html")];
+
+	snprintf(path, sizeof(path), "%s/index.html", a->out);
+	return assay_hint_user_path(assay_emit_file(&r, NULL, path, err), err);
 }
 
 static int plot_report(const struct plot_args *a, const struct history *h, struct assay_err *err)
@@ -269,21 +262,22 @@ static int plot_report(const struct plot_args *a, const struct history *h, struc
 	struct page page = { 0 };
 	int rc = 0;
 
-	page.links = calloc(h->n + 1, sizeof(*page.links));
+	if (strlen(a->out) >= 4096)
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot write '%.80s…': its path is too long", a->out);
+	page.pictures = calloc(h->n + 1, sizeof(*page.pictures));
 	page.files = calloc(h->n + 1, sizeof(*page.files));
 	page.last = calloc(h->n + 1, sizeof(*page.last));
-	if (!page.links || !page.files || !page.last)
+	if (!page.pictures || !page.files || !page.last)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (!rc)
 		rc = assay_hint_user_path(assay_file_mkdirs(a->out, err), err);
 	if (!rc)
 		rc = plot_all(&page, a, h, err);
 	if (!rc)
-		rc = assay_hint_user_path(assay_trend_index(a->out, h->machine.machine_label, page.links, page.n, err),
-					  err);
+		rc = write_page(&page, a, h, err);
 	if (!rc)
 		printf("%zu plots in %s/index.html\n", page.n, a->out);
-	free(page.links);
+	free(page.pictures);
 	free(page.files);
 	free(page.last);
 	return rc;

@@ -3,14 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
 #include "cli/watcher.h"
 #include "drive/run.h"
-#include "model/summary.h"
 #include "plan/plan.h"
 
 enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_ROUNDS, OPT_ROOF_IN_TURN };
@@ -79,7 +77,8 @@ static const struct argp argp = {
 	NULL,
 	"Measure a suite: each case in a process of its own, on pinned threads, from seeded inputs, checked before and "
 	"after. "
-	"Results are stored as they come.\v"
+	"Results are stored as they come. The table shows the best variant of each shape and what failed; -v shows "
+	"every case.\v"
 	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or failed "
 	"or every case was skipped, 130 when "
 	"interrupted; what was finished by then is kept.\n\n"
@@ -93,22 +92,6 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int print_results(const struct assay_run *run, const struct assay_settings *s,
-			 const struct assay_emit_style *style, struct assay_err *err)
-{
-	struct assay_text out = { 0 };
-	int rc = s->json ? assay_emit_run_json(run, false, &out, err) : assay_emit_run_table(run, style, &out, err);
-
-	if (!rc && !s->json && run->exact) {
-		assay_text_add(&out, "\n");
-		rc = assay_emit_exact_table(run->exact, style, &out, err);
-	}
-	if (!rc)
-		assay_cli_put(&out);
-	assay_text_release(&out);
-	return rc;
-}
-
 static void say_stored(const struct assay_run *run, const struct assay_settings *s)
 {
 	char number[32], show[ASSAY_INSTALLED_PATH_MAX], gate[ASSAY_INSTALLED_PATH_MAX];
@@ -118,47 +101,8 @@ static void say_stored(const struct assay_run *run, const struct assay_settings 
 	snprintf(number, sizeof(number), "show %" PRId64, run->id);
 	assay_command_text(show, sizeof(show), number, NULL, s->r.db);
 	assay_command_text(gate, sizeof(gate), "gate", run->suite, s->r.db);
-	printf("stored as run %" PRId64 " in %s; '%s' shows it again, '%s' judges it\n", run->id, s->r.db, show, gate);
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* With fixed work the interval is what it is. */
-static void warn_of_noise(const struct assay_run *run, const struct assay_settings *s)
-{
-	double *width = s->r.deterministic ? NULL : malloc((run->n_results + 1) * sizeof(*width));
-	size_t n = 0, wide = 0, unsteady = 0, slow = 0;
-
-	for (size_t i = 0; i < run->n_results && width; i++) {
-		const struct assay_result *r = &run->results[i];
-
-		if (!r->n_samples)
-			continue;
-		width[n++] = assay_summary_half_width_frac(r);
-		wide += !r->converged;
-		unsteady += !r->steady;
-		slow += r->slow_core;
-	}
-	if (wide) {
-		qsort(width, n, sizeof(*width), ascending);
-		assay_cli_warn("%zu of %zu cases are not known to within 0.5 %%, half of all to within %.2g %%: more "
-			       "time, --budget, and "
-			       "more rounds, --rounds, narrow that",
-			       wide, run->n_results, 100 * width[n / 2]);
-	}
-	if (unsteady)
-		assay_cli_warn("%zu of %zu cases did not settle: 'assay doctor' says what disturbs this machine",
-			       unsteady, run->n_results);
-	if (slow)
-		assay_cli_warn("something slowed the cores of %zu of %zu cases most of the time, such as their other "
-			       "hardware threads: 'assay doctor' says how much now",
-			       slow, run->n_results);
-	free(width);
+	printf("stored as run %" PRId64 " in %s; '%s' shows every case, '%s' judges it\n", run->id, s->r.db, show,
+	       gate);
 }
 
 /* What was asked for by name and cannot be counted here stands in the details of each case; say so once. */
@@ -229,20 +173,16 @@ static int check_options(const struct assay_request *q, struct assay_err *err)
 static int count(const struct assay_settings *s, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct assay_exact_run run;
-	struct assay_text out = { 0 };
 	struct assay_err why = { 0 };
 	int rc = assay_run_count(&s->r, &w->watch, &run, &why), shown = 0;
 
 	if (!rc || rc == ASSAY_EINTERRUPTED)
-		shown = s->json ? assay_emit_exact_json(&run, &out, err)
-				: assay_emit_exact_table(&run, &w->style, &out, err);
-	if (!shown) {
-		assay_cli_put(&out);
+		shown = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_COUNTS, .counts = &run }, s->json,
+				       s->verbose, err);
+	if (!shown)
 		*err = why;
-	}
 	if (!rc)
 		*status = (int)assay_run_count_exit(&run, &w->watch);
-	assay_text_release(&out);
 	assay_exact_run_release(&run);
 	return shown ? shown : rc;
 }
@@ -250,18 +190,21 @@ static int count(const struct assay_settings *s, struct assay_watcher *w, int *s
 static int measure(const struct assay_settings *s, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct assay_run run;
+	const struct assay_report report = {
+		.kind = ASSAY_REPORT_RUN,
+		.run = { .run = &run, .brief = !s->verbose },
+	};
 	struct assay_err why = { 0 };
 	int rc, shown = 0;
 
 	w->show_head = !s->json;
 	rc = assay_run_measure(&s->r, &w->watch, &run, &why);
 	if (run.id && (!rc || rc == ASSAY_EINTERRUPTED || run.n_results))
-		shown = print_results(&run, s, &w->style, err);
+		shown = assay_cli_emit(&report, s->json, false, err);
 	if (!shown)
 		*err = why;
 	if (!rc && !shown) {
 		say_stored(&run, s);
-		warn_of_noise(&run, s);
 		warn_of_unavailable(&run, s);
 		*status = (int)assay_run_exit(&run, &w->watch);
 	}
@@ -282,7 +225,6 @@ int assay_cmd_run(int argc, char **argv)
 		rc = check_options(&s.r, &err);
 	if (!rc) {
 		assay_watcher_begin(&w, false);
-		w.style.verbose = s.verbose;
 		rc = s.r.take == ASSAY_TAKE_COUNTS ? count(&s, &w, &status, &err) : measure(&s, &w, &status, &err);
 		assay_watcher_end(&w);
 	}

@@ -8,12 +8,10 @@
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "cli/show_comparison.h"
+#include "drive/comparison_reading.h"
 #include "judge/policy.h"
 #include "model/verdict.h"
-#include "reports/columns.h"
-#include "reports/json_parts.h"
-#include "store/store.h"
+#include "store/store_comparison.h"
 
 struct show_args {
 	struct assay_settings s;
@@ -93,59 +91,15 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int runs_text(const struct assay_run_info *runs, size_t n, struct assay_text *out)
-{
-	struct assay_columns t = { .align = "rllrlrl", .width = assay_cli_style().width };
-
-	if (!n)
-		assay_text_add(out, "no runs are stored yet: 'assay run' makes one\n");
-	else
-		assay_columns_row(
-			&t, (const char *const[]){ "run", "started", "suite", "seed", "commit", "ok", "machine" });
-	for (size_t i = 0; i < n; i++) {
-		const struct assay_run_info *r = &runs[i];
-		char id[24], when[32], seed[24], commit[24], ok[48];
-
-		snprintf(id, sizeof(id), "%" PRId64, r->id);
-		assay_cli_when(r->started_ns, when, sizeof(when));
-		snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
-		snprintf(commit, sizeof(commit), "%.12s%s", r->commit[0] ? r->commit : "-", r->dirty ? "+" : "");
-		snprintf(ok, sizeof(ok), "%zu/%zu%s", r->n_ok, r->n_cases,
-			 r->ended_ns ? "" : " unfinished (or under way)");
-		assay_columns_row(&t, (const char *const[]){ id, when, r->suite, seed, commit, ok, r->machine_label });
-	}
-	assay_columns_print(&t, out);
-	assay_columns_release(&t);
-	return 0;
-}
-
-static int runs_json(const struct assay_run_info *runs, size_t n, struct assay_text *out, struct assay_err *err)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < n; i++) {
-		const struct assay_run_info *r = &runs[i];
-
-		json_array_append_new(
-			a, json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:I,s:I}", "id", (json_int_t)r->id, "suite",
-				     assay_json_text(r->suite), "seed", assay_json_u64(r->seed), "started",
-				     assay_json_time(r->started_ns), "ended", assay_json_time(r->ended_ns), "commit",
-				     assay_json_text(r->commit), "dirty", r->dirty, "machine_id",
-				     assay_json_text(r->machine_id), "machine", assay_json_text(r->machine_label),
-				     "cases", (json_int_t)r->n_cases, "ok", (json_int_t)r->n_ok));
-	}
-	return assay_json_print(json_pack("{s:i,s:o}", "schema", 1, "runs", a), out, err);
-}
-
-static int show_runs(const struct show_args *a, struct assay_store *store, struct assay_text *out,
-		     struct assay_err *err)
+static int show_runs(const struct show_args *a, struct assay_store *store, struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
 	size_t n = 0;
 	int rc = assay_store_runs(store, NULL, 0, &runs, &n, err);
 
 	if (!rc)
-		rc = a->s.json ? runs_json(runs, n, out, err) : runs_text(runs, n, out);
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUNS, .runs = { runs, n } }, a->s.json,
+				    a->s.verbose, err);
 	free(runs);
 	return rc;
 }
@@ -187,21 +141,27 @@ static int narrow(struct assay_run *run, const char *only, struct assay_err *err
 	return 0;
 }
 
-/* By function when single cases were asked for. */
-static int add_exact(const struct assay_run *run, bool by_function, struct assay_emit_style style,
-		     struct assay_text *out, struct assay_err *err)
+/* The whole run as text, and whether there is more to come. */
+static int show_table(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out,
+		      struct assay_err *err)
 {
-	if (!run->exact || !run->exact->n_cases)
-		return 0;
-	style.verbose |= by_function;
-	assay_text_add(out, "\n");
-	return assay_emit_exact_table(run->exact, &style, out, err);
+	int rc = assay_emit(r, "header", style, out, err);
+
+	if (!rc)
+		rc = assay_emit(r, "text", style, out, err);
+	if (!rc && !r->run.run->ended_ns)
+		assay_text_addf(out,
+				"run %" PRId64 " did not finish, or is under way: only the cases above were measured\n",
+				r->run.run->id);
+	return rc;
 }
 
-static int show_run(const struct show_args *a, struct assay_store *store, struct assay_text *out, struct assay_err *err)
+static int show_run(const struct show_args *a, struct assay_store *store, struct assay_err *err)
 {
 	struct assay_emit_style style = assay_cli_style();
 	struct assay_run run = { 0 };
+	const struct assay_report r = { .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .samples = a->samples } };
+	struct assay_text out = { 0 };
 	int rc = assay_store_run_load(store, a->run_id, &run, err);
 
 	style.verbose = a->s.verbose;
@@ -209,59 +169,91 @@ static int show_run(const struct show_args *a, struct assay_store *store, struct
 		rc = narrow(&run, a->only, err);
 	if (!rc && a->only && run.exact)
 		assay_exact_run_keep(run.exact, a->only);
-	if (!rc && a->s.json) {
-		rc = assay_emit_run_json(&run, a->samples, out, err);
-	} else if (!rc && a->only) {
-		for (size_t i = 0; i < run.n_results && !rc; i++) {
-			if (i)
-				assay_text_add(out, "\n");
-			rc = assay_emit_result(&run.results[i], a->samples, &style, out, err);
-		}
-		if (!rc)
-			rc = add_exact(&run, true, style, out, err);
-	} else if (!rc) {
-		rc = assay_emit_run_header(&run, &style, out, err);
-		if (!rc)
-			rc = assay_emit_run_table(&run, &style, out, err);
-		if (!rc)
-			rc = add_exact(&run, false, style, out, err);
-		if (!rc && !run.ended_ns)
-			assay_text_addf(out,
-					"run %" PRId64
-					" did not finish, or is under way: only the cases above were measured\n",
-					run.id);
-	}
+	if (!rc && (a->s.json || a->only))
+		rc = assay_emit(&r, a->s.json ? "json" : "cases", &style, &out, err);
+	else if (!rc)
+		rc = show_table(&r, &style, &out, err);
+	if (!rc)
+		assay_cli_put(&out);
+	assay_text_release(&out);
 	assay_run_release(&run);
 	return rc;
+}
+
+static int show_comparisons(const struct show_args *a, struct assay_store *store, struct assay_err *err)
+{
+	struct assay_comparison_info *list = NULL;
+	size_t n = 0;
+	int rc = assay_store_comparisons(store, NULL, 0, &list, &n, err);
+
+	if (!rc)
+		rc = assay_cli_emit(
+			&(struct assay_report){ .kind = ASSAY_REPORT_COMPARISONS, .comparisons = { list, n } },
+			a->s.json, a->s.verbose, err);
+	free(list);
+	return rc;
+}
+
+/* Is there any case that was asked for? Of counts the others are dropped. */
+static bool select_cases(struct assay_comparison *cmp, const char *only)
+{
+	bool any = !only;
+
+	for (size_t i = 0; i < cmp->n_cases && !any; i++)
+		any = assay_glob_match(only, cmp->cases[i].c.key);
+	for (int side = 0; side < 2 && only; side++)
+		any |= assay_exact_run_keep(&cmp->exact[side], only) > 0;
+	return any;
+}
+
+static int show_comparison(const struct show_args *a, struct assay_store *store, struct assay_err *err)
+{
+	struct assay_comparison cmp = { 0 };
+	struct assay_case_reading *readings = NULL;
+	char verdict[ASSAY_VERDICT_MAX] = "";
+	int rc = assay_store_comparison_load(store, a->run_id, &cmp, verdict, NULL, err);
+
+	if (!rc && !select_cases(&cmp, a->only))
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "no case of comparison %" PRId64 " matches '%s': 'assay show comparisons %" PRId64
+				   "' lists them",
+				   cmp.id, a->only, cmp.id);
+	if (!rc)
+		rc = assay_comparison_read(&cmp, &readings, err);
+	if (!rc)
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_COMPARISON,
+							    .comparison = { .cmp = &cmp,
+									    .readings = readings,
+									    .verdict = verdict,
+									    .only = a->only,
+									    .samples = a->samples } },
+				    a->s.json, a->s.verbose, err);
+	assay_case_readings_release(readings, cmp.n_cases);
+	assay_comparison_release(&cmp);
+	return rc;
+}
+
+static int show(const struct show_args *a, struct assay_store *store, struct assay_err *err)
+{
+	if (a->comparisons)
+		return a->run ? show_comparison(a, store, err) : show_comparisons(a, store, err);
+	return a->run ? show_run(a, store, err) : show_runs(a, store, err);
 }
 
 int assay_cmd_show(int argc, char **argv)
 {
 	struct show_args a = { 0 };
 	struct assay_store *store = NULL;
-	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
-	int status, rc = assay_settings_init(&a.s, &err);
+	int rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
 		rc = assay_store_open(&store, a.s.r.db, ASSAY_STORE_READ, &err);
-	if (rc) {
-		status = assay_cli_fail(&err);
-		goto out;
-	}
-	if (a.comparisons)
-		rc = a.run ? assay_show_comparison(store, a.run_id, a.only, a.samples, a.s.json, &out, &err)
-			   : assay_show_comparisons(store, a.s.json, &out, &err);
-	else
-		rc = a.run ? show_run(&a, store, &out, &err) : show_runs(&a, store, &out, &err);
-	status = rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
 	if (!rc)
-		assay_cli_put(&out);
-out:
-	assay_text_release(&out);
+		rc = show(&a, store, &err);
 	assay_store_close(store);
 	assay_settings_release(&a.s);
-	return status;
+	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
 }

@@ -45,18 +45,14 @@ static const struct argp argp = {
 
 static int verify(const struct assay_settings *s, struct assay_watcher *w, int *status, struct assay_err *err)
 {
-	struct assay_text out = { 0 };
 	struct assay_run run;
 	int rc = assay_run_verify(&s->r, &w->watch, &run, err);
 
 	if (!rc)
-		rc = s->json ? assay_emit_run_json(&run, false, &out, err)
-			     : assay_emit_run_table(&run, &w->style, &out, err);
-	if (!rc) {
-		assay_cli_put(&out);
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN, .run = { .run = &run } }, s->json,
+				    false, err);
+	if (!rc)
 		*status = (int)assay_run_exit(&run, &w->watch);
-	}
-	assay_text_release(&out);
 	assay_run_release(&run);
 	return rc;
 }

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "cli/cli.h"
 
 enum { OPT_MARKDOWN = 0x240, OPT_JUNIT, OPT_JSON_FILE, OPT_STRICT };
@@ -70,41 +69,27 @@ int assay_compare_output_check(const struct assay_compare_output *o, struct assa
 	return rc;
 }
 
-/* Write @text unless emitting it already failed with @rc, and release it. */
-static int write_file(const char *path, struct assay_text *text, int rc, struct assay_err *err)
+static int write_files(const struct assay_report *r, const struct assay_compare_output *o, struct assay_err *err)
 {
-	if (!rc)
-		rc = assay_hint_user_path(assay_file_write(path, text->s, text->len, err), err);
-	assay_text_release(text);
-	return rc;
-}
-
-static int write_files(const struct assay_gate_report *r, const struct assay_compare_output *o, struct assay_err *err)
-{
-	const struct assay_emit_junit junit = { .strict = o->strict, .unix_ns = (uint64_t)time(NULL) * 1000000000u };
-	struct assay_text text = { 0 };
+	const struct {
+		const char *path, *format;
+	} files[] = { { o->markdown, "markdown" }, { o->junit, "junit" }, { o->json_file, "json" } };
 	int rc = 0;
 
-	if (o->markdown)
-		rc = write_file(o->markdown, &text, assay_emit_gate_markdown(r, &text, err), err);
-	if (!rc && o->junit)
-		rc = write_file(o->junit, &text, assay_emit_gate_junit(r, &junit, &text, err), err);
-	if (!rc && o->json_file)
-		rc = write_file(o->json_file, &text, assay_emit_gate_json(r, &text, err), err);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !rc; i++)
+		if (files[i].path)
+			rc = assay_hint_user_path(assay_emit_file(r, files[i].format, files[i].path, err), err);
 	return rc;
 }
 
 int assay_compare_output_put(const struct assay_gate_report *r, const struct assay_compare_output *o,
 			     const struct assay_settings *s, struct assay_err *err)
 {
-	struct assay_emit_style style = assay_cli_style();
-	struct assay_text out = { 0 };
-	int rc;
+	const struct assay_report report = {
+		.kind = ASSAY_REPORT_GATE,
+		.gate = { .gate = r, .strict = o->strict, .unix_ns = (uint64_t)time(NULL) * 1000000000u },
+	};
+	int rc = assay_cli_emit(&report, s->json, s->verbose, err);
 
-	style.verbose = s->verbose;
-	rc = s->json ? assay_emit_gate_json(r, &out, err) : assay_emit_gate_table(r, &style, &out, err);
-	if (!rc)
-		assay_cli_put(&out);
-	assay_text_release(&out);
-	return rc ? rc : write_files(r, o, err);
+	return rc ? rc : write_files(&report, o, err);
 }

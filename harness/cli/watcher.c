@@ -17,9 +17,10 @@ static void warn(struct assay_watcher *w, const char *text)
 
 static void show_head(const struct assay_watcher *w, const struct assay_run *run)
 {
+	const struct assay_report r = { .kind = ASSAY_REPORT_RUN, .run = { .run = run } };
 	struct assay_text head = { 0 };
 
-	if (w->show_head && !assay_emit_run_header(run, &w->style, &head, NULL)) {
+	if (w->show_head && !assay_emit(&r, "header", &w->style, &head, NULL)) {
 		assay_cli_put(&head);
 		fflush(stdout);
 	}

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/progress.h"
 #include "drive/watch.h"
-#include "reports/emit.h"
+#include "reports/emitter.h"
 
 struct assay_watcher {
 	struct assay_watch watch; /* for the driving layer */

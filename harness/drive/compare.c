@@ -152,7 +152,7 @@ int assay_compare_replay(const char *db, int64_t id, bool strict, const struct a
 {
 	const struct assay_comparison_judging how = { .strict = strict };
 	struct assay_policy policy = assay_policy_default();
-	char verdict[ASSAY_STORE_VERDICT_MAX] = "", note[256];
+	char verdict[ASSAY_VERDICT_MAX] = "", note[256];
 	struct assay_comparison cmp = { 0 };
 	struct assay_store *store = NULL;
 	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);

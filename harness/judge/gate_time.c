@@ -161,9 +161,9 @@ static void explain_time(struct assay_gate_case *c, const struct doubt *d)
 {
 	char detail[256] = "";
 
-	if (c->verdict == ASSAY_INCONCLUSIVE && c->same_code && beyond_margin(c))
+	if (c->doubt == ASSAY_DOUBT_MACHINE)
 		snprintf(detail, sizeof(detail), ": the machine changed, not the program");
-	else if (c->verdict == ASSAY_INCONCLUSIVE)
+	else if (c->doubt == ASSAY_DOUBT_MARGIN)
 		snprintf(detail, sizeof(detail), "%s%s: a slowdown of %.1f %% or more would have been seen",
 			 d->why ? "; but " : "", d->why ? d->why : "", 100.0 * c->smallest_detectable_frac);
 	snprintf(c->reason, sizeof(c->reason), "%s%+.1f %% (%+.1f %% to %+.1f %%), allowed %+g %%%s",
@@ -193,6 +193,7 @@ static int judge_time(struct assay_gate_time *t, const struct assay_result *r, s
 	c->verdict = ASSAY_INCONCLUSIVE;
 	c->margin_frac = assay_policy_margin(p, &r->c);
 	c->dropped_frac = r->dropped_frac;
+	c->doubt = ASSAY_DOUBT_SAMPLES;
 	if (!assay_stored_compare(&head, t->points, n, t->error, c->margin_frac, &cmp)) {
 		snprintf(c->reason, sizeof(c->reason),
 			 "too few samples for an interval (%zu here), give the case a larger budget", head.n);
@@ -203,6 +204,7 @@ static int judge_time(struct assay_gate_time *t, const struct assay_result *r, s
 	c->ci_hi = cmp.hi;
 	doubt = same_code ? (struct doubt){ 1, 1, NULL } : doubt_of(t, r);
 	c->smallest_detectable_frac = (1.0 + cmp.detectable_frac) * doubt.slower * doubt.faster - 1.0;
+	c->doubt = ASSAY_DOUBT_NOISE;
 	if (noise > p->max_dropped_frac) {
 		snprintf(c->reason, sizeof(c->reason),
 			 "host too noisy: %.0f %% of the samples were disturbed, %g %% are allowed", 100.0 * noise,
@@ -213,6 +215,9 @@ static int judge_time(struct assay_gate_time *t, const struct assay_result *r, s
 	/* The same machine code cannot have become slower or faster: then it is the machine that changed. */
 	if (same_code && beyond_margin(c))
 		c->verdict = ASSAY_INCONCLUSIVE;
+	c->doubt = c->verdict != ASSAY_INCONCLUSIVE   ? ASSAY_DOUBT_NONE
+		   : c->same_code && beyond_margin(c) ? ASSAY_DOUBT_MACHINE
+						      : ASSAY_DOUBT_MARGIN;
 	explain_time(c, &doubt);
 	return 0;
 }
@@ -254,6 +259,7 @@ static void believe_unchanged(struct assay_gate_report *r, int direction)
 		    c->verdict != (direction > 0 ? ASSAY_REGRESSED : ASSAY_IMPROVED))
 			continue;
 		c->verdict = ASSAY_INCONCLUSIVE;
+		c->doubt = ASSAY_DOUBT_MOVED;
 		assay_row_note(c, "; but so did %zu of %zu cases whose code is the same: the machine changed", moved,
 			       same);
 	}

@@ -4,11 +4,10 @@
 
 #include <math.h>
 
+#include "model/certify_report.h"
 #include "stats/distributions.h"
 #include "stats/sequential.h"
 #include "stats/stats.h"
-
-#define MOST_PAIRS 4096
 
 int assay_planned_learn(struct assay_planned *p, const struct assay_comparison_case *c, struct assay_err *err)
 {
@@ -52,10 +51,10 @@ static double half_width(double sd, unsigned pairs, unsigned family, const struc
 	return assay_stats_t_shift(fmax(find, pass), df, ASSAY_PAIRED_POWER) * sd / sqrt(pairs);
 }
 
-/* Least number of pairs, at a look of either decision; 0: more than MOST_PAIRS. */
+/* Least number of pairs, at a look of either decision; 0: more than ASSAY_PROMISE_MOST_PAIRS. */
 static unsigned pairs_for(double sd, double detect_frac, unsigned family, const struct assay_plan_goal *g)
 {
-	for (unsigned n = 2; n <= MOST_PAIRS; n += 1 + n / 32) {
+	for (unsigned n = 2; n <= ASSAY_PROMISE_MOST_PAIRS; n += 1 + n / 32) {
 		unsigned max = n > g->max_pairs ? n : g->max_pairs;
 
 		if (assay_sequential_is_look(n, false, g->alpha / family, max) &&

@@ -10,7 +10,7 @@ struct assay_planned {
 	double squares, df;  /* of log ratios about the mean of their comparison */
 	double wall_s;       /* of all pairs together */
 	size_t n_pairs;      /* usable ones */
-	unsigned need_pairs; /* by assay_plan_promise; 0: more than 4096, or nothing is known */
+	unsigned need_pairs; /* by assay_plan_promise; 0: more than ASSAY_PROMISE_MOST_PAIRS, or nothing is known */
 	double need_s;       /* infinite then */
 };
 
@@ -31,8 +31,8 @@ struct assay_plan_goal {
 };
 
 struct assay_promise {
-	double needed_s; /* for the goal, all cases; infinite when one is not known or takes more than 4096 pairs */
-	bool possible;   /* within the limit if there is one, and by 4096 pairs a case */
+	double needed_s; /* for the goal, all cases; infinite when one is not known or takes more than the most pairs */
+	bool possible;   /* within the limit if there is one, and by the most pairs a case */
 	double detectable_frac; /* the best within the limit; infinite when not even the first look fits */
 };
 

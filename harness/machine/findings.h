@@ -6,19 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/case.h"
+#include "model/finding.h"
 
-enum assay_health {
-	ASSAY_HEALTH_GOOD,
-	ASSAY_HEALTH_WARN,    /* measures, but worse than it could */
-	ASSAY_HEALTH_MISSING, /* a capability is absent */
-};
-struct assay_finding {
-	char name[ASSAY_NAME_MAX]; /* "pmu", "governor" */
-	enum assay_health health;
-	char value[256];  /* what was found */
-	char advice[256]; /* how to fix it; empty when good or not fixable */
-};
 struct assay_findings {
 	struct assay_finding *v;
 	size_t n, capacity;

@@ -39,6 +39,7 @@ struct assay_case {
 	/* Of `doubling`, between 1 and all: other machines have other such cases, and no manifest has one. */
 	bool between_threads;
 	enum assay_cache cache;
+	bool reference; /* its variant is what others are measured by; not stored */
 
 	char counters[256]; /* groups of events to count, comma separated; "" none of its own */
 

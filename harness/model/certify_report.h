@@ -39,6 +39,9 @@ struct assay_certify_report {
 };
 void assay_certify_report_release(struct assay_certify_report *r);
 
+/* Pairs of a case; more are never planned. */
+#define ASSAY_PROMISE_MOST_PAIRS 4096
+
 /* What is known of a case of a suite, and what it takes. */
 struct assay_promise_case {
 	char key[ASSAY_KEY_MAX];
@@ -46,7 +49,7 @@ struct assay_promise_case {
 	double sd;  /* of a pair's log ratio */
 	double pair_s;
 	size_t known_pairs;
-	unsigned need_pairs; /* 0: more than 4096, or nothing is known */
+	unsigned need_pairs; /* 0: more than the most, or nothing is known */
 	double need_s;       /* infinite then */
 	char reason[512];
 };
@@ -58,8 +61,8 @@ struct assay_promise_report {
 	double alpha, detect_frac, within_s; /* within_s 0: no limit */
 	struct assay_promise_case *cases;    /* malloc'ed */
 	size_t n_cases;
-	double needed_s;        /* infinite where one case is not known or takes more than 4096 pairs */
-	bool possible;          /* within the limit if there is one, and by 4096 pairs a case */
+	double needed_s;        /* infinite where one case is not known or takes more than the most pairs */
+	bool possible;          /* within the limit if there is one, and by the most pairs a case */
 	double detectable_frac; /* the best within the limit; infinite when not even the first look fits */
 };
 void assay_promise_report_release(struct assay_promise_report *r);

@@ -14,6 +14,15 @@ void assay_pair_release(struct assay_pair *p)
 	*p = (struct assay_pair){ 0 };
 }
 
+void assay_case_readings_release(struct assay_case_reading *v, size_t n)
+{
+	for (size_t i = 0; v && i < n; i++) {
+		free(v[i].pairs);
+		assay_pair_release(&v[i].counted);
+	}
+	free(v);
+}
+
 void assay_comparison_drop_cases(struct assay_comparison *cmp)
 {
 	for (size_t i = 0; i < cmp->n_cases; i++) {

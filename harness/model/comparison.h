@@ -72,7 +72,25 @@ struct assay_comparison {
 	struct assay_exact_run exact[2]; /* counts of either side; a head without cases: none were asked for */
 };
 
+/* What the judge takes from a pair. */
+struct assay_pair_reading {
+	double ratio;     /* head time / base time; NaN: too disturbed, or a side is not ok */
+	size_t n_dropped; /* blocks */
+};
+
+/* What the pairs of a case come to. */
+struct assay_case_reading {
+	struct assay_pair_reading *pairs; /* one a pair of the case; malloc'ed */
+	size_t n_used;
+	double ratio; /* mean of the pairs used; NaN: none is */
+	double sd;    /* of their log ratios; NaN: fewer than two are */
+	/* Of either side the medians of metrics and counts, with the rung of the first pair that has them. */
+	struct assay_pair counted;
+};
+
 void assay_pair_release(struct assay_pair *p);
+/* Release @n readings and the array itself. */
+void assay_case_readings_release(struct assay_case_reading *v, size_t n);
 /* Release the cases and their pairs alone. */
 void assay_comparison_drop_cases(struct assay_comparison *cmp);
 void assay_comparison_release(struct assay_comparison *cmp);

@@ -11,6 +11,17 @@
 #include "model/metric.h"
 #include "model/verdict.h"
 
+/* Why a stored time is INCONCLUSIVE, so that reports can say it once for many cases. */
+enum assay_doubt {
+	ASSAY_DOUBT_NONE,    /* it is not, or its reason is its own */
+	ASSAY_DOUBT_MACHINE, /* unchanged code moved beyond the margin, so the machine did */
+	ASSAY_DOUBT_MOVED,   /* changed code moved, but so did unchanged code */
+	ASSAY_DOUBT_NOISE,   /* too many samples were disturbed */
+	ASSAY_DOUBT_SAMPLES, /* too few samples for an interval */
+	ASSAY_DOUBT_MARGIN,  /* the interval lies on both sides of the margin */
+	ASSAY_N_DOUBTS,
+};
+
 /* One case × metric. Numbers are NaN where they do not apply (reports show nothing, JSON null). */
 struct assay_gate_case {
 	char key[ASSAY_KEY_MAX];
@@ -26,6 +37,7 @@ struct assay_gate_case {
 	double value, limit; /* floors and ceilings */
 	bool missing;        /* of the manifest, but not in the run */
 	bool same_code;      /* stored times: the machine code is that of the baseline */
+	enum assay_doubt doubt;
 };
 
 enum assay_control {

@@ -16,6 +16,9 @@ enum assay_verdict {
 	ASSAY_N_VERDICTS,
 };
 
+/* The longest name, and its NUL. */
+#define ASSAY_VERDICT_MAX 24
+
 enum assay_evidence {
 	ASSAY_EVIDENCE_EXACT,
 	ASSAY_EVIDENCE_PMU,

@@ -338,6 +338,7 @@ static int add_case(const struct expansion *x, const struct assay_plan_shape *sh
 		assay_plan_axis_value(&x->op->axes[i], shape->value[i], &c->axes[i]);
 	c->threads = t->n;
 	c->all_threads = t->all;
+	c->reference = v->reference;
 	c->between_threads = t->between;
 	c->cache = cache;
 	c->budget_ns = x->budget_ns;

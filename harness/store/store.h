@@ -4,6 +4,7 @@
 #define ASSAY_STORE_STORE_H
 
 #include "base/text.h"
+#include "model/history.h"
 #include "model/result.h"
 
 struct assay_store;
@@ -54,17 +55,6 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 /* Mark it finished: it takes no further results. Without it, it was interrupted. ASSAY_ENOTFOUND unless open. */
 int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns, struct assay_err *err);
 
-/* A line of a list of runs. */
-struct assay_run_info {
-	int64_t id;
-	char suite[ASSAY_NAME_MAX];
-	uint64_t seed, started_ns, ended_ns; /* ended_ns 0: interrupted or under way */
-	char commit[65];
-	bool dirty;
-	char machine_id[ASSAY_DIGEST_LEN + 1];
-	char machine_label[128];
-	size_t n_cases, n_ok;
-};
 /* Newest first, at most @limit (0: all); @suite NULL: any. @out is malloc'ed. */
 int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
 		     struct assay_err *err);
@@ -82,18 +72,10 @@ int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *ou
  */
 int assay_store_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err);
 
-/* Named baselines: sets of runs of one machine and suite. */
-struct assay_baseline_info {
-	char name[ASSAY_NAME_MAX];
-	char suite[ASSAY_NAME_MAX];
-	char machine_id[ASSAY_DIGEST_LEN + 1];
-	char machine_label[128];
-	uint64_t saved_ns;
-	int64_t *runs; /* malloc'ed, ascending */
-	size_t n_runs;
-};
-/* Add @run_id to baseline @name, which is made when there is none; adding it twice changes nothing; ASSAY_EUSAGE when
- * the baseline is of another machine or suite, or the run did not finish. */
+/*
+ * Add @run_id to baseline @name, which is made when there is none; adding it twice changes nothing; ASSAY_EUSAGE when
+ * the baseline is of another machine or suite, or the run did not finish.
+ */
 int assay_store_baseline_save(struct assay_store *s, const char *name, int64_t run_id, uint64_t now_ns,
 			      struct assay_err *err);
 /* @machine_id and @suite may be NULL: any. @out is malloc'ed; free with the release function. */
@@ -102,15 +84,6 @@ int assay_store_baselines(struct assay_store *s, const char *suite, const char *
 void assay_store_baselines_release(struct assay_baseline_info *v, size_t n);
 int assay_store_baseline_drop(struct assay_store *s, const char *name, struct assay_err *err);
 
-/* One point of a case's history. */
-struct assay_trend_point {
-	int64_t run_id;
-	uint64_t started_ns;
-	char commit[65];
-	bool dirty;
-	char machine_id[ASSAY_DIGEST_LEN + 1];
-	double median_ns, ci95_lo_ns, ci95_hi_ns;
-};
 /* Oldest first, ok results only; @machine_id NULL: any. ASSAY_ENOTFOUND when the key was never stored. @out is
  * malloc'ed. */
 int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,

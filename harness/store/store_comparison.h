@@ -6,9 +6,6 @@
 #include "model/comparison.h"
 #include "store/store.h"
 
-/* Holds the longest name of a verdict. */
-#define ASSAY_STORE_VERDICT_MAX 24
-
 /*
  * Open a comparison (its cases are not looked at) and set cmp->id. Machine and both builds need ids; they are stored
  * once and referred to. A policy of NULL is an empty one. ASSAY_ELIMIT when alpha is not between 0 and 1.
@@ -42,27 +39,13 @@ int assay_store_comparison_end(struct assay_store *s, int64_t id, uint64_t ended
 
 /*
  * The whole comparison, its samples bit by bit as they were added, cases and pairs in the order they were added; id 0:
- * the newest, finished or not. The skip_reason of a case is not stored. @verdict (ASSAY_STORE_VERDICT_MAX) and
+ * the newest, finished or not. The skip_reason of a case is not stored. @verdict (ASSAY_VERDICT_MAX) and
  * @exit_code may be NULL; of an unfinished one they are "" and -1. ASSAY_ENOTFOUND when there is none. @out is
  * untouched on error; release it with assay_comparison_release.
  */
 int assay_store_comparison_load(struct assay_store *s, int64_t id, struct assay_comparison *out, char *verdict,
 				int *exit_code, struct assay_err *err);
 
-/* A line of a list of comparisons. */
-struct assay_comparison_info {
-	int64_t id;
-	char base[256], head[256];
-	char suite[ASSAY_NAME_MAX];
-	uint64_t seed, started_ns, ended_ns; /* ended_ns 0: interrupted or under way */
-	char machine_id[ASSAY_DIGEST_LEN + 1];
-	char machine_label[128];
-	char verdict[ASSAY_STORE_VERDICT_MAX]; /* "" unless finished */
-	int exit_code;                         /* -1 unless finished */
-	size_t n_cases, n_controls;            /* cases without controls, and controls */
-	size_t n_pairs;                        /* of both */
-	size_t n_counted;                      /* cases of which the head has exact counts */
-};
 /* Newest first, at most @limit (0: all); @machine_id NULL: any. @out is malloc'ed. */
 int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_t limit,
 			    struct assay_comparison_info **out, size_t *n, struct assay_err *err);

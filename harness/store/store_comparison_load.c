@@ -22,7 +22,7 @@ struct pair_place {
 struct loader {
 	struct assay_store *s;
 	struct assay_comparison cmp;
-	char verdict[ASSAY_STORE_VERDICT_MAX];
+	char verdict[ASSAY_VERDICT_MAX];
 	int exit_code;
 	int64_t *case_ids; /* parallel to cmp.cases */
 	struct pair_place *pairs;

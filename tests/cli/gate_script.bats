@@ -269,7 +269,7 @@ written for --markdown" ]
 
 @test "the templates run the script on the whole history, keep what it writes, and know its comment" {
 	local templates=$ASSAY_SOURCE/ci/templates marker
-	marker=$(sed -n 's/^#define ASSAY_MARKDOWN_MARKER "\(.*\)"$/\1/p' "$ASSAY_SOURCE/reports/emit.h")
+	marker=$(sed -n 's/^#define MARKER "\(.*\)"$/\1/p' "$ASSAY_SOURCE/reports/gate_markdown.c")
 	[ -n "$marker" ]
 	for file in "$templates"/github-actions.yml "$templates"/gitlab-ci.yml "$ASSAY_SOURCE/ci/gate.sh"; do
 		grep -qF -- "$marker" "$file" || { echo "no '$marker' in $file"; return 1; }

@@ -24,18 +24,40 @@ gone() {
 	[ -z "$stderr" ]
 }
 
+@test "a run shows the best of each shape, -v and show every case" {
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite smoke --only 'quantize.*' >brief.txt
+	for op in i2_s tq2_0 q8_0 i8_token; do
+		[ "$(grep -c "^quantize.$op " brief.txt)" = 1 ]
+	done
+	# one row an op, each against the reference on as many threads
+	[ "$(grep -cE ' ×[0-9.]+ ' brief.txt)" = 4 ]
+	grep -qE '^  4 of [0-9]+ cases: the best of each shape and what failed; -v shows all$' brief.txt
+	"$ASSAY" show last >all.txt
+	[ "$(grep -cE '^  ref ' all.txt)" = 4 ]
+	run ! grep -q 'vs ref' all.txt
+}
+
+@test "a run of which cases fail or are skipped says which" {
+	mkdir suites
+	echo 'bench "many" { op = "quantize.q8_0" shapes = {"n=64"} variants = {"ref"} threads = {"1", "4096"} budget = "1ms" timeout = "5ms" }' >many.bench
+	echo 'suite "quick" { use "many" { } }' >suites/quick.suite
+	run -4 --separate-stderr "$ASSAY" run --bench-dir .
+	[[ $output == *"quantize.q8_0"*"ref"*"timeout: "* ]]
+	[[ $output == *$'\n'"0 ok, 1 skipped, 1 timeout in "*$'\n'"skipped   1: needs 4096 threads"* ]]
+}
+
 @test "the commands that run names can be typed as they stand" {
 	run --separate-stderr measure
-	[[ $output == *"; 'assay show 1' shows it again, 'assay gate' judges it"* ]]
+	[[ $output == *"; 'assay show 1' shows every case, 'assay gate' judges it"* ]]
 	mkdir -p suites
 	cp "$BENCH"/*.bench .
 	sed 's/"quick"/"mine"/' "$BENCH/suites/quick.suite" >suites/mine.suite
 	ASSAY_DETERMINISTIC=1 run --separate-stderr "$ASSAY" run --bench-dir . --suite mine --db 'my $x.db'
 	[ "$status" = 0 ]
-	command=$(sed -n "s/^stored as run 1 in .*; '\(.*\)' shows it again, .*/\1/p" <<<"$output")
+	command=$(sed -n "s/^stored as run 1 in .*; '\(.*\)' shows every case, .*/\1/p" <<<"$output")
 	[ "$command" = 'assay show 1 --db "my \$x.db"' ]
 	eval "$command" >/dev/null
-	command=$(sed -n "s/.* shows it again, '\(.*\)' judges it$/\1/p" <<<"$output")
+	command=$(sed -n "s/.* shows every case, '\(.*\)' judges it$/\1/p" <<<"$output")
 	[ "$command" = 'assay gate --suite mine --db "my \$x.db"' ]
 	"$ASSAY" list --manifest --bench-dir . --suite mine >mine.manifest
 	: >plain.conf
@@ -112,7 +134,7 @@ gone() {
 }
 
 @test "show lists runs, shows a run, a case and its samples" {
-	measure >first.txt
+	measure -v >first.txt
 	measure --seed 9 >/dev/null
 	run "$ASSAY" show
 	[ "$status" = 0 ]

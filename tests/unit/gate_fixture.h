@@ -3,18 +3,9 @@
 #ifndef ASSAY_TESTS_GATE_FIXTURE_H
 #define ASSAY_TESTS_GATE_FIXTURE_H
 
+#include "emit_fixture.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "reports/emit.h"
 
 #define NO_NUMBERS                                                                                                     \
 	.ratio = NAN, .ci_lo = NAN, .ci_hi = NAN, .margin_frac = NAN, .dropped_frac = NAN,                             \
@@ -167,21 +158,6 @@ static inline struct assay_gate_case *many_cases(size_t n, enum assay_verdict ve
 		memset(c[i].reason, 'x', 100);
 	}
 	return c;
-}
-
-static inline size_t times(const char *text, const char *part)
-{
-	size_t n = 0;
-
-	for (const char *p = strstr(text, part); p; p = strstr(p + 1, part))
-		n++;
-	return n;
-}
-
-static inline void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in:\n%s", part, text);
 }
 
 #endif

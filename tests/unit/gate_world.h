@@ -193,6 +193,27 @@ static inline const struct assay_gate_case *find_row(const struct assay_gate_rep
 	return found;
 }
 
+/* The kind of doubt that the words of the row tell. */
+static inline enum assay_doubt doubt_in_words(const struct assay_gate_case *c)
+{
+	static const struct {
+		const char *words;
+		enum assay_doubt doubt;
+	} kinds[] = {
+		{ "the machine changed, not the program", ASSAY_DOUBT_MACHINE },
+		{ "; but so did ", ASSAY_DOUBT_MOVED },
+		{ "host too noisy", ASSAY_DOUBT_NOISE },
+		{ "too few samples", ASSAY_DOUBT_SAMPLES },
+	};
+
+	if (c->verdict != ASSAY_INCONCLUSIVE)
+		return ASSAY_DOUBT_NONE;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strstr(c->reason, kinds[i].words))
+			return kinds[i].doubt;
+	return ASSAY_DOUBT_MARGIN;
+}
+
 static inline void check_gate(struct world *w, const struct gate_row *want)
 {
 	struct assay_gate_report r = { 0 };
@@ -208,6 +229,8 @@ static inline void check_gate(struct world *w, const struct gate_row *want)
 		fail_msg("%s: '%s', want '%s'", want->name, row->reason, want->reason);
 	if (row->missing != (strstr(row->reason, "but not in the run") != NULL))
 		fail_msg("%s: missing %d", want->name, row->missing);
+	if (row->evidence == ASSAY_EVIDENCE_STORED && row->doubt != doubt_in_words(row))
+		fail_msg("%s: doubt %d: %s", want->name, (int)row->doubt, row->reason);
 	if (row->verdict != want->verdict || row->evidence != want->evidence)
 		fail_msg("%s: %s, %s", want->name, assay_verdict_name(row->verdict),
 			 assay_evidence_name(row->evidence));

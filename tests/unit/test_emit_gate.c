@@ -4,15 +4,11 @@
 
 #include <jansson.h>
 
-#include "reports/columns.h"
 #include "reports/gate_words.h"
 
 static char *table(const struct assay_gate_report *r, struct assay_emit_style style)
 {
-	struct assay_text out = { 0 };
-
-	assert_int_equal(assay_emit_gate_table(r, &style, &out, NULL), 0);
-	return assay_text_take(&out);
+	return emit_gate(r, "text", &style);
 }
 
 static void test_change(void **state)
@@ -111,6 +107,89 @@ static void test_table(void **state)
 	free(s);
 }
 
+#define STORED(name, v, at, d)                                                                                         \
+	{                                                                                                              \
+		.key = name, .metric = "time_s", .evidence = ASSAY_EVIDENCE_STORED, .verdict = v, .doubt = d,          \
+		.reason = "its own reason", .ratio = at, .ci_lo = at, .ci_hi = at, .margin_frac = 0.05,                \
+		.dropped_frac = 0.1, .smallest_detectable_frac = at - 1, .value = NAN, .limit = NAN                    \
+	}
+
+/* What many cases share is one line, with their number and the furthest; failures are rows whatever else there is. */
+static void test_doubts(void **state)
+{
+	static const struct assay_gate_case cases[] = {
+		STORED("a/same/t=1", ASSAY_INCONCLUSIVE, 1.10, ASSAY_DOUBT_MACHINE),
+		STORED("b/same/t=1", ASSAY_INCONCLUSIVE, 0.70, ASSAY_DOUBT_MACHINE),
+		STORED("c/same/t=1", ASSAY_INCONCLUSIVE, 1.20, ASSAY_DOUBT_MACHINE),
+		STORED("d/moved/t=1", ASSAY_INCONCLUSIVE, 1.30, ASSAY_DOUBT_MOVED),
+		STORED("e/noisy/t=1", ASSAY_INCONCLUSIVE, 1.01, ASSAY_DOUBT_NOISE),
+		STORED("f/noisy/t=1", ASSAY_INCONCLUSIVE, 1.01, ASSAY_DOUBT_NOISE),
+		STORED("g/few/t=1", ASSAY_INCONCLUSIVE, NAN, ASSAY_DOUBT_SAMPLES),
+		STORED("h/wide/t=1", ASSAY_INCONCLUSIVE, 1.08, ASSAY_DOUBT_MARGIN),
+		STORED("i/wide/t=1", ASSAY_INCONCLUSIVE, 1.25, ASSAY_DOUBT_MARGIN),
+		STORED("j/own/t=1", ASSAY_INCONCLUSIVE, 1.01, ASSAY_DOUBT_NONE),
+		STORED("k/slow/t=1", ASSAY_REGRESSED, 1.40, ASSAY_DOUBT_NONE),
+	};
+	struct assay_gate_report r = report_of(cases, sizeof(cases) / sizeof(cases[0]));
+	char *s;
+
+	(void)state;
+	r.verdict = ASSAY_REGRESSED;
+	s = table(&r, (struct assay_emit_style){ 0 });
+	has(s, "\nmoved     3 cases of unchanged code moved with the machine; the furthest -30.0 %, b/same/t=1\n"
+	       "unsure    1 case of changed code moved, but so did unchanged code, and so it may be the machine; the "
+	       "furthest +30.0 %, d/moved/t=1\n"
+	       "          2 cases too disturbed by the host to be judged, such as e/noisy/t=1\n"
+	       "          1 case with too few samples for an interval, such as g/few/t=1: --budget gives more\n"
+	       "          2 cases may or may not be slower than allowed; the least sure would have shown +25.0 %, "
+	       "i/wide/t=1\n"
+	       "next      -v lists these cases; 'assay compare BASE' ");
+	assert_int_equal(times(s, "its own reason"), 2);
+	has(s, "  INCONCLUSIVE  time_s   +1.0 %");
+	has(s, "  REGRESSED     time_s  +40.0 %");
+	has(s, "\n11 cases: 1 REGRESSED, 10 INCONCLUSIVE in 93 s\n");
+	free(s);
+
+	s = table(&r, (struct assay_emit_style){ .verbose = true });
+	assert_int_equal(times(s, "its own reason"), 11);
+	assert_null(strstr(s, "\nmoved"));
+	assert_null(strstr(s, "\nnext"));
+	free(s);
+
+	s = table(&r, (struct assay_emit_style){ .width = 80, .colour = true });
+	has_no_wider_line(s, 80);
+	free(s);
+}
+
+/* Of many improvements the largest are rows. */
+static void test_improvements(void **state)
+{
+	struct assay_gate_case *many = many_cases(25, ASSAY_IMPROVED);
+	struct assay_gate_report r = report_of(many, 25);
+	char *s;
+
+	(void)state;
+	for (size_t i = 0; i < 25; i++)
+		many[i].ratio = i % 2 ? 0.9 - 0.01 * (double)i : 0.9;
+	s = table(&r, (struct assay_emit_style){ 0 });
+	assert_int_equal(times(s, "  IMPROVED  "), 10);
+	has(s, "-33.0 %");
+	assert_null(strstr(s, "-11.0 %"));
+	has(s, "\nimproved  15 more cases by less; -v lists them\n");
+	free(s);
+	s = table(&r, (struct assay_emit_style){ .verbose = true });
+	assert_int_equal(times(s, "  IMPROVED  "), 25);
+	assert_null(strstr(s, "\nimproved"));
+	free(s);
+	/* as many as are shown need no more words */
+	r.n_cases = 10;
+	s = table(&r, (struct assay_emit_style){ 0 });
+	assert_int_equal(times(s, "  IMPROVED  "), 10);
+	assert_null(strstr(s, "\nimproved"));
+	free(s);
+	free(many);
+}
+
 static void test_untrusted(void **state)
 {
 	struct assay_gate_report r = report_of(one_of_each, 1);
@@ -140,9 +219,7 @@ static void test_narrow(void **state)
 	for (unsigned width = 80; width < 160; width += 13) {
 		char *s = table(&r, (struct assay_emit_style){ .width = width, .verbose = true, .colour = true });
 
-		for (char *line = strtok(s, "\n"); line; line = strtok(NULL, "\n"))
-			if (assay_columns_width(line) > width)
-				fail_msg("%zu columns of %u: %s", assay_columns_width(line), width, line);
+		has_no_wider_line(s, width);
 		free(s);
 	}
 }
@@ -176,13 +253,11 @@ static void test_table_sizes(void **state)
 
 static json_t *json_of(const struct assay_gate_report *r)
 {
-	struct assay_text out = { 0 };
-	json_t *j;
+	char *text = emit_gate(r, "json", NULL);
+	json_t *j = json_loads(text, 0, NULL);
 
-	assert_int_equal(assay_emit_gate_json(r, &out, NULL), 0);
-	j = json_loads(out.s, 0, NULL);
 	assert_non_null(j);
-	assay_text_release(&out);
+	free(text);
 	return j;
 }
 
@@ -272,6 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_change), cmocka_unit_test(test_change_of_count),
 		cmocka_unit_test(test_table),  cmocka_unit_test(test_untrusted),
+		cmocka_unit_test(test_doubts), cmocka_unit_test(test_improvements),
 		cmocka_unit_test(test_narrow), cmocka_unit_test(test_table_sizes),
 		cmocka_unit_test(test_json),   cmocka_unit_test(test_json_sizes),
 	};

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "reports/code_points.h"
+#include "reports/text_parts.h"
 
 /* What a careless or spiteful plugin could put into a name and a reason. */
 #define NASTY_KEY    "op<&>\"'/v|a`b\\c/x=1/t=1/warm"
@@ -14,20 +14,19 @@ static const struct assay_gate_case nasty[] = {
 	{ .key = NASTY_KEY, .metric = "time_s", .verdict = ASSAY_REGRESSED, .reason = NASTY_REASON, NO_NUMBERS },
 };
 
+#define MARKER "<!-- assay-gate -->"
+/* What a comment on GitHub holds. */
+#define MARKDOWN_MAX 65536
+
 static char *markdown(const struct assay_gate_report *r)
 {
-	struct assay_text out = { 0 };
-
-	assert_int_equal(assay_emit_gate_markdown(r, &out, NULL), 0);
-	return assay_text_take(&out);
+	return emit_gate(r, "markdown", NULL);
 }
 
-static char *junit(const struct assay_gate_report *r, const struct assay_emit_junit *o)
+static char *junit(const struct assay_gate_report *r, struct assay_report_gate how)
 {
-	struct assay_text out = { 0 };
-
-	assert_int_equal(assay_emit_gate_junit(r, o, &out, NULL), 0);
-	return assay_text_take(&out);
+	how.gate = r;
+	return emit(&(struct assay_report){ .kind = ASSAY_REPORT_GATE, .gate = how }, "junit", NULL);
 }
 
 static void test_code_points(void **state)
@@ -84,7 +83,7 @@ static void test_markdown(void **state)
 	(void)state;
 	set_controls(&r, good_controls, false);
 	s = markdown(&r);
-	assert_memory_equal(s, ASSAY_MARKDOWN_MARKER "\n## assay: WRONG_RESULT\n\nThe output of the head is wrong", 75);
+	assert_memory_equal(s, MARKER "\n## assay: WRONG_RESULT\n\nThe output of the head is wrong", 75);
 	has(s, "\n`8c1f0aa+` against `main (1234567)`. 8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, "
 	       "1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, 1 PASS in 93 s.\n");
 	has(s, "\n| **REGRESSED** | `matmul.f32/slow/m=1/t=1/warm` | `time_s` | +1.23 % | +1.10 % to +1.36 % | 0.5 % | "
@@ -185,9 +184,9 @@ static void test_markdown_warnings(void **state)
 
 	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED, .seconds = NAN, .alpha = NAN };
 	s = markdown(&r);
-	assert_string_equal(s, ASSAY_MARKDOWN_MARKER "\n## assay: NOT_MEASURED\n\nNothing was judged.\n\n"
-						     "`this run` against `no baseline`. 0 cases.\n\n"
-						     "Change is the time of the head against the base: + is slower.\n");
+	assert_string_equal(s, MARKER "\n## assay: NOT_MEASURED\n\nNothing was judged.\n\n"
+				      "`this run` against `no baseline`. 0 cases.\n\n"
+				      "Change is the time of the head against the base: + is slower.\n");
 	free(s);
 }
 
@@ -207,7 +206,7 @@ static void test_markdown_size(void **state)
 			for (size_t k = 0; k < sizes[i]; k++)
 				memset(many[k].reason, '|', 90);
 			s = markdown(&r);
-			assert_true(strlen(s) <= ASSAY_MARKDOWN_MAX);
+			assert_true(strlen(s) <= MARKDOWN_MAX);
 			fold = strstr(s, "<details>");
 			assert_non_null(fold);
 			has(fold, "\n</details>\n\nChange is");
@@ -243,7 +242,7 @@ static void test_junit(void **state)
 
 	(void)state;
 	set_controls(&r, bad_controls, true);
-	s = junit(&r, NULL);
+	s = junit(&r, (struct assay_report_gate){ 0 });
 	has(s, "<testsuites>\n  <testsuite id=\"0\" package=\"assay\" name=\"assay\" tests=\"8\" failures=\"3\" "
 	       "errors=\"2\" "
 	       "skipped=\"1\" time=\"93.400\" hostname=\"localhost\">\n");
@@ -268,7 +267,7 @@ static void test_junit(void **state)
 	       "slower\n</system-err>");
 	free(s);
 
-	s = junit(&r, &(struct assay_emit_junit){ .strict = true, .hostname = "a&b", .unix_ns = 1700000000000000000u });
+	s = junit(&r, (struct assay_report_gate){ .strict = true, .hostname = "a&b", .unix_ns = 1700000000000000000u });
 	has(s, "failures=\"4\" errors=\"2\" skipped=\"0\"");
 	has(s, "<failure type=\"INCONCLUSIVE\" message=\"INCONCLUSIVE: host too noisy");
 	has(s, "hostname=\"a&amp;b\" timestamp=\"2023-11-14T22:13:20\"");
@@ -300,7 +299,7 @@ static void test_junit_no_baseline(void **state)
 
 		r.exit = cases[i].exit;
 		r.no_baseline = cases[i].no_baseline;
-		s = junit(&r, NULL);
+		s = junit(&r, (struct assay_report_gate){ 0 });
 		has(s, cases[i].broken ? "errors=\"1\" skipped=\"0\"" : "errors=\"0\" skipped=\"1\"");
 		has(s, cases[i].broken ? "<error type=\"INCOMPARABLE\""
 				       : "<skipped message=\"INCOMPARABLE: no run yet\"/>");
@@ -314,7 +313,7 @@ static void test_junit_escapes(void **state)
 	char *s;
 
 	(void)state;
-	s = junit(&r, NULL);
+	s = junit(&r, (struct assay_report_gate){ 0 });
 	has(s, "classname=\"op&lt;&amp;&gt;&quot;'\" name=\"v|a`b\\c/x=1/t=1/warm time_s\"");
 	has(s, "message=\"REGRESSED: a|b `c` &lt;img&gt;&#10;*d* _e_ [f] \\ \xef\xbf\xbd \xef\xbf\xbd[31m "
 	       "\xef\xbf\xbd\xef\xbf\xbd "
@@ -359,13 +358,13 @@ static void test_junit_schema(void **state)
 	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++)
 		for (int strict = 0; strict < 2; strict++) {
 			struct assay_gate_report r = report_of(reports[i].cases, reports[i].n);
-			struct assay_emit_junit o = { .strict = strict, .unix_ns = strict ? 1700000000000000000u : 0 };
+			struct assay_report_gate o = { .strict = strict, .unix_ns = strict ? 1700000000000000000u : 0 };
 			char *s;
 
 			if (strict)
 				r.seconds = r.alpha = NAN;
 			set_controls(&r, strict ? bad_controls : good_controls, strict);
-			s = junit(&r, &o);
+			s = junit(&r, o);
 			assert_int_equal(times(s, "<testcase "), reports[i].n);
 			if (validate(s))
 				fail_msg("report %zu is not valid:\n%s", i, s);

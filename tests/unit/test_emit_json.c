@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects that scripts rely on: every field of section 8 of the design, with null for what does not apply. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "emit_fixture.h"
 
-#include <cmocka.h>
 #include <jansson.h>
+#include <math.h>
 
-#include "reports/emit.h"
-
-static json_t *parse(struct assay_text *t)
+static json_t *parse(char *text)
 {
-	json_t *j = json_loads(t->s, 0, NULL);
+	json_t *j = json_loads(text, 0, NULL);
 
 	assert_non_null(j);
-	assay_text_release(t);
+	free(text);
 	return j;
 }
 
@@ -103,7 +95,6 @@ static void test_run(void **state)
 		.results = r,
 		.n_results = 2,
 	};
-	struct assay_text out = { 0 };
 	json_t *j, *o, *c;
 
 	(void)state;
@@ -112,8 +103,7 @@ static void test_run(void **state)
 		.status = ASSAY_STATUS_SKIPPED, .reason = "needs avx512_vnni", .max_rel_err = -1, .dropped_frac = NAN
 	};
 	strcpy(run.suite, "quick");
-	assert_int_equal(assay_emit_run_json(&run, false, &out, NULL), 0);
-	j = parse(&out);
+	j = parse(emit_run(&run, "json", NULL));
 
 	assert_int_equal(json_integer_value(json_object_get(j, "schema")), 1);
 	o = json_object_get(j, "run");
@@ -175,8 +165,8 @@ static void test_run(void **state)
 		assert_true(json_is_null(json_object_get(c, *n)));
 	json_decref(j);
 
-	assert_int_equal(assay_emit_run_json(&run, true, &out, NULL), 0);
-	j = parse(&out);
+	j = parse(emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .samples = true } },
+		       "json", NULL));
 	o = json_object_get(json_array_get(json_object_get(j, "cases"), 0), "raw");
 	assert_int_equal(json_array_size(o), 2);
 	assert_int_equal(json_integer_value(json_array_get(json_array_get(o, 1), 1)), 1234);
@@ -199,11 +189,9 @@ static void test_seed(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct assay_run run = { .seed = cases[i].seed };
-		struct assay_text out = { 0 };
 		json_t *j, *seed;
 
-		assert_int_equal(assay_emit_run_json(&run, false, &out, NULL), 0);
-		j = parse(&out);
+		j = parse(emit_run(&run, "json", NULL));
 		seed = json_object_get(json_object_get(j, "run"), "seed");
 		if (cases[i].text)
 			assert_true(strtoull(json_string_value(seed), NULL, 10) == cases[i].seed);
@@ -248,12 +236,10 @@ static void test_gate(void **state)
 				       .alpha = 0.01,
 				       .cases = cases,
 				       .n_cases = 2 };
-	struct assay_text out = { 0 };
 	json_t *j, *c;
 
 	(void)state;
-	assert_int_equal(assay_emit_gate_json(&r, &out, NULL), 0);
-	j = parse(&out);
+	j = parse(emit_gate(&r, "json", NULL));
 	has_fields(j, gate_fields);
 	assert_int_equal(json_integer_value(json_object_get(j, "exit")), 1);
 	assert_string_equal(json_string_value(json_object_get(j, "verdict")), "REGRESSED");

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantities with units, aligned columns, and the tables of runs and gates. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "emit_fixture.h"
 
-#include <cmocka.h>
+#include <math.h>
 
 #include "model/quantity.h"
-#include "reports/columns.h"
-#include "reports/emit.h"
 
 static void test_quantity(void **state)
 {
@@ -135,22 +126,6 @@ static struct assay_result result(const char *op, const char *variant, enum assa
 	return r;
 }
 
-static bool has_line(const char *text, const char *start, const char *part)
-{
-	for (const char *p = text; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
-		size_t len = strcspn(p, "\n");
-		char line[512];
-
-		if (len >= sizeof(line))
-			continue;
-		memcpy(line, p, len);
-		line[len] = '\0';
-		if (!strncmp(line, start, strlen(start)) && strstr(line, part))
-			return true;
-	}
-	return false;
-}
-
 static void test_run_table(void **state)
 {
 	struct assay_result r[4] = {
@@ -163,7 +138,7 @@ static void test_run_table(void **state)
 		.id = 7, .results = r, .n_results = 4, .started_ns = 1000000000, .ended_ns = 13000000000
 	};
 	struct assay_emit_style style = { .utf8 = true };
-	struct assay_text out = { 0 };
+	char *out;
 
 	(void)state;
 	assay_result_add_metric(&r[0], "bytes_per_s", "B/s", 1, 1e9);
@@ -181,45 +156,35 @@ static void test_run_table(void **state)
 	r[2].converged = r[2].steady = false;
 	r[2].dropped_frac = 0.08;
 
-	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
+	out = emit_run(&run, "text", &style);
 	/* 64 operations a byte: the arithmetic rate is the one that tells */
-	assert_true(has_line(out.s, "  avx2", "61.2 µs  ±0.4 %   64.0 GOP/s  71 %  l3  ok 01234567"));
-	assert_true(has_line(out.s, "  avx2", "roof 70.0 to 72.5 %?"));
-	assert_true(has_line(out.s, "  avx2", "±0.4 %*  41.7 tok/s  88 %  i8"));
-	assert_true(has_line(out.s, "  avx2", "unsteady, 8 % dropped, 97 % efficient"));
-	assert_true(has_line(out.s, "    kv cache hit rate\u00a087.5\u00a0%",
+	assert_true(has_line(out, "  avx2", "61.2 µs  ±0.4 %   64.0 GOP/s  71 %  l3  ok 01234567"));
+	assert_true(has_line(out, "  avx2", "roof 70.0 to 72.5 %?"));
+	assert_true(has_line(out, "  avx2", "±0.4 %*  41.7 tok/s  88 %  i8"));
+	assert_true(has_line(out, "  avx2", "unsteady, 8 % dropped, 97 % efficient"));
+	assert_true(has_line(out, "    kv cache hit rate\u00a087.5\u00a0%",
 			     " · ttft p50\u00a012.3\u00a0ms, p99\u00a014.0\u00a0ms"));
-	assert_true(has_line(out.s, "  cuda", "skipped: because"));
-	assert_true(has_line(out.s, "  bad", "wrong: because"));
-	assert_true(has_line(out.s, "2 ok, 1 skipped, 1 wrong in 12 s", ""));
+	assert_true(has_line(out, "  cuda", "skipped: because"));
+	assert_true(has_line(out, "  bad", "wrong: because"));
+	assert_true(has_line(out, "2 ok, 1 skipped, 1 wrong in 12 s", ""));
 	/* what all cases of an op share stands beside its name, what differs in their lines */
-	assert_true(has_line(out.s, "matmul.ternary m=64", ""));
-	assert_true(has_line(out.s, "generate.decode m=64,n=1", ""));
-	assert_true(has_line(out.s, "  bad", "n=8"));
-	assert_false(has_line(out.s, "  bad", "m=64"));
+	assert_true(has_line(out, "matmul.ternary m=64", ""));
+	assert_true(has_line(out, "generate.decode m=64,n=1", ""));
+	assert_true(has_line(out, "  bad", "n=8"));
+	assert_false(has_line(out, "  bad", "m=64"));
 	/* all cases of an op stand together, in the order of its first */
-	assert_true(strstr(out.s, "\nmatmul.ternary ") < strstr(out.s, "\ngenerate.decode "));
-	assert_true(strstr(out.s, "wrong: because") < strstr(out.s, "\ngenerate.decode "));
-	assert_null(strchr(out.s, '\033'));
-	assay_text_release(&out);
+	assert_true(strstr(out, "\nmatmul.ternary ") < strstr(out, "\ngenerate.decode "));
+	assert_true(strstr(out, "wrong: because") < strstr(out, "\ngenerate.decode "));
+	assert_null(strchr(out, '\033'));
+	free(out);
 
 	style.width = 80;
 	style.colour = true;
-	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
-	assert_non_null(strchr(out.s, '\033'));
-	assert_null(strstr(out.s, "01234567"));
-	for (const char *p = out.s; *p;) {
-		size_t len = strcspn(p, "\n");
-		char line[512];
-
-		assert_true(len < sizeof(line));
-		memcpy(line, p, len);
-		line[len] = '\0';
-		if (assay_columns_width(line) > 80)
-			fail_msg("%zu: %s", assay_columns_width(line), line);
-		p += len + (p[len] == '\n');
-	}
-	assay_text_release(&out);
+	out = emit_run(&run, "text", &style);
+	assert_non_null(strchr(out, '\033'));
+	assert_null(strstr(out, "01234567"));
+	has_no_wider_line(out, 80);
+	free(out);
 	for (size_t i = 0; i < 4; i++)
 		assay_result_release(&r[i]);
 }
@@ -230,15 +195,15 @@ static void test_run_legend(void **state)
 	struct assay_result r[2] = { result("op", "avx2", ASSAY_STATUS_OK), result("op", "ref", ASSAY_STATUS_OK) };
 	struct assay_run run = { .results = r, .n_results = 1 };
 	struct assay_emit_style style = { .utf8 = true };
-	struct assay_text out = { 0 };
+	char *out;
 
 	(void)state;
-	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
-	assert_null(strstr(out.s, "  ?  "));
-	assert_null(strstr(out.s, "  *  "));
-	assert_null(strstr(out.s, "below"));
-	assert_null(strstr(out.s, "disturbed"));
-	assay_text_release(&out);
+	out = emit_run(&run, "text", &style);
+	assert_null(strstr(out, "  ?  "));
+	assert_null(strstr(out, "  *  "));
+	assert_null(strstr(out, "below"));
+	assert_null(strstr(out, "disturbed"));
+	free(out);
 
 	run.n_results = 2;
 	r[1].n_samples = 3;
@@ -251,19 +216,19 @@ static void test_run_legend(void **state)
 	assay_result_add_metric(&r[1], "kv_cache_hit_rate", "1", 1, 0.875);
 	assay_result_add_metric(&r[1], "time_ffn_frac", "1", 0, 0.5);
 	assay_result_add_metric(&r[1], "checksum", "1", 0, 45852504900);
-	assert_int_equal(assay_emit_run_table(&run, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "  ref", "±0.4 %?"));
-	assert_true(has_line(out.s, "  ref", "40 % dropped, 60 % disturbed, slow core"));
-	assert_true(has_line(out.s, "    ttft mean", "checksum\u00a045852504900"));
-	assert_true(has_line(out.s, "  ?  ", "too few samples"));
-	assert_null(strstr(out.s, "  *  "));
-	assert_true(has_line(out.s, "  below  ttft: ", "; tpot: "));
-	assert_true(has_line(out.s, "  below  ", "; kv cache hit rate: "));
-	assert_true(has_line(out.s, "  below  ", "ffn is"));
-	assert_true(has_line(out.s, "  notes", "disturbed: so many"));
-	assert_true(has_line(out.s, "  notes", "slow core: most"));
-	assert_true(has_line(out.s, "  notes", "or a core was slow"));
-	assay_text_release(&out);
+	out = emit_run(&run, "text", &style);
+	assert_true(has_line(out, "  ref", "±0.4 %?"));
+	assert_true(has_line(out, "  ref", "40 % dropped, 60 % disturbed, slow core"));
+	assert_true(has_line(out, "    ttft mean", "checksum\u00a045852504900"));
+	assert_true(has_line(out, "  ?  ", "too few samples"));
+	assert_null(strstr(out, "  *  "));
+	assert_true(has_line(out, "  below  ttft: ", "; tpot: "));
+	assert_true(has_line(out, "  below  ", "; kv cache hit rate: "));
+	assert_true(has_line(out, "  below  ", "ffn is"));
+	assert_true(has_line(out, "  notes", "disturbed: so many"));
+	assert_true(has_line(out, "  notes", "slow core: most"));
+	assert_true(has_line(out, "  notes", "or a core was slow"));
+	free(out);
 	for (size_t i = 0; i < 2; i++)
 		assay_result_release(&r[i]);
 }
@@ -304,23 +269,23 @@ static void test_gate_table(void **state)
 				       .cases = cases,
 				       .n_cases = 3 };
 	struct assay_emit_style style = { .utf8 = true };
-	struct assay_text out = { 0 };
+	char *out;
 
 	(void)state;
-	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "NOT_MEASURED: run 2 against run 1", ""));
-	assert_true(has_line(out.s, "  REGRESSED", "+7.2 %  +6.1 % to +8.3 %     5 %  op/slow/-/t=1/warm"));
-	assert_true(has_line(out.s, "  NOT_MEASURED", "op/gone/-/t=1/warm"));
-	assert_true(has_line(out.s, "      not in the run", ""));
-	assert_null(strstr(out.s, "op/fine"));
-	assert_true(strstr(out.s, "op/gone") < strstr(out.s, "op/slow"));
-	assert_true(has_line(out.s, "3 cases: 1 NOT_MEASURED, 1 REGRESSED, 1 PASS", ""));
-	assay_text_release(&out);
+	out = emit_gate(&r, "text", &style);
+	assert_true(has_line(out, "NOT_MEASURED: run 2 against run 1", ""));
+	assert_true(has_line(out, "  REGRESSED", "+7.2 %  +6.1 % to +8.3 %     5 %  op/slow/-/t=1/warm"));
+	assert_true(has_line(out, "  NOT_MEASURED", "op/gone/-/t=1/warm"));
+	assert_true(has_line(out, "      not in the run", ""));
+	assert_null(strstr(out, "op/fine"));
+	assert_true(strstr(out, "op/gone") < strstr(out, "op/slow"));
+	assert_true(has_line(out, "3 cases: 1 NOT_MEASURED, 1 REGRESSED, 1 PASS", ""));
+	free(out);
 
 	style.verbose = true;
-	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
-	assert_non_null(strstr(out.s, "op/fine"));
-	assay_text_release(&out);
+	out = emit_gate(&r, "text", &style);
+	assert_non_null(strstr(out, "op/fine"));
+	free(out);
 }
 
 /* Without a baseline the same line a hundred times says nothing. */
@@ -331,7 +296,7 @@ static void test_gate_no_baseline(void **state)
 		.verdict = ASSAY_PASS, .head = "run 4", .no_baseline = true, .cases = cases, .n_cases = 3
 	};
 	struct assay_emit_style style = { 0 };
-	struct assay_text out = { 0 };
+	char *out;
 	const char *p;
 
 	(void)state;
@@ -341,34 +306,34 @@ static void test_gate_no_baseline(void **state)
 						     .verdict = ASSAY_INCOMPARABLE,
 						     .reason = "no run to compare with",
 						     .ratio = NAN };
-	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
-	p = strstr(out.s, "no run to compare with");
+	out = emit_gate(&r, "text", &style);
+	p = strstr(out, "no run to compare with");
 	assert_non_null(p);
 	assert_null(strstr(p + 1, "no run to compare with"));
 	/* the headline and the sum do not contradict each other */
-	assert_true(has_line(out.s, "PASS: run 4: correctness, manifest and limits passed; speed was not judged", ""));
-	assert_true(has_line(out.s, "3 verdicts on 1 case: 3 without a baseline", ""));
-	assert_null(strstr(out.s, "INCOMPARABLE"));
-	assay_text_release(&out);
+	assert_true(has_line(out, "PASS: run 4: correctness, manifest and limits passed; speed was not judged", ""));
+	assert_true(has_line(out, "3 verdicts on 1 case: 3 without a baseline", ""));
+	assert_null(strstr(out, "INCOMPARABLE"));
+	free(out);
 
 	r.verdict = ASSAY_INCOMPARABLE;
-	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "INCOMPARABLE: run 4; speed was not judged", ""));
-	assay_text_release(&out);
+	out = emit_gate(&r, "text", &style);
+	assert_true(has_line(out, "INCOMPARABLE: run 4; speed was not judged", ""));
+	free(out);
 
 	/* what was compared stands in the headline */
 	strcpy(r.base, "counts.json");
-	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "INCOMPARABLE: run 4 against counts.json; speed was not judged", ""));
-	assay_text_release(&out);
+	out = emit_gate(&r, "text", &style);
+	assert_true(has_line(out, "INCOMPARABLE: run 4 against counts.json; speed was not judged", ""));
+	free(out);
 	r.verdict = ASSAY_PASS;
-	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
+	out = emit_gate(&r, "text", &style);
 	assert_true(has_line(
-		out.s,
+		out,
 		"PASS: run 4 against counts.json: correctness, manifest and limits passed, counts are as recorded; "
 		"speed was not judged",
 		""));
-	assay_text_release(&out);
+	free(out);
 }
 
 /* A run that was cut short lacks most of its cases, each for the same reason. */
@@ -379,7 +344,7 @@ static void test_gate_missing(void **state)
 		.verdict = ASSAY_NOT_MEASURED, .head = "run 2", .base = "run 1", .cases = cases
 	};
 	struct assay_emit_style style = { 0 };
-	struct assay_text out = { 0 };
+	char *out;
 
 	(void)state;
 	for (size_t i = 0; i < 5; i++) {
@@ -391,24 +356,32 @@ static void test_gate_missing(void **state)
 		snprintf(cases[i].key, sizeof(cases[i].key), "op/v%zu/-/t=1/warm", i);
 	}
 	r.n_cases = 3;
-	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "  NOT_MEASURED", "op/v2/"));
-	assert_null(strstr(out.s, "are missing"));
-	assay_text_release(&out);
+	out = emit_gate(&r, "text", &style);
+	assert_true(has_line(out, "  NOT_MEASURED", "op/v2/"));
+	assert_null(strstr(out, "are missing"));
+	free(out);
 
 	r.n_cases = 5;
-	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "5 cases of the manifest are missing in the run: op/v0/", "op/v2/-/t=1/warm, ..."));
-	assert_null(strstr(out.s, "op/v3/"));
-	assert_null(strstr(out.s, "not in the run"));
-	assert_true(has_line(out.s, "5 cases: 5 NOT_MEASURED", ""));
-	assay_text_release(&out);
+	out = emit_gate(&r, "text", &style);
+	assert_true(has_line(out, "5 cases of the manifest are missing in the run: op/v0/", "op/v2/-/t=1/warm, ..."));
+	assert_null(strstr(out, "op/v3/"));
+	assert_null(strstr(out, "not in the run"));
+	assert_true(has_line(out, "5 cases: 5 NOT_MEASURED", ""));
+	free(out);
 
 	style.verbose = true;
-	assert_int_equal(assay_emit_gate_table(&r, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "  NOT_MEASURED", "op/v4/"));
-	assert_null(strstr(out.s, "are missing"));
-	assay_text_release(&out);
+	out = emit_gate(&r, "text", &style);
+	assert_true(has_line(out, "  NOT_MEASURED", "op/v4/"));
+	assert_null(strstr(out, "are missing"));
+	free(out);
+}
+
+static char *emit_case(struct assay_result *r, bool samples, const struct assay_emit_style *style)
+{
+	struct assay_run run = { .results = r, .n_results = 1 };
+
+	return emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .samples = samples } },
+		    "cases", style);
 }
 
 static void test_header_and_result(void **state)
@@ -425,17 +398,17 @@ static void test_header_and_result(void **state)
 						     ASSAY_SAMPLE_NEW_ROUND } };
 	struct assay_result r = result("op", "v", ASSAY_STATUS_OK);
 	struct assay_emit_style style = { .utf8 = true };
-	struct assay_text out = { 0 };
+	char *out;
 
 	(void)state;
 	strcpy(run.build.commit, "0123456789abcdef0123");
 	run.build.dirty = true;
-	assert_int_equal(assay_emit_run_header(&run, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "suite     quick, seed 42", ""));
-	assert_true(has_line(out.s, "clock     TSC, resolution 20 ns, a read costs 23 ns", ""));
-	assert_true(has_line(out.s, "placement compact", ""));
-	assert_true(has_line(out.s, "build     0123456789ab with changes", ""));
-	assay_text_release(&out);
+	out = emit_run(&run, "header", &style);
+	assert_true(has_line(out, "suite     quick, seed 42", ""));
+	assert_true(has_line(out, "clock     TSC, resolution 20 ns, a read costs 23 ns", ""));
+	assert_true(has_line(out, "placement compact", ""));
+	assert_true(has_line(out, "build     0123456789ab with changes", ""));
+	free(out);
 
 	r.samples = samples;
 	r.n_samples = 2;
@@ -444,36 +417,36 @@ static void test_header_and_result(void **state)
 	r.slow_core_frac = 0.25;
 	r.ci95_reached = false;
 	assay_result_add_metric(&r, "items_per_s", "1/s", 1, 3040);
-	assert_int_equal(assay_emit_result(&r, false, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "median    61.2 µs (range 61.0 µs to 61.5 µs: too few", ""));
-	assert_true(has_line(out.s, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 0.0 % dropped", ""));
-	assert_true(has_line(out.s, "  items_per_s", "3.04 k items/s"));
-	assay_text_release(&out);
+	out = emit_case(&r, false, &style);
+	assert_true(has_line(out, "median    61.2 µs (range 61.0 µs to 61.5 µs: too few", ""));
+	assert_true(has_line(out, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 0.0 % dropped", ""));
+	assert_true(has_line(out, "  items_per_s", "3.04 k items/s"));
+	free(out);
 
 	/* slow cores are told of where they were looked for */
 	assert_int_equal(assay_result_set_count(&r, "slow_core_samples", ASSAY_SOURCE_OS, "a loop", 1), 0);
 	samples[0].flags = ASSAY_DISTURB_SLOW;
-	assert_int_equal(assay_emit_result(&r, true, &style, &out, NULL), 0);
+	out = emit_case(&r, true, &style);
 	assert_true(has_line(
-		out.s,
-		"samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 25.0 % of slow cores, 0.0 % dropped", ""));
-	assert_true(has_line(out.s, "     0  ", "  slow core"));
-	assay_text_release(&out);
+		out, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 25.0 % of slow cores, 0.0 % dropped",
+		""));
+	assert_true(has_line(out, "     0  ", "  slow core"));
+	free(out);
 	samples[0].flags = 0;
 
 	/* one rate of the same items is enough */
 	r.ci95_reached = true;
 	assay_result_add_metric(&r, "tokens_per_s", "1/s", 1, 4480);
-	assert_int_equal(assay_emit_result(&r, false, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "median    61.2 µs (95 % interval 61.0 µs to 61.5 µs)", ""));
-	assert_true(has_line(out.s, "  tokens_per_s", "4.48 ktok/s"));
-	assert_null(strstr(out.s, "items_per_s"));
-	assay_text_release(&out);
-	assert_int_equal(assay_emit_result(&r, true, &style, &out, NULL), 0);
-	assert_true(has_line(out.s, "op/v/m=64,n=1/t=1/warm", ""));
-	assert_true(has_line(out.s, "     0", "1          10           123.400  -"));
-	assert_true(has_line(out.s, "     1      2", "200.000  switch,steal"));
-	assay_text_release(&out);
+	out = emit_case(&r, false, &style);
+	assert_true(has_line(out, "median    61.2 µs (95 % interval 61.0 µs to 61.5 µs)", ""));
+	assert_true(has_line(out, "  tokens_per_s", "4.48 ktok/s"));
+	assert_null(strstr(out, "items_per_s"));
+	free(out);
+	out = emit_case(&r, true, &style);
+	assert_true(has_line(out, "op/v/m=64,n=1/t=1/warm", ""));
+	assert_true(has_line(out, "     0", "1          10           123.400  -"));
+	assert_true(has_line(out, "     1      2", "200.000  switch,steal"));
+	free(out);
 	r.samples = NULL;
 	assay_result_release(&r);
 }

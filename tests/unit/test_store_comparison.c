@@ -52,7 +52,7 @@ static void test_round_trip(void **state)
 {
 	struct fixture *f = *state;
 	struct assay_comparison cmp[2], got;
-	char verdict[ASSAY_STORE_VERDICT_MAX];
+	char verdict[ASSAY_VERDICT_MAX];
 	struct assay_store *s;
 	int exit_code;
 

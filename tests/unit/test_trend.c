@@ -3,17 +3,10 @@
  * Trend plots: the gnuplot program for few and many runs and for hostile text, the pictures, file names, and the index
  * page.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "emit_fixture.h"
 
 #include <math.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "base/process.h"
@@ -24,10 +17,10 @@
 #define START_S  UINT64_C(1790000000) /* 2026-09-21 14:13:20 UTC */
 #define MAX_RUNS 300
 
-static struct assay_trend_run runs[MAX_RUNS];
+static struct assay_trend_point runs[MAX_RUNS];
 
 /* @n runs an hour apart that take @ns each, ± 1 %. */
-static struct assay_trend_series series(size_t n, double ns)
+static struct assay_report_history series(size_t n, double ns)
 {
 	memset(runs, 0, sizeof(runs));
 	for (size_t i = 0; i < n; i++) {
@@ -38,13 +31,13 @@ static struct assay_trend_series series(size_t n, double ns)
 		runs[i].ci95_lo_ns = ns * 0.99;
 		runs[i].ci95_hi_ns = ns * 1.01;
 	}
-	return (struct assay_trend_series){
-		.key = "op/ref/m=1/t=1/warm", .machine = "a machine", .runs = runs, .n_runs = n
+	return (struct assay_report_history){
+		.key = "op/ref/m=1/t=1/warm", .machine = "a machine", .points = runs, .n_points = n
 	};
 }
 
 /* malloc'ed */
-static char *script_of(const struct assay_trend_series *s)
+static char *script_of(const struct assay_report_history *s)
 {
 	struct assay_text t = { 0 };
 	struct assay_err err = { 0 };
@@ -53,13 +46,9 @@ static char *script_of(const struct assay_trend_series *s)
 	return assay_text_take(&t);
 }
 
-static size_t count(const char *s, const char *what)
+static int draw(const struct assay_report_history *h, const char *path, struct assay_err *err)
 {
-	size_t n = 0;
-
-	for (; (s = strstr(s, what)); s++)
-		n++;
-	return n;
+	return assay_emit_file(&(struct assay_report){ .kind = ASSAY_REPORT_HISTORY, .history = *h }, NULL, path, err);
 }
 
 static void labels_are_thinned(void **state)
@@ -70,15 +59,15 @@ static void labels_are_thinned(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N(cases); i++) {
-		struct assay_trend_series s = series(cases[i].n, 1000);
+		struct assay_report_history s = series(cases[i].n, 1000);
 		char *script = script_of(&s), last[64];
 
-		assert_int_equal(count(script, "'.\"\\n\".'2026-"), cases[i].labels);
+		assert_int_equal(times(script, "'.\"\\n\".'2026-"), cases[i].labels);
 		/* The newest run always has one. */
 		snprintf(last, sizeof(last), "' %zu)\n", cases[i].n);
-		assert_int_equal(count(script, last), 1);
+		assert_int_equal(times(script, last), 1);
 		snprintf(last, sizeof(last), "set xrange [0.5:%zu.5]\n", cases[i].n);
-		assert_int_equal(count(script, last), 1);
+		assert_int_equal(times(script, last), 1);
 		free(script);
 	}
 }
@@ -98,18 +87,18 @@ static void unit_fits(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N(cases); i++) {
-		struct assay_trend_series s = series(1, cases[i].ns);
+		struct assay_report_history s = series(1, cases[i].ns);
 		char *script = script_of(&s);
 
-		assert_int_equal(count(script, cases[i].label), 1);
-		assert_int_equal(count(script, cases[i].row), 1);
+		assert_int_equal(times(script, cases[i].label), 1);
+		assert_int_equal(times(script, cases[i].row), 1);
 		free(script);
 	}
 }
 
 static void runs_are_sorted_and_checked(void **state)
 {
-	struct assay_trend_series s = series(4, 500);
+	struct assay_report_history s = series(4, 500);
 	struct assay_text t = { 0 };
 	struct assay_err err = { 0 };
 	char *script;
@@ -122,24 +111,24 @@ static void runs_are_sorted_and_checked(void **state)
 	runs[1].median_ns = NAN; /* left out */
 	runs[2].dirty = true;
 	script = script_of(&s);
-	assert_int_equal(count(script, "$runs << END\n1 500 495 505 1\n2 700 700 700 0\n3 500 495 505 0\nEND\n"), 1);
-	assert_int_equal(count(script, "('002abcde+'.\"\\n\".'2026-09-21'.\"\\n\".'16:13' 1, '000abcde'."), 1);
-	assert_int_equal(count(script, "title 'uncommitted'"), 1);
-	assert_int_equal(count(script, "'3 runs'"), 1);
+	assert_int_equal(times(script, "$runs << END\n1 500 495 505 1\n2 700 700 700 0\n3 500 495 505 0\nEND\n"), 1);
+	assert_int_equal(times(script, "('002abcde+'.\"\\n\".'2026-09-21'.\"\\n\".'16:13' 1, '000abcde'."), 1);
+	assert_int_equal(times(script, "title 'uncommitted'"), 1);
+	assert_int_equal(times(script, "'3 runs'"), 1);
 	free(script);
 
 	s = series(1, -1);
 	assert_int_equal(assay_trend_script(&s, false, "out", &t, &err), ASSAY_ENOTFOUND);
 	assert_string_equal(err.text,
 			    "no stored run of 'op/ref/m=1/t=1/warm' has a time, measure it with 'assay run' first");
-	s.n_runs = 0;
+	s.n_points = 0;
 	assert_int_equal(assay_trend_script(&s, false, "out", &t, &err), ASSAY_ENOTFOUND);
 	assay_text_release(&t);
 }
 
 static void noise_is_no_cliff(void **state)
 {
-	struct assay_trend_series s = series(2, 100);
+	struct assay_report_history s = series(2, 100);
 	char *script;
 
 	(void)state;
@@ -149,7 +138,7 @@ static void noise_is_no_cliff(void **state)
 		runs[i].ci95_hi_ns = 100.01;
 	}
 	script = script_of(&s);
-	assert_int_equal(count(script, "set yrange [97.5:102.5]\n"), 1);
+	assert_int_equal(times(script, "set yrange [97.5:102.5]\n"), 1);
 	free(script);
 }
 
@@ -173,18 +162,18 @@ static void draws_pictures(void **state)
 	(void)state;
 	need_gnuplot();
 	for (size_t i = 0; i < N(sizes); i++) {
-		struct assay_trend_series s = series(sizes[i], 1000);
+		struct assay_report_history s = series(sizes[i], 1000);
 
 		runs[0].dirty = true;
-		assert_int_equal(assay_trend_plot(&s, in_folder("a.svg"), &err), 0);
+		assert_int_equal(draw(&s, in_folder("a.svg"), &err), 0);
 		assert_int_equal(assay_file_read(in_folder("a.svg"), &data, &len, &err), 0);
-		assert_int_equal(count(data, "<svg"), 1);
-		assert_int_equal(count(data, "</svg>"), 1);
-		assert_int_equal(count(data, ">op/ref/m=1/t=1/warm<"), 1);
+		assert_int_equal(times(data, "<svg"), 1);
+		assert_int_equal(times(data, "</svg>"), 1);
+		assert_int_equal(times(data, ">op/ref/m=1/t=1/warm<"), 1);
 		/* one filled point a run, one hollow over it, and the white in between; one each in the legend */
-		assert_true(count(data, "<use xlink:href='#gpPt6' transform='translate") >= sizes[i]);
+		assert_true(times(data, "<use xlink:href='#gpPt6' transform='translate") >= sizes[i]);
 		free(data);
-		assert_int_equal(assay_trend_plot(&s, in_folder("a.png"), &err), 0);
+		assert_int_equal(draw(&s, in_folder("a.png"), &err), 0);
 		assert_int_equal(assay_file_read(in_folder("a.png"), &data, &len, &err), 0);
 		assert_memory_equal(data, "\x89PNG\r\n\x1a\n", 8);
 		free(data);
@@ -193,7 +182,7 @@ static void draws_pictures(void **state)
 
 static void hostile_text_is_only_text(void **state)
 {
-	struct assay_trend_series s = series(2, 1000);
+	struct assay_report_history s = series(2, 1000);
 	struct assay_err err = { 0 };
 	char key[256], *data;
 	size_t len;
@@ -207,33 +196,33 @@ static void hostile_text_is_only_text(void **state)
 	s.machine = "`touch pwned` '.system(\"touch pwned\").'<b>&amp;";
 	strcpy(runs[0].commit, "`%d'\"\\\xff.");
 	strcpy(runs[1].commit, "'.x");
-	assert_int_equal(assay_trend_plot(&s, in_folder("h.svg"), &err), 0);
+	assert_int_equal(draw(&s, in_folder("h.svg"), &err), 0);
 	assert_false(assay_file_exists(in_folder("pwned")));
 	assert_int_equal(assay_file_read(in_folder("h.svg"), &data, &len, &err), 0);
-	assert_int_equal(count(data, "a'b\"c\\n{x_1}^2 `touch"), 1);
-	assert_int_equal(count(data, "%s &lt;&amp;> ??? \xc2\xb5';system('touch"), 1);
-	assert_int_equal(count(data, ">??d????.<"), 1);
-	assert_int_equal(count(data, ">?.x<"), 1);
+	assert_int_equal(times(data, "a'b\"c\\n{x_1}^2 `touch"), 1);
+	assert_int_equal(times(data, "%s &lt;&amp;> ??? \xc2\xb5';system('touch"), 1);
+	assert_int_equal(times(data, ">??d????.<"), 1);
+	assert_int_equal(times(data, ">?.x<"), 1);
 	free(data);
 }
 
 static void refuses_with_a_reason(void **state)
 {
-	struct assay_trend_series s = series(2, 1000);
+	struct assay_report_history s = series(2, 1000);
 	struct assay_err err = { 0 };
 	char *path = strdup(getenv("PATH"));
 	size_t len;
 	char *data;
 
 	(void)state;
-	assert_int_equal(assay_trend_plot(&s, "x.pdf", &err), ASSAY_EUSAGE);
-	assert_string_equal(err.text, "cannot plot to 'x.pdf': its name must end in .svg or .png");
-	assert_int_equal(assay_trend_plot(&s, ".svg", &err), ASSAY_EUSAGE);
+	assert_int_equal(draw(&s, "x.pdf", &err), ASSAY_EUSAGE);
+	assert_string_equal(err.text, "cannot write 'x.pdf': its name must end in .svg or .png");
+	assert_int_equal(draw(&s, ".svg", &err), ASSAY_EUSAGE);
 
 	/* Without gnuplot, what was there stays. */
 	assert_int_equal(assay_file_write(in_folder("old.svg"), "old", 3, &err), 0);
 	setenv("PATH", "/none", 1);
-	assert_int_equal(assay_trend_plot(&s, in_folder("old.svg"), &err), ASSAY_EUNAVAILABLE);
+	assert_int_equal(draw(&s, in_folder("old.svg"), &err), ASSAY_EUNAVAILABLE);
 	setenv("PATH", path, 1);
 	free(path);
 	assert_non_null(strstr(err.text, "gnuplot is not installed, install the package 'gnuplot-nox'"));
@@ -242,7 +231,7 @@ static void refuses_with_a_reason(void **state)
 	free(data);
 
 	need_gnuplot();
-	assert_int_equal(assay_trend_plot(&s, in_folder("none/x.svg"), &err), ASSAY_EIO);
+	assert_int_equal(draw(&s, in_folder("none/x.svg"), &err), ASSAY_EIO);
 	assert_non_null(strstr(err.text, "No such file or directory"));
 }
 
@@ -271,7 +260,7 @@ static void names_files(void **state)
 
 static void writes_the_index(void **state)
 {
-	static const struct assay_trend_link links[] = {
+	static const struct assay_report_picture pictures[] = {
 		{ "a/<b>/\"c\"", "a~b.svg", "61.2 µs", 0.0123, 30 },
 		{ "d", "x\"y z.svg", "1.00 ms", NAN, 1 },
 	};
@@ -284,24 +273,28 @@ static void writes_the_index(void **state)
 		"<td class=\"n\">1.00 ms</td><td class=\"n\">\xe2\x80\x93</td></tr>",
 		"src=\"./x%22y%20z.svg\"",
 	};
+	struct assay_report r = {
+		.kind = ASSAY_REPORT_GALLERY,
+		.gallery = { .machine = "A & B", .pictures = pictures, .n_pictures = N(pictures) },
+	};
 	struct assay_err err = { 0 };
-	size_t len;
 	char *data;
+	size_t len;
 
 	(void)state;
-	assert_int_equal(assay_trend_index(folder, "A & B", links, N(links), &err), 0);
+	assert_int_equal(assay_emit_file(&r, NULL, in_folder("index.html"), &err), 0);
 	assert_int_equal(assay_file_read(in_folder("index.html"), &data, &len, &err), 0);
 	for (size_t i = 0; i < N(want); i++)
-		assert_int_equal(count(data, want[i]), 1);
-	assert_int_equal(count(data, "http"), 1); /* the name space; nothing is fetched */
+		assert_int_equal(times(data, want[i]), 1);
+	assert_int_equal(times(data, "http"), 1); /* the name space; nothing is fetched */
 	free(data);
 
-	assert_int_equal(assay_trend_index(folder, NULL, NULL, 0, &err), 0);
-	assert_int_equal(assay_file_read(in_folder("index.html"), &data, &len, &err), 0);
-	assert_int_equal(count(data, "<table>"), 0);
-	assert_int_equal(count(data, "make bench"), 1);
+	r.gallery = (struct assay_report_gallery){ 0 };
+	data = emit(&r, "html", NULL);
+	assert_int_equal(times(data, "<table>"), 0);
+	assert_int_equal(times(data, "make bench"), 1);
 	free(data);
-	assert_int_equal(assay_trend_index(in_folder("none"), NULL, NULL, 0, &err), ASSAY_EIO);
+	assert_int_equal(assay_emit_file(&r, NULL, in_folder("none/index.html"), &err), ASSAY_EIO);
 }
 
 int main(void)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page over a folder of trend plots. Well-formed XML as well as HTML, and nothing in it is fetched from elsewhere.
+/*
+ * The page over a folder of plots of histories. Well-formed XML as well as HTML, and nothing in it is fetched from
+ * elsewhere.
  */
-#include "reports/trend.h"
-
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "reports/emitter.h"
 
 static const char head[] =
 	"<!DOCTYPE html>\n"
@@ -74,7 +72,7 @@ static void add_address(struct assay_text *t, const char *file)
 	}
 }
 
-static void add_row(struct assay_text *t, const struct assay_trend_link *l, size_t i)
+static void add_row(struct assay_text *t, const struct assay_report_picture *l, size_t i)
 {
 	assay_text_addf(t, "<tr><td><a href=\"#plot-%zu\">", i + 1);
 	add_escaped(t, l->key);
@@ -88,7 +86,7 @@ static void add_row(struct assay_text *t, const struct assay_trend_link *l, size
 	assay_text_add(t, "</td></tr>\n");
 }
 
-static void add_picture(struct assay_text *t, const struct assay_trend_link *l, size_t i)
+static void add_picture(struct assay_text *t, const struct assay_report_picture *l, size_t i)
 {
 	assay_text_addf(t, "<a id=\"plot-%zu\" href=\"", i + 1);
 	add_address(t, l->file);
@@ -99,43 +97,33 @@ static void add_picture(struct assay_text *t, const struct assay_trend_link *l, 
 	assay_text_add(t, "\"/></a>\n");
 }
 
-int assay_trend_index(const char *folder, const char *machine, const struct assay_trend_link *links, size_t n,
-		      struct assay_err *err)
+static void write_html(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	struct assay_text t = { 0 };
-	char path[PATH_MAX];
-	int len, rc;
+	const struct assay_report_gallery *g = &r->gallery;
 
-	len = snprintf(path, sizeof(path), "%s/index.html", folder);
-	if (len < 0 || (size_t)len >= sizeof(path))
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot write '%.80s…': its path is too long", folder);
-
-	assay_text_add(&t, head);
-	assay_text_add(&t, "<p>");
-	if (machine && *machine) {
-		add_escaped(&t, machine);
-		assay_text_add(&t, ". ");
+	(void)style;
+	assay_text_add(out, head);
+	assay_text_add(out, "<p>");
+	if (g->machine && g->machine[0]) {
+		add_escaped(out, g->machine);
+		assay_text_add(out, ". ");
 	}
-	assay_text_add(&t,
+	assay_text_add(out,
 		       "Time per iteration, median of each run; a positive change is slower than the first run.</p>\n");
-	if (n) {
-		assay_text_add(
-			&t, "<table>\n<thead><tr><th>case</th><th class=\"n\">runs</th><th class=\"n\">last median</th>"
-			    "<th class=\"n\">change since the first</th></tr></thead>\n<tbody>\n");
-		for (size_t i = 0; i < n; i++)
-			add_row(&t, &links[i], i);
-		assay_text_add(&t, "</tbody>\n</table>\n");
-		for (size_t i = 0; i < n; i++)
-			add_picture(&t, &links[i], i);
+	if (g->n_pictures) {
+		assay_text_add(out, "<table>\n<thead><tr><th>case</th><th class=\"n\">runs</th><th class=\"n\">last "
+				    "median</th><th class=\"n\">change since the first</th></tr></thead>\n<tbody>\n");
+		for (size_t i = 0; i < g->n_pictures; i++)
+			add_row(out, &g->pictures[i], i);
+		assay_text_add(out, "</tbody>\n</table>\n");
+		for (size_t i = 0; i < g->n_pictures; i++)
+			add_picture(out, &g->pictures[i], i);
 	} else {
-		assay_text_add(&t, "<p>No run is stored yet: <code>make bench</code> makes one.</p>\n");
+		assay_text_add(out, "<p>No run is stored yet: <code>make bench</code> makes one.</p>\n");
 	}
-	assay_text_add(&t, "</body>\n</html>\n");
-
-	if (t.failed)
-		rc = assay_err_set(err, ASSAY_ENOMEM, "cannot write '%s': out of memory", path);
-	else
-		rc = assay_file_write(path, t.s, t.len, err);
-	assay_text_release(&t);
-	return rc;
+	assay_text_add(out, "</body>\n</html>\n");
 }
+
+const struct assay_emitter assay_emitter_gallery_html = { .takes = ASSAY_REPORT_GALLERY,
+							  .format = "html",
+							  .write = write_html };

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run for people: one line a case under its op, a legend, a summary. Knows results only, never how they came about.
+/*
+ * A run for people, every case of it: one line a case under its op, a legend, a summary. Knows results only, never how
+ * they came about.
  */
-#include "reports/emit.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/quantity.h"
 #include "reports/columns.h"
+#include "reports/counts_text.h"
+#include "reports/run_brief.h"
 #include "reports/run_cells.h"
-
-#define BOLD   "\033[1m"
-#define DIM    "\033[2m"
-#define RED    "\033[31m"
-#define YELLOW "\033[33m"
-#define GREEN  "\033[32m"
-#define RESET  "\033[0m"
-
-#define SHAPE_MAX (ASSAY_MAX_AXES * 2 * ASSAY_NAME_MAX)
+#include "reports/text_parts.h"
 
 enum {
 	COL_VARIANT,
@@ -35,8 +29,6 @@ enum {
 	N_COLS
 };
 
-/* Above this many operations a byte an op is shown by its arithmetic rate, below by its bandwidth. */
-#define OPS_PER_BYTE_ARITHMETIC 4.0
 /* A dropped share that is worth a word. */
 #define DROPPED_SHOWN_FRAC 0.05
 /* Below these widths the cache column and checks go, and notes get lines of their own. */
@@ -50,53 +42,6 @@ struct view {
 	bool timed;     /* any case has a time */
 	bool roof, narrow, note_lines, rounds, starred, ranged, noted, efficiency, in_turn;
 };
-
-static const char *paint(const struct assay_emit_style *st, const char *colour)
-{
-	return st->colour ? colour : "";
-}
-
-static double metric(const struct assay_result *r, const char *tag)
-{
-	const struct assay_metric *m = assay_result_metric(r, tag);
-
-	return m ? m->value : NAN;
-}
-
-/* One rate for all cases of an op, so that its lines can be compared. */
-static const char *rate_tag(const struct assay_run *run, const char *op)
-{
-	double intensity = 0;
-	bool bytes = false, ops = false;
-
-	for (size_t i = 0; i < run->n_results; i++) {
-		const struct assay_result *r = &run->results[i];
-		double b = metric(r, "bytes_per_s"), o = metric(r, "ops_per_s");
-
-		if (strcmp(r->c.op, op) || r->status != ASSAY_STATUS_OK)
-			continue;
-		if (assay_result_metric(r, "tokens_per_s"))
-			return "tokens_per_s";
-		bytes |= isfinite(b) && b > 0;
-		ops |= isfinite(o) && o > 0;
-		if (b > 0 && o / b > intensity)
-			intensity = o / b;
-	}
-	if (ops && (!bytes || intensity > OPS_PER_BYTE_ARITHMETIC))
-		return "ops_per_s";
-	return bytes ? "bytes_per_s" : "items_per_s";
-}
-
-/* Tokens are counted over the time that stands beside them, not over the op's own. */
-static void rate_text(const struct view *v, const struct assay_result *r, const char *tag, char *buf, size_t size)
-{
-	const struct assay_metric *items = !strcmp(tag, "tokens_per_s") ? assay_result_metric(r, "items_per_s") : NULL;
-	const struct assay_metric *m = items ? items : assay_result_metric(r, tag);
-
-	buf[0] = '\0';
-	if (m)
-		assay_metric_text(tag, m->value, m->unit, v->style->utf8, buf, size);
-}
 
 static void check_text(const struct assay_result *r, char *buf, size_t size)
 {
@@ -114,7 +59,7 @@ static void check_text(const struct assay_result *r, char *buf, size_t size)
 
 static void note_text(struct view *v, const struct assay_result *r, char *buf, size_t size)
 {
-	double efficiency = metric(r, "parallel_efficiency");
+	double efficiency = assay_run_cells_metric(r, "parallel_efficiency");
 	const struct assay_roof_range *in_turn = &r->roof.in_turn;
 
 	buf[0] = '\0';
@@ -156,7 +101,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 			 const char **cells)
 {
 	char time[64] = "", half[64] = "", rate[64] = "", roof[64] = "", check[80], note[80];
-	double roof_frac = metric(r, "roof_frac");
+	double roof_frac = assay_run_cells_metric(r, "roof_frac");
 
 	if (r->n_samples) {
 		double half_ns = (r->ci95_hi_ns - r->ci95_lo_ns) / 2;
@@ -170,7 +115,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 		v->starred |= r->ci95_reached && !r->converged;
 		v->ranged |= !r->ci95_reached;
 	}
-	rate_text(v, r, tag, rate, sizeof(rate));
+	assay_run_cells_rate(r, tag, v->style, rate, sizeof(rate));
 	if (isfinite(roof_frac))
 		snprintf(roof, sizeof(roof), "%.*f %%", roof_frac < 0.0995 ? 1 : 0, 100 * roof_frac);
 	check_text(r, check, sizeof(check));
@@ -192,7 +137,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 
 static void add_result(struct assay_columns *t, struct view *v, const struct assay_result *r, const char *tag)
 {
-	char variant[ASSAY_NAME_MAX + 16], shape[SHAPE_MAX], threads[16];
+	char variant[ASSAY_NAME_MAX + 16], shape[ASSAY_SHAPE_MAX], threads[16];
 	const char *cells[N_COLS] = { 0 };
 
 	snprintf(variant, sizeof(variant), "%s", r->c.variant);
@@ -214,8 +159,8 @@ static void add_result(struct assay_columns *t, struct view *v, const struct ass
 		char why[640];
 
 		snprintf(why, sizeof(why), "%s%s: %s%s",
-			 paint(v->style, r->status == ASSAY_STATUS_SKIPPED ? YELLOW : RED),
-			 assay_status_name(r->status), r->reason, paint(v->style, RESET));
+			 assay_paint(v->style, r->status == ASSAY_STATUS_SKIPPED ? ASSAY_YELLOW : ASSAY_RED),
+			 assay_status_name(r->status), r->reason, assay_paint(v->style, ASSAY_RESET));
 		assay_columns_tail(t, cells, COL_TIME, why);
 	}
 }
@@ -234,8 +179,8 @@ static void add_head(struct assay_columns *t, const struct view *v)
 
 		cells[i][0] = '\0';
 		if (shown)
-			snprintf(cells[i], sizeof(cells[i]), "%s%s%s", paint(v->style, DIM), names[i],
-				 paint(v->style, RESET));
+			snprintf(cells[i], sizeof(cells[i]), "%s%s%s", assay_paint(v->style, ASSAY_DIM), names[i],
+				 assay_paint(v->style, ASSAY_RESET));
 		p[i] = cells[i];
 	}
 	assay_columns_row(t, p);
@@ -283,7 +228,7 @@ static void add_metric_legend(struct assay_text *out, const struct view *v)
 
 static void add_legend(struct assay_text *out, const struct view *v)
 {
-	assay_text_addf(out, "\n%s", paint(v->style, DIM));
+	assay_text_addf(out, "\n%s", assay_paint(v->style, ASSAY_DIM));
 	legend_line(out, v, "thr",
 		    v->narrow ? "threads, each bound to a core of its own; inputs were used before, unless the shape "
 				"ends with cold: then "
@@ -337,73 +282,62 @@ static void add_legend(struct assay_text *out, const struct view *v)
 			    "from the least to the most; ?: too few turns for one, the range of all");
 	if (v->efficiency)
 		legend_line(out, v, "", "efficient: work per second and thread, against one thread in this run");
-	assay_text_add(out, paint(v->style, RESET));
+	assay_text_add(out, assay_paint(v->style, ASSAY_RESET));
 }
 
-static void add_summary(struct assay_text *out, const struct view *v)
+static void add_rows(struct view *v, struct assay_text *out)
 {
-	size_t count[ASSAY_N_STATUS] = { 0 };
-	bool first = true;
+	struct assay_columns t = { .align = "llrlrrrrlll", .indent = "  ", .width = v->style->width };
+	const struct assay_run *run = v->run;
 
-	for (size_t i = 0; i < v->run->n_results; i++)
-		count[v->run->results[i].status]++;
-	assay_text_add(out, "\n");
-	for (int s = 0; s < ASSAY_N_STATUS; s++) {
-		const char *colour = s == ASSAY_STATUS_OK ? GREEN : s == ASSAY_STATUS_SKIPPED ? YELLOW : RED;
+	add_head(&t, v);
+	for (size_t i = 0; i < run->n_results; i++) {
+		const char *op = run->results[i].c.op, *tag;
+		char title[ASSAY_NAME_MAX + ASSAY_SHAPE_MAX + 32], common[ASSAY_SHAPE_MAX];
 
-		if (!count[s] && s != ASSAY_STATUS_OK)
+		if (assay_run_cells_op_before(run, i))
 			continue;
-		assay_text_addf(out, "%s%s%zu %s%s", first ? "" : ", ", paint(v->style, count[s] ? colour : ""),
-				count[s], assay_status_name((enum assay_status)s), paint(v->style, RESET));
-		first = false;
+		assay_run_cells_shape(run, &run->results[i].c, true, common, sizeof(common));
+		snprintf(title, sizeof(title), "%s%s%s%s%s", assay_paint(v->style, ASSAY_BOLD), op,
+			 assay_paint(v->style, ASSAY_RESET), common[0] ? " " : "", common);
+		assay_columns_line(&t, 0, title);
+		tag = assay_run_cells_rate_tag(run, op);
+		for (size_t k = i; k < run->n_results; k++)
+			if (!strcmp(run->results[k].c.op, op))
+				add_result(&t, v, &run->results[k], tag);
 	}
-	if (v->run->ended_ns > v->run->started_ns)
-		assay_text_addf(out, " in %.0f s", (double)(v->run->ended_ns - v->run->started_ns) * 1e-9);
-	assay_text_add(out, "\n");
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
 }
 
-/* The op of result @i was already shown with an earlier one. */
-static bool seen_before(const struct assay_run *run, size_t i)
+static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	for (size_t k = 0; k < i; k++)
-		if (!strcmp(run->results[k].c.op, run->results[i].c.op))
-			return true;
-	return false;
-}
+	const struct assay_run *run = r->run.run;
+	struct view v = { .run = run,
+			  .style = style,
+			  .pm = style->utf8 ? "±" : "+-",
+			  .narrow = style->width && style->width < NARROW,
+			  .note_lines = style->width && style->width < ROOM_FOR_NOTES };
 
-int assay_emit_run_table(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out,
-			 struct assay_err *err)
-{
-	struct view v = { .run = run, .style = style, .pm = style->utf8 ? "±" : "+-" };
-	struct assay_columns t = { .align = "llrlrrrrlll", .indent = "  ", .width = style->width };
-
-	v.narrow = style->width && style->width < NARROW;
-	v.note_lines = style->width && style->width < ROOM_FOR_NOTES;
+	if (r->run.brief) {
+		assay_run_brief_text(&r->run, style, out);
+		return;
+	}
 	for (size_t i = 0; i < run->n_results; i++) {
 		v.timed |= run->results[i].n_samples > 0;
 		v.roof |= assay_result_metric(&run->results[i], "roof_frac") != NULL;
 	}
-
-	add_head(&t, &v);
-	for (size_t i = 0; i < run->n_results; i++) {
-		const char *op = run->results[i].c.op, *tag;
-		char title[ASSAY_NAME_MAX + SHAPE_MAX + 32], common[SHAPE_MAX];
-
-		if (seen_before(run, i))
-			continue;
-		assay_run_cells_shape(run, &run->results[i].c, true, common, sizeof(common));
-		snprintf(title, sizeof(title), "%s%s%s%s%s", paint(style, BOLD), op, paint(style, RESET),
-			 common[0] ? " " : "", common);
-		assay_columns_line(&t, 0, title);
-		tag = rate_tag(run, op);
-		for (size_t k = i; k < run->n_results; k++)
-			if (!strcmp(run->results[k].c.op, op))
-				add_result(&t, &v, &run->results[k], tag);
-	}
-	assay_columns_print(&t, out);
-	assay_columns_release(&t);
+	add_rows(&v, out);
 	if (run->n_results)
 		add_legend(out, &v);
-	add_summary(out, &v);
-	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the table: out of memory") : 0;
+	assay_text_add(out, "\n");
+	assay_run_summary_text(&r->run, style, out);
+	if (run->exact && run->exact->n_cases) {
+		assay_text_add(out, "\n");
+		assay_counts_text(run->exact, style, out);
+	}
 }
+
+const struct assay_emitter assay_emitter_run_text = { .takes = ASSAY_REPORT_RUN,
+						      .format = "text",
+						      .write = write_text };

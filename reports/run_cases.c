@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands above a run, and one result in full, for people. */
-#include "reports/emit.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "model/quantity.h"
 #include "reports/columns.h"
+#include "reports/counts_text.h"
 #include "reports/run_cells.h"
+#include "reports/text_parts.h"
 
 static const char *environment(const struct assay_run *run, const char *name)
 {
@@ -22,7 +22,7 @@ static void line(struct assay_text *out, const struct assay_emit_style *st, cons
 {
 	if (!value || !value[0])
 		return;
-	assay_text_addf(out, "%s%-10s%s", st->colour ? "\033[2m" : "", name, st->colour ? "\033[0m" : "");
+	assay_text_addf(out, "%s%-10s%s", assay_paint(st, ASSAY_DIM), name, assay_paint(st, ASSAY_RESET));
 	assay_columns_wrap(out, value, 10, 10, st->width);
 	assay_text_add(out, "\n");
 }
@@ -54,9 +54,10 @@ static void clock_text(const struct assay_run *run, char *buf, size_t size)
 		snprintf(buf, size, "%s", source);
 }
 
-int assay_emit_run_header(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out,
-			  struct assay_err *err)
+/* Known before the first case. */
+static void write_header(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
+	const struct assay_run *run = r->run.run;
 	char buf[1024];
 
 	snprintf(buf, sizeof(buf), "%s, seed %llu", run->suite, (unsigned long long)run->seed);
@@ -72,7 +73,6 @@ int assay_emit_run_header(const struct assay_run *run, const struct assay_emit_s
 		line(out, style, "started", buf);
 	}
 	assay_text_add(out, "\n");
-	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the header: out of memory") : 0;
 }
 
 static void add_numbers(const struct assay_result *r, const struct assay_emit_style *style, struct assay_text *out)
@@ -171,13 +171,14 @@ static void add_samples(const struct assay_result *r, struct assay_text *out)
 	assay_columns_release(&t);
 }
 
-int assay_emit_result(const struct assay_result *r, bool samples, const struct assay_emit_style *style,
-		      struct assay_text *out, struct assay_err *err)
+/* Its numbers, metrics, counts, and with @samples every raw sample. */
+static void add_result(const struct assay_result *r, bool samples, const struct assay_emit_style *style,
+		       struct assay_text *out)
 {
 	struct assay_columns t = { .align = "lrl", .indent = "  ", .width = style->width };
 	char buf[64], note[320];
 
-	assay_text_addf(out, "%s%s%s\n", style->colour ? "\033[1m" : "", r->c.key, style->colour ? "\033[0m" : "");
+	assay_text_addf(out, "%s%s%s\n", assay_paint(style, ASSAY_BOLD), r->c.key, assay_paint(style, ASSAY_RESET));
 	add_facts(r, style, out);
 	add_numbers(r, style, out);
 	for (size_t i = 0; i < r->n_metrics; i++) {
@@ -210,5 +211,29 @@ int assay_emit_result(const struct assay_result *r, bool samples, const struct a
 	assay_columns_release(&t);
 	if (samples && r->samples)
 		add_samples(r, out);
-	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the result: out of memory") : 0;
 }
+
+static void write_cases(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_run *run = r->run.run;
+	struct assay_emit_style by_function = *style;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		if (i)
+			assay_text_add(out, "\n");
+		add_result(&run->results[i], r->run.samples, style, out);
+	}
+	if (!run->exact || !run->exact->n_cases)
+		return;
+	by_function.verbose = true;
+	assay_text_add(out, "\n");
+	assay_counts_text(run->exact, &by_function, out);
+}
+
+const struct assay_emitter assay_emitter_run_header = { .takes = ASSAY_REPORT_RUN,
+							.format = "header",
+							.write = write_header };
+
+const struct assay_emitter assay_emitter_run_cases = { .takes = ASSAY_REPORT_RUN,
+						       .format = "cases",
+						       .write = write_cases };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exact counts for people: a line a case, and where asked for a line a function. */
-#include "reports/emit.h"
+#include "reports/counts_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,8 +102,7 @@ static void add_setting(const struct assay_exact_run *run, struct assay_text *ou
 	assay_text_addf(out, "%zu of %zu counted\n", ok, run->n_cases);
 }
 
-int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay_emit_style *style,
-			   struct assay_text *out, struct assay_err *err)
+void assay_counts_text(const struct assay_exact_run *run, const struct assay_emit_style *style, struct assay_text *out)
 {
 	struct assay_columns t = { .align = "lrrrrrrr", .indent = "  ", .width = style->width };
 
@@ -113,7 +112,6 @@ int assay_emit_exact_table(const struct assay_exact_run *run, const struct assay
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	add_setting(run, out);
-	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the table: out of memory") : 0;
 }
 
 /* ---- two builds ---- */
@@ -155,8 +153,8 @@ static void add_function_changes(struct assay_columns *t, const struct assay_exa
 	}
 }
 
-int assay_emit_exact_sides(const struct assay_exact_run *base, const struct assay_exact_run *head,
-			   const struct assay_emit_style *style, struct assay_text *out, struct assay_err *err)
+void assay_counts_sides_text(const struct assay_exact_run *base, const struct assay_exact_run *head,
+			     const struct assay_emit_style *style, struct assay_text *out)
 {
 	struct assay_columns t = { .align = "lrrrrrrr", .indent = "  ", .width = style->width };
 
@@ -178,5 +176,13 @@ int assay_emit_exact_sides(const struct assay_exact_run *base, const struct assa
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	add_setting(head, out);
-	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the table: out of memory") : 0;
 }
+
+static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	assay_counts_text(r->counts, style, out);
+}
+
+const struct assay_emitter assay_emitter_counts_text = { .takes = ASSAY_REPORT_COUNTS,
+							 .format = "text",
+							 .write = write_text };

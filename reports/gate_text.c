@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A gate for people: the verdict, then what matters; what passed is counted unless asked for. */
-#include "reports/emit.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "reports/columns.h"
 #include "reports/gate_words.h"
+#include "reports/text_parts.h"
 
+/* Improvements that get a row, the largest. */
+#define IMPROVED_SHOWN 10
 /* So many missing cases get a row each; of more, only the first so many are named. */
 #define MISSING_SHOWN 3
 /* What a row takes besides its key; where that and the longest key do not fit, keys get lines of their own. */
@@ -27,28 +28,40 @@ struct view {
 
 static const char *colour(const struct assay_emit_style *style, enum assay_verdict v)
 {
-	if (!style->colour)
-		return "";
 	switch (v) {
 	case ASSAY_PASS:
 	case ASSAY_IMPROVED:
-		return "\033[32m";
+		return assay_paint(style, ASSAY_GREEN);
 	case ASSAY_INCONCLUSIVE:
 	case ASSAY_INCOMPARABLE:
-		return "\033[33m";
+		return assay_paint(style, ASSAY_YELLOW);
 	default:
-		return "\033[31m";
+		return assay_paint(style, ASSAY_RED);
 	}
 }
 
 static const char *reset(const struct assay_emit_style *style)
 {
-	return style->colour ? "\033[0m" : "";
+	return assay_paint(style, ASSAY_RESET);
+}
+
+/* Is it one of many improvements, and not among the largest? */
+static bool is_small_improvement(const struct assay_gate_report *r, const struct assay_gate_case *c)
+{
+	size_t larger = 0;
+
+	if (c->verdict != ASSAY_IMPROVED)
+		return false;
+	for (size_t i = 0; i < r->n_cases; i++)
+		larger += r->cases[i].verdict == ASSAY_IMPROVED &&
+			  (r->cases[i].ratio < c->ratio || (r->cases[i].ratio == c->ratio && &r->cases[i] < c));
+	return larger >= IMPROVED_SHOWN;
 }
 
 static bool is_shown(const struct view *v, const struct assay_gate_case *c)
 {
-	return v->style->verbose || (assay_gate_words_matters(v->r, c) && !(c->missing && v->missing));
+	return v->style->verbose || (assay_gate_words_matters(v->r, c) && !(c->missing && v->missing) && !c->doubt &&
+				     !is_small_improvement(v->r, c));
 }
 
 static void count_missing(struct view *v)
@@ -229,6 +242,113 @@ static void add_counts(const struct view *v, struct assay_text *out)
 	assay_text_add(out, "\n");
 }
 
+/* ---- what many cases share ---- */
+
+static void add_line(const struct view *v, const char *name, const char *text, struct assay_text *out)
+{
+	assay_text_addf(out, "%s%-10s%s", assay_paint(v->style, ASSAY_DIM), name, reset(v->style));
+	assay_columns_wrap(out, text, 10, 10, v->style->width);
+	assay_text_add(out, "\n");
+}
+
+/* How far a case is from what could be judged: the larger, the more it stands for its kind. */
+static double extent(const struct assay_gate_case *c)
+{
+	double x = c->doubt == ASSAY_DOUBT_MARGIN  ? c->smallest_detectable_frac
+		   : c->doubt == ASSAY_DOUBT_NOISE ? c->dropped_frac
+						   : fabs(log(c->ratio));
+
+	return isfinite(x) ? x : 0;
+}
+
+static const struct assay_gate_case *furthest(const struct assay_gate_report *r, enum assay_doubt doubt, size_t *n)
+{
+	const struct assay_gate_case *most = NULL;
+
+	*n = 0;
+	for (size_t i = 0; i < r->n_cases; i++) {
+		const struct assay_gate_case *c = &r->cases[i];
+
+		if (c->doubt != doubt)
+			continue;
+		(*n)++;
+		if (!most || extent(c) > extent(most))
+			most = c;
+	}
+	return most;
+}
+
+static void doubt_text(const struct assay_gate_case *most, size_t n, char *buf, size_t size)
+{
+	const char *s = n == 1 ? "" : "s", *key = most->key;
+	char change[32];
+
+	assay_gate_words_change(most->ratio, false, change, sizeof(change));
+	switch (most->doubt) {
+	case ASSAY_DOUBT_MACHINE:
+		snprintf(buf, size, "%zu case%s of unchanged code moved with the machine; the furthest %s, %s", n, s,
+			 change, key);
+		break;
+	case ASSAY_DOUBT_MOVED:
+		snprintf(buf, size,
+			 "%zu case%s of changed code moved, but so did unchanged code, and so it may be the machine; "
+			 "the "
+			 "furthest %s, %s",
+			 n, s, change, key);
+		break;
+	case ASSAY_DOUBT_NOISE:
+		snprintf(buf, size, "%zu case%s too disturbed by the host to be judged, such as %s", n, s, key);
+		break;
+	case ASSAY_DOUBT_SAMPLES:
+		snprintf(buf, size, "%zu case%s with too few samples for an interval, such as %s: --budget gives more",
+			 n, s, key);
+		break;
+	default:
+		assay_gate_words_change(1 + most->smallest_detectable_frac, false, change, sizeof(change));
+		snprintf(buf, size,
+			 "%zu case%s may or may not be slower than allowed; the least sure would have shown %s, %s", n,
+			 s, change, key);
+	}
+}
+
+/* One line a kind, with its number and the case that is furthest off. */
+static void add_doubts(const struct view *v, struct assay_text *out)
+{
+	const char *name = "unsure";
+	bool any = false;
+	char text[ASSAY_KEY_MAX + 256];
+
+	for (unsigned d = ASSAY_DOUBT_NONE + 1; d < ASSAY_N_DOUBTS && !v->style->verbose; d++) {
+		size_t n;
+		const struct assay_gate_case *most = furthest(v->r, (enum assay_doubt)d, &n);
+
+		if (!most)
+			continue;
+		doubt_text(most, n, text, sizeof(text));
+		add_line(v, d == ASSAY_DOUBT_MACHINE ? "moved" : name, text, out);
+		name = d == ASSAY_DOUBT_MACHINE ? name : "";
+		any = true;
+	}
+	if (any)
+		add_line(v, "next",
+			 "-v lists these cases; 'assay compare BASE' measures both builds in turns, which a machine "
+			 "that "
+			 "changed cannot mislead",
+			 out);
+}
+
+static void add_improvements(const struct view *v, struct assay_text *out)
+{
+	size_t left = 0;
+	char text[64];
+
+	for (size_t i = 0; i < v->r->n_cases && !v->style->verbose; i++)
+		left += is_small_improvement(v->r, &v->r->cases[i]);
+	snprintf(text, sizeof(text), "%zu more cases by less; -v lists them", left);
+	if (left)
+		add_line(v, "improved", text, out);
+}
+
 /* Rows that pass are not shown: where counts ("exact", "exact_…") stand beside times, say that they were taken. */
 static void add_exact(const struct view *v, struct assay_text *out)
 {
@@ -288,7 +408,7 @@ static void add_warning(const struct view *v, struct assay_text *out)
 {
 	if (!v->r->untrusted)
 		return;
-	assay_text_addf(out, "\n%sWARNING%s: ", v->style->colour ? "\033[1;31m" : "", reset(v->style));
+	assay_text_addf(out, "\n%sWARNING%s: ", assay_paint(v->style, ASSAY_BOLD ASSAY_RED), reset(v->style));
 	assay_columns_wrap(out, assay_gate_words_untrusted, 9, 2, v->style->width);
 	assay_text_add(out, "\n");
 }
@@ -310,9 +430,9 @@ static void add_headline(const struct view *v, struct assay_text *out)
 		assay_text_addf(out, " against %s\n", r->base[0] ? r->base : "no baseline");
 }
 
-int assay_emit_gate_table(const struct assay_gate_report *r, const struct assay_emit_style *style,
-			  struct assay_text *out, struct assay_err *err)
+static void write_text(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
+	const struct assay_gate_report *r = report->gate.gate;
 	struct view v = { .r = r,
 			  .style = style,
 			  .table = { .align = "llrlrrll", .indent = "  ", .width = style->width } };
@@ -344,6 +464,11 @@ int assay_emit_gate_table(const struct assay_gate_report *r, const struct assay_
 	}
 	add_counts(&v, out);
 	add_exact(&v, out);
+	add_improvements(&v, out);
+	add_doubts(&v, out);
 	add_controls(&v, out);
-	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the table: out of memory") : 0;
 }
+
+const struct assay_emitter assay_emitter_gate_text = { .takes = ASSAY_REPORT_GATE,
+						       .format = "text",
+						       .write = write_text };

@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
-#include "reports/code_points.h"
+/* Colours, times of day, and UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+#include "reports/text_parts.h"
 
-#include <stddef.h>
+#include <time.h>
+
+const char *assay_paint(const struct assay_emit_style *style, const char *code)
+{
+	return style->colour ? code : "";
+}
+
+void assay_when_text(uint64_t unix_ns, char *buf, size_t size)
+{
+	time_t t = (time_t)(unix_ns / 1000000000u);
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	strftime(buf, size, "%Y-%m-%d %H:%M", &tm);
+}
 
 uint32_t assay_code_point_next(const char **s)
 {

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Estimates of pairs come from the judge; counts of a side are brought to one, the median over its pairs. */
+#include "drive/comparison_reading.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/comparison_judge.h"
+
+static const struct assay_metric *find_metric(const struct assay_pair_side *s, const char *tag)
+{
+	for (size_t i = 0; i < s->n_metrics; i++)
+		if (!strcmp(s->metrics[i].tag, tag))
+			return &s->metrics[i];
+	return NULL;
+}
+
+static int add_metric(const struct assay_comparison_case *c, enum assay_side side, const struct assay_metric *m,
+		      struct assay_pair_side *out)
+{
+	struct assay_metric *grown = realloc(out->metrics, (out->n_metrics + 1) * sizeof(*grown));
+
+	if (!grown)
+		return ASSAY_ENOMEM;
+	out->metrics = grown;
+	grown += out->n_metrics++;
+	*grown = *m;
+	return assay_comparison_metric(c, side, m->tag, &grown->value, NULL);
+}
+
+static int add_count(const struct assay_comparison_case *c, enum assay_side side, const struct assay_count *first,
+		     struct assay_pair_side *out)
+{
+	struct assay_count count = *first;
+
+	if (assay_comparison_metric(c, side, first->name, &count.value, NULL))
+		return ASSAY_ENOMEM;
+	return assay_counters_add(&out->counters, &count);
+}
+
+static int gather_counted(const struct assay_comparison_case *c, enum assay_side side, struct assay_pair_side *out)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct assay_pair_side *s = &c->pairs[i].side[side];
+
+		for (size_t k = 0; k < s->n_metrics && !rc; k++)
+			if (!find_metric(out, s->metrics[k].tag))
+				rc = add_metric(c, side, &s->metrics[k], out);
+		for (size_t k = 0; k < s->counters.n && !rc; k++)
+			if (!assay_counters_find(&out->counters, s->counters.v[k].name))
+				rc = add_count(c, side, &s->counters.v[k], out);
+	}
+	return rc;
+}
+
+/* What no pair of the side has. */
+static int gather_missing(const struct assay_comparison_case *c, enum assay_side side, struct assay_pair_side *out)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct assay_counters *from = &c->pairs[i].side[side].counters;
+
+		for (size_t k = 0; k < from->n_missing && !rc; k++) {
+			const struct assay_unavailable *u = &from->missing[k];
+
+			if (!find_metric(out, u->name) && !assay_counters_find(&out->counters, u->name) &&
+			    !assay_counters_find_missing(&out->counters, u->name))
+				rc = assay_counters_add_missing(&out->counters, u->name, u->source, u->reason);
+		}
+	}
+	return rc;
+}
+
+static int read_counts(const struct assay_comparison_case *c, struct assay_pair *out)
+{
+	int rc = 0;
+
+	for (int side = 0; side < 2 && !rc; side++) {
+		rc = gather_counted(c, (enum assay_side)side, &out->side[side]);
+		if (!rc)
+			rc = gather_missing(c, (enum assay_side)side, &out->side[side]);
+	}
+	return rc;
+}
+
+/* A pair of which a side is not ok has no estimate. */
+static int read_pair(const struct assay_pair *p, struct assay_pair_reading *out)
+{
+	double *tmp = malloc((p->n_blocks + 1) * sizeof(*tmp));
+
+	*out = (struct assay_pair_reading){ .ratio = NAN };
+	if (!tmp)
+		return ASSAY_ENOMEM;
+	if (p->side[ASSAY_BASE].status == ASSAY_STATUS_OK && p->side[ASSAY_HEAD].status == ASSAY_STATUS_OK) {
+		struct assay_pair_estimate e = assay_pair_estimate(p, tmp);
+
+		out->ratio = e.usable ? exp(e.log_ratio) : NAN;
+		out->n_dropped = e.n_dropped;
+	}
+	free(tmp);
+	return 0;
+}
+
+static int read_case(const struct assay_comparison_case *c, struct assay_case_reading *out, struct assay_err *err)
+{
+	double sum = 0, sd;
+	size_t n;
+	int rc = assay_paired_spread(c, &sd, &n, err);
+
+	if (rc)
+		return rc;
+	out->pairs = calloc(c->n_pairs + 1, sizeof(*out->pairs));
+	if (!out->pairs)
+		return ASSAY_ENOMEM;
+	for (size_t i = 0; i < c->n_pairs && !rc; i++) {
+		rc = read_pair(&c->pairs[i], &out->pairs[i]);
+		if (!isfinite(out->pairs[i].ratio))
+			continue;
+		out->n_used++;
+		sum += log(out->pairs[i].ratio);
+	}
+	out->ratio = out->n_used ? exp(sum / (double)out->n_used) : NAN;
+	out->sd = out->n_used > 1 ? sd : NAN;
+	return rc ? rc : read_counts(c, &out->counted);
+}
+
+int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_reading **out, struct assay_err *err)
+{
+	struct assay_case_reading *v = calloc(cmp->n_cases + 1, sizeof(*v));
+	int rc = v ? 0 : ASSAY_ENOMEM;
+
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
+		rc = read_case(&cmp->cases[i], &v[i], err);
+	if (rc) {
+		assay_case_readings_release(v, cmp->n_cases);
+		return assay_err_set(err, rc, "out of memory for the pairs of the comparison");
+	}
+	*out = v;
+	return 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `assay certify` found, for people and for scripts. */
+#include <stdio.h>
+
+#include "reports/columns.h"
+#include "reports/emitter.h"
+
+static void add_rate(struct assay_text *out, const char *what, const struct assay_rate *r)
+{
+	if (r->of)
+		assay_text_addf(out, "  %-28s %4u of %-4u %6.2f %%  (95 %%: %.2f to %.2f %%)\n", what, r->k, r->of,
+				100.0 * r->k / r->of, 100 * r->lo, 100 * r->hi);
+}
+
+static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_certify_report *c = r->certification;
+	char text[160];
+
+	assay_text_addf(out, "machine  %s\n", c->machine.label);
+	for (size_t i = 0; i < c->keys.n; i++)
+		assay_text_addf(out, "case     %s\n", c->keys.v[i]);
+	snprintf(text, sizeof(text),
+		 "at most %.3g %% of gates of unchanged code fail; margin %.3g %%, budget %.3g s a case",
+		 100 * c->alpha, 100 * c->margin_frac, (double)c->budget_ns * 1e-9);
+	assay_text_add(out, "promise  ");
+	assay_columns_wrap(out, text, 9, 9, style->width);
+	assay_text_add(out, "\n\n");
+	add_rate(out, "unchanged code: false alarms", &c->false_alarms);
+	add_rate(out, "unchanged code: passed", &c->passed);
+	for (size_t i = 0; i < ASSAY_CERTIFY_SLOWDOWNS; i++) {
+		snprintf(text, sizeof(text), "+%.1f %%: found", 100 * c->power[i].slowdown_frac);
+		add_rate(out, text, &c->power[i].detected);
+		snprintf(text, sizeof(text), "+%.1f %%: passed", 100 * c->power[i].slowdown_frac);
+		if (c->power[i].passed.k)
+			add_rate(out, text, &c->power[i].passed);
+	}
+	assay_text_addf(out, "\n  smallest slowdown found in 95 %% of cases  %.2f %%\n",
+			100 * c->smallest_detectable_frac);
+	assay_text_addf(out, "  between process pairs                     %.3f %% standard deviation\n", 100 * c->sd);
+	assay_text_addf(out, "  a case took                               %.2f s, %.1f pairs\n", c->seconds_per_case,
+			c->pairs_per_case);
+}
+
+/* The object that the store keeps, too. */
+static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	(void)style;
+	assay_text_addf(out, "%s\n", r->certification->json);
+}
+
+const struct assay_emitter assay_emitter_certification_text = { .takes = ASSAY_REPORT_CERTIFICATION,
+								.format = "text",
+								.write = write_text };
+
+const struct assay_emitter assay_emitter_certification_json = { .takes = ASSAY_REPORT_CERTIFICATION,
+								.format = "json",
+								.write = write_json };

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stored comparison for scripts: its cases pair by pair, and what was counted on either side. */
+#include "reports/emitter.h"
+
+#include <math.h>
+
+#include "reports/json_parts.h"
+
+static json_t *samples_json(const struct assay_pair *p, int side)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < 2 * p->n_blocks; i++) {
+		const struct assay_sample *s = &p->side[side].samples[i];
+
+		json_array_append_new(a, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i}", "iterations", (json_int_t)s->iterations,
+						   "ns", (json_int_t)s->ns, "flags", (int)s->flags, "switches",
+						   (int)s->switches, "faults", (int)s->faults, "steal_ticks",
+						   (int)s->steal_ticks));
+	}
+	return a;
+}
+
+static json_t *side_json(const struct assay_pair *p, int side, bool samples)
+{
+	const struct assay_pair_side *s = &p->side[side];
+	json_t *o = json_pack("{s:s,s:o,s:o,s:o}", "status", assay_status_name(s->status), "reason",
+			      assay_json_text(s->reason), "digest", assay_json_text(s->digest), "code",
+			      assay_json_text(s->code_hash));
+
+	if (samples)
+		json_object_set_new(o, "samples", samples_json(p, side));
+	return o;
+}
+
+static json_t *pair_json(const struct assay_pair *p, const struct assay_pair_reading *reading, bool samples)
+{
+	return json_pack("{s:o,s:I,s:I,s:b,s:b,s:o,s:I,s:I,s:f,s:o,s:o}", "seed", assay_json_u64(p->seed), "iterations",
+			 (json_int_t)p->iterations, "extra_iterations", (json_int_t)p->extra_iterations[ASSAY_HEAD],
+			 "steady", p->steady, "usable", isfinite(reading->ratio), "ratio",
+			 assay_json_number(reading->ratio), "blocks", (json_int_t)p->n_blocks, "dropped_blocks",
+			 (json_int_t)reading->n_dropped, "seconds", (double)p->wall_ns * 1e-9, "base",
+			 side_json(p, ASSAY_BASE, samples), "head", side_json(p, ASSAY_HEAD, samples));
+}
+
+static json_t *sides_json(json_t *base, json_t *head)
+{
+	return json_pack("{s:o,s:o}", "base", base, "head", head);
+}
+
+static json_t *case_json(const struct assay_comparison_case *c, const struct assay_case_reading *reading, bool samples)
+{
+	static const char *const kinds[] = {
+		[ASSAY_CONTROL_NONE] = "none", [ASSAY_CONTROL_AA] = "aa", [ASSAY_CONTROL_SLOWER] = "slower"
+	};
+	const struct assay_pair_side *base = &reading->counted.side[ASSAY_BASE];
+	const struct assay_pair_side *head = &reading->counted.side[ASSAY_HEAD];
+	json_t *pairs = json_array(), *o;
+
+	for (size_t i = 0; i < c->n_pairs; i++)
+		json_array_append_new(pairs, pair_json(&c->pairs[i], &reading->pairs[i], samples));
+	o = json_pack("{s:s,s:s,s:f,s:b,s:b,s:o,s:o,s:o}", "key", c->c.key, "control", kinds[c->control], "injected",
+		      c->injected_frac, "in_base", c->in_base, "in_head", c->in_head, "reason",
+		      assay_json_text(c->reason), "difference", assay_json_text(c->difference), "pairs", pairs);
+	json_object_set_new(o, "metrics",
+			    sides_json(assay_json_metrics(base->metrics, base->n_metrics),
+				       assay_json_metrics(head->metrics, head->n_metrics)));
+	json_object_set_new(o, "counters",
+			    sides_json(assay_json_counters(&base->counters), assay_json_counters(&head->counters)));
+	json_object_set_new(
+		o, "unavailable",
+		sides_json(assay_json_unavailable(&base->counters), assay_json_unavailable(&head->counters)));
+	return o;
+}
+
+static json_t *counts_json(const struct assay_comparison *cmp)
+{
+	json_t *sides = json_object();
+
+	for (int side = 0; side < 2; side++) {
+		json_t *o = json_object();
+
+		assay_json_add_exact(o, &cmp->exact[side]);
+		json_object_set_new(sides, side == ASSAY_BASE ? "base" : "head", o);
+	}
+	return sides;
+}
+
+static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_report_comparison *v = &r->comparison;
+	const struct assay_comparison *cmp = v->cmp;
+	json_t *cases = json_array();
+
+	(void)style;
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		if (!v->only || assay_glob_match(v->only, cmp->cases[i].c.key))
+			json_array_append_new(cases, case_json(&cmp->cases[i], &v->readings[i], v->samples));
+	assay_json_print(json_pack("{s:i,s:{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:i,s:i},s:o,s:o}", "schema", 1,
+				   "comparison", "id", (json_int_t)cmp->id, "base", assay_json_text(cmp->base), "head",
+				   assay_json_text(cmp->head), "suite", assay_json_text(cmp->suite), "seed",
+				   assay_json_u64(cmp->seed), "started", assay_json_time(cmp->started_ns), "ended",
+				   assay_json_time(cmp->ended_ns), "machine", assay_json_text(cmp->machine.label),
+				   "verdict", assay_json_text(v->verdict), "alpha", cmp->alpha, "budget_s",
+				   (double)cmp->budget_ns * 1e-9, "max_pairs", (int)cmp->max_pairs, "family",
+				   (int)cmp->family, "cases", cases, "exact",
+				   cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null()),
+			 out);
+}
+
+const struct assay_emitter assay_emitter_comparison_json = { .takes = ASSAY_REPORT_COMPARISON,
+							     .format = "json",
+							     .write = write_json };

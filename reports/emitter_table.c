@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of emitters, and how they are found and called. */
+#include "reports/emitter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define EMITTERS(ROW)                                                                                                  \
+	ROW(run_header)                                                                                                \
+	ROW(run_text)                                                                                                  \
+	ROW(run_json)                                                                                                  \
+	ROW(run_cases)                                                                                                 \
+	ROW(counts_text)                                                                                               \
+	ROW(counts_json)                                                                                               \
+	ROW(gate_text)                                                                                                 \
+	ROW(gate_json)                                                                                                 \
+	ROW(gate_markdown)                                                                                             \
+	ROW(gate_junit)                                                                                                \
+	ROW(comparison_text)                                                                                           \
+	ROW(comparison_json)                                                                                           \
+	ROW(runs_text)                                                                                                 \
+	ROW(runs_json)                                                                                                 \
+	ROW(comparisons_text)                                                                                          \
+	ROW(comparisons_json)                                                                                          \
+	ROW(baselines_text)                                                                                            \
+	ROW(baselines_json)                                                                                            \
+	ROW(baseline_text)                                                                                             \
+	ROW(baseline_json)                                                                                             \
+	ROW(catalog_text)                                                                                              \
+	ROW(catalog_json)                                                                                              \
+	ROW(source_text)                                                                                               \
+	ROW(source_json)                                                                                               \
+	ROW(health_text)                                                                                               \
+	ROW(health_json)                                                                                               \
+	ROW(certification_text)                                                                                        \
+	ROW(certification_json)                                                                                        \
+	ROW(promise_text)                                                                                              \
+	ROW(promise_json)                                                                                              \
+	ROW(history_svg)                                                                                               \
+	ROW(history_png)                                                                                               \
+	ROW(gallery_html)
+
+#define DECLARE(name) extern const struct assay_emitter assay_emitter_##name;
+#define ADDRESS(name) &assay_emitter_##name,
+
+EMITTERS(DECLARE)
+
+const struct assay_emitter *const assay_emitters[] = { EMITTERS(ADDRESS) };
+const size_t assay_n_emitters = sizeof(assay_emitters) / sizeof(assay_emitters[0]);
+
+const struct assay_emitter *assay_emitter_find(enum assay_report_kind kind, const char *format)
+{
+	for (size_t i = 0; i < assay_n_emitters; i++)
+		if (assay_emitters[i]->takes == kind && !strcmp(assay_emitters[i]->format, format))
+			return assay_emitters[i];
+	return NULL;
+}
+
+/* "text, json or markdown": what there is of @kind, each with @before. */
+static void list_formats(enum assay_report_kind kind, const char *before, char *buf, size_t size)
+{
+	const char *last = NULL;
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < assay_n_emitters && n < size; i++) {
+		if (assay_emitters[i]->takes != kind)
+			continue;
+		if (last)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s%s", n ? ", " : "", before, last);
+		last = assay_emitters[i]->format;
+	}
+	if (last && n < size)
+		snprintf(buf + n, size - n, "%s%s%s", n ? " or " : "", before, last);
+}
+
+int assay_emit(const struct assay_report *r, const char *format, const struct assay_emit_style *style,
+	       struct assay_text *out, struct assay_err *err)
+{
+	static const struct assay_emit_style plain;
+	const struct assay_emitter *e = assay_emitter_find(r->kind, format);
+	char formats[128];
+
+	if (!e || !e->write) {
+		list_formats(r->kind, "", formats, sizeof(formats));
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot write this as '%s': expected %s", format, formats);
+	}
+	if (e->probe && e->probe(err))
+		return err ? err->code : ASSAY_EUNAVAILABLE;
+	e->write(r, style ? style : &plain, out);
+	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the report: out of memory") : 0;
+}
+
+static int write_file(const struct assay_report *r, const char *format, const char *path, struct assay_err *err)
+{
+	struct assay_text out = { 0 };
+	int rc = assay_emit(r, format, NULL, &out, err);
+
+	if (!rc)
+		rc = assay_file_write(path, out.s ? out.s : "", out.len, err);
+	assay_text_release(&out);
+	return rc;
+}
+
+int assay_emit_file(const struct assay_report *r, const char *format, const char *path, struct assay_err *err)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+	const struct assay_emitter *e;
+	char formats[128];
+	int rc;
+
+	if (!format)
+		format = dot && dot > name ? dot + 1 : "";
+	e = assay_emitter_find(r->kind, format);
+	if (!e) {
+		list_formats(r->kind, ".", formats, sizeof(formats));
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot write '%s': its name must end in %s", path, formats);
+	}
+	if (e->write)
+		return write_file(r, format, path, err);
+	rc = e->probe ? e->probe(err) : 0;
+	return rc ? rc : e->draw(r, path, err);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `assay doctor` found, for people and for scripts. */
+#include <stdio.h>
+
+#include "reports/columns.h"
+#include "reports/json_parts.h"
+#include "reports/text_parts.h"
+
+static const char *const words[] = {
+	[ASSAY_HEALTH_GOOD] = "ok",
+	[ASSAY_HEALTH_WARN] = "warn",
+	[ASSAY_HEALTH_MISSING] = "none",
+};
+static const char *const colours[] = {
+	[ASSAY_HEALTH_GOOD] = ASSAY_GREEN,
+	[ASSAY_HEALTH_WARN] = ASSAY_YELLOW,
+	[ASSAY_HEALTH_MISSING] = ASSAY_RED,
+};
+
+static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	struct assay_columns t = { .align = "lll", .width = style->width };
+	size_t count[3] = { 0 };
+	char word[32];
+
+	assay_text_addf(out, "%s\n\n", r->health.topology);
+	for (size_t i = 0; i < r->health.n_findings; i++) {
+		const struct assay_finding *f = &r->health.findings[i];
+
+		count[f->health]++;
+		snprintf(word, sizeof(word), "%s%s%s", assay_paint(style, colours[f->health]), words[f->health],
+			 assay_paint(style, ASSAY_RESET));
+		assay_columns_tail(&t, (const char *const[]){ word, f->name }, 2, f->value);
+		if (f->advice[0])
+			assay_columns_tail(&t, (const char *const[]){ "", "" }, 2, f->advice);
+	}
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
+	assay_text_addf(out, "\n%zu ok, %zu warn, %zu none\n", count[ASSAY_HEALTH_GOOD], count[ASSAY_HEALTH_WARN],
+			count[ASSAY_HEALTH_MISSING]);
+}
+
+static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_report_health *h = &r->health;
+	json_t *a = json_array();
+
+	(void)style;
+	for (size_t i = 0; i < h->n_findings; i++) {
+		const struct assay_finding *f = &h->findings[i];
+
+		json_array_append_new(a, json_pack("{s:s,s:s,s:o,s:o}", "name", f->name, "health", words[f->health],
+						   "value", assay_json_text(f->value), "advice",
+						   assay_json_text(f->advice)));
+	}
+	assay_json_print(json_pack("{s:i,s:o,s:{s:s,s:f,s:f,s:f,s:o},s:o}", "schema", 1, "topology",
+				   assay_json_text(h->topology), "clock", "source", h->clock, "resolution_ns",
+				   h->clock_resolution_ns, "overhead_ns", h->clock_overhead_ns, "sample_overhead_ns",
+				   h->sample_overhead_ns, "why", assay_json_text(h->clock_why), "findings", a),
+			 out);
+}
+
+const struct assay_emitter assay_emitter_health_text = { .takes = ASSAY_REPORT_HEALTH,
+							 .format = "text",
+							 .write = write_text };
+
+const struct assay_emitter assay_emitter_health_json = { .takes = ASSAY_REPORT_HEALTH,
+							 .format = "json",
+							 .write = write_json };

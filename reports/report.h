@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What emitters show: one plain struct a kind. Commands fill them; what other layers know stands here as numbers and
+ * words, because emitters see only base and model.
+ */
+#ifndef ASSAY_REPORTS_REPORT_H
+#define ASSAY_REPORTS_REPORT_H
+
+#include "model/catalog.h"
+#include "model/certify_report.h"
+#include "model/comparison.h"
+#include "model/exact.h"
+#include "model/finding.h"
+#include "model/gate_report.h"
+#include "model/history.h"
+#include "model/result.h"
+
+enum assay_report_kind {
+	ASSAY_REPORT_RUN,        /* one run */
+	ASSAY_REPORT_COUNTS,     /* exact counts that stand alone */
+	ASSAY_REPORT_GATE,       /* verdicts of a gate or a comparison */
+	ASSAY_REPORT_COMPARISON, /* the pairs and counts of one comparison */
+	ASSAY_REPORT_RUNS,       /* lists of what is stored */
+	ASSAY_REPORT_COMPARISONS,
+	ASSAY_REPORT_BASELINES,
+	ASSAY_REPORT_BASELINE,      /* what was done to one */
+	ASSAY_REPORT_CATALOG,       /* what can be measured */
+	ASSAY_REPORT_SOURCE,        /* a source that was written, and what comes next */
+	ASSAY_REPORT_HEALTH,        /* what this machine can measure */
+	ASSAY_REPORT_CERTIFICATION, /* how often the judge is wrong */
+	ASSAY_REPORT_PROMISE,       /* what can be found in a given time */
+	ASSAY_REPORT_HISTORY,       /* the runs of one case over time */
+	ASSAY_REPORT_GALLERY,       /* a page over many histories */
+	ASSAY_N_REPORTS,
+};
+
+struct assay_report_run {
+	const struct assay_run *run;
+	bool brief;   /* text: the best variant of each shape, and what failed */
+	bool samples; /* every raw sample of each case */
+};
+
+struct assay_report_gate {
+	const struct assay_gate_report *gate;
+	bool strict;          /* INCONCLUSIVE fails */
+	const char *hostname; /* NULL: "localhost" */
+	uint64_t unix_ns;     /* when it was judged; 0: not written */
+};
+
+struct assay_report_comparison {
+	const struct assay_comparison *cmp;
+	const struct assay_case_reading *readings; /* one a case of @cmp */
+	const char *verdict;                       /* as stored; "": unfinished */
+	const char *only;                          /* glob over keys: the pairs of these cases; NULL: a row a case */
+	bool samples;                              /* with @only the blocks of each pair */
+};
+
+/* Of the first three one is set, the others are NULL. */
+struct assay_report_baseline {
+	const char *saved, *dropped; /* its name */
+	const char *updated;         /* its file of exact counts */
+	int64_t run;                 /* what was saved */
+	size_t n_cases, n_kept;      /* recorded in the file; there from before */
+};
+
+struct assay_report_group_metric {
+	const char *tag, *unit, *help, *formula;
+	int better; /* +1 higher, -1 lower, 0 neither */
+	double lo, hi;
+};
+
+/* A group of counters, as far as people see it. */
+struct assay_report_group {
+	const char *name, *summary;
+	const char **events;
+	size_t n_events;
+	struct assay_report_group_metric *metrics;
+	size_t n_metrics;
+};
+
+struct assay_report_catalog {
+	const struct assay_catalog *catalog;
+	const struct assay_report_group *groups;
+	size_t n_groups;
+	const struct assay_strings *suites;
+	const char *suite; /* whose cases follow; NULL: cases are not asked for */
+	const struct assay_case *cases;
+	size_t n_cases;
+	const char *what; /* text: "plugins", "ops", "variants", "suites", "groups", "cases"; NULL: ops, suites */
+};
+
+struct assay_report_source {
+	const char *op, *variant;          /* variant NULL: of an op */
+	const struct assay_strings *files; /* that were written */
+	/* the commands to come */
+	const char *compile, *compile_installed, *verify, *run, *keep, *compare;
+};
+
+struct assay_report_health {
+	const char *topology; /* in one line */
+	const char *clock, *clock_why;
+	double clock_resolution_ns, clock_overhead_ns, sample_overhead_ns;
+	const struct assay_finding *findings;
+	size_t n_findings;
+};
+
+/* Runs of one case on one machine, in any order. Those whose median is not a positive number are left out. */
+struct assay_report_history {
+	const char *key;     /* title */
+	const char *machine; /* label for people, subtitle; NULL: none */
+	const struct assay_trend_point *points;
+	size_t n_points;
+};
+
+struct assay_report_picture {
+	const char *key;
+	const char *file;   /* relative to the page */
+	const char *last;   /* median of the last run as text: "61.2 µs" */
+	double change_frac; /* last / first - 1; NaN where there is nothing to compare */
+	size_t n_runs;
+};
+
+struct assay_report_gallery {
+	const char *machine; /* NULL: not named */
+	const struct assay_report_picture *pictures;
+	size_t n_pictures;
+};
+
+struct assay_report {
+	enum assay_report_kind kind;
+	union {
+		struct assay_report_run run;
+		const struct assay_exact_run *counts;
+		struct assay_report_gate gate;
+		struct assay_report_comparison comparison;
+		struct {
+			const struct assay_run_info *v;
+			size_t n;
+		} runs;
+		struct {
+			const struct assay_comparison_info *v;
+			size_t n;
+		} comparisons;
+		struct {
+			const struct assay_baseline_info *v;
+			size_t n;
+		} baselines;
+		struct assay_report_baseline baseline;
+		struct assay_report_catalog catalog;
+		struct assay_report_source source;
+		struct assay_report_health health;
+		const struct assay_certify_report *certification;
+		const struct assay_promise_report *promise;
+		struct assay_report_history history;
+		struct assay_report_gallery gallery;
+	};
+};
+
+#endif

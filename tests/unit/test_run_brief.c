@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The default view of a run: the best of each shape, what failed, and what is said once for many cases. */
+#include "emit_fixture.h"
+
+#include <math.h>
+
+static struct assay_result result(const char *op, const char *variant, const char *n, unsigned threads, double us)
+{
+	struct assay_result r = { .max_rel_err = -1, .numa_node = -1, .checked = true, .correct = true };
+
+	snprintf(r.c.op, sizeof(r.c.op), "%s", op);
+	snprintf(r.c.variant, sizeof(r.c.variant), "%s", variant);
+	snprintf(r.c.axes[0].name, sizeof(r.c.axes[0].name), "n");
+	snprintf(r.c.axes[0].text, sizeof(r.c.axes[0].text), "%s", n);
+	r.c.n_axes = 1;
+	r.c.threads = threads;
+	r.c.reference = !strcmp(variant, "ref");
+	r.steady = r.converged = r.ci95_reached = true;
+	r.n_samples = 50;
+	r.median_ns = us * 1000;
+	r.ci95_lo_ns = r.median_ns * 0.99;
+	r.ci95_hi_ns = r.median_ns * 1.01;
+	return r;
+}
+
+static struct assay_result without_time(const char *op, const char *variant, const char *n, enum assay_status status,
+					const char *reason)
+{
+	struct assay_result r = result(op, variant, n, 1, 1);
+
+	r.status = status;
+	r.n_samples = 0;
+	r.median_ns = r.ci95_lo_ns = r.ci95_hi_ns = 0;
+	snprintf(r.reason, sizeof(r.reason), "%s", reason);
+	return r;
+}
+
+static char *brief(struct assay_result *r, size_t n, struct assay_emit_style style)
+{
+	struct assay_run run = { .results = r, .n_results = n, .started_ns = 1, .ended_ns = 12000000001 };
+
+	return emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .brief = true } }, "text",
+		    &style);
+}
+
+static void best_of_each_shape(void **state)
+{
+	struct assay_result r[] = {
+		result("op", "ref", "1", 1, 100),   result("op", "slow", "1", 1, 50),
+		result("op", "fast", "1", 1, 8),    result("op", "ref", "2", 1, 100),
+		result("op", "fast", "2", 1, 99),   result("op", "fast", "2", 1, 300),
+		result("op", "fast", "3", 1, 10),   result("alone", "ref", "7", 1, 5),
+		result("best", "ref", "7", 1, 5),   result("best", "fast", "7", 1, 6),
+		result("failed", "ref", "7", 1, 5), result("failed", "fast", "7", 1, 4),
+	};
+	char *s;
+
+	(void)state;
+	r[5].c.cache = ASSAY_CACHE_COLD;
+	r[10].status = ASSAY_STATUS_CRASHED;
+	snprintf(r[10].reason, sizeof(r[10].reason), "killed by SIGSEGV");
+	s = brief(r, sizeof(r) / sizeof(r[0]), (struct assay_emit_style){ .utf8 = true });
+	/* several rows stand under their op, a single one beside it */
+	has(s, "\nop\n  n=1         1  fast  8.00 µs  ±1.0 %   ×12.5\n");
+	has(s, "\n  n=2         1  fast  99.0 µs  ±1.0 %   ×1.01\n");
+	has(s, "\n  n=2 cold    1  fast   300 µs  ±1.0 %\n");
+	/* without the reference on the same shape there is nothing to stand against */
+	has(s, "\n  n=3         1  fast  10.0 µs  ±1.0 %\n");
+	/* the only variant is no better than itself; the reference may be the best of several */
+	has(s, "\nalone n=7     1  ref   5.00 µs  ±1.0 %\n");
+	has(s, "\nbest n=7      1  ref   5.00 µs  ±1.0 %   ×1.00\n");
+	/* a reference that failed measures nothing */
+	has(s, "\nfailed n=7\n");
+	has(s, "   1  fast  4.00 µs  ±1.0 %\n");
+	has(s, "   1  ref   crashed: killed by SIGSEGV\n");
+	assert_null(strstr(s, "slow"));
+	has(s, "\n  8 of 12 cases: the best of each shape and what failed; -v shows all\n");
+	has(s, "\n11 ok, 1 crashed in 12 s\n");
+	free(s);
+}
+
+/* Threads are folded: the row is of the most work a second, against the reference on as many threads. */
+static void best_number_of_threads(void **state)
+{
+	struct assay_result r[] = {
+		result("op", "ref", "1", 1, 100),
+		result("op", "fast", "1", 1, 10),
+		result("op", "ref", "1", 4, 40),
+		result("op", "fast", "1", 4, 20),
+	};
+	char *s;
+
+	(void)state;
+	/* four threads do eight times the work in twice the time */
+	for (size_t i = 0; i < 4; i++)
+		assay_result_add_metric(&r[i], "ops_per_s", "op/s", 1, (i < 2 ? 1e9 : 8e9) / r[i].median_ns);
+	s = brief(r, 4, (struct assay_emit_style){ .utf8 = true });
+	has(s, "\nop n=1    4  fast  20.0 µs  ±1.0 %   ×2.00  ");
+	has(s, "\n  1 of 4 cases");
+	free(s);
+	for (size_t i = 0; i < 4; i++)
+		assay_result_release(&r[i]);
+}
+
+static void legend_of_what_occurs(void **state)
+{
+	struct assay_result r[] = { result("op", "ref", "1", 1, 100), result("op", "fast", "1", 1, 8) };
+	char *s;
+
+	(void)state;
+	s = brief(r, 1, (struct assay_emit_style){ .utf8 = true });
+	assert_null(strstr(s, "vs ref"));
+	assert_null(strstr(s, "roof"));
+	assert_null(strstr(s, "  ?  "));
+	assert_null(strstr(s, "  !  "));
+	assert_null(strstr(s, "unsure"));
+	assert_null(strstr(s, "-v shows all"));
+	free(s);
+
+	r[1].ci95_reached = r[1].steady = r[1].converged = false;
+	r[1].slow_core = true;
+	assay_result_add_metric(&r[1], "roof_frac", "1", 1, 0.713);
+	assay_counters_add(&r[1].counters,
+			   &(struct assay_count){ .name = "roof_ns", .source = "assay", .how = "stream.read at l3" });
+	s = brief(r, 2, (struct assay_emit_style){ .utf8 = true });
+	has(s, "fast  8.00 µs  ?!  ±1.0 %   ×12.5  71 %  l3\n");
+	has(s, "  vs ref speed against the reference");
+	has(s, "  roof   share of the bandwidth");
+	has(s, "  ?      too few samples");
+	has(s, "  !      the host disturbed it");
+	has(s,
+	    "\nunsure    1 of 2 cases are not known to within 0.5 %, half of all to within 1 %: --budget or --rounds "
+	    "narrows that\n"
+	    "          1 did not settle, 1 on slow cores: 'assay doctor' says what disturbs this machine\n");
+	free(s);
+
+	s = brief(r, 2, (struct assay_emit_style){ 0 });
+	has(s, "+-1.0 %   12.5x");
+	free(s);
+	assay_result_release(&r[1]);
+}
+
+/* With fixed work an interval is what it is. */
+static void fixed_work_is_not_unsure(void **state)
+{
+	struct assay_result r[] = { result("op", "ref", "1", 1, 100) };
+	struct assay_fact fixed = { "deterministic", "1" };
+	struct assay_run run = { .results = r, .n_results = 1 };
+	char *s;
+
+	(void)state;
+	r[0].converged = false;
+	s = emit_run(&run, "text", NULL);
+	has(s, "unsure");
+	free(s);
+	run.environment = &fixed;
+	run.n_environment = 1;
+	s = emit_run(&run, "text", NULL);
+	assert_null(strstr(s, "unsure"));
+	free(s);
+}
+
+static void reasons_are_told_once(void **state)
+{
+	struct assay_result r[] = {
+		without_time("op", "a", "1", ASSAY_STATUS_SKIPPED, "needs x"),
+		without_time("op", "b", "1", ASSAY_STATUS_SKIPPED, "needs y"),
+		without_time("op", "a", "2", ASSAY_STATUS_SKIPPED, "needs x"),
+		without_time("op", "c", "1", ASSAY_STATUS_SKIPPED, "needs z"),
+		without_time("op", "d", "1", ASSAY_STATUS_SKIPPED, "needs v"),
+		without_time("op", "e", "1", ASSAY_STATUS_SKIPPED, "needs w"),
+		without_time("op", "f", "1", ASSAY_STATUS_WRONG, "element 3"),
+		without_time("op", "f", "2", ASSAY_STATUS_TIMEOUT, "1 s"),
+		without_time("op", "f", "3", ASSAY_STATUS_FAILED, "no memory"),
+	};
+	struct assay_exact_case counted[] = {
+		{ .status = ASSAY_STATUS_OK },
+		{ .status = ASSAY_STATUS_SKIPPED, .reason = "no valgrind" },
+	};
+	struct assay_exact_run exact = { .cases = counted, .n_cases = 2 };
+	struct assay_run run = { .results = r, .n_results = 9, .exact = &exact };
+	char *s = emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .brief = true } },
+		       "text", NULL);
+
+	(void)state;
+	/* what failed has a row, whatever else there is */
+	has(s, "  n=1    1  f     wrong: element 3\n");
+	has(s, "  n=2    1  f     timeout: 1 s\n");
+	has(s, "  n=3    1  f     failed: no memory\n");
+	has(s, "\n0 ok, 6 skipped, 1 wrong, 1 timeout, 1 failed\n"
+	       "skipped   2: needs x\n"
+	       "          1: needs y\n"
+	       "          1: needs z\n"
+	       "          2 for other reasons: -v shows all\n"
+	       "counts    1 of 2 cases counted exactly\n"
+	       "          1: no valgrind\n");
+	free(s);
+}
+
+/* Columns go before lines wrap, and what is left fits. */
+static void fits_the_terminal(void **state)
+{
+	static const struct {
+		unsigned width;
+		const char *head;
+	} cases[] = {
+		{ 0, "thr  best           time    95 %  vs ref       rate  roof  of\n" },
+		{ 120, "thr  best           time    95 %  vs ref       rate  roof  of\n" },
+		{ 84, "thr  best           time    95 %  vs ref  roof  of\n" },
+		{ 76, "thr  best           time  vs ref  roof  of\n" },
+		{ 66, "thr  best           time  vs ref  roof\n" },
+	};
+	struct assay_result r[] = { result("a.long.name.of.an.op", "ref", "1048576", 2, 100),
+				    result("a.long.name.of.an.op", "avx512vnni", "1048576", 2, 8),
+				    result("a.long.name.of.an.op", "avx512vnni", "10485760000000000", 2, 8) };
+
+	(void)state;
+	assay_result_add_metric(&r[1], "roof_frac", "1", 1, 0.713);
+	assay_result_add_metric(&r[1], "bytes_per_s", "B/s", 1, 61.2e9);
+	assay_counters_add(&r[1].counters, &(struct assay_count){ .name = "roof_ns", .how = "peak.ternary_dot" });
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct assay_emit_style style = { .utf8 = true, .width = cases[i].width };
+		char *s = brief(r, 3, style);
+
+		has(s, cases[i].head);
+		if (style.width)
+			has_no_wider_line(s, style.width);
+		free(s);
+		style.colour = true;
+		s = brief(r, 3, style);
+		assert_non_null(strchr(s, '\033'));
+		if (style.width)
+			has_no_wider_line(s, style.width);
+		free(s);
+	}
+	assay_result_release(&r[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(best_of_each_shape),    cmocka_unit_test(best_number_of_threads),
+		cmocka_unit_test(legend_of_what_occurs), cmocka_unit_test(fixed_work_is_not_unsure),
+		cmocka_unit_test(reasons_are_told_once), cmocka_unit_test(fits_the_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
