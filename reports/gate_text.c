@@ -306,8 +306,9 @@ static void doubt_text(const struct assay_gate_case *most, size_t n, char *buf, 
 	default:
 		assay_gate_words_change(1 + most->smallest_detectable_frac, false, change, sizeof(change));
 		snprintf(buf, size,
-			 "%zu case%s may or may not be slower than allowed; the least sure would have shown %s, %s", n,
-			 s, change, key);
+			 "%zu case%s may or may not be slower than allowed; the least sure shows a slowdown from %s "
+			 "on, %s",
+			 n, s, change, key);
 	}
 }
 

@@ -136,14 +136,15 @@ static void test_doubts(void **state)
 	(void)state;
 	r.verdict = ASSAY_REGRESSED;
 	s = table(&r, (struct assay_emit_style){ 0 });
-	has(s, "\nmoved     3 cases of unchanged code moved with the machine; the furthest -30.0 %, b/same/t=1\n"
-	       "unsure    1 case of changed code moved, but so did unchanged code, and so it may be the machine; the "
-	       "furthest +30.0 %, d/moved/t=1\n"
-	       "          2 cases too disturbed by the host to be judged, such as e/noisy/t=1\n"
-	       "          1 case with too few samples for an interval, such as g/few/t=1: --budget gives more\n"
-	       "          2 cases may or may not be slower than allowed; the least sure would have shown +25.0 %, "
-	       "i/wide/t=1\n"
-	       "next      -v lists these cases; 'assay compare BASE' ");
+	has(s,
+	    "\nmoved     3 cases of unchanged code moved with the machine; the furthest -30.0 %, b/same/t=1\n"
+	    "unsure    1 case of changed code moved, but so did unchanged code, and so it may be the machine; the "
+	    "furthest +30.0 %, d/moved/t=1\n"
+	    "          2 cases too disturbed by the host to be judged, such as e/noisy/t=1\n"
+	    "          1 case with too few samples for an interval, such as g/few/t=1: --budget gives more\n"
+	    "          2 cases may or may not be slower than allowed; the least sure shows a slowdown from +25.0 % on, "
+	    "i/wide/t=1\n"
+	    "next      -v lists these cases; 'assay compare BASE' ");
 	assert_int_equal(times(s, "its own reason"), 2);
 	has(s, "  INCONCLUSIVE  time_s   +1.0 %");
 	has(s, "  REGRESSED     time_s  +40.0 %");
