@@ -244,13 +244,6 @@ static void add_counts(const struct view *v, struct assay_text *out)
 
 /* ---- what many cases share ---- */
 
-static void add_line(const struct view *v, const char *name, const char *text, struct assay_text *out)
-{
-	assay_text_addf(out, "%s%-10s%s", assay_paint(v->style, ASSAY_DIM), name, reset(v->style));
-	assay_columns_wrap(out, text, 10, 10, v->style->width);
-	assay_text_add(out, "\n");
-}
-
 /* How far a case is from what could be judged: the larger, the more it stands for its kind. */
 static double extent(const struct assay_gate_case *c)
 {
@@ -291,9 +284,8 @@ static void doubt_text(const struct assay_gate_case *most, size_t n, char *buf, 
 		break;
 	case ASSAY_DOUBT_MOVED:
 		snprintf(buf, size,
-			 "%zu case%s of changed code moved, but so did unchanged code, and so it may be the machine; "
-			 "the "
-			 "furthest %s, %s",
+			 "%zu case%s of changed code moved, but so did unchanged code, so that it may be the machine; "
+			 "the furthest %s, %s",
 			 n, s, change, key);
 		break;
 	case ASSAY_DOUBT_NOISE:
@@ -326,16 +318,15 @@ static void add_doubts(const struct view *v, struct assay_text *out)
 		if (!most)
 			continue;
 		doubt_text(most, n, text, sizeof(text));
-		add_line(v, d == ASSAY_DOUBT_MACHINE ? "moved" : name, text, out);
+		assay_named_line(out, v->style, d == ASSAY_DOUBT_MACHINE ? "moved" : name, text);
 		name = d == ASSAY_DOUBT_MACHINE ? name : "";
 		any = true;
 	}
 	if (any)
-		add_line(v, "next",
-			 "-v lists these cases; 'assay compare BASE' measures both builds in turns, which a machine "
-			 "that "
-			 "changed cannot mislead",
-			 out);
+		assay_named_line(
+			out, v->style, "next",
+			"-v lists these cases; 'assay compare BASE' takes turns with both builds, so that the machine "
+			"is the same for both");
 }
 
 static void add_improvements(const struct view *v, struct assay_text *out)
@@ -347,7 +338,7 @@ static void add_improvements(const struct view *v, struct assay_text *out)
 		left += is_small_improvement(v->r, &v->r->cases[i]);
 	snprintf(text, sizeof(text), "%zu more cases by less; -v lists them", left);
 	if (left)
-		add_line(v, "improved", text, out);
+		assay_named_line(out, v->style, "improved", text);
 }
 
 /* Rows that pass are not shown: where counts ("exact", "exact_…") stand beside times, say that they were taken. */

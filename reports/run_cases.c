@@ -7,7 +7,7 @@
 #include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/counts_text.h"
-#include "reports/run_cells.h"
+#include "reports/run_parts.h"
 #include "reports/text_parts.h"
 
 static const char *environment(const struct assay_run *run, const char *name)
@@ -20,11 +20,8 @@ static const char *environment(const struct assay_run *run, const char *name)
 
 static void line(struct assay_text *out, const struct assay_emit_style *st, const char *name, const char *value)
 {
-	if (!value || !value[0])
-		return;
-	assay_text_addf(out, "%s%-10s%s", assay_paint(st, ASSAY_DIM), name, assay_paint(st, ASSAY_RESET));
-	assay_columns_wrap(out, value, 10, 10, st->width);
-	assay_text_add(out, "\n");
+	if (value && value[0])
+		assay_named_line(out, st, name, value);
 }
 
 static void started_text(uint64_t ns, char *buf, size_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of a line of a table of a run: the shape of a case, its rate and limit, the metrics that its op publishes. */
-#include "reports/run_cells.h"
+#include "reports/run_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,6 +104,11 @@ void assay_run_cells_metrics(const struct assay_result *r, const struct assay_em
 				assay_text_addn(out, p, 1);
 		}
 	}
+}
+
+bool assay_run_cells_measured(const struct assay_result *r)
+{
+	return r->status == ASSAY_STATUS_OK && r->n_samples && r->median_ns > 0;
 }
 
 double assay_run_cells_metric(const struct assay_result *r, const char *tag)

@@ -10,8 +10,7 @@
 #include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/counts_text.h"
-#include "reports/run_brief.h"
-#include "reports/run_cells.h"
+#include "reports/run_parts.h"
 #include "reports/text_parts.h"
 
 enum {
@@ -321,6 +320,8 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 
 	if (r->run.brief) {
 		assay_run_brief_text(&r->run, style, out);
+		assay_text_add(out, "\n");
+		assay_run_summary_text(&r->run, style, out);
 		return;
 	}
 	for (size_t i = 0; i < run->n_results; i++) {

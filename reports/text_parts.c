@@ -4,9 +4,21 @@
 
 #include <time.h>
 
+#include "reports/columns.h"
+
+#define NAME_WIDTH 10
+
 const char *assay_paint(const struct assay_emit_style *style, const char *code)
 {
 	return style->colour ? code : "";
+}
+
+void assay_named_line(struct assay_text *out, const struct assay_emit_style *style, const char *name, const char *text)
+{
+	assay_text_addf(out, "%s%-*s%s", assay_paint(style, ASSAY_DIM), NAME_WIDTH, name,
+			assay_paint(style, ASSAY_RESET));
+	assay_columns_wrap(out, text, NAME_WIDTH, NAME_WIDTH, style->width);
+	assay_text_add(out, "\n");
 }
 
 void assay_when_text(uint64_t unix_ns, char *buf, size_t size)

@@ -16,6 +16,8 @@
 
 /* @code where the style has colours, "" otherwise. */
 const char *assay_paint(const struct assay_emit_style *style, const char *code);
+/* A line with a name in front, wrapped under its text; @name "" goes on with the line before. */
+void assay_named_line(struct assay_text *out, const struct assay_emit_style *style, const char *name, const char *text);
 /* "2026-11-21 14:05", where the program runs. */
 void assay_when_text(uint64_t unix_ns, char *buf, size_t size);
 

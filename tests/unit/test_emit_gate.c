@@ -138,7 +138,7 @@ static void test_doubts(void **state)
 	s = table(&r, (struct assay_emit_style){ 0 });
 	has(s,
 	    "\nmoved     3 cases of unchanged code moved with the machine; the furthest -30.0 %, b/same/t=1\n"
-	    "unsure    1 case of changed code moved, but so did unchanged code, and so it may be the machine; the "
+	    "unsure    1 case of changed code moved, but so did unchanged code, so that it may be the machine; the "
 	    "furthest +30.0 %, d/moved/t=1\n"
 	    "          2 cases too disturbed by the host to be judged, such as e/noisy/t=1\n"
 	    "          1 case with too few samples for an interval, such as g/few/t=1: --budget gives more\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a line of a table of a run: the shape of a case, its rate and limit, the metrics that its op publishes. */
-#ifndef ASSAY_REPORTS_RUN_CELLS_H
-#define ASSAY_REPORTS_RUN_CELLS_H
+/* What the tables of a run are made of: cells (run_cells.c), the short table (run_brief.c), the lines below. */
+#ifndef ASSAY_REPORTS_RUN_PARTS_H
+#define ASSAY_REPORTS_RUN_PARTS_H
 
 #include "reports/emitter.h"
 
@@ -17,6 +17,8 @@ void assay_run_cells_shape(const struct assay_run *run, const struct assay_case 
 /* Has an earlier result the op of result @i? */
 bool assay_run_cells_op_before(const struct assay_run *run, size_t i);
 
+/* It is ok and has a time. */
+bool assay_run_cells_measured(const struct assay_result *r);
 /* NaN where @r has no such metric. */
 double assay_run_cells_metric(const struct assay_result *r, const char *tag);
 
@@ -34,5 +36,15 @@ bool assay_run_cells_repeats(const struct assay_result *r, const struct assay_me
 /* "ttft 1.80 ms · tpot p50 71.1 µs, p95 100 µs · …": the op's own metrics, with style->verbose also the harness's. */
 void assay_run_cells_metrics(const struct assay_result *r, const struct assay_emit_style *style,
 			     struct assay_text *out);
+
+/* The best variant of each shape and what failed, with a legend. */
+void assay_run_brief_text(const struct assay_report_run *r, const struct assay_emit_style *style,
+			  struct assay_text *out);
+/*
+ * How many cases ended how, and what is not known well and why; with r->brief also why cases were skipped or not
+ * counted.
+ */
+void assay_run_summary_text(const struct assay_report_run *r, const struct assay_emit_style *style,
+			    struct assay_text *out);
 
 #endif
