@@ -74,6 +74,8 @@ static void test_whole_suite(void **state)
 	assert_string_equal(c->axes[2].text, "l2");
 	assert_int_equal(c->axes[2].value, 1);
 	assert_false(find(&p, "toy.matmul/fast/m=64,n=1,level=l2/t=1/warm")->all_threads);
+	assert_false(find(&p, "toy.matmul/fast/m=64,n=1,level=l2/t=1/warm")->reference);
+	assert_true(find(&p, "toy.matmul/ref/m=64,n=1,level=l2/t=1/warm")->reference);
 	assert_int_equal(find(&p, "toy.matmul/fast/m=64,n=4,level=dram/t=1/cold")->cache, ASSAY_CACHE_COLD);
 	assay_plan_release(&p);
 }
