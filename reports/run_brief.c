@@ -146,9 +146,9 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 	double share = assay_run_cells_metric(best, "roof_frac");
 	bool doubted = !best->steady || best->disturbed || best->slow_core;
 	char threads[16], time[64], mark[8], half_text[64], faster[32], rate[64], roof[32] = "";
-	const char *cells[N_COLS] = { [COL_NAME] = name, [COL_THREADS] = threads, [COL_BEST] = best->c.variant,
-				      [COL_TIME] = time, [COL_MARK] = mark,       [COL_HALF] = half_text,
-				      [COL_RATE] = rate, [COL_FASTER] = faster,   [COL_ROOF] = roof,
+	const char *cells[N_COLS] = { [COL_NAME] = name,         [COL_THREADS] = threads, [COL_BEST] = best->c.variant,
+				      [COL_TIME] = time,         [COL_MARK] = mark,       [COL_HALF] = half_text,
+				      [COL_RATE] = rate,         [COL_FASTER] = faster,   [COL_ROOF] = roof,
 				      [COL_OF] = best->roof.name };
 
 	snprintf(threads, sizeof(threads), "%u", best->c.threads);
