@@ -161,8 +161,9 @@ static inline void put(void *p, WIDE_INTS v, bool around)
 
 static inline void store_line_around(uint8_t *dst, const uint8_t *src)
 {
-	EACH (i, 16 / FLOATS)
-		put(dst + 4 * FLOATS * i, WIDE_BITS(loadu)((const void *)(src + 4 * FLOATS * i)), true);
+	put(dst, WIDE_BITS(loadu)((const void *)src), true);
+	if (FLOATS < 16)
+		put(dst + 32, WIDE_BITS(loadu)((const void *)(src + 32)), true);
 }
 
 static inline void stores_done(void)
