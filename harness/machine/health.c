@@ -12,7 +12,6 @@
 #include "machine/cpu_features.h"
 #include "machine/host_facts.h"
 #include "machine/host_files.h"
-#include "machine/host_gpu.h"
 #include "machine/machine_text.h"
 #include "machine/memory_state.h"
 #include "machine/pmu_probe.h"

@@ -30,4 +30,8 @@ bool assay_fact_hypervisor(const char *root, char *buf, size_t size);     /* "ye
 bool assay_fact_cpu_limit(const char *root, char *buf, size_t size);
 bool assay_fact_memory_limit(const char *root, char *buf, size_t size);
 
+/* "NVIDIA H200", "8 x NVIDIA H200", "none"; and "535.129.03" or "none". */
+void assay_gpu_models(const char *root, char *buf, size_t size);
+void assay_gpu_driver(const char *root, char *buf, size_t size);
+
 #endif

@@ -18,7 +18,6 @@
 #include "machine/isa.h"
 #include "worker/inventory_catalog.h"
 #include "worker/plugin_loader.h"
-#include "worker/worker_main.h"
 
 #define ANSWER_TIMEOUT_MS 10000
 

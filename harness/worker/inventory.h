@@ -36,4 +36,19 @@ int assay_inventory_describe(struct assay_inventory *inv, const struct assay_cas
 int assay_inventory_shape(struct assay_inventory *inv, const struct assay_catalog_op *op, const int64_t *axes,
 			  unsigned n_threads, struct assay_shape_facts *out, struct assay_err *err);
 
+/* ---- the child --------------------------------------------------------------------------------------------------- */
+
+/* Its argv[1]. */
+#define ASSAY_INVENTORY_COMMAND "__inventory"
+/*
+ * Lines from the controller, and what the child answers:
+ *     {"host": {…}, "plugins": ["path", …]}
+ *         for each: {"loading": i}, then {"plugin": i, …} or {"plugin": i, "error": "…"};
+ *         at the end {"loaded": true, "devices": […]}
+ *     {"case": {"op", "variant", "axes", "threads", "cold"}}
+ *         {"supported", "timed", "reason", "cost", …} or {"refused": "…"}
+ * Ends when the socket does. Returns the exit status of the process.
+ */
+int assay_inventory_child(int fd);
+
 #endif

@@ -20,7 +20,7 @@
 #include "worker/case_check.h"
 #include "worker/case_counts.h"
 #include "worker/code_hash.h"
-#include "worker/inventory_child.h"
+#include "worker/inventory.h"
 #include "worker/protocol.h"
 
 /* The host's counters move in steps of 10 ms; reading them more often says nothing new. */

@@ -5,10 +5,9 @@
 #ifndef ASSAY_WORKER_WORKER_MAIN_H
 #define ASSAY_WORKER_WORKER_MAIN_H
 
-#define ASSAY_WORKER_COMMAND    "__worker"
-#define ASSAY_INVENTORY_COMMAND "__inventory"
+#define ASSAY_WORKER_COMMAND "__worker"
 
-/* True when argv[1] is one of the two, or the one of counters/counter_health.h. */
+/* True when argv[1] is the command of a worker, of the inventory (inventory.h) or of counters/counter_health.h. */
 int assay_worker_is_command(int argc, char **argv);
 /* Serve until told to finish; returns the exit status of the process. */
 int assay_worker_main(int argc, char **argv);
