@@ -56,6 +56,8 @@ planted() {
 	mkdir -p tree/tests/unit
 	echo 'static void test_all(void **state) { assert_true(*state); }' >tree/tests/unit/test_a.c
 	run -0 "$ASSAY_SOURCE/ci/check_tests.sh" tree
+	echo 'static void test_all(void **state) { check_all(*state); }' >tree/tests/unit/test_b.c
+	run -0 "$ASSAY_SOURCE/ci/check_tests.sh" tree
 	echo 'static void test_all(void **state) { (void)state; }' >tree/tests/unit/test_b.c
 	run -1 "$ASSAY_SOURCE/ci/check_tests.sh" tree
 	[ "$output" = 'tests/unit/test_b.c: asserts nothing' ]
