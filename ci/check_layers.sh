@@ -25,7 +25,7 @@ BEGIN {
 	may["harness/judge"] = "base model stats judge assay"; third["harness/judge"] = "jansson.h"
 	may["harness/drive"] = "base model stats machine counters plan worker measure store judge drive assay"
 	third["harness/drive"] = "jansson.h"
-	may["harness/cli"] = "base model stats machine counters plan worker measure store judge drive cli reports assay"
+	may["harness/cli"] = "base model drive cli reports assay"
 	third["harness/cli"] = "argp.h jansson.h"
 	may["reports"] = "base model reports"; third["reports"] = "jansson.h"
 	may["bench"] = "assay"

@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "drive/exact_gate.h"
-#include "machine/clock.h"
+#include "drive/baselines.h"
 #include "model/verdict.h"
-#include "store/store.h"
 
 enum { OPT_RUN = 0x200, OPT_EXACT, OPT_EXACT_FILE, OPT_PRUNE };
 
@@ -127,106 +124,73 @@ static int say(const struct baseline_args *a, const struct assay_report_baseline
 			      a->s.verbose, err);
 }
 
-static int save(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
+static int save(const struct baseline_args *a, struct assay_err *err)
 {
-	struct assay_run_info *runs = NULL;
 	int64_t id = a->run_id;
-	size_t n = 0;
-	int rc = 0;
+	int rc = assay_baseline_save(a->s.r.db, a->name, &id, err);
 
-	if (!id) {
-		rc = assay_store_runs(store, NULL, 0, &runs, &n, err);
-		for (size_t i = 0; i < n && !id; i++)
-			if (runs[i].ended_ns)
-				id = runs[i].id;
-		free(runs);
-		if (!rc && !id)
-			rc = assay_err_set(err, ASSAY_EUSAGE,
-					   "no finished run is stored in '%s': 'assay run' makes one", a->s.r.db);
-	}
-	if (!rc)
-		rc = assay_store_baseline_save(store, a->name, id, assay_clock_unix_ns(), err);
 	return rc ? rc : say(a, &(struct assay_report_baseline){ .saved = a->name, .run = id }, err);
 }
 
-static int update(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
+static int update(const struct baseline_args *a, struct assay_err *err)
 {
-	const struct assay_gate_request o = {
+	const struct assay_gate_request q = {
 		.suite = a->suite, .run_id = a->run_id, .exact_file = a->exact_file, .db = a->s.r.db
 	};
-	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
-	struct assay_report_baseline done = { .updated = path };
-	int rc = assay_exact_baseline_update(store, &o, a->prune, path, sizeof(path), &done.n_cases, &done.n_kept, err);
+	struct assay_baseline_update u;
+	int rc = assay_baseline_update(&q, a->prune, &u, err);
 
-	return rc ? rc : say(a, &done, err);
+	if (rc)
+		return rc;
+	return say(a, &(struct assay_report_baseline){ .updated = u.path, .n_cases = u.n_cases, .n_kept = u.n_kept },
+		   err);
 }
 
-static int drop(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
+static int drop(const struct baseline_args *a, struct assay_err *err)
 {
-	int rc = assay_store_baseline_drop(store, a->name, err);
+	int rc = assay_baseline_drop(a->s.r.db, a->name, err);
 
 	return rc ? rc : say(a, &(struct assay_report_baseline){ .dropped = a->name }, err);
 }
 
 /* All of them, or only the one that was named. */
-static int print(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
+static int print(const struct baseline_args *a, struct assay_err *err)
 {
 	struct assay_baseline_info *v = NULL;
-	size_t n = 0, kept = 0;
-	int rc = assay_store_baselines(store, NULL, NULL, &v, &n, err);
+	size_t n = 0;
+	int rc = assay_baseline_list(a->s.r.db, a->name, &v, &n, err);
 
-	for (size_t i = 0; i < n; i++)
-		if (!a->name || !strcmp(a->name, v[i].name)) {
-			struct assay_baseline_info b = v[kept];
-
-			v[kept++] = v[i];
-			v[i] = b;
-		}
-	if (!rc && a->name && !kept)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no baseline '%s': 'assay baseline list' shows all", a->name);
 	if (!rc)
-		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_BASELINES, .baselines = { v, kept } },
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_BASELINES, .baselines = { v, n } },
 				    a->s.json, a->s.verbose, err);
-	assay_store_baselines_release(v, n);
+	assay_baseline_infos_release(v, n);
 	return rc;
 }
 
-static int act(const struct baseline_args *a, struct assay_store *store, struct assay_err *err)
+static int act(const struct baseline_args *a, struct assay_err *err)
 {
 	switch (a->verb) {
 	case VERB_SAVE:
-		return save(a, store, err);
+		return save(a, err);
 	case VERB_DROP:
-		return drop(a, store, err);
+		return drop(a, err);
 	case VERB_UPDATE:
-		return update(a, store, err);
+		return update(a, err);
 	default:
-		return print(a, store, err);
+		return print(a, err);
 	}
-}
-
-/* There is no baseline to make of a database that is not there: reading says so, writing would make an empty one. */
-static enum assay_store_mode mode_of(const struct baseline_args *a)
-{
-	bool writes = a->verb == VERB_SAVE || a->verb == VERB_DROP;
-
-	return writes && assay_file_exists(a->s.r.db) ? ASSAY_STORE_WRITE : ASSAY_STORE_READ;
 }
 
 int assay_cmd_baseline(int argc, char **argv)
 {
 	struct baseline_args a = { 0 };
-	struct assay_store *store = NULL;
 	struct assay_err err = { 0 };
 	int rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = assay_store_open(&store, a.s.r.db, mode_of(&a), &err);
-	if (!rc)
-		rc = act(&a, store, &err);
-	assay_store_close(store);
+		rc = act(&a, &err);
 	assay_settings_release(&a.s);
 	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
 }

@@ -4,10 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "counters/counter_health.h"
-#include "machine/core_survey.h"
-#include "machine/health.h"
-#include "measure/sample_overhead.h"
+#include "drive/doctor.h"
 #include "model/verdict.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -46,38 +43,21 @@ static const struct argp argp = {
 
 static int doctor(const struct assay_settings *s, struct assay_err *err)
 {
-	struct assay_topology *topology = NULL;
-	struct assay_findings all = { 0 };
-	struct assay_report r = { .kind = ASSAY_REPORT_HEALTH };
-	struct assay_clock clock;
-	char summary[256];
-	int rc = assay_topology_open(&topology, NULL, err);
+	struct assay_health_check c;
+	int rc = assay_health_check(&c, err);
 
 	if (!rc)
-		rc = assay_clock_init(&clock, err);
-	if (!rc)
-		rc = assay_doctor(topology, &clock, &all, err);
-	if (!rc) {
-		assay_core_survey(topology, &clock, &all);
-		r.health.sample_overhead_ns = assay_sample_overhead_ns(&clock);
-		assay_sample_overhead_add(&all, r.health.sample_overhead_ns);
-		assay_counter_health_add(&all);
-		if (all.failed)
-			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for what was found");
-	}
-	if (!rc) {
-		assay_topology_summary(topology, summary, sizeof(summary));
-		r.health.topology = summary;
-		r.health.clock = assay_clock_source_name(clock.source);
-		r.health.clock_why = clock.why;
-		r.health.clock_resolution_ns = clock.resolution_ns;
-		r.health.clock_overhead_ns = clock.overhead_ns;
-		r.health.findings = all.v;
-		r.health.n_findings = all.n;
-		rc = assay_cli_emit(&r, s->json, s->verbose, err);
-	}
-	assay_findings_release(&all);
-	assay_topology_close(topology);
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_HEALTH,
+							    .health = { .topology = c.topology,
+									.clock = c.clock_name,
+									.clock_why = c.clock.why,
+									.clock_resolution_ns = c.clock.resolution_ns,
+									.clock_overhead_ns = c.clock.overhead_ns,
+									.sample_overhead_ns = c.sample_overhead_ns,
+									.findings = c.findings.v,
+									.n_findings = c.findings.n } },
+				    s->json, s->verbose, err);
+	assay_health_check_release(&c);
 	return rc;
 }
 

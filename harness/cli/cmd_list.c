@@ -10,7 +10,6 @@
 #include "cli/cli.h"
 #include "cli/cli_options.h"
 #include "drive/session.h"
-#include "judge/manifest.h"
 #include "model/verdict.h"
 
 struct list_args {
@@ -162,8 +161,7 @@ static int print(const struct list_args *a, const struct assay_session *session,
 static int print_manifest(const struct assay_session *session, struct assay_err *err)
 {
 	struct assay_text out = { 0 };
-	int rc = assay_manifest_format(session->plan.suite, session->plan.cases, session->plan.n_cases,
-				       session->catalog, &out, err);
+	int rc = assay_session_manifest(session, &out, err);
 
 	if (!rc)
 		assay_cli_put(&out);

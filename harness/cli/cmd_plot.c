@@ -11,11 +11,10 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "judge/policy.h"
+#include "drive/history.h"
 #include "model/quantity.h"
 #include "model/verdict.h"
 #include "reports/trend.h"
-#include "store/store.h"
 
 struct plot_args {
 	struct assay_settings s;
@@ -91,98 +90,29 @@ static const struct argp argp = {
 	NULL,
 };
 
-/* What can be plotted: the stored cases of one machine. */
-struct history {
-	struct assay_store *store;
-	struct assay_run_info machine; /* the newest run that it measured */
-	struct assay_case *cases;
-	size_t n;
-};
-
-/* Its key, or the key as manifests write it. */
-static bool has_name(const struct assay_case *c, const char *name)
-{
-	char portable[ASSAY_KEY_MAX];
-
-	assay_case_portable_key(c, portable);
-	return !strcmp(c->key, name) || !strcmp(portable, name);
-}
-
-static int no_case(const struct history *h, const char *pattern, struct assay_err *err)
-{
-	struct assay_strings names = { 0 };
-	int rc = 0;
-
-	for (size_t i = 0; i < h->n && !rc; i++)
-		rc = assay_hint_case_names(&names, &h->cases[i], err);
-	if (!rc)
-		rc = assay_hint_no_case(&names, "stored case", pattern, "'assay show last' lists those of the last run",
-					err);
-	assay_strings_release(&names);
-	return rc;
-}
-
-/* The case with that name, or the only one that a glob or a part of its key selects. */
-static int find_case(const struct history *h, const char *pattern, const struct assay_case **out, struct assay_err *err)
-{
-	const struct assay_case *first = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < h->n; i++) {
-		if (has_name(&h->cases[i], pattern)) {
-			*out = &h->cases[i];
-			return 0;
-		}
-		if (assay_policy_selects(pattern, &h->cases[i]) && !n++)
-			first = &h->cases[i];
-	}
-	if (!n)
-		return no_case(h, pattern, err);
-	if (n > 1)
-		return assay_err_set(err, ASSAY_EUSAGE, "%zu stored cases match '%s', the first is '%s': name one", n,
-				     pattern, first->key);
-	*out = first;
-	return 0;
-}
-
-/* The machine of the newest run, and its cases; the caller frees them. */
-static int open_history(struct history *h, const char *db, struct assay_err *err)
-{
-	struct assay_run_info *runs = NULL;
-	size_t n = 0;
-	int rc = assay_store_runs(h->store, NULL, 1, &runs, &n, err);
-
-	if (!rc && !n)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no run is stored in '%s': 'assay run' makes one", db);
-	if (!rc)
-		h->machine = runs[0];
-	free(runs);
-	return rc ? rc : assay_store_cases(h->store, h->machine.machine_id, &h->cases, &h->n, err);
-}
-
-/* The runs of @key; the caller frees *points. */
-static int history_of(const struct history *h, const char *key, struct assay_report *r,
+/* The runs of a case; the caller frees *points. */
+static int history_of(const struct assay_history *h, const struct assay_case *c, struct assay_report *r,
 		      struct assay_trend_point **points, struct assay_err *err)
 {
 	size_t n = 0;
-	int rc = assay_store_trend(h->store, key, h->machine.machine_id, points, &n, err);
+	int rc = assay_history_points(h, c, points, &n, err);
 
 	*r = (struct assay_report){
 		.kind = ASSAY_REPORT_HISTORY,
-		.history = { .key = key, .machine = h->machine.machine_label, .points = *points, .n_points = n },
+		.history = { .key = c->key, .machine = h->newest.machine_label, .points = *points, .n_points = n },
 	};
 	return rc;
 }
 
-static int plot_trend(const struct plot_args *a, const struct history *h, struct assay_err *err)
+static int plot_trend(const struct plot_args *a, const struct assay_history *h, struct assay_err *err)
 {
 	struct assay_trend_point *points = NULL;
 	const struct assay_case *c = NULL;
 	struct assay_report r;
-	int rc = find_case(h, a->key, &c, err);
+	int rc = assay_history_find(h, a->key, &c, err);
 
 	if (!rc)
-		rc = history_of(h, c->key, &r, &points, err);
+		rc = history_of(h, c, &r, &points, err);
 	if (!rc)
 		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)
@@ -223,7 +153,7 @@ static int add_plot(struct page *page, const char *folder, const struct assay_re
 	return 0;
 }
 
-static int plot_all(struct page *page, const struct plot_args *a, const struct history *h, struct assay_err *err)
+static int plot_all(struct page *page, const struct plot_args *a, const struct assay_history *h, struct assay_err *err)
 {
 	bool bar = isatty(STDERR_FILENO);
 	int rc = 0;
@@ -234,7 +164,7 @@ static int plot_all(struct page *page, const struct plot_args *a, const struct h
 
 		if (bar)
 			fprintf(stderr, "\rdrawing %zu/%zu\033[K", i + 1, h->n);
-		rc = history_of(h, h->cases[i].key, &r, &points, err);
+		rc = history_of(h, &h->cases[i], &r, &points, err);
 		if (!rc)
 			rc = add_plot(page, a->out, &r, err);
 		free(points);
@@ -244,12 +174,12 @@ static int plot_all(struct page *page, const struct plot_args *a, const struct h
 	return rc;
 }
 
-static int write_page(const struct page *page, const struct plot_args *a, const struct history *h,
+static int write_page(const struct page *page, const struct plot_args *a, const struct assay_history *h,
 		      struct assay_err *err)
 {
 	const struct assay_report r = {
 		.kind = ASSAY_REPORT_GALLERY,
-		.gallery = { .machine = h->machine.machine_label, .pictures = page->pictures, .n_pictures = page->n }
+		.gallery = { .machine = h->newest.machine_label, .pictures = page->pictures, .n_pictures = page->n }
 	};
 	char path[4096 + sizeof("/index.html")];
 
@@ -257,7 +187,7 @@ static int write_page(const struct page *page, const struct plot_args *a, const 
 	return assay_hint_user_path(assay_emit_file(&r, NULL, path, err), err);
 }
 
-static int plot_report(const struct plot_args *a, const struct history *h, struct assay_err *err)
+static int plot_report(const struct plot_args *a, const struct assay_history *h, struct assay_err *err)
 {
 	struct page page = { 0 };
 	int rc = 0;
@@ -286,21 +216,17 @@ static int plot_report(const struct plot_args *a, const struct history *h, struc
 int assay_cmd_plot(int argc, char **argv)
 {
 	struct plot_args a = { 0 };
-	struct history h = { 0 };
+	struct assay_history h = { 0 };
 	struct assay_err err = { 0 };
-	int status, rc = assay_settings_init(&a.s, &err);
+	int rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = assay_store_open(&h.store, a.s.r.db, ASSAY_STORE_READ, &err);
-	if (!rc)
-		rc = open_history(&h, a.s.r.db, &err);
+		rc = assay_history_open(&h, a.s.r.db, &err);
 	if (!rc)
 		rc = !strcmp(a.what, "trend") ? plot_trend(&a, &h, &err) : plot_report(&a, &h, &err);
-	status = rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
-	free(h.cases);
-	assay_store_close(h.store);
+	assay_history_close(&h);
 	assay_settings_release(&a.s);
-	return status;
+	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
 }

@@ -9,14 +9,12 @@
 #include "cli/cli_options.h"
 #include "cli/watcher.h"
 #include "drive/run.h"
-#include "plan/plan.h"
 
 enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_ROUNDS, OPT_ROOF_IN_TURN };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct assay_settings *s = state->input;
-	uint64_t n;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -25,10 +23,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_BUDGET:
 		return assay_parse_duration_ns(arg, "--budget", &s->r.budget_ns, &s->err) ? EINVAL : 0;
 	case OPT_ROUNDS:
-		if (assay_parse_u64(arg, "--rounds", 1, ASSAY_MAX_ROUNDS, &n, &s->err))
-			return EINVAL;
-		s->r.rounds = (unsigned)n;
-		return 0;
+		return assay_request_set_rounds(&s->r, arg, "--rounds", &s->err) ? EINVAL : 0;
 	case OPT_ROOF_IN_TURN:
 		s->r.roof_in_turn = true;
 		return 0;

@@ -8,10 +8,8 @@
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "drive/comparison_reading.h"
-#include "judge/policy.h"
+#include "drive/stored.h"
 #include "model/verdict.h"
-#include "store/store_comparison.h"
 
 struct show_args {
 	struct assay_settings s;
@@ -91,54 +89,17 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int show_runs(const struct show_args *a, struct assay_store *store, struct assay_err *err)
+static int show_runs(const struct show_args *a, struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
 	size_t n = 0;
-	int rc = assay_store_runs(store, NULL, 0, &runs, &n, err);
+	int rc = assay_stored_runs(a->s.r.db, &runs, &n, err);
 
 	if (!rc)
 		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUNS, .runs = { runs, n } }, a->s.json,
 				    a->s.verbose, err);
 	free(runs);
 	return rc;
-}
-
-static int no_case(const struct assay_run *run, const char *only, struct assay_err *err)
-{
-	struct assay_strings names = { 0 };
-	char what[48], hint[64];
-	int rc = 0;
-
-	snprintf(what, sizeof(what), "case of run %" PRId64, run->id);
-	snprintf(hint, sizeof(hint), "'assay show %" PRId64 "' lists them", run->id);
-	for (size_t i = 0; i < run->n_results && !rc; i++)
-		rc = assay_hint_case_names(&names, &run->results[i].c, err);
-	if (!rc)
-		rc = assay_hint_no_case(&names, what, only, hint, err);
-	assay_strings_release(&names);
-	return rc;
-}
-
-/* Keep only the cases that are asked for. */
-static int narrow(struct assay_run *run, const char *only, struct assay_err *err)
-{
-	size_t kept = 0, all = run->n_results;
-
-	for (size_t i = 0; i < all; i++) {
-		if (assay_policy_selects(only, &run->results[i].c)) {
-			struct assay_result r = run->results[kept];
-
-			run->results[kept++] = run->results[i];
-			run->results[i] = r;
-		}
-	}
-	if (!kept)
-		return no_case(run, only, err);
-	for (size_t i = kept; i < all; i++)
-		assay_result_release(&run->results[i]);
-	run->n_results = kept;
-	return 0;
 }
 
 /* The whole run as text, and whether there is more to come. */
@@ -156,19 +117,15 @@ static int show_table(const struct assay_report *r, const struct assay_emit_styl
 	return rc;
 }
 
-static int show_run(const struct show_args *a, struct assay_store *store, struct assay_err *err)
+static int show_run(const struct show_args *a, struct assay_err *err)
 {
 	struct assay_emit_style style = assay_cli_style();
-	struct assay_run run = { 0 };
+	struct assay_run run;
 	const struct assay_report r = { .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .samples = a->samples } };
 	struct assay_text out = { 0 };
-	int rc = assay_store_run_load(store, a->run_id, &run, err);
+	int rc = assay_stored_run(a->s.r.db, a->run_id, a->only, &run, err);
 
 	style.verbose = a->s.verbose;
-	if (!rc && a->only)
-		rc = narrow(&run, a->only, err);
-	if (!rc && a->only && run.exact)
-		assay_exact_run_keep(run.exact, a->only);
 	if (!rc && (a->s.json || a->only))
 		rc = assay_emit(&r, a->s.json ? "json" : "cases", &style, &out, err);
 	else if (!rc)
@@ -180,11 +137,11 @@ static int show_run(const struct show_args *a, struct assay_store *store, struct
 	return rc;
 }
 
-static int show_comparisons(const struct show_args *a, struct assay_store *store, struct assay_err *err)
+static int show_comparisons(const struct show_args *a, struct assay_err *err)
 {
 	struct assay_comparison_info *list = NULL;
 	size_t n = 0;
-	int rc = assay_store_comparisons(store, NULL, 0, &list, &n, err);
+	int rc = assay_stored_comparisons(a->s.r.db, &list, &n, err);
 
 	if (!rc)
 		rc = assay_cli_emit(
@@ -194,66 +151,40 @@ static int show_comparisons(const struct show_args *a, struct assay_store *store
 	return rc;
 }
 
-/* Is there any case that was asked for? Of counts the others are dropped. */
-static bool select_cases(struct assay_comparison *cmp, const char *only)
+static int show_comparison(const struct show_args *a, struct assay_err *err)
 {
-	bool any = !only;
+	struct assay_stored_comparison c;
+	int rc = assay_stored_comparison(a->s.r.db, a->run_id, a->only, &c, err);
 
-	for (size_t i = 0; i < cmp->n_cases && !any; i++)
-		any = assay_glob_match(only, cmp->cases[i].c.key);
-	for (int side = 0; side < 2 && only; side++)
-		any |= assay_exact_run_keep(&cmp->exact[side], only) > 0;
-	return any;
-}
-
-static int show_comparison(const struct show_args *a, struct assay_store *store, struct assay_err *err)
-{
-	struct assay_comparison cmp = { 0 };
-	struct assay_case_reading *readings = NULL;
-	char verdict[ASSAY_VERDICT_MAX] = "";
-	int rc = assay_store_comparison_load(store, a->run_id, &cmp, verdict, NULL, err);
-
-	if (!rc && !select_cases(&cmp, a->only))
-		rc = assay_err_set(err, ASSAY_EUSAGE,
-				   "no case of comparison %" PRId64 " matches '%s': 'assay show comparisons %" PRId64
-				   "' lists them",
-				   cmp.id, a->only, cmp.id);
-	if (!rc)
-		rc = assay_comparison_read(&cmp, &readings, err);
 	if (!rc)
 		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_COMPARISON,
-							    .comparison = { .cmp = &cmp,
-									    .readings = readings,
-									    .verdict = verdict,
+							    .comparison = { .cmp = &c.cmp,
+									    .readings = c.readings,
+									    .verdict = c.verdict,
 									    .only = a->only,
 									    .samples = a->samples } },
 				    a->s.json, a->s.verbose, err);
-	assay_case_readings_release(readings, cmp.n_cases);
-	assay_comparison_release(&cmp);
+	assay_stored_comparison_release(&c);
 	return rc;
 }
 
-static int show(const struct show_args *a, struct assay_store *store, struct assay_err *err)
+static int show(const struct show_args *a, struct assay_err *err)
 {
 	if (a->comparisons)
-		return a->run ? show_comparison(a, store, err) : show_comparisons(a, store, err);
-	return a->run ? show_run(a, store, err) : show_runs(a, store, err);
+		return a->run ? show_comparison(a, err) : show_comparisons(a, err);
+	return a->run ? show_run(a, err) : show_runs(a, err);
 }
 
 int assay_cmd_show(int argc, char **argv)
 {
 	struct show_args a = { 0 };
-	struct assay_store *store = NULL;
 	struct assay_err err = { 0 };
 	int rc = assay_settings_init(&a.s, &err);
 
 	if (!rc)
 		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
 	if (!rc)
-		rc = assay_store_open(&store, a.s.r.db, ASSAY_STORE_READ, &err);
-	if (!rc)
-		rc = show(&a, store, &err);
-	assay_store_close(store);
+		rc = show(&a, &err);
 	assay_settings_release(&a.s);
 	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
 }

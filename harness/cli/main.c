@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "drive/entry.h"
 #include "model/verdict.h"
-#include "worker/worker_main.h"
 
 static const struct command {
 	const char *name, *help;
@@ -107,8 +107,8 @@ int main(int argc, char **argv)
 	occupy_standard_streams();
 	/* a file that may not grow is an error of the write, to be told */
 	signal(SIGXFSZ, SIG_IGN);
-	if (assay_worker_is_command(argc, argv))
-		return assay_worker_main(argc, argv);
+	if (assay_drive_entry(argc, argv, &status))
+		return status;
 
 	/* UTF-8 or not; numbers keep their point */
 	setlocale(LC_CTYPE, "");

@@ -163,7 +163,7 @@ static int load_named(struct assay_gate_files *f, struct assay_store *store, con
 				   "no baseline '%s' of suite '%s' on this machine: 'assay baseline list' shows all",
 				   q->baseline, f->run.suite);
 	}
-	assay_store_baselines_release(all, n);
+	assay_baseline_infos_release(all, n);
 	return rc;
 }
 

@@ -89,6 +89,16 @@ int assay_request_set_isa(struct assay_request *q, const char *text, const char 
 	return rc;
 }
 
+int assay_request_set_rounds(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	uint64_t n;
+	int rc = assay_parse_u64(text, what, 1, ASSAY_MAX_ROUNDS, &n, err);
+
+	if (!rc)
+		q->rounds = (unsigned)n;
+	return rc;
+}
+
 /* A limit of nothing is no limit anybody means. */
 int assay_request_set_memory(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
 {

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "counters/event_names.h"
 #include "drive/installed.h"
+#include "judge/manifest.h"
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
 #include "machine/memory_state.h"
@@ -265,6 +266,11 @@ int assay_session_plan(struct assay_session *s, const struct assay_request *q, s
 		rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
 	assay_strings_release(&groups);
 	return rc ? rc : check_counters(s, q, err);
+}
+
+int assay_session_manifest(const struct assay_session *s, struct assay_text *out, struct assay_err *err)
+{
+	return assay_manifest_format(s->plan.suite, s->plan.cases, s->plan.n_cases, s->catalog, out, err);
 }
 
 /* A limit holds for the worker as a whole, so what it takes by itself counts, too. */

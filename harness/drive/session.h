@@ -33,6 +33,8 @@ int assay_session_open_with(struct assay_session *s, const struct assay_request 
 			    const char *parts, struct assay_err *err);
 /* The cases of the suite, without asking plugins about them. */
 int assay_session_plan(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
+/* The manifest of the planned suite, as text. */
+int assay_session_manifest(const struct assay_session *s, struct assay_text *out, struct assay_err *err);
 /* Then what each case takes, and whether this machine has it: ASSAY_EUSAGE before anything is measured. */
 int assay_session_facts(struct assay_session *s, struct assay_err *err);
 /*

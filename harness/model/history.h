@@ -28,6 +28,8 @@ struct assay_baseline_info {
 	int64_t *runs; /* malloc'ed, ascending */
 	size_t n_runs;
 };
+/* Free an array of @n of them. */
+void assay_baseline_infos_release(struct assay_baseline_info *v, size_t n);
 
 /* One comparison in a list. */
 struct assay_comparison_info {

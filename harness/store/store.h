@@ -81,7 +81,6 @@ int assay_store_baseline_save(struct assay_store *s, const char *name, int64_t r
 /* @machine_id and @suite may be NULL: any. @out is malloc'ed; free with the release function. */
 int assay_store_baselines(struct assay_store *s, const char *suite, const char *machine_id,
 			  struct assay_baseline_info **out, size_t *n, struct assay_err *err);
-void assay_store_baselines_release(struct assay_baseline_info *v, size_t n);
 int assay_store_baseline_drop(struct assay_store *s, const char *name, struct assay_err *err);
 
 /* Oldest first, ok results only; @machine_id NULL: any. ASSAY_ENOTFOUND when the key was never stored. @out is

@@ -189,19 +189,12 @@ int assay_store_baselines(struct assay_store *s, const char *suite, const char *
 	while (assay_store_next(s, &b, &row, "'baseline'", &rc, err))
 		rc = add_row(&row, &v, &count, err);
 	if (rc) {
-		assay_store_baselines_release(v, count);
+		assay_baseline_infos_release(v, count);
 		return rc;
 	}
 	*out = v;
 	*n = count;
 	return 0;
-}
-
-void assay_store_baselines_release(struct assay_baseline_info *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(v[i].runs);
-	free(v);
 }
 
 int assay_store_baseline_drop(struct assay_store *s, const char *name, struct assay_err *err)

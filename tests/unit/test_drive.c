@@ -14,10 +14,10 @@
 
 #include "base/file.h"
 #include "drive/compare.h"
+#include "drive/entry.h"
 #include "drive/gating.h"
 #include "drive/installed.h"
 #include "drive/run.h"
-#include "worker/worker_main.h"
 
 #define CASE "dequantize.q8_0/ref/n=16384/t=1/warm"
 
@@ -334,8 +334,9 @@ int main(int argc, char **argv)
 		SILENT(a_comparison_is_measured_stored_and_judged_again),
 		SILENT(a_comparison_that_is_interrupted_is_judged_as_far_as_it_came),
 	};
+	int status;
 
-	if (assay_worker_is_command(argc, argv))
-		return assay_worker_main(argc, argv);
+	if (assay_drive_entry(argc, argv, &status))
+		return status;
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

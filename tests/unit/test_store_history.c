@@ -220,18 +220,18 @@ static void test_baselines(void **state)
 	assert_int_equal(v[1].n_runs, 2);
 	assert_int_equal(v[1].runs[0], 1);
 	assert_int_equal(v[1].runs[1], 2);
-	assay_store_baselines_release(v, n);
+	assay_baseline_infos_release(v, n);
 
 	assert_ok(f, assay_store_baselines(s, "quick", "m2", &v, &n, &f->err));
 	assert_int_equal(n, 1);
 	assert_string_equal(v[0].name, "other");
-	assay_store_baselines_release(v, n);
+	assay_baseline_infos_release(v, n);
 
 	assert_ok(f, assay_store_baseline_drop(s, "main", &f->err));
 	assert_error(f, assay_store_baseline_drop(s, "main", &f->err), ASSAY_ENOTFOUND, "no baseline 'main'");
 	assert_ok(f, assay_store_baselines(s, "quick", "m1", &v, &n, &f->err));
 	assert_int_equal(n, 0);
-	assay_store_baselines_release(v, n);
+	assay_baseline_infos_release(v, n);
 	assay_store_close(s);
 }
 

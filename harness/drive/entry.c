@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/entry.h"
+
+#include "worker/worker_main.h"
+
+bool assay_drive_entry(int argc, char **argv, int *status)
+{
+	if (!assay_worker_is_command(argc, argv))
+		return false;
+	*status = assay_worker_main(argc, argv);
+	return true;
+}

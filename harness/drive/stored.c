@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/stored.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "drive/comparison_reading.h"
+#include "drive/hints.h"
+#include "judge/policy.h"
+#include "store/store_comparison.h"
+
+int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, struct assay_err *err)
+{
+	struct assay_store *store = NULL;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+
+	*out = NULL;
+	*n = 0;
+	if (!rc)
+		rc = assay_store_runs(store, NULL, 0, out, n, err);
+	assay_store_close(store);
+	return rc;
+}
+
+static int no_case(const struct assay_run *run, const char *only, struct assay_err *err)
+{
+	struct assay_strings names = { 0 };
+	char what[48], hint[64];
+	int rc = 0;
+
+	snprintf(what, sizeof(what), "case of run %" PRId64, run->id);
+	snprintf(hint, sizeof(hint), "'assay show %" PRId64 "' lists them", run->id);
+	for (size_t i = 0; i < run->n_results && !rc; i++)
+		rc = assay_hint_case_names(&names, &run->results[i].c, err);
+	if (!rc)
+		rc = assay_hint_no_case(&names, what, only, hint, err);
+	assay_strings_release(&names);
+	return rc;
+}
+
+static int narrow(struct assay_run *run, const char *only, struct assay_err *err)
+{
+	size_t kept = 0, all = run->n_results;
+
+	for (size_t i = 0; i < all; i++) {
+		if (assay_policy_selects(only, &run->results[i].c)) {
+			struct assay_result r = run->results[kept];
+
+			run->results[kept++] = run->results[i];
+			run->results[i] = r;
+		}
+	}
+	if (!kept)
+		return no_case(run, only, err);
+	for (size_t i = kept; i < all; i++)
+		assay_result_release(&run->results[i]);
+	run->n_results = kept;
+	if (run->exact)
+		assay_exact_run_keep(run->exact, only);
+	return 0;
+}
+
+int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_run *out, struct assay_err *err)
+{
+	struct assay_store *store = NULL;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+
+	*out = (struct assay_run){ 0 };
+	if (!rc)
+		rc = assay_store_run_load(store, id, out, err);
+	if (!rc && only)
+		rc = narrow(out, only, err);
+	assay_store_close(store);
+	return rc;
+}
+
+int assay_stored_comparisons(const char *db, struct assay_comparison_info **out, size_t *n, struct assay_err *err)
+{
+	struct assay_store *store = NULL;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+
+	*out = NULL;
+	*n = 0;
+	if (!rc)
+		rc = assay_store_comparisons(store, NULL, 0, out, n, err);
+	assay_store_close(store);
+	return rc;
+}
+
+/* Is there any case that was asked for? Of counts the others are dropped. */
+static bool select_cases(struct assay_comparison *cmp, const char *only)
+{
+	bool any = !only;
+
+	for (size_t i = 0; i < cmp->n_cases && !any; i++)
+		any = assay_glob_match(only, cmp->cases[i].c.key);
+	for (int side = 0; side < 2 && only; side++)
+		any |= assay_exact_run_keep(&cmp->exact[side], only) > 0;
+	return any;
+}
+
+int assay_stored_comparison(const char *db, int64_t id, const char *only, struct assay_stored_comparison *out,
+			    struct assay_err *err)
+{
+	struct assay_store *store = NULL;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+
+	*out = (struct assay_stored_comparison){ 0 };
+	if (!rc)
+		rc = assay_store_comparison_load(store, id, &out->cmp, out->verdict, NULL, err);
+	if (!rc && !select_cases(&out->cmp, only))
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "no case of comparison %" PRId64 " matches '%s': 'assay show comparisons %" PRId64
+				   "' lists them",
+				   out->cmp.id, only, out->cmp.id);
+	if (!rc)
+		rc = assay_comparison_read(&out->cmp, &out->readings, err);
+	assay_store_close(store);
+	return rc;
+}
+
+void assay_stored_comparison_release(struct assay_stored_comparison *c)
+{
+	assay_case_readings_release(c->readings, c->cmp.n_cases);
+	assay_comparison_release(&c->cmp);
+	*c = (struct assay_stored_comparison){ 0 };
+}
