@@ -6,6 +6,17 @@
 
 #include "store/store_rows.h"
 
+static const struct assay_column certify_list[] = {
+	ASSAY_COLUMN(struct assay_certify_record, machine.id, "machine"),
+	ASSAY_COLUMN(struct assay_certify_record, started_ns, "started_ns"),
+	ASSAY_COLUMN(struct assay_certify_record, ended_ns, "ended_ns"),
+	ASSAY_COLUMN(struct assay_certify_record, gates, "gates"),
+	ASSAY_COLUMN(struct assay_certify_record, false_alarms, "false_alarms"),
+	ASSAY_COLUMN(struct assay_certify_record, settings, "settings"),
+	ASSAY_COLUMN(struct assay_certify_record, result, "result"),
+};
+static const struct assay_columns certify_columns = ASSAY_COLUMNS(certify_list);
+
 void assay_certify_record_release(struct assay_certify_record *r)
 {
 	free(r->settings);
@@ -16,13 +27,13 @@ void assay_certify_record_release(struct assay_certify_record *r)
 static int insert_certify(struct assay_store *s, const struct assay_certify_record *r, int64_t *id,
 			  struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_certify_columns };
+	static const struct assay_columns *const lists[] = { &certify_columns };
 	struct assay_binder b;
 	int rc = assay_store_statement_of(s, "INSERT INTO certify ({}) VALUES ({?})", lists, &b, err);
 
 	if (rc)
 		return rc;
-	assay_store_bind_columns(&b, &assay_store_certify_columns, r);
+	assay_store_bind_columns(&b, &certify_columns, r);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "certification of", r->machine.id);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);
@@ -52,8 +63,7 @@ static int read_latest(struct assay_store *s, const char *machine_id, struct ass
 {
 	static const char sql[] = "SELECT c.id, {c}, {m} FROM certify c JOIN machine m ON m.id = c.machine"
 				  " WHERE ?1 IS NULL OR c.machine = ?1 ORDER BY c.id DESC LIMIT 1";
-	static const struct assay_columns *const lists[] = { &assay_store_certify_columns,
-							     &assay_store_machine_columns };
+	static const struct assay_columns *const lists[] = { &certify_columns, &assay_store_machine_columns };
 	struct assay_row row = { 0 };
 	struct assay_binder b;
 	int rc = assay_store_statement_of(s, sql, lists, &b, err);
@@ -63,7 +73,7 @@ static int read_latest(struct assay_store *s, const char *machine_id, struct ass
 	assay_store_bind_text(&b, machine_id);
 	while (assay_store_next(s, &b, &row, "'certify'", &rc, err)) {
 		r->id = assay_store_row_int(&row);
-		assay_store_row_columns(&row, &assay_store_certify_columns, r);
+		assay_store_row_columns(&row, &certify_columns, r);
 		assay_store_row_columns(&row, &assay_store_machine_columns, &r->machine);
 	}
 	return rc || r->id ? rc : ASSAY_ENOTFOUND;

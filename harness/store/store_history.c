@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions across runs and comparisons: lists of both, the run to compare with, the history of a case. */
-#include "store/store_rows.h"
+#include "store/store_comparison.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "store/store_rows.h"
 
 /* The end of a loop over rows: @sqlite_rc is what ended it. */
 static int ended(struct assay_store *s, sqlite3_stmt *st, int rc, int sqlite_rc, struct assay_err *err)

@@ -240,14 +240,3 @@ static const struct assay_column exact_function_list[] = {
 	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_MISPREDICTIONS], "mispredictions"),
 };
 const struct assay_columns assay_store_exact_function_columns = ASSAY_COLUMNS(exact_function_list);
-
-static const struct assay_column certify_list[] = {
-	ASSAY_COLUMN(struct assay_certify_record, machine.id, "machine"),
-	ASSAY_COLUMN(struct assay_certify_record, started_ns, "started_ns"),
-	ASSAY_COLUMN(struct assay_certify_record, ended_ns, "ended_ns"),
-	ASSAY_COLUMN(struct assay_certify_record, gates, "gates"),
-	ASSAY_COLUMN(struct assay_certify_record, false_alarms, "false_alarms"),
-	ASSAY_COLUMN(struct assay_certify_record, settings, "settings"),
-	ASSAY_COLUMN(struct assay_certify_record, result, "result"),
-};
-const struct assay_columns assay_store_certify_columns = ASSAY_COLUMNS(certify_list);

@@ -6,8 +6,8 @@
 #ifndef ASSAY_STORE_STORE_TABLES_H
 #define ASSAY_STORE_STORE_TABLES_H
 
+#include "model/comparison.h"
 #include "store/store_columns.h"
-#include "store/store_comparison.h"
 
 extern const struct assay_columns assay_store_machine_columns; /* assay_fingerprint, without its facts */
 extern const struct assay_columns assay_store_fact_columns;    /* assay_fact, of a machine or an environment */
@@ -30,7 +30,6 @@ extern const struct assay_columns assay_store_control_columns;    /* assay_compa
 extern const struct assay_columns assay_store_presence_columns;   /* assay_comparison_case: what turns out later */
 extern const struct assay_columns assay_store_pair_columns;       /* assay_pair */
 extern const struct assay_columns assay_store_side_columns;       /* assay_pair_side, without its samples */
-extern const struct assay_columns assay_store_certify_columns;    /* assay_certify_record */
 
 extern const struct assay_columns assay_store_exact_run_columns;      /* assay_exact_run */
 extern const struct assay_columns assay_store_exact_case_columns;     /* assay_exact_case */
