@@ -115,9 +115,9 @@ static void warn_of_unavailable(const struct assay_run *run, const struct assay_
 		size_t n = 0;
 
 		for (size_t k = 0; k < c->n_missing; k++) {
-			const char *name = c->missing[k].name, *end = strstr(name, "_samples");
+			const char *name = c->missing[k].name;
 			/* disturbances, what the suite asks for, and what only a whole run tells: nobody named them */
-			bool own = (end && !end[strlen("_samples")]) || !strcmp(name, ASSAY_EXACT_MISSING) ||
+			bool own = assay_disturb_is_count(name) || !strcmp(name, ASSAY_EXACT_MISSING) ||
 				   !strcmp(c->missing[k].source, ASSAY_SOURCE_ASSAY);
 
 			n += !own;

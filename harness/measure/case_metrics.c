@@ -50,17 +50,17 @@ int assay_disturbance_counts(struct assay_result *r, struct assay_err *err)
 	assay_disturbance_begin(&host, "", r->cpus, r->n_cpus);
 
 	const struct {
-		const char *name, *how;
-		uint32_t flag;
+		const char *how;
+		enum assay_disturb kind;
 		bool shown; /* by this host; without a quota nothing throttles */
 	} kinds[] = {
-		{ "steal_samples", "/proc/stat", ASSAY_DISTURB_STEAL, host.steal_known },
-		{ "migrated_samples", "sched_getcpu", ASSAY_DISTURB_MIGRATION, true },
-		{ "throttled_samples", "cgroup", ASSAY_DISTURB_THROTTLE, true },
-		{ "frequency_samples", "cpufreq", ASSAY_DISTURB_FREQUENCY, host.frequency_khz > 0 },
-		{ "pressure_samples", "/proc/pressure/cpu", ASSAY_DISTURB_PRESSURE, host.pressure_known },
-		{ "slow_core_samples", "a loop of known length", ASSAY_DISTURB_SLOW,
-		  !assay_counters_find_missing(&r->counters, "slow_core_samples") },
+		{ "/proc/stat", ASSAY_DISTURB_STEAL, host.steal_known },
+		{ "sched_getcpu", ASSAY_DISTURB_MIGRATION, true },
+		{ "cgroup", ASSAY_DISTURB_THROTTLE, true },
+		{ "cpufreq", ASSAY_DISTURB_FREQUENCY, host.frequency_khz > 0 },
+		{ "/proc/pressure/cpu", ASSAY_DISTURB_PRESSURE, host.pressure_known },
+		{ "a loop of known length", ASSAY_DISTURB_SLOW,
+		  !assay_counters_find_missing(&r->counters, assay_disturb_count_name(ASSAY_DISTURB_SLOW)) },
 	};
 	double disturbed = 0, switches = 0, faults = 0;
 	int rc;
@@ -76,16 +76,17 @@ int assay_disturbance_counts(struct assay_result *r, struct assay_err *err)
 	if (!rc)
 		rc = assay_result_set_count(r, "page_faults", ASSAY_SOURCE_OS, "getrusage", faults);
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !rc; k++) {
+		const char *name = assay_disturb_count_name(kinds[k].kind);
 		char reason[96];
 		double n = 0;
 
 		for (size_t i = 0; i < r->n_samples; i++)
-			n += (r->samples[i].flags & kinds[k].flag) != 0;
+			n += (r->samples[i].flags & kinds[k].kind) != 0;
 		snprintf(reason, sizeof(reason), "this host has no %s", kinds[k].how);
 		if (kinds[k].shown)
-			rc = assay_result_set_count(r, kinds[k].name, ASSAY_SOURCE_OS, kinds[k].how, n);
-		else if (!assay_counters_find_missing(&r->counters, kinds[k].name))
-			rc = assay_counters_add_missing(&r->counters, kinds[k].name, ASSAY_SOURCE_OS, reason);
+			rc = assay_result_set_count(r, name, ASSAY_SOURCE_OS, kinds[k].how, n);
+		else if (!assay_counters_find_missing(&r->counters, name))
+			rc = assay_counters_add_missing(&r->counters, name, ASSAY_SOURCE_OS, reason);
 	}
 	return rc ? assay_err_set(err, rc, "out of memory") : 0;
 }
@@ -147,7 +148,8 @@ static int counts(const struct assay_case_report *from, struct assay_result *r, 
 		rc = assay_counters_add_missing(&r->counters, reply->missing[i].name, reply->missing[i].source,
 						reply->missing[i].reason);
 	if (!rc && from->pace_untold)
-		rc = assay_counters_add_missing(&r->counters, "slow_core_samples", ASSAY_SOURCE_OS, from->pace_untold);
+		rc = assay_counters_add_missing(&r->counters, assay_disturb_count_name(ASSAY_DISTURB_SLOW),
+						ASSAY_SOURCE_OS, from->pace_untold);
 	if (rc)
 		return assay_err_set(err, rc, "out of memory");
 	rc = assay_counter_derive(from->choice, &r->counters, &r->metrics, &r->n_metrics, err);

@@ -28,6 +28,31 @@ bool assay_status_parse(const char *name, enum assay_status *out)
 	return false;
 }
 
+static const struct {
+	enum assay_disturb kind;
+	const char *name;
+} disturb_counts[] = {
+	{ ASSAY_DISTURB_STEAL, "steal_samples" },        { ASSAY_DISTURB_MIGRATION, "migrated_samples" },
+	{ ASSAY_DISTURB_THROTTLE, "throttled_samples" }, { ASSAY_DISTURB_FREQUENCY, "frequency_samples" },
+	{ ASSAY_DISTURB_PRESSURE, "pressure_samples" },  { ASSAY_DISTURB_SLOW, "slow_core_samples" },
+};
+
+const char *assay_disturb_count_name(enum assay_disturb kind)
+{
+	for (size_t i = 0; i < sizeof(disturb_counts) / sizeof(disturb_counts[0]); i++)
+		if (disturb_counts[i].kind == kind)
+			return disturb_counts[i].name;
+	return NULL;
+}
+
+bool assay_disturb_is_count(const char *name)
+{
+	for (size_t i = 0; i < sizeof(disturb_counts) / sizeof(disturb_counts[0]); i++)
+		if (!strcmp(disturb_counts[i].name, name))
+			return true;
+	return false;
+}
+
 const char *assay_bound_name(enum assay_bound b)
 {
 	static const char *const names[ASSAY_N_BOUNDS] = {
@@ -93,7 +118,7 @@ int assay_result_set_metric(struct assay_result *r, const char *tag, const char 
 
 bool assay_result_pace_tried(const struct assay_result *r)
 {
-	return assay_counters_find(&r->counters, "slow_core_samples") != NULL;
+	return assay_counters_find(&r->counters, assay_disturb_count_name(ASSAY_DISTURB_SLOW)) != NULL;
 }
 
 int assay_result_set_count(struct assay_result *r, const char *name, const char *source, const char *how, double value)

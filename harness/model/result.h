@@ -29,6 +29,11 @@ enum assay_disturb {
 	ASSAY_DISTURB_SLOW =
 		1u << 7, /* a core calculated slower than it can, before or after: see machine/core_pace.h */
 };
+/* Under which each case counts its samples of one kind: "steal_samples"; NULL where they are not counted so. */
+const char *assay_disturb_count_name(enum assay_disturb kind);
+/* Is @name such a count? Nobody asked for it, then. */
+bool assay_disturb_is_count(const char *name);
+
 /* Beside them: the first sample of a further round, which a process of its own took later in the run. */
 #define ASSAY_SAMPLE_NEW_ROUND (1u << 16)
 

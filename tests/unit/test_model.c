@@ -315,14 +315,36 @@ static void gate_report_releases(void **state)
 	assert_int_equal(r.n_cases, 0);
 }
 
+/* What each case counts of its own samples is known by name, and nothing that merely ends so. */
+static void counts_of_disturbed_samples(void **state)
+{
+	static const enum assay_disturb kinds[] = { ASSAY_DISTURB_MIGRATION, ASSAY_DISTURB_STEAL,
+						    ASSAY_DISTURB_THROTTLE,  ASSAY_DISTURB_FREQUENCY,
+						    ASSAY_DISTURB_PRESSURE,  ASSAY_DISTURB_SLOW };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		assert_true(assay_disturb_is_count(assay_disturb_count_name(kinds[i])));
+	assert_string_equal(assay_disturb_count_name(ASSAY_DISTURB_STEAL), "steal_samples");
+	assert_null(assay_disturb_count_name(ASSAY_DISTURB_SWITCH));
+	assert_false(assay_disturb_is_count("kv_samples"));
+	assert_false(assay_disturb_is_count("samples"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(makes_keys),          cmocka_unit_test(refuses_keys_that_do_not_fit),
-		cmocka_unit_test(knows_its_metrics),   cmocka_unit_test(checks_ranges),
-		cmocka_unit_test(keeps_results),       cmocka_unit_test(names_statuses),
-		cmocka_unit_test(verdicts_have_exits), cmocka_unit_test(the_graver_wins),
-		cmocka_unit_test(catalog_finds),       cmocka_unit_test(gate_report_releases),
+		cmocka_unit_test(counts_of_disturbed_samples),
+		cmocka_unit_test(makes_keys),
+		cmocka_unit_test(refuses_keys_that_do_not_fit),
+		cmocka_unit_test(knows_its_metrics),
+		cmocka_unit_test(checks_ranges),
+		cmocka_unit_test(keeps_results),
+		cmocka_unit_test(names_statuses),
+		cmocka_unit_test(verdicts_have_exits),
+		cmocka_unit_test(the_graver_wins),
+		cmocka_unit_test(catalog_finds),
+		cmocka_unit_test(gate_report_releases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
