@@ -205,7 +205,7 @@ bool assay_fact_hypervisor(const char *root, char *buf, size_t size)
 	return true;
 }
 
-/* ---- NVIDIA boards and driver, as the kernel module shows them: needs no library ---------------------------------- */
+/* ---- NVIDIA boards and driver, as the kernel module shows them: needs no library -------------------------------- */
 
 static void model_of(const char *path, char *buf, size_t size)
 {
