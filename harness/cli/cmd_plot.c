@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "drive/history.h"
+#include "drive/case_history.h"
 #include "model/quantity.h"
 #include "model/verdict.h"
 #include "reports/trend.h"

@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/cli_options.h"
-#include "drive/stored.h"
+#include "drive/stored_results.h"
 #include "model/verdict.h"
 
 struct show_args {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/stored.h"
+#include "drive/stored_results.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is stored, for commands that show it. */
-#ifndef ASSAY_DRIVE_STORED_H
-#define ASSAY_DRIVE_STORED_H
+#ifndef ASSAY_DRIVE_STORED_RESULTS_H
+#define ASSAY_DRIVE_STORED_RESULTS_H
 
 #include "model/comparison.h"
 #include "model/history.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/history.h"
+#include "drive/case_history.h"
 
 #include <stdlib.h>
 #include <string.h>

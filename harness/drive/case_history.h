@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stored runs of the machine that measured last, case by case. */
-#ifndef ASSAY_DRIVE_HISTORY_H
-#define ASSAY_DRIVE_HISTORY_H
+#ifndef ASSAY_DRIVE_CASE_HISTORY_H
+#define ASSAY_DRIVE_CASE_HISTORY_H
 
 #include "model/history.h"
 
