@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
+#include "model/summary.h"
 #include "reports/columns.h"
 #include "reports/text_parts.h"
 
@@ -142,7 +143,6 @@ static void faster_text(const struct view *v, const struct assay_result *best, c
 
 static void add_best(struct view *v, const struct assay_result *best, const char *name, const char *tag)
 {
-	double half = (best->ci95_hi_ns - best->ci95_lo_ns) / 2 / best->median_ns;
 	double share = assay_run_cells_metric(best, "roof_frac");
 	bool doubted = !best->steady || best->disturbed || best->slow_core;
 	char threads[16], time[64], mark[8], half_text[64], faster[32], rate[64], roof[32] = "";
@@ -154,7 +154,8 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 	snprintf(threads, sizeof(threads), "%u", best->c.threads);
 	assay_quantity_text(best->median_ns * 1e-9, "s", v->style->utf8, time, sizeof(time));
 	snprintf(mark, sizeof(mark), "%s%s", best->ci95_reached ? "" : "?", doubted ? "!" : "");
-	snprintf(half_text, sizeof(half_text), "%s%.1f %%", v->style->utf8 ? "±" : "+-", 100 * half);
+	snprintf(half_text, sizeof(half_text), "%s%.1f %%", v->style->utf8 ? "±" : "+-",
+		 100 * assay_summary_half_width_frac(best));
 	faster_text(v, best, faster, sizeof(faster));
 	assay_run_cells_rate(best, tag, v->style, rate, sizeof(rate));
 	if (isfinite(share))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/summary.h"
 #include "reports/run_parts.h"
 #include "reports/text_parts.h"
 
@@ -113,7 +114,7 @@ static double middle_half(const struct assay_run *run, struct assay_text *out)
 		const struct assay_result *r = &run->results[i];
 
 		if (assay_run_cells_measured(r))
-			half[n++] = (r->ci95_hi_ns - r->ci95_lo_ns) / 2 / r->median_ns;
+			half[n++] = assay_summary_half_width_frac(r);
 	}
 	if (n) {
 		qsort(half, n, sizeof(*half), ascending);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
+#include "model/summary.h"
 #include "reports/columns.h"
 #include "reports/counts_text.h"
 #include "reports/run_parts.h"
@@ -103,10 +104,8 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	double roof_frac = assay_run_cells_metric(r, "roof_frac");
 
 	if (r->n_samples) {
-		double half_ns = (r->ci95_hi_ns - r->ci95_lo_ns) / 2;
-
 		assay_quantity_text(r->median_ns * 1e-9, "s", v->style->utf8, time, sizeof(time));
-		snprintf(half, sizeof(half), "%s%.1f %%%s", v->pm, 100 * half_ns / r->median_ns,
+		snprintf(half, sizeof(half), "%s%.1f %%%s", v->pm, 100 * assay_summary_half_width_frac(r),
 			 !r->ci95_reached ? "?"
 			 : r->converged   ? " "
 					  : "*");
