@@ -120,8 +120,7 @@ static void legend_of_what_occurs(void **state)
 	r[1].ci95_reached = r[1].steady = r[1].converged = false;
 	r[1].slow_core = true;
 	assay_result_add_metric(&r[1], "roof_frac", "1", 1, 0.713);
-	assay_counters_add(&r[1].counters,
-			   &(struct assay_count){ .name = "roof_ns", .source = "assay", .how = "stream.read at l3" });
+	r[1].roof = (struct assay_result_roof){ .bound = ASSAY_BOUND_BANDWIDTH, .op = "stream.read", .name = "l3" };
 	s = brief(r, 2, (struct assay_emit_style){ .utf8 = true });
 	has(s, "fast  8.00 µs  ?!  ±1.0 %   ×12.5  71 %  l3\n");
 	has(s, "  vs ref speed against the reference");
@@ -217,7 +216,7 @@ static void fits_the_terminal(void **state)
 	(void)state;
 	assay_result_add_metric(&r[1], "roof_frac", "1", 1, 0.713);
 	assay_result_add_metric(&r[1], "bytes_per_s", "B/s", 1, 61.2e9);
-	assay_counters_add(&r[1].counters, &(struct assay_count){ .name = "roof_ns", .how = "peak.ternary_dot" });
+	r[1].roof = (struct assay_result_roof){ .bound = ASSAY_BOUND_ARITHMETIC, .op = "x", .name = "ternary" };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct assay_emit_style style = { .utf8 = true, .width = cases[i].width };
 		char *s = brief(r, 3, style);
