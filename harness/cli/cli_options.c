@@ -193,8 +193,7 @@ static const struct argp_option select_options[] = {
 	{ "suite", 's', "NAME", 0, "Suite of benches (default " ASSAY_DEFAULT_SUITE ")", 0 },
 	{ "only", 'o', "GLOB", 0,
 	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given "
-	  "several times: the "
-	  "cases that any of them selects",
+	  "several times: the cases that any of them selects",
 	  0 },
 	{ "isa", OPT_ISA, "NAME", 0, "Skip variants that need more than this instruction set, such as avx2", 0 },
 	{ 0 },

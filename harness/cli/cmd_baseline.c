@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/cli_options.h"
+#include "cli/command.h"
 #include "drive/baselines.h"
 #include "model/verdict.h"
 
@@ -109,8 +109,7 @@ static const struct argp argp = {
 	parse,
 	"save NAME\nlist\nshow NAME\ndrop NAME\nupdate --exact",
 	"Keep runs as what later runs are judged by. Saving another run under the same name adds it: the more runs, "
-	"the better the "
-	"machine's own noise is known.\v"
+	"the better the machine's own noise is known.\v"
 	"example:\n  assay run && assay baseline save main\n  assay run --evidence exact && assay baseline update "
 	"--exact",
 	children,
@@ -167,8 +166,12 @@ static int print(const struct baseline_args *a, struct assay_err *err)
 	return rc;
 }
 
-static int act(const struct baseline_args *a, struct assay_err *err)
+static int act(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	const struct baseline_args *a = args;
+
+	(void)w;
+	(void)status;
 	switch (a->verb) {
 	case VERB_SAVE:
 		return save(a, err);
@@ -184,13 +187,6 @@ static int act(const struct baseline_args *a, struct assay_err *err)
 int assay_cmd_baseline(int argc, char **argv)
 {
 	struct baseline_args a = { 0 };
-	struct assay_err err = { 0 };
-	int rc = assay_settings_init(&a.s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = act(&a, &err);
-	assay_settings_release(&a.s);
-	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
+	return assay_command(&argp, argc, argv, &a, act);
 }

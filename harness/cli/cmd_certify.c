@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/compare_options.h"
-#include "cli/watcher.h"
 #include "drive/certify.h"
 #include "model/verdict.h"
 
@@ -65,16 +65,20 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int certify(const struct certify_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+static int certify(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	struct certify_args *a = args;
 	const struct assay_certify_request q = { .compare = a->c.q,
 						 .gates = (unsigned)a->gates,
 						 .trials = (unsigned)a->trials };
 	struct assay_certify_report out;
 	const struct assay_report report = { .kind = ASSAY_REPORT_CERTIFICATION, .certification = &out };
 	struct assay_err why = { 0 };
-	int rc = assay_certify(&q, &w->watch, &out, &why), shown = 0;
+	int rc = assay_certify_choose(&a->c.s.r, err), shown = 0;
 
+	if (rc)
+		return rc;
+	rc = assay_certify(&q, &w->watch, &out, &why);
 	if (out.json)
 		shown = assay_cli_emit(&report, a->c.s.json, a->c.s.verbose, err);
 	if (!shown)
@@ -87,19 +91,6 @@ static int certify(const struct certify_args *a, struct assay_watcher *w, int *s
 int assay_cmd_certify(int argc, char **argv)
 {
 	struct certify_args a = { .c.q.what = &a.c.s.r, .gates = DEFAULT_GATES, .trials = DEFAULT_TRIALS };
-	struct assay_err err = { 0 };
-	struct assay_watcher w;
-	int status = 0, rc = assay_settings_init(&a.c.s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = assay_certify_choose(&a.c.s.r, &err);
-	if (!rc) {
-		assay_watcher_begin(&w, false);
-		rc = certify(&a, &w, &status, &err);
-		assay_watcher_end(&w);
-	}
-	assay_settings_release(&a.c.s);
-	return rc ? assay_cli_fail(&err) : status;
+	return assay_command(&argp, argc, argv, &a, certify);
 }

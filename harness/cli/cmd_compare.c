@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/compare_options.h"
 #include "cli/compare_output.h"
-#include "cli/watcher.h"
 #include "drive/compare.h"
 
 enum { OPT_EVIDENCE = 0x200 };
@@ -56,6 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
+		a->c.s.r.take = ASSAY_TAKE_TIMES;
 		assay_cli_parse_children(state);
 		state->child_inputs[3] = &a->out;
 		return 0;
@@ -77,8 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
 	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the "
-	  "suite names for "
-	  "it, or that --only selects; all: both",
+	  "suite names for it, or that --only selects; all: both",
 	  0 },
 	{ 0 },
 };
@@ -96,10 +96,8 @@ static const struct argp argp = {
 	parse,
 	"BASE [HEAD]",
 	"Measure two builds against each other, in lock step on the same cores, and say which cases got slower, faster "
-	"or wrong. "
-	"BASE and HEAD are each a git revision, a plugin file or a folder of plugins; without HEAD it is what lies in "
-	"the working "
-	"tree. Ops, inputs and seed are the head's on both sides.\v"
+	"or wrong. BASE and HEAD are each a git revision, a plugin file or a folder of plugins; without HEAD it is "
+	"what lies in the working tree. Ops, inputs and seed are the head's on both sides.\v"
 	"The exit status is 0 when nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 "
 	"INCOMPARABLE, "
 	"6 INCONCLUSIVE with --strict, 130 when interrupted.\n\n"
@@ -110,13 +108,18 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int compare(const struct compare_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+static int compare(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	struct compare_args *a = args;
 	const struct assay_settings *s = &a->c.s;
 	struct assay_compare_outcome out;
 	struct assay_err why = { 0 };
-	int rc = assay_compare_measure(&a->c.q, &w->watch, &out, &why), put = 0;
+	int rc = assay_compare_output_check(&a->out, err), put = 0;
 
+	if (rc)
+		return rc;
+	a->c.q.strict = a->out.strict;
+	rc = assay_compare_measure(&a->c.q, &w->watch, &out, &why);
 	if (out.judged)
 		put = assay_compare_output_put(&out.report, &a->out, s, err);
 	if (!put && rc)
@@ -133,21 +136,6 @@ static int compare(const struct compare_args *a, struct assay_watcher *w, int *s
 int assay_cmd_compare(int argc, char **argv)
 {
 	struct compare_args a = { .c.q.what = &a.c.s.r };
-	struct assay_err err = { 0 };
-	struct assay_watcher w;
-	int status = 0, rc = assay_settings_init(&a.c.s, &err);
 
-	a.c.s.r.take = ASSAY_TAKE_TIMES;
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = assay_compare_output_check(&a.out, &err);
-	a.c.q.strict = a.out.strict;
-	if (!rc) {
-		assay_watcher_begin(&w, false);
-		rc = compare(&a, &w, &status, &err);
-		assay_watcher_end(&w);
-	}
-	assay_settings_release(&a.c.s);
-	return rc ? assay_cli_fail(&err) : status;
+	return assay_command(&argp, argc, argv, &a, compare);
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "cli/cli.h"
-#include "cli/cli_options.h"
+#include "cli/command.h"
 #include "drive/doctor.h"
 #include "model/verdict.h"
 
@@ -34,18 +34,20 @@ static const struct argp argp = {
 	NULL,
 	"Say what this machine can and cannot measure, and how to fix it.\v"
 	"'ok' is as good as it gets, 'warn' measures worse than it could, 'none' is not there. The exit status is 0: a "
-	"machine is "
-	"never wrong.\n\nexample:\n  assay doctor",
+	"machine is never wrong.\n\nexample:\n  assay doctor",
 	children,
 	NULL,
 	NULL,
 };
 
-static int doctor(const struct assay_settings *s, struct assay_err *err)
+static int doctor(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	const struct assay_settings *s = args;
 	struct assay_health_check c;
 	int rc = assay_health_check(&c, err);
 
+	(void)w;
+	(void)status;
 	if (!rc)
 		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_HEALTH,
 							    .health = { .topology = c.topology,
@@ -64,13 +66,6 @@ static int doctor(const struct assay_settings *s, struct assay_err *err)
 int assay_cmd_doctor(int argc, char **argv)
 {
 	struct assay_settings s;
-	struct assay_err err = { 0 };
-	int rc = assay_settings_init(&s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &s, &err);
-	if (!rc)
-		rc = doctor(&s, &err);
-	assay_settings_release(&s);
-	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
+	return assay_command(&argp, argc, argv, &s, doctor);
 }

@@ -3,9 +3,8 @@
 #include <errno.h>
 
 #include "cli/cli.h"
-#include "cli/cli_options.h"
+#include "cli/command.h"
 #include "cli/compare_output.h"
-#include "cli/watcher.h"
 #include "drive/gating.h"
 
 enum { OPT_RUN = 0x200, OPT_POLICY, OPT_MANIFEST, OPT_BASELINE, OPT_ALLOW, OPT_EVIDENCE, OPT_EXACT_FILE };
@@ -67,8 +66,7 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
 	  "exact: judge the newest counts of the suite alone, against the recorded ones; stored: judge the run alone; "
-	  "all: the run and "
-	  "the counts beside it (default)",
+	  "all: the run and the counts beside it (default)",
 	  0 },
 	{ "exact-file", OPT_EXACT_FILE, "FILE", 0, "Recorded counts (default baselines/exact/SUITE.json)", 0 },
 	{ "allow-no-baseline", OPT_ALLOW, NULL, 0,
@@ -85,22 +83,25 @@ static const struct argp argp = {
 	parse,
 	NULL,
 	"Judge a stored run: is every case of the manifest there and right, does it keep the limits of the policy, is "
-	"it slower than "
-	"the baseline?\v"
+	"it slower than the baseline?\v"
 	"The exit status is 0 when all is well, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 no "
-	"baseline or "
-	"INCOMPARABLE, 6 INCONCLUSIVE with --strict; the gravest wins in the order 2, 3, 4, 1, 5, 6.\n\n"
+	"baseline or INCOMPARABLE, 6 INCONCLUSIVE with --strict; the gravest wins in the order 2, 3, 4, 1, 5, 6.\n\n"
 	"example:\n  assay gate --suite quick --allow-no-baseline",
 	children,
 	NULL,
 	NULL,
 };
 
-static int judge(const struct gate_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+static int judge(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	struct gate_args *a = args;
 	struct assay_gate_report report = { 0 };
-	int rc = assay_gate(&a->q, &w->watch, &report, err);
+	int rc = assay_compare_output_check(&a->out, err);
 
+	a->q.db = a->s.r.db;
+	a->q.strict = a->out.strict;
+	if (!rc)
+		rc = assay_gate(&a->q, &w->watch, &report, err);
 	if (!rc)
 		rc = assay_compare_output_put(&report, &a->out, &a->s, err);
 	if (!rc && report.advice && !a->s.json)
@@ -113,21 +114,6 @@ static int judge(const struct gate_args *a, struct assay_watcher *w, int *status
 int assay_cmd_gate(int argc, char **argv)
 {
 	struct gate_args a = { 0 };
-	struct assay_err err = { 0 };
-	struct assay_watcher w;
-	int status = 0, rc = assay_settings_init(&a.s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = assay_compare_output_check(&a.out, &err);
-	a.q.db = a.s.r.db;
-	a.q.strict = a.out.strict;
-	if (!rc) {
-		assay_watcher_begin(&w, false);
-		rc = judge(&a, &w, &status, &err);
-		assay_watcher_end(&w);
-	}
-	assay_settings_release(&a.s);
-	return rc ? assay_cli_fail(&err) : status;
+	return assay_command(&argp, argc, argv, &a, judge);
 }

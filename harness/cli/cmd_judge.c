@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/compare_output.h"
-#include "cli/watcher.h"
 #include "drive/compare.h"
 
 enum { OPT_COMPARISON = 0x200 };
@@ -49,9 +49,7 @@ static const struct argp argp = {
 	parse,
 	NULL,
 	"Judge a stored comparison again, from its raw samples, its counts and the policy that is stored with it. "
-	"Nothing is "
-	"measured, so it gives "
-	"the same answer on any machine.\v"
+	"Nothing is measured, so it gives the same answer on any machine.\v"
 	"The exit status is that of 'assay compare'.\n\n"
 	"example:\n  assay judge --comparison 3",
 	children,
@@ -59,11 +57,15 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int judge(const struct judge_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+static int judge(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
-	struct assay_compare_outcome out;
-	int rc = assay_compare_replay(a->s.r.db, a->id, a->out.strict, &w->watch, &out, err);
+	const struct judge_args *a = args;
+	struct assay_compare_outcome out = { 0 };
+	int rc = assay_compare_output_check(&a->out, err);
 
+	w->hold = true;
+	if (!rc)
+		rc = assay_compare_replay(a->s.r.db, a->id, a->out.strict, &w->watch, &out, err);
 	if (!rc)
 		rc = assay_compare_output_put(&out.report, &a->out, &a->s, err);
 	*status = (int)out.report.exit;
@@ -74,19 +76,6 @@ static int judge(const struct judge_args *a, struct assay_watcher *w, int *statu
 int assay_cmd_judge(int argc, char **argv)
 {
 	struct judge_args a = { 0 };
-	struct assay_err err = { 0 };
-	struct assay_watcher w;
-	int status = 0, rc = assay_settings_init(&a.s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = assay_compare_output_check(&a.out, &err);
-	if (!rc) {
-		assay_watcher_begin(&w, true);
-		rc = judge(&a, &w, &status, &err);
-		assay_watcher_end(&w);
-	}
-	assay_settings_release(&a.s);
-	return rc ? assay_cli_fail(&err) : status;
+	return assay_command(&argp, argc, argv, &a, judge);
 }

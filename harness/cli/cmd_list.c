@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/cli_options.h"
+#include "cli/command.h"
 #include "drive/session.h"
 #include "model/verdict.h"
 
@@ -169,13 +169,16 @@ static int print_manifest(const struct assay_session *session, struct assay_err 
 	return rc;
 }
 
-static int list(const struct list_args *a, struct assay_err *err)
+static int list(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	const struct list_args *a = args;
 	struct assay_session session = { 0 };
 	struct assay_strings suites = { 0 };
 	bool cases = a->manifest || a->s.r.suite || a->s.r.only.n || (a->what && !strcmp(a->what, "cases"));
 	int rc = assay_session_open(&session, &a->s.r, err);
 
+	(void)w;
+	(void)status;
 	if (!rc)
 		rc = assay_plan_suites(session.bench_dir, &suites, err);
 	if (!rc && cases)
@@ -190,13 +193,6 @@ static int list(const struct list_args *a, struct assay_err *err)
 int assay_cmd_list(int argc, char **argv)
 {
 	struct list_args a = { 0 };
-	struct assay_err err = { 0 };
-	int rc = assay_settings_init(&a.s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = list(&a, &err);
-	assay_settings_release(&a.s);
-	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
+	return assay_command(&argp, argc, argv, &a, list);
 }

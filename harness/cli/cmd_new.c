@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/cli_options.h"
+#include "cli/command.h"
 #include "drive/new_source.h"
 #include "model/verdict.h"
 
@@ -90,12 +90,15 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int write_new(const struct new_args *a, struct assay_err *err)
+static int write_new(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	const struct new_args *a = args;
 	struct assay_new_request q = { .r = &a->s.r, .op = a->names[0], .variant = a->names[1], .file = a->file };
 	struct assay_new_result r;
 	int rc = assay_new_write(&q, &r, err);
 
+	(void)w;
+	(void)status;
 	if (!rc)
 		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_SOURCE,
 							    .source = { .op = a->names[0],
@@ -115,13 +118,6 @@ static int write_new(const struct new_args *a, struct assay_err *err)
 int assay_cmd_new(int argc, char **argv)
 {
 	struct new_args a = { 0 };
-	struct assay_err err = { 0 };
-	int rc = assay_settings_init(&a.s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = write_new(&a, &err);
-	assay_settings_release(&a.s);
-	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
+	return assay_command(&argp, argc, argv, &a, write_new);
 }

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/compare_options.h"
-#include "cli/watcher.h"
 #include "drive/promise.h"
 #include "model/verdict.h"
 
@@ -53,21 +53,19 @@ static const struct argp argp = {
 	parse,
 	"[PLUGIN|FOLDER|REVISION]",
 	"Say how long a comparison of a suite takes on this machine to find a slowdown of a given size, and what can "
-	"be found in a given "
-	"time. The spread of every case is taken from stored comparisons of this machine; for cases without any, a few "
-	"process pairs of "
-	"unchanged code are measured now.\v"
+	"be found in a given time. The spread of every case is taken from stored comparisons of this machine; for "
+	"cases without any, a few process pairs of unchanged code are measured now.\v"
 	"The exit status is 0 when it can be done (in the time, where one is given), 1 when it cannot, also because a "
-	"case could "
-	"not be measured, 2 for bad usage.\n\n"
+	"case could not be measured, 2 for bad usage.\n\n"
 	"example:\n  assay plan --detect 1% --alpha 1% --within 5min --suite quick",
 	children,
 	NULL,
 	NULL,
 };
 
-static int plan(const struct plan_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+static int plan(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	const struct plan_args *a = args;
 	const struct assay_promise_request q = { .compare = a->c.q,
 						 .detect_frac = a->detect_frac,
 						 .within_ns = a->within_ns };
@@ -85,17 +83,6 @@ static int plan(const struct plan_args *a, struct assay_watcher *w, int *status,
 int assay_cmd_plan(int argc, char **argv)
 {
 	struct plan_args a = { .c.q.what = &a.c.s.r, .detect_frac = DEFAULT_DETECT_FRAC };
-	struct assay_err err = { 0 };
-	struct assay_watcher w;
-	int status = 0, rc = assay_settings_init(&a.c.s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc) {
-		assay_watcher_begin(&w, false);
-		rc = plan(&a, &w, &status, &err);
-		assay_watcher_end(&w);
-	}
-	assay_settings_release(&a.c.s);
-	return rc ? assay_cli_fail(&err) : status;
+	return assay_command(&argp, argc, argv, &a, plan);
 }

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
-#include "cli/cli_options.h"
+#include "cli/command.h"
 #include "drive/case_history.h"
 #include "model/quantity.h"
 #include "model/verdict.h"
@@ -82,8 +82,7 @@ static const struct argp argp = {
 	"trend CASE\nreport",
 	"Draw the stored runs of a case over time (median with its interval), or of all cases into a folder with a "
 	"page. CASE is a key, with its number of threads or with t=all, or a glob or part that only one key has. The "
-	"runs are "
-	"those of the machine that measured last.\v"
+	"runs are those of the machine that measured last.\v"
 	"example:\n  assay plot trend 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' -o trend.svg",
 	children,
 	NULL,
@@ -213,20 +212,23 @@ static int plot_report(const struct plot_args *a, const struct assay_history *h,
 	return rc;
 }
 
+static int plot(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	const struct plot_args *a = args;
+	struct assay_history h = { 0 };
+	int rc = assay_history_open(&h, a->s.r.db, err);
+
+	(void)w;
+	(void)status;
+	if (!rc)
+		rc = !strcmp(a->what, "trend") ? plot_trend(a, &h, err) : plot_report(a, &h, err);
+	assay_history_close(&h);
+	return rc;
+}
+
 int assay_cmd_plot(int argc, char **argv)
 {
 	struct plot_args a = { 0 };
-	struct assay_history h = { 0 };
-	struct assay_err err = { 0 };
-	int rc = assay_settings_init(&a.s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = assay_history_open(&h, a.s.r.db, &err);
-	if (!rc)
-		rc = !strcmp(a.what, "trend") ? plot_trend(&a, &h, &err) : plot_report(&a, &h, &err);
-	assay_history_close(&h);
-	assay_settings_release(&a.s);
-	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
+	return assay_command(&argp, argc, argv, &a, plot);
 }

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/cli_options.h"
-#include "cli/watcher.h"
+#include "cli/command.h"
 #include "drive/run.h"
 
 enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_ROUNDS, OPT_ROOF_IN_TURN };
@@ -45,18 +44,15 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "rounds", OPT_ROUNDS, "N", 0,
 	  "Measure the suite N times over, each case in a new process with its share of the time, and take the median "
-	  "of its medians "
-	  "(default: as the suite says; with ASSAY_DETERMINISTIC=1 always once)",
+	  "of its medians (default: as the suite says; with ASSAY_DETERMINISTIC=1 always once)",
 	  0 },
 	{ "roof-in-turn", OPT_ROOF_IN_TURN, NULL, 0,
 	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both "
-	  "alike. The run must "
-	  "have measured these limits before: stream.read or stream.copy, peak.*",
+	  "alike. The run must have measured these limits before: stream.read or stream.copy, peak.*",
 	  0 },
 	{ "evidence", OPT_EVIDENCE, "KIND", 0,
 	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only "
-	  "selects; stored: "
-	  "times alone; all: both (default)",
+	  "selects; stored: times alone; all: both (default)",
 	  0 },
 	{ 0 },
 };
@@ -71,16 +67,13 @@ static const struct argp argp = {
 	parse,
 	NULL,
 	"Measure a suite: each case in a process of its own, on pinned threads, from seeded inputs, checked before and "
-	"after. "
-	"Results are stored as they come. The table shows the best variant of each shape and what failed; -v shows "
-	"every case.\v"
+	"after. Results are stored as they come. The table shows the best variant of each shape and what failed; -v "
+	"shows every case.\v"
 	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or failed "
-	"or every case was skipped, 130 when "
-	"interrupted; what was finished by then is kept.\n\n"
+	"or every case was skipped, 130 when interrupted; what was finished by then is kept.\n\n"
 	"Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, ASSAY_PAPI=0 to leave "
-	"PAPI alone, and "
-	"ASSAY_DETERMINISTIC=1 for work "
-	"that does not depend on time. An option beats the environment.\n\n"
+	"PAPI alone, and ASSAY_DETERMINISTIC=1 for work that does not depend on time. An option beats the "
+	"environment.\n\n"
 	"example:\n  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",
 	children,
 	NULL,
@@ -207,22 +200,19 @@ static int measure(const struct assay_settings *s, struct assay_watcher *w, int 
 	return shown ? shown : rc;
 }
 
+static int run(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	const struct assay_settings *s = args;
+	int rc = check_options(&s->r, err);
+
+	if (rc)
+		return rc;
+	return s->r.take == ASSAY_TAKE_COUNTS ? count(s, w, status, err) : measure(s, w, status, err);
+}
+
 int assay_cmd_run(int argc, char **argv)
 {
 	struct assay_settings s;
-	struct assay_err err = { 0 };
-	struct assay_watcher w;
-	int status = 0, rc = assay_settings_init(&s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &s, &err);
-	if (!rc)
-		rc = check_options(&s.r, &err);
-	if (!rc) {
-		assay_watcher_begin(&w, false);
-		rc = s.r.take == ASSAY_TAKE_COUNTS ? count(&s, &w, &status, &err) : measure(&s, &w, &status, &err);
-		assay_watcher_end(&w);
-	}
-	assay_settings_release(&s);
-	return rc ? assay_cli_fail(&err) : status;
+	return assay_command(&argp, argc, argv, &s, run);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/cli_options.h"
+#include "cli/command.h"
 #include "drive/stored_results.h"
 #include "model/verdict.h"
 
@@ -80,9 +80,8 @@ static const struct argp argp = {
 	parse,
 	"[RUN [CASE]]\ncomparisons [COMPARISON [CASE]]",
 	"Without arguments list the stored runs; with the number of a run, or 'last', its table; with a case (a glob, "
-	"or a part of "
-	"its key) all that is known of it. After the word 'comparisons' the same of comparisons, down to their process "
-	"pairs.\v"
+	"or a part of its key) all that is known of it. After the word 'comparisons' the same of comparisons, down to "
+	"their process pairs.\v"
 	"examples:\n  assay show last 'matmul.ternary/avx2/*' --samples\n  assay show comparisons last",
 	children,
 	NULL,
@@ -168,8 +167,12 @@ static int show_comparison(const struct show_args *a, struct assay_err *err)
 	return rc;
 }
 
-static int show(const struct show_args *a, struct assay_err *err)
+static int show(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	const struct show_args *a = args;
+
+	(void)w;
+	(void)status;
 	if (a->comparisons)
 		return a->run ? show_comparison(a, err) : show_comparisons(a, err);
 	return a->run ? show_run(a, err) : show_runs(a, err);
@@ -178,13 +181,6 @@ static int show(const struct show_args *a, struct assay_err *err)
 int assay_cmd_show(int argc, char **argv)
 {
 	struct show_args a = { 0 };
-	struct assay_err err = { 0 };
-	int rc = assay_settings_init(&a.s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &a, &err);
-	if (!rc)
-		rc = show(&a, &err);
-	assay_settings_release(&a.s);
-	return rc ? assay_cli_fail(&err) : ASSAY_EXIT_OK;
+	return assay_command(&argp, argc, argv, &a, show);
 }

@@ -3,8 +3,7 @@
 #include <errno.h>
 
 #include "cli/cli.h"
-#include "cli/cli_options.h"
-#include "cli/watcher.h"
+#include "cli/command.h"
 #include "drive/run.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -33,8 +32,7 @@ static const struct argp argp = {
 	parse,
 	NULL,
 	"Check that the results of a suite are right, without measuring or storing anything. Exact results are also "
-	"compared "
-	"across variants and thread counts.\v"
+	"compared across variants and thread counts.\v"
 	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or "
 	"failed or every case was skipped.\n\n"
 	"example:\n  assay verify --suite smoke --plugin ./my-kernels.so",
@@ -43,8 +41,9 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int verify(const struct assay_settings *s, struct assay_watcher *w, int *status, struct assay_err *err)
+static int verify(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
+	const struct assay_settings *s = args;
 	struct assay_run run;
 	int rc = assay_run_verify(&s->r, &w->watch, &run, err);
 
@@ -60,17 +59,6 @@ static int verify(const struct assay_settings *s, struct assay_watcher *w, int *
 int assay_cmd_verify(int argc, char **argv)
 {
 	struct assay_settings s;
-	struct assay_err err = { 0 };
-	struct assay_watcher w;
-	int status = 0, rc = assay_settings_init(&s, &err);
 
-	if (!rc)
-		rc = assay_cli_parse(&argp, argc, argv, &s, &err);
-	if (!rc) {
-		assay_watcher_begin(&w, false);
-		rc = verify(&s, &w, &status, &err);
-		assay_watcher_end(&w);
-	}
-	assay_settings_release(&s);
-	return rc ? assay_cli_fail(&err) : status;
+	return assay_command(&argp, argc, argv, &s, verify);
 }

@@ -76,9 +76,9 @@ static void on_event(void *arg, const struct assay_event *e)
 	}
 }
 
-void assay_watcher_begin(struct assay_watcher *w, bool hold)
+void assay_watcher_begin(struct assay_watcher *w)
 {
-	*w = (struct assay_watcher){ .hold = hold, .style = assay_cli_style() };
+	*w = (struct assay_watcher){ .style = assay_cli_style() };
 	w->watch = (struct assay_watch){ .event = on_event, .arg = w, .interrupted = assay_interrupt_flag() };
 }
 

@@ -17,16 +17,15 @@ struct assay_watcher {
 	bool busy;      /* between an event that begins something and DONE */
 	bool show_head; /* print the head of a run */
 	struct assay_emit_style style;
-	struct assay_strings late; /* warnings that wait for the output */
-	bool hold;
+	bool hold;                 /* warnings wait for assay_watcher_end(), to stand below what is printed */
+	struct assay_strings late; /* those */
 };
 
 /*
  * Begin. While something long goes on, the first Ctrl-C, SIGTERM or SIGHUP sets the flag of the watch, and a second one
- * ends the program; before and after, the first one does. With @hold warnings wait for assay_watcher_end(), so that
- * they stand below what the command prints.
+ * ends the program; before and after, the first one does.
  */
-void assay_watcher_begin(struct assay_watcher *w, bool hold);
+void assay_watcher_begin(struct assay_watcher *w);
 /* Print the warnings that waited, and release all. Signals act as before. */
 void assay_watcher_end(struct assay_watcher *w);
 

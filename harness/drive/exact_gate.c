@@ -147,8 +147,8 @@ int assay_exact_gate_none(const struct assay_run *run, const struct assay_gate_r
 	if (n)
 		assay_watch_warn(w,
 				 "exact counts were not judged: run %" PRId64
-				 " has none, and %s has some of %zu of its cases; counting takes "
-				 "valgrind, see 'assay doctor', and a run without --evidence stored",
+				 " has none, and %s has some of %zu of its cases; counting takes valgrind, see 'assay "
+				 "doctor', and a run without --evidence stored",
 				 run->id, name, n);
 	return rc == ASSAY_ENOTFOUND ? 0 : rc;
 }

@@ -58,8 +58,8 @@ static int read_back(const struct assay_topology *t, int cpu, struct assay_err *
 	} else if (hwloc_bitmap_weight(got) != 1 || !hwloc_bitmap_isset(got, (unsigned)cpu)) {
 		hwloc_bitmap_list_snprintf(text, sizeof(text), got);
 		rc = assay_err_set(err, ASSAY_EUNAVAILABLE,
-				   "cannot bind to CPU '%d': the thread may still run on %s; "
-				   "a sandbox ignored the call, or the cpuset was changed",
+				   "cannot bind to CPU '%d': the thread may still run on %s; a sandbox ignored the "
+				   "call, or the cpuset was changed",
 				   cpu, text);
 	}
 	hwloc_bitmap_free(got);

@@ -86,10 +86,10 @@ void assay_core_share_add(struct assay_findings *l, const struct assay_core_shar
 		 "as long",
 		 slow, n, n < n_cores ? " tried" : "", slow == 1 ? "is" : "are", worst->cpu, slow == 1 ? "" : "most, ",
 		 100 * slow_frac(worst), worst->ratio);
-	assay_findings_add(l, "core_pace", ASSAY_HEALTH_WARN, value,
-			   "another hardware thread of the core is busy, on a virtual machine that of another guest, "
-			   "or its frequency "
-			   "changes; a host of one's own, or compare, which has two builds take turns");
+	assay_findings_add(
+		l, "core_pace", ASSAY_HEALTH_WARN, value,
+		"another hardware thread of the core is busy, on a virtual machine that of another guest, "
+		"or its frequency changes; a host of one's own, or compare, which has two builds take turns");
 }
 
 void assay_core_survey(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *l)

@@ -20,8 +20,8 @@ int assay_slot_check(const struct assay_topology *t, int cpu, struct assay_err *
 			t->allowed_text);
 	if (cpu >= 0 && hwloc_bitmap_isset(hwloc_topology_get_complete_cpuset(t->hw), (unsigned)cpu))
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "cannot use CPU '%d': it is offline; "
-				     "'echo 1 > /sys/devices/system/cpu/cpu%d/online' as root brings it back",
+				     "cannot use CPU '%d': it is offline; 'echo 1 > "
+				     "/sys/devices/system/cpu/cpu%d/online' as root brings it back",
 				     cpu, cpu);
 	hwloc_bitmap_list_snprintf(all, sizeof(all), hwloc_topology_get_topology_cpuset(t->hw));
 	return assay_err_set(err, ASSAY_EUSAGE, "cannot use CPU '%d': this machine has CPUs %s", cpu, all);

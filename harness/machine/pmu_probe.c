@@ -83,8 +83,8 @@ static void explain(int error, bool hardware, struct assay_pmu_probe *out)
 		} else {
 			snprintf(out->value, sizeof(out->value), "forbidden by the container or a security module");
 			snprintf(out->advice, sizeof(out->advice),
-				 "allow perf_event_open, in a container with --cap-add PERFMON "
-				 "and a seccomp profile that lets it through");
+				 "allow perf_event_open, in a container with --cap-add PERFMON and a seccomp profile "
+				 "that lets it through");
 		}
 		break;
 	case ENOENT:
@@ -94,8 +94,8 @@ static void explain(int error, bool hardware, struct assay_pmu_probe *out)
 			 hardware ? "no PMU exposed by the hypervisor or kernel" : "the kernel has no such event");
 		if (hardware)
 			snprintf(out->advice, sizeof(out->advice),
-				 "use a host or instance type that passes its PMU through; "
-				 "exact counts (valgrind) and times work without");
+				 "use a host or instance type that passes its PMU through; exact counts (valgrind) and "
+				 "times work without");
 		break;
 	case ENOSYS:
 		snprintf(out->value, sizeof(out->value), "the kernel or sandbox has no perf_event_open");
