@@ -41,22 +41,57 @@ count() {
 signals=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
 export ASAN_OPTIONS=$signals${ASAN_OPTIONS:+:$ASAN_OPTIONS} UBSAN_OPTIONS=$signals${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
 
-tap=$(mktemp)
-trap 'rm -f "$tap"' EXIT
+work=$(mktemp -d)
+beside=
+clean_up() {
+	[ -z "$beside" ] || kill -- "-$beside" 2>/dev/null
+	rm -rf "$work"
+}
+trap clean_up EXIT
 
-for program in "$@"; do
-	count "$(basename "$program")" env CMOCKA_MESSAGE_OUTPUT=TAP timeout 300 "$program"
-done
+unit_tests() {
+	local program
+
+	for program in "$@"; do
+		count "$(basename "$program")" env CMOCKA_MESSAGE_OUTPUT=TAP timeout 300 "$program"
+	done
+}
+
+command_line_tests() {
+	local script
+
+	for script in tests/cli/*.bats; do
+		[ -e "$script" ] || continue
+		# what the caller measures with must not leak into tests
+		count "$(basename "$script")" env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE \
+			-u ASSAY_MEMORY_LIMIT -u ASSAY_DB -u ASSAY_PAPI -u NO_COLOR LC_ALL=C.UTF-8 timeout 900 bats --tap "$script"
+	done
+}
 
 ASSAY_BUILD=$(realpath "$build")
 ASSAY_SOURCE=$PWD
 export ASSAY_BUILD ASSAY_SOURCE
-for script in tests/cli/*.bats; do
-	[ -e "$script" ] || continue
-	# what the caller measures with must not leak into tests
-	count "$(basename "$script")" env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE -u ASSAY_MEMORY_LIMIT \
-		-u ASSAY_DB -u ASSAY_PAPI -u NO_COLOR LC_ALL=C.UTF-8 timeout 900 bats --tap "$script"
-done
+
+# Both kinds wait more than they calculate, so they run beside each other; what they say is shown one after the other.
+set -m # a process group of its own, to be ended with this script
+(
+	tap=$work/cli.tap
+	command_line_tests
+	echo "$passed $failed $skipped" >"$work/sums"
+) >"$work/cli" 2>&1 &
+beside=$!
+set +m
+tap=$work/unit.tap
+unit_tests "$@"
+tail -n +1 --pid="$beside" -f "$work/cli"
+wait "$beside"
+beside=
+if read -r p f s <"$work/sums"; then
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+else
+	failed=$((failed + 1))
+	echo '    the command line tests did not end'
+fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

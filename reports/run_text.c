@@ -229,15 +229,13 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	assay_text_addf(out, "\n%s", assay_paint(v->style, ASSAY_DIM));
 	legend_line(out, v, "thr",
 		    v->narrow ? "threads, each bound to a core of its own; inputs were used before, unless the shape "
-				"ends with cold: then "
-				"they are in memory only"
+				"ends with cold: then they are in memory only"
 			      : "threads, each bound to a core of its own; cache: warm (inputs used before) or cold "
 				"(in memory only)");
 	if (v->timed) {
 		legend_line(out, v, "time",
 			    v->rounds ? "median of one call, and half the width of its 95 % interval, over rounds: "
-					"each a process "
-					"of its own, with the other cases between"
+					"each a process of its own, with the other cases between"
 				      : "median of one call, and half the width of its 95 % interval");
 		if (v->starred)
 			legend_line(out, v, "*",
@@ -253,11 +251,9 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	if (v->roof)
 		legend_line(out, v, "roof",
 			    v->narrow ? "share of the bandwidth or arithmetic that bounds the case, as this machine "
-					"gave it in this run; a wider "
-					"terminal shows of which"
+					"gave it in this run; a wider terminal shows of which"
 				      : "share of what this machine gave in this run, and of what: the bandwidth of "
-					"stream.* where the data lies "
-					"(l1, l2, l3, dram) or the arithmetic of peak.*");
+					"stream.* where the data lies (l1, l2, l3, dram) or the arithmetic of peak.*");
 	if (v->narrow)
 		legend_line(out, v, "check",
 			    "results equal the op's own answer, unless their line says so; digests stand in 'assay "
@@ -270,10 +266,8 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	if (v->noted)
 		legend_line(out, v, "notes",
 			    "unsteady: warm-up did not settle; dropped: samples left out because the host disturbed "
-			    "them or a core was slow; "
-			    "disturbed: so many were that none is left out for it; slow core: most of the time "
-			    "something slowed the core, such as its "
-			    "other hardware thread");
+			    "them or a core was slow; disturbed: so many were that none is left out for it; slow core: "
+			    "most of the time something slowed the core, such as its other hardware thread");
 	if (v->in_turn)
 		legend_line(out, v, "",
 			    "roof: 95 % interval of the share, where the limit took turns with the case; over rounds, "
