@@ -26,7 +26,7 @@ BEGIN {
 	may["harness/drive"] = "base model stats machine counters plan worker measure store judge drive assay"
 	third["harness/drive"] = "jansson.h"
 	may["harness/cli"] = "base model drive cli reports assay"
-	third["harness/cli"] = "argp.h jansson.h"
+	third["harness/cli"] = "argp.h"
 	may["reports"] = "base model reports"; third["reports"] = "jansson.h"
 	may["bench"] = "assay"
 	may["kernels"] = "assay"

@@ -94,20 +94,12 @@ static void pair_row(struct assay_columns *t, const struct assay_pair *p, const 
 
 /* ---- counts of the two sides ---- */
 
-static const struct assay_metric *find_metric(const struct assay_pair_side *s, const char *tag)
-{
-	for (size_t i = 0; i < s->n_metrics; i++)
-		if (!strcmp(s->metrics[i].tag, tag))
-			return &s->metrics[i];
-	return NULL;
-}
-
 /* What the side has of @name, a count, a metric derived from counts, or a reason; false: nothing. */
 static bool cell(const struct assay_pair_side *s, const char *name, bool utf8, char *value, char *note, size_t size)
 {
 	const struct assay_count *count = assay_counters_find(&s->counters, name);
 	const struct assay_unavailable *u = assay_counters_find_missing(&s->counters, name);
-	const struct assay_metric *m = find_metric(s, name);
+	const struct assay_metric *m = assay_pair_side_metric(s, name);
 
 	if (m) {
 		assay_metric_text(m->tag, m->value, m->unit, utf8, value, size);
@@ -137,7 +129,7 @@ static void add_row(struct assay_columns *t, const struct assay_pair *p, const c
 
 static bool has(const struct assay_pair_side *s, const char *name)
 {
-	return find_metric(s, name) || assay_counters_find(&s->counters, name) ||
+	return assay_pair_side_metric(s, name) || assay_counters_find(&s->counters, name) ||
 	       assay_counters_find_missing(&s->counters, name);
 }
 

@@ -82,13 +82,15 @@ int assay_emit(const struct assay_report *r, const char *format, const struct as
 	static const struct assay_emit_style plain;
 	const struct assay_emitter *e = assay_emitter_find(r->kind, format);
 	char formats[128];
+	int rc;
 
 	if (!e || !e->write) {
 		list_formats(r->kind, "", formats, sizeof(formats));
 		return assay_err_set(err, ASSAY_EUSAGE, "cannot write this as '%s': expected %s", format, formats);
 	}
-	if (e->probe && e->probe(err))
-		return err ? err->code : ASSAY_EUNAVAILABLE;
+	rc = e->probe ? e->probe(err) : 0;
+	if (rc)
+		return rc;
 	e->write(r, style ? style : &plain, out);
 	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the report: out of memory") : 0;
 }

@@ -341,7 +341,7 @@ static void add_improvements(const struct view *v, struct assay_text *out)
 		assay_named_line(out, v->style, "improved", text);
 }
 
-/* Rows that pass are not shown: where counts ("exact", "exact_…") stand beside times, say that they were taken. */
+/* Rows that pass are not shown: where exact counts stand beside times, say that they were taken. */
 static void add_exact(const struct view *v, struct assay_text *out)
 {
 	size_t exact = 0, other = 0;
@@ -349,10 +349,10 @@ static void add_exact(const struct view *v, struct assay_text *out)
 	for (size_t i = 0; i < v->r->n_cases; i++) {
 		const struct assay_gate_case *c = &v->r->cases[i];
 
-		if (strncmp(c->metric, "exact", 5))
-			other++;
-		else
+		if (c->evidence == ASSAY_EVIDENCE_EXACT)
 			exact += c->verdict != ASSAY_NOT_MEASURED;
+		else
+			other++;
 	}
 	if (exact && other)
 		assay_text_addf(out, "%zu of %zu by exact counts\n", exact, v->r->n_cases);

@@ -37,8 +37,6 @@ void assay_cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)))
 void assay_cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Print @err and return the exit status that goes with its code. */
 int assay_cli_fail(const struct assay_err *err);
-/* The same, where a database that cannot be used is the caller's mistake and not a failure of the program. */
-int assay_cli_fail_open(const struct assay_err *err);
 
 /* Width and abilities of standard output. */
 struct assay_emit_style assay_cli_style(void);

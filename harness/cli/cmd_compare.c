@@ -113,6 +113,7 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 	struct compare_args *a = args;
 	const struct assay_settings *s = &a->c.s;
 	struct assay_compare_outcome out;
+	char number[64], judge[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_err why = { 0 };
 	int rc = assay_compare_output_check(&a->out, err), put = 0;
 
@@ -124,10 +125,11 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 		put = assay_compare_output_put(&out.report, &a->out, s, err);
 	if (!put && rc)
 		*err = why;
-	if (!put && !rc && !s->json)
-		printf("stored as comparison %" PRId64 " in %s; 'assay judge --comparison %" PRId64
-		       "' judges it again\n",
-		       out.id, s->r.db, out.id);
+	if (!put && !rc && !s->json) {
+		snprintf(number, sizeof(number), "judge --comparison %" PRId64, out.id);
+		assay_command_text(judge, sizeof(judge), number, NULL, s->r.db);
+		printf("stored as comparison %" PRId64 " in %s; '%s' judges it again\n", out.id, s->r.db, judge);
+	}
 	*status = (int)out.report.exit;
 	assay_compare_outcome_release(&out);
 	return put ? put : rc;

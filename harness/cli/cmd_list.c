@@ -53,6 +53,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'm':
 		a->manifest = true;
 		return 0;
+	case ARGP_KEY_END:
+		if (a->manifest && a->s.json)
+			assay_err_set(&a->s.err, ASSAY_EUSAGE,
+				      "--manifest prints a file as kept under baselines/, --json an object: drop one");
+		return a->s.err.code ? EINVAL : 0;
 	case ARGP_KEY_ARG:
 		return set_what(a, arg) ? EINVAL : 0;
 	default:

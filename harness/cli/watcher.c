@@ -71,7 +71,6 @@ static void on_event(void *arg, const struct assay_event *e)
 	case ASSAY_EVENT_DONE:
 		w->busy = false;
 		assay_progress_hide(&w->progress);
-		assay_interrupt_release();
 		break;
 	}
 }

@@ -22,8 +22,8 @@ struct assay_watcher {
 };
 
 /*
- * Begin. While something long goes on, the first Ctrl-C, SIGTERM or SIGHUP sets the flag of the watch, and a second one
- * ends the program; before and after, the first one does.
+ * Begin. From where something long begins, the first Ctrl-C, SIGTERM or SIGHUP sets the flag of the watch, and a second
+ * one ends the program. Before that the first one does.
  */
 void assay_watcher_begin(struct assay_watcher *w);
 /* Print the warnings that waited, and release all. Signals act as before. */

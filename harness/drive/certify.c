@@ -185,7 +185,7 @@ static double detectable(const struct certifying *c, const struct tally *t)
 {
 	const struct assay_comparison *cmp = &c->plan.cmp;
 	const struct assay_paired_rule rule = assay_comparison_rule(cmp, &cmp->cases[0], &c->plan.policy);
-	double sd = t->df > 0 ? sqrt(t->squares / t->df) : 0, wall = t->wall_ns / fmax(1, t->pairs);
+	double sd = sqrt(t->squares / t->df), wall = t->wall_ns / fmax(1, t->pairs);
 	double alpha = rule.alpha_regressed, fits = floor((double)cmp->budget_ns / fmax(1, wall));
 	double n = fmax((double)assay_sequential_first_look(alpha, rule.max_pairs), fmin(cmp->max_pairs, fits));
 	double tl = -assay_stats_t_quantile(alpha / assay_sequential_looks(alpha, rule.max_pairs), n - 1);
@@ -246,10 +246,10 @@ static int run_trials(struct certifying *c, struct assay_certify_report *out, st
 		bound(&out->power[k].detected);
 		bound(&out->power[k].passed);
 	}
-	out->sd = t.df > 0 ? sqrt(t.squares / t.df) : 0;
+	out->sd = t.df > 0 ? sqrt(t.squares / t.df) : NAN;
 	out->seconds_per_case = t.cases ? t.wall_ns * 1e-9 / t.cases : 0;
 	out->pairs_per_case = t.cases ? t.pairs / t.cases : 0;
-	out->smallest_detectable_frac = detectable(c, &t);
+	out->smallest_detectable_frac = t.df > 0 ? detectable(c, &t) : NAN;
 	out->seconds = (double)(assay_monotonic_ns() - start) * 1e-9;
 	return rc;
 }
@@ -257,6 +257,11 @@ static int run_trials(struct certifying *c, struct assay_certify_report *out, st
 static json_t *interval_json(const struct assay_rate *r)
 {
 	return json_pack("[f,f]", r->lo, r->hi);
+}
+
+static json_t *number_json(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
 }
 
 static json_t *report_json(const struct assay_certify_report *o)
@@ -270,13 +275,14 @@ static json_t *report_json(const struct assay_certify_report *o)
 			power, json_pack("{s:f,s:i,s:i,s:i,s:o}", "slowdown", o->power[k].slowdown_frac, "detected",
 					 (int)o->power[k].detected.k, "of", (int)o->power[k].detected.of, "passed",
 					 (int)o->power[k].passed.k, "ci", interval_json(&o->power[k].detected)));
-	return json_pack("{s:i,s:i,s:i,s:o,s:i,s:i,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:o,s:I}", "schema", 1, "gates",
+	return json_pack("{s:i,s:i,s:i,s:o,s:i,s:i,s:o,s:o,s:f,s:f,s:o,s:f,s:f,s:f,s:o,s:I}", "schema", 1, "gates",
 			 (int)o->gates, "false_alarms", (int)o->false_alarms.k, "false_alarm_ci",
 			 interval_json(&o->false_alarms), "passed", (int)o->passed.k, "inconclusive",
-			 (int)o->inconclusive, "power", power, "smallest_detectable", o->smallest_detectable_frac,
-			 "alpha", o->alpha, "margin", o->margin_frac, "pair_sd", o->sd, "pairs_per_case",
-			 o->pairs_per_case, "seconds_per_case", o->seconds_per_case, "seconds", o->seconds, "cases",
-			 keys, "seed", (json_int_t)(o->seed & INT64_MAX));
+			 (int)o->inconclusive, "power", power, "smallest_detectable",
+			 number_json(o->smallest_detectable_frac), "alpha", o->alpha, "margin", o->margin_frac,
+			 "pair_sd", number_json(o->sd), "pairs_per_case", o->pairs_per_case, "seconds_per_case",
+			 o->seconds_per_case, "seconds", o->seconds, "cases", keys, "seed",
+			 (json_int_t)(o->seed & INT64_MAX));
 }
 
 static int store_report(const struct certifying *c, struct assay_certify_report *o, struct assay_store *store,
@@ -340,8 +346,8 @@ int assay_certify(const struct assay_certify_request *q, const struct assay_watc
 		rc = describe(&c, out, err);
 	if (!rc)
 		rc = run_trials(&c, out, err);
-	if (!rc || rc == ASSAY_EINTERRUPTED) {
-		stored = out->keys.n ? store_report(&c, out, store, err) : 0;
+	if (!rc || (rc == ASSAY_EINTERRUPTED && out->gates)) {
+		stored = store_report(&c, out, store, err);
 		if (stored)
 			rc = stored;
 		else if (rc)

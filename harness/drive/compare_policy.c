@@ -10,6 +10,7 @@
 #include "counters/event_names.h"
 #include "drive/installed.h"
 #include "judge/policy_names.h"
+#include "judge/stopping.h"
 
 /* The text that is judged by, with what the command line says at its end, where it wins. */
 static int take_text(struct assay_comparison *cmp, const char *path, double margin_frac, struct assay_err *err)
@@ -58,7 +59,7 @@ int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_c
 		return rc;
 	p->cmp.alpha = q->alpha > 0 ? q->alpha : p->policy.alpha;
 	p->cmp.budget_ns = q->budget_ns ? q->budget_ns : p->policy.budget_ns;
-	p->cmp.max_pairs = ASSAY_COMPARE_MAX_PAIRS;
+	p->cmp.max_pairs = ASSAY_STOPPING_MAX_PAIRS;
 	return 0;
 }
 

@@ -117,6 +117,8 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 			more |= !st[i].decided;
 		}
 	}
+	if (!rc) /* in the last pair */
+		rc = assay_watch_check(k->watch, err);
 	free(st);
 	return rc;
 }

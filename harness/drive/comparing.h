@@ -30,9 +30,6 @@ struct assay_comparing {
 	const struct assay_watch *watch;
 };
 
-/* Pairs that the looks of a comparison are paid for up to. */
-#define ASSAY_COMPARE_MAX_PAIRS 64
-
 /*
  * Until every case is decided, has had cmp->max_pairs, or has used its budget (a case of which hardly a pair fits into
  * it may take up to four times as much for the first looks). ASSAY_EINTERRUPTED when the watch says so, with the

@@ -8,14 +8,6 @@
 
 #include "judge/comparison_judge.h"
 
-static const struct assay_metric *find_metric(const struct assay_pair_side *s, const char *tag)
-{
-	for (size_t i = 0; i < s->n_metrics; i++)
-		if (!strcmp(s->metrics[i].tag, tag))
-			return &s->metrics[i];
-	return NULL;
-}
-
 static int add_metric(const struct assay_comparison_case *c, enum assay_side side, const struct assay_metric *m,
 		      struct assay_pair_side *out)
 {
@@ -47,7 +39,7 @@ static int gather_counted(const struct assay_comparison_case *c, enum assay_side
 		const struct assay_pair_side *s = &c->pairs[i].side[side];
 
 		for (size_t k = 0; k < s->n_metrics && !rc; k++)
-			if (!find_metric(out, s->metrics[k].tag))
+			if (!assay_pair_side_metric(out, s->metrics[k].tag))
 				rc = add_metric(c, side, &s->metrics[k], out);
 		for (size_t k = 0; k < s->counters.n && !rc; k++)
 			if (!assay_counters_find(&out->counters, s->counters.v[k].name))
@@ -67,7 +59,7 @@ static int gather_missing(const struct assay_comparison_case *c, enum assay_side
 		for (size_t k = 0; k < from->n_missing && !rc; k++) {
 			const struct assay_unavailable *u = &from->missing[k];
 
-			if (!find_metric(out, u->name) && !assay_counters_find(&out->counters, u->name) &&
+			if (!assay_pair_side_metric(out, u->name) && !assay_counters_find(&out->counters, u->name) &&
 			    !assay_counters_find_missing(&out->counters, u->name))
 				rc = assay_counters_add_missing(&out->counters, u->name, u->source, u->reason);
 		}

@@ -142,22 +142,12 @@ enum assay_exit assay_exact_counting_exit(const struct assay_exact_run *run, boo
 	enum assay_exit worst = ASSAY_EXIT_OK;
 	size_t skipped = 0;
 
-	for (size_t i = 0; i < run->n_cases; i++)
-		switch (run->cases[i].status) {
-		case ASSAY_STATUS_OK:
-			break;
-		case ASSAY_STATUS_SKIPPED:
-			skipped++;
-			break;
-		case ASSAY_STATUS_WRONG:
-			worst = assay_exit_worse(worst, ASSAY_EXIT_WRONG_RESULT);
-			break;
-		default:
-			worst = assay_exit_worse(worst, ASSAY_EXIT_NOT_MEASURED);
-			break;
-		}
+	for (size_t i = 0; i < run->n_cases; i++) {
+		skipped += run->cases[i].status == ASSAY_STATUS_SKIPPED;
+		worst = assay_exit_worse(worst, assay_exit_of_status(run->cases[i].status));
+	}
 	if (run->n_cases && skipped == run->n_cases) {
-		assay_watch_warn(w, "nothing was counted: see the reasons above");
+		assay_watch_warn(w, "nothing was counted: see the reasons of the cases");
 		worst = all ? ASSAY_EXIT_NOT_MEASURED : worst;
 	}
 	return worst;

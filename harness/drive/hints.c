@@ -48,7 +48,9 @@ int assay_hint_no_case(const struct assay_strings *names, const char *what, cons
 
 int assay_hint_user_path(int rc, struct assay_err *err)
 {
-	if (rc == ASSAY_EIO)
-		rc = err->code = ASSAY_EUSAGE;
-	return rc;
+	if (rc != ASSAY_EIO)
+		return rc;
+	if (err)
+		err->code = ASSAY_EUSAGE;
+	return ASSAY_EUSAGE;
 }

@@ -56,13 +56,6 @@ int assay_installed_baseline_dir(char *buf, size_t size, struct assay_err *err)
 	return find("baselines", tails, buf, size, err);
 }
 
-static int is_plugin(const struct dirent *d)
-{
-	size_t n = strlen(d->d_name);
-
-	return n > 3 && !strcmp(d->d_name + n - 3, ".so");
-}
-
 int assay_installed_plugin_dir(char *buf, size_t size, struct assay_err *err)
 {
 	static const char *const tails[] = { "plugins", "lib/assay/plugins", NULL };
@@ -77,19 +70,23 @@ int assay_installed_include_dir(char *buf, size_t size, struct assay_err *err)
 	return find("headers", tails, buf, size, err);
 }
 
-int assay_installed_plugins(struct assay_strings *out, struct assay_err *err)
+static int is_plugin(const struct dirent *d)
 {
-	char dir[PATH_MAX], path[2 * PATH_MAX];
-	struct dirent **entries;
-	int n, rc;
+	size_t n = strlen(d->d_name);
 
-	rc = assay_installed_plugin_dir(dir, sizeof(dir), err);
-	if (rc)
-		return rc;
-	n = scandir(dir, &entries, is_plugin, alphasort);
+	return n > 3 && !strcmp(d->d_name + n - 3, ".so");
+}
+
+int assay_installed_list(const char *dir, struct assay_strings *out, struct assay_err *err)
+{
+	struct dirent **entries;
+	int n = scandir(dir, &entries, is_plugin, alphasort), rc = 0;
+
 	if (n < 0)
 		return assay_err_set(err, ASSAY_EIO, "cannot read '%s'", dir);
 	for (int i = 0; i < n; i++) {
+		char path[2 * PATH_MAX + NAME_MAX];
+
 		snprintf(path, sizeof(path), "%s/%s", dir, entries[i]->d_name);
 		if (!rc)
 			rc = assay_strings_add(out, path, err);
@@ -97,4 +94,12 @@ int assay_installed_plugins(struct assay_strings *out, struct assay_err *err)
 	}
 	free(entries);
 	return rc;
+}
+
+int assay_installed_plugins(struct assay_strings *out, struct assay_err *err)
+{
+	char dir[PATH_MAX];
+	int rc = assay_installed_plugin_dir(dir, sizeof(dir), err);
+
+	return rc ? rc : assay_installed_list(dir, out, err);
 }

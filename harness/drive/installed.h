@@ -16,7 +16,9 @@ int assay_installed_baseline_dir(char *buf, size_t size, struct assay_err *err);
 int assay_installed_plugin_dir(char *buf, size_t size, struct assay_err *err);
 /* The folder that holds assay/plugin.h, for -I. */
 int assay_installed_include_dir(char *buf, size_t size, struct assay_err *err);
-/* Append the paths of the installed plugins, sorted. */
+/* Append the paths of the *.so in @dir, sorted. ASSAY_EIO when it cannot be read. */
+int assay_installed_list(const char *dir, struct assay_strings *out, struct assay_err *err);
+/* The same of the installed plugins. */
 int assay_installed_plugins(struct assay_strings *out, struct assay_err *err);
 
 #endif

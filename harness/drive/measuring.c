@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What run and verify share: one case after the other, in rounds, with progress, until the last or the user's Ctrl-C.
+ * What run and verify share: one case after the other, in rounds, with progress, until the last or an interrupt.
  */
 #include "drive/measuring.h"
 
@@ -135,7 +135,7 @@ static int first_round(const struct assay_measuring *m, const struct assay_measu
 }
 
 static int further_round(const struct assay_measuring *m, const struct assay_measure_options *o, unsigned round,
-			 struct assay_run *run, bool *again, struct assay_err *err)
+			 struct assay_run *run, const bool *wanted, bool *again, struct assay_err *err)
 {
 	int rc = 0;
 
@@ -143,7 +143,7 @@ static int further_round(const struct assay_measuring *m, const struct assay_mea
 		struct assay_result *r = &run->results[i], more = { 0 };
 		uint64_t took_ns;
 
-		if (!again[i])
+		if (!wanted[i])
 			continue;
 		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
 		rc = measure_timed(m, o, run, i, &more, &took_ns, err);
@@ -182,11 +182,13 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		.progress = on_progress,
 		.progress_arg = (void *)m->watch,
 	};
-	bool *again = calloc(plan->n_cases, sizeof(*again)), *in_turn = calloc(plan->n_cases, sizeof(*in_turn));
+	/* what this round measures, and the next one */
+	bool *wanted = calloc(2 * plan->n_cases + 1, sizeof(*wanted)), *again = wanted + plan->n_cases;
+	bool *in_turn = calloc(plan->n_cases + 1, sizeof(*in_turn));
 	int rc = 0;
 
 	run->results = calloc(plan->n_cases, sizeof(*run->results));
-	if (!run->results || !again || !in_turn) {
+	if (!run->results || !wanted || !in_turn) {
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	} else {
 		for (size_t i = 0; i < plan->n_cases; i++)
@@ -198,10 +200,11 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 								  .in_turn = in_turn });
 		rc = first_round(m, &o, run, again, err);
 		for (unsigned round = 2; round <= rounds && !rc; round++) {
+			memcpy(wanted, again, plan->n_cases * sizeof(*wanted));
 			assay_watch_tell(
 				m->watch,
-				&(struct assay_event){ .kind = ASSAY_EVENT_ROUND, .round = round, .wanted = again });
-			rc = further_round(m, &o, round, run, again, err);
+				&(struct assay_event){ .kind = ASSAY_EVENT_ROUND, .round = round, .wanted = wanted });
+			rc = further_round(m, &o, round, run, wanted, again, err);
 		}
 		if (!rc) /* in the turns of the last case */
 			rc = assay_watch_check(m->watch, err);
@@ -209,7 +212,7 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 	}
 	assay_core_paces_release(&paces);
 	free(in_turn);
-	free(again);
+	free(wanted);
 	return rc;
 }
 
@@ -220,20 +223,10 @@ enum assay_exit assay_measuring_exit(const struct assay_run *run, const struct a
 
 	for (size_t i = 0; i < run->n_results; i++) {
 		skipped += run->results[i].status == ASSAY_STATUS_SKIPPED;
-		switch (run->results[i].status) {
-		case ASSAY_STATUS_OK:
-		case ASSAY_STATUS_SKIPPED:
-			break;
-		case ASSAY_STATUS_WRONG:
-			worst = assay_exit_worse(worst, ASSAY_EXIT_WRONG_RESULT);
-			break;
-		default:
-			worst = assay_exit_worse(worst, ASSAY_EXIT_NOT_MEASURED);
-			break;
-		}
+		worst = assay_exit_worse(worst, assay_exit_of_status(run->results[i].status));
 	}
 	if (skipped == run->n_results) {
-		assay_watch_warn(w, "nothing was measured: no case can run here, see the reasons above");
+		assay_watch_warn(w, "nothing was measured: no case can run here, see their reasons");
 		worst = ASSAY_EXIT_NOT_MEASURED;
 	}
 	return worst;

@@ -32,7 +32,7 @@ static int learn(const struct assay_compare_plan *p, struct assay_store *store, 
 	int rc = assay_store_comparisons(store, p->cmp.machine.id, LEARN_COMPARISONS, &list, &n, err);
 
 	for (size_t i = 0; i < n && !rc; i++) {
-		struct assay_comparison old;
+		struct assay_comparison old = { 0 };
 
 		rc = assay_store_comparison_load(store, list[i].id, &old, NULL, NULL, err);
 		for (size_t k = 0; !rc && k < old.n_cases; k++) {
@@ -41,8 +41,7 @@ static int learn(const struct assay_compare_plan *p, struct assay_store *store, 
 			if (at >= 0 && old.cases[k].control != ASSAY_CONTROL_SLOWER)
 				rc = assay_planned_learn(&cases[at], &old.cases[k], err);
 		}
-		if (!rc)
-			assay_comparison_release(&old);
+		assay_comparison_release(&old);
 	}
 	free(list);
 	return rc;
@@ -161,8 +160,10 @@ int assay_promise(const struct assay_promise_request *q, const struct assay_watc
 	if (!rc)
 		rc = assay_compare_plan_make(&plan, &compare, w, err);
 	/* without a database there is no history, and that is fine */
-	if (!rc && assay_store_open(&store, compare.what->db, ASSAY_STORE_READ, err) && err->code != ASSAY_ENOTFOUND)
-		rc = err->code;
+	if (!rc) {
+		rc = assay_store_open(&store, compare.what->db, ASSAY_STORE_READ, err);
+		rc = rc == ASSAY_ENOTFOUND ? 0 : rc;
+	}
 	if (!rc)
 		rc = promise(q, &plan, store, w, out, err);
 	assay_store_close(store);

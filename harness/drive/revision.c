@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
+#include "drive/installed.h"
 #include "drive/repository.h"
 
 #define LOG_LINES 12
@@ -36,33 +37,6 @@ struct revision_build {
 	char key[ASSAY_DIGEST_LEN + 1]; /* of all that decides what the command makes of a commit */
 	char cache[PLACE_MAX];          /* of this repository */
 };
-
-/* ---- plugins in a folder ---- */
-
-static int is_plugin(const struct dirent *d)
-{
-	size_t n = strlen(d->d_name);
-
-	return n > 3 && !strcmp(d->d_name + n - 3, ".so");
-}
-
-/* Append the *.so of @dir, sorted; none when it cannot be read. */
-static int list_plugins(const char *dir, struct assay_strings *out, struct assay_err *err)
-{
-	struct dirent **entries = NULL;
-	int n = scandir(dir, &entries, is_plugin, alphasort), rc = 0;
-
-	for (int i = 0; i < n; i++) {
-		char path[PLACE_MAX + NAME_MAX];
-
-		snprintf(path, sizeof(path), "%s/%s", dir, entries[i]->d_name);
-		if (!rc)
-			rc = assay_strings_add(out, path, err);
-		free(entries[i]);
-	}
-	free(entries);
-	return rc;
-}
 
 /* ---- what decides a build ---- */
 
@@ -255,7 +229,7 @@ static int take_plugins(const struct revision_build *b, const char *dir, const c
 	int rc;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, b->plugins);
-	rc = list_plugins(path, out, err);
+	rc = assay_installed_list(path, out, err);
 	if (!rc && !out->n) {
 		tail(log_path, log);
 		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' of '%s' made no plugin: '%s' has no *.so", b->command,
@@ -378,7 +352,7 @@ int assay_revision_resolve(const char *arg, const struct assay_revision_options 
 	if (arg && !stat(arg, &st)) {
 		dir = S_ISDIR(st.st_mode);
 		if (dir)
-			rc = list_plugins(arg, &out->plugins, err);
+			rc = assay_installed_list(arg, &out->plugins, err);
 		else if (so)
 			rc = assay_strings_add(&out->plugins, arg, err);
 	}

@@ -2,6 +2,7 @@
 #include "drive/run.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "drive/exact_counting.h"
@@ -83,13 +84,12 @@ static int finish(const struct assay_measuring *m, struct assay_run *run, const 
 	return store ? assay_store_run_end(store, run->id, run->ended_ns, err) : 0;
 }
 
-/* What is left of a run that failed or was interrupted, as a sentence. */
-static int say_kept(const struct assay_measuring *m, const struct assay_run *run, struct assay_store *store, int rc,
-		    struct assay_err *err)
+/* What is left of a run that failed or was interrupted while it was @doing something, as a sentence. */
+static int say_kept(const struct assay_measuring *m, const struct assay_run *run, struct assay_store *store,
+		    const char *doing, int rc, struct assay_err *err)
 {
 	const struct assay_err why = *err;
 	size_t planned = m->session->plan.n_cases;
-	bool all = run->n_results == planned && m->session->plan.rounds > 1;
 
 	if (rc != ASSAY_EINTERRUPTED && !run->n_results)
 		return rc;
@@ -98,9 +98,8 @@ static int say_kept(const struct assay_measuring *m, const struct assay_run *run
 			err, rc, "%.400s%s", why.text,
 			rc == ASSAY_EINTERRUPTED ? "; the database was removed or replaced: nothing is kept" : "");
 	if (rc == ASSAY_EINTERRUPTED)
-		return assay_err_set(err, rc, "interrupted%s: %zu of %zu cases kept in run %" PRId64 " of '%s'",
-				     all ? " after the first round" : "", run->n_results, planned, run->id,
-				     m->request->db);
+		return assay_err_set(err, rc, "interrupted%s: %zu of %zu cases kept in run %" PRId64 " of '%s'", doing,
+				     run->n_results, planned, run->id, m->request->db);
 	return assay_err_set(err, rc, "%.400s; %zu of %zu cases kept in run %" PRId64, why.text, run->n_results,
 			     planned, run->id);
 }
@@ -109,15 +108,26 @@ static int measure_into(const struct assay_measuring *m, struct assay_run *run, 
 			struct assay_err *err)
 {
 	char why[ASSAY_EXACT_REASON_MAX] = "";
-	int rc;
+	int rc, finished;
 
 	assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_RUN, .run = run });
 	rc = assay_measuring_all(m, run, err);
-	if (!rc)
-		rc = count_beside(m, run, why, store, err);
+	if (rc)
+		return say_kept(m, run, store,
+				run->n_results == m->session->plan.n_cases && m->session->plan.rounds > 1
+					? " after the first round"
+					: "",
+				rc, err);
+	rc = count_beside(m, run, why, store, err);
+	if (rc == ASSAY_EINTERRUPTED) {
+		/* all times are there: what a whole run tells is told of them */
+		snprintf(why, sizeof(why), "counting was interrupted");
+		finished = finish(m, run, why, store, NULL);
+		return say_kept(m, run, store, finished ? "" : " while counting", rc, err);
+	}
 	if (!rc)
 		rc = finish(m, run, why, store, err);
-	return rc ? say_kept(m, run, store, rc, err) : 0;
+	return rc ? say_kept(m, run, store, "", rc, err) : 0;
 }
 
 /* ---- requests ---- */

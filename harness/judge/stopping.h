@@ -9,6 +9,9 @@
 #include "judge/paired.h"
 #include "judge/policy.h"
 
+/* Pairs that the looks of a comparison are paid for up to. */
+#define ASSAY_STOPPING_MAX_PAIRS 64
+
 /*
  * Is there anything to measure of @c? One that is new in the head gets a pair of the head with itself, which shows that
  * it is right and what its metrics are. What the head lacks, and what cannot be measured for a known reason, gets none.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Releasing what a comparison holds. */
+/* What a comparison holds: release it, find in it. */
 #include "model/comparison.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void assay_pair_release(struct assay_pair *p)
 {
@@ -42,4 +43,12 @@ void assay_comparison_release(struct assay_comparison *cmp)
 		assay_exact_run_release(&cmp->exact[i]);
 	free(cmp->policy);
 	*cmp = (struct assay_comparison){ 0 };
+}
+
+const struct assay_metric *assay_pair_side_metric(const struct assay_pair_side *s, const char *tag)
+{
+	for (size_t i = 0; i < s->n_metrics; i++)
+		if (!strcmp(s->metrics[i].tag, tag))
+			return &s->metrics[i];
+	return NULL;
 }

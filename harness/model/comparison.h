@@ -95,4 +95,7 @@ void assay_case_readings_release(struct assay_case_reading *v, size_t n);
 void assay_comparison_drop_cases(struct assay_comparison *cmp);
 void assay_comparison_release(struct assay_comparison *cmp);
 
+/* NULL: @s has no such metric. */
+const struct assay_metric *assay_pair_side_metric(const struct assay_pair_side *s, const char *tag);
+
 #endif

@@ -17,17 +17,6 @@ const char *assay_status_name(enum assay_status s)
 	return (unsigned)s < ASSAY_N_STATUS ? status_names[s] : "?";
 }
 
-bool assay_status_parse(const char *name, enum assay_status *out)
-{
-	for (unsigned i = 0; i < ASSAY_N_STATUS; i++) {
-		if (!strcmp(status_names[i], name)) {
-			*out = (enum assay_status)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 static const struct {
 	enum assay_disturb kind;
 	const char *name;

@@ -3,8 +3,6 @@
 #ifndef ASSAY_MODEL_STATUS_H
 #define ASSAY_MODEL_STATUS_H
 
-#include <stdbool.h>
-
 enum assay_status {
 	ASSAY_STATUS_OK,
 	ASSAY_STATUS_SKIPPED, /* cannot run here: reason */
@@ -16,7 +14,5 @@ enum assay_status {
 };
 
 const char *assay_status_name(enum assay_status s);
-/* false when @name is none. */
-bool assay_status_parse(const char *name, enum assay_status *out);
 
 #endif

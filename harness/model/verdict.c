@@ -82,3 +82,16 @@ enum assay_verdict assay_verdict_worse(enum assay_verdict a, enum assay_verdict 
 	/* PASS and IMPROVED share an exit code; the whole is improved only where every part is. */
 	return a == ASSAY_IMPROVED ? b : a;
 }
+
+enum assay_exit assay_exit_of_status(enum assay_status s)
+{
+	switch (s) {
+	case ASSAY_STATUS_OK:
+	case ASSAY_STATUS_SKIPPED:
+		return ASSAY_EXIT_OK;
+	case ASSAY_STATUS_WRONG:
+		return ASSAY_EXIT_WRONG_RESULT;
+	default:
+		return ASSAY_EXIT_NOT_MEASURED;
+	}
+}
