@@ -38,6 +38,14 @@ struct revision_build {
 	char cache[PLACE_MAX];          /* of this repository */
 };
 
+/* The plugins of @dir; none when it cannot be read. */
+static int plugins_of(const char *dir, struct assay_strings *out, struct assay_err *err)
+{
+	int rc = assay_installed_list(dir, out, err);
+
+	return rc == ASSAY_EIO ? 0 : rc;
+}
+
 /* ---- what decides a build ---- */
 
 static int one_value(struct revision_build *b, const char *name, const char **out, struct assay_err *err)
@@ -229,7 +237,7 @@ static int take_plugins(const struct revision_build *b, const char *dir, const c
 	int rc;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, b->plugins);
-	rc = assay_installed_list(path, out, err);
+	rc = plugins_of(path, out, err);
 	if (!rc && !out->n) {
 		tail(log_path, log);
 		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' of '%s' made no plugin: '%s' has no *.so", b->command,
@@ -352,7 +360,7 @@ int assay_revision_resolve(const char *arg, const struct assay_revision_options 
 	if (arg && !stat(arg, &st)) {
 		dir = S_ISDIR(st.st_mode);
 		if (dir)
-			rc = assay_installed_list(arg, &out->plugins, err);
+			rc = plugins_of(arg, &out->plugins, err);
 		else if (so)
 			rc = assay_strings_add(&out->plugins, arg, err);
 	}

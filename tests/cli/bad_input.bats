@@ -23,6 +23,10 @@ load helpers
 	done
 }
 
+@test "options that exclude each other" {
+	fails 2 "--manifest prints a file as kept under baselines/, --json an object: drop one" list --manifest --json
+}
+
 @test "arguments that are too many" {
 	fails 2 "unexpected argument 'smoke': a suite is named with --suite smoke" run smoke
 	fails 2 "unexpected argument 'smoke'" verify smoke

@@ -237,6 +237,8 @@ under_way() {
 	"$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --budget 60s >out.txt 2>err.txt &
 	pid=$!
 	under_way "$pid"
+	# as timeout(1) does it: to the process, and at once to its group
+	kill -HUP "$pid"
 	kill -HUP "$pid"
 	wait "$pid" || status=$?
 	[ "$status" = 130 ]

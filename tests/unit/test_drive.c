@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "drive/certify.h"
 #include "drive/compare.h"
 #include "drive/entry.h"
 #include "drive/gating.h"
@@ -271,6 +272,27 @@ static void a_comparison_that_is_interrupted_is_judged_as_far_as_it_came(void **
 	assay_request_release(&q);
 }
 
+/* Nothing was seen, so there is nothing to keep, and no rate to tell. */
+static void a_certification_without_a_gate_is_not_kept(void **state)
+{
+	struct assay_request q = request();
+	const struct assay_certify_request c = { .compare = { .what = &q, .policy = policy }, .gates = 1 };
+	struct assay_certify_report out;
+	struct assay_err err = { 0 };
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+
+	(void)state;
+	put(policy, "");
+	h.stop_at = ASSAY_EVENT_SPAN;
+	assert_int_equal(assay_certify(&c, &w, &out, &err), ASSAY_EINTERRUPTED);
+	assert_string_equal(err.text, "interrupted");
+	assert_null(out.json);
+	assert_int_equal(out.gates, 0);
+	assay_certify_report_release(&out);
+	assay_request_release(&q);
+}
+
 /* Commands print; the driving layer does not. */
 static int silence(void **state)
 {
@@ -333,6 +355,7 @@ int main(int argc, char **argv)
 		SILENT(a_gate_judges_the_stored_run),
 		SILENT(a_comparison_is_measured_stored_and_judged_again),
 		SILENT(a_comparison_that_is_interrupted_is_judged_as_far_as_it_came),
+		SILENT(a_certification_without_a_gate_is_not_kept),
 	};
 	int status;
 
