@@ -94,8 +94,7 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 
 	(void)style;
 	for (size_t i = 0; i < cmp->n_cases; i++)
-		if (!v->only || assay_glob_match(v->only, cmp->cases[i].c.key))
-			json_array_append_new(cases, case_json(&cmp->cases[i], &v->readings[i], v->samples));
+		json_array_append_new(cases, case_json(&cmp->cases[i], &v->readings[i], v->samples));
 	assay_json_print(json_pack("{s:i,s:{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:i,s:i},s:o,s:o}", "schema", 1,
 				   "comparison", "id", (json_int_t)cmp->id, "base", assay_json_text(cmp->base), "head",
 				   assay_json_text(cmp->head), "suite", assay_json_text(cmp->suite), "seed",

@@ -212,21 +212,21 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	struct assay_emit_style by_function = *style;
 
 	header(cmp, v->verdict, out);
-	if (!v->only && cmp->n_cases) {
+	if (!v->pairs && cmp->n_cases) {
 		assay_text_add(out, "\n");
 		assay_columns_row(&t, (const char *const[]){ "pairs", "used", "change", "pair sd", "case" });
 	}
 	for (size_t i = 0; i < cmp->n_cases; i++) {
-		if (!v->only)
-			case_row(&t, &cmp->cases[i], &v->readings[i]);
-		else if (assay_glob_match(v->only, cmp->cases[i].c.key))
+		if (v->pairs)
 			case_pairs(&cmp->cases[i], &v->readings[i], v->samples, style, out);
+		else
+			case_row(&t, &cmp->cases[i], &v->readings[i]);
 	}
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	if (!cmp->exact[ASSAY_HEAD].n_cases)
 		return;
-	by_function.verbose = v->only;
+	by_function.verbose = v->pairs;
 	assay_text_add(out, "\n");
 	assay_counts_sides_text(&cmp->exact[ASSAY_BASE], &cmp->exact[ASSAY_HEAD], &by_function, out);
 }

@@ -51,8 +51,8 @@ struct assay_report_comparison {
 	const struct assay_comparison *cmp;
 	const struct assay_case_reading *readings; /* one a case of @cmp */
 	const char *verdict;                       /* as stored; "": unfinished */
-	const char *only;                          /* glob over keys: the pairs of these cases; NULL: a row a case */
-	bool samples;                              /* with @only the blocks of each pair */
+	bool pairs;                                /* those of each case; else a row a case */
+	bool samples;                              /* with @pairs the blocks of each */
 };
 
 /* Of the first three one is set, the others are NULL. */

@@ -160,7 +160,7 @@ static int show_comparison(const struct show_args *a, struct assay_err *err)
 							    .comparison = { .cmp = &c.cmp,
 									    .readings = c.readings,
 									    .verdict = c.verdict,
-									    .only = a->only,
+									    .pairs = a->only,
 									    .samples = a->samples } },
 				    a->s.json, a->s.verbose, err);
 	assay_stored_comparison_release(&c);

@@ -87,16 +87,36 @@ int assay_stored_comparisons(const char *db, struct assay_comparison_info **out,
 	return rc;
 }
 
-/* Is there any case that was asked for? Of counts the others are dropped. */
-static bool select_cases(struct assay_comparison *cmp, const char *only)
+/* Keep the selected cases, and counts of such. */
+static int narrow_comparison(struct assay_comparison *cmp, const char *only, struct assay_err *err)
 {
-	bool any = !only;
+	struct assay_strings names = { 0 };
+	char what[48], hint[64];
+	size_t kept = 0, counted = 0;
+	int rc = 0;
 
-	for (size_t i = 0; i < cmp->n_cases && !any; i++)
-		any = assay_glob_match(only, cmp->cases[i].c.key);
-	for (int side = 0; side < 2 && only; side++)
-		any |= assay_exact_run_keep(&cmp->exact[side], only) > 0;
-	return any;
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
+		rc = assay_hint_case_names(&names, &cmp->cases[i].c, err);
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
+		if (assay_policy_selects(only, &cmp->cases[i].c))
+			cmp->cases[kept++] = cmp->cases[i];
+		else
+			assay_comparison_case_release(&cmp->cases[i]);
+	if (!rc)
+		cmp->n_cases = kept;
+	for (int side = 0; side < 2 && !rc; side++) {
+		for (size_t i = 0; i < cmp->exact[side].n_cases && !rc; i++)
+			rc = assay_strings_add(&names, cmp->exact[side].cases[i].key, err);
+		if (!rc)
+			counted += assay_exact_run_keep(&cmp->exact[side], only);
+	}
+	if (!rc && !kept && !counted) {
+		snprintf(what, sizeof(what), "case of comparison %" PRId64, cmp->id);
+		snprintf(hint, sizeof(hint), "'assay show comparisons %" PRId64 "' lists them", cmp->id);
+		rc = assay_hint_no_case(&names, what, only, hint, err);
+	}
+	assay_strings_release(&names);
+	return rc;
 }
 
 int assay_stored_comparison(const char *db, int64_t id, const char *only, struct assay_stored_comparison *out,
@@ -108,11 +128,8 @@ int assay_stored_comparison(const char *db, int64_t id, const char *only, struct
 	*out = (struct assay_stored_comparison){ 0 };
 	if (!rc)
 		rc = assay_store_comparison_load(store, id, &out->cmp, out->verdict, NULL, err);
-	if (!rc && !select_cases(&out->cmp, only))
-		rc = assay_err_set(err, ASSAY_EUSAGE,
-				   "no case of comparison %" PRId64 " matches '%s': 'assay show comparisons %" PRId64
-				   "' lists them",
-				   out->cmp.id, only, out->cmp.id);
+	if (!rc && only)
+		rc = narrow_comparison(&out->cmp, only, err);
 	if (!rc)
 		rc = assay_comparison_read(&out->cmp, &out->readings, err);
 	assay_store_close(store);

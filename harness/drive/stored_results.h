@@ -19,7 +19,7 @@ int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_
 int assay_stored_comparisons(const char *db, struct assay_comparison_info **out, size_t *n, struct assay_err *err);
 
 struct assay_stored_comparison {
-	struct assay_comparison cmp;         /* all its cases; of counts those that were selected */
+	struct assay_comparison cmp;         /* with the cases that were selected */
 	struct assay_case_reading *readings; /* one a case */
 	char verdict[ASSAY_VERDICT_MAX];     /* "" unless finished */
 };

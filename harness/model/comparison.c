@@ -24,13 +24,19 @@ void assay_case_readings_release(struct assay_case_reading *v, size_t n)
 	free(v);
 }
 
+void assay_comparison_case_release(struct assay_comparison_case *c)
+{
+	for (size_t k = 0; k < c->n_pairs; k++)
+		assay_pair_release(&c->pairs[k]);
+	free(c->pairs);
+	c->pairs = NULL;
+	c->n_pairs = 0;
+}
+
 void assay_comparison_drop_cases(struct assay_comparison *cmp)
 {
-	for (size_t i = 0; i < cmp->n_cases; i++) {
-		for (size_t k = 0; k < cmp->cases[i].n_pairs; k++)
-			assay_pair_release(&cmp->cases[i].pairs[k]);
-		free(cmp->cases[i].pairs);
-	}
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		assay_comparison_case_release(&cmp->cases[i]);
 	free(cmp->cases);
 	cmp->cases = NULL;
 	cmp->n_cases = 0;

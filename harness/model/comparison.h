@@ -91,6 +91,8 @@ struct assay_case_reading {
 void assay_pair_release(struct assay_pair *p);
 /* Release @n readings and the array itself. */
 void assay_case_readings_release(struct assay_case_reading *v, size_t n);
+/* Free the pairs of @c. */
+void assay_comparison_case_release(struct assay_comparison_case *c);
 /* Release the cases and their pairs alone. */
 void assay_comparison_drop_cases(struct assay_comparison *cmp);
 void assay_comparison_release(struct assay_comparison *cmp);

@@ -19,6 +19,7 @@
 #include "drive/gating.h"
 #include "drive/installed.h"
 #include "drive/run.h"
+#include "drive/stored_results.h"
 
 #define CASE "dequantize.q8_0/ref/n=16384/t=1/warm"
 
@@ -218,6 +219,7 @@ static void a_comparison_is_measured_stored_and_judged_again(void **state)
 	struct assay_request q = request();
 	struct assay_compare_request c = { .what = &q, .budget_ns = 100000000, .policy = policy };
 	struct assay_compare_outcome out, again;
+	struct assay_stored_comparison stored;
 	struct assay_err err = { 0 };
 	struct heard h;
 	const struct assay_watch w = watch(&h);
@@ -240,6 +242,14 @@ static void a_comparison_is_measured_stored_and_judged_again(void **state)
 	assert_int_equal(again.id, out.id);
 	assert_int_equal(again.report.exit, out.report.exit);
 	assert_int_equal(again.report.cases[0].verdict, out.report.cases[0].verdict);
+
+	assert_int_equal(assay_stored_comparison(db, 0, "dequantize.*", &stored, &err), 0);
+	assert_true(stored.cmp.n_cases >= 1 && stored.cmp.cases[0].n_pairs >= 1);
+	assert_non_null(stored.readings);
+	assay_stored_comparison_release(&stored);
+	assert_int_equal(assay_stored_comparison(db, 0, "dequantise.q8_0/ref", &stored, &err), ASSAY_EUSAGE);
+	assert_non_null(strstr(err.text, "no case of comparison"));
+	assay_stored_comparison_release(&stored);
 	assay_compare_outcome_release(&again);
 	assay_compare_outcome_release(&out);
 	assay_request_release(&q);
