@@ -78,7 +78,7 @@ static int count_side(struct counting *k, int side, size_t i, struct assay_exact
 static void refuse(struct assay_exact_case *out, const struct assay_case *c, enum assay_status status,
 		   const char *reason)
 {
-	*out = (struct assay_exact_case){ .status = status };
+	*out = (struct assay_exact_case){ .status = status, .all_threads = c->all_threads };
 	memcpy(out->key, c->key, sizeof(out->key));
 	snprintf(out->reason, sizeof(out->reason), "%s", reason);
 }

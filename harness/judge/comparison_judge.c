@@ -161,11 +161,10 @@ static int judge_counted_limits(const struct assay_comparison *cmp, const struct
 	for (size_t i = 0; i < head->n_cases && !rc; i++) {
 		const struct assay_exact_case *e = &head->cases[i];
 		const struct compared k = { cmp, NULL, e->key };
-		struct assay_case c = { .threads = 1 };
+		const struct assay_case c = assay_exact_case_named(e);
 
 		if (has_case(cmp, e->key) || (e->status != ASSAY_STATUS_OK && e->status != ASSAY_STATUS_SKIPPED))
 			continue;
-		memcpy(c.key, e->key, sizeof(c.key));
 		rc = assay_limits_judge(policy, &(struct assay_limit_case){ .c = &c, .look_up = look_up, .arg = &k }, r,
 					err);
 	}

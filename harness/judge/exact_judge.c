@@ -107,7 +107,8 @@ static int judge_event(struct judging *j, const struct assay_exact_case *base, c
 		       enum assay_exact_event event, bool *equal)
 {
 	uint64_t b = base->total.v[event], h = head->total.v[event];
-	double allowed = assay_policy_exact_allowed(j->in->policy, head->key, event, b);
+	const struct assay_case policy_case = assay_exact_case_named(head);
+	double allowed = assay_policy_exact_allowed(j->in->policy, &policy_case, event, b);
 	double by = fabs((double)h - (double)b);
 	struct assay_gate_case *c;
 	char metric[ASSAY_METRIC_TAG_MAX];
@@ -228,9 +229,8 @@ static int look_up(const void *arg, const struct assay_limit *l, struct assay_li
 static int judge_limits(struct judging *j, const struct assay_exact_case *head)
 {
 	const struct counted counted = { j->in, head->key };
-	struct assay_case c = { .threads = 1 };
+	const struct assay_case c = assay_exact_case_named(head);
 
-	memcpy(c.key, head->key, sizeof(c.key));
 	if (head->status != ASSAY_STATUS_OK && head->status != ASSAY_STATUS_SKIPPED)
 		return 0;
 	return assay_limits_judge(j->in->policy,

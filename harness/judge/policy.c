@@ -394,15 +394,15 @@ double assay_policy_paired_margin(const struct assay_policy *p, const struct ass
 	return p->paired_margin_frac;
 }
 
-double assay_policy_exact_allowed(const struct assay_policy *p, const char *key, enum assay_exact_event event,
-				  uint64_t count)
+double assay_policy_exact_allowed(const struct assay_policy *p, const struct assay_case *c,
+				  enum assay_exact_event event, uint64_t count)
 {
 	double frac = 0, most = 0;
 
 	for (size_t i = 0; i < p->n_allowances; i++) {
 		const struct assay_allowance *a = &p->allowances[i];
 
-		if (a->event != event || !assay_glob_match(a->cases, key))
+		if (a->event != event || !assay_policy_selects(a->cases, c))
 			continue;
 		if (a->frac >= 0)
 			frac = a->frac;

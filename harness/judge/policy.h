@@ -96,8 +96,8 @@ double assay_policy_margin(const struct assay_policy *p, const struct assay_case
 /* The same in a comparison of lock-step pairs. */
 double assay_policy_paired_margin(const struct assay_policy *p, const struct assay_case *c);
 
-/* By how much a count of @event may differ from the recorded @count in the case with this key. */
-double assay_policy_exact_allowed(const struct assay_policy *p, const char *key, enum assay_exact_event event,
-				  uint64_t count);
+/* By how much a count of @event may differ from the recorded @count in this case. */
+double assay_policy_exact_allowed(const struct assay_policy *p, const struct assay_case *c,
+				  enum assay_exact_event event, uint64_t count);
 
 #endif

@@ -247,6 +247,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 
 	*out = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };
 	memcpy(out->key, c->key, sizeof(out->key));
+	out->all_threads = c->all_threads;
 	if (!possible(c, cat, facts, o, out))
 		return 0;
 	snprintf(k.dir, sizeof(k.dir), "%.4000s/assay-exact-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");

@@ -50,6 +50,11 @@ int assay_case_make_key(struct assay_case *c, struct assay_err *err)
 
 void assay_case_portable_key(const struct assay_case *c, char *buf)
 {
-	if (!c->all_threads || !render_key(c, "all", buf))
+	const char *cache = strrchr(c->key, '/'), *threads = cache;
+
+	while (threads && threads > c->key && *--threads != '/')
+		;
+	if (!c->all_threads || !threads || strncmp(threads, "/t=", 3) ||
+	    snprintf(buf, ASSAY_KEY_MAX, "%.*s/t=all%s", (int)(threads - c->key), c->key, cache) >= ASSAY_KEY_MAX)
 		memcpy(buf, c->key, sizeof(c->key));
 }

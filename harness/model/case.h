@@ -56,7 +56,8 @@ struct assay_case {
 int assay_case_make_key(struct assay_case *c, struct assay_err *err);
 
 /*
- * The key with t=all for t=N when the bench asked for all threads, as manifests write it. @buf holds ASSAY_KEY_MAX.
+ * The key with t=all for t=N when the bench asked for all threads, as manifests write it. It follows from c->key and
+ * c->all_threads alone. @buf holds ASSAY_KEY_MAX.
  */
 void assay_case_portable_key(const struct assay_case *c, char *buf);
 

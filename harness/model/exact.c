@@ -101,6 +101,14 @@ const struct assay_exact_function *assay_exact_function_find(const struct assay_
 	return NULL;
 }
 
+struct assay_case assay_exact_case_named(const struct assay_exact_case *c)
+{
+	struct assay_case named = { .threads = 1, .all_threads = c->all_threads };
+
+	memcpy(named.key, c->key, sizeof(named.key));
+	return named;
+}
+
 void assay_exact_case_release(struct assay_exact_case *c)
 {
 	free(c->functions);

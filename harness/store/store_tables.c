@@ -224,6 +224,7 @@ static const struct assay_column exact_case_list[] = {
 	STATUS_COLUMN(struct assay_exact_case, status, "status"),
 	ASSAY_COLUMN(struct assay_exact_case, reason, "reason"),
 	ASSAY_COLUMN(struct assay_exact_case, digest, "digest"),
+	ASSAY_COLUMN(struct assay_exact_case, all_threads, "all_threads"),
 };
 const struct assay_columns assay_store_exact_case_columns = ASSAY_COLUMNS(exact_case_list);
 

@@ -159,6 +159,15 @@ within() {
 	[[ $output == *"only of other 1.0; record them with"* ]]
 }
 
+@test "a demand on t=all binds where counts are judged alone" {
+	needs_valgrind
+	printf 'limit "*/t=all/*" { require = {"exact_instructions <= 1"} }\n' >all.conf
+	count --only '*/warm' --threads all >all.json || true
+	[[ $(jq -r '.cases[0].key' all.json) != */t=1/* ]] || skip "one core has no other case than t=1"
+	run -4 "$ASSAY" gate --evidence exact --policy all.conf --exact-file none.json --json
+	jq -e '.cases | map([.metric, .verdict]) == [["exact", "NOT_MEASURED"], ["exact_instructions", "NOT_MEASURED"]]' <<<"$output"
+}
+
 @test "a run counts what its suite names, shows it, and the gate judges both" {
 	needs_valgrind
 	# of two cases that are timed, one is counted

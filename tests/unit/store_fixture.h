@@ -22,8 +22,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "8"
-#define NEXT_VERSION_TEXT "9"
+#define VERSION_TEXT      "9"
+#define NEXT_VERSION_TEXT "10"
 
 struct fixture {
 	char folder[64];

@@ -468,6 +468,30 @@ static void counts_are_judged_with_the_rest(void **state)
 	}
 }
 
+/* Where counts were taken alone, a demand finds its cases by t=all, too. */
+static void counted_cases_of_all_threads_owe_demands(void **state)
+{
+	(void)state;
+	for (int all = 0; all < 2; all++) {
+		struct assay_comparison cmp = make_comparison(NULL, 0);
+		struct assay_limit demand = { .cases = "op.a/*/t=all/*", .metric = "exact_instructions", .limit = 1 };
+		struct assay_policy p = assay_policy_default();
+		struct assay_gate_report r;
+
+		p.limits = &demand;
+		p.n_limits = 1;
+		cmp.exact[ASSAY_HEAD] = exact_run();
+		cmp.exact[ASSAY_BASE] = exact_run();
+		cmp.exact[ASSAY_HEAD].cases[0].all_threads = all;
+		r = judge(&cmp, &p, false);
+		assert_int_equal(r.n_cases, 2 + all);
+		assert_int_equal(r.exit, all ? ASSAY_EXIT_REGRESSED : ASSAY_EXIT_OK);
+		assay_exact_run_release(&cmp.exact[ASSAY_HEAD]);
+		assay_exact_run_release(&cmp.exact[ASSAY_BASE]);
+		release(&cmp, &r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +501,7 @@ int main(void)
 		cmocka_unit_test(limits),
 		cmocka_unit_test(limits_outlive_distrust),
 		cmocka_unit_test(counts_are_judged_with_the_rest),
+		cmocka_unit_test(counted_cases_of_all_threads_owe_demands),
 		cmocka_unit_test(nothing_to_judge),
 	};
 

@@ -325,6 +325,46 @@ static void limits_against_the_base_hold(void **state)
 	}
 }
 
+/* A case of `all` threads is also named by t=all, in demands and in tolerances. */
+static void policies_select_by_all_threads(void **state)
+{
+	static const struct {
+		const char *policy;
+		bool all;
+		enum assay_verdict verdict;
+	} cases[] = {
+		{ "limit \"*/t=all/*\" { require = {\"exact_instructions <= 1\"} }", true, ASSAY_REGRESSED },
+		{ "limit \"*/t=2/*\" { require = {\"exact_instructions <= 1\"} }", true, ASSAY_REGRESSED },
+		{ "limit \"*/t=all/*\" { require = {\"exact_instructions <= 1\"} }", false, ASSAY_PASS },
+		{ "limit \"*/t=all/*\" { require = {\"time_s <= 1\"} }", true, ASSAY_NOT_MEASURED },
+		{ "exact \"*/t=all/*\" { allow = {\"i1_misses 1\"} }", true, ASSAY_PASS },
+		{ "exact \"*/t=all/*\" { allow = {\"i1_misses 1\"} }", false, ASSAY_REGRESSED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool tolerance = cases[i].policy[0] == 'e';
+		struct assay_policy policy = policy_of(cases[i].policy);
+		struct assay_exact_run base = { 0 }, head = { 0 };
+		const struct assay_exact_judge_input in = {
+			.head = &head, .base = &base, .base_name = "quick.json", .policy = &policy, .limits = true
+		};
+		struct assay_gate_report r = { 0 };
+
+		add_function(add_exact_case(&base, "op.a/avx2/n=1/t=2/cold", ASSAY_STATUS_OK, ""), "f", "", 40985, 500);
+		add_function(add_exact_case(&head, "op.a/avx2/n=1/t=2/cold", ASSAY_STATUS_OK, ""), "f", "", 40985, 500);
+		head.cases[0].all_threads = cases[i].all;
+		head.cases[0].total.v[ASSAY_EXACT_I1_MISSES] += tolerance;
+		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+		if (r.verdict != cases[i].verdict)
+			fail_msg("%s, %d: %s", cases[i].policy, cases[i].all, assay_verdict_name(r.verdict));
+		assay_gate_report_release(&r);
+		assay_exact_run_release(&base);
+		assay_exact_run_release(&head);
+		assay_policy_release(&policy);
+	}
+}
+
 /* Exact rows never make better what others found. */
 static void a_graver_verdict_stays(void **state)
 {
@@ -386,6 +426,7 @@ int main(void)
 		cmocka_unit_test(two_builds_are_compared),
 		cmocka_unit_test(counting_nothing_is_no_pass),
 		cmocka_unit_test(limits_against_the_base_hold),
+		cmocka_unit_test(policies_select_by_all_threads),
 		cmocka_unit_test(a_graver_verdict_stays),
 		cmocka_unit_test(bad_tolerances_are_refused),
 	};

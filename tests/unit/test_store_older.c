@@ -193,6 +193,27 @@ static void test_roofs_of_version_5(void **state)
 	}
 }
 
+/* Counts beside a run know from it what was of `all` threads. */
+static void test_counts_of_all_threads_of_version_5(void **state)
+{
+	struct fixture *f = *state;
+
+	make_old(f, "version_5.sql", 5);
+	run_sql(f->db, "INSERT INTO exact_run SELECT NULL, r.id, r.suite, r.seed, r.started_ns, r.build, 'x86_64', 'v',"
+		       " 'libc', 'canon', '', '', NULL, NULL FROM run r;"
+		       "INSERT INTO exact_case SELECT NULL, e.id, b.key, 'skipped', 'why', '' FROM exact_run e"
+		       " JOIN result r ON r.run = e.run JOIN bench_case b ON b.id = r.bench_case;"
+		       "INSERT INTO exact_case VALUES (NULL, 1, 'never/timed/-/t=2/warm', 'skipped', 'why', '')");
+	for (int64_t id = 1; id <= 2; id++) {
+		struct assay_run run = load_run(f, id);
+
+		assert_true(run.exact->n_cases >= run.n_results);
+		for (size_t i = 0; i < run.exact->n_cases; i++)
+			assert_int_equal(run.exact->cases[i].all_threads, id == 1 && i < run.n_results);
+		assay_run_release(&run);
+	}
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
@@ -202,6 +223,7 @@ int main(void)
 		TEST(test_all_threads_of_version_5),
 		TEST(test_a_sentence_that_was_cut),
 		TEST(test_roofs_of_version_5),
+		TEST(test_counts_of_all_threads_of_version_5),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
