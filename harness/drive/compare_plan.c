@@ -292,7 +292,8 @@ static void take_builds(struct assay_compare_plan *p, const struct assay_session
 	assay_build_identity_of(p->session.catalog, 0, p->source[ASSAY_HEAD].plugins.n, &p->cmp.build[ASSAY_HEAD]);
 }
 
-/* A case that a manifest demands and nobody plans: its key is all that is known of it. */
+/* A case that a manifest demands and nobody plans. Its key is all that is known of it, and no kind of evidence has it.
+ */
 static int add_demanded(struct assay_compare_plan *p, const char *key, struct assay_err *err)
 {
 	struct assay_case c = { .threads = 1 };
@@ -301,7 +302,7 @@ static int add_demanded(struct assay_compare_plan *p, const char *key, struct as
 	if (sscanf(key, "%63[^/]/%63[^/]", c.op, c.variant) != 2)
 		return 0;
 	snprintf(c.key, sizeof(c.key), "%s", key);
-	to = add_case(p, &c, NULL, false);
+	to = add_case(p, &c, NULL, true);
 	if (!to)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	to->in_head = false;

@@ -13,6 +13,8 @@
 /* What a case on one side takes here, for the progress bar. */
 #define COUNT_NS 1e9
 
+#define GONE "the head has no such case any more"
+
 struct counting {
 	const struct assay_compare_plan *plan;
 	size_t *chosen; /* cases of the plan, malloc'ed */
@@ -142,8 +144,7 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 		refuse(head, &c->c, ASSAY_STATUS_SKIPPED, "identical machine code on both sides needs no count");
 		refuse(base, &c->c, ASSAY_STATUS_SKIPPED, head->reason);
 	} else if (!c->in_head || (c->in_base && c->reason[0])) {
-		refuse(head, &c->c, ASSAY_STATUS_FAILED,
-		       c->reason[0] ? c->reason : "the head has no such case any more");
+		refuse(head, &c->c, ASSAY_STATUS_FAILED, c->reason[0] ? c->reason : GONE);
 	} else {
 		rc = count_side(k, ASSAY_HEAD, i, head, err);
 	}
@@ -191,6 +192,30 @@ static int count_all(struct counting *k, struct assay_err *err)
 	return rc;
 }
 
+/*
+ * Cases that are not counted and of which the policy demands something. No pairs tell of them, and what is stored must
+ * give the same verdicts again.
+ */
+static void add_owing(struct counting *k, const struct assay_request *q)
+{
+	struct assay_exact_run *head = &k->run[ASSAY_HEAD];
+	const struct assay_comparison *cmp = &k->plan->cmp;
+
+	for (size_t i = 0; i < cmp->n_cases; i++) {
+		const struct assay_comparison_case *c = &cmp->cases[i];
+
+		if (c->control != ASSAY_CONTROL_NONE || wanted(k->plan, q, i) ||
+		    !assay_limits_require(&k->plan->policy, &c->c, false))
+			continue;
+		if (c->in_head)
+			refuse(&head->cases[head->n_cases++], &c->c, ASSAY_STATUS_SKIPPED,
+			       "the suite does not name the case for exact counts");
+		else
+			refuse(&head->cases[head->n_cases++], &c->c, ASSAY_STATUS_FAILED,
+			       c->reason[0] ? c->reason : GONE);
+	}
+}
+
 /* All but the cases. */
 static void name_run(struct assay_comparison *cmp, enum assay_side side, const struct assay_exact_setting *setting)
 {
@@ -236,6 +261,8 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request
 		k.options.interrupted = w->interrupted;
 		rc = count_all(&k, err);
 	}
+	if ((!rc || rc == ASSAY_EINTERRUPTED) && q->take == ASSAY_TAKE_COUNTS)
+		add_owing(&k, q);
 	free(k.chosen);
 	return rc;
 }

@@ -11,10 +11,13 @@
 int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_request *q, struct assay_err *err);
 
 /*
- * Count those cases into p->cmp.exact, each in a worker of either side. What pairs have told already is not counted: a
- * case that failed in one is left out, and one whose machine code is the same on both sides is skipped on both, with
- * that reason. Where nothing at all can be counted, every case is skipped with the reason. ASSAY_EINTERRUPTED
- * when the watch says so: the cases that were not counted by then say so.
+ * Count those cases into p->cmp.exact, each in a worker of either side. ASSAY_EINTERRUPTED when the watch says so: the
+ * cases that were not counted by then say so. Not counted is
+ * - what pairs have told already: a case that failed in one is left out, and one whose machine code is the same on both
+ *   sides is skipped on both, with that reason;
+ * - anything where nothing can be counted: every case is skipped with the reason;
+ * - a case that the suite does not name for counts. Where counts alone are taken, it is skipped in the head with that
+ *   reason if the policy requires anything of it, and left out otherwise.
  */
 int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request *q, const struct assay_watch *w,
 			struct assay_err *err);

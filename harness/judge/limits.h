@@ -14,7 +14,7 @@
  * - A case whose base cannot be loaded, crashed or is wrong (INCOMPARABLE) owes all: demands are on the head.
  * - A case with the same machine code on both sides owes all: only its time is excused.
  * - Where only exact counts are judged, demands on other metrics are owed, too, and are NOT_MEASURED; so are those on
- *   counts where none were taken.
+ *   counts where none were taken, and all of cases that the suite does not name for counts.
  * - A control owes none: the case that it repeats does.
  * - Cases that are not in this run or comparison owe nothing in it. Such are those of other suites, which share the
  *   policy, and in a comparison those that neither build can run here.

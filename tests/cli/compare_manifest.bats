@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What a comparison of revisions must have: cases that a manifest names, and those of which the policy demands something.
+load compare_helpers
+
+WORK=lenient.triple/work/n=1024/t=1/warm
+
+# An installation whose suite names one variant for counts, and a repository with two revisions of a plugin.
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export XDG_CACHE_HOME=$PWD/cache GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+	wide_policy
+	mkdir -p home/plugins home/share/assay/baselines repo/baselines
+	cp -r "$ASSAY_BUILD/bin" home/
+	cp "$PLUGINS/compare_op.so" home/plugins/
+	cp -r "$ASSAY_SOURCE/tests/fixtures/compare" home/share/assay/bench
+	printf 'suite "quick" {\n summary = "s"\n use "triple" { }\n exact "canon" { cases = {"*/work/*"} }\n}\n' \
+		>home/share/assay/bench/suites/quick.suite
+	ASSAY=$PWD/home/bin/assay
+	cd repo || return 1
+	printf 'build = "mkdir -p deep/out && cp %s/compare_$(cat which).so deep/out/side.so"\nplugins = "deep/out"\n' "$PLUGINS" >assay.conf
+	printf '/deep/\n' >.gitignore
+	echo base >which
+	git init -q -b main
+}
+
+# commits: what is there, as the base
+commits() {
+	git add .
+	git -c user.name=a -c user.email=a@b commit -qm first
+}
+
+# comparison STATUS OPTION...: of main and the working tree, as JSON
+comparison() {
+	local want=$1
+	shift
+	run --separate-stderr "$ASSAY" compare --policy ../wide.conf --budget 100ms --db ../assay.db main --json "$@"
+	[ "$status" = "$want" ] || { echo "want status $want, got $status: $output $stderr"; return 1; }
+}
+
+# manifest LINE...: of the installation
+manifest() {
+	printf '%s\n' "$@" >../home/share/assay/baselines/quick.manifest
+}
+
+# replayed: is the verdict from the store that of $output?
+replayed() {
+	local first=$output
+	run --separate-stderr "$ASSAY" judge --db ../assay.db --json
+	[ "$(jq -S . <<<"$first")" = "$(jq -S . <<<"$output")" ] || { diff <(jq -S . <<<"$first") <(jq -S . <<<"$output"); return 1; }
+}
+
+@test "a benchmark that the manifest demands and nobody plans is NOT_MEASURED by times and by counts" {
+	commits
+	manifest "required $WORK" "required lenient.triple/gone/n=1024/t=1/warm"
+	for evidence in paired exact; do
+		comparison 4 --evidence "$evidence"
+		is '[.cases[] | select(.verdict == "NOT_MEASURED" and .key == "lenient.triple/gone/n=1024/t=1/warm")] | length == 1 and
+			(.[0].reason | contains("the manifest demands it, and the suite has it no more"))'
+		replayed
+	done
+}
+
+@test "by counts alone, a demand binds on cases that the suite does not name for counts" {
+	echo two >which
+	commits
+	printf 'limit "*/extra/*" { require = {"exact_instructions <= 1"} }\n' >../wide.conf
+	comparison 4 --evidence exact
+	is '[.cases[] | select(.key | contains("/extra/"))] | map([.metric, .verdict]) | contains([["exact_instructions", "NOT_MEASURED"]])'
+	is '[.cases[] | select(.metric == "exact_instructions")][0].reason | contains("the suite does not name the case for exact counts")'
+	replayed
+	# the head has it no more
+	echo base >which
+	comparison 4 --evidence exact
+	is '[.cases[] | select(.key | contains("/extra/"))] | length == 1 and (.[0] | .verdict == "NOT_MEASURED" and (.reason | contains("no such case any more")))'
+	replayed
+	: >../wide.conf
+	echo two >which
+	run --separate-stderr "$ASSAY" compare --policy ../wide.conf --db ../assay.db main --json --evidence exact
+	is '[.cases[] | select(.key | contains("/extra/"))] == []'
+}
