@@ -118,6 +118,19 @@ static int judge_missing(struct judging *j)
 	return rc;
 }
 
+/* What a run judges when it ends, such as the outputs of variants against each other, nobody judged in this one. */
+static int judge_unfinished(struct judging *j)
+{
+	char key[32];
+
+	if (j->in->run->ended_ns)
+		return 0;
+	snprintf(key, sizeof(key), "run %" PRId64, j->in->run->id);
+	return assay_row_say(&j->report, status_of(key), ASSAY_NOT_MEASURED, j->err,
+			     "it did not finish: outputs of variants were not compared with each other, and cases may "
+			     "lack rounds; measure a whole run");
+}
+
 /* ---- status ----------------------------------------------------------------------------------------------------- */
 
 /* What became of a case that has no time to judge. */
@@ -233,7 +246,9 @@ static int judge_all(struct judging *j)
 
 	for (size_t i = 0; i < j->in->run->n_results && !rc; i++)
 		rc = judge_result(j, &j->in->run->results[i]);
-	return rc ? rc : judge_missing(j);
+	if (!rc)
+		rc = judge_missing(j);
+	return rc ? rc : judge_unfinished(j);
 }
 
 int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report *out, struct assay_err *err)

@@ -38,6 +38,10 @@ static void missing_interrupted(struct world *w)
 	missing(w);
 	w->run.ended_ns = 0;
 }
+static void interrupted(struct world *w)
+{
+	w->run.ended_ns = 0;
+}
 static void skipped(struct world *w)
 {
 	fail_as(w, 0, ASSAY_STATUS_SKIPPED, "needs avx9");
@@ -141,6 +145,11 @@ static const struct gate_row gates[] = {
 	  "in the manifest (line 3) but not in the run" },
 	{ "missing, interrupted", missing_interrupted, ASSAY_NOT_MEASURED, 4, 4, CASE_B, "status", ASSAY_EVIDENCE_NONE,
 	  ASSAY_NOT_MEASURED, "in the manifest (line 3) but not in the run, which did not finish" },
+	{ "all there, interrupted", interrupted, ASSAY_NOT_MEASURED, 4, 4, "run 12", "status", ASSAY_EVIDENCE_NONE,
+	  ASSAY_NOT_MEASURED,
+	  "it did not finish: outputs of variants were not compared with each other, and cases may lack rounds; "
+	  "measure "
+	  "a whole run" },
 	{ "skipped", skipped, ASSAY_NOT_MEASURED, 4, 4, CASE_A, "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED,
 	  "skipped, but the manifest requires it: needs avx9" },
 	{ "skipped, allowed", may_skip, ASSAY_PASS, 0, 0, "m.a/avx2/n=1/t=2/warm", "status", ASSAY_EVIDENCE_NONE,
