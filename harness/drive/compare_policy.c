@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "counters/event_names.h"
 #include "drive/installed.h"
+#include "drive/policy_file.h"
 #include "judge/policy_names.h"
 #include "judge/stopping.h"
 
@@ -34,21 +35,10 @@ int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_c
 			      struct assay_err *err)
 {
 	struct assay_policy alone;
-	char path[ASSAY_INSTALLED_PATH_MAX + 16] = "";
-	int rc;
-
-	if (q->policy) {
-		snprintf(path, sizeof(path), "%s", q->policy);
-	} else {
-		rc = assay_installed_baseline_dir(path, ASSAY_INSTALLED_PATH_MAX, err);
-		if (rc)
-			return rc;
-		strcat(path, "/policy.conf");
-	}
+	char path[ASSAY_POLICY_PATH_MAX];
 	/* first the file as it is, so that messages name it */
-	rc = assay_policy_load(&alone, path, err);
-	if (rc == ASSAY_ENOTFOUND || rc == ASSAY_EIO)
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot read policy '%s': name one with --policy", path);
+	int rc = assay_policy_file_load(&alone, q->policy, path, err);
+
 	if (rc)
 		return rc;
 	assay_policy_release(&alone);

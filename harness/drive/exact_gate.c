@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "drive/hints.h"
 #include "drive/installed.h"
-#include "drive/gate_input.h"
+#include "drive/policy_file.h"
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
 #include "store/store_exact.h"
@@ -96,13 +96,11 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 {
 	struct assay_exact_run run = { 0 };
 	struct assay_policy policy = { 0 };
-	char dir[ASSAY_INSTALLED_PATH_MAX], why[640] = "";
+	char path[ASSAY_POLICY_PATH_MAX], why[640] = "";
 	int rc = load_counts(store, q, &run, err);
 
 	if (!rc)
-		rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
-	if (!rc)
-		rc = assay_gate_policy_load(&policy, q->policy, dir, err);
+		rc = assay_policy_file_load(&policy, q->policy, path, err);
 	if (!rc) {
 		report->alpha = policy.alpha;
 		snprintf(report->head, sizeof(report->head), "counts %" PRId64 " (%.12s%s)", run.id,

@@ -10,6 +10,7 @@
 #include "base/conf.h"
 #include "drive/hints.h"
 #include "drive/installed.h"
+#include "drive/policy_file.h"
 #include "drive/session.h"
 #include "counters/event_names.h"
 #include "plan/plan.h"
@@ -61,42 +62,37 @@ static int load_run(struct assay_gate_files *f, struct assay_store *store, const
 	return rc;
 }
 
-int assay_gate_policy_load(struct assay_policy *p, const char *named, const char *dir, struct assay_err *err)
+static int load_manifest(struct assay_gate_files *f, const struct assay_gate_request *q, const char *dir,
+			 struct assay_err *err)
 {
-	char path[ASSAY_INSTALLED_PATH_MAX + 16];
+	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
 	int rc;
 
-	snprintf(path, sizeof(path), "%s/policy.conf", dir);
-	rc = assay_hint_user_path(assay_policy_load(p, named ? named : path, err), err);
-	if (rc != ASSAY_ENOTFOUND || named)
-		return rc;
-	*p = assay_policy_default();
-	return 0;
-}
-
-static int load_rules(struct assay_gate_files *f, const struct assay_gate_request *q, struct assay_err *err)
-{
-	char dir[ASSAY_INSTALLED_PATH_MAX], path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
-	int rc;
-
-	rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
-	if (rc && (!q->manifest || !q->policy))
-		return rc;
-	if (!rc)
-		rc = assay_manifest_list_load(&f->other, dir, err);
-	if (rc && rc != ASSAY_ENOTFOUND)
-		return rc;
-	if (!q->manifest)
-		snprintf(path, sizeof(path), "%s/%s.manifest", dir, f->run.suite);
-	rc = assay_hint_user_path(assay_manifest_load(&f->manifest, q->manifest ? q->manifest : path, err), err);
-	if (rc == ASSAY_ENOTFOUND && !q->manifest)
+	if (q->manifest)
+		return assay_hint_user_path(assay_manifest_load(&f->manifest, q->manifest, err), err);
+	snprintf(path, sizeof(path), "%s/%s.manifest", dir, f->run.suite);
+	rc = assay_hint_user_path(assay_manifest_load(&f->manifest, path, err), err);
+	if (rc == ASSAY_ENOTFOUND)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "no manifest '%s': write it with 'assay list --manifest --suite %s', or name one "
 				     "with --manifest",
 				     path, f->run.suite);
-	if (rc)
-		return rc;
-	return assay_gate_policy_load(&f->policy, q->policy, dir, err);
+	return rc;
+}
+
+/* Whoever names both manifest and policy needs no folder of baselines. */
+static int load_rules(struct assay_gate_files *f, const struct assay_gate_request *q, struct assay_err *err)
+{
+	char dir[ASSAY_INSTALLED_PATH_MAX], policy[ASSAY_POLICY_PATH_MAX];
+	int rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
+
+	if (!rc)
+		rc = assay_manifest_list_load(&f->other, dir, err);
+	else if (rc == ASSAY_ENOTFOUND && q->manifest && q->policy)
+		rc = 0;
+	if (!rc)
+		rc = load_manifest(f, q, dir, err);
+	return rc ? rc : assay_policy_file_load(&f->policy, q->policy, policy, err);
 }
 
 static int load_base_runs(struct assay_gate_files *f, struct assay_store *store, const int64_t *ids, size_t n,

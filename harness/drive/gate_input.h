@@ -26,7 +26,4 @@ int assay_gate_files_load(struct assay_gate_files *f, struct assay_store *store,
 			  struct assay_err *err);
 void assay_gate_files_release(struct assay_gate_files *f);
 
-/* The policy that the user named, else the one in the folder of baselines, else the defaults. */
-int assay_gate_policy_load(struct assay_policy *p, const char *named, const char *dir, struct assay_err *err);
-
 #endif

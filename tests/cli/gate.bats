@@ -142,6 +142,31 @@ may-skip quantize.q8_0/ref/n=32/t=4096/warm' ]
 	fails 2 "no baseline 'main' of suite 'quick'" gate --manifest quick.manifest --policy plain.conf --baseline main
 }
 
+# installed_with FILE...: a tree of this build of which the folder of baselines holds only these; $ASSAY becomes its program
+installed_with() {
+	mkdir -p tree/bin tree/share/assay/baselines
+	cp "$ASSAY" tree/bin/
+	ln -s "$ASSAY_BUILD/plugins" tree/plugins
+	ln -s "$ASSAY_SOURCE/bench" tree/share/assay/bench
+	[ $# = 0 ] || cp "$@" tree/share/assay/baselines/
+	ASSAY=$PWD/tree/bin/assay
+}
+
+@test "without a policy neither a gate nor a comparison judges by the defaults: exit 2, with what to do" {
+	export KEEP_DB=1
+	manifest
+	measure >/dev/null
+	installed_with quick.manifest
+	fails 2 "no policy 'tree/share/assay/baselines/policy.conf': write one, an empty file takes the defaults, or name one with --policy" gate
+	fails 2 "no policy 'tree/share/assay/baselines/policy.conf'" compare "$ASSAY_BUILD" "$ASSAY_BUILD" --bench-dir "$BENCH"
+	fails 2 "no policy 'none.conf'" gate --manifest quick.manifest --policy none.conf
+	# who names both needs no folder
+	rm -r tree/share/assay/baselines
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --allow-no-baseline
+	[ "$status" = 0 ]
+	fails 2 "no baselines beside" gate --manifest quick.manifest
+}
+
 @test "baselines are saved, listed, shown, used and dropped" {
 	export KEEP_DB=1
 	manifest
