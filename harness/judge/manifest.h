@@ -19,6 +19,7 @@
  * was planned must have all of them. `on ARCH`: the line counts on that architecture only. t=all stands for the number
  * of threads that `all` meant in the run.
  */
+/* The strictest first. */
 enum assay_manifest_demand {
 	ASSAY_MANIFEST_REQUIRED,
 	ASSAY_MANIFEST_MAY_SKIP,

@@ -301,6 +301,32 @@ static void test_one_core(void **state)
 	}
 }
 
+/* There two lines may name a case, and the stricter one counts, wherever it stands. */
+static void test_one_core_two_lines(void **state)
+{
+	static const enum assay_manifest_demand demands[][2] = {
+		{ ASSAY_MANIFEST_MAY_SKIP, ASSAY_MANIFEST_REQUIRED },
+		{ ASSAY_MANIFEST_REQUIRED, ASSAY_MANIFEST_MAY_SKIP },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(demands); i++) {
+		struct assay_gate_report r = { 0 };
+		struct world w;
+
+		world_make(&w);
+		fail_as(&w, 0, ASSAY_STATUS_SKIPPED, "needs avx9");
+		w.in.all_threads = 1;
+		w.manifest.n_entries = 0;
+		w.run.n_results = 1;
+		add_entry(&w, "m.a/ref/n=1/t=all/warm", demands[i][0]);
+		add_entry(&w, CASE_A, demands[i][1]);
+		assert_int_equal(assay_gate_judge(&w.in, &r, NULL), 0);
+		assert_int_equal(r.exit, 4);
+		assay_gate_report_release(&r);
+	}
+}
+
 static void test_empty_run(void **state)
 {
 	struct assay_gate_report r = { 0 };
@@ -376,9 +402,13 @@ static void test_policy_names(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gates),     cmocka_unit_test(test_order_of_gravity),
-		cmocka_unit_test(test_report),    cmocka_unit_test(test_one_core),
-		cmocka_unit_test(test_empty_run), cmocka_unit_test(test_policy_names),
+		cmocka_unit_test(test_gates),
+		cmocka_unit_test(test_order_of_gravity),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_one_core),
+		cmocka_unit_test(test_one_core_two_lines),
+		cmocka_unit_test(test_empty_run),
+		cmocka_unit_test(test_policy_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
