@@ -415,11 +415,15 @@ static void add_headline(const struct view *v, struct assay_text *out)
 			reset(v->style), r->head[0] ? r->head : "this run");
 	/* a base without a baseline is the file of recorded counts */
 	if (r->no_baseline)
-		assay_text_addf(out, "%s%s%s%s; speed was not judged\n", r->base[0] ? " against " : "", r->base,
+		assay_text_addf(out, "%s%s%s%s", r->base[0] ? " against " : "", r->base,
 				good ? ": correctness, manifest and limits passed" : "",
 				good && r->base[0] ? ", counts are as recorded" : "");
 	else
-		assay_text_addf(out, " against %s\n", r->base[0] ? r->base : "no baseline");
+		assay_text_addf(out, " against %s", r->base[0] ? r->base : "no baseline");
+	if (r->n_unjudged)
+		assay_text_addf(out, "; %zu demand%s on skipped cases %s not judged", r->n_unjudged,
+				r->n_unjudged == 1 ? "" : "s", r->n_unjudged == 1 ? "was" : "were");
+	assay_text_add(out, r->no_baseline ? "; speed was not judged\n" : "\n");
 }
 
 static void write_text(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)

@@ -83,7 +83,10 @@ static int add_missing(struct judging *j, const struct assay_manifest_entry *e)
 /* The last row passes @c without numbers: it says so when the policy demands any. */
 static void note_demands(struct judging *j, const struct assay_case *c)
 {
-	if (assay_limits_require(j->in->policy, c, false))
+	size_t n = assay_limits_require(j->in->policy, c, false);
+
+	j->report.n_unjudged += n;
+	if (n)
 		assay_row_note(&j->report.cases[j->report.n_cases - 1],
 			       "; what the policy demands of it was not judged");
 }
@@ -153,6 +156,9 @@ static int judge_failed(struct judging *j, const struct assay_result *r, const s
 	if (e && e->demand == ASSAY_MANIFEST_REQUIRED)
 		return assay_row_say(&j->report, name, ASSAY_NOT_MEASURED, j->err,
 				     "skipped, but the manifest requires it: %s", r->reason);
+	if (!e && assay_limits_require(j->in->policy, &r->c, false))
+		return assay_row_say(&j->report, name, ASSAY_NOT_MEASURED, j->err,
+				     "skipped, but the policy demands something of it: %s", r->reason);
 	rc = assay_row_say(&j->report, name, ASSAY_PASS, j->err, "skipped: %s", r->reason);
 	if (!rc)
 		note_demands(j, &r->c);

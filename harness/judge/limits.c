@@ -198,11 +198,12 @@ int assay_limits_judge(const struct assay_policy *p, const struct assay_limit_ca
 	return 0;
 }
 
-bool assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact)
+size_t assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact)
 {
+	size_t n = 0;
+
 	for (size_t i = 0; i < p->n_limits; i++)
-		if (!p->limits[i].where_counted && (!exact || assay_exact_is_metric(p->limits[i].metric)) &&
-		    assay_policy_selects(p->limits[i].cases, c))
-			return true;
-	return false;
+		n += !p->limits[i].where_counted && (!exact || assay_exact_is_metric(p->limits[i].metric)) &&
+		     assay_policy_selects(p->limits[i].cases, c);
+	return n;
 }

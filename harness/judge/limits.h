@@ -10,7 +10,8 @@
  * - A case without numbers, because it is wrong, crashed, hangs, is missing or was lost, owes none. Its own row says
  *   why, and no row of a demand would be graver.
  * - A case that the manifest lets be skipped, or whose plugin it lets be absent, owes none. Its row passes and says
- *   that what is demanded of it was not judged.
+ *   that what is demanded of it was not judged, and the report counts these demands. A case that is skipped without a
+ *   line of the manifest is NOT_MEASURED where it owes any.
  * - A case whose base cannot be loaded, crashed or is wrong (INCOMPARABLE) owes all: demands are on the head.
  * - A case with the same machine code on both sides owes all: only its time is excused.
  * - Where only exact counts are judged, demands on other metrics are owed, too, and are NOT_MEASURED; so are those on
@@ -75,7 +76,7 @@ struct assay_limit_case {
 int assay_limits_judge(const struct assay_policy *p, const struct assay_limit_case *c, struct assay_gate_report *out,
 		       struct assay_err *err);
 
-/* Does any `require` select @c; with @exact, any on a metric of exact counts? */
-bool assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact);
+/* How many demands of `require` select @c; with @exact, how many on metrics of exact counts. */
+size_t assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact);
 
 #endif

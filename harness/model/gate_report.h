@@ -64,6 +64,7 @@ struct assay_gate_report {
 	char base[256], head[256]; /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)"; base "": none */
 	double alpha;
 	bool no_baseline;
+	size_t n_unjudged; /* demands of the policy on cases that may be skipped, and were */
 	char *advice; /* why speed was not judged, and the command that changes it; malloc'ed. NULL: it was judged */
 	struct assay_gate_case *cases; /* malloc'ed */
 	size_t n_cases;

@@ -316,6 +316,21 @@ static void test_gate_no_baseline(void **state)
 	assert_null(strstr(out, "INCOMPARABLE"));
 	free(out);
 
+	r.n_unjudged = 1;
+	out = emit_gate(&r, "text", &style);
+	assert_true(has_line(out,
+			     "PASS: run 4: correctness, manifest and limits passed; 1 demand on skipped cases was not "
+			     "judged; speed was not judged",
+			     ""));
+	free(out);
+	r.no_baseline = false;
+	r.n_unjudged = 2;
+	out = emit_gate(&r, "text", &style);
+	assert_true(has_line(out, "PASS: run 4 against no baseline; 2 demands on skipped cases were not judged", ""));
+	free(out);
+	r.no_baseline = true;
+	r.n_unjudged = 0;
+
 	r.verdict = ASSAY_INCOMPARABLE;
 	out = emit_gate(&r, "text", &style);
 	assert_true(has_line(out, "INCOMPARABLE: run 4; speed was not judged", ""));

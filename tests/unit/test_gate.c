@@ -190,6 +190,41 @@ static const struct gate_row gates[] = {
 	  ASSAY_NOT_MEASURED, NULL },
 };
 
+/* Demands on a case that may be skipped go with it, and are counted; without a line of the manifest it may not be. */
+static void test_demands_on_skipped(void **state)
+{
+	static const struct {
+		bool listed, demanded;
+		int exit;
+		size_t unjudged;
+		const char *reason;
+	} rows[] = {
+		{ true, true, 0, 2, "skipped: needs avx9; what the policy demands of it was not judged" },
+		{ true, false, 0, 0, "skipped: needs avx9" },
+		{ false, true, 4, 0,
+		  "skipped, but the policy demands something of it: needs avx9; not in the manifest" },
+		{ false, false, 0, 0, "skipped: needs avx9; not in the manifest" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_gate_report r = { 0 };
+		struct world w;
+
+		world_make(&w);
+		may_skip(&w);
+		for (int k = 0; k < 2 && rows[i].demanded; k++)
+			add_limit(&w, "m.a/avx2*", "time_s", false, 1);
+		if (!rows[i].listed)
+			w.manifest.entries[1] = w.manifest.entries[--w.manifest.n_entries];
+		assert_int_equal(assay_gate_judge(&w.in, &r, NULL), 0);
+		assert_string_equal(find_row(&r, "m.a/avx2/n=1/t=2/warm", "status")->reason, rows[i].reason);
+		assert_int_equal(r.exit, rows[i].exit);
+		assert_int_equal(r.n_unjudged, rows[i].unjudged);
+		assay_gate_report_release(&r);
+	}
+}
+
 static void test_gates(void **state)
 {
 	(void)state;
@@ -406,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_order_of_gravity),
 		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_one_core),
+		cmocka_unit_test(test_demands_on_skipped),
 		cmocka_unit_test(test_one_core_two_lines),
 		cmocka_unit_test(test_empty_run),
 		cmocka_unit_test(test_policy_names),
