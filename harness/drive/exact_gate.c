@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -12,6 +13,7 @@
 #include "drive/policy_file.h"
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
+#include "judge/policy_names.h"
 #include "store/store_exact.h"
 
 static int load_counts(struct assay_store *store, const struct assay_gate_request *q, struct assay_exact_run *out,
@@ -91,6 +93,32 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	return rc;
 }
 
+/* Counts tell keys and no more of their cases, and a policy may name the cases of other suites, too. */
+static int check_policy(const struct assay_policy *policy, const struct assay_exact_run *run, struct assay_err *err)
+{
+	struct assay_case *cases = calloc(run->n_cases + 1, sizeof(*cases));
+	struct assay_manifest_list manifests = { 0 };
+	struct assay_policy_known known = { .cases = cases, .n_cases = run->n_cases };
+	char dir[ASSAY_INSTALLED_PATH_MAX];
+	int rc = cases ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+
+	for (size_t i = 0; i < run->n_cases && !rc; i++) {
+		const char *key = run->cases[i].key;
+
+		memcpy(cases[i].key, key, sizeof(cases[i].key));
+		snprintf(cases[i].op, sizeof(cases[i].op), "%.*s", (int)strcspn(key, "/"), key);
+	}
+	if (!rc && !assay_installed_baseline_dir(dir, sizeof(dir), NULL))
+		rc = assay_manifest_list_load(&manifests, dir, err);
+	known.manifests = (const struct assay_manifest *const *)manifests.v;
+	known.n_manifests = manifests.n;
+	if (!rc)
+		rc = assay_policy_check_known(policy, &known, err);
+	assay_manifest_list_release(&manifests);
+	free(cases);
+	return rc;
+}
+
 int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_request *q,
 			   struct assay_gate_report *report, struct assay_err *err)
 {
@@ -101,6 +129,8 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 
 	if (!rc)
 		rc = assay_policy_file_load(&policy, q->policy, path, err);
+	if (!rc)
+		rc = check_policy(&policy, &run, err);
 	if (!rc) {
 		report->alpha = policy.alpha;
 		snprintf(report->head, sizeof(report->head), "counts %" PRId64 " (%.12s%s)", run.id,

@@ -284,7 +284,7 @@ static int add_allowances(struct assay_policy *p, const struct assay_conf_sectio
 		if (!rc)
 			rc = read_allowance(e, i, &v[p->n_allowances], err);
 		if (!rc)
-			p->n_allowances++;
+			v[p->n_allowances++].line = s->line;
 	}
 	return rc;
 }

@@ -56,6 +56,7 @@ struct assay_allowance {
 	enum assay_exact_event event;
 	double frac;  /* negative: not set here */
 	double count; /* negative: not set here */
+	unsigned line;
 };
 
 struct assay_policy {

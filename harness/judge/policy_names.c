@@ -99,6 +99,8 @@ static int check_glob(const struct assay_policy *p, const struct assay_policy_kn
 		n = add_name(names, n, k->catalog->ops[i].name);
 	for (size_t i = 0; k->run && i < k->run->n_results; i++)
 		n = add_name(names, n, k->run->results[i].c.op);
+	for (size_t i = 0; i < k->n_cases; i++)
+		n = add_name(names, n, k->cases[i].op);
 	return fail_glob(p, glob, line, names, n, err);
 }
 
@@ -171,6 +173,8 @@ int assay_policy_check_known(const struct assay_policy *p, const struct assay_po
 		rc = check_glob(p, known, p->margins[i].cases, p->margins[i].line, err);
 	for (size_t i = 0; !rc && i < p->n_limits; i++)
 		rc = check_glob(p, known, p->limits[i].cases, p->limits[i].line, err);
+	for (size_t i = 0; !rc && i < p->n_allowances; i++)
+		rc = check_glob(p, known, p->allowances[i].cases, p->allowances[i].line, err);
 	for (size_t i = 0; !rc && i < p->n_limits; i++)
 		rc = check_metric(p, known, &p->limits[i], err);
 	return rc;

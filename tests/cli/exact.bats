@@ -153,6 +153,17 @@ within() {
 	run -4 "$ASSAY" gate --evidence exact --policy floor.conf --exact-file gone.json --db "$BATS_FILE_TMPDIR/all.db"
 	[[ $output == *"in gone.json, but not counted"* && $output == *"exact_d1_hit_rate is"*" %, below the floor of 100 %"* ]]
 
+	# a glob that selects nothing would guard nothing
+	export KEEP_DB=1
+	printf 'limit "no.such.op/*" { require = {"exact_instructions >= 1"} }\n' >bad.conf
+	fails 2 "bad.conf:1: 'no.such.op/*' selects no case of any suite" gate --evidence exact --policy bad.conf --exact-file record.json
+	printf '\nexact "dequantize.q8_1/*" { allow = {"instructions 1000"} }\n' >bad.conf
+	fails 2 "bad.conf:2: 'dequantize.q8_1/*' selects no case of any suite, did you mean 'dequantize.q8_0'?" gate --evidence exact \
+		--policy bad.conf --exact-file record.json
+	# the cases of other suites may be named
+	printf 'exact "generate.chat/*" { allow = {"instructions 1000"} }\n' >other.conf
+	run -0 "$ASSAY" gate --evidence exact --policy other.conf --exact-file record.json
+
 	# another compiler's counts are no measure
 	jq '.builds[0].compiler = "other 1.0"' record.json >other.json
 	run -5 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file other.json

@@ -393,6 +393,13 @@ static void bad_margin_glob(struct world *w)
 	w->margins[0].line = 3;
 	w->policy.n_margins = 1;
 }
+static void bad_exact_glob(struct world *w)
+{
+	static struct assay_allowance a = { .cases = "m.aa/*", .line = 4 };
+
+	w->policy.allowances = &a;
+	w->policy.n_allowances = 1;
+}
 static void bad_metric(struct world *w)
 {
 	add_limit(w, "m.b/*", "token_per_s", true, 50);
@@ -413,6 +420,7 @@ static void test_policy_names(void **state)
 		{ bad_limit_glob, "policy.conf:5: 'm.aa/*' selects no case of any suite, did you mean 'm.a'?" },
 		{ far_limit_glob, "policy.conf:5: 'generate.chat/*' selects no case of any suite" },
 		{ bad_margin_glob, "policy.conf:3: '*/cuda/*' selects no case of any suite" },
+		{ bad_exact_glob, "policy.conf:4: 'm.aa/*' selects no case of any suite, did you mean 'm.a'?" },
 		{ bad_metric, "policy.conf:5: no case that 'm.b/*' selects has a metric 'token_per_s', did you mean "
 			      "'tokens_per_s'?" },
 		{ metric_of_another_case,
