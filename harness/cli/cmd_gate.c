@@ -70,7 +70,7 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "exact-file", OPT_EXACT_FILE, "FILE", 0, "Recorded counts (default baselines/exact/SUITE.json)", 0 },
 	{ "allow-no-baseline", OPT_ALLOW, NULL, 0,
-	  "Where nothing is there to compare with, judge the rest and do not fail for it", 0 },
+	  "Where nothing is there to compare times with, judge the rest and do not fail for it", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {

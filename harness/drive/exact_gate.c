@@ -23,6 +23,10 @@ static int load_counts(struct assay_store *store, const struct assay_gate_reques
 	int rc = q->run_id ? assay_store_exact_of_run(store, q->run_id, out, err)
 			   : assay_store_exact_newest(store, suite, out, err);
 
+	if (!rc && q->suite && strcmp(q->suite, out->suite))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "run %" PRId64 " is of suite '%s', not '%s': leave out --suite or --run",
+				     q->run_id, out->suite, q->suite);
 	if (rc == ASSAY_ENOTFOUND && q->run_id)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "run %" PRId64 " has no exact counts: its suite names no case for them, or "
@@ -85,8 +89,8 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	in.record = record;
 	if (!in.base)
 		snprintf(why, size, "%.300s; record them with '%s'", lacking, record);
-	/* where there are no times to compare with, the file is what rows are held against */
-	if (!report->base[0] || (report->no_baseline && in.base))
+	/* where there are no times to compare with, the file is what rows are held against, or should be */
+	if (in.base ? !report->base[0] || report->no_baseline : demand)
 		snprintf(report->base, sizeof(report->base), "%.255s", name);
 	rc = in.base || demand ? assay_exact_judge(&in, report, err) : 0;
 	assay_exact_baseline_release(&b);
@@ -125,8 +129,12 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 	struct assay_exact_run run = { 0 };
 	struct assay_policy policy = { 0 };
 	char path[ASSAY_POLICY_PATH_MAX], why[640] = "";
-	int rc = load_counts(store, q, &run, err);
+	int rc;
 
+	if (q->allow_no_baseline)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--allow-no-baseline excuses times, and counts alone have none: leave it out");
+	rc = load_counts(store, q, &run, err);
 	if (!rc)
 		rc = assay_policy_file_load(&policy, q->policy, path, err);
 	if (!rc)

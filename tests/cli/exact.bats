@@ -160,6 +160,7 @@ within() {
 	printf '\nexact "dequantize.q8_1/*" { allow = {"instructions 1000"} }\n' >bad.conf
 	fails 2 "bad.conf:2: 'dequantize.q8_1/*' selects no case of any suite, did you mean 'dequantize.q8_0'?" gate --evidence exact \
 		--policy bad.conf --exact-file record.json
+	fails 2 "--allow-no-baseline excuses times" gate --evidence exact --policy plain.conf --exact-file record.json --allow-no-baseline
 	# the cases of other suites may be named
 	printf 'exact "generate.chat/*" { allow = {"instructions 1000"} }\n' >other.conf
 	run -0 "$ASSAY" gate --evidence exact --policy other.conf --exact-file record.json
@@ -200,6 +201,10 @@ within() {
 	[[ ${lines[0]} == "PASS: run 1 ("*") against record.json: correctness, manifest and limits passed, counts are as recorded; speed was not judged" ]]
 	run -0 --separate-stderr "$ASSAY" gate --suite timed --manifest timed.manifest --policy limits.conf --allow-no-baseline --exact-file none.json
 	[[ $stderr == *"exact counts were not judged: no exact counts are recorded"* ]]
+	# nothing was held against a file that has none of them
+	[[ ${lines[0]} == "PASS: run 1 ("*"): correctness, manifest and limits passed; speed was not judged" ]]
+	KEEP_DB=1 fails 2 "run 1 is of suite 'timed', not 'quick': leave out --suite or --run" gate --evidence exact --run 1 --suite quick \
+		--policy limits.conf --exact-file record.json
 	run -0 "$ASSAY" show 1 'n=4096'
 	[[ $output == *"exact_d1_hit_rate "*" %, exact_ll_hit_rate "* ]]
 	[[ $output == *"dequantize_q8_0"* ]]
