@@ -256,8 +256,9 @@ static void add_legend(struct assay_text *out, const struct view *v)
 					"stream.* where the data lies (l1, l2, l3, dram) or the arithmetic of peak.*");
 	if (v->narrow)
 		legend_line(out, v, "check",
-			    "results equal the op's own answer, unless their line says so; digests stand in 'assay "
-			    "show RUN CASE'");
+			    v->run->id ? "results equal the op's own answer, unless their line says so; digests stand "
+					 "in 'assay show RUN CASE'"
+				       : "every result equals the op's own answer, unless its line says so");
 	else
 		legend_line(out, v, "check",
 			    "ok: equal to the op's own answer; with the digest of exact results, or the worst relative "

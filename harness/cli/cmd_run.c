@@ -89,8 +89,12 @@ static void say_stored(const struct assay_run *run, const struct assay_settings 
 	snprintf(number, sizeof(number), "show %" PRId64, run->id);
 	assay_command_text(show, sizeof(show), number, NULL, s->r.db);
 	assay_command_text(gate, sizeof(gate), "gate", run->suite, s->r.db);
-	printf("stored as run %" PRId64 " in %s; '%s' shows every case, '%s' judges it\n", run->id, s->r.db, show,
-	       gate);
+	printf("stored as run %" PRId64 " in %s; '%s' shows every case", run->id, s->r.db, show);
+	/* the manifest demands the whole suite */
+	if (s->r.only.n)
+		printf("\n");
+	else
+		printf(", '%s' judges it\n", gate);
 }
 
 /* What was asked for by name and cannot be counted here stands in the details of each case; say so once. */

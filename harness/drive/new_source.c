@@ -263,13 +263,17 @@ static void add_compile(const struct writing *w, const char *include, struct ass
 	assay_text_release(&source);
 }
 
-/* " --only" with the cases of the variant, or of all variants of the op, where the suite may have others. */
+/* " --only" with one shape of the variant, or of all variants of the op: enough to go on with, and soon measured. */
 static void add_only(const struct writing *w, const char *variant, struct assay_text *t)
 {
-	if (w->op && variant)
-		assay_text_addf(t, " --only '%s/%s/*'", w->q->op, variant);
-	else if (w->op)
-		assay_text_addf(t, " --only '%s/*'", w->q->op);
+	struct assay_text shape = { 0 };
+
+	if (!w->op)
+		return;
+	assay_op_shape_text(w->op, w->shape.axes, &shape);
+	assay_text_addf(t, " --only '%s/%s/%s/*'", w->q->op, variant, shape.len ? shape.s : "-");
+	t->failed |= shape.failed;
+	assay_text_release(&shape);
 }
 
 static int put_commands(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
@@ -286,10 +290,11 @@ static int put_commands(const struct writing *w, struct assay_new_result *r, str
 	add_compile(w, include, &t[0]);
 	add_compile(w, NULL, &t[1]);
 	for (int i = 2; i < 4; i++) {
-		assay_text_addf(&t[i], "assay %s --plugin ", i == 2 ? "verify" : "run");
+		/* by default a run shows only the best variant of a shape */
+		assay_text_addf(&t[i], "assay %s --plugin ", i == 2 ? "verify" : w->op ? "run -v" : "run");
 		add_plugin(w, &t[i], "", true);
 		assay_text_add(&t[i], places.s ? places.s : "");
-		add_only(w, i == 2 ? w->q->variant : NULL, &t[i]);
+		add_only(w, i == 2 ? w->q->variant : "*", &t[i]);
 	}
 	assay_text_add(&t[4], "cp ");
 	add_plugin(w, &t[4], "", false);
@@ -365,7 +370,7 @@ static int variant_source(const struct writing *w, const struct assay_new_result
 				       .shape = &w->shape,
 				       .name = w->q->variant,
 				       .headers = &headers,
-				       .compile = r->compile_installed,
+				       .compile = r->compile,
 				       .verify = r->verify,
 				       .run = r->run };
 	int rc = find_headers(w, &headers, err);
@@ -381,7 +386,7 @@ static int op_source(const struct writing *w, const struct assay_new_result *r, 
 {
 	const struct assay_template_value values[] = { { "OP", w->q->op },
 						       { "PLUGIN", w->bench_name },
-						       { "COMPILE", r->compile_installed },
+						       { "COMPILE", r->compile },
 						       { "VERIFY", r->verify },
 						       { "RUN", r->run } };
 

@@ -54,6 +54,9 @@ body() {
 		[ "$(jq -r '.files | join(" ")' <<<"$new")" = "$op.c" ]
 		do_it compile -Werror -Wpedantic
 		[ "$status" = 0 ] && [ -z "$output$stderr" ]
+		# the shape that the commands name is one that a suite has
+		run -0 eval "\"$ASSAY\" list cases $(jq -r '.verify | ltrimstr("assay verify")' <<<"$new")"
+		[[ ${lines[0]} == "$op/fresh/"* ]]
 	done
 	for op in $ops; do
 		# one plugin name and one plugin a file: they are all loaded at once
@@ -107,12 +110,17 @@ body() {
 		y[i] = (float)sum * (w_scale[0] * x_scale[token]);
 	END
 	compiled
-	do_it verify --suite smoke --json
+	do_it verify --json
+	all_are ok 0
+	run --separate-stderr "$ASSAY" verify --plugin ./mine.so --suite smoke --only 'matmul.ternary/mine/*' --json
 	all_are ok 0
 	# bit for bit as the others
-	ASSAY_DETERMINISTIC=1 do_it run --suite smoke --json
+	ASSAY_DETERMINISTIC=1 do_it run --json
 	all_are ok 0
 	jq -e '[.cases[] | select(.variant == "mine")] | length > 0' <<<"$output"
+	# and the table has it, though it is not the best
+	ASSAY_DETERMINISTIC=1 do_it run
+	grep -q '^  mine .* ok ' <<<"$output"
 	jq -e '[.cases[].digest] | unique | length == 1' <<<"$output"
 }
 
@@ -161,9 +169,11 @@ body() {
 		}
 	END
 	compiled
-	do_it verify --suite smoke --json
+	do_it verify --json
 	all_are ok 0
-	ASSAY_DETERMINISTIC=1 do_it run --suite smoke --json
+	run --separate-stderr "$ASSAY" verify --plugin ./mine.so --suite smoke --only 'quantize.q8_0/mine/*' --json
+	all_are ok 0
+	ASSAY_DETERMINISTIC=1 do_it run --json
 	all_are ok 0
 	jq -e '([.cases[].digest] | unique | length == 1) and (.cases | length > 1)' <<<"$output"
 }
@@ -228,7 +238,7 @@ body() {
 	printf 'suite "quick" {\n use "s" {\n variants = {"ref"}\n }\n}\n' >b/suites/quick.suite
 	printf 'suite "other" {\n use "s" { }\n}\n' >b/suites/other.suite
 	written variant quantize.q8_0 mine --bench-dir b
-	[ "$(jq -r .verify <<<"$new")" = "assay verify --plugin ./mine.so --bench-dir b --suite other --only 'quantize.q8_0/mine/*'" ]
+	[ "$(jq -r .verify <<<"$new")" = "assay verify --plugin ./mine.so --bench-dir b --suite other --only 'quantize.q8_0/mine/n=64/*'" ]
 	grep -q '^ \* One call at n=64: ' mine.c
 }
 
@@ -252,11 +262,13 @@ body() {
 	[ "${lines[0]}" = "wrote mine.c" ]
 	grep -q "^  cc -std=c11 .* -I.*include -o mine.so mine.c$" <<<"$output"
 	grep -q '^  cc .* \$(pkg-config --cflags assay) -o mine.so mine.c$' <<<"$output"
-	grep -qx "  assay verify --plugin ./mine.so --only 'quantize.q8_0/mine/\*'" <<<"$output"
-	grep -qx "  assay run --plugin ./mine.so --only 'quantize.q8_0/\*'" <<<"$output"
-	grep -qx "  assay compare mine-before.so mine.so --only 'quantize.q8_0/mine/\*'" <<<"$output"
+	grep -qx "  assay verify --plugin ./mine.so --only 'quantize.q8_0/mine/n=1048576/\*'" <<<"$output"
+	grep -qx "  assay run -v --plugin ./mine.so --only 'quantize.q8_0/\*/n=1048576/\*'" <<<"$output"
+	grep -qx "  assay compare mine-before.so mine.so --only 'quantize.q8_0/mine/n=1048576/\*'" <<<"$output"
 	# and stands in the source
-	grep -qx "// Check:    assay verify --plugin ./mine.so --only 'quantize.q8_0/mine/\*'" mine.c
+	grep -qx "// Compile:  $(sed -n 's/^  \(cc .* -I.*\)/\1/p' <<<"$output")" mine.c
+	grep -qx "// Check:    assay verify --plugin ./mine.so --only 'quantize.q8_0/mine/n=1048576/\*'" mine.c
+	grep -qx "// Measure:  assay run -v --plugin ./mine.so --only 'quantize.q8_0/\*/n=1048576/\*'" mine.c
 }
 
 @test "nothing is overwritten, and nothing is left behind" {

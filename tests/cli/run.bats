@@ -53,6 +53,9 @@ gone() {
 @test "the commands that run names can be typed as they stand" {
 	run --separate-stderr measure
 	[[ $output == *"; 'assay show 1' shows every case, 'assay gate' judges it"* ]]
+	# a part of the suite is not what a gate demands
+	run --separate-stderr measure --only '*/t=1/*' --db part.db
+	[ "${lines[-1]}" = "stored as run 1 in part.db; 'assay show 1 --db part.db' shows every case" ]
 	mkdir -p suites
 	cp "$BENCH"/*.bench .
 	sed 's/"quick"/"mine"/' "$BENCH/suites/quick.suite" >suites/mine.suite

@@ -183,7 +183,14 @@ static void test_run_table(void **state)
 	out = emit_run(&run, "text", &style);
 	assert_non_null(strchr(out, '\033'));
 	assert_null(strstr(out, "01234567"));
+	assert_non_null(strstr(out, "'assay show RUN CASE'"));
 	has_no_wider_line(out, 80);
+	free(out);
+	/* assay verify stores nothing that could be shown again */
+	run.id = 0;
+	out = emit_run(&run, "text", &style);
+	assert_null(strstr(out, "assay show"));
+	assert_true(has_line(out, "  check  every result equals", "its line says so"));
 	free(out);
 	for (size_t i = 0; i < 4; i++)
 		assay_result_release(&r[i]);
