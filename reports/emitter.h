@@ -29,7 +29,7 @@ struct assay_emitter {
 	int (*probe)(struct assay_err *err);
 };
 
-/* A row each; a file of emitters and its rows here are all that one takes. */
+/* Their rows stand in emitter_table.c. */
 extern const struct assay_emitter *const assay_emitters[];
 extern const size_t assay_n_emitters;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all commands share: their list, exit codes, output to a person or a script, and the folders the program finds.
- */
+/* What all commands share: their list, exit codes, output to a person or a script. */
 #ifndef ASSAY_CLI_CLI_H
 #define ASSAY_CLI_CLI_H
 

@@ -15,7 +15,7 @@
 /* For an argument of --evidence; ASSAY_EUSAGE names what is expected. */
 int assay_cli_parse_evidence(const char *arg, enum assay_take *out, struct assay_err *err);
 
-/* For the number of a stored run or comparison, which @kind is, as @what names it; `last` is 0, as if left out. */
+/* Parse the number of a stored run or comparison; `last` gives 0. Messages name the option @what and its @kind. */
 int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err);
 
 /* What options and environment say. */

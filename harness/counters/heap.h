@@ -17,19 +17,19 @@ struct assay_heap_counts {
 	uint64_t allocations;   /* calls that gave a block, realloc() included */
 	uint64_t bytes;         /* that they asked for */
 	uint64_t largest_bytes; /* the most that one of them asked for */
-	uint64_t live_bytes;    /* of the blocks that were not given back, at any time */
-	uint64_t peak_bytes;    /* the most of that */
+	uint64_t live_bytes;    /* bytes not yet given back */
+	uint64_t peak_bytes;    /* the largest live_bytes so far */
 };
 
 /* The one symbol of the preloaded object. */
 #define ASSAY_HEAP_SYMBOL "assay_heap_v1"
 struct assay_heap {
 	uint32_t size;
-	/* Count from now on, or do not, in all threads; no other thread may be allocating. Returns what was before. */
+	/* Start or stop counting in all threads; return whether it was on. No other thread may allocate meanwhile. */
 	bool (*watch)(bool on);
 	/* Memory that comes from elsewhere than malloc; counted whether it is watched or not. */
 	void (*taken)(void *p, size_t bytes);
-	/* Does nothing for what was not taken while watched, nor so. */
+	/* Forget a block. No-op for one that is not known: neither through taken(), nor allocated while watched. */
 	void (*given)(void *p);
 	void (*read)(struct assay_heap_counts *out);
 };

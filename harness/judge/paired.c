@@ -132,7 +132,7 @@ static bool judge_presence(const struct assay_comparison_case *c, struct assay_g
 
 struct pile {
 	double *x;     /* log ratios of usable pairs */
-	double *least; /* of all pairs: the log ratio were all that disturbed them the head's, see least_ratio() */
+	double *least; /* for each pair, its log ratio if the head alone had caused every disturbance: least_ratio() */
 	size_t n, n_all, n_blocks, n_dropped;
 	size_t by_kind[5];
 	double *tmp;
@@ -209,7 +209,7 @@ static const char *main_disturbance(const struct pile *p)
 
 struct bounds {
 	double mean, lo, hi;
-	double hi_strict; /* errs no more often than lo */
+	double hi_strict; /* an upper bound whose error rate is at most that of lo */
 };
 
 static struct assay_sequential_rule sequential_of(const struct assay_paired_rule *rule)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verdict so far decides first, the time after it. */
+/* When a case stops taking pairs: once its verdict is final, else when its time is spent. */
 #include "judge/stopping.h"
 
 #include "judge/comparison_judge.h"
@@ -31,7 +31,7 @@ int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_co
 	int rc;
 
 	*stop = !assay_stopping_wants_pairs(c);
-	/* without a pair a new case would look decided */
+	/* A new case without pairs would pass as decided. */
 	if (*stop || !c->n_pairs)
 		return 0;
 	rc = assay_paired_judge(c, &rule, &verdict, &final, err);

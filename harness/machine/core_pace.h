@@ -15,7 +15,7 @@
 #include "machine/topology.h"
 #include "model/case.h"
 
-/* Of CPUs with higher numbers each case learns anew. */
+/* CPUs whose pace is remembered between cases. */
 #define ASSAY_PACE_CPUS 4096
 
 /*
@@ -46,9 +46,9 @@ const char *assay_core_pace_untold(const struct assay_topology *t, const struct 
 /* The table of @variant with @threads, an empty one at first. NULL when out of memory, or without @all. */
 struct assay_core_pace *assay_core_paces_of(struct assay_core_paces *all, const char *variant, unsigned threads);
 void assay_core_paces_release(struct assay_core_paces *all);
-/* NULL knows nothing, and learns nothing. */
+/* The least ticks known of @cpu; 0 if none, or if @p is NULL. */
 uint64_t assay_core_pace_known(const struct assay_core_pace *p, int cpu);
-/* Keep @least for @cpu when it is the shortest so far; 0 is no time. */
+/* Keep @least for @cpu when it is the shortest so far; 0 is no time. No-op if @p is NULL. */
 void assay_core_pace_learn(struct assay_core_pace *p, int cpu, uint64_t least);
 
 #endif

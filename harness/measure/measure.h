@@ -19,7 +19,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		       struct assay_result *out, struct assay_err *err);
 
 /*
- * When all cases of a run are done: compare the digests of exact ops across variants and thread counts, and add
+ * When all cases of a run are done: compare the digests of exact ops across variants and thread counts. Then add
  * roof_frac to the others: the share of what ops that measure the machine reached in this run. Marks results it changed
  * in @changed (n_results bools).
  */

@@ -19,10 +19,10 @@ uint64_t assay_round_budget_ns(uint64_t budget_ns, unsigned rounds);
 bool assay_round_wanted(const struct assay_result *r, uint64_t took_ns);
 
 /*
- * Add a later round of the same case to @r, which has the samples of the rounds before: its samples to the others, of
- * metrics and counts that the first round knows the mean over the rounds that know them, and anew what follows from the
- * samples. When the round did not end well, or its output differs, the status is the round's and @r keeps no numbers.
- * Takes over what it needs of @round; release both. ASSAY_ENOMEM.
+ * Add a later round of the same case to @r. Append the samples of @round. Metrics and counts that the first round has
+ * become means over the rounds that have them; what follows from the samples is recomputed. When the round did not end
+ * well, or its output differs, the status is the round's and @r keeps no numbers. Takes over what it needs of @round;
+ * release both. ASSAY_ENOMEM.
  */
 int assay_result_add_round(struct assay_result *r, struct assay_result *round, const struct assay_cost *cost,
 			   struct assay_err *err);

@@ -36,17 +36,17 @@ struct assay_arena_options {
 };
 
 /*
- * What plugins and the timed loop read besides tensors begins so, since its place within a page decides cache
- * conflicts.
+ * Memory that starts on a page: what plugins and the timed loop read besides tensors. Its place within a page decides
+ * cache conflicts.
  */
 #define ASSAY_LAYOUT_ALIGN 4096
-/* As calloc, so aligned. */
+/* As calloc(), but on a boundary of ASSAY_LAYOUT_ALIGN. */
 void *assay_layout_calloc(size_t n, size_t size);
 
 uint64_t assay_dtype_bytes(uint32_t dtype);
 /* Bytes of the elements of @t; false for too many dimensions, a negative one or an overflow. */
 bool assay_tensor_size(const struct assay_tensor_spec *t, uint64_t *bytes);
-/* The same, and 0 for what has none. */
+/* As above, but 0 instead of false. */
 uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t);
 
 /* What a copy of so many bytes takes, with its canary. */

@@ -228,7 +228,7 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 
 	if (!args)
 		args = &none;
-	if (cmd == ASSAY_CMD_PAIR && !w->index) { /* the partner, with index 1, begins after this */
+	if (cmd == ASSAY_CMD_PAIR && !w->index) { /* reset the pair's state; the base begins first */
 		atomic_store(&w->shared->pair.ready, 0);
 		atomic_store(&w->shared->pair.slot, ASSAY_PAIR_WAITING);
 	}
