@@ -30,30 +30,18 @@ static int store_pair(void *arg, size_t i, const struct assay_pair *p, struct as
 	return assay_store_pair_add(k->store, k->case_ids[i], p, err);
 }
 
-static int store_cases(struct comparing *k, struct assay_err *err)
-{
-	const struct assay_comparison *cmp = &k->plan.cmp;
-	int rc = 0;
-
-	k->case_ids = calloc(cmp->n_cases + 1, sizeof(*k->case_ids));
-	if (!k->case_ids)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
-		rc = assay_store_comparison_case_add(k->store, cmp->id, &cmp->cases[i], &k->case_ids[i], err);
-	return rc;
-}
-
 static int take_times(struct comparing *k, struct assay_err *err)
 {
 	struct assay_comparison *cmp = &k->plan.cmp;
 	struct assay_comparing loop;
 	struct assay_clock clock;
-	int kept = 0, rc = assay_store_comparison_begin(k->store, cmp, err);
+	int kept = 0, rc = assay_clock_init(&clock, err);
 
+	k->case_ids = calloc(cmp->n_cases + 1, sizeof(*k->case_ids));
+	if (!rc && !k->case_ids)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (!rc)
-		rc = store_cases(k, err);
-	if (!rc)
-		rc = assay_clock_init(&clock, err);
+		rc = assay_store_comparison_begin_with(k->store, cmp, k->case_ids, err);
 	if (rc)
 		return rc;
 	loop = assay_compare_plan_comparing(&k->plan, k->q->what, &clock, k->watch);

@@ -266,6 +266,23 @@ static int judge_case(const struct assay_comparison *cmp, const struct assay_com
 	return judge_limits(cmp, c, g.verdict, policy, countable, r, err);
 }
 
+/*
+ * The number of cases was fixed before the first pair. Where fewer are stored, the program was killed while it stored
+ * them; where none are, and no counts either, before it stored what it measured.
+ */
+static int judge_missing(const struct assay_comparison *cmp, struct assay_gate_report *r, struct assay_err *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		n += cmp->cases[i].control == ASSAY_CONTROL_NONE;
+	if (n >= cmp->family || (!cmp->n_cases && cmp->exact[ASSAY_HEAD].n_cases))
+		return 0;
+	return assay_row_say(r, (struct assay_row_name){ cmp->suite, "status", ASSAY_EVIDENCE_NONE },
+			     ASSAY_NOT_MEASURED, err,
+			     "only %zu of %u cases are stored: the comparison ended before the rest", n, cmp->family);
+}
+
 int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy,
 			   const struct assay_comparison_judging *how, struct assay_gate_report *out,
 			   struct assay_err *err)
@@ -294,11 +311,17 @@ int assay_comparison_judge(const struct assay_comparison *cmp, const struct assa
 		rc = judge_counts(cmp, policy, how->strict, &r, err);
 	if (!rc)
 		rc = judge_counted_limits(cmp, policy, &r, err);
+	if (!rc)
+		rc = judge_missing(cmp, &r, err);
 	if (rc) {
 		assay_gate_report_release(&r);
 		return rc;
 	}
 	assay_rows_sum(&r, 0, how->strict);
+	if (!r.n_cases) {
+		r.verdict = ASSAY_NOT_MEASURED;
+		r.exit = ASSAY_EXIT_NOT_MEASURED;
+	}
 	*out = r;
 	return 0;
 }

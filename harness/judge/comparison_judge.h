@@ -16,7 +16,7 @@
  * paired.c, stopping.c, limits.c, exact_judge.c or this module, or in what they take from stats/. Words may change
  * freely.
  */
-#define ASSAY_JUDGE_RULE 1
+#define ASSAY_JUDGE_RULE 2
 
 /*
  * One sentence when @cmp was judged by another version of the rule than this program's; else "". @verdict is the stored
@@ -36,9 +36,11 @@ struct assay_comparison_judging {
 
 /*
  * Verdicts of all cases: time by pairs and what the policy demands of the head (limits.h), then exact counts
- * (exact_judge.h), the controls and the whole. When a control failed, verdicts by time become INCONCLUSIVE. An
- * unfinished comparison is judged as far as it came: cases without a pair are NOT_MEASURED. Without cases, only counts
- * were asked for, and out->alpha is NaN. ASSAY_ENOMEM: @out is unchanged.
+ * (exact_judge.h), the controls and the whole. ASSAY_ENOMEM: @out is unchanged.
+ * - When a control failed, verdicts by time become INCONCLUSIVE.
+ * - An unfinished comparison is judged as far as it came: cases without a pair are NOT_MEASURED. One row under the name
+ *   of the suite is so where fewer cases are stored than cmp->family, and the whole where there is no row.
+ * - With counts and without cases, only counts were asked for. Without cases, out->alpha is NaN.
  */
 int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy,
 			   const struct assay_comparison_judging *how, struct assay_gate_report *out,

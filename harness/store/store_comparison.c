@@ -24,29 +24,6 @@ static int insert_comparison(struct assay_store *s, const struct assay_compariso
 	return rc;
 }
 
-int assay_store_comparison_begin(struct assay_store *s, struct assay_comparison *cmp, struct assay_err *err)
-{
-	int64_t id = 0;
-	int rc;
-
-	if (!(cmp->alpha > 0 && cmp->alpha < 1))
-		return assay_err_set(err, ASSAY_ELIMIT,
-				     "cannot store the comparison with '%.200s': alpha is %g, not between 0 and 1",
-				     cmp->base, cmp->alpha);
-	rc = assay_store_begin(s, err);
-	if (rc)
-		return rc;
-	rc = assay_store_put_machine(s, &cmp->machine, err);
-	for (unsigned i = 0; i < 2 && !rc; i++)
-		rc = assay_store_put_build(s, &cmp->build[i], err);
-	if (!rc)
-		rc = insert_comparison(s, cmp, &id, err);
-	rc = assay_store_finish(s, rc, err);
-	if (!rc)
-		cmp->id = id;
-	return rc;
-}
-
 static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t bench_case,
 		       const struct assay_comparison_case *c, int64_t *id, struct assay_err *err)
 {
@@ -77,23 +54,67 @@ static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t ben
 	return rc;
 }
 
-int assay_store_comparison_case_add(struct assay_store *s, int64_t comparison_id, const struct assay_comparison_case *c,
-				    int64_t *case_id, struct assay_err *err)
+/* Inside a transaction. */
+static int put_comparison(struct assay_store *s, const struct assay_comparison *cmp, int64_t *id, struct assay_err *err)
 {
-	int64_t bench_case = 0, id = 0;
+	int rc = assay_store_put_machine(s, &cmp->machine, err);
+
+	for (unsigned i = 0; i < 2 && !rc; i++)
+		rc = assay_store_put_build(s, &cmp->build[i], err);
+	return rc ? rc : insert_comparison(s, cmp, id, err);
+}
+
+/* Inside a transaction. */
+static int put_case(struct assay_store *s, int64_t comparison_id, const struct assay_comparison_case *c, int64_t *id,
+		    struct assay_err *err)
+{
+	int64_t bench_case = 0;
 	int rc;
 
 	if (!isfinite(c->injected_frac))
 		return assay_err_set(err, ASSAY_ELIMIT,
 				     "cannot store '%.255s': injected_frac is %g, not a finite number", c->c.key,
 				     c->injected_frac);
+	rc = assay_store_put_case(s, &c->c, &bench_case, err);
+	return rc ? rc : insert_case(s, comparison_id, bench_case, c, id, err);
+}
+
+int assay_store_comparison_begin_with(struct assay_store *s, struct assay_comparison *cmp, int64_t *case_ids,
+				      struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc;
+
+	if (!(cmp->alpha > 0 && cmp->alpha < 1))
+		return assay_err_set(err, ASSAY_ELIMIT,
+				     "cannot store the comparison with '%.200s': alpha is %g, not between 0 and 1",
+				     cmp->base, cmp->alpha);
 	rc = assay_store_begin(s, err);
 	if (rc)
 		return rc;
-	rc = assay_store_put_case(s, &c->c, &bench_case, err);
-	if (!rc)
-		rc = insert_case(s, comparison_id, bench_case, c, &id, err);
+	rc = put_comparison(s, cmp, &id, err);
+	for (size_t i = 0; i < cmp->n_cases && case_ids && !rc; i++)
+		rc = put_case(s, id, &cmp->cases[i], &case_ids[i], err);
 	rc = assay_store_finish(s, rc, err);
+	if (!rc)
+		cmp->id = id;
+	return rc;
+}
+
+int assay_store_comparison_begin(struct assay_store *s, struct assay_comparison *cmp, struct assay_err *err)
+{
+	return assay_store_comparison_begin_with(s, cmp, NULL, err);
+}
+
+int assay_store_comparison_case_add(struct assay_store *s, int64_t comparison_id, const struct assay_comparison_case *c,
+				    int64_t *case_id, struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc = assay_store_begin(s, err);
+
+	if (rc)
+		return rc;
+	rc = assay_store_finish(s, put_case(s, comparison_id, c, &id, err), err);
 	if (!rc)
 		*case_id = id;
 	return rc;

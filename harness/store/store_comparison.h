@@ -11,6 +11,12 @@
  * once and referred to. A policy of NULL is an empty one. ASSAY_ELIMIT when alpha is not between 0 and 1.
  */
 int assay_store_comparison_begin(struct assay_store *s, struct assay_comparison *cmp, struct assay_err *err);
+/*
+ * The same with all its cases and controls, without their pairs, in one transaction; case_ids[i] becomes the id of case
+ * i. ASSAY_ESTORE when a case is named twice. On error nothing of it is stored.
+ */
+int assay_store_comparison_begin_with(struct assay_store *s, struct assay_comparison *cmp, int64_t *case_ids,
+				      struct assay_err *err);
 
 /*
  * One case or control, without its pairs. ASSAY_ESTORE when the comparison ended or already has the case (a control may

@@ -27,7 +27,6 @@ static struct assay_comparison make_comparison(const struct made *cases, size_t 
 					.head = "v2 (bbbb)",
 					.alpha = 0.01,
 					.max_pairs = PAIRS,
-					.family = 2,
 					.started_ns = 1000000000,
 					.ended_ns = 3500000000,
 					.n_cases = n };
@@ -43,6 +42,7 @@ static struct assay_comparison make_comparison(const struct made *cases, size_t 
 			paired_set(c, k, log1p(cases[i].slowdown) + 0.0005 * deviation[k % 4]);
 		c->control = cases[i].control;
 		c->injected_frac = cases[i].injected;
+		cmp.family += c->control == ASSAY_CONTROL_NONE;
 		c->in_head = !cases[i].lost;
 		c->in_base = !cases[i].added;
 		if (cases[i].difference)
@@ -291,6 +291,7 @@ static void rules(void **state)
 	p.n_margins = N_OF(margins);
 	p.pass_alpha = 0.03;
 	p.max_dropped_frac = 0.4;
+	cmp.family = 2;
 	r = assay_comparison_rule(&cmp, &cmp.cases[0], &p);
 	assert_true(r.alpha_regressed == 0.005 && r.alpha_pass == 0.03 && r.margin_frac == 0.02);
 	assert_true(r.max_dropped_frac == 0.4 && r.max_pairs == PAIRS);
@@ -417,7 +418,34 @@ static void nothing_to_judge(void **state)
 	(void)state;
 	assert_int_equal(r.n_cases, 0);
 	assert_int_equal(r.n_controls, 0);
+	assert_int_equal(r.verdict, ASSAY_NOT_MEASURED);
+	assert_int_equal(r.exit, ASSAY_EXIT_NOT_MEASURED);
 	release(&cmp, &r);
+}
+
+/* The program was killed while it stored the cases, or before it stored counts, which are all that was asked for. */
+static void cases_that_are_not_stored(void **state)
+{
+	static const struct made cases[] = { SAME, AA };
+
+	(void)state;
+	for (size_t n = 0; n <= N_OF(cases); n += N_OF(cases)) {
+		struct assay_comparison cmp = make_comparison(cases, n);
+		struct assay_gate_report r;
+		char want[80];
+
+		snprintf(cmp.suite, sizeof(cmp.suite), "quick");
+		cmp.family = 3;
+		r = judge(&cmp, NULL, false);
+		assert_int_equal(r.n_cases, n ? 2 : 1);
+		assert_int_equal(r.verdict, ASSAY_NOT_MEASURED);
+		assert_int_equal(r.exit, ASSAY_EXIT_NOT_MEASURED);
+		assert_string_equal(r.cases[r.n_cases - 1].key, "quick");
+		snprintf(want, sizeof(want), "only %d of 3 cases are stored: the comparison ended before the rest",
+			 n > 0);
+		assert_string_equal(r.cases[r.n_cases - 1].reason, want);
+		release(&cmp, &r);
+	}
 }
 
 /* Counts beside pairs or alone; what both sides skip is the same code, what only the head skips is no count. */
@@ -503,6 +531,7 @@ int main(void)
 		cmocka_unit_test(counts_are_judged_with_the_rest),
 		cmocka_unit_test(counted_cases_of_all_threads_owe_demands),
 		cmocka_unit_test(nothing_to_judge),
+		cmocka_unit_test(cases_that_are_not_stored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -379,7 +379,7 @@ static void who_owes_in_a_comparison(void **state)
 		{ "wrong", wrong_head, "op_bytes <= -1", ASSAY_N_VERDICTS, 3, NULL },
 		{ "outputs differ", differ, "op_bytes <= -1", ASSAY_N_VERDICTS, 3, NULL },
 		{ "ended before it", not_begin, "op_bytes <= -1", ASSAY_N_VERDICTS, 4, NULL },
-		{ "a control", be_control, "op_bytes <= -1", ASSAY_N_VERDICTS, 0, NULL },
+		{ "a control, and nothing else", be_control, "op_bytes <= -1", ASSAY_N_VERDICTS, 4, NULL },
 		{ "base of another ABI", unload_base, "op_bytes <= 1", ASSAY_NOT_MEASURED, 4,
 		  "op_bytes was not measured (ABI 2), ceiling 1 B" },
 		{ "base crashed in the end", crash_base, "op_bytes <= 1", ASSAY_PASS, 5, NULL },

@@ -126,14 +126,14 @@ static void other_rules_are_told(void **state)
 		{ ASSAY_JUDGE_RULE, "PASS", "" },
 		{ ASSAY_JUDGE_RULE, "", "" },
 		{ 0, "PASS",
-		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 1: the "
+		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 2: the "
 		  "verdict may "
 		  "differ" },
 		{ 99, "REGRESSED",
-		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 1: the verdict may "
+		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 2: the verdict may "
 		  "differ" },
 		{ 99, "",
-		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 1: the verdict "
+		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 2: the verdict "
 		  "may "
 		  "differ" },
 	};

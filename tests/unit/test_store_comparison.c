@@ -218,6 +218,31 @@ static void test_bad_cases_and_comparisons(void **state)
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM bench_case"), 1);
 }
 
+/* Without some of its cases it would look whole. */
+static void test_a_comparison_begins_with_all_its_cases(void **state)
+{
+	struct fixture *f = *state;
+	struct assay_comparison cmp;
+	struct assay_store *s;
+	int64_t ids[2] = { 0, 0 };
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	make_comparison(&cmp, "m1");
+	cmp.n_cases = 2;
+	cmp.cases = calloc(2, sizeof(*cmp.cases));
+	assert_non_null(cmp.cases);
+	make_case(&cmp.cases[0], 0, ASSAY_CONTROL_NONE);
+	make_case(&cmp.cases[1], 0, ASSAY_CONTROL_NONE);
+	assert_error(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err), ASSAY_ESTORE, "already has the case");
+	assert_int_equal(ask(f->db, "SELECT (SELECT count(*) FROM comparison) + (SELECT count(*) FROM bench_case)"), 0);
+	make_case(&cmp.cases[1], 0, ASSAY_CONTROL_AA);
+	assert_ok(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err));
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM comparison_case"), 2);
+	assert_true(cmp.id == 1 && ids[0] == 1 && ids[1] == 2);
+	assay_comparison_release(&cmp);
+	assay_store_close(s);
+}
+
 static void test_an_ended_comparison_stays_as_it_is(void **state)
 {
 	struct fixture *f = *state;
@@ -318,6 +343,7 @@ int main(void)
 		TEST(test_nothing_stored),
 		TEST(test_bad_pairs),
 		TEST(test_bad_cases_and_comparisons),
+		TEST(test_a_comparison_begins_with_all_its_cases),
 		TEST(test_an_ended_comparison_stays_as_it_is),
 		TEST(test_comparisons_are_listed),
 	};
