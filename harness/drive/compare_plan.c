@@ -248,6 +248,30 @@ static int add_lost_cases(struct assay_compare_plan *p, const struct assay_sessi
 	return 0;
 }
 
+/*
+ * Cases that neither side runs and of which the policy demands something: whoever demands it of what needs AVX-512 must
+ * hear that this machine cannot tell. Of all others nothing is owed.
+ */
+static int add_owing_cases(struct assay_compare_plan *p, const struct assay_session *base, size_t own,
+			   struct assay_err *err)
+{
+	for (size_t i = 0; i < p->session.plan.n_cases; i++) {
+		const struct assay_case *c = &p->session.plan.cases[i];
+		const char *why = compared(p, c) ? refusal(&p->session, i) : NULL;
+		struct assay_comparison_case *to;
+
+		if (!why || base_runs(p, base, own, c) || !assay_limits_require(&p->policy, c, false))
+			continue;
+		to = add_case(p, c, NULL, p->session.plan.exact[i]);
+		if (!to)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		to->in_base = to->in_head = false;
+		snprintf(to->reason, sizeof(to->reason),
+			 "neither side runs it here, and the policy demands something of it: %s", why);
+	}
+	return 0;
+}
+
 /* Controls run on the quickest case that both sides have: the extra work must be a whole number of its iterations. */
 static int add_controls(struct assay_compare_plan *p, double injected_frac, struct assay_err *err)
 {
@@ -333,6 +357,8 @@ static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_r
 		take_builds(p, &base, own);
 	if (!rc)
 		rc = add_lost_cases(p, &base, own, err);
+	if (!rc)
+		rc = add_owing_cases(p, &base, own, err);
 	if (!rc)
 		rc = assay_compare_manifest_check(p, q->what, add_demanded, err);
 	if (!rc && !p->cmp.n_cases)

@@ -17,8 +17,10 @@
  * - Where only exact counts are judged, demands on other metrics are owed, too, and are NOT_MEASURED; so are those on
  *   counts where none were taken, and all of cases that the suite does not name for counts.
  * - A control owes none: the case that it repeats does.
+ * - A case that neither build of a comparison can run here is part of it where a `require` selects it, and its own row
+ *   is NOT_MEASURED. Where none does, it is not part of the comparison.
  * - Cases that are not in this run or comparison owe nothing in it. Such are those of other suites, which share the
- *   policy, and in a comparison those that neither build can run here.
+ *   policy.
  */
 #ifndef ASSAY_JUDGE_LIMITS_H
 #define ASSAY_JUDGE_LIMITS_H

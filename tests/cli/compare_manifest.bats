@@ -79,3 +79,23 @@ replayed() {
 	run --separate-stderr "$ASSAY" compare --policy ../wide.conf --db ../assay.db main --json --evidence exact
 	is '[.cases[] | select(.key | contains("/extra/"))] == []'
 }
+
+@test "what neither side runs is NOT_MEASURED where the policy requires something of it, and nothing otherwise" {
+	commits
+	compares() {
+		ASSAY=$ASSAY_BUILD/bin/assay
+		cd "$BATS_TEST_TMPDIR" || return 1
+		compare refuses refuses --json "$@"
+	}
+	printf 'limit "*/work/*" { where_counted = {"items_per_s >= 1"} }\n' >../wide.conf
+	compares
+	[ "$status" = 2 ]
+	[[ $stderr == *"nothing to compare"* ]]
+	printf 'limit "*/work/*" { require = {"items_per_s >= 1"} }\n' >wide.conf
+	for evidence in paired exact all; do
+		compares --evidence "$evidence"
+		[ "$status" = 4 ]
+		is '.cases | length > 0 and all(.key == "lenient.triple/work/n=1024/t=1/warm" and .verdict == "NOT_MEASURED")'
+		is '.cases[0].reason | contains("neither side runs it here") and endswith("cannot do 1024 elements")'
+	done
+}
