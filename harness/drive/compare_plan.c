@@ -334,7 +334,8 @@ static int add_demanded(struct assay_compare_plan *p, const char *key, struct as
 	return 0;
 }
 
-static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_request *q, struct assay_err *err)
+static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_request *q, const struct assay_watch *w,
+		      struct assay_err *err)
 {
 	struct assay_session base = { 0 };
 	char abi[512];
@@ -360,7 +361,7 @@ static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_r
 	if (!rc)
 		rc = add_owing_cases(p, &base, own, err);
 	if (!rc)
-		rc = assay_compare_manifest_check(p, q->what, add_demanded, err);
+		rc = assay_compare_manifest_check(p, q->what, w, add_demanded, err);
 	if (!rc && !p->cmp.n_cases)
 		rc = assay_err_set(err, ASSAY_EUSAGE,
 				   "nothing to compare: no case of suite '%s' runs a variant of '%s' here",
@@ -410,7 +411,7 @@ int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_com
 	if (!rc)
 		rc = require_head(p, err);
 	if (!rc)
-		rc = plan_cases(p, q, err);
+		rc = plan_cases(p, q, w, err);
 	if (!rc)
 		rc = assay_compare_policy_check(p, &q->what->events, err);
 	if (!rc)

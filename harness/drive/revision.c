@@ -36,6 +36,7 @@ struct revision_build {
 	const char *command, *plugins;  /* of assay.conf */
 	char key[ASSAY_DIGEST_LEN + 1]; /* of all that decides what the command makes of a commit */
 	char cache[PLACE_MAX];          /* of this repository */
+	char place[PLACE_MAX];          /* checkout of the commit that was built */
 };
 
 /* The plugins of @dir; none when it cannot be read. */
@@ -261,14 +262,14 @@ static int make_place(const struct revision_build *b, const char *name, const ch
 	return rc ? assay_err_prefix(err, "revision '%s'", name) : 0;
 }
 
-static int build_commit(const struct revision_build *b, const char *name, const char *commit,
-			struct assay_strings *plugins, struct assay_text *log, struct assay_err *err)
+static int build_commit(struct revision_build *b, const char *name, const char *commit, struct assay_strings *plugins,
+			struct assay_text *log, struct assay_err *err)
 {
-	char base[160], place[PLACE_MAX], built[PLACE_MAX], log_path[PLACE_MAX];
+	char base[160], built[PLACE_MAX], log_path[PLACE_MAX];
 	int fd, rc;
 
 	snprintf(base, sizeof(base), "%s-%.8s", commit, b->key);
-	snprintf(place, sizeof(place), "%.4090s/%s", b->cache, base);
+	snprintf(b->place, sizeof(b->place), "%.4090s/%s", b->cache, base);
 	snprintf(built, sizeof(built), "%.4090s/%s.built", b->cache, base);
 	snprintf(log_path, sizeof(log_path), "%.4090s/%s.log", b->cache, base);
 
@@ -276,18 +277,18 @@ static int build_commit(const struct revision_build *b, const char *name, const 
 	if (fd < 0)
 		return fd;
 	if (assay_file_exists(built)) {
-		rc = take_plugins(b, place, log_path, plugins, NULL, NULL);
+		rc = take_plugins(b, b->place, log_path, plugins, NULL, NULL);
 		if (!rc)
 			goto out;
 		unlink(built); /* somebody tidied up in between */
 	}
 	if (b->o->building)
 		b->o->building(b->o->arg, name, b->command);
-	rc = make_place(b, name, commit, place, err);
+	rc = make_place(b, name, commit, b->place, err);
 	if (!rc)
-		rc = run_command(b, name, place, log_path, log, err);
+		rc = run_command(b, name, b->place, log_path, log, err);
 	if (!rc)
-		rc = take_plugins(b, place, log_path, plugins, log, err);
+		rc = take_plugins(b, b->place, log_path, plugins, log, err);
 	if (!rc)
 		rc = assay_file_write(built, b->command, strlen(b->command), err);
 out:
@@ -341,6 +342,10 @@ static int from_git(const char *arg, const struct assay_revision_options *o, str
 	if (!rc)
 		rc = arg ? build_commit(&b, arg, out->build.commit, &out->plugins, log, err)
 			 : build_tree(&b, out, log, err);
+	if (!rc && asprintf(&out->top, "%s", arg ? b.place : b.repo.top) < 0) {
+		out->top = NULL;
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	}
 	assay_conf_release(&b.conf);
 	return rc;
 }
@@ -380,5 +385,6 @@ int assay_revision_resolve(const char *arg, const struct assay_revision_options 
 void assay_side_source_release(struct assay_side_source *s)
 {
 	assay_strings_release(&s->plugins);
+	free(s->top);
 	*s = (struct assay_side_source){ 0 };
 }

@@ -12,6 +12,7 @@
 struct assay_side_source {
 	char name[256];               /* as the user named it; "working tree" */
 	bool from_git;                /* build.commit and build.dirty say what it is */
+	char *top;                    /* then: of the checkout that the plugins were built in, malloc'ed; else NULL */
 	struct assay_strings plugins; /* sorted by path; at least one */
 	/* commit and dirty; compiler, flags and plugins are empty, the catalog of the plugins tells them */
 	struct assay_build build;

@@ -27,20 +27,6 @@ static struct assay_row_name status_of(const char *key)
 
 /* ---- manifest --------------------------------------------------------------------------------------------------- */
 
-/* On one core t=all and t=1 are one case, planned as t=1. */
-static bool names_case(const struct judging *j, const struct assay_manifest_entry *e, const struct assay_case *c)
-{
-	struct assay_case all;
-
-	if (assay_manifest_matches(e, c))
-		return true;
-	if (j->in->all_threads != 1 || c->threads != 1)
-		return false;
-	all = *c;
-	all.all_threads = true;
-	return assay_manifest_matches(e, &all);
-}
-
 /* On one core two lines may name a case: the one that asks for most counts. */
 static const struct assay_manifest_entry *entry_of(const struct judging *j, const struct assay_case *c)
 {
@@ -48,22 +34,18 @@ static const struct assay_manifest_entry *entry_of(const struct judging *j, cons
 	const struct assay_manifest_entry *strictest = NULL;
 
 	for (size_t i = 0; i < m->n_entries; i++)
-		if (names_case(j, &m->entries[i], c) && (!strictest || m->entries[i].demand < strictest->demand))
+		if (assay_manifest_names(&m->entries[i], c, j->in->all_threads) &&
+		    (!strictest || m->entries[i].demand < strictest->demand))
 			strictest = &m->entries[i];
 	return strictest;
 }
 
-/* Does the run have any case of the op and variant that @key names? */
-static bool variant_took_part(const struct assay_run *run, const char *key)
+/* Does the run have any case of the entry's op and variant? */
+static bool variant_took_part(const struct assay_run *run, const struct assay_manifest_entry *e)
 {
-	for (size_t i = 0; i < run->n_results; i++) {
-		const struct assay_case *c = &run->results[i].c;
-		size_t op = strlen(c->op), variant = strlen(c->variant);
-
-		if (!strncmp(key, c->op, op) && key[op] == '/' && !strncmp(key + op + 1, c->variant, variant) &&
-		    key[op + 1 + variant] == '/')
+	for (size_t i = 0; i < run->n_results; i++)
+		if (assay_manifest_of_variant(e, &run->results[i].c))
 			return true;
-	}
 	return false;
 }
 
@@ -114,11 +96,11 @@ static int judge_missing(struct judging *j)
 		bool found = false;
 
 		for (size_t k = 0; !found && k < run->n_results; k++)
-			found = names_case(j, e, &run->results[k].c);
+			found = assay_manifest_names(e, &run->results[k].c, j->in->all_threads);
 		if (found)
 			continue;
-		rc = e->demand == ASSAY_MANIFEST_OPTIONAL && !variant_took_part(run, e->key) ? pass_absent(j, e)
-											     : add_missing(j, e);
+		rc = e->demand == ASSAY_MANIFEST_OPTIONAL && !variant_took_part(run, e) ? pass_absent(j, e)
+											: add_missing(j, e);
 	}
 	return rc;
 }

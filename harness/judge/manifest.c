@@ -229,6 +229,24 @@ bool assay_manifest_matches(const struct assay_manifest_entry *e, const struct a
 	return !strcmp(e->key, portable);
 }
 
+bool assay_manifest_names(const struct assay_manifest_entry *e, const struct assay_case *c, unsigned all_threads)
+{
+	struct assay_case all = *c;
+
+	if (assay_manifest_matches(e, c))
+		return true;
+	all.all_threads = true;
+	return all_threads == 1 && c->threads == 1 && assay_manifest_matches(e, &all);
+}
+
+bool assay_manifest_of_variant(const struct assay_manifest_entry *e, const struct assay_case *c)
+{
+	size_t op = strlen(c->op), variant = strlen(c->variant);
+
+	return !strncmp(e->key, c->op, op) && e->key[op] == '/' && !strncmp(e->key + op + 1, c->variant, variant) &&
+	       e->key[op + 1 + variant] == '/';
+}
+
 /* Built only where a package is found: its file is named after the package. */
 static bool from_optional_plugin(const struct assay_catalog *cat, const struct assay_catalog_variant *v)
 {

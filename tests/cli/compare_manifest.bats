@@ -18,8 +18,8 @@ setup() {
 		>home/share/assay/bench/suites/quick.suite
 	ASSAY=$PWD/home/bin/assay
 	cd repo || return 1
-	printf 'build = "mkdir -p deep/out && cp %s/compare_$(cat which).so deep/out/side.so"\nplugins = "deep/out"\n' "$PLUGINS" >assay.conf
-	printf '/deep/\n' >.gitignore
+	printf 'build = "mkdir -p out && cp %s/compare_$(cat which).so out/side.so"\nplugins = "out"\n' "$PLUGINS" >assay.conf
+	printf '/out/\n' >.gitignore
 	echo base >which
 	git init -q -b main
 }
@@ -98,4 +98,31 @@ replayed() {
 		is '.cases | length > 0 and all(.key == "lenient.triple/work/n=1024/t=1/warm" and .verdict == "NOT_MEASURED")'
 		is '.cases[0].reason | contains("neither side runs it here") and endswith("cannot do 1024 elements")'
 	done
+}
+
+@test "optional cases are demanded where their variant takes part" {
+	commits
+	manifest "required $WORK" "optional lenient.triple/work/n=7/t=1/warm" "optional lenient.triple/absent/n=7/t=1/warm"
+	comparison 4 --evidence exact
+	is '[.cases[] | select(.verdict == "NOT_MEASURED") | .key] == ["lenient.triple/work/n=7/t=1/warm"]'
+}
+
+@test "on one core only the case with t=1 stands for t=all" {
+	commits
+	manifest "required lenient.triple/work/n=1024/t=all/warm" "required lenient.triple/work/n=7/t=all/warm"
+	run --separate-stderr taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" "$ASSAY" compare --policy ../wide.conf --db ../assay.db \
+		main --evidence exact --json
+	[ "$status" = 4 ]
+	is '[.cases[] | select(.verdict == "NOT_MEASURED") | .key] == ["lenient.triple/work/n=7/t=all/warm"]'
+}
+
+@test "the manifest of the base's checkout counts, too; one that cannot be read is a warning" {
+	printf 'required lenient.triple/gone/n=1024/t=1/warm\n' >baselines/quick.manifest
+	commits
+	echo "maybe $WORK" >baselines/quick.manifest
+	comparison 4 --evidence exact
+	is '[.cases[] | select(.verdict == "NOT_MEASURED") | .key] == ["lenient.triple/gone/n=1024/t=1/warm"]'
+	git -c user.name=a -c user.email=a@b commit -qam second
+	comparison 0 --evidence exact
+	[[ $stderr == *"the comparison is not held to a manifest: "*"quick.manifest:1: unknown word 'maybe'"* ]]
 }

@@ -273,6 +273,39 @@ static void test_format_between(void **state)
 	assay_text_release(&out);
 }
 
+/* On one core t=all and t=1 are one case, planned as t=1. */
+static void test_names(void **state)
+{
+	static const struct {
+		const char *key;
+		unsigned threads;
+		bool all;
+		unsigned all_threads;
+		bool names, of_variant;
+	} rows[] = {
+		{ "op/ref/n=1/t=1/warm", 1, false, 2, true, true },
+		{ "op/ref/n=1/t=all/warm", 1, false, 1, true, true },
+		{ "op/ref/n=1/t=all/warm", 1, false, 2, false, true },
+		{ "op/ref/n=1/t=all/warm", 2, false, 1, false, true },
+		{ "op/ref/n=1/t=all/warm", 2, true, 2, true, true },
+		{ "op/ref/n=2/t=all/warm", 1, false, 1, false, true },
+		{ "op/re/n=1/t=1/warm", 1, false, 1, false, false },
+		{ "op/reff/n=1/t=1/warm", 1, false, 1, false, false },
+		{ "opp/ref/n=1/t=1/warm", 1, false, 1, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_case c = make_case("op", "ref", 1, rows[i].threads, rows[i].all);
+		struct assay_manifest_entry e = { .line = 1 };
+
+		snprintf(e.key, sizeof(e.key), "%s", rows[i].key);
+		if (assay_manifest_names(&e, &c, rows[i].all_threads) != rows[i].names ||
+		    assay_manifest_of_variant(&e, &c) != rows[i].of_variant)
+			fail_msg("%zu: %s", i, rows[i].key);
+	}
+}
+
 /* Every *.manifest of a folder and nothing else. */
 static void test_list(void **state)
 {
@@ -313,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_format_lists),
 		cmocka_unit_test(test_format_other_arch),
 		cmocka_unit_test(test_format_between),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_list),
 	};
 

@@ -129,6 +129,7 @@ static void test_files_and_folders(void **state)
 	assert_string_equal(s.plugins.v[0], "plugins/b.so");
 	assert_string_equal(s.name, "plugins/b.so");
 	assert_false(s.from_git);
+	assert_null(s.top);
 	assert_string_equal(s.build.commit, "");
 	assay_side_source_release(&s);
 
@@ -160,6 +161,7 @@ static void test_unknown(void **state)
 static void test_builds_once(void **state)
 {
 	struct assay_side_source s;
+	char conf[4096];
 
 	(void)state;
 	put("kernel", "uncommitted");
@@ -170,6 +172,9 @@ static void test_builds_once(void **state)
 	assert_int_equal(s.plugins.n, 1);
 	assert_file(s.plugins.v[0], "first");
 	assert_true(s.from_git);
+	assert_true(!strncmp(s.plugins.v[0], s.top, strlen(s.top)) && s.plugins.v[0][strlen(s.top)] == '/');
+	snprintf(conf, sizeof(conf), "%s/assay.conf", s.top);
+	assert_int_equal(access(conf, R_OK), 0);
 	assert_int_equal(strlen(s.build.commit), 40);
 	assert_false(s.build.dirty);
 	assert_string_equal(s.name, "one");
