@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "counters/provider.h"
+#include "model/result.h"
 
 static bool is_native(const char *name)
 {
@@ -97,8 +98,9 @@ int assay_counter_names(struct assay_strings *names, struct assay_strings *group
 			rc = add_pair(names, groups, g->v[i].events[k].name, g->v[i].name, err);
 	}
 	for (size_t i = 0; i < assay_n_counter_providers; i++)
-		for (const char *const *e = assay_counter_providers[i]->events;
-		     assay_counter_providers[i]->total && *e && !rc; e++)
+		for (const char *const *e = assay_counter_providers[i]->events; e && *e && !rc; e++)
 			rc = add_pair(names, groups, *e, "", err);
+	for (size_t i = 0; assay_own_count(i) && !rc; i++)
+		rc = add_pair(names, groups, assay_own_count(i), "", err);
 	return rc;
 }

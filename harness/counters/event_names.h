@@ -22,8 +22,9 @@ int assay_counter_choice_check(const struct assay_counter_choice *choice, const 
 			       struct assay_err *err);
 
 /*
- * Append what may be counted besides what ops publish: events and derived metrics of the groups, and events of whole
- * runs; to @groups, for each of them, the group that has it, "" where none has. ASSAY_ENOMEM.
+ * Append what may be counted besides what ops publish: events and derived metrics of the groups, all that providers
+ * list, and what the harness counts by itself; to @groups, for each of them, the group that has it, "" where none has.
+ * ASSAY_ENOMEM.
  */
 int assay_counter_names(struct assay_strings *names, struct assay_strings *groups, const struct assay_counter_groups *g,
 			struct assay_err *err);

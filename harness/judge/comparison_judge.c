@@ -71,7 +71,7 @@ struct compared {
 /* Roof and scaling take cases that pairs do not measure. */
 static const char *only_of_runs(const char *metric)
 {
-	if (strcmp(metric, "roof_frac") && strcmp(metric, "parallel_efficiency"))
+	if (strcmp(metric, "roof_frac") && strcmp(metric, ASSAY_COUNT_ROOF) && strcmp(metric, "parallel_efficiency"))
 		return NULL;
 	return "it takes other cases of the same run, which a comparison does not have; 'assay gate' judges it";
 }

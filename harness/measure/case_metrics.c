@@ -70,11 +70,11 @@ int assay_disturbance_counts(struct assay_result *r, struct assay_err *err)
 		switches += r->samples[i].switches;
 		faults += r->samples[i].faults;
 	}
-	rc = assay_result_set_count(r, "disturbed_samples", ASSAY_SOURCE_ASSAY, "", disturbed);
+	rc = assay_result_set_count(r, ASSAY_COUNT_DISTURBED, ASSAY_SOURCE_ASSAY, "", disturbed);
 	if (!rc)
-		rc = assay_result_set_count(r, "involuntary_switches", ASSAY_SOURCE_OS, "getrusage", switches);
+		rc = assay_result_set_count(r, ASSAY_COUNT_SWITCHES, ASSAY_SOURCE_OS, "getrusage", switches);
 	if (!rc)
-		rc = assay_result_set_count(r, "page_faults", ASSAY_SOURCE_OS, "getrusage", faults);
+		rc = assay_result_set_count(r, ASSAY_COUNT_FAULTS, ASSAY_SOURCE_OS, "getrusage", faults);
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !rc; k++) {
 		const char *name = assay_disturb_count_name(kinds[k].kind);
 		char reason[96];

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The count of the time that the roof allows. */
-#define ROOF_COUNT "roof_ns"
-
 enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM };
 
 static const char *const level_names[] = { "l1", "l2", "l3", "dram" };
@@ -170,7 +167,7 @@ void assay_roof_widen(struct assay_result *r, const struct assay_result *round)
 	all->most_frac = fmax(all->most_frac, more->most_frac);
 	all->reached = all->reached && more->reached;
 	for (size_t i = 0; i < r->counters.n; i++)
-		if (!strcmp(r->counters.v[i].name, ROOF_COUNT))
+		if (!strcmp(r->counters.v[i].name, ASSAY_COUNT_ROOF))
 			tell_roof(&r->roof, &r->counters.v[i]);
 }
 
@@ -192,7 +189,7 @@ int assay_roof_add_share(struct assay_result *r, const char *tag, double value)
 int assay_roof_add(struct assay_result *r, const struct assay_roof *roof)
 {
 	struct assay_count c = {
-		.name = ROOF_COUNT, .source = ASSAY_SOURCE_ASSAY, .per_iteration = true, .running_frac = 1
+		.name = ASSAY_COUNT_ROOF, .source = ASSAY_SOURCE_ASSAY, .per_iteration = true, .running_frac = 1
 	};
 
 	if (!(roof->seconds > 0))

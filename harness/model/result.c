@@ -42,6 +42,17 @@ bool assay_disturb_is_count(const char *name)
 	return false;
 }
 
+const char *assay_own_count(size_t i)
+{
+	static const char *const others[] = { ASSAY_COUNT_DISTURBED, ASSAY_COUNT_SWITCHES, ASSAY_COUNT_FAULTS,
+					      ASSAY_COUNT_ROOF };
+	const size_t n = sizeof(disturb_counts) / sizeof(disturb_counts[0]);
+
+	if (i < n)
+		return disturb_counts[i].name;
+	return i - n < sizeof(others) / sizeof(others[0]) ? others[i - n] : NULL;
+}
+
 const char *assay_bound_name(enum assay_bound b)
 {
 	static const char *const names[ASSAY_N_BOUNDS] = {

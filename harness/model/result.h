@@ -34,6 +34,13 @@ const char *assay_disturb_count_name(enum assay_disturb kind);
 /* Is @name such a count? Nobody asked for it, then. */
 bool assay_disturb_is_count(const char *name);
 
+#define ASSAY_COUNT_DISTURBED "disturbed_samples"
+#define ASSAY_COUNT_SWITCHES  "involuntary_switches"
+#define ASSAY_COUNT_FAULTS    "page_faults"
+#define ASSAY_COUNT_ROOF      "roof_ns" /* the time that the roof allows */
+/* Count @i of all that the harness takes by itself, those of disturbed samples among them; NULL behind the last. */
+const char *assay_own_count(size_t i);
+
 /* Beside them: the first sample of a further round, which a process of its own took later in the run. */
 #define ASSAY_SAMPLE_NEW_ROUND (1u << 16)
 
