@@ -27,6 +27,12 @@ int assay_memory_state_at(const char *root, struct assay_memory_state *out, stru
 	out->total_bytes = total * 1024;
 	out->available_bytes = available * 1024;
 	assay_memory_limit_read(root, &out->limit_bytes, &allowed);
+	out->usable_bytes = out->total_bytes;
+	out->used_bytes = out->total_bytes - out->available_bytes;
+	if (out->limit_bytes && out->limit_bytes < out->total_bytes) {
+		out->usable_bytes = out->limit_bytes;
+		out->used_bytes = allowed < out->limit_bytes ? out->limit_bytes - allowed : 0;
+	}
 	if (allowed < out->available_bytes)
 		out->available_bytes = allowed;
 	return 0;

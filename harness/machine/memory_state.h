@@ -13,6 +13,8 @@ struct assay_memory_state {
 	uint64_t total_bytes;     /* of the machine */
 	uint64_t available_bytes; /* without swapping; not above what the container still allows */
 	uint64_t limit_bytes;     /* of the container (cgroup v1 or v2); 0: none */
+	uint64_t usable_bytes;    /* of the container where it has less than the machine, else of the machine */
+	uint64_t used_bytes;      /* of these */
 };
 int assay_memory_state(struct assay_memory_state *out, struct assay_err *err);
 int assay_memory_state_at(const char *root, struct assay_memory_state *out, struct assay_err *err);

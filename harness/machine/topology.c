@@ -152,7 +152,7 @@ static uint64_t memory_of(const struct assay_topology *t)
 
 	/* hwloc asks the NUMA nodes, whose totals follow a memory balloon; the machine's own figure does not. */
 	if (t->here && !assay_memory_state(&m, NULL))
-		return m.limit_bytes && m.limit_bytes < m.total_bytes ? m.limit_bytes : m.total_bytes;
+		return m.usable_bytes;
 	return hwloc_get_root_obj(t->hw)->total_memory;
 }
 

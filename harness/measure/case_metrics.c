@@ -108,9 +108,9 @@ static int memory_metrics(const struct assay_worker_reply *reply, struct assay_r
 
 	if (rc || assay_memory_state(&mem, NULL))
 		return rc;
-	rc = put_own(r, "machine_total_bytes", (double)mem.total_bytes, err);
+	rc = put_own(r, "machine_total_bytes", (double)mem.usable_bytes, err);
 	if (!rc)
-		rc = put_own(r, "machine_used_bytes", (double)(mem.total_bytes - mem.available_bytes), err);
+		rc = put_own(r, "machine_used_bytes", (double)mem.used_bytes, err);
 	return rc;
 }
 

@@ -23,7 +23,8 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "op_bytes", "B", "memory the op allocated, all copies of its tensors", 0, 0, INFINITY },
 	{ "prepare_s", "s", "time the variant took to prepare one copy", -1, 0, INFINITY },
 	{ "prepare_bytes", "B", "memory the variant took to prepare, all copies", -1, 0, INFINITY },
-	{ "machine_used_bytes", "B", "memory in use on the machine after the last sample", 0, 0, INFINITY },
+	{ "machine_used_bytes", "B", "memory in use on the machine or in its container after the last sample", 0, 0,
+	  INFINITY },
 	{ "machine_total_bytes", "B", "memory of the machine or its container", 0, 0, INFINITY },
 	/* Of one run on a simulated processor, see model/exact.h. */
 	{ "exact_instructions", "1", "instructions", -1, 0, INFINITY },

@@ -63,12 +63,12 @@ static void test_cpu_quota(void **state)
 
 static const struct {
 	const char *root;
-	uint64_t total, available, limit;
+	uint64_t total, available, limit, usable, used;
 } memories[] = {
 	/* the parent's 4 GiB bind: 3 GiB used, half a GiB of it idle page cache */
-	{ HOST("intel-v2"), 128000 * MIB, 1536 * MIB, 4096 * MIB },
-	{ HOST("docker-v1"), 16000 * MIB, 384 * MIB, 512 * MIB },
-	{ HOST("no-limits"), 4000 * MIB, 1000 * MIB, 0 },
+	{ HOST("intel-v2"), 128000 * MIB, 1536 * MIB, 4096 * MIB, 4096 * MIB, 2560 * MIB },
+	{ HOST("docker-v1"), 16000 * MIB, 384 * MIB, 512 * MIB, 512 * MIB, 128 * MIB },
+	{ HOST("no-limits"), 4000 * MIB, 1000 * MIB, 0, 4000 * MIB, 3000 * MIB },
 };
 
 static void test_memory(void **state)
@@ -82,6 +82,8 @@ static void test_memory(void **state)
 		assert_int_equal(m.total_bytes, memories[i].total);
 		assert_int_equal(m.available_bytes, memories[i].available);
 		assert_int_equal(m.limit_bytes, memories[i].limit);
+		assert_int_equal(m.usable_bytes, memories[i].usable);
+		assert_int_equal(m.used_bytes, memories[i].used);
 	}
 	assert_int_equal(assay_memory_state_at(HOST("absent"), &m, &err), ASSAY_EUNAVAILABLE);
 	assert_int_equal(assay_memory_state(&m, &err), 0);
