@@ -104,8 +104,15 @@ int assay_case_cpus(const struct assay_worker_reply *reply, struct assay_result 
 static int memory_metrics(const struct assay_worker_reply *reply, struct assay_result *r, struct assay_err *err)
 {
 	struct assay_memory_state mem;
-	int rc = put_own(r, "rss_peak_bytes", (double)reply->rss_peak_bytes, err);
+	int rc;
 
+	if (reply->rss_peak_bytes)
+		rc = put_own(r, "rss_peak_bytes", (double)reply->rss_peak_bytes, err);
+	else if (assay_counters_add_missing(&r->counters, "rss_peak_bytes", ASSAY_SOURCE_OS,
+					    "this machine shows no VmHWM in '/proc/self/status'"))
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	else
+		rc = 0;
 	if (rc || assay_memory_state(&mem, NULL))
 		return rc;
 	rc = put_own(r, "machine_total_bytes", (double)mem.usable_bytes, err);

@@ -126,7 +126,7 @@ struct assay_worker_reply {
 	struct assay_page_metric metrics[ASSAY_PAGE_METRICS];
 	struct assay_count counts[ASSAY_PAGE_COUNTS];
 	struct assay_unavailable missing[ASSAY_PAGE_COUNTS];
-	uint64_t rss_peak_bytes;
+	uint64_t rss_peak_bytes; /* 0: unknown */
 };
 
 struct assay_page {

@@ -292,7 +292,7 @@ static struct assay_outcome do_sample(struct worker *w)
 	return out;
 }
 
-/* VmHWM, since ru_maxrss goes on counting from the parent across exec. */
+/* VmHWM, since ru_maxrss goes on counting from the parent across exec. 0: it cannot be read. */
 static uint64_t rss_peak_bytes(void)
 {
 	unsigned long long kib = 0;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Metrics of a case from what its worker reports: a number that is not known is left out, with a reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "measure/case_metrics.h"
+
+static void test_rss_peak(void **state)
+{
+	static const struct {
+		uint64_t reported;
+		bool known;
+	} rows[] = { { 4096, true }, { 0, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		static struct assay_worker_reply reply;
+		const struct assay_catalog_op op = { 0 };
+		const struct assay_cost cost = { 0 };
+		const struct assay_counter_choice choice = { 0 };
+		const struct assay_case_report from = { &reply, &op, &cost, &choice, NULL };
+		const struct assay_unavailable *missing;
+		const struct assay_metric *m;
+		struct assay_result r = { .status = ASSAY_STATUS_OK };
+		struct assay_err err = { 0 };
+
+		reply.rss_peak_bytes = rows[i].reported;
+		assert_int_equal(assay_case_metrics(&from, &r, &err), 0);
+		m = assay_result_metric(&r, "rss_peak_bytes");
+		missing = assay_counters_find_missing(&r.counters, "rss_peak_bytes");
+		assert_true(rows[i].known == (m != NULL) && rows[i].known == (missing == NULL));
+		if (m)
+			assert_true(m->value == 4096);
+		else
+			assert_string_equal(missing->reason, "this machine shows no VmHWM in '/proc/self/status'");
+		assay_result_release(&r);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(test_rss_peak) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
