@@ -91,6 +91,10 @@ static int check_op(const struct assay_op *op, const char *path, struct assay_er
 	}
 	if (op->n_counters > ASSAY_MAX_COUNTERS || (op->n_counters && !op->counters))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' has a bad counter table", name, path);
+	if (op->measures > ASSAY_MEASURES_PEAK)
+		return assay_err_set(err, ASSAY_EPLUGIN,
+				     "op '%s' in '%s' measures %u, which this harness does not know", name, path,
+				     op->measures);
 	if (!op->composes != !op->driver || (op->driver && !op->driver->run))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' composes another op but has no driver for it",
 				     name, path);

@@ -46,6 +46,7 @@ static void inventory_refuses_bad_plugins(void **state)
 		{ "bad_abi_newer", "was built for plugin ABI 2.0, this program takes 1.x (1.1)" },
 		{ "bad_no_symbol", "no symbol 'assay_plugin_v1'" },
 		{ "bad_magic", "has magic 0xdeadbeef, expected 0x59415341" },
+		{ "bad_measures", "op 'bad.measures'" },
 		{ "bad_null_run", "variant 'null' of op 'example.scale'" },
 		{ "bad_load_crash", "signal 11" },
 		{ "not_there", "not_there.so'" },

@@ -315,7 +315,7 @@ struct assay_op {
 	void (*release)(struct assay_job *job);
 
 	/* since 1.1 */
-	uint32_t measures; /* enum assay_measures */
+	uint32_t measures; /* enum assay_measures; a plugin with any other value is refused */
 	uint32_t reserved; /* 0 */
 };
 
