@@ -262,6 +262,7 @@ $(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_drive: | $(PLUGINS) $(BUILD)/share/assay
 # allocations of the harness that fail when the test says so
 $(BUILD)/tests/test_judge_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(BUILD)/tests/test_steadiness: private LDFLAGS += -Wl,--wrap=realloc
 
 # The program, and tests of counters, as they are where neither PAPI nor valgrind has headers: what asks for these is compiled
 # once more and goes before the archive. In the shape of an installation.

@@ -14,6 +14,7 @@
 #include "measure/case_metrics.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
+#include "measure/steadiness.h"
 #include "model/summary.h"
 #include "stats/stats.h"
 #include "worker/worker.h"
@@ -120,8 +121,7 @@ static int warm_up(struct session *s)
 {
 	const struct assay_worker_reply *reply = assay_worker_reply(s->worker);
 	uint64_t start = assay_monotonic_ns(), cap = s->r->c.budget_ns / 2;
-	double *x = NULL, *grown;
-	size_t n = 0;
+	struct assay_steadiness x = { 0 };
 	int rc = 0;
 
 	/* so long that the budget holds a handful of samples: they are tested afterwards, see settle() */
@@ -129,35 +129,32 @@ static int warm_up(struct session *s)
 		return 0;
 	while (!s->r->steady && assay_monotonic_ns() - start < cap) {
 		rc = command(s, ASSAY_CMD_SAMPLE, s->iterations, WARMUP_WINDOW);
+		if (!rc)
+			rc = assay_steadiness_add(&x, reply->samples, WARMUP_WINDOW, s->err);
 		if (rc)
 			break;
-		grown = realloc(x, (n + WARMUP_WINDOW) * sizeof(*x));
-		if (!grown) {
-			rc = assay_err_set(s->err, ASSAY_ENOMEM, "out of memory");
-			break;
-		}
-		x = grown;
-		for (uint32_t i = 0; i < WARMUP_WINDOW; i++)
-			x[n++] = (double)reply->samples[i].ns;
-		s->r->steady = assay_stats_steady(x, n, WARMUP_WINDOW, WARMUP_TOLERANCE_FRAC);
+		s->r->steady = assay_stats_steady(x.ns, x.n, WARMUP_WINDOW, WARMUP_TOLERANCE_FRAC);
 		progress(s, ASSAY_STAGE_WARMUP, (double)(assay_monotonic_ns() - start) / (double)cap);
 	}
-	free(x);
+	assay_steadiness_release(&x);
 	s->r->warmup_ns = assay_monotonic_ns() - start;
 	return rc;
 }
 
 /* Cases too long for a warm-up of their own: were the samples themselves steady? */
-static void settle(struct session *s)
+static int settle(struct session *s)
 {
+	struct assay_steadiness x = { 0 };
 	struct assay_result *r = s->r;
-	double *x = r->steady || s->o->deterministic ? NULL : malloc(r->n_samples * sizeof(*x));
+	int rc;
 
-	for (size_t i = 0; x && i < r->n_samples; i++)
-		x[i] = (double)r->samples[i].ns;
-	if (x)
-		r->steady = assay_stats_steady(x, r->n_samples, r->n_samples / 2, WARMUP_TOLERANCE_FRAC);
-	free(x);
+	if (r->steady || s->o->deterministic)
+		return 0;
+	rc = assay_steadiness_add(&x, r->samples, r->n_samples, s->err);
+	if (!rc)
+		r->steady = assay_stats_steady(x.ns, x.n, x.n / 2, WARMUP_TOLERANCE_FRAC);
+	assay_steadiness_release(&x);
+	return rc;
 }
 
 static bool wants_more(size_t n, uint64_t spent_ns, uint64_t budget_ns)
@@ -193,8 +190,7 @@ static int sample(struct session *s)
 			break;
 	} while ((!r->converged || r->slow_core) && r->n_samples < MAX_SAMPLES &&
 		 wants_more(r->n_samples, spent, budget));
-	settle(s);
-	return 0;
+	return settle(s);
 }
 
 static int report(struct session *s, const struct assay_catalog_op *op)

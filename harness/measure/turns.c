@@ -11,6 +11,7 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
+#include "measure/steadiness.h"
 #include "model/sample_choice.h"
 #include "stats/stats.h"
 
@@ -126,18 +127,6 @@ int assay_turns_prepare(struct assay_turns *t, int first)
 	return 0;
 }
 
-static bool side_steady(const struct assay_worker_reply *reply, double **x, size_t *n)
-{
-	double *grown = realloc(*x, (*n + reply->n_samples) * sizeof(*grown));
-
-	if (!grown)
-		return false;
-	*x = grown;
-	for (uint32_t i = 0; i < reply->n_samples; i++)
-		grown[(*n)++] = (double)reply->samples[i].ns;
-	return assay_stats_steady(grown, *n, WARMUP_BLOCKS, WARMUP_TOLERANCE_FRAC);
-}
-
 /* Blocks that fit into a time. */
 static double blocks_in(const struct assay_turns *t, uint64_t ns)
 {
@@ -147,22 +136,27 @@ static double blocks_in(const struct assay_turns *t, uint64_t ns)
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns)
 {
 	uint64_t start = assay_monotonic_ns();
-	double *x[2] = { NULL, NULL };
-	size_t n[2] = { 0, 0 };
+	struct assay_steadiness x[2] = { 0 };
 	int rc = 0;
 
 	while (!rc && !t->p->steady && assay_monotonic_ns() - start < cap_ns) {
 		bool steady[2];
 
-		rc = take_turns(t, (uint32_t)fmax(1, fmin(WARMUP_BLOCKS / 2, blocks_in(t, cap_ns))), order_seed ^ n[0]);
-		for (int i = 0; i < 2 && !rc; i++)
-			steady[i] = side_steady(assay_worker_reply(t->w[i]), &x[i], &n[i]);
-		if (!rc && n[0] && n[1])
-			t->sample_ns = (x[0][n[0] - 1] + x[1][n[1] - 1]) / 2; /* the slower side takes its time, too */
+		rc = take_turns(t, (uint32_t)fmax(1, fmin(WARMUP_BLOCKS / 2, blocks_in(t, cap_ns))),
+				order_seed ^ x[0].n);
+		for (int i = 0; i < 2 && !rc; i++) {
+			const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
+
+			rc = assay_steadiness_add(&x[i], reply->samples, reply->n_samples, t->err);
+			steady[i] = !rc && assay_stats_steady(x[i].ns, x[i].n, WARMUP_BLOCKS, WARMUP_TOLERANCE_FRAC);
+		}
+		if (!rc && x[0].n && x[1].n)
+			t->sample_ns = (x[0].ns[x[0].n - 1] + x[1].ns[x[1].n - 1]) /
+				       2; /* the slower side takes its time, too */
 		t->p->steady = !rc && steady[0] && steady[1];
 	}
-	free(x[0]);
-	free(x[1]);
+	assay_steadiness_release(&x[0]);
+	assay_steadiness_release(&x[1]);
 	return rc;
 }
 

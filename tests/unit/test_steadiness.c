@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times are kept in their order; without memory for them the measuring ends, and no case is called unsteady for it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "measure/steadiness.h"
+
+static bool full;
+
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return full ? NULL : __real_realloc(p, size);
+}
+
+static void test_add(void **state)
+{
+	const struct assay_sample samples[] = { { .ns = 7 }, { .ns = 5 }, { .ns = 6 } };
+	struct assay_steadiness s = { 0 };
+	struct assay_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(assay_steadiness_add(&s, samples, 0, &err), 0);
+	assert_int_equal(assay_steadiness_add(&s, samples, 2, &err), 0);
+	full = true;
+	assert_int_equal(assay_steadiness_add(&s, samples + 2, 1, &err), ASSAY_ENOMEM);
+	assert_string_equal(err.text, "out of memory for the times of 3 samples");
+	assert_int_equal(s.n, 2);
+	full = false;
+	assert_int_equal(assay_steadiness_add(&s, samples + 2, 1, &err), 0);
+	assert_int_equal(s.n, 3);
+	assert_true(s.ns[0] == 7 && s.ns[1] == 5 && s.ns[2] == 6);
+	assay_steadiness_release(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(test_add) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
