@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/exact.h"
 #include "reports/columns.h"
 #include "reports/gate_words.h"
 #include "reports/text_parts.h"
@@ -349,7 +350,7 @@ static void add_exact(const struct view *v, struct assay_text *out)
 	for (size_t i = 0; i < v->r->n_cases; i++) {
 		const struct assay_gate_case *c = &v->r->cases[i];
 
-		if (c->evidence == ASSAY_EVIDENCE_EXACT)
+		if (!strcmp(c->metric, "exact") || assay_exact_is_metric(c->metric))
 			exact += c->verdict != ASSAY_NOT_MEASURED;
 		else
 			other++;
