@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "drive/hints.h"
 #include "drive/installed.h"
+#include "drive/new_commands.h"
 #include "drive/new_template.h"
 #include "drive/new_variant.h"
 #include "drive/op_shape.h"
@@ -197,125 +198,9 @@ static int ask(void *arg, const struct assay_catalog_op *op, const int64_t *axes
 	return assay_inventory_shape(arg, op, axes, n_threads, out, err);
 }
 
-/* ---- the commands that follow ---- */
-
 static char *bench_dir_of(const struct writing *w, struct assay_err *err)
 {
 	return heap_text(err, "%s-bench", w->stem);
-}
-
-/* " --plugin other.so --bench-dir DIR --suite NAME": what a command needs to find op and cases. */
-static int add_places(const struct writing *w, struct assay_text *t, struct assay_err *err)
-{
-	char *own = NULL;
-
-	for (size_t i = 0; i < w->q->r->plugins.n; i++) {
-		assay_text_add(t, " --plugin ");
-		assay_text_add_word(t, w->q->r->plugins.v[i]);
-	}
-	if (w->q->r->no_default_plugins)
-		assay_text_add(t, " --no-default-plugins");
-	if (!w->suite) {
-		own = bench_dir_of(w, err);
-		if (!own)
-			return ASSAY_ENOMEM;
-	}
-	if (own || w->q->r->bench_dir) {
-		assay_text_add(t, " --bench-dir ");
-		assay_text_add_word(t, own ? own : w->q->r->bench_dir);
-	}
-	if (w->suite && strcmp(w->suite, ASSAY_DEFAULT_SUITE) != 0)
-		assay_text_addf(t, " --suite %s", w->suite);
-	free(own);
-	return 0;
-}
-
-/* The plugin with @more at the end of its name: a path with a slash in it where @path. */
-static void add_plugin(const struct writing *w, struct assay_text *t, const char *more, bool path)
-{
-	struct assay_text name = { 0 };
-
-	assay_text_addf(&name, "%s%s%s.so", path && !strchr(w->stem, '/') ? "./" : "", w->stem, more);
-	assay_text_add_word(t, name.s ? name.s : "");
-	t->failed |= name.failed;
-	assay_text_release(&name);
-}
-
-static void add_compile(const struct writing *w, const char *include, struct assay_text *t)
-{
-	struct assay_text flag = { 0 }, source = { 0 };
-
-	assay_text_addf(&source, "%s.c", w->stem);
-	assay_text_addf(t, "cc -std=c11 -O3 -Wall -Wextra%s -shared -fPIC ",
-			!w->op || w->op->exact ? " -ffp-contract=off" : "");
-	if (include) {
-		assay_text_addf(&flag, "-I%s", include);
-		assay_text_add_word(t, flag.s ? flag.s : "");
-	} else {
-		assay_text_add(t, "$(pkg-config --cflags assay)");
-	}
-	assay_text_add(t, " -o ");
-	add_plugin(w, t, "", false);
-	assay_text_add(t, " ");
-	assay_text_add_word(t, source.s ? source.s : "");
-	t->failed |= flag.failed || source.failed;
-	assay_text_release(&flag);
-	assay_text_release(&source);
-}
-
-/* " --only" with one shape of the variant, or of all variants of the op: enough to go on with, and soon measured. */
-static void add_only(const struct writing *w, const char *variant, struct assay_text *t)
-{
-	struct assay_text shape = { 0 };
-
-	if (!w->op)
-		return;
-	assay_op_shape_text(w->op, w->shape.axes, &shape);
-	assay_text_addf(t, " --only '%s/%s/%s/*'", w->q->op, variant, shape.len ? shape.s : "-");
-	t->failed |= shape.failed;
-	assay_text_release(&shape);
-}
-
-static int put_commands(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
-{
-	struct assay_text t[6] = { 0 }, places = { 0 };
-	char **to[6] = { &r->compile, &r->compile_installed, &r->verify, &r->run, &r->keep, &r->compare };
-	char include[ASSAY_INSTALLED_PATH_MAX];
-	int rc = assay_installed_include_dir(include, sizeof(include), err);
-
-	if (!rc)
-		rc = add_places(w, &places, err);
-	if (rc)
-		goto out;
-	add_compile(w, include, &t[0]);
-	add_compile(w, NULL, &t[1]);
-	for (int i = 2; i < 4; i++) {
-		/* by default a run shows only the best variant of a shape */
-		assay_text_addf(&t[i], "assay %s --plugin ", i == 2 ? "verify" : w->op ? "run -v" : "run");
-		add_plugin(w, &t[i], "", true);
-		assay_text_add(&t[i], places.s ? places.s : "");
-		add_only(w, i == 2 ? w->q->variant : "*", &t[i]);
-	}
-	assay_text_add(&t[4], "cp ");
-	add_plugin(w, &t[4], "", false);
-	assay_text_add(&t[4], " ");
-	add_plugin(w, &t[4], "-before", false);
-	assay_text_add(&t[5], "assay compare ");
-	add_plugin(w, &t[5], "-before", false);
-	assay_text_add(&t[5], " ");
-	add_plugin(w, &t[5], "", false);
-	assay_text_add(&t[5], places.s ? places.s : "");
-	add_only(w, w->q->variant, &t[5]);
-	for (int i = 0; i < 6 && !rc; i++) {
-		*to[i] = t[i].failed || places.failed ? NULL : assay_text_take(&t[i]);
-		if (!*to[i])
-			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	}
-out:
-	for (int i = 0; i < 6; i++)
-		assay_text_release(&t[i]);
-	assay_text_release(&places);
-	return rc;
 }
 
 /* ---- the text of the files ---- */
@@ -486,6 +371,25 @@ static int write_files(const struct writing *w, struct assay_new_result *r, stru
 	}
 	assay_text_release(&source);
 	free(path);
+	return rc;
+}
+
+static int put_commands(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
+{
+	struct assay_new_plan plan = { .q = w->q,
+				       .op = w->op,
+				       .stem = w->stem,
+				       .suite = w->suite,
+				       .bench_dir = w->q->r->bench_dir,
+				       .axes = w->shape.axes };
+	char *own = w->suite ? NULL : bench_dir_of(w, err);
+	int rc = w->suite || own ? 0 : ASSAY_ENOMEM;
+
+	if (own)
+		plan.bench_dir = own;
+	if (!rc)
+		rc = assay_new_commands(&plan, r, err);
+	free(own);
 	return rc;
 }
 
