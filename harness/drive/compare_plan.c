@@ -337,29 +337,29 @@ static int add_demanded(struct assay_compare_plan *p, const char *key, struct as
 static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_request *q, const struct assay_watch *w,
 		      struct assay_err *err)
 {
-	struct assay_session base = { 0 };
+	struct assay_session *base = &p->base;
 	char abi[512];
 	size_t own;
-	int rc = load_base(p, q->what, &base, &own, err);
+	int rc = load_base(p, q->what, base, &own, err);
 
 	if (!rc)
-		rc = require_base(&base, own, p->source[ASSAY_BASE].plugins.n, abi, sizeof(abi), err);
+		rc = require_base(base, own, p->source[ASSAY_BASE].plugins.n, abi, sizeof(abi), err);
 	if (!rc)
 		rc = assay_session_plan(&p->session, q->what, err);
 	if (!rc)
 		rc = assay_session_facts(&p->session, err);
 	if (!rc)
-		rc = assay_session_plan(&base, q->what, err);
+		rc = assay_session_plan(base, q->what, err);
 	if (!rc)
-		rc = assay_session_facts(&base, err);
+		rc = assay_session_facts(base, err);
 	if (!rc)
-		rc = add_head_cases(p, &base, own, abi, err);
+		rc = add_head_cases(p, base, own, abi, err);
 	if (!rc)
-		take_builds(p, &base, own);
+		take_builds(p, base, own);
 	if (!rc)
-		rc = add_lost_cases(p, &base, own, err);
+		rc = add_lost_cases(p, base, own, err);
 	if (!rc)
-		rc = add_owing_cases(p, &base, own, err);
+		rc = add_owing_cases(p, base, own, err);
 	if (!rc)
 		rc = assay_compare_manifest_check(p, q->what, w, add_demanded, err);
 	if (!rc && !p->cmp.n_cases)
@@ -369,7 +369,6 @@ static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_r
 	p->cmp.family = (unsigned)p->cmp.n_cases;
 	if (!rc && !q->no_controls)
 		rc = add_controls(p, q->injected_frac, err);
-	assay_session_close(&base);
 	return rc;
 }
 
@@ -435,6 +434,7 @@ void assay_compare_plan_release(struct assay_compare_plan *p)
 		assay_text_release(&p->side[i].parts);
 	}
 	assay_session_close(&p->session);
+	assay_session_close(&p->base);
 	assay_comparison_release(&p->cmp);
 	assay_policy_release(&p->policy);
 	assay_countable_release(&p->countable);

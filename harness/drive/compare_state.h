@@ -25,6 +25,7 @@ struct assay_compare_plan {
 	struct assay_side_source source[2];
 	struct assay_compare_side side[2];
 	struct assay_session session;   /* the head's: its catalog, topology and suite */
+	struct assay_session base;      /* what the base's workers load, and the head's variants beyond */
 	struct assay_case_facts *facts; /* one a case of cmp, controls included */
 	bool *exact;                    /* the same: does the suite name it for exact counts? */
 	struct assay_comparison cmp;    /* cases without pairs */

@@ -73,7 +73,8 @@ static int count_side(struct counting *k, int side, size_t i, struct assay_exact
 
 	o.plugins = &p->side[side].plugins;
 	o.parts = p->side[side].parts.s;
-	return assay_measure_exact(&p->cmp.cases[i].c, p->session.catalog, &p->facts[i], &o, out, err);
+	return assay_measure_exact(&p->cmp.cases[i].c, side == ASSAY_BASE ? p->base.catalog : p->session.catalog,
+				   &p->facts[i], &o, out, err);
 }
 
 /* A case of one side that is known not to run there. */
@@ -129,7 +130,21 @@ static int align_names(const struct assay_compare_plan *p, struct assay_exact_ca
 	return rc ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
 }
 
-/* The head first: without its counts those of the base tell nothing. */
+/*
+ * The base of a case that cannot be counted in the head: a head that has become uncountable hides what it costs. What
+ * cannot be counted in the base either is the same as before.
+ */
+static int ask_base(struct counting *k, size_t i, struct assay_exact_case *base, bool *has_base, struct assay_err *err)
+{
+	int rc = count_side(k, ASSAY_BASE, i, base, err);
+
+	*has_base = !rc && base->status == ASSAY_STATUS_OK;
+	if (!rc && !*has_base)
+		assay_exact_case_release(base);
+	return rc;
+}
+
+/* The head first: without its counts those of the base tell no more than whether there are any. */
 static int count_case(struct counting *k, size_t i, struct assay_err *err)
 {
 	const struct assay_comparison_case *c = &k->plan->cmp.cases[i];
@@ -156,6 +171,8 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 			refuse(base, &c->c, ASSAY_STATUS_SKIPPED, c->reason);
 		if (!rc)
 			rc = align_names(k->plan, base, err);
+	} else if (!rc && head->status == ASSAY_STATUS_SKIPPED && !has_base && c->in_base && !k->options.unavailable) {
+		rc = ask_base(k, i, base, &has_base, err);
 	}
 	if (rc) {
 		assay_exact_case_release(head);

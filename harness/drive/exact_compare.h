@@ -16,6 +16,8 @@ int assay_exact_compare_check(const struct assay_compare_plan *p, const struct a
  * - what pairs have told already: a case that failed in one is left out, and one whose machine code is the same on both
  *   sides is skipped on both, with that reason;
  * - anything where nothing can be counted: every case is skipped with the reason;
+ * - the base of a case that fails in the head. The base of one that is skipped in the head is kept where it can be
+ *   counted;
  * - a case that the suite does not name for counts. Where counts alone are taken, it is skipped in the head with that
  *   reason if the policy requires anything of it, and left out otherwise.
  */

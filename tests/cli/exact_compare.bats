@@ -136,6 +136,19 @@ limit "*" { require = {"exact_instructions <= base + 6%%", "exact_data_writes ==
 	is '.cases | length == 1 and .[0].verdict == "NOT_MEASURED"'
 }
 
+@test "a head that cannot be counted any more is NOT_MEASURED where the base can" {
+	can_count
+	grep -qw avx512f /proc/cpuinfo || skip "no case here that runs and cannot be counted"
+	counts 4 two needs
+	is '[.cases[] | select(.key | contains("/work/"))] | length == 1 and (.[0] | .verdict == "NOT_MEASURED" and (.reason | startswith("skipped: ")))'
+	is '[.cases[] | select(.key | contains("/extra/")) | .verdict] == ["PASS"]'
+	replayed
+	# neither side can be counted: nothing became worse
+	counts 0 needs needs
+	is '.cases | length == 2'
+	replayed
+}
+
 # with_path FOLDERS COMMAND...: with these folders to find programs in
 with_path() {
 	printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$1" "$ASSAY" >program
