@@ -272,14 +272,15 @@ static int judge_case(const struct assay_comparison *cmp, const struct assay_com
  */
 static int judge_missing(const struct assay_comparison *cmp, struct assay_gate_report *r, struct assay_err *err)
 {
+	char key[32];
 	size_t n = 0;
 
 	for (size_t i = 0; i < cmp->n_cases; i++)
 		n += cmp->cases[i].control == ASSAY_CONTROL_NONE;
 	if (n >= cmp->family || (!cmp->n_cases && cmp->exact[ASSAY_HEAD].n_cases))
 		return 0;
-	return assay_row_say(r, (struct assay_row_name){ cmp->suite, "status", ASSAY_EVIDENCE_NONE },
-			     ASSAY_NOT_MEASURED, err,
+	snprintf(key, sizeof(key), "comparison %" PRId64, cmp->id);
+	return assay_row_say(r, (struct assay_row_name){ key, "status", ASSAY_EVIDENCE_NONE }, ASSAY_NOT_MEASURED, err,
 			     "only %zu of %u cases are stored: the comparison ended before the rest", n, cmp->family);
 }
 

@@ -38,8 +38,8 @@ struct assay_comparison_judging {
  * Verdicts of all cases: time by pairs and what the policy demands of the head (limits.h), then exact counts
  * (exact_judge.h), the controls and the whole. ASSAY_ENOMEM: @out is unchanged.
  * - When a control failed, verdicts by time become INCONCLUSIVE.
- * - An unfinished comparison is judged as far as it came: cases without a pair are NOT_MEASURED. One row under the name
- *   of the suite is so where fewer cases are stored than cmp->family, and the whole where there is no row.
+ * - An unfinished comparison is judged as far as it came: cases without a pair are NOT_MEASURED. One row, "comparison
+ *   ID", is so where fewer cases are stored than cmp->family, and the whole where there is no row.
  * - With counts and without cases, only counts were asked for. Without cases, out->alpha is NaN.
  */
 int assay_comparison_judge(const struct assay_comparison *cmp, const struct assay_policy *policy,
