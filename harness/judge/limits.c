@@ -58,8 +58,12 @@ static const struct {
 	{ "machine_total_bytes", "this machine does not tell its memory" },
 };
 
-void assay_limit_explain(const struct assay_limit *l, const struct assay_countable *known, struct assay_limit_facts *f,
-			 char *buf, size_t size)
+/*
+ * Where @f has neither a value nor a reason: what is to be counted, or what the metric follows from, put into @buf,
+ * which @f then points to. @known may be NULL, as nothing is said of what is in no group.
+ */
+static void explain(const struct assay_limit *l, const struct assay_countable *known, struct assay_limit_facts *f,
+		    char *buf, size_t size)
 {
 	if (isfinite(f->value) || f->why_no_value)
 		return;
@@ -78,11 +82,6 @@ void assay_limit_explain(const struct assay_limit *l, const struct assay_countab
 		f->why_no_value = buf;
 		return;
 	}
-}
-
-bool assay_limit_applies(const struct assay_limit *l, const struct assay_limit_facts *f)
-{
-	return !l->where_counted || isfinite(f->value);
 }
 
 static bool holds(const struct assay_limit *l, double value, double bound)
@@ -187,8 +186,8 @@ int assay_limits_judge(const struct assay_policy *p, const struct assay_limit_ca
 		rc = c->look_up(c->arg, l, &f, err);
 		if (rc)
 			return rc;
-		assay_limit_explain(l, c->countable, &f, why, sizeof(why));
-		if (!assay_limit_applies(l, &f))
+		explain(l, c->countable, &f, why, sizeof(why));
+		if (l->where_counted && !isfinite(f.value))
 			continue;
 		row = assay_row_add(out, (struct assay_row_name){ c->c->key, l->metric, ASSAY_EVIDENCE_NONE }, err);
 		if (!row)

@@ -51,16 +51,6 @@ void assay_countable_release(struct assay_countable *c);
 void assay_limit_value(const struct assay_metric *metrics, size_t n, const struct assay_counters *counters,
 		       const char *name, struct assay_limit_facts *out);
 
-/*
- * Where @f has neither a value nor a reason: what is to be counted, or what the metric follows from, put into @buf,
- * which @f then points to. @known may be NULL, as nothing is said of what is in no group.
- */
-void assay_limit_explain(const struct assay_limit *l, const struct assay_countable *known, struct assay_limit_facts *f,
-			 char *buf, size_t size);
-
-/* Is this a case that the limit judges? */
-bool assay_limit_applies(const struct assay_limit *l, const struct assay_limit_facts *f);
-
 /* Fill evidence, value, limit, verdict and reason of @out. Counts are compared as they are, without statistics. */
 void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_facts *f, struct assay_gate_case *out);
 

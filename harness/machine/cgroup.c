@@ -60,6 +60,13 @@ static bool find_path(const char *text, const char *controller, int *version, ch
 	return found;
 }
 
+/* Where a controller of this process lies; a limit of any folder from `dir` up to `mount` binds. */
+struct cgroup {
+	int version; /* 1 or 2 */
+	char dir[PATH_MAX];
+	size_t mount_len; /* dir[0, mount_len) is the mount point */
+};
+
 struct mount {
 	char root[PATH_MAX], point[PATH_MAX];
 };
@@ -89,7 +96,8 @@ static bool find_mount(const char *root, int version, const char *controller, st
 	return found;
 }
 
-bool assay_cgroup_find(const char *root, const char *controller, struct assay_cgroup *out)
+/* @controller "cpu" or "memory"; false where there is none. */
+static bool find_cgroup(const char *root, const char *controller, struct cgroup *out)
 {
 	char *text = assay_host_text(root, "/proc/self/cgroup");
 	struct mount *m = calloc(1, sizeof(*m));
@@ -119,7 +127,7 @@ out:
 }
 
 /* Shorten cg->dir by one folder; false at the mount point. */
-static bool go_up(struct assay_cgroup *cg)
+static bool go_up(struct cgroup *cg)
 {
 	char *slash = strrchr(cg->dir, '/');
 
@@ -129,12 +137,12 @@ static bool go_up(struct assay_cgroup *cg)
 	return true;
 }
 
-static bool path_of(const struct assay_cgroup *cg, const char *file, char *out)
+static bool path_of(const struct cgroup *cg, const char *file, char *out)
 {
 	return (size_t)snprintf(out, PATH_MAX, "%s/%s", cg->dir, file) < PATH_MAX;
 }
 
-static bool number_in(const char *root, const struct assay_cgroup *cg, const char *file, uint64_t *out)
+static bool number_in(const char *root, const struct cgroup *cg, const char *file, uint64_t *out)
 {
 	char path[PATH_MAX];
 	int64_t v;
@@ -146,7 +154,7 @@ static bool number_in(const char *root, const struct assay_cgroup *cg, const cha
 }
 
 /* CPUs that one level allows, 0 for no limit; @path gets the file. */
-static double quota_of_level(const char *root, const struct assay_cgroup *cg, char *path)
+static double quota_of_level(const char *root, const struct cgroup *cg, char *path)
 {
 	uint64_t quota, period;
 	char line[64];
@@ -163,7 +171,7 @@ static double quota_of_level(const char *root, const struct assay_cgroup *cg, ch
 	return period ? (double)quota / (double)period : 0;
 }
 
-static void read_throttling(const char *root, const struct assay_cgroup *cg, struct assay_cpu_quota *out)
+static void read_throttling(const char *root, const struct cgroup *cg, struct assay_cpu_quota *out)
 {
 	char path[PATH_MAX], *text;
 	uint64_t t;
@@ -183,11 +191,11 @@ static void read_throttling(const char *root, const struct assay_cgroup *cg, str
 
 void assay_cpu_quota_read(const char *root, struct assay_cpu_quota *out)
 {
-	struct assay_cgroup cg;
+	struct cgroup cg;
 	char path[PATH_MAX];
 
 	memset(out, 0, sizeof(*out));
-	if (!assay_cgroup_find(root, "cpu", &cg))
+	if (!find_cgroup(root, "cpu", &cg))
 		return;
 	read_throttling(root, &cg, out);
 	do {
@@ -224,7 +232,7 @@ int assay_cpu_quota_check(size_t n_threads, struct assay_err *err)
 }
 
 /* Page cache that nobody used lately is given back before anything is refused. */
-static uint64_t reclaimable(const char *root, const struct assay_cgroup *cg)
+static uint64_t reclaimable(const char *root, const struct cgroup *cg)
 {
 	char path[PATH_MAX], *text;
 	uint64_t v = 0;
@@ -240,11 +248,11 @@ static uint64_t reclaimable(const char *root, const struct assay_cgroup *cg)
 
 void assay_memory_limit_read(const char *root, uint64_t *limit_bytes, uint64_t *available_bytes)
 {
-	struct assay_cgroup cg;
+	struct cgroup cg;
 
 	*limit_bytes = 0;
 	*available_bytes = UINT64_MAX;
-	if (!assay_cgroup_find(root, "memory", &cg))
+	if (!find_cgroup(root, "memory", &cg))
 		return;
 	do {
 		const bool v1 = cg.version == 1;

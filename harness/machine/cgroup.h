@@ -10,16 +10,6 @@
 
 #include "base/err.h"
 
-/* Where a controller of this process lies; a limit of any folder from `dir` up to `mount` binds. */
-struct assay_cgroup {
-	int version; /* 1 or 2 */
-	char dir[PATH_MAX];
-	size_t mount_len; /* dir[0, mount_len) is the mount point */
-};
-
-/* @controller "cpu" or "memory"; false where there is none. */
-bool assay_cgroup_find(const char *root, const char *controller, struct assay_cgroup *out);
-
 /* CPU time the container may use, in CPUs; the tightest limit on the way up. */
 struct assay_cpu_quota {
 	double cpus;          /* 0: no limit */

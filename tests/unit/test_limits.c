@@ -115,11 +115,19 @@ static void test_units(void **state)
 	}
 }
 
+static int look_up(const void *arg, const struct assay_limit *l, struct assay_limit_facts *out, struct assay_err *err)
+{
+	(void)l;
+	(void)err;
+	*out = (struct assay_limit_facts){ .value = *(const double *)arg, .base = NAN, .why_no_value = "no PMU" };
+	return 0;
+}
+
 /* What is judged only where it is counted passes over a case without a value, and over no other. */
 static void test_where_counted(void **state)
 {
-	static const struct assay_limit_facts counted = { .value = 4 },
-					      missing = { .value = NAN, .why_no_value = "no PMU" };
+	static const double values[] = { 4, NAN };
+	const struct assay_case of = { .key = "m.a/ref/n=1/t=1/warm" };
 	struct assay_policy p;
 	struct assay_err err = { 0 };
 
@@ -128,12 +136,17 @@ static void test_where_counted(void **state)
 			       &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(p.n_limits, 2);
-	for (size_t i = 0; i < p.n_limits; i++) {
-		bool where = !strcmp(p.limits[i].metric, "m");
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		const struct assay_limit_case c = { .c = &of, .look_up = look_up, .arg = &values[i] };
+		struct assay_gate_report r = { 0 };
+		size_t n = isnan(values[i]) ? 1 : 2;
 
-		assert_int_equal(p.limits[i].where_counted, where);
-		assert_true(assay_limit_applies(&p.limits[i], &counted));
-		assert_int_equal(assay_limit_applies(&p.limits[i], &missing), !where);
+		assert_int_equal(assay_limits_judge(&p, &c, &r, &err), 0);
+		assert_int_equal(r.n_cases, n);
+		for (size_t k = 0; k < n; k++)
+			assert_int_equal(r.cases[k].verdict, n == 1 ? ASSAY_NOT_MEASURED : ASSAY_REGRESSED);
+		assert_true(n == 2 || !strcmp(r.cases[0].metric, "n"));
+		assay_gate_report_release(&r);
 	}
 	assay_policy_release(&p);
 }
