@@ -328,6 +328,12 @@ static void limits(void **state)
 		  "tokens_per_s is 50, above the ceiling of 40" },
 		{ "absent", "*", "kv_cache_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
 		  "kv_cache_hit_rate was not measured, floor 0.5" },
+		{ "not in pairs of older versions", "*", "prepare_bytes", false, false, 5, ASSAY_NOT_MEASURED, 4, 4,
+		  "prepare_bytes was not measured (pairs of that version did not measure it), ceiling 5 B" },
+		{ "a count that these lack", "*", "page_faults", false, false, 5, ASSAY_NOT_MEASURED, 4, 4,
+		  "page_faults was not measured (pairs of that version did not measure it), ceiling 5" },
+		{ "not even in those", "*", "items_per_s", true, false, 5, ASSAY_NOT_MEASURED, 4, 4,
+		  "items_per_s was not measured (its op states no items), floor 5 items/s" },
 		{ "of a group that was not counted", "*", "d1_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
 		  "d1_hit_rate was not measured (group 'cache' was not counted: --counters cache, or counters = "
 		  "{\"cache\"} in its "
