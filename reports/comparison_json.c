@@ -13,10 +13,11 @@ static json_t *samples_json(const struct assay_pair *p, int side)
 	for (size_t i = 0; i < 2 * p->n_blocks; i++) {
 		const struct assay_sample *s = &p->side[side].samples[i];
 
-		json_array_append_new(a, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i}", "iterations", (json_int_t)s->iterations,
-						   "ns", (json_int_t)s->ns, "flags", (int)s->flags, "switches",
-						   (int)s->switches, "faults", (int)s->faults, "steal_ticks",
-						   (int)s->steal_ticks));
+		json_array_append_new(a, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "iterations",
+						   (json_int_t)s->iterations, "ns", (json_int_t)s->ns, "flags",
+						   (int)s->flags, "switches", (int)s->switches, "faults",
+						   (int)s->faults, "steal_ticks", (int)s->steal_ticks, "waited_ns",
+						   (json_int_t)s->waited_ns, "stolen_ns", (json_int_t)s->stolen_ns));
 	}
 	return a;
 }

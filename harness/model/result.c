@@ -188,30 +188,43 @@ static double most_ticks(const struct assay_sample *s, size_t n)
 	return ticks;
 }
 
+static double waited_ns(const struct assay_sample *s, size_t n)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ns += s[i].flags & ASSAY_SAMPLE_WAIT_TOLD ? (double)s[i].waited_ns : SWITCH_NS * s[i].switches;
+	return ns;
+}
+
+static double stolen_ns(const struct assay_sample *s, size_t n)
+{
+	double ns = TICK_NS * most_ticks(s, n);
+
+	for (size_t i = 0; i < n; i++)
+		ns += (double)s[i].stolen_ns;
+	return ns;
+}
+
 uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n)
 {
-	double ns = 0, switches = 0;
 	uint32_t flags = 0;
+	double ns = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		ns += (double)s[i].ns;
-		switches += s[i].switches;
 		flags |= s[i].flags & (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE);
 	}
-	if (SWITCH_NS * switches > LOST_SHARE * ns)
+	if (waited_ns(s, n) > LOST_SHARE * ns)
 		flags |= ASSAY_DISTURB_SWITCH;
-	if (TICK_NS * most_ticks(s, n) > LOST_SHARE * ns)
+	if (stolen_ns(s, n) > LOST_SHARE * ns)
 		flags |= ASSAY_DISTURB_STEAL;
 	return flags;
 }
 
 double assay_samples_lost_ns(const struct assay_sample *s, size_t n)
 {
-	double switches = 0;
-
-	for (size_t i = 0; i < n; i++)
-		switches += s[i].switches;
-	return SWITCH_NS * switches + TICK_NS * most_ticks(s, n);
+	return waited_ns(s, n) + stolen_ns(s, n);
 }
 
 size_t assay_samples_of_round(const struct assay_sample *s, size_t n)

@@ -43,25 +43,30 @@ const char *assay_own_count(size_t i);
 
 /* Beside them: the first sample of a further round, which a process of its own took later in the run. */
 #define ASSAY_SAMPLE_NEW_ROUND (1u << 16)
+/* The kernel told how long the threads waited for their CPUs: waited_ns holds, and switches need no guess. */
+#define ASSAY_SAMPLE_WAIT_TOLD (1u << 17)
 
 struct assay_sample {
 	uint64_t iterations;
 	uint64_t ns;          /* of all iterations together */
-	uint32_t flags;       /* enum assay_disturb, ASSAY_SAMPLE_NEW_ROUND */
+	uint32_t flags;       /* enum assay_disturb, ASSAY_SAMPLE_NEW_ROUND, ASSAY_SAMPLE_WAIT_TOLD */
 	uint32_t switches;    /* involuntary, all threads of the pool */
 	uint32_t faults;      /* minor and major */
-	uint32_t steal_ticks; /* of the CPUs of the case, in USER_HZ */
+	uint32_t steal_ticks; /* of the CPUs of the case, in USER_HZ; 0 where stolen_ns tells it */
+	uint64_t waited_ns;   /* ready to run while others had the CPU, sum of all threads */
+	uint64_t stolen_ns; /* neither running nor waiting nor asleep: the hypervisor had the CPU; sum of all threads */
 };
 
 /*
  * What speaks against @n samples taken together, as flags; 0: they are clean. A migration or throttling always does;
- * switches and steal when they may have cost over 2 % of the time, a switch being taken for a millisecond and a tick of
- * steal for ten: long samples never escape a switch. How long the samples took plays no other part.
+ * switches and steal do when they cost over 2 % of the time: long samples never escape a switch. The cost is what the
+ * kernel told. Where it did not tell, a switch is taken for a millisecond and a tick of steal for ten. How long the
+ * samples took plays no other part.
  */
 uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n);
 /* Samples from @s on, of @n, that are of the same round as the first. */
 size_t assay_samples_of_round(const struct assay_sample *s, size_t n);
-/* Time that switches and steal may have taken from them, by the same reckoning. */
+/* Time that switches and steal took from them, by the same reckoning. */
 double assay_samples_lost_ns(const struct assay_sample *s, size_t n);
 
 /* The 95 % interval of the share of the roof that was measured in turn; over rounds, from the least to the most. */

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOB_VERSION 1
+#define BLOB_VERSION 2
 #define CHECKSUM_LEN 8
 #define VARINT_MAX   10 /* bytes of a 64-bit LEB128 */
 #define HEADER_MAX   (1 + VARINT_MAX)
 #define SAMPLE_MIN   2
-#define SAMPLE_MAX   (1 + 2 * VARINT_MAX + 4 * 5)
+#define SAMPLE_MAX   (1 + 4 * VARINT_MAX + 4 * 5)
 
 enum {
 	HAS_ITERATIONS = 1 << 0,
@@ -19,7 +19,11 @@ enum {
 	HAS_SWITCHES = 1 << 2,
 	HAS_FAULTS = 1 << 3,
 	HAS_STEAL = 1 << 4,
-	HAS_ALL = (1 << 5) - 1,
+	HAS_WAITED = 1 << 5,
+	HAS_STOLEN = 1 << 6,
+	WAIT_TOLD = 1 << 7,
+	HAS_ALL = (1 << 8) - 1,
+	HAS_ALL_OF_1 = (1 << 5) - 1,
 };
 
 static void checksum(const unsigned char *p, size_t len, unsigned char out[CHECKSUM_LEN])
@@ -57,11 +61,12 @@ static uint64_t unzigzag(uint64_t v)
 
 static unsigned char *put_sample(unsigned char *p, const struct assay_sample *s, const struct assay_sample *prev)
 {
-	unsigned char has = 0;
+	const uint32_t flags = s->flags & ~ASSAY_SAMPLE_WAIT_TOLD;
+	unsigned char has = s->flags & ASSAY_SAMPLE_WAIT_TOLD ? WAIT_TOLD : 0;
 
 	if (s->iterations != prev->iterations)
 		has |= HAS_ITERATIONS;
-	if (s->flags)
+	if (flags)
 		has |= HAS_FLAGS;
 	if (s->switches)
 		has |= HAS_SWITCHES;
@@ -69,19 +74,27 @@ static unsigned char *put_sample(unsigned char *p, const struct assay_sample *s,
 		has |= HAS_FAULTS;
 	if (s->steal_ticks)
 		has |= HAS_STEAL;
+	if (s->waited_ns)
+		has |= HAS_WAITED;
+	if (s->stolen_ns)
+		has |= HAS_STOLEN;
 
 	*p++ = has;
 	p = put_varint(p, zigzag(s->ns - prev->ns));
 	if (has & HAS_ITERATIONS)
 		p = put_varint(p, zigzag(s->iterations - prev->iterations));
 	if (has & HAS_FLAGS)
-		p = put_varint(p, s->flags);
+		p = put_varint(p, flags);
 	if (has & HAS_SWITCHES)
 		p = put_varint(p, s->switches);
 	if (has & HAS_FAULTS)
 		p = put_varint(p, s->faults);
 	if (has & HAS_STEAL)
 		p = put_varint(p, s->steal_ticks);
+	if (has & HAS_WAITED)
+		p = put_varint(p, s->waited_ns);
+	if (has & HAS_STOLEN)
+		p = put_varint(p, s->stolen_ns);
 	return p;
 }
 
@@ -115,6 +128,7 @@ int assay_sample_blob_encode(const struct assay_sample *v, size_t n, unsigned ch
 
 struct reader {
 	const unsigned char *p, *end;
+	unsigned char version;
 	bool bad;
 };
 
@@ -151,16 +165,19 @@ static void get_sample(struct reader *r, struct assay_sample *s, const struct as
 {
 	unsigned char has = get_byte(r);
 
-	if (has & ~HAS_ALL)
+	if (has & ~(r->version == 1 ? HAS_ALL_OF_1 : HAS_ALL))
 		r->bad = true;
 	s->ns = prev->ns + unzigzag(get_varint(r, UINT64_MAX));
 	s->iterations = prev->iterations;
 	if (has & HAS_ITERATIONS)
 		s->iterations += unzigzag(get_varint(r, UINT64_MAX));
 	s->flags = has & HAS_FLAGS ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
+	s->flags |= has & WAIT_TOLD ? ASSAY_SAMPLE_WAIT_TOLD : 0;
 	s->switches = has & HAS_SWITCHES ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
 	s->faults = has & HAS_FAULTS ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
 	s->steal_ticks = has & HAS_STEAL ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
+	s->waited_ns = has & HAS_WAITED ? get_varint(r, UINT64_MAX) : 0;
+	s->stolen_ns = has & HAS_STOLEN ? get_varint(r, UINT64_MAX) : 0;
 }
 
 int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample **out, size_t *n, struct assay_err *err)
@@ -173,14 +190,14 @@ int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample *
 
 	if (len < 2 + CHECKSUM_LEN)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data are cut off (%zu bytes)", len);
-	if (bytes[0] != BLOB_VERSION)
-		return assay_err_set(err, ASSAY_ESTORE, "sample data have format %u, this assay reads %d", bytes[0],
-				     BLOB_VERSION);
+	if (bytes[0] < 1 || bytes[0] > BLOB_VERSION)
+		return assay_err_set(err, ASSAY_ESTORE, "sample data have format %u, this assay reads 1 to %d",
+				     bytes[0], BLOB_VERSION);
 	checksum(bytes, len - CHECKSUM_LEN, sum);
 	if (memcmp(sum, bytes + len - CHECKSUM_LEN, CHECKSUM_LEN) != 0)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data are damaged (check sum differs)");
 
-	r = (struct reader){ .p = bytes + 1, .end = bytes + len - CHECKSUM_LEN };
+	r = (struct reader){ .p = bytes + 1, .end = bytes + len - CHECKSUM_LEN, .version = bytes[0] };
 	count = get_varint(&r, UINT64_MAX);
 	if (r.bad || count > (size_t)(r.end - r.p) / SAMPLE_MIN)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data are damaged (wrong number of samples)");

@@ -17,6 +17,7 @@
 #include "counters/os_events.h"
 #include "machine/core_pace.h"
 #include "machine/disturbance.h"
+#include "machine/lost_time.h"
 #include "worker/case_check.h"
 #include "worker/case_counts.h"
 #include "worker/code_hash.h"
@@ -34,11 +35,13 @@ struct worker {
 	uint64_t iterations; /* of the last sample */
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
+	struct assay_thread_time time_before[ASSAY_PAGE_CPUS], time_after[ASSAY_PAGE_CPUS];
 	struct assay_case_counts counts;
 	struct assay_disturbance host;
 	uint64_t pace_before[ASSAY_PAGE_CPUS], pace_after[ASSAY_PAGE_CPUS]; /* ticks, by thread */
 	uint64_t polled_ns;
-	uint32_t poll_first; /* first sample since the last poll */
+	uint32_t poll_first;             /* first sample since the last poll */
+	uint64_t steal_ticks, stolen_ns; /* seen so far: by the host's counter, and by the threads' own clocks */
 };
 
 static uint64_t now_ns(const struct worker *w)
@@ -182,10 +185,14 @@ static void watch(struct worker *w, uint32_t upto)
 	if (t - w->polled_ns < POLL_INTERVAL_NS)
 		return;
 	flags = assay_disturbance_poll(&w->host, &ticks);
+	w->steal_ticks += ticks;
 	for (uint32_t i = w->poll_first; i < upto; i++) {
+		w->stolen_ns += r->samples[i].stolen_ns;
 		r->samples[i].flags |= flags;
 		r->samples[i].steal_ticks = ticks;
 	}
+	for (uint32_t i = w->poll_first; i < upto && assay_steal_is_timed(w->stolen_ns, w->steal_ticks); i++)
+		r->samples[i].steal_ticks = 0;
 	w->polled_ns = t;
 	w->poll_first = upto;
 }
@@ -202,6 +209,7 @@ static void read_before(void *arg, uint32_t tid, uint32_t n_threads)
 		assay_counting_before(w->counts.counting, tid, &w->before[tid]);
 	else
 		assay_os_counts_read(&w->before[tid]);
+	assay_thread_time_read(&w->time_before[tid]);
 }
 
 static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
@@ -209,6 +217,7 @@ static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
 	struct worker *w = arg;
 
 	(void)n_threads;
+	assay_thread_time_read(&w->time_after[tid]);
 	if (w->page->counting && w->counts.counting)
 		assay_counting_after(w->counts.counting, tid, &w->after[tid]);
 	else
@@ -239,6 +248,7 @@ static uint64_t stretch(const struct worker *w, uint64_t sample_ns)
 
 static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s)
 {
+	struct assay_lost_time lost = { .told = true };
 	struct assay_os_counts sum = { 0 };
 	struct assay_outcome out;
 
@@ -253,7 +263,11 @@ static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s
 	for (uint32_t i = 0; i < w->page->spec.n_threads; i++) {
 		struct assay_os_counts d = assay_os_counts_between(&w->before[i], &w->after[i]);
 
+		const struct assay_lost_time one = assay_lost_time_between(
+			&w->time_before[i], &w->time_after[i], d.voluntary_switches, d.involuntary_switches);
+
 		assay_os_counts_add(&sum, &d);
+		assay_lost_time_add(&lost, &one);
 		if (w->after[i].cpu >= 0 && w->after[i].cpu != w->job.cpus[i])
 			s->flags |= ASSAY_DISTURB_MIGRATION;
 		if (w->page->spec.try_pace && was_slow(w, i))
@@ -261,6 +275,10 @@ static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s
 	}
 	s->switches = (uint32_t)sum.involuntary_switches;
 	s->faults = (uint32_t)(sum.minor_faults + sum.major_faults);
+	s->waited_ns = lost.waited_ns;
+	s->stolen_ns = lost.stolen_ns;
+	if (lost.told)
+		s->flags |= ASSAY_SAMPLE_WAIT_TOLD;
 	if (s->switches)
 		s->flags |= ASSAY_DISTURB_SWITCH;
 	if (s->faults)

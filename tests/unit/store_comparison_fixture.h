@@ -82,9 +82,8 @@ static inline struct assay_sample *make_samples(size_t n, unsigned salt)
 	for (size_t k = 0; k < n; k++) {
 		v[k] = (struct assay_sample){ .iterations = 40, .ns = 90000 + salt + (k * 7919) % 501 };
 		if (k % 13 == 5)
-			v[k] = (struct assay_sample){
-				salt + k, UINT64_MAX - k, UINT32_MAX, (uint32_t)k, 3, UINT32_MAX
-			};
+			v[k] = (struct assay_sample){ salt + k, UINT64_MAX - k, UINT32_MAX, (uint32_t)k,
+						      3,        UINT32_MAX,     k,          UINT64_MAX - salt };
 	}
 	return v;
 }

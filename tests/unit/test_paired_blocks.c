@@ -18,6 +18,21 @@ static const struct {
 	{ "a tick of steal in 0.4 s", 100000000, { .flags = ASSAY_DISTURB_STEAL, .steal_ticks = 1 }, 2 },
 	{ "a tick of steal in 2 s is below 2 %", 500000000, { .steal_ticks = 1 }, -1 },
 	{ "a clock that stood still", 0, { 0 }, -2 },
+	{ "switches that cost 40 us",
+	  1000000,
+	  { .flags = ASSAY_DISTURB_SWITCH | ASSAY_SAMPLE_WAIT_TOLD, .switches = 3, .waited_ns = 40000 },
+	  -1 },
+	{ "one that cost 100 us of 4 ms",
+	  1000000,
+	  { .flags = ASSAY_SAMPLE_WAIT_TOLD, .switches = 1, .waited_ns = 100000 },
+	  0 },
+	{ "one that cost 100 us of 8 ms",
+	  2000000,
+	  { .flags = ASSAY_SAMPLE_WAIT_TOLD, .switches = 1, .waited_ns = 100000 },
+	  -1 },
+	{ "a wait without a switch of its own", 1000000, { .flags = ASSAY_SAMPLE_WAIT_TOLD, .waited_ns = 100000 }, 0 },
+	{ "100 us of 4 ms stolen", 1000000, { .flags = ASSAY_SAMPLE_WAIT_TOLD, .stolen_ns = 100000 }, 2 },
+	{ "60 us of 4 ms stolen", 1000000, { .flags = ASSAY_SAMPLE_WAIT_TOLD, .stolen_ns = 60000 }, -1 },
 };
 
 static void blocks_are_dropped(void **state)

@@ -46,21 +46,23 @@ static void assert_round_trip(const struct assay_sample *v, size_t n)
 
 static void test_round_trips(void **state)
 {
-	static const struct assay_sample constant[] = { { 8, 500, 0, 0, 0, 0 },
-							{ 8, 500, 0, 0, 0, 0 },
-							{ 8, 500, 0, 0, 0, 0 } };
+	static const struct assay_sample constant[] = { { 8, 500, 0, 0, 0, 0, 0, 0 },
+							{ 8, 500, 0, 0, 0, 0, 0, 0 },
+							{ 8, 500, 0, 0, 0, 0, 0, 0 } };
 	static const struct assay_sample disturbed[] = {
-		{ 1, 1, ASSAY_DISTURB_SWITCH, 3, 0, 0 },
-		{ 1, 900, ASSAY_DISTURB_STEAL | ASSAY_DISTURB_FAULT, 0, 7, 2 },
-		{ 64, 2, 0, 0, 0, 0 },
-		{ 1, 2, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
+		{ 1, 1, ASSAY_DISTURB_SWITCH, 3, 0, 0, 0, 0 },
+		{ 1, 900, ASSAY_DISTURB_STEAL | ASSAY_DISTURB_FAULT, 0, 7, 2, 0, 0 },
+		{ 64, 2, 0, 0, 0, 0, 0, 0 },
+		{ 1, 2, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 },
+		{ 1, 2, ASSAY_SAMPLE_WAIT_TOLD, 1, 0, 0, .waited_ns = 13000, .stolen_ns = 0 },
+		{ 1, 2, ASSAY_SAMPLE_WAIT_TOLD, 1, 0, 1, .waited_ns = UINT64_MAX, .stolen_ns = UINT64_MAX },
 	};
 	static const struct assay_sample extremes[] = {
-		{ UINT64_MAX, UINT64_MAX, 0, 0, 0, 0 },
-		{ 0, 0, 0, 0, 0, 0 },
-		{ (uint64_t)1 << 63, (uint64_t)1 << 63, 0, 0, 0, 0 },
-		{ ((uint64_t)1 << 63) - 1, ((uint64_t)1 << 63) + 1, 0, 0, 0, 0 },
-		{ 0, UINT64_MAX, 0, 0, 0, 0 },
+		{ UINT64_MAX, UINT64_MAX, 0, 0, 0, 0, 0, 0 },
+		{ 0, 0, 0, 0, 0, 0, 0, 0 },
+		{ (uint64_t)1 << 63, (uint64_t)1 << 63, 0, 0, 0, 0, 0, 0 },
+		{ ((uint64_t)1 << 63) - 1, ((uint64_t)1 << 63) + 1, 0, 0, 0, 0, 0, 0 },
+		{ 0, UINT64_MAX, 0, 0, 0, 0, 0, 0 },
 	};
 	struct assay_sample *many = calloc(10000, sizeof(*many));
 
@@ -73,23 +75,25 @@ static void test_round_trips(void **state)
 	assert_round_trip(NULL, 0);
 	assert_round_trip(constant, 1);
 	assert_round_trip(constant, 3);
-	assert_round_trip(disturbed, 4);
+	assert_round_trip(disturbed, 6);
 	assert_round_trip(extremes, 5);
 	assert_round_trip(many, 10000);
 	free(many);
 }
 
 /* The bytes are a promise to databases that exist. */
-static void test_bytes_of_version_1(void **state)
+static void test_bytes_of_version_2(void **state)
 {
-	static const struct assay_sample v[] = { { 10, 1000, 0, 0, 0, 0 },
-						 { 10, 998, 0, 0, 0, 0 },
-						 { 10, 999, 2, 0, 300, 0 } };
+	static const struct assay_sample v[] = { { 10, 1000, 0, 0, 0, 0, 0, 0 },
+						 { 10, 998, 0, 0, 0, 0, 0, 0 },
+						 { 10, 999, 2 | ASSAY_SAMPLE_WAIT_TOLD, 0, 300, 0, .waited_ns = 5,
+						   .stolen_ns = 128 } };
 	static const unsigned char want[] = {
-		1,  3,                      /* version, samples */
-		1,  0xd0, 0x0f, 20,         /* iterations follow; +1000 as zigzag 2000; +10 as 20 */
-		0,  3,                      /* -2 as 3 */
-		10, 2,    2,    0xac, 0x02, /* flags and faults follow; +1; flags 2; faults 300 */
+		2,    3,              /* version, samples */
+		1,    0xd0, 0x0f, 20, /* iterations follow; +1000 as zigzag 2000; +10 as 20 */
+		0,    3,              /* -2 as 3 */
+		234,  2,    2,    0xac,
+		0x02, 5,    0x80, 1, /* told; flags, faults, both times follow; +1; 2; 300; 5; 128 */
 	};
 	unsigned char sealed[sizeof(want) + SUM];
 	unsigned char *blob = NULL;
@@ -107,6 +111,30 @@ static void test_bytes_of_version_1(void **state)
 	free(blob);
 }
 
+/* What older versions wrote is read; what they could not have written is damage. */
+static void test_version_1_is_read(void **state)
+{
+	unsigned char blob[] = {
+		1,  1,                   /* version, samples */
+		31, 2, 20, 1, 2, 3, 4,   /* all that there was: +1 ns, 10 iterations, flags, switches, faults, ticks */
+		0,  0, 0,  0, 0, 0, 0, 0 /* check sum */
+	};
+	struct assay_sample *v = NULL;
+	struct assay_err err = { 0 };
+	size_t n = 0;
+
+	(void)state;
+	seal(blob, sizeof(blob) - SUM);
+	assert_int_equal(0, assay_sample_blob_decode(blob, sizeof(blob), &v, &n, &err));
+	assert_int_equal(1, n);
+	assert_true(v->iterations == 10 && v->ns == 1 && v->flags == 1 && v->switches == 2 && v->faults == 3 &&
+		    v->steal_ticks == 4 && v->waited_ns == 0 && v->stolen_ns == 0);
+	free(v);
+	blob[2] = 63; /* a wait, which takes the bytes of the ticks */
+	seal(blob, sizeof(blob) - SUM);
+	assert_int_equal(ASSAY_ESTORE, assay_sample_blob_decode(blob, sizeof(blob), &v, &n, &err));
+}
+
 static void test_undisturbed_samples_are_small(void **state)
 {
 	struct assay_sample *v = calloc(1000, sizeof(*v));
@@ -116,7 +144,9 @@ static void test_undisturbed_samples_are_small(void **state)
 	(void)state;
 	assert_non_null(v);
 	for (size_t i = 0; i < 1000; i++)
-		v[i] = (struct assay_sample){ .iterations = 50, .ns = 2000000 + (i * 31) % 5000 };
+		v[i] = (struct assay_sample){ .iterations = 50,
+					      .ns = 2000000 + (i * 31) % 5000,
+					      .flags = ASSAY_SAMPLE_WAIT_TOLD };
 	assert_int_equal(assay_sample_blob_encode(v, 1000, &blob, &len, NULL), 0);
 	assert_true(len < 1000 * 3 + 32);
 	free(blob);
@@ -170,7 +200,7 @@ static void test_malformed_bodies_are_refused(void **state)
 		size_t len;
 		const char *text;
 	} cases[] = {
-		{ { 2, 0 }, 2, "have format 2, this assay reads 1" },
+		{ { 3, 0 }, 2, "have format 3, this assay reads 1 to 2" },
 		{ { 1, 1 }, 2, "number of samples" },
 		{ { 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01 }, 11, "number of samples" },
 		{ { 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02 }, 11, "number of samples" },
@@ -225,11 +255,9 @@ static void test_random_bodies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trips),
-		cmocka_unit_test(test_bytes_of_version_1),
-		cmocka_unit_test(test_undisturbed_samples_are_small),
-		cmocka_unit_test(test_damage_is_refused),
-		cmocka_unit_test(test_malformed_bodies_are_refused),
+		cmocka_unit_test(test_round_trips),       cmocka_unit_test(test_bytes_of_version_2),
+		cmocka_unit_test(test_version_1_is_read), cmocka_unit_test(test_undisturbed_samples_are_small),
+		cmocka_unit_test(test_damage_is_refused), cmocka_unit_test(test_malformed_bodies_are_refused),
 		cmocka_unit_test(test_random_bodies),
 	};
 

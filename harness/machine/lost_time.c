@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "machine/lost_time.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_NS 10000000u
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* A kernel without the accounting shows three zeros. */
+static bool read_waits(uint64_t *waited_ns)
+{
+	static _Thread_local int fd = -1;
+	unsigned long long ran = 0, waited = 0;
+	char line[96];
+	ssize_t n;
+
+	if (fd < 0)
+		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : pread(fd, line, sizeof(line) - 1, 0);
+	if (n <= 0)
+		return false;
+	line[n] = '\0';
+	if (sscanf(line, "%llu %llu", &ran, &waited) != 2 || !ran)
+		return false;
+	*waited_ns = waited;
+	return true;
+}
+
+void assay_thread_time_read(struct assay_thread_time *out)
+{
+	*out = (struct assay_thread_time){ 0 };
+	out->waits_told = read_waits(&out->waited_ns);
+	out->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	out->wall_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+}
+
+struct assay_lost_time assay_lost_time_between(const struct assay_thread_time *before,
+					       const struct assay_thread_time *after, uint64_t voluntary,
+					       uint64_t involuntary)
+{
+	const bool waits_told = before->waits_told && after->waits_told;
+	const uint64_t wall = after->wall_ns - before->wall_ns, cpu = after->cpu_ns - before->cpu_ns;
+	const uint64_t off = wall > cpu ? wall - cpu : 0, waited = after->waited_ns - before->waited_ns;
+	struct assay_lost_time lost = { .told = true };
+
+	if (voluntary) {
+		lost.told = waits_told;
+		lost.waited_ns = waits_told ? waited : 0;
+	} else if (waits_told) {
+		lost.waited_ns = waited < off ? waited : off;
+		lost.stolen_ns = off - lost.waited_ns;
+	} else if (involuntary) {
+		lost.waited_ns = off;
+	} else {
+		lost.stolen_ns = off;
+	}
+	return lost;
+}
+
+bool assay_steal_is_timed(uint64_t stolen_ns, uint64_t ticks)
+{
+	return stolen_ns >= ticks * (TICK_NS / 4);
+}
+
+void assay_lost_time_add(struct assay_lost_time *sum, const struct assay_lost_time *d)
+{
+	sum->told &= d->told;
+	sum->waited_ns += d->waited_ns;
+	sum->stolen_ns += d->stolen_ns;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a thread was kept from its CPU, by the kernel's own account of the thread. */
+#ifndef ASSAY_MACHINE_LOST_TIME_H
+#define ASSAY_MACHINE_LOST_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of one thread. */
+struct assay_thread_time {
+	uint64_t wall_ns;   /* CLOCK_MONOTONIC_RAW */
+	uint64_t cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID; leaves out stolen time where the kernel accounts for it */
+	uint64_t waited_ns; /* second number of /proc/thread-self/schedstat: ready to run, and not running */
+	bool waits_told;    /* false: this kernel does not tell waited_ns */
+};
+
+struct assay_lost_time {
+	uint64_t waited_ns; /* for a CPU that others had */
+	uint64_t stolen_ns; /* with neither CPU nor wait: the hypervisor had the CPU */
+	bool told;          /* false: the kernel did not tell, and both are 0 */
+};
+
+/*
+ * Of the calling thread; some 3 µs. The first call of a thread opens a file of /proc that stays open: for the threads
+ * of a worker, which live as long as it does.
+ */
+void assay_thread_time_read(struct assay_thread_time *out);
+
+/*
+ * Between two readings of a thread that left its CPU so often meanwhile. A thread that never slept (@voluntary 0) lost
+ * all time in which it did not calculate. Of one that slept only the waits are known.
+ */
+struct assay_lost_time assay_lost_time_between(const struct assay_thread_time *before,
+					       const struct assay_thread_time *after, uint64_t voluntary,
+					       uint64_t involuntary);
+
+/*
+ * The host's counter of steal moves in ticks of 10 ms, which tell neither when nor from whom. Did the threads' own
+ * clocks show about as much as these ticks, so that they can be believed instead? A quarter is enough, because the
+ * first tick may have been nearly full before.
+ */
+bool assay_steal_is_timed(uint64_t stolen_ns, uint64_t ticks);
+
+/* Add what another thread lost to @sum, which starts with `told` set. Threads that wait for each other all count. */
+void assay_lost_time_add(struct assay_lost_time *sum, const struct assay_lost_time *d);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a thread lost, from two readings of its clocks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <time.h>
+
+#include "machine/lost_time.h"
+
+static void from_two_readings(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t wall_ns, cpu_ns, waited_ns; /* that went by */
+		bool waits_told;
+		uint64_t voluntary, involuntary;
+		struct assay_lost_time want;
+	} rows[] = {
+		{ "all its own", 1000, 1000, 0, true, 0, 0, { 0, 0, true } },
+		{ "a clock that is a little ahead", 1000, 1003, 0, true, 0, 0, { 0, 0, true } },
+		{ "others had the CPU", 1000, 600, 400, true, 0, 1, { 400, 0, true } },
+		{ "the hypervisor had it", 1000, 600, 0, true, 0, 0, { 0, 400, true } },
+		{ "both", 1000, 600, 100, true, 0, 1, { 100, 300, true } },
+		{ "no more than all", 1000, 600, 700, true, 0, 1, { 400, 0, true } },
+		{ "asleep is not lost", 1000, 600, 100, true, 3, 1, { 100, 0, true } },
+		{ "a wait that nobody tells, by a switch", 1000, 600, 0, false, 0, 1, { 400, 0, true } },
+		{ "nobody tells, no switch", 1000, 600, 0, false, 0, 0, { 0, 400, true } },
+		{ "nobody tells, and asleep", 1000, 600, 0, false, 1, 1, { 0, 0, false } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct assay_thread_time before = { 50, 20, 7, rows[i].waits_told };
+		const struct assay_thread_time after = { 50 + rows[i].wall_ns, 20 + rows[i].cpu_ns,
+							 7 + rows[i].waited_ns, rows[i].waits_told };
+		struct assay_lost_time lost =
+			assay_lost_time_between(&before, &after, rows[i].voluntary, rows[i].involuntary);
+
+		if (lost.waited_ns != rows[i].want.waited_ns || lost.stolen_ns != rows[i].want.stolen_ns ||
+		    lost.told != rows[i].want.told)
+			fail_msg("%s: waited %llu, stolen %llu, told %d", rows[i].name,
+				 (unsigned long long)lost.waited_ns, (unsigned long long)lost.stolen_ns, lost.told);
+	}
+}
+
+/* One thread of which nothing is known makes the sum unknown. */
+static void sums(void **state)
+{
+	const struct assay_lost_time a = { 5, 7, true }, b = { 0, 0, false };
+	struct assay_lost_time sum = { .told = true };
+
+	(void)state;
+	assay_lost_time_add(&sum, &a);
+	assay_lost_time_add(&sum, &a);
+	assert_true(sum.waited_ns == 10 && sum.stolen_ns == 14 && sum.told);
+	assay_lost_time_add(&sum, &b);
+	assert_true(sum.waited_ns == 10 && sum.stolen_ns == 14 && !sum.told);
+}
+
+static void ticks_give_way_to_clocks(void **state)
+{
+	(void)state;
+	assert_true(assay_steal_is_timed(0, 0));
+	assert_false(assay_steal_is_timed(2499999, 1));
+	assert_true(assay_steal_is_timed(2500000, 1));
+	assert_false(assay_steal_is_timed(7000000, 3));
+}
+
+/* A thread that sleeps lets the wall clock run, and its own clock stand. */
+static void this_thread(void **state)
+{
+	const struct timespec nap = { .tv_nsec = 20000000 };
+	struct assay_thread_time before, after;
+
+	(void)state;
+	assay_thread_time_read(&before);
+	nanosleep(&nap, NULL);
+	assay_thread_time_read(&after);
+	assert_true(after.wall_ns - before.wall_ns >= 20000000);
+	assert_true(after.cpu_ns > before.cpu_ns);
+	assert_true(after.cpu_ns - before.cpu_ns < after.wall_ns - before.wall_ns);
+	assert_true(after.waited_ns >= before.waited_ns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(from_two_readings),
+		cmocka_unit_test(sums),
+		cmocka_unit_test(ticks_give_way_to_clocks),
+		cmocka_unit_test(this_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
