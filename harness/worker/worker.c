@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting and watching a worker. While it has the turn, the controller wakes a few times a second to see whether it
+ * Starting and watching a worker. While it has the turn, the controller wakes 20 times a second to see whether it
  * died, ran out of time, took too much memory, or the user wants to stop.
  */
 #include "worker/worker.h"
@@ -18,7 +18,7 @@
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
 
-#define SLICE_NS 20000000u
+#define SLICE_NS 50000000u
 
 struct assay_worker {
 	struct assay_shared *shared; /* unmapped by the worker with index 0 */

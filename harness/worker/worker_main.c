@@ -18,6 +18,7 @@
 #include "machine/core_pace.h"
 #include "machine/disturbance.h"
 #include "machine/lost_time.h"
+#include "machine/scheduling.h"
 #include "worker/case_check.h"
 #include "worker/case_counts.h"
 #include "worker/code_hash.h"
@@ -339,6 +340,7 @@ static struct assay_outcome do_pair(struct worker *w)
 	struct assay_outcome out = assay_outcome_ok();
 	uint64_t ns;
 
+	assay_schedule_for_turns();
 	w->iterations = p->iterations;
 	begin_watch(w);
 	p->reply.n_samples = 0;
