@@ -20,6 +20,7 @@
 struct case_state {
 	uint64_t spent_ns;
 	uint64_t iterations; /* of the first pair; the others take the same */
+	struct assay_pair_lessons lessons;
 	bool decided;
 };
 
@@ -65,7 +66,8 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 		.sampling_ns = sampling_ns(k->cmp),
 	};
 	struct assay_pair p;
-	int rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &p, c->difference, err);
+	int rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &st->lessons, &p, c->difference,
+				    err);
 
 	if (!rc && k->pair_done)
 		rc = k->pair_done(k->arg, i, &p, err);

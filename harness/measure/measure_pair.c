@@ -154,12 +154,23 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 	return rc;
 }
 
+/* Outputs of an exact op. */
+static bool differ(const struct assay_pair *p)
+{
+	return strcmp(p->side[ASSAY_BASE].digest, p->side[ASSAY_HEAD].digest) != 0;
+}
+
+static bool wrong(const struct assay_pair *p)
+{
+	return p->side[ASSAY_BASE].status == ASSAY_STATUS_WRONG || p->side[ASSAY_HEAD].status == ASSAY_STATUS_WRONG;
+}
+
 static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op, char *difference)
 {
 	int rc = assay_turns_prepare(&s->turns, first_side(s));
 
-	if (!rc && strcmp(s->p->side[ASSAY_BASE].digest, s->p->side[ASSAY_HEAD].digest)) {
-		rc = describe_difference(s, difference);
+	if (!rc && differ(s->p)) {
+		rc = s->turns.common_memory ? 0 : describe_difference(s, difference);
 		return rc < 0 ? rc : 0;
 	}
 	if (!rc)
@@ -180,34 +191,52 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 	return rc < 0 ? rc : 0;
 }
 
+static int take_pair(struct pair_session *s, struct assay_pair_lessons *lessons, const struct assay_catalog_op *op,
+		     const char *events, char *difference)
+{
+	struct assay_turns_side side[2];
+	int rc;
+
+	*s->p = (struct assay_pair){ .seed = s->po->pair_seed };
+	s->turns = (struct assay_turns){
+		.p = s->p, .err = s->err, .accepted = &lessons->accepted, .common_memory = !lessons->own_memory
+	};
+	difference[0] = '\0';
+	for (int i = 0; i < 2; i++)
+		side[i] = (struct assay_turns_side){ .c = s->c,
+						     .facts = s->facts,
+						     .plugins = s->po->plugins[i],
+						     .parts = s->po->parts[i],
+						     .events = events };
+	rc = assay_turns_open(&s->turns, side, s->o);
+	if (rc)
+		return rc;
+	rc = drive_pair(s, op, difference);
+	assay_turns_close(&s->turns);
+	return rc;
+}
+
 int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat,
 		       const struct assay_case_facts *facts, const struct assay_measure_options *o,
-		       const struct assay_pair_options *po, struct assay_pair *out, char *difference,
-		       struct assay_err *err)
+		       const struct assay_pair_options *po, struct assay_pair_lessons *lessons, struct assay_pair *out,
+		       char *difference, struct assay_err *err)
 {
-	struct pair_session s = {
-		.o = o, .po = po, .c = c, .facts = facts, .p = out, .err = err, .turns = { .p = out, .err = err }
-	};
+	struct pair_session s = { .o = o, .po = po, .c = c, .facts = facts, .p = out, .err = err };
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
 	uint64_t start = assay_monotonic_ns();
-	struct assay_turns_side side[2];
 	struct assay_text events = { 0 };
 	int rc;
 
-	*out = (struct assay_pair){ .seed = po->pair_seed };
-	difference[0] = '\0';
+	*out = (struct assay_pair){ 0 };
 	if (!op)
 		return assay_err_set(err, ASSAY_EINTERNAL, "op '%s' of case '%s' is not in the catalog", c->op, c->key);
 	rc = assay_measure_choose(o, c, op, &s.choice, &events, err);
-	for (int i = 0; i < 2; i++)
-		side[i] = (struct assay_turns_side){
-			.c = c, .facts = facts, .plugins = po->plugins[i], .parts = po->parts[i], .events = events.s
-		};
 	if (!rc)
-		rc = assay_turns_open(&s.turns, side, o);
-	if (!rc) {
-		rc = drive_pair(&s, op, difference);
-		assay_turns_close(&s.turns);
+		rc = take_pair(&s, lessons, op, events.s, difference);
+	if (!rc && (wrong(out) || differ(out)) && !lessons->own_memory) {
+		lessons->own_memory = true;
+		assay_pair_release(out);
+		rc = take_pair(&s, lessons, op, events.s, difference);
 	}
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);

@@ -6,6 +6,7 @@
 #include "measure/measure_options.h"
 #include "model/catalog.h"
 #include "model/comparison.h"
+#include "worker/protocol.h"
 
 struct assay_pair_options {
 	const struct assay_strings *plugins[2]; /* of base and head */
@@ -16,14 +17,24 @@ struct assay_pair_options {
 	uint64_t sampling_ns;                   /* time for the samples, set-up not counted */
 };
 
+/* What the pairs of a case learn from those before; starts all-zero. */
+struct assay_pair_lessons {
+	struct assay_accepted accepted; /* outputs that the oracle called right */
+	bool own_memory;                /* the sides do not bear each other's tensors */
+};
+
 /*
  * Whatever happens to a kernel is a status of its side, and the return is 0; samples are there only when both are OK.
+ * The sides map the same tensors, so that where these lie in memory favours neither. When one of them is wrong then,
+ * or exact outputs differ, the pair is taken again with memory for each: so it is known who was wrong and where, and a
+ * variant that keeps something in scratch is not called wrong for it.
+ *
  * @difference (256 bytes) gets the first element in which the outputs of an exact op differ, or "". Negative: see
  * assay_measure_case. The caller releases @out in either case.
  */
 int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat,
 		       const struct assay_case_facts *facts, const struct assay_measure_options *o,
-		       const struct assay_pair_options *po, struct assay_pair *out, char *difference,
-		       struct assay_err *err);
+		       const struct assay_pair_options *po, struct assay_pair_lessons *lessons, struct assay_pair *out,
+		       char *difference, struct assay_err *err);
 
 #endif

@@ -21,10 +21,10 @@
 #define MIN_BLOCKS            2
 #define MAX_BLOCKS            (ASSAY_PAGE_SAMPLES / 2)
 
-/* Each side has its own: layout is chance, for the base as for the head. Never 0, which would switch it off. */
-static uint64_t layout_seed(uint64_t pair_seed, int side)
+/* The sides have it in common: layout is chance that must not tell them apart. Never 0, which would switch it off. */
+static uint64_t layout_seed(uint64_t pair_seed)
 {
-	struct assay_philox draw = assay_random4(pair_seed, 1 + (uint32_t)side, 0);
+	struct assay_philox draw = assay_random4(pair_seed, 1, 0);
 
 	return ((uint64_t)draw.v[0] << 32 | draw.v[1]) | 1;
 }
@@ -46,13 +46,14 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 		wo[i] = (struct assay_worker_options){
 			.events = side[i].events,
 			.multiplex = o->multiplex,
+			.common_memory = t->common_memory,
 			.plugins = side[i].plugins,
 			.parts = side[i].parts,
 			.c = side[i].c,
 			.copies = side[i].facts->copies,
 			.cpus = cpus,
 			.seed = o->seed,
-			.layout_seed = layout_seed(t->p->seed, i),
+			.layout_seed = layout_seed(t->p->seed),
 			.clock = o->clock,
 			.host = o->host,
 			.try_pace = !t->pace_untold,
@@ -114,13 +115,18 @@ int assay_turns_prepare(struct assay_turns *t, int first)
 		const int i = first ^ k;
 		const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
 		struct assay_pair_side *ps = &t->p->side[i];
-		int rc = assay_turns_command(t, i, ASSAY_CMD_PREPARE, NULL);
+		int rc;
 
+		if (t->accepted)
+			assay_worker_accept(t->w[i], t->accepted);
+		rc = assay_turns_command(t, i, ASSAY_CMD_PREPARE, NULL);
 		memcpy(ps->code_hash, reply->code_hash, sizeof(ps->code_hash));
 		if (!rc)
 			rc = assay_turns_command(t, i, ASSAY_CMD_VERIFY, NULL);
 		if (rc)
 			return rc;
+		if (t->accepted)
+			*t->accepted = reply->accepted;
 		ps->max_rel_err = reply->max_rel_err;
 		memcpy(ps->digest, reply->digest, sizeof(ps->digest));
 	}

@@ -21,16 +21,18 @@ struct assay_turns {
 	/* Statuses, iterations and samples of the sides. p->iterations has to be set before turns are taken. */
 	struct assay_pair *p;
 	struct assay_worker *w[2];
-	double stretch_frac;     /* of the head's samples */
-	const char *pace_untold; /* why nothing can be said of the pace of the cores; NULL: it is tried */
-	bool counting;           /* in the samples that follow */
-	bool followed[2];        /* the side was ended because the other one had ended */
-	double sample_ns;        /* what a sample is expected to take, to fit turns into a time */
+	struct assay_accepted *accepted; /* by the oracle so far, on the inputs of both sides; NULL: they differ */
+	double stretch_frac;             /* of the head's samples */
+	const char *pace_untold;         /* why nothing can be said of the pace of the cores; NULL: it is tried */
+	bool common_memory;              /* the sides run the same op on the same shape: both map the same tensors */
+	bool counting;                   /* in the samples that follow, which are kept */
+	bool followed[2];                /* the side was ended because the other one had ended */
+	double sample_ns;                /* what a sample is expected to take, to fit turns into a time */
 	struct assay_err *err;
 };
 
 /*
- * Start them, both on the CPUs that the base's threads get, each with a layout that @p->seed gives it. The two cases
+ * Start them, both on the CPUs that the base's threads get, with one layout that @p->seed gives them. The two cases
  * need as many threads. Fill t->p and t->err before; close afterwards when it returned 0. Negative: see
  * assay_measure_case.
  */

@@ -14,15 +14,33 @@ static struct assay_tensor *tensors_of(const struct assay_case_job *j, uint64_t 
 	return j->tensors + copy * j->problem.n_tensors;
 }
 
+static void hash_role(struct assay_hasher *h, const struct assay_case_job *j, uint64_t copy, uint32_t role)
+{
+	for (uint32_t i = 0; i < j->problem.n_tensors; i++)
+		if (j->problem.tensors[i].role == role)
+			assay_hasher_add(h, tensors_of(j, copy)[i].data, tensors_of(j, copy)[i].bytes);
+}
+
 static struct assay_digest digest_role(const struct assay_case_job *j, uint64_t copy, uint32_t role)
 {
 	struct assay_hasher *h = assay_hasher_new();
 
 	if (!h)
 		return (struct assay_digest){ "" };
-	for (uint32_t i = 0; i < j->problem.n_tensors; i++)
-		if (j->problem.tensors[i].role == role)
-			assay_hasher_add(h, tensors_of(j, copy)[i].data, tensors_of(j, copy)[i].bytes);
+	hash_role(h, j, copy, role);
+	return assay_hasher_finish(h);
+}
+
+/* Of all that an oracle may look at: a cache that lies in scratch is a result as well. */
+static struct assay_digest digest_of_result(const struct assay_case_job *j, uint64_t copy)
+{
+	struct assay_hasher *h = assay_hasher_new();
+
+	if (!h)
+		return (struct assay_digest){ "" };
+	assay_hasher_add(h, j->input_digests[copy].hex, ASSAY_DIGEST_LEN);
+	hash_role(h, j, copy, ASSAY_OUTPUT);
+	hash_role(h, j, copy, ASSAY_SCRATCH);
 	return assay_hasher_finish(h);
 }
 
@@ -100,16 +118,11 @@ struct assay_outcome assay_case_job_fetch(struct assay_case_job *j, uint64_t i)
 	return assay_outcome_ok();
 }
 
-struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, double *max_rel_err, char *digest)
+static struct assay_outcome ask_oracle(struct assay_case_job *j, uint64_t i, double *max_rel_err)
 {
 	struct assay_check check = { .size = sizeof(check), .max_rel_err = -1, .first_bad = -1 };
-	struct assay_outcome out;
 	int rc;
 
-	assay_case_job_phase(j, ASSAY_PHASE_CHECK);
-	out = assay_case_job_fetch(j, i);
-	if (out.status != ASSAY_STATUS_OK)
-		return out;
 	assay_case_job_aim(j, i, false);
 	rc = j->op->check(&j->jobs[i], &check);
 	assay_case_job_aim(j, i, true);
@@ -128,6 +141,28 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "the oracle calls it correct with an error of %g",
 					 check.max_rel_err);
 	*max_rel_err = check.max_rel_err;
+	return assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, double *max_rel_err, char *digest)
+{
+	struct assay_digest result;
+	struct assay_outcome out;
+
+	assay_case_job_phase(j, ASSAY_PHASE_CHECK);
+	out = assay_case_job_fetch(j, i);
+	if (out.status != ASSAY_STATUS_OK)
+		return out;
+	result = digest_of_result(j, i);
+	if (!result.hex[0] || strcmp(result.hex, j->accepted.digest)) {
+		out = ask_oracle(j, i, &j->accepted.max_rel_err);
+		memcpy(j->accepted.digest, result.hex, sizeof(j->accepted.digest));
+		if (out.status != ASSAY_STATUS_OK) {
+			j->accepted.digest[0] = '\0';
+			return out;
+		}
+	}
+	*max_rel_err = j->accepted.max_rel_err;
 	digest[0] = '\0';
 	if (j->op->flags & ASSAY_OP_EXACT)
 		assay_case_job_digest(j, i, digest);

@@ -7,7 +7,10 @@
 
 /* Fill the outputs of all copies with a pattern that no right answer has. */
 struct assay_outcome assay_case_job_poison(struct assay_case_job *j);
-/* Compare the outputs of copy @i with the oracle; digest (exact ops) and error are filled when right. */
+/*
+ * Compare the outputs of copy @i with the oracle; digest (exact ops) and error are filled when right. The oracle is not
+ * asked again about bits that it accepted.
+ */
 struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, double *max_rel_err, char *digest);
 /* Are canaries and inputs of all copies as they were? */
 struct assay_outcome assay_case_job_intact(struct assay_case_job *j);

@@ -99,11 +99,17 @@ static void touch_parallel(void *arg, unsigned char *p, size_t bytes)
 
 /*
  * Where a buffer begins within its page changes conflict misses and 4-KiB aliasing, so it is drawn anew for every
- * process.
+ * process, or pair of them.
  */
 static size_t layout_offset(uint64_t seed, uint32_t tensor)
 {
 	return seed ? assay_random4(seed, tensor, 0).v[0] % 64 * 64 : 0;
+}
+
+/* The partner has made the inputs that both map. */
+static bool inputs_are_there(const struct assay_case_job *j)
+{
+	return j->common && atomic_load(&j->common->filled);
 }
 
 static struct assay_outcome allocate(struct assay_case_job *j)
@@ -132,6 +138,8 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 			.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 			.touch = j->numa_node < 0 ? touch_parallel : NULL,
 			.touch_arg = j->pool,
+			.file = j->common ? &j->file : NULL,
+			.keep = inputs_are_there(j),
 		};
 
 		if (assay_arena_init(&j->arenas[i], &o, &err))
@@ -142,6 +150,9 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 								       .bytes = o.bytes,
 								       .spec = t };
 	}
+	if (inputs_are_there(j) && j->file.end != j->common->end)
+		return assay_outcome_set(ASSAY_STATUS_FAILED,
+					 "the two sides of the pair lay their tensors differently");
 	return assay_outcome_ok();
 }
 
@@ -164,19 +175,56 @@ static void make_jobs(struct assay_case_job *j)
 		};
 }
 
-/*
- * Inputs are made once and copied, since all copies hold the same problem; op_state is made by fill, so fill runs for
- * each.
- */
+/* Is all that fill made of the first copy in its tensors, so that copying them makes another? */
+static bool filled_tensors_only(const struct assay_case_job *j)
+{
+	return !j->jobs[0].op_state && !j->alloc_bytes;
+}
+
+static void copy_of_first(struct assay_case_job *j, uint64_t copy)
+{
+	const uint32_t n = j->problem.n_tensors;
+
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(j->tensors[copy * n + i].data, j->tensors[i].data, j->tensors[i].bytes);
+	j->input_digests[copy] = j->input_digests[0];
+}
+
+/* What the partner made is there; its scratch must not be. */
+static void take_over(struct assay_case_job *j)
+{
+	const uint32_t n = j->problem.n_tensors;
+
+	for (uint64_t i = 0; i < j->n_jobs * n; i++)
+		if (j->tensors[i].spec->role == ASSAY_SCRATCH)
+			memset(j->tensors[i].data, 0, j->tensors[i].bytes);
+	for (; j->n_filled < j->n_jobs; j->n_filled++)
+		memcpy(j->input_digests[j->n_filled].hex, j->common->input_digest, sizeof(j->common->input_digest));
+}
+
+/* All copies hold the same problem. What fill makes besides tensors, such as op_state, it has to make for each. */
 static struct assay_outcome fill(struct assay_case_job *j)
 {
 	assay_case_job_phase(j, ASSAY_PHASE_FILL);
+	if (inputs_are_there(j)) {
+		take_over(j);
+		return assay_outcome_ok();
+	}
 	for (; j->n_filled < j->n_jobs; j->n_filled++) {
+		if (j->n_filled && filled_tensors_only(j)) {
+			copy_of_first(j, j->n_filled);
+			continue;
+		}
 		if (j->op->fill(&j->jobs[j->n_filled]))
 			return assay_case_job_failed(j, "making the inputs");
 		j->input_digests[j->n_filled] = assay_case_input_digest(j, j->n_filled);
 	}
 	j->fill_bytes = j->alloc_bytes;
+	if (j->common && filled_tensors_only(j)) {
+		memcpy(j->common->input_digest, j->input_digests[0].hex, sizeof(j->common->input_digest));
+		j->common->end = j->file.end;
+		atomic_store(&j->common->filled, 1);
+	}
 	return assay_outcome_ok();
 }
 
@@ -237,12 +285,16 @@ static struct assay_outcome prepare(struct assay_case_job *j)
 }
 
 struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_worker_spec *spec,
-					 _Atomic uint32_t *phase)
+					 const struct assay_case_common *common, _Atomic uint32_t *phase)
 {
 	static struct assay_outcome (*const steps[])(struct assay_case_job *) = { load, place, describe, allocate };
 	struct assay_outcome out;
 
-	*j = (struct assay_case_job){ .spec = spec, .phase = phase, .numa_node = -1 };
+	*j = (struct assay_case_job){ .spec = spec, .phase = phase, .numa_node = -1, .accepted = spec->accepted };
+	if (common) {
+		j->common = common->memory;
+		j->file = common->file;
+	}
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		out = steps[i](j);
 		if (out.status != ASSAY_STATUS_OK)

@@ -8,9 +8,15 @@
 
 #include "worker/case_state.h"
 
-/* Everything up to a prepared variant. Release in either case. */
+/* The file that both sides of a pair map, behind what else it holds. */
+struct assay_case_common {
+	struct assay_common_memory *memory;
+	struct assay_arena_file file;
+};
+
+/* Everything up to a prepared variant. @common is NULL for memory of its own. Release in either case. */
 struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_worker_spec *spec,
-					 _Atomic uint32_t *phase);
+					 const struct assay_case_common *common, _Atomic uint32_t *phase);
 void assay_case_job_release(struct assay_case_job *j);
 /* The variant's part of that, which may come first: no runs after it. */
 void assay_case_job_retire(struct assay_case_job *j);

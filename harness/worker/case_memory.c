@@ -10,11 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ALIGN      64u
 #define CANARY     0xA5u
 #define HUGE_BYTES (2u << 20)
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#endif
 
 uint64_t assay_dtype_bytes(uint32_t dtype)
 {
@@ -101,6 +105,39 @@ static int map_pages(struct assay_arena *a, void *address, size_t body, size_t p
 	return 0;
 }
 
+/* Put the next bytes of @file behind what lies between the guard pages; both end on the boundary of a huge page. */
+static int map_file(struct assay_arena *a, struct assay_arena_file *file, size_t page, struct assay_err *err)
+{
+	const size_t bytes = a->map_bytes - 2 * page, align = bytes < HUGE_BYTES ? page : HUGE_BYTES;
+	const size_t end = round_up(file->end + bytes, align);
+	struct stat st;
+
+	if (fstat(file->fd, &st) || ((size_t)st.st_size < end && ftruncate(file->fd, (off_t)end)))
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot make %zu bytes of shared memory: %s", bytes,
+				     strerror(errno));
+	if (mmap(a->map + page, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->fd,
+		 (off_t)(end - bytes)) == MAP_FAILED)
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot map %zu bytes of shared memory: %s", bytes,
+				     strerror(errno));
+	file->end = end;
+	return 0;
+}
+
+/*
+ * Shared memory gets huge pages by collapsing, which needs one page of each to be there; asking for them beforehand, as
+ * private memory does, takes a setting of the system. Where it fails, small pages remain.
+ */
+static void collapse(const struct assay_arena *a, size_t page)
+{
+	unsigned char *from = a->map + page, *end = a->map + a->map_bytes - page;
+
+	if (end - from < (ptrdiff_t)HUGE_BYTES)
+		return;
+	for (volatile unsigned char *p = end - HUGE_BYTES; p >= from; p -= HUGE_BYTES)
+		(void)*p;
+	madvise(from, (size_t)(end - from), MADV_COLLAPSE);
+}
+
 size_t assay_arena_stride(size_t bytes)
 {
 	return round_up(bytes, ALIGN) + ALIGN;
@@ -119,6 +156,8 @@ int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o,
 				     (unsigned long long)o->copies, o->bytes);
 	body += ALIGN + o->offset_bytes; /* front canary of the first copy, and the room behind the last */
 	rc = map_pages(a, (void *)o->address, body, page, err);
+	if (!rc && o->file)
+		rc = map_file(a, o->file, page, err);
 	if (rc)
 		goto out;
 	if (o->topology && o->cpu >= 0)
@@ -126,8 +165,12 @@ int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o,
 	if (rc)
 		goto out;
 	a->base = a->map + a->map_bytes - page - body + ALIGN;
-	if (o->touch)
+	if (o->touch && !o->keep)
 		o->touch(o->touch_arg, a->map + page, a->map_bytes - 2 * page);
+	if (o->file)
+		collapse(a, page);
+	if (o->keep)
+		return 0;
 	memset(a->map + page, CANARY, a->map_bytes - 2 * page);
 	for (uint64_t i = 0; i < o->copies; i++)
 		memset(assay_arena_copy(a, i), 0, o->bytes);

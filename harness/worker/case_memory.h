@@ -14,6 +14,12 @@
 #include "base/err.h"
 #include "machine/topology.h"
 
+/* A file that several processes map, each with the same arenas in the same order. */
+struct assay_arena_file {
+	int fd;
+	size_t end; /* where the next arena may begin */
+};
+
 /* All copies of one tensor. Copy i begins at base + i * stride. */
 struct assay_arena {
 	unsigned char *map; /* with the guard pages */
@@ -33,6 +39,8 @@ struct assay_arena_options {
 	/* writes to every page first, from the threads that will use them; NULL: the caller's thread does */
 	void (*touch)(void *arg, unsigned char *p, size_t bytes);
 	void *touch_arg;
+	struct assay_arena_file *file; /* holds the memory; NULL: it is private */
+	bool keep;                     /* what the file holds, canaries included */
 };
 
 /*
@@ -51,7 +59,7 @@ uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t);
 
 /* What a copy of so many bytes takes, with its canary. */
 size_t assay_arena_stride(size_t bytes);
-/* ASSAY_ENOMEM or ASSAY_EUNAVAILABLE (binding refused). Memory is zero and resident. */
+/* ASSAY_ENOMEM or ASSAY_EUNAVAILABLE (binding refused). Memory is zero, if it is not kept, and resident. */
 int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err);
 void assay_arena_release(struct assay_arena *a);
 void *assay_arena_copy(const struct assay_arena *a, uint64_t copy);

@@ -22,6 +22,8 @@ struct assay_case_job {
 	/* set by init, borrowed */
 	const struct assay_worker_spec *spec;
 	_Atomic uint32_t *phase;
+	struct assay_common_memory *common; /* of a pair whose tensors lie in `file`; NULL: they are private */
+	struct assay_arena_file file;
 
 	struct assay_topology *topology;
 	struct assay_loader loader;
@@ -42,6 +44,7 @@ struct assay_case_job {
 	struct assay_job *jobs;              /* one a copy */
 	uint64_t n_jobs, n_filled, n_prepared;
 	struct assay_digest *input_digests; /* one a copy */
+	struct assay_accepted accepted;
 	uint64_t *counters;
 
 	uintptr_t next_address; /* of the next arena in a fixed layout; 0: anywhere */

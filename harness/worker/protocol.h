@@ -18,7 +18,7 @@
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 3u
+#define ASSAY_PAGE_VERSION 4u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 64
 #define ASSAY_PAGE_COUNTS  192
@@ -62,7 +62,13 @@ enum assay_phase {
 
 const char *assay_phase_name(enum assay_phase p);
 
-/* What to measure; written once, before the worker starts. */
+/* Inputs and outputs that the oracle called right. The same bits again are right, and it is not asked. */
+struct assay_accepted {
+	char digest[ASSAY_DIGEST_LEN + 1]; /* "": none so far */
+	double max_rel_err;
+};
+
+/* What to measure; written before the worker starts, `accepted` also before a command. */
 struct assay_worker_spec {
 	char op[ASSAY_NAME_MAX];
 	char variant[ASSAY_NAME_MAX];
@@ -81,6 +87,8 @@ struct assay_worker_spec {
 	struct assay_host_info host;
 	char events[ASSAY_PAGE_EVENTS]; /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
+	bool common_memory; /* of a pair: tensors lie in the file of the pages, for both sides */
+	struct assay_accepted accepted;
 	/* A part letter and a path each, ended by a newline: see enum assay_plugin_part. */
 	char plugins[ASSAY_PAGE_PATHS];
 };
@@ -106,6 +114,7 @@ struct assay_worker_reply {
 	/* VERIFY, RECHECK */
 	double max_rel_err;
 	char digest[ASSAY_DIGEST_LEN + 1];
+	struct assay_accepted accepted;
 
 	/* SAMPLE */
 	uint32_t n_samples;
@@ -137,7 +146,7 @@ struct assay_page {
 	uint64_t iterations;
 	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
 	double stretch_frac; /* the same for kernels too slow for that: time spun through, as a share of the sample's */
-	bool counting;       /* SAMPLE, PAIR: count the events of the spec around these samples */
+	bool counting;       /* SAMPLE, PAIR: these samples are kept; count the events of the spec around them */
 	uint32_t count;
 	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
 	struct assay_worker_spec spec;
@@ -152,9 +161,17 @@ struct assay_pair_turn {
 };
 #define ASSAY_PAIR_WAITING UINT32_MAX
 
+/* What the sides of a pair tell each other of the tensors that they have in common. */
+struct assay_common_memory {
+	_Atomic uint32_t filled; /* the inputs are there, and making them left nothing else behind */
+	uint64_t end;            /* of the last tensor in the file */
+	char input_digest[ASSAY_DIGEST_LEN + 1];
+};
+
 /* Everything that a controller shares with the one or two workers it drives together. */
 struct assay_shared {
 	struct assay_pair_turn pair;
+	struct assay_common_memory common;
 	struct assay_page page[2];
 };
 

@@ -59,6 +59,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->clock = *o->clock;
 	s->host = *o->host;
 	s->multiplex = o->multiplex;
+	s->common_memory = o->common_memory;
 	if (o->events && strlen(o->events) >= sizeof(s->events))
 		return assay_err_set(err, ASSAY_ELIMIT, "the names of all events take more than %zu bytes",
 				     sizeof(s->events));
@@ -280,6 +281,11 @@ int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const stru
 {
 	assay_worker_begin(w, cmd, args);
 	return assay_worker_end(w, NULL, status, reason, size, err);
+}
+
+void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *accepted)
+{
+	w->page->spec.accepted = *accepted;
 }
 
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w)

@@ -36,6 +36,7 @@ struct assay_worker_options {
 	const volatile sig_atomic_t *interrupted;
 	const char *events; /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
 	bool multiplex;     /* see struct assay_counter_choice */
+	bool common_memory; /* of a pair of the same op and shape: both map the same tensors */
 };
 
 /* Start the process; nothing of the plugins runs yet. */
@@ -67,6 +68,8 @@ int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const stru
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args);
 int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
 		     size_t size, struct assay_err *err);
+/* Tell it what the oracle accepted elsewhere, on the same inputs. */
+void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *accepted);
 /* The last answer; valid until the next call. */
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);

@@ -27,13 +27,21 @@
 
 /* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
 #define POLL_INTERVAL_NS 10000000u
+/* In so long a call, caches that the partner used do not matter. */
+#define LONG_CALL_NS 10000000u
+/* Of what lies in the file of the pages; a huge page. */
+#define FILE_ALIGN (2u << 20)
 
 struct worker {
 	struct assay_shared *shared;
 	struct assay_page *page;
 	unsigned index; /* which of the two pages, and which side of a pair */
+	int fd;         /* of the file that holds the pages */
 	struct assay_case_job job;
 	uint64_t iterations; /* of the last sample */
+	uint64_t call_ns;    /* of a call in it */
+	bool checked;        /* the outputs of the last sample, before the partner could write there */
+	bool offset;         /* the rotation over common copies is half a turn from the partner's */
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
 	struct assay_thread_time time_before[ASSAY_PAGE_CPUS], time_after[ASSAY_PAGE_CPUS];
@@ -83,7 +91,12 @@ static struct assay_digest code_hash(const struct assay_case_job *j)
 static struct assay_outcome do_prepare(struct worker *w)
 {
 	struct assay_worker_reply *r = &w->page->reply;
-	struct assay_outcome out = assay_case_job_init(&w->job, &w->page->spec, &w->page->phase);
+	const struct assay_case_common common = {
+		.memory = &w->shared->common,
+		.file = { .fd = w->fd, .end = (sizeof(*w->shared) + FILE_ALIGN - 1) / FILE_ALIGN * FILE_ALIGN },
+	};
+	const struct assay_worker_spec *s = &w->page->spec;
+	struct assay_outcome out = assay_case_job_init(&w->job, s, s->common_memory ? &common : NULL, &w->page->phase);
 
 	for (uint32_t i = 0; i < w->page->spec.n_threads; i++)
 		r->cpus[i] = w->job.cpus[i];
@@ -140,21 +153,37 @@ static struct assay_outcome do_verify(struct worker *w)
 {
 	struct assay_outcome out = run_and_check(w, w->job.n_jobs);
 
+	w->page->reply.accepted = w->job.accepted;
 	memcpy(w->digest, w->page->reply.digest, sizeof(w->digest));
 	return out;
 }
 
-/* The outputs as the last sample left them, then, after a traced run, once more from poison through the timed loop. */
+/* The outputs as the last sample left them. */
+static struct assay_outcome check_last(struct worker *w)
+{
+	struct assay_case_job *j = &w->job;
+	uint64_t last = (j->next_copy + j->n_jobs - 1) % j->n_jobs;
+	struct assay_worker_reply *r = &w->page->reply;
+	char digest[ASSAY_DIGEST_LEN + 1];
+	double err = -1;
+	struct assay_outcome out = assay_case_job_check(j, last, &err, digest);
+
+	if (err > r->max_rel_err)
+		r->max_rel_err = err;
+	w->checked = out.status == ASSAY_STATUS_OK;
+	return out;
+}
+
+/* The outputs of the last sample, then, after a traced run, once more from poison through the timed loop. */
 static struct assay_outcome do_recheck(struct worker *w)
 {
 	struct assay_case_job *j = &w->job;
 	struct assay_outcome out = assay_case_job_intact(j);
-	uint64_t last = (j->next_copy + j->n_jobs - 1) % j->n_jobs;
-	char digest[ASSAY_DIGEST_LEN + 1];
-	double err = -1;
+	double err;
 
-	if (out.status == ASSAY_STATUS_OK)
-		out = assay_case_job_check(j, last, &err, digest);
+	if (out.status == ASSAY_STATUS_OK && !w->checked)
+		out = check_last(w);
+	err = w->page->reply.max_rel_err;
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_counts_trace(&w->counts, j);
 	if (out.status != ASSAY_STATUS_OK)
@@ -274,6 +303,7 @@ static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s
 		if (w->page->spec.try_pace && was_slow(w, i))
 			s->flags |= ASSAY_DISTURB_SLOW;
 	}
+	w->call_ns = s->ns / (s->iterations ? s->iterations : 1);
 	s->switches = (uint32_t)sum.involuntary_switches;
 	s->faults = (uint32_t)(sum.minor_faults + sum.major_faults);
 	s->waited_ns = lost.waited_ns;
@@ -295,6 +325,7 @@ static struct assay_outcome do_sample(struct worker *w)
 	uint64_t ns;
 
 	w->iterations = p->iterations;
+	w->checked = false;
 	begin_watch(w);
 	p->reply.n_samples = 0;
 	/*
@@ -328,6 +359,23 @@ static uint64_t rss_peak_bytes(void)
 	return kib * 1024;
 }
 
+/* Copies in common memory that the partner has just used would not be cold: one side begins half a rotation later. */
+static void keep_apart(struct worker *w)
+{
+	if (w->index && w->job.common && !w->offset)
+		w->job.next_copy = (w->job.next_copy + w->job.n_jobs / 2) % w->job.n_jobs;
+	w->offset = true;
+}
+
+/* No slot of this side comes behind @slot. */
+static bool is_last_slot(const struct worker *w, uint32_t slot, uint32_t slots)
+{
+	while (++slot < slots)
+		if (assay_pair_owner(w->page->order_seed, slot) == w->index)
+			return false;
+	return true;
+}
+
 /*
  * Take turns with the partner, sample by sample. Whoever has the turn does one untimed call after a hand-over, since
  * the partner has had the caches; then its pool sleeps, so that nothing of it runs while the partner measures.
@@ -341,7 +389,9 @@ static struct assay_outcome do_pair(struct worker *w)
 	uint64_t ns;
 
 	assay_schedule_for_turns();
+	keep_apart(w);
 	w->iterations = p->iterations;
+	w->checked = false;
 	begin_watch(w);
 	p->reply.n_samples = 0;
 	if (atomic_fetch_add(&pair->ready, 1) == 1)
@@ -350,7 +400,8 @@ static struct assay_outcome do_pair(struct worker *w)
 		if (assay_pair_owner(p->order_seed, slot) != w->index)
 			continue;
 		assay_pair_wait(pair, slot);
-		if (last + 1 != slot && w->job.n_jobs == 1 && out.status == ASSAY_STATUS_OK)
+		if (last + 1 != slot && w->job.n_jobs == 1 && w->call_ns < LONG_CALL_NS &&
+		    out.status == ASSAY_STATUS_OK)
 			out = assay_case_job_time(&w->job, 1, &ns);
 		/* a side that failed keeps handing over, so that its partner comes to its end */
 		if (out.status == ASSAY_STATUS_OK)
@@ -358,6 +409,8 @@ static struct assay_outcome do_pair(struct worker *w)
 		if (out.status == ASSAY_STATUS_OK)
 			watch(w, ++p->reply.n_samples);
 		last = slot;
+		if (w->job.common && p->counting && is_last_slot(w, slot, slots) && out.status == ASSAY_STATUS_OK)
+			out = check_last(w);
 		assay_pool_park(w->job.pool);
 		assay_pair_give(pair, slot + 1);
 	}
@@ -443,9 +496,9 @@ static int serve(int fd, unsigned index)
 	bool more = true;
 
 	w.index = index;
-	if (assay_shared_attach(&w.shared, fd, NULL))
+	w.fd = fd;
+	if (assay_shared_attach(&w.shared, fd, NULL) || fcntl(fd, F_SETFD, FD_CLOEXEC))
 		return 1;
-	close(fd);
 	w.page = &w.shared->page[index];
 	while (more) {
 		struct assay_outcome out;

@@ -8,19 +8,22 @@
 #include <assay/plugin.h>
 #include <assay/random.h>
 
-enum { X, Y };
+enum { X, Y, WORK };
 
 static int describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
 	int64_t n = shape->axis[0];
 
 	(void)why;
-	out->n_tensors = 2;
+	out->n_tensors = 3;
 	out->tensors[X] = (struct assay_tensor_spec){
 		.name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n }
 	};
 	out->tensors[Y] = (struct assay_tensor_spec){
 		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n }
+	};
+	out->tensors[WORK] = (struct assay_tensor_spec){
+		.name = "work", .role = ASSAY_SCRATCH, .dtype = ASSAY_I32, .rank = 1, .dims = { 1 }
 	};
 	out->cost = (struct assay_cost){ .ops = (double)n,
 					 .bytes_read = 4.0 * (double)n,

@@ -23,20 +23,18 @@ struct measured {
 	struct assay_pair pair;
 };
 
-/* The head measured alone, and in a pair with the base. */
-static void measure_both(struct world *w, bool verify_only, struct measured *m)
+static struct assay_measure_options options_of(const struct world *w, const struct measured *m)
 {
-	static const char *const sides[2] = { "compare_base", "compare_keeps" };
-	struct assay_measure_options o = {
-		.topology = w->topology,
-		.host = &w->host,
-		.clock = &w->clock,
-		.seed = 42,
-		.verify_only = verify_only,
-	};
-	const struct assay_pair_options po = { .plugins = { &m->plugins[0], &m->plugins[1] }, .sampling_ns = 10000000 };
+	return (struct assay_measure_options){ .topology = w->topology,
+					       .host = &w->host,
+					       .clock = &w->clock,
+					       .seed = 42,
+					       .plugins = &m->plugins[ASSAY_HEAD] };
+}
+
+static void plan(struct world *w, const char *const sides[2], struct measured *m)
+{
 	struct assay_err err = { 0 };
-	char difference[256];
 
 	*m = (struct measured){ .c = make_case("work", N, 1, ASSAY_CACHE_WARM) };
 	snprintf(m->c.op, sizeof(m->c.op), "lenient.triple");
@@ -45,15 +43,38 @@ static void measure_both(struct world *w, bool verify_only, struct measured *m)
 		add_plugin(&m->plugins[i], w->dir, "compare_op");
 		add_plugin(&m->plugins[i], w->dir, sides[i]);
 	}
-	o.plugins = &m->plugins[ASSAY_HEAD];
-	if (assay_inventory_open(&m->inv, o.plugins, NULL, &w->host, &err) ||
-	    assay_inventory_describe(m->inv, &m->c, 1, &m->facts, &err) ||
-	    assay_measure_case(&m->c, assay_inventory_catalog(m->inv), &m->facts, &o, &m->of_run, &err) ||
-	    assay_measure_pair(&m->c, assay_inventory_catalog(m->inv), &m->facts, &o, &po, &m->pair, difference, &err))
+	if (assay_inventory_open(&m->inv, &m->plugins[ASSAY_HEAD], NULL, &w->host, &err) ||
+	    assay_inventory_describe(m->inv, &m->c, 1, &m->facts, &err))
 		fail_msg("%s", err.text);
+}
+
+static void take_pair(const struct assay_measure_options *o, struct assay_pair_lessons *lessons, struct measured *m)
+{
+	const struct assay_pair_options po = { .plugins = { &m->plugins[0], &m->plugins[1] }, .sampling_ns = 10000000 };
+	struct assay_err err = { 0 };
+	char difference[256];
+
+	if (assay_measure_pair(&m->c, assay_inventory_catalog(m->inv), &m->facts, o, &po, lessons, &m->pair, difference,
+			       &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(difference, "");
+}
+
+/* The head measured alone, and in a pair with the base. */
+static void measure_both(struct world *w, bool verify_only, struct measured *m)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct assay_err err = { 0 };
+
+	plan(w, (const char *const[2]){ "compare_base", "compare_keeps" }, m);
+	o = options_of(w, m);
+	o.verify_only = verify_only;
+	if (assay_measure_case(&m->c, assay_inventory_catalog(m->inv), &m->facts, &o, &m->of_run, &err))
+		fail_msg("%s", err.text);
+	take_pair(&o, &lessons, m);
 	if (m->of_run.status || m->pair.side[0].status || m->pair.side[1].status)
 		fail_msg("'%s', '%s', '%s'", m->of_run.reason, m->pair.side[0].reason, m->pair.side[1].reason);
-	assert_string_equal(difference, "");
 }
 
 static void release(struct measured *m)
@@ -224,11 +245,67 @@ static void memory_is_judged_alike(void **state)
 	release(&m);
 }
 
+/* Both sides map the same tensors, as long as both are right with it; who is wrong is told by memory of its own. */
+static void tensors_are_common(void **state)
+{
+	static const struct {
+		const char *side[2];
+		enum assay_status status[2];
+		bool own_memory;
+	} rows[] = {
+		{ { "compare_base", "compare_keeps" }, { ASSAY_STATUS_OK, ASSAY_STATUS_OK }, false },
+		{ { "compare_scratch", "compare_scratch" }, { ASSAY_STATUS_OK, ASSAY_STATUS_OK }, true },
+		{ { "compare_base", "compare_spoils" }, { ASSAY_STATUS_OK, ASSAY_STATUS_WRONG }, true },
+		{ { "compare_spoils", "compare_base" }, { ASSAY_STATUS_WRONG, ASSAY_STATUS_OK }, true },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+
+		plan(*state, rows[i].side, &m);
+		o = options_of(*state, &m);
+		take_pair(&o, &lessons, &m);
+		if (m.pair.side[0].status != rows[i].status[0] || m.pair.side[1].status != rows[i].status[1] ||
+		    lessons.own_memory != rows[i].own_memory)
+			fail_msg("row %zu: '%s', '%s', own memory %d", i, m.pair.side[0].reason, m.pair.side[1].reason,
+				 lessons.own_memory);
+		release(&m);
+	}
+}
+
+/* A pair learns which output is right, and the oracle is not asked about it again; about other inputs it is. */
+static void lessons_are_kept(void **state)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct assay_accepted first;
+	struct measured m;
+
+	plan(*state, (const char *const[2]){ "compare_base", "compare_keeps" }, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	first = lessons.accepted;
+	assert_true(first.digest[0] && first.max_rel_err == -1);
+	/* an error that no oracle found comes back only if none is asked */
+	lessons.accepted.max_rel_err = 0.125;
+	assay_pair_release(&m.pair);
+	take_pair(&o, &lessons, &m);
+	assert_true(m.pair.side[0].max_rel_err == 0.125 && m.pair.side[1].max_rel_err == 0.125);
+	o.seed = 43;
+	assay_pair_release(&m.pair);
+	take_pair(&o, &lessons, &m);
+	assert_true(m.pair.side[0].max_rel_err == -1 && m.pair.side[1].max_rel_err == -1);
+	assert_string_not_equal(first.digest, lessons.accepted.digest);
+	release(&m);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_side_has_what_a_case_has),
-		cmocka_unit_test(verifying_measures_memory),
+		cmocka_unit_test(tensors_are_common),         cmocka_unit_test(lessons_are_kept),
+		cmocka_unit_test(a_side_has_what_a_case_has), cmocka_unit_test(verifying_measures_memory),
 		cmocka_unit_test(memory_is_judged_alike),
 	};
 
