@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +54,40 @@ out:
 	assay_text_release(&t);
 	close(fd);
 	return rc;
+}
+
+int assay_file_map(const char *path, const void **data, size_t *len, struct assay_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	void *map = MAP_FAILED;
+	struct stat st;
+
+	*data = NULL;
+	*len = 0;
+	if (fd < 0)
+		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "cannot read '%s': %s", path,
+				     strerror(errno));
+	if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	else if (!st.st_size)
+		goto out;
+	else
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED) {
+		rc = assay_err_set(err, ASSAY_EIO, "cannot read '%s': %s", path, strerror(errno));
+	} else {
+		*data = map;
+		*len = (size_t)st.st_size;
+	}
+out:
+	close(fd);
+	return rc;
+}
+
+void assay_file_unmap(const void *data, size_t len)
+{
+	if (data)
+		munmap((void *)(uintptr_t)data, len);
 }
 
 bool assay_file_line(const char *path, char *buf, size_t size)

@@ -11,6 +11,9 @@
 
 /* Read all of @path; *out is malloc'ed and NUL-terminated behind *len bytes. Works for /proc and /sys. */
 int assay_file_read(const char *path, char **out, size_t *len, struct assay_err *err);
+/* Map all of @path to be read; @data is NULL for an empty file. For files that nobody shortens meanwhile. */
+int assay_file_map(const char *path, const void **data, size_t *len, struct assay_err *err);
+void assay_file_unmap(const void *data, size_t len);
 /* First line of a small file without its newline, false when it cannot be read. Never an error: for /proc and /sys. */
 bool assay_file_line(const char *path, char *buf, size_t size);
 /* Write through a temporary file in the same folder and rename, so that readers see all or nothing. */

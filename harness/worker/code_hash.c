@@ -311,13 +311,13 @@ int assay_code_hash(const char *path, void *dl, const void *const entries[ASSAY_
 {
 	struct walk w = { .path = path };
 	struct link_map *map = NULL;
-	char *data = NULL;
+	const void *data = NULL;
 	size_t len;
 	int rc;
 
 	if (dlinfo(dl, RTLD_DI_LINKMAP, &map) || !map)
 		return assay_err_set(err, ASSAY_EUNAVAILABLE, "cannot see where '%s' was loaded", path);
-	rc = assay_file_read(path, &data, &len, err);
+	rc = assay_file_map(path, &data, &len, err);
 	if (rc)
 		return rc;
 	if (!assay_elf_open(&w.elf, data, len)) {
@@ -347,6 +347,6 @@ out:
 	}
 	free(w.queue);
 	free(w.number);
-	free(data);
+	assay_file_unmap(data, len);
 	return rc;
 }

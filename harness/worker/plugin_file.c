@@ -85,11 +85,11 @@ int assay_plugin_file_read(const char *path, struct assay_plugin_file *out, stru
 	const unsigned char *head;
 	struct assay_elf e;
 	uint32_t magic;
-	char *data = NULL;
+	const void *data = NULL;
 	size_t len;
 	int rc;
 
-	rc = assay_file_read(path, &data, &len, err);
+	rc = assay_file_map(path, &data, &len, err);
 	if (rc)
 		return rc;
 	*out = (struct assay_plugin_file){ 0 };
@@ -120,6 +120,6 @@ int assay_plugin_file_read(const char *path, struct assay_plugin_file *out, stru
 	read_build_id(&e, out->build_id, sizeof(out->build_id));
 	rc = hash_code(&e, &out->code, err);
 out:
-	free(data);
+	assay_file_unmap(data, len);
 	return rc;
 }

@@ -174,10 +174,35 @@ static void finds_the_program(void **state)
 	assert_int_equal(assay_file_exe_dir(tiny, sizeof(tiny), &err), ASSAY_ELIMIT);
 }
 
+static void maps(void **state)
+{
+	struct assay_err err = { 0 };
+	const void *data;
+	char path[256];
+	size_t len;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/mapped", folder);
+	assert_int_equal(0, assay_file_write(path, "seven\n\n", 7, NULL));
+	assert_int_equal(0, assay_file_map(path, &data, &len, &err));
+	assert_int_equal(7, len);
+	assert_memory_equal("seven\n\n", data, 7);
+	assay_file_unmap(data, len);
+	assert_int_equal(0, assay_file_write(path, "", 0, NULL));
+	assert_int_equal(0, assay_file_map(path, &data, &len, &err));
+	assert_true(!data && !len);
+	assay_file_unmap(data, len);
+	assert_int_equal(ASSAY_EIO, assay_file_map(folder, &data, &len, &err));
+	assert_non_null(strstr(err.text, "Is a directory"));
+	snprintf(path, sizeof(path), "%s/nothing", folder);
+	assert_int_equal(ASSAY_ENOTFOUND, assay_file_map(path, &data, &len, &err));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_and_reads),
+		cmocka_unit_test(maps),
 		cmocka_unit_test(follows_links_and_spares_devices),
 		cmocka_unit_test(reads_proc),
 		cmocka_unit_test(refuses_with_a_reason),
