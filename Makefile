@@ -78,6 +78,9 @@ HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -
 # Not so .rodata itself, vectors of 64 bytes that GCC makes: valgrind 3.19 reads no names from a plugin with two of that name.
 PLUGIN_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -O3 -fPIC -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections \
 	-Iharness/include
+# The address sanitizer ties every object to its constructor, so that sections of their own tell nothing: thousands, to be hashed in
+# every worker.
+PLUGIN_CFLAGS += $(if $(findstring address,$(SANITIZE)),-fno-data-sections)
 PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.* .rodata.* .data.* .bss.*)
 # Stands before malloc in a worker, which it cannot where a sanitizer does.
 HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE)),,$(BUILD)/lib/assay/assay-heap.so)

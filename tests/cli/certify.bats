@@ -4,7 +4,7 @@
 load compare_helpers
 
 @test "certify --json has every field that is promised, and its counts add up" {
-	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --gates 3 --trials 1 --budget 20s --json
+	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --gates 3 --trials 1 --budget 5s --json
 	[ "$status" = 0 ]
 	is '.schema == 1 and .gates == 3 and .false_alarms == 0 and .passed + .inconclusive + .false_alarms == .gates'
 	is '(.power | map(.slowdown)) == [0.005, 0.01, 0.02, 0.05]'
@@ -23,13 +23,13 @@ load compare_helpers
 }
 
 @test "the slower control of a kernel too slow for extra calls is stretched by time" {
-	command_of compare "$PLUGINS/compare_base.so" "$PLUGINS/compare_base.so" --suite long --margin 10% --budget 20s --json
+	command_of compare "$PLUGINS/compare_base.so" "$PLUGINS/compare_base.so" --suite long --margin 10% --budget 5s --json
 	[ "$status" = 0 ]
 	is '.controls.items[] | select(.kind == "slower") | .injected == 0.4 and (.ratio == null or .ratio > 1.1) and .verdict != "PASS"'
 }
 
 @test "certify prints the promise and what was seen, without trials, too" {
-	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --gates 1 --trials 0 --budget 20s
+	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --gates 1 --trials 0 --budget 5s
 	[ "$status" = 0 ]
 	[[ $output == *"promise  at most 1 % of gates of unchanged code fail; margin 20 %"* ]]
 	[[ $output == *"unchanged code: false alarms"*"0 of 1 "* ]]

@@ -145,7 +145,7 @@ load compare_helpers
 	git -c user.name=a -c user.email=a@b commit -qm first
 	echo double >which
 	# shellcheck disable=SC2086
-	run --separate-stderr "$ASSAY" compare $SELECT --policy ../wide.conf --budget 20s --db ../assay.db main --json
+	run --separate-stderr "$ASSAY" compare $SELECT --policy ../wide.conf --budget 5s --db ../assay.db main --json
 	[ "$status" = 1 ]
 	is '.verdict == "REGRESSED" and (.base | startswith("main (")) and (.head | contains("with changes"))'
 	[ "$(git status --porcelain)" = " M which" ]

@@ -96,7 +96,11 @@ body() {
 }
 
 @test "matmul.ternary with its body written is right" {
-	written variant matmul.ternary mine
+	# warm alone: cold inputs are copied until they exceed the last-level cache, hundreds of times on a large one
+	mkdir -p warm/suites
+	printf 'bench "gemv" {\n op = "matmul.ternary"\n shapes = {"m=2560,k=2560,n=1"}\n threads = {"1"}\n}\n' >warm/gemv.bench
+	printf 'suite "quick" {\n use "gemv" { }\n}\n' >warm/suites/quick.suite
+	written variant matmul.ternary mine --bench-dir warm
 	body mine.c <<-'END'
 		const int64_t row = i % dims[1], token = i / dims[1];
 		int32_t sum = 0;
