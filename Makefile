@@ -78,9 +78,10 @@ HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -
 # Not so .rodata itself, vectors of 64 bytes that GCC makes: valgrind 3.19 reads no names from a plugin with two of that name.
 PLUGIN_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -O3 -fPIC -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections \
 	-Iharness/include
-# The address sanitizer ties every object to its constructor, so that sections of their own tell nothing: thousands, to be hashed in
-# every worker.
-PLUGIN_CFLAGS += $(if $(findstring address,$(SANITIZE)),-fno-data-sections)
+# The address sanitizer's constructor reaches all data of its object: sections of their own would tell nothing apart, and every
+# worker would go through thousands.
+SAN_SECTIONS := $(if $(findstring address,$(SANITIZE)),-fno-data-sections)
+PLUGIN_CFLAGS += $(SAN_SECTIONS)
 PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.* .rodata.* .data.* .bss.*)
 # Stands before malloc in a worker, which it cannot where a sanitizer does.
 HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE)),,$(BUILD)/lib/assay/assay-heap.so)
@@ -246,7 +247,7 @@ $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 # One source, each time with one thing changed; not sanitized, since that adds to every object what reaches all of it.
 CODE_PROBES := $(addprefix $(BUILD)/tests/code_hash/,$(addsuffix .so,base unrelated renamed callee constant table pointer pointed \
 	jumps data string import constructor bare stripped coarse-base coarse-callee coarse-pointed coarse-unrelated coarse-renamed))
-probe_cc = $(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -DPROBE_$(lastword $(subst -, ,$*)) -shared -o $@ $<
+probe_cc = $(CC) $(filter-out $(SANFLAGS) $(SAN_SECTIONS),$(PLUGIN_CFLAGS)) -DPROBE_$(lastword $(subst -, ,$*)) -shared -o $@ $<
 $(BUILD)/tests/code_hash/%.so: tests/fixtures/code_hash/probe.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(probe_cc) $(PLUGIN_LDFLAGS)
