@@ -65,8 +65,11 @@ load helpers
 
 @test "--isa caps an op's own vectors, too, and no bit of its result" {
 	[ "$(uname -m)" = x86_64 ] || skip "names instruction sets of x86_64"
+	mkdir suites
+	printf 'bench "short" { op = "generate.decode" shapes = {"model=tiny,pp=16,tg=8"} variants = {"ref"} threads = {"1"} }\n' >short.bench
+	printf 'suite "quick" { use "short" { } }\n' >suites/quick.suite
 	for isa in baseline avx2 avx512vnni; do
-		"$ASSAY" run --suite smoke --isa $isa --threads 1 --only 'generate.decode/ref/*' --budget 1ms --json >$isa.json
+		"$ASSAY" run --bench-dir . --isa $isa --budget 1ms --json >$isa.json
 	done
 	bits='.cases[0].metrics.vector_bits.value'
 	jq -e "$bits == 128" baseline.json
