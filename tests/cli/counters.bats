@@ -6,7 +6,7 @@ load helpers
 chat_bench() {
 	mkdir -p c/suites
 	ln -sfn "$ASSAY_SOURCE/bench/groups" c/groups
-	printf 'bench "chat" {\n op = "generate.chat"\n shapes = {"model=tiny,users=2,turns=1,system=32,message=4,reply=2"}\n' >c/chat.bench
+	printf 'bench "chat" {\n op = "generate.chat"\n shapes = {"model=tiny,users=2,turns=1,system=16,message=2,reply=2"}\n' >c/chat.bench
 	printf ' variants = {"ref"}\n counters = {"kv_cache"}\n}\n' >>c/chat.bench
 	printf 'suite "chat" {\n use "chat" { }\n}\n' >c/suites/chat.suite
 }
@@ -97,13 +97,13 @@ runs() {
 	run --separate-stderr assay show comparisons 1 '*chat*' --db cmp.db --json
 	[ "$status" = 0 ]
 	jq -e '.cases[0] as $c | ["base", "head"] | all(. as $side | $c.counters[$side] as $n | $c.metrics[$side].kv_cache_hit_rate as $m
-		| $n.kv_lookups.value == 72 and $n.kv_hits.value == 32 and $n.kv_misses.value == 40 and $n.kv_hits.per == "iteration"
+		| $n.kv_lookups.value == 36 and $n.kv_hits.value == 16 and $n.kv_misses.value == 20 and $n.kv_hits.per == "iteration"
 		and ($n.kv_hits.how | length > 0) and ($n.kv_hits.source == "sde" or $n.kv_hits.source == "op")
-		and $m.source == $n.kv_hits.source and ($m.value - 32 / 72 | fabs) < 1e-12
+		and $m.source == $n.kv_hits.source and ($m.value - 16 / 36 | fabs) < 1e-12
 		and ($c.unavailable[$side] | (.["no::such_event"].reason | length > 0) and .kv_hits == null)
 		and ($n.PAPI_L1_DCM.source == "pmu") != ($c.unavailable[$side].PAPI_L1_DCM.reason | length > 0))' <<<"$output"
 	run assay show comparisons 1 '*chat*' --db cmp.db
-	[[ $output =~ kv_lookups\ +72\ +72\ +(sde|op),\ an\ iteration ]]
+	[[ $output =~ kv_lookups\ +36\ +36\ +(sde|op),\ an\ iteration ]]
 	[[ $output =~ kv_cache_hit_rate\ +44.4\ %\ +44.4\ % ]]
 	[[ $output =~ no::such_event\ +unavailable\ +unavailable\ +pmu:\  ]]
 }
@@ -131,7 +131,7 @@ runs() {
 }
 
 @test "a gate fails when the KV-cache hit rate is below the floor of the policy" {
-	# half of what both conversations need is the system prompt, which the second one finds: 32 of 72 tokens
+	# half of what both conversations need is the system prompt, which the second one finds: 16 of 36 tokens
 	runs one
 	assay list --bench-dir c --suite chat --manifest --threads 1 >m.manifest
 	printf 'limit "generate.chat*" { require = "kv_cache_hit_rate >= 0.7" }\n' >p.conf
