@@ -373,7 +373,8 @@ int assay_manifest_format(const char *suite, const struct assay_case *cases, siz
 			continue;
 		p->demand = demand_of(&cases[i], cat, &p->arch);
 		assay_case_portable_key(&cases[i], key);
-		p->text = strdup(key);
+		/* On one core t=all may stand for t=1, too, and a line of t=all alone would demand less elsewhere. */
+		p->text = strdup(cases[i].threads > 1 ? key : cases[i].key);
 		failed = !p->text;
 		n_lines += !failed;
 	}

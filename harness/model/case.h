@@ -35,7 +35,7 @@ struct assay_case {
 	struct assay_axis_value axes[ASSAY_MAX_AXES]; /* all axes of the op, in its order */
 	unsigned n_axes;
 	unsigned threads;
-	bool all_threads; /* the bench said `all`; the manifest writes t=all */
+	bool all_threads; /* the bench said `all`, also where that is one thread; policies may name the case by t=all */
 	/* Of `doubling`, between 1 and all: other machines have other such cases, and no manifest has one. */
 	bool between_threads;
 	enum assay_cache cache;

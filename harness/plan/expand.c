@@ -187,7 +187,7 @@ static void add_threads(struct expansion *x, unsigned count)
 		count = ASSAY_THREADS_ALL;
 	}
 	if (count == ASSAY_THREADS_ALL)
-		x->threads[x->n_threads++] = (struct thread_count){ .n = all, .all = all > 1 };
+		x->threads[x->n_threads++] = (struct thread_count){ .n = all, .all = true };
 	else
 		x->threads[x->n_threads++] = (struct thread_count){ .n = count };
 }
@@ -337,7 +337,8 @@ static int add_case(const struct expansion *x, const struct assay_plan_shape *sh
 	for (unsigned i = 0; i < c->n_axes; i++)
 		assay_plan_axis_value(&x->op->axes[i], shape->value[i], &c->axes[i]);
 	c->threads = t->n;
-	c->all_threads = t->all;
+	/* what runs on one thread only has no case of all threads, on one core as elsewhere */
+	c->all_threads = t->all && (t->n > 1 || !v->one_thread);
 	c->reference = v->reference;
 	c->between_threads = t->between;
 	c->cache = cache;
@@ -365,7 +366,7 @@ static int cross(const struct expansion *x, struct assay_planned_list *l, struct
 			for (size_t k = 0; k < x->n_cache; k++)
 				for (size_t v = 0; !rc && v < x->n_variants; v++) {
 					/* More threads of what uses one are the case at t=1, which stands already. */
-					if (x->variants[v]->one_thread &&
+					if (x->variants[v]->one_thread && x->threads[t].n > 1 &&
 					    (x->threads[t].all || x->threads[t].between) && one)
 						continue;
 					rc = add_case(x, &x->shapes[s], &x->threads[t], x->cache[k], x->variants[v], l,

@@ -228,6 +228,11 @@ installed_with() {
 	printf 'margin "generate.chat/*" { stored = "20%%" }\n' >other.conf
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy other.conf --allow-no-baseline
 	[ "$status" = 0 ]
+	# what is demanded of all threads is demanded there, too
+	printf 'limit "*/t=all/*" { require = {"time_s <= 0"} }\n' >all.conf
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy all.conf --allow-no-baseline --json
+	[ "$status" = 1 ]
+	jq -e '[.cases[] | select(.metric == "time_s" and .verdict == "REGRESSED")] | length > 0' <<<"$output"
 	measure --cpus "$cpu" --threads 1 >/dev/null
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --allow-no-baseline
 	[ "$status" = 0 ]

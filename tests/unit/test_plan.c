@@ -121,7 +121,8 @@ static void test_one_core(void **state)
 		fail_msg("%s", err.text);
 	assert_keys(&p, want, N_OF(want));
 	for (size_t i = 0; i < p.n_cases; i++) {
-		assert_false(p.cases[i].all_threads);
+		/* ref runs on one thread only, and the bench of n=2 names no other */
+		assert_int_equal(p.cases[i].all_threads, strcmp(p.cases[i].variant, "ref") != 0);
 		assert_string_equal(p.cases[i].skip_reason, "");
 	}
 	assay_plan_release(&p);
@@ -299,7 +300,9 @@ static void test_doubling(void **state)
 		bool smt, option;
 		const char *threads, *want; /* "+" before what only this machine has between 1 and all */
 	} rows[] = {
-		{ "one-core", false, false, "\"doubling\"", " 1" },
+		{ "one-core", false, false, "\"doubling\"", " 1=all" },
+		{ "one-core", false, false, "\"all\", \"1\"", " 1=all" },
+		{ "one-core", false, false, "\"1\"", " 1" },
 		{ "cpuset-4-7", false, false, "\"doubling\"", " 1 +2 4=all" },
 		{ "hybrid", false, false, "\"doubling\"", " 1 +2 +4 +8 12=all" },
 		{ "hybrid", true, false, "\"doubling\"", " 1 +2 +4 +8 16=all" },
@@ -316,6 +319,7 @@ static void test_doubling(void **state)
 		struct assay_plan p = { 0 };
 		struct assay_err err = { 0 };
 		char path[128], bench[256], text[600], got[128] = "";
+		bool alone = false;
 
 		snprintf(path, sizeof(path), ASSAY_FIXTURES "/topology/%s.xml", rows[i].machine);
 		assert_int_equal(assay_topology_open(&t, path, NULL), 0);
@@ -332,13 +336,16 @@ static void test_doubling(void **state)
 		for (size_t k = 0; k < p.n_cases; k++) {
 			const struct assay_case *c = &p.cases[k];
 
-			if (!strcmp(c->variant, "ref"))
+			if (!strcmp(c->variant, "ref")) {
 				assert_true(!c->between_threads && !c->all_threads);
-			else
-				snprintf(got + strlen(got), sizeof(got) - strlen(got), " %s%u%s",
-					 c->between_threads ? "+" : "", c->threads, c->all_threads ? "=all" : "");
+				alone |= c->threads == 1;
+				continue;
+			}
+			snprintf(got + strlen(got), sizeof(got) - strlen(got), " %s%u%s", c->between_threads ? "+" : "",
+				 c->threads, c->all_threads ? "=all" : "");
 		}
 		assert_string_equal(got, rows[i].want);
+		assert_true(alone);
 		assay_plan_release(&p);
 	}
 }
