@@ -41,6 +41,12 @@ int assay_exact_compare_check(const struct assay_compare_plan *p, const struct a
 		p->cmp.suite, p->source[ASSAY_HEAD].name);
 }
 
+/* The head has it no more, or refuses what the base runs. */
+static bool is_lost(const struct assay_comparison_case *c)
+{
+	return !c->in_head || (c->in_base && c->reason[0]);
+}
+
 /* Was it wrong, did it crash or hang? Counting it would only take longer to say so. */
 static bool failed_in_pair(const struct assay_comparison_case *c)
 {
@@ -61,7 +67,8 @@ static int choose(struct counting *k, const struct assay_request *q, struct assa
 	if (!k->chosen || !k->run[ASSAY_BASE].cases || !k->run[ASSAY_HEAD].cases)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	for (size_t i = 0; i < cmp->n_cases; i++)
-		if (wanted(k->plan, q, i) && !failed_in_pair(&cmp->cases[i]))
+		if (wanted(k->plan, q, i) && !failed_in_pair(&cmp->cases[i]) &&
+		    (q->take == ASSAY_TAKE_COUNTS || !is_lost(&cmp->cases[i])))
 			k->chosen[k->n_chosen++] = i;
 	return 0;
 }
@@ -158,7 +165,7 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 		has_base = true;
 		refuse(head, &c->c, ASSAY_STATUS_SKIPPED, "identical machine code on both sides needs no count");
 		refuse(base, &c->c, ASSAY_STATUS_SKIPPED, head->reason);
-	} else if (!c->in_head || (c->in_base && c->reason[0])) {
+	} else if (is_lost(c)) {
 		refuse(head, &c->c, ASSAY_STATUS_FAILED, c->reason[0] ? c->reason : GONE);
 	} else {
 		rc = count_side(k, ASSAY_HEAD, i, head, err);

@@ -13,8 +13,8 @@ int assay_exact_compare_check(const struct assay_compare_plan *p, const struct a
 /*
  * Count those cases into p->cmp.exact, each in a worker of either side. ASSAY_EINTERRUPTED when the watch says so: the
  * cases that were not counted by then say so. Not counted is
- * - what pairs have told already: a case that failed in one is left out, and one whose machine code is the same on both
- *   sides is skipped on both, with that reason;
+ * - what times have told already: a case that is lost or failed in a pair is left out, and one whose machine code is
+ *   the same on both sides is skipped on both, with that reason;
  * - anything where nothing can be counted: every case is skipped with the reason;
  * - the base of a case that fails in the head. The base of one that is skipped in the head is kept where it can be
  *   counted;
