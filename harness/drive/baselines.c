@@ -6,6 +6,8 @@
 
 #include "base/file.h"
 #include "drive/exact_gate.h"
+#include "drive/hints.h"
+#include "drive/installed.h"
 #include "machine/clock.h"
 #include "store/store.h"
 
@@ -18,6 +20,7 @@ static int open_to_write(struct assay_store **store, const char *db, struct assa
 static int newest_finished(struct assay_store *store, const char *db, int64_t *id, struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
+	char measure[ASSAY_INSTALLED_PATH_MAX];
 	size_t n = 0;
 	int rc = assay_store_runs(store, NULL, 0, &runs, &n, err);
 
@@ -25,9 +28,10 @@ static int newest_finished(struct assay_store *store, const char *db, int64_t *i
 		if (runs[i].ended_ns)
 			*id = runs[i].id;
 	free(runs);
-	return rc || *id ? rc
-			 : assay_err_set(err, ASSAY_EUSAGE, "no finished run is stored in '%s': 'assay run' makes one",
-					 db);
+	if (rc || *id)
+		return rc;
+	assay_command_text(measure, sizeof(measure), "run", NULL, db);
+	return assay_err_set(err, ASSAY_EUSAGE, "no finished run is stored in '%s': '%s' makes one", db, measure);
 }
 
 int assay_baseline_save(const char *db, const char *name, int64_t *id, struct assay_err *err)
@@ -58,6 +62,7 @@ int assay_baseline_list(const char *db, const char *name, struct assay_baseline_
 			struct assay_err *err)
 {
 	struct assay_store *store = NULL;
+	char list[ASSAY_INSTALLED_PATH_MAX];
 	size_t all = 0;
 	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
 
@@ -75,8 +80,10 @@ int assay_baseline_list(const char *db, const char *name, struct assay_baseline_
 		(*out)[(*n)++] = b;
 	}
 	assay_store_close(store);
-	if (!rc && name && !*n)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no baseline '%s': 'assay baseline list' shows all", name);
+	if (!rc && name && !*n) {
+		assay_command_text(list, sizeof(list), "baseline list", NULL, db);
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no baseline '%s': '%s' shows all", name, list);
+	}
 	return rc;
 }
 

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drive/case_history.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "drive/hints.h"
+#include "drive/installed.h"
 #include "judge/policy.h"
 #include "store/store.h"
 
 int assay_history_open(struct assay_history *h, const char *db, struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
+	char measure[ASSAY_INSTALLED_PATH_MAX];
 	size_t n = 0;
 	int rc = assay_store_open(&h->store, db, ASSAY_STORE_READ, err);
 
 	if (!rc)
 		rc = assay_store_runs(h->store, NULL, 1, &runs, &n, err);
-	if (!rc && !n)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no run is stored in '%s': 'assay run' makes one", db);
+	if (!rc && !n) {
+		assay_command_text(measure, sizeof(measure), "run", NULL, db);
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no run is stored in '%s': '%s' makes one", db, measure);
+	}
+	h->db = db;
 	if (!rc)
 		h->newest = runs[0];
 	free(runs);
@@ -42,14 +48,16 @@ static bool has_name(const struct assay_case *c, const char *name)
 
 static int no_case(const struct assay_history *h, const char *pattern, struct assay_err *err)
 {
+	char show[ASSAY_INSTALLED_PATH_MAX], hint[ASSAY_INSTALLED_PATH_MAX + 48];
 	struct assay_strings names = { 0 };
 	int rc = 0;
 
+	assay_command_text(show, sizeof(show), "show last", NULL, h->db);
+	snprintf(hint, sizeof(hint), "'%s' lists those of the last run", show);
 	for (size_t i = 0; i < h->n && !rc; i++)
 		rc = assay_hint_case_names(&names, &h->cases[i], err);
 	if (!rc)
-		rc = assay_hint_no_case(&names, "stored case", pattern, "'assay show last' lists those of the last run",
-					err);
+		rc = assay_hint_no_case(&names, "stored case", pattern, hint, err);
 	assay_strings_release(&names);
 	return rc;
 }

@@ -9,6 +9,7 @@ struct assay_store;
 
 /* All-zero is closed. */
 struct assay_history {
+	const char *db; /* borrowed */
 	struct assay_store *store;
 	struct assay_run_info newest; /* run of the machine */
 	struct assay_case *cases;     /* all that it measured */

@@ -20,6 +20,7 @@ static int load_counts(struct assay_store *store, const struct assay_gate_reques
 		       struct assay_err *err)
 {
 	const char *suite = q->suite ? q->suite : ASSAY_DEFAULT_SUITE;
+	char take[ASSAY_INSTALLED_PATH_MAX];
 	int rc = q->run_id ? assay_store_exact_of_run(store, q->run_id, out, err)
 			   : assay_store_exact_newest(store, suite, out, err);
 
@@ -32,12 +33,12 @@ static int load_counts(struct assay_store *store, const struct assay_gate_reques
 				     "run %" PRId64 " has no exact counts: its suite names no case for them, or "
 				     "there was no valgrind",
 				     q->run_id);
-	if (rc == ASSAY_ENOTFOUND)
-		return assay_err_set(
-			err, ASSAY_EUSAGE,
-			"no exact counts of suite '%s' are stored in '%s': take them with 'assay run --evidence exact "
-			"--suite %s'",
-			suite, q->db, suite);
+	if (rc == ASSAY_ENOTFOUND) {
+		assay_command_text(take, sizeof(take), "run --evidence exact", suite, q->db);
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "no exact counts of suite '%s' are stored in '%s': take them with '%s'", suite,
+				     q->db, take);
+	}
 	return rc;
 }
 
@@ -75,7 +76,7 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 					      .limits = demand,
 					      .strict = q->strict,
 					      .nothing_counted = demand };
-	char lacking[512], record[ASSAY_NAME_MAX + 48];
+	char lacking[512], record[160];
 	int rc = file_path(q, run->suite, path, sizeof(path), name, sizeof(name), err);
 
 	for (size_t i = 0; i < run->n_cases; i++)
@@ -85,7 +86,7 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	if (rc && rc != ASSAY_ENOTFOUND)
 		return rc;
 	in.base = assay_exact_baseline_match(&b, run, lacking, sizeof(lacking));
-	snprintf(record, sizeof(record), "assay baseline update --exact --suite %s", run->suite);
+	assay_command_text(record, sizeof(record), "baseline update --exact", run->suite, q->db);
 	in.record = record;
 	if (!in.base)
 		snprintf(why, size, "%.300s; record them with '%s'", lacking, record);
@@ -109,7 +110,7 @@ static int check_policy(const struct assay_policy *policy, const struct assay_ex
 	for (size_t i = 0; i < run->n_cases && !rc; i++) {
 		const char *key = run->cases[i].key;
 
-		memcpy(cases[i].key, key, sizeof(cases[i].key));
+		cases[i] = assay_exact_case_named(&run->cases[i]);
 		snprintf(cases[i].op, sizeof(cases[i].op), "%.*s", (int)strcspn(key, "/"), key);
 	}
 	if (!rc && !assay_installed_baseline_dir(dir, sizeof(dir), NULL))
@@ -129,12 +130,8 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 	struct assay_exact_run run = { 0 };
 	struct assay_policy policy = { 0 };
 	char path[ASSAY_POLICY_PATH_MAX], why[640] = "";
-	int rc;
+	int rc = load_counts(store, q, &run, err);
 
-	if (q->allow_no_baseline)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--allow-no-baseline excuses times, and counts alone have none: leave it out");
-	rc = load_counts(store, q, &run, err);
 	if (!rc)
 		rc = assay_policy_file_load(&policy, q->policy, path, err);
 	if (!rc)

@@ -18,15 +18,15 @@
 /* A suite of which there is no run is perhaps none at all. */
 static int no_run(const char *suite, const char *db, struct assay_err *err)
 {
-	char dir[ASSAY_INSTALLED_PATH_MAX], hint[256];
+	char dir[ASSAY_INSTALLED_PATH_MAX], hint[256], measure[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_strings suites = { 0 };
 	bool known = assay_installed_bench_dir(dir, sizeof(dir), NULL) || assay_plan_suites(dir, &suites, NULL) ||
 		     assay_strings_has(&suites, suite);
 
+	assay_command_text(measure, sizeof(measure), "run", suite, db);
 	if (known)
-		assay_err_set(err, ASSAY_EUSAGE,
-			      "no run of suite '%s' is stored in '%s': measure one with 'assay run --suite %s'", suite,
-			      db, suite);
+		assay_err_set(err, ASSAY_EUSAGE, "no run of suite '%s' is stored in '%s': measure one with '%s'", suite,
+			      db, measure);
 	else
 		assay_err_set(err, ASSAY_EUSAGE,
 			      "no run of suite '%s' is stored in '%s', nor is there such a suite here%s", suite, db,
@@ -138,6 +138,7 @@ static int load_named(struct assay_gate_files *f, struct assay_store *store, con
 {
 	const struct assay_baseline_info *b;
 	struct assay_baseline_info *all = NULL;
+	char list[ASSAY_INSTALLED_PATH_MAX];
 	size_t n = 0;
 	int rc = assay_store_baselines(store, f->run.suite, f->run.machine.id, &all, &n, err);
 
@@ -155,9 +156,9 @@ static int load_named(struct assay_gate_files *f, struct assay_store *store, con
 				 b->name, f->run.id);
 		}
 	} else if (q->baseline) {
-		rc = assay_err_set(err, ASSAY_EUSAGE,
-				   "no baseline '%s' of suite '%s' on this machine: 'assay baseline list' shows all",
-				   q->baseline, f->run.suite);
+		assay_command_text(list, sizeof(list), "baseline list", NULL, q->db);
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no baseline '%s' of suite '%s' on this machine: '%s' shows all",
+				   q->baseline, f->run.suite, list);
 	}
 	assay_baseline_infos_release(all, n);
 	return rc;

@@ -74,12 +74,31 @@ static int judge_run(const struct assay_gate_request *q, const struct assay_watc
 	return rc;
 }
 
+/* An option that the evidence has no use for would be believed to bind. */
+static int check_options(const struct assay_gate_request *q, struct assay_err *err)
+{
+	const char *of_times = q->manifest            ? "--manifest"
+			       : q->baseline          ? "--baseline"
+			       : q->allow_no_baseline ? "--allow-no-baseline"
+						      : NULL;
+
+	if (q->take == ASSAY_TAKE_COUNTS && of_times)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "%s is for times, and --evidence exact judges counts alone: drop one", of_times);
+	if (q->take == ASSAY_TAKE_TIMES && q->exact_file)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--exact-file is for counts, and --evidence stored judges none: drop one");
+	return 0;
+}
+
 int assay_gate(const struct assay_gate_request *q, const struct assay_watch *w, struct assay_gate_report *report,
 	       struct assay_err *err)
 {
 	struct assay_store *store = NULL;
-	int rc = assay_store_open(&store, q->db, ASSAY_STORE_READ, err);
+	int rc = check_options(q, err);
 
+	if (!rc)
+		rc = assay_store_open(&store, q->db, ASSAY_STORE_READ, err);
 	if (!rc)
 		rc = q->take == ASSAY_TAKE_COUNTS ? assay_exact_gate_alone(store, q, report, err)
 						  : judge_run(q, w, store, report, err);

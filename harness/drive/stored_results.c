@@ -6,6 +6,7 @@
 
 #include "drive/comparison_reading.h"
 #include "drive/hints.h"
+#include "drive/installed.h"
 #include "judge/policy.h"
 #include "store/store_comparison.h"
 
@@ -22,14 +23,24 @@ int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, st
 	return rc;
 }
 
-static int no_case(const struct assay_run *run, const char *only, struct assay_err *err)
+/* What to type where no case was selected. */
+static void list_hint(char *buf, size_t size, const char *command, int64_t id, const char *db)
+{
+	char number[64], show[ASSAY_INSTALLED_PATH_MAX];
+
+	snprintf(number, sizeof(number), "%s %" PRId64, command, id);
+	assay_command_text(show, sizeof(show), number, NULL, db);
+	snprintf(buf, size, "'%s' lists them", show);
+}
+
+static int no_case(const struct assay_run *run, const char *only, const char *db, struct assay_err *err)
 {
 	struct assay_strings names = { 0 };
-	char what[48], hint[64];
+	char what[48], hint[ASSAY_INSTALLED_PATH_MAX + 16];
 	int rc = 0;
 
 	snprintf(what, sizeof(what), "case of run %" PRId64, run->id);
-	snprintf(hint, sizeof(hint), "'assay show %" PRId64 "' lists them", run->id);
+	list_hint(hint, sizeof(hint), "show", run->id, db);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
 		rc = assay_hint_case_names(&names, &run->results[i].c, err);
 	if (!rc)
@@ -38,7 +49,7 @@ static int no_case(const struct assay_run *run, const char *only, struct assay_e
 	return rc;
 }
 
-static int narrow(struct assay_run *run, const char *only, struct assay_err *err)
+static int narrow(struct assay_run *run, const char *only, const char *db, struct assay_err *err)
 {
 	size_t kept = 0, all = run->n_results;
 
@@ -51,7 +62,7 @@ static int narrow(struct assay_run *run, const char *only, struct assay_err *err
 		}
 	}
 	if (!kept)
-		return no_case(run, only, err);
+		return no_case(run, only, db, err);
 	for (size_t i = kept; i < all; i++)
 		assay_result_release(&run->results[i]);
 	run->n_results = kept;
@@ -69,7 +80,7 @@ int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_
 	if (!rc)
 		rc = assay_store_run_load(store, id, out, err);
 	if (!rc && only)
-		rc = narrow(out, only, err);
+		rc = narrow(out, only, db, err);
 	assay_store_close(store);
 	return rc;
 }
@@ -88,10 +99,10 @@ int assay_stored_comparisons(const char *db, struct assay_comparison_info **out,
 }
 
 /* Keep the selected cases, and counts of such. */
-static int narrow_comparison(struct assay_comparison *cmp, const char *only, struct assay_err *err)
+static int narrow_comparison(struct assay_comparison *cmp, const char *only, const char *db, struct assay_err *err)
 {
 	struct assay_strings names = { 0 };
-	char what[48], hint[64];
+	char what[48], hint[ASSAY_INSTALLED_PATH_MAX + 16];
 	size_t kept = 0, counted = 0;
 	int rc = 0;
 
@@ -112,7 +123,7 @@ static int narrow_comparison(struct assay_comparison *cmp, const char *only, str
 	}
 	if (!rc && !kept && !counted) {
 		snprintf(what, sizeof(what), "case of comparison %" PRId64, cmp->id);
-		snprintf(hint, sizeof(hint), "'assay show comparisons %" PRId64 "' lists them", cmp->id);
+		list_hint(hint, sizeof(hint), "show comparisons", cmp->id, db);
 		rc = assay_hint_no_case(&names, what, only, hint, err);
 	}
 	assay_strings_release(&names);
@@ -129,7 +140,7 @@ int assay_stored_comparison(const char *db, int64_t id, const char *only, struct
 	if (!rc)
 		rc = assay_store_comparison_load(store, id, &out->cmp, out->verdict, NULL, err);
 	if (!rc && only)
-		rc = narrow_comparison(&out->cmp, only, err);
+		rc = narrow_comparison(&out->cmp, only, db, err);
 	if (!rc)
 		rc = assay_comparison_read(&out->cmp, &out->readings, err);
 	assay_store_close(store);

@@ -127,7 +127,7 @@ within() {
 	jq -e '.cases | length == 1' now.json
 	: >plain.conf
 	run -5 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file record.json
-	[[ $output == *"no exact counts are recorded; record them with 'assay baseline update --exact --suite quick'"* ]]
+	[[ $output == *"no exact counts are recorded; record them with 'assay baseline update --exact'"* ]]
 	run -0 "$ASSAY" baseline update --exact --exact-file record.json
 	[[ $output == *"exact counts of 1 case recorded in record.json"* ]]
 	run -0 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file record.json
@@ -143,7 +143,7 @@ within() {
 	jq '.builds[0].cases[] |= (.["(total)"][0] += 1000 | .dequantize_q8_0[0] += 1000)' record.json >more.json
 	run -5 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file more.json --json
 	jq -e '.exit == 5 and (.cases[0] | .verdict == "INCOMPARABLE" and .metric == "exact_instructions" and .ratio < 1 and (.reason |
-		test("^fewer than in more.json, which is out of date: .assay baseline update --exact --suite quick. records these; dequantize_q8_0: ")))' \
+		test("^fewer than in more.json, which is out of date: .assay baseline update --exact. records these; dequantize_q8_0: ")))' \
 		<<<"$output"
 	printf 'exact "*" { allow = {"instructions 1000"} }\n' >wide.conf
 	run -0 "$ASSAY" gate --evidence exact --policy wide.conf --exact-file less.json
@@ -160,7 +160,12 @@ within() {
 	printf '\nexact "dequantize.q8_1/*" { allow = {"instructions 1000"} }\n' >bad.conf
 	fails 2 "bad.conf:2: 'dequantize.q8_1/*' selects no case of any suite, did you mean 'dequantize.q8_0'?" gate --evidence exact \
 		--policy bad.conf --exact-file record.json
-	fails 2 "--allow-no-baseline excuses times" gate --evidence exact --policy plain.conf --exact-file record.json --allow-no-baseline
+	# what the evidence has no use for would be believed to bind
+	for option in "--manifest none" "--baseline main" --allow-no-baseline; do
+		# shellcheck disable=SC2086
+		fails 2 "${option% *} is for times, and --evidence exact judges counts alone: drop one" gate --evidence exact $option
+	done
+	fails 2 "--exact-file is for counts, and --evidence stored judges none: drop one" gate --evidence stored --exact-file record.json
 	# the cases of other suites may be named
 	printf 'exact "generate.chat/*" { allow = {"instructions 1000"} }\n' >other.conf
 	run -0 "$ASSAY" gate --evidence exact --policy other.conf --exact-file record.json
@@ -173,7 +178,7 @@ within() {
 
 @test "a demand on t=all binds where counts are judged alone" {
 	needs_valgrind
-	printf 'limit "*/t=all/*" { require = {"exact_instructions <= 1"} }\n' >all.conf
+	printf 'limit "*/n=4096/t=all/*" { require = {"exact_instructions <= 1"} }\n' >all.conf
 	count --only '*/warm' --threads all >all.json || true
 	[[ $(jq -r '.cases[0].key' all.json) != */t=1/* ]] || skip "one core has no other case than t=1"
 	run -4 "$ASSAY" gate --evidence exact --policy all.conf --exact-file none.json --json

@@ -212,6 +212,16 @@ installed_with() {
 	[ "$status" = 5 ]
 	[[ $stderr != *"baseline save"* ]]
 	[[ $stderr == *"measure another run with 'assay run --db other.db' and judge that" ]]
+	# other messages, too, name commands that can be typed as they stand
+	export KEEP_DB=1
+	fails 2 "measure one with 'assay run --suite smoke --db other.db'" gate --suite smoke --db other.db
+	fails 2 "take them with 'assay run --evidence exact --db other.db'" gate --evidence exact --db other.db
+	fails 2 "no baseline 'none': 'assay baseline list --db other.db' shows all" baseline show none --db other.db
+	fails 2 "on this machine: 'assay baseline list --db other.db' shows all" gate --manifest quick.manifest --policy plain.conf \
+		--baseline none --db other.db
+	fails 2 "no case of run 1 matches 'nothing like it': 'assay show 1 --db other.db' lists them" show 1 'nothing like it' --db other.db
+	fails 2 "'assay show last --db other.db' lists those of the last run" plot trend 'nothing like it' -o x.svg --db other.db
+	unset KEEP_DB
 	# a run that did not finish cannot become a baseline
 	unfinished cut.db
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --db cut.db
