@@ -12,7 +12,6 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
-#include "drive/installed.h"
 #include "judge/comparison_judge.h"
 #include "stats/distributions.h"
 #include "stats/sequential.h"
@@ -325,21 +324,13 @@ int assay_certify_choose(struct assay_request *what, struct assay_err *err)
 int assay_certify(const struct assay_certify_request *q, const struct assay_watch *w, struct assay_certify_report *out,
 		  struct assay_err *err)
 {
-	struct assay_compare_request compare = q->compare;
 	struct certifying c = { .q = q, .watch = w };
-	char installed[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_store *store = NULL;
-	int rc = compare.base ? 0 : assay_installed_plugin_dir(installed, sizeof(installed), err), stored;
+	int rc = assay_compare_plan_make_same(&c.plan, &q->compare, w, err), stored;
 
 	*out = (struct assay_certify_report){ 0 };
-	if (!compare.base)
-		compare.base = installed;
-	compare.head = compare.base;
-	compare.no_controls = true;
 	if (!rc)
-		rc = assay_compare_plan_make(&c.plan, &compare, w, err);
-	if (!rc)
-		rc = assay_store_open(&store, compare.what->db, ASSAY_STORE_WRITE, err);
+		rc = assay_store_open(&store, q->compare.what->db, ASSAY_STORE_WRITE, err);
 	if (!rc)
 		rc = assay_clock_init(&c.clock, err);
 	if (!rc)

@@ -426,6 +426,20 @@ int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_com
 	return 0;
 }
 
+int assay_compare_plan_make_same(struct assay_compare_plan *p, const struct assay_compare_request *q,
+				 const struct assay_watch *w, struct assay_err *err)
+{
+	struct assay_compare_request same = *q;
+	char installed[ASSAY_INSTALLED_PATH_MAX];
+	int rc = q->base ? 0 : assay_installed_plugin_dir(installed, sizeof(installed), err);
+
+	if (!q->base)
+		same.base = installed;
+	same.head = same.base;
+	same.no_controls = true;
+	return rc ? rc : assay_compare_plan_make(p, &same, w, err);
+}
+
 void assay_compare_plan_release(struct assay_compare_plan *p)
 {
 	for (int i = 0; i < 2; i++) {

@@ -12,6 +12,9 @@
  */
 int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_compare_request *q,
 			    const struct assay_watch *w, struct assay_err *err);
+/* The same of unchanged code: q->base (NULL: the installed plugins) against itself, without controls. */
+int assay_compare_plan_make_same(struct assay_compare_plan *p, const struct assay_compare_request *q,
+				 const struct assay_watch *w, struct assay_err *err);
 void assay_compare_plan_release(struct assay_compare_plan *p);
 
 /*

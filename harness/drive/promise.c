@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/installed.h"
 #include "judge/comparison_judge.h"
 #include "judge/planning.h"
 #include "store/store_comparison.h"
@@ -146,22 +145,14 @@ static int promise(const struct assay_promise_request *q, struct assay_compare_p
 int assay_promise(const struct assay_promise_request *q, const struct assay_watch *w, struct assay_promise_report *out,
 		  struct assay_err *err)
 {
-	struct assay_compare_request compare = q->compare;
 	struct assay_compare_plan plan = { 0 };
-	char installed[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_store *store = NULL;
-	int rc = compare.base ? 0 : assay_installed_plugin_dir(installed, sizeof(installed), err);
+	int rc = assay_compare_plan_make_same(&plan, &q->compare, w, err);
 
 	*out = (struct assay_promise_report){ 0 };
-	if (!compare.base)
-		compare.base = installed;
-	compare.head = compare.base;
-	compare.no_controls = true;
-	if (!rc)
-		rc = assay_compare_plan_make(&plan, &compare, w, err);
 	/* without a database there is no history, and that is fine */
 	if (!rc) {
-		rc = assay_store_open(&store, compare.what->db, ASSAY_STORE_READ, err);
+		rc = assay_store_open(&store, q->compare.what->db, ASSAY_STORE_READ, err);
 		rc = rc == ASSAY_ENOTFOUND ? 0 : rc;
 	}
 	if (!rc)

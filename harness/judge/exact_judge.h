@@ -21,13 +21,16 @@ struct assay_exact_judge_input {
 };
 
 /*
- * Add a row for every count of a case that differs by more than the policy allows (metric "exact_…", REGRESSED when
- * there is more of it; when there is less, IMPROVED against another build, and INCOMPARABLE against a record, which
- * does not describe the code any more; the reason names the functions), one PASS for a case without any. NOT_MEASURED
- * for a case that only the base has or that could not be counted (one that is skipped and not in the base, or there as
- * well, passes), INCOMPARABLE for one that could not be counted in the base, and for all where there is no base,
- * WRONG_RESULT for one that is wrong or whose output is not the base's. Verdict and exit of @report become the graver
- * of theirs and these. 0 or ASSAY_ENOMEM.
+ * Add rows for the cases of the head, and for those that only the base has:
+ * - for each count (metric "exact_…") that differs by more than the policy allows. More is REGRESSED. Less is IMPROVED
+ *   against another build, and INCOMPARABLE against a record, which then does not describe the code. The reason names
+ *   the functions.
+ * - PASS where no count differs, and where a case is skipped that the base did not count either.
+ * - NOT_MEASURED where only the base has the case, or where it could not be counted.
+ * - INCOMPARABLE where it could not be counted in the base, or where there is no base.
+ * - WRONG_RESULT where it is wrong, or its output is not the base's.
+ *
+ * Verdict and exit of @report become the graver of theirs and these. 0 or ASSAY_ENOMEM.
  */
 int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gate_report *report,
 		      struct assay_err *err);
