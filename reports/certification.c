@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `assay certify` found, for people and for scripts. */
+#include <math.h>
 #include <stdio.h>
 
 #include "reports/columns.h"
@@ -35,9 +36,15 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 		if (c->power[i].passed.k)
 			add_rate(out, text, &c->power[i].passed);
 	}
-	assay_text_addf(out, "\n  smallest slowdown found in 95 %% of cases  %.2f %%\n",
-			100 * c->smallest_detectable_frac);
-	assay_text_addf(out, "  between process pairs                     %.3f %% standard deviation\n", 100 * c->sd);
+	if (isfinite(c->sd))
+		assay_text_addf(out,
+				"\n  smallest slowdown found in 95 %% of cases  %.2f %%\n"
+				"  between process pairs                     %.3f %% standard deviation\n",
+				100 * c->smallest_detectable_frac, 100 * c->sd);
+	else
+		assay_text_add(out,
+			       "\n  smallest slowdown found in 95 % of cases  unknown: it takes two process pairs of "
+			       "one case, give --budget more time\n");
 	assay_text_addf(out, "  a case took                               %.2f s, %.1f pairs\n", c->seconds_per_case,
 			c->pairs_per_case);
 }

@@ -34,6 +34,10 @@ load compare_helpers
 	[[ $output == *"promise  at most 1 % of gates of unchanged code fail; margin 20 %"* ]]
 	[[ $output == *"unchanged code: false alarms"*"0 of 1 "* ]]
 	[[ $output != *"+0.5 %"* ]]
+	# one pair has no spread
+	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --gates 1 --trials 0 --budget 1us --json
+	[ "$status" = 0 ]
+	is '.pair_sd == null and .smallest_detectable == null'
 }
 
 @test "certify refuses what it cannot certify with" {

@@ -362,8 +362,11 @@ static void certifications(void **state)
 	assert_null(strstr(s, "+2.0 %: passed"));
 	free(s);
 	c.power[0].passed.k = 1;
+	c.sd = c.smallest_detectable_frac = NAN;
 	s = emit(&r, "text", NULL);
 	has(s, "\n  +2.0 %: passed ");
+	has(s, "\n  smallest slowdown found in 95 % of cases  unknown: it takes two process pairs of one case");
+	assert_null(strstr(s, "nan"));
 	free(s);
 }
 
