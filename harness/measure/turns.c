@@ -75,11 +75,20 @@ int assay_turns_command(struct assay_turns *t, int side, enum assay_command cmd,
 	return rc ? rc : ps->status != ASSAY_STATUS_OK;
 }
 
+/* Is the other side asked, too? One that is wrong must not hide that the other is. */
+static bool goes_on(const struct assay_turns *t, int side, int rc)
+{
+	return !rc || (rc > 0 && t->p->side[side].status == ASSAY_STATUS_WRONG);
+}
+
 int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct assay_worker_args *args)
 {
-	int rc = assay_turns_command(t, ASSAY_BASE, cmd, args);
+	int base = assay_turns_command(t, ASSAY_BASE, cmd, args), head;
 
-	return rc ? rc : assay_turns_command(t, ASSAY_HEAD, cmd, args);
+	if (!goes_on(t, ASSAY_BASE, base))
+		return base;
+	head = assay_turns_command(t, ASSAY_HEAD, cmd, args);
+	return head ? head : base;
 }
 
 /* Let both take @blocks blocks in turn. */
@@ -111,6 +120,8 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 
 int assay_turns_prepare(struct assay_turns *t, int first)
 {
+	int wrong = 0;
+
 	for (int k = 0; k < 2; k++) {
 		const int i = first ^ k;
 		const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
@@ -123,14 +134,18 @@ int assay_turns_prepare(struct assay_turns *t, int first)
 		memcpy(ps->code_hash, reply->code_hash, sizeof(ps->code_hash));
 		if (!rc)
 			rc = assay_turns_command(t, i, ASSAY_CMD_VERIFY, NULL);
-		if (rc)
+		if (!goes_on(t, i, rc))
 			return rc;
+		if (rc) {
+			wrong = rc;
+			continue;
+		}
 		if (t->accepted)
 			*t->accepted = reply->accepted;
 		ps->max_rel_err = reply->max_rel_err;
 		memcpy(ps->digest, reply->digest, sizeof(ps->digest));
 	}
-	return 0;
+	return wrong;
 }
 
 /* Blocks that fit into a time. */

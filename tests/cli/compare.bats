@@ -45,6 +45,12 @@ load compare_helpers
 	[ "$status" = 3 ]
 	is '.exit == 3 and .verdict == "WRONG_RESULT"'
 	is '.cases[0].reason | test("element 3 of .y.: got [0-9]+, want [0-9]+")'
+	# a base that is wrong, too, does not hide it, whichever is asked first
+	for seed in 1 2 3 4; do
+		compare wrong wrong --seed "$seed" --json
+		[ "$status" = 3 ]
+		is '.cases[0] | .verdict == "WRONG_RESULT" and (.reason | startswith("head: "))'
+	done
 }
 
 @test "outputs that differ are WRONG_RESULT, exit 3, with where, although both sides pass their oracle" {
