@@ -30,9 +30,10 @@ static int load_counts(struct assay_store *store, const struct assay_gate_reques
 				     q->run_id, out->suite, q->suite);
 	if (rc == ASSAY_ENOTFOUND && q->run_id)
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "run %" PRId64 " has no exact counts: its suite names no case for them, or "
-				     "there was no valgrind",
-				     q->run_id);
+				     "no exact counts of run %" PRId64
+				     " in '%s': there is no such run, its suite names no case for them, or there was "
+				     "no valgrind",
+				     q->run_id, q->db);
 	if (rc == ASSAY_ENOTFOUND) {
 		assay_command_text(take, sizeof(take), "run --evidence exact", suite, q->db);
 		return assay_err_set(err, ASSAY_EUSAGE,

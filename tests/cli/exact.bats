@@ -208,6 +208,7 @@ within() {
 	[[ $stderr == *"exact counts were not judged: no exact counts are recorded"* ]]
 	# nothing was held against a file that has none of them
 	[[ ${lines[0]} == "PASS: run 1 ("*"): correctness, manifest and limits passed; speed was not judged" ]]
+	KEEP_DB=1 fails 2 "no exact counts of run 99 in 'assay.db': there is no such run" gate --evidence exact --run 99
 	KEEP_DB=1 fails 2 "run 1 is of suite 'timed', not 'quick': leave out --suite or --run" gate --evidence exact --run 1 --suite quick \
 		--policy limits.conf --exact-file record.json
 	run -0 "$ASSAY" show 1 'n=4096'
