@@ -33,7 +33,8 @@ struct heard {
 	unsigned n[ASSAY_EVENT_DONE + 1];
 	char warning[512];
 	volatile sig_atomic_t stop;
-	enum assay_event_kind stop_at; /* set the flag when this comes */
+	enum assay_event_kind stop_at; /* set the flag when this comes, but for the first @pass times */
+	unsigned pass;
 };
 
 static void hear(void *arg, const struct assay_event *e)
@@ -48,7 +49,7 @@ static void hear(void *arg, const struct assay_event *e)
 		assert_true(e->run->id > 0 && e->run->machine.id[0]);
 	if (e->kind == ASSAY_EVENT_CASES)
 		assert_true(e->cases && e->n_cases > 0);
-	if (e->kind == h->stop_at && h->stop_at)
+	if (h->stop_at && e->kind == h->stop_at && h->n[e->kind] > h->pass)
 		h->stop = 1;
 }
 
@@ -127,6 +128,56 @@ static void an_interrupt_keeps_what_is_finished(void **state)
 	assert_non_null(strstr(err.text, "interrupted: 0 of 1 cases kept in run "));
 	assert_int_equal(run.n_results, 0);
 	assert_int_equal(h.n[ASSAY_EVENT_DONE], 1);
+	assay_run_release(&run);
+	assay_request_release(&q);
+}
+
+static void an_interrupt_between_rounds_keeps_the_first(void **state)
+{
+	struct assay_request q = request();
+	struct assay_err err = { 0 };
+	struct assay_run run;
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+
+	(void)state;
+	q.rounds = 2;
+	h.stop_at = ASSAY_EVENT_ROUND;
+	assert_int_equal(assay_run_measure(&q, &w, &run, &err), ASSAY_EINTERRUPTED);
+	assert_non_null(strstr(err.text, "interrupted after the first round: 1 of 1 cases kept in run "));
+	assert_int_equal(run.ended_ns, 0);
+	assay_run_release(&run);
+	assay_request_release(&q);
+}
+
+/* All times are there by then: the run is whole, but for its counts. */
+static void an_interrupt_while_counting_keeps_a_whole_run(void **state)
+{
+	struct assay_request q = request();
+	struct assay_err err = { 0 };
+	struct assay_run run;
+	struct heard h;
+	const struct assay_watch w = watch(&h);
+	int rc;
+
+	(void)state;
+	q.suite = "quick";
+	assay_strings_release(&q.only);
+	assert_int_equal(assay_strings_add(&q.only, "dequantize.q8_0/ref/n=1048576/t=1/warm", NULL), 0);
+	q.rounds = 1;
+	h.stop_at = ASSAY_EVENT_CASES;
+	h.pass = 1; /* that of the times */
+	rc = assay_run_measure(&q, &w, &run, &err);
+	if (h.n[ASSAY_EVENT_CASES] > 1) {
+		assert_int_equal(rc, ASSAY_EINTERRUPTED);
+		assert_non_null(strstr(err.text, "interrupted while counting: 1 of 1 cases kept in run "));
+	} else {
+		/* without a simulator nothing is counted */
+		assert_int_equal(rc, 0);
+		assert_non_null(strstr(h.warning, "no exact counts of 1 cases"));
+	}
+	assert_int_equal(run.n_results, 1);
+	assert_true(run.ended_ns >= run.started_ns);
 	assay_run_release(&run);
 	assay_request_release(&q);
 }
@@ -361,6 +412,8 @@ int main(int argc, char **argv)
 		SILENT(a_run_is_measured_and_stored),
 		SILENT(a_check_stores_nothing),
 		SILENT(an_interrupt_keeps_what_is_finished),
+		SILENT(an_interrupt_between_rounds_keeps_the_first),
+		SILENT(an_interrupt_while_counting_keeps_a_whole_run),
 		SILENT(bad_requests_are_refused),
 		SILENT(a_gate_judges_the_stored_run),
 		SILENT(a_comparison_is_measured_stored_and_judged_again),
