@@ -65,8 +65,8 @@ static int file_path(const struct assay_gate_request *q, const char *suite, char
  * Add the rows of @run. *found: the file has counts of this build; without @demand nothing is added where it has not.
  */
 static int judge(const struct assay_exact_run *run, const struct assay_policy *policy,
-		 const struct assay_gate_request *q, bool demand, struct assay_gate_report *report, char *why,
-		 size_t size, struct assay_err *err)
+		 const struct assay_manifest *suite, const struct assay_gate_request *q, bool demand,
+		 struct assay_gate_report *report, char *why, size_t size, struct assay_err *err)
 {
 	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16], name[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_exact_baseline b = { 0 };
@@ -75,6 +75,7 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 					      .base_name = name,
 					      .no_base_reason = why,
 					      .limits = demand,
+					      .suite = suite,
 					      .strict = q->strict,
 					      .nothing_counted = demand };
 	char lacking[512], record[160];
@@ -100,12 +101,14 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 }
 
 /* Counts tell keys and no more of their cases, and a policy may name the cases of other suites, too. */
-static int check_policy(const struct assay_policy *policy, const struct assay_exact_run *run, struct assay_err *err)
+static int check_policy(const struct assay_policy *policy, const struct assay_exact_run *run,
+			const struct assay_manifest_list *manifests, struct assay_err *err)
 {
 	struct assay_case *cases = calloc(run->n_cases + 1, sizeof(*cases));
-	struct assay_manifest_list manifests = { 0 };
-	struct assay_policy_known known = { .cases = cases, .n_cases = run->n_cases };
-	char dir[ASSAY_INSTALLED_PATH_MAX];
+	const struct assay_policy_known known = { .cases = cases,
+						  .n_cases = run->n_cases,
+						  .manifests = (const struct assay_manifest *const *)manifests->v,
+						  .n_manifests = manifests->n };
 	int rc = cases ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 
 	for (size_t i = 0; i < run->n_cases && !rc; i++) {
@@ -114,15 +117,23 @@ static int check_policy(const struct assay_policy *policy, const struct assay_ex
 		cases[i] = assay_exact_case_named(&run->cases[i]);
 		snprintf(cases[i].op, sizeof(cases[i].op), "%.*s", (int)strcspn(key, "/"), key);
 	}
-	if (!rc && !assay_installed_baseline_dir(dir, sizeof(dir), NULL))
-		rc = assay_manifest_list_load(&manifests, dir, err);
-	known.manifests = (const struct assay_manifest *const *)manifests.v;
-	known.n_manifests = manifests.n;
 	if (!rc)
 		rc = assay_policy_check_known(policy, &known, err);
-	assay_manifest_list_release(&manifests);
 	free(cases);
 	return rc;
+}
+
+/* NULL: it has none. */
+static const struct assay_manifest *manifest_of(const struct assay_manifest_list *l, const char *suite)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const char *slash = strrchr(l->v[i]->path, '/'), *name = slash ? slash + 1 : l->v[i]->path;
+		size_t n = strlen(suite);
+
+		if (!strncmp(name, suite, n) && !strcmp(name + n, ".manifest"))
+			return l->v[i];
+	}
+	return NULL;
 }
 
 int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_request *q,
@@ -130,19 +141,23 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 {
 	struct assay_exact_run run = { 0 };
 	struct assay_policy policy = { 0 };
-	char path[ASSAY_POLICY_PATH_MAX], why[640] = "";
+	struct assay_manifest_list manifests = { 0 };
+	char path[ASSAY_POLICY_PATH_MAX], dir[ASSAY_INSTALLED_PATH_MAX], why[640] = "";
 	int rc = load_counts(store, q, &run, err);
 
 	if (!rc)
 		rc = assay_policy_file_load(&policy, q->policy, path, err);
+	if (!rc && !assay_installed_baseline_dir(dir, sizeof(dir), NULL))
+		rc = assay_manifest_list_load(&manifests, dir, err);
 	if (!rc)
-		rc = check_policy(&policy, &run, err);
+		rc = check_policy(&policy, &run, &manifests, err);
 	if (!rc) {
 		report->alpha = policy.alpha;
 		snprintf(report->head, sizeof(report->head), "counts %" PRId64 " (%.12s%s)", run.id,
 			 run.build.commit[0] ? run.build.commit : "no commit", run.build.dirty ? "+" : "");
-		rc = judge(&run, &policy, q, true, report, why, sizeof(why), err);
+		rc = judge(&run, &policy, manifest_of(&manifests, run.suite), q, true, report, why, sizeof(why), err);
 	}
+	assay_manifest_list_release(&manifests);
 	assay_policy_release(&policy);
 	assay_exact_run_release(&run);
 	return rc;
@@ -153,7 +168,7 @@ int assay_exact_gate_beside(const struct assay_exact_run *run, const struct assa
 			    struct assay_gate_report *report, struct assay_err *err)
 {
 	char why[640] = "";
-	int rc = judge(run, policy, q, false, report, why, sizeof(why), err);
+	int rc = judge(run, policy, NULL, q, false, report, why, sizeof(why), err);
 
 	if (!rc && why[0])
 		assay_watch_warn(w, "exact counts were not judged: %s", why);

@@ -238,6 +238,38 @@ static int judge_limits(struct judging *j, const struct assay_exact_case *head)
 				  j->err);
 }
 
+static bool is_counted(const struct assay_exact_run *run, const struct assay_manifest_entry *e)
+{
+	for (size_t i = 0; i < run->n_cases; i++) {
+		const struct assay_case c = assay_exact_case_named(&run->cases[i]);
+
+		if (assay_manifest_matches(e, &c))
+			return true;
+	}
+	return false;
+}
+
+/* Cases of the suite that were not counted. What the manifest calls optional may not even be there. */
+static int judge_uncounted(struct judging *j)
+{
+	const struct assay_manifest *suite = j->in->suite;
+	int rc = 0;
+
+	for (size_t i = 0; suite && i < suite->n_entries && !rc; i++) {
+		const struct assay_manifest_entry *e = &suite->entries[i];
+		const struct counted counted = { j->in, e->key };
+		struct assay_case c = { .threads = 1 };
+
+		if (e->demand == ASSAY_MANIFEST_OPTIONAL || is_counted(j->in->head, e))
+			continue;
+		memcpy(c.key, e->key, sizeof(c.key));
+		rc = assay_limits_judge(j->in->policy,
+					&(struct assay_limit_case){ .c = &c, .look_up = look_up, .arg = &counted },
+					j->r, j->err);
+	}
+	return rc;
+}
+
 int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gate_report *report, struct assay_err *err)
 {
 	struct judging j = { .in = in, .r = report, .err = err };
@@ -251,6 +283,8 @@ int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gat
 	}
 	if (!rc)
 		rc = judge_missing(&j);
+	if (!rc && in->limits)
+		rc = judge_uncounted(&j);
 	if (!rc)
 		assay_rows_sum(report, first, in->strict);
 	return rc;

@@ -4,6 +4,7 @@
 #define ASSAY_JUDGE_EXACT_JUDGE_H
 
 #include "judge/limits.h"
+#include "judge/manifest.h"
 #include "judge/policy.h"
 #include "model/exact.h"
 #include "model/gate_report.h"
@@ -15,7 +16,9 @@ struct assay_exact_judge_input {
 	const char *base_name;              /* for sentences: "baselines/exact/quick.json" */
 	const char *record; /* the command that replaces the base, where it is a record; NULL: another build */
 	const struct assay_policy *policy;
-	bool limits;          /* also what the policy demands: counts are all that is judged, see judge/limits.h */
+	bool limits; /* also what the policy demands: counts are all that is judged, see judge/limits.h */
+	const struct assay_manifest
+		*suite;       /* with limits: its cases owe that though they were not counted; NULL: unknown */
 	bool nothing_counted; /* of the head: then what was skipped of it alone is NOT_MEASURED, too */
 	bool strict;
 };

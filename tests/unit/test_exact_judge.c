@@ -365,6 +365,50 @@ static void policies_select_by_all_threads(void **state)
 	}
 }
 
+/* A demand on a case of the suite that was not counted would vanish otherwise. */
+static void uncounted_cases_of_the_suite_owe_demands(void **state)
+{
+	static struct assay_manifest_entry entries[] = {
+		{ "op.a/avx2/n=1/t=all/cold", ASSAY_MANIFEST_REQUIRED, 1 }, /* counted */
+		{ "op.a/avx2/n=2/t=all/cold", ASSAY_MANIFEST_REQUIRED, 2 },
+		{ "op.a/avx512/n=2/t=1/cold", ASSAY_MANIFEST_MAY_SKIP, 3 },
+		{ "op.a/openblas/n=2/t=1/cold", ASSAY_MANIFEST_OPTIONAL, 4 },
+		{ "op.b/avx2/n=2/t=1/cold", ASSAY_MANIFEST_REQUIRED, 5 },
+	};
+	static const char *const policies[] = {
+		"limit \"op.a/*\" { require = {\"exact_instructions <= 1e6\"} }",
+		"limit \"op.a/*\" { where_counted = {\"exact_instructions <= 1e6\"} }",
+	};
+	const struct assay_manifest suite = { .entries = entries, .n_entries = sizeof(entries) / sizeof(entries[0]) };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct assay_policy policy = policy_of(policies[i]);
+		struct assay_exact_run run = { 0 };
+		const struct assay_exact_judge_input in = { .head = &run,
+							    .base = &run,
+							    .base_name = "quick.json",
+							    .policy = &policy,
+							    .limits = true,
+							    .suite = &suite };
+		struct assay_gate_report r = { 0 };
+
+		add_function(add_exact_case(&run, "op.a/avx2/n=1/t=2/cold", ASSAY_STATUS_OK, ""), "f", "", 40985, 500);
+		run.cases[0].all_threads = true;
+		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+		assert_int_equal(r.exit, i ? ASSAY_EXIT_OK : ASSAY_EXIT_NOT_MEASURED);
+		assert_int_equal(r.n_cases, i ? 2 : 4);
+		for (size_t k = 2; k < r.n_cases; k++) {
+			assert_string_equal(r.cases[k].key, entries[k - 1].key);
+			assert_int_equal(r.cases[k].verdict, ASSAY_NOT_MEASURED);
+			assert_non_null(strstr(r.cases[k].reason, "the suite does not name the case for exact counts"));
+		}
+		assay_gate_report_release(&r);
+		assay_exact_run_release(&run);
+		assay_policy_release(&policy);
+	}
+}
+
 /* Exact rows never make better what others found. */
 static void a_graver_verdict_stays(void **state)
 {
@@ -427,6 +471,7 @@ int main(void)
 		cmocka_unit_test(counting_nothing_is_no_pass),
 		cmocka_unit_test(limits_against_the_base_hold),
 		cmocka_unit_test(policies_select_by_all_threads),
+		cmocka_unit_test(uncounted_cases_of_the_suite_owe_demands),
 		cmocka_unit_test(a_graver_verdict_stays),
 		cmocka_unit_test(bad_tolerances_are_refused),
 	};
