@@ -14,7 +14,7 @@
 #include "cli/compare_output.h"
 #include "drive/compare.h"
 
-enum { OPT_EVIDENCE = 0x200 };
+enum { OPT_EVIDENCE = 0x200, OPT_SAME_CODE };
 
 struct compare_args {
 	struct assay_compare_args c;
@@ -62,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_EVIDENCE:
 		return set_evidence(a, arg) ? EINVAL : 0;
+	case OPT_SAME_CODE:
+		a->c.q.same_code = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		return take_side(a, arg) ? EINVAL : 0;
 	case ARGP_KEY_END:
@@ -80,6 +83,8 @@ static const struct argp_option options[] = {
 	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the "
 	  "suite names for it, or that --only selects; all: both",
 	  0 },
+	{ "same-code", OPT_SAME_CODE, NULL, 0,
+	  "Take times also of cases whose machine code is the same, in five pairs: they pass either way", 0 },
 	{ 0 },
 };
 static const struct argp_child children[] = {

@@ -465,6 +465,7 @@ struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p
 		.catalog = p->session.catalog,
 		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
 		.policy = &p->policy,
+		.uncounted = r->counter_groups || r->events.n ? NULL : &p->countable,
 		.measure = { .topology = p->session.topology,
 			     .host = &p->session.host,
 			     .clock = clock,

@@ -50,6 +50,7 @@ int assay_compare_policy_load(struct assay_compare_plan *p, const struct assay_c
 	p->cmp.alpha = q->alpha > 0 ? q->alpha : p->policy.alpha;
 	p->cmp.budget_ns = q->budget_ns ? q->budget_ns : p->policy.budget_ns;
 	p->cmp.max_pairs = ASSAY_STOPPING_MAX_PAIRS;
+	p->cmp.same_code = q->same_code;
 	return 0;
 }
 

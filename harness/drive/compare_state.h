@@ -17,7 +17,8 @@ struct assay_compare_request {
 	uint64_t budget_ns;        /* a case; 0: as the policy says */
 	double injected_frac;      /* of the control; 0: 2 %, or four margins where that is more */
 	bool no_controls;
-	bool strict; /* INCONCLUSIVE fails, too */
+	bool strict;    /* INCONCLUSIVE fails, too */
+	bool same_code; /* take times also of cases whose machine code is the same */
 };
 
 /* All-zero is empty. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "assay/random.h"
+#include "judge/paired.h"
 #include "judge/stopping.h"
 
 /*
@@ -15,21 +16,68 @@
  * below this, starting the processes would take most of the time.
  */
 #define MIN_SAMPLING_NS 40000000.0
-#define MAX_SAMPLING_NS 100000000.0
+/* Sampling time over that of all the rest of a pair: seven tenths of a pair are samples. */
+#define SAMPLES_OVER_REST 2.4
+/* But so many pairs at least are to fit into the budget by their samples. */
+#define PAIRS_OF_BUDGET 16
+/* How much longer a pair samples after one that showed too much noise of its own, or shorter. */
+#define SAMPLING_STEP 1.5
+#define TOLD_BY_PAIRS 3
 
 struct case_state {
 	uint64_t spent_ns;
+	double sampling_ns;
 	uint64_t iterations; /* of the first pair; the others take the same */
 	struct assay_pair_lessons lessons;
 	bool decided;
 };
 
-/* Half of what a pair may take: the other half goes into set-up, warm-up and checks. */
-static uint64_t sampling_ns(const struct assay_comparison *cmp)
+static double most_sampling_ns(const struct assay_comparing *k)
 {
-	double ns = 0.5 * (double)cmp->budget_ns / fmax(1, cmp->max_pairs);
+	return fmax(MIN_SAMPLING_NS, (double)k->cmp->budget_ns / PAIRS_OF_BUDGET);
+}
 
-	return (uint64_t)fmin(MAX_SAMPLING_NS, fmax(MIN_SAMPLING_NS, ns));
+/* What the pair took for all but taking turns: those took @sampling_ns, or as long as the samples of a long case. */
+static double rest_ns(const struct assay_pair *p, double sampling_ns)
+{
+	double ns = 0;
+
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < 2 * p->n_blocks; i++)
+			ns += (double)p->side[side].samples[i].ns;
+	return fmax(0, (double)p->wall_ns - fmax(ns, sampling_ns));
+}
+
+/*
+ * After pair @p. While pairs spread more than the margin and their own noise explains over half of their variance, they
+ * sample longer; once it explains less than an eighth, shorter.
+ */
+static int adapt_sampling(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
+			  const struct assay_pair *p, struct assay_err *err)
+{
+	double least = fmax(MIN_SAMPLING_NS, SAMPLES_OVER_REST * rest_ns(p, st->sampling_ns)),
+	       next = fmax(least, st->sampling_ns);
+	double margin = log1p(assay_policy_paired_margin(k->policy, &c->c)), mean, sd, own;
+	size_t n;
+	int rc = assay_paired_readings(c, &mean, &sd, &n, err);
+
+	if (!rc)
+		rc = assay_paired_own_noise(c, &own, err);
+	if (rc)
+		return rc;
+	if (n >= TOLD_BY_PAIRS && own * own > sd * sd / 2 && sd > margin)
+		next *= SAMPLING_STEP;
+	else if (n >= TOLD_BY_PAIRS && own * own < sd * sd / 8)
+		next = fmax(least, next / SAMPLING_STEP);
+	st->sampling_ns = fmin(next, most_sampling_ns(k));
+	return 0;
+}
+
+/* Where the code is the same and no demand is on a time, times are taken only if the user asked for them. */
+static bool changed_only(const struct assay_comparing *k, const struct assay_comparison_case *c)
+{
+	return !k->cmp->same_code && k->uncounted && c->control == ASSAY_CONTROL_NONE && c->in_base &&
+	       !assay_limits_need_samples(k->policy, &c->c, k->uncounted);
 }
 
 static uint64_t pair_seed(const struct assay_comparison *cmp, size_t i, unsigned round)
@@ -63,7 +111,8 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 		.injected_frac = c->injected_frac,
 		.pair_seed = pair_seed(k->cmp, i, round),
 		.iterations = st->iterations,
-		.sampling_ns = sampling_ns(k->cmp),
+		.sampling_ns = (uint64_t)st->sampling_ns,
+		.changed_only = changed_only(k, c),
 	};
 	struct assay_pair p;
 	int rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &st->lessons, &p, c->difference,
@@ -79,7 +128,7 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 	}
 	st->spent_ns += p.wall_ns;
 	st->iterations = p.iterations;
-	return 0;
+	return adapt_sampling(k, st, c, &p, err);
 }
 
 static void tell(const struct assay_comparing *k, const struct case_state *st, const char *key)
@@ -102,8 +151,10 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 
 	if (!st)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a comparison of %zu cases", cmp->n_cases);
-	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
+		st[i].sampling_ns = MIN_SAMPLING_NS;
 		rc = assay_stopping_ask(cmp, &cmp->cases[i], k->policy, 0, &st[i].decided, err);
+	}
 	for (unsigned round = 0; more && !rc; round++) {
 		more = false;
 		for (size_t i = 0; i < cmp->n_cases && !rc; i++) {

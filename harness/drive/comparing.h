@@ -7,7 +7,7 @@
 #define ASSAY_DRIVE_COMPARING_H
 
 #include "drive/watch.h"
-#include "judge/policy.h"
+#include "judge/limits.h"
 #include "measure/measure_pair.h"
 #include "model/comparison.h"
 
@@ -23,7 +23,8 @@ struct assay_comparing {
 	const struct assay_catalog *catalog;  /* of the head */
 	const struct assay_compare_side *side[2];
 	const struct assay_policy *policy;
-	struct assay_measure_options measure; /* plugins are not used */
+	const struct assay_countable *uncounted; /* what nobody asked to be counted; NULL: something was */
+	struct assay_measure_options measure;    /* plugins are not used */
 	/* A finished pair; negative stops. NULL: nothing to do. */
 	int (*pair_done)(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err);
 	void *arg;

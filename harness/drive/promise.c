@@ -56,6 +56,7 @@ static int pilot(struct assay_compare_plan *p, const struct assay_request *r, co
 	int rc = assay_clock_init(&clock, err);
 
 	cmp->max_pairs = PILOT_PAIRS;
+	cmp->same_code = true; /* which unchanged code is */
 	for (size_t i = 0; i < cmp->n_cases; i++)
 		if (cases[i].n_pairs >= PILOT_PAIRS)
 			cmp->cases[i].in_head = false; /* known: not measured again */

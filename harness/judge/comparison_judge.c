@@ -12,13 +12,18 @@
 #include "judge/rows.h"
 #include "stats/stats.h"
 
+#define SAME_CODE_PAIRS 5 /* to show what the noise is, where that is asked for */
+
 struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp,
 					       const struct assay_comparison_case *c, const struct assay_policy *policy)
 {
 	unsigned family = c->control == ASSAY_CONTROL_NONE ? cmp->family : 1;
+	struct assay_paired_rule rule =
+		assay_paired_rule_of(cmp->alpha, policy->pass_alpha, family, assay_policy_paired_margin(policy, &c->c),
+				     policy->max_dropped_frac, cmp->max_pairs);
 
-	return assay_paired_rule_of(cmp->alpha, policy->pass_alpha, family, assay_policy_paired_margin(policy, &c->c),
-				    policy->max_dropped_frac, cmp->max_pairs);
+	rule.same_code_pairs = cmp->same_code ? SAME_CODE_PAIRS : 1;
+	return rule;
 }
 
 void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *verdict, char *buf, size_t size)

@@ -16,7 +16,7 @@
  * paired.c, stopping.c, limits.c, exact_judge.c or this module, or in what they take from stats/. Words may change
  * freely.
  */
-#define ASSAY_JUDGE_RULE 2
+#define ASSAY_JUDGE_RULE 3
 
 /*
  * One sentence when @cmp was judged by another version of the rule than this program's; else "". @verdict is the stored

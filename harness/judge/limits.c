@@ -206,3 +206,23 @@ size_t assay_limits_require(const struct assay_policy *p, const struct assay_cas
 		     assay_policy_selects(p->limits[i].cases, c);
 	return n;
 }
+
+static bool is_in(const struct assay_strings *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->v[i], name))
+			return true;
+	return false;
+}
+
+bool assay_limits_need_samples(const struct assay_policy *p, const struct assay_case *c,
+			       const struct assay_countable *uncounted)
+{
+	for (size_t i = 0; i < p->n_limits; i++) {
+		const struct assay_limit *l = &p->limits[i];
+
+		if (assay_policy_selects(l->cases, c) && !(l->where_counted && is_in(&uncounted->names, l->metric)))
+			return true;
+	}
+	return false;
+}

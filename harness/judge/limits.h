@@ -68,6 +68,13 @@ struct assay_limit_case {
 int assay_limits_judge(const struct assay_policy *p, const struct assay_limit_case *c, struct assay_gate_report *out,
 		       struct assay_err *err);
 
+/*
+ * Does a demand select @c that samples could answer? Any does but those that are owed only where something is counted,
+ * of what is in @uncounted.
+ */
+bool assay_limits_need_samples(const struct assay_policy *p, const struct assay_case *c,
+			       const struct assay_countable *uncounted);
+
 /* How many demands of `require` select @c; with @exact, how many on metrics of exact counts. */
 size_t assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact);
 

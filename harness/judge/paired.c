@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/sequential.h"
 #include "stats/stats.h"
 
-#define CLEAN_SHARE     0.5
-#define SAME_CODE_PAIRS 5 /* to show what the noise is; the verdict does not depend on it */
+#define CLEAN_SHARE 0.5
+/* Standard error of a median over that of a mean, of a normal distribution: the square root of π/2. */
+#define MEDIAN_ERROR 1.2533
 
 static const char *const kind_names[5] = { "involuntary switches", "migrations", "steal", "page faults", "throttling" };
 
@@ -65,6 +65,7 @@ struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, u
 		.margin_frac = margin_frac,
 		.max_dropped_frac = max_dropped_frac,
 		.max_pairs = max_pairs,
+		.same_code_pairs = 1,
 	};
 }
 
@@ -212,7 +213,7 @@ struct bounds {
 	double hi_strict; /* an upper bound whose error rate is at most that of lo */
 };
 
-static struct assay_sequential_rule sequential_of(const struct assay_paired_rule *rule)
+struct assay_sequential_rule assay_paired_sequential(const struct assay_paired_rule *rule)
 {
 	return (struct assay_sequential_rule){ rule->alpha_regressed, rule->alpha_pass, rule->max_pairs,
 					       ASSAY_PAIRED_SD_FLOOR };
@@ -220,7 +221,7 @@ static struct assay_sequential_rule sequential_of(const struct assay_paired_rule
 
 static struct bounds bounds_of(const struct pile *p, const struct assay_paired_rule *rule)
 {
-	const struct assay_sequential_rule sr = sequential_of(rule);
+	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
 	struct assay_interval ci = assay_sequential_interval(p->x, p->n, &sr);
 	double mean = assay_stats_mean(p->x, p->n);
 
@@ -229,7 +230,7 @@ static struct bounds bounds_of(const struct pile *p, const struct assay_paired_r
 
 static void fill_numbers(const struct pile *p, const struct assay_paired_rule *rule, struct assay_gate_case *out)
 {
-	const struct assay_sequential_rule sr = sequential_of(rule);
+	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
 	struct bounds b;
 
 	out->pairs = p->n;
@@ -251,7 +252,7 @@ static void fill_numbers(const struct pile *p, const struct assay_paired_rule *r
 /* Is the head too slow whatever disturbed it? Asked when no pairs are left, and only where too much was dropped. */
 static bool slow_at_least(const struct pile *p, const struct assay_paired_rule *rule)
 {
-	const struct assay_sequential_rule sr = sequential_of(rule);
+	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
 
 	for (size_t i = 0; i < p->n_all; i++)
 		if (!isfinite(p->least[i]))
@@ -294,12 +295,54 @@ bool assay_paired_same_code(const struct assay_comparison_case *c)
 	       !strcmp(p->side[0].code_hash, p->side[1].code_hash);
 }
 
+/* The first look after the pairs so far that would decide, were the rest like them; 0: none would. */
+static size_t deciding_look(const struct pile *p, const struct assay_paired_rule *rule)
+{
+	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
+	const double mean = assay_stats_mean(p->x, p->n), sd = assay_stats_sd(p->x, p->n);
+	const double margin = log1p(rule->margin_frac);
+
+	for (size_t n = p->n + 1; n <= rule->max_pairs; n++) {
+		bool last = n == rule->max_pairs;
+		bool differ = assay_sequential_is_look(n, last, rule->alpha_regressed, rule->max_pairs);
+		bool pass = assay_sequential_is_look(n, last, rule->alpha_pass, rule->max_pairs);
+		double far = assay_sequential_half_width(sd, n, sr.alpha_lower, &sr);
+
+		if (pass && mean + assay_sequential_half_width(sd, n, sr.alpha_upper, &sr) <= margin)
+			return n;
+		if (differ && fabs(mean) - far > margin)
+			return n;
+	}
+	return 0;
+}
+
+/* What would decide an undecided case: "; a budget of 12 s or a margin of 1.6 % would decide it". */
+static void advise(const struct assay_comparison_case *c, const struct pile *p, const struct assay_paired_rule *rule,
+		   char *buf, size_t size)
+{
+	const size_t n = deciding_look(p, rule);
+	const double hi = bounds_of(p, rule).hi;
+	char what[48] = "a quieter host", margin[48] = "";
+	double wall_s = 0;
+
+	for (size_t i = 0; i < c->n_pairs; i++)
+		wall_s += (double)c->pairs[i].wall_ns * 1e-9;
+	if (n)
+		snprintf(what, sizeof(what), "a budget of %.0f s", ceil((double)(n + 1) * wall_s / (double)c->n_pairs));
+	if (hi > log1p(rule->margin_frac))
+		snprintf(margin, sizeof(margin), " or a margin of %.2g %%", 1.1 * 100 * expm1(hi));
+	snprintf(buf, size, "; %s%s would decide it", what, margin);
+}
+
 static void explain(const struct assay_comparison_case *c, const struct pile *p, const struct assay_paired_rule *rule,
 		    struct assay_gate_case *out)
 {
 	double percent = (out->ratio - 1) * 100, margin = rule->margin_frac * 100;
 	size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
+	char advice[128] = "";
 
+	if (p->n > 1)
+		advise(c, p, rule, advice, sizeof(advice));
 	switch (out->verdict) {
 	case ASSAY_REGRESSED:
 		if (dropped_frac(p) > rule->max_dropped_frac)
@@ -313,7 +356,9 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		decide(out, ASSAY_IMPROVED, "%.2f %% faster, shown to be more than %.3g %%", -percent, margin);
 		break;
 	case ASSAY_PASS:
-		if (assay_paired_same_code(c))
+		if (assay_paired_same_code(c) && !p->n)
+			decide(out, ASSAY_PASS, "same code: its time was not taken");
+		else if (assay_paired_same_code(c))
 			decide(out, ASSAY_PASS, "same code; %+.2f %% is layout and noise", percent);
 		else
 			decide(out, ASSAY_PASS, "shown to be at most %.2f %% slower, %.3g %% are allowed",
@@ -321,8 +366,9 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		break;
 	default:
 		if (dropped_frac(p) > rule->max_dropped_frac)
-			decide(out, ASSAY_INCONCLUSIVE, "host too noisy: %.0f %% of blocks disturbed, mostly by %s",
-			       dropped_frac(p) * 100, main_disturbance(p));
+			decide(out, ASSAY_INCONCLUSIVE,
+			       "host too noisy: %.0f %% of blocks disturbed, mostly by %s, and %.0f %% may be",
+			       dropped_frac(p) * 100, main_disturbance(p), rule->max_dropped_frac * 100);
 		else if (p->n < 2)
 			decide(out, ASSAY_INCONCLUSIVE,
 			       "%zu usable process pair%s, a regression takes at least %zu to be seen; give it more "
@@ -330,13 +376,13 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 			       p->n, p->n == 1 ? "" : "s", first);
 		else if (p->n < first)
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "%zu usable process pairs, a regression takes at least %zu, which could see %.2f %%; "
-			       "give it more time",
-			       p->n, first, out->smallest_detectable_frac * 100);
+			       "%zu usable process pairs, a regression takes at least %zu, which could see %.2f %%%s",
+			       p->n, first, out->smallest_detectable_frac * 100, advice);
 		else
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "after %zu pairs it may be %.2f %% to %.2f %%; could have seen %.2f %%", p->n,
-			       (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100, out->smallest_detectable_frac * 100);
+			       "after %zu pairs it may be %.2f %% to %.2f %%; could have seen %.2f %%%s", p->n,
+			       (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100, out->smallest_detectable_frac * 100,
+			       advice);
 	}
 }
 
@@ -374,8 +420,8 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	if (out->verdict == ASSAY_INCONCLUSIVE && !assay_paired_same_code(c) && slow_at_least(&pile, rule))
 		out->verdict = ASSAY_REGRESSED;
 	if (assay_paired_same_code(c)) {
-		out->verdict = pile.n ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
-		*final |= c->n_pairs >= SAME_CODE_PAIRS;
+		out->verdict = pile.n || !pile.n_blocks ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
+		*final |= out->verdict == ASSAY_PASS && c->n_pairs >= rule->same_code_pairs;
 	}
 	fill_numbers(&pile, rule, out);
 	explain(c, &pile, rule, out);
@@ -383,7 +429,8 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	return 0;
 }
 
-int assay_paired_spread(const struct assay_comparison_case *c, double *sd, size_t *n, struct assay_err *err)
+int assay_paired_readings(const struct assay_comparison_case *c, double *mean, double *sd, size_t *n,
+			  struct assay_err *err)
 {
 	struct pile pile;
 	int rc = pile_open(&pile, c, err);
@@ -393,7 +440,46 @@ int assay_paired_spread(const struct assay_comparison_case *c, double *sd, size_
 	for (size_t i = 0; i < c->n_pairs; i++)
 		pile_add(&pile, &c->pairs[i]);
 	*n = pile.n;
+	*mean = assay_stats_mean(pile.x, pile.n);
 	*sd = assay_stats_sd(pile.x, pile.n);
+	free(pile.x);
+	return 0;
+}
+
+int assay_paired_spread(const struct assay_comparison_case *c, double *sd, size_t *n, struct assay_err *err)
+{
+	double mean;
+
+	return assay_paired_readings(c, &mean, sd, n, err);
+}
+
+/* Standard error of the pair's median; 0: too few blocks to tell. Leaves the clean blocks in @tmp. */
+static double own_error(const struct assay_pair *p, double *tmp)
+{
+	struct assay_pair_estimate e = assay_pair_estimate(p, tmp);
+	size_t n = e.n_blocks - e.n_dropped;
+
+	if (!e.usable || n < 2)
+		return 0;
+	return (n > 2 ? MEDIAN_ERROR : 1) * assay_stats_sd(tmp, n) / sqrt((double)n);
+}
+
+int assay_paired_own_noise(const struct assay_comparison_case *c, double *se, struct assay_err *err)
+{
+	struct pile pile;
+	double squares = 0;
+	size_t n = 0;
+	int rc = pile_open(&pile, c, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		double one = own_error(&c->pairs[i], pile.tmp);
+
+		squares += one * one;
+		n += one > 0;
+	}
+	*se = n ? sqrt(squares / (double)n) : 0;
 	free(pile.x);
 	return 0;
 }

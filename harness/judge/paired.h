@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "model/comparison.h"
 #include "model/gate_report.h"
+#include "stats/sequential.h"
 
 /* Least standard deviation of log ratios that is believed, 0.05 %: a few pairs that agree better do so by chance. */
 #define ASSAY_PAIRED_SD_FLOOR 0.0005
@@ -35,6 +36,7 @@ struct assay_paired_rule {
 	double margin_frac;
 	double max_dropped_frac;
 	size_t max_pairs;
+	size_t same_code_pairs; /* that a case of the same machine code takes: they do not decide */
 };
 
 /*
@@ -49,7 +51,7 @@ struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, u
  * Judge the time of @c by all looks that its pairs allow, in order; the first that decides counts, and pairs beyond the
  * rule's max_pairs do not. *final is false while further pairs could decide: then the verdict in @out is what stands if
  * none come. A side that was wrong, crashed or is missing decides at once. Same code on both sides is PASS whatever its
- * time (controls excepted), and final after five pairs. ASSAY_ENOMEM.
+ * time, also without samples (controls excepted), and final after the rule's pairs. ASSAY_ENOMEM.
  */
 int assay_paired_judge(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 		       struct assay_gate_case *out, bool *final, struct assay_err *err);
@@ -60,7 +62,19 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
  */
 bool assay_paired_same_code(const struct assay_comparison_case *c);
 
+/* How the looks of @rule spend its errors. */
+struct assay_sequential_rule assay_paired_sequential(const struct assay_paired_rule *rule);
+
+/* Mean and standard deviation of the usable pairs' log ratios, and their number; the sd of one is 0. ASSAY_ENOMEM. */
+int assay_paired_readings(const struct assay_comparison_case *c, double *mean, double *sd, size_t *n,
+			  struct assay_err *err);
 /* Standard deviation of the pairs' log ratios, and how many are usable; 0 of fewer than two. ASSAY_ENOMEM. */
 int assay_paired_spread(const struct assay_comparison_case *c, double *sd, size_t *n, struct assay_err *err);
+
+/*
+ * The part of that which the pairs' own blocks explain: the root mean square of the standard errors of their medians,
+ * from the spread of the blocks within each; 0 where no usable pair has two blocks. ASSAY_ENOMEM.
+ */
+int assay_paired_own_noise(const struct assay_comparison_case *c, double *se, struct assay_err *err);
 
 #endif

@@ -2,14 +2,29 @@
 /* When a case stops taking pairs: once its verdict is final, else when its time is spent. */
 #include "judge/stopping.h"
 
+#include <math.h>
+
 #include "judge/comparison_judge.h"
 #include "stats/sequential.h"
 
 #define FIRST_LOOK_BUDGETS 4
+#define KIND_SPREAD        0.5
+#define KIND_ERRORS        1.5
 
 bool assay_stopping_wants_pairs(const struct assay_comparison_case *c)
 {
 	return c->in_head && !c->reason[0];
+}
+
+/* Pairs like those so far that fit into the time that is left, or the last that are needed for the first look. */
+static size_t pairs_to_come(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
+			    uint64_t spent_ns, uint64_t budget_ns)
+{
+	size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs), n = rule->max_pairs;
+
+	if (spent_ns)
+		n = (budget_ns > spent_ns ? budget_ns - spent_ns : 0) * c->n_pairs / spent_ns;
+	return c->n_pairs + n < first ? first - c->n_pairs : n;
 }
 
 bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
@@ -22,12 +37,34 @@ bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const str
 	return next > budget_ns;
 }
 
+int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct assay_paired_rule *rule, size_t n_more,
+			    bool *hopeless, struct assay_err *err)
+{
+	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
+	const double margin = log1p(rule->margin_frac);
+	double mean, sd, shift, to_pass, to_differ;
+	size_t n, all;
+	int rc = assay_paired_readings(c, &mean, &sd, &n, err);
+
+	*hopeless = false;
+	if (rc || n < assay_sequential_first_look(rule->alpha_pass, rule->max_pairs))
+		return rc;
+	all = n + n_more < rule->max_pairs ? n + n_more : rule->max_pairs;
+	shift = KIND_ERRORS * sd * sqrt(1 / (double)n - 1 / (double)all);
+	to_pass = assay_sequential_half_width(KIND_SPREAD * sd, all, sr.alpha_upper, &sr);
+	to_differ = assay_sequential_half_width(sd, all, sr.alpha_lower, &sr);
+	*hopeless =
+		(to_pass > 2 * margin || mean - shift + to_pass > margin) && fabs(mean) + shift - to_differ <= margin;
+	return 0;
+}
+
 int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 		       const struct assay_policy *policy, uint64_t spent_ns, bool *stop, struct assay_err *err)
 {
 	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
 	struct assay_gate_case verdict;
-	bool final;
+	bool final, hopeless = false;
+	size_t n_more;
 	int rc;
 
 	*stop = !assay_stopping_wants_pairs(c);
@@ -35,7 +72,10 @@ int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_co
 	if (*stop || !c->n_pairs)
 		return 0;
 	rc = assay_paired_judge(c, &rule, &verdict, &final, err);
+	n_more = pairs_to_come(c, &rule, spent_ns, cmp->budget_ns);
+	if (!rc && !final)
+		rc = assay_stopping_hopeless(c, &rule, n_more, &hopeless, err);
 	if (!rc)
-		*stop = final || assay_stopping_out_of_time(c, &rule, spent_ns, cmp->budget_ns);
+		*stop = final || hopeless || assay_stopping_out_of_time(c, &rule, spent_ns, cmp->budget_ns);
 	return rc;
 }

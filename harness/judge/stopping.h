@@ -26,8 +26,18 @@ bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const str
 				uint64_t spent_ns, uint64_t budget_ns);
 
 /*
+ * Is it out of reach that @n_more pairs beside those of @c decide it? Judged kindly: the mean of all may end one and a
+ * half standard errors from where it is. A pass would need an interval of at most twice the margin, were the spread
+ * only half of what it seems; anything else an interval that leaves the margin. False before the first look at a
+ * pass. ASSAY_ENOMEM.
+ */
+int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct assay_paired_rule *rule, size_t n_more,
+			    bool *hopeless, struct assay_err *err);
+
+/*
  * To be asked of a case of @cmp before its first pair and after each: *stop when it is decided, has had all pairs that
- * are paid for, is out of time, or is not to be measured at all. ASSAY_ENOMEM.
+ * are paid for, is out of time, cannot be decided in the time that is left, or is not to be measured at all.
+ * ASSAY_ENOMEM.
  */
 int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 		       const struct assay_policy *policy, uint64_t spent_ns, bool *stop, struct assay_err *err);

@@ -20,6 +20,7 @@
 struct pair_session {
 	const struct assay_measure_options *o;
 	const struct assay_pair_options *po;
+	struct assay_pair_lessons *lessons;
 	const struct assay_case *c;
 	const struct assay_case_facts *facts;
 	struct assay_pair *p;
@@ -114,7 +115,10 @@ static int find_iterations(struct pair_session *s)
 	int rc;
 
 	p->iterations = s->po->iterations;
-	if (!p->iterations) {
+	if (p->iterations && s->lessons->sample_ns > 0) {
+		s->turns.sample_ns = s->lessons->sample_ns;
+		rc = 0;
+	} else if (!p->iterations) {
 		rc = assay_iterations_find(s->turns.w[first], target, &p->iterations, &s->turns.sample_ns, &ps->status,
 					   ps->reason, sizeof(ps->reason), s->err);
 	} else {
@@ -165,6 +169,44 @@ static bool wrong(const struct assay_pair *p)
 	return p->side[ASSAY_BASE].status == ASSAY_STATUS_WRONG || p->side[ASSAY_HEAD].status == ASSAY_STATUS_WRONG;
 }
 
+/*
+ * The first pair warms up until it is steady. In the others, whose processes have run the case to verify it, an eighth
+ * of their time is enough, and none where that is less than a block: drift meets both sides alike.
+ */
+static int warm_up(struct pair_session *s)
+{
+	const bool first = !(s->lessons->sample_ns > 0);
+	const uint64_t cap_ns = s->po->sampling_ns / (first ? 2 : 8);
+	int rc = 0;
+
+	if (first || 4 * s->turns.sample_ns <= (double)cap_ns)
+		rc = assay_turns_warm(&s->turns, s->po->pair_seed, cap_ns);
+	if (first)
+		s->lessons->steady = s->p->steady;
+	s->p->steady |= s->lessons->steady;
+	s->lessons->sample_ns = s->turns.sample_ns;
+	return rc;
+}
+
+static int take_samples(struct pair_session *s)
+{
+	int rc = find_iterations(s);
+
+	if (!rc)
+		rc = warm_up(s);
+	s->turns.counting = true;
+	if (!rc)
+		rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
+	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
+}
+
+static bool same_code(const struct assay_pair *p)
+{
+	const char *base = p->side[ASSAY_BASE].code_hash;
+
+	return base[0] && !strcmp(base, p->side[ASSAY_HEAD].code_hash);
+}
+
 static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op, char *difference)
 {
 	int rc = assay_turns_prepare(&s->turns, first_side(s));
@@ -173,15 +215,8 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 		rc = s->turns.common_memory ? 0 : describe_difference(s, difference);
 		return rc < 0 ? rc : 0;
 	}
-	if (!rc)
-		rc = find_iterations(s);
-	if (!rc)
-		rc = assay_turns_warm(&s->turns, s->po->pair_seed, s->po->sampling_ns / 2);
-	s->turns.counting = true;
-	if (!rc)
-		rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
-	if (!rc)
-		rc = assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
+	if (!rc && !(s->po->changed_only && same_code(s->p)))
+		rc = take_samples(s);
 	if (!rc)
 		rc = assay_turns_both(&s->turns, ASSAY_CMD_REPORT, NULL);
 	for (int i = 0; i < 2 && !rc; i++)
@@ -191,15 +226,14 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 	return rc < 0 ? rc : 0;
 }
 
-static int take_pair(struct pair_session *s, struct assay_pair_lessons *lessons, const struct assay_catalog_op *op,
-		     const char *events, char *difference)
+static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, const char *events, char *difference)
 {
 	struct assay_turns_side side[2];
 	int rc;
 
 	*s->p = (struct assay_pair){ .seed = s->po->pair_seed };
 	s->turns = (struct assay_turns){
-		.p = s->p, .err = s->err, .accepted = &lessons->accepted, .common_memory = !lessons->own_memory
+		.p = s->p, .err = s->err, .accepted = &s->lessons->accepted, .common_memory = !s->lessons->own_memory
 	};
 	difference[0] = '\0';
 	for (int i = 0; i < 2; i++)
@@ -221,7 +255,7 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 		       const struct assay_pair_options *po, struct assay_pair_lessons *lessons, struct assay_pair *out,
 		       char *difference, struct assay_err *err)
 {
-	struct pair_session s = { .o = o, .po = po, .c = c, .facts = facts, .p = out, .err = err };
+	struct pair_session s = { .o = o, .po = po, .lessons = lessons, .c = c, .facts = facts, .p = out, .err = err };
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
 	uint64_t start = assay_monotonic_ns();
 	struct assay_text events = { 0 };
@@ -232,11 +266,11 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 		return assay_err_set(err, ASSAY_EINTERNAL, "op '%s' of case '%s' is not in the catalog", c->op, c->key);
 	rc = assay_measure_choose(o, c, op, &s.choice, &events, err);
 	if (!rc)
-		rc = take_pair(&s, lessons, op, events.s, difference);
+		rc = take_pair(&s, op, events.s, difference);
 	if (!rc && (wrong(out) || differ(out)) && !lessons->own_memory) {
 		lessons->own_memory = true;
 		assay_pair_release(out);
-		rc = take_pair(&s, lessons, op, events.s, difference);
+		rc = take_pair(&s, op, events.s, difference);
 	}
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);

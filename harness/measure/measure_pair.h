@@ -15,12 +15,15 @@ struct assay_pair_options {
 	uint64_t pair_seed;                     /* order and layout; 0 is as good as any other */
 	uint64_t iterations;                    /* of a sample; 0: find out and tell in the result */
 	uint64_t sampling_ns;                   /* time for the samples, set-up not counted */
+	bool changed_only;                      /* no samples where the machine code is the same on both sides */
 };
 
 /* What the pairs of a case learn from those before; starts all-zero. */
 struct assay_pair_lessons {
 	struct assay_accepted accepted; /* outputs that the oracle called right */
 	bool own_memory;                /* the sides do not bear each other's tensors */
+	double sample_ns;               /* what a sample took; 0: there was no pair */
+	bool steady;                    /* at the end of the first pair's warm-up */
 };
 
 /*

@@ -65,6 +65,7 @@ struct assay_comparison {
 	uint64_t budget_ns; /* a case */
 	unsigned max_pairs; /* a case; fixes the looks that are paid for */
 	unsigned family;    /* number of tests that share alpha: cases × metrics, fixed before the first sample */
+	bool same_code;     /* times are taken also where the machine code is the same; not stored */
 	char *policy;       /* text of the policy it was judged by, malloc'ed */
 	unsigned rule;      /* version of the rule it was judged by; 0: from before rules had versions */
 	struct assay_comparison_case *cases; /* malloc'ed; controls among them; none where only counts were asked for */

@@ -62,6 +62,11 @@ static double t_of(double alpha, size_t n, const struct assay_sequential_rule *r
 	return -assay_stats_t_quantile(alpha / assay_sequential_looks(alpha, rule->max_pairs), (double)(n - 1));
 }
 
+double assay_sequential_half_width(double sd, size_t n, double alpha, const struct assay_sequential_rule *rule)
+{
+	return t_of(alpha, n, rule) * fmax(sd, rule->sd_floor) / sqrt((double)n);
+}
+
 struct assay_interval assay_sequential_interval(const double *x, size_t n, const struct assay_sequential_rule *rule)
 {
 	double mean = assay_stats_mean(x, n), se = spread(x, n, rule) / sqrt((double)n);

@@ -39,6 +39,8 @@ struct assay_sequential_rule {
 	double sd_floor; /* least standard deviation believed: a handful of pairs can agree by chance */
 };
 
+/* What lies between the mean of @n >= 2 values that spread by @sd and its bound that errs with @alpha. */
+double assay_sequential_half_width(double sd, size_t n, double alpha, const struct assay_sequential_rule *rule);
 /* Student's t interval after @n >= 2 pairs; for a decision only where the bound that decides has a look. */
 struct assay_interval assay_sequential_interval(const double *x, size_t n, const struct assay_sequential_rule *rule);
 

@@ -175,10 +175,17 @@ static uint64_t times_bytes(uint64_t n, uint64_t bytes)
 	return !bytes || n < MOST_BYTES / bytes ? n * bytes : MOST_BYTES;
 }
 
-/* Copies that a cold case needs so that its inputs, used in turn, exceed twice the last-level cache. */
+/* Of a last-level cache beyond this a core never has all to itself. */
+#define LARGE_LLC_BYTES (UINT64_C(512) << 20)
+
+/*
+ * Copies that a cold case needs so that its inputs, used in turn, exceed twice the last-level cache, or 512 MiB where
+ * that is less, but no less than the cache.
+ */
 static uint64_t cold_copies(const struct child *c, const struct assay_problem *p)
 {
-	uint64_t inputs = 0, want = 2 * c->host.llc_bytes;
+	uint64_t llc = c->host.llc_bytes, twice = 2 * llc < LARGE_LLC_BYTES ? 2 * llc : LARGE_LLC_BYTES;
+	uint64_t inputs = 0, want = twice > llc ? twice : llc;
 
 	for (uint32_t i = 0; i < p->n_tensors; i++)
 		if (p->tensors[i].role == ASSAY_INPUT)

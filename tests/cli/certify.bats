@@ -65,7 +65,7 @@ load compare_helpers
 }
 
 @test "plan learns from stored comparisons" {
-	compare base base
+	compare base base --same-code
 	command_of plan "$PLUGINS/compare_base.so" --policy wide.conf --detect 50% --json
 	is '.cases[0].known_pairs >= 10'
 }

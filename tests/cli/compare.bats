@@ -258,10 +258,20 @@ load compare_helpers
 	done
 }
 
+@test "the time of unchanged code is taken where it is asked for, or demanded" {
+	compare base base --json
+	is '.cases[0] | .verdict == "PASS" and .pairs == null and .reason == "same code: its time was not taken"'
+	compare base base --same-code --json
+	is '.cases[0] | .verdict == "PASS" and .pairs >= 3 and (.reason | startswith("same code; "))'
+	printf 'margin "*" { paired = "20%%" }\nlimit "*" { require = {"time_s <= 3600"} }\n' >demand.conf
+	compare base base --policy demand.conf --json
+	is '[.cases[] | select(.metric == "time_s" and .evidence != "paired")] | length == 1 and .[0].verdict == "PASS"'
+}
+
 @test "an interrupted comparison is kept, and marked as unfinished" {
 	# shellcheck disable=SC2086
 	"$ASSAY" compare $SELECT --policy wide.conf --margin 0.0001% --alpha 0.0001% --budget 1h "$PLUGINS/compare_base.so" \
-		"$PLUGINS/compare_base.so" >out.txt 2>err.txt 3>&- &
+		"$PLUGINS/compare_keeps.so" >out.txt 2>err.txt 3>&- &
 	pid=$!
 	# until a pair is stored
 	for _ in $(seq 600); do

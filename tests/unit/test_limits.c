@@ -202,11 +202,46 @@ static void test_rungs(void **state)
 		assert_int_equal(assay_evidence_of_source(cases[i].source), cases[i].want);
 }
 
+/* A demand on what nobody counts needs no samples; any other does. */
+static void demands_that_need_samples(void **state)
+{
+	static const struct {
+		const char *policy;
+		bool want;
+	} rows[] = {
+		{ "", false },
+		{ "limit \"other/*\" { require = {\"time_s <= 1\"} }", false },
+		{ "limit \"*\" { require = {\"time_s <= 1\"} }", true },
+		{ "limit \"*\" { require = {\"syscalls <= 0\"} }", true },
+		{ "limit \"*\" { where_counted = {\"syscalls <= 0\"} }", false },
+		{ "limit \"*\" { where_counted = {\"time_s <= 1\"} }", true },
+		{ "limit \"*\" { where_counted = {\"syscalls <= 0\", \"items_per_s >= 1\"} }", true },
+	};
+	struct assay_countable uncounted = { .names = { 0 } };
+	const struct assay_case c = { .key = "op/variant/-/t=1/warm" };
+
+	(void)state;
+	assert_int_equal(0, assay_strings_add(&uncounted.names, "syscalls", NULL));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_policy p = assay_policy_default();
+
+		assert_int_equal(0, assay_policy_parse(&p, rows[i].policy, "test", NULL));
+		if (assay_limits_need_samples(&p, &c, &uncounted) != rows[i].want)
+			fail_msg("%s", rows[i].policy);
+		assay_policy_release(&p);
+	}
+	assay_strings_release(&uncounted.names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_judged), cmocka_unit_test(test_units), cmocka_unit_test(test_where_counted),
-		cmocka_unit_test(test_values), cmocka_unit_test(test_rungs),
+		cmocka_unit_test(demands_that_need_samples),
+		cmocka_unit_test(test_judged),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_where_counted),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_rungs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,9 +48,12 @@ static void plan(struct world *w, const char *const sides[2], struct measured *m
 		fail_msg("%s", err.text);
 }
 
-static void take_pair(const struct assay_measure_options *o, struct assay_pair_lessons *lessons, struct measured *m)
+static void take_pair_of(const struct assay_measure_options *o, bool changed_only, struct assay_pair_lessons *lessons,
+			 struct measured *m)
 {
-	const struct assay_pair_options po = { .plugins = { &m->plugins[0], &m->plugins[1] }, .sampling_ns = 10000000 };
+	const struct assay_pair_options po = { .plugins = { &m->plugins[0], &m->plugins[1] },
+					       .sampling_ns = 10000000,
+					       .changed_only = changed_only };
 	struct assay_err err = { 0 };
 	char difference[256];
 
@@ -58,6 +61,11 @@ static void take_pair(const struct assay_measure_options *o, struct assay_pair_l
 			       &err))
 		fail_msg("%s", err.text);
 	assert_string_equal(difference, "");
+}
+
+static void take_pair(const struct assay_measure_options *o, struct assay_pair_lessons *lessons, struct measured *m)
+{
+	take_pair_of(o, false, lessons, m);
 }
 
 /* The head measured alone, and in a pair with the base. */
@@ -301,11 +309,44 @@ static void lessons_are_kept(void **state)
 	release(&m);
 }
 
+/* Code that is the same is checked on both sides, and timed only where that is wanted. */
+static void the_same_code_takes_no_samples(void **state)
+{
+	static const struct {
+		const char *head;
+		bool changed_only, samples;
+	} rows[] = {
+		{ "compare_base", true, false },
+		{ "compare_base", false, true },
+		{ "compare_slower", true, true },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+
+		plan(*state, (const char *const[2]){ "compare_base", rows[i].head }, &m);
+		o = options_of(*state, &m);
+		take_pair_of(&o, rows[i].changed_only, &lessons, &m);
+		for (int side = 0; side < 2; side++) {
+			assert_int_equal(m.pair.side[side].status, ASSAY_STATUS_OK);
+			assert_true(m.pair.side[side].digest[0] != '\0');
+			assert_true(side_value(&m.pair.side[side], "op_bytes") > 0);
+		}
+		assert_int_equal(m.pair.n_blocks > 0, rows[i].samples);
+		release(&m);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tensors_are_common),         cmocka_unit_test(lessons_are_kept),
-		cmocka_unit_test(a_side_has_what_a_case_has), cmocka_unit_test(verifying_measures_memory),
+		cmocka_unit_test(tensors_are_common),
+		cmocka_unit_test(lessons_are_kept),
+		cmocka_unit_test(the_same_code_takes_no_samples),
+		cmocka_unit_test(a_side_has_what_a_case_has),
+		cmocka_unit_test(verifying_measures_memory),
 		cmocka_unit_test(memory_is_judged_alike),
 	};
 

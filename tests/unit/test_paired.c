@@ -78,6 +78,93 @@ static void verdicts_by_time(void **state)
 	}
 }
 
+/* What is undecided says what would decide it, and that is so. */
+static void advice(void **state)
+{
+	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
+	struct assay_comparison_case c;
+	struct assay_gate_case g;
+	unsigned budget_s = 0;
+	double margin;
+	bool final;
+
+	(void)state;
+	paired_make(&c, "op/variant", 14, 2);
+	for (size_t k = 0; k < c.n_pairs; k++) {
+		paired_set(&c, k, 0.002 + (k & 1 ? 0.004 : -0.004));
+		c.pairs[k].wall_ns = 1000000000;
+	}
+	assert_int_equal(0, assay_paired_judge(&c, &rule, &g, &final, NULL));
+	assert_int_equal(g.verdict, ASSAY_INCONCLUSIVE);
+	assert_int_equal(2, sscanf(strstr(g.reason, "; "),
+				   "; could have seen %*f %%; a budget of %u s or a margin of %lf %% would decide it",
+				   &budget_s, &margin));
+	paired_release(&c);
+	assert_in_range(budget_s, 15, 64);
+	for (int longer = 0; longer < 2; longer++) {
+		struct assay_paired_rule wider = rule;
+
+		wider.margin_frac = longer ? rule.margin_frac : margin / 100;
+		paired_make(&c, "op/variant", longer ? budget_s : 14, 2);
+		for (size_t k = 0; k < c.n_pairs; k++)
+			paired_set(&c, k, 0.002 + (k & 1 ? 0.004 : -0.004));
+		assert_int_equal(0, assay_paired_judge(&c, &wider, &g, &final, NULL));
+		assert_int_equal(g.verdict, ASSAY_PASS);
+		paired_release(&c);
+	}
+}
+
+/* Two blocks that lie 2 % apart have a mean that is known to 1 %. */
+static void own_noise(void **state)
+{
+	struct assay_comparison_case c;
+	double se;
+
+	(void)state;
+	paired_make(&c, "op/variant", 3, 2);
+	for (size_t k = 0; k < 3; k++)
+		paired_set(&c, k, 0.5);
+	assert_int_equal(0, assay_paired_own_noise(&c, &se, NULL));
+	assert_true(se < 1e-9);
+	for (size_t k = 0; k < 3; k++)
+		for (size_t i = 0; i < 2; i++)
+			c.pairs[k].side[ASSAY_HEAD].samples[i].ns =
+				(uint64_t)((double)c.pairs[k].side[ASSAY_HEAD].samples[i].ns * exp(0.02));
+	assert_int_equal(0, assay_paired_own_noise(&c, &se, NULL));
+	assert_true(fabs(se - 0.01) < 1e-5);
+	paired_release(&c);
+	paired_make(&c, "op/variant", 3, 1);
+	assert_int_equal(0, assay_paired_own_noise(&c, &se, NULL));
+	assert_true(se == 0);
+	paired_release(&c);
+}
+
+/* A case of the same machine code passes whether its time was taken or not; one that nobody could measure does not. */
+static void same_code_needs_no_time(void **state)
+{
+	const struct assay_paired_rule rule = usual_rule();
+	struct assay_comparison_case c;
+	struct assay_gate_case g;
+	bool final;
+
+	(void)state;
+	paired_make(&c, "op/variant", 1, 2);
+	strcpy(c.pairs[0].side[ASSAY_HEAD].code_hash, c.pairs[0].side[ASSAY_BASE].code_hash);
+	for (int side = 0; side < 2; side++)
+		c.pairs[0].side[side].samples[0].flags = c.pairs[0].side[side].samples[2].flags =
+			ASSAY_DISTURB_MIGRATION;
+	assert_int_equal(0, assay_paired_judge(&c, &rule, &g, &final, NULL));
+	assert_int_equal(g.verdict, ASSAY_INCONCLUSIVE);
+	c.pairs[0].n_blocks = 0;
+	assert_int_equal(0, assay_paired_judge(&c, &rule, &g, &final, NULL));
+	assert_true(g.verdict == ASSAY_PASS && final);
+	assert_string_equal(g.reason, "same code: its time was not taken");
+	c.control = ASSAY_CONTROL_AA;
+	assert_int_equal(0, assay_paired_judge(&c, &rule, &g, &final, NULL));
+	assert_int_equal(g.verdict, ASSAY_INCONCLUSIVE);
+	paired_release(&c);
+}
+
 /* A slowdown of what is called the smallest detectable is detected by the same pairs. */
 static void smallest_detectable(void **state)
 {
@@ -286,9 +373,15 @@ static void verdicts_without_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rule_of_a_family),      cmocka_unit_test(verdicts_by_time),
-		cmocka_unit_test(smallest_detectable),   cmocka_unit_test(prefixes_agree_with_the_whole),
-		cmocka_unit_test(last_pair_is_a_look),   cmocka_unit_test(same_code),
+		cmocka_unit_test(advice),
+		cmocka_unit_test(own_noise),
+		cmocka_unit_test(same_code_needs_no_time),
+		cmocka_unit_test(rule_of_a_family),
+		cmocka_unit_test(verdicts_by_time),
+		cmocka_unit_test(smallest_detectable),
+		cmocka_unit_test(prefixes_agree_with_the_whole),
+		cmocka_unit_test(last_pair_is_a_look),
+		cmocka_unit_test(same_code),
 		cmocka_unit_test(verdicts_without_time),
 	};
 

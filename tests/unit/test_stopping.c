@@ -80,21 +80,24 @@ static void what_ends_a_case(void **state)
 		double slowdown;
 		uint64_t spent_ns;
 		bool added, crashed, same_code, want;
+		bool times_of_same_code; /* are asked for */
 	} rows[] = {
-		{ "too few pairs to pass", 6, 0, 1, false, false, false, false },
-		{ "shown to be no slower", 7, 0, 1, false, false, false, true },
-		{ "too few pairs to fail", 7, 0.1, 1, false, false, false, false },
-		{ "shown to be slower", 8, 0.1, 1, false, false, false, true },
-		{ "undecided", 12, 0.005, 1, false, false, false, false },
-		{ "undecided, out of time", 12, 0.005, BUDGET_NS, false, false, false, true },
-		{ "undecided, all pairs", 16, 0.005, 1, false, false, false, true },
-		{ "same code", 4, 0.1, 1, false, false, true, false },
-		{ "same code, seen often enough", 5, 0.1, 1, false, false, true, true },
-		{ "new: one pair is enough", 1, 0, 1, true, false, false, true },
-		{ "crashed", 1, 0, 1, false, true, false, true },
+		{ "too few pairs to pass", 6, 0, 1, false, false, false, false, false },
+		{ "shown to be no slower", 7, 0, 1, false, false, false, true, false },
+		{ "too few pairs to fail", 7, 0.1, 1, false, false, false, false, false },
+		{ "shown to be slower", 8, 0.1, 1, false, false, false, true, false },
+		{ "undecided", 8, 0.0054, 1, false, false, false, false, false },
+		{ "undecided, and four more would not help", 12, 0.005, 1, false, false, false, true, false },
+		{ "undecided, out of time", 8, 0.0054, BUDGET_NS, false, false, false, true, false },
+		{ "undecided, all pairs", 16, 0.005, 1, false, false, false, true, false },
+		{ "same code", 1, 0.1, 1, false, false, true, true, false },
+		{ "same code, whose time is wanted", 4, 0.1, 1, false, false, true, false, true },
+		{ "same code, seen often enough", 5, 0.1, 1, false, false, true, true, true },
+		{ "new: one pair is enough", 1, 0, 1, true, false, false, true, false },
+		{ "crashed", 1, 0, 1, false, true, false, true, false },
 	};
 	const struct assay_policy policy = assay_policy_default();
-	const struct assay_comparison cmp = { .alpha = 0.01, .family = 1, .max_pairs = 16, .budget_ns = BUDGET_NS };
+	struct assay_comparison cmp = { .alpha = 0.01, .family = 1, .max_pairs = 16, .budget_ns = BUDGET_NS };
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
@@ -106,6 +109,7 @@ static void what_ends_a_case(void **state)
 		for (size_t k = 0; k < c.n_pairs; k++)
 			paired_set(&c, k, log1p(rows[i].slowdown) + 0.0005 * deviation[k % 4]);
 		c.in_base = !rows[i].added;
+		cmp.same_code = rows[i].times_of_same_code;
 		if (rows[i].crashed)
 			c.pairs[0].side[ASSAY_HEAD].status = ASSAY_STATUS_CRASHED;
 		if (rows[i].same_code)
@@ -113,6 +117,42 @@ static void what_ends_a_case(void **state)
 		assert_int_equal(assay_stopping_ask(&cmp, &c, &policy, rows[i].spent_ns, &stop, NULL), 0);
 		if (stop != rows[i].want)
 			fail_msg("%s: %s", rows[i].name, stop ? "stopped" : "goes on");
+		paired_release(&c);
+	}
+}
+
+/* Given up only when even kinder pairs could not decide, and never before a slowdown could have been seen. */
+static void hopeless_cases(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t n_pairs, n_more;
+		double slowdown, deviation;
+		bool want;
+	} rows[] = {
+		{ "wide, few to come", 12, 4, 0, 0.1, true },
+		{ "wide, before the first look at a pass", 6, 4, 0, 0.1, false },
+		{ "narrow enough to pass", 12, 4, 0, 0.004, false },
+		{ "narrow enough to fail", 12, 4, 0.012, 0.004, false },
+		{ "narrow enough to be an improvement", 12, 4, -0.012, 0.004, false },
+		{ "on the margin", 40, 8, 0.005, 0.0006, true },
+		{ "wide, and many would not help", 12, 52, 0, 0.1, true },
+		{ "wide, but many to come", 12, 52, 0, 0.012, false },
+		{ "as wide as it is slow", 12, 52, 0.1, 0.1, false },
+	};
+	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_comparison_case c;
+		bool hopeless;
+
+		paired_make(&c, "op/variant", rows[i].n_pairs, 2);
+		for (size_t k = 0; k < c.n_pairs; k++)
+			paired_set(&c, k, log1p(rows[i].slowdown) + rows[i].deviation * (k & 1 ? 1 : -1));
+		assert_int_equal(assay_stopping_hopeless(&c, &rule, rows[i].n_more, &hopeless, NULL), 0);
+		if (hopeless != rows[i].want)
+			fail_msg("%s", rows[i].name);
 		paired_release(&c);
 	}
 }
@@ -126,14 +166,14 @@ static void other_rules_are_told(void **state)
 		{ ASSAY_JUDGE_RULE, "PASS", "" },
 		{ ASSAY_JUDGE_RULE, "", "" },
 		{ 0, "PASS",
-		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 2: the "
+		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 3: the "
 		  "verdict may "
 		  "differ" },
 		{ 99, "REGRESSED",
-		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 2: the verdict may "
+		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 3: the verdict may "
 		  "differ" },
 		{ 99, "",
-		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 2: the verdict "
+		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 3: the verdict "
 		  "may "
 		  "differ" },
 	};
@@ -151,9 +191,8 @@ static void other_rules_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(which_cases_are_measured),
-		cmocka_unit_test(time_ends_a_case),
-		cmocka_unit_test(what_ends_a_case),
+		cmocka_unit_test(which_cases_are_measured), cmocka_unit_test(time_ends_a_case),
+		cmocka_unit_test(what_ends_a_case),         cmocka_unit_test(hopeless_cases),
 		cmocka_unit_test(other_rules_are_told),
 	};
 
