@@ -3,16 +3,7 @@
 #ifndef ASSAY_TESTS_EMIT_FIXTURE_H
 #define ASSAY_TESTS_EMIT_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "reports/columns.h"
 #include "reports/emitter.h"
 

@@ -3,16 +3,7 @@
 #ifndef ASSAY_TESTS_EXACT_FIXTURE_H
 #define ASSAY_TESTS_EXACT_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "model/exact.h"
 
 #define KEY_A "op.a/avx2/n=1/t=1/warm"

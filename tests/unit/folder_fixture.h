@@ -3,8 +3,7 @@
 #ifndef ASSAY_TESTS_FOLDER_FIXTURE_H
 #define ASSAY_TESTS_FOLDER_FIXTURE_H
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "unit.h"
 
 static char folder[] = "/tmp/assay-test-XXXXXX";
 
@@ -21,7 +20,6 @@ static inline const char *in_folder(const char *name)
 
 static inline int folder_make(void **state)
 {
-	(void)state;
 	return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -29,7 +27,6 @@ static inline int folder_remove(void **state)
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	return system(command);
 }

@@ -76,7 +76,7 @@ static const struct assay_gate_case one_of_each[] = {
 	  .reason = "element 17 is 3, the base has 2",
 	  NO_NUMBERS },
 };
-#define N_OF_EACH (sizeof(one_of_each) / sizeof(one_of_each[0]))
+#define N_OF_EACH (N_OF(one_of_each))
 
 static const struct assay_gate_control good_controls[] = {
 	{ .key = "matmul.f32/fine/m=1/t=1/warm",

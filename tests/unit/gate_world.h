@@ -208,7 +208,7 @@ static inline enum assay_doubt doubt_in_words(const struct assay_gate_case *c)
 
 	if (c->verdict != ASSAY_INCONCLUSIVE)
 		return ASSAY_DOUBT_NONE;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < N_OF(kinds); i++)
 		if (strstr(c->reason, kinds[i].words))
 			return kinds[i].doubt;
 	return ASSAY_DOUBT_MARGIN;

@@ -3,19 +3,10 @@
 #ifndef ASSAY_TESTS_JUDGE_FIXTURE_H
 #define ASSAY_TESTS_JUDGE_FIXTURE_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "model/case.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 struct text_file {
 	char path[32];

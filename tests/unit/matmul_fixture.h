@@ -7,8 +7,6 @@
 
 #include "assay/op_matmul.h"
 
-#define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))
-
 static inline struct mini_case *new_case(const char *op, const char *variant, int64_t m, int64_t k, int64_t n,
 					 uint32_t threads)
 {

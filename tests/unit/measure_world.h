@@ -6,16 +6,7 @@
 #ifndef ASSAY_TESTS_MEASURE_WORLD_H
 #define ASSAY_TESTS_MEASURE_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/file.h"
 #include "measure/measure.h"
 #include "worker/inventory.h"
@@ -51,7 +42,7 @@ static inline int set_up(void **state)
 	assay_topology_host_info(w.topology, &w.host);
 	/* A virtual machine is told the whole of a cache that it shares; to fill twice as much takes long. */
 	w.host.llc_bytes = 16u << 20;
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+	for (size_t i = 0; i < N_OF(good); i++)
 		add_plugin(&w.plugins, w.dir, good[i]);
 	if (assay_inventory_open(&w.inv, &w.plugins, NULL, &w.host, &err))
 		fail_msg("%s", err.text);

@@ -4,10 +4,8 @@
 #define ASSAY_TESTS_PAIRED_FIXTURE_H
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "unit.h"
 #include "model/comparison.h"
 
 #define PAIRED_NS 1e9 /* of an undisturbed sample; long enough that rounding is below 1e-9 */

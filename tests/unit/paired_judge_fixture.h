@@ -3,18 +3,11 @@
 #ifndef ASSAY_TESTS_PAIRED_JUDGE_FIXTURE_H
 #define ASSAY_TESTS_PAIRED_JUDGE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "assay/random.h"
 #include "judge/paired.h"
 #include "paired_fixture.h"
 
-#define N_OF(a)   (sizeof(a) / sizeof((a)[0]))
 #define MAX_PAIRS 24
 #define BLOCKS    10
 

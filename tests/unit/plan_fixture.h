@@ -4,16 +4,9 @@
 #define ASSAY_TESTS_PLAN_FIXTURE_H
 
 #include <limits.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/file.h"
 #include "plan/plan.h"
 
@@ -22,7 +15,6 @@
 #endif
 
 #define TEXT(s) ((char *)(uintptr_t)(s))
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 static char *toy_levels[] = { TEXT("l1"), TEXT("l2"), TEXT("dram") };
 

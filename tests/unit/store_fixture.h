@@ -3,16 +3,9 @@
 #ifndef STORE_FIXTURE_H
 #define STORE_FIXTURE_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -363,18 +356,16 @@ static inline int64_t ask(const char *path, const char *sql)
 /* Dies at the first change of the table named. */
 static inline void die_at(void *arg, int op, const char *db, const char *table, sqlite3_int64 row)
 {
-	(void)op;
-	(void)db;
-	(void)row;
 	if (!strcmp(table, arg))
 		raise(SIGKILL);
 }
 
 static inline int die_at_commit(void *arg)
 {
-	(void)arg;
 	raise(SIGKILL);
 	return 0;
 }
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 
 #endif

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The layout of the plugin ABI, pinned: a plugin compiled against version 1.0 must fit every later 1.x. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "assay/plugin.h"
 
 #define PIN(s, member, want)                                                                                           \
@@ -105,15 +100,13 @@ static const struct {
 
 static void layout_is_as_in_1_0(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
+	for (size_t i = 0; i < N_OF(pins); i++)
 		if (pins[i].is != pins[i].want)
 			fail_msg("%s is %zu, was %zu", pins[i].what, pins[i].is, pins[i].want);
 }
 
 static void values_are_as_in_1_0(void **state)
 {
-	(void)state;
 	assert_int_equal(0x59415341, ASSAY_PLUGIN_MAGIC);
 	assert_string_equal("assay_plugin_v1", ASSAY_PLUGIN_SYMBOL);
 	assert_int_equal(1, ASSAY_ABI_MAJOR);

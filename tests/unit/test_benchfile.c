@@ -18,7 +18,6 @@ static void test_folder(void **state)
 	struct assay_err err = { 0 };
 	const struct assay_conf_entry *sweep;
 
-	(void)state;
 	if (assay_benches_load(&b, GOOD, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(b.n, N_OF(want));
@@ -42,7 +41,6 @@ static void test_suite(void **state)
 	struct assay_suite s;
 	struct assay_err err = { 0 };
 
-	(void)state;
 	if (assay_suite_load(&s, GOOD, "some", &err))
 		fail_msg("%s", err.text);
 	assert_string_equal(s.name, "some");
@@ -100,7 +98,6 @@ static void test_syntax(void **state)
 {
 	static const char *const name = "x.bench";
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(files); i++) {
 		struct assay_benches b = { 0 };
 		struct assay_err err = { 0 };
@@ -151,8 +148,7 @@ static void test_hints(void **state)
 	};
 	char buf[80];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < N_OF(rows); i++)
 		assert_string_equal(assay_conf_hint("xyz", known, rows[i].n, buf, rows[i].size), rows[i].want);
 }
 
@@ -163,7 +159,6 @@ static void test_values_keep_their_lines(void **state)
 	struct bench_dir d;
 	const struct assay_conf_entry *e;
 
-	(void)state;
 	bench_dir_make(&d);
 	bench_dir_write(&d, name,
 			"\n/* two\nlines */ bench \"a\"\n{\n\top = x\n\tshapes = {\"1\", \"2\", # "
@@ -188,7 +183,6 @@ static void test_folders(void **state)
 	char want[160];
 	struct bench_dir d;
 
-	(void)state;
 	assert_int_equal(assay_benches_load(&b, "/nowhere/at/all", &err), ASSAY_EUSAGE);
 	assert_string_equal(err.text, "cannot read the folder '/nowhere/at/all': No such file or directory");
 	bench_dir_make(&d);

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callgrind's file, whole, cut short and damaged; versions, features, and the command a worker gets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/file.h"
 #include "counters/callgrind.h"
 
@@ -40,8 +32,7 @@ static void functions_are_read(void **state)
 	};
 	char *text = fixture();
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_exact_case c = { .key = "" };
 		const struct assay_exact_function *f;
 		struct assay_err err = { 0 };
@@ -64,7 +55,6 @@ static void a_file_cut_short_is_refused(void **state)
 	char *text = fixture(), *end = strstr(text, "totals: 40020");
 	size_t whole;
 
-	(void)state;
 	assert_non_null(end);
 	whole = (size_t)(end - text) + strlen("totals: 40020 10003 3 4 1252 2 4 1251 2 10001 1");
 	for (size_t len = 0; len < whole; len++) {
@@ -92,8 +82,7 @@ static void damage_is_refused(void **state)
 		{ "Client Request: run", "Client Request: ruin", "no dump 'run'" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		char *text = fixture(), *at = strstr(text, cases[i].find), *bad;
 		struct assay_exact_case c = { .key = "" };
 		struct assay_err err = { 0 };
@@ -124,8 +113,7 @@ static void versions(void **state)
 		{ "", "instead of its version" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_err err = { 0 };
 		int rc = assay_callgrind_check_version(cases[i].text, &err);
 
@@ -139,7 +127,6 @@ static void features(void **state)
 {
 	char unknown[64], cap[64];
 
-	(void)state;
 	assert_true(assay_callgrind_knows(NULL, NULL, 0));
 	assert_true(assay_callgrind_knows("", unknown, sizeof(unknown)));
 #if defined(__x86_64__)
@@ -163,7 +150,6 @@ static void a_worker_gets_caches_and_a_fixed_environment(void **state)
 	char environment[1024];
 	bool d1 = false, out = false;
 
-	(void)state;
 	assert_true(assay_cache_model_find("canon", &canon));
 	assay_callgrind_command(&c, &canon, "/tmp/counts", "/tmp/log");
 	assert_string_equal(c.prefix[0], "valgrind");

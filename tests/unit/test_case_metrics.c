@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics of a case from what its worker reports: a number that is not known is left out, with a reason. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "measure/case_metrics.h"
 
 static void test_rss_peak(void **state)
@@ -18,8 +11,7 @@ static void test_rss_peak(void **state)
 		bool known;
 	} rows[] = { { 4096, true }, { 0, false } };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		static struct assay_worker_reply reply;
 		const struct assay_catalog_op op = { 0 };
 		const struct assay_cost cost = { 0 };

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks that do not deserve trust are refused, rates are computed, and this machine's clock proves itself. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "machine/clock.h"
 
 /* Reads 0, 0, …, step, step, …: one tick every @hold reads; goes back by one at @back_at. */
@@ -39,8 +33,7 @@ static const struct {
 
 static void test_proof(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(fakes) / sizeof(fakes[0]); i++) {
+	for (size_t i = 0; i < N_OF(fakes); i++) {
 		struct fake_clock f = fakes[i].clock;
 		struct assay_err err = { 0 };
 		uint64_t step = 0;
@@ -69,8 +62,7 @@ static const struct {
 
 static void test_rates(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+	for (size_t i = 0; i < N_OF(rates); i++) {
 		double ns_per_tick = 0, drift_ppm = 0;
 
 		if (assay_clock_rate(rates[i].a, 100e-6, &ns_per_tick, &drift_ppm) != rates[i].want)
@@ -86,7 +78,6 @@ static void test_this_machine(void **state)
 	struct assay_err err = { 0 };
 	uint64_t before, ticks;
 
-	(void)state;
 	if (assay_clock_init(&c, &err))
 		fail_msg("%s", err.text);
 	assert_true(c.ns_per_tick > 0);
@@ -108,7 +99,6 @@ static void test_ticks_to_ns(void **state)
 	const struct assay_clock raw = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1.0 };
 	const struct assay_clock tsc = { .source = ASSAY_CLOCK_TSC, .ns_per_tick = 0.4 };
 
-	(void)state;
 	assert_int_equal(assay_clock_ticks_to_ns(&raw, UINT64_C(0x7fffffffffffffff)), UINT64_C(0x7fffffffffffffff));
 	assert_int_equal(assay_clock_ticks_to_ns(&tsc, 1000), 400);
 	assert_int_equal(assay_clock_ticks_to_ns(&tsc, 4), 2);

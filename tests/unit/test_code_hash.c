@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One shared object, built over and over with one thing changed: which changes does the digest of a function see? */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "base/file.h"
 #include "worker/code_hash.h"
 
@@ -61,8 +54,7 @@ static const struct {
 
 static void test_sees_what_is_reached(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+	for (size_t i = 0; i < N_OF(pairs); i++) {
 		struct assay_digest a = { "" }, b = { "" };
 		struct assay_err err = { 0 };
 
@@ -81,7 +73,6 @@ static void test_entries_have_places(void **state)
 	const void *run;
 	void *dl;
 
-	(void)state;
 	assert_int_equal(assay_file_exe_dir(exe, sizeof(exe), NULL), 0);
 	snprintf(path, sizeof(path), "%s/code_hash/base.so", exe);
 	dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -101,7 +92,6 @@ static void test_says_when_it_cannot_tell(void **state)
 	char exe[PATH_MAX], path[PATH_MAX + 64];
 	void *dl;
 
-	(void)state;
 	assert_int_equal(hash_of("stripped", &d, &err), ASSAY_EUNAVAILABLE);
 	assert_non_null(strstr(err.text, "stripped.so' apart: it was not linked with --emit-relocs, or was stripped"));
 	assert_int_equal(hash_of("bare", &d, &err), ASSAY_EUNAVAILABLE);
@@ -129,7 +119,6 @@ static void test_survives_damage(void **state)
 	size_t len;
 	void *dl;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(assay_file_exe_dir(exe, sizeof(exe), NULL), 0);
 	snprintf(path, sizeof(path), "%s/code_hash/base.so", exe);

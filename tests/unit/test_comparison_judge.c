@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole comparison: cases, limits, controls that hold or fail, and the exit code. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "exact_fixture.h"
 #include "judge/comparison_judge.h"
@@ -226,7 +223,6 @@ static const struct {
 
 static void whole_comparisons(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(wholes); i++)
 		for (int strict = 0; strict < 2; strict++) {
 			struct assay_comparison cmp = make_comparison(wholes[i].cases, wholes[i].n);
@@ -255,7 +251,6 @@ static void names_and_numbers(void **state)
 	struct assay_comparison cmp = make_comparison(cases, N_OF(cases));
 	struct assay_gate_report r = judge(&cmp, NULL, false);
 
-	(void)state;
 	assert_string_equal(r.base, "v1 (aaaa)");
 	assert_string_equal(r.head, "v2 (bbbb)");
 	assert_true(r.alpha == 0.01 && r.comparison_id == 7 && r.seconds == 2.5 && !r.no_baseline);
@@ -286,7 +281,6 @@ static void rules(void **state)
 	struct assay_gate_report none = { 0 };
 	struct assay_paired_rule r;
 
-	(void)state;
 	p.margins = margins;
 	p.n_margins = N_OF(margins);
 	p.pass_alpha = 0.03;
@@ -345,7 +339,6 @@ static void limits(void **state)
 		{ "another case's", "generate*", "tokens_per_s", true, false, 50.5, ASSAY_N_VERDICTS, 0, 0, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++)
 		for (int strict = 0; strict < 2; strict++) {
 			const struct made made[2] = { { .added = rows[i].added }, AA };
@@ -404,7 +397,6 @@ static void limits_outlive_distrust(void **state)
 	struct assay_limit limit = { .cases = "*", .metric = "tokens_per_s", .floor = true, .limit = 60 };
 	struct assay_gate_report r;
 
-	(void)state;
 	p.limits = &limit;
 	p.n_limits = 1;
 	add_metric(&cmp.cases[0].pairs[3].side[ASSAY_HEAD], "tokens_per_s", 50);
@@ -421,7 +413,6 @@ static void nothing_to_judge(void **state)
 	struct assay_comparison cmp = make_comparison(NULL, 0);
 	struct assay_gate_report r = judge(&cmp, NULL, true);
 
-	(void)state;
 	assert_int_equal(r.n_cases, 0);
 	assert_int_equal(r.n_controls, 0);
 	assert_int_equal(r.verdict, ASSAY_NOT_MEASURED);
@@ -434,7 +425,6 @@ static void cases_that_are_not_stored(void **state)
 {
 	static const struct made cases[] = { SAME, AA };
 
-	(void)state;
 	for (size_t n = 0; n <= N_OF(cases); n += N_OF(cases)) {
 		struct assay_comparison cmp = make_comparison(cases, n);
 		struct assay_gate_report r;
@@ -472,8 +462,7 @@ static void counts_are_judged_with_the_rest(void **state)
 		{ "the same code needs no count", true, 0, true, ASSAY_EXIT_OK, 3 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const struct made unchanged = { 0 };
 		struct assay_comparison cmp = make_comparison(&unchanged, cases[i].pairs);
 		struct assay_exact_run *head = &cmp.exact[ASSAY_HEAD], *base = &cmp.exact[ASSAY_BASE];
@@ -504,7 +493,6 @@ static void counts_are_judged_with_the_rest(void **state)
 /* Where counts were taken alone, a demand finds its cases by t=all, too. */
 static void counted_cases_of_all_threads_owe_demands(void **state)
 {
-	(void)state;
 	for (int all = 0; all < 2; all++) {
 		struct assay_comparison cmp = make_comparison(NULL, 0);
 		struct assay_limit demand = { .cases = "op.a/*/t=all/*", .metric = "exact_instructions", .limit = 1 };

@@ -3,20 +3,11 @@
  * The pace of a core, with a clock of the test's own; what a survey of real cores looks like to the doctor. No time is
  * measured.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "machine/core_pace.h"
 #include "machine/core_survey.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct assay_clock clock_of_test = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1 };
 static uint64_t now_ns, step_ns = 100;
@@ -25,7 +16,6 @@ static unsigned reads;
 /* Stands before that of the C library: the clock goes on by a step at each read, by a tenth of one at the tenth. */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
-	(void)id;
 	now_ns += ++reads == 10 ? step_ns / 10 : step_ns;
 	*ts = (struct timespec){ .tv_nsec = (long)now_ns };
 	return 0;
@@ -34,7 +24,6 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 /* A short loop for the caches, and the one that counts. */
 static void test_a_loop_lies_between_two_reads(void **state)
 {
-	(void)state;
 	reads = 10;
 	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 100);
 	assert_int_equal(reads, 14);
@@ -54,7 +43,6 @@ static void test_slow_is_a_quarter_more(void **state)
 		{ 9000, 1000, true },  { 500, 1000, false },  { 1000, 0, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++)
 		if (assay_core_pace_slow(rows[i].ticks, rows[i].least) != rows[i].slow)
 			fail_msg("row %zu", i);
@@ -64,7 +52,6 @@ static void test_each_cpu_is_known_by_its_least(void **state)
 {
 	static struct assay_core_pace p;
 
-	(void)state;
 	assay_core_pace_learn(&p, 3, 700);
 	assay_core_pace_learn(&p, 3, 900);
 	assay_core_pace_learn(&p, 3, 0);
@@ -88,7 +75,6 @@ static void test_a_table_for_each_variant_and_number_of_threads(void **state)
 	struct assay_core_pace *one = assay_core_paces_of(&all, "avx2", 1), *two = assay_core_paces_of(&all, "avx2", 2),
 			       *wide = assay_core_paces_of(&all, "avx512", 1);
 
-	(void)state;
 	assert_true(one && two && wide && one != two && one != wide && two != wide);
 	assay_core_pace_learn(one, 0, 700);
 	assert_int_equal(assay_core_pace_known(two, 0), 0);
@@ -118,7 +104,6 @@ static void test_where_the_loop_would_tell_nothing(void **state)
 		{ "two-sockets", 20, { 0, 9999 }, 2, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_clock c = { .resolution_ns = rows[i].step_ns, .ns_per_tick = 1 };
 		struct assay_topology *t = NULL;
@@ -149,7 +134,6 @@ static void test_slow_loops_are_counted(void **state)
 		{ { 100, 200, 100 }, 3, 1, 2 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_core_share s = { .cpu = 7 };
 		uint64_t ticks[8];
@@ -190,7 +174,6 @@ static void test_what_the_doctor_says(void **state)
 		{ 8, 64, { { 0 } }, ASSAY_HEALTH_GOOD, "8 of 64 cores calculated at their own pace" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_findings all = { 0 };
 
@@ -212,7 +195,6 @@ static void test_a_survey_of_this_machine(void **state)
 	struct assay_findings all = { 0 };
 	struct assay_err err = { 0 };
 
-	(void)state;
 	reads = 10;
 	step_ns = 50000;
 	coarse.resolution_ns = 100;

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Group files: what they hold, what is wrong with them, what is chosen and derived. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "counters/counter_groups.h"
 #include "counters/event_names.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 static char dir[64];
 
 static int set_up(void **state)
 {
-	(void)state;
 	strcpy(dir, "/tmp/assay-groups-XXXXXX");
 	return mkdtemp(dir) ? 0 : -1;
 }
@@ -47,7 +36,6 @@ static void drop(const char *name)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	return rmdir(dir);
 }
 
@@ -68,7 +56,6 @@ static void test_events(void **state)
 		      { "intel", "loads\tI_1\tANY_1\tANY_2\n" },
 		      { "", "loads\tANY_1\tANY_2\n" } };
 
-	(void)state;
 	put("cache", cache_text);
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_counter_choice choice = { 0 };
@@ -124,7 +111,6 @@ static void test_errors(void **state)
 		  "metric 'm' is already defined in " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_counter_groups g;
 		struct assay_err err = { 0 };
@@ -162,7 +148,6 @@ static void test_derived(void **state)
 		{ 25, 0, 1, NULL, -1, "needs loads: no PMU" },
 	};
 
-	(void)state;
 	put("cache", cache_text);
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_counter_choice choice = { 0 };
@@ -210,7 +195,6 @@ static void test_shipped(void **state)
 	struct assay_counter_groups g;
 	struct assay_err err;
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(vendors); i++) {
 		struct assay_counter_choice choice = { 0 };
 
@@ -245,7 +229,6 @@ static void test_event_names(void **state)
 	const struct assay_strings ops = { published, 1 };
 	struct assay_counter_groups g;
 
-	(void)state;
 	put("cache", cache_text);
 	assert_int_equal(assay_counter_groups_load(&g, dir, "", NULL), 0);
 	for (size_t i = 0; i < N_OF(cases); i++) {
@@ -280,7 +263,6 @@ static void test_names_in_groups(void **state)
 	char name[] = "kv_hits", *published[] = { name };
 	const struct assay_strings ops = { published, 1 };
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_counter_choice choice = { 0 };
 		struct assay_counter_groups g;
@@ -308,7 +290,6 @@ static void test_constant(void **state)
 	struct assay_metric *m = NULL;
 	size_t n = 0;
 
-	(void)state;
 	put("g",
 	    "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"1 / 0\" } metric \"two\" { formula = \"2\" } }");
 	assert_int_equal(assay_counter_groups_load(&g, dir, "", NULL), 0);

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operating system's counts of a thread: page faults are exact, sums are sums. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "counters/counting.h"
 #include "counters/os_events.h"
 #include "counters/provider.h"
@@ -36,7 +30,6 @@ static void test_counts_of_this_thread(void **state)
 	const struct timespec nap = { .tv_nsec = 1000000 };
 	struct assay_os_counts a, b, d;
 
-	(void)state;
 	assay_os_counts_read(&a);
 	assay_os_counts_read(&b);
 	d = assay_os_counts_between(&a, &b);
@@ -57,7 +50,6 @@ static void test_differences_and_sums(void **state)
 	const struct assay_os_counts a = { 1, 2, 3, 4, 0 }, b = { 11, 13, 15, 17, 3 };
 	struct assay_os_counts d = assay_os_counts_between(&a, &b), sum = { 0 };
 
-	(void)state;
 	assert_int_equal(d.cpu, 3);
 	assay_os_counts_add(&sum, &d);
 	assay_os_counts_add(&sum, &d);
@@ -75,7 +67,6 @@ static void test_rusage_events(void **state)
 	struct assay_os_counts now;
 	uint64_t v[N];
 
-	(void)state;
 	assert_string_equal(p->events[VOLUNTARY], "voluntary_switches");
 	assert_string_equal(p->events[SWITCHES], "context_switches");
 	assert_string_equal(p->events[TASK_CLOCK], "task_clock_ns");
@@ -101,7 +92,6 @@ static void move_to(int cpu)
 
 static void alone(void *pool, assay_parallel_fn fn, void *arg)
 {
-	(void)pool;
 	fn(arg, 0, 1);
 }
 
@@ -152,13 +142,11 @@ static void count_moves(const struct assay_counter_provider *p, const char *how)
 /* Every move is counted, though what counts them is read only after a switch. */
 static void test_moves_in_proc(void **state)
 {
-	(void)state;
 	count_moves(&assay_provider_sched, "/proc/thread-self/sched");
 }
 
 static void test_moves_by_perf_event(void **state)
 {
-	(void)state;
 	count_moves(&assay_provider_perf, "perf_event_open");
 }
 

@@ -4,19 +4,10 @@
  * software-defined events.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "counters/counting.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define THREADS 3
 
 /* ---- a pool, and a provider that counts what it is told ---- */
@@ -41,7 +32,6 @@ static void parallel(void *pool, assay_parallel_fn fn, void *arg)
 	pthread_t t[THREADS];
 	struct call c[THREADS];
 
-	(void)pool;
 	for (uint32_t i = 1; i < THREADS; i++) {
 		c[i] = (struct call){ fn, arg, i };
 		assert_int_equal(pthread_create(&t[i], NULL, run_one, &c[i]), 0);
@@ -62,14 +52,11 @@ static _Atomic int open_sets, running_sets;
 
 static void probe(struct assay_counter_context *ctx, struct assay_counter_probe *out)
 {
-	(void)ctx;
 	*out = (struct assay_counter_probe){ .works = true };
 }
 
 static int open_set(struct assay_counter_context *ctx, void **set, struct assay_err *err)
 {
-	(void)ctx;
-	(void)err;
 	*set = calloc(1, sizeof(struct script_set));
 	open_sets++;
 	return *set ? 0 : ASSAY_ENOMEM;
@@ -129,8 +116,6 @@ static void close_set(void *set)
 
 static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
-	(void)event;
-	(void)ctx;
 	snprintf(buf, size, "a script");
 }
 
@@ -154,7 +139,6 @@ static void before(void *arg, uint32_t tid, uint32_t n)
 {
 	struct assay_os_counts os;
 
-	(void)n;
 	assay_counting_before(arg, tid, &os);
 }
 
@@ -162,7 +146,6 @@ static void after(void *arg, uint32_t tid, uint32_t n)
 {
 	struct assay_os_counts os;
 
-	(void)n;
 	assay_counting_after(arg, tid, &os);
 }
 
@@ -222,7 +205,6 @@ static void test_turns(void **state)
 	struct assay_counting *c;
 	struct assay_counters out;
 
-	(void)state;
 	c = start_counting(
 		&ctx, "a\tscript_10\nscript_20\tscript_20\nb\tnothing\tscript_30\nscript_40\tscript_40\nc\tscript_50\n",
 		scripts, 1);
@@ -267,7 +249,6 @@ static void test_reasons(void **state)
 	};
 	struct assay_counter_context ctx = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_counting *c;
 		struct assay_counters out;
@@ -310,7 +291,6 @@ static void test_listed_events(void **state)
 	struct assay_counting *c;
 	struct assay_counters out;
 
-	(void)state;
 	c = start_counting(&ctx, "three\tthree\nfour\tfour\none\tone\ns\tscript_10\n", both, 2);
 	assert_int_equal(assay_counting_turns(c), 1);
 	out = samples(c, 3, 1, NULL, NULL);
@@ -354,7 +334,6 @@ static void test_cells_from_memory(void **state)
 	struct assay_counter_context ctx;
 	uint64_t cells[2] = { 0 };
 
-	(void)state;
 	setenv("ASSAY_PAPI", "0", 1);
 	assay_counter_context_init(&ctx, cell_names, cells, 2);
 	check_cells(&ctx, cells, "op");
@@ -378,7 +357,6 @@ static void test_cells_through_papi(void **state)
 	struct assay_counters out;
 	char events[2048] = "";
 
-	(void)state;
 	assay_counter_context_init(&ctx, cell_names, cells, 2);
 	assay_counter_papi(&ctx);
 	if (ctx.sde_reason[0]) {

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Features and identity from recorded /proc/cpuinfo files, and sanity on this machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "assay/isa_table.h"
 
 #include "machine/cpu_features.h"
@@ -40,8 +33,7 @@ static const struct {
 
 static void test_needs(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+	for (size_t i = 0; i < N_OF(needs); i++) {
 		struct assay_cpu_features f;
 		char root[128] = "tests/fixtures/hosts/", missing[64] = "?";
 		bool ok;
@@ -59,7 +51,6 @@ static void test_missing_is_cut_to_size(void **state)
 	struct assay_cpu_features f = { 0 };
 	char missing[4];
 
-	(void)state;
 	assert_false(assay_cpu_features_has_all(&f, "avx512_vnni", missing, sizeof(missing)));
 	assert_string_equal(missing, "avx");
 	assert_false(assay_cpu_features_has_all(&f, "avx2", NULL, 0));
@@ -71,7 +62,6 @@ static void test_identity(void **state)
 	struct assay_cpu_features f;
 	char list[512];
 
-	(void)state;
 	load_host(&f, "tests/fixtures/hosts/intel-v2");
 	assert_string_equal(f.model, "Intel(R) Xeon(R) Platinum 8480+");
 	assert_string_equal(f.stepping, "family 6 model 143 stepping 8");
@@ -97,7 +87,6 @@ static void test_drop(void **state)
 {
 	struct assay_cpu_features f;
 
-	(void)state;
 	assay_cpu_features_load(&f, "flags\t: avx avx2 avx512f\n");
 	assay_cpu_features_drop(&f, "avx2");
 	assert_string_equal(f.flags, " avx avx512f ");
@@ -132,8 +121,7 @@ static void test_isa(void **state)
 	};
 	struct assay_err err = { 0 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		char beyond[32] = "";
 
 		assert_int_equal(assay_isa_holds(rows[i].isa, rows[i].needs, beyond, sizeof(beyond)), !rows[i].beyond);
@@ -162,8 +150,7 @@ static void test_isa_needs(void **state)
 		const char *isa, *needs;
 	} sets[] = { ASSAY_ISA_SETS(ROW) };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+	for (size_t i = 0; i < N_OF(sets); i++)
 		assert_true(assay_isa_holds(sets[i].isa, sets[i].needs, NULL, 0));
 	assert_string_equal(ASSAY_NEEDS(baseline), "");
 	assert_string_equal(ASSAY_NEEDS(avx2), "avx2,fma,f16c");
@@ -175,7 +162,6 @@ static void test_this_machine(void **state)
 {
 	struct assay_cpu_identity id;
 
-	(void)state;
 	assay_cpu_identity(&id);
 	assert_true(assay_cpu_has_all(NULL, NULL, 0));
 	assert_false(assay_cpu_has("no_such_feature"));

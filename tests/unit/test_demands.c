@@ -5,8 +5,6 @@
  */
 #include "gate_world.h"
 
-#include <stdint.h>
-
 #include "exact_fixture.h"
 #include "judge/comparison_judge.h"
 #include "judge/exact_judge.h"
@@ -175,7 +173,6 @@ static void check_demand(struct subject *s, enum command command, const char *me
 
 static void every_metric_can_hold_and_fail(void **state)
 {
-	(void)state;
 	for (int command = 0; command < N_COMMANDS; command++)
 		for (size_t i = 0; i < assay_n_metrics; i++) {
 			const char *metric = assay_metrics[i].tag;
@@ -211,7 +208,6 @@ static void every_metric_can_hold_and_fail(void **state)
 
 static void every_metric_can_be_missing(void **state)
 {
-	(void)state;
 	for (int command = 0; command < N_COMMANDS - 1; command++)
 		for (size_t i = 0; i < assay_n_metrics; i++) {
 			const char *metric = assay_metrics[i].tag;
@@ -267,7 +263,6 @@ static void evidence_that_was_not_taken(void **state)
 		{ true, true, "prepare_bytes", ASSAY_REGRESSED, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_gate_case *row;
 		enum assay_exit exit;
@@ -400,7 +395,6 @@ static void who_owes_in_a_comparison(void **state)
 		  "exact_instructions was not measured (the suite does not name the case for exact counts), floor 0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_gate_case *row;
 		enum assay_exit exit;
@@ -426,7 +420,6 @@ static void only_runs_know_the_roof(void **state)
 {
 	static const char *const metrics[] = { "roof_frac", "parallel_efficiency" };
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(metrics); i++) {
 		const struct assay_gate_case *row;
 		enum assay_exit exit;
@@ -455,7 +448,6 @@ static void skipped_cases_say_what_was_not_judged(void **state)
 		{ "limit \"m.b/*\" { where_counted = {\"op_bytes <= 1\"} }\n", "skipped: needs avx9" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_gate_case *row;
 		struct assay_gate_report r;
@@ -483,7 +475,6 @@ static void absent_plugins_say_what_was_not_judged(void **state)
 	struct assay_gate_report r;
 	struct world w;
 
-	(void)state;
 	world_make(&w);
 	add_entry(&w, "m.a/openblas/n=1/t=1/warm", ASSAY_MANIFEST_OPTIONAL);
 	add_limit(&w, "m.a/openblas/*", "op_bytes", false, 1);

@@ -3,18 +3,11 @@
  * Student's t, beta and binomial intervals against R's pt, qt, pbeta, qbeta and binom.test. The numbers were computed
  * with 40 digits from the definition by the incomplete beta function (mpmath 1.3).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <math.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "stats/distributions.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 static void close_to(double got, double want, double rel)
 {
@@ -33,8 +26,7 @@ static void t_cdf(void **state)
 		{ -30, 2.5, 0.00014553235457869771 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(v); i++) {
+	for (size_t i = 0; i < N_OF(v); i++) {
 		close_to(assay_stats_t_cdf(v[i].t, v[i].df), v[i].want, 1e-12);
 		close_to(assay_stats_t_cdf(-v[i].t, v[i].df), 1 - v[i].want, 1e-12);
 	}
@@ -53,9 +45,8 @@ static void t_quantile(void **state)
 		{ 0.0025, 0.5, -16455.858491946145 },
 	};
 
-	(void)state;
 	assert_true(assay_stats_t_quantile(0.5, 3) == 0);
-	for (size_t i = 0; i < N(v); i++) {
+	for (size_t i = 0; i < N_OF(v); i++) {
 		/* a million degrees of freedom cost digits in the gamma function */
 		close_to(assay_stats_t_quantile(v[i].p, v[i].df), v[i].want, v[i].df > 1e5 ? 1e-9 : 1e-11);
 		if (v[i].p > 0.01)
@@ -66,7 +57,6 @@ static void t_quantile(void **state)
 
 static void t_quantile_inverts_t_cdf(void **state)
 {
-	(void)state;
 	for (unsigned df = 1; df <= 60; df++)
 		for (double p = 1e-9; p < 0.5; p *= 2.7)
 			close_to(assay_stats_t_cdf(assay_stats_t_quantile(p, df), df), p, 1e-11);
@@ -83,8 +73,7 @@ static void t_shift(void **state)
 		{ 4.7664085777864383, 23, 6.731502446709783 }, { 5.6204445838731332, 13, 7.982783723182365 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(v); i++)
+	for (size_t i = 0; i < N_OF(v); i++)
 		close_to(assay_stats_t_shift(v[i].t, v[i].df, 0.95), v[i].want, 0.005);
 	close_to(assay_stats_t_shift(2, 1e9, 0.975), 2 + 1.959963984540054, 1e-7);
 }
@@ -106,8 +95,7 @@ static void beta_cdf(void **state)
 		{ 2, 2, 3, 1 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(v); i++) {
+	for (size_t i = 0; i < N_OF(v); i++) {
 		close_to(assay_stats_beta_cdf(v[i].x, v[i].a, v[i].b), v[i].want, 1e-12);
 		assert_true(fabs(assay_stats_beta_cdf(1 - v[i].x, v[i].b, v[i].a) - (1 - v[i].want)) < 1e-12);
 	}
@@ -127,8 +115,7 @@ static void beta_quantile(void **state)
 		{ 1e-6, 3, 4, 0.0036942652994059087 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(v); i++)
+	for (size_t i = 0; i < N_OF(v); i++)
 		close_to(assay_stats_beta_quantile(v[i].p, v[i].a, v[i].b), v[i].want, 1e-11);
 }
 
@@ -149,8 +136,7 @@ static void binomial_interval(void **state)
 		{ 0, 0, 0.95, 0, 1 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(v); i++) {
+	for (size_t i = 0; i < N_OF(v); i++) {
 		struct assay_interval ci = assay_stats_binomial_ci(v[i].k, v[i].n, v[i].level);
 
 		close_to(ci.lo, v[i].lo, 1e-10);

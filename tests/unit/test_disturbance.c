@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a host shows between two polls, from files of a made-up host. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/file.h"
 #include "folder_fixture.h"
 #include "machine/disturbance.h"
@@ -52,8 +44,7 @@ static void polls_see_changes(void **state)
 	};
 	const int cpus[] = { 1 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_disturbance d;
 		uint32_t flags, ticks;
 
@@ -79,7 +70,6 @@ static void hidden_counters_flag_nothing(void **state)
 	struct assay_disturbance d;
 	uint32_t ticks;
 
-	(void)state;
 	assay_disturbance_begin(&d, "/nonexistent", cpus, 1);
 	assert_false(d.steal_known || d.quota_known || d.pressure_known || d.frequency_khz);
 	assert_int_equal(0, assay_disturbance_poll(&d, &ticks));

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs, comparisons and gates through requests: what comes back, what the watch hears, and that nothing is printed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "base/file.h"
 #include "drive/certify.h"
 #include "drive/compare.h"
@@ -79,7 +72,6 @@ static void a_run_is_measured_and_stored(void **state)
 	struct heard h;
 	const struct assay_watch w = watch(&h);
 
-	(void)state;
 	assert_int_equal(assay_run_measure(&q, &w, &run, &err), 0);
 	assert_true(run.id > 0 && run.ended_ns >= run.started_ns);
 	assert_int_equal(run.n_results, 1);
@@ -102,7 +94,6 @@ static void a_check_stores_nothing(void **state)
 	struct heard h;
 	const struct assay_watch w = watch(&h);
 
-	(void)state;
 	q.db = "/nowhere/assay.db";
 	assert_int_equal(assay_run_verify(&q, &w, &run, &err), 0);
 	assert_int_equal(run.n_results, 1);
@@ -122,7 +113,6 @@ static void an_interrupt_keeps_what_is_finished(void **state)
 	struct heard h;
 	const struct assay_watch w = watch(&h);
 
-	(void)state;
 	h.stop_at = ASSAY_EVENT_CASES;
 	assert_int_equal(assay_run_measure(&q, &w, &run, &err), ASSAY_EINTERRUPTED);
 	assert_non_null(strstr(err.text, "interrupted: 0 of 1 cases kept in run "));
@@ -195,8 +185,7 @@ static void bad_requests_are_refused(void **state)
 	struct heard h;
 	const struct assay_watch w = watch(&h);
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_request q = request();
 		struct assay_err err = { 0 };
 		struct assay_run run;
@@ -246,9 +235,8 @@ static void a_gate_judges_the_stored_run(void **state)
 	struct assay_request q = request();
 	struct assay_run run;
 
-	(void)state;
 	assert_int_equal(assay_run_measure(&q, &w, &run, NULL), 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_gate_request g = gate_request();
 		struct assay_gate_report report = { 0 };
 		struct assay_err err = { 0 };
@@ -275,7 +263,6 @@ static void a_comparison_is_measured_stored_and_judged_again(void **state)
 	struct heard h;
 	const struct assay_watch w = watch(&h);
 
-	(void)state;
 	put(policy, "");
 	q.take = ASSAY_TAKE_TIMES;
 	assert_int_equal(assay_installed_plugin_dir(plugins, sizeof(plugins), &err), 0);
@@ -316,7 +303,6 @@ static void a_comparison_that_is_interrupted_is_judged_as_far_as_it_came(void **
 	struct heard h;
 	const struct assay_watch w = watch(&h);
 
-	(void)state;
 	put(policy, "");
 	h.stop_at = ASSAY_EVENT_SPAN;
 	q.take = ASSAY_TAKE_TIMES;
@@ -343,7 +329,6 @@ static void a_certification_without_a_gate_is_not_kept(void **state)
 	struct heard h;
 	const struct assay_watch w = watch(&h);
 
-	(void)state;
 	put(policy, "");
 	h.stop_at = ASSAY_EVENT_SPAN;
 	assert_int_equal(assay_certify(&c, &w, &out, &err), ASSAY_EINTERRUPTED);
@@ -357,7 +342,6 @@ static void a_certification_without_a_gate_is_not_kept(void **state)
 /* Commands print; the driving layer does not. */
 static int silence(void **state)
 {
-	(void)state;
 	fflush(stdout);
 	said = tmpfile();
 	for (int i = 0; i < 2; i++) {
@@ -373,7 +357,6 @@ static int nothing_was_said(void **state)
 	struct stat st;
 	int rc;
 
-	(void)state;
 	fflush(stdout);
 	rc = fstat(fileno(said), &st) || st.st_size ? -1 : 0;
 	for (int i = 0; i < 2; i++) {
@@ -386,7 +369,6 @@ static int nothing_was_said(void **state)
 
 static int set_up(void **state)
 {
-	(void)state;
 	if (!mkdtemp(dir))
 		return -1;
 	snprintf(db, sizeof(db), "%s/assay.db", dir);
@@ -397,7 +379,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	char cmd[128];
 
 	snprintf(cmd, sizeof(cmd), "rm -r '%s'", dir);

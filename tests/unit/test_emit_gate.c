@@ -32,8 +32,7 @@ static void test_change(void **state)
 	};
 	char buf[32];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		assay_gate_words_change(cases[i].ratio, true, buf, sizeof(buf));
 		assert_string_equal(buf, cases[i].fine);
 		assay_gate_words_change(cases[i].ratio, false, buf, sizeof(buf));
@@ -49,7 +48,6 @@ static void test_change_of_count(void **state)
 	};
 	struct assay_gate_words w;
 
-	(void)state;
 	assay_gate_words_of(&c, &w);
 	assert_string_equal(w.change, "+0.001 %");
 	c.ratio = 1.031;
@@ -69,7 +67,6 @@ static void test_table(void **state)
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 	char *s;
 
-	(void)state;
 	set_controls(&r, good_controls, false);
 	s = table(&r, (struct assay_emit_style){ 0 });
 	assert_string_equal(
@@ -130,10 +127,9 @@ static void test_doubts(void **state)
 		STORED("j/own/t=1", ASSAY_INCONCLUSIVE, 1.01, ASSAY_DOUBT_NONE),
 		STORED("k/slow/t=1", ASSAY_REGRESSED, 1.40, ASSAY_DOUBT_NONE),
 	};
-	struct assay_gate_report r = report_of(cases, sizeof(cases) / sizeof(cases[0]));
+	struct assay_gate_report r = report_of(cases, N_OF(cases));
 	char *s;
 
-	(void)state;
 	r.verdict = ASSAY_REGRESSED;
 	s = table(&r, (struct assay_emit_style){ 0 });
 	has(s,
@@ -169,7 +165,6 @@ static void test_improvements(void **state)
 	struct assay_gate_report r = report_of(many, 25);
 	char *s;
 
-	(void)state;
 	for (size_t i = 0; i < 25; i++)
 		many[i].ratio = i % 2 ? 0.9 - 0.01 * (double)i : 0.9;
 	s = table(&r, (struct assay_emit_style){ 0 });
@@ -196,7 +191,6 @@ static void test_untrusted(void **state)
 	struct assay_gate_report r = report_of(one_of_each, 1);
 	char *s, *warning;
 
-	(void)state;
 	r.verdict = ASSAY_INCONCLUSIVE;
 	set_controls(&r, bad_controls, true);
 	s = table(&r, (struct assay_emit_style){ 0 });
@@ -215,7 +209,6 @@ static void test_narrow(void **state)
 {
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 
-	(void)state;
 	set_controls(&r, bad_controls, true);
 	for (unsigned width = 80; width < 160; width += 13) {
 		char *s = table(&r, (struct assay_emit_style){ .width = width, .verbose = true, .colour = true });
@@ -231,7 +224,6 @@ static void test_table_sizes(void **state)
 	struct assay_gate_report r = report_of(many, 300);
 	char *s;
 
-	(void)state;
 	r.verdict = ASSAY_PASS;
 	s = table(&r, (struct assay_emit_style){ 0 });
 	assert_string_equal(s, "PASS: 8c1f0aa+ against main (1234567)\n300 cases: 300 PASS in 93 s\n");
@@ -267,7 +259,6 @@ static void test_json(void **state)
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 	json_t *j, *c, *items;
 
-	(void)state;
 	set_controls(&r, bad_controls, true);
 	j = json_of(&r);
 	assert_int_equal(json_integer_value(json_object_get(j, "schema")), 1);
@@ -322,7 +313,6 @@ static void test_json_sizes(void **state)
 	struct assay_gate_report r = report_of(many, 300);
 	json_t *j;
 
-	(void)state;
 	set_controls(&r, good_controls, false);
 	j = json_of(&r);
 	assert_int_equal(json_array_size(json_object_get(j, "cases")), 300);

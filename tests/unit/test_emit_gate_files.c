@@ -53,8 +53,7 @@ static void test_code_points(void **state)
 		  { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const char *p = cases[i].s;
 		struct assay_text back = { 0 };
 		bool bad = false;
@@ -80,7 +79,6 @@ static void test_markdown(void **state)
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 	char *s, *fold, *last = NULL;
 
-	(void)state;
 	set_controls(&r, good_controls, false);
 	s = markdown(&r);
 	assert_memory_equal(s, MARKER "\n## assay: WRONG_RESULT\n\nThe output of the head is wrong", 75);
@@ -116,7 +114,6 @@ static void test_markdown_escapes(void **state)
 	struct assay_gate_report r = report_of(nasty, 1);
 	char *s;
 
-	(void)state;
 	snprintf(r.head, sizeof(r.head), "a`b");
 	snprintf(r.base, sizeof(r.base), "b|c");
 	s = markdown(&r);
@@ -153,7 +150,6 @@ static void test_markdown_warnings(void **state)
 	struct assay_gate_report r = report_of(one_of_each, 1);
 	char *s, *fold;
 
-	(void)state;
 	r.verdict = ASSAY_INCONCLUSIVE;
 	set_controls(&r, bad_controls, true);
 	s = markdown(&r);
@@ -194,8 +190,7 @@ static void test_markdown_size(void **state)
 {
 	static const size_t sizes[] = { 1, 40, 300, 3000 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	for (size_t i = 0; i < N_OF(sizes); i++)
 		for (int bad = 0; bad < 2; bad++) {
 			struct assay_gate_case *many = many_cases(sizes[i], bad ? ASSAY_REGRESSED : ASSAY_PASS);
 			struct assay_gate_report r = report_of(many, sizes[i]);
@@ -240,7 +235,6 @@ static void test_junit(void **state)
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 	char *s;
 
-	(void)state;
 	set_controls(&r, bad_controls, true);
 	s = junit(&r, (struct assay_report_gate){ 0 });
 	has(s, "<testsuites>\n  <testsuite id=\"0\" package=\"assay\" name=\"assay\" tests=\"8\" failures=\"3\" "
@@ -292,8 +286,7 @@ static void test_junit_no_baseline(void **state)
 		{ ASSAY_EXIT_INCOMPARABLE, false, true },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_gate_report r = report_of(alone, 1);
 		char *s;
 
@@ -312,7 +305,6 @@ static void test_junit_escapes(void **state)
 	struct assay_gate_report r = report_of(nasty, 1);
 	char *s;
 
-	(void)state;
 	s = junit(&r, (struct assay_report_gate){ 0 });
 	has(s, "classname=\"op&lt;&amp;&gt;&quot;'\" name=\"v|a`b\\c/x=1/t=1/warm time_s\"");
 	has(s, "message=\"REGRESSED: a|b `c` &lt;img&gt;&#10;*d* _e_ [f] \\ \xef\xbf\xbd \xef\xbf\xbd[31m "
@@ -352,10 +344,9 @@ static void test_junit_schema(void **state)
 		size_t n;
 	} reports[] = { { one_of_each, N_OF_EACH }, { nasty, 1 }, { odd, 5 }, { NULL, 0 }, { many, 300 } };
 
-	(void)state;
 	if (system("command -v xmllint >/dev/null"))
 		skip();
-	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++)
+	for (size_t i = 0; i < N_OF(reports); i++)
 		for (int strict = 0; strict < 2; strict++) {
 			struct assay_gate_report r = report_of(reports[i].cases, reports[i].n);
 			struct assay_report_gate o = { .strict = strict, .unix_ns = strict ? 1700000000000000000u : 0 };

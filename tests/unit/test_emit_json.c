@@ -97,7 +97,6 @@ static void test_run(void **state)
 	};
 	json_t *j, *o, *c;
 
-	(void)state;
 	fill_ok(&r[0]);
 	r[1] = (struct assay_result){
 		.status = ASSAY_STATUS_SKIPPED, .reason = "needs avx512_vnni", .max_rel_err = -1, .dropped_frac = NAN
@@ -186,8 +185,7 @@ static void test_seed(void **state)
 		      { (uint64_t)INT64_MAX + 1, true },
 		      { UINT64_MAX, true } };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_run run = { .seed = cases[i].seed };
 		json_t *j, *seed;
 
@@ -238,7 +236,6 @@ static void test_gate(void **state)
 				       .n_cases = 2 };
 	json_t *j, *c;
 
-	(void)state;
 	j = parse(emit_gate(&r, "json", NULL));
 	has_fields(j, gate_fields);
 	assert_int_equal(json_integer_value(json_object_get(j, "exit")), 1);

@@ -37,8 +37,7 @@ static void test_quantity(void **state)
 	};
 	char buf[64];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		assay_quantity_text(cases[i].value, cases[i].unit, true, buf, sizeof(buf));
 		assert_string_equal(buf, cases[i].utf8);
 		assay_quantity_text(cases[i].value, cases[i].unit, false, buf, sizeof(buf));
@@ -70,8 +69,7 @@ static void test_metric(void **state)
 	};
 	char buf[64];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		assay_metric_text(cases[i].tag, cases[i].value, cases[i].unit, true, buf, sizeof(buf));
 		assert_string_equal(buf, cases[i].want);
 	}
@@ -82,7 +80,6 @@ static void test_columns(void **state)
 	struct assay_columns t = { .align = "lrl", .indent = " ", .width = 24 };
 	struct assay_text out = { 0 };
 
-	(void)state;
 	assay_columns_row(&t, (const char *const[]){ "a", "µs", "x" });
 	assay_columns_row(&t, (const char *const[]){ "\033[1mlonger\033[0m", "1", NULL });
 	assay_columns_tail(&t, (const char *const[]){ "b" }, 1, "one two three four five");
@@ -140,7 +137,6 @@ static void test_run_table(void **state)
 	struct assay_emit_style style = { .utf8 = true };
 	char *out;
 
-	(void)state;
 	assay_result_add_metric(&r[0], "bytes_per_s", "B/s", 1, 1e9);
 	assay_result_add_metric(&r[0], "ops_per_s", "op/s", 1, 64e9);
 	assay_result_add_metric(&r[0], "roof_frac", "1", 1, 0.713);
@@ -204,7 +200,6 @@ static void test_run_legend(void **state)
 	struct assay_emit_style style = { .utf8 = true };
 	char *out;
 
-	(void)state;
 	out = emit_run(&run, "text", &style);
 	assert_null(strstr(out, "  ?  "));
 	assert_null(strstr(out, "  *  "));
@@ -278,7 +273,6 @@ static void test_gate_table(void **state)
 	struct assay_emit_style style = { .utf8 = true };
 	char *out;
 
-	(void)state;
 	out = emit_gate(&r, "text", &style);
 	assert_true(has_line(out, "NOT_MEASURED: run 2 against run 1", ""));
 	assert_true(has_line(out, "  REGRESSED", "+7.2 %  +6.1 % to +8.3 %     5 %  op/slow/-/t=1/warm"));
@@ -306,7 +300,6 @@ static void test_gate_no_baseline(void **state)
 	char *out;
 	const char *p;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		cases[i] = (struct assay_gate_case){ .key = "k",
 						     .evidence = ASSAY_EVIDENCE_STORED,
@@ -368,7 +361,6 @@ static void test_gate_missing(void **state)
 	struct assay_emit_style style = { 0 };
 	char *out;
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++) {
 		cases[i] = (struct assay_gate_case){ .verdict = ASSAY_NOT_MEASURED,
 						     .metric = "status",
@@ -422,7 +414,6 @@ static void test_header_and_result(void **state)
 	struct assay_emit_style style = { .utf8 = true };
 	char *out;
 
-	(void)state;
 	strcpy(run.build.commit, "0123456789abcdef0123");
 	run.build.dirty = true;
 	out = emit_run(&run, "header", &style);

@@ -12,7 +12,6 @@ static void rows_are_complete(void **state)
 {
 	bool text[ASSAY_N_REPORTS] = { false }, json[ASSAY_N_REPORTS] = { false }, any[ASSAY_N_REPORTS] = { false };
 
-	(void)state;
 	for (size_t i = 0; i < assay_n_emitters; i++) {
 		const struct assay_emitter *e = assay_emitters[i];
 
@@ -39,7 +38,6 @@ static void unknown_formats_are_refused(void **state)
 	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_emit(&r, "svg", NULL, &out, &err), ASSAY_EUSAGE);
 	assert_string_equal(err.text, "cannot write this as 'svg': expected text or json");
 	r.kind = ASSAY_REPORT_GATE;
@@ -62,7 +60,6 @@ static void files_are_written(void **state)
 	int fd = mkstemp(path);
 	size_t len;
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(assay_emit_file(&r, "json", path, &err), 0);
@@ -78,7 +75,6 @@ static void no_memory_is_told(void **state)
 	struct assay_text out = { .failed = true };
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUNS }, "text", NULL, &out, &err),
 			 ASSAY_ENOMEM);
 	assert_string_equal(err.text, "cannot write the report: out of memory");
@@ -117,7 +113,6 @@ static void lists(void **state)
 	json_t *j;
 	char *s;
 
-	(void)state;
 	s = emit(&r, "text", NULL);
 	assert_string_equal(s, "no runs are stored yet: 'assay run' makes one\n");
 	free(s);
@@ -180,8 +175,7 @@ static void what_was_done_to_a_baseline(void **state)
 		  "{\"schema\":1,\"updated\":\"x.json\",\"cases\":1,\"kept\":2}" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const struct assay_report r = { .kind = ASSAY_REPORT_BASELINE, .baseline = cases[i].done };
 		json_t *j = json_of(&r);
 		char *s = emit(&r, "text", NULL);
@@ -208,7 +202,6 @@ static void findings(void **state)
 	json_t *j = json_of(&r), *first = json_array_get(json_object_get(j, "findings"), 0);
 	char *s = emit(&r, "text", NULL);
 
-	(void)state;
 	assert_string_equal(s, "2 cores\n\n"
 			       "none  pmu    none\n"
 			       "             use another host\n"
@@ -243,7 +236,6 @@ static void catalog(void **state)
 	json_t *j;
 	char *s;
 
-	(void)state;
 	s = emit(&r, "text", NULL);
 	assert_string_equal(s, "cache  hits\n"
 			       "  counts loads, misses\n"
@@ -295,7 +287,6 @@ static void promises(void **state)
 	json_t *j;
 	char *s;
 
-	(void)state;
 	s = emit(&r, "text", NULL);
 	assert_string_equal(s, "suite    quick, 1 case\nmachine  m\n\n"
 			       "  pair sd  pairs  time  case\n"
@@ -349,7 +340,6 @@ static void certifications(void **state)
 	json_t *j = json_of(&r);
 	char *s;
 
-	(void)state;
 	json_decref(j);
 	c.power[0].slowdown_frac = 0.02;
 	c.power[0].detected = (struct assay_rate){ 19, 20, 0.7513, 0.9987 };

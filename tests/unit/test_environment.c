@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded hosts: container limits, steal, memory, fingerprint, environment and what doctor says of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "machine/cgroup.h"
 #include "machine/environment.h"
 #include "machine/health.h"
@@ -45,8 +37,7 @@ static const struct {
 
 static void test_cpu_quota(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(quotas) / sizeof(quotas[0]); i++) {
+	for (size_t i = 0; i < N_OF(quotas); i++) {
 		struct assay_cpu_quota q;
 		struct assay_err err = { 0 };
 		int rc = assay_cpu_quota_check_at(quotas[i].root, quotas[i].threads, &err);
@@ -76,8 +67,7 @@ static void test_memory(void **state)
 	struct assay_memory_state m;
 	struct assay_err err = { 0 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
+	for (size_t i = 0; i < N_OF(memories); i++) {
 		assert_int_equal(assay_memory_state_at(memories[i].root, &m, &err), 0);
 		assert_int_equal(m.total_bytes, memories[i].total);
 		assert_int_equal(m.available_bytes, memories[i].available);
@@ -106,8 +96,7 @@ static void test_steal(void **state)
 	};
 	double frac;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		uint64_t ticks = 99;
 
 		assert_int_equal(assay_steal_ticks_at(rows[i].root, rows[i].cpus, rows[i].n, &ticks), rows[i].shown);
@@ -176,8 +165,7 @@ static const struct assay_clock test_clock = {
 
 static void test_environment(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(environments) / sizeof(environments[0]); i++) {
+	for (size_t i = 0; i < N_OF(environments); i++) {
 		struct assay_fact *f = NULL;
 		struct assay_err err = { 0 };
 		size_t n = 0;
@@ -222,9 +210,8 @@ static void test_fingerprint(void **state)
 	struct assay_fingerprint a, b;
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_fingerprint_take_at(HOST("intel-v2"), big, &a, &err), 0);
-	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+	for (size_t i = 0; i < N_OF(want); i++)
 		assert_string_equal(fact(a.facts, a.n_facts, want[i][0]), want[i][1]);
 	assert_string_equal(a.label, "Intel(R) Xeon(R) Platinum 8480+, 16 cores, 128 GiB, 2 x NVIDIA H200");
 	assert_int_equal(strlen(a.id), ASSAY_DIGEST_LEN);
@@ -249,7 +236,6 @@ static void test_fingerprint_ignores_the_cpuset(void **state)
 	struct assay_fingerprint f;
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_fingerprint_take_at(HOST("no-limits"), part, &f, &err), 0);
 	assert_string_equal(fact(f.facts, f.n_facts, "cores"), "8");
 	assay_topology_close(part);
@@ -261,7 +247,6 @@ static void test_fingerprint_here_is_stable(void **state)
 	struct assay_fingerprint a, b;
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_fingerprint_take(t, &a, &err), 0);
 	assert_int_equal(assay_fingerprint_take(t, &b, &err), 0);
 	assert_string_equal(a.id, b.id);
@@ -306,8 +291,7 @@ static void test_doctor(void **state)
 {
 	struct assay_topology *t = open_topology("tests/fixtures/topology/cpuset-4-7.xml");
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++) {
+	for (size_t i = 0; i < N_OF(findings); i++) {
 		struct assay_findings all = { 0 };
 		struct assay_err err = { 0 };
 		const struct assay_finding *f;
@@ -335,7 +319,6 @@ static void test_numa_balancing_matters_with_nodes(void **state)
 	struct assay_err err = { 0 };
 	bool found = false;
 
-	(void)state;
 	assert_int_equal(assay_doctor_at(HOST("intel-v2"), t, NULL, &all, &err), 0);
 	for (size_t i = 0; i < all.n; i++) {
 		assert_string_not_equal(all.v[i].name, "clock");
@@ -352,7 +335,6 @@ static void test_any_number_of_findings(void **state)
 	struct assay_findings all = { 0 };
 	char name[16];
 
-	(void)state;
 	for (int i = 0; i < 200; i++) {
 		snprintf(name, sizeof(name), "finding_%d", i);
 		assay_findings_add(&all, name, ASSAY_HEALTH_GOOD, "", "");
@@ -375,8 +357,7 @@ static void test_paranoid(void **state)
 		{ HOST("intel-v2"), "" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		char why[80] = "before";
 
 		assert_int_equal(assay_perf_paranoid_at(cases[i].root, why, sizeof(why)), cases[i].want[0] != '\0');
@@ -388,7 +369,6 @@ static void test_pmu_probe_explains(void **state)
 {
 	struct assay_pmu_probe hw, sw;
 
-	(void)state;
 	assay_pmu_probe_hardware(&hw);
 	assay_pmu_probe_software(&sw);
 	assert_true(hw.value[0] && sw.value[0]);
@@ -400,7 +380,6 @@ static void test_texts(void **state)
 {
 	uint64_t v;
 
-	(void)state;
 	assert_string_equal(assay_memory_text(0).s, "unknown");
 	assert_string_equal(assay_memory_text(512).s, "512 B");
 	assert_string_equal(assay_memory_text(1310720).s, "1.25 MiB");

@@ -14,8 +14,7 @@ static void numbers_are_grouped(void **state)
 	} cases[] = { { 0, "0" }, { 999, "999" }, { 1000, "1 000" }, { 40985, "40 985" }, { 1234567, "1 234 567" } };
 	char buf[32];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		assay_exact_count_text(cases[i].n, buf, sizeof(buf));
 		assert_string_equal(buf, cases[i].text);
 	}
@@ -38,8 +37,7 @@ static void changes_are_told(void **state)
 	};
 	char buf[32];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		assay_exact_change_text(cases[i].base, cases[i].head, buf, sizeof(buf));
 		assert_string_equal(buf, cases[i].want);
 	}
@@ -49,7 +47,6 @@ static void cases_are_kept_by_a_glob(void **state)
 {
 	struct assay_exact_run run = exact_run();
 
-	(void)state;
 	assert_int_equal(assay_exact_run_keep(&run, "op.*"), 2);
 	assert_int_equal(assay_exact_run_keep(&run, "op.b/*"), 1);
 	assert_string_equal(run.cases[0].key, KEY_B);
@@ -62,7 +59,6 @@ static void rates_follow_from_counts(void **state)
 {
 	const struct assay_exact_counts c = { .v = { 1000, 60, 40, 1, 25, 5, 200, 10 } }, none = { .v = { 1000 } };
 
-	(void)state;
 	assert_true(fabs(assay_exact_metric(&c, "exact_d1_hit_rate") - 0.75) < 1e-12);
 	assert_true(fabs(assay_exact_metric(&c, "exact_ll_hit_rate") - 0.95) < 1e-12);
 	assert_true(fabs(assay_exact_metric(&c, "exact_branch_hit_rate") - 0.95) < 1e-12);
@@ -79,7 +75,6 @@ static void metrics_are_declared(void **state)
 	const struct assay_exact_counts c = { .v = { 8, 7, 6, 5, 4, 3, 2, 1 } };
 	size_t n = 0;
 
-	(void)state;
 	for (size_t i = 0; i < assay_n_metrics; i++)
 		n += !isnan(assay_exact_metric(&c, assay_metrics[i].tag));
 	assert_int_equal(n, ASSAY_N_EXACT_EVENTS + 3);
@@ -97,8 +92,7 @@ static void caches_are_rounded(void **state)
 		{ 30 << 20, 16, 32 << 20 }, { 100, 12, 768 }, /* smaller than one set */
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_cache_level l = assay_cache_level_round(cases[i].bytes, cases[i].ways, 64);
 		uint64_t sets = l.bytes / l.ways / 64;
 

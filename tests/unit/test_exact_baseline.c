@@ -13,13 +13,11 @@ static int make_file(void **state)
 {
 	int fd = mkstemp(path);
 
-	(void)state;
 	return fd < 0 ? -1 : close(fd);
 }
 
 static int remove_file(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 
@@ -45,7 +43,6 @@ static void what_is_written_is_read(void **state)
 	struct assay_err err = { 0 };
 	char *first, *second, why[512];
 
-	(void)state;
 	strcpy(other.build.compiler, "clang version 14");
 	add_exact_case(&run, "op.c/avx512/n=1/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f");
 	assert_int_equal(assay_exact_baseline_put(&b, &run, false, &kept, &err), 0);
@@ -94,7 +91,6 @@ static void other_records_are_kept(void **state)
 	struct assay_exact_run run = exact_run(), part = exact_run();
 	size_t kept = 99;
 
-	(void)state;
 	assert_int_equal(assay_exact_baseline_put(&b, &run, false, &kept, NULL), 0);
 	assert_int_equal(kept, 0);
 	assay_exact_case_release(&part.cases[1]);
@@ -139,10 +135,9 @@ static void a_bad_file_is_refused(void **state)
 	size_t kept;
 	char *good;
 
-	(void)state;
 	assert_int_equal(assay_exact_baseline_put(&b, &run, false, &kept, NULL), 0);
 	good = format(&b);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_exact_baseline bad = { 0 };
 		struct assay_err err = { 0 };
 		char *at = strstr(good, cases[i].find), *text;

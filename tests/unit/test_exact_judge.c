@@ -81,8 +81,7 @@ static void counts_are_judged(void **state)
 		  500, ASSAY_PASS, ASSAY_EXIT_OK, "exact", "those of" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_gate_report r = judge(cases[i].instructions, cases[i].misses, cases[i].policy, true, NULL);
 
 		if (r.verdict != cases[i].verdict || r.exit != cases[i].exit ||
@@ -112,8 +111,7 @@ static void a_record_that_is_out_of_date_fails(void **state)
 		{ "", 40986, ASSAY_REGRESSED, ASSAY_EXIT_REGRESSED },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_gate_report r =
 			judge(cases[i].instructions, 500, cases[i].policy, true, "assay baseline update --exact");
 
@@ -133,7 +131,6 @@ static void without_a_record_nothing_is_comparable(void **state)
 {
 	struct assay_gate_report r = judge(40985, 500, "", false, "assay baseline update --exact");
 
-	(void)state;
 	assert_int_equal(r.verdict, ASSAY_INCOMPARABLE);
 	assert_int_equal(r.exit, ASSAY_EXIT_INCOMPARABLE);
 	assert_int_equal(r.n_cases, 2);
@@ -161,13 +158,12 @@ static void cases_come_and_go(void **state)
 		.head = &head, .base = &base, .base_name = "quick.json", .policy = &policy
 	};
 
-	(void)state;
 	add_exact_case(&head, KEY_A, ASSAY_STATUS_CRASHED, "killed by signal 9");
 	add_function(add_exact_case(&head, "op.new/ref/t=1/warm", ASSAY_STATUS_OK, ""), "f", "", 10, 0);
 	add_exact_case(&head, "op.d/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f");
 	add_exact_case(&head, "op.e/ref/t=1/warm", ASSAY_STATUS_WRONG, "wrong output");
 	assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
-	assert_int_equal(r.n_cases, sizeof(want) / sizeof(want[0]));
+	assert_int_equal(r.n_cases, N_OF(want));
 	for (size_t i = 0; i < r.n_cases; i++) {
 		assert_string_equal(r.cases[i].key, want[i].key);
 		assert_int_equal(r.cases[i].verdict, want[i].verdict);
@@ -194,8 +190,7 @@ static void demands_on_what_was_skipped(void **state)
 		{ "limit \"op.d*\" { require = {\"exact_d1_hit_rate >= 90%\"} }", NULL, 2, ASSAY_EXIT_NOT_MEASURED },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_policy policy = policy_of(cases[i].policy);
 		struct assay_exact_run base = { 0 }, head = { 0 };
 		struct assay_gate_report r = { 0 };
@@ -244,8 +239,7 @@ static void two_builds_are_compared(void **state)
 		  "skipped: why" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_policy policy = assay_policy_default();
 		struct assay_exact_run base = exact_run(), head = exact_run();
 		struct assay_gate_report r = { 0 };
@@ -275,7 +269,6 @@ static void counting_nothing_is_no_pass(void **state)
 	struct assay_policy policy = assay_policy_default();
 	struct assay_exact_run base = { 0 }, head = { 0 };
 
-	(void)state;
 	add_exact_case(&head, KEY_A, ASSAY_STATUS_SKIPPED, "no valgrind");
 	for (int nothing = 0; nothing < 2; nothing++) {
 		const struct assay_exact_judge_input in = {
@@ -304,8 +297,7 @@ static void limits_against_the_base_hold(void **state)
 		{ "exact_data_writes == base +- 4%", "as in the base (within 4 %)", ASSAY_PASS },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const struct assay_gate_case *c;
 		struct assay_gate_report r;
 		char policy[256];
@@ -341,8 +333,7 @@ static void policies_select_by_all_threads(void **state)
 		{ "exact \"*/t=all/*\" { allow = {\"i1_misses 1\"} }", false, ASSAY_REGRESSED },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		bool tolerance = cases[i].policy[0] == 'e';
 		struct assay_policy policy = policy_of(cases[i].policy);
 		struct assay_exact_run base = { 0 }, head = { 0 };
@@ -422,7 +413,6 @@ static void a_graver_verdict_stays(void **state)
 				       .cases = calloc(1, sizeof(*r.cases)),
 				       .n_cases = 1 };
 
-	(void)state;
 	assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
 	assert_int_equal(r.verdict, ASSAY_REGRESSED);
 	assert_int_equal(r.exit, ASSAY_EXIT_REGRESSED);
@@ -448,8 +438,7 @@ static void bad_tolerances_are_refused(void **state)
 		{ "exact \"\" { allow = {\"d1_misses 1\"} }", "bad glob ''" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_policy p;
 		struct assay_err err = { 0 };
 

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading, writing by replacement, folders, and the place of the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/file.h"
 #include "folder_fixture.h"
 
@@ -36,7 +29,6 @@ static void writes_and_reads(void **state)
 	struct stat st;
 	mode_t mask = umask(0022);
 
-	(void)state;
 	for (size_t i = 0; i < big; i++)
 		data[i] = (char)(i * 7 + (i >> 8));
 	assert_int_equal(assay_file_write(in_folder("a"), data, big, &err), 0);
@@ -70,7 +62,6 @@ static void follows_links_and_spares_devices(void **state)
 	size_t len;
 	char *got;
 
-	(void)state;
 	assert_int_equal(assay_file_write(in_folder("target"), "old", 3, &err), 0);
 	assert_int_equal(symlink("target", in_folder("link")), 0);
 	assert_int_equal(assay_file_write(in_folder("link"), "new", 3, &err), 0);
@@ -92,7 +83,6 @@ static void reads_proc(void **state)
 	size_t len;
 	char *got;
 
-	(void)state;
 	assert_int_equal(assay_file_read("/proc/self/status", &got, &len, &err), 0);
 	assert_memory_equal(got, "Name:", 5);
 	assert_true(len > 100);
@@ -112,7 +102,6 @@ static void refuses_with_a_reason(void **state)
 	size_t len;
 	char *got, want[600];
 
-	(void)state;
 	assert_int_equal(assay_file_read(in_folder("none"), &got, &len, &err), ASSAY_ENOTFOUND);
 	snprintf(want, sizeof(want), "cannot read '%s': No such file or directory", in_folder("none"));
 	assert_string_equal(err.text, want);
@@ -130,7 +119,6 @@ static void creates_only_what_is_not_there(void **state)
 	char *text;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(0, assay_file_create(path, "first", 5, &err));
 	assert_int_equal(ASSAY_EUSAGE, assay_file_create(path, "second", 6, &err));
 	assert_non_null(strstr(err.text, "created' is there already"));
@@ -148,7 +136,6 @@ static void makes_folders(void **state)
 {
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_file_mkdirs(in_folder("x//y/z/"), &err), 0);
 	assert_true(assay_file_exists(in_folder("x/y/z")));
 	assert_int_equal(assay_file_mkdirs(in_folder("x/y/z"), &err), 0);
@@ -165,7 +152,6 @@ static void finds_the_program(void **state)
 	char exe[4096], path[4096], tiny[3];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
-	(void)state;
 	assert_true(n > 0);
 	exe[n] = '\0';
 	*strrchr(exe, '/') = '\0';

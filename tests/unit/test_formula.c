@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formulas over counts: value, precedence, and every way to be wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "counters/formula.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 static void test_values(void **state)
 {
@@ -31,7 +23,6 @@ static void test_values(void **state)
 		{ " .5 ", { 0 }, 0.5 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_err err = { 0 };
 		struct assay_formula f;
@@ -49,7 +40,6 @@ static void test_names(void **state)
 {
 	struct assay_formula f;
 
-	(void)state;
 	assert_int_equal(assay_formula_parse(&f, "b / (a + b) + a_2", NULL), 0);
 	assert_int_equal(f.names.n, 3);
 	assert_string_equal(f.names.v[0], "b");
@@ -75,7 +65,6 @@ static void test_syntax(void **state)
 	struct assay_err err;
 	struct assay_formula f;
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		err.text[0] = '\0';
 		assert_int_equal(assay_formula_parse(&f, cases[i][0], &err), ASSAY_EUSAGE);
@@ -99,7 +88,6 @@ static void test_no_value(void **state)
 		{ "a / b", { 1e300, 1e-300 }, "'a / b' is no finite number" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_formula f;
 		struct assay_err err;

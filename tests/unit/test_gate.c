@@ -206,7 +206,6 @@ static void test_demands_on_skipped(void **state)
 		{ false, false, 0, 0, "skipped: needs avx9; not in the manifest" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_gate_report r = { 0 };
 		struct world w;
@@ -227,7 +226,6 @@ static void test_demands_on_skipped(void **state)
 
 static void test_gates(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(gates); i++) {
 		struct world w;
 
@@ -258,7 +256,6 @@ static void test_order_of_gravity(void **state)
 		{ below_floor, other_machine, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(pairs); i++) {
 		struct assay_gate_report r = { 0 };
 		struct world w;
@@ -280,7 +277,6 @@ static void test_report(void **state)
 	struct assay_gate_report r = { 0 };
 	struct world w;
 
-	(void)state;
 	world_make(&w);
 	below_floor(&w);
 	w.run.build.dirty = true;
@@ -321,7 +317,6 @@ static void test_one_core(void **state)
 		int want;
 	} rows[] = { { 1, 0 }, { 2, 4 }, { 0, 4 } };
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_gate_report r = { 0 };
 		struct world w;
@@ -344,7 +339,6 @@ static void test_one_core_two_lines(void **state)
 		{ ASSAY_MANIFEST_REQUIRED, ASSAY_MANIFEST_MAY_SKIP },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(demands); i++) {
 		struct assay_gate_report r = { 0 };
 		struct world w;
@@ -367,7 +361,6 @@ static void test_empty_run(void **state)
 	struct assay_gate_report r = { 0 };
 	struct world w;
 
-	(void)state;
 	world_make(&w);
 	w.run.n_results = 0;
 	w.manifest.n_entries = 0;
@@ -427,7 +420,6 @@ static void test_policy_names(void **state)
 		  "policy.conf:5: no case that 'm.a/*' selects has a metric 'tokens_per_s', there are none" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_gate_report r = { 0 };
 		struct assay_err err = { 0 };

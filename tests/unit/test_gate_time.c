@@ -4,7 +4,6 @@
 
 static void as_it_is(struct world *w)
 {
-	(void)w;
 }
 static void one_sample(struct world *w)
 {
@@ -258,7 +257,6 @@ static const struct {
 
 static void test_gates(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(gates); i++) {
 		struct world w;
 
@@ -270,7 +268,6 @@ static void test_gates(void **state)
 
 static void test_slow_cores(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(slow_gates); i++) {
 		struct world w;
 

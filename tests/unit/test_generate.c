@@ -111,13 +111,12 @@ static const char *const ops[][2] = {
 	{ "generate.chat", "model=tiny,users=2,turns=2" },
 	{ "generate.chat", "model=tiny,users=3,turns=3,kv_blocks=11" },
 };
-#define N_OPS (sizeof(ops) / sizeof(ops[0]))
+#define N_OPS N_OF(ops)
 
 /* ---- correctness ---- */
 
 static void test_oracle_agrees(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OPS; i++) {
 		for (uint64_t seed = 0; seed < 3; seed++) {
 			struct mini_case *c = open_case(ops[i][0], ops[i][1], 1 + (uint32_t)seed, seed);
@@ -136,7 +135,6 @@ static void test_oracle_agrees(void **state)
 
 static void test_same_bits(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OPS; i++) {
 		struct mini_case *a = open_case(ops[i][0], ops[i][1], 1, 5);
 
@@ -164,7 +162,6 @@ static void test_seed_counts(void **state)
 	struct mini_case *b = open_case("generate.decode", "model=tiny,tg=16", 1, 2);
 	struct mini_case *k = open_case("generate.decode", "model=tiny,tg=16,sampler=topk", 1, 1);
 
-	(void)state;
 	mini_run(a);
 	mini_run(b);
 	mini_run(k);
@@ -182,7 +179,6 @@ static void test_batch_does_not_matter(void **state)
 					       "model=tiny,pp=30,batch=1" };
 	struct mini_case *d = open_case("generate.decode", "model=tiny,pp=20,tg=10", 2, 9);
 
-	(void)state;
 	mini_run(d);
 	for (size_t i = 0; i < 3; i++) {
 		struct mini_case *p = open_case("generate.prefill", batches[i], 1 + (uint32_t)i, 9);
@@ -252,9 +248,8 @@ static void test_sabotage_is_found(void **state)
 					       4 }; /* of ops[]: what samples and caches differently is checked alike */
 	struct assay_variant broken = plain;
 
-	(void)state;
 	broken.run = sabotaged_run;
-	for (size_t i = 0; i < sizeof(of_each_kind) / sizeof(of_each_kind[0]); i++) {
+	for (size_t i = 0; i < N_OF(of_each_kind); i++) {
 		const char *const *op = ops[of_each_kind[i]];
 		struct mini_case *c = open_case(op[0], op[1], 2, 3);
 
@@ -296,10 +291,9 @@ static void test_corruption_is_found(void **state)
 
 	struct mini_case *c = open_case("generate.decode", "model=tiny,pp=20,tg=12", 1, 3);
 
-	(void)state;
 	mini_run(c);
 	mini_check(c);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		uint8_t *at = (uint8_t *)c->tensors[cases[i].tensor].data + cases[i].byte;
 
 		assert_true((uint64_t)cases[i].byte < c->tensors[cases[i].tensor].bytes);
@@ -333,7 +327,6 @@ static void test_kernel_failures(void **state)
 	struct assay_variant v = plain;
 	struct mini_case *c;
 
-	(void)state;
 	v.run = failing_run;
 	c = open_case("generate.prefill", "model=tiny", 1, 0);
 	c->job.kernel = &v;
@@ -376,7 +369,6 @@ static void *counting_alloc(const struct assay_job *job, uint64_t bytes)
 
 static void test_memory_is_declared(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OPS; i++) {
 		struct mini_case *c = mini_new(ops[i][0], "ref", ops[i][1], NULL); /* itself it allocates nothing */
 		int before;
@@ -397,7 +389,6 @@ static void test_each_matrix_is_prepared_once(void **state)
 {
 	struct mini_case *c = open_case("generate.decode", "model=tiny", 1, 0);
 
-	(void)state;
 	n_prepared = n_released = 0;
 	c->job.kernel = &plain;
 	mini_run(c);
@@ -422,7 +413,6 @@ static double metric_or(const struct mini_case *c, const char *tag, double other
 
 static void test_metrics(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OPS; i++) {
 		struct mini_case *c = open_case(ops[i][0], ops[i][1], 1, 0);
 		double parts;
@@ -469,8 +459,7 @@ static void test_counters(void **state)
 		{ "generate.chat", "model=tiny,users=2,turns=2", { 416, 224, 192, 0, 192 + 28, 4, 28 } },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct mini_case *c = open_case(cases[i].op, cases[i].axes, 2, 0);
 
 		mini_run(c);
@@ -485,7 +474,6 @@ static void test_small_cache(void **state)
 	struct mini_case *large = open_case("generate.chat", "model=tiny,users=3,turns=3", 1, 4);
 	struct mini_case *small = open_case("generate.chat", "model=tiny,users=3,turns=3,kv_blocks=10", 1, 4);
 
-	(void)state;
 	mini_run(large);
 	mini_run(small);
 	mini_check(small);
@@ -515,8 +503,7 @@ static void test_describe(void **state)
 	struct assay_problem p;
 	struct assay_reason why;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const int64_t *e = p.tensors[GEN_T_EMBEDDING].dims;
 
 		assert_int_equal(mini_try_describe(cases[i].op, cases[i].axes, &p, &why), 0);

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of the generate driver one by one: float kernels against libm in double, sampling, the prefix cache. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "assay/random.h"
 #include "bench/generate/generate_math.c"
@@ -47,7 +41,6 @@ static float exp_of(float x)
 
 static void test_exp(void **state)
 {
-	(void)state;
 	for (int i = -86999; i <= 0; i += 7) {
 		float x = (float)i * 1e-3f;
 		double want = exp((double)x);
@@ -62,7 +55,6 @@ static void test_exp(void **state)
 
 static void test_double_functions(void **state)
 {
-	(void)state;
 	for (int i = -40000; i <= 40000; i++) {
 		double x = i * 1e-3, s, c;
 
@@ -89,8 +81,7 @@ static void test_bf16(void **state)
 		{ 0x1.ffp0f, 0x4000 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < N_OF(cases); i++)
 		assert_int_equal(assay_generate_bf16(cases[i].x), cases[i].want);
 	assert_true(assay_generate_from_bf16(0x3f81) == 0x1.02p0f);
 }
@@ -100,7 +91,6 @@ static void test_rmsnorm(void **state)
 	float x[96], gain[96], out[96];
 	double sum = 0;
 
-	(void)state;
 	for (int i = 0; i < 96; i++) {
 		x[i] = 3 * noise((uint64_t)i);
 		gain[i] = 1 + 0.1f * noise(1000 + (uint64_t)i);
@@ -122,7 +112,6 @@ static void test_quantize(void **state)
 	float zeros[16] = { 0 }, tiny[16];
 	int8_t q[16];
 
-	(void)state;
 	assert_true(widest()->quantize(x, 16, q) == 1.0f);
 	assert_memory_equal(q, want, sizeof(want));
 	assert_true(widest()->quantize(zeros, 16, q) == 0.0f);
@@ -137,8 +126,7 @@ static void test_softmax(void **state)
 {
 	static const int lengths[] = { 1, 2, 3, 4, 5, 15, 16, 17, 64, 100, 101 };
 
-	(void)state;
-	for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
+	for (size_t l = 0; l < N_OF(lengths); l++) {
 		int n = lengths[l];
 		float x[101] = { 0 }, first, sum;
 		double max = -INFINITY, want = 0;
@@ -163,7 +151,6 @@ static void test_dot_and_weighted_sum(void **state)
 	uint16_t rows[ROWS * DIM];
 	double want = 0;
 
-	(void)state;
 	for (int i = 0; i < DIM; i++)
 		a[i] = noise((uint64_t)i);
 	for (int i = 0; i < ROWS * DIM; i++)
@@ -244,7 +231,6 @@ static void test_vector_widths_agree(void **state)
 {
 	const struct gen_vector *best = widest();
 
-	(void)state;
 	for (int64_t n = 1; n <= 270; n++) {
 		compare_tables(best, &assay_generate_vector_base, n);
 #if defined(__x86_64__)
@@ -260,7 +246,6 @@ static void test_vector_cap(void **state)
 	struct assay_host_info host = { .size = sizeof(host) };
 	uint32_t cpu = widest()->bits;
 
-	(void)state;
 	assert_ptr_equal(assay_generate_vector(&host), widest());
 	for (uint32_t bits = 128; bits <= 1024; bits *= 2) {
 		host.vector_bits = bits;
@@ -276,7 +261,6 @@ static void test_relu2_gate(void **state)
 	static const float gate[16] = { -1, 0, 2, 0.5f }, up[16] = { 3, 3, -3, 4 };
 	float out[16];
 
-	(void)state;
 	widest()->relu2_gate(gate, up, 16, out);
 	assert_true(out[0] == 0 && out[1] == 0 && out[2] == -12 && out[3] == 1);
 }
@@ -301,7 +285,6 @@ static void test_rope(void **state)
 {
 	float row[64], q[64], k[64];
 
-	(void)state;
 	for (int64_t pos = 0; pos < 4096; pos += 45) {
 		assay_generate_rope_row(log(500000.0), 64, pos, row);
 		for (int i = 0; i < 32; i++) {
@@ -337,7 +320,6 @@ static void test_greedy(void **state)
 {
 	static const float ties[5] = { 1, 4, 4, -2, 4 }, falling[3] = { 3, 2, 1 }, rising[3] = { -3, -2, -1 };
 
-	(void)state;
 	assert_int_equal(draw(GEN_GREEDY, 0, 0, ties, 5, 0), 1);
 	assert_int_equal(draw(GEN_GREEDY, 0, 0, falling, 3, 0), 0);
 	assert_int_equal(draw(GEN_GREEDY, 0, 0, rising, 3, 0), 2);
@@ -368,8 +350,7 @@ static void test_sampled_frequencies(void **state)
 	enum { DRAWS = 20000 };
 	float logits[4] = { 0.5f * logf(5), 0, 0.5f * logf(2), 0.5f * logf(2) };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		int count[4] = { 0 };
 
 		for (int64_t pos = 0; pos < DRAWS; pos++)
@@ -385,7 +366,6 @@ static void test_draws_depend_on_seed_and_position(void **state)
 	static const float logits[4] = { 0, 0, 0, 0 };
 	int32_t same = 0;
 
-	(void)state;
 	for (int64_t pos = 0; pos < 100; pos++) {
 		struct gen_sampling s = {
 			.kind = GEN_TOPK, .top_k = 4, .temperature = 1, .seed = 11, .vector = widest()
@@ -452,9 +432,8 @@ static void test_prefix_hits(void **state)
 	struct cache k;
 	uint64_t lookups = 0, hits = 0;
 
-	(void)state;
 	cache_open(&k, 16);
-	for (size_t i = 0; i < sizeof(script) / sizeof(script[0]); i++) {
+	for (size_t i = 0; i < N_OF(script); i++) {
 		assert_int_equal(play(&k, script[i].text, script[i].n), script[i].want);
 		lookups += (uint64_t)script[i].n;
 		hits += (uint64_t)script[i].want;
@@ -471,7 +450,6 @@ static void test_prefix_eviction(void **state)
 {
 	struct cache k;
 
-	(void)state;
 	cache_open(&k, 5);
 	assert_int_equal(play(&k, "AB", 32), 0);
 	assert_int_equal(play(&k, "CD", 32), 0);
@@ -493,7 +471,6 @@ static void test_prefix_collisions(void **state)
 {
 	struct cache k;
 
-	(void)state;
 	cache_open(&k, 32);
 	for (int known = 0; known < 2; known++)
 		for (char c = 'A'; c < 'P'; c++)
@@ -509,7 +486,6 @@ static void test_prefix_twins(void **state)
 	struct gen_sequence other;
 	int32_t other_table[16];
 
-	(void)state;
 	cache_open(&k, 4);
 	for (int32_t i = 0; i < 17; i++)
 		k.tokens[i] = i;

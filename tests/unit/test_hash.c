@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Digests against the values that xxh128sum prints, and streaming against one call. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/hash.h"
 
 static void known_values(void **state)
@@ -21,8 +15,7 @@ static void known_values(void **state)
 		{ "abc", "06b05ab6733a618578af5f94892f3950" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < N_OF(cases); i++)
 		assert_string_equal(assay_hash(cases[i].data, strlen(cases[i].data)).hex, cases[i].want);
 }
 
@@ -31,7 +24,6 @@ static void streaming_is_the_same(void **state)
 	unsigned char data[5000];
 	struct assay_digest whole;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i * 31 + (i >> 5));
 	whole = assay_hash(data, sizeof(data));

@@ -3,14 +3,8 @@
  * What variants allocate, counted by a worker with the heap's object preloaded, against variants that allocate known
  * amounts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/file.h"
 #include "counters/heap.h"
 #include "counters/sanitized.h"
@@ -21,7 +15,7 @@
 static const char *const names[] = {
 	"heap_allocations", "heap_bytes", "heap_peak_bytes", "heap_largest_bytes", "heap_leaked_bytes",
 };
-#define N_NAMES (sizeof(names) / sizeof(names[0]))
+#define N_NAMES N_OF(names)
 
 struct world {
 	struct assay_topology *topology;
@@ -127,7 +121,7 @@ static void test_counts(void **state)
 
 	if (ASSAY_SANITIZED_HEAP)
 		skip();
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < N_OF(cases); i++)
 		check(w, cases[i].variant, 1, cases[i].want);
 }
 
@@ -184,7 +178,6 @@ static void test_unavailable(void **state)
 
 static void test_wanted(void **state)
 {
-	(void)state;
 	assert_false(assay_heap_wanted(""));
 	assert_false(assay_heap_wanted("minor_faults\tminor_faults\nheap_byte\theap_bytes_\n"));
 	assert_true(assay_heap_wanted("minor_faults\tminor_faults\nheap_bytes\theap_bytes\n"));

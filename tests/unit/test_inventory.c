@@ -57,13 +57,13 @@ static void inventory_refuses_bad_plugins(void **state)
 	struct assay_inventory *inv;
 
 	add_plugin(&plugins, w->dir, "example_op");
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < N_OF(cases); i++)
 		add_plugin(&plugins, w->dir, cases[i].plugin);
 	add_plugin(&plugins, w->dir, "example_variant");
 	assert_int_equal(0, assay_inventory_open(&inv, &plugins, NULL, &w->host, NULL));
 	cat = assay_inventory_catalog(inv);
-	assert_int_equal(sizeof(cases) / sizeof(cases[0]) + 2, cat->n_plugins);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	assert_int_equal(N_OF(cases) + 2, cat->n_plugins);
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const char *error = cat->plugins[i + 1].error;
 
 		if (!error || !strstr(error, cases[i].reason))

@@ -5,8 +5,6 @@
  */
 #include "gate_world.h"
 
-#include <stdint.h>
-
 #include "exact_fixture.h"
 #include "judge/comparison_judge.h"
 #include "judge/exact_baseline.h"
@@ -81,7 +79,6 @@ static int read_policy(void *arg, struct assay_err *err)
 	struct assay_policy p;
 	int rc = assay_policy_parse(&p, policy_text, "p.conf", err);
 
-	(void)arg;
 	if (!rc)
 		assay_policy_release(&p);
 	return rc;
@@ -89,7 +86,6 @@ static int read_policy(void *arg, struct assay_err *err)
 
 static void policies(void **state)
 {
-	(void)state;
 	assert_true(try_all(read_policy, NULL) >= 4);
 }
 
@@ -107,7 +103,6 @@ static void manifests(void **state)
 {
 	struct text_file f;
 
-	(void)state;
 	text_file_write(&f, "required m.a/ref/n=1/t=1/warm\nmay-skip m.a/avx2/n=1/t=all/warm\n");
 	assert_true(try_all(read_manifest, f.path) >= 2);
 	unlink(f.path);
@@ -135,7 +130,6 @@ static void runs(void **state)
 	struct assay_policy p;
 	struct world w;
 
-	(void)state;
 	world_make(&w);
 	assert_int_equal(assay_policy_parse(&p, policy_text, "p.conf", NULL), 0);
 	w.in.policy = &p;
@@ -228,7 +222,6 @@ static void comparisons(void **state)
 {
 	struct comparing k;
 
-	(void)state;
 	comparison_make(&k);
 	assert_true(try_all(judge_comparison, &k) >= 10);
 	assert_true(try_all(ask_to_stop, &k) >= 1);
@@ -289,7 +282,6 @@ static void counts(void **state)
 	struct comparing k;
 	size_t kept;
 
-	(void)state;
 	comparison_make(&k);
 	assert_true(try_all(judge_counts, &k) >= 4);
 	assert_true(try_all(record_counts, &k) >= 4);

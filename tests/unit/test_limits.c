@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Demands of the policy on metrics and counts: what they read, and what they say. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "judge/limits.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 /* The one requirement of a policy that demands @text. */
 static struct assay_limit limit_of(const char *text)
@@ -62,7 +53,6 @@ static void test_judged(void **state)
 		{ "m >= 3", NAN, NAN, ASSAY_NOT_MEASURED, 3, "m was not measured (no PMU), floor 3" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		const struct assay_limit l = limit_of(cases[i].demand);
 		const struct assay_limit_facts f = {
@@ -103,7 +93,6 @@ static void test_units(void **state)
 		{ "hits == 5", "1", 5.001, NAN, "hits is 5.001, must be 5" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		const struct assay_limit l = limit_of(cases[i].demand);
 		struct assay_limit_facts f = { .value = cases[i].value, .base = cases[i].base };
@@ -117,8 +106,6 @@ static void test_units(void **state)
 
 static int look_up(const void *arg, const struct assay_limit *l, struct assay_limit_facts *out, struct assay_err *err)
 {
-	(void)l;
-	(void)err;
 	*out = (struct assay_limit_facts){ .value = *(const double *)arg, .base = NAN, .why_no_value = "no PMU" };
 	return 0;
 }
@@ -131,12 +118,11 @@ static void test_where_counted(void **state)
 	struct assay_policy p;
 	struct assay_err err = { 0 };
 
-	(void)state;
 	if (assay_policy_parse(&p, "limit \"*\" { where_counted = {\"m <= 3\"} require = \"n <= 3\" }\n", "p.conf",
 			       &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(p.n_limits, 2);
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+	for (size_t i = 0; i < N_OF(values); i++) {
 		const struct assay_limit_case c = { .c = &of, .look_up = look_up, .arg = &values[i] };
 		struct assay_gate_report r = { 0 };
 		size_t n = isnan(values[i]) ? 1 : 2;
@@ -161,7 +147,6 @@ static void test_values(void **state)
 	struct assay_counters counters = { 0 };
 	struct assay_limit_facts f;
 
-	(void)state;
 	assert_int_equal(assay_counters_add(&counters, &count), 0);
 	assert_int_equal(assay_counters_add_missing(&counters, "lost", "os", "forbidden"), 0);
 	assay_limit_value(metrics, 2, &counters, "rate", &f);
@@ -197,7 +182,6 @@ static void test_rungs(void **state)
 		{ ASSAY_SOURCE_ASSAY, ASSAY_EVIDENCE_NONE },  { "", ASSAY_EVIDENCE_NONE },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++)
 		assert_int_equal(assay_evidence_of_source(cases[i].source), cases[i].want);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Manifests: what is read, what is refused, what is written for a plan, and which case an entry names. */
+#include "judge_fixture.h"
 #include "plan_fixture.h"
 
 #include "base/arch.h"
 #include "judge/manifest.h"
-
-#undef N_OF
-#include "judge_fixture.h"
 
 static void test_reads(void **state)
 {
@@ -32,7 +30,6 @@ static void test_reads(void **state)
 	struct text_file t;
 	char file[512];
 
-	(void)state;
 	snprintf(file, sizeof(file), text, other ? "x86_64" : "s390x", assay_arch());
 	text_file_write(&t, file);
 	if (assay_manifest_load(&m, t.path, &err))
@@ -66,7 +63,6 @@ static void test_lists(void **state)
 	struct text_file t;
 	char file[512];
 
-	(void)state;
 	snprintf(file, sizeof(file), text, assay_arch());
 	text_file_write(&t, file);
 	if (assay_manifest_load(&m, t.path, &err))
@@ -123,7 +119,6 @@ static const struct {
 
 static void test_errors(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(errors); i++) {
 		struct assay_manifest m = { 0 };
 		struct assay_err err = { 0 };
@@ -152,7 +147,6 @@ static void test_matches(void **state)
 		{ "a/ref/n=11/t=1/warm", 1, false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_case c = make_case("a", "ref", 1, rows[i].threads, rows[i].all);
 		struct assay_manifest_entry e = { .line = 1 };
@@ -194,7 +188,6 @@ static void test_format(void **state)
 	struct text_file t;
 	char want[512];
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++)
 		cases[i] = make_case(rows[i].op, rows[i].variant, 1, rows[i].threads, rows[i].all);
 	assert_int_equal(assay_manifest_format("s", cases, N_OF(rows), &toy_catalog, &out, NULL), 0);
@@ -235,7 +228,6 @@ static void test_format_lists(void **state)
 	struct assay_case cases[N_OF(rows)];
 	struct assay_text out = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++)
 		cases[i] = make_case("plain", rows[i].variant, rows[i].n, rows[i].threads, rows[i].threads > 1);
 	assert_int_equal(assay_manifest_format("s", cases, N_OF(rows), &toy_catalog, &out, NULL), 0);
@@ -252,7 +244,6 @@ static void test_format_other_arch(void **state)
 					    make_case("toy.generate", "fast", 1, 1, false) };
 	struct assay_text out = { 0 };
 
-	(void)state;
 	toy_variants[2].other_arch = "pdp11";
 	assert_int_equal(assay_manifest_format("s", cases, N_OF(cases), &toy_catalog, &out, NULL), 0);
 	assert_string_equal(lines_of(&out), "may-skip toy.{matmul,generate}/fast/n=1/t=1/warm on pdp11\n");
@@ -267,7 +258,6 @@ static void test_format_between(void **state)
 				      make_case("plain", "ref", 1, 3, true) };
 	struct assay_text out = { 0 };
 
-	(void)state;
 	cases[1].between_threads = true;
 	assert_int_equal(assay_manifest_format("s", cases, N_OF(cases), &toy_catalog, &out, NULL), 0);
 	assert_string_equal(lines_of(&out), "required plain/ref/n=1/t={1,all}/warm\n");
@@ -295,7 +285,6 @@ static void test_names(void **state)
 		{ "opp/ref/n=1/t=1/warm", 1, false, 1, false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_case c = make_case("op", "ref", 1, rows[i].threads, rows[i].all);
 		struct assay_manifest_entry e = { .line = 1 };
@@ -315,7 +304,6 @@ static void test_list(void **state)
 	struct assay_err err = { 0 };
 	struct bench_dir d;
 
-	(void)state;
 	bench_dir_make(&d);
 	assert_int_equal(assay_manifest_list_load(&l, d.path, &err), 0);
 	assert_int_equal(l.n, 0);

@@ -25,8 +25,7 @@ static void test_ternary_flips(void **state)
 	} shapes[] = { { 33, 256, 5 }, { 2570, 1280, 90 } };
 	const char *variant = fastest();
 
-	(void)state;
-	for (size_t s = 0; s < N_ELEMENTS(shapes); s++) {
+	for (size_t s = 0; s < N_OF(shapes); s++) {
 		struct mini_case *c = new_case("matmul.ternary", variant, shapes[s].m, shapes[s].k, shapes[s].n, 2);
 		int64_t count = shapes[s].m * shapes[s].n;
 		const int64_t where[] = { 0, 1, count / 2, count - 2, count - 1 };
@@ -35,7 +34,7 @@ static void test_ternary_flips(void **state)
 		mini_fill(c);
 		mini_run(c);
 		mini_check(c);
-		for (size_t i = 0; i < N_ELEMENTS(where); i++) {
+		for (size_t i = 0; i < N_OF(where); i++) {
 			for (unsigned bit = 0; bit < 32; bit += s ? 15 : 1) {
 				y[where[i]] ^= 1u << bit;
 				expect_wrong(c, ASSAY_TERNARY_Y, where[i]);
@@ -56,7 +55,6 @@ static void test_ternary_wrong_sums(void **state)
 	const float *x_scale = data_of(c, ASSAY_TERNARY_X_SCALE);
 	float w_scale;
 
-	(void)state;
 	mini_fill(c);
 	mini_run(c);
 	w_scale = *(const float *)data_of(c, ASSAY_TERNARY_W_SCALE);
@@ -92,7 +90,6 @@ static void test_ternary_fill(void **state)
 	const uint8_t *w = data_of(one, ASSAY_TERNARY_W);
 	const int8_t *x = data_of(one, ASSAY_TERNARY_X);
 
-	(void)state;
 	mini_fill(one);
 	mini_fill(three);
 	for (uint32_t i = 0; i < ASSAY_TERNARY_Y; i++)
@@ -120,7 +117,6 @@ static void test_ternary_shapes(void **state)
 	struct assay_problem p;
 	struct assay_reason why;
 
-	(void)state;
 	assert_int_equal(mini_try_describe("matmul.ternary", "m=3,k=256,n=2", &p, &why), 0);
 	assert_true(p.cost.ops == 2.0 * 3 * 256 * 2);
 	assert_true(p.cost.bytes_read == 3 * 64 + 2 * 256 + 4 * 3);
@@ -143,11 +139,10 @@ static void test_f32_variants(void **state)
 		{ 70, 257, 9 }, { 129, 300, 1 }, { 64, 1030, 17 },
 	};
 
-	(void)state;
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		if (!mini_can_run("matmul.f32", mini_variant_names()->v[v]))
 			continue;
-		for (size_t s = 0; s < N_ELEMENTS(shapes); s++) {
+		for (size_t s = 0; s < N_OF(shapes); s++) {
 			for (uint32_t threads = 1; threads <= 3; threads++) {
 				struct mini_case *c = new_case("matmul.f32", mini_variant_names()->v[v], shapes[s].m,
 							       shapes[s].k, shapes[s].n, threads);
@@ -167,7 +162,6 @@ static void test_f32_variants(void **state)
 /* The oracle by hand: whole numbers, so every sum is exact. */
 static void test_f32_values(void **state)
 {
-	(void)state;
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		float *w, *x;
@@ -194,8 +188,7 @@ static void test_f32_wrong(void **state)
 		int64_t m, k, n;
 	} shapes[] = { { 33, 256, 5 }, { 1500, 512, 120 } }; /* all in double; rows in double and groups of tokens */
 
-	(void)state;
-	for (size_t s = 0; s < N_ELEMENTS(shapes); s++) {
+	for (size_t s = 0; s < N_OF(shapes); s++) {
 		struct mini_case *c = new_case("matmul.f32", "blocked", shapes[s].m, shapes[s].k, shapes[s].n, 2);
 		int64_t count = shapes[s].m * shapes[s].n;
 		const int64_t where[] = { 0, count / 2 + 1, count - 1 };
@@ -204,11 +197,11 @@ static void test_f32_wrong(void **state)
 		mini_fill(c);
 		mini_run(c);
 		mini_check(c);
-		for (size_t i = 0; i < N_ELEMENTS(where); i++) {
+		for (size_t i = 0; i < N_OF(where); i++) {
 			float keep = y[where[i]];
 			const float wrong[] = { keep + 40, NAN, INFINITY, -1e30f };
 
-			for (size_t j = 0; j < N_ELEMENTS(wrong); j++) {
+			for (size_t j = 0; j < N_OF(wrong); j++) {
 				y[where[i]] = wrong[j];
 				expect_wrong(c, ASSAY_MATMUL_F32_Y, where[i]);
 			}
@@ -242,7 +235,6 @@ static void test_openblas_threads(void **state)
 	int before = count_threads();
 	struct mini_case *c;
 
-	(void)state;
 	unsetenv("OPENBLAS_NUM_THREADS");
 	if (!mini_can_run("matmul.f32", "openblas"))
 		skip();

@@ -19,7 +19,7 @@ static void good_variants_measure(void **state)
 	struct world *w = *state;
 	char digest[ASSAY_DIGEST_LEN + 1] = "";
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < N_OF(names); i++) {
 		struct assay_case c = make_case(names[i], 4096, 1, ASSAY_CACHE_WARM);
 		struct assay_result r;
 
@@ -71,7 +71,7 @@ static void bad_variants_get_a_reason(void **state)
 	};
 	struct world *w = *state;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_case c = make_case(cases[i].variant, 100, 1, ASSAY_CACHE_WARM);
 		struct assay_result r;
 

@@ -149,7 +149,7 @@ static void the_roof_in_turn(void **state)
 	add_plugin(&plugins, w->dir, "roof_ops");
 	if (assay_inventory_open(&inv, &plugins, NULL, &w->host, &err))
 		fail_msg("%s", err.text);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_measure_options o = {
 			.plugins = &plugins,
 			.topology = w->topology,

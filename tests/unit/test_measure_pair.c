@@ -234,7 +234,7 @@ static void memory_is_judged_alike(void **state)
 	struct measured m;
 
 	measure_both(*state, false, &m);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < N_OF(rows); i++)
 		for (int fails = 0; fails < 2; fails++) {
 			enum assay_verdict want = fails ? ASSAY_REGRESSED : ASSAY_PASS, got[2];
 			struct assay_policy p;

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys, metrics and their ranges, results, verdicts and exit codes, and the catalog's look-up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <float.h>
 #include <math.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "model/catalog.h"
 #include "model/gate_report.h"
 #include "model/result.h"
 #include "model/verdict.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 static void makes_keys(void **state)
 {
@@ -43,8 +35,7 @@ static void makes_keys(void **state)
 		{ { .op = "peak.f32_fma", .variant = "ref", .threads = 2 }, "peak.f32_fma/ref/-/t=2/warm", NULL },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_case c = cases[i].c;
 		char portable[ASSAY_KEY_MAX];
 
@@ -74,7 +65,6 @@ static void refuses_keys_that_do_not_fit(void **state)
 	struct assay_case c = long_case(ASSAY_KEY_MAX - 1 - rest);
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_case_make_key(&c, &err), 0);
 	assert_int_equal(strlen(c.key), ASSAY_KEY_MAX - 1);
 
@@ -120,9 +110,8 @@ static void knows_its_metrics(void **state)
 		{ "exact_branch_hit_rate", "1", 1 },
 	};
 
-	(void)state;
-	assert_int_equal(assay_n_metrics, N(want));
-	for (size_t i = 0; i < N(want); i++) {
+	assert_int_equal(assay_n_metrics, N_OF(want));
+	for (size_t i = 0; i < N_OF(want); i++) {
 		const struct assay_metric_info *m = assay_metric_find(want[i].tag);
 
 		assert_non_null(m);
@@ -158,8 +147,7 @@ static void checks_ranges(void **state)
 		{ -INFINITY, -INFINITY, INFINITY, "metric 'x' is -inf, allowed any finite number" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_err err = { 0 };
 		int rc = assay_metric_check("x", cases[i].value, cases[i].lo, cases[i].hi, &err);
 
@@ -174,7 +162,6 @@ static void keeps_results(void **state)
 	struct assay_result *r;
 	char longer[200];
 
-	(void)state;
 	memset(longer, 'n', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	run.results = calloc(2, sizeof(*run.results));
@@ -211,9 +198,8 @@ static void names_statuses(void **state)
 {
 	static const char *const want[] = { "ok", "skipped", "wrong", "crashed", "timeout", "failed" };
 
-	(void)state;
-	assert_int_equal(N(want), ASSAY_N_STATUS);
-	for (unsigned i = 0; i < N(want); i++)
+	assert_int_equal(N_OF(want), ASSAY_N_STATUS);
+	for (unsigned i = 0; i < N_OF(want); i++)
 		assert_string_equal(assay_status_name((enum assay_status)i), want[i]);
 	assert_string_equal(assay_status_name(ASSAY_N_STATUS), "?");
 }
@@ -234,9 +220,8 @@ static void verdicts_have_exits(void **state)
 		{ ASSAY_WRONG_RESULT, "WRONG_RESULT", 3, 3 },
 	};
 
-	(void)state;
-	assert_int_equal(N(cases), ASSAY_N_VERDICTS);
-	for (size_t i = 0; i < N(cases); i++) {
+	assert_int_equal(N_OF(cases), ASSAY_N_VERDICTS);
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		assert_string_equal(assay_verdict_name(cases[i].v), cases[i].name);
 		assert_int_equal(assay_verdict_exit(cases[i].v, false), cases[i].lax);
 		assert_int_equal(assay_verdict_exit(cases[i].v, true), cases[i].strict);
@@ -257,12 +242,11 @@ static void the_graver_wins(void **state)
 		ASSAY_INCONCLUSIVE, ASSAY_PASS,         ASSAY_IMPROVED,
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(exits); i++)
-		for (size_t j = 0; j < N(exits); j++)
+	for (size_t i = 0; i < N_OF(exits); i++)
+		for (size_t j = 0; j < N_OF(exits); j++)
 			assert_int_equal(assay_exit_worse(exits[i], exits[j]), exits[i < j ? i : j]);
-	for (size_t i = 0; i < N(verdicts); i++)
-		for (size_t j = 0; j < N(verdicts); j++)
+	for (size_t i = 0; i < N_OF(verdicts); i++)
+		for (size_t j = 0; j < N_OF(verdicts); j++)
 			assert_int_equal(assay_verdict_worse(verdicts[i], verdicts[j]), verdicts[i < j ? i : j]);
 	assert_int_equal(assay_exit_worse(ASSAY_EXIT_USAGE, (enum assay_exit)99), 99);
 }
@@ -271,7 +255,6 @@ static void catalog_finds(void **state)
 {
 	struct assay_catalog cat = { .n_ops = 2, .n_variants = 2, .n_plugins = 1 };
 
-	(void)state;
 	cat.ops = calloc(2, sizeof(*cat.ops));
 	cat.variants = calloc(2, sizeof(*cat.variants));
 	cat.plugins = calloc(1, sizeof(*cat.plugins));
@@ -303,7 +286,6 @@ static void gate_report_releases(void **state)
 {
 	struct assay_gate_report r = { .cases = calloc(2, sizeof(*r.cases)), .n_cases = 2 };
 
-	(void)state;
 	assay_gate_report_release(&r);
 	assert_null(r.cases);
 	assert_int_equal(r.n_cases, 0);
@@ -316,8 +298,7 @@ static void counts_of_disturbed_samples(void **state)
 						    ASSAY_DISTURB_THROTTLE,  ASSAY_DISTURB_FREQUENCY,
 						    ASSAY_DISTURB_PRESSURE,  ASSAY_DISTURB_SLOW };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < N_OF(kinds); i++)
 		assert_true(assay_disturb_is_count(assay_disturb_count_name(kinds[i])));
 	assert_string_equal(assay_disturb_count_name(ASSAY_DISTURB_STEAL), "steal_samples");
 	assert_null(assay_disturb_count_name(ASSAY_DISTURB_SWITCH));

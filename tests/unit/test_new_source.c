@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `assay new` works out: formulas of dimensions from an op's answers, and a source that always compiles. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "drive/new_template.h"
 #include "drive/new_variant.h"
 #include "drive/op_shape.h"
@@ -74,14 +67,13 @@ static void dimensions_become_formulas(void **state)
 	struct assay_op_shape *shape = malloc(sizeof(*shape));
 	const int64_t *from[] = { NULL, multiple_of_4096 };
 
-	(void)state;
 	for (size_t f = 0; f < 2; f++) {
 		struct assay_text text = { 0 };
 		int asked = 0;
 
 		assert_int_equal(0, assay_op_shape_find(shape, &op, from[f], describe, &asked, NULL));
 		assert_in_range(asked, 8, 64);
-		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (size_t i = 0; i < N_OF(cases); i++)
 			assert_string_equal(cases[i].want, shape->formula[cases[i].tensor][cases[i].dim]);
 		assay_op_shape_text(&op, shape->axes, &text);
 		assert_string_equal(f ? "k=8192,n=10,kind=medium" : "k=1024,n=1024,kind=small", text.s);
@@ -93,10 +85,6 @@ static void dimensions_become_formulas(void **state)
 static int refuse(void *arg, const struct assay_catalog_op *op, const int64_t *axes, unsigned n_threads,
 		  struct assay_shape_facts *out, struct assay_err *err)
 {
-	(void)op;
-	(void)axes;
-	(void)n_threads;
-	(void)out;
 	return assay_err_set(err, *(int *)arg, "no");
 }
 
@@ -108,7 +96,6 @@ static void an_op_that_refuses_all_is_said(void **state)
 	struct assay_err err = { 0 };
 	int code = ASSAY_EUSAGE;
 
-	(void)state;
 	assert_int_equal(ASSAY_EUSAGE, assay_op_shape_find(shape, &op, NULL, refuse, &code, &err));
 	assert_non_null(strstr(err.text, "op 'some.op' refuses every shape"));
 	code = ASSAY_EPLUGIN; /* as of a plugin that crashed */
@@ -123,12 +110,8 @@ static int describe_names(void *arg, const struct assay_catalog_op *op, const in
 {
 	static const char *const names[] = { "int", "job", "linux", "int", "2nd", "a-b", "a_b", "größe", "k", "dims" };
 
-	(void)arg;
-	(void)op;
-	(void)n_threads;
-	(void)err;
 	*out = (struct assay_shape_facts){ 0 };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < N_OF(names); i++)
 		tensor(out, names[i], i < 5 ? ASSAY_INPUT : ASSAY_OUTPUT, axes[0], 0);
 	return 0;
 }
@@ -155,7 +138,6 @@ static void odd_names_compile(void **state)
 	struct assay_text out = { 0 };
 	FILE *cc;
 
-	(void)state;
 	axes[0].help = (char *)"length /* of */ all";
 	op.counters = (struct assay_strings){ counted, 2 };
 	assert_int_equal(0, assay_op_shape_find(shape, &op, NULL, describe_names, NULL, NULL));
@@ -177,10 +159,6 @@ static void odd_names_compile(void **state)
 static int describe_no_output(void *arg, const struct assay_catalog_op *op, const int64_t *axes, unsigned n_threads,
 			      struct assay_shape_facts *out, struct assay_err *err)
 {
-	(void)arg;
-	(void)op;
-	(void)n_threads;
-	(void)err;
 	*out = (struct assay_shape_facts){ 0 };
 	tensor(out, "x", ASSAY_INPUT, axes[0], 0);
 	return 0;
@@ -199,7 +177,6 @@ static void an_op_without_outputs_is_refused(void **state)
 	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(0, assay_op_shape_find(shape, &op, NULL, describe_no_output, NULL, NULL));
 	assert_int_equal(ASSAY_EUSAGE, assay_new_variant_source(&v, &out, &err));
 	assert_string_equal("op 'some.op' has no output that a variant could write", err.text);
@@ -213,7 +190,6 @@ static void templates_want_every_key(void **state)
 	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(0, assay_template_fill("quick.suite", values, 2, &out, &err));
 	assert_non_null(strstr(out.s, "    summary = \"a.b\"\n    use \"\" { }\n}\n"));
 	assert_int_equal(ASSAY_EINTERNAL, assay_template_fill("quick.suite", values, 1, &out, &err));

@@ -12,11 +12,10 @@ static const char *const ops[][2] = {
 	{ "overhead.false_sharing", "lines=shared" },
 };
 
-#define N_OPS (sizeof(ops) / sizeof(ops[0]))
+#define N_OPS N_OF(ops)
 
 static void test_counts(void **state)
 {
-	(void)state;
 	for (size_t op = 0; op < N_OPS; op++)
 		for (uint32_t t = 1; t <= 3; t++) {
 			struct mini_case *c =
@@ -33,7 +32,6 @@ static void test_counts(void **state)
 
 static void test_oracle(void **state)
 {
-	(void)state;
 	for (size_t op = 0; op < N_OPS; op++) {
 		struct mini_case *c = mini_new(ops[op][0], "ref", ops[op][1], &(struct mini_options){ .n_threads = 2 });
 		int64_t *count = c->tensors[ASSAY_OVERHEAD_COUNT].data;

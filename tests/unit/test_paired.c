@@ -6,7 +6,6 @@ static void rule_of_a_family(void **state)
 {
 	struct assay_paired_rule r = assay_paired_rule_of(0.01, 0.025, 40, 0.005, 0.3, 24);
 
-	(void)state;
 	assert_true(fabs(r.alpha_regressed - 0.00025) < 1e-18);
 	assert_true(r.alpha_pass == 0.025); /* all must pass for the whole to pass */
 	assert_true(r.margin_frac == 0.005 && r.max_dropped_frac == 0.3 && r.max_pairs == 24);
@@ -49,7 +48,6 @@ static const struct {
 
 static void verdicts_by_time(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(times); i++) {
 		const struct assay_paired_rule rule =
 			assay_paired_rule_of(0.01, 0.025, times[i].family, 0.005, 0.3, MAX_PAIRS);
@@ -173,7 +171,6 @@ static void smallest_detectable(void **state)
 	struct assay_gate_case g;
 	bool final;
 
-	(void)state;
 	paired_make(&c, "op/variant", MAX_PAIRS, BLOCKS);
 	set_all(&c, 0.005, 0.002);
 	g = judge(&c, &rule, &final);
@@ -190,7 +187,6 @@ static void prefixes_agree_with_the_whole(void **state)
 {
 	unsigned decided[ASSAY_N_VERDICTS] = { 0 };
 
-	(void)state;
 	for (unsigned k = 0; k < 300; k++) {
 		const struct assay_paired_rule rule =
 			assay_paired_rule_of(0.01, 0.025, 1 + k % 3 * 20, 0.005, 0.3, MAX_PAIRS);
@@ -237,7 +233,6 @@ static void last_pair_is_a_look(void **state)
 	struct assay_gate_case g;
 	bool final;
 
-	(void)state;
 	paired_make(&c, "op/variant", MAX_PAIRS, BLOCKS);
 	set_all(&c, -0.006, 0.004); /* passes at the very end only */
 	for (size_t s = 0; s < 2 * BLOCKS; s++)
@@ -269,7 +264,6 @@ static void same_code(void **state)
 	};
 	const struct assay_paired_rule rule = usual_rule();
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_comparison_case c;
 		struct assay_gate_case g;
@@ -343,7 +337,6 @@ static void verdicts_without_time(void **state)
 {
 	const struct assay_paired_rule rule = usual_rule();
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(presences); i++) {
 		const struct presence *p = &presences[i];
 		struct assay_comparison_case c;

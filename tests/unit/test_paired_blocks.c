@@ -37,7 +37,6 @@ static const struct {
 
 static void blocks_are_dropped(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(blocks); i++)
 		for (int where = 0; where < 4; where++) {
 			struct assay_comparison_case c;
@@ -75,7 +74,6 @@ static void estimate(void **state)
 	double tmp[4];
 	struct assay_sample *base, *head;
 
-	(void)state;
 	paired_make(&c, "op/variant", 1, 4);
 	base = c.pairs[0].side[ASSAY_BASE].samples;
 	head = c.pairs[0].side[ASSAY_HEAD].samples;
@@ -114,7 +112,6 @@ static void dropping_is_blind(void **state)
 	struct assay_comparison_case c, swapped;
 	double tmp[40];
 
-	(void)state;
 	paired_make(&c, "op/variant", 50, 40);
 	paired_make(&swapped, "op/variant", 50, 40);
 	for (size_t i = 0; i < c.n_pairs; i++) {
@@ -158,7 +155,6 @@ static void far_slower_cannot_hide(void **state)
 	} rows[] = { { 9.0, ASSAY_REGRESSED }, { 0.02, ASSAY_INCONCLUSIVE } };
 	const struct assay_paired_rule rule = usual_rule();
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_comparison_case c;
 		struct assay_gate_case g;
@@ -195,7 +191,6 @@ static void too_much_was_dropped(void **state)
 	};
 	const struct assay_paired_rule rule = usual_rule();
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++)
 		for (unsigned bad = 3; bad <= 10; bad++) { /* of ten blocks */
 			struct assay_comparison_case c;
@@ -242,7 +237,6 @@ static void spread(void **state)
 	double sd;
 	size_t n;
 
-	(void)state;
 	paired_make(&c, "op/variant", 4, 2);
 	paired_set(&c, 0, 0.001);
 	paired_set(&c, 1, 0.004);

@@ -3,20 +3,14 @@
  * The paired judge against simulated machines of which the truth is known. All draws come from Philox by a fixed seed,
  * so that every count is exact; beside it stands what was promised.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "assay/random.h"
 #include "judge/paired.h"
 #include "paired_fixture.h"
 #include "stats/distributions.h"
 #include "stats/sequential.h"
 
-#define N_OF(a)      (sizeof(a) / sizeof((a)[0]))
 #define MAX_PAIRS    24
 #define MOST_DROPPED 0.3
 /* to see what the counts are after a change of the method on purpose, compile with -DPRINT=print_message */
@@ -267,7 +261,6 @@ static void between_pairs(void **state)
 {
 	struct assay_comparison_case c;
 
-	(void)state;
 	paired_make(&c, "op/variant", MAX_PAIRS, 1);
 	for (size_t i = 0; i < N_OF(pair_level); i++) {
 		const struct truth t = { pair_level[i].slowdown, pair_level[i].between, pair_level[i].sd, QUIET };
@@ -333,7 +326,6 @@ static void gates_of_many_cases(void **state)
 {
 	struct assay_comparison_case c;
 
-	(void)state;
 	paired_make(&c, "op/variant", MAX_PAIRS, 1);
 	for (size_t i = 0; i < N_OF(gates); i++) {
 		const struct truth t = { 0, gates[i].between, gates[i].sd, QUIET };
@@ -412,7 +404,6 @@ static void all_samples(void **state)
 	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, MOST_DROPPED, MAX_PAIRS);
 	struct assay_comparison_case c;
 
-	(void)state;
 	paired_make(&c, "op/variant", MAX_PAIRS, 40);
 	for (size_t i = 0; i < N_OF(sample_level); i++) {
 		struct draws d = { .seed = 2000 + i };
@@ -458,7 +449,6 @@ static void finds_what_it_should(void **state)
 {
 	struct assay_comparison_case c;
 
-	(void)state;
 	paired_make(&c, "op/variant", MAX_PAIRS, 350);
 	for (size_t i = 0; i < N_OF(power); i++) {
 		const struct assay_paired_rule rule =

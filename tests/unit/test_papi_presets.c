@@ -2,19 +2,10 @@
 /* The road of PAPI's presets with recorded values in place of a PMU: which counters are believed, and how they share
  * the machine's. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "counters/counting.h"
 #include "counters/pmu_selftest.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 #if ASSAY_PAPI
 #include <papi.h>
@@ -56,7 +47,6 @@ static int create(int *set)
 
 static int assign(int set, int component)
 {
-	(void)set;
 	return component == 0 ? PAPI_OK : PAPI_ENOCMP;
 }
 
@@ -178,7 +168,6 @@ static struct assay_counter_context with_pmu(bool multiplexed)
 
 static int query_none(const char *name)
 {
-	(void)name;
 	return PAPI_ENOEVNT;
 }
 
@@ -192,7 +181,6 @@ static void test_pmu_without_counters(void **state)
 {
 	struct assay_papi p = { .call = { .query_named_event = query_instructions }, .hardware_counters = COUNTERS };
 
-	(void)state;
 	assay_papi_doubt_pmu(&p);
 	assert_string_equal(p.pmu_reason, "");
 	assert_int_equal(p.pmu_component, 0);
@@ -232,7 +220,6 @@ static void test_what_is_believed(void **state)
 	};
 	struct assay_counter_context ctx = with_pmu(false);
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		char what[256];
 
@@ -275,7 +262,6 @@ static void test_bounds(void **state)
 	};
 	struct assay_counter_context ctx = with_pmu(false);
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		char what[256];
 
@@ -288,7 +274,6 @@ static void test_bounds(void **state)
 
 static void alone(void *pool, assay_parallel_fn fn, void *arg)
 {
-	(void)pool;
 	fn(arg, 0, 1);
 }
 
@@ -324,7 +309,6 @@ static void test_presets_take_turns(void **state)
 	const struct assay_count *ins = assay_counters_find(&c, "PAPI_TOT_INS");
 	const struct assay_count *native = assay_counters_find(&c, "native");
 
-	(void)state;
 	assert_non_null(ins);
 	assert_true(ins->value == 10000 && ins->running_frac == 1 && ins->per_iteration);
 	assert_string_equal(ins->source, ASSAY_SOURCE_PMU);
@@ -345,7 +329,6 @@ static void test_multiplexed_is_an_estimate(void **state)
 	struct assay_counters c = count(&ctx, wanted, 3, 1);
 	const struct assay_count *ins = assay_counters_find(&c, "PAPI_TOT_INS");
 
-	(void)state;
 	assert_non_null(ins);
 	assert_true(ins->value == 10000 && ins->running_frac == 4.0 / 5);
 	assert_string_equal(ins->how, "PAPI 7.0.0, multiplexed, share of the time nominal");
@@ -366,7 +349,6 @@ static void test_failures(void **state)
 		{ false, 0, PAPI_ESYS, "it cannot be read" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_counter_context ctx = with_pmu(false);
 		const struct assay_counting_options o = {
@@ -414,7 +396,6 @@ static void *run_one(void *p)
 /* One thread after the other: what is recorded takes no lock. */
 static void in_turn(void *pool, assay_parallel_fn fn, void *arg)
 {
-	(void)pool;
 	for (uint32_t tid = 1; tid < THREADS; tid++) {
 		struct call c = { fn, arg, tid };
 		pthread_t t;
@@ -434,7 +415,6 @@ static void test_threads_leave(void **state)
 	};
 	struct assay_counting *c;
 
-	(void)state;
 	assert_int_equal(assay_counting_open(&c, &o, NULL), 0);
 	n_registered = n_unregistered = 0;
 	assay_counting_close(c);
@@ -450,7 +430,6 @@ static void test_threads_leave(void **state)
 
 static void test_what_is_believed(void **state)
 {
-	(void)state;
 	skip();
 }
 #define test_pmu_without_counters       test_what_is_believed

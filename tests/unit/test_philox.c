@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Philox4x32-10 against the known answers that come with Random123 (its kat_vectors), and the order of its values. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "assay/random.h"
 
@@ -28,8 +23,7 @@ static void test_known_answers(void **state)
 		  { 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 } },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_philox got = assay_philox4x32(cases[i].ctr, cases[i].key);
 
 		if (memcmp(got.v, cases[i].want, sizeof(got.v)))
@@ -44,7 +38,6 @@ static void test_stream_layout(void **state)
 	struct assay_philox got = assay_random4(0xdeadbeefcafef00d, 42, 0x0123456789abcdef);
 	struct assay_philox want = assay_philox4x32(ctr, key);
 
-	(void)state;
 	assert_memory_equal(got.v, want.v, sizeof(got.v));
 }
 
@@ -53,7 +46,6 @@ static void test_any_order(void **state)
 	enum { N = 1000 };
 	static struct assay_philox forward[N];
 
-	(void)state;
 	for (uint64_t i = 0; i < N; i++)
 		forward[i] = assay_random4(7, 3, i);
 	for (uint64_t i = 0; i < N; i++) {
@@ -71,8 +63,7 @@ static void test_streams_differ(void **state)
 					 assay_random4(7, 3, 11 + (UINT64_C(1) << 32)),
 					 assay_random4(7 + (UINT64_C(1) << 32), 3, 11) };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < N_OF(others); i++)
 		assert_memory_not_equal(others[i].v, base.v, sizeof(base.v));
 }
 
@@ -81,7 +72,6 @@ static void test_floats(void **state)
 	double sum = 0, squares = 0;
 	const uint64_t n = 1 << 16;
 
-	(void)state;
 	assert_true(assay_uniform_f32(0) == 0.0f);
 	assert_true(assay_uniform_f32(0xffffffff) == 0x1.fffffep-1f);
 	assert_true(assay_uniform_f32(0x80000000) == 0.5f);

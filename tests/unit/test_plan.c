@@ -51,7 +51,6 @@ static void test_whole_suite(void **state)
 	struct assay_err err = { 0 };
 	const struct assay_case *c;
 
-	(void)state;
 	if (assay_plan_load(&p, &o, &toy_catalog, &err))
 		fail_msg("%s", err.text);
 	assert_string_equal(p.suite, "all");
@@ -92,7 +91,6 @@ static void test_part_of_a_bench(void **state)
 	struct assay_plan p = { 0 };
 	struct assay_err err = { 0 };
 
-	(void)state;
 	if (assay_plan_load(&p, &o, &toy_catalog, &err))
 		fail_msg("%s", err.text);
 	assert_keys(&p, want, N_OF(want));
@@ -114,7 +112,6 @@ static void test_one_core(void **state)
 	struct assay_err err = { 0 };
 	struct assay_plan p = { 0 };
 
-	(void)state;
 	/* t=1 and t=all are one case, which globs over either name select. */
 	o.all_threads = 1;
 	if (assay_plan_load(&p, &o, &toy_catalog, &err))
@@ -140,7 +137,6 @@ static void test_options(void **state)
 	struct assay_plan p = { 0 };
 	const struct assay_case *c;
 
-	(void)state;
 	o.all_threads = 4;
 	o.threads = threads;
 	o.n_threads = N_OF(threads);
@@ -168,7 +164,6 @@ static void test_suites(void **state)
 	struct assay_strings names = { 0 };
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_plan_suites(GOOD, &names, &err), 0);
 	assert_int_equal(names.n, 2);
 	assert_string_equal(names.v[0], "all");
@@ -185,7 +180,6 @@ static void test_skip_reasons(void **state)
 	struct assay_err err = { 0 };
 	char text[600];
 
-	(void)state;
 	assert_int_equal(plan_text("bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\"}\n threads = {\"4\", "
 				   "\"2\", \"all\"}\n}",
 				   USE_ALL, &o, &p, &err, text, sizeof(text)),
@@ -218,7 +212,6 @@ static void test_several_globs(void **state)
 	struct assay_err err = { 0 };
 	char text[600];
 
-	(void)state;
 	o.only = &only;
 	assay_strings_add(&only, "*/fast/*", NULL);
 	assay_strings_add(&only, want[0], NULL);
@@ -255,7 +248,6 @@ static void test_other_arch(void **state)
 		{ "suite \"s\" {\n use \"*\" { only = {\"*/fast/*\"} }\n}\n", { NULL }, { NULL } },
 	};
 
-	(void)state;
 	toy_variants[2].other_arch = "pdp11";
 	toy_variants[2].unavailable = TEXT("built for pdp11");
 	for (size_t i = 0; i < N_OF(rows); i++) {
@@ -311,7 +303,6 @@ static void test_doubling(void **state)
 		{ "hybrid", false, true, "\"1\"", " 1 +2 +4 +8 12=all 3" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_placement_options placement = { .smt = rows[i].smt };
 		struct assay_plan_options o = options(NULL, NULL);
@@ -368,7 +359,6 @@ static void test_exact_cases(void **state)
 		{ ALL_AND("\texact \"canon\" { cases = {\"*/fast/*\"} }"), "*/ref/*", "canon", 2, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_plan_options o = options(NULL, NULL);
 		struct assay_plan p = { 0 };
@@ -401,7 +391,6 @@ static void test_batch_size(void **state)
 	struct assay_err err = { 0 };
 	char text[600];
 
-	(void)state;
 	o.batch_size = 4;
 	assert_int_equal(plan_text(bench, USE_ALL, &o, &p, &err, text, sizeof(text)), 0);
 	assert_keys(&p, want, 1);

@@ -11,7 +11,6 @@ static void test_same_key_twice(void **state)
 	struct assay_err err = { 0 };
 	char bench[256], text[600];
 
-	(void)state;
 	snprintf(bench, sizeof(bench), two, "1s");
 	assert_int_equal(plan_text(bench, USE_ALL, &o, &p, &err, text, sizeof(text)), 0);
 	assert_int_equal(p.n_cases, 1);
@@ -111,7 +110,6 @@ static const struct {
 
 static void test_errors(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(errors); i++) {
 		struct assay_plan_options o = options(NULL, NULL);
 		struct assay_plan p = { 0 };
@@ -134,7 +132,6 @@ static void test_no_folder_of_suites(void **state)
 	struct assay_strings suites = { 0 };
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_plan_suites("/nonexistent", &suites, NULL), ASSAY_EUSAGE);
 	assert_int_equal(assay_plan_suites("/nonexistent", &suites, &err), ASSAY_EUSAGE);
 	assert_int_equal(err.code, ASSAY_EUSAGE);
@@ -151,7 +148,6 @@ static void test_unknown_suite(void **state)
 		"unknown suite '', expected one of all, some",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(wrong); i++) {
 		struct assay_plan_options o = options(GOOD, wrong[i]);
 		struct assay_plan p = { 0 };

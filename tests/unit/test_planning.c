@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many pairs a promise takes, against numbers worked out by hand, and whether the promise is kept in simulation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "assay/random.h"
 #include "judge/planning.h"
 #include "paired_fixture.h"
@@ -27,7 +22,6 @@ static void learns(void **state)
 	struct assay_comparison_case c;
 	struct assay_err err;
 
-	(void)state;
 	assert_true(assay_planned_sd(&p) == ASSAY_PAIRED_SD_FLOOR && assay_planned_pair_s(&p) == 0);
 
 	paired_make(&c, "op/variant", 3, 2); /* half a second each */
@@ -71,8 +65,7 @@ static void pairs_needed(void **state)
 		{ 0.02, 0.0001, 1, 0 },  /* more than 4096 */
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_planned cases[60];
 		struct assay_plan_goal g = usual;
 		struct assay_promise p;
@@ -103,7 +96,6 @@ static void within_a_limit(void **state)
 	struct assay_plan_goal g = usual;
 	struct assay_promise p = assay_plan_promise(cases, 2, &g), exact, less;
 
-	(void)state;
 	assert_true(p.possible && isinf(p.detectable_frac)); /* without a limit there is no best */
 	g.within_s = p.needed_s;
 	exact = assay_plan_promise(cases, 2, &g);
@@ -133,7 +125,6 @@ static void promise_is_kept(void **state)
 	struct assay_err err;
 	unsigned right[2] = { 0 };
 
-	(void)state;
 	assert_true(assay_plan_promise(&planned, 1, &usual).possible);
 	assert_int_equal(planned.need_pairs, 14);
 	paired_make(&c, "op/variant", planned.need_pairs, 1);

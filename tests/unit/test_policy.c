@@ -41,7 +41,6 @@ static void test_reads(void **state)
 	struct assay_err err = { 0 };
 	struct text_file t;
 
-	(void)state;
 	text_file_write(&t, good);
 	if (assay_policy_load(&p, t.path, &err))
 		fail_msg("%s", err.text);
@@ -71,7 +70,6 @@ static void test_defaults(void **state)
 	struct assay_policy p;
 	struct text_file t;
 
-	(void)state;
 	text_file_write(&t, "# nothing\n");
 	assert_int_equal(assay_policy_load(&p, t.path, NULL), 0);
 	unlink(t.path);
@@ -132,7 +130,6 @@ static const struct {
 
 static void test_errors(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(errors); i++) {
 		struct assay_policy p = { 0 };
 		struct assay_err err = { 0 };

@@ -3,12 +3,6 @@
  * Children that end, fail, hang, leave others behind or outlive their parent. This program starts itself again (with a
  * role as its first argument) where a child of a certain kind is wanted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,11 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/process.h"
 
-#define N(a)     (sizeof(a) / sizeof((a)[0]))
 #define LONG_NS  UINT64_C(20000000000) /* never waited for in full unless something is broken */
 #define SHORT_NS UINT64_C(50000000)
 
@@ -41,8 +33,7 @@ static void describes_the_end(void **state)
 		{ "kill -KILL $$", "killed by signal 9 (SIGKILL)" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const char *argv[] = { "sh", "-c", cases[i].script, NULL };
 		struct assay_process_options o = plain(argv);
 		struct assay_err err = { 0 };
@@ -77,8 +68,7 @@ static void says_why_it_cannot_start(void **state)
 		{ "", NULL, ASSAY_ENOTFOUND, "cannot start '': no such program in PATH" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const char *argv[] = { cases[i].program, NULL };
 		struct assay_process_options o = plain(argv);
 		struct assay_err err = { 0 };
@@ -104,7 +94,6 @@ static void kills_one_that_hangs(void **state)
 	struct assay_process p;
 	char how[80];
 
-	(void)state;
 	assert_int_equal(assay_process_start(&p, &o, &err), 0);
 	assert_false(assay_process_wait(&p, SHORT_NS));
 	assert_false(assay_process_ended(&p));
@@ -134,7 +123,6 @@ static void kills_what_it_left_behind(void **state)
 	struct assay_err err = { 0 };
 	struct assay_process p;
 
-	(void)state;
 	assert_int_equal(assay_process_start(&p, &o, &err), 0);
 	assert_true(assay_process_wait(&p, LONG_NS));
 	assert_int_equal(p.status, 0);
@@ -148,7 +136,6 @@ static void waits_without_a_pidfd(void **state)
 	struct assay_err err = { 0 };
 	struct assay_process p;
 
-	(void)state;
 	assert_int_equal(assay_process_start(&p, &o, &err), 0);
 	if (p.pidfd >= 0)
 		close(p.pidfd);
@@ -170,7 +157,6 @@ static void hands_over_only_what_it_should(void **state)
 	sigset_t block, old;
 	ssize_t n;
 
-	(void)state;
 	setenv("ASSAY_TEST_OLD", "one", 1);
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&block);
@@ -202,7 +188,6 @@ static void survives_an_ignored_sigchld(void **state)
 	struct assay_err err = { 0 };
 	struct assay_process p;
 
-	(void)state;
 	signal(SIGCHLD, SIG_IGN);
 	assert_int_equal(assay_process_start(&p, &o, &err), 0);
 	assert_true(assay_process_wait(&p, LONG_NS));
@@ -220,7 +205,6 @@ static void dies_with_its_parent(void **state)
 	int fds[2];
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	o.stdout_fd = fds[1];
 	assert_int_equal(assay_process_start(&p, &o, &err), 0);
@@ -256,8 +240,7 @@ static void captures_output(void **state)
 		{ "yes", LONG_NS, ASSAY_EIO, NULL, "'sh' wrote more than 64 MiB, stopped" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const char *argv[] = { "sh", "-c", cases[i].script, NULL };
 		struct assay_err err = { 0 };
 		char *out = NULL;
@@ -280,7 +263,6 @@ static void captures_more_than_a_pipe_holds(void **state)
 	struct assay_err err = { 0 };
 	char *out = NULL;
 
-	(void)state;
 	assert_int_equal(assay_process_capture(argv, NULL, LONG_NS, &out, &err), 0);
 	assert_int_equal(strspn(out, "x"), 3000000);
 	assert_int_equal(strlen(out), 3000000);

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The time left that the bar shows, by a clock that stands still: what is expected before anything is learnt. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "base/monotonic.h"
 #include "cli/progress.h"
 
@@ -71,8 +65,7 @@ static void time_left(void **state)
 		{ 1, second, 1, 1, "2/3  0:20 left  b" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_progress p;
 		char text[256];
 

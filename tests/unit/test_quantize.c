@@ -117,7 +117,7 @@ static const struct {
 	  1e-5f / 127 },
 };
 
-#define N_KNOWN (sizeof(known) / sizeof(known[0]))
+#define N_KNOWN N_OF(known)
 
 static void known_floats(size_t k, float *x)
 {
@@ -141,7 +141,6 @@ static void known_bytes(size_t k, uint8_t *q)
 
 static void test_known_blocks(void **state)
 {
-	(void)state;
 	for (size_t k = 0; k < N_KNOWN; k++) {
 		char op[64];
 		uint8_t want[128];
@@ -173,7 +172,6 @@ static void test_known_floats(void **state)
 	static const float tq2_0[4] = { -3, 0, 3, 6 }, i2_s[4] = { -3, 0, 3, 0 };
 	static const char *const ops[] = { "dequantize.tq2_0", "dequantize.i2_s" };
 
-	(void)state;
 	for (size_t v = 0; v < 2 * mini_variant_names()->n; v++) {
 		bool tq = v < mini_variant_names()->n;
 		const char *op = ops[!tq], *variant = mini_variant_names()->v[v % mini_variant_names()->n];
@@ -224,8 +222,7 @@ static void test_sum_order(void **state)
 		{ { 4096, 8192 }, false }, /* the next block, and the one after */
 	};
 
-	(void)state;
-	for (size_t k = 0; k < sizeof(orders) / sizeof(orders[0]) * mini_variant_names()->n; k++) {
+	for (size_t k = 0; k < N_OF(orders) * mini_variant_names()->n; k++) {
 		const char *variant = mini_variant_names()->v[k % mini_variant_names()->n];
 		struct mini_options o = { .n_threads = 1 + k % 4 };
 		struct mini_case *c;
@@ -254,7 +251,6 @@ static void test_sum_order(void **state)
 /* Every half there is, as the scale of a q8_0 block. */
 static void test_all_halves_decode(void **state)
 {
-	(void)state;
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		uint8_t *q;
@@ -283,7 +279,6 @@ static void test_all_halves_decode(void **state)
  */
 static void test_halves_round_to_even(void **state)
 {
-	(void)state;
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		float *x;
@@ -319,7 +314,6 @@ static void test_halves_round_to_even(void **state)
 /* With d = 1, values around every tie up to 126.5, each with its neighbours. */
 static void test_codes_around_ties(void **state)
 {
-	(void)state;
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		for (int token = 0; token < 2; token++) {
 			const char *op = token ? "quantize.i8_token" : "quantize.q8_0";
@@ -370,10 +364,9 @@ static void test_tiny_ternary_blocks(void **state)
 	 */
 	static const uint32_t amax[] = { 0x1ffffe, 0x200000, 0x200002, 0x300000, 0x3ffffe, 0x400000, 0x400001, 0x400002,
 					 0x7ffffe, 0x7fffff, 0x800000, 0x800001, 0x800002, 0x800003, 0xffffff };
-	const int n_blocks = sizeof(amax) / sizeof(amax[0]);
+	const int n_blocks = N_OF(amax);
 	char axes[32];
 
-	(void)state;
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		uint32_t *x;
@@ -422,7 +415,6 @@ static void test_not_finite_input(void **state)
 		{ "quantize.i8_token", "tokens=3,dim=45", 45, 45, -1, 0x00 },
 	};
 
-	(void)state;
 	for (size_t f = 0; f < 4 * mini_variant_names()->n * 6; f++) {
 		size_t k = f / (mini_variant_names()->n * 6);
 		const char *variant = mini_variant_names()->v[f / 6 % mini_variant_names()->n];
@@ -483,7 +475,6 @@ static void check_not_finite_scale(const char *op, const char *variant, const ch
 
 static void test_not_finite_scale(void **state)
 {
-	(void)state;
 	for (size_t f = 0; f < mini_variant_names()->n * 6; f++) {
 		if (mini_can_run("dequantize.i8_token", mini_variant_names()->v[f / 6]))
 			check_not_finite_scale("dequantize.i8_token", mini_variant_names()->v[f / 6], "tokens=1,dim=13",
@@ -512,8 +503,7 @@ static void test_refused_shapes(void **state)
 	struct assay_problem problem;
 	struct assay_reason why;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+	for (size_t i = 0; i < N_OF(refused); i++) {
 		assert_true(mini_try_describe(refused[i].op, refused[i].axes, &problem, &why) < 0);
 		assert_string_equal(why.text, refused[i].why);
 	}
@@ -537,8 +527,7 @@ static void test_costs(void **state)
 	struct assay_problem problem;
 	struct assay_reason why;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+	for (size_t i = 0; i < N_OF(want); i++) {
 		assert_int_equal(mini_try_describe(want[i].op, want[i].axes, &problem, &why), 0);
 		assert_true(problem.cost.ops == want[i].elements && problem.cost.items == want[i].elements);
 		assert_true(problem.cost.bytes_read == want[i].read);

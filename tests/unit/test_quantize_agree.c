@@ -26,7 +26,7 @@ static const struct {
 	{ "dequantize.i8_token", 0, ASSAY_DEQUANTIZE_X, ASSAY_DEQUANTIZE_X },
 };
 
-#define N_OPS (sizeof(ops) / sizeof(ops[0]))
+#define N_OPS N_OF(ops)
 
 #if defined(TEST_EMULATED)
 #define N_DRAWS    3
@@ -87,7 +87,7 @@ static void run_and_compare(size_t op, const char *variant, const char *axes, ui
 	mini_fill(ref);
 	mini_run(ref);
 	mini_check(ref);
-	for (uint32_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
+	for (uint32_t t = 0; t < N_OF(thread_counts); t++) {
 		struct mini_options o = {
 			.n_threads = thread_counts[t], .seed = seed, .offset_bytes = t * 8, .byte_offset = t
 		};
@@ -102,7 +102,6 @@ static void run_and_compare(size_t op, const char *variant, const char *axes, ui
 
 static void test_variants_agree(void **state)
 {
-	(void)state;
 	for (size_t op = 0; op < N_OPS; op++) {
 		for (size_t v = 0; v < mini_variant_names()->n; v++) {
 			if (!mini_can_run(ops[op].op, mini_variant_names()->v[v]))
@@ -123,7 +122,6 @@ static void test_token_tails(void **state)
 {
 	char axes[64];
 
-	(void)state;
 	for (size_t op = 0; op < N_OPS; op++) {
 		if (ops[op].multiple)
 			continue;
@@ -172,7 +170,6 @@ static void test_codes_around_ties(void **state)
 		int levels;
 	} rows[] = { { 1, "n=65280", 256, 1 }, { 2, "n=236640", 32, 127 } };
 
-	(void)state;
 	for (size_t k = 0; k < 2; k++) {
 		struct mini_case *ref = mini_new(ops[rows[k].op].op, "ref", rows[k].axes, NULL);
 		const struct assay_tensor *x = &ref->tensors[ASSAY_QUANTIZE_X];
@@ -235,8 +232,7 @@ static void test_sums_of_any_floats(void **state)
 	};
 	const int64_t n = 2 * ASSAY_I2_S_SUM_BLOCK + 3 * 128;
 
-	(void)state;
-	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+	for (size_t k = 0; k < N_OF(rows); k++) {
 		struct mini_case *ref = mini_new("quantize.i2_s", "ref", "n=8576", NULL);
 		float *x = ref->tensors[ASSAY_QUANTIZE_X].data;
 
@@ -267,7 +263,6 @@ static void test_sums_of_any_floats(void **state)
 
 static void test_inputs_follow_the_seed(void **state)
 {
-	(void)state;
 	for (size_t op = 0; op < N_OPS; op++) {
 		uint64_t hash[3];
 
@@ -291,7 +286,6 @@ static void test_i2_s_inputs_have_ties(void **state)
 	const float *x = c->tensors[ASSAY_QUANTIZE_X].data;
 	int ties = 0, counts[3] = { 0 };
 
-	(void)state;
 	mini_fill(c);
 	mini_run(c);
 	assert_true(*(float *)c->tensors[ASSAY_QUANTIZE_SCALE].data == 0x1p-7f);
@@ -310,7 +304,6 @@ static void test_inputs_are_hard(void **state)
 {
 	static const size_t with_all[] = { 1, 2, 3 };
 
-	(void)state;
 	for (size_t k = 0; k < 3; k++) {
 		size_t op = with_all[k];
 		struct mini_case *c =
@@ -340,7 +333,6 @@ static void test_inputs_are_hard(void **state)
 /* Each wrong bit, anywhere in an output, is found and located. */
 static void test_oracles_notice(void **state)
 {
-	(void)state;
 	for (size_t op = 0; op < N_OPS; op++) {
 		struct mini_case *c = mini_new(ops[op].op, "ref", ops[op].multiple ? "n=4096" : "tokens=16,dim=256",
 					       &(struct mini_options){ .seed = 5 });

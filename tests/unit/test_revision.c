@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sides of a comparison, in a small repository made for the purpose whose build only copies and counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "base/file.h"
 #include "drive/revision.h"
 
@@ -22,7 +15,6 @@ static unsigned told;
 
 static void building(void *arg, const char *name, const char *command)
 {
-	(void)arg;
 	assert_true(name[0] && command[0]);
 	told++;
 }
@@ -82,7 +74,6 @@ static int fresh(void **state)
 {
 	char conf[PATH_MAX];
 
-	(void)state;
 	assert_int_equal(chdir(root), 0);
 	sh("rm -rf repo cache count && git init -q -b main repo");
 	assert_int_equal(chdir("repo"), 0);
@@ -122,7 +113,6 @@ static void test_files_and_folders(void **state)
 {
 	struct assay_side_source s;
 
-	(void)state;
 	sh("mkdir -p plugins/deep.so.d && touch plugins/b.so plugins/a.so plugins/c.txt");
 	resolve("plugins/b.so", &s);
 	assert_int_equal(s.plugins.n, 1);
@@ -143,7 +133,6 @@ static void test_files_and_folders(void **state)
 
 static void test_unknown(void **state)
 {
-	(void)state;
 	refuse("mian", "unknown revision 'mian', did you mean 'main'?");
 	refuse("0123456789", "unknown revision '0123456789'");
 	refuse("--all", "unknown revision '--all'");
@@ -163,7 +152,6 @@ static void test_builds_once(void **state)
 	struct assay_side_source s;
 	char conf[4096];
 
-	(void)state;
 	put("kernel", "uncommitted");
 	put("new", "untracked");
 	sh("git add new && git status --porcelain >../before && touch -d 2001-01-01 .gitignore && cp .git/index "
@@ -206,7 +194,6 @@ static void test_environment_is_clean(void **state)
 {
 	struct assay_side_source s;
 
-	(void)state;
 	setenv("GIT_DIR", "/proc/nowhere", 1);
 	setenv("GIT_INDEX_FILE", "/proc/nowhere", 1);
 	setenv("MAKEFLAGS", "-j --jobserver-auth=3,4", 1);
@@ -222,7 +209,6 @@ static void test_another_command_builds_again(void **state)
 {
 	struct assay_side_source s;
 
-	(void)state;
 	resolve("one", &s);
 	assay_side_source_release(&s);
 	assert_builds("b");
@@ -245,7 +231,6 @@ static void test_failure_shows_last_lines(void **state)
 	struct assay_text log = { 0 };
 	unsigned lines = 0;
 
-	(void)state;
 	put("assay.conf", "build = \"printf b >>../../../count; seq 1 40; echo 'kernel.c:3: error: no' >&2; exit "
 			  "2\"\nplugins = \"out\"\n");
 	for (int i = 0; i < 2; i++) {
@@ -272,7 +257,6 @@ static void test_bad_conf(void **state)
 {
 	struct assay_side_source s;
 
-	(void)state;
 	put("assay.conf", "build = \"true\"\nplugins = \"/usr/lib\"\n");
 	refuse("one", "plugins '/usr/lib' must lie inside the checkout");
 	put("assay.conf", "build = \"true\"\nplugins = \"a/../../b\"\n");
@@ -295,7 +279,6 @@ static void test_survives_a_lost_or_half_made_cache(void **state)
 {
 	struct assay_side_source s;
 
-	(void)state;
 	resolve("one", &s);
 	assay_side_source_release(&s);
 	sh("rm -rf ../cache");
@@ -323,7 +306,6 @@ static void test_working_tree(void **state)
 {
 	struct assay_side_source s;
 
-	(void)state;
 	resolve(NULL, &s);
 	assert_false(s.build.dirty);
 	assert_int_equal(strlen(s.build.commit), 40);
@@ -346,7 +328,6 @@ static void test_hooks_do_not_run(void **state)
 {
 	struct assay_side_source s;
 
-	(void)state;
 	put(".git/hooks/post-checkout", "#!/bin/sh\nexit 1\n");
 	sh("chmod +x .git/hooks/post-checkout");
 	resolve("one", &s);
@@ -360,7 +341,6 @@ static void test_interrupted(void **state)
 	struct assay_side_source s;
 	struct assay_err err = { 0 };
 
-	(void)state;
 	put("assay.conf", "build = \"sleep 100\"\nplugins = \"out\"\n");
 	o.interrupted = &yes;
 	assert_int_equal(assay_revision_resolve("one", &o, &s, NULL, &err), ASSAY_EINTERRUPTED);
@@ -370,7 +350,6 @@ static void test_two_at_once(void **state)
 {
 	pid_t pid[4];
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		pid[i] = fork();
 		if (!pid[i]) {
@@ -391,7 +370,6 @@ static void test_two_at_once(void **state)
 
 static int set_up(void **state)
 {
-	(void)state;
 	if (!mkdtemp(root))
 		return -1;
 	snprintf(cache, sizeof(cache), "%s/cache", root);
@@ -409,7 +387,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	assert_int_equal(chdir("/"), 0);
 	sh("rm -rf '%s'", root);
 	return 0;

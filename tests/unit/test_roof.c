@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shares of the roof: with the limits of a run, and from samples of limit and case that took turns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <math.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "measure/roof.h"
 #include "measure/turns.h"
 
@@ -65,8 +60,7 @@ static void roof_or_why_not(void **state)
 		  "states no work that bandwidth or arithmetic bounds" },
 	};
 	static const struct assay_host_info host = { .l1d_bytes = 1000, .l2_bytes = 10000, .llc_bytes = 100000 };
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_result results[N] = { 0 }, *r = &results[CASE];
 		struct assay_run run = { .results = results, .n_results = N };
 		struct assay_case_facts facts[N] = {
@@ -158,8 +152,7 @@ static void ratios_are_of_calls(void **state)
 		{ 2, 0, 2.8284271247461903 }, /* all were */
 	};
 
-	(void)state;
-	for (size_t k = 0; k < 2 * sizeof(rows) / sizeof(rows[0]); k++) {
+	for (size_t k = 0; k < 2 * N_OF(rows); k++) {
 		size_t i = k / 2;
 		struct assay_interval ci;
 		struct assay_pair p;
@@ -190,8 +183,7 @@ static void rounds_widen_the_interval(void **state)
 		{ { 0, 0, false }, { 0.8, 0.81, true }, "alu.dot" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_roof roof = { .seconds = 1e-7,
 					   .what = { ASSAY_BOUND_ARITHMETIC, "alu.dot", "i8", rows[i].in_turn } };
 		struct assay_result r = { .median_ns = 125 }, round = { .roof.in_turn = rows[i].round };

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cases measured in several rounds: which are worth it, and what the rounds come to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "measure/case_metrics.h"
 #include "measure/rounds.h"
 #include "model/summary.h"
@@ -64,7 +56,6 @@ static void rounds_add_up(void **state)
 	struct assay_result r, second, third;
 	size_t n_metrics, n_counts;
 
-	(void)state;
 	make_round(&r, 10, 100, 30, 5000);
 	make_round(&second, 20, 140, 60, 9000);
 	make_round(&third, 5, 110, 90, 4000);
@@ -114,7 +105,6 @@ static void means_are_of_the_rounds_that_know(void **state)
 {
 	struct assay_result r, round[3];
 
-	(void)state;
 	make_round(&r, 10, 100, 30, 5000);
 	for (unsigned i = 0; i < 3; i++) {
 		make_round(&round[i], 10, 100, 60 + 30 * i, 5000);
@@ -145,8 +135,7 @@ static void a_bad_round_decides(void **state)
 		  ASSAY_STATUS_WRONG },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_result r, second;
 
 		make_round(&r, 10, 100, 1, 1);
@@ -169,7 +158,6 @@ static void only_what_is_worth_it(void **state)
 {
 	struct assay_result r;
 
-	(void)state;
 	make_round(&r, 10, 100, 1, 1); /* of a budget of 1000 ns */
 	assert_true(assay_round_wanted(&r, 4000));
 	assert_false(assay_round_wanted(&r, 4001));

@@ -55,11 +55,10 @@ static void best_of_each_shape(void **state)
 	};
 	char *s;
 
-	(void)state;
 	r[5].c.cache = ASSAY_CACHE_COLD;
 	r[10].status = ASSAY_STATUS_CRASHED;
 	snprintf(r[10].reason, sizeof(r[10].reason), "killed by SIGSEGV");
-	s = brief(r, sizeof(r) / sizeof(r[0]), (struct assay_emit_style){ .utf8 = true });
+	s = brief(r, N_OF(r), (struct assay_emit_style){ .utf8 = true });
 	/* several rows stand under their op, a single one beside it */
 	has(s, "\nop\n  n=1         1  fast  8.00 µs  ±1.0 %   ×12.5\n");
 	has(s, "\n  n=2         1  fast  99.0 µs  ±1.0 %   ×1.01\n");
@@ -90,7 +89,6 @@ static void best_number_of_threads(void **state)
 	};
 	char *s;
 
-	(void)state;
 	/* four threads do eight times the work in twice the time */
 	for (size_t i = 0; i < 4; i++)
 		assay_result_add_metric(&r[i], "ops_per_s", "op/s", 1, (i < 2 ? 8e9 : 1e9) / r[i].median_ns);
@@ -107,7 +105,6 @@ static void legend_of_what_occurs(void **state)
 	struct assay_result r[] = { result("op", "ref", "1", 1, 100), result("op", "fast", "1", 1, 8) };
 	char *s;
 
-	(void)state;
 	s = brief(r, 1, (struct assay_emit_style){ .utf8 = true });
 	assert_null(strstr(s, "vs ref"));
 	assert_null(strstr(s, "roof"));
@@ -147,7 +144,6 @@ static void fixed_work_is_not_unsure(void **state)
 	struct assay_run run = { .results = r, .n_results = 1 };
 	char *s;
 
-	(void)state;
 	r[0].converged = false;
 	s = emit_run(&run, "text", NULL);
 	has(s, "unsure");
@@ -181,7 +177,6 @@ static void reasons_are_told_once(void **state)
 	char *s = emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .brief = true } },
 		       "text", NULL);
 
-	(void)state;
 	/* what failed has a row, whatever else there is */
 	has(s, "  n=1    1  f     wrong: element 3\n");
 	has(s, "  n=2    1  f     timeout: 1 s\n");
@@ -213,11 +208,10 @@ static void fits_the_terminal(void **state)
 				    result("a.long.name.of.an.op", "avx512vnni", "1048576", 2, 8),
 				    result("a.long.name.of.an.op", "avx512vnni", "10485760000000000", 2, 8) };
 
-	(void)state;
 	assay_result_add_metric(&r[1], "roof_frac", "1", 1, 0.713);
 	assay_result_add_metric(&r[1], "bytes_per_s", "B/s", 1, 61.2e9);
 	r[1].roof = (struct assay_result_roof){ .bound = ASSAY_BOUND_ARITHMETIC, .op = "x", .name = "ternary" };
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_emit_style style = { .utf8 = true, .width = cases[i].width };
 		char *s = brief(r, 3, style);
 

@@ -3,20 +3,14 @@
  * What lies between the two clock reads of a sample beside the variant's calls: nothing but a loop. Counted in calls,
  * with a clock of the test's own, and in instructions, one step at a time; no time is measured.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "counters/sanitized.h"
 #include "measure/sample_overhead.h"
 #include "worker/case_job.h"
@@ -33,7 +27,6 @@ static _Atomic int *inside; /* between the clock reads? shared with a tracer */
 /* Stands before that of the C library: every read is one step of 1000 ns. */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
-	(void)id;
 	if (n_events < MAX_EVENTS)
 		events[n_events++] = READ;
 	fake_ns += 1000;
@@ -54,7 +47,6 @@ static int run_logged(struct assay_job *job)
 
 static int run_nothing(struct assay_job *job)
 {
-	(void)job;
 	return 0;
 }
 
@@ -86,8 +78,7 @@ static void test_two_reads_around_the_calls(void **state)
 		{ 3, 5, { READ, 0, 1, 2, 0, 1, READ }, 7 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		assert_int_equal(take_sample(run_logged, rows[i].copies, rows[i].iterations), 1000);
 		assert_int_equal(n_events, rows[i].n);
 		assert_memory_equal(events, rows[i].want, rows[i].n * sizeof(events[0]));
@@ -138,7 +129,6 @@ static void test_instructions_beside_the_calls(void **state)
 {
 	long none, one, ten;
 
-	(void)state;
 	inside = mmap(NULL, sizeof(*inside), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(inside != MAP_FAILED);
 	none = instructions(0);
@@ -167,7 +157,6 @@ static void test_what_the_doctor_shows(void **state)
 	struct assay_findings all = { 0 };
 	const struct assay_finding *f;
 
-	(void)state;
 	assert_true(assay_sample_overhead_ns(&clock) == 1000);
 	assay_sample_overhead_add(&all, 59.4);
 	assay_sample_overhead_add(&all, 60);

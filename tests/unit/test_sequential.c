@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks and their price, and the interval at a look against numbers worked out by hand with R's qt. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <math.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "stats/sequential.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 static void close_to(double got, double want, double rel)
 {
@@ -43,8 +34,7 @@ static const struct {
 
 static void looks(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < N(schedules); i++) {
+	for (size_t i = 0; i < N_OF(schedules); i++) {
 		char got[256] = "";
 		unsigned n_looks = 0;
 
@@ -66,8 +56,7 @@ static void a_look_at_the_end_is_paid_for(void **state)
 {
 	static const double alphas[] = { 0.1, 0.025, 0.01, 1e-3, 1e-5 };
 
-	(void)state;
-	for (size_t a = 0; a < N(alphas); a++)
+	for (size_t a = 0; a < N_OF(alphas); a++)
 		for (size_t max = 1; max <= 130; max++)
 			for (size_t usable = 0; usable <= max; usable++) {
 				unsigned n_looks = 0;
@@ -95,18 +84,17 @@ static void interval(void **state)
 	const double shift = t_first * 27 / 28 + 1.6448536269514722 * sqrt(1 + t_first * t_first / 14);
 	const struct assay_sequential_rule rule = { 0.01, 0.025, 24, 0.0005 };
 	const struct assay_sequential_rule floored = { 0.01, 0.025, 24, 0.01 };
-	struct assay_interval ci = assay_sequential_interval(x, N(x), &rule);
+	struct assay_interval ci = assay_sequential_interval(x, N_OF(x), &rule);
 
-	(void)state;
 	close_to(ci.lo, 0.003 - t_lower * se, 1e-11);
 	close_to(ci.hi, 0.003 + t_upper * se, 1e-11);
-	close_to(assay_sequential_detectable(x, N(x), &rule, 0.005, 0.95), 0.005 + shift * sqrt(1e-5 / 5) / sqrt(8),
+	close_to(assay_sequential_detectable(x, N_OF(x), &rule, 0.005, 0.95), 0.005 + shift * sqrt(1e-5 / 5) / sqrt(8),
 		 1e-11);
 
-	ci = assay_sequential_interval(x, N(x), &floored);
+	ci = assay_sequential_interval(x, N_OF(x), &floored);
 	close_to(ci.lo, 0.003 - t_lower * 0.01 / sqrt(6), 1e-11);
 	close_to(ci.hi, 0.003 + t_upper * 0.01 / sqrt(6), 1e-11);
-	close_to(assay_sequential_detectable(x, N(x), &floored, 0.005, 0.95), 0.005 + shift * 0.01 / sqrt(8), 1e-11);
+	close_to(assay_sequential_detectable(x, N_OF(x), &floored, 0.005, 0.95), 0.005 + shift * 0.01 / sqrt(8), 1e-11);
 }
 
 /* A longer series is dearer at every look, and an equal error on both sides gives a symmetrical interval. */
@@ -115,10 +103,9 @@ static void price(void **state)
 	static const double x[] = { -0.001, 0.002, 0, 0.001, -0.002, 0.0005, -0.0005 };
 	double last = 0;
 
-	(void)state;
 	for (size_t max = 7; max <= 100; max += 3) {
 		const struct assay_sequential_rule rule = { 0.01, 0.01, max, 0 };
-		struct assay_interval ci = assay_sequential_interval(x, N(x), &rule);
+		struct assay_interval ci = assay_sequential_interval(x, N_OF(x), &rule);
 
 		close_to(ci.hi, -ci.lo, 1e-9);
 		assert_true(ci.hi >= last);

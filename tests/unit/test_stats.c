@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics against values of R, of exact integer arithmetic, and of seeded simulation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include <float.h>
 #include <math.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "stats/distributions.h"
 #include "stats/stats.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 /* mtcars$mpg of R's data sets */
 static const double mpg[] = { 21,   21,   22.8, 21.4, 18.7, 18.1, 14.3, 24.4, 22.8, 19.2, 17.8,
@@ -47,8 +39,7 @@ static void sorts(void **state)
 	uint64_t seed = 1;
 	double x[257], sum, sorted_sum;
 
-	(void)state;
-	for (size_t n = 0; n <= N(x); n++) {
+	for (size_t n = 0; n <= N_OF(x); n++) {
 		sum = sorted_sum = 0;
 		for (size_t i = 0; i < n; i++) {
 			x[i] = (double)(next_random(&seed) % (n + 1)); /* with ties */
@@ -72,17 +63,16 @@ static void matches_r(void **state)
 		{ 0, 10.4 },    { 0.1, 14.34 }, { 0.25, 15.425 }, { 0.3, 15.98 }, { 0.5, 19.2 },
 		{ 0.75, 22.8 }, { 0.9, 30.09 }, { 1, 33.9 },      { -1, 10.4 },   { 2, 33.9 },
 	};
-	double x[N(mpg)], tmp[N(mpg)];
+	double x[N_OF(mpg)], tmp[N_OF(mpg)];
 
-	(void)state;
 	memcpy(x, mpg, sizeof(x));
-	assay_stats_sort(x, N(x));
-	for (size_t i = 0; i < N(quantiles); i++)
-		close_to(assay_stats_quantile(x, N(x), quantiles[i].p), quantiles[i].want, 1e-14);
-	close_to(assay_stats_median(x, N(x)), 19.2, 1e-15);
-	close_to(assay_stats_mad(x, N(x), tmp), 3.65, 1e-14); /* mad(mtcars$mpg, constant = 1) */
-	close_to(assay_stats_mean(mpg, N(mpg)), 20.090625, 1e-15);
-	close_to(assay_stats_sd(mpg, N(mpg)), 6.026948052089104, 1e-14);
+	assay_stats_sort(x, N_OF(x));
+	for (size_t i = 0; i < N_OF(quantiles); i++)
+		close_to(assay_stats_quantile(x, N_OF(x), quantiles[i].p), quantiles[i].want, 1e-14);
+	close_to(assay_stats_median(x, N_OF(x)), 19.2, 1e-15);
+	close_to(assay_stats_mad(x, N_OF(x), tmp), 3.65, 1e-14); /* mad(mtcars$mpg, constant = 1) */
+	close_to(assay_stats_mean(mpg, N_OF(mpg)), 20.090625, 1e-15);
+	close_to(assay_stats_sd(mpg, N_OF(mpg)), 6.026948052089104, 1e-14);
 }
 
 static void small_and_extreme(void **state)
@@ -91,10 +81,9 @@ static void small_and_extreme(void **state)
 	static const double offset[] = { 1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16 };
 	double tmp[4], tenths[10];
 
-	(void)state;
-	for (size_t i = 0; i < N(tenths); i++)
+	for (size_t i = 0; i < N_OF(tenths); i++)
 		tenths[i] = 0.1; /* their plain sum is 0.9999999999999999 */
-	assert_true(assay_stats_mean(tenths, N(tenths)) == 0.1);
+	assert_true(assay_stats_mean(tenths, N_OF(tenths)) == 0.1);
 	assert_true(assay_stats_median(one, 1) == 7 && assay_stats_quantile(one, 1, 0.9) == 7);
 	assert_true(assay_stats_mad(one, 1, tmp) == 0 && assay_stats_sd(one, 1) == 0 && assay_stats_mean(one, 0) == 0);
 	assert_true(assay_stats_median(two, 2) == 1.5 && assay_stats_quantile(two, 2, 0.5) == 1.5);
@@ -118,10 +107,9 @@ static void median_interval_ranks(void **state)
 	static double x[20000];
 	bool reached;
 
-	(void)state;
-	for (size_t i = 0; i < N(x); i++)
+	for (size_t i = 0; i < N_OF(x); i++)
 		x[i] = (double)(i + 1); /* the value is its rank */
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		size_t n = cases[i].n, k[2] = { cases[i].k95, cases[i].k99 };
 
 		for (int j = 0; j < 2; j++) {
@@ -149,7 +137,6 @@ static void interval_over_groups(void **state)
 	static const double three[] = { 100, 102, 104 }, five[] = { 10, 11, 13, 9, 10.5 }, same[] = { 7, 7, 7 };
 	struct assay_interval ci = assay_stats_groups_ci(three, 3, 0.95);
 
-	(void)state;
 	assert_true(fabs(ci.lo - 97.13764818113196) < 1e-6 && fabs(ci.hi - 107.07828897642622) < 1e-6);
 	ci = assay_stats_groups_ci(five, 5, 0.95);
 	assert_true(fabs(ci.lo - 8.977838514651836) < 1e-6 && fabs(ci.hi - 12.564214695607594) < 1e-6);
@@ -175,8 +162,7 @@ static void median_interval_covers(void **state)
 	const int runs = 2000;
 	static double x[1001];
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		uint64_t seed = 20 + i;
 		int covered = 0;
 
@@ -204,11 +190,10 @@ static void trend_score(void **state)
 			    flat[] = { 4, 4, 4, 4, 4 };
 	static const double down[] = { 5, 4, 4, 4, 3, 3, 1 };
 
-	(void)state;
-	close_to(assay_stats_trend_z(up, 10), 44 / sqrt(125), 1e-15);           /* S = 45, var = 125 */
-	close_to(assay_stats_trend_z(ties, 4), 4 / sqrt(138. / 18), 1e-15);     /* S = 5 */
-	close_to(assay_stats_trend_z(down, 7), -16 / sqrt(714. / 18), 1e-15);   /* S = -17 */
-	close_to(assay_stats_trend_z(mpg, N(mpg)), -0.2597023919731827, 1e-14); /* S = -17, var = 3795.67 */
+	close_to(assay_stats_trend_z(up, 10), 44 / sqrt(125), 1e-15);              /* S = 45, var = 125 */
+	close_to(assay_stats_trend_z(ties, 4), 4 / sqrt(138. / 18), 1e-15);        /* S = 5 */
+	close_to(assay_stats_trend_z(down, 7), -16 / sqrt(714. / 18), 1e-15);      /* S = -17 */
+	close_to(assay_stats_trend_z(mpg, N_OF(mpg)), -0.2597023919731827, 1e-14); /* S = -17, var = 3795.67 */
 	assert_true(assay_stats_trend_z(flat, 5) == 0);
 	assert_true(assay_stats_trend_z(up, 2) == 0);
 }
@@ -219,13 +204,12 @@ static void trend_score_is_standard(void **state)
 	uint64_t seed = 5;
 	int beyond = 0;
 
-	(void)state;
 	for (int r = 0; r < 2000; r++) {
 		double x[20];
 
-		for (size_t i = 0; i < N(x); i++)
+		for (size_t i = 0; i < N_OF(x); i++)
 			x[i] = uniform(&seed);
-		beyond += fabs(assay_stats_trend_z(x, N(x))) > 1.959963984540054;
+		beyond += fabs(assay_stats_trend_z(x, N_OF(x))) > 1.959963984540054;
 	}
 	assert_in_range(beyond, 71, 129);
 }
@@ -235,7 +219,6 @@ static void settles(void **state)
 	double warming[40], steady[40], step[40], drift[40], flat[40];
 	uint64_t seed = 9;
 
-	(void)state;
 	for (size_t i = 0; i < 40; i++) {
 		double noise = 1 + 0.002 * (uniform(&seed) - 0.5);
 
@@ -267,8 +250,7 @@ static void normal_distribution(void **state)
 		{ 1e-10, -6.361340902404056 }, { 1e-20, -9.262340089798408 }, { 1e-300, -37.0471 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++)
+	for (size_t i = 0; i < N_OF(cases); i++)
 		close_to(assay_stats_normal_quantile(cases[i].p), cases[i].z, cases[i].p < 1e-200 ? 1e-6 : 1e-14);
 	assert_true(fabs(assay_stats_normal_quantile(0.5)) < 1e-15);
 	assert_true(isinf(assay_stats_normal_quantile(0)) && assay_stats_normal_quantile(0) < 0);

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times are kept in their order; without memory for them the measuring ends, and no case is called unsteady for it. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "measure/steadiness.h"
 
 static bool full;
@@ -27,7 +21,6 @@ static void test_add(void **state)
 	struct assay_steadiness s = { 0 };
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_steadiness_add(&s, samples, 0, &err), 0);
 	assert_int_equal(assay_steadiness_add(&s, samples, 2, &err), 0);
 	full = true;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a comparison stops measuring a case, and what a replay under another rule is told. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "judge/comparison_judge.h"
 #include "judge/stopping.h"
@@ -25,7 +22,6 @@ static void which_cases_are_measured(void **state)
 	const struct assay_policy policy = assay_policy_default();
 	const struct assay_comparison cmp = { .alpha = 0.01, .family = 1, .max_pairs = 64, .budget_ns = BUDGET_NS };
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_comparison_case c = { .in_base = rows[i].in_base, .in_head = rows[i].in_head };
 		bool stop;
@@ -63,7 +59,6 @@ static void time_ends_a_case(void **state)
 	};
 	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_comparison_case c = { .n_pairs = rows[i].n_pairs };
 
@@ -99,7 +94,6 @@ static void what_ends_a_case(void **state)
 	const struct assay_policy policy = assay_policy_default();
 	struct assay_comparison cmp = { .alpha = 0.01, .family = 1, .max_pairs = 16, .budget_ns = BUDGET_NS };
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		static const double deviation[4] = { 1, -1, 0.5, -0.5 };
 		struct assay_comparison_case c;
@@ -178,7 +172,6 @@ static void other_rules_are_told(void **state)
 		  "differ" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_comparison cmp = { .id = 7, .rule = rows[i].rule };
 		char note[256];

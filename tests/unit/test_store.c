@@ -101,7 +101,7 @@ static void test_settings(void **state)
 	struct assay_store *s;
 
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		sqlite3_stmt *st = NULL;
 
 		assert_int_equal(sqlite3_prepare_v2(s->db, cases[i].sql, -1, &st, NULL), SQLITE_OK);
@@ -353,7 +353,7 @@ static void test_checks_of_the_schema(void **state)
 
 	make_database(f);
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+	for (size_t i = 0; i < N_OF(refused); i++)
 		assert_int_equal(sqlite3_exec(s->db, refused[i], NULL, NULL, NULL) & 0xff, SQLITE_CONSTRAINT);
 	assay_store_close(s);
 	/* a reader changes nothing */
@@ -365,7 +365,6 @@ static void test_checks_of_the_schema(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_run_comes_back_whole),
 		TEST(test_nothing_is_left_behind),

@@ -349,7 +349,6 @@ static void test_locked(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_database_is_full),
 		TEST(test_files_may_not_grow),

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sample blob: every value comes back, and no bytes whatever make the decoder accept damage or read past them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
 #include "base/hash.h"
 #include "store/sample_blob.h"
@@ -66,7 +59,6 @@ static void test_round_trips(void **state)
 	};
 	struct assay_sample *many = calloc(10000, sizeof(*many));
 
-	(void)state;
 	assert_non_null(many);
 	for (size_t i = 0; i < 10000; i++)
 		many[i] = (struct assay_sample){ .iterations = 1000,
@@ -99,7 +91,6 @@ static void test_bytes_of_version_2(void **state)
 	unsigned char *blob = NULL;
 	size_t len = 0;
 
-	(void)state;
 	memcpy(sealed, want, sizeof(want));
 	seal(sealed, sizeof(want));
 	assert_int_equal(assay_sample_blob_encode(v, 3, &blob, &len, NULL), 0);
@@ -141,7 +132,6 @@ static void test_undisturbed_samples_are_small(void **state)
 	unsigned char *blob = NULL;
 	size_t len = 0;
 
-	(void)state;
 	assert_non_null(v);
 	for (size_t i = 0; i < 1000; i++)
 		v[i] = (struct assay_sample){ .iterations = 50,
@@ -172,7 +162,6 @@ static void test_damage_is_refused(void **state)
 	unsigned char *blob = NULL;
 	size_t len = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 20; i++)
 		v[i] = (struct assay_sample){ .iterations = 1 + i / 7, .ns = 100000 + i * i, .flags = i % 3 };
 	assert_int_equal(assay_sample_blob_encode(v, 20, &blob, &len, NULL), 0);
@@ -212,8 +201,7 @@ static void test_malformed_bodies_are_refused(void **state)
 		{ { 1, 1, 2, 0, 0x80, 0x80, 0x80, 0x80, 0x10 }, 9, "length differs" }, /* flags over 32 bits */
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		unsigned char blob[32 + SUM];
 
 		memcpy(blob, cases[i].body, cases[i].len);
@@ -228,7 +216,6 @@ static void test_random_bodies(void **state)
 	uint64_t x = 88172645463325252u;
 	unsigned accepted = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 200000; i++) {
 		unsigned char blob[24 + SUM];
 		struct assay_sample *v = NULL;

@@ -123,7 +123,7 @@ static void test_every_kind_comes_back(void **state)
 	struct fixture *f = *state;
 	struct assay_store *s = open_table(f);
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct everything *in = &rows[i];
 		struct everything out;
 
@@ -185,7 +185,7 @@ static void test_rows_that_make_no_sense(void **state)
 	struct fixture *f = *state;
 	struct everything e = { .text = "x" };
 
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+	for (size_t i = 0; i < N_OF(changes); i++) {
 		struct assay_store *s;
 
 		unlink(f->db);
@@ -200,7 +200,6 @@ static void test_rows_that_make_no_sense(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_every_kind_comes_back),
 		TEST(test_one_list_is_replaced),

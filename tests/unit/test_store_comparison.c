@@ -188,7 +188,7 @@ static void test_bad_cases_and_comparisons(void **state)
 
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	make_comparison(&cmp, "m1");
-	for (size_t i = 0; i < sizeof(alphas) / sizeof(alphas[0]); i++) {
+	for (size_t i = 0; i < N_OF(alphas); i++) {
 		cmp.alpha = alphas[i];
 		assert_error(f, assay_store_comparison_begin(s, &cmp, &f->err), ASSAY_ELIMIT, "not between 0 and 1");
 	}
@@ -337,7 +337,6 @@ static void test_comparisons_are_listed(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_round_trip),
 		TEST(test_nothing_stored),

@@ -128,7 +128,7 @@ static void test_a_kill_loses_the_pair_in_flight_only(void **state)
 	struct assay_store *s;
 
 	make_database(f);
-	for (unsigned k = 0; k < sizeof(places) / sizeof(places[0]); k++) {
+	for (unsigned k = 0; k < N_OF(places); k++) {
 		struct assay_comparison got;
 		struct assay_pair want;
 		int status, exit_code;
@@ -253,7 +253,7 @@ static void test_damaged_rows(void **state)
 	};
 	struct fixture *f = *state;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_comparison got = { .id = 77 };
 		struct assay_store *s;
 		struct assay_pair p;
@@ -277,7 +277,6 @@ static void test_damaged_rows(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_version_1_is_brought_up_to_date), TEST(test_version_5_has_no_rule),
 		TEST(test_next_version_is_refused),         TEST(test_a_kill_loses_the_pair_in_flight_only),

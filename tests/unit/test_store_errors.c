@@ -65,7 +65,7 @@ static void test_files_that_are_no_database(void **state)
 	} cases[] = { { "hello\n", 6 }, { text, sizeof(text) }, { zeros, sizeof(zeros) }, { text, 100 } };
 	struct fixture *f = *state;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		for (unsigned m = 0; m < 2; m++) {
 			struct assay_store *s = NULL;
 			struct bytes before = { (char *)cases[i].data, cases[i].len };
@@ -92,7 +92,7 @@ static void test_databases_of_others(void **state)
 	};
 	struct fixture *f = *state;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		for (unsigned m = 0; m < 2; m++) {
 			struct assay_store *s = NULL;
 			struct bytes before;
@@ -239,7 +239,6 @@ static void test_damaged_samples(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_paths_that_cannot_be),
 		TEST(test_odd_names_are_files),

@@ -237,7 +237,6 @@ static void test_baselines(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_runs_are_listed), TEST(test_comparable_run), TEST(test_comparable_has_the_cases),
 		TEST(test_trend_and_cases), TEST(test_baselines),

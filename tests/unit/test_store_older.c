@@ -69,7 +69,7 @@ static void test_statistics_of_version_5(void **state)
 	struct fixture *f = *state;
 
 	make_old(f, "version_5.sql", 5);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_run run = load_run(f, rows[i].run);
 		const struct assay_result *r = &run.results[rows[i].at];
 
@@ -106,7 +106,7 @@ static void test_all_threads_of_version_5(void **state)
 	};
 	struct fixture *f = *state;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		char sql[256];
 		struct assay_run run;
 
@@ -163,7 +163,7 @@ static void test_roofs_of_version_5(void **state)
 	};
 	struct fixture *f = *state;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_roof_range *want = &rows[i].want.in_turn;
 		struct assay_result_roof *got;
 		struct assay_run run;
@@ -216,7 +216,6 @@ static void test_counts_of_all_threads_of_version_5(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_version_1),
 		TEST(test_statistics_of_version_5),

@@ -149,7 +149,7 @@ static void test_a_kill_loses_the_case_in_flight_only(void **state)
 	struct assay_store *s;
 
 	make_database(f);
-	for (size_t k = 0; k < sizeof(places) / sizeof(places[0]); k++) {
+	for (size_t k = 0; k < N_OF(places); k++) {
 		struct assay_run run;
 		int status;
 		pid_t pid;
@@ -200,7 +200,7 @@ static void test_a_kill_during_creation(void **state)
 	static const unsigned delays_ms[] = { 0, 1, 5, 100 };
 	struct fixture *f = *state;
 
-	for (size_t k = 0; k < sizeof(delays_ms) / sizeof(delays_ms[0]); k++) {
+	for (size_t k = 0; k < N_OF(delays_ms); k++) {
 		struct assay_store *s;
 		int status;
 		pid_t pid;
@@ -285,7 +285,7 @@ static void test_a_step_that_fails(void **state)
 	};
 	struct fixture *f = *state;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_migration m[3] = { small[0], small[1], cases[i].step };
 
 		unlink(f->db);
@@ -324,7 +324,6 @@ static void test_migrating_at_once(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_two_programs_write_at_once), TEST(test_many_programs_create_at_once),
 		TEST(test_the_switch_to_wal_waits),    TEST(test_a_kill_loses_the_case_in_flight_only),

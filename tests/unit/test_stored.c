@@ -55,7 +55,6 @@ static const struct {
 
 static void test_intervals(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(intervals); i++) {
 		struct assay_stored_compare got;
 
@@ -78,7 +77,6 @@ static void test_no_interval(void **state)
 	};
 	struct assay_stored_compare got;
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(bad); i++) {
 		assert_false(assay_stored_compare(&bad[i], &good, 1, 0.01, 0.1, &got));
 		assert_false(assay_stored_compare(&good, &bad[i], 1, 0.01, 0.1, &got));
@@ -106,7 +104,6 @@ static const struct {
 
 static void test_decisions(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_OF(decisions); i++)
 		if (assay_stored_verdict(decisions[i].lo, decisions[i].hi, decisions[i].margin) != decisions[i].want)
 			fail_msg("%s", decisions[i].name);

@@ -12,8 +12,6 @@
 static const char *const stream_ops[] = { "stream.read", "stream.copy", "stream.triad" };
 static const char *const peak_ops[] = { "peak.f32_fma", "peak.i8_dot", "peak.ternary_dot" };
 
-#define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))
-
 /* Run and check @variant where it exists and the CPU can; false where not. */
 static bool run_variant(const char *op, const char *variant, const char *axes, const struct mini_options *o)
 {
@@ -37,10 +35,9 @@ static void test_stream_variants(void **state)
 {
 	static const char *const axes[] = { "level=l1", "level=l2", "level=l3" };
 
-	(void)state;
-	for (size_t op = 0; op < N_ELEMENTS(stream_ops); op++)
+	for (size_t op = 0; op < N_OF(stream_ops); op++)
 		for (size_t v = 0; v < mini_variant_names()->n; v++)
-			for (size_t a = 0; a < N_ELEMENTS(axes); a++)
+			for (size_t a = 0; a < N_OF(axes); a++)
 				for (uint32_t t = 1; t <= 3; t++)
 					run_variant(stream_ops[op], mini_variant_names()->v[v], axes[a],
 						    &(struct mini_options){ .n_threads = t, .seed = 5 + t });
@@ -50,7 +47,6 @@ static void test_stream_variants(void **state)
 /* The stores around the caches, and their fallback where the arrays are not aligned. */
 static void test_stream_dram(void **state)
 {
-	(void)state;
 	run_variant("stream.triad", "avx2", "level=dram", &(struct mini_options){ .n_threads = 2, .seed = 9 });
 	run_variant("stream.copy", "avx512", "level=dram", &(struct mini_options){ .n_threads = 3, .seed = 9 });
 	run_variant("stream.copy", "avx2", "level=dram", &(struct mini_options){ .offset_bytes = 4 });
@@ -67,7 +63,6 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	char *p = guard.page[guard.closed], *at = info->si_addr;
 
-	(void)context;
 	if (at < p || at >= p + guard.page_bytes) { /* a fault of somebody else: let it end the program */
 		signal(sig, SIG_DFL);
 		return;
@@ -113,8 +108,7 @@ static void test_passes(void **state)
 {
 	char missing[64];
 
-	(void)state;
-	for (size_t op = 0; op < N_ELEMENTS(stream_ops); op++)
+	for (size_t op = 0; op < N_OF(stream_ops); op++)
 		for (size_t v = 0; v < mini_variant_names()->n; v++) {
 			const struct assay_variant *variant = mini_variant(stream_ops[op], mini_variant_names()->v[v]);
 
@@ -125,8 +119,7 @@ static void test_passes(void **state)
 
 static void test_peak_variants(void **state)
 {
-	(void)state;
-	for (size_t op = 0; op < N_ELEMENTS(peak_ops); op++)
+	for (size_t op = 0; op < N_OF(peak_ops); op++)
 		for (size_t v = 0; v < mini_variant_names()->n; v++)
 			for (uint32_t t = 1; t <= 3; t += 2)
 				for (uint64_t seed = 0; seed < 3; seed++)
@@ -144,7 +137,7 @@ static void expect_flips_found(const char *op, const char *axes, uint32_t output
 
 	mini_fill(c);
 	mini_run(c);
-	for (size_t i = 0; i < N_ELEMENTS(where); i++) {
+	for (size_t i = 0; i < N_OF(where); i++) {
 		for (unsigned bit = 0; bit < 8 * element_bytes; bit += 5) {
 			unsigned char *p =
 				(unsigned char *)c->tensors[output].data + where[i] * element_bytes + bit / 8;
@@ -165,7 +158,6 @@ static void expect_flips_found(const char *op, const char *axes, uint32_t output
 
 static void test_flips(void **state)
 {
-	(void)state;
 	expect_flips_found("stream.read", "level=l1", ASSAY_STREAM_READ_SUM, 8);
 	expect_flips_found("stream.copy", "level=l1", ASSAY_STREAM_COPY_B, 4);
 	expect_flips_found("stream.triad", "level=l1", ASSAY_STREAM_TRIAD_A, 4);
@@ -183,7 +175,6 @@ static void test_fill_threads(void **state)
 	uint64_t bytes =
 		one->tensors[0].bytes < three->tensors[0].bytes ? one->tensors[0].bytes : three->tensors[0].bytes;
 
-	(void)state;
 	mini_fill(one);
 	mini_fill(three);
 	assert_memory_equal(one->tensors[0].data, three->tensors[0].data, bytes);
@@ -256,8 +247,7 @@ static void test_sizes(void **state)
 		{ "stream.triad", ASSAY_LEVEL_DRAM, 1, { 0 }, (256 << 20) / 3 / 4096 * 4096 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_shape shape = { .size = sizeof(shape),
 					     .n_threads = cases[i].n_threads,
 					     .host = &cases[i].host,
@@ -286,8 +276,7 @@ static void test_cost(void **state)
 {
 	static const double reads[] = { 1, 1, 2 }, writes[] = { 0, 1, 1 };
 
-	(void)state;
-	for (size_t op = 0; op < N_ELEMENTS(stream_ops); op++) {
+	for (size_t op = 0; op < N_OF(stream_ops); op++) {
 		struct mini_case *c = mini_new(stream_ops[op], "ref", "level=l2", NULL);
 		unsigned n_arrays = (unsigned)(reads[op] + writes[op]);
 		double array = (double)c->tensors[0].bytes;

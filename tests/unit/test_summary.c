@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics of a result: the median, its interval, and which samples are left out. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "model/summary.h"
 
 static void clean_samples(void **state)
@@ -16,7 +11,6 @@ static void clean_samples(void **state)
 	struct assay_sample s[10];
 	struct assay_result r = { .samples = s, .n_samples = 10 };
 
-	(void)state;
 	for (unsigned i = 0; i < 10; i++)
 		s[i] = (struct assay_sample){ .iterations = 2, .ns = 2 * (10 + (i * 7) % 10) };
 	assert_int_equal(0, assay_summary_fill(&r, NULL));
@@ -50,8 +44,7 @@ static void disturbed_samples_are_left_out(void **state)
 		{ "recorded only", 3, { .flags = ASSAY_DISTURB_PRESSURE | ASSAY_DISTURB_FREQUENCY }, 100, 0 },
 	};
 
-	(void)state;
-	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+	for (size_t c = 0; c < N_OF(cases); c++) {
 		struct assay_sample s[10];
 		struct assay_result r = { .samples = s, .n_samples = 10 };
 
@@ -85,8 +78,7 @@ static void slow_cores_among_the_clean(void **state)
 		{ 6, 0, 900, 0, true, false },
 	};
 
-	(void)state;
-	for (size_t c = 0; c < sizeof(rows) / sizeof(rows[0]); c++) {
+	for (size_t c = 0; c < N_OF(rows); c++) {
 		struct assay_sample s[10];
 		struct assay_result r = { .samples = s, .n_samples = 10 };
 
@@ -117,7 +109,6 @@ static void long_samples_bear_a_switch(void **state)
 	const struct assay_sample both[2] = { { .iterations = 1, .ns = 26000000, .switches = 1 },
 					      { .iterations = 1, .ns = 26000000 } };
 
-	(void)state;
 	assert_int_equal(ASSAY_DISTURB_SWITCH, assay_samples_disturbed(&shorter, 1));
 	assert_int_equal(0, assay_samples_disturbed(&longer, 1));
 	assert_int_equal(0, assay_samples_disturbed(both, 2));
@@ -130,7 +121,6 @@ static void slow_samples_count(void **state)
 	struct assay_sample s[9];
 	struct assay_result r = { .samples = s, .n_samples = 9 };
 
-	(void)state;
 	for (unsigned i = 0; i < 9; i++)
 		s[i] = (struct assay_sample){ .iterations = 1, .ns = i < 5 ? 1000000 : 1 };
 	assert_int_equal(0, assay_summary_fill(&r, NULL));
@@ -141,7 +131,6 @@ static void no_samples_no_numbers(void **state)
 {
 	struct assay_result r = { .median_ns = 5, .n_samples = 0 };
 
-	(void)state;
 	assert_int_equal(0, assay_summary_fill(&r, NULL));
 	assert_true(r.median_ns == 0 && r.ci95_hi_ns == 0);
 	assert_true(assay_summary_half_width_frac(&r) == 1);
@@ -157,7 +146,6 @@ static void rounds_count_alike(void **state)
 	struct assay_sample s[50];
 	struct assay_result r = { .samples = s };
 
-	(void)state;
 	for (size_t k = 0; k < 3; k++)
 		for (size_t i = 0; i < rounds[k].n; i++)
 			s[r.n_samples++] = (struct assay_sample){ .iterations = 1,
@@ -183,7 +171,6 @@ static void rounds_are_cleaned_alone(void **state)
 	struct assay_sample s[20];
 	struct assay_result r = { .samples = s, .n_samples = 20 };
 
-	(void)state;
 	for (unsigned i = 0; i < 20; i++)
 		s[i] = (struct assay_sample){ .iterations = 1, .ns = 100 + i / 10 };
 	s[10].flags = ASSAY_SAMPLE_NEW_ROUND;

@@ -5,21 +5,14 @@
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "counters/syscalls.h"
 
 static struct assay_syscall_case trace(void (*run)(void *arg))
@@ -33,14 +26,12 @@ static struct assay_syscall_case trace(void (*run)(void *arg))
 
 static void run_nothing(void *arg)
 {
-	(void)arg;
 }
 
 static void run_five(void *arg)
 {
 	static uint32_t word;
 
-	(void)arg;
 	syscall(SYS_getppid);
 	for (int i = 0; i < 3; i++)
 		syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
@@ -54,8 +45,7 @@ static void run_many(void *arg)
 				      SYS_getgid, SYS_getegid, SYS_getsid, SYS_sched_yield, SYS_getpgid,
 				      SYS_capget, SYS_uname,   SYS_umask,  SYS_times,       SYS_getcwd };
 
-	(void)arg;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+	for (size_t i = 0; i < N_OF(calls); i++)
 		syscall(calls[i], 0, 0);
 }
 
@@ -73,7 +63,6 @@ static void test_counts(void **state)
 {
 	struct assay_syscall_case c;
 
-	(void)state;
 	needs_tracing();
 	c = trace(run_nothing);
 	assert_true(c.counted);
@@ -127,7 +116,7 @@ static void refuse(long request, int error)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	const struct sock_fprog p = { .len = sizeof(all) / sizeof(all[0]), .filter = all };
+	const struct sock_fprog p = { .len = N_OF(all), .filter = all };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
 		_exit(0);
@@ -151,7 +140,6 @@ static void kill_tracer(void *arg)
 	FILE *f = fopen("/proc/self/status", "r");
 	int pid = 0;
 
-	(void)arg;
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "TracerPid: %d", &pid) == 1)
 			break;
@@ -172,7 +160,6 @@ static void test_says_why_not(void **state)
 {
 	char text[256];
 
-	(void)state;
 	needs_tracing();
 	in_child(refuse_seize, text, sizeof(text));
 	assert_non_null(strstr(

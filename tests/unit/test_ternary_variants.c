@@ -43,8 +43,8 @@ static void variant_is_ref(void **state)
 
 	if (!mini_can_run("matmul.ternary", variant))
 		skip();
-	for (size_t m = 0; m < N_ELEMENTS(ms); m++)
-		for (size_t k = 0; k < N_ELEMENTS(ks); k++)
+	for (size_t m = 0; m < N_OF(ms); m++)
+		for (size_t k = 0; k < N_OF(ks); k++)
 			for (int64_t n = 1; n <= 17; n++)
 				compare_with_ref(variant, ms[m], ks[k], n, (uint32_t)(1 + (m + (size_t)n) % 3), SEEDED);
 	compare_with_ref(variant, 37, 256, 150, 2, SEEDED);
@@ -62,7 +62,7 @@ static void variant_at_extremes(void **state)
 
 	if (!mini_can_run("matmul.ternary", variant))
 		skip();
-	for (size_t k = 0; k < N_ELEMENTS(ks); k++)
+	for (size_t k = 0; k < N_OF(ks); k++)
 		for (int how = 0; how < N_INPUTS; how++) {
 			for (int64_t n = 1; n <= 7; n++)
 				compare_with_ref(variant, 9, ks[k], n, (uint32_t)(1 + n % 3), (enum inputs)how);
@@ -86,7 +86,7 @@ static void variant_unaligned(void **state)
 
 	if (!mini_can_run("matmul.ternary", variant))
 		skip();
-	for (size_t s = 0; s < N_ELEMENTS(ns); s++) {
+	for (size_t s = 0; s < N_OF(ns); s++) {
 		for (uint32_t i = 0; i < 12; i++) {
 			struct mini_options o = { .n_threads = 2,
 						  .offset_bytes = 4 + i / 4 * 20,
@@ -115,8 +115,6 @@ static void prepare_again(struct mini_case *c)
 /* Each weight on its own: where it lies in the format, and its sign. */
 static void test_ternary_format(void **state)
 {
-
-	(void)state;
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		uint8_t *w;
@@ -154,7 +152,6 @@ static void test_ternary_composite(void **state)
 {
 	enum { M = 40, K = 384, N = 6 };
 
-	(void)state;
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
 		static int8_t x[N * K];

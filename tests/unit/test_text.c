@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing strings, lists, globs, suggestions, and the parsing of numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/text.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 static void words_survive_a_shell(void **state)
 {
@@ -24,8 +16,7 @@ static void words_survive_a_shell(void **state)
 		{ "$x`y`\\\"", "\"\\$x\\`y\\`\\\\\\\"\"" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_text t = { 0 };
 
 		assay_text_add_word(&t, cases[i].word);
@@ -39,7 +30,6 @@ static void text_grows(void **state)
 	struct assay_text t = { 0 };
 	char *s;
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		assay_text_addf(&t, "%d,", i);
 	assert_int_equal(t.len, 10 * 2 + 90 * 3 + 900 * 4);
@@ -79,8 +69,7 @@ static void strings_split(void **state)
 		{ "a b , c", 2, { "a b", "c" } },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_strings l = { 0 };
 
 		assert_int_equal(assay_strings_split(&l, cases[i].s, ',', NULL), 0);
@@ -119,8 +108,7 @@ static void parses_u64(void **state)
 		{ "", 0, 10, false, 0 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		uint64_t v = 77;
 		int rc = assay_parse_u64(cases[i].s, "--n", cases[i].lo, cases[i].hi, &v, NULL);
 
@@ -147,8 +135,7 @@ static void parses_seed(void **state)
 		{ "1.5", false, 0 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		uint64_t v = 77;
 
 		assert_int_equal(assay_parse_seed(cases[i].s, "S", &v, NULL), cases[i].ok ? 0 : ASSAY_EUSAGE);
@@ -187,8 +174,7 @@ static void parses_durations(void **state)
 		{ "", false, 0 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		uint64_t v = 77;
 
 		assert_int_equal(assay_parse_duration_ns(cases[i].s, "T", &v, NULL), cases[i].ok ? 0 : ASSAY_EUSAGE);
@@ -219,8 +205,7 @@ static void parses_bytes(void **state)
 		{ "G", false, 0 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		uint64_t v = 77;
 
 		assert_int_equal(assay_parse_bytes(cases[i].s, "M", &v, NULL), cases[i].ok ? 0 : ASSAY_EUSAGE);
@@ -245,8 +230,7 @@ static void parses_shares(void **state)
 		{ "inf", 0, 1, false, 0 },      { "", 0, 1, false, 0 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		double v = 77;
 
 		assert_int_equal(assay_parse_frac(cases[i].s, "F", cases[i].lo, cases[i].hi, &v, NULL),
@@ -273,8 +257,7 @@ static void parses_cpu_lists(void **state)
 		{ "", 0, { 0 } },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		int *v = NULL;
 		size_t n = 0;
 		int rc = assay_parse_cpu_list(cases[i].s, "C", &v, &n, NULL);
@@ -295,7 +278,6 @@ static void messages_quote_the_value(void **state)
 	int *cpus;
 	size_t n;
 
-	(void)state;
 	assay_parse_seed("abc", "ASSAY_SEED", &v, &err);
 	assert_int_equal(err.code, ASSAY_EUSAGE);
 	assert_string_equal(err.text,
@@ -333,8 +315,7 @@ static void globs_match(void **state)
 		{ "", "anything", true },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++)
+	for (size_t i = 0; i < N_OF(cases); i++)
 		assert_int_equal(assay_glob_match(cases[i].pattern, cases[i].s), cases[i].want);
 }
 
@@ -356,9 +337,8 @@ static void suggests_the_nearest(void **state)
 		{ "", NULL },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
-		const char *got = assay_nearest(cases[i].s, names, N(names));
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const char *got = assay_nearest(cases[i].s, names, N_OF(names));
 
 		if (cases[i].want) {
 			assert_non_null(got);

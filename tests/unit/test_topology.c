@@ -4,21 +4,13 @@
 #include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "machine/topology.h"
 
 #define FIXTURE(name) "tests/fixtures/topology/" name ".xml"
@@ -77,8 +69,7 @@ static const struct {
 
 static void test_picks(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(picks) / sizeof(picks[0]); i++) {
+	for (size_t i = 0; i < N_OF(picks); i++) {
 		struct assay_placement_options o = { .policy = picks[i].policy, .smt = picks[i].smt };
 		struct assay_topology *t = open_fixture(picks[i].machine);
 		struct assay_err err = { 0 };
@@ -122,8 +113,7 @@ static const struct {
 
 static void test_lists_and_refusals(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+	for (size_t i = 0; i < N_OF(lists); i++) {
 		struct assay_placement_options o = { .smt = lists[i].smt, .n_cpus = lists[i].n_cpus };
 		struct assay_topology *t = open_fixture(lists[i].machine);
 		struct assay_err err = { 0 };
@@ -172,8 +162,7 @@ static const struct {
 
 static void test_machines(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+	for (size_t i = 0; i < N_OF(machines); i++) {
 		struct assay_topology *t = open_fixture(machines[i].machine);
 		struct assay_host_info host;
 		struct assay_machine_size size;
@@ -200,7 +189,6 @@ static void test_bad_files(void **state)
 	struct assay_topology *t = NULL;
 	struct assay_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(assay_topology_open(&t, "tests/fixtures/topology/absent.xml", &err), ASSAY_EIO);
 	assert_non_null(strstr(err.text, "absent.xml"));
 	assert_null(t);
@@ -218,7 +206,6 @@ static void test_bind_here(void **state)
 	size_t n;
 	void *mem;
 
-	(void)state;
 	assert_int_equal(assay_topology_open(&t, NULL, &err), 0);
 	n = assay_placement_max(t, &o);
 	assert_in_range(n, 1, 4096);
@@ -250,7 +237,7 @@ static bool refuse_affinity(unsigned error)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+	struct sock_fprog program = { .len = N_OF(code), .filter = code };
 
 	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
@@ -291,8 +278,7 @@ static void test_refused_binding_says_why(void **state)
 		{ 0, "the thread may still run on" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		pid_t pid = fork();
 		int status = 0;
 
@@ -313,7 +299,6 @@ static void test_narrowed_process(void **state)
 	int cpu[2];
 	bool restricted;
 
-	(void)state;
 	/* test_bind_here left this thread, the only one, on its last CPU: a process that was started under taskset. */
 	cpu[0] = assay_bind_current_cpu();
 	assert_int_equal(assay_topology_open(&t, NULL, &err), 0);
@@ -330,7 +315,6 @@ static void test_other_machine_is_not_bound(void **state)
 	struct assay_err err = { 0 };
 	char byte;
 
-	(void)state;
 	assert_int_equal(assay_bind_thread(t, 0, &err), ASSAY_EUNAVAILABLE);
 	assert_int_equal(assay_bind_memory(t, &byte, 1, 0, &err), ASSAY_EUNAVAILABLE);
 	assay_topology_close(t);

@@ -13,7 +13,6 @@
 #include "folder_fixture.h"
 #include "reports/trend.h"
 
-#define N(a)     (sizeof(a) / sizeof((a)[0]))
 #define START_S  UINT64_C(1790000000) /* 2026-09-21 14:13:20 UTC */
 #define MAX_RUNS 300
 
@@ -57,8 +56,7 @@ static void labels_are_thinned(void **state)
 		size_t n, labels;
 	} cases[] = { { 1, 1 }, { 2, 2 }, { 9, 9 }, { 10, 5 }, { 30, 8 }, { 300, 9 } };
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_report_history s = series(cases[i].n, 1000);
 		char *script = script_of(&s), last[64];
 
@@ -85,8 +83,7 @@ static void unit_fits(void **state)
 		{ 7e10, "(s)", "\n1 70 69.3 70.7 0\n" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_report_history s = series(1, cases[i].ns);
 		char *script = script_of(&s);
 
@@ -103,7 +100,6 @@ static void runs_are_sorted_and_checked(void **state)
 	struct assay_err err = { 0 };
 	char *script;
 
-	(void)state;
 	runs[0].started_ns = runs[2].started_ns + 1; /* the first is the last but one */
 	runs[0].median_ns = 700;
 	runs[0].ci95_lo_ns = 0; /* no interval: the median itself */
@@ -131,7 +127,6 @@ static void noise_is_no_cliff(void **state)
 	struct assay_report_history s = series(2, 100);
 	char *script;
 
-	(void)state;
 	/* An interval of 0.02 % is shown in a range of 5 %. */
 	for (int i = 0; i < 2; i++) {
 		runs[i].ci95_lo_ns = 99.99;
@@ -159,9 +154,8 @@ static void draws_pictures(void **state)
 	size_t len;
 	char *data;
 
-	(void)state;
 	need_gnuplot();
-	for (size_t i = 0; i < N(sizes); i++) {
+	for (size_t i = 0; i < N_OF(sizes); i++) {
 		struct assay_report_history s = series(sizes[i], 1000);
 
 		runs[0].dirty = true;
@@ -187,7 +181,6 @@ static void hostile_text_is_only_text(void **state)
 	char key[256], *data;
 	size_t len;
 
-	(void)state;
 	need_gnuplot();
 	snprintf(key, sizeof(key),
 		 "a'b\"c\\n{x_1}^2 `touch %s/pwned` %%s <&> \n\x01\xff \xc2\xb5';system('touch %s/pwned')#", folder,
@@ -214,7 +207,6 @@ static void refuses_with_a_reason(void **state)
 	size_t len;
 	char *data;
 
-	(void)state;
 	assert_int_equal(draw(&s, "x.pdf", &err), ASSAY_EUSAGE);
 	assert_string_equal(err.text, "cannot write 'x.pdf': its name must end in .svg or .png");
 	assert_int_equal(draw(&s, ".svg", &err), ASSAY_EUSAGE);
@@ -239,7 +231,6 @@ static void names_files(void **state)
 {
 	char a[ASSAY_TREND_NAME_MAX], b[ASSAY_TREND_NAME_MAX], key[256];
 
-	(void)state;
 	assay_trend_file_name("matmul.ternary/avx2/m=1,k=2/t=1/warm", ".svg", a);
 	assert_string_equal(a, "matmul.ternary~avx2~m=1,k=2~t=1~warm.svg");
 	assay_trend_file_name("peak.f32/ref/-/t=1/warm", ".png", a);
@@ -275,16 +266,15 @@ static void writes_the_index(void **state)
 	};
 	struct assay_report r = {
 		.kind = ASSAY_REPORT_GALLERY,
-		.gallery = { .machine = "A & B", .pictures = pictures, .n_pictures = N(pictures) },
+		.gallery = { .machine = "A & B", .pictures = pictures, .n_pictures = N_OF(pictures) },
 	};
 	struct assay_err err = { 0 };
 	char *data;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(assay_emit_file(&r, NULL, in_folder("index.html"), &err), 0);
 	assert_int_equal(assay_file_read(in_folder("index.html"), &data, &len, &err), 0);
-	for (size_t i = 0; i < N(want); i++)
+	for (size_t i = 0; i < N_OF(want); i++)
 		assert_int_equal(times(data, want[i]), 1);
 	assert_int_equal(times(data, "http"), 1); /* the name space; nothing is fetched */
 	free(data);

@@ -36,8 +36,7 @@ static void expect(const char *op, const char *variant, const char *axes, uint64
 /* One token suits all variants; more are not for weights of 1.6 bits. */
 static void test_matmul(void **state)
 {
-	(void)state;
-	for (size_t op = 0; op < N_ELEMENTS(matmul_ops); op++)
+	for (size_t op = 0; op < N_OF(matmul_ops); op++)
 		for (size_t v = 0; v < mini_variant_names()->n; v++) {
 			const char *variant = mini_variant_names()->v[v];
 
@@ -50,8 +49,7 @@ static void test_matmul(void **state)
 
 static void test_quantize(void **state)
 {
-	(void)state;
-	for (size_t op = 0; op < N_ELEMENTS(quantize_ops); op++) {
+	for (size_t op = 0; op < N_OF(quantize_ops); op++) {
 		bool tokens = strstr(quantize_ops[op], "i8_token") != NULL;
 		const char *axes = tokens ? "tokens=9,dim=256" : "n=9216";
 

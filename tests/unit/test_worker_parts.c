@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of the worker on their own: guarded buffers, the thread pool, the ELF reader, the shared page. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/file.h"
 #include "worker/case_memory.h"
 #include "worker/plugin_file.h"
@@ -34,8 +28,7 @@ static void tensor_bytes(void **state)
 		  0 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < N_OF(cases); i++)
 		assert_int_equal(cases[i].want, assay_tensor_bytes(&cases[i].spec));
 }
 
@@ -43,8 +36,7 @@ static void buffers_are_guarded(void **state)
 {
 	static const size_t sizes[] = { 1, 63, 64, 65, 4095, 4096, 4097, 3u << 20 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	for (size_t i = 0; i < N_OF(sizes); i++)
 		for (uint64_t copies = 1; copies <= 3; copies++) {
 			const struct assay_arena_options o = { .bytes = sizes[i], .copies = copies, .cpu = -1 };
 			struct assay_arena a;
@@ -78,8 +70,7 @@ static void test_large_buffers_fit_huge_pages(void **state)
 	static const size_t sizes[] = { (2 << 20) - 64, 2 << 20, (4 << 20) + 1, 5000000 };
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), huge = 2 << 20;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < N_OF(sizes); i++) {
 		const struct assay_arena_options o = { .bytes = sizes[i], .copies = 2, .cpu = -1 };
 		struct assay_arena a;
 		unsigned char *end;
@@ -102,7 +93,6 @@ static void guard_page_kills(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(0, assay_arena_init(&a, &o, NULL));
 	pid = fork();
 	if (pid == 0) {
@@ -144,7 +134,6 @@ static void pool_runs_every_thread_once(void **state)
 	struct assay_err err = { 0 };
 	int cpu0, cpus[8], bound[8];
 
-	(void)state;
 	assert_int_equal(0, assay_topology_open(&t, NULL, &err));
 	assert_int_equal(0, assay_placement_pick(t, &(struct assay_placement_options){ 0 }, 1, &cpu0, &err));
 	/*
@@ -178,7 +167,6 @@ static void pool_names_a_bad_cpu(void **state)
 	struct assay_err err = { 0 };
 	int cpus[2] = { 0, 4095 }, bound[2];
 
-	(void)state;
 	assert_int_equal(0, assay_topology_open(&t, NULL, &err));
 	assert_int_equal(0, assay_placement_pick(t, &(struct assay_placement_options){ 0 }, 1, cpus, &err));
 	assert_int_not_equal(0, assay_pool_new(&pool, t, cpus, 2, bound, &err));
@@ -194,7 +182,6 @@ static void elf_is_read_before_loading(void **state)
 	char *data;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(0, assay_file_exe_dir(dir, sizeof(dir), &err));
 	snprintf(path, sizeof(path), "%s/plugins/example_op.so", dir);
 	assert_int_equal(0, assay_plugin_file_read(path, &f, &err));
@@ -226,7 +213,6 @@ static void page_refuses_another_version(void **state)
 	char want[80];
 	int fd;
 
-	(void)state;
 	assert_int_equal(0, assay_shared_create(&shared, &fd, &err));
 	assert_int_equal(0, assay_shared_attach(&other, fd, &err));
 	assay_page_give(other->page, ASSAY_TURN_WORKER);
@@ -247,7 +233,6 @@ static void pair_order_is_balanced(void **state)
 {
 	unsigned abba = 0;
 
-	(void)state;
 	for (uint32_t block = 0; block < 1000; block++) {
 		unsigned a = assay_pair_owner(7, 4 * block), b = assay_pair_owner(7, 4 * block + 1);
 
