@@ -11,6 +11,12 @@
 #include "overhead_ops.h"
 #include "quantize_ops.h"
 #include "stream_ops.h"
+#include "work_ops.h"
+
+const char *const assay_work_counters[ASSAY_WORK_N_COUNTERS] = {
+	[ASSAY_WORK_CPU_OPS] = "cpu_ops",
+	[ASSAY_WORK_FALLBACKS] = "fallbacks",
+};
 
 static const struct assay_op ops[] = {
 	/* clang-format off */

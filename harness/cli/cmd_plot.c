@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/case_history.h"
+#include "drive/stored_results.h"
 #include "model/quantity.h"
 #include "model/verdict.h"
 #include "reports/trend.h"

@@ -1,7 +1,126 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
 #include "cli/cli.h"
+
+/* timeout(1) and terminals may send the same signal to a process and to its group: that is one wish, not two. */
+#define SAME_WISH_NS 500000000
+
+static volatile sig_atomic_t interrupted;
+static struct timespec first;
+static bool caught;
+static struct sigaction hangup; /* as it was; what nohup ignores stays so */
+
+static void on_signal(int sig)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!interrupted) {
+		first = now;
+		interrupted = 1;
+	} else if ((now.tv_sec - first.tv_sec) * 1000000000L + (now.tv_nsec - first.tv_nsec) > SAME_WISH_NS) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+	}
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	if (caught)
+		return;
+	caught = true;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, NULL, &hangup);
+	if (hangup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
+}
+
+static void release_signals(void)
+{
+	if (!caught)
+		return;
+	caught = false;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	sigaction(SIGHUP, &hangup, NULL);
+}
+
+static void warn(struct assay_watcher *w, const char *text)
+{
+	if (w->hold && !assay_strings_add(&w->late, text, NULL))
+		return;
+	if (w->busy)
+		assay_progress_hide(&w->progress);
+	assay_cli_warn("%s", text);
+}
+
+static void show_head(const struct assay_watcher *w, const struct assay_run *run)
+{
+	const struct assay_report r = { .kind = ASSAY_REPORT_RUN, .run = { .run = run } };
+	struct assay_text head = { 0 };
+
+	if (w->show_head && !assay_emit(&r, "header", &w->style, &head, NULL)) {
+		assay_cli_put(&head);
+		fflush(stdout);
+	}
+	assay_text_release(&head);
+}
+
+static void on_event(void *arg, const struct assay_event *e)
+{
+	struct assay_watcher *w = arg;
+
+	if (e->kind == ASSAY_EVENT_BUILDING || e->kind == ASSAY_EVENT_CASES || e->kind == ASSAY_EVENT_SPAN)
+		catch_signals();
+	switch (e->kind) {
+	case ASSAY_EVENT_WARNING:
+		warn(w, e->text);
+		break;
+	case ASSAY_EVENT_BUILDING:
+		fprintf(stderr, "assay: %s\n", e->text);
+		break;
+	case ASSAY_EVENT_LOG:
+		fprintf(stderr, "%s\n", e->text);
+		break;
+	case ASSAY_EVENT_RUN:
+		show_head(w, e->run);
+		break;
+	case ASSAY_EVENT_CASES:
+		w->busy = true;
+		assay_progress_begin(&w->progress, e->cases, e->n_cases, e->rounds);
+		if (e->in_turn)
+			assay_progress_in_turn(&w->progress, e->in_turn);
+		break;
+	case ASSAY_EVENT_ROUND:
+		assay_progress_round(&w->progress, e->round, e->wanted);
+		break;
+	case ASSAY_EVENT_CASE:
+		assay_progress_case(&w->progress, e->at);
+		break;
+	case ASSAY_EVENT_PART:
+		assay_progress_part(&w->progress, e->done_frac);
+		break;
+	case ASSAY_EVENT_SPAN:
+		w->busy = true;
+		assay_progress_begin_for(&w->progress, e->expected_ns);
+		break;
+	case ASSAY_EVENT_SHARE:
+		assay_progress_show(&w->progress, e->done_frac, e->text);
+		break;
+	case ASSAY_EVENT_DONE:
+		w->busy = false;
+		assay_progress_hide(&w->progress);
+		break;
+	}
+}
 
 int assay_command(const struct argp *argp, int argc, char **argv, void *args, assay_command_fn *run)
 {
@@ -13,10 +132,14 @@ int assay_command(const struct argp *argp, int argc, char **argv, void *args, as
 	if (!rc)
 		rc = assay_cli_parse(argp, argc, argv, args, &err);
 	if (!rc) {
-		assay_watcher_begin(&w);
+		w = (struct assay_watcher){ .style = assay_cli_style() };
+		w.watch = (struct assay_watch){ .event = on_event, .arg = &w, .interrupted = &interrupted };
 		w.style.verbose = s->verbose;
 		rc = run(args, &w, &status, &err);
-		assay_watcher_end(&w);
+		release_signals();
+		for (size_t i = 0; i < w.late.n; i++)
+			assay_cli_warn("%s", w.late.v[i]);
+		assay_strings_release(&w.late);
 	}
 	assay_settings_release(s);
 	return rc ? assay_cli_fail(&err) : status;

@@ -7,6 +7,8 @@
 #include "model/history.h"
 #include "model/verdict.h"
 
+struct assay_store;
+
 /* All stored runs, newest first. The caller frees *out. */
 int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, struct assay_err *err);
 /*
@@ -27,5 +29,27 @@ struct assay_stored_comparison {
 int assay_stored_comparison(const char *db, int64_t id, const char *only, struct assay_stored_comparison *out,
 			    struct assay_err *err);
 void assay_stored_comparison_release(struct assay_stored_comparison *c);
+
+/* The stored runs of the machine that measured last, case by case. All-zero is closed. */
+struct assay_history {
+	const char *db; /* borrowed */
+	struct assay_store *store;
+	struct assay_run_info newest; /* run of the machine */
+	struct assay_case *cases;     /* all that it measured */
+	size_t n;
+};
+
+/* ASSAY_EUSAGE where no run is stored. Close in either case. */
+int assay_history_open(struct assay_history *h, const char *db, struct assay_err *err);
+void assay_history_close(struct assay_history *h);
+/*
+ * The case that is called @pattern, with its number of threads or with t=all, or the only one that it selects as a glob
+ * or a part of the key. ASSAY_EUSAGE where there is none or more than one.
+ */
+int assay_history_find(const struct assay_history *h, const char *pattern, const struct assay_case **out,
+		       struct assay_err *err);
+/* The runs of a case in order of time. The caller frees *out. */
+int assay_history_points(const struct assay_history *h, const struct assay_case *c, struct assay_trend_point **out,
+			 size_t *n, struct assay_err *err);
 
 #endif

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/shape.h"
-
 #define DEFAULT_BUDGET_NS  1000000000ull
 #define DEFAULT_TIMEOUT_NS 120000000000ull
 #define MAX_DOUBLINGS      33 /* of an unsigned, and all */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binds axes: every shape is crossed with every value of every sweep, and what stays unnamed takes the axis's default.
  */
-#include "plan/shape.h"
+#include "plan/expand.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The columns of every table, by the struct that holds a row. The tables themselves stand in schema/. */
-#include "store/store_tables.h"
+#include "store/store_rows.h"
 
 static const char *status_word(unsigned status)
 {

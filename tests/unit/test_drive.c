@@ -130,7 +130,6 @@ static void an_interrupt_between_rounds_keeps_the_first(void **state)
 	struct heard h;
 	const struct assay_watch w = watch(&h);
 
-	(void)state;
 	q.rounds = 2;
 	h.stop_at = ASSAY_EVENT_ROUND;
 	assert_int_equal(assay_run_measure(&q, &w, &run, &err), ASSAY_EINTERRUPTED);
@@ -150,7 +149,6 @@ static void an_interrupt_while_counting_keeps_a_whole_run(void **state)
 	const struct assay_watch w = watch(&h);
 	int rc;
 
-	(void)state;
 	q.suite = "quick";
 	assay_strings_release(&q.only);
 	assert_int_equal(assay_strings_add(&q.only, "dequantize.q8_0/ref/n=1048576/t=1/warm", NULL), 0);

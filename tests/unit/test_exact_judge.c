@@ -370,9 +370,8 @@ static void uncounted_cases_of_the_suite_owe_demands(void **state)
 		"limit \"op.a/*\" { require = {\"exact_instructions <= 1e6\"} }",
 		"limit \"op.a/*\" { where_counted = {\"exact_instructions <= 1e6\"} }",
 	};
-	const struct assay_manifest suite = { .entries = entries, .n_entries = sizeof(entries) / sizeof(entries[0]) };
+	const struct assay_manifest suite = { .entries = entries, .n_entries = N_OF(entries) };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct assay_policy policy = policy_of(policies[i]);
 		struct assay_exact_run run = { 0 };

@@ -167,7 +167,6 @@ static void maps(void **state)
 	char path[256];
 	size_t len;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/mapped", folder);
 	assert_int_equal(0, assay_file_write(path, "seven\n\n", 7, NULL));
 	assert_int_equal(0, assay_file_map(path, &data, &len, &err));

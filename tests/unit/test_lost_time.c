@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a thread lost, from two readings of its clocks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <time.h>
 
@@ -32,8 +28,7 @@ static void from_two_readings(void **state)
 		{ "nobody tells, and asleep", 1000, 600, 0, false, 1, 1, { 0, 0, false } },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_thread_time before = { 50, 20, 7, rows[i].waits_told };
 		const struct assay_thread_time after = { 50 + rows[i].wall_ns, 20 + rows[i].cpu_ns,
 							 7 + rows[i].waited_ns, rows[i].waits_told };
@@ -53,7 +48,6 @@ static void sums(void **state)
 	const struct assay_lost_time a = { 5, 7, true }, b = { 0, 0, false };
 	struct assay_lost_time sum = { .told = true };
 
-	(void)state;
 	assay_lost_time_add(&sum, &a);
 	assay_lost_time_add(&sum, &a);
 	assert_true(sum.waited_ns == 10 && sum.stolen_ns == 14 && sum.told);
@@ -63,7 +57,6 @@ static void sums(void **state)
 
 static void ticks_give_way_to_clocks(void **state)
 {
-	(void)state;
 	assert_true(assay_steal_is_timed(0, 0));
 	assert_false(assay_steal_is_timed(2499999, 1));
 	assert_true(assay_steal_is_timed(2500000, 1));
@@ -76,7 +69,6 @@ static void this_thread(void **state)
 	const struct timespec nap = { .tv_nsec = 20000000 };
 	struct assay_thread_time before, after;
 
-	(void)state;
 	assay_thread_time_read(&before);
 	nanosleep(&nap, NULL);
 	assay_thread_time_read(&after);

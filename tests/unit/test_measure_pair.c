@@ -267,7 +267,7 @@ static void tensors_are_common(void **state)
 		{ { "compare_spoils", "compare_base" }, { ASSAY_STATUS_WRONG, ASSAY_STATUS_OK }, true },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_pair_lessons lessons = { 0 };
 		struct assay_measure_options o;
 		struct measured m;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sample blob: every value comes back, and no bytes whatever make the decoder accept damage or read past them. */
 #include "unit.h"
-
 #include "base/hash.h"
 #include "store/sample_blob.h"
 
@@ -114,7 +113,6 @@ static void test_version_1_is_read(void **state)
 	struct assay_err err = { 0 };
 	size_t n = 0;
 
-	(void)state;
 	seal(blob, sizeof(blob) - SUM);
 	assert_int_equal(0, assay_sample_blob_decode(blob, sizeof(blob), &v, &n, &err));
 	assert_int_equal(1, n);
