@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
 #include "assay/random.h"
 #include "quantize_ops.h"

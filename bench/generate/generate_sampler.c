@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "assay/random.h"
-#include "generate_math.h"
 
 static int before(const float *logits, int32_t a, int32_t b)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay baseline: save, list, show and drop named baselines, each a set of runs of one machine and suite. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/baselines.h"
-#include "model/verdict.h"
 
 enum { OPT_RUN = 0x200, OPT_EXACT, OPT_EXACT_FILE, OPT_PRUNE };
 

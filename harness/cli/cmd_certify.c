@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay certify: how often is this host's judge wrong? Comparisons of known outcome, by the hundred. */
 #include <errno.h>
-#include <stdio.h>
 
 #include "cli/cli.h"
 #include "cli/command.h"

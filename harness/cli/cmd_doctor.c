@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/doctor.h"
-#include "model/verdict.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

@@ -10,7 +10,6 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/session.h"
-#include "model/verdict.h"
 
 struct list_args {
 	struct assay_settings s;

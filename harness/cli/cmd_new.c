@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/new_source.h"
-#include "model/verdict.h"
 
 struct new_args {
 	struct assay_settings s;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay plot: the history of one case as a picture, or of all cases as a page. */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include "cli/command.h"
 #include "drive/stored_results.h"
 #include "model/quantity.h"
-#include "model/verdict.h"
 #include "reports/trend.h"
 
 struct plot_args {

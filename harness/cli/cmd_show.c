@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/stored_results.h"
-#include "model/verdict.h"
 
 struct show_args {
 	struct assay_settings s;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which groups and events a case counts, and what is derived from their counts. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  */
 #include "drive/revision.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

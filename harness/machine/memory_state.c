@@ -2,7 +2,6 @@
 /* Read from /proc/meminfo, the control group, and /proc/stat. */
 #include "machine/memory_state.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "plan/expand.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

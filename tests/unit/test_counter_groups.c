@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Group files: what they hold, what is wrong with them, what is chosen and derived. */
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit.h"

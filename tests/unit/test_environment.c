@@ -7,7 +7,6 @@
 #include "machine/health.h"
 #include "machine/host_facts.h"
 #include "machine/memory_state.h"
-#include "machine/host_facts.h"
 #include "machine/host_files.h"
 #include "machine/machine_text.h"
 #include "machine/pmu_probe.h"

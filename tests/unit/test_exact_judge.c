@@ -2,8 +2,6 @@
 /* The verdicts of exact counts, and their tolerances. */
 #include "exact_fixture.h"
 
-#include <math.h>
-
 #include "judge/exact_judge.h"
 
 static struct assay_policy policy_of(const char *text)

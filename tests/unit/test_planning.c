@@ -5,7 +5,6 @@
 #include "assay/random.h"
 #include "judge/planning.h"
 #include "paired_fixture.h"
-#include "stats/stats.h"
 
 static const struct assay_plan_goal usual = {
 	.detect_frac = 0.01, .alpha = 0.01, .alpha_pass = 0.025, .max_pairs = 24

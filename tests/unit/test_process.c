@@ -4,7 +4,6 @@
  * role as its first argument) where a child of a certain kind is wanted.
  */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -2,8 +2,6 @@
 /* The default view of a run: the best of each shape, what failed, and what is said once for many cases. */
 #include "emit_fixture.h"
 
-#include <math.h>
-
 static struct assay_result result(const char *op, const char *variant, const char *n, unsigned threads, double us)
 {
 	struct assay_result r = { .max_rel_err = -1, .numa_node = -1, .checked = true, .correct = true };

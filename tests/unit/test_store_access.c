@@ -2,7 +2,6 @@
 /* Full disks, files that may not grow, read-only places and locks: a clear line, and nothing stored is harmed. */
 #include "store_fixture.h"
 
-#include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
 #include <signal.h>

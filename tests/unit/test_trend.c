@@ -6,7 +6,6 @@
 #include "emit_fixture.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/process.h"

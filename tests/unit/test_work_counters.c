@@ -2,8 +2,6 @@
 /* What variants publish of their work: the operations of the op's cost, and calls that fell back. */
 #include "matmul_fixture.h"
 
-#include "assay/op_quantize.h"
-
 #define RUNS 3
 
 static const char *const matmul_ops[] = { "matmul.f32", "matmul.ternary" };
