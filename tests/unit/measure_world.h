@@ -94,9 +94,12 @@ static inline void measure_with(struct world *w, const struct assay_case *c, boo
 		fail_msg("%s", err.text);
 }
 
-/* The program as a worker, or its tests in a world. */
-#define measure_world_main(argc, argv, tests)                                                                          \
-	(assay_worker_is_command(argc, argv) ? assay_worker_main(argc, argv)                                           \
-					     : cmocka_run_group_tests(tests, set_up, tear_down))
+/* The program: a worker, or all tests in a world. */
+#define MEASURE_MAIN                                                                                                   \
+	int main(int argc, char **argv)                                                                                \
+	{                                                                                                              \
+		return assay_worker_is_command(argc, argv) ? assay_worker_main(argc, argv)                             \
+							   : cmocka_run_group_tests(unit_tests, set_up, tear_down);    \
+	}
 
 #endif

@@ -366,6 +366,7 @@ static inline int die_at_commit(void *arg)
 	return 0;
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
+/* The head of a test with a folder of its own for databases. */
+#define STORE_TEST(test) TEST_WITH(test, fixture_setup, fixture_teardown)
 
 #endif

@@ -98,14 +98,14 @@ static const struct {
 	PIN_SIZE(assay_device_ops, 120),
 };
 
-static void layout_is_as_in_1_0(void **state)
+TEST(layout_is_as_in_1_0)
 {
 	for (size_t i = 0; i < N_OF(pins); i++)
 		if (pins[i].is != pins[i].want)
 			fail_msg("%s is %zu, was %zu", pins[i].what, pins[i].is, pins[i].want);
 }
 
-static void values_are_as_in_1_0(void **state)
+TEST(values_are_as_in_1_0)
 {
 	assert_int_equal(0x59415341, ASSAY_PLUGIN_MAGIC);
 	assert_string_equal("assay_plugin_v1", ASSAY_PLUGIN_SYMBOL);
@@ -121,12 +121,4 @@ static void values_are_as_in_1_0(void **state)
 	assert_int_equal(4, ASSAY_MEASURES_PEAK);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layout_is_as_in_1_0),
-		cmocka_unit_test(values_are_as_in_1_0),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

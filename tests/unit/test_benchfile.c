@@ -4,7 +4,7 @@
 
 #include "plan/benchfile.h"
 
-static void test_folder(void **state)
+TEST(test_folder)
 {
 	static const struct {
 		const char *name, *file, *op;
@@ -36,7 +36,7 @@ static void test_folder(void **state)
 	assay_benches_release(&b);
 }
 
-static void test_suite(void **state)
+TEST(test_suite)
 {
 	struct assay_suite s;
 	struct assay_err err = { 0 };
@@ -94,7 +94,7 @@ static const struct {
 	{ "bench", "1: premature end of file" },
 };
 
-static void test_syntax(void **state)
+TEST(test_syntax)
 {
 	static const char *const name = "x.bench";
 
@@ -131,7 +131,7 @@ static void test_syntax(void **state)
 }
 
 /* Names are never cut off, however little room there is for them. */
-static void test_hints(void **state)
+TEST(test_hints)
 {
 	static const char *const known[] = { "generate-tiny-prefill", "ternary-gemv-2b4t", "dequantize" };
 	static const struct {
@@ -152,7 +152,7 @@ static void test_hints(void **state)
 		assert_string_equal(assay_conf_hint("xyz", known, rows[i].n, buf, rows[i].size), rows[i].want);
 }
 
-static void test_values_keep_their_lines(void **state)
+TEST(test_values_keep_their_lines)
 {
 	static const char *const name = "x.bench";
 	struct assay_benches b = { 0 };
@@ -176,7 +176,7 @@ static void test_values_keep_their_lines(void **state)
 	assay_benches_release(&b);
 }
 
-static void test_folders(void **state)
+TEST(test_folders)
 {
 	struct assay_benches b = { 0 };
 	struct assay_err err = { 0 };
@@ -192,13 +192,4 @@ static void test_folders(void **state)
 	bench_dir_remove(&d, NULL, 0);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_folder),  cmocka_unit_test(test_suite),
-		cmocka_unit_test(test_syntax),  cmocka_unit_test(test_values_keep_their_lines),
-		cmocka_unit_test(test_folders), cmocka_unit_test(test_hints),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -16,7 +16,7 @@ static __attribute__((noinline)) char *fixture(void)
 	return text;
 }
 
-static void functions_are_read(void **state)
+TEST(functions_are_read)
 {
 	static const struct {
 		const char *dump, *skip, *function, *object;
@@ -50,7 +50,7 @@ static void functions_are_read(void **state)
 }
 
 /* Wherever the file ends, what is not whole is never taken for it. */
-static void a_file_cut_short_is_refused(void **state)
+TEST(a_file_cut_short_is_refused)
 {
 	char *text = fixture(), *end = strstr(text, "totals: 40020");
 	size_t whole;
@@ -70,7 +70,7 @@ static void a_file_cut_short_is_refused(void **state)
 	free(text);
 }
 
-static void damage_is_refused(void **state)
+TEST(damage_is_refused)
 {
 	static const struct {
 		const char *find, *put, *says;
@@ -99,7 +99,7 @@ static void damage_is_refused(void **state)
 	}
 }
 
-static void versions(void **state)
+TEST(versions)
 {
 	static const struct {
 		const char *text, *says; /* NULL: it will do */
@@ -123,7 +123,7 @@ static void versions(void **state)
 	}
 }
 
-static void features(void **state)
+TEST(features)
 {
 	char unknown[64], cap[64];
 
@@ -143,7 +143,7 @@ static void features(void **state)
 #endif
 }
 
-static void a_worker_gets_caches_and_a_fixed_environment(void **state)
+TEST(a_worker_gets_caches_and_a_fixed_environment)
 {
 	struct assay_callgrind_command c;
 	struct assay_cache_model canon;
@@ -164,13 +164,4 @@ static void a_worker_gets_caches_and_a_fixed_environment(void **state)
 	assert_non_null(strstr(environment, "OPENBLAS_CORETYPE="));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_read), cmocka_unit_test(a_file_cut_short_is_refused),
-		cmocka_unit_test(damage_is_refused),  cmocka_unit_test(versions),
-		cmocka_unit_test(features),           cmocka_unit_test(a_worker_gets_caches_and_a_fixed_environment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 #include "unit.h"
 #include "measure/case_metrics.h"
 
-static void test_rss_peak(void **state)
+TEST(test_rss_peak)
 {
 	static const struct {
 		uint64_t reported;
@@ -35,9 +35,4 @@ static void test_rss_peak(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(test_rss_peak) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

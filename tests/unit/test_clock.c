@@ -31,7 +31,7 @@ static const struct {
 	{ "goes back once, late", { 10, 1, 5, 2000 }, ASSAY_EUNAVAILABLE, 0, "clock went back by 1 ticks" },
 };
 
-static void test_proof(void **state)
+TEST(test_proof)
 {
 	for (size_t i = 0; i < N_OF(fakes); i++) {
 		struct fake_clock f = fakes[i].clock;
@@ -60,7 +60,7 @@ static const struct {
 	{ "went back", { { 0, 50 }, { 10000000, 90 }, { 20000000, 60 } }, false, 0, 0 },
 };
 
-static void test_rates(void **state)
+TEST(test_rates)
 {
 	for (size_t i = 0; i < N_OF(rates); i++) {
 		double ns_per_tick = 0, drift_ppm = 0;
@@ -72,7 +72,7 @@ static void test_rates(void **state)
 	}
 }
 
-static void test_this_machine(void **state)
+TEST(test_this_machine)
 {
 	struct assay_clock c;
 	struct assay_err err = { 0 };
@@ -94,7 +94,7 @@ static void test_this_machine(void **state)
 	assert_true(assay_clock_unix_ns() > 1600000000ull * 1000000000u);
 }
 
-static void test_ticks_to_ns(void **state)
+TEST(test_ticks_to_ns)
 {
 	const struct assay_clock raw = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1.0 };
 	const struct assay_clock tsc = { .source = ASSAY_CLOCK_TSC, .ns_per_tick = 0.4 };
@@ -106,14 +106,4 @@ static void test_ticks_to_ns(void **state)
 	assert_string_equal(assay_clock_source_name(raw.source), "CLOCK_MONOTONIC_RAW");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_proof),
-		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_this_machine),
-		cmocka_unit_test(test_ticks_to_ns),
-	};
-
-	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

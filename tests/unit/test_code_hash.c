@@ -52,7 +52,7 @@ static const struct {
 	{ "coarse-base", "coarse-renamed", true },
 };
 
-static void test_sees_what_is_reached(void **state)
+TEST(test_sees_what_is_reached)
 {
 	for (size_t i = 0; i < N_OF(pairs); i++) {
 		struct assay_digest a = { "" }, b = { "" };
@@ -66,7 +66,7 @@ static void test_sees_what_is_reached(void **state)
 	}
 }
 
-static void test_entries_have_places(void **state)
+TEST(test_entries_have_places)
 {
 	struct assay_digest as_run = { "" }, as_prepare = { "" };
 	char exe[PATH_MAX], path[PATH_MAX + 64];
@@ -85,7 +85,7 @@ static void test_entries_have_places(void **state)
 	dlclose(dl);
 }
 
-static void test_says_when_it_cannot_tell(void **state)
+TEST(test_says_when_it_cannot_tell)
 {
 	struct assay_digest d = { "" };
 	struct assay_err err = { 0 };
@@ -110,7 +110,7 @@ static void test_says_when_it_cannot_tell(void **state)
 }
 
 /* Bytes of the file turned over one by one may change the answer, but never end in a read outside the file. */
-static void test_survives_damage(void **state)
+TEST(test_survives_damage)
 {
 	char exe[PATH_MAX], path[PATH_MAX + 64], copy[] = "/tmp/assay-code-XXXXXX";
 	int fd = mkstemp(copy);
@@ -140,14 +140,4 @@ static void test_survives_damage(void **state)
 	unlink(copy);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sees_what_is_reached),
-		cmocka_unit_test(test_entries_have_places),
-		cmocka_unit_test(test_says_when_it_cannot_tell),
-		cmocka_unit_test(test_survives_damage),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -221,7 +221,7 @@ static const struct {
 	  true },
 };
 
-static void whole_comparisons(void **state)
+TEST(whole_comparisons)
 {
 	for (size_t i = 0; i < N_OF(wholes); i++)
 		for (int strict = 0; strict < 2; strict++) {
@@ -245,7 +245,7 @@ static void whole_comparisons(void **state)
 		}
 }
 
-static void names_and_numbers(void **state)
+TEST(names_and_numbers)
 {
 	static const struct made cases[] = { SAME, SLOWER };
 	struct assay_comparison cmp = make_comparison(cases, N_OF(cases));
@@ -271,7 +271,7 @@ static void names_and_numbers(void **state)
 	release(&cmp, &r);
 }
 
-static void rules(void **state)
+TEST(rules)
 {
 	static const struct made cases[] = { SAME, AA };
 	struct assay_margin margins[] = { { .cases = "*", .paired_frac = 0.02 },
@@ -302,7 +302,7 @@ static void add_metric(struct assay_pair_side *s, const char *tag, double value)
 	s->metrics[0].value = value;
 }
 
-static void limits(void **state)
+TEST(limits)
 {
 	static const struct {
 		const char *name, *cases, *metric;
@@ -389,7 +389,7 @@ static void limits(void **state)
 }
 
 /* A host that is not trusted still knows what a metric was. */
-static void limits_outlive_distrust(void **state)
+TEST(limits_outlive_distrust)
 {
 	static const struct made made[2] = { SAME, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA } };
 	struct assay_comparison cmp = make_comparison(made, 2);
@@ -408,7 +408,7 @@ static void limits_outlive_distrust(void **state)
 	release(&cmp, &r);
 }
 
-static void nothing_to_judge(void **state)
+TEST(nothing_to_judge)
 {
 	struct assay_comparison cmp = make_comparison(NULL, 0);
 	struct assay_gate_report r = judge(&cmp, NULL, true);
@@ -421,7 +421,7 @@ static void nothing_to_judge(void **state)
 }
 
 /* The program was killed while it stored the cases, or before it stored counts, which are all that was asked for. */
-static void cases_that_are_not_stored(void **state)
+TEST(cases_that_are_not_stored)
 {
 	static const struct made cases[] = { SAME, AA };
 
@@ -444,7 +444,7 @@ static void cases_that_are_not_stored(void **state)
 }
 
 /* Counts beside pairs or alone; what both sides skip is the same code, what only the head skips is no count. */
-static void counts_are_judged_with_the_rest(void **state)
+TEST(counts_are_judged_with_the_rest)
 {
 	static const struct {
 		const char *name;
@@ -491,7 +491,7 @@ static void counts_are_judged_with_the_rest(void **state)
 }
 
 /* Where counts were taken alone, a demand finds its cases by t=all, too. */
-static void counted_cases_of_all_threads_owe_demands(void **state)
+TEST(counted_cases_of_all_threads_owe_demands)
 {
 	for (int all = 0; all < 2; all++) {
 		struct assay_comparison cmp = make_comparison(NULL, 0);
@@ -513,19 +513,4 @@ static void counted_cases_of_all_threads_owe_demands(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_comparisons),
-		cmocka_unit_test(names_and_numbers),
-		cmocka_unit_test(rules),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(limits_outlive_distrust),
-		cmocka_unit_test(counts_are_judged_with_the_rest),
-		cmocka_unit_test(counted_cases_of_all_threads_owe_demands),
-		cmocka_unit_test(nothing_to_judge),
-		cmocka_unit_test(cases_that_are_not_stored),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

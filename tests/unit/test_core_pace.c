@@ -22,7 +22,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 }
 
 /* A short loop for the caches, and the one that counts. */
-static void test_a_loop_lies_between_two_reads(void **state)
+TEST(test_a_loop_lies_between_two_reads)
 {
 	reads = 10;
 	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 100);
@@ -33,7 +33,7 @@ static void test_a_loop_lies_between_two_reads(void **state)
 	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 10);
 }
 
-static void test_slow_is_a_quarter_more(void **state)
+TEST(test_slow_is_a_quarter_more)
 {
 	static const struct {
 		uint64_t ticks, least;
@@ -48,7 +48,7 @@ static void test_slow_is_a_quarter_more(void **state)
 			fail_msg("row %zu", i);
 }
 
-static void test_each_cpu_is_known_by_its_least(void **state)
+TEST(test_each_cpu_is_known_by_its_least)
 {
 	static struct assay_core_pace p;
 
@@ -69,7 +69,7 @@ static void test_each_cpu_is_known_by_its_least(void **state)
 }
 
 /* A core with all others busy, or behind wide vectors, is not slow: its clock is lower. */
-static void test_a_table_for_each_variant_and_number_of_threads(void **state)
+TEST(test_a_table_for_each_variant_and_number_of_threads)
 {
 	struct assay_core_paces all = { 0 };
 	struct assay_core_pace *one = assay_core_paces_of(&all, "avx2", 1), *two = assay_core_paces_of(&all, "avx2", 2),
@@ -87,7 +87,7 @@ static void test_a_table_for_each_variant_and_number_of_threads(void **state)
 	assert_int_equal(all.n, 0);
 }
 
-static void test_where_the_loop_would_tell_nothing(void **state)
+TEST(test_where_the_loop_would_tell_nothing)
 {
 	static const struct {
 		const char *machine;
@@ -121,7 +121,7 @@ static void test_where_the_loop_would_tell_nothing(void **state)
 	}
 }
 
-static void test_slow_loops_are_counted(void **state)
+TEST(test_slow_loops_are_counted)
 {
 	static const struct {
 		uint64_t ticks[8];
@@ -145,7 +145,7 @@ static void test_slow_loops_are_counted(void **state)
 	}
 }
 
-static void test_what_the_doctor_says(void **state)
+TEST(test_what_the_doctor_says)
 {
 	static const struct {
 		size_t n, n_cores;
@@ -188,7 +188,7 @@ static void test_what_the_doctor_says(void **state)
 }
 
 /* With a clock that always goes on by as much no loop is slow; with one of coarse steps there is nothing to tell. */
-static void test_a_survey_of_this_machine(void **state)
+TEST(test_a_survey_of_this_machine)
 {
 	struct assay_clock coarse = clock_of_test;
 	struct assay_topology *t = NULL;
@@ -210,18 +210,4 @@ static void test_a_survey_of_this_machine(void **state)
 	assay_topology_close(t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_loop_lies_between_two_reads),
-		cmocka_unit_test(test_slow_is_a_quarter_more),
-		cmocka_unit_test(test_each_cpu_is_known_by_its_least),
-		cmocka_unit_test(test_a_table_for_each_variant_and_number_of_threads),
-		cmocka_unit_test(test_where_the_loop_would_tell_nothing),
-		cmocka_unit_test(test_slow_loops_are_counted),
-		cmocka_unit_test(test_what_the_doctor_says),
-		cmocka_unit_test(test_a_survey_of_this_machine),
-	};
-
-	return cmocka_run_group_tests_name("core pace", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -47,7 +47,7 @@ static const char cache_text[] =
 	"    formula = \"1 - misses / loads\" better = \"higher\" }\n"
 	"}\n";
 
-static void test_events(void **state)
+TEST_WITH(test_events, set_up, tear_down)
 {
 	static const struct {
 		const char *vendor, *want;
@@ -80,7 +80,7 @@ static void test_events(void **state)
 	drop("cache");
 }
 
-static void test_errors(void **state)
+TEST_WITH(test_errors, set_up, tear_down)
 {
 	static const struct {
 		const char *text, *want;
@@ -131,7 +131,7 @@ static void count(struct assay_counters *c, const char *name, const char *source
 	assert_int_equal(assay_counters_add(c, &v), 0);
 }
 
-static void test_derived(void **state)
+TEST_WITH(test_derived, set_up, tear_down)
 {
 	static const struct {
 		double misses, loads, running;
@@ -184,7 +184,7 @@ static void test_derived(void **state)
 }
 
 /* Those of the tree can be read, for every vendor, and a folder without groups holds none. */
-static void test_shipped(void **state)
+TEST_WITH(test_shipped, set_up, tear_down)
 {
 	static const char *const vendors[] = { "intel", "amd", "arm", "" };
 	static const char all[] = "branch,cache,flops,heap,kv_cache,memory,ops,os,stall,syscalls,tlb";
@@ -209,7 +209,7 @@ static void test_shipped(void **state)
 	assay_counter_groups_release(&g);
 }
 
-static void test_event_names(void **state)
+TEST_WITH(test_event_names, set_up, tear_down)
 {
 	static const struct {
 		const char *name, *want; /* NULL: makes sense */
@@ -243,7 +243,7 @@ static void test_event_names(void **state)
 }
 
 /* What a chosen group names must be counted by something, wherever it stands in it. */
-static void test_names_in_groups(void **state)
+TEST_WITH(test_names_in_groups, set_up, tear_down)
 {
 	static const struct {
 		const char *text, *vendor, *want; /* NULL: makes sense */
@@ -281,7 +281,7 @@ static void test_names_in_groups(void **state)
 }
 
 /* A formula without events rests on no count, but on something. */
-static void test_constant(void **state)
+TEST_WITH(test_constant, set_up, tear_down)
 {
 	struct assay_counter_choice choice = { 0 };
 	struct assay_counters c = { 0 };
@@ -304,12 +304,4 @@ static void test_constant(void **state)
 	drop("g");
 }
 
-int main(void)
-{
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-	const struct CMUnitTest tests[] = { TEST(test_events),  TEST(test_errors),      TEST(test_derived),
-					    TEST(test_shipped), TEST(test_event_names), TEST(test_names_in_groups),
-					    TEST(test_constant) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -25,7 +25,7 @@ static void touch_fresh_pages(void)
 	munmap(p, PAGES * page);
 }
 
-static void test_counts_of_this_thread(void **state)
+TEST(test_counts_of_this_thread)
 {
 	const struct timespec nap = { .tv_nsec = 1000000 };
 	struct assay_os_counts a, b, d;
@@ -45,7 +45,7 @@ static void test_counts_of_this_thread(void **state)
 	assert_int_equal(d.cpu, b.cpu);
 }
 
-static void test_differences_and_sums(void **state)
+TEST(test_differences_and_sums)
 {
 	const struct assay_os_counts a = { 1, 2, 3, 4, 0 }, b = { 11, 13, 15, 17, 3 };
 	struct assay_os_counts d = assay_os_counts_between(&a, &b), sum = { 0 };
@@ -60,7 +60,7 @@ static void test_differences_and_sums(void **state)
 }
 
 /* One reading gives all of getrusage's events, which hang together. */
-static void test_rusage_events(void **state)
+TEST(test_rusage_events)
 {
 	enum { MINOR, MAJOR, VOLUNTARY, FORCED, SWITCHES, TASK_CLOCK, N };
 	const struct assay_counter_provider *p = &assay_provider_rusage;
@@ -140,23 +140,14 @@ static void count_moves(const struct assay_counter_provider *p, const char *how)
 }
 
 /* Every move is counted, though what counts them is read only after a switch. */
-static void test_moves_in_proc(void **state)
+TEST(test_moves_in_proc)
 {
 	count_moves(&assay_provider_sched, "/proc/thread-self/sched");
 }
 
-static void test_moves_by_perf_event(void **state)
+TEST(test_moves_by_perf_event)
 {
 	count_moves(&assay_provider_perf, "perf_event_open");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts_of_this_thread), cmocka_unit_test(test_differences_and_sums),
-		cmocka_unit_test(test_rusage_events),         cmocka_unit_test(test_moves_in_proc),
-		cmocka_unit_test(test_moves_by_perf_event),
-	};
-
-	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -199,7 +199,7 @@ static const char *reason(const struct assay_counters *c, const char *name)
 }
 
 /* Five events, two a set: three sets take turns, and each thread counts for itself. */
-static void test_turns(void **state)
+TEST(test_turns)
 {
 	struct assay_counter_context ctx = { 0 };
 	struct assay_counting *c;
@@ -236,7 +236,7 @@ static void test_turns(void **state)
 }
 
 /* What fails has its reason, and the rest is counted. */
-static void test_reasons(void **state)
+TEST(test_reasons)
 {
 	static const struct {
 		const char *event, *want;
@@ -284,7 +284,7 @@ static const struct assay_counter_provider listed = {
 	.name = "listed", .source = "os", .shared = true, .events = listed_names, .read = read_listed, .how = how
 };
 
-static void test_listed_events(void **state)
+TEST(test_listed_events)
 {
 	static const struct assay_counter_provider *const both[] = { &listed, &script };
 	struct assay_counter_context ctx = { 0 };
@@ -329,7 +329,7 @@ static void check_cells(struct assay_counter_context *ctx, uint64_t *cells, cons
 	assay_counters_release(&out);
 }
 
-static void test_cells_from_memory(void **state)
+TEST(test_cells_from_memory)
 {
 	struct assay_counter_context ctx;
 	uint64_t cells[2] = { 0 };
@@ -342,7 +342,7 @@ static void test_cells_from_memory(void **state)
 }
 
 /* PAPI keeps what is published for as long as it is loaded, so the cells live as long. */
-static void test_cells_through_papi(void **state)
+TEST(test_cells_through_papi)
 {
 	static struct assay_counter_context ctx;
 	static uint64_t cells[2];
@@ -378,15 +378,4 @@ static void test_cells_through_papi(void **state)
 	assay_counters_release(&out);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_listed_events),
-		cmocka_unit_test(test_cells_from_memory),
-		cmocka_unit_test(test_cells_through_papi),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -31,7 +31,7 @@ static const struct {
 	{ "docker-v1", "avx2", "avx2" },
 };
 
-static void test_needs(void **state)
+TEST(test_needs)
 {
 	for (size_t i = 0; i < N_OF(needs); i++) {
 		struct assay_cpu_features f;
@@ -46,7 +46,7 @@ static void test_needs(void **state)
 	}
 }
 
-static void test_missing_is_cut_to_size(void **state)
+TEST(test_missing_is_cut_to_size)
 {
 	struct assay_cpu_features f = { 0 };
 	char missing[4];
@@ -57,7 +57,7 @@ static void test_missing_is_cut_to_size(void **state)
 	assert_true(assay_cpu_features_has_all(&f, NULL, NULL, 0));
 }
 
-static void test_identity(void **state)
+TEST(test_identity)
 {
 	struct assay_cpu_features f;
 	char list[512];
@@ -83,7 +83,7 @@ static void test_identity(void **state)
 	assert_false(assay_cpu_features_has(&f, "sse2"));
 }
 
-static void test_drop(void **state)
+TEST(test_drop)
 {
 	struct assay_cpu_features f;
 
@@ -98,7 +98,7 @@ static void test_drop(void **state)
 	assert_false(assay_cpu_features_has(&f, ""));
 }
 
-static void test_isa(void **state)
+TEST(test_isa)
 {
 	static const struct {
 		const char *isa, *needs, *beyond; /* NULL: all within */
@@ -143,7 +143,7 @@ static void test_isa(void **state)
 }
 
 /* What a file may use is within the set that it is named after. */
-static void test_isa_needs(void **state)
+TEST(test_isa_needs)
 {
 #define ROW(name, arch, bits, flags, needs, also) { #name, ASSAY_NEEDS(name) },
 	const struct {
@@ -158,7 +158,7 @@ static void test_isa_needs(void **state)
 			    "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c,avx512vbmi,avx512_vbmi2");
 }
 
-static void test_this_machine(void **state)
+TEST(test_this_machine)
 {
 	struct assay_cpu_identity id;
 
@@ -175,14 +175,4 @@ static void test_this_machine(void **state)
 #endif
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_needs),        cmocka_unit_test(test_missing_is_cut_to_size),
-		cmocka_unit_test(test_identity),     cmocka_unit_test(test_drop),
-		cmocka_unit_test(test_isa),          cmocka_unit_test(test_isa_needs),
-		cmocka_unit_test(test_this_machine),
-	};
-
-	return cmocka_run_group_tests_name("cpu_features", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

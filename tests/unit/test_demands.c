@@ -171,7 +171,7 @@ static void check_demand(struct subject *s, enum command command, const char *me
 		fail_msg("no reason in '%s'", row->reason);
 }
 
-static void every_metric_can_hold_and_fail(void **state)
+TEST(every_metric_can_hold_and_fail)
 {
 	for (int command = 0; command < N_COMMANDS; command++)
 		for (size_t i = 0; i < assay_n_metrics; i++) {
@@ -206,7 +206,7 @@ static void every_metric_can_hold_and_fail(void **state)
 		}
 }
 
-static void every_metric_can_be_missing(void **state)
+TEST(every_metric_can_be_missing)
 {
 	for (int command = 0; command < N_COMMANDS - 1; command++)
 		for (size_t i = 0; i < assay_n_metrics; i++) {
@@ -240,7 +240,7 @@ static void every_metric_can_be_missing(void **state)
 }
 
 /* Only counts, only times: what the other evidence would have said is NOT_MEASURED, and says how it is had. */
-static void evidence_that_was_not_taken(void **state)
+TEST(evidence_that_was_not_taken)
 {
 	static const struct {
 		bool paired, counted;
@@ -359,7 +359,7 @@ static void name_other(struct subject *s)
 	s->cmp.exact[ASSAY_BASE].cases[0].key[0] = 'n';
 }
 
-static void who_owes_in_a_comparison(void **state)
+TEST(who_owes_in_a_comparison)
 {
 	static const struct {
 		const char *name;
@@ -416,7 +416,7 @@ static void who_owes_in_a_comparison(void **state)
 }
 
 /* What a comparison cannot measure at all says who can. */
-static void only_runs_know_the_roof(void **state)
+TEST(only_runs_know_the_roof)
 {
 	static const char *const metrics[] = { "roof_frac", "parallel_efficiency" };
 
@@ -437,7 +437,7 @@ static void only_runs_know_the_roof(void **state)
 
 /* ---- which cases of a run owe ---- */
 
-static void skipped_cases_say_what_was_not_judged(void **state)
+TEST(skipped_cases_say_what_was_not_judged)
 {
 	static const struct {
 		const char *policy, *want;
@@ -469,7 +469,7 @@ static void skipped_cases_say_what_was_not_judged(void **state)
 	}
 }
 
-static void absent_plugins_say_what_was_not_judged(void **state)
+TEST(absent_plugins_say_what_was_not_judged)
 {
 	const struct assay_gate_case *row;
 	struct assay_gate_report r;
@@ -488,17 +488,4 @@ static void absent_plugins_say_what_was_not_judged(void **state)
 	assay_gate_report_release(&r);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_metric_can_hold_and_fail),
-		cmocka_unit_test(every_metric_can_be_missing),
-		cmocka_unit_test(evidence_that_was_not_taken),
-		cmocka_unit_test(who_owes_in_a_comparison),
-		cmocka_unit_test(only_runs_know_the_roof),
-		cmocka_unit_test(skipped_cases_say_what_was_not_judged),
-		cmocka_unit_test(absent_plugins_say_what_was_not_judged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

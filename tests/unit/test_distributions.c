@@ -15,7 +15,7 @@ static void close_to(double got, double want, double rel)
 		fail_msg("got %.17g, want %.17g", got, want);
 }
 
-static void t_cdf(void **state)
+TEST(t_cdf)
 {
 	static const struct {
 		double t, df, want;
@@ -32,7 +32,7 @@ static void t_cdf(void **state)
 	}
 }
 
-static void t_quantile(void **state)
+TEST(t_quantile)
 {
 	static const struct {
 		double p, df, want;
@@ -55,7 +55,7 @@ static void t_quantile(void **state)
 	}
 }
 
-static void t_quantile_inverts_t_cdf(void **state)
+TEST(t_quantile_inverts_t_cdf)
 {
 	for (unsigned df = 1; df <= 60; df++)
 		for (double p = 1e-9; p < 0.5; p *= 2.7)
@@ -63,7 +63,7 @@ static void t_quantile_inverts_t_cdf(void **state)
 }
 
 /* Against the noncentral t distribution, integrated: 1 - pt(t, df, shift) = 0.95. */
-static void t_shift(void **state)
+TEST(t_shift)
 {
 	static const struct {
 		double t, df, want;
@@ -78,7 +78,7 @@ static void t_shift(void **state)
 	close_to(assay_stats_t_shift(2, 1e9, 0.975), 2 + 1.959963984540054, 1e-7);
 }
 
-static void beta_cdf(void **state)
+TEST(beta_cdf)
 {
 	static const struct {
 		double x, a, b, want;
@@ -101,7 +101,7 @@ static void beta_cdf(void **state)
 	}
 }
 
-static void beta_quantile(void **state)
+TEST(beta_quantile)
 {
 	static const struct {
 		double p, a, b, want;
@@ -119,7 +119,7 @@ static void beta_quantile(void **state)
 		close_to(assay_stats_beta_quantile(v[i].p, v[i].a, v[i].b), v[i].want, 1e-11);
 }
 
-static void binomial_interval(void **state)
+TEST(binomial_interval)
 {
 	static const struct {
 		uint64_t k, n;
@@ -144,17 +144,4 @@ static void binomial_interval(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t_cdf),
-		cmocka_unit_test(t_quantile),
-		cmocka_unit_test(t_quantile_inverts_t_cdf),
-		cmocka_unit_test(t_shift),
-		cmocka_unit_test(beta_cdf),
-		cmocka_unit_test(beta_quantile),
-		cmocka_unit_test(binomial_interval),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -26,7 +26,7 @@ static void put(const char *path, const char *text)
 /* user nice system idle iowait irq softirq steal */
 static const char *const before_stat = "cpu  9 0 9 9 0 0 0 5\ncpu0 1 0 1 1 0 0 0 2\ncpu1 1 0 1 1 0 0 0 3\n";
 
-static void polls_see_changes(void **state)
+TEST(polls_see_changes)
 {
 	static const struct {
 		const char *name, *path, *text;
@@ -64,7 +64,7 @@ static void polls_see_changes(void **state)
 }
 
 /* A host that shows nothing is not a disturbed one. */
-static void hidden_counters_flag_nothing(void **state)
+TEST(hidden_counters_flag_nothing)
 {
 	const int cpus[] = { 0 };
 	struct assay_disturbance d;
@@ -75,12 +75,4 @@ static void hidden_counters_flag_nothing(void **state)
 	assert_int_equal(0, assay_disturbance_poll(&d, &ticks));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(polls_see_changes),
-		cmocka_unit_test(hidden_counters_flag_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, folder_make, folder_remove);
-}
+UNIT_MAIN(folder_make, folder_remove)

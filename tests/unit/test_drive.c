@@ -64,7 +64,35 @@ static struct assay_request request(void)
 	return q;
 }
 
-static void a_run_is_measured_and_stored(void **state)
+/* Commands print; the driving layer does not. */
+static int silence(void **state)
+{
+	fflush(stdout);
+	said = tmpfile();
+	for (int i = 0; i < 2; i++) {
+		streams[i] = dup(STDOUT_FILENO + i);
+		if (!said || streams[i] < 0 || dup2(fileno(said), STDOUT_FILENO + i) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int nothing_was_said(void **state)
+{
+	struct stat st;
+	int rc;
+
+	fflush(stdout);
+	rc = fstat(fileno(said), &st) || st.st_size ? -1 : 0;
+	for (int i = 0; i < 2; i++) {
+		dup2(streams[i], STDOUT_FILENO + i);
+		close(streams[i]);
+	}
+	fclose(said);
+	return rc;
+}
+
+TEST_WITH(a_run_is_measured_and_stored, silence, nothing_was_said)
 {
 	struct assay_request q = request();
 	struct assay_err err = { 0 };
@@ -86,7 +114,7 @@ static void a_run_is_measured_and_stored(void **state)
 	assay_request_release(&q);
 }
 
-static void a_check_stores_nothing(void **state)
+TEST_WITH(a_check_stores_nothing, silence, nothing_was_said)
 {
 	struct assay_request q = request();
 	struct assay_err err = { 0 };
@@ -105,7 +133,7 @@ static void a_check_stores_nothing(void **state)
 	assay_request_release(&q);
 }
 
-static void an_interrupt_keeps_what_is_finished(void **state)
+TEST_WITH(an_interrupt_keeps_what_is_finished, silence, nothing_was_said)
 {
 	struct assay_request q = request();
 	struct assay_err err = { 0 };
@@ -122,7 +150,7 @@ static void an_interrupt_keeps_what_is_finished(void **state)
 	assay_request_release(&q);
 }
 
-static void an_interrupt_between_rounds_keeps_the_first(void **state)
+TEST_WITH(an_interrupt_between_rounds_keeps_the_first, silence, nothing_was_said)
 {
 	struct assay_request q = request();
 	struct assay_err err = { 0 };
@@ -140,7 +168,7 @@ static void an_interrupt_between_rounds_keeps_the_first(void **state)
 }
 
 /* All times are there by then: the run is whole, but for its counts. */
-static void an_interrupt_while_counting_keeps_a_whole_run(void **state)
+TEST_WITH(an_interrupt_while_counting_keeps_a_whole_run, silence, nothing_was_said)
 {
 	struct assay_request q = request();
 	struct assay_err err = { 0 };
@@ -171,7 +199,7 @@ static void an_interrupt_while_counting_keeps_a_whole_run(void **state)
 }
 
 /* What the user asked for by name and is not there. */
-static void bad_requests_are_refused(void **state)
+TEST_WITH(bad_requests_are_refused, silence, nothing_was_said)
 {
 	static const struct {
 		const char *suite, *only, *plugin, *want;
@@ -217,7 +245,7 @@ static void put(const char *path, const char *text)
 }
 
 /* The newest run of the suite, against a manifest of its case, of one case more, and against a floor. */
-static void a_gate_judges_the_stored_run(void **state)
+TEST_WITH(a_gate_judges_the_stored_run, silence, nothing_was_said)
 {
 	static const struct {
 		const char *manifest, *policy;
@@ -250,7 +278,7 @@ static void a_gate_judges_the_stored_run(void **state)
 }
 
 /* The same plugins on both sides: nothing can be slower, and the replay says the same. */
-static void a_comparison_is_measured_stored_and_judged_again(void **state)
+TEST_WITH(a_comparison_is_measured_stored_and_judged_again, silence, nothing_was_said)
 {
 	char plugins[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_request q = request();
@@ -291,7 +319,7 @@ static void a_comparison_is_measured_stored_and_judged_again(void **state)
 	assay_request_release(&q);
 }
 
-static void a_comparison_that_is_interrupted_is_judged_as_far_as_it_came(void **state)
+TEST_WITH(a_comparison_that_is_interrupted_is_judged_as_far_as_it_came, silence, nothing_was_said)
 {
 	char plugins[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_request q = request();
@@ -318,7 +346,7 @@ static void a_comparison_that_is_interrupted_is_judged_as_far_as_it_came(void **
 }
 
 /* Nothing was seen, so there is nothing to keep, and no rate to tell. */
-static void a_certification_without_a_gate_is_not_kept(void **state)
+TEST_WITH(a_certification_without_a_gate_is_not_kept, silence, nothing_was_said)
 {
 	struct assay_request q = request();
 	const struct assay_certify_request c = { .compare = { .what = &q, .policy = policy }, .gates = 1 };
@@ -335,34 +363,6 @@ static void a_certification_without_a_gate_is_not_kept(void **state)
 	assert_int_equal(out.gates, 0);
 	assay_certify_report_release(&out);
 	assay_request_release(&q);
-}
-
-/* Commands print; the driving layer does not. */
-static int silence(void **state)
-{
-	fflush(stdout);
-	said = tmpfile();
-	for (int i = 0; i < 2; i++) {
-		streams[i] = dup(STDOUT_FILENO + i);
-		if (!said || streams[i] < 0 || dup2(fileno(said), STDOUT_FILENO + i) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int nothing_was_said(void **state)
-{
-	struct stat st;
-	int rc;
-
-	fflush(stdout);
-	rc = fstat(fileno(said), &st) || st.st_size ? -1 : 0;
-	for (int i = 0; i < 2; i++) {
-		dup2(streams[i], STDOUT_FILENO + i);
-		close(streams[i]);
-	}
-	fclose(said);
-	return rc;
 }
 
 static int set_up(void **state)
@@ -383,25 +383,11 @@ static int tear_down(void **state)
 	return system(cmd);
 }
 
-#define SILENT(test) cmocka_unit_test_setup_teardown(test, silence, nothing_was_said)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		SILENT(a_run_is_measured_and_stored),
-		SILENT(a_check_stores_nothing),
-		SILENT(an_interrupt_keeps_what_is_finished),
-		SILENT(an_interrupt_between_rounds_keeps_the_first),
-		SILENT(an_interrupt_while_counting_keeps_a_whole_run),
-		SILENT(bad_requests_are_refused),
-		SILENT(a_gate_judges_the_stored_run),
-		SILENT(a_comparison_is_measured_stored_and_judged_again),
-		SILENT(a_comparison_that_is_interrupted_is_judged_as_far_as_it_came),
-		SILENT(a_certification_without_a_gate_is_not_kept),
-	};
 	int status;
 
 	if (assay_drive_entry(argc, argv, &status))
 		return status;
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(unit_tests, set_up, tear_down);
 }

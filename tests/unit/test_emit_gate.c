@@ -11,7 +11,7 @@ static char *table(const struct assay_gate_report *r, struct assay_emit_style st
 	return emit_gate(r, "text", &style);
 }
 
-static void test_change(void **state)
+TEST(test_change)
 {
 	static const struct {
 		double ratio;
@@ -41,7 +41,7 @@ static void test_change(void **state)
 }
 
 /* One more of a million is a change of a count, while a time that little off is none. */
-static void test_change_of_count(void **state)
+TEST(test_change_of_count)
 {
 	struct assay_gate_case c = {
 		.evidence = ASSAY_EVIDENCE_EXACT, .ratio = 1.00001, .ci_lo = NAN, .ci_hi = NAN, .margin_frac = 0
@@ -62,7 +62,7 @@ static void test_change_of_count(void **state)
 	assert_string_equal(w.change, "0.0 %");
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 	char *s;
@@ -112,7 +112,7 @@ static void test_table(void **state)
 	}
 
 /* What many cases share is one line, with their number and the furthest; failures are rows whatever else there is. */
-static void test_doubts(void **state)
+TEST(test_doubts)
 {
 	static const struct assay_gate_case cases[] = {
 		STORED("a/same/t=1", ASSAY_INCONCLUSIVE, 1.10, ASSAY_DOUBT_MACHINE),
@@ -159,7 +159,7 @@ static void test_doubts(void **state)
 }
 
 /* Of many improvements the largest are rows. */
-static void test_improvements(void **state)
+TEST(test_improvements)
 {
 	struct assay_gate_case *many = many_cases(25, ASSAY_IMPROVED);
 	struct assay_gate_report r = report_of(many, 25);
@@ -186,7 +186,7 @@ static void test_improvements(void **state)
 	free(many);
 }
 
-static void test_untrusted(void **state)
+TEST(test_untrusted)
 {
 	struct assay_gate_report r = report_of(one_of_each, 1);
 	char *s, *warning;
@@ -205,7 +205,7 @@ static void test_untrusted(void **state)
 }
 
 /* Whatever the terminal: only a word that is longer than a line is. */
-static void test_narrow(void **state)
+TEST(test_narrow)
 {
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 
@@ -218,7 +218,7 @@ static void test_narrow(void **state)
 	}
 }
 
-static void test_table_sizes(void **state)
+TEST(test_table_sizes)
 {
 	struct assay_gate_case *many = many_cases(300, ASSAY_PASS);
 	struct assay_gate_report r = report_of(many, 300);
@@ -254,7 +254,7 @@ static json_t *json_of(const struct assay_gate_report *r)
 	return j;
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 	json_t *j, *c, *items;
@@ -307,7 +307,7 @@ static void test_json(void **state)
 	json_decref(j);
 }
 
-static void test_json_sizes(void **state)
+TEST(test_json_sizes)
 {
 	struct assay_gate_case *many = many_cases(300, ASSAY_PASS);
 	struct assay_gate_report r = report_of(many, 300);
@@ -333,15 +333,4 @@ static void test_json_sizes(void **state)
 	json_decref(j);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_change), cmocka_unit_test(test_change_of_count),
-		cmocka_unit_test(test_table),  cmocka_unit_test(test_untrusted),
-		cmocka_unit_test(test_doubts), cmocka_unit_test(test_improvements),
-		cmocka_unit_test(test_narrow), cmocka_unit_test(test_table_sizes),
-		cmocka_unit_test(test_json),   cmocka_unit_test(test_json_sizes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

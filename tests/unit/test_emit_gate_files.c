@@ -29,7 +29,7 @@ static char *junit(const struct assay_gate_report *r, struct assay_report_gate h
 	return emit(&(struct assay_report){ .kind = ASSAY_REPORT_GATE, .gate = how }, "junit", NULL);
 }
 
-static void test_code_points(void **state)
+TEST(test_code_points)
 {
 	static const struct {
 		const char *s;
@@ -74,7 +74,7 @@ static void test_code_points(void **state)
 	}
 }
 
-static void test_markdown(void **state)
+TEST(test_markdown)
 {
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 	char *s, *fold, *last = NULL;
@@ -109,7 +109,7 @@ static void test_markdown(void **state)
 	free(s);
 }
 
-static void test_markdown_escapes(void **state)
+TEST(test_markdown_escapes)
 {
 	struct assay_gate_report r = report_of(nasty, 1);
 	char *s;
@@ -124,7 +124,7 @@ static void test_markdown_escapes(void **state)
 	free(s);
 }
 
-static void test_markdown_warnings(void **state)
+TEST(test_markdown_warnings)
 {
 	static const struct assay_gate_case alone[] = {
 		{ .key = "op/v/-/t=1/warm",
@@ -186,7 +186,7 @@ static void test_markdown_warnings(void **state)
 	free(s);
 }
 
-static void test_markdown_size(void **state)
+TEST(test_markdown_size)
 {
 	static const size_t sizes[] = { 1, 40, 300, 3000 };
 
@@ -230,7 +230,7 @@ static void test_markdown_size(void **state)
 		}
 }
 
-static void test_junit(void **state)
+TEST(test_junit)
 {
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
 	char *s;
@@ -268,7 +268,7 @@ static void test_junit(void **state)
 	free(s);
 }
 
-static void test_junit_no_baseline(void **state)
+TEST(test_junit_no_baseline)
 {
 	static const struct assay_gate_case alone[] = {
 		{ .key = "op/v/-/t=1/warm",
@@ -300,7 +300,7 @@ static void test_junit_no_baseline(void **state)
 	}
 }
 
-static void test_junit_escapes(void **state)
+TEST(test_junit_escapes)
 {
 	struct assay_gate_report r = report_of(nasty, 1);
 	char *s;
@@ -329,7 +329,7 @@ static int validate(const char *xml)
 	return rc;
 }
 
-static void test_junit_schema(void **state)
+TEST(test_junit_schema)
 {
 	static const struct assay_gate_case odd[] = {
 		{ .key = "op/v/-/t=1/warm", .metric = "x", NO_NUMBERS },
@@ -366,15 +366,4 @@ static void test_junit_schema(void **state)
 	free(many);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_code_points),       cmocka_unit_test(test_markdown),
-		cmocka_unit_test(test_markdown_escapes),  cmocka_unit_test(test_markdown_warnings),
-		cmocka_unit_test(test_markdown_size),     cmocka_unit_test(test_junit),
-		cmocka_unit_test(test_junit_no_baseline), cmocka_unit_test(test_junit_escapes),
-		cmocka_unit_test(test_junit_schema),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -82,7 +82,7 @@ static void fill_ok(struct assay_result *r)
 	assert_int_equal(assay_counters_add_missing(&r->counters, "PAPI_L1_DCM", "pmu", "no PMU"), 0);
 }
 
-static void test_run(void **state)
+TEST(test_run)
 {
 	struct assay_result r[2];
 	struct assay_run run = {
@@ -174,7 +174,7 @@ static void test_run(void **state)
 	assay_result_release(&r[1]);
 }
 
-static void test_seed(void **state)
+TEST(test_seed)
 {
 	static const struct {
 		uint64_t seed;
@@ -199,7 +199,7 @@ static void test_seed(void **state)
 	}
 }
 
-static void test_gate(void **state)
+TEST(test_gate)
 {
 	struct assay_gate_case cases[] = {
 		{ .key = "k",
@@ -255,13 +255,4 @@ static void test_gate(void **state)
 	json_decref(j);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_run),
-		cmocka_unit_test(test_seed),
-		cmocka_unit_test(test_gate),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

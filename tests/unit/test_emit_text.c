@@ -6,7 +6,7 @@
 
 #include "model/quantity.h"
 
-static void test_quantity(void **state)
+TEST(test_quantity)
 {
 	static const struct {
 		double value;
@@ -46,7 +46,7 @@ static void test_quantity(void **state)
 }
 
 /* What a number of unit "1" or "1/s" counts is in its tag. */
-static void test_metric(void **state)
+TEST(test_metric)
 {
 	static const struct {
 		const char *tag;
@@ -75,7 +75,7 @@ static void test_metric(void **state)
 	}
 }
 
-static void test_columns(void **state)
+TEST(test_columns)
 {
 	struct assay_columns t = { .align = "lrl", .indent = " ", .width = 24 };
 	struct assay_text out = { 0 };
@@ -123,7 +123,7 @@ static struct assay_result result(const char *op, const char *variant, enum assa
 	return r;
 }
 
-static void test_run_table(void **state)
+TEST(test_run_table)
 {
 	struct assay_result r[4] = {
 		result("matmul.ternary", "avx2", ASSAY_STATUS_OK),
@@ -193,7 +193,7 @@ static void test_run_table(void **state)
 }
 
 /* What the marks and words of a table mean stands below it, where they occur. */
-static void test_run_legend(void **state)
+TEST(test_run_legend)
 {
 	struct assay_result r[2] = { result("op", "avx2", ASSAY_STATUS_OK), result("op", "ref", ASSAY_STATUS_OK) };
 	struct assay_run run = { .results = r, .n_results = 1 };
@@ -235,7 +235,7 @@ static void test_run_legend(void **state)
 		assay_result_release(&r[i]);
 }
 
-static void test_gate_table(void **state)
+TEST(test_gate_table)
 {
 	struct assay_gate_case cases[] = {
 		{ .key = "op/fine/-/t=1/warm",
@@ -290,7 +290,7 @@ static void test_gate_table(void **state)
 }
 
 /* Without a baseline the same line a hundred times says nothing. */
-static void test_gate_no_baseline(void **state)
+TEST(test_gate_no_baseline)
 {
 	struct assay_gate_case cases[3];
 	struct assay_gate_report r = {
@@ -352,7 +352,7 @@ static void test_gate_no_baseline(void **state)
 }
 
 /* A run that was cut short lacks most of its cases, each for the same reason. */
-static void test_gate_missing(void **state)
+TEST(test_gate_missing)
 {
 	struct assay_gate_case cases[5];
 	struct assay_gate_report r = {
@@ -398,7 +398,7 @@ static char *emit_case(struct assay_result *r, bool samples, const struct assay_
 		    "cases", style);
 }
 
-static void test_header_and_result(void **state)
+TEST(test_header_and_result)
 {
 	struct assay_fact env[] = { { "clock", "TSC" },
 				    { "clock_resolution_ns", "20" },
@@ -464,15 +464,4 @@ static void test_header_and_result(void **state)
 	assay_result_release(&r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quantity),          cmocka_unit_test(test_metric),
-		cmocka_unit_test(test_columns),           cmocka_unit_test(test_run_table),
-		cmocka_unit_test(test_run_legend),        cmocka_unit_test(test_gate_table),
-		cmocka_unit_test(test_gate_no_baseline),  cmocka_unit_test(test_gate_missing),
-		cmocka_unit_test(test_header_and_result),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

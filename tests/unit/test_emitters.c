@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-static void rows_are_complete(void **state)
+TEST(rows_are_complete)
 {
 	bool text[ASSAY_N_REPORTS] = { false }, json[ASSAY_N_REPORTS] = { false }, any[ASSAY_N_REPORTS] = { false };
 
@@ -32,7 +32,7 @@ static void rows_are_complete(void **state)
 	assert_null(assay_emitter_find(ASSAY_REPORT_RUN, "junit"));
 }
 
-static void unknown_formats_are_refused(void **state)
+TEST(unknown_formats_are_refused)
 {
 	struct assay_report r = { .kind = ASSAY_REPORT_RUNS };
 	struct assay_text out = { 0 };
@@ -52,7 +52,7 @@ static void unknown_formats_are_refused(void **state)
 	assert_null(out.s);
 }
 
-static void files_are_written(void **state)
+TEST(files_are_written)
 {
 	char path[] = "/tmp/assay-emitters-XXXXXX", *data;
 	struct assay_report r = { .kind = ASSAY_REPORT_RUNS };
@@ -70,7 +70,7 @@ static void files_are_written(void **state)
 	assert_int_equal(assay_emit_file(&r, "json", "/none/x", &err), ASSAY_EIO);
 }
 
-static void no_memory_is_told(void **state)
+TEST(no_memory_is_told)
 {
 	struct assay_text out = { .failed = true };
 	struct assay_err err = { 0 };
@@ -92,7 +92,7 @@ static json_t *json_of(const struct assay_report *r)
 	return j;
 }
 
-static void lists(void **state)
+TEST(lists)
 {
 	int64_t of[] = { 3, 5 };
 	const struct assay_run_info run = { .id = 7,
@@ -157,7 +157,7 @@ static void lists(void **state)
 	json_decref(j);
 }
 
-static void what_was_done_to_a_baseline(void **state)
+TEST(what_was_done_to_a_baseline)
 {
 	static const struct {
 		struct assay_report_baseline done;
@@ -189,7 +189,7 @@ static void what_was_done_to_a_baseline(void **state)
 	}
 }
 
-static void findings(void **state)
+TEST(findings)
 {
 	static const struct assay_finding v[] = {
 		{ "pmu", ASSAY_HEALTH_MISSING, "none", "use another host" },
@@ -216,7 +216,7 @@ static void findings(void **state)
 	json_decref(j);
 }
 
-static void catalog(void **state)
+TEST(catalog)
 {
 	char *names[] = { (char[]){ "a" }, (char[]){ "b" } };
 	const char *events[] = { "loads", "misses" };
@@ -262,7 +262,7 @@ static void catalog(void **state)
 	json_decref(j);
 }
 
-static void promises(void **state)
+TEST(promises)
 {
 	struct assay_promise_case cases[] = {
 		{ .key = "a",
@@ -326,7 +326,7 @@ static void promises(void **state)
 	json_decref(j);
 }
 
-static void certifications(void **state)
+TEST(certifications)
 {
 	char *keys[] = { (char[]){ "op/v/-/t=1/warm" } };
 	struct assay_certify_report c = { .keys = { keys, 1 },
@@ -360,20 +360,4 @@ static void certifications(void **state)
 	free(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_complete),
-		cmocka_unit_test(unknown_formats_are_refused),
-		cmocka_unit_test(files_are_written),
-		cmocka_unit_test(no_memory_is_told),
-		cmocka_unit_test(lists),
-		cmocka_unit_test(what_was_done_to_a_baseline),
-		cmocka_unit_test(findings),
-		cmocka_unit_test(catalog),
-		cmocka_unit_test(promises),
-		cmocka_unit_test(certifications),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static const struct {
 	{ HOST("absent"), 0, "", false, 0, 256, NULL },
 };
 
-static void test_cpu_quota(void **state)
+TEST(test_cpu_quota)
 {
 	for (size_t i = 0; i < N_OF(quotas); i++) {
 		struct assay_cpu_quota q;
@@ -61,7 +61,7 @@ static const struct {
 	{ HOST("no-limits"), 4000 * MIB, 1000 * MIB, 0, 4000 * MIB, 3000 * MIB },
 };
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	struct assay_memory_state m;
 	struct assay_err err = { 0 };
@@ -79,7 +79,7 @@ static void test_memory(void **state)
 	assert_true(m.total_bytes > 0 && m.available_bytes <= m.total_bytes);
 }
 
-static void test_steal(void **state)
+TEST(test_steal)
 {
 	static const struct {
 		const char *root;
@@ -162,7 +162,7 @@ static const struct assay_clock test_clock = {
 	.why = "because",
 };
 
-static void test_environment(void **state)
+TEST(test_environment)
 {
 	for (size_t i = 0; i < N_OF(environments); i++) {
 		struct assay_fact *f = NULL;
@@ -185,7 +185,7 @@ static struct assay_topology *open_topology(const char *xml)
 	return t;
 }
 
-static void test_fingerprint(void **state)
+TEST(test_fingerprint)
 {
 	static const char *const want[][2] = {
 		{ "cpu_model", "Intel(R) Xeon(R) Platinum 8480+" },
@@ -229,7 +229,7 @@ static void test_fingerprint(void **state)
 }
 
 /* A cpuset narrows what a run may use, not what the machine is. */
-static void test_fingerprint_ignores_the_cpuset(void **state)
+TEST(test_fingerprint_ignores_the_cpuset)
 {
 	struct assay_topology *part = open_topology("tests/fixtures/topology/cpuset-4-7.xml");
 	struct assay_fingerprint f;
@@ -240,7 +240,7 @@ static void test_fingerprint_ignores_the_cpuset(void **state)
 	assay_topology_close(part);
 }
 
-static void test_fingerprint_here_is_stable(void **state)
+TEST(test_fingerprint_here_is_stable)
 {
 	struct assay_topology *t = open_topology(NULL);
 	struct assay_fingerprint a, b;
@@ -286,7 +286,7 @@ static const struct {
 	{ HOST("absent"), "memory", ASSAY_HEALTH_MISSING, "unknown", "mount /proc" },
 };
 
-static void test_doctor(void **state)
+TEST(test_doctor)
 {
 	struct assay_topology *t = open_topology("tests/fixtures/topology/cpuset-4-7.xml");
 
@@ -311,7 +311,7 @@ static void test_doctor(void **state)
 	assay_topology_close(t);
 }
 
-static void test_numa_balancing_matters_with_nodes(void **state)
+TEST(test_numa_balancing_matters_with_nodes)
 {
 	struct assay_topology *t = open_topology("tests/fixtures/topology/two-sockets.xml");
 	struct assay_findings all = { 0 };
@@ -329,7 +329,7 @@ static void test_numa_balancing_matters_with_nodes(void **state)
 }
 
 /* A machine with many counters has a finding for each. */
-static void test_any_number_of_findings(void **state)
+TEST(test_any_number_of_findings)
 {
 	struct assay_findings all = { 0 };
 	char name[16];
@@ -346,7 +346,7 @@ static void test_any_number_of_findings(void **state)
 }
 
 /* What a probe finds depends on the host; that it explains itself does not. */
-static void test_paranoid(void **state)
+TEST(test_paranoid)
 {
 	static const struct {
 		const char *root, *want;
@@ -364,7 +364,7 @@ static void test_paranoid(void **state)
 	}
 }
 
-static void test_pmu_probe_explains(void **state)
+TEST(test_pmu_probe_explains)
 {
 	struct assay_pmu_probe hw, sw;
 
@@ -375,7 +375,7 @@ static void test_pmu_probe_explains(void **state)
 	assert_false(sw.works && sw.advice[0]);
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	uint64_t v;
 
@@ -390,23 +390,4 @@ static void test_texts(void **state)
 	assert_false(assay_host_field(NULL, "a:", &v));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cpu_quota),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_steal),
-		cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_fingerprint),
-		cmocka_unit_test(test_fingerprint_ignores_the_cpuset),
-		cmocka_unit_test(test_fingerprint_here_is_stable),
-		cmocka_unit_test(test_doctor),
-		cmocka_unit_test(test_any_number_of_findings),
-		cmocka_unit_test(test_numa_balancing_matters_with_nodes),
-		cmocka_unit_test(test_paranoid),
-		cmocka_unit_test(test_pmu_probe_explains),
-		cmocka_unit_test(test_texts),
-	};
-
-	return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

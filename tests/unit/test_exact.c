@@ -6,7 +6,7 @@
 
 #include "model/metric.h"
 
-static void numbers_are_grouped(void **state)
+TEST(numbers_are_grouped)
 {
 	static const struct {
 		uint64_t n;
@@ -20,7 +20,7 @@ static void numbers_are_grouped(void **state)
 	}
 }
 
-static void changes_are_told(void **state)
+TEST(changes_are_told)
 {
 	static const struct {
 		uint64_t base, head;
@@ -43,7 +43,7 @@ static void changes_are_told(void **state)
 	}
 }
 
-static void cases_are_kept_by_a_glob(void **state)
+TEST(cases_are_kept_by_a_glob)
 {
 	struct assay_exact_run run = exact_run();
 
@@ -55,7 +55,7 @@ static void cases_are_kept_by_a_glob(void **state)
 	assay_exact_run_release(&run);
 }
 
-static void rates_follow_from_counts(void **state)
+TEST(rates_follow_from_counts)
 {
 	const struct assay_exact_counts c = { .v = { 1000, 60, 40, 1, 25, 5, 200, 10 } }, none = { .v = { 1000 } };
 
@@ -70,7 +70,7 @@ static void rates_follow_from_counts(void **state)
 }
 
 /* Every event and rate is a metric that policies can name, and the other way round. */
-static void metrics_are_declared(void **state)
+TEST(metrics_are_declared)
 {
 	const struct assay_exact_counts c = { .v = { 8, 7, 6, 5, 4, 3, 2, 1 } };
 	size_t n = 0;
@@ -80,7 +80,7 @@ static void metrics_are_declared(void **state)
 	assert_int_equal(n, ASSAY_N_EXACT_EVENTS + 3);
 }
 
-static void caches_are_rounded(void **state)
+TEST(caches_are_rounded)
 {
 	static const struct {
 		uint64_t bytes;
@@ -101,13 +101,4 @@ static void caches_are_rounded(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_are_grouped),      cmocka_unit_test(changes_are_told),
-		cmocka_unit_test(cases_are_kept_by_a_glob), cmocka_unit_test(rates_follow_from_counts),
-		cmocka_unit_test(metrics_are_declared),     cmocka_unit_test(caches_are_rounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

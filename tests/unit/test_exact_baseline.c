@@ -34,7 +34,7 @@ static char *format(const struct assay_exact_baseline *b)
 	return assay_text_take(&out);
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
 	size_t kept;
 	struct assay_exact_baseline b = { 0 }, again = { 0 };
@@ -85,7 +85,7 @@ static void what_is_written_is_read(void **state)
 }
 
 /* A run of a part of the suite leaves the records of the rest alone. */
-static void other_records_are_kept(void **state)
+TEST(other_records_are_kept)
 {
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_run run = exact_run(), part = exact_run();
@@ -117,7 +117,7 @@ static void other_records_are_kept(void **state)
 	assay_exact_run_release(&part);
 }
 
-static void a_bad_file_is_refused(void **state)
+TEST(a_bad_file_is_refused)
 {
 	static const struct {
 		const char *find, *put, *says;
@@ -158,13 +158,4 @@ static void a_bad_file_is_refused(void **state)
 	assay_exact_run_release(&run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read),
-		cmocka_unit_test(other_records_are_kept),
-		cmocka_unit_test(a_bad_file_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, make_file, remove_file);
-}
+UNIT_MAIN(make_file, remove_file)

@@ -43,7 +43,7 @@ static struct assay_gate_report judge(uint64_t instructions, uint64_t misses, co
 	return r;
 }
 
-static void counts_are_judged(void **state)
+TEST(counts_are_judged)
 {
 	static const struct {
 		const char *name, *policy;
@@ -95,7 +95,7 @@ static void counts_are_judged(void **state)
 }
 
 /* Fewer than recorded is nothing to be proud of yet: the record describes other code, and says how it is replaced. */
-static void a_record_that_is_out_of_date_fails(void **state)
+TEST(a_record_that_is_out_of_date_fails)
 {
 	static const struct {
 		const char *policy;
@@ -125,7 +125,7 @@ static void a_record_that_is_out_of_date_fails(void **state)
 	}
 }
 
-static void without_a_record_nothing_is_comparable(void **state)
+TEST(without_a_record_nothing_is_comparable)
 {
 	struct assay_gate_report r = judge(40985, 500, "", false, "assay baseline update --exact");
 
@@ -137,7 +137,7 @@ static void without_a_record_nothing_is_comparable(void **state)
 }
 
 /* A case that cannot be counted any more, one that vanished, a new one, and one that was never counted. */
-static void cases_come_and_go(void **state)
+TEST(cases_come_and_go)
 {
 	static const struct {
 		const char *key, *reason;
@@ -175,7 +175,7 @@ static void cases_come_and_go(void **state)
 }
 
 /* A demand on what cannot be counted is not met, unless it holds only where something is counted. */
-static void demands_on_what_was_skipped(void **state)
+TEST(demands_on_what_was_skipped)
 {
 	static const struct {
 		const char *policy, *record;
@@ -213,7 +213,7 @@ static void demands_on_what_was_skipped(void **state)
 }
 
 /* What only another build can be: not countable itself, or of another output. */
-static void two_builds_are_compared(void **state)
+TEST(two_builds_are_compared)
 {
 	static const struct {
 		const char *name, *base_digest, *head_digest;
@@ -262,7 +262,7 @@ static void two_builds_are_compared(void **state)
 }
 
 /* Cases that are skipped may be, unless that is all there is. */
-static void counting_nothing_is_no_pass(void **state)
+TEST(counting_nothing_is_no_pass)
 {
 	struct assay_policy policy = assay_policy_default();
 	struct assay_exact_run base = { 0 }, head = { 0 };
@@ -283,7 +283,7 @@ static void counting_nothing_is_no_pass(void **state)
 }
 
 /* The head has 3.1 % more instructions, which an allowance of 5 % lets pass: what fails is the demand. */
-static void limits_against_the_base_hold(void **state)
+TEST(limits_against_the_base_hold)
 {
 	static const struct {
 		const char *demand, *reason;
@@ -316,7 +316,7 @@ static void limits_against_the_base_hold(void **state)
 }
 
 /* A case of `all` threads is also named by t=all, in demands and in tolerances. */
-static void policies_select_by_all_threads(void **state)
+TEST(policies_select_by_all_threads)
 {
 	static const struct {
 		const char *policy;
@@ -355,7 +355,7 @@ static void policies_select_by_all_threads(void **state)
 }
 
 /* A demand on a case of the suite that was not counted would vanish otherwise. */
-static void uncounted_cases_of_the_suite_owe_demands(void **state)
+TEST(uncounted_cases_of_the_suite_owe_demands)
 {
 	static struct assay_manifest_entry entries[] = {
 		{ "op.a/avx2/n=1/t=all/cold", ASSAY_MANIFEST_REQUIRED, 1 }, /* counted */
@@ -398,7 +398,7 @@ static void uncounted_cases_of_the_suite_owe_demands(void **state)
 }
 
 /* Exact rows never make better what others found. */
-static void a_graver_verdict_stays(void **state)
+TEST(a_graver_verdict_stays)
 {
 	struct assay_policy policy = assay_policy_default();
 	struct assay_exact_run base = exact_run(), head = exact_run();
@@ -419,7 +419,7 @@ static void a_graver_verdict_stays(void **state)
 	assay_exact_run_release(&head);
 }
 
-static void bad_tolerances_are_refused(void **state)
+TEST(bad_tolerances_are_refused)
 {
 	static const struct {
 		const char *text, *says;
@@ -445,22 +445,4 @@ static void bad_tolerances_are_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_are_judged),
-		cmocka_unit_test(a_record_that_is_out_of_date_fails),
-		cmocka_unit_test(without_a_record_nothing_is_comparable),
-		cmocka_unit_test(cases_come_and_go),
-		cmocka_unit_test(demands_on_what_was_skipped),
-		cmocka_unit_test(two_builds_are_compared),
-		cmocka_unit_test(counting_nothing_is_no_pass),
-		cmocka_unit_test(limits_against_the_base_hold),
-		cmocka_unit_test(policies_select_by_all_threads),
-		cmocka_unit_test(uncounted_cases_of_the_suite_owe_demands),
-		cmocka_unit_test(a_graver_verdict_stays),
-		cmocka_unit_test(bad_tolerances_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

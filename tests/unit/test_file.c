@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading, writing by replacement, folders, and the place of the program. */
-
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +20,7 @@ static size_t entries(const char *path)
 	return n - 2;
 }
 
-static void writes_and_reads(void **state)
+TEST(writes_and_reads)
 {
 	struct assay_err err = { 0 };
 	size_t len, big = 300000;
@@ -55,7 +54,7 @@ static void writes_and_reads(void **state)
 	assert_int_equal(entries(folder), 1);
 }
 
-static void follows_links_and_spares_devices(void **state)
+TEST(follows_links_and_spares_devices)
 {
 	struct assay_err err = { 0 };
 	struct stat st;
@@ -76,7 +75,7 @@ static void follows_links_and_spares_devices(void **state)
 	assert_true(S_ISCHR(st.st_mode));
 }
 
-static void reads_proc(void **state)
+TEST(reads_proc)
 {
 	struct assay_err err = { 0 };
 	char line[64], tiny[4];
@@ -96,7 +95,7 @@ static void reads_proc(void **state)
 	assert_false(assay_file_line("/proc", line, sizeof(line)));
 }
 
-static void refuses_with_a_reason(void **state)
+TEST(refuses_with_a_reason)
 {
 	struct assay_err err = { 0 };
 	size_t len;
@@ -112,7 +111,7 @@ static void refuses_with_a_reason(void **state)
 	assert_non_null(strstr(err.text, "No such file"));
 }
 
-static void creates_only_what_is_not_there(void **state)
+TEST(creates_only_what_is_not_there)
 {
 	const char *path = in_folder("created");
 	struct assay_err err = { 0 };
@@ -132,7 +131,7 @@ static void creates_only_what_is_not_there(void **state)
 	assert_false(assay_file_exists(in_folder("nowhere")));
 }
 
-static void makes_folders(void **state)
+TEST(makes_folders)
 {
 	struct assay_err err = { 0 };
 
@@ -146,7 +145,7 @@ static void makes_folders(void **state)
 	assert_false(assay_file_exists(in_folder("x/none")));
 }
 
-static void finds_the_program(void **state)
+TEST(finds_the_program)
 {
 	struct assay_err err = { 0 };
 	char exe[4096], path[4096], tiny[3];
@@ -160,7 +159,7 @@ static void finds_the_program(void **state)
 	assert_int_equal(assay_file_exe_dir(tiny, sizeof(tiny), &err), ASSAY_ELIMIT);
 }
 
-static void maps(void **state)
+TEST(maps)
 {
 	struct assay_err err = { 0 };
 	const void *data;
@@ -183,18 +182,4 @@ static void maps(void **state)
 	assert_int_equal(ASSAY_ENOTFOUND, assay_file_map(path, &data, &len, &err));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_and_reads),
-		cmocka_unit_test(maps),
-		cmocka_unit_test(follows_links_and_spares_devices),
-		cmocka_unit_test(reads_proc),
-		cmocka_unit_test(refuses_with_a_reason),
-		cmocka_unit_test(creates_only_what_is_not_there),
-		cmocka_unit_test(makes_folders),
-		cmocka_unit_test(finds_the_program),
-	};
-
-	return cmocka_run_group_tests(tests, folder_make, folder_remove);
-}
+UNIT_MAIN(folder_make, folder_remove)

@@ -4,7 +4,7 @@
 #include "unit.h"
 #include "counters/formula.h"
 
-static void test_values(void **state)
+TEST(test_values)
 {
 	static const struct {
 		const char *text;
@@ -36,7 +36,7 @@ static void test_values(void **state)
 	}
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	struct assay_formula f;
 
@@ -48,7 +48,7 @@ static void test_names(void **state)
 	assay_formula_release(&f);
 }
 
-static void test_syntax(void **state)
+TEST(test_syntax)
 {
 	static const char *const cases[][2] = {
 		{ "", "cannot read '': expected a number, a name or '(' at its end" },
@@ -76,7 +76,7 @@ static void test_syntax(void **state)
 	assert_non_null(strstr(err.text, "fewer nested parts at column 65"));
 }
 
-static void test_no_value(void **state)
+TEST(test_no_value)
 {
 	static const struct {
 		const char *text;
@@ -101,14 +101,4 @@ static void test_no_value(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_syntax),
-		cmocka_unit_test(test_no_value),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

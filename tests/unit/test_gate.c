@@ -191,7 +191,7 @@ static const struct gate_row gates[] = {
 };
 
 /* Demands on a case that may be skipped go with it, and are counted; without a line of the manifest it may not be. */
-static void test_demands_on_skipped(void **state)
+TEST(test_demands_on_skipped)
 {
 	static const struct {
 		bool listed, demanded;
@@ -224,7 +224,7 @@ static void test_demands_on_skipped(void **state)
 	}
 }
 
-static void test_gates(void **state)
+TEST(test_gates)
 {
 	for (size_t i = 0; i < N_OF(gates); i++) {
 		struct world w;
@@ -236,7 +236,7 @@ static void test_gates(void **state)
 }
 
 /* The gravest wins: each pair of findings, whatever their order in the run. */
-static void test_order_of_gravity(void **state)
+TEST(test_order_of_gravity)
 {
 	static const struct {
 		void (*a)(struct world *w);
@@ -271,7 +271,7 @@ static void test_order_of_gravity(void **state)
 	}
 }
 
-static void test_report(void **state)
+TEST(test_report)
 {
 	const struct assay_gate_case *row;
 	struct assay_gate_report r = { 0 };
@@ -310,7 +310,7 @@ static void test_report(void **state)
 }
 
 /* One core: the manifest's t=all is met by t=1, but only there. */
-static void test_one_core(void **state)
+TEST(test_one_core)
 {
 	static const struct {
 		unsigned all_threads;
@@ -332,7 +332,7 @@ static void test_one_core(void **state)
 }
 
 /* There two lines may name a case, and the stricter one counts, wherever it stands. */
-static void test_one_core_two_lines(void **state)
+TEST(test_one_core_two_lines)
 {
 	static const enum assay_manifest_demand demands[][2] = {
 		{ ASSAY_MANIFEST_MAY_SKIP, ASSAY_MANIFEST_REQUIRED },
@@ -356,7 +356,7 @@ static void test_one_core_two_lines(void **state)
 	}
 }
 
-static void test_empty_run(void **state)
+TEST(test_empty_run)
 {
 	struct assay_gate_report r = { 0 };
 	struct world w;
@@ -404,7 +404,7 @@ static void metric_of_another_case(struct world *w)
 	assert_int_equal(assay_result_add_metric(&w->head_results[2], "tokens_per_s", "1/s", 1, 60), 0);
 }
 
-static void test_policy_names(void **state)
+TEST(test_policy_names)
 {
 	static const struct {
 		void (*change)(struct world *w);
@@ -434,18 +434,4 @@ static void test_policy_names(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gates),
-		cmocka_unit_test(test_order_of_gravity),
-		cmocka_unit_test(test_report),
-		cmocka_unit_test(test_one_core),
-		cmocka_unit_test(test_demands_on_skipped),
-		cmocka_unit_test(test_one_core_two_lines),
-		cmocka_unit_test(test_empty_run),
-		cmocka_unit_test(test_policy_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -255,7 +255,7 @@ static const struct {
 	    ASSAY_PASS, NULL } },
 };
 
-static void test_gates(void **state)
+TEST(test_gates)
 {
 	for (size_t i = 0; i < N_OF(gates); i++) {
 		struct world w;
@@ -266,7 +266,7 @@ static void test_gates(void **state)
 	}
 }
 
-static void test_slow_cores(void **state)
+TEST(test_slow_cores)
 {
 	for (size_t i = 0; i < N_OF(slow_gates); i++) {
 		struct world w;
@@ -277,12 +277,4 @@ static void test_slow_cores(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gates),
-		cmocka_unit_test(test_slow_cores),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

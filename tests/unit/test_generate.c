@@ -115,7 +115,7 @@ static const char *const ops[][2] = {
 
 /* ---- correctness ---- */
 
-static void test_oracle_agrees(void **state)
+TEST(test_oracle_agrees)
 {
 	for (size_t i = 0; i < N_OPS; i++) {
 		for (uint64_t seed = 0; seed < 3; seed++) {
@@ -133,7 +133,7 @@ static void test_oracle_agrees(void **state)
 	}
 }
 
-static void test_same_bits(void **state)
+TEST(test_same_bits)
 {
 	for (size_t i = 0; i < N_OPS; i++) {
 		struct mini_case *a = open_case(ops[i][0], ops[i][1], 1, 5);
@@ -156,7 +156,7 @@ static void test_same_bits(void **state)
 	}
 }
 
-static void test_seed_counts(void **state)
+TEST(test_seed_counts)
 {
 	struct mini_case *a = open_case("generate.decode", "model=tiny,tg=16", 1, 1);
 	struct mini_case *b = open_case("generate.decode", "model=tiny,tg=16", 1, 2);
@@ -173,7 +173,7 @@ static void test_seed_counts(void **state)
 }
 
 /* Logits of one prompt, read in steps of any size or partly generated, are the same bits. */
-static void test_batch_does_not_matter(void **state)
+TEST(test_batch_does_not_matter)
 {
 	static const char *const batches[] = { "model=tiny,pp=30,batch=512", "model=tiny,pp=30,batch=7",
 					       "model=tiny,pp=30,batch=1" };
@@ -241,7 +241,7 @@ static int sabotaged_run(struct assay_job *job)
 	return rc;
 }
 
-static void test_sabotage_is_found(void **state)
+TEST(test_sabotage_is_found)
 {
 	static const int64_t rows[] = { 128, 256, 512 }; /* k and v; q, o and down; gate and up */
 	static const size_t of_each_kind[] = { 0, 1,
@@ -270,7 +270,7 @@ static void test_sabotage_is_found(void **state)
 }
 
 /* What goes wrong outside the matrices: each change of one output or of the cache after a right run. */
-static void test_corruption_is_found(void **state)
+TEST(test_corruption_is_found)
 {
 	static const struct {
 		int tensor;
@@ -322,7 +322,7 @@ static int refuse(const struct assay_shape *shape, struct assay_reason *why)
 	return -1;
 }
 
-static void test_kernel_failures(void **state)
+TEST(test_kernel_failures)
 {
 	struct assay_variant v = plain;
 	struct mini_case *c;
@@ -367,7 +367,7 @@ static void *counting_alloc(const struct assay_job *job, uint64_t bytes)
 	return mini_alloc(job, bytes);
 }
 
-static void test_memory_is_declared(void **state)
+TEST(test_memory_is_declared)
 {
 	for (size_t i = 0; i < N_OPS; i++) {
 		struct mini_case *c = mini_new(ops[i][0], "ref", ops[i][1], NULL); /* itself it allocates nothing */
@@ -385,7 +385,7 @@ static void test_memory_is_declared(void **state)
 	}
 }
 
-static void test_each_matrix_is_prepared_once(void **state)
+TEST(test_each_matrix_is_prepared_once)
 {
 	struct mini_case *c = open_case("generate.decode", "model=tiny", 1, 0);
 
@@ -411,7 +411,7 @@ static double metric_or(const struct mini_case *c, const char *tag, double other
 	return otherwise;
 }
 
-static void test_metrics(void **state)
+TEST(test_metrics)
 {
 	for (size_t i = 0; i < N_OPS; i++) {
 		struct mini_case *c = open_case(ops[i][0], ops[i][1], 1, 0);
@@ -443,7 +443,7 @@ static void test_metrics(void **state)
 	}
 }
 
-static void test_counters(void **state)
+TEST(test_counters)
 {
 	static const struct {
 		const char *op, *axes;
@@ -469,7 +469,7 @@ static void test_counters(void **state)
 }
 
 /* A cache that is too small to keep both conversations costs hits and changes no token. */
-static void test_small_cache(void **state)
+TEST(test_small_cache)
 {
 	struct mini_case *large = open_case("generate.chat", "model=tiny,users=3,turns=3", 1, 4);
 	struct mini_case *small = open_case("generate.chat", "model=tiny,users=3,turns=3,kv_blocks=10", 1, 4);
@@ -489,7 +489,7 @@ static void test_small_cache(void **state)
 
 /* ---- shapes ---- */
 
-static void test_describe(void **state)
+TEST(test_describe)
 {
 	static const struct {
 		const char *op, *axes;
@@ -522,23 +522,4 @@ static void test_describe(void **state)
 	assert_string_equal(why.text, "kv_blocks=11 cannot hold a sequence of 192 tokens; take 12 or more");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_oracle_agrees),
-		cmocka_unit_test(test_same_bits),
-		cmocka_unit_test(test_seed_counts),
-		cmocka_unit_test(test_batch_does_not_matter),
-		cmocka_unit_test(test_sabotage_is_found),
-		cmocka_unit_test(test_corruption_is_found),
-		cmocka_unit_test(test_kernel_failures),
-		cmocka_unit_test(test_memory_is_declared),
-		cmocka_unit_test(test_each_matrix_is_prepared_once),
-		cmocka_unit_test(test_metrics),
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_small_cache),
-		cmocka_unit_test(test_describe),
-	};
-
-	return cmocka_run_group_tests_name("generate", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

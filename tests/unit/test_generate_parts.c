@@ -39,7 +39,7 @@ static float exp_of(float x)
 	return both[1];
 }
 
-static void test_exp(void **state)
+TEST(test_exp)
 {
 	for (int i = -86999; i <= 0; i += 7) {
 		float x = (float)i * 1e-3f;
@@ -53,7 +53,7 @@ static void test_exp(void **state)
 	assert_true(exp_of(-INFINITY) == 0.0f);
 }
 
-static void test_double_functions(void **state)
+TEST(test_double_functions)
 {
 	for (int i = -40000; i <= 40000; i++) {
 		double x = i * 1e-3, s, c;
@@ -65,7 +65,7 @@ static void test_double_functions(void **state)
 	}
 }
 
-static void test_bf16(void **state)
+TEST(test_bf16)
 {
 	static const struct {
 		float x;
@@ -86,7 +86,7 @@ static void test_bf16(void **state)
 	assert_true(assay_generate_from_bf16(0x3f81) == 0x1.02p0f);
 }
 
-static void test_rmsnorm(void **state)
+TEST(test_rmsnorm)
 {
 	float x[96], gain[96], out[96];
 	double sum = 0;
@@ -104,7 +104,7 @@ static void test_rmsnorm(void **state)
 	assert_true(out[0] == 0.0f && out[95] == 0.0f);
 }
 
-static void test_quantize(void **state)
+TEST(test_quantize)
 {
 	static const float x[16] = { 127,   0.5f,   1.5f, 2.5f, -0.5f, -1.5f, -127, 0.49f,
 				     0.51f, 126.4f, 0,    -3,   64,    -64,   1,    -1 };
@@ -122,7 +122,7 @@ static void test_quantize(void **state)
 	assert_memory_equal(q, want, sizeof(want));
 }
 
-static void test_softmax(void **state)
+TEST(test_softmax)
 {
 	static const int lengths[] = { 1, 2, 3, 4, 5, 15, 16, 17, 64, 100, 101 };
 
@@ -144,7 +144,7 @@ static void test_softmax(void **state)
 	}
 }
 
-static void test_dot_and_weighted_sum(void **state)
+TEST(test_dot_and_weighted_sum)
 {
 	enum { ROWS = 37, DIM = 96 };
 	float a[DIM], w[ROWS], whole[DIM], pieces[DIM], dots[3];
@@ -227,7 +227,7 @@ static void compare_tables(const struct gen_vector *t, const struct gen_vector *
 #undef SAME
 }
 
-static void test_vector_widths_agree(void **state)
+TEST(test_vector_widths_agree)
 {
 	const struct gen_vector *best = widest();
 
@@ -241,7 +241,7 @@ static void test_vector_widths_agree(void **state)
 }
 
 /* Never wider than the host says, and as wide as that where the CPU is. */
-static void test_vector_cap(void **state)
+TEST(test_vector_cap)
 {
 	struct assay_host_info host = { .size = sizeof(host) };
 	uint32_t cpu = widest()->bits;
@@ -256,7 +256,7 @@ static void test_vector_cap(void **state)
 	assert_ptr_equal(assay_generate_vector(&host), widest());
 }
 
-static void test_relu2_gate(void **state)
+TEST(test_relu2_gate)
 {
 	static const float gate[16] = { -1, 0, 2, 0.5f }, up[16] = { 3, 3, -3, 4 };
 	float out[16];
@@ -281,7 +281,7 @@ static double rotated_dot(int64_t p, int64_t s, const float *q, const float *k)
 	return dot;
 }
 
-static void test_rope(void **state)
+TEST(test_rope)
 {
 	float row[64], q[64], k[64];
 
@@ -316,7 +316,7 @@ static int32_t draw(enum gen_sampler kind, int32_t k, float p, const float *logi
 	return assay_generate_sample(&s, logits, vocab, position, probs, heap);
 }
 
-static void test_greedy(void **state)
+TEST(test_greedy)
 {
 	static const float ties[5] = { 1, 4, 4, -2, 4 }, falling[3] = { 3, 2, 1 }, rising[3] = { -3, -2, -1 };
 
@@ -331,7 +331,7 @@ static void test_greedy(void **state)
  * Logits that are half of the logarithms of 5, 1, 2, 2 give, at temperature 0.5, those odds. Frequencies over 20,000
  * positions stay within five standard deviations; what is cut off never comes.
  */
-static void test_sampled_frequencies(void **state)
+TEST(test_sampled_frequencies)
 {
 	static const struct {
 		enum gen_sampler kind;
@@ -361,7 +361,7 @@ static void test_sampled_frequencies(void **state)
 	}
 }
 
-static void test_draws_depend_on_seed_and_position(void **state)
+TEST(test_draws_depend_on_seed_and_position)
 {
 	static const float logits[4] = { 0, 0, 0, 0 };
 	int32_t same = 0;
@@ -418,7 +418,7 @@ static int64_t play(struct cache *k, const char *text, int64_t n)
 	return found;
 }
 
-static void test_prefix_hits(void **state)
+TEST(test_prefix_hits)
 {
 	static const struct {
 		const char *text;
@@ -446,7 +446,7 @@ static void test_prefix_hits(void **state)
 	free(k.memory);
 }
 
-static void test_prefix_eviction(void **state)
+TEST(test_prefix_eviction)
 {
 	struct cache k;
 
@@ -467,7 +467,7 @@ static void test_prefix_eviction(void **state)
 }
 
 /* Fifteen beginnings in 32 buckets: some share one, and only their tokens tell them apart. */
-static void test_prefix_collisions(void **state)
+TEST(test_prefix_collisions)
 {
 	struct cache k;
 
@@ -480,7 +480,7 @@ static void test_prefix_collisions(void **state)
 }
 
 /* Two sequences that fill the same blocks at the same time end up with one copy. */
-static void test_prefix_twins(void **state)
+TEST(test_prefix_twins)
 {
 	struct cache k;
 	struct gen_sequence other;
@@ -506,28 +506,4 @@ static void test_prefix_twins(void **state)
 	free(k.memory);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exp),
-		cmocka_unit_test(test_double_functions),
-		cmocka_unit_test(test_bf16),
-		cmocka_unit_test(test_rmsnorm),
-		cmocka_unit_test(test_quantize),
-		cmocka_unit_test(test_softmax),
-		cmocka_unit_test(test_dot_and_weighted_sum),
-		cmocka_unit_test(test_vector_widths_agree),
-		cmocka_unit_test(test_vector_cap),
-		cmocka_unit_test(test_relu2_gate),
-		cmocka_unit_test(test_rope),
-		cmocka_unit_test(test_greedy),
-		cmocka_unit_test(test_sampled_frequencies),
-		cmocka_unit_test(test_draws_depend_on_seed_and_position),
-		cmocka_unit_test(test_prefix_hits),
-		cmocka_unit_test(test_prefix_eviction),
-		cmocka_unit_test(test_prefix_collisions),
-		cmocka_unit_test(test_prefix_twins),
-	};
-
-	return cmocka_run_group_tests_name("generate_parts", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 #include "unit.h"
 #include "base/hash.h"
 
-static void known_values(void **state)
+TEST(known_values)
 {
 	static const struct {
 		const char *data, *want;
@@ -19,7 +19,7 @@ static void known_values(void **state)
 		assert_string_equal(assay_hash(cases[i].data, strlen(cases[i].data)).hex, cases[i].want);
 }
 
-static void streaming_is_the_same(void **state)
+TEST(streaming_is_the_same)
 {
 	unsigned char data[5000];
 	struct assay_digest whole;
@@ -41,12 +41,4 @@ static void streaming_is_the_same(void **state)
 	assert_string_not_equal(assay_hash(data, sizeof(data)).hex, whole.hex);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_values),
-		cmocka_unit_test(streaming_is_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -101,7 +101,7 @@ static void check(struct world *w, const char *variant, unsigned threads, const 
 	assay_result_release(&r);
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	static const struct {
 		const char *variant;
@@ -126,7 +126,7 @@ static void test_counts(void **state)
 }
 
 /* Each of as many threads as there are cores holds 480 bytes, all at the same time. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
 	struct world *w = *state;
 	unsigned n = (unsigned)assay_placement_max(w->topology, &(struct assay_placement_options){ 0 });
@@ -138,7 +138,7 @@ static void test_threads(void **state)
 }
 
 /* What samples take is not counted, what they give back is: nothing is called lost that was not. */
-static void test_chain(void **state)
+TEST(test_chain)
 {
 	struct world *w = *state;
 	struct assay_result r;
@@ -153,7 +153,7 @@ static void test_chain(void **state)
 	assay_result_release(&r);
 }
 
-static void test_unavailable(void **state)
+TEST(test_unavailable)
 {
 	struct world *w = *state;
 	char path[ASSAY_HEAP_PATH_MAX];
@@ -176,7 +176,7 @@ static void test_unavailable(void **state)
 	assay_result_release(&r);
 }
 
-static void test_wanted(void **state)
+TEST(test_wanted)
 {
 	assert_false(assay_heap_wanted(""));
 	assert_false(assay_heap_wanted("minor_faults\tminor_faults\nheap_byte\theap_bytes_\n"));
@@ -186,12 +186,7 @@ static void test_wanted(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),      cmocka_unit_test(test_threads), cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_unavailable), cmocka_unit_test(test_wanted),
-	};
-
 	if (assay_worker_is_command(argc, argv))
 		return assay_worker_main(argc, argv);
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(unit_tests, set_up, tear_down);
 }

@@ -2,7 +2,7 @@
 /* What the inventory says of plugins: good ones, refused ones, and the facts of their cases. */
 #include "measure_world.h"
 
-static void inventory_describes(void **state)
+TEST(inventory_describes)
 {
 	struct world *w = *state;
 	const struct assay_catalog *cat = assay_inventory_catalog(w->inv);
@@ -37,7 +37,7 @@ static void inventory_describes(void **state)
 	assert_null(assay_catalog_variant(cat, "example.scale", "newer_b")->unavailable);
 }
 
-static void inventory_refuses_bad_plugins(void **state)
+TEST(inventory_refuses_bad_plugins)
 {
 	static const struct {
 		const char *plugin, *reason;
@@ -78,7 +78,7 @@ static void inventory_refuses_bad_plugins(void **state)
 	assay_strings_release(&plugins);
 }
 
-static void describe_gives_facts(void **state)
+TEST(describe_gives_facts)
 {
 	struct world *w = *state;
 	struct assay_case warm = make_case("ref", 1024, 1, ASSAY_CACHE_WARM),
@@ -113,13 +113,4 @@ static void describe_gives_facts(void **state)
 	assert_string_equal("cannot do 64 elements", f.reason);
 }
 
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inventory_describes),
-		cmocka_unit_test(inventory_refuses_bad_plugins),
-		cmocka_unit_test(describe_gives_facts),
-	};
-
-	return measure_world_main(argc, argv, tests);
-}
+MEASURE_MAIN

@@ -84,7 +84,7 @@ static int read_policy(void *arg, struct assay_err *err)
 	return rc;
 }
 
-static void policies(void **state)
+TEST(policies)
 {
 	assert_true(try_all(read_policy, NULL) >= 4);
 }
@@ -99,7 +99,7 @@ static int read_manifest(void *arg, struct assay_err *err)
 	return rc;
 }
 
-static void manifests(void **state)
+TEST(manifests)
 {
 	struct text_file f;
 
@@ -125,7 +125,7 @@ static int judge_run(void *arg, struct assay_err *err)
 	return rc;
 }
 
-static void runs(void **state)
+TEST(runs)
 {
 	struct assay_policy p;
 	struct world w;
@@ -218,7 +218,7 @@ static int learn(void *arg, struct assay_err *err)
 	return assay_planned_learn(&(struct assay_planned){ 0 }, &k->cmp.cases[0], err);
 }
 
-static void comparisons(void **state)
+TEST(comparisons)
 {
 	struct comparing k;
 
@@ -274,7 +274,7 @@ static int read_counts(void *arg, struct assay_err *err)
 	return rc;
 }
 
-static void counts(void **state)
+TEST(counts)
 {
 	struct assay_exact_baseline b = { 0 };
 	struct assay_text text = { 0 };
@@ -295,12 +295,4 @@ static void counts(void **state)
 	comparison_release(&k);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(policies),    cmocka_unit_test(manifests), cmocka_unit_test(runs),
-		cmocka_unit_test(comparisons), cmocka_unit_test(counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ static struct assay_limit limit_of(const char *text)
 	return l;
 }
 
-static void test_judged(void **state)
+TEST(test_judged)
 {
 	static const struct {
 		const char *demand;
@@ -72,7 +72,7 @@ static void test_judged(void **state)
 }
 
 /* Numbers are written as tables show them; as many digits as it takes where two that differ would look alike. */
-static void test_units(void **state)
+TEST(test_units)
 {
 	static const struct {
 		const char *demand, *unit;
@@ -111,7 +111,7 @@ static int look_up(const void *arg, const struct assay_limit *l, struct assay_li
 }
 
 /* What is judged only where it is counted passes over a case without a value, and over no other. */
-static void test_where_counted(void **state)
+TEST(test_where_counted)
 {
 	static const double values[] = { 4, NAN };
 	const struct assay_case of = { .key = "m.a/ref/n=1/t=1/warm" };
@@ -137,7 +137,7 @@ static void test_where_counted(void **state)
 	assay_policy_release(&p);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
 	static const struct assay_metric metrics[] = {
 		{ .tag = "rate", .unit = "op/s", .value = 0.5, .source = "sde", .estimated = true },
@@ -170,7 +170,7 @@ static void test_values(void **state)
 	assay_counters_release(&counters);
 }
 
-static void test_rungs(void **state)
+TEST(test_rungs)
 {
 	static const struct {
 		const char *source;
@@ -187,7 +187,7 @@ static void test_rungs(void **state)
 }
 
 /* A demand on what nobody counts needs no samples; any other does. */
-static void demands_that_need_samples(void **state)
+TEST(demands_that_need_samples)
 {
 	static const struct {
 		const char *policy;
@@ -204,7 +204,6 @@ static void demands_that_need_samples(void **state)
 	struct assay_countable uncounted = { .names = { 0 } };
 	const struct assay_case c = { .key = "op/variant/-/t=1/warm" };
 
-	(void)state;
 	assert_int_equal(0, assay_strings_add(&uncounted.names, "syscalls", NULL));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct assay_policy p = assay_policy_default();
@@ -217,16 +216,4 @@ static void demands_that_need_samples(void **state)
 	assay_strings_release(&uncounted.names);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(demands_that_need_samples),
-		cmocka_unit_test(test_judged),
-		cmocka_unit_test(test_units),
-		cmocka_unit_test(test_where_counted),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_rungs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

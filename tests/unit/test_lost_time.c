@@ -7,7 +7,7 @@
 
 #include "machine/lost_time.h"
 
-static void from_two_readings(void **state)
+TEST(from_two_readings)
 {
 	static const struct {
 		const char *name;
@@ -43,7 +43,7 @@ static void from_two_readings(void **state)
 }
 
 /* One thread of which nothing is known makes the sum unknown. */
-static void sums(void **state)
+TEST(sums)
 {
 	const struct assay_lost_time a = { 5, 7, true }, b = { 0, 0, false };
 	struct assay_lost_time sum = { .told = true };
@@ -55,7 +55,7 @@ static void sums(void **state)
 	assert_true(sum.waited_ns == 10 && sum.stolen_ns == 14 && !sum.told);
 }
 
-static void ticks_give_way_to_clocks(void **state)
+TEST(ticks_give_way_to_clocks)
 {
 	assert_true(assay_steal_is_timed(0, 0));
 	assert_false(assay_steal_is_timed(2499999, 1));
@@ -64,7 +64,7 @@ static void ticks_give_way_to_clocks(void **state)
 }
 
 /* A thread that sleeps lets the wall clock run, and its own clock stand. */
-static void this_thread(void **state)
+TEST(this_thread)
 {
 	const struct timespec nap = { .tv_nsec = 20000000 };
 	struct assay_thread_time before, after;
@@ -78,14 +78,4 @@ static void this_thread(void **state)
 	assert_true(after.waited_ns >= before.waited_ns);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(from_two_readings),
-		cmocka_unit_test(sums),
-		cmocka_unit_test(ticks_give_way_to_clocks),
-		cmocka_unit_test(this_thread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

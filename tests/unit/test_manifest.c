@@ -6,7 +6,7 @@
 #include "base/arch.h"
 #include "judge/manifest.h"
 
-static void test_reads(void **state)
+TEST(test_reads)
 {
 	static const char text[] = "# comment\n\n"
 				   "required a.b/ref/n=1/t=1/warm   # why\n"
@@ -47,7 +47,7 @@ static void test_reads(void **state)
 }
 
 /* A line with lists names each combination of their words, in order, and all of them bear its line. */
-static void test_lists(void **state)
+TEST(test_lists)
 {
 	static const char text[] = "required a.{b,c}/ref/m={1,2},n=3/t={1,all}/warm\n"
 				   "may-skip {d}.e/{x,y_z}/-/t=1/{warm,cold} on %s\n"
@@ -117,7 +117,7 @@ static const struct {
 	{ "", "1: the manifest names no case, expected 'required KEY' lines" },
 };
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
 	for (size_t i = 0; i < N_OF(errors); i++) {
 		struct assay_manifest m = { 0 };
@@ -134,7 +134,7 @@ static void test_errors(void **state)
 	}
 }
 
-static void test_matches(void **state)
+TEST(test_matches)
 {
 	static const struct {
 		const char *entry;
@@ -163,7 +163,7 @@ static const char *lines_of(const struct assay_text *t)
 }
 
 /* What is written can be read again, and demands what the catalog says of each variant. */
-static void test_format(void **state)
+TEST(test_format)
 {
 	static const struct {
 		const char *op, *variant;
@@ -217,7 +217,7 @@ static void test_format(void **state)
 }
 
 /* Lists are made only of what differs in one word, so that no line stands for a case that was not planned. */
-static void test_format_lists(void **state)
+TEST(test_format_lists)
 {
 	static const struct {
 		const char *variant;
@@ -238,7 +238,7 @@ static void test_format_lists(void **state)
 }
 
 /* What a variant for another architecture must do counts there. */
-static void test_format_other_arch(void **state)
+TEST(test_format_other_arch)
 {
 	const struct assay_case cases[] = { make_case("toy.matmul", "fast", 1, 1, false),
 					    make_case("toy.generate", "fast", 1, 1, false) };
@@ -252,7 +252,7 @@ static void test_format_other_arch(void **state)
 }
 
 /* Numbers of threads that follow from the machine are in no manifest but as t=all. */
-static void test_format_between(void **state)
+TEST(test_format_between)
 {
 	struct assay_case cases[] = { make_case("plain", "ref", 1, 1, false), make_case("plain", "ref", 1, 2, false),
 				      make_case("plain", "ref", 1, 3, true) };
@@ -265,7 +265,7 @@ static void test_format_between(void **state)
 }
 
 /* On one core t=all and t=1 are one case, planned as t=1. */
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const struct {
 		const char *key;
@@ -297,7 +297,7 @@ static void test_names(void **state)
 }
 
 /* Every *.manifest of a folder and nothing else. */
-static void test_list(void **state)
+TEST(test_list)
 {
 	static const char *const names[] = { "b.manifest", "a.manifest", ".manifest", "x.conf" };
 	struct assay_manifest_list l = { 0 };
@@ -324,20 +324,4 @@ static void test_list(void **state)
 	assert_int_equal(l.n, 0);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_format),
-		cmocka_unit_test(test_format_lists),
-		cmocka_unit_test(test_format_other_arch),
-		cmocka_unit_test(test_format_between),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_list),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -18,7 +18,7 @@ static void expect_wrong(struct mini_case *c, uint32_t tensor, int64_t index)
 }
 
 /* Single bits of single elements, in a problem that is computed again and in one that is checked by Freivalds' test. */
-static void test_ternary_flips(void **state)
+TEST(test_ternary_flips)
 {
 	static const struct {
 		int64_t m, k, n;
@@ -46,7 +46,7 @@ static void test_ternary_flips(void **state)
 }
 
 /* Wrong sums that are the image of an integer: only the sum over the row shows them. */
-static void test_ternary_wrong_sums(void **state)
+TEST(test_ternary_wrong_sums)
 {
 	const char *variant = fastest();
 	struct mini_case *c = new_case("matmul.ternary", variant, 2570, 1280, 90, 2);
@@ -81,7 +81,7 @@ static void test_ternary_wrong_sums(void **state)
 	mini_free(c);
 }
 
-static void test_ternary_fill(void **state)
+TEST(test_ternary_fill)
 {
 	enum { M = 65, K = 1280, N = 7 };
 	struct mini_case *one = new_case("matmul.ternary", "ref", M, K, N, 1);
@@ -112,7 +112,7 @@ static void test_ternary_fill(void **state)
 	mini_free(three);
 }
 
-static void test_ternary_shapes(void **state)
+TEST(test_ternary_shapes)
 {
 	struct assay_problem p;
 	struct assay_reason why;
@@ -130,7 +130,7 @@ static void test_ternary_shapes(void **state)
 
 /* ---- matmul.f32 ---- */
 
-static void test_f32_variants(void **state)
+TEST(test_f32_variants)
 {
 	static const struct {
 		int64_t m, k, n;
@@ -160,7 +160,7 @@ static void test_f32_variants(void **state)
 }
 
 /* The oracle by hand: whole numbers, so every sum is exact. */
-static void test_f32_values(void **state)
+TEST(test_f32_values)
 {
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
@@ -182,7 +182,7 @@ static void test_f32_values(void **state)
 	}
 }
 
-static void test_f32_wrong(void **state)
+TEST(test_f32_wrong)
 {
 	static const struct {
 		int64_t m, k, n;
@@ -230,7 +230,7 @@ static int count_threads(void)
 }
 
 /* OpenBLAS brings no threads of its own, and leaves the environment as it was. */
-static void test_openblas_threads(void **state)
+TEST(test_openblas_threads)
 {
 	int before = count_threads();
 	struct mini_case *c;
@@ -247,14 +247,4 @@ static void test_openblas_threads(void **state)
 	mini_free(c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_openblas_threads),   cmocka_unit_test(test_ternary_flips),
-		cmocka_unit_test(test_ternary_wrong_sums), cmocka_unit_test(test_ternary_fill),
-		cmocka_unit_test(test_ternary_shapes),     cmocka_unit_test(test_f32_variants),
-		cmocka_unit_test(test_f32_values),         cmocka_unit_test(test_f32_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -13,7 +13,7 @@
 
 #include "worker/worker.h"
 
-static void good_variants_measure(void **state)
+TEST(good_variants_measure)
 {
 	static const char *const names[] = { "ref", "doubled", "newer_a", "newer_b", "chatty", "mock" };
 	struct world *w = *state;
@@ -45,7 +45,7 @@ static void good_variants_measure(void **state)
 	}
 }
 
-static void bad_variants_get_a_reason(void **state)
+TEST(bad_variants_get_a_reason)
 {
 	static const struct {
 		const char *variant;
@@ -89,7 +89,7 @@ static void bad_variants_get_a_reason(void **state)
 	}
 }
 
-static void threads_agree(void **state)
+TEST(threads_agree)
 {
 	struct world *w = *state;
 	unsigned all = (unsigned)assay_placement_max(w->topology, &(struct assay_placement_options){ 0 });
@@ -111,7 +111,7 @@ static void threads_agree(void **state)
 	}
 }
 
-static void cold_rotates(void **state)
+TEST(cold_rotates)
 {
 	struct world *w = *state;
 	struct assay_case c = make_case("ref", 1u << 20, 1, ASSAY_CACHE_COLD);
@@ -134,7 +134,7 @@ static double calls_of(const struct assay_result *r)
 }
 
 /* The same work, twice: not a call more or less. */
-static void deterministic_runs_do_equal_work(void **state)
+TEST(deterministic_runs_do_equal_work)
 {
 	struct world *w = *state;
 	struct assay_case c = make_case("ref", 4096, 1, ASSAY_CACHE_WARM);
@@ -150,7 +150,7 @@ static void deterministic_runs_do_equal_work(void **state)
 	assay_result_release(&b);
 }
 
-static void interrupt_stops_a_case(void **state)
+TEST(interrupt_stops_a_case)
 {
 	struct world *w = *state;
 	static volatile sig_atomic_t stop = 1;
@@ -173,7 +173,7 @@ static void interrupt_stops_a_case(void **state)
 }
 
 /* A controller that is killed takes its workers with it. */
-static void workers_die_with_their_parent(void **state)
+TEST(workers_die_with_their_parent)
 {
 	struct world *w = *state;
 	struct assay_case c = make_case("hang", 100, 1, ASSAY_CACHE_WARM);
@@ -220,7 +220,7 @@ static void workers_die_with_their_parent(void **state)
 }
 
 /* Descendants in a session of their own, which a signal to the worker's group does not reach. */
-static void strays_are_killed(void **state)
+TEST(strays_are_killed)
 {
 	struct world *w = *state;
 	struct assay_case c = make_case("strays", 100, 1, ASSAY_CACHE_WARM);
@@ -249,18 +249,4 @@ static void strays_are_killed(void **state)
 	assay_result_release(&r);
 }
 
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_variants_measure),
-		cmocka_unit_test(bad_variants_get_a_reason),
-		cmocka_unit_test(threads_agree),
-		cmocka_unit_test(cold_rotates),
-		cmocka_unit_test(deterministic_runs_do_equal_work),
-		cmocka_unit_test(interrupt_stops_a_case),
-		cmocka_unit_test(workers_die_with_their_parent),
-		cmocka_unit_test(strays_are_killed),
-	};
-
-	return measure_world_main(argc, argv, tests);
-}
+MEASURE_MAIN

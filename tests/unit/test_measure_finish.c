@@ -6,7 +6,7 @@
 
 #include "measure/measure_roof.h"
 
-static void digests_are_compared(void **state)
+TEST(digests_are_compared)
 {
 	struct world *w = *state;
 	struct assay_result results[3] = { 0 };
@@ -30,7 +30,7 @@ static void digests_are_compared(void **state)
 }
 
 /* Against one thread of the same variant, problem and cache state, by the work of a call. */
-static void efficiency_is_against_one_thread(void **state)
+TEST(efficiency_is_against_one_thread)
 {
 	struct world *w = *state;
 	struct assay_result results[5] = { 0 };
@@ -74,7 +74,7 @@ static void interval_holds(const char *how, double share)
 }
 
 /* An op of ABI 1.0 measures nothing of the machine, whatever lies behind it in memory. */
-static void ops_of_an_older_minor(void **state)
+TEST(ops_of_an_older_minor)
 {
 	struct assay_case c = { .op = "older.one", .variant = "ref", .threads = 1 };
 	struct assay_case_facts facts;
@@ -112,7 +112,7 @@ static struct assay_case roof_case(const char *op, const char *variant, int64_t 
  * the plugin's: reading 1000 bytes takes 250 us, copying 500 (1000 moved) 500 us, 1000 operations 10 us, the case 1000
  * us.
  */
-static void the_roof_in_turn(void **state)
+TEST(the_roof_in_turn)
 {
 	enum { LIMIT_READ, LIMIT_COPY, LIMIT_DOT, CASE, N };
 	static const struct {
@@ -215,14 +215,4 @@ static void the_roof_in_turn(void **state)
 	assay_strings_release(&plugins);
 }
 
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(digests_are_compared),
-		cmocka_unit_test(efficiency_is_against_one_thread),
-		cmocka_unit_test(ops_of_an_older_minor),
-		cmocka_unit_test(the_roof_in_turn),
-	};
-
-	return measure_world_main(argc, argv, tests);
-}
+MEASURE_MAIN

@@ -41,7 +41,7 @@ static struct assay_result measure_paced(struct world *w, const struct assay_clo
  * A table that knows the cores to be far faster than they are: all samples were slow then, and are taken to the
  * budget's end.
  */
-static void slow_cores_are_told(void **state)
+TEST(slow_cores_are_told)
 {
 	struct assay_core_paces paces = { 0 };
 	struct assay_core_pace *known = assay_core_paces_of(&paces, "doubled", 1);
@@ -65,7 +65,7 @@ static void slow_cores_are_told(void **state)
 }
 
 /* A case adds to the table of its variant and threads, for its own CPU. */
-static void the_pace_is_learnt(void **state)
+TEST(the_pace_is_learnt)
 {
 	struct assay_core_paces paces = { 0 };
 	struct world *w = *state;
@@ -87,7 +87,7 @@ static void the_pace_is_learnt(void **state)
 }
 
 /* Where the loop would tell nothing, no sample is slow, nothing is learnt, and the result says why. */
-static void the_pace_is_not_tried_in_vain(void **state)
+TEST(the_pace_is_not_tried_in_vain)
 {
 	struct assay_core_paces paces = { 0 };
 	struct assay_core_pace *known = assay_core_paces_of(&paces, "doubled", 1);
@@ -113,13 +113,4 @@ static void the_pace_is_not_tried_in_vain(void **state)
 	assay_core_paces_release(&paces);
 }
 
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slow_cores_are_told),
-		cmocka_unit_test(the_pace_is_learnt),
-		cmocka_unit_test(the_pace_is_not_tried_in_vain),
-	};
-
-	return measure_world_main(argc, argv, tests);
-}
+MEASURE_MAIN

@@ -121,7 +121,7 @@ static void same_names(const struct assay_result *r, const struct assay_pair_sid
 		assert_string_equal(r->counters.missing[i].name, s->counters.missing[i].name);
 }
 
-static void a_side_has_what_a_case_has(void **state)
+TEST(a_side_has_what_a_case_has)
 {
 	/* what takes other cases, and counts under a simulator, is of whole runs */
 	static const char *const not_here[] = { "roof_frac", "parallel_efficiency" };
@@ -159,7 +159,7 @@ static void a_side_has_what_a_case_has(void **state)
 }
 
 /* Without samples there is no time, but what making the case took. */
-static void verifying_measures_memory(void **state)
+TEST(verifying_measures_memory)
 {
 	struct measured m;
 
@@ -221,7 +221,7 @@ static enum assay_verdict compared(const struct measured *m, const struct assay_
 	return v;
 }
 
-static void memory_is_judged_alike(void **state)
+TEST(memory_is_judged_alike)
 {
 	static const struct {
 		const char *metric, *holds, *fails;
@@ -254,7 +254,7 @@ static void memory_is_judged_alike(void **state)
 }
 
 /* Both sides map the same tensors, as long as both are right with it; who is wrong is told by memory of its own. */
-static void tensors_are_common(void **state)
+TEST(tensors_are_common)
 {
 	static const struct {
 		const char *side[2];
@@ -284,7 +284,7 @@ static void tensors_are_common(void **state)
 }
 
 /* A pair learns which output is right, and the oracle is not asked about it again; about other inputs it is. */
-static void lessons_are_kept(void **state)
+TEST(lessons_are_kept)
 {
 	struct assay_pair_lessons lessons = { 0 };
 	struct assay_measure_options o;
@@ -309,46 +309,4 @@ static void lessons_are_kept(void **state)
 	release(&m);
 }
 
-/* Code that is the same is checked on both sides, and timed only where that is wanted. */
-static void the_same_code_takes_no_samples(void **state)
-{
-	static const struct {
-		const char *head;
-		bool changed_only, samples;
-	} rows[] = {
-		{ "compare_base", true, false },
-		{ "compare_base", false, true },
-		{ "compare_slower", true, true },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct assay_pair_lessons lessons = { 0 };
-		struct assay_measure_options o;
-		struct measured m;
-
-		plan(*state, (const char *const[2]){ "compare_base", rows[i].head }, &m);
-		o = options_of(*state, &m);
-		take_pair_of(&o, rows[i].changed_only, &lessons, &m);
-		for (int side = 0; side < 2; side++) {
-			assert_int_equal(m.pair.side[side].status, ASSAY_STATUS_OK);
-			assert_true(m.pair.side[side].digest[0] != '\0');
-			assert_true(side_value(&m.pair.side[side], "op_bytes") > 0);
-		}
-		assert_int_equal(m.pair.n_blocks > 0, rows[i].samples);
-		release(&m);
-	}
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tensors_are_common),
-		cmocka_unit_test(lessons_are_kept),
-		cmocka_unit_test(the_same_code_takes_no_samples),
-		cmocka_unit_test(a_side_has_what_a_case_has),
-		cmocka_unit_test(verifying_measures_memory),
-		cmocka_unit_test(memory_is_judged_alike),
-	};
-
-	return measure_world_main(argc, argv, tests);
-}
+MEASURE_MAIN

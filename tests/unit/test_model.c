@@ -10,7 +10,7 @@
 #include "model/result.h"
 #include "model/verdict.h"
 
-static void makes_keys(void **state)
+TEST(makes_keys)
 {
 	static const struct {
 		struct assay_case c;
@@ -58,7 +58,7 @@ static struct assay_case long_case(size_t last_len)
 	return c;
 }
 
-static void refuses_keys_that_do_not_fit(void **state)
+TEST(refuses_keys_that_do_not_fit)
 {
 	/* "o/v/" + 3 × "a=x…x," + "a=" + "/t=1/warm" */
 	const size_t rest = 4 + 3 * (2 + (ASSAY_NAME_MAX - 1) + 1) + 2 + 9;
@@ -78,7 +78,7 @@ static void refuses_keys_that_do_not_fit(void **state)
 	assert_int_equal(assay_case_make_key(&c, &err), ASSAY_ELIMIT);
 }
 
-static void knows_its_metrics(void **state)
+TEST(knows_its_metrics)
 {
 	static const struct {
 		const char *tag, *unit;
@@ -127,7 +127,7 @@ static void knows_its_metrics(void **state)
 	assert_int_equal(assay_metric_check("prepare_s", 0, assay_metric_find("prepare_s")->lo, INFINITY, NULL), 0);
 }
 
-static void checks_ranges(void **state)
+TEST(checks_ranges)
 {
 	static const struct {
 		double value, lo, hi;
@@ -156,7 +156,7 @@ static void checks_ranges(void **state)
 	}
 }
 
-static void keeps_results(void **state)
+TEST(keeps_results)
 {
 	struct assay_run run = { .n_results = 2 };
 	struct assay_result *r;
@@ -194,7 +194,7 @@ static void keeps_results(void **state)
 	assay_run_release(&run);
 }
 
-static void names_statuses(void **state)
+TEST(names_statuses)
 {
 	static const char *const want[] = { "ok", "skipped", "wrong", "crashed", "timeout", "failed" };
 
@@ -204,7 +204,7 @@ static void names_statuses(void **state)
 	assert_string_equal(assay_status_name(ASSAY_N_STATUS), "?");
 }
 
-static void verdicts_have_exits(void **state)
+TEST(verdicts_have_exits)
 {
 	static const struct {
 		enum assay_verdict v;
@@ -234,7 +234,7 @@ static void verdicts_have_exits(void **state)
 }
 
 /* Every pair, so that a wrong order cannot hide. */
-static void the_graver_wins(void **state)
+TEST(the_graver_wins)
 {
 	static const enum assay_exit exits[] = { 70, 2, 3, 4, 1, 5, 6, 0 };
 	static const enum assay_verdict verdicts[] = {
@@ -251,7 +251,7 @@ static void the_graver_wins(void **state)
 	assert_int_equal(assay_exit_worse(ASSAY_EXIT_USAGE, (enum assay_exit)99), 99);
 }
 
-static void catalog_finds(void **state)
+TEST(catalog_finds)
 {
 	struct assay_catalog cat = { .n_ops = 2, .n_variants = 2, .n_plugins = 1 };
 
@@ -282,7 +282,7 @@ static void catalog_finds(void **state)
 	assay_catalog_release(&cat);
 }
 
-static void gate_report_releases(void **state)
+TEST(gate_report_releases)
 {
 	struct assay_gate_report r = { .cases = calloc(2, sizeof(*r.cases)), .n_cases = 2 };
 
@@ -292,7 +292,7 @@ static void gate_report_releases(void **state)
 }
 
 /* What each case counts of its own samples is known by name, and nothing that merely ends so. */
-static void counts_of_disturbed_samples(void **state)
+TEST(counts_of_disturbed_samples)
 {
 	static const enum assay_disturb kinds[] = { ASSAY_DISTURB_MIGRATION, ASSAY_DISTURB_STEAL,
 						    ASSAY_DISTURB_THROTTLE,  ASSAY_DISTURB_FREQUENCY,
@@ -306,21 +306,4 @@ static void counts_of_disturbed_samples(void **state)
 	assert_false(assay_disturb_is_count("samples"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_of_disturbed_samples),
-		cmocka_unit_test(makes_keys),
-		cmocka_unit_test(refuses_keys_that_do_not_fit),
-		cmocka_unit_test(knows_its_metrics),
-		cmocka_unit_test(checks_ranges),
-		cmocka_unit_test(keeps_results),
-		cmocka_unit_test(names_statuses),
-		cmocka_unit_test(verdicts_have_exits),
-		cmocka_unit_test(the_graver_wins),
-		cmocka_unit_test(catalog_finds),
-		cmocka_unit_test(gate_report_releases),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -52,7 +52,7 @@ static struct assay_catalog_op op_of(struct assay_catalog_axis *axes)
 	};
 }
 
-static void dimensions_become_formulas(void **state)
+TEST(dimensions_become_formulas)
 {
 	static const struct {
 		uint32_t tensor, dim;
@@ -88,7 +88,7 @@ static int refuse(void *arg, const struct assay_catalog_op *op, const int64_t *a
 	return assay_err_set(err, *(int *)arg, "no");
 }
 
-static void an_op_that_refuses_all_is_said(void **state)
+TEST(an_op_that_refuses_all_is_said)
 {
 	struct assay_catalog_axis axes[3];
 	struct assay_catalog_op op = op_of(axes);
@@ -116,7 +116,7 @@ static int describe_names(void *arg, const struct assay_catalog_op *op, const in
 	return 0;
 }
 
-static void odd_names_compile(void **state)
+TEST(odd_names_compile)
 {
 	struct assay_strings headers = { 0 };
 	struct assay_catalog_axis axes[3];
@@ -164,7 +164,7 @@ static int describe_no_output(void *arg, const struct assay_catalog_op *op, cons
 	return 0;
 }
 
-static void an_op_without_outputs_is_refused(void **state)
+TEST(an_op_without_outputs_is_refused)
 {
 	struct assay_strings headers = { 0 };
 	struct assay_catalog_axis axes[3];
@@ -184,7 +184,7 @@ static void an_op_without_outputs_is_refused(void **state)
 	free(shape);
 }
 
-static void templates_want_every_key(void **state)
+TEST(templates_want_every_key)
 {
 	static const struct assay_template_value values[] = { { "OP", "a.b" }, { "PLUGIN", "" } };
 	struct assay_text out = { 0 };
@@ -197,13 +197,4 @@ static void templates_want_every_key(void **state)
 	assay_text_release(&out);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dimensions_become_formulas), cmocka_unit_test(an_op_that_refuses_all_is_said),
-		cmocka_unit_test(odd_names_compile),          cmocka_unit_test(an_op_without_outputs_is_refused),
-		cmocka_unit_test(templates_want_every_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -14,7 +14,7 @@ static const char *const ops[][2] = {
 
 #define N_OPS N_OF(ops)
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	for (size_t op = 0; op < N_OPS; op++)
 		for (uint32_t t = 1; t <= 3; t++) {
@@ -30,7 +30,7 @@ static void test_counts(void **state)
 		}
 }
 
-static void test_oracle(void **state)
+TEST(test_oracle)
 {
 	for (size_t op = 0; op < N_OPS; op++) {
 		struct mini_case *c = mini_new(ops[op][0], "ref", ops[op][1], &(struct mini_options){ .n_threads = 2 });
@@ -53,12 +53,4 @@ static void test_oracle(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_oracle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -2,7 +2,7 @@
 /* The paired judge on constructed pairs: every verdict, and that stopping early changes nothing. */
 #include "paired_judge_fixture.h"
 
-static void rule_of_a_family(void **state)
+TEST(rule_of_a_family)
 {
 	struct assay_paired_rule r = assay_paired_rule_of(0.01, 0.025, 40, 0.005, 0.3, 24);
 
@@ -46,7 +46,7 @@ static const struct {
 	{ "pairs beyond the last do not count", 0.005, 0.001, 1, 40, ASSAY_INCONCLUSIVE, true, 24, NULL },
 };
 
-static void verdicts_by_time(void **state)
+TEST(verdicts_by_time)
 {
 	for (size_t i = 0; i < N_OF(times); i++) {
 		const struct assay_paired_rule rule =
@@ -77,7 +77,7 @@ static void verdicts_by_time(void **state)
 }
 
 /* What is undecided says what would decide it, and that is so. */
-static void advice(void **state)
+TEST(advice)
 {
 	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
 	struct assay_comparison_case c;
@@ -86,7 +86,6 @@ static void advice(void **state)
 	double margin;
 	bool final;
 
-	(void)state;
 	paired_make(&c, "op/variant", 14, 2);
 	for (size_t k = 0; k < c.n_pairs; k++) {
 		paired_set(&c, k, 0.002 + (k & 1 ? 0.004 : -0.004));
@@ -113,12 +112,11 @@ static void advice(void **state)
 }
 
 /* Two blocks that lie 2 % apart have a mean that is known to 1 %. */
-static void own_noise(void **state)
+TEST(own_noise)
 {
 	struct assay_comparison_case c;
 	double se;
 
-	(void)state;
 	paired_make(&c, "op/variant", 3, 2);
 	for (size_t k = 0; k < 3; k++)
 		paired_set(&c, k, 0.5);
@@ -138,14 +136,13 @@ static void own_noise(void **state)
 }
 
 /* A case of the same machine code passes whether its time was taken or not; one that nobody could measure does not. */
-static void same_code_needs_no_time(void **state)
+TEST(same_code_needs_no_time)
 {
 	const struct assay_paired_rule rule = usual_rule();
 	struct assay_comparison_case c;
 	struct assay_gate_case g;
 	bool final;
 
-	(void)state;
 	paired_make(&c, "op/variant", 1, 2);
 	strcpy(c.pairs[0].side[ASSAY_HEAD].code_hash, c.pairs[0].side[ASSAY_BASE].code_hash);
 	for (int side = 0; side < 2; side++)
@@ -164,7 +161,7 @@ static void same_code_needs_no_time(void **state)
 }
 
 /* A slowdown of what is called the smallest detectable is detected by the same pairs. */
-static void smallest_detectable(void **state)
+TEST(smallest_detectable)
 {
 	const struct assay_paired_rule rule = usual_rule();
 	struct assay_comparison_case c;
@@ -183,7 +180,7 @@ static void smallest_detectable(void **state)
 }
 
 /* Whoever stops at the first decision gets what the whole list says, at the same look. */
-static void prefixes_agree_with_the_whole(void **state)
+TEST(prefixes_agree_with_the_whole)
 {
 	unsigned decided[ASSAY_N_VERDICTS] = { 0 };
 
@@ -226,7 +223,7 @@ static void prefixes_agree_with_the_whole(void **state)
 }
 
 /* The last pair is a look even when others were unusable. */
-static void last_pair_is_a_look(void **state)
+TEST(last_pair_is_a_look)
 {
 	const struct assay_paired_rule rule = usual_rule();
 	struct assay_comparison_case c;
@@ -246,7 +243,7 @@ static void last_pair_is_a_look(void **state)
 
 /* ---- same code ---- */
 
-static void same_code(void **state)
+TEST(same_code)
 {
 	static const struct {
 		double slowdown;
@@ -333,7 +330,7 @@ static const struct presence presences[] = {
 	  ASSAY_NOT_MEASURED, ASSAY_EVIDENCE_PAIRED, "head crashed: why" },
 };
 
-static void verdicts_without_time(void **state)
+TEST(verdicts_without_time)
 {
 	const struct assay_paired_rule rule = usual_rule();
 
@@ -363,20 +360,4 @@ static void verdicts_without_time(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(advice),
-		cmocka_unit_test(own_noise),
-		cmocka_unit_test(same_code_needs_no_time),
-		cmocka_unit_test(rule_of_a_family),
-		cmocka_unit_test(verdicts_by_time),
-		cmocka_unit_test(smallest_detectable),
-		cmocka_unit_test(prefixes_agree_with_the_whole),
-		cmocka_unit_test(last_pair_is_a_look),
-		cmocka_unit_test(same_code),
-		cmocka_unit_test(verdicts_without_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -35,7 +35,7 @@ static const struct {
 	{ "60 us of 4 ms stolen", 1000000, { .flags = ASSAY_SAMPLE_WAIT_TOLD, .stolen_ns = 60000 }, -1 },
 };
 
-static void blocks_are_dropped(void **state)
+TEST(blocks_are_dropped)
 {
 	for (size_t i = 0; i < N_OF(blocks); i++)
 		for (int where = 0; where < 4; where++) {
@@ -67,7 +67,7 @@ static void blocks_are_dropped(void **state)
 }
 
 /* A block is one ratio of sums; half of the blocks must be clean. */
-static void estimate(void **state)
+TEST(estimate)
 {
 	struct assay_comparison_case c;
 	struct assay_pair_estimate e;
@@ -107,7 +107,7 @@ static void estimate(void **state)
 }
 
 /* Disturbances are spread by chance; neither the side they hit nor what the times were changes what is dropped. */
-static void dropping_is_blind(void **state)
+TEST(dropping_is_blind)
 {
 	struct assay_comparison_case c, swapped;
 	double tmp[40];
@@ -147,7 +147,7 @@ static void dropping_is_blind(void **state)
 }
 
 /* A head that is many times slower is seen through any disturbance that could not have taken so long. */
-static void far_slower_cannot_hide(void **state)
+TEST(far_slower_cannot_hide)
 {
 	static const struct {
 		double slowdown;
@@ -177,7 +177,7 @@ static void far_slower_cannot_hide(void **state)
 	}
 }
 
-static void too_much_was_dropped(void **state)
+TEST(too_much_was_dropped)
 {
 	static const struct {
 		uint32_t flag;
@@ -230,7 +230,7 @@ static void too_much_was_dropped(void **state)
 		}
 }
 
-static void spread(void **state)
+TEST(spread)
 {
 	struct assay_comparison_case c;
 	struct assay_err err;
@@ -250,13 +250,4 @@ static void spread(void **state)
 	paired_release(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_are_dropped),   cmocka_unit_test(estimate),
-		cmocka_unit_test(dropping_is_blind),    cmocka_unit_test(far_slower_cannot_hide),
-		cmocka_unit_test(too_much_was_dropped), cmocka_unit_test(spread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -257,7 +257,7 @@ static const struct {
 #undef S
 };
 
-static void between_pairs(void **state)
+TEST(between_pairs)
 {
 	struct assay_comparison_case c;
 
@@ -322,7 +322,7 @@ static bool is_regressed(struct assay_comparison_case *c, const struct truth *t,
 	return out.verdict == ASSAY_REGRESSED;
 }
 
-static void gates_of_many_cases(void **state)
+TEST(gates_of_many_cases)
 {
 	struct assay_comparison_case c;
 
@@ -398,7 +398,7 @@ static const struct {
 	{ BURSTS, 0.02, 20, { 200, 0, 0, 0 } },
 };
 
-static void all_samples(void **state)
+TEST(all_samples)
 {
 	static const double sds[] = { 0, 0.001, 0.002, 0.003, 0.005 };
 	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, MOST_DROPPED, MAX_PAIRS);
@@ -445,7 +445,7 @@ static const struct {
 	{ SPIKES, 0.0015, 0.01, 20, 100, { 100, 0, 0, 0 } }, { BURSTS, 0.0015, 0.01, 20, 100, { 100, 0, 0, 0 } },
 };
 
-static void finds_what_it_should(void **state)
+TEST(finds_what_it_should)
 {
 	struct assay_comparison_case c;
 
@@ -471,14 +471,4 @@ static void finds_what_it_should(void **state)
 	paired_release(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between_pairs),
-		cmocka_unit_test(gates_of_many_cases),
-		cmocka_unit_test(all_samples),
-		cmocka_unit_test(finds_what_it_should),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

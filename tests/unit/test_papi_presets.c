@@ -177,7 +177,7 @@ static int query_instructions(const char *name)
 }
 
 /* An enabled component without a PMU behind it: no event exists. */
-static void test_pmu_without_counters(void **state)
+TEST(test_pmu_without_counters)
 {
 	struct assay_papi p = { .call = { .query_named_event = query_instructions }, .hardware_counters = COUNTERS };
 
@@ -193,7 +193,7 @@ static void test_pmu_without_counters(void **state)
 	assert_int_equal(p.hardware_counters, 0);
 }
 
-static void test_what_is_believed(void **state)
+TEST(test_what_is_believed)
 {
 	static const struct {
 		const char *event;
@@ -231,7 +231,7 @@ static void test_what_is_believed(void **state)
 }
 
 /* Just within the bounds, just outside. */
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
 	static const struct {
 		const char *event;
@@ -302,7 +302,7 @@ static const char wanted[] = "PAPI_TOT_INS\tPAPI_TOT_INS\nPAPI_TOT_CYC\tPAPI_TOT
 			     "PAPI_BR_INS\tPAPI_BR_INS\nPAPI_LD_INS\tPAPI_LD_INS\nnative\tABSENT:EVENT\tNATIVE:EVENT\n"
 			     "PAPI_RES_STL\tPAPI_RES_STL\n";
 
-static void test_presets_take_turns(void **state)
+TEST(test_presets_take_turns)
 {
 	struct assay_counter_context ctx = with_pmu(false);
 	struct assay_counters c = count(&ctx, wanted, 3, 2);
@@ -323,7 +323,7 @@ static void test_presets_take_turns(void **state)
 	assay_counters_release(&c);
 }
 
-static void test_multiplexed_is_an_estimate(void **state)
+TEST(test_multiplexed_is_an_estimate)
 {
 	struct assay_counter_context ctx = with_pmu(true);
 	struct assay_counters c = count(&ctx, wanted, 3, 1);
@@ -336,7 +336,7 @@ static void test_multiplexed_is_an_estimate(void **state)
 }
 
 /* A counter that cannot be started or read is unavailable, and says why; before the first sample and after it. */
-static void test_failures(void **state)
+TEST(test_failures)
 {
 	static const struct {
 		bool early; /* in the test of the counter already */
@@ -407,7 +407,7 @@ static void in_turn(void *pool, assay_parallel_fn fn, void *arg)
 }
 
 /* PAPI forgets every thread that ends, and not the one that goes on. */
-static void test_threads_leave(void **state)
+TEST(test_threads_leave)
 {
 	struct assay_counter_context ctx = with_pmu(false);
 	const struct assay_counting_options o = {
@@ -428,29 +428,10 @@ static void test_threads_leave(void **state)
 
 #else
 
-static void test_what_is_believed(void **state)
+TEST(test_papi_is_not_in_this_build)
 {
 	skip();
 }
-#define test_pmu_without_counters       test_what_is_believed
-#define test_bounds                     test_what_is_believed
-#define test_failures                   test_what_is_believed
-#define test_threads_leave              test_what_is_believed
-#define test_presets_take_turns         test_what_is_believed
-#define test_multiplexed_is_an_estimate test_what_is_believed
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pmu_without_counters),
-		cmocka_unit_test(test_what_is_believed),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_threads_leave),
-		cmocka_unit_test(test_presets_take_turns),
-		cmocka_unit_test(test_multiplexed_is_an_estimate),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

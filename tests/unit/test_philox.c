@@ -6,7 +6,7 @@
 
 #include "assay/random.h"
 
-static void test_known_answers(void **state)
+TEST(test_known_answers)
 {
 	static const struct {
 		const char *name;
@@ -32,7 +32,7 @@ static void test_known_answers(void **state)
 }
 
 /* seed is the key, the block is the low half of the counter, the tensor its third word */
-static void test_stream_layout(void **state)
+TEST(test_stream_layout)
 {
 	const uint32_t ctr[4] = { 0x89abcdef, 0x01234567, 42, 0 }, key[2] = { 0xcafef00d, 0xdeadbeef };
 	struct assay_philox got = assay_random4(0xdeadbeefcafef00d, 42, 0x0123456789abcdef);
@@ -41,7 +41,7 @@ static void test_stream_layout(void **state)
 	assert_memory_equal(got.v, want.v, sizeof(got.v));
 }
 
-static void test_any_order(void **state)
+TEST(test_any_order)
 {
 	enum { N = 1000 };
 	static struct assay_philox forward[N];
@@ -56,7 +56,7 @@ static void test_any_order(void **state)
 	}
 }
 
-static void test_streams_differ(void **state)
+TEST(test_streams_differ)
 {
 	struct assay_philox base = assay_random4(7, 3, 11);
 	struct assay_philox others[] = { assay_random4(8, 3, 11), assay_random4(7, 4, 11), assay_random4(7, 3, 12),
@@ -67,7 +67,7 @@ static void test_streams_differ(void **state)
 		assert_memory_not_equal(others[i].v, base.v, sizeof(base.v));
 }
 
-static void test_floats(void **state)
+TEST(test_floats)
 {
 	double sum = 0, squares = 0;
 	const uint64_t n = 1 << 16;
@@ -92,13 +92,4 @@ static void test_floats(void **state)
 	assert_true(fabs(squares / (4.0 * (double)n) - 1) < 5 * sqrt(2 / (4.0 * (double)n)));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_answers), cmocka_unit_test(test_stream_layout),
-		cmocka_unit_test(test_any_order),     cmocka_unit_test(test_streams_differ),
-		cmocka_unit_test(test_floats),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -19,7 +19,7 @@ static const struct assay_case *find(const struct assay_plan *p, const char *key
 	return NULL;
 }
 
-static void test_whole_suite(void **state)
+TEST(test_whole_suite)
 {
 	static const char *const want[] = {
 		"plain/ref/-/t=1/warm",
@@ -79,7 +79,7 @@ static void test_whole_suite(void **state)
 	assay_plan_release(&p);
 }
 
-static void test_part_of_a_bench(void **state)
+TEST(test_part_of_a_bench)
 {
 	static const char *const want[] = {
 		"toy.matmul/ref/m=64,n=1,level=l2/t=1/warm",       "toy.matmul/fast/m=64,n=1,level=l2/t=1/warm",
@@ -100,7 +100,7 @@ static void test_part_of_a_bench(void **state)
 	assay_plan_release(&p);
 }
 
-static void test_one_core(void **state)
+TEST(test_one_core)
 {
 	static const char *const want[] = {
 		"toy.matmul/ref/m=64,n=1,level=l2/t=1/warm",      "toy.matmul/fast/m=64,n=1,level=l2/t=1/warm",
@@ -125,7 +125,7 @@ static void test_one_core(void **state)
 	assay_plan_release(&p);
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
 	static const unsigned threads[] = { 0, 2, 1 };
 	static const char *const want[] = {
@@ -159,7 +159,7 @@ static void test_options(void **state)
 	assay_plan_release(&p);
 }
 
-static void test_suites(void **state)
+TEST(test_suites)
 {
 	struct assay_strings names = { 0 };
 	struct assay_err err = { 0 };
@@ -173,7 +173,7 @@ static void test_suites(void **state)
 	assay_strings_release(&names);
 }
 
-static void test_skip_reasons(void **state)
+TEST(test_skip_reasons)
 {
 	struct assay_plan_options o = options(NULL, NULL);
 	struct assay_plan p = { 0 };
@@ -197,7 +197,7 @@ static void test_skip_reasons(void **state)
 }
 
 /* What any of the globs selects, each case once and in the order of the suite; a glob that selects nothing is named. */
-static void test_several_globs(void **state)
+TEST(test_several_globs)
 {
 	static const char bench[] =
 		"bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n threads = {\"1\"}\n}";
@@ -229,7 +229,7 @@ static void test_several_globs(void **state)
 }
 
 /* Variants of another architecture count as known, and are planned only by a glob that selects no others. */
-static void test_other_arch(void **state)
+TEST(test_other_arch)
 {
 	static const char bench[] = "bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n"
 				    " variants = {\"fast\", \"openblas\"}\n threads = {\"1\"}\n}";
@@ -284,7 +284,7 @@ static void test_other_arch(void **state)
  * "doubling" on machines of several sizes, one thread a core unless told, and beside numbers that the bench names
  * itself.
  */
-static void test_doubling(void **state)
+TEST(test_doubling)
 {
 	static const unsigned option[] = { ASSAY_THREADS_DOUBLING, 3 };
 	static const struct {
@@ -342,7 +342,7 @@ static void test_doubling(void **state)
 }
 
 /* Which cases are counted, and with which caches; also when --only leaves some out. */
-static void test_exact_cases(void **state)
+TEST(test_exact_cases)
 {
 	static const char bench[] =
 		"bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\", \"m=2\"}\n threads = {\"1\"}\n}";
@@ -382,7 +382,7 @@ static void test_exact_cases(void **state)
 	}
 }
 
-static void test_batch_size(void **state)
+TEST(test_batch_size)
 {
 	static const char bench[] = "bench \"a\" {\n op = \"toy.generate\"\n sweep = {\"batch=1,8\"}\n}";
 	static const char *const want[] = { "toy.generate/ref/batch=4/t=1/warm" };
@@ -400,16 +400,4 @@ static void test_batch_size(void **state)
 	assert_string_equal(text, "batch size 65 does not fit op 'toy.generate', expected 1 to 64");
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_suite), cmocka_unit_test(test_part_of_a_bench),
-		cmocka_unit_test(test_one_core),    cmocka_unit_test(test_options),
-		cmocka_unit_test(test_suites),      cmocka_unit_test(test_skip_reasons),
-		cmocka_unit_test(test_batch_size),  cmocka_unit_test(test_several_globs),
-		cmocka_unit_test(test_doubling),    cmocka_unit_test(test_other_arch),
-		cmocka_unit_test(test_exact_cases),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -2,7 +2,7 @@
 /* Every error of bench and suite files, with its file and line. */
 #include "plan_fixture.h"
 
-static void test_same_key_twice(void **state)
+TEST(test_same_key_twice)
 {
 	static const char two[] =
 		"bench \"a\" {\n op = \"plain\"\n}\nbench \"b\" {\n op = plain\n budget = \"%s\"\n}\n";
@@ -108,7 +108,7 @@ static const struct {
 	  "'toy.matmul/ref/m=2,n=1,level=l2/t=1/warm'" },
 };
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
 	for (size_t i = 0; i < N_OF(errors); i++) {
 		struct assay_plan_options o = options(NULL, NULL);
@@ -127,7 +127,7 @@ static void test_errors(void **state)
 }
 
 /* Nobody has to want to know why. */
-static void test_no_folder_of_suites(void **state)
+TEST(test_no_folder_of_suites)
 {
 	struct assay_strings suites = { 0 };
 	struct assay_err err = { 0 };
@@ -138,7 +138,7 @@ static void test_no_folder_of_suites(void **state)
 	assert_int_equal(suites.n, 0);
 }
 
-static void test_unknown_suite(void **state)
+TEST(test_unknown_suite)
 {
 	static const char *const wrong[] = { "al", "nothing", "../good/suites/all", "" };
 	static const char *const want[] = {
@@ -158,14 +158,4 @@ static void test_unknown_suite(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_key_twice),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_no_folder_of_suites),
-		cmocka_unit_test(test_unknown_suite),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

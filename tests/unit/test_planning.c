@@ -15,7 +15,7 @@ static struct assay_planned known(double sd, double pair_s)
 	return (struct assay_planned){ .squares = sd * sd * 10, .df = 10, .wall_s = 11 * pair_s, .n_pairs = 11 };
 }
 
-static void learns(void **state)
+TEST(learns)
 {
 	struct assay_planned p = { 0 };
 	struct assay_comparison_case c;
@@ -49,7 +49,7 @@ static void learns(void **state)
 }
 
 /* By hand with R's qt: shift(max(t_find, t_pass)) sd / sqrt(n) <= ln(1.01) / 2 = 0.004975. */
-static void pairs_needed(void **state)
+TEST(pairs_needed)
 {
 	static const struct {
 		double sd, detect;
@@ -89,7 +89,7 @@ static void pairs_needed(void **state)
 	}
 }
 
-static void within_a_limit(void **state)
+TEST(within_a_limit)
 {
 	struct assay_planned cases[2] = { known(0.002, 0.5), known(0.004, 1) };
 	struct assay_plan_goal g = usual;
@@ -117,7 +117,7 @@ static void within_a_limit(void **state)
 }
 
 /* With as many pairs as planned and the margin halfway, both are found in at least 95 % of trials. */
-static void promise_is_kept(void **state)
+TEST(promise_is_kept)
 {
 	struct assay_planned planned = known(0.003, 0.5);
 	struct assay_comparison_case c;
@@ -144,14 +144,4 @@ static void promise_is_kept(void **state)
 	assert_int_equal(right[1], 985); /* REGRESSED */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(learns),
-		cmocka_unit_test(pairs_needed),
-		cmocka_unit_test(within_a_limit),
-		cmocka_unit_test(promise_is_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -16,7 +16,7 @@ static const char good[] = "alpha = \"0.5%\"\n"
 			   "}\n"
 			   "limit \"generate.*\" { require = \"tokens_per_s >= -1\" }\n";
 
-static void test_reads(void **state)
+TEST(test_reads)
 {
 	static const struct {
 		const char *op;
@@ -64,7 +64,7 @@ static void test_reads(void **state)
 	assay_policy_release(&p);
 }
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
 	struct assay_case c = make_case("a.b", "ref", 0, 1, false);
 	struct assay_policy p;
@@ -128,7 +128,7 @@ static const struct {
 						"\"metric <= base + 2%\" or \"metric == base +- 1%\"" },
 };
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
 	for (size_t i = 0; i < N_OF(errors); i++) {
 		struct assay_policy p = { 0 };
@@ -146,13 +146,4 @@ static void test_errors(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_errors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ static struct assay_process_options plain(const char *const *argv)
 	return (struct assay_process_options){ .argv = argv, .keep_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
 }
 
-static void describes_the_end(void **state)
+TEST(describes_the_end)
 {
 	static const struct {
 		const char *script, *want;
@@ -51,7 +51,7 @@ static void describes_the_end(void **state)
 	}
 }
 
-static void says_why_it_cannot_start(void **state)
+TEST(says_why_it_cannot_start)
 {
 	static const struct {
 		const char *program, *cwd;
@@ -84,7 +84,7 @@ static void says_why_it_cannot_start(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
-static void kills_one_that_hangs(void **state)
+TEST(kills_one_that_hangs)
 {
 	/* It ignores what can be ignored and has a child of its own that sleeps. */
 	const char *argv[] = { "sh", "-c", "trap '' TERM INT; sleep 1000 & wait; sleep 1000", NULL };
@@ -115,7 +115,7 @@ static bool group_is_gone(pid_t pgid)
 	return false;
 }
 
-static void kills_what_it_left_behind(void **state)
+TEST(kills_what_it_left_behind)
 {
 	const char *argv[] = { "sh", "-c", "sleep 1000 & exit 0", NULL };
 	struct assay_process_options o = plain(argv);
@@ -128,7 +128,7 @@ static void kills_what_it_left_behind(void **state)
 	assert_true(group_is_gone(p.pid));
 }
 
-static void waits_without_a_pidfd(void **state)
+TEST(waits_without_a_pidfd)
 {
 	const char *argv[] = { "sh", "-c", "exit 5", NULL };
 	struct assay_process_options o = plain(argv);
@@ -143,7 +143,7 @@ static void waits_without_a_pidfd(void **state)
 	assert_int_equal(WEXITSTATUS(p.status), 5);
 }
 
-static void hands_over_only_what_it_should(void **state)
+TEST(hands_over_only_what_it_should)
 {
 	const char *argv[] = { "/proc/self/exe", "list-fds", NULL };
 	const char *env[] = { "ASSAY_TEST_NEW=one", "ASSAY_TEST_OLD=two", NULL };
@@ -180,7 +180,7 @@ static void hands_over_only_what_it_should(void **state)
 	close(far);
 }
 
-static void survives_an_ignored_sigchld(void **state)
+TEST(survives_an_ignored_sigchld)
 {
 	const char *argv[] = { "sh", "-c", "exit 7", NULL };
 	struct assay_process_options o = plain(argv);
@@ -195,7 +195,7 @@ static void survives_an_ignored_sigchld(void **state)
 }
 
 /* The parent in between is killed, as an out-of-memory killer would; the child it started must follow. */
-static void dies_with_its_parent(void **state)
+TEST(dies_with_its_parent)
 {
 	const char *argv[] = { "/proc/self/exe", "parent", NULL };
 	struct assay_process_options o = plain(argv);
@@ -218,7 +218,7 @@ static void dies_with_its_parent(void **state)
 	assert_true(group_is_gone(child));
 }
 
-static void captures_output(void **state)
+TEST(captures_output)
 {
 	static const struct {
 		const char *script;
@@ -255,7 +255,7 @@ static void captures_output(void **state)
 	}
 }
 
-static void captures_more_than_a_pipe_holds(void **state)
+TEST(captures_more_than_a_pipe_holds)
 {
 	const char *argv[] = { "sh", "-c", "head -c 1000000 /dev/zero >&2; head -c 3000000 /dev/zero | tr '\\0' x",
 			       NULL };
@@ -309,22 +309,9 @@ static int be_parent(void)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(describes_the_end),
-		cmocka_unit_test(says_why_it_cannot_start),
-		cmocka_unit_test(kills_one_that_hangs),
-		cmocka_unit_test(kills_what_it_left_behind),
-		cmocka_unit_test(waits_without_a_pidfd),
-		cmocka_unit_test(hands_over_only_what_it_should),
-		cmocka_unit_test(survives_an_ignored_sigchld),
-		cmocka_unit_test(dies_with_its_parent),
-		cmocka_unit_test(captures_output),
-		cmocka_unit_test(captures_more_than_a_pipe_holds),
-	};
-
 	if (argc > 1 && !strcmp(argv[1], "list-fds"))
 		return list_fds();
 	if (argc > 1 && !strcmp(argv[1], "parent"))
 		return be_parent();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void shown(struct assay_progress *p, double part, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)strcspn(strchr(line, ' ') + 1, "\033"), strchr(line, ' ') + 1);
 }
 
-static void time_left(void **state)
+TEST(time_left)
 {
 	/* 0.4 s each beside 1.2 budgets; in turn three times as much */
 	static const struct assay_case cases[] = {
@@ -81,11 +81,4 @@ static void time_left(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(time_left),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -139,7 +139,7 @@ static void known_bytes(size_t k, uint8_t *q)
 		q[64] = 0;
 }
 
-static void test_known_blocks(void **state)
+TEST(test_known_blocks)
 {
 	for (size_t k = 0; k < N_KNOWN; k++) {
 		char op[64];
@@ -167,7 +167,7 @@ static void test_known_blocks(void **state)
 }
 
 /* Bytes with every code of the ternary formats, 3 among them, and what they decode to with a scale of 3. */
-static void test_known_floats(void **state)
+TEST(test_known_floats)
 {
 	static const float tq2_0[4] = { -3, 0, 3, 6 }, i2_s[4] = { -3, 0, 3, 0 };
 	static const char *const ops[] = { "dequantize.tq2_0", "dequantize.i2_s" };
@@ -207,7 +207,7 @@ static void test_known_floats(void **state)
  * The order of the i2_s sum decides: 2^24 + 1, in lane 0 of the first block, lies halfway between two floats. Two
  * crumbs that meet before they reach it carry it over; each alone is lost to rounding.
  */
-static void test_sum_order(void **state)
+TEST(test_sum_order)
 {
 	static const struct {
 		int crumb[2]; /* where x is 0.75 * 2^-29 */
@@ -249,7 +249,7 @@ static void test_sum_order(void **state)
 /* ---- half precision ---- */
 
 /* Every half there is, as the scale of a q8_0 block. */
-static void test_all_halves_decode(void **state)
+TEST(test_all_halves_decode)
 {
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
@@ -277,7 +277,7 @@ static void test_all_halves_decode(void **state)
  * Floats around every boundary between two halves, as the largest value of a tq2_0 block. What they round to is known
  * without conversion: h up to the tie when h is even, h + 1 beyond.
  */
-static void test_halves_round_to_even(void **state)
+TEST(test_halves_round_to_even)
 {
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
@@ -312,7 +312,7 @@ static void test_halves_round_to_even(void **state)
 /* ---- rounding of codes ---- */
 
 /* With d = 1, values around every tie up to 126.5, each with its neighbours. */
-static void test_codes_around_ties(void **state)
+TEST(test_codes_around_ties)
 {
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		for (int token = 0; token < 2; token++) {
@@ -356,7 +356,7 @@ static void test_codes_around_ties(void **state)
  * Blocks of tq2_0 whose largest value is so small that its reciprocal, alone or times 2 or 4, is infinite, and their
  * neighbours: values of 0, near one half of the largest, and the largest.
  */
-static void test_tiny_ternary_blocks(void **state)
+TEST(test_tiny_ternary_blocks)
 {
 	/*
 	 * bits of the largest magnitude, in units of 2^-149: 1/amax overflows up to 0x200000, 2/amax up to 0x400000,
@@ -402,7 +402,7 @@ static void test_tiny_ternary_blocks(void **state)
 
 static const uint32_t not_finite[] = { 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7f812345, 0xffffffff };
 
-static void test_not_finite_input(void **state)
+TEST(test_not_finite_input)
 {
 	static const struct {
 		const char *op, *axes;
@@ -473,7 +473,7 @@ static void check_not_finite_scale(const char *op, const char *variant, const ch
 	mini_free(c);
 }
 
-static void test_not_finite_scale(void **state)
+TEST(test_not_finite_scale)
 {
 	for (size_t f = 0; f < mini_variant_names()->n * 6; f++) {
 		if (mini_can_run("dequantize.i8_token", mini_variant_names()->v[f / 6]))
@@ -487,7 +487,7 @@ static void test_not_finite_scale(void **state)
 
 /* ---- shapes ---- */
 
-static void test_refused_shapes(void **state)
+TEST(test_refused_shapes)
 {
 	static const struct {
 		const char *op, *axes, *why;
@@ -509,7 +509,7 @@ static void test_refused_shapes(void **state)
 	}
 }
 
-static void test_costs(void **state)
+TEST(test_costs)
 {
 	static const struct {
 		const char *op, *axes;
@@ -537,21 +537,4 @@ static void test_costs(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_blocks),
-		cmocka_unit_test(test_known_floats),
-		cmocka_unit_test(test_sum_order),
-		cmocka_unit_test(test_all_halves_decode),
-		cmocka_unit_test(test_halves_round_to_even),
-		cmocka_unit_test(test_codes_around_ties),
-		cmocka_unit_test(test_tiny_ternary_blocks),
-		cmocka_unit_test(test_not_finite_input),
-		cmocka_unit_test(test_not_finite_scale),
-		cmocka_unit_test(test_refused_shapes),
-		cmocka_unit_test(test_costs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -100,7 +100,7 @@ static void run_and_compare(size_t op, const char *variant, const char *axes, ui
 	mini_free(ref);
 }
 
-static void test_variants_agree(void **state)
+TEST(test_variants_agree)
 {
 	for (size_t op = 0; op < N_OPS; op++) {
 		for (size_t v = 0; v < mini_variant_names()->n; v++) {
@@ -118,7 +118,7 @@ static void test_variants_agree(void **state)
 }
 
 /* Tails of every length of i8_token, the one format that has them: its ops have tokens. */
-static void test_token_tails(void **state)
+TEST(test_token_tails)
 {
 	char axes[64];
 
@@ -161,7 +161,7 @@ static void fill_around_ties(float *x, int64_t n, int64_t block, int levels)
 	}
 }
 
-static void test_codes_around_ties(void **state)
+TEST(test_codes_around_ties)
 {
 	static const struct {
 		size_t op;
@@ -210,7 +210,7 @@ static bool same_sum(double a, double b)
 }
 
 /* Sums are the definition's own to the bit, whatever the exponents: vectors move bits instead of converting floats. */
-static void test_sums_of_any_floats(void **state)
+TEST(test_sums_of_any_floats)
 {
 	static const struct {
 		uint32_t lo, hi; /* exponents as they are stored */
@@ -261,7 +261,7 @@ static void test_sums_of_any_floats(void **state)
 	}
 }
 
-static void test_inputs_follow_the_seed(void **state)
+TEST(test_inputs_follow_the_seed)
 {
 	for (size_t op = 0; op < N_OPS; op++) {
 		uint64_t hash[3];
@@ -280,7 +280,7 @@ static void test_inputs_follow_the_seed(void **state)
 }
 
 /* The inputs of i2_s have a mean magnitude of exactly 2^-7, so that planted values are exact ties. */
-static void test_i2_s_inputs_have_ties(void **state)
+TEST(test_i2_s_inputs_have_ties)
 {
 	struct mini_case *c = mini_new("quantize.i2_s", "ref", "n=65536", &(struct mini_options){ .seed = 3 });
 	const float *x = c->tensors[ASSAY_QUANTIZE_X].data;
@@ -300,7 +300,7 @@ static void test_i2_s_inputs_have_ties(void **state)
 }
 
 /* What breaks quantizers is in the inputs of every run that is large enough. */
-static void test_inputs_are_hard(void **state)
+TEST(test_inputs_are_hard)
 {
 	static const size_t with_all[] = { 1, 2, 3 };
 
@@ -331,7 +331,7 @@ static void test_inputs_are_hard(void **state)
 }
 
 /* Each wrong bit, anywhere in an output, is found and located. */
-static void test_oracles_notice(void **state)
+TEST(test_oracles_notice)
 {
 	for (size_t op = 0; op < N_OPS; op++) {
 		struct mini_case *c = mini_new(ops[op].op, "ref", ops[op].multiple ? "n=4096" : "tokens=16,dim=256",
@@ -361,14 +361,4 @@ static void test_oracles_notice(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_variants_agree),     cmocka_unit_test(test_token_tails),
-		cmocka_unit_test(test_codes_around_ties),  cmocka_unit_test(test_inputs_follow_the_seed),
-		cmocka_unit_test(test_sums_of_any_floats), cmocka_unit_test(test_i2_s_inputs_have_ties),
-		cmocka_unit_test(test_inputs_are_hard),    cmocka_unit_test(test_oracles_notice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -109,7 +109,7 @@ static void refuse(const char *arg, const char *text)
 	assert_int_equal(s.plugins.n, 0);
 }
 
-static void test_files_and_folders(void **state)
+TEST_WITH(test_files_and_folders, fresh, NULL)
 {
 	struct assay_side_source s;
 
@@ -131,7 +131,7 @@ static void test_files_and_folders(void **state)
 	assert_builds("");
 }
 
-static void test_unknown(void **state)
+TEST_WITH(test_unknown, fresh, NULL)
 {
 	refuse("mian", "unknown revision 'mian', did you mean 'main'?");
 	refuse("0123456789", "unknown revision '0123456789'");
@@ -147,7 +147,7 @@ static void test_unknown(void **state)
 	refuse(NULL, "no git repository here");
 }
 
-static void test_builds_once(void **state)
+TEST_WITH(test_builds_once, fresh, NULL)
 {
 	struct assay_side_source s;
 	char conf[4096];
@@ -190,7 +190,7 @@ static void test_builds_once(void **state)
 	sh("cmp .git/index ../index && git status --porcelain | cmp - ../before");
 }
 
-static void test_environment_is_clean(void **state)
+TEST_WITH(test_environment_is_clean, fresh, NULL)
 {
 	struct assay_side_source s;
 
@@ -205,7 +205,7 @@ static void test_environment_is_clean(void **state)
 	assay_side_source_release(&s);
 }
 
-static void test_another_command_builds_again(void **state)
+TEST_WITH(test_another_command_builds_again, fresh, NULL)
 {
 	struct assay_side_source s;
 
@@ -224,7 +224,7 @@ static void test_another_command_builds_again(void **state)
 	assert_int_equal(told, 1);
 }
 
-static void test_failure_shows_last_lines(void **state)
+TEST_WITH(test_failure_shows_last_lines, fresh, NULL)
 {
 	struct assay_side_source s;
 	struct assay_err err = { 0 };
@@ -253,7 +253,7 @@ static void test_failure_shows_last_lines(void **state)
 	refuse("one", "made no plugin");
 }
 
-static void test_bad_conf(void **state)
+TEST_WITH(test_bad_conf, fresh, NULL)
 {
 	struct assay_side_source s;
 
@@ -275,7 +275,7 @@ static void test_bad_conf(void **state)
 	assay_side_source_release(&s);
 }
 
-static void test_survives_a_lost_or_half_made_cache(void **state)
+TEST_WITH(test_survives_a_lost_or_half_made_cache, fresh, NULL)
 {
 	struct assay_side_source s;
 
@@ -302,7 +302,7 @@ static void test_survives_a_lost_or_half_made_cache(void **state)
 	sh("test $(git worktree list | wc -l) = 2");
 }
 
-static void test_working_tree(void **state)
+TEST_WITH(test_working_tree, fresh, NULL)
 {
 	struct assay_side_source s;
 
@@ -324,7 +324,7 @@ static void test_working_tree(void **state)
 	sh("test $(git worktree list | wc -l) = 1");
 }
 
-static void test_hooks_do_not_run(void **state)
+TEST_WITH(test_hooks_do_not_run, fresh, NULL)
 {
 	struct assay_side_source s;
 
@@ -334,7 +334,7 @@ static void test_hooks_do_not_run(void **state)
 	assay_side_source_release(&s);
 }
 
-static void test_interrupted(void **state)
+TEST_WITH(test_interrupted, fresh, NULL)
 {
 	static volatile sig_atomic_t yes = 1;
 	struct assay_revision_options o = options;
@@ -346,7 +346,7 @@ static void test_interrupted(void **state)
 	assert_int_equal(assay_revision_resolve("one", &o, &s, NULL, &err), ASSAY_EINTERRUPTED);
 }
 
-static void test_two_at_once(void **state)
+TEST_WITH(test_two_at_once, fresh, NULL)
 {
 	pid_t pid[4];
 
@@ -392,22 +392,4 @@ static int tear_down(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_files_and_folders, fresh),
-		cmocka_unit_test_setup(test_unknown, fresh),
-		cmocka_unit_test_setup(test_builds_once, fresh),
-		cmocka_unit_test_setup(test_environment_is_clean, fresh),
-		cmocka_unit_test_setup(test_another_command_builds_again, fresh),
-		cmocka_unit_test_setup(test_failure_shows_last_lines, fresh),
-		cmocka_unit_test_setup(test_bad_conf, fresh),
-		cmocka_unit_test_setup(test_survives_a_lost_or_half_made_cache, fresh),
-		cmocka_unit_test_setup(test_working_tree, fresh),
-		cmocka_unit_test_setup(test_hooks_do_not_run, fresh),
-		cmocka_unit_test_setup(test_interrupted, fresh),
-		cmocka_unit_test_setup(test_two_at_once, fresh),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+UNIT_MAIN(set_up, tear_down)

@@ -22,7 +22,7 @@ static void stand_in_roof(struct assay_result *r, const char *op, const char *le
  * A share of what ops that measure the machine reached in the same run with as many threads and what that was, or the
  * reason why there is none.
  */
-static void roof_or_why_not(void **state)
+TEST(roof_or_why_not)
 {
 	enum { READ, COPY, DOT, OTHER, READ_DRAM, CASE, N };
 	static const struct {
@@ -136,7 +136,7 @@ static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_
  * Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed, or of slow cores,
  * only where more than half were.
  */
-static void ratios_are_of_calls(void **state)
+TEST(ratios_are_of_calls)
 {
 	static const double base[] = { 500, 500, 600, 700, 800 }, head[] = { 400, 800, 480, 560, 9600 };
 	static const struct {
@@ -170,7 +170,7 @@ static void ratios_are_of_calls(void **state)
 }
 
 /* Over rounds the interval holds those of all rounds, and one of too few turns makes it one. */
-static void rounds_widen_the_interval(void **state)
+TEST(rounds_widen_the_interval)
 {
 	static const struct {
 		struct assay_roof_range in_turn, round;
@@ -197,13 +197,4 @@ static void rounds_widen_the_interval(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(roof_or_why_not),
-		cmocka_unit_test(ratios_are_of_calls),
-		cmocka_unit_test(rounds_widen_the_interval),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -51,7 +51,7 @@ static double metric(const struct assay_result *r, const char *tag)
 	return m->value;
 }
 
-static void rounds_add_up(void **state)
+TEST(rounds_add_up)
 {
 	struct assay_result r, second, third;
 	size_t n_metrics, n_counts;
@@ -101,7 +101,7 @@ static void forget(struct assay_result *r, const char *tag)
 }
 
 /* A round that does not know a value has no weight in its mean. */
-static void means_are_of_the_rounds_that_know(void **state)
+TEST(means_are_of_the_rounds_that_know)
 {
 	struct assay_result r, round[3];
 
@@ -120,7 +120,7 @@ static void means_are_of_the_rounds_that_know(void **state)
 	assay_result_release(&r);
 }
 
-static void a_bad_round_decides(void **state)
+TEST(a_bad_round_decides)
 {
 	static const struct {
 		enum assay_status status;
@@ -154,7 +154,7 @@ static void a_bad_round_decides(void **state)
 	}
 }
 
-static void only_what_is_worth_it(void **state)
+TEST(only_what_is_worth_it)
 {
 	struct assay_result r;
 
@@ -168,14 +168,4 @@ static void only_what_is_worth_it(void **state)
 	assert_int_equal(300, assay_round_budget_ns(900, 3));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rounds_add_up),
-		cmocka_unit_test(means_are_of_the_rounds_that_know),
-		cmocka_unit_test(a_bad_round_decides),
-		cmocka_unit_test(only_what_is_worth_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -41,7 +41,7 @@ static char *brief(struct assay_result *r, size_t n, struct assay_emit_style sty
 		    &style);
 }
 
-static void best_of_each_shape(void **state)
+TEST(best_of_each_shape)
 {
 	struct assay_result r[] = {
 		result("op", "ref", "1", 1, 100),   result("op", "slow", "1", 1, 50),
@@ -77,7 +77,7 @@ static void best_of_each_shape(void **state)
 }
 
 /* Threads are folded: the row is of the most work a second, against the reference on as many threads. */
-static void best_number_of_threads(void **state)
+TEST(best_number_of_threads)
 {
 	struct assay_result r[] = {
 		result("op", "ref", "1", 4, 40),
@@ -98,7 +98,7 @@ static void best_number_of_threads(void **state)
 		assay_result_release(&r[i]);
 }
 
-static void legend_of_what_occurs(void **state)
+TEST(legend_of_what_occurs)
 {
 	struct assay_result r[] = { result("op", "ref", "1", 1, 100), result("op", "fast", "1", 1, 8) };
 	char *s;
@@ -135,7 +135,7 @@ static void legend_of_what_occurs(void **state)
 }
 
 /* With fixed work an interval is what it is. */
-static void fixed_work_is_not_unsure(void **state)
+TEST(fixed_work_is_not_unsure)
 {
 	struct assay_result r[] = { result("op", "ref", "1", 1, 100) };
 	struct assay_fact fixed = { "deterministic", "1" };
@@ -153,7 +153,7 @@ static void fixed_work_is_not_unsure(void **state)
 	free(s);
 }
 
-static void reasons_are_told_once(void **state)
+TEST(reasons_are_told_once)
 {
 	struct assay_result r[] = {
 		without_time("op", "a", "1", ASSAY_STATUS_SKIPPED, "needs x"),
@@ -190,7 +190,7 @@ static void reasons_are_told_once(void **state)
 }
 
 /* Columns go before lines wrap, and what is left fits. */
-static void fits_the_terminal(void **state)
+TEST(fits_the_terminal)
 {
 	static const struct {
 		unsigned width;
@@ -227,13 +227,4 @@ static void fits_the_terminal(void **state)
 	assay_result_release(&r[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(best_of_each_shape),    cmocka_unit_test(best_number_of_threads),
-		cmocka_unit_test(legend_of_what_occurs), cmocka_unit_test(fixed_work_is_not_unsure),
-		cmocka_unit_test(reasons_are_told_once), cmocka_unit_test(fits_the_terminal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -65,7 +65,7 @@ static uint64_t take_sample(int (*run)(struct assay_job *), uint64_t copies, uin
 	return ns;
 }
 
-static void test_two_reads_around_the_calls(void **state)
+TEST(test_two_reads_around_the_calls)
 {
 	static const struct {
 		uint64_t copies, iterations;
@@ -125,7 +125,7 @@ static long instructions(uint64_t iterations)
 #define MOST_FIXED     100
 #define MOST_ITERATION 20
 
-static void test_instructions_beside_the_calls(void **state)
+TEST(test_instructions_beside_the_calls)
 {
 	long none, one, ten;
 
@@ -151,7 +151,7 @@ static void test_instructions_beside_the_calls(void **state)
 }
 
 /* The doctor's number is that of the same loop: one step of the clock a sample. */
-static void test_what_the_doctor_shows(void **state)
+TEST(test_what_the_doctor_shows)
 {
 	const struct assay_clock clock = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1 };
 	struct assay_findings all = { 0 };
@@ -171,13 +171,4 @@ static void test_what_the_doctor_shows(void **state)
 	assay_findings_release(&all);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_reads_around_the_calls),
-		cmocka_unit_test(test_instructions_beside_the_calls),
-		cmocka_unit_test(test_what_the_doctor_shows),
-	};
-
-	return cmocka_run_group_tests_name("sample overhead", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -32,7 +32,7 @@ static const struct {
 	{ "fewer than five are none", 0.5, 4, "" },
 };
 
-static void looks(void **state)
+TEST(looks)
 {
 	for (size_t i = 0; i < N_OF(schedules); i++) {
 		char got[256] = "";
@@ -52,7 +52,7 @@ static void looks(void **state)
 }
 
 /* Whatever number of pairs turns out unusable, there are never more looks than were paid for. */
-static void a_look_at_the_end_is_paid_for(void **state)
+TEST(a_look_at_the_end_is_paid_for)
 {
 	static const double alphas[] = { 0.1, 0.025, 0.01, 1e-3, 1e-5 };
 
@@ -71,7 +71,7 @@ static void a_look_at_the_end_is_paid_for(void **state)
 	assert_false(assay_sequential_is_look(6, true, 0.025, 24));
 }
 
-static void interval(void **state)
+TEST(interval)
 {
 	static const double x[] = { 0.001, 0.002, 0.003, 0.004, 0.005, 0.003 };
 	/* sd = sqrt(1e-5 / 5); qt(1 - 0.01/7, 5) and qt(1 - 0.025/8, 5) */
@@ -98,7 +98,7 @@ static void interval(void **state)
 }
 
 /* A longer series is dearer at every look, and an equal error on both sides gives a symmetrical interval. */
-static void price(void **state)
+TEST(price)
 {
 	static const double x[] = { -0.001, 0.002, 0, 0.001, -0.002, 0.0005, -0.0005 };
 	double last = 0;
@@ -113,14 +113,4 @@ static void price(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(looks),
-		cmocka_unit_test(a_look_at_the_end_is_paid_for),
-		cmocka_unit_test(interval),
-		cmocka_unit_test(price),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static double uniform(uint64_t *s)
 	return (double)(next_random(s) >> 11) * 0x1p-53;
 }
 
-static void sorts(void **state)
+TEST(sorts)
 {
 	uint64_t seed = 1;
 	double x[257], sum, sorted_sum;
@@ -54,7 +54,7 @@ static void sorts(void **state)
 	}
 }
 
-static void matches_r(void **state)
+TEST(matches_r)
 {
 	/* quantile(mtcars$mpg, p, type = 7) */
 	static const struct {
@@ -75,7 +75,7 @@ static void matches_r(void **state)
 	close_to(assay_stats_sd(mpg, N_OF(mpg)), 6.026948052089104, 1e-14);
 }
 
-static void small_and_extreme(void **state)
+TEST(small_and_extreme)
 {
 	static const double one[] = { 7 }, two[] = { 1, 2 }, huge[] = { DBL_MAX, DBL_MAX };
 	static const double offset[] = { 1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16 };
@@ -94,7 +94,7 @@ static void small_and_extreme(void **state)
 }
 
 /* Ranks by exact integer arithmetic: the largest k with 2 P(Binomial(n, 1/2) <= k-1) <= 1 - level. */
-static void median_interval_ranks(void **state)
+TEST(median_interval_ranks)
 {
 	static const struct {
 		size_t n, k95, k99;
@@ -132,7 +132,7 @@ static void median_interval_ranks(void **state)
 }
 
 /* R: exp(t.test(log(x))$conf.int) */
-static void interval_over_groups(void **state)
+TEST(interval_over_groups)
 {
 	static const double three[] = { 100, 102, 104 }, five[] = { 10, 11, 13, 9, 10.5 }, same[] = { 7, 7, 7 };
 	struct assay_interval ci = assay_stats_groups_ci(three, 3, 0.95);
@@ -146,7 +146,7 @@ static void interval_over_groups(void **state)
 	assert_true(fabs(ci.lo - 100) < 1e-12 && fabs(ci.hi - 100) < 1e-12);
 }
 
-static void median_interval_covers(void **state)
+TEST(median_interval_covers)
 {
 	/* Exact coverage: 1 - 2 P(B <= k-1). The counts are those of the seed and stand within 3 sigma of it. */
 	static const struct {
@@ -184,7 +184,7 @@ static void median_interval_covers(void **state)
 	}
 }
 
-static void trend_score(void **state)
+TEST(trend_score)
 {
 	static const double up[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, ties[] = { 1, 2, 2, 3 },
 			    flat[] = { 4, 4, 4, 4, 4 };
@@ -198,7 +198,7 @@ static void trend_score(void **state)
 	assert_true(assay_stats_trend_z(up, 2) == 0);
 }
 
-static void trend_score_is_standard(void **state)
+TEST(trend_score_is_standard)
 {
 	/* On noise without a trend 5 % of the scores lie beyond 1.96: 3 sigma of 2000 runs are ±29. */
 	uint64_t seed = 5;
@@ -214,7 +214,7 @@ static void trend_score_is_standard(void **state)
 	assert_in_range(beyond, 71, 129);
 }
 
-static void settles(void **state)
+TEST(settles)
 {
 	double warming[40], steady[40], step[40], drift[40], flat[40];
 	uint64_t seed = 9;
@@ -240,7 +240,7 @@ static void settles(void **state)
 	assert_false(assay_stats_steady(steady, 40, 0, 1));
 }
 
-static void normal_distribution(void **state)
+TEST(normal_distribution)
 {
 	/* qnorm() and pnorm() of R */
 	static const struct {
@@ -264,20 +264,4 @@ static void normal_distribution(void **state)
 		close_to(assay_stats_normal_cdf(assay_stats_normal_quantile(p)), p, 1e-13);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sorts),
-		cmocka_unit_test(matches_r),
-		cmocka_unit_test(small_and_extreme),
-		cmocka_unit_test(median_interval_ranks),
-		cmocka_unit_test(median_interval_covers),
-		cmocka_unit_test(interval_over_groups),
-		cmocka_unit_test(trend_score),
-		cmocka_unit_test(trend_score_is_standard),
-		cmocka_unit_test(settles),
-		cmocka_unit_test(normal_distribution),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -15,7 +15,7 @@ void *__wrap_realloc(void *p, size_t size)
 	return full ? NULL : __real_realloc(p, size);
 }
 
-static void test_add(void **state)
+TEST(test_add)
 {
 	const struct assay_sample samples[] = { { .ns = 7 }, { .ns = 5 }, { .ns = 6 } };
 	struct assay_steadiness s = { 0 };
@@ -34,9 +34,4 @@ static void test_add(void **state)
 	assay_steadiness_release(&s);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(test_add) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -8,7 +8,7 @@
 
 #define BUDGET_NS 1000u
 
-static void which_cases_are_measured(void **state)
+TEST(which_cases_are_measured)
 {
 	static const struct {
 		bool in_base, in_head;
@@ -34,7 +34,7 @@ static void which_cases_are_measured(void **state)
 }
 
 /* With one test at 1 % the first look at a slowdown is after eight pairs. */
-static void time_ends_a_case(void **state)
+TEST(time_ends_a_case)
 {
 	static const struct {
 		size_t n_pairs;
@@ -67,7 +67,7 @@ static void time_ends_a_case(void **state)
 	}
 }
 
-static void what_ends_a_case(void **state)
+TEST(what_ends_a_case)
 {
 	static const struct {
 		const char *name;
@@ -115,43 +115,7 @@ static void what_ends_a_case(void **state)
 	}
 }
 
-/* Given up only when even kinder pairs could not decide, and never before a slowdown could have been seen. */
-static void hopeless_cases(void **state)
-{
-	static const struct {
-		const char *name;
-		size_t n_pairs, n_more;
-		double slowdown, deviation;
-		bool want;
-	} rows[] = {
-		{ "wide, few to come", 12, 4, 0, 0.1, true },
-		{ "wide, before the first look at a pass", 6, 4, 0, 0.1, false },
-		{ "narrow enough to pass", 12, 4, 0, 0.004, false },
-		{ "narrow enough to fail", 12, 4, 0.012, 0.004, false },
-		{ "narrow enough to be an improvement", 12, 4, -0.012, 0.004, false },
-		{ "on the margin", 40, 8, 0.005, 0.0006, true },
-		{ "wide, and many would not help", 12, 52, 0, 0.1, true },
-		{ "wide, but many to come", 12, 52, 0, 0.012, false },
-		{ "as wide as it is slow", 12, 52, 0.1, 0.1, false },
-	};
-	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
-
-	(void)state;
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_comparison_case c;
-		bool hopeless;
-
-		paired_make(&c, "op/variant", rows[i].n_pairs, 2);
-		for (size_t k = 0; k < c.n_pairs; k++)
-			paired_set(&c, k, log1p(rows[i].slowdown) + rows[i].deviation * (k & 1 ? 1 : -1));
-		assert_int_equal(assay_stopping_hopeless(&c, &rule, rows[i].n_more, &hopeless, NULL), 0);
-		if (hopeless != rows[i].want)
-			fail_msg("%s", rows[i].name);
-		paired_release(&c);
-	}
-}
-
-static void other_rules_are_told(void **state)
+TEST(other_rules_are_told)
 {
 	static const struct {
 		unsigned rule;
@@ -181,13 +145,4 @@ static void other_rules_are_told(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(which_cases_are_measured), cmocka_unit_test(time_ends_a_case),
-		cmocka_unit_test(what_ends_a_case),         cmocka_unit_test(hopeless_cases),
-		cmocka_unit_test(other_rules_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static void test_a_run_comes_back_whole(void **state)
+STORE_TEST(test_a_run_comes_back_whole)
 {
 	struct fixture *f = *state;
 	struct assay_store *s;
@@ -66,7 +66,7 @@ static void test_a_run_comes_back_whole(void **state)
 }
 
 /* Nothing but the database lies in the folder once every program has closed it. */
-static void test_nothing_is_left_behind(void **state)
+STORE_TEST(test_nothing_is_left_behind)
 {
 	static const char *const rests[] = { "-wal", "-shm", "-journal" };
 	struct fixture *f = *state;
@@ -81,7 +81,7 @@ static void test_nothing_is_left_behind(void **state)
 	}
 }
 
-static void test_settings(void **state)
+STORE_TEST(test_settings)
 {
 	static const struct {
 		const char *sql;
@@ -112,7 +112,7 @@ static void test_settings(void **state)
 	assay_store_close(s);
 }
 
-static void test_end_of_a_run(void **state)
+STORE_TEST(test_end_of_a_run)
 {
 	struct fixture *f = *state;
 	struct assay_result r;
@@ -137,7 +137,7 @@ static void test_end_of_a_run(void **state)
 }
 
 /* What only the whole run decides is replaced, and nothing else of the result. */
-static void test_metrics_are_replaced(void **state)
+STORE_TEST(test_metrics_are_replaced)
 {
 	struct fixture *f = *state;
 	struct assay_result r, other;
@@ -180,7 +180,7 @@ static void test_metrics_are_replaced(void **state)
 }
 
 /* A case measured once more keeps its place; all of it is the new one. */
-static void test_results_are_replaced(void **state)
+STORE_TEST(test_results_are_replaced)
 {
 	struct fixture *f = *state;
 	struct assay_result r, other;
@@ -231,7 +231,7 @@ static void test_results_are_replaced(void **state)
 }
 
 /* What contradicts itself, or is no number, is refused whole: neither result nor case stays behind. */
-static void test_bad_results_are_refused(void **state)
+STORE_TEST(test_bad_results_are_refused)
 {
 	struct fixture *f = *state;
 	struct assay_store *s;
@@ -333,7 +333,7 @@ static void test_bad_results_are_refused(void **state)
 }
 
 /* The schema itself stands guard, whoever writes. */
-static void test_checks_of_the_schema(void **state)
+STORE_TEST(test_checks_of_the_schema)
 {
 	static const char *const refused[] = {
 		"UPDATE result SET median_ns = 9e999",
@@ -363,18 +363,4 @@ static void test_checks_of_the_schema(void **state)
 	assert_intact(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_a_run_comes_back_whole),
-		TEST(test_nothing_is_left_behind),
-		TEST(test_settings),
-		TEST(test_end_of_a_run),
-		TEST(test_metrics_are_replaced),
-		TEST(test_results_are_replaced),
-		TEST(test_bad_results_are_refused),
-		TEST(test_checks_of_the_schema),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

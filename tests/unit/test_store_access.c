@@ -37,7 +37,7 @@ static void assert_filled(struct fixture *f, unsigned added)
 	assert_intact(f);
 }
 
-static void test_database_is_full(void **state)
+STORE_TEST(test_database_is_full)
 {
 	struct fixture *f = *state;
 	struct assay_store *s;
@@ -83,7 +83,7 @@ static void wait_for(pid_t pid)
 }
 
 /* The system itself refuses to let the files grow. */
-static void test_files_may_not_grow(void **state)
+STORE_TEST(test_files_may_not_grow)
 {
 	struct fixture *f = *state;
 	struct shared *shared = map_shared();
@@ -124,7 +124,7 @@ static void assert_told(const struct shared *shared, const char *part)
 }
 
 /* A reader needs room too, for its -shm. */
-static void test_files_may_not_grow_for_a_reader(void **state)
+STORE_TEST(test_files_may_not_grow_for_a_reader)
 {
 	struct fixture *f = *state;
 	struct shared *shared = map_shared();
@@ -178,7 +178,7 @@ static void as_nobody(struct fixture *f, enum assay_store_mode mode, struct shar
 	wait_for(pid);
 }
 
-static void test_read_only(void **state)
+STORE_TEST(test_read_only)
 {
 	static const char advice[] = "is read-only; make it writable or use another --db";
 	struct fixture *f = *state;
@@ -234,7 +234,7 @@ static void test_read_only(void **state)
 #define CANNOT_MOUNT 1
 
 /* Nobody can write, not even root, and the system names another cause for what SQLite tries last. */
-static void test_read_only_file_system(void **state)
+STORE_TEST(test_read_only_file_system)
 {
 	struct fixture *f = *state;
 	struct shared *shared = map_shared();
@@ -276,7 +276,7 @@ static void test_read_only_file_system(void **state)
 }
 
 /* Results that are still in the -wal of a killed program must not be passed over in silence. */
-static void test_read_only_with_a_wal(void **state)
+STORE_TEST(test_read_only_with_a_wal)
 {
 	struct fixture *f = *state;
 	struct shared *shared = map_shared();
@@ -306,7 +306,7 @@ static void test_read_only_with_a_wal(void **state)
 	assert_filled(f, 1);
 }
 
-static void test_locked(void **state)
+STORE_TEST(test_locked)
 {
 	static const struct assay_store_options hasty = { .busy_timeout_ms = 50 };
 	struct fixture *f = *state;
@@ -346,17 +346,4 @@ static void test_locked(void **state)
 	assert_intact(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_database_is_full),
-		TEST(test_files_may_not_grow),
-		TEST(test_files_may_not_grow_for_a_reader),
-		TEST(test_read_only),
-		TEST(test_read_only_file_system),
-		TEST(test_read_only_with_a_wal),
-		TEST(test_locked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -36,7 +36,7 @@ static void assert_round_trip(const struct assay_sample *v, size_t n)
 	free(blob);
 }
 
-static void test_round_trips(void **state)
+TEST(test_round_trips)
 {
 	static const struct assay_sample constant[] = { { 8, 500, 0, 0, 0, 0, 0, 0 },
 							{ 8, 500, 0, 0, 0, 0, 0, 0 },
@@ -73,7 +73,7 @@ static void test_round_trips(void **state)
 }
 
 /* The bytes are a promise to databases that exist. */
-static void test_bytes_of_version_2(void **state)
+TEST(test_bytes_of_version_2)
 {
 	static const struct assay_sample v[] = { { 10, 1000, 0, 0, 0, 0, 0, 0 },
 						 { 10, 998, 0, 0, 0, 0, 0, 0 },
@@ -102,7 +102,7 @@ static void test_bytes_of_version_2(void **state)
 }
 
 /* What older versions wrote is read; what they could not have written is damage. */
-static void test_version_1_is_read(void **state)
+TEST(test_version_1_is_read)
 {
 	unsigned char blob[] = {
 		1,  1,                   /* version, samples */
@@ -124,7 +124,7 @@ static void test_version_1_is_read(void **state)
 	assert_int_equal(ASSAY_ESTORE, assay_sample_blob_decode(blob, sizeof(blob), &v, &n, &err));
 }
 
-static void test_undisturbed_samples_are_small(void **state)
+TEST(test_undisturbed_samples_are_small)
 {
 	struct assay_sample *v = calloc(1000, sizeof(*v));
 	unsigned char *blob = NULL;
@@ -154,7 +154,7 @@ static void assert_refused(const void *blob, size_t len, const char *text)
 		fail_msg("'%s' lacks '%s'", err.text, text);
 }
 
-static void test_damage_is_refused(void **state)
+TEST(test_damage_is_refused)
 {
 	struct assay_sample v[20];
 	unsigned char *blob = NULL;
@@ -180,7 +180,7 @@ static void test_damage_is_refused(void **state)
 }
 
 /* Bodies whose check sum is right, so that only the decoder's own checks stand in the way. */
-static void test_malformed_bodies_are_refused(void **state)
+TEST(test_malformed_bodies_are_refused)
 {
 	static const struct {
 		unsigned char body[32];
@@ -209,7 +209,7 @@ static void test_malformed_bodies_are_refused(void **state)
 }
 
 /* What is accepted must mean something: it encodes to a blob that decodes to the same samples. */
-static void test_random_bodies(void **state)
+TEST(test_random_bodies)
 {
 	uint64_t x = 88172645463325252u;
 	unsigned accepted = 0;
@@ -237,14 +237,4 @@ static void test_random_bodies(void **state)
 	assert_true(accepted > 100);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trips),       cmocka_unit_test(test_bytes_of_version_2),
-		cmocka_unit_test(test_version_1_is_read), cmocka_unit_test(test_undisturbed_samples_are_small),
-		cmocka_unit_test(test_damage_is_refused), cmocka_unit_test(test_malformed_bodies_are_refused),
-		cmocka_unit_test(test_random_bodies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

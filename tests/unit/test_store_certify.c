@@ -19,7 +19,7 @@ static void make_certify(struct assay_certify_record *r, const char *machine, ui
 	assert_true(r->settings && r->result);
 }
 
-static void test_certifications(void **state)
+STORE_TEST(test_certifications)
 {
 	struct fixture *f = *state;
 	struct assay_certify_record r, got;
@@ -61,11 +61,4 @@ static void test_certifications(void **state)
 	assay_store_close(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_certifications),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -98,7 +98,7 @@ static int load(struct assay_store *s, int64_t owner, struct everything *e, stru
 	return rc;
 }
 
-static void test_every_kind_comes_back(void **state)
+STORE_TEST(test_every_kind_comes_back)
 {
 	static int three[] = { 6, 0, -2 };
 	const struct everything rows[] = {
@@ -145,7 +145,7 @@ static void test_every_kind_comes_back(void **state)
 	assert_int_equal(ask(f->db, "SELECT sum(none IS NULL) + sum(no_id IS NULL) + sum(error IS NULL) FROM t"), 6);
 }
 
-static void test_one_list_is_replaced(void **state)
+STORE_TEST(test_one_list_is_replaced)
 {
 	static const struct assay_columns *const only[] = { &words };
 	const struct everything first = { .text = "a", .number = 4 }, second = { .text = "b", .number = 5 };
@@ -166,7 +166,7 @@ static void test_one_list_is_replaced(void **state)
 	assay_store_close(s);
 }
 
-static void test_numbers_too_large_are_refused(void **state)
+STORE_TEST(test_numbers_too_large_are_refused)
 {
 	const struct everything large = { .text = "x", .size = (uint64_t)INT64_MAX + 1 };
 	struct fixture *f = *state;
@@ -176,7 +176,7 @@ static void test_numbers_too_large_are_refused(void **state)
 	assay_store_close(s);
 }
 
-static void test_rows_that_make_no_sense(void **state)
+STORE_TEST(test_rows_that_make_no_sense)
 {
 	static const char *const changes[] = {
 		"UPDATE t SET text = '12345678'", "UPDATE t SET colour = 'blue'",    "UPDATE t SET list = '1,x'",
@@ -198,14 +198,4 @@ static void test_rows_that_make_no_sense(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_every_kind_comes_back),
-		TEST(test_one_list_is_replaced),
-		TEST(test_numbers_too_large_are_refused),
-		TEST(test_rows_that_make_no_sense),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

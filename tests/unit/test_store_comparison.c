@@ -48,7 +48,7 @@ static void fill(struct fixture *f, struct assay_store *s, struct assay_comparis
 	assert_ok(f, assay_store_comparison_case_update(s, ids[4], &cmp->cases[4], &f->err));
 }
 
-static void test_round_trip(void **state)
+STORE_TEST(test_round_trip)
 {
 	struct fixture *f = *state;
 	struct assay_comparison cmp[2], got;
@@ -92,7 +92,7 @@ static void test_round_trip(void **state)
 	assay_comparison_release(&cmp[1]);
 }
 
-static void test_nothing_stored(void **state)
+STORE_TEST(test_nothing_stored)
 {
 	struct fixture *f = *state;
 	struct assay_comparison_info *v = NULL;
@@ -112,7 +112,7 @@ static void test_nothing_stored(void **state)
 }
 
 /* Everything that cannot be true is refused as a whole. */
-static void test_bad_pairs(void **state)
+STORE_TEST(test_bad_pairs)
 {
 	enum fault {
 		NO_SAMPLES,
@@ -177,7 +177,7 @@ static void test_bad_pairs(void **state)
 			 0);
 }
 
-static void test_bad_cases_and_comparisons(void **state)
+STORE_TEST(test_bad_cases_and_comparisons)
 {
 	static const double alphas[] = { 0, 1, -0.01, NAN, INFINITY };
 	struct fixture *f = *state;
@@ -219,7 +219,7 @@ static void test_bad_cases_and_comparisons(void **state)
 }
 
 /* Without some of its cases it would look whole. */
-static void test_a_comparison_begins_with_all_its_cases(void **state)
+STORE_TEST(test_a_comparison_begins_with_all_its_cases)
 {
 	struct fixture *f = *state;
 	struct assay_comparison cmp;
@@ -243,7 +243,7 @@ static void test_a_comparison_begins_with_all_its_cases(void **state)
 	assay_store_close(s);
 }
 
-static void test_an_ended_comparison_stays_as_it_is(void **state)
+STORE_TEST(test_an_ended_comparison_stays_as_it_is)
 {
 	struct fixture *f = *state;
 	struct assay_comparison_case c;
@@ -276,7 +276,7 @@ static void test_an_ended_comparison_stays_as_it_is(void **state)
 	assay_store_close(s);
 }
 
-static void test_comparisons_are_listed(void **state)
+STORE_TEST(test_comparisons_are_listed)
 {
 	struct fixture *f = *state;
 	struct assay_comparison_info *v;
@@ -335,17 +335,4 @@ static void test_comparisons_are_listed(void **state)
 	assay_store_close(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_round_trip),
-		TEST(test_nothing_stored),
-		TEST(test_bad_pairs),
-		TEST(test_bad_cases_and_comparisons),
-		TEST(test_a_comparison_begins_with_all_its_cases),
-		TEST(test_an_ended_comparison_stays_as_it_is),
-		TEST(test_comparisons_are_listed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -8,7 +8,7 @@
 
 /* ---- versions ---- */
 
-static void test_version_1_is_brought_up_to_date(void **state)
+STORE_TEST(test_version_1_is_brought_up_to_date)
 {
 	const struct assay_store_options first = { .migrations = assay_store_migrations, .n_migrations = 1 };
 	struct fixture *f = *state;
@@ -49,7 +49,7 @@ static void test_version_1_is_brought_up_to_date(void **state)
 }
 
 /* A comparison that was stored before rules had versions has none. */
-static void test_version_5_has_no_rule(void **state)
+STORE_TEST(test_version_5_has_no_rule)
 {
 	const struct assay_store_options before = { .migrations = assay_store_migrations, .n_migrations = 5 };
 	struct fixture *f = *state;
@@ -71,7 +71,7 @@ static void test_version_5_has_no_rule(void **state)
 	assay_store_close(s);
 }
 
-static void test_next_version_is_refused(void **state)
+STORE_TEST(test_next_version_is_refused)
 {
 	static const enum assay_store_mode modes[] = { ASSAY_STORE_READ, ASSAY_STORE_WRITE };
 	struct fixture *f = *state;
@@ -121,7 +121,7 @@ static void be_killed(struct fixture *f, const char *place)
 }
 
 /* Killed at any statement of a pair's transaction: the pairs before it are there, whole, and it is not. */
-static void test_a_kill_loses_the_pair_in_flight_only(void **state)
+STORE_TEST(test_a_kill_loses_the_pair_in_flight_only)
 {
 	static const char *const places[] = { "pair", "pair_side", "commit" };
 	struct fixture *f = *state;
@@ -189,7 +189,7 @@ static void be_writer(struct fixture *f, const char *machine)
 	_exit(0);
 }
 
-static void test_two_programs_write_at_once(void **state)
+STORE_TEST(test_two_programs_write_at_once)
 {
 	static const char *const machines[] = { "m1", "m2" };
 	struct fixture *f = *state;
@@ -228,7 +228,7 @@ static void test_two_programs_write_at_once(void **state)
 }
 
 /* Rows that contradict each other are said to be damaged: a verdict must not be recomputed from them. */
-static void test_damaged_rows(void **state)
+STORE_TEST(test_damaged_rows)
 {
 	static const struct {
 		const char *sql;
@@ -275,13 +275,4 @@ static void test_damaged_rows(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_version_1_is_brought_up_to_date), TEST(test_version_5_has_no_rule),
-		TEST(test_next_version_is_refused),         TEST(test_a_kill_loses_the_pair_in_flight_only),
-		TEST(test_two_programs_write_at_once),      TEST(test_damaged_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -9,7 +9,7 @@ static void write_all(struct fixture *f, const void *data, size_t len)
 	assert_ok(f, assay_file_write(f->db, data, len, &f->err));
 }
 
-static void test_paths_that_cannot_be(void **state)
+STORE_TEST(test_paths_that_cannot_be)
 {
 	struct fixture *f = *state;
 	struct assay_store *s = NULL;
@@ -36,7 +36,7 @@ static void test_paths_that_cannot_be(void **state)
 }
 
 /* Names that mean something else to SQLite, and characters that mean something in a URI. */
-static void test_odd_names_are_files(void **state)
+STORE_TEST(test_odd_names_are_files)
 {
 	static const char *const names[] = { ":memory:", "file:x?mode=memory", "a b%20#?c.db" };
 	struct fixture *f = *state;
@@ -56,7 +56,7 @@ static void test_odd_names_are_files(void **state)
 	assert_int_equal(chdir(cwd), 0);
 }
 
-static void test_files_that_are_no_database(void **state)
+STORE_TEST(test_files_that_are_no_database)
 {
 	static char zeros[8192], text[8192] = "SQLite format 3, but not really\n";
 	static const struct {
@@ -78,7 +78,7 @@ static void test_files_that_are_no_database(void **state)
 	}
 }
 
-static void test_databases_of_others(void **state)
+STORE_TEST(test_databases_of_others)
 {
 	static const struct {
 		const char *sql;
@@ -108,7 +108,7 @@ static void test_databases_of_others(void **state)
 }
 
 /* Tables that are not what the version promises: an error of the query, not a crash. */
-static void test_database_without_our_tables(void **state)
+STORE_TEST(test_database_without_our_tables)
 {
 	struct fixture *f = *state;
 	struct assay_run_info *v = NULL;
@@ -125,7 +125,7 @@ static void test_database_without_our_tables(void **state)
 	assay_store_close(s);
 }
 
-static void test_newer_version(void **state)
+STORE_TEST(test_newer_version)
 {
 	struct fixture *f = *state;
 	struct bytes before;
@@ -147,7 +147,7 @@ static void test_newer_version(void **state)
 }
 
 /* A damaged file takes no further results; a reader gets an error or what is whole, never something else. */
-static void test_damaged_pages(void **state)
+STORE_TEST(test_damaged_pages)
 {
 	struct fixture *f = *state;
 	struct bytes good;
@@ -191,7 +191,7 @@ static void test_damaged_pages(void **state)
 	free(good.s);
 }
 
-static void test_truncated_file(void **state)
+STORE_TEST(test_truncated_file)
 {
 	struct fixture *f = *state;
 	struct bytes good;
@@ -215,7 +215,7 @@ static void test_truncated_file(void **state)
 }
 
 /* Samples changed behind SQLite's back. */
-static void test_damaged_samples(void **state)
+STORE_TEST(test_damaged_samples)
 {
 	struct fixture *f = *state;
 	struct assay_store *s;
@@ -237,19 +237,4 @@ static void test_damaged_samples(void **state)
 	assay_store_close(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_paths_that_cannot_be),
-		TEST(test_odd_names_are_files),
-		TEST(test_files_that_are_no_database),
-		TEST(test_databases_of_others),
-		TEST(test_database_without_our_tables),
-		TEST(test_newer_version),
-		TEST(test_damaged_pages),
-		TEST(test_truncated_file),
-		TEST(test_damaged_samples),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -35,7 +35,7 @@ static void assert_same(const struct assay_exact_run *a, const struct assay_exac
 	}
 }
 
-static void counts_alone(void **state)
+STORE_TEST(counts_alone)
 {
 	struct fixture *f = *state;
 	struct assay_exact_run run = exact_run(), got = { 0 };
@@ -58,7 +58,7 @@ static void counts_alone(void **state)
 	assay_exact_run_release(&run);
 }
 
-static void counts_beside_a_run(void **state)
+STORE_TEST(counts_beside_a_run)
 {
 	struct fixture *f = *state;
 	struct assay_exact_run run = exact_run(), got = { 0 };
@@ -88,7 +88,7 @@ static void counts_beside_a_run(void **state)
 }
 
 /* Counts of both sides are part of a comparison, and of nothing else. */
-static void counts_of_a_comparison(void **state)
+STORE_TEST(counts_of_a_comparison)
 {
 	struct fixture *f = *state;
 	struct assay_comparison cmp = { .base = "old",
@@ -145,7 +145,7 @@ static void counts_of_a_comparison(void **state)
 }
 
 /* Nothing of what contradicts itself is kept. */
-static void contradictions_are_refused(void **state)
+STORE_TEST(contradictions_are_refused)
 {
 	struct fixture *f = *state;
 	struct assay_exact_run run = exact_run(), got = { 0 };
@@ -163,14 +163,4 @@ static void contradictions_are_refused(void **state)
 	assay_exact_run_release(&run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(counts_alone, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(counts_beside_a_run, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(counts_of_a_comparison, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(contradictions_are_refused, fixture_setup, fixture_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -2,7 +2,7 @@
 /* Questions across runs: lists, the run to compare with, the history of a case, baselines. */
 #include "store_fixture.h"
 
-static void test_runs_are_listed(void **state)
+STORE_TEST(test_runs_are_listed)
 {
 	struct fixture *f = *state;
 	struct assay_run_info *v = NULL;
@@ -51,7 +51,7 @@ static void test_runs_are_listed(void **state)
 	assay_store_close(s);
 }
 
-static void test_comparable_run(void **state)
+STORE_TEST(test_comparable_run)
 {
 	struct fixture *f = *state;
 	struct assay_store *s;
@@ -88,7 +88,7 @@ static void test_comparable_run(void **state)
 }
 
 /* A run of some cases between two of all of them is no measure of the second. */
-static void test_comparable_has_the_cases(void **state)
+STORE_TEST(test_comparable_has_the_cases)
 {
 	struct fixture *f = *state;
 	struct assay_store *s;
@@ -108,7 +108,7 @@ static void test_comparable_has_the_cases(void **state)
 	assay_store_close(s);
 }
 
-static void test_trend_and_cases(void **state)
+STORE_TEST(test_trend_and_cases)
 {
 	struct fixture *f = *state;
 	struct assay_trend_point *v = NULL;
@@ -183,7 +183,7 @@ static void test_trend_and_cases(void **state)
 	assay_store_close(s);
 }
 
-static void test_baselines(void **state)
+STORE_TEST(test_baselines)
 {
 	struct fixture *f = *state;
 	struct assay_baseline_info *v = NULL;
@@ -235,12 +235,4 @@ static void test_baselines(void **state)
 	assay_store_close(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_runs_are_listed), TEST(test_comparable_run), TEST(test_comparable_has_the_cases),
-		TEST(test_trend_and_cases), TEST(test_baselines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

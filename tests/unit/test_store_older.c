@@ -30,7 +30,7 @@ static struct assay_run load_run(struct fixture *f, int64_t id)
 }
 
 /* Whatever the latest version is, version 1 must be read, and can be added to. */
-static void test_version_1(void **state)
+STORE_TEST(test_version_1)
 {
 	struct fixture *f = *state;
 	struct assay_store *s;
@@ -51,7 +51,7 @@ static void test_version_1(void **state)
 }
 
 /* Numbers as the program of version 5 showed them. */
-static void test_statistics_of_version_5(void **state)
+STORE_TEST(test_statistics_of_version_5)
 {
 	static const struct {
 		int64_t run;
@@ -88,7 +88,7 @@ static void test_statistics_of_version_5(void **state)
 }
 
 /* What `all` meant, from the sentence about it. */
-static void test_all_threads_of_version_5(void **state)
+STORE_TEST(test_all_threads_of_version_5)
 {
 	static const struct {
 		const char *placement; /* NULL: as it was stored */
@@ -129,7 +129,7 @@ static void test_all_threads_of_version_5(void **state)
 }
 
 /* A fact has room for 255 bytes: of more CPUs the last number may be half a number. */
-static void test_a_sentence_that_was_cut(void **state)
+STORE_TEST(test_a_sentence_that_was_cut)
 {
 	struct fixture *f = *state;
 	struct assay_run run;
@@ -146,7 +146,7 @@ static void test_a_sentence_that_was_cut(void **state)
 }
 
 /* What bounds a case, from the text at its count. */
-static void test_roofs_of_version_5(void **state)
+STORE_TEST(test_roofs_of_version_5)
 {
 	static const struct {
 		const char *how; /* NULL: as it was stored */
@@ -194,7 +194,7 @@ static void test_roofs_of_version_5(void **state)
 }
 
 /* Counts beside a run know from it what was of `all` threads. */
-static void test_counts_of_all_threads_of_version_5(void **state)
+STORE_TEST(test_counts_of_all_threads_of_version_5)
 {
 	struct fixture *f = *state;
 
@@ -214,16 +214,4 @@ static void test_counts_of_all_threads_of_version_5(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_version_1),
-		TEST(test_statistics_of_version_5),
-		TEST(test_all_threads_of_version_5),
-		TEST(test_a_sentence_that_was_cut),
-		TEST(test_roofs_of_version_5),
-		TEST(test_counts_of_all_threads_of_version_5),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -35,7 +35,7 @@ bad:
 	_exit(1);
 }
 
-static void test_two_programs_write_at_once(void **state)
+STORE_TEST(test_two_programs_write_at_once)
 {
 	struct fixture *f = *state;
 	struct assay_store *s;
@@ -72,7 +72,7 @@ static void test_two_programs_write_at_once(void **state)
 }
 
 /* Nobody is turned away because others make the same database at the same moment. */
-static void test_many_programs_create_at_once(void **state)
+STORE_TEST(test_many_programs_create_at_once)
 {
 	struct fixture *f = *state;
 
@@ -110,7 +110,7 @@ static void test_many_programs_create_at_once(void **state)
 }
 
 /* The switch to WAL waits for a writer too; SQLite by itself would give up at once. */
-static void test_the_switch_to_wal_waits(void **state)
+STORE_TEST(test_the_switch_to_wal_waits)
 {
 	struct fixture *f = *state;
 	struct assay_store *s;
@@ -141,7 +141,7 @@ static void test_the_switch_to_wal_waits(void **state)
 }
 
 /* Killed at any statement of a result's transaction: those before it are there, it is not, the run is unfinished. */
-static void test_a_kill_loses_the_case_in_flight_only(void **state)
+STORE_TEST(test_a_kill_loses_the_case_in_flight_only)
 {
 	static const char *const places[] = { "result", "result_samples", "bench_case", "commit" };
 	struct fixture *f = *state;
@@ -189,7 +189,7 @@ static void test_a_kill_loses_the_case_in_flight_only(void **state)
 }
 
 /* Killed while the database is made, early and late: whoever comes next makes it, as if nobody had tried. */
-static void test_a_kill_during_creation(void **state)
+STORE_TEST(test_a_kill_during_creation)
 {
 	static const struct assay_migration endless[] = {
 		{ "001_endless.sql",
@@ -242,7 +242,7 @@ static int open_small(struct fixture *f, const struct assay_migration *m, size_t
 	return rc;
 }
 
-static void test_migrations(void **state)
+STORE_TEST(test_migrations)
 {
 	struct fixture *f = *state;
 
@@ -260,7 +260,7 @@ static void test_migrations(void **state)
 }
 
 /* A reader brings an older database up to date too. */
-static void test_reading_an_older_version(void **state)
+STORE_TEST(test_reading_an_older_version)
 {
 	struct fixture *f = *state;
 
@@ -270,7 +270,7 @@ static void test_reading_an_older_version(void **state)
 }
 
 /* A step that fails leaves the version before it, whole. */
-static void test_a_step_that_fails(void **state)
+STORE_TEST(test_a_step_that_fails)
 {
 	static const struct {
 		struct assay_migration step;
@@ -301,7 +301,7 @@ static void test_a_step_that_fails(void **state)
 }
 
 /* Several programs find the same old database: one brings it up to date, the others wait and go on. */
-static void test_migrating_at_once(void **state)
+STORE_TEST(test_migrating_at_once)
 {
 	struct fixture *f = *state;
 	pid_t pids[4];
@@ -322,15 +322,4 @@ static void test_migrating_at_once(void **state)
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM a WHERE y = 7"), 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_two_programs_write_at_once), TEST(test_many_programs_create_at_once),
-		TEST(test_the_switch_to_wal_waits),    TEST(test_a_kill_loses_the_case_in_flight_only),
-		TEST(test_a_kill_during_creation),     TEST(test_migrations),
-		TEST(test_reading_an_older_version),   TEST(test_a_step_that_fails),
-		TEST(test_migrating_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -53,7 +53,7 @@ static const struct {
 	  { 0.895533471189, 0.858368097933, 0.93430802001, 0.147627481357, 0.0139438457142 } },
 };
 
-static void test_intervals(void **state)
+TEST(test_intervals)
 {
 	for (size_t i = 0; i < N_OF(intervals); i++) {
 		struct assay_stored_compare got;
@@ -68,7 +68,7 @@ static void test_intervals(void **state)
 	}
 }
 
-static void test_no_interval(void **state)
+TEST(test_no_interval)
 {
 	static const struct assay_stored_point good = { 100, 99, 101, 50 };
 	static const struct assay_stored_point bad[] = {
@@ -102,20 +102,11 @@ static const struct {
 	{ "no numbers", NAN, NAN, 0.005, ASSAY_INCONCLUSIVE },
 };
 
-static void test_decisions(void **state)
+TEST(test_decisions)
 {
 	for (size_t i = 0; i < N_OF(decisions); i++)
 		if (assay_stored_verdict(decisions[i].lo, decisions[i].hi, decisions[i].margin) != decisions[i].want)
 			fail_msg("%s", decisions[i].name);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_intervals),
-		cmocka_unit_test(test_no_interval),
-		cmocka_unit_test(test_decisions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -31,7 +31,7 @@ static bool run_variant(const char *op, const char *variant, const char *axes, c
 	return true;
 }
 
-static void test_stream_variants(void **state)
+TEST(test_stream_variants)
 {
 	static const char *const axes[] = { "level=l1", "level=l2", "level=l3" };
 
@@ -45,7 +45,7 @@ static void test_stream_variants(void **state)
 }
 
 /* The stores around the caches, and their fallback where the arrays are not aligned. */
-static void test_stream_dram(void **state)
+TEST(test_stream_dram)
 {
 	run_variant("stream.triad", "avx2", "level=dram", &(struct mini_options){ .n_threads = 2, .seed = 9 });
 	run_variant("stream.copy", "avx512", "level=dram", &(struct mini_options){ .n_threads = 3, .seed = 9 });
@@ -104,7 +104,7 @@ static void expect_passes(const char *op, unsigned n_arrays, const char *variant
 }
 
 /* A run makes the passes that its bytes are counted for, also where it stores around the caches. */
-static void test_passes(void **state)
+TEST(test_passes)
 {
 	char missing[64];
 
@@ -117,7 +117,7 @@ static void test_passes(void **state)
 		}
 }
 
-static void test_peak_variants(void **state)
+TEST(test_peak_variants)
 {
 	for (size_t op = 0; op < N_OF(peak_ops); op++)
 		for (size_t v = 0; v < mini_variant_names()->n; v++)
@@ -156,7 +156,7 @@ static void expect_flips_found(const char *op, const char *axes, uint32_t output
 	mini_free(c);
 }
 
-static void test_flips(void **state)
+TEST(test_flips)
 {
 	expect_flips_found("stream.read", "level=l1", ASSAY_STREAM_READ_SUM, 8);
 	expect_flips_found("stream.copy", "level=l1", ASSAY_STREAM_COPY_B, 4);
@@ -167,7 +167,7 @@ static void test_flips(void **state)
 }
 
 /* The inputs are the same for any number of threads that fill them. */
-static void test_fill_threads(void **state)
+TEST(test_fill_threads)
 {
 	struct mini_case *one = mini_new("stream.read", "ref", "level=l3", &(struct mini_options){ .seed = 3 });
 	struct mini_case *three =
@@ -182,7 +182,7 @@ static void test_fill_threads(void **state)
 	mini_free(three);
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	static const struct {
 		const char *op;
@@ -272,7 +272,7 @@ static void test_sizes(void **state)
 }
 
 /* Bytes count every pass, and only what the arithmetic needs. */
-static void test_cost(void **state)
+TEST(test_cost)
 {
 	static const double reads[] = { 1, 1, 2 }, writes[] = { 0, 1, 1 };
 
@@ -292,14 +292,4 @@ static void test_cost(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stream_variants), cmocka_unit_test(test_stream_dram),
-		cmocka_unit_test(test_passes),          cmocka_unit_test(test_peak_variants),
-		cmocka_unit_test(test_flips),           cmocka_unit_test(test_fill_threads),
-		cmocka_unit_test(test_sizes),           cmocka_unit_test(test_cost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

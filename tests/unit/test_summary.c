@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "model/summary.h"
 
-static void clean_samples(void **state)
+TEST(clean_samples)
 {
 	/* ns of 2 iterations each; per call 10 … 19 */
 	struct assay_sample s[10];
@@ -24,7 +24,7 @@ static void clean_samples(void **state)
 	assert_true(fabs(assay_summary_half_width_frac(&r) - 3.5 / 14.5) < 1e-12);
 }
 
-static void disturbed_samples_are_left_out(void **state)
+TEST(disturbed_samples_are_left_out)
 {
 	static const struct {
 		const char *name;
@@ -64,7 +64,7 @@ static void disturbed_samples_are_left_out(void **state)
 }
 
 /* Whether slow cores are left out is decided among the samples that nothing else disturbed. */
-static void slow_cores_among_the_clean(void **state)
+TEST(slow_cores_among_the_clean)
 {
 	static const struct {
 		unsigned migrated, slow; /* of the ten; the migrated come first, and were at their own pace */
@@ -102,7 +102,7 @@ static void slow_cores_among_the_clean(void **state)
 }
 
 /* One switch is 2 % of 50 ms: a shorter sample cannot bear it, a longer one can. */
-static void long_samples_bear_a_switch(void **state)
+TEST(long_samples_bear_a_switch)
 {
 	const struct assay_sample shorter = { .iterations = 1, .ns = 49000000, .switches = 1 };
 	const struct assay_sample longer = { .iterations = 1, .ns = 51000000, .switches = 1 };
@@ -116,7 +116,7 @@ static void long_samples_bear_a_switch(void **state)
 }
 
 /* A sample is left out for what happened to it, never for how long it took. */
-static void slow_samples_count(void **state)
+TEST(slow_samples_count)
 {
 	struct assay_sample s[9];
 	struct assay_result r = { .samples = s, .n_samples = 9 };
@@ -127,7 +127,7 @@ static void slow_samples_count(void **state)
 	assert_true(r.median_ns == 1000000 && r.dropped_frac == 0);
 }
 
-static void no_samples_no_numbers(void **state)
+TEST(no_samples_no_numbers)
 {
 	struct assay_result r = { .median_ns = 5, .n_samples = 0 };
 
@@ -137,7 +137,7 @@ static void no_samples_no_numbers(void **state)
 }
 
 /* Each round counts the same, however many samples it has; the interval is that of the medians. */
-static void rounds_count_alike(void **state)
+TEST(rounds_count_alike)
 {
 	static const struct {
 		uint64_t ns;
@@ -166,7 +166,7 @@ static void rounds_count_alike(void **state)
 }
 
 /* What disturbed one round does not decide what is left out of another. */
-static void rounds_are_cleaned_alone(void **state)
+TEST(rounds_are_cleaned_alone)
 {
 	struct assay_sample s[20];
 	struct assay_result r = { .samples = s, .n_samples = 20 };
@@ -184,18 +184,4 @@ static void rounds_are_cleaned_alone(void **state)
 	assert_true(fabs(r.dropped_frac - 3.0 / 20) < 1e-12 && fabs(r.disturbed_frac - 11.0 / 20) < 1e-12);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean_samples),
-		cmocka_unit_test(disturbed_samples_are_left_out),
-		cmocka_unit_test(slow_cores_among_the_clean),
-		cmocka_unit_test(long_samples_bear_a_switch),
-		cmocka_unit_test(rounds_count_alike),
-		cmocka_unit_test(rounds_are_cleaned_alone),
-		cmocka_unit_test(slow_samples_count),
-		cmocka_unit_test(no_samples_no_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

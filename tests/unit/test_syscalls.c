@@ -58,7 +58,7 @@ static void needs_tracing(void)
 	}
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	struct assay_syscall_case c;
 
@@ -155,7 +155,7 @@ static void lose_tracer(char *text, size_t size)
 	snprintf(text, size, "%s%s", c.counted ? "counted " : "", c.reason);
 }
 
-static void test_says_why_not(void **state)
+TEST(test_says_why_not)
 {
 	char text[256];
 
@@ -170,12 +170,4 @@ static void test_says_why_not(void **state)
 	assert_string_equal(text, "the process that counts system calls ended before the run did");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_says_why_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -113,7 +113,7 @@ static void prepare_again(struct mini_case *c)
 }
 
 /* Each weight on its own: where it lies in the format, and its sign. */
-static void test_ternary_format(void **state)
+TEST(test_ternary_format)
 {
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		struct mini_case *c;
@@ -148,7 +148,7 @@ static void test_ternary_format(void **state)
 }
 
 /* A composite op prepares once and runs with other buffers and fewer tokens. */
-static void test_ternary_composite(void **state)
+TEST(test_ternary_composite)
 {
 	enum { M = 40, K = 384, N = 6 };
 
@@ -190,7 +190,7 @@ static void test_ternary_composite(void **state)
 }
 
 /* A test of this name for each variant but ref; it is skipped where the CPU cannot run that. */
-static size_t add_tests(struct CMUnitTest *tests, size_t n, const char *name, void (*test)(void **state))
+static void add_tests(const char *name, void (*test)(void **state))
 {
 	for (size_t v = 0; v < mini_variant_names()->n; v++) {
 		const char *variant = mini_variant_names()->v[v];
@@ -200,21 +200,14 @@ static size_t add_tests(struct CMUnitTest *tests, size_t n, const char *name, vo
 			continue;
 		if (asprintf(&full, "test_%s_%s", variant, name) < 0)
 			abort();
-		tests[n++] = (struct CMUnitTest){ .name = full, .test_func = test, .initial_state = (void *)variant };
+		unit_add((struct CMUnitTest){ .name = full, .test_func = test, .initial_state = (void *)variant });
 	}
-	return n;
 }
 
 int main(void)
 {
-	static struct CMUnitTest tests[2 + 3 * MINI_MAX_VARIANTS] = { /* those without a name are none */
-								      cmocka_unit_test(test_ternary_format),
-								      cmocka_unit_test(test_ternary_composite)
-	};
-	size_t n = 2;
-
-	n = add_tests(tests, n, "is_ref", variant_is_ref);
-	n = add_tests(tests, n, "extremes", variant_at_extremes);
-	add_tests(tests, n, "unaligned", variant_unaligned);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	add_tests("is_ref", variant_is_ref);
+	add_tests("extremes", variant_at_extremes);
+	add_tests("unaligned", variant_unaligned);
+	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }

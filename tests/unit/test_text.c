@@ -4,7 +4,7 @@
 #include "unit.h"
 #include "base/text.h"
 
-static void words_survive_a_shell(void **state)
+TEST(words_survive_a_shell)
 {
 	static const struct {
 		const char *word, *want;
@@ -25,7 +25,7 @@ static void words_survive_a_shell(void **state)
 	}
 }
 
-static void text_grows(void **state)
+TEST(text_grows)
 {
 	struct assay_text t = { 0 };
 	char *s;
@@ -54,7 +54,7 @@ static void text_grows(void **state)
 	assert_false(t.failed);
 }
 
-static void strings_split(void **state)
+TEST(strings_split)
 {
 	static const struct {
 		const char *s;
@@ -83,7 +83,7 @@ static void strings_split(void **state)
 	}
 }
 
-static void parses_u64(void **state)
+TEST(parses_u64)
 {
 	static const struct {
 		const char *s;
@@ -117,7 +117,7 @@ static void parses_u64(void **state)
 	}
 }
 
-static void parses_seed(void **state)
+TEST(parses_seed)
 {
 	static const struct {
 		const char *s;
@@ -143,7 +143,7 @@ static void parses_seed(void **state)
 	}
 }
 
-static void parses_durations(void **state)
+TEST(parses_durations)
 {
 	static const struct {
 		const char *s;
@@ -182,7 +182,7 @@ static void parses_durations(void **state)
 	}
 }
 
-static void parses_bytes(void **state)
+TEST(parses_bytes)
 {
 	static const struct {
 		const char *s;
@@ -213,7 +213,7 @@ static void parses_bytes(void **state)
 	}
 }
 
-static void parses_shares(void **state)
+TEST(parses_shares)
 {
 	static const struct {
 		const char *s;
@@ -239,7 +239,7 @@ static void parses_shares(void **state)
 	}
 }
 
-static void parses_cpu_lists(void **state)
+TEST(parses_cpu_lists)
 {
 	static const struct {
 		const char *s;
@@ -270,7 +270,7 @@ static void parses_cpu_lists(void **state)
 	}
 }
 
-static void messages_quote_the_value(void **state)
+TEST(messages_quote_the_value)
 {
 	struct assay_err err = { 0 };
 	char longer[1000];
@@ -297,7 +297,7 @@ static void messages_quote_the_value(void **state)
 	assert_non_null(strstr(err.text, "x...', expected a whole number"));
 }
 
-static void globs_match(void **state)
+TEST(globs_match)
 {
 	static const struct {
 		const char *pattern, *s;
@@ -319,7 +319,7 @@ static void globs_match(void **state)
 		assert_int_equal(assay_glob_match(cases[i].pattern, cases[i].s), cases[i].want);
 }
 
-static void suggests_the_nearest(void **state)
+TEST(suggests_the_nearest)
 {
 	static const char *const names[] = { "smoke", "quick", "full", "matmul.ternary", "matmul.f32", "l1" };
 	static const struct {
@@ -350,22 +350,4 @@ static void suggests_the_nearest(void **state)
 	assert_null(assay_nearest("quick", NULL, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_grows),
-		cmocka_unit_test(strings_split),
-		cmocka_unit_test(words_survive_a_shell),
-		cmocka_unit_test(parses_u64),
-		cmocka_unit_test(parses_seed),
-		cmocka_unit_test(parses_durations),
-		cmocka_unit_test(parses_bytes),
-		cmocka_unit_test(parses_shares),
-		cmocka_unit_test(parses_cpu_lists),
-		cmocka_unit_test(messages_quote_the_value),
-		cmocka_unit_test(globs_match),
-		cmocka_unit_test(suggests_the_nearest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

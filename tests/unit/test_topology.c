@@ -67,7 +67,7 @@ static const struct {
 	{ "one-core", ASSAY_PLACE_SCATTER, true, 0, "0" },
 };
 
-static void test_picks(void **state)
+TEST(test_picks)
 {
 	for (size_t i = 0; i < N_OF(picks); i++) {
 		struct assay_placement_options o = { .policy = picks[i].policy, .smt = picks[i].smt };
@@ -111,7 +111,7 @@ static const struct {
 	{ "one-core", { 0 }, 0, 0, false, "ask for at least one" },
 };
 
-static void test_lists_and_refusals(void **state)
+TEST(test_lists_and_refusals)
 {
 	for (size_t i = 0; i < N_OF(lists); i++) {
 		struct assay_placement_options o = { .smt = lists[i].smt, .n_cpus = lists[i].n_cpus };
@@ -160,7 +160,7 @@ static const struct {
 	/* clang-format on */
 };
 
-static void test_machines(void **state)
+TEST(test_machines)
 {
 	for (size_t i = 0; i < N_OF(machines); i++) {
 		struct assay_topology *t = open_fixture(machines[i].machine);
@@ -184,7 +184,7 @@ static void test_machines(void **state)
 	}
 }
 
-static void test_bad_files(void **state)
+TEST(test_bad_files)
 {
 	struct assay_topology *t = NULL;
 	struct assay_err err = { 0 };
@@ -196,7 +196,7 @@ static void test_bad_files(void **state)
 	assert_null(t);
 }
 
-static void test_bind_here(void **state)
+TEST(test_bind_here)
 {
 	const size_t bytes = 1 << 20;
 	struct assay_placement_options o = { .smt = true };
@@ -266,7 +266,7 @@ static enum refusal bind_refused(unsigned error, const char *want)
 	return REFUSAL_WRONG;
 }
 
-static void test_refused_binding_says_why(void **state)
+TEST(test_refused_binding_says_why)
 {
 	static const struct {
 		unsigned error;
@@ -291,7 +291,7 @@ static void test_refused_binding_says_why(void **state)
 	}
 }
 
-static void test_narrowed_process(void **state)
+TEST(test_narrowed_process)
 {
 	struct assay_placement_options o = { .smt = true };
 	struct assay_topology *t = NULL;
@@ -309,7 +309,7 @@ static void test_narrowed_process(void **state)
 	assay_topology_close(t);
 }
 
-static void test_other_machine_is_not_bound(void **state)
+TEST(test_other_machine_is_not_bound)
 {
 	struct assay_topology *t = open_fixture("one-core");
 	struct assay_err err = { 0 };
@@ -320,18 +320,4 @@ static void test_other_machine_is_not_bound(void **state)
 	assay_topology_close(t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_picks),
-		cmocka_unit_test(test_lists_and_refusals),
-		cmocka_unit_test(test_machines),
-		cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_refused_binding_says_why),
-		cmocka_unit_test(test_bind_here),
-		cmocka_unit_test(test_narrowed_process),
-		cmocka_unit_test(test_other_machine_is_not_bound),
-	};
-
-	return cmocka_run_group_tests_name("topology", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

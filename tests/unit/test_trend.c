@@ -49,7 +49,7 @@ static int draw(const struct assay_report_history *h, const char *path, struct a
 	return assay_emit_file(&(struct assay_report){ .kind = ASSAY_REPORT_HISTORY, .history = *h }, NULL, path, err);
 }
 
-static void labels_are_thinned(void **state)
+TEST(labels_are_thinned)
 {
 	static const struct {
 		size_t n, labels;
@@ -69,7 +69,7 @@ static void labels_are_thinned(void **state)
 	}
 }
 
-static void unit_fits(void **state)
+TEST(unit_fits)
 {
 	static const struct {
 		double ns;
@@ -92,7 +92,7 @@ static void unit_fits(void **state)
 	}
 }
 
-static void runs_are_sorted_and_checked(void **state)
+TEST(runs_are_sorted_and_checked)
 {
 	struct assay_report_history s = series(4, 500);
 	struct assay_text t = { 0 };
@@ -121,7 +121,7 @@ static void runs_are_sorted_and_checked(void **state)
 	assay_text_release(&t);
 }
 
-static void noise_is_no_cliff(void **state)
+TEST(noise_is_no_cliff)
 {
 	struct assay_report_history s = series(2, 100);
 	char *script;
@@ -146,7 +146,7 @@ static void need_gnuplot(void)
 	free(out);
 }
 
-static void draws_pictures(void **state)
+TEST(draws_pictures)
 {
 	static const size_t sizes[] = { 1, 2, 30, MAX_RUNS };
 	struct assay_err err = { 0 };
@@ -173,7 +173,7 @@ static void draws_pictures(void **state)
 	}
 }
 
-static void hostile_text_is_only_text(void **state)
+TEST(hostile_text_is_only_text)
 {
 	struct assay_report_history s = series(2, 1000);
 	struct assay_err err = { 0 };
@@ -198,7 +198,7 @@ static void hostile_text_is_only_text(void **state)
 	free(data);
 }
 
-static void refuses_with_a_reason(void **state)
+TEST(refuses_with_a_reason)
 {
 	struct assay_report_history s = series(2, 1000);
 	struct assay_err err = { 0 };
@@ -226,7 +226,7 @@ static void refuses_with_a_reason(void **state)
 	assert_non_null(strstr(err.text, "No such file or directory"));
 }
 
-static void names_files(void **state)
+TEST(names_files)
 {
 	char a[ASSAY_TREND_NAME_MAX], b[ASSAY_TREND_NAME_MAX], key[256];
 
@@ -248,7 +248,7 @@ static void names_files(void **state)
 	assert_true(strlen(a) < 256);
 }
 
-static void writes_the_index(void **state)
+TEST(writes_the_index)
 {
 	static const struct assay_report_picture pictures[] = {
 		{ "a/<b>/\"c\"", "a~b.svg", "61.2 µs", 0.0123, 30 },
@@ -286,19 +286,4 @@ static void writes_the_index(void **state)
 	assert_int_equal(assay_emit_file(&r, NULL, in_folder("none/index.html"), &err), ASSAY_EIO);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(labels_are_thinned),
-		cmocka_unit_test(unit_fits),
-		cmocka_unit_test(runs_are_sorted_and_checked),
-		cmocka_unit_test(noise_is_no_cliff),
-		cmocka_unit_test(draws_pictures),
-		cmocka_unit_test(hostile_text_is_only_text),
-		cmocka_unit_test(refuses_with_a_reason),
-		cmocka_unit_test(names_files),
-		cmocka_unit_test(writes_the_index),
-	};
-
-	return cmocka_run_group_tests(tests, folder_make, folder_remove);
-}
+UNIT_MAIN(folder_make, folder_remove)

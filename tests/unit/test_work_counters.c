@@ -32,7 +32,7 @@ static void expect(const char *op, const char *variant, const char *axes, uint64
 }
 
 /* One token suits all variants; more are not for weights of 1.6 bits. */
-static void test_matmul(void **state)
+TEST(test_matmul)
 {
 	for (size_t op = 0; op < N_OF(matmul_ops); op++)
 		for (size_t v = 0; v < mini_variant_names()->n; v++) {
@@ -45,7 +45,7 @@ static void test_matmul(void **state)
 		}
 }
 
-static void test_quantize(void **state)
+TEST(test_quantize)
 {
 	for (size_t op = 0; op < N_OF(quantize_ops); op++) {
 		bool tokens = strstr(quantize_ops[op], "i8_token") != NULL;
@@ -70,12 +70,4 @@ static void test_quantize(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_matmul),
-		cmocka_unit_test(test_quantize),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -12,7 +12,7 @@
 #include "worker/protocol.h"
 #include "worker/thread_pool.h"
 
-static void tensor_bytes(void **state)
+TEST(tensor_bytes)
 {
 	static const struct {
 		struct assay_tensor_spec spec;
@@ -32,7 +32,7 @@ static void tensor_bytes(void **state)
 		assert_int_equal(cases[i].want, assay_tensor_bytes(&cases[i].spec));
 }
 
-static void buffers_are_guarded(void **state)
+TEST(buffers_are_guarded)
 {
 	static const size_t sizes[] = { 1, 63, 64, 65, 4095, 4096, 4097, 3u << 20 };
 
@@ -65,7 +65,7 @@ static void buffers_are_guarded(void **state)
 }
 
 /* What is large ends on the boundary of a huge page, and nowhere before the guard page. */
-static void test_large_buffers_fit_huge_pages(void **state)
+TEST(test_large_buffers_fit_huge_pages)
 {
 	static const size_t sizes[] = { (2 << 20) - 64, 2 << 20, (4 << 20) + 1, 5000000 };
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), huge = 2 << 20;
@@ -86,7 +86,7 @@ static void test_large_buffers_fit_huge_pages(void **state)
 }
 
 /* Far beyond a buffer there is no memory to harm. */
-static void guard_page_kills(void **state)
+TEST(guard_page_kills)
 {
 	const struct assay_arena_options o = { .bytes = 100, .copies = 1, .cpu = -1 };
 	struct assay_arena a;
@@ -128,7 +128,7 @@ static void count_thread(void *arg, uint32_t tid, uint32_t n)
 	}
 }
 
-static void pool_runs_every_thread_once(void **state)
+TEST(pool_runs_every_thread_once)
 {
 	struct assay_topology *t;
 	struct assay_err err = { 0 };
@@ -160,7 +160,7 @@ static void pool_runs_every_thread_once(void **state)
 	assay_topology_close(t);
 }
 
-static void pool_names_a_bad_cpu(void **state)
+TEST(pool_names_a_bad_cpu)
 {
 	struct assay_topology *t;
 	struct assay_pool *pool = NULL;
@@ -174,7 +174,7 @@ static void pool_names_a_bad_cpu(void **state)
 	assay_topology_close(t);
 }
 
-static void elf_is_read_before_loading(void **state)
+TEST(elf_is_read_before_loading)
 {
 	char dir[4096], path[8192];
 	struct assay_plugin_file f;
@@ -206,7 +206,7 @@ static void elf_is_read_before_loading(void **state)
 	assert_non_null(strstr(err.text, "not a shared object for this processor"));
 }
 
-static void page_refuses_another_version(void **state)
+TEST(page_refuses_another_version)
 {
 	struct assay_shared *shared, *other;
 	struct assay_err err = { 0 };
@@ -229,7 +229,7 @@ static void page_refuses_another_version(void **state)
 }
 
 /* Every block is ABBA or BAAB, both occur, and the seed alone decides. */
-static void pair_order_is_balanced(void **state)
+TEST(pair_order_is_balanced)
 {
 	unsigned abba = 0;
 
@@ -244,19 +244,4 @@ static void pair_order_is_balanced(void **state)
 	assert_in_range(abba, 440, 560);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_large_buffers_fit_huge_pages),
-		cmocka_unit_test(tensor_bytes),
-		cmocka_unit_test(buffers_are_guarded),
-		cmocka_unit_test(guard_page_kills),
-		cmocka_unit_test(pool_runs_every_thread_once),
-		cmocka_unit_test(pool_names_a_bad_cpu),
-		cmocka_unit_test(elf_is_read_before_loading),
-		cmocka_unit_test(page_refuses_another_version),
-		cmocka_unit_test(pair_order_is_balanced),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)
