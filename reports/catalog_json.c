@@ -166,6 +166,4 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 	assay_json_print(root, out);
 }
 
-const struct assay_emitter assay_emitter_catalog_json = { .takes = ASSAY_REPORT_CATALOG,
-							  .format = "json",
-							  .write = write_json };
+ASSAY_EMITTER(catalog_json, ASSAY_REPORT_CATALOG, "json", write_json);

@@ -195,6 +195,4 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	}
 }
 
-const struct assay_emitter assay_emitter_catalog_text = { .takes = ASSAY_REPORT_CATALOG,
-							  .format = "text",
-							  .write = write_text };
+ASSAY_EMITTER(catalog_text, ASSAY_REPORT_CATALOG, "text", write_text);

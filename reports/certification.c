@@ -56,10 +56,5 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 	assay_text_addf(out, "%s\n", r->certification->json);
 }
 
-const struct assay_emitter assay_emitter_certification_text = { .takes = ASSAY_REPORT_CERTIFICATION,
-								.format = "text",
-								.write = write_text };
-
-const struct assay_emitter assay_emitter_certification_json = { .takes = ASSAY_REPORT_CERTIFICATION,
-								.format = "json",
-								.write = write_json };
+ASSAY_EMITTER(certification_text, ASSAY_REPORT_CERTIFICATION, "text", write_text);
+ASSAY_EMITTER(certification_json, ASSAY_REPORT_CERTIFICATION, "json", write_json);

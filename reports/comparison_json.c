@@ -108,6 +108,4 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 			 out);
 }
 
-const struct assay_emitter assay_emitter_comparison_json = { .takes = ASSAY_REPORT_COMPARISON,
-							     .format = "json",
-							     .write = write_json };
+ASSAY_EMITTER(comparison_json, ASSAY_REPORT_COMPARISON, "json", write_json);

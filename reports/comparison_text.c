@@ -231,6 +231,4 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	assay_counts_sides_text(&cmp->exact[ASSAY_BASE], &cmp->exact[ASSAY_HEAD], &by_function, out);
 }
 
-const struct assay_emitter assay_emitter_comparison_text = { .takes = ASSAY_REPORT_COMPARISON,
-							     .format = "text",
-							     .write = write_text };
+ASSAY_EMITTER(comparison_text, ASSAY_REPORT_COMPARISON, "text", write_text);

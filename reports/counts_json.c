@@ -95,6 +95,4 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 	assay_json_print(root, out);
 }
 
-const struct assay_emitter assay_emitter_counts_json = { .takes = ASSAY_REPORT_COUNTS,
-							 .format = "json",
-							 .write = write_json };
+ASSAY_EMITTER(counts_json, ASSAY_REPORT_COUNTS, "json", write_json);

@@ -183,6 +183,4 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	assay_counts_text(r->counts, style, out);
 }
 
-const struct assay_emitter assay_emitter_counts_text = { .takes = ASSAY_REPORT_COUNTS,
-							 .format = "text",
-							 .write = write_text };
+ASSAY_EMITTER(counts_text, ASSAY_REPORT_COUNTS, "text", write_text);

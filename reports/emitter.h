@@ -29,6 +29,10 @@ struct assay_emitter {
 	int (*probe)(struct assay_err *err);
 };
 
+/* An emitter that writes text. */
+#define ASSAY_EMITTER(name, kind, its_format, writer)                                                                  \
+	const struct assay_emitter assay_emitter_##name = { .takes = kind, .format = its_format, .write = writer }
+
 /* Their rows stand in emitter_table.c. */
 extern const struct assay_emitter *const assay_emitters[];
 extern const size_t assay_n_emitters;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reports/emitter.h"
+#include "reports/text_parts.h"
 
 static const char head[] =
 	"<!DOCTYPE html>\n"
@@ -32,31 +33,6 @@ static const char head[] =
 	"<body>\n"
 	"<h1>Trends</h1>\n";
 
-static void add_escaped(struct assay_text *t, const char *s)
-{
-	for (; *s; s++) {
-		switch (*s) {
-		case '&':
-			assay_text_add(t, "&amp;");
-			break;
-		case '<':
-			assay_text_add(t, "&lt;");
-			break;
-		case '>':
-			assay_text_add(t, "&gt;");
-			break;
-		case '"':
-			assay_text_add(t, "&quot;");
-			break;
-		case '\'':
-			assay_text_add(t, "&#39;");
-			break;
-		default:
-			assay_text_addn(t, (unsigned char)*s < ' ' ? " " : s, 1);
-		}
-	}
-}
-
 /* A relative address. What could end the attribute, start a query or look like a scheme is written as %xx. */
 static void add_address(struct assay_text *t, const char *file)
 {
@@ -75,9 +51,9 @@ static void add_address(struct assay_text *t, const char *file)
 static void add_row(struct assay_text *t, const struct assay_report_picture *l, size_t i)
 {
 	assay_text_addf(t, "<tr><td><a href=\"#plot-%zu\">", i + 1);
-	add_escaped(t, l->key);
+	assay_xml_add(t, l->key);
 	assay_text_addf(t, "</a></td><td class=\"n\">%zu</td><td class=\"n\">", l->n_runs);
-	add_escaped(t, l->last);
+	assay_xml_add(t, l->last);
 	assay_text_add(t, "</td><td class=\"n\">");
 	if (isfinite(l->change_frac))
 		assay_text_addf(t, "%+.1f %%", l->change_frac * 100);
@@ -93,7 +69,7 @@ static void add_picture(struct assay_text *t, const struct assay_report_picture 
 	assay_text_add(t, "\"><img loading=\"lazy\" src=\"");
 	add_address(t, l->file);
 	assay_text_add(t, "\" alt=\"time of each run of ");
-	add_escaped(t, l->key);
+	assay_xml_add(t, l->key);
 	assay_text_add(t, "\"/></a>\n");
 }
 
@@ -105,7 +81,7 @@ static void write_html(const struct assay_report *r, const struct assay_emit_sty
 	assay_text_add(out, head);
 	assay_text_add(out, "<p>");
 	if (g->machine && g->machine[0]) {
-		add_escaped(out, g->machine);
+		assay_xml_add(out, g->machine);
 		assay_text_add(out, ". ");
 	}
 	assay_text_add(out,
@@ -124,6 +100,4 @@ static void write_html(const struct assay_report *r, const struct assay_emit_sty
 	assay_text_add(out, "</body>\n</html>\n");
 }
 
-const struct assay_emitter assay_emitter_gallery_html = { .takes = ASSAY_REPORT_GALLERY,
-							  .format = "html",
-							  .write = write_html };
+ASSAY_EMITTER(gallery_html, ASSAY_REPORT_GALLERY, "html", write_html);

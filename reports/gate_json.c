@@ -92,6 +92,4 @@ static void write_json(const struct assay_report *report, const struct assay_emi
 	assay_json_print(root, out);
 }
 
-const struct assay_emitter assay_emitter_gate_json = { .takes = ASSAY_REPORT_GATE,
-						       .format = "json",
-						       .write = write_json };
+ASSAY_EMITTER(gate_json, ASSAY_REPORT_GATE, "json", write_json);

@@ -24,43 +24,10 @@ enum outcome {
 
 static const char *const elements[N_OUTCOMES] = { NULL, "skipped", "failure", "error" };
 
-/* Text or attribute value. XML 1.0 has no control characters but three, not even escaped; those in attributes stay as
- * entities. */
-static void add_xml(struct assay_text *out, const char *s)
-{
-	uint32_t c;
-
-	while ((c = assay_code_point_next(&s))) {
-		switch (c) {
-		case '&':
-			assay_text_add(out, "&amp;");
-			break;
-		case '<':
-			assay_text_add(out, "&lt;");
-			break;
-		case '>':
-			assay_text_add(out, "&gt;");
-			break;
-		case '"':
-			assay_text_add(out, "&quot;");
-			break;
-		case '\t':
-		case '\n':
-		case '\r':
-			assay_text_addf(out, "&#%u;", (unsigned)c);
-			break;
-		default:
-			if (c < ' ' || c == 0xfffe || c == 0xffff)
-				c = ASSAY_CODE_POINT_BAD;
-			assay_code_point_add(out, c);
-		}
-	}
-}
-
 static void add_attribute(struct assay_text *out, const char *name, const char *value)
 {
 	assay_text_addf(out, " %s=\"", name);
-	add_xml(out, value);
+	assay_xml_add(out, value);
 	assay_text_add(out, "\"");
 }
 
@@ -124,7 +91,7 @@ static void add_detail(struct assay_text *out, const struct assay_gate_case *c)
 	struct assay_gate_words w;
 
 	assay_gate_words_of(c, &w);
-	add_xml(out, c->reason[0] ? c->reason : assay_verdict_name(c->verdict));
+	assay_xml_add(out, c->reason[0] ? c->reason : assay_verdict_name(c->verdict));
 	if (w.change[0])
 		assay_text_addf(out, "\nchange %s", w.change);
 	if (w.interval[0])
@@ -153,7 +120,7 @@ static void add_case(const struct assay_gate_report *r, size_t index, bool stric
 	if (o != SKIPPED)
 		add_attribute(out, "type", assay_verdict_name(c->verdict));
 	assay_text_addf(out, " message=\"%s%s", assay_verdict_name(c->verdict), c->reason[0] ? ": " : "");
-	add_xml(out, c->reason);
+	assay_xml_add(out, c->reason);
 	assay_text_add(out, "\"");
 	if (o == SKIPPED) {
 		assay_text_add(out, "/>\n");
@@ -216,7 +183,7 @@ static void add_outputs(const struct assay_gate_report *r, struct assay_text *ou
 	char sum[128];
 
 	assay_text_add(out, "    <system-out>");
-	add_xml(out, assay_verdict_name(r->verdict));
+	assay_xml_add(out, assay_verdict_name(r->verdict));
 	assay_text_addf(out, ": %s.", assay_gate_words_sentence(r));
 	if (r->n_controls) {
 		assay_gate_words_controls(r, sum, sizeof(sum));
@@ -233,9 +200,9 @@ static void add_outputs(const struct assay_gate_report *r, struct assay_text *ou
 			continue;
 		assay_gate_words_control(c, kind, sizeof(kind));
 		assay_text_addf(out, "control failed: %s was %s, ", kind, assay_verdict_name(c->verdict));
-		add_xml(out, c->key);
+		assay_xml_add(out, c->key);
 		assay_text_add(out, ": ");
-		add_xml(out, c->reason);
+		assay_xml_add(out, c->reason);
 		assay_text_add(out, "\n");
 	}
 	assay_text_add(out, "</system-err>\n");
@@ -255,6 +222,4 @@ static void write_junit(const struct assay_report *report, const struct assay_em
 	assay_text_add(out, "  </testsuite>\n</testsuites>\n");
 }
 
-const struct assay_emitter assay_emitter_gate_junit = { .takes = ASSAY_REPORT_GATE,
-							.format = "junit",
-							.write = write_junit };
+ASSAY_EMITTER(gate_junit, ASSAY_REPORT_GATE, "junit", write_junit);

@@ -231,6 +231,4 @@ static void write_markdown(const struct assay_report *report, const struct assay
 	assay_text_add(out, "\n");
 }
 
-const struct assay_emitter assay_emitter_gate_markdown = { .takes = ASSAY_REPORT_GATE,
-							   .format = "markdown",
-							   .write = write_markdown };
+ASSAY_EMITTER(gate_markdown, ASSAY_REPORT_GATE, "markdown", write_markdown);

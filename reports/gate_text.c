@@ -466,6 +466,4 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 	add_controls(&v, out);
 }
 
-const struct assay_emitter assay_emitter_gate_text = { .takes = ASSAY_REPORT_GATE,
-						       .format = "text",
-						       .write = write_text };
+ASSAY_EMITTER(gate_text, ASSAY_REPORT_GATE, "text", write_text);

@@ -60,10 +60,5 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 			 out);
 }
 
-const struct assay_emitter assay_emitter_health_text = { .takes = ASSAY_REPORT_HEALTH,
-							 .format = "text",
-							 .write = write_text };
-
-const struct assay_emitter assay_emitter_health_json = { .takes = ASSAY_REPORT_HEALTH,
-							 .format = "json",
-							 .write = write_json };
+ASSAY_EMITTER(health_text, ASSAY_REPORT_HEALTH, "text", write_text);
+ASSAY_EMITTER(health_json, ASSAY_REPORT_HEALTH, "json", write_json);

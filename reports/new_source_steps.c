@@ -46,10 +46,5 @@ static void write_json(const struct assay_report *report, const struct assay_emi
 			 out);
 }
 
-const struct assay_emitter assay_emitter_source_text = { .takes = ASSAY_REPORT_SOURCE,
-							 .format = "text",
-							 .write = write_text };
-
-const struct assay_emitter assay_emitter_source_json = { .takes = ASSAY_REPORT_SOURCE,
-							 .format = "json",
-							 .write = write_json };
+ASSAY_EMITTER(source_text, ASSAY_REPORT_SOURCE, "text", write_text);
+ASSAY_EMITTER(source_json, ASSAY_REPORT_SOURCE, "json", write_json);

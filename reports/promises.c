@@ -121,10 +121,5 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 			 out);
 }
 
-const struct assay_emitter assay_emitter_promise_text = { .takes = ASSAY_REPORT_PROMISE,
-							  .format = "text",
-							  .write = write_text };
-
-const struct assay_emitter assay_emitter_promise_json = { .takes = ASSAY_REPORT_PROMISE,
-							  .format = "json",
-							  .write = write_json };
+ASSAY_EMITTER(promise_text, ASSAY_REPORT_PROMISE, "text", write_text);
+ASSAY_EMITTER(promise_json, ASSAY_REPORT_PROMISE, "json", write_json);

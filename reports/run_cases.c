@@ -227,10 +227,5 @@ static void write_cases(const struct assay_report *r, const struct assay_emit_st
 	assay_counts_text(run->exact, &by_function, out);
 }
 
-const struct assay_emitter assay_emitter_run_header = { .takes = ASSAY_REPORT_RUN,
-							.format = "header",
-							.write = write_header };
-
-const struct assay_emitter assay_emitter_run_cases = { .takes = ASSAY_REPORT_RUN,
-						       .format = "cases",
-						       .write = write_cases };
+ASSAY_EMITTER(run_header, ASSAY_REPORT_RUN, "header", write_header);
+ASSAY_EMITTER(run_cases, ASSAY_REPORT_RUN, "cases", write_cases);

@@ -161,6 +161,4 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 	assay_text_add(out, "\n}\n");
 }
 
-const struct assay_emitter assay_emitter_run_json = { .takes = ASSAY_REPORT_RUN,
-						      .format = "json",
-						      .write = write_json };
+ASSAY_EMITTER(run_json, ASSAY_REPORT_RUN, "json", write_json);

@@ -333,6 +333,4 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	}
 }
 
-const struct assay_emitter assay_emitter_run_text = { .takes = ASSAY_REPORT_RUN,
-						      .format = "text",
-						      .write = write_text };
+ASSAY_EMITTER(run_text, ASSAY_REPORT_RUN, "text", write_text);

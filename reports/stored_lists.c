@@ -56,13 +56,8 @@ static void runs_json(const struct assay_report *list, const struct assay_emit_s
 	assay_json_print(json_pack("{s:i,s:o}", "schema", 1, "runs", a), out);
 }
 
-const struct assay_emitter assay_emitter_runs_text = { .takes = ASSAY_REPORT_RUNS,
-						       .format = "text",
-						       .write = runs_text };
-
-const struct assay_emitter assay_emitter_runs_json = { .takes = ASSAY_REPORT_RUNS,
-						       .format = "json",
-						       .write = runs_json };
+ASSAY_EMITTER(runs_text, ASSAY_REPORT_RUNS, "text", runs_text);
+ASSAY_EMITTER(runs_json, ASSAY_REPORT_RUNS, "json", runs_json);
 
 /* ---- comparisons ---- */
 
@@ -127,13 +122,8 @@ static void comparisons_json(const struct assay_report *list, const struct assay
 	assay_json_print(json_pack("{s:i,s:o}", "schema", 1, "comparisons", a), out);
 }
 
-const struct assay_emitter assay_emitter_comparisons_text = { .takes = ASSAY_REPORT_COMPARISONS,
-							      .format = "text",
-							      .write = comparisons_text };
-
-const struct assay_emitter assay_emitter_comparisons_json = { .takes = ASSAY_REPORT_COMPARISONS,
-							      .format = "json",
-							      .write = comparisons_json };
+ASSAY_EMITTER(comparisons_text, ASSAY_REPORT_COMPARISONS, "text", comparisons_text);
+ASSAY_EMITTER(comparisons_json, ASSAY_REPORT_COMPARISONS, "json", comparisons_json);
 
 /* ---- baselines ---- */
 
@@ -186,13 +176,8 @@ static void baselines_json(const struct assay_report *list, const struct assay_e
 	assay_json_print(json_pack("{s:i,s:o}", "schema", 1, "baselines", a), out);
 }
 
-const struct assay_emitter assay_emitter_baselines_text = { .takes = ASSAY_REPORT_BASELINES,
-							    .format = "text",
-							    .write = baselines_text };
-
-const struct assay_emitter assay_emitter_baselines_json = { .takes = ASSAY_REPORT_BASELINES,
-							    .format = "json",
-							    .write = baselines_json };
+ASSAY_EMITTER(baselines_text, ASSAY_REPORT_BASELINES, "text", baselines_text);
+ASSAY_EMITTER(baselines_json, ASSAY_REPORT_BASELINES, "json", baselines_json);
 
 static void baseline_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
@@ -231,10 +216,5 @@ static void baseline_json(const struct assay_report *r, const struct assay_emit_
 	assay_json_print(root, out);
 }
 
-const struct assay_emitter assay_emitter_baseline_text = { .takes = ASSAY_REPORT_BASELINE,
-							   .format = "text",
-							   .write = baseline_text };
-
-const struct assay_emitter assay_emitter_baseline_json = { .takes = ASSAY_REPORT_BASELINE,
-							   .format = "json",
-							   .write = baseline_json };
+ASSAY_EMITTER(baseline_text, ASSAY_REPORT_BASELINE, "text", baseline_text);
+ASSAY_EMITTER(baseline_json, ASSAY_REPORT_BASELINE, "json", baseline_json);

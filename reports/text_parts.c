@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Colours, times of day, and UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* Colours, times of day, XML, and UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, none above U+10FFFF. */
 #include "reports/text_parts.h"
 
 #include <time.h>
@@ -81,4 +81,35 @@ void assay_code_point_add(struct assay_text *out, uint32_t c)
 		n = 4;
 	}
 	assay_text_addn(out, b, n);
+}
+
+void assay_xml_add(struct assay_text *out, const char *s)
+{
+	uint32_t c;
+
+	while ((c = assay_code_point_next(&s))) {
+		switch (c) {
+		case '&':
+			assay_text_add(out, "&amp;");
+			break;
+		case '<':
+			assay_text_add(out, "&lt;");
+			break;
+		case '>':
+			assay_text_add(out, "&gt;");
+			break;
+		case '"':
+			assay_text_add(out, "&quot;");
+			break;
+		case '\t':
+		case '\n':
+		case '\r':
+			assay_text_addf(out, "&#%u;", (unsigned)c);
+			break;
+		default:
+			if (c < ' ' || c == 0xfffe || c == 0xffff)
+				c = ASSAY_CODE_POINT_BAD;
+			assay_code_point_add(out, c);
+		}
+	}
 }

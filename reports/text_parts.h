@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What emitters of text share: colours, times of day, and UTF-8 one character at a time. */
+/* What emitters of text share: colours, times of day, XML, and UTF-8 one character at a time. */
 #ifndef ASSAY_REPORTS_TEXT_PARTS_H
 #define ASSAY_REPORTS_TEXT_PARTS_H
 
@@ -28,5 +28,10 @@ void assay_when_text(uint64_t unix_ns, char *buf, size_t size);
 uint32_t assay_code_point_next(const char **s);
 /* Add @c, a valid code point, to @out as UTF-8. */
 void assay_code_point_add(struct assay_text *out, uint32_t c);
+/*
+ * Text or attribute value of XML and HTML. XML 1.0 has no control characters but three, not even escaped; those in
+ * attributes stay as entities.
+ */
+void assay_xml_add(struct assay_text *out, const char *s);
 
 #endif
