@@ -45,9 +45,6 @@ static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t ben
 	if (rc == SQLITE_CONSTRAINT_UNIQUE)
 		return assay_err_set(err, ASSAY_ESTORE, "comparison %lld already has the case '%.255s'",
 				     (long long)comparison_id, c->c.key);
-	if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
-		return assay_err_set(err, ASSAY_ENOTFOUND, "no comparison %lld in '%.200s'", (long long)comparison_id,
-				     s->path);
 	rc = assay_store_done(s, rc, err, "case", c->c.key);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);
@@ -104,20 +101,6 @@ int assay_store_comparison_begin_with(struct assay_store *s, struct assay_compar
 int assay_store_comparison_begin(struct assay_store *s, struct assay_comparison *cmp, struct assay_err *err)
 {
 	return assay_store_comparison_begin_with(s, cmp, NULL, err);
-}
-
-int assay_store_comparison_case_add(struct assay_store *s, int64_t comparison_id, const struct assay_comparison_case *c,
-				    int64_t *case_id, struct assay_err *err)
-{
-	int64_t id = 0;
-	int rc = assay_store_begin(s, err);
-
-	if (rc)
-		return rc;
-	rc = assay_store_finish(s, put_case(s, comparison_id, c, &id, err), err);
-	if (!rc)
-		*case_id = id;
-	return rc;
 }
 
 int assay_store_comparison_case_update(struct assay_store *s, int64_t case_id, const struct assay_comparison_case *c,
@@ -254,4 +237,57 @@ int assay_store_comparison_end(struct assay_store *s, int64_t id, uint64_t ended
 		return assay_err_set(err, ASSAY_ENOTFOUND, "no open comparison %lld in '%.200s'", (long long)id,
 				     s->path);
 	return 0;
+}
+
+/* ---- certifications ---- */
+
+static const struct assay_column certify_list[] = {
+	ASSAY_COLUMN(struct assay_certify_record, machine.id, "machine"),
+	ASSAY_COLUMN(struct assay_certify_record, started_ns, "started_ns"),
+	ASSAY_COLUMN(struct assay_certify_record, ended_ns, "ended_ns"),
+	ASSAY_COLUMN(struct assay_certify_record, gates, "gates"),
+	ASSAY_COLUMN(struct assay_certify_record, false_alarms, "false_alarms"),
+	ASSAY_COLUMN(struct assay_certify_record, settings, "settings"),
+	ASSAY_COLUMN(struct assay_certify_record, result, "result"),
+};
+static const struct assay_columns certify_columns = ASSAY_COLUMNS(certify_list);
+
+void assay_certify_record_release(struct assay_certify_record *r)
+{
+	free(r->settings);
+	free(r->result);
+	*r = (struct assay_certify_record){ 0 };
+}
+
+static int insert_certify(struct assay_store *s, const struct assay_certify_record *r, int64_t *id,
+			  struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &certify_columns };
+	struct assay_binder b;
+	int rc = assay_store_statement_of(s, "INSERT INTO certify ({}) VALUES ({?})", lists, &b, err);
+
+	if (rc)
+		return rc;
+	assay_store_bind_columns(&b, &certify_columns, r);
+	rc = assay_store_done(s, assay_store_step_once(&b), err, "certification of", r->machine.id);
+	if (!rc)
+		*id = sqlite3_last_insert_rowid(s->db);
+	return rc;
+}
+
+int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc;
+
+	rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = assay_store_put_machine(s, &r->machine, err);
+	if (!rc)
+		rc = insert_certify(s, r, &id, err);
+	rc = assay_store_finish(s, rc, err);
+	if (!rc)
+		r->id = id;
+	return rc;
 }

@@ -13,17 +13,11 @@
 int assay_store_comparison_begin(struct assay_store *s, struct assay_comparison *cmp, struct assay_err *err);
 /*
  * The same with all its cases and controls, without their pairs, in one transaction; case_ids[i] becomes the id of case
- * i. ASSAY_ESTORE when a case is named twice. On error nothing of it is stored.
+ * i. ASSAY_ESTORE when a case that is no control is named twice. On error nothing of it is stored.
  */
 int assay_store_comparison_begin_with(struct assay_store *s, struct assay_comparison *cmp, int64_t *case_ids,
 				      struct assay_err *err);
 
-/*
- * One case or control, without its pairs. ASSAY_ESTORE when the comparison ended or already has the case (a control may
- * be repeated); ASSAY_ENOTFOUND when there is no such comparison.
- */
-int assay_store_comparison_case_add(struct assay_store *s, int64_t comparison_id, const struct assay_comparison_case *c,
-				    int64_t *case_id, struct assay_err *err);
 /* Replace in_base, in_head, reason and difference. ASSAY_ENOTFOUND unless it is a case of an open comparison. */
 int assay_store_comparison_case_update(struct assay_store *s, int64_t case_id, const struct assay_comparison_case *c,
 				       struct assay_err *err);
@@ -68,11 +62,5 @@ void assay_certify_record_release(struct assay_certify_record *r);
 
 /* Store it and set r->id. ASSAY_ESTORE when it has no text or more false alarms than gates. */
 int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err);
-/*
- * The newest of a machine; @machine_id NULL: of any. ASSAY_ENOTFOUND when there is none. @out is untouched on error;
- * release it.
- */
-int assay_store_certify_latest(struct assay_store *s, const char *machine_id, struct assay_certify_record *out,
-			       struct assay_err *err);
 
 #endif

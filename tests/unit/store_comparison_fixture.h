@@ -244,17 +244,25 @@ static inline void same_comparison(const struct assay_comparison *a, const struc
 		same_case(&a->cases[i], &b->cases[i]);
 }
 
+/* A comparison with a case and @n controls that repeat it. */
+static inline void make_cases(struct assay_comparison *cmp, const char *machine, size_t n)
+{
+	make_comparison(cmp, machine);
+	cmp->n_cases = 1 + n;
+	cmp->cases = calloc(1 + n, sizeof(*cmp->cases));
+	assert_non_null(cmp->cases);
+	for (size_t i = 0; i <= n; i++)
+		make_case(&cmp->cases[i], 0, i ? ASSAY_CONTROL_AA : ASSAY_CONTROL_NONE);
+}
+
 /* Begin a comparison with one case; both ids. */
 static inline int64_t begin(struct fixture *f, struct assay_store *s, const char *machine, int64_t *case_id)
 {
-	struct assay_comparison_case c;
 	struct assay_comparison cmp;
 	int64_t id;
 
-	make_comparison(&cmp, machine);
-	assert_ok(f, assay_store_comparison_begin(s, &cmp, &f->err));
-	make_case(&c, 0, ASSAY_CONTROL_NONE);
-	assert_ok(f, assay_store_comparison_case_add(s, cmp.id, &c, case_id, &f->err));
+	make_cases(&cmp, machine, 0);
+	assert_ok(f, assay_store_comparison_begin_with(s, &cmp, case_id, &f->err));
 	id = cmp.id;
 	assay_comparison_release(&cmp);
 	return id;

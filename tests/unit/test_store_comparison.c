@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparisons in the store: every bit comes back, and what makes no sense is refused. */
+/* Comparisons and certifications in the store: every bit comes back, and what makes no sense is refused. */
 #include "store_comparison_fixture.h"
 
 enum { N_CASES = 8 };
@@ -25,8 +25,8 @@ static void fill(struct fixture *f, struct assay_store *s, struct assay_comparis
 			cmp->cases[i].in_head = false;
 			SET(cmp->cases[i].reason, "needs avx512_vnni");
 		}
-		assert_ok(f, assay_store_comparison_case_add(s, cmp->id, &cmp->cases[i], &ids[i], &f->err));
 	}
+	assert_ok(f, assay_store_comparison_begin_with(s, cmp, ids, &f->err));
 	for (unsigned round = 0; round < N_PAIRS; round++)
 		for (unsigned i = 0; i < N_CASES && numbers[i] < 3; i++) {
 			struct assay_pair p;
@@ -59,9 +59,8 @@ STORE_TEST(test_round_trip)
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	for (unsigned k = 0; k < 2; k++) {
 		make_comparison(&cmp[k], "m1");
-		assert_ok(f, assay_store_comparison_begin(s, &cmp[k], &f->err));
-		assert_int_equal(cmp[k].id, 1 + k);
 		fill(f, s, &cmp[k]);
+		assert_int_equal(cmp[k].id, 1 + k);
 	}
 	cmp[0].ended_ns = cmp[0].started_ns + 5;
 	assert_ok(f, assay_store_comparison_end(s, 1, cmp[0].ended_ns, "WRONG_RESULT", 3, &f->err));
@@ -181,10 +180,9 @@ STORE_TEST(test_bad_cases_and_comparisons)
 {
 	static const double alphas[] = { 0, 1, -0.01, NAN, INFINITY };
 	struct fixture *f = *state;
-	struct assay_comparison_case c;
 	struct assay_comparison cmp;
 	struct assay_store *s;
-	int64_t case_id, id;
+	int64_t ids[2];
 
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	make_comparison(&cmp, "m1");
@@ -199,48 +197,25 @@ STORE_TEST(test_bad_cases_and_comparisons)
 	assay_comparison_release(&cmp);
 	assert_int_equal(ask(f->db, "SELECT (SELECT count(*) FROM comparison) + (SELECT count(*) FROM machine)"), 0);
 
-	id = begin(f, s, "m1", &case_id);
-	make_case(&c, 0, ASSAY_CONTROL_NONE);
-	assert_error(f, assay_store_comparison_case_add(s, id, &c, &case_id, &f->err), ASSAY_ESTORE,
-		     "comparison 1 already has the case 'matmul.ternary/");
-	make_case(&c, 5, ASSAY_CONTROL_NONE);
-	assert_error(f, assay_store_comparison_case_add(s, 9, &c, &case_id, &f->err), ASSAY_ENOTFOUND,
-		     "no comparison 9 in");
-	make_case(&c, 5, ASSAY_CONTROL_SLOWER);
-	c.injected_frac = 0;
-	assert_error(f, assay_store_comparison_case_add(s, id, &c, &case_id, &f->err), ASSAY_ESTORE,
-		     "slower_is_slower");
-	c.injected_frac = NAN;
-	assert_error(f, assay_store_comparison_case_add(s, id, &c, &case_id, &f->err), ASSAY_ELIMIT, "injected_frac");
-	assert_error(f, assay_store_comparison_case_update(s, 99, &c, &f->err), ASSAY_ENOTFOUND, "no case 99");
-	assay_store_close(s);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM comparison_case"), 1);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM bench_case"), 1);
-}
-
-/* Without some of its cases it would look whole. */
-STORE_TEST(test_a_comparison_begins_with_all_its_cases)
-{
-	struct fixture *f = *state;
-	struct assay_comparison cmp;
-	struct assay_store *s;
-	int64_t ids[2] = { 0, 0 };
-
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
-	make_comparison(&cmp, "m1");
-	cmp.n_cases = 2;
-	cmp.cases = calloc(2, sizeof(*cmp.cases));
-	assert_non_null(cmp.cases);
-	make_case(&cmp.cases[0], 0, ASSAY_CONTROL_NONE);
+	make_cases(&cmp, "m1", 1);
+	make_case(&cmp.cases[1], 5, ASSAY_CONTROL_SLOWER);
+	cmp.cases[1].injected_frac = 0;
+	assert_error(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err), ASSAY_ESTORE, "slower_is_slower");
+	cmp.cases[1].injected_frac = NAN;
+	assert_error(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err), ASSAY_ELIMIT, "injected_frac");
 	make_case(&cmp.cases[1], 0, ASSAY_CONTROL_NONE);
-	assert_error(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err), ASSAY_ESTORE, "already has the case");
+	assert_error(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err), ASSAY_ESTORE,
+		     "comparison 1 already has the case 'matmul.ternary/");
 	assert_int_equal(ask(f->db, "SELECT (SELECT count(*) FROM comparison) + (SELECT count(*) FROM bench_case)"), 0);
 	make_case(&cmp.cases[1], 0, ASSAY_CONTROL_AA);
 	assert_ok(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err));
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM comparison_case"), 2);
 	assert_true(cmp.id == 1 && ids[0] == 1 && ids[1] == 2);
+	assert_error(f, assay_store_comparison_case_update(s, 99, &cmp.cases[0], &f->err), ASSAY_ENOTFOUND,
+		     "no case 99");
 	assay_comparison_release(&cmp);
 	assay_store_close(s);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM comparison_case"), 2);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM bench_case"), 1);
 }
 
 STORE_TEST(test_an_ended_comparison_stays_as_it_is)
@@ -266,8 +241,6 @@ STORE_TEST(test_an_ended_comparison_stays_as_it_is)
 			     "no open comparison 1");
 		assert_error(f, assay_store_pair_add(s, case_id, &p, &f->err), ASSAY_ESTORE,
 			     "the comparison has ended");
-		assert_error(f, assay_store_comparison_case_add(s, id, &c, &case_id, &f->err), ASSAY_ESTORE,
-			     "the comparison has ended");
 		assert_error(f, assay_store_comparison_case_update(s, case_id, &c, &f->err), ASSAY_ENOTFOUND,
 			     "no case 1 of an open comparison");
 		run_sql(f->db, "UPDATE comparison SET ended_ns = NULL, verdict = NULL, exit_code = NULL");
@@ -280,28 +253,26 @@ STORE_TEST(test_comparisons_are_listed)
 {
 	struct fixture *f = *state;
 	struct assay_comparison_info *v;
-	struct assay_comparison_case c;
+	struct assay_comparison cmp;
 	struct assay_store *s;
-	int64_t case_id;
+	int64_t ids[3];
 	size_t n;
 
 	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	for (unsigned i = 0; i < 4; i++) {
-		int64_t id = begin(f, s, i == 2 ? "m2" : "m1", &case_id);
-
-		make_case(&c, 0, ASSAY_CONTROL_AA);
-		for (unsigned k = 0; k < 2; k++) /* controls may be repeated */
-			assert_ok(f, assay_store_comparison_case_add(s, id, &c, &case_id, &f->err));
+		make_cases(&cmp, i == 2 ? "m2" : "m1", 2);
+		assert_ok(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err));
 		for (unsigned k = 0; k < i; k++) {
 			struct assay_pair p;
 
 			make_pair(&p, k);
-			assert_ok(f, assay_store_pair_add(s, case_id, &p, &f->err));
+			assert_ok(f, assay_store_pair_add(s, ids[2], &p, &f->err));
 			assay_pair_release(&p);
 		}
 		if (i < 3)
-			assert_ok(f, assay_store_comparison_end(s, id, 1800000000000000000u + i, "INCONCLUSIVE", 6,
+			assert_ok(f, assay_store_comparison_end(s, cmp.id, 1800000000000000000u + i, "INCONCLUSIVE", 6,
 								&f->err));
+		assay_comparison_release(&cmp);
 	}
 	assert_ok(f, assay_store_comparisons(s, NULL, 0, &v, &n, &f->err));
 	assert_int_equal(n, 4);
@@ -333,6 +304,53 @@ STORE_TEST(test_comparisons_are_listed)
 	assert_int_equal(n, 0);
 	free(v);
 	assay_store_close(s);
+}
+
+static void make_certify(struct assay_certify_record *r, const char *machine, uint64_t false_alarms)
+{
+	struct assay_comparison cmp;
+
+	memset(r, 0, sizeof(*r));
+	make_comparison(&cmp, machine);
+	r->machine = cmp.machine;
+	assay_comparison_release(&cmp);
+	r->started_ns = 1700000000000000001u;
+	r->ended_ns = 1700000000000000002u;
+	r->gates = 1000;
+	r->false_alarms = false_alarms;
+	r->settings = strdup("{\"alpha\":0.01}");
+	r->result = strdup("{\"power\":[{\"slowdown\":0.01,\"detected\":99,\"of\":100}]}");
+	assert_true(r->settings && r->result);
+}
+
+STORE_TEST(test_certifications)
+{
+	struct fixture *f = *state;
+	struct assay_certify_record r;
+	struct assay_store *s;
+
+	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	for (unsigned i = 0; i < 4; i++) {
+		make_certify(&r, i == 3 ? "m2" : "m1", i);
+		assert_ok(f, assay_store_certify_add(s, &r, &f->err));
+		assert_int_equal(r.id, 1 + i);
+		assay_certify_record_release(&r);
+	}
+	make_certify(&r, "m3", 1001);
+	assert_error(f, assay_store_certify_add(s, &r, &f->err), ASSAY_ESTORE, "cannot store certification of 'm3'");
+	r.false_alarms = 0;
+	free(r.result);
+	r.result = NULL;
+	assert_error(f, assay_store_certify_add(s, &r, &f->err), ASSAY_ESTORE, "cannot store certification of 'm3'");
+	assert_int_equal(r.id, 0);
+	assay_certify_record_release(&r);
+	assay_store_close(s);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM certify c JOIN machine m ON m.id = c.machine"), 4);
+	assert_int_equal(ask(f->db,
+			     "SELECT count(*) FROM certify WHERE gates = 1000 AND false_alarms = id - 1"
+			     " AND started_ns = 1700000000000000001 AND ended_ns = 1700000000000000002"
+			     " AND settings = '{\"alpha\":0.01}' AND result LIKE '{\"power\":[{%99,\"of\":100}]}'"),
+			 4);
 }
 
 UNIT_MAIN(NULL, NULL)
