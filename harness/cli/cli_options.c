@@ -2,6 +2,7 @@
 /* Options and environment that several commands take, and parsing with one line for whatever is wrong. */
 #include "cli/cli_options.h"
 
+#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,36 +10,29 @@
 
 #include "cli/cli.h"
 
-enum {
-	OPT_NO_DEFAULT_PLUGINS = 0x100,
-	OPT_BENCH_DIR,
-	OPT_ISA,
-	OPT_CPUS,
-	OPT_PLACEMENT,
-	OPT_SMT,
-	OPT_MEMORY_LIMIT,
-	OPT_DB,
-	OPT_JSON,
-	OPT_COUNTERS,
-	OPT_EVENTS,
-	OPT_MULTIPLEX,
-	OPT_CACHE_MODEL,
-};
-
-int assay_cli_parse_evidence(const char *arg, enum assay_take *out, struct assay_err *err)
+int assay_option_flag(void *to, const char *arg, const char *name, struct assay_err *err)
 {
-	static const char *const names[] = { "all", "stored", "exact" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(arg, names[i])) {
-			*out = (enum assay_take)i;
-			return 0;
-		}
-	return assay_err_set(err, ASSAY_EUSAGE, "--evidence is '%s', expected exact (counts), stored (times) or all",
-			     arg);
+	(void)arg;
+	(void)name;
+	(void)err;
+	*(bool *)to = true;
+	return 0;
 }
 
-int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err)
+int assay_option_text(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	(void)name;
+	(void)err;
+	*(const char **)to = arg;
+	return 0;
+}
+
+int assay_option_duration(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	return assay_parse_duration_ns(arg, name, to, err);
+}
+
+int assay_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err)
 {
 	uint64_t id = 0;
 
@@ -48,6 +42,29 @@ int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int6
 				     what, arg, kind, strcmp(kind, "run") != 0 ? " comparisons" : "");
 	*out = (int64_t)id;
 	return 0;
+}
+
+int assay_option_run(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	return assay_parse_id(arg, name, "run", to, err);
+}
+
+int assay_option_comparison(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	return assay_parse_id(arg, name, "comparison", to, err);
+}
+
+int assay_option_evidence(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	static const char *const names[] = { "all", "stored", "exact" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(arg, names[i])) {
+			*(enum assay_take *)to = (enum assay_take)i;
+			return 0;
+		}
+	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected exact (counts), stored (times) or all", name,
+			     arg);
 }
 
 static int read_environment(struct assay_request *q, struct assay_err *err)
@@ -103,239 +120,194 @@ void assay_settings_release(struct assay_settings *s)
 	assay_request_release(&s->r);
 }
 
-static int set_option(struct assay_settings *s, int key, const char *arg)
-{
-	struct assay_request *q = &s->r;
-	struct assay_err *err = &s->err;
+/* The setters of a request, for the whole of it. */
+#define REQUEST_OPTION(field)                                                                                          \
+	static int set_##field(void *to, const char *arg, const char *name, struct assay_err *err)                     \
+	{                                                                                                              \
+		return assay_request_set_##field(to, arg, name, err);                                                  \
+	}
+REQUEST_OPTION(isa)
+REQUEST_OPTION(threads)
+REQUEST_OPTION(cpus)
+REQUEST_OPTION(placement)
+REQUEST_OPTION(memory)
 
-	switch (key) {
-	case 's':
-		q->suite = arg;
-		return 0;
-	case 'o':
-		if (!arg[0])
-			return assay_err_set(err, ASSAY_EUSAGE,
-					     "bad --only '': expected a part of a key or a glob, such as 'matmul.*'");
-		return assay_strings_add(&q->only, arg, err);
-	case 'p':
-		return assay_strings_add(&q->plugins, arg, err);
-	case OPT_NO_DEFAULT_PLUGINS:
-		q->no_default_plugins = true;
-		return 0;
-	case OPT_BENCH_DIR:
-		q->bench_dir = arg;
-		return 0;
-	case OPT_ISA:
-		return assay_request_set_isa(q, arg, "--isa", err);
-	case 't':
-		return assay_request_set_threads(q, arg, "--threads", err);
-	case OPT_CPUS:
-		return assay_request_set_cpus(q, arg, "--cpus", err);
-	case OPT_PLACEMENT:
-		return assay_request_set_placement(q, arg, "--placement", err);
-	case OPT_SMT:
-		q->placement.smt = true;
-		return 0;
-	case 'S':
-		return assay_parse_seed(arg, "--seed", &q->seed, err);
-	case OPT_MEMORY_LIMIT:
-		return assay_request_set_memory(q, arg, "--memory-limit", err);
-	case OPT_DB:
-		if (!arg[0])
-			return assay_err_set(err, ASSAY_EUSAGE, "--db is '', expected the path of a database file");
-		q->db = arg;
-		return 0;
-	case OPT_COUNTERS:
-		q->counter_groups = arg;
-		return 0;
-	case OPT_EVENTS:
-		return assay_strings_split(&q->events, arg, ',', err);
-	case OPT_MULTIPLEX:
-		q->multiplex = true;
-		return 0;
-	case OPT_CACHE_MODEL:
-		return assay_request_set_cache_model(q, arg, err);
-	case OPT_JSON:
-		s->json = true;
-		return 0;
-	case 'v':
-		s->verbose = true;
-		return 0;
-	case 'h':
-		s->help = true;
-		return 0;
-	case 'V':
-		s->version = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+static int set_cache_model(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	(void)name;
+	return assay_request_set_cache_model(to, arg, err);
+}
+
+static int add_glob(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	if (!arg[0])
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "bad %s '': expected a part of a key or a glob, such as 'matmul.*'", name);
+	return assay_strings_add(to, arg, err);
+}
+
+static int add_text(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	(void)name;
+	return assay_strings_add(to, arg, err);
+}
+
+static int add_list(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	(void)name;
+	return assay_strings_split(to, arg, ',', err);
+}
+
+static int set_seed(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	return assay_parse_seed(arg, name, to, err);
+}
+
+static int set_database(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	if (!arg[0])
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '', expected the path of a database file", name);
+	*(const char **)to = arg;
+	return 0;
+}
+
+#define AT(member) offsetof(struct assay_settings, member)
+
+const struct assay_option assay_options_load[] = {
+	{ "plugin", 'p', "FILE", add_text, AT(r.plugins), "Load this plugin as well; may be given several times" },
+	{ "no-default-plugins", 0, NULL, assay_option_flag, AT(r.no_default_plugins),
+	  "Load only the plugins named with --plugin" },
+	{ "bench-dir", 0, "DIR", assay_option_text, AT(r.bench_dir),
+	  "Read bench files from DIR and suites from DIR/suites" },
+	{ 0 },
+};
+const struct assay_option assay_options_select[] = {
+	{ "suite", 's', "NAME", assay_option_text, AT(r.suite), "Suite of benches (default " ASSAY_DEFAULT_SUITE ")" },
+	{ "only", 'o', "GLOB", add_glob, AT(r.only),
+	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given "
+	  "several times: the cases that any of them selects" },
+	{ "isa", 0, "NAME", set_isa, AT(r), "Skip variants that need more than this instruction set, such as avx2" },
+	{ 0 },
+};
+const struct assay_option assay_options_place[] = {
+	{ "threads", 't', "LIST", set_threads, AT(r),
+	  "Threads of every case, such as 1,all; doubling is 1, 2, 4, ... all (default: as each bench says)" },
+	{ "cpus", 0, "LIST", set_cpus, AT(r), "Bind to these CPUs in this order, such as 0,2,4-7" },
+	{ "placement", 0, "POLICY", set_placement, AT(r),
+	  "compact: fill one cache before the next (default); scatter: spread" },
+	{ "smt", 0, NULL, assay_option_flag, AT(r.placement.smt), "Use all hardware threads of a core, not one" },
+	{ 0 },
+};
+const struct assay_option assay_options_measure[] = {
+	{ "seed", 'S', "N", set_seed, AT(r.seed), "Seed of all inputs, decimal or 0x... (default 42)" },
+	{ "memory-limit", 0, "SIZE", set_memory, AT(r), "Memory that the process of a case may take, such as 2GiB" },
+	{ 0 },
+};
+const struct assay_option assay_options_counters[] = {
+	{ "counters", 0, "GROUP,...", assay_option_text, AT(r.counter_groups),
+	  "Count these groups of events as well, such as cache,branch" },
+	{ "events", 0, "EVENT,...", add_list, AT(r.events), "Count these events as well, such as PAPI_L1_DCM" },
+	{ "multiplex", 0, NULL, assay_option_flag, AT(r.multiplex),
+	  "Count all events in every sample, each for a share of it, instead of some in each: values become "
+	  "estimates" },
+	{ 0 },
+};
+const struct assay_option assay_options_cache_model[] = {
+	{ "cache-model", 0, "NAME", set_cache_model, AT(r),
+	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)" },
+	{ 0 },
+};
+const struct assay_option assay_options_store[] = {
+	{ "db", 0, "FILE", set_database, AT(r.db),
+	  "Database of results (default " ASSAY_DEFAULT_DB " in the current folder)" },
+	{ 0 },
+};
+const struct assay_option assay_options_output[] = {
+	{ "json", 0, NULL, assay_option_flag, AT(json), "Print one JSON object instead of text" },
+	{ "verbose", 'v', NULL, assay_option_flag, AT(verbose), "Print more" },
+	{ 0 },
+};
+static const struct assay_option options_help[] = {
+	{ "help", 'h', NULL, assay_option_flag, AT(help), "Print this help" },
+	{ "version", 'V', NULL, assay_option_flag, AT(version), "Print what this program was built from" },
+	{ 0 },
+};
+
+/* ---- parsing ---- */
+
+#define OPTIONS_MAX 64
+/* The number of the first row, for argp: letters are those of short forms. */
+#define FIRST_KEY 0x100
+
+/* A command line under way: the rows of all tables and where each sets something, and the same for argp. */
+struct parsing {
+	const struct assay_command_line *line;
+	void *args;
+	const struct assay_option *rows[OPTIONS_MAX];
+	size_t at[OPTIONS_MAX];
+	struct argp_option all[OPTIONS_MAX + 1];
+	size_t n;
+	struct assay_err err;
+	int bad_arg; /* index into argv, when err is unset */
+};
+
+static void add_table(struct parsing *p, const struct assay_option *o, size_t at, int group)
+{
+	for (; o->name && p->n < OPTIONS_MAX; o++) {
+		p->rows[p->n] = o;
+		p->at[p->n] = at + o->at;
+		p->all[p->n] = (struct argp_option){ .name = o->name,
+						     .key = o->letter ? o->letter : FIRST_KEY + (int)p->n,
+						     .arg = o->arg,
+						     .doc = o->help,
+						     .group = group };
+		p->n++;
 	}
 }
 
-static error_t parse_setting(int key, char *arg, struct argp_state *state)
+static int set_option(struct parsing *p, int key, const char *arg)
 {
-	struct assay_settings *s = state->input;
-	int rc;
+	char name[64];
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->all[i].key != key)
+			continue;
+		snprintf(name, sizeof(name), "--%s", p->rows[i]->name);
+		return p->rows[i]->set((char *)p->args + p->at[i], arg, name, &p->err);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct parsing *p = state->input;
+	const struct assay_settings *s = p->args;
+	int rc = 0;
 
 	if (key == ARGP_KEY_ERROR)
-		s->bad_arg = state->next;
-	rc = set_option(s, key, arg);
+		p->bad_arg = state->next;
+	if (key == ARGP_KEY_ARG)
+		rc = p->line->argument(p->args, arg, &p->err);
+	else if (key != ARGP_KEY_END)
+		rc = set_option(p, key, arg);
+	else if (p->line->check && !s->help && !s->version)
+		rc = p->line->check(p->args, &p->err);
 	return rc == ARGP_ERR_UNKNOWN ? ARGP_ERR_UNKNOWN : rc ? EINVAL : 0;
 }
 
-static const struct argp_option load_options[] = {
-	{ "plugin", 'p', "FILE", 0, "Load this plugin as well; may be given several times", 0 },
-	{ "no-default-plugins", OPT_NO_DEFAULT_PLUGINS, NULL, 0, "Load only the plugins named with --plugin", 0 },
-	{ "bench-dir", OPT_BENCH_DIR, "DIR", 0, "Read bench files from DIR and suites from DIR/suites", 0 },
-	{ 0 },
-};
-static const struct argp_option select_options[] = {
-	{ "suite", 's', "NAME", 0, "Suite of benches (default " ASSAY_DEFAULT_SUITE ")", 0 },
-	{ "only", 'o', "GLOB", 0,
-	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given "
-	  "several times: the cases that any of them selects",
-	  0 },
-	{ "isa", OPT_ISA, "NAME", 0, "Skip variants that need more than this instruction set, such as avx2", 0 },
-	{ 0 },
-};
-static const struct argp_option place_options[] = {
-	{ "threads", 't', "LIST", 0,
-	  "Threads of every case, such as 1,all; doubling is 1, 2, 4, ... all (default: as each bench says)", 0 },
-	{ "cpus", OPT_CPUS, "LIST", 0, "Bind to these CPUs in this order, such as 0,2,4-7", 0 },
-	{ "placement", OPT_PLACEMENT, "POLICY", 0, "compact: fill one cache before the next (default); scatter: spread",
-	  0 },
-	{ "smt", OPT_SMT, NULL, 0, "Use all hardware threads of a core, not one", 0 },
-	{ 0 },
-};
-static const struct argp_option measure_options[] = {
-	{ "seed", 'S', "N", 0, "Seed of all inputs, decimal or 0x... (default 42)", 0 },
-	{ "memory-limit", OPT_MEMORY_LIMIT, "SIZE", 0, "Memory that the process of a case may take, such as 2GiB", 0 },
-	{ 0 },
-};
-static const struct argp_option counter_options[] = {
-	{ "counters", OPT_COUNTERS, "GROUP,...", 0, "Count these groups of events as well, such as cache,branch", 0 },
-	{ "events", OPT_EVENTS, "EVENT,...", 0, "Count these events as well, such as PAPI_L1_DCM", 0 },
-	{ "multiplex", OPT_MULTIPLEX, NULL, 0,
-	  "Count all events in every sample, each for a share of it, instead of some in each: values become estimates",
-	  0 },
-	{ 0 },
-};
-static const struct argp_option cache_model_options[] = {
-	{ "cache-model", OPT_CACHE_MODEL, "NAME", 0,
-	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)", 0 },
-	{ 0 },
-};
-static const struct argp_option store_options[] = {
-	{ "db", OPT_DB, "FILE", 0, "Database of results (default " ASSAY_DEFAULT_DB " in the current folder)", 0 },
-	{ 0 },
-};
-static const struct argp_option output_options[] = {
-	{ "json", OPT_JSON, NULL, 0, "Print one JSON object instead of text", 0 },
-	{ "verbose", 'v', NULL, 0, "Print more", 0 },
-	{ 0 },
-};
-static const struct argp_option help_options[] = {
-	{ "help", 'h', NULL, 0, "Print this help", -1 },
-	{ "version", 'V', NULL, 0, "Print what this program was built from", -1 },
-	{ 0 },
-};
-
-const struct argp assay_argp_load = { .options = load_options, .parser = parse_setting };
-const struct argp assay_argp_place = { .options = place_options, .parser = parse_setting };
-const struct argp assay_argp_measure = { .options = measure_options, .parser = parse_setting };
-const struct argp assay_argp_counters = { .options = counter_options, .parser = parse_setting };
-const struct argp assay_argp_cache_model = { .options = cache_model_options, .parser = parse_setting };
-const struct argp assay_argp_store = { .options = store_options, .parser = parse_setting };
-const struct argp assay_argp_help = { .options = help_options, .parser = parse_setting };
-const struct argp assay_argp_output = { .options = output_options, .parser = parse_setting };
-
-static void hand_on(const struct argp_child *children, struct argp_state *state)
-{
-	for (size_t i = 0; children[i].argp; i++)
-		state->child_inputs[i] = state->input;
-}
-
-static const struct argp_child selecting[] = {
-	{ &assay_argp_load, 0, NULL, 0 },
-	{ 0 },
-};
-
-static error_t parse_select(int key, char *arg, struct argp_state *state)
-{
-	if (key == ARGP_KEY_INIT)
-		hand_on(selecting, state);
-	return parse_setting(key, arg, state);
-}
-
-const struct argp assay_argp_select = { .options = select_options, .parser = parse_select, .children = selecting };
-
-void assay_cli_parse_children(struct argp_state *state)
-{
-	hand_on(state->root_argp->children, state);
-}
-
-static const struct argp_child measuring[] = {
-	{ &assay_argp_select, 0, NULL, 0 },
-	{ &assay_argp_place, 0, NULL, 0 },
-	{ &assay_argp_measure, 0, NULL, 0 },
-	{ &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp_child reading[] = {
-	{ &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
-	{ 0 },
-};
-
-static error_t parse_measuring(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	hand_on(measuring, state);
-	return 0;
-}
-
-static error_t parse_reading(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	hand_on(reading, state);
-	return 0;
-}
-
-const struct argp assay_argp_measuring = { .children = measuring, .parser = parse_measuring };
-const struct argp assay_argp_reading = { .children = reading, .parser = parse_reading };
-
-#define OPTIONS_MAX 64
-
-/* Add all long options of a command to the @n in @out. */
-static size_t gather(const struct argp *argp, const struct argp_option **out, size_t n)
-{
-	for (const struct argp_option *o = argp->options; o && o->name && n < OPTIONS_MAX; o++)
-		out[n++] = o;
-	for (const struct argp_child *c = argp->children; c && c->argp; c++)
-		n = gather(c->argp, out, n);
-	return n;
-}
-
 /* The long option that @name (of @len bytes) spells or abbreviates; *n_alike counts those it could be. */
-static const struct argp_option *spelled(const struct argp_option *const *all, size_t n, const char *name, size_t len,
+static const struct argp_option *spelled(const struct argp_option *all, size_t n, const char *name, size_t len,
 					 size_t *n_alike)
 {
 	const struct argp_option *found = NULL;
 
 	*n_alike = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (strncmp(all[i]->name, name, len))
+		if (strncmp(all[i].name, name, len))
 			continue;
-		found = all[i];
+		found = &all[i];
 		++*n_alike;
-		if (strlen(all[i]->name) == len) {
+		if (strlen(all[i].name) == len) {
 			*n_alike = 1;
 			return found;
 		}
@@ -343,15 +315,15 @@ static const struct argp_option *spelled(const struct argp_option *const *all, s
 	return found;
 }
 
-static int explain_short(const struct argp_option *const *all, size_t n, const char *command, const char *arg,
+static int explain_short(const struct argp_option *all, size_t n, const char *command, const char *arg,
 			 struct assay_err *err)
 {
 	for (const char *p = arg + 1; arg[0] == '-' && *p; p++) {
 		const struct argp_option *o = NULL;
 
 		for (size_t i = 0; i < n; i++)
-			if (all[i]->key == *p)
-				o = all[i];
+			if (all[i].key == *p)
+				o = &all[i];
 		if (!o)
 			return assay_err_set(err, ASSAY_EUSAGE, "unknown option '-%c': see '%s --help'", *p, command);
 		if (o->arg)
@@ -361,11 +333,11 @@ static int explain_short(const struct argp_option *const *all, size_t n, const c
 }
 
 /* argp says only that something is wrong: find out what @arg lacks. */
-static int explain(const struct argp *argp, const char *command, const char *arg, struct assay_err *err)
+static int explain(const struct argp_option *all, size_t n, const char *command, const char *arg, struct assay_err *err)
 {
-	const struct argp_option *all[OPTIONS_MAX], *o;
+	const struct argp_option *o;
 	const char *names[OPTIONS_MAX], *near;
-	size_t n = gather(argp, all, 0), len = 0, n_alike;
+	size_t len, n_alike;
 	char word[64];
 
 	if (strncmp(arg, "--", 2))
@@ -382,35 +354,40 @@ static int explain(const struct argp *argp, const char *command, const char *arg
 		return assay_err_set(err, ASSAY_EUSAGE, "option '--%s' takes no value", o->name);
 
 	for (size_t i = 0; i < n; i++)
-		names[i] = all[i]->name;
+		names[i] = all[i].name;
 	snprintf(word, sizeof(word), "%.*s", (int)len, arg + 2);
 	near = assay_nearest(word, names, n);
 	return near ? assay_err_set(err, ASSAY_EUSAGE, "unknown option '--%s': did you mean '--%s'?", word, near)
 		    : assay_err_set(err, ASSAY_EUSAGE, "unknown option '--%s': see '%s --help'", word, command);
 }
 
-int assay_cli_parse(const struct argp *argp, int argc, char **argv, void *input, struct assay_err *err)
+int assay_command_line_parse(const struct assay_command_line *c, int argc, char **argv, void *args,
+			     struct assay_err *err)
 {
-	struct assay_settings *s = input;
+	/* argp's own help keeps silent where its own errors do */
+	struct parsing p = { .line = c, .args = args, .bad_arg = argc };
+	const struct assay_settings *s = args;
+	const struct argp argp = { .options = p.all, .parser = parse, .args_doc = c->usage, .doc = c->doc };
 	int i, failed;
 
-	/* argp's own help keeps silent where its own errors do */
-	s->bad_arg = argc;
-	failed = argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input);
+	for (size_t k = 0; c->tables[k].options; k++)
+		add_table(&p, c->tables[k].options, c->tables[k].at, 0);
+	add_table(&p, options_help, 0, -1);
+	failed = argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
 	if (s->help || s->version) {
 		if (s->help)
-			argp_help(argp, stdout, ARGP_HELP_LONG | ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC, argv[0]);
+			argp_help(&argp, stdout, ARGP_HELP_LONG | ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC, argv[0]);
 		else
 			assay_cli_print_version();
 		exit(fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 	if (!failed)
 		return 0;
-	if (s->err.code) {
-		*err = s->err;
+	if (p.err.code) {
+		*err = p.err;
 		return err->code;
 	}
 	/* getopt has gone past a long option, but not past a cluster of short ones */
-	i = s->bad_arg > 1 && (s->bad_arg >= argc || argv[s->bad_arg - 1][0] == '-') ? s->bad_arg - 1 : s->bad_arg;
-	return explain(argp, argv[0], argv[i < argc ? i : argc - 1], err);
+	i = p.bad_arg > 1 && (p.bad_arg >= argc || argv[p.bad_arg - 1][0] == '-') ? p.bad_arg - 1 : p.bad_arg;
+	return explain(p.all, p.n, argv[0], argv[i < argc ? i : argc - 1], err);
 }

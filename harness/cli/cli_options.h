@@ -1,56 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options and environment that several commands take. An option beats the environment, the environment beats the files.
+/*
+ * Options of commands: tables of what an option is called and what it sets, those that several commands take, and their
+ * environment. An option beats the environment, the environment beats the files.
  */
 #ifndef ASSAY_CLI_CLI_OPTIONS_H
 #define ASSAY_CLI_CLI_OPTIONS_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text.h"
 #include "drive/request.h"
 
-/* For an argument of --evidence; ASSAY_EUSAGE names what is expected. */
-int assay_cli_parse_evidence(const char *arg, enum assay_take *out, struct assay_err *err);
+/*
+ * What an option does with its value (NULL where it takes none): set @to, the member that its row names. ASSAY_EUSAGE
+ * with what is expected; @name is the option as the user wrote it, "--db".
+ */
+typedef int assay_option_fn(void *to, const char *arg, const char *name, struct assay_err *err);
 
-/* Parse the number of a stored run or comparison; `last` gives 0. Messages name the option @what and its @kind. */
-int assay_cli_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err);
+/* A row of a table, which ends with one that has no name. */
+struct assay_option {
+	const char *name;
+	char letter;     /* of the short form; 0: there is none */
+	const char *arg; /* what --help calls its value; NULL: it takes none */
+	assay_option_fn *set;
+	size_t at; /* of the member that it sets, in the struct of the table */
+	const char *help;
+};
 
-/* What options and environment say. */
+/* What options, environment and defaults say to every command; its arguments begin with it. */
 struct assay_settings {
 	struct assay_request r;
 	bool json, verbose, help, version;
-
-	/* of the parser */
-	struct assay_err err;
-	int bad_arg; /* index into argv, when err is unset */
 };
 
 /* Defaults, then the environment, all of it checked. Release in either case. */
 int assay_settings_init(struct assay_settings *s, struct assay_err *err);
 void assay_settings_release(struct assay_settings *s);
 
-/* Groups of options for the children of a command's argp; their input is a struct assay_settings. */
-extern const struct argp assay_argp_load;        /* --plugin --no-default-plugins --bench-dir */
-extern const struct argp assay_argp_select;      /* these and --suite --only --isa */
-extern const struct argp assay_argp_place;       /* --threads --cpus --placement --smt */
-extern const struct argp assay_argp_measure;     /* --seed --memory-limit */
-extern const struct argp assay_argp_counters;    /* --counters --events --multiplex */
-extern const struct argp assay_argp_cache_model; /* --cache-model */
-extern const struct argp assay_argp_store;       /* --db */
-extern const struct argp assay_argp_output;      /* --json --verbose */
-extern const struct argp assay_argp_help;        /* --help --version; every command has it last */
-/* All of them, for commands that measure; and those of commands that read the store. */
-extern const struct argp assay_argp_measuring, assay_argp_reading;
+/* Tables of struct assay_settings. */
+extern const struct assay_option assay_options_load[];        /* --plugin --no-default-plugins --bench-dir */
+extern const struct assay_option assay_options_select[];      /* --suite --only --isa */
+extern const struct assay_option assay_options_place[];       /* --threads --cpus --placement --smt */
+extern const struct assay_option assay_options_measure[];     /* --seed --memory-limit */
+extern const struct assay_option assay_options_counters[];    /* --counters --events --multiplex */
+extern const struct assay_option assay_options_cache_model[]; /* --cache-model */
+extern const struct assay_option assay_options_store[];       /* --db */
+extern const struct assay_option assay_options_output[];      /* --json --verbose */
+
+/* In a list of tables: those of commands that read the store, and of commands that measure. */
+/* clang-format off */
+#define ASSAY_OPTIONS_READING { assay_options_store, 0 }, { assay_options_output, 0 }
+#define ASSAY_OPTIONS_MEASURING                                                                                        \
+	{ assay_options_load, 0 }, { assay_options_select, 0 }, { assay_options_place, 0 },                            \
+	{ assay_options_measure, 0 }, ASSAY_OPTIONS_READING
+/* clang-format on */
+
+/* For bool: the option was given. */
+int assay_option_flag(void *to, const char *arg, const char *name, struct assay_err *err);
+/* For const char *: borrowed. */
+int assay_option_text(void *to, const char *arg, const char *name, struct assay_err *err);
+/* For uint64_t, in nanoseconds: "250ms", "2s", "5min". */
+int assay_option_duration(void *to, const char *arg, const char *name, struct assay_err *err);
+/* For int64_t: the number of a stored run or comparison; `last` gives 0. */
+int assay_option_run(void *to, const char *arg, const char *name, struct assay_err *err);
+int assay_option_comparison(void *to, const char *arg, const char *name, struct assay_err *err);
+/* For enum assay_take: exact, stored or all. */
+int assay_option_evidence(void *to, const char *arg, const char *name, struct assay_err *err);
+
+/* The number of a stored @kind, "run" or "comparison", into *out; `last` gives 0. Messages call it @what. */
+int assay_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err);
+
+/* Which options and arguments a command takes. */
+struct assay_command_line {
+	const char *usage; /* of its arguments, a line a form; NULL: it takes none */
+	const char *doc;   /* for --help: what it does; behind \v, below the options, exit status and an example */
+	struct {
+		const struct assay_option *options;
+		size_t at; /* of the struct of the table, in the arguments of the command */
+	} tables[16];      /* those of --help and --version are added */
+	/* Takes one argument. Of a command without arguments it says what to do instead: ASSAY_EUSAGE. */
+	int (*argument)(void *args, const char *arg, struct assay_err *err);
+	/* Do options and arguments go together? NULL: always. */
+	int (*check)(void *args, struct assay_err *err);
+};
 
 /*
- * Parse; @input begins with a struct assay_settings, which all children of @argp share. Parsers of a command fill
- * settings->err and return EINVAL. 0, or ASSAY_EUSAGE with one line. `--help` and `--version` end the program.
+ * Fill @args, which begins with a struct assay_settings. 0, or ASSAY_EUSAGE with one line. `--help` and `--version` end
+ * the program.
  */
-int assay_cli_parse(const struct argp *argp, int argc, char **argv, void *input, struct assay_err *err);
-/* For ARGP_KEY_INIT of a command's parser: hand its input, which begins with the settings, to all children. */
-void assay_cli_parse_children(struct argp_state *state);
+int assay_command_line_parse(const struct assay_command_line *c, int argc, char **argv, void *args,
+			     struct assay_err *err);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay baseline: save, list, show and drop named baselines, each a set of runs of one machine and suite. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,6 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/baselines.h"
-
-enum { OPT_RUN = 0x200, OPT_EXACT, OPT_EXACT_FILE, OPT_PRUNE };
 
 enum verb { VERB_NONE, VERB_SAVE, VERB_LIST, VERB_SHOW, VERB_DROP, VERB_UPDATE };
 
@@ -24,9 +21,9 @@ struct baseline_args {
 
 static const char *const verbs[] = { "save", "list", "show", "drop", "update" };
 
-static int set_argument(struct baseline_args *a, const char *arg)
+static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
-	struct assay_err *err = &a->s.err;
+	struct baseline_args *a = args;
 
 	if (a->verb == VERB_NONE) {
 		for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
@@ -46,73 +43,48 @@ static int set_argument(struct baseline_args *a, const char *arg)
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int check(void *args, struct assay_err *err)
 {
-	struct baseline_args *a = state->input;
+	const struct baseline_args *a = args;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state);
-		return 0;
-	case OPT_RUN:
-		return assay_cli_parse_id(arg, "--run", "run", &a->run_id, &a->s.err) ? EINVAL : 0;
-	case OPT_EXACT:
-		a->exact = true;
-		return 0;
-	case OPT_PRUNE:
-		a->prune = true;
-		return 0;
-	case OPT_EXACT_FILE:
-		a->exact_file = arg;
-		return 0;
-	case 's':
-		a->suite = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		return set_argument(a, arg) ? EINVAL : 0;
-	case ARGP_KEY_END:
-		if (a->verb == VERB_NONE)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE,
-				      "no action given: expected save, list, show, drop or update");
-		else if (a->exact != (a->verb == VERB_UPDATE))
-			assay_err_set(
-				&a->s.err, ASSAY_EUSAGE,
-				"only exact counts are updated, and only with update: assay baseline update --exact");
-		else if (a->prune && a->verb != VERB_UPDATE)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE,
-				      "only update prunes: assay baseline update --exact --prune");
-		else if (!a->name && a->verb != VERB_LIST && a->verb != VERB_UPDATE)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no name given: assay baseline %s NAME",
-				      verbs[a->verb - 1]);
-		return a->s.err.code ? EINVAL : 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (a->verb == VERB_NONE)
+		return assay_err_set(err, ASSAY_EUSAGE, "no action given: expected save, list, show, drop or update");
+	if (a->exact != (a->verb == VERB_UPDATE))
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"only exact counts are updated, and only with update: assay baseline update --exact");
+	if (a->prune && a->verb != VERB_UPDATE)
+		return assay_err_set(err, ASSAY_EUSAGE, "only update prunes: assay baseline update --exact --prune");
+	if (!a->name && a->verb != VERB_LIST && a->verb != VERB_UPDATE)
+		return assay_err_set(err, ASSAY_EUSAGE, "no name given: assay baseline %s NAME", verbs[a->verb - 1]);
+	return 0;
 }
 
-static const struct argp_option options[] = {
-	{ "run", OPT_RUN, "ID", 0, "Run to save, or whose exact counts to record (default: last, the newest)", 0 },
-	{ "exact", OPT_EXACT, NULL, 0, "With update: record exact counts in the file that is committed", 0 },
-	{ "suite", 's', "NAME", 0, "With update: of this suite (default " ASSAY_DEFAULT_SUITE ")", 0 },
-	{ "prune", OPT_PRUNE, NULL, 0, "With update: take out the records of cases that were not counted", 0 },
-	{ "exact-file", OPT_EXACT_FILE, "FILE", 0, "With update: the file (default baselines/exact/SUITE.json)", 0 },
+#define AT(member) offsetof(struct baseline_args, member)
+
+static const struct assay_option options[] = {
+	{ "run", 0, "ID", assay_option_run, AT(run_id),
+	  "Run to save, or whose exact counts to record (default: last, the newest)" },
+	{ "exact", 0, NULL, assay_option_flag, AT(exact),
+	  "With update: record exact counts in the file that is committed" },
+	{ "suite", 's', "NAME", assay_option_text, AT(suite),
+	  "With update: of this suite (default " ASSAY_DEFAULT_SUITE ")" },
+	{ "prune", 0, NULL, assay_option_flag, AT(prune),
+	  "With update: take out the records of cases that were not counted" },
+	{ "exact-file", 0, "FILE", assay_option_text, AT(exact_file),
+	  "With update: the file (default baselines/exact/SUITE.json)" },
 	{ 0 },
 };
-static const struct argp_child children[] = {
-	{ &assay_argp_reading, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp argp = {
-	options,
-	parse,
-	"save NAME\nlist\nshow NAME\ndrop NAME\nupdate --exact",
-	"Keep runs as what later runs are judged by. Saving another run under the same name adds it: the more runs, "
-	"the better the machine's own noise is known.\v"
-	"example:\n  assay run && assay baseline save main\n  assay run --evidence exact && assay baseline update "
-	"--exact",
-	children,
-	NULL,
-	NULL,
+static const struct assay_command_line line = {
+	.usage = "save NAME\nlist\nshow NAME\ndrop NAME\nupdate --exact",
+	.doc = "Keep runs as what later runs are judged by. Saving another run under the same name adds it: the "
+	       "more runs, the better the machine's own noise is known.\v"
+	       "example:\n"
+	       "  assay run && assay baseline save main\n"
+	       "  assay run --evidence exact && assay baseline update --exact",
+	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
+	.argument = set_argument,
+	.check = check,
 };
 
 static int say(const struct baseline_args *a, const struct assay_report_baseline *done, struct assay_err *err)
@@ -186,5 +158,5 @@ int assay_cmd_baseline(int argc, char **argv)
 {
 	struct baseline_args a = { 0 };
 
-	return assay_command(&argp, argc, argv, &a, act);
+	return assay_command(&line, argc, argv, &a, act);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay certify: how often is this host's judge wrong? Comparisons of known outcome, by the hundred. */
-#include <errno.h>
-
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/compare_options.h"
 #include "drive/certify.h"
 #include "model/verdict.h"
-
-enum { OPT_GATES = 0x200, OPT_TRIALS };
 
 #define DEFAULT_GATES  100
 #define DEFAULT_TRIALS 20
@@ -18,50 +14,40 @@ struct certify_args {
 	uint64_t gates, trials;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int take_arg(void *args, const char *arg, struct assay_err *err)
 {
-	struct certify_args *a = state->input;
-	struct assay_err *err = &a->c.s.err;
+	struct certify_args *a = args;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state);
-		return 0;
-	case OPT_GATES:
-		return assay_parse_u64(arg, "--gates", 1, 1000000, &a->gates, err) ? EINVAL : 0;
-	case OPT_TRIALS:
-		return assay_parse_u64(arg, "--trials", 0, 1000000, &a->trials, err) ? EINVAL : 0;
-	case ARGP_KEY_ARG:
-		return assay_compare_take_both(&a->c.q, arg, "certify", err) ? EINVAL : 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return assay_compare_take_both(&a->c.q, arg, "certify", err);
 }
 
-static const struct argp_option options[] = {
-	{ "gates", OPT_GATES, "N", 0, "Gates of unchanged code (default 100)", 0 },
-	{ "trials", OPT_TRIALS, "N", 0, "Trials of each known slowdown (default 20)", 0 },
+static int set_gates(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	return assay_parse_u64(arg, name, 1, 1000000, to, err);
+}
+
+static int set_trials(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	return assay_parse_u64(arg, name, 0, 1000000, to, err);
+}
+
+static const struct assay_option options[] = {
+	{ "gates", 0, "N", set_gates, offsetof(struct certify_args, gates), "Gates of unchanged code (default 100)" },
+	{ "trials", 0, "N", set_trials, offsetof(struct certify_args, trials),
+	  "Trials of each known slowdown (default 20)" },
 	{ 0 },
 };
-static const struct argp_child children[] = {
-	{ &assay_argp_measuring, 0, NULL, 0 },
-	{ &assay_argp_rates, 0, NULL, 0 },
-	{ &assay_argp_budget, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp argp = {
-	options,
-	parse,
-	"[PLUGIN|FOLDER|REVISION]",
-	"Measure how often the judge of this host is wrong: gates of unchanged code, which must not fail, and "
-	"comparisons with a known slowdown, which must. Each is a whole comparison with fresh processes. Unless --only "
-	"names others, the case is a small quantization on one thread.\v"
-	"The exit status is 0 when the promised rate is within what was seen, 1 when it is exceeded beyond doubt, 2 "
-	"for bad usage.\n\n"
-	"example:\n  assay certify --gates 200 --trials 50",
-	children,
-	NULL,
-	NULL,
+static const struct assay_command_line line = {
+	.usage = "[PLUGIN|FOLDER|REVISION]",
+	.doc = "Measure how often the judge of this host is wrong: gates of unchanged code, which must not fail, "
+	       "and comparisons with a known slowdown, which must. Each is a whole comparison with fresh processes. "
+	       "Unless --only names others, the case is a small quantization on one thread.\v"
+	       "The exit status is 0 when the promised rate is within what was seen, 1 when it is exceeded beyond "
+	       "doubt, 2 for bad usage.\n\n"
+	       "example:\n"
+	       "  assay certify --gates 200 --trials 50",
+	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
+	.argument = take_arg,
 };
 
 static int certify(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
@@ -91,5 +77,5 @@ int assay_cmd_certify(int argc, char **argv)
 {
 	struct certify_args a = { .c.q.what = &a.c.s.r, .gates = DEFAULT_GATES, .trials = DEFAULT_TRIALS };
 
-	return assay_command(&argp, argc, argv, &a, certify);
+	return assay_command(&line, argc, argv, &a, certify);
 }

@@ -3,7 +3,6 @@
  * assay compare: two builds measured against each other, now, in lock step, by their counts, or both; the exit status
  * is the verdict.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,16 +13,15 @@
 #include "cli/compare_output.h"
 #include "drive/compare.h"
 
-enum { OPT_EVIDENCE = 0x200, OPT_SAME_CODE };
-
 struct compare_args {
 	struct assay_compare_args c;
+	enum assay_take take;
 	struct assay_compare_output out;
 };
 
-static int set_evidence(struct compare_args *a, const char *arg)
+static int set_evidence(void *to, const char *arg, const char *name, struct assay_err *err)
 {
-	enum assay_take *take = &a->c.s.r.take;
+	enum assay_take *take = to;
 
 	if (!strcmp(arg, "paired"))
 		*take = ASSAY_TAKE_TIMES;
@@ -32,85 +30,64 @@ static int set_evidence(struct compare_args *a, const char *arg)
 	else if (!strcmp(arg, "all"))
 		*take = ASSAY_TAKE_ALL;
 	else
-		return assay_err_set(&a->c.s.err, ASSAY_EUSAGE,
-				     "--evidence is '%s', expected paired (times, in lock step), exact (counts) or all",
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "%s is '%s', expected paired (times, in lock step), exact (counts) or all", name,
 				     arg);
 	return 0;
 }
 
-static int take_side(struct compare_args *a, const char *arg)
+static int take_side(void *args, const char *arg, struct assay_err *err)
 {
+	struct compare_args *a = args;
+
 	if (!a->c.q.base)
 		a->c.q.base = arg;
 	else if (!a->c.q.head)
 		a->c.q.head = arg;
 	else
-		return assay_err_set(&a->c.s.err, ASSAY_EUSAGE, "unexpected argument '%s': compare takes BASE and HEAD",
-				     arg);
+		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': compare takes BASE and HEAD", arg);
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int check(void *args, struct assay_err *err)
 {
-	struct compare_args *a = state->input;
+	const struct compare_args *a = args;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		a->c.s.r.take = ASSAY_TAKE_TIMES;
-		assay_cli_parse_children(state);
-		state->child_inputs[3] = &a->out;
-		return 0;
-	case OPT_EVIDENCE:
-		return set_evidence(a, arg) ? EINVAL : 0;
-	case OPT_SAME_CODE:
-		a->c.q.same_code = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		return take_side(a, arg) ? EINVAL : 0;
-	case ARGP_KEY_END:
-		if (a->c.q.base)
-			return 0;
-		assay_err_set(&a->c.s.err, ASSAY_EUSAGE,
-			      "nothing to compare with: name a BASE, such as 'assay compare main'");
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (!a->c.q.base)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "nothing to compare with: name a BASE, such as 'assay compare main'");
+	return 0;
 }
 
-static const struct argp_option options[] = {
-	{ "evidence", OPT_EVIDENCE, "KIND", 0,
+static const struct assay_option options[] = {
+	{ "evidence", 0, "KIND", set_evidence, offsetof(struct compare_args, take),
 	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the "
-	  "suite names for it, or that --only selects; all: both",
-	  0 },
-	{ "same-code", OPT_SAME_CODE, NULL, 0,
-	  "Take times also of cases whose machine code is the same, in five pairs: they pass either way", 0 },
+	  "suite names for it, or that --only selects; all: both" },
+	{ "same-code", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.same_code),
+	  "Take times also of cases whose machine code is the same, in five pairs: they pass either way" },
 	{ 0 },
 };
-static const struct argp_child children[] = {
-	{ &assay_argp_measuring, 0, NULL, 0 },
-	{ &assay_argp_rates, 0, NULL, 0 },
-	{ &assay_argp_budget, 0, NULL, 0 },
-	{ &assay_argp_compare_output, 0, NULL, 0 },
-	{ &assay_argp_counters, 0, NULL, 0 },
-	{ &assay_argp_cache_model, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp argp = {
-	options,
-	parse,
-	"BASE [HEAD]",
-	"Measure two builds against each other, in lock step on the same cores, and say which cases got slower, faster "
-	"or wrong. BASE and HEAD are each a git revision, a plugin file or a folder of plugins; without HEAD it is "
-	"what lies in the working tree. Ops, inputs and seed are the head's on both sides.\v"
-	"The exit status is 0 when nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 "
-	"INCOMPARABLE, "
-	"6 INCONCLUSIVE with --strict, 130 when interrupted.\n\n"
-	"examples:\n  assay compare main\n  assay compare old.so new.so --suite smoke --margin 1%\n"
-	"  assay compare main --evidence all",
-	children,
-	NULL,
-	NULL,
+static const struct assay_command_line line = {
+	.usage = "BASE [HEAD]",
+	.doc = "Measure two builds against each other, in lock step on the same cores, and say which cases got "
+	       "slower, faster or wrong. BASE and HEAD are each a git revision, a plugin file or a folder of "
+	       "plugins; without HEAD it is what lies in the working tree. Ops, inputs and seed are the head's on "
+	       "both sides.\v"
+	       "The exit status is 0 when nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 "
+	       "NOT_MEASURED, 5 INCOMPARABLE, 6 INCONCLUSIVE with --strict, 130 when interrupted.\n\n"
+	       "examples:\n"
+	       "  assay compare main\n"
+	       "  assay compare old.so new.so --suite smoke --margin 1%\n"
+	       "  assay compare main --evidence all",
+	.tables = { ASSAY_OPTIONS_MEASURING,
+		    { assay_options_rates, 0 },
+		    { assay_options_budget, 0 },
+		    { assay_options_verdicts, offsetof(struct compare_args, out) },
+		    { assay_options_counters, 0 },
+		    { assay_options_cache_model, 0 },
+		    { options, 0 } },
+	.argument = take_side,
+	.check = check,
 };
 
 static int compare(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
@@ -124,6 +101,7 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 
 	if (rc)
 		return rc;
+	a->c.s.r.take = a->take;
 	a->c.q.strict = a->out.strict;
 	rc = assay_compare_measure(&a->c.q, &w->watch, &out, &why);
 	if (out.judged)
@@ -142,7 +120,7 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 
 int assay_cmd_compare(int argc, char **argv)
 {
-	struct compare_args a = { .c.q.what = &a.c.s.r };
+	struct compare_args a = { .c.q.what = &a.c.s.r, .take = ASSAY_TAKE_TIMES };
 
-	return assay_command(&argp, argc, argv, &a, compare);
+	return assay_command(&line, argc, argv, &a, compare);
 }

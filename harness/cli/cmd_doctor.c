@@ -1,42 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay doctor: what this machine can and cannot measure, and what to do about it. */
-#include <errno.h>
-
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/doctor.h"
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int refuse(void *args, const char *arg, struct assay_err *err)
 {
-	struct assay_settings *s = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state);
-		return 0;
-	case ARGP_KEY_ARG:
-		assay_err_set(&s->err, ASSAY_EUSAGE, "unexpected argument '%s': doctor takes none", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)args;
+	return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': doctor takes none", arg);
 }
 
-static const struct argp_child children[] = {
-	{ &assay_argp_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp argp = {
-	NULL,
-	parse,
-	NULL,
-	"Say what this machine can and cannot measure, and how to fix it.\v"
-	"'ok' is as good as it gets, 'warn' measures worse than it could, 'none' is not there. The exit status is 0: a "
-	"machine is never wrong.\n\nexample:\n  assay doctor",
-	children,
-	NULL,
-	NULL,
+static const struct assay_command_line line = {
+	.doc = "Say what this machine can and cannot measure, and how to fix it.\v"
+	       "'ok' is as good as it gets, 'warn' measures worse than it could, 'none' is not there. The exit "
+	       "status is 0: a machine is never wrong.\n\n"
+	       "example:\n"
+	       "  assay doctor",
+	.tables = { { assay_options_output, 0 } },
+	.argument = refuse,
 };
 
 static int doctor(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
@@ -66,5 +47,5 @@ int assay_cmd_doctor(int argc, char **argv)
 {
 	struct assay_settings s;
 
-	return assay_command(&argp, argc, argv, &s, doctor);
+	return assay_command(&line, argc, argv, &s, doctor);
 }

@@ -3,7 +3,6 @@
  * assay list: plugins, ops with their variants, suites, groups of counters, and the cases or the manifest of a suite.
  * Measures nothing.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +19,14 @@ struct list_args {
 static const char *const kinds[] = { "plugins", "ops", "variants", "suites", "groups", "cases" };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static int set_what(struct list_args *a, const char *arg)
+static int set_what(void *args, const char *arg, struct assay_err *err)
 {
+	struct list_args *a = args;
 	const char *near;
 
 	if (a->what)
 		return assay_err_set(
-			&a->s.err, ASSAY_EUSAGE,
+			err, ASSAY_EUSAGE,
 			"unexpected argument '%s': list takes one of plugins, ops, variants, suites, groups, cases",
 			arg);
 	for (size_t i = 0; i < N_KINDS; i++)
@@ -36,56 +36,39 @@ static int set_what(struct list_args *a, const char *arg)
 		}
 	near = assay_nearest(arg, kinds, N_KINDS);
 	if (near)
-		return assay_err_set(&a->s.err, ASSAY_EUSAGE, "cannot list '%s': did you mean '%s'?", arg, near);
-	return assay_err_set(&a->s.err, ASSAY_EUSAGE,
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot list '%s': did you mean '%s'?", arg, near);
+	return assay_err_set(err, ASSAY_EUSAGE,
 			     "cannot list '%s': expected plugins, ops, variants, suites, groups or cases", arg);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int check(void *args, struct assay_err *err)
 {
-	struct list_args *a = state->input;
+	const struct list_args *a = args;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state);
-		return 0;
-	case 'm':
-		a->manifest = true;
-		return 0;
-	case ARGP_KEY_END:
-		if (a->manifest && a->s.json)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE,
-				      "--manifest prints a file as kept under baselines/, --json an object: drop one");
-		return a->s.err.code ? EINVAL : 0;
-	case ARGP_KEY_ARG:
-		return set_what(a, arg) ? EINVAL : 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (a->manifest && a->s.json)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--manifest prints a file as kept under baselines/, --json an object: drop one");
+	return 0;
 }
 
-static const struct argp_option options[] = {
-	{ "manifest", 'm', NULL, 0, "Print the manifest of the suite, as kept under baselines/", 0 },
+static const struct assay_option options[] = {
+	{ "manifest", 'm', NULL, assay_option_flag, offsetof(struct list_args, manifest),
+	  "Print the manifest of the suite, as kept under baselines/" },
 	{ 0 },
 };
-static const struct argp_child children[] = {
-	{ &assay_argp_select, 0, NULL, 0 },
-	{ &assay_argp_place, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp argp = {
-	options,
-	parse,
-	"[plugins|ops|variants|suites|groups|cases]",
-	"List what can be measured: ops with their variants and suites, or with --suite the cases of a suite; groups "
-	"are those that "
-	"--counters takes, with the metrics that a policy may then name.\v"
-	"example:\n  assay list cases --suite quick --only 'matmul.*'",
-	children,
-	NULL,
-	NULL,
+static const struct assay_command_line line = {
+	.usage = "[plugins|ops|variants|suites|groups|cases]",
+	.doc = "List what can be measured: ops with their variants and suites, or with --suite the cases of a "
+	       "suite; groups are those that --counters takes, with the metrics that a policy may then name.\v"
+	       "example:\n"
+	       "  assay list cases --suite quick --only 'matmul.*'",
+	.tables = { { assay_options_load, 0 },
+		    { assay_options_select, 0 },
+		    { assay_options_place, 0 },
+		    { assay_options_output, 0 },
+		    { options, 0 } },
+	.argument = set_what,
+	.check = check,
 };
 
 /* Groups of counters as emitters take them; the strings stay those of @g. */
@@ -198,5 +181,5 @@ int assay_cmd_list(int argc, char **argv)
 {
 	struct list_args a = { 0 };
 
-	return assay_command(&argp, argc, argv, &a, list);
+	return assay_command(&line, argc, argv, &a, list);
 }

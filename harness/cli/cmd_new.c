@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay new: the source of a variant or an op outside of this tree, and the commands that come after it. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,78 +14,59 @@ struct new_args {
 	const char *file;
 };
 
-static error_t bad(struct new_args *a, const char *fmt, const char *arg)
+static int bad(const char *what, const char *arg, struct assay_err *err)
 {
-	assay_err_set(&a->s.err, ASSAY_EUSAGE, "%s'%s': expected 'variant OP NAME' or 'op NAME'", fmt, arg);
-	return EINVAL;
+	return assay_err_set(err, ASSAY_EUSAGE, "%s'%s': expected 'variant OP NAME' or 'op NAME'", what, arg);
 }
 
-static error_t take_arg(struct new_args *a, const char *arg)
+static int take_arg(void *args, const char *arg, struct assay_err *err)
 {
+	struct new_args *a = args;
+
 	if (!a->kind) {
 		if (strcmp(arg, "variant") != 0 && strcmp(arg, "op") != 0)
-			return bad(a, "cannot write a new ", arg);
+			return bad("cannot write a new ", arg, err);
 		a->kind = arg;
 		return 0;
 	}
 	if (a->n_names == (strcmp(a->kind, "op") != 0 ? 2 : 1))
-		return bad(a, "unexpected argument ", arg);
+		return bad("unexpected argument ", arg, err);
 	a->names[a->n_names++] = arg;
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int check(void *args, struct assay_err *err)
 {
-	struct new_args *a = state->input;
+	const struct new_args *a = args;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state);
-		return 0;
-	case 'o':
-		a->file = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		return take_arg(a, arg);
-	case ARGP_KEY_END:
-		if (a->s.help || a->s.version)
-			return 0;
-		if (!a->kind || a->n_names < (strcmp(a->kind, "op") != 0 ? 2 : 1))
-			return bad(a, "something is missing after ", a->kind ? a->kind : "new");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (!a->kind || a->n_names < (strcmp(a->kind, "op") != 0 ? 2 : 1))
+		return bad("something is missing after ", a->kind ? a->kind : "new", err);
+	return 0;
 }
 
-static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "Write the source here (default: NAME.c in the current folder)", 0 },
+static const struct assay_option options[] = {
+	{ "output", 'o', "FILE", assay_option_text, offsetof(struct new_args, file),
+	  "Write the source here (default: NAME.c in the current folder)" },
 	{ 0 },
 };
-static const struct argp_child children[] = {
-	{ &assay_argp_load, 0, NULL, 0 },
-	{ &assay_argp_output, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp argp = {
-	options,
-	parse,
-	"variant OP NAME\nop NAME",
-	"Write the source of a plugin of your own, which one call of the compiler makes ready for --plugin.\n\n"
-	"'variant' writes a solution of an op that there is, of any loaded plugin: the tensors of the op stand in it "
-	"with their shapes and types, the body is left to you. Until it is written, 'assay verify' calls it wrong.\n\n"
-	"'op' writes a problem of its own with a reference variant, complete and small, to be changed into yours, and "
-	"beside it a folder with the bench file and the suite that measure it.\n\n"
-	"The commands to go on with are printed. Files that are there already are left alone.\v"
-	"The exit status is 0, 2 for bad usage.\n\n"
-	"examples:\n"
-	"  assay new variant matmul.ternary mine\n"
-	"  assay new op norm.rms -o kernels/rms.c\n"
-	"  assay new variant norm.rms fast --plugin ./norm_rms.so",
-	children,
-	NULL,
-	NULL,
+static const struct assay_command_line line = {
+	.usage = "variant OP NAME\nop NAME",
+	.doc = "Write the source of a plugin of your own, which one call of the compiler makes ready for "
+	       "--plugin.\n\n"
+	       "'variant' writes a solution of an op that there is, of any loaded plugin: the tensors of the op "
+	       "stand in it with their shapes and types, the body is left to you. Until it is written, 'assay "
+	       "verify' calls it wrong.\n\n"
+	       "'op' writes a problem of its own with a reference variant, complete and small, to be changed into "
+	       "yours, and beside it a folder with the bench file and the suite that measure it.\n\n"
+	       "The commands to go on with are printed. Files that are there already are left alone.\v"
+	       "The exit status is 0, 2 for bad usage.\n\n"
+	       "examples:\n"
+	       "  assay new variant matmul.ternary mine\n"
+	       "  assay new op norm.rms -o kernels/rms.c\n"
+	       "  assay new variant norm.rms fast --plugin ./norm_rms.so",
+	.tables = { { assay_options_load, 0 }, { assay_options_output, 0 }, { options, 0 } },
+	.argument = take_arg,
+	.check = check,
 };
 
 static int write_new(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
@@ -118,5 +98,5 @@ int assay_cmd_new(int argc, char **argv)
 {
 	struct new_args a = { 0 };
 
-	return assay_command(&argp, argc, argv, &a, write_new);
+	return assay_command(&line, argc, argv, &a, write_new);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay plot: the history of one case as a picture, or of all cases as a page. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +19,9 @@ struct plot_args {
 	const char *key, *out;
 };
 
-static int set_argument(struct plot_args *a, const char *arg)
+static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
-	struct assay_err *err = &a->s.err;
+	struct plot_args *a = args;
 
 	if (!a->what) {
 		if (strcmp(arg, "trend") && strcmp(arg, "report"))
@@ -37,54 +36,36 @@ static int set_argument(struct plot_args *a, const char *arg)
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int check(void *args, struct assay_err *err)
 {
-	struct plot_args *a = state->input;
+	const struct plot_args *a = args;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state);
-		return 0;
-	case 'o':
-		a->out = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		return set_argument(a, arg) ? EINVAL : 0;
-	case ARGP_KEY_END:
-		if (!a->what)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE,
-				      "nothing to plot: expected 'trend CASE -o FILE' or 'report -o DIR'");
-		else if (!strcmp(a->what, "trend") && !a->key)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no case given: assay plot trend CASE -o FILE.svg");
-		else if (!a->out || !a->out[0])
-			assay_err_set(&a->s.err, ASSAY_EUSAGE, "no output given: name one with -o %s",
-				      !strcmp(a->what, "trend") ? "FILE.svg" : "DIR");
-		return a->s.err.code ? EINVAL : 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (!a->what)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "nothing to plot: expected 'trend CASE -o FILE' or 'report -o DIR'");
+	if (!strcmp(a->what, "trend") && !a->key)
+		return assay_err_set(err, ASSAY_EUSAGE, "no case given: assay plot trend CASE -o FILE.svg");
+	if (!a->out || !a->out[0])
+		return assay_err_set(err, ASSAY_EUSAGE, "no output given: name one with -o %s",
+				     !strcmp(a->what, "trend") ? "FILE.svg" : "DIR");
+	return 0;
 }
 
-static const struct argp_option options[] = {
-	{ "output", 'o', "PATH", 0, "Picture (.svg or .png) of a trend, folder of a report", 0 },
+static const struct assay_option options[] = {
+	{ "output", 'o', "PATH", assay_option_text, offsetof(struct plot_args, out),
+	  "Picture (.svg or .png) of a trend, folder of a report" },
 	{ 0 },
 };
-static const struct argp_child children[] = {
-	{ &assay_argp_store, 0, NULL, 0 },
-	{ &assay_argp_help, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp argp = {
-	options,
-	parse,
-	"trend CASE\nreport",
-	"Draw the stored runs of a case over time (median with its interval), or of all cases into a folder with a "
-	"page. CASE is a key, with its number of threads or with t=all, or a glob or part that only one key has. The "
-	"runs are those of the machine that measured last.\v"
-	"example:\n  assay plot trend 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' -o trend.svg",
-	children,
-	NULL,
-	NULL,
+static const struct assay_command_line line = {
+	.usage = "trend CASE\nreport",
+	.doc = "Draw the stored runs of a case over time (median with its interval), or of all cases into a folder "
+	       "with a page. CASE is a key, with its number of threads or with t=all, or a glob or part that only "
+	       "one key has. The runs are those of the machine that measured last.\v"
+	       "example:\n"
+	       "  assay plot trend 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' -o trend.svg",
+	.tables = { { assay_options_store, 0 }, { options, 0 } },
+	.argument = set_argument,
+	.check = check,
 };
 
 /* The runs of a case; the caller frees *points. */
@@ -228,5 +209,5 @@ int assay_cmd_plot(int argc, char **argv)
 {
 	struct plot_args a = { 0 };
 
-	return assay_command(&argp, argc, argv, &a, plot);
+	return assay_command(&line, argc, argv, &a, plot);
 }

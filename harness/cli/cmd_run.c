@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay run: measure the cases of a suite, one worker each, and store every case as soon as it is finished. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,75 +8,50 @@
 #include "cli/command.h"
 #include "drive/run.h"
 
-enum { OPT_BUDGET = 0x200, OPT_EVIDENCE, OPT_ROUNDS, OPT_ROOF_IN_TURN };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int refuse(void *args, const char *arg, struct assay_err *err)
 {
-	struct assay_settings *s = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state);
-		return 0;
-	case OPT_BUDGET:
-		return assay_parse_duration_ns(arg, "--budget", &s->r.budget_ns, &s->err) ? EINVAL : 0;
-	case OPT_ROUNDS:
-		return assay_request_set_rounds(&s->r, arg, "--rounds", &s->err) ? EINVAL : 0;
-	case OPT_ROOF_IN_TURN:
-		s->r.roof_in_turn = true;
-		return 0;
-	case OPT_EVIDENCE:
-		return assay_cli_parse_evidence(arg, &s->r.take, &s->err) ? EINVAL : 0;
-	case ARGP_KEY_ARG:
-		assay_err_set(&s->err, ASSAY_EUSAGE, "unexpected argument '%s': a suite is named with --suite %s", arg,
-			      arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)args;
+	return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': a suite is named with --suite %s", arg, arg);
 }
 
-static const struct argp_option options[] = {
-	{ "budget", OPT_BUDGET, "TIME", 0,
+static int set_rounds(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	return assay_request_set_rounds(to, arg, name, err);
+}
+
+#define AT(member) offsetof(struct assay_settings, member)
+
+static const struct assay_option options[] = {
+	{ "budget", 0, "TIME", assay_option_duration, AT(r.budget_ns),
 	  "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the "
-	  "work is fixed)",
-	  0 },
-	{ "rounds", OPT_ROUNDS, "N", 0,
+	  "work is fixed)" },
+	{ "rounds", 0, "N", set_rounds, AT(r),
 	  "Measure the suite N times over, each case in a new process with its share of the time, and take the median "
-	  "of its medians (default: as the suite says; with ASSAY_DETERMINISTIC=1 always once)",
-	  0 },
-	{ "roof-in-turn", OPT_ROOF_IN_TURN, NULL, 0,
+	  "of its medians (default: as the suite says; with ASSAY_DETERMINISTIC=1 always once)" },
+	{ "roof-in-turn", 0, NULL, assay_option_flag, AT(r.roof_in_turn),
 	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both "
-	  "alike. The run must have measured these limits before: stream.read or stream.copy, peak.*",
-	  0 },
-	{ "evidence", OPT_EVIDENCE, "KIND", 0,
+	  "alike. The run must have measured these limits before: stream.read or stream.copy, peak.*" },
+	{ "evidence", 0, "KIND", assay_option_evidence, AT(r.take),
 	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only "
-	  "selects; stored: times alone; all: both (default)",
-	  0 },
+	  "selects; stored: times alone; all: both (default)" },
 	{ 0 },
 };
-static const struct argp_child children[] = {
-	{ &assay_argp_measuring, 0, NULL, 0 },
-	{ &assay_argp_counters, 0, NULL, 0 },
-	{ &assay_argp_cache_model, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp argp = {
-	options,
-	parse,
-	NULL,
-	"Measure a suite: each case in a process of its own, on pinned threads, from seeded inputs, checked before and "
-	"after. Results are stored as they come. The table shows the best variant of each shape and what failed; -v "
-	"shows every case.\v"
-	"The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out or failed "
-	"or every case was skipped, 130 when interrupted; what was finished by then is kept.\n\n"
-	"Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, ASSAY_PAPI=0 to leave "
-	"PAPI alone, and ASSAY_DETERMINISTIC=1 for work that does not depend on time. An option beats the "
-	"environment.\n\n"
-	"example:\n  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",
-	children,
-	NULL,
-	NULL,
+static const struct assay_command_line line = {
+	.doc = "Measure a suite: each case in a process of its own, on pinned threads, from seeded inputs, checked "
+	       "before and after. Results are stored as they come. The table shows the best variant of each shape "
+	       "and what failed; -v shows every case.\v"
+	       "The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out "
+	       "or failed or every case was skipped, 130 when interrupted; what was finished by then is kept.\n\n"
+	       "Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, "
+	       "ASSAY_PAPI=0 to leave PAPI alone, and ASSAY_DETERMINISTIC=1 for work that does not depend on time. "
+	       "An option beats the environment.\n\n"
+	       "example:\n"
+	       "  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",
+	.tables = { ASSAY_OPTIONS_MEASURING,
+		    { assay_options_counters, 0 },
+		    { assay_options_cache_model, 0 },
+		    { options, 0 } },
+	.argument = refuse,
 };
 
 static void say_stored(const struct assay_run *run, const struct assay_settings *s)
@@ -218,5 +192,5 @@ int assay_cmd_run(int argc, char **argv)
 {
 	struct assay_settings s;
 
-	return assay_command(&argp, argc, argv, &s, run);
+	return assay_command(&line, argc, argv, &s, run);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay show: stored runs and comparisons, one of them, or one case of it down to its raw samples. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,73 +17,59 @@ struct show_args {
 	bool samples;
 };
 
-static int take_id(struct show_args *a, const char *arg)
+static int take_id(struct show_args *a, const char *arg, struct assay_err *err)
 {
 	const char *kind = a->comparisons ? "comparison" : "run";
 
 	a->run = arg;
-	return assay_cli_parse_id(arg, kind, kind, &a->run_id, &a->s.err);
+	return assay_parse_id(arg, kind, kind, &a->run_id, err);
 }
 
-static int take_arg(struct show_args *a, const char *arg)
+static int take_arg(void *args, const char *arg, struct assay_err *err)
 {
+	struct show_args *a = args;
+
 	if (!a->run && !a->comparisons && !strcmp(arg, "comparisons")) {
 		a->comparisons = true;
 		return 0;
 	}
 	if (!a->run)
-		return take_id(a, arg);
+		return take_id(a, arg, err);
 	if (a->only)
-		return assay_err_set(&a->s.err, ASSAY_EUSAGE, "unexpected argument '%s': show takes a %s and a case",
-				     arg, a->comparisons ? "comparison" : "run");
+		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': show takes a %s and a case", arg,
+				     a->comparisons ? "comparison" : "run");
 	if (!arg[0])
-		return assay_err_set(&a->s.err, ASSAY_EUSAGE,
+		return assay_err_set(err, ASSAY_EUSAGE,
 				     "bad case '': expected a part of a key or a glob, such as 'matmul.*'");
 	a->only = arg;
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int check(void *args, struct assay_err *err)
 {
-	struct show_args *a = state->input;
+	const struct show_args *a = args;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		assay_cli_parse_children(state);
-		return 0;
-	case 'r':
-		a->samples = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		return take_arg(a, arg) ? EINVAL : 0;
-	case ARGP_KEY_END:
-		if (a->samples && !a->only)
-			assay_err_set(&a->s.err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
-		return a->s.err.code ? EINVAL : 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (a->samples && !a->only)
+		return assay_err_set(err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
+	return 0;
 }
 
-static const struct argp_option options[] = {
-	{ "samples", 'r', NULL, 0, "With a case, its raw samples as well", 0 },
+static const struct assay_option options[] = {
+	{ "samples", 'r', NULL, assay_option_flag, offsetof(struct show_args, samples),
+	  "With a case, its raw samples as well" },
 	{ 0 },
 };
-static const struct argp_child children[] = {
-	{ &assay_argp_reading, 0, NULL, 0 },
-	{ 0 },
-};
-static const struct argp argp = {
-	options,
-	parse,
-	"[RUN [CASE]]\ncomparisons [COMPARISON [CASE]]",
-	"Without arguments list the stored runs; with the number of a run, or 'last', its table; with a case (a glob, "
-	"or a part of its key) all that is known of it. After the word 'comparisons' the same of comparisons, down to "
-	"their process pairs.\v"
-	"examples:\n  assay show last 'matmul.ternary/avx2/*' --samples\n  assay show comparisons last",
-	children,
-	NULL,
-	NULL,
+static const struct assay_command_line line = {
+	.usage = "[RUN [CASE]]\ncomparisons [COMPARISON [CASE]]",
+	.doc = "Without arguments list the stored runs; with the number of a run, or 'last', its table; with a case "
+	       "(a glob, or a part of its key) all that is known of it. After the word 'comparisons' the same of "
+	       "comparisons, down to their process pairs.\v"
+	       "examples:\n"
+	       "  assay show last 'matmul.ternary/avx2/*' --samples\n"
+	       "  assay show comparisons last",
+	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
+	.argument = take_arg,
+	.check = check,
 };
 
 static int show_runs(const struct show_args *a, struct assay_err *err)
@@ -181,5 +166,5 @@ int assay_cmd_show(int argc, char **argv)
 {
 	struct show_args a = { 0 };
 
-	return assay_command(&argp, argc, argv, &a, show);
+	return assay_command(&line, argc, argv, &a, show);
 }

@@ -122,7 +122,7 @@ static void on_event(void *arg, const struct assay_event *e)
 	}
 }
 
-int assay_command(const struct argp *argp, int argc, char **argv, void *args, assay_command_fn *run)
+int assay_command(const struct assay_command_line *line, int argc, char **argv, void *args, assay_command_fn *run)
 {
 	struct assay_settings *s = args;
 	struct assay_err err = { 0 };
@@ -130,7 +130,7 @@ int assay_command(const struct argp *argp, int argc, char **argv, void *args, as
 	int status = 0, rc = assay_settings_init(s, &err);
 
 	if (!rc)
-		rc = assay_cli_parse(argp, argc, argv, args, &err);
+		rc = assay_command_line_parse(line, argc, argv, args, &err);
 	if (!rc) {
 		w = (struct assay_watcher){ .style = assay_cli_style() };
 		w.watch = (struct assay_watch){ .event = on_event, .arg = &w, .interrupted = &interrupted };

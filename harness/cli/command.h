@@ -31,6 +31,6 @@ typedef int assay_command_fn(void *args, struct assay_watcher *w, int *status, s
  * From where @run begins something long, the first Ctrl-C, SIGTERM or SIGHUP sets the flag of the watch, so that what
  * is finished is kept. A second one, half a second later or more, ends the program. Before that the first one does.
  */
-int assay_command(const struct argp *argp, int argc, char **argv, void *args, assay_command_fn *run);
+int assay_command(const struct assay_command_line *line, int argc, char **argv, void *args, assay_command_fn *run);
 
 #endif

@@ -12,9 +12,9 @@ struct assay_compare_args {
 	struct assay_compare_request q; /* its `what` is to be set to the request of s */
 };
 
-/* For the children of a command's argp; their input begins with a struct assay_compare_args. */
-extern const struct argp assay_argp_rates;  /* --policy --alpha */
-extern const struct argp assay_argp_budget; /* --margin --budget */
+/* Tables of struct assay_compare_args. */
+extern const struct assay_option assay_options_rates[];  /* --policy --alpha */
+extern const struct assay_option assay_options_budget[]; /* --margin --budget */
 
 /* The one argument of @command, which stands for both sides. ASSAY_EUSAGE when there are two. */
 int assay_compare_take_both(struct assay_compare_request *o, const char *arg, const char *command,

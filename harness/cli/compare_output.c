@@ -11,38 +11,16 @@
 
 #include "cli/cli.h"
 
-enum { OPT_MARKDOWN = 0x240, OPT_JUNIT, OPT_JSON_FILE, OPT_STRICT };
+#define AT(member) offsetof(struct assay_compare_output, member)
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct assay_compare_output *o = state->input;
-
-	switch (key) {
-	case OPT_MARKDOWN:
-		o->markdown = arg;
-		return 0;
-	case OPT_JUNIT:
-		o->junit = arg;
-		return 0;
-	case OPT_JSON_FILE:
-		o->json_file = arg;
-		return 0;
-	case OPT_STRICT:
-		o->strict = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option options[] = {
-	{ "markdown", OPT_MARKDOWN, "FILE", 0, "Also write a summary for a pull request", 0 },
-	{ "junit", OPT_JUNIT, "FILE", 0, "Also write JUnit XML, a test case for each case and metric", 0 },
-	{ "json-file", OPT_JSON_FILE, "FILE", 0, "Also write what --json prints", 0 },
-	{ "strict", OPT_STRICT, NULL, 0, "INCONCLUSIVE fails too, with status 6", 0 },
+const struct assay_option assay_options_verdicts[] = {
+	{ "markdown", 0, "FILE", assay_option_text, AT(markdown), "Also write a summary for a pull request" },
+	{ "junit", 0, "FILE", assay_option_text, AT(junit),
+	  "Also write JUnit XML, a test case for each case and metric" },
+	{ "json-file", 0, "FILE", assay_option_text, AT(json_file), "Also write what --json prints" },
+	{ "strict", 0, NULL, assay_option_flag, AT(strict), "INCONCLUSIVE fails too, with status 6" },
 	{ 0 },
 };
-const struct argp assay_argp_compare_output = { options, parse, NULL, NULL, NULL, NULL, NULL };
 
 static int check_path(const char *option, const char *path, struct assay_err *err)
 {

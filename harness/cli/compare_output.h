@@ -14,8 +14,8 @@ struct assay_compare_output {
 	bool strict;                              /* INCONCLUSIVE fails too */
 };
 
-/* --markdown --junit --json-file --strict; their input is a struct assay_compare_output. */
-extern const struct argp assay_argp_compare_output;
+/* The table of struct assay_compare_output: --markdown --junit --json-file --strict. */
+extern const struct assay_option assay_options_verdicts[];
 
 /* Can the files be written, as far as that can be told beforehand? Measuring takes minutes, so ask first. ASSAY_EUSAGE.
  */

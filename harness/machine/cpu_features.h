@@ -27,12 +27,10 @@ void assay_cpu_features_drop(struct assay_cpu_features *f, const char *name);
 /* Those of the flags that kernels care about, comma separated. */
 void assay_cpu_features_list(const struct assay_cpu_features *f, char *buf, size_t size);
 
-/* Does the CPU, and the operating system for its registers, have @name ("avx2", "avx512_vnni", "asimddp")? */
-bool assay_cpu_has(const char *name);
-
 /*
- * First of the comma separated @needs that is missing, copied into @missing (may be NULL); true when none is. NULL
- * needs nothing. Reads /proc/cpuinfo at each call (about 30 us).
+ * Do the CPU, and the operating system for its registers, have all of the comma separated @needs ("avx2,fma",
+ * "asimddp")? NULL needs nothing. The first that is missing is copied into @missing (may be NULL). Reads /proc/cpuinfo
+ * at each call (about 30 us).
  */
 bool assay_cpu_has_all(const char *needs, char *missing, size_t size);
 
