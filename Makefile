@@ -244,7 +244,7 @@ $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(BUILD)/lib/libassay-co
 	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(PLUGIN_CFLAGS) -shared -Wl,--build-id -o $@ $<
+	$(call say,LD,$@)$(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -shared -Wl,--build-id -o $@ $<
 
 # One source, each time with one thing changed; not sanitized, since that adds to every object what reaches all of it.
 CODE_PROBES := $(addprefix $(BUILD)/tests/code_hash/,$(addsuffix .so,base unrelated renamed callee constant table pointer pointed \

@@ -4,7 +4,6 @@
 
 static int huge_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
-	(void)why;
 	out->n_tensors = 2;
 	for (uint32_t i = 0; i < out->n_tensors; i++)
 		out->tensors[i] = (struct assay_tensor_spec){ .name = i ? "y" : "x",
@@ -17,20 +16,16 @@ static int huge_describe(const struct assay_shape *shape, struct assay_problem *
 
 static int huge_fill(struct assay_job *job)
 {
-	(void)job;
 	return -1;
 }
 
 static int huge_check(struct assay_job *job, struct assay_check *out)
 {
-	(void)job;
-	(void)out;
 	return -1;
 }
 
 static int huge_run(struct assay_job *job)
 {
-	(void)job;
 	return -1;
 }
 

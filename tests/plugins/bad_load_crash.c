@@ -6,7 +6,6 @@
 
 static int never(struct assay_job *job)
 {
-	(void)job;
 	return 0;
 }
 

@@ -4,22 +4,16 @@
 
 static int describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
-	(void)shape;
-	(void)out;
-	(void)why;
 	return 0;
 }
 
 static int fill(struct assay_job *job)
 {
-	(void)job;
 	return 0;
 }
 
 static int check(struct assay_job *job, struct assay_check *out)
 {
-	(void)job;
-	(void)out;
 	return 0;
 }
 

@@ -22,20 +22,17 @@ static void right(struct assay_job *job)
 
 static int crash_run(struct assay_job *job)
 {
-	(void)job;
 	raise(SIGSEGV);
 	return 0;
 }
 
 static int abort_prepare(struct assay_job *job)
 {
-	(void)job;
 	abort();
 }
 
 static int exit_run(struct assay_job *job)
 {
-	(void)job;
 	_exit(7);
 }
 
@@ -80,7 +77,6 @@ static int wrong_run(struct assay_job *job)
 
 static int nothing_run(struct assay_job *job)
 {
-	(void)job;
 	return 0;
 }
 

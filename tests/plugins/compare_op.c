@@ -14,7 +14,6 @@ static int describe(const struct assay_shape *shape, struct assay_problem *out, 
 {
 	int64_t n = shape->axis[0];
 
-	(void)why;
 	out->n_tensors = 3;
 	out->tensors[X] = (struct assay_tensor_spec){
 		.name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n }

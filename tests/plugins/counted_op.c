@@ -38,8 +38,6 @@ static int put_output(struct assay_job *job)
 
 static int toy_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
-	(void)shape;
-	(void)why;
 	out->n_tensors = 1;
 	out->tensors[0] = (struct assay_tensor_spec){
 		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { N }
@@ -56,7 +54,6 @@ static int toy_fill(struct assay_job *job)
 
 static int calls_fill(struct assay_job *job)
 {
-	(void)job;
 	return 0;
 }
 
@@ -208,8 +205,6 @@ static void hold_ten(void *arg, uint32_t tid, uint32_t n_threads)
 	const struct assay_job *job = arg;
 	void *p[10];
 
-	(void)tid;
-	(void)n_threads;
 	for (int i = 0; i < 10; i++)
 		p[i] = use(malloc(48));
 	job->host->barrier(job);
@@ -288,7 +283,6 @@ static void call_twice(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	const struct assay_job *job = arg;
 
-	(void)n_threads;
 	syscall(SYS_getppid);
 	for (volatile int i = 0; !tid && i < 2000000; i++)
 		;
@@ -308,7 +302,6 @@ static void come_late(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	const struct assay_job *job = arg;
 
-	(void)n_threads;
 	for (volatile int i = 0; !tid && i < 2000000; i++)
 		;
 	job->host->barrier(job);
@@ -344,7 +337,6 @@ static int starts_run(struct assay_job *job)
 
 static void call_once(int signal)
 {
-	(void)signal;
 	syscall(SYS_getppid);
 }
 
@@ -352,7 +344,6 @@ static int signals_prepare(struct assay_job *job)
 {
 	const struct sigaction sa = { .sa_handler = call_once };
 
-	(void)job;
 	return sigaction(SIGUSR1, &sa, NULL);
 }
 

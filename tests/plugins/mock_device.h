@@ -18,14 +18,11 @@ struct mock_stream {
 
 static int mock_count(struct assay_reason *why)
 {
-	(void)why;
 	return 1;
 }
 
 static int mock_open(int ordinal, void **device, struct assay_reason *why)
 {
-	(void)ordinal;
-	(void)why;
 	*device = calloc(1, 1);
 	return *device ? 0 : -1;
 }
@@ -37,58 +34,46 @@ static void mock_close(void *device)
 
 static int mock_describe(void *device, char *text, size_t size)
 {
-	(void)device;
 	snprintf(text, size, "mock device");
 	return 0;
 }
 
 static int mock_alloc(void *device, uint64_t bytes, void **ptr, struct assay_reason *why)
 {
-	(void)device;
-	(void)why;
 	*ptr = malloc(bytes);
 	return *ptr ? 0 : -1;
 }
 
 static void mock_release(void *device, void *ptr)
 {
-	(void)device;
 	free(ptr);
 }
 
 static int mock_copy(void *device, void *dst, const void *src, uint64_t bytes, struct assay_reason *why)
 {
-	(void)device;
-	(void)why;
 	memcpy(dst, src, bytes);
 	return 0;
 }
 
 static int mock_stream_open(void *device, void **stream, struct assay_reason *why)
 {
-	(void)device;
-	(void)why;
 	*stream = calloc(1, sizeof(struct mock_stream));
 	return *stream ? 0 : -1;
 }
 
 static void mock_stream_close(void *device, void *stream)
 {
-	(void)device;
 	free(stream);
 }
 
 static int mock_timer_start(void *device, void *stream)
 {
-	(void)device;
 	((struct mock_stream *)stream)->mark = ((struct mock_stream *)stream)->ns;
 	return 0;
 }
 
 static int mock_timer_stop(void *device, void *stream)
 {
-	(void)device;
-	(void)stream;
 	return 0;
 }
 
@@ -96,8 +81,6 @@ static int mock_timer_read(void *device, void *stream, uint64_t *ns, struct assa
 {
 	const struct mock_stream *s = stream;
 
-	(void)device;
-	(void)why;
 	*ns = s->ns - s->mark;
 	return 0;
 }

@@ -6,8 +6,6 @@
 
 static int describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
-	(void)shape;
-	(void)why;
 	out->n_tensors = 1;
 	out->tensors[0] = (struct assay_tensor_spec){
 		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_U8, .rank = 1, .dims = { 1 }
@@ -17,7 +15,6 @@ static int describe(const struct assay_shape *shape, struct assay_problem *out, 
 
 static int fill(struct assay_job *job)
 {
-	(void)job;
 	return 0;
 }
 

@@ -17,7 +17,6 @@ enum { X, Y };
 
 static int describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
-	(void)why;
 	out->n_tensors = 2;
 	out->tensors[X] = (struct assay_tensor_spec){
 		.name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { 1 }
