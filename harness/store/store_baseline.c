@@ -39,11 +39,9 @@ static int find_run(struct assay_store *s, int64_t id, struct binding *out, stru
 {
 	static const char sql[] = "SELECT run.id, run.suite, m.id, m.label, run.ended_ns IS NOT NULL"
 				  " FROM run JOIN machine m ON m.id = run.machine WHERE run.id = ?";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_int(&b, id);
 	rc = read_binding(s, &b, out, err);
 	if (rc == ASSAY_ENOTFOUND)
@@ -59,11 +57,9 @@ static int put_baseline(struct assay_store *s, const char *name, const struct bi
 {
 	static const char sql[] = "INSERT INTO baseline (name, suite, machine, saved_ns) VALUES (?, ?, ?, ?)"
 				  " ON CONFLICT (name) DO UPDATE SET saved_ns = excluded.saved_ns";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, name);
 	assay_store_bind_text(&b, run->suite);
 	assay_store_bind_text(&b, run->machine_id);
@@ -76,11 +72,8 @@ static int find_baseline(struct assay_store *s, const char *name, struct binding
 {
 	static const char sql[] = "SELECT b.id, b.suite, m.id, m.label, 1"
 				  " FROM baseline b JOIN machine m ON m.id = b.machine WHERE b.name = ?";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, name);
 	return read_binding(s, &b, out, err);
 }
@@ -115,10 +108,9 @@ static int save(struct assay_store *s, const char *name, int64_t run_id, uint64_
 		rc = put_baseline(s, name, &run, now_ns, err);
 	if (!rc)
 		rc = find_baseline(s, name, &base, err);
-	if (!rc)
-		rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
+	b = assay_store_statement(s, sql, err);
 	assay_store_bind_int(&b, base.id);
 	assay_store_bind_int(&b, run_id);
 	rc = assay_store_step_once(&b);
@@ -178,12 +170,10 @@ int assay_store_baselines(struct assay_store *s, const char *suite, const char *
 		" WHERE (?1 IS NULL OR b.suite = ?1) AND (?2 IS NULL OR b.machine = ?2) ORDER BY b.name, r.run";
 	struct assay_baseline_info *v = NULL;
 	struct assay_row row = { 0 };
-	struct assay_binder b;
 	size_t count = 0;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc = 0;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_text(&b, machine_id);
 	while (assay_store_next(s, &b, &row, "'baseline'", &rc, err))
@@ -200,11 +190,9 @@ int assay_store_baselines(struct assay_store *s, const char *suite, const char *
 int assay_store_baseline_drop(struct assay_store *s, const char *name, struct assay_err *err)
 {
 	static const char sql[] = "DELETE FROM baseline WHERE name = ?";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, name);
 	rc = assay_store_step_once(&b);
 	if (rc != SQLITE_DONE)

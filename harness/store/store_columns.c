@@ -47,8 +47,8 @@ static char *expand(const char *sql, const struct assay_columns *const *lists)
 	return assay_text_take(&out);
 }
 
-int assay_store_statement_of(struct assay_store *s, const char *sql, const struct assay_columns *const *lists,
-			     struct assay_binder *b, struct assay_err *err)
+struct assay_binder assay_store_statement_of(struct assay_store *s, const char *sql,
+					     const struct assay_columns *const *lists, struct assay_err *err)
 {
 	sqlite3_stmt *st = assay_store_prepared(s, sql);
 	char *text = NULL;
@@ -60,8 +60,7 @@ int assay_store_statement_of(struct assay_store *s, const char *sql, const struc
 			  : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	}
 	free(text);
-	*b = assay_store_bind(st);
-	return rc;
+	return (struct assay_binder){ .st = st, .rc = rc };
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
@@ -75,7 +74,7 @@ static void bind_list(struct assay_binder *b, const int *v, size_t n)
 		assay_text_addf(&list, "%s%d", i ? "," : "", v[i]);
 	text = assay_text_take(&list);
 	assay_store_bind_text(b, text);
-	if (!text)
+	if (!text && !b->rc)
 		b->rc = SQLITE_NOMEM;
 	free(text);
 }
@@ -235,9 +234,7 @@ int assay_store_put_part(struct assay_store *s, const struct assay_store_part *p
 	for (size_t i = 0; i < n && !rc; i++) {
 		const char *element = (const char *)v + i * part->size;
 
-		rc = assay_store_statement_of(s, part->sql, lists, &b, err);
-		if (rc)
-			break;
+		b = assay_store_statement_of(s, part->sql, lists, err);
 		assay_store_bind_int(&b, owner);
 		assay_store_bind_size(&b, i);
 		assay_store_bind_columns(&b, part->columns, element);

@@ -75,8 +75,8 @@ struct assay_columns {
  * {=?} for an assignment to each, and {x} for its names in the table of alias x. The first of each stands for
  * @lists[0], the second for @lists[1], and so on. A text always goes with the same lists.
  */
-int assay_store_statement_of(struct assay_store *s, const char *sql, const struct assay_columns *const *lists,
-			     struct assay_binder *b, struct assay_err *err);
+struct assay_binder assay_store_statement_of(struct assay_store *s, const char *sql,
+					     const struct assay_columns *const *lists, struct assay_err *err);
 /* Bind the values of one list, from the struct @of. */
 void assay_store_bind_columns(struct assay_binder *b, const struct assay_columns *c, const void *of);
 /* Read the columns of one list into the struct @to, whose pointers are NULL. */

@@ -12,11 +12,9 @@ static int insert_comparison(struct assay_store *s, const struct assay_compariso
 			     struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_comparison_columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, "INSERT INTO comparison ({}) VALUES ({?})", lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, "INSERT INTO comparison ({}) VALUES ({?})", lists, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_columns(&b, &assay_store_comparison_columns, cmp);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "comparison with", cmp->base);
 	if (!rc)
@@ -29,13 +27,11 @@ static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t ben
 {
 	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_control_columns,
 							     &assay_store_presence_columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(
+	struct assay_binder b = assay_store_statement_of(
 		s, "INSERT INTO comparison_case (comparison, bench_case, {}, {}, {}) VALUES (?, ?, {?}, {?}, {?})",
-		lists, &b, err);
+		lists, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_int(&b, comparison_id);
 	assay_store_bind_int(&b, bench_case);
 	assay_store_bind_columns(&b, &assay_store_limit_columns, &c->c);
@@ -110,11 +106,9 @@ int assay_store_comparison_case_update(struct assay_store *s, int64_t case_id, c
 		"UPDATE comparison_case SET {=?} WHERE id = ?"
 		" AND EXISTS (SELECT 1 FROM comparison WHERE id = comparison_case.comparison AND ended_ns IS NULL)";
 	static const struct assay_columns *const lists[] = { &assay_store_presence_columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, sql, lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_columns(&b, &assay_store_presence_columns, c);
 	assay_store_bind_int(&b, case_id);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "case", c->c.key);
@@ -153,11 +147,10 @@ static int insert_pair(struct assay_store *s, int64_t case_id, const struct assa
 		       struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_pair_columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, "INSERT INTO pair (comparison_case, {}) VALUES (?, {?})", lists, &b, err);
+	struct assay_binder b =
+		assay_store_statement_of(s, "INSERT INTO pair (comparison_case, {}) VALUES (?, {?})", lists, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_int(&b, case_id);
 	assay_store_bind_columns(&b, &assay_store_pair_columns, p);
 	rc = assay_store_step_once(&b);
@@ -178,13 +171,12 @@ static int insert_side(struct assay_store *s, int64_t pair, const struct assay_p
 	unsigned char *blob = NULL;
 	struct assay_binder b;
 	size_t len = 0;
-	int rc = assay_store_statement_of(s, "INSERT INTO pair_side (pair, side, {}, samples) VALUES (?, ?, {?}, ?)",
-					  lists, &b, err);
+	int rc = p->n_blocks ? assay_sample_blob_encode(side->samples, 2 * p->n_blocks, &blob, &len, err) : 0;
 
-	if (!rc && p->n_blocks)
-		rc = assay_sample_blob_encode(side->samples, 2 * p->n_blocks, &blob, &len, err);
 	if (rc)
 		return rc;
+	b = assay_store_statement_of(s, "INSERT INTO pair_side (pair, side, {}, samples) VALUES (?, ?, {?}, ?)", lists,
+				     err);
 	assay_store_bind_int(&b, pair);
 	assay_store_bind_text(&b, assay_store_side_names[which]);
 	assay_store_bind_columns(&b, &assay_store_side_columns, side);
@@ -221,11 +213,9 @@ int assay_store_comparison_end(struct assay_store *s, int64_t id, uint64_t ended
 {
 	static const char sql[] =
 		"UPDATE comparison SET ended_ns = ?, verdict = ?, exit_code = ? WHERE id = ? AND ended_ns IS NULL";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_size(&b, ended_ns);
 	assay_store_bind_text(&b, verdict);
 	assay_store_bind_int(&b, exit_code);
@@ -263,11 +253,9 @@ static int insert_certify(struct assay_store *s, const struct assay_certify_reco
 			  struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &certify_columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, "INSERT INTO certify ({}) VALUES ({?})", lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, "INSERT INTO certify ({}) VALUES ({?})", lists, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_columns(&b, &certify_columns, r);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "certification of", r->machine.id);
 	if (!rc)

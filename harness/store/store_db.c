@@ -91,6 +91,8 @@ int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err,
 	char why[256], head[ASSAY_KEY_MAX + 64];
 	va_list ap;
 
+	if (rc < 0)
+		return rc;
 	if (primary(rc) == SQLITE_NOMEM)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory in the database '" SHOWN_PATH "'", s->path);
 	explain(s, rc, why, sizeof(why));
@@ -198,72 +200,64 @@ int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
 	return rc;
 }
 
-struct assay_binder assay_store_bind(sqlite3_stmt *st)
-{
-	return (struct assay_binder){ .st = st, .rc = SQLITE_OK };
-}
-
-static void bound(struct assay_binder *b, int rc)
-{
-	if (b->rc == SQLITE_OK)
-		b->rc = rc;
-}
-
-void assay_store_bind_int(struct assay_binder *b, int64_t v)
-{
-	bound(b, sqlite3_bind_int64(b->st, ++b->column, v));
-}
-
-void assay_store_bind_size(struct assay_binder *b, uint64_t v)
-{
-	if (v > INT64_MAX)
-		bound(b, SQLITE_TOOBIG);
-	assay_store_bind_int(b, (int64_t)(v & INT64_MAX));
-}
-
-void assay_store_bind_real(struct assay_binder *b, double v)
-{
-	bound(b, sqlite3_bind_double(b->st, ++b->column, v));
-}
-
-void assay_store_bind_text(struct assay_binder *b, const char *v)
-{
-	bound(b, sqlite3_bind_text(b->st, ++b->column, v, -1, SQLITE_TRANSIENT));
-}
-
-void assay_store_bind_blob(struct assay_binder *b, const void *v, size_t len)
-{
-	bound(b, sqlite3_bind_blob64(b->st, ++b->column, v, len, SQLITE_STATIC));
-}
-
-void assay_store_bind_null(struct assay_binder *b)
-{
-	bound(b, sqlite3_bind_null(b->st, ++b->column));
-}
-
-int assay_store_statement(struct assay_store *s, const char *sql, struct assay_binder *b, struct assay_err *err)
+struct assay_binder assay_store_statement(struct assay_store *s, const char *sql, struct assay_err *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = assay_store_prepare(s, sql, &st, err);
 
-	*b = assay_store_bind(st);
-	return rc;
+	return (struct assay_binder){ .st = st, .rc = rc };
+}
+
+void assay_store_bind_int(struct assay_binder *b, int64_t v)
+{
+	if (!b->rc)
+		b->rc = sqlite3_bind_int64(b->st, ++b->column, v);
+}
+
+void assay_store_bind_size(struct assay_binder *b, uint64_t v)
+{
+	if (v > INT64_MAX && !b->rc)
+		b->rc = SQLITE_TOOBIG;
+	assay_store_bind_int(b, (int64_t)v);
+}
+
+void assay_store_bind_real(struct assay_binder *b, double v)
+{
+	if (!b->rc)
+		b->rc = sqlite3_bind_double(b->st, ++b->column, v);
+}
+
+void assay_store_bind_text(struct assay_binder *b, const char *v)
+{
+	if (!b->rc)
+		b->rc = sqlite3_bind_text(b->st, ++b->column, v, -1, SQLITE_TRANSIENT);
+}
+
+void assay_store_bind_blob(struct assay_binder *b, const void *v, size_t len)
+{
+	if (!b->rc)
+		b->rc = sqlite3_bind_blob64(b->st, ++b->column, v, len, SQLITE_STATIC);
+}
+
+void assay_store_bind_null(struct assay_binder *b)
+{
+	if (!b->rc)
+		b->rc = sqlite3_bind_null(b->st, ++b->column);
 }
 
 int assay_store_step(struct assay_binder *b)
 {
-	return b->rc == SQLITE_OK ? sqlite3_step(b->st) : b->rc;
+	return b->rc ? b->rc : sqlite3_step(b->st);
 }
 
 int assay_store_step_once(struct assay_binder *b)
 {
-	int rc = b->rc;
+	int rc = assay_store_step(b);
 
-	if (rc == SQLITE_OK) {
-		rc = sqlite3_step(b->st);
+	if (b->st) {
 		sqlite3_reset(b->st);
+		sqlite3_clear_bindings(b->st);
 	}
-	sqlite3_clear_bindings(b->st);
 	return rc;
 }
 

@@ -84,15 +84,17 @@ int assay_store_begin_read(struct assay_store *s, struct assay_err *err);
 /* Commits when @rc is 0, rolls back and returns @rc otherwise. */
 int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err);
 
-/* Values of a statement, bound from left to right; the first failure sticks. */
+/*
+ * A statement and its values, bound from left to right. The first failure sticks, and every function here takes it: a
+ * step returns it, assay_store_fail() and assay_store_done() make an error of it.
+ */
 struct assay_binder {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st; /* NULL where it could not be prepared */
 	int column;
-	int rc; /* of SQLite */
+	int rc; /* of SQLite; below 0: enum assay_error, and the error is told */
 };
-struct assay_binder assay_store_bind(sqlite3_stmt *st);
 /* Prepare @sql and begin to bind its values. */
-int assay_store_statement(struct assay_store *s, const char *sql, struct assay_binder *b, struct assay_err *err);
+struct assay_binder assay_store_statement(struct assay_store *s, const char *sql, struct assay_err *err);
 void assay_store_bind_int(struct assay_binder *b, int64_t v);
 /* SQLITE_TOOBIG above INT64_MAX. */
 void assay_store_bind_size(struct assay_binder *b, uint64_t v);

@@ -14,11 +14,10 @@ static int put_run(struct assay_store *s, const struct assay_exact_run *run, con
 		   struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_exact_run_columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, "INSERT INTO exact_run ({}, side) VALUES ({?}, ?)", lists, &b, err);
+	struct assay_binder b =
+		assay_store_statement_of(s, "INSERT INTO exact_run ({}, side) VALUES ({?}, ?)", lists, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_columns(&b, &assay_store_exact_run_columns, run);
 	assay_store_bind_text(&b, side);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "exact counts of suite", run->suite);
@@ -35,9 +34,7 @@ static int put_functions(struct assay_store *s, int64_t id, const struct assay_e
 	int rc = 0;
 
 	for (size_t i = 0; i < c->n_functions && !rc; i++) {
-		rc = assay_store_statement_of(s, sql, lists, &b, err);
-		if (rc)
-			break;
+		b = assay_store_statement_of(s, sql, lists, err);
 		assay_store_bind_int(&b, id);
 		assay_store_bind_columns(&b, &assay_store_exact_function_columns, &c->functions[i]);
 		rc = assay_store_done(s, assay_store_step_once(&b), err, "counts of", c->functions[i].name);
@@ -48,11 +45,10 @@ static int put_functions(struct assay_store *s, int64_t id, const struct assay_e
 static int put_case(struct assay_store *s, int64_t run, const struct assay_exact_case *c, struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_exact_case_columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, "INSERT INTO exact_case (exact_run, {}) VALUES (?, {?})", lists, &b, err);
+	struct assay_binder b =
+		assay_store_statement_of(s, "INSERT INTO exact_case (exact_run, {}) VALUES (?, {?})", lists, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_int(&b, run);
 	assay_store_bind_columns(&b, &assay_store_exact_case_columns, c);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "exact counts of", c->key);
@@ -109,11 +105,9 @@ static int load_run(struct assay_store *s, const char *sql, const char *suite, i
 	static const struct assay_columns *const lists[] = { &assay_store_exact_run_columns,
 							     &assay_store_build_columns };
 	struct assay_row row = { 0 };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, sql, lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	int rc = 0;
 
-	if (rc)
-		return rc;
 	if (suite)
 		assay_store_bind_text(&b, suite);
 	else
@@ -160,12 +154,10 @@ static int load_cases(struct assay_store *s, struct assay_exact_run *run, struct
 	static const struct assay_columns *const lists[] = { &assay_store_exact_case_columns,
 							     &assay_store_exact_function_columns };
 	struct assay_row row = { 0 };
-	struct assay_binder b;
 	int64_t last = 0;
-	int rc = assay_store_statement_of(s, sql, lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	int rc = 0;
 
-	if (rc)
-		return rc;
 	assay_store_bind_int(&b, run->id);
 	while (assay_store_next(s, &b, &row, "exact counts", &rc, err))
 		rc = add_row(&row, run, &last, err);

@@ -42,11 +42,8 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 				  " (SELECT count(*) FROM result WHERE run = run.id AND status = 'ok')"
 				  " FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
 				  " WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.id DESC LIMIT ?2";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
 	return assay_store_collect(s, &b, "the list of runs", sizeof(**out), read_run_info, out, n, err);
@@ -89,11 +86,8 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 		"  WHERE e.comparison = k.id AND e.side = 'head' AND c.status = 'ok')"
 		" FROM comparison k JOIN machine m ON m.id = k.machine"
 		" WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.id DESC LIMIT ?2";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, machine_id);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
 	return assay_store_collect(s, &b, "the list of comparisons", sizeof(**out), read_comparison_info, out, n, err);
@@ -103,11 +97,9 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 static int ask_number(struct assay_store *s, const char *sql, const struct assay_run *run, int64_t *out,
 		      struct assay_err *err)
 {
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, run->suite);
 	assay_store_bind_int(&b, (int64_t)run->seed);
 	assay_store_bind_text(&b, run->machine.id);
@@ -155,11 +147,9 @@ int assay_store_comparable(struct assay_store *s, const struct assay_run *run, i
 static int key_known(struct assay_store *s, const char *key, struct assay_err *err)
 {
 	static const char sql[] = "SELECT 1 FROM bench_case WHERE key = ?";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, key);
 	rc = assay_store_step(&b);
 	if (rc == SQLITE_DONE)
@@ -193,10 +183,9 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 	struct assay_binder b;
 	int rc = key_known(s, key, err);
 
-	if (!rc)
-		rc = assay_store_statement(s, sql, &b, err);
 	if (rc)
 		return rc;
+	b = assay_store_statement(s, sql, err);
 	assay_store_bind_text(&b, key);
 	assay_store_bind_text(&b, machine_id);
 	return assay_store_collect(s, &b, "the history", sizeof(**out), read_trend_point, out, n, err);
@@ -215,12 +204,10 @@ int assay_store_cases(struct assay_store *s, const char *machine_id, struct assa
 	static const struct assay_columns *const lists[] = { &assay_store_case_columns, &assay_store_axis_columns };
 	struct assay_case *v = NULL;
 	struct assay_row row = { 0 };
-	struct assay_binder b;
 	size_t count = 0;
-	int rc = assay_store_statement_of(s, sql, lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	int rc = 0;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, machine_id);
 	while (assay_store_next(s, &b, &row, "'bench_case'", &rc, err)) {
 		struct assay_case c = { 0 };

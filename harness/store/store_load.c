@@ -249,12 +249,10 @@ int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *
 	static const char sql[] = "SELECT p.encoded FROM bench_case c JOIN result r ON r.bench_case = c.id"
 				  " LEFT JOIN result_samples p ON p.result = r.id WHERE c.key = ? AND r.run = ?";
 	struct assay_sample *samples = NULL;
-	struct assay_binder b;
+	struct assay_binder b = assay_store_statement(s, sql, err);
 	size_t n_samples = 0;
-	int sqlite_rc, rc = assay_store_statement(s, sql, &b, err);
+	int sqlite_rc, rc = 0;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, key);
 	assay_store_bind_int(&b, run_id);
 	sqlite_rc = assay_store_step(&b);

@@ -17,10 +17,8 @@ static int put_machine_facts(struct assay_store *s, const struct assay_fingerpri
 	int rc = 0;
 
 	for (size_t i = 0; i < m->n_facts && !rc; i++) {
-		rc = assay_store_statement_of(s, "INSERT INTO machine_fact (machine, place, {}) VALUES (?, ?, {?})",
-					      lists, &b, err);
-		if (rc)
-			break;
+		b = assay_store_statement_of(s, "INSERT INTO machine_fact (machine, place, {}) VALUES (?, ?, {?})",
+					     lists, err);
 		assay_store_bind_text(&b, m->id);
 		assay_store_bind_size(&b, i);
 		assay_store_bind_columns(&b, &assay_store_fact_columns, &m->facts[i]);
@@ -34,11 +32,8 @@ static int put(struct assay_store *s, const char *sql, const struct assay_column
 	       const char *what, struct assay_err *err)
 {
 	const struct assay_columns *const lists[] = { columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, sql, lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
 
-	if (rc)
-		return rc;
 	assay_store_bind_columns(&b, columns, of);
 	return assay_store_done(s, assay_store_step_once(&b), err, what, (const char *)of + columns->v[0].offset);
 }
@@ -61,11 +56,9 @@ int assay_store_put_build(struct assay_store *s, const struct assay_build *b, st
 static int find_case(struct assay_store *s, const char *key, int64_t *id, struct assay_err *err)
 {
 	static const char sql[] = "SELECT id FROM bench_case WHERE key = ?";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, key);
 	rc = assay_store_step(&b);
 	if (rc == SQLITE_ROW)
@@ -170,12 +163,10 @@ int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, s
 {
 	static const struct assay_columns *const lists[] = { &assay_store_fact_columns };
 	struct assay_row row = { 0 };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, "SELECT {f} FROM machine_fact f WHERE f.machine = ? ORDER BY f.place",
-					  lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(
+		s, "SELECT {f} FROM machine_fact f WHERE f.machine = ? ORDER BY f.place", lists, err);
+	int rc = 0;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, m->id);
 	while (assay_store_next(s, &b, &row, "'machine_fact'", &rc, err)) {
 		if (m->n_facts == sizeof(m->facts) / sizeof(m->facts[0]))
@@ -215,12 +206,10 @@ int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, 
 			 void *to, struct assay_err *err)
 {
 	struct assay_row row = { 0 };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, q->sql, q->lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, q->sql, q->lists, err);
+	int rc = 0;
 	char what[64];
 
-	if (rc)
-		return rc;
 	name_part(whole, q->table, what, sizeof(what));
 	assay_store_bind_int(&b, whole.id);
 	while (assay_store_next(s, &b, &row, what, &rc, err))

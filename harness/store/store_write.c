@@ -15,11 +15,9 @@ static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *
 		sizeof(*run->environment)
 	};
 	static const struct assay_columns *const lists[] = { &assay_store_run_columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, "INSERT INTO run ({}) VALUES ({?})", lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, "INSERT INTO run ({}) VALUES ({?})", lists, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_columns(&b, &assay_store_run_columns, run);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "run of suite", run->suite);
 	if (rc)
@@ -50,11 +48,9 @@ int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct a
 int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns, struct assay_err *err)
 {
 	static const char sql[] = "UPDATE run SET ended_ns = ? WHERE id = ? AND ended_ns IS NULL";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_size(&b, ended_ns);
 	assay_store_bind_int(&b, run_id);
 	rc = assay_store_step_once(&b);
@@ -113,13 +109,11 @@ static int insert_result(struct assay_store *s, int64_t run_id, int64_t case_id,
 	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_outcome_columns,
 							     &assay_store_measurement_columns,
 							     &assay_store_statistics_columns };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(
-		s, "INSERT INTO result (run, bench_case, {}, {}, {}, {}) VALUES (?, ?, {?}, {?}, {?}, {?})", lists, &b,
+	struct assay_binder b = assay_store_statement_of(
+		s, "INSERT INTO result (run, bench_case, {}, {}, {}, {}) VALUES (?, ?, {?}, {?}, {?}, {?})", lists,
 		err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_int(&b, run_id);
 	assay_store_bind_int(&b, case_id);
 	assay_store_bind_columns(&b, &assay_store_limit_columns, &r->c);
@@ -141,16 +135,12 @@ static int add_samples(struct assay_store *s, int64_t result, const struct assay
 	static const char sql[] = "INSERT INTO result_samples (result, encoded) VALUES (?, ?)";
 	unsigned char *blob = NULL;
 	struct assay_binder b;
-	sqlite3_stmt *st;
 	size_t len = 0;
-	int rc;
+	int rc = assay_sample_blob_encode(r->samples, r->n_samples, &blob, &len, err);
 
-	rc = assay_store_prepare(s, sql, &st, err);
-	if (!rc)
-		rc = assay_sample_blob_encode(r->samples, r->n_samples, &blob, &len, err);
 	if (rc)
 		return rc;
-	b = assay_store_bind(st);
+	b = assay_store_statement(s, sql, err);
 	assay_store_bind_int(&b, result);
 	assay_store_bind_blob(&b, blob, len);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "samples of", r->c.key);
@@ -162,11 +152,9 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 {
 	static const char sql[] = "SELECT r.id FROM bench_case c JOIN result r ON r.bench_case = c.id"
 				  " WHERE c.key = ? AND r.run = ?";
-	struct assay_binder b;
-	int rc = assay_store_statement(s, sql, &b, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	assay_store_bind_text(&b, key);
 	assay_store_bind_int(&b, run_id);
 	rc = assay_store_step(&b);
@@ -183,11 +171,8 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 static int change_result(struct assay_store *s, const char *sql, const struct assay_columns *const *lists, size_t n,
 			 int64_t id, const struct assay_result *r, struct assay_err *err)
 {
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, sql, lists, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
 
-	if (rc)
-		return rc;
 	bind_result(&b, lists, n, r);
 	assay_store_bind_int(&b, id);
 	return assay_store_done(s, assay_store_step_once(&b), err, "result of", r->c.key);

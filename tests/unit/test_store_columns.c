@@ -68,11 +68,9 @@ static void release(struct everything *e)
 
 static int add(struct assay_store *s, int64_t owner, const struct everything *e, struct assay_err *err)
 {
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, "INSERT INTO t (owner, {}, {}) VALUES (?, {?}, {?})", both, &b, err);
+	struct assay_binder b =
+		assay_store_statement_of(s, "INSERT INTO t (owner, {}, {}) VALUES (?, {?}, {?})", both, err);
 
-	if (rc)
-		return rc;
 	assay_store_bind_int(&b, owner);
 	assay_store_bind_columns(&b, &numbers, e);
 	assay_store_bind_columns(&b, &words, e);
@@ -83,11 +81,10 @@ static int add(struct assay_store *s, int64_t owner, const struct everything *e,
 static int load(struct assay_store *s, int64_t owner, struct everything *e, struct assay_err *err)
 {
 	struct assay_row row = { 0 };
-	struct assay_binder b;
-	int rc = assay_store_statement_of(s, "SELECT {t}, {t} FROM t WHERE owner = ?", both, &b, err);
+	struct assay_binder b = assay_store_statement_of(s, "SELECT {t}, {t} FROM t WHERE owner = ?", both, err);
+	int rc = 0;
 
 	*e = (struct everything){ 0 };
-	assert_int_equal(rc, 0);
 	assay_store_bind_int(&b, owner);
 	while (assay_store_next(s, &b, &row, "'t'", &rc, err)) {
 		assay_store_row_columns(&row, &numbers, e);
@@ -155,7 +152,7 @@ STORE_TEST(test_one_list_is_replaced)
 	struct assay_binder b;
 
 	assert_ok(f, add(s, 1, &first, &f->err));
-	assert_ok(f, assay_store_statement_of(s, "UPDATE t SET {=?} WHERE owner = ?", only, &b, &f->err));
+	b = assay_store_statement_of(s, "UPDATE t SET {=?} WHERE owner = ?", only, &f->err);
 	assay_store_bind_columns(&b, &words, &second);
 	assay_store_bind_int(&b, 1);
 	assert_ok(f, assay_store_done(s, assay_store_step_once(&b), &f->err, "row", second.text));
