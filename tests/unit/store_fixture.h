@@ -55,6 +55,14 @@ static inline int fixture_teardown(void **state)
 			fail_msg("%s: %s", #call, (f)->err.text);                                                      \
 	} while (0)
 
+static inline struct assay_store *open_store(struct fixture *f, enum assay_store_mode mode)
+{
+	struct assay_store *s;
+
+	assert_ok(f, assay_store_open(&s, f->db, mode, &f->err));
+	return s;
+}
+
 /* @call must give @code with a message that has @part in it. */
 #define assert_error(f, call, code, part)                                                                              \
 	do {                                                                                                           \
@@ -273,7 +281,7 @@ static inline void make_database(struct fixture *f)
 {
 	struct assay_store *s;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_int_equal(add_run(f, s, "quick", "m1", 0, 5, true), 1);
 	assay_store_close(s);
 }
@@ -286,7 +294,7 @@ static inline void assert_intact(struct fixture *f)
 	sqlite3_stmt *st = NULL;
 	struct assay_run run;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	assert_ok(f, assay_store_run_load(s, 1, &run, &f->err));
 	assert_int_equal(run.n_results, 5);
 	for (unsigned i = 0; i < 5; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The layout of the plugin ABI, pinned: a plugin compiled against version 1.0 must fit every later 1.x. */
-
 #include "unit.h"
 #include "assay/plugin.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callgrind's file, whole, cut short and damaged; versions, features, and the command a worker gets. */
-
 #include "unit.h"
 #include "base/file.h"
 #include "counters/callgrind.h"

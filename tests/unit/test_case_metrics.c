@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics of a case from what its worker reports: a number that is not known is left out, with a reason. */
-
 #include "unit.h"
 #include "measure/case_metrics.h"
 

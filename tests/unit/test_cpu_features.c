@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Features and identity from recorded /proc/cpuinfo files, and sanity on this machine. */
-
 #include "unit.h"
 #include "assay/isa_table.h"
 

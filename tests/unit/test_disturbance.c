@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a host shows between two polls, from files of a made-up host. */
-
 #include "unit.h"
 #include "base/file.h"
 #include "folder_fixture.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded hosts: container limits, steal, memory, fingerprint, environment and what doctor says of them. */
-
 #include "unit.h"
 #include "machine/cgroup.h"
 #include "machine/environment.h"

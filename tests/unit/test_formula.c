@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formulas over counts: value, precedence, and every way to be wrong. */
-
 #include "unit.h"
 #include "counters/formula.h"
 

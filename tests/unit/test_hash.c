@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Digests against the values that xxh128sum prints, and streaming against one call. */
-
 #include "unit.h"
 #include "base/hash.h"
 

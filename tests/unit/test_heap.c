@@ -3,7 +3,6 @@
  * What variants allocate, counted by a worker with the heap's object preloaded, against variants that allocate known
  * amounts.
  */
-
 #include "unit.h"
 #include "base/file.h"
 #include "counters/heap.h"

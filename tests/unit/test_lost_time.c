@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a thread lost, from two readings of its clocks. */
-
-#include "unit.h"
-
 #include <time.h>
 
+#include "unit.h"
 #include "machine/lost_time.h"
 
 TEST(from_two_readings)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `assay new` works out: formulas of dimensions from an op's answers, and a source that always compiles. */
-
 #include "unit.h"
 #include "drive/new_template.h"
 #include "drive/new_variant.h"

@@ -3,7 +3,6 @@
  * The paired judge against simulated machines of which the truth is known. All draws come from Philox by a fixed seed,
  * so that every count is exact; beside it stands what was promised.
  */
-
 #include "unit.h"
 #include "assay/random.h"
 #include "judge/paired.h"

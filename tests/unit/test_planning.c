@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many pairs a promise takes, against numbers worked out by hand, and whether the promise is kept in simulation. */
-
 #include "unit.h"
 #include "assay/random.h"
 #include "judge/planning.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cases measured in several rounds: which are worth it, and what the rounds come to. */
-
 #include "unit.h"
 #include "measure/case_metrics.h"
 #include "measure/rounds.h"

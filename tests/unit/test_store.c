@@ -34,14 +34,14 @@ STORE_TEST(test_a_run_comes_back_whole)
 	r[1].metrics[0].estimated = true;
 	r[2].numa_node = 1;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_ok(f, assay_store_run_begin(s, &in, &f->err));
 	assert_int_equal(in.id, 1);
 	for (unsigned i = 0; i < 3; i++)
 		assert_ok(f, assay_store_result_add(s, in.id, &r[i], &f->err));
 	assay_store_close(s);
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	assert_ok(f, assay_store_run_load(s, 0, &out, &f->err));
 	assert_int_equal(out.id, 1);
 	assert_string_equal(out.suite, "quick");
@@ -98,9 +98,8 @@ STORE_TEST(test_settings)
 		  "0" },
 	};
 	struct fixture *f = *state;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		sqlite3_stmt *st = NULL;
 
@@ -116,10 +115,9 @@ STORE_TEST(test_end_of_a_run)
 {
 	struct fixture *f = *state;
 	struct assay_result r;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	struct assay_run out;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	assert_error(f, assay_store_run_load(s, 0, &out, &f->err), ASSAY_ENOTFOUND, "no runs in");
 	assert_error(f, assay_store_run_load(s, 7, &out, &f->err), ASSAY_ENOTFOUND, "no run 7 in");
 	assert_error(f, assay_store_run_end(s, 1, 5, &f->err), ASSAY_ENOTFOUND, "no open run 1");
@@ -141,10 +139,9 @@ STORE_TEST(test_metrics_are_replaced)
 {
 	struct fixture *f = *state;
 	struct assay_result r, other;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	struct assay_run out;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	add_run(f, s, "quick", "m1", 0, 3, false);
 	make_result(&r, 1, 100);
 	make_result(&other, 8, 100);
@@ -185,11 +182,10 @@ STORE_TEST(test_results_are_replaced)
 	struct fixture *f = *state;
 	struct assay_result r, other;
 	struct assay_sample *samples = NULL;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	struct assay_run out;
 	size_t n = 0;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	add_run(f, s, "quick", "m1", 0, 3, false);
 	make_result(&r, 1, 250);
 	make_result(&other, 8, 100);
@@ -234,10 +230,9 @@ STORE_TEST(test_results_are_replaced)
 STORE_TEST(test_bad_results_are_refused)
 {
 	struct fixture *f = *state;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	struct assay_run out;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	add_run(f, s, "quick", "m1", 0, 1, false);
 	for (unsigned i = 0; i < 17; i++) {
 		struct assay_result r;
@@ -352,12 +347,12 @@ STORE_TEST(test_checks_of_the_schema)
 	struct assay_store *s;
 
 	make_database(f);
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	for (size_t i = 0; i < N_OF(refused); i++)
 		assert_int_equal(sqlite3_exec(s->db, refused[i], NULL, NULL, NULL) & 0xff, SQLITE_CONSTRAINT);
 	assay_store_close(s);
 	/* a reader changes nothing */
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	assert_int_equal(sqlite3_exec(s->db, "DELETE FROM result", NULL, NULL, NULL) & 0xff, SQLITE_READONLY);
 	assay_store_close(s);
 	assert_intact(f);

@@ -28,7 +28,7 @@ static void assert_filled(struct fixture *f, unsigned added)
 	struct assay_store *s;
 	struct assay_run run;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	assert_ok(f, assay_store_run_load(s, 2, &run, &f->err));
 	assert_int_equal(run.n_results, added);
 	assert_true(run.ended_ns == 0);

@@ -55,7 +55,7 @@ static struct assay_store *open_table(struct fixture *f)
 {
 	struct assay_store *s;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_ok(f, assay_store_exec(s, schema, &f->err));
 	return s;
 }

@@ -53,10 +53,9 @@ STORE_TEST(test_round_trip)
 	struct fixture *f = *state;
 	struct assay_comparison cmp[2], got;
 	char verdict[ASSAY_VERDICT_MAX];
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	int exit_code;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	for (unsigned k = 0; k < 2; k++) {
 		make_comparison(&cmp[k], "m1");
 		fill(f, s, &cmp[k]);
@@ -66,7 +65,7 @@ STORE_TEST(test_round_trip)
 	assert_ok(f, assay_store_comparison_end(s, 1, cmp[0].ended_ns, "WRONG_RESULT", 3, &f->err));
 	assay_store_close(s);
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	assert_ok(f, assay_store_comparison_load(s, 1, &got, verdict, &exit_code, &f->err));
 	same_comparison(&got, &cmp[0]);
 	assert_int_equal(got.cases[3].n_pairs, N_PAIRS);
@@ -96,10 +95,9 @@ STORE_TEST(test_nothing_stored)
 	struct fixture *f = *state;
 	struct assay_comparison_info *v = NULL;
 	struct assay_comparison got = { .id = 77 };
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	size_t n = 1;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	assert_error(f, assay_store_comparison_load(s, 0, &got, NULL, NULL, &f->err), ASSAY_ENOTFOUND,
 		     "run 'assay compare' first");
 	assert_error(f, assay_store_comparison_load(s, 3, &got, NULL, NULL, &f->err), ASSAY_ENOTFOUND,
@@ -140,10 +138,9 @@ STORE_TEST(test_bad_pairs)
 		[ITERATIONS] = { ASSAY_ESTORE, "above the largest that can be stored" },
 	};
 	struct fixture *f = *state;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	int64_t case_id;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	begin(f, s, "m1", &case_id);
 	for (unsigned i = 0; i < N_FAULTS; i++) {
 		struct assay_pair_side *head;
@@ -181,10 +178,9 @@ STORE_TEST(test_bad_cases_and_comparisons)
 	static const double alphas[] = { 0, 1, -0.01, NAN, INFINITY };
 	struct fixture *f = *state;
 	struct assay_comparison cmp;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	int64_t ids[2];
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	make_comparison(&cmp, "m1");
 	for (size_t i = 0; i < N_OF(alphas); i++) {
 		cmp.alpha = alphas[i];
@@ -222,11 +218,10 @@ STORE_TEST(test_an_ended_comparison_stays_as_it_is)
 {
 	struct fixture *f = *state;
 	struct assay_comparison_case c;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	int64_t case_id, id;
 	struct assay_pair p;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	id = begin(f, s, "m1", &case_id);
 	make_pair(&p, 0);
 	make_case(&c, 1, ASSAY_CONTROL_NONE);
@@ -254,11 +249,10 @@ STORE_TEST(test_comparisons_are_listed)
 	struct fixture *f = *state;
 	struct assay_comparison_info *v;
 	struct assay_comparison cmp;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	int64_t ids[3];
 	size_t n;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	for (unsigned i = 0; i < 4; i++) {
 		make_cases(&cmp, i == 2 ? "m2" : "m1", 2);
 		assert_ok(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err));
@@ -327,9 +321,8 @@ STORE_TEST(test_certifications)
 {
 	struct fixture *f = *state;
 	struct assay_certify_record r;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	for (unsigned i = 0; i < 4; i++) {
 		make_certify(&r, i == 3 ? "m2" : "m1", i);
 		assert_ok(f, assay_store_certify_add(s, &r, &f->err));

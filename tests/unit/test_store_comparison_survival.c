@@ -26,7 +26,7 @@ STORE_TEST(test_version_1_is_brought_up_to_date)
 	assert_int_equal(ask(f->db, "PRAGMA user_version"), 1);
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'comparison'"), 0);
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_int_equal(ask(f->db, "PRAGMA user_version"), assay_store_n_migrations);
 	begin(f, s, "m1", &case_id);
 	assert_ok(f, assay_store_comparison_load(s, 0, &got, NULL, NULL, &f->err));
@@ -64,7 +64,7 @@ STORE_TEST(test_version_5_has_no_rule)
 		"INSERT INTO comparison (base, head, suite, seed, started_ns, machine, base_build, head_build, alpha,"
 		" budget_ns, max_pairs, family, policy) VALUES ('v1', 'v2', 'quick', 1, 1, 'm1', 'b', 'b', 0.01, 1, 1, "
 		"1, '')");
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_ok(f, assay_store_comparison_load(s, 1, &got, NULL, NULL, &f->err));
 	assert_int_equal(got.rule, 0);
 	assay_comparison_release(&got);
@@ -140,7 +140,7 @@ STORE_TEST(test_a_kill_loses_the_pair_in_flight_only)
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 
-		assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+		s = open_store(f, ASSAY_STORE_READ);
 		assert_ok(f, assay_store_comparison_load(s, 0, &got, NULL, &exit_code, &f->err));
 		assert_int_equal(got.id, 1 + k);
 		assert_true(got.ended_ns == 0);
@@ -154,7 +154,7 @@ STORE_TEST(test_a_kill_loses_the_pair_in_flight_only)
 		assay_comparison_release(&got);
 		assay_store_close(s);
 		/* and another program can go on with it */
-		assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+		s = open_store(f, ASSAY_STORE_WRITE);
 		make_pair(&want, 3);
 		assert_ok(f, assay_store_pair_add(s, 1 + k, &want, &f->err));
 		assay_pair_release(&want);
@@ -207,7 +207,7 @@ STORE_TEST(test_two_programs_write_at_once)
 		assert_int_equal(waitpid(pids[k], &status, 0), pids[k]);
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	for (int64_t id = 1; id <= 2; id++) {
 		struct assay_comparison got;
 
@@ -260,14 +260,14 @@ STORE_TEST(test_damaged_rows)
 		int64_t case_id;
 
 		unlink(f->db);
-		assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+		s = open_store(f, ASSAY_STORE_WRITE);
 		begin(f, s, "m1", &case_id);
 		make_pair(&p, 0);
 		assert_ok(f, assay_store_pair_add(s, case_id, &p, &f->err));
 		assay_pair_release(&p);
 		assay_store_close(s);
 		run_sql(f->db, cases[i].sql);
-		assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+		s = open_store(f, ASSAY_STORE_READ);
 		assert_error(f, assay_store_comparison_load(s, 0, &got, NULL, NULL, &f->err), ASSAY_ESTORE,
 			     cases[i].part);
 		assert_int_equal(got.id, 77);

@@ -119,7 +119,7 @@ STORE_TEST(test_database_without_our_tables)
 	run_sql(f->db, "PRAGMA application_id = 1095979865; PRAGMA user_version = " VERSION_TEXT ";"
 		       " CREATE TABLE run (id INTEGER "
 		       "PRIMARY KEY)");
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	assert_error(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err), ASSAY_ESTORE, "no such");
 	assert_error(f, assay_store_run_load(s, 1, &run, &f->err), ASSAY_ESTORE, "no such");
 	assay_store_close(s);
@@ -225,13 +225,13 @@ STORE_TEST(test_damaged_samples)
 	run_sql(f->db, "UPDATE result_samples SET encoded = CAST(substr(encoded, 1, 40) || X'7F' || substr(encoded, "
 		       "42) AS BLOB)"
 		       " WHERE result = 3");
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	assert_error(f, assay_store_run_load(s, 1, &run, &f->err), ASSAY_ESTORE,
 		     "result of 'matmul.ternary/avx2/m=2,level=dram/t=2/cold' in database");
 	assert_non_null(strstr(f->err.text, "sample data are damaged (check sum differs)"));
 	assay_store_close(s);
 	run_sql(f->db, "DELETE FROM result_samples WHERE result = 3");
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	assert_error(f, assay_store_run_load(s, 1, &run, &f->err), ASSAY_ESTORE,
 		     "a row of 'result_samples' in run 1 makes no sense");
 	assay_store_close(s);

@@ -42,7 +42,7 @@ STORE_TEST(counts_alone)
 	struct assay_store *s;
 
 	add_exact_case(&run, "op.c/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f")->all_threads = true;
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_error(f, assay_store_exact_newest(s, "quick", &got, &f->err), ASSAY_ENOTFOUND,
 		     "no exact counts of suite 'quick'");
 	assert_ok(f, assay_store_exact_add(s, &run, &f->err));
@@ -66,9 +66,8 @@ STORE_TEST(counts_beside_a_run)
 		.suite = "quick", .seed = 42, .started_ns = 1, .build = { .id = "b1" }, .machine = { .id = "m1" }
 	};
 	struct assay_run loaded = { 0 };
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	assert_ok(f, assay_store_run_begin(s, &timed, &f->err));
 	assert_ok(f, assay_store_run_load(s, timed.id, &loaded, &f->err));
 	assert_null(loaded.exact);
@@ -103,10 +102,9 @@ STORE_TEST(counts_of_a_comparison)
 	struct assay_comparison got;
 	struct assay_comparison_info *list;
 	struct assay_exact_run newest;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	size_t n;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	assert_ok(f, assay_store_comparison_begin(s, &cmp, &f->err));
 	assert_ok(f, assay_store_comparison_load(s, cmp.id, &got, NULL, NULL, &f->err));
 	assert_int_equal(got.exact[ASSAY_HEAD].n_cases, 0);
@@ -149,9 +147,8 @@ STORE_TEST(contradictions_are_refused)
 {
 	struct fixture *f = *state;
 	struct assay_exact_run run = exact_run(), got = { 0 };
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	add_exact_case(&run, "op.c/ref/t=1/warm", ASSAY_STATUS_CRASHED, "");
 	assert_error(f, assay_store_exact_add(s, &run, &f->err), ASSAY_ESTORE, "op.c/ref");
 	strcpy(run.cases[2].key, KEY_A);

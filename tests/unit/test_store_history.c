@@ -7,11 +7,10 @@ STORE_TEST(test_runs_are_listed)
 	struct fixture *f = *state;
 	struct assay_run_info *v = NULL;
 	struct assay_result bad;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	size_t n = 0;
 	int64_t open;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	assert_ok(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err));
 	assert_int_equal(n, 0);
 	free(v);
@@ -54,11 +53,10 @@ STORE_TEST(test_runs_are_listed)
 STORE_TEST(test_comparable_run)
 {
 	struct fixture *f = *state;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	struct assay_run run;
 	int64_t id = 0;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	make_run(&run, "quick", "m1");
 	assert_error(f, assay_store_comparable(s, &run, &id, &f->err), ASSAY_ENOTFOUND, "0 on other machines");
 	add_run(f, s, "quick", "m1", 0, 1, true);  /* 1 */
@@ -91,11 +89,10 @@ STORE_TEST(test_comparable_run)
 STORE_TEST(test_comparable_has_the_cases)
 {
 	struct fixture *f = *state;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	struct assay_run run;
 	int64_t id = 0;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	make_run(&run, "quick", "m1");
 	add_run(f, s, "quick", "m1", 0, 4, true);          /* 1 */
 	add_run(f, s, "quick", "m1", 2, 3, true);          /* 2: one of them */
@@ -114,12 +111,11 @@ STORE_TEST(test_trend_and_cases)
 	struct assay_trend_point *v = NULL;
 	struct assay_case *cases = NULL;
 	struct assay_result r;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	struct assay_run run;
 	double median_ns, lo_ns;
 	size_t n = 0;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	make_result(&r, 4, 10);
 	median_ns = r.median_ns;
 	lo_ns = r.ci95_lo_ns;
@@ -187,10 +183,9 @@ STORE_TEST(test_baselines)
 {
 	struct fixture *f = *state;
 	struct assay_baseline_info *v = NULL;
-	struct assay_store *s;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	size_t n = 0;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
 	add_run(f, s, "quick", "m1", 0, 1, true);  /* 1 */
 	add_run(f, s, "quick", "m1", 0, 1, true);  /* 2 */
 	add_run(f, s, "full", "m1", 0, 1, true);   /* 3 */

@@ -23,7 +23,7 @@ static struct assay_run load_run(struct fixture *f, int64_t id)
 	struct assay_store *s;
 	struct assay_run run;
 
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	assert_ok(f, assay_store_run_load(s, id, &run, &f->err));
 	assay_store_close(s);
 	return run;
@@ -44,7 +44,7 @@ STORE_TEST(test_version_1)
 	assert_int_equal(run.all_threads, 0);
 	assert_int_equal(run.n_all_cpus, 0);
 	assay_run_release(&run);
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_int_equal(add_run(f, s, "quick", "m1", 0, 6, true), 2);
 	assay_store_close(s);
 	assert_intact(f);

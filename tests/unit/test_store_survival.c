@@ -52,7 +52,7 @@ STORE_TEST(test_two_programs_write_at_once)
 		assert_int_equal(waitpid(pids[k], &status, 0), pids[k]);
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+	s = open_store(f, ASSAY_STORE_READ);
 	for (int64_t id = 1; id <= WRITERS; id++) {
 		struct assay_run run;
 
@@ -132,7 +132,7 @@ STORE_TEST(test_the_switch_to_wal_waits)
 		_exit(0);
 	}
 	assert_int_equal(read(pipes[0], &c, 1), 1);
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	assay_store_close(s);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	close(pipes[0]);
@@ -171,7 +171,7 @@ STORE_TEST(test_a_kill_loses_the_case_in_flight_only)
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 
-		assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err));
+		s = open_store(f, ASSAY_STORE_READ);
 		assert_ok(f, assay_store_run_load(s, 0, &run, &f->err));
 		assert_int_equal(run.id, 2 + k);
 		assert_true(run.ended_ns == 0);
@@ -181,7 +181,7 @@ STORE_TEST(test_a_kill_loses_the_case_in_flight_only)
 	}
 	assert_intact(f);
 	/* and the database goes on */
-	assert_ok(f, assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err));
+	s = open_store(f, ASSAY_STORE_WRITE);
 	make_result(&extra, 1000, 500);
 	assert_ok(f, assay_store_result_add(s, 3, &extra, &f->err));
 	assay_result_release(&extra);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing strings, lists, globs, suggestions, and the parsing of numbers. */
-
 #include "unit.h"
 #include "base/text.h"
 
