@@ -7,15 +7,20 @@
 #include "reports/columns.h"
 #include "reports/emitter.h"
 
-/* malloc'ed; @style may be NULL. */
+/* The last eight texts stay valid; @style may be NULL. */
 static inline char *emit(const struct assay_report *r, const char *format, const struct assay_emit_style *style)
 {
+	static char *last[8];
+	static size_t n;
 	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
+	char **text = &last[n++ % N_OF(last)];
 
 	if (assay_emit(r, format, style, &out, &err))
 		fail_msg("%s: %s", format, err.text);
-	return assay_text_take(&out);
+	free(*text);
+	*text = assay_text_take(&out);
+	return *text;
 }
 
 static inline char *emit_run(const struct assay_run *run, const char *format, const struct assay_emit_style *style)

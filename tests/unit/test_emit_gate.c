@@ -95,13 +95,11 @@ TEST(test_table)
 		   "8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, 1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, "
 		   "1 PASS in 93 s\n"
 		   "controls: 2 of 2 as they must be\n");
-	free(s);
 
 	s = table(&r, (struct assay_emit_style){ .verbose = true });
 	has(s, "  PASS          time_s        +0.03 %  -0.25 % to +0.31 %   0.5 %      9  paired    matmul.f32/fine");
 	has(s, "  ok  PASS       base against base        -0.01 %  9 pairs  matmul.f32/fine/m=1/t=1/warm\n");
 	has(s, "  ok  REGRESSED  head with 2 % more work  +2.01 %  5 pairs  matmul.f32/fine/m=1/t=1/warm\n");
-	free(s);
 }
 
 #define STORED(name, v, at, d)                                                                                         \
@@ -145,17 +143,14 @@ TEST(test_doubts)
 	has(s, "  INCONCLUSIVE  time_s   +1.0 %");
 	has(s, "  REGRESSED     time_s  +40.0 %");
 	has(s, "\n11 cases: 1 REGRESSED, 10 INCONCLUSIVE in 93 s\n");
-	free(s);
 
 	s = table(&r, (struct assay_emit_style){ .verbose = true });
 	assert_int_equal(times(s, "its own reason"), 11);
 	assert_null(strstr(s, "\nmoved"));
 	assert_null(strstr(s, "\nnext"));
-	free(s);
 
 	s = table(&r, (struct assay_emit_style){ .width = 80, .colour = true });
 	has_no_wider_line(s, 80);
-	free(s);
 }
 
 /* Of many improvements the largest are rows. */
@@ -172,17 +167,14 @@ TEST(test_improvements)
 	has(s, "-33.0 %");
 	assert_null(strstr(s, "-11.0 %"));
 	has(s, "\nimproved  15 more cases by less; -v lists them\n");
-	free(s);
 	s = table(&r, (struct assay_emit_style){ .verbose = true });
 	assert_int_equal(times(s, "  IMPROVED  "), 25);
 	assert_null(strstr(s, "\nimproved"));
-	free(s);
 	/* as many as are shown need no more words */
 	r.n_cases = 10;
 	s = table(&r, (struct assay_emit_style){ 0 });
 	assert_int_equal(times(s, "  IMPROVED  "), 10);
 	assert_null(strstr(s, "\nimproved"));
-	free(s);
 	free(many);
 }
 
@@ -201,7 +193,6 @@ TEST(test_untrusted)
 	       "  FAILED  REGRESSED  base against base  +3.10 %  5 pairs  matmul.f32/fine/m=1/t=1/warm\n"
 	       "      3.10 % slower\n");
 	assert_null(strstr(s, "more work"));
-	free(s);
 }
 
 /* Whatever the terminal: only a word that is longer than a line is. */
@@ -214,7 +205,6 @@ TEST(test_narrow)
 		char *s = table(&r, (struct assay_emit_style){ .width = width, .verbose = true, .colour = true });
 
 		has_no_wider_line(s, width);
-		free(s);
 	}
 }
 
@@ -227,21 +217,17 @@ TEST(test_table_sizes)
 	r.verdict = ASSAY_PASS;
 	s = table(&r, (struct assay_emit_style){ 0 });
 	assert_string_equal(s, "PASS: 8c1f0aa+ against main (1234567)\n300 cases: 300 PASS in 93 s\n");
-	free(s);
 	/* several verdicts on one case */
 	memcpy(many[1].key, many[0].key, sizeof(many[1].key));
 	s = table(&r, (struct assay_emit_style){ 0 });
 	has(s, "\n300 verdicts on 299 cases: 300 PASS in 93 s\n");
-	free(s);
 	s = table(&r, (struct assay_emit_style){ .verbose = true });
 	assert_int_equal(times(s, "matmul.ternary/"), 300);
-	free(s);
 	free(many);
 
 	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED, .seconds = NAN };
 	s = table(&r, (struct assay_emit_style){ 0 });
 	assert_string_equal(s, "NOT_MEASURED: this run against no baseline\nnothing was judged\n");
-	free(s);
 }
 
 static json_t *json_of(const struct assay_gate_report *r)
@@ -250,7 +236,6 @@ static json_t *json_of(const struct assay_gate_report *r)
 	json_t *j = json_loads(text, 0, NULL);
 
 	assert_non_null(j);
-	free(text);
 	return j;
 }
 

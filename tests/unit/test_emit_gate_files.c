@@ -106,7 +106,6 @@ TEST(test_markdown)
 		last = strstr(s, cell);
 	}
 	assert_null(strstr(s, "nan"));
-	free(s);
 }
 
 TEST(test_markdown_escapes)
@@ -121,7 +120,6 @@ TEST(test_markdown_escapes)
 	has(s, "| a&#124;b \\`c\\` \\<img\\> \\*d\\* \\_e\\_ \\[f\\] \\\\   "
 	       " \\[31m \xef\xbf\xbd\xef\xbf\xbd \xc3\xa9 \\& \"q\" \xef\xbf\xbf |\n");
 	has(s, "<code>a&#96;b</code> against <code>b&#124;c</code>.");
-	free(s);
 }
 
 TEST(test_markdown_warnings)
@@ -157,7 +155,6 @@ TEST(test_markdown_warnings)
 	has(s, "\nControls: 0 of 2 as they must be, 1 undecided, 1 failed.\n- **failed:** base against base was "
 	       "REGRESSED at +3.10 %, "
 	       "`matmul.f32/fine/m=1/t=1/warm`: 3.10 % slower\n");
-	free(s);
 
 	r = report_of(alone, 2);
 	r.verdict = ASSAY_PASS;
@@ -168,7 +165,6 @@ TEST(test_markdown_warnings)
 	fold = strstr(s, "<details>");
 	assert_non_null(fold);
 	assert_int_equal(times(s, "INCOMPARABLE** |"), times(fold, "INCOMPARABLE** |"));
-	free(s);
 
 	r.n_cases = 3;
 	r.verdict = ASSAY_INCOMPARABLE;
@@ -176,14 +172,12 @@ TEST(test_markdown_warnings)
 	has(s, "\nWhat the head is to be compared with is not there, or does not fit it.\n");
 	assert_non_null(strstr(s, "exact_instructions"));
 	assert_true(strstr(s, "exact_instructions") < strstr(s, "<details>"));
-	free(s);
 
 	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED, .seconds = NAN, .alpha = NAN };
 	s = markdown(&r);
 	assert_string_equal(s, MARKER "\n## assay: NOT_MEASURED\n\nNothing was judged.\n\n"
 				      "`this run` against `no baseline`. 0 cases.\n\n"
 				      "Change is the time of the head against the base: + is slower.\n");
-	free(s);
 }
 
 TEST(test_markdown_size)
@@ -225,7 +219,6 @@ TEST(test_markdown_size)
 				snprintf(more, sizeof(more), "… and %zu more.\n", sizes[i] - above);
 				has(s, more);
 			}
-			free(s);
 			free(many);
 		}
 }
@@ -259,13 +252,11 @@ TEST(test_junit)
 	has(s, "<system-err>warning: a control did not come out as it must");
 	has(s, "control failed: base against base was REGRESSED, matmul.f32/fine/m=1/t=1/warm: 3.10 % "
 	       "slower\n</system-err>");
-	free(s);
 
 	s = junit(&r, (struct assay_report_gate){ .strict = true, .hostname = "a&b", .unix_ns = 1700000000000000000u });
 	has(s, "failures=\"4\" errors=\"2\" skipped=\"0\"");
 	has(s, "<failure type=\"INCONCLUSIVE\" message=\"INCONCLUSIVE: host too noisy");
 	has(s, "hostname=\"a&amp;b\" timestamp=\"2023-11-14T22:13:20\"");
-	free(s);
 }
 
 TEST(test_junit_no_baseline)
@@ -296,7 +287,6 @@ TEST(test_junit_no_baseline)
 		has(s, cases[i].broken ? "errors=\"1\" skipped=\"0\"" : "errors=\"0\" skipped=\"1\"");
 		has(s, cases[i].broken ? "<error type=\"INCOMPARABLE\""
 				       : "<skipped message=\"INCOMPARABLE: no run yet\"/>");
-		free(s);
 	}
 }
 
@@ -310,7 +300,6 @@ TEST(test_junit_escapes)
 	has(s, "message=\"REGRESSED: a|b `c` &lt;img&gt;&#10;*d* _e_ [f] \\ \xef\xbf\xbd \xef\xbf\xbd[31m "
 	       "\xef\xbf\xbd\xef\xbf\xbd "
 	       "\xc3\xa9 &amp; &quot;q&quot; \xef\xbf\xbd\"");
-	free(s);
 }
 
 /* 0: valid. */
@@ -359,7 +348,6 @@ TEST(test_junit_schema)
 			assert_int_equal(times(s, "<testcase "), reports[i].n);
 			if (validate(s))
 				fail_msg("report %zu is not valid:\n%s", i, s);
-			free(s);
 		}
 	/* a schema that takes everything would prove nothing */
 	assert_int_not_equal(validate("<testsuites><testsuite/></testsuites>"), 0);

@@ -10,7 +10,6 @@ static json_t *parse(char *text)
 	json_t *j = json_loads(text, 0, NULL);
 
 	assert_non_null(j);
-	free(text);
 	return j;
 }
 

@@ -172,7 +172,6 @@ TEST(test_run_table)
 	assert_true(strstr(out, "\nmatmul.ternary ") < strstr(out, "\ngenerate.decode "));
 	assert_true(strstr(out, "wrong: because") < strstr(out, "\ngenerate.decode "));
 	assert_null(strchr(out, '\033'));
-	free(out);
 
 	style.width = 80;
 	style.colour = true;
@@ -181,13 +180,11 @@ TEST(test_run_table)
 	assert_null(strstr(out, "01234567"));
 	assert_non_null(strstr(out, "'assay show RUN CASE'"));
 	has_no_wider_line(out, 80);
-	free(out);
 	/* assay verify stores nothing that could be shown again */
 	run.id = 0;
 	out = emit_run(&run, "text", &style);
 	assert_null(strstr(out, "assay show"));
 	assert_true(has_line(out, "  check  every result equals", "its line says so"));
-	free(out);
 	for (size_t i = 0; i < 4; i++)
 		assay_result_release(&r[i]);
 }
@@ -205,7 +202,6 @@ TEST(test_run_legend)
 	assert_null(strstr(out, "  *  "));
 	assert_null(strstr(out, "below"));
 	assert_null(strstr(out, "disturbed"));
-	free(out);
 
 	run.n_results = 2;
 	r[1].n_samples = 3;
@@ -230,7 +226,6 @@ TEST(test_run_legend)
 	assert_true(has_line(out, "  notes", "disturbed: so many"));
 	assert_true(has_line(out, "  notes", "slow core: most"));
 	assert_true(has_line(out, "  notes", "or a core was slow"));
-	free(out);
 	for (size_t i = 0; i < 2; i++)
 		assay_result_release(&r[i]);
 }
@@ -281,12 +276,10 @@ TEST(test_gate_table)
 	assert_null(strstr(out, "op/fine"));
 	assert_true(strstr(out, "op/gone") < strstr(out, "op/slow"));
 	assert_true(has_line(out, "3 cases: 1 NOT_MEASURED, 1 REGRESSED, 1 PASS", ""));
-	free(out);
 
 	style.verbose = true;
 	out = emit_gate(&r, "text", &style);
 	assert_non_null(strstr(out, "op/fine"));
-	free(out);
 }
 
 /* Without a baseline the same line a hundred times says nothing. */
@@ -314,7 +307,6 @@ TEST(test_gate_no_baseline)
 	assert_true(has_line(out, "PASS: run 4: correctness, manifest and limits passed; speed was not judged", ""));
 	assert_true(has_line(out, "3 verdicts on 1 case: 3 without a baseline", ""));
 	assert_null(strstr(out, "INCOMPARABLE"));
-	free(out);
 
 	r.n_unjudged = 1;
 	out = emit_gate(&r, "text", &style);
@@ -322,25 +314,21 @@ TEST(test_gate_no_baseline)
 			     "PASS: run 4: correctness, manifest and limits passed; 1 demand on skipped cases was not "
 			     "judged; speed was not judged",
 			     ""));
-	free(out);
 	r.no_baseline = false;
 	r.n_unjudged = 2;
 	out = emit_gate(&r, "text", &style);
 	assert_true(has_line(out, "PASS: run 4 against no baseline; 2 demands on skipped cases were not judged", ""));
-	free(out);
 	r.no_baseline = true;
 	r.n_unjudged = 0;
 
 	r.verdict = ASSAY_INCOMPARABLE;
 	out = emit_gate(&r, "text", &style);
 	assert_true(has_line(out, "INCOMPARABLE: run 4; speed was not judged", ""));
-	free(out);
 
 	/* what was compared stands in the headline */
 	strcpy(r.base, "counts.json");
 	out = emit_gate(&r, "text", &style);
 	assert_true(has_line(out, "INCOMPARABLE: run 4 against counts.json; speed was not judged", ""));
-	free(out);
 	r.verdict = ASSAY_PASS;
 	out = emit_gate(&r, "text", &style);
 	assert_true(has_line(
@@ -348,7 +336,6 @@ TEST(test_gate_no_baseline)
 		"PASS: run 4 against counts.json: correctness, manifest and limits passed, counts are as recorded; "
 		"speed was not judged",
 		""));
-	free(out);
 }
 
 /* A run that was cut short lacks most of its cases, each for the same reason. */
@@ -373,7 +360,6 @@ TEST(test_gate_missing)
 	out = emit_gate(&r, "text", &style);
 	assert_true(has_line(out, "  NOT_MEASURED", "op/v2/"));
 	assert_null(strstr(out, "are missing"));
-	free(out);
 
 	r.n_cases = 5;
 	out = emit_gate(&r, "text", &style);
@@ -381,13 +367,11 @@ TEST(test_gate_missing)
 	assert_null(strstr(out, "op/v3/"));
 	assert_null(strstr(out, "not in the run"));
 	assert_true(has_line(out, "5 cases: 5 NOT_MEASURED", ""));
-	free(out);
 
 	style.verbose = true;
 	out = emit_gate(&r, "text", &style);
 	assert_true(has_line(out, "  NOT_MEASURED", "op/v4/"));
 	assert_null(strstr(out, "are missing"));
-	free(out);
 }
 
 static char *emit_case(struct assay_result *r, bool samples, const struct assay_emit_style *style)
@@ -421,7 +405,6 @@ TEST(test_header_and_result)
 	assert_true(has_line(out, "clock     TSC, resolution 20 ns, a read costs 23 ns", ""));
 	assert_true(has_line(out, "placement compact", ""));
 	assert_true(has_line(out, "build     0123456789ab with changes", ""));
-	free(out);
 
 	r.samples = samples;
 	r.n_samples = 2;
@@ -434,7 +417,6 @@ TEST(test_header_and_result)
 	assert_true(has_line(out, "median    61.2 µs (range 61.0 µs to 61.5 µs: too few", ""));
 	assert_true(has_line(out, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 0.0 % dropped", ""));
 	assert_true(has_line(out, "  items_per_s", "3.04 k items/s"));
-	free(out);
 
 	/* slow cores are told of where they were looked for */
 	assert_int_equal(assay_result_set_count(&r, "slow_core_samples", ASSAY_SOURCE_OS, "a loop", 1), 0);
@@ -444,7 +426,6 @@ TEST(test_header_and_result)
 		out, "samples   2 of 10 iterations in 2 rounds, 50.0 % disturbed, 25.0 % of slow cores, 0.0 % dropped",
 		""));
 	assert_true(has_line(out, "     0  ", "  slow core"));
-	free(out);
 	samples[0].flags = 0;
 
 	/* one rate of the same items is enough */
@@ -454,12 +435,10 @@ TEST(test_header_and_result)
 	assert_true(has_line(out, "median    61.2 µs (95 % interval 61.0 µs to 61.5 µs)", ""));
 	assert_true(has_line(out, "  tokens_per_s", "4.48 ktok/s"));
 	assert_null(strstr(out, "items_per_s"));
-	free(out);
 	out = emit_case(&r, true, &style);
 	assert_true(has_line(out, "op/v/m=64,n=1/t=1/warm", ""));
 	assert_true(has_line(out, "     0", "1          10           123.400  -"));
 	assert_true(has_line(out, "     1      2", "200.000  switch,steal"));
-	free(out);
 	r.samples = NULL;
 	assay_result_release(&r);
 }

@@ -73,7 +73,6 @@ TEST(best_of_each_shape)
 	assert_null(strstr(s, "slow"));
 	has(s, "\n  8 of 12 cases: the best of each shape and what failed; -v shows all\n");
 	has(s, "\n11 ok, 1 crashed in 12 s\n");
-	free(s);
 }
 
 /* Threads are folded: the row is of the most work a second, against the reference on as many threads. */
@@ -93,7 +92,6 @@ TEST(best_number_of_threads)
 	s = brief(r, 4, (struct assay_emit_style){ .utf8 = true });
 	has(s, "\nop n=1    4  fast  20.0 µs  ±1.0 %   ×2.00  ");
 	has(s, "\n  1 of 4 cases");
-	free(s);
 	for (size_t i = 0; i < 4; i++)
 		assay_result_release(&r[i]);
 }
@@ -110,7 +108,6 @@ TEST(legend_of_what_occurs)
 	assert_null(strstr(s, "  !  "));
 	assert_null(strstr(s, "unsure"));
 	assert_null(strstr(s, "-v shows all"));
-	free(s);
 
 	r[1].ci95_reached = r[1].steady = r[1].converged = false;
 	r[1].slow_core = true;
@@ -126,11 +123,9 @@ TEST(legend_of_what_occurs)
 	    "\nunsure    1 of 2 cases are not known to within 0.5 %, half of all to within 1 %: --budget or --rounds "
 	    "narrows that\n"
 	    "          1 did not settle, 1 on slow cores: 'assay doctor' says what disturbs this machine\n");
-	free(s);
 
 	s = brief(r, 2, (struct assay_emit_style){ 0 });
 	has(s, "+-1.0 %   12.5x");
-	free(s);
 	assay_result_release(&r[1]);
 }
 
@@ -145,12 +140,10 @@ TEST(fixed_work_is_not_unsure)
 	r[0].converged = false;
 	s = emit_run(&run, "text", NULL);
 	has(s, "unsure");
-	free(s);
 	run.environment = &fixed;
 	run.n_environment = 1;
 	s = emit_run(&run, "text", NULL);
 	assert_null(strstr(s, "unsure"));
-	free(s);
 }
 
 TEST(reasons_are_told_once)
@@ -186,7 +179,6 @@ TEST(reasons_are_told_once)
 	       "          2 for other reasons: -v shows all\n"
 	       "counts    1 of 2 cases counted exactly\n"
 	       "          1: no valgrind\n");
-	free(s);
 }
 
 /* Columns go before lines wrap, and what is left fits. */
@@ -216,13 +208,11 @@ TEST(fits_the_terminal)
 		has(s, cases[i].head);
 		if (style.width)
 			has_no_wider_line(s, style.width);
-		free(s);
 		style.colour = true;
 		s = brief(r, 3, style);
 		assert_non_null(strchr(s, '\033'));
 		if (style.width)
 			has_no_wider_line(s, style.width);
-		free(s);
 	}
 	assay_result_release(&r[1]);
 }
