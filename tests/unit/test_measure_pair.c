@@ -309,4 +309,34 @@ TEST(lessons_are_kept)
 	release(&m);
 }
 
+/* Code that is the same is checked on both sides, and timed only where that is wanted. */
+TEST(the_same_code_takes_no_samples)
+{
+	static const struct {
+		const char *head;
+		bool changed_only, samples;
+	} rows[] = {
+		{ "compare_base", true, false },
+		{ "compare_base", false, true },
+		{ "compare_slower", true, true },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+
+		plan(*state, (const char *const[2]){ "compare_base", rows[i].head }, &m);
+		o = options_of(*state, &m);
+		take_pair_of(&o, rows[i].changed_only, &lessons, &m);
+		for (int side = 0; side < 2; side++) {
+			assert_int_equal(m.pair.side[side].status, ASSAY_STATUS_OK);
+			assert_true(m.pair.side[side].digest[0] != '\0');
+			assert_true(side_value(&m.pair.side[side], "op_bytes") > 0);
+		}
+		assert_int_equal(m.pair.n_blocks > 0, rows[i].samples);
+		release(&m);
+	}
+}
+
 MEASURE_MAIN

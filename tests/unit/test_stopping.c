@@ -145,4 +145,39 @@ TEST(other_rules_are_told)
 	}
 }
 
+/* Given up only when even kinder pairs could not decide, and never before a slowdown could have been seen. */
+TEST(hopeless_cases)
+{
+	static const struct {
+		const char *name;
+		size_t n_pairs, n_more;
+		double slowdown, deviation;
+		bool want;
+	} rows[] = {
+		{ "wide, few to come", 12, 4, 0, 0.1, true },
+		{ "wide, before the first look at a pass", 6, 4, 0, 0.1, false },
+		{ "narrow enough to pass", 12, 4, 0, 0.004, false },
+		{ "narrow enough to fail", 12, 4, 0.012, 0.004, false },
+		{ "narrow enough to be an improvement", 12, 4, -0.012, 0.004, false },
+		{ "on the margin", 40, 8, 0.005, 0.0006, true },
+		{ "wide, and many would not help", 12, 52, 0, 0.1, true },
+		{ "wide, but many to come", 12, 52, 0, 0.012, false },
+		{ "as wide as it is slow", 12, 52, 0.1, 0.1, false },
+	};
+	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_comparison_case c;
+		bool hopeless;
+
+		paired_make(&c, "op/variant", rows[i].n_pairs, 2);
+		for (size_t k = 0; k < c.n_pairs; k++)
+			paired_set(&c, k, log1p(rows[i].slowdown) + rows[i].deviation * (k & 1 ? 1 : -1));
+		assert_int_equal(assay_stopping_hopeless(&c, &rule, rows[i].n_more, &hopeless, NULL), 0);
+		if (hopeless != rows[i].want)
+			fail_msg("%s", rows[i].name);
+		paired_release(&c);
+	}
+}
+
 UNIT_MAIN(NULL, NULL)
