@@ -55,7 +55,7 @@ enum assay_dtype {
 enum assay_role {
 	ASSAY_INPUT = 1,   /* filled by the op; the harness checks that no variant changes it */
 	ASSAY_OUTPUT = 2,  /* written by the variant; poisoned by the harness before it is checked */
-	ASSAY_SCRATCH = 3, /* contents mean nothing to the harness */
+	ASSAY_SCRATCH = 3, /* means nothing to the harness; in a comparison the other side writes there, too */
 };
 
 /* Which arithmetic a case does: it is held against the best op of the run that measures its peak. */
