@@ -34,6 +34,7 @@ static void case_row(struct assay_columns *t, const struct assay_comparison_case
 		     const struct assay_case_reading *reading)
 {
 	char pairs[24], used[24], sd[32] = "", change[32] = "", kind[64], name[ASSAY_KEY_MAX + 80];
+	char doubt[sizeof(reading->undecided) + 16];
 
 	snprintf(pairs, sizeof(pairs), "%zu", c->n_pairs);
 	snprintf(used, sizeof(used), "%zu", reading->n_used);
@@ -47,6 +48,10 @@ static void case_row(struct assay_columns *t, const struct assay_comparison_case
 		assay_columns_line(t, 4, c->reason);
 	if (c->difference[0])
 		assay_columns_line(t, 4, c->difference);
+	if (reading->undecided[0]) {
+		snprintf(doubt, sizeof(doubt), "undecided: %s", reading->undecided);
+		assay_columns_line(t, 4, doubt);
+	}
 }
 
 static void block_rows(const struct assay_pair *p, struct assay_text *out)

@@ -3,6 +3,7 @@
 #include "drive/comparison_reading.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,13 +121,37 @@ static int read_case(const struct assay_comparison_case *c, struct assay_case_re
 	return rc ? rc : read_counts(c, &out->counted);
 }
 
+static int read_doubt(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+		      const struct assay_policy *policy, struct assay_case_reading *out, struct assay_err *err)
+{
+	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
+	struct assay_gate_case verdict;
+	bool final;
+	int rc = assay_paired_judge(c, &rule, &verdict, &final, err);
+
+	if (!rc && verdict.verdict == ASSAY_INCONCLUSIVE)
+		snprintf(out->undecided, sizeof(out->undecided), "%s", verdict.reason);
+	return rc;
+}
+
 int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_reading **out, struct assay_err *err)
 {
 	struct assay_case_reading *v = calloc(cmp->n_cases + 1, sizeof(*v));
-	int rc = v ? 0 : ASSAY_ENOMEM;
+	struct assay_policy policy = assay_policy_default();
+	int rc = v ? 0 : ASSAY_ENOMEM, parsed = 0;
 
-	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
+	if (!rc && cmp->policy)
+		parsed = assay_policy_parse(&policy, cmp->policy, "the stored policy", err);
+	for (size_t i = 0; i < cmp->n_cases && !rc && !parsed; i++) {
 		rc = read_case(&cmp->cases[i], &v[i], err);
+		if (!rc)
+			rc = read_doubt(cmp, &cmp->cases[i], &policy, &v[i], err);
+	}
+	assay_policy_release(&policy);
+	if (parsed) {
+		assay_case_readings_release(v, cmp->n_cases);
+		return parsed;
+	}
 	if (rc) {
 		assay_case_readings_release(v, cmp->n_cases);
 		return assay_err_set(err, rc, "out of memory for the pairs of the comparison");

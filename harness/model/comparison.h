@@ -83,8 +83,9 @@ struct assay_pair_reading {
 struct assay_case_reading {
 	struct assay_pair_reading *pairs; /* one a pair of the case; malloc'ed */
 	size_t n_used;
-	double ratio; /* mean of the pairs used; NaN: none is */
-	double sd;    /* of their log ratios; NaN: fewer than two are */
+	double ratio;        /* mean of the pairs used; NaN: none is */
+	double sd;           /* of their log ratios; NaN: fewer than two are */
+	char undecided[512]; /* what kept its time from a verdict, and what would decide it; "": it has one */
 	/* Of either side the medians of metrics and counts, with the rung of the first pair that has them. */
 	struct assay_pair counted;
 };

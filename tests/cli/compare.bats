@@ -286,4 +286,9 @@ load compare_helpers
 	is '.comparison == 1 and .seconds == null and .cases[0].pairs >= 1'
 	run --separate-stderr "$ASSAY" show comparisons
 	[[ $output == *unfinished* ]]
+	# what keeps a case from a verdict
+	run --separate-stderr "$ASSAY" show comparisons 1
+	[[ $output == *"undecided: "*" usable process pair"* ]]
+	run --separate-stderr "$ASSAY" show comparisons 1 --json
+	is '.cases[0].undecided | contains("usable process pair")'
 }
