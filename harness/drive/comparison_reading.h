@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "model/comparison.h"
 
-/* One reading a case of @cmp into *out; release with assay_case_readings_release. ASSAY_ENOMEM, ASSAY_EUSAGE (policy). */
+/* One reading a case of @cmp into *out, for assay_case_readings_release. ASSAY_ENOMEM, ASSAY_EUSAGE (the policy). */
 int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_reading **out, struct assay_err *err);
 
 #endif

@@ -12,6 +12,7 @@ struct assay_thread_time {
 	uint64_t cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID; leaves out stolen time where the kernel accounts for it */
 	uint64_t waited_ns; /* second number of /proc/thread-self/schedstat: ready to run, and not running */
 	bool waits_told;    /* false: this kernel does not tell waited_ns */
+	bool cpu_told;      /* false: cpu_ns moves in steps too large for a sample */
 };
 
 struct assay_lost_time {
@@ -28,7 +29,7 @@ void assay_thread_time_read(struct assay_thread_time *out);
 
 /*
  * Between two readings of a thread that left its CPU so often meanwhile. A thread that never slept (@voluntary 0) lost
- * all time in which it did not calculate. Of one that slept only the waits are known.
+ * all time in which it did not calculate. Of one that slept, or whose clock is too coarse, only the waits are known.
  */
 struct assay_lost_time assay_lost_time_between(const struct assay_thread_time *before,
 					       const struct assay_thread_time *after, uint64_t voluntary,

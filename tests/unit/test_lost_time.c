@@ -13,23 +13,26 @@ TEST(from_two_readings)
 		bool waits_told;
 		uint64_t voluntary, involuntary;
 		struct assay_lost_time want;
+		bool coarse;
 	} rows[] = {
-		{ "all its own", 1000, 1000, 0, true, 0, 0, { 0, 0, true } },
-		{ "a clock that is a little ahead", 1000, 1003, 0, true, 0, 0, { 0, 0, true } },
-		{ "others had the CPU", 1000, 600, 400, true, 0, 1, { 400, 0, true } },
-		{ "the hypervisor had it", 1000, 600, 0, true, 0, 0, { 0, 400, true } },
-		{ "both", 1000, 600, 100, true, 0, 1, { 100, 300, true } },
-		{ "no more than all", 1000, 600, 700, true, 0, 1, { 400, 0, true } },
-		{ "asleep is not lost", 1000, 600, 100, true, 3, 1, { 100, 0, true } },
-		{ "a wait that nobody tells, by a switch", 1000, 600, 0, false, 0, 1, { 400, 0, true } },
-		{ "nobody tells, no switch", 1000, 600, 0, false, 0, 0, { 0, 400, true } },
-		{ "nobody tells, and asleep", 1000, 600, 0, false, 1, 1, { 0, 0, false } },
+		{ "all its own", 1000, 1000, 0, true, 0, 0, { 0, 0, true }, false },
+		{ "a clock that is a little ahead", 1000, 1003, 0, true, 0, 0, { 0, 0, true }, false },
+		{ "others had the CPU", 1000, 600, 400, true, 0, 1, { 400, 0, true }, false },
+		{ "the hypervisor had it", 1000, 600, 0, true, 0, 0, { 0, 400, true }, false },
+		{ "both", 1000, 600, 100, true, 0, 1, { 100, 300, true }, false },
+		{ "no more than all", 1000, 600, 700, true, 0, 1, { 400, 0, true }, false },
+		{ "asleep is not lost", 1000, 600, 100, true, 3, 1, { 100, 0, true }, false },
+		{ "a wait that nobody tells, by a switch", 1000, 600, 0, false, 0, 1, { 400, 0, true }, false },
+		{ "nobody tells, no switch", 1000, 600, 0, false, 0, 0, { 0, 400, true }, false },
+		{ "nobody tells, and asleep", 1000, 600, 0, false, 1, 1, { 0, 0, false }, false },
+		{ "a coarse clock", 1000, 0, 100, true, 0, 1, { 100, 0, true }, true },
+		{ "a coarse clock, and nobody tells", 1000, 0, 0, false, 0, 1, { 0, 0, false }, true },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		const struct assay_thread_time before = { 50, 20, 7, rows[i].waits_told };
+		const struct assay_thread_time before = { 50, 20, 7, rows[i].waits_told, !rows[i].coarse };
 		const struct assay_thread_time after = { 50 + rows[i].wall_ns, 20 + rows[i].cpu_ns,
-							 7 + rows[i].waited_ns, rows[i].waits_told };
+							 7 + rows[i].waited_ns, rows[i].waits_told, !rows[i].coarse };
 		struct assay_lost_time lost =
 			assay_lost_time_between(&before, &after, rows[i].voluntary, rows[i].involuntary);
 
