@@ -16,8 +16,11 @@
  * below this, starting the processes would take most of the time.
  */
 #define MIN_SAMPLING_NS 40000000.0
-/* Sampling time over that of all the rest of a pair: seven tenths of a pair are samples. */
-#define SAMPLES_OVER_REST 2.4
+/*
+ * Sampling time over that of all the rest of a pair: more would make better pairs, but too few of them, and the spread
+ * between pairs is what most cases wait for.
+ */
+#define SAMPLES_OVER_REST 1.5
 /* But so many pairs at least are to fit into the budget by their samples. */
 #define PAIRS_OF_BUDGET 16
 /* How much longer a pair samples after one that showed too much noise of its own, or shorter. */
