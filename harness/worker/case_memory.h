@@ -39,6 +39,7 @@ struct assay_arena_options {
 	/* writes to every page first, from the threads that will use them; NULL: the caller's thread does */
 	void (*touch)(void *arg, unsigned char *p, size_t bytes);
 	void *touch_arg;
+	bool whole_huge;               /* what fills half a huge page takes whole ones: see map_pages() */
 	struct assay_arena_file *file; /* holds the memory; NULL: it is private */
 	bool keep;                     /* what the file holds, canaries included */
 };

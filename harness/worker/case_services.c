@@ -38,6 +38,7 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 	const struct assay_arena_options o = {
 		.bytes = bytes,
 		.copies = 1,
+		.whole_huge = j->n_jobs > 1,
 		.address = assay_case_job_place(j, bytes),
 		.topology = j->topology,
 		.cpu = j->numa_node < 0 ? -1 : j->cpus[0],

@@ -85,6 +85,33 @@ TEST(test_large_buffers_fit_huge_pages)
 	}
 }
 
+/* One of many that is smaller than a huge page takes a whole one, if it fills half of it. */
+TEST(one_of_many_takes_a_huge_page)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), huge = 2 << 20;
+	static const struct {
+		size_t bytes, huge_pages;
+		bool whole;
+	} rows[] = { { 1000000, 0, true }, { 1100000, 1, true }, { 1100000, 0, false }, { 3000000, 2, true } };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_arena_options o = {
+			.bytes = rows[i].bytes, .copies = 1, .cpu = -1, .whole_huge = rows[i].whole
+		};
+		struct assay_arena a;
+		size_t room;
+
+		assert_int_equal(0, assay_arena_init(&a, &o, NULL));
+		room = a.map_bytes - 2 * page;
+		if (rows[i].huge_pages)
+			assert_int_equal(room, rows[i].huge_pages * huge);
+		else
+			assert_true(room < rows[i].bytes + 2 * page);
+		assert_true((unsigned char *)assay_arena_copy(&a, 0) + rows[i].bytes + 128 > a.map + page + room);
+		assay_arena_release(&a);
+	}
+}
+
 /* Far beyond a buffer there is no memory to harm. */
 TEST(guard_page_kills)
 {
