@@ -67,7 +67,9 @@ int assay_file_map(const char *path, const void **data, size_t *len, struct assa
 	if (fd < 0)
 		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "cannot read '%s': %s", path,
 				     strerror(errno));
-	if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
+	if (fstat(fd, &st))
+		st.st_size = -1;
+	else if (S_ISDIR(st.st_mode))
 		errno = EISDIR;
 	else if (!st.st_size)
 		goto out;

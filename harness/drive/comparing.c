@@ -76,10 +76,13 @@ static int adapt_sampling(const struct assay_comparing *k, struct case_state *st
 	return 0;
 }
 
-/* Where the code is the same and no demand is on a time, times are taken only if the user asked for them. */
+/* Where code is the same, nothing is counted and no demand is on a time, that is only taken if it is asked for. */
 static bool changed_only(const struct assay_comparing *k, const struct assay_comparison_case *c)
 {
-	return !k->cmp->same_code && k->uncounted && c->control == ASSAY_CONTROL_NONE && c->in_base &&
+	const struct assay_catalog_op *op = assay_catalog_op(k->catalog, c->c.op);
+	const bool counts_own = c->c.counters[0] || (op && op->counters.n);
+
+	return !k->cmp->same_code && k->uncounted && !counts_own && c->control == ASSAY_CONTROL_NONE && c->in_base &&
 	       !assay_limits_need_samples(k->policy, &c->c, k->uncounted);
 }
 

@@ -138,20 +138,16 @@ int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_
 {
 	struct assay_case_reading *v = calloc(cmp->n_cases + 1, sizeof(*v));
 	struct assay_policy policy = assay_policy_default();
-	int rc = v ? 0 : ASSAY_ENOMEM, parsed = 0;
+	/* a policy that this version cannot read leaves the numbers, and no doubts */
+	bool known = !cmp->policy || !assay_policy_parse(&policy, cmp->policy, "the stored policy", NULL);
+	int rc = v ? 0 : ASSAY_ENOMEM;
 
-	if (!rc && cmp->policy)
-		parsed = assay_policy_parse(&policy, cmp->policy, "the stored policy", err);
-	for (size_t i = 0; i < cmp->n_cases && !rc && !parsed; i++) {
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
 		rc = read_case(&cmp->cases[i], &v[i], err);
-		if (!rc)
+		if (!rc && known)
 			rc = read_doubt(cmp, &cmp->cases[i], &policy, &v[i], err);
 	}
 	assay_policy_release(&policy);
-	if (parsed) {
-		assay_case_readings_release(v, cmp->n_cases);
-		return parsed;
-	}
 	if (rc) {
 		assay_case_readings_release(v, cmp->n_cases);
 		return assay_err_set(err, rc, "out of memory for the pairs of the comparison");

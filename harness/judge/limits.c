@@ -207,12 +207,18 @@ size_t assay_limits_require(const struct assay_policy *p, const struct assay_cas
 	return n;
 }
 
-static bool is_in(const struct assay_strings *names, const char *name)
+/* The events of the group `os` are always counted. */
+static bool is_uncounted(const struct assay_countable *uncounted, const char *name)
 {
-	for (size_t i = 0; i < names->n; i++)
-		if (!strcmp(names->v[i], name))
-			return true;
-	return false;
+	bool found = false;
+
+	for (size_t i = 0; i < uncounted->names.n; i++)
+		if (!strcmp(uncounted->names.v[i], name)) {
+			if (!strcmp(uncounted->groups.v[i], "os"))
+				return false;
+			found = true;
+		}
+	return found;
 }
 
 bool assay_limits_need_samples(const struct assay_policy *p, const struct assay_case *c,
@@ -221,7 +227,7 @@ bool assay_limits_need_samples(const struct assay_policy *p, const struct assay_
 	for (size_t i = 0; i < p->n_limits; i++) {
 		const struct assay_limit *l = &p->limits[i];
 
-		if (assay_policy_selects(l->cases, c) && !(l->where_counted && is_in(&uncounted->names, l->metric)))
+		if (assay_policy_selects(l->cases, c) && !(l->where_counted && is_uncounted(uncounted, l->metric)))
 			return true;
 	}
 	return false;

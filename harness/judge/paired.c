@@ -10,9 +10,12 @@
 
 #include "stats/stats.h"
 
-#define CLEAN_SHARE 0.5
+#define CLEAN_SHARE     0.5
+#define SAME_CODE_TRIES 5 /* to get one usable pair of what does not matter */
 /* Standard error of a median over that of a mean, of a normal distribution: the square root of π/2. */
 #define MEDIAN_ERROR 1.2533
+/* A margin beyond this is no advice. */
+#define MOST_ADVISED_FRAC 0.5
 
 static const char *const kind_names[5] = { "involuntary switches", "migrations", "steal", "page faults", "throttling" };
 
@@ -328,8 +331,8 @@ static void advise(const struct assay_comparison_case *c, const struct pile *p, 
 	for (size_t i = 0; i < c->n_pairs; i++)
 		wall_s += (double)c->pairs[i].wall_ns * 1e-9;
 	if (n)
-		snprintf(what, sizeof(what), "a budget of %.0f s", ceil((double)(n + 1) * wall_s / (double)c->n_pairs));
-	if (hi > log1p(rule->margin_frac))
+		snprintf(what, sizeof(what), "a budget of %.0f s", ceil((double)(n + 1) * wall_s / (double)p->n));
+	if (hi > log1p(rule->margin_frac) && hi < log1p(MOST_ADVISED_FRAC))
 		snprintf(margin, sizeof(margin), " or a margin of %.2g %%", 1.1 * 100 * expm1(hi));
 	snprintf(buf, size, "; %s%s would decide it", what, margin);
 }
@@ -421,7 +424,7 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 		out->verdict = ASSAY_REGRESSED;
 	if (assay_paired_same_code(c)) {
 		out->verdict = pile.n || !pile.n_blocks ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
-		*final |= out->verdict == ASSAY_PASS && c->n_pairs >= rule->same_code_pairs;
+		*final |= c->n_pairs >= (out->verdict == ASSAY_PASS ? rule->same_code_pairs : SAME_CODE_TRIES);
 	}
 	fill_numbers(&pile, rule, out);
 	explain(c, &pile, rule, out);

@@ -20,12 +20,13 @@ static uint64_t clock_ns(clockid_t clock)
 /* A kernel without the accounting shows three zeros. */
 static bool read_waits(uint64_t *waited_ns)
 {
-	static _Thread_local int fd = -1;
+	enum { UNOPENED = -2 };
+	static _Thread_local int fd = UNOPENED;
 	unsigned long long ran = 0, waited = 0;
 	char line[96];
 	ssize_t n;
 
-	if (fd < 0)
+	if (fd == UNOPENED)
 		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : pread(fd, line, sizeof(line) - 1, 0);
 	if (n <= 0)
@@ -71,8 +72,9 @@ struct assay_lost_time assay_lost_time_between(const struct assay_thread_time *b
 	struct assay_lost_time lost = { .told = true };
 
 	if (voluntary || !before->cpu_told || !after->cpu_told) {
-		lost.told = waits_told;
-		lost.waited_ns = waits_told ? waited : 0;
+		/* without a switch that was not its own, its waits are those of waking up */
+		lost.told = waits_told || !involuntary;
+		lost.waited_ns = waits_told && involuntary ? waited : 0;
 	} else if (waits_told) {
 		lost.waited_ns = waited < off ? waited : off;
 		lost.stolen_ns = off - lost.waited_ns;
@@ -89,9 +91,9 @@ bool assay_steal_is_timed(uint64_t stolen_ns, uint64_t ticks)
 	return stolen_ns >= ticks * (TICK_NS / 4);
 }
 
-void assay_lost_time_add(struct assay_lost_time *sum, const struct assay_lost_time *d)
+void assay_lost_time_most(struct assay_lost_time *most, const struct assay_lost_time *d)
 {
-	sum->told &= d->told;
-	sum->waited_ns += d->waited_ns;
-	sum->stolen_ns += d->stolen_ns;
+	most->told &= d->told;
+	most->waited_ns = d->waited_ns > most->waited_ns ? d->waited_ns : most->waited_ns;
+	most->stolen_ns = d->stolen_ns > most->stolen_ns ? d->stolen_ns : most->stolen_ns;
 }

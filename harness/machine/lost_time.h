@@ -17,7 +17,7 @@ struct assay_thread_time {
 
 struct assay_lost_time {
 	uint64_t waited_ns; /* for a CPU that others had */
-	uint64_t stolen_ns; /* with neither CPU nor wait: the hypervisor had the CPU */
+	uint64_t stolen_ns; /* with neither CPU nor wait: the hypervisor had the CPU, or interrupts that count apart */
 	bool told;          /* false: the kernel did not tell, and both are 0 */
 };
 
@@ -42,7 +42,7 @@ struct assay_lost_time assay_lost_time_between(const struct assay_thread_time *b
  */
 bool assay_steal_is_timed(uint64_t stolen_ns, uint64_t ticks);
 
-/* Add what another thread lost to @sum, which starts with `told` set. Threads that wait for each other all count. */
-void assay_lost_time_add(struct assay_lost_time *sum, const struct assay_lost_time *d);
+/* Raise @most, which starts with `told` set, to what another thread lost: side by side, threads lose together. */
+void assay_lost_time_most(struct assay_lost_time *most, const struct assay_lost_time *d);
 
 #endif

@@ -28,9 +28,9 @@ struct assay_pair_lessons {
 
 /*
  * Whatever happens to a kernel is a status of its side, and the return is 0; samples are there only when both are OK.
- * The sides map the same tensors, so that where these lie in memory favours neither. When one of them is wrong then,
- * or exact outputs differ, the pair is taken again with memory for each: so it is known who was wrong and where, and a
- * variant that keeps something in scratch is not called wrong for it.
+ * The sides map the same tensors, so that where these lie in memory favours neither. When one of them is wrong or
+ * ends then, or exact outputs differ, the pair is taken again with memory for each: so it is known who was wrong and
+ * where. A variant that keeps something in scratch is not called wrong for it; one that is wrong now and then is.
  *
  * @difference (256 bytes) gets the first element in which the outputs of an exact op differ, or "". Negative: see
  * assay_measure_case. The caller releases @out in either case.

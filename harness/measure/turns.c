@@ -18,6 +18,7 @@
 #define WARMUP_BLOCKS         8
 #define WARMUP_TOLERANCE_FRAC 0.01
 #define HAND_OVER_NS          20000.0 /* of a turn, both ways, generously: only to divide the time into blocks */
+#define LONG_CALL_NS          5e6     /* in so long a call, caches that the partner used do not matter */
 #define MIN_BLOCKS            2
 #define MAX_BLOCKS            (ASSAY_PAGE_SAMPLES / 2)
 
@@ -102,6 +103,8 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 						      .count = blocks,
 						      .order_seed = order_seed,
 						      .counting = t->counting,
+						      .long_calls =
+							      t->sample_ns >= LONG_CALL_NS * (double)t->p->iterations,
 						      .extra_iterations = t->p->extra_iterations[i],
 						      .stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0 };
 		assay_worker_begin(t->w[i], ASSAY_CMD_PAIR, &args[i]);

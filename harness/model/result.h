@@ -53,8 +53,8 @@ struct assay_sample {
 	uint32_t switches;    /* involuntary, all threads of the pool */
 	uint32_t faults;      /* minor and major */
 	uint32_t steal_ticks; /* of the CPUs of the case, in USER_HZ; 0 where stolen_ns tells it */
-	uint64_t waited_ns;   /* ready to run while others had the CPU, sum of all threads */
-	uint64_t stolen_ns; /* neither running nor waiting nor asleep: the hypervisor had the CPU; sum of all threads */
+	uint64_t waited_ns;   /* ready to run while others had the CPU; the most of any thread */
+	uint64_t stolen_ns;   /* neither running nor waiting nor asleep, as when the hypervisor has the CPU; likewise */
 };
 
 /*

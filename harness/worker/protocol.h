@@ -148,6 +148,7 @@ struct assay_page {
 	double stretch_frac; /* the same for kernels too slow for that: time spun through, as a share of the sample's */
 	bool counting;       /* SAMPLE, PAIR: these samples are kept; count the events of the spec around them */
 	uint32_t count;
+	bool long_calls;     /* PAIR: no untimed call after a hand-over */
 	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
 	struct assay_worker_spec spec;
 	struct assay_worker_reply reply;

@@ -239,6 +239,7 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 	w->page->extra_iterations = args->extra_iterations;
 	w->page->stretch_frac = args->stretch_frac;
 	w->page->counting = args->counting;
+	w->page->long_calls = args->long_calls;
 	w->page->count = args->count;
 	w->page->order_seed = args->order_seed;
 	assay_page_give(w->page, ASSAY_TURN_WORKER);

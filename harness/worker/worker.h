@@ -50,7 +50,7 @@ void assay_worker_free(struct assay_worker *w);
 struct assay_worker_args {
 	uint64_t iterations, extra_iterations;
 	double stretch_frac;
-	bool counting;
+	bool counting, long_calls;
 	uint32_t count;
 	uint64_t order_seed;
 };

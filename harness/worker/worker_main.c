@@ -27,8 +27,6 @@
 
 /* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
 #define POLL_INTERVAL_NS 10000000u
-/* In so long a call, caches that the partner used do not matter. */
-#define LONG_CALL_NS 5000000u
 /* Of what lies in the file of the pages; a huge page. */
 #define FILE_ALIGN (2u << 20)
 
@@ -39,7 +37,6 @@ struct worker {
 	int fd;         /* of the file that holds the pages */
 	struct assay_case_job job;
 	uint64_t iterations; /* of the last sample */
-	uint64_t call_ns;    /* of a call in it */
 	bool checked;        /* the outputs of the last sample, before the partner could write there */
 	bool offset;         /* the rotation over common copies is half a turn from the partner's */
 	char digest[ASSAY_DIGEST_LEN + 1];
@@ -279,6 +276,7 @@ static uint64_t stretch(const struct worker *w, uint64_t sample_ns)
 
 static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s)
 {
+	const uint64_t first = w->job.next_copy;
 	struct assay_lost_time lost = { .told = true };
 	struct assay_os_counts sum = { 0 };
 	struct assay_outcome out;
@@ -286,6 +284,8 @@ static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s
 	*s = (struct assay_sample){ .iterations = w->page->iterations };
 	assay_pool_run(w->job.pool, read_before, w);
 	out = assay_case_job_time(&w->job, w->page->iterations + w->page->extra_iterations, &s->ns);
+	/* extra calls do not let the rotations of the two sides drift towards each other */
+	w->job.next_copy = (first + w->page->iterations) % w->job.n_jobs;
 	if (w->page->stretch_frac > 0)
 		s->ns = stretch(w, s->ns);
 	assay_pool_run(w->job.pool, read_after, w);
@@ -298,13 +298,12 @@ static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s
 			&w->time_before[i], &w->time_after[i], d.voluntary_switches, d.involuntary_switches);
 
 		assay_os_counts_add(&sum, &d);
-		assay_lost_time_add(&lost, &one);
+		assay_lost_time_most(&lost, &one);
 		if (w->after[i].cpu >= 0 && w->after[i].cpu != w->job.cpus[i])
 			s->flags |= ASSAY_DISTURB_MIGRATION;
 		if (w->page->spec.try_pace && was_slow(w, i))
 			s->flags |= ASSAY_DISTURB_SLOW;
 	}
-	w->call_ns = s->ns / (s->iterations ? s->iterations : 1);
 	s->switches = (uint32_t)sum.involuntary_switches;
 	s->faults = (uint32_t)(sum.minor_faults + sum.major_faults);
 	s->waited_ns = lost.waited_ns;
@@ -363,8 +362,8 @@ static uint64_t rss_peak_bytes(void)
 /* Copies in common memory that the partner has just used would not be cold: one side begins half a rotation later. */
 static void keep_apart(struct worker *w)
 {
-	if (w->index && w->job.common && !w->offset)
-		w->job.next_copy = (w->job.next_copy + w->job.n_jobs / 2) % w->job.n_jobs;
+	if (w->job.common && !w->offset)
+		w->job.next_copy = w->index ? w->job.n_jobs / 2 : 0;
 	w->offset = true;
 }
 
@@ -401,8 +400,7 @@ static struct assay_outcome do_pair(struct worker *w)
 		if (assay_pair_owner(p->order_seed, slot) != w->index)
 			continue;
 		assay_pair_wait(pair, slot);
-		if (last + 1 != slot && w->job.n_jobs == 1 && w->call_ns < LONG_CALL_NS &&
-		    out.status == ASSAY_STATUS_OK)
+		if (last + 1 != slot && w->job.n_jobs == 1 && !p->long_calls && out.status == ASSAY_STATUS_OK)
 			out = assay_case_job_time(&w->job, 1, &ns);
 		/* a side that failed keeps handing over, so that its partner comes to its end */
 		if (out.status == ASSAY_STATUS_OK)
@@ -475,7 +473,8 @@ static struct assay_outcome obey(struct worker *w)
 }
 
 /* As many as a simulated cache can tell apart. */
-#define STACK_PLACES (1u << 20)
+#define STACK_PLACES   (1u << 20)
+#define PLACES_IN_PAGE 4096u
 
 /*
  * Serve with the stack a little lower: its place, too, is a matter of chance that must not decide a comparison. In a
@@ -484,7 +483,8 @@ static struct assay_outcome obey(struct worker *w)
 static __attribute__((noinline)) void obey_lower(struct worker *w, struct assay_outcome *out)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	size_t lower = w->page->spec.fixed_layout ? here % STACK_PLACES : (w->page->spec.layout_seed >> 8) % 256 * 16;
+	size_t drawn = (w->page->spec.layout_seed >> 8) % 256 * 16;
+	size_t lower = w->page->spec.fixed_layout ? here % STACK_PLACES : (here - drawn) % PLACES_IN_PAGE;
 	volatile char *pad = alloca(16 + lower);
 
 	pad[0] = 0;

@@ -268,6 +268,15 @@ load compare_helpers
 	is '[.cases[] | select(.metric == "time_s" and .evidence != "paired")] | length == 1 and .[0].verdict == "PASS"'
 }
 
+@test "a demand on what a bench counts binds on unchanged code, too" {
+	local only='quantize.i2_s/ref/*'
+	"$ASSAY" run --suite smoke --only "$only" --json | jq -e '.cases[0].counters.heap_allocations' || skip "the heap cannot be counted here"
+	printf 'margin "*" { paired = "20%%" }\nlimit "*" { where_counted = {"heap_allocations <= 0"} }\n' >counted.conf
+	run --separate-stderr "$ASSAY" compare "$ASSAY_BUILD/plugins" "$ASSAY_BUILD/plugins" --suite smoke --only "$only" \
+		--policy counted.conf --json
+	is '[.cases[] | select(.metric == "heap_allocations") | .verdict] == ["PASS"]'
+}
+
 @test "an interrupted comparison is kept, and marked as unfinished" {
 	# shellcheck disable=SC2086
 	"$ASSAY" compare $SELECT --policy wide.conf --margin 0.0001% --alpha 0.0001% --budget 1h "$PLUGINS/compare_base.so" \

@@ -199,12 +199,16 @@ TEST(demands_that_need_samples)
 		{ "limit \"*\" { require = {\"syscalls <= 0\"} }", true },
 		{ "limit \"*\" { where_counted = {\"syscalls <= 0\"} }", false },
 		{ "limit \"*\" { where_counted = {\"time_s <= 1\"} }", true },
+		{ "limit \"*\" { where_counted = {\"faults <= 0\"} }", true },
 		{ "limit \"*\" { where_counted = {\"syscalls <= 0\", \"items_per_s >= 1\"} }", true },
 	};
-	struct assay_countable uncounted = { .names = { 0 } };
+	struct assay_countable uncounted = { 0 };
 	const struct assay_case c = { .key = "op/variant/-/t=1/warm" };
 
 	assert_int_equal(0, assay_strings_add(&uncounted.names, "syscalls", NULL));
+	assert_int_equal(0, assay_strings_add(&uncounted.groups, "syscalls", NULL));
+	assert_int_equal(0, assay_strings_add(&uncounted.names, "faults", NULL));
+	assert_int_equal(0, assay_strings_add(&uncounted.groups, "os", NULL));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct assay_policy p = assay_policy_default();
 
@@ -213,7 +217,7 @@ TEST(demands_that_need_samples)
 			fail_msg("%s", rows[i].policy);
 		assay_policy_release(&p);
 	}
-	assay_strings_release(&uncounted.names);
+	assay_countable_release(&uncounted);
 }
 
 UNIT_MAIN(NULL, NULL)

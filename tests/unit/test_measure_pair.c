@@ -6,6 +6,7 @@
 #include "measure_world.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #include "judge/comparison_judge.h"
 #include "judge/gate.h"
@@ -337,6 +338,30 @@ TEST(the_same_code_takes_no_samples)
 		assert_int_equal(m.pair.n_blocks > 0, rows[i].samples);
 		release(&m);
 	}
+}
+
+/* What is wrong once, and right when it is tried again, was wrong. */
+TEST(wrong_once_is_wrong)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	char path[] = "/tmp/assay-once-XXXXXX";
+	struct measured m;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path);
+	setenv("ASSAY_TEST_ONCE", path, 1);
+	plan(*state, (const char *const[2]){ "compare_base", "compare_once" }, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	assert_int_equal(m.pair.side[ASSAY_BASE].status, ASSAY_STATUS_OK);
+	assert_int_equal(m.pair.side[ASSAY_HEAD].status, ASSAY_STATUS_WRONG);
+	assert_false(lessons.own_memory);
+	release(&m);
+	unsetenv("ASSAY_TEST_ONCE");
+	unlink(path);
 }
 
 MEASURE_MAIN

@@ -145,7 +145,7 @@ TEST(other_rules_are_told)
 	}
 }
 
-/* Given up only when even kinder pairs could not decide, and never before a slowdown could have been seen. */
+/* Given up only when even kinder pairs could not decide, and never before a case could have passed. */
 TEST(hopeless_cases)
 {
 	static const struct {

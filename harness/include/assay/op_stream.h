@@ -12,8 +12,8 @@
  *	l1, l2  half of that cache of each thread
  *	l3      half of the last-level cache, or eight times the level-2 cache of a core where that is less; but no less
  *	        than twice the level-2 caches of all threads, or one and a half where twice would exceed the last level
- *	dram    four times the last-level cache, or 512 MiB where that is less, but no less than the cache, nor than
- *	        256 MiB, and no more than a quarter of the memory
+ *	dram    four times the last-level cache, or 512 MiB where that is less, but no less than twice the cache, nor
+ *	        than 256 MiB, and no more than a quarter of the memory
  *
  * A run makes `passes` passes over them, so that the start of the threads does not count where a pass takes
  * nanoseconds; each pass really touches every byte.
