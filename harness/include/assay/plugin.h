@@ -306,8 +306,9 @@ struct assay_op {
 	/* Sizes, cost and validity of a shape. Cheap and pure: `assay list` calls it for every case. */
 	int (*describe)(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
 	/*
-	 * Make the inputs from job->seed (host memory): the same bits on any number of threads. In a comparison the other
-	 * process may have made them; then it is not called, unless it leaves more than tensors (op_state, memory).
+	 * Make the inputs from job->seed (host memory): the same bits on any number of threads. In a comparison
+	 * the other process may have made them; then it is not called, unless it leaves more than tensors
+	 * (op_state, memory).
 	 */
 	int (*fill)(struct assay_job *job);
 	/* Compare the outputs of the last run() with the right answer, computed by other means than any variant. */
