@@ -292,10 +292,7 @@ static enum assay_verdict look(const struct pile *p, bool last, const struct ass
  */
 bool assay_paired_same_code(const struct assay_comparison_case *c)
 {
-	const struct assay_pair *p = c->n_pairs ? &c->pairs[0] : NULL;
-
-	return p && c->control == ASSAY_CONTROL_NONE && p->side[0].code_hash[0] &&
-	       !strcmp(p->side[0].code_hash, p->side[1].code_hash);
+	return c->n_pairs && c->control == ASSAY_CONTROL_NONE && assay_pair_same_code(&c->pairs[0]);
 }
 
 /* The first look after the pairs so far that would decide, were the rest like them; 0: none would. */

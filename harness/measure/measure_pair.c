@@ -195,13 +195,6 @@ static int take_samples(struct pair_session *s)
 	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
 }
 
-static bool same_code(const struct assay_pair *p)
-{
-	const char *base = p->side[ASSAY_BASE].code_hash;
-
-	return base[0] && !strcmp(base, p->side[ASSAY_HEAD].code_hash);
-}
-
 static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op, char *difference)
 {
 	int rc = assay_turns_prepare(&s->turns, first_side(s));
@@ -210,7 +203,7 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 		rc = s->turns.common_memory ? 0 : describe_difference(s, difference);
 		return rc < 0 ? rc : 0;
 	}
-	if (!rc && !(s->po->changed_only && same_code(s->p)))
+	if (!rc && !(s->po->changed_only && assay_pair_same_code(s->p)))
 		rc = take_samples(s);
 	if (!rc)
 		rc = assay_turns_both(&s->turns, ASSAY_CMD_REPORT, NULL);

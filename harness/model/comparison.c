@@ -58,3 +58,10 @@ const struct assay_metric *assay_pair_side_metric(const struct assay_pair_side *
 			return &s->metrics[i];
 	return NULL;
 }
+
+bool assay_pair_same_code(const struct assay_pair *p)
+{
+	const char *base = p->side[ASSAY_BASE].code_hash;
+
+	return base[0] && !strcmp(base, p->side[ASSAY_HEAD].code_hash);
+}

@@ -91,6 +91,8 @@ struct assay_case_reading {
 };
 
 void assay_pair_release(struct assay_pair *p);
+/* Is the machine code known, and the same on both sides? */
+bool assay_pair_same_code(const struct assay_pair *p);
 /* Release @n readings and the array itself. */
 void assay_case_readings_release(struct assay_case_reading *v, size_t n);
 /* Free the pairs of @c. */
