@@ -6,28 +6,45 @@
 #include "matmul_ternary_packed.h"
 
 #define LINES_PER_BLOCK (ASSAY_I2S_BLOCK / TERNARY_LINE_COLS)
-#define CODES           0x03030303u /* the lowest code of each byte */
 #define CODES_PER_BYTE  4
+#define STEP_BYTES      8                                           /* of a block of I2_S, packed at a time */
+#define LINES_APART     (ASSAY_I2S_BLOCK_BYTES / TERNARY_LINE_COLS) /* between the codes of a byte */
+#define TRITS_STEP_COLS 640                                         /* whole blocks and whole lines */
+
+/* Swap the bits @low of @b with those @shift above them in @a. */
+INLINE void swap_codes(uint64_t *a, uint64_t *b, int shift, uint64_t low)
+{
+	uint64_t t = (*a >> shift ^ *b) & low;
+
+	*b ^= t;
+	*a ^= t << shift;
+}
 
 /*
  * The lines of a block of columns get their four bytes of one lane, made of @n rows that lie @row_bytes apart: @block
- * is the block of the first, @line_bytes the distance of lines from @line on. They take their columns from its bytes 0
- * … 31, then from the next lower codes of these.
+ * is the block of the first, @line_bytes the distance of lines from @line on. A byte of a row has four codes of columns
+ * 32 apart, the first of them highest; a byte of a line has those of four rows. So the bytes of four rows are a 4 × 4
+ * matrix of codes, and lines are its transpose.
  */
 INLINE void pack_lane(const uint8_t *block, int64_t row_bytes, const int n, int64_t line_bytes, uint8_t *line)
 {
-	for (int i = 0; i < LINES_PER_BLOCK; i++, line += line_bytes) {
-		const uint8_t *from = block + i * TERNARY_LINE_COLS % ASSAY_I2S_BLOCK_BYTES;
-		int shift = 6 - i * TERNARY_LINE_COLS / ASSAY_I2S_BLOCK_BYTES * 2;
-		uint32_t packed = 0;
+	for (int i = 0; i < ASSAY_I2S_BLOCK_BYTES;
+	     i += STEP_BYTES, line += STEP_BYTES / TERNARY_LINE_COLS * line_bytes) {
+		uint64_t x[CODES_PER_BYTE] = { 0 };
 
-		for (int p = 0; p < n; p++) {
-			uint32_t four;
+		for (int p = 0; p < n; p++)
+			memcpy(&x[p], block + p * row_bytes + i, STEP_BYTES);
+		swap_codes(&x[0], &x[2], 4, 0x0f0f0f0f0f0f0f0fu);
+		swap_codes(&x[1], &x[3], 4, 0x0f0f0f0f0f0f0f0fu);
+		swap_codes(&x[0], &x[1], 2, 0x3333333333333333u);
+		swap_codes(&x[2], &x[3], 2, 0x3333333333333333u);
+		for (int c = 0; c < CODES_PER_BYTE; c++) {
+			uint8_t *to = line + c * LINES_APART * line_bytes;
 
-			memcpy(&four, from + p * row_bytes, sizeof(four));
-			packed |= (four >> shift & CODES) << 2 * p;
+			memcpy(to, &x[CODES_PER_BYTE - 1 - c], TERNARY_LINE_COLS);
+			memcpy(to + line_bytes, (const uint8_t *)&x[CODES_PER_BYTE - 1 - c] + TERNARY_LINE_COLS,
+			       TERNARY_LINE_COLS);
 		}
-		memcpy(line, &packed, sizeof(packed));
 	}
 }
 
@@ -74,20 +91,35 @@ static int64_t panel_tokens(const struct matmul_ternary *p)
 	return most * TERNARY_TILE_MAX < p->n ? most * TERNARY_TILE_MAX : p->n;
 }
 
-/* Row @row of I2_S weights as bytes of five codes each; @line points to its part of the first line. */
-static void pack_row_trits(const uint8_t *from, int64_t k, uint8_t *line)
+/* The codes of a block, a byte each. */
+static void unpack_block(const uint8_t *from, uint8_t codes[ASSAY_I2S_BLOCK])
 {
-	for (int64_t col = 0; col < k; col += TRITS_LINE_COLS, line += TRITS_LINE_BYTES) {
-		for (int j = 0; j < 4; j++) {
-			unsigned v = 0;
+	for (int c = 0; c < CODES_PER_BYTE; c++)
+		for (int i = 0; i < ASSAY_I2S_BLOCK_BYTES; i++)
+			codes[c * ASSAY_I2S_BLOCK_BYTES + i] = from[i] >> (6 - 2 * c) & 3u;
+}
+
+/*
+ * A row of I2_S weights as bytes of five codes each; @line points to its part of the first line, @fraction says the
+ * byte for each v. Four v stay below 243, so that they are made side by side in one word.
+ */
+static void pack_row_trits(const uint8_t *from, int64_t k, const uint8_t *fraction, uint8_t *line)
+{
+	for (int64_t col = 0; col < k; col += TRITS_STEP_COLS, from += TRITS_STEP_COLS / 4) {
+		const int64_t n = k - col < TRITS_STEP_COLS ? k - col : TRITS_STEP_COLS;
+		uint8_t codes[TRITS_STEP_COLS] = { 0 };
+
+		for (int i = 0; i < TRITS_STEP_COLS && i < n; i += ASSAY_I2S_BLOCK)
+			unpack_block(from + i / 4, codes + i);
+		for (int64_t i = 0; i < n; i += TRITS_LINE_COLS, line += TRITS_LINE_BYTES) {
+			uint32_t v = 0, four;
 
 			for (int q = 0; q < TRITS_PER_BYTE; q++) {
-				int64_t i = col + 4 * q + j, at = i % ASSAY_I2S_BLOCK;
-				const uint8_t *block = from + i / ASSAY_I2S_BLOCK * ASSAY_I2S_BLOCK_BYTES;
-
-				v = 3 * v + (i < k ? block[at % 32] >> (6 - at / 32 * 2) & 3u : 0);
+				memcpy(&four, codes + i + q * TERNARY_LINE_COLS, sizeof(four));
+				v = 3 * v + four;
 			}
-			line[j] = (uint8_t)((256 * v + 242) / 243);
+			for (int j = 0; j < TERNARY_LINE_COLS; j++)
+				line[j] = fraction[v >> 8 * j & 0xff];
 		}
 	}
 }
@@ -98,10 +130,13 @@ static void pack_trits(void *arg, uint32_t tid, uint32_t n_threads)
 	struct matmul_ternary p = matmul_ternary_of(job);
 	const struct ternary_packed *s = job->state;
 	int64_t group_bytes = matmul_trits_lines(p.k) * TRITS_LINE_BYTES, first, end;
+	uint8_t fraction[256];
 
+	for (unsigned v = 0; v < sizeof(fraction); v++)
+		fraction[v] = (uint8_t)((256 * v + 242) / 243);
 	matmul_rows(p.m, TRITS_GROUP_ROWS, tid, n_threads, &first, &end);
 	for (int64_t row = first; row < end; row++)
-		pack_row_trits(p.w + row * (p.k / 4), p.k,
+		pack_row_trits(p.w + row * (p.k / 4), p.k, fraction,
 			       s->trits + row / TRITS_GROUP_ROWS * group_bytes + row % TRITS_GROUP_ROWS * 4);
 }
 
