@@ -70,15 +70,14 @@ static unsigned char *draw_order(const struct certifying *c, size_t *n)
 
 static int count(struct tally *t, const struct assay_comparison_case *c, bool spread, struct assay_err *err)
 {
-	double sd;
-	size_t n;
-	int rc = assay_paired_spread(c, &sd, &n, err);
+	struct assay_paired_readings r;
+	int rc = assay_paired_readings(c, false, &r, err);
 
 	if (rc)
 		return rc;
-	if (spread && n > 1) {
-		t->squares += sd * sd * (double)(n - 1);
-		t->df += (double)(n - 1);
+	if (spread && r.n > 1) {
+		t->squares += r.sd * r.sd * (double)(r.n - 1);
+		t->df += (double)(r.n - 1);
 	}
 	for (size_t i = 0; i < c->n_pairs; i++)
 		t->wall_ns += (double)c->pairs[i].wall_ns;

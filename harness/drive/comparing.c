@@ -60,17 +60,17 @@ static int adapt_sampling(const struct assay_comparing *k, struct case_state *st
 {
 	double least = fmax(MIN_SAMPLING_NS, SAMPLES_OVER_REST * rest_ns(p, st->sampling_ns)),
 	       next = fmax(least, st->sampling_ns);
-	double margin = log1p(assay_policy_paired_margin(k->policy, &c->c)), mean, sd, own;
-	size_t n;
-	int rc = assay_paired_readings(c, &mean, &sd, &n, err);
+	double margin = log1p(assay_policy_paired_margin(k->policy, &c->c)), own;
+	struct assay_paired_readings r;
+	int rc = assay_paired_readings(c, false, &r, err);
 
 	if (!rc)
 		rc = assay_paired_own_noise(c, &own, err);
 	if (rc)
 		return rc;
-	if (n >= TOLD_BY_PAIRS && own * own > sd * sd / 2 && sd > margin)
+	if (r.n >= TOLD_BY_PAIRS && own * own > r.sd * r.sd / 2 && r.sd > margin)
 		next *= SAMPLING_STEP;
-	else if (n >= TOLD_BY_PAIRS && own * own < sd * sd / 8)
+	else if (r.n >= TOLD_BY_PAIRS && own * own < r.sd * r.sd / 8)
 		next = fmax(least, next / SAMPLING_STEP);
 	st->sampling_ns = fmin(next, most_sampling_ns(k));
 	return 0;

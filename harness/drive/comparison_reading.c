@@ -81,15 +81,15 @@ static int read_counts(const struct assay_comparison_case *c, struct assay_pair 
 }
 
 /* A pair of which a side is not ok has no estimate. */
-static int read_pair(const struct assay_pair *p, struct assay_pair_reading *out)
+static int read_pair(const struct assay_pair *p, bool sums, struct assay_pair_reading *out)
 {
-	double *tmp = malloc((p->n_blocks + 1) * sizeof(*tmp));
+	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp));
 
 	*out = (struct assay_pair_reading){ .ratio = NAN };
 	if (!tmp)
 		return ASSAY_ENOMEM;
 	if (p->side[ASSAY_BASE].status == ASSAY_STATUS_OK && p->side[ASSAY_HEAD].status == ASSAY_STATUS_OK) {
-		struct assay_pair_estimate e = assay_pair_estimate(p, tmp);
+		struct assay_pair_estimate e = assay_pair_estimate(p, sums, tmp);
 
 		out->ratio = e.usable ? exp(e.log_ratio) : NAN;
 		out->n_dropped = e.n_dropped;
@@ -98,26 +98,22 @@ static int read_pair(const struct assay_pair *p, struct assay_pair_reading *out)
 	return 0;
 }
 
-static int read_case(const struct assay_comparison_case *c, struct assay_case_reading *out, struct assay_err *err)
+static int read_case(const struct assay_comparison_case *c, bool before_4, struct assay_case_reading *out,
+		     struct assay_err *err)
 {
-	double sum = 0, sd;
-	size_t n;
-	int rc = assay_paired_spread(c, &sd, &n, err);
+	struct assay_paired_readings r;
+	int rc = assay_paired_readings(c, before_4, &r, err);
 
 	if (rc)
 		return rc;
 	out->pairs = calloc(c->n_pairs + 1, sizeof(*out->pairs));
 	if (!out->pairs)
 		return ASSAY_ENOMEM;
-	for (size_t i = 0; i < c->n_pairs && !rc; i++) {
-		rc = read_pair(&c->pairs[i], &out->pairs[i]);
-		if (!isfinite(out->pairs[i].ratio))
-			continue;
-		out->n_used++;
-		sum += log(out->pairs[i].ratio);
-	}
-	out->ratio = out->n_used ? exp(sum / (double)out->n_used) : NAN;
-	out->sd = out->n_used > 1 ? sd : NAN;
+	for (size_t i = 0; i < c->n_pairs && !rc; i++)
+		rc = read_pair(&c->pairs[i], before_4, &out->pairs[i]);
+	out->n_used = r.n;
+	out->ratio = r.n ? exp(r.mean) : NAN;
+	out->sd = r.n > 1 ? r.sd : NAN;
 	return rc ? rc : read_counts(c, &out->counted);
 }
 
@@ -143,7 +139,8 @@ int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_
 	int rc = v ? 0 : ASSAY_ENOMEM;
 
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
-		rc = read_case(&cmp->cases[i], &v[i], err);
+		rc = read_case(&cmp->cases[i], assay_comparison_rule(cmp, &cmp->cases[i], &policy).before_4, &v[i],
+			       err);
 		if (!rc && known)
 			rc = read_doubt(cmp, &cmp->cases[i], &policy, &v[i], err);
 	}

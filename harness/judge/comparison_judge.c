@@ -23,6 +23,7 @@ struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cm
 				     policy->max_dropped_frac, cmp->max_pairs);
 
 	rule.same_code_pairs = cmp->same_code ? SAME_CODE_PAIRS : 1;
+	rule.before_4 = cmp->rule < 4;
 	return rule;
 }
 
@@ -31,7 +32,7 @@ void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *
 	char by[48] = "a rule without a version";
 
 	buf[0] = '\0';
-	if (cmp->rule == ASSAY_JUDGE_RULE)
+	if (cmp->rule >= ASSAY_JUDGE_RULE_KEPT && cmp->rule <= ASSAY_JUDGE_RULE)
 		return;
 	if (cmp->rule)
 		snprintf(by, sizeof(by), "rule %u", cmp->rule);

@@ -16,7 +16,9 @@
  * paired.c, stopping.c, limits.c, exact_judge.c or this module, or in what they take from stats/. Words may change
  * freely.
  */
-#define ASSAY_JUDGE_RULE 3
+#define ASSAY_JUDGE_RULE 4
+/* The oldest version whose comparisons get the verdicts of their own rule when they are judged again. */
+#define ASSAY_JUDGE_RULE_KEPT 3
 
 /*
  * One sentence when @cmp was judged by another version of the rule than this program's; else "". @verdict is the stored

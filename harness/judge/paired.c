@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks to pairs, pairs to an interval, the interval to a verdict. Method and sources: README.md of this folder. */
+/* Pairs to an interval, the interval to a verdict. Method and sources: README.md of this folder. */
 #include "judge/paired.h"
 
 #include <math.h>
@@ -10,54 +10,11 @@
 
 #include "stats/stats.h"
 
-#define CLEAN_SHARE     0.5
 #define SAME_CODE_TRIES 5 /* to get one usable pair of what does not matter */
-/* Standard error of a median over that of a mean, of a normal distribution: the square root of π/2. */
-#define MEDIAN_ERROR 1.2533
 /* A margin beyond this is no advice. */
 #define MOST_ADVISED_FRAC 0.5
 
 static const char *const kind_names[5] = { "involuntary switches", "migrations", "steal", "page faults", "throttling" };
-
-/* What speaks against a block as a whole. */
-static uint32_t block_disturbance(const struct assay_pair *p, size_t block)
-{
-	const struct assay_sample *b = &p->side[ASSAY_BASE].samples[2 * block],
-				  *h = &p->side[ASSAY_HEAD].samples[2 * block];
-	const struct assay_sample all[4] = { b[0], b[1], h[0], h[1] };
-
-	return assay_samples_disturbed(all, 4);
-}
-
-static double side_ns(const struct assay_pair *p, int side, size_t block)
-{
-	const struct assay_sample *s = &p->side[side].samples[2 * block];
-
-	return (double)s[0].ns + (double)s[1].ns;
-}
-
-struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, double *tmp)
-{
-	struct assay_pair_estimate e = { .n_blocks = p->n_blocks };
-	size_t n = 0;
-
-	for (size_t b = 0; b < p->n_blocks; b++) {
-		uint32_t flags = block_disturbance(p, b);
-
-		for (unsigned k = 0; k < 5; k++)
-			e.by_kind[k] += flags >> k & 1;
-		if (flags || !(side_ns(p, ASSAY_HEAD, b) > 0 && side_ns(p, ASSAY_BASE, b) > 0))
-			e.n_dropped++; /* a clock that stood still says nothing either */
-		else
-			tmp[n++] = log(side_ns(p, ASSAY_HEAD, b) / side_ns(p, ASSAY_BASE, b));
-	}
-	e.usable = n > 0 && (double)n >= CLEAN_SHARE * (double)p->n_blocks;
-	if (e.usable) {
-		assay_stats_sort(tmp, n);
-		e.log_ratio = assay_stats_median(tmp, n);
-	}
-	return e;
-}
 
 struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, unsigned family, double margin_frac,
 					      double max_dropped_frac, size_t max_pairs)
@@ -136,7 +93,7 @@ static bool judge_presence(const struct assay_comparison_case *c, struct assay_g
 
 struct pile {
 	double *x;     /* log ratios of usable pairs */
-	double *least; /* for each pair, its log ratio if the head alone had caused every disturbance: least_ratio() */
+	double *least; /* for each pair, its log ratio if the head alone had caused every disturbance */
 	size_t n, n_all, n_blocks, n_dropped;
 	size_t by_kind[5];
 	double *tmp;
@@ -149,7 +106,7 @@ static int pile_open(struct pile *p, const struct assay_comparison_case *c, stru
 	*p = (struct pile){ 0 };
 	for (size_t i = 0; i < c->n_pairs; i++)
 		most = c->pairs[i].n_blocks > most ? c->pairs[i].n_blocks : most;
-	p->x = malloc((2 * c->n_pairs + most + 1) * sizeof(*p->x));
+	p->x = malloc((2 * c->n_pairs + ASSAY_PAIR_TMP * most + 1) * sizeof(*p->x));
 	if (!p->x)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
 	p->least = p->x + c->n_pairs;
@@ -157,35 +114,12 @@ static int pile_open(struct pile *p, const struct assay_comparison_case *c, stru
 	return 0;
 }
 
-/*
- * A head that is many times slower has longer blocks, of which few stay undisturbed; that must not save it. So for
- * every pair there is also what its ratio would be if all that was taken from its blocks, disturbed ones included, had
- * been taken from the head alone: less than the truth, and enough to call it REGRESSED when even that is too slow.
- */
-static double least_ratio(const struct assay_pair *p, double *tmp)
-{
-	size_t n = 0;
-
-	for (size_t b = 0; b < p->n_blocks; b++) {
-		const struct assay_sample *h = &p->side[ASSAY_HEAD].samples[2 * b];
-		double head = side_ns(p, ASSAY_HEAD, b) - assay_samples_lost_ns(h, 2), base = side_ns(p, ASSAY_BASE, b);
-		/* nobody knows what a migration or throttling took */
-		bool known = !((h[0].flags | h[1].flags) & (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE));
-
-		tmp[n++] = known && head > 0 && base > 0 ? log(head / base) : -INFINITY;
-	}
-	if (!n)
-		return -INFINITY;
-	assay_stats_sort(tmp, n);
-	return assay_stats_median(tmp, n);
-}
-
 /* True when the pair counts. */
-static bool pile_add(struct pile *p, const struct assay_pair *pair)
+static bool pile_add(struct pile *p, const struct assay_pair *pair, bool sums)
 {
-	struct assay_pair_estimate e = assay_pair_estimate(pair, p->tmp);
+	struct assay_pair_estimate e = assay_pair_estimate(pair, sums, p->tmp);
 
-	p->least[p->n_all++] = least_ratio(pair, p->tmp);
+	p->least[p->n_all++] = assay_pair_least_ratio(pair, p->tmp);
 	p->n_blocks += e.n_blocks;
 	/* of a pair that is left out, nothing counts */
 	p->n_dropped += e.usable ? e.n_dropped : e.n_blocks;
@@ -265,14 +199,19 @@ static bool slow_at_least(const struct pile *p, const struct assay_paired_rule *
 	       assay_sequential_interval(p->least, p->n_all, &sr).lo > log1p(rule->margin_frac);
 }
 
-/* What can be said after these pairs; INCONCLUSIVE: go on. @last: no pair follows. */
-static enum assay_verdict look(const struct pile *p, bool last, const struct assay_paired_rule *rule)
+/*
+ * What can be said after these pairs; INCONCLUSIVE: go on. @last: no pair follows. @passes, at a look: it would be
+ * PASS, did it not look like an improvement, which gets the pairs it needs to be shown as one.
+ */
+static enum assay_verdict look(const struct pile *p, bool last, const struct assay_paired_rule *rule, bool *passes)
 {
 	bool differ = assay_sequential_is_look(p->n, last, rule->alpha_regressed, rule->max_pairs);
 	bool pass = assay_sequential_is_look(p->n, last, rule->alpha_pass, rule->max_pairs);
 	double margin = log1p(rule->margin_frac);
 	struct bounds b;
 
+	if (pass)
+		*passes = false;
 	if ((!differ && !pass) || dropped_frac(p) > rule->max_dropped_frac)
 		return ASSAY_INCONCLUSIVE;
 	b = bounds_of(p, rule);
@@ -280,10 +219,9 @@ static enum assay_verdict look(const struct pile *p, bool last, const struct ass
 		return ASSAY_REGRESSED;
 	if (differ && b.hi_strict < -margin)
 		return ASSAY_IMPROVED;
-	/* what looks like an improvement gets the pairs it needs to be shown as one */
-	if (pass && b.hi <= margin && (b.mean > -margin || last))
-		return ASSAY_PASS;
-	return ASSAY_INCONCLUSIVE;
+	if (pass)
+		*passes = b.hi <= margin;
+	return *passes && (b.mean > -margin || last) ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
 }
 
 /*
@@ -390,6 +328,7 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 		       struct assay_gate_case *out, bool *final, struct assay_err *err)
 {
 	struct pile pile;
+	bool passes = false;
 	int rc;
 
 	*out = (struct assay_gate_case){ .metric = "time_s",
@@ -413,12 +352,15 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	for (size_t i = 0; i < c->n_pairs && i < rule->max_pairs && out->verdict == ASSAY_INCONCLUSIVE; i++) {
 		bool last = i + 1 == rule->max_pairs;
 
-		if ((pile_add(&pile, &c->pairs[i]) || last) && !assay_paired_same_code(c))
-			out->verdict = look(&pile, last, rule);
+		if ((pile_add(&pile, &c->pairs[i], rule->before_4) || last) && !assay_paired_same_code(c))
+			out->verdict = look(&pile, last, rule, &passes);
 	}
 	*final |= out->verdict != ASSAY_INCONCLUSIVE;
 	if (out->verdict == ASSAY_INCONCLUSIVE && !assay_paired_same_code(c) && slow_at_least(&pile, rule))
 		out->verdict = ASSAY_REGRESSED;
+	else if (out->verdict == ASSAY_INCONCLUSIVE && passes && dropped_frac(&pile) <= rule->max_dropped_frac &&
+		 !rule->before_4)
+		out->verdict = ASSAY_PASS;
 	if (assay_paired_same_code(c)) {
 		out->verdict = pile.n || !pile.n_blocks ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
 		*final |= c->n_pairs >= (out->verdict == ASSAY_PASS ? rule->same_code_pairs : SAME_CODE_TRIES);
@@ -429,7 +371,7 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	return 0;
 }
 
-int assay_paired_readings(const struct assay_comparison_case *c, double *mean, double *sd, size_t *n,
+int assay_paired_readings(const struct assay_comparison_case *c, bool before_4, struct assay_paired_readings *out,
 			  struct assay_err *err)
 {
 	struct pile pile;
@@ -438,30 +380,14 @@ int assay_paired_readings(const struct assay_comparison_case *c, double *mean, d
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < c->n_pairs; i++)
-		pile_add(&pile, &c->pairs[i]);
-	*n = pile.n;
-	*mean = assay_stats_mean(pile.x, pile.n);
-	*sd = assay_stats_sd(pile.x, pile.n);
+		pile_add(&pile, &c->pairs[i], before_4);
+	*out = (struct assay_paired_readings){
+		.mean = assay_stats_mean(pile.x, pile.n),
+		.sd = assay_stats_sd(pile.x, pile.n),
+		.n = pile.n,
+	};
 	free(pile.x);
 	return 0;
-}
-
-int assay_paired_spread(const struct assay_comparison_case *c, double *sd, size_t *n, struct assay_err *err)
-{
-	double mean;
-
-	return assay_paired_readings(c, &mean, sd, n, err);
-}
-
-/* Standard error of the pair's median; 0: too few blocks to tell. Leaves the clean blocks in @tmp. */
-static double own_error(const struct assay_pair *p, double *tmp)
-{
-	struct assay_pair_estimate e = assay_pair_estimate(p, tmp);
-	size_t n = e.n_blocks - e.n_dropped;
-
-	if (!e.usable || n < 2)
-		return 0;
-	return (n > 2 ? MEDIAN_ERROR : 1) * assay_stats_sd(tmp, n) / sqrt((double)n);
 }
 
 int assay_paired_own_noise(const struct assay_comparison_case *c, double *se, struct assay_err *err)
@@ -474,7 +400,7 @@ int assay_paired_own_noise(const struct assay_comparison_case *c, double *se, st
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < c->n_pairs; i++) {
-		double one = own_error(&c->pairs[i], pile.tmp);
+		double one = assay_pair_own_error(&c->pairs[i], pile.tmp);
 
 		squares += one * one;
 		n += one > 0;

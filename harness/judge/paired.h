@@ -6,6 +6,7 @@
 #define ASSAY_JUDGE_PAIRED_H
 
 #include "base/err.h"
+#include "judge/pair_estimate.h"
 #include "model/comparison.h"
 #include "model/gate_report.h"
 #include "stats/sequential.h"
@@ -15,21 +16,6 @@
 /* "Smallest detectable" is what would have been found with this probability. */
 #define ASSAY_PAIRED_POWER 0.95
 
-/* What one process pair says of head time / base time. */
-struct assay_pair_estimate {
-	double log_ratio; /* median over the clean blocks; only when usable */
-	size_t n_blocks, n_dropped;
-	size_t by_kind[5]; /* dropped blocks by enum assay_disturb, bit 0 first */
-	bool usable;       /* at least half of the blocks are clean, and there is one */
-};
-
-/*
- * A block is the unit: the logarithm of the head's two times over the base's two, so that drift cancels. It is left out
- * as a whole, for both sides alike, when its four samples together were disturbed (assay_samples_disturbed), or a time
- * is 0. How long it took plays no part beyond the rates there. @tmp holds n_blocks doubles.
- */
-struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, double *tmp);
-
 struct assay_paired_rule {
 	double alpha_regressed; /* of one test: a false REGRESSED or IMPROVED, over all its looks */
 	double alpha_pass;      /* of one test: a false PASS, over all its looks */
@@ -37,6 +23,7 @@ struct assay_paired_rule {
 	double max_dropped_frac;
 	size_t max_pairs;
 	size_t same_code_pairs; /* that a case of the same machine code takes: they do not decide */
+	bool before_4;          /* as rules before version 4 judged, by which stored comparisons are judged again */
 };
 
 /*
@@ -65,11 +52,15 @@ bool assay_paired_same_code(const struct assay_comparison_case *c);
 /* How the looks of @rule spend its errors. */
 struct assay_sequential_rule assay_paired_sequential(const struct assay_paired_rule *rule);
 
-/* Mean and standard deviation of the usable pairs' log ratios, and their number; the sd of one is 0. ASSAY_ENOMEM. */
-int assay_paired_readings(const struct assay_comparison_case *c, double *mean, double *sd, size_t *n,
+/* Of the usable pairs of a case. */
+struct assay_paired_readings {
+	double mean, sd; /* of their log ratios; the sd of fewer than two is 0 */
+	size_t n;
+};
+
+/* @before_4: see struct assay_paired_rule. ASSAY_ENOMEM. */
+int assay_paired_readings(const struct assay_comparison_case *c, bool before_4, struct assay_paired_readings *out,
 			  struct assay_err *err);
-/* Standard deviation of the pairs' log ratios, and how many are usable; 0 of fewer than two. ASSAY_ENOMEM. */
-int assay_paired_spread(const struct assay_comparison_case *c, double *sd, size_t *n, struct assay_err *err);
 
 /*
  * The part of that which the pairs' own blocks explain: the root mean square of the standard errors of their medians,

@@ -11,15 +11,14 @@
 
 int assay_planned_learn(struct assay_planned *p, const struct assay_comparison_case *c, struct assay_err *err)
 {
-	double sd;
-	size_t n;
-	int rc = assay_paired_spread(c, &sd, &n, err);
+	struct assay_paired_readings r;
+	int rc = assay_paired_readings(c, false, &r, err);
 
-	if (rc || n < 2)
+	if (rc || r.n < 2)
 		return rc;
-	p->squares += sd * sd * (double)(n - 1);
-	p->df += (double)(n - 1);
-	p->n_pairs += n;
+	p->squares += r.sd * r.sd * (double)(r.n - 1);
+	p->df += (double)(r.n - 1);
+	p->n_pairs += r.n;
 	for (size_t i = 0; i < c->n_pairs; i++)
 		p->wall_s += (double)c->pairs[i].wall_ns * 1e-9;
 	return 0;

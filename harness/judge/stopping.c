@@ -42,19 +42,22 @@ int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct 
 {
 	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
 	const double margin = log1p(rule->margin_frac);
-	double mean, sd, shift, to_pass, to_differ;
-	size_t n, all;
-	int rc = assay_paired_readings(c, &mean, &sd, &n, err);
+	struct assay_paired_readings r;
+	double shift, to_pass, to_differ;
+	bool passes;
+	size_t all;
+	int rc = assay_paired_readings(c, rule->before_4, &r, err);
 
 	*hopeless = false;
-	if (rc || n < assay_sequential_first_look(rule->alpha_pass, rule->max_pairs))
+	if (rc || r.n < assay_sequential_first_look(rule->alpha_pass, rule->max_pairs))
 		return rc;
-	all = n + n_more < rule->max_pairs ? n + n_more : rule->max_pairs;
-	shift = KIND_ERRORS * sd * sqrt(1 / (double)n - 1 / (double)all);
-	to_pass = assay_sequential_half_width(KIND_SPREAD * sd, all, sr.alpha_upper, &sr);
-	to_differ = assay_sequential_half_width(sd, all, sr.alpha_lower, &sr);
-	*hopeless =
-		(to_pass > 2 * margin || mean - shift + to_pass > margin) && fabs(mean) + shift - to_differ <= margin;
+	all = r.n + n_more < rule->max_pairs ? r.n + n_more : rule->max_pairs;
+	shift = KIND_ERRORS * r.sd * sqrt(1 / (double)r.n - 1 / (double)all);
+	to_pass = assay_sequential_half_width(KIND_SPREAD * r.sd, all, sr.alpha_upper, &sr);
+	to_differ = assay_sequential_half_width(r.sd, all, sr.alpha_lower, &sr);
+	passes = r.mean + assay_sequential_half_width(r.sd, r.n, sr.alpha_upper, &sr) <= margin;
+	*hopeless = (passes || to_pass > 2 * margin || r.mean - shift + to_pass > margin) &&
+		    fabs(r.mean) + shift - to_differ <= margin;
 	return 0;
 }
 

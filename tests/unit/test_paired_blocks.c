@@ -41,7 +41,7 @@ TEST(blocks_are_dropped)
 		for (int where = 0; where < 4; where++) {
 			struct assay_comparison_case c;
 			struct assay_pair_estimate e;
-			double tmp[3];
+			double tmp[3 * ASSAY_PAIR_TMP];
 
 			/* the second of three blocks, the others quiet: half must be clean */
 			paired_make(&c, "op/variant", 1, 3);
@@ -53,7 +53,7 @@ TEST(blocks_are_dropped)
 				s->iterations = 1;
 				s->ns = blocks[i].ns;
 			}
-			e = assay_pair_estimate(&c.pairs[0], tmp);
+			e = assay_pair_estimate(&c.pairs[0], false, tmp);
 			if (e.n_dropped != (blocks[i].kind != -1))
 				fail_msg("%s: %zu dropped", blocks[i].name, e.n_dropped);
 			for (int k = 0; k < 5; k++)
@@ -66,12 +66,54 @@ TEST(blocks_are_dropped)
 		}
 }
 
-/* A block is one ratio of sums; half of the blocks must be clean. */
+/* A timer tick takes 7 % from one sample of every block, more often from the head's. */
+TEST(ticks_change_nothing)
+{
+	struct assay_comparison_case c;
+	double tmp[12 * ASSAY_PAIR_TMP];
+
+	paired_make(&c, "op/variant", 1, 12);
+	paired_set(&c, 0, 0.02);
+	for (size_t b = 0; b < 12; b++)
+		c.pairs[0].side[b < 7 ? ASSAY_HEAD : ASSAY_BASE].samples[2 * b + (b & 1)].ns +=
+			(uint64_t)(0.07 * PAIRED_NS);
+	assert_true(fabs(assay_pair_estimate(&c.pairs[0], false, tmp).log_ratio - 0.02) < 1e-8);
+	assert_true(assay_pair_own_error(&c.pairs[0], tmp) < 1e-8);
+	assert_true(assay_pair_estimate(&c.pairs[0], true, tmp).log_ratio > 0.05);
+	paired_release(&c);
+}
+
+/* The four ratios of the blocks lie 1 % apart, those of one block on both sides of the rest. */
+TEST(own_error)
+{
+	struct assay_comparison_case c;
+	double tmp[100 * ASSAY_PAIR_TMP], apart, alike;
+
+	paired_make(&c, "op/variant", 1, 100);
+	for (size_t b = 0; b < 100; b++)
+		for (size_t k = 0; k < 2; k++)
+			c.pairs[0].side[ASSAY_HEAD].samples[2 * b + k].ns += (uint64_t)((double)b * 1e-4 * PAIRED_NS);
+	apart = assay_pair_own_error(&c.pairs[0], tmp);
+	/* a rank is known to 1/20 of 100: the same of 1 % */
+	assert_true(fabs(apart - 0.0005) < 0.00002);
+	for (size_t b = 0; b < 100; b++)
+		for (size_t k = 0; k < 2; k++)
+			c.pairs[0].side[ASSAY_HEAD].samples[2 * b + k].ns =
+				(uint64_t)((1 + (double)(k ? b : 99 - b) * 1e-4) * PAIRED_NS);
+	alike = assay_pair_own_error(&c.pairs[0], tmp);
+	assert_true(alike < apart / 10);
+	c.pairs[0].n_blocks = 1;
+	assert_true(assay_pair_own_error(&c.pairs[0], tmp) == 0);
+	c.pairs[0].n_blocks = 100;
+	paired_release(&c);
+}
+
+/* Half of the blocks must be clean; in what way a block's times are compared is told by the two rules. */
 TEST(estimate)
 {
 	struct assay_comparison_case c;
 	struct assay_pair_estimate e;
-	double tmp[4];
+	double tmp[4 * ASSAY_PAIR_TMP];
 	struct assay_sample *base, *head;
 
 	paired_make(&c, "op/variant", 1, 4);
@@ -86,22 +128,27 @@ TEST(estimate)
 			head[2 * b + k].ns = b & 1 ? outer[k] : inner[k];
 		}
 	}
-	e = assay_pair_estimate(&c.pairs[0], tmp);
-	assert_true(e.usable && e.log_ratio == 0 && e.n_dropped == 0);
+	for (int sums = 0; sums < 2; sums++) {
+		e = assay_pair_estimate(&c.pairs[0], sums, tmp);
+		assert_true(e.usable && fabs(e.log_ratio) < 1e-12 && e.n_dropped == 0);
+	}
 
-	head[0].ns = 2000; /* log(3020/2030), 0, 0, 0 */
+	head[0].ns = 2000; /* sums: log(3020/2030), 0, 0, 0 */
 	head[2].ns = 3000; /* and log(4030/2030) */
-	e = assay_pair_estimate(&c.pairs[0], tmp);
+	e = assay_pair_estimate(&c.pairs[0], true, tmp);
 	assert_true(fabs(e.log_ratio - log(3020.0 / 2030) / 2) < 1e-12);
+	/* four each: of 16, four are far above, and the median lies among those of drift */
+	e = assay_pair_estimate(&c.pairs[0], false, tmp);
+	assert_true(fabs(e.log_ratio - log(1030.0 / 1000) / 2) < 1e-12);
 
 	base[4].flags = head[7].flags = ASSAY_DISTURB_MIGRATION;
-	e = assay_pair_estimate(&c.pairs[0], tmp);
+	e = assay_pair_estimate(&c.pairs[0], true, tmp);
 	assert_int_equal(e.n_dropped, 2);
 	assert_true(e.usable && fabs(e.log_ratio - (log(3020.0 / 2030) + log(4030.0 / 2030)) / 2) < 1e-12);
 	base[0].flags = ASSAY_DISTURB_MIGRATION;
-	assert_false(assay_pair_estimate(&c.pairs[0], tmp).usable);
+	assert_false(assay_pair_estimate(&c.pairs[0], false, tmp).usable);
 	c.pairs[0].n_blocks = 0;
-	assert_false(assay_pair_estimate(&c.pairs[0], tmp).usable);
+	assert_false(assay_pair_estimate(&c.pairs[0], false, tmp).usable);
 	c.pairs[0].n_blocks = 4;
 	paired_release(&c);
 }
@@ -110,7 +157,7 @@ TEST(estimate)
 TEST(dropping_is_blind)
 {
 	struct assay_comparison_case c, swapped;
-	double tmp[40];
+	double tmp[40 * ASSAY_PAIR_TMP];
 
 	paired_make(&c, "op/variant", 50, 40);
 	paired_make(&swapped, "op/variant", 50, 40);
@@ -126,14 +173,14 @@ TEST(dropping_is_blind)
 			swapped.pairs[i].side[!(k & 1)].samples[k / 2] = *s;
 		}
 		for (int how = 0; how < 3; how++) {
-			struct assay_pair_estimate a = assay_pair_estimate(&c.pairs[i], tmp), b;
+			struct assay_pair_estimate a = assay_pair_estimate(&c.pairs[i], false, tmp), b;
 
 			/* swapped sides; the head ten times faster; the head up to twice as slow */
 			for (size_t k = 0; k < 80 && how == 1; k++)
 				swapped.pairs[i].side[ASSAY_BASE].samples[k].ns /= 10;
 			for (size_t k = 0; k < 80 && how == 2; k++)
 				swapped.pairs[i].side[ASSAY_BASE].samples[k].ns *= 10 + k % 10;
-			b = assay_pair_estimate(&swapped.pairs[i], tmp);
+			b = assay_pair_estimate(&swapped.pairs[i], false, tmp);
 			assert_int_equal(a.n_dropped, b.n_dropped);
 			assert_memory_equal(a.by_kind, b.by_kind, sizeof(a.by_kind));
 			assert_int_equal(a.usable, b.usable);
@@ -234,8 +281,7 @@ TEST(spread)
 {
 	struct assay_comparison_case c;
 	struct assay_err err;
-	double sd;
-	size_t n;
+	struct assay_paired_readings r;
 
 	paired_make(&c, "op/variant", 4, 2);
 	paired_set(&c, 0, 0.001);
@@ -244,9 +290,10 @@ TEST(spread)
 	paired_set(&c, 3, 0.001);
 	for (size_t s = 0; s < 4; s++)
 		c.pairs[2].side[ASSAY_HEAD].samples[s].flags = ASSAY_DISTURB_THROTTLE;
-	assert_int_equal(assay_paired_spread(&c, &sd, &n, &err), 0);
-	assert_int_equal(n, 3);
-	assert_true(fabs(sd - 0.003 / sqrt(3)) < 1e-8);
+	assert_int_equal(assay_paired_readings(&c, false, &r, &err), 0);
+	assert_int_equal(r.n, 3);
+	assert_true(fabs(r.mean - 0.002) < 1e-8);
+	assert_true(fabs(r.sd - 0.003 / sqrt(3)) < 1e-8);
 	paired_release(&c);
 }
 

@@ -123,17 +123,18 @@ TEST(other_rules_are_told)
 	} rows[] = {
 		{ ASSAY_JUDGE_RULE, "PASS", "" },
 		{ ASSAY_JUDGE_RULE, "", "" },
+		{ ASSAY_JUDGE_RULE_KEPT, "PASS", "" },
+		{ ASSAY_JUDGE_RULE_KEPT - 1, "PASS",
+		  "comparison 7 was measured and judged by rule 2 (PASS), this is rule 4: the verdict may differ" },
 		{ 0, "PASS",
-		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 3: the "
-		  "verdict may "
-		  "differ" },
+		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 4: the "
+		  "verdict may differ" },
 		{ 99, "REGRESSED",
-		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 3: the verdict may "
+		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 4: the verdict may "
 		  "differ" },
 		{ 99, "",
-		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 3: the verdict "
-		  "may "
-		  "differ" },
+		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 4: the verdict "
+		  "may differ" },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
@@ -156,7 +157,8 @@ TEST(hopeless_cases)
 	} rows[] = {
 		{ "wide, few to come", 12, 4, 0, 0.1, true },
 		{ "wide, before the first look at a pass", 6, 4, 0, 0.1, false },
-		{ "narrow enough to pass", 12, 4, 0, 0.004, false },
+		{ "could pass, and could not be shown to be faster", 12, 4, 0, 0.004, true },
+		{ "nearly narrow enough to pass", 12, 4, 0.002, 0.004, false },
 		{ "narrow enough to fail", 12, 4, 0.012, 0.004, false },
 		{ "narrow enough to be an improvement", 12, 4, -0.012, 0.004, false },
 		{ "on the margin", 40, 8, 0.005, 0.0006, true },

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one process pair says of the time of the head over that of the base: from the samples of its blocks. */
+#ifndef ASSAY_JUDGE_PAIR_ESTIMATE_H
+#define ASSAY_JUDGE_PAIR_ESTIMATE_H
+
+#include "model/comparison.h"
+
+/* Doubles that the functions below want as @tmp for each block of the pair. */
+#define ASSAY_PAIR_TMP 8
+
+struct assay_pair_estimate {
+	double log_ratio; /* median over the clean blocks; only when usable */
+	size_t n_blocks, n_dropped;
+	size_t by_kind[5]; /* dropped blocks by enum assay_disturb, bit 0 first */
+	bool usable;       /* at least half of the blocks are clean, and there is one */
+};
+
+/*
+ * A block gives four ratios, of either time of the head to either of the base. Linear drift moves two of them up and two
+ * down. So does a sample that something short hit, such as a timer tick: up where it is the head's, down where it is the
+ * base's; the median stays among the others. A block is left out as a whole, for both sides alike, when its four samples
+ * together were disturbed (assay_samples_disturbed), or a time is 0. How long it took plays no part beyond the rates
+ * there. @sums: a block gives one ratio, of the head's two times together to the base's, as rules before version 4 had
+ * it.
+ */
+struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, bool sums, double *tmp);
+
+/*
+ * A head that is many times slower has longer blocks, of which few stay undisturbed; that must not save it. This is the
+ * median log ratio of the head's two times together to the base's if all that was taken from the pair's blocks,
+ * disturbed ones included, had been taken from the head alone: less than the truth, and enough to call it REGRESSED
+ * when even that is too slow. −∞: nobody knows what was taken.
+ */
+double assay_pair_least_ratio(const struct assay_pair *p, double *tmp);
+
+/*
+ * Standard error of the estimate, from how far blocks agree on which side of it they lie (Woodruff 1952, blocks as
+ * clusters); 0: too few blocks to tell.
+ */
+double assay_pair_own_error(const struct assay_pair *p, double *tmp);
+
+#endif
