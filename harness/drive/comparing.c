@@ -27,6 +27,9 @@
 #define SAMPLING_STEP 1.5
 #define TOLD_BY_PAIRS 3
 
+/* Cases that take more use the same memory pair after pair; smaller ones draw its pages anew for each. */
+#define KEEP_BYTES (128u << 20)
+
 struct case_state {
 	uint64_t spent_ns;
 	double sampling_ns;
@@ -105,7 +108,8 @@ static int add_pair(struct assay_comparison_case *c, const struct assay_pair *p,
 	return 0;
 }
 
-static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, unsigned round, struct assay_err *err)
+static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, unsigned round,
+		    struct assay_kept_memory *kept, struct assay_err *err)
 {
 	struct assay_comparison_case *c = &k->cmp->cases[i];
 	const bool head_alone = c->control == ASSAY_CONTROL_SLOWER || !c->in_base;
@@ -119,6 +123,7 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 		.iterations = st->iterations,
 		.sampling_ns = (uint64_t)st->sampling_ns,
 		.changed_only = changed_only(k, c),
+		.kept = k->facts[i].bytes >= KEEP_BYTES ? kept : NULL,
 	};
 	struct assay_pair p;
 	int rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &st->lessons, &p, c->difference,
@@ -152,6 +157,7 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 {
 	struct assay_comparison *cmp = k->cmp;
 	struct case_state *st = calloc(cmp->n_cases + 1, sizeof(*st));
+	struct assay_kept_memory kept = { 0 };
 	bool more = true;
 	int rc = 0;
 
@@ -169,7 +175,7 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 			tell(k, st, cmp->cases[i].c.key);
 			rc = assay_watch_check(k->watch, err);
 			if (!rc)
-				rc = one_pair(k, &st[i], i, round, err);
+				rc = one_pair(k, &st[i], i, round, &kept, err);
 			if (!rc)
 				rc = assay_stopping_ask(cmp, &cmp->cases[i], k->policy, st[i].spent_ns, &st[i].decided,
 							err);
@@ -178,6 +184,7 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 	}
 	if (!rc) /* in the last pair */
 		rc = assay_watch_check(k->watch, err);
+	assay_kept_memory_release(&kept);
 	free(st);
 	return rc;
 }

@@ -37,14 +37,13 @@ bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const str
 	return next > budget_ns;
 }
 
-int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct assay_paired_rule *rule, size_t n_more,
-			    bool *hopeless, struct assay_err *err)
+int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct assay_paired_rule *rule, bool passes,
+			    size_t n_more, bool *hopeless, struct assay_err *err)
 {
 	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
 	const double margin = log1p(rule->margin_frac);
 	struct assay_paired_readings r;
 	double shift, to_pass, to_differ;
-	bool passes;
 	size_t all;
 	int rc = assay_paired_readings(c, rule->before_4, &r, err);
 
@@ -55,7 +54,6 @@ int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct 
 	shift = KIND_ERRORS * r.sd * sqrt(1 / (double)r.n - 1 / (double)all);
 	to_pass = assay_sequential_half_width(KIND_SPREAD * r.sd, all, sr.alpha_upper, &sr);
 	to_differ = assay_sequential_half_width(r.sd, all, sr.alpha_lower, &sr);
-	passes = r.mean + assay_sequential_half_width(r.sd, r.n, sr.alpha_upper, &sr) <= margin;
 	*hopeless = (passes || to_pass > 2 * margin || r.mean - shift + to_pass > margin) &&
 		    fabs(r.mean) + shift - to_differ <= margin;
 	return 0;
@@ -77,7 +75,7 @@ int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_co
 	rc = assay_paired_judge(c, &rule, &verdict, &final, err);
 	n_more = pairs_to_come(c, &rule, spent_ns, cmp->budget_ns);
 	if (!rc && !final)
-		rc = assay_stopping_hopeless(c, &rule, n_more, &hopeless, err);
+		rc = assay_stopping_hopeless(c, &rule, verdict.verdict == ASSAY_PASS, n_more, &hopeless, err);
 	if (!rc)
 		*stop = final || hopeless || assay_stopping_out_of_time(c, &rule, spent_ns, cmp->budget_ns);
 	return rc;

@@ -28,11 +28,11 @@ bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const str
 /*
  * Is it out of reach that @n_more pairs beside those of @c decide it? Judged kindly: the mean of all may end one and a
  * half standard errors from where it is. A pass would need an interval of at most twice the margin, were the spread
- * only half of what it seems; anything else an interval that leaves the margin. What passes already goes on only while
- * it may be shown to be faster. False before the first look at a pass. ASSAY_ENOMEM.
+ * only half of what it seems; anything else an interval that leaves the margin. What @passes as it stands goes on only
+ * while it may be shown to be faster. False before the first look at a pass. ASSAY_ENOMEM.
  */
-int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct assay_paired_rule *rule, size_t n_more,
-			    bool *hopeless, struct assay_err *err);
+int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct assay_paired_rule *rule, bool passes,
+			    size_t n_more, bool *hopeless, struct assay_err *err);
 
 /*
  * To be asked of a case of @cmp before its first pair and after each: *stop when it is decided, has had all pairs that

@@ -221,7 +221,11 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 
 	*s->p = (struct assay_pair){ .seed = s->po->pair_seed };
 	s->turns = (struct assay_turns){
-		.p = s->p, .err = s->err, .accepted = &s->lessons->accepted, .common_memory = !s->lessons->own_memory
+		.p = s->p,
+		.err = s->err,
+		.accepted = &s->lessons->accepted,
+		.kept = s->po->kept,
+		.common_memory = !s->lessons->own_memory,
 	};
 	difference[0] = '\0';
 	for (int i = 0; i < 2; i++)

@@ -6,7 +6,7 @@
 #include "measure/measure_options.h"
 #include "model/catalog.h"
 #include "model/comparison.h"
-#include "worker/protocol.h"
+#include "worker/worker.h"
 
 struct assay_pair_options {
 	const struct assay_strings *plugins[2]; /* of base and head */
@@ -16,6 +16,7 @@ struct assay_pair_options {
 	uint64_t iterations;                    /* of a sample; 0: find out and tell in the result */
 	uint64_t sampling_ns;                   /* time for the samples, set-up not counted */
 	bool changed_only;                      /* no samples where the machine code is the same on both sides */
+	struct assay_kept_memory *kept;         /* of earlier pairs, for large cases; NULL: memory of its own */
 };
 
 /* What the pairs of a case learn from those before; starts all-zero. */

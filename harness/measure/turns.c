@@ -63,7 +63,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.interrupted = o->interrupted,
 		};
 	if (!rc)
-		rc = assay_worker_start_pair(t->w, wo, t->err);
+		rc = assay_worker_start_pair(t->w, wo, t->kept, t->err);
 	free(cpus);
 	return rc;
 }

@@ -24,6 +24,7 @@ struct assay_turns {
 	struct assay_accepted *accepted; /* by the oracle so far, on the inputs of both sides; NULL: they differ */
 	double stretch_frac;             /* of the head's samples */
 	const char *pace_untold;         /* why nothing can be said of the pace of the cores; NULL: it is tried */
+	struct assay_kept_memory *kept;  /* see assay_worker_start_pair() */
 	bool common_memory;              /* the sides run the same op on the same shape: both map the same tensors */
 	bool counting;                   /* in the samples that follow, which are kept */
 	bool followed[2];                /* the side was ended because the other one had ended */

@@ -290,10 +290,13 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 	static struct assay_outcome (*const steps[])(struct assay_case_job *) = { load, place, describe, allocate };
 	struct assay_outcome out;
 
-	*j = (struct assay_case_job){ .spec = spec, .phase = phase, .numa_node = -1, .accepted = spec->accepted };
+	*j = (struct assay_case_job){
+		.spec = spec, .phase = phase, .numa_node = -1, .accepted = spec->accepted, .own = { .fd = -1 }
+	};
 	if (common) {
 		j->common = common->memory;
 		j->file = common->file;
+		j->own = common->own;
 	}
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		out = steps[i](j);

@@ -12,6 +12,7 @@
 struct assay_case_common {
 	struct assay_common_memory *memory;
 	struct assay_arena_file file;
+	struct assay_arena_file own; /* where in it this side's own memory begins; fd −1: it is elsewhere */
 };
 
 /* Everything up to a prepared variant. @common is NULL for memory of its own. Release in either case. */

@@ -76,6 +76,11 @@ void *assay_layout_calloc(size_t n, size_t size)
 	return p ? memset(p, 0, bytes) : NULL;
 }
 
+bool assay_arena_is_huge(size_t bytes, bool whole_huge)
+{
+	return bytes >= (whole_huge ? HUGE_BYTES / 2 : HUGE_BYTES);
+}
+
 /*
  * a->map: guard page, room for @body bytes, guard page. What is large ends on the boundary of a huge page, so that all
  * of it but less than one huge page at its front can lie on them: fewer TLB misses, and fewer ways for page placement
@@ -86,8 +91,8 @@ void *assay_layout_calloc(size_t n, size_t size)
 static int map_pages(struct assay_arena *a, const struct assay_arena_options *o, size_t body, size_t page,
 		     struct assay_err *err)
 {
-	const bool whole = o->whole_huge && !o->address && body >= HUGE_BYTES / 2;
-	const size_t align = whole || (!o->address && body >= HUGE_BYTES) ? HUGE_BYTES : page;
+	const bool whole = o->whole_huge && !o->address && assay_arena_is_huge(body, true);
+	const size_t align = whole || (!o->address && assay_arena_is_huge(body, false)) ? HUGE_BYTES : page;
 	void *address = (void *)o->address;
 	size_t spare = align - page, head;
 	unsigned char *p;
@@ -143,6 +148,21 @@ static void collapse(const struct assay_arena *a, size_t page)
 	madvise(from, (size_t)(end - from), MADV_COLLAPSE);
 }
 
+/* Zeros in all copies, canaries around them. */
+static void clear(const struct assay_arena *a, size_t page)
+{
+	unsigned char *at = a->map + page, *const end = a->map + a->map_bytes - page;
+
+	for (uint64_t i = 0; i < a->copies; i++) {
+		unsigned char *copy = assay_arena_copy(a, i);
+
+		memset(at, CANARY, (size_t)(copy - at));
+		memset(copy, 0, a->bytes);
+		at = copy + a->bytes;
+	}
+	memset(at, CANARY, (size_t)(end - at));
+}
+
 size_t assay_arena_stride(size_t bytes)
 {
 	return round_up(bytes, ALIGN) + ALIGN;
@@ -176,9 +196,7 @@ int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o,
 		collapse(a, page);
 	if (o->keep)
 		return 0;
-	memset(a->map + page, CANARY, a->map_bytes - 2 * page);
-	for (uint64_t i = 0; i < o->copies; i++)
-		memset(assay_arena_copy(a, i), 0, o->bytes);
+	clear(a, page);
 	return 0;
 out:
 	assay_arena_release(a);

@@ -58,6 +58,8 @@ bool assay_tensor_size(const struct assay_tensor_spec *t, uint64_t *bytes);
 /* As above, but 0 instead of false. */
 uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t);
 
+/* Does an arena of so many bytes lie on huge pages? @whole_huge: see struct assay_arena_options. */
+bool assay_arena_is_huge(size_t bytes, bool whole_huge);
 /* What a copy of so many bytes takes, with its canary. */
 size_t assay_arena_stride(size_t bytes);
 /* ASSAY_ENOMEM or ASSAY_EUNAVAILABLE (binding refused). Memory is zero, if it is not kept, and resident. */

@@ -39,6 +39,7 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 		.bytes = bytes,
 		.copies = 1,
 		.whole_huge = j->n_jobs > 1,
+		.file = j->own.fd >= 0 && assay_arena_is_huge(bytes, j->n_jobs > 1) ? &j->own : NULL,
 		.address = assay_case_job_place(j, bytes),
 		.topology = j->topology,
 		.cpu = j->numa_node < 0 ? -1 : j->cpus[0],

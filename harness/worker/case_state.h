@@ -24,6 +24,7 @@ struct assay_case_job {
 	_Atomic uint32_t *phase;
 	struct assay_common_memory *common; /* of a pair whose tensors lie in `file`; NULL: they are private */
 	struct assay_arena_file file;
+	struct assay_arena_file own; /* for what variants take of huge pages; fd −1: there is none */
 
 	struct assay_topology *topology;
 	struct assay_loader loader;

@@ -49,13 +49,19 @@ int assay_shared_create(struct assay_shared **shared, int *fd, struct assay_err 
 				     strerror(errno));
 	}
 	*shared = map;
-	for (int i = 0; i < 2; i++) {
-		(*shared)->page[i].magic = ASSAY_PAGE_MAGIC;
-		(*shared)->page[i].version = ASSAY_PAGE_VERSION;
-		(*shared)->page[i].size = sizeof(struct assay_page);
-	}
+	assay_shared_reset(*shared);
 	*fd = f;
 	return 0;
+}
+
+void assay_shared_reset(struct assay_shared *shared)
+{
+	memset(shared, 0, sizeof(*shared));
+	for (int i = 0; i < 2; i++) {
+		shared->page[i].magic = ASSAY_PAGE_MAGIC;
+		shared->page[i].version = ASSAY_PAGE_VERSION;
+		shared->page[i].size = sizeof(struct assay_page);
+	}
 }
 
 int assay_shared_attach(struct assay_shared **shared, int fd, struct assay_err *err)

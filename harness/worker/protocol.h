@@ -88,6 +88,7 @@ struct assay_worker_spec {
 	char events[ASSAY_PAGE_EVENTS]; /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
 	bool common_memory; /* of a pair: tensors lie in the file of the pages, for both sides */
+	bool kept_memory;   /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;
 	/* A part letter and a path each, ended by a newline: see enum assay_plugin_part. */
 	char plugins[ASSAY_PAGE_PATHS];
@@ -178,6 +179,8 @@ struct assay_shared {
 
 /* In an anonymous file; *fd is to be inherited by the workers and closed afterwards by the caller. */
 int assay_shared_create(struct assay_shared **shared, int *fd, struct assay_err *err);
+/* As if just created, for other workers. */
+void assay_shared_reset(struct assay_shared *shared);
 /* The worker's view. ASSAY_EABI when magic, version or size differ. */
 int assay_shared_attach(struct assay_shared **shared, int fd, struct assay_err *err);
 void assay_shared_unmap(struct assay_shared *shared);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/monotonic.h"
@@ -21,7 +22,8 @@
 #define SLICE_NS 50000000u
 
 struct assay_worker {
-	struct assay_shared *shared; /* unmapped by the worker with index 0 */
+	struct assay_shared *shared; /* unmapped by the worker with index 0, if it is not kept */
+	bool kept;
 	struct assay_page *page;
 	unsigned index;
 	enum assay_command command;
@@ -158,25 +160,65 @@ int assay_worker_start(struct assay_worker **w, const struct assay_worker_option
 	return rc;
 }
 
-int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker_options o[2], struct assay_err *err)
+/* Each side's part begins far behind all tensors, and files may be limited to less. */
+static bool may_keep(const struct assay_kept_memory *kept)
+{
+	struct rlimit most;
+
+	return kept && !getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur == RLIM_INFINITY;
+}
+
+static int open_pages(struct assay_kept_memory *kept, struct assay_shared **shared, int *fd, struct assay_err *err)
+{
+	int rc = 0;
+
+	if (!kept)
+		return assay_shared_create(shared, fd, err);
+	if (kept->shared)
+		assay_shared_reset(kept->shared);
+	else
+		rc = assay_shared_create(&kept->shared, &kept->fd, err);
+	*shared = kept->shared;
+	*fd = kept->fd;
+	return rc;
+}
+
+void assay_kept_memory_release(struct assay_kept_memory *m)
+{
+	if (!m->shared)
+		return;
+	assay_shared_unmap(m->shared);
+	close(m->fd);
+	*m = (struct assay_kept_memory){ 0 };
+}
+
+int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker_options o[2],
+			    struct assay_kept_memory *kept, struct assay_err *err)
 {
 	struct assay_shared *shared;
 	int fd, rc;
 
-	rc = assay_shared_create(&shared, &fd, err);
+	if (!may_keep(kept))
+		kept = NULL;
+	rc = open_pages(kept, &shared, &fd, err);
 	if (rc)
 		return rc;
+	for (int i = 0; i < 2; i++)
+		shared->page[i].spec.kept_memory = kept;
 	rc = start(&w[0], shared, fd, 0, &o[0], err);
 	if (rc) {
-		assay_shared_unmap(shared);
+		if (!kept)
+			assay_shared_unmap(shared);
 	} else {
+		w[0]->kept = kept;
 		rc = start(&w[1], shared, fd, 1, &o[1], err);
 		if (rc)
 			assay_worker_free(w[0]);
 		else
 			w[0]->partner = w[1]->process.pid;
 	}
-	close(fd);
+	if (!kept)
+		close(fd);
 	return rc;
 }
 
@@ -187,7 +229,7 @@ void assay_worker_free(struct assay_worker *w)
 	if (w->process.pid)
 		assay_process_kill(&w->process);
 	assay_strays_kill(&w->strays, w->partner);
-	if (!w->index)
+	if (!w->index && !w->kept)
 		assay_shared_unmap(w->shared);
 	free(w);
 }

@@ -41,8 +41,19 @@ struct assay_worker_options {
 
 /* Start the process; nothing of the plugins runs yet. */
 int assay_worker_start(struct assay_worker **w, const struct assay_worker_options *o, struct assay_err *err);
-/* Start two that can take turns (ASSAY_CMD_PAIR). On error neither runs. */
-int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker_options o[2], struct assay_err *err);
+
+/* Memory that large pairs use one after the other: to get half a gigabyte anew takes the kernel longer than to fill it. */
+struct assay_kept_memory {
+	struct assay_shared *shared; /* NULL: there is none yet */
+	int fd;
+};
+
+/* Once no worker uses it. */
+void assay_kept_memory_release(struct assay_kept_memory *m);
+
+/* Start two that can take turns (ASSAY_CMD_PAIR). On error neither runs. @kept: NULL: memory of their own. */
+int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker_options o[2],
+			    struct assay_kept_memory *kept, struct assay_err *err);
 /* Kills it if it still runs, and whatever it left behind. */
 void assay_worker_free(struct assay_worker *w);
 

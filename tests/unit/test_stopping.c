@@ -153,12 +153,13 @@ TEST(hopeless_cases)
 		const char *name;
 		size_t n_pairs, n_more;
 		double slowdown, deviation;
-		bool want;
+		bool want, passes;
 	} rows[] = {
 		{ "wide, few to come", 12, 4, 0, 0.1, true },
 		{ "wide, before the first look at a pass", 6, 4, 0, 0.1, false },
-		{ "could pass, and could not be shown to be faster", 12, 4, 0, 0.004, true },
-		{ "nearly narrow enough to pass", 12, 4, 0.002, 0.004, false },
+		{ "narrow enough to pass", 12, 4, 0, 0.004, false },
+		{ "passes, and cannot be shown to be faster", 12, 4, -0.006, 0.004, true, true },
+		{ "passes, and may be shown to be faster", 12, 30, -0.009, 0.004, false, true },
 		{ "narrow enough to fail", 12, 4, 0.012, 0.004, false },
 		{ "narrow enough to be an improvement", 12, 4, -0.012, 0.004, false },
 		{ "on the margin", 40, 8, 0.005, 0.0006, true },
@@ -175,7 +176,8 @@ TEST(hopeless_cases)
 		paired_make(&c, "op/variant", rows[i].n_pairs, 2);
 		for (size_t k = 0; k < c.n_pairs; k++)
 			paired_set(&c, k, log1p(rows[i].slowdown) + rows[i].deviation * (k & 1 ? 1 : -1));
-		assert_int_equal(assay_stopping_hopeless(&c, &rule, rows[i].n_more, &hopeless, NULL), 0);
+		assert_int_equal(assay_stopping_hopeless(&c, &rule, rows[i].passes, rows[i].n_more, &hopeless, NULL),
+				 0);
 		if (hopeless != rows[i].want)
 			fail_msg("%s", rows[i].name);
 		paired_release(&c);
