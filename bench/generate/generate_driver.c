@@ -157,6 +157,7 @@ static int decode_run(struct assay_job *job)
 			return rc;
 		out[i + 1] = sample(e, e->plan.pp + i + 1);
 		assay_generate_ring_push(&s->tpot_s, seconds_since(e, step));
+		assay_part(job);
 	}
 	finish_run(e, begin);
 	return 0;
@@ -212,6 +213,7 @@ static int request(struct gen_engine *e, int64_t user, int64_t turn)
 		assay_generate_prefix_advance(&e->prefix, &e->seq, len + i);
 		reply[i] = sample(e, len + i);
 		assay_generate_ring_push(&s->tpot_s, seconds_since(e, step));
+		assay_part(e->job);
 	}
 	return 0;
 }

@@ -277,6 +277,8 @@ int assay_generate_step(struct gen_engine *e, const int32_t *tokens, int64_t n, 
 		if (rc)
 			return rc;
 		assay_generate_phase(e, GEN_PHASE_FFN);
+		if (n > 1)
+			assay_part(e->job);
 	}
 	e->layer = e->plan.m->layers - 1;
 	over_tokens(e, assay_generate_pass_last);

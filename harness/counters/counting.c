@@ -399,7 +399,7 @@ void assay_counting_add(struct assay_counting *c, uint64_t iterations)
 			e->sum += (double)(v[e->set->n_events + e->place] - v[e->place]);
 		}
 	}
-	c->sample++;
+	c->sample += iterations != 0;
 }
 
 /* ---- what it came to -------------------------------------------------------------------------------------------- */

@@ -38,7 +38,10 @@ void assay_counting_close(struct assay_counting *c);
  */
 void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 void assay_counting_after(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
-/* Then once: add what was counted, and let the next sets have their turn. */
+/*
+ * Then once: add what was counted, and let the next sets have their turn. @iterations 0: of a part of calls that go on
+ * in the next sample, of which the last brings their number.
+ */
 void assay_counting_add(struct assay_counting *c, uint64_t iterations);
 
 /* Sets that take turns: so many samples it takes to count everything once. */

@@ -16,16 +16,15 @@
  * below this, starting the processes would take most of the time.
  */
 #define MIN_SAMPLING_NS 40000000.0
-/*
- * Sampling time over that of all the rest of a pair: more would make better pairs, but too few of them, and the spread
- * between pairs is what most cases wait for.
- */
-#define SAMPLES_OVER_REST 1.5
+/* Sampling time over that of all the rest of a pair, until it is known what would be best. */
+#define SAMPLES_OVER_REST 0.5
 /* But so many pairs at least are to fit into the budget by their samples. */
 #define PAIRS_OF_BUDGET 16
-/* How much longer a pair samples after one that showed too much noise of its own, or shorter. */
+/* From pair to pair it becomes longer or shorter by so much at most. */
 #define SAMPLING_STEP 1.5
 #define TOLD_BY_PAIRS 3
+/* Below this share of the margin the spread of the pairs decides at the first look, and more samples are no use. */
+#define ENOUGH_OF_MARGIN 0.5
 
 /* Cases that take more use the same memory pair after pair; smaller ones draw its pages anew for each. */
 #define KEEP_BYTES (128u << 20)
@@ -35,6 +34,7 @@ struct case_state {
 	double sampling_ns;
 	uint64_t iterations; /* of the first pair; the others take the same */
 	struct assay_pair_lessons lessons;
+	bool learnt; /* a pair was taken to find all of this out */
 	bool decided;
 };
 
@@ -55,15 +55,22 @@ static double rest_ns(const struct assay_pair *p, double sampling_ns)
 }
 
 /*
- * After pair @p. While pairs spread more than the margin and their own noise explains over half of their variance, they
- * sample longer; once it explains less than an eighth, shorter.
+ * The sampling time that makes the most of a pair: the root of what a pair costs besides over what a sample costs, and
+ * of the variance within pairs over that between them (Kalibera and Jones 2013, 7.2).
  */
+static double best_sampling_ns(double sampling_ns, double rest, double sd, double own)
+{
+	double between = fmax(sd * sd - own * own, ASSAY_PAIRED_SD_FLOOR * ASSAY_PAIRED_SD_FLOOR);
+
+	return sqrt(rest * sampling_ns * own * own / between);
+}
+
+/* After pair @p. */
 static int adapt_sampling(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
 			  const struct assay_pair *p, struct assay_err *err)
 {
-	double least = fmax(MIN_SAMPLING_NS, SAMPLES_OVER_REST * rest_ns(p, st->sampling_ns)),
-	       next = fmax(least, st->sampling_ns);
-	double margin = log1p(assay_policy_paired_margin(k->policy, &c->c)), own;
+	const double now = st->sampling_ns, rest = rest_ns(p, now);
+	double margin = log1p(assay_policy_paired_margin(k->policy, &c->c)), own, next;
 	struct assay_paired_readings r;
 	int rc = assay_paired_readings(c, false, &r, err);
 
@@ -71,11 +78,14 @@ static int adapt_sampling(const struct assay_comparing *k, struct case_state *st
 		rc = assay_paired_own_noise(c, &own, err);
 	if (rc)
 		return rc;
-	if (r.n >= TOLD_BY_PAIRS && own * own > r.sd * r.sd / 2 && r.sd > margin)
-		next *= SAMPLING_STEP;
-	else if (r.n >= TOLD_BY_PAIRS && own * own < r.sd * r.sd / 8)
-		next = fmax(least, next / SAMPLING_STEP);
-	st->sampling_ns = fmin(next, most_sampling_ns(k));
+	next = fmax(now, SAMPLES_OVER_REST * rest);
+	if (r.n >= TOLD_BY_PAIRS) {
+		next = best_sampling_ns(now, rest, r.sd, own);
+		if (r.sd < ENOUGH_OF_MARGIN * margin)
+			next = fmin(next, now);
+		next = fmax(now / SAMPLING_STEP, fmin(now * SAMPLING_STEP, next));
+	}
+	st->sampling_ns = fmax(MIN_SAMPLING_NS, fmin(next, most_sampling_ns(k)));
 	return 0;
 }
 
@@ -108,6 +118,18 @@ static int add_pair(struct assay_comparison_case *c, const struct assay_pair *p,
 	return 0;
 }
 
+/*
+ * The first pair finds out how long to sample, and what it says of the time is the worst of all; it is not kept, unless
+ * it decides by what is no time.
+ */
+static bool only_teaches(struct case_state *st, const struct assay_comparison_case *c, const struct assay_pair *p)
+{
+	const bool first = !st->learnt;
+
+	st->learnt = true;
+	return first && c->in_base && p->n_blocks && !c->difference[0];
+}
+
 static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, unsigned round,
 		    struct assay_kept_memory *kept, struct assay_err *err)
 {
@@ -129,17 +151,24 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 	int rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &st->lessons, &p, c->difference,
 				    err);
 
-	if (!rc && k->pair_done)
-		rc = k->pair_done(k->arg, i, &p, err);
-	if (!rc)
-		rc = add_pair(c, &p, err);
 	if (rc) {
 		assay_pair_release(&p);
 		return rc;
 	}
 	st->spent_ns += p.wall_ns;
 	st->iterations = p.iterations;
-	return adapt_sampling(k, st, c, &p, err);
+	if (only_teaches(st, c, &p)) {
+		rc = adapt_sampling(k, st, c, &p, err);
+		assay_pair_release(&p);
+		return rc;
+	}
+	if (k->pair_done)
+		rc = k->pair_done(k->arg, i, &p, err);
+	if (!rc)
+		rc = add_pair(c, &p, err);
+	if (rc)
+		assay_pair_release(&p);
+	return rc ? rc : adapt_sampling(k, st, c, &p, err);
 }
 
 static void tell(const struct assay_comparing *k, const struct case_state *st, const char *key)

@@ -9,6 +9,10 @@
 
 #define CLEAN_SHARE  0.5
 #define BLOCK_RATIOS 4
+/* Of parts of calls, a ratio this many deviations from the median counts as one that near, and no less than CLIP_LEAST. */
+#define CLIP_DEVIATIONS 5
+#define CLIP_LEAST      0.05
+#define MAD_TO_SD       1.4826 /* of a normal distribution */
 
 /* Times of the four samples of a block, by side. */
 struct block {
@@ -40,26 +44,47 @@ static bool all_positive(const struct block *k)
 	return k->ns[0][0] > 0 && k->ns[0][1] > 0 && k->ns[1][0] > 0 && k->ns[1][1] > 0;
 }
 
-/* Logarithms of the ratios of a block, all of whose times are positive; returns how many. */
-static size_t log_ratios(const struct block *k, bool sums, double *out)
+/* Ratios of clean blocks, in order of time. */
+struct ratios {
+	double *x;
+	double *weight; /* of those of parts: the time that they stand for. NULL: whole calls, which weigh alike */
+	size_t n, of_block;
+};
+
+/* Parts of a call are compared with the same part of the other side's, whole calls with both of the block. */
+static void add_ratios(const struct block *k, bool sums, struct ratios *r)
 {
 	const double *base = k->ns[ASSAY_BASE], *head = k->ns[ASSAY_HEAD];
 
-	if (sums) {
-		out[0] = log((head[0] + head[1]) / (base[0] + base[1]));
-		return 1;
+	if (sums)
+		r->x[r->n++] = log((head[0] + head[1]) / (base[0] + base[1]));
+	for (size_t i = 0; i < 2 && r->weight && !sums; i++) {
+		r->weight[r->n] = base[i] + head[i];
+		r->x[r->n++] = log(head[i] / base[i]);
 	}
-	for (size_t i = 0; i < BLOCK_RATIOS; i++)
-		out[i] = log(head[i / 2] / base[i % 2]);
-	return BLOCK_RATIOS;
+	for (size_t i = 0; i < BLOCK_RATIOS && !r->weight && !sums; i++)
+		r->x[r->n++] = log(head[i / 2] / base[i % 2]);
 }
 
-/* The ratios of the clean blocks, in order of time, go to @x; @n gets their number. */
-static struct assay_pair_estimate collect(const struct assay_pair *p, bool sums, double *x, size_t *n)
+static bool has_parts(const struct assay_pair *p)
+{
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < 2 * p->n_blocks; i++)
+			if (p->side[side].samples[i].flags & ASSAY_SAMPLE_CONTINUES)
+				return true;
+	return false;
+}
+
+static struct assay_pair_estimate collect(const struct assay_pair *p, bool sums, double *tmp, struct ratios *r)
 {
 	struct assay_pair_estimate e = { .n_blocks = p->n_blocks };
+	const bool parts = !sums && has_parts(p);
 
-	*n = 0;
+	*r = (struct ratios){ .x = tmp,
+			      .weight = parts ? tmp + 2 * p->n_blocks : NULL,
+			      .of_block = sums    ? 1
+					  : parts ? 2
+						  : BLOCK_RATIOS };
 	for (size_t b = 0; b < p->n_blocks; b++) {
 		const struct block k = block_of(p, b);
 		const uint32_t flags = block_disturbance(p, b);
@@ -69,20 +94,52 @@ static struct assay_pair_estimate collect(const struct assay_pair *p, bool sums,
 		if (flags || !all_positive(&k))
 			e.n_dropped++; /* a clock that stood still says nothing either */
 		else
-			*n += log_ratios(&k, sums, x + *n);
+			add_ratios(&k, sums, r);
 	}
-	e.usable = *n && (double)(e.n_blocks - e.n_dropped) >= CLEAN_SHARE * (double)e.n_blocks;
+	e.usable = r->n && (double)(e.n_blocks - e.n_dropped) >= CLEAN_SHARE * (double)e.n_blocks;
 	return e;
+}
+
+/*
+ * Of parts of calls: their mean by time, so that what changed in few of them counts for what it is, but for the farthest
+ * ones, which are drawn in. @error gets its standard error.
+ */
+static double mean_of_parts(const struct ratios *r, double *sorted, double *error)
+{
+	double median, clip, sum = 0, weight = 0, mean, squares = 0;
+
+	memcpy(sorted, r->x, r->n * sizeof(*sorted));
+	assay_stats_sort(sorted, r->n);
+	median = assay_stats_median(sorted, r->n);
+	for (size_t i = 0; i < r->n; i++)
+		sorted[i] = fabs(r->x[i] - median);
+	assay_stats_sort(sorted, r->n);
+	clip = fmax(CLIP_LEAST, CLIP_DEVIATIONS * MAD_TO_SD * assay_stats_median(sorted, r->n));
+	for (size_t i = 0; i < r->n; i++) {
+		r->x[i] = fmax(median - clip, fmin(median + clip, r->x[i]));
+		sum += r->weight[i] * r->x[i];
+		weight += r->weight[i];
+	}
+	mean = sum / weight;
+	for (size_t i = 0; i < r->n; i++)
+		squares += pow(r->weight[i] / weight * (r->x[i] - mean), 2);
+	*error = sqrt(squares);
+	return mean;
 }
 
 struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, bool sums, double *tmp)
 {
-	size_t n;
-	struct assay_pair_estimate e = collect(p, sums, tmp, &n);
+	struct ratios r;
+	struct assay_pair_estimate e = collect(p, sums, tmp, &r);
+	double error;
 
-	if (e.usable) {
-		assay_stats_sort(tmp, n);
-		e.log_ratio = assay_stats_median(tmp, n);
+	if (!e.usable)
+		return e;
+	if (r.weight) {
+		e.log_ratio = mean_of_parts(&r, tmp + 4 * p->n_blocks, &error);
+	} else {
+		assay_stats_sort(r.x, r.n);
+		e.log_ratio = assay_stats_median(r.x, r.n);
 	}
 	return e;
 }
@@ -107,31 +164,41 @@ double assay_pair_least_ratio(const struct assay_pair *p, double *tmp)
 	return assay_stats_median(tmp, n);
 }
 
-double assay_pair_own_error(const struct assay_pair *p, double *tmp)
+/* Standard error of the median of whole calls, from how far blocks agree on which side of it they lie. */
+static double median_error(const struct ratios *r, double *sorted)
 {
-	double *sorted, median, squares = 0, error;
-	size_t n, blocks;
+	const size_t blocks = r->n / r->of_block;
+	double median, squares = 0, error;
 
-	if (!collect(p, false, tmp, &n).usable || n < 2 * BLOCK_RATIOS)
-		return 0;
-	blocks = n / BLOCK_RATIOS;
-	sorted = tmp + n;
-	memcpy(sorted, tmp, n * sizeof(*sorted));
-	assay_stats_sort(sorted, n);
-	median = assay_stats_median(sorted, n);
+	memcpy(sorted, r->x, r->n * sizeof(*sorted));
+	assay_stats_sort(sorted, r->n);
+	median = assay_stats_median(sorted, r->n);
 	for (size_t b = 0; b < blocks; b++) {
 		double above = 0;
 
-		for (size_t i = 0; i < BLOCK_RATIOS; i++) {
-			double x = tmp[b * BLOCK_RATIOS + i];
+		for (size_t i = 0; i < r->of_block; i++) {
+			double x = r->x[b * r->of_block + i];
 
 			above += x > median ? 1 : x < median ? 0 : 0.5;
 		}
-		above = above / BLOCK_RATIOS - 0.5;
+		above = above / (double)r->of_block - 0.5;
 		squares += above * above;
 	}
 	error = sqrt(squares / (double)(blocks - 1) / (double)blocks);
-	return (assay_stats_quantile(sorted, n, fmin(1, 0.5 + error)) -
-		assay_stats_quantile(sorted, n, fmax(0, 0.5 - error))) /
+	return (assay_stats_quantile(sorted, r->n, fmin(1, 0.5 + error)) -
+		assay_stats_quantile(sorted, r->n, fmax(0, 0.5 - error))) /
 	       2;
+}
+
+double assay_pair_own_error(const struct assay_pair *p, double *tmp)
+{
+	struct ratios r;
+	double error;
+
+	if (!collect(p, false, tmp, &r).usable || r.n < 2 * r.of_block)
+		return 0;
+	if (!r.weight)
+		return median_error(&r, tmp + 4 * p->n_blocks);
+	mean_of_parts(&r, tmp + 4 * p->n_blocks, &error);
+	return error;
 }

@@ -9,19 +9,24 @@
 #define ASSAY_PAIR_TMP 8
 
 struct assay_pair_estimate {
-	double log_ratio; /* median over the clean blocks; only when usable */
+	double log_ratio; /* only when usable */
 	size_t n_blocks, n_dropped;
 	size_t by_kind[5]; /* dropped blocks by enum assay_disturb, bit 0 first */
 	bool usable;       /* at least half of the blocks are clean, and there is one */
 };
 
 /*
- * A block gives four ratios, of either time of the head to either of the base. Linear drift moves two of them up and two
- * down. So does a sample that something short hit, such as a timer tick: up where it is the head's, down where it is the
- * base's; the median stays among the others. A block is left out as a whole, for both sides alike, when its four samples
- * together were disturbed (assay_samples_disturbed), or a time is 0. How long it took plays no part beyond the rates
- * there. @sums: a block gives one ratio, of the head's two times together to the base's, as rules before version 4 had
- * it.
+ * The median of the ratios of all clean blocks. A block gives four, of either time of the head to either of the base.
+ * Linear drift moves two of them up and two down. So does a sample that something short hit, such as a timer tick: up
+ * where it is the head's, down where it is the base's; the median stays among the others. A block is left out as a
+ * whole, for both sides alike, when its four samples together were disturbed (assay_samples_disturbed), or a time is 0.
+ * How long it took plays no part beyond the rates there.
+ *
+ * Of samples that are parts of calls, each is compared with the same part of the other side's, and the estimate is the
+ * mean of these ratios, weighted by time and with the farthest ones drawn in (winsorized, Tukey 1962): parts may differ
+ * in what they do, and what changed may be few of them.
+ *
+ * @sums: the median over blocks of the head's two times together to the base's, as rules before version 4 had it.
  */
 struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, bool sums, double *tmp);
 
@@ -34,8 +39,7 @@ struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, bool 
 double assay_pair_least_ratio(const struct assay_pair *p, double *tmp);
 
 /*
- * Standard error of the estimate, from how far blocks agree on which side of it they lie (Woodruff 1952, blocks as
- * clusters); 0: too few blocks to tell.
+ * Standard error of the estimate; of the median with blocks as clusters (Woodruff 1952). 0: too few blocks to tell.
  */
 double assay_pair_own_error(const struct assay_pair *p, double *tmp);
 

@@ -133,6 +133,36 @@ static int find_iterations(struct pair_session *s)
 	return rc;
 }
 
+/* Samples that are parts of calls, put together; an undivided call stays as it is. */
+static int whole_calls(const struct assay_pair *p, int side, struct assay_sample **out, size_t *n,
+		       struct assay_err *err)
+{
+	const struct assay_sample *s = p->side[side].samples;
+	struct assay_sample *calls = calloc(2 * p->n_blocks + 1, sizeof(*calls));
+	bool goes_on = false;
+
+	if (!calls)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", 2 * p->n_blocks);
+	*n = 0;
+	for (size_t i = 0; i < 2 * p->n_blocks; i++) {
+		struct assay_sample *call = &calls[goes_on ? *n - 1 : (*n)++];
+
+		call->iterations = s[i].iterations;
+		call->ns += s[i].ns;
+		call->flags |= s[i].flags & ~ASSAY_SAMPLE_CONTINUES;
+		call->switches += s[i].switches;
+		call->faults += s[i].faults;
+		/* seen together, every 10 ms */
+		if (call->steal_ticks < s[i].steal_ticks)
+			call->steal_ticks = s[i].steal_ticks;
+		call->waited_ns += s[i].waited_ns;
+		call->stolen_ns += s[i].stolen_ns;
+		goes_on = s[i].flags & ASSAY_SAMPLE_CONTINUES;
+	}
+	*out = calls;
+	return 0;
+}
+
 /* By the road of a result: what a run says of a case, a pair says of a side. */
 static int keep_metrics(struct pair_session *s, int side, const struct assay_catalog_op *op)
 {
@@ -142,9 +172,11 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 						.choice = &s->choice,
 						.pace_untold = s->turns.pace_untold };
 	struct assay_pair_side *ps = &s->p->side[side];
-	struct assay_result r = { .c = *s->c, .samples = ps->samples, .n_samples = 2 * s->p->n_blocks };
+	struct assay_result r = { .c = *s->c };
 	int rc = assay_case_cpus(from.reply, &r, s->err);
 
+	if (!rc && ps->samples)
+		rc = whole_calls(s->p, side, &r.samples, &r.n_samples, s->err);
 	if (!rc)
 		rc = assay_summary_fill(&r, s->err);
 	if (!rc)
@@ -155,6 +187,7 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 	ps->n_metrics = r.n_metrics;
 	ps->counters = r.counters;
 	free(r.cpus);
+	free(r.samples);
 	return rc;
 }
 
@@ -191,6 +224,8 @@ static int take_samples(struct pair_session *s)
 		rc = warm_up(s);
 	s->turns.counting = true;
 	if (!rc)
+		s->lessons->parts = assay_turns_by_parts(&s->turns);
+	if (!rc)
 		rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
 	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
 }
@@ -200,7 +235,7 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 	int rc = assay_turns_prepare(&s->turns, first_side(s));
 
 	if (!rc && differ(s->p)) {
-		rc = s->turns.common_memory ? 0 : describe_difference(s, difference);
+		rc = s->turns.common ? 0 : describe_difference(s, difference);
 		return rc < 0 ? rc : 0;
 	}
 	if (!rc && !(s->po->changed_only && assay_pair_same_code(s->p)))
@@ -225,7 +260,9 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 		.err = s->err,
 		.accepted = &s->lessons->accepted,
 		.kept = s->po->kept,
-		.common_memory = !s->lessons->own_memory,
+		.common = s->lessons->own_memory ? ASSAY_COMMON_NONE
+			  : s->lessons->parts    ? ASSAY_COMMON_INPUTS
+						 : ASSAY_COMMON_ALL,
 	};
 	difference[0] = '\0';
 	for (int i = 0; i < 2; i++)

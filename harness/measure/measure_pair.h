@@ -24,6 +24,7 @@ struct assay_pair_lessons {
 	struct assay_accepted accepted; /* outputs that the oracle called right */
 	bool own_memory;                /* the sides do not bear each other's tensors */
 	double sample_ns;               /* what a sample took; 0: there was no pair */
+	bool parts;                     /* calls have parts, and may be divided */
 	bool steady;                    /* at the end of the first pair's warm-up */
 };
 

@@ -21,6 +21,7 @@
 #define LONG_CALL_NS          5e6     /* in so long a call, caches that the partner used do not matter */
 #define MIN_BLOCKS            2
 #define MAX_BLOCKS            (ASSAY_PAGE_SAMPLES / 2)
+#define PART_TURN_NS          1e6 /* of a turn that is a part of a call */
 
 /* The sides have it in common: layout is chance that must not tell them apart. Never 0, which would switch it off. */
 static uint64_t layout_seed(uint64_t pair_seed)
@@ -47,7 +48,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 		wo[i] = (struct assay_worker_options){
 			.events = side[i].events,
 			.multiplex = o->multiplex,
-			.common_memory = t->common_memory,
+			.common = t->common,
 			.plugins = side[i].plugins,
 			.parts = side[i].parts,
 			.c = side[i].c,
@@ -99,14 +100,16 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 	int rc = 0;
 
 	for (int i = 0; i < 2; i++) {
-		args[i] = (struct assay_worker_args){ .iterations = t->p->iterations,
-						      .count = blocks,
-						      .order_seed = order_seed,
-						      .counting = t->counting,
-						      .long_calls =
-							      t->sample_ns >= LONG_CALL_NS * (double)t->p->iterations,
-						      .extra_iterations = t->p->extra_iterations[i],
-						      .stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0 };
+		args[i] = (struct assay_worker_args){
+			.iterations = t->p->iterations,
+			.count = blocks,
+			.order_seed = order_seed,
+			.counting = t->counting,
+			.long_calls = t->turn_parts || t->sample_ns >= LONG_CALL_NS * (double)t->p->iterations,
+			.turn_parts = t->turn_parts,
+			.extra_iterations = t->p->extra_iterations[i],
+			.stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0
+		};
 		assay_worker_begin(t->w[i], ASSAY_CMD_PAIR, &args[i]);
 	}
 	for (int i = 0; i < 2; i++) {
@@ -154,7 +157,36 @@ int assay_turns_prepare(struct assay_turns *t, int first)
 /* Blocks that fit into a time. */
 static double blocks_in(const struct assay_turns *t, uint64_t ns)
 {
-	return (double)ns / (4 * (t->sample_ns * (1 + 0.5 / (double)t->p->iterations) + HAND_OVER_NS));
+	double turn_ns =
+		t->turn_parts ? t->sample_ns / t->call_turns : t->sample_ns * (1 + 0.5 / (double)t->p->iterations);
+
+	return (double)ns / (4 * (turn_ns + HAND_OVER_NS));
+}
+
+bool assay_turns_by_parts(struct assay_turns *t)
+{
+	const uint64_t base = assay_worker_reply(t->w[ASSAY_BASE])->call_parts,
+		       head = assay_worker_reply(t->w[ASSAY_HEAD])->call_parts, parts = base < head ? base : head;
+	double each = ceil((double)parts * PART_TURN_NS / t->sample_ns), turns = ceil((double)parts / each);
+
+	if (t->p->iterations != 1 || !(turns >= 2) || turns > MAX_BLOCKS)
+		return false;
+	if (t->common != ASSAY_COMMON_ALL) {
+		t->turn_parts = (uint32_t)each;
+		t->call_turns = (uint32_t)turns;
+	}
+	return true;
+}
+
+/* Of each side two turns make a block, and all its turns whole calls. */
+static uint32_t whole_blocks(const struct assay_turns *t, double blocks)
+{
+	uint32_t n = (uint32_t)fmin(MAX_BLOCKS, fmax(MIN_BLOCKS, blocks)), unit;
+
+	if (!t->turn_parts)
+		return n;
+	unit = t->call_turns % 2 ? t->call_turns : t->call_turns / 2;
+	return n < unit ? unit : n / unit * unit;
 }
 
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns)
@@ -186,7 +218,7 @@ int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns
 
 int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t sampling_ns)
 {
-	int rc = take_turns(t, (uint32_t)fmin(MAX_BLOCKS, fmax(MIN_BLOCKS, blocks_in(t, sampling_ns))), order_seed);
+	int rc = take_turns(t, whole_blocks(t, blocks_in(t, sampling_ns)), order_seed);
 
 	for (int i = 0; i < 2 && !rc; i++) {
 		const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);

@@ -25,10 +25,12 @@ struct assay_turns {
 	double stretch_frac;             /* of the head's samples */
 	const char *pace_untold;         /* why nothing can be said of the pace of the cores; NULL: it is tried */
 	struct assay_kept_memory *kept;  /* see assay_worker_start_pair() */
-	bool common_memory;              /* the sides run the same op on the same shape: both map the same tensors */
-	bool counting;                   /* in the samples that follow, which are kept */
-	bool followed[2];                /* the side was ended because the other one had ended */
-	double sample_ns;                /* what a sample is expected to take, to fit turns into a time */
+	enum assay_common common;        /* none unless the sides run the same op on the same shape */
+	uint32_t turn_parts,
+		call_turns; /* a turn has so many parts of a call, which has so many turns; 0: whole calls */
+	bool counting;      /* in the samples that follow, which are kept */
+	bool followed[2];   /* the side was ended because the other one had ended */
+	double sample_ns;   /* what a sample is expected to take, to fit turns into a time */
 	struct assay_err *err;
 };
 
@@ -50,7 +52,12 @@ int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct
 int assay_turns_prepare(struct assay_turns *t, int first);
 /* Take turns until both are steady (p->steady), at most for @cap_ns. */
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns);
-/* Take as many turns as fit into @sampling_ns, at least two blocks, and keep the samples. */
+/*
+ * From now on turns are parts of calls, of about a millisecond, where calls have parts and take long enough, and the
+ * sides do not write to the same memory. True where calls are worth it.
+ */
+bool assay_turns_by_parts(struct assay_turns *t);
+/* Take as many turns as fit into @sampling_ns, at least two blocks and whole calls, and keep the samples. */
 int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t sampling_ns);
 
 /*

@@ -45,11 +45,13 @@ const char *assay_own_count(size_t i);
 #define ASSAY_SAMPLE_NEW_ROUND (1u << 16)
 /* The kernel told how long the threads waited for their CPUs: waited_ns holds, and switches need no guess. */
 #define ASSAY_SAMPLE_WAIT_TOLD (1u << 17)
+/* Of a pair: a part of its calls, which go on in the next sample. */
+#define ASSAY_SAMPLE_CONTINUES (1u << 18)
 
 struct assay_sample {
 	uint64_t iterations;
 	uint64_t ns;          /* of all iterations together */
-	uint32_t flags;       /* enum assay_disturb, ASSAY_SAMPLE_NEW_ROUND, ASSAY_SAMPLE_WAIT_TOLD */
+	uint32_t flags;       /* enum assay_disturb, the ASSAY_SAMPLE_ bits above */
 	uint32_t switches;    /* involuntary, all threads of the pool */
 	uint32_t faults;      /* minor and major */
 	uint32_t steal_ticks; /* of the CPUs of the case, in USER_HZ; 0 where stolen_ns tells it */

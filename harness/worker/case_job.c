@@ -129,6 +129,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 					 (unsigned long long)s->copies);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct assay_tensor_spec *t = &j->problem.tensors[i];
+		const bool common = j->common && (s->common == ASSAY_COMMON_ALL || t->role == ASSAY_INPUT);
 		const struct assay_arena_options o = {
 			.bytes = assay_tensor_bytes(t),
 			.copies = s->copies,
@@ -138,8 +139,8 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 			.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 			.touch = j->numa_node < 0 ? touch_parallel : NULL,
 			.touch_arg = j->pool,
-			.file = j->common ? &j->file : NULL,
-			.keep = inputs_are_there(j),
+			.file = common ? &j->file : NULL,
+			.keep = common && inputs_are_there(j),
 		};
 
 		if (assay_arena_init(&j->arenas[i], &o, &err))
@@ -395,16 +396,18 @@ struct assay_outcome assay_case_job_run(struct assay_case_job *j)
 struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iterations, uint64_t *ns)
 {
 	const struct assay_clock *clock = &j->spec->clock;
-	uint64_t t0, t1;
+	uint64_t end;
 	int rc;
 
 	assay_case_job_phase(j, ASSAY_PHASE_RUN);
+	j->part = 0;
 	if (j->device)
 		return time_on_device(j, iterations, ns);
-	t0 = assay_clock_ticks(clock);
+	j->begun = assay_clock_ticks(clock);
 	rc = run_loop(j, iterations);
-	t1 = assay_clock_ticks(clock);
-	*ns = assay_clock_ticks_to_ns(clock, t1 - t0);
+	end = assay_clock_ticks(clock);
+	*ns = assay_clock_ticks_to_ns(clock, end - j->begun);
+	j->call_parts = iterations == 1 ? j->part : 0;
 	return rc ? assay_case_job_failed(j, "running") : assay_outcome_ok();
 }
 

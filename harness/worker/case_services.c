@@ -14,6 +14,7 @@ struct assay_case_alloc {
 
 /* now_ns takes no job, and a worker serves one case: its clock is the only state of this file. */
 static const struct assay_clock *service_clock;
+static uint64_t left_out; /* of it, in ticks */
 
 static void service_parallel(const struct assay_job *job, assay_parallel_fn fn, void *arg)
 {
@@ -115,12 +116,27 @@ static void service_metric(const struct assay_job *job, const char *tag, double 
 
 static uint64_t service_now_ns(void)
 {
-	return assay_clock_ticks_to_ns(service_clock, assay_clock_ticks(service_clock));
+	return assay_clock_ticks_to_ns(service_clock, assay_clock_ticks(service_clock) - left_out);
+}
+
+void assay_case_services_leave_out(uint64_t ticks)
+{
+	left_out += ticks;
+}
+
+static void service_part(const struct assay_job *job)
+{
+	struct assay_case_job *j = job->host_private;
+
+	j->part++;
+	if (j->on_part)
+		j->on_part(j->on_part_arg);
 }
 
 void assay_case_services_init(struct assay_case_job *j)
 {
 	service_clock = &j->spec->clock;
+	left_out = 0;
 	j->host = (struct assay_host){
 		.size = sizeof(j->host),
 		.abi_major = ASSAY_ABI_MAJOR,
@@ -132,6 +148,7 @@ void assay_case_services_init(struct assay_case_job *j)
 		.fail = service_fail,
 		.metric = service_metric,
 		.now_ns = service_now_ns,
+		.part = service_part,
 	};
 }
 

@@ -8,5 +8,7 @@
 void assay_case_services_init(struct assay_case_job *j);
 /* Free what plugins left behind of host->alloc. */
 void assay_case_services_release(struct assay_case_job *j);
+/* Time that plugins are not to see: their clock stands still meanwhile. */
+void assay_case_services_leave_out(uint64_t ticks);
 
 #endif

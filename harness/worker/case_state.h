@@ -65,6 +65,12 @@ struct assay_case_job {
 	struct assay_heap_case heap; /* what the variant allocates */
 
 	uint64_t next_copy; /* the rotation goes on from sample to sample */
+
+	uint64_t begun;             /* of the running sample, in ticks of the clock */
+	uint64_t part;              /* parts that the running call has had, see assay_part() */
+	uint64_t call_parts;        /* of the last whole call; 0: unknown, or there are none */
+	void (*on_part)(void *arg); /* after each; NULL: nothing happens */
+	void *on_part_arg;
 };
 
 /* What a step gave: OK, or a status with its reason. */

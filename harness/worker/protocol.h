@@ -18,7 +18,7 @@
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 4u
+#define ASSAY_PAGE_VERSION 5u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 64
 #define ASSAY_PAGE_COUNTS  192
@@ -62,6 +62,13 @@ enum assay_phase {
 
 const char *assay_phase_name(enum assay_phase p);
 
+/* The tensors of a pair that both sides map. */
+enum assay_common {
+	ASSAY_COMMON_NONE,
+	ASSAY_COMMON_INPUTS, /* for calls that are divided: each side is in the middle of its own */
+	ASSAY_COMMON_ALL,
+};
+
 /* Inputs and outputs that the oracle called right. The same bits again are right, and it is not asked. */
 struct assay_accepted {
 	char digest[ASSAY_DIGEST_LEN + 1]; /* "": none so far */
@@ -87,8 +94,8 @@ struct assay_worker_spec {
 	struct assay_host_info host;
 	char events[ASSAY_PAGE_EVENTS]; /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
-	bool common_memory; /* of a pair: tensors lie in the file of the pages, for both sides */
-	bool kept_memory;   /* the file is that of pairs before; what variants prepare lies there, too, for each side */
+	uint32_t common;  /* enum assay_common; those tensors lie in the file of the pages */
+	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;
 	/* A part letter and a path each, ended by a newline: see enum assay_plugin_part. */
 	char plugins[ASSAY_PAGE_PATHS];
@@ -116,6 +123,7 @@ struct assay_worker_reply {
 	double max_rel_err;
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct assay_accepted accepted;
+	uint64_t call_parts; /* of a call, see assay_part(); 0: it has none */
 
 	/* SAMPLE */
 	uint32_t n_samples;
@@ -150,6 +158,7 @@ struct assay_page {
 	bool counting;       /* SAMPLE, PAIR: these samples are kept; count the events of the spec around them */
 	uint32_t count;
 	bool long_calls;     /* PAIR: no untimed call after a hand-over */
+	uint32_t turn_parts; /* PAIR: parts of a call after which the partner has its turn; 0: whole calls */
 	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
 	struct assay_worker_spec spec;
 	struct assay_worker_reply reply;

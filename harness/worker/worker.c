@@ -61,7 +61,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->clock = *o->clock;
 	s->host = *o->host;
 	s->multiplex = o->multiplex;
-	s->common_memory = o->common_memory;
+	s->common = (uint32_t)o->common;
 	if (o->events && strlen(o->events) >= sizeof(s->events))
 		return assay_err_set(err, ASSAY_ELIMIT, "the names of all events take more than %zu bytes",
 				     sizeof(s->events));
@@ -282,6 +282,7 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 	w->page->stretch_frac = args->stretch_frac;
 	w->page->counting = args->counting;
 	w->page->long_calls = args->long_calls;
+	w->page->turn_parts = args->turn_parts;
 	w->page->count = args->count;
 	w->page->order_seed = args->order_seed;
 	assay_page_give(w->page, ASSAY_TURN_WORKER);

@@ -34,9 +34,9 @@ struct assay_worker_options {
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
 	const volatile sig_atomic_t *interrupted;
-	const char *events; /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
-	bool multiplex;     /* see struct assay_counter_choice */
-	bool common_memory; /* of a pair of the same op and shape: both map the same tensors */
+	const char *events;       /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
+	bool multiplex;           /* see struct assay_counter_choice */
+	enum assay_common common; /* of a pair of the same op and shape */
 };
 
 /* Start the process; nothing of the plugins runs yet. */
@@ -62,7 +62,7 @@ struct assay_worker_args {
 	uint64_t iterations, extra_iterations;
 	double stretch_frac;
 	bool counting, long_calls;
-	uint32_t count;
+	uint32_t count, turn_parts;
 	uint64_t order_seed;
 };
 

@@ -14,19 +14,14 @@
 
 #include "base/file.h"
 #include "counters/counter_health.h"
-#include "counters/os_events.h"
-#include "machine/core_pace.h"
-#include "machine/disturbance.h"
-#include "machine/lost_time.h"
 #include "machine/scheduling.h"
 #include "worker/case_check.h"
 #include "worker/case_counts.h"
 #include "worker/code_hash.h"
 #include "worker/inventory.h"
 #include "worker/protocol.h"
+#include "worker/sampling.h"
 
-/* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
-#define POLL_INTERVAL_NS 10000000u
 /* Of what lies in the file of the pages; a huge page. */
 #define FILE_ALIGN (2u << 20)
 /* Where a side's own memory begins in it, far behind the tensors; it is a sparse file. */
@@ -42,22 +37,10 @@ struct worker {
 	bool checked;        /* the outputs of the last sample, before the partner could write there */
 	bool offset;         /* the rotation over common copies is half a turn from the partner's */
 	char digest[ASSAY_DIGEST_LEN + 1];
-	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
-	struct assay_thread_time time_before[ASSAY_PAGE_CPUS], time_after[ASSAY_PAGE_CPUS];
 	struct assay_case_counts counts;
-	struct assay_disturbance host;
-	uint64_t pace_before[ASSAY_PAGE_CPUS], pace_after[ASSAY_PAGE_CPUS]; /* ticks, by thread */
-	uint64_t polled_ns;
-	uint32_t poll_first;             /* first sample since the last poll */
-	uint64_t steal_ticks, stolen_ns; /* seen so far: by the host's counter, and by the threads' own clocks */
+	struct assay_sampling sampling;
+	uint32_t slot, slots; /* of PAIR: the one this side has, and how many there are */
 };
-
-static uint64_t now_ns(const struct worker *w)
-{
-	const struct assay_clock *c = &w->page->spec.clock;
-
-	return assay_clock_ticks_to_ns(c, assay_clock_ticks(c));
-}
 
 /* Of a variant; where its code cannot be told from the rest, of the whole plugin. */
 static struct assay_digest variant_hash(const struct assay_loaded_plugin *p, const struct assay_variant *v)
@@ -96,7 +79,7 @@ static struct assay_outcome do_prepare(struct worker *w)
 		.file = { .fd = w->fd, .end = (sizeof(*w->shared) + FILE_ALIGN - 1) / FILE_ALIGN * FILE_ALIGN },
 		.own = { .fd = s->kept_memory ? w->fd : -1, .end = OWN_BEGIN(w->index) },
 	};
-	struct assay_outcome out = assay_case_job_init(&w->job, s, s->common_memory ? &common : NULL, &w->page->phase);
+	struct assay_outcome out = assay_case_job_init(&w->job, s, s->common ? &common : NULL, &w->page->phase);
 
 	for (uint32_t i = 0; i < w->page->spec.n_threads; i++)
 		r->cpus[i] = w->job.cpus[i];
@@ -152,9 +135,10 @@ static struct assay_outcome run_and_check(struct worker *w, uint64_t iterations,
 /* In a pair guards and inputs can wait for the end, unless an oracle is asked, which looks at them by itself. */
 static struct assay_outcome do_verify(struct worker *w)
 {
-	struct assay_outcome out = run_and_check(w, w->job.n_jobs, !w->page->spec.common_memory);
+	struct assay_outcome out = run_and_check(w, w->job.n_jobs, !w->page->spec.common);
 
 	w->page->reply.accepted = w->job.accepted;
+	w->page->reply.call_parts = w->job.call_parts;
 	memcpy(w->digest, w->page->reply.digest, sizeof(w->digest));
 	return out;
 }
@@ -200,125 +184,12 @@ static struct assay_outcome do_recheck(struct worker *w)
 	return out;
 }
 
-static void begin_watch(struct worker *w)
+/* The samples that follow are of the command in the page. */
+static void begin_samples(struct worker *w)
 {
-	assay_disturbance_begin(&w->host, "", w->job.cpus, w->page->spec.n_threads);
-	w->polled_ns = now_ns(w);
-	w->poll_first = 0;
-}
-
-/* Spread what the host shows over the samples since it was last asked. */
-static void watch(struct worker *w, uint32_t upto)
-{
-	struct assay_worker_reply *r = &w->page->reply;
-	uint64_t t = now_ns(w);
-	uint32_t flags, ticks;
-
-	if (t - w->polled_ns < POLL_INTERVAL_NS)
-		return;
-	flags = assay_disturbance_poll(&w->host, &ticks);
-	w->steal_ticks += ticks;
-	for (uint32_t i = w->poll_first; i < upto; i++) {
-		w->stolen_ns += r->samples[i].stolen_ns;
-		r->samples[i].flags |= flags;
-		r->samples[i].steal_ticks = ticks;
-	}
-	for (uint32_t i = w->poll_first; i < upto && assay_steal_is_timed(w->stolen_ns, w->steal_ticks); i++)
-		r->samples[i].steal_ticks = 0;
-	w->polled_ns = t;
-	w->poll_first = upto;
-}
-
-/* Pace and counts of every thread of the pool, taken by the thread itself; the counts are nearer to the sample. */
-static void read_before(void *arg, uint32_t tid, uint32_t n_threads)
-{
-	struct worker *w = arg;
-
-	(void)n_threads;
-	if (w->page->spec.try_pace)
-		w->pace_before[tid] = assay_core_pace_ticks(&w->page->spec.clock);
-	if (w->page->counting && w->counts.counting)
-		assay_counting_before(w->counts.counting, tid, &w->before[tid]);
-	else
-		assay_os_counts_read(&w->before[tid]);
-	assay_thread_time_read(&w->time_before[tid]);
-}
-
-static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
-{
-	struct worker *w = arg;
-
-	(void)n_threads;
-	assay_thread_time_read(&w->time_after[tid]);
-	if (w->page->counting && w->counts.counting)
-		assay_counting_after(w->counts.counting, tid, &w->after[tid]);
-	else
-		assay_os_counts_read(&w->after[tid]);
-	if (w->page->spec.try_pace)
-		w->pace_after[tid] = assay_core_pace_ticks(&w->page->spec.clock);
-}
-
-/* Was the thread's core slow before or after the sample that was just taken? */
-static bool was_slow(struct worker *w, uint32_t tid)
-{
-	uint64_t before = w->pace_before[tid], after = w->pace_after[tid], *least = &w->page->reply.core_least[tid];
-
-	*least = *least && *least < before ? *least : before;
-	*least = after < *least ? after : *least;
-	return assay_core_pace_slow(before, *least) || assay_core_pace_slow(after, *least);
-}
-
-/* Keep the thread busy for a share of the sample that was just taken; the time of both together. */
-static uint64_t stretch(const struct worker *w, uint64_t sample_ns)
-{
-	uint64_t start = now_ns(w), end = start + (uint64_t)((double)sample_ns * w->page->stretch_frac), t;
-
-	while ((t = now_ns(w)) < end)
-		;
-	return sample_ns + (t - start);
-}
-
-static struct assay_outcome take_sample(struct worker *w, struct assay_sample *s)
-{
-	const uint64_t first = w->job.next_copy;
-	struct assay_lost_time lost = { .told = true };
-	struct assay_os_counts sum = { 0 };
-	struct assay_outcome out;
-
-	*s = (struct assay_sample){ .iterations = w->page->iterations };
-	assay_pool_run(w->job.pool, read_before, w);
-	out = assay_case_job_time(&w->job, w->page->iterations + w->page->extra_iterations, &s->ns);
-	/* extra calls do not let the rotations of the two sides drift towards each other */
-	w->job.next_copy = (first + w->page->iterations) % w->job.n_jobs;
-	if (w->page->stretch_frac > 0)
-		s->ns = stretch(w, s->ns);
-	assay_pool_run(w->job.pool, read_after, w);
-	if (w->page->counting && w->counts.counting)
-		assay_counting_add(w->counts.counting, w->page->iterations);
-	for (uint32_t i = 0; i < w->page->spec.n_threads; i++) {
-		struct assay_os_counts d = assay_os_counts_between(&w->before[i], &w->after[i]);
-
-		const struct assay_lost_time one = assay_lost_time_between(
-			&w->time_before[i], &w->time_after[i], d.voluntary_switches, d.involuntary_switches);
-
-		assay_os_counts_add(&sum, &d);
-		assay_lost_time_most(&lost, &one);
-		if (w->after[i].cpu >= 0 && w->after[i].cpu != w->job.cpus[i])
-			s->flags |= ASSAY_DISTURB_MIGRATION;
-		if (w->page->spec.try_pace && was_slow(w, i))
-			s->flags |= ASSAY_DISTURB_SLOW;
-	}
-	s->switches = (uint32_t)sum.involuntary_switches;
-	s->faults = (uint32_t)(sum.minor_faults + sum.major_faults);
-	s->waited_ns = lost.waited_ns;
-	s->stolen_ns = lost.stolen_ns;
-	if (lost.told)
-		s->flags |= ASSAY_SAMPLE_WAIT_TOLD;
-	if (s->switches)
-		s->flags |= ASSAY_DISTURB_SWITCH;
-	if (s->faults)
-		s->flags |= ASSAY_DISTURB_FAULT;
-	return out;
+	w->iterations = w->page->iterations;
+	w->checked = false;
+	assay_sampling_begin(&w->sampling, &w->job, w->page, w->counts.counting);
 }
 
 static struct assay_outcome do_sample(struct worker *w)
@@ -328,21 +199,14 @@ static struct assay_outcome do_sample(struct worker *w)
 	struct assay_outcome out = assay_outcome_ok();
 	uint64_t ns;
 
-	w->iterations = p->iterations;
-	w->checked = false;
-	begin_watch(w);
-	p->reply.n_samples = 0;
+	begin_samples(w);
 	/*
 	 * the hand-over let the pool fall asleep and the caches cool: one untimed call, but cold cases want them cold
 	 */
 	if (w->job.n_jobs == 1)
 		out = assay_case_job_time(&w->job, 1, &ns);
-	for (uint32_t i = 0; i < count && out.status == ASSAY_STATUS_OK; i++) {
-		out = take_sample(w, &p->reply.samples[i]);
-		if (out.status == ASSAY_STATUS_OK)
-			p->reply.n_samples = i + 1;
-		watch(w, i + 1);
-	}
+	for (uint32_t i = 0; i < count && out.status == ASSAY_STATUS_OK; i++)
+		out = assay_sampling_take(&w->sampling);
 	return out;
 }
 
@@ -371,52 +235,72 @@ static void keep_apart(struct worker *w)
 	w->offset = true;
 }
 
-/* No slot of this side comes behind @slot. */
-static bool is_last_slot(const struct worker *w, uint32_t slot, uint32_t slots)
+/* The next slot of this side behind @slot, UINT32_MAX being the one before the first; w->slots: there is none. */
+static uint32_t next_slot(const struct worker *w, uint32_t slot)
 {
-	while (++slot < slots)
-		if (assay_pair_owner(w->page->order_seed, slot) == w->index)
-			return false;
-	return true;
+	while (++slot < w->slots && assay_pair_owner(w->page->order_seed, slot) != w->index)
+		;
+	return slot;
+}
+
+/* Nothing of this side's pool runs while the partner measures. */
+static void end_turn(struct worker *w)
+{
+	assay_pool_park(w->job.pool);
+	assay_pair_give(&w->shared->pair, w->slot + 1);
+}
+
+/*
+ * After a part of a call: whole calls of long kernels would let the machine change between the two sides. The call goes
+ * on when this side has the turn again. The last slot takes the rest of its call, however many parts that has.
+ */
+static void part_done(void *arg)
+{
+	struct worker *w = arg;
+	const struct assay_case_job *j = &w->job;
+
+	if (j->part % w->page->turn_parts || j->part == j->call_parts || next_slot(w, w->slot) >= w->slots)
+		return;
+	assay_sampling_pause(&w->sampling);
+	end_turn(w);
+	w->slot = next_slot(w, w->slot);
+	assay_pair_wait(&w->shared->pair, w->slot);
+	assay_sampling_resume(&w->sampling);
 }
 
 /*
  * Take turns with the partner, sample by sample. Whoever has the turn does one untimed call after a hand-over, since
- * the partner has had the caches; then its pool sleeps, so that nothing of it runs while the partner measures.
+ * the partner has had the caches.
  */
 static struct assay_outcome do_pair(struct worker *w)
 {
 	struct assay_page *p = w->page;
 	struct assay_pair_turn *pair = &w->shared->pair;
-	uint32_t slots = 4 * (p->count < ASSAY_PAGE_SAMPLES / 2 ? p->count : ASSAY_PAGE_SAMPLES / 2), last = UINT32_MAX;
 	struct assay_outcome out = assay_outcome_ok();
+	uint32_t last = UINT32_MAX;
 	uint64_t ns;
 
+	w->slots = 4 * (p->count < ASSAY_PAGE_SAMPLES / 2 ? p->count : ASSAY_PAGE_SAMPLES / 2);
 	assay_schedule_for_turns();
 	keep_apart(w);
-	w->iterations = p->iterations;
-	w->checked = false;
-	begin_watch(w);
-	p->reply.n_samples = 0;
+	begin_samples(w);
+	w->job.on_part = p->turn_parts ? part_done : NULL;
+	w->job.on_part_arg = w;
 	if (atomic_fetch_add(&pair->ready, 1) == 1)
 		assay_pair_give(pair, 0);
-	for (uint32_t slot = 0; slot < slots; slot++) {
-		if (assay_pair_owner(p->order_seed, slot) != w->index)
-			continue;
-		assay_pair_wait(pair, slot);
-		if (last + 1 != slot && w->job.n_jobs == 1 && !p->long_calls && out.status == ASSAY_STATUS_OK)
+	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
+		assay_pair_wait(pair, w->slot);
+		if (last + 1 != w->slot && w->job.n_jobs == 1 && !p->long_calls && out.status == ASSAY_STATUS_OK)
 			out = assay_case_job_time(&w->job, 1, &ns);
 		/* a side that failed keeps handing over, so that its partner comes to its end */
 		if (out.status == ASSAY_STATUS_OK)
-			out = take_sample(w, &p->reply.samples[p->reply.n_samples]);
-		if (out.status == ASSAY_STATUS_OK)
-			watch(w, ++p->reply.n_samples);
-		last = slot;
-		if (w->job.common && p->counting && is_last_slot(w, slot, slots) && out.status == ASSAY_STATUS_OK)
+			out = assay_sampling_take(&w->sampling);
+		last = w->slot;
+		if (w->job.common && p->counting && next_slot(w, w->slot) >= w->slots && out.status == ASSAY_STATUS_OK)
 			out = check_last(w);
-		assay_pool_park(w->job.pool);
-		assay_pair_give(pair, slot + 1);
+		end_turn(w);
 	}
+	w->job.on_part = NULL;
 	return out;
 }
 

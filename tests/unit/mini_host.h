@@ -297,6 +297,11 @@ static inline uint64_t mini_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static inline void mini_part(const struct assay_job *job)
+{
+	(void)job;
+}
+
 /* ---- shapes ---- */
 
 static inline size_t mini_dtype_bytes(uint32_t dtype)
@@ -448,7 +453,8 @@ static inline struct mini_case *mini_new(const char *op, const char *variant, co
 				       .release = mini_release,
 				       .fail = mini_fail,
 				       .metric = mini_record,
-				       .now_ns = mini_now_ns };
+				       .now_ns = mini_now_ns,
+				       .part = mini_part };
 	assert_int_equal(pthread_barrier_init(&c->barrier, NULL, n_threads), 0);
 	assert_true(c->op->n_counters <= MINI_MAX_COUNTERS);
 	c->job = (struct assay_job){ .size = sizeof(c->job),

@@ -155,17 +155,17 @@ TEST(hopeless_cases)
 		double slowdown, deviation;
 		bool want, passes;
 	} rows[] = {
-		{ "wide, few to come", 12, 4, 0, 0.1, true },
-		{ "wide, before the first look at a pass", 6, 4, 0, 0.1, false },
-		{ "narrow enough to pass", 12, 4, 0, 0.004, false },
+		{ "wide, few to come", 12, 4, 0, 0.1, true, false },
+		{ "wide, before the first look at a pass", 6, 4, 0, 0.1, false, false },
+		{ "narrow enough to pass", 12, 4, 0, 0.004, false, false },
 		{ "passes, and cannot be shown to be faster", 12, 4, -0.006, 0.004, true, true },
 		{ "passes, and may be shown to be faster", 12, 30, -0.009, 0.004, false, true },
-		{ "narrow enough to fail", 12, 4, 0.012, 0.004, false },
-		{ "narrow enough to be an improvement", 12, 4, -0.012, 0.004, false },
-		{ "on the margin", 40, 8, 0.005, 0.0006, true },
-		{ "wide, and many would not help", 12, 52, 0, 0.1, true },
-		{ "wide, but many to come", 12, 52, 0, 0.012, false },
-		{ "as wide as it is slow", 12, 52, 0.1, 0.1, false },
+		{ "narrow enough to fail", 12, 4, 0.012, 0.004, false, false },
+		{ "narrow enough to be an improvement", 12, 4, -0.012, 0.004, false, false },
+		{ "on the margin", 40, 8, 0.005, 0.0006, true, false },
+		{ "wide, and many would not help", 12, 52, 0, 0.1, true, false },
+		{ "wide, but many to come", 12, 52, 0, 0.012, false, false },
+		{ "as wide as it is slow", 12, 52, 0.1, 0.1, false, false },
 	};
 	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
 

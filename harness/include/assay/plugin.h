@@ -23,7 +23,7 @@ extern "C" {
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
 #define ASSAY_ABI_MAJOR    1
-#define ASSAY_ABI_MINOR    1
+#define ASSAY_ABI_MINOR    2
 
 #define ASSAY_MAX_TENSORS  32
 #define ASSAY_MAX_AXES     8
@@ -213,6 +213,9 @@ struct assay_host {
 
 	/* The clock that times the samples, ns from an arbitrary start. */
 	uint64_t (*now_ns)(void);
+
+	/* Since ABI 1.2; see assay_part(). */
+	void (*part)(const struct assay_job *job);
 };
 
 /*
@@ -245,6 +248,17 @@ struct assay_job {
 static inline void assay_counter(const struct assay_job *job, uint32_t index, uint64_t delta)
 {
 	__atomic_fetch_add(&job->counters[index], delta, __ATOMIC_RELAXED);
+}
+
+/*
+ * A part of the timed call is over, such as a token. To be called by long ops, from the thread that called run() and
+ * outside of parallel(): a comparison lets the other build go on here, since a machine changes less in a millisecond
+ * than in a second. now_ns() stands still meanwhile. Parts of a call should take about as long as each other.
+ */
+static inline void assay_part(const struct assay_job *job)
+{
+	if (job->host->size > offsetof(struct assay_host, part))
+		job->host->part(job);
 }
 
 /* ---- variants --------------------------------------------------------------------------------------------------- */

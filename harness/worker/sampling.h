@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking samples of a prepared case, one after the other, into the reply of its page. */
+#ifndef ASSAY_WORKER_SAMPLING_H
+#define ASSAY_WORKER_SAMPLING_H
+
+#include "counters/counting.h"
+#include "machine/disturbance.h"
+#include "machine/lost_time.h"
+#include "worker/case_state.h"
+
+struct assay_sampling {
+	struct assay_case_job *job;
+	struct assay_page *page;
+	struct assay_counting *counting; /* NULL: no events are counted */
+	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
+	struct assay_thread_time time_before[ASSAY_PAGE_CPUS], time_after[ASSAY_PAGE_CPUS];
+	struct assay_disturbance host;
+	uint64_t pace_before[ASSAY_PAGE_CPUS], pace_after[ASSAY_PAGE_CPUS]; /* ticks, by thread */
+	uint64_t polled_ns, paused; /* the second in ticks */
+	uint32_t poll_first;             /* first sample since the last poll */
+	uint64_t steal_ticks, stolen_ns; /* seen so far: by the host's counter, and by the threads' own clocks */
+};
+
+/* A new series. @counting: where the page asks for it. */
+void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, struct assay_page *page,
+			  struct assay_counting *counting);
+/* One sample, of as many calls as the page says; the page has room for it. What went wrong in a call is the outcome. */
+struct assay_outcome assay_sampling_take(struct assay_sampling *s);
+/* From within a call: what there is of it becomes a sample of its own, and the clocks stand still until it resumes. */
+void assay_sampling_pause(struct assay_sampling *s);
+void assay_sampling_resume(struct assay_sampling *s);
+
+#endif
