@@ -15,13 +15,19 @@
  * Pairs differ by layout more than the median of one is uncertain, so many short pairs tell more than a few long ones;
  * below this, starting the processes would take most of the time.
  */
-#define MIN_SAMPLING_NS 40000000.0
-/* Sampling time over that of all the rest of a pair, until it is known what would be best. */
-#define SAMPLES_OVER_REST 0.5
+#define MIN_SAMPLING_NS 30000000.0
+/* Of the first pair: enough blocks of calls of some milliseconds to see how they spread. */
+#define LEARNING_NS 80000000.0
+/*
+ * Until it is known what would be best: the least sampling time over that of all the rest of a pair, and the most of the
+ * margin that a pair's own noise is to be.
+ */
+#define SAMPLES_OVER_REST 0.25
+#define NOISE_OF_MARGIN   0.25
 /* But so many pairs at least are to fit into the budget by their samples. */
 #define PAIRS_OF_BUDGET 16
 /* From pair to pair it becomes longer or shorter by so much at most. */
-#define SAMPLING_STEP 1.5
+#define SAMPLING_STEP 2
 #define TOLD_BY_PAIRS 3
 /* Below this share of the margin the spread of the pairs decides at the first look, and more samples are no use. */
 #define ENOUGH_OF_MARGIN 0.5
@@ -34,7 +40,7 @@ struct case_state {
 	double sampling_ns;
 	uint64_t iterations; /* of the first pair; the others take the same */
 	struct assay_pair_lessons lessons;
-	bool learnt; /* a pair was taken to find all of this out */
+	bool learnt; /* a pair has found all of this out */
 	bool decided;
 };
 
@@ -65,6 +71,30 @@ static double best_sampling_ns(double sampling_ns, double rest, double sd, doubl
 	return sqrt(rest * sampling_ns * own * own / between);
 }
 
+static void set_sampling(const struct assay_comparing *k, struct case_state *st, double ns)
+{
+	st->sampling_ns = fmax(MIN_SAMPLING_NS, fmin(ns, most_sampling_ns(k)));
+}
+
+/*
+ * The first pair finds out how long to sample. *keep: it is as good as those that follow, which its own noise tells; or
+ * it says something else than a time.
+ */
+static int learn(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
+		 const struct assay_pair *p, bool *keep, struct assay_err *err)
+{
+	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp)), excess;
+
+	if (!tmp)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu blocks", p->n_blocks);
+	excess = assay_pair_own_error(p, tmp) / (NOISE_OF_MARGIN * log1p(assay_policy_paired_margin(k->policy, &c->c)));
+	free(tmp);
+	*keep = !p->n_blocks || !c->in_base || c->difference[0] || (excess > 0 && excess <= 1 && !st->lessons.parts);
+	set_sampling(k, st, fmax(st->sampling_ns * excess * excess, SAMPLES_OVER_REST * rest_ns(p, st->sampling_ns)));
+	st->learnt = true;
+	return 0;
+}
+
 /* After pair @p. */
 static int adapt_sampling(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
 			  const struct assay_pair *p, struct assay_err *err)
@@ -78,14 +108,12 @@ static int adapt_sampling(const struct assay_comparing *k, struct case_state *st
 		rc = assay_paired_own_noise(c, &own, err);
 	if (rc)
 		return rc;
-	next = fmax(now, SAMPLES_OVER_REST * rest);
-	if (r.n >= TOLD_BY_PAIRS) {
-		next = best_sampling_ns(now, rest, r.sd, own);
-		if (r.sd < ENOUGH_OF_MARGIN * margin)
-			next = fmin(next, now);
-		next = fmax(now / SAMPLING_STEP, fmin(now * SAMPLING_STEP, next));
-	}
-	st->sampling_ns = fmax(MIN_SAMPLING_NS, fmin(next, most_sampling_ns(k)));
+	if (r.n < TOLD_BY_PAIRS)
+		return 0;
+	next = best_sampling_ns(now, rest, r.sd, own);
+	if (r.sd < ENOUGH_OF_MARGIN * margin)
+		next = fmin(next, now);
+	set_sampling(k, st, fmax(now / SAMPLING_STEP, fmin(now * SAMPLING_STEP, next)));
 	return 0;
 }
 
@@ -118,18 +146,6 @@ static int add_pair(struct assay_comparison_case *c, const struct assay_pair *p,
 	return 0;
 }
 
-/*
- * The first pair finds out how long to sample, and what it says of the time is the worst of all; it is not kept, unless
- * it decides by what is no time.
- */
-static bool only_teaches(struct case_state *st, const struct assay_comparison_case *c, const struct assay_pair *p)
-{
-	const bool first = !st->learnt;
-
-	st->learnt = true;
-	return first && c->in_base && p->n_blocks && !c->difference[0];
-}
-
 static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, unsigned round,
 		    struct assay_kept_memory *kept, struct assay_err *err)
 {
@@ -148,27 +164,21 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 		.kept = k->facts[i].bytes >= KEEP_BYTES ? kept : NULL,
 	};
 	struct assay_pair p;
+	bool keep = true;
 	int rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &st->lessons, &p, c->difference,
 				    err);
 
-	if (rc) {
-		assay_pair_release(&p);
-		return rc;
-	}
 	st->spent_ns += p.wall_ns;
 	st->iterations = p.iterations;
-	if (only_teaches(st, c, &p)) {
-		rc = adapt_sampling(k, st, c, &p, err);
-		assay_pair_release(&p);
-		return rc;
-	}
-	if (k->pair_done)
+	if (!rc && !st->learnt)
+		rc = learn(k, st, c, &p, &keep, err);
+	if (!rc && keep && k->pair_done)
 		rc = k->pair_done(k->arg, i, &p, err);
-	if (!rc)
+	if (!rc && keep)
 		rc = add_pair(c, &p, err);
-	if (rc)
+	if (rc || !keep)
 		assay_pair_release(&p);
-	return rc ? rc : adapt_sampling(k, st, c, &p, err);
+	return rc || !keep ? rc : adapt_sampling(k, st, c, &p, err);
 }
 
 static void tell(const struct assay_comparing *k, const struct case_state *st, const char *key)
@@ -193,7 +203,7 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 	if (!st)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a comparison of %zu cases", cmp->n_cases);
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
-		st[i].sampling_ns = MIN_SAMPLING_NS;
+		st[i].sampling_ns = LEARNING_NS;
 		rc = assay_stopping_ask(cmp, &cmp->cases[i], k->policy, 0, &st[i].decided, err);
 	}
 	for (unsigned round = 0; more && !rc; round++) {

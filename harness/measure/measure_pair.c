@@ -199,14 +199,17 @@ static bool differ(const struct assay_pair *p)
 
 /*
  * The first pair warms up until it is steady. In the others, whose processes have run the case to verify it, an eighth
- * of their time is enough, and none where that is less than a block: drift meets both sides alike.
+ * of their time is enough, and none where that is less than a block: drift meets both sides alike. Of many copies, those
+ * that were verified last may lie in a cache still, until all were used once more.
  */
 static int warm_up(struct pair_session *s)
 {
 	const bool first = !(s->lessons->sample_ns > 0);
 	const uint64_t cap_ns = s->po->sampling_ns / (first ? 2 : 8);
-	int rc = 0;
+	int rc = s->facts->copies > 1 ? assay_turns_rotate(&s->turns, s->po->pair_seed, s->facts->copies) : 0;
 
+	if (rc)
+		return rc;
 	if (first || 4 * s->turns.sample_ns <= (double)cap_ns)
 		rc = assay_turns_warm(&s->turns, s->po->pair_seed, cap_ns);
 	if (first)

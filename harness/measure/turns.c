@@ -100,16 +100,15 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 	int rc = 0;
 
 	for (int i = 0; i < 2; i++) {
-		args[i] = (struct assay_worker_args){
-			.iterations = t->p->iterations,
-			.count = blocks,
-			.order_seed = order_seed,
-			.counting = t->counting,
-			.long_calls = t->turn_parts || t->sample_ns >= LONG_CALL_NS * (double)t->p->iterations,
-			.turn_parts = t->turn_parts,
-			.extra_iterations = t->p->extra_iterations[i],
-			.stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0
-		};
+		args[i] = (struct assay_worker_args){ .iterations = t->p->iterations,
+						      .count = blocks,
+						      .order_seed = order_seed,
+						      .counting = t->counting,
+						      .long_calls =
+							      t->sample_ns >= LONG_CALL_NS * (double)t->p->iterations,
+						      .turn_parts = t->turn_parts,
+						      .extra_iterations = t->p->extra_iterations[i],
+						      .stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0 };
 		assay_worker_begin(t->w[i], ASSAY_CMD_PAIR, &args[i]);
 	}
 	for (int i = 0; i < 2; i++) {
@@ -169,7 +168,7 @@ bool assay_turns_by_parts(struct assay_turns *t)
 		       head = assay_worker_reply(t->w[ASSAY_HEAD])->call_parts, parts = base < head ? base : head;
 	double each = ceil((double)parts * PART_TURN_NS / t->sample_ns), turns = ceil((double)parts / each);
 
-	if (t->p->iterations != 1 || !(turns >= 2) || turns > MAX_BLOCKS)
+	if (t->p->iterations != 1 || t->sample_ns < LONG_CALL_NS || !(turns >= 2) || turns > MAX_BLOCKS)
 		return false;
 	if (t->common != ASSAY_COMMON_ALL) {
 		t->turn_parts = (uint32_t)each;
@@ -187,6 +186,13 @@ static uint32_t whole_blocks(const struct assay_turns *t, double blocks)
 		return n;
 	unit = t->call_turns % 2 ? t->call_turns : t->call_turns / 2;
 	return n < unit ? unit : n / unit * unit;
+}
+
+int assay_turns_rotate(struct assay_turns *t, uint64_t order_seed, uint64_t copies)
+{
+	double blocks = ceil((double)copies / (2 * (double)t->p->iterations));
+
+	return take_turns(t, (uint32_t)fmin(MAX_BLOCKS, blocks), order_seed);
 }
 
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns)

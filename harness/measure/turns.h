@@ -50,10 +50,12 @@ int assay_turns_command(struct assay_turns *t, int side, enum assay_command cmd,
 int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct assay_worker_args *args);
 /* Let them make their inputs and check a first result, beginning with side @first. */
 int assay_turns_prepare(struct assay_turns *t, int first);
+/* Take turns until both have used all of @copies. */
+int assay_turns_rotate(struct assay_turns *t, uint64_t order_seed, uint64_t copies);
 /* Take turns until both are steady (p->steady), at most for @cap_ns. */
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns);
 /*
- * From now on turns are parts of calls, of about a millisecond, where calls have parts and take long enough, and the
+ * From now on turns are parts of calls, of about a millisecond, where calls have parts and take 5 ms or more, and the
  * sides do not write to the same memory. True where calls are worth it.
  */
 bool assay_turns_by_parts(struct assay_turns *t);

@@ -31,15 +31,18 @@ static struct assay_digest digest_role(const struct assay_case_job *j, uint64_t 
 	return assay_hasher_finish(h);
 }
 
-/* Of what variants make: a cache that lies in scratch is a result as well. The op's own state is not theirs. */
-static struct assay_digest digest_of_result(const struct assay_case_job *j, uint64_t copy)
+/*
+ * Of what variants make, @output being that of the outputs: a cache that lies in scratch is a result as well. The op's
+ * own state is not theirs.
+ */
+static struct assay_digest digest_of_result(const struct assay_case_job *j, uint64_t copy, const char *output)
 {
 	struct assay_hasher *h = assay_hasher_new();
 
 	if (!h)
 		return (struct assay_digest){ "" };
 	assay_hasher_add(h, j->input_digests[copy].hex, ASSAY_DIGEST_LEN);
-	hash_role(h, j, copy, ASSAY_OUTPUT);
+	assay_hasher_add(h, output, ASSAY_DIGEST_LEN);
 	hash_role(h, j, copy, ASSAY_SCRATCH);
 	return assay_hasher_finish(h);
 }
@@ -148,15 +151,17 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 {
 	struct assay_digest result;
 	struct assay_outcome out;
+	char output[ASSAY_DIGEST_LEN + 1];
 
 	assay_case_job_phase(j, ASSAY_PHASE_CHECK);
 	out = assay_case_job_fetch(j, i);
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
-	result = digest_of_result(j, i);
+	assay_case_job_digest(j, i, output);
+	result = digest_of_result(j, i, output);
 	if (!result.hex[0] || strcmp(result.hex, j->accepted.digest)) {
 		/* an oracle must not be led astray by inputs that somebody changed */
-		out = assay_case_job_intact(j);
+		out = assay_case_job_intact(j, true);
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
 		out = ask_oracle(j, i, &j->accepted.max_rel_err);
@@ -169,11 +174,11 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 	*max_rel_err = j->accepted.max_rel_err;
 	digest[0] = '\0';
 	if (j->op->flags & ASSAY_OP_EXACT)
-		assay_case_job_digest(j, i, digest);
+		memcpy(digest, output, sizeof(output));
 	return assay_outcome_ok();
 }
 
-struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
+struct assay_outcome assay_case_job_intact(struct assay_case_job *j, bool inputs)
 {
 	uint64_t copy;
 	int64_t where;
@@ -183,7 +188,7 @@ struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
 			return assay_outcome_set(ASSAY_STATUS_WRONG,
 						 "wrote outside of '%s': byte %lld of a buffer of %zu bytes",
 						 j->problem.tensors[i].name, (long long)where, j->arenas[i].bytes);
-	for (uint64_t c = 0; c < j->n_filled; c++)
+	for (uint64_t c = 0; inputs && c < j->n_filled; c++)
 		if (strcmp(assay_case_input_digest(j, c).hex, j->input_digests[c].hex))
 			return assay_outcome_set(ASSAY_STATUS_WRONG, "changed its inputs");
 	return assay_outcome_ok();

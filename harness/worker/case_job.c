@@ -141,6 +141,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 			.touch_arg = j->pool,
 			.file = common ? &j->file : NULL,
 			.keep = common && inputs_are_there(j),
+			.first_only = t->role == ASSAY_INPUT,
 		};
 
 		if (assay_arena_init(&j->arenas[i], &o, &err))
@@ -191,6 +192,15 @@ static void copy_of_first(struct assay_case_job *j, uint64_t copy)
 	j->input_digests[copy] = j->input_digests[0];
 }
 
+static void clear_inputs(struct assay_case_job *j, uint64_t copy)
+{
+	const struct assay_tensor *t = j->tensors + copy * j->problem.n_tensors;
+
+	for (uint32_t i = 0; i < j->problem.n_tensors; i++)
+		if (t[i].spec->role == ASSAY_INPUT)
+			memset(t[i].data, 0, t[i].bytes);
+}
+
 /* What the partner made is there; its scratch must not be. */
 static void take_over(struct assay_case_job *j)
 {
@@ -216,6 +226,8 @@ static struct assay_outcome fill(struct assay_case_job *j)
 			copy_of_first(j, j->n_filled);
 			continue;
 		}
+		if (j->n_filled)
+			clear_inputs(j, j->n_filled);
 		if (j->op->fill(&j->jobs[j->n_filled]))
 			return assay_case_job_failed(j, "making the inputs");
 		j->input_digests[j->n_filled] = assay_case_input_digest(j, j->n_filled);

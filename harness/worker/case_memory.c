@@ -148,8 +148,8 @@ static void collapse(const struct assay_arena *a, size_t page)
 	madvise(from, (size_t)(end - from), MADV_COLLAPSE);
 }
 
-/* Zeros in all copies, canaries around them. */
-static void clear(const struct assay_arena *a, size_t page)
+/* Zeros in the first @n copies, canaries around all. */
+static void clear(const struct assay_arena *a, uint64_t n, size_t page)
 {
 	unsigned char *at = a->map + page, *const end = a->map + a->map_bytes - page;
 
@@ -157,7 +157,8 @@ static void clear(const struct assay_arena *a, size_t page)
 		unsigned char *copy = assay_arena_copy(a, i);
 
 		memset(at, CANARY, (size_t)(copy - at));
-		memset(copy, 0, a->bytes);
+		if (i < n)
+			memset(copy, 0, a->bytes);
 		at = copy + a->bytes;
 	}
 	memset(at, CANARY, (size_t)(end - at));
@@ -196,7 +197,7 @@ int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o,
 		collapse(a, page);
 	if (o->keep)
 		return 0;
-	clear(a, page);
+	clear(a, o->first_only ? 1 : a->copies, page);
 	return 0;
 out:
 	assay_arena_release(a);

@@ -42,6 +42,7 @@ struct assay_arena_options {
 	bool whole_huge;               /* what fills half a huge page takes whole ones: see map_pages() */
 	struct assay_arena_file *file; /* holds the memory; NULL: it is private */
 	bool keep;                     /* what the file holds, canaries included */
+	bool first_only;               /* zeros in the first copy; the others are written by whoever fills them */
 };
 
 /*
@@ -62,7 +63,10 @@ uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t);
 bool assay_arena_is_huge(size_t bytes, bool whole_huge);
 /* What a copy of so many bytes takes, with its canary. */
 size_t assay_arena_stride(size_t bytes);
-/* ASSAY_ENOMEM or ASSAY_EUNAVAILABLE (binding refused). Memory is zero, if it is not kept, and resident. */
+/*
+ * ASSAY_ENOMEM or ASSAY_EUNAVAILABLE (binding refused). Memory is zero, if it is not kept, and resident, but for what
+ * first_only says.
+ */
 int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err);
 void assay_arena_release(struct assay_arena *a);
 void *assay_arena_copy(const struct assay_arena *a, uint64_t copy);

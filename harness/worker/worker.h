@@ -42,7 +42,7 @@ struct assay_worker_options {
 /* Start the process; nothing of the plugins runs yet. */
 int assay_worker_start(struct assay_worker **w, const struct assay_worker_options *o, struct assay_err *err);
 
-/* Memory that large pairs use one after the other: to get half a gigabyte anew takes the kernel longer than to fill it. */
+/* Memory that large pairs use one after the other: to get it from the kernel takes longer than to fill it. */
 struct assay_kept_memory {
 	struct assay_shared *shared; /* NULL: there is none yet */
 	int fd;
