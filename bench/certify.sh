@@ -29,18 +29,31 @@ certify() {
 	name=$1
 	shift
 	echo "== $name: assay certify $*"
-	"$assay" certify --db "$out/certify.db" --cpus "$cpu" --json "$@" >"$out/$name.json" || :
+	"$assay" certify --db "$out/certify.db" --json "$@" >"$out/$name.json" || :
 	sed -n 's/^ *"\(gates\|false_alarms\|passed\|inconclusive\|smallest_detectable\|pairs_per_case\|seconds_per_case\)": /  \1 /p' "$out/$name.json"
 	sed -n '/"power"/,/\]$/p' "$out/$name.json" | tr -d '\n ' | sed 's/{/\n  {/g'
 	echo
 }
 
+# Kernels of 0.4 us to 20 ms, in L1, L3 and memory, on one and two threads. The shipped cases that are nearest to that.
+kinds() {
+	certify l1-0.4us-t1 --only 'quantize.i8_token/avx2/tokens=1,dim=2560/t=1/warm' "$@"
+	certify l1-120us-t2 --only 'stream.read/ref/level=l1/t=2/warm' "$@"
+	certify l3-0.6ms-t1 --only 'stream.read/ref/level=l3/t=1/warm' "$@"
+	certify l3-0.6ms-t2 --only 'stream.read/ref/level=l3/t=2/warm' "$@"
+	certify l3-3ms-t1 --only 'quantize.q8_0/ref/n=1048576/t=1/warm' "$@"
+	certify memory-0.1ms-t1 --only 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/cold' "$@"
+	certify memory-0.15ms-t2 --only 'matmul.ternary/avx2/m=2560,k=6912,n=1/t=2/cold' "$@"
+	certify memory-20ms-t2 --only 'stream.copy/avx2/level=dram/t=2/warm' "$@"
+}
+
 mkdir -p "$out"
-certify alone --gates "$gates" --trials "$trials"
-certify alone-margin-0.3 --margin 0.3% --gates 1 --trials "$trials"
+certify alone --cpus "$cpu" --gates "$gates" --trials "$trials"
+certify alone-margin-0.3 --cpus "$cpu" --margin 0.3% --gates 1 --trials "$trials"
+kinds --gates 1 --trials "$trials"
 start_neighbour "$other"
-certify neighbour-on-other-core --gates "$gates" --trials "$trials"
+certify neighbour-on-other-core --cpus "$cpu" --gates "$gates" --trials "$trials"
 stop_neighbour
 start_neighbour "$cpu"
-certify neighbour-on-same-core --budget 3s --gates $((gates / 4 > 0 ? gates / 4 : 1)) --trials $((trials / 4))
+certify neighbour-on-same-core --cpus "$cpu" --budget 3s --gates $((gates / 4 > 0 ? gates / 4 : 1)) --trials $((trials / 4))
 stop_neighbour

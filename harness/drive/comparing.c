@@ -23,7 +23,7 @@
  * margin that a pair's own noise is to be.
  */
 #define SAMPLES_OVER_REST 0.25
-#define NOISE_OF_MARGIN   0.25
+#define NOISE_OF_MARGIN   0.35
 /* But so many pairs at least are to fit into the budget by their samples. */
 #define PAIRS_OF_BUDGET 16
 /* From pair to pair it becomes longer or shorter by so much at most. */

@@ -101,8 +101,8 @@ static struct assay_pair_estimate collect(const struct assay_pair *p, bool sums,
 }
 
 /*
- * Of parts of calls: their mean by time, so that what changed in few of them counts for what it is, but for the farthest
- * ones, which are drawn in. @error gets its standard error.
+ * Of parts of calls: their mean by time, so that what changed in few of them counts for what it is, but for the
+ * farthest ones, which are drawn in. @error gets its standard error.
  */
 static double mean_of_parts(const struct ratios *r, double *sorted, double *error)
 {

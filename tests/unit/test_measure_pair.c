@@ -11,6 +11,7 @@
 #include "judge/comparison_judge.h"
 #include "judge/gate.h"
 #include "measure/measure_pair.h"
+#include "stats/stats.h"
 
 #define N          1024
 #define KEPT_BYTES 12345 /* of compare_keeps */
@@ -49,15 +50,17 @@ static void plan(struct world *w, const char *const sides[2], struct measured *m
 		fail_msg("%s", err.text);
 }
 
-static void take_pair_of(const struct assay_measure_options *o, bool changed_only, struct assay_pair_lessons *lessons,
-			 struct measured *m)
+static void take_pair_with(const struct assay_measure_options *o, bool changed_only, struct assay_kept_memory *kept,
+			   struct assay_pair_lessons *lessons, struct measured *m)
 {
 	const struct assay_pair_options po = { .plugins = { &m->plugins[0], &m->plugins[1] },
 					       .sampling_ns = 10000000,
-					       .changed_only = changed_only };
+					       .changed_only = changed_only,
+					       .kept = kept };
 	struct assay_err err = { 0 };
 	char difference[256];
 
+	assay_pair_release(&m->pair);
 	if (assay_measure_pair(&m->c, assay_inventory_catalog(m->inv), &m->facts, o, &po, lessons, &m->pair, difference,
 			       &err))
 		fail_msg("%s", err.text);
@@ -66,7 +69,7 @@ static void take_pair_of(const struct assay_measure_options *o, bool changed_onl
 
 static void take_pair(const struct assay_measure_options *o, struct assay_pair_lessons *lessons, struct measured *m)
 {
-	take_pair_of(o, false, lessons, m);
+	take_pair_with(o, false, NULL, lessons, m);
 }
 
 /* The head measured alone, and in a pair with the base. */
@@ -299,11 +302,9 @@ TEST(lessons_are_kept)
 	assert_true(first.digest[0] && first.max_rel_err == -1);
 	/* an error that no oracle found comes back only if none is asked */
 	lessons.accepted.max_rel_err = 0.125;
-	assay_pair_release(&m.pair);
 	take_pair(&o, &lessons, &m);
 	assert_true(m.pair.side[0].max_rel_err == 0.125 && m.pair.side[1].max_rel_err == 0.125);
 	o.seed = 43;
-	assay_pair_release(&m.pair);
 	take_pair(&o, &lessons, &m);
 	assert_true(m.pair.side[0].max_rel_err == -1 && m.pair.side[1].max_rel_err == -1);
 	assert_string_not_equal(first.digest, lessons.accepted.digest);
@@ -329,7 +330,7 @@ TEST(the_same_code_takes_no_samples)
 
 		plan(*state, (const char *const[2]){ "compare_base", rows[i].head }, &m);
 		o = options_of(*state, &m);
-		take_pair_of(&o, rows[i].changed_only, &lessons, &m);
+		take_pair_with(&o, rows[i].changed_only, NULL, &lessons, &m);
 		for (int side = 0; side < 2; side++) {
 			assert_int_equal(m.pair.side[side].status, ASSAY_STATUS_OK);
 			assert_true(m.pair.side[side].digest[0] != '\0');
@@ -338,6 +339,72 @@ TEST(the_same_code_takes_no_samples)
 		assert_int_equal(m.pair.n_blocks > 0, rows[i].samples);
 		release(&m);
 	}
+}
+
+/* Of the calls that the samples of a side make up. */
+static double median_call_s(const struct assay_pair *p, int side, size_t parts)
+{
+	double calls[ASSAY_PAGE_SAMPLES] = { 0 };
+	const size_t n = 2 * p->n_blocks / parts;
+
+	for (size_t i = 0; i < n * parts; i++)
+		calls[i / parts] += (double)p->side[side].samples[i].ns * 1e-9;
+	assay_stats_sort(calls, n);
+	return assay_stats_median(calls, n);
+}
+
+/* The first pair shows that calls have parts; from the next on each part is a turn, and inputs alone are common. */
+TEST(long_calls_are_divided)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+
+	plan(*state, (const char *const[2]){ "compare_parts", "compare_parts" }, &m);
+	o = options_of(*state, &m);
+	for (size_t parts = 1; parts <= 8; parts += 7) {
+		take_pair(&o, &lessons, &m);
+		assert_true(lessons.parts && !lessons.own_memory);
+		assert_true(m.pair.n_blocks >= 2 && 2 * m.pair.n_blocks % parts == 0);
+		for (int side = 0; side < 2; side++) {
+			const struct assay_pair_side *s = &m.pair.side[side];
+
+			assert_int_equal(s->status, ASSAY_STATUS_OK);
+			for (size_t i = 0; i < 2 * m.pair.n_blocks; i++)
+				assert_int_equal(!(s->samples[i].flags & ASSAY_SAMPLE_CONTINUES),
+						 i % parts == parts - 1);
+			assert_true(fabs(side_value(s, "time_s") / median_call_s(&m.pair, side, parts) - 1) < 1e-9);
+		}
+	}
+	release(&m);
+}
+
+/* Pairs that use the same memory one after the other give what others give, whatever the one before left there. */
+TEST(memory_is_kept)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_kept_memory kept = { 0 };
+	struct assay_measure_options o;
+	struct assay_shared *shared;
+	char digest[ASSAY_DIGEST_LEN + 1];
+	struct measured m;
+
+	plan(*state, (const char *const[2]){ "compare_base", "compare_keeps" }, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	memcpy(digest, m.pair.side[0].digest, sizeof(digest));
+	take_pair_with(&o, false, &kept, &lessons, &m);
+	shared = kept.shared;
+	assert_non_null(shared);
+	take_pair_with(&o, false, &kept, &lessons, &m);
+	assert_ptr_equal(kept.shared, shared);
+	for (int side = 0; side < 2; side++) {
+		assert_int_equal(m.pair.side[side].status, ASSAY_STATUS_OK);
+		assert_string_equal(m.pair.side[side].digest, digest);
+	}
+	assay_kept_memory_release(&kept);
+	assert_null(kept.shared);
+	release(&m);
 }
 
 /* What is wrong once, and right when it is tried again, was wrong. */
