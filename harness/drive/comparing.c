@@ -19,8 +19,8 @@
 /* Of the first pair: enough blocks of calls of some milliseconds to see how they spread. */
 #define LEARNING_NS 80000000.0
 /*
- * Until it is known what would be best: the least sampling time over that of all the rest of a pair, and the most of the
- * margin that a pair's own noise is to be.
+ * Until it is known what would be best: the least sampling time over that of all the rest of a pair, and the most of
+ * the margin that a pair's own noise is to be.
  */
 #define SAMPLES_OVER_REST 0.25
 #define NOISE_OF_MARGIN   0.35

@@ -9,9 +9,9 @@
 
 #define CLEAN_SHARE  0.5
 #define BLOCK_RATIOS 4
-/* Of parts of calls, a ratio this many deviations from the median counts as one that near, and no less than CLIP_LEAST. */
+/* Of parts of calls, a ratio farther from the median than so many deviations is taken for one at that distance. */
 #define CLIP_DEVIATIONS 5
-#define CLIP_LEAST      0.05
+#define CLIP_LEAST      0.05   /* but no nearer than this */
 #define MAD_TO_SD       1.4826 /* of a normal distribution */
 
 /* Times of the four samples of a block, by side. */

@@ -199,8 +199,8 @@ static bool differ(const struct assay_pair *p)
 
 /*
  * The first pair warms up until it is steady. In the others, whose processes have run the case to verify it, an eighth
- * of their time is enough, and none where that is less than a block: drift meets both sides alike. Of many copies, those
- * that were verified last may lie in a cache still, until all were used once more.
+ * of their time is enough, and none where that is less than a block: drift meets both sides alike. Of many copies,
+ * those that were verified last may lie in a cache still, until all were used once more.
  */
 static int warm_up(struct pair_session *s)
 {
