@@ -89,7 +89,8 @@ static int learn(const struct assay_comparing *k, struct case_state *st, const s
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu blocks", p->n_blocks);
 	excess = assay_pair_own_error(p, tmp) / (NOISE_OF_MARGIN * log1p(assay_policy_paired_margin(k->policy, &c->c)));
 	free(tmp);
-	*keep = !p->n_blocks || !c->in_base || c->difference[0] || (excess > 0 && excess <= 1 && !st->lessons.parts);
+	*keep = !p->n_blocks || !c->in_base || c->difference[0] || p->side[ASSAY_BASE].status != ASSAY_STATUS_OK ||
+		p->side[ASSAY_HEAD].status != ASSAY_STATUS_OK || (excess > 0 && excess <= 1 && !st->lessons.turn_parts);
 	set_sampling(k, st, fmax(st->sampling_ns * excess * excess, SAMPLES_OVER_REST * rest_ns(p, st->sampling_ns)));
 	st->learnt = true;
 	return 0;

@@ -11,7 +11,7 @@
 #define BLOCK_RATIOS 4
 /* Of parts of calls, a ratio farther from the median than so many deviations is taken for one at that distance. */
 #define CLIP_DEVIATIONS 5
-#define CLIP_LEAST      0.05   /* but no nearer than this */
+#define CLIP_LEAST      0.7    /* but no nearer than twice as long, which one part of many may take for good */
 #define MAD_TO_SD       1.4826 /* of a normal distribution */
 
 /* Times of the four samples of a block, by side. */
@@ -56,14 +56,17 @@ static void add_ratios(const struct block *k, bool sums, struct ratios *r)
 {
 	const double *base = k->ns[ASSAY_BASE], *head = k->ns[ASSAY_HEAD];
 
-	if (sums)
+	if (sums) {
 		r->x[r->n++] = log((head[0] + head[1]) / (base[0] + base[1]));
-	for (size_t i = 0; i < 2 && r->weight && !sums; i++) {
-		r->weight[r->n] = base[i] + head[i];
-		r->x[r->n++] = log(head[i] / base[i]);
+		return;
 	}
-	for (size_t i = 0; i < BLOCK_RATIOS && !r->weight && !sums; i++)
-		r->x[r->n++] = log(head[i / 2] / base[i % 2]);
+	for (size_t i = 0; i < r->of_block; i++) {
+		const size_t h = r->weight ? i : i / 2, b = i % 2;
+
+		if (r->weight)
+			r->weight[r->n] = base[b] + head[h];
+		r->x[r->n++] = log(head[h] / base[b]);
+	}
 }
 
 static bool has_parts(const struct assay_pair *p)

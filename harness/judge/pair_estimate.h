@@ -23,8 +23,8 @@ struct assay_pair_estimate {
  * How long it took plays no part beyond the rates there.
  *
  * Of samples that are parts of calls, each is compared with the same part of the other side's, and the estimate is the
- * mean of these ratios, weighted by time and with the farthest ones drawn in (winsorized, Tukey 1962): parts may differ
- * in what they do, and what changed may be few of them.
+ * mean of these ratios, weighted by time: parts may differ in what they do, and what changed may be few of them. What
+ * lies beyond five deviations, and beyond twice or half the time, is drawn in (winsorized, Tukey 1962).
  *
  * @sums: the median over blocks of the head's two times together to the base's, as rules before version 4 had it.
  */
@@ -39,7 +39,7 @@ struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, bool 
 double assay_pair_least_ratio(const struct assay_pair *p, double *tmp);
 
 /*
- * Standard error of the estimate; of the median with blocks as clusters (Woodruff 1952). 0: too few blocks to tell.
+ * Standard error of the estimate; of the median with blocks as clusters (Woodruff 1952). 0: the blocks do not tell.
  */
 double assay_pair_own_error(const struct assay_pair *p, double *tmp);
 

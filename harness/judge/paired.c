@@ -221,7 +221,7 @@ static enum assay_verdict look(const struct pile *p, bool last, const struct ass
 		return ASSAY_IMPROVED;
 	if (pass)
 		*passes = b.hi <= margin;
-	return *passes && (b.mean > -margin || last) ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
+	return pass && *passes && (b.mean > -margin || last) ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
 }
 
 /*

@@ -146,13 +146,15 @@ static int whole_calls(const struct assay_pair *p, int side, struct assay_sample
 	*n = 0;
 	for (size_t i = 0; i < 2 * p->n_blocks; i++) {
 		struct assay_sample *call = &calls[goes_on ? *n - 1 : (*n)++];
+		const uint32_t told = s[i].flags & (goes_on ? call->flags : UINT32_MAX) & ASSAY_SAMPLE_WAIT_TOLD;
 
 		call->iterations = s[i].iterations;
 		call->ns += s[i].ns;
-		call->flags |= s[i].flags & ~ASSAY_SAMPLE_CONTINUES;
+		call->flags |= s[i].flags & ~(ASSAY_SAMPLE_CONTINUES | ASSAY_SAMPLE_WAIT_TOLD);
+		call->flags = (call->flags & ~ASSAY_SAMPLE_WAIT_TOLD) | told; /* of all parts, or not at all */
 		call->switches += s[i].switches;
 		call->faults += s[i].faults;
-		/* seen together, every 10 ms */
+		/* each sample has the ticks of all that were taken since the host was last asked */
 		if (call->steal_ticks < s[i].steal_ticks)
 			call->steal_ticks = s[i].steal_ticks;
 		call->waited_ns += s[i].waited_ns;
@@ -219,15 +221,29 @@ static int warm_up(struct pair_session *s)
 	return rc;
 }
 
+/* The first pair, whose sides share their outputs, finds out whether calls can be divided; the others do it. */
+static void divide_calls(struct pair_session *s, bool first)
+{
+	struct assay_turns *t = &s->turns;
+
+	if (first && assay_turns_by_parts(t)) {
+		s->lessons->turn_parts = t->turn_parts;
+		s->lessons->call_turns = t->call_turns;
+	}
+	t->turn_parts = t->common == ASSAY_COMMON_ALL ? 0 : s->lessons->turn_parts;
+	t->call_turns = s->lessons->call_turns;
+}
+
 static int take_samples(struct pair_session *s)
 {
+	const bool first = !(s->lessons->sample_ns > 0);
 	int rc = find_iterations(s);
 
 	if (!rc)
 		rc = warm_up(s);
 	s->turns.counting = true;
 	if (!rc)
-		s->lessons->parts = assay_turns_by_parts(&s->turns);
+		divide_calls(s, first);
 	if (!rc)
 		rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
 	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
@@ -263,9 +279,9 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 		.err = s->err,
 		.accepted = &s->lessons->accepted,
 		.kept = s->po->kept,
-		.common = s->lessons->own_memory ? ASSAY_COMMON_NONE
-			  : s->lessons->parts    ? ASSAY_COMMON_INPUTS
-						 : ASSAY_COMMON_ALL,
+		.common = s->lessons->own_memory   ? ASSAY_COMMON_NONE
+			  : s->lessons->turn_parts ? ASSAY_COMMON_INPUTS
+						   : ASSAY_COMMON_ALL,
 	};
 	difference[0] = '\0';
 	for (int i = 0; i < 2; i++)
@@ -301,7 +317,8 @@ static bool suspicious(const struct assay_pair *p)
  * A suspicious pair once more, with memory for each side: what is wrong then is so by itself. What is right then is
  * excused only if common memory makes it wrong a second time; a side that is wrong now and then stays wrong.
  */
-static int take_again(struct pair_session *s, const struct assay_catalog_op *op, const char *events, char *difference)
+static int take_again(struct pair_session *s, const struct assay_catalog_op *op, const char *events,
+		      const struct assay_pair_lessons *before, char *difference)
 {
 	struct assay_pair first = *s->p, own;
 	int rc;
@@ -315,6 +332,8 @@ static int take_again(struct pair_session *s, const struct assay_catalog_op *op,
 	}
 	own = *s->p;
 	s->lessons->own_memory = false;
+	s->lessons->sample_ns = 0;
+	s->lessons->turn_parts = before->turn_parts; /* so that as much is common as was */
 	rc = take_pair(s, op, events, difference);
 	s->lessons->own_memory = suspicious(s->p);
 	assay_pair_release(s->p);
@@ -333,6 +352,7 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 {
 	struct pair_session s = { .o = o, .po = po, .lessons = lessons, .c = c, .facts = facts, .p = out, .err = err };
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
+	const struct assay_pair_lessons before = *lessons;
 	uint64_t start = assay_monotonic_ns();
 	struct assay_text events = { 0 };
 	int rc;
@@ -344,7 +364,7 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 	if (!rc)
 		rc = take_pair(&s, op, events.s, difference);
 	if (!rc && suspicious(out) && !lessons->own_memory)
-		rc = take_again(&s, op, events.s, difference);
+		rc = take_again(&s, op, events.s, &before, difference);
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);
 	out->wall_ns = assay_monotonic_ns() - start;

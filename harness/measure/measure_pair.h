@@ -24,8 +24,9 @@ struct assay_pair_lessons {
 	struct assay_accepted accepted; /* outputs that the oracle called right */
 	bool own_memory;                /* the sides do not bear each other's tensors */
 	double sample_ns;               /* what a sample took; 0: there was no pair */
-	bool parts;                     /* calls have parts, and may be divided */
-	bool steady;                    /* at the end of the first pair's warm-up */
+	uint32_t turn_parts;            /* how calls are divided, see struct assay_turns; 0: not at all */
+	uint32_t call_turns;
+	bool steady; /* at the end of the first pair's warm-up */
 };
 
 /*

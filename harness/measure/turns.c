@@ -164,16 +164,14 @@ static double blocks_in(const struct assay_turns *t, uint64_t ns)
 
 bool assay_turns_by_parts(struct assay_turns *t)
 {
-	const uint64_t base = assay_worker_reply(t->w[ASSAY_BASE])->call_parts,
-		       head = assay_worker_reply(t->w[ASSAY_HEAD])->call_parts, parts = base < head ? base : head;
+	const uint64_t parts = assay_worker_reply(t->w[ASSAY_BASE])->call_parts;
 	double each = ceil((double)parts * PART_TURN_NS / t->sample_ns), turns = ceil((double)parts / each);
 
-	if (t->p->iterations != 1 || t->sample_ns < LONG_CALL_NS || !(turns >= 2) || turns > MAX_BLOCKS)
+	if (parts != assay_worker_reply(t->w[ASSAY_HEAD])->call_parts || t->p->iterations != 1 ||
+	    t->sample_ns < LONG_CALL_NS || !(turns >= 2) || turns > MAX_BLOCKS)
 		return false;
-	if (t->common != ASSAY_COMMON_ALL) {
-		t->turn_parts = (uint32_t)each;
-		t->call_turns = (uint32_t)turns;
-	}
+	t->turn_parts = (uint32_t)each;
+	t->call_turns = (uint32_t)turns;
 	return true;
 }
 

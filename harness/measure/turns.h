@@ -26,11 +26,11 @@ struct assay_turns {
 	const char *pace_untold;         /* why nothing can be said of the pace of the cores; NULL: it is tried */
 	struct assay_kept_memory *kept;  /* see assay_worker_start_pair() */
 	enum assay_common common;        /* none unless the sides run the same op on the same shape */
-	uint32_t turn_parts,
-		call_turns; /* a turn has so many parts of a call, which has so many turns; 0: whole calls */
-	bool counting;      /* in the samples that follow, which are kept */
-	bool followed[2];   /* the side was ended because the other one had ended */
-	double sample_ns;   /* what a sample is expected to take, to fit turns into a time */
+	uint32_t turn_parts;             /* parts of a call that make a turn; 0: turns are whole calls */
+	uint32_t call_turns;             /* and turns that make a call */
+	bool counting;                   /* in the samples that follow, which are kept */
+	bool followed[2];                /* the side was ended because the other one had ended */
+	double sample_ns;                /* what a sample is expected to take, to fit turns into a time */
 	struct assay_err *err;
 };
 
@@ -55,8 +55,8 @@ int assay_turns_rotate(struct assay_turns *t, uint64_t order_seed, uint64_t copi
 /* Take turns until both are steady (p->steady), at most for @cap_ns. */
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns);
 /*
- * From now on turns are parts of calls, of about a millisecond, where calls have parts and take 5 ms or more, and the
- * sides do not write to the same memory. True where calls are worth it.
+ * From now on turns are parts of calls, of about a millisecond. The sides must not write to the same memory. False, and
+ * nothing changes, where calls have no parts, not equally many on both sides, or take less than 5 ms.
  */
 bool assay_turns_by_parts(struct assay_turns *t);
 /* Take as many turns as fit into @sampling_ns, at least two blocks and whole calls, and keep the samples. */

@@ -9,15 +9,6 @@
 
 #define FIRST_LOOK 5
 
-size_t assay_sequential_first_look(double alpha, size_t max_pairs)
-{
-	size_t n = FIRST_LOOK;
-
-	while (n < max_pairs && ldexp(1, -(int)n) > alpha / 2)
-		n++;
-	return n;
-}
-
 /* 5, 6, 7, 8, 10, 12, 14, 16, 20, …: four to an octave. How many are there up to @n >= 4, and is @n one? */
 static unsigned grid_rank(size_t n, bool *on)
 {
@@ -27,6 +18,16 @@ static unsigned grid_rank(size_t n, bool *on)
 		octave++;
 	*on = n >> octave << octave == n;
 	return 4 * octave + (unsigned)(n >> octave) - 4;
+}
+
+size_t assay_sequential_first_look(double alpha, size_t max_pairs)
+{
+	bool on = true;
+	size_t n;
+
+	for (n = FIRST_LOOK; n < max_pairs && (ldexp(1, -(int)n) > alpha / 2 || !on); n++)
+		grid_rank(n + 1, &on);
+	return n;
 }
 
 bool assay_sequential_is_look(size_t n, bool last, double alpha, size_t max_pairs)

@@ -16,8 +16,8 @@
 #include "stats/interval.h"
 
 /*
- * The first look of a bound that errs with @alpha: at least 5, 2^-n <= alpha / 2, and not beyond @max_pairs of 5 and
- * more.
+ * The first look of a bound that errs with @alpha: on the grid, at least 5, 2^-n <= alpha / 2, and not beyond
+ * @max_pairs of 5 and more.
  */
 size_t assay_sequential_first_look(double alpha, size_t max_pairs);
 /*

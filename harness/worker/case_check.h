@@ -12,8 +12,8 @@ struct assay_outcome assay_case_job_poison(struct assay_case_job *j);
  * asked again about bits that it accepted.
  */
 struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, double *max_rel_err, char *digest);
-/* Are the canaries of all copies as they were, and the @inputs? */
-struct assay_outcome assay_case_job_intact(struct assay_case_job *j, bool inputs);
+/* Are canaries and inputs of all copies as they were? */
+struct assay_outcome assay_case_job_intact(struct assay_case_job *j);
 /* Let the op publish its metrics. */
 struct assay_outcome assay_case_job_report(struct assay_case_job *j);
 /* Copy the outputs of copy @i from the device to host memory; no-op on the CPU. */

@@ -34,13 +34,14 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 {
 	struct assay_case_job *j = job->host_private;
 	uint64_t limit = j->spec->memory_bytes, used = j->tensor_bytes + j->alloc_bytes;
+	const bool preparing = j->n_prepared < j->n_jobs; /* what is taken later may be given back, a file's is not */
 	struct assay_case_alloc *a;
 	bool watched;
 	const struct assay_arena_options o = {
 		.bytes = bytes,
 		.copies = 1,
 		.whole_huge = j->n_jobs > 1,
-		.file = j->own.fd >= 0 && assay_arena_is_huge(bytes, j->n_jobs > 1) ? &j->own : NULL,
+		.file = j->own.fd >= 0 && preparing && assay_arena_is_huge(bytes, j->n_jobs > 1) ? &j->own : NULL,
 		.address = assay_case_job_place(j, bytes),
 		.topology = j->topology,
 		.cpu = j->numa_node < 0 ? -1 : j->cpus[0],

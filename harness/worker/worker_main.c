@@ -112,9 +112,8 @@ static struct assay_outcome run_and_check(struct worker *w, uint64_t iterations,
 	assay_heap_case_begin(&j->heap);
 	out = assay_case_job_time(j, iterations, &ns);
 	assay_heap_case_end(&j->heap, iterations);
-	/* of common inputs the head looks after both sides, since it comes last */
 	if (out.status == ASSAY_STATUS_OK && guards)
-		out = assay_case_job_intact(j, !j->common || w->index);
+		out = assay_case_job_intact(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_check(j, 0, &r->max_rel_err, r->digest);
 	if (n > 1)
@@ -271,6 +270,18 @@ static void part_done(void *arg)
 	assay_sampling_resume(&w->sampling);
 }
 
+/* A sample, or of a divided call as many as it has turns. Parts are compared one by one, so their number stays. */
+static struct assay_outcome take_divided(struct worker *w)
+{
+	const uint64_t parts = w->job.call_parts;
+	struct assay_outcome out = assay_sampling_take(&w->sampling);
+
+	if (out.status == ASSAY_STATUS_OK && w->job.on_part && w->job.call_parts != parts)
+		out = assay_outcome_set(ASSAY_STATUS_FAILED, "a call had %llu parts, the one before had %llu",
+					(unsigned long long)w->job.call_parts, (unsigned long long)parts);
+	return out;
+}
+
 /*
  * Take turns with the partner, sample by sample. Whoever has the turn does one untimed call after a hand-over, since
  * the partner has had the caches.
@@ -297,7 +308,7 @@ static struct assay_outcome do_pair(struct worker *w)
 			out = assay_case_job_time(&w->job, 1, &ns);
 		/* a side that failed keeps handing over, so that its partner comes to its end */
 		if (out.status == ASSAY_STATUS_OK)
-			out = assay_sampling_take(&w->sampling);
+			out = take_divided(w);
 		last = w->slot;
 		if (w->job.common && p->counting && next_slot(w, w->slot) >= w->slots && out.status == ASSAY_STATUS_OK)
 			out = check_last(w);

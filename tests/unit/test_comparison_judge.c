@@ -20,6 +20,7 @@ struct made {
 static struct assay_comparison make_comparison(const struct made *cases, size_t n)
 {
 	struct assay_comparison cmp = { .id = 7,
+					.rule = ASSAY_JUDGE_RULE,
 					.base = "v1 (aaaa)",
 					.head = "v2 (bbbb)",
 					.alpha = 0.01,

@@ -67,7 +67,9 @@ static void fill_side(struct assay_pair_side *side, const char *without)
 static void fill(struct subject *s, const char *without, bool paired, bool counted)
 {
 	*s = (struct subject){ .paired = paired, .counted = counted };
-	s->cmp = (struct assay_comparison){ .base = "v1", .alpha = 0.01, .family = 1, .max_pairs = PAIRS };
+	s->cmp = (struct assay_comparison){
+		.base = "v1", .alpha = 0.01, .family = 1, .max_pairs = PAIRS, .rule = ASSAY_JUDGE_RULE
+	};
 	for (int side = 0; side < 2 && counted; side++) {
 		struct assay_exact_case *c = add_exact_case(&s->cmp.exact[side], CASE_A, ASSAY_STATUS_OK, "");
 

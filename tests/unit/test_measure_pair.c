@@ -6,6 +6,7 @@
 #include "measure_world.h"
 
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "judge/comparison_judge.h"
@@ -213,7 +214,9 @@ static enum assay_verdict compared(const struct measured *m, const struct assay_
 {
 	struct assay_pair pairs[] = { m->pair };
 	struct assay_comparison_case c = { .c = m->c, .in_base = true, .in_head = true, .pairs = pairs, .n_pairs = 1 };
-	const struct assay_comparison cmp = { .alpha = 0.01, .family = 1, .max_pairs = 64, .cases = &c, .n_cases = 1 };
+	const struct assay_comparison cmp = {
+		.alpha = 0.01, .family = 1, .max_pairs = 64, .rule = ASSAY_JUDGE_RULE, .cases = &c, .n_cases = 1
+	};
 	struct assay_gate_report r;
 	struct assay_err err = { 0 };
 	enum assay_verdict v;
@@ -364,7 +367,7 @@ TEST(long_calls_are_divided)
 	o = options_of(*state, &m);
 	for (size_t parts = 1; parts <= 8; parts += 7) {
 		take_pair(&o, &lessons, &m);
-		assert_true(lessons.parts && !lessons.own_memory);
+		assert_true(lessons.turn_parts == 1 && lessons.call_turns == 8 && !lessons.own_memory);
 		assert_true(m.pair.n_blocks >= 2 && 2 * m.pair.n_blocks % parts == 0);
 		for (int side = 0; side < 2; side++) {
 			const struct assay_pair_side *s = &m.pair.side[side];
@@ -377,6 +380,19 @@ TEST(long_calls_are_divided)
 		}
 	}
 	release(&m);
+}
+
+/* What another case left behind the pages of the file. */
+static void soil(const struct assay_kept_memory *kept)
+{
+	unsigned char junk[4096];
+	struct stat st;
+
+	memset(junk, 0x5A, sizeof(junk));
+	assert_int_equal(fstat(kept->fd, &st), 0);
+	assert_true((size_t)st.st_size > sizeof(*kept->shared));
+	for (off_t at = (off_t)sizeof(*kept->shared); at < st.st_size; at += (off_t)sizeof(junk))
+		assert_true(pwrite(kept->fd, junk, sizeof(junk), at) > 0);
 }
 
 /* Pairs that use the same memory one after the other give what others give, whatever the one before left there. */
@@ -396,6 +412,7 @@ TEST(memory_is_kept)
 	take_pair_with(&o, false, &kept, &lessons, &m);
 	shared = kept.shared;
 	assert_non_null(shared);
+	soil(&kept);
 	take_pair_with(&o, false, &kept, &lessons, &m);
 	assert_ptr_equal(kept.shared, shared);
 	for (int side = 0; side < 2; side++) {

@@ -32,6 +32,20 @@ static const struct {
 	{ "fewer than five are none", 0.5, 4, "" },
 };
 
+/* Whoever waits for the first look gets one: agreement of n pairs by chance must be rare, and n on the grid. */
+TEST(the_first_look_is_a_look)
+{
+	for (double alpha = 0.4; alpha > 1e-7; alpha /= 1.7) {
+		size_t n = assay_sequential_first_look(alpha, 64);
+
+		assert_true(assay_sequential_is_look(n, false, alpha, 64));
+		for (size_t k = 1; k < n; k++)
+			assert_false(assay_sequential_is_look(k, false, alpha, 64));
+	}
+	assert_int_equal(assay_sequential_first_look(0.01 / 129, 64), 16);
+	assert_int_equal(assay_sequential_first_look(0.025, 64), 7);
+}
+
 TEST(looks)
 {
 	for (size_t i = 0; i < N_OF(schedules); i++) {

@@ -20,7 +20,9 @@ TEST(which_cases_are_measured)
 		{ false, true, "ABI 2", false },
 	};
 	const struct assay_policy policy = assay_policy_default();
-	const struct assay_comparison cmp = { .alpha = 0.01, .family = 1, .max_pairs = 64, .budget_ns = BUDGET_NS };
+	const struct assay_comparison cmp = {
+		.alpha = 0.01, .family = 1, .max_pairs = 64, .rule = ASSAY_JUDGE_RULE, .budget_ns = BUDGET_NS
+	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_comparison_case c = { .in_base = rows[i].in_base, .in_head = rows[i].in_head };
@@ -92,7 +94,9 @@ TEST(what_ends_a_case)
 		{ "crashed", 1, 0, 1, false, true, false, true, false },
 	};
 	const struct assay_policy policy = assay_policy_default();
-	struct assay_comparison cmp = { .alpha = 0.01, .family = 1, .max_pairs = 16, .budget_ns = BUDGET_NS };
+	struct assay_comparison cmp = {
+		.alpha = 0.01, .family = 1, .max_pairs = 16, .rule = ASSAY_JUDGE_RULE, .budget_ns = BUDGET_NS
+	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		static const double deviation[4] = { 1, -1, 0.5, -0.5 };
