@@ -50,7 +50,7 @@ kinds() {
 mkdir -p "$out"
 certify alone --cpus "$cpu" --gates "$gates" --trials "$trials"
 certify alone-margin-0.3 --cpus "$cpu" --margin 0.3% --gates 1 --trials "$trials"
-kinds --gates 1 --trials "$trials"
+kinds --margin 0.5% --gates "$((gates / 20 > 0 ? gates / 20 : 1))" --trials "$((trials / 10 > 0 ? trials / 10 : 1))"
 start_neighbour "$other"
 certify neighbour-on-other-core --cpus "$cpu" --gates "$gates" --trials "$trials"
 stop_neighbour

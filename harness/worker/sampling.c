@@ -105,9 +105,10 @@ static void open_sample(struct assay_sampling *s)
 	assay_pool_run(s->job->pool, read_before, s);
 }
 
-/* The next sample of the page, of @iterations calls that took @ns. */
-static void close_sample(struct assay_sampling *s, uint64_t iterations, uint64_t ns, uint32_t flags)
+/* The next sample of the page, whose calls took @ns. */
+static void close_sample(struct assay_sampling *s, uint64_t ns, uint32_t flags)
 {
+	const uint64_t iterations = s->page->iterations;
 	struct assay_worker_reply *r = &s->page->reply;
 	struct assay_sample *sample = &r->samples[r->n_samples];
 	struct assay_lost_time lost = { .told = true };
@@ -158,7 +159,7 @@ struct assay_outcome assay_sampling_take(struct assay_sampling *s)
 	/* extra calls do not let the rotations of the two sides drift towards each other */
 	s->job->next_copy = (first + iterations) % s->job->n_jobs;
 	if (out.status == ASSAY_STATUS_OK)
-		close_sample(s, iterations, ns, 0);
+		close_sample(s, ns, 0);
 	return out;
 }
 
@@ -167,8 +168,7 @@ void assay_sampling_pause(struct assay_sampling *s)
 	const struct assay_clock *clock = &s->page->spec.clock;
 
 	s->paused = assay_clock_ticks(clock);
-	close_sample(s, s->page->iterations, assay_clock_ticks_to_ns(clock, s->paused - s->job->begun),
-		     ASSAY_SAMPLE_CONTINUES);
+	close_sample(s, assay_clock_ticks_to_ns(clock, s->paused - s->job->begun), ASSAY_SAMPLE_CONTINUES);
 }
 
 void assay_sampling_resume(struct assay_sampling *s)
