@@ -35,7 +35,12 @@ int assay_matmul_f32_describe(const struct assay_shape *shape, struct assay_prob
 		.name = "w", .role = ASSAY_INPUT, .dtype = ASSAY_F32, .rank = 2, .dims = { m, k }
 	};
 	out->tensors[ASSAY_MATMUL_F32_X] = (struct assay_tensor_spec){
-		.name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_F32, .rank = 2, .dims = { n, k }
+		.name = "x",
+		.role = ASSAY_INPUT,
+		.dtype = ASSAY_F32,
+		.rank = 2,
+		.flags = ASSAY_TENSOR_VARIES,
+		.dims = { n, k },
 	};
 	out->tensors[ASSAY_MATMUL_F32_Y] = (struct assay_tensor_spec){
 		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_F32, .rank = 2, .dims = { n, m }

@@ -39,7 +39,12 @@ int assay_matmul_ternary_describe(const struct assay_shape *shape, struct assay_
 		.name = "w_scale", .role = ASSAY_INPUT, .dtype = ASSAY_F32, .rank = 1, .dims = { 1 }
 	};
 	out->tensors[ASSAY_TERNARY_X] = (struct assay_tensor_spec){
-		.name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I8, .rank = 2, .dims = { n, k }
+		.name = "x",
+		.role = ASSAY_INPUT,
+		.dtype = ASSAY_I8,
+		.rank = 2,
+		.flags = ASSAY_TENSOR_VARIES,
+		.dims = { n, k },
 	};
 	out->tensors[ASSAY_TERNARY_X_SCALE] = (struct assay_tensor_spec){
 		.name = "x_scale", .role = ASSAY_INPUT, .dtype = ASSAY_F32, .rank = 1, .dims = { n }

@@ -25,6 +25,17 @@ const struct assay_axis assay_quantize_axes_token[2] = {
 	[ASSAY_QUANTIZE_DIM] = { .name = "dim", .help = "floats of one token", .min = 1, .max = 1 << 20, .def = 2560 },
 };
 
+/* The floats of a quantize op are activations; those of a dequantize op its output. */
+static struct assay_tensor_spec floats(bool quantize, uint32_t rank, int64_t d0, int64_t d1)
+{
+	return (struct assay_tensor_spec){ .name = "x",
+					   .role = quantize ? ASSAY_INPUT : ASSAY_OUTPUT,
+					   .dtype = ASSAY_F32,
+					   .rank = rank,
+					   .flags = quantize ? ASSAY_TENSOR_VARIES : 0,
+					   .dims = { d0, d1 } };
+}
+
 static struct assay_tensor_spec tensor1(const char *name, uint32_t role, uint32_t dtype, int64_t d0)
 {
 	return (struct assay_tensor_spec){ .name = name, .role = role, .dtype = dtype, .rank = 1, .dims = { d0 } };
@@ -73,7 +84,7 @@ static int describe_i2_s(const struct assay_shape *shape, struct assay_problem *
 	}
 	if (quantize) {
 		out->n_tensors = 4;
-		out->tensors[ASSAY_QUANTIZE_X] = tensor1("x", ASSAY_INPUT, ASSAY_F32, n);
+		out->tensors[ASSAY_QUANTIZE_X] = floats(true, 1, n, 0);
 		out->tensors[ASSAY_QUANTIZE_Q] = tensor1("q", packed, ASSAY_U8, n / 4);
 		out->tensors[ASSAY_QUANTIZE_SCALE] = tensor1("scale", packed, ASSAY_F32, 1);
 		out->tensors[ASSAY_QUANTIZE_SUMS] = tensor1("sums", ASSAY_SCRATCH, ASSAY_F64,
@@ -82,7 +93,7 @@ static int describe_i2_s(const struct assay_shape *shape, struct assay_problem *
 		out->n_tensors = 3;
 		out->tensors[ASSAY_DEQUANTIZE_Q] = tensor1("q", packed, ASSAY_U8, n / 4);
 		out->tensors[ASSAY_DEQUANTIZE_SCALE] = tensor1("scale", packed, ASSAY_F32, 1);
-		out->tensors[ASSAY_DEQUANTIZE_X] = tensor1("x", ASSAY_OUTPUT, ASSAY_F32, n);
+		out->tensors[ASSAY_DEQUANTIZE_X] = floats(false, 1, n, 0);
 	}
 	set_cost(out, quantize, n, n / 4 + 4);
 	return 0;
@@ -97,7 +108,7 @@ static int describe_i8_token(const struct assay_shape *shape, struct assay_probl
 	uint32_t scale = quantize ? ASSAY_QUANTIZE_SCALE : ASSAY_DEQUANTIZE_SCALE;
 
 	out->n_tensors = 3;
-	out->tensors[x] = tensor2("x", quantize ? ASSAY_INPUT : ASSAY_OUTPUT, ASSAY_F32, tokens, dim);
+	out->tensors[x] = floats(quantize, 2, tokens, dim);
 	out->tensors[q] = tensor2("q", packed, ASSAY_I8, tokens, dim);
 	out->tensors[scale] = tensor1("scale", packed, ASSAY_F32, tokens);
 	set_cost(out, quantize, tokens * dim, tokens * dim + 4 * tokens);
@@ -114,7 +125,7 @@ static int describe_blocks(const struct assay_shape *shape, struct assay_problem
 	if (check_multiple(n, block, why))
 		return -1;
 	out->n_tensors = 2;
-	out->tensors[x] = tensor1("x", quantize ? ASSAY_INPUT : ASSAY_OUTPUT, ASSAY_F32, n);
+	out->tensors[x] = floats(quantize, 1, n, 0);
 	out->tensors[q] = tensor2("q", quantize ? ASSAY_OUTPUT : ASSAY_INPUT, ASSAY_U8, n / block, block_bytes);
 	set_cost(out, quantize, n, n / block * block_bytes);
 	return 0;

@@ -52,6 +52,7 @@ static int command(struct session *s, enum assay_command cmd, uint64_t iteration
 
 	if (rc)
 		return rc;
+	r->correct &= r->status != ASSAY_STATUS_WRONG;
 	return r->status == ASSAY_STATUS_OK ? 0 : 1;
 }
 
@@ -218,8 +219,6 @@ static int drive(struct session *s, const struct assay_catalog_op *op)
 		if (!rc) {
 			progress(s, ASSAY_STAGE_CHECK, 1);
 			rc = command(s, ASSAY_CMD_RECHECK, 0, 0);
-			if (rc > 0 && s->r->status == ASSAY_STATUS_WRONG)
-				s->r->correct = false;
 		}
 		if (!rc && assay_worker_reply(s->worker)->max_rel_err > s->r->max_rel_err)
 			s->r->max_rel_err = assay_worker_reply(s->worker)->max_rel_err;
@@ -277,6 +276,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		.try_pace = !s.pace_untold,
 		.pace = pace,
 		.host = o->host,
+		.audit = true,
 		.deadline_ns = assay_monotonic_ns() + c->timeout_ns,
 		.interrupted = o->interrupted,
 	};

@@ -48,6 +48,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 		wo[i] = (struct assay_worker_options){
 			.events = side[i].events,
 			.multiplex = o->multiplex,
+			.audit = t->audit,
 			.common = t->common,
 			.plugins = side[i].plugins,
 			.parts = side[i].parts,

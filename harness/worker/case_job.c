@@ -241,6 +241,13 @@ static struct assay_outcome fill(struct assay_case_job *j)
 	return assay_outcome_ok();
 }
 
+struct assay_outcome assay_case_job_refill(struct assay_case_job *j, uint64_t seed)
+{
+	clear_inputs(j, 0);
+	j->jobs[0].seed = seed;
+	return j->op->fill(&j->jobs[0]) ? assay_case_job_failed(j, "making the inputs") : assay_outcome_ok();
+}
+
 /* Put every tensor of every copy on the device; the ops keep working on host memory. */
 static struct assay_outcome to_device(struct assay_case_job *j)
 {

@@ -22,6 +22,9 @@ void assay_case_job_release(struct assay_case_job *j);
 /* The variant's part of that, which may come first: no runs after it. */
 void assay_case_job_retire(struct assay_case_job *j);
 
+/* Make the inputs of copy 0 again, from @seed. Only where making them leaves nothing else behind. */
+struct assay_outcome assay_case_job_refill(struct assay_case_job *j, uint64_t seed);
+
 /*
  * Call run() @iterations times over the rotating copies and give the time of all together. Everything between the two
  * clock reads is the loop and the calls.

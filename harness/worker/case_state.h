@@ -18,6 +18,35 @@
 
 #define ASSAY_JOB_METRICS ASSAY_PAGE_METRICS
 
+#define ASSAY_AUDIT_SPOTS 16
+
+/* How inputs are changed between samples, see case_audit.h. */
+enum assay_audit_change {
+	ASSAY_AUDIT_SAME,    /* not at all */
+	ASSAY_AUDIT_REVERSE, /* the elements of what the op lets vary, in reverse order */
+	ASSAY_AUDIT_REFILL,  /* made anew from another seed */
+};
+
+/* An element of an output, and its bits for the first inputs and for the others. */
+struct assay_audit_spot {
+	uint32_t tensor;
+	uint64_t element;
+	uint64_t want[2];
+};
+
+struct assay_case_audit {
+	struct assay_audit_spot spots[ASSAY_AUDIT_SPOTS];
+	uint32_t n_spots; /* 0: nothing is audited */
+	enum assay_audit_change change;
+	struct assay_digest digest;           /* of the inputs that are not there */
+	bool other;                           /* the other inputs are there */
+	uint32_t changing[ASSAY_MAX_TENSORS]; /* inputs of which an element may take the value of another */
+	uint32_t n_changing;
+	uint64_t seed, draws;
+	uint64_t copy; /* that was scrambled last */
+	double sampled_ns, spent_ns;
+};
+
 struct assay_case_job {
 	/* set by init, borrowed */
 	const struct assay_worker_spec *spec;
@@ -63,6 +92,7 @@ struct assay_case_job {
 	char bad_metric[ASSAY_METRIC_TAG_MAX]; /* published but not declared, twice, or one too many */
 
 	struct assay_heap_case heap; /* what the variant allocates */
+	struct assay_case_audit audit;
 
 	uint64_t next_copy; /* the rotation goes on from sample to sample */
 

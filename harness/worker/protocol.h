@@ -69,10 +69,13 @@ enum assay_common {
 	ASSAY_COMMON_ALL,
 };
 
-/* Inputs and outputs that the oracle called right. The same bits again are right, and it is not asked. */
+/*
+ * Inputs and outputs that the oracle called right: on the inputs of the case, and on those of its audits. The same bits
+ * again are right, and it is not asked.
+ */
 struct assay_accepted {
-	char digest[ASSAY_DIGEST_LEN + 1]; /* "": none so far */
-	double max_rel_err;
+	char digest[2][ASSAY_DIGEST_LEN + 1]; /* "": none so far */
+	double max_rel_err[2];
 };
 
 /* What to measure; written before the worker starts, `accepted` also before a command. */
@@ -95,6 +98,7 @@ struct assay_worker_spec {
 	char events[ASSAY_PAGE_EVENTS]; /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
 	uint32_t common;  /* enum assay_common; those tensors lie in the file of the pages */
+	bool audit;       /* calls between samples, on data that changes: see case_audit.h */
 	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;
 	/* A part letter and a path each, ended by a newline: see enum assay_plugin_part. */

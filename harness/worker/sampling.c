@@ -4,6 +4,7 @@
 
 #include "counters/os_events.h"
 #include "machine/core_pace.h"
+#include "worker/case_audit.h"
 #include "worker/case_job.h"
 #include "worker/case_services.h"
 
@@ -154,13 +155,17 @@ struct assay_outcome assay_sampling_take(struct assay_sampling *s)
 	struct assay_outcome out;
 	uint64_t ns;
 
+	const bool one_call = s->page->spec.audit && iterations == 1 && !s->job->on_part;
+
+	if (one_call)
+		assay_case_audit_scramble(s->job);
 	open_sample(s);
 	out = assay_case_job_time(s->job, iterations + s->page->extra_iterations, &ns);
 	/* extra calls do not let the rotations of the two sides drift towards each other */
 	s->job->next_copy = (first + iterations) % s->job->n_jobs;
 	if (out.status == ASSAY_STATUS_OK)
 		close_sample(s, ns, 0);
-	return out;
+	return one_call && out.status == ASSAY_STATUS_OK ? assay_case_audit_look(s->job) : out;
 }
 
 void assay_sampling_pause(struct assay_sampling *s)

@@ -61,6 +61,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->clock = *o->clock;
 	s->host = *o->host;
 	s->multiplex = o->multiplex;
+	s->audit = o->audit;
 	s->common = (uint32_t)o->common;
 	if (o->events && strlen(o->events) >= sizeof(s->events))
 		return assay_err_set(err, ASSAY_ELIMIT, "the names of all events take more than %zu bytes",

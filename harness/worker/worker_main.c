@@ -7,14 +7,17 @@
 
 #include <alloca.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "assay/random.h"
 #include "base/file.h"
 #include "counters/counter_health.h"
 #include "machine/scheduling.h"
+#include "worker/case_audit.h"
 #include "worker/case_check.h"
 #include "worker/case_counts.h"
 #include "worker/code_hash.h"
@@ -34,6 +37,8 @@ struct worker {
 	int fd;         /* of the file that holds the pages */
 	struct assay_case_job job;
 	uint64_t iterations; /* of the last sample */
+	double call_ns;      /* the shortest since the last audit */
+	double sampled_ns;   /* of samples since then */
 	bool checked;        /* the outputs of the last sample, before the partner could write there */
 	bool offset;         /* the rotation over common copies is half a turn from the partner's */
 	char digest[ASSAY_DIGEST_LEN + 1];
@@ -139,9 +144,11 @@ static struct assay_outcome do_verify(struct worker *w)
 {
 	struct assay_outcome out = run_and_check(w, w->job.n_jobs, !w->page->spec.common);
 
-	w->page->reply.accepted = w->job.accepted;
 	w->page->reply.call_parts = w->job.call_parts;
 	memcpy(w->digest, w->page->reply.digest, sizeof(w->digest));
+	if (out.status == ASSAY_STATUS_OK && w->page->spec.audit)
+		out = assay_case_audit_begin(&w->job);
+	w->page->reply.accepted = w->job.accepted;
 	return out;
 }
 
@@ -194,6 +201,31 @@ static void begin_samples(struct worker *w)
 	assay_sampling_begin(&w->sampling, &w->job, w->page, w->counts.counting);
 }
 
+/* Of what the samples so far told. Samples follow, so that the last outputs to be checked are those of a sample. */
+static struct assay_outcome audit(struct worker *w)
+{
+	struct assay_outcome out = assay_outcome_ok();
+
+	if (w->page->spec.audit && w->sampled_ns > 0)
+		out = assay_case_audit_take(&w->job, w->iterations, w->call_ns, w->sampled_ns);
+	w->sampled_ns = 0;
+	w->call_ns = INFINITY;
+	return out;
+}
+
+/* A sample of the command in the page. */
+static struct assay_outcome take_sample(struct worker *w)
+{
+	struct assay_outcome out = assay_sampling_take(&w->sampling);
+	const struct assay_worker_reply *r = &w->page->reply;
+
+	if (out.status == ASSAY_STATUS_OK) {
+		w->sampled_ns += (double)r->samples[r->n_samples - 1].ns;
+		w->call_ns = fmin(w->call_ns, (double)r->samples[r->n_samples - 1].ns / (double)w->iterations);
+	}
+	return out;
+}
+
 static struct assay_outcome do_sample(struct worker *w)
 {
 	struct assay_page *p = w->page;
@@ -202,13 +234,15 @@ static struct assay_outcome do_sample(struct worker *w)
 	uint64_t ns;
 
 	begin_samples(w);
+	if (p->counting)
+		out = audit(w);
 	/*
 	 * the hand-over let the pool fall asleep and the caches cool: one untimed call, but cold cases want them cold
 	 */
-	if (w->job.n_jobs == 1)
+	if (w->job.n_jobs == 1 && out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_time(&w->job, 1, &ns);
 	for (uint32_t i = 0; i < count && out.status == ASSAY_STATUS_OK; i++)
-		out = assay_sampling_take(&w->sampling);
+		out = take_sample(w);
 	return out;
 }
 
@@ -274,12 +308,22 @@ static void part_done(void *arg)
 static struct assay_outcome take_divided(struct worker *w)
 {
 	const uint64_t parts = w->job.call_parts;
-	struct assay_outcome out = assay_sampling_take(&w->sampling);
+	struct assay_outcome out = take_sample(w);
 
 	if (out.status == ASSAY_STATUS_OK && w->job.on_part && w->job.call_parts != parts)
 		out = assay_outcome_set(ASSAY_STATUS_FAILED, "a call had %llu parts, the one before had %llu",
 					(unsigned long long)w->job.call_parts, (unsigned long long)parts);
 	return out;
+}
+
+/* One of this side's slots, at random, but not the last one. */
+static uint32_t drawn_slot(const struct worker *w)
+{
+	uint32_t left = assay_random4(w->page->order_seed, 7 + w->index, 0).v[0] % (w->slots / 2 - 1), slot;
+
+	for (slot = next_slot(w, UINT32_MAX); left; left--)
+		slot = next_slot(w, slot);
+	return slot;
 }
 
 /*
@@ -291,7 +335,7 @@ static struct assay_outcome do_pair(struct worker *w)
 	struct assay_page *p = w->page;
 	struct assay_pair_turn *pair = &w->shared->pair;
 	struct assay_outcome out = assay_outcome_ok();
-	uint32_t last = UINT32_MAX;
+	uint32_t last = UINT32_MAX, audited;
 	uint64_t ns;
 
 	w->slots = 4 * (p->count < ASSAY_PAGE_SAMPLES / 2 ? p->count : ASSAY_PAGE_SAMPLES / 2);
@@ -300,6 +344,7 @@ static struct assay_outcome do_pair(struct worker *w)
 	begin_samples(w);
 	w->job.on_part = p->turn_parts ? part_done : NULL;
 	w->job.on_part_arg = w;
+	audited = p->counting && !p->turn_parts ? drawn_slot(w) : UINT32_MAX;
 	if (atomic_fetch_add(&pair->ready, 1) == 1)
 		assay_pair_give(pair, 0);
 	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
@@ -309,6 +354,8 @@ static struct assay_outcome do_pair(struct worker *w)
 		/* a side that failed keeps handing over, so that its partner comes to its end */
 		if (out.status == ASSAY_STATUS_OK)
 			out = take_divided(w);
+		if (w->slot == audited && out.status == ASSAY_STATUS_OK)
+			out = audit(w);
 		last = w->slot;
 		if (w->job.common && p->counting && next_slot(w, w->slot) >= w->slots && out.status == ASSAY_STATUS_OK)
 			out = check_last(w);
@@ -399,6 +446,7 @@ static int serve(int fd, unsigned index)
 	bool more = true;
 
 	w.index = index;
+	w.call_ns = INFINITY;
 	w.fd = fd;
 	if (assay_shared_attach(&w.shared, fd, NULL) || fcntl(fd, F_SETFD, FD_CLOEXEC))
 		return 1;

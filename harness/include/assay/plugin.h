@@ -23,7 +23,7 @@ extern "C" {
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
 #define ASSAY_ABI_MAJOR    1
-#define ASSAY_ABI_MINOR    2
+#define ASSAY_ABI_MINOR    3
 
 #define ASSAY_MAX_TENSORS  32
 #define ASSAY_MAX_AXES     8
@@ -119,12 +119,21 @@ struct assay_shape {
 	int64_t axis[ASSAY_MAX_AXES];
 };
 
+enum assay_tensor_flags {
+	/*
+	 * Since 1.3. An input that may differ from call to call, such as activations: no variant keeps anything of it
+	 * in prepare(), each element may take the value of any other, and check() reads it. The harness changes it
+	 * between samples, and so finds variants that keep answers.
+	 */
+	ASSAY_TENSOR_VARIES = 1u << 0,
+};
+
 struct assay_tensor_spec {
 	const char *name;
 	uint32_t role;  /* enum assay_role */
 	uint32_t dtype; /* enum assay_dtype */
 	uint32_t rank;
-	uint32_t flags;               /* 0 */
+	uint32_t flags;               /* enum assay_tensor_flags */
 	int64_t dims[ASSAY_MAX_RANK]; /* outermost first, elements; row-major */
 	uint64_t reserved[4];         /* 0 */
 };
