@@ -61,8 +61,9 @@ void assay_audit_learn_spots(struct assay_case_job *j)
 	struct assay_case_audit *a = &j->audit;
 
 	for (uint32_t i = 0; i < a->n_spots; i++)
-		a->spots[i].want[a->other] = assay_audit_load(assay_audit_element(j, 0, a->spots[i].tensor, a->spots[i].element),
-						  assay_audit_element_bytes(j, a->spots[i].tensor));
+		a->spots[i].want[a->other] =
+			assay_audit_load(assay_audit_element(j, 0, a->spots[i].tensor, a->spots[i].element),
+					 assay_audit_element_bytes(j, a->spots[i].tensor));
 }
 
 static double as_number(uint64_t v, uint32_t dtype)
@@ -128,7 +129,8 @@ static void reverse(const struct assay_case_job *j, uint32_t tensor)
 	const uint64_t n = assay_audit_elements(j, tensor);
 
 	for (uint64_t i = 0; i < n / 2; i++) {
-		unsigned char *p = assay_audit_element(j, 0, tensor, i), *q = assay_audit_element(j, 0, tensor, n - 1 - i);
+		unsigned char *p = assay_audit_element(j, 0, tensor, i),
+			      *q = assay_audit_element(j, 0, tensor, n - 1 - i);
 		const uint64_t v = assay_audit_load(p, bytes);
 
 		assay_audit_store(p, assay_audit_load(q, bytes), bytes);
@@ -161,8 +163,8 @@ static bool takes_any(const struct assay_case_job *j, uint32_t tensor)
 }
 
 /*
- * What the op says may change is turned round. Of other ops all inputs are made anew from another seed, where no variant
- * keeps anything of the first ones and where making them leaves nothing else behind.
+ * What the op says may change is turned round. Of other ops all inputs are made anew from another seed, where no
+ * variant keeps anything of the first ones and where making them leaves nothing else behind.
  */
 static enum assay_audit_change change_of(const struct assay_case_job *j)
 {

@@ -15,7 +15,8 @@ static inline uint32_t assay_audit_element_bytes(const struct assay_case_job *j,
 	return (uint32_t)assay_dtype_bytes(j->problem.tensors[tensor].dtype);
 }
 
-static inline unsigned char *assay_audit_element(const struct assay_case_job *j, uint64_t copy, uint32_t tensor, uint64_t element)
+static inline unsigned char *assay_audit_element(const struct assay_case_job *j, uint64_t copy, uint32_t tensor,
+						 uint64_t element)
 {
 	const struct assay_tensor *t = &j->tensors[copy * j->problem.n_tensors + tensor];
 
@@ -49,9 +50,11 @@ static inline void assay_audit_store(unsigned char *p, uint64_t v, uint32_t byte
 }
 
 /* Leave at element @s of @copy what cannot be the right answer. */
-static inline void assay_audit_scramble_spot(const struct assay_case_job *j, const struct assay_audit_spot *s, uint64_t copy)
+static inline void assay_audit_scramble_spot(const struct assay_case_job *j, const struct assay_audit_spot *s,
+					     uint64_t copy)
 {
-	assay_audit_store(assay_audit_element(j, copy, s->tensor, s->element), ~s->want[j->audit.other], assay_audit_element_bytes(j, s->tensor));
+	assay_audit_store(assay_audit_element(j, copy, s->tensor, s->element), ~s->want[j->audit.other],
+			  assay_audit_element_bytes(j, s->tensor));
 }
 
 /* A number below @n, drawn anew by each call. */
