@@ -45,6 +45,7 @@ static int take_times(struct comparing *k, struct assay_err *err)
 	if (rc)
 		return rc;
 	loop = assay_compare_plan_comparing(&k->plan, k->q->what, &clock, k->watch);
+	loop.store = k->store;
 	loop.pair_done = store_pair;
 	loop.arg = k;
 	assay_watch_tell(k->watch,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "assay/random.h"
+#include "drive/machine_limits.h"
 #include "judge/paired.h"
 #include "judge/stopping.h"
 
@@ -147,8 +148,39 @@ static int add_pair(struct assay_comparison_case *c, const struct assay_pair *p,
 	return 0;
 }
 
+/* Nobody is faster than the machine. */
+static int judge_speed(struct assay_comparing *k, struct assay_machine_limits *limits, size_t i, struct assay_pair *p,
+		       struct assay_err *err)
+{
+	const struct assay_limits_source from = { .catalog = k->catalog,
+						  .inventory = k->inventory,
+						  .measure = &k->measure,
+						  .store = k->store,
+						  .machine_id = k->cmp->machine.id };
+	const struct assay_case *c = &k->cmp->cases[i].c;
+	int rc = 0;
+
+	for (int side = 0; side < 2 && !rc; side++) {
+		struct assay_pair_side *ps = &p->side[side];
+		const struct assay_metric *time = assay_pair_side_metric(ps, "time_s");
+		char reason[256];
+
+		if (ps->status != ASSAY_STATUS_OK || !time)
+			continue;
+		assay_machine_limits_learn(limits, c, &k->facts[i], time->value);
+		rc = assay_machine_limits_judge(limits, &from, c, &k->facts[i], time->value, reason, err);
+		if (rc || !reason[0])
+			continue;
+		ps->status = ASSAY_STATUS_WRONG;
+		snprintf(ps->reason, sizeof(ps->reason), "%s", reason);
+	}
+	if (p->side[ASSAY_BASE].status != ASSAY_STATUS_OK || p->side[ASSAY_HEAD].status != ASSAY_STATUS_OK)
+		assay_pair_drop_samples(p);
+	return rc;
+}
+
 static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, unsigned round,
-		    struct assay_kept_memory *kept, struct assay_err *err)
+		    struct assay_kept_memory *kept, struct assay_machine_limits *limits, struct assay_err *err)
 {
 	struct assay_comparison_case *c = &k->cmp->cases[i];
 	const bool head_alone = c->control == ASSAY_CONTROL_SLOWER || !c->in_base;
@@ -171,6 +203,8 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 
 	st->spent_ns += p.wall_ns;
 	st->iterations = p.iterations;
+	if (!rc)
+		rc = judge_speed(k, limits, i, &p, err);
 	if (!rc && !st->learnt)
 		rc = learn(k, st, c, &p, &keep, err);
 	if (!rc && keep && k->pair_done)
@@ -198,6 +232,7 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 	struct assay_comparison *cmp = k->cmp;
 	struct case_state *st = calloc(cmp->n_cases + 1, sizeof(*st));
 	struct assay_kept_memory kept = { 0 };
+	struct assay_machine_limits limits = { 0 };
 	bool more = true;
 	int rc = 0;
 
@@ -215,7 +250,7 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 			tell(k, st, cmp->cases[i].c.key);
 			rc = assay_watch_check(k->watch, err);
 			if (!rc)
-				rc = one_pair(k, &st[i], i, round, &kept, err);
+				rc = one_pair(k, &st[i], i, round, &kept, &limits, err);
 			if (!rc)
 				rc = assay_stopping_ask(cmp, &cmp->cases[i], k->policy, st[i].spent_ns, &st[i].decided,
 							err);

@@ -10,6 +10,8 @@
 #include "judge/limits.h"
 #include "measure/measure_pair.h"
 #include "model/comparison.h"
+#include "store/store.h"
+#include "worker/inventory.h"
 
 /* One side: what its workers load. */
 struct assay_compare_side {
@@ -24,7 +26,9 @@ struct assay_comparing {
 	const struct assay_compare_side *side[2];
 	const struct assay_policy *policy;
 	const struct assay_countable *uncounted; /* what nobody asked to be counted; NULL: something was */
-	struct assay_measure_options measure;    /* plugins are not used */
+	struct assay_measure_options measure;    /* its plugins are the head's, for limits of the machine */
+	struct assay_inventory *inventory;       /* likewise */
+	struct assay_store *store;               /* likewise; NULL: nothing is looked up */
 	/* A finished pair; negative stops. NULL: nothing to do. */
 	int (*pair_done)(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err);
 	void *arg;

@@ -8,7 +8,11 @@
 
 #include "drive/build_identity.h"
 #include "measure/measure_exact.h"
+#include "model/quantity.h"
 #include "model/verdict.h"
+
+/* No core retires more: twelve a cycle at 8 GHz. */
+#define MOST_INSTRUCTIONS_PER_NS 96.0
 
 const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_request *q)
 {
@@ -122,6 +126,21 @@ static bool is_named(const struct assay_plan *plan, const char *key)
 	return false;
 }
 
+/* A call that is counted does its work; one that takes less time than that can take does not. */
+static void judge_speed(struct assay_result *r, const struct assay_exact_case *c)
+{
+	const double instructions = (double)c->total.v[ASSAY_EXACT_INSTRUCTIONS];
+	char took[32];
+
+	if (instructions <= MOST_INSTRUCTIONS_PER_NS * r->median_ns)
+		return;
+	assay_quantity_text(r->median_ns * 1e-9, "s", true, took, sizeof(took));
+	r->status = ASSAY_STATUS_WRONG;
+	r->correct = false;
+	snprintf(r->reason, sizeof(r->reason), "faster than any machine can: %.0f instructions a call, in %s",
+		 instructions, took);
+}
+
 int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts,
 			      const struct assay_plan *plan, const char *why, bool *changed, struct assay_err *err)
 {
@@ -130,8 +149,10 @@ int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_r
 	if (r->status != ASSAY_STATUS_OK || (!c && !(why[0] && is_named(plan, r->c.key))))
 		return 0;
 	*changed = true;
-	if (c && c->status == ASSAY_STATUS_OK)
+	if (c && c->status == ASSAY_STATUS_OK) {
+		judge_speed(r, c);
 		return assay_exact_add_metrics(r, c, err);
+	}
 	return assay_counters_add_missing(&r->counters, ASSAY_EXACT_MISSING, ASSAY_SOURCE_EXACT, c ? c->reason : why)
 		       ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
 		       : 0;

@@ -30,7 +30,8 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 			 struct assay_exact_run *out, struct assay_err *err);
 /*
  * Add to @r what @counts (may be NULL) has of its case: metrics, or the reason why there are none; @why where the suite
- * names the case and none could be counted. *changed: there was something to add.
+ * names the case and none could be counted. *changed: there was something to add. A case that took less time than so
+ * many instructions can take becomes WRONG_RESULT.
  */
 int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts,
 			      const struct assay_plan *plan, const char *why, bool *changed, struct assay_err *err);

@@ -10,10 +10,12 @@
 
 #include "base/monotonic.h"
 #include "drive/build_identity.h"
+#include "drive/machine_limits.h"
 #include "machine/environment.h"
 #include "measure/measure.h"
 #include "measure/measure_roof.h"
 #include "measure/rounds.h"
+#include "model/summary.h"
 #include "model/verdict.h"
 
 static int add_fact(struct assay_run *run, const char *name, const char *value, struct assay_err *err)
@@ -112,8 +114,35 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 	return rc;
 }
 
+/* Nobody is faster than the machine. Deterministic runs say nothing of time. */
+static int judge_speed(const struct assay_measuring *m, const struct assay_measure_options *o,
+		       const struct assay_run *run, size_t i, struct assay_machine_limits *limits,
+		       struct assay_result *r, struct assay_err *err)
+{
+	const struct assay_limits_source from = { .catalog = m->session->catalog,
+						  .inventory = m->session->inventory,
+						  .measure = o,
+						  .store = m->store,
+						  .machine_id = run->machine.id };
+	const struct assay_case_facts *f = &m->session->facts[i];
+	char reason[256];
+	int rc;
+
+	if (r->status != ASSAY_STATUS_OK || o->verify_only || o->deterministic)
+		return 0;
+	assay_machine_limits_learn(limits, &r->c, f, r->median_ns * 1e-9);
+	rc = assay_machine_limits_judge(limits, &from, &r->c, f, r->median_ns * 1e-9, reason, err);
+	if (rc || !reason[0])
+		return rc;
+	r->status = ASSAY_STATUS_WRONG;
+	r->correct = false;
+	snprintf(r->reason, sizeof(r->reason), "%s", reason);
+	assay_result_drop_numbers(r);
+	return 0;
+}
+
 static int first_round(const struct assay_measuring *m, const struct assay_measure_options *o, struct assay_run *run,
-		       bool *again, struct assay_err *err)
+		       struct assay_machine_limits *limits, bool *again, struct assay_err *err)
 {
 	int rc = 0;
 
@@ -123,6 +152,8 @@ static int first_round(const struct assay_measuring *m, const struct assay_measu
 
 		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
 		rc = measure_timed(m, o, run, i, r, &took_ns, err);
+		if (!rc)
+			rc = judge_speed(m, o, run, i, limits, r, err);
 		again[i] = !rc && assay_round_wanted(r, took_ns);
 		if (!rc && m->finished)
 			rc = m->finished(m->arg, r, 1, err);
@@ -135,7 +166,8 @@ static int first_round(const struct assay_measuring *m, const struct assay_measu
 }
 
 static int further_round(const struct assay_measuring *m, const struct assay_measure_options *o, unsigned round,
-			 struct assay_run *run, const bool *wanted, bool *again, struct assay_err *err)
+			 struct assay_run *run, struct assay_machine_limits *limits, const bool *wanted, bool *again,
+			 struct assay_err *err)
 {
 	int rc = 0;
 
@@ -151,6 +183,8 @@ static int further_round(const struct assay_measuring *m, const struct assay_mea
 			rc = m->reload(m->arg, r, err);
 		if (!rc)
 			rc = assay_result_add_round(r, &more, &m->session->facts[i].cost, err);
+		if (!rc)
+			rc = judge_speed(m, o, run, i, limits, r, err);
 		again[i] = !rc && r->status == ASSAY_STATUS_OK;
 		if (!rc && m->finished)
 			rc = m->finished(m->arg, r, round, err);
@@ -163,6 +197,7 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 {
 	const struct assay_plan *plan = &m->session->plan;
 	unsigned rounds = rounds_of(m);
+	struct assay_machine_limits limits = { 0 };
 	struct assay_core_paces paces = { 0 };
 	struct assay_measure_options o = {
 		.plugins = &m->session->plugins,
@@ -198,13 +233,13 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 								  .n_cases = plan->n_cases,
 								  .rounds = m->verify_only ? 0 : rounds,
 								  .in_turn = in_turn });
-		rc = first_round(m, &o, run, again, err);
+		rc = first_round(m, &o, run, &limits, again, err);
 		for (unsigned round = 2; round <= rounds && !rc; round++) {
 			memcpy(wanted, again, plan->n_cases * sizeof(*wanted));
 			assay_watch_tell(
 				m->watch,
 				&(struct assay_event){ .kind = ASSAY_EVENT_ROUND, .round = round, .wanted = wanted });
-			rc = further_round(m, &o, round, run, wanted, again, err);
+			rc = further_round(m, &o, round, run, &limits, wanted, again, err);
 		}
 		if (!rc) /* in the turns of the last case */
 			rc = assay_watch_check(m->watch, err);

@@ -10,6 +10,7 @@
 #include "machine/clock.h"
 #include "model/result.h"
 #include "model/verdict.h"
+#include "store/store.h"
 
 struct assay_measuring {
 	const struct assay_request *request;
@@ -17,6 +18,7 @@ struct assay_measuring {
 	const struct assay_clock *clock;
 	const struct assay_watch *watch;
 	bool verify_only;
+	struct assay_store *store; /* for what other runs found of the machine's limits; NULL: nothing is looked up */
 	/*
 	 * A case is finished for the first time, or with one @round more; negative stops. May free the raw samples.
 	 * NULL: nothing to do.

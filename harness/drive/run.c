@@ -139,13 +139,13 @@ int assay_run_measure(const struct assay_request *q, const struct assay_watch *w
 	struct assay_store *store = NULL;
 	struct assay_clock clock;
 	struct sink sink;
-	const struct assay_measuring m = { .request = q,
-					   .session = &session,
-					   .clock = &clock,
-					   .watch = w,
-					   .finished = store_result,
-					   .reload = reload_samples,
-					   .arg = &sink };
+	struct assay_measuring m = { .request = q,
+				     .session = &session,
+				     .clock = &clock,
+				     .watch = w,
+				     .finished = store_result,
+				     .reload = reload_samples,
+				     .arg = &sink };
 	int rc = assay_session_ready(&session, q, w, err);
 
 	*run = (struct assay_run){ 0 };
@@ -157,6 +157,7 @@ int assay_run_measure(const struct assay_request *q, const struct assay_watch *w
 		rc = assay_measuring_describe(&m, run, err);
 	if (!rc)
 		rc = assay_store_run_begin(store, run, err);
+	m.store = store;
 	sink = (struct sink){ .store = store, .run_id = run->id };
 	if (!rc)
 		rc = measure_into(&m, run, store, err);

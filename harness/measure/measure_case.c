@@ -268,6 +268,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	s.pace_untold = assay_core_pace_untold(o->topology, o->clock, cpus, c->threads);
 	wo = (struct assay_worker_options){
 		.plugins = o->plugins,
+		.parts = o->parts,
 		.c = c,
 		.copies = facts->copies,
 		.cpus = cpus,

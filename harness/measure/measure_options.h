@@ -22,6 +22,7 @@ enum assay_stage {
 
 struct assay_measure_options {
 	const struct assay_strings *plugins; /* paths */
+	const char *parts; /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
 	const struct assay_topology *topology;
 	const struct assay_host_info *host; /* what ops may know of the machine */
 	const struct assay_clock *clock;

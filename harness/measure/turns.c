@@ -294,20 +294,11 @@ int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_i
 	return 0;
 }
 
-static void drop_samples(struct assay_pair *p)
-{
-	for (int i = 0; i < 2; i++) {
-		free(p->side[i].samples);
-		p->side[i].samples = NULL;
-	}
-	p->n_blocks = 0;
-}
-
 void assay_turns_close(struct assay_turns *t)
 {
 	/* the second worker's page lies in the first one's mapping */
 	assay_worker_free(t->w[1]);
 	assay_worker_free(t->w[0]);
 	if (t->p->side[0].status != ASSAY_STATUS_OK || t->p->side[1].status != ASSAY_STATUS_OK)
-		drop_samples(t->p);
+		assay_pair_drop_samples(t->p);
 }

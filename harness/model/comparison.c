@@ -15,6 +15,15 @@ void assay_pair_release(struct assay_pair *p)
 	*p = (struct assay_pair){ 0 };
 }
 
+void assay_pair_drop_samples(struct assay_pair *p)
+{
+	for (int i = 0; i < 2; i++) {
+		free(p->side[i].samples);
+		p->side[i].samples = NULL;
+	}
+	p->n_blocks = 0;
+}
+
 void assay_case_readings_release(struct assay_case_reading *v, size_t n)
 {
 	for (size_t i = 0; v && i < n; i++) {

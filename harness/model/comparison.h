@@ -102,6 +102,8 @@ void assay_comparison_drop_cases(struct assay_comparison *cmp);
 void assay_comparison_release(struct assay_comparison *cmp);
 
 /* NULL: @s has no such metric. */
+/* What became of a side was no measurement: neither has samples then. */
+void assay_pair_drop_samples(struct assay_pair *p);
 const struct assay_metric *assay_pair_side_metric(const struct assay_pair_side *s, const char *tag);
 
 #endif

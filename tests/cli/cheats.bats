@@ -1,0 +1,27 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Kernels that do less when they are timed, as people see them; tests/unit/test_audit.c has the kinds.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir -p bench/suites
+	printf 'bench "read" { op = "cheat.read" budget = "50ms" }\n' >bench/read.bench
+	printf 'suite "quick" { summary = "one op" use "*" {} }\n' >bench/suites/quick.suite
+	CHEATS=$ASSAY_BUILD/tests/plugins/cheat_op.so
+}
+
+@test "a rate that the machine does not have is a wrong result" {
+	run --separate-stderr "$ASSAY" run --bench-dir bench --plugin "$CHEATS" --db x.db
+	[ "$status" = 3 ]
+	[[ $output == *"idles  wrong: faster than this machine can: "*"B/s of "*"B/s"* ]]
+	[[ $output == *"1 ok, 1 wrong"* ]]
+}
+
+@test "in a comparison it is one, too" {
+	run --separate-stderr "$ASSAY" compare --bench-dir bench --same-code --db x.db "$CHEATS" "$CHEATS"
+	[ "$status" = 3 ]
+	[[ $output == *"WRONG_RESULT  time_s  cheat.read/idles/-/t=1/warm"*"faster than this machine can: "* ]]
+	[[ $output == *"1 WRONG_RESULT, 1 "* ]]
+}
