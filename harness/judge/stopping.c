@@ -16,21 +16,31 @@ bool assay_stopping_wants_pairs(const struct assay_comparison_case *c)
 	return c->in_head && !c->reason[0];
 }
 
+/* What a pair took on average; a pair that was not kept took time of the budget and tells nothing of the others. */
+static uint64_t pair_ns(const struct assay_comparison_case *c)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->n_pairs; i++)
+		sum += c->pairs[i].wall_ns;
+	return sum / c->n_pairs;
+}
+
 /* Pairs like those so far that fit into the time that is left, or the last that are needed for the first look. */
 static size_t pairs_to_come(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 			    uint64_t spent_ns, uint64_t budget_ns)
 {
-	size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs), n = rule->max_pairs;
+	const size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
+	const uint64_t left = budget_ns > spent_ns ? budget_ns - spent_ns : 0, each = pair_ns(c);
+	const size_t n = each ? left / each : rule->max_pairs;
 
-	if (spent_ns)
-		n = (budget_ns > spent_ns ? budget_ns - spent_ns : 0) * c->n_pairs / spent_ns;
 	return c->n_pairs + n < first ? first - c->n_pairs : n;
 }
 
 bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 				uint64_t spent_ns, uint64_t budget_ns)
 {
-	uint64_t next = spent_ns + spent_ns / (c->n_pairs ? c->n_pairs : 1);
+	const uint64_t next = spent_ns + pair_ns(c);
 
 	if (c->n_pairs < assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs))
 		return next > FIRST_LOOK_BUDGETS * budget_ns;

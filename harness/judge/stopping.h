@@ -19,8 +19,9 @@
 bool assay_stopping_wants_pairs(const struct assay_comparison_case *c);
 
 /*
- * Would one more pair like the others take @c beyond its budget? They took @spent_ns together. Before a slowdown can be
- * seen, four budgets are allowed: a case with long pairs could pass, and never fail, within one.
+ * Would one more pair like those of @c, which has one at least, take it beyond its budget? @spent_ns is what the case
+ * took so far, pairs that were not kept included. Before a slowdown can be seen, four budgets are allowed: a case with
+ * long pairs could pass, and never fail, within one.
  */
 bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 				uint64_t spent_ns, uint64_t budget_ns);
@@ -36,8 +37,8 @@ int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct 
 
 /*
  * To be asked of a case of @cmp before its first pair and after each: *stop when it is decided, has had all pairs that
- * are paid for, is out of time, cannot be decided in the time that is left, or is not to be measured at all.
- * ASSAY_ENOMEM.
+ * are paid for, is out of time, cannot be decided in the time that is left, or is not to be measured at all. @spent_ns:
+ * see above. ASSAY_ENOMEM.
  */
 int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 		       const struct assay_policy *policy, uint64_t spent_ns, bool *stop, struct assay_err *err);

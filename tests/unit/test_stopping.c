@@ -35,37 +35,47 @@ TEST(which_cases_are_measured)
 	}
 }
 
-/* With one test at 1 % the first look at a slowdown is after eight pairs. */
+/*
+ * With one test at 1 % the first look at a slowdown is after eight pairs. The next pair takes as long as those that
+ * were kept took on average; what others took is spent, and tells nothing of it.
+ */
 TEST(time_ends_a_case)
 {
 	static const struct {
 		size_t n_pairs;
-		uint64_t spent_ns;
+		uint64_t pair_ns, spent_ns;
 		bool want;
 	} rows[] = {
-		{ 0, 0, false },
-		{ 0, 2000, false },
-		{ 0, 2001, true }, /* the next is taken for one as long */
-		{ 1, 2000, false },
-		{ 1, 2001, true },
-		{ 4, 3200, false },
-		{ 4, 3201, true },
-		{ 7, 3500, false },
-		{ 7, 3501, true },
+		{ 1, 2000, 2000, false },
+		{ 1, 2001, 2001, true },
+		{ 4, 800, 3200, false },
+		{ 4, 801, 3204, true },
+		{ 7, 500, 3500, false },
+		{ 7, 501, 3507, true },
+		/* one that took 3000 was not kept */
+		{ 1, 500, 3500, false },
+		{ 1, 501, 3501, true },
 		/* from there on one budget */
-		{ 8, 888, false },
-		{ 8, 896, true },
-		{ 8, 3000, true },
-		{ 63, 984, false },
-		{ 63, 1000, true },
+		{ 8, 111, 888, false },
+		{ 8, 112, 896, true },
+		{ 8, 375, 3000, true },
+		{ 63, 15, 945, false },
+		{ 63, 16, 1008, true },
+		{ 8, 50, 950, false },
+		{ 8, 50, 951, true },
 	};
 	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		const struct assay_comparison_case c = { .n_pairs = rows[i].n_pairs };
+		struct assay_comparison_case c;
 
+		paired_make(&c, "op/variant", rows[i].n_pairs, 1);
+		for (size_t k = 0; k < c.n_pairs; k++)
+			c.pairs[k].wall_ns = rows[i].pair_ns;
 		if (assay_stopping_out_of_time(&c, &rule, rows[i].spent_ns, BUDGET_NS) != rows[i].want)
-			fail_msg("%zu pairs in %llu ns", rows[i].n_pairs, (unsigned long long)rows[i].spent_ns);
+			fail_msg("%zu pairs of %llu ns in %llu ns", rows[i].n_pairs,
+				 (unsigned long long)rows[i].pair_ns, (unsigned long long)rows[i].spent_ns);
+		paired_release(&c);
 	}
 }
 
@@ -78,20 +88,23 @@ TEST(what_ends_a_case)
 		uint64_t spent_ns;
 		bool added, crashed, same_code, want;
 		bool times_of_same_code; /* are asked for */
+		uint64_t pair_ns;        /* 0: all pairs were kept, and took spent_ns together */
 	} rows[] = {
-		{ "too few pairs to pass", 6, 0, 1, false, false, false, false, false },
-		{ "shown to be no slower", 7, 0, 1, false, false, false, true, false },
-		{ "too few pairs to fail", 7, 0.1, 1, false, false, false, false, false },
-		{ "shown to be slower", 8, 0.1, 1, false, false, false, true, false },
-		{ "undecided", 8, 0.0054, 1, false, false, false, false, false },
-		{ "undecided, and four more would not help", 12, 0.005, 1, false, false, false, true, false },
-		{ "undecided, out of time", 8, 0.0054, BUDGET_NS, false, false, false, true, false },
-		{ "undecided, all pairs", 16, 0.005, 1, false, false, false, true, false },
-		{ "same code", 1, 0.1, 1, false, false, true, true, false },
-		{ "same code, whose time is wanted", 4, 0.1, 1, false, false, true, false, true },
-		{ "same code, seen often enough", 5, 0.1, 1, false, false, true, true, true },
-		{ "new: one pair is enough", 1, 0, 1, true, false, false, true, false },
-		{ "crashed", 1, 0, 1, false, true, false, true, false },
+		{ "too few pairs to pass", 6, 0, 1, false, false, false, false, false, 0 },
+		{ "shown to be no slower", 7, 0, 1, false, false, false, true, false, 0 },
+		{ "too few pairs to fail", 7, 0.1, 1, false, false, false, false, false, 0 },
+		{ "shown to be slower", 8, 0.1, 1, false, false, false, true, false, 0 },
+		{ "undecided", 8, 0.0054, 1, false, false, false, false, false, 0 },
+		{ "undecided, and four more would not help", 12, 0.005, 1, false, false, false, true, false, 0 },
+		{ "undecided, out of time", 8, 0.0054, BUDGET_NS, false, false, false, true, false, 0 },
+		{ "undecided, after a long pair that was not kept", 8, 0.0054, 760, false, false, false, false, false,
+		  20 },
+		{ "undecided, all pairs", 16, 0.005, 1, false, false, false, true, false, 0 },
+		{ "same code", 1, 0.1, 1, false, false, true, true, false, 0 },
+		{ "same code, whose time is wanted", 4, 0.1, 1, false, false, true, false, true, 0 },
+		{ "same code, seen often enough", 5, 0.1, 1, false, false, true, true, true, 0 },
+		{ "new: one pair is enough", 1, 0, 1, true, false, false, true, false, 0 },
+		{ "crashed", 1, 0, 1, false, true, false, true, false, 0 },
 	};
 	const struct assay_policy policy = assay_policy_default();
 	struct assay_comparison cmp = {
@@ -106,6 +119,8 @@ TEST(what_ends_a_case)
 		paired_make(&c, "op/variant", rows[i].n_pairs, 2);
 		for (size_t k = 0; k < c.n_pairs; k++)
 			paired_set(&c, k, log1p(rows[i].slowdown) + 0.0005 * deviation[k % 4]);
+		for (size_t k = 0; k < c.n_pairs; k++)
+			c.pairs[k].wall_ns = rows[i].pair_ns ? rows[i].pair_ns : rows[i].spent_ns / c.n_pairs;
 		c.in_base = !rows[i].added;
 		cmp.same_code = rows[i].times_of_same_code;
 		if (rows[i].crashed)
