@@ -78,10 +78,17 @@ static bool has_parts(const struct assay_pair *p)
 	return false;
 }
 
+/* What a block of parts of calls stands for: their time on the side where it was less, as what disturbs adds to it. */
+static double time_of_parts(const struct block *k)
+{
+	return fmin(k->ns[ASSAY_BASE][0], k->ns[ASSAY_HEAD][0]) + fmin(k->ns[ASSAY_BASE][1], k->ns[ASSAY_HEAD][1]);
+}
+
 static struct assay_pair_estimate collect(const struct assay_pair *p, bool sums, double *tmp, struct ratios *r)
 {
 	struct assay_pair_estimate e = { .n_blocks = p->n_blocks };
 	const bool parts = !sums && has_parts(p);
+	double all = 0, lost = 0;
 
 	*r = (struct ratios){ .x = tmp,
 			      .weight = parts ? tmp + 2 * p->n_blocks : NULL,
@@ -91,15 +98,20 @@ static struct assay_pair_estimate collect(const struct assay_pair *p, bool sums,
 	for (size_t b = 0; b < p->n_blocks; b++) {
 		const struct block k = block_of(p, b);
 		const uint32_t flags = block_disturbance(p, b);
+		const double weight = parts ? time_of_parts(&k) : 1;
+		const bool drop = flags || !all_positive(&k); /* a clock that stood still says nothing either */
 
 		for (unsigned i = 0; i < 5; i++)
 			e.by_kind[i] += flags >> i & 1;
-		if (flags || !all_positive(&k))
-			e.n_dropped++; /* a clock that stood still says nothing either */
+		all += weight;
+		e.n_dropped += drop;
+		if (drop)
+			lost += weight;
 		else
 			add_ratios(&k, sums, r);
 	}
-	e.usable = r->n && (double)(e.n_blocks - e.n_dropped) >= CLEAN_SHARE * (double)e.n_blocks;
+	e.dropped_weight = parts && all > 0 ? (double)e.n_blocks * lost / all : lost;
+	e.usable = r->n && (double)e.n_blocks - e.dropped_weight >= CLEAN_SHARE * (double)e.n_blocks;
 	return e;
 }
 

@@ -11,8 +11,9 @@
 struct assay_pair_estimate {
 	double log_ratio; /* only when usable */
 	size_t n_blocks, n_dropped;
-	size_t by_kind[5]; /* dropped blocks by enum assay_disturb, bit 0 first */
-	bool usable;       /* at least half of the blocks are clean, and there is one */
+	double dropped_weight; /* as many blocks as those stand for: of parts of calls, by their time */
+	size_t by_kind[5];     /* dropped blocks by enum assay_disturb, bit 0 first */
+	bool usable;           /* at most half of the weight is dropped, and a block is left */
 };
 
 /*
@@ -24,7 +25,8 @@ struct assay_pair_estimate {
  *
  * Of samples that are parts of calls, each is compared with the same part of the other side's, and the estimate is the
  * mean of these ratios, weighted by time: parts may differ in what they do, and what changed may be few of them. What
- * lies beyond five deviations, and beyond twice or half the time, is drawn in (winsorized, Tukey 1962).
+ * lies beyond five deviations, and beyond twice or half the time, is drawn in (winsorized, Tukey 1962). What is left
+ * out counts by its time as well: few parts may be most of a call.
  *
  * @sums: the median over blocks of the head's two times together to the base's, as rules before version 4 had it.
  */

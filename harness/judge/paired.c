@@ -94,7 +94,8 @@ static bool judge_presence(const struct assay_comparison_case *c, struct assay_g
 struct pile {
 	double *x;     /* log ratios of usable pairs */
 	double *least; /* for each pair, its log ratio if the head alone had caused every disturbance */
-	size_t n, n_all, n_blocks, n_dropped;
+	size_t n, n_all, n_blocks;
+	double dropped; /* of the blocks, by weight */
 	size_t by_kind[5];
 	double *tmp;
 };
@@ -122,7 +123,7 @@ static bool pile_add(struct pile *p, const struct assay_pair *pair, bool sums)
 	p->least[p->n_all++] = assay_pair_least_ratio(pair, p->tmp);
 	p->n_blocks += e.n_blocks;
 	/* of a pair that is left out, nothing counts */
-	p->n_dropped += e.usable ? e.n_dropped : e.n_blocks;
+	p->dropped += e.usable ? e.dropped_weight : (double)e.n_blocks;
 	for (unsigned k = 0; k < 5; k++)
 		p->by_kind[k] += e.by_kind[k];
 	if (e.usable)
@@ -132,7 +133,7 @@ static bool pile_add(struct pile *p, const struct assay_pair *pair, bool sums)
 
 static double dropped_frac(const struct pile *p)
 {
-	return p->n_blocks ? (double)p->n_dropped / (double)p->n_blocks : 0;
+	return p->n_blocks ? p->dropped / (double)p->n_blocks : 0;
 }
 
 static const char *main_disturbance(const struct pile *p)

@@ -13,6 +13,7 @@
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
 #include "measure/turns.h"
+#include "measure/whole_calls.h"
 #include "model/summary.h"
 
 #define INJECTED_SAMPLE_NS 400000.0
@@ -134,38 +135,6 @@ static int find_iterations(struct pair_session *s)
 	return rc;
 }
 
-/* Samples that are parts of calls, put together; an undivided call stays as it is. */
-static int whole_calls(const struct assay_pair *p, int side, struct assay_sample **out, size_t *n,
-		       struct assay_err *err)
-{
-	const struct assay_sample *s = p->side[side].samples;
-	struct assay_sample *calls = calloc(2 * p->n_blocks + 1, sizeof(*calls));
-	bool goes_on = false;
-
-	if (!calls)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", 2 * p->n_blocks);
-	*n = 0;
-	for (size_t i = 0; i < 2 * p->n_blocks; i++) {
-		struct assay_sample *call = &calls[goes_on ? *n - 1 : (*n)++];
-		const uint32_t told = s[i].flags & (goes_on ? call->flags : UINT32_MAX) & ASSAY_SAMPLE_WAIT_TOLD;
-
-		call->iterations = s[i].iterations;
-		call->ns += s[i].ns;
-		call->flags |= s[i].flags & ~(ASSAY_SAMPLE_CONTINUES | ASSAY_SAMPLE_WAIT_TOLD);
-		call->flags = (call->flags & ~ASSAY_SAMPLE_WAIT_TOLD) | told; /* of all parts, or not at all */
-		call->switches += s[i].switches;
-		call->faults += s[i].faults;
-		/* each sample has the ticks of all that were taken since the host was last asked */
-		if (call->steal_ticks < s[i].steal_ticks)
-			call->steal_ticks = s[i].steal_ticks;
-		call->waited_ns += s[i].waited_ns;
-		call->stolen_ns += s[i].stolen_ns;
-		goes_on = s[i].flags & ASSAY_SAMPLE_CONTINUES;
-	}
-	*out = calls;
-	return 0;
-}
-
 /* By the road of a result: what a run says of a case, a pair says of a side. */
 static int keep_metrics(struct pair_session *s, int side, const struct assay_catalog_op *op)
 {
@@ -179,7 +148,7 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 	int rc = assay_case_cpus(from.reply, &r, s->err);
 
 	if (!rc && ps->samples)
-		rc = whole_calls(s->p, side, &r.samples, &r.n_samples, s->err);
+		rc = assay_whole_calls(ps->samples, 2 * s->p->n_blocks, &r.samples, &r.n_samples, s->err);
 	if (!rc)
 		rc = assay_summary_fill(&r, s->err);
 	if (!rc)

@@ -47,6 +47,8 @@ const char *assay_own_count(size_t i);
 #define ASSAY_SAMPLE_WAIT_TOLD (1u << 17)
 /* Of a pair: a part of its calls, which go on in the next sample. */
 #define ASSAY_SAMPLE_CONTINUES (1u << 18)
+/* The host was asked after it: what it said of steal is of this sample and of those since it was asked before. */
+#define ASSAY_SAMPLE_POLLED (1u << 19)
 
 struct assay_sample {
 	uint64_t iterations;

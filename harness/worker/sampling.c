@@ -48,6 +48,7 @@ static void watch(struct assay_sampling *s, uint32_t upto)
 	}
 	for (uint32_t i = s->poll_first; i < upto && assay_steal_is_timed(s->stolen_ns, s->steal_ticks); i++)
 		r->samples[i].steal_ticks = 0;
+	r->samples[upto - 1].flags |= ASSAY_SAMPLE_POLLED;
 	s->polled_ns = t;
 	s->poll_first = upto;
 }

@@ -54,7 +54,7 @@ TEST(blocks_are_dropped)
 				s->ns = blocks[i].ns;
 			}
 			e = assay_pair_estimate(&c.pairs[0], false, tmp);
-			if (e.n_dropped != (blocks[i].kind != -1))
+			if (e.n_dropped != (blocks[i].kind != -1) || e.dropped_weight != (double)e.n_dropped)
 				fail_msg("%s: %zu dropped", blocks[i].name, e.n_dropped);
 			for (int k = 0; k < 5; k++)
 				assert_int_equal(e.by_kind[k], k == blocks[i].kind);
@@ -113,6 +113,56 @@ TEST(parts_of_calls)
 	x = assay_pair_estimate(&c.pairs[0], false, tmp).log_ratio;
 	assert_true(fabs(x - log(2) * 3 / (3 + 14)) < 1e-8);
 	paired_release(&c);
+}
+
+/*
+ * Calls of twelve parts, that is six blocks, of which the second takes 15 of 20 of the time. Blocks that are dropped
+ * count by it, as their parts do in the estimate; what disturbed them on one side does not make them longer.
+ */
+TEST(dropped_parts)
+{
+	static const struct {
+		const char *name;
+		unsigned dropped; /* a bit a block */
+		double of_time;
+		bool usable;
+	} rows[] = {
+		{ "one short", 1u << 0, 1 / 20.0, true },
+		{ "all short", 0x3du, 5 / 20.0, true },
+		{ "the long one", 1u << 1, 15 / 20.0, false },
+		{ "all", 0x3fu, 1, false },
+	};
+	const struct assay_paired_rule rule = usual_rule();
+	bool final;
+
+	for (size_t i = 0; i < N_OF(rows); i++)
+		for (int side = 0; side < 2; side++) {
+			struct assay_comparison_case c;
+			struct assay_pair_estimate e;
+			double tmp[12 * ASSAY_PAIR_TMP];
+
+			paired_make(&c, "op/variant", 1, 12);
+			for (size_t k = 0; k < 24; k++)
+				for (int s = 0; s < 2; s++) {
+					struct assay_sample *x = &c.pairs[0].side[s].samples[k];
+					const bool hit = rows[i].dropped >> (k / 2 % 6) & 1;
+
+					x->flags = k % 12 < 11 ? ASSAY_SAMPLE_CONTINUES : 0;
+					x->ns *= k / 2 % 6 == 1 ? 15 : 1;
+					x->flags |= hit && s == side ? ASSAY_DISTURB_MIGRATION : 0;
+					x->ns *= hit && s == side ? 50 : 1;
+				}
+			e = assay_pair_estimate(&c.pairs[0], false, tmp);
+			if (e.usable != rows[i].usable || fabs(e.dropped_weight - 12 * rows[i].of_time) > 1e-9)
+				fail_msg("%s: %g of 12 dropped", rows[i].name, e.dropped_weight);
+			/* a pair that is left out is so as a whole */
+			assert_true(fabs(judge(&c, &rule, &final).dropped_frac - (e.usable ? rows[i].of_time : 1)) <
+				    1e-9);
+			/* by the rule of whole calls every block counts alike */
+			e = assay_pair_estimate(&c.pairs[0], true, tmp);
+			assert_true(e.dropped_weight == (double)e.n_dropped);
+			paired_release(&c);
+		}
 }
 
 /* The four ratios of the blocks lie 1 % apart, those of one block on both sides of the rest. */
