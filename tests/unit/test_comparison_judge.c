@@ -1,83 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole comparison: cases, limits, controls that hold or fail, and the exit code. */
+/* A whole comparison: cases, controls that hold or fail, the rule that it was measured by, and the exit code. */
 
-#include "exact_fixture.h"
-#include "judge/comparison_judge.h"
-#include "judge_fixture.h"
-#include "paired_fixture.h"
-
-#define PAIRS 24
-
-/* One case of a made-up comparison; all-zero is an unchanged one. */
-struct made {
-	double slowdown;
-	enum assay_control control;
-	double injected;
-	bool lost, unmeasured, crashed, added;
-	const char *difference;
-};
-
-static struct assay_comparison make_comparison(const struct made *cases, size_t n)
-{
-	struct assay_comparison cmp = { .id = 7,
-					.rule = ASSAY_JUDGE_RULE,
-					.base = "v1 (aaaa)",
-					.head = "v2 (bbbb)",
-					.alpha = 0.01,
-					.max_pairs = PAIRS,
-					.started_ns = 1000000000,
-					.ended_ns = 3500000000,
-					.n_cases = n };
-
-	cmp.cases = calloc(n + 1, sizeof(*cmp.cases));
-	for (size_t i = 0; i < n; i++) {
-		static const double deviation[4] = { 1, -1, 0.5, -0.5 };
-		struct assay_comparison_case *c = &cmp.cases[i];
-
-		paired_make(c, "", cases[i].unmeasured || cases[i].lost ? 0 : cases[i].added ? 1 : PAIRS, 2);
-		c->c = make_case("stream.read", i ? "avx2" : "ref", 8 + (int64_t)i, 1, false);
-		for (size_t k = 0; k < c->n_pairs; k++)
-			paired_set(c, k, log1p(cases[i].slowdown) + 0.0005 * deviation[k % 4]);
-		c->control = cases[i].control;
-		c->injected_frac = cases[i].injected;
-		cmp.family += c->control == ASSAY_CONTROL_NONE;
-		c->in_head = !cases[i].lost;
-		c->in_base = !cases[i].added;
-		if (cases[i].difference)
-			snprintf(c->difference, sizeof(c->difference), "%s", cases[i].difference);
-		if (cases[i].crashed) {
-			c->pairs[0].side[ASSAY_HEAD].status = ASSAY_STATUS_CRASHED;
-			snprintf(c->pairs[0].side[ASSAY_HEAD].reason, 512, "signal 11");
-		}
-	}
-	return cmp;
-}
-
-static void release(struct assay_comparison *cmp, struct assay_gate_report *r)
-{
-	for (size_t i = 0; i < cmp->n_cases; i++)
-		paired_release(&cmp->cases[i]);
-	free(cmp->cases);
-	assay_gate_report_release(r);
-}
-
-static const char *countable_names[] = { "d1_hit_rate", "PAPI_L1_DCM" }, *countable_groups[] = { "cache", "cache" };
-static const struct assay_countable countable = { .names = { .v = (char **)countable_names, .n = 2 },
-						  .groups = { .v = (char **)countable_groups, .n = 2 } };
-
-static struct assay_gate_report judge(const struct assay_comparison *cmp, const struct assay_policy *p, bool strict)
-{
-	const struct assay_policy usual = assay_policy_default();
-	struct assay_gate_report r;
-	struct assay_err err;
-
-	assert_int_equal(
-		assay_comparison_judge(cmp, p ? p : &usual,
-				       &(struct assay_comparison_judging){ .strict = strict, .countable = &countable },
-				       &r, &err),
-		0);
-	return r;
-}
+#include "comparison_judge_fixture.h"
 
 static const struct {
 	const char *name;
@@ -87,18 +11,6 @@ static const struct {
 	enum assay_exit exit, strict;
 	bool untrusted;
 } wholes[] = {
-#define SAME                                                                                                           \
-	{                                                                                                              \
-		.slowdown = 0                                                                                          \
-	}
-#define AA                                                                                                             \
-	{                                                                                                              \
-		.control = ASSAY_CONTROL_AA                                                                            \
-	}
-#define SLOWER                                                                                                         \
-	{                                                                                                              \
-		.slowdown = 0.02, .control = ASSAY_CONTROL_SLOWER, .injected = 0.02                                    \
-	}
 	{ "nothing changed", { SAME, AA, SLOWER }, 3, ASSAY_PASS, ASSAY_PASS, 0, 0, false },
 	{ "faster", { { .slowdown = -0.1 }, AA, SLOWER }, 3, ASSAY_IMPROVED, ASSAY_IMPROVED, 0, 0, false },
 	{ "slower", { { .slowdown = 0.1 }, SAME, AA }, 3, ASSAY_REGRESSED, ASSAY_REGRESSED, 1, 1, false },
@@ -295,120 +207,6 @@ TEST(rules)
 	release(&cmp, &none);
 }
 
-static void add_metric(struct assay_pair_side *s, const char *tag, double value)
-{
-	s->metrics = calloc(1, sizeof(*s->metrics));
-	s->n_metrics = 1;
-	snprintf(s->metrics[0].tag, sizeof(s->metrics[0].tag), "%s", tag);
-	s->metrics[0].value = value;
-}
-
-TEST(limits)
-{
-	static const struct {
-		const char *name, *cases, *metric;
-		bool floor, added;
-		double limit;
-		enum assay_verdict want; /* of the limit */
-		enum assay_exit exit, strict;
-		const char *reason;
-	} rows[] = {
-		{ "floor holds", "*", "tokens_per_s", true, false, 50, ASSAY_PASS, 0, 0,
-		  "tokens_per_s is 50, floor 50" },
-		{ "floor broken", "*", "tokens_per_s", true, false, 50.5, ASSAY_REGRESSED, 1, 1,
-		  "tokens_per_s is 50, below the floor of 50.5" },
-		{ "ceiling holds", "*", "tokens_per_s", false, false, 50, ASSAY_PASS, 0, 0,
-		  "tokens_per_s is 50, ceiling 50" },
-		{ "ceiling broken", "*", "tokens_per_s", false, false, 40, ASSAY_REGRESSED, 1, 1,
-		  "tokens_per_s is 50, above the ceiling of 40" },
-		{ "absent", "*", "kv_cache_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
-		  "kv_cache_hit_rate was not measured, floor 0.5" },
-		{ "not in pairs of older versions", "*", "prepare_bytes", false, false, 5, ASSAY_NOT_MEASURED, 4, 4,
-		  "prepare_bytes was not measured (pairs of that version did not measure it), ceiling 5 B" },
-		{ "a count that these lack", "*", "page_faults", false, false, 5, ASSAY_NOT_MEASURED, 4, 4,
-		  "page_faults was not measured (pairs of that version did not measure it), ceiling 5" },
-		{ "not even in those", "*", "items_per_s", true, false, 5, ASSAY_NOT_MEASURED, 4, 4,
-		  "items_per_s was not measured (its op states no items), floor 5 items/s" },
-		{ "of a group that was not counted", "*", "d1_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
-		  "d1_hit_rate was not measured (group 'cache' was not counted: --counters cache, or counters = "
-		  "{\"cache\"} in its "
-		  "bench, counts it), floor 0.5" },
-		{ "new case, floor holds", "*", "tokens_per_s", true, true, 1, ASSAY_PASS, 0, 0,
-		  "tokens_per_s is 1, floor 1" },
-		{ "new case, floor broken", "*", "tokens_per_s", true, true, 2, ASSAY_REGRESSED, 1, 1,
-		  "tokens_per_s is 1, below the floor of 2" },
-		{ "another case's", "generate*", "tokens_per_s", true, false, 50.5, ASSAY_N_VERDICTS, 0, 0, NULL },
-	};
-
-	for (size_t i = 0; i < N_OF(rows); i++)
-		for (int strict = 0; strict < 2; strict++) {
-			const struct made made[2] = { { .added = rows[i].added }, AA };
-			struct assay_comparison cmp = make_comparison(made, 2);
-			struct assay_policy p = assay_policy_default();
-			struct assay_limit limit = { .floor = rows[i].floor, .limit = rows[i].limit };
-			struct assay_gate_report r;
-
-			snprintf(limit.cases, sizeof(limit.cases), "%s", rows[i].cases);
-			snprintf(limit.metric, sizeof(limit.metric), "%s", rows[i].metric);
-			p.limits = &limit;
-			p.n_limits = 1;
-			/* the median of the head's 24 is 50; the base's and a control's do not count */
-			for (size_t k = 0; k < cmp.cases[0].n_pairs; k++) {
-				add_metric(&cmp.cases[0].pairs[k].side[ASSAY_HEAD], "tokens_per_s",
-					   k < 11   ? 1
-					   : k < 13 ? 50
-						    : 1000);
-				add_metric(&cmp.cases[0].pairs[k].side[ASSAY_BASE], "tokens_per_s", 7);
-				add_metric(&cmp.cases[1].pairs[k].side[ASSAY_HEAD], "tokens_per_s", 3);
-			}
-			r = judge(&cmp, &p, strict);
-			assert_int_equal(r.cases[0].verdict, ASSAY_PASS);
-			assert_int_equal(r.n_cases, rows[i].want == ASSAY_N_VERDICTS ? 1 : 2);
-			if (r.exit != (strict ? rows[i].strict : rows[i].exit) ||
-			    (r.n_cases > 1 &&
-			     (r.cases[1].verdict != rows[i].want || strcmp(r.cases[1].reason, rows[i].reason))))
-				fail_msg("%s: exit %d, %s: %s", rows[i].name, (int)r.exit,
-					 assay_verdict_name(r.cases[1].verdict), r.cases[1].reason);
-			if (r.n_cases > 1) {
-				assert_int_equal(r.cases[1].evidence, ASSAY_EVIDENCE_NONE);
-				assert_string_equal(r.cases[1].metric, rows[i].metric);
-				assert_true(r.cases[1].limit == rows[i].limit && isnan(r.cases[1].ratio));
-			}
-			if (!rows[i].added) {
-				double median;
-
-				assert_int_equal(assay_comparison_metric(&cmp.cases[0], ASSAY_BASE, "tokens_per_s",
-									 &median, NULL),
-						 0);
-				assert_true(median == 7);
-				assert_int_equal(
-					assay_comparison_metric(&cmp.cases[0], ASSAY_BASE, "other", &median, NULL), 0);
-				assert_true(isnan(median));
-			}
-			release(&cmp, &r);
-		}
-}
-
-/* A host that is not trusted still knows what a metric was. */
-TEST(limits_outlive_distrust)
-{
-	static const struct made made[2] = { SAME, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA } };
-	struct assay_comparison cmp = make_comparison(made, 2);
-	struct assay_policy p = assay_policy_default();
-	struct assay_limit limit = { .cases = "*", .metric = "tokens_per_s", .floor = true, .limit = 60 };
-	struct assay_gate_report r;
-
-	p.limits = &limit;
-	p.n_limits = 1;
-	add_metric(&cmp.cases[0].pairs[3].side[ASSAY_HEAD], "tokens_per_s", 50);
-	r = judge(&cmp, &p, false);
-	assert_true(r.untrusted);
-	assert_int_equal(r.cases[0].verdict, ASSAY_INCONCLUSIVE);
-	assert_int_equal(r.cases[1].verdict, ASSAY_REGRESSED);
-	assert_int_equal(r.exit, 1);
-	release(&cmp, &r);
-}
-
 TEST(nothing_to_judge)
 {
 	struct assay_comparison cmp = make_comparison(NULL, 0);
@@ -444,74 +242,51 @@ TEST(cases_that_are_not_stored)
 	}
 }
 
-/* Counts beside pairs or alone; what both sides skip is the same code, what only the head skips is no count. */
-TEST(counts_are_judged_with_the_rest)
+/* Pairs of twelve blocks; with @ticks, a timer tick took 7 % from one sample of the head in seven of them. */
+static void set_pairs(struct assay_comparison_case *c, size_t n_pairs, double slowdown, bool ticks)
 {
-	static const struct {
-		const char *name;
-		bool pairs;
-		uint64_t instructions; /* of the head; 0: it skips KEY_A and KEY_B */
-		bool same;             /* the base skips KEY_A, too */
-		enum assay_exit exit;
-		size_t rows;
-	} cases[] = {
-		{ "equal, beside pairs", true, 41985, false, ASSAY_EXIT_OK, 3 },
-		{ "more, beside pairs", true, 42000, false, ASSAY_EXIT_REGRESSED, 3 },
-		{ "equal, alone", false, 41985, false, ASSAY_EXIT_OK, 2 },
-		{ "more, alone", false, 42000, false, ASSAY_EXIT_REGRESSED, 2 },
-		{ "nothing was counted", true, 0, false, ASSAY_EXIT_NOT_MEASURED, 3 },
-		{ "the same code needs no count", true, 0, true, ASSAY_EXIT_OK, 3 },
-	};
+	const struct assay_case named = c->c;
 
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		const struct made unchanged = { 0 };
-		struct assay_comparison cmp = make_comparison(&unchanged, cases[i].pairs);
-		struct assay_exact_run *head = &cmp.exact[ASSAY_HEAD], *base = &cmp.exact[ASSAY_BASE];
-		struct assay_gate_report r;
-
-		*head = exact_run();
-		*base = exact_run();
-		head->cases[0].total.v[ASSAY_EXACT_INSTRUCTIONS] = cases[i].instructions;
-		for (size_t k = 0; k < 2 && !cases[i].instructions; k++) {
-			head->cases[k].status = ASSAY_STATUS_SKIPPED;
-			strcpy(head->cases[k].reason, "why");
-		}
-		if (!cases[i].instructions)
-			assay_exact_case_release(&base->cases[--base->n_cases]);
-		if (cases[i].same)
-			base->cases[0].status = ASSAY_STATUS_SKIPPED;
-		else if (!cases[i].instructions)
-			assay_exact_case_release(&base->cases[--base->n_cases]);
-		r = judge(&cmp, NULL, false);
-		if (r.exit != cases[i].exit || r.n_cases != cases[i].rows || isnan(r.alpha) == cases[i].pairs)
-			fail_msg("%s: exit %d, %zu rows, alpha %g", cases[i].name, (int)r.exit, r.n_cases, r.alpha);
-		assay_exact_run_release(head);
-		assay_exact_run_release(base);
-		release(&cmp, &r);
+	paired_release(c);
+	paired_make(c, named.key, n_pairs, 12);
+	c->c = named;
+	for (size_t i = 0; i < n_pairs; i++) {
+		paired_set(c, i, log1p(slowdown));
+		for (size_t b = 0; ticks && b < 7; b++)
+			c->pairs[i].side[ASSAY_HEAD].samples[2 * b + (b & 1)].ns += (uint64_t)(0.07 * PAIRED_NS);
 	}
 }
 
-/* Where counts were taken alone, a demand finds its cases by t=all, too. */
-TEST(counted_cases_of_all_threads_owe_demands)
+/* What the rule before judged otherwise keeps its verdict when it is judged again. */
+TEST(stored_comparisons_keep_their_verdicts)
 {
-	for (int all = 0; all < 2; all++) {
-		struct assay_comparison cmp = make_comparison(NULL, 0);
-		struct assay_limit demand = { .cases = "op.a/*/t=all/*", .metric = "exact_instructions", .limit = 1 };
-		struct assay_policy p = assay_policy_default();
-		struct assay_gate_report r;
+	static const struct {
+		const char *name;
+		bool ticks;
+		size_t n_pairs;
+		double slowdown;
+		enum assay_verdict kept, today;
+	} rows[] = {
+		{ "ticks", true, PAIRS, 0, ASSAY_REGRESSED, ASSAY_PASS },
+		{ "no slower, may be faster, and no pairs are left", false, 7, -0.006, ASSAY_INCONCLUSIVE, ASSAY_PASS },
+		{ "slower by either", false, PAIRS, 0.02, ASSAY_REGRESSED, ASSAY_REGRESSED },
+	};
+	static const struct made made[] = { SAME };
 
-		p.limits = &demand;
-		p.n_limits = 1;
-		cmp.exact[ASSAY_HEAD] = exact_run();
-		cmp.exact[ASSAY_BASE] = exact_run();
-		cmp.exact[ASSAY_HEAD].cases[0].all_threads = all;
-		r = judge(&cmp, &p, false);
-		assert_int_equal(r.n_cases, 2 + all);
-		assert_int_equal(r.exit, all ? ASSAY_EXIT_REGRESSED : ASSAY_EXIT_OK);
-		assay_exact_run_release(&cmp.exact[ASSAY_HEAD]);
-		assay_exact_run_release(&cmp.exact[ASSAY_BASE]);
-		release(&cmp, &r);
-	}
+	for (size_t i = 0; i < N_OF(rows); i++)
+		for (unsigned rule = ASSAY_JUDGE_RULE_KEPT; rule <= ASSAY_JUDGE_RULE; rule++) {
+			const enum assay_verdict want = rule == ASSAY_JUDGE_RULE ? rows[i].today : rows[i].kept;
+			struct assay_comparison cmp = make_comparison(made, 1);
+			struct assay_gate_report r;
+
+			set_pairs(&cmp.cases[0], rows[i].n_pairs, rows[i].slowdown, rows[i].ticks);
+			cmp.rule = rule;
+			r = judge(&cmp, NULL, false);
+			if (r.cases[0].verdict != want)
+				fail_msg("%s by rule %u: %s (%s)", rows[i].name, rule,
+					 assay_verdict_name(r.cases[0].verdict), r.cases[0].reason);
+			release(&cmp, &r);
+		}
 }
 
 UNIT_MAIN(NULL, NULL)

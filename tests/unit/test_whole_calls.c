@@ -4,8 +4,8 @@
 #include "unit.h"
 
 #define GOES_ON ASSAY_SAMPLE_CONTINUES
-#define TOLD	ASSAY_SAMPLE_WAIT_TOLD
-#define POLLED	ASSAY_SAMPLE_POLLED
+#define TOLD    ASSAY_SAMPLE_WAIT_TOLD
+#define POLLED  ASSAY_SAMPLE_POLLED
 
 static size_t put_together(const struct assay_sample *s, size_t n, struct assay_sample *calls)
 {
