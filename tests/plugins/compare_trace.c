@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a record of every run, the process and the copy of the inputs, to the file ASSAY_TEST_TRACE. A run takes
+ * ASSAY_TEST_SPIN_NS at least.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "compare_side.h"
+
+static int trace = -1;
+static uint64_t spin_ns;
+
+/* Copies are prepared in their order. */
+static int prepare(struct assay_job *job)
+{
+	static intptr_t copies;
+	const char *path = getenv("ASSAY_TEST_TRACE"), *spin = getenv("ASSAY_TEST_SPIN_NS");
+
+	job->state = (void *)copies++;
+	spin_ns = spin ? strtoull(spin, NULL, 10) : 0;
+	if (path && trace < 0)
+		trace = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	return 0;
+}
+
+static int run(struct assay_job *job)
+{
+	const int32_t record[2] = { (int32_t)getpid(), (int32_t)(intptr_t)job->state };
+	const uint64_t start = job->host->now_ns();
+
+	if (write(trace, record, sizeof(record)) != sizeof(record))
+		return job->host->fail(job, "cannot write to ASSAY_TEST_TRACE");
+	compare_triple(job, 1);
+	while (job->host->now_ns() - start < spin_ns)
+		;
+	return 0;
+}
+
+static const struct assay_variant variants[] = {
+	{ .op = "lenient.triple",
+	  .name = "work",
+	  .help = "leaves a trace",
+	  .flags = ASSAY_VARIANT_ONE_THREAD,
+	  .prepare = prepare,
+	  .run = run },
+};
+
+COMPARE_PLUGIN("compare-trace", variants);

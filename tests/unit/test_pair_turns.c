@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the sides of a pair take turns: with which copies, after which calls, and what is checked when they are over. */
+#include "pair_world.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define MAX_RUNS 65536
+
+/* Runs of the two processes of a pair in their order, as compare_trace writes them. */
+struct trace {
+	char path[32];
+	int fd;
+	int32_t process[2]; /* in the order of their first runs */
+	int32_t *copies[2]; /* of their runs */
+	size_t n_runs[2];
+};
+
+static void trace_open(struct trace *t, const char *spin_ns)
+{
+	*t = (struct trace){ .path = "/tmp/assay-trace-XXXXXX" };
+	t->fd = mkstemp(t->path);
+	assert_true(t->fd >= 0);
+	for (int i = 0; i < 2; i++)
+		t->copies[i] = calloc(MAX_RUNS, sizeof(*t->copies[i]));
+	assert_true(t->copies[0] && t->copies[1]);
+	setenv("ASSAY_TEST_TRACE", t->path, 1);
+	setenv("ASSAY_TEST_SPIN_NS", spin_ns, 1);
+}
+
+static void trace_close(struct trace *t)
+{
+	unsetenv("ASSAY_TEST_TRACE");
+	unsetenv("ASSAY_TEST_SPIN_NS");
+	unlink(t->path);
+	close(t->fd);
+	free(t->copies[0]);
+	free(t->copies[1]);
+}
+
+/* Forget what was traced so far. */
+static void trace_clear(struct trace *t)
+{
+	assert_int_equal(ftruncate(t->fd, 0), 0);
+}
+
+static void trace_read(struct trace *t)
+{
+	int32_t record[2];
+
+	memset(t->process, 0, sizeof(t->process));
+	memset(t->n_runs, 0, sizeof(t->n_runs));
+	assert_int_equal(lseek(t->fd, 0, SEEK_SET), 0);
+	while (read(t->fd, record, sizeof(record)) == sizeof(record)) {
+		const int i = t->process[0] && record[0] != t->process[0];
+
+		assert_true(!t->process[i] || t->process[i] == record[0]);
+		assert_true(t->n_runs[i] < MAX_RUNS);
+		t->process[i] = record[0];
+		t->copies[i][t->n_runs[i]++] = record[1];
+	}
+	assert_true(t->n_runs[0] && t->n_runs[1]);
+}
+
+/*
+ * Copies in common memory that the partner has just used would not be cold. Both sides verify all copies in order; then
+ * one begins with the first, and the other half a rotation later.
+ */
+TEST(rotations_keep_apart)
+{
+	static const struct {
+		bool own_memory;
+		int32_t apart;
+	} rows[] = { { false, 3 }, { true, 0 } };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+		struct trace t;
+
+		trace_open(&t, "0");
+		plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
+		m.facts.copies = 6;
+		o = options_of(*state, &m);
+		take_pair(&o, &lessons, &m);
+		trace_clear(&t);
+		lessons.own_memory = rows[i].own_memory;
+		take_pair_as(&o, (struct assay_pair_options){ .iterations = m.pair.iterations }, &lessons, &m);
+		assert_ok(&m);
+		trace_read(&t);
+		for (int side = 0; side < 2; side++)
+			for (int32_t k = 0; k < 6; k++)
+				assert_int_equal(t.copies[side][k], k);
+		/* of all turns, as both rotate alike */
+		for (size_t k = 6; k < 12; k++)
+			assert_int_equal((t.copies[0][k] + 6 - t.copies[1][k]) % 6, rows[i].apart);
+		assert_true(t.copies[0][6] == 0 || t.copies[1][6] == 0);
+		trace_close(&t);
+		release(&m);
+	}
+}
+
+/*
+ * After a hand-over a side runs once untimed, since the partner had the caches; for a call of 5 ms and more they do not
+ * matter, and that would take a third of the time.
+ */
+TEST(long_calls_are_not_repeated)
+{
+	static const struct {
+		const char *spin_ns;
+		bool repeated;
+	} rows[] = { { "400000", true }, { "6000000", false } };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+		struct trace t;
+		size_t timed;
+
+		trace_open(&t, rows[i].spin_ns);
+		plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
+		o = options_of(*state, &m);
+		take_pair(&o, &lessons, &m);
+		trace_clear(&t);
+		/* of such calls no second pair warms up: what follows is to verify, to sample and to check again */
+		take_pair_as(&o, (struct assay_pair_options){ .iterations = m.pair.iterations }, &lessons, &m);
+		assert_ok(&m);
+		trace_read(&t);
+		timed = 2 * m.pair.n_blocks * m.pair.iterations;
+		for (int side = 0; side < 2; side++) {
+			const size_t others = t.n_runs[side] - 1 - timed - m.pair.iterations;
+
+			if ((others > 0) != rows[i].repeated || others > 2 * m.pair.n_blocks)
+				fail_msg("%s ns: %zu runs, %zu of them timed", rows[i].spin_ns, t.n_runs[side], timed);
+		}
+		trace_close(&t);
+		release(&m);
+	}
+}
+
+/*
+ * The last timed output of a side is checked before the partner, or the check itself, writes a right one there. A sample
+ * is one call, as the last check is, which begins from poison.
+ */
+TEST(timed_outputs_are_checked)
+{
+	for (int lazy = 0; lazy < 2; lazy++)
+		for (uint64_t seed = 1; seed <= 3; seed++) {
+			struct assay_pair_lessons lessons = { 0 };
+			struct assay_measure_options o;
+			struct measured m;
+
+			plan(*state,
+			     (const char *const[2]){ lazy ? "compare_base" : "compare_lazy",
+						     lazy ? "compare_lazy" : "compare_base" },
+			     &m);
+			o = options_of(*state, &m);
+			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = seed, .iterations = 1 }, &lessons,
+				     &m);
+			assert_int_equal(m.pair.side[lazy].status, ASSAY_STATUS_WRONG);
+			assert_int_equal(m.pair.side[!lazy].status, ASSAY_STATUS_OK);
+			release(&m);
+		}
+}
+
+/* Is @x within the times of the calls that the samples of a side make up? A median of some of them is. */
+static bool within_calls(const struct assay_pair *p, int side, size_t parts, double x)
+{
+	double least = INFINITY, most = 0;
+
+	for (size_t i = 0; i < 2 * p->n_blocks; i += parts) {
+		double call = 0;
+
+		for (size_t k = 0; k < parts; k++)
+			call += (double)p->side[side].samples[i + k].ns * 1e-9;
+		least = fmin(least, call);
+		most = fmax(most, call);
+	}
+	return x >= least * (1 - 1e-9) && x <= most * (1 + 1e-9);
+}
+
+/* After how many samples was the host asked? */
+static size_t polls(const struct assay_pair *p, int side)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < 2 * p->n_blocks; i++)
+		n += (p->side[side].samples[i].flags & ASSAY_SAMPLE_POLLED) != 0;
+	return n;
+}
+
+/* The first pair shows that calls have parts; from the next on each part is a turn, and inputs alone are common. */
+TEST(long_calls_are_divided)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+
+	plan(*state, (const char *const[2]){ "compare_parts", "compare_parts" }, &m);
+	o = options_of(*state, &m);
+	for (size_t parts = 1; parts <= 8; parts += 7) {
+		take_pair(&o, &lessons, &m);
+		assert_true(lessons.turn_parts == 1 && lessons.call_turns == 8 && !lessons.own_memory);
+		assert_true(m.pair.n_blocks >= 2 && 2 * m.pair.n_blocks % parts == 0);
+		for (int side = 0; side < 2; side++) {
+			const struct assay_pair_side *s = &m.pair.side[side];
+
+			assert_int_equal(s->status, ASSAY_STATUS_OK);
+			for (size_t i = 0; i < 2 * m.pair.n_blocks; i++)
+				assert_int_equal(!(s->samples[i].flags & ASSAY_SAMPLE_CONTINUES),
+						 i % parts == parts - 1);
+			assert_true(within_calls(&m.pair, side, parts, side_value(s, "time_s")));
+			/* a call takes 12 ms, and every 10 ms the host is asked, not after every part */
+			assert_true(polls(&m.pair, side) > 0);
+			assert_true(parts == 1 || polls(&m.pair, side) < 2 * m.pair.n_blocks);
+		}
+	}
+	release(&m);
+}
+
+MEASURE_MAIN
