@@ -19,7 +19,9 @@
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
 
-#define SLICE_NS 50000000u
+#define SLICE_NS         50000000u
+#define END_NS           5000000000u
+#define SIMULATED_END_NS 60000000000u
 
 struct assay_worker {
 	struct assay_shared *shared; /* unmapped by the worker with index 0, if it is not kept */
@@ -31,6 +33,7 @@ struct assay_worker {
 	pid_t partner; /* of a pair, the one that was started later; 0: none */
 	struct assay_strays strays;
 	uint64_t deadline_ns, timeout_ns, memory_bytes;
+	uint64_t end_ns; /* that it may take to end */
 	const volatile sig_atomic_t *interrupted;
 };
 
@@ -133,6 +136,7 @@ static int start(struct assay_worker **out, struct assay_shared *shared, int fd,
 	w->deadline_ns = o->deadline_ns;
 	w->timeout_ns = o->c->timeout_ns;
 	w->memory_bytes = o->c->memory_bytes;
+	w->end_ns = o->launch ? SIMULATED_END_NS : END_NS;
 	w->interrupted = o->interrupted;
 	assay_strays_watch(&w->strays);
 	rc = fill_spec(&w->page->spec, o, err);
@@ -266,6 +270,26 @@ static bool over_limit(struct assay_worker *w, enum assay_status *status, char *
 	return true;
 }
 
+/* The process ends by itself after its last command, in time; under a simulator that takes longer. */
+static int await_end(struct assay_worker *w, enum assay_status *status, char *reason, size_t size,
+		     struct assay_err *err)
+{
+	const uint64_t end = assay_monotonic_ns() + w->end_ns;
+
+	while (!assay_process_wait(&w->process, SLICE_NS)) {
+		if (w->interrupted && *w->interrupted)
+			return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+		if (assay_monotonic_ns() > end) {
+			*status = ASSAY_STATUS_FAILED;
+			snprintf(reason, size, "the worker did not end after its last command");
+			return 0;
+		}
+	}
+	if (w->process.status)
+		ended(w, status, reason, size);
+	return 0;
+}
+
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args)
 {
 	static const struct assay_worker_args none;
@@ -312,13 +336,7 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 			  ? (enum assay_status)w->page->reply.status
 			  : ASSAY_STATUS_FAILED;
 	snprintf(reason, size, "%s", w->page->reply.reason);
-	if (w->command == ASSAY_CMD_FINISH && !assay_process_wait(&w->process, 5000000000u)) {
-		*status = ASSAY_STATUS_FAILED;
-		snprintf(reason, size, "the worker did not end after its last command");
-	} else if (w->command == ASSAY_CMD_FINISH && w->process.status) {
-		ended(w, status, reason, size);
-	}
-	return 0;
+	return w->command == ASSAY_CMD_FINISH ? await_end(w, status, reason, size, err) : 0;
 }
 
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
