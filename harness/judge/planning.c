@@ -12,6 +12,7 @@
 int assay_planned_learn(struct assay_planned *p, const struct assay_comparison_case *c, struct assay_err *err)
 {
 	struct assay_paired_readings r;
+	/* a promise is of pairs to come, so those of older rules are read as today's rule reads them */
 	int rc = assay_paired_readings(c, false, &r, err);
 
 	if (rc || r.n < 2)

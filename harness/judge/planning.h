@@ -14,7 +14,7 @@ struct assay_planned {
 	double need_s;       /* infinite then */
 };
 
-/* Add the pairs of a measured case. ASSAY_ENOMEM. */
+/* Add the pairs of a measured case, whatever rule it was judged by. ASSAY_ENOMEM. */
 int assay_planned_learn(struct assay_planned *p, const struct assay_comparison_case *c, struct assay_err *err);
 /* False: no two usable pairs were ever seen, so that the numbers below mean nothing and no promise can be made. */
 bool assay_planned_known(const struct assay_planned *p);
