@@ -61,7 +61,7 @@ static json_t *case_json(const struct assay_comparison_case *c, const struct ass
 	for (size_t i = 0; i < c->n_pairs; i++)
 		json_array_append_new(pairs, pair_json(&c->pairs[i], &reading->pairs[i], samples));
 	o = json_pack("{s:s,s:s,s:f,s:b,s:b,s:o,s:o,s:o}", "key", c->c.key, "control", kinds[c->control], "injected",
-		      c->injected_frac, "in_base", c->in_base, "in_head", c->in_head, "reason",
+		      assay_comparison_injected(c), "in_base", c->in_base, "in_head", c->in_head, "reason",
 		      assay_json_text(c->reason), "difference", assay_json_text(c->difference), "pairs", pairs);
 	json_object_set_new(o, "undecided", assay_json_text(reading->undecided));
 	json_object_set_new(o, "metrics",

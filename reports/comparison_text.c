@@ -21,7 +21,7 @@ static void control_text(const struct assay_comparison_case *c, char *buf, size_
 		snprintf(buf, size, "base against base");
 		break;
 	case ASSAY_CONTROL_SLOWER:
-		snprintf(buf, size, "head with %.3g %% more work", 100 * c->injected_frac);
+		snprintf(buf, size, "head with %.3g %% more work", 100 * assay_comparison_injected(c));
 		break;
 	default:
 		snprintf(buf, size, "%s", !c->in_head ? "lost" : !c->in_base ? "new" : "");

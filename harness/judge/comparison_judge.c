@@ -204,7 +204,7 @@ static void judge_control(const struct assay_comparison_case *c, const struct as
 	bool decided = g->verdict == ASSAY_PASS || g->verdict == ASSAY_IMPROVED;
 
 	*out = (struct assay_gate_control){ .kind = c->control,
-					    .injected_frac = c->injected_frac,
+					    .injected_frac = assay_comparison_injected(c),
 					    .verdict = g->verdict,
 					    .ratio = g->ratio,
 					    .ci_lo = g->ci_lo,

@@ -17,6 +17,7 @@
 #include "model/summary.h"
 
 #define INJECTED_SAMPLE_NS 400000.0
+#define EXTRA_ERROR        0.001 /* of what is to be injected */
 #define AUDITED_OF         4
 
 struct pair_session {
@@ -88,15 +89,25 @@ static int describe_difference(struct pair_session *s, char *difference)
 	return rc;
 }
 
+/* The least number of iterations from @n on of which @frac is a whole number, but for EXTRA_ERROR; *extra gets that. */
+static uint64_t divisible(uint64_t n, double frac, uint64_t *extra)
+{
+	double want = frac * (double)n;
+
+	for (; fabs(round(want) - want) > EXTRA_ERROR * want; want = frac * (double)++n)
+		;
+	*extra = (uint64_t)round(want);
+	return n;
+}
+
 /*
- * A slowdown of known size. Extra work must be whole iterations, one in every so many; a kernel that takes too long for
- * such samples to pass undisturbed is stretched by time instead.
+ * A slowdown of known size. Extra work must be whole iterations; a kernel that takes too long for samples of so many to
+ * pass undisturbed is stretched by time instead.
  */
 static void find_injection(struct pair_session *s)
 {
 	struct assay_pair *p = s->p;
-	uint64_t step = (uint64_t)fmax(1, round(1 / s->po->injected_frac)),
-		 whole = (p->iterations + step - 1) / step * step;
+	uint64_t extra, whole = divisible(p->iterations, s->po->injected_frac, &extra);
 	double whole_ns = s->turns.sample_ns * (double)whole / (double)p->iterations;
 
 	if (whole_ns > INJECTED_SAMPLE_NS) {
@@ -105,7 +116,7 @@ static void find_injection(struct pair_session *s)
 	}
 	s->turns.sample_ns = whole_ns;
 	p->iterations = whole;
-	p->extra_iterations[ASSAY_HEAD] = whole / step;
+	p->extra_iterations[ASSAY_HEAD] = extra;
 }
 
 static int find_iterations(struct pair_session *s)

@@ -74,3 +74,11 @@ bool assay_pair_same_code(const struct assay_pair *p)
 
 	return base[0] && !strcmp(base, p->side[ASSAY_HEAD].code_hash);
 }
+
+double assay_comparison_injected(const struct assay_comparison_case *c)
+{
+	const struct assay_pair *p = c->pairs;
+	const uint64_t extra = c->n_pairs ? p->extra_iterations[ASSAY_HEAD] : 0;
+
+	return extra ? (double)extra / (double)p->iterations : c->injected_frac;
+}

@@ -45,7 +45,7 @@ struct assay_pair {
 struct assay_comparison_case {
 	struct assay_case c;
 	enum assay_control control;
-	double injected_frac;     /* of ASSAY_CONTROL_SLOWER: 0.02 = 2 % more work */
+	double injected_frac;     /* of ASSAY_CONTROL_SLOWER: 0.02 = 2 % more work, as it was asked for */
 	bool in_base, in_head;    /* does the side have the variant? */
 	char reason[512];         /* why it was not measured at all, or why the base's variant cannot be loaded */
 	char difference[256];     /* where the outputs of the two sides begin to differ; empty: they do not */
@@ -100,6 +100,9 @@ void assay_comparison_case_release(struct assay_comparison_case *c);
 /* Release the cases and their pairs alone. */
 void assay_comparison_drop_cases(struct assay_comparison *cmp);
 void assay_comparison_release(struct assay_comparison *cmp);
+
+/* What was done on top in a slower head: whole iterations, which may differ from what was asked for. */
+double assay_comparison_injected(const struct assay_comparison_case *c);
 
 /* NULL: @s has no such metric. */
 /* What became of a side was no measurement: neither has samples then. */

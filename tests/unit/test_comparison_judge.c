@@ -179,8 +179,12 @@ TEST(names_and_numbers)
 
 	cmp = make_comparison(cases, N_OF(cases));
 	cmp.ended_ns = 0;
+	/* what was done counts, not what was asked for */
+	cmp.cases[1].pairs[0].iterations = 4;
+	cmp.cases[1].pairs[0].extra_iterations[ASSAY_HEAD] = 3;
 	r = judge(&cmp, NULL, false);
 	assert_true(isnan(r.seconds));
+	assert_true(r.controls[0].injected_frac == 0.75);
 	release(&cmp, &r);
 }
 

@@ -210,6 +210,34 @@ TEST(a_fill_with_state)
 	}
 }
 
+/* A control does what it says: whole iterations of the head that are as much of its work as was asked for. */
+TEST(injected_work_is_as_asked)
+{
+	static const struct {
+		double frac;
+		uint64_t iterations, of, extra;
+	} rows[] = { { 0.8, 1, 5, 4 }, { 0.25, 3, 4, 1 }, { 1.5, 1, 2, 3 }, { 0.5, 2, 2, 1 } };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_measure_options o;
+		struct measured m;
+
+		plan(*state, (const char *const[2]){ "compare_hoards", "compare_hoards" }, &m);
+		o = options_of(*state, &m);
+		/* a sample that was disturbed takes too long for more work */
+		for (int k = 0; k < 5 && !m.pair.extra_iterations[ASSAY_HEAD]; k++)
+			take_pair_as(&o,
+				     (struct assay_pair_options){ .iterations = rows[i].iterations,
+								  .injected_frac = rows[i].frac },
+				     &(struct assay_pair_lessons){ 0 }, &m);
+		assert_ok(&m);
+		assert_int_equal(m.pair.iterations, rows[i].of);
+		assert_int_equal(m.pair.extra_iterations[ASSAY_HEAD], rows[i].extra);
+		assert_int_equal(m.pair.extra_iterations[ASSAY_BASE], 0);
+		release(&m);
+	}
+}
+
 /* What is wrong once, and right when it is tried again, was wrong. */
 TEST(wrong_once_is_wrong)
 {
