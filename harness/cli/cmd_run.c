@@ -54,21 +54,38 @@ static const struct assay_command_line line = {
 	.argument = refuse,
 };
 
+/* The manifests that are installed are of the installed benches; others get one of their own. */
+static void say_gate(const struct assay_run *run, const struct assay_settings *s)
+{
+	char gate[ASSAY_INSTALLED_PATH_MAX];
+	struct assay_text places = { 0 };
+
+	assay_command_text(gate, sizeof(gate), "gate", run->suite, s->r.db);
+	if (s->r.bench_dir) {
+		assay_places_text(&places, &s->r, s->r.bench_dir, run->suite);
+		printf(", 'assay list --manifest%s >%s.manifest' writes what a gate demands, '%s --manifest "
+		       "%s.manifest' judges it\n",
+		       places.s ? places.s : "", run->suite, gate, run->suite);
+	} else {
+		printf(", '%s' judges it\n", gate);
+	}
+	assay_text_release(&places);
+}
+
 static void say_stored(const struct assay_run *run, const struct assay_settings *s)
 {
-	char number[32], show[ASSAY_INSTALLED_PATH_MAX], gate[ASSAY_INSTALLED_PATH_MAX];
+	char number[32], show[ASSAY_INSTALLED_PATH_MAX];
 
 	if (s->json)
 		return;
 	snprintf(number, sizeof(number), "show %" PRId64, run->id);
 	assay_command_text(show, sizeof(show), number, NULL, s->r.db);
-	assay_command_text(gate, sizeof(gate), "gate", run->suite, s->r.db);
 	printf("stored as run %" PRId64 " in %s; '%s' shows every case", run->id, s->r.db, show);
 	/* the manifest demands the whole suite */
 	if (s->r.only.n)
 		printf("\n");
 	else
-		printf(", '%s' judges it\n", gate);
+		say_gate(run, s);
 }
 
 /* What was asked for by name and cannot be counted here stands in the details of each case; say so once. */

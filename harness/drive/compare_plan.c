@@ -267,7 +267,9 @@ static int add_owing_cases(struct assay_compare_plan *p, const struct assay_sess
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		to->in_base = to->in_head = false;
 		snprintf(to->reason, sizeof(to->reason),
-			 "neither side runs it here, and the policy demands something of it: %s", why);
+			 "neither side runs it here, and the policy demands something of it, which no manifest "
+			 "excuses in a comparison: %s",
+			 why);
 	}
 	return 0;
 }

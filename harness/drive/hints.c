@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drive/request.h"
-
 /* " OPTION WORD" at the end of @buf, where it fits. */
 static void add_option(char *buf, size_t size, const char *option, const char *word)
 {
@@ -25,6 +23,22 @@ void assay_command_text(char *buf, size_t size, const char *command, const char 
 		add_option(buf, size, "--suite", suite);
 	if (strcmp(db, ASSAY_DEFAULT_DB))
 		add_option(buf, size, "--db", db);
+}
+
+void assay_places_text(struct assay_text *t, const struct assay_request *q, const char *bench_dir, const char *suite)
+{
+	for (size_t i = 0; i < q->plugins.n; i++) {
+		assay_text_add(t, " --plugin ");
+		assay_text_add_word(t, q->plugins.v[i]);
+	}
+	if (q->no_default_plugins)
+		assay_text_add(t, " --no-default-plugins");
+	if (bench_dir) {
+		assay_text_add(t, " --bench-dir ");
+		assay_text_add_word(t, bench_dir);
+	}
+	if (suite && strcmp(suite, ASSAY_DEFAULT_SUITE))
+		assay_text_addf(t, " --suite %s", suite);
 }
 
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)

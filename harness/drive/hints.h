@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
+#include "drive/request.h"
 #include "model/case.h"
 
 /*
@@ -13,6 +14,12 @@
  * that are not the defaults. @suite may be NULL.
  */
 void assay_command_text(char *buf, size_t size, const char *command, const char *suite, const char *db);
+
+/*
+ * Append " --plugin other.so --bench-dir DIR --suite NAME": what a command needs to find the op and the cases of @q in
+ * @bench_dir, NULL being the installed one, and of @suite.
+ */
+void assay_places_text(struct assay_text *t, const struct assay_request *q, const char *bench_dir, const char *suite);
 
 /* Add what users may call a case: its key, and where that differs the key with t=all. */
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);

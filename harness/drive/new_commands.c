@@ -7,23 +7,6 @@
 #include "drive/installed.h"
 #include "drive/op_shape.h"
 
-/* " --plugin other.so --bench-dir DIR --suite NAME": what a command needs to find op and cases. */
-static void add_places(const struct assay_new_plan *w, struct assay_text *t)
-{
-	for (size_t i = 0; i < w->q->r->plugins.n; i++) {
-		assay_text_add(t, " --plugin ");
-		assay_text_add_word(t, w->q->r->plugins.v[i]);
-	}
-	if (w->q->r->no_default_plugins)
-		assay_text_add(t, " --no-default-plugins");
-	if (w->bench_dir) {
-		assay_text_add(t, " --bench-dir ");
-		assay_text_add_word(t, w->bench_dir);
-	}
-	if (w->suite && strcmp(w->suite, ASSAY_DEFAULT_SUITE) != 0)
-		assay_text_addf(t, " --suite %s", w->suite);
-}
-
 /* The plugin with @more at the end of its name: a path with a slash in it where @path. */
 static void add_plugin(const struct assay_new_plan *w, struct assay_text *t, const char *more, bool path)
 {
@@ -79,7 +62,7 @@ int assay_new_commands(const struct assay_new_plan *w, struct assay_new_result *
 
 	if (rc)
 		return rc;
-	add_places(w, &places);
+	assay_places_text(&places, w->q->r, w->bench_dir, w->suite);
 	add_compile(w, include, &t[0]);
 	add_compile(w, NULL, &t[1]);
 	for (int i = 2; i < 4; i++) {

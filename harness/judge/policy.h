@@ -28,6 +28,7 @@
  *                    "PAPI_TOT_INS == base +- 1%"} # of metrics and counts; base: in the comparison's or stored base
  *         where_counted = {"syscalls <= 0"} # the same, of those cases only for which there is a value
  *     }
+ * Where a manifest lets a case be skipped, that excuses it from `require` in a gate, and in a comparison it does not.
  * Globs see a case's key with the number of threads, and with t=all where the bench asked for all of them.
  */
 

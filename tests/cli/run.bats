@@ -52,7 +52,7 @@ gone() {
 
 @test "the commands that run names can be typed as they stand" {
 	run --separate-stderr measure
-	[[ $output == *"; 'assay show 1' shows every case, 'assay gate' judges it"* ]]
+	[[ $output == *"; 'assay show 1' shows every case, 'assay list --manifest --bench-dir "*" >quick.manifest' writes what a gate demands, 'assay gate --manifest quick.manifest' judges it"* ]]
 	# a part of the suite is not what a gate demands
 	run --separate-stderr measure --only '*/t=1/*' --db part.db
 	[ "${lines[-1]}" = "stored as run 1 in part.db; 'assay show 1 --db part.db' shows every case" ]
@@ -64,11 +64,20 @@ gone() {
 	command=$(sed -n "s/^stored as run 1 in .*; '\(.*\)' shows every case, .*/\1/p" <<<"$output")
 	[ "$command" = 'assay show 1 --db "my \$x.db"' ]
 	eval "$command" >/dev/null
-	command=$(sed -n "s/.* shows every case, '\(.*\)' judges it$/\1/p" <<<"$output")
-	[ "$command" = 'assay gate --suite mine --db "my \$x.db"' ]
-	"$ASSAY" list --manifest --bench-dir . --suite mine >mine.manifest
+	command=$(sed -n "s/.* shows every case, '\(.*\)' writes what a gate demands, .*/\1/p" <<<"$output")
+	[ "$command" = 'assay list --manifest --bench-dir . --suite mine >mine.manifest' ]
+	eval "$command"
+	command=$(sed -n "s/.* writes what a gate demands, '\(.*\)' judges it$/\1/p" <<<"$output")
+	[ "$command" = 'assay gate --suite mine --db "my \$x.db" --manifest mine.manifest' ]
 	: >plain.conf
-	eval "$command --allow-no-baseline --manifest mine.manifest --policy plain.conf" >/dev/null
+	eval "$command --allow-no-baseline --policy plain.conf" >/dev/null
+	# of the installed benches there are manifests
+	mkdir -p tree/bin tree/share/assay
+	cp "$ASSAY" tree/bin/
+	ln -s "$ASSAY_BUILD/plugins" tree/plugins
+	ln -s "$BENCH" tree/share/assay/bench
+	ASSAY_DETERMINISTIC=1 run --separate-stderr tree/bin/assay run --db installed.db
+	[[ $output == *"shows every case, 'assay gate --db installed.db' judges it" ]]
 }
 
 @test "a share of the roof that cannot be given says why, also when it is shown again" {
