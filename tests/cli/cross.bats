@@ -24,8 +24,11 @@ emulate() {
 
 @test "quantize formats on aarch64" {
 	emulate test_quantize
-	for test in known_blocks known_floats sum_order all_halves_decode halves_round_to_even codes_around_ties \
-		tiny_ternary_blocks not_finite_input not_finite_scale; do
+	for test in known_blocks known_floats sum_order codes_around_ties tiny_ternary_blocks not_finite_input not_finite_scale; do
+		grep -qE "^ok [0-9]+ - test_$test\$" <<<"$output"
+	done
+	emulate test_quantize_halves
+	for test in all_halves_decode halves_round_to_even; do
 		grep -qE "^ok [0-9]+ - test_$test\$" <<<"$output"
 	done
 }

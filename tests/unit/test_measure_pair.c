@@ -151,8 +151,8 @@ TEST(memory_is_kept)
 }
 
 /*
- * What variants prepare of the size of huge pages lies in the kept file, too: apart for the two sides, and zero whatever
- * was there. The pairs after the first use it again.
+ * What variants prepare of the size of huge pages lies in the kept file, too: apart for the two sides, and zero
+ * whatever was there. The pairs after the first use it again.
  */
 TEST(prepared_memory_is_kept)
 {

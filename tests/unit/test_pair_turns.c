@@ -141,8 +141,8 @@ TEST(long_calls_are_not_repeated)
 }
 
 /*
- * The last timed output of a side is checked before the partner, or the check itself, writes a right one there. A sample
- * is one call, as the last check is, which begins from poison.
+ * The last timed output of a side is checked before the partner, or the check itself, writes a right one there. A
+ * sample is one call, as the last check is, which begins from poison.
  */
 TEST(timed_outputs_are_checked)
 {
