@@ -104,9 +104,9 @@ void assay_comparison_release(struct assay_comparison *cmp);
 /* What was done on top in a slower head: whole iterations, which may differ from what was asked for. */
 double assay_comparison_injected(const struct assay_comparison_case *c);
 
-/* NULL: @s has no such metric. */
-/* What became of a side was no measurement: neither has samples then. */
+/* A side was not measured: neither has samples then. */
 void assay_pair_drop_samples(struct assay_pair *p);
+/* NULL: @s has no such metric. */
 const struct assay_metric *assay_pair_side_metric(const struct assay_pair_side *s, const char *tag);
 
 #endif
