@@ -147,7 +147,8 @@ TEST(hands_over_only_what_it_should)
 {
 	const char *argv[] = { "/proc/self/exe", "list-fds", NULL };
 	const char *env[] = { "ASSAY_TEST_NEW=one", "ASSAY_TEST_OLD=two", NULL };
-	int extra = open("/dev/null", O_RDONLY), keep = fcntl(extra, F_DUPFD_CLOEXEC, 40);
+	int extra = open("/dev/null", O_RDONLY), keep = fcntl(extra, F_DUPFD_CLOEXEC, 40),
+	    second = fcntl(extra, F_DUPFD_CLOEXEC, 30);
 	int far = fcntl(extra, F_DUPFD, 200), fds[2];
 	struct assay_process_options o = plain(argv);
 	struct assay_err err = { 0 };
@@ -163,6 +164,7 @@ TEST(hands_over_only_what_it_should)
 	sigprocmask(SIG_BLOCK, &block, &old);
 	assert_int_equal(pipe(fds), 0);
 	o.keep_fd = keep;
+	o.second_fd = second;
 	o.env = env;
 	o.cwd = "/";
 	o.stdout_fd = o.stderr_fd = fds[1];
@@ -171,12 +173,13 @@ TEST(hands_over_only_what_it_should)
 	assert_true(assay_process_wait(&p, LONG_NS));
 	n = read(fds[0], got, sizeof(got) - 1);
 	assert_true(n > 0);
-	assert_string_equal(got, "fds 0 1 2 40; env one two 1; cwd /; own group; signals reset; stdin ends\n");
+	assert_string_equal(got, "fds 0 1 2 30 40; env one two 1; cwd /; own group; signals reset; stdin ends\n");
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	close(fds[0]);
 	close(extra);
 	close(keep);
+	close(second);
 	close(far);
 }
 
