@@ -45,7 +45,7 @@ int assay_worker_start(struct assay_worker **w, const struct assay_worker_option
 
 /* Memory that large pairs use one after the other: to get it from the kernel takes longer than to fill it. */
 struct assay_kept_memory {
-	struct assay_shared *shared; /* NULL: there is none yet */
+	struct assay_pair_shared *shared; /* NULL: there is none yet */
 	int fd;
 };
 
@@ -58,18 +58,10 @@ int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker
 /* Kills it if it still runs, and whatever it left behind. */
 void assay_worker_free(struct assay_worker *w);
 
-/* Numbers that go with a command; what a command does not use is ignored. */
-struct assay_worker_args {
-	uint64_t iterations, extra_iterations;
-	double stretch_frac;
-	bool counting, long_calls;
-	uint32_t count, turn_parts;
-	uint64_t order_seed;
-};
-
 /*
  * Give @cmd and wait for the answer. 0 and *status, *reason for whatever the worker or its end says (then it is gone,
- * and only free may follow, unless status is OK). ASSAY_EINTERRUPTED when the user asked to stop.
+ * and only free may follow, unless status is OK). An answer that makes no sense is a failure of the worker.
+ * ASSAY_EINTERRUPTED when the user asked to stop.
  */
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
 		      enum assay_status *status, char *reason, size_t size, struct assay_err *err);
@@ -82,7 +74,7 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 		     size_t size, struct assay_err *err);
 /* Tell it what the oracle accepted elsewhere, on the same inputs. */
 void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *accepted);
-/* The last answer; valid until the next call. */
+/* The last answer, checked; all zeros after one that made no sense. Stays where it is until the worker is freed. */
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);
 
