@@ -15,6 +15,7 @@
 #include "worker/plugin_loader.h"
 #include "worker/protocol.h"
 #include "worker/thread_pool.h"
+#include "worker/worker_state.h"
 
 #define ASSAY_JOB_METRICS ASSAY_PAGE_METRICS
 
@@ -93,6 +94,7 @@ struct assay_case_job {
 
 	struct assay_heap_case heap; /* what the variant allocates */
 	struct assay_case_audit audit;
+	struct assay_worker_state state;
 
 	uint64_t next_copy; /* the rotation goes on from sample to sample */
 

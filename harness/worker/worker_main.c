@@ -46,6 +46,7 @@ struct worker {
 	double call_ns;      /* the shortest since the last audit */
 	double sampled_ns;   /* of samples since then */
 	bool checked;        /* the outputs of the last sample, before the partner could write there */
+	bool in_turns;       /* scheduled for them */
 	bool offset;         /* the rotation over common copies is half a turn from the partner's */
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct assay_case_counts counts;
@@ -181,9 +182,12 @@ static struct assay_outcome check_last(struct worker *w)
  */
 static struct assay_outcome do_recheck(struct worker *w)
 {
-	struct assay_outcome out = w->checked ? assay_outcome_ok() : check_last(w);
 	struct assay_case_job *j = &w->job;
+	struct assay_outcome out = assay_worker_state_check(&j->state, j->pool, "a call");
 	double err;
+
+	if (out.status == ASSAY_STATUS_OK && !w->checked)
+		out = check_last(w);
 
 	err = w->reply.max_rel_err;
 	if (out.status == ASSAY_STATUS_OK)
@@ -345,7 +349,11 @@ static struct assay_outcome do_pair(struct worker *w)
 	uint64_t ns;
 
 	w->slots = 4 * (p->count < ASSAY_PAGE_SAMPLES / 2 ? p->count : ASSAY_PAGE_SAMPLES / 2);
-	assay_schedule_for_turns();
+	if (!w->in_turns) {
+		assay_schedule_for_turns();
+		assay_worker_state_rescheduled(&w->job.state);
+		w->in_turns = true;
+	}
 	keep_apart(w);
 	begin_samples(w);
 	w->job.on_part = p->turn_parts ? part_done : NULL;
@@ -394,7 +402,7 @@ static struct assay_outcome do_report(struct worker *w)
 	memcpy(r->metrics, j->metrics, sizeof(r->metrics));
 	r->rss_peak_bytes = rss_peak_bytes();
 	assay_case_job_retire(j); /* what it leaves behind is part of the report */
-	return out.status == ASSAY_STATUS_OK ? assay_case_counts_report(&w->counts, r) : out;
+	return out.status == ASSAY_STATUS_OK ? assay_case_counts_report(&w->counts, j->state.note, r) : out;
 }
 
 static struct assay_outcome obey(struct worker *w)
