@@ -30,6 +30,8 @@ struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const
 void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase)
 {
 	atomic_store_explicit(j->phase, (uint32_t)phase, memory_order_relaxed);
+	if (j->turn && phase == ASSAY_PHASE_RUN)
+		assay_pair_blur(j->turn, j->spec->layout_seed, j->n_series++);
 }
 
 /* Far from where programs, libraries, stacks and simulators lie. */

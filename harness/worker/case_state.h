@@ -52,6 +52,8 @@ struct assay_case_job {
 	/* set by init, borrowed */
 	const struct assay_worker_spec *spec;
 	_Atomic uint32_t *phase;
+	struct assay_pair_turn *turn;       /* of a pair; NULL: this worker has no partner */
+	uint64_t n_series;                  /* of calls so far */
 	struct assay_common_memory *common; /* of a pair whose tensors lie in `file`; NULL: they are private */
 	struct assay_arena_file file;
 	struct assay_arena_file own; /* for what variants take of huge pages; fd −1: there is none */
@@ -117,6 +119,7 @@ struct assay_outcome assay_outcome_set(enum assay_status status, const char *fmt
 /* A callback returned an error: "@what of 'op/variant' failed: " and what it gave to host->fail. */
 struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const char *what);
 
+/* A series of calls begins with ASSAY_PHASE_RUN, whatever it is for; what plugins can see is the same for all kinds. */
 void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase);
 /* Let a copy's job point to the host's tensors, or to the device's where the variant runs on one. */
 void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device);

@@ -130,7 +130,7 @@ uint64_t assay_token_draw(void)
 void assay_pair_reset(struct assay_pair_shared *pair)
 {
 	memset(pair, 0, sizeof(*pair));
-	atomic_store(&pair->turn.slot, (uint32_t)assay_token_draw());
+	atomic_store(&pair->turn.slot, (uint32_t)assay_token_draw() | 1);
 	atomic_store(&pair->turn.ready, (uint32_t)assay_token_draw() & ~1u);
 }
 
@@ -162,7 +162,12 @@ unsigned assay_pair_owner(uint64_t order_seed, uint32_t slot)
 /* What slot @slot of this order is called in the shared word. */
 static uint32_t word_of(uint64_t order_seed, uint32_t slot)
 {
-	return assay_random4(order_seed, 1, 0).v[0] + slot;
+	return 2 * (assay_random4(order_seed, 1, 0).v[0] + slot);
+}
+
+void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n)
+{
+	atomic_store_explicit(&turn->slot, assay_random4(seed, 2, n).v[0] | 1, memory_order_relaxed);
 }
 
 void assay_pair_hold(struct assay_pair_turn *turn, uint64_t order_seed)

@@ -190,10 +190,10 @@ struct assay_page {
 
 /*
  * Two partners hand the turn over between them, without the controller. The words tell a plugin nothing: both begin
- * somewhere by chance.
+ * somewhere by chance, and `slot` has another value in each series of calls, timed or not, see assay_pair_blur().
  */
 struct assay_pair_turn {
-	_Atomic uint32_t slot;  /* the futex: the sample that may be taken */
+	_Atomic uint32_t slot;  /* the futex: the sample that may be taken; odd: none */
 	_Atomic uint32_t ready; /* odd: one side waits for the other */
 };
 
@@ -239,6 +239,9 @@ void assay_pair_join(struct assay_pair_turn *turn, uint64_t order_seed);
 void assay_pair_give(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot);
 /* Sleep until @slot may begin. */
 void assay_pair_wait(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot);
+
+/* While this side has the turn: put a value into `slot` that means nothing, the one that @seed has for @n. */
+void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n);
 
 /* Give the turn to the other side and wake it. */
 void assay_page_give(struct assay_page *page, enum assay_turn to);

@@ -93,6 +93,7 @@ static struct assay_outcome do_prepare(struct worker *w)
 	};
 	struct assay_outcome out = assay_case_job_init(&w->job, s, s->common ? &common : NULL, &w->page->phase);
 
+	w->job.turn = w->pair ? &w->pair->turn : NULL;
 	r->n_threads = s->n_threads;
 	for (uint32_t i = 0; i < s->n_threads; i++)
 		r->cpus[i] = w->job.cpus[i];
@@ -311,6 +312,7 @@ static void part_done(void *arg)
 	end_turn(w);
 	w->slot = next_slot(w, w->slot);
 	assay_pair_wait(&w->pair->turn, w->order.args.order_seed, w->slot);
+	assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
 	assay_sampling_resume(&w->sampling);
 }
 

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Honest variants, with the names of those in hostile_page.c and hostile_state.c. */
+/* Honest variants under the names of those that attack the harness. */
 #include "hostile_side.h"
 
+#define HONEST(n) HOSTILE(n, NULL, hostile_right)
+
 static const struct assay_variant variants[] = {
-	HOSTILE("resize", NULL, hostile_right),   HOSTILE("status", NULL, hostile_right),
-	HOSTILE("n_counts", NULL, hostile_right), HOSTILE("n_samples", NULL, hostile_right),
-	HOSTILE("samples", NULL, hostile_right),  HOSTILE("forged", NULL, hostile_right),
-	HOSTILE("scribble", NULL, hostile_right),
+	/* hostile_page.c */
+	HONEST("resize"),
+	HONEST("status"),
+	HONEST("n_counts"),
+	HONEST("n_samples"),
+	HONEST("samples"),
+	HONEST("forged"),
+	HONEST("scribble"),
+	/* hostile_state.c, hostile_load.c */
+	HONEST("flush_prepare"),
+	HONEST("flush_run"),
+	HONEST("affinity_run"),
+	HONEST("flush_load"),
+	/* hostile_signal.c */
+	HONEST("interrupt"),
+	HONEST("interrupt_child"),
+	/* cheat_spy.c */
+	HONEST("spy_words"),
+	HONEST("spy_change"),
+	HONEST("spy_turn"),
 };
 
 HOSTILE_PLUGIN("hostile-base", variants);
