@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/process_kin.h"
 #include "cli/cli.h"
 
 /* timeout(1) and terminals may send the same signal to a process and to its group: that is one wish, not two. */
@@ -13,12 +14,19 @@
 static volatile sig_atomic_t interrupted;
 static struct timespec first;
 static bool caught;
-static struct sigaction hangup; /* as it was; what nohup ignores stays so */
+static struct sigaction hangup;   /* as it was; what nohup ignores stays so */
+static volatile sig_atomic_t kin; /* a process that a worker started, and whose signal was ignored; 0: none */
 
-static void on_signal(int sig)
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	struct timespec now;
 
+	(void)context;
+	/* nobody who wants the program to stop asks a plugin to say so */
+	if (info->si_code <= 0 && assay_process_is_kin(info->si_pid)) {
+		kin = info->si_pid;
+		return;
+	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!interrupted) {
 		first = now;
@@ -31,7 +39,7 @@ static void on_signal(int sig)
 
 static void catch_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 
 	if (caught)
 		return;
@@ -62,6 +70,17 @@ static void warn(struct assay_watcher *w, const char *text)
 	assay_cli_warn("%s", text);
 }
 
+static void tell_ignored(struct assay_watcher *w)
+{
+	char text[128];
+
+	if (!kin)
+		return;
+	snprintf(text, sizeof(text), "ignored a signal that process %d sent, which runs a plugin", (int)kin);
+	kin = 0;
+	warn(w, text);
+}
+
 static void show_head(const struct assay_watcher *w, const struct assay_run *run)
 {
 	const struct assay_report r = { .kind = ASSAY_REPORT_RUN, .run = { .run = run } };
@@ -80,6 +99,7 @@ static void on_event(void *arg, const struct assay_event *e)
 
 	if (e->kind == ASSAY_EVENT_BUILDING || e->kind == ASSAY_EVENT_CASES || e->kind == ASSAY_EVENT_SPAN)
 		catch_signals();
+	tell_ignored(w);
 	switch (e->kind) {
 	case ASSAY_EVENT_WARNING:
 		warn(w, e->text);

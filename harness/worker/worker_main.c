@@ -22,6 +22,7 @@
 #include "worker/case_check.h"
 #include "worker/case_counts.h"
 #include "worker/code_hash.h"
+#include "worker/confine.h"
 #include "worker/inventory.h"
 #include "worker/protocol.h"
 #include "worker/sampling.h"
@@ -491,6 +492,9 @@ static int serve(int page_fd, int pair_fd, unsigned index)
 		return 1;
 	if (pair_fd && (assay_pair_attach(&w.pair, pair_fd, NULL) || fcntl(pair_fd, F_SETFD, FD_CLOEXEC)))
 		return 1;
+	/* a simulator that does not know the system calls says so, in the place of what went wrong */
+	if (!w.page->spec.fixed_layout)
+		assay_confine_signals();
 	while (more) {
 		struct assay_outcome out;
 
@@ -542,8 +546,10 @@ int assay_worker_main(int argc, char **argv)
 	fd = inherited_file(argv[2]);
 	if (fd < 0)
 		return 2;
-	if (argc == 3)
+	if (argc == 3) {
+		assay_confine_signals();
 		return assay_inventory_child(fd);
+	}
 	pair_fd = !strcmp(argv[3], "0") ? 0 : inherited_file(argv[3]);
 	return pair_fd < 0 ? 2 : serve(fd, pair_fd, !strcmp(argv[4], "1"));
 }

@@ -11,6 +11,7 @@ struct sides {
 	struct assay_strings plugins[2];
 	struct assay_inventory *inv;
 	struct assay_measure_options o;
+	uint64_t timeout_ns; /* of cases; 0: as make_case() has it */
 };
 
 static inline void open_sides(const struct world *w, const char *const names[2], struct sides *s)
@@ -44,6 +45,7 @@ static inline struct assay_case plan_of(struct sides *s, const char *variant, in
 	struct assay_case c = make_case(variant, n, threads, cache);
 	struct assay_err err = { 0 };
 
+	c.timeout_ns = s->timeout_ns ? s->timeout_ns : c.timeout_ns;
 	if (assay_inventory_describe(s->inv, &c, 1, facts, &err))
 		fail_msg("%s", err.text);
 	return c;

@@ -4,9 +4,12 @@
  * reason says what it did.
  */
 #include "sides_world.h"
+#include "worker/confine.h"
 #include "worker/worker_state.h"
 
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define N 4096
@@ -47,6 +50,21 @@ static const struct attack noted[] = {
 	{ "mask_run", ASSAY_STATUS_OK, "a call changed the signal mask: signal 12 is blocked" },
 	{ "limit_run", ASSAY_STATUS_OK, "a call changed RLIMIT_NOFILE: 100, was " },
 };
+
+/* Does the kernel keep a process that asked for it from signalling its parent? */
+static bool signals_are_confined(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		assay_confine_signals();
+		_exit(kill(getppid(), 0) ? 1 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WEXITSTATUS(status);
+}
 
 static void check(const struct attack *a, enum assay_status status, const char *reason)
 {
@@ -99,6 +117,7 @@ TEST(scribbling_over_the_page_ends_with_a_reason)
 	struct sides s;
 
 	open_sides(*state, (const char *const[2]){ "hostile_base", "hostile_page" }, &s);
+	s.timeout_ns = 500000000; /* an order that was written over may be to run for ever */
 	for (int i = 0; i < 30; i++) {
 		struct assay_result r;
 
@@ -179,6 +198,21 @@ TEST(what_alters_no_result_is_named)
 		check(&noted[i], r.status, told ? told->reason : r.reason);
 		assay_result_release(&r);
 	}
+	close_sides(&s);
+}
+
+/* Its controller is this program. */
+TEST(a_signal_does_not_reach_the_controller)
+{
+	static const struct attack interrupt = { "interrupt", ASSAY_STATUS_FAILED,
+						 "cannot signal its parent: Operation not permitted" };
+	struct sides s;
+
+	if (!signals_are_confined())
+		skip(); /* the kernel has no such scope */
+	open_sides(*state, (const char *const[2]){ "hostile_base", "hostile_signal" }, &s);
+	expect_alone(&s, &interrupt, 1);
+	expect_in_pair(&s, &interrupt);
 	close_sides(&s);
 }
 

@@ -12,6 +12,7 @@
 
 #include "unit.h"
 #include "base/process.h"
+#include "base/process_kin.h"
 
 #define LONG_NS  UINT64_C(20000000000) /* never waited for in full unless something is broken */
 #define SHORT_NS UINT64_C(50000000)
@@ -82,6 +83,53 @@ TEST(says_why_it_cannot_start)
 	/* No zombie remains of those that failed after the fork. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
+}
+
+/* Whoever is asked for waits until it may end. */
+static pid_t waiting_child(int *hold, int *said)
+{
+	int in[2], out[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		pid_t grand;
+
+		close(in[1]);
+		grand = fork();
+		if (grand > 0 && write(out[1], &grand, sizeof(grand)) != sizeof(grand))
+			_exit(1);
+		_exit(read(in[0], &byte, 1) != 0);
+	}
+	close(in[0]);
+	close(out[1]);
+	*hold = in[1];
+	*said = out[0];
+	return pid;
+}
+
+TEST(knows_its_descendants)
+{
+	int hold, said;
+	pid_t child = waiting_child(&hold, &said), grandchild;
+
+	assert_int_equal(read(said, &grandchild, sizeof(grandchild)), sizeof(grandchild));
+	errno = 77;
+	assert_true(assay_process_is_kin(child));
+	assert_true(assay_process_is_kin(grandchild));
+	assert_false(assay_process_is_kin(getpid()));
+	assert_false(assay_process_is_kin(getppid()));
+	assert_false(assay_process_is_kin(1));
+	assert_false(assay_process_is_kin(0));
+	assert_int_equal(errno, 77);
+	close(hold);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(assay_process_is_kin(child));
+	close(said);
 }
 
 TEST(kills_one_that_hangs)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "unit.h"
+#include "worker/case_state.h"
 #include "worker/worker_reply.h"
 
 #define THREADS 2
@@ -267,6 +268,33 @@ TEST(the_file_of_a_pair_only_grows)
 	assert_int_not_equal(ftruncate(fd, (1 << 20) - 1), 0);
 	close(fd);
 	assay_pair_unmap(pair);
+}
+
+/* What a plugin sees of the turn is another value in each series of calls, and never one that a partner waits for. */
+TEST(every_series_of_calls_looks_the_same)
+{
+	const struct assay_worker_spec spec = { .layout_seed = 5 };
+	_Atomic uint32_t phase;
+	struct assay_pair_turn turn;
+	struct assay_case_job *j = calloc(1, sizeof(*j));
+	uint32_t seen[8];
+
+	assert_non_null(j);
+	j->spec = &spec;
+	j->phase = &phase;
+	j->turn = &turn;
+	for (size_t i = 0; i < N_OF(seen); i++) {
+		assay_pair_hold(&turn, 42);
+		assert_int_equal(turn.slot % 2, 0);
+		assay_case_job_phase(j, ASSAY_PHASE_CHECK);
+		assert_int_equal(turn.slot % 2, 0);
+		assay_case_job_phase(j, ASSAY_PHASE_RUN);
+		seen[i] = turn.slot;
+		assert_int_equal(seen[i] % 2, 1);
+		for (size_t k = 0; k < i; k++)
+			assert_int_not_equal(seen[i], seen[k]);
+	}
+	free(j);
 }
 
 /* A word that changes and wakes all the time does not keep the controller from looking at the clock. */
