@@ -121,6 +121,8 @@ struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const
 
 /* A series of calls begins with ASSAY_PHASE_RUN, whatever it is for; what plugins can see is the same for all kinds. */
 void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase);
+/* FAILED where @who changed the state of a thread, see worker_state.h. */
+struct assay_outcome assay_case_job_unchanged(struct assay_case_job *j, const char *who);
 /* Let a copy's job point to the host's tensors, or to the device's where the variant runs on one. */
 void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device);
 /* Where the next arena of @bytes has to lie. */

@@ -185,7 +185,7 @@ static struct assay_outcome check_last(struct worker *w)
 static struct assay_outcome do_recheck(struct worker *w)
 {
 	struct assay_case_job *j = &w->job;
-	struct assay_outcome out = assay_worker_state_check(&j->state, j->pool, "a call");
+	struct assay_outcome out = assay_case_job_unchanged(j, "a call");
 	double err;
 
 	if (out.status == ASSAY_STATUS_OK && !w->checked)

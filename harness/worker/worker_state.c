@@ -10,8 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "worker/case_state.h"
-
 #if defined(__x86_64__)
 #define FLOAT_CONTROL "MXCSR"
 /* The lowest six bits say what happened in calculations. */
@@ -101,17 +99,18 @@ static void read_threads(struct assay_pool *pool, struct assay_thread_state *thr
 		read_thread(threads, 0, 1);
 }
 
-struct assay_outcome assay_worker_state_note(struct assay_worker_state *s, struct assay_pool *pool, uint32_t n_threads)
+int assay_worker_state_note(struct assay_worker_state *s, struct assay_pool *pool, uint32_t n_threads,
+			    struct assay_err *err)
 {
 	assay_worker_state_release(s);
 	s->noted = calloc(n_threads, sizeof(*s->noted));
 	s->seen = calloc(n_threads, sizeof(*s->seen));
 	if (!s->noted || !s->seen)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for the state of %u threads", n_threads);
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the state of %u threads", n_threads);
 	s->n_threads = n_threads;
 	read_threads(pool, s->noted);
 	read_limits(s->limits);
-	return assay_outcome_ok();
+	return 0;
 }
 
 void assay_worker_state_rescheduled(struct assay_worker_state *s)
@@ -138,6 +137,7 @@ void assay_worker_state_release(struct assay_worker_state *s)
 struct change {
 	const char *who;
 	uint32_t tid, n_threads;
+	struct assay_err *err;
 };
 
 /* " of thread 3", where there are several. */
@@ -147,9 +147,7 @@ static const char *whose(const struct change *c, char *buf, size_t size)
 	return buf;
 }
 
-static struct assay_outcome alters(const struct change *c, const char *what, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static struct assay_outcome alters(const struct change *c, const char *what, const char *fmt, ...)
+static __attribute__((format(printf, 3, 4))) int alters(const struct change *c, const char *what, const char *fmt, ...)
 {
 	char how[200], thread[32];
 	va_list ap;
@@ -157,11 +155,11 @@ static struct assay_outcome alters(const struct change *c, const char *what, con
 	va_start(ap, fmt);
 	vsnprintf(how, sizeof(how), fmt, ap);
 	va_end(ap);
-	return assay_outcome_set(ASSAY_STATUS_FAILED, "%s changed %s%s: %s", c->who, what,
-				 whose(c, thread, sizeof(thread)), how);
+	return assay_err_set(c->err, ASSAY_EWORKER, "%s changed %s%s: %s", c->who, what,
+			     whose(c, thread, sizeof(thread)), how);
 }
 
-static struct assay_outcome float_changed(const struct change *c, uint32_t was, uint32_t is)
+static int float_changed(const struct change *c, uint32_t was, uint32_t is)
 {
 	static const char *const rounding[] = { "to the nearest", "down", "up", "towards zero" };
 	const uint32_t changed = was ^ is;
@@ -175,8 +173,8 @@ static struct assay_outcome float_changed(const struct change *c, uint32_t was, 
 	return alters(c, FLOAT_CONTROL, "0x%x, was 0x%x", is, was);
 }
 
-static struct assay_outcome results_altered(const struct change *c, const struct assay_thread_state *was,
-					    const struct assay_thread_state *is)
+static int results_altered(const struct change *c, const struct assay_thread_state *was,
+			   const struct assay_thread_state *is)
 {
 	if (is->float_control != was->float_control)
 		return float_changed(c, was->float_control, is->float_control);
@@ -186,7 +184,7 @@ static struct assay_outcome results_altered(const struct change *c, const struct
 		return alters(c, "the affinity", "%d CPUs, were %d", is->n_cpus, was->n_cpus);
 	if (is->cpu != was->cpu)
 		return alters(c, "the affinity", "CPU %d, was %d", is->cpu, was->cpu);
-	return assay_outcome_ok();
+	return 0;
 }
 
 /* The first signal that one of the two holds and the other does not; 0: there is none. */
@@ -251,21 +249,22 @@ static void note_limits(char *note, const char *who, const struct rlimit *was)
 	}
 }
 
-struct assay_outcome assay_worker_state_check(struct assay_worker_state *s, struct assay_pool *pool, const char *who)
+int assay_worker_state_check(struct assay_worker_state *s, struct assay_pool *pool, const char *who,
+			     struct assay_err *err)
 {
-	struct assay_outcome out = assay_outcome_ok();
+	int rc = 0;
 
 	if (!s->n_threads)
-		return out;
+		return 0;
 	read_threads(pool, s->seen);
-	for (uint32_t i = 0; i < s->n_threads && out.status == ASSAY_STATUS_OK; i++) {
-		const struct change c = { .who = who, .tid = i, .n_threads = s->n_threads };
+	for (uint32_t i = 0; i < s->n_threads && !rc; i++) {
+		const struct change c = { .who = who, .tid = i, .n_threads = s->n_threads, .err = err };
 
-		out = results_altered(&c, &s->noted[i], &s->seen[i]);
+		rc = results_altered(&c, &s->noted[i], &s->seen[i]);
 		if (!s->note[0])
 			note_thread(s->note, &c, &s->noted[i], &s->seen[i]);
 	}
 	if (!s->note[0])
 		note_limits(s->note, who, s->limits);
-	return out;
+	return rc;
 }

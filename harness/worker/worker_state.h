@@ -12,9 +12,8 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "base/err.h"
 #include "worker/thread_pool.h"
-
-struct assay_outcome;
 
 #define ASSAY_STATE_NOTE_MAX 256
 /* Under which the counts of a case tell what changed and altered no result. */
@@ -37,14 +36,16 @@ struct assay_worker_state {
 };
 
 /* Note the state of the @n_threads of @pool, instead of what was noted before; pool NULL: of the caller alone. */
-struct assay_outcome assay_worker_state_note(struct assay_worker_state *s, struct assay_pool *pool, uint32_t n_threads);
+int assay_worker_state_note(struct assay_worker_state *s, struct assay_pool *pool, uint32_t n_threads,
+			    struct assay_err *err);
 /* What the harness changed of the calling thread's scheduling is no change of the variant's. */
 void assay_worker_state_rescheduled(struct assay_worker_state *s);
 /*
- * Did @who change it? FAILED with the change where that alters results; anything else is kept in `note`. OK where nothing
- * was noted.
+ * Did @who change it? ASSAY_EWORKER with the change where that alters results; anything else is kept in `note`. 0 where
+ * nothing was noted.
  */
-struct assay_outcome assay_worker_state_check(struct assay_worker_state *s, struct assay_pool *pool, const char *who);
+int assay_worker_state_check(struct assay_worker_state *s, struct assay_pool *pool, const char *who,
+			     struct assay_err *err);
 void assay_worker_state_release(struct assay_worker_state *s);
 
 #endif

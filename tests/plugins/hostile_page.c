@@ -118,6 +118,7 @@ static int forged_run(struct assay_job *job)
 		return job->host->fail(job, "there is no page");
 	page->reply.status = ASSAY_STATUS_OK;
 	give(page, ASSAY_TURN_CONTROLLER);
+	sleep(5); /* until the controller has looked */
 	return hostile_right(job);
 }
 
@@ -134,7 +135,7 @@ static int resize_run(struct assay_job *job)
 	if (fd < 0)
 		return job->host->fail(job, "cannot open the page: %s", strerror(errno));
 	if (!ftruncate(fd, 0)) {
-		sleep(1); /* until the controller looks */
+		sleep(5); /* until the controller looks */
 		return 0;
 	}
 	return job->host->fail(job, "cannot shrink the page: %s", strerror(errno));
