@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Follows the parents in /proc. What is called here is safe in a signal handler, so numbers are written and read by hand. */
+/* Follows the parents in /proc. All of it is safe in a signal handler, so numbers are written and read by hand. */
 #include "base/process_kin.h"
 
 #include <errno.h>

@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * Is @pid a child of this process, or a child of such, and so on? False for processes that are gone and reaped, and where
- * /proc does not tell. May be called in a signal handler; errno stays as it is.
+ * Is @pid a child of this process, or a child of such, and so on? False for processes that are gone and reaped, and
+ * where /proc does not tell. May be called in a signal handler; errno stays as it is.
  */
 bool assay_process_is_kin(pid_t pid);
 

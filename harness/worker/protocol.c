@@ -34,8 +34,8 @@ const char *assay_phase_name(enum assay_phase p)
 }
 
 /*
- * An anonymous file of @bytes, mapped. A mapping of what a file no longer holds kills whoever looks there, so the file is
- * sealed; @seals says against what besides shrinking.
+ * An anonymous file of @bytes, mapped. A mapping of what a file no longer holds kills whoever looks there, so the file
+ * is sealed; @seals says against what besides shrinking.
  */
 static int create(const char *name, size_t bytes, int seals, void **map, int *fd, struct assay_err *err)
 {

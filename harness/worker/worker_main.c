@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker process: takes commands out of the shared page, drives one case, answers. Never prints; its words go to the
- * page.
+ * The worker process: takes commands out of the shared page, drives one case, answers. Never prints; its words go to
+ * the page.
  */
 #include "worker/worker_main.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answer of a worker on its way through the page. What arrives is input: a plugin may have written it, and may go on
- * writing. So it is copied once, and the copy is checked before anybody uses it.
+ * The answer of a worker on its way through the page. What arrives is input: a plugin may have written it, and may go
+ * on writing. So it is copied once, and the copy is checked before anybody uses it.
  */
 #ifndef ASSAY_WORKER_WORKER_REPLY_H
 #define ASSAY_WORKER_WORKER_REPLY_H

@@ -17,18 +17,21 @@
 #define DENORMALS   (1u << 6)
 #define FLUSH       (1u << 15)
 #define ROUNDING_AT 13
+#define DIRECTIONS  "to the nearest", "down", "up", "towards zero"
 #elif defined(__aarch64__)
 #define FLOAT_CONTROL "FPCR"
 #define FLAGS         0u
 #define DENORMALS     0u
 #define FLUSH         (1u << 24 | 1u << 19)
 #define ROUNDING_AT   22
+#define DIRECTIONS    "to the nearest", "up", "down", "towards zero"
 #else
 #define FLOAT_CONTROL "floating-point control"
 #define FLAGS         0u
 #define DENORMALS     0u
 #define FLUSH         0u
 #define ROUNDING_AT   0
+#define DIRECTIONS    ""
 #endif
 #define ROUNDING (3u << ROUNDING_AT)
 
@@ -161,14 +164,14 @@ static __attribute__((format(printf, 3, 4))) int alters(const struct change *c, 
 
 static int float_changed(const struct change *c, uint32_t was, uint32_t is)
 {
-	static const char *const rounding[] = { "to the nearest", "down", "up", "towards zero" };
+	static const char *const rounding[] = { DIRECTIONS };
 	const uint32_t changed = was ^ is;
 
 	if (changed & FLUSH)
 		return alters(c, FLOAT_CONTROL, "flush-to-zero is %s", is & FLUSH ? "on" : "off");
 	if (changed & DENORMALS)
 		return alters(c, FLOAT_CONTROL, "denormals-are-zero is %s", is & DENORMALS ? "on" : "off");
-	if (changed & ROUNDING)
+	if (ROUNDING_AT && changed & ROUNDING)
 		return alters(c, FLOAT_CONTROL, "it rounds %s", rounding[(is & ROUNDING) >> ROUNDING_AT]);
 	return alters(c, FLOAT_CONTROL, "0x%x, was 0x%x", is, was);
 }

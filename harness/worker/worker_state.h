@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread's results and times rest on besides code and data: how it rounds, where and when it may run, which signals
- * reach it, what the process may use. It is noted before a variant's code runs and read back later; a variant that changed
- * any of it is named.
+ * What a thread's results and times rest on besides code and data: how it rounds, where and when it may run, which
+ * signals reach it, what the process may use. It is noted before a variant's code runs and read back later. A variant
+ * that changed any of it is named.
  */
 #ifndef ASSAY_WORKER_WORKER_STATE_H
 #define ASSAY_WORKER_WORKER_STATE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the controller makes of an answer that a plugin wrote. The input says which command is answered, then what in a right
- * answer is overwritten: a place in two bytes, a length in one, and so many bytes.
+ * What the controller makes of an answer that a plugin wrote. The input says which command is answered, then what in a
+ * right answer is overwritten: a place in two bytes, a length in one, and so many bytes.
  */
 #include <math.h>
 

@@ -58,8 +58,8 @@ static int change(struct assay_job *job)
 }
 
 /*
- * Sees in a pair how the turn goes back and forth. Of the calls after a change it computes only those that are more than
- * ever followed one before: a sample has fewer, what is checked after it has more.
+ * Sees in a pair how the turn goes back and forth. Of the calls after a change it computes only those that are more
+ * than ever followed one before: a sample has fewer, what is checked after it has more.
  */
 static int turn(struct assay_job *job)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variants of example.scale that attack the harness in one plugin and are honest in another, under the same names, so that
- * comparisons have a base for them.
+ * Variants of example.scale that attack the harness in one plugin and are honest in another, under the same names, so
+ * that comparisons have a base for them.
  */
 #ifndef ASSAY_TESTS_HOSTILE_SIDE_H
 #define ASSAY_TESTS_HOSTILE_SIDE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variants that are right and once try to interrupt the process that started theirs. They do so only where that is still
- * the program or a test of it.
+ * Variants that are right and once try to interrupt the process that started theirs. They do so only where that is
+ * still the program or a test of it.
  */
 #include <errno.h>
 #include <signal.h>

@@ -108,8 +108,8 @@ TEST(an_answer_that_makes_no_sense_fails_its_case)
 }
 
 /*
- * Whatever is written there while the controller reads, it comes to an end that has a reason. Between two answers of one
- * case the machine may leave the writer no time.
+ * Whatever is written there while the controller reads, it comes to an end that has a reason. Between two answers of
+ * one case the machine may leave the writer no time.
  */
 TEST(scribbling_over_the_page_ends_with_a_reason)
 {
