@@ -13,7 +13,7 @@ static const struct assay_variant variants[] = {
 	HONEST("samples"),
 	HONEST("forged"),
 	HONEST("scribble"),
-	/* hostile_state.c, hostile_load.c */
+	/* hostile_state.c, hostile_flush.c */
 	HONEST("flush_prepare"),
 	HONEST("flush_run"),
 	HONEST("affinity_run"),

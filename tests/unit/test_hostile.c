@@ -174,11 +174,11 @@ TEST(all_threads_are_looked_at)
 TEST(loading_a_plugin_changes_nothing)
 {
 	static const struct attack load = { "flush_load", ASSAY_STATUS_FAILED,
-					    "loading 'hostile_load.so' changed " FLOAT_CONTROL
+					    "loading 'hostile_flush.so' changed " FLOAT_CONTROL
 					    ": flush-to-zero is on" };
 	struct sides s;
 
-	open_sides(*state, (const char *const[2]){ "hostile_base", "hostile_load" }, &s);
+	open_sides(*state, (const char *const[2]){ "hostile_base", "hostile_flush" }, &s);
 	expect_alone(&s, &load, 1);
 	expect_in_pair(&s, &load);
 	close_sides(&s);

@@ -16,4 +16,4 @@ static __attribute__((constructor)) void flush_to_zero(void)
 
 static const struct assay_variant variants[] = { HOSTILE("flush_load", NULL, hostile_right) };
 
-HOSTILE_PLUGIN("hostile-load", variants);
+HOSTILE_PLUGIN("hostile-flush", variants);
