@@ -57,17 +57,27 @@ TEST(lines_are_made_printable)
 		const char *s, *want;
 	} cases[] = {
 		{ "", "" },
-		{ "plain text, \xc3\xa9 and \xe2\x82\xac and \xf0\x9f\x98\x80", "plain text, \xc3\xa9 and \xe2\x82\xac and \xf0\x9f\x98\x80" },
+		{ "plain text, \xc3\xa9 and \xe2\x82\xac and \xf0\x9f\x98\x80",
+		  "plain text, \xc3\xa9 and \xe2\x82\xac and \xf0\x9f\x98\x80" },
 		{ "two\nlines\tand a tab", "two lines and a tab" },
 		{ "\033[31mred\033]0;title\a", "?[31mred?]0;title?" },
 		{ "over\rwritten\b\x7f", "over?written??" },
 		/* C1 has an escape of its own */
-		{ "\xc2\x9b" "31m", "?31m" },
+		{ "\xc2\x9b"
+		  "31m",
+		  "?31m" },
 		/* embeddings, isolates, marks, and one letter of Hebrew that may stay */
-		{ "a\xe2\x80\xae" "b\xe2\x81\xa6" "c\xe2\x80\x8f" "d\xd8\x9c" "\xd7\x90", "a?b?c?d?\xd7\x90" },
+		{ "a\xe2\x80\xae"
+		  "b\xe2\x81\xa6"
+		  "c\xe2\x80\x8f"
+		  "d\xd8\x9c"
+		  "\xd7\x90",
+		  "a?b?c?d?\xd7\x90" },
 		/* unseen: zero width, byte order mark, tags, separators of lines */
 		{ "a\xe2\x80\x8b\xef\xbb\xbf\xf3\xa0\x81\x81\xe2\x80\xa8z", "a????z" },
-		{ "\xff\xfe" "ab\xc3", "??ab?" },
+		{ "\xff\xfe"
+		  "ab\xc3",
+		  "??ab?" },
 		{ "\xed\xa0\x80\xc0\xaf", "?????" },
 		/* what stands for a bad character is a good one */
 		{ "\xef\xbf\xbd", "\xef\xbf\xbd" },
