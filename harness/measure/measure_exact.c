@@ -238,6 +238,8 @@ static int count(struct counting *k, const struct assay_case *c)
 	rc = assay_worker_start(&k->worker, &wo, k->err);
 	if (!rc)
 		rc = drive(k, c->cache == ASSAY_CACHE_WARM);
+	if (k->worker)
+		k->out->log = assay_worker_words(k->worker);
 	assay_worker_free(k->worker);
 	return rc ? rc : read_counts(k);
 }
@@ -267,7 +269,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	if (rc > 0)
 		rc = 0;
 	if (!rc && out->status != ASSAY_STATUS_OK)
-		assay_exact_case_release(out);
+		assay_exact_case_drop_counts(out);
 	return rc;
 }
 

@@ -546,6 +546,8 @@ int assay_worker_main(int argc, char **argv)
 	fd = inherited_file(argv[2]);
 	if (fd < 0)
 		return 2;
+	/* what a plugin prints before it crashes is worth most */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 3) {
 		assay_confine_signals();
 		return assay_inventory_child(fd);
