@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/code_point.h"
 #include "base/file.h"
 #include "base/monotonic.h"
 #include "counters/callgrind.h"
@@ -112,6 +113,7 @@ static void add_log(struct counting *k)
 	else if (len > start)
 		snprintf(k->out->reason + n, sizeof(k->out->reason) - n, " (valgrind: %.*s)", (int)(len - start),
 			 text + start);
+	assay_printable_line(k->out->reason, sizeof(k->out->reason)); /* its log quotes names of plugins */
 	free(text);
 }
 

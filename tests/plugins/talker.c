@@ -50,6 +50,11 @@ static int wrong_run(struct assay_job *job)
 	return 0;
 }
 
+static int refuse_run(struct assay_job *job)
+{
+	return job->host->fail(job, "cannot run on a \033[31mFriday\033[0m\n\xe2\x80\xae \xff");
+}
+
 /* More than a pipe holds, when the worker is about to end. */
 static void late_release(struct assay_job *job)
 {
@@ -65,7 +70,7 @@ static void late_release(struct assay_job *job)
 static const struct assay_variant variants[] = {
 	TALKER("talks", talk_prepare, talk_run, NULL), TALKER("floods", flood_prepare, talk_run, NULL),
 	TALKER("dies", NULL, die_run, NULL),           TALKER("lies", talk_prepare, wrong_run, NULL),
-	TALKER("late", NULL, talk_run, late_release),
+	TALKER("late", NULL, talk_run, late_release),  TALKER("refuses", NULL, refuse_run, NULL),
 };
 
 ASSAY_PLUGIN = {
