@@ -23,7 +23,7 @@
 #include "worker/case_counts.h"
 #include "worker/code_hash.h"
 #include "worker/confine.h"
-#include "worker/inventory.h"
+#include "worker/inventory_child.h"
 #include "worker/protocol.h"
 #include "worker/sampling.h"
 #include "worker/worker_reply.h"
