@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Variants of example.scale that print while they run, some of them before they die. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +56,27 @@ static int refuse_run(struct assay_job *job)
 	return job->host->fail(job, "cannot run on a \033[31mFriday\033[0m\n\xe2\x80\xae \xff");
 }
 
-/* More than a pipe holds, when the worker is about to end. */
-static void late_release(struct assay_job *job)
+/* A line a call: in a pair nobody reads the one side while the other is waited for, unless the controller does. */
+static int mutter_run(struct assay_job *job)
+{
+	right(job);
+	fprintf(stderr, "%01000d\n", 0);
+	return 0;
+}
+
+static void late(int status, void *arg)
 {
 	for (int i = 0; i < 100000; i++)
 		fprintf(stderr, "late %5d of many thousand\n", i);
+}
+
+/* More than a pipe holds, when the worker has nothing left to do but to end; the code must still be there then. */
+static void late_release(struct assay_job *job)
+{
+	Dl_info own;
+
+	if (dladdr((void *)(uintptr_t)late, &own) && dlopen(own.dli_fname, RTLD_NOW | RTLD_NODELETE))
+		on_exit(late, NULL);
 }
 
 #define TALKER(n, p, r, e)                                                                                             \
@@ -71,6 +88,7 @@ static const struct assay_variant variants[] = {
 	TALKER("talks", talk_prepare, talk_run, NULL), TALKER("floods", flood_prepare, talk_run, NULL),
 	TALKER("dies", NULL, die_run, NULL),           TALKER("lies", talk_prepare, wrong_run, NULL),
 	TALKER("late", NULL, talk_run, late_release),  TALKER("refuses", NULL, refuse_run, NULL),
+	TALKER("mutters", NULL, mutter_run, NULL),
 };
 
 ASSAY_PLUGIN = {
