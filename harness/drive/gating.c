@@ -165,6 +165,8 @@ static int load_named(struct gate_files *f, struct assay_store *store, const str
 	b = choose(all, n, q->baseline);
 	if (b) {
 		rc = load_base_runs(f, store, b->runs, b->n_runs, err);
+		if (rc)
+			assay_err_prefix(err, "baseline '%s'", b->name);
 		snprintf(f->base_name, sizeof(f->base_name), "baseline '%s' (%zu run%s)", b->name, f->n_base,
 			 f->n_base == 1 ? "" : "s");
 		if (!rc && !f->n_base) {

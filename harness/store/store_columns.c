@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/store_seal.h"
+
 /* ---- SQL -------------------------------------------------------------------------------------------------------- */
 
 enum token { TOKEN_NAMES, TOKEN_VALUES, TOKEN_ASSIGNMENTS, TOKEN_ALIASED, N_TOKENS };
@@ -220,6 +222,8 @@ static void read_column(struct assay_row *row, const struct assay_column *c, voi
 
 void assay_store_row_columns(struct assay_row *row, const struct assay_columns *c, void *to)
 {
+	for (size_t i = 0; row->seal && i < c->n; i++)
+		assay_store_seal_value(row->seal, row, row->column + (int)i, c->v[i].name);
 	for (size_t i = 0; i < c->n; i++)
 		read_column(row, &c->v[i], to);
 }

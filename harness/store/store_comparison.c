@@ -205,6 +205,8 @@ int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct as
 			rc = assay_store_put_numbers(s, ASSAY_STORE_PAIR_SIDE, side, p->side[i].metrics,
 						     p->side[i].n_metrics, &p->side[i].counters, err);
 	}
+	if (!rc)
+		rc = assay_store_seal_pair(s, pair, err);
 	return assay_store_finish(s, rc, err);
 }
 

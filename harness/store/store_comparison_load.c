@@ -5,6 +5,7 @@
  */
 #include "store/store_comparison.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,13 @@ struct pair_place {
 	int64_t id;
 	size_t in_case, at;
 	unsigned sides; /* bit of each side that was read */
+	struct assay_seal seal, stored;
+};
+
+/* What the database knows a case by, and the seal that its pairs begin with. */
+struct case_place {
+	int64_t id;
+	struct assay_seal seal;
 };
 
 struct loader {
@@ -24,7 +32,7 @@ struct loader {
 	struct assay_comparison cmp;
 	char verdict[ASSAY_VERDICT_MAX];
 	int exit_code;
-	int64_t *case_ids; /* parallel to cmp.cases */
+	struct case_place *places; /* parallel to cmp.cases */
 	struct pair_place *pairs;
 	size_t n_pairs;
 	size_t at; /* case or pair that the merge has reached */
@@ -41,19 +49,32 @@ static int damaged(const struct loader *l, const char *table)
 	return assay_store_part_damaged(l->s, whole(l), table, l->err);
 }
 
-/* The case or pair that a row of a child table belongs to; rows come in the order of their parents. NULL: to none. */
-static struct assay_comparison_case *merge_case(struct loader *l, int64_t id)
+/*
+ * The case or pair that a row of a child table belongs to, by its first column, and whose seal takes the row; rows come
+ * in the order of their parents. NULL: to none.
+ */
+static struct assay_comparison_case *merge_case(struct loader *l, struct assay_row *row)
 {
-	while (l->at < l->cmp.n_cases && l->case_ids[l->at] != id)
+	int64_t id = assay_store_row_int(row);
+
+	while (l->at < l->cmp.n_cases && l->places[l->at].id != id)
 		l->at++;
-	return l->at < l->cmp.n_cases ? &l->cmp.cases[l->at] : NULL;
+	if (l->at == l->cmp.n_cases)
+		return NULL;
+	row->seal = &l->places[l->at].seal;
+	return &l->cmp.cases[l->at];
 }
 
-static struct pair_place *merge_pair(struct loader *l, int64_t id)
+static struct pair_place *merge_pair(struct loader *l, struct assay_row *row)
 {
+	int64_t id = assay_store_row_int(row);
+
 	while (l->at < l->n_pairs && l->pairs[l->at].id != id)
 		l->at++;
-	return l->at < l->n_pairs ? &l->pairs[l->at] : NULL;
+	if (l->at == l->n_pairs)
+		return NULL;
+	row->seal = &l->pairs[l->at].seal;
+	return &l->pairs[l->at];
 }
 
 static struct assay_pair *pair_at(struct loader *l, const struct pair_place *place)
@@ -98,16 +119,18 @@ static int each_case(void *loader, struct assay_row *row)
 
 	rc = assay_store_grow(&cmp->cases, cmp->n_cases, sizeof(*c), l->err);
 	if (!rc)
-		rc = assay_store_grow(&l->case_ids, cmp->n_cases, sizeof(*l->case_ids), l->err);
+		rc = assay_store_grow(&l->places, cmp->n_cases, sizeof(*l->places), l->err);
 	if (rc)
 		return rc;
-	l->case_ids[cmp->n_cases] = assay_store_row_int(row);
+	l->places[cmp->n_cases] = (struct case_place){ .id = assay_store_row_int(row) };
+	row->seal = &l->places[cmp->n_cases].seal;
 	c = &cmp->cases[cmp->n_cases++];
 	memset(c, 0, sizeof(*c));
 
 	assay_store_row_columns(row, &assay_store_case_columns, &c->c);
 	assay_store_row_columns(row, &assay_store_limit_columns, &c->c);
 	assay_store_row_columns(row, &assay_store_control_columns, c);
+	row->seal = NULL; /* what follows turns out while pairs are sealed */
 	assay_store_row_columns(row, &assay_store_presence_columns, c);
 	return 0;
 }
@@ -115,7 +138,7 @@ static int each_case(void *loader, struct assay_row *row)
 static int each_axis(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct assay_comparison_case *c = merge_case(l, assay_store_row_int(row));
+	struct assay_comparison_case *c = merge_case(l, row);
 
 	if (!c)
 		return damaged(l, "case_axis");
@@ -126,7 +149,8 @@ static int each_axis(void *loader, struct assay_row *row)
 static int each_pair(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct assay_comparison_case *c = merge_case(l, assay_store_row_int(row));
+	struct assay_comparison_case *c = merge_case(l, row);
+	struct pair_place *place;
 	struct assay_pair *p;
 	int rc;
 
@@ -137,23 +161,27 @@ static int each_pair(void *loader, struct assay_row *row)
 		rc = assay_store_grow(&l->pairs, l->n_pairs, sizeof(*l->pairs), l->err);
 	if (rc)
 		return rc;
-	l->pairs[l->n_pairs++] =
-		(struct pair_place){ .id = assay_store_row_int(row), .in_case = l->at, .at = c->n_pairs };
+	place = &l->pairs[l->n_pairs++];
+	*place = (struct pair_place){
+		.id = assay_store_row_int(row), .in_case = l->at, .at = c->n_pairs, .seal = l->places[l->at].seal
+	};
+	assay_store_row_text(row, place->stored.hex, sizeof(place->stored.hex));
 	p = &c->pairs[c->n_pairs++];
 	memset(p, 0, sizeof(*p));
 
+	row->seal = &place->seal;
 	assay_store_row_columns(row, &assay_store_pair_columns, p);
 	return 0;
 }
 
-static int read_samples(struct loader *l, struct assay_row *row, const struct pair_place *place,
-			struct assay_pair_side *side)
+static int read_samples(struct loader *l, struct assay_row *row, struct pair_place *place, struct assay_pair_side *side)
 {
 	size_t len, n = 0;
 	const void *blob;
 	int rc;
 
 	blob = assay_store_row_blob(row, &len);
+	assay_store_seal_bytes(&place->seal, row, blob, len);
 	if (blob) {
 		rc = assay_sample_blob_decode(blob, len, &side->samples, &n, l->err);
 		if (rc)
@@ -166,7 +194,7 @@ static int read_samples(struct loader *l, struct assay_row *row, const struct pa
 static int each_side(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct pair_place *place = merge_pair(l, assay_store_row_int(row));
+	struct pair_place *place = merge_pair(l, row);
 	struct assay_pair_side *side;
 	unsigned which;
 
@@ -184,7 +212,7 @@ static int each_side(void *loader, struct assay_row *row)
 /* The side that a row of a child table belongs to, by its first two columns; NULL: to none. */
 static struct assay_pair_side *merge_side(struct loader *l, struct assay_row *row)
 {
-	struct pair_place *place = merge_pair(l, assay_store_row_int(row));
+	struct pair_place *place = merge_pair(l, row);
 
 	return place ? &pair_at(l, place)->side[row_side(row)] : NULL;
 }
@@ -219,11 +247,21 @@ static int each_metric(void *loader, struct assay_row *row)
 	return rc;
 }
 
-static int check_sides(const struct loader *l)
+static int check_pairs(const struct loader *l)
 {
-	for (size_t i = 0; i < l->n_pairs; i++)
-		if (l->pairs[i].sides != 3)
+	char what[ASSAY_KEY_MAX + 96];
+
+	for (size_t i = 0; i < l->n_pairs; i++) {
+		const struct pair_place *p = &l->pairs[i];
+
+		if (p->sides != 3)
 			return damaged(l, "pair");
+		if (assay_store_seal_holds(&p->seal, &p->stored))
+			continue;
+		snprintf(what, sizeof(what), "pair %zu of '%s' in comparison %lld", p->at + 1,
+			 l->cmp.cases[p->in_case].c.key, (long long)l->cmp.id);
+		return assay_store_seal_broken(l->s, what, l->err);
+	}
 	return 0;
 }
 
@@ -237,48 +275,79 @@ static const struct assay_store_query head = {
 	each_head,
 };
 
-/* What belongs to the comparison, in the order of its cases, pairs and sides. */
-static const struct assay_store_query parts[] = {
-	{ "comparison_case",
-	  "SELECT k.id, {c}, {k}, {k}, {k} FROM comparison_case k JOIN bench_case c ON c.id = k.bench_case"
-	  " WHERE k.comparison = ? ORDER BY k.id",
-	  { &assay_store_case_columns, &assay_store_limit_columns, &assay_store_control_columns,
-	    &assay_store_presence_columns },
-	  each_case },
-	{ "case_axis",
-	  "SELECT k.id, {a} FROM comparison_case k JOIN case_axis a ON a.bench_case = k.bench_case"
-	  " WHERE k.comparison = ? ORDER BY k.id, a.place",
-	  { &assay_store_axis_columns },
-	  each_axis },
-	{ "pair",
-	  "SELECT k.id, p.id, {p} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
-	  " WHERE k.comparison = ? ORDER BY k.id, p.id",
-	  { &assay_store_pair_columns },
-	  each_pair },
-	{ "pair_side",
-	  "SELECT p.id, d.side, {d}, d.samples FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
-	  " JOIN pair_side d ON d.pair = p.id WHERE k.comparison = ? ORDER BY k.id, p.id, d.side",
-	  { &assay_store_side_columns },
-	  each_side },
-	{ "pair_metric",
-	  "SELECT p.id, d.side, {m} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
-	  " JOIN pair_side d ON d.pair = p.id JOIN pair_metric m ON m.pair_side = d.id"
-	  " WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, m.place",
-	  { &assay_store_metric_columns },
-	  each_metric },
-	{ "pair_counter",
-	  "SELECT p.id, d.side, {c} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
-	  " JOIN pair_side d ON d.pair = p.id JOIN pair_counter c ON c.pair_side = d.id"
-	  " WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, c.place",
-	  { &assay_store_count_columns },
-	  each_counter },
-	{ "pair_unavailable",
-	  "SELECT p.id, d.side, {u} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
-	  " JOIN pair_side d ON d.pair = p.id JOIN pair_unavailable u ON u.pair_side = d.id"
-	  " WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, u.place",
-	  { &assay_store_missing_columns },
-	  each_missing },
-};
+/* The cases and pairs that two conditions select, in the order of cases, pairs and sides. */
+#define N_PARTS 7
+#define PARTS(of_case, of_pair)                                                                                        \
+	{                                                                                                              \
+		{ "comparison_case",                                                                                   \
+		  "SELECT k.id, {c}, {k}, {k}, {k} FROM comparison_case k JOIN bench_case c ON c.id = k.bench_case"    \
+		  " WHERE " of_case " ORDER BY k.id",                                                                  \
+		  { &assay_store_case_columns, &assay_store_limit_columns, &assay_store_control_columns,               \
+		    &assay_store_presence_columns },                                                                   \
+		  each_case },                                                                                         \
+			{ "case_axis",                                                                                 \
+			  "SELECT k.id, {a} FROM comparison_case k JOIN case_axis a ON a.bench_case = k.bench_case"    \
+			  " WHERE " of_case " ORDER BY k.id, a.place",                                                 \
+			  { &assay_store_axis_columns },                                                               \
+			  each_axis },                                                                                 \
+			{ "pair",                                                                                      \
+			  "SELECT k.id, p.id, p.seal, {p} FROM comparison_case k JOIN pair p"                          \
+			  " ON p.comparison_case = k.id WHERE " of_pair " ORDER BY k.id, p.id",                        \
+			  { &assay_store_pair_columns },                                                               \
+			  each_pair },                                                                                 \
+			{ "pair_side",                                                                                 \
+			  "SELECT p.id, d.side, {d}, d.samples FROM comparison_case k JOIN pair p"                     \
+			  " ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id WHERE " of_pair              \
+			  " ORDER BY k.id, p.id, d.side",                                                              \
+			  { &assay_store_side_columns },                                                               \
+			  each_side },                                                                                 \
+			{ "pair_metric",                                                                               \
+			  "SELECT p.id, d.side, {m} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"    \
+			  " JOIN pair_side d ON d.pair = p.id JOIN pair_metric m ON m.pair_side = d.id WHERE " of_pair \
+			  " ORDER BY k.id, p.id, d.side, m.place",                                                     \
+			  { &assay_store_metric_columns },                                                             \
+			  each_metric },                                                                               \
+			{ "pair_counter",                                                                              \
+			  "SELECT p.id, d.side, {c} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"    \
+			  " JOIN pair_side d ON d.pair = p.id JOIN pair_counter c ON c.pair_side = d.id"               \
+			  " WHERE " of_pair " ORDER BY k.id, p.id, d.side, c.place",                                   \
+			  { &assay_store_count_columns },                                                              \
+			  each_counter },                                                                              \
+			{ "pair_unavailable",                                                                          \
+			  "SELECT p.id, d.side, {u} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"    \
+			  " JOIN pair_side d ON d.pair = p.id JOIN pair_unavailable u ON u.pair_side = d.id"           \
+			  " WHERE " of_pair " ORDER BY k.id, p.id, d.side, u.place",                                   \
+			  { &assay_store_missing_columns },                                                            \
+			  each_missing },                                                                              \
+	}
+static const struct assay_store_query of_comparison[N_PARTS] = PARTS("k.comparison = ?", "k.comparison = ?");
+static const struct assay_store_query one_pair[N_PARTS] =
+	PARTS("k.id = (SELECT comparison_case FROM pair WHERE id = ?)", "p.id = ?");
+
+static int load_parts(struct loader *l, struct assay_store_whole from, const struct assay_store_query *parts)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < N_PARTS && !rc; i++) {
+		l->at = 0;
+		rc = assay_store_for_each(l->s, from, &parts[i], l, l->err);
+	}
+	return rc;
+}
+
+int assay_store_seal_pair(struct assay_store *s, int64_t id, struct assay_err *err)
+{
+	static const char sql[] = "UPDATE pair SET seal = ? WHERE id = ?";
+	struct loader l = { .s = s, .err = err };
+	int rc = load_parts(&l, (struct assay_store_whole){ "pair", id }, one_pair);
+
+	if (!rc && l.n_pairs)
+		rc = assay_store_put_seals(s, sql, &l.pairs->seal, 1, id, err);
+	free(l.places);
+	free(l.pairs);
+	assay_comparison_release(&l.cmp);
+	return rc;
+}
 
 static int load_counts(struct loader *l)
 {
@@ -305,12 +374,10 @@ static int load(struct loader *l)
 				   l->s->path);
 	if (!rc)
 		rc = assay_store_read_facts(l->s, &l->cmp.machine, l->err);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
-		l->at = 0;
-		rc = assay_store_for_each(l->s, whole(l), &parts[i], l, l->err);
-	}
 	if (!rc)
-		rc = check_sides(l);
+		rc = load_parts(l, whole(l), of_comparison);
+	if (!rc)
+		rc = check_pairs(l);
 	if (!rc)
 		rc = load_counts(l);
 	return rc;
@@ -326,7 +393,7 @@ int assay_store_comparison_load(struct assay_store *s, int64_t id, struct assay_
 	if (rc)
 		return rc;
 	rc = assay_store_finish(s, load(&l), err);
-	free(l.case_ids);
+	free(l.places);
 	free(l.pairs);
 	if (rc) {
 		assay_comparison_release(&l.cmp);

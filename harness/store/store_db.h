@@ -118,6 +118,7 @@ struct assay_row {
 	sqlite3_stmt *st;
 	int column;
 	bool bad, no_memory;
+	struct assay_seal *seal; /* takes what is read by lists of columns; NULL: nothing does */
 };
 struct assay_row assay_store_row(sqlite3_stmt *st);
 int64_t assay_store_row_int(struct assay_row *r);

@@ -2,10 +2,84 @@
 /* Exact counts in and out. */
 #include "store/store_exact.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/store_rows.h"
+
+/* ---- rows of cases ---------------------------------------------------------------------------------------------- */
+
+struct reading {
+	struct assay_store *s;
+	struct assay_exact_run *run;
+	int64_t case_id; /* of the case whose functions follow; 0: none yet */
+	struct assay_seal seal, stored;
+	struct assay_err *err;
+};
+
+/* All rows of a case were read. */
+static int check_seal(const struct reading *r)
+{
+	char what[ASSAY_KEY_MAX + 64];
+
+	if (!r->case_id || assay_store_seal_holds(&r->seal, &r->stored))
+		return 0;
+	snprintf(what, sizeof(what), "exact counts of '%s'", r->run->cases[r->run->n_cases - 1].key);
+	return assay_store_seal_broken(r->s, what, r->err);
+}
+
+/* One row a case and function, or a case without any. */
+static int add_row(struct reading *r, struct assay_row *row)
+{
+	struct assay_exact_run *run = r->run;
+	struct assay_exact_function f = { .name = "" };
+	struct assay_exact_case *c;
+	int64_t id = assay_store_row_int(row);
+	int rc = 0;
+
+	if (id != r->case_id) {
+		rc = check_seal(r);
+		if (!rc)
+			rc = assay_store_grow(&run->cases, run->n_cases, sizeof(*run->cases), r->err);
+		if (rc)
+			return rc;
+		c = &run->cases[run->n_cases++];
+		*c = (struct assay_exact_case){ .key = "" };
+		r->case_id = id;
+		r->seal = (struct assay_seal){ "" };
+		assay_store_row_text(row, r->stored.hex, sizeof(r->stored.hex));
+		row->seal = &r->seal;
+		assay_store_row_columns(row, &assay_store_exact_case_columns, c);
+	} else {
+		row->column += 1 + (int)assay_store_exact_case_columns.n;
+		c = &run->cases[run->n_cases - 1];
+	}
+	if (sqlite3_column_type(row->st, row->column) == SQLITE_NULL)
+		return 0;
+	row->seal = &r->seal;
+	assay_store_row_columns(row, &assay_store_exact_function_columns, &f);
+	return assay_exact_add_function(c, &f) ? assay_err_set(r->err, ASSAY_ENOMEM, "out of memory") : 0;
+}
+
+#define SELECT_CASES                                                                                                   \
+	"SELECT c.id, c.seal, {c}, {f} FROM exact_case c LEFT JOIN exact_function f ON f.exact_case = c.id "
+#define CASES_ORDER " ORDER BY c.id, f.name, f.object"
+
+/* The cases that @sql selects with @number bound, into r->run. */
+static int read_cases(struct reading *r, const char *sql, int64_t number)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_exact_case_columns,
+							     &assay_store_exact_function_columns };
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement_of(r->s, sql, lists, r->err);
+	int rc = 0;
+
+	assay_store_bind_int(&b, number);
+	while (assay_store_next(r->s, &b, &row, "exact counts", &rc, r->err))
+		rc = add_row(r, &row);
+	return rc;
+}
 
 /* ---- in --------------------------------------------------------------------------------------------------------- */
 
@@ -42,17 +116,32 @@ static int put_functions(struct assay_store *s, int64_t id, const struct assay_e
 	return rc;
 }
 
+/* Seal the case whose rows were just written. */
+static int seal_case(struct assay_store *s, int64_t id, struct assay_err *err)
+{
+	struct assay_exact_run one = { .id = 0 };
+	struct reading r = { .s = s, .run = &one, .err = err };
+	int rc = read_cases(&r, SELECT_CASES "WHERE c.id = ?" CASES_ORDER, id);
+
+	assay_exact_run_release(&one);
+	return rc ? rc : assay_store_put_seals(s, "UPDATE exact_case SET seal = ? WHERE id = ?", &r.seal, 1, id, err);
+}
+
 static int put_case(struct assay_store *s, int64_t run, const struct assay_exact_case *c, struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_exact_case_columns };
 	struct assay_binder b =
 		assay_store_statement_of(s, "INSERT INTO exact_case (exact_run, {}) VALUES (?, {?})", lists, err);
+	int64_t id;
 	int rc;
 
 	assay_store_bind_int(&b, run);
 	assay_store_bind_columns(&b, &assay_store_exact_case_columns, c);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "exact counts of", c->key);
-	return rc ? rc : put_functions(s, sqlite3_last_insert_rowid(s->db), c, err);
+	id = sqlite3_last_insert_rowid(s->db);
+	if (!rc)
+		rc = put_functions(s, id, c, err);
+	return rc ? rc : seal_case(s, id, err);
 }
 
 /* Inside a transaction. */
@@ -120,48 +209,12 @@ static int load_run(struct assay_store *s, const char *sql, const char *suite, i
 	return rc;
 }
 
-/* One row a case and function, or a case without any. */
-static int add_row(struct assay_row *row, struct assay_exact_run *run, int64_t *last, struct assay_err *err)
-{
-	struct assay_exact_function f = { .name = "" };
-	struct assay_exact_case *c;
-	int64_t id = assay_store_row_int(row);
-	int rc = 0;
-
-	if (id != *last) {
-		rc = assay_store_grow(&run->cases, run->n_cases, sizeof(*run->cases), err);
-		if (rc)
-			return rc;
-		c = &run->cases[run->n_cases++];
-		*c = (struct assay_exact_case){ .key = "" };
-		*last = id;
-		assay_store_row_columns(row, &assay_store_exact_case_columns, c);
-	} else {
-		row->column += (int)assay_store_exact_case_columns.n;
-		c = &run->cases[run->n_cases - 1];
-	}
-	if (sqlite3_column_type(row->st, row->column) == SQLITE_NULL)
-		return 0;
-	assay_store_row_columns(row, &assay_store_exact_function_columns, &f);
-	return assay_exact_add_function(c, &f) ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
-}
-
 static int load_cases(struct assay_store *s, struct assay_exact_run *run, struct assay_err *err)
 {
-	static const char sql[] =
-		"SELECT c.id, {c}, {f} FROM exact_case c"
-		" LEFT JOIN exact_function f ON f.exact_case = c.id WHERE c.exact_run = ? ORDER BY c.id";
-	static const struct assay_columns *const lists[] = { &assay_store_exact_case_columns,
-							     &assay_store_exact_function_columns };
-	struct assay_row row = { 0 };
-	int64_t last = 0;
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
-	int rc = 0;
+	struct reading r = { .s = s, .run = run, .err = err };
+	int rc = read_cases(&r, SELECT_CASES "WHERE c.exact_run = ?" CASES_ORDER, run->id);
 
-	assay_store_bind_int(&b, run->id);
-	while (assay_store_next(s, &b, &row, "exact counts", &rc, err))
-		rc = add_row(&row, run, &last, err);
-	return rc;
+	return rc ? rc : check_seal(&r);
 }
 
 /* The newest of @suite; with NULL what belongs to @number of @what. */

@@ -6,6 +6,7 @@
  */
 #include "store/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,18 @@
 #include "store/store_exact.h"
 #include "store/store_rows.h"
 
+/* What the database knows a result by, and its seals: of its own row, and of all that belongs to it. */
+struct stored {
+	int64_t id;
+	struct assay_seal row, all, stored_row, stored_all;
+};
+
 struct loader {
 	struct assay_store *s;
 	struct assay_run run;
-	int64_t *ids; /* of the results, ascending, parallel to run.results */
-	size_t at;    /* result that the merge has reached */
+	struct stored *stored; /* ascending, parallel to run.results */
+	size_t at;             /* result that the merge has reached */
+	bool sealing;          /* a result that was just written is read for its seals alone */
 	struct assay_err *err;
 };
 
@@ -32,12 +40,19 @@ static int damaged(const struct loader *l, const char *table)
 	return assay_store_part_damaged(l->s, whole(l), table, l->err);
 }
 
-/* The result that a row of a child table belongs to; rows come in ascending order. NULL: to none. */
-static struct assay_result *merge(struct loader *l, int64_t id)
+/*
+ * The result that a row of a child table belongs to, by its first column; rows come in ascending order. NULL: to none.
+ */
+static struct assay_result *merge(struct loader *l, struct assay_row *row)
 {
-	while (l->at < l->run.n_results && l->ids[l->at] < id)
+	int64_t id = assay_store_row_int(row);
+
+	while (l->at < l->run.n_results && l->stored[l->at].id < id)
 		l->at++;
-	return l->at < l->run.n_results && l->ids[l->at] == id ? &l->run.results[l->at] : NULL;
+	if (l->at == l->run.n_results || l->stored[l->at].id != id)
+		return NULL;
+	row->seal = &l->stored[l->at].all;
+	return &l->run.results[l->at];
 }
 
 static int each_head(void *loader, struct assay_row *row)
@@ -74,12 +89,17 @@ static int read_samples(struct loader *l, struct assay_row *row, struct assay_re
 	int rc;
 
 	blob = assay_store_row_blob(row, &len);
+	assay_store_seal_bytes(&l->stored[l->run.n_results - 1].all, row, blob, len);
+	if (l->sealing)
+		return 0;
 	if (blob) {
 		rc = assay_sample_blob_decode(blob, len, &r->samples, &r->n_samples, l->err);
 		if (rc)
 			return assay_err_prefix(l->err, "result of '%s' in database '%.160s'", r->c.key, l->s->path);
 	}
-	return r->n_samples == want ? 0 : damaged(l, "result_samples");
+	if (r->n_samples != want)
+		return damaged(l, "result_samples");
+	return assay_summary_fill(r, l->err);
 }
 
 static int each_result(void *loader, struct assay_row *row)
@@ -87,31 +107,33 @@ static int each_result(void *loader, struct assay_row *row)
 	struct loader *l = loader;
 	struct assay_run *run = &l->run;
 	struct assay_result *r;
+	struct stored *stored;
 	size_t n_samples;
 	int rc;
 
 	rc = assay_store_grow(&run->results, run->n_results, sizeof(*r), l->err);
 	if (!rc)
-		rc = assay_store_grow(&l->ids, run->n_results, sizeof(*l->ids), l->err);
+		rc = assay_store_grow(&l->stored, run->n_results, sizeof(*stored), l->err);
 	if (rc)
 		return rc;
-	l->ids[run->n_results] = assay_store_row_int(row);
+	stored = &l->stored[run->n_results];
+	*stored = (struct stored){ .id = assay_store_row_int(row) };
 	r = &run->results[run->n_results++];
 	memset(r, 0, sizeof(*r));
 
-	assay_store_row_columns(row, &assay_store_case_columns, &r->c);
-	assay_store_row_columns(row, &assay_store_limit_columns, &r->c);
-	assay_store_row_columns(row, &assay_store_outcome_columns, r);
-	assay_store_row_columns(row, &assay_store_measurement_columns, r);
-	n_samples = (size_t)assay_store_row_int(row);
-	rc = read_samples(l, row, r, n_samples);
-	return rc ? rc : assay_summary_fill(r, l->err);
+	assay_store_row_result(row, r, &stored->row, &stored->stored_row);
+	assay_store_row_text(row, stored->stored_all.hex, sizeof(stored->stored_all.hex));
+	stored->all = stored->row;
+	/* statistics are recomputed from the samples */
+	n_samples = r->n_samples;
+	r->n_samples = 0;
+	return read_samples(l, row, r, n_samples);
 }
 
 static int each_axis(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct assay_result *r = merge(l, assay_store_row_int(row));
+	struct assay_result *r = merge(l, row);
 
 	if (!r)
 		return damaged(l, "case_axis");
@@ -122,7 +144,7 @@ static int each_axis(void *loader, struct assay_row *row)
 static int each_metric(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct assay_result *r = merge(l, assay_store_row_int(row));
+	struct assay_result *r = merge(l, row);
 	struct assay_metric m = { 0 };
 
 	if (!r)
@@ -136,7 +158,7 @@ static int each_metric(void *loader, struct assay_row *row)
 static int each_counter(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct assay_result *r = merge(l, assay_store_row_int(row));
+	struct assay_result *r = merge(l, row);
 
 	return r ? assay_store_row_count(row, &r->counters, l->err) : damaged(l, "result_counter");
 }
@@ -144,7 +166,7 @@ static int each_counter(void *loader, struct assay_row *row)
 static int each_missing(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct assay_result *r = merge(l, assay_store_row_int(row));
+	struct assay_result *r = merge(l, row);
 
 	return r ? assay_store_row_missing(row, &r->counters, l->err) : damaged(l, "result_unavailable");
 }
@@ -157,39 +179,87 @@ static const struct assay_store_query head = {
 	each_head,
 };
 
-/* What belongs to the run, in the order of its results. */
-static const struct assay_store_query parts[] = {
-	{ "environment",
-	  "SELECT {e} FROM environment e WHERE e.run = ? ORDER BY e.place",
-	  { &assay_store_fact_columns },
-	  each_environment },
-	{ "result",
-	  "SELECT r.id, {c}, {r}, {r}, {r}, r.n_samples, d.encoded FROM result r JOIN bench_case c"
-	  " ON c.id = r.bench_case LEFT JOIN result_samples d ON d.result = r.id WHERE r.run = ? ORDER BY r.id",
-	  { &assay_store_case_columns, &assay_store_limit_columns, &assay_store_outcome_columns,
-	    &assay_store_measurement_columns },
-	  each_result },
-	{ "case_axis",
-	  "SELECT r.id, {a} FROM result r JOIN case_axis a ON a.bench_case = r.bench_case"
-	  " WHERE r.run = ? ORDER BY r.id, a.place",
-	  { &assay_store_axis_columns },
-	  each_axis },
-	{ "result_metric",
-	  "SELECT r.id, {m} FROM result r JOIN result_metric m ON m.result = r.id"
-	  " WHERE r.run = ? ORDER BY r.id, m.place",
-	  { &assay_store_metric_columns },
-	  each_metric },
-	{ "result_counter",
-	  "SELECT r.id, {c} FROM result r JOIN result_counter c ON c.result = r.id"
-	  " WHERE r.run = ? ORDER BY r.id, c.place",
-	  { &assay_store_count_columns },
-	  each_counter },
-	{ "result_unavailable",
-	  "SELECT r.id, {u} FROM result r JOIN result_unavailable u ON u.result = r.id"
-	  " WHERE r.run = ? ORDER BY r.id, u.place",
-	  { &assay_store_missing_columns },
-	  each_missing },
+static const struct assay_store_query environment = {
+	"environment",
+	"SELECT {e} FROM environment e WHERE e.run = ? ORDER BY e.place",
+	{ &assay_store_fact_columns },
+	each_environment,
 };
+
+/* The results that @where selects, and what belongs to them, in the order of results. */
+#define RESULTS(where)                                                                                                 \
+	{                                                                                                              \
+		{ "result",                                                                                            \
+		  "SELECT r.id, " ASSAY_STORE_RESULT_COLUMNS ", r.seal, d.encoded FROM result r JOIN bench_case c"     \
+		  " ON c.id = r.bench_case LEFT JOIN result_samples d ON d.result = r.id WHERE " where                 \
+		  " ORDER BY r.id",                                                                                    \
+		  { ASSAY_STORE_RESULT_LISTS },                                                                        \
+		  each_result },                                                                                       \
+			{ "case_axis",                                                                                 \
+			  "SELECT r.id, {a} FROM result r JOIN case_axis a ON a.bench_case = r.bench_case "            \
+			  "WHERE " where " ORDER BY r.id, a.place",                                                    \
+			  { &assay_store_axis_columns },                                                               \
+			  each_axis },                                                                                 \
+			{ "result_metric",                                                                             \
+			  "SELECT r.id, {m} FROM result r JOIN result_metric m ON m.result = r.id WHERE " where        \
+			  " ORDER BY r.id, m.place",                                                                   \
+			  { &assay_store_metric_columns },                                                             \
+			  each_metric },                                                                               \
+			{ "result_counter",                                                                            \
+			  "SELECT r.id, {c} FROM result r JOIN result_counter c ON c.result = r.id WHERE " where       \
+			  " ORDER BY r.id, c.place",                                                                   \
+			  { &assay_store_count_columns },                                                              \
+			  each_counter },                                                                              \
+			{ "result_unavailable",                                                                        \
+			  "SELECT r.id, {u} FROM result r JOIN result_unavailable u ON u.result = r.id WHERE " where   \
+			  " ORDER BY r.id, u.place",                                                                   \
+			  { &assay_store_missing_columns },                                                            \
+			  each_missing },                                                                              \
+	}
+#define N_PARTS 5
+static const struct assay_store_query of_run[N_PARTS] = RESULTS("r.run = ?");
+static const struct assay_store_query one[N_PARTS] = RESULTS("r.id = ?");
+
+static int load_results(struct loader *l, struct assay_store_whole from, const struct assay_store_query *parts)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < N_PARTS && !rc; i++) {
+		l->at = 0;
+		rc = assay_store_for_each(l->s, from, &parts[i], l, l->err);
+	}
+	return rc;
+}
+
+static int check_seals(const struct loader *l)
+{
+	char what[ASSAY_KEY_MAX + 64];
+
+	for (size_t i = 0; i < l->run.n_results; i++) {
+		const struct stored *s = &l->stored[i];
+
+		if (assay_store_seal_holds(&s->row, &s->stored_row) && assay_store_seal_holds(&s->all, &s->stored_all))
+			continue;
+		snprintf(what, sizeof(what), "result of '%s' in run %lld", l->run.results[i].c.key,
+			 (long long)l->run.id);
+		return assay_store_seal_broken(l->s, what, l->err);
+	}
+	return 0;
+}
+
+int assay_store_seal_result(struct assay_store *s, int64_t id, struct assay_err *err)
+{
+	static const char sql[] = "UPDATE result SET row_seal = ?, seal = ? WHERE id = ?";
+	struct loader l = { .s = s, .sealing = true, .err = err };
+	int rc = load_results(&l, (struct assay_store_whole){ "result", id }, one);
+
+	if (!rc && l.run.n_results)
+		rc = assay_store_put_seals(s, sql, (const struct assay_seal[]){ l.stored->row, l.stored->all }, 2, id,
+					   err);
+	free(l.stored);
+	assay_run_release(&l.run);
+	return rc;
+}
 
 static int load_exact(struct loader *l)
 {
@@ -217,10 +287,12 @@ static int load(struct loader *l)
 				   l->s->path);
 	if (!rc)
 		rc = assay_store_read_facts(l->s, &l->run.machine, l->err);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
-		l->at = 0;
-		rc = assay_store_for_each(l->s, whole(l), &parts[i], l, l->err);
-	}
+	if (!rc)
+		rc = assay_store_for_each(l->s, whole(l), &environment, l, l->err);
+	if (!rc)
+		rc = load_results(l, whole(l), of_run);
+	if (!rc)
+		rc = check_seals(l);
 	if (!rc)
 		rc = load_exact(l);
 	return rc;
@@ -235,7 +307,7 @@ int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *ou
 	if (rc)
 		return rc;
 	rc = assay_store_finish(s, load(&l), err);
-	free(l.ids);
+	free(l.stored);
 	if (rc)
 		assay_run_release(&l.run);
 	else

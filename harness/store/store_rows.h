@@ -5,6 +5,7 @@
 
 #include "model/comparison.h"
 #include "store/store_columns.h"
+#include "store/store_seal.h"
 
 /*
  * The columns of every table, by the struct that holds a row; keys that refer to another table are bound beside them.
@@ -44,6 +45,18 @@ int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprin
 int assay_store_put_build(struct assay_store *s, const struct assay_build *build, struct assay_err *err);
 int assay_store_put_case(struct assay_store *s, const struct assay_case *c, int64_t *id, struct assay_err *err);
 
+/* The columns of a result with those of its case, of the tables r and c, for an assay_store_query. */
+#define ASSAY_STORE_RESULT_COLUMNS "{c}, {r}, {r}, {r}, {r}, r.row_seal"
+#define ASSAY_STORE_RESULT_LISTS                                                                                       \
+	&assay_store_case_columns, &assay_store_limit_columns, &assay_store_outcome_columns,                           \
+		&assay_store_measurement_columns, &assay_store_statistics_columns
+/* Read them into @r; @seal is what they make, @stored what they made when they were written. */
+void assay_store_row_result(struct assay_row *row, struct assay_result *r, struct assay_seal *seal,
+			    struct assay_seal *stored);
+/* Seal the result or pair whose rows were just written; inside a transaction. */
+int assay_store_seal_result(struct assay_store *s, int64_t id, struct assay_err *err);
+int assay_store_seal_pair(struct assay_store *s, int64_t id, struct assay_err *err);
+
 /* One more axis, fact, count or reason from the columns of its list. Sets row->bad when there are too many. */
 void assay_store_row_axis(struct assay_row *row, struct assay_case *c);
 int assay_store_row_count(struct assay_row *row, struct assay_counters *c, struct assay_err *err);
@@ -78,7 +91,7 @@ struct assay_store_whole {
 /* Some rows of a whole: those of @table, for errors, by @sql, whose one parameter is the number of the whole. */
 struct assay_store_query {
 	const char *table, *sql;
-	const struct assay_columns *lists[4]; /* of the text, see assay_store_statement_of */
+	const struct assay_columns *lists[5]; /* of the text, see assay_store_statement_of */
 	assay_store_each_row each;
 };
 /* Call q->each for every row of @q. */

@@ -211,6 +211,8 @@ int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct a
 		rc = add_samples(s, id, r, err);
 	if (!rc)
 		rc = assay_store_put_numbers(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, &r->counters, err);
+	if (!rc)
+		rc = assay_store_seal_result(s, id, err);
 	return assay_store_finish(s, rc, err);
 }
 
@@ -234,6 +236,8 @@ int assay_store_result_replace(struct assay_store *s, int64_t run_id, const stru
 		rc = add_samples(s, id, r, err);
 	if (!rc)
 		rc = replace_numbers(s, id, r, err);
+	if (!rc)
+		rc = assay_store_seal_result(s, id, err);
 	return assay_store_finish(s, rc, err);
 }
 
@@ -252,5 +256,7 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 		rc = change_result(s, "UPDATE result SET {=?} WHERE id = ?", outcome, 1, id, r, err);
 	if (!rc)
 		rc = replace_numbers(s, id, r, err);
+	if (!rc)
+		rc = assay_store_seal_result(s, id, err);
 	return assay_store_finish(s, rc, err);
 }
