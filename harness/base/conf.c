@@ -271,6 +271,8 @@ static int on_close(cfg_t *cfg, cfg_opt_t *opt)
 		return -1;
 	}
 	b->depth--;
+	/* the tree has it all; libconfuse would search what it keeps for every further section */
+	cfg_free_value(opt);
 	return 0;
 }
 
@@ -437,26 +439,15 @@ static cfg_opt_t *opts_make(const struct assay_conf_grammar *g, struct builder *
 	return v;
 }
 
-int assay_conf_load(struct assay_conf *conf, const char *path, const struct assay_conf_grammar *root,
-		    struct assay_err *err)
+int assay_conf_parse(struct assay_conf *conf, char *text, size_t len, const char *path,
+		     const struct assay_conf_grammar *root, struct assay_err *err)
 {
 	struct assay_conf made = { 0 };
 	struct builder b = { .conf = &made, .err = err, .open = { &made.root }, .grammar = { root } };
 	cfg_opt_t *opts = NULL;
 	cfg_t *cfg = NULL;
-	char *text = NULL;
-	size_t len;
-	int rc;
+	int rc = scan_text(path, text, len, err);
 
-	rc = assay_file_read(path, &text, &len, err);
-	/* such files are the user's */
-	if (rc == ASSAY_EIO) {
-		rc = ASSAY_EUSAGE;
-		if (err)
-			err->code = rc;
-	}
-	if (!rc)
-		rc = scan_text(path, text, len, err);
 	if (rc)
 		goto out;
 
@@ -480,6 +471,24 @@ out:
 		cfg_free(cfg);
 	opts_free(opts);
 	assay_conf_release(&made);
+	return rc;
+}
+
+int assay_conf_load(struct assay_conf *conf, const char *path, const struct assay_conf_grammar *root,
+		    struct assay_err *err)
+{
+	char *text = NULL;
+	size_t len;
+	int rc = assay_file_read_as(path, ASSAY_FILE_CONF, &text, &len, err);
+
+	/* such files are the user's */
+	if (rc == ASSAY_EIO) {
+		rc = ASSAY_EUSAGE;
+		if (err)
+			err->code = rc;
+	}
+	if (!rc)
+		rc = assay_conf_parse(conf, text, len, path, root, err);
 	free(text);
 	return rc;
 }

@@ -59,6 +59,9 @@ struct assay_conf {
  */
 int assay_conf_load(struct assay_conf *conf, const char *path, const struct assay_conf_grammar *root,
 		    struct assay_err *err);
+/* The same of a text of @len bytes and the NUL behind it, whose comments are blanked; @path is named in messages. */
+int assay_conf_parse(struct assay_conf *conf, char *text, size_t len, const char *path,
+		     const struct assay_conf_grammar *root, struct assay_err *err);
 void assay_conf_release(struct assay_conf *conf);
 
 /* NULL when the section does not set it. */

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +13,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/text.h"
+
+#define NULL_DEVICE makedev(1, 3) /* /dev/null of Linux, which is as good as an empty file */
 
 static ssize_t read_some(int fd, void *buf, size_t size)
 {
@@ -26,25 +30,71 @@ static ssize_t read_some(int fd, void *buf, size_t size)
 	return n;
 }
 
-int assay_file_read(const char *path, char **out, size_t *len, struct assay_err *err)
-{
-	struct assay_text t = { 0 };
-	char buf[16384];
-	ssize_t n;
-	int fd, rc = 0;
+static const struct {
+	const char *name;
+	uint64_t most_bytes;
+} kinds[] = {
+#define X(kind, name, mib) [ASSAY_FILE_##kind] = { name, (uint64_t)(mib) << 20 },
+	ASSAY_FILE_KINDS(X)
+#undef X
+};
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+static const char *kind_text(mode_t mode)
+{
+	return S_ISFIFO(mode) ? "it is a pipe" : S_ISSOCK(mode) ? "it is a socket" : "it is a device";
+}
+
+static int too_large(const char *path, enum assay_file_kind kind, struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_ELIMIT, "cannot read '%.250s': it is too large, %s may have %" PRIu64 " MiB",
+			     path, kinds[kind].name, kinds[kind].most_bytes >> 20);
+}
+
+/*
+ * Open what can be read to its end, of a size that its kind may have; @st is of what was opened. Negative on error. A
+ * pipe without a writer would be waited for, hence O_NONBLOCK, which files know nothing of.
+ */
+static int open_whole(const char *path, enum assay_file_kind kind, struct stat *st, struct assay_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
+
 	if (fd < 0)
 		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "cannot read '%s': %s", path,
 				     strerror(errno));
-
-	/* Files of /proc and /sys state no size: read until there is no more. */
-	while ((n = read_some(fd, buf, sizeof(buf))) > 0)
-		assay_text_addn(&t, buf, (size_t)n);
-	if (n < 0) {
+	if (fstat(fd, st))
 		rc = assay_err_set(err, ASSAY_EIO, "cannot read '%s': %s", path, strerror(errno));
+	else if (S_ISDIR(st->st_mode))
+		rc = assay_err_set(err, ASSAY_EIO, "cannot read '%s': %s", path, strerror(EISDIR));
+	else if (!S_ISREG(st->st_mode) && !(S_ISCHR(st->st_mode) && st->st_rdev == NULL_DEVICE))
+		rc = assay_err_set(err, ASSAY_EUSAGE, "cannot read '%.250s': %s, expected %s", path,
+				   kind_text(st->st_mode), kinds[kind].name);
+	else if (st->st_size > 0 && (uint64_t)st->st_size > kinds[kind].most_bytes)
+		rc = too_large(path, kind, err);
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+int assay_file_read_as(const char *path, enum assay_file_kind kind, char **out, size_t *len, struct assay_err *err)
+{
+	struct assay_text t = { 0 };
+	char buf[16384];
+	struct stat st;
+	ssize_t n;
+	int rc = 0, fd = open_whole(path, kind, &st, err);
+
+	if (fd < 0)
+		return fd;
+	/* Files of /proc and /sys state no size: read until there is no more. */
+	while ((n = read_some(fd, buf, sizeof(buf))) > 0 && t.len <= kinds[kind].most_bytes)
+		assay_text_addn(&t, buf, (size_t)n);
+	if (n > 0)
+		rc = too_large(path, kind, err);
+	if (n < 0)
+		rc = assay_err_set(err, ASSAY_EIO, "cannot read '%s': %s", path, strerror(errno));
+	if (rc)
 		goto out;
-	}
 
 	*len = t.len;
 	*out = assay_text_take(&t);
@@ -56,25 +106,24 @@ out:
 	return rc;
 }
 
+int assay_file_read(const char *path, char **out, size_t *len, struct assay_err *err)
+{
+	return assay_file_read_as(path, ASSAY_FILE_ANY, out, len, err);
+}
+
 int assay_file_map(const char *path, const void **data, size_t *len, struct assay_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
-	void *map = MAP_FAILED;
 	struct stat st;
+	void *map;
+	int fd = open_whole(path, ASSAY_FILE_PLUGIN, &st, err), rc = 0;
 
 	*data = NULL;
 	*len = 0;
 	if (fd < 0)
-		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "cannot read '%s': %s", path,
-				     strerror(errno));
-	if (fstat(fd, &st))
-		st.st_size = -1;
-	else if (S_ISDIR(st.st_mode))
-		errno = EISDIR;
-	else if (!st.st_size)
+		return fd;
+	if (!st.st_size)
 		goto out;
-	else
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED) {
 		rc = assay_err_set(err, ASSAY_EIO, "cannot read '%s': %s", path, strerror(errno));
 	} else {

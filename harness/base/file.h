@@ -9,9 +9,28 @@
 #include "base/err.h"
 #include "base/text.h"
 
-/* Read all of @path; *out is malloc'ed and NUL-terminated behind *len bytes. Works for /proc and /sys. */
+/* What a file is decides how large it may be; name and bytes stand in messages. */
+#define ASSAY_FILE_KINDS(X)                                                                                            \
+	X(ANY, "a file", 256)                                                                                          \
+	X(CONF, "a configuration file", 16)                                                                            \
+	X(MANIFEST, "a manifest", 64)                                                                                  \
+	X(EXACT, "a file of exact counts", 64)                                                                         \
+	X(PLUGIN, "a plugin", 1024)
+enum assay_file_kind {
+#define X(kind, name, mib) ASSAY_FILE_##kind,
+	ASSAY_FILE_KINDS(X)
+#undef X
+};
+
+/*
+ * Read all of @path; *out is malloc'ed and NUL-terminated behind *len bytes. Works for /proc and /sys. Kind and size
+ * are looked at before anything is read: ASSAY_EUSAGE for pipes and for devices other than /dev/null, ASSAY_ELIMIT for
+ * more than its kind may have.
+ */
+int assay_file_read_as(const char *path, enum assay_file_kind kind, char **out, size_t *len, struct assay_err *err);
+/* The same of a file of any kind. */
 int assay_file_read(const char *path, char **out, size_t *len, struct assay_err *err);
-/* Map all of @path to be read; @data is NULL for an empty file. For files that nobody shortens meanwhile. */
+/* Map all of the plugin @path to be read; @data is NULL for an empty file. For files that nobody shortens meanwhile. */
 int assay_file_map(const char *path, const void **data, size_t *len, struct assay_err *err);
 void assay_file_unmap(const void *data, size_t len);
 /* First line of a small file without its newline, false when it cannot be read. Never an error: for /proc and /sys. */

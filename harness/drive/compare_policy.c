@@ -19,7 +19,7 @@ static int take_text(struct assay_comparison *cmp, const char *path, double marg
 	struct assay_text text = { 0 };
 	char *data = NULL;
 	size_t len;
-	int rc = assay_file_read(path, &data, &len, err);
+	int rc = assay_file_read_as(path, ASSAY_FILE_CONF, &data, &len, err);
 
 	if (rc)
 		return rc;

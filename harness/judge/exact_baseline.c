@@ -131,7 +131,7 @@ int assay_exact_baseline_load(struct assay_exact_baseline *out, const char *path
 	json_t *root, *builds, *one;
 	char *text = NULL;
 	size_t len, i;
-	int rc = assay_file_read(path, &text, &len, err);
+	int rc = assay_file_read_as(path, ASSAY_FILE_EXACT, &text, &len, err);
 
 	if (rc)
 		return assay_file_exists(path) ? rc : ASSAY_ENOTFOUND;

@@ -3,15 +3,15 @@
 #include "judge/policy.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/conf.h"
+
+/* Each is tried against every case. */
+#define MAX_RULES 5000
 
 static const struct assay_conf_option root_options[] = {
 	{ "alpha", false }, { "max_dropped", false }, { "pass_alpha", false }, { "budget", false }, { NULL, false },
@@ -79,6 +79,16 @@ static int read_glob(const char *path, const struct assay_conf_section *s, char 
 	return 0;
 }
 
+/* @n more rules of one kind, of which there are @have. */
+static int check_rules(const struct assay_policy *p, const struct assay_conf_section *s, size_t have, size_t n,
+		       struct assay_err *err)
+{
+	return have + n <= MAX_RULES
+		       ? 0
+		       : assay_conf_fail(err, p->path, s->line, "more than %d rules of kind '%s' in one policy",
+					 MAX_RULES, s->name);
+}
+
 static int add_margin(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
 {
 	struct assay_margin *v;
@@ -88,6 +98,9 @@ static int add_margin(struct assay_policy *p, const struct assay_conf_section *s
 		return assay_conf_fail(err, p->path, s->line,
 				       "margin \"%s\" sets nothing, expected stored = \"10%%\" or paired = \"0.5%%\"",
 				       s->title);
+	rc = check_rules(p, s, p->n_margins, 1, err);
+	if (rc)
+		return rc;
 	v = realloc(p->margins, (p->n_margins + 1) * sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
@@ -178,8 +191,10 @@ static int add_requirements(struct assay_policy *p, const struct assay_conf_sect
 			    const struct assay_conf_entry *e, bool where_counted, struct assay_err *err)
 {
 	struct assay_limit *v;
-	int rc = 0;
+	int rc = check_rules(p, s, p->n_limits, e->n, err);
 
+	if (rc)
+		return rc;
 	v = realloc(p->limits, (p->n_limits + e->n) * sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
@@ -275,6 +290,9 @@ static int add_allowances(struct assay_policy *p, const struct assay_conf_sectio
 	if (!e)
 		return assay_conf_fail(err, p->path, s->line,
 				       "exact \"%s\" allows nothing, expected allow = {\"d1_misses 1%%\"}", s->title);
+	rc = check_rules(p, s, p->n_allowances, e->n, err);
+	if (rc)
+		return rc;
 	v = realloc(p->allowances, (p->n_allowances + e->n) * sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
@@ -291,32 +309,26 @@ static int add_allowances(struct assay_policy *p, const struct assay_conf_sectio
 
 /* ---- the whole ---- */
 
-/* @file is what is read, @path what it is called. */
-static int load(struct assay_policy *out, const char *file, const char *path, struct assay_err *err)
+static int read_policy(struct assay_policy *out, const struct assay_conf *conf, struct assay_err *err)
 {
 	struct assay_policy p = assay_policy_default();
-	struct assay_conf conf;
 	int rc;
 
-	rc = assay_conf_load(&conf, file, &grammar, err);
-	if (rc)
-		return rc;
-	snprintf(p.path, sizeof(p.path), "%s", path);
-	rc = read_frac(&conf.root, "alpha", 0.5, &p.alpha, err);
+	snprintf(p.path, sizeof(p.path), "%s", conf->path);
+	rc = read_frac(&conf->root, "alpha", 0.5, &p.alpha, err);
 	if (!rc)
-		rc = read_frac(&conf.root, "max_dropped", 1.0, &p.max_dropped_frac, err);
+		rc = read_frac(&conf->root, "max_dropped", 1.0, &p.max_dropped_frac, err);
 	if (!rc)
-		rc = read_frac(&conf.root, "pass_alpha", 0.5, &p.pass_alpha, err);
+		rc = read_frac(&conf->root, "pass_alpha", 0.5, &p.pass_alpha, err);
 	if (!rc)
-		rc = read_budget(&conf.root, &p.budget_ns, err);
-	for (size_t i = 0; !rc && i < conf.root.n_sections; i++) {
-		const struct assay_conf_section *s = &conf.root.sections[i];
+		rc = read_budget(&conf->root, &p.budget_ns, err);
+	for (size_t i = 0; !rc && i < conf->root.n_sections; i++) {
+		const struct assay_conf_section *s = &conf->root.sections[i];
 
 		rc = !strcmp(s->name, "margin")  ? add_margin(&p, s, err)
 		     : !strcmp(s->name, "exact") ? add_allowances(&p, s, err)
 						 : add_limits(&p, s, err);
 	}
-	assay_conf_release(&conf);
 	if (rc)
 		assay_policy_release(&p);
 	else
@@ -326,38 +338,31 @@ static int load(struct assay_policy *out, const char *file, const char *path, st
 
 int assay_policy_load(struct assay_policy *out, const char *path, struct assay_err *err)
 {
-	return load(out, path, path, err);
+	struct assay_conf conf;
+	int rc = assay_conf_load(&conf, path, &grammar, err);
+
+	if (rc)
+		return rc;
+	rc = read_policy(out, &conf, err);
+	assay_conf_release(&conf);
+	return rc;
 }
 
 int assay_policy_parse(struct assay_policy *out, const char *text, const char *path, struct assay_err *err)
 {
-	size_t len = strlen(text), done = 0;
-	int fd = memfd_create("policy", MFD_CLOEXEC), rc;
-	struct assay_err why = { 0 };
-	const char *at;
-	char file[64];
+	char *copy = strdup(text);
+	struct assay_conf conf;
+	int rc;
 
-	if (fd < 0)
-		return assay_err_set(err, ASSAY_EIO, "cannot keep the policy in memory: %s", strerror(errno));
-	while (done < len) {
-		ssize_t n = write(fd, text + done, len - done);
-
-		if (n <= 0) {
-			close(fd);
-			return assay_err_set(err, ASSAY_EIO, "cannot keep the policy in memory: %s", strerror(errno));
-		}
-		done += (size_t)n;
-	}
-	snprintf(file, sizeof(file), "/proc/self/fd/%d", fd);
-	rc = load(out, file, path, &why);
-	close(fd);
-	if (!rc)
-		return 0;
-	/* messages begin with the file: let them name what the user knows */
-	at = strstr(why.text, file);
-	if (at)
-		return assay_err_set(err, rc, "%.*s%s%s", (int)(at - why.text), why.text, path, at + strlen(file));
-	return assay_err_set(err, rc, "%s", why.text);
+	if (!copy)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", path);
+	rc = assay_conf_parse(&conf, copy, strlen(copy), path, &grammar, err);
+	free(copy);
+	if (rc)
+		return rc;
+	rc = read_policy(out, &conf, err);
+	assay_conf_release(&conf);
+	return rc;
 }
 
 void assay_policy_release(struct assay_policy *p)

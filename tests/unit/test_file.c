@@ -182,4 +182,45 @@ TEST(maps)
 	assert_int_equal(ASSAY_ENOTFOUND, assay_file_map(path, &data, &len, &err));
 }
 
+/* What has no end or is too large is refused before a byte of it is read. */
+TEST(kind_and_size_come_first)
+{
+	const char *path = in_folder("large");
+	struct assay_err err = { 0 };
+	const void *data;
+	char *text = NULL;
+	size_t len;
+	struct stat st;
+
+	assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+	assert_int_equal(assay_file_read_as(in_folder("pipe"), ASSAY_FILE_CONF, &text, &len, &err), ASSAY_EUSAGE);
+	assert_non_null(strstr(err.text, "pipe': it is a pipe, expected a configuration file"));
+	assert_int_equal(assay_file_map(in_folder("pipe"), &data, &len, &err), ASSAY_EUSAGE);
+	assert_non_null(strstr(err.text, "it is a pipe, expected a plugin"));
+	assert_int_equal(assay_file_read("/dev/zero", &text, &len, &err), ASSAY_EUSAGE);
+	assert_string_equal(err.text, "cannot read '/dev/zero': it is a device, expected a file");
+	assert_int_equal(assay_file_map("/dev/zero", &data, &len, &err), ASSAY_EUSAGE);
+	assert_int_equal(assay_file_read("/dev/null", &text, &len, &err), 0);
+	assert_int_equal(len, 0);
+	free(text);
+
+	assert_int_equal(assay_file_write(path, "", 0, NULL), 0);
+	assert_int_equal(truncate(path, (off_t)16 << 20), 0);
+	assert_int_equal(assay_file_read_as(path, ASSAY_FILE_CONF, &text, &len, &err), 0);
+	assert_int_equal(len, 16 << 20);
+	free(text);
+	assert_int_equal(truncate(path, ((off_t)16 << 20) + 1), 0);
+	assert_int_equal(assay_file_read_as(path, ASSAY_FILE_CONF, &text, &len, &err), ASSAY_ELIMIT);
+	assert_non_null(strstr(err.text, "large': it is too large, a configuration file may have 16 MiB"));
+	assert_int_equal(truncate(path, (off_t)4 << 30), 0);
+	assert_int_equal(assay_file_read(path, &text, &len, &err), ASSAY_ELIMIT);
+	assert_non_null(strstr(err.text, "too large, a file may have 256 MiB"));
+	assert_int_equal(assay_file_map(path, &data, &len, &err), ASSAY_ELIMIT);
+	assert_non_null(strstr(err.text, "too large, a plugin may have 1024 MiB"));
+	assert_true(!data && !len);
+	/* nothing of it was written or kept */
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_blocks, 0);
+}
+
 UNIT_MAIN(folder_make, folder_remove)
