@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/name_index.h"
 #include "reports/gate_words.h"
 #include "reports/text_parts.h"
 
@@ -59,22 +60,24 @@ static enum outcome outcome_of(const struct assay_gate_report *r, const struct a
 	}
 }
 
-/* The same case and metric may be demanded twice, readers drop all but one of a name. */
-static size_t times_before(const struct assay_gate_report *r, size_t index)
+/* The same case and metric may be demanded twice, readers drop all but one of a name. @seen: how often each was. */
+static size_t times_before(const struct assay_gate_case *c, struct assay_name_index *seen, struct assay_text *out)
 {
+	char name[ASSAY_KEY_MAX + ASSAY_METRIC_TAG_MAX];
 	size_t n = 0;
 
-	for (size_t i = 0; i < index; i++)
-		n += !strcmp(r->cases[i].metric, r->cases[index].metric) &&
-		     !strcmp(r->cases[i].key, r->cases[index].key);
+	snprintf(name, sizeof(name), "%s %s", c->key, c->metric);
+	if (assay_name_index_put(seen, name, 0, &n, NULL, NULL))
+		out->failed = true;
+	else
+		assay_name_index_set(seen, name, n + 1);
 	return n;
 }
 
-static void add_names(const struct assay_gate_report *r, size_t index, struct assay_text *out)
+static void add_names(const struct assay_gate_case *c, struct assay_name_index *seen, struct assay_text *out)
 {
-	const struct assay_gate_case *c = &r->cases[index];
 	const char *slash = strchr(c->key, '/');
-	size_t op = slash ? (size_t)(slash - c->key) : strlen(c->key), before = times_before(r, index);
+	size_t op = slash ? (size_t)(slash - c->key) : strlen(c->key), before = times_before(c, seen, out);
 	char class_name[ASSAY_KEY_MAX], name[ASSAY_KEY_MAX + ASSAY_METRIC_TAG_MAX + 32];
 	int n;
 
@@ -103,13 +106,13 @@ static void add_detail(struct assay_text *out, const struct assay_gate_case *c)
 	assay_text_addf(out, "\nevidence %s", assay_evidence_name(c->evidence));
 }
 
-static void add_case(const struct assay_gate_report *r, size_t index, bool strict, struct assay_text *out)
+static void add_case(const struct assay_gate_report *r, const struct assay_gate_case *c, bool strict,
+		     struct assay_name_index *seen, struct assay_text *out)
 {
-	const struct assay_gate_case *c = &r->cases[index];
 	enum outcome o = outcome_of(r, c, strict);
 
 	assay_text_add(out, "    <testcase");
-	add_names(r, index, out);
+	add_names(c, seen, out);
 	/* to judge takes no time; what the measuring took is known of the whole, and stands there */
 	assay_text_add(out, " time=\"0\"");
 	if (o == PASSED) {
@@ -211,13 +214,15 @@ static void add_outputs(const struct assay_gate_report *r, struct assay_text *ou
 static void write_junit(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_gate_report *r = report->gate.gate;
+	struct assay_name_index seen = { 0 };
 
 	(void)style;
 	assay_text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
 	add_suite(&report->gate, out);
 	add_properties(r, out);
 	for (size_t i = 0; i < r->n_cases; i++)
-		add_case(r, i, report->gate.strict, out);
+		add_case(r, &r->cases[i], report->gate.strict, &seen, out);
+	assay_name_index_release(&seen);
 	add_outputs(r, out);
 	assay_text_add(out, "  </testsuite>\n</testsuites>\n");
 }

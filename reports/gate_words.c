@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name_index.h"
+
 const enum assay_verdict assay_gate_words_order[ASSAY_N_VERDICTS] = {
 	ASSAY_WRONG_RESULT, ASSAY_NOT_MEASURED, ASSAY_REGRESSED, ASSAY_INCOMPARABLE,
 	ASSAY_INCONCLUSIVE, ASSAY_IMPROVED,     ASSAY_PASS,
@@ -82,15 +84,14 @@ void assay_gate_words_count(const struct assay_gate_report *r, size_t count[ASSA
 
 void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t size)
 {
-	size_t cases = 0;
+	struct assay_name_index seen = { 0 };
+	size_t at, cases;
+	int rc = 0;
 
-	for (size_t i = 0; i < r->n_cases; i++) {
-		size_t k = i;
-
-		while (k && strcmp(r->cases[k - 1].key, r->cases[i].key))
-			k--;
-		cases += !k;
-	}
+	for (size_t i = 0; i < r->n_cases && !rc; i++)
+		rc = assay_name_index_put(&seen, r->cases[i].key, i, &at, NULL, NULL);
+	cases = rc ? r->n_cases : seen.n;
+	assay_name_index_release(&seen);
 	if (r->n_cases == cases)
 		snprintf(buf, size, "%zu case%s", cases, cases == 1 ? "" : "s");
 	else

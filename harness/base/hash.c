@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XXH3-128 digests, the only place that knows xxhash. */
+/* XXH3 digests, the only place that knows xxhash. */
 #include "base/hash.h"
 
 #include <stdio.h>
@@ -18,6 +18,11 @@ static struct assay_digest to_hex(XXH128_hash_t h)
 struct assay_digest assay_hash(const void *data, size_t len)
 {
 	return to_hex(XXH3_128bits(data, len));
+}
+
+uint64_t assay_hash64(const void *data, size_t len)
+{
+	return XXH3_64bits(data, len);
 }
 
 /* An assay_hasher is the library's own state under another name: it must stay aligned, which only its own allocator

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XXH3-128 digests, the only place that knows xxhash. */
+/* XXH3 digests, the only place that knows xxhash. */
 #ifndef ASSAY_BASE_HASH_H
 #define ASSAY_BASE_HASH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define ASSAY_DIGEST_LEN 32 /* hex digits */
 
@@ -12,6 +13,9 @@ struct assay_digest {
 };
 
 struct assay_digest assay_hash(const void *data, size_t len);
+
+/* For tables in memory, of which nothing is kept. */
+uint64_t assay_hash64(const void *data, size_t len);
 
 /* Streaming; free with finish, which also gives the digest. new returns NULL when out of memory. */
 struct assay_hasher;

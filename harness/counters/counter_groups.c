@@ -11,6 +11,9 @@
 
 #define GROUP_ENDING ".group"
 
+/* Of events, and of metrics, in one group; each is looked for among the others. */
+#define MAX_NAMES 1000
+
 static const struct assay_conf_option group_options[] = { { "summary", false }, { "events", true }, { NULL, false } };
 static const struct assay_conf_option event_options[] = {
 	{ "any", true }, { "intel", true }, { "amd", true }, { "arm", true }, { NULL, false },
@@ -64,6 +67,10 @@ static struct assay_group_event *new_event(struct assay_counter_group *g, const 
 	}
 	if (names_event(g, name)) {
 		*rc = assay_conf_fail(err, file->path, line, "event '%s' stands twice in group '%s'", name, g->name);
+		return NULL;
+	}
+	if (g->n_events == MAX_NAMES) {
+		*rc = assay_conf_fail(err, file->path, line, "group '%s' has more than %d events", g->name, MAX_NAMES);
 		return NULL;
 	}
 	v = realloc(g->events, (g->n_events + 1) * sizeof(*v));
@@ -195,9 +202,13 @@ static const char *text_of(const struct assay_conf_section *s, const char *optio
 static int read_metric(struct assay_counter_group *g, const struct assay_conf *file, const struct assay_conf_section *s,
 		       struct assay_err *err)
 {
-	struct assay_group_metric *v = realloc(g->metrics, (g->n_metrics + 1) * sizeof(*v));
+	struct assay_group_metric *v;
 	int rc;
 
+	if (g->n_metrics == MAX_NAMES)
+		return assay_conf_fail(err, file->path, s->line, "group '%s' has more than %d metrics", g->name,
+				       MAX_NAMES);
+	v = realloc(g->metrics, (g->n_metrics + 1) * sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", file->path);
 	g->metrics = v;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MAX_DEPTH 64
+#define MAX_LEN   4000
 
 struct walk {
 	struct assay_formula *f;
@@ -135,7 +136,11 @@ int assay_formula_parse(struct assay_formula *f, const char *text, struct assay_
 {
 	struct walk w = { .f = f, .err = err };
 
-	*f = (struct assay_formula){ .text = strdup(text) };
+	*f = (struct assay_formula){ .text = NULL };
+	if (strlen(text) > MAX_LEN)
+		return assay_err_set(err, ASSAY_EUSAGE, "the formula '%.40s…' has more than %d characters", text,
+				     MAX_LEN);
+	f->text = strdup(text);
 	if (!f->text)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	w.at = f->text;

@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/name_index.h"
 #include "judge/gate_time.h"
 #include "judge/limits.h"
 #include "judge/policy_names.h"
@@ -17,6 +19,8 @@ struct judging {
 	const struct assay_gate_input *in;
 	struct assay_gate_report report;
 	struct assay_gate_time time;
+	struct assay_name_index entries; /* of the manifest, by their keys */
+	bool *named;                     /* those that name a case of the run */
 	struct assay_err *err;
 };
 
@@ -28,16 +32,35 @@ static struct assay_row_name status_of(const char *key)
 /* ---- manifest --------------------------------------------------------------------------------------------------- */
 
 /* On one core two lines may name a case: the one that asks for most counts. */
-static const struct assay_manifest_entry *entry_of(const struct judging *j, const struct assay_case *c)
+static const struct assay_manifest_entry *entry_of(struct judging *j, const struct assay_case *c)
 {
 	const struct assay_manifest *m = j->in->manifest;
 	const struct assay_manifest_entry *strictest = NULL;
+	char names[3][ASSAY_KEY_MAX];
+	size_t at;
 
-	for (size_t i = 0; i < m->n_entries; i++)
-		if (assay_manifest_names(&m->entries[i], c, j->in->all_threads) &&
-		    (!strictest || m->entries[i].demand < strictest->demand))
-			strictest = &m->entries[i];
+	for (size_t n = assay_manifest_names_of(c, j->in->all_threads, names); n > 0; n--) {
+		if (!assay_name_index_find(&j->entries, names[n - 1], &at))
+			continue;
+		j->named[at] = true;
+		if (!strictest || m->entries[at].demand < strictest->demand)
+			strictest = &m->entries[at];
+	}
 	return strictest;
+}
+
+static int index_manifest(struct judging *j)
+{
+	const struct assay_manifest *m = j->in->manifest;
+	size_t at;
+	int rc = 0;
+
+	j->named = calloc(m->n_entries + 1, sizeof(*j->named));
+	if (!j->named)
+		return assay_err_set(j->err, ASSAY_ENOMEM, "out of memory judging a run");
+	for (size_t i = 0; i < m->n_entries && !rc; i++)
+		rc = assay_name_index_put(&j->entries, m->entries[i].key, i, &at, NULL, j->err);
+	return rc;
 }
 
 /* Does the run have any case of the entry's op and variant? */
@@ -93,11 +116,8 @@ static int judge_missing(struct judging *j)
 
 	for (size_t i = 0; i < m->n_entries && !rc; i++) {
 		const struct assay_manifest_entry *e = &m->entries[i];
-		bool found = false;
 
-		for (size_t k = 0; !found && k < run->n_results; k++)
-			found = assay_manifest_names(e, &run->results[k].c, j->in->all_threads);
-		if (found)
+		if (j->named[i])
 			continue;
 		rc = e->demand == ASSAY_MANIFEST_OPTIONAL && !variant_took_part(run, e) ? pass_absent(j, e)
 											: add_missing(j, e);
@@ -232,7 +252,7 @@ static void name_sides(struct judging *j)
 
 static int judge_all(struct judging *j)
 {
-	int rc = 0;
+	int rc = index_manifest(j);
 
 	for (size_t i = 0; i < j->in->run->n_results && !rc; i++)
 		rc = judge_result(j, &j->in->run->results[i]);
@@ -268,6 +288,8 @@ int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report
 	if (!rc)
 		rc = judge_all(&j);
 	assay_gate_time_release(&j.time);
+	assay_name_index_release(&j.entries);
+	free(j.named);
 	if (rc) {
 		assay_gate_report_release(&j.report);
 		return rc;

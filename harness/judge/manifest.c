@@ -14,6 +14,7 @@
 #include "base/arch.h"
 #include "base/conf.h"
 #include "base/file.h"
+#include "base/name_index.h"
 
 static const char *const demands[] = {
 	[ASSAY_MANIFEST_REQUIRED] = "required",
@@ -29,9 +30,7 @@ static const char *const arches[] = { "x86_64", "aarch64", "riscv64", "ppc64", "
 
 /* A few lists can stand for more cases than anybody measures. */
 #define MAX_LINE_CASES 10000
-
-/* Words of a key beyond these are not merged into lists. */
-#define MAX_WORDS 64
+#define MAX_CASES      100000
 
 /* op/variant/axes/t=N/warm|cold */
 static bool looks_like_key(const char *s)
@@ -77,9 +76,15 @@ static bool index_of(const char *s, const char *const *names, size_t n, size_t *
 	return false;
 }
 
+struct reading {
+	struct assay_manifest m;
+	struct assay_name_index index; /* of the entries, by their keys */
+	size_t n_cases;                /* of all architectures */
+};
+
 /* Where the keys of one line go. */
 struct line_keys {
-	struct assay_manifest *m;
+	struct reading *r;
 	size_t n;                      /* keys so far */
 	struct assay_manifest_entry e; /* the key is filled in from its beginning */
 	bool counts;                   /* false: the line is of another architecture, and only checked */
@@ -87,20 +92,27 @@ struct line_keys {
 
 static int add_key(struct line_keys *l, struct assay_err *err)
 {
-	struct assay_manifest *m = l->m;
+	struct assay_manifest *m = &l->r->m;
 	struct assay_manifest_entry *v;
+	bool twice;
+	size_t at;
+	int rc;
 
 	if (!looks_like_key(l->e.key))
 		return assay_conf_fail(err, m->path, l->e.line,
 				       "'%s' is no key, expected op/variant/axis=value,…/t=N/warm", l->e.key);
 	if (++l->n > MAX_LINE_CASES)
 		return assay_conf_fail(err, m->path, l->e.line, "more than %d cases in one line", MAX_LINE_CASES);
+	if (++l->r->n_cases > MAX_CASES)
+		return assay_conf_fail(err, m->path, l->e.line, "more than %d cases in one manifest", MAX_CASES);
 	if (!l->counts)
 		return 0;
-	for (size_t i = 0; i < m->n_entries; i++)
-		if (!strcmp(m->entries[i].key, l->e.key))
-			return assay_conf_fail(err, m->path, l->e.line, "'%s' stands in line %u already", l->e.key,
-					       m->entries[i].line);
+	rc = assay_name_index_put(&l->r->index, l->e.key, m->n_entries, &at, &twice, err);
+	if (rc)
+		return rc;
+	if (twice)
+		return assay_conf_fail(err, m->path, l->e.line, "'%s' stands in line %u already", l->e.key,
+				       m->entries[at].line);
 	v = realloc(m->entries, (m->n_entries + 1) * sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", m->path);
@@ -112,7 +124,7 @@ static int add_key(struct line_keys *l, struct assay_err *err)
 static int append(struct line_keys *l, size_t len, const char *s, size_t n, struct assay_err *err)
 {
 	if (len + n >= sizeof(l->e.key))
-		return assay_conf_fail(err, l->m->path, l->e.line, "a key has more than %d characters",
+		return assay_conf_fail(err, l->r->m.path, l->e.line, "a key has more than %d characters",
 				       ASSAY_KEY_MAX - 1);
 	memcpy(l->e.key + len, s, n);
 	l->e.key[len + n] = '\0';
@@ -131,10 +143,11 @@ static int add_keys(struct line_keys *l, size_t len, const char *pattern, struct
 	len += n;
 	end = word + strcspn(word, "{}");
 	if (*end != '}')
-		return assay_conf_fail(err, l->m->path, l->e.line, "'{%s' is no list, expected {one,another}", word);
+		return assay_conf_fail(err, l->r->m.path, l->e.line, "'{%s' is no list, expected {one,another}", word);
 	for (n = strcspn(word, ",}"); !rc; word += n + 1, n = strcspn(word, ",}")) {
 		if (!n)
-			return assay_conf_fail(err, l->m->path, l->e.line, "'%s' has an empty word in a list", pattern);
+			return assay_conf_fail(err, l->r->m.path, l->e.line, "'%s' has an empty word in a list",
+					       pattern);
 		rc = append(l, len, word, n, err);
 		if (!rc)
 			rc = add_keys(l, len + n, end + 1, err);
@@ -145,9 +158,10 @@ static int add_keys(struct line_keys *l, size_t len, const char *pattern, struct
 }
 
 /* Add what one line names to @m. *@any becomes true unless the line is empty. */
-static int parse_line(struct assay_manifest *m, unsigned number, char *line, bool *any, struct assay_err *err)
+static int parse_line(struct reading *r, unsigned number, char *line, bool *any, struct assay_err *err)
 {
-	struct line_keys l = { .m = m, .e.line = number, .counts = true };
+	const struct assay_manifest *m = &r->m;
+	struct line_keys l = { .r = r, .e.line = number, .counts = true };
 	char *comment = strchr(line, '#');
 	char *word, *pattern, *on, *arch;
 	char hint[256];
@@ -183,33 +197,34 @@ static int parse_line(struct assay_manifest *m, unsigned number, char *line, boo
 
 int assay_manifest_load(struct assay_manifest *out, const char *path, struct assay_err *err)
 {
-	struct assay_manifest m = { 0 };
+	struct reading r = { .n_cases = 0 };
 	char *text = NULL, *line, *next;
 	unsigned number = 0;
 	bool any = false;
 	size_t len;
 	int rc;
 
-	snprintf(m.path, sizeof(m.path), "%s", path);
-	rc = assay_file_read(path, &text, &len, err);
+	snprintf(r.m.path, sizeof(r.m.path), "%s", path);
+	rc = assay_file_read_as(path, ASSAY_FILE_MANIFEST, &text, &len, err);
 	if (!rc && strlen(text) != len)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' is no text file", path);
 	for (line = text; !rc && line && *line; line = next) {
 		next = line + strcspn(line, "\n");
 		if (*next)
 			*next++ = '\0';
-		rc = parse_line(&m, ++number, line, &any, err);
+		rc = parse_line(&r, ++number, line, &any, err);
 	}
 	/* A manifest that asks for nothing would let everything disappear. */
 	if (!rc && !any)
 		rc = assay_conf_fail(err, path, number ? number : 1,
 				     "the manifest names no case, expected 'required KEY' lines");
 	if (!rc) {
-		*out = m;
-		m.entries = NULL;
+		*out = r.m;
+		r.m.entries = NULL;
 	}
-	free(m.entries);
+	free(r.m.entries);
 	free(text);
+	assay_name_index_release(&r.index);
 	return rc;
 }
 
@@ -219,24 +234,38 @@ void assay_manifest_release(struct assay_manifest *m)
 	memset(m, 0, sizeof(*m));
 }
 
-bool assay_manifest_matches(const struct assay_manifest_entry *e, const struct assay_case *c)
+size_t assay_manifest_names_of(const struct assay_case *c, unsigned all_threads, char names[3][ASSAY_KEY_MAX])
 {
-	char portable[ASSAY_KEY_MAX];
+	struct assay_case all = *c;
+	size_t n = 0;
 
-	if (!strcmp(e->key, c->key))
-		return true;
-	assay_case_portable_key(c, portable);
-	return !strcmp(e->key, portable);
+	memcpy(names[n++], c->key, ASSAY_KEY_MAX);
+	assay_case_portable_key(c, names[n]);
+	n += strcmp(names[n], names[0]) != 0;
+	if (all_threads != 1 || c->threads != 1)
+		return n;
+	all.all_threads = true;
+	assay_case_portable_key(&all, names[n]);
+	return n + (strcmp(names[n], names[n - 1]) != 0);
 }
 
 bool assay_manifest_names(const struct assay_manifest_entry *e, const struct assay_case *c, unsigned all_threads)
 {
-	struct assay_case all = *c;
+	const char *threads = strstr(c->key, "/t=");
+	char names[3][ASSAY_KEY_MAX];
 
-	if (assay_manifest_matches(e, c))
-		return true;
-	all.all_threads = true;
-	return all_threads == 1 && c->threads == 1 && assay_manifest_matches(e, &all);
+	/* the names of a case differ in their threads alone: most entries are of others */
+	if (threads && strncmp(e->key, c->key, (size_t)(threads - c->key)))
+		return false;
+	for (size_t n = assay_manifest_names_of(c, all_threads, names); n > 0; n--)
+		if (!strcmp(e->key, names[n - 1]))
+			return true;
+	return false;
+}
+
+bool assay_manifest_matches(const struct assay_manifest_entry *e, const struct assay_case *c)
+{
+	return assay_manifest_names(e, c, 0);
 }
 
 bool assay_manifest_of_variant(const struct assay_manifest_entry *e, const struct assay_case *c)
@@ -289,7 +318,9 @@ struct pattern {
 	enum assay_manifest_demand demand;
 	const char *arch; /* "" everywhere */
 	char *text;
-	size_t at, len; /* the word of @text that is looked at; len 0: it has none there */
+	size_t n_cases;          /* that it stands for */
+	size_t at, len;          /* the word of @text that is looked at; len 0: it has none there */
+	struct assay_text words; /* those that are to stand there, where they are several */
 };
 
 /* Find word @k of the pattern. Words stand between the characters "./,="; a list in braces is one word. */
@@ -318,44 +349,109 @@ static const char *inner(const struct pattern *p, int *len)
 	return p->text + p->at + list;
 }
 
-/* Where @b differs from @a in that word alone, make @a stand for both and free @b. Without memory both stay. */
-static bool merge(struct pattern *a, struct pattern *b)
+static void add_word(struct pattern *to, const struct pattern *from)
 {
-	const char *words[2];
-	char *text;
-	int n[2];
+	int len;
+	const char *word = inner(from, &len);
 
-	if (!a->len || !b->len || a->at != b->at || a->demand != b->demand || strcmp(a->arch, b->arch) ||
-	    strcmp(a->text + a->at + a->len, b->text + b->at + b->len) || strncmp(a->text, b->text, a->at))
-		return false;
-	words[0] = inner(a, &n[0]);
-	words[1] = inner(b, &n[1]);
-	if (asprintf(&text, "%.*s{%.*s,%.*s}%s", (int)a->at, a->text, n[0], words[0], n[1], words[1],
-		     a->text + a->at + a->len) < 0)
-		return false;
-	free(a->text);
-	free(b->text);
-	a->text = text;
-	a->len = (size_t)(n[0] + n[1]) + 3;
-	return true;
+	assay_text_addf(&to->words, "%s%.*s", to->words.len ? "," : "", len, word);
 }
 
-/* Merge patterns that differ in one word, from the last words to the first; returns how many are left. */
-static size_t merge_all(struct pattern *v, size_t n)
+/* Make @a stand for what @b does as well, which differs from it in the word that is looked at alone. */
+static void merge(struct pattern *a, struct pattern *b)
 {
-	for (size_t k = MAX_WORDS; k-- > 0;) {
-		for (size_t i = 0; i < n; i++)
-			find_word(&v[i], k);
-		for (size_t i = 0; i < n; i++) {
-			size_t kept = i + 1;
+	if (!a->words.len)
+		add_word(a, a);
+	add_word(a, b);
+	a->n_cases += b->n_cases;
+	free(b->text);
+}
 
-			for (size_t j = i + 1; j < n; j++)
-				if (!merge(&v[i], &v[j]))
-					v[kept++] = v[j];
-			n = kept;
+/* What patterns have in common that may be merged at the word that is looked at: all but that word. */
+static char *merge_key(const struct pattern *p)
+{
+	char *key;
+
+	return asprintf(&key, "%d %s %.*s{}%s", (int)p->demand, p->arch, (int)p->at, p->text,
+			p->text + p->at + p->len) < 0
+		       ? NULL
+		       : key;
+}
+
+/* Write the words that were collected into the text. */
+static int put_words(struct pattern *p)
+{
+	char *text;
+
+	if (!p->words.len)
+		return 0;
+	if (p->words.failed ||
+	    asprintf(&text, "%.*s{%s}%s", (int)p->at, p->text, p->words.s, p->text + p->at + p->len) < 0)
+		return ASSAY_ENOMEM;
+	free(p->text);
+	p->text = text;
+	assay_text_release(&p->words);
+	return 0;
+}
+
+/* Merge the patterns that differ in word @k alone, each into the first of them; *n becomes how many are left. */
+static int merge_word(struct pattern *v, size_t *n, size_t k, struct assay_err *err)
+{
+	struct assay_name_index first = { 0 };
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < *n; i++) {
+		char *key = NULL;
+		size_t at = kept;
+		bool found = false;
+
+		find_word(&v[i], k);
+		if (v[i].len && !rc) {
+			key = merge_key(&v[i]);
+			rc = key ? assay_name_index_put(&first, key, kept, &at, &found, err) : ASSAY_ENOMEM;
 		}
+		if (!rc && found && v[at].n_cases + v[i].n_cases <= MAX_LINE_CASES) {
+			merge(&v[at], &v[i]);
+		} else {
+			if (!rc && found)
+				assay_name_index_set(&first, key, kept);
+			v[kept++] = v[i];
+		}
+		free(key);
+	}
+	*n = kept;
+	for (size_t i = 0; i < kept && !rc; i++)
+		rc = put_words(&v[i]);
+	assay_name_index_release(&first);
+	return rc;
+}
+
+static size_t count_words(const char *text)
+{
+	size_t n = 1;
+
+	while (*(text += strcspn(text, "./,="))) {
+		text++;
+		n++;
 	}
 	return n;
+}
+
+/* Merge from the last words to the first. */
+static int merge_all(struct pattern *v, size_t *n, struct assay_err *err)
+{
+	size_t words = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < *n; i++) {
+		size_t has = count_words(v[i].text);
+
+		words = has > words ? has : words;
+	}
+	while (words-- > 0 && !rc)
+		rc = merge_word(v, n, words, err);
+	return rc;
 }
 
 int assay_manifest_format(const char *suite, const struct assay_case *cases, size_t n, const struct assay_catalog *cat,
@@ -374,11 +470,12 @@ int assay_manifest_format(const char *suite, const struct assay_case *cases, siz
 		p->demand = demand_of(&cases[i], cat, &p->arch);
 		assay_case_portable_key(&cases[i], key);
 		/* On one core t=all may stand for t=1, too, and a line of t=all alone would demand less elsewhere. */
+		p->n_cases = 1;
 		p->text = strdup(cases[i].threads > 1 ? key : cases[i].key);
 		failed = !p->text;
 		n_lines += !failed;
 	}
-	n_lines = merge_all(v, n_lines);
+	failed = failed || merge_all(v, &n_lines, err);
 	assay_text_addf(
 		out,
 		"# What suite '%s' must measure; a case that is missing fails the gate. {a,b} stands for a case each.\n"
@@ -390,6 +487,7 @@ int assay_manifest_format(const char *suite, const struct assay_case *cases, siz
 		assay_text_addf(out, "%s %s%s%s\n", demands[v[i].demand], v[i].text, *v[i].arch ? " on " : "",
 				v[i].arch);
 		free(v[i].text);
+		assay_text_release(&v[i].words);
 	}
 	free(v);
 	if (failed || out->failed)

@@ -70,6 +70,8 @@ int assay_manifest_format(const char *suite, const struct assay_case *cases, siz
 bool assay_manifest_matches(const struct assay_manifest_entry *e, const struct assay_case *c);
 /* The same where `all` threads are @all_threads: on one core t=all and t=1 are one case, planned as t=1. */
 bool assay_manifest_names(const struct assay_manifest_entry *e, const struct assay_case *c, unsigned all_threads);
+/* The keys of entries that name @c so, the first @names of them; up to 3. */
+size_t assay_manifest_names_of(const struct assay_case *c, unsigned all_threads, char names[3][ASSAY_KEY_MAX]);
 /* Is the entry's case of the op and variant of @c? */
 bool assay_manifest_of_variant(const struct assay_manifest_entry *e, const struct assay_case *c);
 

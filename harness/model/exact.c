@@ -69,13 +69,29 @@ static void add_counts(struct assay_exact_counts *sum, const struct assay_exact_
 		sum->v[e] += c->v[e];
 }
 
+/* Where @f is or belongs; mostly last, as files have them in order. */
+static size_t place_of(const struct assay_exact_case *c, const struct assay_exact_function *f)
+{
+	size_t lo = 0, hi = c->n_functions;
+
+	if (hi && compare_functions(&c->functions[hi - 1], f->name, f->object) < 0)
+		return hi;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (compare_functions(&c->functions[mid], f->name, f->object) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exact_function *f)
 {
 	struct assay_exact_function *v;
-	size_t at = 0;
+	size_t at = place_of(c, f);
 
-	while (at < c->n_functions && compare_functions(&c->functions[at], f->name, f->object) < 0)
-		at++;
 	if (at < c->n_functions && !compare_functions(&c->functions[at], f->name, f->object)) {
 		add_counts(&c->functions[at].counts, &f->counts);
 		add_counts(&c->total, &f->counts);

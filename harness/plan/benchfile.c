@@ -7,11 +7,15 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/name_index.h"
 #include "model/exact.h"
 #include "plan/plan_options.h"
 
 #define SUITE_ENDING ".suite"
 #define BENCH_ENDING ".bench"
+
+/* Each is planned by itself. */
+#define MAX_USES 1000
 
 #define COMMON_FIELDS                                                                                                  \
 	{ "shapes", true }, { "sweep", true }, { "variants", true }, { "threads", true }, { "cache", true },           \
@@ -97,19 +101,24 @@ static void take_fields(const struct assay_conf_section *s, const struct assay_c
 		field[f] = assay_conf_entry(s, field_names[f]);
 }
 
-static int add_bench(struct assay_benches *b, const struct assay_conf *file, const struct assay_conf_section *s,
-		     struct assay_err *err)
+static int add_bench(struct assay_benches *b, struct assay_name_index *names, const struct assay_conf *file,
+		     const struct assay_conf_section *s, struct assay_err *err)
 {
 	struct assay_bench *v;
+	bool twice;
+	size_t at;
+	int rc;
 
 	if (!s->title[0] || strpbrk(s->title, "*?[/ \t"))
 		return assay_conf_fail(err, file->path, s->line,
 				       "bad bench name '%s', expected one without blanks, '/', '*', '?' and '['",
 				       s->title);
-	for (size_t i = 0; i < b->n; i++)
-		if (!strcmp(b->v[i].name, s->title))
-			return assay_conf_fail(err, file->path, s->line, "bench '%s' is already defined in %s:%u",
-					       s->title, b->v[i].path, b->v[i].line);
+	rc = assay_name_index_put(names, s->title, b->n, &at, &twice, err);
+	if (rc)
+		return rc;
+	if (twice)
+		return assay_conf_fail(err, file->path, s->line, "bench '%s' is already defined in %s:%u", s->title,
+				       b->v[at].path, b->v[at].line);
 	if (!assay_conf_entry(s, "op"))
 		return assay_conf_fail(err, file->path, s->line, "bench '%s' names no op, expected op = \"…\"",
 				       s->title);
@@ -127,6 +136,7 @@ static int add_bench(struct assay_benches *b, const struct assay_conf *file, con
 int assay_benches_load(struct assay_benches *out, const char *dir, struct assay_err *err)
 {
 	struct assay_benches b = { 0 };
+	struct assay_name_index index = { 0 };
 	struct assay_strings names = { 0 };
 	char path[4096];
 	int rc;
@@ -145,13 +155,14 @@ int assay_benches_load(struct assay_benches *out, const char *dir, struct assay_
 			break;
 		b.n_files++;
 		for (size_t k = 0; !rc && k < b.files[i].root.n_sections; k++)
-			rc = add_bench(&b, &b.files[i], &b.files[i].root.sections[k], err);
+			rc = add_bench(&b, &index, &b.files[i], &b.files[i].root.sections[k], err);
 	}
 	if (!rc) {
 		*out = b;
 		memset(&b, 0, sizeof(b));
 	}
 	assay_benches_release(&b);
+	assay_name_index_release(&index);
 	assay_strings_release(&names);
 	return rc;
 }
@@ -254,6 +265,9 @@ static int read_suite(struct assay_suite *s, const char *name, struct assay_err 
 		if (rc)
 			return rc;
 	}
+	if (s->n_uses > MAX_USES)
+		return assay_conf_fail(err, s->file.path, sec->line, "suite '%s' has more than %d parts", name,
+				       MAX_USES);
 	if (!s->n_uses)
 		return assay_conf_fail(err, s->file.path, sec->line,
 				       "suite '%s' uses no bench, expected use \"GLOB\" { … }", name);

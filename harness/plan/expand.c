@@ -11,6 +11,7 @@
 #define DEFAULT_TIMEOUT_NS 120000000000ull
 #define MAX_DOUBLINGS      33 /* of an unsigned, and all */
 #define MAX_CASES          100000
+#define MAX_COMBINATIONS   1000000
 #define MAX_KNOWN          256
 
 /* A number of threads, from `all`, or between 1 and all from `doubling`. */
@@ -44,26 +45,34 @@ static bool same_limits(const struct assay_case *a, const struct assay_case *b)
 	return a->budget_ns == b->budget_ns && a->timeout_ns == b->timeout_ns && a->memory_bytes == b->memory_bytes;
 }
 
+/* Bench @p makes a case that stands already. */
+static int join(struct assay_planned *have, const struct assay_planned *p, struct assay_err *err)
+{
+	if (!same_limits(&have->c, &p->c))
+		return assay_conf_fail(err, p->bench->path, p->bench->line,
+				       "bench '%s' plans case '%s' with other limits than bench '%s' in %s:%u, "
+				       "give both the same budget, timeout and memory",
+				       p->bench->name, p->c.key, have->bench->name, have->bench->path,
+				       have->bench->line);
+	have->c.all_threads |= p->c.all_threads;
+	have->c.between_threads &= p->c.between_threads;
+	return 0;
+}
+
 int assay_planned_add(struct assay_planned_list *l, const struct assay_planned *p, struct assay_err *err)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		struct assay_planned *have = &l->v[i];
+	bool found = false;
+	size_t at;
+	int rc;
 
-		if (strcmp(have->c.key, p->c.key))
-			continue;
-		if (!same_limits(&have->c, &p->c))
-			return assay_conf_fail(err, p->bench->path, p->bench->line,
-					       "bench '%s' plans case '%s' with other limits than bench '%s' in %s:%u, "
-					       "give both the same budget, timeout and memory",
-					       p->bench->name, p->c.key, have->bench->name, have->bench->path,
-					       have->bench->line);
-		have->c.all_threads |= p->c.all_threads;
-		have->c.between_threads &= p->c.between_threads;
-		return 0;
-	}
-	if (l->n == MAX_CASES)
+	if (l->n == MAX_CASES && !assay_name_index_find(&l->keys, p->c.key, &at))
 		return assay_conf_fail(err, p->bench->path, p->bench->line, "bench '%s' makes more than %d cases",
 				       p->bench->name, MAX_CASES);
+	rc = assay_name_index_put(&l->keys, p->c.key, l->n, &at, &found, err);
+	if (rc)
+		return rc;
+	if (found)
+		return join(&l->v[at], p, err);
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 64;
 		struct assay_planned *v = realloc(l->v, cap * sizeof(*v));
@@ -81,6 +90,7 @@ int assay_planned_add(struct assay_planned_list *l, const struct assay_planned *
 void assay_planned_release(struct assay_planned_list *l)
 {
 	free(l->v);
+	assay_name_index_release(&l->keys);
 	memset(l, 0, sizeof(*l));
 }
 
@@ -358,6 +368,11 @@ static int cross(const struct expansion *x, struct assay_planned_list *l, struct
 	bool one = has_one_thread(x);
 	int rc = 0;
 
+	/* also those that several entries of a list ask for */
+	if ((double)x->n_shapes * (double)x->n_threads * (double)x->n_cache * (double)x->n_variants > MAX_COMBINATIONS)
+		return assay_conf_fail(err, x->bench->path, x->bench->line,
+				       "bench '%s' combines its shapes, threads and variants in more than %d ways",
+				       x->bench->name, MAX_COMBINATIONS);
 	for (size_t s = 0; s < x->n_shapes; s++)
 		for (size_t t = 0; t < x->n_threads; t++)
 			for (size_t k = 0; k < x->n_cache; k++)

@@ -3,6 +3,7 @@
 #ifndef ASSAY_PLAN_EXPAND_H
 #define ASSAY_PLAN_EXPAND_H
 
+#include "base/name_index.h"
 #include "model/case.h"
 #include "model/catalog.h"
 #include "plan/benchfile.h"
@@ -19,6 +20,7 @@ struct assay_planned {
 struct assay_planned_list {
 	struct assay_planned *v;
 	size_t n, cap;
+	struct assay_name_index keys;
 };
 
 /*

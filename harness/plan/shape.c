@@ -144,8 +144,9 @@ static int cross(struct partials *p, const struct assay_catalog_op *op, const ch
 	if (!rc)
 		rc = assay_strings_split(&values, eq + 1, ',', at->err);
 	if (!rc && p->n * values.n > MAX_SHAPES)
-		rc = assay_conf_fail(at->err, at->path, at->line, "sweep '%s' makes %zu shapes, at most %d are allowed",
-				     text, p->n * values.n, MAX_SHAPES);
+		rc = assay_conf_fail(at->err, at->path, at->line,
+				     "sweep '%.40s%s' makes %zu shapes, at most %d are allowed", text,
+				     strlen(text) > 40 ? "…" : "", p->n * values.n, MAX_SHAPES);
 	if (!rc && !(v = calloc(p->n * values.n, sizeof(*v))))
 		rc = assay_err_set(at->err, ASSAY_ENOMEM, "out of memory for sweep '%s'", text);
 	for (size_t i = 0; !rc && i < p->n; i++) {

@@ -65,8 +65,9 @@ struct walk {
 	struct assay_elf elf;
 	struct assay_elf_symbols symbols;
 	struct assay_hasher *hasher;
-	uint32_t *number; /* a section: its node's number, counted from 1; 0 not reached */
-	uint32_t *queue;  /* sections in the order of their numbers */
+	uint32_t *relocations; /* a section: that of its kept relocations; 0, which is never one: it has none */
+	uint32_t *number;      /* a section: its node's number, counted from 1; 0 not reached */
+	uint32_t *queue;       /* sections in the order of their numbers */
 	uint32_t n_nodes;
 };
 
@@ -96,14 +97,19 @@ static const struct field *field_of(const struct walk *w, uint32_t type)
 /* Kept relocations of section @i; NULL where it has none. */
 static const Elf64_Shdr *relocations_of(const struct walk *w, size_t i)
 {
-	for (size_t k = 0; k < w->elf.n_sections; k++) {
+	return w->relocations[i] ? &w->elf.sections[w->relocations[i]] : NULL;
+}
+
+/* The first table of relocations that the linker kept for each section. */
+static void find_relocations(struct walk *w)
+{
+	for (size_t k = w->elf.n_sections; k-- > 1;) {
 		const Elf64_Shdr *s = &w->elf.sections[k];
 
-		if (s->sh_type == SHT_RELA && !(s->sh_flags & SHF_ALLOC) && s->sh_info == i &&
+		if (s->sh_type == SHT_RELA && !(s->sh_flags & SHF_ALLOC) && s->sh_info < w->elf.n_sections &&
 		    s->sh_link == w->symbols.section)
-			return s;
+			w->relocations[s->sh_info] = (uint32_t)k;
 	}
-	return NULL;
 }
 
 static bool keeps_relocations(const struct walk *w)
@@ -324,15 +330,18 @@ int assay_code_hash(const char *path, void *dl, const void *const entries[ASSAY_
 		rc = unavailable(&w, err, "it is no shared object");
 		goto out;
 	}
-	if (!assay_elf_symbols(&w.elf, SHT_SYMTAB, &w.symbols) || !keeps_relocations(&w)) {
-		rc = unavailable(&w, err, "it was not linked with --emit-relocs, or was stripped");
-		goto out;
-	}
+	w.relocations = calloc(w.elf.n_sections, sizeof(*w.relocations));
 	w.number = calloc(w.elf.n_sections, sizeof(*w.number));
 	w.queue = calloc(w.elf.n_sections, sizeof(*w.queue));
 	w.hasher = assay_hasher_new();
-	if (!w.number || !w.queue || !w.hasher) {
+	if (!w.relocations || !w.number || !w.queue || !w.hasher) {
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory while hashing '%s'", path);
+		goto out;
+	}
+	if (assay_elf_symbols(&w.elf, SHT_SYMTAB, &w.symbols))
+		find_relocations(&w);
+	if (!keeps_relocations(&w)) {
+		rc = unavailable(&w, err, "it was not linked with --emit-relocs, or was stripped");
 		goto out;
 	}
 	rc = add_entries(&w, map->l_addr, entries, err);
@@ -347,6 +356,7 @@ out:
 	}
 	free(w.queue);
 	free(w.number);
+	free(w.relocations);
 	assay_file_unmap(data, len);
 	return rc;
 }

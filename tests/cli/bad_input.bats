@@ -211,3 +211,32 @@ END
 	fails 2 "no output given: name one with -o FILE.svg" plot trend x
 	fails 2 "no output given: name one with -o DIR" plot report
 }
+
+@test "files that have no end, or are too large, are refused before they are read" {
+	local file
+	mkfifo pipe
+	truncate -s 4G huge
+	"$ASSAY" list --manifest --bench-dir "$BENCH" >quick.manifest
+	measure >/dev/null
+	for file in /dev/zero pipe huge; do
+		run --separate-stderr timeout 20 "$ASSAY" gate --policy "$file" --manifest quick.manifest
+		[ "$status" = 2 ]
+		[[ $stderr == "assay: cannot read '$file': it is "*"a configuration file"* && ${#stderr_lines[@]} = 1 ]]
+		run --separate-stderr timeout 20 "$ASSAY" gate --manifest "$file"
+		[ "$status" = 2 ]
+		[[ $stderr == "assay: cannot read '$file': it is "*"a manifest"* ]]
+		run --separate-stderr timeout 20 "$ASSAY" run --plugin "$file"
+		[ "$status" = 2 ]
+		[[ $stderr == *"cannot use plugin: cannot read '"*"$file': it is "*"a plugin"* ]]
+		run --separate-stderr timeout 20 "$ASSAY" compare "$ASSAY_BUILD/plugins" "$ASSAY_BUILD/plugins" --policy "$file"
+		[ "$status" = 2 ]
+		[[ $stderr == "assay: cannot read '$file': it is "* ]]
+	done
+	[[ $stderr == *"it is too large, a configuration file may have 16 MiB" ]]
+	run --separate-stderr "$ASSAY" gate --policy . --manifest quick.manifest
+	[ "$status" = 2 ]
+	[ "$stderr" = "assay: cannot read '.': Is a directory" ]
+	# an empty policy is one that takes the defaults
+	run --separate-stderr "$ASSAY" gate --policy /dev/null --manifest quick.manifest
+	[ "$status" = 5 ]
+}

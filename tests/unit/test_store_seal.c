@@ -28,7 +28,8 @@ STORE_TEST(test_results)
 		{ "UPDATE result_metric SET place = 7 WHERE result = 3 AND place = 0", false },
 		{ "DELETE FROM result_metric WHERE result = 3 AND place = 2", false },
 		{ "UPDATE result_counter SET value = 0 WHERE result = 3 AND place = 0", false },
-		{ "UPDATE result_samples SET encoded = (SELECT encoded FROM result_samples WHERE result = 1) WHERE result = 3",
+		{ "UPDATE result_samples SET encoded = (SELECT encoded FROM result_samples WHERE result = 1) WHERE "
+		  "result = 3",
 		  false },
 	};
 	struct fixture *f = *state;
@@ -115,7 +116,8 @@ STORE_TEST(test_rows_without_seal)
 	make_result(&r, 2, 100);
 	strcpy(r.roof.name, "n");
 	assert_ok(f, assay_store_metrics_put(s, 1, &r, &f->err));
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM result WHERE length(row_seal) = 32 AND length(seal) = 32"), 1);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM result WHERE length(row_seal) = 32 AND length(seal) = 32"),
+			 1);
 	assert_ok(f, assay_store_run_load(s, 1, &run, &f->err));
 	assay_run_release(&run);
 	run_sql(f->db, "UPDATE result SET warmup_ns = 8 WHERE id = 3");
