@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -47,6 +48,28 @@ static int probe(struct assay_err *err)
 	return rc;
 }
 
+/* gnuplot ends well also where its file could not be written. */
+static bool is_whole(const char *picture, size_t len)
+{
+	static const char png_end[] = "IEND\xae\x42\x60\x82", svg_end[] = "</svg>";
+	const size_t png = sizeof(png_end) - 1, svg = sizeof(svg_end) - 1;
+
+	while (len && strchr("\n\r ", picture[len - 1]))
+		len--;
+	return (len >= png && !memcmp(picture + len - png, png_end, png)) ||
+	       (len >= svg && !memcmp(picture + len - svg, svg_end, svg));
+}
+
+static int unfinished(const char *folder, size_t len, struct assay_err *err)
+{
+	struct statvfs fs;
+
+	if (!statvfs(folder, &fs) && fs.f_bavail <= 1)
+		return assay_err_set(err, ASSAY_EIO, "no space is left in '%s' for gnuplot, free some or set TMPDIR",
+				     folder);
+	return assay_err_set(err, ASSAY_EIO, len ? "gnuplot did not finish the picture" : "gnuplot drew nothing");
+}
+
 static int run_script(const struct assay_text *script, const char *folder, const char *path, struct assay_err *err)
 {
 	char name[PATH_MAX];
@@ -59,8 +82,8 @@ static int run_script(const struct assay_text *script, const char *folder, const
 		rc = run_gnuplot(SCRIPT_NAME, folder, err);
 	if (!rc)
 		rc = assay_file_read(in_folder(folder, PICTURE_NAME, name), &picture, &len, err);
-	if (!rc && !len)
-		rc = assay_err_set(err, ASSAY_EIO, "gnuplot drew nothing");
+	if (!rc && !is_whole(picture, len))
+		rc = unfinished(folder, len, err);
 	if (!rc)
 		rc = assay_file_write(path, picture, len, err);
 	free(picture);

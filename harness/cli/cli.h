@@ -37,6 +37,9 @@ void assay_cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Print @err and return the exit status that goes with its code. */
 int assay_cli_fail(const struct assay_err *err);
 
+/* All that was printed reaches standard output: @status, or a message and ASSAY_EXIT_USAGE. */
+int assay_cli_finish(int status);
+
 /* Width and abilities of standard output. */
 struct assay_emit_style assay_cli_style(void);
 /* Print @r: as JSON where @json, otherwise as text in the style of standard output. */

@@ -379,7 +379,7 @@ int assay_command_line_parse(const struct assay_command_line *c, int argc, char 
 			argp_help(&argp, stdout, ARGP_HELP_LONG | ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC, argv[0]);
 		else
 			assay_cli_print_version();
-		exit(fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
+		exit(assay_cli_finish(ASSAY_EXIT_OK));
 	}
 	if (!failed)
 		return 0;

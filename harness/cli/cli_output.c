@@ -2,6 +2,8 @@
 /* Messages to people, and how standard output looks to them. */
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -60,6 +62,7 @@ static int exit_of(int code)
 	case 0:
 		return ASSAY_EXIT_OK;
 	case ASSAY_EUSAGE:
+	case ASSAY_EIO: /* a file, folder or limit of the system that the user chose or can change */
 	case ASSAY_ENOTFOUND:
 	case ASSAY_EPLUGIN:
 	case ASSAY_EABI:
@@ -80,6 +83,26 @@ int assay_cli_fail(const struct assay_err *err)
 	return exit_of(err->code);
 }
 
+/* Why standard output took no more, where it is known; the stream keeps only that it did not. */
+static int write_errno;
+
+int assay_cli_finish(int status)
+{
+	const int mode = fcntl(STDOUT_FILENO, F_GETFL);
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	if (!write_errno)
+		write_errno = errno;
+	/* what stands in for a closed one cannot be written */
+	assay_cli_error("cannot write to standard output%s%s", write_errno ? ": " : "",
+			(mode & O_ACCMODE) == O_RDONLY ? "it is closed"
+			: write_errno                  ? strerror(write_errno)
+						       : "");
+	return ASSAY_EXIT_USAGE;
+}
+
 struct assay_emit_style assay_cli_style(void)
 {
 	struct assay_emit_style s = { .colour = colour_on(STDOUT_FILENO) };
@@ -93,8 +116,8 @@ struct assay_emit_style assay_cli_style(void)
 
 void assay_cli_put(struct assay_text *t)
 {
-	if (t->s)
-		fwrite(t->s, 1, t->len, stdout);
+	if (t->s && fwrite(t->s, 1, t->len, stdout) < t->len && !write_errno)
+		write_errno = errno;
 	assay_text_release(t);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process_limits.h"
 #include "cli/cli.h"
 #include "drive/entry.h"
 #include "model/verdict.h"
@@ -102,6 +103,7 @@ static void occupy_standard_streams(void)
 
 int main(int argc, char **argv)
 {
+	struct assay_err err = { 0 };
 	int status;
 
 	occupy_standard_streams();
@@ -109,14 +111,11 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (assay_drive_entry(argc, argv, &status))
 		return status;
+	if (assay_process_limits_raise(&err))
+		return assay_cli_fail(&err);
 
 	/* UTF-8 or not; numbers keep their point */
 	setlocale(LC_CTYPE, "");
 
-	status = dispatch(argc, argv);
-	if (fflush(stdout) || ferror(stdout)) {
-		assay_cli_error("cannot write to standard output");
-		return ASSAY_EXIT_INTERNAL;
-	}
-	return status;
+	return assay_cli_finish(dispatch(argc, argv));
 }

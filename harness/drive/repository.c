@@ -65,18 +65,35 @@ static int ask(const char *dir, const char *const *argv, uint64_t timeout_ns, ch
 	return 0;
 }
 
+/* Why git does not tell of a repository: @why is its last word. */
+static int refused(const struct assay_err *why, struct assay_err *err)
+{
+	const char *allow = strstr(why->text, "git config --global --add safe.directory");
+
+	if (allow)
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"no git repository here that git trusts: it belongs to another user; trust it with "
+			"'%s'",
+			allow);
+	if (strstr(why->text, "not a git repository"))
+		return assay_err_set(err, ASSAY_EUSAGE, "no git repository here");
+	return assay_err_set(err, ASSAY_EUSAGE, "no git repository here that can be read: %s", why->text);
+}
+
 int assay_repository_open(struct assay_repository *r, struct assay_err *err)
 {
 	static const char *const top[] = { "git", "rev-parse", "--show-toplevel", NULL };
 	static const char *const common[] = { "git", "rev-parse", "--git-common-dir", NULL };
 	char *out = NULL, *name, full[PATH_MAX];
+	struct assay_err why = { 0 };
 	struct assay_digest d;
 	int rc;
 
 	*r = (struct assay_repository){ 0 };
-	rc = ask(NULL, top, ASK_NS, &out, NULL);
+	rc = ask(NULL, top, ASK_NS, &out, &why);
 	if (rc)
-		return assay_err_set(err, ASSAY_EUSAGE, "no git repository here");
+		return refused(&why, err);
 	snprintf(r->top, sizeof(r->top), "%s", out);
 	free(out);
 	out = NULL;

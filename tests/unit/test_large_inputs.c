@@ -254,8 +254,8 @@ TEST_WITH(test_plans_that_are_too_large, NULL, forget)
 	for (unsigned i = 0; i < 100; i++)
 		assay_text_add(&threads, ", \"1\"");
 	assert_int_equal(plan_sweep(100, 100, threads.s, &p, &err, said, sizeof(said)), ASSAY_EUSAGE);
-	assert_string_equal(
-		said, "x.bench:1: bench 'a' combines its shapes, threads and variants in more than 1000000 ways");
+	assert_string_equal(said,
+			    "x.bench:1: bench 'a' combines its shapes, threads and variants in more than 1000000 ways");
 	assay_text_release(&threads);
 }
 

@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What the surroundings lack is said as it is, with exit 2, since the user can mend it.
+load helpers
+
+# in_own_mounts COMMAND: run it by sh where mounts are its own.
+in_own_mounts() {
+	if [ "$(id -u)" = 0 ]; then
+		unshare -m sh -c "$1"
+	else
+		unshare -rm sh -c "$1"
+	fi
+}
+
+need_own_mounts() {
+	in_own_mounts 'mount -t tmpfs none /mnt' 2>/dev/null || skip "no mount namespaces for this user"
+}
+
+# The first case of the last run.
+a_case() {
+	"$ASSAY" show last --json | jq -r '.cases[0].key'
+}
+
+@test "a closed standard output" {
+	measure >/dev/null
+	for command in list 'list --help' --help --version show doctor; do
+		run --separate-stderr bash -c '"$0" $1 >&-' "$ASSAY" "$command"
+		[ "$status" = 2 ]
+		[ "${stderr_lines[-1]}" = "assay: cannot write to standard output: it is closed" ]
+	done
+	run --separate-stderr bash -c '"$0" run --bench-dir "$1" --only "*q8_0/ref*" >&-' "$ASSAY" "$BENCH"
+	[ "$status" = 2 ]
+	[ "${stderr_lines[-1]}" = "assay: cannot write to standard output: it is closed" ]
+}
+
+@test "a full standard output, of little and of much" {
+	for command in --version 'list cases --suite full'; do
+		run --separate-stderr bash -c '"$0" $1 >/dev/full' "$ASSAY" "$command"
+		[ "$status" = 2 ]
+		[ "${stderr_lines[-1]}" = "assay: cannot write to standard output: No space left on device" ]
+	done
+}
+
+@test "a small stack is raised where that is allowed" {
+	run --separate-stderr bash -c 'ulimit -s 64; exec "$0" verify --bench-dir "$1"' "$ASSAY" "$BENCH"
+	[ "$status" = 2 ]
+	[ "$stderr" = "assay: a process may have 64 KiB of stack here and this one needs 512: raise the limit with 'ulimit -s 8192'" ]
+	run --separate-stderr bash -c 'ulimit -S -s 64; exec "$0" verify --bench-dir "$1"' "$ASSAY" "$BENCH"
+	[ "$status" = 0 ]
+}
+
+@test "few open files are raised where that is allowed" {
+	run --separate-stderr bash -c 'ulimit -n 10; exec "$0" verify --bench-dir "$1"' "$ASSAY" "$BENCH"
+	[ "$status" = 2 ]
+	[ "$stderr" = "assay: a process may have 10 open files here and this one needs 64: raise the limit with 'ulimit -n 1024'" ]
+	run --separate-stderr bash -c 'ulimit -S -n 10; exec "$0" verify --bench-dir "$1"' "$ASSAY" "$BENCH"
+	[ "$status" = 0 ]
+	run --separate-stderr bash -c 'ulimit -n 64; exec "$0" verify --bench-dir "$1"' "$ASSAY" "$BENCH"
+	[ "$status" = 0 ]
+}
+
+@test "no /proc" {
+	need_own_mounts
+	export ASSAY BENCH
+	for command in list 'verify --bench-dir "$BENCH"' 'run --bench-dir "$BENCH"' gate; do
+		[ "$command" != gate ] || measure >/dev/null
+		run --separate-stderr in_own_mounts "mount -t tmpfs none /proc && exec \"\$ASSAY\" $command"
+		[ "$status" = 2 ]
+		[ "$stderr" = "assay: cannot read '/proc/self/exe': No such file or directory, is /proc mounted?" ]
+	done
+}
+
+@test "a temporary folder that is not there" {
+	command -v gnuplot || skip "no gnuplot"
+	measure >/dev/null
+	run --separate-stderr env TMPDIR=/nowhere "$ASSAY" plot trend "$(a_case)" -o t.svg
+	[ "$status" = 2 ]
+	[[ $stderr == *"cannot make a folder in '/nowhere': No such file or directory, set TMPDIR to one that can be written" ]]
+	[ ! -e t.svg ]
+}
+
+@test "a full temporary folder" {
+	local used key
+	command -v gnuplot || skip "no gnuplot"
+	need_own_mounts
+	measure >/dev/null
+	key=$(a_case)
+	export ASSAY used key
+	mkdir small
+	for used in 8 12 16 20 24 28 32; do
+		run --separate-stderr in_own_mounts 'mount -t tmpfs -o size=32k none small && head -c "${used}k" /dev/zero >small/x &&
+			TMPDIR=$PWD/small exec "$ASSAY" plot trend "$key" -o t.svg'
+		if [ "$status" = 0 ]; then
+			tail -c 8 t.svg | grep -q '</svg>'
+			rm t.svg
+		else
+			[ "$status" = 2 ]
+			[[ $stderr == *"/small"*": No space left on device" ||
+				$stderr == *"no space is left in '"*"/small/"*"' for gnuplot, free some or set TMPDIR" ]]
+			[ ! -e t.svg ]
+		fi
+	done
+	[ "$status" = 2 ]
+}
+
+@test "a repository of another user" {
+	[ "$(id -u)" = 0 ] || skip "only root can give a folder away"
+	git init -q repo
+	git -C repo -c user.name=a -c user.email=a@b commit -q --allow-empty -m x
+	chown -R 12345 repo
+	cd repo
+	run --separate-stderr env HOME=/nowhere XDG_CONFIG_HOME=/nowhere "$ASSAY" compare HEAD
+	[ "$status" = 2 ]
+	[ "$stderr" = "assay: 'HEAD' is neither a plugin NAME.so nor a folder with plugins, and there is no git repository here that git trusts: it belongs to another user; trust it with 'git config --global --add safe.directory $PWD'" ]
+}
+
+@test "no git" {
+	mkdir bin
+	ln -s "$(command -v env)" bin/env
+	run --separate-stderr env PATH="$PWD/bin" "$ASSAY" compare HEAD
+	[ "$status" = 2 ]
+	[[ $stderr == *"there is no git repository here that can be read: 'env' exited with status 127: env: "*"git"*": No such file or directory" ]]
+}
