@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 
 /* Names that no file means. */
 #define BUILDER_OPT "\001builder"
@@ -58,13 +59,11 @@ void assay_conf_release(struct assay_conf *conf)
 
 static struct assay_conf_section *section_add(struct assay_conf_section *parent, const char *name, const char *title)
 {
-	struct assay_conf_section *v, *s;
+	struct assay_conf_section *s;
 
-	v = realloc(parent->sections, (parent->n_sections + 1) * sizeof(*v));
-	if (!v)
+	if (assay_grow(&parent->sections, parent->n_sections, sizeof(*s)))
 		return NULL;
-	parent->sections = v;
-	s = &v[parent->n_sections];
+	s = &parent->sections[parent->n_sections];
 	memset(s, 0, sizeof(*s));
 	s->name = strdup(name);
 	s->title = title ? strdup(title) : NULL;
@@ -91,12 +90,11 @@ const struct assay_conf_entry *assay_conf_entry(const struct assay_conf_section 
 
 static struct assay_conf_entry *entry_add(struct assay_conf_section *s, const char *name, const char *path)
 {
-	struct assay_conf_entry *v = realloc(s->entries, (s->n_entries + 1) * sizeof(*v));
+	struct assay_conf_entry *v;
 
-	if (!v)
+	if (assay_grow(&s->entries, s->n_entries, sizeof(*v)))
 		return NULL;
-	s->entries = v;
-	v = &v[s->n_entries];
+	v = &s->entries[s->n_entries];
 	memset(v, 0, sizeof(*v));
 	v->path = path;
 	v->name = strdup(name);
@@ -108,14 +106,14 @@ static struct assay_conf_entry *entry_add(struct assay_conf_section *s, const ch
 
 static int value_add(struct assay_conf_entry *e, const char *text, unsigned line)
 {
-	struct assay_conf_value *v = realloc(e->values, (e->n + 1) * sizeof(*v));
+	struct assay_conf_value *v;
 
-	if (!v)
+	if (assay_grow(&e->values, e->n, sizeof(*v)))
 		return ASSAY_ENOMEM;
-	e->values = v;
-	v[e->n].line = line;
-	v[e->n].text = strdup(text);
-	if (!v[e->n].text)
+	v = &e->values[e->n];
+	v->line = line;
+	v->text = strdup(text);
+	if (!v->text)
 		return ASSAY_ENOMEM;
 	e->n++;
 	return 0;

@@ -14,6 +14,7 @@
 #include "base/arch.h"
 #include "base/conf.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/name_index.h"
 
 static const char *const demands[] = {
@@ -93,7 +94,6 @@ struct line_keys {
 static int add_key(struct line_keys *l, struct assay_err *err)
 {
 	struct assay_manifest *m = &l->r->m;
-	struct assay_manifest_entry *v;
 	bool twice;
 	size_t at;
 	int rc;
@@ -113,11 +113,9 @@ static int add_key(struct line_keys *l, struct assay_err *err)
 	if (twice)
 		return assay_conf_fail(err, m->path, l->e.line, "'%s' stands in line %u already", l->e.key,
 				       m->entries[at].line);
-	v = realloc(m->entries, (m->n_entries + 1) * sizeof(*v));
-	if (!v)
+	if (assay_grow(&m->entries, m->n_entries, sizeof(*m->entries)))
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", m->path);
-	m->entries = v;
-	v[m->n_entries++] = l->e;
+	m->entries[m->n_entries++] = l->e;
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/conf.h"
+#include "base/grow.h"
 
 /* Each is tried against every case. */
 #define MAX_RULES 5000
@@ -101,11 +102,9 @@ static int add_margin(struct assay_policy *p, const struct assay_conf_section *s
 	rc = check_rules(p, s, p->n_margins, 1, err);
 	if (rc)
 		return rc;
-	v = realloc(p->margins, (p->n_margins + 1) * sizeof(*v));
-	if (!v)
+	if (assay_grow(&p->margins, p->n_margins, sizeof(*v)))
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
-	p->margins = v;
-	v = &v[p->n_margins];
+	v = &p->margins[p->n_margins];
 	memset(v, 0, sizeof(*v));
 	v->line = s->line;
 	rc = read_glob(p->path, s, v->cases, err);

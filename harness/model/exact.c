@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 
 static const char *const event_names[ASSAY_N_EXACT_EVENTS] = {
@@ -97,10 +98,9 @@ int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exac
 		add_counts(&c->total, &f->counts);
 		return 0;
 	}
-	v = realloc(c->functions, (c->n_functions + 1) * sizeof(*v));
-	if (!v)
+	if (assay_grow(&c->functions, c->n_functions, sizeof(*v)))
 		return ASSAY_ENOMEM;
-	c->functions = v;
+	v = c->functions;
 	memmove(&v[at + 1], &v[at], (c->n_functions - at) * sizeof(*v));
 	v[at] = *f;
 	c->n_functions++;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/name_index.h"
 #include "model/exact.h"
 #include "plan/plan_options.h"
@@ -123,11 +124,9 @@ static int add_bench(struct assay_benches *b, struct assay_name_index *names, co
 		return assay_conf_fail(err, file->path, s->line, "bench '%s' names no op, expected op = \"…\"",
 				       s->title);
 
-	v = realloc(b->v, (b->n + 1) * sizeof(*v));
-	if (!v)
+	if (assay_grow(&b->v, b->n, sizeof(*v)))
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", file->path);
-	b->v = v;
-	v = &v[b->n++];
+	v = &b->v[b->n++];
 	*v = (struct assay_bench){ .name = s->title, .path = file->path, .line = s->line };
 	take_fields(s, v->field);
 	return 0;

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 /* Messages quote the path with room left for what to do. */
 #define SHOWN_PATH "%.160s"
 
@@ -342,18 +344,5 @@ const void *assay_store_row_blob(struct assay_row *r, size_t *len)
 
 int assay_store_grow(void *v, size_t n, size_t size, struct assay_err *err)
 {
-	void *old, *bigger;
-
-	/* full at 0 and at every power of two */
-	if (n & (n - 1))
-		return 0;
-	memcpy(&old, v, sizeof(old));
-	if (n > SIZE_MAX / 2 / size)
-		bigger = NULL;
-	else
-		bigger = realloc(old, (n ? 2 * n : 1) * size);
-	if (!bigger)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu rows", n + 1);
-	memcpy(v, &bigger, sizeof(bigger));
-	return 0;
+	return assay_grow(v, n, size) ? assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu rows", n + 1) : 0;
 }
