@@ -87,12 +87,17 @@ static void last_line(const struct assay_text *t, char *out)
 	out[n] = '\0';
 }
 
+static bool is_interrupted(const struct assay_capture *c)
+{
+	return c->interrupted && *c->interrupted;
+}
+
 /* True when the program ended by itself in time. */
-static bool pump(struct assay_process *p, struct stream *out, struct stream *errs, uint64_t timeout_ns)
+static bool pump(struct assay_process *p, struct stream *out, struct stream *errs, const struct assay_capture *c)
 {
 	uint64_t start = assay_monotonic_ns();
 
-	while (!out->too_long && !errs->too_long) {
+	while (!out->too_long && !errs->too_long && !is_interrupted(c)) {
 		struct pollfd fds[3] = {
 			{ .fd = out->read_fd, .events = POLLIN },
 			{ .fd = errs->read_fd, .events = POLLIN },
@@ -105,16 +110,16 @@ static bool pump(struct assay_process *p, struct stream *out, struct stream *err
 		stream_drain(errs);
 		if (ended)
 			return true;
-		if (assay_monotonic_ns() - start >= timeout_ns)
+		if (assay_monotonic_ns() - start >= c->timeout_ns)
 			return false;
 		poll(fds, 3, POLL_MS);
 	}
 	return false;
 }
 
-int assay_process_capture(const char *const *argv, const char *cwd, uint64_t timeout_ns, char **out,
-			  struct assay_err *err)
+int assay_process_capture(const struct assay_capture *c, char **out, struct assay_err *err)
 {
+	const char *name = c->argv[0];
 	struct assay_process p = { .pidfd = -1 };
 	struct stream o = { .read_fd = -1, .write_fd = -1 }, e = { .read_fd = -1, .write_fd = -1 };
 	char line[160], how[80];
@@ -122,34 +127,38 @@ int assay_process_capture(const char *const *argv, const char *cwd, uint64_t tim
 	int rc;
 
 	if (stream_open(&o) || stream_open(&e)) {
-		rc = assay_err_set(err, ASSAY_EIO, "cannot start '%s': %s", argv[0], strerror(errno));
+		rc = assay_err_set(err, ASSAY_EIO, "cannot start '%s': %s", name, strerror(errno));
 		goto out;
 	}
-	rc = assay_process_start(
-		&p,
-		&(struct assay_process_options){
-			.argv = argv, .keep_fd = -1, .cwd = cwd, .stdout_fd = o.write_fd, .stderr_fd = e.write_fd },
-		err);
+	rc = assay_process_start(&p,
+				 &(struct assay_process_options){ .argv = c->argv,
+								  .keep_fd = -1,
+								  .cwd = c->cwd,
+								  .stdout_fd = o.write_fd,
+								  .stderr_fd = e.write_fd },
+				 err);
 	if (rc)
 		goto out;
 	close_fd(&o.write_fd);
 	close_fd(&e.write_fd);
 
-	ended = pump(&p, &o, &e, timeout_ns);
+	ended = pump(&p, &o, &e, c);
 	assay_process_kill(&p);
 	last_line(e.text.len ? &e.text : &o.text, line);
 	if (o.too_long || e.too_long) {
-		rc = assay_err_set(err, ASSAY_EIO, "'%s' wrote more than %zu MiB, stopped", argv[0], OUTPUT_MAX >> 20);
+		rc = assay_err_set(err, ASSAY_EIO, "'%s' wrote more than %zu MiB, stopped", name, OUTPUT_MAX >> 20);
+	} else if (!ended && is_interrupted(c)) {
+		rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 	} else if (!ended) {
-		rc = assay_err_set(err, ASSAY_EIO, "'%s' did not end within %.3g s, stopped%s%s", argv[0],
-				   (double)timeout_ns / 1e9, *line ? "; its last line: " : "", line);
+		rc = assay_err_set(err, ASSAY_EIO, "'%s' did not end within %.3g s, stopped%s%s", name,
+				   (double)c->timeout_ns / 1e9, *line ? "; its last line: " : "", line);
 	} else if (p.status) {
 		assay_process_describe(&p, how, sizeof(how));
-		rc = assay_err_set(err, ASSAY_EIO, "'%s' %s%s%s", argv[0], how, *line ? ": " : "", line);
+		rc = assay_err_set(err, ASSAY_EIO, "'%s' %s%s%s", name, how, *line ? ": " : "", line);
 	} else {
 		*out = assay_text_take(&o.text);
 		if (!*out)
-			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the output of '%s'", argv[0]);
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the output of '%s'", name);
 	}
 out:
 	stream_release(&o);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "drive/entry.h"
 #include "model/verdict.h"
 
@@ -109,6 +110,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (assay_drive_entry(argc, argv, &status))
 		return status;
+	assay_interrupt_catch();
 
 	/* UTF-8 or not; numbers keep their point */
 	setlocale(LC_CTYPE, "");

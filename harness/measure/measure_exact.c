@@ -6,6 +6,7 @@
  */
 #include "measure/measure_exact.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/monotonic.h"
+#include "base/temporary.h"
 #include "counters/callgrind.h"
 #include "machine/cpu_features.h"
 #include "worker/worker.h"
@@ -61,7 +63,7 @@ struct counting {
 	struct assay_exact_case *out;
 	struct assay_err *err;
 	struct assay_worker *worker;
-	char dir[4096], counts[4120], log[4120];
+	char counts[PATH_MAX], log[PATH_MAX]; /* files */
 };
 
 /* Can it be counted at all? Otherwise the status is set. */
@@ -241,7 +243,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 			const struct assay_case_facts *facts, const struct assay_exact_options *o,
 			struct assay_exact_case *out, struct assay_err *err)
 {
-	const char *tmp = getenv("TMPDIR");
+	struct assay_temporary folder;
 	struct counting k = { .o = o, .out = out, .err = err };
 	int rc;
 
@@ -250,15 +252,13 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	out->all_threads = c->all_threads;
 	if (!possible(c, cat, facts, o, out))
 		return 0;
-	snprintf(k.dir, sizeof(k.dir), "%.4000s/assay-exact-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");
-	if (!mkdtemp(k.dir))
-		return assay_err_set(err, ASSAY_EIO, "cannot make a folder '%s' for the counts", k.dir);
-	snprintf(k.counts, sizeof(k.counts), "%s/counts", k.dir);
-	snprintf(k.log, sizeof(k.log), "%s/log", k.dir);
+	rc = assay_temporary_make(&folder, "exact", err);
+	if (rc)
+		return rc;
+	snprintf(k.counts, sizeof(k.counts), "%s/counts", folder.path);
+	snprintf(k.log, sizeof(k.log), "%s/log", folder.path);
 	rc = count(&k, c);
-	unlink(k.counts);
-	unlink(k.log);
-	rmdir(k.dir);
+	assay_temporary_remove(&folder);
 	if (rc > 0)
 		rc = 0;
 	if (!rc && out->status != ASSAY_STATUS_OK)
