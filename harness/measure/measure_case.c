@@ -300,6 +300,8 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		.host = o->host,
 		.audit = true,
 		.deadline_ns = assay_monotonic_ns() + c->timeout_ns,
+		.patience = o->patience,
+		.facts = facts,
 		.interrupted = o->interrupted,
 	};
 	rc = o->verify_only ? 0 : assay_measure_choose(o, c, op, &s.choice, &events, err);

@@ -23,6 +23,8 @@
 
 /* A simulated processor is slower by 50 times or so, and most of a case is not simulated. */
 #define TIMEOUT_FACTOR 10
+/* What comes first, to load and to fill, takes this share of the timeout at most. */
+#define FIRST_SHARE 2
 /* In valgrind's log when it fails to read how a program or plugin was compiled, and what to do then. */
 #define DEBUG_READER "debuginfo reader"
 #define DEBUG_HINT   "it cannot read the debug information: compile with -gdwarf-4, or install a newer valgrind"
@@ -60,6 +62,7 @@ int assay_exact_setting_take(const struct assay_topology *t, const char *model, 
 
 struct counting {
 	const struct assay_exact_options *o;
+	const struct assay_case_facts *facts;
 	struct assay_exact_case *out;
 	struct assay_err *err;
 	struct assay_worker *worker;
@@ -206,6 +209,7 @@ static int count(struct counting *k, const struct assay_case *c)
 	struct assay_callgrind_command cg;
 	struct assay_worker_launch launch;
 	struct assay_worker_options wo;
+	struct assay_patience patience = { .first_ns = c->timeout_ns / FIRST_SHARE };
 	struct assay_case bound = *c;
 	struct assay_err why = { 0 };
 	int cpu, rc;
@@ -229,6 +233,8 @@ static int count(struct counting *k, const struct assay_case *c)
 		.clock = o->clock,
 		.host = &host,
 		.deadline_ns = assay_monotonic_ns() + bound.timeout_ns,
+		.patience = &patience,
+		.facts = k->facts,
 		.interrupted = o->interrupted,
 		.launch = &launch,
 	};
@@ -244,7 +250,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 			struct assay_exact_case *out, struct assay_err *err)
 {
 	struct assay_temporary folder;
-	struct counting k = { .o = o, .out = out, .err = err };
+	struct counting k = { .o = o, .facts = facts, .out = out, .err = err };
 	int rc;
 
 	*out = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };

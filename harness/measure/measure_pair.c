@@ -277,7 +277,8 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 						     .facts = s->facts,
 						     .plugins = s->po->plugins[i],
 						     .parts = s->po->parts[i],
-						     .events = events };
+						     .events = events,
+						     .patience = &s->lessons->patience[i] };
 	rc = assay_turns_open(&s->turns, side, s->o);
 	if (rc)
 		return rc;

@@ -43,6 +43,7 @@ enum assay_command {
 	ASSAY_CMD_OUTPUT,  /* a window of the outputs, from byte `iterations` on */
 	ASSAY_CMD_REPORT, /* the variant gives back what it prepared; metrics and counters of the op; no run after it */
 	ASSAY_CMD_FINISH, /* release everything and exit */
+	ASSAY_N_COMMANDS,
 };
 
 /* What the worker is doing, so that a death can be placed. */
@@ -56,6 +57,7 @@ enum assay_phase {
 	ASSAY_PHASE_CHECK,
 	ASSAY_PHASE_REPORT,
 	ASSAY_PHASE_RELEASE,
+	ASSAY_PHASE_TURN, /* the partner of the pair has it */
 	ASSAY_PHASE_IDLE,
 	ASSAY_N_PHASES,
 };
@@ -108,6 +110,18 @@ struct assay_worker_spec {
 struct assay_page_metric {
 	char tag[ASSAY_METRIC_TAG_MAX];
 	double value;
+};
+
+/* Numbers that go with a command; what a command does not use is ignored. */
+struct assay_worker_args {
+	uint64_t iterations;
+	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
+	double stretch_frac; /* the same for kernels too slow for that: time spun through, as a share of the sample's */
+	bool counting;       /* SAMPLE, PAIR: these samples are kept; count the events of the spec around them */
+	bool long_calls;     /* PAIR: no untimed call after a hand-over */
+	uint32_t count;
+	uint32_t turn_parts; /* PAIR: parts of a call after which the partner has its turn; 0: whole calls */
+	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
 };
 
 /* The worker's answer to a command. */

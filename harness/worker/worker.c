@@ -34,6 +34,12 @@ struct assay_worker {
 	struct assay_strays strays;
 	uint64_t deadline_ns, timeout_ns, memory_bytes;
 	uint64_t end_ns; /* that it may take to end */
+	struct assay_patience *patience, own_patience;
+	const struct assay_case_facts *facts;
+	/* of the command that it has */
+	struct assay_worker_args args;
+	struct assay_patience_limit limit;
+	uint64_t begun_ns, looked_ns, waited_ns;
 	const volatile sig_atomic_t *interrupted;
 };
 
@@ -137,6 +143,8 @@ static int start(struct assay_worker **out, struct assay_shared *shared, int fd,
 	w->timeout_ns = o->c->timeout_ns;
 	w->memory_bytes = o->c->memory_bytes;
 	w->end_ns = o->launch ? SIMULATED_END_NS : END_NS;
+	w->patience = o->patience ? o->patience : &w->own_patience;
+	w->facts = o->facts;
 	w->interrupted = o->interrupted;
 	assay_strays_watch(&w->strays);
 	rc = fill_spec(&w->page->spec, o, err);
@@ -239,33 +247,30 @@ void assay_worker_free(struct assay_worker *w)
 	free(w);
 }
 
+static enum assay_phase phase_of(const struct assay_worker *w)
+{
+	return (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
+}
+
 static void ended(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
 {
-	enum assay_phase phase = (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
 	char how[128];
 
 	assay_process_describe(&w->process, how, sizeof(how));
 	*status = ASSAY_STATUS_CRASHED;
-	snprintf(reason, size, "%s while %s", how, assay_phase_name(phase));
+	snprintf(reason, size, "%s while %s", how, assay_phase_name(phase_of(w)));
 }
 
-/* Time or memory used up? Then the worker is killed and *status says so. */
-static bool over_limit(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
+/* Memory used up? Then the worker is killed and *status says so. */
+static bool over_memory(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
 {
-	enum assay_phase phase = (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
 	uint64_t rss = w->memory_bytes ? assay_process_rss_bytes(&w->process) : 0;
 
-	if (assay_monotonic_ns() > w->deadline_ns) {
-		*status = ASSAY_STATUS_TIMEOUT;
-		snprintf(reason, size, "not done after %.3g s (while %s)", (double)w->timeout_ns * 1e-9,
-			 assay_phase_name(phase));
-	} else if (w->memory_bytes && rss > w->memory_bytes) {
-		*status = ASSAY_STATUS_FAILED;
-		snprintf(reason, size, "took %.1f MiB while %s, the memory limit is %.1f MiB", (double)rss / 1048576,
-			 assay_phase_name(phase), (double)w->memory_bytes / 1048576);
-	} else {
+	if (rss <= w->memory_bytes)
 		return false;
-	}
+	*status = ASSAY_STATUS_FAILED;
+	snprintf(reason, size, "took %.1f MiB while %s, the memory limit is %.1f MiB", (double)rss / 1048576,
+		 assay_phase_name(phase_of(w)), (double)w->memory_bytes / 1048576);
 	assay_process_kill(&w->process);
 	return true;
 }
@@ -290,6 +295,38 @@ static int await_end(struct assay_worker *w, enum assay_status *status, char *re
 	return 0;
 }
 
+/* Likewise the time: that of the case, or what the command may take by all that is known. */
+static bool over_time(struct assay_worker *w, const struct assay_worker *partner, enum assay_status *status,
+		      char *reason, size_t size)
+{
+	const struct assay_patience_limit limit =
+		partner ? assay_patience_sum(w->patience, w->limit, partner->limit) : w->limit;
+	const char *doing = assay_phase_name(phase_of(w));
+	uint64_t now = assay_monotonic_ns();
+
+	w->waited_ns += assay_patience_counted(now - w->looked_ns, SLICE_NS);
+	w->looked_ns = now;
+	if (now <= w->deadline_ns && w->waited_ns <= limit.most_ns)
+		return false;
+	*status = ASSAY_STATUS_TIMEOUT;
+	if (now > w->deadline_ns)
+		snprintf(reason, size, "not done after %.3g s (while %s)", (double)w->timeout_ns * 1e-9, doing);
+	else if (limit.expected_ns)
+		snprintf(reason, size, "not done after %.3g s (while %s, expected to take %.3g s)",
+			 (double)w->waited_ns * 1e-9, doing, (double)limit.expected_ns * 1e-9);
+	else
+		snprintf(reason, size, "not done after %.3g s (while %s, expected within %.3g s)",
+			 (double)w->waited_ns * 1e-9, doing, (double)limit.most_ns * 1e-9);
+	assay_process_kill(&w->process);
+	return true;
+}
+
+/* Is it the partner that does not go on? */
+static bool waits_for(const struct assay_worker *w, const struct assay_worker *partner)
+{
+	return partner && phase_of(w) == ASSAY_PHASE_TURN && phase_of(partner) != ASSAY_PHASE_TURN;
+}
+
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args)
 {
 	static const struct assay_worker_args none;
@@ -300,6 +337,10 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 		atomic_store(&w->shared->pair.ready, 0);
 		atomic_store(&w->shared->pair.slot, ASSAY_PAIR_WAITING);
 	}
+	w->args = *args;
+	w->limit = assay_patience_limit(w->patience, cmd, args, w->facts, w->timeout_ns);
+	w->begun_ns = w->looked_ns = assay_monotonic_ns();
+	w->waited_ns = 0;
 	w->command = cmd;
 	w->page->command = cmd;
 	w->page->iterations = args->iterations;
@@ -323,11 +364,17 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 			ended(w, status, reason, size);
 			return 0;
 		}
-		if (over_limit(w, status, reason, size))
+		if (over_memory(w, status, reason, size))
 			return 0;
+		if (over_time(w, partner, status, reason, size)) {
+			if (!waits_for(w, partner))
+				return 0;
+			partner->waited_ns = w->waited_ns;
+			*status = ASSAY_STATUS_FAILED;
+			return 1;
+		}
 		if (partner && assay_process_ended(&partner->process)) {
 			*status = ASSAY_STATUS_FAILED;
-			snprintf(reason, size, "the other side of the pair ended");
 			assay_process_kill(&w->process);
 			return 1;
 		}
@@ -336,6 +383,10 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 			  ? (enum assay_status)w->page->reply.status
 			  : ASSAY_STATUS_FAILED;
 	snprintf(reason, size, "%s", w->page->reply.reason);
+	if (*status == ASSAY_STATUS_OK)
+		assay_patience_learn(w->patience, w->command, &w->args, assay_monotonic_ns() - w->begun_ns);
+	if (w->command == ASSAY_CMD_VERIFY)
+		w->patience->call_parts = w->page->reply.call_parts;
 	return w->command == ASSAY_CMD_FINISH ? await_end(w, status, reason, size, err) : 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "machine/core_pace.h"
+#include "worker/patience.h"
 #include "worker/protocol.h"
 
 struct assay_worker;
@@ -33,6 +34,9 @@ struct assay_worker_options {
 	const struct assay_core_pace *pace; /* what is known of it; NULL: nothing */
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
+	/* By which a hang is noticed before that, and which learns what the case takes; NULL: known to this worker alone. */
+	struct assay_patience *patience;
+	const struct assay_case_facts *facts; /* of the case; NULL: nothing is known of its cost */
 	const volatile sig_atomic_t *interrupted;
 	const char *events;       /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
 	bool multiplex;           /* see struct assay_counter_choice */
@@ -58,15 +62,6 @@ int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker
 /* Kills it if it still runs, and whatever it left behind. */
 void assay_worker_free(struct assay_worker *w);
 
-/* Numbers that go with a command; what a command does not use is ignored. */
-struct assay_worker_args {
-	uint64_t iterations, extra_iterations;
-	double stretch_frac;
-	bool counting, long_calls;
-	uint32_t count, turn_parts;
-	uint64_t order_seed;
-};
-
 /*
  * Give @cmd and wait for the answer. 0 and *status, *reason for whatever the worker or its end says (then it is gone,
  * and only free may follow, unless status is OK). ASSAY_EINTERRUPTED when the user asked to stop.
@@ -75,7 +70,8 @@ int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const stru
 		      enum assay_status *status, char *reason, size_t size, struct assay_err *err);
 /*
  * The two halves of it, to have two workers busy at once. @partner is whoever w waits for, or NULL: when that one has
- * ended, w is ended, too, with status FAILED, and the result is 1.
+ * ended, or keeps w waiting for too long, w is ended, too, with status FAILED and without a
+ * reason, and the result is 1.
  */
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args);
 int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
