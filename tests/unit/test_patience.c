@@ -71,7 +71,8 @@ TEST(later_times_have_a_multiple_of_what_it_took)
 /* The command with most calls tells what one takes: in a short one the hand-over is most of it. */
 TEST(samples_tell_what_a_call_takes)
 {
-	const struct assay_worker_args one = { .iterations = 1, .count = 1 }, many = { .iterations = 999, .count = 1000 },
+	const struct assay_worker_args one = { .iterations = 1, .count = 1 },
+				       many = { .iterations = 999, .count = 1000 },
 				       pair = { .iterations = 499999, .count = 1 };
 	struct assay_patience p = { 0 };
 
@@ -167,7 +168,8 @@ TEST(hangs_are_told_with_where_and_how_long)
 /* Whoever waits for its turn is not the one that hangs. */
 TEST(a_side_that_hangs_is_told_from_the_one_that_waits)
 {
-	static const char *const sides[2][2] = { { "compare_base", "compare_hangs" }, { "compare_hangs", "compare_base" } };
+	static const char *const sides[2][2] = { { "compare_base", "compare_hangs" },
+						 { "compare_hangs", "compare_base" } };
 	struct world *w = *state;
 
 	for (int hanging = 0; hanging < 2; hanging++) {
@@ -175,9 +177,11 @@ TEST(a_side_that_hangs_is_told_from_the_one_that_waits)
 		const struct assay_pair_options po_of_none = { 0 };
 		struct assay_strings plugins[2] = { { 0 }, { 0 } };
 		struct assay_pair_options po = po_of_none;
-		struct assay_measure_options o = {
-			.topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .plugins = &plugins[1]
-		};
+		struct assay_measure_options o = { .topology = w->topology,
+						   .host = &w->host,
+						   .clock = &w->clock,
+						   .seed = 42,
+						   .plugins = &plugins[1] };
 		struct assay_case c = make_case("work", 1024, 1, ASSAY_CACHE_WARM);
 		struct assay_pair_lessons lessons = { 0 };
 		struct assay_case_facts facts;
