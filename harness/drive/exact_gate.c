@@ -68,7 +68,9 @@ struct suite {
 	struct assay_run run;
 };
 
-/* Add the rows of @run. Without @suite nothing is added where the file has no counts of this build, and @why says so. */
+/*
+ * Add the rows of @run. Without @suite nothing is added where the file has no counts of this build, which @why tells.
+ */
 static int judge(const struct assay_exact_run *run, const struct assay_policy *policy, const struct suite *suite,
 		 const struct assay_gate_request *q, struct assay_gate_report *report, char *why, size_t size,
 		 struct assay_err *err)

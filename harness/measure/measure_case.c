@@ -27,7 +27,7 @@
 #define MIN_CONVERGED_SAMPLES 30
 #define MAX_SAMPLES           200000
 #define BATCHES               20 /* a budget is spent in about so many hand-overs */
-/* Of deterministic runs, in units: an operation or a byte, which take some tenths of a nanosecond to some nanoseconds. */
+/* Of deterministic runs. A unit is an operation or a byte: some tenths of a nanosecond to some nanoseconds. */
 #define DETERMINISTIC_SAMPLES      20
 #define DETERMINISTIC_SAMPLE_UNITS 1e6 /* that a sample covers, if a call has no more */
 #define DETERMINISTIC_CALL_UNITS   1e3 /* a call costs as much by itself, to start threads */

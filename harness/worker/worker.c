@@ -16,6 +16,7 @@
 #include "base/process.h"
 #include "base/process_strays.h"
 #include "counters/heap.h"
+#include "model/quantity.h"
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
 
@@ -301,22 +302,22 @@ static bool over_time(struct assay_worker *w, const struct assay_worker *partner
 {
 	const struct assay_patience_limit limit =
 		partner ? assay_patience_sum(w->patience, w->limit, partner->limit) : w->limit;
-	const char *doing = assay_phase_name(phase_of(w));
 	uint64_t now = assay_monotonic_ns();
+	char expected[64];
 
 	w->waited_ns += assay_patience_counted(now - w->looked_ns, SLICE_NS);
 	w->looked_ns = now;
 	if (now <= w->deadline_ns && w->waited_ns <= limit.most_ns)
 		return false;
 	*status = ASSAY_STATUS_TIMEOUT;
+	assay_quantity_text((double)(limit.expected_ns ? limit.expected_ns : limit.most_ns) * 1e-9, "s", false,
+			    expected, sizeof(expected));
 	if (now > w->deadline_ns)
-		snprintf(reason, size, "not done after %.3g s (while %s)", (double)w->timeout_ns * 1e-9, doing);
-	else if (limit.expected_ns)
-		snprintf(reason, size, "not done after %.3g s (while %s, expected to take %.3g s)",
-			 (double)w->waited_ns * 1e-9, doing, (double)limit.expected_ns * 1e-9);
+		snprintf(reason, size, "not done after %.3g s (while %s)", (double)w->timeout_ns * 1e-9,
+			 assay_phase_name(phase_of(w)));
 	else
-		snprintf(reason, size, "not done after %.3g s (while %s, expected within %.3g s)",
-			 (double)w->waited_ns * 1e-9, doing, (double)limit.most_ns * 1e-9);
+		snprintf(reason, size, "not done after %.3g s (while %s, expected %s %s)", (double)w->waited_ns * 1e-9,
+			 assay_phase_name(phase_of(w)), limit.expected_ns ? "to take" : "within", expected);
 	assay_process_kill(&w->process);
 	return true;
 }
