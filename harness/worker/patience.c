@@ -26,10 +26,18 @@ static double calls_of(const struct assay_patience *p, enum assay_command cmd, c
 	return 2.0 * a->count * each * (1 + a->stretch_frac);
 }
 
+/* What a command took, of this side or of the other; 0: this one never had it. */
+static double most_taken(const struct assay_patience *p, enum assay_command cmd)
+{
+	const uint64_t own = p->took_ns[cmd], others = p->other ? p->other->took_ns[cmd] : 0;
+
+	return own ? fmax((double)own, (double)others) : 0;
+}
+
 /* 0: unknown. */
 static double expect(const struct assay_patience *p, enum assay_command cmd, const struct assay_worker_args *a)
 {
-	const double verify = (double)p->took_ns[ASSAY_CMD_VERIFY], prepare = (double)p->took_ns[ASSAY_CMD_PREPARE];
+	const double verify = most_taken(p, ASSAY_CMD_VERIFY), prepare = most_taken(p, ASSAY_CMD_PREPARE);
 	double derived = 0;
 
 	switch (cmd) {
@@ -53,7 +61,7 @@ static double expect(const struct assay_patience *p, enum assay_command cmd, con
 	default:
 		break;
 	}
-	return fmax(derived, (double)p->took_ns[cmd]);
+	return fmax(derived, most_taken(p, cmd));
 }
 
 static double first_ns(const struct assay_patience *p, const struct assay_case_facts *f, uint64_t timeout_ns)

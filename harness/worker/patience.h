@@ -17,6 +17,11 @@ struct assay_patience {
 	double call_ns, calls; /* a call, in the command that had most of them */
 	uint64_t iterations;   /* of the last sample */
 	uint64_t call_parts;   /* see struct assay_worker_reply */
+	/*
+	 * Of a side of a comparison, the other one: now this, now that one makes the inputs, and the oracle is asked once
+	 * for both. NULL: there is none.
+	 */
+	const struct assay_patience *other;
 };
 
 /* Of a command to a case of @timeout_ns, in ns. */

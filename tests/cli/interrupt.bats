@@ -75,6 +75,29 @@ nothing_left() {
 	nothing_left
 }
 
+@test "who asks twice is not kept waiting" {
+	local status=0
+
+	# a simulator that does not even tell its version, after the times of a run
+	stub valgrind
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$ASSAY_SOURCE/tests/fixtures/exact" --suite timed >out.txt 2>err.txt &
+	for _ in $(seq 400); do
+		[ -e runs ] && break
+		sleep 0.05
+	done
+	kill -INT $!
+	sleep 0.1
+	# the same wish: terminals and timeout(1) tell a process and its group
+	kill -INT $!
+	sleep 0.6
+	kill -0 $!
+	kill -INT $!
+	wait $! || status=$?
+	[ "$status" = 130 ]
+	[ "$(cat err.txt)" = "assay: interrupted" ]
+	"$ASSAY" show last --json | jq -e '.cases | length > 0'
+}
+
 @test "a checkout is interrupted before anything is built" {
 	git init -q repo
 	cd repo || return 1

@@ -101,6 +101,19 @@ TEST(parts_of_calls_count_as_parts)
 	assert_true(most(&p, ASSAY_CMD_PAIR, &parts) == 42 * S);
 }
 
+/* The one that made the inputs, or asked the oracle, took longer than the other, which may do it the next time. */
+TEST(the_other_side_tells_what_a_step_may_take)
+{
+	struct assay_patience base = { 0 }, head = { .other = &base };
+
+	assay_patience_learn(&base, ASSAY_CMD_PREPARE, &none, 6 * S);
+	/* what the head does for the first time may take any factor longer than in the base */
+	assert_true(most(&head, ASSAY_CMD_PREPARE, &none) == 30 * S);
+	assay_patience_learn(&head, ASSAY_CMD_PREPARE, &none, 1000);
+	assert_true(most(&head, ASSAY_CMD_PREPARE, &none) == 120 * S);
+	assert_true(most(&base, ASSAY_CMD_PREPARE, &none) == 120 * S);
+}
+
 /* Both have to come to their end. */
 TEST(sides_that_take_turns_have_the_time_of_both)
 {
