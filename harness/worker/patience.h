@@ -18,8 +18,8 @@ struct assay_patience {
 	uint64_t iterations;   /* of the last sample */
 	uint64_t call_parts;   /* see struct assay_worker_reply */
 	/*
-	 * Of a side of a comparison, the other one: now this, now that one makes the inputs, and the oracle is asked once
-	 * for both. NULL: there is none.
+	 * Of a side of a comparison, the other one: now this one makes the inputs, now that one, and the oracle is
+	 * asked once for both. NULL: there is none.
 	 */
 	const struct assay_patience *other;
 };
