@@ -296,7 +296,7 @@ static int await_end(struct assay_worker *w, enum assay_status *status, char *re
 	return 0;
 }
 
-/* Likewise the time: that of the case, or what the command may take by all that is known. */
+/* Time used up, that of the case or what the command may take by all that is known? Then likewise. */
 static bool over_time(struct assay_worker *w, const struct assay_worker *partner, enum assay_status *status,
 		      char *reason, size_t size)
 {
