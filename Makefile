@@ -242,6 +242,8 @@ $(BUILD)/obj/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
+# These know how the page of a worker is laid out.
+$(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so): PLUGIN_CFLAGS += -Iharness
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -shared -Wl,--build-id -o $@ $<

@@ -57,12 +57,12 @@ static json_t *ops_json(const struct assay_report_catalog *v)
 	for (size_t i = 0; i < v->catalog->n_ops; i++) {
 		const struct assay_catalog_op *op = &v->catalog->ops[i];
 
-		json_array_append_new(a, json_pack("{s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o}", "name",
+		json_array_append_new(a, json_pack("{s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "name",
 						   assay_json_text(op->name), "help", assay_json_text(op->help),
 						   "exact", op->exact, "composes", assay_json_text(op->composes),
 						   "plugin", assay_json_text(v->catalog->plugins[op->plugin].name),
 						   "axes", axes_json(op), "metrics", metrics_json(op), "counters",
-						   names_json(&op->counters)));
+						   names_json(&op->counters), "defect", assay_json_text(op->defect)));
 	}
 	return a;
 }
@@ -74,12 +74,13 @@ static json_t *variants_json(const struct assay_report_catalog *v)
 	for (size_t i = 0; i < v->catalog->n_variants; i++) {
 		const struct assay_catalog_variant *x = &v->catalog->variants[i];
 
-		json_array_append_new(a, json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:b,s:o}", "op", assay_json_text(x->op),
-						   "name", assay_json_text(x->name), "help", assay_json_text(x->help),
-						   "needs", assay_json_text(x->needs), "plugin",
-						   assay_json_text(v->catalog->plugins[x->plugin].name), "reference",
-						   x->reference, "available", !x->unavailable, "reason",
-						   assay_json_text(x->unavailable)));
+		json_array_append_new(a,
+				      json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:b,s:o,s:o}", "op", assay_json_text(x->op),
+						"name", assay_json_text(x->name), "help", assay_json_text(x->help),
+						"needs", assay_json_text(x->needs), "plugin",
+						assay_json_text(v->catalog->plugins[x->plugin].name), "reference",
+						x->reference, "available", !x->unavailable, "reason",
+						assay_json_text(x->unavailable), "defect", assay_json_text(x->defect)));
 	}
 	return a;
 }

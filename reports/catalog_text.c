@@ -20,6 +20,15 @@ static void title(const struct view *v, struct assay_columns *t, const char *nam
 	assay_columns_line(t, 0, line);
 }
 
+static void defect_line(const struct view *v, struct assay_columns *t, const char *defect)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s%s%s", assay_paint(v->style, ASSAY_RED), defect,
+		 assay_paint(v->style, ASSAY_RESET));
+	assay_columns_line(t, 4, line);
+}
+
 static void axis_line(const struct assay_catalog_op *op, struct assay_columns *t)
 {
 	struct assay_text line = { 0 };
@@ -46,7 +55,10 @@ static void variant_row(const struct view *v, const struct assay_catalog_variant
 {
 	char note[512];
 
-	if (x->unavailable)
+	if (x->defect)
+		snprintf(note, sizeof(note), "%s%s%s", assay_paint(v->style, ASSAY_RED), x->defect,
+			 assay_paint(v->style, ASSAY_RESET));
+	else if (x->unavailable)
 		snprintf(note, sizeof(note), "%snot here: %s%s", assay_paint(v->style, ASSAY_YELLOW), x->unavailable,
 			 assay_paint(v->style, ASSAY_RESET));
 	else if (x->needs)
@@ -64,6 +76,8 @@ static void ops_text(const struct view *v, bool variants, struct assay_text *out
 		const struct assay_catalog_op *op = &v->r->catalog->ops[i];
 
 		title(v, &t, op->name, op->help);
+		if (op->defect)
+			defect_line(v, &t, op->defect);
 		axis_line(op, &t);
 		for (size_t k = 0; variants && k < v->r->catalog->n_variants; k++)
 			if (!strcmp(v->r->catalog->variants[k].op, op->name))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Colours, times of day, XML, and UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, none above U+10FFFF. */
+/* Colours, times of day and XML. */
 #include "reports/text_parts.h"
 
 #include <time.h>
@@ -28,59 +28,6 @@ void assay_when_text(uint64_t unix_ns, char *buf, size_t size)
 
 	localtime_r(&t, &tm);
 	strftime(buf, size, "%Y-%m-%d %H:%M", &tm);
-}
-
-uint32_t assay_code_point_next(const char **s)
-{
-	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *p = (const unsigned char *)*s;
-	size_t more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : *p >= 0xc0 ? 1 : 0;
-	uint32_t c;
-
-	if (!*p)
-		return 0;
-	(*s)++;
-	if (*p < 0x80)
-		return *p;
-	if (!more || *p > 0xf4)
-		return ASSAY_CODE_POINT_BAD;
-	c = *p & (0x3fu >> more);
-	for (size_t i = 1; i <= more; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return ASSAY_CODE_POINT_BAD;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return ASSAY_CODE_POINT_BAD;
-	*s += more;
-	return c;
-}
-
-void assay_code_point_add(struct assay_text *out, uint32_t c)
-{
-	char b[4];
-	size_t n;
-
-	if (c < 0x80) {
-		b[0] = (char)c;
-		n = 1;
-	} else if (c < 0x800) {
-		b[0] = (char)(0xc0 | c >> 6);
-		b[1] = (char)(0x80 | (c & 0x3f));
-		n = 2;
-	} else if (c < 0x10000) {
-		b[0] = (char)(0xe0 | c >> 12);
-		b[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		b[2] = (char)(0x80 | (c & 0x3f));
-		n = 3;
-	} else {
-		b[0] = (char)(0xf0 | c >> 18);
-		b[1] = (char)(0x80 | (c >> 12 & 0x3f));
-		b[2] = (char)(0x80 | (c >> 6 & 0x3f));
-		b[3] = (char)(0x80 | (c & 0x3f));
-		n = 4;
-	}
-	assay_text_addn(out, b, n);
 }
 
 void assay_xml_add(struct assay_text *out, const char *s)

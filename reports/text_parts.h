@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What emitters of text share: colours, times of day, XML, and UTF-8 one character at a time. */
+/* What emitters of text share: colours, times of day and XML. */
 #ifndef ASSAY_REPORTS_TEXT_PARTS_H
 #define ASSAY_REPORTS_TEXT_PARTS_H
 
 #include <stdint.h>
 
+#include "base/code_point.h"
 #include "reports/emitter.h"
 
 #define ASSAY_BOLD   "\033[1m"
@@ -21,13 +22,6 @@ void assay_named_line(struct assay_text *out, const struct assay_emit_style *sty
 /* "2026-11-21 14:05", where the program runs. */
 void assay_when_text(uint64_t unix_ns, char *buf, size_t size);
 
-#define ASSAY_CODE_POINT_BAD 0xfffdu /* the replacement character */
-
-/* The character at *s, which moves behind it; 0 at the end. A byte that begins no valid sequence is
- * ASSAY_CODE_POINT_BAD. */
-uint32_t assay_code_point_next(const char **s);
-/* Add @c, a valid code point, to @out as UTF-8. */
-void assay_code_point_add(struct assay_text *out, uint32_t c);
 /*
  * Text or attribute value of XML and HTML. XML 1.0 has no control characters but three, not even escaped; those in
  * attributes stay as entities.

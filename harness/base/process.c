@@ -129,7 +129,7 @@ static __attribute__((noreturn)) void child_fail(const struct launch *l, const c
 
 static bool is_kept(const struct launch *l, int fd)
 {
-	return fd <= 2 || fd == l->report_fd || fd == l->o->keep_fd;
+	return fd <= 2 || fd == l->report_fd || fd == l->o->keep_fd || fd == l->o->second_fd;
 }
 
 struct dirent64_head {
@@ -173,14 +173,35 @@ static void close_listed(const struct launch *l)
 		close(dir);
 }
 
+/* The lowest file above @fd that is kept; UINT_MAX: there is none. */
+static unsigned next_kept(const struct launch *l, unsigned fd)
+{
+	const int kept[] = { l->report_fd, l->o->keep_fd, l->o->second_fd };
+	unsigned next = UINT_MAX;
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (kept[i] > (int)fd && (unsigned)kept[i] < next)
+			next = (unsigned)kept[i];
+	return next;
+}
+
 static void close_others(const struct launch *l)
 {
-	unsigned a = (unsigned)l->report_fd, b = l->o->keep_fd > 2 ? (unsigned)l->o->keep_fd : a;
-	unsigned lo = a < b ? a : b, hi = a < b ? b : a;
+	for (unsigned fd = 2, next; fd != UINT_MAX; fd = next) {
+		next = next_kept(l, fd);
+		if (next > fd + 1 && syscall(SYS_close_range, fd + 1, next == UINT_MAX ? next : next - 1, 0u)) {
+			close_listed(l);
+			return;
+		}
+	}
+}
 
-	if ((lo > 3 && syscall(SYS_close_range, 3u, lo - 1, 0u)) ||
-	    (hi > lo + 1 && syscall(SYS_close_range, lo + 1, hi - 1, 0u)) || syscall(SYS_close_range, hi + 1, ~0u, 0u))
-		close_listed(l);
+static void inherit(const struct launch *l, int fd)
+{
+	int flags = fd > 2 ? fcntl(fd, F_GETFD) : 0;
+
+	if (flags < 0 || (flags & FD_CLOEXEC && fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC)))
+		child_fail(l, "hand a file to");
 }
 
 /* Handlers point into code that exec replaces, and what the parent ignores or blocks is not the child's business. */
@@ -225,12 +246,8 @@ static __attribute__((noreturn)) void child_main(const struct launch *l)
 
 	redirect(l);
 	close_others(l);
-	if (l->o->keep_fd > 2) {
-		int flags = fcntl(l->o->keep_fd, F_GETFD);
-
-		if (flags < 0 || fcntl(l->o->keep_fd, F_SETFD, flags & ~FD_CLOEXEC))
-			child_fail(l, "hand a file to");
-	}
+	inherit(l, l->o->keep_fd);
+	inherit(l, l->o->second_fd);
 	if (l->o->cwd && chdir(l->o->cwd))
 		child_fail(l, "enter the folder of");
 	if (l->o->fixed_addresses) {

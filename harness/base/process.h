@@ -20,8 +20,8 @@ struct assay_process {
 
 /*
  * Start @argv. The child gets SIGKILL when the parent dies, its own process group, standard input from /dev/null, and
- * of the open files only 0 to 2 and @keep_fd (-1: none), which has the same number there. @stdout_fd, @stderr_fd: -1 to
- * inherit. Signals are at their defaults and unblocked in the child.
+ * of the open files only 0 to 2, @keep_fd (-1: none) and @second_fd (0: none), which have the same numbers there.
+ * @stdout_fd, @stderr_fd: -1 to inherit. Signals are at their defaults and unblocked in the child.
  *
  * "The parent" is the *thread* that called: Linux sends the signal when that thread ends, so start children from one
  * that lives as long as they shall (prctl(2), PR_SET_PDEATHSIG). "/proc/self/exe" starts the running program again.
@@ -31,7 +31,7 @@ struct assay_process_options {
 	const char *const *env;  /* NULL-terminated "NAME=value" added to the environment; NULL: none */
 	bool only_env;           /* `env` is the whole environment */
 	bool fixed_addresses;    /* without address-space randomisation, where the system lets it be switched off */
-	int keep_fd;
+	int keep_fd, second_fd;
 	int stdout_fd, stderr_fd;
 	const char *cwd; /* NULL: as it is */
 };

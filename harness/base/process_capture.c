@@ -2,89 +2,17 @@
 /* Runs a program to its end and keeps what it wrote. */
 #include "base/process.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/monotonic.h"
-#include "base/text.h"
+#include "base/pipe_reader.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define POLL_MS    20
 
-struct stream {
-	int read_fd, write_fd;
-	struct assay_text text;
-	bool too_long;
-};
-
-static void close_fd(int *fd)
+static bool too_long(const struct assay_pipe *out, const struct assay_pipe *errs)
 {
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-static int stream_open(struct stream *s)
-{
-	int fd[2];
-
-	if (pipe2(fd, O_CLOEXEC))
-		return -1;
-	s->read_fd = fd[0];
-	s->write_fd = fd[1];
-	return fcntl(fd[0], F_SETFL, O_NONBLOCK);
-}
-
-static void stream_release(struct stream *s)
-{
-	close_fd(&s->read_fd);
-	close_fd(&s->write_fd);
-	assay_text_release(&s->text);
-}
-
-/* Everything that is there now; closed at its end. */
-static void stream_drain(struct stream *s)
-{
-	char buf[8192];
-
-	while (s->read_fd >= 0) {
-		ssize_t n = read(s->read_fd, buf, sizeof(buf));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return;
-		if (n <= 0) {
-			close_fd(&s->read_fd);
-			return;
-		}
-		assay_text_addn(&s->text, buf, (size_t)n);
-		if (s->text.len > OUTPUT_MAX) {
-			s->too_long = true;
-			close_fd(&s->read_fd);
-		}
-	}
-}
-
-/* The last line with something in it, to quote in a message; @out holds 160 bytes. */
-static void last_line(const struct assay_text *t, char *out)
-{
-	size_t end = t->len, start, n;
-
-	while (end && strchr(" \t\r\n", t->s[end - 1]))
-		end--;
-	for (start = end; start && t->s[start - 1] != '\n'; start--)
-		;
-	while (start < end && strchr(" \t\r", t->s[start]))
-		start++;
-	n = end - start < 159 ? end - start : 159;
-	if (n)
-		memcpy(out, t->s + start, n);
-	out[n] = '\0';
+	return out->left_out || errs->left_out;
 }
 
 static bool is_interrupted(const struct assay_capture *c)
@@ -93,11 +21,12 @@ static bool is_interrupted(const struct assay_capture *c)
 }
 
 /* True when the program ended by itself in time. */
-static bool pump(struct assay_process *p, struct stream *out, struct stream *errs, const struct assay_capture *c)
+static bool pump(struct assay_process *p, struct assay_pipe *out, struct assay_pipe *errs,
+		 const struct assay_capture *c)
 {
 	uint64_t start = assay_monotonic_ns();
 
-	while (!out->too_long && !errs->too_long && !is_interrupted(c)) {
+	while (!too_long(out, errs) && !is_interrupted(c)) {
 		struct pollfd fds[3] = {
 			{ .fd = out->read_fd, .events = POLLIN },
 			{ .fd = errs->read_fd, .events = POLLIN },
@@ -106,8 +35,8 @@ static bool pump(struct assay_process *p, struct stream *out, struct stream *err
 		/* Ended first, drained after: what it wrote last is in the pipe by then. */
 		bool ended = assay_process_ended(p);
 
-		stream_drain(out);
-		stream_drain(errs);
+		while (assay_pipe_drain(out) + assay_pipe_drain(errs) && ended && !too_long(out, errs))
+			;
 		if (ended)
 			return true;
 		if (assay_monotonic_ns() - start >= c->timeout_ns)
@@ -121,13 +50,16 @@ int assay_process_capture(const struct assay_capture *c, char **out, struct assa
 {
 	const char *name = c->argv[0];
 	struct assay_process p = { .pidfd = -1 };
-	struct stream o = { .read_fd = -1, .write_fd = -1 }, e = { .read_fd = -1, .write_fd = -1 };
+	struct assay_pipe o, e = { .read_fd = -1, .write_fd = -1 };
 	char line[160], how[80];
 	bool ended;
 	int rc;
 
-	if (stream_open(&o) || stream_open(&e)) {
-		rc = assay_err_set(err, ASSAY_EIO, "cannot start '%s': %s", name, strerror(errno));
+	rc = assay_pipe_open(&o, OUTPUT_MAX, err);
+	if (!rc)
+		rc = assay_pipe_open(&e, OUTPUT_MAX, err);
+	if (rc) {
+		assay_err_prefix(err, "cannot start '%s'", name);
 		goto out;
 	}
 	rc = assay_process_start(&p,
@@ -139,13 +71,13 @@ int assay_process_capture(const struct assay_capture *c, char **out, struct assa
 				 err);
 	if (rc)
 		goto out;
-	close_fd(&o.write_fd);
-	close_fd(&e.write_fd);
+	assay_pipe_started(&o);
+	assay_pipe_started(&e);
 
 	ended = pump(&p, &o, &e, c);
 	assay_process_kill(&p);
-	last_line(e.text.len ? &e.text : &o.text, line);
-	if (o.too_long || e.too_long) {
+	assay_text_last_line(e.text.len ? &e.text : &o.text, line, sizeof(line));
+	if (too_long(&o, &e)) {
 		rc = assay_err_set(err, ASSAY_EIO, "'%s' wrote more than %zu MiB, stopped", name, OUTPUT_MAX >> 20);
 	} else if (!ended && is_interrupted(c)) {
 		rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
@@ -161,7 +93,7 @@ int assay_process_capture(const struct assay_capture *c, char **out, struct assa
 			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the output of '%s'", name);
 	}
 out:
-	stream_release(&o);
-	stream_release(&e);
+	assay_pipe_release(&o);
+	assay_pipe_release(&e);
 	return rc;
 }

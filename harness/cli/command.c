@@ -16,6 +16,17 @@ static void warn(struct assay_watcher *w, const char *text)
 	assay_cli_warn("%s", text);
 }
 
+static void tell_ignored(struct assay_watcher *w)
+{
+	const int kin = assay_interrupt_ignored();
+	char text[128];
+
+	if (!kin)
+		return;
+	snprintf(text, sizeof(text), "ignored a signal that process %d sent, which runs a plugin", kin);
+	warn(w, text);
+}
+
 static void show_head(const struct assay_watcher *w, const struct assay_run *run)
 {
 	const struct assay_report r = { .kind = ASSAY_REPORT_RUN, .run = { .run = run } };
@@ -35,6 +46,7 @@ static void on_event(void *arg, const struct assay_event *e)
 	if (e->kind == ASSAY_EVENT_BUILDING || e->kind == ASSAY_EVENT_RUN || e->kind == ASSAY_EVENT_CASES ||
 	    e->kind == ASSAY_EVENT_SPAN)
 		assay_interrupt_hold();
+	tell_ignored(w);
 	switch (e->kind) {
 	case ASSAY_EVENT_WARNING:
 		warn(w, e->text);

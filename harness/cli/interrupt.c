@@ -5,12 +5,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process_kin.h"
 #include "cli/cli.h"
 
 /* timeout(1) and terminals may send the same signal to a process and to its group: that is one wish, not two. */
 #define SAME_WISH_NS 500000000
 
 static volatile sig_atomic_t interrupted, held;
+static volatile sig_atomic_t kin; /* a process that a worker started, and whose signal was ignored; 0: none */
 static struct timespec first;
 
 static void leave(void)
@@ -22,11 +24,17 @@ static void leave(void)
 	_exit(ASSAY_CLI_EXIT_INTERRUPTED);
 }
 
-static void on_signal(int sig)
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	struct timespec now;
 
 	(void)sig;
+	(void)context;
+	/* nobody who wants the program to stop asks a plugin to say so */
+	if (info->si_code <= 0 && assay_process_is_kin(info->si_pid)) {
+		kin = info->si_pid;
+		return;
+	}
 	if (!held)
 		leave();
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -40,7 +48,7 @@ static void on_signal(int sig)
 
 void assay_interrupt_catch(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal }, hangup;
+	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, hangup;
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -62,4 +70,12 @@ bool assay_interrupt_release(void)
 const volatile sig_atomic_t *assay_interrupt_flag(void)
 {
 	return &interrupted;
+}
+
+pid_t assay_interrupt_ignored(void)
+{
+	pid_t pid = kin;
+
+	kin = 0;
+	return pid;
 }

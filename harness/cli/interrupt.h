@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Catch them. A SIGHUP that is ignored stays so, as nohup asks for it. Until work is held the program ends at once. */
 void assay_interrupt_catch(void);
@@ -19,5 +20,7 @@ void assay_interrupt_hold(void);
 /* The work has ended. True when the flag was set meanwhile. */
 bool assay_interrupt_release(void);
 const volatile sig_atomic_t *assay_interrupt_flag(void);
+/* A process that runs a plugin and whose signal was ignored since this was asked last; 0: none. */
+pid_t assay_interrupt_ignored(void);
 
 #endif

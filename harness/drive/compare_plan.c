@@ -191,7 +191,7 @@ static size_t planned(const struct assay_plan *plan, const char *key)
 /* Why a side that has the variant does not run its case @i; NULL: it does. */
 static const char *refusal(const struct assay_session *s, size_t i)
 {
-	if (s->plan.cases[i].skip_reason[0])
+	if (s->plan.cases[i].skip_reason[0] && !s->facts[i].failed)
 		return s->plan.cases[i].skip_reason;
 	return s->facts[i].timed ? NULL : s->facts[i].reason;
 }
@@ -249,8 +249,8 @@ static int add_lost_cases(struct assay_compare_plan *p, const struct assay_sessi
 }
 
 /*
- * Cases that neither side runs and of which the policy demands something: whoever demands it of what needs AVX-512 must
- * hear that this machine cannot tell. Of all others nothing is owed.
+ * Cases that neither side runs, where the head's plugin is at fault or the policy demands something: whoever demands it
+ * of what needs AVX-512 must hear that this machine cannot tell. Of all others nothing is owed.
  */
 static int add_owing_cases(struct assay_compare_plan *p, const struct assay_session *base, size_t own,
 			   struct assay_err *err)
@@ -258,17 +258,19 @@ static int add_owing_cases(struct assay_compare_plan *p, const struct assay_sess
 	for (size_t i = 0; i < p->session.plan.n_cases; i++) {
 		const struct assay_case *c = &p->session.plan.cases[i];
 		const char *why = compared(p, c) ? refusal(&p->session, i) : NULL;
+		const bool failed = p->session.facts[i].failed;
 		struct assay_comparison_case *to;
 
-		if (!why || base_runs(p, base, own, c) || !assay_limits_require(&p->policy, c, false))
+		if (!why || base_runs(p, base, own, c) || !(failed || assay_limits_require(&p->policy, c, false)))
 			continue;
 		to = add_case(p, c, NULL, p->session.plan.exact[i]);
 		if (!to)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		to->in_base = to->in_head = false;
-		snprintf(to->reason, sizeof(to->reason),
-			 "neither side runs it here, and the policy demands something of it, which no manifest "
-			 "excuses in a comparison: %s",
+		snprintf(to->reason, sizeof(to->reason), "neither side runs it here%s: %s",
+			 failed ? ""
+				: ", and the policy demands something of it, which no manifest excuses in a "
+				  "comparison",
 			 why);
 	}
 	return 0;

@@ -123,6 +123,19 @@ static int require_plugins(const struct assay_session *s, const struct assay_req
 	return 0;
 }
 
+/* Workers load what could be loaded: a plugin that was refused would fail the cases of all. */
+static void leave_out_refused(struct assay_session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->plugins.n; i++)
+		if (s->catalog->plugins[i].error)
+			free(s->plugins.v[i]);
+		else
+			s->plugins.v[n++] = s->plugins.v[i];
+	s->plugins.n = n;
+}
+
 static bool has_case(const struct assay_session *s, size_t plugin)
 {
 	for (size_t i = 0; i < s->plan.n_cases; i++) {
@@ -348,6 +361,8 @@ int assay_session_ready(struct assay_session *s, const struct assay_request *q, 
 
 	if (!rc)
 		rc = require_plugins(s, q, w, err);
+	if (!rc)
+		leave_out_refused(s);
 	if (!rc)
 		rc = assay_session_plan(s, q, err);
 	if (!rc)

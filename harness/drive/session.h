@@ -14,7 +14,7 @@
 struct assay_session {
 	struct assay_topology *topology;
 	struct assay_host_info host;
-	struct assay_strings plugins; /* paths, the installed ones first */
+	struct assay_strings plugins; /* paths, the installed ones first; once ready, without the refused */
 	struct assay_inventory *inventory;
 	const struct assay_catalog *catalog;
 	char bench_dir[4096];

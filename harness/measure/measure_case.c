@@ -269,6 +269,11 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 				      .numa_node = -1,
 				      .copies = facts->copies,
 				      .started_ns = assay_clock_unix_ns() };
+	if (facts->failed) {
+		out->status = ASSAY_STATUS_FAILED;
+		memcpy(out->reason, facts->reason, sizeof(facts->reason));
+		return 0;
+	}
 	if (c->skip_reason[0] || !facts->timed) {
 		out->status = ASSAY_STATUS_SKIPPED;
 		snprintf(out->reason, sizeof(out->reason), "%s", c->skip_reason[0] ? c->skip_reason : facts->reason);

@@ -76,6 +76,11 @@ static bool possible(const struct assay_case *c, const struct assay_catalog *cat
 	const struct assay_catalog_variant *v = assay_catalog_variant(cat, c->op, c->variant);
 	char unknown[ASSAY_NAME_MAX];
 
+	if (facts->failed) {
+		out->status = ASSAY_STATUS_FAILED;
+		memcpy(out->reason, facts->reason, sizeof(facts->reason));
+		return false;
+	}
 	out->status = ASSAY_STATUS_SKIPPED;
 	if (o->unavailable)
 		snprintf(out->reason, sizeof(out->reason), "%s", o->unavailable);

@@ -309,7 +309,6 @@ int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_i
 
 void assay_turns_close(struct assay_turns *t)
 {
-	/* the second worker's page lies in the first one's mapping */
 	assay_worker_free(t->w[1]);
 	assay_worker_free(t->w[0]);
 	if (t->p->side[0].status != ASSAY_STATUS_OK || t->p->side[1].status != ASSAY_STATUS_OK)

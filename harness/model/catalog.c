@@ -23,6 +23,7 @@ static void release_op(struct assay_catalog_op *op)
 	free(op->name);
 	free(op->help);
 	free(op->composes);
+	free(op->defect);
 }
 
 static void release_variant(struct assay_catalog_variant *v)
@@ -32,6 +33,7 @@ static void release_variant(struct assay_catalog_variant *v)
 	free(v->help);
 	free(v->needs);
 	free(v->unavailable);
+	free(v->defect);
 }
 
 static void release_plugin(struct assay_catalog_plugin *p)

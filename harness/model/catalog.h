@@ -34,6 +34,7 @@ struct assay_catalog_op {
 	struct assay_strings counters;
 	bool exact;     /* outputs are bit-identical everywhere and carry a digest */
 	char *composes; /* NULL unless composite */
+	char *defect;   /* what is wrong with all this: its cases fail. NULL: nothing */
 };
 
 struct assay_catalog_variant {
@@ -45,6 +46,7 @@ struct assay_catalog_variant {
 	const char *other_arch; /* the architecture it is built for, where that is not this one; NULL else */
 	/* cannot run on this machine: "needs avx512_vnni", "no CUDA device: …". NULL: it can */
 	char *unavailable;
+	char *defect; /* what it declares wrongly: its cases fail. NULL: nothing */
 };
 
 struct assay_catalog_plugin {
@@ -72,6 +74,7 @@ const struct assay_catalog_variant *assay_catalog_variant(const struct assay_cat
 
 /* What the op says of one case. */
 struct assay_case_facts {
+	bool failed;    /* its plugin is at fault, see reason; neither of the next two */
 	bool supported; /* false: the variant cannot run this shape, see reason */
 	bool timed;     /* false: nor can it be timed; or only that, because it cannot be cold here, see reason */
 	char reason[256];

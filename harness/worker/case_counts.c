@@ -78,15 +78,20 @@ struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct
 	return r.out;
 }
 
-struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, struct assay_worker_reply *r)
+/* What is kept of the worker's own state lies beside the counts that could not be taken. */
+static int add_note(struct assay_counters *all, const char *note)
+{
+	return note[0] ? assay_counters_add_missing(all, ASSAY_STATE_NAME, ASSAY_SOURCE_ASSAY, note) : 0;
+}
+
+struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, const char *note,
+					      struct assay_worker_reply *r)
 {
 	struct assay_counters all = { 0 };
 	struct assay_outcome out = assay_outcome_ok();
 
 	r->n_counts = r->n_missing = 0;
-	if (!c->counting)
-		return out;
-	if (assay_counting_result(c->counting, &all)) {
+	if ((c->counting && assay_counting_result(c->counting, &all)) || add_note(&all, note)) {
 		out = assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counters");
 	} else if (all.n > ASSAY_PAGE_COUNTS || all.n_missing > ASSAY_PAGE_COUNTS) {
 		out = assay_outcome_set(ASSAY_STATUS_FAILED, "more than %d events are to be counted",

@@ -20,7 +20,8 @@ void assay_case_counts_close(struct assay_case_counts *c);
  * it.
  */
 struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct assay_case_job *j);
-/* Put means and reasons into @r. */
-struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, struct assay_worker_reply *r);
+/* Put means and reasons into @r; @note, if it is not empty, is the reason of ASSAY_STATE_NAME. */
+struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, const char *note,
+					      struct assay_worker_reply *r);
 
 #endif

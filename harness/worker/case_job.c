@@ -14,20 +14,35 @@
 #include "worker/case_check.h"
 #include "worker/case_services.h"
 
-static struct assay_outcome load(struct assay_case_job *j)
+/* Code that a compiler adds for -ffast-math turns flush-to-zero on as soon as the object is loaded. */
+static int load_plugins(struct assay_case_job *j, struct assay_err *err)
 {
 	const char *p = j->spec->plugins, *end;
+	int rc = assay_worker_state_note(&j->state, NULL, 1, err);
+
+	for (; (end = strchr(p, '\n')) && !rc; p = end + 1) {
+		char path[4096], who[300];
+		const char *slash;
+
+		snprintf(path, sizeof(path), "%.*s", (int)(end - p - 1), p + 1);
+		rc = assay_loader_add(&j->loader, path, (enum assay_plugin_part) * p, err);
+		if (rc)
+			break;
+		slash = strrchr(path, '/');
+		snprintf(who, sizeof(who), "loading '%.256s'", slash ? slash + 1 : path);
+		rc = assay_worker_state_check(&j->state, NULL, who, err);
+	}
+	return rc;
+}
+
+static struct assay_outcome load(struct assay_case_job *j)
+{
 	struct assay_err err = { 0 };
 	size_t plugin = 0;
 
 	assay_case_job_phase(j, ASSAY_PHASE_LOAD);
-	for (; (end = strchr(p, '\n')); p = end + 1) {
-		char path[4096];
-
-		snprintf(path, sizeof(path), "%.*s", (int)(end - p - 1), p + 1);
-		if (assay_loader_add(&j->loader, path, (enum assay_plugin_part) * p, &err))
-			return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
-	}
+	if (load_plugins(j, &err))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	j->op = assay_loader_op(&j->loader, j->spec->op, NULL);
 	if (!j->op)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has op '%s'", j->spec->op);
@@ -285,10 +300,14 @@ static struct assay_outcome to_device(struct assay_case_job *j)
 static struct assay_outcome prepare(struct assay_case_job *j)
 {
 	const struct assay_clock *clock = &j->spec->clock;
-	uint64_t t0 = assay_clock_ticks(clock);
+	struct assay_err err = { 0 };
+	uint64_t t0;
 	int rc;
 
+	if (assay_worker_state_note(&j->state, j->pool, j->spec->n_threads, &err))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	assay_case_job_phase(j, ASSAY_PHASE_PREPARE);
+	t0 = assay_clock_ticks(clock);
 	for (; j->n_prepared < j->n_jobs; j->n_prepared++) {
 		assay_case_job_aim(j, j->n_prepared, true);
 		if (!j->variant->prepare)
@@ -301,7 +320,7 @@ static struct assay_outcome prepare(struct assay_case_job *j)
 	}
 	j->prepare_ns = assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - t0);
 	j->prepare_bytes = j->alloc_bytes - j->fill_bytes;
-	return assay_outcome_ok();
+	return assay_case_job_unchanged(j, "prepare");
 }
 
 struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_worker_spec *spec,
@@ -366,6 +385,7 @@ void assay_case_job_release(struct assay_case_job *j)
 	assay_case_services_release(j);
 	for (uint32_t i = 0; i < ASSAY_MAX_TENSORS; i++)
 		assay_arena_release(&j->arenas[i]);
+	assay_worker_state_release(&j->state);
 	assay_pool_free(j->pool);
 	assay_topology_close(j->topology);
 	free(j->tensors);

@@ -27,9 +27,20 @@ struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const
 				 j->failure[0] ? j->failure : "it gave no reason");
 }
 
+struct assay_outcome assay_case_job_unchanged(struct assay_case_job *j, const char *who)
+{
+	struct assay_err err = { 0 };
+
+	return assay_worker_state_check(&j->state, j->pool, who, &err)
+		       ? assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text)
+		       : assay_outcome_ok();
+}
+
 void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase)
 {
 	atomic_store_explicit(j->phase, (uint32_t)phase, memory_order_relaxed);
+	if (j->turn && phase == ASSAY_PHASE_RUN)
+		assay_pair_blur(j->turn, j->spec->layout_seed, j->n_series++);
 }
 
 /* Far from where programs, libraries, stacks and simulators lie. */

@@ -15,6 +15,7 @@
 #include "worker/plugin_loader.h"
 #include "worker/protocol.h"
 #include "worker/thread_pool.h"
+#include "worker/worker_state.h"
 
 #define ASSAY_JOB_METRICS ASSAY_PAGE_METRICS
 
@@ -51,6 +52,8 @@ struct assay_case_job {
 	/* set by init, borrowed */
 	const struct assay_worker_spec *spec;
 	_Atomic uint32_t *phase;
+	struct assay_pair_turn *turn;       /* of a pair; NULL: this worker has no partner */
+	uint64_t n_series;                  /* of calls so far */
 	struct assay_common_memory *common; /* of a pair whose tensors lie in `file`; NULL: they are private */
 	struct assay_arena_file file;
 	struct assay_arena_file own; /* for what variants take of huge pages; fd −1: there is none */
@@ -93,6 +96,7 @@ struct assay_case_job {
 
 	struct assay_heap_case heap; /* what the variant allocates */
 	struct assay_case_audit audit;
+	struct assay_worker_state state;
 
 	uint64_t next_copy; /* the rotation goes on from sample to sample */
 
@@ -115,7 +119,10 @@ struct assay_outcome assay_outcome_set(enum assay_status status, const char *fmt
 /* A callback returned an error: "@what of 'op/variant' failed: " and what it gave to host->fail. */
 struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const char *what);
 
+/* A series of calls begins with ASSAY_PHASE_RUN, whatever it is for; what plugins can see is the same for all kinds. */
 void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase);
+/* FAILED where @who changed the state of a thread, see worker_state.h. */
+struct assay_outcome assay_case_job_unchanged(struct assay_case_job *j, const char *who);
 /* Let a copy's job point to the host's tensors, or to the device's where the variant runs on one. */
 void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device);
 /* Where the next arena of @bytes has to lie. */

@@ -9,6 +9,9 @@
 #include "base/arch.h"
 #include "machine/cpu_features.h"
 #include "machine/isa.h"
+#include "worker/case_memory.h"
+#include "worker/inventory_check.h"
+#include "worker/plugin_loader.h"
 
 static char *copy_string(const json_t *obj, const char *key, bool *oom)
 {
@@ -52,33 +55,61 @@ void *assay_catalog_grow(void **array, size_t *n, size_t size)
 	return grown + (*n)++ * size;
 }
 
-static int take_op(struct assay_catalog *cat, size_t plugin, const json_t *j, struct assay_err *err)
+static int no_memory(struct assay_err *err)
 {
-	struct assay_catalog_op *op = assay_catalog_grow((void **)&cat->ops, &cat->n_ops, sizeof(*op));
-	const json_t *axes = json_object_get(j, "axes"), *metrics = json_object_get(j, "metrics");
-	bool oom = !op;
-	int rc = 0;
+	return assay_err_set(err, ASSAY_ENOMEM, "out of memory while reading the inventory");
+}
 
-	for (size_t i = 0; !oom && !rc && i < json_array_size(axes); i++) {
+static int nonsense(struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_EWORKER, "described what cannot be in a plugin that loads");
+}
+
+static int set_defect(char **defect, const char *kind, const char *name, const char *why, struct assay_err *err)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "what %s '%s' declares is wrong: %s", kind, name, why);
+	*defect = strdup(text);
+	return *defect ? 0 : no_memory(err);
+}
+
+static int take_axes(struct assay_catalog_op *op, const json_t *axes, struct assay_err *err)
+{
+	bool oom = false;
+	int rc = json_array_size(axes) > ASSAY_MAX_AXES ? nonsense(err) : 0;
+
+	for (size_t i = 0; !rc && i < json_array_size(axes); i++) {
 		const json_t *a = json_array_get(axes, i);
 		struct assay_catalog_axis *axis = assay_catalog_grow((void **)&op->axes, &op->n_axes, sizeof(*axis));
 
 		if (!axis)
-			goto oom;
+			return no_memory(err);
 		axis->name = copy_string(a, "name", &oom);
 		axis->help = copy_string(a, "help", &oom);
 		axis->min = json_integer_value(json_object_get(a, "min"));
 		axis->max = json_integer_value(json_object_get(a, "max"));
 		axis->def = json_integer_value(json_object_get(a, "def"));
 		rc = fill_strings(&axis->symbols, json_object_get(a, "symbols"), err);
+		if (!rc && !oom && !assay_plugin_name_ok(axis->name, ""))
+			rc = nonsense(err);
 	}
-	for (size_t i = 0; !oom && !rc && i < json_array_size(metrics); i++) {
+	return oom ? no_memory(err) : rc;
+}
+
+static int take_metrics(struct assay_catalog_op *op, const json_t *metrics, struct assay_err *err)
+{
+	bool oom = false;
+
+	if (json_array_size(metrics) > ASSAY_MAX_METRICS)
+		return nonsense(err);
+	for (size_t i = 0; i < json_array_size(metrics); i++) {
 		const json_t *m = json_array_get(metrics, i);
 		struct assay_catalog_metric *metric =
 			assay_catalog_grow((void **)&op->metrics, &op->n_metrics, sizeof(*metric));
 
 		if (!metric)
-			goto oom;
+			return no_memory(err);
 		metric->tag = copy_string(m, "tag", &oom);
 		metric->unit = copy_string(m, "unit", &oom);
 		metric->help = copy_string(m, "help", &oom);
@@ -86,46 +117,72 @@ static int take_op(struct assay_catalog *cat, size_t plugin, const json_t *j, st
 		metric->lo = hex_number(m, "lo");
 		metric->hi = hex_number(m, "hi");
 	}
-	if (oom)
-		goto oom;
+	return oom ? no_memory(err) : 0;
+}
+
+static int take_op(struct assay_catalog *cat, size_t plugin, const json_t *j, struct assay_err *err)
+{
+	struct assay_catalog_op *op = assay_catalog_grow((void **)&cat->ops, &cat->n_ops, sizeof(*op));
+	char why[300];
+	bool oom = !op;
+	int rc;
+
+	if (!op)
+		return no_memory(err);
 	op->name = copy_string(j, "name", &oom);
 	op->help = copy_string(j, "help", &oom);
 	op->composes = copy_string(j, "composes", &oom);
 	op->exact = json_is_true(json_object_get(j, "exact"));
 	op->plugin = plugin;
+	rc = oom ? no_memory(err) : assay_plugin_name_ok(op->name, ".") ? 0 : nonsense(err);
+	if (!rc)
+		rc = take_axes(op, json_object_get(j, "axes"), err);
+	if (!rc)
+		rc = take_metrics(op, json_object_get(j, "metrics"), err);
 	if (!rc)
 		rc = fill_strings(&op->counters, json_object_get(j, "counters"), err);
-	if (!oom)
-		return rc;
-oom:
-	return assay_err_set(err, ASSAY_ENOMEM, "out of memory while reading the inventory");
+	if (!rc && op->counters.n > ASSAY_MAX_COUNTERS)
+		rc = nonsense(err);
+	if (!rc && !assay_declared_op(op, why, sizeof(why)))
+		rc = set_defect(&op->defect, "op", op->name, why, err);
+	return rc;
 }
 
 static int take_variant(struct assay_catalog *cat, size_t plugin, const json_t *j, struct assay_err *err)
 {
 	struct assay_catalog_variant *v = assay_catalog_grow((void **)&cat->variants, &cat->n_variants, sizeof(*v));
+	const json_t *device = json_object_get(j, "device");
+	char why[300];
 	bool oom = !v;
 
-	if (v) {
-		v->op = copy_string(j, "op", &oom);
-		v->name = copy_string(j, "name", &oom);
-		v->help = copy_string(j, "help", &oom);
-		v->needs = copy_string(j, "needs", &oom);
-		v->plugin = plugin;
-		v->device_kind = (unsigned)json_integer_value(json_object_get(j, "device"));
-		v->one_thread = json_is_true(json_object_get(j, "one_thread"));
-		v->reference = json_is_true(json_object_get(j, "reference"));
-	}
-	return oom ? assay_err_set(err, ASSAY_ENOMEM, "out of memory while reading the inventory") : 0;
+	if (!v)
+		return no_memory(err);
+	v->op = copy_string(j, "op", &oom);
+	v->name = copy_string(j, "name", &oom);
+	v->help = copy_string(j, "help", &oom);
+	v->needs = copy_string(j, "needs", &oom);
+	v->plugin = plugin;
+	v->device_kind = (unsigned)json_integer_value(device);
+	v->one_thread = json_is_true(json_object_get(j, "one_thread"));
+	v->reference = json_is_true(json_object_get(j, "reference"));
+	if (oom)
+		return no_memory(err);
+	if (!assay_plugin_name_ok(v->op, ".") || !assay_plugin_name_ok(v->name, "") || json_integer_value(device) < 0)
+		return nonsense(err);
+	if (!assay_declared_variant(v, why, sizeof(why)))
+		return set_defect(&v->defect, "variant", v->name, why, err);
+	return 0;
 }
 
-int assay_catalog_take_plugin(struct assay_catalog *cat, size_t i, const json_t *j, struct assay_err *err)
+int assay_catalog_take_plugin(struct assay_catalog *cat, size_t i, const json_t *j, json_t *devices,
+			      struct assay_err *err)
 {
 	const json_t *ops = json_object_get(j, "ops"), *variants = json_object_get(j, "variants");
 	struct assay_catalog_plugin *p = &cat->plugins[i];
 	bool oom = false;
 	int rc = 0;
 
+	free(p->error);
 	p->error = copy_string(j, "error", &oom);
 	p->error_code = (int)json_integer_value(json_object_get(j, "code"));
 	p->name = copy_string(j, "name", &oom);
@@ -134,11 +191,96 @@ int assay_catalog_take_plugin(struct assay_catalog *cat, size_t i, const json_t 
 	p->abi_minor = (unsigned)json_integer_value(json_object_get(j, "abi_minor"));
 	if (json_is_string(json_object_get(j, "build_id")))
 		snprintf(p->build_id, sizeof(p->build_id), "%s", json_string_value(json_object_get(j, "build_id")));
-	for (size_t k = 0; !rc && k < json_array_size(ops); k++)
+	if (oom)
+		return no_memory(err);
+	if (!p->error && !p->name)
+		return nonsense(err);
+	for (size_t k = 0; !rc && !p->error && k < json_array_size(ops); k++)
 		rc = take_op(cat, i, json_array_get(ops, k), err);
-	for (size_t k = 0; !rc && k < json_array_size(variants); k++)
+	for (size_t k = 0; !rc && !p->error && k < json_array_size(variants); k++)
 		rc = take_variant(cat, i, json_array_get(variants, k), err);
-	return oom ? assay_err_set(err, ASSAY_ENOMEM, "out of memory while reading the inventory") : rc;
+	json_array_extend(devices, json_object_get(j, "devices"));
+	return rc;
+}
+
+/* A number that is not negative; *ok turns false where it is. */
+static uint64_t whole(const json_t *j, const char *key, bool *ok)
+{
+	const json_t *v = json_object_get(j, key);
+
+	*ok = *ok && json_is_integer(v) && json_integer_value(v) >= 0;
+	return *ok ? (uint64_t)json_integer_value(v) : 0;
+}
+
+static double amount(const json_t *j, const char *key, bool *ok)
+{
+	double v = json_number_value(json_object_get(j, key));
+
+	*ok = *ok && v >= 0;
+	return v;
+}
+
+/* What the child found wrong, or what it should have. */
+static int take_fault(const json_t *j, bool ok, struct assay_err *err)
+{
+	const char *broken = json_string_value(json_object_get(j, "broken"));
+
+	if (!broken && ok)
+		return 0;
+	return assay_err_set(err, ASSAY_EPLUGIN, "%s", broken ? broken : "describes what there cannot be");
+}
+
+int assay_catalog_take_facts(const json_t *j, struct assay_case_facts *f, struct assay_err *err)
+{
+	const char *reason = json_string_value(json_object_get(j, "reason"));
+	const char *item = json_string_value(json_object_get(j, "item_name"));
+	bool ok = true;
+
+	*f = (struct assay_case_facts){
+		.supported = json_is_true(json_object_get(j, "supported")),
+		.timed = json_is_true(json_object_get(j, "timed")),
+		.measures = (uint32_t)whole(j, "measures", &ok),
+		.cost = {
+			.ops = amount(j, "ops", &ok),
+			.bytes_read = amount(j, "bytes_read", &ok),
+			.bytes_written = amount(j, "bytes_written", &ok),
+			.items = amount(j, "items", &ok),
+			.arith = (uint32_t)whole(j, "arith", &ok),
+		},
+		.tensor_bytes = whole(j, "tensor_bytes", &ok),
+		.bytes = whole(j, "bytes", &ok),
+		.copies = whole(j, "copies", &ok),
+	};
+	snprintf(f->reason, sizeof(f->reason), "%s", reason ? reason : "");
+	snprintf(f->item_name, sizeof(f->item_name), "%s", item ? item : "");
+	return take_fault(
+		j, ok && f->measures <= ASSAY_MEASURES_PEAK && f->cost.arith <= ASSAY_ARITH_TERNARY && f->copies, err);
+}
+
+int assay_catalog_take_shape(const json_t *j, struct assay_shape_facts *f, struct assay_err *err)
+{
+	const json_t *tensors = json_object_get(j, "tensors");
+	bool ok = json_array_size(tensors) <= ASSAY_MAX_TENSORS;
+
+	*f = (struct assay_shape_facts){
+		.n_tensors = ok ? (uint32_t)json_array_size(tensors) : 0,
+		.ops = amount(j, "ops", &ok),
+		.bytes_read = amount(j, "bytes_read", &ok),
+		.bytes_written = amount(j, "bytes_written", &ok),
+	};
+	for (uint32_t i = 0; i < f->n_tensors; i++) {
+		const json_t *from = json_array_get(tensors, i), *dims = json_object_get(from, "dims");
+		const char *name = json_string_value(json_object_get(from, "name"));
+		struct assay_shape_tensor *t = &f->tensors[i];
+
+		snprintf(t->name, sizeof(t->name), "%s", name ? name : "");
+		t->role = (uint32_t)whole(from, "role", &ok);
+		t->dtype = (uint32_t)whole(from, "dtype", &ok);
+		for (; t->rank < json_array_size(dims) && t->rank < ASSAY_MAX_RANK; t->rank++)
+			t->dims[t->rank] = json_integer_value(json_array_get(dims, t->rank));
+		ok = ok && t->role >= ASSAY_INPUT && t->role <= ASSAY_SCRATCH && assay_dtype_bytes(t->dtype);
+	}
+	return take_fault(j, ok, err);
 }
 
 int assay_catalog_expand_composites(struct assay_catalog *cat, struct assay_err *err)
@@ -153,7 +295,7 @@ int assay_catalog_expand_composites(struct assay_catalog *cat, struct assay_err 
 				continue;
 			v = assay_catalog_grow((void **)&cat->variants, &cat->n_variants, sizeof(*v));
 			if (!v)
-				return assay_err_set(err, ASSAY_ENOMEM, "out of memory while reading the inventory");
+				return no_memory(err);
 			from = &cat->variants[k]; /* the array has moved */
 			*v = *from;
 			v->op = strdup(cat->ops[i].name);
@@ -161,8 +303,10 @@ int assay_catalog_expand_composites(struct assay_catalog *cat, struct assay_err 
 			v->help = from->help ? strdup(from->help) : NULL;
 			v->needs = from->needs ? strdup(from->needs) : NULL;
 			v->unavailable = NULL;
-			if (!v->op || !v->name || (from->help && !v->help) || (from->needs && !v->needs))
-				return assay_err_set(err, ASSAY_ENOMEM, "out of memory while reading the inventory");
+			v->defect = from->defect ? strdup(from->defect) : NULL;
+			if (!v->op || !v->name || (from->help && !v->help) || (from->needs && !v->needs) ||
+			    (from->defect && !v->defect))
+				return no_memory(err);
 		}
 	return 0;
 }
@@ -185,20 +329,20 @@ int assay_catalog_mark_unavailable(struct assay_catalog *cat, const json_t *devi
 			for (size_t k = 0; k < json_array_size(devices); k++) {
 				const json_t *d = json_array_get(devices, k);
 				const char *reason = json_string_value(json_object_get(d, "reason"));
+				const char *name = json_string_value(json_object_get(d, "name"));
 
 				if ((unsigned)json_integer_value(json_object_get(d, "kind")) != v->device_kind)
 					continue;
 				if (json_integer_value(json_object_get(d, "count")) > 0)
 					why[0] = '\0';
 				else
-					snprintf(why, sizeof(why), "no %s device: %s",
-						 json_string_value(json_object_get(d, "name")),
+					snprintf(why, sizeof(why), "no %s device: %s", name ? name : "such",
 						 reason ? reason : "none found");
 			}
 		}
 		v->unavailable = why[0] ? strdup(why) : NULL;
 		if (why[0] && !v->unavailable)
-			return assay_err_set(err, ASSAY_ENOMEM, "out of memory while reading the inventory");
+			return no_memory(err);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/code_point.h"
 #include "machine/topology.h"
 #include "worker/case_memory.h"
 #include "worker/plugin_loader.h"
@@ -20,26 +21,34 @@ struct child {
 	struct assay_topology *topology; /* NULL until asked for */
 };
 
-/* Takes the reference. */
-static void say(struct child *c, json_t *msg)
+/* Takes the reference of @msg. */
+static void say(struct child *c, json_t *question, json_t *msg)
 {
+	json_object_set(msg, "question", question);
 	json_dumpf(msg, c->out, JSON_COMPACT);
 	fputc('\n', c->out);
 	fflush(c->out);
 	json_decref(msg);
 }
 
+/* Nobody reads more of a name or a line of help, and what has no end is cut. */
+#define TEXT_MAX 1024
+
+/* JSON takes UTF-8 alone. */
 static json_t *text(const char *s)
 {
-	json_t *j = s ? json_string(s) : NULL; /* NULL when it is not UTF-8 */
+	char buf[TEXT_MAX];
 
-	return j ? j : json_null();
+	if (!s)
+		return json_null();
+	snprintf(buf, sizeof(buf), "%.*s", TEXT_MAX - 1, s);
+	assay_printable_line(buf, sizeof(buf));
+	return json_string(buf);
 }
 
-/* "abi" of a refused plugin tells the controller what was there. */
-static json_t *refusal(size_t i, const struct assay_err *err)
+static json_t *refusal(const struct assay_err *err)
 {
-	return json_pack("{s:I,s:o,s:i}", "plugin", (json_int_t)i, "error", text(err->text), "code", err->code);
+	return json_pack("{s:o,s:i}", "error", text(err->text), "code", err->code);
 }
 
 static json_t *describe_axes(const struct assay_op *op)
@@ -50,8 +59,9 @@ static json_t *describe_axes(const struct assay_op *op)
 		const struct assay_axis *a = assay_op_axis(op, i);
 		json_t *symbols = json_array();
 
-		for (const char *const *s = a->symbols; s && *s; s++)
-			json_array_append_new(symbols, text(*s));
+		/* one more than is allowed tells that there are too many */
+		for (uint32_t k = 0; a->symbols && a->symbols[k] && k <= ASSAY_MAX_SYMBOLS; k++)
+			json_array_append_new(symbols, text(a->symbols[k]));
 		json_array_append_new(axes, json_pack("{s:o,s:o,s:o,s:I,s:I,s:I}", "name", text(a->name), "help",
 						      text(a->help), "symbols", symbols, "min", (json_int_t)a->min,
 						      "max", (json_int_t)a->max, "def", (json_int_t)a->def));
@@ -88,13 +98,29 @@ static json_t *describe_op(const struct assay_op *op)
 
 static json_t *describe_variant(const struct assay_variant *v)
 {
-	return json_pack("{s:o,s:o,s:o,s:o,s:i,s:b,s:b}", "op", text(v->op), "name", text(v->name), "help",
-			 text(v->help), "needs", text(v->needs), "device", (int)v->device_kind, "one_thread",
+	return json_pack("{s:o,s:o,s:o,s:o,s:I,s:b,s:b}", "op", text(v->op), "name", text(v->name), "help",
+			 text(v->help), "needs", text(v->needs), "device", (json_int_t)v->device_kind, "one_thread",
 			 (v->flags & ASSAY_VARIANT_ONE_THREAD) != 0, "reference",
 			 (v->flags & ASSAY_VARIANT_REFERENCE) != 0);
 }
 
-static json_t *describe_plugin(size_t i, const struct assay_loaded_plugin *p)
+static json_t *describe_devices(const struct assay_loaded_plugin *p)
+{
+	json_t *devices = json_array();
+
+	for (uint32_t k = 0; k < p->desc.n_devices; k++) {
+		const struct assay_device_ops *d = &p->devices[k];
+		struct assay_reason why = { "" };
+		int count = d->count ? d->count(&why) : 0;
+
+		json_array_append_new(devices,
+				      json_pack("{s:o,s:I,s:i,s:o}", "name", text(d->name), "kind",
+						(json_int_t)d->device_kind, "count", count, "reason", text(why.text)));
+	}
+	return devices;
+}
+
+static json_t *describe_plugin(const struct assay_loaded_plugin *p)
 {
 	json_t *ops = json_array(), *variants = json_array();
 
@@ -102,33 +128,16 @@ static json_t *describe_plugin(size_t i, const struct assay_loaded_plugin *p)
 		json_array_append_new(ops, describe_op(&p->ops[k]));
 	for (uint32_t k = 0; k < p->desc.n_variants; k++)
 		json_array_append_new(variants, describe_variant(&p->variants[k]));
-	return json_pack("{s:I,s:o,s:o,s:s,s:i,s:i,s:o,s:o}", "plugin", (json_int_t)i, "name", text(p->desc.name),
-			 "version", text(p->desc.version), "build_id", p->file.build_id, "abi_major",
-			 (int)p->file.abi_major, "abi_minor", (int)p->file.abi_minor, "ops", ops, "variants", variants);
+	return json_pack("{s:o,s:o,s:s,s:i,s:i,s:o,s:o,s:o}", "name", text(p->desc.name), "version",
+			 text(p->desc.version), "build_id", p->file.build_id, "abi_major", (int)p->file.abi_major,
+			 "abi_minor", (int)p->file.abi_minor, "ops", ops, "variants", variants, "devices",
+			 describe_devices(p));
 }
 
-static json_t *describe_devices(const struct child *c)
+/* @path: a part letter before it. */
+static json_t *do_load(struct child *c, const char *path, const json_t *host)
 {
-	json_t *devices = json_array();
-
-	for (size_t i = 0; i < c->loader.n_plugins; i++)
-		for (uint32_t k = 0; k < c->loader.plugins[i].desc.n_devices; k++) {
-			const struct assay_device_ops *d = &c->loader.plugins[i].devices[k];
-			struct assay_reason why = { "" };
-			int count = d->count ? d->count(&why) : 0;
-
-			json_array_append_new(devices,
-					      json_pack("{s:o,s:i,s:i,s:o}", "name", text(d->name), "kind",
-							(int)d->device_kind, "count", count, "reason", text(why.text)));
-		}
-	return devices;
-}
-
-static void do_load(struct child *c, const json_t *msg)
-{
-	const json_t *host = json_object_get(msg, "host"), *paths = json_object_get(msg, "plugins");
-	size_t i;
-	json_t *path;
+	struct assay_err err = { 0 };
 
 	c->host = (struct assay_host_info){
 		.size = sizeof(c->host),
@@ -139,20 +148,9 @@ static void do_load(struct child *c, const json_t *msg)
 		.memory_bytes = (uint64_t)json_integer_value(json_object_get(host, "memory_bytes")),
 		.vector_bits = (uint32_t)json_integer_value(json_object_get(host, "vector_bits")),
 	};
-	json_array_foreach((json_t *)paths, i, path)
-	{
-		const char *p = json_string_value(path); /* a part letter and the path */
-		struct assay_err err = { 0 };
-
-		say(c, json_pack("{s:I}", "loading", (json_int_t)i));
-		if (!p)
-			continue; /* the controller has given this one up */
-		if (assay_loader_add(&c->loader, p + 1, (enum assay_plugin_part) * p, &err))
-			say(c, refusal(i, &err));
-		else
-			say(c, describe_plugin(i, &c->loader.plugins[c->loader.n_plugins - 1]));
-	}
-	say(c, json_pack("{s:b,s:o}", "loaded", 1, "devices", describe_devices(c)));
+	if (assay_loader_add(&c->loader, path + 1, (enum assay_plugin_part) * path, &err))
+		return refusal(&err);
+	return describe_plugin(&c->loader.plugins[c->loader.n_plugins - 1]);
 }
 
 /*
@@ -225,39 +223,53 @@ static bool cost_ok(const struct assay_cost *c)
 	return true;
 }
 
-/* Let the op of the question @q describe its shape; NULL, or why the shape is refused. */
+/* The op, not the shape, is at fault. */
+static json_t *broken(const char *why)
+{
+	return json_pack("{s:s}", "broken", why);
+}
+
+/* Why the description of a tensor cannot be; NULL: it can. */
+static const char *tensor_fault(const struct assay_tensor_spec *t)
+{
+	uint64_t bytes;
+
+	if (!t->name || !assay_dtype_bytes(t->dtype))
+		return "describes a tensor without a name or a type";
+	if (t->role < ASSAY_INPUT || t->role > ASSAY_SCRATCH)
+		return "describes a tensor that is neither input, output nor scratch";
+	if (!assay_tensor_size(t, &bytes))
+		return "describes a tensor with too many dimensions, or with one that is out of range";
+	return NULL;
+}
+
+/* Let the op of the question @q describe its shape; NULL, or why it is refused or broken. */
 static json_t *describe_shape(const struct child *c, const json_t *q, const struct assay_op **op,
 			      struct assay_shape *shape, struct assay_problem *p)
 {
 	const json_t *axes = json_object_get(q, "axes");
 	struct assay_reason why = { "" };
-	uint64_t bytes;
 
 	*op = assay_loader_op(&c->loader, json_string_value(json_object_get(q, "op")), NULL);
 	*shape = (struct assay_shape){ .size = sizeof(*shape), .host = &c->host };
 	*p = (struct assay_problem){ .size = sizeof(*p) };
 	if (!*op)
-		return json_pack("{s:s}", "refused", "the op is not loaded");
+		return broken("is not loaded any more");
 	for (size_t i = 0; i < json_array_size(axes) && i < ASSAY_MAX_AXES; i++)
 		shape->axis[i] = json_integer_value(json_array_get(axes, i));
 	shape->n_threads = (uint32_t)json_integer_value(json_object_get(q, "threads"));
-	if ((*op)->describe(shape, p, &why))
+	if ((*op)->describe(shape, p, &why)) {
+		why.text[sizeof(why.text) - 1] = '\0';
 		return json_pack("{s:o}", "refused", text(why.text));
-	if (p->n_tensors > ASSAY_MAX_TENSORS)
-		return json_pack("{s:s}", "refused", "the op describes more tensors than there may be");
-	for (uint32_t i = 0; i < p->n_tensors; i++) {
-		const struct assay_tensor_spec *t = &p->tensors[i];
-
-		if (!t->name || !assay_dtype_bytes(t->dtype))
-			return json_pack("{s:s}", "refused", "the op describes a tensor without a name or a type");
-		if (!assay_tensor_size(t, &bytes))
-			return json_pack(
-				"{s:s}", "refused",
-				"the op describes a tensor with too many dimensions, or with one that is out of range");
 	}
-	return cost_ok(&p->cost)
-		       ? NULL
-		       : json_pack("{s:s}", "refused", "the op describes a cost that is negative or no number");
+	if (p->n_tensors > ASSAY_MAX_TENSORS)
+		return broken("describes more tensors than there may be");
+	for (uint32_t i = 0; i < p->n_tensors; i++)
+		if (tensor_fault(&p->tensors[i]))
+			return broken(tensor_fault(&p->tensors[i]));
+	if (p->cost.arith > ASSAY_ARITH_TERNARY)
+		return broken("describes a cost in arithmetic that this harness does not know");
+	return cost_ok(&p->cost) ? NULL : broken("describes a cost that is negative or no number");
 }
 
 static json_t *do_shape(struct child *c, const json_t *q)
@@ -298,8 +310,10 @@ static json_t *do_case(struct child *c, const json_t *q)
 	v = op->composes ? op->driver
 			 : assay_loader_variant(&c->loader, op->name, json_string_value(json_object_get(q, "variant")),
 						NULL);
-	if (v && v->supports && v->supports(&shape, &why))
+	if (v && v->supports && v->supports(&shape, &why)) {
+		why.text[sizeof(why.text) - 1] = '\0';
 		return facts(op, &p, 1, why.text, NULL);
+	}
 	copies = json_is_true(json_object_get(q, "cold")) ? cold_copies(c, &p) : 1;
 	if (copies > (p.extra_bytes || (v && v->prepare) ? MAX_ALLOCATED_COPIES : MAX_COPIES)) {
 		snprintf(why.text, sizeof(why.text),
@@ -312,11 +326,23 @@ static json_t *do_case(struct child *c, const json_t *q)
 }
 
 /* What a worker opens besides the plugins. */
-static void do_place(struct child *c)
+static json_t *do_place(struct child *c)
 {
 	if (!c->topology)
 		assay_topology_open(&c->topology, NULL, NULL);
-	say(c, json_pack("{s:b}", "placed", c->topology != NULL));
+	return json_pack("{s:b}", "placed", c->topology != NULL);
+}
+
+static json_t *answer(struct child *c, const json_t *msg)
+{
+	const char *path = json_string_value(json_object_get(msg, "load"));
+	const json_t *shape = json_object_get(msg, "shape"), *of_case = json_object_get(msg, "case");
+
+	return path                            ? do_load(c, path, json_object_get(msg, "host"))
+	       : json_object_get(msg, "place") ? do_place(c)
+	       : shape                         ? do_shape(c, shape)
+	       : of_case                       ? do_case(c, of_case)
+					       : json_object();
 }
 
 int assay_inventory_child(int fd)
@@ -333,14 +359,7 @@ int assay_inventory_child(int fd)
 
 		if (!msg)
 			return 1;
-		if (json_object_get(msg, "plugins"))
-			do_load(&c, msg);
-		else if (json_object_get(msg, "place"))
-			do_place(&c);
-		else if (json_object_get(msg, "shape"))
-			say(&c, do_shape(&c, json_object_get(msg, "shape")));
-		else
-			say(&c, do_case(&c, json_object_get(msg, "case")));
+		say(&c, json_object_get(msg, "question"), answer(&c, msg));
 		json_decref(msg);
 	}
 	assay_topology_close(c.topology);

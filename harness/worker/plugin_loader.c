@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "model/case.h"
-#include "model/metric.h"
 
 /* Sizes in ABI 1.0; a plugin with less was not compiled against any version of the header. */
 #define OP_SIZE_1_0      offsetof(struct assay_op, measures)
@@ -27,7 +26,7 @@ bool assay_plugin_name_ok(const char *s, const char *extra)
 
 	if (!s)
 		return false;
-	for (; s[n]; n++)
+	for (; n < ASSAY_NAME_MAX && s[n]; n++)
 		if (!((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= '0' && s[n] <= '9') || s[n] == '_' ||
 		      strchr(extra, s[n])))
 			return false;
@@ -75,20 +74,9 @@ static int check_op(const struct assay_op *op, const char *path, struct assay_er
 		if (!assay_plugin_name_ok(assay_op_axis(op, i)->name, ""))
 			return assay_err_set(err, ASSAY_EPLUGIN, "axis %u of op '%s' in '%s' has a bad name", i, name,
 					     path);
-	if (op->n_metrics && (!op->metrics || op->metric_stride < sizeof(struct assay_metric_def)))
+	if (op->n_metrics > ASSAY_MAX_METRICS ||
+	    (op->n_metrics && (!op->metrics || op->metric_stride < sizeof(struct assay_metric_def))))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' has a bad metric table", name, path);
-	for (uint32_t i = 0; i < op->n_metrics; i++) {
-		const char *tag = assay_op_metric(op, i)->tag;
-
-		if (!assay_plugin_name_ok(tag, "") || strlen(tag) >= ASSAY_METRIC_TAG_MAX ||
-		    !assay_op_metric(op, i)->unit)
-			return assay_err_set(err, ASSAY_EPLUGIN,
-					     "metric %u of op '%s' in '%s' has a bad tag or no unit", i, name, path);
-		if (assay_metric_find(tag))
-			return assay_err_set(err, ASSAY_EPLUGIN,
-					     "metric '%s' of op '%s' in '%s' is one of the harness's own", tag, name,
-					     path);
-	}
 	if (op->n_counters > ASSAY_MAX_COUNTERS || (op->n_counters && !op->counters))
 		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' in '%s' has a bad counter table", name, path);
 	if (op->measures > ASSAY_MEASURES_PEAK)
@@ -118,6 +106,17 @@ static int check_names(const struct assay_loader *ld, const struct assay_loaded_
 {
 	size_t other;
 
+	for (uint32_t i = 0; i < p->desc.n_ops; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (!strcmp(p->ops[i].name, p->ops[k].name))
+				return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' is twice in '%s'", p->ops[i].name,
+						     p->path);
+	for (uint32_t i = 0; i < p->desc.n_variants; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (!strcmp(p->variants[i].op, p->variants[k].op) &&
+			    !strcmp(p->variants[i].name, p->variants[k].name))
+				return assay_err_set(err, ASSAY_EPLUGIN, "variant '%s' of op '%s' is twice in '%s'",
+						     p->variants[i].name, p->variants[i].op, p->path);
 	for (uint32_t i = 0; i < p->desc.n_ops; i++)
 		if (assay_loader_op(ld, p->ops[i].name, &other))
 			return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' of '%s' is already in '%s'", p->ops[i].name,
@@ -155,6 +154,11 @@ static int take_tables(struct assay_loaded_plugin *p, struct assay_err *err)
 	    (d->n_devices && (!d->devices || d->device_stride < DEVICE_SIZE_1_0)))
 		return assay_err_set(err, ASSAY_EPLUGIN, "the tables of '%s' do not fit ABI %u.%u", p->path,
 				     ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR);
+	if (d->n_ops > ASSAY_MAX_OPS || d->n_variants > ASSAY_MAX_VARIANTS || d->n_devices > ASSAY_MAX_DEVICES)
+		return assay_err_set(err, ASSAY_EPLUGIN,
+				     "'%s' offers %u ops, %u variants and %u devices, at most %d, %d and %d are taken",
+				     p->path, d->n_ops, d->n_variants, d->n_devices, ASSAY_MAX_OPS, ASSAY_MAX_VARIANTS,
+				     ASSAY_MAX_DEVICES);
 	if (!assay_plugin_name_ok(d->name, "-"))
 		return assay_err_set(err, ASSAY_EPLUGIN, "plugin name in '%s' is not made of a-z, 0-9, '_' and '-'",
 				     p->path);

@@ -13,6 +13,13 @@
 
 #include "worker/plugin_file.h"
 
+/* Of an op or a plugin at most; more is refused. */
+#define ASSAY_MAX_METRICS  64
+#define ASSAY_MAX_SYMBOLS  256
+#define ASSAY_MAX_OPS      1024
+#define ASSAY_MAX_VARIANTS 4096
+#define ASSAY_MAX_DEVICES  64
+
 struct assay_loaded_plugin {
 	char *path;
 	void *dl;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shared pages: an anonymous file mapped by all sides, and futexes for the turns. */
+/* Shared memory: anonymous files that are sealed and mapped by all sides, and futexes for the turns. */
 #include "worker/protocol.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "assay/random.h"
+#include "base/monotonic.h"
 
 const char *assay_phase_name(enum assay_phase p)
 {
@@ -31,63 +34,121 @@ const char *assay_phase_name(enum assay_phase p)
 	return (unsigned)p < ASSAY_N_PHASES ? names[p] : "in an unknown phase";
 }
 
-int assay_shared_create(struct assay_shared **shared, int *fd, struct assay_err *err)
+/*
+ * An anonymous file of @bytes, mapped. A mapping of what a file no longer holds kills whoever looks there, so the file
+ * is sealed; @seals says against what besides shrinking.
+ */
+static int create(const char *name, size_t bytes, int seals, void **map, int *fd, struct assay_err *err)
 {
-	void *map;
-	int f = memfd_create("assay-pages", 0);
+	int f = memfd_create(name, MFD_ALLOW_SEALING), rc;
 
 	if (f < 0)
-		return assay_err_set(err, ASSAY_EIO, "cannot create the pages shared with workers: %s",
-				     strerror(errno));
-	if (ftruncate(f, sizeof(struct assay_shared))) {
+		return assay_err_set(err, ASSAY_EIO, "cannot create memory shared with workers: %s", strerror(errno));
+	if (ftruncate(f, (off_t)bytes) || fcntl(f, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL | seals)) {
+		rc = assay_err_set(err, ASSAY_EIO, "cannot size the memory shared with workers: %s", strerror(errno));
 		close(f);
-		return assay_err_set(err, ASSAY_EIO, "cannot size the pages shared with workers: %s", strerror(errno));
+		return rc;
 	}
-	map = mmap(NULL, sizeof(struct assay_shared), PROT_READ | PROT_WRITE, MAP_SHARED, f, 0);
-	if (map == MAP_FAILED) {
+	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0);
+	if (*map == MAP_FAILED) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "cannot map the memory shared with workers: %s", strerror(errno));
 		close(f);
-		return assay_err_set(err, ASSAY_ENOMEM, "cannot map the pages shared with workers: %s",
-				     strerror(errno));
+		return rc;
 	}
-	*shared = map;
-	assay_shared_reset(*shared);
 	*fd = f;
 	return 0;
 }
 
-void assay_shared_reset(struct assay_shared *shared)
+static int attach(size_t bytes, int fd, void **map, struct assay_err *err)
 {
-	memset(shared, 0, sizeof(*shared));
-	for (int i = 0; i < 2; i++) {
-		shared->page[i].magic = ASSAY_PAGE_MAGIC;
-		shared->page[i].version = ASSAY_PAGE_VERSION;
-		shared->page[i].size = sizeof(struct assay_page);
-	}
-}
-
-int assay_shared_attach(struct assay_shared **shared, int fd, struct assay_err *err)
-{
-	struct assay_shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	const struct assay_page *p = s->page;
-
-	if (s == MAP_FAILED)
-		return assay_err_set(err, ASSAY_ENOMEM, "cannot map the pages shared with the controller: %s",
+	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (*map == MAP_FAILED)
+		return assay_err_set(err, ASSAY_ENOMEM, "cannot map the memory shared with the controller: %s",
 				     strerror(errno));
-	if (p->magic != ASSAY_PAGE_MAGIC || p->version != ASSAY_PAGE_VERSION || p->size != sizeof(*p)) {
-		uint32_t version = p->version;
-
-		munmap(s, sizeof(*s));
-		return assay_err_set(err, ASSAY_EABI, "worker speaks protocol %u, the controller %u",
-				     ASSAY_PAGE_VERSION, version);
-	}
-	*shared = s;
 	return 0;
 }
 
-void assay_shared_unmap(struct assay_shared *shared)
+int assay_page_create(struct assay_page **page, int *fd, struct assay_err *err)
 {
-	if (shared)
-		munmap(shared, sizeof(*shared));
+	void *map;
+	int rc = create("assay-page", sizeof(**page), F_SEAL_GROW, &map, fd, err);
+
+	if (rc)
+		return rc;
+	*page = map;
+	(*page)->magic = ASSAY_PAGE_MAGIC;
+	(*page)->version = ASSAY_PAGE_VERSION;
+	(*page)->size = sizeof(**page);
+	return 0;
+}
+
+int assay_page_attach(struct assay_page **page, int fd, struct assay_err *err)
+{
+	const struct assay_page *p;
+	void *map;
+	int rc = attach(sizeof(**page), fd, &map, err);
+
+	if (rc)
+		return rc;
+	p = map;
+	if (p->magic != ASSAY_PAGE_MAGIC || p->version != ASSAY_PAGE_VERSION || p->size != sizeof(*p)) {
+		uint32_t version = p->version;
+
+		munmap(map, sizeof(*p));
+		return assay_err_set(err, ASSAY_EABI, "worker speaks protocol %u, the controller %u",
+				     ASSAY_PAGE_VERSION, version);
+	}
+	*page = map;
+	return 0;
+}
+
+void assay_page_unmap(struct assay_page *page)
+{
+	if (page)
+		munmap(page, sizeof(*page));
+}
+
+int assay_pair_create(struct assay_pair_shared **pair, int *fd, struct assay_err *err)
+{
+	void *map;
+	int rc = create("assay-pair", sizeof(**pair), 0, &map, fd, err);
+
+	if (rc)
+		return rc;
+	*pair = map;
+	assay_pair_reset(*pair);
+	return 0;
+}
+
+uint64_t assay_token_draw(void)
+{
+	uint64_t token;
+
+	/* soon after the system started there may be no chance to draw from */
+	return getrandom(&token, sizeof(token), GRND_NONBLOCK) == sizeof(token) ? token : assay_monotonic_ns();
+}
+
+void assay_pair_reset(struct assay_pair_shared *pair)
+{
+	memset(pair, 0, sizeof(*pair));
+	atomic_store(&pair->turn.slot, (uint32_t)assay_token_draw() | 1);
+	atomic_store(&pair->turn.ready, (uint32_t)assay_token_draw() & ~1u);
+}
+
+int assay_pair_attach(struct assay_pair_shared **pair, int fd, struct assay_err *err)
+{
+	void *map;
+	int rc = attach(sizeof(**pair), fd, &map, err);
+
+	if (!rc)
+		*pair = map;
+	return rc;
+}
+
+void assay_pair_unmap(struct assay_pair_shared *pair)
+{
+	if (pair)
+		munmap(pair, sizeof(*pair));
 }
 
 unsigned assay_pair_owner(uint64_t order_seed, uint32_t slot)
@@ -99,18 +160,41 @@ unsigned assay_pair_owner(uint64_t order_seed, uint32_t slot)
 	return (slot % 4 == 1 || slot % 4 == 2) ^ flip;
 }
 
-void assay_pair_give(struct assay_pair_turn *pair, uint32_t slot)
+/* What slot @slot of this order is called in the shared word. */
+static uint32_t word_of(uint64_t order_seed, uint32_t slot)
 {
-	atomic_store_explicit(&pair->slot, slot, memory_order_release);
-	syscall(SYS_futex, &pair->slot, FUTEX_WAKE, 1, NULL, NULL, 0);
+	return 2 * (assay_random4(order_seed, 1, 0).v[0] + slot);
 }
 
-void assay_pair_wait(struct assay_pair_turn *pair, uint32_t slot)
+void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n)
 {
+	atomic_store_explicit(&turn->slot, assay_random4(seed, 2, n).v[0] | 1, memory_order_relaxed);
+}
+
+void assay_pair_hold(struct assay_pair_turn *turn, uint64_t order_seed)
+{
+	atomic_store(&turn->slot, word_of(order_seed, UINT32_MAX));
+}
+
+void assay_pair_join(struct assay_pair_turn *turn, uint64_t order_seed)
+{
+	if (atomic_fetch_add(&turn->ready, 1) % 2)
+		assay_pair_give(turn, order_seed, 0);
+}
+
+void assay_pair_give(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot)
+{
+	atomic_store_explicit(&turn->slot, word_of(order_seed, slot), memory_order_release);
+	syscall(SYS_futex, &turn->slot, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void assay_pair_wait(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot)
+{
+	const uint32_t mine = word_of(order_seed, slot);
 	uint32_t seen;
 
-	while ((seen = atomic_load_explicit(&pair->slot, memory_order_acquire)) != slot)
-		syscall(SYS_futex, &pair->slot, FUTEX_WAIT, seen, NULL, NULL, 0);
+	while ((seen = atomic_load_explicit(&turn->slot, memory_order_acquire)) != mine)
+		syscall(SYS_futex, &turn->slot, FUTEX_WAIT, seen, NULL, NULL, 0);
 }
 
 void assay_page_give(struct assay_page *page, enum assay_turn to)
@@ -121,29 +205,18 @@ void assay_page_give(struct assay_page *page, enum assay_turn to)
 
 bool assay_page_wait(struct assay_page *page, enum assay_turn mine, uint64_t timeout_ns)
 {
-	struct timespec deadline, *until = NULL;
+	const uint64_t start = assay_monotonic_ns();
+	uint32_t seen;
 
-	if (timeout_ns) {
-		clock_gettime(CLOCK_MONOTONIC, &deadline);
-		deadline.tv_sec += (time_t)(timeout_ns / 1000000000u);
-		deadline.tv_nsec += (long)(timeout_ns % 1000000000u);
-		if (deadline.tv_nsec >= 1000000000L) {
-			deadline.tv_nsec -= 1000000000L;
-			deadline.tv_sec++;
-		}
-		until = &deadline;
-	}
-	for (;;) {
-		uint32_t seen = atomic_load_explicit(&page->turn, memory_order_acquire);
+	/* a worker's plugin may change or wake the word at any time, so each look at it is also one at the clock */
+	while ((seen = atomic_load_explicit(&page->turn, memory_order_acquire)) != (uint32_t)mine) {
+		uint64_t gone = timeout_ns ? assay_monotonic_ns() - start : 0, left = timeout_ns - gone;
+		const struct timespec rest = { .tv_sec = (time_t)(left / 1000000000u),
+					       .tv_nsec = (long)(left % 1000000000u) };
 
-		if (seen == (uint32_t)mine)
-			return true;
-		/*
-		 * the bitset form takes an absolute deadline on CLOCK_MONOTONIC, so that signals do not lengthen the
-		 * wait
-		 */
-		if (syscall(SYS_futex, &page->turn, FUTEX_WAIT_BITSET, seen, until, NULL, FUTEX_BITSET_MATCH_ANY) &&
-		    errno == ETIMEDOUT)
-			return atomic_load_explicit(&page->turn, memory_order_acquire) == (uint32_t)mine;
+		if (timeout_ns && gone >= timeout_ns)
+			return false;
+		syscall(SYS_futex, &page->turn, FUTEX_WAIT, seen, timeout_ns ? &rest : NULL, NULL, 0);
 	}
+	return true;
 }

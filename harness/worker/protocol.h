@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page that controller and worker share, and the hand-over of the turn. One side owns the page at a time: `turn`
- * says which, a futex wakes the other. Everything that varies in how a worker is launched stays outside of it.
+ * The page that a controller shares with one worker, and the hand-over of the turn. One side owns the page at a time:
+ * `turn` says which, a futex wakes the other. Everything that varies in how a worker is launched stays outside of it.
+ *
+ * A plugin can find the page, read it and write to it. So the worker takes what it needs out of the page before it runs
+ * plugin code, and answers when that is over: meanwhile the page says nothing. The controller believes nothing that is
+ * in it, see worker_reply.h.
  */
 #ifndef ASSAY_WORKER_PROTOCOL_H
 #define ASSAY_WORKER_PROTOCOL_H
@@ -18,7 +22,7 @@
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 5u
+#define ASSAY_PAGE_VERSION 6u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 64
 #define ASSAY_PAGE_COUNTS  192
@@ -124,13 +128,23 @@ struct assay_worker_args {
 	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
 };
 
-/* The worker's answer to a command. */
+struct assay_order {
+	uint32_t command; /* enum assay_command */
+	uint64_t token;   /* drawn for this order; the answer has to bring it */
+	struct assay_worker_args args;
+};
+
+/*
+ * The worker's answer to a command. Of the arrays at its end as many entries are told as the numbers say. The members
+ * before them keep what earlier commands told.
+ */
 struct assay_worker_reply {
+	uint64_t token; /* of the order */
 	int32_t status; /* enum assay_status: OK, or WRONG, FAILED, SKIPPED with the reason */
 	char reason[512];
 
 	/* PREPARE */
-	int32_t cpus[ASSAY_PAGE_CPUS]; /* read back */
+	uint32_t n_threads;
 	int32_t numa_node;
 	uint64_t prepare_ns;    /* of the variant's prepare, all copies */
 	uint64_t prepare_bytes; /* what it took with host->alloc */
@@ -143,10 +157,8 @@ struct assay_worker_reply {
 	struct assay_accepted accepted;
 	uint64_t call_parts; /* of a call, see assay_part(); 0: it has none */
 
-	/* SAMPLE */
+	/* SAMPLE, PAIR */
 	uint32_t n_samples;
-	struct assay_sample samples[ASSAY_PAGE_SAMPLES];
-	uint64_t core_least[ASSAY_PAGE_CPUS]; /* what is known of their pace now */
 
 	/* OUTPUT */
 	uint64_t output_bytes; /* of all outputs together */
@@ -155,40 +167,37 @@ struct assay_worker_reply {
 	uint64_t element;                 /* of it, and where the element begins in all outputs */
 	uint64_t element_at;
 	uint32_t element_bytes;
-	unsigned char window[ASSAY_PAGE_WINDOW];
 
 	/* REPORT */
 	uint32_t n_metrics, n_counts, n_missing;
+	uint64_t rss_peak_bytes; /* 0: unknown */
+
+	int32_t cpus[ASSAY_PAGE_CPUS];        /* n_threads; read back */
+	uint64_t core_least[ASSAY_PAGE_CPUS]; /* n_threads; what is known of their pace now */
+	struct assay_sample samples[ASSAY_PAGE_SAMPLES];
+	unsigned char window[ASSAY_PAGE_WINDOW];
 	struct assay_page_metric metrics[ASSAY_PAGE_METRICS];
 	struct assay_count counts[ASSAY_PAGE_COUNTS];
 	struct assay_unavailable missing[ASSAY_PAGE_COUNTS];
-	uint64_t rss_peak_bytes; /* 0: unknown */
 };
 
 struct assay_page {
 	uint32_t magic, version, size;
-	_Atomic uint32_t turn;  /* enum assay_turn; the futex */
-	_Atomic uint32_t phase; /* enum assay_phase */
-	uint32_t command;       /* enum assay_command */
-	uint64_t iterations;
-	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
-	double stretch_frac; /* the same for kernels too slow for that: time spun through, as a share of the sample's */
-	bool counting;       /* SAMPLE, PAIR: these samples are kept; count the events of the spec around them */
-	uint32_t count;
-	bool long_calls;     /* PAIR: no untimed call after a hand-over */
-	uint32_t turn_parts; /* PAIR: parts of a call after which the partner has its turn; 0: whole calls */
-	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
-	struct assay_worker_spec spec;
+	_Atomic uint32_t turn;         /* enum assay_turn; the futex */
+	_Atomic uint32_t phase;        /* enum assay_phase */
+	struct assay_order order;      /* zeros once the worker has taken it */
+	struct assay_worker_spec spec; /* zeros once the worker has begun to prepare */
 	struct assay_worker_reply reply;
 };
 
-/* Two partners hand the turn over between them, without the controller. */
+/*
+ * Two partners hand the turn over between them, without the controller. The words tell a plugin nothing: both begin
+ * somewhere by chance, and `slot` has another value in each series of calls, timed or not, see assay_pair_blur().
+ */
 struct assay_pair_turn {
-	_Atomic uint32_t
-		slot; /* the futex: number of the sample that may be taken; ASSAY_PAIR_WAITING: not both are there */
-	_Atomic uint32_t ready;
+	_Atomic uint32_t slot;  /* the futex: the sample that may be taken; odd: none */
+	_Atomic uint32_t ready; /* odd: one side waits for the other */
 };
-#define ASSAY_PAIR_WAITING UINT32_MAX
 
 /* What the sides of a pair tell each other of the tensors that they have in common. */
 struct assay_common_memory {
@@ -197,27 +206,44 @@ struct assay_common_memory {
 	char input_digest[ASSAY_DIGEST_LEN + 1];
 };
 
-/* Everything that a controller shares with the one or two workers it drives together. */
-struct assay_shared {
-	struct assay_pair_turn pair;
-	struct assay_common_memory common;
-	struct assay_page page[2];
+/* Begins the file that both workers of a pair map; the tensors that they have in common lie behind it. */
+struct assay_pair_shared {
+	struct assay_pair_turn turn;
+	struct assay_common_memory memory;
 };
 
-/* In an anonymous file; *fd is to be inherited by the workers and closed afterwards by the caller. */
-int assay_shared_create(struct assay_shared **shared, int *fd, struct assay_err *err);
-/* As if just created, for other workers. */
-void assay_shared_reset(struct assay_shared *shared);
+/*
+ * In an anonymous file that nobody can resize; *fd is to be inherited by the worker and closed afterwards by the
+ * caller.
+ */
+int assay_page_create(struct assay_page **page, int *fd, struct assay_err *err);
 /* The worker's view. ASSAY_EABI when magic, version or size differ. */
-int assay_shared_attach(struct assay_shared **shared, int fd, struct assay_err *err);
-void assay_shared_unmap(struct assay_shared *shared);
+int assay_page_attach(struct assay_page **page, int fd, struct assay_err *err);
+void assay_page_unmap(struct assay_page *page);
+
+/* Likewise, in a file that can grow and not shrink: what is mapped of it stays there. */
+int assay_pair_create(struct assay_pair_shared **pair, int *fd, struct assay_err *err);
+/* As if just created, for other workers. */
+void assay_pair_reset(struct assay_pair_shared *pair);
+int assay_pair_attach(struct assay_pair_shared **pair, int fd, struct assay_err *err);
+void assay_pair_unmap(struct assay_pair_shared *pair);
+
+/* A number that no plugin can guess. */
+uint64_t assay_token_draw(void);
 
 /* Whose sample is number @slot of a block-wise ABBA or BAAB order? 0 or 1. */
 unsigned assay_pair_owner(uint64_t order_seed, uint32_t slot);
+/* Before both sides get the order: no slot may begin. */
+void assay_pair_hold(struct assay_pair_turn *turn, uint64_t order_seed);
+/* This side is there; the first slot may begin when both are. */
+void assay_pair_join(struct assay_pair_turn *turn, uint64_t order_seed);
 /* Tell the partner that slot @slot may begin. */
-void assay_pair_give(struct assay_pair_turn *pair, uint32_t slot);
+void assay_pair_give(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot);
 /* Sleep until @slot may begin. */
-void assay_pair_wait(struct assay_pair_turn *pair, uint32_t slot);
+void assay_pair_wait(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot);
+
+/* While this side has the turn: put a value into `slot` that means nothing, the one that @seed has for @n. */
+void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n);
 
 /* Give the turn to the other side and wake it. */
 void assay_page_give(struct assay_page *page, enum assay_turn to);

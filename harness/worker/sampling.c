@@ -13,19 +13,20 @@
 
 static uint64_t now_ns(const struct assay_sampling *s)
 {
-	const struct assay_clock *c = &s->page->spec.clock;
+	const struct assay_clock *c = &s->job->spec->clock;
 
 	return assay_clock_ticks_to_ns(c, assay_clock_ticks(c));
 }
 
-void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, struct assay_page *page,
-			  struct assay_counting *counting)
+void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, const struct assay_worker_args *args,
+			  struct assay_worker_reply *reply, struct assay_counting *counting)
 {
 	s->job = job;
-	s->page = page;
-	s->counting = page->counting ? counting : NULL;
-	page->reply.n_samples = 0;
-	assay_disturbance_begin(&s->host, "", job->cpus, page->spec.n_threads);
+	s->args = args;
+	s->reply = reply;
+	s->counting = args->counting ? counting : NULL;
+	reply->n_samples = 0;
+	assay_disturbance_begin(&s->host, "", job->cpus, job->spec->n_threads);
 	s->polled_ns = now_ns(s);
 	s->poll_first = 0;
 }
@@ -33,7 +34,7 @@ void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, 
 /* Spread what the host shows over the samples since it was last asked. */
 static void watch(struct assay_sampling *s, uint32_t upto)
 {
-	struct assay_worker_reply *r = &s->page->reply;
+	struct assay_worker_reply *r = s->reply;
 	uint64_t t = now_ns(s);
 	uint32_t flags, ticks;
 
@@ -59,8 +60,8 @@ static void read_before(void *arg, uint32_t tid, uint32_t n_threads)
 	struct assay_sampling *s = arg;
 
 	(void)n_threads;
-	if (s->page->spec.try_pace)
-		s->pace_before[tid] = assay_core_pace_ticks(&s->page->spec.clock);
+	if (s->job->spec->try_pace)
+		s->pace_before[tid] = assay_core_pace_ticks(&s->job->spec->clock);
 	if (s->counting)
 		assay_counting_before(s->counting, tid, &s->before[tid]);
 	else
@@ -78,14 +79,14 @@ static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
 		assay_counting_after(s->counting, tid, &s->after[tid]);
 	else
 		assay_os_counts_read(&s->after[tid]);
-	if (s->page->spec.try_pace)
-		s->pace_after[tid] = assay_core_pace_ticks(&s->page->spec.clock);
+	if (s->job->spec->try_pace)
+		s->pace_after[tid] = assay_core_pace_ticks(&s->job->spec->clock);
 }
 
 /* Was the thread's core slow before or after the sample that was just taken? */
 static bool was_slow(struct assay_sampling *s, uint32_t tid)
 {
-	uint64_t before = s->pace_before[tid], after = s->pace_after[tid], *least = &s->page->reply.core_least[tid];
+	uint64_t before = s->pace_before[tid], after = s->pace_after[tid], *least = &s->reply->core_least[tid];
 
 	*least = *least && *least < before ? *least : before;
 	*least = after < *least ? after : *least;
@@ -95,7 +96,7 @@ static bool was_slow(struct assay_sampling *s, uint32_t tid)
 /* Keep the thread busy for a share of the sample that was just taken; the time of both together. */
 static uint64_t stretch(const struct assay_sampling *s, uint64_t sample_ns)
 {
-	uint64_t start = now_ns(s), end = start + (uint64_t)((double)sample_ns * s->page->stretch_frac), t;
+	uint64_t start = now_ns(s), end = start + (uint64_t)((double)sample_ns * s->args->stretch_frac), t;
 
 	while ((t = now_ns(s)) < end)
 		;
@@ -107,24 +108,24 @@ static void open_sample(struct assay_sampling *s)
 	assay_pool_run(s->job->pool, read_before, s);
 }
 
-/* The next sample of the page, whose calls took @ns. */
+/* The next sample, whose calls took @ns. */
 static void close_sample(struct assay_sampling *s, uint64_t ns, uint32_t flags)
 {
-	const uint64_t iterations = s->page->iterations;
-	struct assay_worker_reply *r = &s->page->reply;
+	const uint64_t iterations = s->args->iterations;
+	struct assay_worker_reply *r = s->reply;
 	struct assay_sample *sample = &r->samples[r->n_samples];
 	struct assay_lost_time lost = { .told = true };
 	struct assay_os_counts sum = { 0 };
 
 	*sample = (struct assay_sample){
 		.iterations = iterations,
-		.ns = s->page->stretch_frac > 0 ? stretch(s, ns) : ns,
+		.ns = s->args->stretch_frac > 0 ? stretch(s, ns) : ns,
 		.flags = flags,
 	};
 	assay_pool_run(s->job->pool, read_after, s);
 	if (s->counting)
 		assay_counting_add(s->counting, flags & ASSAY_SAMPLE_CONTINUES ? 0 : iterations);
-	for (uint32_t i = 0; i < s->page->spec.n_threads; i++) {
+	for (uint32_t i = 0; i < s->job->spec->n_threads; i++) {
 		struct assay_os_counts d = assay_os_counts_between(&s->before[i], &s->after[i]);
 
 		const struct assay_lost_time one = assay_lost_time_between(
@@ -134,7 +135,7 @@ static void close_sample(struct assay_sampling *s, uint64_t ns, uint32_t flags)
 		assay_lost_time_most(&lost, &one);
 		if (s->after[i].cpu >= 0 && s->after[i].cpu != s->job->cpus[i])
 			sample->flags |= ASSAY_DISTURB_MIGRATION;
-		if (s->page->spec.try_pace && was_slow(s, i))
+		if (s->job->spec->try_pace && was_slow(s, i))
 			sample->flags |= ASSAY_DISTURB_SLOW;
 	}
 	sample->switches = (uint32_t)sum.involuntary_switches;
@@ -152,16 +153,16 @@ static void close_sample(struct assay_sampling *s, uint64_t ns, uint32_t flags)
 
 struct assay_outcome assay_sampling_take(struct assay_sampling *s)
 {
-	const uint64_t first = s->job->next_copy, iterations = s->page->iterations;
+	const uint64_t first = s->job->next_copy, iterations = s->args->iterations;
 	struct assay_outcome out;
 	uint64_t ns;
 
-	const bool one_call = s->page->spec.audit && iterations == 1 && !s->job->on_part;
+	const bool one_call = s->job->spec->audit && iterations == 1 && !s->job->on_part;
 
 	if (one_call)
 		assay_case_audit_scramble(s->job);
 	open_sample(s);
-	out = assay_case_job_time(s->job, iterations + s->page->extra_iterations, &ns);
+	out = assay_case_job_time(s->job, iterations + s->args->extra_iterations, &ns);
 	/* extra calls do not let the rotations of the two sides drift towards each other */
 	s->job->next_copy = (first + iterations) % s->job->n_jobs;
 	if (out.status == ASSAY_STATUS_OK)
@@ -171,7 +172,7 @@ struct assay_outcome assay_sampling_take(struct assay_sampling *s)
 
 void assay_sampling_pause(struct assay_sampling *s)
 {
-	const struct assay_clock *clock = &s->page->spec.clock;
+	const struct assay_clock *clock = &s->job->spec->clock;
 
 	s->paused = assay_clock_ticks(clock);
 	close_sample(s, assay_clock_ticks_to_ns(clock, s->paused - s->job->begun), ASSAY_SAMPLE_CONTINUES);
@@ -180,6 +181,6 @@ void assay_sampling_pause(struct assay_sampling *s)
 void assay_sampling_resume(struct assay_sampling *s)
 {
 	open_sample(s);
-	s->job->begun = assay_clock_ticks(&s->page->spec.clock);
+	s->job->begun = assay_clock_ticks(&s->job->spec->clock);
 	assay_case_services_leave_out(s->job->begun - s->paused);
 }

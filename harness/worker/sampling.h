@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking samples of a prepared case, one after the other, into the reply of its page. */
+/* Taking samples of a prepared case, one after the other, into the reply of its worker. */
 #ifndef ASSAY_WORKER_SAMPLING_H
 #define ASSAY_WORKER_SAMPLING_H
 
@@ -10,7 +10,8 @@
 
 struct assay_sampling {
 	struct assay_case_job *job;
-	struct assay_page *page;
+	const struct assay_worker_args *args;
+	struct assay_worker_reply *reply;
 	struct assay_counting *counting; /* NULL: no events are counted */
 	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
 	struct assay_thread_time time_before[ASSAY_PAGE_CPUS], time_after[ASSAY_PAGE_CPUS];
@@ -21,10 +22,10 @@ struct assay_sampling {
 	uint64_t steal_ticks, stolen_ns; /* seen so far: by the host's counter, and by the threads' own clocks */
 };
 
-/* A new series. @counting: where the page asks for it. */
-void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, struct assay_page *page,
-			  struct assay_counting *counting);
-/* One sample, of as many calls as the page says; the page has room for it. What went wrong in a call is the outcome. */
+/* A new series. @counting: where @args ask for it. */
+void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, const struct assay_worker_args *args,
+			  struct assay_worker_reply *reply, struct assay_counting *counting);
+/* One sample, of as many calls as was asked; the reply has room for it. What went wrong in a call is the outcome. */
 struct assay_outcome assay_sampling_take(struct assay_sampling *s);
 /* From within a call: what there is of it becomes a sample of its own, and the clocks stand still until it resumes. */
 void assay_sampling_pause(struct assay_sampling *s);

@@ -19,17 +19,21 @@
 #include "model/quantity.h"
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
+#include "worker/worker_reply.h"
 
 #define SLICE_NS         50000000u
 #define END_NS           5000000000u
 #define SIMULATED_END_NS 60000000000u
 
 struct assay_worker {
-	struct assay_shared *shared; /* unmapped by the worker with index 0, if it is not kept */
-	bool kept;
 	struct assay_page *page;
+	struct assay_pair_shared *pair; /* NULL: it has no partner */
+	bool owns_pair;
 	unsigned index;
-	enum assay_command command;
+	struct assay_order order;
+	struct assay_worker_reply reply; /* checked */
+	uint32_t n_threads;
+	uint64_t started_ns;
 	struct assay_process process;
 	pid_t partner; /* of a pair, the one that was started later; 0: none */
 	struct assay_strays strays;
@@ -38,7 +42,6 @@ struct assay_worker {
 	struct assay_patience *patience, own_patience;
 	const struct assay_case_facts *facts;
 	/* of the command that it has */
-	struct assay_worker_args args;
 	struct assay_patience_limit limit;
 	uint64_t begun_ns, looked_ns, waited_ns;
 	const volatile sig_atomic_t *interrupted;
@@ -103,27 +106,31 @@ static const char *preload_variable(const struct assay_worker_options *o, char *
 
 #define MAX_PREFIX 32
 
-static int start(struct assay_worker **out, struct assay_shared *shared, int fd, unsigned index,
-		 const struct assay_worker_options *o, struct assay_err *err)
-{
-	struct assay_worker *w = calloc(1, sizeof(*w));
-	char number[16], program[4096] = "/proc/self/exe", preload[2 * ASSAY_HEAP_PATH_MAX];
-	const char *env[] = { preload_variable(o, preload, sizeof(preload)), NULL };
-	const char *argv[MAX_PREFIX + 5];
-	struct assay_process_options po = { .argv = argv, .keep_fd = fd, .stdout_fd = STDERR_FILENO, .stderr_fd = -1 };
-	size_t n = 0;
-	int rc;
+/* The file that both sides of a pair map. */
+struct pair_file {
+	struct assay_pair_shared *shared; /* NULL: the worker has no partner */
+	int fd;
+	bool kept;
+};
 
-	if (!w)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a worker");
-	snprintf(number, sizeof(number), "%d", fd);
-	po.env = env;
+static int launch(struct assay_worker *w, int page_fd, int pair_fd, const struct assay_worker_options *o,
+		  struct assay_err *err)
+{
+	char page_number[16], pair_number[16], program[4096] = "/proc/self/exe", preload[2 * ASSAY_HEAP_PATH_MAX];
+	const char *env[] = { preload_variable(o, preload, sizeof(preload)), NULL };
+	const char *argv[MAX_PREFIX + 6];
+	struct assay_process_options po = { .argv = argv,
+					    .env = env,
+					    .keep_fd = page_fd,
+					    .second_fd = pair_fd,
+					    .stdout_fd = STDERR_FILENO,
+					    .stderr_fd = -1 };
+	size_t n = 0;
+
 	if (o->launch) {
 		/* the name is resolved by another program, whose own it would be */
-		if (!realpath("/proc/self/exe", program)) {
-			free(w);
+		if (!realpath("/proc/self/exe", program))
 			return assay_err_set(err, ASSAY_EIO, "cannot find the running program: %s", strerror(errno));
-		}
 		while (o->launch->prefix[n] && n < MAX_PREFIX) {
 			argv[n] = o->launch->prefix[n];
 			n++;
@@ -131,15 +138,30 @@ static int start(struct assay_worker **out, struct assay_shared *shared, int fd,
 		po.env = o->launch->env;
 		po.only_env = po.fixed_addresses = true;
 	}
+	snprintf(page_number, sizeof(page_number), "%d", page_fd);
+	snprintf(pair_number, sizeof(pair_number), "%d", pair_fd);
 	argv[n++] = program;
 	argv[n++] = ASSAY_WORKER_COMMAND;
-	argv[n++] = number;
-	argv[n++] = index ? "1" : "0";
+	argv[n++] = page_number;
+	argv[n++] = pair_number;
+	argv[n++] = w->index ? "1" : "0";
 	argv[n] = NULL;
+	assay_strays_watch(&w->strays);
+	return assay_process_start(&w->process, &po, err);
+}
+
+static int start(struct assay_worker **out, const struct pair_file *pair, unsigned index,
+		 const struct assay_worker_options *o, struct assay_err *err)
+{
+	struct assay_worker *w = calloc(1, sizeof(*w));
+	int rc, fd;
+
+	if (!w)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a worker");
 	w->process.pidfd = -1;
-	w->shared = shared;
-	w->page = &shared->page[index];
+	w->pair = pair->shared;
 	w->index = index;
+	w->started_ns = assay_monotonic_ns();
 	w->deadline_ns = o->deadline_ns;
 	w->timeout_ns = o->c->timeout_ns;
 	w->memory_bytes = o->c->memory_bytes;
@@ -147,31 +169,29 @@ static int start(struct assay_worker **out, struct assay_shared *shared, int fd,
 	w->patience = o->patience ? o->patience : &w->own_patience;
 	w->facts = o->facts;
 	w->interrupted = o->interrupted;
-	assay_strays_watch(&w->strays);
-	rc = fill_spec(&w->page->spec, o, err);
-	if (!rc)
-		rc = assay_process_start(&w->process, &po, err);
+	rc = assay_page_create(&w->page, &fd, err);
+	if (!rc) {
+		w->page->spec.kept_memory = pair->kept;
+		rc = fill_spec(&w->page->spec, o, err);
+		if (!rc)
+			rc = launch(w, fd, pair->fd, o, err);
+		close(fd);
+	}
 	if (rc) {
+		assay_page_unmap(w->page);
 		free(w);
 		return rc;
 	}
+	w->n_threads = o->c->threads;
 	*out = w;
 	return 0;
 }
 
 int assay_worker_start(struct assay_worker **w, const struct assay_worker_options *o, struct assay_err *err)
 {
-	struct assay_shared *shared;
-	int fd, rc;
+	static const struct pair_file none;
 
-	rc = assay_shared_create(&shared, &fd, err);
-	if (rc)
-		return rc;
-	rc = start(w, shared, fd, 0, o, err);
-	close(fd);
-	if (rc)
-		assay_shared_unmap(shared);
-	return rc;
+	return start(w, &none, 0, o, err);
 }
 
 /* Each side's part begins far behind all tensors, and files may be limited to less. */
@@ -182,18 +202,19 @@ static bool may_keep(const struct assay_kept_memory *kept)
 	return kept && !getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur == RLIM_INFINITY;
 }
 
-static int open_pages(struct assay_kept_memory *kept, struct assay_shared **shared, int *fd, struct assay_err *err)
+static int open_pair(struct assay_kept_memory *kept, struct pair_file *pair, struct assay_err *err)
 {
 	int rc = 0;
 
+	*pair = (struct pair_file){ .kept = kept };
 	if (!kept)
-		return assay_shared_create(shared, fd, err);
+		return assay_pair_create(&pair->shared, &pair->fd, err);
 	if (kept->shared)
-		assay_shared_reset(kept->shared);
+		assay_pair_reset(kept->shared);
 	else
-		rc = assay_shared_create(&kept->shared, &kept->fd, err);
-	*shared = kept->shared;
-	*fd = kept->fd;
+		rc = assay_pair_create(&kept->shared, &kept->fd, err);
+	pair->shared = kept->shared;
+	pair->fd = kept->fd;
 	return rc;
 }
 
@@ -201,7 +222,7 @@ void assay_kept_memory_release(struct assay_kept_memory *m)
 {
 	if (!m->shared)
 		return;
-	assay_shared_unmap(m->shared);
+	assay_pair_unmap(m->shared);
 	close(m->fd);
 	*m = (struct assay_kept_memory){ 0 };
 }
@@ -209,30 +230,26 @@ void assay_kept_memory_release(struct assay_kept_memory *m)
 int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker_options o[2],
 			    struct assay_kept_memory *kept, struct assay_err *err)
 {
-	struct assay_shared *shared;
-	int fd, rc;
+	struct pair_file pair;
+	int rc;
 
-	if (!may_keep(kept))
-		kept = NULL;
-	rc = open_pages(kept, &shared, &fd, err);
+	rc = open_pair(may_keep(kept) ? kept : NULL, &pair, err);
 	if (rc)
 		return rc;
-	for (int i = 0; i < 2; i++)
-		shared->page[i].spec.kept_memory = kept;
-	rc = start(&w[0], shared, fd, 0, &o[0], err);
+	rc = start(&w[0], &pair, 0, &o[0], err);
 	if (rc) {
-		if (!kept)
-			assay_shared_unmap(shared);
+		if (!pair.kept)
+			assay_pair_unmap(pair.shared);
 	} else {
-		w[0]->kept = kept;
-		rc = start(&w[1], shared, fd, 1, &o[1], err);
+		w[0]->owns_pair = !pair.kept;
+		rc = start(&w[1], &pair, 1, &o[1], err);
 		if (rc)
 			assay_worker_free(w[0]);
 		else
 			w[0]->partner = w[1]->process.pid;
 	}
-	if (!kept)
-		close(fd);
+	if (!pair.kept)
+		close(pair.fd);
 	return rc;
 }
 
@@ -243,8 +260,9 @@ void assay_worker_free(struct assay_worker *w)
 	if (w->process.pid)
 		assay_process_kill(&w->process);
 	assay_strays_kill(&w->strays, w->partner);
-	if (!w->index && !w->kept)
-		assay_shared_unmap(w->shared);
+	if (w->owns_pair)
+		assay_pair_unmap(w->pair);
+	assay_page_unmap(w->page);
 	free(w);
 }
 
@@ -332,32 +350,43 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 {
 	static const struct assay_worker_args none;
 
-	if (!args)
-		args = &none;
-	if (cmd == ASSAY_CMD_PAIR && !w->index) { /* reset the pair's state; the base begins first */
-		atomic_store(&w->shared->pair.ready, 0);
-		atomic_store(&w->shared->pair.slot, ASSAY_PAIR_WAITING);
-	}
-	w->args = *args;
-	w->limit = assay_patience_limit(w->patience, cmd, args, w->facts, w->timeout_ns);
+	w->order = (struct assay_order){ .command = cmd, .token = assay_token_draw(), .args = args ? *args : none };
+	if (cmd == ASSAY_CMD_PAIR && !w->index) /* the base begins first */
+		assay_pair_hold(&w->pair->turn, w->order.args.order_seed);
+	w->limit = assay_patience_limit(w->patience, cmd, &w->order.args, w->facts, w->timeout_ns);
 	w->begun_ns = w->looked_ns = assay_monotonic_ns();
 	w->waited_ns = 0;
-	w->command = cmd;
-	w->page->command = cmd;
-	w->page->iterations = args->iterations;
-	w->page->extra_iterations = args->extra_iterations;
-	w->page->stretch_frac = args->stretch_frac;
-	w->page->counting = args->counting;
-	w->page->long_calls = args->long_calls;
-	w->page->turn_parts = args->turn_parts;
-	w->page->count = args->count;
-	w->page->order_seed = args->order_seed;
+	w->page->order = w->order;
 	assay_page_give(w->page, ASSAY_TURN_WORKER);
+}
+
+/* Read the answer. False, and the worker is gone, when it makes no sense. */
+static bool take_reply(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
+{
+	const struct assay_reply_expected expected = { .order = &w->order,
+						       .n_threads = w->n_threads,
+						       .age_ns = assay_monotonic_ns() - w->started_ns };
+	struct assay_err why = { 0 };
+
+	if (assay_reply_take(&w->reply, &w->page->reply, &expected, &why)) {
+		*status = ASSAY_STATUS_FAILED;
+		snprintf(reason, size, "%s", why.text);
+		assay_process_kill(&w->process);
+		return false;
+	}
+	*status = (enum assay_status)w->reply.status;
+	snprintf(reason, size, "%s", w->reply.reason);
+	return true;
 }
 
 int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
 		     size_t size, struct assay_err *err)
 {
+	const enum assay_command cmd = (enum assay_command)w->order.command;
+
+	/* a worker that answers at once, and never says what ends the case, is over its time, too */
+	if (over_time(w, NULL, status, reason, size))
+		return 0;
 	while (!assay_page_wait(w->page, ASSAY_TURN_CONTROLLER, SLICE_NS)) {
 		if (w->interrupted && *w->interrupted)
 			return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
@@ -380,15 +409,13 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 			return 1;
 		}
 	}
-	*status = w->page->reply.status >= 0 && w->page->reply.status < ASSAY_N_STATUS
-			  ? (enum assay_status)w->page->reply.status
-			  : ASSAY_STATUS_FAILED;
-	snprintf(reason, size, "%s", w->page->reply.reason);
+	if (!take_reply(w, status, reason, size))
+		return 0;
 	if (*status == ASSAY_STATUS_OK)
-		assay_patience_learn(w->patience, w->command, &w->args, assay_monotonic_ns() - w->begun_ns);
-	if (w->command == ASSAY_CMD_VERIFY)
-		w->patience->call_parts = w->page->reply.call_parts;
-	return w->command == ASSAY_CMD_FINISH ? await_end(w, status, reason, size, err) : 0;
+		assay_patience_learn(w->patience, cmd, &w->order.args, assay_monotonic_ns() - w->begun_ns);
+	if (cmd == ASSAY_CMD_VERIFY)
+		w->patience->call_parts = w->reply.call_parts;
+	return cmd == ASSAY_CMD_FINISH ? await_end(w, status, reason, size, err) : 0;
 }
 
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
@@ -405,7 +432,7 @@ void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *ac
 
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w)
 {
-	return &w->page->reply;
+	return &w->reply;
 }
 
 pid_t assay_worker_pid(const struct assay_worker *w)

@@ -49,7 +49,7 @@ int assay_worker_start(struct assay_worker **w, const struct assay_worker_option
 
 /* Memory that large pairs use one after the other: to get it from the kernel takes longer than to fill it. */
 struct assay_kept_memory {
-	struct assay_shared *shared; /* NULL: there is none yet */
+	struct assay_pair_shared *shared; /* NULL: there is none yet */
 	int fd;
 };
 
@@ -64,7 +64,8 @@ void assay_worker_free(struct assay_worker *w);
 
 /*
  * Give @cmd and wait for the answer. 0 and *status, *reason for whatever the worker or its end says (then it is gone,
- * and only free may follow, unless status is OK). ASSAY_EINTERRUPTED when the user asked to stop.
+ * and only free may follow, unless status is OK). An answer that makes no sense is a failure of the worker.
+ * ASSAY_EINTERRUPTED when the user asked to stop.
  */
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
 		      enum assay_status *status, char *reason, size_t size, struct assay_err *err);
@@ -78,7 +79,7 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 		     size_t size, struct assay_err *err);
 /* Tell it what the oracle accepted elsewhere, on the same inputs. */
 void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *accepted);
-/* The last answer; valid until the next call. */
+/* The last answer, checked; all zeros after one that made no sense. Stays where it is until the worker is freed. */
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);
 

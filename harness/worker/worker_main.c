@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker process: takes commands from the shared page, drives one case, answers. Never prints; its words go to the
- * page.
+ * The worker process: takes commands out of the shared page, drives one case, answers. Never prints; its words go to
+ * the page.
  */
 #include "worker/worker_main.h"
 
 #include <alloca.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,25 +22,32 @@
 #include "worker/case_check.h"
 #include "worker/case_counts.h"
 #include "worker/code_hash.h"
+#include "worker/confine.h"
 #include "worker/inventory.h"
 #include "worker/protocol.h"
 #include "worker/sampling.h"
+#include "worker/worker_reply.h"
 
-/* Of what lies in the file of the pages; a huge page. */
+/* Of what lies in the file of a pair; a huge page. */
 #define FILE_ALIGN (2u << 20)
 /* Where a side's own memory begins in it, far behind the tensors; it is a sparse file. */
 #define OWN_BEGIN(index) ((size_t)((index) + 1) << 42)
 
 struct worker {
-	struct assay_shared *shared;
 	struct assay_page *page;
-	unsigned index; /* which of the two pages, and which side of a pair */
-	int fd;         /* of the file that holds the pages */
+	struct assay_pair_shared *pair; /* NULL: this worker has no partner */
+	int pair_fd;
+	unsigned index; /* which side of a pair */
+	/* what the page said, and what it will say when the command is over */
+	struct assay_order order;
+	struct assay_worker_spec spec;
+	struct assay_worker_reply reply;
 	struct assay_case_job job;
 	uint64_t iterations; /* of the last sample */
 	double call_ns;      /* the shortest since the last audit */
 	double sampled_ns;   /* of samples since then */
 	bool checked;        /* the outputs of the last sample, before the partner could write there */
+	bool in_turns;       /* scheduled for them */
 	bool offset;         /* the rotation over common copies is half a turn from the partner's */
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct assay_case_counts counts;
@@ -77,18 +85,20 @@ static struct assay_digest code_hash(const struct assay_case_job *j)
 
 static struct assay_outcome do_prepare(struct worker *w)
 {
-	struct assay_worker_reply *r = &w->page->reply;
-	const struct assay_worker_spec *s = &w->page->spec;
+	struct assay_worker_reply *r = &w->reply;
+	const struct assay_worker_spec *s = &w->spec;
 	const struct assay_case_common common = {
-		.memory = &w->shared->common,
-		.file = { .fd = w->fd, .end = (sizeof(*w->shared) + FILE_ALIGN - 1) / FILE_ALIGN * FILE_ALIGN },
-		.own = { .fd = s->kept_memory ? w->fd : -1, .end = OWN_BEGIN(w->index) },
+		.memory = w->pair ? &w->pair->memory : NULL,
+		.file = { .fd = w->pair_fd, .end = (sizeof(*w->pair) + FILE_ALIGN - 1) / FILE_ALIGN * FILE_ALIGN },
+		.own = { .fd = s->kept_memory ? w->pair_fd : -1, .end = OWN_BEGIN(w->index) },
 	};
 	struct assay_outcome out = assay_case_job_init(&w->job, s, s->common ? &common : NULL, &w->page->phase);
 
-	for (uint32_t i = 0; i < w->page->spec.n_threads; i++)
+	w->job.turn = w->pair ? &w->pair->turn : NULL;
+	r->n_threads = s->n_threads;
+	for (uint32_t i = 0; i < s->n_threads; i++)
 		r->cpus[i] = w->job.cpus[i];
-	memcpy(r->core_least, w->page->spec.core_least, sizeof(r->core_least));
+	memcpy(r->core_least, s->core_least, sizeof(r->core_least));
 	r->numa_node = w->job.numa_node;
 	r->prepare_ns = w->job.prepare_ns;
 	r->prepare_bytes = w->job.prepare_bytes;
@@ -104,7 +114,7 @@ static struct assay_outcome do_prepare(struct worker *w)
  */
 static struct assay_outcome run_and_check(struct worker *w, uint64_t iterations, bool guards)
 {
-	struct assay_worker_reply *r = &w->page->reply;
+	struct assay_worker_reply *r = &w->reply;
 	struct assay_case_job *j = &w->job;
 	char first[ASSAY_DIGEST_LEN + 1];
 	uint64_t ns, n = iterations < j->n_jobs ? iterations : j->n_jobs;
@@ -142,13 +152,13 @@ static struct assay_outcome run_and_check(struct worker *w, uint64_t iterations,
 /* In a pair guards and inputs can wait for the end, unless an oracle is asked, which looks at them by itself. */
 static struct assay_outcome do_verify(struct worker *w)
 {
-	struct assay_outcome out = run_and_check(w, w->job.n_jobs, !w->page->spec.common);
+	struct assay_outcome out = run_and_check(w, w->job.n_jobs, !w->spec.common);
 
-	w->page->reply.call_parts = w->job.call_parts;
-	memcpy(w->digest, w->page->reply.digest, sizeof(w->digest));
-	if (out.status == ASSAY_STATUS_OK && w->page->spec.audit)
+	w->reply.call_parts = w->job.call_parts;
+	memcpy(w->digest, w->reply.digest, sizeof(w->digest));
+	if (out.status == ASSAY_STATUS_OK && w->spec.audit)
 		out = assay_case_audit_begin(&w->job);
-	w->page->reply.accepted = w->job.accepted;
+	w->reply.accepted = w->job.accepted;
 	return out;
 }
 
@@ -157,7 +167,7 @@ static struct assay_outcome check_last(struct worker *w)
 {
 	struct assay_case_job *j = &w->job;
 	uint64_t last = (j->next_copy + j->n_jobs - 1) % j->n_jobs;
-	struct assay_worker_reply *r = &w->page->reply;
+	struct assay_worker_reply *r = &w->reply;
 	char digest[ASSAY_DIGEST_LEN + 1];
 	double err = -1;
 	struct assay_outcome out = assay_case_job_check(j, last, &err, digest);
@@ -174,31 +184,34 @@ static struct assay_outcome check_last(struct worker *w)
  */
 static struct assay_outcome do_recheck(struct worker *w)
 {
-	struct assay_outcome out = w->checked ? assay_outcome_ok() : check_last(w);
 	struct assay_case_job *j = &w->job;
+	struct assay_outcome out = assay_case_job_unchanged(j, "a call");
 	double err;
 
-	err = w->page->reply.max_rel_err;
+	if (out.status == ASSAY_STATUS_OK && !w->checked)
+		out = check_last(w);
+
+	err = w->reply.max_rel_err;
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_counts_trace(&w->counts, j);
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	out = run_and_check(w, w->iterations ? w->iterations : 1, true);
-	if (err > w->page->reply.max_rel_err)
-		w->page->reply.max_rel_err = err;
-	if (out.status == ASSAY_STATUS_OK && strcmp(w->digest, w->page->reply.digest))
+	if (err > w->reply.max_rel_err)
+		w->reply.max_rel_err = err;
+	if (out.status == ASSAY_STATUS_OK && strcmp(w->digest, w->reply.digest))
 		out = assay_outcome_set(ASSAY_STATUS_WRONG,
 					"output changed between the first run (%.8s…) and the last (%.8s…)", w->digest,
-					w->page->reply.digest);
+					w->reply.digest);
 	return out;
 }
 
-/* The samples that follow are of the command in the page. */
+/* The samples that follow are of this order. */
 static void begin_samples(struct worker *w)
 {
-	w->iterations = w->page->iterations;
+	w->iterations = w->order.args.iterations;
 	w->checked = false;
-	assay_sampling_begin(&w->sampling, &w->job, w->page, w->counts.counting);
+	assay_sampling_begin(&w->sampling, &w->job, &w->order.args, &w->reply, w->counts.counting);
 }
 
 /* Of what the samples so far told. Samples follow, so that the last outputs to be checked are those of a sample. */
@@ -206,18 +219,18 @@ static struct assay_outcome audit(struct worker *w)
 {
 	struct assay_outcome out = assay_outcome_ok();
 
-	if (w->page->spec.audit && w->sampled_ns > 0)
+	if (w->spec.audit && w->sampled_ns > 0)
 		out = assay_case_audit_take(&w->job, w->iterations, w->call_ns, w->sampled_ns);
 	w->sampled_ns = 0;
 	w->call_ns = INFINITY;
 	return out;
 }
 
-/* A sample of the command in the page. */
+/* A sample of the order. */
 static struct assay_outcome take_sample(struct worker *w)
 {
 	struct assay_outcome out = assay_sampling_take(&w->sampling);
-	const struct assay_worker_reply *r = &w->page->reply;
+	const struct assay_worker_reply *r = &w->reply;
 
 	if (out.status == ASSAY_STATUS_OK) {
 		w->sampled_ns += (double)r->samples[r->n_samples - 1].ns;
@@ -228,13 +241,12 @@ static struct assay_outcome take_sample(struct worker *w)
 
 static struct assay_outcome do_sample(struct worker *w)
 {
-	struct assay_page *p = w->page;
-	uint32_t count = p->count < ASSAY_PAGE_SAMPLES ? p->count : ASSAY_PAGE_SAMPLES;
+	uint32_t count = w->order.args.count < ASSAY_PAGE_SAMPLES ? w->order.args.count : ASSAY_PAGE_SAMPLES;
 	struct assay_outcome out = assay_outcome_ok();
 	uint64_t ns;
 
 	begin_samples(w);
-	if (p->counting)
+	if (w->order.args.counting)
 		out = audit(w);
 	/*
 	 * the hand-over let the pool fall asleep and the caches cool: one untimed call, but cold cases want them cold
@@ -274,7 +286,7 @@ static void keep_apart(struct worker *w)
 /* The next slot of this side behind @slot, UINT32_MAX being the one before the first; w->slots: there is none. */
 static uint32_t next_slot(const struct worker *w, uint32_t slot)
 {
-	while (++slot < w->slots && assay_pair_owner(w->page->order_seed, slot) != w->index)
+	while (++slot < w->slots && assay_pair_owner(w->order.args.order_seed, slot) != w->index)
 		;
 	return slot;
 }
@@ -282,7 +294,7 @@ static uint32_t next_slot(const struct worker *w, uint32_t slot)
 static void await_turn(struct worker *w)
 {
 	assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
-	assay_pair_wait(&w->shared->pair, w->slot);
+	assay_pair_wait(&w->pair->turn, w->order.args.order_seed, w->slot);
 	assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
 }
 
@@ -290,7 +302,7 @@ static void await_turn(struct worker *w)
 static void end_turn(struct worker *w)
 {
 	assay_pool_park(w->job.pool);
-	assay_pair_give(&w->shared->pair, w->slot + 1);
+	assay_pair_give(&w->pair->turn, w->order.args.order_seed, w->slot + 1);
 }
 
 /*
@@ -302,7 +314,7 @@ static void part_done(void *arg)
 	struct worker *w = arg;
 	const struct assay_case_job *j = &w->job;
 
-	if (j->part % w->page->turn_parts || j->part == j->call_parts || next_slot(w, w->slot) >= w->slots)
+	if (j->part % w->order.args.turn_parts || j->part == j->call_parts || next_slot(w, w->slot) >= w->slots)
 		return;
 	assay_sampling_pause(&w->sampling);
 	end_turn(w);
@@ -326,7 +338,7 @@ static struct assay_outcome take_divided(struct worker *w)
 /* One of this side's slots, at random, but not the last one. */
 static uint32_t drawn_slot(const struct worker *w)
 {
-	uint32_t left = assay_random4(w->page->order_seed, 7 + w->index, 0).v[0] % (w->slots / 2 - 1), slot;
+	uint32_t left = assay_random4(w->order.args.order_seed, 7 + w->index, 0).v[0] % (w->slots / 2 - 1), slot;
 
 	for (slot = next_slot(w, UINT32_MAX); left; left--)
 		slot = next_slot(w, slot);
@@ -339,21 +351,24 @@ static uint32_t drawn_slot(const struct worker *w)
  */
 static struct assay_outcome do_pair(struct worker *w)
 {
-	struct assay_page *p = w->page;
-	struct assay_pair_turn *pair = &w->shared->pair;
+	const struct assay_worker_args *p = &w->order.args;
+	struct assay_pair_turn *turn = &w->pair->turn;
 	struct assay_outcome out = assay_outcome_ok();
 	uint32_t last = UINT32_MAX, audited;
 	uint64_t ns;
 
 	w->slots = 4 * (p->count < ASSAY_PAGE_SAMPLES / 2 ? p->count : ASSAY_PAGE_SAMPLES / 2);
-	assay_schedule_for_turns();
+	if (!w->in_turns) {
+		assay_schedule_for_turns();
+		assay_worker_state_rescheduled(&w->job.state);
+		w->in_turns = true;
+	}
 	keep_apart(w);
 	begin_samples(w);
 	w->job.on_part = p->turn_parts ? part_done : NULL;
 	w->job.on_part_arg = w;
 	audited = p->counting && !p->turn_parts ? drawn_slot(w) : UINT32_MAX;
-	if (atomic_fetch_add(&pair->ready, 1) == 1)
-		assay_pair_give(pair, 0);
+	assay_pair_join(turn, p->order_seed);
 	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
 		await_turn(w);
 		if (last + 1 != w->slot && w->job.n_jobs == 1 && !p->long_calls && out.status == ASSAY_STATUS_OK)
@@ -375,20 +390,20 @@ static struct assay_outcome do_pair(struct worker *w)
 static struct assay_outcome do_count(struct worker *w)
 {
 	w->iterations = 1;
-	return assay_case_job_count(&w->job, w->page->count);
+	return assay_case_job_count(&w->job, w->order.args.count);
 }
 
 static struct assay_outcome do_output(struct worker *w)
 {
 	struct assay_outcome out = assay_case_job_fetch(&w->job, 0);
 
-	assay_case_job_output(&w->job, w->page->iterations, &w->page->reply);
+	assay_case_job_output(&w->job, w->order.args.iterations, &w->reply);
 	return out;
 }
 
 static struct assay_outcome do_report(struct worker *w)
 {
-	struct assay_worker_reply *r = &w->page->reply;
+	struct assay_worker_reply *r = &w->reply;
 	struct assay_case_job *j = &w->job;
 	struct assay_outcome out = assay_case_job_report(j);
 
@@ -396,12 +411,12 @@ static struct assay_outcome do_report(struct worker *w)
 	memcpy(r->metrics, j->metrics, sizeof(r->metrics));
 	r->rss_peak_bytes = rss_peak_bytes();
 	assay_case_job_retire(j); /* what it leaves behind is part of the report */
-	return out.status == ASSAY_STATUS_OK ? assay_case_counts_report(&w->counts, r) : out;
+	return out.status == ASSAY_STATUS_OK ? assay_case_counts_report(&w->counts, j->state.note, r) : out;
 }
 
 static struct assay_outcome obey(struct worker *w)
 {
-	switch ((enum assay_command)w->page->command) {
+	switch ((enum assay_command)w->order.command) {
 	case ASSAY_CMD_PREPARE:
 		return do_prepare(w);
 	case ASSAY_CMD_VERIFY:
@@ -426,7 +441,7 @@ static struct assay_outcome obey(struct worker *w)
 	case ASSAY_N_COMMANDS:
 		break;
 	}
-	return assay_outcome_set(ASSAY_STATUS_FAILED, "worker does not know command %u", w->page->command);
+	return assay_outcome_set(ASSAY_STATUS_FAILED, "worker does not know command %u", w->order.command);
 }
 
 /* As many as a simulated cache can tell apart. */
@@ -440,44 +455,71 @@ static struct assay_outcome obey(struct worker *w)
 static __attribute__((noinline)) void obey_lower(struct worker *w, struct assay_outcome *out)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	size_t drawn = (w->page->spec.layout_seed >> 8) % 256 * 16;
-	size_t lower = w->page->spec.fixed_layout ? here % STACK_PLACES : (here - drawn) % PLACES_IN_PAGE;
+	size_t drawn = (w->spec.layout_seed >> 8) % 256 * 16;
+	size_t lower = w->spec.fixed_layout ? here % STACK_PLACES : (here - drawn) % PLACES_IN_PAGE;
 	volatile char *pad = alloca(16 + lower);
 
 	pad[0] = 0;
 	*out = obey(w);
 }
 
-static int serve(int fd, unsigned index)
+/* From here on plugins find in the page what every page says while its worker works. */
+static void take_order(struct worker *w)
+{
+	assay_reply_withdraw(&w->page->reply, &w->reply);
+	w->reply.n_samples = w->reply.window_bytes = w->reply.n_metrics = w->reply.n_counts = w->reply.n_missing = 0;
+	w->order = w->page->order;
+	memset(&w->page->order, 0, sizeof(w->page->order));
+	if (w->order.command == ASSAY_CMD_PREPARE) {
+		w->spec = w->page->spec;
+		memset(&w->page->spec, 0, sizeof(w->page->spec));
+	}
+}
+
+static void answer(struct worker *w, const struct assay_outcome *out)
+{
+	w->reply.token = w->order.token;
+	w->reply.status = (int32_t)out->status;
+	memcpy(w->reply.reason, out->reason, sizeof(out->reason));
+	assay_reply_publish(&w->page->reply, &w->reply);
+	atomic_store_explicit(&w->page->phase, ASSAY_PHASE_IDLE, memory_order_relaxed);
+	assay_page_give(w->page, ASSAY_TURN_CONTROLLER);
+}
+
+/* @pair_fd 0: this worker has no partner. */
+static int serve(int page_fd, int pair_fd, unsigned index)
 {
 	static _Alignas(ASSAY_LAYOUT_ALIGN) struct worker w; /* too large for the stack */
 	bool more = true;
 
 	w.index = index;
 	w.call_ns = INFINITY;
-	w.fd = fd;
-	if (assay_shared_attach(&w.shared, fd, NULL) || fcntl(fd, F_SETFD, FD_CLOEXEC))
+	w.pair_fd = pair_fd;
+	if (assay_page_attach(&w.page, page_fd, NULL) || close(page_fd))
 		return 1;
-	w.page = &w.shared->page[index];
+	if (pair_fd && (assay_pair_attach(&w.pair, pair_fd, NULL) || fcntl(pair_fd, F_SETFD, FD_CLOEXEC)))
+		return 1;
+	/* a simulator that does not know the system calls says so, in the place of what went wrong */
+	if (!w.page->spec.fixed_layout)
+		assay_confine_signals();
 	while (more) {
 		struct assay_outcome out;
 
 		assay_page_wait(w.page, ASSAY_TURN_WORKER, 0);
-		more = w.page->command != ASSAY_CMD_FINISH;
+		take_order(&w);
+		more = w.order.command != ASSAY_CMD_FINISH;
 		obey_lower(&w, &out);
-		w.page->reply.status = (int32_t)out.status;
-		memcpy(w.page->reply.reason, out.reason, sizeof(out.reason));
-		atomic_store_explicit(&w.page->phase, ASSAY_PHASE_IDLE, memory_order_relaxed);
-		assay_page_give(w.page, ASSAY_TURN_CONTROLLER);
+		answer(&w, &out);
 	}
-	assay_shared_unmap(w.shared);
+	assay_pair_unmap(w.pair);
+	assay_page_unmap(w.page);
 	return 0;
 }
 
 int assay_worker_is_command(int argc, char **argv)
 {
 	return (argc == 2 && !strcmp(argv[1], ASSAY_COUNTER_HEALTH_COMMAND)) ||
-	       (argc == 4 && !strcmp(argv[1], ASSAY_WORKER_COMMAND)) ||
+	       (argc == 5 && !strcmp(argv[1], ASSAY_WORKER_COMMAND)) ||
 	       (argc == 3 && !strcmp(argv[1], ASSAY_INVENTORY_COMMAND));
 }
 
@@ -493,17 +535,28 @@ static int examine_counters(void)
 	return failed;
 }
 
-int assay_worker_main(int argc, char **argv)
+/* The number of an open file; -1 when @text is none. */
+static int inherited_file(const char *text)
 {
 	char *end;
-	long fd;
+	long fd = strtol(text, &end, 10);
+
+	return *end || fd < 3 || fd > INT_MAX || fcntl((int)fd, F_GETFD) < 0 ? -1 : (int)fd;
+}
+
+int assay_worker_main(int argc, char **argv)
+{
+	int fd, pair_fd;
 
 	if (argc == 2)
 		return examine_counters();
-	fd = strtol(argv[2], &end, 10);
-	if (*end || fd < 3 || fcntl((int)fd, F_GETFD) < 0)
+	fd = inherited_file(argv[2]);
+	if (fd < 0)
 		return 2;
-	if (argc == 3)
-		return assay_inventory_child((int)fd);
-	return serve((int)fd, !strcmp(argv[3], "1"));
+	if (argc == 3) {
+		assay_confine_signals();
+		return assay_inventory_child(fd);
+	}
+	pair_fd = !strcmp(argv[3], "0") ? 0 : inherited_file(argv[3]);
+	return pair_fd < 0 ? 2 : serve(fd, pair_fd, !strcmp(argv[4], "1"));
 }

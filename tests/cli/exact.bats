@@ -293,11 +293,7 @@ within() {
 
 @test "Ctrl-C keeps the counts that are finished" {
 	needs_valgrind
-	# who would count the second case interrupts the one that started it
-	mkdir bin
-	printf '#!/bin/bash\n[ "$1" = --version ] || echo >>calls\n[ ! -e calls ] || [ "$(wc -l <calls)" -lt 2 ] || kill -INT $PPID\nexec %s "$@"\n' \
-		"$(command -v valgrind)" >bin/valgrind
-	chmod +x bin/valgrind
+	interrupt_at_call 2
 	run -130 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --only '*' --json
 	[ "$stderr" = "assay: interrupted: the counts of 1 case are kept in 'assay.db'" ]
 	jq -e '.cases | length == 1 and .[0].status == "ok"' <<<"$output"

@@ -168,11 +168,7 @@ with_path() {
 
 @test "Ctrl-C keeps the verdicts of what was counted" {
 	can_count
-	# who would count the second case interrupts the one that started it; the first case has both sides by then
-	mkdir bin
-	printf '#!/bin/bash\n[ "$1" = --version ] || echo >>calls\n[ ! -e calls ] || [ "$(wc -l <calls)" -lt 3 ] || kill -INT $PPID\nexec %s "$@"\n' \
-		"$(command -v valgrind)" >bin/valgrind
-	chmod +x bin/valgrind
+	interrupt_at_call 3 # the first case has both sides by then
 	with_path "$PWD/bin:$PATH" counts 130 two two
 	[[ $stderr == *"interrupted: what was measured is kept as unfinished comparison 1 of 'assay.db'"* ]]
 	is '.cases | map(.verdict) == ["PASS", "NOT_MEASURED"] and (.[1].reason | endswith("the comparison ended before it was counted"))'

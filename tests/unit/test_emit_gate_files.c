@@ -29,51 +29,6 @@ static char *junit(const struct assay_gate_report *r, struct assay_report_gate h
 	return emit(&(struct assay_report){ .kind = ASSAY_REPORT_GATE, .gate = how }, "junit", NULL);
 }
 
-TEST(test_code_points)
-{
-	static const struct {
-		const char *s;
-		uint32_t want[4];
-	} cases[] = {
-		{ "a\x7f", { 'a', 0x7f } },
-		{ "\xc3\xa9", { 0xe9 } },
-		{ "\xe2\x82\xac", { 0x20ac } },
-		{ "\xf0\x9f\x98\x80", { 0x1f600 } },
-		{ "\xf4\x8f\xbf\xbf", { 0x10ffff } },
-		/* a lone follower, a start without one, a cut end */
-		{ "\x80z", { ASSAY_CODE_POINT_BAD, 'z' } },
-		{ "\xc3z", { ASSAY_CODE_POINT_BAD, 'z' } },
-		{ "\xe2\x82", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
-		/* overlong, surrogate, too high */
-		{ "\xc0\xaf", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
-		{ "\xe0\x80\xaf", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
-		{ "\xed\xa0\x80", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
-		{ "\xf4\x90\x80", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
-		{ "\xf4\x90\x80\x80",
-		  { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		const char *p = cases[i].s;
-		struct assay_text back = { 0 };
-		bool bad = false;
-
-		for (size_t k = 0; k < 4 && cases[i].want[k]; k++) {
-			uint32_t c = assay_code_point_next(&p);
-
-			if (c != cases[i].want[k])
-				fail_msg("case %zu: U+%04X instead of U+%04X", i, (unsigned)c,
-					 (unsigned)cases[i].want[k]);
-			bad |= c == ASSAY_CODE_POINT_BAD;
-			assay_code_point_add(&back, c);
-		}
-		assert_int_equal(assay_code_point_next(&p), 0);
-		if (!bad)
-			assert_string_equal(back.s, cases[i].s);
-		assay_text_release(&back);
-	}
-}
-
 TEST(test_markdown)
 {
 	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);

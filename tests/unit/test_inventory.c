@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the inventory says of plugins: good ones, refused ones, and the facts of their cases. */
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include "measure_world.h"
 
 TEST(inventory_describes)
@@ -49,6 +53,8 @@ TEST(inventory_refuses_bad_plugins)
 		{ "bad_measures", "op 'bad.measures'" },
 		{ "bad_null_run", "variant 'null' of op 'example.scale'" },
 		{ "bad_load_crash", "signal 11" },
+		{ "bad_twice", "variant 'two' of op 'example.scale' is twice in" },
+		{ "bad_many", "offers 0 ops, 4000000000 variants and 0 devices, at most 1024, 4096 and 64 are taken" },
 		{ "not_there", "not_there.so'" },
 	};
 	struct world *w = *state;
@@ -111,6 +117,220 @@ TEST(describe_gives_facts)
 	assert_int_equal(0, assay_inventory_describe(w->inv, &refused, 1, &f, &err));
 	assert_false(f.supported || f.timed);
 	assert_string_equal("cannot do 64 elements", f.reason);
+}
+
+static struct assay_inventory *open_with(struct world *w, const char *const *names, size_t n)
+{
+	struct assay_strings plugins = { 0 };
+	struct assay_inventory *inv = NULL;
+	struct assay_err err = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		add_plugin(&plugins, w->dir, names[i]);
+	if (assay_inventory_open(&inv, &plugins, NULL, &w->host, &err))
+		fail_msg("%s", err.text);
+	assay_strings_release(&plugins);
+	return inv;
+}
+
+/* A plugin that writes to the harness by itself is refused, and costs the others nothing. */
+TEST(hostile_loading)
+{
+	static const char *const names[] = { "example_op", "hostile_load", "example_variant" };
+	static const struct {
+		const char *how, *reason;
+	} cases[] = {
+		{ "endless line", "wrote a line of more than 4 MiB" },
+		{ "foreign lines", "wrote to the harness by itself" },
+		{ "old question", "wrote to the harness by itself" },
+		{ "no JSON", "wrote to the harness by itself" },
+		{ "deep", "wrote to the harness by itself" },
+		{ "many lines", "wrote to the harness by itself" },
+		{ "no object", "wrote to the harness by itself" },
+		{ "bad names", "described what cannot be in a plugin that loads" },
+		{ "no names", "described what cannot be in a plugin that loads" },
+		{ "bad device", "described what cannot be in a plugin that loads" },
+		{ "many axes", "described what cannot be in a plugin that loads" },
+		{ "own answer", "wrote to the harness by itself" },
+		{ "drip", "no answer within 10 s" },
+		{ "abort", "killed by signal 6 (SIGABRT): ?[31mlast ? words" },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct assay_catalog *cat;
+		struct assay_inventory *inv;
+		char want[128];
+
+		setenv("HOSTILE", cases[i].how, 1);
+		inv = open_with(*state, names, N_OF(names));
+		unsetenv("HOSTILE");
+		cat = assay_inventory_catalog(inv);
+		snprintf(want, sizeof(want), "hostile_load.so': %s", cases[i].reason);
+		if (!cat->plugins[1].error || !strstr(cat->plugins[1].error, want))
+			fail_msg("%s: '%s' does not say '%s'", cases[i].how,
+				 cat->plugins[1].error ? cat->plugins[1].error : "(loaded)", cases[i].reason);
+		assert_null(cat->plugins[0].error);
+		assert_null(cat->plugins[2].error);
+		assert_int_equal(1, cat->n_ops);
+		assert_non_null(assay_catalog_variant(cat, "example.scale", "doubled"));
+		assert_null(assay_catalog_variant(cat, "example.scale", "hostile"));
+		assay_inventory_close(inv);
+	}
+}
+
+/* What a constructor leaves behind in a session of its own ends with the child, each time that it is loaded. */
+TEST(daemons_end_with_the_inventory)
+{
+	static const char *const names[] = { "example_op", "hostile_load" };
+	struct assay_case c = make_case("hostile", 64, 1, ASSAY_CACHE_WARM);
+	struct assay_case_facts facts;
+	struct assay_inventory *inv;
+	char path[] = "/tmp/assay-daemons-XXXXXX";
+	int fd = mkstemp(path), pid, n = 0;
+	FILE *f;
+
+	assert_true(fd >= 0);
+	close(fd);
+	setenv("STRAYS", path, 1);
+	setenv("HOSTILE", "daemon", 1);
+	inv = open_with(*state, names, N_OF(names));
+	assert_int_equal(0, assay_inventory_describe(inv, &c, 1, &facts, NULL));
+	assert_true(facts.timed);
+	unsetenv("HOSTILE");
+	unsetenv("STRAYS");
+	f = fopen(path, "r");
+	assert_non_null(f);
+	for (; fscanf(f, "%d", &pid) == 1; n++) {
+		assert_int_equal(-1, kill(pid, 0));
+		assert_int_equal(ESRCH, errno);
+	}
+	assert_int_equal(2, n);
+	fclose(f);
+	unlink(path);
+	assert_string_equal("an escape ?[31m and a mark ?",
+			    assay_catalog_variant(assay_inventory_catalog(inv), "example.scale", "hostile")->help);
+	assay_inventory_close(inv);
+}
+
+TEST(declarations_are_checked)
+{
+	static const char *const names[] = { "example_op", "bad_declares" };
+	static const struct {
+		const char *op, *reason;
+	} cases[] = {
+		{ "metric_twice", "metric 'same' is declared twice" },
+		{ "metric_null", "metric 0 has the tag ''" },
+		{ "metric_odd", "metric 0 has the tag 'time?[31m'" },
+		{ "metric_long", "expected up to 47 of a-z" },
+		{ "metric_own", "metric 'time_s' is one of the harness's own" },
+		{ "unit_null", "metric 'bad_tag' has the unit ''" },
+		{ "unit_odd", "metric 'bad_tag' has the unit 'one two'" },
+		{ "unit_long", "metric 'bad_tag' has the unit 'furlongs/fortnight'" },
+		{ "better", "metric 'bad_tag' has 7 for what is better" },
+		{ "range", "metric 'bad_tag' has the range 2 to 1" },
+		{ "range_nan", "metric 'bad_tag' has the range nan to 1" },
+		{ "counter_twice", "counter 'same' is declared twice" },
+		{ "counter_null", "counter 0 has the name ''" },
+		{ "counter_odd", "counter 0 has the name 'one,two'" },
+		{ "counter_own", "counter 'page_faults' is one of the harness's own" },
+		{ "axis_bounds", "axis 'n' goes from 9 to 1" },
+		{ "axis_default", "axis 'n' has the default 10, expected 1 to 9" },
+		{ "axis_twice", "axis 'n' is declared twice" },
+		{ "axis_symbol", "axis 'n' has the default 2, expected 0 to 1" },
+		{ "axis_symbols_twice", "axis 'n' has the symbol 'one' twice" },
+		{ "axis_symbols_odd", "symbol 1 of axis 'n' is 'a/b'" },
+		{ "sound", NULL },
+	};
+	struct assay_inventory *inv = open_with(*state, names, N_OF(names));
+	const struct assay_catalog *cat = assay_inventory_catalog(inv);
+	struct assay_case_facts facts;
+	struct assay_err err = { 0 };
+
+	assert_null(cat->plugins[1].error);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_case c = { .variant = "ref", .threads = 1 };
+		const struct assay_catalog_op *op;
+
+		snprintf(c.op, sizeof(c.op), "bad.%s", cases[i].op);
+		op = assay_catalog_op(cat, c.op);
+		assert_non_null(op);
+		if (!op->defect != !cases[i].reason || (op->defect && !strstr(op->defect, cases[i].reason)))
+			fail_msg("%s: '%s' does not say '%s'", op->name, op->defect ? op->defect : "(sound)",
+				 cases[i].reason ? cases[i].reason : "(sound)");
+		assert_int_equal(0, assay_inventory_describe(inv, &c, 1, &facts, &err));
+		assert_int_equal(op->defect != NULL, facts.failed);
+		assert_int_equal(op->defect == NULL, facts.timed);
+		if (op->defect)
+			assert_string_equal(op->defect, facts.reason);
+	}
+	assert_non_null(strstr(assay_catalog_variant(cat, "bad.sound", "device")->defect, "a device of kind 99"));
+	assert_non_null(strstr(assay_catalog_variant(cat, "bad.sound", "needs")->defect, "it needs 'avx2;?[31m'"));
+	assert_null(assay_catalog_variant(cat, "bad.sound", "ref")->defect);
+	assay_inventory_close(inv);
+}
+
+/* One case after the other: what a plugin does when it is asked costs that case alone. */
+TEST(hostile_answers)
+{
+	static const char *const names[] = { "example_op", "hostile_ask" };
+	static const struct {
+		const char *variant, *reason;
+	} cases[] = {
+		{ "ref", NULL },
+		{ "ask_crash", "asking its plugin what it takes: killed by signal 11 (SIGSEGV)" },
+		{ "ask_crash", "asking its plugin what it takes: killed by signal 11 (SIGSEGV)" },
+		{ "ask_crash", "asking its plugin what it takes: killed by signal 11 (SIGSEGV)" },
+		{ "ask_crash", "asking its plugin what other cases take: killed by signal 11 (SIGSEGV)" },
+		{ "ask_flood", "asking its plugin what it takes: wrote a line of more than 4 MiB" },
+		{ "ask_forge", "asking its plugin what it takes: wrote to the harness by itself" },
+		{ "ask_twice", "asking its plugin what it takes: wrote to the harness by itself" },
+		{ "ask_hang", "asking its plugin what it takes: no answer within 10 s" },
+		{ "ref", NULL },
+	};
+	static const char *const faults[] = {
+		NULL,
+		"describes more tensors than there may be",
+		"describes a tensor that is neither input, output nor scratch",
+		"describes a tensor without a name or a type",
+		"describes a tensor with too many dimensions",
+		"describes a cost that is negative or no number",
+		"describes a cost in arithmetic that this harness does not know",
+		"describes a tensor without a name or a type",
+		"killed by signal 6 (SIGABRT)",
+	};
+	struct assay_case all[N_OF(cases) + N_OF(faults)], escape = make_case("ask_escape", 64, 1, 0);
+	struct assay_inventory *inv = open_with(*state, names, N_OF(names));
+	struct assay_case_facts f[N_OF(all)];
+	struct assay_err err = { 0 };
+
+	for (size_t i = 0; i < N_OF(cases); i++)
+		all[i] = make_case(cases[i].variant, 64, 1, ASSAY_CACHE_WARM);
+	for (size_t i = 0; i < N_OF(faults); i++)
+		all[N_OF(cases) + i] = (struct assay_case){ .op = "hostile.describe",
+							    .variant = "ref",
+							    .threads = 1,
+							    .n_axes = 1,
+							    .axes = { { .name = "kind", .value = (int64_t)i } } };
+	if (assay_inventory_describe(inv, all, N_OF(all), f, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < N_OF(all); i++) {
+		const char *want = i < N_OF(cases) ? cases[i].reason : faults[i - N_OF(cases)];
+
+		if (f[i].failed != (want != NULL) || (want && !strstr(f[i].reason, want)))
+			fail_msg("case %zu: '%s' does not say '%s'", i, f[i].reason, want ? want : "(sound)");
+		assert_int_equal(want == NULL, f[i].timed);
+		assert_int_equal(want == NULL, f[i].supported);
+	}
+	assert_int_equal(0, assay_inventory_describe(inv, &escape, 1, f, &err));
+	assert_false(f[0].failed || f[0].supported);
+	assert_memory_equal("?[31mred?? aaaa", f[0].reason, 15);
+	assert_int_equal(strlen(f[0].reason), strspn(f[0].reason + 11, "a") + 11);
+	/* a shape that the op refuses is the user's fault, as before */
+	all[0] = all[N_OF(cases)];
+	all[0].axes[0].value = 9;
+	assert_int_equal(ASSAY_EUSAGE, assay_inventory_describe(inv, all, 1, f, &err));
+	assert_non_null(strstr(err.text, "is refused: bbbb"));
+	assay_inventory_close(inv);
 }
 
 MEASURE_MAIN

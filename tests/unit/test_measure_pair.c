@@ -93,7 +93,7 @@ TEST(the_same_code_takes_no_samples)
 /* Where the parts of the file begin that the sides have each for themselves; tensors end far before. */
 #define OWN_PARTS ((off_t)1 << 42)
 
-/* What another case left behind the pages of the file. */
+/* What another case left in the file. */
 static void soil(const struct assay_kept_memory *kept)
 {
 	const off_t page = sysconf(_SC_PAGESIZE), begin = (off_t)sizeof(*kept->shared) + page - 1;
@@ -127,7 +127,7 @@ TEST(memory_is_kept)
 	struct assay_pair_lessons lessons = { 0 };
 	struct assay_kept_memory kept = { 0 };
 	struct assay_measure_options o;
-	struct assay_shared *shared;
+	struct assay_pair_shared *shared;
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct measured m;
 

@@ -12,6 +12,7 @@
 
 #include "unit.h"
 #include "base/process.h"
+#include "base/process_kin.h"
 
 #define LONG_NS  UINT64_C(20000000000) /* never waited for in full unless something is broken */
 #define SHORT_NS UINT64_C(50000000)
@@ -84,6 +85,53 @@ TEST(says_why_it_cannot_start)
 	assert_int_equal(errno, ECHILD);
 }
 
+/* Whoever is asked for waits until it may end. */
+static pid_t waiting_child(int *hold, int *said)
+{
+	int in[2], out[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		pid_t grand;
+
+		close(in[1]);
+		grand = fork();
+		if (grand > 0 && write(out[1], &grand, sizeof(grand)) != sizeof(grand))
+			_exit(1);
+		_exit(read(in[0], &byte, 1) != 0);
+	}
+	close(in[0]);
+	close(out[1]);
+	*hold = in[1];
+	*said = out[0];
+	return pid;
+}
+
+TEST(knows_its_descendants)
+{
+	int hold, said;
+	pid_t child = waiting_child(&hold, &said), grandchild;
+
+	assert_int_equal(read(said, &grandchild, sizeof(grandchild)), sizeof(grandchild));
+	errno = 77;
+	assert_true(assay_process_is_kin(child));
+	assert_true(assay_process_is_kin(grandchild));
+	assert_false(assay_process_is_kin(getpid()));
+	assert_false(assay_process_is_kin(getppid()));
+	assert_false(assay_process_is_kin(1));
+	assert_false(assay_process_is_kin(0));
+	assert_int_equal(errno, 77);
+	close(hold);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(assay_process_is_kin(child));
+	close(said);
+}
+
 TEST(kills_one_that_hangs)
 {
 	/* It ignores what can be ignored and has a child of its own that sleeps. */
@@ -147,7 +195,8 @@ TEST(hands_over_only_what_it_should)
 {
 	const char *argv[] = { "/proc/self/exe", "list-fds", NULL };
 	const char *env[] = { "ASSAY_TEST_NEW=one", "ASSAY_TEST_OLD=two", NULL };
-	int extra = open("/dev/null", O_RDONLY), keep = fcntl(extra, F_DUPFD_CLOEXEC, 40);
+	int extra = open("/dev/null", O_RDONLY), keep = fcntl(extra, F_DUPFD_CLOEXEC, 40),
+	    second = fcntl(extra, F_DUPFD_CLOEXEC, 30);
 	int far = fcntl(extra, F_DUPFD, 200), fds[2];
 	struct assay_process_options o = plain(argv);
 	struct assay_err err = { 0 };
@@ -163,6 +212,7 @@ TEST(hands_over_only_what_it_should)
 	sigprocmask(SIG_BLOCK, &block, &old);
 	assert_int_equal(pipe(fds), 0);
 	o.keep_fd = keep;
+	o.second_fd = second;
 	o.env = env;
 	o.cwd = "/";
 	o.stdout_fd = o.stderr_fd = fds[1];
@@ -171,12 +221,13 @@ TEST(hands_over_only_what_it_should)
 	assert_true(assay_process_wait(&p, LONG_NS));
 	n = read(fds[0], got, sizeof(got) - 1);
 	assert_true(n > 0);
-	assert_string_equal(got, "fds 0 1 2 40; env one two 1; cwd /; own group; signals reset; stdin ends\n");
+	assert_string_equal(got, "fds 0 1 2 30 40; env one two 1; cwd /; own group; signals reset; stdin ends\n");
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	close(fds[0]);
 	close(extra);
 	close(keep);
+	close(second);
 	close(far);
 }
 

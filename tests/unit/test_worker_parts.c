@@ -235,23 +235,23 @@ TEST(elf_is_read_before_loading)
 
 TEST(page_refuses_another_version)
 {
-	struct assay_shared *shared, *other;
+	struct assay_page *page, *other;
 	struct assay_err err = { 0 };
 	char want[80];
 	int fd;
 
-	assert_int_equal(0, assay_shared_create(&shared, &fd, &err));
-	assert_int_equal(0, assay_shared_attach(&other, fd, &err));
-	assay_page_give(other->page, ASSAY_TURN_WORKER);
-	assert_true(assay_page_wait(shared->page, ASSAY_TURN_WORKER, 1000000));
-	assert_false(assay_page_wait(shared->page, ASSAY_TURN_CONTROLLER, 1000000));
-	assay_shared_unmap(other);
-	shared->page[0].version++;
-	assert_int_equal(ASSAY_EABI, assay_shared_attach(&other, fd, &err));
+	assert_int_equal(0, assay_page_create(&page, &fd, &err));
+	assert_int_equal(0, assay_page_attach(&other, fd, &err));
+	assay_page_give(other, ASSAY_TURN_WORKER);
+	assert_true(assay_page_wait(page, ASSAY_TURN_WORKER, 1000000));
+	assert_false(assay_page_wait(page, ASSAY_TURN_CONTROLLER, 1000000));
+	assay_page_unmap(other);
+	page->version++;
+	assert_int_equal(ASSAY_EABI, assay_page_attach(&other, fd, &err));
 	snprintf(want, sizeof(want), "worker speaks protocol %u, the controller %u", ASSAY_PAGE_VERSION,
 		 ASSAY_PAGE_VERSION + 1);
 	assert_string_equal(want, err.text);
-	assay_shared_unmap(shared);
+	assay_page_unmap(page);
 	close(fd);
 }
 

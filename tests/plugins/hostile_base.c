@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Honest variants under the names of those that attack the harness. */
+#include "hostile_side.h"
+
+#define HONEST(n) HOSTILE(n, NULL, hostile_right)
+
+static const struct assay_variant variants[] = {
+	/* hostile_page.c */
+	HONEST("resize"),
+	HONEST("status"),
+	HONEST("n_counts"),
+	HONEST("n_samples"),
+	HONEST("samples"),
+	HONEST("forged"),
+	HONEST("scribble"),
+	/* hostile_state.c, hostile_flush.c */
+	HONEST("flush_prepare"),
+	HONEST("flush_run"),
+	HONEST("affinity_run"),
+	HONEST("flush_load"),
+	/* hostile_signal.c */
+	HONEST("interrupt"),
+	HONEST("interrupt_child"),
+	/* cheat_spy.c */
+	HONEST("spy_words"),
+	HONEST("spy_change"),
+	HONEST("spy_turn"),
+};
+
+HOSTILE_PLUGIN("hostile-base", variants);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Variants that are right and change what the results and times of their thread rest on. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "hostile_side.h"
+
+static void flush_to_zero(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 1u << 15);
+#elif defined(__aarch64__)
+	uint64_t fpcr;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+	__asm__ volatile("msr fpcr, %0" : : "r"(fpcr | 1u << 24));
+#endif
+}
+
+static int flush_prepare(struct assay_job *job)
+{
+	flush_to_zero();
+	return 0;
+}
+
+static int flush_run(struct assay_job *job)
+{
+	flush_to_zero();
+	return hostile_right(job);
+}
+
+static void flush_last(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	if (tid == n_threads - 1)
+		flush_to_zero();
+}
+
+static int flush_thread_run(struct assay_job *job)
+{
+	job->host->parallel(job, flush_last, NULL);
+	return hostile_right(job);
+}
+
+static int round_run(struct assay_job *job)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 3u << 13);
+#elif defined(__aarch64__)
+	uint64_t fpcr;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+	__asm__ volatile("msr fpcr, %0" : : "r"(fpcr | 3u << 22));
+#endif
+	return hostile_right(job);
+}
+
+static int x87_run(struct assay_job *job)
+{
+#if defined(__x86_64__)
+	uint16_t cw = 0x27f;
+
+	__asm__ volatile("fldcw %0" : : "m"(cw));
+#endif
+	return hostile_right(job);
+}
+
+static int affinity(struct assay_job *job)
+{
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	return sched_setaffinity(0, sizeof(all), &all) ? job->host->fail(job, "%s", strerror(errno))
+						       : hostile_right(job);
+}
+
+static int policy_run(struct assay_job *job)
+{
+	const struct sched_param none = { 0 };
+
+	sched_setscheduler(0, SCHED_BATCH, &none);
+	return hostile_right(job);
+}
+
+static int nice_run(struct assay_job *job)
+{
+	setpriority(PRIO_PROCESS, 0, 5);
+	return hostile_right(job);
+}
+
+static int mask_run(struct assay_job *job)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return hostile_right(job);
+}
+
+static int limit_run(struct assay_job *job)
+{
+	struct rlimit l;
+
+	getrlimit(RLIMIT_NOFILE, &l);
+	l.rlim_cur = 100;
+	setrlimit(RLIMIT_NOFILE, &l);
+	return hostile_right(job);
+}
+
+static const struct assay_variant variants[] = {
+	HOSTILE("flush_prepare", flush_prepare, hostile_right),
+	HOSTILE("flush_run", NULL, flush_run),
+	HOSTILE("flush_thread", NULL, flush_thread_run),
+	HOSTILE("round_run", NULL, round_run),
+	HOSTILE("x87_run", NULL, x87_run),
+	HOSTILE("affinity_prepare", affinity, hostile_right),
+	HOSTILE("affinity_run", NULL, affinity),
+	HOSTILE("policy_run", NULL, policy_run),
+	HOSTILE("nice_run", NULL, nice_run),
+	HOSTILE("mask_run", NULL, mask_run),
+	HOSTILE("limit_run", NULL, limit_run),
+};
+
+HOSTILE_PLUGIN("hostile-state", variants);

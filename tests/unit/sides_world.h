@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two plugins with variants of example.scale of the same names: one is measured alone, or both in a pair. */
+#ifndef ASSAY_TESTS_SIDES_WORLD_H
+#define ASSAY_TESTS_SIDES_WORLD_H
+
+#include "measure_world.h"
+
+#include "measure/measure_pair.h"
+
+struct sides {
+	struct assay_strings plugins[2];
+	struct assay_inventory *inv;
+	struct assay_measure_options o;
+	uint64_t timeout_ns; /* of cases; 0: as make_case() has it */
+};
+
+static inline void open_sides(const struct world *w, const char *const names[2], struct sides *s)
+{
+	struct assay_err err = { 0 };
+
+	*s = (struct sides){ 0 };
+	for (int i = 0; i < 2; i++) {
+		add_plugin(&s->plugins[i], w->dir, "example_op");
+		add_plugin(&s->plugins[i], w->dir, names[i]);
+	}
+	if (assay_inventory_open(&s->inv, &s->plugins[ASSAY_HEAD], NULL, &w->host, &err))
+		fail_msg("%s", err.text);
+	s->o = (struct assay_measure_options){ .topology = w->topology,
+					       .host = &w->host,
+					       .clock = &w->clock,
+					       .seed = 42,
+					       .plugins = &s->plugins[ASSAY_HEAD] };
+}
+
+static inline void close_sides(struct sides *s)
+{
+	assay_inventory_close(s->inv);
+	assay_strings_release(&s->plugins[0]);
+	assay_strings_release(&s->plugins[1]);
+}
+
+static inline struct assay_case plan_of(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
+					unsigned threads, struct assay_case_facts *facts)
+{
+	struct assay_case c = make_case(variant, n, threads, cache);
+	struct assay_err err = { 0 };
+
+	c.timeout_ns = s->timeout_ns ? s->timeout_ns : c.timeout_ns;
+	if (assay_inventory_describe(s->inv, &c, 1, facts, &err))
+		fail_msg("%s", err.text);
+	return c;
+}
+
+/* The head's variant. */
+static inline void measure_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
+				 unsigned threads, struct assay_result *r)
+{
+	struct assay_case_facts facts;
+	struct assay_case c = plan_of(s, variant, n, cache, threads, &facts);
+	struct assay_err err = { 0 };
+
+	if (assay_measure_case(&c, assay_inventory_catalog(s->inv), &facts, &s->o, r, &err))
+		fail_msg("%s", err.text);
+}
+
+/* The first pair, which is always audited. */
+static inline void measure_in_pair(struct sides *s, const char *variant, int64_t n, struct assay_pair *p)
+{
+	const struct assay_pair_options po = { .plugins = { &s->plugins[0], &s->plugins[1] },
+					       .sampling_ns = 20000000,
+					       .pair_seed = 3 };
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_case_facts facts;
+	struct assay_case c = plan_of(s, variant, n, ASSAY_CACHE_WARM, 1, &facts);
+	struct assay_err err = { 0 };
+	char difference[256];
+
+	if (assay_measure_pair(&c, assay_inventory_catalog(s->inv), &facts, &s->o, &po, &lessons, p, difference, &err))
+		fail_msg("%s", err.text);
+}
+
+#endif
