@@ -25,9 +25,9 @@ static json_t *samples_json(const struct assay_pair *p, int side)
 static json_t *side_json(const struct assay_pair *p, int side, bool samples)
 {
 	const struct assay_pair_side *s = &p->side[side];
-	json_t *o = json_pack("{s:s,s:o,s:o,s:o}", "status", assay_status_name(s->status), "reason",
+	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:o}", "status", assay_status_name(s->status), "reason",
 			      assay_json_text(s->reason), "digest", assay_json_text(s->digest), "code",
-			      assay_json_text(s->code_hash));
+			      assay_json_text(s->code_hash), "log", assay_json_text(s->log));
 
 	if (samples)
 		json_object_set_new(o, "samples", samples_json(p, side));

@@ -170,6 +170,18 @@ static void add_counts(const struct assay_pair *counted, const struct assay_emit
 	assay_columns_release(&t);
 }
 
+/* What the workers of sides that failed printed. */
+static void add_logs(const struct assay_comparison_case *c, struct assay_text *out)
+{
+	for (size_t i = 0; i < c->n_pairs; i++)
+		for (int side = 0; side < 2; side++) {
+			char of[64];
+
+			snprintf(of, sizeof(of), "pair %zu, %s,", i + 1, side == ASSAY_HEAD ? "head" : "base");
+			assay_log_text(out, of, c->pairs[i].side[side].log);
+		}
+}
+
 /* ---- the whole ---- */
 
 static void case_pairs(const struct assay_comparison_case *c, const struct assay_case_reading *reading, bool samples,
@@ -193,6 +205,7 @@ static void case_pairs(const struct assay_comparison_case *c, const struct assay
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	add_counts(&reading->counted, style, out);
+	add_logs(c, out);
 	for (size_t i = 0; i < c->n_pairs && samples; i++) {
 		assay_text_addf(out, "    pair %zu\n", i + 1);
 		block_rows(&c->pairs[i], out);

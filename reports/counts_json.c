@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exact counts for scripts: {"schema":1,"run":{"evidence":"exact",…},"cases":[{"key","status","reason","counters",
- * "metrics","functions"}]}. Those of a run with times are the member "exact" of its object, without "schema".
+ * "metrics","functions","log"}]}. Those of a run with times are the member "exact" of its object, without "schema".
  */
 #include "reports/emitter.h"
 
@@ -58,9 +58,10 @@ static json_t *case_json(const struct assay_exact_case *c)
 				      json_pack("{s:o,s:o,s:o}", "name", assay_json_text(f->name), "object",
 						assay_json_text(f->object), "counts", counts_json(&f->counts)));
 	}
-	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o}", "key", assay_json_text(c->key), "status",
+	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o,s:o}", "key", assay_json_text(c->key), "status",
 			 assay_status_name(c->status), "reason", assay_json_text(c->reason), "counters",
-			 counters_json(c), "metrics", metrics_json(c), "functions", functions);
+			 counters_json(c), "metrics", metrics_json(c), "functions", functions, "log",
+			 assay_json_text(c->log));
 }
 
 static json_t *run_json(const struct assay_exact_run *run)

@@ -8,6 +8,7 @@
 
 #include "model/quantity.h"
 #include "reports/columns.h"
+#include "reports/text_parts.h"
 
 enum { COL_CASE, COL_INSTRUCTIONS, COL_READS, COL_WRITES, COL_D1, COL_LL, COL_BRANCHES, COL_MISSED, N_COLS };
 
@@ -89,6 +90,17 @@ static void begin(struct assay_columns *t)
 	assay_columns_row(t, head);
 }
 
+/* What the workers printed while they counted. @side: of the name; may be "". */
+static void add_logs(const struct assay_exact_run *run, const char *side, struct assay_text *out)
+{
+	for (size_t i = 0; i < run->n_cases; i++) {
+		char of[ASSAY_KEY_MAX + 48];
+
+		snprintf(of, sizeof(of), "%s%s, counted,", run->cases[i].key, side);
+		assay_log_text(out, of, run->cases[i].log);
+	}
+}
+
 /* Where the counts come from, and of how many cases there are any. */
 static void add_setting(const struct assay_exact_run *run, struct assay_text *out)
 {
@@ -112,6 +124,8 @@ void assay_counts_text(const struct assay_exact_run *run, const struct assay_emi
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	add_setting(run, out);
+	if (style->verbose)
+		add_logs(run, "", out);
 }
 
 /* ---- two builds ---- */
@@ -176,6 +190,10 @@ void assay_counts_sides_text(const struct assay_exact_run *base, const struct as
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	add_setting(head, out);
+	if (!style->verbose)
+		return;
+	add_logs(head, " of the head", out);
+	add_logs(base, " of the base", out);
 }
 
 static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)

@@ -208,6 +208,7 @@ static void add_result(const struct assay_result *r, bool samples, const struct 
 	assay_columns_release(&t);
 	if (samples && r->samples)
 		add_samples(r, out);
+	assay_log_text(out, "", r->log);
 }
 
 static void write_cases(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)

@@ -106,6 +106,7 @@ static json_t *case_json(const struct assay_result *r, bool samples)
 	json_object_set_new(o, "numa_node", r->numa_node >= 0 && r->n_cpus ? json_integer(r->numa_node) : json_null());
 	json_object_set_new(o, "copies", assay_json_u64(r->copies));
 	json_object_set_new(o, "code_hash", assay_json_text(r->code_hash));
+	json_object_set_new(o, "log", assay_json_text(r->log));
 	if (samples)
 		json_object_set_new(o, "raw", raw_json(r));
 	return o;

@@ -331,6 +331,10 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 		assay_text_add(out, "\n");
 		assay_counts_text(run->exact, style, out);
 	}
+	/* of a stored run `show` has them */
+	for (size_t i = 0; i < run->n_results && !run->id; i++)
+		if (run->results[i].status != ASSAY_STATUS_OK)
+			assay_log_text(out, run->results[i].c.key, run->results[i].log);
 }
 
 ASSAY_EMITTER(run_text, ASSAY_REPORT_RUN, "text", write_text);

@@ -2,6 +2,7 @@
 /* Colours, times of day and XML. */
 #include "reports/text_parts.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "reports/columns.h"
@@ -58,5 +59,18 @@ void assay_xml_add(struct assay_text *out, const char *s)
 				c = ASSAY_CODE_POINT_BAD;
 			assay_code_point_add(out, c);
 		}
+	}
+}
+
+void assay_log_text(struct assay_text *out, const char *of, const char *log)
+{
+	if (!log || !log[0])
+		return;
+	assay_text_addf(out, "\n%s%swrote to standard output and standard error:\n", of, of[0] ? " " : "");
+	while (*log) {
+		size_t len = strcspn(log, "\n");
+
+		assay_text_addf(out, "  %.*s\n", (int)len, log);
+		log += len + (log[len] == '\n');
 	}
 }

@@ -28,4 +28,10 @@ void assay_when_text(uint64_t unix_ns, char *buf, size_t size);
  */
 void assay_xml_add(struct assay_text *out, const char *s);
 
+/*
+ * What a worker printed, its lines behind a blank line and "@of wrote:"; nothing where @log is NULL or "". An empty @of
+ * stands for the case above.
+ */
+void assay_log_text(struct assay_text *out, const char *of, const char *log);
+
 #endif

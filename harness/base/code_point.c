@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, none above U+10FFFF. A '?' is never longer than what it stands for: text is made printable in place, and no array is too small for it.
+ * UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, none above U+10FFFF. A '?' is never longer than what it
+ * stands for: text is made printable in place, and no array is too small for it.
  */
 #include "base/code_point.h"
 

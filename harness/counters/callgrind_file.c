@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/code_point.h"
+
 #define MAX_EVENTS 32
 #define MAX_NAMES  65536
 
@@ -168,6 +170,7 @@ static int begin_function(struct reader *r, const char *s)
 	if (!name)
 		return damaged(r, "a function without a name");
 	snprintf(r->now.name, sizeof(r->now.name), "%s", name);
+	assay_printable_line(r->now.name, sizeof(r->now.name)); /* a symbol of a plugin may be anything */
 	return 0;
 }
 

@@ -133,7 +133,7 @@ static int align_names(const struct assay_compare_plan *p, struct assay_exact_ca
 			snprintf(f.object, sizeof(f.object), "%.*s", (int)sizeof(f.object) - 1, file_name(h->v[0]));
 		rc = assay_exact_add_function(&renamed, &f);
 	}
-	assay_exact_case_release(base);
+	assay_exact_case_drop_counts(base);
 	*base = renamed;
 	return rc ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
 }

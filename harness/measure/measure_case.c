@@ -318,6 +318,8 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		rc = drive(&s, op);
 	for (uint32_t i = 0; s.worker && i < c->threads; i++)
 		assay_core_pace_learn(pace, cpus[i], assay_worker_reply(s.worker)->core_least[i]);
+	if (s.worker)
+		out->log = assay_worker_words(s.worker);
 	assay_worker_free(s.worker);
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/code_point.h"
 #include "base/file.h"
 #include "base/monotonic.h"
 #include "base/temporary.h"
@@ -117,6 +118,7 @@ static void add_log(struct counting *k)
 	else if (len > start)
 		snprintf(k->out->reason + n, sizeof(k->out->reason) - n, " (valgrind: %.*s)", (int)(len - start),
 			 text + start);
+	assay_printable_line(k->out->reason, sizeof(k->out->reason)); /* its log quotes names of plugins */
 	free(text);
 }
 
@@ -246,6 +248,8 @@ static int count(struct counting *k, const struct assay_case *c)
 	rc = assay_worker_start(&k->worker, &wo, k->err);
 	if (!rc)
 		rc = drive(k, c->cache == ASSAY_CACHE_WARM);
+	if (k->worker)
+		k->out->log = assay_worker_words(k->worker);
 	assay_worker_free(k->worker);
 	return rc ? rc : read_counts(k);
 }
@@ -273,7 +277,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	if (rc > 0)
 		rc = 0;
 	if (!rc && out->status != ASSAY_STATUS_OK)
-		assay_exact_case_release(out);
+		assay_exact_case_drop_counts(out);
 	return rc;
 }
 

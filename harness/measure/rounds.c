@@ -24,9 +24,18 @@ bool assay_round_wanted(const struct assay_result *r, uint64_t took_ns)
 	return r->status == ASSAY_STATUS_OK && r->n_samples && took_ns <= WORTH_BUDGETS * r->c.budget_ns;
 }
 
-/* A round that went wrong decides for the case: what fails one time in three does not work. */
-static int fail(struct assay_result *r, enum assay_status status, const char *reason)
+/* The words of @from in place of those of @r. */
+static void take_log(struct assay_result *r, struct assay_result *from)
 {
+	free(r->log);
+	r->log = from->log;
+	from->log = NULL;
+}
+
+/* A round that went wrong decides for the case: what fails one time in three does not work. */
+static int fail(struct assay_result *r, struct assay_result *round, enum assay_status status, const char *reason)
+{
+	take_log(r, round);
 	r->status = status;
 	snprintf(r->reason, sizeof(r->reason), "round %zu: %.480s", r->rounds + 1, reason);
 	if (status == ASSAY_STATUS_WRONG)
@@ -88,10 +97,12 @@ int assay_result_add_round(struct assay_result *r, struct assay_result *round, c
 	int rc;
 
 	if (round->status != ASSAY_STATUS_OK)
-		return fail(r, round->status, round->reason);
+		return fail(r, round, round->status, round->reason);
 	if (strcmp(r->digest, round->digest))
-		return fail(r, ASSAY_STATUS_WRONG,
+		return fail(r, round, ASSAY_STATUS_WRONG,
 			    "the output differs from that of the round before, with the same inputs");
+	if (!r->log || !r->log[0])
+		take_log(r, round);
 	average(r, round);
 	rc = add_samples(r, round);
 	if (!rc)

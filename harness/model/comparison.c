@@ -8,6 +8,7 @@
 void assay_pair_release(struct assay_pair *p)
 {
 	for (int i = 0; i < 2; i++) {
+		free(p->side[i].log);
 		free(p->side[i].samples);
 		free(p->side[i].metrics);
 		assay_counters_release(&p->side[i].counters);

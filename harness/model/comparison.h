@@ -19,6 +19,7 @@ enum assay_side {
 struct assay_pair_side {
 	enum assay_status status;
 	char reason[512];
+	char *log;                         /* as of a result, where the side is not ok */
 	char digest[ASSAY_DIGEST_LEN + 1]; /* exact ops */
 	double max_rel_err;                /* negative: does not apply */
 	char code_hash[ASSAY_DIGEST_LEN + 1];

@@ -109,12 +109,19 @@ struct assay_case assay_exact_case_named(const struct assay_exact_case *c)
 	return named;
 }
 
-void assay_exact_case_release(struct assay_exact_case *c)
+void assay_exact_case_drop_counts(struct assay_exact_case *c)
 {
 	free(c->functions);
 	c->functions = NULL;
 	c->n_functions = 0;
 	c->total = (struct assay_exact_counts){ { 0 } };
+}
+
+void assay_exact_case_release(struct assay_exact_case *c)
+{
+	assay_exact_case_drop_counts(c);
+	free(c->log);
+	c->log = NULL;
 }
 
 void assay_exact_change_text(uint64_t base, uint64_t head, char *buf, size_t size)

@@ -46,6 +46,7 @@ struct assay_exact_case {
 	bool all_threads;         /* the bench said `all`, see struct assay_case; false of recorded counts */
 	enum assay_status status; /* ok: there are counts */
 	char reason[512];
+	char *log;                         /* as of a result */
 	char digest[ASSAY_DIGEST_LEN + 1]; /* of the output of exact ops; "" of recorded counts */
 	struct assay_exact_counts total;
 	struct assay_exact_function *functions; /* malloc'ed, sorted by name, then object */
@@ -54,6 +55,8 @@ struct assay_exact_case {
 
 /* Append a function and add it to the total; two of one name and object are one. 0 or ASSAY_ENOMEM. */
 int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exact_function *f);
+/* The counts alone: of a case that has none, the rest stays. */
+void assay_exact_case_drop_counts(struct assay_exact_case *c);
 void assay_exact_case_release(struct assay_exact_case *c);
 /* What is known of the case that was counted: all by which manifests and policies name it. */
 struct assay_case assay_exact_case_named(const struct assay_exact_case *c);

@@ -66,9 +66,11 @@ const char *assay_bound_name(enum assay_bound b)
 
 void assay_result_release(struct assay_result *r)
 {
+	free(r->log);
 	free(r->samples);
 	free(r->metrics);
 	free(r->cpus);
+	r->log = NULL;
 	r->samples = NULL;
 	r->metrics = NULL;
 	r->cpus = NULL;

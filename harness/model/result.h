@@ -96,6 +96,7 @@ struct assay_result {
 	struct assay_case c;
 	enum assay_status status;
 	char reason[512]; /* empty when ok */
+	char *log;        /* malloc'ed, printable lines: what its worker printed; NULL or "": nothing */
 	bool checked;     /* the output was compared with the oracle */
 	bool correct;
 	char digest[ASSAY_DIGEST_LEN + 1];    /* of the outputs of exact ops; "" otherwise */

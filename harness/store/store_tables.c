@@ -136,6 +136,7 @@ static const struct assay_column measurement_list[] = {
 	ASSAY_COLUMN(struct assay_result, numa_node, "numa_node"),
 	ASSAY_COLUMN(struct assay_result, copies, "copies"),
 	ASSAY_COLUMN(struct assay_result, started_ns, "started_ns"),
+	ASSAY_COLUMN(struct assay_result, log, "log"),
 };
 const struct assay_columns assay_store_measurement_columns = ASSAY_COLUMNS(measurement_list);
 
@@ -200,6 +201,7 @@ static const struct assay_column side_list[] = {
 	ASSAY_COLUMN(struct assay_pair_side, digest, "digest"),
 	ASSAY_COLUMN_NULL(struct assay_pair_side, max_rel_err, "max_rel_err"),
 	ASSAY_COLUMN(struct assay_pair_side, code_hash, "code_hash"),
+	ASSAY_COLUMN(struct assay_pair_side, log, "log"),
 };
 const struct assay_columns assay_store_side_columns = ASSAY_COLUMNS(side_list);
 
@@ -225,6 +227,7 @@ static const struct assay_column exact_case_list[] = {
 	ASSAY_COLUMN(struct assay_exact_case, reason, "reason"),
 	ASSAY_COLUMN(struct assay_exact_case, digest, "digest"),
 	ASSAY_COLUMN(struct assay_exact_case, all_threads, "all_threads"),
+	ASSAY_COLUMN(struct assay_exact_case, log, "log"),
 };
 const struct assay_columns assay_store_exact_case_columns = ASSAY_COLUMNS(exact_case_list);
 

@@ -128,7 +128,7 @@ static int give_up(struct assay_inventory *inv, size_t at, bool first, const str
 	return p->error ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 }
 
-/* @first: fill the catalog, too; later it stays as it is, and what a plugin that no longer loads offers is not there. */
+/* @first: fill the catalog. Later it stays as it is, and what a plugin offers that no longer loads is not there. */
 static int load(struct assay_inventory *inv, bool first, struct assay_err *err)
 {
 	for (;;) {

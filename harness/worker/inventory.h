@@ -36,22 +36,4 @@ int assay_inventory_describe(struct assay_inventory *inv, const struct assay_cas
 int assay_inventory_shape(struct assay_inventory *inv, const struct assay_catalog_op *op, const int64_t *axes,
 			  unsigned n_threads, struct assay_shape_facts *out, struct assay_err *err);
 
-/* ---- the child --------------------------------------------------------------------------------------------------- */
-
-/* Its argv[1]. */
-#define ASSAY_INVENTORY_COMMAND "__inventory"
-/*
- * Lines from the controller, and what the child answers:
- *     {"load": "path", "host": {…}}                             {"name", "ops", "variants", …} or {"error": "…"}
- *     {"ready": true}                                           {}
- *     {"place": true}                                           {"placed": true}
- *     {"shape": {"op", "axes", "threads"}}                      {"tensors", "ops", …}
- *     {"case": {"op", "variant", "axes", "threads", "cold"}}    {"supported", "timed", "reason", …}
- * Each question has a number, "question", that its answer repeats. Of shapes and cases the answer may also be
- * {"refused": "…"}, by the op, or {"broken": "…"}: what the op describes cannot be. A path has the letter of a part
- * before it.
- * Ends when the socket does. Returns the exit status of the process.
- */
-int assay_inventory_child(int fd);
-
 #endif

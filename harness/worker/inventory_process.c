@@ -16,7 +16,7 @@
 
 #include "base/code_point.h"
 #include "base/monotonic.h"
-#include "worker/inventory.h"
+#include "worker/inventory_child.h"
 
 #define ANSWER_TIMEOUT_S 10
 #define LINE_MAX_BYTES   ((size_t)4 << 20) /* thousands of variants */

@@ -12,7 +12,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/code_point.h"
 #include "base/monotonic.h"
+#include "base/pipe_reader.h"
 #include "base/process.h"
 #include "base/process_strays.h"
 #include "counters/heap.h"
@@ -24,6 +26,9 @@
 #define SLICE_NS         50000000u
 #define END_NS           5000000000u
 #define SIMULATED_END_NS 60000000000u
+/* As long as the worker prints more than a pipe holds: it waits until somebody reads. */
+#define TALKING_SLICE_NS 1000000u
+#define TALKING_BYTES    ((size_t)32 << 10)
 
 struct assay_worker {
 	struct assay_page *page;
@@ -37,6 +42,7 @@ struct assay_worker {
 	struct assay_process process;
 	pid_t partner; /* of a pair, the one that was started later; 0: none */
 	struct assay_strays strays;
+	struct assay_pipe words; /* what the process prints */
 	uint64_t deadline_ns, timeout_ns, memory_bytes;
 	uint64_t end_ns; /* that it may take to end */
 	struct assay_patience *patience, own_patience;
@@ -123,8 +129,8 @@ static int launch(struct assay_worker *w, int page_fd, int pair_fd, const struct
 					    .env = env,
 					    .keep_fd = page_fd,
 					    .second_fd = pair_fd,
-					    .stdout_fd = STDERR_FILENO,
-					    .stderr_fd = -1 };
+					    .stdout_fd = w->words.write_fd,
+					    .stderr_fd = w->words.write_fd };
 	size_t n = 0;
 
 	if (o->launch) {
@@ -169,7 +175,9 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 	w->patience = o->patience ? o->patience : &w->own_patience;
 	w->facts = o->facts;
 	w->interrupted = o->interrupted;
-	rc = assay_page_create(&w->page, &fd, err);
+	rc = assay_pipe_open(&w->words, ASSAY_WORKER_WORDS_MAX, err);
+	if (!rc)
+		rc = assay_page_create(&w->page, &fd, err);
 	if (!rc) {
 		w->page->spec.kept_memory = pair->kept;
 		rc = fill_spec(&w->page->spec, o, err);
@@ -177,8 +185,10 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 			rc = launch(w, fd, pair->fd, o, err);
 		close(fd);
 	}
+	assay_pipe_started(&w->words);
 	if (rc) {
 		assay_page_unmap(w->page);
+		assay_pipe_release(&w->words);
 		free(w);
 		return rc;
 	}
@@ -263,12 +273,36 @@ void assay_worker_free(struct assay_worker *w)
 	if (w->owns_pair)
 		assay_pair_unmap(w->pair);
 	assay_page_unmap(w->page);
+	assay_pipe_release(&w->words);
 	free(w);
 }
 
 static enum assay_phase phase_of(const struct assay_worker *w)
 {
 	return (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
+}
+
+char *assay_worker_words(struct assay_worker *w)
+{
+	struct assay_text *t = &w->words.text;
+
+	if (w->process.pid)
+		assay_process_kill(&w->process);
+	while (assay_pipe_drain(&w->words) && w->words.left_out < ASSAY_WORKER_WORDS_MAX)
+		;
+	if (!t->len || t->failed)
+		return NULL;
+	t->len = assay_printable_lines(t->s, t->len);
+	if (w->words.left_out)
+		assay_text_addf(t, "%s… %llu bytes left out\n", t->s[t->len - 1] == '\n' ? "" : "\n",
+				(unsigned long long)w->words.left_out);
+	return assay_text_take(t);
+}
+
+/* Take what it printed, and say how long to wait until it may have printed as much again. */
+static uint64_t listen_to(struct assay_worker *w)
+{
+	return assay_pipe_drain(&w->words) >= TALKING_BYTES ? TALKING_SLICE_NS : SLICE_NS;
 }
 
 static void ended(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
@@ -300,7 +334,7 @@ static int await_end(struct assay_worker *w, enum assay_status *status, char *re
 {
 	const uint64_t end = assay_monotonic_ns() + w->end_ns;
 
-	while (!assay_process_wait(&w->process, SLICE_NS)) {
+	while (!assay_process_wait(&w->process, listen_to(w))) {
 		if (w->interrupted && *w->interrupted)
 			return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 		if (assay_monotonic_ns() > end) {
@@ -383,11 +417,15 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 		     size_t size, struct assay_err *err)
 {
 	const enum assay_command cmd = (enum assay_command)w->order.command;
+	uint64_t slice_ns = SLICE_NS;
 
 	/* a worker that answers at once, and never says what ends the case, is over its time, too */
 	if (over_time(w, NULL, status, reason, size))
 		return 0;
-	while (!assay_page_wait(w->page, ASSAY_TURN_CONTROLLER, SLICE_NS)) {
+	while (!assay_page_wait(w->page, ASSAY_TURN_CONTROLLER, slice_ns)) {
+		slice_ns = listen_to(w);
+		if (partner && listen_to(partner) < slice_ns)
+			slice_ns = TALKING_SLICE_NS;
 		if (w->interrupted && *w->interrupted)
 			return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 		if (assay_process_ended(&w->process)) {

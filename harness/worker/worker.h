@@ -61,6 +61,13 @@ int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker
 			    struct assay_kept_memory *kept, struct assay_err *err);
 /* Kills it if it still runs, and whatever it left behind. */
 void assay_worker_free(struct assay_worker *w);
+/* Bytes of what a worker prints that are kept. */
+#define ASSAY_WORKER_WORDS_MAX ((size_t)64 << 10)
+/*
+ * Kills it if it still runs; what it wrote to standard output and standard error, as printable lines, malloc'ed. Behind
+ * the first ASSAY_WORKER_WORDS_MAX bytes a line tells how many more there were. NULL: nothing. To be asked once.
+ */
+char *assay_worker_words(struct assay_worker *w);
 
 /*
  * Give @cmd and wait for the answer. 0 and *status, *reason for whatever the worker or its end says (then it is gone,

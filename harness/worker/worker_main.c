@@ -23,7 +23,7 @@
 #include "worker/case_counts.h"
 #include "worker/code_hash.h"
 #include "worker/confine.h"
-#include "worker/inventory.h"
+#include "worker/inventory_child.h"
 #include "worker/protocol.h"
 #include "worker/sampling.h"
 #include "worker/worker_reply.h"
@@ -553,6 +553,8 @@ int assay_worker_main(int argc, char **argv)
 	fd = inherited_file(argv[2]);
 	if (fd < 0)
 		return 2;
+	/* what a plugin prints before it crashes is worth most */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 3) {
 		assay_confine_signals();
 		return assay_inventory_child(fd);

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "worker/reply_text.h"
+
 /* Beyond what any machine has. */
 #define MOST_BYTES (UINT64_C(1) << 52)
 #define MOST_CPUS  65536
@@ -345,5 +347,7 @@ int assay_reply_take(struct assay_worker_reply *own, const struct assay_worker_r
 		rc = check_counts(own, err);
 	if (rc)
 		memset(own, 0, sizeof(*own));
+	else
+		assay_reply_make_printable(own);
 	return rc;
 }

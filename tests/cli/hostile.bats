@@ -67,3 +67,74 @@ benches() {
 	[[ $stderr == *"a plugin is left out: no symbol"* && $stderr == *"a plugin is left out: loading "*"wrote to the harness by itself"* ]]
 	jq -e 'all(.cases[]; .status == "ok")' <<<"$output"
 }
+
+# talk COMMAND ARGUMENT...: with variants that print while they run.
+talk() {
+	local command=$1
+	shift
+	mkdir -p t/suites
+	printf 'bench "scale" { op = example.scale shapes = "n=64" budget = 20ms variants = {"ref", "talks", "floods", "dies", "lies", "late", "refuses"} }\n' >t/all.bench
+	printf 'suite "all" { use "*" { } }\n' >t/suites/all.suite
+	ASSAY_DETERMINISTIC=1 "$ASSAY" "$command" --no-default-plugins --plugin "$PLUGINS/example_op.so" --plugin "$PLUGINS/talker.so" --bench-dir t --suite all "$@"
+}
+
+@test "what a worker prints is kept with its case and shown, printable, and not passed on" {
+	run --separate-stderr talk run --db t.db
+	[ "$status" = 3 ]
+	[[ $output$stderr != *elements* && $output$stderr != *"ten thousand"* && $output$stderr != *"about to die"* && $output$stderr != *"of many"* ]]
+	assay show last --db t.db --json >show.json
+	jq -e '[.cases[] | {(.variant): .log}] | add | .ref == null and .dies == "about to die\n"
+		and .talks == "prepared ?[31m64?[0m elements\n?to the ? error? output"' show.json
+	jq -e '[.cases[] | {(.variant): .status}] | add == {"ref": "ok", "talks": "ok", "floods": "ok", "dies": "crashed", "lies": "wrong", "late": "ok", "refuses": "failed"}' show.json
+	jq -e '.cases[] | select(.variant == "floods").log | test("^line     0 of ten thousand") and endswith("… 244464 bytes left out\n")
+		and (split("\n… ")[0] | length) == 65536' show.json
+	# also where it prints more than a pipe holds while it ends
+	jq -e '.cases[] | select(.variant == "late").log | endswith("… 2734464 bytes left out\n")' show.json
+	jq -e '.cases[] | select(.variant == "refuses").reason == "running of '"'"'example.scale/refuses'"'"' failed: cannot run on a ?[31mFriday?[0m ? ?"' show.json
+	run assay show last example.scale/talks --db t.db
+	[[ $output == *$'\nwrote to standard output and standard error:\n  prepared ?[31m64?[0m elements\n  ?to the ? error? output' ]]
+	run assay show last example.scale/ref --db t.db
+	[[ $output != *"wrote to"* ]]
+}
+
+@test "verify, which stores nothing, shows the words of what failed" {
+	run --separate-stderr talk verify
+	[ "$status" = 3 ]
+	[ -z "$stderr" ]
+	[[ $output == *$'\nexample.scale/dies/n=64/t=1/warm wrote to standard output and standard error:\n  about to die\n'* ]]
+	[[ $output == *$'example.scale/lies/n=64/t=1/warm wrote to '* && $output != *"talks/n=64/t=1/warm wrote to"* ]]
+	run --separate-stderr talk verify --only 'example.scale/dies/*' --json
+	jq -e '.cases[0].log == "about to die\n"' <<<"$output"
+}
+
+@test "words of a side that fails stand with its pair" {
+	mkdir -p t/suites
+	printf 'bench "scale" { op = example.scale shapes = "n=64" budget = 20ms variants = {"dies", "talks"} }\n' >t/all.bench
+	printf 'suite "all" { use "*" { } }\n' >t/suites/all.suite
+	run --separate-stderr "$ASSAY" compare "$PLUGINS/talker.so" "$PLUGINS/talker.so" --no-default-plugins --plugin "$PLUGINS/example_op.so" --bench-dir t --suite all --db t.db
+	# which side is set up first, and dies, is drawn
+	[ "$status" = 4 ] || [ "$status" = 5 ]
+	[[ $output$stderr != *"elements"* && $output$stderr != *"about to die"* ]]
+	assay show comparisons last example.scale --db t.db --json |
+		jq -e '[.cases[] | select(.control == "none") | {(.key | split("/")[1]): [.pairs[] | .base.log, .head.log]}] | add | (.talks | unique) == [null] and (.dies | unique) == [null, "about to die\n"]'
+	run assay show comparisons last example.scale/dies --db t.db
+	[[ $output == *$'\npair 1, '*$', wrote to standard output and standard error:\n  about to die'* ]]
+}
+
+@test "sides of a pair that print all the time come to an end" {
+	mkdir -p t/suites
+	printf 'bench "scale" { op = example.scale shapes = "n=64" budget = 20ms timeout = 10s variants = {"mutters"} }\n' >t/all.bench
+	printf 'suite "all" { use "*" { } }\n' >t/suites/all.suite
+	"$ASSAY" compare "$PLUGINS/talker.so" "$PLUGINS/talker.so" --same-code --no-default-plugins --plugin "$PLUGINS/example_op.so" --bench-dir t --suite all --db t.db >out 2>err || true
+	assay show comparisons last example.scale --db t.db --json | jq -e '[.cases[].pairs[] | .base.status, .head.status] | unique == ["ok"]'
+}
+
+@test "words of a worker that counts stand with its counts" {
+	command -v valgrind >/dev/null || skip "no valgrind here"
+	run --separate-stderr talk run --evidence exact --only 'example.scale/dies/*' --only 'example.scale/talks/*' --db t.db --json
+	[[ $stderr != *"about to die"* ]]
+	jq -e '.cases[0] | .status != "skipped"' <<<"$output" || skip "nothing can be counted here"
+	jq -e '[.cases[] | {(.key | split("/")[1]): .log}] | add == {"talks": "prepared ?[31m64?[0m elements\n?to the ? error? output", "dies": "about to die\n"}' <<<"$output"
+	run talk run --evidence exact --only 'example.scale/dies/*' --db t.db -v
+	[[ $output == *$'\nexample.scale/dies/n=64/t=1/warm, counted, wrote to standard output and standard error:\n  about to die'* ]]
+}

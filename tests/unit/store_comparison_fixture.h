@@ -135,6 +135,8 @@ static inline void fail_side(struct assay_pair *p, enum assay_side which, enum a
 	drop_samples(p);
 	p->side[which].status = status;
 	SET(p->side[which].reason, "%s", reason);
+	free(p->side[which].log);
+	p->side[which].log = strdup("words before the end\n");
 }
 
 /* Add @p to the case in the store and to @c, which owns it then. */
@@ -174,6 +176,7 @@ static inline void same_pair(const struct assay_pair *a, const struct assay_pair
 
 		assert_int_equal(x->status, y->status);
 		assert_string_equal(x->reason, y->reason);
+		assert_same_log(x->log, y->log);
 		assert_string_equal(x->digest, y->digest);
 		assert_string_equal(x->code_hash, y->code_hash);
 		assert_memory_equal(&x->max_rel_err, &err, sizeof(err));

@@ -15,8 +15,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "9"
-#define NEXT_VERSION_TEXT "10"
+#define VERSION_TEXT      "10"
+#define NEXT_VERSION_TEXT "11"
 
 struct fixture {
 	char folder[64];
@@ -198,6 +198,12 @@ static inline void assert_same_roof(const struct assay_result_roof *a, const str
 	assert_int_equal(a->in_turn.reached, b->in_turn.reached);
 }
 
+/* None is an empty one. */
+static inline void assert_same_log(const char *a, const char *b)
+{
+	assert_string_equal(a ? a : "", b ? b : "");
+}
+
 static inline void assert_same_result(const struct assay_result *a, const struct assay_result *b)
 {
 	assert_string_equal(a->c.key, b->c.key);
@@ -217,6 +223,7 @@ static inline void assert_same_result(const struct assay_result *a, const struct
 
 	assert_int_equal(a->status, b->status);
 	assert_string_equal(a->reason, b->reason);
+	assert_same_log(a->log, b->log);
 	assert_int_equal(a->checked, b->checked);
 	assert_int_equal(a->correct, b->correct);
 	assert_string_equal(a->digest, b->digest);

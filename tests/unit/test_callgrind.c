@@ -48,6 +48,23 @@ TEST(functions_are_read)
 	free(text);
 }
 
+/* The linker takes any bytes for the name of a function. */
+TEST(names_are_printable)
+{
+	char *text = fixture(), *name = strstr(text, "fn=(4) f\n");
+	struct assay_exact_case c = { .key = "" };
+	bool found = false;
+
+	assert_non_null(name);
+	name[7] = '\033';
+	assert_int_equal(assay_callgrind_parse(text, "run", PROGRAM, &c, NULL), 0);
+	for (size_t i = 0; i < c.n_functions; i++)
+		found |= !strcmp(c.functions[i].name, "?");
+	assert_true(found);
+	assay_exact_case_release(&c);
+	free(text);
+}
+
 /* Wherever the file ends, what is not whole is never taken for it. */
 TEST(a_file_cut_short_is_refused)
 {

@@ -41,6 +41,10 @@ TEST(good_variants_measure)
 		assert_true(assay_result_metric(&r, "rss_peak_bytes")->value > 1e6);
 		if (!strcmp(names[i], "mock"))
 			assert_true(r.median_ns == 1e6); /* the device's clock, not the host's */
+		if (!strcmp(names[i], "chatty"))
+			assert_string_equal("this line must not reach standard output\n", r.log);
+		else
+			assert_null(r.log);
 		assay_result_release(&r);
 	}
 }

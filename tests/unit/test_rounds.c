@@ -142,7 +142,10 @@ TEST(a_bad_round_decides)
 		second.status = cases[i].status;
 		strcpy(second.reason, cases[i].reason);
 		strcpy(second.digest, cases[i].digest);
+		r.log = strdup("first");
+		second.log = strdup("second");
 		assert_int_equal(0, assay_result_add_round(&r, &second, &cost, NULL));
+		assert_string_equal("second", r.log);
 		assert_int_equal(cases[i].want_status, r.status);
 		assert_string_equal(cases[i].want, r.reason);
 		assert_int_equal(cases[i].want_status != ASSAY_STATUS_WRONG, r.correct);
@@ -151,6 +154,23 @@ TEST(a_bad_round_decides)
 		assay_result_release(&r);
 		assay_result_release(&second);
 	}
+}
+
+/* What was said first stays; silence gives way to words. */
+TEST(words_of_good_rounds)
+{
+	struct assay_result r, round[2];
+
+	make_round(&r, 10, 100, 30, 5000);
+	r.log = strdup("");
+	for (unsigned i = 0; i < 2; i++) {
+		make_round(&round[i], 10, 100, 30, 5000);
+		round[i].log = strdup(i ? "later" : "sooner");
+		assert_int_equal(0, assay_result_add_round(&r, &round[i], &cost, NULL));
+		assay_result_release(&round[i]);
+		assert_string_equal("sooner", r.log);
+	}
+	assay_result_release(&r);
 }
 
 TEST(only_what_is_worth_it)

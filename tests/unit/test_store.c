@@ -27,6 +27,7 @@ STORE_TEST(test_a_run_comes_back_whole)
 	r[1].c.cache = ASSAY_CACHE_WARM;
 	r[2].status = ASSAY_STATUS_CRASHED;
 	strcpy(r[2].reason, "killed by signal 11 (SIGSEGV) — in 'run'");
+	r[2].log = strdup("first line\n  second line, “with” marks\n… 12 bytes left out\n");
 	r[2].checked = r[2].correct = r[2].steady = r[2].converged = false;
 	r[2].n_cpus = r[2].n_metrics = r[2].counters.n = 0;
 	make_counters(&r[1].counters);
@@ -245,6 +246,7 @@ STORE_TEST(test_results_are_replaced)
 	assay_result_drop_numbers(&r);
 	r.status = ASSAY_STATUS_CRASHED;
 	strcpy(r.reason, "round 2: killed by signal 11");
+	r.log = strdup("words of the second round");
 	assert_ok(f, assay_store_result_replace(s, 1, &r, &f->err));
 	assert_ok(f, assay_store_run_load(s, 1, &out, &f->err));
 	assert_same_result(&out.results[1], &r);

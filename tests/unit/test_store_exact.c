@@ -22,6 +22,7 @@ static void assert_same(const struct assay_exact_run *a, const struct assay_exac
 		assert_string_equal(x->key, y->key);
 		assert_int_equal(x->status, y->status);
 		assert_string_equal(x->reason, y->reason);
+		assert_same_log(x->log, y->log);
 		assert_string_equal(x->digest, y->digest);
 		assert_int_equal(x->all_threads, y->all_threads);
 		assert_memory_equal(&x->total, &y->total, sizeof(x->total));
@@ -42,6 +43,7 @@ STORE_TEST(counts_alone)
 	struct assay_store *s;
 
 	add_exact_case(&run, "op.c/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f")->all_threads = true;
+	run.cases[0].log = strdup("words while it was counted\n");
 	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_error(f, assay_store_exact_newest(s, "quick", &got, &f->err), ASSAY_ENOTFOUND,
 		     "no exact counts of suite 'quick'");

@@ -43,6 +43,9 @@ STORE_TEST(test_version_1)
 	assert_int_equal(run.n_environment, 3);
 	assert_int_equal(run.all_threads, 0);
 	assert_int_equal(run.n_all_cpus, 0);
+	assert_true(run.n_results > 0);
+	for (size_t i = 0; i < run.n_results; i++)
+		assert_string_equal(run.results[i].log, "");
 	assay_run_release(&run);
 	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_int_equal(add_run(f, s, "quick", "m1", 0, 6, true), 2);
@@ -208,8 +211,10 @@ STORE_TEST(test_counts_of_all_threads_of_version_5)
 		struct assay_run run = load_run(f, id);
 
 		assert_true(run.exact->n_cases >= run.n_results);
-		for (size_t i = 0; i < run.exact->n_cases; i++)
+		for (size_t i = 0; i < run.exact->n_cases; i++) {
 			assert_int_equal(run.exact->cases[i].all_threads, id == 1 && i < run.n_results);
+			assert_string_equal(run.exact->cases[i].log, "");
+		}
 		assay_run_release(&run);
 	}
 }
