@@ -6,6 +6,8 @@
 #ifndef ASSAY_REPORTS_REPORT_H
 #define ASSAY_REPORTS_REPORT_H
 
+#include <signal.h>
+
 #include "model/catalog.h"
 #include "model/certify_report.h"
 #include "model/comparison.h"
@@ -110,6 +112,7 @@ struct assay_report_history {
 	const char *machine; /* label for people, subtitle; NULL: none */
 	const struct assay_trend_point *points;
 	size_t n_points;
+	const volatile sig_atomic_t *interrupted; /* then drawing ends with ASSAY_EINTERRUPTED; NULL: never */
 };
 
 struct assay_report_picture {

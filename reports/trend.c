@@ -5,7 +5,6 @@
  */
 #include "reports/trend.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
+#include "base/temporary.h"
 
 #define SCRIPT_NAME  "trend.gp"
 #define PICTURE_NAME "picture"
@@ -28,11 +28,15 @@ static const char *in_folder(const char *folder, const char *name, char *buf)
 }
 
 /* Start gnuplot in @folder with one argument after -d: no start-up files, which could change the plot or print. */
-static int run_gnuplot(const char *argument, const char *folder, struct assay_err *err)
+static int run_gnuplot(const char *argument, const char *folder, const volatile sig_atomic_t *interrupted,
+		       struct assay_err *err)
 {
 	const char *const argv[] = { "gnuplot", "-d", argument, NULL };
+	const struct assay_capture c = {
+		.argv = argv, .cwd = folder, .timeout_ns = TIMEOUT_NS, .interrupted = interrupted
+	};
 	char *out = NULL;
-	int rc = assay_process_capture(argv, folder, TIMEOUT_NS, &out, err);
+	int rc = assay_process_capture(&c, &out, err);
 
 	free(out);
 	return rc;
@@ -40,7 +44,7 @@ static int run_gnuplot(const char *argument, const char *folder, struct assay_er
 
 static int probe(struct assay_err *err)
 {
-	int rc = run_gnuplot("--version", NULL, err);
+	int rc = run_gnuplot("--version", NULL, NULL, err);
 
 	if (rc == ASSAY_ENOTFOUND)
 		return assay_err_set(err, ASSAY_EUNAVAILABLE,
@@ -70,7 +74,9 @@ static int unfinished(const char *folder, size_t len, struct assay_err *err)
 	return assay_err_set(err, ASSAY_EIO, len ? "gnuplot did not finish the picture" : "gnuplot drew nothing");
 }
 
-static int run_script(const struct assay_text *script, const char *folder, const char *path, struct assay_err *err)
+/* The picture of @script, made in @folder and put to @path. */
+static int run_script(const struct assay_text *script, const char *folder, const char *path,
+		      const volatile sig_atomic_t *interrupted, struct assay_err *err)
 {
 	char name[PATH_MAX];
 	char *picture = NULL;
@@ -79,7 +85,7 @@ static int run_script(const struct assay_text *script, const char *folder, const
 
 	rc = assay_file_write(in_folder(folder, SCRIPT_NAME, name), script->s, script->len, err);
 	if (!rc)
-		rc = run_gnuplot(SCRIPT_NAME, folder, err);
+		rc = run_gnuplot(SCRIPT_NAME, folder, interrupted, err);
 	if (!rc)
 		rc = assay_file_read(in_folder(folder, PICTURE_NAME, name), &picture, &len, err);
 	if (!rc && !is_whole(picture, len))
@@ -87,33 +93,23 @@ static int run_script(const struct assay_text *script, const char *folder, const
 	if (!rc)
 		rc = assay_file_write(path, picture, len, err);
 	free(picture);
-
-	unlink(in_folder(folder, SCRIPT_NAME, name));
-	unlink(in_folder(folder, PICTURE_NAME, name));
 	return rc;
 }
 
 static int draw(const struct assay_report_history *h, bool png, const char *path, struct assay_err *err)
 {
-	const char *tmp = getenv("TMPDIR");
+	struct assay_temporary folder = { 0 };
 	struct assay_text script = { 0 };
-	char folder[PATH_MAX - 16];
-	int n, rc = assay_trend_script(h, png, PICTURE_NAME, &script, err);
+	int rc = assay_trend_script(h, png, PICTURE_NAME, &script, err);
 
-	if (rc)
-		goto out;
-	n = snprintf(folder, sizeof(folder), "%s/assay-trend-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (n < 0 || (size_t)n >= sizeof(folder) || !mkdtemp(folder)) {
-		rc = assay_err_set(err, ASSAY_EIO,
-				   "cannot make a folder in '%s': %s, set TMPDIR to one that can be written",
-				   tmp && *tmp ? tmp : "/tmp", strerror(errno));
-		goto out;
+	if (!rc)
+		rc = assay_temporary_make(&folder, "trend", err);
+	if (!rc) {
+		rc = run_script(&script, folder.path, path, h->interrupted, err);
+		if (rc && rc != ASSAY_EINTERRUPTED)
+			assay_err_prefix(err, "cannot plot to '%s'", path);
 	}
-	rc = run_script(&script, folder, path, err);
-	if (rc)
-		assay_err_prefix(err, "cannot plot to '%s'", path);
-	rmdir(folder);
-out:
+	assay_temporary_remove(&folder);
 	assay_text_release(&script);
 	return rc;
 }

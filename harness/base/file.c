@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +161,18 @@ bool assay_file_line(const char *path, char *buf, size_t size)
 	return n >= 0;
 }
 
+/* An interrupt waits for a file that is begun: half of it, or a temporary one, would stay behind. */
+static void hold_interrupts(sigset_t *old)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, old);
+}
+
 static int write_all(int fd, const char *data, size_t len)
 {
 	while (len) {
@@ -206,21 +219,10 @@ static int open_temporary(const char *path, char *name, size_t size)
 	return -1;
 }
 
-int assay_file_write(const char *path, const void *data, size_t len, struct assay_err *err)
+static int replace(const char *path, const void *data, size_t len, struct assay_err *err)
 {
-	char real[PATH_MAX], name[PATH_MAX];
-	struct stat st;
-	int fd = -1, rc = 0;
-
-	if (!stat(path, &st)) {
-		if (S_ISDIR(st.st_mode))
-			return assay_err_set(err, ASSAY_EIO, "cannot write '%s': it is a folder", path);
-		if (!S_ISREG(st.st_mode))
-			return write_in_place(path, data, len, err);
-		/* Replace the file that a link names, not the link. */
-		if (realpath(path, real))
-			path = real;
-	}
+	char name[PATH_MAX];
+	int fd, rc = 0;
 
 	fd = open_temporary(path, name, sizeof(name));
 	if (fd < 0)
@@ -246,6 +248,29 @@ out:
 	return rc;
 }
 
+int assay_file_write(const char *path, const void *data, size_t len, struct assay_err *err)
+{
+	char real[PATH_MAX];
+	struct stat st;
+	sigset_t old;
+	int rc;
+
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return assay_err_set(err, ASSAY_EIO, "cannot write '%s': it is a folder", path);
+		/* a pipe may not take it for long */
+		if (!S_ISREG(st.st_mode))
+			return write_in_place(path, data, len, err);
+		/* Replace the file that a link names, not the link. */
+		if (realpath(path, real))
+			path = real;
+	}
+	hold_interrupts(&old);
+	rc = replace(path, data, len, err);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
+
 bool assay_file_exists(const char *path)
 {
 	struct stat st;
@@ -267,7 +292,7 @@ static int make_folder(const char *path, struct assay_err *err)
 	return assay_err_set(err, ASSAY_EIO, "cannot make the folder '%s': %s", path, strerror(errno));
 }
 
-int assay_file_create(const char *path, const void *data, size_t len, struct assay_err *err)
+static int create(const char *path, const void *data, size_t len, struct assay_err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), rc = 0;
 
@@ -281,6 +306,17 @@ int assay_file_create(const char *path, const void *data, size_t len, struct ass
 		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
 	if (rc)
 		unlink(path);
+	return rc;
+}
+
+int assay_file_create(const char *path, const void *data, size_t len, struct assay_err *err)
+{
+	sigset_t old;
+	int rc;
+
+	hold_interrupts(&old);
+	rc = create(path, data, len, err);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }
 

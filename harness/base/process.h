@@ -3,6 +3,7 @@
 #ifndef ASSAY_BASE_PROCESS_H
 #define ASSAY_BASE_PROCESS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,9 +52,16 @@ void assay_process_describe(const struct assay_process *p, char *buf, size_t siz
 /* Resident set in bytes now, 0 when it is gone. */
 uint64_t assay_process_rss_bytes(const struct assay_process *p);
 
-/* Run to the end and keep what it wrote to standard output (malloc'ed). ASSAY_EIO on timeout or a non-zero exit, with
- * its last line; what assay_process_start says when it is not there. */
-int assay_process_capture(const char *const *argv, const char *cwd, uint64_t timeout_ns, char **out,
-			  struct assay_err *err);
+struct assay_capture {
+	const char *const *argv; /* as in struct assay_process_options */
+	const char *cwd;         /* NULL: as it is */
+	uint64_t timeout_ns;
+	const volatile sig_atomic_t *interrupted; /* NULL: never */
+};
+/*
+ * Run to the end and keep what it wrote to standard output (malloc'ed). ASSAY_EIO on timeout or a non-zero exit, with
+ * its last line; ASSAY_EINTERRUPTED; what assay_process_start says when it is not there.
+ */
+int assay_process_capture(const struct assay_capture *c, char **out, struct assay_err *err);
 
 #endif

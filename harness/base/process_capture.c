@@ -15,12 +15,18 @@ static bool too_long(const struct assay_pipe *out, const struct assay_pipe *errs
 	return out->left_out || errs->left_out;
 }
 
+static bool is_interrupted(const struct assay_capture *c)
+{
+	return c->interrupted && *c->interrupted;
+}
+
 /* True when the program ended by itself in time. */
-static bool pump(struct assay_process *p, struct assay_pipe *out, struct assay_pipe *errs, uint64_t timeout_ns)
+static bool pump(struct assay_process *p, struct assay_pipe *out, struct assay_pipe *errs,
+		 const struct assay_capture *c)
 {
 	uint64_t start = assay_monotonic_ns();
 
-	while (!too_long(out, errs)) {
+	while (!too_long(out, errs) && !is_interrupted(c)) {
 		struct pollfd fds[3] = {
 			{ .fd = out->read_fd, .events = POLLIN },
 			{ .fd = errs->read_fd, .events = POLLIN },
@@ -33,16 +39,16 @@ static bool pump(struct assay_process *p, struct assay_pipe *out, struct assay_p
 			;
 		if (ended)
 			return true;
-		if (assay_monotonic_ns() - start >= timeout_ns)
+		if (assay_monotonic_ns() - start >= c->timeout_ns)
 			return false;
 		poll(fds, 3, POLL_MS);
 	}
 	return false;
 }
 
-int assay_process_capture(const char *const *argv, const char *cwd, uint64_t timeout_ns, char **out,
-			  struct assay_err *err)
+int assay_process_capture(const struct assay_capture *c, char **out, struct assay_err *err)
 {
+	const char *name = c->argv[0];
 	struct assay_process p = { .pidfd = -1 };
 	struct assay_pipe o, e = { .read_fd = -1, .write_fd = -1 };
 	char line[160], how[80];
@@ -53,34 +59,38 @@ int assay_process_capture(const char *const *argv, const char *cwd, uint64_t tim
 	if (!rc)
 		rc = assay_pipe_open(&e, OUTPUT_MAX, err);
 	if (rc) {
-		assay_err_prefix(err, "cannot start '%s'", argv[0]);
+		assay_err_prefix(err, "cannot start '%s'", name);
 		goto out;
 	}
-	rc = assay_process_start(
-		&p,
-		&(struct assay_process_options){
-			.argv = argv, .keep_fd = -1, .cwd = cwd, .stdout_fd = o.write_fd, .stderr_fd = e.write_fd },
-		err);
+	rc = assay_process_start(&p,
+				 &(struct assay_process_options){ .argv = c->argv,
+								  .keep_fd = -1,
+								  .cwd = c->cwd,
+								  .stdout_fd = o.write_fd,
+								  .stderr_fd = e.write_fd },
+				 err);
 	if (rc)
 		goto out;
 	assay_pipe_started(&o);
 	assay_pipe_started(&e);
 
-	ended = pump(&p, &o, &e, timeout_ns);
+	ended = pump(&p, &o, &e, c);
 	assay_process_kill(&p);
 	assay_text_last_line(e.text.len ? &e.text : &o.text, line, sizeof(line));
 	if (too_long(&o, &e)) {
-		rc = assay_err_set(err, ASSAY_EIO, "'%s' wrote more than %zu MiB, stopped", argv[0], OUTPUT_MAX >> 20);
+		rc = assay_err_set(err, ASSAY_EIO, "'%s' wrote more than %zu MiB, stopped", name, OUTPUT_MAX >> 20);
+	} else if (!ended && is_interrupted(c)) {
+		rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 	} else if (!ended) {
-		rc = assay_err_set(err, ASSAY_EIO, "'%s' did not end within %.3g s, stopped%s%s", argv[0],
-				   (double)timeout_ns / 1e9, *line ? "; its last line: " : "", line);
+		rc = assay_err_set(err, ASSAY_EIO, "'%s' did not end within %.3g s, stopped%s%s", name,
+				   (double)c->timeout_ns / 1e9, *line ? "; its last line: " : "", line);
 	} else if (p.status) {
 		assay_process_describe(&p, how, sizeof(how));
-		rc = assay_err_set(err, ASSAY_EIO, "'%s' %s%s%s", argv[0], how, *line ? ": " : "", line);
+		rc = assay_err_set(err, ASSAY_EIO, "'%s' %s%s%s", name, how, *line ? ": " : "", line);
 	} else {
 		*out = assay_text_take(&o.text);
 		if (!*out)
-			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the output of '%s'", argv[0]);
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the output of '%s'", name);
 	}
 out:
 	assay_pipe_release(&o);

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "drive/stored_results.h"
 #include "model/quantity.h"
 #include "reports/trend.h"
@@ -77,7 +78,11 @@ static int history_of(const struct assay_history *h, const struct assay_case *c,
 
 	*r = (struct assay_report){
 		.kind = ASSAY_REPORT_HISTORY,
-		.history = { .key = c->key, .machine = h->newest.machine_label, .points = *points, .n_points = n },
+		.history = { .key = c->key,
+			     .machine = h->newest.machine_label,
+			     .points = *points,
+			     .n_points = n,
+			     .interrupted = assay_interrupt_flag() },
 	};
 	return rc;
 }
@@ -149,6 +154,9 @@ static int plot_all(struct page *page, const struct plot_args *a, const struct a
 	}
 	if (bar)
 		fputs("\r\033[K", stderr);
+	if (rc == ASSAY_EINTERRUPTED)
+		assay_err_set(err, rc, "interrupted: %zu of %zu plots are in '%.255s', and no page of them", page->n,
+			      h->n, a->out);
 	return rc;
 }
 
@@ -199,6 +207,7 @@ static int plot(void *args, struct assay_watcher *w, int *status, struct assay_e
 
 	(void)w;
 	(void)status;
+	assay_interrupt_hold();
 	if (!rc)
 		rc = !strcmp(a->what, "trend") ? plot_trend(a, &h, err) : plot_report(a, &h, err);
 	assay_history_close(&h);

@@ -1,65 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <time.h>
 
-#include "base/process_kin.h"
+#include "base/temporary.h"
 #include "cli/cli.h"
-
-/* timeout(1) and terminals may send the same signal to a process and to its group: that is one wish, not two. */
-#define SAME_WISH_NS 500000000
-
-static volatile sig_atomic_t interrupted;
-static struct timespec first;
-static bool caught;
-static struct sigaction hangup;   /* as it was; what nohup ignores stays so */
-static volatile sig_atomic_t kin; /* a process that a worker started, and whose signal was ignored; 0: none */
-
-static void on_signal(int sig, siginfo_t *info, void *context)
-{
-	struct timespec now;
-
-	(void)context;
-	/* nobody who wants the program to stop asks a plugin to say so */
-	if (info->si_code <= 0 && assay_process_is_kin(info->si_pid)) {
-		kin = info->si_pid;
-		return;
-	}
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!interrupted) {
-		first = now;
-		interrupted = 1;
-	} else if ((now.tv_sec - first.tv_sec) * 1000000000L + (now.tv_nsec - first.tv_nsec) > SAME_WISH_NS) {
-		signal(sig, SIG_DFL);
-		raise(sig);
-	}
-}
-
-static void catch_signals(void)
-{
-	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
-
-	if (caught)
-		return;
-	caught = true;
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, NULL, &hangup);
-	if (hangup.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &sa, NULL);
-}
-
-static void release_signals(void)
-{
-	if (!caught)
-		return;
-	caught = false;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	sigaction(SIGHUP, &hangup, NULL);
-}
+#include "cli/interrupt.h"
 
 static void warn(struct assay_watcher *w, const char *text)
 {
@@ -72,12 +18,12 @@ static void warn(struct assay_watcher *w, const char *text)
 
 static void tell_ignored(struct assay_watcher *w)
 {
+	const int kin = assay_interrupt_ignored();
 	char text[128];
 
 	if (!kin)
 		return;
-	snprintf(text, sizeof(text), "ignored a signal that process %d sent, which runs a plugin", (int)kin);
-	kin = 0;
+	snprintf(text, sizeof(text), "ignored a signal that process %d sent, which runs a plugin", kin);
 	warn(w, text);
 }
 
@@ -97,8 +43,9 @@ static void on_event(void *arg, const struct assay_event *e)
 {
 	struct assay_watcher *w = arg;
 
-	if (e->kind == ASSAY_EVENT_BUILDING || e->kind == ASSAY_EVENT_CASES || e->kind == ASSAY_EVENT_SPAN)
-		catch_signals();
+	if (e->kind == ASSAY_EVENT_BUILDING || e->kind == ASSAY_EVENT_RUN || e->kind == ASSAY_EVENT_CASES ||
+	    e->kind == ASSAY_EVENT_SPAN)
+		assay_interrupt_hold();
 	tell_ignored(w);
 	switch (e->kind) {
 	case ASSAY_EVENT_WARNING:
@@ -153,10 +100,12 @@ int assay_command(const struct assay_command_line *line, int argc, char **argv, 
 		rc = assay_command_line_parse(line, argc, argv, args, &err);
 	if (!rc) {
 		w = (struct assay_watcher){ .style = assay_cli_style() };
-		w.watch = (struct assay_watch){ .event = on_event, .arg = &w, .interrupted = &interrupted };
+		w.watch = (struct assay_watch){ .event = on_event, .arg = &w, .interrupted = assay_interrupt_flag() };
 		w.style.verbose = s->verbose;
+		assay_temporary_sweep();
 		rc = run(args, &w, &status, &err);
-		release_signals();
+		if (assay_interrupt_release() && !rc)
+			rc = assay_err_set(&err, ASSAY_EINTERRUPTED, "interrupted, when all was done");
 		for (size_t i = 0; i < w.late.n; i++)
 			assay_cli_warn("%s", w.late.v[i]);
 		assay_strings_release(&w.late);

@@ -28,8 +28,8 @@ typedef int assay_command_fn(void *args, struct assay_watcher *w, int *status, s
  * assay_settings, which is initialised and released here; what follows it is as the caller left it. Returns the exit
  * status.
  *
- * From where @run begins something long, the first Ctrl-C, SIGTERM or SIGHUP sets the flag of the watch, so that what
- * is finished is kept. A second one, half a second later or more, ends the program. Before that the first one does.
+ * From where @run begins something long, an interrupt sets the flag of the watch, so that what is finished is kept. See
+ * cli/interrupt.h.
  */
 int assay_command(const struct assay_command_line *line, int argc, char **argv, void *args, assay_command_fn *run);
 

@@ -9,6 +9,7 @@
 
 #include "base/process_limits.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "drive/entry.h"
 #include "model/verdict.h"
 
@@ -113,6 +114,7 @@ int main(int argc, char **argv)
 		return status;
 	if (assay_process_limits_raise(&err))
 		return assay_cli_fail(&err);
+	assay_interrupt_catch();
 
 	/* UTF-8 or not; numbers keep their point */
 	setlocale(LC_CTYPE, "");

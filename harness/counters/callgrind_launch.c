@@ -39,7 +39,8 @@ int assay_callgrind_probe(char *version, size_t size, struct assay_err *err)
 		return assay_err_set(
 			err, ASSAY_EUNAVAILABLE,
 			"a program with the address sanitizer cannot run under valgrind: build without SANITIZE");
-	rc = assay_process_capture(argv, NULL, VERSION_TIMEOUT_NS, &text, &why);
+	rc = assay_process_capture(&(struct assay_capture){ .argv = argv, .timeout_ns = VERSION_TIMEOUT_NS }, &text,
+				   &why);
 	if (rc == ASSAY_ENOTFOUND)
 		return assay_err_set(err, ASSAY_EUNAVAILABLE, "valgrind is not installed: " GET_IT);
 	if (rc)

@@ -192,7 +192,7 @@ void assay_counter_health_add(struct assay_findings *l)
 	char *text = NULL;
 
 	add_valgrind(l);
-	if (assay_process_capture(argv, NULL, TIMEOUT_NS, &text, &err)) {
+	if (assay_process_capture(&(struct assay_capture){ .argv = argv, .timeout_ns = TIMEOUT_NS }, &text, &err)) {
 		assay_findings_add(l, "counters", ASSAY_HEALTH_MISSING, err.text, "ASSAY_PAPI=0 leaves PAPI alone");
 		return;
 	}

@@ -23,11 +23,18 @@ static bool takes(const struct comparing *k, enum assay_take evidence)
 	return k->q->what->take == evidence || k->q->what->take == ASSAY_TAKE_ALL;
 }
 
+static int begin(struct comparing *k, struct assay_err *err)
+{
+	return k->plan.cmp.id ? 0 : assay_store_comparison_begin_with(k->store, &k->plan.cmp, k->case_ids, err);
+}
+
+/* The comparison is stored with its first pair, so that an interrupt before it leaves none that is empty. */
 static int store_pair(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err)
 {
-	const struct comparing *k = arg;
+	struct comparing *k = arg;
+	int rc = begin(k, err);
 
-	return assay_store_pair_add(k->store, k->case_ids[i], p, err);
+	return rc ? rc : assay_store_pair_add(k->store, k->case_ids[i], p, err);
 }
 
 static int take_times(struct comparing *k, struct assay_err *err)
@@ -40,8 +47,6 @@ static int take_times(struct comparing *k, struct assay_err *err)
 	k->case_ids = calloc(cmp->n_cases + 1, sizeof(*k->case_ids));
 	if (!rc && !k->case_ids)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	if (!rc)
-		rc = assay_store_comparison_begin_with(k->store, cmp, k->case_ids, err);
 	if (rc)
 		return rc;
 	loop = assay_compare_plan_comparing(&k->plan, k->q->what, &clock, k->watch);
@@ -53,7 +58,9 @@ static int take_times(struct comparing *k, struct assay_err *err)
 						.expected_ns = (double)cmp->budget_ns * (double)cmp->n_cases });
 	rc = assay_comparing_run(&loop, err);
 	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
-	for (size_t i = 0; i < cmp->n_cases && (!rc || rc == ASSAY_EINTERRUPTED) && !kept; i++)
+	if (!rc)
+		rc = begin(k, err); /* there was no pair to take */
+	for (size_t i = 0; i < cmp->n_cases && cmp->id && (!rc || rc == ASSAY_EINTERRUPTED) && !kept; i++)
 		if (cmp->cases[i].difference[0])
 			kept = assay_store_comparison_case_update(k->store, k->case_ids[i], &cmp->cases[i], err);
 	return kept ? kept : rc;
@@ -65,7 +72,7 @@ static int take_counts(struct comparing *k, struct assay_err *err)
 	struct assay_comparison *cmp = &k->plan.cmp;
 	int kept = 0, rc = assay_exact_compare(&k->plan, k->q->what, k->watch, err);
 
-	if (rc && rc != ASSAY_EINTERRUPTED)
+	if (rc && (rc != ASSAY_EINTERRUPTED || (!cmp->id && !cmp->exact[ASSAY_HEAD].n_cases)))
 		return rc;
 	if (!cmp->id)
 		kept = assay_store_comparison_begin(k->store, cmp, err);
@@ -97,6 +104,8 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 	int rc = take_evidence(k, err), judged;
 
 	out->id = cmp->id;
+	if (rc == ASSAY_EINTERRUPTED && !cmp->id)
+		return assay_err_set(err, rc, "interrupted before anything was measured: nothing is kept");
 	if (rc && rc != ASSAY_EINTERRUPTED)
 		return rc;
 	if (!rc)

@@ -22,6 +22,7 @@ struct counting {
 	struct assay_exact_options options;
 	const struct assay_watch *watch;
 	struct assay_exact_run *run; /* by side */
+	bool alone;                  /* no times are taken */
 };
 
 static bool wanted(const struct assay_compare_plan *p, const struct assay_request *q, size_t i)
@@ -191,7 +192,7 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 	return 0;
 }
 
-/* After an interrupt the cases that are left say so. */
+/* After an interrupt the cases that are left say so, unless nothing at all is known. */
 static int count_all(struct counting *k, struct assay_err *err)
 {
 	struct assay_exact_run *head = &k->run[ASSAY_HEAD];
@@ -208,6 +209,8 @@ static int count_all(struct counting *k, struct assay_err *err)
 			rc = count_case(k, k->chosen[n], err);
 	}
 	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	if (!head->n_cases && k->alone)
+		return rc;
 	while (rc == ASSAY_EINTERRUPTED && head->n_cases < k->n_chosen) {
 		refuse(&head->cases[head->n_cases], &k->plan->cmp.cases[k->chosen[head->n_cases]].c,
 		       ASSAY_STATUS_FAILED, "the comparison ended before it was counted");
@@ -270,6 +273,7 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request
 			     .tool = setting.tool },
 		.watch = w,
 		.run = p->cmp.exact,
+		.alone = q->take == ASSAY_TAKE_COUNTS,
 	};
 	int rc = assay_clock_init(&clock, err);
 
@@ -285,7 +289,7 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request
 		k.options.interrupted = w->interrupted;
 		rc = count_all(&k, err);
 	}
-	if ((!rc || rc == ASSAY_EINTERRUPTED) && q->take == ASSAY_TAKE_COUNTS)
+	if (k.alone && (!rc || (rc == ASSAY_EINTERRUPTED && p->cmp.exact[ASSAY_HEAD].n_cases)))
 		add_owing(&k, q);
 	free(k.chosen);
 	return rc;

@@ -14,6 +14,7 @@
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
 #include "judge/policy_names.h"
+#include "store/store.h"
 #include "store/store_exact.h"
 
 static int load_counts(struct assay_store *store, const struct assay_gate_request *q, struct assay_exact_run *out,
@@ -61,13 +62,20 @@ static int file_path(const struct assay_gate_request *q, const char *suite, char
 	return rc;
 }
 
+/* What tells the cases of the suite besides those that were counted: its manifest, else a run. */
+struct suite {
+	const struct assay_manifest *manifest; /* NULL: there is none */
+	struct assay_run run;
+};
+
 /*
- * Add the rows of @run. *found: the file has counts of this build; without @demand nothing is added where it has not.
+ * Add the rows of @run. Without @suite nothing is added where the file has no counts of this build, which @why tells.
  */
-static int judge(const struct assay_exact_run *run, const struct assay_policy *policy,
-		 const struct assay_manifest *suite, const struct assay_gate_request *q, bool demand,
-		 struct assay_gate_report *report, char *why, size_t size, struct assay_err *err)
+static int judge(const struct assay_exact_run *run, const struct assay_policy *policy, const struct suite *suite,
+		 const struct assay_gate_request *q, struct assay_gate_report *report, char *why, size_t size,
+		 struct assay_err *err)
 {
+	const bool demand = suite != NULL;
 	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16], name[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_judge_input in = { .head = run,
@@ -75,7 +83,8 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 					      .base_name = name,
 					      .no_base_reason = why,
 					      .limits = demand,
-					      .suite = suite,
+					      .suite = suite ? suite->manifest : NULL,
+					      .run = suite ? &suite->run : NULL,
 					      .strict = q->strict,
 					      .nothing_counted = demand };
 	char lacking[512], record[160];
@@ -136,12 +145,31 @@ static const struct assay_manifest *manifest_of(const struct assay_manifest_list
 	return NULL;
 }
 
+/* Without a manifest the newest run of the suite remembers which cases it has. */
+static int find_suite(struct suite *s, struct assay_store *store, const struct assay_manifest_list *manifests,
+		      const char *name, struct assay_err *err)
+{
+	struct assay_run_info *runs = NULL;
+	size_t n = 0;
+	int rc;
+
+	*s = (struct suite){ .manifest = manifest_of(manifests, name) };
+	if (s->manifest)
+		return 0;
+	rc = assay_store_runs(store, name, 1, &runs, &n, err);
+	if (!rc && n)
+		rc = assay_store_run_load(store, runs[0].id, &s->run, err);
+	free(runs);
+	return rc;
+}
+
 int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_request *q,
 			   struct assay_gate_report *report, struct assay_err *err)
 {
 	struct assay_exact_run run = { 0 };
 	struct assay_policy policy = { 0 };
 	struct assay_manifest_list manifests = { 0 };
+	struct suite suite = { 0 };
 	char path[ASSAY_POLICY_PATH_MAX], dir[ASSAY_INSTALLED_PATH_MAX], why[640] = "";
 	int rc = load_counts(store, q, &run, err);
 
@@ -151,12 +179,15 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 		rc = assay_manifest_list_load(&manifests, dir, err);
 	if (!rc)
 		rc = check_policy(&policy, &run, &manifests, err);
+	if (!rc)
+		rc = find_suite(&suite, store, &manifests, run.suite, err);
 	if (!rc) {
 		report->alpha = policy.alpha;
 		snprintf(report->head, sizeof(report->head), "counts %" PRId64 " (%.12s%s)", run.id,
 			 run.build.commit[0] ? run.build.commit : "no commit", run.build.dirty ? "+" : "");
-		rc = judge(&run, &policy, manifest_of(&manifests, run.suite), q, true, report, why, sizeof(why), err);
+		rc = judge(&run, &policy, &suite, q, report, why, sizeof(why), err);
 	}
+	assay_run_release(&suite.run);
 	assay_manifest_list_release(&manifests);
 	assay_policy_release(&policy);
 	assay_exact_run_release(&run);
@@ -168,7 +199,7 @@ int assay_exact_gate_beside(const struct assay_exact_run *run, const struct assa
 			    struct assay_gate_report *report, struct assay_err *err)
 {
 	char why[640] = "";
-	int rc = judge(run, policy, NULL, q, false, report, why, sizeof(why), err);
+	int rc = judge(run, policy, NULL, q, report, why, sizeof(why), err);
 
 	if (!rc && why[0])
 		assay_watch_warn(w, "exact counts were not judged: %s", why);

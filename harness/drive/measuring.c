@@ -92,16 +92,18 @@ static unsigned rounds_of(const struct assay_measuring *m)
 }
 
 /* One case, with the time it took without its turns. */
-static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *o,
+static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *of_all,
 			 const struct assay_run *run, size_t i, struct assay_result *r, uint64_t *took_ns,
 			 struct assay_err *err)
 {
+	struct assay_measure_options own = *of_all, *o = &own;
 	struct assay_case c = m->session->plan.cases[i];
 	uint64_t began = assay_monotonic_ns();
 	int rc = assay_watch_check(m->watch, err);
 
 	if (rc)
 		return rc;
+	own.patience = &of_all->patience[i];
 	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
 	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
 	*took_ns = assay_monotonic_ns() - began;
@@ -222,8 +224,10 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 	bool *in_turn = calloc(plan->n_cases + 1, sizeof(*in_turn));
 	int rc = 0;
 
+	o.patience = calloc(plan->n_cases + 1, sizeof(*o.patience)); /* one a case; measure_timed() takes its own */
+
 	run->results = calloc(plan->n_cases, sizeof(*run->results));
-	if (!run->results || !wanted || !in_turn) {
+	if (!run->results || !wanted || !in_turn || !o.patience) {
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	} else {
 		for (size_t i = 0; i < plan->n_cases; i++)
@@ -246,6 +250,7 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	}
 	assay_core_paces_release(&paces);
+	free(o.patience);
 	free(in_turn);
 	free(wanted);
 	return rc;

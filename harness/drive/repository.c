@@ -47,15 +47,20 @@ int assay_repository_command(const char *const *argv, struct assay_strings *out,
 	return 0;
 }
 
-/* What `git ARGUMENT...` in @dir wrote, malloc'ed; without its last newline. */
-static int ask(const char *dir, const char *const *argv, uint64_t timeout_ns, char **out, struct assay_err *err)
+/* What `git ARGUMENT...` at the top of @r wrote, malloc'ed; without its last newline. */
+static int ask(const struct assay_repository *r, const char *const *argv, uint64_t timeout_ns, char **out,
+	       struct assay_err *err)
 {
 	struct assay_strings cmd = { 0 };
 	size_t n;
 	int rc = assay_repository_command(argv, &cmd, err);
 
 	if (!rc)
-		rc = assay_process_capture((const char *const *)cmd.v, dir, timeout_ns, out, err);
+		rc = assay_process_capture(&(struct assay_capture){ .argv = (const char *const *)cmd.v,
+								    .cwd = r->top[0] ? r->top : NULL,
+								    .timeout_ns = timeout_ns,
+								    .interrupted = r->interrupted },
+					   out, err);
 	assay_strings_release(&cmd);
 	if (rc)
 		return rc;
@@ -81,7 +86,7 @@ static int refused(const struct assay_err *why, struct assay_err *err)
 	return assay_err_set(err, ASSAY_EUSAGE, "no git repository here that can be read: %s", why->text);
 }
 
-int assay_repository_open(struct assay_repository *r, struct assay_err *err)
+int assay_repository_open(struct assay_repository *r, const volatile sig_atomic_t *interrupted, struct assay_err *err)
 {
 	static const char *const top[] = { "git", "rev-parse", "--show-toplevel", NULL };
 	static const char *const common[] = { "git", "rev-parse", "--git-common-dir", NULL };
@@ -90,14 +95,16 @@ int assay_repository_open(struct assay_repository *r, struct assay_err *err)
 	struct assay_digest d;
 	int rc;
 
-	*r = (struct assay_repository){ 0 };
-	rc = ask(NULL, top, ASK_NS, &out, &why);
+	*r = (struct assay_repository){ .interrupted = interrupted };
+	rc = ask(r, top, ASK_NS, &out, &why);
+	if (rc == ASSAY_EINTERRUPTED)
+		return assay_err_set(err, rc, "%s", why.text);
 	if (rc)
 		return refused(&why, err);
 	snprintf(r->top, sizeof(r->top), "%s", out);
 	free(out);
 	out = NULL;
-	rc = ask(r->top, common, ASK_NS, &out, err);
+	rc = ask(r, common, ASK_NS, &out, err);
 	if (rc)
 		return rc;
 	/* it is relative to the folder git was asked in */
@@ -128,11 +135,11 @@ static int unknown(const struct assay_repository *r, const char *revision, struc
 	char *out = NULL, *cut = NULL;
 	const char *near = NULL;
 
-	if (!ask(r->top, refs, ASK_NS, &out, NULL) && !assay_strings_split(&names, out, '\n', NULL))
+	if (!ask(r, refs, ASK_NS, &out, NULL) && !assay_strings_split(&names, out, '\n', NULL))
 		near = assay_nearest(revision, (const char *const *)names.v, names.n);
 	if (near)
 		assay_err_set(err, ASSAY_EUSAGE, "unknown revision '%s', did you mean '%s'?", revision, near);
-	else if (!ask(r->top, shallow, ASK_NS, &cut, NULL) && !strcmp(cut, "true"))
+	else if (!ask(r, shallow, ASK_NS, &cut, NULL) && !strcmp(cut, "true"))
 		assay_err_set(err, ASSAY_EUSAGE,
 			      "unknown revision '%s'; this clone is shallow, 'git fetch --unshallow' gets the rest",
 			      revision);
@@ -155,8 +162,9 @@ int assay_repository_commit(const struct assay_repository *r, const char *revisi
 	if (revision[0] == '-' || !revision[0] ||
 	    snprintf(name, sizeof(name), "%s^{commit}", revision) >= (int)sizeof(name))
 		return unknown(r, revision, err);
-	rc = ask(r->top, (const char *const[]){ "git", "rev-parse", "--verify", "--quiet", name, NULL }, ASK_NS, &out,
-		 NULL);
+	rc = ask(r, (const char *const[]){ "git", "rev-parse", "--verify", "--quiet", name, NULL }, ASK_NS, &out, err);
+	if (rc == ASSAY_EINTERRUPTED)
+		return rc;
 	if (rc == ASSAY_EIO)
 		return unknown(r, revision, err);
 	if (rc)
@@ -175,11 +183,11 @@ int assay_repository_head(const struct assay_repository *r, char commit[65], boo
 	int rc;
 
 	commit[0] = '\0';
-	if (!ask(r->top, head, ASK_NS, &out, NULL))
+	if (!ask(r, head, ASK_NS, &out, NULL))
 		snprintf(commit, 65, "%s", out);
 	free(out);
 	out = NULL;
-	rc = ask(r->top, status, ASK_NS, &out, err);
+	rc = ask(r, status, ASK_NS, &out, err);
 	if (rc)
 		return rc;
 	*dirty = out[0] != '\0';
@@ -197,7 +205,7 @@ int assay_repository_checkout(const struct assay_repository *r, const char *comm
 	};
 	struct assay_err why = { 0 };
 	char *out = NULL;
-	int rc = ask(r->top, argv, CHECKOUT_NS, &out, &why);
+	int rc = ask(r, argv, CHECKOUT_NS, &out, &why);
 
 	free(out);
 	return rc ? assay_err_set(err, rc, "cannot check out %.12s into '%s': %s", commit, path, why.text) : 0;
@@ -211,10 +219,10 @@ int assay_repository_discard(const struct assay_repository *r, const char *path,
 	int rc;
 
 	/* git refuses a folder that it did not finish or does not know any more */
-	ask(r->top, remove, CHECKOUT_NS, &out, NULL);
+	ask(r, remove, CHECKOUT_NS, &out, NULL);
 	free(out);
 	out = NULL;
-	rc = ask(NULL, rest, CHECKOUT_NS, &out, err);
+	rc = ask(r, rest, CHECKOUT_NS, &out, err);
 	free(out);
 	return rc;
 }

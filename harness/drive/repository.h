@@ -5,6 +5,7 @@
 #define ASSAY_DRIVE_REPOSITORY_H
 
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #include "base/err.h"
@@ -13,10 +14,11 @@
 struct assay_repository {
 	char top[PATH_MAX]; /* of the working tree */
 	char id[64];        /* its name and a digest of where its .git is: the same from all its worktrees */
+	const volatile sig_atomic_t *interrupted; /* then git is stopped, with ASSAY_EINTERRUPTED; NULL: never */
 };
 
 /* ASSAY_EUSAGE when the current folder is in none, or there is no git. */
-int assay_repository_open(struct assay_repository *r, struct assay_err *err);
+int assay_repository_open(struct assay_repository *r, const volatile sig_atomic_t *interrupted, struct assay_err *err);
 
 /* The full hash of what @revision names; ASSAY_EUSAGE "unknown revision" with the nearest branch or tag. */
 int assay_repository_commit(const struct assay_repository *r, const char *revision, char commit[65],

@@ -115,7 +115,11 @@ static int make_key(struct revision_build *b, struct assay_err *err)
 	add_text(h, b->plugins);
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		add_text(h, getenv(variables[i]));
-	if (!assay_process_capture(version, b->repo.top, 60000000000u, &out, NULL))
+	if (!assay_process_capture(&(struct assay_capture){ .argv = version,
+							    .cwd = b->repo.top,
+							    .timeout_ns = 60000000000u,
+							    .interrupted = b->o->interrupted },
+				   &out, NULL))
 		add_text(h, out);
 	free(out);
 	d = assay_hasher_finish(h);
@@ -321,8 +325,10 @@ static int from_git(const char *arg, const struct assay_revision_options *o, str
 {
 	struct revision_build b = { .o = o };
 	struct assay_err why = { 0 };
-	int rc = assay_repository_open(&b.repo, &why);
+	int rc = assay_repository_open(&b.repo, o->interrupted, &why);
 
+	if (rc == ASSAY_EINTERRUPTED)
+		return assay_err_set(err, rc, "%s", why.text);
 	if (rc && arg)
 		return assay_err_set(err, rc,
 				     "'%s' is neither a plugin NAME.so nor a folder with plugins, and there is %s", arg,
@@ -370,7 +376,7 @@ int assay_revision_resolve(const char *arg, const struct assay_revision_options 
 	}
 	if (!rc && !out->plugins.n) {
 		rc = from_git(arg, o ? o : &none, out, log, &why);
-		if (rc && arg && !out->build.commit[0] && (so || dir))
+		if (rc && rc != ASSAY_EINTERRUPTED && arg && !out->build.commit[0] && (so || dir))
 			assay_err_set(err, rc, "%s '%s', and no revision of that name",
 				      dir ? "no *.so in the folder" : "no file", arg);
 		else if (rc)

@@ -15,15 +15,21 @@
 
 struct sink {
 	struct assay_store *store;
-	int64_t run_id;
+	struct assay_run *run; /* stored with its first result, so that there is never one without any */
 };
+
+static int store_first_round(const struct sink *sink, const struct assay_result *r, struct assay_err *err)
+{
+	return sink->run->id ? assay_store_result_add(sink->store, sink->run->id, r, err)
+			     : assay_store_run_begin_with(sink->store, sink->run, r, err);
+}
 
 /* Raw samples may be many; once they are stored nothing needs them here until the next round. */
 static int store_result(void *arg, struct assay_result *r, unsigned round, struct assay_err *err)
 {
 	const struct sink *sink = arg;
-	int rc = round > 1 ? assay_store_result_replace(sink->store, sink->run_id, r, err)
-			   : assay_store_result_add(sink->store, sink->run_id, r, err);
+	int rc = round > 1 ? assay_store_result_replace(sink->store, sink->run->id, r, err)
+			   : store_first_round(sink, r, err);
 
 	free(r->samples);
 	r->samples = NULL;
@@ -34,7 +40,7 @@ static int reload_samples(void *arg, struct assay_result *r, struct assay_err *e
 {
 	const struct sink *sink = arg;
 
-	return assay_store_samples_load(sink->store, sink->run_id, r->c.key, &r->samples, &r->n_samples, err);
+	return assay_store_samples_load(sink->store, sink->run->id, r->c.key, &r->samples, &r->n_samples, err);
 }
 
 /* Counts of what the suite names for it, after the times; @why there are none of any, or "". */
@@ -97,6 +103,9 @@ static int say_kept(const struct assay_measuring *m, const struct assay_run *run
 		return assay_err_set(
 			err, rc, "%.400s%s", why.text,
 			rc == ASSAY_EINTERRUPTED ? "; the database was removed or replaced: nothing is kept" : "");
+	if (rc == ASSAY_EINTERRUPTED && !run->id)
+		return assay_err_set(err, rc, "interrupted before the first of %zu cases was finished: nothing is kept",
+				     planned);
 	if (rc == ASSAY_EINTERRUPTED)
 		return assay_err_set(err, rc, "interrupted%s: %zu of %zu cases kept in run %" PRId64 " of '%s'", doing,
 				     run->n_results, planned, run->id, m->request->db);
@@ -155,10 +164,8 @@ int assay_run_measure(const struct assay_request *q, const struct assay_watch *w
 		rc = assay_store_open(&store, q->db, ASSAY_STORE_WRITE, err);
 	if (!rc)
 		rc = assay_measuring_describe(&m, run, err);
-	if (!rc)
-		rc = assay_store_run_begin(store, run, err);
 	m.store = store;
-	sink = (struct sink){ .store = store, .run_id = run->id };
+	sink = (struct sink){ .store = store, .run = run };
 	if (!rc)
 		rc = measure_into(&m, run, store, err);
 	assay_store_close(store);

@@ -249,23 +249,34 @@ static bool is_counted(const struct assay_exact_run *run, const struct assay_man
 	return false;
 }
 
+static int judge_uncounted(struct judging *j, const struct assay_case *c)
+{
+	const struct counted counted = { j->in, c->key };
+
+	return assay_limits_judge(
+		j->in->policy, &(struct assay_limit_case){ .c = c, .look_up = look_up, .arg = &counted }, j->r, j->err);
+}
+
 /* Cases of the suite that were not counted. What the manifest calls optional may not even be there. */
-static int judge_uncounted(struct judging *j)
+static int judge_rest_of_suite(struct judging *j)
 {
 	const struct assay_manifest *suite = j->in->suite;
 	int rc = 0;
 
 	for (size_t i = 0; suite && i < suite->n_entries && !rc; i++) {
 		const struct assay_manifest_entry *e = &suite->entries[i];
-		const struct counted counted = { j->in, e->key };
 		struct assay_case c = { .threads = 1 };
 
 		if (e->demand == ASSAY_MANIFEST_OPTIONAL || is_counted(j->in->head, e))
 			continue;
 		memcpy(c.key, e->key, sizeof(c.key));
-		rc = assay_limits_judge(j->in->policy,
-					&(struct assay_limit_case){ .c = &c, .look_up = look_up, .arg = &counted },
-					j->r, j->err);
+		rc = judge_uncounted(j, &c);
+	}
+	for (size_t i = 0; !suite && j->in->run && i < j->in->run->n_results && !rc; i++) {
+		const struct assay_case *c = &j->in->run->results[i].c;
+
+		if (!assay_exact_case_find(j->in->head, c->key))
+			rc = judge_uncounted(j, c);
 	}
 	return rc;
 }
@@ -284,7 +295,7 @@ int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gat
 	if (!rc)
 		rc = judge_missing(&j);
 	if (!rc && in->limits)
-		rc = judge_uncounted(&j);
+		rc = judge_rest_of_suite(&j);
 	if (!rc)
 		assay_rows_sum(report, first, in->strict);
 	return rc;

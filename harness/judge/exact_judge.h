@@ -18,8 +18,9 @@ struct assay_exact_judge_input {
 	const struct assay_policy *policy;
 	bool limits; /* also what the policy demands: counts are all that is judged, see judge/limits.h */
 	const struct assay_manifest
-		*suite;       /* with limits: its cases owe that though they were not counted; NULL: unknown */
-	bool nothing_counted; /* of the head: then what was skipped of it alone is NOT_MEASURED, too */
+		*suite;              /* with limits: its cases owe that though they were not counted; NULL: unknown */
+	const struct assay_run *run; /* then: a run of the suite, whose cases owe likewise; NULL: unknown */
+	bool nothing_counted;        /* of the head: then what was skipped of it alone is NOT_MEASURED, too */
 	bool strict;
 };
 

@@ -27,8 +27,11 @@
 #define MIN_CONVERGED_SAMPLES 30
 #define MAX_SAMPLES           200000
 #define BATCHES               20 /* a budget is spent in about so many hand-overs */
-#define DETERMINISTIC_SAMPLES 20
-#define DETERMINISTIC_UNITS   1e6 /* operations plus bytes that a sample covers */
+/* Of deterministic runs. A unit is an operation or a byte: some tenths of a nanosecond to some nanoseconds. */
+#define DETERMINISTIC_SAMPLES      20
+#define DETERMINISTIC_SAMPLE_UNITS 1e6 /* that a sample covers, if a call has no more */
+#define DETERMINISTIC_CALL_UNITS   1e3 /* a call costs as much by itself, to start threads */
+#define DETERMINISTIC_CASE_UNITS   2e8 /* beyond these there are fewer samples */
 
 struct session {
 	const struct assay_measure_options *o;
@@ -102,18 +105,36 @@ static int prepare(struct session *s)
 	return rc;
 }
 
-/* Deterministic runs take the iterations from the cost alone. */
+static double units_of(const struct assay_cost *c)
+{
+	return c->ops + c->bytes_read + c->bytes_written;
+}
+
+/* From the cost alone. An op that states none may take any time: one call a sample. */
+static uint64_t deterministic_iterations(const struct assay_cost *c)
+{
+	const double units = units_of(c);
+
+	return units > 0 ? (uint64_t)ceil(DETERMINISTIC_SAMPLE_UNITS / (units + DETERMINISTIC_CALL_UNITS)) : 1;
+}
+
+/* Calls too long for so many: as few as a run by time takes of them. */
+static uint32_t deterministic_samples(const struct assay_cost *c)
+{
+	const double n = DETERMINISTIC_CASE_UNITS / (units_of(c) + 1);
+
+	return (uint32_t)fmin(DETERMINISTIC_SAMPLES, fmax(LEAST_SAMPLES, n));
+}
+
 static int calibrate(struct session *s)
 {
-	const struct assay_cost *c = &s->facts->cost;
 	struct assay_result *r = s->r;
 
-	if (s->o->deterministic)
-		r->steady = true; /* nothing is warmed up, and nothing was found to speak against it */
-	else
+	if (!s->o->deterministic)
 		return assay_iterations_find(s->worker, assay_iterations_target_ns(s->o->clock), &s->iterations,
 					     &s->sample_ns, &r->status, r->reason, sizeof(r->reason), s->err);
-	s->iterations = (uint64_t)fmax(1, ceil(DETERMINISTIC_UNITS / (c->ops + c->bytes_read + c->bytes_written + 1)));
+	r->steady = true; /* nothing is warmed up, and nothing was found to speak against it */
+	s->iterations = deterministic_iterations(&s->facts->cost);
 	return 0;
 }
 
@@ -173,7 +194,7 @@ static int sample(struct session *s)
 	int rc;
 
 	if (s->o->deterministic)
-		count = DETERMINISTIC_SAMPLES;
+		count = deterministic_samples(&s->facts->cost);
 	s->counting = true;
 	do {
 		rc = command(s, ASSAY_CMD_SAMPLE, s->iterations, count);
@@ -284,6 +305,8 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		.host = o->host,
 		.audit = true,
 		.deadline_ns = assay_monotonic_ns() + c->timeout_ns,
+		.patience = o->patience,
+		.facts = facts,
 		.interrupted = o->interrupted,
 	};
 	rc = o->verify_only ? 0 : assay_measure_choose(o, c, op, &s.choice, &events, err);

@@ -6,6 +6,7 @@
  */
 #include "measure/measure_exact.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +17,15 @@
 #include "base/code_point.h"
 #include "base/file.h"
 #include "base/monotonic.h"
+#include "base/temporary.h"
 #include "counters/callgrind.h"
 #include "machine/cpu_features.h"
 #include "worker/worker.h"
 
 /* A simulated processor is slower by 50 times or so, and most of a case is not simulated. */
 #define TIMEOUT_FACTOR 10
+/* What comes first, to load and to fill, takes this share of the timeout at most. */
+#define FIRST_SHARE 2
 /* In valgrind's log when it fails to read how a program or plugin was compiled, and what to do then. */
 #define DEBUG_READER "debuginfo reader"
 #define DEBUG_HINT   "it cannot read the debug information: compile with -gdwarf-4, or install a newer valgrind"
@@ -59,10 +63,11 @@ int assay_exact_setting_take(const struct assay_topology *t, const char *model, 
 
 struct counting {
 	const struct assay_exact_options *o;
+	const struct assay_case_facts *facts;
 	struct assay_exact_case *out;
 	struct assay_err *err;
 	struct assay_worker *worker;
-	char dir[4096], counts[4120], log[4120];
+	char counts[PATH_MAX], log[PATH_MAX]; /* files */
 };
 
 /* Can it be counted at all? Otherwise the status is set. */
@@ -211,6 +216,7 @@ static int count(struct counting *k, const struct assay_case *c)
 	struct assay_callgrind_command cg;
 	struct assay_worker_launch launch;
 	struct assay_worker_options wo;
+	struct assay_patience patience = { .first_ns = c->timeout_ns / FIRST_SHARE };
 	struct assay_case bound = *c;
 	struct assay_err why = { 0 };
 	int cpu, rc;
@@ -234,6 +240,8 @@ static int count(struct counting *k, const struct assay_case *c)
 		.clock = o->clock,
 		.host = &host,
 		.deadline_ns = assay_monotonic_ns() + bound.timeout_ns,
+		.patience = &patience,
+		.facts = k->facts,
 		.interrupted = o->interrupted,
 		.launch = &launch,
 	};
@@ -250,8 +258,8 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 			const struct assay_case_facts *facts, const struct assay_exact_options *o,
 			struct assay_exact_case *out, struct assay_err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	struct counting k = { .o = o, .out = out, .err = err };
+	struct assay_temporary folder;
+	struct counting k = { .o = o, .facts = facts, .out = out, .err = err };
 	int rc;
 
 	*out = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };
@@ -259,15 +267,13 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	out->all_threads = c->all_threads;
 	if (!possible(c, cat, facts, o, out))
 		return 0;
-	snprintf(k.dir, sizeof(k.dir), "%.4000s/assay-exact-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");
-	if (!mkdtemp(k.dir))
-		return assay_err_set(err, ASSAY_EIO, "cannot make a folder '%s' for the counts", k.dir);
-	snprintf(k.counts, sizeof(k.counts), "%s/counts", k.dir);
-	snprintf(k.log, sizeof(k.log), "%s/log", k.dir);
+	rc = assay_temporary_make(&folder, "exact", err);
+	if (rc)
+		return rc;
+	snprintf(k.counts, sizeof(k.counts), "%s/counts", folder.path);
+	snprintf(k.log, sizeof(k.log), "%s/log", folder.path);
 	rc = count(&k, c);
-	unlink(k.counts);
-	unlink(k.log);
-	rmdir(k.dir);
+	assay_temporary_remove(&folder);
 	if (rc > 0)
 		rc = 0;
 	if (!rc && out->status != ASSAY_STATUS_OK)

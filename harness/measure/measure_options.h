@@ -10,6 +10,7 @@
 #include "machine/clock.h"
 #include "machine/core_pace.h"
 #include "machine/topology.h"
+#include "worker/patience.h"
 
 /* What one case is doing now, for a progress bar. */
 enum assay_stage {
@@ -26,7 +27,8 @@ struct assay_measure_options {
 	const struct assay_topology *topology;
 	const struct assay_host_info *host; /* what ops may know of the machine */
 	const struct assay_clock *clock;
-	struct assay_core_paces *paces; /* what is known of the cores; each case adds to it. NULL: each begins anew */
+	struct assay_core_paces *paces;  /* what is known of the cores; each case adds to it. NULL: each begins anew */
+	struct assay_patience *patience; /* what the case took before, to which this adds; NULL: nothing is known */
 	struct assay_placement_options placement;
 	uint64_t seed;
 	bool verify_only;                          /* correctness, no samples */

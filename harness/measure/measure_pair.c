@@ -272,12 +272,15 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 						   : ASSAY_COMMON_ALL,
 	};
 	difference[0] = '\0';
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		s->lessons->patience[i].other = &s->lessons->patience[!i];
 		side[i] = (struct assay_turns_side){ .c = s->c,
 						     .facts = s->facts,
 						     .plugins = s->po->plugins[i],
 						     .parts = s->po->parts[i],
-						     .events = events };
+						     .events = events,
+						     .patience = &s->lessons->patience[i] };
+	}
 	rc = assay_turns_open(&s->turns, side, s->o);
 	if (rc)
 		return rc;

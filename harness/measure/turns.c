@@ -6,6 +6,7 @@
 #include "measure/turns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,8 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.try_pace = !t->pace_untold,
 			.pace = assay_core_paces_of(o->paces, side[i].c->variant, threads),
 			.deadline_ns = assay_monotonic_ns() + side[i].c->timeout_ns,
+			.patience = side[i].patience,
+			.facts = side[i].facts,
 			.interrupted = o->interrupted,
 		};
 	if (!rc)
@@ -94,6 +97,13 @@ int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct
 	return head ? head : base;
 }
 
+/* What ended a side that only waited. */
+static void tell_of_other(struct assay_pair_side *waited, const struct assay_pair_side *other)
+{
+	snprintf(waited->reason, sizeof(waited->reason), "the other side of the pair %s: %.400s",
+		 assay_status_name(other->status), other->reason);
+}
+
 /* Let both take @blocks blocks in turn. */
 static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_seed)
 {
@@ -121,6 +131,9 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 		t->followed[i] = one > 0;
 		rc |= ps->status != ASSAY_STATUS_OK;
 	}
+	for (int i = 0; i < 2; i++)
+		if (t->followed[i])
+			tell_of_other(&t->p->side[i], &t->p->side[!i]);
 	return rc;
 }
 

@@ -26,6 +26,9 @@ bool assay_store_in_place(const struct assay_store *s);
 
 /* Open a run (no results yet) and set run->id. Machine and build need ids; they are stored once and referred to. */
 int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct assay_err *err);
+/* The same with its first result, in one transaction: a run that is stopped before it has one leaves nothing. */
+int assay_store_run_begin_with(struct assay_store *s, struct assay_run *run, const struct assay_result *first,
+			       struct assay_err *err);
 /*
  * One finished case, one transaction: result, samples, counts, metrics. ASSAY_ELIMIT, and nothing is stored, when a
  * number is NaN or infinite (but an infinite max_rel_err of a result that is not ok becomes "does not apply": it must

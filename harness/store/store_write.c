@@ -26,6 +26,16 @@ static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *
 	return assay_store_put_part(s, &environment, *id, run->environment, run->n_environment, err);
 }
 
+/* Inside a transaction. */
+static int put_run(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
+{
+	int rc = assay_store_put_machine(s, &run->machine, err);
+
+	if (!rc)
+		rc = assay_store_put_build(s, &run->build, err);
+	return rc ? rc : add_run(s, run, id, err);
+}
+
 int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct assay_err *err)
 {
 	int64_t id = 0;
@@ -34,11 +44,7 @@ int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct a
 	rc = assay_store_begin(s, err);
 	if (rc)
 		return rc;
-	rc = assay_store_put_machine(s, &run->machine, err);
-	if (!rc)
-		rc = assay_store_put_build(s, &run->build, err);
-	if (!rc)
-		rc = add_run(s, run, &id, err);
+	rc = put_run(s, run, &id, err);
 	rc = assay_store_finish(s, rc, err);
 	if (!rc)
 		run->id = id;
@@ -194,9 +200,23 @@ static int replace_numbers(struct assay_store *s, int64_t id, const struct assay
 		  : assay_store_put_numbers(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, &r->counters, err);
 }
 
-int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
+/* Inside a transaction. */
+static int put_result(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
 {
 	int64_t case_id = 0, id = 0;
+	int rc = assay_store_put_case(s, &r->c, &case_id, err);
+
+	if (!rc)
+		rc = insert_result(s, run_id, case_id, r, &id, err);
+	if (!rc && r->n_samples)
+		rc = add_samples(s, id, r, err);
+	if (!rc)
+		rc = assay_store_put_numbers(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, &r->counters, err);
+	return rc ? rc : assay_store_seal_result(s, id, err);
+}
+
+int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
+{
 	int rc;
 
 	rc = check_numbers(r, err);
@@ -204,16 +224,28 @@ int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct a
 		rc = assay_store_begin(s, err);
 	if (rc)
 		return rc;
-	rc = assay_store_put_case(s, &r->c, &case_id, err);
-	if (!rc)
-		rc = insert_result(s, run_id, case_id, r, &id, err);
-	if (!rc && r->n_samples)
-		rc = add_samples(s, id, r, err);
-	if (!rc)
-		rc = assay_store_put_numbers(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, &r->counters, err);
-	if (!rc)
-		rc = assay_store_seal_result(s, id, err);
+	rc = put_result(s, run_id, r, err);
 	return assay_store_finish(s, rc, err);
+}
+
+int assay_store_run_begin_with(struct assay_store *s, struct assay_run *run, const struct assay_result *first,
+			       struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc;
+
+	rc = check_numbers(first, err);
+	if (!rc)
+		rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = put_run(s, run, &id, err);
+	if (!rc)
+		rc = put_result(s, id, first, err);
+	rc = assay_store_finish(s, rc, err);
+	if (!rc)
+		run->id = id;
+	return rc;
 }
 
 int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r,

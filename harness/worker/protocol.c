@@ -27,6 +27,7 @@ const char *assay_phase_name(enum assay_phase p)
 		[ASSAY_PHASE_CHECK] = "checking the output",
 		[ASSAY_PHASE_REPORT] = "reporting metrics",
 		[ASSAY_PHASE_RELEASE] = "releasing",
+		[ASSAY_PHASE_TURN] = "waiting for its turn",
 		[ASSAY_PHASE_IDLE] = "waiting for work",
 	};
 

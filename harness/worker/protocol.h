@@ -47,6 +47,7 @@ enum assay_command {
 	ASSAY_CMD_OUTPUT,  /* a window of the outputs, from byte `iterations` on */
 	ASSAY_CMD_REPORT, /* the variant gives back what it prepared; metrics and counters of the op; no run after it */
 	ASSAY_CMD_FINISH, /* release everything and exit */
+	ASSAY_N_COMMANDS,
 };
 
 /* What the worker is doing, so that a death can be placed. */
@@ -60,6 +61,7 @@ enum assay_phase {
 	ASSAY_PHASE_CHECK,
 	ASSAY_PHASE_REPORT,
 	ASSAY_PHASE_RELEASE,
+	ASSAY_PHASE_TURN, /* the partner of the pair has it */
 	ASSAY_PHASE_IDLE,
 	ASSAY_N_PHASES,
 };

@@ -18,6 +18,7 @@
 #include "base/process.h"
 #include "base/process_strays.h"
 #include "counters/heap.h"
+#include "model/quantity.h"
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
 #include "worker/worker_reply.h"
@@ -44,6 +45,11 @@ struct assay_worker {
 	struct assay_pipe words; /* what the process prints */
 	uint64_t deadline_ns, timeout_ns, memory_bytes;
 	uint64_t end_ns; /* that it may take to end */
+	struct assay_patience *patience, own_patience;
+	const struct assay_case_facts *facts;
+	/* of the command that it has */
+	struct assay_patience_limit limit;
+	uint64_t begun_ns, looked_ns, waited_ns;
 	const volatile sig_atomic_t *interrupted;
 };
 
@@ -166,6 +172,8 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 	w->timeout_ns = o->c->timeout_ns;
 	w->memory_bytes = o->c->memory_bytes;
 	w->end_ns = o->launch ? SIMULATED_END_NS : END_NS;
+	w->patience = o->patience ? o->patience : &w->own_patience;
+	w->facts = o->facts;
 	w->interrupted = o->interrupted;
 	rc = assay_pipe_open(&w->words, ASSAY_WORKER_WORDS_MAX, err);
 	if (!rc)
@@ -269,6 +277,11 @@ void assay_worker_free(struct assay_worker *w)
 	free(w);
 }
 
+static enum assay_phase phase_of(const struct assay_worker *w)
+{
+	return (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
+}
+
 char *assay_worker_words(struct assay_worker *w)
 {
 	struct assay_text *t = &w->words.text;
@@ -294,39 +307,23 @@ static uint64_t listen_to(struct assay_worker *w)
 
 static void ended(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
 {
-	enum assay_phase phase = (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
 	char how[128];
 
 	assay_process_describe(&w->process, how, sizeof(how));
 	*status = ASSAY_STATUS_CRASHED;
-	snprintf(reason, size, "%s while %s", how, assay_phase_name(phase));
+	snprintf(reason, size, "%s while %s", how, assay_phase_name(phase_of(w)));
 }
 
-/* Time used up? Then the worker is killed and *status says so. */
-static bool over_time(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
-{
-	enum assay_phase phase = (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
-
-	if (assay_monotonic_ns() <= w->deadline_ns)
-		return false;
-	*status = ASSAY_STATUS_TIMEOUT;
-	snprintf(reason, size, "not done after %.3g s (while %s)", (double)w->timeout_ns * 1e-9,
-		 assay_phase_name(phase));
-	assay_process_kill(&w->process);
-	return true;
-}
-
-/* Likewise the memory. */
+/* Memory used up? Then the worker is killed and *status says so. */
 static bool over_memory(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
 {
-	enum assay_phase phase = (enum assay_phase)atomic_load_explicit(&w->page->phase, memory_order_relaxed);
 	uint64_t rss = w->memory_bytes ? assay_process_rss_bytes(&w->process) : 0;
 
 	if (rss <= w->memory_bytes)
 		return false;
 	*status = ASSAY_STATUS_FAILED;
 	snprintf(reason, size, "took %.1f MiB while %s, the memory limit is %.1f MiB", (double)rss / 1048576,
-		 assay_phase_name(phase), (double)w->memory_bytes / 1048576);
+		 assay_phase_name(phase_of(w)), (double)w->memory_bytes / 1048576);
 	assay_process_kill(&w->process);
 	return true;
 }
@@ -351,6 +348,38 @@ static int await_end(struct assay_worker *w, enum assay_status *status, char *re
 	return 0;
 }
 
+/* Time used up, that of the case or what the command may take by all that is known? Then likewise. */
+static bool over_time(struct assay_worker *w, const struct assay_worker *partner, enum assay_status *status,
+		      char *reason, size_t size)
+{
+	const struct assay_patience_limit limit =
+		partner ? assay_patience_sum(w->patience, w->limit, partner->limit) : w->limit;
+	uint64_t now = assay_monotonic_ns();
+	char expected[64];
+
+	w->waited_ns += assay_patience_counted(now - w->looked_ns, SLICE_NS);
+	w->looked_ns = now;
+	if (now <= w->deadline_ns && w->waited_ns <= limit.most_ns)
+		return false;
+	*status = ASSAY_STATUS_TIMEOUT;
+	assay_quantity_text((double)(limit.expected_ns ? limit.expected_ns : limit.most_ns) * 1e-9, "s", false,
+			    expected, sizeof(expected));
+	if (now > w->deadline_ns)
+		snprintf(reason, size, "not done after %.3g s (while %s)", (double)w->timeout_ns * 1e-9,
+			 assay_phase_name(phase_of(w)));
+	else
+		snprintf(reason, size, "not done after %.3g s (while %s, expected %s %s)", (double)w->waited_ns * 1e-9,
+			 assay_phase_name(phase_of(w)), limit.expected_ns ? "to take" : "within", expected);
+	assay_process_kill(&w->process);
+	return true;
+}
+
+/* Is it the partner that does not go on? */
+static bool waits_for(const struct assay_worker *w, const struct assay_worker *partner)
+{
+	return partner && phase_of(w) == ASSAY_PHASE_TURN && phase_of(partner) != ASSAY_PHASE_TURN;
+}
+
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args)
 {
 	static const struct assay_worker_args none;
@@ -358,6 +387,9 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 	w->order = (struct assay_order){ .command = cmd, .token = assay_token_draw(), .args = args ? *args : none };
 	if (cmd == ASSAY_CMD_PAIR && !w->index) /* the base begins first */
 		assay_pair_hold(&w->pair->turn, w->order.args.order_seed);
+	w->limit = assay_patience_limit(w->patience, cmd, &w->order.args, w->facts, w->timeout_ns);
+	w->begun_ns = w->looked_ns = assay_monotonic_ns();
+	w->waited_ns = 0;
 	w->page->order = w->order;
 	assay_page_give(w->page, ASSAY_TURN_WORKER);
 }
@@ -384,10 +416,11 @@ static bool take_reply(struct assay_worker *w, enum assay_status *status, char *
 int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
 		     size_t size, struct assay_err *err)
 {
+	const enum assay_command cmd = (enum assay_command)w->order.command;
 	uint64_t slice_ns = SLICE_NS;
 
 	/* a worker that answers at once, and never says what ends the case, is over its time, too */
-	if (over_time(w, status, reason, size))
+	if (over_time(w, NULL, status, reason, size))
 		return 0;
 	while (!assay_page_wait(w->page, ASSAY_TURN_CONTROLLER, slice_ns)) {
 		slice_ns = listen_to(w);
@@ -399,18 +432,28 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 			ended(w, status, reason, size);
 			return 0;
 		}
-		if (over_time(w, status, reason, size) || over_memory(w, status, reason, size))
+		if (over_memory(w, status, reason, size))
 			return 0;
+		if (over_time(w, partner, status, reason, size)) {
+			if (!waits_for(w, partner))
+				return 0;
+			partner->waited_ns = w->waited_ns;
+			*status = ASSAY_STATUS_FAILED;
+			return 1;
+		}
 		if (partner && assay_process_ended(&partner->process)) {
 			*status = ASSAY_STATUS_FAILED;
-			snprintf(reason, size, "the other side of the pair ended");
 			assay_process_kill(&w->process);
 			return 1;
 		}
 	}
 	if (!take_reply(w, status, reason, size))
 		return 0;
-	return w->order.command == ASSAY_CMD_FINISH ? await_end(w, status, reason, size, err) : 0;
+	if (*status == ASSAY_STATUS_OK)
+		assay_patience_learn(w->patience, cmd, &w->order.args, assay_monotonic_ns() - w->begun_ns);
+	if (cmd == ASSAY_CMD_VERIFY)
+		w->patience->call_parts = w->reply.call_parts;
+	return cmd == ASSAY_CMD_FINISH ? await_end(w, status, reason, size, err) : 0;
 }
 
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "machine/core_pace.h"
+#include "worker/patience.h"
 #include "worker/protocol.h"
 
 struct assay_worker;
@@ -33,6 +34,9 @@ struct assay_worker_options {
 	const struct assay_core_pace *pace; /* what is known of it; NULL: nothing */
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
+	/* tells a hang before that, and learns what the case takes; NULL: this worker knows of itself alone */
+	struct assay_patience *patience;
+	const struct assay_case_facts *facts; /* of the case; NULL: nothing is known of its cost */
 	const volatile sig_atomic_t *interrupted;
 	const char *events;       /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
 	bool multiplex;           /* see struct assay_counter_choice */
@@ -74,7 +78,8 @@ int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const stru
 		      enum assay_status *status, char *reason, size_t size, struct assay_err *err);
 /*
  * The two halves of it, to have two workers busy at once. @partner is whoever w waits for, or NULL: when that one has
- * ended, w is ended, too, with status FAILED, and the result is 1.
+ * ended, or keeps w waiting for too long, w is ended, too, with status FAILED and without a
+ * reason, and the result is 1.
  */
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args);
 int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,

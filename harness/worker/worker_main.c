@@ -291,6 +291,13 @@ static uint32_t next_slot(const struct worker *w, uint32_t slot)
 	return slot;
 }
 
+static void await_turn(struct worker *w)
+{
+	assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
+	assay_pair_wait(&w->pair->turn, w->order.args.order_seed, w->slot);
+	assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
+}
+
 /* Nothing of this side's pool runs while the partner measures. */
 static void end_turn(struct worker *w)
 {
@@ -312,8 +319,7 @@ static void part_done(void *arg)
 	assay_sampling_pause(&w->sampling);
 	end_turn(w);
 	w->slot = next_slot(w, w->slot);
-	assay_pair_wait(&w->pair->turn, w->order.args.order_seed, w->slot);
-	assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
+	await_turn(w);
 	assay_sampling_resume(&w->sampling);
 }
 
@@ -364,7 +370,7 @@ static struct assay_outcome do_pair(struct worker *w)
 	audited = p->counting && !p->turn_parts ? drawn_slot(w) : UINT32_MAX;
 	assay_pair_join(turn, p->order_seed);
 	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
-		assay_pair_wait(turn, p->order_seed, w->slot);
+		await_turn(w);
 		if (last + 1 != w->slot && w->job.n_jobs == 1 && !p->long_calls && out.status == ASSAY_STATUS_OK)
 			out = assay_case_job_time(&w->job, 1, &ns);
 		/* a side that failed keeps handing over, so that its partner comes to its end */
@@ -432,6 +438,7 @@ static struct assay_outcome obey(struct worker *w)
 		assay_case_job_release(&w->job);
 		return assay_outcome_ok();
 	case ASSAY_CMD_NONE:
+	case ASSAY_N_COMMANDS:
 		break;
 	}
 	return assay_outcome_set(ASSAY_STATUS_FAILED, "worker does not know command %u", w->order.command);

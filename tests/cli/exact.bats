@@ -189,6 +189,18 @@ within() {
 	jq -e '.cases | map([.metric, .verdict]) == [["exact", "NOT_MEASURED"], ["exact_instructions", "NOT_MEASURED"]]' <<<"$output"
 }
 
+@test "without a manifest the newest run tells which cases of the suite owe a count" {
+	needs_valgrind
+	printf 'limit "*" { require = {"exact_instructions >= 1"} }\n' >counted.conf
+	# of two cases one is counted
+	count --suite timed >/dev/null
+	run -5 "$ASSAY" gate --evidence exact --suite timed --policy counted.conf --exact-file none.json --json
+	jq -e '[.cases[] | select(.metric == "exact_instructions") | .verdict] == ["PASS"]' <<<"$output"
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$EXACT" --suite timed --evidence stored >/dev/null
+	run -4 "$ASSAY" gate --evidence exact --suite timed --policy counted.conf --exact-file none.json --json
+	jq -e '[.cases[] | select(.metric == "exact_instructions") | .verdict] == ["PASS", "NOT_MEASURED"]' <<<"$output"
+}
+
 @test "a run counts what its suite names, shows it, and the gate judges both" {
 	needs_valgrind
 	# of two cases that are timed, one is counted

@@ -39,7 +39,7 @@ static void hear(void *arg, const struct assay_event *e)
 	if (e->kind == ASSAY_EVENT_WARNING)
 		snprintf(h->warning, sizeof(h->warning), "%s", e->text);
 	if (e->kind == ASSAY_EVENT_RUN)
-		assert_true(e->run->id > 0 && e->run->machine.id[0]);
+		assert_true(!e->run->id && e->run->machine.id[0]); /* it is stored with its first result */
 	if (e->kind == ASSAY_EVENT_CASES)
 		assert_true(e->cases && e->n_cases > 0);
 	if (h->stop_at && e->kind == h->stop_at && h->n[e->kind] > h->pass)
@@ -133,7 +133,7 @@ TEST_WITH(a_check_stores_nothing, silence, nothing_was_said)
 	assay_request_release(&q);
 }
 
-TEST_WITH(an_interrupt_keeps_what_is_finished, silence, nothing_was_said)
+TEST_WITH(an_interrupt_before_the_first_case_leaves_no_run, silence, nothing_was_said)
 {
 	struct assay_request q = request();
 	struct assay_err err = { 0 };
@@ -143,8 +143,9 @@ TEST_WITH(an_interrupt_keeps_what_is_finished, silence, nothing_was_said)
 
 	h.stop_at = ASSAY_EVENT_CASES;
 	assert_int_equal(assay_run_measure(&q, &w, &run, &err), ASSAY_EINTERRUPTED);
-	assert_non_null(strstr(err.text, "interrupted: 0 of 1 cases kept in run "));
+	assert_string_equal(err.text, "interrupted before the first of 1 cases was finished: nothing is kept");
 	assert_int_equal(run.n_results, 0);
+	assert_int_equal(run.id, 0);
 	assert_int_equal(h.n[ASSAY_EVENT_DONE], 1);
 	assay_run_release(&run);
 	assay_request_release(&q);
@@ -330,7 +331,8 @@ TEST_WITH(a_comparison_that_is_interrupted_is_judged_as_far_as_it_came, silence,
 	const struct assay_watch w = watch(&h);
 
 	put(policy, "");
-	h.stop_at = ASSAY_EVENT_SPAN;
+	h.stop_at = ASSAY_EVENT_SHARE;
+	h.pass = 1; /* of the first pair */
 	q.take = ASSAY_TAKE_TIMES;
 	assert_int_equal(assay_installed_plugin_dir(plugins, sizeof(plugins), &err), 0);
 	c.base = c.head = plugins;
@@ -342,6 +344,35 @@ TEST_WITH(a_comparison_that_is_interrupted_is_judged_as_far_as_it_came, silence,
 	assert_int_equal(assay_compare_replay(db, 0, false, &w, &out, &err), 0);
 	assert_non_null(strstr(h.warning, "did not finish"));
 	assay_compare_outcome_release(&out);
+	assay_request_release(&q);
+}
+
+TEST_WITH(an_interrupt_before_the_first_pair_leaves_no_comparison, silence, nothing_was_said)
+{
+	static const enum assay_take kinds[] = { ASSAY_TAKE_TIMES, ASSAY_TAKE_COUNTS };
+	char plugins[ASSAY_INSTALLED_PATH_MAX];
+	struct assay_request q = request();
+	struct assay_compare_request c = { .what = &q, .policy = policy };
+	struct assay_compare_outcome out;
+	struct assay_err err = { 0 };
+	struct heard h;
+
+	put(policy, "");
+	assert_int_equal(assay_installed_plugin_dir(plugins, sizeof(plugins), &err), 0);
+	c.base = c.head = plugins;
+	q.db = "empty.db";
+	for (size_t i = 0; i < N_OF(kinds); i++) {
+		const struct assay_watch w = watch(&h);
+
+		h.stop_at = ASSAY_EVENT_SPAN;
+		q.take = kinds[i];
+		assert_int_equal(assay_compare_measure(&c, &w, &out, &err), ASSAY_EINTERRUPTED);
+		assert_false(out.judged);
+		assert_string_equal(err.text, "interrupted before anything was measured: nothing is kept");
+		assay_compare_outcome_release(&out);
+		assert_int_equal(assay_compare_replay(q.db, 0, false, &w, &out, &err), ASSAY_ENOTFOUND);
+	}
+	unlink(q.db);
 	assay_request_release(&q);
 }
 

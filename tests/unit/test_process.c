@@ -269,6 +269,11 @@ TEST(dies_with_its_parent)
 	assert_true(group_is_gone(child));
 }
 
+static int capture(const char *const *argv, uint64_t timeout_ns, char **out, struct assay_err *err)
+{
+	return assay_process_capture(&(struct assay_capture){ .argv = argv, .timeout_ns = timeout_ns }, out, err);
+}
+
 TEST(captures_output)
 {
 	static const struct {
@@ -295,7 +300,7 @@ TEST(captures_output)
 		struct assay_err err = { 0 };
 		char *out = NULL;
 
-		assert_int_equal(assay_process_capture(argv, NULL, cases[i].timeout_ns, &out, &err), cases[i].want);
+		assert_int_equal(capture(argv, cases[i].timeout_ns, &out, &err), cases[i].want);
 		if (cases[i].out)
 			assert_string_equal(out, cases[i].out);
 		else
@@ -306,6 +311,19 @@ TEST(captures_output)
 	}
 }
 
+TEST(capturing_is_interrupted)
+{
+	static const char *const argv[] = { "sh", "-c", "echo begun; exec sleep 600", NULL };
+	static const volatile sig_atomic_t stop = 1;
+	const struct assay_capture c = { .argv = argv, .timeout_ns = LONG_NS, .interrupted = &stop };
+	struct assay_err err = { 0 };
+	char *out = NULL;
+
+	assert_int_equal(assay_process_capture(&c, &out, &err), ASSAY_EINTERRUPTED);
+	assert_null(out);
+	assert_string_equal(err.text, "interrupted");
+}
+
 TEST(captures_more_than_a_pipe_holds)
 {
 	const char *argv[] = { "sh", "-c", "head -c 1000000 /dev/zero >&2; head -c 3000000 /dev/zero | tr '\\0' x",
@@ -313,7 +331,7 @@ TEST(captures_more_than_a_pipe_holds)
 	struct assay_err err = { 0 };
 	char *out = NULL;
 
-	assert_int_equal(assay_process_capture(argv, NULL, LONG_NS, &out, &err), 0);
+	assert_int_equal(capture(argv, LONG_NS, &out, &err), 0);
 	assert_int_equal(strspn(out, "x"), 3000000);
 	assert_int_equal(strlen(out), 3000000);
 	free(out);

@@ -66,6 +66,37 @@ STORE_TEST(test_a_run_comes_back_whole)
 		assay_result_release(&r[i]);
 }
 
+/* A run whose first result cannot be stored is not there, either. */
+STORE_TEST(test_a_run_begins_with_its_first_result)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	struct assay_run_info *runs = NULL;
+	struct assay_run in, out;
+	struct assay_result r;
+	size_t n;
+
+	make_run(&in, "quick", "m1");
+	make_result(&r, 0, 100);
+	strcpy(r.metrics[1].tag, r.metrics[0].tag); /* the database refuses it, after the run */
+	assert_error(f, assay_store_run_begin_with(s, &in, &r, &f->err), ASSAY_ESTORE, "");
+	assert_int_equal(in.id, 0);
+	assert_ok(f, assay_store_runs(s, NULL, 0, &runs, &n, &f->err));
+	assert_int_equal(n, 0);
+	free(runs);
+	assay_result_release(&r);
+
+	make_result(&r, 0, 100);
+	assert_ok(f, assay_store_run_begin_with(s, &in, &r, &f->err));
+	assert_int_equal(in.id, 1);
+	assert_ok(f, assay_store_run_load(s, 1, &out, &f->err));
+	assert_int_equal(out.n_results, 1);
+	assert_same_result(&out.results[0], &r);
+	assay_run_release(&out);
+	assay_result_release(&r);
+	assay_store_close(s);
+}
+
 /* Nothing but the database lies in the folder once every program has closed it. */
 STORE_TEST(test_nothing_is_left_behind)
 {

@@ -141,7 +141,8 @@ static void need_gnuplot(void)
 	static const char *const argv[] = { "gnuplot", "--version", NULL };
 	char *out = NULL;
 
-	if (assay_process_capture(argv, NULL, UINT64_C(10000000000), &out, NULL))
+	if (assay_process_capture(&(struct assay_capture){ .argv = argv, .timeout_ns = UINT64_C(10000000000) }, &out,
+				  NULL))
 		skip();
 	free(out);
 }

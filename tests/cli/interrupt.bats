@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Interrupts: they end a command at once or after what it keeps, say so, and leave nothing behind.
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TMPDIR=$PWD/tmp PATH=$PWD/bin:$PATH
+	mkdir tmp bin
+}
+
+# stub NAME [LINE]: a program that does LINE, says that it runs, and goes on for a long time.
+stub() {
+	printf '#!/bin/sh\n%s\n>>"%s/runs"\nexec sleep 600\n' "${2:-}" "$PWD" >"bin/$1"
+	chmod +x "bin/$1"
+}
+
+# stop SIGNAL STATUS ARGUMENT...: run the command until its program runs, send SIGNAL, and want STATUS.
+stop() {
+	local signal=$1 want=$2 status=0
+	shift 2
+	rm -f runs
+	"$ASSAY" "$@" >out.txt 2>err.txt &
+	for _ in $(seq 400); do
+		[ -e runs ] && break
+		sleep 0.05
+	done
+	kill -"$signal" $!
+	wait $! || status=$?
+	[ "$status" = "$want" ]
+}
+
+nothing_left() {
+	[ -z "$(ls -A tmp)" ]
+}
+
+@test "a command that has nothing to keep ends at once" {
+	stub git
+	for signal in INT TERM HUP; do
+		stop "$signal" 130 compare main
+		[ "$(cat err.txt)" = "assay: interrupted" ]
+		[ ! -s out.txt ]
+	done
+}
+
+@test "counting leaves no folder when it is interrupted" {
+	stub valgrind '[ "$1" = --version ] && echo valgrind-3.19.0 && exit'
+	for signal in INT TERM HUP; do
+		stop "$signal" 130 run --evidence exact --suite smoke --threads 1 --only 'quantize.q8_0/ref/*'
+		[ "$(tail -n 1 err.txt)" = "assay: interrupted" ]
+		nothing_left
+	done
+}
+
+@test "what a killed command left is swept by the next one, and nothing else is" {
+	stub valgrind '[ "$1" = --version ] && echo valgrind-3.19.0 && exit'
+	mkdir tmp/assay-other tmp/assay-exact-1-1
+	stop KILL 137 run --evidence exact --suite smoke --threads 1 --only 'quantize.q8_0/ref/*'
+	[ "$(ls tmp | wc -l)" = 3 ]
+	"$ASSAY" list --suite smoke >/dev/null
+	[ "$(ls tmp)" = "$(printf 'assay-exact-1-1\nassay-other')" ]
+}
+
+@test "a plot is interrupted while it is drawn" {
+	measure >/dev/null
+	stub gnuplot '[ "$2" = --version ] && exit'
+	for signal in INT TERM HUP; do
+		stop "$signal" 130 plot trend dequantize -o trend.svg
+		[ "$(cat err.txt)" = "assay: interrupted" ]
+		nothing_left
+		[ ! -e trend.svg ]
+	done
+	stop INT 130 plot report -o pictures
+	[ "$(cat err.txt)" = "assay: interrupted: 0 of 3 plots are in 'pictures', and no page of them" ]
+	nothing_left
+}
+
+@test "who asks twice is not kept waiting" {
+	local status=0
+
+	# a simulator that does not even tell its version, after the times of a run
+	stub valgrind
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$ASSAY_SOURCE/tests/fixtures/exact" --suite timed >out.txt 2>err.txt &
+	for _ in $(seq 400); do
+		[ -e runs ] && break
+		sleep 0.05
+	done
+	kill -INT $!
+	sleep 0.1
+	# the same wish: terminals and timeout(1) tell a process and its group
+	kill -INT $!
+	sleep 0.6
+	kill -0 $!
+	kill -INT $!
+	wait $! || status=$?
+	[ "$status" = 130 ]
+	[ "$(cat err.txt)" = "assay: interrupted" ]
+	"$ASSAY" show last --json | jq -e '.cases | length > 0'
+}
+
+@test "a checkout is interrupted before anything is built" {
+	git init -q repo
+	cd repo || return 1
+	mkdir tmp bin
+	printf 'build = "true"\nplugins = "."\n' >assay.conf
+	git add assay.conf
+	git -c user.name=n -c user.email=e@x commit -qm one
+	printf '#!/bin/sh\n[ "$1" != -c ] && exec %s "$@"\n>>"%s/runs"\nexec sleep 600\n' "$(command -v git)" "$PWD" >../bin/git
+	chmod +x ../bin/git
+	XDG_CACHE_HOME=$PWD/cache stop INT 130 compare HEAD
+	[[ $(tail -n 1 err.txt) == *": interrupted" ]]
+}
