@@ -290,7 +290,10 @@ struct assay_variant {
 	 * May this shape be run at all? NULL: always. Negative with the reason: the case is skipped. No side effects.
 	 */
 	int (*supports)(const struct assay_shape *shape, struct assay_reason *why);
-	/* Outside the timed region, once a copy: repack weights, compile, allocate. NULL: nothing to prepare. */
+	/*
+	 * Outside the timed region, once a copy: repack weights, compile, allocate. NULL: nothing to prepare. Neither
+	 * this nor run() leaves a thread with other rounding, flush modes or affinity: such a case fails.
+	 */
 	int (*prepare)(struct assay_job *job);
 	/* The timed call: read inputs, write all outputs. On a device: enqueue on job->stream and return. */
 	int (*run)(struct assay_job *job);
