@@ -28,7 +28,7 @@ ifneq (,$(filter build,$(NEEDS)))
 check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
 $(foreach name,V WERROR OPENBLAS,$(call check,$(name),0 1,0 or 1))
 $(foreach name,PAPI VALGRIND CUDA,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
-SANITIZERS := address undefined thread leak
+SANITIZERS := address undefined thread leak fuzzer-no-link
 $(if $(filter-out $(SANITIZERS),$(subst $(comma), ,$(SANITIZE))),$(error SANITIZE is '$(SANITIZE)', expected some of $(SANITIZERS), with commas))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
 PACKAGES := $(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out \
@@ -125,7 +125,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
 .DEFAULT_GOAL := all
-.PHONY: all plugins help clean test unit-tests cross-tests bench gate compare report manifests lint format man install install-files FORCE
+.PHONY: all plugins help clean test unit-tests fuzz-targets cross-tests bench gate compare report manifests lint format man install install-files FORCE
 all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(HEAP_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 
@@ -291,7 +291,21 @@ $(BARE)/test_%: $(BUILD)/obj/bare/test_%.o $(BARE_OBJS) $(BUILD)/lib/libassay-co
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 
-unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%)
+# Fuzz targets. libFuzzer drives them in a build by clang with SANITIZE=fuzzer-no-link,...; plain_fuzzer.c in all others.
+FUZZ_SRCS := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BINS := $(FUZZ_SRCS:%.c=$(BUILD)/%)
+FUZZER    := $(findstring fuzzer-no-link,$(SANITIZE))
+$(BUILD)/obj/tests/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(UNIT_CFLAGS) -c -o $@ $<
+$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(BUILD)/obj/tests/fuzz/plain_fuzzer.o) $(BUILD)/lib/libassay-core.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(SANFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/tests/fuzz/fuzz_elf: | $(CODE_PROBES) $(BUILD)/tests/plugins/example_op.so
+fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with CC=clang SANITIZE=fuzzer-no-link,address,undefined
+	@:
+
+unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%) $(FUZZ_BINS)
 
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there. A sanitized build has none: they cannot be sanitized, and the plain build tests the same.
@@ -341,7 +355,7 @@ lint: $(BUILD)/gen/store_schema.h ## check layers, headers, format, tests and sc
 	@ci/check_tests.sh
 	@ci/check_format.sh
 	@ci/check_headers.sh $(CC) $(filter-out -MMD -MP,$(HARNESS_CFLAGS)) -Wno-unused-function
-	@if command -v shellcheck >/dev/null; then shellcheck ci/*.sh .ci/run; else echo 'no shellcheck: scripts are not checked'; fi
+	@if command -v shellcheck >/dev/null; then shellcheck ci/*.sh .ci/run tests/fuzz/*.sh; else echo 'no shellcheck: scripts are not checked'; fi
 
 format: ## write C files as clang-format 14 does
 	git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format -i

@@ -37,6 +37,7 @@ test       optional  tool:sqlite3       sqlite3           sqlite           sqlit
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
 ci         optional  tool:clang         clang             clang            clang       building with a second compiler
+ci         optional  fuzzer:clang      libclang-rt-dev   compiler-rt      compiler-rt fuzzing what reads files
 ci         optional  tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc compiling kernels for Arm
 ci         optional  file:/usr/aarch64-linux-gnu/lib/libc.so.6 libc6-dev-arm64-cross - aarch64-linux-gnu-glibc and linking them
 ci         optional  tool:qemu-aarch64 qemu-user         qemu-user        qemu-user   testing them
@@ -48,6 +49,10 @@ present() {
 	lib:*) command -v pkg-config >/dev/null 2>&1 && pkg-config --exists "${1#lib:}" ;;
 	file:*) [ -e "${1#file:}" ] ;;
 	tool:*) command -v "${1#tool:}" >/dev/null 2>&1 ;;
+	fuzzer:*)
+		echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+			"${1#fuzzer:}" -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null
+		;;
 	so:*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -qF "${1#so:} " ;;
 	esac
 }
