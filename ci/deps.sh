@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Finds and installs the packages that a set of purposes needs: deps.sh [--check] PURPOSE..., of build run test install lint ci.
+# `deps.sh --has PROBE` only says by its exit status whether one of the probes below finds what it looks for.
 # With --check, or where ASSAY_NO_INSTALL is 1, it installs nothing. When it fails, one line on standard output says why: exit
 # status 1 for a required package that is missing in the end, 2 for another value of ASSAY_NO_INSTALL. ASSAY_DEPS_STATE names a
 # file that remembers the optional packages it has named or failed to install, so that it does so once.
@@ -56,6 +57,11 @@ present() {
 	so:*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -qF "${1#so:} " ;;
 	esac
 }
+
+if [ "${1-}" = --has ]; then
+	present "$2"
+	exit
+fi
 
 if command -v apt-get >/dev/null 2>&1; then
 	manager=apt
