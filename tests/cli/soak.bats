@@ -27,7 +27,7 @@ program() {
 	program programs/bin/assay <<-'END'
 		#!/bin/bash
 		case $1 in
-		show) exit 70 ;;
+		show) echo 'assay: no idea' >&2 && exit 70 ;;
 		gate) kill -SEGV $$ ;;
 		baseline) sleep 60 >/dev/null 2>&1 & ;;
 		judge) touch "$TMPDIR/left" ;;
@@ -36,7 +36,7 @@ program() {
 	END
 	KIND=database soak
 	[ "$status" = 1 ]
-	[[ $output == *"database: internal error: "*"'assay show'; again: make soak KIND=database SEED=7 TRIES=1"* ]]
+	[[ $output == *"database: internal error, assay: no idea: "*"'assay show'; again: make soak KIND=database SEED=7 TRIES=1"* ]]
 	[[ $output == *"database: ends with 139: "*"'assay gate "* ]]
 	[[ $output == *"database: processes are left: sleep 60"* ]]
 	[[ $output == *"database: temporary files are left: left"* ]]

@@ -5,7 +5,7 @@
 signals=(KILL SEGV TERM)
 
 try_once() {
-	local command signal delay children
+	local command signal delay i children=()
 
 	draw ${#commands[@]}
 	command=${commands[drawn]}
@@ -18,7 +18,8 @@ try_once() {
 	# shellcheck disable=SC2086
 	start "$assay" $command
 	sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
-	while read -ra children <"/proc/$pid/task/$pid/children" && [ ${#children[@]} = 0 ]; do
+	for ((i = 0; i < 100 && ${#children[@]} == 0; i++)); do
+		read -ra children <"/proc/$pid/task/$pid/children"
 		sleep 0.002
 	done 2>/dev/null
 	if [ ${#children[@]} != 0 ]; then

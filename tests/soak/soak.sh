@@ -55,13 +55,15 @@ attack() (
 		tries=$((tries + 1))
 		echo "$tries" >"$work/$kind.tries"
 	done
+	true
 )
 
 n=0 broken=0
 for kind in "${kinds[@]}"; do
 	n=$((n + 1))
 	: >"$work/$kind.failures"
-	attack "$kind" $((SECONDS + (seconds - SECONDS) / (${#kinds[@]} - n + 1)))
+	attack "$kind" $((SECONDS + (seconds - SECONDS) / (${#kinds[@]} - n + 1))) ||
+		echo "$kind: the attack itself ends with $?" >>"$work/$kind.failures"
 done
 
 printf '%-12s %8s %8s\n' kind tries failures

@@ -110,7 +110,7 @@ finish() {
 check_status() {
 	case $status in
 	0 | 1 | 2 | 3 | 4 | 5 | 6 | 130 | "${killed_status:-0}") ;;
-	70) failed "internal error" ;;
+	70) failed "internal error, $(head -n 1 "$try/err")" ;;
 	*) failed "ends with $status" ;;
 	esac
 	if grep -aqE 'Sanitizer|runtime error:' "$try/err"; then
