@@ -21,14 +21,14 @@ BUILD ?= build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
 # ---- packages: looked for before anything asks pkg-config; only `make bench` and `make test` install what is missing ----
 GOALS := $(or $(MAKECMDGOALS),all)
 # `make` with nothing to compile needs none
-NEEDS := $(if $(filter-out help clean format,$(GOALS)),build) $(if $(filter bench report test,$(GOALS)),run) \
-	$(if $(filter test unit-tests,$(GOALS)),test) $(filter lint,$(GOALS)) $(if $(filter test,$(GOALS)),install)
+NEEDS := $(if $(filter-out help clean format,$(GOALS)),build) $(if $(filter bench report test soak,$(GOALS)),run) \
+	$(if $(filter test unit-tests soak,$(GOALS)),test) $(filter lint,$(GOALS)) $(if $(filter test,$(GOALS)),install)
 ifneq (,$(filter build,$(NEEDS)))
 # Whoever writes yes must not get what another value stands for.
 check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
 $(foreach name,V WERROR OPENBLAS,$(call check,$(name),0 1,0 or 1))
 $(foreach name,PAPI VALGRIND CUDA,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
-SANITIZERS := address undefined thread leak
+SANITIZERS := address undefined thread leak fuzzer-no-link
 $(if $(filter-out $(SANITIZERS),$(subst $(comma), ,$(SANITIZE))),$(error SANITIZE is '$(SANITIZE)', expected some of $(SANITIZERS), with commas))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
 PACKAGES := $(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out \
@@ -125,7 +125,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
 .DEFAULT_GOAL := all
-.PHONY: all plugins help clean test unit-tests cross-tests bench gate compare report manifests lint format man install install-files FORCE
+.PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests bench gate compare report manifests lint format man install install-files FORCE
 all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(HEAP_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 
@@ -291,7 +291,21 @@ $(BARE)/test_%: $(BUILD)/obj/bare/test_%.o $(BARE_OBJS) $(BUILD)/lib/libassay-co
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 
-unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%)
+# Fuzz targets. libFuzzer drives them in a build by clang with SANITIZE=fuzzer-no-link,...; plain_fuzzer.c in all others.
+FUZZ_SRCS := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BINS := $(FUZZ_SRCS:%.c=$(BUILD)/%)
+FUZZER    := $(findstring fuzzer-no-link,$(SANITIZE))
+$(BUILD)/obj/tests/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(UNIT_CFLAGS) -c -o $@ $<
+$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(BUILD)/obj/tests/fuzz/plain_fuzzer.o) $(BUILD)/lib/libassay-core.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(SANFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/tests/fuzz/fuzz_elf: | $(CODE_PROBES) $(BUILD)/tests/plugins/example_op.so
+fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with CC=clang SANITIZE=fuzzer-no-link,address,undefined
+	@:
+
+unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%) $(FUZZ_BINS)
 
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there. A sanitized build has none: they cannot be sanitized, and the plain build tests the same.
@@ -304,6 +318,15 @@ $(BUILD)/aarch64/tests/%: tests/unit/%.c tests/cross/cmocka.h $(wildcard tests/u
 		-o $@ $< -lm -ldl -lpthread
 cross-tests: $(if $(CROSS_AARCH64),$(CROSS_TESTS:%=$(BUILD)/aarch64/tests/%)) ## build what tests other architectures
 	$(if $(CROSS_AARCH64),@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc SANITIZE= OPENBLAS=0 plugins)
+
+# Attacks for a given time. The program with sanitizers and the fuzz targets are a build of their own, with libFuzzer where clang
+# has it.
+TIME ?= 10m
+soak: all unit-tests ## attack the program for a while (TIME=10m SEED=... KIND=... TRIES=...)
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/soak soak-programs \
+		$(if $(shell ci/deps.sh --has fuzzer:clang && echo 1),CC=clang SANITIZE=fuzzer-no-link$(comma)address$(comma)undefined,SANITIZE=address$(comma)undefined)
+	@SEED='$(SEED)' TIME='$(TIME)' KIND='$(KIND)' TRIES='$(TRIES)' tests/soak/soak.sh $(BUILD) $(BUILD)/soak
+soak-programs: $(BUILD)/bin/assay $(BUILD)/share/assay $(FUZZ_BINS)
 
 test: all unit-tests cross-tests ## build and run all tests
 	@ci/run_tests.sh $(BUILD) $(UNIT_BINS)
@@ -341,7 +364,7 @@ lint: $(BUILD)/gen/store_schema.h ## check layers, headers, format, tests and sc
 	@ci/check_tests.sh
 	@ci/check_format.sh
 	@ci/check_headers.sh $(CC) $(filter-out -MMD -MP,$(HARNESS_CFLAGS)) -Wno-unused-function
-	@if command -v shellcheck >/dev/null; then shellcheck ci/*.sh .ci/run; else echo 'no shellcheck: scripts are not checked'; fi
+	@if command -v shellcheck >/dev/null; then shellcheck -x ci/*.sh .ci/run tests/fuzz/*.sh tests/soak/*.sh tests/soak/*.bash; else echo 'no shellcheck: scripts are not checked'; fi
 
 format: ## write C files as clang-format 14 does
 	git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format -i

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Finds and installs the packages that a set of purposes needs: deps.sh [--check] PURPOSE..., of build run test install lint ci.
+# `deps.sh --has PROBE` only says by its exit status whether one of the probes below finds what it looks for.
 # With --check, or where ASSAY_NO_INSTALL is 1, it installs nothing. When it fails, one line on standard output says why: exit
 # status 1 for a required package that is missing in the end, 2 for another value of ASSAY_NO_INSTALL. ASSAY_DEPS_STATE names a
 # file that remembers the optional packages it has named or failed to install, so that it does so once.
@@ -37,6 +38,7 @@ test       optional  tool:sqlite3       sqlite3           sqlite           sqlit
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
 ci         optional  tool:clang         clang             clang            clang       building with a second compiler
+ci         optional  fuzzer:clang      libclang-rt-dev   compiler-rt      compiler-rt fuzzing what reads files
 ci         optional  tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc compiling kernels for Arm
 ci         optional  file:/usr/aarch64-linux-gnu/lib/libc.so.6 libc6-dev-arm64-cross - aarch64-linux-gnu-glibc and linking them
 ci         optional  tool:qemu-aarch64 qemu-user         qemu-user        qemu-user   testing them
@@ -48,9 +50,18 @@ present() {
 	lib:*) command -v pkg-config >/dev/null 2>&1 && pkg-config --exists "${1#lib:}" ;;
 	file:*) [ -e "${1#file:}" ] ;;
 	tool:*) command -v "${1#tool:}" >/dev/null 2>&1 ;;
+	fuzzer:*)
+		echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+			"${1#fuzzer:}" -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null
+		;;
 	so:*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -qF "${1#so:} " ;;
 	esac
 }
+
+if [ "${1-}" = --has ]; then
+	present "$2"
+	exit
+fi
 
 if command -v apt-get >/dev/null 2>&1; then
 	manager=apt

@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sample blob: every value comes back, and no bytes whatever make the decoder accept damage or read past them. */
 #include "unit.h"
-#include "base/hash.h"
+#include "blob_seal.h"
 #include "store/sample_blob.h"
-
-#define SUM 8
-
-static void seal(unsigned char *blob, size_t body)
-{
-	struct assay_digest d = assay_hash(blob, body);
-	char high[17] = { 0 };
-	uint64_t v;
-
-	memcpy(high, d.hex, 16);
-	v = strtoull(high, NULL, 16);
-	for (unsigned i = 0; i < SUM; i++)
-		blob[body + i] = (unsigned char)(v >> (8 * i));
-}
 
 static void assert_round_trip(const struct assay_sample *v, size_t n)
 {
@@ -86,18 +72,18 @@ TEST(test_bytes_of_version_2)
 		234,  2,    2,    0xac,
 		0x02, 5,    0x80, 1, /* told; flags, faults, both times follow; +1; 2; 300; 5; 128 */
 	};
-	unsigned char sealed[sizeof(want) + SUM];
+	unsigned char sealed[sizeof(want) + BLOB_SUM];
 	unsigned char *blob = NULL;
 	size_t len = 0;
 
 	memcpy(sealed, want, sizeof(want));
-	seal(sealed, sizeof(want));
+	blob_seal(sealed, sizeof(want));
 	assert_int_equal(assay_sample_blob_encode(v, 3, &blob, &len, NULL), 0);
 	assert_int_equal(len, sizeof(sealed));
 	assert_memory_equal(blob, sealed, len);
 	free(blob);
 	assert_int_equal(assay_sample_blob_encode(NULL, 0, &blob, &len, NULL), 0);
-	assert_int_equal(len, 2 + SUM);
+	assert_int_equal(len, 2 + BLOB_SUM);
 	free(blob);
 }
 
@@ -113,14 +99,14 @@ TEST(test_version_1_is_read)
 	struct assay_err err = { 0 };
 	size_t n = 0;
 
-	seal(blob, sizeof(blob) - SUM);
+	blob_seal(blob, sizeof(blob) - BLOB_SUM);
 	assert_int_equal(0, assay_sample_blob_decode(blob, sizeof(blob), &v, &n, &err));
 	assert_int_equal(1, n);
 	assert_true(v->iterations == 10 && v->ns == 1 && v->flags == 1 && v->switches == 2 && v->faults == 3 &&
 		    v->steal_ticks == 4 && v->waited_ns == 0 && v->stolen_ns == 0);
 	free(v);
 	blob[2] = 63; /* a wait, which takes the bytes of the ticks */
-	seal(blob, sizeof(blob) - SUM);
+	blob_seal(blob, sizeof(blob) - BLOB_SUM);
 	assert_int_equal(ASSAY_ESTORE, assay_sample_blob_decode(blob, sizeof(blob), &v, &n, &err));
 }
 
@@ -200,11 +186,11 @@ TEST(test_malformed_bodies_are_refused)
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		unsigned char blob[32 + SUM];
+		unsigned char blob[32 + BLOB_SUM];
 
 		memcpy(blob, cases[i].body, cases[i].len);
-		seal(blob, cases[i].len);
-		assert_refused(blob, cases[i].len + SUM, cases[i].text);
+		blob_seal(blob, cases[i].len);
+		assert_refused(blob, cases[i].len + BLOB_SUM, cases[i].text);
 	}
 }
 
@@ -215,7 +201,7 @@ TEST(test_random_bodies)
 	unsigned accepted = 0;
 
 	for (unsigned i = 0; i < 200000; i++) {
-		unsigned char blob[24 + SUM];
+		unsigned char blob[24 + BLOB_SUM];
 		struct assay_sample *v = NULL;
 		size_t body = 2 + i % 22, n = 0;
 
@@ -227,8 +213,8 @@ TEST(test_random_bodies)
 		}
 		blob[0] = 1;
 		blob[1] = (unsigned char)(x >> 32) % 6;
-		seal(blob, body);
-		if (assay_sample_blob_decode(blob, body + SUM, &v, &n, NULL) == 0) {
+		blob_seal(blob, body);
+		if (assay_sample_blob_decode(blob, body + BLOB_SUM, &v, &n, NULL) == 0) {
 			accepted++;
 			assert_round_trip(v, n);
 		}
