@@ -20,7 +20,7 @@ BARE=$ASSAY_BUILD/tests/bare/bin/assay
 	for switch in OPENBLAS=no WERROR=yes V=2; do
 		refuses_switch "$switch" "0 or 1"
 	done
-	refuses_switch SANITIZE=adress,undefined "some of address undefined thread leak, with commas"
+	refuses_switch SANITIZE=adress,undefined "some of address undefined thread leak fuzzer-no-link, with commas"
 }
 
 # refuses_switch NAME=VALUE EXPECTED

@@ -14,6 +14,7 @@
 
 static int run(struct assay_job *job)
 {
+	memset(job->tensors[job->n_tensors - 1].data, 1, job->tensors[job->n_tensors - 1].bytes);
 	return 0;
 }
 
