@@ -19,6 +19,10 @@
 #define INJECTED_SAMPLE_NS 400000.0
 #define EXTRA_ERROR        0.001 /* of what is to be injected */
 #define AUDITED_OF         4
+/* That are checked where the copies are those of the pairs before. */
+#define FEW_COPIES 2
+/* Of so many, those few in a cache do not matter. */
+#define MANY_COPIES 16
 
 struct pair_session {
 	const struct assay_measure_options *o;
@@ -189,7 +193,8 @@ static int warm_up(struct pair_session *s)
 {
 	const bool first = !(s->lessons->sample_ns > 0);
 	const uint64_t cap_ns = s->po->sampling_ns / (first ? 2 : 8);
-	int rc = s->facts->copies > 1 ? assay_turns_rotate(&s->turns, s->po->pair_seed, s->facts->copies) : 0;
+	const bool rotate = s->facts->copies > 1 && !(s->turns.few_copies && s->facts->copies >= MANY_COPIES);
+	int rc = rotate ? assay_turns_rotate(&s->turns, s->po->pair_seed, s->facts->copies) : 0;
 
 	if (rc)
 		return rc;
@@ -257,6 +262,7 @@ static bool audited(const struct pair_session *s)
 
 static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, const char *events, char *difference)
 {
+	const bool first = !(s->lessons->sample_ns > 0);
 	struct assay_turns_side side[2];
 	int rc;
 
@@ -266,6 +272,7 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 		.err = s->err,
 		.accepted = &s->lessons->accepted,
 		.kept = s->po->kept,
+		.few_copies = s->po->kept && !first ? FEW_COPIES : 0,
 		.audit = audited(s),
 		.common = s->lessons->own_memory   ? ASSAY_COMMON_NONE
 			  : s->lessons->turn_parts ? ASSAY_COMMON_INPUTS

@@ -49,6 +49,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 		wo[i] = (struct assay_worker_options){
 			.events = side[i].events,
 			.multiplex = o->multiplex,
+			.few_copies = t->few_copies,
 			.audit = t->audit,
 			.common = t->common,
 			.plugins = side[i].plugins,

@@ -23,7 +23,8 @@ struct assay_outcome assay_case_audit_look(struct assay_case_job *j);
 
 /*
  * An audit, where one is due: audits take a fiftieth of the time of the samples, and the first is always due. Samples
- * since the last call of this function had @iterations calls each and took @sampled_ns, the shortest call @call_ns.
+ * since the last call of this function had @iterations calls each and took @sampled_ns (infinite: it is due in any
+ * case), the shortest call @call_ns.
  */
 struct assay_outcome assay_case_audit_take(struct assay_case_job *j, uint64_t iterations, double call_ns,
 					   double sampled_ns);

@@ -89,8 +89,9 @@ struct assay_outcome assay_case_job_poison(struct assay_case_job *j)
 {
 	struct assay_reason why = { "" };
 
-	for (uint64_t c = 0; c < j->n_jobs; c++)
+	for (uint64_t k = 0; k < j->check_n; k++)
 		for (uint32_t i = 0; i < j->problem.n_tensors; i++) {
+			const uint64_t c = (j->check_from + k) % j->n_jobs;
 			struct assay_tensor *t = &tensors_of(j, c)[i];
 
 			if (t->spec->role != ASSAY_OUTPUT)
@@ -190,9 +191,12 @@ struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
 			return assay_outcome_set(ASSAY_STATUS_WRONG,
 						 "wrote outside of '%s': byte %lld of a buffer of %zu bytes",
 						 j->problem.tensors[i].name, (long long)where, j->arenas[i].bytes);
-	for (uint64_t c = 0; c < j->n_filled; c++)
-		if (strcmp(assay_case_input_digest(j, c).hex, j->input_digests[c].hex))
+	for (uint64_t k = 0; k < j->check_n; k++) {
+		const uint64_t c = (j->check_from + k) % j->n_jobs;
+
+		if (c < j->n_filled && strcmp(assay_case_input_digest(j, c).hex, j->input_digests[c].hex))
 			return assay_outcome_set(ASSAY_STATUS_WRONG, "changed its inputs");
+	}
 	return assay_outcome_ok();
 }
 

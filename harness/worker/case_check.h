@@ -5,14 +5,14 @@
 
 #include "worker/case_state.h"
 
-/* Fill the outputs of all copies with a pattern that no right answer has. */
+/* Fill the outputs of the copies that are checked with a pattern that no right answer has. */
 struct assay_outcome assay_case_job_poison(struct assay_case_job *j);
 /*
  * Compare the outputs of copy @i with the oracle; digest (exact ops) and error are filled when right. The oracle is not
  * asked again about bits that it accepted.
  */
 struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, double *max_rel_err, char *digest);
-/* Are canaries and inputs of all copies as they were? */
+/* Are the canaries of all copies and the inputs of those that are checked as they were? */
 struct assay_outcome assay_case_job_intact(struct assay_case_job *j);
 /* Let the op publish its metrics. */
 struct assay_outcome assay_case_job_report(struct assay_case_job *j);

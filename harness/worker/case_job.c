@@ -134,7 +134,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 	struct assay_err err = { 0 };
 
 	assay_case_job_phase(j, ASSAY_PHASE_ALLOCATE);
-	j->n_jobs = s->copies;
+	j->n_jobs = j->check_n = s->copies;
 	j->tensors = assay_layout_calloc(s->copies * n + 1, sizeof(*j->tensors));
 	j->jobs = assay_layout_calloc(s->copies, sizeof(*j->jobs));
 	j->input_digests = calloc(s->copies, sizeof(*j->input_digests));
@@ -156,7 +156,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 			.touch_arg = j->pool,
 			.file = common ? &j->file : NULL,
 			.keep = common && inputs_are_there(j),
-			.first_only = t->role == ASSAY_INPUT,
+			.first_only = t->role == ASSAY_INPUT || (t->role == ASSAY_OUTPUT && s->few_copies),
 		};
 
 		if (assay_arena_init(&j->arenas[i], &o, &err))

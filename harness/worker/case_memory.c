@@ -16,6 +16,9 @@
 #define ALIGN      64u
 #define CANARY     0xA5u
 #define HUGE_BYTES (2u << 20)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
@@ -195,6 +198,8 @@ int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o,
 		o->touch(o->touch_arg, a->map + page, a->map_bytes - 2 * page);
 	if (o->file)
 		collapse(a, page);
+	if (o->file && (o->keep || o->first_only)) /* no sample is to be the first that touches a page */
+		madvise(a->map + page, a->map_bytes - 2 * page, MADV_POPULATE_WRITE);
 	if (o->keep)
 		return 0;
 	clear(a, o->first_only ? 1 : a->copies, page);

@@ -98,7 +98,8 @@ struct assay_case_job {
 	struct assay_case_audit audit;
 	struct assay_worker_state state;
 
-	uint64_t next_copy; /* the rotation goes on from sample to sample */
+	uint64_t next_copy;           /* the rotation goes on from sample to sample */
+	uint64_t check_from, check_n; /* the copies that checks look at: so many from that one on, in a ring */
 
 	uint64_t begun;             /* of the running sample, in ticks of the clock */
 	uint64_t part;              /* parts that the running call has had, see assay_part() */

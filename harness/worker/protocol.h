@@ -103,8 +103,9 @@ struct assay_worker_spec {
 	struct assay_host_info host;
 	char events[ASSAY_PAGE_EVENTS]; /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
-	uint32_t common;  /* enum assay_common; those tensors lie in the file of the pages */
-	bool audit;       /* calls between samples, on data that changes: see case_audit.h */
+	uint32_t common;     /* enum assay_common; those tensors lie in the file of the pages */
+	uint32_t few_copies; /* check only so many, drawn anew each time; 0: all */
+	bool audit;          /* calls between samples, on data that changes: see case_audit.h */
 	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;
 	/* A part letter and a path each, ended by a newline: see enum assay_plugin_part. */

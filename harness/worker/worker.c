@@ -80,6 +80,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->clock = *o->clock;
 	s->host = *o->host;
 	s->multiplex = o->multiplex;
+	s->few_copies = o->few_copies;
 	s->audit = o->audit;
 	s->common = (uint32_t)o->common;
 	if (o->events && strlen(o->events) >= sizeof(s->events))

@@ -48,6 +48,7 @@ struct worker {
 	double sampled_ns;   /* of samples since then */
 	bool checked;        /* the outputs of the last sample, before the partner could write there */
 	bool in_turns;       /* scheduled for them */
+	uint64_t checks;     /* so far */
 	bool offset;         /* the rotation over common copies is half a turn from the partner's */
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct assay_case_counts counts;
@@ -108,32 +109,47 @@ static struct assay_outcome do_prepare(struct worker *w)
 	return out.status == ASSAY_STATUS_OK ? assay_case_counts_open(&w->counts, &w->job) : out;
 }
 
+/* Which copies are checked next. Audits are of the first one. */
+static void choose_copies(struct worker *w)
+{
+	struct assay_case_job *j = &w->job;
+	const uint64_t draw = w->spec.layout_seed ^ (w->index + 2 * ++w->checks);
+
+	j->check_n = w->spec.few_copies && w->spec.few_copies < j->n_jobs ? w->spec.few_copies : j->n_jobs;
+	j->check_from = j->check_n < j->n_jobs && !w->spec.audit ? assay_random4(draw, 5, 0).v[0] % j->n_jobs : 0;
+}
+
 /*
- * Poison, run every copy that a sample of @iterations reaches, compare one with the oracle and the others with that
- * one. @guards: look at guards and inputs of all copies as well.
+ * Poison, run every copy that is checked and that a sample of @iterations reaches, compare one with the oracle and the
+ * others with that one. @guards: look at guards and inputs as well.
  */
 static struct assay_outcome run_and_check(struct worker *w, uint64_t iterations, bool guards)
 {
 	struct assay_worker_reply *r = &w->reply;
 	struct assay_case_job *j = &w->job;
 	char first[ASSAY_DIGEST_LEN + 1];
-	uint64_t ns, n = iterations < j->n_jobs ? iterations : j->n_jobs;
+	uint64_t ns, n;
 	struct assay_outcome out;
 
+	choose_copies(w);
+	if (j->check_n < j->n_jobs && iterations > j->check_n)
+		iterations = j->check_n;
+	n = iterations < j->check_n ? iterations : j->check_n;
 	out = assay_case_job_poison(j);
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
-	j->next_copy = 0;
+	j->next_copy = j->check_from;
 	assay_heap_case_begin(&j->heap);
 	out = assay_case_job_time(j, iterations, &ns);
 	assay_heap_case_end(&j->heap, iterations);
 	if (out.status == ASSAY_STATUS_OK && guards)
 		out = assay_case_job_intact(j);
 	if (out.status == ASSAY_STATUS_OK)
-		out = assay_case_job_check(j, 0, &r->max_rel_err, r->digest);
+		out = assay_case_job_check(j, j->check_from, &r->max_rel_err, r->digest);
 	if (n > 1)
-		assay_case_job_digest(j, 0, first);
-	for (uint64_t c = 1; c < n && out.status == ASSAY_STATUS_OK; c++) {
+		assay_case_job_digest(j, j->check_from, first);
+	for (uint64_t i = 1; i < n && out.status == ASSAY_STATUS_OK; i++) {
+		const uint64_t c = (j->check_from + i) % j->n_jobs;
 		char own[ASSAY_DIGEST_LEN + 1];
 		double err = -1;
 
@@ -178,9 +194,21 @@ static struct assay_outcome check_last(struct worker *w)
 	return out;
 }
 
+/* Of what the samples since the last audit told; @last: there are no more of them. */
+static struct assay_outcome audit(struct worker *w, bool last)
+{
+	struct assay_outcome out = assay_outcome_ok();
+
+	if (w->spec.audit && w->sampled_ns > 0)
+		out = assay_case_audit_take(&w->job, w->iterations, w->call_ns, last ? INFINITY : w->sampled_ns);
+	w->sampled_ns = 0;
+	w->call_ns = INFINITY;
+	return out;
+}
+
 /*
- * The outputs of the last sample, then, after a traced run, once more from poison through the timed loop. Only then are
- * guards and inputs looked at, for all that ran: with gigabytes of them that takes long.
+ * The outputs of the last sample, then, after an audit and a traced run, once more from poison through the timed loop.
+ * Only then are guards and inputs looked at, for all that ran: with gigabytes of them that takes long.
  */
 static struct assay_outcome do_recheck(struct worker *w)
 {
@@ -190,8 +218,9 @@ static struct assay_outcome do_recheck(struct worker *w)
 
 	if (out.status == ASSAY_STATUS_OK && !w->checked)
 		out = check_last(w);
-
 	err = w->reply.max_rel_err;
+	if (out.status == ASSAY_STATUS_OK && !w->job.call_parts)
+		out = audit(w, true);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_counts_trace(&w->counts, j);
 	if (out.status != ASSAY_STATUS_OK)
@@ -214,18 +243,6 @@ static void begin_samples(struct worker *w)
 	assay_sampling_begin(&w->sampling, &w->job, &w->order.args, &w->reply, w->counts.counting);
 }
 
-/* Of what the samples so far told. Samples follow, so that the last outputs to be checked are those of a sample. */
-static struct assay_outcome audit(struct worker *w)
-{
-	struct assay_outcome out = assay_outcome_ok();
-
-	if (w->spec.audit && w->sampled_ns > 0)
-		out = assay_case_audit_take(&w->job, w->iterations, w->call_ns, w->sampled_ns);
-	w->sampled_ns = 0;
-	w->call_ns = INFINITY;
-	return out;
-}
-
 /* A sample of the order. */
 static struct assay_outcome take_sample(struct worker *w)
 {
@@ -246,8 +263,8 @@ static struct assay_outcome do_sample(struct worker *w)
 	uint64_t ns;
 
 	begin_samples(w);
-	if (w->order.args.counting)
-		out = audit(w);
+	if (w->order.args.counting) /* samples follow, so that the last outputs to be checked are those of a sample */
+		out = audit(w, false);
 	/*
 	 * the hand-over let the pool fall asleep and the caches cool: one untimed call, but cold cases want them cold
 	 */
@@ -377,7 +394,7 @@ static struct assay_outcome do_pair(struct worker *w)
 		if (out.status == ASSAY_STATUS_OK)
 			out = take_divided(w);
 		if (w->slot == audited && out.status == ASSAY_STATUS_OK)
-			out = audit(w);
+			out = audit(w, false);
 		last = w->slot;
 		if (w->job.common && p->counting && next_slot(w, w->slot) >= w->slots && out.status == ASSAY_STATUS_OK)
 			out = check_last(w);

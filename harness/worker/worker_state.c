@@ -146,7 +146,9 @@ struct change {
 /* " of thread 3", where there are several. */
 static const char *whose(const struct change *c, char *buf, size_t size)
 {
-	snprintf(buf, size, c->n_threads > 1 ? " of thread %u" : "", c->tid);
+	buf[0] = '\0';
+	if (c->n_threads > 1)
+		snprintf(buf, size, " of thread %u", c->tid);
 	return buf;
 }
 

@@ -29,6 +29,16 @@ fails() {
 	[ ! -e assay.db ] || [ -n "${KEEP_DB:-}" ]
 }
 
+# Where nothing can be counted (no valgrind, or a program that cannot run under it) a test of counts says so and ends.
+needs_counts() {
+	local why
+
+	why=$("$ASSAY" run --evidence exact --bench-dir "$ASSAY_SOURCE/tests/fixtures/exact" --db counts.db --json |
+		jq -r '.cases[0] | select(.status == "skipped") | .reason') || true
+	rm -f counts.db
+	[ -z "$why" ] || skip "$why"
+}
+
 # interrupt PID: what Ctrl-C does to a job of this shell, which ends with its status.
 interrupt() {
 	local status=0

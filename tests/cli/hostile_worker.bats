@@ -65,7 +65,7 @@ says() {
 
 # In the simulator nothing keeps the signal back.
 @test "a signal of a worker or of its child is ignored and named" {
-	command -v valgrind >/dev/null || skip "no valgrind"
+	needs_counts
 	for variant in interrupt interrupt_child; do
 		run -0 --separate-stderr "$ASSAY" run "${COMMON[@]}" -p "$PLUGINS/hostile_signal.so" --evidence exact \
 			--only "*/$variant/*" --json

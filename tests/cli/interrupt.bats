@@ -44,6 +44,7 @@ nothing_left() {
 }
 
 @test "counting leaves no folder when it is interrupted" {
+	needs_counts
 	stub valgrind '[ "$1" = --version ] && echo valgrind-3.19.0 && exit'
 	for signal in INT TERM HUP; do
 		stop "$signal" 130 run --evidence exact --suite smoke --threads 1 --only 'quantize.q8_0/ref/*'
@@ -53,6 +54,7 @@ nothing_left() {
 }
 
 @test "what a killed command left is swept by the next one, and nothing else is" {
+	needs_counts
 	stub valgrind '[ "$1" = --version ] && echo valgrind-3.19.0 && exit'
 	mkdir tmp/assay-other tmp/assay-exact-1-1
 	stop KILL 137 run --evidence exact --suite smoke --threads 1 --only 'quantize.q8_0/ref/*'
@@ -78,6 +80,7 @@ nothing_left() {
 @test "who asks twice is not kept waiting" {
 	local status=0
 
+	needs_counts
 	# a simulator that does not even tell its version, after the times of a run
 	stub valgrind
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$ASSAY_SOURCE/tests/fixtures/exact" --suite timed >out.txt 2>err.txt &

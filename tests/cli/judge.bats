@@ -96,7 +96,9 @@ comparisons() {
 	# blocks of two samples of either side, each of the iterations that the pair names
 	is '[.cases[].pairs[] | (.base.samples | length) == 2 * .blocks and (.head.samples | length) == 2 * .blocks] | all'
 	is '[.cases[0].pairs[] | .iterations as $n | .base.samples[] | .iterations == $n] | all'
-	is '.cases[2].pairs[0].extra_iterations > 0 and .cases[0].pairs[0].extra_iterations == 0'
+	is '.cases[0].pairs[0].extra_iterations == 0'
+	# where calls are so long that whole ones cannot be added, time is stretched
+	is '.cases[2].pairs[0] | .extra_iterations == 0 or (.extra_iterations / .iterations - 0.8 | fabs) < 0.001'
 	is '[.cases[0].pairs[] | select(.usable) | .ratio > 1.5] | all'
 	run "$ASSAY" show comparisons 1 triple --samples
 	[[ $output == *"block"*"base ns"*"head ns"* ]]
