@@ -11,8 +11,8 @@
 #include "model/quantity.h"
 #include "model/verdict.h"
 
-/* No core retires more: twelve a cycle at 8 GHz. */
-#define MOST_INSTRUCTIONS_PER_NS 96.0
+/* No core retires more: eight a cycle at 6 GHz. */
+#define MOST_INSTRUCTIONS_PER_NS 48.0
 
 const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_request *q)
 {
@@ -151,7 +151,7 @@ int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_r
 	*changed = true;
 	if (c && c->status == ASSAY_STATUS_OK) {
 		judge_speed(r, c);
-		return assay_exact_add_metrics(r, c, err);
+		return r->status == ASSAY_STATUS_OK ? assay_exact_add_metrics(r, c, err) : 0;
 	}
 	return assay_counters_add_missing(&r->counters, ASSAY_EXACT_MISSING, ASSAY_SOURCE_EXACT, c ? c->reason : why)
 		       ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")

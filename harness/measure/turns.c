@@ -51,6 +51,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.multiplex = o->multiplex,
 			.few_copies = t->few_copies,
 			.audit = t->audit,
+			.other_inputs = t->other_inputs,
 			.common = t->common,
 			.plugins = side[i].plugins,
 			.parts = side[i].parts,

@@ -23,8 +23,8 @@ struct assay_turns {
 	struct assay_pair *p;
 	struct assay_worker *w[2];
 	struct assay_accepted *accepted; /* by the oracle so far, on the inputs of both sides; NULL: they differ */
+	bool audit, other_inputs;        /* see struct assay_worker_spec */
 	uint32_t few_copies;             /* likewise */
-	bool audit;                      /* see struct assay_worker_options */
 	double stretch_frac;             /* of the head's samples */
 	const char *pace_untold;         /* why nothing can be said of the pace of the cores; NULL: it is tried */
 	struct assay_kept_memory *kept;  /* see assay_worker_start_pair() */

@@ -13,9 +13,6 @@
 #define STREAM_AUDIT 0x41554402u
 #define OTHER_SEED   UINT64_C(0x9E3779B97F4A7C15) /* of the inputs that variants are also checked on */
 
-/* Larger inputs are not made anew: that would take longer than the samples. */
-#define MOST_INPUT_BYTES (16u << 20)
-
 uint64_t assay_audit_draw(struct assay_case_audit *a, uint64_t n)
 {
 	const struct assay_philox x = assay_random4(a->seed, STREAM_AUDIT, a->draws++);
@@ -61,9 +58,9 @@ void assay_audit_learn_spots(struct assay_case_job *j)
 	struct assay_case_audit *a = &j->audit;
 
 	for (uint32_t i = 0; i < a->n_spots; i++)
-		a->spots[i].want[a->other] =
-			assay_audit_load(assay_audit_element(j, 0, a->spots[i].tensor, a->spots[i].element),
-					 assay_audit_element_bytes(j, a->spots[i].tensor));
+		a->spots[i].want[a->other] = assay_audit_load(
+			assay_audit_element(j, a->other ? 0 : j->check_from, a->spots[i].tensor, a->spots[i].element),
+			assay_audit_element_bytes(j, a->spots[i].tensor));
 }
 
 static double as_number(uint64_t v, uint32_t dtype)
@@ -77,6 +74,11 @@ static double as_number(uint64_t v, uint32_t dtype)
 	}
 	memcpy(&f, &v, sizeof(f));
 	return f;
+}
+
+static double finite_size(double x)
+{
+	return isfinite(x) ? fabs(x) : 0;
 }
 
 /*
@@ -93,11 +95,19 @@ static bool is_right(const struct assay_case_job *j, const struct assay_audit_sp
 		return true;
 	if (j->op->flags & ASSAY_OP_EXACT)
 		return false;
+	if (dtype == ASSAY_F32 || dtype == ASSAY_F64) {
+		const double is = as_number(got, dtype), right = as_number(want, dtype);
+
+		if (!isfinite(right))
+			return isnan(right) ? isnan(is) : is == right;
+	}
 	if (dtype != ASSAY_F32 && dtype != ASSAY_F64)
 		return got != (~want & (UINT64_MAX >> (64 - 8 * bytes)));
 	for (uint32_t i = 0; i < j->audit.n_spots; i++)
 		if (j->audit.spots[i].tensor == s->tensor)
-			scale = fmax(scale, fabs(as_number(j->audit.spots[i].want[j->audit.other], dtype)));
+			scale = fmax(scale, finite_size(as_number(j->audit.spots[i].want[j->audit.other], dtype)));
+	if (!(scale > 0)) /* nothing tells what is near to nothing */
+		return got != (~want & (UINT64_MAX >> (64 - 8 * bytes)));
 	return fabs(as_number(got, dtype) - as_number(want, dtype)) <= 0.01 * scale;
 }
 
@@ -163,8 +173,8 @@ static bool takes_any(const struct assay_case_job *j, uint32_t tensor)
 }
 
 /*
- * What the op says may change is turned round. Of other ops all inputs are made anew from another seed, where no
- * variant keeps anything of the first ones and where making them leaves nothing else behind.
+ * What the op says may change is turned round. Of other ops all inputs are made anew from another seed, where making
+ * them leaves nothing else behind, and the variant prepares once more.
  */
 static enum assay_audit_change change_of(const struct assay_case_job *j)
 {
@@ -177,7 +187,7 @@ static enum assay_audit_change change_of(const struct assay_case_job *j)
 	}
 	if (any)
 		return ASSAY_AUDIT_REVERSE;
-	if (!bytes || bytes > MOST_INPUT_BYTES || j->variant->prepare || j->jobs[0].op_state || j->fill_bytes)
+	if (!bytes || bytes > ASSAY_AUDIT_MOST_BYTES || j->jobs[0].op_state || j->fill_bytes)
 		return ASSAY_AUDIT_SAME;
 	return ASSAY_AUDIT_REFILL;
 }
@@ -200,15 +210,16 @@ struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool othe
 	a->digest = digest;
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
-	if (a->change == ASSAY_AUDIT_REFILL)
-		return assay_case_job_refill(j, other ? j->spec->seed ^ OTHER_SEED : j->spec->seed);
+	if (a->change == ASSAY_AUDIT_REFILL) {
+		out = assay_case_job_refill(j, other ? j->spec->seed ^ OTHER_SEED : j->spec->seed);
+		return out.status == ASSAY_STATUS_OK ? assay_case_job_prepare_again(j) : out;
+	}
 	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
 		if (varies(j, t))
 			reverse(j, t);
 	return assay_outcome_ok();
 }
 
-/* Of what assay_audit_make_inputs() changes. */
 uint64_t assay_audit_changed_bytes(const struct assay_case_job *j)
 {
 	uint64_t bytes = 0;

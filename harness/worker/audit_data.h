@@ -10,6 +10,9 @@
 
 #include "worker/case_state.h"
 
+/* Larger inputs are not made anew: that would take longer than the samples. */
+#define ASSAY_AUDIT_MOST_BYTES (16u << 20)
+
 static inline uint32_t assay_audit_element_bytes(const struct assay_case_job *j, uint32_t tensor)
 {
 	return (uint32_t)assay_dtype_bytes(j->problem.tensors[tensor].dtype);
@@ -60,7 +63,7 @@ static inline void assay_audit_scramble_spot(const struct assay_case_job *j, con
 /* A number below @n, drawn anew by each call. */
 uint64_t assay_audit_draw(struct assay_case_audit *a, uint64_t n);
 
-/* Of a tensor; 0: its elements have no size. */
+/* How many elements a tensor has; 0: they have no size. */
 uint64_t assay_audit_elements(const struct assay_case_job *j, uint32_t tensor);
 
 void assay_audit_choose_spots(struct assay_case_job *j);
@@ -75,7 +78,7 @@ void assay_audit_choose_inputs(struct assay_case_job *j);
 struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool other);
 /* To be asked before inputs are changed: afterwards, what a variant did to them cannot be seen. */
 struct assay_outcome assay_audit_inputs_are_kept(const struct assay_case_job *j);
-/* Of what assay_audit_make_inputs() changes. */
+/* Size of all inputs that assay_audit_make_inputs() changes. */
 uint64_t assay_audit_changed_bytes(const struct assay_case_job *j);
 
 #endif

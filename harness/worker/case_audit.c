@@ -15,13 +15,17 @@
 /* In a row, so that a variant that computes once after a pause is found out. */
 #define LEAST_CALLS 4
 #define MORE_CALLS  8
+/* Of an element that differs; of elements that change together. */
+#define DRAWS            64
+#define ELEMENTS_TO_VARY 16
 
-#define AUDIT_SHARE  0.02
-#define FIRST_MAX_NS 20e6 /* longer calls are audited only when due */
+#define AUDIT_SHARE 0.02
+#define LAST_SHARE  0.03 /* of the oracle in the last audit, as long as that took on other inputs before */
 
 /* A call on changed data may take so many times longer, and so much besides: memory is touched before it. */
 #define RATIO           1.5
 #define SLACK_NS        30.0
+#define CLOCK_READS     2      /* around what is timed */
 #define SLACK_SHARED_NS 1000.0 /* lines that other cores, or no core, hold */
 /*
  * The first call on inputs that are all new foresees branches less well. But what a processor learns it learns over
@@ -79,7 +83,10 @@ static struct assay_outcome check_other(struct assay_case_job *j)
 
 struct assay_outcome assay_case_audit_begin(struct assay_case_job *j)
 {
+	const struct assay_clock *clock = &j->spec->clock;
 	struct assay_case_audit *a = &j->audit;
+	struct assay_outcome out;
+	uint64_t begun;
 
 	*a = (struct assay_case_audit){ .seed = j->spec->seed ^ j->spec->layout_seed };
 	if (j->device)
@@ -87,7 +94,13 @@ struct assay_outcome assay_case_audit_begin(struct assay_case_job *j)
 	assay_audit_choose_spots(j);
 	assay_audit_learn_spots(j);
 	assay_audit_choose_inputs(j);
-	return a->change == ASSAY_AUDIT_SAME ? assay_outcome_ok() : check_other(j);
+	if (a->change == ASSAY_AUDIT_SAME || !j->spec->other_inputs)
+		return assay_outcome_ok();
+	a->knows_other = true;
+	begun = assay_clock_ticks(clock);
+	out = check_other(j);
+	a->other_ns = (double)assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - begun);
+	return out;
 }
 
 /* ---- timed calls ------------------------------------------------------------------------------------------------- */
@@ -153,8 +166,9 @@ static bool too_quick(const struct assay_case_job *j, const struct times *t)
 {
 	const bool shared = j->n_jobs > 1 || j->spec->n_threads > 1;
 
-	return t->learning <= ROUNDS_TO_TELL / 2 &&
-	       changed_ns(t) > RATIO * same_ns(t) + (shared ? SLACK_SHARED_NS : SLACK_NS);
+	return t->n_changed && t->learning <= ROUNDS_TO_TELL / 2 &&
+	       changed_ns(t) > RATIO * same_ns(t) + (shared ? SLACK_SHARED_NS : SLACK_NS) +
+				       CLOCK_READS * j->spec->clock.overhead_ns;
 }
 
 static struct assay_outcome verdict(const struct assay_case_job *j, const struct times *t, const char *when)
@@ -199,9 +213,23 @@ static struct assay_outcome time_call(struct assay_case_job *j, double *call_ns)
 	uint64_t ns = 0;
 
 	assay_audit_scramble_spot(j, &j->audit.spots[0], 0);
+	j->next_copy = 0;
 	out = assay_case_job_time(j, 1, &ns);
 	*call_ns = (double)ns;
 	return out;
+}
+
+/* Of another element of the tensor than one that holds @value; @value where none was found. */
+static uint64_t another_value(struct assay_case_job *j, uint32_t tensor, uint64_t value)
+{
+	struct assay_case_audit *a = &j->audit;
+	uint64_t other = value;
+
+	for (int i = 0; i < DRAWS && other == value; i++)
+		other = assay_audit_load(
+			assay_audit_element(j, 0, tensor, assay_audit_draw(a, assay_audit_elements(j, tensor))),
+			assay_audit_element_bytes(j, tensor));
+	return other;
 }
 
 /* A call on the inputs as they are, and one after an element has taken the value of another. */
@@ -211,15 +239,15 @@ static struct assay_outcome one_element(struct assay_case_job *j, struct times *
 	const uint32_t tensor = a->changing[assay_audit_draw(a, a->n_changing)],
 		       bytes = assay_audit_element_bytes(j, tensor);
 	unsigned char *p = assay_audit_element(j, 0, tensor, assay_audit_draw(a, assay_audit_elements(j, tensor)));
-	const unsigned char *q =
-		assay_audit_element(j, 0, tensor, assay_audit_draw(a, assay_audit_elements(j, tensor)));
-	const uint64_t before = assay_audit_load(p, bytes);
+	const uint64_t before = assay_audit_load(p, bytes), other = another_value(j, tensor, before);
 	double same = 0, changed = 0;
 	struct assay_outcome out;
 
+	if (other == before)
+		return assay_outcome_ok();
 	assay_audit_store(p, before, bytes);
 	out = time_call(j, &same);
-	assay_audit_store(p, assay_audit_load(q, bytes), bytes);
+	assay_audit_store(p, other, bytes);
 	if (out.status == ASSAY_STATUS_OK)
 		out = time_call(j, &changed);
 	assay_audit_store(p, before, bytes);
@@ -301,13 +329,14 @@ static struct assay_outcome all_elements(struct assay_case_job *j, struct times 
 static struct assay_outcome audit_inputs(struct assay_case_job *j)
 {
 	struct times t = { .n = 0 };
+	int rounds = 0;
 
 	do {
 		struct assay_outcome out = j->audit.n_changing ? one_element(j, &t) : all_elements(j, &t);
 
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
-	} while (t.n_changed < ROUNDS_TO_TELL && too_quick(j, &t));
+	} while (++rounds < ROUNDS_TO_TELL && (too_quick(j, &t) || !t.n_changed));
 	return verdict(j, &t, "the inputs have changed");
 }
 
@@ -316,6 +345,7 @@ static struct assay_outcome look_at_other(struct assay_case_job *j)
 {
 	struct assay_outcome out = assay_audit_make_inputs(j, true), back;
 
+	j->next_copy = 0;
 	assay_case_audit_scramble(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_run(j);
@@ -325,20 +355,57 @@ static struct assay_outcome look_at_other(struct assay_case_job *j)
 	return out.status == ASSAY_STATUS_OK ? back : out;
 }
 
-static struct assay_outcome audit(struct assay_case_job *j, uint64_t iterations, double call_ns)
+/* Some elements take the values of others, and the oracle is asked what that gives: few inputs tell of all others. */
+static struct assay_outcome vary_elements(struct assay_case_job *j)
+{
+	struct assay_case_audit *a = &j->audit;
+	uint64_t before[ELEMENTS_TO_VARY];
+	unsigned char *at[ELEMENTS_TO_VARY];
+	uint32_t bytes[ELEMENTS_TO_VARY];
+	struct assay_outcome out;
+	double err;
+
+	for (int i = 0; i < ELEMENTS_TO_VARY; i++) {
+		const uint32_t tensor = a->changing[assay_audit_draw(a, a->n_changing)];
+
+		bytes[i] = assay_audit_element_bytes(j, tensor);
+		at[i] = assay_audit_element(j, 0, tensor, assay_audit_draw(a, assay_audit_elements(j, tensor)));
+		before[i] = assay_audit_load(at[i], bytes[i]);
+		assay_audit_store(at[i], another_value(j, tensor, before[i]), bytes[i]);
+	}
+	j->next_copy = 0;
+	assay_case_audit_scramble(j);
+	out = assay_case_job_run(j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_ask(j, 0, &err);
+	for (int i = ELEMENTS_TO_VARY - 1; i >= 0; i--)
+		assay_audit_store(at[i], before[i], bytes[i]);
+	if (out.status == ASSAY_STATUS_WRONG)
+		return assay_outcome_set(ASSAY_STATUS_WRONG, "with some inputs changed: %.470s", out.reason);
+	return out;
+}
+
+/* @last: what would take too long between samples is done once, where it takes little of their time. */
+static struct assay_outcome audit(struct assay_case_job *j, uint64_t iterations, double call_ns, bool last)
 {
 	const struct assay_case_audit *a = &j->audit;
-	const bool quick = assay_audit_changed_bytes(j) <= QUICK_INPUT_BYTES;
+	const bool whole = last && a->other_ns <= LAST_SHARE * a->sampled_ns;
+	const uint64_t copy = j->next_copy, most = whole ? ASSAY_AUDIT_MOST_BYTES : QUICK_INPUT_BYTES;
+	const bool quick = assay_audit_changed_bytes(j) <= most;
+	const bool kept = a->change == ASSAY_AUDIT_REFILL && j->variant->prepare; /* the first inputs, by prepare */
 	struct assay_outcome out = assay_outcome_ok();
 
 	if (iterations > 1)
 		out = audit_outputs(j, iterations, call_ns);
-	if (j->n_jobs > 1 || a->change == ASSAY_AUDIT_SAME)
+	if (a->change == ASSAY_AUDIT_SAME || kept)
 		return out;
 	if (out.status == ASSAY_STATUS_OK && (a->n_changing || quick))
 		out = audit_inputs(j);
-	if (out.status == ASSAY_STATUS_OK && quick)
+	if (out.status == ASSAY_STATUS_OK && quick && a->knows_other)
 		out = look_at_other(j);
+	if (out.status == ASSAY_STATUS_OK && whole && a->change == ASSAY_AUDIT_REVERSE && a->n_changing)
+		out = vary_elements(j);
+	j->next_copy = copy;
 	return out;
 }
 
@@ -347,14 +414,18 @@ struct assay_outcome assay_case_audit_take(struct assay_case_job *j, uint64_t it
 {
 	const struct assay_clock *clock = &j->spec->clock;
 	struct assay_case_audit *a = &j->audit;
+	const bool last = isinf(sampled_ns);
 	struct assay_outcome out;
 	uint64_t begun;
+	bool due;
 
-	a->sampled_ns += sampled_ns;
-	if (!a->n_spots || (a->spent_ns > 0 ? a->spent_ns > AUDIT_SHARE * a->sampled_ns : call_ns > FIRST_MAX_NS))
+	if (!last)
+		a->sampled_ns += sampled_ns;
+	due = a->spent_ns + ASSAY_AUDIT_CALLS * call_ns <= AUDIT_SHARE * a->sampled_ns;
+	if (!a->n_spots || !(due || (last && !(a->spent_ns > 0))))
 		return assay_outcome_ok();
 	begun = assay_clock_ticks(clock);
-	out = audit(j, iterations, call_ns);
+	out = audit(j, iterations, call_ns, last);
 	a->spent_ns += (double)assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - begun);
 	return out;
 }

@@ -10,6 +10,9 @@
 
 #include "worker/case_state.h"
 
+/* So many calls, about, are in an audit. */
+#define ASSAY_AUDIT_CALLS 14
+
 /*
  * Choose what audits look at, and check the variant on other inputs. To be called after the first check, while the
  * outputs of copy 0 hold the right answer. Inputs and outputs are left as they were. Variants of devices are not
@@ -22,9 +25,9 @@ void assay_case_audit_scramble(struct assay_case_job *j);
 struct assay_outcome assay_case_audit_look(struct assay_case_job *j);
 
 /*
- * An audit, where one is due: audits take a fiftieth of the time of the samples, and the first is always due. Samples
- * since the last call of this function had @iterations calls each and took @sampled_ns (infinite: it is due in any
- * case), the shortest call @call_ns.
+ * An audit, where one is due: audits take a fiftieth of the time of the samples. Samples since the last call of this
+ * function had @iterations calls each and took @sampled_ns (infinite: none follow, and an audit is due where there was
+ * none), the shortest call @call_ns.
  */
 struct assay_outcome assay_case_audit_take(struct assay_case_job *j, uint64_t iterations, double call_ns,
 					   double sampled_ns);

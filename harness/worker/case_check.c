@@ -122,7 +122,7 @@ struct assay_outcome assay_case_job_fetch(struct assay_case_job *j, uint64_t i)
 	return assay_outcome_ok();
 }
 
-static struct assay_outcome ask_oracle(struct assay_case_job *j, uint64_t i, double *max_rel_err)
+struct assay_outcome assay_case_job_ask(struct assay_case_job *j, uint64_t i, double *max_rel_err)
 {
 	struct assay_check check = { .size = sizeof(check), .max_rel_err = -1, .first_bad = -1 };
 	int rc;
@@ -167,7 +167,7 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 		out = assay_case_job_intact(j);
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
-		out = ask_oracle(j, i, error);
+		out = assay_case_job_ask(j, i, error);
 		memcpy(accepted, result.hex, sizeof(result.hex));
 		if (out.status != ASSAY_STATUS_OK) {
 			accepted[0] = '\0';

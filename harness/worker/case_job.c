@@ -79,12 +79,18 @@ static struct assay_outcome describe(struct assay_case_job *j)
 	const struct assay_worker_spec *s = j->spec;
 	struct assay_reason why = { "" };
 
-	j->shape = (struct assay_shape){ .size = sizeof(j->shape), .n_threads = s->n_threads, .host = &s->host };
-	memcpy(j->shape.axis, s->axis, sizeof(s->axis));
+	j->given = calloc(1, sizeof(*j->given));
+	if (!j->given)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory");
+	j->given->info = s->host;
+	j->given->shape = (struct assay_shape){ .size = sizeof(j->given->shape),
+						.n_threads = s->n_threads,
+						.host = &j->given->info };
+	memcpy(j->given->shape.axis, s->axis, sizeof(s->axis));
 	j->problem = (struct assay_problem){ .size = sizeof(j->problem) };
-	if (j->op->describe(&j->shape, &j->problem, &why))
+	if (j->op->describe(&j->given->shape, &j->problem, &why))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' refuses the shape: %s", s->op, why.text);
-	if (j->variant->supports && j->variant->supports(&j->shape, &why))
+	if (j->variant->supports && j->variant->supports(&j->given->shape, &why))
 		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "%s", why.text);
 	if (j->problem.n_tensors > ASSAY_MAX_TENSORS)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' describes %u tensors, %d are allowed", s->op,
@@ -156,7 +162,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 			.touch_arg = j->pool,
 			.file = common ? &j->file : NULL,
 			.keep = common && inputs_are_there(j),
-			.first_only = t->role == ASSAY_INPUT || (t->role == ASSAY_OUTPUT && s->few_copies),
+			.first_only = t->role == ASSAY_INPUT || (t->role == ASSAY_OUTPUT && common && s->few_copies),
 		};
 
 		if (assay_arena_init(&j->arenas[i], &o, &err))
@@ -180,9 +186,8 @@ static void make_jobs(struct assay_case_job *j)
 		j->jobs[c] = (struct assay_job){
 			.size = sizeof(struct assay_job),
 			.n_tensors = j->problem.n_tensors,
-			.host = &j->host,
-			.host_private = j,
-			.shape = &j->shape,
+			.host = &j->given->host,
+			.shape = &j->given->shape,
 			.tensors = j->tensors + c * j->problem.n_tensors,
 			.seed = j->spec->seed,
 			.n_threads = j->spec->n_threads,
@@ -261,6 +266,15 @@ struct assay_outcome assay_case_job_refill(struct assay_case_job *j, uint64_t se
 	clear_inputs(j, 0);
 	j->jobs[0].seed = seed;
 	return j->op->fill(&j->jobs[0]) ? assay_case_job_failed(j, "making the inputs") : assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_job_prepare_again(struct assay_case_job *j)
+{
+	if (!j->variant->prepare)
+		return assay_outcome_ok();
+	if (j->variant->release)
+		j->variant->release(&j->jobs[0]);
+	return j->variant->prepare(&j->jobs[0]) ? assay_case_job_failed(j, "preparing") : assay_outcome_ok();
 }
 
 /* Put every tensor of every copy on the device; the ops keep working on host memory. */
@@ -393,6 +407,7 @@ void assay_case_job_release(struct assay_case_job *j)
 	free(j->jobs);
 	free(j->input_digests);
 	free(j->counters);
+	free(j->given);
 	assay_loader_release(&j->loader);
 }
 

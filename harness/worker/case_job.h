@@ -22,6 +22,9 @@ void assay_case_job_release(struct assay_case_job *j);
 /* The variant's part of that, which may come first: no runs after it. */
 void assay_case_job_retire(struct assay_case_job *j);
 
+/* Let the variant undo what it prepared of copy 0, and prepare it again. */
+struct assay_outcome assay_case_job_prepare_again(struct assay_case_job *j);
+
 /* Make the inputs of copy 0 again, from @seed. Only where making them leaves nothing else behind. */
 struct assay_outcome assay_case_job_refill(struct assay_case_job *j, uint64_t seed);
 

@@ -12,27 +12,30 @@ struct assay_case_alloc {
 	struct assay_arena arena;
 };
 
-/* now_ns takes no job, and a worker serves one case: its clock is the only state of this file. */
+/* A worker serves one case. Plugins are not handed where its state lies, which tells what is asked of the worker. */
+static struct assay_case_job *served;
 static const struct assay_clock *service_clock;
 static uint64_t left_out; /* of it, in ticks */
 
 static void service_parallel(const struct assay_job *job, assay_parallel_fn fn, void *arg)
 {
-	struct assay_case_job *j = job->host_private;
+	struct assay_case_job *j = served;
 
+	(void)job;
 	assay_pool_run(j->pool, fn, arg);
 }
 
 static void service_barrier(const struct assay_job *job)
 {
-	struct assay_case_job *j = job->host_private;
+	struct assay_case_job *j = served;
 
+	(void)job;
 	assay_pool_barrier(j->pool);
 }
 
 static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 {
-	struct assay_case_job *j = job->host_private;
+	struct assay_case_job *j = served;
 	uint64_t limit = j->spec->memory_bytes, used = j->tensor_bytes + j->alloc_bytes;
 	const bool preparing = j->n_prepared < j->n_jobs; /* what is taken later may be given back, a file's is not */
 	struct assay_case_alloc *a;
@@ -47,6 +50,7 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 		.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 	};
 
+	(void)job;
 	if (limit && (used > limit || bytes > limit - used))
 		return NULL;
 	watched = assay_heap_case_pause(&j->heap);
@@ -68,8 +72,9 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 
 static void service_release(const struct assay_job *job, void *ptr)
 {
-	struct assay_case_job *j = job->host_private;
+	struct assay_case_job *j = served;
 
+	(void)job;
 	for (struct assay_case_alloc **p = &j->allocs; *p && ptr; p = &(*p)->next) {
 		struct assay_case_alloc *a = *p;
 		bool watched;
@@ -89,9 +94,10 @@ static void service_release(const struct assay_job *job, void *ptr)
 
 static int service_fail(const struct assay_job *job, const char *fmt, ...)
 {
-	struct assay_case_job *j = job->host_private;
+	struct assay_case_job *j = served;
 	va_list ap;
 
+	(void)job;
 	va_start(ap, fmt);
 	vsnprintf(j->failure, sizeof(j->failure), fmt, ap);
 	va_end(ap);
@@ -100,9 +106,10 @@ static int service_fail(const struct assay_job *job, const char *fmt, ...)
 
 static void service_metric(const struct assay_job *job, const char *tag, double value)
 {
-	struct assay_case_job *j = job->host_private;
+	struct assay_case_job *j = served;
 	bool declared = false;
 
+	(void)job;
 	for (uint32_t i = 0; i < j->op->n_metrics; i++)
 		declared |= !strcmp(assay_op_metric(j->op, i)->tag, tag);
 	for (unsigned i = 0; i < j->n_metrics; i++)
@@ -127,8 +134,9 @@ void assay_case_services_leave_out(uint64_t ticks)
 
 static void service_part(const struct assay_job *job)
 {
-	struct assay_case_job *j = job->host_private;
+	struct assay_case_job *j = served;
 
+	(void)job;
 	j->part++;
 	if (j->on_part)
 		j->on_part(j->on_part_arg);
@@ -136,10 +144,11 @@ static void service_part(const struct assay_job *job)
 
 void assay_case_services_init(struct assay_case_job *j)
 {
+	served = j;
 	service_clock = &j->spec->clock;
 	left_out = 0;
-	j->host = (struct assay_host){
-		.size = sizeof(j->host),
+	j->given->host = (struct assay_host){
+		.size = sizeof(j->given->host),
 		.abi_major = ASSAY_ABI_MAJOR,
 		.abi_minor = ASSAY_ABI_MINOR,
 		.parallel = service_parallel,

@@ -40,12 +40,21 @@ struct assay_case_audit {
 	uint32_t n_spots; /* 0: nothing is audited */
 	enum assay_audit_change change;
 	struct assay_digest digest;           /* of the inputs that are not there */
+	bool knows_other;                     /* the right answer for the other inputs */
 	bool other;                           /* the other inputs are there */
 	uint32_t changing[ASSAY_MAX_TENSORS]; /* inputs of which an element may take the value of another */
 	uint32_t n_changing;
 	uint64_t seed, draws;
 	uint64_t copy; /* that was scrambled last */
 	double sampled_ns, spent_ns;
+	double other_ns; /* that checking the variant on the other inputs took */
+};
+
+/* What plugins are handed of the harness, away from its own state. */
+struct assay_case_given {
+	struct assay_host host;
+	struct assay_host_info info;
+	struct assay_shape shape;
 };
 
 struct assay_case_job {
@@ -68,8 +77,7 @@ struct assay_case_job {
 	int cpus[ASSAY_PAGE_CPUS];
 	int numa_node;
 
-	struct assay_host host;
-	struct assay_shape shape;
+	struct assay_case_given *given;
 	struct assay_problem problem;
 	struct assay_arena arenas[ASSAY_MAX_TENSORS];
 	struct assay_tensor *tensors;        /* copies × n_tensors, host memory */

@@ -81,6 +81,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->host = *o->host;
 	s->multiplex = o->multiplex;
 	s->few_copies = o->few_copies;
+	s->other_inputs = o->other_inputs;
 	s->audit = o->audit;
 	s->common = (uint32_t)o->common;
 	if (o->events && strlen(o->events) >= sizeof(s->events))
@@ -206,7 +207,7 @@ int assay_worker_start(struct assay_worker **w, const struct assay_worker_option
 }
 
 /* Each side's part begins far behind all tensors, and files may be limited to less. */
-static bool may_keep(const struct assay_kept_memory *kept)
+bool assay_kept_memory_usable(const struct assay_kept_memory *kept)
 {
 	struct rlimit most;
 
@@ -244,7 +245,7 @@ int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker
 	struct pair_file pair;
 	int rc;
 
-	rc = open_pair(may_keep(kept) ? kept : NULL, &pair, err);
+	rc = open_pair(assay_kept_memory_usable(kept) ? kept : NULL, &pair, err);
 	if (rc)
 		return rc;
 	rc = start(&w[0], &pair, 0, &o[0], err);

@@ -41,6 +41,7 @@ struct assay_worker_options {
 	const char *events;       /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
 	bool multiplex;           /* see struct assay_counter_choice */
 	uint32_t few_copies;      /* see struct assay_worker_spec */
+	bool other_inputs;        /* see struct assay_worker_spec */
 	bool audit;               /* calls between samples that find out whether it computes, see case_audit.h */
 	enum assay_common common; /* of a pair of the same op and shape */
 };
@@ -54,6 +55,8 @@ struct assay_kept_memory {
 	int fd;
 };
 
+/* Can pairs use it here? Not where there is none (NULL), or where files may be limited to less than it takes. */
+bool assay_kept_memory_usable(const struct assay_kept_memory *kept);
 /* Once no worker uses it. */
 void assay_kept_memory_release(struct assay_kept_memory *m);
 

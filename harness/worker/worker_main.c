@@ -109,14 +109,15 @@ static struct assay_outcome do_prepare(struct worker *w)
 	return out.status == ASSAY_STATUS_OK ? assay_case_counts_open(&w->counts, &w->job) : out;
 }
 
-/* Which copies are checked next. Audits are of the first one. */
+/* Which copies are checked next. Other inputs are those of the first one. */
 static void choose_copies(struct worker *w)
 {
 	struct assay_case_job *j = &w->job;
 	const uint64_t draw = w->spec.layout_seed ^ (w->index + 2 * ++w->checks);
 
 	j->check_n = w->spec.few_copies && w->spec.few_copies < j->n_jobs ? w->spec.few_copies : j->n_jobs;
-	j->check_from = j->check_n < j->n_jobs && !w->spec.audit ? assay_random4(draw, 5, 0).v[0] % j->n_jobs : 0;
+	j->check_from =
+		j->check_n < j->n_jobs && !w->spec.other_inputs ? assay_random4(draw, 5, 0).v[0] % j->n_jobs : 0;
 }
 
 /*
@@ -219,7 +220,7 @@ static struct assay_outcome do_recheck(struct worker *w)
 	if (out.status == ASSAY_STATUS_OK && !w->checked)
 		out = check_last(w);
 	err = w->reply.max_rel_err;
-	if (out.status == ASSAY_STATUS_OK && !w->job.call_parts)
+	if (out.status == ASSAY_STATUS_OK && w->spec.other_inputs && !w->job.call_parts)
 		out = audit(w, true);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_counts_trace(&w->counts, j);
@@ -362,6 +363,15 @@ static uint32_t drawn_slot(const struct worker *w)
 	return slot;
 }
 
+/* Drawn: an audit, of some calls, is to take a tenth of the time of this side's samples at most, on average. */
+static bool is_audited(const struct worker *w)
+{
+	const double calls = (double)(w->slots / 2) * (double)w->order.args.iterations;
+
+	return assay_uniform_f32(assay_random4(w->order.args.order_seed, 9 + w->index, 0).v[0]) <
+	       calls / (10 * ASSAY_AUDIT_CALLS);
+}
+
 /*
  * Take turns with the partner, sample by sample. Whoever has the turn does one untimed call after a hand-over, since
  * the partner has had the caches.
@@ -384,7 +394,7 @@ static struct assay_outcome do_pair(struct worker *w)
 	begin_samples(w);
 	w->job.on_part = p->turn_parts ? part_done : NULL;
 	w->job.on_part_arg = w;
-	audited = p->counting && !p->turn_parts ? drawn_slot(w) : UINT32_MAX;
+	audited = p->counting && !p->turn_parts && is_audited(w) ? drawn_slot(w) : UINT32_MAX;
 	assay_pair_join(turn, p->order_seed);
 	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
 		await_turn(w);

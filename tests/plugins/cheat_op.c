@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An op without outputs, so that nothing shows whether its variants read what they should. */
+/*
+ * An op without outputs, so that nothing shows whether its variants read what they should; and one that refuses to be
+ * asked.
+ */
+#include <stdio.h>
+
 #include <assay/plugin.h>
 
 #define N 4096
@@ -13,6 +18,13 @@ static int describe(const struct assay_shape *shape, struct assay_problem *out, 
 	};
 	out->cost = (struct assay_cost){ .bytes_read = 4.0 * N };
 	return 0;
+}
+
+static int refuse(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+{
+	(void)shape, (void)out;
+	snprintf(why->text, sizeof(why->text), "no shape is right");
+	return -1;
 }
 
 static int fill(struct assay_job *job)
@@ -51,14 +63,26 @@ static const struct assay_op ops[] = {
 	  .describe = describe,
 	  .fill = fill,
 	  .check = check },
+	{ .name = "cheat.refuses",
+	  .help = "takes no shape",
+	  .axis_stride = sizeof(struct assay_axis),
+	  .describe = refuse,
+	  .fill = fill,
+	  .check = check },
 };
 
 static const struct assay_variant variants[] = {
 	{ .op = "cheat.read", .name = "reads", .help = "does", .flags = ASSAY_VARIANT_ONE_THREAD, .run = reads },
+	{ .op = "cheat.refuses", .name = "reads", .help = "never", .flags = ASSAY_VARIANT_ONE_THREAD, .run = reads },
 	{ .op = "cheat.read", .name = "idles", .help = "does not", .flags = ASSAY_VARIANT_ONE_THREAD, .run = idles },
 };
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER, .name = "cheat-op",   .version = "1",  .ops = ops,
-	.n_ops = 1,          .variants = variants, .n_variants = 2,
+	ASSAY_PLUGIN_HEADER,
+	.name = "cheat-op",
+	.version = "1",
+	.ops = ops,
+	.n_ops = sizeof(ops) / sizeof(ops[0]),
+	.variants = variants,
+	.n_variants = sizeof(variants) / sizeof(variants[0]),
 };

@@ -4,7 +4,7 @@
 
 #define N 4096
 
-static const char *const cheats[] = { "peek", "glance", "burst", "cachecopy", "late", "memo", "skip" };
+static const char *const cheats[] = { "peek", "glance", "burst", "cachecopy", "late", "memo", "prepared", "skip" };
 
 static void expect_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
 			 enum assay_status status)
@@ -72,6 +72,7 @@ TEST(cold)
 	expect_alone(&s, "honest", N, ASSAY_CACHE_COLD, ASSAY_STATUS_OK);
 	expect_alone(&s, "glance", N, ASSAY_CACHE_COLD, ASSAY_STATUS_WRONG);
 	expect_alone(&s, "cachecopy", N, ASSAY_CACHE_COLD, ASSAY_STATUS_WRONG);
+	expect_alone(&s, "late", N, ASSAY_CACHE_COLD, ASSAY_STATUS_WRONG);
 	expect_alone(&s, "skip", N, ASSAY_CACHE_COLD, ASSAY_STATUS_WRONG);
 	close_sides(&s);
 }
