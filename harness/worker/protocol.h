@@ -84,7 +84,7 @@ struct assay_accepted {
 	double max_rel_err[2];
 };
 
-/* What to measure; written before the worker starts, `accepted` also before a command. */
+/* What to measure; written before the worker is first asked for something. */
 struct assay_worker_spec {
 	char op[ASSAY_NAME_MAX];
 	char variant[ASSAY_NAME_MAX];

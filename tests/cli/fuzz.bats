@@ -10,7 +10,8 @@ load helpers
 		"$ASSAY_SOURCE/tests/fuzz/fuzz.sh" "$ASSAY_BUILD" "${name%.c}" -runs=200 -seed=1
 		n=$((n + 1))
 	done
-	[ "$n" -ge 11 ]
+	# each of them stands in the table of what was tried
+	[ "$n" = "$(sed -n '/^| target | inputs/,$p' "$ASSAY_SOURCE/tests/README.md" | grep -c '^| `')" ]
 }
 
 @test "a fuzz target that fails says so, and its input is kept" {
