@@ -20,6 +20,10 @@ static void right(struct assay_job *job)
 /* A line without an end, so that nothing but a crash could keep it back. */
 static int talk_prepare(struct assay_job *job)
 {
+	static int times;
+
+	if (times++) /* on other inputs */
+		return 0;
 	printf("prepared \033[31m%lld\033[0m elements\n", (long long)job->shape->axis[0]);
 	fprintf(stderr, "\xe2\x80\xaeto the \xff error\a output");
 	return 0;
@@ -34,6 +38,10 @@ static int talk_run(struct assay_job *job)
 /* 310000 bytes, of lines of 31. */
 static int flood_prepare(struct assay_job *job)
 {
+	static int times;
+
+	if (times++)
+		return 0;
 	for (int i = 0; i < 10000; i++)
 		printf("line %5d of ten thousand....\n", i);
 	return 0;

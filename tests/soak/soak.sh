@@ -41,12 +41,12 @@ fi
 world_make || exit 70
 echo "soak: seed $SEED, $seconds s, ${kinds[*]}"
 
-# attack KIND UNTIL: try until that second, or TRIES times; in a shell of its own, since each kind defines try_once.
+# attack KIND UNTIL: try until that second, or TRIES times, but once at least; in a shell of its own, since each kind defines try_once.
 attack() (
 	tries=0 kind=$1
 	# shellcheck source=/dev/null
 	. "tests/soak/attack_$kind.bash"
-	while if [ "$TRIES" != 0 ]; then [ "$tries" -lt "$TRIES" ]; else [ "$SECONDS" -lt "$2" ]; fi; do
+	while [ "$tries" = 0 ] || if [ "$TRIES" != 0 ]; then [ "$tries" -lt "$TRIES" ]; else [ "$SECONDS" -lt "$2" ]; fi; do
 		seed=$((SEED + tries))
 		RANDOM=$((seed * 2654435761 % 4294967296)) # neighbours must not draw alike
 		try_make

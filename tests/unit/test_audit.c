@@ -2,9 +2,12 @@
 /* Variants that do less when they are timed than when they are checked are found out, alone and in a comparison. */
 #include "sides_world.h"
 
+#include "counters/sanitized.h"
+
 #define N 4096
 
-static const char *const cheats[] = { "peek", "glance", "burst", "cachecopy", "late", "memo", "prepared", "skip" };
+/* The last only without a sanitizer, which lets comparing two blocks take about as long as the work itself. */
+static const char *const cheats[] = { "peek", "glance", "burst", "cachecopy", "late", "prepared", "skip", "memo" };
 
 static void expect_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
 			 enum assay_status status)
@@ -35,7 +38,7 @@ TEST(alone)
 
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
 	expect_alone(&s, "honest", N, ASSAY_CACHE_WARM, ASSAY_STATUS_OK);
-	for (size_t i = 0; i < N_OF(cheats); i++)
+	for (size_t i = 0; i < N_OF(cheats) - ASSAY_SANITIZED_HEAP; i++)
 		expect_alone(&s, cheats[i], N, ASSAY_CACHE_WARM, ASSAY_STATUS_WRONG);
 	close_sides(&s);
 }
@@ -58,7 +61,7 @@ TEST(in_a_pair)
 
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
 	expect_in_pair(&s, "honest", ASSAY_STATUS_OK);
-	for (size_t i = 0; i < N_OF(cheats); i++)
+	for (size_t i = 0; i < N_OF(cheats) - ASSAY_SANITIZED_HEAP; i++)
 		expect_in_pair(&s, cheats[i], ASSAY_STATUS_WRONG);
 	close_sides(&s);
 }

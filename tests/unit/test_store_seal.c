@@ -138,8 +138,8 @@ STORE_TEST(test_pairs)
 		"UPDATE pair SET iterations = iterations + 1 WHERE id = 2",
 		"UPDATE pair SET seal = 'x' || substr(seal, 2) WHERE id = 2",
 		"UPDATE pair_side SET code_hash = 'f' WHERE pair = 2 AND side = 'head'",
-		"UPDATE pair_side SET samples = (SELECT samples FROM pair_side WHERE pair = 2 AND side = 'base')"
-		" WHERE pair = 2 AND side = 'head'",
+		("UPDATE pair_side SET samples = (SELECT samples FROM pair_side WHERE pair = 2 AND side = 'base')"
+		 " WHERE pair = 2 AND side = 'head'"),
 		"UPDATE pair_metric SET value = value + 1 WHERE pair_side = 4",
 		"UPDATE pair_counter SET value = value + 1 WHERE pair_side = 4",
 		"UPDATE pair_unavailable SET reason = 'other' WHERE pair_side = 4",
