@@ -2,6 +2,8 @@
 /* Process pairs: what their sides have in common, what they learn, and who is called wrong. */
 #include "pair_world.h"
 
+#include "counters/sanitized.h"
+
 #include <sys/types.h>
 #include <unistd.h>
 
