@@ -6,8 +6,10 @@
 
 #define N 4096
 
-/* The last only without a sanitizer, which lets comparing two blocks take about as long as the work itself. */
-static const char *const cheats[] = { "peek", "glance", "burst", "cachecopy", "late", "prepared", "skip", "memo" };
+static const char *const cheats[] = { "peek", "glance", "burst", "cachecopy", "prepared", "skip", "late", "memo" };
+
+/* With a sanitizer not the last two: too few calls fit into a pair, and to compare blocks takes as long as the work. */
+#define N_CHEATS (N_OF(cheats) - 2 * ASSAY_SANITIZED_HEAP)
 
 static void expect_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
 			 enum assay_status status)
@@ -38,7 +40,7 @@ TEST(alone)
 
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
 	expect_alone(&s, "honest", N, ASSAY_CACHE_WARM, ASSAY_STATUS_OK);
-	for (size_t i = 0; i < N_OF(cheats) - ASSAY_SANITIZED_HEAP; i++)
+	for (size_t i = 0; i < N_CHEATS; i++)
 		expect_alone(&s, cheats[i], N, ASSAY_CACHE_WARM, ASSAY_STATUS_WRONG);
 	close_sides(&s);
 }
@@ -61,7 +63,7 @@ TEST(in_a_pair)
 
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
 	expect_in_pair(&s, "honest", ASSAY_STATUS_OK);
-	for (size_t i = 0; i < N_OF(cheats) - ASSAY_SANITIZED_HEAP; i++)
+	for (size_t i = 0; i < N_CHEATS; i++)
 		expect_in_pair(&s, cheats[i], ASSAY_STATUS_WRONG);
 	close_sides(&s);
 }
