@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose turn it is follows from the seed of the order (protocol.h); here is what a side does with its turns. */
+#include "worker/pair_turns.h"
+
+#include "assay/random.h"
+#include "machine/scheduling.h"
+#include "worker/case_audit.h"
+
+/* Copies in common memory that the partner has just used would not be cold: one side begins half a rotation later. */
+static void keep_apart(struct assay_served *w)
+{
+	if (w->job.common && !w->offset)
+		w->job.next_copy = w->index ? w->job.n_jobs / 2 : 0;
+	w->offset = true;
+}
+
+/* The next slot of this side behind @slot, UINT32_MAX being the one before the first; w->slots: there is none. */
+static uint32_t next_slot(const struct assay_served *w, uint32_t slot)
+{
+	while (++slot < w->slots && assay_pair_owner(w->order.args.order_seed, slot) != w->index)
+		;
+	return slot;
+}
+
+static void await_turn(struct assay_served *w)
+{
+	assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
+	assay_pair_wait(&w->pair->turn, w->order.args.order_seed, w->slot);
+	assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
+}
+
+/* Nothing of this side's pool runs while the partner measures. */
+static void end_turn(struct assay_served *w)
+{
+	assay_pool_park(w->job.pool);
+	assay_pair_give(&w->pair->turn, w->order.args.order_seed, w->slot + 1);
+}
+
+/*
+ * After a part of a call: whole calls of long kernels would let the machine change between the two sides. The call goes
+ * on when this side has the turn again. The last slot takes the rest of its call, however many parts that has.
+ */
+static void part_done(void *arg)
+{
+	struct assay_served *w = arg;
+	const struct assay_case_job *j = &w->job;
+
+	if (j->part % w->order.args.turn_parts || j->part == j->call_parts || next_slot(w, w->slot) >= w->slots)
+		return;
+	assay_sampling_pause(&w->sampling);
+	end_turn(w);
+	w->slot = next_slot(w, w->slot);
+	await_turn(w);
+	assay_sampling_resume(&w->sampling);
+}
+
+/* A sample, or of a divided call as many as it has turns. Parts are compared one by one, so their number stays. */
+static struct assay_outcome take_divided(struct assay_served *w)
+{
+	const uint64_t parts = w->job.call_parts;
+	struct assay_outcome out = assay_served_take_sample(w);
+
+	if (out.status == ASSAY_STATUS_OK && w->job.on_part && w->job.call_parts != parts)
+		out = assay_outcome_set(ASSAY_STATUS_FAILED, "a call had %llu parts, the one before had %llu",
+					(unsigned long long)w->job.call_parts, (unsigned long long)parts);
+	return out;
+}
+
+/* One of this side's slots, at random, but not the last one. */
+static uint32_t drawn_slot(const struct assay_served *w)
+{
+	uint32_t left = assay_random4(w->order.args.order_seed, 7 + w->index, 0).v[0] % (w->slots / 2 - 1), slot;
+
+	for (slot = next_slot(w, UINT32_MAX); left; left--)
+		slot = next_slot(w, slot);
+	return slot;
+}
+
+/* Drawn: an audit, of some calls, is to take a tenth of the time of this side's samples at most, on average. */
+static bool is_audited(const struct assay_served *w)
+{
+	const double calls = (double)(w->slots / 2) * (double)w->order.args.iterations;
+
+	return assay_uniform_f32(assay_random4(w->order.args.order_seed, 9 + w->index, 0).v[0]) <
+	       calls / (10 * ASSAY_AUDIT_CALLS);
+}
+
+/* Whoever has the turn does one untimed call after a hand-over, since the partner has had the caches. */
+struct assay_outcome assay_served_take_turns(struct assay_served *w)
+{
+	const struct assay_worker_args *p = &w->order.args;
+	struct assay_pair_turn *turn = &w->pair->turn;
+	struct assay_outcome out = assay_outcome_ok();
+	uint32_t last = UINT32_MAX, audited;
+	uint64_t ns;
+
+	w->slots = 4 * (p->count < ASSAY_PAGE_SAMPLES / 2 ? p->count : ASSAY_PAGE_SAMPLES / 2);
+	if (!w->in_turns) {
+		assay_schedule_for_turns();
+		assay_worker_state_rescheduled(&w->job.state);
+		w->in_turns = true;
+	}
+	keep_apart(w);
+	assay_served_begin_samples(w);
+	w->job.on_part = p->turn_parts ? part_done : NULL;
+	w->job.on_part_arg = w;
+	audited = p->counting && !p->turn_parts && is_audited(w) ? drawn_slot(w) : UINT32_MAX;
+	assay_pair_join(turn, p->order_seed);
+	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
+		await_turn(w);
+		if (last + 1 != w->slot && w->job.n_jobs == 1 && !p->long_calls && out.status == ASSAY_STATUS_OK)
+			out = assay_case_job_time(&w->job, 1, &ns);
+		/* a side that failed keeps handing over, so that its partner comes to its end */
+		if (out.status == ASSAY_STATUS_OK)
+			out = take_divided(w);
+		if (w->slot == audited && out.status == ASSAY_STATUS_OK)
+			out = assay_served_audit(w, false);
+		last = w->slot;
+		if (w->job.common && p->counting && next_slot(w, w->slot) >= w->slots && out.status == ASSAY_STATUS_OK)
+			out = assay_served_check_last(w);
+		end_turn(w);
+	}
+	w->job.on_part = NULL;
+	return out;
+}
