@@ -304,7 +304,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		.pace = pace,
 		.host = o->host,
 		.audit = true,
-		.other_inputs = true,
+		.all_checks = true,
 		.deadline_ns = assay_monotonic_ns() + c->timeout_ns,
 		.patience = o->patience,
 		.facts = facts,

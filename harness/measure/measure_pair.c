@@ -18,7 +18,7 @@
 
 #define INJECTED_SAMPLE_NS 400000.0
 #define EXTRA_ERROR        0.001 /* of what is to be injected */
-#define OTHER_INPUTS_OF    4
+#define ALL_CHECKS_OF      4
 /* That are checked where the copies are those of the pairs before. */
 #define FEW_COPIES 2
 /* Of so many, those few in a cache do not matter. */
@@ -254,10 +254,10 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 	return rc < 0 ? rc : 0;
 }
 
-/* In the first pair, and in as many others as the seed draws, since it takes time. */
-static bool on_other_inputs(const struct pair_session *s)
+/* In the first pair, and in as many others as the seed draws, since they take time. */
+static bool with_all_checks(const struct pair_session *s)
 {
-	return !(s->lessons->sample_ns > 0) || assay_random4(s->po->pair_seed, 4, 0).v[0] % OTHER_INPUTS_OF == 0;
+	return !(s->lessons->sample_ns > 0) || assay_random4(s->po->pair_seed, 4, 0).v[0] % ALL_CHECKS_OF == 0;
 }
 
 static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, const char *events, char *difference)
@@ -273,7 +273,7 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 		.accepted = &s->lessons->accepted,
 		.kept = s->po->kept,
 		.audit = true,
-		.other_inputs = on_other_inputs(s),
+		.all_checks = with_all_checks(s),
 		.common = s->lessons->own_memory   ? ASSAY_COMMON_NONE
 			  : s->lessons->turn_parts ? ASSAY_COMMON_INPUTS
 						   : ASSAY_COMMON_ALL,

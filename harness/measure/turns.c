@@ -19,7 +19,8 @@
 #define WARMUP_BLOCKS         8
 #define WARMUP_TOLERANCE_FRAC 0.01
 #define HAND_OVER_NS          20000.0 /* of a turn, both ways, generously: only to divide the time into blocks */
-#define LONG_CALL_NS          5e6     /* in so long a call, caches that the partner used do not matter */
+#define LONG_CALL_NS          5e5     /* in so long a call, caches that the partner used matter little */
+#define DIVIDED_CALL_NS       5e6 /* of so long a call, parts are turns */
 #define MIN_BLOCKS            2
 #define MAX_BLOCKS            (ASSAY_PAGE_SAMPLES / 2)
 #define PART_TURN_NS          1e6 /* of a turn that is a part of a call */
@@ -51,7 +52,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.multiplex = o->multiplex,
 			.few_copies = t->few_copies,
 			.audit = t->audit,
-			.other_inputs = t->other_inputs,
+			.all_checks = t->all_checks,
 			.common = t->common,
 			.plugins = side[i].plugins,
 			.parts = side[i].parts,
@@ -184,7 +185,7 @@ bool assay_turns_by_parts(struct assay_turns *t)
 	double each = ceil((double)parts * PART_TURN_NS / t->sample_ns), turns = ceil((double)parts / each);
 
 	if (parts != assay_worker_reply(t->w[ASSAY_HEAD])->call_parts || t->p->iterations != 1 ||
-	    t->sample_ns < LONG_CALL_NS || !(turns >= 2) || turns > MAX_BLOCKS)
+	    t->sample_ns < DIVIDED_CALL_NS || !(turns >= 2) || turns > MAX_BLOCKS)
 		return false;
 	t->turn_parts = (uint32_t)each;
 	t->call_turns = (uint32_t)turns;

@@ -94,7 +94,7 @@ struct assay_outcome assay_case_audit_begin(struct assay_case_job *j)
 	assay_audit_choose_spots(j);
 	assay_audit_learn_spots(j);
 	assay_audit_choose_inputs(j);
-	if (a->change == ASSAY_AUDIT_SAME || !j->spec->other_inputs)
+	if (a->change == ASSAY_AUDIT_SAME || !j->spec->all_checks)
 		return assay_outcome_ok();
 	a->knows_other = true;
 	begun = assay_clock_ticks(clock);

@@ -105,7 +105,7 @@ struct assay_worker_spec {
 	bool multiplex;
 	uint32_t common;     /* enum assay_common; those tensors lie in the file of the pages */
 	uint32_t few_copies; /* check only so many, drawn anew each time; 0: all */
-	bool other_inputs;   /* of audits: check the variant on other inputs beforehand */
+	bool all_checks;     /* on other inputs beforehand, and once more from poison after the last sample */
 	bool audit;          /* calls between samples, on data that changes: see case_audit.h */
 	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;

@@ -81,7 +81,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->host = *o->host;
 	s->multiplex = o->multiplex;
 	s->few_copies = o->few_copies;
-	s->other_inputs = o->other_inputs;
+	s->all_checks = o->all_checks;
 	s->audit = o->audit;
 	s->common = (uint32_t)o->common;
 	if (o->events && strlen(o->events) >= sizeof(s->events))

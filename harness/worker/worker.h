@@ -41,7 +41,7 @@ struct assay_worker_options {
 	const char *events;       /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
 	bool multiplex;           /* see struct assay_counter_choice */
 	uint32_t few_copies;      /* see struct assay_worker_spec */
-	bool other_inputs;        /* see struct assay_worker_spec */
+	bool all_checks;          /* see struct assay_worker_spec */
 	bool audit;               /* calls between samples that find out whether it computes, see case_audit.h */
 	enum assay_common common; /* of a pair of the same op and shape */
 };
