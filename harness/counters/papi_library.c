@@ -6,17 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* PAPI lists an event by the name of the processor. Only adding it to a set asks the kernel for its counter. */
+static int try_event(const struct assay_papi *p, const char *name)
+{
+	int set = ASSAY_PAPI_NO_SET;
+	int rc = p->call.create_eventset(&set);
+
+	if (rc != ASSAY_PAPI_OK)
+		return rc;
+	rc = p->call.assign_eventset_component(set, p->pmu_component);
+	if (rc == ASSAY_PAPI_OK)
+		rc = p->call.add_named_event(set, name);
+	p->call.cleanup_eventset(set);
+	p->call.destroy_eventset(&set);
+	return rc;
+}
+
 void assay_papi_doubt_pmu(struct assay_papi *p)
 {
-	static const char *const everywhere[] = { "PAPI_TOT_CYC", "PAPI_TOT_INS" };
+	/* the last one for processors of which PAPI has no presets */
+	static const char *const everywhere[] = { "PAPI_TOT_CYC", "PAPI_TOT_INS", "perf::CYCLES" };
+	int rc, first = ASSAY_PAPI_OK;
 
-	for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++)
-		if (!p->call.query_named_event(everywhere[i]))
+	for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++) {
+		rc = try_event(p, everywhere[i]);
+		if (rc == ASSAY_PAPI_OK)
 			return;
+		first = i ? first : rc;
+	}
 	p->pmu_component = -1;
 	p->hardware_counters = 0;
-	snprintf(p->pmu_reason, sizeof(p->pmu_reason), "PAPI knows the processor and has neither %s nor %s of it",
-		 everywhere[0], everywhere[1]);
+	snprintf(p->pmu_reason, sizeof(p->pmu_reason),
+		 "PAPI knows the processor and counts none of %s, %s and %s on it: %.60s", everywhere[0], everywhere[1],
+		 everywhere[2], p->call.strerror(first));
 }
 
 #if ASSAY_PAPI
@@ -181,9 +203,13 @@ void assay_papi_load(struct assay_papi *p)
 		find_component(&papi, "perf_event", &p->hardware_counters, p->pmu_reason, sizeof(p->pmu_reason));
 	if (!p->pmu_reason[0])
 		assay_papi_doubt_pmu(p);
+	if (p->pmu_reason[0])
+		snprintf(p->pmu_advice, sizeof(p->pmu_advice),
+			 "a host that passes its PMU through brings hardware counters");
 	if (p->pmu_reason[0] && assay_perf_paranoid_at("", paranoid, sizeof(paranoid))) {
 		used = strlen(p->pmu_reason);
 		snprintf(p->pmu_reason + used, sizeof(p->pmu_reason) - used, "; %s", paranoid);
+		snprintf(p->pmu_advice, sizeof(p->pmu_advice), ASSAY_PERF_PARANOID_ADVICE);
 	}
 	if (!p->sde_reason[0])
 		find_component(&papi, "sde", &p->sde_counters, p->sde_reason, sizeof(p->sde_reason));

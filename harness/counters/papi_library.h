@@ -48,6 +48,7 @@ struct assay_papi {
 	char reason[256];      /* why PAPI itself cannot be used */
 	char advice[96];       /* and what would bring it */
 	char pmu_reason[256];  /* why hardware counters cannot, in PAPI's words */
+	char pmu_advice[128];  /* and what would bring them */
 	char sde_reason[256];  /* why software-defined events cannot */
 	char sde_advice[96];   /* and what would bring them */
 	int pmu_component;     /* -1: none */
@@ -61,8 +62,9 @@ struct assay_papi {
  */
 void assay_papi_load(struct assay_papi *p);
 /*
- * PAPI's component 'perf_event' calls itself enabled where it knows the processor, though the hypervisor hides the PMU.
- * Where it has none of the counters that every PMU has, p->pmu_reason says so and there is no component.
+ * PAPI's component 'perf_event' calls itself enabled where it knows the processor, though there is no PMU or the
+ * hypervisor hides it. Where no event set takes any of the counters that every PMU has, p->pmu_reason says so and there
+ * is no component.
  */
 void assay_papi_doubt_pmu(struct assay_papi *p);
 /* Publish cell i as software-defined event names[i] of library "assay". ASSAY_EUNAVAILABLE with PAPI's reason. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hardware counters through PAPI: presets (PAPI_L1_DCM) and native events, each believed only after a test. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "counters/papi_set.h"
 #include "counters/pmu_selftest.h"
@@ -46,9 +48,7 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 	if (ctx->papi.reason[0])
 		snprintf(out->advice, sizeof(out->advice), "%s", ctx->papi.advice);
 	else if (!out->works)
-		snprintf(out->advice, sizeof(out->advice),
-			 "a host that passes its PMU through, and kernel.perf_event_paranoid of 2 or lower, bring "
-			 "hardware counters");
+		snprintf(out->advice, sizeof(out->advice), "%s", ctx->papi.pmu_advice);
 }
 
 static int open_set(struct assay_counter_context *ctx, void **set, struct assay_err *err)
@@ -58,6 +58,25 @@ static int open_set(struct assay_counter_context *ctx, void **set, struct assay_
 	return assay_papi_set_open(ctx, ctx->papi.pmu_component, set, err);
 }
 
+/*
+ * Does @event ask for another mode than the user's, by "k", "h" or "hv", or by "u=0"? Separators and spelling are those
+ * of libpfm4.
+ */
+static bool asks_for_mode(const char *event)
+{
+	for (const char *at = strpbrk(event, ":."); at; at = strpbrk(at + 1, ":.")) {
+		const char *mode = at + 1;
+		size_t n = strcspn(mode, ":.=");
+		bool off = mode[n] == '=' && mode[n + 1] && strchr("0nf", tolower((unsigned char)mode[n + 1]));
+		bool is_user = n == 1 && strchr("uU", *mode);
+		bool is_other = (n == 1 && strchr("kKhH", *mode)) || (n == 2 && !strncasecmp(mode, "hv", n));
+
+		if ((is_user && off) || (is_other && !off))
+			return true;
+	}
+	return false;
+}
+
 static int add(void *set, const char *event, struct assay_err *err)
 {
 	const struct assay_counter_context *ctx = assay_papi_set_context(set);
@@ -65,6 +84,13 @@ static int add(void *set, const char *event, struct assay_err *err)
 
 	if (ctx->papi.call.query_named_event(event))
 		return assay_err_set(err, ASSAY_ENOTFOUND, "PAPI does not have '%s' on this machine", event);
+	/* PAPI takes each mode from the name only where it is written so, and otherwise counts user code */
+	if (asks_for_mode(event) && !(strstr(event, ":u=") && strstr(event, ":k=")))
+		return assay_err_set(
+			err, ASSAY_EUNAVAILABLE,
+			"PAPI would count user code for '%s': write both modes, such as ':u=0:k=1' for the "
+			"kernel's",
+			event);
 	if (!assay_pmu_selftest(ctx, event, why, sizeof(why)))
 		return assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' is not to be believed: %s", event, why);
 	return assay_papi_set_add(set, event, err);

@@ -79,7 +79,7 @@ static void explain(int error, bool hardware, struct assay_pmu_probe *out)
 	case EPERM:
 		if (assay_perf_paranoid_at("", paranoid, sizeof(paranoid))) {
 			snprintf(out->value, sizeof(out->value), "forbidden: %s", paranoid);
-			snprintf(out->advice, sizeof(out->advice), "sudo sysctl kernel.perf_event_paranoid=2");
+			snprintf(out->advice, sizeof(out->advice), ASSAY_PERF_PARANOID_ADVICE);
 		} else {
 			snprintf(out->value, sizeof(out->value), "forbidden by the container or a security module");
 			snprintf(out->advice, sizeof(out->advice),

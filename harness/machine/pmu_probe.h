@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What lets user code be counted where assay_perf_paranoid_at() says that it cannot. */
+#define ASSAY_PERF_PARANOID_ADVICE "sudo sysctl kernel.perf_event_paranoid=2"
+
 struct assay_pmu_probe {
 	bool works;
 	char value[128];  /* "counts cycles of user code", "no PMU exposed by the hypervisor" */

@@ -21,6 +21,8 @@ static const struct {
 	{ "PAPI_BR_INS", 150000 },   { "PAPI_TLB_DM", 0 },       { "PAPI_L3_TCM", 0 },       { "NATIVE:EVENT", 42 },
 	{ "PAPI_BR_MSP", 100000 },   { "PAPI_FP_OPS", 400000 },  { "PAPI_LST_INS", 400000 }, { "PAPI_SR_INS", 0 },
 	{ "PAPI_VEC_SP", 200000 },   { "PAPI_VEC_DP", 800000 },  { "PAPI_SP_OPS", 800000 },  { "PAPI_REF_CYC", 700000 },
+	{ "perf::CYCLES", 900000 },  { "PAPI_L1_DCA", 0 },       { "PAPI_VEC_INS", 0 },      { "PAPI_L1_ICA", 2 },
+	{ "PAPI_L2_STM", 8065 },     { "PAPI_L2_DCW", 0 },
 };
 static long long scripted = -1; /* from 0 on: what every reading of any event finds more */
 
@@ -56,12 +58,23 @@ static int multiplex(int set)
 	return PAPI_OK;
 }
 
+static bool any_native; /* a name with "::" is counted as "NATIVE:EVENT" is */
+
+/* N_OF(recorded): there is none */
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	if (any_native && strstr(name, "::"))
+		name = "NATIVE:EVENT";
+	while (i < N_OF(recorded) && strcmp(recorded[i].name, name))
+		i++;
+	return i;
+}
+
 static int query(const char *name)
 {
-	for (size_t i = 0; i < N_OF(recorded); i++)
-		if (!strcmp(recorded[i].name, name))
-			return PAPI_OK;
-	return PAPI_ENOEVNT;
+	return find(name) < N_OF(recorded) ? PAPI_OK : PAPI_ENOEVNT;
 }
 
 static int add(int set, const char *name)
@@ -70,9 +83,7 @@ static int add(int set, const char *name)
 		return PAPI_ENOEVNT;
 	if (sets[set].n >= (sets[set].multiplex ? N_OF(sets[set].event) : COUNTERS))
 		return PAPI_ECNFLCT;
-	for (size_t i = 0; i < N_OF(recorded); i++)
-		if (!strcmp(recorded[i].name, name))
-			sets[set].event[sets[set].n++] = i;
+	sets[set].event[sets[set].n++] = find(name);
 	return PAPI_OK;
 }
 
@@ -166,31 +177,71 @@ static struct assay_counter_context with_pmu(bool multiplexed)
 	};
 }
 
-static int query_none(const char *name)
+/* The one event that a set takes while add_only() adds; NULL: none. */
+static const char *takes;
+
+static int add_only(int set, const char *name)
 {
-	return PAPI_ENOEVNT;
+	return takes && !strcmp(name, takes) ? add(set, name) : PAPI_ENOEVNT;
 }
 
-static int query_instructions(const char *name)
+static int create_none(int *set)
 {
-	return strcmp(name, "PAPI_TOT_INS") ? PAPI_ENOEVNT : PAPI_OK;
+	return PAPI_ENOMEM;
 }
 
-/* An enabled component without a PMU behind it: no event exists. */
+/* An enabled component that lists its events without a PMU behind it: no set takes any. */
 TEST(test_pmu_without_counters)
 {
-	struct assay_papi p = { .call = { .query_named_event = query_instructions }, .hardware_counters = COUNTERS };
+	static const char *const enough[] = { "PAPI_TOT_CYC", "PAPI_TOT_INS", "perf::CYCLES" };
+	struct assay_papi p = with_pmu(false).papi;
 
+	p.call.add_named_event = add_only;
+	for (size_t i = 0; i < N_OF(enough); i++) {
+		takes = enough[i];
+		assay_papi_doubt_pmu(&p);
+		assert_string_equal(p.pmu_reason, "");
+		assert_int_equal(p.pmu_component, 0);
+		assert_int_equal(p.hardware_counters, COUNTERS);
+	}
+	takes = NULL;
+	assert_int_equal(p.call.query_named_event("PAPI_TOT_CYC"), PAPI_OK);
 	assay_papi_doubt_pmu(&p);
-	assert_string_equal(p.pmu_reason, "");
-	assert_int_equal(p.pmu_component, 0);
-	assert_int_equal(p.hardware_counters, COUNTERS);
-	p.call.query_named_event = query_none;
-	assay_papi_doubt_pmu(&p);
-	assert_string_equal(p.pmu_reason,
-			    "PAPI knows the processor and has neither PAPI_TOT_CYC nor PAPI_TOT_INS of it");
+	assert_string_equal(p.pmu_reason, "PAPI knows the processor and counts none of PAPI_TOT_CYC, PAPI_TOT_INS and "
+					  "perf::CYCLES on it: code -7");
 	assert_int_equal(p.pmu_component, -1);
 	assert_int_equal(p.hardware_counters, 0);
+	for (size_t i = 0; i < N_OF(sets); i++)
+		assert_false(sets[i].used);
+
+	p = with_pmu(false).papi;
+	p.call.create_eventset = create_none;
+	assay_papi_doubt_pmu(&p);
+	assert_int_equal(p.pmu_component, -1);
+	p = with_pmu(false).papi;
+	p.pmu_component = 1; /* which assign() does not know */
+	assay_papi_doubt_pmu(&p);
+	assert_int_equal(p.pmu_component, -1);
+	for (size_t i = 0; i < N_OF(sets); i++)
+		assert_false(sets[i].used);
+}
+
+/* The advice is that of the reason. */
+TEST(test_probe_without_pmu)
+{
+	struct assay_counter_context ctx = with_pmu(false);
+	struct assay_counter_probe found;
+
+	assay_provider_papi.probe(&ctx, &found);
+	assert_true(found.works);
+	assert_string_equal(found.value, "PAPI 7.0.0, 4 hardware counters at once");
+	assert_string_equal(found.advice, "");
+	snprintf(ctx.papi.pmu_reason, sizeof(ctx.papi.pmu_reason), "forbidden");
+	snprintf(ctx.papi.pmu_advice, sizeof(ctx.papi.pmu_advice), "allow it");
+	assay_provider_papi.probe(&ctx, &found);
+	assert_false(found.works);
+	assert_string_equal(found.value, "forbidden");
+	assert_string_equal(found.advice, "allow it");
 }
 
 TEST(test_what_is_believed)
@@ -215,6 +266,12 @@ TEST(test_what_is_believed)
 		{ "PAPI_VEC_DP", true, "it counts 4 a turn of the vector loop, which has 1 to 4" },
 		{ "PAPI_SP_OPS", true, "it counts 4 a turn of the vector loop, which has 4 to 8" },
 		{ "PAPI_REF_CYC", true, "it counts 3.5 a turn of the test loop, which has 0.01 to 5000" },
+		{ "PAPI_L1_DCA", false, "it reads zero in a loop that must count 0.5 to 8 a turn of the test loop" },
+		{ "PAPI_VEC_INS", false, "it reads zero in a loop that must count 1 to 8 a turn of the vector loop" },
+		{ "PAPI_L1_ICA", true, "it counts 1e-05 a turn of the test loop, which has 1e-05 to 8" },
+		{ "PAPI_L2_STM", true, "it counts 1 a step of a storing walk that must miss, which has 0.1 to 32" },
+		{ "PAPI_L2_DCW", false,
+		  "it reads zero in a loop that must count 0.1 to 32 a step of a storing walk that must miss" },
 		{ "NATIVE:EVENT", true, "nothing is known that it must count" },
 		{ "PAPI_RES_STL", true, "nothing is known that it must count" },
 	};
@@ -321,6 +378,51 @@ TEST(test_presets_take_turns)
 	assert_string_equal(assay_counters_find_missing(&c, "PAPI_RES_STL")->reason,
 			    "PAPI does not have 'PAPI_RES_STL' on this machine");
 	assay_counters_release(&c);
+}
+
+/* PAPI overrides a mode of libpfm4's short form and leaves "u=" and "k=" alone. */
+TEST(test_modes_of_native_events)
+{
+	static const struct {
+		const char *event;
+		bool counted;
+	} cases[] = {
+		{ "perf::INSTRUCTIONS", true },
+		{ "perf::INSTRUCTIONS:u", true },
+		{ "perf::INSTRUCTIONS:u=1:k=0:h=no", true },
+		{ "perf::INSTRUCTIONS:u=0:k=1", true },
+		{ "perf::INSTRUCTIONS:k=1:u=0", true },
+		{ "perf::INSTRUCTIONS:k=0", true },
+		{ "unit::KITCHEN:hunk:unk=0", true },
+		{ "perf::INSTRUCTIONS:k", false },
+		{ "perf::INSTRUCTIONS:u:k", false },
+		{ "perf::INSTRUCTIONS.K", false },
+		{ "perf::INSTRUCTIONS:k=1", false },
+		{ "perf::INSTRUCTIONS:u=0", false },
+		{ "perf::INSTRUCTIONS:U=0:K=1", false },
+		{ "perf::INSTRUCTIONS:h", false },
+		{ "unit::INSTRUCTIONS:hv", false },
+		{ "unit::INSTRUCTIONS:c=1:k:e=0", false },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_counter_context ctx = with_pmu(false);
+		struct assay_counters c;
+		char line[128], why[256];
+
+		any_native = true;
+		snprintf(line, sizeof(line), "%s\t%s\n", cases[i].event, cases[i].event);
+		c = count(&ctx, line, 3, cases[i].counted);
+		any_native = false;
+		snprintf(why, sizeof(why),
+			 "PAPI would count user code for '%s': write both modes, such as ':u=0:k=1' for the kernel's",
+			 cases[i].event);
+		if (cases[i].counted)
+			assert_non_null(assay_counters_find(&c, cases[i].event));
+		else
+			assert_string_equal(assay_counters_find_missing(&c, cases[i].event)->reason, why);
+		assay_counters_release(&c);
+	}
 }
 
 TEST(test_multiplexed_is_an_estimate)
