@@ -18,11 +18,12 @@ OPENBLAS ?= 1
 comma := ,
 BUILD ?= build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
 
-# ---- packages: looked for before anything asks pkg-config; only `make bench` and `make test` install what is missing ----
+# ---- packages: looked for before anything asks pkg-config; only `make bench`, `test` and `test-pmu` install what is missing ----
 GOALS := $(or $(MAKECMDGOALS),all)
 # `make` with nothing to compile needs none
 NEEDS := $(if $(filter-out help clean format,$(GOALS)),build) $(if $(filter bench report test soak,$(GOALS)),run) \
-	$(if $(filter test unit-tests soak,$(GOALS)),test) $(filter lint,$(GOALS)) $(if $(filter test,$(GOALS)),install)
+	$(if $(filter test test-pmu unit-tests soak,$(GOALS)),test) $(if $(filter test-pmu,$(GOALS)),pmu) $(filter lint,$(GOALS)) \
+	$(if $(filter test,$(GOALS)),install)
 ifneq (,$(filter build,$(NEEDS)))
 # Whoever writes yes must not get what another value stands for.
 check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
@@ -32,7 +33,7 @@ SANITIZERS := address undefined thread leak fuzzer-no-link
 $(if $(filter-out $(SANITIZERS),$(subst $(comma), ,$(SANITIZE))),$(error SANITIZE is '$(SANITIZE)', expected some of $(SANITIZERS), with commas))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
 PACKAGES := $(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out \
-	ci/deps.sh $(if $(filter bench test,$(GOALS)),,--check) $(NEEDS) && echo ok)
+	ci/deps.sh $(if $(filter bench test test-pmu,$(GOALS)),,--check) $(NEEDS) && echo ok)
 ifneq (ok,$(PACKAGES))
 $(error $(or $(PACKAGES),ci/deps.sh failed))
 endif
@@ -125,7 +126,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
 .DEFAULT_GOAL := all
-.PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests bench gate compare report manifests lint format man install install-files FORCE
+.PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests test-pmu bench gate compare report manifests lint format man install install-files FORCE
 all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(HEAP_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 
@@ -328,6 +329,10 @@ soak: all unit-tests ## attack the program for a while (TIME=10m SEED=... KIND=.
 	@SEED='$(SEED)' TIME='$(TIME)' KIND='$(KIND)' TRIES='$(TRIES)' tests/soak/soak.sh $(BUILD) $(BUILD)/soak
 soak-programs: $(BUILD)/bin/assay $(BUILD)/share/assay $(FUZZ_BINS)
 
+# PAPI on a PMU: Debian's packages for arm64 go into $(BUILD)/pmu, and what cannot be had skips the tests with the reason.
+test-pmu: ## test hardware counters on an emulated machine that has a PMU
+	@ASSAY_BUILD='$(abspath $(BUILD))' ASSAY_SOURCE='$(CURDIR)' LC_ALL=C.UTF-8 bats --tap tests/pmu/pmu.bats
+
 test: all unit-tests cross-tests ## build and run all tests
 	@ci/run_tests.sh $(BUILD) $(UNIT_BINS)
 
@@ -364,7 +369,7 @@ lint: $(BUILD)/gen/store_schema.h ## check layers, headers, format, tests and sc
 	@ci/check_tests.sh
 	@ci/check_format.sh
 	@ci/check_headers.sh $(CC) $(filter-out -MMD -MP,$(HARNESS_CFLAGS)) -Wno-unused-function
-	@if command -v shellcheck >/dev/null; then shellcheck -x ci/*.sh .ci/run tests/fuzz/*.sh tests/soak/*.sh tests/soak/*.bash; else echo 'no shellcheck: scripts are not checked'; fi
+	@if command -v shellcheck >/dev/null; then shellcheck -x ci/*.sh .ci/run tests/fuzz/*.sh tests/soak/*.sh tests/soak/*.bash tests/pmu/*.sh; else echo 'no shellcheck: scripts are not checked'; fi
 
 format: ## write C files as clang-format 14 does
 	git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format -i
