@@ -25,6 +25,11 @@ enum assay_manifest_demand {
 	ASSAY_MANIFEST_MAY_SKIP,
 	ASSAY_MANIFEST_OPTIONAL, /* may be skipped, too */
 };
+/* The word in the file. */
+const char *assay_manifest_demand_name(enum assay_manifest_demand d);
+
+/* So many cases at most are in one line. */
+#define ASSAY_MANIFEST_LINE_CASES 10000
 
 /* One case. */
 struct assay_manifest_entry {
