@@ -59,6 +59,28 @@ program() {
 	[[ $output == *"plugins: a finished run is lost: "* ]]
 }
 
+@test "a soak finds a command that an interrupt does not end, and half a file" {
+	program build/bin/assay <<-END
+		#!/bin/bash
+		if [ -d tmp ]; then
+			trap ': >trend.svg.tmp; exit 0' INT TERM HUP
+			for _ in {1..600}; do sleep 0.1; done
+		fi
+		exec '$ASSAY' "\$@"
+	END
+	KIND=interrupts soak
+	[ "$status" = 1 ]
+	[[ $output == *"interrupts: ends with 0, not as an interrupt does: SIG"*" of 'assay "* ]]
+	[[ $output == *"interrupts: half a file is left: trend.svg.tmp: "* ]]
+}
+
+@test "a soak finds an input that takes too long" {
+	KIND=large large_limit_ms=0 soak
+	[ "$status" = 1 ]
+	[[ $output =~ "large: takes "[1-9][0-9]*" ms of the processor: 'assay " ]]
+	[ "$(grep -c 'again: make soak' <<<"$output")" = 1 ]
+}
+
 @test "a soak that finds nothing counts its tries" {
 	program programs/bin/assay <<<'#!/bin/sh'
 	KIND=database TRIES=2 soak

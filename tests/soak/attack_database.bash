@@ -7,7 +7,7 @@ readers=(
 	"show comparisons" "show comparisons last --json" "show comparisons last * --samples"
 	"gate --allow-no-baseline" "gate --baseline main --json" "gate --evidence exact"
 	"baseline list" "baseline show main" "judge" "judge --json"
-	"plot trend small-dequantize -o trend.svg" "plot report -o pictures"
+	"plot trend dequantize -o trend.svg" "plot report -o pictures"
 )
 
 # write OFFSET BYTES: BYTES as printf takes them

@@ -14,18 +14,22 @@ usage() {
 # No command of an attack takes this long by itself, however busy the machine is.
 : "${soak_limit_s:=120}"
 
-# The commands that measure or draw, each in a second or two.
+# The commands that measure, judge or draw, each in a second or two.
 paired="--no-default-plugins --plugin $plugins/compare_op.so --bench-dir $fixtures/compare"
 commands=(
 	"run --bench-dir $fixtures/bench"
 	"compare $plugins/compare_base.so $plugins/compare_two.so $paired --policy $work/wide.conf --budget 1s"
 	"certify --gates 1 --trials 1 --budget 300ms --policy $work/wide.conf"
+	"gate --run 1 --manifest $work/small.manifest --allow-no-baseline --json-file gate.json"
 )
 if command -v valgrind >/dev/null; then
-	commands+=("run --bench-dir $fixtures/exact --evidence exact")
+	commands+=(
+		"run --bench-dir $fixtures/exact --evidence exact"
+		"compare $plugins/compare_base.so $plugins/compare_two.so $paired --evidence exact --policy $work/counted.conf"
+	)
 fi
 if command -v gnuplot >/dev/null; then
-	commands+=("plot report -o pictures")
+	commands+=("plot report -o pictures" "plot trend dequantize -o trend.svg")
 fi
 
 # draw N: a number below N in $drawn. Not by a command substitution, whose shell would draw the same number each time.
@@ -45,6 +49,9 @@ world_make() {
 	local command begin status
 
 	printf 'margin "*" { paired = "20%%" }\n' >"$work/wide.conf"
+	# so that even identical code is counted
+	printf 'limit "*" { require = {"exact_instructions >= 1"} }\n' >"$work/counted.conf"
+	"$assay" list --manifest --bench-dir "$fixtures/bench" >"$work/small.manifest" || return 1
 	milliseconds=()
 	for command in "${commands[@]}"; do
 		begin=$(date +%s%N)
@@ -134,7 +141,8 @@ check_processes() {
 	done
 }
 
-# The finished runs of the world are in the database as they were, and an interrupt leaves no run without a case.
+# The finished runs of the world are in the database as they were, and an interrupt leaves no run without a case and no
+# comparison without a result.
 check_history() {
 	local db=$try/assay.db
 
@@ -143,6 +151,10 @@ check_history() {
 	fi
 	if [ "$status" = 130 ] && ! "$assay" show last --db "$db" --json | jq -e '.cases | length > 0' >/dev/null; then
 		failed "the newest run is empty"
+	fi
+	if [ "$status" = 130 ] && ! "$assay" show comparisons --db "$db" --json |
+		jq -e '.comparisons[0] | (.pairs // 0) + (.counted // 0) > 0' >/dev/null; then
+		failed "the newest comparison is empty"
 	fi
 }
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034,SC2154
+# Interrupts a command at some moment: it ends with 130, says so, and leaves no half file.
+
+signals=(INT TERM HUP)
+
+# The program has begun, or is gone: what comes before is the system's.
+begun() {
+	local mask
+
+	while mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status" 2>/dev/null) && [ -n "$mask" ]; do
+		((16#${mask:8} & 2)) && return
+	done
+}
+
+try_once() {
+	local command signal delay sent='' left
+
+	draw ${#commands[@]}
+	command=${commands[drawn]}
+	draw "${milliseconds[drawn]}"
+	delay=$drawn
+	draw ${#signals[@]}
+	signal=${signals[drawn]}
+	what="SIG$signal after $delay ms of 'assay $command'"
+
+	# shellcheck disable=SC2086
+	start "$assay" $command
+	begun "$pid"
+	sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
+	kill "-$signal" "$pid" 2>/dev/null && [ "$(awk '{ print $3 }' "/proc/$pid/stat" 2>/dev/null)" != Z ] && sent=1
+	finish
+	if [ "$status" = 130 ]; then
+		[[ $(tail -n 1 "$try/err") == "assay: interrupted"* ]] || failed "does not say that it was interrupted"
+	elif [ -n "$sent" ]; then
+		failed "ends with $status, not as an interrupt does"
+	fi
+	left=$(find "$try" -name '*.tmp' | head -n 1)
+	[ -z "$left" ] || failed "half a file is left: ${left#"$try"/}"
+	check_history
+}
