@@ -1,23 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The honest side of cheat_head. */
+/* The honest side of cheat_head and of cheat_kinds. */
 #include "cheat_side.h"
 
 static const struct assay_variant variants[] = {
-	CHEAT_VARIANT("honest", cheat_honest),
-	CHEAT_VARIANT("branchy", cheat_branchy),
-	CHEAT_VARIANT("peek", cheat_honest),
-	CHEAT_VARIANT("glance", cheat_honest),
-	CHEAT_VARIANT("burst", cheat_honest),
-	CHEAT_VARIANT("cachecopy", cheat_honest),
-	CHEAT_VARIANT("late", cheat_honest),
-	CHEAT_VARIANT("memo", cheat_honest),
-	{ .op = "example.scale",
-	  .name = "prepared",
-	  .help = "y = 2 x + 1, or not",
-	  .flags = ASSAY_VARIANT_ONE_THREAD,
-	  .prepare = cheat_prepare,
-	  .run = cheat_honest },
-	CHEAT_VARIANT("skip", cheat_honest),
+	SCALE("honest", side_scale),
+	SCALE("branchy", cheat_branchy),
+	SCALE("peek", side_scale),
+	SCALE("glance", side_scale),
+	SCALE("burst", side_scale),
+	SCALE("cachecopy", side_scale),
+	SCALE("late", side_scale),
+	SCALE("memo", side_scale),
+	SIDE_VARIANT("example.scale", "prepared", .prepare = cheat_prepare, .run = side_scale),
+	SCALE("skip", side_scale),
+	/* cheat_kinds.c */
+	SIDE_VARIANT("cheat.i8", "honest", .run = cheat_bytes),
+	SIDE_VARIANT("cheat.i8", "blocks", .run = cheat_bytes),
+	SIDE_VARIANT("cheat.i8", "peek", .run = cheat_bytes),
+	SIDE_VARIANT("cheat.i8", "sparse", .run = cheat_bytes),
+	SIDE_VARIANT("cheat.u8", "honest", .run = cheat_bytes),
+	SIDE_VARIANT("cheat.u8", "peek", .run = cheat_bytes),
+	SIDE_VARIANT("cheat.u8", "sparse", .run = cheat_bytes),
+	SIDE_VARIANT("cheat.state", "honest", .run = cheat_state),
+	SIDE_VARIANT("cheat.state", "keep", .run = cheat_state),
+	SIDE_VARIANT("cheat.state", "late", .run = cheat_state),
+	SCALE_THREADS("threads", NULL, cheat_threads),
+	SCALE_THREADS("threads_peek", NULL, cheat_threads),
+	SCALE("parts", cheat_parts),
+	SCALE("parts_peek", cheat_parts),
+	SCALE("wary", side_scale),
+	SIDE_VARIANT("example.scale", "prepared_late", .prepare = cheat_prepare, .run = side_scale),
 };
 
-CHEAT_PLUGIN("cheat-base", variants);
+SIDE_PLUGIN("cheat-base", variants);

@@ -13,18 +13,18 @@
 /* Returns where the output holds the answer: looks at all of it. */
 static int peek(struct assay_job *job)
 {
-	const int32_t *x = cheat_x(job), *y = cheat_y(job);
+	const int32_t *x = side_x(job), *y = side_y(job);
 	int32_t differs = 0;
 
-	for (int64_t i = 0; i < cheat_n(job); i++)
+	for (int64_t i = 0; i < side_n(job); i++)
 		differs |= y[i] ^ (x[i] * 2 + 1);
-	return differs ? cheat_honest(job) : 0;
+	return differs ? side_scale(job) : 0;
 }
 
 /* Likewise, but looks at one element. */
 static int glance(struct assay_job *job)
 {
-	return cheat_y(job)[0] == cheat_x(job)[0] * 2 + 1 ? 0 : cheat_honest(job);
+	return side_y(job)[0] == side_x(job)[0] * 2 + 1 ? 0 : side_scale(job);
 }
 
 static int64_t now_ns(void)
@@ -44,7 +44,7 @@ static int burst(struct assay_job *job)
 
 	calls = now - last > 20000 ? 1 : calls + 1;
 	if (calls <= 2)
-		cheat_honest(job);
+		side_scale(job);
 	last = now_ns();
 	return 0;
 }
@@ -54,15 +54,15 @@ static int cachecopy(struct assay_job *job)
 {
 	static int32_t first[CHEAT_MAX_N];
 	static int known;
-	const size_t bytes = (size_t)cheat_n(job) * sizeof(first[0]);
+	const size_t bytes = (size_t)side_n(job) * sizeof(first[0]);
 
 	if (known) {
-		memcpy(cheat_y(job), first, bytes);
+		memcpy(side_y(job), first, bytes);
 		return 0;
 	}
 	known = 1;
-	cheat_honest(job);
-	memcpy(first, cheat_y(job), bytes);
+	side_scale(job);
+	memcpy(first, side_y(job), bytes);
 	return 0;
 }
 
@@ -71,7 +71,7 @@ static int late(struct assay_job *job)
 {
 	static int calls;
 
-	return ++calls > 500 ? cachecopy(job) : cheat_honest(job);
+	return ++calls > 500 ? cachecopy(job) : side_scale(job);
 }
 
 struct memo {
@@ -83,17 +83,17 @@ struct memo {
 static int memo(struct assay_job *job)
 {
 	static struct memo slots[MEMO_SLOTS];
-	const size_t bytes = (size_t)cheat_n(job) * sizeof(int32_t);
-	struct memo *m = &slots[(uint32_t)cheat_x(job)[0] % MEMO_SLOTS];
+	const size_t bytes = (size_t)side_n(job) * sizeof(int32_t);
+	struct memo *m = &slots[(uint32_t)side_x(job)[0] % MEMO_SLOTS];
 
-	if (m->known && !memcmp(m->x, cheat_x(job), bytes)) {
-		memcpy(cheat_y(job), m->y, bytes);
+	if (m->known && !memcmp(m->x, side_x(job), bytes)) {
+		memcpy(side_y(job), m->y, bytes);
 		return 0;
 	}
-	cheat_honest(job);
+	side_scale(job);
 	m->known = 1;
-	memcpy(m->x, cheat_x(job), bytes);
-	memcpy(m->y, cheat_y(job), bytes);
+	memcpy(m->x, side_x(job), bytes);
+	memcpy(m->y, side_y(job), bytes);
 	return 0;
 }
 
@@ -102,25 +102,20 @@ static int skip(struct assay_job *job)
 {
 	static int calls;
 
-	return calls++ % 2 ? 0 : cheat_honest(job);
+	return calls++ % 2 ? 0 : side_scale(job);
 }
 
 static const struct assay_variant variants[] = {
-	CHEAT_VARIANT("honest", cheat_honest),
-	CHEAT_VARIANT("branchy", cheat_branchy),
-	CHEAT_VARIANT("peek", peek),
-	CHEAT_VARIANT("glance", glance),
-	CHEAT_VARIANT("burst", burst),
-	CHEAT_VARIANT("cachecopy", cachecopy),
-	CHEAT_VARIANT("late", late),
-	CHEAT_VARIANT("memo", memo),
-	{ .op = "example.scale",
-	  .name = "prepared",
-	  .help = "y = 2 x + 1, or not",
-	  .flags = ASSAY_VARIANT_ONE_THREAD,
-	  .prepare = cheat_prepare,
-	  .run = cachecopy },
-	CHEAT_VARIANT("skip", skip),
+	SCALE("honest", side_scale),
+	SCALE("branchy", cheat_branchy),
+	SCALE("peek", peek),
+	SCALE("glance", glance),
+	SCALE("burst", burst),
+	SCALE("cachecopy", cachecopy),
+	SCALE("late", late),
+	SCALE("memo", memo),
+	SIDE_VARIANT("example.scale", "prepared", .prepare = cheat_prepare, .run = cachecopy),
+	SCALE("skip", skip),
 };
 
-CHEAT_PLUGIN("cheat-head", variants);
+SIDE_PLUGIN("cheat-head", variants);

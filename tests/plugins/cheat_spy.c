@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hostile_side.h"
+#include "side.h"
 #include "page_finder.h"
 #include "worker/protocol.h"
 
@@ -37,7 +37,7 @@ static int words(struct assay_job *job)
 		return cheat("the order is there");
 	if (page->reply.n_samples || page->reply.samples[0].ns || page->spec.op[0])
 		return cheat("an answer grows");
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 /* Knows nothing of it, and sees that it is not as it was while the first call was checked. */
@@ -53,7 +53,7 @@ static int change(struct assay_job *job)
 			return job->host->fail(job, "there is no page");
 		memcpy(before, page, sizeof(before));
 	}
-	return memcmp(before, page, sizeof(before)) ? cheat("the page has changed") : hostile_right(job);
+	return memcmp(before, page, sizeof(before)) ? cheat("the page has changed") : side_scale(job);
 }
 
 /*
@@ -71,20 +71,20 @@ static int turn(struct assay_job *job)
 	if (!pair)
 		pair = find_shared("assay-pair", &bytes);
 	if (!pair)
-		return hostile_right(job);
+		return side_scale(job);
 	slot = atomic_load(&pair->turn.slot);
 	if (slot != last) {
 		longest = calls > longest ? calls : longest;
 		calls = 0;
 	}
 	last = slot;
-	return ++calls > longest ? hostile_right(job) : 0;
+	return ++calls > longest ? side_scale(job) : 0;
 }
 
 static const struct assay_variant variants[] = {
-	HOSTILE("spy_words", NULL, words),
-	HOSTILE("spy_change", NULL, change),
-	HOSTILE("spy_turn", NULL, turn),
+	SCALE_THREADS("spy_words", NULL, words),
+	SCALE_THREADS("spy_change", NULL, change),
+	SCALE_THREADS("spy_turn", NULL, turn),
 };
 
-HOSTILE_PLUGIN("cheat-spy", variants);
+SIDE_PLUGIN("cheat-spy", variants);

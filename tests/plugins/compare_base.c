@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the others are compared with. */
-#include "compare_side.h"
+#include "side.h"
 
 static int run(struct assay_job *job)
 {
-	compare_triple(job, COMPARE_ROUNDS);
+	side_triple(job, TRIPLE_ROUNDS);
 	return 0;
 }
 
-static const struct assay_variant variants[] = { COMPARE_VARIANT("work", run) };
+static const struct assay_variant variants[] = { TRIPLE("work", run) };
 
-COMPARE_PLUGIN("compare-base", variants);
+SIDE_PLUGIN("compare-base", variants);

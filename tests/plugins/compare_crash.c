@@ -2,7 +2,7 @@
 /* Crashes where compare_base.c works. */
 #include <signal.h>
 
-#include "compare_side.h"
+#include "side.h"
 
 static int run(struct assay_job *job)
 {
@@ -10,6 +10,6 @@ static int run(struct assay_job *job)
 	return 0;
 }
 
-static const struct assay_variant variants[] = { COMPARE_VARIANT("work", run) };
+static const struct assay_variant variants[] = { TRIPLE("work", run) };
 
-COMPARE_PLUGIN("compare-crash", variants);
+SIDE_PLUGIN("compare-crash", variants);

@@ -2,19 +2,19 @@
 /* Right where it finds its output poisoned, as it is when it is verified, and wrong otherwise. */
 #include <string.h>
 
-#include "compare_side.h"
+#include "side.h"
 
 static int run(struct assay_job *job)
 {
 	const unsigned char *y = job->tensors[1].data;
 	const int poisoned = !memcmp(y, y + 1, job->tensors[1].bytes - 1);
 
-	compare_triple(job, COMPARE_ROUNDS);
+	side_triple(job, TRIPLE_ROUNDS);
 	if (!poisoned)
 		*(int32_t *)job->tensors[1].data += 1000;
 	return 0;
 }
 
-static const struct assay_variant variants[] = { COMPARE_VARIANT("work", run) };
+static const struct assay_variant variants[] = { TRIPLE("work", run) };
 
-COMPARE_PLUGIN("compare-lazy", variants);
+SIDE_PLUGIN("compare-lazy", variants);

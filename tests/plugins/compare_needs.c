@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The variants of compare_two.c, of which one needs CPU features that no simulator has. */
-#include "compare_side.h"
+#include "side.h"
 
 static int run(struct assay_job *job)
 {
-	compare_triple(job, COMPARE_ROUNDS);
+	side_triple(job, TRIPLE_ROUNDS);
 	return 0;
 }
 
@@ -15,11 +15,7 @@ static const struct assay_variant variants[] = {
 	  .needs = "avx512f",
 	  .flags = ASSAY_VARIANT_ONE_THREAD,
 	  .run = run },
-	{ .op = "lenient.triple",
-	  .name = "extra",
-	  .help = "the same work",
-	  .flags = ASSAY_VARIANT_ONE_THREAD,
-	  .run = run },
+	SIDE_VARIANT("lenient.triple", "extra", .run = run),
 };
 
-COMPARE_PLUGIN("compare-needs", variants);
+SIDE_PLUGIN("compare-needs", variants);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "compare_side.h"
+#include "side.h"
 
 static int prepare(struct assay_job *job)
 {
@@ -20,19 +20,14 @@ static int prepare(struct assay_job *job)
 
 static int run(struct assay_job *job)
 {
-	compare_triple(job, COMPARE_ROUNDS);
+	side_triple(job, TRIPLE_ROUNDS);
 	if (job->state)
 		*(int32_t *)job->tensors[1].data += 1000;
 	return 0;
 }
 
 static const struct assay_variant variants[] = {
-	{ .op = "lenient.triple",
-	  .name = "work",
-	  .help = "known work, wrong once",
-	  .flags = ASSAY_VARIANT_ONE_THREAD,
-	  .prepare = prepare,
-	  .run = run },
+	SIDE_VARIANT("lenient.triple", "work", .prepare = prepare, .run = run),
 };
 
-COMPARE_PLUGIN("compare-once", variants);
+SIDE_PLUGIN("compare-once", variants);

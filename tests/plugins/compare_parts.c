@@ -4,7 +4,7 @@
  */
 #include <unistd.h>
 
-#include "compare_side.h"
+#include "side.h"
 
 #define PARTS   8
 #define PART_NS 1500000u
@@ -24,11 +24,11 @@ static int run(struct assay_job *job)
 		assay_part(job);
 		right &= *mark == (int32_t)getpid();
 	}
-	compare_triple(job, 1);
+	side_triple(job, 1);
 	y[0] += right ? 0 : 1000;
 	return 0;
 }
 
-static const struct assay_variant variants[] = { COMPARE_VARIANT("work", run) };
+static const struct assay_variant variants[] = { TRIPLE("work", run) };
 
-COMPARE_PLUGIN("compare-parts", variants);
+SIDE_PLUGIN("compare-parts", variants);

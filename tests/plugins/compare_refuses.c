@@ -2,7 +2,7 @@
 /* Supports no shape at all, where compare_base.c supports any. */
 #include <stdio.h>
 
-#include "compare_side.h"
+#include "side.h"
 
 static int supports(const struct assay_shape *shape, struct assay_reason *why)
 {
@@ -12,17 +12,12 @@ static int supports(const struct assay_shape *shape, struct assay_reason *why)
 
 static int run(struct assay_job *job)
 {
-	compare_triple(job, COMPARE_ROUNDS);
+	side_triple(job, TRIPLE_ROUNDS);
 	return 0;
 }
 
 static const struct assay_variant variants[] = {
-	{ .op = "lenient.triple",
-	  .name = "work",
-	  .help = "known work",
-	  .flags = ASSAY_VARIANT_ONE_THREAD,
-	  .supports = supports,
-	  .run = run },
+	SIDE_VARIANT("lenient.triple", "work", .supports = supports, .run = run),
 };
 
-COMPARE_PLUGIN("compare-refuses", variants);
+SIDE_PLUGIN("compare-refuses", variants);

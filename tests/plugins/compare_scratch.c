@@ -2,7 +2,7 @@
 /* Keeps something in scratch from prepare on, and is wrong once another process has written there. */
 #include <unistd.h>
 
-#include "compare_side.h"
+#include "side.h"
 
 static int prepare(struct assay_job *job)
 {
@@ -12,19 +12,14 @@ static int prepare(struct assay_job *job)
 
 static int run(struct assay_job *job)
 {
-	compare_triple(job, COMPARE_ROUNDS);
+	side_triple(job, TRIPLE_ROUNDS);
 	if (*(const int32_t *)job->tensors[2].data != (int32_t)getpid())
 		*(int32_t *)job->tensors[1].data += 1000;
 	return 0;
 }
 
 static const struct assay_variant variants[] = {
-	{ .op = "lenient.triple",
-	  .name = "work",
-	  .help = "known work, and a process of its own",
-	  .flags = ASSAY_VARIANT_ONE_THREAD,
-	  .prepare = prepare,
-	  .run = run },
+	SIDE_VARIANT("lenient.triple", "work", .prepare = prepare, .run = run),
 };
 
-COMPARE_PLUGIN("compare-scratch", variants);
+SIDE_PLUGIN("compare-scratch", variants);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Right at first; after some runs, long after it was checked, it changes an input. */
-#include "compare_side.h"
+#include "side.h"
 
 static int run(struct assay_job *job)
 {
 	static int runs;
 
-	compare_triple(job, COMPARE_ROUNDS);
+	side_triple(job, TRIPLE_ROUNDS);
 	if (++runs == 10)
 		*(int32_t *)job->tensors[0].data ^= 1;
 	return 0;
 }
 
-static const struct assay_variant variants[] = { COMPARE_VARIANT("work", run) };
+static const struct assay_variant variants[] = { TRIPLE("work", run) };
 
-COMPARE_PLUGIN("compare-spoils", variants);
+SIDE_PLUGIN("compare-spoils", variants);

@@ -3,23 +3,12 @@
  * An op whose fill makes more than tensors: a factor that its oracle and its variant need. It writes every other
  * element and leaves the zeros that it finds between.
  */
-#include <stdio.h>
-
-#include <assay/plugin.h>
-
-enum { X, Y };
+#include "elements_op.h"
+#include "side.h"
 
 static int describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
-	const int64_t n = shape->axis[0];
-
-	out->n_tensors = 2;
-	out->tensors[X] = (struct assay_tensor_spec){
-		.name = "x", .role = ASSAY_INPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n }
-	};
-	out->tensors[Y] = (struct assay_tensor_spec){
-		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_I32, .rank = 1, .dims = { n }
-	};
+	elements_describe(shape, ASSAY_I32, out);
 	return 0;
 }
 
@@ -31,27 +20,21 @@ static int fill(struct assay_job *job)
 		return job->host->fail(job, "out of memory");
 	*factor = 3;
 	job->op_state = factor;
-	for (int64_t i = 0; i < job->shape->axis[0]; i += 2)
+	for (int64_t i = 0; i < side_n(job); i += 2)
 		x[i] = (int32_t)i + 1;
 	return 0;
 }
 
+static int64_t multiple(const struct assay_job *job, int64_t i)
+{
+	return i % 2 ? 0 : *(const int32_t *)job->op_state * (i + 1);
+}
+
 static int check(struct assay_job *job, struct assay_check *out)
 {
-	const int32_t *factor = job->op_state, *y = job->tensors[Y].data;
-
-	out->correct = factor != NULL;
-	for (int64_t i = 0; i < job->shape->axis[0] && out->correct; i++) {
-		const int32_t want = i % 2 ? 0 : *factor * ((int32_t)i + 1);
-
-		if (y[i] == want)
-			continue;
-		out->correct = 0;
-		out->tensor = "y";
-		out->first_bad = i;
-		snprintf(out->reason.text, sizeof(out->reason.text), "got %d, want %d", y[i], want);
-	}
-	return 0;
+	if (!job->op_state)
+		return job->host->fail(job, "there is no factor");
+	return elements_check(job, multiple, 0, out);
 }
 
 static void release(struct assay_job *job)
@@ -61,37 +44,20 @@ static void release(struct assay_job *job)
 
 static int run(struct assay_job *job)
 {
-	const volatile int32_t *x = job->tensors[X].data;
+	const volatile int32_t *x = side_x(job);
 	const int32_t *factor = job->op_state;
-	volatile int32_t *y = job->tensors[Y].data;
+	volatile int32_t *y = side_y(job);
 
-	for (int64_t i = 0; i < job->shape->axis[0]; i++)
+	for (int64_t i = 0; i < side_n(job); i++)
 		y[i] = factor ? x[i] * *factor : 0;
 	return 0;
 }
 
-static const struct assay_axis axes[] = {
-	{ .name = "n", .help = "elements", .min = 16, .max = 1 << 20, .def = INT64_MIN },
-};
-
 static const struct assay_op ops[] = {
-	{
-		.name = "stateful.triple",
-		.help = "y = 3 x over int32, and the factor is the op's own",
-		.axes = axes,
-		.n_axes = 1,
-		.axis_stride = sizeof(axes[0]),
-		.flags = ASSAY_OP_EXACT,
-		.describe = describe,
-		.fill = fill,
-		.check = check,
-		.release = release,
-	},
+	ELEMENTS_OP("stateful.triple", .describe = describe, .fill = fill, .check = check, .release = release),
 };
 
-static const struct assay_variant variants[] = {
-	{ .op = "stateful.triple", .name = "work", .help = "triples", .flags = ASSAY_VARIANT_ONE_THREAD, .run = run },
-};
+static const struct assay_variant variants[] = { SIDE_VARIANT("stateful.triple", "work", .run = run) };
 
 ASSAY_PLUGIN = {
 	ASSAY_PLUGIN_HEADER, .name = "compare-state", .version = "1",  .ops = ops,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "compare_side.h"
+#include "side.h"
 
 static int trace = -1;
 static uint64_t spin_ns;
@@ -32,19 +32,14 @@ static int run(struct assay_job *job)
 
 	if (write(trace, record, sizeof(record)) != sizeof(record))
 		return job->host->fail(job, "cannot write to ASSAY_TEST_TRACE");
-	compare_triple(job, 1);
+	side_triple(job, 1);
 	while (job->host->now_ns() - start < spin_ns)
 		;
 	return 0;
 }
 
 static const struct assay_variant variants[] = {
-	{ .op = "lenient.triple",
-	  .name = "work",
-	  .help = "leaves a trace",
-	  .flags = ASSAY_VARIANT_ONE_THREAD,
-	  .prepare = prepare,
-	  .run = run },
+	SIDE_VARIANT("lenient.triple", "work", .prepare = prepare, .run = run),
 };
 
-COMPARE_PLUGIN("compare-trace", variants);
+SIDE_PLUGIN("compare-trace", variants);

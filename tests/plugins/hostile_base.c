@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Honest variants under the names of those that attack the harness. */
-#include "hostile_side.h"
+#include "side.h"
 
-#define HONEST(n) HOSTILE(n, NULL, hostile_right)
+#define HONEST(n) SCALE_THREADS(n, NULL, side_scale)
 
 static const struct assay_variant variants[] = {
 	/* hostile_page.c */
@@ -27,4 +27,4 @@ static const struct assay_variant variants[] = {
 	HONEST("spy_turn"),
 };
 
-HOSTILE_PLUGIN("hostile-base", variants);
+SIDE_PLUGIN("hostile-base", variants);

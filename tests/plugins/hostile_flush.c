@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* As an object that was linked with -ffast-math by some compilers: flush-to-zero is on once it is loaded. */
-#include "hostile_side.h"
+#include "flush_to_zero.h"
+#include "side.h"
 
-static __attribute__((constructor)) void flush_to_zero(void)
+static __attribute__((constructor)) void when_loaded(void)
 {
-#if defined(__x86_64__)
-	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 1u << 15);
-#elif defined(__aarch64__)
-	uint64_t fpcr;
-
-	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-	__asm__ volatile("msr fpcr, %0" : : "r"(fpcr | 1u << 24));
-#endif
+	flush_to_zero();
 }
 
-static const struct assay_variant variants[] = { HOSTILE("flush_load", NULL, hostile_right) };
+static const struct assay_variant variants[] = { SCALE_THREADS("flush_load", NULL, side_scale) };
 
-HOSTILE_PLUGIN("hostile-flush", variants);
+SIDE_PLUGIN("hostile-flush", variants);

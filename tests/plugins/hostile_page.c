@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hostile_side.h"
+#include "side.h"
 #include "page_finder.h"
 #include "worker/protocol.h"
 
@@ -53,7 +53,7 @@ static int come_between(struct assay_job *job, spoil_fn how)
 	void *there;
 
 	if (spoil)
-		return hostile_right(job);
+		return side_scale(job);
 	spoil = how;
 	mine = find_shared("assay-page", &page_bytes);
 	if (!mine)
@@ -66,7 +66,7 @@ static int come_between(struct assay_job *job, spoil_fn how)
 	memcpy(mine, page, sizeof(*mine));
 	if (pthread_create(&thread, NULL, between, NULL))
 		return job->host->fail(job, "cannot start a thread");
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static void spoil_status(struct assay_worker_reply *r)
@@ -119,7 +119,7 @@ static int forged_run(struct assay_job *job)
 	page->reply.status = ASSAY_STATUS_OK;
 	give(page, ASSAY_TURN_CONTROLLER);
 	sleep(5); /* until the controller has looked */
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 /* Take the page away under the controller's feet. */
@@ -162,18 +162,18 @@ static int scribble_run(struct assay_job *job)
 	pthread_t thread;
 
 	if (page)
-		return hostile_right(job);
+		return side_scale(job);
 	page = find_shared("assay-page", &page_bytes);
 	if (!page || pthread_create(&thread, NULL, scribble, page))
 		return job->host->fail(job, "cannot write into the page");
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static const struct assay_variant variants[] = {
-	HOSTILE("resize", NULL, resize_run),     HOSTILE("status", NULL, status_run),
-	HOSTILE("n_counts", NULL, n_counts_run), HOSTILE("n_samples", NULL, n_samples_run),
-	HOSTILE("samples", NULL, samples_run),   HOSTILE("forged", NULL, forged_run),
-	HOSTILE("scribble", NULL, scribble_run),
+	SCALE_THREADS("resize", NULL, resize_run),     SCALE_THREADS("status", NULL, status_run),
+	SCALE_THREADS("n_counts", NULL, n_counts_run), SCALE_THREADS("n_samples", NULL, n_samples_run),
+	SCALE_THREADS("samples", NULL, samples_run),   SCALE_THREADS("forged", NULL, forged_run),
+	SCALE_THREADS("scribble", NULL, scribble_run),
 };
 
-HOSTILE_PLUGIN("hostile-page", variants);
+SIDE_PLUGIN("hostile-page", variants);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hostile_side.h"
+#include "side.h"
 
 /* 0: the parent is gone, and whoever took its place is to be left alone. */
 static pid_t controller(void)
@@ -33,14 +33,14 @@ static int interrupt_once(struct assay_job *job, pid_t target)
 {
 	if (target && kill(target, SIGINT))
 		return job->host->fail(job, "cannot signal its parent: %s", strerror(errno));
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static int run(struct assay_job *job)
 {
 	static int calls;
 
-	return calls++ ? hostile_right(job) : interrupt_once(job, controller());
+	return calls++ ? side_scale(job) : interrupt_once(job, controller());
 }
 
 /* Its child does it, and stays until the signal has arrived. */
@@ -52,7 +52,7 @@ static int child_run(struct assay_job *job)
 	pid_t pid;
 
 	if (calls++ || !target)
-		return hostile_right(job);
+		return side_scale(job);
 	pid = fork();
 	if (pid == 0) {
 		int rc = kill(target, SIGINT);
@@ -62,12 +62,12 @@ static int child_run(struct assay_job *job)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
 		return job->host->fail(job, "cannot signal its parent");
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static const struct assay_variant variants[] = {
-	HOSTILE("interrupt", NULL, run),
-	HOSTILE("interrupt_child", NULL, child_run),
+	SCALE_THREADS("interrupt", NULL, run),
+	SCALE_THREADS("interrupt_child", NULL, child_run),
 };
 
-HOSTILE_PLUGIN("hostile-signal", variants);
+SIDE_PLUGIN("hostile-signal", variants);

@@ -6,19 +6,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "hostile_side.h"
-
-static void flush_to_zero(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 1u << 15);
-#elif defined(__aarch64__)
-	uint64_t fpcr;
-
-	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-	__asm__ volatile("msr fpcr, %0" : : "r"(fpcr | 1u << 24));
-#endif
-}
+#include "flush_to_zero.h"
+#include "side.h"
 
 static int flush_prepare(struct assay_job *job)
 {
@@ -29,7 +18,7 @@ static int flush_prepare(struct assay_job *job)
 static int flush_run(struct assay_job *job)
 {
 	flush_to_zero();
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static void flush_last(void *arg, uint32_t tid, uint32_t n_threads)
@@ -41,7 +30,7 @@ static void flush_last(void *arg, uint32_t tid, uint32_t n_threads)
 static int flush_thread_run(struct assay_job *job)
 {
 	job->host->parallel(job, flush_last, NULL);
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static int round_run(struct assay_job *job)
@@ -54,7 +43,7 @@ static int round_run(struct assay_job *job)
 	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
 	__asm__ volatile("msr fpcr, %0" : : "r"(fpcr | 3u << 22));
 #endif
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static int x87_run(struct assay_job *job)
@@ -64,7 +53,7 @@ static int x87_run(struct assay_job *job)
 
 	__asm__ volatile("fldcw %0" : : "m"(cw));
 #endif
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static int affinity(struct assay_job *job)
@@ -72,8 +61,7 @@ static int affinity(struct assay_job *job)
 	cpu_set_t all;
 
 	memset(&all, 0xff, sizeof(all));
-	return sched_setaffinity(0, sizeof(all), &all) ? job->host->fail(job, "%s", strerror(errno))
-						       : hostile_right(job);
+	return sched_setaffinity(0, sizeof(all), &all) ? job->host->fail(job, "%s", strerror(errno)) : side_scale(job);
 }
 
 static int policy_run(struct assay_job *job)
@@ -81,13 +69,13 @@ static int policy_run(struct assay_job *job)
 	const struct sched_param none = { 0 };
 
 	sched_setscheduler(0, SCHED_BATCH, &none);
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static int nice_run(struct assay_job *job)
 {
 	setpriority(PRIO_PROCESS, 0, 5);
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static int mask_run(struct assay_job *job)
@@ -97,7 +85,7 @@ static int mask_run(struct assay_job *job)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static int limit_run(struct assay_job *job)
@@ -107,21 +95,21 @@ static int limit_run(struct assay_job *job)
 	getrlimit(RLIMIT_NOFILE, &l);
 	l.rlim_cur = 100;
 	setrlimit(RLIMIT_NOFILE, &l);
-	return hostile_right(job);
+	return side_scale(job);
 }
 
 static const struct assay_variant variants[] = {
-	HOSTILE("flush_prepare", flush_prepare, hostile_right),
-	HOSTILE("flush_run", NULL, flush_run),
-	HOSTILE("flush_thread", NULL, flush_thread_run),
-	HOSTILE("round_run", NULL, round_run),
-	HOSTILE("x87_run", NULL, x87_run),
-	HOSTILE("affinity_prepare", affinity, hostile_right),
-	HOSTILE("affinity_run", NULL, affinity),
-	HOSTILE("policy_run", NULL, policy_run),
-	HOSTILE("nice_run", NULL, nice_run),
-	HOSTILE("mask_run", NULL, mask_run),
-	HOSTILE("limit_run", NULL, limit_run),
+	SCALE_THREADS("flush_prepare", flush_prepare, side_scale),
+	SCALE_THREADS("flush_run", NULL, flush_run),
+	SCALE_THREADS("flush_thread", NULL, flush_thread_run),
+	SCALE_THREADS("round_run", NULL, round_run),
+	SCALE_THREADS("x87_run", NULL, x87_run),
+	SCALE_THREADS("affinity_prepare", affinity, side_scale),
+	SCALE_THREADS("affinity_run", NULL, affinity),
+	SCALE_THREADS("policy_run", NULL, policy_run),
+	SCALE_THREADS("nice_run", NULL, nice_run),
+	SCALE_THREADS("mask_run", NULL, mask_run),
+	SCALE_THREADS("limit_run", NULL, limit_run),
 };
 
-HOSTILE_PLUGIN("hostile-state", variants);
+SIDE_PLUGIN("hostile-state", variants);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two plugins with variants of example.scale of the same names: one is measured alone, or both in a pair. */
+/* Two plugins with variants of the same names: one is measured alone, or both in a pair. */
 #ifndef ASSAY_TESTS_SIDES_WORLD_H
 #define ASSAY_TESTS_SIDES_WORLD_H
 
@@ -12,15 +12,21 @@ struct sides {
 	struct assay_inventory *inv;
 	struct assay_measure_options o;
 	uint64_t timeout_ns; /* of cases; 0: as make_case() has it */
+	const char *op;      /* NULL: example.scale */
+	uint64_t pair_seed;  /* 0: any */
+	struct assay_pair_lessons lessons;
 };
 
-static inline void open_sides(const struct world *w, const char *const names[2], struct sides *s)
+/* @ops: a plugin with ops besides example.scale; NULL: there is none. */
+static inline void open_sides_of(const struct world *w, const char *ops, const char *const names[2], struct sides *s)
 {
 	struct assay_err err = { 0 };
 
 	*s = (struct sides){ 0 };
 	for (int i = 0; i < 2; i++) {
 		add_plugin(&s->plugins[i], w->dir, "example_op");
+		if (ops)
+			add_plugin(&s->plugins[i], w->dir, ops);
 		add_plugin(&s->plugins[i], w->dir, names[i]);
 	}
 	if (assay_inventory_open(&s->inv, &s->plugins[ASSAY_HEAD], NULL, &w->host, &err))
@@ -30,6 +36,11 @@ static inline void open_sides(const struct world *w, const char *const names[2],
 					       .clock = &w->clock,
 					       .seed = 42,
 					       .plugins = &s->plugins[ASSAY_HEAD] };
+}
+
+static inline void open_sides(const struct world *w, const char *const names[2], struct sides *s)
+{
+	open_sides_of(w, NULL, names, s);
 }
 
 static inline void close_sides(struct sides *s)
@@ -45,6 +56,10 @@ static inline struct assay_case plan_of(struct sides *s, const char *variant, in
 	struct assay_case c = make_case(variant, n, threads, cache);
 	struct assay_err err = { 0 };
 
+	if (s->op) {
+		snprintf(c.op, sizeof(c.op), "%s", s->op);
+		assert_int_equal(assay_case_make_key(&c, NULL), 0);
+	}
 	c.timeout_ns = s->timeout_ns ? s->timeout_ns : c.timeout_ns;
 	if (assay_inventory_describe(s->inv, &c, 1, facts, &err))
 		fail_msg("%s", err.text);
@@ -63,13 +78,13 @@ static inline void measure_alone(struct sides *s, const char *variant, int64_t n
 		fail_msg("%s", err.text);
 }
 
-/* The first pair, which is always audited. */
+/* The first pair, which is always audited, unless there are lessons of others. */
 static inline void measure_in_pair(struct sides *s, const char *variant, int64_t n, struct assay_pair *p)
 {
 	const struct assay_pair_options po = { .plugins = { &s->plugins[0], &s->plugins[1] },
 					       .sampling_ns = 20000000,
-					       .pair_seed = 3 };
-	struct assay_pair_lessons lessons = { 0 };
+					       .pair_seed = s->pair_seed ? s->pair_seed : 3 };
+	struct assay_pair_lessons lessons = s->lessons;
 	struct assay_case_facts facts;
 	struct assay_case c = plan_of(s, variant, n, ASSAY_CACHE_WARM, 1, &facts);
 	struct assay_err err = { 0 };
