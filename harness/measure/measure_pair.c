@@ -274,6 +274,7 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 		.kept = s->po->kept,
 		.audit = true,
 		.all_checks = with_all_checks(s),
+		.other_late = !first,
 		.common = s->lessons->own_memory   ? ASSAY_COMMON_NONE
 			  : s->lessons->turn_parts ? ASSAY_COMMON_INPUTS
 						   : ASSAY_COMMON_ALL,

@@ -20,7 +20,7 @@
 #define WARMUP_TOLERANCE_FRAC 0.01
 #define HAND_OVER_NS          20000.0 /* of a turn, both ways, generously: only to divide the time into blocks */
 #define LONG_CALL_NS          5e5     /* in so long a call, caches that the partner used matter little */
-#define DIVIDED_CALL_NS       5e6 /* of so long a call, parts are turns */
+#define DIVIDED_CALL_NS       5e6     /* of so long a call, parts are turns */
 #define MIN_BLOCKS            2
 #define MAX_BLOCKS            (ASSAY_PAGE_SAMPLES / 2)
 #define PART_TURN_NS          1e6 /* of a turn that is a part of a call */
@@ -53,6 +53,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.few_copies = t->few_copies,
 			.audit = t->audit,
 			.all_checks = t->all_checks,
+			.other_late = t->other_late,
 			.common = t->common,
 			.plugins = side[i].plugins,
 			.parts = side[i].parts,

@@ -24,6 +24,7 @@ struct assay_turns {
 	struct assay_worker *w[2];
 	struct assay_accepted *accepted; /* by the oracle so far, on the inputs of both sides; NULL: they differ */
 	bool audit, all_checks;          /* see struct assay_worker_spec */
+	bool other_late;                 /* likewise */
 	uint32_t few_copies;             /* likewise */
 	double stretch_frac;             /* of the head's samples */
 	const char *pace_untold;         /* why nothing can be said of the pace of the cores; NULL: it is tried */

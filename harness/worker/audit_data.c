@@ -6,6 +6,7 @@
 
 #include "assay/random.h"
 #include "worker/case_check.h"
+#include "worker/case_device.h"
 #include "worker/case_job.h"
 
 /* Streams of the generator, away from those of layouts. */
@@ -173,8 +174,8 @@ static bool takes_any(const struct assay_case_job *j, uint32_t tensor)
 }
 
 /*
- * What the op says may change is turned round. Of other ops all inputs are made anew from another seed, where making
- * them leaves nothing else behind, and the variant prepares once more.
+ * What the op says may change is turned round. Of other ops all inputs are made anew from another seed, where what
+ * making them leaves behind can be released, and the variant prepares once more.
  */
 static enum assay_audit_change change_of(const struct assay_case_job *j)
 {
@@ -187,8 +188,10 @@ static enum assay_audit_change change_of(const struct assay_case_job *j)
 	}
 	if (any)
 		return ASSAY_AUDIT_REVERSE;
-	if (!bytes || bytes > ASSAY_AUDIT_MOST_BYTES || j->jobs[0].op_state || j->fill_bytes)
+	if (!bytes || ((j->op_state || j->fill_bytes) && !j->op->release))
 		return ASSAY_AUDIT_SAME;
+	if (bytes > ASSAY_AUDIT_MOST_BYTES)
+		return j->variant->prepare || j->op_state ? ASSAY_AUDIT_SAME : ASSAY_AUDIT_ELEMENTS;
 	return ASSAY_AUDIT_REFILL;
 }
 
@@ -211,13 +214,23 @@ struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool othe
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	if (a->change == ASSAY_AUDIT_REFILL) {
+		assay_case_job_unprepare(j);
 		out = assay_case_job_refill(j, other ? j->spec->seed ^ OTHER_SEED : j->spec->seed);
-		return out.status == ASSAY_STATUS_OK ? assay_case_job_prepare_again(j) : out;
 	}
 	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
 		if (varies(j, t))
 			reverse(j, t);
-	return assay_outcome_ok();
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_device_put(j, 0, ASSAY_INPUT);
+	if (out.status == ASSAY_STATUS_OK && a->change == ASSAY_AUDIT_REFILL)
+		out = assay_case_job_prepare_again(j);
+	return out;
+}
+
+static bool changes(const struct assay_case_job *j, uint32_t tensor)
+{
+	return varies(j, tensor) ||
+	       (j->audit.change == ASSAY_AUDIT_REFILL && j->problem.tensors[tensor].role == ASSAY_INPUT);
 }
 
 uint64_t assay_audit_changed_bytes(const struct assay_case_job *j)
@@ -225,10 +238,55 @@ uint64_t assay_audit_changed_bytes(const struct assay_case_job *j)
 	uint64_t bytes = 0;
 
 	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
-		if (varies(j, t) ||
-		    (j->audit.change == ASSAY_AUDIT_REFILL && j->problem.tensors[t].role == ASSAY_INPUT))
-			bytes += j->tensors[t].bytes;
+		bytes += changes(j, t) ? j->tensors[t].bytes : 0;
 	return bytes;
+}
+
+void assay_audit_keep_inputs(const struct assay_case_job *j, unsigned char *buf)
+{
+	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
+		if (changes(j, t)) {
+			memcpy(buf, j->tensors[t].data, j->tensors[t].bytes);
+			buf += j->tensors[t].bytes;
+		}
+}
+
+void assay_audit_put_inputs(const struct assay_case_job *j, const unsigned char *buf)
+{
+	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
+		if (changes(j, t)) {
+			memcpy(j->tensors[t].data, buf, j->tensors[t].bytes);
+			buf += j->tensors[t].bytes;
+		}
+}
+
+/* Behind @buf, the elements of the tensor from @from on, then those before. */
+static unsigned char *keep_rotated(const struct assay_case_job *j, uint32_t tensor, uint64_t from, unsigned char *buf)
+{
+	const struct assay_tensor *t = &j->tensors[tensor];
+	const uint64_t head = from * assay_audit_element_bytes(j, tensor);
+
+	memcpy(buf, (const unsigned char *)t->data + head, t->bytes - head);
+	memcpy(buf + t->bytes - head, t->data, head);
+	return buf + t->bytes;
+}
+
+struct assay_outcome assay_audit_draw_inputs(struct assay_case_job *j, unsigned char *buf)
+{
+	struct assay_outcome out = assay_outcome_ok();
+	unsigned char *end = buf;
+
+	if (j->audit.change == ASSAY_AUDIT_REFILL) {
+		out = assay_case_job_refill(j, assay_audit_draw(&j->audit, UINT64_MAX));
+		j->jobs[0].seed = j->spec->seed;
+		assay_audit_keep_inputs(j, buf);
+		return out;
+	}
+	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
+		if (changes(j, t))
+			end = keep_rotated(j, t, assay_audit_draw(&j->audit, assay_audit_elements(j, t)), end);
+	assay_audit_put_inputs(j, buf);
+	return out;
 }
 
 void assay_audit_choose_inputs(struct assay_case_job *j)
@@ -238,6 +296,8 @@ void assay_audit_choose_inputs(struct assay_case_job *j)
 	a->change = change_of(j);
 	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
 		if (takes_any(j, t) && assay_audit_elements(j, t) > 1 &&
-		    (varies(j, t) || a->change == ASSAY_AUDIT_REFILL))
+		    (varies(j, t) || a->change == ASSAY_AUDIT_REFILL || a->change == ASSAY_AUDIT_ELEMENTS))
 			a->changing[a->n_changing++] = t;
+	if (a->change == ASSAY_AUDIT_ELEMENTS && !a->n_changing)
+		a->change = ASSAY_AUDIT_SAME;
 }

@@ -10,7 +10,7 @@
 
 #include "worker/case_state.h"
 
-/* Larger inputs are not made anew: that would take longer than the samples. */
+/* Larger inputs are not made anew, which would take longer than the samples: single elements change. */
 #define ASSAY_AUDIT_MOST_BYTES (16u << 20)
 
 static inline uint32_t assay_audit_element_bytes(const struct assay_case_job *j, uint32_t tensor)
@@ -78,7 +78,12 @@ void assay_audit_choose_inputs(struct assay_case_job *j);
 struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool other);
 /* To be asked before inputs are changed: afterwards, what a variant did to them cannot be seen. */
 struct assay_outcome assay_audit_inputs_are_kept(const struct assay_case_job *j);
-/* Size of all inputs that assay_audit_make_inputs() changes. */
+/* Size of all inputs that assay_audit_make_inputs() changes; 0: it changes none. */
 uint64_t assay_audit_changed_bytes(const struct assay_case_job *j);
+/* Copy these inputs of copy 0, end to end, from where they are and to there. */
+void assay_audit_keep_inputs(const struct assay_case_job *j, unsigned char *buf);
+void assay_audit_put_inputs(const struct assay_case_job *j, const unsigned char *buf);
+/* Change these inputs as never before, and keep them in @buf. Whoever calls this has kept what was there. */
+struct assay_outcome assay_audit_draw_inputs(struct assay_case_job *j, unsigned char *buf);
 
 #endif

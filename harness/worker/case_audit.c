@@ -8,6 +8,7 @@
 
 #include "worker/audit_data.h"
 #include "worker/case_check.h"
+#include "worker/case_device.h"
 #include "worker/case_job.h"
 
 /* Of inputs that are made anew in every audit, and not only before the first sample. */
@@ -81,26 +82,31 @@ static struct assay_outcome check_other(struct assay_case_job *j)
 	return out;
 }
 
-struct assay_outcome assay_case_audit_begin(struct assay_case_job *j)
+struct assay_outcome assay_case_audit_other(struct assay_case_job *j)
 {
 	const struct assay_clock *clock = &j->spec->clock;
 	struct assay_case_audit *a = &j->audit;
 	struct assay_outcome out;
 	uint64_t begun;
 
-	*a = (struct assay_case_audit){ .seed = j->spec->seed ^ j->spec->layout_seed };
-	if (j->device)
-		return assay_outcome_ok();
-	assay_audit_choose_spots(j);
-	assay_audit_learn_spots(j);
-	assay_audit_choose_inputs(j);
-	if (a->change == ASSAY_AUDIT_SAME || !j->spec->all_checks)
+	if (a->change != ASSAY_AUDIT_REVERSE && a->change != ASSAY_AUDIT_REFILL)
 		return assay_outcome_ok();
 	a->knows_other = true;
 	begun = assay_clock_ticks(clock);
 	out = check_other(j);
 	a->other_ns = (double)assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - begun);
 	return out;
+}
+
+struct assay_outcome assay_case_audit_begin(struct assay_case_job *j)
+{
+	struct assay_case_audit *a = &j->audit;
+
+	*a = (struct assay_case_audit){ .seed = j->spec->seed ^ j->spec->layout_seed };
+	assay_audit_choose_spots(j);
+	assay_audit_learn_spots(j);
+	assay_audit_choose_inputs(j);
+	return j->spec->all_checks && !j->spec->other_late ? assay_case_audit_other(j) : assay_outcome_ok();
 }
 
 /* ---- timed calls ------------------------------------------------------------------------------------------------- */
@@ -164,7 +170,7 @@ static double changed_ns(const struct times *t)
 
 static bool too_quick(const struct assay_case_job *j, const struct times *t)
 {
-	const bool shared = j->n_jobs > 1 || j->spec->n_threads > 1;
+	const bool shared = j->n_jobs > 1 || j->spec->n_threads > 1 || j->device;
 
 	return t->n_changed && t->learning <= ROUNDS_TO_TELL / 2 &&
 	       changed_ns(t) > RATIO * same_ns(t) + (shared ? SLACK_SHARED_NS : SLACK_NS) +
@@ -205,6 +211,46 @@ static struct assay_outcome audit_outputs(struct assay_case_job *j, uint64_t ite
 			return out;
 		same = (double)ns / (double)iterations;
 	}
+}
+
+/* A call, before which the outputs are put on the device: as they are right, or scrambled. */
+static struct assay_outcome call_on_device(struct assay_case_job *j, bool scramble, double *call_ns)
+{
+	struct assay_outcome out;
+	uint64_t ns = 0;
+
+	j->next_copy = 0;
+	if (scramble)
+		assay_case_audit_scramble(j);
+	out = assay_case_device_put(j, 0, ASSAY_OUTPUT);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_time(j, 1, &ns);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_fetch(j, 0);
+	*call_ns = (double)ns;
+	return out.status == ASSAY_STATUS_OK && scramble ? assay_case_audit_look(j) : out;
+}
+
+/* Nothing can be stored into the outputs of a device between calls in a row, so all calls are single ones. */
+static struct assay_outcome audit_device(struct assay_case_job *j)
+{
+	struct times t = { .n = 0 };
+	struct assay_outcome out = assay_case_job_fetch(j, 0);
+
+	do {
+		double same = 0, changed = 0;
+
+		if (out.status == ASSAY_STATUS_OK)
+			out = call_on_device(j, false, &same);
+		if (out.status == ASSAY_STATUS_OK)
+			out = call_on_device(j, true, &changed);
+		if (out.status != ASSAY_STATUS_OK)
+			return out;
+		add(t.same_ns, &t.n, same);
+		add(t.changed_ns, &t.n_changed, changed);
+	} while (t.n < ROUNDS_TO_TELL && too_quick(j, &t));
+	out = verdict(j, &t, "outputs were scrambled before");
+	return out.status == ASSAY_STATUS_OK ? assay_case_device_clock_is_right(j) : out;
 }
 
 static struct assay_outcome time_call(struct assay_case_job *j, double *call_ns)
@@ -256,25 +302,6 @@ static struct assay_outcome one_element(struct assay_case_job *j, struct times *
 	return out;
 }
 
-/* Inputs of copy 0, end to end. */
-static void keep_inputs(const struct assay_case_job *j, unsigned char *buf)
-{
-	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
-		if (j->problem.tensors[t].role == ASSAY_INPUT) {
-			memcpy(buf, j->tensors[t].data, j->tensors[t].bytes);
-			buf += j->tensors[t].bytes;
-		}
-}
-
-static void put_inputs(const struct assay_case_job *j, const unsigned char *buf)
-{
-	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
-		if (j->problem.tensors[t].role == ASSAY_INPUT) {
-			memcpy(j->tensors[t].data, buf, j->tensors[t].bytes);
-			buf += j->tensors[t].bytes;
-		}
-}
-
 /*
  * The first call on inputs @b is held against the second, both after the inputs were put there, so that they lie in the
  * same caches. One on inputs @a goes before, since making inputs is other code, which the processor remembers.
@@ -286,7 +313,7 @@ static struct assay_outcome time_new(struct assay_case_job *j, const unsigned ch
 	struct assay_outcome out = assay_outcome_ok();
 
 	for (int i = 0; i < 3 + LATER_CALLS && out.status == ASSAY_STATUS_OK; i++) {
-		put_inputs(j, i ? b : a);
+		assay_audit_put_inputs(j, i ? b : a);
 		out = time_call(j, &ns[i]);
 		if (i >= 3)
 			later = fmin(later, ns[i]);
@@ -301,38 +328,40 @@ static struct assay_outcome time_new(struct assay_case_job *j, const unsigned ch
 	return out;
 }
 
-/* Whole numbers cannot take any value, so all inputs are made anew, twice. */
+/* Answers that are kept for parts of the inputs show only where all of them change. */
 static struct assay_outcome all_elements(struct assay_case_job *j, struct times *t)
 {
-	const uint64_t bytes = assay_audit_changed_bytes(j), seed = assay_audit_draw(&j->audit, UINT64_MAX);
-	struct assay_outcome out = assay_audit_inputs_are_kept(j), back;
-	unsigned char *buf = malloc(2 * bytes);
+	const uint64_t bytes = assay_audit_changed_bytes(j);
+	struct assay_outcome out = assay_audit_inputs_are_kept(j);
+	unsigned char *buf = malloc(3 * bytes), *was = buf, *a = buf + bytes, *b = a + bytes;
 
 	if (!buf)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for other inputs");
-	for (uint64_t i = 0; i < 2 && out.status == ASSAY_STATUS_OK; i++) {
-		out = assay_case_job_refill(j, seed + i);
-		keep_inputs(j, buf + i * bytes);
-	}
+	assay_audit_keep_inputs(j, was);
 	if (out.status == ASSAY_STATUS_OK)
-		out = time_new(j, buf, buf + bytes, t);
+		out = assay_audit_draw_inputs(j, a);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_audit_draw_inputs(j, b);
+	if (out.status == ASSAY_STATUS_OK)
+		out = time_new(j, a, b, t);
 	if (out.status == ASSAY_STATUS_OK) {
-		keep_inputs(j, buf);
-		if (memcmp(buf, buf + bytes, bytes))
+		assay_audit_keep_inputs(j, a);
+		if (memcmp(a, b, bytes))
 			out = assay_outcome_set(ASSAY_STATUS_WRONG, "changed its inputs");
 	}
+	assay_audit_put_inputs(j, was);
 	free(buf);
-	back = assay_case_job_refill(j, j->spec->seed);
-	return out.status == ASSAY_STATUS_OK ? back : out;
+	return out;
 }
 
-static struct assay_outcome audit_inputs(struct assay_case_job *j)
+static struct assay_outcome audit_inputs(struct assay_case_job *j,
+					 struct assay_outcome (*change)(struct assay_case_job *, struct times *))
 {
 	struct times t = { .n = 0 };
 	int rounds = 0;
 
 	do {
-		struct assay_outcome out = j->audit.n_changing ? one_element(j, &t) : all_elements(j, &t);
+		struct assay_outcome out = change(j, &t);
 
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
@@ -348,16 +377,24 @@ static struct assay_outcome look_at_other(struct assay_case_job *j)
 	j->next_copy = 0;
 	assay_case_audit_scramble(j);
 	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_device_put(j, 0, ASSAY_OUTPUT);
+	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_run(j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_fetch(j, 0);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_audit_look(j, 0);
 	back = assay_audit_make_inputs(j, false);
 	return out.status == ASSAY_STATUS_OK ? back : out;
 }
 
-/* Some elements take the values of others, and the oracle is asked what that gives: few inputs tell of all others. */
-static struct assay_outcome vary_elements(struct assay_case_job *j)
+/*
+ * Some elements take the values of others. Where the op lets them, the oracle is asked what that gives: few inputs tell
+ * of all others. Of other ops it is asked only where the outputs stay as they were.
+ */
+static struct assay_outcome vary_elements(struct assay_case_job *j, bool ask)
 {
+	char was[ASSAY_DIGEST_LEN + 1], is[ASSAY_DIGEST_LEN + 1];
 	struct assay_case_audit *a = &j->audit;
 	uint64_t before[ELEMENTS_TO_VARY];
 	unsigned char *at[ELEMENTS_TO_VARY];
@@ -365,6 +402,9 @@ static struct assay_outcome vary_elements(struct assay_case_job *j)
 	struct assay_outcome out;
 	double err;
 
+	j->next_copy = 0;
+	out = assay_case_job_run(j);
+	assay_case_job_digest(j, 0, was);
 	for (int i = 0; i < ELEMENTS_TO_VARY; i++) {
 		const uint32_t tensor = a->changing[assay_audit_draw(a, a->n_changing)];
 
@@ -375,8 +415,10 @@ static struct assay_outcome vary_elements(struct assay_case_job *j)
 	}
 	j->next_copy = 0;
 	assay_case_audit_scramble(j);
-	out = assay_case_job_run(j);
 	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_run(j);
+	assay_case_job_digest(j, 0, is);
+	if (out.status == ASSAY_STATUS_OK && (ask || !strcmp(is, was)))
 		out = assay_case_job_ask(j, 0, &err);
 	for (int i = ELEMENTS_TO_VARY - 1; i >= 0; i--)
 		assay_audit_store(at[i], before[i], bytes[i]);
@@ -385,26 +427,39 @@ static struct assay_outcome vary_elements(struct assay_case_job *j)
 	return out;
 }
 
+/* The calls of an audit take a small share of the time of the samples. */
+static bool is_brief(const struct assay_case_audit *a, double call_ns)
+{
+	return ASSAY_AUDIT_CALLS * call_ns <= AUDIT_SHARE * a->sampled_ns;
+}
+
 /* @last: what would take too long between samples is done once, where it takes little of their time. */
 static struct assay_outcome audit(struct assay_case_job *j, uint64_t iterations, double call_ns, bool last)
 {
 	const struct assay_case_audit *a = &j->audit;
-	const bool whole = last && a->other_ns <= LAST_SHARE * a->sampled_ns;
+	const bool whole = last && a->knows_other && a->other_ns <= LAST_SHARE * a->sampled_ns;
 	const uint64_t copy = j->next_copy, most = whole ? ASSAY_AUDIT_MOST_BYTES : QUICK_INPUT_BYTES;
-	const bool quick = assay_audit_changed_bytes(j) <= most;
-	const bool kept = a->change == ASSAY_AUDIT_REFILL && j->variant->prepare; /* the first inputs, by prepare */
+	/* what was made of the first inputs holds for no others */
+	const bool kept = a->change == ASSAY_AUDIT_REFILL && (j->variant->prepare || j->op_state);
+	const bool quick = assay_audit_changed_bytes(j) <= most && (whole || !kept);
+	const bool single = !kept && !j->device && !j->call_parts; /* calls can be told by their times */
 	struct assay_outcome out = assay_outcome_ok();
 
-	if (iterations > 1)
+	if (j->device)
+		out = audit_device(j);
+	else if (iterations > 1)
 		out = audit_outputs(j, iterations, call_ns);
-	if (a->change == ASSAY_AUDIT_SAME || kept)
+	if (a->change == ASSAY_AUDIT_SAME)
 		return out;
-	if (out.status == ASSAY_STATUS_OK && (a->n_changing || quick))
-		out = audit_inputs(j);
+	if (out.status == ASSAY_STATUS_OK && single && a->n_changing)
+		out = audit_inputs(j, one_element);
+	if (out.status == ASSAY_STATUS_OK && single && quick && ((whole && is_brief(a, call_ns)) || !a->n_changing))
+		out = audit_inputs(j, all_elements);
 	if (out.status == ASSAY_STATUS_OK && quick && a->knows_other)
 		out = look_at_other(j);
-	if (out.status == ASSAY_STATUS_OK && whole && a->change == ASSAY_AUDIT_REVERSE && a->n_changing)
-		out = vary_elements(j);
+	if (out.status == ASSAY_STATUS_OK && last && single && a->n_changing &&
+	    (whole || a->change != ASSAY_AUDIT_REVERSE))
+		out = vary_elements(j, a->change == ASSAY_AUDIT_REVERSE);
 	j->next_copy = copy;
 	return out;
 }
@@ -422,7 +477,7 @@ struct assay_outcome assay_case_audit_take(struct assay_case_job *j, uint64_t it
 	if (!last)
 		a->sampled_ns += sampled_ns;
 	due = a->spent_ns + ASSAY_AUDIT_CALLS * call_ns <= AUDIT_SHARE * a->sampled_ns;
-	if (!a->n_spots || !(due || (last && !(a->spent_ns > 0))))
+	if (!a->n_spots || !(due || (last && (is_brief(a, call_ns) || !(a->spent_ns > 0)))))
 		return assay_outcome_ok();
 	begun = assay_clock_ticks(clock);
 	out = audit(j, iterations, call_ns, last);

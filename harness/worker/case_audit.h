@@ -15,10 +15,11 @@
 
 /*
  * Choose what audits look at, and check the variant on other inputs. To be called after the first check, while the
- * outputs of copy 0 hold the right answer. Inputs and outputs are left as they were. Variants of devices are not
- * audited.
+ * outputs of copy 0 hold the right answer. Inputs and outputs are left as they were.
  */
 struct assay_outcome assay_case_audit_begin(struct assay_case_job *j);
+/* Check the variant on other inputs, at another time than before the samples. */
+struct assay_outcome assay_case_audit_other(struct assay_case_job *j);
 
 /* Before and after a sample that is a single call: nothing is nearer to what is timed. */
 void assay_case_audit_scramble(struct assay_case_job *j);
@@ -27,7 +28,7 @@ struct assay_outcome assay_case_audit_look(struct assay_case_job *j);
 /*
  * An audit, where one is due: audits take a fiftieth of the time of the samples. Samples since the last call of this
  * function had @iterations calls each and took @sampled_ns (infinite: none follow, and an audit is due where there was
- * none), the shortest call @call_ns.
+ * none, or calls are short), the shortest call @call_ns.
  */
 struct assay_outcome assay_case_audit_take(struct assay_case_job *j, uint64_t iterations, double call_ns,
 					   double sampled_ns);

@@ -12,6 +12,7 @@
 #include "assay/random.h"
 #include "counters/callgrind.h"
 #include "worker/case_check.h"
+#include "worker/case_device.h"
 #include "worker/case_services.h"
 
 /* Code that a compiler adds for -ffast-math turns flush-to-zero on as soon as the object is loaded. */
@@ -253,6 +254,7 @@ static struct assay_outcome fill(struct assay_case_job *j)
 		j->input_digests[j->n_filled] = assay_case_input_digest(j, j->n_filled);
 	}
 	j->fill_bytes = j->alloc_bytes;
+	j->op_state = j->jobs[0].op_state;
 	if (j->common && filled_tensors_only(j)) {
 		memcpy(j->common->input_digest, j->input_digests[0].hex, sizeof(j->common->input_digest));
 		j->common->end = j->file.end;
@@ -263,52 +265,35 @@ static struct assay_outcome fill(struct assay_case_job *j)
 
 struct assay_outcome assay_case_job_refill(struct assay_case_job *j, uint64_t seed)
 {
+	struct assay_job *job = &j->jobs[0];
+	int rc;
+
+	if (job->op_state != j->op_state && j->op->release)
+		j->op->release(job);
+	job->op_state = NULL;
 	clear_inputs(j, 0);
-	j->jobs[0].seed = seed;
-	return j->op->fill(&j->jobs[0]) ? assay_case_job_failed(j, "making the inputs") : assay_outcome_ok();
+	job->seed = seed;
+	assay_case_job_aim(j, 0, false);
+	rc = j->op->fill(job);
+	if (seed == j->spec->seed) {
+		if (job->op_state && j->op->release)
+			j->op->release(job);
+		job->op_state = j->op_state;
+	}
+	assay_case_job_aim(j, 0, true);
+	return rc ? assay_case_job_failed(j, "making the inputs") : assay_outcome_ok();
+}
+
+void assay_case_job_unprepare(struct assay_case_job *j)
+{
+	if (j->variant->prepare && j->variant->release)
+		j->variant->release(&j->jobs[0]);
 }
 
 struct assay_outcome assay_case_job_prepare_again(struct assay_case_job *j)
 {
-	if (!j->variant->prepare)
-		return assay_outcome_ok();
-	if (j->variant->release)
-		j->variant->release(&j->jobs[0]);
-	return j->variant->prepare(&j->jobs[0]) ? assay_case_job_failed(j, "preparing") : assay_outcome_ok();
-}
-
-/* Put every tensor of every copy on the device; the ops keep working on host memory. */
-static struct assay_outcome to_device(struct assay_case_job *j)
-{
-	uint32_t kind = j->variant->device_kind == ASSAY_DEVICE_CPU && j->kernel ? j->kernel->device_kind
-										 : j->variant->device_kind;
-	uint64_t total = j->n_jobs * j->problem.n_tensors;
-	struct assay_reason why = { "" };
-
-	if (kind == ASSAY_DEVICE_CPU)
-		return assay_outcome_ok();
-	j->device = assay_loader_device(&j->loader, kind);
-	if (!j->device)
-		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "no plugin brings the device that '%s/%s' runs on",
-					 j->spec->op, j->spec->variant);
-	if (j->device->open(0, &j->device_handle, &why) || j->device->stream_open(j->device_handle, &j->stream, &why))
-		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "cannot open device '%s': %s", j->device->name,
-					 why.text);
-	j->device_tensors = calloc(total + 1, sizeof(*j->device_tensors));
-	if (!j->device_tensors)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies",
-					 (unsigned long long)j->n_jobs);
-	for (uint64_t i = 0; i < total; i++) {
-		struct assay_tensor *d = &j->device_tensors[i], *h = &j->tensors[i];
-		void *data = NULL;
-
-		if (j->device->alloc(j->device_handle, h->bytes, &data, &why) ||
-		    j->device->upload(j->device_handle, data, h->data, h->bytes, &why))
-			return assay_outcome_set(ASSAY_STATUS_FAILED, "tensor '%s' on device '%s': %s", h->spec->name,
-						 j->device->name, why.text);
-		*d = (struct assay_tensor){ .data = data, .bytes = h->bytes, .spec = h->spec };
-	}
-	return assay_outcome_ok();
+	return j->variant->prepare && j->variant->prepare(&j->jobs[0]) ? assay_case_job_failed(j, "preparing")
+								       : assay_outcome_ok();
 }
 
 static struct assay_outcome prepare(struct assay_case_job *j)
@@ -360,7 +345,7 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 	assay_heap_case_init(&j->heap);
 	out = fill(j);
 	if (out.status == ASSAY_STATUS_OK)
-		out = to_device(j);
+		out = assay_case_device_open(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = prepare(j);
 	return out;
@@ -388,14 +373,7 @@ void assay_case_job_release(struct assay_case_job *j)
 		if (j->op->release)
 			j->op->release(&j->jobs[c]);
 	}
-	if (j->device_tensors)
-		for (uint64_t i = 0; i < j->n_jobs * j->problem.n_tensors; i++)
-			if (j->device_tensors[i].data)
-				j->device->release(j->device_handle, j->device_tensors[i].data);
-	if (j->stream)
-		j->device->stream_close(j->device_handle, j->stream);
-	if (j->device_handle)
-		j->device->close(j->device_handle);
+	assay_case_device_close(j);
 	assay_case_services_release(j);
 	for (uint32_t i = 0; i < ASSAY_MAX_TENSORS; i++)
 		assay_arena_release(&j->arenas[i]);
@@ -403,7 +381,6 @@ void assay_case_job_release(struct assay_case_job *j)
 	assay_pool_free(j->pool);
 	assay_topology_close(j->topology);
 	free(j->tensors);
-	free(j->device_tensors);
 	free(j->jobs);
 	free(j->input_digests);
 	free(j->counters);
@@ -426,24 +403,13 @@ static __attribute__((noinline)) int run_loop(struct assay_case_job *j, uint64_t
 	return rc;
 }
 
-static struct assay_outcome time_on_device(struct assay_case_job *j, uint64_t iterations, uint64_t *ns)
-{
-	struct assay_reason why = { "" };
-
-	if (j->device->timer_start(j->device_handle, j->stream))
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "cannot start the timer of device '%s'", j->device->name);
-	if (run_loop(j, iterations))
-		return assay_case_job_failed(j, "running");
-	if (j->device->timer_stop(j->device_handle, j->stream) ||
-	    j->device->timer_read_ns(j->device_handle, j->stream, ns, &why))
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while running: %s", j->device->name,
-					 why.text);
-	return assay_outcome_ok();
-}
-
 struct assay_outcome assay_case_job_run(struct assay_case_job *j)
 {
+	uint64_t ns;
+
 	assay_case_job_phase(j, ASSAY_PHASE_RUN);
+	if (j->device)
+		return assay_case_device_time(j, run_loop, 1, &ns);
 	return run_loop(j, 1) ? assay_case_job_failed(j, "running") : assay_outcome_ok();
 }
 
@@ -456,7 +422,7 @@ struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iter
 	assay_case_job_phase(j, ASSAY_PHASE_RUN);
 	j->part = 0;
 	if (j->device)
-		return time_on_device(j, iterations, ns);
+		return assay_case_device_time(j, run_loop, iterations, ns);
 	j->begun = assay_clock_ticks(clock);
 	rc = run_loop(j, iterations);
 	end = assay_clock_ticks(clock);

@@ -22,10 +22,14 @@ void assay_case_job_release(struct assay_case_job *j);
 /* The variant's part of that, which may come first: no runs after it. */
 void assay_case_job_retire(struct assay_case_job *j);
 
-/* Let the variant undo what it prepared of copy 0, and prepare it again. */
+/* Let the variant undo what it prepared of copy 0, and later prepare it again. */
+void assay_case_job_unprepare(struct assay_case_job *j);
 struct assay_outcome assay_case_job_prepare_again(struct assay_case_job *j);
 
-/* Make the inputs of copy 0 again, from @seed. Only where making them leaves nothing else behind. */
+/*
+ * Make the inputs of copy 0 again in host memory, from @seed. Only where the op can release what else it makes. The
+ * op's state of the case is kept, since it is reported: other inputs get another one, until those of the case are back.
+ */
 struct assay_outcome assay_case_job_refill(struct assay_case_job *j, uint64_t seed);
 
 /*
@@ -34,7 +38,7 @@ struct assay_outcome assay_case_job_refill(struct assay_case_job *j, uint64_t se
  */
 struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iterations, uint64_t *ns);
 
-/* Call run() once, untimed. Makes no system call of its own. */
+/* Call run() once, untimed. Makes no system call of its own, but on a device waits for the call. */
 struct assay_outcome assay_case_job_run(struct assay_case_job *j);
 
 /*

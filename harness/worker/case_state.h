@@ -23,9 +23,10 @@
 
 /* How inputs are changed between samples, see case_audit.h. */
 enum assay_audit_change {
-	ASSAY_AUDIT_SAME,    /* not at all */
-	ASSAY_AUDIT_REVERSE, /* the elements of what the op lets vary, in reverse order */
-	ASSAY_AUDIT_REFILL,  /* made anew from another seed */
+	ASSAY_AUDIT_SAME,     /* not at all */
+	ASSAY_AUDIT_REVERSE,  /* the elements of what the op lets vary, in reverse order */
+	ASSAY_AUDIT_REFILL,   /* made anew from another seed */
+	ASSAY_AUDIT_ELEMENTS, /* single elements: there are too many to make all anew */
 };
 
 /* An element of an output, and its bits for the first inputs and for the others. */
@@ -48,6 +49,12 @@ struct assay_case_audit {
 	uint64_t copy; /* that was scrambled last */
 	double sampled_ns, spent_ns;
 	double other_ns; /* that checking the variant on the other inputs took */
+};
+
+/* What the clock of a device and that of the host's processor said of the same calls. */
+struct assay_device_clock {
+	uint64_t n_series; /* that were long enough to be compared */
+	double most_share; /* that the device counted of what the host calculated */
 };
 
 /* What plugins are handed of the harness, away from its own state. */
@@ -84,6 +91,7 @@ struct assay_case_job {
 	struct assay_tensor *device_tensors; /* the same on the device; NULL on the CPU */
 	struct assay_job *jobs;              /* one a copy */
 	uint64_t n_jobs, n_filled, n_prepared;
+	void *op_state;                     /* of copy 0, for the inputs of the case */
 	struct assay_digest *input_digests; /* one a copy */
 	struct assay_accepted accepted;
 	uint64_t *counters;
@@ -92,6 +100,7 @@ struct assay_case_job {
 
 	const struct assay_device_ops *device;
 	void *device_handle, *stream;
+	struct assay_device_clock device_clock;
 
 	struct assay_case_alloc *allocs; /* live host->alloc blocks */
 	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;

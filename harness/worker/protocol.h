@@ -105,7 +105,8 @@ struct assay_worker_spec {
 	bool multiplex;
 	uint32_t common;     /* enum assay_common; those tensors lie in the file of the pages */
 	uint32_t few_copies; /* check only so many, drawn anew each time; 0: all */
-	bool all_checks;     /* on other inputs beforehand, and once more from poison after the last sample */
+	bool all_checks;     /* on other inputs, and once more from poison after the last sample */
+	bool other_late;     /* on other inputs not before the samples, where first calls tell of it, but behind */
 	bool audit;          /* calls between samples, on data that changes: see case_audit.h */
 	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;

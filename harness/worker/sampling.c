@@ -157,7 +157,7 @@ struct assay_outcome assay_sampling_take(struct assay_sampling *s)
 	struct assay_outcome out;
 	uint64_t ns;
 
-	const bool one_call = s->job->spec->audit && iterations == 1 && !s->job->on_part;
+	const bool one_call = s->job->spec->audit && iterations == 1 && !s->job->device;
 
 	if (one_call)
 		assay_case_audit_scramble(s->job);

@@ -124,8 +124,10 @@ struct assay_outcome assay_served_recheck(struct assay_served *w)
 	if (out.status == ASSAY_STATUS_OK && !w->checked)
 		out = assay_served_check_last(w);
 	err = w->reply.max_rel_err;
-	if (out.status == ASSAY_STATUS_OK && w->spec.all_checks && !w->job.call_parts)
+	if (out.status == ASSAY_STATUS_OK && w->spec.all_checks)
 		out = assay_served_audit(w, true);
+	if (out.status == ASSAY_STATUS_OK && w->spec.all_checks && w->spec.other_late)
+		out = assay_case_audit_other(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_counts_trace(&w->counts, j);
 	if (out.status != ASSAY_STATUS_OK)

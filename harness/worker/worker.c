@@ -82,6 +82,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->multiplex = o->multiplex;
 	s->few_copies = o->few_copies;
 	s->all_checks = o->all_checks;
+	s->other_late = o->other_late;
 	s->audit = o->audit;
 	s->common = (uint32_t)o->common;
 	if (o->events && strlen(o->events) >= sizeof(s->events))

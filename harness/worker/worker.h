@@ -42,6 +42,7 @@ struct assay_worker_options {
 	bool multiplex;           /* see struct assay_counter_choice */
 	uint32_t few_copies;      /* see struct assay_worker_spec */
 	bool all_checks;          /* see struct assay_worker_spec */
+	bool other_late;          /* likewise */
 	bool audit;               /* calls between samples that find out whether it computes, see case_audit.h */
 	enum assay_common common; /* of a pair of the same op and shape */
 };

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices, through what their plugin exports. */
+#include "worker/case_device.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+/*
+ * The time of calls on a device is that between two marks on its stream, in which the host has done what it does for
+ * them. To wait for the stream takes it longer, but not by much. So only series of a length count, there must be
+ * several, and none may come near. The host's time is that of its processor: it may have been left without one.
+ */
+#define LEAST_NS     50000
+#define LEAST_SERIES 10
+#define LEAST_SHARE  0.2
+
+struct assay_outcome assay_case_device_open(struct assay_case_job *j)
+{
+	uint32_t kind = j->variant->device_kind == ASSAY_DEVICE_CPU && j->kernel ? j->kernel->device_kind
+										 : j->variant->device_kind;
+	uint64_t total = j->n_jobs * j->problem.n_tensors;
+	struct assay_reason why = { "" };
+
+	if (kind == ASSAY_DEVICE_CPU)
+		return assay_outcome_ok();
+	j->device = assay_loader_device(&j->loader, kind);
+	if (!j->device)
+		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "no plugin brings the device that '%s/%s' runs on",
+					 j->spec->op, j->spec->variant);
+	if (j->device->open(0, &j->device_handle, &why) || j->device->stream_open(j->device_handle, &j->stream, &why))
+		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "cannot open device '%s': %s", j->device->name,
+					 why.text);
+	j->device_tensors = calloc(total + 1, sizeof(*j->device_tensors));
+	if (!j->device_tensors)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies",
+					 (unsigned long long)j->n_jobs);
+	for (uint64_t i = 0; i < total; i++) {
+		struct assay_tensor *d = &j->device_tensors[i], *h = &j->tensors[i];
+		void *data = NULL;
+
+		if (j->device->alloc(j->device_handle, h->bytes, &data, &why) ||
+		    j->device->upload(j->device_handle, data, h->data, h->bytes, &why))
+			return assay_outcome_set(ASSAY_STATUS_FAILED, "tensor '%s' on device '%s': %s", h->spec->name,
+						 j->device->name, why.text);
+		*d = (struct assay_tensor){ .data = data, .bytes = h->bytes, .spec = h->spec };
+	}
+	return assay_outcome_ok();
+}
+
+void assay_case_device_close(struct assay_case_job *j)
+{
+	if (j->device_tensors)
+		for (uint64_t i = 0; i < j->n_jobs * j->problem.n_tensors; i++)
+			if (j->device_tensors[i].data)
+				j->device->release(j->device_handle, j->device_tensors[i].data);
+	if (j->stream)
+		j->device->stream_close(j->device_handle, j->stream);
+	if (j->device_handle)
+		j->device->close(j->device_handle);
+	free(j->device_tensors);
+}
+
+struct assay_outcome assay_case_device_put(struct assay_case_job *j, uint64_t copy, enum assay_role role)
+{
+	struct assay_reason why = { "" };
+
+	for (uint32_t i = 0; j->device && i < j->problem.n_tensors; i++) {
+		const uint64_t at = copy * j->problem.n_tensors + i;
+
+		if (j->problem.tensors[i].role == role &&
+		    j->device->upload(j->device_handle, j->device_tensors[at].data, j->tensors[at].data,
+				      j->tensors[at].bytes, &why))
+			return assay_outcome_set(ASSAY_STATUS_FAILED, "upload to device '%s' failed: %s",
+						 j->device->name, why.text);
+	}
+	return assay_outcome_ok();
+}
+
+static uint64_t calculated_ns(void)
+{
+	struct timespec t;
+
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void compare_clocks(struct assay_device_clock *c, uint64_t host_ns, uint64_t ns)
+{
+	if (ns < LEAST_NS)
+		return;
+	c->n_series++;
+	c->most_share = fmax(c->most_share, (double)ns / fmax(1, (double)host_ns));
+}
+
+struct assay_outcome assay_case_device_time(struct assay_case_job *j, int (*loop)(struct assay_case_job *, uint64_t),
+					    uint64_t iterations, uint64_t *ns)
+{
+	const uint64_t begun = calculated_ns();
+	struct assay_reason why = { "" };
+
+	if (j->device->timer_start(j->device_handle, j->stream))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "cannot start the timer of device '%s'", j->device->name);
+	if (loop(j, iterations))
+		return assay_case_job_failed(j, "running");
+	if (j->device->timer_stop(j->device_handle, j->stream) ||
+	    j->device->timer_read_ns(j->device_handle, j->stream, ns, &why))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while running: %s", j->device->name,
+					 why.text);
+	compare_clocks(&j->device_clock, calculated_ns() - begun, *ns);
+	return assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_device_clock_is_right(const struct assay_case_job *j)
+{
+	const struct assay_device_clock *c = &j->device_clock;
+
+	if (c->n_series < LEAST_SERIES || c->most_share >= LEAST_SHARE)
+		return assay_outcome_ok();
+	return assay_outcome_set(ASSAY_STATUS_WRONG,
+				 "the clock of device '%s' counts %.2g of the time that the host calculates",
+				 j->device->name, c->most_share);
+}

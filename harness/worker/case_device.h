@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tensors of a case on the device that its variant runs on, and time by the device's own clock. */
+#ifndef ASSAY_WORKER_CASE_DEVICE_H
+#define ASSAY_WORKER_CASE_DEVICE_H
+
+#include "worker/case_state.h"
+
+/* Put every tensor of every copy on the device; the ops keep working on host memory. No-op on the CPU. */
+struct assay_outcome assay_case_device_open(struct assay_case_job *j);
+void assay_case_device_close(struct assay_case_job *j);
+
+/* Copy the tensors of @role of a copy from host memory to the device. No-op on the CPU. */
+struct assay_outcome assay_case_device_put(struct assay_case_job *j, uint64_t copy, enum assay_role role);
+
+/* Time @iterations calls, which @loop does, by the device's clock, and wait for them. */
+struct assay_outcome assay_case_device_time(struct assay_case_job *j, int (*loop)(struct assay_case_job *, uint64_t),
+					    uint64_t iterations, uint64_t *ns);
+/* WRONG where the device's clock counted far less than the host calculated in every longer series of calls. */
+struct assay_outcome assay_case_device_clock_is_right(const struct assay_case_job *j);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Variants on the mock device that do less when they are timed, and one whose device has a clock that stands still. */
+#include "mock_device.h"
+#include "side.h"
+
+#define NS_COMPUTED 20000u
+#define NS_LEFT_OUT 1000u
+
+static int takes(struct assay_job *job, uint64_t ns)
+{
+	((struct mock_stream *)job->stream)->ns += ns;
+	return 0;
+}
+
+static int honest(struct assay_job *job)
+{
+	side_scale(job);
+	return takes(job, NS_COMPUTED);
+}
+
+static int lies(struct assay_job *job)
+{
+	side_scale(job);
+	return takes(job, 20);
+}
+
+static int glance(struct assay_job *job)
+{
+	return side_y(job)[0] == side_x(job)[0] * 2 + 1 ? takes(job, NS_LEFT_OUT) : honest(job);
+}
+
+static int peek(struct assay_job *job)
+{
+	for (int64_t i = 0; i < side_n(job); i++)
+		if (side_y(job)[i] != side_x(job)[i] * 2 + 1)
+			return honest(job);
+	return takes(job, NS_LEFT_OUT);
+}
+
+/* Copies its first answer, from the @from th call on. */
+static int copy(struct assay_job *job, int from)
+{
+	static int32_t first[4096];
+	static int calls, known;
+
+	if (++calls < from)
+		return honest(job);
+	if (known) {
+		memcpy(side_y(job), first, job->tensors[1].bytes);
+		return takes(job, NS_LEFT_OUT);
+	}
+	known = 1;
+	honest(job);
+	memcpy(first, side_y(job), job->tensors[1].bytes);
+	return 0;
+}
+
+static int keep(struct assay_job *job)
+{
+	return copy(job, 1);
+}
+
+static int late(struct assay_job *job)
+{
+	return copy(job, 100);
+}
+
+#define MOCK(n, f) SIDE_VARIANT("example.scale", n, .device_kind = ASSAY_DEVICE_OTHER, .run = f)
+
+static const struct assay_variant variants[] = {
+	MOCK("mock_honest", honest), MOCK("mock_lies", lies), MOCK("mock_glance", glance),
+	MOCK("mock_peek", peek),     MOCK("mock_keep", keep), MOCK("mock_late", late),
+};
+
+ASSAY_PLUGIN = {
+	ASSAY_PLUGIN_HEADER,
+	.name = "mock-cheat",
+	.version = "1",
+	.variants = variants,
+	.n_variants = sizeof(variants) / sizeof(variants[0]),
+	.devices = devices,
+	.n_devices = 1,
+};
