@@ -278,7 +278,10 @@ static uint64_t another_value(struct assay_case_job *j, uint32_t tensor, uint64_
 	return other;
 }
 
-/* A call on the inputs as they are, and one after an element has taken the value of another. */
+/*
+ * A call on the inputs as they are, and one after an element has taken the value of another. The first call after a
+ * change does not count: a variant that keeps one answer has that of the inputs before.
+ */
 static struct assay_outcome one_element(struct assay_case_job *j, struct times *t)
 {
 	struct assay_case_audit *a = &j->audit;
@@ -293,6 +296,8 @@ static struct assay_outcome one_element(struct assay_case_job *j, struct times *
 		return assay_outcome_ok();
 	assay_audit_store(p, before, bytes);
 	out = time_call(j, &same);
+	if (out.status == ASSAY_STATUS_OK)
+		out = time_call(j, &same);
 	assay_audit_store(p, other, bytes);
 	if (out.status == ASSAY_STATUS_OK)
 		out = time_call(j, &changed);

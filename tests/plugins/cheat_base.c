@@ -16,6 +16,7 @@ static const struct assay_variant variants[] = {
 	/* cheat_kinds.c */
 	SIDE_VARIANT("cheat.i8", "honest", .run = cheat_bytes),
 	SIDE_VARIANT("cheat.i8", "blocks", .run = cheat_bytes),
+	SIDE_VARIANT("cheat.i8", "once", .run = cheat_bytes),
 	SIDE_VARIANT("cheat.i8", "peek", .run = cheat_bytes),
 	SIDE_VARIANT("cheat.i8", "sparse", .run = cheat_bytes),
 	SIDE_VARIANT("cheat.u8", "honest", .run = cheat_bytes),

@@ -42,6 +42,24 @@ static int sparse(struct assay_job *job)
 	return 0;
 }
 
+/* Keeps one answer, and finds it by all of the input. */
+static int once(struct assay_job *job)
+{
+	static unsigned char x[KEPT_BYTES], y[KEPT_BYTES];
+	static int known;
+	const size_t bytes = job->tensors[1].bytes;
+
+	if (known && !memcmp(x, job->tensors[0].data, bytes)) {
+		memcpy(job->tensors[1].data, y, bytes);
+		return 0;
+	}
+	known = 1;
+	cheat_bytes(job);
+	memcpy(x, job->tensors[0].data, bytes);
+	memcpy(y, job->tensors[1].data, bytes);
+	return 0;
+}
+
 /* Keeps answers block by block, and computes blocks that have changed. */
 static int blocks(struct assay_job *job)
 {
@@ -125,6 +143,7 @@ static int parts_peek(struct assay_job *job)
 static const struct assay_variant variants[] = {
 	SIDE_VARIANT("cheat.i8", "honest", .run = cheat_bytes),
 	SIDE_VARIANT("cheat.i8", "blocks", .run = blocks),
+	SIDE_VARIANT("cheat.i8", "once", .run = once),
 	SIDE_VARIANT("cheat.i8", "peek", .run = peek),
 	SIDE_VARIANT("cheat.i8", "sparse", .run = sparse),
 	SIDE_VARIANT("cheat.u8", "honest", .run = cheat_bytes),

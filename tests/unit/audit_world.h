@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What audits are to say of variants that do less when they are timed, and of those that do not. */
+#ifndef ASSAY_TESTS_AUDIT_WORLD_H
+#define ASSAY_TESTS_AUDIT_WORLD_H
+
+#include "sides_world.h"
+
+#include "counters/sanitized.h"
+
+#define N 4096
+
+/* Audits take a share of the time of the samples; where a busy machine left them none, they are tried again. */
+#define SIDE_TRIES 6
+
+/* The head's variant, alone: WRONG for @reason, or right where that is NULL. */
+static inline void expect_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
+				unsigned threads, const char *reason)
+{
+	struct assay_result r = { .status = ASSAY_STATUS_OK };
+
+	for (int i = 0; i < (reason ? SIDE_TRIES : 1) && r.status == ASSAY_STATUS_OK; i++) {
+		assay_result_release(&r);
+		measure_alone(s, variant, n, cache, threads, &r);
+	}
+	if (r.status != (reason ? ASSAY_STATUS_WRONG : ASSAY_STATUS_OK) || (reason && !strstr(r.reason, reason)))
+		fail_msg("'%s': %s, '%s'", r.c.key, assay_status_name(r.status), r.reason);
+	assert_int_equal(r.n_samples > 0, !reason);
+	assay_result_release(&r);
+}
+
+/* Likewise, in a pair with the base, which is right. */
+static inline void expect_in_pair(struct sides *s, const char *variant, int64_t n, const char *reason)
+{
+	struct assay_pair p = { 0 };
+	const struct assay_pair_side *head = &p.side[ASSAY_HEAD];
+
+	for (int i = 0; i < (reason ? SIDE_TRIES : 1) && (!i || head->status == ASSAY_STATUS_OK); i++) {
+		assay_pair_release(&p);
+		measure_in_pair(s, variant, n, &p);
+	}
+	if (p.side[ASSAY_BASE].status != ASSAY_STATUS_OK ||
+	    head->status != (reason ? ASSAY_STATUS_WRONG : ASSAY_STATUS_OK) ||
+	    (reason && !strstr(head->reason, reason)))
+		fail_msg("'%s': base '%s', head '%s'", variant, p.side[ASSAY_BASE].reason, head->reason);
+	assay_pair_release(&p);
+}
+
+#endif
