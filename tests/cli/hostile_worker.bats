@@ -8,7 +8,7 @@ PLUGINS=$ASSAY_BUILD/tests/plugins
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir suites
-	echo 'bench "hostile" { op = "example.scale" shapes = {"n=4096"} budget = "50ms" timeout = "5s" }' >hostile.bench
+	echo 'bench "hostile" { op = "example.scale" shapes = {"n=4096"} budget = "50ms" timeout = "60s" }' >hostile.bench
 	echo 'suite "quick" { use "hostile" { } }' >suites/quick.suite
 	: >plain.conf
 	COMMON=(--no-default-plugins -p "$PLUGINS/example_op.so" --bench-dir . --threads 1)

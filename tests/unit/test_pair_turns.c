@@ -148,14 +148,19 @@ TEST(long_calls_are_not_repeated)
 	} rows[] = { { "100000", true }, { "6000000", false } };
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct later l;
-		size_t others[2];
+		bool as_wanted = false;
 
-		later_open(&l, *state, rows[i].spin_ns);
-		later_take(&l, 2, others);
-		for (int side = 0; side < 2; side++)
-			assert_int_equal(others[side] > 2, rows[i].repeated);
-		later_close(&l);
+		/* on a busy machine a short call can take long */
+		for (int k = 0; k < 10 && !as_wanted; k++) {
+			struct later l;
+			size_t others[2];
+
+			later_open(&l, *state, rows[i].spin_ns);
+			later_take(&l, 2, others);
+			as_wanted = (others[0] > 2) == rows[i].repeated && (others[1] > 2) == rows[i].repeated;
+			later_close(&l);
+		}
+		assert_true(as_wanted);
 	}
 }
 
