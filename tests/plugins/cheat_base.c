@@ -30,6 +30,8 @@ static const struct assay_variant variants[] = {
 	SCALE("parts", cheat_parts),
 	SCALE("parts_peek", cheat_parts),
 	SCALE("wary", side_scale),
+	SCALE("gap", side_scale),
+	SCALE("input", side_scale),
 	SIDE_VARIANT("example.scale", "prepared_late", .prepare = cheat_prepare, .run = side_scale),
 };
 

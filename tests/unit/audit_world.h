@@ -13,8 +13,8 @@
 #define SIDE_TRIES 6
 
 /* The head's variant, alone: WRONG for @reason, or right where that is NULL. */
-static inline void expect_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
-				unsigned threads, const char *reason)
+static inline void check_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
+			       unsigned threads, const char *reason)
 {
 	struct assay_result r = { .status = ASSAY_STATUS_OK };
 
@@ -29,7 +29,7 @@ static inline void expect_alone(struct sides *s, const char *variant, int64_t n,
 }
 
 /* Likewise, in a pair with the base, which is right. */
-static inline void expect_in_pair(struct sides *s, const char *variant, int64_t n, const char *reason)
+static inline void check_in_pair(struct sides *s, const char *variant, int64_t n, const char *reason)
 {
 	struct assay_pair p = { 0 };
 	const struct assay_pair_side *head = &p.side[ASSAY_HEAD];

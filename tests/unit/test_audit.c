@@ -12,9 +12,9 @@ TEST(alone)
 	struct sides s;
 
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
-	expect_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
+	check_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
 	for (size_t i = 0; i < N_CHEATS; i++)
-		expect_alone(&s, cheats[i], N, ASSAY_CACHE_WARM, 1, "");
+		check_alone(&s, cheats[i], N, ASSAY_CACHE_WARM, 1, "");
 	close_sides(&s);
 }
 
@@ -26,7 +26,7 @@ TEST(branches_are_honest)
 
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
 	for (size_t i = 0; i < N_OF(lengths); i++)
-		expect_alone(&s, "branchy", lengths[i], ASSAY_CACHE_WARM, 1, NULL);
+		check_alone(&s, "branchy", lengths[i], ASSAY_CACHE_WARM, 1, NULL);
 	close_sides(&s);
 }
 
@@ -35,9 +35,9 @@ TEST(in_a_pair)
 	struct sides s;
 
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
-	expect_in_pair(&s, "honest", N, NULL);
+	check_in_pair(&s, "honest", N, NULL);
 	for (size_t i = 0; i < N_CHEATS; i++)
-		expect_in_pair(&s, cheats[i], N, "");
+		check_in_pair(&s, cheats[i], N, "");
 	close_sides(&s);
 }
 
@@ -47,11 +47,11 @@ TEST(cold)
 	struct sides s;
 
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
-	expect_alone(&s, "honest", N, ASSAY_CACHE_COLD, 1, NULL);
-	expect_alone(&s, "glance", N, ASSAY_CACHE_COLD, 1, "");
-	expect_alone(&s, "cachecopy", N, ASSAY_CACHE_COLD, 1, "");
-	expect_alone(&s, "late", N, ASSAY_CACHE_COLD, 1, "");
-	expect_alone(&s, "skip", N, ASSAY_CACHE_COLD, 1, "");
+	check_alone(&s, "honest", N, ASSAY_CACHE_COLD, 1, NULL);
+	check_alone(&s, "glance", N, ASSAY_CACHE_COLD, 1, "");
+	check_alone(&s, "cachecopy", N, ASSAY_CACHE_COLD, 1, "");
+	check_alone(&s, "late", N, ASSAY_CACHE_COLD, 1, "");
+	check_alone(&s, "skip", N, ASSAY_CACHE_COLD, 1, "");
 	close_sides(&s);
 }
 

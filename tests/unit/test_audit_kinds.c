@@ -10,15 +10,15 @@ TEST(bytes)
 
 	open_sides_of(*state, "cheat_op", kinds, &s);
 	s.op = "cheat.i8";
-	expect_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
-	expect_alone(&s, "peek", N, ASSAY_CACHE_WARM, 1, "does not compute when it is timed");
-	expect_in_pair(&s, "honest", N, NULL);
-	expect_in_pair(&s, "peek", N, "does not compute when it is timed");
+	check_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
+	check_alone(&s, "peek", N, ASSAY_CACHE_WARM, 1, "does not compute when it is timed");
+	check_in_pair(&s, "honest", N, NULL);
+	check_in_pair(&s, "peek", N, "does not compute when it is timed");
 	/* keyed by so little of the input that single elements do not change the key */
-	expect_alone(&s, "sparse", 65536, ASSAY_CACHE_WARM, 1, "with some inputs changed");
+	check_alone(&s, "sparse", 65536, ASSAY_CACHE_WARM, 1, "with some inputs changed");
 	s.op = "cheat.u8";
-	expect_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
-	expect_alone(&s, "peek", N, ASSAY_CACHE_WARM, 1, "does not compute when it is timed");
+	check_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
+	check_alone(&s, "peek", N, ASSAY_CACHE_WARM, 1, "does not compute when it is timed");
 	close_sides(&s);
 }
 
@@ -31,8 +31,8 @@ TEST(answers_kept_by_inputs)
 		skip();
 	open_sides_of(*state, "cheat_op", kinds, &s);
 	s.op = "cheat.i8";
-	expect_alone(&s, "once", 65536, ASSAY_CACHE_WARM, 1, "when the inputs have changed");
-	expect_alone(&s, "blocks", N, ASSAY_CACHE_WARM, 1, "when the inputs have changed");
+	check_alone(&s, "once", 65536, ASSAY_CACHE_WARM, 1, "when the inputs have changed");
+	check_alone(&s, "blocks", N, ASSAY_CACHE_WARM, 1, "when the inputs have changed");
 	close_sides(&s);
 }
 
@@ -45,7 +45,7 @@ TEST(large_inputs)
 		skip();
 	open_sides_of(*state, "cheat_op", kinds, &s);
 	s.op = "cheat.i8";
-	expect_alone(&s, "sparse", (16 << 20) + 64, ASSAY_CACHE_WARM, 1, "with some inputs changed");
+	check_alone(&s, "sparse", (16 << 20) + 64, ASSAY_CACHE_WARM, 1, "with some inputs changed");
 	close_sides(&s);
 }
 
@@ -55,11 +55,11 @@ TEST(state_of_the_op)
 
 	open_sides_of(*state, "cheat_op", kinds, &s);
 	s.op = "cheat.state";
-	expect_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
-	expect_alone(&s, "keep", N, ASSAY_CACHE_WARM, 1, "with other inputs than before");
-	expect_alone(&s, "late", N, ASSAY_CACHE_WARM, 1, "between samples, with other inputs");
-	expect_in_pair(&s, "honest", N, NULL);
-	expect_in_pair(&s, "keep", N, "with other inputs than before");
+	check_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
+	check_alone(&s, "keep", N, ASSAY_CACHE_WARM, 1, "with other inputs than before");
+	check_alone(&s, "late", N, ASSAY_CACHE_WARM, 1, "between samples, with other inputs");
+	check_in_pair(&s, "honest", N, NULL);
+	check_in_pair(&s, "keep", N, "with other inputs than before");
 	close_sides(&s);
 }
 
@@ -68,7 +68,7 @@ TEST(prepared_inputs)
 	struct sides s;
 
 	open_sides_of(*state, "cheat_op", kinds, &s);
-	expect_alone(&s, "prepared_late", N, ASSAY_CACHE_WARM, 1, "between samples, with other inputs");
+	check_alone(&s, "prepared_late", N, ASSAY_CACHE_WARM, 1, "between samples, with other inputs");
 	close_sides(&s);
 }
 
@@ -80,8 +80,8 @@ TEST(threads)
 	if (w->host.n_cores < 2)
 		skip();
 	open_sides_of(w, "cheat_op", kinds, &s);
-	expect_alone(&s, "threads", 8 * N, ASSAY_CACHE_WARM, 2, NULL);
-	expect_alone(&s, "threads_peek", 8 * N, ASSAY_CACHE_WARM, 2, "between samples, with scrambled outputs");
+	check_alone(&s, "threads", 8 * N, ASSAY_CACHE_WARM, 2, NULL);
+	check_alone(&s, "threads_peek", 8 * N, ASSAY_CACHE_WARM, 2, "between samples, with scrambled outputs");
 	close_sides(&s);
 }
 
@@ -92,8 +92,18 @@ TEST(divided_calls)
 
 	open_sides_of(*state, "cheat_op", kinds, &s);
 	s.lessons = (struct assay_pair_lessons){ .sample_ns = 6e6, .turn_parts = 1, .call_turns = 4 };
-	expect_in_pair(&s, "parts", N, NULL);
-	expect_in_pair(&s, "parts_peek", N, "between samples, with scrambled outputs");
+	check_in_pair(&s, "parts", N, NULL);
+	check_in_pair(&s, "parts_peek", N, "between samples, with scrambled outputs");
+	close_sides(&s);
+}
+
+TEST(calls_that_tell_samples_from_checks)
+{
+	struct sides s;
+
+	open_sides_of(*state, "cheat_op", kinds, &s);
+	check_alone(&s, "gap", N, ASSAY_CACHE_WARM, 1, "between samples, with scrambled outputs");
+	check_alone(&s, "input", N, ASSAY_CACHE_WARM, 1, "between samples, with scrambled outputs");
 	close_sides(&s);
 }
 
@@ -105,7 +115,7 @@ TEST(who_looks_out_for_audits)
 	int wrong = 0;
 
 	open_sides_of(*state, "cheat_op", kinds, &s);
-	expect_in_pair(&s, honest_then_not, N, NULL);
+	check_in_pair(&s, honest_then_not, N, NULL);
 	s.lessons = (struct assay_pair_lessons){ .sample_ns = 1e6 };
 	for (s.pair_seed = 1; s.pair_seed <= 20 && !wrong; s.pair_seed++) {
 		struct assay_pair p;
@@ -124,13 +134,13 @@ TEST(devices)
 	struct sides s;
 
 	open_sides(*state, (const char *const[2]){ "mock_cheat", "mock_cheat" }, &s);
-	expect_alone(&s, "mock_honest", N, ASSAY_CACHE_WARM, 1, NULL);
-	expect_alone(&s, "mock_glance", N, ASSAY_CACHE_WARM, 1, "between samples, with scrambled outputs");
-	expect_alone(&s, "mock_peek", N, ASSAY_CACHE_WARM, 1, "does not compute when it is timed");
-	expect_alone(&s, "mock_keep", N, ASSAY_CACHE_WARM, 1, "with other inputs than before");
-	expect_alone(&s, "mock_late", N, ASSAY_CACHE_WARM, 1, "between samples, with other inputs");
+	check_alone(&s, "mock_honest", N, ASSAY_CACHE_WARM, 1, NULL);
+	check_alone(&s, "mock_glance", N, ASSAY_CACHE_WARM, 1, "between samples, with scrambled outputs");
+	check_alone(&s, "mock_peek", N, ASSAY_CACHE_WARM, 1, "does not compute when it is timed");
+	check_alone(&s, "mock_keep", N, ASSAY_CACHE_WARM, 1, "with other inputs than before");
+	check_alone(&s, "mock_late", N, ASSAY_CACHE_WARM, 1, "between samples, with other inputs");
 	/* no rate is too high for a device, but in its time the host has done its part */
-	expect_alone(&s, "mock_lies", 512, ASSAY_CACHE_WARM, 1, "the clock of device 'mock' counts 0.");
+	check_alone(&s, "mock_lies", 512, ASSAY_CACHE_WARM, 1, "the clock of device 'mock' counts 0.");
 	close_sides(&s);
 }
 
