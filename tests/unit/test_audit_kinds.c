@@ -22,7 +22,7 @@ TEST(bytes)
 	close_sides(&s);
 }
 
-/* One answer, of inputs that take long to be made anew; or answers by parts, where a change of one element costs little. */
+/* One answer, of inputs that take long to make; or answers by parts, where one changed element costs little. */
 TEST(answers_kept_by_inputs)
 {
 	struct sides s;
