@@ -96,6 +96,7 @@ failed() {
 
 # start COMMAND...: in the folder of the try; its process is $pid.
 start() {
+	: >"$try/err" # whoever is killed at once does not make it
 	(cd "$try" && exec "$@") >"$try/out" 2>"$try/err" </dev/null &
 	pid=$!
 }
