@@ -12,6 +12,7 @@ struct sides {
 	struct assay_inventory *inv;
 	struct assay_measure_options o;
 	uint64_t timeout_ns; /* of cases; 0: as make_case() has it */
+	uint64_t budget_ns;  /* likewise */
 	const char *op;      /* NULL: example.scale */
 	uint64_t pair_seed;  /* 0: any */
 	struct assay_pair_lessons lessons;
@@ -60,6 +61,7 @@ static inline struct assay_case plan_of(struct sides *s, const char *variant, in
 		snprintf(c.op, sizeof(c.op), "%s", s->op);
 		assert_int_equal(assay_case_make_key(&c, NULL), 0);
 	}
+	c.budget_ns = s->budget_ns ? s->budget_ns : c.budget_ns;
 	c.timeout_ns = s->timeout_ns ? s->timeout_ns : c.timeout_ns;
 	if (assay_inventory_describe(s->inv, &c, 1, facts, &err))
 		fail_msg("%s", err.text);

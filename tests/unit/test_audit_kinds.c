@@ -4,6 +4,9 @@
 
 static const char *const kinds[2] = { "cheat_base", "cheat_kinds" };
 
+/* What is checked at the end takes a share of the time of the samples: enough for that on a busy machine. */
+#define BUDGET_NS 200000000
+
 TEST(bytes)
 {
 	struct sides s;
@@ -55,6 +58,7 @@ TEST(state_of_the_op)
 
 	open_sides_of(*state, "cheat_op", kinds, &s);
 	s.op = "cheat.state";
+	s.budget_ns = BUDGET_NS;
 	check_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
 	check_alone(&s, "keep", N, ASSAY_CACHE_WARM, 1, "with other inputs than before");
 	if (!ASSAY_SANITIZED_HEAP) /* too few calls fit into the samples */
@@ -71,6 +75,7 @@ TEST(prepared_inputs)
 	if (ASSAY_SANITIZED_HEAP) /* likewise */
 		skip();
 	open_sides_of(*state, "cheat_op", kinds, &s);
+	s.budget_ns = BUDGET_NS;
 	check_alone(&s, "prepared_late", N, ASSAY_CACHE_WARM, 1, "between samples, with other inputs");
 	close_sides(&s);
 }
