@@ -54,13 +54,15 @@ struct assay_outcome assay_case_audit_look(struct assay_case_job *j)
 	return assay_audit_look(j, j->audit.copy);
 }
 
-/* From poison, on other inputs: the oracle is asked what it should give. */
+/* From poison, on other inputs: the oracle is asked what it should give. Of copies, the first alone has them. */
 static struct assay_outcome check_other(struct assay_case_job *j)
 {
 	char output[ASSAY_DIGEST_LEN + 1];
 	struct assay_outcome out = assay_audit_make_inputs(j, true), back;
+	const uint64_t check_n = j->check_n;
 	double err;
 
+	j->check_n = 1;
 	j->input_digests[0] = assay_case_input_digest(j, 0);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_poison(j);
@@ -71,6 +73,7 @@ static struct assay_outcome check_other(struct assay_case_job *j)
 		out = assay_case_job_check(j, 0, &err, output);
 	if (out.status == ASSAY_STATUS_OK)
 		assay_audit_learn_spots(j);
+	j->check_n = check_n;
 	back = assay_audit_make_inputs(j, false);
 	if (out.status == ASSAY_STATUS_WRONG)
 		return assay_outcome_set(ASSAY_STATUS_WRONG, "with other inputs than before: %.470s", out.reason);
