@@ -34,6 +34,7 @@ static json_t *case_object(const struct assay_gate_case *c)
 	json_object_set_new(o, "smallest_detectable", assay_json_number(c->smallest_detectable_frac));
 	json_object_set_new(o, "value", assay_json_number(c->value));
 	json_object_set_new(o, "limit", assay_json_number(c->limit));
+	json_object_set_new(o, "suspect", json_boolean(c->suspect));
 	return o;
 }
 

@@ -40,8 +40,10 @@ static void add_property(struct assay_text *out, const char *name, const char *v
 	assay_text_add(out, "/>\n");
 }
 
-static enum outcome outcome_of(const struct assay_gate_report *r, const struct assay_gate_case *c, bool strict)
+static enum outcome outcome_of(const struct assay_report_gate *o, const struct assay_gate_case *c)
 {
+	const struct assay_gate_report *r = o->gate;
+
 	switch (c->verdict) {
 	case ASSAY_PASS:
 	case ASSAY_IMPROVED:
@@ -50,7 +52,7 @@ static enum outcome outcome_of(const struct assay_gate_report *r, const struct a
 	case ASSAY_WRONG_RESULT:
 		return FAILED;
 	case ASSAY_INCONCLUSIVE:
-		return strict ? FAILED : SKIPPED;
+		return o->strict || (o->suspects_fail && c->suspect) ? FAILED : SKIPPED;
 	case ASSAY_INCOMPARABLE:
 		/* the exit status says whether a missing baseline was allowed */
 		return r->no_baseline && (r->exit == ASSAY_EXIT_OK || r->exit == ASSAY_EXIT_INCONCLUSIVE) ? SKIPPED
@@ -106,10 +108,10 @@ static void add_detail(struct assay_text *out, const struct assay_gate_case *c)
 	assay_text_addf(out, "\nevidence %s", assay_evidence_name(c->evidence));
 }
 
-static void add_case(const struct assay_gate_report *r, const struct assay_gate_case *c, bool strict,
+static void add_case(const struct assay_report_gate *report, const struct assay_gate_case *c,
 		     struct assay_name_index *seen, struct assay_text *out)
 {
-	enum outcome o = outcome_of(r, c, strict);
+	enum outcome o = outcome_of(report, c);
 
 	assay_text_add(out, "    <testcase");
 	add_names(c, seen, out);
@@ -144,7 +146,7 @@ static void add_suite(const struct assay_report_gate *o, struct assay_text *out)
 	struct tm tm;
 
 	for (size_t i = 0; i < r->n_cases; i++)
-		count[outcome_of(r, &r->cases[i], o->strict)]++;
+		count[outcome_of(o, &r->cases[i])]++;
 	assay_text_addf(
 		out,
 		"  <testsuite id=\"0\" package=\"assay\" name=\"assay\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
@@ -221,7 +223,7 @@ static void write_junit(const struct assay_report *report, const struct assay_em
 	add_suite(&report->gate, out);
 	add_properties(r, out);
 	for (size_t i = 0; i < r->n_cases; i++)
-		add_case(r, &r->cases[i], report->gate.strict, &seen, out);
+		add_case(&report->gate, &r->cases[i], &seen, out);
 	assay_name_index_release(&seen);
 	add_outputs(r, out);
 	assay_text_add(out, "  </testsuite>\n</testsuites>\n");

@@ -45,6 +45,7 @@ struct assay_report_run {
 struct assay_report_gate {
 	const struct assay_gate_report *gate;
 	bool strict;          /* INCONCLUSIVE fails */
+	bool suspects_fail;   /* of those, a suspect does */
 	const char *hostname; /* NULL: "localhost" */
 	uint64_t unix_ns;     /* when it was judged; 0: not written */
 };

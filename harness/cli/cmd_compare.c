@@ -74,7 +74,8 @@ static const struct assay_command_line line = {
 	       "plugins; without HEAD it is what lies in the working tree. Ops, inputs and seed are the head's on "
 	       "both sides.\v"
 	       "The exit status is 0 when nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 "
-	       "NOT_MEASURED, 5 INCOMPARABLE, 6 INCONCLUSIVE with --strict, 130 when interrupted.\n\n"
+	       "NOT_MEASURED, 5 INCOMPARABLE, 6 INCONCLUSIVE with --strict or a suspect with --suspects fail, 130 when "
+	       "interrupted.\n\n"
 	       "examples:\n"
 	       "  assay compare main\n"
 	       "  assay compare old.so new.so --suite smoke --margin 1%\n"
@@ -83,6 +84,7 @@ static const struct assay_command_line line = {
 		    { assay_options_rates, 0 },
 		    { assay_options_budget, 0 },
 		    { assay_options_verdicts, offsetof(struct compare_args, out) },
+		    { assay_options_suspects, offsetof(struct compare_args, out) },
 		    { assay_options_counters, 0 },
 		    { assay_options_cache_model, 0 },
 		    { options, 0 } },
@@ -103,6 +105,7 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 		return rc;
 	a->c.s.r.take = a->take;
 	a->c.q.strict = a->out.strict;
+	a->c.q.suspects_fail = a->out.suspects_fail;
 	rc = assay_compare_measure(&a->c.q, &w->watch, &out, &why);
 	if (out.judged)
 		put = assay_compare_output_put(&out.report, &a->out, s, err);

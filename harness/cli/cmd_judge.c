@@ -31,6 +31,7 @@ static const struct assay_command_line line = {
 	       "  assay judge --comparison 3",
 	.tables = { ASSAY_OPTIONS_READING,
 		    { assay_options_verdicts, offsetof(struct judge_args, out) },
+		    { assay_options_suspects, offsetof(struct judge_args, out) },
 		    { options, 0 } },
 	.argument = refuse,
 };
@@ -39,11 +40,14 @@ static int judge(void *args, struct assay_watcher *w, int *status, struct assay_
 {
 	const struct judge_args *a = args;
 	struct assay_compare_outcome out = { 0 };
+	const struct assay_replay_request q = {
+		.db = a->s.r.db, .id = a->id, .strict = a->out.strict, .suspects_fail = a->out.suspects_fail
+	};
 	int rc = assay_compare_output_check(&a->out, err);
 
 	w->hold = true;
 	if (!rc)
-		rc = assay_compare_replay(a->s.r.db, a->id, a->out.strict, &w->watch, &out, err);
+		rc = assay_compare_replay(&q, &w->watch, &out, err);
 	if (!rc)
 		rc = assay_compare_output_put(&out.report, &a->out, &a->s, err);
 	*status = (int)out.report.exit;

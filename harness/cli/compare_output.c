@@ -13,12 +13,26 @@
 
 #define AT(member) offsetof(struct assay_compare_output, member)
 
+static int set_suspects(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	if (strcmp(arg, "fail") && strcmp(arg, "pass"))
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected fail or pass", name, arg);
+	*(bool *)to = !strcmp(arg, "fail");
+	return 0;
+}
+
 const struct assay_option assay_options_verdicts[] = {
 	{ "markdown", 0, "FILE", assay_option_text, AT(markdown), "Also write a summary for a pull request" },
 	{ "junit", 0, "FILE", assay_option_text, AT(junit),
 	  "Also write JUnit XML, a test case for each case and metric" },
 	{ "json-file", 0, "FILE", assay_option_text, AT(json_file), "Also write what --json prints" },
 	{ "strict", 0, NULL, assay_option_flag, AT(strict), "INCONCLUSIVE fails too, with status 6" },
+	{ 0 },
+};
+const struct assay_option assay_options_suspects[] = {
+	{ "suspects", 0, "fail|pass", set_suspects, AT(suspects_fail),
+	  "fail: of INCONCLUSIVE cases those that are likely slower than their margin fail, with status 6 (default "
+	  "pass)" },
 	{ 0 },
 };
 
@@ -65,7 +79,10 @@ int assay_compare_output_put(const struct assay_gate_report *r, const struct ass
 {
 	const struct assay_report report = {
 		.kind = ASSAY_REPORT_GATE,
-		.gate = { .gate = r, .strict = o->strict, .unix_ns = (uint64_t)time(NULL) * 1000000000u },
+		.gate = { .gate = r,
+			  .strict = o->strict,
+			  .suspects_fail = o->suspects_fail,
+			  .unix_ns = (uint64_t)time(NULL) * 1000000000u },
 	};
 	int rc = assay_cli_emit(&report, s->json, s->verbose, err);
 

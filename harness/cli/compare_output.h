@@ -12,10 +12,13 @@
 struct assay_compare_output {
 	const char *markdown, *junit, *json_file; /* NULL: not wanted */
 	bool strict;                              /* INCONCLUSIVE fails too */
+	bool suspects_fail;                       /* of those, what is likely slower than its margin does */
 };
 
 /* The table of struct assay_compare_output: --markdown --junit --json-file --strict. */
 extern const struct assay_option assay_options_verdicts[];
+/* Likewise, of pairs: --suspects. */
+extern const struct assay_option assay_options_suspects[];
 
 /* Can the files be written, as far as that can be told beforehand? Measuring takes minutes, so ask first. ASSAY_EUSAGE.
  */

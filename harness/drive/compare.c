@@ -99,7 +99,9 @@ static int take_evidence(struct comparing *k, struct assay_err *err)
 
 static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *out, struct assay_err *err)
 {
-	const struct assay_comparison_judging how = { .strict = k->q->strict, .countable = &k->plan.countable };
+	const struct assay_comparison_judging how = { .strict = k->q->strict,
+						      .suspects_fail = k->q->suspects_fail,
+						      .countable = &k->plan.countable };
 	struct assay_comparison *cmp = &k->plan.cmp;
 	int rc = take_evidence(k, err), judged;
 
@@ -145,19 +147,19 @@ int assay_compare_measure(const struct assay_compare_request *q, const struct as
 	return rc;
 }
 
-int assay_compare_replay(const char *db, int64_t id, bool strict, const struct assay_watch *w,
+int assay_compare_replay(const struct assay_replay_request *q, const struct assay_watch *w,
 			 struct assay_compare_outcome *out, struct assay_err *err)
 {
-	const struct assay_comparison_judging how = { .strict = strict };
+	const struct assay_comparison_judging how = { .strict = q->strict, .suspects_fail = q->suspects_fail };
 	struct assay_policy policy = assay_policy_default();
 	char verdict[ASSAY_VERDICT_MAX] = "", note[256];
 	struct assay_comparison cmp = { 0 };
 	struct assay_store *store = NULL;
-	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+	int rc = assay_store_open(&store, q->db, ASSAY_STORE_READ, err);
 
 	*out = (struct assay_compare_outcome){ 0 };
 	if (!rc)
-		rc = assay_store_comparison_load(store, id, &cmp, verdict, NULL, err);
+		rc = assay_store_comparison_load(store, q->id, &cmp, verdict, NULL, err);
 	if (!rc && cmp.policy)
 		rc = assay_policy_parse(&policy, cmp.policy, "the stored policy", err);
 	if (!rc)

@@ -23,11 +23,17 @@ struct assay_compare_outcome {
 int assay_compare_measure(const struct assay_compare_request *q, const struct assay_watch *w,
 			  struct assay_compare_outcome *out, struct assay_err *err);
 
+struct assay_replay_request {
+	const char *db;
+	int64_t id;                 /* of a stored comparison; 0: the newest */
+	bool strict, suspects_fail; /* as of a comparison */
+};
+
 /*
- * Judge the stored comparison @id (0: the newest) of @db again, by the samples and the policy that are stored with it.
- * Warns where it did not finish, or was judged otherwise when it was measured. Release @out in either case.
+ * Judge a stored comparison again, by the samples and the policy that are stored with it. Warns where it did not
+ * finish, or was judged otherwise when it was measured. Release @out in either case.
  */
-int assay_compare_replay(const char *db, int64_t id, bool strict, const struct assay_watch *w,
+int assay_compare_replay(const struct assay_replay_request *q, const struct assay_watch *w,
 			 struct assay_compare_outcome *out, struct assay_err *err);
 
 void assay_compare_outcome_release(struct assay_compare_outcome *out);

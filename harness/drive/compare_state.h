@@ -17,8 +17,9 @@ struct assay_compare_request {
 	uint64_t budget_ns;        /* a case; 0: as the policy says */
 	double injected_frac;      /* of the control; 0: 2 %, or four margins where that is more */
 	bool no_controls;
-	bool strict;    /* INCONCLUSIVE fails, too */
-	bool same_code; /* take times also of cases whose machine code is the same */
+	bool strict;        /* INCONCLUSIVE fails, too */
+	bool suspects_fail; /* of those, what is likely slower than its margin does */
+	bool same_code;     /* take times also of cases whose machine code is the same */
 };
 
 /* All-zero is empty. */

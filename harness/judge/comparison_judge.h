@@ -16,7 +16,7 @@
  * paired.c, stopping.c, limits.c, exact_judge.c or this module, or in what they take from stats/. Words may change
  * freely.
  */
-#define ASSAY_JUDGE_RULE 4
+#define ASSAY_JUDGE_RULE 5
 /* The oldest version whose comparisons get the verdicts of their own rule when they are judged again. */
 #define ASSAY_JUDGE_RULE_KEPT 3
 
@@ -32,7 +32,8 @@ struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cm
 					       const struct assay_policy *policy);
 
 struct assay_comparison_judging {
-	bool strict;
+	bool strict;                             /* what is undecided fails */
+	bool suspects_fail;                      /* of what is undecided, a suspect does */
 	const struct assay_countable *countable; /* what may be counted, for reasons; NULL: nothing is said of it */
 };
 

@@ -234,6 +234,17 @@ bool assay_paired_same_code(const struct assay_comparison_case *c)
 	return c->n_pairs && c->control == ASSAY_CONTROL_NONE && assay_pair_same_code(&c->pairs[0]);
 }
 
+void assay_paired_suspect(struct assay_gate_case *g)
+{
+	char reason[sizeof(g->reason)];
+
+	g->suspect = g->verdict == ASSAY_INCONCLUSIVE && g->ratio - 1 > g->margin_frac;
+	if (!g->suspect)
+		return;
+	memcpy(reason, g->reason, sizeof(reason));
+	snprintf(g->reason, sizeof(g->reason), "likely %.3g %% slower: %.480s", (g->ratio - 1) * 100, reason);
+}
+
 /* The first look after the pairs so far that would decide, were the rest like them; 0: none would. */
 static size_t deciding_look(const struct pile *p, const struct assay_paired_rule *rule)
 {
@@ -368,6 +379,7 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	}
 	fill_numbers(&pile, rule, out);
 	explain(c, &pile, rule, out);
+	assay_paired_suspect(out);
 	free(pile.x);
 	return 0;
 }

@@ -8,6 +8,8 @@
 #include "stats/sequential.h"
 
 #define FIRST_LOOK_BUDGETS 4
+#define SUSPECT_BUDGETS    2
+#define CONTROL_BUDGETS    8
 #define KIND_SPREAD        0.5
 #define KIND_ERRORS        1.5
 
@@ -26,25 +28,44 @@ static uint64_t pair_ns(const struct assay_comparison_case *c)
 	return sum / c->n_pairs;
 }
 
+/* How many budgets a case may take once a slowdown can be seen. */
+static uint64_t budgets_of(const struct assay_comparison_case *c, bool suspect)
+{
+	return c->control != ASSAY_CONTROL_NONE ? CONTROL_BUDGETS : suspect ? SUSPECT_BUDGETS : 1;
+}
+
 /* Pairs like those so far that fit into the time that is left, or the last that are needed for the first look. */
-static size_t pairs_to_come(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
+static size_t pairs_to_come(const struct assay_comparison_case *c, const struct assay_paired_rule *rule, bool suspect,
 			    uint64_t spent_ns, uint64_t budget_ns)
 {
 	const size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
-	const uint64_t left = budget_ns > spent_ns ? budget_ns - spent_ns : 0, each = pair_ns(c);
+	const uint64_t all = budgets_of(c, suspect) * budget_ns, left = all > spent_ns ? all - spent_ns : 0,
+		       each = pair_ns(c);
 	const size_t n = each ? left / each : rule->max_pairs;
 
 	return c->n_pairs + n < first ? first - c->n_pairs : n;
 }
 
 bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
-				uint64_t spent_ns, uint64_t budget_ns)
+				bool suspect, uint64_t spent_ns, uint64_t budget_ns)
 {
-	const uint64_t next = spent_ns + pair_ns(c);
+	uint64_t budgets = budgets_of(c, suspect);
 
-	if (c->n_pairs < assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs))
-		return next > FIRST_LOOK_BUDGETS * budget_ns;
-	return next > budget_ns;
+	if (c->n_pairs < assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs) &&
+	    budgets < FIRST_LOOK_BUDGETS)
+		budgets = FIRST_LOOK_BUDGETS;
+	return spent_ns + pair_ns(c) > budgets * budget_ns;
+}
+
+uint64_t assay_stopping_most_ns(const struct assay_comparison *cmp)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		if (assay_stopping_wants_pairs(&cmp->cases[i]))
+			ns += cmp->budget_ns *
+			      (cmp->cases[i].control != ASSAY_CONTROL_NONE ? CONTROL_BUDGETS : FIRST_LOOK_BUDGETS);
+	return ns;
 }
 
 int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct assay_paired_rule *rule, bool passes,
@@ -83,10 +104,11 @@ int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_co
 	if (*stop || !c->n_pairs)
 		return 0;
 	rc = assay_paired_judge(c, &rule, &verdict, &final, err);
-	n_more = pairs_to_come(c, &rule, spent_ns, cmp->budget_ns);
+	n_more = pairs_to_come(c, &rule, verdict.suspect, spent_ns, cmp->budget_ns);
 	if (!rc && !final)
 		rc = assay_stopping_hopeless(c, &rule, verdict.verdict == ASSAY_PASS, n_more, &hopeless, err);
 	if (!rc)
-		*stop = final || hopeless || assay_stopping_out_of_time(c, &rule, spent_ns, cmp->budget_ns);
+		*stop = final || hopeless ||
+			assay_stopping_out_of_time(c, &rule, verdict.suspect, spent_ns, cmp->budget_ns);
 	return rc;
 }

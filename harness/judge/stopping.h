@@ -19,12 +19,15 @@
 bool assay_stopping_wants_pairs(const struct assay_comparison_case *c);
 
 /*
- * Would one more pair like those of @c, which has one at least, take it beyond its budget? @spent_ns is what the case
- * took so far, pairs that were not kept included. Before a slowdown can be seen, four budgets are allowed: a case with
- * long pairs could pass, and never fail, within one.
+ * Would one more pair like those of @c, which has one at least, take it beyond its time? @spent_ns is what the case
+ * took so far, pairs that were not kept included. A case has one budget, a @suspect two. Before a slowdown can be seen,
+ * four are allowed: a case with long pairs could pass, and never fail, within one. A control has eight, since all other
+ * verdicts rest on it.
  */
 bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
-				uint64_t spent_ns, uint64_t budget_ns);
+				bool suspect, uint64_t spent_ns, uint64_t budget_ns);
+/* The longest that the cases and controls of @cmp together may take by this, but for their last pairs. */
+uint64_t assay_stopping_most_ns(const struct assay_comparison *cmp);
 
 /*
  * Is it out of reach that @n_more pairs beside those of @c decide it? Judged kindly: the mean of all may end one and a

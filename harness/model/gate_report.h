@@ -36,6 +36,7 @@ struct assay_gate_case {
 	double smallest_detectable_frac;
 	double value, limit; /* floors and ceilings */
 	bool missing;        /* of the manifest, but not in the run */
+	bool suspect;        /* of pairs: undecided, and its estimate is slower than the margin allows */
 	bool same_code;      /* stored times: the machine code is that of the baseline */
 	enum assay_doubt doubt;
 };

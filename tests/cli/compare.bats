@@ -251,6 +251,24 @@ load compare_helpers
 	is '.exit == 6'
 }
 
+@test "what is likely slower, and not shown to be, is a suspect: exit 6 with --suspects fail, and when it is judged again" {
+	# too few pairs for errors so rare fit into four budgets
+	local why='.exit == 6 and .verdict == "INCONCLUSIVE" and (.cases[0] | .suspect and (.reason | startswith("likely ")))'
+
+	refused "--suspects is 'some', expected fail or pass" "$PLUGINS/compare_base.so" "$PLUGINS/compare_base.so" --suspects some
+	compare base double --alpha 0.0001% --budget 100ms --suspects fail --junit junit.xml --json
+	[ "$status" = 6 ]
+	is "$why"
+	grep -q '<failure type="INCONCLUSIVE"' junit.xml
+	run --separate-stderr "$ASSAY" judge --suspects fail --json
+	[ "$status" = 6 ]
+	is "$why"
+	run --separate-stderr "$ASSAY" judge --suspects pass --junit junit.xml --json
+	[ "$status" = 0 ]
+	is '.exit == 0 and .cases[0].suspect'
+	grep -q '<skipped message="INCONCLUSIVE' junit.xml
+}
+
 @test "summaries that cannot be written are told before anything is measured" {
 	for option in --markdown --junit --json-file; do
 		refused "cannot write $option 'no/such/folder.x'" "$PLUGINS/compare_base.so" "$PLUGINS/compare_base.so" $option no/such/folder.x

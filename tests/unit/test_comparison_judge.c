@@ -158,6 +158,41 @@ TEST(whole_comparisons)
 		}
 }
 
+/* What is likely slower than its margin and not shown to be fails where that is asked for, and nothing else does. */
+TEST(suspects)
+{
+	static const struct {
+		const char *name;
+		struct made cases[3];
+		bool suspect;
+		enum assay_exit exit; /* where suspects fail */
+	} rows[] = {
+		{ "beyond the margin", { { .slowdown = 0.0053 }, AA, SLOWER }, true, 6 },
+		{ "undecided within it", { { .slowdown = 0.0047 }, AA, SLOWER }, false, 0 },
+		{ "passed", { SAME, AA, SLOWER }, false, 0 },
+		{ "shown to be slower", { { .slowdown = 0.1 }, AA, SLOWER }, false, 1 },
+		{ "slower on a host that is not believed",
+		  { { .slowdown = 0.1 }, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA }, SLOWER },
+		  true,
+		  6 },
+		{ "a graver failure", { { .slowdown = 0.0053 }, { .crashed = true }, AA }, true, 4 },
+	};
+	const struct assay_policy policy = assay_policy_default();
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_comparison_judging how = { .suspects_fail = true };
+		struct assay_comparison cmp = make_comparison(rows[i].cases, 3);
+		struct assay_gate_report r;
+
+		assert_int_equal(assay_comparison_judge(&cmp, &policy, &how, &r, NULL), 0);
+		if (r.cases[0].suspect != rows[i].suspect || r.exit != rows[i].exit)
+			fail_msg("%s: %s (%s), exit %d", rows[i].name, assay_verdict_name(r.cases[0].verdict),
+				 r.cases[0].reason, (int)r.exit);
+		assert_int_equal(!strncmp(r.cases[0].reason, "likely ", 7), rows[i].suspect);
+		release(&cmp, &r);
+	}
+}
+
 TEST(names_and_numbers)
 {
 	static const struct made cases[] = { SAME, SLOWER };
@@ -279,7 +314,7 @@ TEST(stored_comparisons_keep_their_verdicts)
 
 	for (size_t i = 0; i < N_OF(rows); i++)
 		for (unsigned rule = ASSAY_JUDGE_RULE_KEPT; rule <= ASSAY_JUDGE_RULE; rule++) {
-			const enum assay_verdict want = rule == ASSAY_JUDGE_RULE ? rows[i].today : rows[i].kept;
+			const enum assay_verdict want = rule >= 4 ? rows[i].today : rows[i].kept;
 			struct assay_comparison cmp = make_comparison(made, 1);
 			struct assay_gate_report r;
 

@@ -303,7 +303,7 @@ TEST_WITH(a_comparison_is_measured_stored_and_judged_again, silence, nothing_was
 	assert_int_equal(h.n[ASSAY_EVENT_DONE], 1);
 	assert_true(h.n[ASSAY_EVENT_SHARE] >= 1);
 
-	assert_int_equal(assay_compare_replay(db, 0, false, &w, &again, &err), 0);
+	assert_int_equal(assay_compare_replay(&(struct assay_replay_request){ .db = db }, &w, &again, &err), 0);
 	assert_int_equal(again.id, out.id);
 	assert_int_equal(again.report.exit, out.report.exit);
 	assert_int_equal(again.report.cases[0].verdict, out.report.cases[0].verdict);
@@ -341,7 +341,7 @@ TEST_WITH(a_comparison_that_is_interrupted_is_judged_as_far_as_it_came, silence,
 	assert_non_null(strstr(err.text, "kept as unfinished comparison"));
 	assay_compare_outcome_release(&out);
 
-	assert_int_equal(assay_compare_replay(db, 0, false, &w, &out, &err), 0);
+	assert_int_equal(assay_compare_replay(&(struct assay_replay_request){ .db = db }, &w, &out, &err), 0);
 	assert_non_null(strstr(h.warning, "did not finish"));
 	assay_compare_outcome_release(&out);
 	assay_request_release(&q);
@@ -370,7 +370,8 @@ TEST_WITH(an_interrupt_before_the_first_pair_leaves_no_comparison, silence, noth
 		assert_false(out.judged);
 		assert_string_equal(err.text, "interrupted before anything was measured: nothing is kept");
 		assay_compare_outcome_release(&out);
-		assert_int_equal(assay_compare_replay(q.db, 0, false, &w, &out, &err), ASSAY_ENOTFOUND);
+		assert_int_equal(assay_compare_replay(&(struct assay_replay_request){ .db = q.db }, &w, &out, &err),
+				 ASSAY_ENOTFOUND);
 	}
 	unlink(q.db);
 	assay_request_release(&q);

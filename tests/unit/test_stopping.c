@@ -44,7 +44,8 @@ TEST(time_ends_a_case)
 	static const struct {
 		size_t n_pairs;
 		uint64_t pair_ns, spent_ns;
-		bool want;
+		bool want, suspect;
+		enum assay_control control;
 	} rows[] = {
 		{ 1, 2000, 2000, false },
 		{ 1, 2001, 2001, true },
@@ -63,6 +64,18 @@ TEST(time_ends_a_case)
 		{ 63, 16, 1008, true },
 		{ 8, 50, 950, false },
 		{ 8, 50, 951, true },
+		/* what is likely slower has two, once it may be seen */
+		{ 1, 2000, 2000, false, true },
+		{ 1, 2001, 2001, true, true },
+		{ 8, 50, 951, false, true },
+		{ 8, 50, 1950, false, true },
+		{ 8, 50, 1951, true, true },
+		/* controls have eight, before and after */
+		{ 1, 4000, 4000, false, false, ASSAY_CONTROL_AA },
+		{ 1, 4001, 4001, true, false, ASSAY_CONTROL_AA },
+		{ 8, 50, 7950, false, false, ASSAY_CONTROL_SLOWER },
+		{ 8, 50, 7951, true, false, ASSAY_CONTROL_SLOWER },
+		{ 8, 50, 7951, true, true, ASSAY_CONTROL_AA },
 	};
 	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
 
@@ -70,13 +83,28 @@ TEST(time_ends_a_case)
 		struct assay_comparison_case c;
 
 		paired_make(&c, "op/variant", rows[i].n_pairs, 1);
+		c.control = rows[i].control;
 		for (size_t k = 0; k < c.n_pairs; k++)
 			c.pairs[k].wall_ns = rows[i].pair_ns;
-		if (assay_stopping_out_of_time(&c, &rule, rows[i].spent_ns, BUDGET_NS) != rows[i].want)
-			fail_msg("%zu pairs of %llu ns in %llu ns", rows[i].n_pairs,
+		if (assay_stopping_out_of_time(&c, &rule, rows[i].suspect, rows[i].spent_ns, BUDGET_NS) != rows[i].want)
+			fail_msg("%zu: %zu pairs of %llu ns in %llu ns", i, rows[i].n_pairs,
 				 (unsigned long long)rows[i].pair_ns, (unsigned long long)rows[i].spent_ns);
 		paired_release(&c);
 	}
+}
+
+/* Four budgets a case, eight a control, and none for what is not measured. */
+TEST(the_longest_that_all_may_take)
+{
+	struct assay_comparison_case cases[] = {
+		{ .in_base = true, .in_head = true },
+		{ .in_base = true, .in_head = true, .control = ASSAY_CONTROL_AA },
+		{ .in_base = true, .in_head = false },
+		{ .in_base = true, .in_head = true, .reason = "the head refuses it" },
+	};
+	const struct assay_comparison cmp = { .budget_ns = BUDGET_NS, .cases = cases, .n_cases = N_OF(cases) };
+
+	assert_int_equal(assay_stopping_most_ns(&cmp), 12 * BUDGET_NS);
 }
 
 TEST(what_ends_a_case)
@@ -96,9 +124,11 @@ TEST(what_ends_a_case)
 		{ "shown to be slower", 8, 0.1, 1, false, false, false, true, false, 0 },
 		{ "undecided", 8, 0.0054, 1, false, false, false, false, false, 0 },
 		{ "undecided, and four more would not help", 12, 0.005, 1, false, false, false, true, false, 0 },
-		{ "undecided, out of time", 8, 0.0054, BUDGET_NS, false, false, false, true, false, 0 },
+		{ "undecided, out of time", 8, 0.0048, BUDGET_NS, false, false, false, true, false, 0 },
 		{ "undecided, after a long pair that was not kept", 8, 0.0054, 760, false, false, false, false, false,
 		  20 },
+		{ "likely slower, out of one budget", 8, 0.0056, BUDGET_NS, false, false, false, false, false, 20 },
+		{ "likely slower, out of two", 8, 0.0056, 2 * BUDGET_NS, false, false, false, true, false, 20 },
 		{ "undecided, all pairs", 16, 0.005, 1, false, false, false, true, false, 0 },
 		{ "same code", 1, 0.1, 1, false, false, true, true, false, 0 },
 		{ "same code, whose time is wanted", 4, 0.1, 1, false, false, true, false, true, 0 },
@@ -144,15 +174,15 @@ TEST(other_rules_are_told)
 		{ ASSAY_JUDGE_RULE, "", "" },
 		{ ASSAY_JUDGE_RULE_KEPT, "PASS", "" },
 		{ ASSAY_JUDGE_RULE_KEPT - 1, "PASS",
-		  "comparison 7 was measured and judged by rule 2 (PASS), this is rule 4: the verdict may differ" },
+		  "comparison 7 was measured and judged by rule 2 (PASS), this is rule 5: the verdict may differ" },
 		{ 0, "PASS",
-		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 4: the "
+		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 5: the "
 		  "verdict may differ" },
 		{ 99, "REGRESSED",
-		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 4: the verdict may "
+		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 5: the verdict may "
 		  "differ" },
 		{ 99, "",
-		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 4: the verdict "
+		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 5: the verdict "
 		  "may differ" },
 	};
 
