@@ -55,8 +55,11 @@ static void clock_text(const struct assay_run *run, char *buf, size_t size)
 static void write_header(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_run *run = r->run.run;
+	const char *fitness = environment(run, "fitness");
 	char buf[1024];
 
+	if (fitness)
+		assay_text_addf(out, "machine: %s\n", fitness);
 	snprintf(buf, sizeof(buf), "%s, seed %llu", run->suite, (unsigned long long)run->seed);
 	line(out, style, "suite", buf);
 	line(out, style, "machine", run->machine.label);

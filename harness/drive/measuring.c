@@ -10,6 +10,7 @@
 
 #include "base/monotonic.h"
 #include "drive/build_identity.h"
+#include "drive/fitness.h"
 #include "drive/machine_limits.h"
 #include "machine/environment.h"
 #include "measure/measure.h"
@@ -58,6 +59,16 @@ static int add_placement(const struct assay_measuring *m, struct assay_run *run,
 	return add_fact(run, "placement", text, err);
 }
 
+static int add_fitness(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	char text[ASSAY_FITNESS_MAX];
+
+	if (m->verify_only)
+		return 0;
+	assay_fitness_line(m->session->topology, m->clock, m->request, text, sizeof(text));
+	return add_fact(run, "fitness", text, err);
+}
+
 int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
 {
 	int rc;
@@ -70,6 +81,8 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 		rc = assay_environment_take(m->clock, &run->environment, &run->n_environment, err);
 	if (!rc)
 		rc = add_placement(m, run, err);
+	if (!rc)
+		rc = add_fitness(m, run, err);
 	if (!rc && m->request->deterministic)
 		rc = add_fact(run, "deterministic", "1", err);
 	return rc;

@@ -5,20 +5,25 @@
  */
 #include "machine/core_survey.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define SURVEY_CPUS 8
-#define SHARE_NS    100000000u
-#define LOOPS_MAX   65536
+#define SHARE_NS  100000000u
+#define LOOPS_MAX 65536
 /* A slow loop now and then is an interrupt. */
 #define SLOW_NOTICE_FRAC 0.05
+/* Fewer blocks have no spread to speak of. */
+#define LEAST_BLOCKS 3
+#define BLOCKS_MAX   1024
 
 struct survey {
 	const struct assay_topology *t;
 	const struct assay_clock *clock;
-	struct assay_core_share share[SURVEY_CPUS];
+	uint64_t share_ns;
+	struct assay_core_share share[ASSAY_SURVEY_CPUS];
 	size_t n;
 	uint64_t ticks[LOOPS_MAX];
 	struct assay_err err;
@@ -41,6 +46,45 @@ void assay_core_share_count(struct assay_core_share *s, uint64_t *ticks, size_t 
 	s->ratio = s->slow ? (double)ticks[n - 1 - s->slow / 2] / (double)ticks[0] : 1;
 }
 
+static int ascending_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Ticks of a loop in the turn that begins at loop *at, which moves behind it; 0: too few loops are left for one. */
+static double take_turn(const uint64_t *ticks, size_t n, double turn_ticks, size_t *at)
+{
+	double sum = 0;
+	size_t from = *at;
+
+	while (*at < n && sum < turn_ticks)
+		sum += (double)ticks[(*at)++];
+	return sum < turn_ticks ? 0 : sum / (double)(*at - from);
+}
+
+double assay_core_share_noise(const uint64_t *ticks, size_t n, double turn_ticks)
+{
+	double ratio[BLOCKS_MAX], turn[4];
+	size_t blocks = 0, at = 0;
+
+	while (blocks < BLOCKS_MAX) {
+		for (int i = 0; i < 4; i++)
+			turn[i] = take_turn(ticks, n, turn_ticks, &at);
+		if (!(turn[3] > 0))
+			break;
+		ratio[blocks++] = log((turn[1] + turn[2]) / (turn[0] + turn[3]));
+	}
+	if (blocks < LEAST_BLOCKS)
+		return NAN;
+	qsort(ratio, blocks, sizeof(*ratio), ascending_double);
+	/* two standard deviations lie between these; a median over blocks does not mind what lies beyond */
+	return (ratio[(size_t)(0.84 * (double)(blocks - 1) + 0.5)] -
+		ratio[(size_t)(0.16 * (double)(blocks - 1) + 0.5)]) /
+	       2;
+}
+
 static void *try_cores(void *arg)
 {
 	struct survey *s = arg;
@@ -52,7 +96,11 @@ static void *try_cores(void *arg)
 		do
 			s->ticks[n++] = assay_core_pace_ticks(s->clock);
 		while (n < LOOPS_MAX &&
-		       assay_clock_ticks_to_ns(s->clock, assay_clock_ticks(s->clock) - start) < SHARE_NS);
+		       assay_clock_ticks_to_ns(s->clock, assay_clock_ticks(s->clock) - start) < s->share_ns);
+		s->share[i].short_noise =
+			assay_core_share_noise(s->ticks, n, ASSAY_SURVEY_SHORT_NS / s->clock->ns_per_tick);
+		s->share[i].long_noise =
+			assay_core_share_noise(s->ticks, n, ASSAY_SURVEY_LONG_NS / s->clock->ns_per_tick);
 		assay_core_share_count(&s->share[i], s->ticks, n);
 	}
 	return NULL;
@@ -63,6 +111,11 @@ static double slow_frac(const struct assay_core_share *c)
 	return c->loops ? (double)c->slow / (double)c->loops : 0;
 }
 
+bool assay_core_share_taken(const struct assay_core_share *c)
+{
+	return slow_frac(c) > SLOW_NOTICE_FRAC;
+}
+
 void assay_core_share_add(struct assay_findings *l, const struct assay_core_share *v, size_t n, size_t n_cores)
 {
 	const struct assay_core_share *worst = &v[0];
@@ -70,7 +123,7 @@ void assay_core_share_add(struct assay_findings *l, const struct assay_core_shar
 	size_t slow = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		slow += slow_frac(&v[i]) > SLOW_NOTICE_FRAC;
+		slow += assay_core_share_taken(&v[i]);
 		worst = slow_frac(&v[i]) > slow_frac(worst) ? &v[i] : worst;
 	}
 	if (n < n_cores)
@@ -92,23 +145,28 @@ void assay_core_share_add(struct assay_findings *l, const struct assay_core_shar
 		"or its frequency changes; a host of one's own, or compare, which has two builds take turns");
 }
 
-void assay_core_survey(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *l)
+const char *assay_core_survey_take(const struct assay_topology *t, const struct assay_placement_options *where,
+				   const struct assay_clock *clock, uint64_t share_ns, struct assay_core_share *v,
+				   size_t *n, size_t *n_cores, struct assay_err *err)
 {
-	const struct assay_placement_options one_a_core = { 0 };
 	struct survey *s = calloc(1, sizeof(*s));
-	size_t n_cores = assay_placement_max(t, &one_a_core);
 	const char *untold = NULL;
-	int cpus[SURVEY_CPUS];
+	int cpus[ASSAY_SURVEY_CPUS];
 	pthread_t thread;
 
+	*n = 0;
+	*n_cores = assay_placement_max(t, where);
 	if (!s) {
-		l->failed = true;
-		return;
+		assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		return "out of memory";
 	}
 	s->t = t;
 	s->clock = clock;
-	s->n = n_cores < SURVEY_CPUS ? n_cores : SURVEY_CPUS;
-	if (!assay_placement_pick(t, &one_a_core, s->n, cpus, &s->err))
+	s->share_ns = share_ns;
+	s->n = *n_cores < ASSAY_SURVEY_CPUS ? *n_cores : ASSAY_SURVEY_CPUS;
+	if (!s->n)
+		untold = "no core to try";
+	else if (!assay_placement_pick(t, where, s->n, cpus, &s->err))
 		untold = assay_core_pace_untold(t, clock, cpus, s->n);
 	if (!untold && !s->err.code) {
 		for (size_t i = 0; i < s->n; i++)
@@ -118,13 +176,29 @@ void assay_core_survey(const struct assay_topology *t, const struct assay_clock 
 		else
 			pthread_join(thread, NULL);
 	}
-	if (untold || s->err.code || !s->n)
-		assay_findings_add(l, "core_pace", ASSAY_HEALTH_MISSING,
-				   untold        ? untold
-				   : s->err.code ? s->err.text
-						 : "no core to try",
-				   "");
-	else
-		assay_core_share_add(l, s->share, s->n, n_cores);
+	if (s->err.code) {
+		*err = s->err;
+		untold = err->text;
+	}
+	if (!untold) {
+		memcpy(v, s->share, s->n * sizeof(*v));
+		*n = s->n;
+	}
 	free(s);
+	return untold;
+}
+
+void assay_core_survey(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *l)
+{
+	const struct assay_placement_options one_a_core = { 0 };
+	struct assay_core_share share[ASSAY_SURVEY_CPUS];
+	struct assay_err err = { 0 };
+	size_t n, n_cores;
+	const char *untold = assay_core_survey_take(t, &one_a_core, clock, SHARE_NS, share, &n, &n_cores, &err);
+
+	l->failed |= err.code == ASSAY_ENOMEM;
+	if (untold)
+		assay_findings_add(l, "core_pace", ASSAY_HEALTH_MISSING, untold, "");
+	else
+		assay_core_share_add(l, share, n, n_cores);
 }

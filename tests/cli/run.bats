@@ -17,7 +17,8 @@ gone() {
 @test "run measures, checks and stores every case" {
 	run --separate-stderr measure
 	[ "$status" = 0 ]
-	[[ ${lines[0]} == "suite     quick, seed 42" ]]
+	[[ ${lines[0]} == "machine: "* ]]
+	[[ ${lines[1]} == "suite     quick, seed 42" ]]
 	[[ $output == *"quantize.q8_0"* && $output == *"dequantize.q8_0"* ]]
 	[[ $output == *"3 ok in "* ]]
 	[[ $output == *"stored as run 1 in assay.db"* ]]

@@ -3,6 +3,7 @@
  * The pace of a core, with a clock of the test's own; what a survey of real cores looks like to the doctor. No time is
  * measured.
  */
+#include <math.h>
 #include <time.h>
 
 #include "unit.h"
@@ -208,6 +209,27 @@ TEST(test_a_survey_of_this_machine)
 	assert_string_equal(all.v[1].value, "the steps of the clock are too coarse");
 	assay_findings_release(&all);
 	assay_topology_close(t);
+}
+
+/* Turns of loops that take as long every time, that drift, and of which one in two blocks is hit. */
+TEST(noise_of_turns)
+{
+	uint64_t ticks[4000];
+
+	for (size_t i = 0; i < N_OF(ticks); i++)
+		ticks[i] = 1000;
+	assert_true(assay_core_share_noise(ticks, N_OF(ticks), 10000) == 0);
+	/* ABBA takes a steady drift away */
+	for (size_t i = 0; i < N_OF(ticks); i++)
+		ticks[i] = 1000000 + i;
+	assert_true(assay_core_share_noise(ticks, N_OF(ticks), 1e7) < 1e-6);
+	/* every other turn takes 10 % longer: each block the same, and half a percent up and down from block to block */
+	for (size_t i = 0; i < N_OF(ticks); i++)
+		ticks[i] = i / 40 % 2 ? 1000 : i % 40 < 10 ? 1010 : 1000;
+	assert_true(fabs(assay_core_share_noise(ticks, N_OF(ticks), 10000) - 0.0025) < 0.0005);
+	/* too few blocks, and none */
+	assert_true(isnan(assay_core_share_noise(ticks, 80, 10000)));
+	assert_true(isnan(assay_core_share_noise(ticks, 0, 10000)));
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line about the machine that stands before numbers. */
+#ifndef ASSAY_DRIVE_FITNESS_H
+#define ASSAY_DRIVE_FITNESS_H
+
+#include "drive/request.h"
+#include "machine/clock.h"
+#include "machine/topology.h"
+
+#define ASSAY_FITNESS_MAX 256
+
+/*
+ * Try the cores that @q allows, for a tenth of a second altogether, and write what they are fit for, as
+ * assay_fitness_text says, at the margin and the rate of false alarms that comparisons have by default. Where the work
+ * is to be the same whatever the time, nothing is tried.
+ */
+void assay_fitness_line(const struct assay_topology *t, const struct assay_clock *clock, const struct assay_request *q,
+			char *buf, size_t size);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "judge/fitness.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/paired.h"
+#include "judge/stopping.h"
+
+/* So many pairs a budget holds at least. */
+#define PAIRS 16
+/* Standard error of a median over that of a mean. */
+#define MEDIAN_OVER_MEAN 1.2533
+/* Beyond this nothing that matters can be told. */
+#define USELESS_FRAC 0.5
+
+double assay_fitness_told(double noise, double blocks, double margin_frac, double alpha)
+{
+	const struct assay_sequential_rule rule = { alpha, alpha, ASSAY_STOPPING_MAX_PAIRS, ASSAY_PAIRED_SD_FLOOR };
+	const double sd = MEDIAN_OVER_MEAN * noise / sqrt(blocks);
+	double x[PAIRS];
+
+	if (!isfinite(noise))
+		return NAN;
+	/* values of this standard deviation, which is all that the calculation takes of them */
+	for (size_t i = 0; i < PAIRS; i++)
+		x[i] = (i & 1 ? 1 : -1) * sd * sqrt((PAIRS - 1.0) / PAIRS);
+	return expm1(assay_sequential_detectable(x, PAIRS, &rule, log1p(margin_frac), ASSAY_PAIRED_POWER));
+}
+
+/* 0.0061 → 0.7 %, 0.012 → 2 %: what is promised is never less than what was found. */
+static void percent_up(double frac, char *buf, size_t size)
+{
+	double percent = 100 * frac, digit = pow(10, floor(log10(percent)));
+
+	snprintf(buf, size, "%.1g %%", ceil(percent / digit - 1e-9) * digit);
+	if (percent >= 10)
+		snprintf(buf, size, "%.0f %%", ceil(percent / digit - 1e-9) * digit);
+}
+
+static void add_shared(const struct assay_fitness *f, char *buf, size_t size)
+{
+	size_t n = strlen(buf);
+
+	for (size_t i = 0; i < f->n_shared && n < size; i++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%d",
+				      !i ? f->n_shared > 1 ? "; something shares cores " : "; something shares core "
+				      : i + 1 == f->n_shared ? " and "
+							     : ", ",
+				      f->shared[i]);
+}
+
+void assay_fitness_text(const struct assay_fitness *f, char *buf, size_t size)
+{
+	char brief[32] = "", lasting[32] = "";
+
+	if (f->untold || !isfinite(f->short_frac) || !isfinite(f->long_frac)) {
+		snprintf(buf, size, "how small a change it can tell is not known: %s",
+			 f->untold ? f->untold : "too little could be tried");
+		return;
+	}
+	percent_up(f->short_frac, brief, sizeof(brief));
+	percent_up(f->long_frac, lasting, sizeof(lasting));
+	if (f->short_frac > USELESS_FRAC)
+		snprintf(buf, size, "not fit: it could not even tell 50 %%");
+	else if (f->long_frac > USELESS_FRAC)
+		snprintf(buf, size, "fit to tell %s on calls under 1 ms, not even 50 %% above", brief);
+	else if (!strcmp(brief, lasting))
+		snprintf(buf, size, "fit to tell %s", brief);
+	else
+		snprintf(buf, size, "fit to tell %s on calls under 1 ms, %s above", brief, lasting);
+	add_shared(f, buf, size);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How small a change a machine can tell, from how evenly its cores calculate just now; and the sentence that says so. */
+#ifndef ASSAY_JUDGE_FITNESS_H
+#define ASSAY_JUDGE_FITNESS_H
+
+#include <stddef.h>
+
+/* Cores that a sentence names. */
+#define ASSAY_FITNESS_CORES 8
+
+struct assay_fitness {
+	double short_frac, long_frac; /* least slowdown told of calls under 1 ms, and of longer ones; NaN: not known */
+	int shared[ASSAY_FITNESS_CORES]; /* CPUs of which something else takes a part */
+	size_t n_shared;
+	const char *untold; /* why nothing is known; NULL: it is */
+};
+
+/*
+ * The slowdown that a comparison of default effort would call REGRESSED with 95 % probability, were the pace of the
+ * cores all that disturbs it: the smallest detectable change of its least number of pairs at @margin_frac. @noise is
+ * the spread of the log ratio of a block of ABBA turns, @blocks their number in a pair. NaN where @noise is.
+ */
+double assay_fitness_told(double noise, double blocks, double margin_frac, double alpha);
+
+/*
+ * "fit to tell 1 % on calls under 1 ms, 3 % above; something shares core 1": shares are rounded up to one digit. Says
+ * what is not known.
+ */
+void assay_fitness_text(const struct assay_fitness *f, char *buf, size_t size);
+
+#endif

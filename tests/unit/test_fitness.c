@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a machine is fit for, and how that is said. */
+
+#include <math.h>
+
+#include "judge/fitness.h"
+#include "unit.h"
+
+/* Without noise the margin is left, and what a floor of the spread adds; more noise tells less, more blocks more. */
+TEST(what_can_be_told)
+{
+	const double quiet = assay_fitness_told(0, 37, 0.005, 0.01), noisy = assay_fitness_told(0.05, 37, 0.005, 0.01);
+
+	assert_true(quiet > 0.005 && quiet < 0.008);
+	assert_true(noisy > 0.01 && noisy < 0.05);
+	assert_true(assay_fitness_told(0.05, 4, 0.005, 0.01) > noisy);
+	assert_true(assay_fitness_told(0.05, 37, 0.02, 0.01) > noisy + 0.01);
+	assert_true(isnan(assay_fitness_told(NAN, 37, 0.005, 0.01)));
+}
+
+TEST(how_it_is_said)
+{
+	static const struct {
+		struct assay_fitness f;
+		const char *want;
+	} rows[] = {
+		{ { .short_frac = 0.0061, .long_frac = 0.0069 }, "fit to tell 0.7 %" },
+		{ { .short_frac = 0.01, .long_frac = 0.023 }, "fit to tell 1 % on calls under 1 ms, 3 % above" },
+		{ { .short_frac = 0.12, .long_frac = 0.31, .shared = { 1 }, .n_shared = 1 },
+		  "fit to tell 20 % on calls under 1 ms, 40 % above; something shares core 1" },
+		{ { .short_frac = 0.01, .long_frac = 0.01, .shared = { 0, 2, 5 }, .n_shared = 3 },
+		  "fit to tell 1 %; something shares cores 0, 2 and 5" },
+		{ { .short_frac = 0.03, .long_frac = 2 }, "fit to tell 3 % on calls under 1 ms, not even 50 % above" },
+		{ { .short_frac = 0.6, .long_frac = 0.7 }, "not fit: it could not even tell 50 %" },
+		{ { .short_frac = NAN, .long_frac = 0.01 },
+		  "how small a change it can tell is not known: too little could be tried" },
+		{ { .untold = "no core to try" }, "how small a change it can tell is not known: no core to try" },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char text[256];
+
+		assay_fitness_text(&rows[i].f, text, sizeof(text));
+		assert_string_equal(text, rows[i].want);
+	}
+}
+
+UNIT_MAIN(NULL, NULL)
