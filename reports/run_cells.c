@@ -33,6 +33,51 @@ void assay_run_cells_shape(const struct assay_run *run, const struct assay_case 
 					      c->axes[i].text);
 }
 
+bool assay_run_cells_same_shape(const struct assay_case *a, const struct assay_case *b)
+{
+	if (strcmp(a->op, b->op) || a->cache != b->cache || a->n_axes != b->n_axes)
+		return false;
+	for (unsigned i = 0; i < a->n_axes; i++)
+		if (strcmp(a->axes[i].text, b->axes[i].text))
+			return false;
+	return true;
+}
+
+struct assay_run_against assay_run_cells_against(const struct assay_run *run, const struct assay_result *r)
+{
+	const struct assay_result *best = r, *reference = NULL, *other;
+
+	for (size_t i = 0; i < run->n_results && assay_run_cells_measured(r); i++) {
+		const struct assay_result *o = &run->results[i];
+
+		if (!assay_run_cells_measured(o) || o->c.threads != r->c.threads ||
+		    !assay_run_cells_same_shape(&o->c, &r->c))
+			continue;
+		if (o->median_ns < best->median_ns)
+			best = o;
+		if (o->c.reference && o != r)
+			reference = o;
+	}
+	other = best != r ? best : reference;
+	return (struct assay_run_against){ other, other ? r->median_ns / other->median_ns : NAN };
+}
+
+void assay_run_cells_against_text(const struct assay_run *run, const struct assay_result *r, char *buf, size_t size)
+{
+	const struct assay_run_against a = assay_run_cells_against(run, r);
+	const double times = a.times > 1 ? a.times : 1 / a.times;
+
+	buf[0] = '\0';
+	if (a.other && times < 1.005)
+		snprintf(buf, size, "as fast as %s", a.other->c.variant);
+	else if (a.other)
+		snprintf(buf, size, "%.*fx %s than %s",
+			 times < 9.95   ? 2
+			 : times < 99.5 ? 1
+					: 0,
+			 times, a.times > 1 ? "slower" : "faster", a.other->c.variant);
+}
+
 /* "kv_hit_frac" → "kv hit": the unit stands with the number. */
 static void spoken_name(const char *tag, char *name, size_t size)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "reports/json_parts.h"
+#include "reports/run_parts.h"
 
 static json_t *axes_json(const struct assay_case *c)
 {
@@ -65,8 +66,18 @@ static json_t *roof_json(const struct assay_result_roof *roof)
 			 "name", assay_json_text(roof->name), "in_turn", in_turn);
 }
 
-static json_t *case_json(const struct assay_result *r, bool samples)
+/* Of what a time is held against: null where no other variant was measured. */
+static json_t *against_json(const struct assay_run_against *a)
 {
+	if (!a->other)
+		return json_null();
+	return json_pack("{s:o,s:o}", "variant", assay_json_text(a->other->c.variant), "speedup",
+			 assay_json_number(1 / a->times));
+}
+
+static json_t *case_json(const struct assay_run *run, const struct assay_result *r, bool samples)
+{
+	const struct assay_run_against against = assay_run_cells_against(run, r);
 	bool paced = r->n_samples && assay_result_pace_tried(r);
 	json_t *o = json_object();
 
@@ -91,6 +102,7 @@ static json_t *case_json(const struct assay_result *r, bool samples)
 					 : json_null());
 	json_object_set_new(o, "min_ns", time_json(r, r->min_ns));
 	json_object_set_new(o, "mad_ns", time_json(r, r->mad_ns));
+	json_object_set_new(o, "against", against_json(&against));
 	json_object_set_new(o, "metrics", assay_json_metrics(r->metrics, r->n_metrics));
 	json_object_set_new(o, "counters", assay_json_counters(&r->counters));
 	json_object_set_new(o, "unavailable", assay_json_unavailable(&r->counters));
@@ -151,7 +163,7 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 	assay_json_part("\n  \"run\": ", run_json(run), 1, out);
 	assay_text_add(out, ",\n  \"cases\": [");
 	for (size_t i = 0; i < run->n_results; i++)
-		assay_json_part(i ? ",\n    " : "\n    ", case_json(&run->results[i], r->run.samples), 2, out);
+		assay_json_part(i ? ",\n    " : "\n    ", case_json(run, &run->results[i], r->run.samples), 2, out);
 	assay_text_add(out, run->n_results ? "\n  ]" : "]");
 	if (run->exact) {
 		json_t *exact = json_object();

@@ -14,6 +14,18 @@
 void assay_run_cells_shape(const struct assay_run *run, const struct assay_case *c, bool common, char *buf,
 			   size_t size);
 
+/* Do they differ in variant and number of threads at most? */
+bool assay_run_cells_same_shape(const struct assay_case *a, const struct assay_case *b);
+
+/* What a time is held against: the fastest variant on as many threads; of that one itself the reference variant. */
+struct assay_run_against {
+	const struct assay_result *other; /* NULL: no other variant was measured */
+	double times;                     /* as long as @other takes; below 1 it is faster */
+};
+struct assay_run_against assay_run_cells_against(const struct assay_run *run, const struct assay_result *r);
+/* "48x slower than avx512"; "" where there is no other. */
+void assay_run_cells_against_text(const struct assay_run *run, const struct assay_result *r, char *buf, size_t size);
+
 /* Has an earlier result the op of result @i? */
 bool assay_run_cells_op_before(const struct assay_run *run, size_t i);
 

@@ -25,6 +25,7 @@ enum {
 	COL_ROOF,
 	COL_BOUND,
 	COL_CHECK,
+	COL_AGAINST,
 	COL_NOTE,
 	N_COLS
 };
@@ -34,12 +35,15 @@ enum {
 /* Below these widths the cache column and checks go, and notes get lines of their own. */
 #define NARROW         92
 #define ROOM_FOR_NOTES 116
+/* And so much more where cases are held against each other. */
+#define ROOM_FOR_AGAINST 28
 
 struct view {
 	const struct assay_run *run;
 	const struct assay_emit_style *style;
 	const char *pm; /* plus-minus */
 	bool timed;     /* any case has a time */
+	bool against;   /* any shape has several variants */
 	bool roof, narrow, note_lines, rounds, starred, ranged, noted, efficiency, in_turn;
 };
 
@@ -63,8 +67,11 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 	const struct assay_roof_range *in_turn = &r->roof.in_turn;
 
 	buf[0] = '\0';
+	/* little room: it has no column */
+	if (v->note_lines)
+		assay_run_cells_against_text(v->run, r, buf, size);
 	if (r->n_samples && !r->steady)
-		snprintf(buf, size, "unsteady");
+		snprintf(buf + strlen(buf), size - strlen(buf), "%sunsteady", buf[0] ? ", " : "");
 	if (r->dropped_frac > DROPPED_SHOWN_FRAC)
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% dropped", buf[0] ? ", " : "",
 			 100 * r->dropped_frac);
@@ -73,7 +80,8 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 			 100 * r->disturbed_frac);
 	if (r->slow_core)
 		snprintf(buf + strlen(buf), size - strlen(buf), "%sslow core", buf[0] ? ", " : "");
-	v->noted |= buf[0] != '\0';
+	v->noted |=
+		(r->n_samples && !r->steady) || r->dropped_frac > DROPPED_SHOWN_FRAC || r->disturbed || r->slow_core;
 	if (isfinite(efficiency))
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% efficient", buf[0] ? ", " : "",
 			 100 * efficiency);
@@ -100,7 +108,8 @@ static void add_metrics(struct assay_columns *t, const struct view *v, const str
 static void add_measured(struct assay_columns *t, struct view *v, const struct assay_result *r, const char *tag,
 			 const char **cells)
 {
-	char time[64] = "", half[64] = "", rate[64] = "", roof[64] = "", check[80], note[80];
+	char time[64] = "", half[64] = "", rate[64] = "", roof[64] = "", check[80], note[80 + ASSAY_NAME_MAX + 32];
+	char against[ASSAY_NAME_MAX + 32];
 	double roof_frac = assay_run_cells_metric(r, "roof_frac");
 
 	if (r->n_samples) {
@@ -118,6 +127,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 		snprintf(roof, sizeof(roof), "%.*f %%", roof_frac < 0.0995 ? 1 : 0, 100 * roof_frac);
 	check_text(r, check, sizeof(check));
 	note_text(v, r, note, sizeof(note));
+	assay_run_cells_against_text(v->run, r, against, sizeof(against));
 
 	cells[COL_TIME] = time;
 	cells[COL_HALF] = half;
@@ -126,6 +136,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	cells[COL_BOUND] = v->narrow ? NULL : r->roof.name;
 	/* little room: a line that says nothing else is right */
 	cells[COL_CHECK] = v->narrow && r->checked ? NULL : check;
+	cells[COL_AGAINST] = v->note_lines ? NULL : against;
 	cells[COL_NOTE] = v->note_lines ? NULL : note;
 	assay_columns_row(t, cells);
 	if (v->note_lines && note[0])
@@ -165,13 +176,14 @@ static void add_result(struct assay_columns *t, struct view *v, const struct ass
 
 static void add_head(struct assay_columns *t, const struct view *v)
 {
-	static const char *const names[N_COLS] = { "variant", "shape", "thr", "cache", "time", "95 %",
-						   "rate",    "roof",  "of",  "check", "" };
+	static const char *const names[N_COLS] = { "variant", "shape", "thr", "cache", "time",   "95 %",
+						   "rate",    "roof",  "of",  "check", "versus", "" };
 	char cells[N_COLS][32];
 	const char *p[N_COLS];
 
 	for (size_t i = 0; i < N_COLS; i++) {
-		bool shown = names[i][0] && (v->timed || i < COL_TIME || i > COL_BOUND) &&
+		bool shown = names[i][0] && (i != COL_AGAINST || (v->against && !v->note_lines)) &&
+			     (v->timed || i < COL_TIME || i > COL_BOUND) &&
 			     (v->roof || (i != COL_ROOF && i != COL_BOUND)) &&
 			     (!v->narrow || (i != COL_CACHE && i != COL_BOUND && i != COL_CHECK));
 
@@ -263,6 +275,9 @@ static void add_legend(struct assay_text *out, const struct view *v)
 		legend_line(out, v, "check",
 			    "ok: equal to the op's own answer; with the digest of exact results, or the worst relative "
 			    "error of others");
+	if (v->against)
+		legend_line(out, v, "versus",
+			    "the fastest variant of the shape on as many threads, of that one the reference variant");
 	add_metric_legend(out, v);
 	if (v->noted)
 		legend_line(out, v, "notes",
@@ -280,7 +295,7 @@ static void add_legend(struct assay_text *out, const struct view *v)
 
 static void add_rows(struct view *v, struct assay_text *out)
 {
-	struct assay_columns t = { .align = "llrlrrrrlll", .indent = "  ", .width = v->style->width };
+	struct assay_columns t = { .align = "llrlrrrrllll", .indent = "  ", .width = v->style->width };
 	const struct assay_run *run = v->run;
 
 	add_head(&t, v);
@@ -309,8 +324,7 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	struct view v = { .run = run,
 			  .style = style,
 			  .pm = style->utf8 ? "±" : "+-",
-			  .narrow = style->width && style->width < NARROW,
-			  .note_lines = style->width && style->width < ROOM_FOR_NOTES };
+			  .narrow = style->width && style->width < NARROW };
 
 	if (r->run.brief) {
 		assay_run_brief_text(&r->run, style, out);
@@ -321,7 +335,9 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	for (size_t i = 0; i < run->n_results; i++) {
 		v.timed |= run->results[i].n_samples > 0;
 		v.roof |= assay_result_metric(&run->results[i], "roof_frac") != NULL;
+		v.against |= assay_run_cells_against(run, &run->results[i]).other != NULL;
 	}
+	v.note_lines = style->width && style->width < ROOM_FOR_NOTES + (v.against ? ROOM_FOR_AGAINST : 0);
 	add_rows(&v, out);
 	if (run->n_results)
 		add_legend(out, &v);

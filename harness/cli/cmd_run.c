@@ -19,6 +19,9 @@ static int set_rounds(void *to, const char *arg, const char *name, struct assay_
 	return assay_request_set_rounds(to, arg, name, err);
 }
 
+/* So many cases are all shown where they were chosen with --only. */
+#define FEW_CASES 8
+
 #define AT(member) offsetof(struct assay_settings, member)
 
 static const struct assay_option options[] = {
@@ -173,7 +176,7 @@ static int count(const struct assay_settings *s, struct assay_watcher *w, int *s
 static int measure(const struct assay_settings *s, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct assay_run run;
-	const struct assay_report report = {
+	struct assay_report report = {
 		.kind = ASSAY_REPORT_RUN,
 		.run = { .run = &run, .brief = !s->verbose },
 	};
@@ -182,6 +185,8 @@ static int measure(const struct assay_settings *s, struct assay_watcher *w, int 
 
 	w->show_head = !s->json;
 	rc = assay_run_measure(&s->r, &w->watch, &run, &why);
+	/* of few cases that were chosen each is wanted */
+	report.run.brief &= !s->r.only.n || run.n_results > FEW_CASES;
 	if (run.id && (!rc || rc == ASSAY_EINTERRUPTED || run.n_results))
 		shown = assay_cli_emit(&report, s->json, false, err);
 	if (!shown)

@@ -2,6 +2,9 @@
 /* The default view of a run: the best of each shape, what failed, and what is said once for many cases. */
 #include "emit_fixture.h"
 
+#include <jansson.h>
+#include <math.h>
+
 static struct assay_result result(const char *op, const char *variant, const char *n, unsigned threads, double us)
 {
 	struct assay_result r = { .max_rel_err = -1, .numa_node = -1, .checked = true, .correct = true };
@@ -215,6 +218,50 @@ TEST(fits_the_terminal)
 			has_no_wider_line(s, style.width);
 	}
 	assay_result_release(&r[1]);
+}
+
+/* In the table of all cases each is held against the fastest on as many threads, that one against the reference. */
+TEST(test_against)
+{
+	struct assay_result r[] = { result("op", "ref", "1", 1, 480),   result("op", "avx2", "1", 1, 20),
+				    result("op", "avx512", "1", 1, 10), result("op", "avx512", "1", 2, 6),
+				    result("op", "ref", "2", 1, 30),    result("op", "slow", "2", 1, 45),
+				    result("op", "lone", "3", 1, 45) };
+	struct assay_run run = { .results = r, .n_results = N_OF(r), .started_ns = 1, .ended_ns = 12000000001 };
+	const struct assay_report report = { .kind = ASSAY_REPORT_RUN, .run = { .run = &run } };
+	json_t *o;
+	char *s;
+
+	s = emit(&report, "text", NULL);
+	has(s, "48.0x slower than avx512\n");
+	has(s, "2.00x slower than avx512\n");
+	has(s, "48.0x faster than ref\n");
+	has(s, "1.50x slower than ref\n");
+	assert_int_equal(times(s, " than "), 4);
+	has(s, "  check  versus\n");
+	has(s, "\n  versus the fastest variant");
+	/* little room: a line below */
+	s = emit(&report, "text", &(struct assay_emit_style){ .width = 80 });
+	has_no_wider_line(s, 80);
+	has(s, "\n    48.0x slower than avx512\n");
+	o = json_loads(emit(&report, "json", NULL), 0, NULL);
+	assert_non_null(o);
+	for (size_t i = 0; i < N_OF(r); i++) {
+		static const struct {
+			const char *variant;
+			double speedup;
+		} want[] = { { "avx512", 10.0 / 480 }, { "avx512", 0.5 }, { "ref", 48 }, { NULL, 0 }, { NULL, 0 },
+			     { "ref", 30.0 / 45 },     { NULL, 0 } };
+		json_t *a = json_object_get(json_array_get(json_object_get(o, "cases"), i), "against");
+
+		if (!want[i].variant) {
+			assert_true(json_is_null(a));
+			continue;
+		}
+		assert_string_equal(json_string_value(json_object_get(a, "variant")), want[i].variant);
+		assert_true(fabs(json_number_value(json_object_get(a, "speedup")) - want[i].speedup) < 1e-6);
+	}
+	json_decref(o);
 }
 
 UNIT_MAIN(NULL, NULL)
