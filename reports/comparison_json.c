@@ -63,6 +63,8 @@ static json_t *case_json(const struct assay_comparison_case *c, const struct ass
 	o = json_pack("{s:s,s:s,s:f,s:b,s:b,s:o,s:o,s:o}", "key", c->c.key, "control", kinds[c->control], "injected",
 		      assay_comparison_injected(c), "in_base", c->in_base, "in_head", c->in_head, "reason",
 		      assay_json_text(c->reason), "difference", assay_json_text(c->difference), "pairs", pairs);
+	if (c->base_variant[0])
+		json_object_set_new(o, "base_variant", assay_json_text(c->base_variant));
 	json_object_set_new(o, "undecided", assay_json_text(reading->undecided));
 	json_object_set_new(o, "metrics",
 			    sides_json(assay_json_metrics(base->metrics, base->n_metrics),

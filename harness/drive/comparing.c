@@ -186,9 +186,11 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 	const bool head_alone = c->control == ASSAY_CONTROL_SLOWER || !c->in_base;
 	const struct assay_compare_side *base = k->side[head_alone ? ASSAY_HEAD : ASSAY_BASE];
 	const struct assay_compare_side *head = k->side[c->control == ASSAY_CONTROL_AA ? ASSAY_BASE : ASSAY_HEAD];
+	struct assay_case base_case;
 	const struct assay_pair_options po = {
 		.plugins = { &base->plugins, &head->plugins },
 		.parts = { base->parts.s, head->parts.s },
+		.base_case = c->base_variant[0] ? &base_case : NULL,
 		.injected_frac = c->injected_frac,
 		.pair_seed = pair_seed(k->cmp, i, round),
 		.iterations = st->iterations,
@@ -198,9 +200,12 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 	};
 	struct assay_pair p;
 	bool keep = true;
-	int rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &st->lessons, &p, c->difference,
-				    err);
+	int rc = assay_comparison_base_case(c, &base_case, err);
 
+	if (rc)
+		return rc;
+	rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &st->lessons, &p, c->difference,
+				err);
 	st->spent_ns += p.wall_ns;
 	st->iterations = p.iterations;
 	if (!rc)

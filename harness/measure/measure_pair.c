@@ -36,6 +36,11 @@ struct pair_session {
 	struct assay_counter_choice choice;
 };
 
+static const struct assay_case *case_of(const struct pair_session *s, int side)
+{
+	return side == ASSAY_BASE && s->po->base_case ? s->po->base_case : s->c;
+}
+
 /* Which side is set up first and tells the number of iterations: drawn, so that neither has it better on average. */
 static int first_side(const struct pair_session *s)
 {
@@ -159,7 +164,7 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 						.choice = &s->choice,
 						.pace_untold = s->turns.pace_untold };
 	struct assay_pair_side *ps = &s->p->side[side];
-	struct assay_result r = { .c = *s->c };
+	struct assay_result r = { .c = *case_of(s, side) };
 	int rc = assay_case_cpus(from.reply, &r, s->err);
 
 	if (!rc && ps->samples)
@@ -284,7 +289,7 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 	difference[0] = '\0';
 	for (int i = 0; i < 2; i++) {
 		s->lessons->patience[i].other = &s->lessons->patience[!i];
-		side[i] = (struct assay_turns_side){ .c = s->c,
+		side[i] = (struct assay_turns_side){ .c = case_of(s, i),
 						     .facts = s->facts,
 						     .plugins = s->po->plugins[i],
 						     .parts = s->po->parts[i],

@@ -11,6 +11,7 @@
 struct assay_pair_options {
 	const struct assay_strings *plugins[2]; /* of base and head */
 	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
+	const struct assay_case *base_case;     /* another variant of the op; NULL: the base runs the head's case */
 	double injected_frac;                   /* slowdown of the head: see find_injection(); 0: none */
 	uint64_t pair_seed;                     /* order and layout; 0 is as good as any other */
 	uint64_t iterations;                    /* of a sample; 0: find out and tell in the result */

@@ -76,6 +76,15 @@ bool assay_pair_same_code(const struct assay_pair *p)
 	return base[0] && !strcmp(base, p->side[ASSAY_HEAD].code_hash);
 }
 
+int assay_comparison_base_case(const struct assay_comparison_case *c, struct assay_case *out, struct assay_err *err)
+{
+	*out = c->c;
+	if (!c->base_variant[0])
+		return 0;
+	memcpy(out->variant, c->base_variant, sizeof(out->variant));
+	return assay_case_make_key(out, err);
+}
+
 double assay_comparison_injected(const struct assay_comparison_case *c)
 {
 	const struct assay_pair *p = c->pairs;

@@ -46,8 +46,9 @@ struct assay_pair {
 struct assay_comparison_case {
 	struct assay_case c;
 	enum assay_control control;
-	double injected_frac;     /* of ASSAY_CONTROL_SLOWER: 0.02 = 2 % more work, as it was asked for */
-	bool in_base, in_head;    /* does the side have the variant? */
+	double injected_frac;              /* of ASSAY_CONTROL_SLOWER: 0.02 = 2 % more work, as it was asked for */
+	bool in_base, in_head;             /* does the side have the variant? */
+	char base_variant[ASSAY_NAME_MAX]; /* that the base runs, where it is another one than that of @c; else "" */
 	char reason[512];         /* why it was not measured at all, or why the base's variant cannot be loaded */
 	char difference[256];     /* where the outputs of the two sides begin to differ; empty: they do not */
 	struct assay_pair *pairs; /* malloc'ed, in order of time */
@@ -67,8 +68,9 @@ struct assay_comparison {
 	unsigned max_pairs; /* a case; fixes the looks that are paid for */
 	unsigned family;    /* number of tests that share alpha: cases × metrics, fixed before the first sample */
 	bool same_code;     /* times are taken also where the machine code is the same; not stored */
-	char *policy;       /* text of the policy it was judged by, malloc'ed */
-	unsigned rule;      /* version of the rule it was judged by; 0: from before rules had versions */
+	bool trial;    /* of a certification: its controls stand for cases, and have the time of these; not stored */
+	char *policy;  /* text of the policy it was judged by, malloc'ed */
+	unsigned rule; /* version of the rule it was judged by; 0: from before rules had versions */
 	struct assay_comparison_case *cases; /* malloc'ed; controls among them; none where only counts were asked for */
 	size_t n_cases;
 	struct assay_exact_run exact[2]; /* counts of either side; a head without cases: none were asked for */
@@ -101,6 +103,9 @@ void assay_comparison_case_release(struct assay_comparison_case *c);
 /* Release the cases and their pairs alone. */
 void assay_comparison_drop_cases(struct assay_comparison *cmp);
 void assay_comparison_release(struct assay_comparison *cmp);
+
+/* The case that the base runs: that of @c, or the same of another variant. ASSAY_ELIMIT when its key does not fit. */
+int assay_comparison_base_case(const struct assay_comparison_case *c, struct assay_case *out, struct assay_err *err);
 
 /* What was done on top in a slower head: whole iterations, which may differ from what was asked for. */
 double assay_comparison_injected(const struct assay_comparison_case *c);

@@ -34,10 +34,11 @@ struct assay_gate_case {
 	size_t pairs; /* process pairs behind the ratio; 0 where there are none */
 	double dropped_frac;
 	double smallest_detectable_frac;
-	double value, limit; /* floors and ceilings */
-	bool missing;        /* of the manifest, but not in the run */
-	bool suspect;        /* of pairs: undecided, and its estimate is slower than the margin allows */
-	bool same_code;      /* stored times: the machine code is that of the baseline */
+	double value, limit;               /* floors and ceilings */
+	bool missing;                      /* of the manifest, but not in the run */
+	char base_variant[ASSAY_NAME_MAX]; /* that the head's is compared with; "": the same of another build */
+	bool suspect;                      /* of pairs: undecided, and its estimate is slower than the margin allows */
+	bool same_code;                    /* stored times: the machine code is that of the baseline */
 	enum assay_doubt doubt;
 };
 
@@ -75,6 +76,7 @@ struct assay_gate_report {
 	int64_t comparison_id; /* in the store; 0: none */
 	unsigned rule;         /* version of the rule that judged a comparison; 0: there is none */
 	double seconds;        /* that it took; NaN unknown */
+	char fitness[256];     /* what the machine was fit for when it was measured; "": not known */
 };
 
 void assay_gate_report_release(struct assay_gate_report *r);
