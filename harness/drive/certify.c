@@ -94,6 +94,7 @@ static void make_trial(const struct certifying *c, struct assay_comparison *cmp,
 	*cmp = c->plan.cmp;
 	cmp->started_ns = assay_monotonic_ns();
 	cmp->alpha = c->plan.cmp.alpha / (double)n;
+	cmp->trial = true;
 	cmp->cases = cases;
 	cmp->n_cases = n;
 	for (size_t i = 0; i < n; i++) {

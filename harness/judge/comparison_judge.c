@@ -23,6 +23,8 @@ struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cm
 				     policy->max_dropped_frac, cmp->max_pairs);
 
 	rule.same_code_pairs = cmp->same_code ? SAME_CODE_PAIRS : 1;
+	if (c->control != ASSAY_CONTROL_NONE && !cmp->trial)
+		rule.budgets = ASSAY_PAIRED_CONTROL_BUDGETS;
 	rule.before_4 = cmp->rule < 4;
 	return rule;
 }
@@ -297,6 +299,7 @@ static int judge_case(const struct assay_comparison *cmp, const struct assay_com
 	if (!row)
 		return ASSAY_ENOMEM;
 	*row = g;
+	memcpy(row->base_variant, c->base_variant, sizeof(row->base_variant));
 	return judge_limits(cmp, c, g.verdict, policy, countable, r, err);
 }
 

@@ -26,6 +26,7 @@ struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, u
 		.max_dropped_frac = max_dropped_frac,
 		.max_pairs = max_pairs,
 		.same_code_pairs = 1,
+		.budgets = 1,
 	};
 }
 

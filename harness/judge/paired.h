@@ -16,6 +16,9 @@
 /* "Smallest detectable" is what would have been found with this probability. */
 #define ASSAY_PAIRED_POWER 0.95
 
+/* Budgets of a control: all other verdicts rest on it. */
+#define ASSAY_PAIRED_CONTROL_BUDGETS 8
+
 struct assay_paired_rule {
 	double alpha_regressed; /* of one test: a false REGRESSED or IMPROVED, over all its looks */
 	double alpha_pass;      /* of one test: a false PASS, over all its looks */
@@ -23,6 +26,7 @@ struct assay_paired_rule {
 	double max_dropped_frac;
 	size_t max_pairs;
 	size_t same_code_pairs; /* that a case of the same machine code takes: they do not decide */
+	unsigned budgets;       /* of time that the case has, at least */
 	bool before_4;          /* as rules before version 4 judged, by which stored comparisons are judged again */
 };
 

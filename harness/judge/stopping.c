@@ -9,7 +9,6 @@
 
 #define FIRST_LOOK_BUDGETS 4
 #define SUSPECT_BUDGETS    2
-#define CONTROL_BUDGETS    8
 #define KIND_SPREAD        0.5
 #define KIND_ERRORS        1.5
 
@@ -29,9 +28,9 @@ static uint64_t pair_ns(const struct assay_comparison_case *c)
 }
 
 /* How many budgets a case may take once a slowdown can be seen. */
-static uint64_t budgets_of(const struct assay_comparison_case *c, bool suspect)
+static uint64_t budgets_of(const struct assay_paired_rule *rule, bool suspect)
 {
-	return c->control != ASSAY_CONTROL_NONE ? CONTROL_BUDGETS : suspect ? SUSPECT_BUDGETS : 1;
+	return suspect && rule->budgets < SUSPECT_BUDGETS ? SUSPECT_BUDGETS : rule->budgets;
 }
 
 /* Pairs like those so far that fit into the time that is left, or the last that are needed for the first look. */
@@ -39,7 +38,7 @@ static size_t pairs_to_come(const struct assay_comparison_case *c, const struct 
 			    uint64_t spent_ns, uint64_t budget_ns)
 {
 	const size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
-	const uint64_t all = budgets_of(c, suspect) * budget_ns, left = all > spent_ns ? all - spent_ns : 0,
+	const uint64_t all = budgets_of(rule, suspect) * budget_ns, left = all > spent_ns ? all - spent_ns : 0,
 		       each = pair_ns(c);
 	const size_t n = each ? left / each : rule->max_pairs;
 
@@ -49,7 +48,7 @@ static size_t pairs_to_come(const struct assay_comparison_case *c, const struct 
 bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 				bool suspect, uint64_t spent_ns, uint64_t budget_ns)
 {
-	uint64_t budgets = budgets_of(c, suspect);
+	uint64_t budgets = budgets_of(rule, suspect);
 
 	if (c->n_pairs < assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs) &&
 	    budgets < FIRST_LOOK_BUDGETS)
@@ -63,8 +62,9 @@ uint64_t assay_stopping_most_ns(const struct assay_comparison *cmp)
 
 	for (size_t i = 0; i < cmp->n_cases; i++)
 		if (assay_stopping_wants_pairs(&cmp->cases[i]))
-			ns += cmp->budget_ns *
-			      (cmp->cases[i].control != ASSAY_CONTROL_NONE ? CONTROL_BUDGETS : FIRST_LOOK_BUDGETS);
+			ns += cmp->budget_ns * (cmp->cases[i].control != ASSAY_CONTROL_NONE
+							? ASSAY_PAIRED_CONTROL_BUDGETS
+							: FIRST_LOOK_BUDGETS);
 	return ns;
 }
 

@@ -21,8 +21,7 @@ bool assay_stopping_wants_pairs(const struct assay_comparison_case *c);
 /*
  * Would one more pair like those of @c, which has one at least, take it beyond its time? @spent_ns is what the case
  * took so far, pairs that were not kept included. A case has one budget, a @suspect two. Before a slowdown can be seen,
- * four are allowed: a case with long pairs could pass, and never fail, within one. A control has eight, since all other
- * verdicts rest on it.
+ * four are allowed: a case with long pairs could pass, and never fail, within one. A control has eight.
  */
 bool assay_stopping_out_of_time(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 				bool suspect, uint64_t spent_ns, uint64_t budget_ns);

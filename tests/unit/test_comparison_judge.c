@@ -243,6 +243,11 @@ TEST(rules)
 	assert_true(r.max_dropped_frac == 0.4 && r.max_pairs == PAIRS);
 	r = assay_comparison_rule(&cmp, &cmp.cases[1], &p); /* a control stands alone */
 	assert_true(r.alpha_regressed == 0.01 && r.margin_frac == 0.07);
+	/* and has more time than cases, for which those of a certification stand */
+	assert_int_equal(r.budgets, ASSAY_PAIRED_CONTROL_BUDGETS);
+	cmp.trial = true;
+	assert_int_equal(assay_comparison_rule(&cmp, &cmp.cases[1], &p).budgets, 1);
+	assert_int_equal(assay_comparison_rule(&cmp, &cmp.cases[0], &p).budgets, 1);
 	release(&cmp, &none);
 }
 

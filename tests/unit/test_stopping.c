@@ -45,45 +45,46 @@ TEST(time_ends_a_case)
 		size_t n_pairs;
 		uint64_t pair_ns, spent_ns;
 		bool want, suspect;
-		enum assay_control control;
+		unsigned budgets;
 	} rows[] = {
-		{ 1, 2000, 2000, false },
-		{ 1, 2001, 2001, true },
-		{ 4, 800, 3200, false },
-		{ 4, 801, 3204, true },
-		{ 7, 500, 3500, false },
-		{ 7, 501, 3507, true },
+		{ 1, 2000, 2000, false, false, 1 },
+		{ 1, 2001, 2001, true, false, 1 },
+		{ 4, 800, 3200, false, false, 1 },
+		{ 4, 801, 3204, true, false, 1 },
+		{ 7, 500, 3500, false, false, 1 },
+		{ 7, 501, 3507, true, false, 1 },
 		/* one that took 3000 was not kept */
-		{ 1, 500, 3500, false },
-		{ 1, 501, 3501, true },
+		{ 1, 500, 3500, false, false, 1 },
+		{ 1, 501, 3501, true, false, 1 },
 		/* from there on one budget */
-		{ 8, 111, 888, false },
-		{ 8, 112, 896, true },
-		{ 8, 375, 3000, true },
-		{ 63, 15, 945, false },
-		{ 63, 16, 1008, true },
-		{ 8, 50, 950, false },
-		{ 8, 50, 951, true },
+		{ 8, 111, 888, false, false, 1 },
+		{ 8, 112, 896, true, false, 1 },
+		{ 8, 375, 3000, true, false, 1 },
+		{ 63, 15, 945, false, false, 1 },
+		{ 63, 16, 1008, true, false, 1 },
+		{ 8, 50, 950, false, false, 1 },
+		{ 8, 50, 951, true, false, 1 },
 		/* what is likely slower has two, once it may be seen */
-		{ 1, 2000, 2000, false, true },
-		{ 1, 2001, 2001, true, true },
-		{ 8, 50, 951, false, true },
-		{ 8, 50, 1950, false, true },
-		{ 8, 50, 1951, true, true },
+		{ 1, 2000, 2000, false, true, 1 },
+		{ 1, 2001, 2001, true, true, 1 },
+		{ 8, 50, 951, false, true, 1 },
+		{ 8, 50, 1950, false, true, 1 },
+		{ 8, 50, 1951, true, true, 1 },
 		/* controls have eight, before and after */
-		{ 1, 4000, 4000, false, false, ASSAY_CONTROL_AA },
-		{ 1, 4001, 4001, true, false, ASSAY_CONTROL_AA },
-		{ 8, 50, 7950, false, false, ASSAY_CONTROL_SLOWER },
-		{ 8, 50, 7951, true, false, ASSAY_CONTROL_SLOWER },
-		{ 8, 50, 7951, true, true, ASSAY_CONTROL_AA },
+		{ 1, 4000, 4000, false, false, 8 },
+		{ 1, 4001, 4001, true, false, 8 },
+		{ 8, 50, 7950, false, false, 8 },
+		{ 8, 50, 7951, true, false, 8 },
+		{ 8, 50, 7951, true, true, 8 },
 	};
-	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
+	const struct assay_paired_rule usual = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_paired_rule rule = usual;
 		struct assay_comparison_case c;
 
+		rule.budgets = rows[i].budgets;
 		paired_make(&c, "op/variant", rows[i].n_pairs, 1);
-		c.control = rows[i].control;
 		for (size_t k = 0; k < c.n_pairs; k++)
 			c.pairs[k].wall_ns = rows[i].pair_ns;
 		if (assay_stopping_out_of_time(&c, &rule, rows[i].suspect, rows[i].spent_ns, BUDGET_NS) != rows[i].want)
