@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A gate or a comparison for scripts, as one object. "controls" is {} where there are none, else {"trusted", "items":
- * [{"key", "kind": "aa" | "slower", "injected", "verdict", "ratio", "ci", "pairs", "ok", "reason"}]}.
+ * A gate or a comparison for scripts, as one object. "controls" is {} where there are none, else {"trusted",
+ * "undecided", "items": [{"key", "kind": "aa" | "slower", "injected", "verdict", "ratio", "ci", "pairs", "ok", "reason"}]}.
  */
 #include "reports/emitter.h"
 
+#include "reports/gate_words.h"
 #include "reports/json_parts.h"
 
 static json_t *interval(double lo, double hi)
@@ -35,6 +36,11 @@ static json_t *case_object(const struct assay_gate_case *c)
 	json_object_set_new(o, "value", assay_json_number(c->value));
 	json_object_set_new(o, "limit", assay_json_number(c->limit));
 	json_object_set_new(o, "suspect", json_boolean(c->suspect));
+	if (c->base_variant[0]) {
+		json_object_set_new(o, "base_variant", assay_json_text(c->base_variant));
+		json_object_set_new(o, "speedup", assay_json_number(1 / c->ratio));
+		json_object_set_new(o, "speedup_ci", interval(1 / c->ci_hi, 1 / c->ci_lo));
+	}
 	return o;
 }
 
@@ -65,6 +71,7 @@ static json_t *controls_object(const struct assay_gate_report *r)
 	for (size_t i = 0; i < r->n_controls; i++)
 		json_array_append_new(items, control_object(&r->controls[i]));
 	json_object_set_new(o, "trusted", json_boolean(!r->untrusted));
+	json_object_set_new(o, "undecided", json_integer((json_int_t)assay_gate_words_undecided_controls(r)));
 	json_object_set_new(o, "items", items);
 	return o;
 }
@@ -73,13 +80,21 @@ static void write_json(const struct assay_report *report, const struct assay_emi
 {
 	const struct assay_gate_report *r = report->gate.gate;
 	json_t *cases = json_array(), *root = json_object();
+	struct assay_text headline = { 0 };
+	size_t count[ASSAY_N_VERDICTS];
 
 	(void)style;
+	assay_gate_words_count(r, count);
+	assay_text_add(&headline, assay_verdict_name(r->verdict));
+	assay_gate_words_headline(r, &headline);
 	for (size_t i = 0; i < r->n_cases; i++)
 		json_array_append_new(cases, case_object(&r->cases[i]));
 	json_object_set_new(root, "schema", json_integer(1));
 	json_object_set_new(root, "exit", json_integer(r->exit));
 	json_object_set_new(root, "verdict", json_string(assay_verdict_name(r->verdict)));
+	json_object_set_new(root, "headline", assay_json_text(headline.s ? headline.s : ""));
+	json_object_set_new(root, "undecided", json_integer((json_int_t)count[ASSAY_INCONCLUSIVE]));
+	json_object_set_new(root, "suspects", json_integer((json_int_t)assay_gate_words_suspects(r)));
 	json_object_set_new(root, "base", assay_json_text(r->base[0] ? r->base : "none"));
 	json_object_set_new(root, "head", assay_json_text(r->head));
 	json_object_set_new(root, "alpha", assay_json_number(r->alpha));
@@ -88,9 +103,12 @@ static void write_json(const struct assay_report *report, const struct assay_emi
 		json_object_set_new(root, "rule", json_integer(r->rule));
 	json_object_set_new(root, "comparison", r->comparison_id ? json_integer(r->comparison_id) : json_null());
 	json_object_set_new(root, "seconds", r->seconds > 0 ? assay_json_number(r->seconds) : json_null());
+	json_object_set_new(root, "fitness", r->fitness[0] ? assay_json_text(r->fitness) : json_null());
 	json_object_set_new(root, "controls", controls_object(r));
 	json_object_set_new(root, "cases", cases);
 	assay_json_print(root, out);
+	out->failed |= headline.failed;
+	assay_text_release(&headline);
 }
 
 ASSAY_EMITTER(gate_json, ASSAY_REPORT_GATE, "json", write_json);

@@ -178,6 +178,8 @@ static void add_properties(const struct assay_gate_report *r, struct assay_text 
 		snprintf(buf, sizeof(buf), "%" PRId64, r->comparison_id);
 		add_property(out, "comparison", buf);
 	}
+	if (r->fitness[0])
+		add_property(out, "fitness", r->fitness);
 	if (r->n_controls)
 		add_property(out, "trusted", r->untrusted ? "false" : "true");
 	assay_text_add(out, "    </properties>\n");
@@ -185,11 +187,16 @@ static void add_properties(const struct assay_gate_report *r, struct assay_text 
 
 static void add_outputs(const struct assay_gate_report *r, struct assay_text *out)
 {
+	struct assay_text headline = { 0 };
 	char sum[128];
 
 	assay_text_add(out, "    <system-out>");
-	assay_xml_add(out, assay_verdict_name(r->verdict));
-	assay_text_addf(out, ": %s.", assay_gate_words_sentence(r));
+	assay_text_add(&headline, assay_verdict_name(r->verdict));
+	assay_gate_words_headline(r, &headline);
+	assay_xml_add(out, headline.s ? headline.s : "");
+	out->failed |= headline.failed;
+	assay_text_release(&headline);
+	assay_text_addf(out, "\n%s.", assay_gate_words_sentence(r));
 	if (r->n_controls) {
 		assay_gate_words_controls(r, sum, sizeof(sum));
 		assay_text_addf(out, "\nControls: %s.", sum);

@@ -81,35 +81,45 @@ static const char table_head[] =
 	"| verdict | case | metric | change | interval | margin | pairs | evidence | reason |\n"
 	"| --- | --- | --- | ---: | ---: | ---: | ---: | --- | --- |\n";
 
-/*
- * Rows gravest first while they fit into @max bytes of @out and there are fewer than @max_rows; with @all also what
- * does not matter. Returns how many were left out.
- */
-static size_t add_rows(const struct assay_gate_report *r, bool all, size_t max, size_t max_rows, struct assay_text *out)
+/* What rows are chosen, and how much room they have. */
+struct rows {
+	const struct assay_gate_report *r;
+	bool all;             /* also those that do not matter */
+	size_t max, max_rows; /* bytes of the whole text; rows */
+	size_t shown, total;
+	bool full;
+};
+
+static void add_kind(struct rows *k, enum assay_verdict verdict, bool suspect, struct assay_text *out)
 {
-	size_t shown = 0, total = 0;
-	bool full = false;
+	for (size_t i = 0; i < k->r->n_cases; i++) {
+		const struct assay_gate_case *c = &k->r->cases[i];
+		struct assay_text row = { 0 };
 
+		if (c->verdict != verdict || c->suspect != suspect || (!k->all && !assay_gate_words_matters(k->r, c)))
+			continue;
+		k->total++;
+		if (k->full || k->shown == k->max_rows)
+			continue;
+		add_row(&row, c);
+		k->full = out->len + row.len > k->max;
+		if (!k->full)
+			assay_text_add(out, row.s ? row.s : "");
+		k->shown += !k->full;
+		out->failed |= row.failed;
+		assay_text_release(&row);
+	}
+}
+
+/* Rows gravest first, suspects before others that are undecided, while there is room. Returns how many are left out. */
+static size_t add_rows(struct rows k, struct assay_text *out)
+{
 	assay_text_add(out, table_head);
-	for (size_t k = 0; k < ASSAY_N_VERDICTS; k++)
-		for (size_t i = 0; i < r->n_cases; i++) {
-			const struct assay_gate_case *c = &r->cases[i];
-			struct assay_text row = { 0 };
-
-			if (c->verdict != assay_gate_words_order[k] || (!all && !assay_gate_words_matters(r, c)))
-				continue;
-			total++;
-			if (full || shown == max_rows)
-				continue;
-			add_row(&row, c);
-			full = out->len + row.len > max;
-			if (!full)
-				assay_text_add(out, row.s ? row.s : "");
-			shown += !full;
-			out->failed |= row.failed;
-			assay_text_release(&row);
-		}
-	return total - shown;
+	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
+		add_kind(&k, assay_gate_words_order[i], true, out);
+		add_kind(&k, assay_gate_words_order[i], false, out);
+	}
+	return k.total - k.shown;
 }
 
 static void add_counts(const struct assay_gate_report *r, struct assay_text *out)
@@ -134,9 +144,15 @@ static void add_counts(const struct assay_gate_report *r, struct assay_text *out
 static void add_verdict(const struct assay_gate_report *r, struct assay_text *out)
 {
 	const char *why = assay_gate_words_no_baseline(r);
+	const bool good = r->verdict == ASSAY_PASS || r->verdict == ASSAY_IMPROVED;
+	char doubt[192];
 
-	assay_text_addf(out, MARKER "\n## assay: %s\n\n%s.\n\n", assay_verdict_name(r->verdict),
-			assay_gate_words_sentence(r));
+	assay_gate_words_doubt(r, doubt, sizeof(doubt));
+	assay_text_addf(out, MARKER "\n## assay: %s%s%s\n\n%s.\n\n", assay_verdict_name(r->verdict),
+			!doubt[0] ? ""
+			: good    ? ", but "
+				  : ": ",
+			doubt, assay_gate_words_sentence(r));
 	add_name(out, r->head[0] ? r->head : "this run");
 	assay_text_add(out, " against ");
 	add_name(out, r->base[0] ? r->base : "no baseline");
@@ -145,6 +161,8 @@ static void add_verdict(const struct assay_gate_report *r, struct assay_text *ou
 	if (r->seconds > 0 && isfinite(r->seconds))
 		assay_text_addf(out, " in %.*f s", r->seconds < 9.95 ? 1 : 0, r->seconds);
 	assay_text_add(out, ".\n");
+	if (r->fitness[0])
+		assay_text_addf(out, "\nMachine: %s.\n", r->fitness);
 	if (why) {
 		assay_text_add(out, "\n> Speed was not judged: ");
 		add_prose(out, why);
@@ -164,7 +182,7 @@ static void add_matters(const struct assay_gate_report *r, struct assay_text *ou
 	if (!any)
 		return;
 	assay_text_add(out, "\n");
-	left = add_rows(r, false, start + MATTERS_BYTES, MATTERS_MAX, out);
+	left = add_rows((struct rows){ .r = r, .max = start + MATTERS_BYTES, .max_rows = MATTERS_MAX }, out);
 	if (left)
 		assay_text_addf(out, "\n… and %zu more.\n", left);
 }
@@ -203,7 +221,9 @@ static void add_everything(const struct assay_gate_report *r, struct assay_text 
 		return;
 	assay_text_addf(out, "\n<details>\n<summary>All %zu verdict%s</summary>\n\n", r->n_cases,
 			r->n_cases == 1 ? "" : "s");
-	left = add_rows(r, true, start + MAX_BYTES - CLOSING_BYTES, SIZE_MAX, out);
+	left = add_rows(
+		(struct rows){ .r = r, .all = true, .max = start + MAX_BYTES - CLOSING_BYTES, .max_rows = SIZE_MAX },
+		out);
 	if (left)
 		assay_text_addf(out,
 				"\n%zu of %zu rows are left out: a comment holds %d characters. The JSON report has "

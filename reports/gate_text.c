@@ -24,6 +24,7 @@ struct view {
 	bool keys_below;
 	bool numbers;       /* some row has any */
 	bool times, counts; /* numbers of which kind */
+	bool variants;      /* two of one op are compared */
 	size_t missing;     /* cases that share one line; 0: each has a row */
 };
 
@@ -109,6 +110,7 @@ static void look_ahead(struct view *v)
 		if (!isfinite(c->ratio))
 			continue;
 		v->numbers = true;
+		v->variants |= c->base_variant[0] != '\0';
 		*(c->evidence == ASSAY_EVIDENCE_EXACT ? &v->counts : &v->times) = true;
 		first = first ? first : c;
 		v->evidence |= c->evidence != ASSAY_EVIDENCE_STORED || c->evidence != first->evidence;
@@ -123,7 +125,10 @@ static void add_header(struct view *v)
 	for (size_t i = 0; i < v->r->n_cases; i++)
 		pairs |= v->r->cases[i].pairs && is_shown(v, &v->r->cases[i]);
 	assay_columns_row(&v->table,
-			  (const char *const[]){ "verdict", "metric", v->numbers ? "change" : "",
+			  (const char *const[]){ "verdict", "metric",
+						 !v->numbers   ? ""
+						 : v->variants ? "speed-up"
+							       : "change",
 						 v->numbers ? "interval" : "", v->numbers ? "margin" : "",
 						 pairs ? "pairs" : "", v->evidence && !v->keys_below ? "evidence" : "",
 						 v->keys_below ? "" : "case" });
@@ -175,20 +180,30 @@ static void add_case(struct view *v, const struct assay_gate_case *c)
 		assay_columns_line(&v->table, v->keys_below ? 8 : 6, c->reason);
 }
 
-/* Gravest first, each kind in the order of the suite. */
+static bool add_kind(struct view *v, enum assay_verdict verdict, bool suspect)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < v->r->n_cases; i++) {
+		const struct assay_gate_case *c = &v->r->cases[i];
+
+		if (c->verdict != verdict || c->suspect != suspect || !is_shown(v, c))
+			continue;
+		add_case(v, c);
+		any = true;
+	}
+	return any;
+}
+
+/* Gravest first, suspects before others that are undecided, each kind in the order of the suite. */
 static bool add_cases(struct view *v)
 {
 	bool any = false;
 
-	for (size_t k = 0; k < ASSAY_N_VERDICTS; k++)
-		for (size_t i = 0; i < v->r->n_cases; i++) {
-			const struct assay_gate_case *c = &v->r->cases[i];
-
-			if (c->verdict != assay_gate_words_order[k] || !is_shown(v, c))
-				continue;
-			add_case(v, c);
-			any = true;
-		}
+	for (size_t k = 0; k < ASSAY_N_VERDICTS; k++) {
+		any |= add_kind(v, assay_gate_words_order[k], true);
+		any |= add_kind(v, assay_gate_words_order[k], false);
+	}
 	return any;
 }
 
@@ -406,25 +421,20 @@ static void add_warning(const struct view *v, struct assay_text *out)
 	assay_text_add(out, "\n");
 }
 
-/* Without a baseline a verdict is none of speed, and says what it is of. */
 static void add_headline(const struct view *v, struct assay_text *out)
 {
 	const struct assay_gate_report *r = v->r;
-	bool good = r->verdict == ASSAY_PASS || r->verdict == ASSAY_IMPROVED;
 
-	assay_text_addf(out, "%s%s%s: %s", colour(v->style, r->verdict), assay_verdict_name(r->verdict),
-			reset(v->style), r->head[0] ? r->head : "this run");
-	/* a base without a baseline is the file of recorded counts */
-	if (r->no_baseline)
-		assay_text_addf(out, "%s%s%s%s", r->base[0] ? " against " : "", r->base,
-				good ? ": correctness, manifest and limits passed" : "",
-				good && r->base[0] ? ", counts are as recorded" : "");
-	else
-		assay_text_addf(out, " against %s", r->base[0] ? r->base : "no baseline");
-	if (r->n_unjudged)
-		assay_text_addf(out, "; %zu demand%s on skipped cases %s not judged", r->n_unjudged,
-				r->n_unjudged == 1 ? "" : "s", r->n_unjudged == 1 ? "was" : "were");
-	assay_text_add(out, r->no_baseline ? "; speed was not judged\n" : "\n");
+	const char *name = assay_verdict_name(r->verdict);
+	struct assay_text rest = { 0 };
+
+	assay_text_addf(out, "%s%s%s", colour(v->style, r->verdict), name, reset(v->style));
+	assay_gate_words_headline(r, &rest);
+	if (rest.s)
+		assay_columns_wrap(out, rest.s, strlen(name), 2, v->style->width);
+	assay_text_add(out, "\n");
+	out->failed |= rest.failed;
+	assay_text_release(&rest);
 }
 
 static void write_text(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
@@ -443,7 +453,9 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 	if (add_cases(&v)) {
 		assay_text_add(out, "\n");
 		assay_columns_print(&v.table, out);
-		if (v.numbers)
+		if (v.variants)
+			assay_text_addf(out, "  speed-up is how many times as fast as %s it is\n", r->base);
+		else if (v.numbers)
 			assay_text_addf(out, "  change is the %s of the head against the base: + is %s\n",
 					!v.counts ? "time"
 					: v.times ? "time or count"

@@ -35,18 +35,37 @@ void assay_gate_words_change(double ratio, bool fine, char *buf, size_t size)
 		snprintf(buf, size, "%+.*f %%", decimals, percent);
 }
 
+void assay_gate_words_times(double ratio, char *buf, size_t size)
+{
+	double times = 1 / ratio;
+	int decimals = times < 9.95 ? 2 : times < 99.5 ? 1 : 0;
+
+	buf[0] = '\0';
+	if (isfinite(times) && times > 0)
+		snprintf(buf, size, "%.*fx", decimals, times);
+}
+
+/* Of two variants the numbers are speed-ups, whose bounds change places. */
+static void change_or_speedup(const struct assay_gate_case *c, double ratio, char *buf, size_t size)
+{
+	if (c->base_variant[0])
+		assay_gate_words_times(ratio, buf, size);
+	else
+		assay_gate_words_change(ratio, c->evidence == ASSAY_EVIDENCE_PAIRED, buf, size);
+}
+
 void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_words *out)
 {
-	bool fine = c->evidence == ASSAY_EVIDENCE_PAIRED;
+	const bool turned = c->base_variant[0];
 	char lo[32], hi[32];
 
 	memset(out, 0, sizeof(*out));
-	assay_gate_words_change(c->ratio, fine, out->change, sizeof(out->change));
+	change_or_speedup(c, c->ratio, out->change, sizeof(out->change));
 	/* a count differs or does not, however little */
 	if (c->evidence == ASSAY_EVIDENCE_EXACT && c->ratio != 1 && fabs(c->ratio - 1) < 0.001)
 		snprintf(out->change, sizeof(out->change), "%+.3f %%", 100 * (c->ratio - 1));
-	assay_gate_words_change(c->ci_lo, fine, lo, sizeof(lo));
-	assay_gate_words_change(c->ci_hi, fine, hi, sizeof(hi));
+	change_or_speedup(c, turned ? c->ci_hi : c->ci_lo, lo, sizeof(lo));
+	change_or_speedup(c, turned ? c->ci_lo : c->ci_hi, hi, sizeof(hi));
 	if (lo[0] && hi[0])
 		snprintf(out->interval, sizeof(out->interval), "%s to %s", lo, hi);
 	if (isfinite(c->margin_frac) && out->change[0])
@@ -122,6 +141,126 @@ const char *assay_gate_words_sentence(const struct assay_gate_report *r)
 	}
 }
 
+/* ---- the headline ---- */
+
+size_t assay_gate_words_suspects(const struct assay_gate_report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_cases; i++)
+		n += r->cases[i].suspect;
+	return n;
+}
+
+size_t assay_gate_words_undecided_controls(const struct assay_gate_report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_controls; i++)
+		n += r->controls[i].ok && r->controls[i].verdict == ASSAY_INCONCLUSIVE;
+	return n;
+}
+
+/* "3 of 20 could not be told, one of them likely 12 % slower" */
+static void undecided_text(const struct assay_gate_report *r, size_t n, char *buf, size_t size)
+{
+	const size_t suspects = assay_gate_words_suspects(r);
+	double worst = 0;
+	char of[32] = "", likely[64] = "";
+
+	for (size_t i = 0; i < r->n_cases; i++)
+		if (r->cases[i].suspect)
+			worst = fmax(worst, 100 * (r->cases[i].ratio - 1));
+	if (n > 1 && suspects == 1)
+		snprintf(of, sizeof(of), "one of them ");
+	else if (n > 1 && suspects)
+		snprintf(of, sizeof(of), "%zu of them ", suspects);
+	if (suspects)
+		snprintf(likely, sizeof(likely), ", %slikely %s%.*f %% slower", of, suspects > 1 ? "up to " : "",
+			 worst < 9.95 ? 1 : 0, worst);
+	snprintf(buf, size, "%zu of %zu could not be told%s", n, r->n_cases, likely);
+}
+
+/* "1.93x as fast (1.90x to 1.96x)", or the range over several cases. */
+static void speedup_text(const struct assay_gate_report *r, char *buf, size_t size)
+{
+	double least = INFINITY, most = 0;
+	const struct assay_gate_case *only = NULL;
+	struct assay_gate_words w;
+	char from[32], to[32];
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < r->n_cases; i++) {
+		const struct assay_gate_case *c = &r->cases[i];
+
+		if (!c->base_variant[0] || !(c->ratio > 0))
+			continue;
+		only = c;
+		n++;
+		least = fmin(least, c->ratio);
+		most = fmax(most, c->ratio);
+	}
+	if (!n)
+		return;
+	assay_gate_words_of(only, &w);
+	assay_gate_words_times(most, from, sizeof(from));
+	assay_gate_words_times(least, to, sizeof(to));
+	if (n > 1)
+		snprintf(buf, size, ": %s to %s as fast in %zu cases", from, to, n);
+	else
+		snprintf(buf, size, ": %s as fast%s%s%s", to, w.interval[0] ? " (" : "", w.interval,
+			 w.interval[0] ? ")" : "");
+}
+
+void assay_gate_words_doubt(const struct assay_gate_report *r, char *buf, size_t size)
+{
+	const size_t controls = assay_gate_words_undecided_controls(r);
+	size_t count[ASSAY_N_VERDICTS], n = 0;
+
+	assay_gate_words_count(r, count);
+	buf[0] = '\0';
+	if (count[ASSAY_INCONCLUSIVE]) {
+		undecided_text(r, count[ASSAY_INCONCLUSIVE], buf, size);
+		n = strlen(buf);
+	}
+	if (controls)
+		snprintf(buf + n, size - n, "%s%zu of %zu controls %s undecided", n ? "; " : "", controls,
+			 r->n_controls, controls == 1 ? "is" : "are");
+}
+
+void assay_gate_words_headline(const struct assay_gate_report *r, struct assay_text *out)
+{
+	const bool good = r->verdict == ASSAY_PASS || r->verdict == ASSAY_IMPROVED;
+	size_t count[ASSAY_N_VERDICTS], passed;
+	char doubt[192], speedup[96];
+
+	assay_gate_words_count(r, count);
+	passed = count[ASSAY_PASS] + count[ASSAY_IMPROVED];
+	assay_gate_words_doubt(r, doubt, sizeof(doubt));
+	speedup_text(r, speedup, sizeof(speedup));
+	if (good && doubt[0])
+		assay_text_addf(out, ", but %s", doubt);
+	assay_text_add(out, ": ");
+	if (r->verdict == ASSAY_INCONCLUSIVE && doubt[0])
+		assay_text_addf(out, "%s; %zu passed; ", doubt, passed);
+	assay_text_add(out, r->head[0] ? r->head : "this run");
+	/* Without a baseline a verdict is none of speed, and says what it is of; a base is the file of recorded counts. */
+	if (r->no_baseline)
+		assay_text_addf(out, "%s%s%s%s", r->base[0] ? " against " : "", r->base,
+				good ? ": correctness, manifest and limits passed" : "",
+				good && r->base[0] ? ", counts are as recorded" : "");
+	else
+		assay_text_addf(out, " against %s%s", r->base[0] ? r->base : "no baseline", speedup);
+	if (!good && r->verdict != ASSAY_INCONCLUSIVE && doubt[0])
+		assay_text_addf(out, "; %s", doubt);
+	if (r->n_unjudged)
+		assay_text_addf(out, "; %zu demand%s on skipped cases %s not judged", r->n_unjudged,
+				r->n_unjudged == 1 ? "" : "s", r->n_unjudged == 1 ? "was" : "were");
+	if (r->no_baseline)
+		assay_text_add(out, "; speed was not judged");
+}
+
 void assay_gate_words_control(const struct assay_gate_control *c, char *buf, size_t size)
 {
 	if (c->kind == ASSAY_CONTROL_SLOWER)
@@ -133,12 +272,11 @@ void assay_gate_words_control(const struct assay_gate_control *c, char *buf, siz
 void assay_gate_words_controls(const struct assay_gate_report *r, char *buf, size_t size)
 {
 	char undecided[40] = "", failed[40] = "";
-	size_t n_failed = 0, n_undecided = 0;
+	const size_t n_undecided = assay_gate_words_undecided_controls(r);
+	size_t n_failed = 0;
 
-	for (size_t i = 0; i < r->n_controls; i++) {
+	for (size_t i = 0; i < r->n_controls; i++)
 		n_failed += !r->controls[i].ok;
-		n_undecided += r->controls[i].ok && r->controls[i].verdict == ASSAY_INCONCLUSIVE;
-	}
 	if (n_undecided)
 		snprintf(undecided, sizeof(undecided), ", %zu undecided", n_undecided);
 	if (n_failed)

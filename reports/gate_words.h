@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text.h"
 #include "model/gate_report.h"
 
 /* All verdicts, gravest first, in the order of the exit codes; PASS last. */
@@ -13,7 +14,7 @@ extern const enum assay_verdict assay_gate_words_order[ASSAY_N_VERDICTS];
 
 /* The numbers of a row; "" where one does not apply. */
 struct assay_gate_words {
-	char change[32];   /* "+1.23 %": change of the time, + is slower */
+	char change[32];   /* "+1.23 %": change of the time, + is slower; of two variants the speed-up, "1.93x" */
 	char interval[80]; /* "+1.10 % to +1.36 %" */
 	char margin[32];   /* "0.5 %" */
 	char pairs[24];
@@ -22,6 +23,9 @@ struct assay_gate_words {
 void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_words *out);
 /* The change alone. Lock-step pairs resolve hundredths of a percent, all else shows tenths. */
 void assay_gate_words_change(double ratio, bool fine, char *buf, size_t size);
+
+/* "1.93x": how many times as fast, from a ratio of times. "" where there is none. */
+void assay_gate_words_times(double ratio, char *buf, size_t size);
 
 /* Is it one of the rows that only say that there is no baseline? */
 bool assay_gate_words_baseless(const struct assay_gate_report *r, const struct assay_gate_case *c);
@@ -34,6 +38,12 @@ const char *assay_gate_words_no_baseline(const struct assay_gate_report *r);
 void assay_gate_words_count(const struct assay_gate_report *r, size_t count[ASSAY_N_VERDICTS]);
 /* "127 cases"; "135 verdicts on 127 cases" where some have several. */
 void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t size);
+size_t assay_gate_words_suspects(const struct assay_gate_report *r);
+size_t assay_gate_words_undecided_controls(const struct assay_gate_report *r);
+/* "3 of 20 could not be told, one of them likely 12 % slower; 1 of 2 controls is undecided"; "" where all is known. */
+void assay_gate_words_doubt(const struct assay_gate_report *r, char *buf, size_t size);
+/* All of the first line but the verdict that it begins with: what is in doubt comes before what passed. */
+void assay_gate_words_headline(const struct assay_gate_report *r, struct assay_text *out);
 /* "Nothing is slower than the policy allows": what the verdict of the whole means, without a full stop. */
 const char *assay_gate_words_sentence(const struct assay_gate_report *r);
 /* Why no verdict by time stands in a report that is untrusted. */

@@ -12,6 +12,7 @@
 #include "cli/compare_options.h"
 #include "cli/compare_output.h"
 #include "drive/compare.h"
+#include "drive/next_step.h"
 
 struct compare_args {
 	struct assay_compare_args c;
@@ -56,6 +57,12 @@ static int check(void *args, struct assay_err *err)
 	if (!a->c.q.base)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "nothing to compare with: name a BASE, such as 'assay compare main'");
+	if (a->c.q.variants && !a->c.q.head)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--variants takes two: 'assay compare --variants %s OP/VARIANT'", a->c.q.base);
+	if (a->c.q.variants && a->take != ASSAY_TAKE_TIMES)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--variants compares times, and --evidence takes exact counts: drop one");
 	return 0;
 }
 
@@ -65,6 +72,9 @@ static const struct assay_option options[] = {
 	  "suite names for it, or that --only selects; all: both" },
 	{ "same-code", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.same_code),
 	  "Take times also of cases whose machine code is the same, in five pairs: they pass either way" },
+	{ "variants", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.variants),
+	  "BASE and HEAD are two variants of one op, such as quantize.q8_0/avx2: how many times as fast is the "
+	  "second?" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -79,7 +89,8 @@ static const struct assay_command_line line = {
 	       "examples:\n"
 	       "  assay compare main\n"
 	       "  assay compare old.so new.so --suite smoke --margin 1%\n"
-	       "  assay compare main --evidence all",
+	       "  assay compare main --evidence all\n"
+	       "  assay compare --variants quantize.q8_0/ref quantize.q8_0/avx2",
 	.tables = { ASSAY_OPTIONS_MEASURING,
 		    { assay_options_rates, 0 },
 		    { assay_options_budget, 0 },
@@ -98,6 +109,7 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 	const struct assay_settings *s = &a->c.s;
 	struct assay_compare_outcome out;
 	char number[64], judge[ASSAY_INSTALLED_PATH_MAX];
+	struct assay_text next = { 0 };
 	struct assay_err why = { 0 };
 	int rc = assay_compare_output_check(&a->out, err), put = 0;
 
@@ -106,6 +118,7 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 	a->c.s.r.take = a->take;
 	a->c.q.strict = a->out.strict;
 	a->c.q.suspects_fail = a->out.suspects_fail;
+	w->show_head = !s->json;
 	rc = assay_compare_measure(&a->c.q, &w->watch, &out, &why);
 	if (out.judged)
 		put = assay_compare_output_put(&out.report, &a->out, s, err);
@@ -115,6 +128,9 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 		snprintf(number, sizeof(number), "judge --comparison %" PRId64, out.id);
 		assay_command_text(judge, sizeof(judge), number, NULL, s->r.db);
 		printf("stored as comparison %" PRId64 " in %s; '%s' judges it again\n", out.id, s->r.db, judge);
+		assay_next_of_comparison(&next, &a->c.q, &out.report, out.id);
+		assay_text_add(&next, "\n");
+		assay_cli_put(&next);
 	}
 	*status = (int)out.report.exit;
 	assay_compare_outcome_release(&out);

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/compare_output.h"
 #include "drive/gating.h"
+#include "drive/next_step.h"
 
 struct gate_args {
 	struct assay_settings s;
@@ -56,6 +57,7 @@ static int judge(void *args, struct assay_watcher *w, int *status, struct assay_
 {
 	struct gate_args *a = args;
 	struct assay_gate_report report = { 0 };
+	struct assay_text next = { 0 };
 	int rc = assay_compare_output_check(&a->out, err);
 
 	a->q.db = a->s.r.db;
@@ -64,8 +66,13 @@ static int judge(void *args, struct assay_watcher *w, int *status, struct assay_
 		rc = assay_gate(&a->q, &w->watch, &report, err);
 	if (!rc)
 		rc = assay_compare_output_put(&report, &a->out, &a->s, err);
-	if (!rc && report.advice && !a->s.json)
+	if (!rc && report.advice && !a->s.json) {
 		assay_cli_warn("%s", report.advice);
+	} else if (!rc && !a->s.json) {
+		assay_next_of_gate(&next, &report, a->q.suite, a->s.r.db);
+		assay_text_add(&next, "\n");
+		assay_cli_put(&next);
+	}
 	*status = (int)report.exit;
 	assay_gate_report_release(&report);
 	return rc;

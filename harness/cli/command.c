@@ -57,6 +57,12 @@ static void on_event(void *arg, const struct assay_event *e)
 	case ASSAY_EVENT_LOG:
 		fprintf(stderr, "%s\n", e->text);
 		break;
+	case ASSAY_EVENT_HEAD:
+		if (w->show_head) {
+			printf("%s\n", e->text);
+			fflush(stdout);
+		}
+		break;
 	case ASSAY_EVENT_RUN:
 		show_head(w, e->run);
 		break;

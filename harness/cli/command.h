@@ -14,7 +14,7 @@ struct assay_watcher {
 	struct assay_watch watch; /* for the driving layer */
 	struct assay_progress progress;
 	bool busy;      /* between an event that begins something and DONE */
-	bool show_head; /* print the head of a run */
+	bool show_head; /* print what stands above the results */
 	struct assay_emit_style style;
 	bool hold;                 /* warnings wait until the work is done, to stand below what is printed */
 	struct assay_strings late; /* those */

@@ -2,10 +2,14 @@
 #include "drive/compare.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "drive/compare_duration.h"
+#include "drive/compare_variants.h"
 #include "drive/exact_compare.h"
+#include "drive/fitness.h"
 #include "judge/comparison_judge.h"
 #include "store/store_comparison.h"
 #include "store/store_exact.h"
@@ -16,6 +20,7 @@ struct comparing {
 	struct assay_compare_plan plan;
 	struct assay_store *store;
 	int64_t *case_ids; /* one a case of the plan */
+	char fitness[ASSAY_FITNESS_MAX];
 };
 
 static bool takes(const struct comparing *k, enum assay_take evidence)
@@ -37,6 +42,28 @@ static int store_pair(void *arg, size_t i, const struct assay_pair *p, struct as
 	return rc ? rc : assay_store_pair_add(k->store, k->case_ids[i], p, err);
 }
 
+static void tell_head(const struct assay_watch *w, const char *name, const char *value)
+{
+	char line[ASSAY_FITNESS_MAX + 64];
+
+	snprintf(line, sizeof(line), "%s%s", name, value);
+	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_HEAD, .text = line });
+}
+
+/* Beforehand: "1 case and 2 controls: about 6 s, at most 3 min 20 s". */
+static int tell_duration(const struct comparing *k, struct assay_err *err)
+{
+	struct assay_duration d;
+	char text[128];
+	int rc = assay_compare_duration(&k->plan, k->store, &d, err);
+
+	if (rc || !(d.most_s > 0))
+		return rc;
+	assay_compare_duration_text(&d, text, sizeof(text));
+	tell_head(k->watch, "time: ", text);
+	return 0;
+}
+
 static int take_times(struct comparing *k, struct assay_err *err)
 {
 	struct assay_comparison *cmp = &k->plan.cmp;
@@ -47,6 +74,11 @@ static int take_times(struct comparing *k, struct assay_err *err)
 	k->case_ids = calloc(cmp->n_cases + 1, sizeof(*k->case_ids));
 	if (!rc && !k->case_ids)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	if (rc)
+		return rc;
+	assay_fitness_line(k->plan.session.topology, &clock, k->q->what, k->fitness, sizeof(k->fitness));
+	tell_head(k->watch, "machine: ", k->fitness);
+	rc = tell_duration(k, err);
 	if (rc)
 		return rc;
 	loop = assay_compare_plan_comparing(&k->plan, k->q->what, &clock, k->watch);
@@ -115,6 +147,7 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 	judged = assay_comparison_judge(cmp, &k->plan.policy, &how, &out->report, err);
 	if (judged)
 		return judged;
+	snprintf(out->report.fitness, sizeof(out->report.fitness), "%s", k->fitness);
 	out->judged = true;
 	if (rc)
 		return assay_err_set(
@@ -134,7 +167,8 @@ int assay_compare_measure(const struct assay_compare_request *q, const struct as
 	*out = (struct assay_compare_outcome){ 0 };
 	/* controls prove the clock, and counts have none */
 	request.no_controls |= q->what->take == ASSAY_TAKE_COUNTS;
-	rc = assay_compare_plan_make(&k.plan, &request, w, err);
+	rc = q->variants ? assay_compare_variants_make(&k.plan, &request, w, err)
+			 : assay_compare_plan_make(&k.plan, &request, w, err);
 	if (!rc && takes(&k, ASSAY_TAKE_COUNTS))
 		rc = assay_exact_compare_check(&k.plan, q->what, err);
 	if (!rc)

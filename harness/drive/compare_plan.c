@@ -147,8 +147,8 @@ static int require_base(const struct assay_session *base, size_t own, size_t n, 
 
 /* ---- cases ---- */
 
-static struct assay_comparison_case *add_case(struct assay_compare_plan *p, const struct assay_case *c,
-					      const struct assay_case_facts *f, bool exact)
+struct assay_comparison_case *assay_compare_plan_add(struct assay_compare_plan *p, const struct assay_case *c,
+						     const struct assay_case_facts *f, bool exact)
 {
 	struct assay_comparison *cmp = &p->cmp;
 	struct assay_comparison_case *cases = realloc(cmp->cases, (cmp->n_cases + 1) * sizeof(*cases));
@@ -188,8 +188,7 @@ static size_t planned(const struct assay_plan *plan, const char *key)
 	return SIZE_MAX;
 }
 
-/* Why a side that has the variant does not run its case @i; NULL: it does. */
-static const char *refusal(const struct assay_session *s, size_t i)
+const char *assay_compare_plan_refusal(const struct assay_session *s, size_t i)
 {
 	if (s->plan.cases[i].skip_reason[0] && !s->facts[i].failed)
 		return s->plan.cases[i].skip_reason;
@@ -204,7 +203,7 @@ static bool base_runs(const struct assay_compare_plan *p, const struct assay_ses
 	size_t i = planned(&base->plan, c->key);
 
 	return v && v->plugin >= own && v->plugin < own + p->source[ASSAY_BASE].plugins.n && i != SIZE_MAX &&
-	       !refusal(base, i);
+	       !assay_compare_plan_refusal(base, i);
 }
 
 static int add_head_cases(struct assay_compare_plan *p, const struct assay_session *base, size_t own, const char *abi,
@@ -214,9 +213,9 @@ static int add_head_cases(struct assay_compare_plan *p, const struct assay_sessi
 		const struct assay_case *c = &p->session.plan.cases[i];
 		struct assay_comparison_case *to;
 
-		if (!compared(p, c) || refusal(&p->session, i))
+		if (!compared(p, c) || assay_compare_plan_refusal(&p->session, i))
 			continue;
-		to = add_case(p, c, &p->session.facts[i], p->session.plan.exact[i]);
+		to = assay_compare_plan_add(p, c, &p->session.facts[i], p->session.plan.exact[i]);
 		if (!to)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		to->in_base = base_runs(p, base, own, c);
@@ -233,12 +232,12 @@ static int add_lost_cases(struct assay_compare_plan *p, const struct assay_sessi
 	for (size_t i = 0; i < base->plan.n_cases; i++) {
 		const struct assay_case *c = &base->plan.cases[i];
 		size_t at = planned(&p->session.plan, c->key);
-		const char *why = at != SIZE_MAX && compared(p, c) ? refusal(&p->session, at) : NULL;
+		const char *why = at != SIZE_MAX && compared(p, c) ? assay_compare_plan_refusal(&p->session, at) : NULL;
 		struct assay_comparison_case *to;
 
 		if (!base_runs(p, base, own, c) || (at != SIZE_MAX && compared(p, c) && !why))
 			continue;
-		to = add_case(p, c, NULL, base->plan.exact[i]);
+		to = assay_compare_plan_add(p, c, NULL, base->plan.exact[i]);
 		if (!to)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		to->in_head = why;
@@ -257,13 +256,13 @@ static int add_owing_cases(struct assay_compare_plan *p, const struct assay_sess
 {
 	for (size_t i = 0; i < p->session.plan.n_cases; i++) {
 		const struct assay_case *c = &p->session.plan.cases[i];
-		const char *why = compared(p, c) ? refusal(&p->session, i) : NULL;
+		const char *why = compared(p, c) ? assay_compare_plan_refusal(&p->session, i) : NULL;
 		const bool failed = p->session.facts[i].failed;
 		struct assay_comparison_case *to;
 
 		if (!why || base_runs(p, base, own, c) || !(failed || assay_limits_require(&p->policy, c, false)))
 			continue;
-		to = add_case(p, c, NULL, p->session.plan.exact[i]);
+		to = assay_compare_plan_add(p, c, NULL, p->session.plan.exact[i]);
 		if (!to)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		to->in_base = to->in_head = false;
@@ -293,10 +292,14 @@ static int add_controls(struct assay_compare_plan *p, double injected_frac, stru
 	if (best == SIZE_MAX)
 		return 0;
 	for (int kind = ASSAY_CONTROL_AA; kind <= ASSAY_CONTROL_SLOWER; kind++) {
-		const struct assay_case c = p->cmp.cases[best].c;
 		const struct assay_case_facts f = p->facts[best];
-		struct assay_comparison_case *to = add_case(p, &c, &f, false);
+		struct assay_case c = p->cmp.cases[best].c;
+		struct assay_comparison_case *to;
+		int rc = kind == ASSAY_CONTROL_AA ? assay_comparison_base_case(&p->cmp.cases[best], &c, err) : 0;
 
+		if (rc)
+			return rc;
+		to = assay_compare_plan_add(p, &c, &f, false);
 		if (!to)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		to->control = (enum assay_control)kind;
@@ -330,7 +333,7 @@ static int add_demanded(struct assay_compare_plan *p, const char *key, struct as
 	if (sscanf(key, "%63[^/]/%63[^/]", c.op, c.variant) != 2)
 		return 0;
 	snprintf(c.key, sizeof(c.key), "%s", key);
-	to = add_case(p, &c, NULL, true);
+	to = assay_compare_plan_add(p, &c, NULL, true);
 	if (!to)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	to->in_head = false;
@@ -370,9 +373,6 @@ static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_r
 		rc = assay_err_set(err, ASSAY_EUSAGE,
 				   "nothing to compare: no case of suite '%s' runs a variant of '%s' here",
 				   p->session.plan.suite, p->source[ASSAY_HEAD].name);
-	p->cmp.family = (unsigned)p->cmp.n_cases;
-	if (!rc && !q->no_controls)
-		rc = add_controls(p, q->injected_frac, err);
 	return rc;
 }
 
@@ -401,20 +401,15 @@ static int resolve_sides(struct assay_compare_plan *p, const struct assay_compar
 	return rc;
 }
 
-int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_compare_request *q,
-			    const struct assay_watch *w, struct assay_err *err)
+int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay_compare_request *q,
+				struct assay_err *err)
 {
 	struct assay_comparison *cmp = &p->cmp;
-	int rc = assay_compare_policy_load(p, q, err);
+	int rc = 0;
 
-	if (!rc)
-		rc = resolve_sides(p, q, w, err);
-	if (!rc)
-		rc = load_head(p, q->what, err);
-	if (!rc)
-		rc = require_head(p, err);
-	if (!rc)
-		rc = plan_cases(p, q, w, err);
+	cmp->family = (unsigned)cmp->n_cases;
+	if (!q->no_controls)
+		rc = add_controls(p, q->injected_frac, err);
 	if (!rc)
 		rc = assay_compare_policy_check(p, &q->what->events, err);
 	if (!rc)
@@ -428,6 +423,22 @@ int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_com
 	assay_comparing_label(p->source[ASSAY_BASE].name, &cmp->build[ASSAY_BASE], cmp->base, sizeof(cmp->base));
 	assay_comparing_label(p->source[ASSAY_HEAD].name, &cmp->build[ASSAY_HEAD], cmp->head, sizeof(cmp->head));
 	return 0;
+}
+
+int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_compare_request *q,
+			    const struct assay_watch *w, struct assay_err *err)
+{
+	int rc = assay_compare_policy_load(p, q, err);
+
+	if (!rc)
+		rc = resolve_sides(p, q, w, err);
+	if (!rc)
+		rc = load_head(p, q->what, err);
+	if (!rc)
+		rc = require_head(p, err);
+	if (!rc)
+		rc = plan_cases(p, q, w, err);
+	return rc ? rc : assay_compare_plan_complete(p, q, err);
 }
 
 int assay_compare_plan_make_same(struct assay_compare_plan *p, const struct assay_compare_request *q,

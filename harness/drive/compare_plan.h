@@ -17,6 +17,15 @@ int assay_compare_plan_make_same(struct assay_compare_plan *p, const struct assa
 				 const struct assay_watch *w, struct assay_err *err);
 void assay_compare_plan_release(struct assay_compare_plan *p);
 
+/* Parts of making a plan. Append a case that both sides have; @f NULL: nothing is known of it. NULL: out of memory. */
+struct assay_comparison_case *assay_compare_plan_add(struct assay_compare_plan *p, const struct assay_case *c,
+						     const struct assay_case_facts *f, bool exact);
+/* Why a side that has the variant does not run case @i of its plan; NULL: it does. */
+const char *assay_compare_plan_refusal(const struct assay_session *s, size_t i);
+/* When all cases are there: controls, the check of the policy, the machine, the names. */
+int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay_compare_request *q,
+				struct assay_err *err);
+
 /*
  * The loop over the cases of @p, which was made from @r; whoever runs it adds what it should tell. All pointers stay
  * the callers'.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drive/compare_duration.h"
 #include "judge/comparison_judge.h"
 #include "judge/planning.h"
 #include "store/store_comparison.h"
@@ -13,38 +14,6 @@
 #define PILOT_PAIRS       5
 #define PILOT_PAIR_NS     0.5e9 /* expected */
 #define LEARN_COMPARISONS 20    /* the newest of this machine */
-
-static int find_case(const struct assay_compare_plan *p, const char *key)
-{
-	for (size_t i = 0; i < p->cmp.n_cases; i++)
-		if (!strcmp(p->cmp.cases[i].c.key, key))
-			return (int)i;
-	return -1;
-}
-
-/* Spread and time of the cases that stored comparisons of this machine know. */
-static int learn(const struct assay_compare_plan *p, struct assay_store *store, struct assay_planned *cases,
-		 struct assay_err *err)
-{
-	struct assay_comparison_info *list = NULL;
-	size_t n = 0;
-	int rc = assay_store_comparisons(store, p->cmp.machine.id, LEARN_COMPARISONS, &list, &n, err);
-
-	for (size_t i = 0; i < n && !rc; i++) {
-		struct assay_comparison old = { 0 };
-
-		rc = assay_store_comparison_load(store, list[i].id, &old, NULL, NULL, err);
-		for (size_t k = 0; !rc && k < old.n_cases; k++) {
-			int at = find_case(p, old.cases[k].c.key);
-
-			if (at >= 0 && old.cases[k].control != ASSAY_CONTROL_SLOWER)
-				rc = assay_planned_learn(&cases[at], &old.cases[k], err);
-		}
-		assay_comparison_release(&old);
-	}
-	free(list);
-	return rc;
-}
 
 /* A few pairs of unchanged code for the cases nothing is known of. */
 static int pilot(struct assay_compare_plan *p, const struct assay_request *r, const struct assay_watch *w,
@@ -123,7 +92,7 @@ static int promise(const struct assay_promise_request *q, struct assay_compare_p
 	int rc = cases ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 
 	if (!rc && store)
-		rc = learn(p, store, cases, err);
+		rc = assay_compare_known_pairs(p, store, LEARN_COMPARISONS, cases, err);
 	if (!rc)
 		rc = pilot(p, q->compare.what, w, cases, err);
 	if (!rc) {

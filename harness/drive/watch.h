@@ -17,6 +17,7 @@ enum assay_event_kind {
 	ASSAY_EVENT_WARNING,  /* text: one line, which says what to do */
 	ASSAY_EVENT_BUILDING, /* text: a revision is built, with this command */
 	ASSAY_EVENT_LOG,      /* text: the last lines of a build that failed */
+	ASSAY_EVENT_HEAD,     /* text: a line to stand above the results */
 	ASSAY_EVENT_RUN,      /* run: all that is known of it before its first case */
 	ASSAY_EVENT_CASES,    /* cases, n_cases, rounds, in_turn: these are measured from now on */
 	ASSAY_EVENT_ROUND,    /* round, wanted: a further round begins, of the wanted cases */

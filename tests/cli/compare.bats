@@ -14,10 +14,22 @@ load compare_helpers
 @test "twice the work is REGRESSED, exit 1, with how much; the JSON has every field that is promised; summaries say the same" {
 	compare base double --markdown report.md --junit junit.xml --json-file report.json
 	[ "$status" = 1 ]
-	[[ ${lines[0]} == "REGRESSED: "*compare_double.so*" against "*compare_base.so ]]
+	[[ ${lines[0]} == "machine: "* ]]
+	[[ ${lines[1]} == "time: 1 case and 2 controls: about "*", at most 1 min 40 s" ]]
+	[[ ${lines[2]} == "REGRESSED: "*compare_double.so*" against "*compare_base.so ]]
 	[[ $output == *" % slower, shown to be more than 20 %"* ]]
 	[[ $output == *"controls: 2 of 2"* ]]
-	[[ $output == *"stored as comparison 1 in assay.db; 'assay judge --comparison 1' judges it again"* ]]
+	[[ ${lines[-2]} == "stored as comparison 1 in assay.db; 'assay judge --comparison 1' judges it again" ]]
+	[[ ${lines[-1]} == "why: 'assay compare $PLUGINS/compare_base.so $PLUGINS/compare_double.so --plugin "*" --policy wide.conf --only "*" --evidence exact' says"* ]]
+	# as it stands
+	if command -v valgrind >/dev/null; then
+		why=${lines[-1]#"why: 'assay "}
+		eval "run --separate-stderr \"\$ASSAY\" ${why%"' says"*}"
+		[ "$status" = 1 ]
+		[[ $output == *"run: instructions +100"* ]]
+	fi
+	grep -q '^Machine: ' report.md
+	grep -q '<property name="fitness"' junit.xml
 	grep -q REGRESSED report.md
 	if command -v xmllint; then
 		xmllint --noout --schema "$ASSAY_SOURCE/tests/fixtures/junit/junit.xsd" junit.xml
@@ -25,6 +37,8 @@ load compare_helpers
 	grep -q '<failure' junit.xml
 	output=$(cat report.json)
 	is '.schema == 1 and .exit == 1 and .verdict == "REGRESSED" and .alpha == 0.01'
+	is '.headline | startswith("REGRESSED: ")'
+	is '.undecided == 0 and .suspects == 0 and .controls.undecided == 0 and (.fitness | length > 0)'
 	is '(.base | endswith("compare_base.so")) and (.head | endswith("compare_double.so"))'
 	is '[.cases[] | has("key") and has("metric") and has("evidence") and has("verdict") and has("reason") and has("ratio")
 		and has("ci") and has("margin") and has("pairs") and has("dropped_frac") and has("smallest_detectable")] | all'

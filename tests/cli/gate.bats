@@ -43,6 +43,9 @@ unfinished() {
 		and has("ci") and has("margin") and has("pairs") and has("dropped_frac") and has("smallest_detectable")] | all' <<<"$output"
 	jq -e '.head | startswith("run 2")' <<<"$output"
 	jq -e '.base | startswith("run 1")' <<<"$output"
+	# the text ends with what to type next
+	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy wide.conf
+	[[ ${lines[-1]} == "next: 'assay "* ]]
 }
 
 @test "gate writes summaries for a pull request and a CI system" {

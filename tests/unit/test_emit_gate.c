@@ -70,7 +70,7 @@ TEST(test_table)
 	set_controls(&r, good_controls, false);
 	s = table(&r, (struct assay_emit_style){ 0 });
 	assert_string_equal(
-		s, "WRONG_RESULT: 8c1f0aa+ against main (1234567)\n"
+		s, "WRONG_RESULT: 8c1f0aa+ against main (1234567); 1 of 8 could not be told\n"
 		   "\n"
 		   "  verdict       metric         change  interval            margin  pairs  evidence  case\n"
 		   "  WRONG_RESULT  digest        quantize.i2_s/wrong/-/t=1/cold\n"
@@ -100,6 +100,158 @@ TEST(test_table)
 	has(s, "  PASS          time_s        +0.03 %  -0.25 % to +0.31 %   0.5 %      9  paired    matmul.f32/fine");
 	has(s, "  ok  PASS       base against base        -0.01 %  9 pairs  matmul.f32/fine/m=1/t=1/warm\n");
 	has(s, "  ok  REGRESSED  head with 2 % more work  +2.01 %  5 pairs  matmul.f32/fine/m=1/t=1/warm\n");
+}
+
+#define UNDECIDED(name, at, likely)                                                                                    \
+	{                                                                                                              \
+		.key = name, .metric = "time_s", .evidence = ASSAY_EVIDENCE_PAIRED, .verdict = ASSAY_INCONCLUSIVE,     \
+		.suspect = likely, .pairs = 9, NUMBERS(at, 0.98, 1.3)                                                  \
+	}
+
+static const struct assay_gate_control undecided_controls[] = {
+	{ .key = "a/b/-/t=1/warm", .kind = ASSAY_CONTROL_AA, .verdict = ASSAY_INCONCLUSIVE, .ratio = NAN, .ok = true },
+	{ .key = "a/b/-/t=1/warm",
+	  .kind = ASSAY_CONTROL_SLOWER,
+	  .verdict = ASSAY_INCONCLUSIVE,
+	  .ratio = NAN,
+	  .ok = true },
+};
+
+#define DECIDED(name, v, at)                                                                                           \
+	{                                                                                                              \
+		.key = name, .metric = "time_s", .evidence = ASSAY_EVIDENCE_PAIRED, .verdict = v, .pairs = 9,          \
+		NUMBERS(at, at, at)                                                                                    \
+	}
+#define PASSED DECIDED("a/fine/-/t=1/warm", ASSAY_PASS, 1)
+#define SLOW   DECIDED("a/slow/-/t=1/warm", ASSAY_REGRESSED, 1.1)
+
+/* What could not be told comes before what passed, in the first line of every format. */
+TEST(test_headlines)
+{
+	static const struct {
+		struct assay_gate_case cases[4];
+		size_t n;
+		enum assay_verdict verdict;
+		const struct assay_gate_control *controls;
+		const char *want;
+		size_t undecided, suspects;
+	} rows[] = {
+		{ { PASSED }, 1, ASSAY_PASS, good_controls, "PASS: head against base", 0, 0 },
+		{ { PASSED },
+		  1,
+		  ASSAY_PASS,
+		  undecided_controls,
+		  "PASS, but 2 of 2 controls are undecided: head against base",
+		  0,
+		  0 },
+		{ { PASSED, UNDECIDED("a/x/-/t=1/warm", 1.001, false) },
+		  2,
+		  ASSAY_INCONCLUSIVE,
+		  good_controls,
+		  "INCONCLUSIVE: 1 of 2 could not be told; 1 passed; head against base",
+		  1,
+		  0 },
+		{ { PASSED, UNDECIDED("a/x/-/t=1/warm", 1.001, false), UNDECIDED("a/y/-/t=1/warm", 1.12, true) },
+		  3,
+		  ASSAY_INCONCLUSIVE,
+		  good_controls,
+		  "INCONCLUSIVE: 2 of 3 could not be told, one of them likely 12 % slower; 1 passed; head against base",
+		  2,
+		  1 },
+		{ { UNDECIDED("a/x/-/t=1/warm", 1.02, true), UNDECIDED("a/y/-/t=1/warm", 1.0123, true) },
+		  2,
+		  ASSAY_INCONCLUSIVE,
+		  undecided_controls,
+		  "INCONCLUSIVE: 2 of 2 could not be told, 2 of them likely up to 2.0 % slower; 2 of 2 controls are "
+		  "undecided; 0 passed; head against base",
+		  2,
+		  2 },
+		{ { SLOW, UNDECIDED("a/x/-/t=1/warm", 1.02, true) },
+		  2,
+		  ASSAY_REGRESSED,
+		  good_controls,
+		  "REGRESSED: head against base; 1 of 2 could not be told, likely 2.0 % slower",
+		  1,
+		  1 },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_gate_report r = report_of(rows[i].cases, rows[i].n);
+		json_t *o;
+		char *s;
+
+		strcpy(r.base, "base");
+		strcpy(r.head, "head");
+		r.verdict = rows[i].verdict;
+		set_controls(&r, rows[i].controls, false);
+		s = table(&r, (struct assay_emit_style){ 0 });
+		assert_memory_equal(s, rows[i].want, strlen(rows[i].want));
+		assert_int_equal(s[strlen(rows[i].want)], '\n');
+		o = json_loads(emit_gate(&r, "json", NULL), 0, NULL);
+		assert_string_equal(json_string_value(json_object_get(o, "headline")), rows[i].want);
+		assert_int_equal(json_integer_value(json_object_get(o, "undecided")), rows[i].undecided);
+		assert_int_equal(json_integer_value(json_object_get(o, "suspects")), rows[i].suspects);
+		json_decref(o);
+		has(emit_gate(&r, "junit", NULL), rows[i].want);
+	}
+}
+
+/* A suspect stands before what else is undecided, wherever the suite has it. */
+TEST(test_suspects_first)
+{
+	static const struct assay_gate_case cases[] = { UNDECIDED("a/unsure/-/t=1/warm", 1.001, false),
+							UNDECIDED("a/likely/-/t=1/warm", 1.12, true) };
+	struct assay_gate_report r = report_of(cases, N_OF(cases));
+	char *s;
+
+	r.verdict = ASSAY_INCONCLUSIVE;
+	s = table(&r, (struct assay_emit_style){ 0 });
+	assert_true(strstr(s, "a/likely") < strstr(s, "a/unsure"));
+	s = emit_gate(&r, "markdown", NULL);
+	assert_true(strstr(s, "a/likely") < strstr(s, "a/unsure"));
+	has(s, "## assay: INCONCLUSIVE: 2 of 2 could not be told, one of them likely 12 % slower\n");
+}
+
+/* Of two variants a row says how many times as fast. */
+TEST(test_variants)
+{
+	static const struct assay_gate_case cases[] = {
+		{ .key = "a/fast/n=1/t=1/warm",
+		  .metric = "time_s",
+		  .evidence = ASSAY_EVIDENCE_PAIRED,
+		  .verdict = ASSAY_IMPROVED,
+		  .base_variant = "slow",
+		  .pairs = 9,
+		  NUMBERS(0.5, 0.4, 0.625) },
+		{ .key = "a/fast/n=2/t=1/warm",
+		  .metric = "time_s",
+		  .evidence = ASSAY_EVIDENCE_PAIRED,
+		  .verdict = ASSAY_IMPROVED,
+		  .base_variant = "slow",
+		  .pairs = 9,
+		  NUMBERS(0.05, 0.04, 0.08) },
+	};
+	struct assay_gate_report r = report_of(cases, 1);
+	json_t *o, *row;
+	char *s;
+
+	strcpy(r.base, "a/slow");
+	strcpy(r.head, "a/fast");
+	r.verdict = ASSAY_IMPROVED;
+	s = table(&r, (struct assay_emit_style){ 0 });
+	has(s, "IMPROVED: a/fast against a/slow: 2.00x as fast (1.60x to 2.50x)\n");
+	has(s, "  verdict   metric  speed-up  interval");
+	has(s, "  IMPROVED  time_s     2.00x  1.60x to 2.50x");
+	has(s, "  speed-up is how many times as fast as a/slow it is\n");
+	o = json_loads(emit_gate(&r, "json", NULL), 0, NULL);
+	row = json_array_get(json_object_get(o, "cases"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "base_variant")), "slow");
+	assert_true(json_number_value(json_object_get(row, "speedup")) == 2);
+	assert_true(json_number_value(json_array_get(json_object_get(row, "speedup_ci"), 1)) == 2.5);
+	json_decref(o);
+	r.n_cases = 2;
+	has(table(&r, (struct assay_emit_style){ 0 }),
+	    "IMPROVED: a/fast against a/slow: 2.00x to 20.0x as fast in 2 cases\n");
 }
 
 #define STORED(name, v, at, d)                                                                                         \

@@ -36,7 +36,8 @@ TEST(test_markdown)
 
 	set_controls(&r, good_controls, false);
 	s = markdown(&r);
-	assert_memory_equal(s, MARKER "\n## assay: WRONG_RESULT\n\nThe output of the head is wrong", 75);
+	assert_memory_equal(
+		s, MARKER "\n## assay: WRONG_RESULT: 1 of 8 could not be told\n\nThe output of the head is wrong", 101);
 	has(s, "\n`8c1f0aa+` against `main (1234567)`. 8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, "
 	       "1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, 1 PASS in 93 s.\n");
 	has(s, "\n| **REGRESSED** | `matmul.f32/slow/m=1/t=1/warm` | `time_s` | +1.23 % | +1.10 % to +1.36 % | 0.5 % | "

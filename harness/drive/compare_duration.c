@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/compare_duration.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/comparison_judge.h"
+#include "judge/stopping.h"
+#include "store/store_comparison.h"
+
+/* A pair of which nothing is known. */
+#define USUAL_PAIR_S 0.5
+/* Comparisons hold all their samples, so that reading many takes longer than it is worth. */
+#define LOOK_AT 2
+
+int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_store *store, size_t limit,
+			      struct assay_planned *cases, struct assay_err *err)
+{
+	struct assay_comparison_info *list = NULL;
+	size_t n = 0;
+	int rc = assay_store_comparisons(store, p->cmp.machine.id, limit, &list, &n, err);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct assay_comparison old = { 0 };
+
+		rc = assay_store_comparison_load(store, list[i].id, &old, NULL, NULL, err);
+		for (size_t k = 0; !rc && k < old.n_cases; k++)
+			for (size_t to = 0; !rc && to < p->cmp.n_cases; to++)
+				if (old.cases[k].control != ASSAY_CONTROL_SLOWER &&
+				    !strcmp(p->cmp.cases[to].c.key, old.cases[k].c.key))
+					rc = assay_planned_learn(&cases[to], &old.cases[k], err);
+		assay_comparison_release(&old);
+	}
+	free(list);
+	return rc;
+}
+
+int assay_compare_duration(const struct assay_compare_plan *p, struct assay_store *store, struct assay_duration *out,
+			   struct assay_err *err)
+{
+	const struct assay_comparison *cmp = &p->cmp;
+	struct assay_planned *known = calloc(cmp->n_cases + 1, sizeof(*known));
+	int rc = known ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+
+	*out = (struct assay_duration){ .most_s = (double)assay_stopping_most_ns(cmp) * 1e-9 };
+	if (!rc)
+		rc = assay_compare_known_pairs(p, store, LOOK_AT, known, err);
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
+		const struct assay_comparison_case *c = &cmp->cases[i];
+		const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, &p->policy);
+		const size_t pairs = assay_sequential_first_look(rule.alpha_regressed, rule.max_pairs);
+		const double each = assay_planned_known(&known[i]) ? assay_planned_pair_s(&known[i]) : USUAL_PAIR_S;
+
+		if (!assay_stopping_wants_pairs(c))
+			continue;
+		*(c->control == ASSAY_CONTROL_NONE ? &out->n_cases : &out->n_controls) += 1;
+		out->about_s += (double)pairs * each;
+	}
+	out->about_s = fmin(out->about_s, out->most_s);
+	free(known);
+	return rc;
+}
+
+/* "6 s", "3 min 20 s", "2 h 5 min" */
+static void span_text(double s, char *buf, size_t size)
+{
+	const long all = lround(fmax(1, s));
+
+	if (all < 60)
+		snprintf(buf, size, "%ld s", all);
+	else if (all < 3600 && all % 60)
+		snprintf(buf, size, "%ld min %ld s", all / 60, all % 60);
+	else if (all < 3600 || !(all % 3600 / 60))
+		snprintf(buf, size, all < 3600 ? "%ld min" : "%ld h", all < 3600 ? all / 60 : all / 3600);
+	else
+		snprintf(buf, size, "%ld h %ld min", all / 3600, all % 3600 / 60);
+}
+
+void assay_compare_duration_text(const struct assay_duration *d, char *buf, size_t size)
+{
+	char about[48], most[48], controls[48] = "";
+
+	span_text(d->about_s, about, sizeof(about));
+	span_text(d->most_s, most, sizeof(most));
+	if (d->n_controls)
+		snprintf(controls, sizeof(controls), " and %zu control%s", d->n_controls,
+			 d->n_controls == 1 ? "" : "s");
+	snprintf(buf, size, "%zu case%s%s: about %s, at most %s", d->n_cases, d->n_cases == 1 ? "" : "s", controls,
+		 about, most);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a comparison will take, told before it begins; and what stored comparisons know of its cases. */
+#ifndef ASSAY_DRIVE_COMPARE_DURATION_H
+#define ASSAY_DRIVE_COMPARE_DURATION_H
+
+#include "drive/compare_state.h"
+#include "judge/planning.h"
+
+struct assay_duration {
+	size_t n_cases, n_controls; /* that are measured */
+	double about_s;             /* when the first look decides each */
+	double most_s;              /* when none decides */
+};
+
+/*
+ * Add what the newest @limit comparisons of this machine in @store know of the cases of @p to @cases, one each.
+ * Controls learn from the case that they are of. ASSAY_ENOMEM, ASSAY_ESTORE.
+ */
+int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_store *store, size_t limit,
+			      struct assay_planned *cases, struct assay_err *err);
+
+/* From the length of pairs in earlier comparisons, and where there is none, from what pairs take as a rule. */
+int assay_compare_duration(const struct assay_compare_plan *p, struct assay_store *store, struct assay_duration *out,
+			   struct assay_err *err);
+/* "1 case and 2 controls: about 6 s, at most 3 min 20 s" */
+void assay_compare_duration_text(const struct assay_duration *d, char *buf, size_t size);
+
+#endif

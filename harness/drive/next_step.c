@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/next_step.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drive/hints.h"
+
+/* Times its budget, where a case was not decided in one. */
+#define MORE_BUDGETS 4
+
+static void add_option(struct assay_text *out, const char *option, const char *word)
+{
+	assay_text_addf(out, " %s ", option);
+	assay_text_add_word(out, word);
+}
+
+/* The same comparison, of one case. */
+static void add_compare(struct assay_text *out, const struct assay_compare_request *q, const char *key)
+{
+	assay_text_addf(out, "assay compare%s ", q->variants ? " --variants" : "");
+	assay_text_add_word(out, q->base);
+	if (q->head) {
+		assay_text_add(out, " ");
+		assay_text_add_word(out, q->head);
+	}
+	assay_places_text(out, q->what, q->what->bench_dir, q->what->suite);
+	if (q->policy)
+		add_option(out, "--policy", q->policy);
+	if (strcmp(q->what->db, ASSAY_DEFAULT_DB))
+		add_option(out, "--db", q->what->db);
+	add_option(out, "--only", key);
+}
+
+static void add_show(struct assay_text *out, const struct assay_compare_request *q, int64_t id, const char *what)
+{
+	char number[48], command[1024];
+
+	snprintf(number, sizeof(number), "show comparisons %" PRId64, id);
+	assay_command_text(command, sizeof(command), number, NULL, q->what->db);
+	assay_text_addf(out, "next: '%s' %s", command, what);
+}
+
+/* The first row of the verdict of the whole, suspects first; NULL: there is none. */
+static const struct assay_gate_case *first_row(const struct assay_gate_report *r)
+{
+	const struct assay_gate_case *first = NULL;
+
+	for (size_t i = 0; i < r->n_cases; i++) {
+		const struct assay_gate_case *c = &r->cases[i];
+
+		if (c->verdict == r->verdict && (!first || (c->suspect && !first->suspect)))
+			first = c;
+	}
+	return first;
+}
+
+static bool has_undecided_control(const struct assay_gate_report *r)
+{
+	for (size_t i = 0; i < r->n_controls; i++)
+		if (r->controls[i].verdict == ASSAY_INCONCLUSIVE || !r->controls[i].ok)
+			return true;
+	return false;
+}
+
+void assay_next_of_comparison(struct assay_text *out, const struct assay_compare_request *q,
+			      const struct assay_gate_report *r, int64_t id)
+{
+	const struct assay_gate_case *row = first_row(r);
+	const bool timed = row && row->evidence == ASSAY_EVIDENCE_PAIRED;
+
+	if (timed && r->verdict == ASSAY_REGRESSED && !q->variants) {
+		assay_text_add(out, "why: '");
+		add_compare(out, q, row->key);
+		assay_text_add(out, " --evidence exact' says in which functions it does more");
+	} else if (r->verdict == ASSAY_REGRESSED) {
+		add_show(out, q, id, "shows what was measured of both");
+	} else if (r->untrusted || (r->verdict != ASSAY_INCONCLUSIVE && has_undecided_control(r))) {
+		assay_text_add(out, "next: 'assay doctor' says what disturbs this machine");
+	} else if (timed && r->verdict == ASSAY_INCONCLUSIVE) {
+		const uint64_t usual = q->budget_ns ? q->budget_ns : UINT64_C(10000000000);
+
+		assay_text_add(out, "next: '");
+		add_compare(out, q, row->key);
+		assay_text_addf(out, " --budget %" PRIu64 "ms' gives it more time", MORE_BUDGETS * usual / 1000000);
+	} else if (r->verdict == ASSAY_WRONG_RESULT && row && !q->head) {
+		assay_text_add(out, "next: 'assay verify");
+		assay_places_text(out, q->what, q->what->bench_dir, q->what->suite);
+		add_option(out, "--only", row->key);
+		assay_text_add(out, "' checks it alone");
+	} else {
+		add_show(out, q, id, "shows its pairs");
+	}
+}
+
+void assay_next_of_gate(struct assay_text *out, const struct assay_gate_report *r, const char *suite, const char *db)
+{
+	const struct assay_gate_case *row = first_row(r);
+	char command[1024];
+
+	assay_command_text(command, sizeof(command), "compare HEAD~1", suite, db);
+	if (row && r->verdict == ASSAY_REGRESSED && row->evidence == ASSAY_EVIDENCE_STORED) {
+		assay_text_addf(out, "why: '%s", command);
+		add_option(out, "--only", row->key);
+		assay_text_add(out, "' takes turns with the commit before, so that the machine is the same for both");
+	} else if (row && r->verdict != ASSAY_PASS && r->verdict != ASSAY_IMPROVED) {
+		assay_command_text(command, sizeof(command), "show last", NULL, db);
+		assay_text_addf(out, "next: '%s' shows every case of the run", command);
+	} else {
+		assay_text_addf(out, "next: '%s' judges the last change in lock step", command);
+	}
+}
