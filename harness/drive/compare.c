@@ -9,7 +9,7 @@
 #include "drive/compare_duration.h"
 #include "drive/compare_variants.h"
 #include "drive/exact_compare.h"
-#include "drive/fitness.h"
+#include "drive/machine_fitness.h"
 #include "judge/comparison_judge.h"
 #include "store/store_comparison.h"
 #include "store/store_exact.h"
@@ -20,7 +20,6 @@ struct comparing {
 	struct assay_compare_plan plan;
 	struct assay_store *store;
 	int64_t *case_ids; /* one a case of the plan */
-	char fitness[ASSAY_FITNESS_MAX];
 };
 
 static bool takes(const struct comparing *k, enum assay_take evidence)
@@ -76,8 +75,8 @@ static int take_times(struct comparing *k, struct assay_err *err)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (rc)
 		return rc;
-	assay_fitness_line(k->plan.session.topology, &clock, k->q->what, k->fitness, sizeof(k->fitness));
-	tell_head(k->watch, "machine: ", k->fitness);
+	assay_fitness_line(k->plan.session.topology, &clock, k->q->what, cmp->fitness, sizeof(cmp->fitness));
+	tell_head(k->watch, "machine: ", cmp->fitness);
 	rc = tell_duration(k, err);
 	if (rc)
 		return rc;
@@ -147,7 +146,6 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 	judged = assay_comparison_judge(cmp, &k->plan.policy, &how, &out->report, err);
 	if (judged)
 		return judged;
-	snprintf(out->report.fitness, sizeof(out->report.fitness), "%s", k->fitness);
 	out->judged = true;
 	if (rc)
 		return assay_err_set(

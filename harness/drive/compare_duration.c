@@ -42,11 +42,13 @@ int assay_compare_duration(const struct assay_compare_plan *p, struct assay_stor
 {
 	const struct assay_comparison *cmp = &p->cmp;
 	struct assay_planned *known = calloc(cmp->n_cases + 1, sizeof(*known));
+	struct assay_err lost;
 	int rc = known ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 
 	*out = (struct assay_duration){ .most_s = (double)assay_stopping_most_ns(cmp) * 1e-9 };
-	if (!rc)
-		rc = assay_compare_known_pairs(p, store, LOOK_AT, known, err);
+	/* what is damaged in the store is told to whoever asks for it: here it is only a time that is not known */
+	if (!rc && assay_compare_known_pairs(p, store, LOOK_AT, known, &lost) == ASSAY_ENOMEM)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "%s", lost.text);
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
 		const struct assay_comparison_case *c = &cmp->cases[i];
 		const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, &p->policy);

@@ -10,7 +10,7 @@
 
 #include "base/monotonic.h"
 #include "drive/build_identity.h"
-#include "drive/fitness.h"
+#include "drive/machine_fitness.h"
 #include "drive/machine_limits.h"
 #include "machine/environment.h"
 #include "measure/measure.h"

@@ -38,11 +38,16 @@ static int ascending(const void *a, const void *b)
 
 void assay_core_share_count(struct assay_core_share *s, uint64_t *ticks, size_t n)
 {
+	double sum = 0;
+
 	qsort(ticks, n, sizeof(*ticks), ascending);
 	s->loops = n;
 	s->slow = 0;
 	while (s->slow < n && assay_core_pace_slow(ticks[n - 1 - s->slow], ticks[0]))
 		s->slow++;
+	for (size_t i = 0; i < n; i++)
+		sum += (double)ticks[i];
+	s->lost_frac = n ? 1 - (double)n * (double)ticks[n / 2] / sum : 0;
 	s->ratio = s->slow ? (double)ticks[n - 1 - s->slow / 2] / (double)ticks[0] : 1;
 }
 
@@ -113,7 +118,7 @@ static double slow_frac(const struct assay_core_share *c)
 
 bool assay_core_share_taken(const struct assay_core_share *c)
 {
-	return slow_frac(c) > SLOW_NOTICE_FRAC;
+	return slow_frac(c) > SLOW_NOTICE_FRAC || c->lost_frac > SLOW_NOTICE_FRAC;
 }
 
 void assay_core_share_add(struct assay_findings *l, const struct assay_core_share *v, size_t n, size_t n_cores)
@@ -123,7 +128,7 @@ void assay_core_share_add(struct assay_findings *l, const struct assay_core_shar
 	size_t slow = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		slow += assay_core_share_taken(&v[i]);
+		slow += slow_frac(&v[i]) > SLOW_NOTICE_FRAC;
 		worst = slow_frac(&v[i]) > slow_frac(worst) ? &v[i] : worst;
 	}
 	if (n < n_cores)

@@ -11,7 +11,8 @@
 struct assay_core_share {
 	int cpu;
 	size_t loops, slow;
-	double ratio; /* of the median slow loop; 1: none was slow */
+	double ratio;     /* of the median slow loop; 1: none was slow */
+	double lost_frac; /* of the time, beyond what as many median loops take: few loops may be stopped for long */
 	/* Spread of the log ratio of the turns of a block, short and long ones; NaN: too few blocks. */
 	double short_noise, long_noise;
 };
@@ -37,7 +38,7 @@ void assay_core_survey(const struct assay_topology *t, const struct assay_clock 
 double assay_core_share_noise(const uint64_t *ticks, size_t n, double turn_ticks);
 /* Sort @ticks of @n loops, and count them. */
 void assay_core_share_count(struct assay_core_share *s, uint64_t *ticks, size_t n);
-/* Were so many of its loops slow that something else has a part of the core? */
+/* Were so many of its loops slow, or so much of its time lost, that something else has a part of the core? */
 bool assay_core_share_taken(const struct assay_core_share *c);
 /* The finding, from the shares of @n cores out of @n_cores. */
 void assay_core_share_add(struct assay_findings *l, const struct assay_core_share *v, size_t n, size_t n_cores);

@@ -68,9 +68,10 @@ struct assay_comparison {
 	unsigned max_pairs; /* a case; fixes the looks that are paid for */
 	unsigned family;    /* number of tests that share alpha: cases × metrics, fixed before the first sample */
 	bool same_code;     /* times are taken also where the machine code is the same; not stored */
-	bool trial;    /* of a certification: its controls stand for cases, and have the time of these; not stored */
-	char *policy;  /* text of the policy it was judged by, malloc'ed */
-	unsigned rule; /* version of the rule it was judged by; 0: from before rules had versions */
+	bool trial;   /* of a certification: its controls stand for cases, and have the time of these; not stored */
+	char *policy; /* text of the policy it was judged by, malloc'ed */
+	char fitness[256]; /* what the machine was fit for then, in words; "": nobody knows */
+	unsigned rule;     /* version of the rule it was judged by; 0: from before rules had versions */
 	struct assay_comparison_case *cases; /* malloc'ed; controls among them; none where only counts were asked for */
 	size_t n_cases;
 	struct assay_exact_run exact[2]; /* counts of either side; a head without cases: none were asked for */

@@ -167,6 +167,7 @@ static const struct assay_column comparison_list[] = {
 	ASSAY_COLUMN(struct assay_comparison, family, "family"),
 	ASSAY_COLUMN(struct assay_comparison, policy, "policy"),
 	ASSAY_COLUMN_NULL(struct assay_comparison, rule, "rule"),
+	ASSAY_COLUMN(struct assay_comparison, fitness, "fitness"),
 };
 const struct assay_columns assay_store_comparison_columns = ASSAY_COLUMNS(comparison_list);
 

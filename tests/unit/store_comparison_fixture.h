@@ -58,6 +58,7 @@ static inline void make_comparison(struct assay_comparison *cmp, const char *mac
 	cmp->rule = 3;
 	cmp->policy = strdup("margin = \"0.5%\"\n# \xc2\xb5\nalpha = 0.01\n");
 	assert_non_null(cmp->policy);
+	strcpy(cmp->fitness, "fit to tell 1 %");
 }
 
 static inline void make_case(struct assay_comparison_case *c, unsigned i, enum assay_control control)
@@ -69,6 +70,7 @@ static inline void make_case(struct assay_comparison_case *c, unsigned i, enum a
 	c->c = r.c;
 	assay_result_release(&r);
 	c->control = control;
+	strcpy(c->base_variant, control == ASSAY_CONTROL_NONE ? "other" : "");
 	c->injected_frac = control == ASSAY_CONTROL_SLOWER ? 0.02 : 0;
 	c->in_base = c->in_head = true;
 }
@@ -195,6 +197,7 @@ static inline void same_case(const struct assay_comparison_case *a, const struct
 
 	assert_same_result(&x, &y);
 	assert_int_equal(a->control, b->control);
+	assert_string_equal(a->base_variant, b->base_variant);
 	assert_memory_equal(&a->injected_frac, &b->injected_frac, sizeof(double));
 	assert_int_equal(a->in_base, b->in_base);
 	assert_int_equal(a->in_head, b->in_head);
@@ -241,6 +244,7 @@ static inline void same_comparison(const struct assay_comparison *a, const struc
 	assert_int_equal(a->max_pairs, b->max_pairs);
 	assert_int_equal(a->family, b->family);
 	assert_string_equal(a->policy, b->policy);
+	assert_string_equal(a->fitness, b->fitness);
 	assert_int_equal(a->rule, b->rule);
 	assert_int_equal(a->n_cases, b->n_cases);
 	for (size_t i = 0; i < a->n_cases; i++)

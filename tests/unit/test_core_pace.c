@@ -211,6 +211,29 @@ TEST(test_a_survey_of_this_machine)
 	assay_topology_close(t);
 }
 
+/* Something has a part of the core that makes many loops slow, or stops few for long. */
+TEST(what_shares_a_core)
+{
+	static const struct {
+		size_t slow;
+		uint64_t slow_ticks;
+		bool want;
+	} rows[] = {
+		{ 0, 0, false }, { 40, 1500, false }, { 80, 1500, true }, { 2, 10000, false }, { 2, 90000, true }
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_core_share s = { .cpu = 1 };
+		uint64_t ticks[1000];
+
+		for (size_t k = 0; k < N_OF(ticks); k++)
+			ticks[k] = k < rows[i].slow ? rows[i].slow_ticks : 1000;
+		assay_core_share_count(&s, ticks, N_OF(ticks));
+		if (assay_core_share_taken(&s) != rows[i].want)
+			fail_msg("%zu slow loops of %llu ticks", rows[i].slow, (unsigned long long)rows[i].slow_ticks);
+	}
+}
+
 /* Turns of loops that take as long every time, that drift, and of which one in two blocks is hit. */
 TEST(noise_of_turns)
 {

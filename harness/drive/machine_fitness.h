@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line about the machine that stands before numbers. */
-#ifndef ASSAY_DRIVE_FITNESS_H
-#define ASSAY_DRIVE_FITNESS_H
+#ifndef ASSAY_DRIVE_MACHINE_FITNESS_H
+#define ASSAY_DRIVE_MACHINE_FITNESS_H
 
 #include "drive/request.h"
 #include "machine/clock.h"

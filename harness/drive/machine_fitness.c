@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The noise of all cores that are tried stands for the machine: a case may run on any of them. */
-#include "drive/fitness.h"
+#include "drive/machine_fitness.h"
 
 #include <math.h>
 
