@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A gate or a comparison for scripts, as one object. "controls" is {} where there are none, else {"trusted",
- * "undecided", "items": [{"key", "kind": "aa" | "slower", "injected", "verdict", "ratio", "ci", "pairs", "ok", "reason"}]}.
+ * "undecided", "items": [{"key", "kind": "aa" | "slower", "injected", "verdict", "ratio", "ci", "pairs", "ok",
+ * "reason"}]}.
  */
 #include "reports/emitter.h"
 

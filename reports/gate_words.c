@@ -245,7 +245,7 @@ void assay_gate_words_headline(const struct assay_gate_report *r, struct assay_t
 	if (r->verdict == ASSAY_INCONCLUSIVE && doubt[0])
 		assay_text_addf(out, "%s; %zu passed; ", doubt, passed);
 	assay_text_add(out, r->head[0] ? r->head : "this run");
-	/* Without a baseline a verdict is none of speed, and says what it is of; a base is the file of recorded counts. */
+	/* without a baseline a verdict says what it is of, and a base is the file of recorded counts */
 	if (r->no_baseline)
 		assay_text_addf(out, "%s%s%s%s", r->base[0] ? " against " : "", r->base,
 				good ? ": correctness, manifest and limits passed" : "",

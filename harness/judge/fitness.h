@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How small a change a machine can tell, from how evenly its cores calculate just now; and the sentence that says so. */
+/* How small a change a machine can tell, from how evenly its cores calculate just now, and the sentence about it. */
 #ifndef ASSAY_JUDGE_FITNESS_H
 #define ASSAY_JUDGE_FITNESS_H
 

@@ -246,7 +246,7 @@ TEST(noise_of_turns)
 	for (size_t i = 0; i < N_OF(ticks); i++)
 		ticks[i] = 1000000 + i;
 	assert_true(assay_core_share_noise(ticks, N_OF(ticks), 1e7) < 1e-6);
-	/* every other turn takes 10 % longer: each block the same, and half a percent up and down from block to block */
+	/* in every other block one turn takes 1 % longer */
 	for (size_t i = 0; i < N_OF(ticks); i++)
 		ticks[i] = i / 40 % 2 ? 1000 : i % 40 < 10 ? 1010 : 1000;
 	assert_true(fabs(assay_core_share_noise(ticks, N_OF(ticks), 10000) - 0.0025) < 0.0005);
