@@ -55,15 +55,18 @@ void assay_fitness_text(const struct assay_fitness *f, char *buf, size_t size)
 {
 	char brief[32] = "", lasting[32] = "";
 
-	if (f->untold || !isfinite(f->short_frac) || !isfinite(f->long_frac)) {
+	if (isfinite(f->short_frac))
+		percent_up(f->short_frac, brief, sizeof(brief));
+	if (isfinite(f->long_frac))
+		percent_up(f->long_frac, lasting, sizeof(lasting));
+	if (f->untold || !brief[0])
 		snprintf(buf, size, "how small a change it can tell is not known: %s",
 			 f->untold ? f->untold : "too little could be tried");
-		return;
-	}
-	percent_up(f->short_frac, brief, sizeof(brief));
-	percent_up(f->long_frac, lasting, sizeof(lasting));
-	if (f->short_frac > USELESS_FRAC)
+	else if (f->short_frac > USELESS_FRAC)
 		snprintf(buf, size, "not fit: it could not even tell 50 %%");
+	else if (!lasting[0])
+		snprintf(buf, size, "fit to tell %s on calls under 1 ms; above is not known: too little could be tried",
+			 brief);
 	else if (f->long_frac > USELESS_FRAC)
 		snprintf(buf, size, "fit to tell %s on calls under 1 ms, not even 50 %% above", brief);
 	else if (!strcmp(brief, lasting))

@@ -32,8 +32,11 @@ TEST(how_it_is_said)
 		  "fit to tell 1 %; something shares cores 0, 2 and 5" },
 		{ { .short_frac = 0.03, .long_frac = 2 }, "fit to tell 3 % on calls under 1 ms, not even 50 % above" },
 		{ { .short_frac = 0.6, .long_frac = 0.7 }, "not fit: it could not even tell 50 %" },
-		{ { .short_frac = NAN, .long_frac = 0.01 },
-		  "how small a change it can tell is not known: too little could be tried" },
+		{ { .short_frac = NAN, .long_frac = NAN, .shared = { 0, 1 }, .n_shared = 2 },
+		  "how small a change it can tell is not known: too little could be tried; something shares cores 0 "
+		  "and 1" },
+		{ { .short_frac = 0.03, .long_frac = NAN },
+		  "fit to tell 3 % on calls under 1 ms; above is not known: too little could be tried" },
 		{ { .untold = "no core to try" }, "how small a change it can tell is not known: no core to try" },
 	};
 
