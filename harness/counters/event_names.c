@@ -78,29 +78,37 @@ int assay_counter_choice_check(const struct assay_counter_choice *choice, const 
 	return rc;
 }
 
-static int add_pair(struct assay_strings *names, struct assay_strings *groups, const char *name, const char *group,
+/* Lists that grow together. */
+struct names {
+	struct assay_strings *names, *units, *groups;
+};
+
+static int add_name(const struct names *to, const char *name, const char *unit, const char *group,
 		    struct assay_err *err)
 {
-	int rc = assay_strings_add(names, name, err);
+	int rc = assay_strings_add(to->names, name, err);
 
-	return rc ? rc : assay_strings_add(groups, group, err);
+	if (!rc)
+		rc = assay_strings_add(to->units, unit, err);
+	return rc ? rc : assay_strings_add(to->groups, group, err);
 }
 
-int assay_counter_names(struct assay_strings *names, struct assay_strings *groups, const struct assay_counter_groups *g,
-			struct assay_err *err)
+int assay_counter_names(struct assay_strings *names, struct assay_strings *units, struct assay_strings *groups,
+			const struct assay_counter_groups *g, struct assay_err *err)
 {
+	const struct names to = { names, units, groups };
 	int rc = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
 		for (size_t k = 0; k < g->v[i].n_metrics && !rc; k++)
-			rc = add_pair(names, groups, g->v[i].metrics[k].tag, g->v[i].name, err);
+			rc = add_name(&to, g->v[i].metrics[k].tag, g->v[i].metrics[k].unit, g->v[i].name, err);
 		for (size_t k = 0; k < g->v[i].n_events && !rc; k++)
-			rc = add_pair(names, groups, g->v[i].events[k].name, g->v[i].name, err);
+			rc = add_name(&to, g->v[i].events[k].name, "1", g->v[i].name, err);
 	}
 	for (size_t i = 0; i < assay_n_counter_providers; i++)
 		for (const char *const *e = assay_counter_providers[i]->events; e && *e && !rc; e++)
-			rc = add_pair(names, groups, *e, "", err);
+			rc = add_name(&to, *e, "1", "", err);
 	for (size_t i = 0; assay_own_count(i) && !rc; i++)
-		rc = add_pair(names, groups, assay_own_count(i), "", err);
+		rc = add_name(&to, assay_own_count(i), "1", "", err);
 	return rc;
 }

@@ -23,10 +23,10 @@ int assay_counter_choice_check(const struct assay_counter_choice *choice, const 
 
 /*
  * Append what may be counted besides what ops publish: events and derived metrics of the groups, all that providers
- * list, and what the harness counts by itself; to @groups, for each of them, the group that has it, "" where none has.
- * ASSAY_ENOMEM.
+ * list, and what the harness counts by itself; for each of them to @units its base unit, "1" of events, and to @groups
+ * the group that has it, "" where none has. ASSAY_ENOMEM.
  */
-int assay_counter_names(struct assay_strings *names, struct assay_strings *groups, const struct assay_counter_groups *g,
-			struct assay_err *err);
+int assay_counter_names(struct assay_strings *names, struct assay_strings *units, struct assay_strings *groups,
+			const struct assay_counter_groups *g, struct assay_err *err);
 
 #endif

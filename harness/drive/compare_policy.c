@@ -110,9 +110,12 @@ int assay_compare_policy_check(struct assay_compare_plan *p, const struct assay_
 	for (size_t i = 0; i < p->cmp.n_cases && !rc; i++)
 		rc = add_cases(&k, &p->cmp.cases[i].c, 1, err);
 	if (!rc)
-		rc = assay_counter_names(&p->countable.names, &p->countable.groups, &p->session.groups, err);
+		rc = assay_counter_names(&p->countable.names, &p->countable.units, &p->countable.groups,
+					 &p->session.groups, err);
 	for (size_t i = 0; i < events->n && !rc; i++) {
 		rc = assay_strings_add(&p->countable.names, events->v[i], err);
+		if (!rc)
+			rc = assay_strings_add(&p->countable.units, "1", err);
 		if (!rc)
 			rc = assay_strings_add(&p->countable.groups, "", err);
 	}
@@ -123,7 +126,7 @@ int assay_compare_policy_check(struct assay_compare_plan *p, const struct assay_
 			.manifests = (const struct assay_manifest *const *)manifests.v,
 			.n_manifests = manifests.n,
 			.catalog = p->session.catalog,
-			.counted = &p->countable.names,
+			.counted = &p->countable,
 		};
 
 		rc = assay_policy_check_known(&p->policy, &known, err);

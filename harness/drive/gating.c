@@ -217,7 +217,7 @@ static int load_countable(struct gate_files *f, struct assay_err *err)
 	int rc = assay_session_groups(&groups, NULL, err);
 
 	if (!rc)
-		rc = assay_counter_names(&f->countable.names, &f->countable.groups, &groups, err);
+		rc = assay_counter_names(&f->countable.names, &f->countable.units, &f->countable.groups, &groups, err);
 	assay_counter_groups_release(&groups);
 	return rc;
 }

@@ -276,7 +276,7 @@ int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report
 		.manifest = in->manifest,
 		.manifests = in->other_manifests,
 		.n_manifests = in->n_other_manifests,
-		.counted = in->countable ? &in->countable->names : NULL,
+		.counted = in->countable,
 	};
 	int rc = assay_policy_check_known(in->policy, &known, err);
 

@@ -42,6 +42,7 @@ void assay_limit_value(const struct assay_metric *metrics, size_t n, const struc
 void assay_countable_release(struct assay_countable *c)
 {
 	assay_strings_release(&c->names);
+	assay_strings_release(&c->units);
 	assay_strings_release(&c->groups);
 }
 

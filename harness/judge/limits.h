@@ -41,9 +41,12 @@ struct assay_limit_facts {
 	const char *why_no_base;
 };
 
-/* What may be counted when it is asked for: names.v[i] is an event or a metric of group groups.v[i] ("": of none). */
+/*
+ * What may be counted when it is asked for: names.v[i] is an event or a metric, in units.v[i], of group groups.v[i]
+ * ("": of none).
+ */
 struct assay_countable {
-	struct assay_strings names, groups;
+	struct assay_strings names, units, groups;
 };
 void assay_countable_release(struct assay_countable *c);
 

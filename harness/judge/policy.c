@@ -10,6 +10,7 @@
 
 #include "base/conf.h"
 #include "base/grow.h"
+#include "model/quantity.h"
 
 /* Each is tried against every case. */
 #define MAX_RULES 5000
@@ -122,8 +123,8 @@ static const char *skip_blanks(const char *s)
 	return s + strspn(s, " \t");
 }
 
-/* "0.5", "50%" → 0.5; NULL when there is none. @s moves behind it. */
-static bool take_number(const char **s, bool must_be_share, double *out)
+/* A finite number. @s moves behind it and blanks. */
+static bool take_number(const char **s, double *out)
 {
 	char *end;
 
@@ -131,28 +132,65 @@ static bool take_number(const char **s, bool must_be_share, double *out)
 	if (end == *s || !isfinite(*out))
 		return false;
 	*s = skip_blanks(end);
-	if (**s == '%') {
-		*out /= 100.0;
-		*s = skip_blanks(*s + 1);
-		return true;
-	}
-	return !must_be_share;
+	return true;
 }
 
-/* "base", "base + 2%", "base - 2%", or a number. */
+/* "2%" → 0.02. */
+static bool take_share(const char **s, double *out)
+{
+	if (!isdigit((unsigned char)**s) || !take_number(s, out) || **s != '%')
+		return false;
+	*out /= 100.0;
+	*s = skip_blanks(*s + 1);
+	return true;
+}
+
+/* "3 GB/s", "20us", "50%", "0.5". A unit ends where the text does, or before "+-". */
+static bool take_quantity(const char **s, struct assay_limit *l)
+{
+	const char *end;
+	double factor;
+	size_t len;
+
+	if (!take_number(s, &l->limit))
+		return false;
+	end = strstr(*s, "+-");
+	len = end ? (size_t)(end - *s) : strlen(*s);
+	while (len && ((*s)[len - 1] == ' ' || (*s)[len - 1] == '\t'))
+		len--;
+	if (!len)
+		return true;
+	/* blanks lie within "k requests/s", and bytes of UTF-8 in "µs" */
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)(*s)[i];
+
+		if (!isalpha(c) && !strchr("%/_ ", c) && c < 0x80)
+			return false;
+	}
+	if (len >= sizeof(l->written))
+		return false;
+	memcpy(l->written, *s, len);
+	*s = skip_blanks(*s + len);
+	if (!assay_unit_read(l->metric, l->written, &factor, l->unit))
+		return false;
+	l->limit *= factor;
+	return true;
+}
+
+/* "base", "base + 2%", "base - 2%", or a quantity. */
 static bool take_bound(const char **s, struct assay_limit *l)
 {
 	bool less;
 
 	if (strncmp(*s, "base", 4))
-		return take_number(s, false, &l->limit);
+		return take_quantity(s, l);
 	l->base = true;
 	*s = skip_blanks(*s + 4);
 	if ((**s != '+' && **s != '-') || !strncmp(*s, "+-", 2))
 		return true;
 	less = **s == '-';
 	*s = skip_blanks(*s + 1);
-	if (!isdigit((unsigned char)**s) || !take_number(s, true, &l->limit))
+	if (!take_share(s, &l->limit))
 		return false;
 	l->limit = less ? -l->limit : l->limit;
 	return true;
@@ -180,10 +218,30 @@ static bool parse_requirement(const char *s, struct assay_limit *l)
 		return false;
 	if (l->equal && !strncmp(s, "+-", 2)) {
 		s = skip_blanks(s + 2);
-		if (!isdigit((unsigned char)*s) || !take_number(&s, true, &l->tolerance_frac))
+		if (!take_share(&s, &l->tolerance_frac))
 			return false;
 	}
 	return !*s;
+}
+
+int assay_limit_check_unit(const struct assay_policy *p, const struct assay_limit *l, const char *unit,
+			   struct assay_err *err)
+{
+	char choice[2 * ASSAY_METRIC_TAG_MAX + 16];
+
+	if (!l->unit[0] || !strcmp(l->unit, unit))
+		return 0;
+	assay_unit_choice(l->metric, unit, choice, sizeof(choice));
+	return assay_conf_fail(err, p->path, l->line, "%s cannot be in '%s', it takes %s", l->metric, l->written,
+			       choice);
+}
+
+/* Units of the harness's own metrics are known at once, others with what was measured. */
+static int check_own_unit(const struct assay_policy *p, const struct assay_limit *l, struct assay_err *err)
+{
+	const struct assay_metric_info *own = assay_metric_find(l->metric);
+
+	return own ? assay_limit_check_unit(p, l, own->unit, err) : 0;
 }
 
 static int add_requirements(struct assay_policy *p, const struct assay_conf_section *s,
@@ -209,6 +267,8 @@ static int add_requirements(struct assay_policy *p, const struct assay_conf_sect
 					     "cannot read the requirement '%s', expected \"metric >= number\", "
 					     "\"metric <= base + 2%%\" or \"metric == base +- 1%%\"",
 					     e->values[i].text);
+		if (!rc)
+			rc = check_own_unit(p, v, err);
 		if (!rc)
 			p->n_limits++;
 	}

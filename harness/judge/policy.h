@@ -28,6 +28,8 @@
  *                    "PAPI_TOT_INS == base +- 1%"} # of metrics and counts; base: in the comparison's or stored base
  *         where_counted = {"syscalls <= 0"} # the same, of those cases only for which there is a value
  *     }
+ * Numbers of limits are in SI base units, or have a unit as tables and verdicts write it: "bytes_per_s >= 3 GB/s",
+ * "time_s <= 20 us", "requests_per_s >= 3 k requests/s", "kv_cache_hit_rate >= 50 %".
  * Where a manifest lets a case be skipped, that excuses it from `require` in a gate, and in a comparison it does not.
  * Globs see a case's key with the number of threads, and with t=all where the bench asked for all of them.
  */
@@ -40,7 +42,9 @@ struct assay_limit {
 	bool equal;         /* … unless value == limit, to within tolerance_frac of it */
 	bool where_counted; /* a case without a value is none of its own */
 	bool base; /* against the base's value: limit is the share that it may differ by, 0.02 for base + 2 % */
-	double limit, tolerance_frac;
+	double limit, tolerance_frac;     /* in base units */
+	char written[24];                 /* the unit of the limit in the file, such as "GB/s"; "": none … */
+	char unit[ASSAY_METRIC_UNIT_MAX]; /* … and the base unit that it scales */
 	unsigned line;
 };
 
@@ -83,13 +87,17 @@ struct assay_policy assay_policy_default(void);
 
 /*
  * ASSAY_ENOTFOUND when the file is absent; ASSAY_EUSAGE with "file:line: …": syntax, an unknown option, a margin of 0
- * or over 100 %, a limit that is no demand. Whether metrics and cases exist is checked where they are
+ * or over 100 %, a limit that is no demand or has a unit of another kind than its metric. Whether metrics and cases exist is checked where they are
  * known, in assay_gate_judge. On error @p is unchanged.
  */
 int assay_policy_load(struct assay_policy *p, const char *path, struct assay_err *err);
 /* The same from memory, as comparisons keep it; @path is only named in messages. */
 int assay_policy_parse(struct assay_policy *p, const char *text, const char *path, struct assay_err *err);
 void assay_policy_release(struct assay_policy *p);
+
+/* 0, or ASSAY_EUSAGE with "file:line: …" where @l is not written in what scales @unit, the base unit of its metric. */
+int assay_limit_check_unit(const struct assay_policy *p, const struct assay_limit *l, const char *unit,
+			   struct assay_err *err);
 
 /* Does a glob of the policy select this case? */
 bool assay_policy_selects(const char *glob, const struct assay_case *c);

@@ -109,7 +109,14 @@ struct offered {
 	const char *names[MAX_KNOWN];
 	size_t n, cases; /* cases that were asked */
 	bool found;
+	const char *unit; /* of the metric that was found */
 };
+
+static void found(struct offered *o, const char *unit)
+{
+	o->found = true;
+	o->unit = unit;
+}
 
 static void ask_catalog(const struct assay_policy_known *k, const struct assay_limit *l, struct offered *o)
 {
@@ -118,9 +125,11 @@ static void ask_catalog(const struct assay_policy_known *k, const struct assay_l
 
 		if (!selects_op(l->cases, k, op->name))
 			continue;
-		o->found |= assay_strings_has(&op->counters, l->metric);
+		if (assay_strings_has(&op->counters, l->metric))
+			found(o, "1");
 		for (size_t m = 0; m < op->n_metrics; m++) {
-			o->found |= !strcmp(op->metrics[m].tag, l->metric);
+			if (!strcmp(op->metrics[m].tag, l->metric))
+				found(o, op->metrics[m].unit);
 			o->n = add_name(o->names, o->n, op->metrics[m].tag);
 		}
 	}
@@ -134,8 +143,11 @@ static void ask_run(const struct assay_policy_known *k, const struct assay_limit
 
 		if (r->status != ASSAY_STATUS_OK || !assay_policy_selects(l->cases, &r->c))
 			continue;
-		o->found |= assay_result_metric(r, l->metric) || assay_counters_find(&r->counters, l->metric) ||
-			    assay_counters_find_missing(&r->counters, l->metric);
+		if (assay_counters_find(&r->counters, l->metric) ||
+		    assay_counters_find_missing(&r->counters, l->metric))
+			found(o, "1");
+		if (assay_result_metric(r, l->metric))
+			found(o, assay_result_metric(r, l->metric)->unit);
 		o->cases++;
 		for (size_t m = 0; m < r->n_metrics; m++)
 			o->n = add_name(o->names, o->n, r->metrics[m].tag);
@@ -149,18 +161,25 @@ static int check_metric(const struct assay_policy *p, const struct assay_policy_
 {
 	struct offered o = { .n = 0 };
 
-	/* The harness's own, and what was not counted, are missing for a reason, which is a matter of the cases. */
-	if (assay_metric_find(l->metric) ||
-	    (k->counted ? assay_strings_has(k->counted, l->metric) : l->where_counted && !k->catalog))
+	/*
+	 * The harness's own, and what was not counted, are missing for a reason, which is a matter of the cases. The
+	 * policy itself knows the units of the former.
+	 */
+	if (assay_metric_find(l->metric) || (!k->counted && l->where_counted && !k->catalog))
 		return 0;
+	for (size_t i = 0; k->counted && i < k->counted->names.n; i++)
+		if (!strcmp(k->counted->names.v[i], l->metric))
+			return assay_limit_check_unit(p, l, k->counted->units.v[i], err);
 	ask_catalog(k, l, &o);
 	ask_run(k, l, &o);
-	if (o.found || !o.cases)
+	if (o.found)
+		return assay_limit_check_unit(p, l, o.unit, err);
+	if (!o.cases)
 		return 0;
 	for (size_t i = 0; k->catalog && i < assay_n_metrics; i++)
 		o.n = add_name(o.names, o.n, assay_metrics[i].tag);
-	for (size_t i = 0; k->counted && i < k->counted->n; i++)
-		o.n = add_name(o.names, o.n, k->counted->v[i]);
+	for (size_t i = 0; k->counted && i < k->counted->names.n; i++)
+		o.n = add_name(o.names, o.n, k->counted->names.v[i]);
 	return fail_metric(p, l, o.names, o.n, err);
 }
 

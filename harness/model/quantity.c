@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SI values in base units become three digits and a unit that fits. */
+/* SI values in base units become three digits and a unit that fits; such a unit becomes a factor and the base unit. */
 #include "model/quantity.h"
 
 #include <math.h>
@@ -89,19 +89,26 @@ static bool ends_in(const char *s, const char *end)
 	return len >= n && !strcmp(s + len - n, end);
 }
 
+/* What a rate counts: "requests" of "requests_per_s", "tok" of "tokens_per_s"; "" where the tag does not say. */
+static void counted_name(const char *tag, char *buf, size_t size)
+{
+	if (!strcmp(tag, "tokens_per_s"))
+		snprintf(buf, size, "tok");
+	else
+		snprintf(buf, size, "%.*s", ends_in(tag, "_per_s") ? (int)(strlen(tag) - strlen("_per_s")) : 0, tag);
+}
+
 /* "3.04 k/s" of "requests_per_s" → "3.04 k requests/s"; tokens have a short name of their own. */
 static void put_counted(const char *tag, double value, bool utf8, char *buf, size_t size)
 {
-	int name = (int)(strlen(tag) - strlen("_per_s"));
-	char number[64];
+	char number[64], name[ASSAY_METRIC_TAG_MAX];
 	size_t len;
 
 	assay_quantity_text(value, "1/s", utf8, number, sizeof(number));
 	len = strlen(number) - strlen("/s");
-	if (!strcmp(tag, "tokens_per_s"))
-		snprintf(buf, size, "%.*stok/s", (int)len, number);
-	else
-		snprintf(buf, size, "%.*s%s%.*s/s", (int)len, number, number[len - 1] == ' ' ? "" : " ", name, tag);
+	counted_name(tag, name, sizeof(name));
+	snprintf(buf, size, "%.*s%s%s/s", (int)len, number, number[len - 1] == ' ' || !strcmp(name, "tok") ? "" : " ",
+		 name);
 }
 
 void assay_metric_text(const char *tag, double value, const char *unit, bool utf8, char *buf, size_t size)
@@ -116,6 +123,81 @@ void assay_metric_text(const char *tag, double value, const char *unit, bool utf
 	} else {
 		assay_quantity_text(value, unit, utf8, buf, size);
 	}
+}
+
+static bool is_one_of(const struct scale *s, size_t n, const char *text, size_t len, double *factor)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((strlen(s[i].ascii) == len && !strncmp(s[i].ascii, text, len)) ||
+		    (strlen(s[i].utf8) == len && !strncmp(s[i].utf8, text, len))) {
+			*factor = s[i].factor;
+			return true;
+		}
+	return false;
+}
+
+/* Is it a rate of what @tag counts? "1/s" and "/s" are of any. */
+static bool is_rate_of(const char *tag, const char *text)
+{
+	char name[ASSAY_METRIC_TAG_MAX];
+	size_t len = strlen(text);
+
+	if (!ends_in(text, "/s"))
+		return false;
+	len -= 2;
+	counted_name(tag, name, sizeof(name));
+	return !len || (len == 1 && text[0] == '1') || (strlen(name) == len && !strncmp(name, text, len));
+}
+
+bool assay_unit_read(const char *tag, const char *text, double *factor, char unit[ASSAY_METRIC_UNIT_MAX])
+{
+	static const struct scale greek = { 1e-6, "\xce\xbcs", "us" }; /* a mu, where tables write a micro sign */
+	size_t len = strlen(text);
+	const char *base = NULL;
+
+	if (!strcmp(text, "%")) {
+		*factor = 0.01;
+		base = "1";
+	} else if (is_one_of(seconds, COUNT(seconds), text, len, factor) || is_one_of(&greek, 1, text, len, factor)) {
+		base = "s";
+	} else if (is_one_of(bytes, COUNT(bytes), text, len, factor)) {
+		base = "B";
+	} else if (ends_in(text, "B/s") && is_one_of(bytes, COUNT(bytes), text, len - 2, factor)) {
+		base = "B/s";
+	} else if (text[0] && text[1] && is_one_of(thousands, COUNT(thousands), text, 1, factor)) {
+		text += 1 + strspn(text + 1, " ");
+	} else {
+		*factor = 1;
+	}
+	if (!base)
+		base = is_rate_of(tag, text) ? "1/s" : !strcmp(text, "OP/s") ? "op/s" : text;
+	return snprintf(unit, ASSAY_METRIC_UNIT_MAX, "%s", base) < ASSAY_METRIC_UNIT_MAX;
+}
+
+void assay_unit_choice(const char *tag, const char *unit, char *buf, size_t size)
+{
+	static const struct {
+		const char *unit, *choice;
+	} known[] = {
+		{ "s", "ns, us, ms or s" },
+		{ "B", "B, KiB, MiB or GiB" },
+		{ "B/s", "MB/s or GB/s" },
+		{ "op/s", "MOP/s or GOP/s" },
+	};
+	char name[ASSAY_METRIC_TAG_MAX];
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (!strcmp(unit, known[i].unit)) {
+			snprintf(buf, size, "%s", known[i].choice);
+			return;
+		}
+	counted_name(tag, name, sizeof(name));
+	if (!strcmp(unit, "1/s"))
+		snprintf(buf, size, "%s/s or k %s/s", name, name);
+	else if (strcmp(unit, "1"))
+		snprintf(buf, size, "%s or k%s", unit, unit);
+	else
+		snprintf(buf, size, ends_in(tag, "_frac") || ends_in(tag, "_rate") ? "%%" : "no unit");
 }
 
 void assay_count_text(const struct assay_count *c, char *buf, size_t size)

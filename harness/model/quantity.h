@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for people: what tables, messages and reasons of verdicts write in the same way. */
+/* Numbers for people: what tables, messages and reasons of verdicts write in the same way, and what reads it back. */
 #ifndef ASSAY_MODEL_QUANTITY_H
 #define ASSAY_MODEL_QUANTITY_H
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "model/counter.h"
+#include "model/metric.h"
 
 /*
  * "61.2 µs", "12.3 GB/s", "1.50 MiB", "0.973": three significant digits, unit scaled to fit. @unit is the SI base unit
@@ -19,6 +20,14 @@ void assay_quantity_text(double value, const char *unit, bool utf8, char *buf, s
  * "1/s" the tag says what was counted, "41.7 tok/s".
  */
 void assay_metric_text(const char *tag, double value, const char *unit, bool utf8, char *buf, size_t size);
+/*
+ * The unit that such a text ends in, of the metric @tag: @unit is the SI base unit, of which @text is @factor. "GB/s" is
+ * 1e9 of "B/s", "us" 1e-6 of "s", "k tok/s" 1e3 of "1/s", "%" 0.01 of "1". What no table writes stands for itself, as
+ * "J" does. False where it is too long for a unit.
+ */
+bool assay_unit_read(const char *tag, const char *text, double *factor, char unit[ASSAY_METRIC_UNIT_MAX]);
+/* What may follow a number of the metric @tag, whose base unit is @unit: "ns, us, ms or s". */
+void assay_unit_choice(const char *tag, const char *unit, char *buf, size_t size);
 /* "1024"; "about 1024" where it counted only part of the time. */
 void assay_count_text(const struct assay_count *c, char *buf, size_t size);
 /* What it rests on: "pmu, an iteration, counted nominally 43 % of the time (PAPI 7.0)". */

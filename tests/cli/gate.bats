@@ -113,7 +113,7 @@ may-skip quantize.q8_0/ref/n=32/t=4096/warm' ]
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy high.conf --allow-no-baseline
 	[ "$status" = 1 ]
 	[[ ${lines[0]} == "REGRESSED: "* ]]
-	printf 'limit "quantize*" { require = {"items_per_s >= 1"} }\n' >low.conf
+	printf 'limit "quantize*" { require = {"items_per_s >= 1", "time_s <= 20 s", "bytes_per_s >= 3 kB/s"} }\n' >low.conf
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy low.conf --allow-no-baseline
 	[ "$status" = 0 ]
 }
@@ -128,6 +128,10 @@ may-skip quantize.q8_0/ref/n=32/t=4096/warm' ]
 	fails 2 "has a metric 'sycalls', did you mean 'syscalls'?" gate --manifest quick.manifest --policy bad.conf
 	printf 'margin "*" {\n stored = "200%%" }\n' >bad.conf
 	fails 2 "bad.conf:2" gate --manifest quick.manifest --policy bad.conf
+	printf 'limit "quantize*" { require = {"time_s <= 3 GB/s"} }\n' >bad.conf
+	fails 2 "bad.conf:1: time_s cannot be in 'GB/s', it takes ns, us, ms or s" gate --manifest quick.manifest --policy bad.conf
+	printf 'limit "*" { where_counted = {"syscalls <= 1 MiB"} }\n' >bad.conf
+	fails 2 "bad.conf:1: syscalls cannot be in 'MiB', it takes no unit" gate --manifest quick.manifest --policy bad.conf
 	fails 2 "cannot read '.'" gate --manifest quick.manifest --policy .
 	fails 2 "cannot read '.'" gate --manifest . --policy plain.conf
 	for o in --markdown --junit --json-file; do

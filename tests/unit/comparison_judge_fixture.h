@@ -76,8 +76,10 @@ static inline void release(struct assay_comparison *cmp, struct assay_gate_repor
 		.slowdown = 0.02, .control = ASSAY_CONTROL_SLOWER, .injected = 0.02                                    \
 	}
 
-static const char *countable_names[] = { "d1_hit_rate", "PAPI_L1_DCM" }, *countable_groups[] = { "cache", "cache" };
+static const char *countable_names[] = { "d1_hit_rate", "PAPI_L1_DCM" }, *countable_units[] = { "1", "1" },
+		  *countable_groups[] = { "cache", "cache" };
 static const struct assay_countable countable = { .names = { .v = (char **)countable_names, .n = 2 },
+						  .units = { .v = (char **)countable_units, .n = 2 },
 						  .groups = { .v = (char **)countable_groups, .n = 2 } };
 
 static inline struct assay_gate_report judge(const struct assay_comparison *cmp, const struct assay_policy *p,

@@ -398,6 +398,16 @@ static void bad_metric(struct world *w)
 	add_limit(w, "m.b/*", "token_per_s", true, 50);
 	assert_int_equal(assay_result_add_metric(&w->head_results[2], "tokens_per_s", "1/s", 1, 60), 0);
 }
+static void wrong_unit(struct world *w)
+{
+	struct assay_limit *l;
+
+	add_limit(w, "m.b/*", "tokens_per_s", true, 50);
+	l = &w->limits[w->policy.n_limits - 1];
+	snprintf(l->written, sizeof(l->written), "GB/s");
+	snprintf(l->unit, sizeof(l->unit), "B/s");
+	assert_int_equal(assay_result_add_metric(&w->head_results[2], "tokens_per_s", "1/s", 1, 60), 0);
+}
 static void metric_of_another_case(struct world *w)
 {
 	add_limit(w, "m.a/*", "tokens_per_s", true, 50);
@@ -416,6 +426,7 @@ TEST(test_policy_names)
 		{ bad_exact_glob, "policy.conf:4: 'm.aa/*' selects no case of any suite, did you mean 'm.a'?" },
 		{ bad_metric, "policy.conf:5: no case that 'm.b/*' selects has a metric 'token_per_s', did you mean "
 			      "'tokens_per_s'?" },
+		{ wrong_unit, "policy.conf:5: tokens_per_s cannot be in 'GB/s', it takes tok/s or k tok/s" },
 		{ metric_of_another_case,
 		  "policy.conf:5: no case that 'm.a/*' selects has a metric 'tokens_per_s', there are none" },
 	};

@@ -134,6 +134,7 @@ TEST(runs)
 	assert_int_equal(assay_policy_parse(&p, policy_text, "p.conf", NULL), 0);
 	w.in.policy = &p;
 	w.in.countable = &(struct assay_countable){ .names = { .n = 1, .v = (char *[]){ (char[]){ "syscalls" } } },
+						    .units = { .n = 1, .v = (char *[]){ (char[]){ "1" } } },
 						    .groups = { .n = 1, .v = (char *[]){ (char[]){ "calls" } } } };
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(assay_result_add_metric(&w.head_results[i], "op_bytes", "B", 0, 5), 0);

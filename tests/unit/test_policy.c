@@ -2,6 +2,8 @@
 /* Policy files: what they mean, and every refusal with its line. */
 #include "judge_fixture.h"
 
+#include <math.h>
+
 #include "judge/policy.h"
 
 static const char good[] = "alpha = \"0.5%\"\n"
@@ -64,6 +66,45 @@ TEST(test_reads)
 	assay_policy_release(&p);
 }
 
+/* What verdicts print, a policy takes. */
+TEST(test_units)
+{
+	static const struct {
+		const char *demand, *unit;
+		double want;
+	} rows[] = {
+		{ "bytes_per_s >= 3 GB/s", "B/s", 3e9 },
+		{ "bytes_per_s >= 512 MiB/s", "B/s", 512 * 0x1p20 },
+		{ "time_s <= 20 us", "s", 20e-6 },
+		{ "time_s<=20µs", "s", 20e-6 },
+		{ "time_s <= 1.5e1 \xce\xbcs ", "s", 15e-6 },
+		{ "time_s <= 0.25", "", 0.25 },
+		{ "op_bytes <= 1.50 MiB", "B", 1.5 * 0x1p20 },
+		{ "op_bytes <= 2 kB", "B", 2000 },
+		{ "ops_per_s >= 2.5 TOP/s", "op/s", 2.5e12 },
+		{ "items_per_s >= 3.04 k items/s", "1/s", 3040 },
+		{ "tokens_per_s >= 4.48 ktok/s", "1/s", 4480 },
+		{ "tokens_per_s >= 41.7 tok/s", "1/s", 41.7 },
+		{ "roof_frac >= 90 %", "1", 0.9 },
+		{ "requests_per_s == 2 k requests/s +- 1%", "1/s", 2000 },
+		{ "watts <= 2 kW", "W", 2000 },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char text[160];
+		struct assay_policy p = { 0 };
+		struct assay_err err = { 0 };
+
+		snprintf(text, sizeof(text), "limit \"*\" { require = \"%s\" }", rows[i].demand);
+		if (assay_policy_parse(&p, text, "p", &err))
+			fail_msg("%s: %s", rows[i].demand, err.text);
+		if (p.n_limits != 1 || strcmp(p.limits[0].unit, rows[i].unit) ||
+		    fabs(p.limits[0].limit / rows[i].want - 1) > 1e-12)
+			fail_msg("%s: %.17g %s", rows[i].demand, p.limits[0].limit, p.limits[0].unit);
+		assay_policy_release(&p);
+	}
+}
+
 TEST(test_defaults)
 {
 	struct assay_case c = make_case("a.b", "ref", 0, 1, false);
@@ -124,6 +165,21 @@ static const struct {
 	{ "limit \"*\" { require = \"b <= base +- 2%\" }",
 	  "1: cannot read the requirement 'b <= base +- 2%', expected \"metric >= number\", \"metric <= base + 2%\" or "
 	  "\"metric == base +- 1%\"" },
+	{ "limit \"*\" {\n require = \"time_s <= 3 GB/s\" }",
+	  "2: time_s cannot be in 'GB/s', it takes ns, us, ms or s" },
+	{ "limit \"*\" { require = \"time_s <= 5%\" }", "1: time_s cannot be in '%', it takes ns, us, ms or s" },
+	{ "limit \"*\" { require = \"bytes_per_s >= 20 us\" }",
+	  "1: bytes_per_s cannot be in 'us', it takes MB/s or GB/s" },
+	{ "limit \"*\" { require = \"op_bytes >= 20 fast\" }",
+	  "1: op_bytes cannot be in 'fast', it takes B, KiB, MiB or GiB" },
+	{ "limit \"*\" { require = \"ops_per_s >= 1 s\" }", "1: ops_per_s cannot be in 's', it takes MOP/s or GOP/s" },
+	{ "limit \"*\" { require = \"items_per_s >= 1 k tokens/s\" }",
+	  "1: items_per_s cannot be in 'k tokens/s', it takes items/s or k items/s" },
+	{ "limit \"*\" { require = \"arith_intensity >= 1 B\" }",
+	  "1: arith_intensity cannot be in 'B', it takes op/B or kop/B" },
+	{ "limit \"*\" { require = \"roof_frac >= 1 s\" }", "1: roof_frac cannot be in 's', it takes %" },
+	{ "limit \"*\" { require = \"exact_branches <= 1 s\" }",
+	  "1: exact_branches cannot be in 's', it takes no unit" },
 	{ "limit \"*\" { require = \">= 1\" }", "1: cannot read the requirement '>= 1', expected \"metric >= number\", "
 						"\"metric <= base + 2%\" or \"metric == base +- 1%\"" },
 };
