@@ -86,7 +86,7 @@ static void add_missing(const struct view *v, struct assay_text *out)
 	for (size_t i = 0; i < v->r->n_cases && named < MISSING_SHOWN; i++)
 		if (v->r->cases[i].missing)
 			assay_text_addf(&line, "%s%s", named++ ? ", " : "", v->r->cases[i].key);
-	assay_text_add(&line, ", ...; --verbose lists all");
+	assay_text_addf(&line, ", ...; --verbose lists all%s%s", v->r->missing_hint[0] ? "; " : "", v->r->missing_hint);
 	if (line.s)
 		assay_columns_wrap(out, line.s, 0, 2, v->style->width);
 	assay_text_add(out, "\n");
@@ -357,6 +357,34 @@ static void add_improvements(const struct view *v, struct assay_text *out)
 		assay_named_line(out, v->style, "improved", text);
 }
 
+/* Is it of a case that the base lacks, and the first row of that? */
+static bool is_first_of_new(const struct assay_gate_report *r, size_t i)
+{
+	if (!r->cases[i].is_new)
+		return false;
+	for (size_t k = 0; k < i; k++)
+		if (r->cases[k].is_new && !strcmp(r->cases[k].key, r->cases[i].key))
+			return false;
+	return true;
+}
+
+/* Cases that the base lacks pass, and a row each would say no more. */
+static void add_new(const struct view *v, struct assay_text *out)
+{
+	const char *first = NULL;
+	char text[ASSAY_KEY_MAX + 96];
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->r->n_cases && !v->style->verbose; i++)
+		if (is_first_of_new(v->r, i) && !n++)
+			first = v->r->cases[i].key;
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), "%zu case%s that the base lacks%s %s", n, n == 1 ? "" : "s",
+		 n > 1 ? ", such as" : ":", first);
+	assay_named_line(out, v->style, "new", text);
+}
+
 /* Rows that pass are not shown: where exact counts stand beside times, say that they were taken. */
 static void add_exact(const struct view *v, struct assay_text *out)
 {
@@ -473,6 +501,7 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 	}
 	add_counts(&v, out);
 	add_exact(&v, out);
+	add_new(&v, out);
 	add_improvements(&v, out);
 	add_doubts(&v, out);
 	add_controls(&v, out);

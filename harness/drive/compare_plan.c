@@ -337,7 +337,10 @@ static int add_demanded(struct assay_compare_plan *p, const char *key, struct as
 	if (!to)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	to->in_head = false;
-	snprintf(to->reason, sizeof(to->reason), "the manifest demands it, and the suite has it no more");
+	snprintf(to->reason, sizeof(to->reason),
+		 "the manifest demands it, and the suite has it no more; if that is meant, 'assay list --manifest "
+		 "--suite %s > FILE' writes a manifest of what the suite has",
+		 p->session.plan.suite);
 	return 0;
 }
 

@@ -7,13 +7,12 @@
 #include <string.h>
 
 #include "drive/exact_counting.h"
+#include "judge/exact_judge.h"
 #include "judge/paired.h"
 #include "measure/measure_exact.h"
 
 /* What a case on one side takes here, for the progress bar. */
 #define COUNT_NS 1e9
-
-#define GONE "the head has no such case any more"
 
 struct counting {
 	const struct assay_compare_plan *plan;
@@ -167,7 +166,7 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 		refuse(head, &c->c, ASSAY_STATUS_SKIPPED, "identical machine code on both sides needs no count");
 		refuse(base, &c->c, ASSAY_STATUS_SKIPPED, head->reason);
 	} else if (is_lost(c)) {
-		refuse(head, &c->c, ASSAY_STATUS_FAILED, c->reason[0] ? c->reason : GONE);
+		refuse(head, &c->c, ASSAY_STATUS_FAILED, c->reason[0] ? c->reason : ASSAY_CASE_GONE);
 	} else {
 		rc = count_side(k, ASSAY_HEAD, i, head, err);
 	}
@@ -235,11 +234,10 @@ static void add_owing(struct counting *k, const struct assay_request *q)
 		    !assay_limits_require(&k->plan->policy, &c->c, false))
 			continue;
 		if (c->in_head)
-			refuse(&head->cases[head->n_cases++], &c->c, ASSAY_STATUS_SKIPPED,
-			       "the suite does not name the case for exact counts");
+			refuse(&head->cases[head->n_cases++], &c->c, ASSAY_STATUS_SKIPPED, ASSAY_NOT_NAMED_FOR_COUNTS);
 		else
 			refuse(&head->cases[head->n_cases++], &c->c, ASSAY_STATUS_FAILED,
-			       c->reason[0] ? c->reason : GONE);
+			       c->reason[0] ? c->reason : ASSAY_CASE_GONE);
 	}
 }
 

@@ -144,7 +144,8 @@ static int look_up(const void *arg, const struct assay_limit *l, struct assay_li
 	if (assay_exact_is_metric(l->metric)) {
 		assay_exact_limit_facts(&exact[ASSAY_HEAD], &exact[ASSAY_BASE], k->key, l->metric, out);
 		if (!exact[ASSAY_HEAD].n_cases)
-			out->why_no_value = "exact counts were not taken: --evidence all takes them, too";
+			out->why_no_value =
+				"exact counts were not taken: 'assay compare BASE --evidence all' takes them, too";
 	} else if (k->c) {
 		rc = look_up_pairs(k->c, l, out, err);
 	} else {
@@ -152,7 +153,7 @@ static int look_up(const void *arg, const struct assay_limit *l, struct assay_li
 		out->why_no_value = "only exact counts were taken: --evidence all takes times and metrics, too";
 	}
 	if (k->c && !k->c->in_base)
-		out->why_no_base = "the case is not in the base";
+		out->why_no_base = "the case is new, the base has none";
 	return rc;
 }
 

@@ -147,6 +147,15 @@ static int judge_counts(struct judging *j, const struct assay_exact_case *base, 
 			     "counts are those of %s, within the tolerance", j->in->base_name);
 }
 
+static int add_new(struct judging *j, struct assay_row_name name)
+{
+	int rc = assay_row_say(j->r, name, ASSAY_PASS, j->err, "new: counted, not in %s", j->in->base_name);
+
+	if (!rc)
+		j->r->cases[j->r->n_cases - 1].is_new = true;
+	return rc;
+}
+
 static int judge_case(struct judging *j, const struct assay_exact_case *head)
 {
 	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
@@ -162,6 +171,8 @@ static int judge_case(struct judging *j, const struct assay_exact_case *head)
 				     head->reason);
 	if (!j->in->base)
 		return assay_row_say(j->r, name, ASSAY_INCOMPARABLE, j->err, "%s", j->in->no_base_reason);
+	if (!base && !j->in->record)
+		return add_new(j, name);
 	if (!base)
 		return assay_row_say(j->r, name, ASSAY_PASS, j->err, "counted, not in %s", j->in->base_name);
 	if (base->status != ASSAY_STATUS_OK)
@@ -196,7 +207,7 @@ void assay_exact_limit_facts(const struct assay_exact_run *head, const struct as
 
 	*out = (struct assay_limit_facts){ .value = NAN, .base = NAN, .unit = "1", .source = ASSAY_SOURCE_EXACT };
 	if (!h)
-		out->why_no_value = "the suite does not name the case for exact counts";
+		out->why_no_value = ASSAY_NOT_NAMED_FOR_COUNTS;
 	else if (h->status != ASSAY_STATUS_OK)
 		out->why_no_value = h->reason;
 	else

@@ -75,13 +75,20 @@ static bool variant_took_part(const struct assay_run *run, const struct assay_ma
 static int add_missing(struct judging *j, const struct assay_manifest_entry *e)
 {
 	struct assay_gate_case *c = assay_row_add(&j->report, status_of(e->key), j->err);
+	const bool first = !j->report.missing_hint[0];
 
 	if (!c)
 		return ASSAY_ENOMEM;
 	c->verdict = ASSAY_NOT_MEASURED;
 	c->missing = true;
-	snprintf(c->reason, sizeof(c->reason), "in the manifest (line %u) but not in the run%s", e->line,
-		 j->in->run->ended_ns ? "" : ", which did not finish");
+	if (j->in->run->ended_ns)
+		snprintf(j->report.missing_hint, sizeof(j->report.missing_hint),
+			 "if that is meant, 'assay list --manifest --suite %s > FILE' writes what the suite has, and "
+			 "--manifest FILE judges by it",
+			 j->in->run->suite);
+	snprintf(c->reason, sizeof(c->reason), "in the manifest (line %u) but not in the run%s%s%s", e->line,
+		 j->in->run->ended_ns ? "" : ", which did not finish", first && j->report.missing_hint[0] ? "; " : "",
+		 first ? j->report.missing_hint : "");
 	return 0;
 }
 
@@ -172,6 +179,7 @@ static int judge_failed(struct judging *j, const struct assay_result *r, const s
 struct measured {
 	const struct assay_gate_time *time;
 	const struct assay_result *r;
+	const char *why_not_counted; /* the commands that take exact counts and judge them */
 };
 
 static int look_up(const void *arg, const struct assay_limit *l, struct assay_limit_facts *out, struct assay_err *err)
@@ -180,17 +188,21 @@ static int look_up(const void *arg, const struct assay_limit *l, struct assay_li
 
 	assay_limit_value(m->r->metrics, m->r->n_metrics, &m->r->counters, l->metric, out);
 	if (!isfinite(out->value) && !out->why_no_value && assay_exact_is_metric(l->metric))
-		out->why_no_value = "exact counts are taken of the cases that the suite names in exact \"canon\" "
-				    "{ cases = {…} }, and not with --evidence stored";
+		out->why_no_value = m->why_not_counted;
 	out->why_no_base = m->time->incomparable[0] ? m->time->incomparable : NULL;
 	return l->base ? assay_gate_time_metric(m->time, m->r->c.key, l->metric, &out->base, err) : 0;
 }
 
 static int judge_limits(struct judging *j, const struct assay_result *r)
 {
-	const struct measured m = { &j->time, r };
+	char why[2 * ASSAY_NAME_MAX + ASSAY_KEY_MAX + 160];
+	const struct measured m = { &j->time, r, why };
 	const struct assay_limit_case c = { .c = &r->c, .countable = j->in->countable, .look_up = look_up, .arg = &m };
 
+	snprintf(why, sizeof(why),
+		 "no exact counts of it were taken: 'assay run --suite %s --only %s --evidence exact' takes them, "
+		 "'assay gate --suite %s --evidence exact' judges them",
+		 j->in->run->suite, r->c.key, j->in->run->suite);
 	return assay_limits_judge(j->in->policy, &c, &j->report, j->err);
 }
 

@@ -159,7 +159,7 @@ void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_fac
 	out->limit = bound;
 	if (!isfinite(f->value)) {
 		out->verdict = ASSAY_NOT_MEASURED;
-		snprintf(out->reason, sizeof(out->reason), "%s was not measured%s%.240s%s, %s", l->metric,
+		snprintf(out->reason, sizeof(out->reason), "%s was not measured%s%.400s%s, %s", l->metric,
 			 why[0] ? " (" : "", why, why[0] ? ")" : "", demand);
 	} else if (!isfinite(bound)) {
 		out->verdict = ASSAY_INCOMPARABLE;

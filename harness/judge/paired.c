@@ -69,13 +69,13 @@ static void judge_new(const struct assay_comparison_case *c, struct assay_gate_c
 			if (judge_side(&c->pairs[i].side[side], ASSAY_HEAD, out))
 				return;
 	decide(out, ASSAY_PASS, "new: the base has no such case");
+	out->is_new = true;
 }
 
 static bool judge_presence(const struct assay_comparison_case *c, struct assay_gate_case *out)
 {
 	if (!c->in_head)
-		decide(out, ASSAY_NOT_MEASURED, "%.500s",
-		       c->reason[0] ? c->reason : "the head has no such case any more");
+		decide(out, ASSAY_NOT_MEASURED, "%.500s", c->reason[0] ? c->reason : ASSAY_CASE_GONE);
 	else if (!c->in_base && c->reason[0])
 		decide(out, ASSAY_INCOMPARABLE, "%.500s", c->reason);
 	else if (c->reason[0])

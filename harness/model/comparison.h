@@ -10,6 +10,11 @@
 #include "model/gate_report.h"
 #include "model/result.h"
 
+/* Why a case that the base alone has was not measured, and what to do. */
+#define ASSAY_CASE_GONE                                                                                                \
+	"only the base has it, the head has no such case any more: bring it back, or leave it out with --only if "     \
+	"that is meant"
+
 enum assay_side {
 	ASSAY_BASE = 0,
 	ASSAY_HEAD = 1,

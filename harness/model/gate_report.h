@@ -37,6 +37,7 @@ struct assay_gate_case {
 	double value, limit;               /* floors and ceilings */
 	bool missing;                      /* of the manifest, but not in the run */
 	char base_variant[ASSAY_NAME_MAX]; /* that the head's is compared with; "": the same of another build */
+	bool is_new;                       /* only the head of a comparison has the case */
 	bool suspect;                      /* of pairs: undecided, and its estimate is slower than the margin allows */
 	bool same_code;                    /* stored times: the machine code is that of the baseline */
 	enum assay_doubt doubt;
@@ -66,6 +67,8 @@ struct assay_gate_report {
 	char base[256], head[256]; /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)"; base "": none */
 	double alpha;
 	bool no_baseline;
+	char missing_hint
+		[224];     /* what to do about cases that the run lacks; "": none is missing, or nothing is known */
 	size_t n_unjudged; /* demands of the policy on cases that may be skipped, and were */
 	char *advice; /* why speed was not judged, and the command that changes it; malloc'ed. NULL: it was judged */
 	struct assay_gate_case *cases; /* malloc'ed */

@@ -184,7 +184,8 @@ runs() {
 	printf 'limit "generate.chat*" { require = "exact_d1_hit_rate >= 5%%" }\n' >p.conf
 	run --separate-stderr assay gate --suite chat --db r.db --manifest m.manifest --policy p.conf --json
 	jq -e '[.cases[] | select(.metric == "exact_d1_hit_rate")] | length == 1 and (.[0] | .verdict == "NOT_MEASURED"
-		and (.reason | contains("exact counts are taken of the cases that the suite names")))' <<<"$output"
+		and (.reason | contains("no exact counts of it were taken: \u0027assay run --suite chat --only generate.chat/")
+		and contains(" --evidence exact\u0027 takes them, \u0027assay gate --suite chat --evidence exact\u0027 judges them")))' <<<"$output"
 	printf 'limit "generate.chat*" { require = "kv_mises <= 1" }\n' >p.conf
 	fails 2 "has a metric 'kv_mises', did you mean 'kv_misses'?" gate --suite chat --db r.db --manifest m.manifest --policy p.conf
 }

@@ -68,6 +68,8 @@ unfinished() {
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --allow-no-baseline
 	[ "$status" = 4 ]
 	[[ $output == *"NOT_MEASURED"*"dequantize.q8_0/ref/n=4096/t=1/warm"* ]]
+	[[ $(tr -s '\n ' ' ' <<<"$output") == *"in the run; if that is meant, 'assay list --manifest --suite quick > FILE' writes what the suite has, and --manifest FILE judges by it"* ]]
+	[ "$(grep -c 'list --manifest' <<<"$output")" = 1 ]
 }
 
 @test "what disappears from the bench files is missing by name: a bench, a variant, a shape, a cache state, a number of threads" {

@@ -70,6 +70,7 @@ static inline void world_make(struct world *w)
 		assay_case_portable_key(&cases[i], key);
 		add_entry(w, key, i == 1 ? ASSAY_MANIFEST_MAY_SKIP : ASSAY_MANIFEST_REQUIRED);
 	}
+	snprintf(w->run.suite, sizeof(w->run.suite), "s");
 	w->run.results = w->head_results;
 	w->base.results = w->base_results;
 	w->run.id = 12;

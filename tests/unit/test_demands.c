@@ -251,7 +251,8 @@ TEST(evidence_that_was_not_taken)
 		const char *reason;
 	} rows[] = {
 		{ true, false, "exact_instructions", ASSAY_NOT_MEASURED,
-		  "exact_instructions was not measured (exact counts were not taken: --evidence all takes them, too), "
+		  "exact_instructions was not measured (exact counts were not taken: 'assay compare BASE --evidence "
+		  "all' takes them, too), "
 		  "ceiling -1" },
 		{ false, true, "prepare_bytes", ASSAY_NOT_MEASURED,
 		  "prepare_bytes was not measured (only exact counts were taken: --evidence all takes times and "
@@ -386,7 +387,7 @@ TEST(who_owes_in_a_comparison)
 		{ "new", be_new, "op_bytes <= 1", ASSAY_PASS, 0, NULL },
 		{ "new, too large", be_new, "op_bytes <= 0.5", ASSAY_REGRESSED, 1, NULL },
 		{ "new, against the base", be_new, "op_bytes <= base", ASSAY_INCOMPARABLE, 5,
-		  "op_bytes is 0.75 B, ceiling that of the base: the case is not in the base" },
+		  "op_bytes is 0.75 B, ceiling that of the base: the case is new, the base has none" },
 		{ "same code", have_same_code, "op_bytes <= 0.5", ASSAY_REGRESSED, 1, NULL },
 		{ "same code, and a count", have_same_code, "exact_instructions <= 1", ASSAY_REGRESSED, 1, NULL },
 		{ "same code, and what pairs do not have", have_same_code, "roof_ns >= 0", ASSAY_NOT_MEASURED, 4,
@@ -394,7 +395,8 @@ TEST(who_owes_in_a_comparison)
 		{ "not counted", skip_count, "exact_instructions >= 0", ASSAY_NOT_MEASURED, 4,
 		  "exact_instructions was not measured (needs avx512f), floor 0" },
 		{ "not named for counts", name_other, "exact_instructions >= 0", ASSAY_NOT_MEASURED, 4,
-		  "exact_instructions was not measured (the suite does not name the case for exact counts), floor 0" },
+		  "exact_instructions was not measured (the suite does not name the case for exact counts; --only CASE "
+		  "--evidence exact takes them), floor 0" },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
