@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,26 +99,45 @@ static double reciprocal(double d)
 	return id >= 0x1.ffffffp+127 ? 0 : (double)(float)id;
 }
 
-static int wrong(struct assay_check *out, const char *tensor, int64_t index, int64_t got, int64_t want)
+/* What the rules of the formats say of inputs that they cannot represent; "" where @x is finite throughout. */
+static const char *of_special(const float *x, int64_t n)
 {
+	const char *text = "";
+
+	for (int64_t i = 0; i < n; i++) {
+		if (isnan(x[i]))
+			return "; the input has a NaN, see op_quantize.h";
+		if (isinf(x[i]))
+			text = "; the input has an infinity, see op_quantize.h";
+	}
+	return text;
+}
+
+static int wrong(struct assay_check *out, const char *tensor, int64_t index, const char *fmt, ...) ASSAY_PRINTF(4, 5);
+
+static int wrong(struct assay_check *out, const char *tensor, int64_t index, const char *fmt, ...)
+{
+	va_list ap;
+
 	out->correct = 0;
 	out->max_rel_err = -1;
 	out->first_bad = index;
 	out->tensor = tensor;
-	snprintf(out->reason.text, sizeof(out->reason.text), "got %" PRId64 ", want %" PRId64, got, want);
+	va_start(ap, fmt);
+	vsnprintf(out->reason.text, sizeof(out->reason.text), fmt, ap);
+	va_end(ap);
 	return 0;
 }
 
-static int wrong_float(struct assay_check *out, const char *tensor, int64_t index, float got, float want)
+/* "got 0.5 (bits 3f000000), want 1 (bits 3f800000)" */
+static const char *floats_text(float got, float want, char *buf, size_t size)
 {
 	uint32_t bits;
 
-	wrong(out, tensor, index, 0, 0);
 	memcpy(&bits, &got, sizeof(bits));
-	snprintf(out->reason.text, sizeof(out->reason.text),
-		 "got %.9g (bits %08" PRIx32 "), want %.9g (bits %08" PRIx32 ")", (double)got, bits, (double)want,
-		 float_bits(want));
-	return 0;
+	snprintf(buf, size, "got %.9g (bits %08" PRIx32 "), want %.9g (bits %08" PRIx32 ")", (double)got, bits,
+		 (double)want, float_bits(want));
+	return buf;
 }
 
 static int right(struct assay_check *out)
@@ -175,34 +195,103 @@ static void want_tq2_0(const float *x, uint8_t *want)
 	want[65] = (uint8_t)(half >> 8);
 }
 
-static int check_blocks(const struct assay_job *job, struct assay_check *out,
-			void (*want_block)(const float *, uint8_t *), int64_t block, int block_bytes)
+/* "scale: got half 0x2d87, want 0x7e00" of two bytes each. */
+static void tell_half(const uint8_t *got, const uint8_t *want, const char *special, char *buf, size_t size)
+{
+	snprintf(buf, size, "scale: got half 0x%04x, want 0x%04x%s", got[0] | got[1] << 8, want[0] | want[1] << 8,
+		 special);
+}
+
+/* "code 5: got 3, want 4; x * id is 3.5, see op_quantize.h", where @scaled is x * id. */
+static void tell_code(int value, int got, int want, double scaled, const char *special, char *buf, size_t size)
+{
+	if (special[0])
+		snprintf(buf, size, "code %d: got %d, want %d%s", value, got, want, special);
+	else
+		snprintf(buf, size, "code %d: got %d, want %d; x * id is %.9g, see op_quantize.h", value, got, want,
+			 scaled);
+}
+
+/* What stands at byte @at of a block of the floats @x, and what should. */
+static void tell_q8_0(const float *x, const uint8_t *got, const uint8_t *want, int at, char *buf, size_t size)
+{
+	const char *special = of_special(x, ASSAY_Q8_0_BLOCK);
+	int value = at - 2;
+
+	if (at < 2) {
+		tell_half(got, want, special, buf, size);
+	} else {
+		double id = reciprocal((double)(float)(largest(x, ASSAY_Q8_0_BLOCK) / 127));
+
+		tell_code(value, (int8_t)got[at], (int8_t)want[at], product(x[value], id), special, buf, size);
+	}
+}
+
+static void tell_tq2_0(const float *x, const uint8_t *got, const uint8_t *want, int at, char *buf, size_t size)
+{
+	const char *special = of_special(x, ASSAY_TQ2_0_BLOCK);
+	int shift = 0, value;
+
+	if (at >= 64) {
+		tell_half(got + 64, want + 64, special, buf, size);
+		return;
+	}
+	while ((got[at] >> shift & 3) == (want[at] >> shift & 3))
+		shift += 2;
+	value = at / 32 * 128 + shift / 2 * 32 + at % 32;
+	tell_code(value, got[at] >> shift & 3, want[at] >> shift & 3,
+		  product(x[value], reciprocal(largest(x, ASSAY_TQ2_0_BLOCK))), special, buf, size);
+}
+
+struct block_format {
+	void (*want)(const float *x, uint8_t *want);
+	void (*tell)(const float *x, const uint8_t *got, const uint8_t *want, int at, char *buf, size_t size);
+	int values, bytes;
+};
+
+static int check_blocks(const struct assay_job *job, struct assay_check *out, const struct block_format *f)
 {
 	const float *x = job->tensors[ASSAY_QUANTIZE_X].data;
 	const uint8_t *q = job->tensors[ASSAY_QUANTIZE_Q].data;
-	int64_t n_blocks = job->shape->axis[ASSAY_QUANTIZE_N] / block;
+	int64_t n_blocks = job->shape->axis[ASSAY_QUANTIZE_N] / f->values;
 	uint8_t want[ASSAY_TQ2_0_BLOCK_BYTES];
 
 	for (int64_t b = 0; b < n_blocks; b++) {
-		const uint8_t *got = q + b * block_bytes;
+		const uint8_t *got = q + b * f->bytes;
+		char text[160];
 		int bad;
 
-		want_block(x + b * block, want);
-		bad = first_difference(got, want, block_bytes);
-		if (bad < block_bytes)
-			return wrong(out, "q", b * block_bytes + bad, got[bad], want[bad]);
+		f->want(x + b * f->values, want);
+		bad = first_difference(got, want, f->bytes);
+		if (bad == f->bytes)
+			continue;
+		f->tell(x + b * f->values, got, want, bad, text, sizeof(text));
+		return wrong(out, "q", b * f->bytes + bad, "block %" PRId64 ", %s", b, text);
 	}
 	return right(out);
 }
 
 int assay_quantize_q8_0_check(struct assay_job *job, struct assay_check *out)
 {
-	return check_blocks(job, out, want_q8_0, ASSAY_Q8_0_BLOCK, ASSAY_Q8_0_BLOCK_BYTES);
+	static const struct block_format q8_0 = { want_q8_0, tell_q8_0, ASSAY_Q8_0_BLOCK, ASSAY_Q8_0_BLOCK_BYTES };
+
+	return check_blocks(job, out, &q8_0);
 }
 
 int assay_quantize_tq2_0_check(struct assay_job *job, struct assay_check *out)
 {
-	return check_blocks(job, out, want_tq2_0, ASSAY_TQ2_0_BLOCK, ASSAY_TQ2_0_BLOCK_BYTES);
+	static const struct block_format tq2_0 = { want_tq2_0, tell_tq2_0, ASSAY_TQ2_0_BLOCK, ASSAY_TQ2_0_BLOCK_BYTES };
+
+	return check_blocks(job, out, &tq2_0);
+}
+
+/* Value @i of blocks of @n, from its code and scale. */
+static int wrong_value(struct assay_check *out, int64_t i, int n, int code, int half, float got, float want)
+{
+	char text[128];
+
+	return wrong(out, "x", i, "block %" PRId64 ", value %d: %s; its code is %d, the scale half 0x%04x", i / n,
+		     (int)(i % n), floats_text(got, want, text, sizeof(text)), code, half);
 }
 
 int assay_dequantize_q8_0_check(struct assay_job *job, struct assay_check *out)
@@ -213,11 +302,11 @@ int assay_dequantize_q8_0_check(struct assay_job *job, struct assay_check *out)
 
 	for (int64_t i = 0; i < n; i++) {
 		const uint8_t *block = q + i / ASSAY_Q8_0_BLOCK * ASSAY_Q8_0_BLOCK_BYTES;
-		int code = block[2 + i % ASSAY_Q8_0_BLOCK];
-		float want = (float)((code < 128 ? code : code - 256) * half_value(block[0] | block[1] << 8));
+		int code = (int8_t)block[2 + i % ASSAY_Q8_0_BLOCK], half = block[0] | block[1] << 8;
+		float want = (float)(code * half_value(half));
 
 		if (!same_float(x[i], want))
-			return wrong_float(out, "x", i, x[i], want);
+			return wrong_value(out, i, ASSAY_Q8_0_BLOCK, code, half, x[i], want);
 	}
 	return right(out);
 }
@@ -231,11 +320,11 @@ int assay_dequantize_tq2_0_check(struct assay_job *job, struct assay_check *out)
 	for (int64_t i = 0; i < n; i++) {
 		const uint8_t *block = q + i / ASSAY_TQ2_0_BLOCK * ASSAY_TQ2_0_BLOCK_BYTES;
 		int at = (int)(i % ASSAY_TQ2_0_BLOCK);
-		int code = block[at / 128 * 32 + at % 32] >> at % 128 / 32 * 2 & 3;
-		float want = (float)((code - 1) * half_value(block[64] | block[65] << 8));
+		int code = block[at / 128 * 32 + at % 32] >> at % 128 / 32 * 2 & 3, half = block[64] | block[65] << 8;
+		float want = (float)((code - 1) * half_value(half));
 
 		if (!same_float(x[i], want))
-			return wrong_float(out, "x", i, x[i], want);
+			return wrong_value(out, i, ASSAY_TQ2_0_BLOCK, code, half, x[i], want);
 	}
 	return right(out);
 }
@@ -284,15 +373,19 @@ int assay_quantize_i2_s_check(struct assay_job *job, struct assay_check *out)
 	int64_t n = job->shape->axis[ASSAY_QUANTIZE_N];
 	float gamma = want_gamma(x, n);
 	double s = (double)(float)(1 / (double)gamma);
+	char text[128];
 
 	if (!same_float(*scale, gamma))
-		return wrong_float(out, "scale", 0, *scale, gamma);
+		return wrong(out, "scale", 0, "gamma: %s%s", floats_text(*scale, gamma, text, sizeof(text)),
+			     of_special(x, n));
 	for (int64_t i = 0; i < n; i++) {
 		double y = product(x[i], s);
 		int want = y > 0.5 ? 2 : y < -0.5 ? 0 : 1; /* a NaN is neither */
 
 		if (i2_s_code(q, i) != want)
-			return wrong(out, "q", i / 128 * 32 + i % 32, i2_s_code(q, i), want);
+			return wrong(out, "q", i / 128 * 32 + i % 32,
+				     "block %" PRId64 ", code %d: got %d, want %d; x * s is %.9g%s", i / 128,
+				     (int)(i % 128), i2_s_code(q, i), want, y, of_special(x, n));
 	}
 	return right(out);
 }
@@ -302,13 +395,15 @@ int assay_dequantize_i2_s_check(struct assay_job *job, struct assay_check *out)
 	const uint8_t *q = job->tensors[ASSAY_DEQUANTIZE_Q].data;
 	const float *scale = job->tensors[ASSAY_DEQUANTIZE_SCALE].data, *x = job->tensors[ASSAY_DEQUANTIZE_X].data;
 	int64_t n = job->shape->axis[ASSAY_QUANTIZE_N];
+	char text[128];
 
 	for (int64_t i = 0; i < n; i++) {
 		int code = i2_s_code(q, i);
 		float want = (float)((code == 3 ? 0 : code - 1) * (double)*scale);
 
 		if (!same_float(x[i], want))
-			return wrong_float(out, "x", i, x[i], want);
+			return wrong(out, "x", i, "block %" PRId64 ", value %d: %s; its code is %d", i / 128,
+				     (int)(i % 128), floats_text(x[i], want, text, sizeof(text)), code);
 	}
 	return right(out);
 }
@@ -324,18 +419,22 @@ int assay_quantize_i8_token_check(struct assay_job *job, struct assay_check *out
 	for (int64_t t = 0; t < tokens; t++, x += dim, q += dim) {
 		double a = largest(x, dim), least = (double)ASSAY_I8_TOKEN_MIN_AMAX, s;
 		float want_scale;
+		char text[128];
 
 		a = a > least ? a : least;
 		s = (double)(float)(127 / a);
 		want_scale = isfinite(a) ? (float)(a / 127) : NAN;
 		if (!same_float(scale[t], want_scale))
-			return wrong_float(out, "scale", t, scale[t], want_scale);
+			return wrong(out, "scale", t, "token %" PRId64 ": %s%s", t,
+				     floats_text(scale[t], want_scale, text, sizeof(text)), of_special(x, dim));
 		for (int64_t i = 0; i < dim; i++) {
 			int want = isfinite(a) ? nearest_even(product(x[i], s)) : 0;
 
 			want = want < -128 ? -128 : want > 127 ? 127 : want;
 			if (q[i] != want)
-				return wrong(out, "q", t * dim + i, q[i], want);
+				return wrong(out, "q", t * dim + i,
+					     "token %" PRId64 ", code %" PRId64 ": got %d, want %d; x * s is %.9g%s", t,
+					     i, q[i], want, product(x[i], s), of_special(x, dim));
 		}
 	}
 	return right(out);
@@ -346,12 +445,14 @@ int assay_dequantize_i8_token_check(struct assay_job *job, struct assay_check *o
 	const int8_t *q = job->tensors[ASSAY_DEQUANTIZE_Q].data;
 	const float *scale = job->tensors[ASSAY_DEQUANTIZE_SCALE].data, *x = job->tensors[ASSAY_DEQUANTIZE_X].data;
 	int64_t dim = job->shape->axis[ASSAY_QUANTIZE_DIM], n = job->shape->axis[ASSAY_QUANTIZE_TOKENS] * dim;
+	char text[128];
 
 	for (int64_t i = 0; i < n; i++) {
 		float want = (float)(q[i] * (double)scale[i / dim]);
 
 		if (!same_float(x[i], want))
-			return wrong_float(out, "x", i, x[i], want);
+			return wrong(out, "x", i, "token %" PRId64 ", value %" PRId64 ": %s; its code is %d", i / dim,
+				     i % dim, floats_text(x[i], want, text, sizeof(text)), q[i]);
 	}
 	return right(out);
 }
