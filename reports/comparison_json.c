@@ -90,6 +90,11 @@ static json_t *counts_json(const struct assay_comparison *cmp)
 	return sides;
 }
 
+static json_t *commit_json(const char *hash, bool dirty)
+{
+	return json_pack("{s:o,s:b}", "commit", assay_json_text(hash), "dirty", dirty);
+}
+
 static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_report_comparison *v = &r->comparison;
@@ -99,16 +104,19 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 	(void)style;
 	for (size_t i = 0; i < cmp->n_cases; i++)
 		json_array_append_new(cases, case_json(&cmp->cases[i], &v->readings[i], v->samples));
-	assay_json_print(json_pack("{s:i,s:{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:i,s:i},s:o,s:o}", "schema", 1,
-				   "comparison", "id", (json_int_t)cmp->id, "base", assay_json_text(cmp->base), "head",
-				   assay_json_text(cmp->head), "suite", assay_json_text(cmp->suite), "seed",
-				   assay_json_u64(cmp->seed), "started", assay_json_time(cmp->started_ns), "ended",
-				   assay_json_time(cmp->ended_ns), "machine", assay_json_text(cmp->machine.label),
-				   "verdict", assay_json_text(v->verdict), "alpha", cmp->alpha, "budget_s",
-				   (double)cmp->budget_ns * 1e-9, "max_pairs", (int)cmp->max_pairs, "family",
-				   (int)cmp->family, "cases", cases, "exact",
-				   cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null()),
-			 out);
+	assay_json_print(
+		json_pack("{s:i,s:{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:i,s:i},s:o,s:o}", "schema",
+			  1, "comparison", "id", (json_int_t)cmp->id, "base", assay_json_text(cmp->base), "head",
+			  assay_json_text(cmp->head), "suite", assay_json_text(cmp->suite), "seed",
+			  assay_json_u64(cmp->seed), "started", assay_json_time(cmp->started_ns), "ended",
+			  assay_json_time(cmp->ended_ns), "machine", assay_json_text(cmp->machine.label),
+			  "base_revision", commit_json(cmp->build[ASSAY_BASE].commit, cmp->build[ASSAY_BASE].dirty),
+			  "head_revision", commit_json(cmp->build[ASSAY_HEAD].commit, cmp->build[ASSAY_HEAD].dirty),
+			  "program", commit_json(cmp->program.hash, cmp->program.dirty), "verdict",
+			  assay_json_text(v->verdict), "alpha", cmp->alpha, "budget_s", (double)cmp->budget_ns * 1e-9,
+			  "max_pairs", (int)cmp->max_pairs, "family", (int)cmp->family, "cases", cases, "exact",
+			  cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null()),
+		out);
 }
 
 ASSAY_EMITTER(comparison_json, ASSAY_REPORT_COMPARISON, "json", write_json);

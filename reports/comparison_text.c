@@ -220,6 +220,9 @@ static void header(const struct assay_comparison *cmp, const char *verdict, stru
 	assay_text_addf(out, "comparison %" PRId64 " of suite '%s', %s, seed %" PRIu64 "\n", cmp->id, cmp->suite, when,
 			cmp->seed);
 	assay_text_addf(out, "head     %s\nbase     %s\nmachine  %s\n", cmp->head, cmp->base, cmp->machine.label);
+	if (cmp->program.hash[0])
+		assay_text_addf(out, "program  %.12s%s\n", cmp->program.hash,
+				cmp->program.dirty ? " with changes" : "");
 	assay_text_addf(out, "verdict  %s\n",
 			verdict[0] ? verdict : "unfinished, or under way: only what follows was measured");
 }

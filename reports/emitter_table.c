@@ -12,6 +12,8 @@
 	ROW(run_text)                                                                                                  \
 	ROW(run_json)                                                                                                  \
 	ROW(run_cases)                                                                                                 \
+	ROW(run_metric_text)                                                                                           \
+	ROW(run_metric_json)                                                                                           \
 	ROW(counts_text)                                                                                               \
 	ROW(counts_json)                                                                                               \
 	ROW(gate_text)                                                                                                 \

@@ -68,7 +68,7 @@ static void add_picture(struct assay_text *t, const struct assay_report_picture 
 	add_address(t, l->file);
 	assay_text_add(t, "\"><img loading=\"lazy\" src=\"");
 	add_address(t, l->file);
-	assay_text_add(t, "\" alt=\"time of each run of ");
+	assay_text_add(t, "\" alt=\"runs of ");
 	assay_xml_add(t, l->key);
 	assay_text_add(t, "\"/></a>\n");
 }
@@ -84,11 +84,16 @@ static void write_html(const struct assay_report *r, const struct assay_emit_sty
 		assay_xml_add(out, g->machine);
 		assay_text_add(out, ". ");
 	}
-	assay_text_add(out,
-		       "Time per iteration, median of each run; a positive change is slower than the first run.</p>\n");
+	if (g->metric) {
+		assay_xml_add(out, g->metric);
+		assay_text_add(out, " of each run that has it.</p>\n");
+	} else {
+		assay_text_add(out, "Time per iteration, median of each run; a positive change is slower than the "
+				    "first run.</p>\n");
+	}
 	if (g->n_pictures) {
-		assay_text_add(out, "<table>\n<thead><tr><th>case</th><th class=\"n\">runs</th><th class=\"n\">last "
-				    "median</th><th class=\"n\">change since the first</th></tr></thead>\n<tbody>\n");
+		assay_text_add(out, "<table>\n<thead><tr><th>case</th><th class=\"n\">runs</th><th class=\"n\">last"
+				    "</th><th class=\"n\">change since the first</th></tr></thead>\n<tbody>\n");
 		for (size_t i = 0; i < g->n_pictures; i++)
 			add_row(out, &g->pictures[i], i);
 		assay_text_add(out, "</tbody>\n</table>\n");

@@ -103,9 +103,10 @@ json_t *assay_json_unavailable(const struct assay_counters *counters)
 
 json_t *assay_json_build(const struct assay_build *b)
 {
-	return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "id", assay_json_text(b->id), "commit",
+	return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:b}", "id", assay_json_text(b->id), "commit",
 			 assay_json_text(b->commit), "dirty", b->dirty, "compiler", assay_json_text(b->compiler),
-			 "flags", assay_json_text(b->flags), "plugins", assay_json_text(b->plugins));
+			 "flags", assay_json_text(b->flags), "plugins", assay_json_text(b->plugins), "plugin_commit",
+			 assay_json_text(b->plugin.hash), "plugin_dirty", b->plugin.dirty);
 }
 
 #define INDENT 2

@@ -19,6 +19,7 @@
 
 enum assay_report_kind {
 	ASSAY_REPORT_RUN,        /* one run */
+	ASSAY_REPORT_METRIC,     /* one metric or count of every case of a run */
 	ASSAY_REPORT_COUNTS,     /* exact counts that stand alone */
 	ASSAY_REPORT_GATE,       /* verdicts of a gate or a comparison */
 	ASSAY_REPORT_COMPARISON, /* the pairs and counts of one comparison */
@@ -107,9 +108,14 @@ struct assay_report_health {
 	size_t n_findings;
 };
 
-/* Runs of one case on one machine, in any order. Those whose median is not a positive number are left out. */
+/*
+ * Runs of one case on one machine, in any order. Those whose median is not a positive number are left out; of a metric
+ * those without a value.
+ */
 struct assay_report_history {
 	const char *key;     /* title */
+	const char *metric;  /* tag of what is shown, NULL: time */
+	const char *unit;    /* then: its base unit */
 	const char *machine; /* label for people, subtitle; NULL: none */
 	const struct assay_trend_point *points;
 	size_t n_points;
@@ -119,13 +125,14 @@ struct assay_report_history {
 struct assay_report_picture {
 	const char *key;
 	const char *file;   /* relative to the page */
-	const char *last;   /* median of the last run as text: "61.2 µs" */
+	const char *last;   /* of the last run as text: "61.2 µs" */
 	double change_frac; /* last / first - 1; NaN where there is nothing to compare */
 	size_t n_runs;
 };
 
 struct assay_report_gallery {
 	const char *machine; /* NULL: not named */
+	const char *metric;  /* tag of what the pictures show, NULL: time */
 	const struct assay_report_picture *pictures;
 	size_t n_pictures;
 };
@@ -134,6 +141,10 @@ struct assay_report {
 	enum assay_report_kind kind;
 	union {
 		struct assay_report_run run;
+		struct {
+			const struct assay_run *run;
+			const char *name;
+		} metric;
 		const struct assay_exact_run *counts;
 		struct assay_report_gate gate;
 		struct assay_report_comparison comparison;

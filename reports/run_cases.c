@@ -68,6 +68,8 @@ static void write_header(const struct assay_report *r, const struct assay_emit_s
 	line(out, style, "placement", environment(run, "placement"));
 	build_text(&run->build, buf, sizeof(buf));
 	line(out, style, "build", buf);
+	snprintf(buf, sizeof(buf), "%.12s%s", run->build.plugin.hash, run->build.plugin.dirty ? " with changes" : "");
+	line(out, style, "plugins", run->build.plugin.hash[0] ? buf : NULL);
 	if (run->id && run->ended_ns) {
 		started_text(run->started_ns, buf, sizeof(buf));
 		line(out, style, "started", buf);

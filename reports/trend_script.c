@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/quantity.h"
 #include "reports/text_parts.h"
 
 #define WIDTH       960
@@ -27,19 +28,31 @@
 #define COLOUR_FAINT "#5f6368"
 #define COLOUR_GRID  "#e4e4e4"
 
+/* How values are shown: a factor of their base unit, and what stands behind the number. */
 struct unit {
-	const char *name;
-	double ns;
+	char name[48];
+	double factor;
 };
 
-static const struct unit *unit_for(double ns)
-{
-	static const struct unit units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "µs", 1e3 }, { "ns", 1 } };
-	size_t i = 0;
+/* One run, in the base unit. */
+struct dot {
+	double value, lo, hi;
+	bool dirty; /* what was measured had uncommitted changes */
+	const struct assay_trend_point *run;
+};
 
-	while (units[i].ns > 1 && ns < units[i].ns)
-		i++;
-	return &units[i];
+/* The unit in which tables would write @value. */
+static struct unit unit_for(const struct assay_report_history *s, double value)
+{
+	const char *tag = s->metric ? s->metric : "time_s", *space;
+	char text[64], base[ASSAY_METRIC_UNIT_MAX];
+	struct unit u = { "", 1 };
+
+	assay_metric_text(tag, value, s->metric ? s->unit : "s", true, text, sizeof(text));
+	space = strchr(text, ' ');
+	if (space && assay_unit_read(tag, space + 1, &u.factor, base))
+		snprintf(u.name, sizeof(u.name), "%s", space + 1);
+	return u;
 }
 
 /* The first @n bytes of @s between single quotes; what cannot be shown becomes '?': broken text is no valid SVG. */
@@ -63,37 +76,44 @@ static void add_quoted(struct assay_text *t, const char *s, size_t n)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct assay_trend_point *x = a, *y = b;
+	const struct assay_trend_point *x = ((const struct dot *)a)->run, *y = ((const struct dot *)b)->run;
 
 	if (x->started_ns != y->started_ns)
 		return x->started_ns < y->started_ns ? -1 : 1;
 	return (x->run_id > y->run_id) - (x->run_id < y->run_id);
 }
 
-/* Valid runs in order of time; malloc'ed. An interval that is missing becomes the median itself. */
-static int sorted_runs(const struct assay_report_history *s, struct assay_trend_point **out, size_t *n,
-		       struct assay_err *err)
+/* False where the run has nothing to show. An interval that is missing becomes the value itself. */
+static bool take(const struct assay_report_history *s, const struct assay_trend_point *p, struct dot *out)
 {
-	struct assay_trend_point *v = malloc((s->n_points ? s->n_points : 1) * sizeof(*v));
+	*out = (struct dot){ .value = s->metric ? p->value : p->median_ns * 1e-9, .run = p };
+	out->dirty = p->plugin.hash[0] ? p->plugin.dirty : p->dirty;
+	out->lo = s->metric ? NAN : p->ci95_lo_ns * 1e-9;
+	out->hi = s->metric ? NAN : p->ci95_hi_ns * 1e-9;
+	if (!isfinite(out->value) || (!s->metric && out->value <= 0))
+		return false;
+	if (!(out->lo > 0 && out->lo <= out->value))
+		out->lo = out->value;
+	if (!(out->hi >= out->value) || !isfinite(out->hi))
+		out->hi = out->value;
+	return true;
+}
+
+/* Valid runs in order of time; malloc'ed. */
+static int sorted_runs(const struct assay_report_history *s, struct dot **out, size_t *n, struct assay_err *err)
+{
+	struct dot *v = malloc((s->n_points ? s->n_points : 1) * sizeof(*v));
 
 	*n = 0;
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu runs of '%s'", s->n_points, s->key);
-	for (size_t i = 0; i < s->n_points; i++) {
-		struct assay_trend_point r = s->points[i];
-
-		if (!isfinite(r.median_ns) || r.median_ns <= 0)
-			continue;
-		if (!(r.ci95_lo_ns > 0 && r.ci95_lo_ns <= r.median_ns))
-			r.ci95_lo_ns = r.median_ns;
-		if (!(r.ci95_hi_ns >= r.median_ns) || !isfinite(r.ci95_hi_ns))
-			r.ci95_hi_ns = r.median_ns;
-		v[(*n)++] = r;
-	}
+	for (size_t i = 0; i < s->n_points; i++)
+		*n += take(s, &s->points[i], &v[*n]);
 	if (!*n) {
 		free(v);
 		return assay_err_set(err, ASSAY_ENOTFOUND,
-				     "no stored run of '%s' has a time, measure it with 'assay run' first", s->key);
+				     "no stored run of '%s' has a %s, measure it with 'assay run' first", s->key,
+				     s->metric ? s->metric : "time");
 	}
 	qsort(v, *n, sizeof(*v), by_time);
 	*out = v;
@@ -147,61 +167,86 @@ static unsigned add_head(struct assay_text *t, const struct assay_report_history
 	return y + LINE_HEIGHT / 2;
 }
 
-/* Below the axis: commit, date and time (UTC) of every run, or of every k-th back from the newest when there are many.
+/* A commit as a tick label. gnuplot takes '%' there for a format: only what revisions are made of goes through. */
+static void commit_label(const char *hash, bool dirty, const char *none, char buf[11])
+{
+	size_t len = 0;
+
+	for (const char *p = hash; *p && len < 8; p++) {
+		bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
+
+		buf[len++] = letter || (*p >= '0' && *p <= '9') || *p == '.' || *p == '-' || *p == '_' ? *p : '?';
+	}
+	if (dirty)
+		buf[len++] = '+';
+	buf[len] = '\0';
+	if (!len)
+		snprintf(buf, 11, "%s", none);
+}
+
+/*
+ * Below the axis: commit, date and time (UTC) of every run, or of every k-th back from the newest when there are many.
+ * With @plugins, the commit of the plugins stands above that of the program.
  */
-static void add_labels(struct assay_text *t, const struct assay_trend_point *v, size_t n)
+static void add_labels(struct assay_text *t, const struct dot *v, size_t n, bool plugins)
 {
 	size_t step = (n + MAX_LABELS - 1) / MAX_LABELS;
 	const char *sep = "";
 
 	assay_text_add(t, "set xtics (");
 	for (size_t i = (n - 1) % step; i < n; i += step) {
-		time_t when = (time_t)(v[i].started_ns / 1000000000u);
-		char commit[11], date[32] = "", clock[16] = "";
+		const struct assay_trend_point *run = v[i].run;
+		time_t when = (time_t)(run->started_ns / 1000000000u);
+		char plugin[11], commit[11], date[32] = "", clock[16] = "";
 		struct tm tm;
-		size_t len = 0;
 
-		/* gnuplot takes '%' in a tick label for a format: only what revisions are made of goes through. */
-		for (const char *p = v[i].commit; *p && len < 8; p++) {
-			bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
-
-			commit[len++] =
-				letter || (*p >= '0' && *p <= '9') || *p == '.' || *p == '-' || *p == '_' ? *p : '?';
-		}
-		if (v[i].dirty)
-			commit[len++] = '+';
-		commit[len] = '\0';
+		commit_label(run->plugin.hash, run->plugin.dirty, "-", plugin);
+		commit_label(run->commit, run->dirty, "run", commit);
 		if (gmtime_r(&when, &tm)) {
 			strftime(date, sizeof(date), "%Y-%m-%d", &tm);
 			strftime(clock, sizeof(clock), "%H:%M", &tm);
 		}
-		assay_text_addf(t, "%s'%s'.\"\\n\".'%s'.\"\\n\".'%s' %zu", sep, len ? commit : "run", date, clock,
-				i + 1);
+		assay_text_add(t, sep);
+		if (plugins)
+			assay_text_addf(t, "'%s'.\"\\n\".", plugin);
+		assay_text_addf(t, "'%s'.\"\\n\".'%s'.\"\\n\".'%s' %zu", commit, date, clock, i + 1);
 		sep = ", ";
 	}
 	assay_text_add(t, ")\n");
 }
 
-/* The band the values take, a little wider. At least 5 %, so that pure noise does not look like a cliff. */
-static void y_range(const struct assay_trend_point *v, size_t n, double *lo, double *hi)
+/*
+ * The band the values take, a little wider. At least 5 %, so that pure noise does not look like a cliff; where all are 0,
+ * one unit.
+ */
+static void y_range(const struct assay_report_history *s, const struct dot *v, size_t n, double *lo, double *hi)
 {
 	double mid, half;
 
-	*lo = v[0].ci95_lo_ns;
-	*hi = v[0].ci95_hi_ns;
+	*lo = v[0].lo;
+	*hi = v[0].hi;
 	for (size_t i = 1; i < n; i++) {
-		*lo = fmin(*lo, v[i].ci95_lo_ns);
-		*hi = fmax(*hi, v[i].ci95_hi_ns);
+		*lo = fmin(*lo, v[i].lo);
+		*hi = fmax(*hi, v[i].hi);
 	}
 	mid = (*lo + *hi) / 2;
-	half = fmax((*hi - *lo) / 2 * 1.15, 0.025 * mid);
-	*lo = fmax(mid - half, 0);
+	half = fmax((*hi - *lo) / 2 * 1.15, 0.025 * fabs(mid));
+	if (half == 0)
+		half = 1;
+	*lo = s->metric ? mid - half : fmax(mid - half, 0);
 	*hi = mid + half;
 }
 
-static void add_axes(struct assay_text *t, const struct assay_trend_point *v, size_t n, const struct unit *unit,
-		     double lo, double hi, bool any_dirty)
+/* What only some histories have. */
+struct marks {
+	bool dirty, plugins;
+};
+
+static void add_axes(struct assay_text *t, const struct assay_report_history *s, const struct dot *v, size_t n,
+		     const struct unit *unit, double lo, double hi, const struct marks *any)
 {
+	char name[ASSAY_METRIC_TAG_MAX + 64];
+
 	assay_text_addf(t,
 			"set border 3 linecolor rgb '%s'\nset grid ytics linetype 1 linewidth 1 linecolor rgb '%s'\n",
 			COLOUR_FAINT, COLOUR_GRID);
@@ -209,16 +254,20 @@ static void add_axes(struct assay_text *t, const struct assay_trend_point *v, si
 	/* A label of its own: the place of xlabel below three lines depends on the terminal. */
 	assay_text_addf(
 		t,
-		"set label 99 'run: commit%s, date, time (UTC)' at graph 0.5, screen 18.0/height center font ',11' "
+		"set label 99 'run: commit%s%s, date, time (UTC)' at graph 0.5, screen 18.0/height center font ',11' "
 		"textcolor rgb '%s'\n",
-		any_dirty ? " (+ with uncommitted changes)" : "", COLOUR_FAINT);
-	assay_text_addf(t, "set ylabel 'time per iteration (%s)' font ',11' textcolor rgb '%s'\n", unit->name,
-			COLOUR_FAINT);
-	assay_text_addf(t, "set xrange [0.5:%zu.5]\nset yrange [%.9g:%.9g]\n", n, lo / unit->ns, hi / unit->ns);
-	add_labels(t, v, n);
+		any->plugins ? " of the plugins, of assay" : "", any->dirty ? " (+ with uncommitted changes)" : "",
+		COLOUR_FAINT);
+	snprintf(name, sizeof(name), "%s%s%s%s", s->metric ? s->metric : "time per iteration",
+		 unit->name[0] ? " (" : "", unit->name, unit->name[0] ? ")" : "");
+	assay_text_add(t, "set ylabel ");
+	add_quoted(t, name, strlen(name));
+	assay_text_addf(t, " noenhanced font ',11' textcolor rgb '%s'\n", COLOUR_FAINT);
+	assay_text_addf(t, "set xrange [0.5:%zu.5]\nset yrange [%.9g:%.9g]\n", n, lo / unit->factor, hi / unit->factor);
+	add_labels(t, v, n, any->plugins);
 }
 
-static void add_plot(struct assay_text *t, size_t n, bool any_dirty)
+static void add_plot(struct assay_text *t, const char *metric, size_t n, bool any_dirty)
 {
 	double size = n > 150 ? 0.35 : n > 60 ? 0.5 : n > 25 ? 0.65 : 0.8;
 	double bar = n > 150 ? 1 : n > 60 ? 1.5 : n > 25 ? 2.5 : 3.5;
@@ -226,12 +275,13 @@ static void add_plot(struct assay_text *t, size_t n, bool any_dirty)
 	assay_text_addf(t, "plot $runs using 1:2 with lines linewidth 1.2 linecolor rgb '%s' notitle, \\\n",
 			COLOUR_LINE);
 	/* Not yerrorbars, which clear a disc around every point. */
-	assay_text_addf(t,
-			"  $runs using 1:3:(0):($4-$3) with vectors nohead linewidth %g linecolor rgb '%s' "
-			"title '95 %% interval', \\\n",
-			bar, COLOUR_BAR);
-	assay_text_addf(t, "  $runs using 1:2 with points pointtype 7 pointsize %g linecolor rgb '%s' title 'median'",
-			size, COLOUR_POINT);
+	if (!metric)
+		assay_text_addf(t,
+				"  $runs using 1:3:(0):($4-$3) with vectors nohead linewidth %g linecolor rgb '%s' "
+				"title '95 %% interval', \\\n",
+				bar, COLOUR_BAR);
+	assay_text_addf(t, "  $runs using 1:2 with points pointtype 7 pointsize %g linecolor rgb '%s' title '%s'", size,
+			COLOUR_POINT, metric ? "value" : "median");
 	if (any_dirty) {
 		/* White over the filled point, then its outline. */
 		assay_text_addf(
@@ -251,10 +301,10 @@ static void add_plot(struct assay_text *t, size_t n, bool any_dirty)
 int assay_trend_script(const struct assay_report_history *s, bool png, const char *output, struct assay_text *out,
 		       struct assay_err *err)
 {
-	const struct unit *unit;
-	struct assay_trend_point *v = NULL;
+	struct unit unit;
+	struct dot *v = NULL;
 	struct assay_text head = { 0 };
-	bool any_dirty = false;
+	struct marks any = { 0 };
 	unsigned top, bottom = 104;
 	double lo, hi;
 	size_t n;
@@ -263,15 +313,18 @@ int assay_trend_script(const struct assay_report_history *s, bool png, const cha
 	rc = sorted_runs(s, &v, &n, err);
 	if (rc)
 		return rc;
-	y_range(v, n, &lo, &hi);
-	unit = unit_for(hi);
+	y_range(s, v, n, &lo, &hi);
+	unit = unit_for(s, fmax(fabs(lo), fabs(hi)));
 
 	assay_text_add(out, "$runs << END\n");
 	for (size_t i = 0; i < n; i++) {
-		any_dirty |= v[i].dirty;
-		assay_text_addf(out, "%zu %.9g %.9g %.9g %d\n", i + 1, v[i].median_ns / unit->ns,
-				v[i].ci95_lo_ns / unit->ns, v[i].ci95_hi_ns / unit->ns, v[i].dirty);
+		any.dirty |= v[i].dirty || v[i].run->dirty;
+		any.plugins |= v[i].run->plugin.hash[0] != '\0';
+		assay_text_addf(out, "%zu %.9g %.9g %.9g %d\n", i + 1, v[i].value / unit.factor, v[i].lo / unit.factor,
+				v[i].hi / unit.factor, v[i].dirty);
 	}
+	/* a line more below the axis */
+	bottom += any.plugins ? LINE_HEIGHT : 0;
 	assay_text_add(out, "END\nset encoding utf8\n");
 
 	top = add_head(&head, s, n) + 26;
@@ -296,8 +349,8 @@ int assay_trend_script(const struct assay_report_history *s, bool png, const cha
 			"set key at screen 1-44.0/width, screen 1-%u.0/height right center horizontal font ',11' "
 			"textcolor rgb '%s' samplen 1.5\n",
 			top - 12, COLOUR_FAINT);
-	add_axes(out, v, n, unit, lo, hi, any_dirty);
-	add_plot(out, n, any_dirty);
+	add_axes(out, s, v, n, &unit, lo, hi, &any);
+	add_plot(out, s->metric, n, any.dirty);
 	assay_text_add(out, "unset output\n");
 	free(v);
 	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory for the plot of '%s'", s->key) : 0;

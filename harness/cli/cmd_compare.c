@@ -37,6 +37,12 @@ static int set_evidence(void *to, const char *arg, const char *name, struct assa
 	return 0;
 }
 
+static int set_revision(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	(void)name;
+	return assay_revision_read_sides(arg, to, err);
+}
+
 static int take_side(void *args, const char *arg, struct assay_err *err)
 {
 	struct compare_args *a = args;
@@ -70,6 +76,9 @@ static const struct assay_option options[] = {
 	{ "evidence", 0, "KIND", set_evidence, offsetof(struct compare_args, take),
 	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the "
 	  "suite names for it, or that --only selects; all: both" },
+	{ "revision", 0, "[REV..]REV", set_revision, offsetof(struct compare_args, c.q.revision),
+	  "What plugin files were built from, of BASE and HEAD or of HEAD alone, each with a + at its end where files "
+	  "differed from it (default: the commit and state of the repository that they lie in)" },
 	{ "same-code", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.same_code),
 	  "Take times also of cases whose machine code is the same, in five pairs: they pass either way" },
 	{ "variants", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.variants),

@@ -17,7 +17,7 @@
 struct plot_args {
 	struct assay_settings s;
 	const char *what; /* "trend" or "report" */
-	const char *key, *out;
+	const char *key, *out, *metric;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -55,6 +55,8 @@ static int check(void *args, struct assay_err *err)
 static const struct assay_option options[] = {
 	{ "output", 'o', "PATH", assay_option_text, offsetof(struct plot_args, out),
 	  "Picture (.svg or .png) of a trend, folder of a report" },
+	{ "metric", 0, "NAME", assay_option_text, offsetof(struct plot_args, metric),
+	  "Draw this metric or count, such as bytes_per_s, kv_cache_hit_rate or exact_instructions (default: time)" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -62,23 +64,27 @@ static const struct assay_command_line line = {
 	.doc = "Draw the stored runs of a case over time (median with its interval), or of all cases into a folder "
 	       "with a page. CASE is a key, with its number of threads or with t=all, or a glob or part that only "
 	       "one key has. The runs are those of the machine that measured last.\v"
-	       "example:\n"
-	       "  assay plot trend 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' -o trend.svg",
+	       "examples:\n"
+	       "  assay plot trend 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' -o trend.svg\n"
+	       "  assay plot report --metric roof_frac -o roofs",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,
 };
 
-/* The runs of a case; the caller frees *points. */
-static int history_of(const struct assay_history *h, const struct assay_case *c, struct assay_report *r,
-		      struct assay_trend_point **points, struct assay_err *err)
+/* The runs of a case, which borrow @unit; the caller frees *points. */
+static int history_of(const struct assay_history *h, const struct assay_case *c, const char *metric,
+		      char unit[ASSAY_METRIC_UNIT_MAX], struct assay_report *r, struct assay_trend_point **points,
+		      struct assay_err *err)
 {
 	size_t n = 0;
-	int rc = assay_history_points(h, c, points, &n, err);
+	int rc = assay_history_points(h, c, metric, points, &n, unit, err);
 
 	*r = (struct assay_report){
 		.kind = ASSAY_REPORT_HISTORY,
 		.history = { .key = c->key,
+			     .metric = metric,
+			     .unit = unit,
 			     .machine = h->newest.machine_label,
 			     .points = *points,
 			     .n_points = n,
@@ -91,11 +97,12 @@ static int plot_trend(const struct plot_args *a, const struct assay_history *h, 
 {
 	struct assay_trend_point *points = NULL;
 	const struct assay_case *c = NULL;
+	char unit[ASSAY_METRIC_UNIT_MAX];
 	struct assay_report r;
 	int rc = assay_history_find(h, a->key, &c, err);
 
 	if (!rc)
-		rc = history_of(h, c, &r, &points, err);
+		rc = history_of(h, c, a->metric, unit, &r, &points, err);
 	if (!rc)
 		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)
@@ -116,12 +123,16 @@ static int add_plot(struct page *page, const char *folder, const struct assay_re
 {
 	const struct assay_report_history *h = &r->history;
 	char path[4096 + ASSAY_TREND_NAME_MAX];
-	double first = h->points[0].median_ns, last = h->points[h->n_points - 1].median_ns;
+	const struct assay_trend_point *from = &h->points[0], *to = &h->points[h->n_points - 1];
+	double first = h->metric ? from->value : from->median_ns, last = h->metric ? to->value : to->median_ns;
 	size_t i = page->n;
 	int rc;
 
 	assay_trend_file_name(h->key, ".svg", page->files[i]);
-	assay_quantity_text(last * 1e-9, "s", true, page->last[i], sizeof(page->last[i]));
+	if (h->metric)
+		assay_metric_text(h->metric, last, h->unit, true, page->last[i], sizeof(page->last[i]));
+	else
+		assay_quantity_text(last * 1e-9, "s", true, page->last[i], sizeof(page->last[i]));
 	snprintf(path, sizeof(path), "%s/%s", folder, page->files[i]);
 	rc = assay_hint_user_path(assay_emit_file(r, NULL, path, err), err);
 	if (rc)
@@ -136,24 +147,41 @@ static int add_plot(struct page *page, const char *folder, const struct assay_re
 	return 0;
 }
 
+/* Keep the first reason why a case cannot be drawn. */
+static int take_hint(struct assay_err *to, const struct assay_err *why)
+{
+	if (!to->text[0])
+		*to = *why;
+	return 0;
+}
+
 static int plot_all(struct page *page, const struct plot_args *a, const struct assay_history *h, struct assay_err *err)
 {
 	bool bar = isatty(STDERR_FILENO);
+	struct assay_err why = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < h->n && !rc; i++) {
 		struct assay_trend_point *points = NULL;
+		char unit[ASSAY_METRIC_UNIT_MAX];
+		struct assay_err none = { 0 };
 		struct assay_report r;
 
 		if (bar)
 			fprintf(stderr, "\rdrawing %zu/%zu\033[K", i + 1, h->n);
-		rc = history_of(h, &h->cases[i], &r, &points, err);
+		rc = history_of(h, &h->cases[i], a->metric, unit, &r, &points, &none);
 		if (!rc)
 			rc = add_plot(page, a->out, &r, err);
+		else if (a->metric && rc == ASSAY_EUSAGE)
+			rc = take_hint(&why, &none); /* not every case has it */
+		else
+			rc = assay_err_set(err, rc, "%s", none.text);
 		free(points);
 	}
 	if (bar)
 		fputs("\r\033[K", stderr);
+	if (!rc && a->metric && !page->n)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "%s", why.text);
 	if (rc == ASSAY_EINTERRUPTED)
 		assay_err_set(err, rc, "interrupted: %zu of %zu plots are in '%.255s', and no page of them", page->n,
 			      h->n, a->out);
@@ -163,10 +191,11 @@ static int plot_all(struct page *page, const struct plot_args *a, const struct a
 static int write_page(const struct page *page, const struct plot_args *a, const struct assay_history *h,
 		      struct assay_err *err)
 {
-	const struct assay_report r = {
-		.kind = ASSAY_REPORT_GALLERY,
-		.gallery = { .machine = h->newest.machine_label, .pictures = page->pictures, .n_pictures = page->n }
-	};
+	const struct assay_report r = { .kind = ASSAY_REPORT_GALLERY,
+					.gallery = { .machine = h->newest.machine_label,
+						     .metric = a->metric,
+						     .pictures = page->pictures,
+						     .n_pictures = page->n } };
 	char path[4096 + sizeof("/index.html")];
 
 	snprintf(path, sizeof(path), "%s/index.html", a->out);

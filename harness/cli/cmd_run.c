@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/revision.h"
 #include "drive/run.h"
 
 static int refuse(void *args, const char *arg, struct assay_err *err)
@@ -22,6 +23,12 @@ static int set_rounds(void *to, const char *arg, const char *name, struct assay_
 /* So many cases are all shown where they were chosen with --only. */
 #define FEW_CASES 8
 
+static int set_revision(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	(void)name;
+	return assay_revision_read(arg, to, err);
+}
+
 #define AT(member) offsetof(struct assay_settings, member)
 
 static const struct assay_option options[] = {
@@ -34,6 +41,9 @@ static const struct assay_option options[] = {
 	{ "roof-in-turn", 0, NULL, assay_option_flag, AT(r.roof_in_turn),
 	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both "
 	  "alike. The run must have measured these limits before: stream.read or stream.copy, peak.*" },
+	{ "revision", 0, "REV", set_revision, AT(r.revision),
+	  "What the plugins of --plugin were built from, with a + at its end where files differed from it (default: "
+	  "the commit and state of the repository that the first of them lies in)" },
 	{ "evidence", 0, "KIND", assay_option_evidence, AT(r.take),
 	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only "
 	  "selects; stored: times alone; all: both (default)" },

@@ -15,6 +15,7 @@ struct show_args {
 	int64_t run_id;   /* or that of a comparison; 0: the newest */
 	bool comparisons; /* not runs */
 	bool samples;
+	const char *metric;
 };
 
 static int take_id(struct show_args *a, const char *arg, struct assay_err *err)
@@ -51,12 +52,17 @@ static int check(void *args, struct assay_err *err)
 
 	if (a->samples && !a->only)
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
+	if (a->metric && (a->comparisons || !a->run || a->samples))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--metric is of the cases of a run: assay show RUN [CASE] --metric %s", a->metric);
 	return 0;
 }
 
 static const struct assay_option options[] = {
 	{ "samples", 'r', NULL, assay_option_flag, offsetof(struct show_args, samples),
 	  "With a case, its raw samples as well" },
+	{ "metric", 0, "NAME", assay_option_text, offsetof(struct show_args, metric),
+	  "This metric or count of each case of a run, such as bytes_per_s, kv_cache_hit_rate or exact_instructions" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -66,6 +72,7 @@ static const struct assay_command_line line = {
 	       "comparisons, down to their process pairs.\v"
 	       "examples:\n"
 	       "  assay show last 'matmul.ternary/avx2/*' --samples\n"
+	       "  assay show last --metric roof_frac\n"
 	       "  assay show comparisons last",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = take_arg,
@@ -109,7 +116,13 @@ static int show_run(const struct show_args *a, struct assay_err *err)
 	int rc = assay_stored_run(a->s.r.db, a->run_id, a->only, &run, err);
 
 	style.verbose = a->s.verbose;
-	if (!rc && (a->s.json || a->only))
+	if (!rc && a->metric) {
+		rc = assay_stored_metric_known(&run, a->metric, err);
+		if (!rc)
+			rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_METRIC,
+								    .metric = { .run = &run, .name = a->metric } },
+					    a->s.json, a->s.verbose, err);
+	} else if (!rc && (a->s.json || a->only))
 		rc = assay_emit(&r, a->s.json ? "json" : "cases", &style, &out, err);
 	else if (!rc)
 		rc = show_table(&r, &style, &out, err);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "build_info.h"
+#include "drive/revision.h"
 
 static void add(struct assay_hasher *h, const char *s)
 {
@@ -41,17 +42,38 @@ void assay_build_identity_of(const struct assay_catalog *cat, size_t first, size
 	add(h, b->compiler);
 	add(h, b->flags);
 	add(h, b->plugins);
+	/* only then, so that builds without have the ids that they always had */
+	if (b->plugin.hash[0]) {
+		add(h, b->plugin.hash);
+		add(h, b->plugin.dirty ? "dirty" : "clean");
+	}
 	d = assay_hasher_finish(h);
 	snprintf(b->id, sizeof(b->id), "%s", d.hex);
 }
 
-void assay_build_identity(const struct assay_catalog *cat, struct assay_build *out)
+struct assay_commit assay_build_identity_program(void)
 {
+	struct assay_commit c = { .dirty = ASSAY_BUILD_DIRTY };
+
+	snprintf(c.hash, sizeof(c.hash), "%s", ASSAY_BUILD_COMMIT);
+	return c;
+}
+
+int assay_build_identity(const struct assay_catalog *cat, const struct assay_request *q, const struct assay_watch *w,
+			 struct assay_build *out, struct assay_err *err)
+{
+	int rc = 0;
+
 	*out = (struct assay_build){ .dirty = ASSAY_BUILD_DIRTY };
 	snprintf(out->commit, sizeof(out->commit), "%s", ASSAY_BUILD_COMMIT);
 	snprintf(out->compiler, sizeof(out->compiler), "%s", ASSAY_BUILD_COMPILER);
 	snprintf(out->flags, sizeof(out->flags), "%s", ASSAY_BUILD_FLAGS);
+	if (q->revision.hash[0])
+		out->plugin = q->revision;
+	else
+		rc = assay_revision_of_plugins(&q->plugins, w->interrupted, &out->plugin, err);
 	assay_build_identity_of(cat, 0, cat->n_plugins, out);
+	return rc;
 }
 
 void assay_build_identity_text(char *buf, size_t size)

@@ -5,11 +5,19 @@
 
 #include <stddef.h>
 
+#include "drive/request.h"
+#include "drive/watch.h"
 #include "model/catalog.h"
 #include "model/result.h"
 
-/* What this program was built from, with the build-ids of the plugins in @cat. */
-void assay_build_identity(const struct assay_catalog *cat, struct assay_build *out);
+/*
+ * What this program was built from, with the build-ids of the plugins in @cat, and the revision of those that @q names:
+ * as it states, else as the repository is in which the first of them lies. 0 or ASSAY_EINTERRUPTED.
+ */
+int assay_build_identity(const struct assay_catalog *cat, const struct assay_request *q, const struct assay_watch *w,
+			 struct assay_build *out, struct assay_err *err);
+/* The commit of this program. */
+struct assay_commit assay_build_identity_program(void);
 /* Fill plugins and id of a build of which commit and changes are known, from @n plugins of @cat. */
 void assay_build_identity_of(const struct assay_catalog *cat, size_t first, size_t n, struct assay_build *b);
 /* "assay 0.1.0 (8c1f0aa with changes, gcc 12.2.0)" */

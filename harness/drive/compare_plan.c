@@ -390,12 +390,15 @@ static void on_building(void *arg, const char *name, const char *command)
 static int resolve_sides(struct assay_compare_plan *p, const struct assay_compare_request *q,
 			 const struct assay_watch *w, struct assay_err *err)
 {
-	const struct assay_revision_options ro = { .building = on_building,
-						   .arg = (void *)w,
-						   .interrupted = w->interrupted };
+	struct assay_revision_options ro = { .building = on_building,
+					     .arg = (void *)w,
+					     .stated =
+						     q->revision[ASSAY_BASE].hash[0] ? &q->revision[ASSAY_BASE] : NULL,
+					     .interrupted = w->interrupted };
 	struct assay_text log = { 0 };
 	int rc = assay_revision_resolve(q->base, &ro, &p->source[ASSAY_BASE], &log, err);
 
+	ro.stated = q->revision[ASSAY_HEAD].hash[0] ? &q->revision[ASSAY_HEAD] : NULL;
 	if (!rc)
 		rc = assay_revision_resolve(q->head, &ro, &p->source[ASSAY_HEAD], &log, err);
 	if (rc && log.s)
@@ -423,6 +426,7 @@ int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay
 	cmp->seed = q->what->seed;
 	cmp->rule = ASSAY_JUDGE_RULE;
 	cmp->started_ns = assay_clock_unix_ns();
+	cmp->program = assay_build_identity_program();
 	assay_comparing_label(p->source[ASSAY_BASE].name, &cmp->build[ASSAY_BASE], cmp->base, sizeof(cmp->base));
 	assay_comparing_label(p->source[ASSAY_HEAD].name, &cmp->build[ASSAY_HEAD], cmp->head, sizeof(cmp->head));
 	return 0;

@@ -13,6 +13,8 @@ struct assay_compare_request {
 	const struct assay_request *what;
 	const char *base, *head;   /* revision, plugin or folder; head NULL: what lies in the working tree */
 	bool variants;             /* instead, both are variants of one op, "OP/NAME", of the loaded plugins */
+	/* What plugin files of base and head were built from; "": as the repository is that they lie in. */
+	struct assay_commit revision[2];
 	const char *policy;        /* file; NULL: baselines/policy.conf */
 	double margin_frac, alpha; /* win over the policy; 0: as it says */
 	uint64_t budget_ns;        /* a case; 0: as the policy says */

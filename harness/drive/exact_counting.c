@@ -97,9 +97,10 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 
 	*out = (struct assay_exact_run){ .seed = q->seed, .started_ns = assay_clock_unix_ns() };
 	snprintf(out->suite, sizeof(out->suite), "%s", session->plan.suite);
-	assay_build_identity(session->catalog, &out->build);
-	rc = assay_exact_setting_take(session->topology, model, &cache, &out->setting, unavailable, sizeof(unavailable),
-				      err);
+	rc = assay_build_identity(session->catalog, q, w, &out->build, err);
+	if (!rc)
+		rc = assay_exact_setting_take(session->topology, model, &cache, &out->setting, unavailable,
+					      sizeof(unavailable), err);
 	if (!rc)
 		rc = choose(session, q, &k, err);
 	if (why)

@@ -170,7 +170,7 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 	struct assay_policy policy = { 0 };
 	struct assay_manifest_list manifests = { 0 };
 	struct suite suite = { 0 };
-	char path[ASSAY_POLICY_PATH_MAX], dir[ASSAY_INSTALLED_PATH_MAX], why[640] = "";
+	char path[ASSAY_POLICY_PATH_MAX], dir[ASSAY_INSTALLED_PATH_MAX], why[640] = "", build[96];
 	int rc = load_counts(store, q, &run, err);
 
 	if (!rc)
@@ -183,8 +183,8 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 		rc = find_suite(&suite, store, &manifests, run.suite, err);
 	if (!rc) {
 		report->alpha = policy.alpha;
-		snprintf(report->head, sizeof(report->head), "counts %" PRId64 " (%.12s%s)", run.id,
-			 run.build.commit[0] ? run.build.commit : "no commit", run.build.dirty ? "+" : "");
+		assay_build_text(&run.build, build, sizeof(build));
+		snprintf(report->head, sizeof(report->head), "counts %" PRId64 " (%s)", run.id, build);
 		rc = judge(&run, &policy, &suite, q, report, why, sizeof(why), err);
 	}
 	assay_run_release(&suite.run);

@@ -187,6 +187,7 @@ static int load_named(struct gate_files *f, struct assay_store *store, const str
 static int load_last(struct gate_files *f, struct assay_store *store, struct assay_err *err)
 {
 	struct assay_err why = { 0 };
+	char build[96];
 	int64_t id;
 	int rc = assay_store_comparable(store, &f->run, &id, &why);
 
@@ -203,11 +204,11 @@ static int load_last(struct gate_files *f, struct assay_store *store, struct ass
 	f->base = NULL;
 	f->base_list = NULL;
 	rc = load_base_runs(f, store, &id, 1, err);
-	if (!rc)
-		snprintf(f->base_name, sizeof(f->base_name), "run %" PRId64 " (%.12s%s)", id,
-			 f->base[0].build.commit[0] ? f->base[0].build.commit : "no commit",
-			 f->base[0].build.dirty ? "+" : "");
-	return rc;
+	if (rc)
+		return rc;
+	assay_build_text(&f->base[0].build, build, sizeof(build));
+	snprintf(f->base_name, sizeof(f->base_name), "run %" PRId64 " (%s)", id, build);
+	return 0;
 }
 
 /* Tells a typing error from what this run did not count. */

@@ -75,8 +75,9 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 
 	*run = (struct assay_run){ .seed = m->request->seed, .started_ns = assay_clock_unix_ns() };
 	snprintf(run->suite, sizeof(run->suite), "%s", m->session->plan.suite);
-	assay_build_identity(m->session->catalog, &run->build);
-	rc = assay_fingerprint_take(m->session->topology, &run->machine, err);
+	rc = assay_build_identity(m->session->catalog, m->request, m->watch, &run->build, err);
+	if (!rc)
+		rc = assay_fingerprint_take(m->session->topology, &run->machine, err);
 	if (!rc)
 		rc = assay_environment_take(m->clock, &run->environment, &run->n_environment, err);
 	if (!rc)

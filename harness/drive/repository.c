@@ -86,7 +86,8 @@ static int refused(const struct assay_err *why, struct assay_err *err)
 	return assay_err_set(err, ASSAY_EUSAGE, "no git repository here that can be read: %s", why->text);
 }
 
-int assay_repository_open(struct assay_repository *r, const volatile sig_atomic_t *interrupted, struct assay_err *err)
+int assay_repository_open(struct assay_repository *r, const char *at, const volatile sig_atomic_t *interrupted,
+			  struct assay_err *err)
 {
 	static const char *const top[] = { "git", "rev-parse", "--show-toplevel", NULL };
 	static const char *const common[] = { "git", "rev-parse", "--git-common-dir", NULL };
@@ -96,6 +97,8 @@ int assay_repository_open(struct assay_repository *r, const volatile sig_atomic_
 	int rc;
 
 	*r = (struct assay_repository){ .interrupted = interrupted };
+	if (at && snprintf(r->top, sizeof(r->top), "%s", at) >= (int)sizeof(r->top))
+		return assay_err_set(err, ASSAY_EUSAGE, "no git repository at a path as long as '%.80s...'", at);
 	rc = ask(r, top, ASK_NS, &out, &why);
 	if (rc == ASSAY_EINTERRUPTED)
 		return assay_err_set(err, rc, "%s", why.text);

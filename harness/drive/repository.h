@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The git repository of the current folder, asked through the git program. Never writes to its working tree or index.
+/* The git repository of a folder, asked through the git program. Never writes to its working tree or index.
  */
 #ifndef ASSAY_DRIVE_REPOSITORY_H
 #define ASSAY_DRIVE_REPOSITORY_H
@@ -17,8 +17,9 @@ struct assay_repository {
 	const volatile sig_atomic_t *interrupted; /* then git is stopped, with ASSAY_EINTERRUPTED; NULL: never */
 };
 
-/* ASSAY_EUSAGE when the current folder is in none, or there is no git. */
-int assay_repository_open(struct assay_repository *r, const volatile sig_atomic_t *interrupted, struct assay_err *err);
+/* The repository around the folder @at, NULL: the current one. ASSAY_EUSAGE when there is none, or no git. */
+int assay_repository_open(struct assay_repository *r, const char *at, const volatile sig_atomic_t *interrupted,
+			  struct assay_err *err);
 
 /* The full hash of what @revision names; ASSAY_EUSAGE "unknown revision" with the nearest branch or tag. */
 int assay_repository_commit(const struct assay_repository *r, const char *revision, char commit[65],

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "machine/topology.h"
+#include "model/build.h"
 
 #define ASSAY_DEFAULT_SUITE "quick"
 /* Any number serves; that it is always the same makes two runs comparable without naming it. */
@@ -33,7 +34,8 @@ struct assay_request {
 	const char *bench_dir;     /* NULL: the installed one */
 	struct assay_strings plugins;
 	bool no_default_plugins;
-	const char *isa; /* the most that variants may need; NULL: all that the CPU has */
+	struct assay_commit revision; /* that these plugins were built from; "": as their repository is */
+	const char *isa;              /* the most that variants may need; NULL: all that the CPU has */
 	uint64_t seed;
 	unsigned *threads; /* as in struct assay_plan_options; owned. NULL: as each bench says */
 	size_t n_threads;

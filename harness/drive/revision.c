@@ -6,6 +6,7 @@
  */
 #include "drive/revision.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -325,7 +326,7 @@ static int from_git(const char *arg, const struct assay_revision_options *o, str
 {
 	struct revision_build b = { .o = o };
 	struct assay_err why = { 0 };
-	int rc = assay_repository_open(&b.repo, o->interrupted, &why);
+	int rc = assay_repository_open(&b.repo, NULL, o->interrupted, &why);
 
 	if (rc == ASSAY_EINTERRUPTED)
 		return assay_err_set(err, rc, "%s", why.text);
@@ -338,6 +339,10 @@ static int from_git(const char *arg, const struct assay_revision_options *o, str
 	out->from_git = true;
 	rc = arg ? assay_repository_commit(&b.repo, arg, out->build.commit, err)
 		 : assay_repository_head(&b.repo, out->build.commit, &out->build.dirty, err);
+	if (!rc && o->stated)
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "--revision tells what plugin files were built from, and '%s' is built here",
+				   out->name);
 	if (!rc)
 		rc = read_conf(&b, err);
 	if (!rc)
@@ -355,6 +360,22 @@ static int from_git(const char *arg, const struct assay_revision_options *o, str
 	return rc;
 }
 
+/* As the user says, else as the repository around them is. */
+static int state_of_files(const struct assay_revision_options *o, struct assay_side_source *out, struct assay_err *err)
+{
+	struct assay_commit c;
+	int rc;
+
+	if (o->stated)
+		c = *o->stated;
+	rc = o->stated ? 0 : assay_revision_of_plugins(&out->plugins, o->interrupted, &c, err);
+	if (rc)
+		return rc;
+	memcpy(out->build.commit, c.hash, sizeof(c.hash));
+	out->build.dirty = c.dirty;
+	return 0;
+}
+
 int assay_revision_resolve(const char *arg, const struct assay_revision_options *o, struct assay_side_source *out,
 			   struct assay_text *log, struct assay_err *err)
 {
@@ -365,6 +386,7 @@ int assay_revision_resolve(const char *arg, const struct assay_revision_options 
 	struct stat st;
 	int rc = 0;
 
+	o = o ? o : &none;
 	*out = (struct assay_side_source){ 0 };
 	snprintf(out->name, sizeof(out->name), "%s", arg ? arg : "working tree");
 	if (arg && !stat(arg, &st)) {
@@ -375,16 +397,76 @@ int assay_revision_resolve(const char *arg, const struct assay_revision_options 
 			rc = assay_strings_add(&out->plugins, arg, err);
 	}
 	if (!rc && !out->plugins.n) {
-		rc = from_git(arg, o ? o : &none, out, log, &why);
+		rc = from_git(arg, o, out, log, &why);
 		if (rc && rc != ASSAY_EINTERRUPTED && arg && !out->build.commit[0] && (so || dir))
 			assay_err_set(err, rc, "%s '%s', and no revision of that name",
 				      dir ? "no *.so in the folder" : "no file", arg);
 		else if (rc)
 			assay_err_set(err, rc, "%s", why.text);
+	} else if (!rc) {
+		rc = state_of_files(o, out, err);
 	}
 	if (rc)
 		assay_side_source_release(out);
 	return rc;
+}
+
+int assay_revision_read(const char *text, struct assay_commit *out, struct assay_err *err)
+{
+	size_t len = strlen(text);
+	bool dirty = len && text[len - 1] == '+';
+
+	len -= dirty;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("._/-", text[i]))
+			len = 0;
+	if (strstr(text, ".."))
+		len = 0;
+	if (!len || len >= sizeof(out->hash) || text[0] == '-')
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"bad revision '%.80s': expected a commit or tag such as 8c1f0aa, and '8c1f0aa+' with "
+			"changes",
+			text);
+	*out = (struct assay_commit){ .dirty = dirty };
+	memcpy(out->hash, text, len);
+	return 0;
+}
+
+int assay_revision_read_sides(const char *text, struct assay_commit sides[2], struct assay_err *err)
+{
+	const char *dots = strstr(text, "..");
+	char base[sizeof(sides->hash) + 16];
+	int rc = 0;
+
+	if (dots) {
+		snprintf(base, sizeof(base), "%.*s", (int)(dots - text), text);
+		rc = assay_revision_read(base, &sides[0], err);
+	}
+	return rc ? rc : assay_revision_read(dots ? dots + 2 : text, &sides[1], err);
+}
+
+int assay_revision_of_plugins(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,
+			      struct assay_commit *out, struct assay_err *err)
+{
+	struct assay_repository repo;
+	char *path = plugins->n ? realpath(plugins->v[0], NULL) : NULL;
+	int rc;
+
+	*out = (struct assay_commit){ 0 };
+	if (!path)
+		return 0;
+	*strrchr(path, '/') = '\0';
+	rc = assay_repository_open(&repo, path[0] ? path : "/", interrupted, err);
+	if (!rc)
+		rc = assay_repository_head(&repo, out->hash, &out->dirty, err);
+	free(path);
+	if (rc == ASSAY_EINTERRUPTED)
+		return rc;
+	/* most plugins lie in no repository, and one that git cannot read says as little */
+	if (rc)
+		*out = (struct assay_commit){ 0 };
+	return 0;
 }
 
 void assay_side_source_release(struct assay_side_source *s)

@@ -11,10 +11,10 @@
 
 struct assay_side_source {
 	char name[256];               /* as the user named it; "working tree" */
-	bool from_git;                /* build.commit and build.dirty say what it is */
+	bool from_git;                /* it was built from the commit, and from changes, that build says */
 	char *top;                    /* then: of the checkout that the plugins were built in, malloc'ed; else NULL */
 	struct assay_strings plugins; /* sorted by path; at least one */
-	/* commit and dirty; compiler, flags and plugins are empty, the catalog of the plugins tells them */
+	/* commit and dirty, "" where that is not known; compiler, flags and plugins are empty, the catalog of the plugins tells them */
 	struct assay_build build;
 };
 
@@ -23,6 +23,8 @@ struct assay_revision_options {
 	/* Called before a build that was not found in the cache. NULL: nothing. */
 	void (*building)(void *arg, const char *name, const char *command);
 	void *arg;
+	/* What files that are no revision were built from. NULL: as the repository is that they lie in, if any. */
+	const struct assay_commit *stated;
 	const volatile sig_atomic_t *interrupted; /* NULL: never */
 };
 
@@ -44,6 +46,16 @@ struct assay_revision_options {
  */
 int assay_revision_resolve(const char *arg, const struct assay_revision_options *o, struct assay_side_source *out,
 			   struct assay_text *log, struct assay_err *err);
+/* "8c1f0aa", or "8c1f0aa+" where files differed from it. ASSAY_EUSAGE; then @out is unchanged. */
+int assay_revision_read(const char *text, struct assay_commit *out, struct assay_err *err);
+/* "REV..REV" or "REV" into those of base and head; a base that is not named is unchanged. */
+int assay_revision_read_sides(const char *text, struct assay_commit sides[2], struct assay_err *err);
+/*
+ * What is checked out in the repository around the folder of the first of @plugins. Empty where there is none. 0 or
+ * ASSAY_EINTERRUPTED.
+ */
+int assay_revision_of_plugins(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,
+			      struct assay_commit *out, struct assay_err *err);
 void assay_side_source_release(struct assay_side_source *s);
 
 #endif

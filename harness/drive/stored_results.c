@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/conf.h"
 #include "drive/comparison_reading.h"
 #include "drive/hints.h"
 #include "drive/installed.h"
@@ -85,6 +86,22 @@ int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_
 	if (!rc && only)
 		rc = narrow(out, only, db, err);
 	assay_store_close(store);
+	return rc;
+}
+
+int assay_stored_metric_known(const struct assay_run *run, const char *name, struct assay_err *err)
+{
+	struct assay_strings names = { 0 };
+	char hint[512];
+	int rc = 0;
+
+	for (size_t i = 0; i < run->n_results && !rc; i++)
+		rc = assay_result_names(&run->results[i], &names, err);
+	/* what the harness takes of any case may be missing, too */
+	if (!rc && !assay_metric_find(name) && !assay_strings_has(&names, name))
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no case of run %" PRId64 " has '%s'%s", run->id, name,
+				   assay_conf_hint(name, (const char *const *)names.v, names.n, hint, sizeof(hint)));
+	assay_strings_release(&names);
 	return rc;
 }
 
@@ -232,8 +249,17 @@ int assay_history_find(const struct assay_history *h, const char *pattern, const
 	return 0;
 }
 
-int assay_history_points(const struct assay_history *h, const struct assay_case *c, struct assay_trend_point **out,
-			 size_t *n, struct assay_err *err)
+int assay_history_points(const struct assay_history *h, const struct assay_case *c, const char *metric,
+			 struct assay_trend_point **out, size_t *n, char unit[ASSAY_METRIC_UNIT_MAX],
+			 struct assay_err *err)
 {
-	return assay_store_trend(h->store, c->key, h->newest.machine_id, out, n, err);
+	struct assay_err why = { 0 };
+	int rc;
+
+	if (!metric) {
+		snprintf(unit, ASSAY_METRIC_UNIT_MAX, "s");
+		return assay_store_trend(h->store, c->key, h->newest.machine_id, out, n, err);
+	}
+	rc = assay_store_trend_of(h->store, c->key, h->newest.machine_id, metric, out, n, unit, &why);
+	return rc ? assay_err_set(err, rc == ASSAY_ENOTFOUND ? ASSAY_EUSAGE : rc, "%s", why.text) : 0;
 }

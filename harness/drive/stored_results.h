@@ -17,6 +17,9 @@ int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, st
  */
 int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_run *out, struct assay_err *err);
 
+/* ASSAY_EUSAGE with the nearest name where no case of @run has a metric or count @name, nor says why it has none. */
+int assay_stored_metric_known(const struct assay_run *run, const char *name, struct assay_err *err);
+
 /* All stored comparisons, newest first. The caller frees *out. */
 int assay_stored_comparisons(const char *db, struct assay_comparison_info **out, size_t *n, struct assay_err *err);
 
@@ -48,8 +51,12 @@ void assay_history_close(struct assay_history *h);
  */
 int assay_history_find(const struct assay_history *h, const char *pattern, const struct assay_case **out,
 		       struct assay_err *err);
-/* The runs of a case in order of time. The caller frees *out. */
-int assay_history_points(const struct assay_history *h, const struct assay_case *c, struct assay_trend_point **out,
-			 size_t *n, struct assay_err *err);
+/*
+ * The runs of a case in order of time, with @metric those that have that metric or count, and its base unit; NULL: time.
+ * ASSAY_EUSAGE with the nearest name where none has it. The caller frees *out.
+ */
+int assay_history_points(const struct assay_history *h, const struct assay_case *c, const char *metric,
+			 struct assay_trend_point **out, size_t *n, char unit[ASSAY_METRIC_UNIT_MAX],
+			 struct assay_err *err);
 
 #endif

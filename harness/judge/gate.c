@@ -254,12 +254,12 @@ static void sum_up(struct judging *j)
 static void name_sides(struct judging *j)
 {
 	const struct assay_run *run = j->in->run;
-	const char *commit = run->build.commit;
+	char build[96];
 
 	snprintf(j->report.base, sizeof(j->report.base), "%s",
 		 j->in->n_base ? j->in->base_name ? j->in->base_name : "baseline" : "");
-	snprintf(j->report.head, sizeof(j->report.head), "run %" PRId64 " (%.12s%s)", run->id,
-		 commit[0] ? commit : "no commit", run->build.dirty ? "+" : "");
+	assay_build_text(&run->build, build, sizeof(build));
+	snprintf(j->report.head, sizeof(j->report.head), "run %" PRId64 " (%s)", run->id, build);
 }
 
 static int judge_all(struct judging *j)

@@ -5,7 +5,15 @@
 
 #include <stdbool.h>
 
+#include <stddef.h>
+
 #include "base/hash.h"
+
+/* Of a repository: what is checked out, and whether files differ from it. */
+struct assay_commit {
+	char hash[65]; /* "" where there is no repository */
+	bool dirty;
+};
 
 /* Two of one id are the same. */
 struct assay_build {
@@ -14,7 +22,12 @@ struct assay_build {
 	char compiler[128];
 	char flags[512];
 	char plugins[ASSAY_DIGEST_LEN + 1]; /* over the build-ids of all plugins that took part, in order of path */
-	char id[ASSAY_DIGEST_LEN + 1];      /* digest of all the above */
+	char id[ASSAY_DIGEST_LEN + 1];      /* digest of all of this */
+	/* Where plugins that the user named come from, beside those of the program; of runs and their counts. */
+	struct assay_commit plugin;
 };
+
+/* "8c1f0aa49d21+", or "plugins 8c1f0aa49d21+, assay 29dd838f3c1e" where the user named plugins. */
+void assay_build_text(const struct assay_build *b, char *buf, size_t size);
 
 #endif

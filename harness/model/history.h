@@ -13,6 +13,7 @@ struct assay_run_info {
 	uint64_t seed, started_ns, ended_ns; /* ended_ns 0: interrupted or under way */
 	char commit[65];
 	bool dirty;
+	struct assay_commit plugin; /* as of a build */
 	char machine_id[ASSAY_DIGEST_LEN + 1];
 	char machine_label[128];
 	size_t n_cases, n_ok;
@@ -52,8 +53,10 @@ struct assay_trend_point {
 	uint64_t started_ns;
 	char commit[65];
 	bool dirty;
+	struct assay_commit plugin; /* as of a build */
 	char machine_id[ASSAY_DIGEST_LEN + 1];
 	double median_ns, ci95_lo_ns, ci95_hi_ns;
+	double value; /* of another metric or count, in its base unit, where one was asked for; NaN: the run has none */
 };
 
 #endif

@@ -143,6 +143,24 @@ bool assay_result_is_right(const struct assay_result *r)
 	return r->status == ASSAY_STATUS_OK && r->checked && r->correct;
 }
 
+static int add_name(struct assay_strings *names, const char *name, struct assay_err *err)
+{
+	return assay_strings_has(names, name) ? 0 : assay_strings_add(names, name, err);
+}
+
+int assay_result_names(const struct assay_result *r, struct assay_strings *names, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n_metrics && !rc; i++)
+		rc = add_name(names, r->metrics[i].tag, err);
+	for (size_t i = 0; i < r->counters.n && !rc; i++)
+		rc = add_name(names, r->counters.v[i].name, err);
+	for (size_t i = 0; i < r->counters.n_missing && !rc; i++)
+		rc = add_name(names, r->counters.missing[i].name, err);
+	return rc;
+}
+
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag)
 {
 	for (size_t i = 0; i < r->n_metrics; i++)

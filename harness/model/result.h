@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "model/build.h"
 #include "model/case.h"
 #include "model/counter.h"
@@ -146,6 +147,8 @@ bool assay_result_pace_tried(const struct assay_result *r);
 /* Was it measured, compared with the oracle, and right? */
 bool assay_result_is_right(const struct assay_result *r);
 /* NULL when absent. */
+/* Add the names of its metrics and counts, and of those that say why they are missing, to @names, each once. */
+int assay_result_names(const struct assay_result *r, struct assay_strings *names, struct assay_err *err);
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag);
 
 /* One fact of the machine or its environment, in the order shown. */

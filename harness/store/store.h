@@ -91,6 +91,17 @@ int assay_store_baseline_drop(struct assay_store *s, const char *name, struct as
 int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
 		      size_t *n, struct assay_err *err);
 /*
+ * The same with the value of @metric, a metric or count of the result. *unit gets its base unit. Runs without it are
+ * left out; ASSAY_ENOTFOUND with the nearest name where all are. Exact counts are of those that were taken alone, too:
+ * these points have no run.
+ */
+int assay_store_trend_of(struct assay_store *s, const char *key, const char *machine_id, const char *metric,
+			 struct assay_trend_point **out, size_t *n, char unit[ASSAY_METRIC_UNIT_MAX],
+			 struct assay_err *err);
+/* What result @id says of itself, without samples; its seals hold. Release @out with assay_result_release(). */
+int assay_store_result_load(struct assay_store *s, int64_t run_id, int64_t id, struct assay_result *out,
+			    struct assay_err *err);
+/*
  * The cases with at least one ok result, by key, without limits; all_threads when any of these results was of `all`.
  * @machine_id NULL: of any machine. @out is malloc'ed.
  */

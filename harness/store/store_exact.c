@@ -252,6 +252,26 @@ int assay_store_exact_of_run(struct assay_store *s, int64_t run_id, struct assay
 	return load(s, SELECT_RUN "WHERE e.run = ?", NULL, "run", run_id, out, err);
 }
 
+int assay_store_exact_load(struct assay_store *s, int64_t id, struct assay_exact_run *out, struct assay_err *err)
+{
+	return load(s, SELECT_RUN "WHERE e.id = ?", NULL, "run of counts", id, out, err);
+}
+
+static void read_id(struct assay_row *row, void *element)
+{
+	*(int64_t *)element = assay_store_row_int(row);
+}
+
+int assay_store_exact_of_case(struct assay_store *s, const char *key, int64_t **ids, size_t *n, struct assay_err *err)
+{
+	static const char sql[] = "SELECT e.id FROM exact_run e JOIN exact_case c ON c.exact_run = e.id WHERE c.key = ?"
+				  " AND c.status = 'ok' AND e.comparison IS NULL ORDER BY e.started_ns, e.id";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+
+	assay_store_bind_text(&b, key);
+	return assay_store_collect(s, &b, "exact counts", sizeof(**ids), read_id, ids, n, err);
+}
+
 int assay_store_exact_of_side(struct assay_store *s, int64_t comparison_id, enum assay_side side,
 			      struct assay_exact_run *out, struct assay_err *err)
 {

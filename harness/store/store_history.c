@@ -28,6 +28,8 @@ static void read_run_info(struct assay_row *row, void *element)
 	r->ended_ns = (uint64_t)assay_store_row_int(row);
 	assay_store_row_text(row, r->commit, sizeof(r->commit));
 	r->dirty = assay_store_row_bool(row);
+	assay_store_row_text(row, r->plugin.hash, sizeof(r->plugin.hash));
+	r->plugin.dirty = assay_store_row_bool(row);
 	assay_store_row_text(row, r->machine_id, sizeof(r->machine_id));
 	assay_store_row_text(row, r->machine_label, sizeof(r->machine_label));
 	r->n_cases = (size_t)assay_store_row_int(row);
@@ -38,7 +40,7 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 		     struct assay_err *err)
 {
 	static const char sql[] = "SELECT run.id, run.suite, run.seed, run.started_ns, run.ended_ns, b.commit_hash, "
-				  "b.dirty, m.id, m.label,"
+				  "b.dirty, b.plugin_commit, b.plugin_dirty, m.id, m.label,"
 				  " (SELECT count(*) FROM result WHERE run = run.id),"
 				  " (SELECT count(*) FROM result WHERE run = run.id AND status = 'ok')"
 				  " FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
@@ -142,80 +144,6 @@ int assay_store_comparable(struct assay_store *s, const struct assay_run *run, i
 				     "with other seeds)",
 				     run->suite, (long long)elsewhere, (long long)seeds);
 	*id = found;
-	return 0;
-}
-
-static int key_known(struct assay_store *s, const char *key, struct assay_err *err)
-{
-	static const char sql[] = "SELECT 1 FROM bench_case WHERE key = ?";
-	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc;
-
-	assay_store_bind_text(&b, key);
-	rc = assay_store_step(&b);
-	if (rc == SQLITE_DONE)
-		return assay_err_set(err, ASSAY_ENOTFOUND, "no case '%.255s' in '%.160s'", key, s->path);
-	return ended(s, b.st, 0, rc == SQLITE_ROW ? SQLITE_DONE : rc, err);
-}
-
-/* A result that was changed since would bend the trend. */
-static int read_trend_point(struct assay_store *s, struct assay_row *row, struct assay_trend_point *p,
-			    struct assay_err *err)
-{
-	struct assay_seal seal = { "" }, stored;
-	struct assay_result r = { .status = ASSAY_STATUS_OK };
-	char what[ASSAY_KEY_MAX + 64];
-	int rc = 0;
-
-	*p = (struct assay_trend_point){ .run_id = assay_store_row_int(row) };
-	p->started_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_text(row, p->commit, sizeof(p->commit));
-	p->dirty = assay_store_row_bool(row);
-	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
-	assay_store_row_result(row, &r, &seal, &stored);
-	p->median_ns = r.median_ns;
-	p->ci95_lo_ns = r.ci95_lo_ns;
-	p->ci95_hi_ns = r.ci95_hi_ns;
-	if (!assay_store_seal_holds(&seal, &stored)) {
-		snprintf(what, sizeof(what), "result of '%s' in run %lld", r.c.key, (long long)p->run_id);
-		rc = assay_store_seal_broken(s, what, err);
-	}
-	assay_result_release(&r);
-	return rc;
-}
-
-int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
-		      size_t *n, struct assay_err *err)
-{
-	static const char sql[] =
-		"SELECT run.id, run.started_ns, b.commit_hash, b.dirty, run.machine, " ASSAY_STORE_RESULT_COLUMNS
-		" FROM bench_case c JOIN result r ON r.bench_case = c.id JOIN run ON run.id = r.run "
-		"JOIN build b ON b.id = run.build"
-		" WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR run.machine = ?2) ORDER BY "
-		"run.started_ns, run.id";
-	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
-	struct assay_trend_point *v = NULL;
-	struct assay_row row = { 0 };
-	struct assay_binder b;
-	size_t count = 0;
-	int rc = key_known(s, key, err);
-
-	if (rc)
-		return rc;
-	b = assay_store_statement_of(s, sql, lists, err);
-	assay_store_bind_text(&b, key);
-	assay_store_bind_text(&b, machine_id);
-	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
-		rc = assay_store_grow(&v, count, sizeof(*v), err);
-		if (!rc)
-			rc = read_trend_point(s, &row, &v[count++], err);
-	}
-	if (rc) {
-		free(v);
-		return rc;
-	}
-	*out = v;
-	*n = count;
 	return 0;
 }
 

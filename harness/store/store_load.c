@@ -26,7 +26,7 @@ struct loader {
 	struct assay_run run;
 	struct stored *stored; /* ascending, parallel to run.results */
 	size_t at;             /* result that the merge has reached */
-	bool sealing;          /* a result that was just written is read for its seals alone */
+	bool sealing;          /* results are read without their samples, which belong to their seals all the same */
 	struct assay_err *err;
 };
 
@@ -256,6 +256,25 @@ int assay_store_seal_result(struct assay_store *s, int64_t id, struct assay_err 
 	if (!rc && l.run.n_results)
 		rc = assay_store_put_seals(s, sql, (const struct assay_seal[]){ l.stored->row, l.stored->all }, 2, id,
 					   err);
+	free(l.stored);
+	assay_run_release(&l.run);
+	return rc;
+}
+
+int assay_store_result_load(struct assay_store *s, int64_t run_id, int64_t id, struct assay_result *out,
+			    struct assay_err *err)
+{
+	struct loader l = { .s = s, .run.id = run_id, .sealing = true, .err = err };
+	int rc = load_results(&l, (struct assay_store_whole){ "result", id }, one);
+
+	if (!rc)
+		rc = check_seals(&l);
+	if (!rc && !l.run.n_results)
+		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no result %lld in '%.200s'", (long long)id, s->path);
+	if (!rc) {
+		*out = l.run.results[0];
+		l.run.n_results = 0;
+	}
 	free(l.stored);
 	assay_run_release(&l.run);
 	return rc;

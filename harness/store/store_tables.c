@@ -46,9 +46,14 @@ static const struct assay_column fact_list[] = {
 const struct assay_columns assay_store_fact_columns = ASSAY_COLUMNS(fact_list);
 
 static const struct assay_column build_list[] = {
-	ASSAY_COLUMN(struct assay_build, id, "id"),       ASSAY_COLUMN(struct assay_build, commit, "commit_hash"),
-	ASSAY_COLUMN(struct assay_build, dirty, "dirty"), ASSAY_COLUMN(struct assay_build, compiler, "compiler"),
-	ASSAY_COLUMN(struct assay_build, flags, "flags"), ASSAY_COLUMN(struct assay_build, plugins, "plugins"),
+	ASSAY_COLUMN(struct assay_build, id, "id"),
+	ASSAY_COLUMN(struct assay_build, commit, "commit_hash"),
+	ASSAY_COLUMN(struct assay_build, dirty, "dirty"),
+	ASSAY_COLUMN(struct assay_build, compiler, "compiler"),
+	ASSAY_COLUMN(struct assay_build, flags, "flags"),
+	ASSAY_COLUMN(struct assay_build, plugins, "plugins"),
+	ASSAY_COLUMN(struct assay_build, plugin.hash, "plugin_commit"),
+	ASSAY_COLUMN(struct assay_build, plugin.dirty, "plugin_dirty"),
 };
 const struct assay_columns assay_store_build_columns = ASSAY_COLUMNS(build_list);
 
@@ -168,6 +173,8 @@ static const struct assay_column comparison_list[] = {
 	ASSAY_COLUMN(struct assay_comparison, policy, "policy"),
 	ASSAY_COLUMN_NULL(struct assay_comparison, rule, "rule"),
 	ASSAY_COLUMN(struct assay_comparison, fitness, "fitness"),
+	ASSAY_COLUMN(struct assay_comparison, program.hash, "program_commit"),
+	ASSAY_COLUMN(struct assay_comparison, program.dirty, "program_dirty"),
 };
 const struct assay_columns assay_store_comparison_columns = ASSAY_COLUMNS(comparison_list);
 

@@ -274,6 +274,19 @@ installed_with() {
 	[ "$status" = 0 ]
 	[ "$output" = "3 plots in report/index.html" ]
 	[ "$(find report -name '*.svg' | wc -l)" = 3 ]
+	# of another metric, and of a name that none has
+	run -0 "$ASSAY" plot trend dequantize --metric bytes_per_s -o rate.svg
+	grep -q 'bytes_per_s (.*B/s)' rate.svg
+	fails 2 "has 'bytes_per_ss', did you mean 'bytes_per_s'?" plot trend dequantize --metric bytes_per_ss -o x.svg
+	run -0 "$ASSAY" plot report --metric bytes_per_s -o rates
+	grep -q 'bytes_per_s of each run that has it' rates/index.html
+	fails 2 "has 'nothing'" plot report --metric nothing -o none
+	run -0 "$ASSAY" show last dequantize --metric bytes_per_s --json
+	jq -e '.metric == "bytes_per_s" and .unit == "B/s" and (.cases | length == 1 and .[0].value > 0 and .[0].reason == null)' <<<"$output"
+	run -0 "$ASSAY" show last --metric exact_instructions
+	[[ ${lines[0]} == case*exact_instructions* && ${#lines[@]} = 4 ]]
+	fails 2 "has 'bytes_per_ss', did you mean 'bytes_per_s'?" show last --metric bytes_per_ss
+	fails 2 "assay show RUN [CASE] --metric time_s" show --metric time_s
 	fails 2 "no stored case matches 'zzz': 'assay show last' lists" plot trend zzz -o t.svg
 	near="did you mean 'quantize.q8_0/ref/n=4096/t=all/warm'?"
 	fails 2 "$near" plot trend quantize.q8_0/rfe/n=4096/t=all/warm -o t.svg

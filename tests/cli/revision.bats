@@ -71,3 +71,39 @@ compare() {
 	[[ $stderr == *"'nothing' selects no case"* ]]
 	[[ $stderr != *"building main"* ]]
 }
+
+@test "plugins of another repository carry its commit and state, beside the program's own" {
+	sh build.sh
+	select=(--no-default-plugins --plugin out/op.so --plugin out/variant.so --bench-dir bench --db ../r.db)
+	head=$(git rev-parse HEAD)
+	ASSAY_DETERMINISTIC=1 run -0 "$ASSAY" run "${select[@]}"
+	[[ $output == *$'\nplugins   '"${head:0:12}"$'\n'* ]]
+	echo '/* a remark */' >>example_variant.c
+	# found from the folder of the plugin, not from the current one
+	cd ..
+	ASSAY_DETERMINISTIC=1 run -0 "$ASSAY" run --no-default-plugins --plugin repo/out/op.so --plugin repo/out/variant.so --bench-dir repo/bench --db r.db --json
+	jq -e --arg c "$head" '.run.build | .plugin_commit == $c and .plugin_dirty and .commit != $c' <<<"$output"
+	cd repo
+	ASSAY_DETERMINISTIC=1 run -0 "$ASSAY" run "${select[@]}" --revision v1.2 --json
+	jq -e '.run.build | .plugin_commit == "v1.2" and (.plugin_dirty | not)' <<<"$output"
+	run -0 "$ASSAY" show --db ../r.db
+	[[ ${lines[0]} == *commit*plugins*ok* && ${lines[1]} == *" v1.2 "* && ${lines[2]} == *" ${head:0:12}+ "* ]]
+	for bad in '' + -x 'a b' a..b; do
+		fails 2 "bad revision '$bad'" run "${select[@]}" --revision "$bad"
+	done
+}
+
+@test "sides of a comparison that are files carry the commit they lie in, or what is said" {
+	sh build.sh
+	head=$(git rev-parse HEAD)
+	cp -r out ../elsewhere
+	select=(--no-default-plugins --plugin out/op.so --bench-dir bench --db ../c.db --margin 50% --budget 300ms)
+	GIT_CEILING_DIRECTORIES=$BATS_TEST_TMPDIR run --separate-stderr "$ASSAY" compare ../elsewhere/variant.so out/variant.so "${select[@]}" --json
+	jq -e --arg c "${head:0:7}" '.head == "out/variant.so (\($c))" and .base == "../elsewhere/variant.so"' <<<"$output"
+	run --separate-stderr "$ASSAY" compare ../elsewhere/variant.so out/variant.so "${select[@]}" --revision v1..v2+ --json
+	jq -e '.head == "out/variant.so (v2 with changes)" and .base == "../elsewhere/variant.so (v1)"' <<<"$output"
+	run -0 "$ASSAY" show comparisons last --db ../c.db --json
+	jq -e '.comparison | .base_revision == {"commit": "v1", "dirty": false} and .head_revision == {"commit": "v2", "dirty": true}
+		and (.program | has("commit") and has("dirty"))' <<<"$output"
+	fails 2 "--revision tells what plugin files were built from, and 'working tree' is built here" compare out/variant.so "${select[@]}" --revision v1
+}

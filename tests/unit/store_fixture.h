@@ -15,8 +15,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "12"
-#define NEXT_VERSION_TEXT "13"
+#define VERSION_TEXT      "13"
+#define NEXT_VERSION_TEXT "14"
 
 struct fixture {
 	char folder[64];
@@ -95,6 +95,8 @@ static inline void make_run(struct assay_run *run, const char *suite, const char
 	strcpy(run->build.compiler, "gcc 12.2");
 	strcpy(run->build.flags, "-O2 -g");
 	strcpy(run->build.plugins, "ffeeddccbbaa99887766554433221100");
+	strcpy(run->build.plugin.hash, "8899aabbccddeeff8899aabbccddeeff00112233");
+	run->build.plugin.dirty = true;
 	strcpy(run->build.id, "00112233445566778899aabbccddeeff");
 	run->environment = environment;
 	run->n_environment = 3;

@@ -120,7 +120,9 @@ TEST_WITH(test_files_and_folders, fresh, NULL)
 	assert_string_equal(s.name, "plugins/b.so");
 	assert_false(s.from_git);
 	assert_null(s.top);
-	assert_string_equal(s.build.commit, "");
+	/* of the repository that it lies in, where it is a file beyond what is committed */
+	assert_int_equal(strlen(s.build.commit), 40);
+	assert_true(s.build.dirty);
 	assay_side_source_release(&s);
 
 	resolve("plugins", &s);
@@ -300,6 +302,44 @@ TEST_WITH(test_survives_a_lost_or_half_made_cache, fresh, NULL)
 	assay_side_source_release(&s);
 	assert_builds("bbbb");
 	sh("test $(git worktree list | wc -l) = 2");
+}
+
+TEST_WITH(test_state_of_plugins, fresh, NULL)
+{
+	struct assay_strings plugins = { 0 };
+	struct assay_commit c, sides[2] = { { .hash = "old" }, { .hash = "old" } };
+	static const char *const bad[] = { "", "+", "-x", "a b", "a..b", "a%b" };
+	char path[PATH_MAX];
+
+	sh("mkdir -p out && touch out/k.so && git rev-parse HEAD >../head");
+	snprintf(path, sizeof(path), "%s/repo/out/k.so", root);
+	assert_int_equal(assay_strings_add(&plugins, path, NULL), 0);
+	assert_int_equal(assay_revision_of_plugins(&plugins, NULL, &c, NULL), 0);
+	assert_int_equal(strlen(c.hash), 40);
+	assert_false(c.dirty);
+	put("kernel", "third");
+	assert_int_equal(assay_revision_of_plugins(&plugins, NULL, &c, NULL), 0);
+	assert_true(c.dirty);
+	assay_strings_release(&plugins);
+	/* no plugin, or none that is there */
+	assert_int_equal(assay_revision_of_plugins(&plugins, NULL, &c, NULL), 0);
+	assert_string_equal(c.hash, "");
+
+	assert_int_equal(assay_revision_read("v1.2-rc/3+", &c, NULL), 0);
+	assert_string_equal(c.hash, "v1.2-rc/3");
+	assert_true(c.dirty);
+	for (size_t i = 0; i < N_OF(bad); i++)
+		assert_int_equal(assay_revision_read(bad[i], &c, NULL), ASSAY_EUSAGE);
+	assert_string_equal(c.hash, "v1.2-rc/3");
+	assert_int_equal(assay_revision_read_sides("new", sides, NULL), 0);
+	assert_string_equal(sides[0].hash, "old");
+	assert_string_equal(sides[1].hash, "new");
+	assert_int_equal(assay_revision_read_sides("one+..two", sides, NULL), 0);
+	assert_string_equal(sides[0].hash, "one");
+	assert_true(sides[0].dirty && !sides[1].dirty);
+	assert_string_equal(sides[1].hash, "two");
+	assert_int_equal(assay_revision_read_sides("..two", sides, NULL), ASSAY_EUSAGE);
+	assert_int_equal(assay_revision_read_sides("one..", sides, NULL), ASSAY_EUSAGE);
 }
 
 TEST_WITH(test_working_tree, fresh, NULL)

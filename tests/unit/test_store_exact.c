@@ -40,7 +40,10 @@ STORE_TEST(counts_alone)
 {
 	struct fixture *f = *state;
 	struct assay_exact_run run = exact_run(), got = { 0 };
+	struct assay_trend_point *v = NULL;
+	char unit[ASSAY_METRIC_UNIT_MAX];
 	struct assay_store *s;
+	size_t n = 0;
 
 	add_exact_case(&run, "op.c/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f")->all_threads = true;
 	run.cases[0].log = strdup("words while it was counted\n");
@@ -56,6 +59,15 @@ STORE_TEST(counts_alone)
 	assert_same(&run, &got);
 	assay_exact_run_release(&got);
 	assert_error(f, assay_store_exact_newest(s, "other", &got, &f->err), ASSAY_ENOTFOUND, "'other'");
+	/* their trend, though no time of the case is stored */
+	assert_ok(f, assay_store_trend_of(s, KEY_A, "m1", "exact_instructions", &v, &n, unit, &f->err));
+	assert_int_equal(n, 2);
+	assert_true(v[0].value == 41985 && v[1].value == 41985 && v[1].started_ns == run.started_ns);
+	assert_string_equal(unit, "1");
+	free(v);
+	assert_error(f,
+		     assay_store_trend_of(s, "op.c/avx512/t=1/warm", NULL, "exact_instructions", &v, &n, unit, &f->err),
+		     ASSAY_ENOTFOUND, "no exact counts of 'op.c/avx512/t=1/warm' are stored");
 	assay_store_close(s);
 	assay_exact_run_release(&run);
 }

@@ -113,6 +113,7 @@ STORE_TEST(test_trend_and_cases)
 	struct assay_result r;
 	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	struct assay_run run;
+	char unit[ASSAY_METRIC_UNIT_MAX];
 	double median_ns, lo_ns;
 	size_t n = 0;
 
@@ -160,6 +161,23 @@ STORE_TEST(test_trend_and_cases)
 	assert_ok(f, assay_store_trend(s, "a/b/-/t=1/warm", NULL, &v, &n, &f->err));
 	assert_int_equal(n, 0);
 	free(v);
+
+	assert_ok(f, assay_store_trend_of(s, "matmul.ternary/avx2/m=4,level=dram/t=2/cold", NULL, "ops_per_s", &v, &n,
+					  unit, &f->err));
+	assert_int_equal(n, 2);
+	assert_true(v[0].run_id == 2 && v[1].run_id == 1 && v[0].value == 1.0 / 3.0 && v[1].value == 1.0 / 3.0);
+	assert_string_equal(v[1].plugin.hash, "8899aabbccddeeff8899aabbccddeeff00112233");
+	assert_true(v[1].plugin.dirty);
+	assert_string_equal(unit, "op/s");
+	free(v);
+	assert_error(f,
+		     assay_store_trend_of(s, "matmul.ternary/avx2/m=4,level=dram/t=2/cold", NULL, "no_such", &v, &n,
+					  unit, &f->err),
+		     ASSAY_ENOTFOUND, "has 'no_such'");
+	assert_error(f,
+		     assay_store_trend_of(s, "matmul.ternary/avx2/m=4,level=dram/t=2/cold", NULL, "exact_branches", &v,
+					  &n, unit, &f->err),
+		     ASSAY_ENOTFOUND, "--evidence exact' takes them");
 
 	assert_ok(f, assay_store_cases(s, NULL, &cases, &n, &f->err));
 	assert_int_equal(n, 2);

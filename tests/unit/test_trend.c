@@ -92,6 +92,59 @@ TEST(unit_fits)
 	}
 }
 
+/* A metric has no interval, may be 0, and names its unit. */
+TEST(metrics_are_drawn_in_their_unit)
+{
+	static const struct {
+		const char *metric, *unit;
+		double value;
+		const char *label, *row;
+	} cases[] = {
+		{ "bytes_per_s", "B/s", 61.2e9, "set ylabel 'bytes_per_s (GB/s)' noenhanced",
+		  "\n1 61.2 61.2 61.2 0\n" },
+		{ "kv_cache_hit_rate", "1", 0.973, "set ylabel 'kv_cache_hit_rate (%)' noenhanced",
+		  "\n1 97.3 97.3 97.3 0\n" },
+		{ "syscalls", "1", 0, "set ylabel 'syscalls' noenhanced", "\n1 0 0 0 0\n" },
+		{ "exact_instructions", "1", 45852504900, "set ylabel 'exact_instructions' noenhanced",
+		  "\n1 4.58525049e+10 4.58525049e+10 4.58525049e+10 0\n" },
+		{ "tokens_per_s", "1/s", 4480, "set ylabel 'tokens_per_s (ktok/s)'", "\n1 4.48 4.48 4.48 0\n" },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_report_history s = series(2, 1000);
+		char *script;
+
+		s.metric = cases[i].metric;
+		s.unit = cases[i].unit;
+		runs[0].value = cases[i].value;
+		runs[1].value = NAN; /* left out */
+		script = script_of(&s);
+		assert_int_equal(times(script, cases[i].label), 1);
+		assert_int_equal(times(script, cases[i].row), 1);
+		assert_int_equal(times(script, "interval"), 0);
+		assert_int_equal(times(script, "'1 run'"), 1);
+		free(script);
+	}
+}
+
+/* The revision of the plugins stands above that of the program. */
+TEST(plugins_have_a_revision_of_their_own)
+{
+	struct assay_report_history s = series(2, 500);
+	char *script;
+
+	runs[0].dirty = true; /* the program, which was not measured */
+	snprintf(runs[1].plugin.hash, sizeof(runs[1].plugin.hash), "feedbeef0123");
+	runs[1].plugin.dirty = true;
+	script = script_of(&s);
+	assert_int_equal(times(script, "('-'.\"\\n\".'000abcde+'.\"\\n\".'2026-09-21'"), 1);
+	assert_int_equal(times(script, "'feedbeef+'.\"\\n\".'001abcde'.\"\\n\".'2026-09-21'"), 1);
+	assert_int_equal(times(script, "'run: commit of the plugins, of assay (+ with uncommitted changes), date, "),
+			 1);
+	assert_int_equal(times(script, "\n1 500 495 505 1\n2 500 495 505 1\n"), 1);
+	free(script);
+}
+
 TEST(runs_are_sorted_and_checked)
 {
 	struct assay_report_history s = series(4, 500);

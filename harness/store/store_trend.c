@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The history of a case: its times, or one metric or count of it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "store/store_exact.h"
+#include "store/store_rows.h"
+
+static int key_known(struct assay_store *s, const char *key, struct assay_err *err)
+{
+	static const char sql[] = "SELECT 1 FROM bench_case WHERE key = ?";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_row row = { 0 };
+	bool known = false;
+	int rc = 0;
+
+	assay_store_bind_text(&b, key);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err))
+		known = true;
+	if (!rc && !known)
+		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no case '%.255s' in '%.160s'", key, s->path);
+	return rc;
+}
+
+/* A result that was changed since would bend the trend. */
+static int read_trend_point(struct assay_store *s, struct assay_row *row, struct assay_trend_point *p,
+			    struct assay_err *err)
+{
+	struct assay_seal seal = { "" }, stored;
+	struct assay_result r = { .status = ASSAY_STATUS_OK };
+	char what[ASSAY_KEY_MAX + 64];
+	int rc = 0;
+
+	*p = (struct assay_trend_point){ .run_id = assay_store_row_int(row), .value = NAN };
+	p->started_ns = (uint64_t)assay_store_row_int(row);
+	assay_store_row_text(row, p->commit, sizeof(p->commit));
+	p->dirty = assay_store_row_bool(row);
+	assay_store_row_text(row, p->plugin.hash, sizeof(p->plugin.hash));
+	p->plugin.dirty = assay_store_row_bool(row);
+	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
+	assay_store_row_result(row, &r, &seal, &stored);
+	p->median_ns = r.median_ns;
+	p->ci95_lo_ns = r.ci95_lo_ns;
+	p->ci95_hi_ns = r.ci95_hi_ns;
+	if (!assay_store_seal_holds(&seal, &stored)) {
+		snprintf(what, sizeof(what), "result of '%s' in run %lld", r.c.key, (long long)p->run_id);
+		rc = assay_store_seal_broken(s, what, err);
+	}
+	assay_result_release(&r);
+	return rc;
+}
+
+/* Points of a case, with the result that each is of. */
+struct trend {
+	struct assay_trend_point *v;
+	int64_t *result;
+	size_t n;
+};
+
+static int add_point(struct trend *t, struct assay_err *err)
+{
+	int rc = assay_store_grow(&t->v, t->n, sizeof(*t->v), err);
+
+	return rc ? rc : assay_store_grow(&t->result, t->n, sizeof(*t->result), err);
+}
+
+static int load_trend(struct assay_store *s, const char *key, const char *machine_id, struct trend *t,
+		      struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT r.id, run.id, run.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, "
+		"run.machine, " ASSAY_STORE_RESULT_COLUMNS
+		" FROM bench_case c JOIN result r ON r.bench_case = c.id JOIN run ON run.id = r.run "
+		"JOIN build b ON b.id = run.build"
+		" WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR run.machine = ?2) ORDER BY "
+		"run.started_ns, run.id";
+	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
+	struct assay_row row = { 0 };
+	struct assay_binder b;
+	int rc = key_known(s, key, err);
+
+	if (rc)
+		return rc;
+	b = assay_store_statement_of(s, sql, lists, err);
+	assay_store_bind_text(&b, key);
+	assay_store_bind_text(&b, machine_id);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
+		rc = add_point(t, err);
+		if (rc)
+			continue;
+		t->result[t->n] = assay_store_row_int(&row);
+		rc = read_trend_point(s, &row, &t->v[t->n++], err);
+	}
+	return rc;
+}
+
+int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
+		      size_t *n, struct assay_err *err)
+{
+	struct trend t = { 0 };
+	int rc = load_trend(s, key, machine_id, &t, err);
+
+	free(t.result);
+	if (rc) {
+		free(t.v);
+		return rc;
+	}
+	*out = t.v;
+	*n = t.n;
+	return 0;
+}
+
+/* ---- of a metric or count ---- */
+
+static int no_metric(const char *key, const char *metric, const struct assay_strings *names, struct assay_err *err)
+{
+	char hint[512];
+
+	if (assay_exact_is_metric(metric))
+		return assay_err_set(
+			err, ASSAY_ENOTFOUND,
+			"no exact counts of '%s' are stored: 'assay run --only CASE --evidence exact' takes "
+			"them",
+			key);
+	return assay_err_set(err, ASSAY_ENOTFOUND, "no stored run of '%s' has '%s'%s", key, metric,
+			     assay_conf_hint(metric, (const char *const *)names->v, names->n, hint, sizeof(hint)));
+}
+
+/* The value in the result of a point; NaN where it has none. */
+static int read_value(struct assay_store *s, int64_t result, const char *metric, struct assay_trend_point *p,
+		      char unit[ASSAY_METRIC_UNIT_MAX], struct assay_strings *names, struct assay_err *err)
+{
+	const struct assay_metric *m;
+	const struct assay_count *c;
+	struct assay_result r;
+	int rc = assay_store_result_load(s, p->run_id, result, &r, err);
+
+	if (rc)
+		return rc;
+	m = assay_result_metric(&r, metric);
+	c = assay_counters_find(&r.counters, metric);
+	if (m || c) {
+		p->value = m ? m->value : c->value;
+		snprintf(unit, ASSAY_METRIC_UNIT_MAX, "%s", m ? m->unit : "1");
+	}
+	rc = assay_result_names(&r, names, err);
+	assay_result_release(&r);
+	return rc;
+}
+
+static int read_values(struct assay_store *s, const char *metric, struct trend *t, char unit[ASSAY_METRIC_UNIT_MAX],
+		       struct assay_strings *names, struct assay_err *err)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < t->n && !rc; i++) {
+		rc = read_value(s, t->result[i], metric, &t->v[i], unit, names, err);
+		if (!rc && isfinite(t->v[i].value))
+			t->v[kept++] = t->v[i];
+	}
+	t->n = kept;
+	return rc;
+}
+
+static int add_count(struct assay_store *s, int64_t id, const char *key, const char *metric, struct trend *t,
+		     struct assay_err *err)
+{
+	const struct assay_exact_case *c;
+	struct assay_exact_run run;
+	struct assay_trend_point *p;
+	int rc = assay_store_exact_load(s, id, &run, err);
+
+	if (rc)
+		return rc;
+	c = assay_exact_case_find(&run, key);
+	rc = add_point(t, err);
+	if (!rc && c && c->status == ASSAY_STATUS_OK && isfinite(assay_exact_metric(&c->total, metric))) {
+		p = &t->v[t->n++];
+		*p = (struct assay_trend_point){ .run_id = run.run_id,
+						 .started_ns = run.started_ns,
+						 .dirty = run.build.dirty,
+						 .plugin = run.build.plugin,
+						 .value = assay_exact_metric(&c->total, metric) };
+		memcpy(p->commit, run.build.commit, sizeof(p->commit));
+	}
+	assay_exact_run_release(&run);
+	return rc;
+}
+
+/* Exact counts are the same on every machine. */
+static int read_counts(struct assay_store *s, const char *key, const char *metric, struct trend *t,
+		       struct assay_err *err)
+{
+	int64_t *ids = NULL;
+	size_t n = 0;
+	int rc = assay_store_exact_of_case(s, key, &ids, &n, err);
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = add_count(s, ids[i], key, metric, t, err);
+	free(ids);
+	return rc;
+}
+
+int assay_store_trend_of(struct assay_store *s, const char *key, const char *machine_id, const char *metric,
+			 struct assay_trend_point **out, size_t *n, char unit[ASSAY_METRIC_UNIT_MAX],
+			 struct assay_err *err)
+{
+	struct assay_strings names = { 0 };
+	struct trend t = { 0 };
+	int rc;
+
+	snprintf(unit, ASSAY_METRIC_UNIT_MAX, "1");
+	if (assay_exact_is_metric(metric)) {
+		rc = read_counts(s, key, metric, &t, err);
+	} else {
+		rc = load_trend(s, key, machine_id, &t, err);
+		if (!rc)
+			rc = read_values(s, metric, &t, unit, &names, err);
+	}
+	if (!rc && !t.n)
+		rc = no_metric(key, metric, &names, err);
+	assay_strings_release(&names);
+	free(t.result);
+	if (rc) {
+		free(t.v);
+		return rc;
+	}
+	*out = t.v;
+	*n = t.n;
+	return 0;
+}
