@@ -123,7 +123,19 @@ isa = $(lastword $(subst _, ,$(basename $(1))))
 isa_flags = $(subst $(comma), ,$(patsubst $(isa)=%,%,$(filter $(isa)=%,$(ISA_FLAGS))))
 
 Q := $(if $(filter 1,$(V)),,@)
-say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
+# One line for the whole build, with its progress. How many steps there are is what a dry run would do, once flags and revision are
+# up to date: their rules always run, and a dry run takes them for changed.
+COUNTING ?=
+ifeq (,$(COUNTING)$(filter 1,$(V))$(findstring n,$(firstword -$(MAKEFLAGS))))
+ifneq (,$(filter build,$(NEEDS)))
+count = $(MAKE) --no-print-directory $(MAKEOVERRIDES) COUNTING=1 ASSAY_NO_INSTALL=1
+STEPS := $(shell mkdir -p $(BUILD) && : > $(BUILD)/progress; \
+	$(count) -s $(BUILD)/flags $(BUILD)/gen/build_info.h >&2; $(count) -n COUNTING=dry $(GOALS) 2>/dev/null | grep -c 'ci/progress\.sh')
+endif
+endif
+step = ci/progress.sh $(BUILD)/progress $(or $(STEPS),0);
+say = $(if $(filter 1,$(V)),,@$(step))
+ALWAYS = $(if $(filter dry,$(COUNTING)),,FORCE)
 
 .DEFAULT_GOAL := all
 .PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests test-pmu bench gate compare report manifests lint format man install install-files FORCE
@@ -148,7 +160,7 @@ $(BUILD)/features: FORCE
 	@mkdir -p $(@D); echo '$(FEATURES)' | cmp -s - $@ || { echo '$(FEATURES)' > $@; echo '  with   $(FEATURES)'; }
 
 # What was built from what, for the results that this build will make.
-$(BUILD)/gen/build_info.h: FORCE
+$(BUILD)/gen/build_info.h: $(ALWAYS)
 	@mkdir -p $(@D); ci/build_info.sh '$(VERSION)' '$(firstword $(CC))' '$(CFLAGS) $(SANFLAGS) | plugins $(CFLAGS) -O3 -ffp-contract=off -fno-math-errno' \
 		> $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
 $(BUILD)/obj/harness/drive/build_identity.o: $(BUILD)/gen/build_info.h
@@ -160,72 +172,72 @@ $(BUILD)/include:
 	@mkdir -p $(@D); ln -sfnr harness/include $@
 
 # Objects depend on a file that changes only when the compiler or its flags do.
-$(BUILD)/flags: FORCE
+$(BUILD)/flags: $(ALWAYS)
 	@mkdir -p $(@D); printf '%s\n' '$(CC) $(HARNESS_CFLAGS) | $(PLUGIN_CFLAGS)' | cmp -s - $@ || \
 		printf '%s\n' '$(CC) $(HARNESS_CFLAGS) | $(PLUGIN_CFLAGS)' > $@
 
 $(BUILD)/obj/harness/%.o: harness/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(HARNESS_CFLAGS) -c -o $@ $<
+	$(say)$(CC) $(HARNESS_CFLAGS) -c -o $@ $<
 $(BUILD)/obj/reports/%.o: reports/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(HARNESS_CFLAGS) -c -o $@ $<
+	$(say)$(CC) $(HARNESS_CFLAGS) -c -o $@ $<
 $(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags $(ISA_TABLE)
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
+	$(say)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
 $(BUILD)/obj/kernels/%.o: kernels/%.c $(BUILD)/flags $(ISA_TABLE)
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
+	$(say)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
 
 # The migrations of the store, in order, as C strings.
 STORE_SQL := $(sort $(wildcard harness/store/schema/*.sql))
 $(BUILD)/gen/store_schema.h: harness/store/schema/embed.awk $(STORE_SQL)
 	@mkdir -p $(@D)
-	$(call say,SQL,$@)awk -f $< $(STORE_SQL) > $@.tmp && mv $@.tmp $@
+	$(say)awk -f $< $(STORE_SQL) > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/harness/store/store_migrate.o: $(BUILD)/gen/store_schema.h
 
 # What `assay new` writes, as C strings.
 TEMPLATES := $(sort $(wildcard harness/drive/templates/*.in))
 $(BUILD)/gen/new_templates.h: harness/drive/templates/embed.awk $(TEMPLATES)
 	@mkdir -p $(@D)
-	$(call say,TEXT,$@)awk -f $< $(TEMPLATES) > $@.tmp && mv $@.tmp $@
+	$(say)awk -f $< $(TEMPLATES) > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/harness/drive/new_template.o: $(BUILD)/gen/new_templates.h
 
 # Names of system calls, as the kernel's headers have them.
 $(BUILD)/gen/syscall_names.h: $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,GEN,$@)echo '#include <asm/unistd.h>' | $(CC) -E -dM - | \
+	$(say)echo '#include <asm/unistd.h>' | $(CC) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ __NR_\1, "\1" },/p' > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/harness/counters/provider_syscalls.o: $(BUILD)/gen/syscall_names.h
 
 $(BUILD)/lib/libassay-core.a: $(CORE_OBJS)
 	@mkdir -p $(@D); rm -f $@
-	$(call say,AR,$@)ar rcs $@ $^
+	$(say)ar rcs $@ $^
 
 $(BUILD)/bin/assay: $(CLI_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/obj/harness/counters/preload/%.o: harness/counters/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(PRELOAD_CFLAGS) -c -o $@ $<
+	$(say)$(CC) $(PRELOAD_CFLAGS) -c -o $@ $<
 $(BUILD)/lib/assay/assay-heap.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/preload/*.c))
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl
+	$(say)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl
 
 link_plugin = $(CC) $(SANFLAGS) $(LDFLAGS) -shared -Wl,--build-id $(PLUGIN_LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o)
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(link_plugin) -lm
+	$(say)$(link_plugin) -lm
 
 define family_rules
 $(BUILD)/plugins/$(1).so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1)))
 	@mkdir -p $$(@D)
-	$$(call say,LD,$$@)$$(link_plugin) -lm
+	$$(say)$$(link_plugin) -lm
 $(BUILD)/plugins/$(1)-openblas.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call blas_srcs,$(1)))
 	@mkdir -p $$(@D)
-	$$(call say,LD,$$@)$$(link_plugin) -ldl
+	$$(say)$$(link_plugin) -ldl
 endef
 $(foreach f,$(FAMILIES),$(eval $(call family_rules,$(f))))
 
@@ -239,15 +251,15 @@ TEST_PLUGINS := $(TEST_PLUGIN_SRCS:tests/plugins/%.c=$(BUILD)/tests/plugins/%.so
 UNIT_CFLAGS = $(HARNESS_CFLAGS) -Itests/unit -Wno-unused-parameter
 $(BUILD)/obj/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(UNIT_CFLAGS) -c -o $@ $<
+	$(say)$(CC) $(UNIT_CFLAGS) -c -o $@ $<
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
+	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
 # These know how the page of a worker is laid out.
 $(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so): PLUGIN_CFLAGS += -Iharness
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -shared -Wl,--build-id -o $@ $<
+	$(say)$(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -shared -Wl,--build-id -o $@ $<
 
 # One source, each time with one thing changed; not sanitized, since that adds to every object what reaches all of it.
 CODE_PROBES := $(addprefix $(BUILD)/tests/code_hash/,$(addsuffix .so,base unrelated renamed callee constant table pointer pointed \
@@ -255,15 +267,15 @@ CODE_PROBES := $(addprefix $(BUILD)/tests/code_hash/,$(addsuffix .so,base unrela
 probe_cc = $(CC) $(filter-out $(SANFLAGS) $(SAN_SECTIONS),$(PLUGIN_CFLAGS)) -DPROBE_$(lastword $(subst -, ,$*)) -shared -o $@ $<
 $(BUILD)/tests/code_hash/%.so: tests/fixtures/code_hash/probe.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(probe_cc) $(PLUGIN_LDFLAGS)
+	$(say)$(probe_cc) $(PLUGIN_LDFLAGS)
 $(BUILD)/tests/code_hash/coarse-%.so: tests/fixtures/code_hash/probe.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(probe_cc) -fno-function-sections -fno-data-sections -Wl,--emit-relocs
+	$(say)$(probe_cc) -fno-function-sections -fno-data-sections -Wl,--emit-relocs
 $(BUILD)/tests/code_hash/bare.so: tests/fixtures/code_hash/probe.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(probe_cc)
+	$(say)$(probe_cc)
 $(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
-	$(call say,STRIP,$@)strip -o $@ $<
+	$(say)strip -o $@ $<
 $(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
 $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
@@ -281,16 +293,16 @@ BARE_TESTS := test_counting test_papi_presets test_callgrind
 bare_cc = $(CC) $(filter-out -DASSAY_PAPI=% -DASSAY_VALGRIND=%,$(UNIT_CFLAGS)) -DASSAY_PAPI=0 -DASSAY_VALGRIND=0 -c -o $@ $<
 $(BUILD)/obj/bare/test_%.o: tests/unit/test_%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(bare_cc)
+	$(say)$(bare_cc)
 $(BUILD)/obj/bare/%.o: harness/counters/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(bare_cc)
+	$(say)$(bare_cc)
 $(BARE)/bin/assay: $(CLI_OBJS) $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D); ln -sfn ../../share ../../plugins ../../lib ../../include $(BARE)
-	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(BARE)/test_%: $(BUILD)/obj/bare/test_%.o $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
+	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 
 # Fuzz targets. libFuzzer drives them in a build by clang with SANITIZE=fuzzer-no-link,...; plain_fuzzer.c in all others.
 FUZZ_SRCS := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -298,10 +310,10 @@ FUZZ_BINS := $(FUZZ_SRCS:%.c=$(BUILD)/%)
 FUZZER    := $(findstring fuzzer-no-link,$(SANITIZE))
 $(BUILD)/obj/tests/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(UNIT_CFLAGS) -c -o $@ $<
+	$(say)$(CC) $(UNIT_CFLAGS) -c -o $@ $<
 $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(BUILD)/obj/tests/fuzz/plain_fuzzer.o) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(SANFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(say)$(CC) $(SANFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/fuzz/fuzz_elf: | $(CODE_PROBES) $(BUILD)/tests/plugins/example_op.so
 fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with CC=clang SANITIZE=fuzzer-no-link,address,undefined
 	@:
@@ -315,7 +327,7 @@ CROSS_AARCH64 := $(if $(filter test cross-tests,$(if $(SANITIZE),,$(GOALS))),$(s
 CROSS_TESTS   := test_ternary_variants test_quantize test_quantize_halves test_quantize_agree
 $(BUILD)/aarch64/tests/%: tests/unit/%.c tests/cross/cmocka.h $(wildcard tests/unit/*.h)
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CROSS_AARCH64) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -Wno-unused-parameter -O1 -Itests/cross -Itests/unit -Iharness/include \
+	$(say)$(CROSS_AARCH64) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -Wno-unused-parameter -O1 -Itests/cross -Itests/unit -Iharness/include \
 		-o $@ $< -lm -ldl -lpthread
 cross-tests: $(if $(CROSS_AARCH64),$(CROSS_TESTS:%=$(BUILD)/aarch64/tests/%)) ## build what tests other architectures
 	$(if $(CROSS_AARCH64),@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc SANITIZE= OPENBLAS=0 plugins)
@@ -384,7 +396,7 @@ I = $(call quote,$(DESTDIR)$(PREFIX))
 HELP2MAN = $(shell command -v help2man)
 man_page = ci/man_page.sh $(BUILD)/bin/assay $(VERSION) > $(BUILD)/assay.1.tmp && mv $(BUILD)/assay.1.tmp $(BUILD)/assay.1
 man: all ## write the man page build/assay.1, with help2man
-	$(call say,MAN,$(BUILD)/assay.1)$(man_page)
+	$(say)$(man_page)
 install: all ## install to PREFIX (/usr/local) below DESTDIR
 	@$(MAKE) --no-print-directory install-files
 install-files:

@@ -247,7 +247,7 @@ load compare_helpers
 	[ "$status" = 4 ]
 	is '.cases | map(.metric) == ["time_s", "roof_frac", "exact_instructions", "roof_ns"]'
 	is '.cases[1, 3] | .verdict == "NOT_MEASURED" and (.reason | contains("which a comparison does not have"))'
-	is '.cases[2] | .verdict == "NOT_MEASURED" and (.reason | contains("--evidence all takes them, too"))'
+	is '.cases[2] | .verdict == "NOT_MEASURED" and (.reason | contains("'"'"'assay compare BASE --evidence all'"'"' takes them, too"))'
 	sed -i 's/require/where_counted/' demand.conf
 	compare base base --policy demand.conf --json
 	[ "$status" = 0 ]

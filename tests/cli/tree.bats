@@ -287,3 +287,19 @@ bare_make() {
 	[ "$(pkg-config --variable=plugindir assay)" = "$prefix/lib/assay/plugins" ]
 	[ "$(pkg-config --cflags assay | xargs -n 1 echo)" = "-I$prefix/include" ]
 }
+
+@test "make builds in one line, and shows the compiler with V=1 or when it complains" {
+	build() {
+		run env -u MAKEFLAGS -u MAKELEVEL make -C "$ASSAY_SOURCE" --no-print-directory ASSAY_NO_INSTALL=1 BUILD="$PWD/b" CFLAGS=-O0 "$@" "$PWD/b/plugins/overhead.so"
+	}
+	build
+	[ "$status" = 0 ]
+	[ "$output" = '  build  2 steps' ]
+	# nothing to do is nothing to say
+	build
+	[ -z "$output" ]
+	build V=1 CFLAGS='-O0 -DX'
+	[[ $status = 0 && $output == *" -DX "*"overhead_plugin.o"* && $output != *steps* ]]
+	build CFLAGS='-O0 -Dint=oops'
+	[[ $status = 2 && $output == '  build  2 steps'$'\n'*error:* ]]
+}
