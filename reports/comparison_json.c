@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stored comparison for scripts: its cases pair by pair, and what was counted on either side. */
+#include <string.h>
+
 #include "reports/emitter.h"
 
 #include <math.h>
@@ -90,9 +92,12 @@ static json_t *counts_json(const struct assay_comparison *cmp)
 	return sides;
 }
 
-static json_t *commit_json(const char *hash, bool dirty)
+static json_t *revision_json(const struct assay_build *b)
 {
-	return json_pack("{s:o,s:b}", "commit", assay_json_text(hash), "dirty", dirty);
+	struct assay_commit c = { .dirty = b->dirty };
+
+	memcpy(c.hash, b->commit, sizeof(c.hash));
+	return assay_json_commit(&c);
 }
 
 static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
@@ -110,12 +115,11 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 			  assay_json_text(cmp->head), "suite", assay_json_text(cmp->suite), "seed",
 			  assay_json_u64(cmp->seed), "started", assay_json_time(cmp->started_ns), "ended",
 			  assay_json_time(cmp->ended_ns), "machine", assay_json_text(cmp->machine.label),
-			  "base_revision", commit_json(cmp->build[ASSAY_BASE].commit, cmp->build[ASSAY_BASE].dirty),
-			  "head_revision", commit_json(cmp->build[ASSAY_HEAD].commit, cmp->build[ASSAY_HEAD].dirty),
-			  "program", commit_json(cmp->program.hash, cmp->program.dirty), "verdict",
-			  assay_json_text(v->verdict), "alpha", cmp->alpha, "budget_s", (double)cmp->budget_ns * 1e-9,
-			  "max_pairs", (int)cmp->max_pairs, "family", (int)cmp->family, "cases", cases, "exact",
-			  cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null()),
+			  "base_revision", revision_json(&cmp->build[ASSAY_BASE]), "head_revision",
+			  revision_json(&cmp->build[ASSAY_HEAD]), "program", assay_json_commit(&cmp->program),
+			  "verdict", assay_json_text(v->verdict), "alpha", cmp->alpha, "budget_s",
+			  (double)cmp->budget_ns * 1e-9, "max_pairs", (int)cmp->max_pairs, "family", (int)cmp->family,
+			  "cases", cases, "exact", cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null()),
 		out);
 }
 

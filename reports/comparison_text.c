@@ -212,6 +212,18 @@ static void case_pairs(const struct assay_comparison_case *c, const struct assay
 	}
 }
 
+/* The label of a revision has its commit; of files it stands behind. */
+static void side_line(struct assay_text *out, const char *name, const char *label, const struct assay_build *b)
+{
+	char commit[8];
+
+	snprintf(commit, sizeof(commit), "%.7s", b->commit);
+	assay_text_addf(out, "%-8s %s", name, label);
+	if (commit[0] && !strstr(label, commit))
+		assay_text_addf(out, ", built from %s%s", commit, b->dirty ? " with changes" : "");
+	assay_text_add(out, "\n");
+}
+
 static void header(const struct assay_comparison *cmp, const char *verdict, struct assay_text *out)
 {
 	char when[32];
@@ -219,7 +231,9 @@ static void header(const struct assay_comparison *cmp, const char *verdict, stru
 	assay_when_text(cmp->started_ns, when, sizeof(when));
 	assay_text_addf(out, "comparison %" PRId64 " of suite '%s', %s, seed %" PRIu64 "\n", cmp->id, cmp->suite, when,
 			cmp->seed);
-	assay_text_addf(out, "head     %s\nbase     %s\nmachine  %s\n", cmp->head, cmp->base, cmp->machine.label);
+	side_line(out, "head", cmp->head, &cmp->build[ASSAY_HEAD]);
+	side_line(out, "base", cmp->base, &cmp->build[ASSAY_BASE]);
+	assay_text_addf(out, "machine  %s\n", cmp->machine.label);
 	if (cmp->program.hash[0])
 		assay_text_addf(out, "program  %.12s%s\n", cmp->program.hash,
 				cmp->program.dirty ? " with changes" : "");

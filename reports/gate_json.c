@@ -98,6 +98,10 @@ static void write_json(const struct assay_report *report, const struct assay_emi
 	json_object_set_new(root, "suspects", json_integer((json_int_t)assay_gate_words_suspects(r)));
 	json_object_set_new(root, "base", assay_json_text(r->base[0] ? r->base : "none"));
 	json_object_set_new(root, "head", assay_json_text(r->head));
+	if (r->rule) {
+		json_object_set_new(root, "base_revision", assay_json_commit(&r->revision[0]));
+		json_object_set_new(root, "head_revision", assay_json_commit(&r->revision[1]));
+	}
 	json_object_set_new(root, "alpha", assay_json_number(r->alpha));
 	json_object_set_new(root, "no_baseline", json_boolean(r->no_baseline));
 	if (r->rule)

@@ -101,6 +101,11 @@ json_t *assay_json_unavailable(const struct assay_counters *counters)
 	return o;
 }
 
+json_t *assay_json_commit(const struct assay_commit *c)
+{
+	return json_pack("{s:o,s:b}", "commit", assay_json_text(c->hash), "dirty", c->dirty);
+}
+
 json_t *assay_json_build(const struct assay_build *b)
 {
 	return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:b}", "id", assay_json_text(b->id), "commit",

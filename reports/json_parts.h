@@ -25,6 +25,8 @@ json_t *assay_json_metrics(const struct assay_metric *v, size_t n);
 json_t *assay_json_counters(const struct assay_counters *counters);
 json_t *assay_json_unavailable(const struct assay_counters *counters);
 
+/* {"commit","dirty"}; an unknown commit is null. */
+json_t *assay_json_commit(const struct assay_commit *c);
 json_t *assay_json_build(const struct assay_build *b);
 /* "higher" or "lower"; null for 0. */
 json_t *assay_json_better(int better);

@@ -427,8 +427,8 @@ int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay
 	cmp->rule = ASSAY_JUDGE_RULE;
 	cmp->started_ns = assay_clock_unix_ns();
 	cmp->program = assay_build_identity_program();
-	assay_comparing_label(p->source[ASSAY_BASE].name, &cmp->build[ASSAY_BASE], cmp->base, sizeof(cmp->base));
-	assay_comparing_label(p->source[ASSAY_HEAD].name, &cmp->build[ASSAY_HEAD], cmp->head, sizeof(cmp->head));
+	assay_comparing_label(&p->source[ASSAY_BASE], cmp->base, sizeof(cmp->base));
+	assay_comparing_label(&p->source[ASSAY_HEAD], cmp->head, sizeof(cmp->head));
 	return 0;
 }
 

@@ -269,10 +269,12 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 	return rc;
 }
 
-void assay_comparing_label(const char *name, const struct assay_build *build, char *buf, size_t size)
+void assay_comparing_label(const struct assay_side_source *side, char *buf, size_t size)
 {
-	if (build->commit[0])
-		snprintf(buf, size, "%s (%.7s%s)", name, build->commit, build->dirty ? " with changes" : "");
+	const struct assay_build *build = &side->build;
+
+	if (side->from_git && build->commit[0])
+		snprintf(buf, size, "%s (%.7s%s)", side->name, build->commit, build->dirty ? " with changes" : "");
 	else
-		snprintf(buf, size, "%s", name);
+		snprintf(buf, size, "%s", side->name);
 }

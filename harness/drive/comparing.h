@@ -6,6 +6,7 @@
 #ifndef ASSAY_DRIVE_COMPARING_H
 #define ASSAY_DRIVE_COMPARING_H
 
+#include "drive/revision.h"
 #include "drive/watch.h"
 #include "judge/limits.h"
 #include "measure/measure_pair.h"
@@ -42,7 +43,7 @@ struct assay_comparing {
  */
 int assay_comparing_run(struct assay_comparing *c, struct assay_err *err);
 
-/* "name (8c1f0aa with changes)" */
-void assay_comparing_label(const char *name, const struct assay_build *build, char *buf, size_t size);
+/* "name", of a revision "name (8c1f0aa with changes)". */
+void assay_comparing_label(const struct assay_side_source *side, char *buf, size_t size);
 
 #endif

@@ -337,6 +337,10 @@ int assay_comparison_judge(const struct assay_comparison *cmp, const struct assa
 	snprintf(r.base, sizeof(r.base), "%s", cmp->base);
 	snprintf(r.head, sizeof(r.head), "%s", cmp->head);
 	memcpy(r.fitness, cmp->fitness, sizeof(r.fitness));
+	for (int side = 0; side < 2; side++) {
+		memcpy(r.revision[side].hash, cmp->build[side].commit, sizeof(r.revision[side].hash));
+		r.revision[side].dirty = cmp->build[side].dirty;
+	}
 	if (cmp->ended_ns > cmp->started_ns)
 		r.seconds = (double)(cmp->ended_ns - cmp->started_ns) * 1e-9;
 	r.controls = calloc(cmp->n_cases + 1, sizeof(*r.controls));

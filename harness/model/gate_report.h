@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/build.h"
 #include "model/case.h"
 #include "model/metric.h"
 #include "model/verdict.h"
@@ -64,7 +65,8 @@ struct assay_gate_control {
 struct assay_gate_report {
 	enum assay_verdict verdict;
 	enum assay_exit exit;
-	char base[256], head[256]; /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)"; base "": none */
+	char base[256], head[256];       /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)"; base "": none */
+	struct assay_commit revision[2]; /* of what the base and the head of a comparison were built from */
 	double alpha;
 	bool no_baseline;
 	char missing_hint

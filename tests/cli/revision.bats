@@ -99,9 +99,11 @@ compare() {
 	cp -r out ../elsewhere
 	select=(--no-default-plugins --plugin out/op.so --bench-dir bench --db ../c.db --margin 50% --budget 300ms)
 	GIT_CEILING_DIRECTORIES=$BATS_TEST_TMPDIR run --separate-stderr "$ASSAY" compare ../elsewhere/variant.so out/variant.so "${select[@]}" --json
-	jq -e --arg c "${head:0:7}" '.head == "out/variant.so (\($c))" and .base == "../elsewhere/variant.so"' <<<"$output"
+	jq -e --arg c "$head" '.head_revision == {"commit": $c, "dirty": false} and .base_revision.commit == null and .head == "out/variant.so"' <<<"$output"
 	run --separate-stderr "$ASSAY" compare ../elsewhere/variant.so out/variant.so "${select[@]}" --revision v1..v2+ --json
-	jq -e '.head == "out/variant.so (v2 with changes)" and .base == "../elsewhere/variant.so (v1)"' <<<"$output"
+	jq -e '.base_revision == {"commit": "v1", "dirty": false} and .head_revision == {"commit": "v2", "dirty": true}' <<<"$output"
+	run -0 "$ASSAY" show comparisons last --db ../c.db
+	[[ $output == *$'\nhead     out/variant.so, built from v2 with changes\nbase     ../elsewhere/variant.so, built from v1\n'* ]]
 	run -0 "$ASSAY" show comparisons last --db ../c.db --json
 	jq -e '.comparison | .base_revision == {"commit": "v1", "dirty": false} and .head_revision == {"commit": "v2", "dirty": true}
 		and (.program | has("commit") and has("dirty"))' <<<"$output"
