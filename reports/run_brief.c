@@ -269,11 +269,16 @@ static void legend_line(const struct view *v, const char *name, const char *text
 
 static void add_legend(const struct view *v, struct assay_text *out)
 {
+	char text[512];
+
 	assay_text_add(out, assay_paint(v->style, ASSAY_DIM));
 	if (v->faster)
 		legend_line(v, "vs ref", "speed against the reference variant on as many threads", out);
 	if (v->roof)
 		legend_line(v, "roof", "share of the bandwidth (l1 to dram) or arithmetic that bounds the case", out);
+	assay_run_cells_no_roof(v->r->run, text, sizeof(text));
+	if (text[0])
+		legend_line(v, v->roof ? "" : "roof", text, out);
 	if (v->ranged)
 		legend_line(v, "?", "too few samples for a 95 % interval: half the range of all of them", out);
 	if (v->doubted)

@@ -97,6 +97,30 @@ static void spoken_name(const char *tag, char *name, size_t size)
 	}
 }
 
+void assay_run_cells_no_roof(const struct assay_run *run, char *buf, size_t size)
+{
+	const char *why = "";
+	size_t without = 0, with = 0;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_result *r = &run->results[i];
+		const struct assay_unavailable *u = assay_counters_find_missing(&r->counters, "roof_frac");
+
+		if (!assay_run_cells_measured(r))
+			continue;
+		if (assay_result_metric(r, "roof_frac")) {
+			with++;
+		} else if (u) {
+			why = without++ ? why : u->reason;
+		}
+	}
+	buf[0] = '\0';
+	if (without && with)
+		snprintf(buf, size, "none of %zu case%s: %s", without, without == 1 ? "" : "s", why);
+	else if (without)
+		snprintf(buf, size, "none: %s", why);
+}
+
 bool assay_run_cells_repeats(const struct assay_result *r, const struct assay_metric *m)
 {
 	if (strcmp(m->tag, "items_per_s"))

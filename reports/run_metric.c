@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One metric or count of every case of a run, as text and for scripts: {"schema":1,"run","metric","unit","cases":[{"key",
- * "value","source","reason"}]}, where a value or a reason is null.
+ * One metric or count of every case of a run, as text and for scripts: {"schema":1,"run","metric","unit","cases":[{
+ * "key","value","source","reason"}]}, where a value or a reason is null.
  */
 #include "reports/emitter.h"
 

@@ -34,6 +34,12 @@ bool assay_run_cells_measured(const struct assay_result *r);
 /* NaN where @r has no such metric. */
 double assay_run_cells_metric(const struct assay_result *r, const char *tag);
 
+/*
+ * Why measured cases have no share of the roof: "none: REASON" of all of them, "none of 3 cases: REASON" of some; the
+ * reason is that of the first. "" where each has one.
+ */
+void assay_run_cells_no_roof(const struct assay_run *run, char *buf, size_t size);
+
 /* One rate for all cases of an op, so that its lines can be compared: "ops_per_s", "bytes_per_s", … */
 const char *assay_run_cells_rate_tag(const struct assay_run *run, const char *op);
 /* The rate of @tag; tokens are counted over the time of the case, not over the op's own. NULL where @r has none. */

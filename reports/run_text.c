@@ -44,7 +44,9 @@ struct view {
 	const char *pm; /* plus-minus */
 	bool timed;     /* any case has a time */
 	bool against;   /* any shape has several variants */
-	bool roof, narrow, note_lines, rounds, starred, ranged, noted, efficiency, in_turn;
+	bool roof, narrow, note_lines, rounds, starred, ranged, efficiency, in_turn;
+	bool unsteady, dropped, disturbed, slow; /* notes that occur */
+	bool warm, cold, digest, relative;
 };
 
 static void check_text(const struct assay_result *r, char *buf, size_t size)
@@ -67,6 +69,10 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 	const struct assay_roof_range *in_turn = &r->roof.in_turn;
 
 	buf[0] = '\0';
+	v->unsteady |= r->n_samples && !r->steady;
+	v->dropped |= r->dropped_frac > DROPPED_SHOWN_FRAC;
+	v->disturbed |= r->disturbed;
+	v->slow |= r->slow_core;
 	/* little room: it has no column */
 	if (v->note_lines)
 		assay_run_cells_against_text(v->run, r, buf, size);
@@ -80,8 +86,6 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 			 100 * r->disturbed_frac);
 	if (r->slow_core)
 		snprintf(buf + strlen(buf), size - strlen(buf), "%sslow core", buf[0] ? ", " : "");
-	v->noted |=
-		(r->n_samples && !r->steady) || r->dropped_frac > DROPPED_SHOWN_FRAC || r->disturbed || r->slow_core;
 	if (isfinite(efficiency))
 		snprintf(buf + strlen(buf), size - strlen(buf), "%s%.0f %% efficient", buf[0] ? ", " : "",
 			 100 * efficiency);
@@ -126,6 +130,8 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	if (isfinite(roof_frac))
 		snprintf(roof, sizeof(roof), "%.*f %%", roof_frac < 0.0995 ? 1 : 0, 100 * roof_frac);
 	check_text(r, check, sizeof(check));
+	v->digest |= r->checked && r->digest[0];
+	v->relative |= r->checked && !r->digest[0] && r->max_rel_err >= 0;
 	note_text(v, r, note, sizeof(note));
 	assay_run_cells_against_text(v->run, r, against, sizeof(against));
 
@@ -155,6 +161,7 @@ static void add_result(struct assay_columns *t, struct view *v, const struct ass
 	cells[COL_VARIANT] = variant;
 	cells[COL_SHAPE] = shape;
 	cells[COL_THREADS] = threads;
+	*(r->c.cache == ASSAY_CACHE_COLD ? &v->cold : &v->warm) = true;
 	/* little room: only what is not usual */
 	if (!v->narrow)
 		cells[COL_CACHE] = assay_cache_name(r->c.cache);
@@ -236,14 +243,70 @@ static void add_metric_legend(struct assay_text *out, const struct view *v)
 	assay_text_release(&line);
 }
 
+/* What the notes that occur mean. */
+static void add_note_legend(struct assay_text *out, const struct view *v)
+{
+	const struct {
+		bool occurs;
+		const char *text;
+	} notes[] = {
+		{ v->unsteady, "unsteady: warm-up did not settle" },
+		{ v->dropped, "dropped: samples left out because the host disturbed them or a core was slow" },
+		{ v->disturbed, "disturbed: so many samples were that none is left out for it" },
+		{ v->slow, "slow core: most of the time something slowed the core, such as its other hardware thread" },
+	};
+	struct assay_text line = { 0 };
+
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (notes[i].occurs)
+			assay_text_addf(&line, "%s%s", line.len ? "; " : "", notes[i].text);
+	if (line.len)
+		legend_line(out, v, "notes", line.s);
+	out->failed |= line.failed;
+	assay_text_release(&line);
+}
+
+static void add_thread_legend(struct assay_text *out, const struct view *v)
+{
+	char text[192] = "threads, each bound to a core of its own";
+	size_t n = strlen(text);
+
+	if (v->narrow && v->cold)
+		snprintf(text + n, sizeof(text) - n,
+			 "; inputs were used before, unless the shape ends with cold: then they are in memory only");
+	else if (!v->narrow)
+		snprintf(text + n, sizeof(text) - n, "; cache: %s%s%s", v->warm ? "warm (inputs used before)" : "",
+			 v->warm && v->cold ? " or " : "", v->cold ? "cold (in memory only)" : "");
+	legend_line(out, v, "thr", text);
+}
+
+/* @v->narrow: a line that says nothing else is right. */
+static void add_check_legend(struct assay_text *out, const struct view *v)
+{
+	char text[160];
+
+	if (v->narrow) {
+		legend_line(out, v, "check",
+			    v->run->id ? "results equal the op's own answer, unless their line says so; digests stand "
+					 "in 'assay show RUN CASE'"
+				       : "every result equals the op's own answer, unless its line says so");
+		return;
+	}
+	snprintf(text, sizeof(text), "ok: equal to the op's own answer%s%s%s%s",
+		 v->digest || v->relative ? "; with " : "", v->digest ? "the digest of exact results" : "",
+		 v->digest && v->relative ? ", or " : "",
+		 !v->relative ? ""
+		 : v->digest  ? "the worst relative error of others"
+			      : "the worst relative error");
+	legend_line(out, v, "check", text);
+}
+
 static void add_legend(struct assay_text *out, const struct view *v)
 {
+	char no_roof[512];
+
 	assay_text_addf(out, "\n%s", assay_paint(v->style, ASSAY_DIM));
-	legend_line(out, v, "thr",
-		    v->narrow ? "threads, each bound to a core of its own; inputs were used before, unless the shape "
-				"ends with cold: then they are in memory only"
-			      : "threads, each bound to a core of its own; cache: warm (inputs used before) or cold "
-				"(in memory only)");
+	add_thread_legend(out, v);
 	if (v->timed) {
 		legend_line(out, v, "time",
 			    v->rounds ? "median of one call, and half the width of its 95 % interval, over rounds: "
@@ -266,24 +329,15 @@ static void add_legend(struct assay_text *out, const struct view *v)
 					"gave it in this run; a wider terminal shows of which"
 				      : "share of what this machine gave in this run, and of what: the bandwidth of "
 					"stream.* where the data lies (l1, l2, l3, dram) or the arithmetic of peak.*");
-	if (v->narrow)
-		legend_line(out, v, "check",
-			    v->run->id ? "results equal the op's own answer, unless their line says so; digests stand "
-					 "in 'assay show RUN CASE'"
-				       : "every result equals the op's own answer, unless its line says so");
-	else
-		legend_line(out, v, "check",
-			    "ok: equal to the op's own answer; with the digest of exact results, or the worst relative "
-			    "error of others");
+	assay_run_cells_no_roof(v->run, no_roof, sizeof(no_roof));
+	if (no_roof[0])
+		legend_line(out, v, v->roof ? "" : "roof", no_roof);
+	add_check_legend(out, v);
 	if (v->against)
 		legend_line(out, v, "versus",
 			    "the fastest variant of the shape on as many threads, of that one the reference variant");
 	add_metric_legend(out, v);
-	if (v->noted)
-		legend_line(out, v, "notes",
-			    "unsteady: warm-up did not settle; dropped: samples left out because the host disturbed "
-			    "them or a core was slow; disturbed: so many were that none is left out for it; slow core: "
-			    "most of the time something slowed the core, such as its other hardware thread");
+	add_note_legend(out, v);
 	if (v->in_turn)
 		legend_line(out, v, "",
 			    "roof: 95 % interval of the share, where the limit took turns with the case; over rounds, "

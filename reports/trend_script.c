@@ -216,8 +216,8 @@ static void add_labels(struct assay_text *t, const struct dot *v, size_t n, bool
 }
 
 /*
- * The band the values take, a little wider. At least 5 %, so that pure noise does not look like a cliff; where all are 0,
- * one unit.
+ * The band the values take, a little wider. At least 5 %, so that pure noise does not look like a cliff; where all are
+ * 0, one unit.
  */
 static void y_range(const struct assay_report_history *s, const struct dot *v, size_t n, double *lo, double *hi)
 {

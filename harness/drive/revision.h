@@ -14,7 +14,7 @@ struct assay_side_source {
 	bool from_git;                /* it was built from the commit, and from changes, that build says */
 	char *top;                    /* then: of the checkout that the plugins were built in, malloc'ed; else NULL */
 	struct assay_strings plugins; /* sorted by path; at least one */
-	/* commit and dirty, "" where that is not known; compiler, flags and plugins are empty, the catalog of the plugins tells them */
+	/* commit and dirty, "" where that is not known; the catalog of the plugins tells compiler, flags and plugins */
 	struct assay_build build;
 };
 

@@ -52,7 +52,8 @@ void assay_history_close(struct assay_history *h);
 int assay_history_find(const struct assay_history *h, const char *pattern, const struct assay_case **out,
 		       struct assay_err *err);
 /*
- * The runs of a case in order of time, with @metric those that have that metric or count, and its base unit; NULL: time.
+ * The runs of a case in order of time, with @metric those that have that metric or count, and its base unit. NULL is
+ * time.
  * ASSAY_EUSAGE with the nearest name where none has it. The caller frees *out.
  */
 int assay_history_points(const struct assay_history *h, const struct assay_case *c, const char *metric,

@@ -87,8 +87,8 @@ struct assay_policy assay_policy_default(void);
 
 /*
  * ASSAY_ENOTFOUND when the file is absent; ASSAY_EUSAGE with "file:line: …": syntax, an unknown option, a margin of 0
- * or over 100 %, a limit that is no demand or has a unit of another kind than its metric. Whether metrics and cases exist is checked where they are
- * known, in assay_gate_judge. On error @p is unchanged.
+ * or over 100 %, a limit that is no demand or has a unit of another kind than its metric. Whether metrics and cases
+ * exist is checked where they are known, in assay_gate_judge. On error @p is unchanged.
  */
 int assay_policy_load(struct assay_policy *p, const char *path, struct assay_err *err);
 /* The same from memory, as comparisons keep it; @path is only named in messages. */

@@ -21,9 +21,9 @@ void assay_quantity_text(double value, const char *unit, bool utf8, char *buf, s
  */
 void assay_metric_text(const char *tag, double value, const char *unit, bool utf8, char *buf, size_t size);
 /*
- * The unit that such a text ends in, of the metric @tag: @unit is the SI base unit, of which @text is @factor. "GB/s" is
- * 1e9 of "B/s", "us" 1e-6 of "s", "k tok/s" 1e3 of "1/s", "%" 0.01 of "1". What no table writes stands for itself, as
- * "J" does. False where it is too long for a unit.
+ * The unit @text that such a text ends in, of the metric @tag: it is @factor of the SI base unit @unit. "GB/s" is 1e9
+ * of "B/s", "us" 1e-6 of "s", "k tok/s" 1e3 of "1/s", "%" 0.01 of "1". What no table writes stands for itself, as "J"
+ * does. False where it is too long for a unit.
  */
 bool assay_unit_read(const char *tag, const char *text, double *factor, char unit[ASSAY_METRIC_UNIT_MAX]);
 /* What may follow a number of the metric @tag, whose base unit is @unit: "ns, us, ms or s". */

@@ -202,8 +202,26 @@ TEST(test_run_legend)
 	assert_null(strstr(out, "  *  "));
 	assert_null(strstr(out, "below"));
 	assert_null(strstr(out, "disturbed"));
+	/* of marks, caches and checks only those that occur */
+	assert_null(strstr(out, "  notes"));
+	assert_true(has_line(out, "  thr", "cache: warm (inputs used before)"));
+	assert_null(strstr(out, "cold"));
+	r[0].steady = false;
+	r[0].c.cache = ASSAY_CACHE_COLD;
+	assert_int_equal(assay_counters_add_missing(&r[0].counters, "roof_frac", "assay", "no stream.read ran"), 0);
+	out = emit_run(&run, "text", &style);
+	assert_true(has_line(out, "  notes  unsteady: ", "did not settle"));
+	assert_null(strstr(out, "dropped"));
+	assert_null(strstr(out, "slow core"));
+	assert_true(has_line(out, "  thr", "cache: cold (in memory only)"));
+	assert_true(has_line(out, "  roof   none: ", "no stream.read ran"));
+	r[0].steady = true;
 
 	run.n_results = 2;
+	assay_result_add_metric(&r[1], "roof_frac", "1", 1, 0.5);
+	out = emit_run(&run, "text", &style);
+	assert_true(has_line(out, "         none of 1 case: ", "no stream.read ran"));
+	assert_true(has_line(out, "  thr", "warm (inputs used before) or cold (in memory only)"));
 	r[1].n_samples = 3;
 	r[1].ci95_reached = r[1].converged = false;
 	r[1].disturbed_frac = 0.6;

@@ -111,6 +111,10 @@ TEST(legend_of_what_occurs)
 	assert_null(strstr(s, "  !  "));
 	assert_null(strstr(s, "unsure"));
 	assert_null(strstr(s, "-v shows all"));
+	/* a column that has no value says why */
+	assert_int_equal(assay_counters_add_missing(&r[0].counters, "roof_frac", "assay", "no stream.read ran"), 0);
+	s = brief(r, 1, (struct assay_emit_style){ .utf8 = true });
+	has(s, "\n  roof   none: no stream.read ran\n");
 
 	r[1].ci95_reached = r[1].steady = r[1].converged = false;
 	r[1].slow_core = true;
@@ -120,6 +124,7 @@ TEST(legend_of_what_occurs)
 	has(s, "fast  8.00 µs  ?!  ±1.0 %   ×12.5  71 %  l3\n");
 	has(s, "  vs ref speed against the reference");
 	has(s, "  roof   share of the bandwidth");
+	has(s, "\n         none of 1 case: no stream.read ran\n");
 	has(s, "  ?      too few samples");
 	has(s, "  !      the host disturbed it");
 	has(s,
@@ -129,6 +134,7 @@ TEST(legend_of_what_occurs)
 
 	s = brief(r, 2, (struct assay_emit_style){ 0 });
 	has(s, "+-1.0 %   12.5x");
+	assay_result_release(&r[0]);
 	assay_result_release(&r[1]);
 }
 
