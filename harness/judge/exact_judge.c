@@ -149,7 +149,7 @@ static int judge_counts(struct judging *j, const struct assay_exact_case *base, 
 
 static int add_new(struct judging *j, struct assay_row_name name)
 {
-	int rc = assay_row_say(j->r, name, ASSAY_PASS, j->err, "new: counted, not in %s", j->in->base_name);
+	int rc = assay_row_say(j->r, name, ASSAY_PASS, j->err, "counted, not in %s", j->in->base_name);
 
 	if (!rc)
 		j->r->cases[j->r->n_cases - 1].is_new = true;
