@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Twice the work of compare_base.c, under a name of its own. */
-#include "compare_side.h"
+#include "side.h"
 
 static int run(struct assay_job *job)
 {
-	compare_triple(job, 2 * COMPARE_ROUNDS);
+	side_triple(job, 2 * TRIPLE_ROUNDS);
 	return 0;
 }
 
-static const struct assay_variant variants[] = { COMPARE_VARIANT("twice", run) };
+static const struct assay_variant variants[] = { TRIPLE("twice", run) };
 
-COMPARE_PLUGIN("compare-twice", variants);
+SIDE_PLUGIN("compare-twice", variants);
