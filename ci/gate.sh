@@ -257,7 +257,7 @@ fi
 if [ -n "$base" ]; then
 	say "comparing with $base ($why)"
 	"$program" compare "$base" --suite "$suite" ${db:+--db "$db"} ${policy:+--policy "$policy"} --markdown "$out/report.md" \
-		--junit "$out/junit.xml" --json-file "$out/report.json" ${strict:+--strict} "$@"
+		--junit "$out/junit.xml" --json-file "$out/report.json" ${strict:+--strict} --suspects "$suspects" "$@"
 	status=$?
 elif check_own; then
 	say "no revision to compare with: $why; judging by manifest, limits and recorded counts"
@@ -277,5 +277,7 @@ fi
 for file in report.md junit.xml report.json; do
 	[ -s "$out/$file" ] && say "wrote $out/$file"
 done
+[ "$status$strict$suspects" = 6fail ] &&
+	say 'a case looks slower, without proof: measure it on a quieter machine, or let it pass with --suspects pass'
 say "exit status $status"
 exit "$status"

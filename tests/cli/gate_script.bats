@@ -51,7 +51,7 @@ gate() {
 
 # compared BASE [MORE]: the only call was a comparison with BASE
 compared() {
-	local want="compare $1 --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json${2:+ $2}"
+	local want="compare $1 --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json --suspects fail${2:+ $2}"
 
 	[ "$(cat "$FAKE_LOG")" = "$want" ] || { printf 'want %s\ngot  %s\n%s\n' "$want" "$(cat "$FAKE_LOG")" "$stderr"; return 1; }
 }
@@ -223,10 +223,10 @@ gate --suite other --db d --policy assay.conf --markdown build/gate/report.md --
 	cd sub
 	run --separate-stderr ../ci/gate.sh
 	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite quick --db $BATS_TEST_TMPDIR/repo/assay.db --markdown $BATS_TEST_TMPDIR/repo/build/gate/report.md \
---junit $BATS_TEST_TMPDIR/repo/build/gate/junit.xml --json-file $BATS_TEST_TMPDIR/repo/build/gate/report.json" ]
+--junit $BATS_TEST_TMPDIR/repo/build/gate/junit.xml --json-file $BATS_TEST_TMPDIR/repo/build/gate/report.json --suspects fail" ]
 	rm "$FAKE_LOG"
 	ASSAY_DB=d run --separate-stderr ../ci/gate.sh --out o
-	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite quick --markdown o/report.md --junit o/junit.xml --json-file o/report.json" ]
+	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite quick --markdown o/report.md --junit o/junit.xml --json-file o/report.json --suspects fail" ]
 }
 
 @test "a shallow clone is named as the reason" {
@@ -287,7 +287,7 @@ gate --suite other --db d --policy assay.conf --markdown build/gate/report.md --
 @test "suite, strictness, folder and program come from the environment" {
 	history
 	SUITE=full STRICT=1 GATE_DIR=../out gate
-	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite full --markdown ../out/report.md --junit ../out/junit.xml --json-file ../out/report.json --strict" ]
+	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite full --markdown ../out/report.md --junit ../out/junit.xml --json-file ../out/report.json --strict --suspects fail" ]
 	[ -s ../out/junit.xml ]
 	rm "$FAKE_LOG"
 	STRICT=0 gate
@@ -310,7 +310,18 @@ gate --suite other --db d --policy assay.conf --markdown build/gate/report.md --
 	history
 	SUITE=full STRICT=0 GATE_DIR=out gate --suite=smoke --strict --out ../out2
 	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite smoke --markdown ../out2/report.md --junit ../out2/junit.xml \
---json-file ../out2/report.json --strict" ]
+--json-file ../out2/report.json --strict --suspects fail" ]
+	rm "$FAKE_LOG"
+	SUSPECTS=pass gate
+	[[ $(cat "$FAKE_LOG") == *" --suspects pass" ]]
+	FAKE_compare=6 gate --strict
+	[[ $stderr != *"let it pass"* ]]
+	FAKE_compare=6 gate
+	[ "$status" = 6 ]
+	[[ $stderr == *"a case looks slower, without proof"*"let it pass with --suspects pass"* ]]
+	rm "$FAKE_LOG"
+	SUSPECTS=pass gate --suspects=fail
+	[[ $(cat "$FAKE_LOG") == *" --suspects fail" ]]
 	gate --suite
 	[ "$status" = 2 ]
 	[ "$stderr" = "gate: option '--suite' needs a value" ]
