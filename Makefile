@@ -168,6 +168,11 @@ $(BUILD)/obj/harness/drive/build_identity.o: $(BUILD)/gen/build_info.h
 # A build folder has the shape of an installation, so that the program finds its files in the same way.
 $(BUILD)/share/assay:
 	@mkdir -p $@.tmp; ln -sfnr bench $@.tmp/bench; ln -sfnr baselines $@.tmp/baselines; mv -T $@.tmp $@
+all: $(BUILD)/share/assay/templates $(BUILD)/bin/assay-gate
+$(BUILD)/share/assay/templates: | $(BUILD)/share/assay
+	@ln -sfnr ci/templates $@
+$(BUILD)/bin/assay-gate:
+	@mkdir -p $(@D); ln -sfnr ci/gate.sh $@
 $(BUILD)/include:
 	@mkdir -p $(@D); ln -sfnr harness/include $@
 
@@ -280,7 +285,7 @@ $(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
 $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
 $(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o
-$(BUILD)/tests/test_drive: | $(PLUGINS) $(BUILD)/share/assay
+$(BUILD)/tests/test_drive $(BUILD)/tests/test_project: | $(PLUGINS) $(BUILD)/share/assay
 # allocations of the harness that fail when the test says so
 $(BUILD)/tests/test_judge_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/test_steadiness: private LDFLAGS += -Wl,--wrap=realloc
@@ -401,8 +406,10 @@ install: all ## install to PREFIX (/usr/local) below DESTDIR
 	@$(MAKE) --no-print-directory install-files
 install-files:
 	install -d $(I)/bin $(I)/lib/assay/plugins $(I)/lib/pkgconfig $(I)/include/assay $(I)/share/man/man1 \
-		$(I)/share/assay/bench/suites $(I)/share/assay/bench/groups $(I)/share/assay/baselines/exact
+		$(I)/share/assay/bench/suites $(I)/share/assay/bench/groups $(I)/share/assay/baselines/exact \
+		$(I)/share/assay/templates
 	install -m 755 $(BUILD)/bin/assay $(I)/bin/
+	install -m 755 ci/gate.sh $(I)/bin/assay-gate
 	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
 	$(if $(HEAP_LIB),install -m 755 $(HEAP_LIB) $(I)/lib/assay/)
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
@@ -413,6 +420,7 @@ install-files:
 	install -m 644 bench/groups/*.group $(I)/share/assay/bench/groups/
 	install -m 644 baselines/*.* $(I)/share/assay/baselines/
 	install -m 644 baselines/exact/*.json $(I)/share/assay/baselines/exact/
+	install -m 644 ci/templates/*.yml $(I)/share/assay/templates/
 
 .SECONDARY:
 -include $(shell find $(BUILD)/obj $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -34,6 +34,8 @@
 	ROW(catalog_json)                                                                                              \
 	ROW(source_text)                                                                                               \
 	ROW(source_json)                                                                                               \
+	ROW(repository_text)                                                                                           \
+	ROW(repository_json)                                                                                           \
 	ROW(health_text)                                                                                               \
 	ROW(health_json)                                                                                               \
 	ROW(certification_text)                                                                                        \

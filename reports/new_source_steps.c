@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay new` wrote and the commands that come after it, for people and for scripts. */
+/* What `assay new` and `assay init` wrote and the commands that come after it, for people and for scripts. */
 #include "reports/emitter.h"
 #include "reports/json_parts.h"
+
+static void write_names(const struct assay_report_source *r, struct assay_text *out)
+{
+	for (size_t i = 0; i < r->files->n; i++)
+		assay_text_addf(out, "wrote %s\n", r->files->v[i]);
+}
+
+static json_t *names_json(const struct assay_report_source *r)
+{
+	json_t *files = json_array();
+
+	for (size_t i = 0; i < r->files->n; i++)
+		json_array_append_new(files, assay_json_text(r->files->v[i]));
+	return files;
+}
 
 static void write_text(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_report_source *r = &report->source;
 
 	(void)style;
-	for (size_t i = 0; i < r->files->n; i++)
-		assay_text_addf(out, "wrote %s\n", r->files->v[i]);
+	write_names(r, out);
 	assay_text_addf(out,
 			"\nCompile it with the headers of this program, or with those of an installed one:\n\n"
 			"  %s\n  %s\n\n",
@@ -32,19 +46,51 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 static void write_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_report_source *r = &report->source;
-	json_t *files = json_array();
-
 	(void)style;
-	for (size_t i = 0; i < r->files->n; i++)
-		json_array_append_new(files, assay_json_text(r->files->v[i]));
 	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "op",
-				   assay_json_text(r->op), "variant", assay_json_text(r->variant), "files", files,
-				   "compile", assay_json_text(r->compile), "compile_installed",
+				   assay_json_text(r->op), "variant", assay_json_text(r->variant), "files",
+				   names_json(r), "compile", assay_json_text(r->compile), "compile_installed",
 				   assay_json_text(r->compile_installed), "verify", assay_json_text(r->verify), "run",
 				   assay_json_text(r->run), "keep", assay_json_text(r->keep), "compare",
 				   assay_json_text(r->compare)),
 			 out);
 }
 
+static void write_repository_text(const struct assay_report *report, const struct assay_emit_style *style,
+				  struct assay_text *out)
+{
+	const struct assay_report_source *r = &report->source;
+
+	(void)style;
+	write_names(r, out);
+	assay_text_addf(out,
+			"\n%s/%s in %s is %s\n\n"
+			"  %s && %s\n"
+			"      builds it: is it right?\n"
+			"  %s\n"
+			"      how fast is it, beside the other variants?\n"
+			"  %s\n"
+			"      what a pull request must pass\n",
+			r->op, r->variant, r->files->v[0],
+			r->right ? "simple, and right as it is. Next:"
+				 : "yet to be written: fill in the body of work(), which is wrong as it is. Next:",
+			r->compile, r->verify, r->run, r->gate);
+}
+
+static void write_repository_json(const struct assay_report *report, const struct assay_emit_style *style,
+				  struct assay_text *out)
+{
+	const struct assay_report_source *r = &report->source;
+
+	(void)style;
+	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "schema", 1, "op", assay_json_text(r->op),
+				   "variant", assay_json_text(r->variant), "files", names_json(r), "right", r->right,
+				   "compile", assay_json_text(r->compile), "verify", assay_json_text(r->verify), "run",
+				   assay_json_text(r->run), "gate", assay_json_text(r->gate)),
+			 out);
+}
+
+ASSAY_EMITTER(repository_text, ASSAY_REPORT_REPOSITORY, "text", write_repository_text);
+ASSAY_EMITTER(repository_json, ASSAY_REPORT_REPOSITORY, "json", write_repository_json);
 ASSAY_EMITTER(source_text, ASSAY_REPORT_SOURCE, "text", write_text);
 ASSAY_EMITTER(source_json, ASSAY_REPORT_SOURCE, "json", write_json);

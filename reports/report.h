@@ -29,6 +29,7 @@ enum assay_report_kind {
 	ASSAY_REPORT_BASELINE,      /* what was done to one */
 	ASSAY_REPORT_CATALOG,       /* what can be measured */
 	ASSAY_REPORT_SOURCE,        /* a source that was written, and what comes next */
+	ASSAY_REPORT_REPOSITORY,    /* the same, with all that gates it */
 	ASSAY_REPORT_HEALTH,        /* what this machine can measure */
 	ASSAY_REPORT_CERTIFICATION, /* how often the judge is wrong */
 	ASSAY_REPORT_PROMISE,       /* what can be found in a given time */
@@ -98,6 +99,8 @@ struct assay_report_source {
 	const struct assay_strings *files; /* that were written */
 	/* the commands to come */
 	const char *compile, *compile_installed, *verify, *run, *keep, *compare;
+	const char *gate; /* of a repository, in place of the second and the last two */
+	bool right;       /* of a repository: the source is right as it is */
 };
 
 struct assay_report_health {

@@ -19,6 +19,7 @@
 /* One command; argv[0] is "assay NAME". Returns the exit status. */
 int assay_cmd_list(int argc, char **argv);
 int assay_cmd_run(int argc, char **argv);
+int assay_cmd_init(int argc, char **argv);
 int assay_cmd_new(int argc, char **argv);
 int assay_cmd_verify(int argc, char **argv);
 int assay_cmd_show(int argc, char **argv);

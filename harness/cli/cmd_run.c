@@ -32,6 +32,8 @@ static int set_revision(void *to, const char *arg, const char *name, struct assa
 #define AT(member) offsetof(struct assay_settings, member)
 
 static const struct assay_option options[] = {
+	{ "build", 0, NULL, assay_option_flag, AT(r.build),
+	  "Build the working tree first, as its assay.conf says, and load the plugins that this makes as well" },
 	{ "budget", 0, "TIME", assay_option_duration, AT(r.budget_ns),
 	  "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the "
 	  "work is fixed)" },

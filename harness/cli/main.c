@@ -20,6 +20,7 @@ static const struct command {
 	{ "list", "what there is: plugins, ops, variants, suites, groups of counters, cases", assay_cmd_list },
 	{ "run", "measure a suite and store the results", assay_cmd_run },
 	{ "verify", "check that results are right, without measuring", assay_cmd_verify },
+	{ "init", "begin a repository of your own kernels, gated from its first commit", assay_cmd_init },
 	{ "new", "write the source of a variant or an op of your own, ready to compile", assay_cmd_new },
 	{ "show", "stored runs, a run, a case", assay_cmd_show },
 	{ "gate", "judge a run: manifest, limits, baseline; the exit status says it", assay_cmd_gate },

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "drive/installed.h"
+#include "drive/project.h"
 #include "judge/manifest.h"
 
 /* Is @c the case of the entry; with @any, any of its variant? */
@@ -63,6 +64,7 @@ int assay_compare_manifest_check(struct assay_compare_plan *p, const struct assa
 				 struct assay_err *err)
 {
 	const struct assay_side_source *base = &p->source[ASSAY_BASE];
+	struct assay_project_conf of_base;
 	char dir[ASSAY_INSTALLED_PATH_MAX];
 	char *path = NULL;
 	int rc = 0;
@@ -70,10 +72,16 @@ int assay_compare_manifest_check(struct assay_compare_plan *p, const struct assa
 	if (!base->from_git || r->only.n || r->bench_dir || r->threads || r->batch_size)
 		return 0;
 	for (int k = 0; k < 2 && !rc; k++) {
-		if (!k && assay_installed_baseline_dir(dir, sizeof(dir), NULL))
+		if (!k && assay_project_baseline_dir(dir, sizeof(dir), NULL))
 			continue;
-		if (asprintf(&path, "%s%s/%s.manifest", k ? base->top : dir, k ? "/baselines" : "",
-			     p->session.plan.suite) < 0)
+		/* the base's own assay.conf, where it has a good one, says where its manifests were */
+		if (k) {
+			rc = assay_project_conf_read(&of_base, base->top, NULL);
+			snprintf(dir, sizeof(dir), "%.2000s/%.2000s", base->top,
+				 !rc && of_base.baselines ? of_base.baselines : "baselines");
+			assay_project_conf_release(&of_base);
+		}
+		if (asprintf(&path, "%s/%s.manifest", dir, p->session.plan.suite) < 0)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		rc = check(p, path, w, lost, err);
 		free(path);

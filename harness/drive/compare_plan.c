@@ -14,6 +14,7 @@
 #include "drive/compare_manifest.h"
 #include "drive/compare_policy.h"
 #include "drive/installed.h"
+#include "drive/project.h"
 #include "judge/comparison_judge.h"
 #include "machine/environment.h"
 #include "worker/plugin_loader.h"
@@ -379,32 +380,13 @@ static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_r
 	return rc;
 }
 
-static void on_building(void *arg, const char *name, const char *command)
-{
-	char text[1024];
-
-	snprintf(text, sizeof(text), "building %s: %s", name, command);
-	assay_watch_tell(arg, &(struct assay_event){ .kind = ASSAY_EVENT_BUILDING, .text = text });
-}
-
 static int resolve_sides(struct assay_compare_plan *p, const struct assay_compare_request *q,
 			 const struct assay_watch *w, struct assay_err *err)
 {
-	struct assay_revision_options ro = { .building = on_building,
-					     .arg = (void *)w,
-					     .stated =
-						     q->revision[ASSAY_BASE].hash[0] ? &q->revision[ASSAY_BASE] : NULL,
-					     .interrupted = w->interrupted };
-	struct assay_text log = { 0 };
-	int rc = assay_revision_resolve(q->base, &ro, &p->source[ASSAY_BASE], &log, err);
+	const struct assay_commit *stated = q->revision;
+	int rc = assay_revision_resolve_watched(q->base, &stated[ASSAY_BASE], w, &p->source[ASSAY_BASE], err);
 
-	ro.stated = q->revision[ASSAY_HEAD].hash[0] ? &q->revision[ASSAY_HEAD] : NULL;
-	if (!rc)
-		rc = assay_revision_resolve(q->head, &ro, &p->source[ASSAY_HEAD], &log, err);
-	if (rc && log.s)
-		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_LOG, .text = log.s });
-	assay_text_release(&log);
-	return rc;
+	return rc ? rc : assay_revision_resolve_watched(q->head, &stated[ASSAY_HEAD], w, &p->source[ASSAY_HEAD], err);
 }
 
 int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay_compare_request *q,
@@ -438,6 +420,8 @@ int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_com
 	int rc = assay_compare_policy_load(p, q, err);
 
 	if (!rc)
+		rc = assay_session_suite_check(q->what, err);
+	if (!rc)
 		rc = resolve_sides(p, q, w, err);
 	if (!rc)
 		rc = load_head(p, q->what, err);
@@ -452,11 +436,11 @@ int assay_compare_plan_make_same(struct assay_compare_plan *p, const struct assa
 				 const struct assay_watch *w, struct assay_err *err)
 {
 	struct assay_compare_request same = *q;
-	char installed[ASSAY_INSTALLED_PATH_MAX];
-	int rc = q->base ? 0 : assay_installed_plugin_dir(installed, sizeof(installed), err);
+	char own[ASSAY_INSTALLED_PATH_MAX];
+	int rc = q->base ? 0 : assay_project_plugin_dir(own, sizeof(own), err);
 
 	if (!q->base)
-		same.base = installed;
+		same.base = own;
 	same.head = same.base;
 	same.no_controls = true;
 	return rc ? rc : assay_compare_plan_make(p, &same, w, err);

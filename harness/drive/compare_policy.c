@@ -10,6 +10,7 @@
 #include "counters/event_names.h"
 #include "drive/installed.h"
 #include "drive/policy_file.h"
+#include "drive/project.h"
 #include "judge/policy_names.h"
 #include "judge/stopping.h"
 
@@ -101,7 +102,7 @@ int assay_compare_policy_check(struct assay_compare_plan *p, const struct assay_
 	struct assay_manifest_list manifests = { 0 };
 	struct known k = { 0 };
 	char dir[ASSAY_INSTALLED_PATH_MAX];
-	int rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
+	int rc = assay_project_baseline_dir(dir, sizeof(dir), err);
 
 	if (!rc)
 		rc = assay_manifest_list_load(&manifests, dir, err);

@@ -11,6 +11,7 @@
 #include "drive/hints.h"
 #include "drive/installed.h"
 #include "drive/policy_file.h"
+#include "drive/project.h"
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
 #include "judge/policy_names.h"
@@ -56,7 +57,7 @@ static int file_path(const struct assay_gate_request *q, const char *suite, char
 		snprintf(name, name_size, "%s", q->exact_file);
 		return 0;
 	}
-	rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
+	rc = assay_project_baseline_dir(dir, sizeof(dir), err);
 	snprintf(path, size, "%s/exact/%s.json", dir, suite);
 	snprintf(name, name_size, "baselines/exact/%s.json", suite);
 	return rc;
@@ -175,7 +176,7 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 
 	if (!rc)
 		rc = assay_policy_file_load(&policy, q->policy, path, err);
-	if (!rc && !assay_installed_baseline_dir(dir, sizeof(dir), NULL))
+	if (!rc && !assay_project_baseline_dir(dir, sizeof(dir), NULL))
 		rc = assay_manifest_list_load(&manifests, dir, err);
 	if (!rc)
 		rc = check_policy(&policy, &run, &manifests, err);

@@ -13,6 +13,7 @@
 #include "drive/hints.h"
 #include "drive/installed.h"
 #include "drive/policy_file.h"
+#include "drive/project.h"
 #include "drive/session.h"
 #include "judge/gate.h"
 #include "plan/plan.h"
@@ -38,7 +39,7 @@ static int no_run(const char *suite, const char *db, struct assay_err *err)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX], hint[256], measure[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_strings suites = { 0 };
-	bool known = assay_installed_bench_dir(dir, sizeof(dir), NULL) || assay_plan_suites(dir, &suites, NULL) ||
+	bool known = assay_project_bench_dir(dir, sizeof(dir), NULL) || assay_plan_suites(dir, &suites, NULL) ||
 		     assay_strings_has(&suites, suite);
 
 	assay_command_text(measure, sizeof(measure), "run", suite, db);
@@ -102,7 +103,7 @@ static int load_manifest(struct gate_files *f, const struct assay_gate_request *
 static int load_rules(struct gate_files *f, const struct assay_gate_request *q, struct assay_err *err)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX], policy[ASSAY_POLICY_PATH_MAX];
-	int rc = assay_installed_baseline_dir(dir, sizeof(dir), err);
+	int rc = assay_project_baseline_dir(dir, sizeof(dir), err);
 
 	if (!rc)
 		rc = assay_manifest_list_load(&f->other, dir, err);

@@ -63,6 +63,13 @@ int assay_installed_plugin_dir(char *buf, size_t size, struct assay_err *err)
 	return find("plugins", tails, buf, size, err);
 }
 
+int assay_installed_template_dir(char *buf, size_t size, struct assay_err *err)
+{
+	static const char *const tails[] = { "share/assay/templates", NULL };
+
+	return find("templates", tails, buf, size, err);
+}
+
 int assay_installed_include_dir(char *buf, size_t size, struct assay_err *err)
 {
 	static const char *const tails[] = { "include", NULL };

@@ -14,6 +14,8 @@
 int assay_installed_bench_dir(char *buf, size_t size, struct assay_err *err);
 int assay_installed_baseline_dir(char *buf, size_t size, struct assay_err *err);
 int assay_installed_plugin_dir(char *buf, size_t size, struct assay_err *err);
+/* The folder of the jobs that gate a change on GitHub and GitLab. */
+int assay_installed_template_dir(char *buf, size_t size, struct assay_err *err);
 /* The folder that holds assay/plugin.h, for -I. */
 int assay_installed_include_dir(char *buf, size_t size, struct assay_err *err);
 /* Append the paths of the *.so in @dir, sorted. ASSAY_EIO when it cannot be read. */

@@ -12,6 +12,8 @@
 #include "drive/hints.h"
 #include "drive/installed.h"
 #include "drive/new_commands.h"
+#include "drive/new_files.h"
+#include "drive/new_repository.h"
 #include "drive/new_template.h"
 #include "drive/new_variant.h"
 #include "drive/op_shape.h"
@@ -70,9 +72,8 @@ static int no_such_op(const struct writing *w, struct assay_err *err)
 	free(names);
 	if (near)
 		return assay_err_set(err, ASSAY_EUSAGE, "unknown op '%s': did you mean '%s'?", w->q->op, near);
-	return assay_err_set(err, ASSAY_EUSAGE,
-			     "unknown op '%s': 'assay list ops' lists them, --plugin FILE adds those of a plugin",
-			     w->q->op);
+	return assay_err_set(err, ASSAY_EUSAGE, "unknown op '%s': 'assay list ops' lists them%s", w->q->op,
+			     w->q->repository ? "" : ", --plugin FILE adds those of a plugin");
 }
 
 static int check_variant(struct writing *w, struct assay_err *err)
@@ -156,25 +157,33 @@ static bool runs_it(struct writing *w, const struct assay_catalog *with, const c
 	return found;
 }
 
+/* A catalog that has the variant as well. Its variants alone are to be freed, on error, too. */
+static int with_variant(const struct writing *w, struct assay_catalog *with, struct assay_err *err)
+{
+	*with = *w->cat;
+	with->variants = malloc((with->n_variants + 1) * sizeof(*with->variants));
+	if (!with->variants)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	memcpy(with->variants, w->cat->variants, with->n_variants * sizeof(*with->variants));
+	with->variants[with->n_variants++] = (struct assay_catalog_variant){ .op = (char *)w->q->op,
+									     .name = (char *)w->q->variant,
+									     .plugin = w->op->plugin };
+	return 0;
+}
+
 /* The default suite if it runs the variant, else the first that does. */
 static int find_suite(struct writing *w, struct assay_err *err)
 {
-	struct assay_catalog with = *w->cat;
 	struct assay_strings suites = { 0 };
+	struct assay_catalog with;
 	const char *found = NULL;
 	int rc = assay_plan_suites(w->session.bench_dir, &suites, err);
 
 	if (rc)
 		return rc;
-	with.variants = malloc((with.n_variants + 1) * sizeof(*with.variants));
-	if (!with.variants) {
-		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = with_variant(w, &with, err);
+	if (rc)
 		goto out;
-	}
-	memcpy(with.variants, w->cat->variants, with.n_variants * sizeof(*with.variants));
-	with.variants[with.n_variants++] = (struct assay_catalog_variant){ .op = (char *)w->q->op,
-									   .name = (char *)w->q->variant,
-									   .plugin = w->op->plugin };
 	if (assay_strings_has(&suites, ASSAY_DEFAULT_SUITE) && runs_it(w, &with, ASSAY_DEFAULT_SUITE))
 		found = ASSAY_DEFAULT_SUITE;
 	for (size_t i = 0; i < suites.n && !found; i++)
@@ -255,6 +264,7 @@ static int variant_source(const struct writing *w, const struct assay_new_result
 				       .shape = &w->shape,
 				       .name = w->q->variant,
 				       .headers = &headers,
+				       .example = w->q->repository,
 				       .compile = r->compile,
 				       .verify = r->verify,
 				       .run = r->run };
@@ -280,8 +290,18 @@ static int op_source(const struct writing *w, const struct assay_new_result *r, 
 
 static int bench_source(const struct writing *w, const char *template, struct assay_text *out, struct assay_err *err)
 {
-	struct assay_text shapes = { 0 };
-	struct assay_template_value values[] = { { "OP", w->q->op }, { "PLUGIN", w->bench_name }, { "SHAPES", NULL } };
+	const bool own = w->q->repository;
+	struct assay_text shapes = { 0 }, variants = { 0 };
+	struct assay_template_value values[] = {
+		{ "OP", w->q->op },
+		{ "NAME", w->q->variant ? w->q->variant : "ref" },
+		{ "PLUGIN", w->bench_name },
+		{ "SHAPES", NULL },
+		/* one thread is judged well on any machine */
+		{ "THREADS", own ? "\"1\"" : "\"1\", \"all\"" },
+		{ "EXACT", own ? "    exact \"canon\" { cases = {\"*\"} }   # counted on a simulated processor" : "" },
+		{ "OWN", NULL },
+	};
 	int rc;
 
 	assay_text_add(&shapes, "\"");
@@ -290,87 +310,74 @@ static int bench_source(const struct writing *w, const char *template, struct as
 	else
 		assay_text_add(&shapes, "rows=64,dim=1024\", \"rows=1,dim=4096");
 	assay_text_add(&shapes, "\"");
-	values[2].value = shapes.s ? shapes.s : "";
+	if (own)
+		assay_text_addf(&variants,
+				"\n        variants = {\"%s\"}\n        counters = {\"heap\", \"syscalls\"}\n   ",
+				w->q->variant);
+	values[3].value = shapes.s ? shapes.s : "";
+	values[6].value = variants.s ? variants.s : "";
 	rc = assay_template_fill(template, values, sizeof(values) / sizeof(values[0]), out, err);
-	out->failed |= shapes.failed;
+	out->failed |= shapes.failed || variants.failed;
 	assay_text_release(&shapes);
+	assay_text_release(&variants);
 	return rc;
 }
 
 /* ---- writing ---- */
 
-/* Write @text as a file that is not there yet, and note it. */
-static int create(struct assay_new_result *r, const char *path, struct assay_text *text, struct assay_err *err)
+/* Add DIR/NAME.bench and DIR/suites/quick.suite. */
+static int add_bench(const struct writing *w, const char *dir, struct assay_new_files *files, struct assay_err *err)
 {
-	int rc = text->failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
+	static const char *const templates[] = { "op.bench", ASSAY_DEFAULT_SUITE ".suite" };
+	char *path[] = { heap_text(err, "%s/%s.bench", dir, w->bench_name),
+			 heap_text(err, "%s/suites/" ASSAY_DEFAULT_SUITE ".suite", dir) };
+	int rc = path[0] && path[1] ? 0 : ASSAY_ENOMEM;
 
-	if (!rc)
-		rc = assay_hint_user_path(assay_file_create(path, text->s ? text->s : "", text->len, err), err);
-	if (!rc) {
-		rc = assay_strings_add(&r->files, path, err);
-		if (rc)
-			unlink(path);
+	for (int i = 0; i < 2; i++) {
+		struct assay_text *text = rc ? NULL : assay_new_files_add(files, path[i], true, err);
+
+		if (!rc)
+			rc = text ? bench_source(w, templates[i], text, err) : ASSAY_ENOMEM;
+		free(path[i]);
 	}
 	return rc;
 }
 
-/* STEM-bench/NAME.bench and STEM-bench/suites/quick.suite. */
-static int write_bench(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
+/* What gates the variant, its benches among that. */
+static int add_repository(const struct writing *w, struct assay_new_files *files, struct assay_err *err)
 {
-	struct assay_text bench = { 0 }, suite = { 0 };
-	char *dir = bench_dir_of(w, err), *suites = NULL, *path[2] = { NULL, NULL };
-	int rc = dir ? 0 : ASSAY_ENOMEM;
+	struct assay_catalog with;
+	int rc = with_variant(w, &with, err);
+	struct assay_text *suite = rc ? NULL : assay_new_files_add(files, "bench/suites/all.suite", true, err);
 
-	if (!rc) {
-		suites = heap_text(err, "%s/suites", dir);
-		path[0] = heap_text(err, "%s/%s.bench", dir, w->bench_name);
-		path[1] = heap_text(err, "%s/" ASSAY_DEFAULT_SUITE ".suite", suites ? suites : "");
-		rc = suites && path[0] && path[1] ? 0 : ASSAY_ENOMEM;
-	}
-	if (!rc && assay_file_exists(dir))
-		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' is there already, and nothing is overwritten", dir);
 	if (!rc)
-		rc = bench_source(w, "op.bench", &bench, err);
+		rc = suite ? bench_source(w, "all.suite", suite, err) : ASSAY_ENOMEM;
 	if (!rc)
-		rc = bench_source(w, "quick.suite", &suite, err);
-	if (!rc) {
-		rc = assay_hint_user_path(assay_file_mkdirs(suites, err), err);
-		if (!rc)
-			rc = create(r, path[0], &bench, err);
-		if (!rc)
-			rc = create(r, path[1], &suite, err);
-		if (rc) {
-			unlink(path[0]);
-			rmdir(suites);
-			rmdir(dir);
-		}
-	}
-	assay_text_release(&bench);
-	assay_text_release(&suite);
-	free(dir);
-	free(suites);
-	free(path[0]);
-	free(path[1]);
+		rc = add_bench(w, "bench", files, err);
+	if (!rc)
+		rc = assay_new_repository_add(files, &with, err);
+	free(with.variants);
 	return rc;
 }
 
 static int write_files(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
 {
-	struct assay_text source = { 0 };
-	char *path = heap_text(err, "%s.c", w->stem);
-	int rc = path ? 0 : ASSAY_ENOMEM;
+	struct assay_new_files files = { 0 };
+	char *path = heap_text(err, "%s.c", w->stem), *dir = bench_dir_of(w, err);
+	struct assay_text *source = path && dir ? assay_new_files_add(&files, path, false, err) : NULL;
+	int rc = source ? 0 : ASSAY_ENOMEM;
 
 	if (!rc)
-		rc = w->op ? variant_source(w, r, &source, err) : op_source(w, r, &source, err);
+		rc = w->op ? variant_source(w, r, source, err) : op_source(w, r, source, err);
+	if (!rc && w->q->repository)
+		rc = add_repository(w, &files, err);
+	else if (!rc && !w->suite)
+		rc = add_bench(w, files.fresh = dir, &files, err);
 	if (!rc)
-		rc = create(r, path, &source, err);
-	if (!rc && !w->suite) {
-		rc = write_bench(w, r, err);
-		if (rc)
-			unlink(path);
-	}
-	assay_text_release(&source);
+		rc = assay_new_files_write(&files, &r->files, err);
+	assay_new_files_release(&files);
 	free(path);
+	free(dir);
 	return rc;
 }
 
@@ -382,13 +389,13 @@ static int put_commands(const struct writing *w, struct assay_new_result *r, str
 				       .suite = w->suite,
 				       .bench_dir = w->q->r->bench_dir,
 				       .axes = w->shape.axes };
-	char *own = w->suite ? NULL : bench_dir_of(w, err);
-	int rc = w->suite || own ? 0 : ASSAY_ENOMEM;
+	char *own = w->suite || w->q->repository ? NULL : bench_dir_of(w, err);
+	int rc = w->suite || w->q->repository || own ? 0 : ASSAY_ENOMEM;
 
 	if (own)
 		plan.bench_dir = own;
 	if (!rc)
-		rc = assay_new_commands(&plan, r, err);
+		rc = w->q->repository ? assay_new_repository_commands(r, err) : assay_new_commands(&plan, r, err);
 	free(own);
 	return rc;
 }
@@ -402,7 +409,9 @@ int assay_new_write(const struct assay_new_request *q, struct assay_new_result *
 	if (!w)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	w->q = q;
-	rc = assay_session_open(&w->session, q->r, err);
+	rc = q->repository ? assay_new_repository_check(err) : 0;
+	if (!rc)
+		rc = assay_session_open(&w->session, q->r, err);
 	w->cat = w->session.catalog;
 	if (!rc)
 		rc = check_plugins(w, err);
@@ -417,6 +426,7 @@ int assay_new_write(const struct assay_new_request *q, struct assay_new_result *
 					 err);
 	if (!rc)
 		rc = put_commands(w, out, err);
+	out->right = q->repository ? assay_new_variant_has_example(q->op) : !q->variant;
 	if (!rc)
 		rc = write_files(w, out, err);
 	free(w->stem);
@@ -436,5 +446,6 @@ void assay_new_release(struct assay_new_result *r)
 	free(r->run);
 	free(r->keep);
 	free(r->compare);
+	free(r->gate);
 	*r = (struct assay_new_result){ 0 };
 }

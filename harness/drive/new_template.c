@@ -42,15 +42,20 @@ static int fill_line(const char *line, size_t len, const struct assay_template_v
 	return 0;
 }
 
+const char *assay_template_text(const char *name)
+{
+	for (size_t i = 0; i < sizeof(templates) / sizeof(templates[0]); i++)
+		if (!strcmp(templates[i].name, name))
+			return templates[i].text;
+	return NULL;
+}
+
 int assay_template_fill(const char *name, const struct assay_template_value *values, size_t n, struct assay_text *out,
 			struct assay_err *err)
 {
-	const char *line = NULL;
+	const char *line = assay_template_text(name);
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(templates) / sizeof(templates[0]); i++)
-		if (!strcmp(templates[i].name, name))
-			line = templates[i].text;
 	if (!line)
 		return assay_err_set(err, ASSAY_EINTERNAL, "no template '%s'", name);
 	while (*line && !rc) {

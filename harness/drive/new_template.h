@@ -14,6 +14,9 @@ struct assay_template_value {
 int assay_template_fill(const char *name, const struct assay_template_value *values, size_t n, struct assay_text *out,
 			struct assay_err *err);
 
+/* The template as it stands; NULL: there is none of this name. */
+const char *assay_template_text(const char *name);
+
 /* @s for the inside of a comment, which it must not end, on one line. */
 void assay_template_comment(struct assay_text *out, const char *s);
 

@@ -16,6 +16,8 @@
 enum {
 	OP,
 	NAME,
+	STATE,
+	INCLUDES,
 	PLUGIN,
 	OP_HELP,
 	AXES_TABLE,
@@ -34,7 +36,7 @@ enum {
 	OUT,
 	OUT_ENUM,
 	N_UNITS,
-	TODO,
+	BODY,
 	OTHER_OUTPUTS,
 	UNUSED,
 	COUNTERS,
@@ -43,11 +45,11 @@ enum {
 };
 #define KEY(name) [name] = #name
 static const char *const keys[N_KEYS] = {
-	KEY(OP),           KEY(NAME),        KEY(PLUGIN),    KEY(OP_HELP),       KEY(AXES_TABLE), KEY(TENSORS_TABLE),
-	KEY(TENSORS_NOTE), KEY(EXACTNESS),   KEY(HEADERS),   KEY(COMPILE),       KEY(VERIFY),     KEY(RUN),
-	KEY(AND_AXES),     KEY(TENSOR_ENUM), KEY(AXIS_ENUM), KEY(LOCALS),        KEY(UNITS),      KEY(OUT),
-	KEY(OUT_ENUM),     KEY(N_UNITS),     KEY(TODO),      KEY(OTHER_OUTPUTS), KEY(UNUSED),     KEY(COUNTERS),
-	KEY(NEEDS),
+	KEY(OP),         KEY(NAME),          KEY(STATE),        KEY(INCLUDES),    KEY(PLUGIN),    KEY(OP_HELP),
+	KEY(AXES_TABLE), KEY(TENSORS_TABLE), KEY(TENSORS_NOTE), KEY(EXACTNESS),   KEY(HEADERS),   KEY(COMPILE),
+	KEY(VERIFY),     KEY(RUN),           KEY(AND_AXES),     KEY(TENSOR_ENUM), KEY(AXIS_ENUM), KEY(LOCALS),
+	KEY(UNITS),      KEY(OUT),           KEY(OUT_ENUM),     KEY(N_UNITS),     KEY(BODY),      KEY(OTHER_OUTPUTS),
+	KEY(UNUSED),     KEY(COUNTERS),      KEY(NEEDS),
 };
 
 struct filling {
@@ -55,7 +57,8 @@ struct filling {
 	struct assay_strings used; /* C names that are taken */
 	char axis[ASSAY_MAX_AXES][C_NAME_MAX], axis_enum[ASSAY_MAX_AXES][C_NAME_MAX];
 	char tensor[ASSAY_MAX_TENSORS][C_NAME_MAX], tensor_enum[ASSAY_MAX_TENSORS][C_NAME_MAX];
-	uint32_t output; /* the first */
+	uint32_t output;  /* the first */
+	const char *body; /* NULL: it is left open */
 	struct assay_text value[N_KEYS];
 };
 
@@ -256,25 +259,49 @@ static void enums(struct filling *f)
 	}
 }
 
+/* Does the body use the local variable @name? One that is left open may use any. */
+static bool uses(const struct filling *f, const char *name)
+{
+	static const char part[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	size_t len = strlen(name);
+
+	for (const char *at = f->body; at && (at = strstr(at, name)); at += len)
+		if (!strchr(part, at[-1]) && !strchr(part, at[len]))
+			return true;
+	return !f->body;
+}
+
 static void locals(struct filling *f)
 {
 	const struct assay_shape_facts *facts = &f->v->shape->facts;
 	struct assay_text *t = &f->value[LOCALS], *unused = &f->value[UNUSED];
 	size_t n = 0;
 
+	if (!f->body)
+		assay_text_add(unused,
+			       "\n\t/* These only keep the compiler quiet about what the body does not use yet: "
+			       "delete them with the TODO. */\n");
 	for (size_t i = 0; i < f->v->op->n_axes; i++) {
+		if (!uses(f, f->axis[i]))
+			continue;
 		assay_text_addf(t, "%s\tconst int64_t %s = job->shape->axis[%s];", n ? "\n" : "", f->axis[i],
 				f->axis_enum[i]);
-		assay_text_addf(unused, "%s\t(void)%s;", n++ ? "\n" : "", f->axis[i]);
+		if (!f->body)
+			assay_text_addf(unused, "%s\t(void)%s;", n ? "\n" : "", f->axis[i]);
+		n++;
 	}
 	for (uint32_t i = 0; i < facts->n_tensors; i++) {
+		if (!uses(f, f->tensor[i]))
+			continue;
 		assay_text_addf(t, "%s\t%s%s *%s = job->tensors[%s].data; /* %s ", n ? "\n" : "",
 				facts->tensors[i].role == ASSAY_INPUT ? "const " : "",
 				type_name(facts->tensors[i].dtype, true), f->tensor[i], f->tensor_enum[i],
 				role_name(facts->tensors[i].role));
 		add_dims(f, i, t);
 		assay_text_add(t, " */");
-		assay_text_addf(unused, "%s\t(void)%s;", n++ ? "\n" : "", f->tensor[i]);
+		if (!f->body)
+			assay_text_addf(unused, "%s\t(void)%s;", n ? "\n" : "", f->tensor[i]);
+		n++;
 	}
 }
 
@@ -312,13 +339,17 @@ static void share(struct filling *f)
 		assay_text_add(&f->value[UNITS], "elements");
 	else
 		assay_text_addf(&f->value[UNITS], "blocks of %lld elements", block);
+	if (f->body)
+		return;
 	if (block != 1)
-		assay_text_addf(&f->value[TODO], "write block i of %s, the %lld elements from %s + %lld * i on.", out,
+		assay_text_addf(&f->value[BODY],
+				"\t\t/* TODO: write block i of %s, the %lld elements from %s + %lld * i on. */", out,
 				block, out, block);
 	else if (n == 2)
-		assay_text_addf(&f->value[TODO], "write %s[i], which is row i / dims[1], column i %% dims[1].", out);
+		assay_text_addf(&f->value[BODY],
+				"\t\t/* TODO: write %s[i], which is row i / dims[1], column i %% dims[1]. */", out);
 	else
-		assay_text_addf(&f->value[TODO], "write %s[i].", out);
+		assay_text_addf(&f->value[BODY], "\t\t/* TODO: write %s[i]. */", out);
 }
 
 static void other_outputs(struct filling *f)
@@ -326,7 +357,7 @@ static void other_outputs(struct filling *f)
 	const struct assay_shape_facts *facts = &f->v->shape->facts;
 	struct assay_text *t = &f->value[OTHER_OUTPUTS];
 
-	for (uint32_t i = f->output + 1; i < facts->n_tensors; i++)
+	for (uint32_t i = f->output + 1; i < facts->n_tensors && !f->body; i++)
 		if (facts->tensors[i].role == ASSAY_OUTPUT)
 			assay_text_addf(t, "%s\t/* TODO: write %s, too. */", t->len ? "\n" : "", f->tensor[i]);
 }
@@ -372,9 +403,40 @@ static int find_output(struct filling *f, struct assay_err *err)
 	return assay_err_set(err, ASSAY_EUSAGE, "op '%s' has no output that a variant could write", f->v->op->name);
 }
 
+/* An example begins with the headers that it takes. */
+static const char *example(const char *op)
+{
+	char name[ASSAY_NAME_MAX + 8];
+
+	snprintf(name, sizeof(name), "%s.body", op);
+	return assay_template_text(name);
+}
+
+bool assay_new_variant_has_example(const char *op)
+{
+	return example(op) != NULL;
+}
+
+static void body(struct filling *f)
+{
+	const char *text = f->v->example ? example(f->v->op->name) : NULL;
+
+	assay_text_add(&f->value[STATE], text ? "It is right as it is, and simple: make it faster."
+					      : "Its body is not written yet, and assay says WRONG until it is.");
+	f->body = text;
+	if (!text)
+		return;
+	while (!strncmp(f->body, "#include", 8))
+		f->body += strcspn(f->body, "\n") + 1;
+	assay_text_addn(&f->value[INCLUDES], text, (size_t)(f->body - text));
+	assay_text_addn(&f->value[BODY], f->body, strlen(f->body) - 1);
+}
+
 static void fill_in(struct filling *f)
 {
 	const struct assay_new_variant *v = f->v;
+
+	body(f);
 
 	assay_text_add(&f->value[OP], v->op->name);
 	assay_text_add(&f->value[NAME], v->name);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drive/hints.h"
+#include "drive/project.h"
 
 int assay_policy_file_load(struct assay_policy *p, const char *named, char *path, struct assay_err *err)
 {
@@ -13,7 +14,7 @@ int assay_policy_file_load(struct assay_policy *p, const char *named, char *path
 	if (named) {
 		snprintf(path, ASSAY_POLICY_PATH_MAX, "%s", named);
 	} else {
-		rc = assay_installed_baseline_dir(path, ASSAY_INSTALLED_PATH_MAX, err);
+		rc = assay_project_baseline_dir(path, ASSAY_INSTALLED_PATH_MAX, err);
 		if (rc)
 			return rc;
 		strcat(path, "/policy.conf");

@@ -81,6 +81,9 @@ static int refused(const struct assay_err *why, struct assay_err *err)
 			"no git repository here that git trusts: it belongs to another user; trust it with "
 			"'%s'",
 			allow);
+	/* as env says it */
+	if (strstr(why->text, "status 127"))
+		return assay_err_set(err, ASSAY_EUSAGE, "no git on this machine: install the package git");
 	if (strstr(why->text, "not a git repository"))
 		return assay_err_set(err, ASSAY_EUSAGE, "no git repository here");
 	return assay_err_set(err, ASSAY_EUSAGE, "no git repository here that can be read: %s", why->text);

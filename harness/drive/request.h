@@ -35,6 +35,7 @@ struct assay_request {
 	struct assay_strings plugins;
 	bool no_default_plugins;
 	struct assay_commit revision; /* that these plugins were built from; "": as their repository is */
+	bool build;                   /* the working tree first, as its assay.conf says; its plugins are loaded, too */
 	const char *isa;              /* the most that variants may need; NULL: all that the CPU has */
 	uint64_t seed;
 	unsigned *threads; /* as in struct assay_plan_options; owned. NULL: as each bench says */

@@ -16,11 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/conf.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
 #include "drive/installed.h"
+#include "drive/project.h"
 #include "drive/repository.h"
 
 #define LOG_LINES 12
@@ -32,8 +32,7 @@
 struct revision_build {
 	const struct assay_revision_options *o;
 	struct assay_repository repo;
-	struct assay_conf conf;
-	const char *command, *plugins;  /* of assay.conf */
+	struct assay_project_conf conf;
 	char key[ASSAY_DIGEST_LEN + 1]; /* of all that decides what the command makes of a commit */
 	char cache[PLACE_MAX];          /* of this repository */
 	char place[PLACE_MAX];          /* checkout of the commit that was built */
@@ -49,48 +48,17 @@ static int plugins_of(const char *dir, struct assay_strings *out, struct assay_e
 
 /* ---- what decides a build ---- */
 
-static int one_value(struct revision_build *b, const char *name, const char **out, struct assay_err *err)
-{
-	const struct assay_conf_entry *e = assay_conf_entry(&b->conf.root, name);
-
-	if (!e || !e->values[0].text[0])
-		return assay_err_set(err, ASSAY_EUSAGE, "'%s' has no %s = \"…\"", b->conf.path, name);
-	*out = e->values[0].text;
-	return 0;
-}
-
 static int read_conf(struct revision_build *b, struct assay_err *err)
 {
-	static const char *const names[] = { "assay.conf", ".assay.conf", "ci/assay.conf" };
-	static const struct assay_conf_option options[] = { { .name = "build" },
-							    { .name = "plugins" },
-							    { .name = NULL } };
-	static const struct assay_conf_grammar grammar = { .options = options };
-	const struct assay_conf_entry *e;
-	char path[PLACE_MAX];
-	int rc = ASSAY_ENOTFOUND;
+	int rc = assay_project_conf_read(&b->conf, b->repo.top, err);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && rc == ASSAY_ENOTFOUND; i++) {
-		snprintf(path, sizeof(path), "%s/%s", b->repo.top, names[i]);
-		rc = assay_conf_load(&b->conf, path, &grammar, err);
-	}
 	if (rc == ASSAY_ENOTFOUND)
 		return assay_err_set(
 			err, ASSAY_EUSAGE,
 			"no assay.conf in '%s': it names how a revision is built, as build = \"make plugins\" and "
 			"plugins = \"build/plugins\"",
 			b->repo.top);
-	if (!rc)
-		rc = one_value(b, "build", &b->command, err);
-	if (!rc)
-		rc = one_value(b, "plugins", &b->plugins, err);
-	if (rc)
-		return rc;
-	e = assay_conf_entry(&b->conf.root, "plugins");
-	if (b->plugins[0] == '/' || !strncmp(b->plugins, "../", 3) || strstr(b->plugins, "/.."))
-		return assay_conf_fail(err, e->path, e->values[0].line, "plugins '%s' must lie inside the checkout",
-				       b->plugins);
-	return 0;
+	return rc;
 }
 
 static void add_text(struct assay_hasher *h, const char *s)
@@ -112,8 +80,8 @@ static int make_key(struct revision_build *b, struct assay_err *err)
 
 	if (!h)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory while looking for a revision");
-	add_text(h, b->command);
-	add_text(h, b->plugins);
+	add_text(h, b->conf.build);
+	add_text(h, b->conf.plugins);
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		add_text(h, getenv(variables[i]));
 	if (!assay_process_capture(&(struct assay_capture){ .argv = version,
@@ -206,7 +174,7 @@ static int run_command(const struct revision_build *b, const char *name, const c
 
 	if (fd < 0)
 		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", log_path, strerror(errno));
-	rc = assay_repository_command((const char *const[]){ "sh", "-c", b->command, NULL }, &cmd, err);
+	rc = assay_repository_command((const char *const[]){ "sh", "-c", b->conf.build, NULL }, &cmd, err);
 	if (!rc)
 		rc = assay_process_start(&p,
 					 &(struct assay_process_options){ .argv = (const char *const *)cmd.v,
@@ -228,8 +196,8 @@ static int run_command(const struct revision_build *b, const char *name, const c
 	if (p.status) {
 		assay_process_describe(&p, how, sizeof(how));
 		tail(log_path, log);
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s, see '%s'", name, b->command, how,
-				     log_path);
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s, see '%s'", name, b->conf.build,
+				     how, log_path);
 	}
 	return 0;
 }
@@ -241,12 +209,12 @@ static int take_plugins(const struct revision_build *b, const char *dir, const c
 	char path[2 * PLACE_MAX];
 	int rc;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, b->plugins);
+	snprintf(path, sizeof(path), "%s/%s", dir, b->conf.plugins);
 	rc = plugins_of(path, out, err);
 	if (!rc && !out->n) {
 		tail(log_path, log);
-		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' of '%s' made no plugin: '%s' has no *.so", b->command,
-				   b->conf.path, path);
+		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' of '%s' made no plugin: '%s' has no *.so", b->conf.build,
+				   b->conf.conf.path, path);
 	}
 	return rc;
 }
@@ -287,14 +255,14 @@ static int build_commit(struct revision_build *b, const char *name, const char *
 		unlink(built); /* somebody tidied up in between */
 	}
 	if (b->o->building)
-		b->o->building(b->o->arg, name, b->command);
+		b->o->building(b->o->arg, name, b->conf.build);
 	rc = make_place(b, name, commit, b->place, err);
 	if (!rc)
 		rc = run_command(b, name, b->place, log_path, log, err);
 	if (!rc)
 		rc = take_plugins(b, b->place, log_path, plugins, log, err);
 	if (!rc)
-		rc = assay_file_write(built, b->command, strlen(b->command), err);
+		rc = assay_file_write(built, b->conf.build, strlen(b->conf.build), err);
 out:
 	close(fd);
 	return rc;
@@ -311,7 +279,7 @@ static int build_tree(const struct revision_build *b, struct assay_side_source *
 	if (fd < 0)
 		return fd;
 	if (b->o->building)
-		b->o->building(b->o->arg, out->name, b->command);
+		b->o->building(b->o->arg, out->name, b->conf.build);
 	rc = run_command(b, out->name, b->repo.top, log_path, log, err);
 	if (!rc)
 		rc = take_plugins(b, b->repo.top, log_path, &out->plugins, log, err);
@@ -356,7 +324,7 @@ static int from_git(const char *arg, const struct assay_revision_options *o, str
 		out->top = NULL;
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	}
-	assay_conf_release(&b.conf);
+	assay_project_conf_release(&b.conf);
 	return rc;
 }
 
@@ -467,6 +435,30 @@ int assay_revision_of_plugins(const struct assay_strings *plugins, const volatil
 	if (rc)
 		*out = (struct assay_commit){ 0 };
 	return 0;
+}
+
+static void on_building(void *arg, const char *name, const char *command)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "building %s: %s", name, command);
+	assay_watch_tell(arg, &(struct assay_event){ .kind = ASSAY_EVENT_BUILDING, .text = text });
+}
+
+int assay_revision_resolve_watched(const char *arg, const struct assay_commit *stated, const struct assay_watch *w,
+				   struct assay_side_source *out, struct assay_err *err)
+{
+	const struct assay_revision_options o = { .building = on_building,
+						  .arg = (void *)w,
+						  .stated = stated && stated->hash[0] ? stated : NULL,
+						  .interrupted = w->interrupted };
+	struct assay_text log = { 0 };
+	int rc = assay_revision_resolve(arg, &o, out, &log, err);
+
+	if (rc && log.s)
+		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_LOG, .text = log.s });
+	assay_text_release(&log);
+	return rc;
 }
 
 void assay_side_source_release(struct assay_side_source *s)

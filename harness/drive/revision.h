@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "base/text.h"
+#include "drive/watch.h"
 #include "model/result.h"
 
 struct assay_side_source {
@@ -35,10 +36,8 @@ struct assay_revision_options {
  * revisions), once for each commit, command and compiler. NULL is the working tree as it is, built in place by the same
  * command, so that what is measured is what its files say; it has changes when `git status` lists any.
  *
- * `assay.conf`, `.assay.conf` or `ci/assay.conf` at the top of the working tree:
- *     build = "make plugins"       # run by sh at the top of the checkout
- *     plugins = "build/plugins"    # the folder that it then has *.so in
- * In double quotes ${NAME} is replaced as the file is read; $NAME, and all within single quotes, is left to the shell.
+ * In double quotes `assay.conf` replaces ${NAME} as it is read; $NAME, and all within single quotes, is left to the
+ * shell.
  *
  * ASSAY_EUSAGE for an unknown revision, a missing or bad assay.conf, and a build that fails: @log (may be NULL) then
  * gets its last lines, without a newline at the end. ASSAY_EINTERRUPTED. Several programs may ask for the same revision
@@ -56,6 +55,9 @@ int assay_revision_read_sides(const char *text, struct assay_commit sides[2], st
  */
 int assay_revision_of_plugins(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,
 			      struct assay_commit *out, struct assay_err *err);
+/* The same, with @stated unless that is NULL or of no commit, and @w hears of what is built and reads the last lines of a build that failed. */
+int assay_revision_resolve_watched(const char *arg, const struct assay_commit *stated, const struct assay_watch *w,
+				   struct assay_side_source *out, struct assay_err *err);
 void assay_side_source_release(struct assay_side_source *s);
 
 #endif

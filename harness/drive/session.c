@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "counters/event_names.h"
 #include "drive/installed.h"
+#include "drive/project.h"
+#include "drive/revision.h"
 #include "judge/manifest.h"
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
@@ -17,16 +20,45 @@
 #include "machine/isa.h"
 #include "model/quantity.h"
 
-/* The installed plugins, then those named with --plugin; one named twice is loaded once. */
+/* Is one of @l the file @path, under whatever name? */
+static bool has_file(const struct assay_strings *l, const char *path)
+{
+	struct stat a, b;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (!stat(path, &a) && !stat(l->v[i], &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			return true;
+	return false;
+}
+
+/* Those of the repository at hand, but for what is loaded already or named with --plugin. */
+static int gather_own(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
+{
+	struct assay_strings all = { 0 };
+	int rc = q->no_default_plugins ? 0 : assay_project_plugins(&all, s->build, sizeof(s->build), err);
+
+	for (size_t i = 0; i < s->built.n && !rc; i++)
+		rc = assay_strings_add(&all, s->built.v[i], err);
+	for (size_t i = 0; i < all.n && !rc; i++) {
+		if (has_file(&q->plugins, all.v[i]) || has_file(&s->plugins, all.v[i]))
+			continue;
+		rc = assay_strings_add(&s->own, all.v[i], err);
+		if (!rc)
+			rc = assay_strings_add(&s->plugins, all.v[i], err);
+	}
+	assay_strings_release(&all);
+	return rc;
+}
+
+/* The installed plugins, the repository's, then those named with --plugin; one named twice is loaded once. */
 static int gather_plugins(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
-	int rc;
+	int rc = q->no_default_plugins ? 0 : assay_installed_plugins(&s->plugins, err);
 
-	if (!q->no_default_plugins) {
-		rc = assay_installed_plugins(&s->plugins, err);
-		if (rc)
-			return rc;
-	}
+	if (!rc)
+		rc = gather_own(s, q, err);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < q->plugins.n; i++) {
 		const char *path = q->plugins.v[i];
 
@@ -46,11 +78,19 @@ static int gather_plugins(struct assay_session *s, const struct assay_request *q
 static int find_benches(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	if (!q->bench_dir)
-		return assay_installed_bench_dir(s->bench_dir, sizeof(s->bench_dir), err);
+		return assay_project_bench_dir(s->bench_dir, sizeof(s->bench_dir), err);
 	if (!assay_file_exists(q->bench_dir))
 		return assay_err_set(err, ASSAY_EUSAGE, "cannot open bench folder '%s': no such folder", q->bench_dir);
 	snprintf(s->bench_dir, sizeof(s->bench_dir), "%s", q->bench_dir);
 	return 0;
+}
+
+int assay_session_suite_check(const struct assay_request *q, struct assay_err *err)
+{
+	struct assay_session s = { 0 };
+	int rc = find_benches(&s, q, err);
+
+	return rc ? rc : assay_plan_suite_check(s.bench_dir, q->suite ? q->suite : ASSAY_DEFAULT_SUITE, err);
 }
 
 static int take_inventory(struct assay_session *s, const struct assay_request *q, const char *parts,
@@ -73,14 +113,15 @@ static int take_inventory(struct assay_session *s, const struct assay_request *q
 
 int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err)
 {
-	char own[ASSAY_INSTALLED_PATH_MAX], dir[ASSAY_INSTALLED_PATH_MAX + 16];
+	char dir[ASSAY_INSTALLED_PATH_MAX + 16];
 	struct assay_cpu_identity cpu;
-	int rc = bench_dir ? 0 : assay_installed_bench_dir(own, sizeof(own), err);
+	int rc = bench_dir ? 0 : assay_project_group_dir(dir, sizeof(dir), err);
 
 	if (rc)
 		return rc;
 	assay_cpu_identity(&cpu);
-	snprintf(dir, sizeof(dir), "%s/groups", bench_dir ? bench_dir : own);
+	if (bench_dir)
+		snprintf(dir, sizeof(dir), "%s/groups", bench_dir);
 	return assay_counter_groups_load(g, dir, assay_counter_vendor(cpu.model), err);
 }
 
@@ -89,7 +130,7 @@ int assay_session_open(struct assay_session *s, const struct assay_request *q, s
 	int rc = find_benches(s, q, err);
 
 	if (!rc)
-		rc = assay_session_groups(&s->groups, s->bench_dir, err);
+		rc = assay_session_groups(&s->groups, q->bench_dir, err);
 	if (!rc)
 		rc = gather_plugins(s, q, err);
 	return rc ? rc : take_inventory(s, q, NULL, err);
@@ -101,22 +142,25 @@ int assay_session_open_with(struct assay_session *s, const struct assay_request 
 	int rc = find_benches(s, q, err);
 
 	if (!rc)
-		rc = assay_session_groups(&s->groups, s->bench_dir, err);
+		rc = assay_session_groups(&s->groups, q->bench_dir, err);
 	for (size_t i = 0; i < plugins->n && !rc; i++)
 		rc = assay_strings_add(&s->plugins, plugins->v[i], err);
 	return rc ? rc : take_inventory(s, q, parts, err);
 }
 
-/* A plugin that the user named must be usable; of an installed one a warning is enough. */
+/* A plugin that the user named, or made, must be usable; of an installed one a warning is enough. */
 static int require_plugins(const struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
 			   struct assay_err *err)
 {
+	if (s->build[0] && !s->own.n && !q->plugins.n)
+		return assay_err_set(err, ASSAY_EUSAGE, "this repository has no plugin yet: build it with '%s'",
+				     s->build);
 	for (size_t i = 0; i < s->catalog->n_plugins; i++) {
 		const struct assay_catalog_plugin *p = &s->catalog->plugins[i];
 
 		if (!p->error)
 			continue;
-		if (assay_strings_has(&q->plugins, p->path))
+		if (assay_strings_has(&q->plugins, p->path) || assay_strings_has(&s->own, p->path))
 			return assay_err_set(err, ASSAY_EUSAGE, "cannot use plugin: %s", p->error);
 		assay_watch_warn(w, "a plugin is left out: %s; 'assay list plugins' shows all", p->error);
 	}
@@ -354,11 +398,29 @@ int assay_session_facts(struct assay_session *s, struct assay_err *err)
 	return rc ? rc : check_memory(s, own, err);
 }
 
+static int build_tree(struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
+		      struct assay_err *err)
+{
+	struct assay_side_source tree = { 0 };
+	int rc = assay_session_suite_check(q, err);
+
+	if (!rc)
+		rc = assay_revision_resolve_watched(NULL, NULL, w, &tree, err);
+	if (!rc) {
+		s->built = tree.plugins;
+		tree.plugins = (struct assay_strings){ 0 };
+	}
+	assay_side_source_release(&tree);
+	return rc;
+}
+
 int assay_session_ready(struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
 			struct assay_err *err)
 {
-	int rc = assay_session_open(s, q, err);
+	int rc = q->build ? build_tree(s, q, w, err) : 0;
 
+	if (!rc)
+		rc = assay_session_open(s, q, err);
 	if (!rc)
 		rc = require_plugins(s, q, w, err);
 	if (!rc)
@@ -378,5 +440,7 @@ void assay_session_close(struct assay_session *s)
 	assay_inventory_close(s->inventory);
 	assay_topology_close(s->topology);
 	assay_strings_release(&s->plugins);
+	assay_strings_release(&s->own);
+	assay_strings_release(&s->built);
 	*s = (struct assay_session){ 0 };
 }

@@ -15,17 +15,22 @@ struct assay_session {
 	struct assay_topology *topology;
 	struct assay_host_info host;
 	struct assay_strings plugins; /* paths, the installed ones first; once ready, without the refused */
+	struct assay_strings own;     /* those of them that the repository at hand made */
+	struct assay_strings built;   /* that q->build made; those that are loaded are among @own */
+	char build[256];              /* the command that makes them; "": it has no benches of its own */
 	struct assay_inventory *inventory;
 	const struct assay_catalog *catalog;
 	char bench_dir[4096];
-	struct assay_counter_groups groups; /* of bench_dir/groups */
-	unsigned all_threads;               /* what `all` means */
+	struct assay_counter_groups groups;
+	unsigned all_threads; /* what `all` means */
 	struct assay_plan plan;
 	struct assay_case_facts *facts; /* one a case of the plan */
 };
 
-/* The groups of counters below @bench_dir; NULL: those of the program. Release in either case. */
+/* The groups of counters below @bench_dir; NULL: those of the repository or the program. Release in either case. */
 int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err);
+/* Is there such a suite? For whoever builds before planning: ASSAY_EUSAGE with the nearest. */
+int assay_session_suite_check(const struct assay_request *q, struct assay_err *err);
 /* Topology, plugins and what they offer. Close in either case. */
 int assay_session_open(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
 /* The same with these plugins and parts (see assay_inventory_open) instead of the installed and named ones. */

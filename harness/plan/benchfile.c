@@ -191,6 +191,16 @@ static int unknown_suite(const char *dir, const char *name, struct assay_err *er
 	return rc;
 }
 
+int assay_plan_suite_check(const char *bench_dir, const char *name, struct assay_err *err)
+{
+	struct assay_strings known = { 0 };
+	int rc = assay_plan_suites(bench_dir, &known, err);
+	bool is_there = !rc && assay_strings_has(&known, name);
+
+	assay_strings_release(&known);
+	return rc || is_there ? rc : unknown_suite(bench_dir, name, err);
+}
+
 static int read_exact(struct assay_suite *s, const struct assay_conf_section *sec, struct assay_err *err)
 {
 	struct assay_cache_model fixed;

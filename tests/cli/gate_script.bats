@@ -1,18 +1,18 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# ci/gate.sh: which revision it compares with, what it hands to assay, and what it makes of the answer.
+# assay-gate: which revision it compares with, what it hands to assay, and what it makes of the answer. gate_repository.bats has
+# the same with the real program.
 load helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	unset BASE SUITE STRICT GATE_DIR GITHUB_BASE_REF GITHUB_STEP_SUMMARY CI_DEFAULT_BRANCH CI_MERGE_REQUEST_IID \
+	unset ASSAY_DB BASE SUITE STRICT SUSPECTS GATE_DIR GITHUB_BASE_REF GITHUB_STEP_SUMMARY CI_DEFAULT_BRANCH CI_MERGE_REQUEST_IID \
 		CI_MERGE_REQUEST_DIFF_BASE_SHA CI_MERGE_REQUEST_TARGET_BRANCH_NAME "${!GIT_@}"
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_CEILING_DIRECTORIES=$PWD
 	export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
 	# notes its arguments, writes what it is asked for unless told not to, and ends with the status asked for
 	cat >fake-assay <<-'END'
 		#!/bin/bash
-		[ "$1" != list ] || exit "${FAKE_list:-0}"
 		echo "$*" >>"$FAKE_LOG"
 		command=$1
 		while [ $# -gt 0 ]; do
@@ -29,6 +29,7 @@ setup() {
 	mkdir -p repo/ci
 	cp "$ASSAY_SOURCE/ci/gate.sh" repo/ci/
 	echo /build/ >repo/.gitignore
+	printf 'build = "make"\nplugins = "build"\nbench = "bench"\nbaselines = "baselines"\n' >repo/assay.conf
 	cd repo || return 1
 }
 
@@ -50,23 +51,17 @@ gate() {
 
 # compared BASE [MORE]: the only call was a comparison with BASE
 compared() {
-	local want="compare $1 --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json${2:+ $2}"
+	local want="compare $1 --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json --suspects fail${2:+ $2}"
 
 	[ "$(cat "$FAKE_LOG")" = "$want" ] || { printf 'want %s\ngot  %s\n%s\n' "$want" "$(cat "$FAKE_LOG")" "$stderr"; return 1; }
 }
 
-stored() {
-	local want="run --suite quick
-gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json"
+# alone [MORE [BUILD]]: the tree was measured and judged by itself
+alone() {
+	local want="run${2- --build} --suite quick
+gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json${1:+ $1}"
 
 	[ "$(cat "$FAKE_LOG")" = "$want" ] || { printf 'want %s\ngot  %s\n%s\n' "$want" "$(cat "$FAKE_LOG")" "$stderr"; return 1; }
-}
-
-@test "a suite that there is not ends it before anything is built" {
-	history
-	FAKE_list=2 SUITE=nope gate
-	[ "$status" = 2 ]
-	[ ! -e "$FAKE_LOG" ]
 }
 
 @test "on a branch the base is the merge base with main" {
@@ -140,8 +135,8 @@ gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml 
 	git checkout -qb topic
 	git commit -qm work --allow-empty
 	GITHUB_BASE_REF=stable gate
-	stored
-	[[ $stderr == *"there is no branch 'stable' here"*"stored baseline"* ]]
+	alone
+	[[ $stderr == *"there is no branch 'stable' here"*"judging by manifest"* ]]
 }
 
 @test "a GitLab change is compared with the base that GitLab names, else with its target" {
@@ -158,14 +153,80 @@ gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml 
 	[[ $stderr == *"the merge base with origin/release"* ]]
 }
 
-@test "the first commit is judged against the stored baseline, and that is said" {
+@test "the first commit is judged alone, which is said, and needs no baseline" {
+	for branch in main trunk; do
+		rm -rf .git "$FAKE_LOG"
+		git init -q -b $branch
+		git add .
+		git commit -qm first
+		gate
+		[ "$status" = 0 ]
+		alone --allow-no-baseline
+		[[ $stderr == *" and is the first commit; judging by manifest, limits and recorded counts"* ]]
+	done
+	# without a branch of a known name the commit before is what there is
+	git commit -qm second --allow-empty
+	rm "$FAKE_LOG"
+	gate
+	compared "$(sha HEAD~1)"
+}
+
+@test "a base that has no assay.conf yet is none" {
+	git init -q -b main
+	git commit -qm 'before assay' --allow-empty
+	git checkout -qb topic
+	git add .
+	git commit -qm work
+	gate
+	alone --allow-no-baseline
+	[[ $stderr == *"the merge base with main has no assay.conf yet"* ]]
+	# one that is asked for is compared with, whatever it has
+	rm "$FAKE_LOG"
+	gate main
+	compared main
+}
+
+@test "what is judged alone must be this repository's" {
+	printf 'build = "make"\nplugins = "build"\n' >assay.conf
 	git init -q -b main
 	git add .
 	git commit -qm first
 	gate
-	[ "$status" = 0 ]
-	stored
-	[[ $stderr == *"HEAD is on main and is the first commit"*"judging against the stored baseline"* ]]
+	[ "$status" = 2 ]
+	[ ! -e "$FAKE_LOG" ]
+	[[ $stderr == *"first commit, and 'assay.conf' names no 'bench' and 'baselines' to judge it by alone: 'assay init' shows how"* ]]
+	grep -q "no verdict" build/gate/report.md
+	git rm -q assay.conf
+	git commit -q --amend -m first
+	gate
+	[ "$status" = 2 ]
+	[[ $stderr == *"there is no assay.conf in '$PWD'"* ]]
+	# a program that was built here is this repository's, and so are its benches
+	mkdir bin
+	cp "$ASSAY" bin/assay
+	ASSAY=bin/assay gate
+	alone --allow-no-baseline ''
+}
+
+@test "without a base, what is meant for a comparison is left out, and that is said" {
+	git init -q -b main
+	gate --only x --suite other --strict --policy assay.conf --db d --margin 1%
+	[ "$(cat "$FAKE_LOG")" = "run --build --suite other --db d
+gate --suite other --db d --policy assay.conf --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json \
+--strict --allow-no-baseline" ]
+	[[ $stderr == *"left out, since nothing is compared: --only x --margin 1%"* ]]
+}
+
+@test "it works in any folder of a repository, and its results are at the top" {
+	history
+	mkdir sub
+	cd sub
+	run --separate-stderr ../ci/gate.sh
+	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite quick --db $BATS_TEST_TMPDIR/repo/assay.db --markdown $BATS_TEST_TMPDIR/repo/build/gate/report.md \
+--junit $BATS_TEST_TMPDIR/repo/build/gate/junit.xml --json-file $BATS_TEST_TMPDIR/repo/build/gate/report.json --suspects fail" ]
+	rm "$FAKE_LOG"
+	ASSAY_DB=d run --separate-stderr ../ci/gate.sh --out o
+	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite quick --markdown o/report.md --junit o/junit.xml --json-file o/report.json --suspects fail" ]
 }
 
 @test "a shallow clone is named as the reason" {
@@ -174,18 +235,19 @@ gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml 
 	git clone -q --depth 1 "file://$PWD" ../shallow
 	cd ../shallow
 	gate
-	stored
+	alone
 	[[ $stderr == *"this clone is shallow"*"fetch-depth: 0"* ]]
 }
 
 @test "without git, without commits and without a common commit it falls back as well" {
 	gate
-	stored
+	# a base may be anywhere but here, so that the lack of a baseline fails
+	alone '' ''
 	[[ $stderr == *"git says: fatal: not a git repository"* ]]
 	rm "$FAKE_LOG"
 	git init -q -b main
 	gate
-	stored
+	alone --allow-no-baseline
 	[[ $stderr == *"there is no commit yet"* ]]
 	rm "$FAKE_LOG"
 	git add .
@@ -193,7 +255,7 @@ gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml 
 	git checkout -q --orphan other
 	git commit -qm unrelated
 	gate
-	stored
+	alone
 	[[ $stderr == *"HEAD and main have no common commit"* ]]
 }
 
@@ -217,7 +279,7 @@ gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml 
 	rm "$FAKE_LOG"
 	FAKE_run=2 gate
 	[ "$status" = 2 ]
-	[ "$(cat "$FAKE_LOG")" = "run --suite quick" ]
+	[ "$(cat "$FAKE_LOG")" = "run --build --suite quick" ]
 	grep -q "exit status 2" build/gate/report.md
 	grep -qF -- '<!-- assay-gate -->' build/gate/report.md
 }
@@ -225,7 +287,7 @@ gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml 
 @test "suite, strictness, folder and program come from the environment" {
 	history
 	SUITE=full STRICT=1 GATE_DIR=../out gate
-	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite full --markdown ../out/report.md --junit ../out/junit.xml --json-file ../out/report.json --strict" ]
+	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite full --markdown ../out/report.md --junit ../out/junit.xml --json-file ../out/report.json --strict --suspects fail" ]
 	[ -s ../out/junit.xml ]
 	rm "$FAKE_LOG"
 	STRICT=0 gate
@@ -241,7 +303,54 @@ gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml 
 	[[ $stderr == *"no program 'no-such-assay' in PATH"* ]]
 	rm "$FAKE_LOG"
 	PATH=$PATH:$BATS_TEST_TMPDIR ASSAY=fake-assay gate
-	compared "$(sha HEAD~1)"
+	[ "$status" = 0 ]
+}
+
+@test "options win over the environment; a bad one is one line" {
+	history
+	SUITE=full STRICT=0 GATE_DIR=out gate --suite=smoke --strict --out ../out2
+	[ "$(cat "$FAKE_LOG")" = "compare $(sha HEAD~1) --suite smoke --markdown ../out2/report.md --junit ../out2/junit.xml \
+--json-file ../out2/report.json --strict --suspects fail" ]
+	rm "$FAKE_LOG"
+	SUSPECTS=pass gate
+	[[ $(cat "$FAKE_LOG") == *" --suspects pass" ]]
+	FAKE_compare=6 gate --strict
+	[[ $stderr != *"let it pass"* ]]
+	FAKE_compare=6 gate
+	[ "$status" = 6 ]
+	[[ $stderr == *"a case looks slower, without proof"*"let it pass with --suspects pass"* ]]
+	rm "$FAKE_LOG"
+	SUSPECTS=pass gate --suspects=fail
+	[[ $(cat "$FAKE_LOG") == *" --suspects fail" ]]
+	gate --suite
+	[ "$status" = 2 ]
+	[ "$stderr" = "gate: option '--suite' needs a value" ]
+	for value in maybe ''; do
+		gate --suspects "$value"
+		[ "$status" = 2 ]
+		[ "$stderr" = "gate: suspects is '$value', expected fail or pass" ]
+	done
+	gate --help
+	[ "$status" = 0 ] && [ -z "$stderr" ]
+	[[ $output == "Usage: assay-gate "*"example:"* ]]
+}
+
+@test "it takes the program beside it, then that of the tree, then the one in PATH" {
+	history
+	unset ASSAY
+	mkdir ../bin ../other
+	cp ../fake-assay ../bin/assay
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH gate
+	[ "$status" = 0 ]
+	mkdir -p build/bin
+	printf '#!/bin/sh\nexit 70\n' >build/bin/assay
+	chmod +x build/bin/assay
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH gate
+	[ "$status" = 70 ]
+	cp ci/gate.sh ../other/assay-gate
+	cp ../fake-assay ../other/assay
+	run --separate-stderr ../other/assay-gate
+	[ "$status" = 0 ]
 }
 
 @test "no report is no pass, and an old report does not outlive its run" {
@@ -275,11 +384,58 @@ written for --markdown" ]
 		grep -qF -- "$marker" "$file" || { echo "no '$marker' in $file"; return 1; }
 	done
 	for file in "$templates"/*.yml; do
-		grep -qE '(run:|-) ci/gate\.sh$' "$file"
+		grep -qE '(run:|-) make$' "$file"
+		grep -qE '(run:|-) assay-gate$' "$file"
 		grep -qE '(path:|-) build/gate/$' "$file"
 	done
 	grep -q 'fetch-depth: 0$' "$templates/github-actions.yml"
 	grep -q 'GIT_DEPTH: "0"$' "$templates/gitlab-ci.yml"
+}
+
+# What a template does where the runner has no assay, as a script.
+install_step() {
+	case $1 in
+	github) sed -n '/run: |$/,/^ *fi$/{/run: |$/d; s/^          //p}' "$ASSAY_SOURCE/ci/templates/github-actions.yml" ;;
+	gitlab) sed -n '/if ! command -v/,/^ *fi$/s/^      //p' "$ASSAY_SOURCE/ci/templates/gitlab-ci.yml" | sed "s|/tmp/assay|$RUNNER_TEMP/assay|" ;;
+	esac
+}
+
+@test "a runner without assay installs it from where the templates are told" {
+	history
+	git rm -rq ci
+	git commit -qm 'no assay'
+	# stands for assay itself
+	mkdir -p ../upstream/ci
+	touch ../upstream/ci/gate.sh
+	printf '#!/bin/sh\necho "deps $*" >>"$FAKE_LOG"\n' >../upstream/ci/deps.sh
+	chmod +x ../upstream/ci/deps.sh
+	printf 'install:\n\techo "make install $(PREFIX)" >>"$(FAKE_LOG)"\n' >../upstream/Makefile
+	git -C ../upstream init -q
+	git -C ../upstream add .
+	git -C ../upstream commit -qm assay
+	export HOME=/home/runner GITHUB_PATH=$BATS_TEST_TMPDIR/path ASSAY_URL
+	for job in github gitlab; do
+		export RUNNER_TEMP=$BATS_TEST_TMPDIR/$job
+		install_step $job >../install.sh
+		[ "$(wc -l <../install.sh)" -gt 4 ]
+		ASSAY_URL=''
+		run bash -e ../install.sh
+		[ "$status" = 2 ]
+		[[ $output == *"no assay in '.': set the variable ASSAY_URL to the address it is cloned from"* ]]
+		rm -rf "$RUNNER_TEMP"
+		ASSAY_URL=$BATS_TEST_TMPDIR/upstream
+		bash -e ../install.sh
+		[ "$(sed -n 1p "$FAKE_LOG")" = "deps build run" ]
+		[[ $(sed -n 2p "$FAKE_LOG") == "make install /"* ]]
+		rm "$FAKE_LOG"
+		# one that has it takes nothing
+		printf '#!/bin/sh\n' >../assay-gate
+		chmod +x ../assay-gate
+		PATH=$BATS_TEST_TMPDIR:$PATH bash -e ../install.sh
+		[ ! -e "$FAKE_LOG" ]
+		rm ../assay-gate
+	done
+	[ "$(cat "$GITHUB_PATH")" = /home/runner/.local/bin ]
 }
 
 @test "the GitLab template replaces its own comment, and only that" {

@@ -279,7 +279,7 @@ body() {
 	mkdir here && cd here
 	written op my.own
 	cp my_own.c before.c
-	fails 2 "'my_own.c' is there already, and nothing is overwritten" new op my.own
+	fails 2 "'my_own.c', 'my_own-bench' are there already, and nothing is overwritten" new op my.own
 	cmp my_own.c before.c
 	rm my_own.c
 	fails 2 "'my_own-bench' is there already" new op my.own

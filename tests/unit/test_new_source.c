@@ -185,13 +185,15 @@ TEST(an_op_without_outputs_is_refused)
 
 TEST(templates_want_every_key)
 {
-	static const struct assay_template_value values[] = { { "OP", "a.b" }, { "PLUGIN", "" } };
+	static const struct assay_template_value values[] = {
+		{ "OP", "a.b" }, { "PLUGIN", "" }, { "EXACT", "" }, { "OWN", "" }
+	};
 	struct assay_text out = { 0 };
 	struct assay_err err = { 0 };
 
-	assert_int_equal(0, assay_template_fill("quick.suite", values, 2, &out, &err));
+	assert_int_equal(0, assay_template_fill("quick.suite", values, 4, &out, &err));
 	assert_non_null(strstr(out.s, "    summary = \"a.b\"\n    use \"\" { }\n}\n"));
-	assert_int_equal(ASSAY_EINTERNAL, assay_template_fill("quick.suite", values, 1, &out, &err));
+	assert_int_equal(ASSAY_EINTERNAL, assay_template_fill("quick.suite", values, 3, &out, &err));
 	assert_int_equal(ASSAY_EINTERNAL, assay_template_fill("nothing", values, 2, &out, &err));
 	assay_text_release(&out);
 }

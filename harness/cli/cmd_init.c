@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay init: a variant, what measures it and what gates it, in a repository of one's own. */
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "drive/new_source.h"
+
+/* Of the op that comes with a body that is right. */
+#define DEFAULT_OP "quantize.q8_0"
+#define VARIANT    "mine"
+
+struct init_args {
+	struct assay_settings s;
+	const char *op;
+};
+
+static int refuse(void *args, const char *arg, struct assay_err *err)
+{
+	(void)args;
+	return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': an op is named with --op", arg);
+}
+
+static const struct assay_option options[] = {
+	{ "op", 0, "OP", assay_option_text, offsetof(struct init_args, op),
+	  "Write a variant of this op; 'assay list ops' has them (default " DEFAULT_OP ")" },
+	{ 0 },
+};
+static const struct assay_command_line line = {
+	.doc = "Begin a repository of your own kernels: at the top of a git repository, write the source of a variant "
+	       "that compiles, a Makefile, the bench files, the policy and the manifest of its cases, assay.conf, "
+	       "which names all of these, and workflows for GitHub and GitLab that gate every change with "
+	       "'assay-gate'.\n\n"
+	       "The variant of " DEFAULT_OP " is simple and right, the body of any other is left to you. Commands that "
+	       "are given below that folder then take its benches, plugins and policy. The three to begin with are "
+	       "printed.\n\n"
+	       "Nothing is overwritten: where a file of one of these names is there, nothing is written at all.\v"
+	       "The exit status is 0, 2 for bad usage.\n\n"
+	       "example:\n"
+	       "  git init && assay init --op matmul.ternary",
+	.tables = { { assay_options_output, 0 }, { options, 0 } },
+	.argument = refuse,
+};
+
+static int init(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	const struct init_args *a = args;
+	const struct assay_new_request q = {
+		.r = &a->s.r, .op = a->op ? a->op : DEFAULT_OP, .variant = VARIANT, .repository = true
+	};
+	struct assay_new_result r;
+	int rc = assay_new_write(&q, &r, err);
+
+	(void)w;
+	(void)status;
+	if (!rc)
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_REPOSITORY,
+							    .source = { .op = q.op,
+									.variant = q.variant,
+									.files = &r.files,
+									.compile = r.compile,
+									.verify = r.verify,
+									.run = r.run,
+									.gate = r.gate,
+									.right = r.right } },
+				    a->s.json, a->s.verbose, err);
+	assay_new_release(&r);
+	return rc;
+}
+
+int assay_cmd_init(int argc, char **argv)
+{
+	struct init_args a = { 0 };
+
+	return assay_command(&line, argc, argv, &a, init);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `assay init` writes beside the source and its benches: the Makefile, assay.conf, the policy, the manifest of
+ * exactly these cases, and the jobs of GitHub and GitLab that gate a change.
+ */
+#ifndef ASSAY_DRIVE_NEW_REPOSITORY_H
+#define ASSAY_DRIVE_NEW_REPOSITORY_H
+
+#include "drive/new_files.h"
+#include "drive/new_request.h"
+#include "model/catalog.h"
+
+/* ASSAY_EUSAGE unless the current folder is the top of a git repository. */
+int assay_new_repository_check(struct assay_err *err);
+/* The commands that come next: make, verify, run, gate. */
+int assay_new_repository_commands(struct assay_new_result *r, struct assay_err *err);
+/*
+ * Add the files. @files has the bench files already, of which the manifest follows; @with is the catalog with the new
+ * variant in it. ASSAY_ENOTFOUND where the program has no templates beside it.
+ */
+int assay_new_repository_add(struct assay_new_files *files, const struct assay_catalog *with, struct assay_err *err);
+
+#endif

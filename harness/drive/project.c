@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/project.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "drive/installed.h"
+
+static const char *const names[] = { "assay.conf", ".assay.conf", "ci/assay.conf" };
+
+#define N_NAMES (sizeof(names) / sizeof(names[0]))
+
+/* "bench" of "." is "bench": what messages and commands name is what a person types. */
+static void join(char *buf, size_t size, const char *top, const char *name)
+{
+	if (strcmp(top, ".") != 0)
+		snprintf(buf, size, "%s/%s", top, name);
+	else
+		snprintf(buf, size, "%s", name);
+}
+
+/* ---- the file ---- */
+
+static int folder_value(const struct assay_project_conf *c, const char *name, const char **out, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = assay_conf_entry(&c->conf.root, name);
+	const char *v = e ? e->values[0].text : NULL;
+
+	*out = v;
+	if (v && (!v[0] || v[0] == '/' || !strcmp(v, "..") || !strncmp(v, "../", 3) || strstr(v, "/..")))
+		return assay_conf_fail(err, e->path, e->values[0].line, "%s '%s' must lie inside the checkout", name,
+				       v);
+	return 0;
+}
+
+static int missing(const struct assay_project_conf *c, const char *name, struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_EUSAGE, "'%s' has no %s = \"…\"", c->conf.path, name);
+}
+
+static int take_values(struct assay_project_conf *c, struct assay_err *err)
+{
+	const struct assay_conf_entry *build = assay_conf_entry(&c->conf.root, "build");
+	int rc;
+
+	c->build = build ? build->values[0].text : NULL;
+	if (!c->build || !c->build[0])
+		return missing(c, "build", err);
+	rc = folder_value(c, "plugins", &c->plugins, err);
+	if (!rc && !c->plugins)
+		return missing(c, "plugins", err);
+	if (!rc)
+		rc = folder_value(c, "bench", &c->bench, err);
+	return rc ? rc : folder_value(c, "baselines", &c->baselines, err);
+}
+
+int assay_project_conf_read(struct assay_project_conf *c, const char *top, struct assay_err *err)
+{
+	static const struct assay_conf_option options[] = { { .name = "build" },
+							    { .name = "plugins" },
+							    { .name = "bench" },
+							    { .name = "baselines" },
+							    { .name = NULL } };
+	static const struct assay_conf_grammar grammar = { .options = options };
+	char path[ASSAY_INSTALLED_PATH_MAX + 32];
+	int rc = ASSAY_ENOTFOUND;
+
+	*c = (struct assay_project_conf){ 0 };
+	for (size_t i = 0; i < N_NAMES && rc == ASSAY_ENOTFOUND; i++) {
+		join(path, sizeof(path), top, names[i]);
+		rc = assay_conf_load(&c->conf, path, &grammar, err);
+	}
+	return rc ? rc : take_values(c, err);
+}
+
+void assay_project_conf_release(struct assay_project_conf *c)
+{
+	assay_conf_release(&c->conf);
+	*c = (struct assay_project_conf){ 0 };
+}
+
+/* ---- the repository around the current folder ---- */
+
+static bool has(const char *dir, const char *name, struct stat *st)
+{
+	char path[2 * PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return !stat(path, st);
+}
+
+/*
+ * A file above the current folder is believed only where its owner is root, this user, or whose the current folder is:
+ * in /tmp anybody may leave one, and it names code that is run.
+ */
+static int check_owner(const char *dir, const char *name, const struct stat *conf, struct assay_err *err)
+{
+	struct stat here;
+
+	if (!conf->st_uid || conf->st_uid == geteuid() || (!stat(".", &here) && here.st_uid == conf->st_uid))
+		return 0;
+	return assay_err_set(err, ASSAY_EUSAGE,
+			     "'%s/%s' belongs to another user than this folder: it names what is run, so it is not "
+			     "used; go to the folder that it lies in",
+			     strcmp(dir, "/") != 0 ? dir : "", name);
+}
+
+/* The nearest folder with an assay.conf, not beyond the one with .git; ASSAY_ENOTFOUND, without a word, for none. */
+static int find_top(char top[PATH_MAX], struct assay_err *err)
+{
+	char dir[PATH_MAX], *slash;
+	bool above = false;
+	struct stat st;
+
+	if (!getcwd(dir, sizeof(dir)))
+		return ASSAY_ENOTFOUND;
+	for (;; above = true) {
+		for (size_t i = 0; i < N_NAMES; i++) {
+			if (!has(dir, names[i], &st))
+				continue;
+			strcpy(top, above ? dir : ".");
+			return above ? check_owner(dir, names[i], &st, err) : 0;
+		}
+		slash = strrchr(dir, '/');
+		if (has(dir, ".git", &st) || !dir[1] || !slash)
+			return ASSAY_ENOTFOUND;
+		slash[slash == dir] = '\0';
+	}
+}
+
+/* Read the file of the repository at hand. ASSAY_ENOTFOUND where there is none. Release in either case. */
+static int open_conf(struct assay_project_conf *c, char top[PATH_MAX], struct assay_err *err)
+{
+	int rc = find_top(top, err);
+
+	*c = (struct assay_project_conf){ 0 };
+	return rc ? rc : assay_project_conf_read(c, top, err);
+}
+
+typedef int installed_fn(char *buf, size_t size, struct assay_err *err);
+
+enum folder { BENCH, BASELINES, PLUGINS };
+
+static int folder(enum folder which, installed_fn *installed, char *buf, size_t size, struct assay_err *err)
+{
+	struct assay_project_conf c;
+	char top[PATH_MAX];
+	const char *own;
+	int rc = open_conf(&c, top, err);
+
+	own = which == BENCH ? c.bench : which == BASELINES ? c.baselines : c.bench ? c.plugins : NULL;
+	if (rc == ASSAY_ENOTFOUND || (!rc && !own)) {
+		rc = installed(buf, size, err);
+	} else if (!rc) {
+		join(buf, size, top, own);
+		if (!assay_file_exists(buf))
+			rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' names the folder '%s', which is not there",
+					   c.conf.path, own);
+	}
+	assay_project_conf_release(&c);
+	return rc;
+}
+
+int assay_project_bench_dir(char *buf, size_t size, struct assay_err *err)
+{
+	return folder(BENCH, assay_installed_bench_dir, buf, size, err);
+}
+
+int assay_project_baseline_dir(char *buf, size_t size, struct assay_err *err)
+{
+	return folder(BASELINES, assay_installed_baseline_dir, buf, size, err);
+}
+
+int assay_project_plugin_dir(char *buf, size_t size, struct assay_err *err)
+{
+	return folder(PLUGINS, assay_installed_plugin_dir, buf, size, err);
+}
+
+int assay_project_group_dir(char *buf, size_t size, struct assay_err *err)
+{
+	char bench[ASSAY_INSTALLED_PATH_MAX];
+	int rc = assay_project_bench_dir(bench, sizeof(bench), err);
+
+	if (rc)
+		return rc;
+	snprintf(buf, size, "%.4000s/groups", bench);
+	if (assay_file_exists(buf))
+		return 0;
+	rc = assay_installed_bench_dir(bench, sizeof(bench), err);
+	snprintf(buf, size, "%.4000s/groups", bench);
+	return rc;
+}
+
+int assay_project_plugins(struct assay_strings *out, char *build, size_t size, struct assay_err *err)
+{
+	char top[PATH_MAX], dir[2 * PATH_MAX];
+	struct assay_project_conf c;
+	int rc = open_conf(&c, top, err);
+
+	build[0] = '\0';
+	if (!rc && c.bench) {
+		snprintf(build, size, "%s", c.build);
+		join(dir, sizeof(dir), top, c.plugins);
+		/* a folder that is not there yet has none */
+		rc = assay_installed_list(dir, out, err);
+		rc = rc == ASSAY_EIO ? 0 : rc;
+	}
+	assay_project_conf_release(&c);
+	return rc == ASSAY_ENOTFOUND ? 0 : rc;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The repository around the current folder, as its `assay.conf` describes it: how a revision is built, and which
+ * benches, manifests and policy are its own. Where it names none, those of the program are taken.
+ */
+#ifndef ASSAY_DRIVE_PROJECT_H
+#define ASSAY_DRIVE_PROJECT_H
+
+#include <stddef.h>
+
+#include "base/conf.h"
+#include "base/text.h"
+
+/* `assay.conf`, `.assay.conf` or `ci/assay.conf` at the top of a working tree. Strings live as long as it does. */
+struct assay_project_conf {
+	struct assay_conf conf;
+	const char *build;     /* a command for sh at the top */
+	const char *plugins;   /* the folder that it then has *.so in */
+	const char *bench;     /* folder of bench files; NULL: that of the program */
+	const char *baselines; /* folder of manifests and the policy; NULL: that of the program */
+};
+
+/*
+ * Read the file of @top. ASSAY_ENOTFOUND where there is none; ASSAY_EUSAGE for a bad one: all folders lie inside the
+ * checkout. Release in either case.
+ */
+int assay_project_conf_read(struct assay_project_conf *c, const char *top, struct assay_err *err);
+void assay_project_conf_release(struct assay_project_conf *c);
+
+/*
+ * Folders for the command at hand: the repository's own, else those beside the program. The repository is looked for
+ * from the current folder up to the one that holds .git. ASSAY_EUSAGE for an assay.conf that cannot be used,
+ * ASSAY_ENOTFOUND where the program has none either. @size is ASSAY_INSTALLED_PATH_MAX at least.
+ */
+int assay_project_bench_dir(char *buf, size_t size, struct assay_err *err);
+int assay_project_baseline_dir(char *buf, size_t size, struct assay_err *err);
+/* The folder with the plugins of a repository that has benches of its own, else with those of the program. */
+int assay_project_plugin_dir(char *buf, size_t size, struct assay_err *err);
+/* The folder of counter groups: as above, and that of the program also where the repository's benches have none. */
+int assay_project_group_dir(char *buf, size_t size, struct assay_err *err);
+/*
+ * Append the plugins of a repository that has benches of its own; none otherwise. @build (@size bytes) gets the command
+ * that makes them, or "".
+ */
+int assay_project_plugins(struct assay_strings *out, char *build, size_t size, struct assay_err *err);
+
+#endif

@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# assay init: a repository of one's own, from nothing to a gate, with an installed program.
+load helpers
+load gate_helpers
+
+setup_file() {
+	install_assay "in stalled"
+}
+
+setup() {
+	begin
+	mkdir mine && cd mine || return 1
+	git init -q -b main
+}
+
+@test "what is written compiles without a warning, is right, and is all that its manifest demands" {
+	run --separate-stderr assay init
+	[ "$status" = 0 ] && [ -z "$stderr" ]
+	git add .
+	[ "$(git ls-files | tr '\n' ' ')" = ".github/workflows/assay.yml .gitignore .gitlab-ci.yml Makefile assay.conf baselines/policy.conf \
+baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/quick.suite mine.c " ]
+	grep -q "simple, and right as it is" <<<"$output"
+	# the three commands that it prints, without what explains them
+	mapfile -t next < <(sed -n 's/^  \([^ ].*\)/\1/p' <<<"$output")
+	[ "${#next[@]}" = 3 ]
+	small_shapes
+	CFLAGS="-O3 -Wall -Wextra -Werror" eval "${next[0]}" >out 2>&1 || { cat out; return 1; }
+	grep -q '1 ok in' out
+	assay list --manifest | cmp - baselines/quick.manifest
+	[ "$(grep -v '^#' baselines/quick.manifest)" = "required quantize.q8_0/mine/n=4096/t=1/warm" ]
+	ASSAY_DETERMINISTIC=1 eval "${next[1]}" >out
+	grep -q '^  mine .* ok ' out
+	grep -q '^  ref .* ok ' out
+	# a bench of the program is not in the way, nor is its policy
+	run -2 assay list cases --suite smoke
+	[[ $output == *"unknown suite 'smoke', expected one of all, quick"* ]]
+	assay plan --detect 50% --within 1min >out
+	grep -q ' quantize.q8_0/mine/n=4096/t=1/warm$' out
+	# from below as well
+	mkdir sub && cd sub
+	[ "$(assay list cases)" = quantize.q8_0/mine/n=4096/t=1/warm ]
+	# and what is thrown away is not committed
+	cd .. && assay run --db assay.db >out
+	rm -r out sub
+	[ -z "$(git status --short | grep -v '^A')" ]
+}
+
+@test "any other op leaves its body to be written" {
+	run --separate-stderr assay init --op matmul.f32 --json
+	[ "$status" = 0 ] && [ -z "$stderr" ]
+	jq -e '.schema == 1 and .op == "matmul.f32" and .variant == "mine" and (.right | not) and (.files | length == 11)' <<<"$output"
+	jq -e '.files[0] == "mine.c" and .compile == "make" and (.gate | endswith("assay-gate"))' <<<"$output"
+	grep -q 'TODO: write y\[i\]' mine.c
+	make CFLAGS="-O3 -Wall -Wextra -Werror"
+	run -3 assay verify --json
+	jq -e '.cases | length == 1 and all(.status == "wrong")' <<<"$output"
+}
+
+@test "before the first build, and with a plugin that cannot be used, that is said" {
+	assay init >/dev/null
+	KEEP_DB=1 fails 2 "this repository has no plugin yet: build it with 'make'" run
+	mkdir build
+	echo 'not a plugin' >build/mine.so
+	fails 2 "cannot use plugin: " run
+	# removed sources leave no plugin behind
+	mv mine.c other.c
+	make >/dev/null
+	[ "$(ls build)" = other.so ]
+}
+
+@test "nothing is overwritten, and nothing is left behind" {
+	touch Makefile
+	fails 2 "'Makefile' is there already, and nothing is overwritten" init
+	ln -s nowhere .gitignore
+	fails 2 "'Makefile', '.gitignore' are there already, and nothing is overwritten" init
+	[ "$(ls -A | tr '\n' ' ')" = ".git .gitignore Makefile " ]
+	rm Makefile .gitignore
+	# found out when some of it is written
+	touch .github
+	fails 2 "cannot write '.github/workflows/assay.yml': " init
+	[ "$(ls -A | tr '\n' ' ')" = ".git .github " ]
+	# a folder that is there already is used, and stays
+	rm .github
+	mkdir bench
+	touch .gitlab-ci.yml
+	fails 2 "'.gitlab-ci.yml' is there already" init
+	[ -d bench ] && [ ! -e bench/suites ]
+	rm .gitlab-ci.yml
+	assay init >/dev/null
+	[ -e bench/suites/quick.suite ]
+}
+
+@test "bad usage is one line" {
+	fails 2 "unexpected argument 'quantize.q8_0': an op is named with --op" init quantize.q8_0
+	fails 2 "unknown op 'quantize.q8': did you mean 'quantize.q8_0'?" init --op quantize.q8
+	fails 2 "unknown op 'nothing_like_it': 'assay list ops' lists them" init --op nothing_like_it
+	fails 2 "op 'generate.decode' has no variants of its own" init --op generate.decode
+	[ "$(ls -A)" = .git ]
+	mkdir sub && cd sub
+	fails 2 "this folder is not the top of its repository, where assay.conf and workflows lie: go to '${PWD%/sub}'" init
+	[ -z "$(ls -A)" ]
+	mkdir ../../outside && cd ../../outside
+	fails 2 "there is no git repository here: a gate compares commits, so begin with 'git init'" init
+	mkdir ../bin
+	ln -s "$(command -v env)" ../bin/env
+	run --separate-stderr env PATH="$BATS_TEST_TMPDIR/bin" "$ASSAY" init
+	[ "$status" = 2 ]
+	[ "$stderr" = "assay: there is no git on this machine: install the package git" ]
+	[ -z "$(ls -A)" ]
+}
+
+@test "ten commands from nothing to a red pull request for slower code, and a green one for a comment" {
+	plain_build
+	assay init >/dev/null && small_shapes
+	git add . && git commit -q -m 'kernels, measured by assay'
+	run --separate-stderr assay-gate
+	[ "$status" = 0 ] || { echo "$output$stderr"; return 1; }
+	git checkout -q -b comment
+	sed -i 's/ties away from zero/of two equally near, that away from zero/' mine.c
+	git commit -q -a -m comment
+	run --separate-stderr assay-gate
+	[ "$status" = 0 ] || { echo "$output$stderr"; return 1; }
+	jq -e '.verdict == "PASS"' build/gate/report.json
+	git checkout -q -b slower main
+	slower
+	git commit -q -a -m slower
+	run --separate-stderr assay-gate
+	[ "$status" = 1 ] || { echo "$output$stderr"; return 1; }
+	[[ $stderr == *"(the merge base with main)"* ]]
+	jq -e '.verdict == "REGRESSED"' build/gate/report.json
+	jq -e '[.cases[].key] | unique == ["quantize.q8_0/mine/n=4096/t=1/warm"]' build/gate/report.json
+	grep -q REGRESSED build/gate/report.md
+}
+
+@test "the README's own kernel, typed word for word in an empty folder" {
+	local section command
+	plain_build
+	section=$(sed -n '/^## Your own kernel/,/^## Where/p' "$ASSAY_SOURCE/README.md")
+	# what it shows of the kernel is what the kernel has, 15 lines at most
+	sed -n '/^```c$/,/^```$/p' <<<"$section" | sed '/^```/d; s/^\t*//' >shown
+	[ "$(wc -l <shown)" -ge 10 ] && [ "$(wc -l <shown)" -le 15 ]
+	rm -rf .git
+	export HOME=$BATS_TEST_TMPDIR/mine
+	mkdir empty && cd empty
+	mapfile -t commands < <(sed -n 's/^    //p' <<<"$section")
+	[ "${#commands[@]}" -ge 7 ]
+	for command in "${commands[@]}"; do
+		run --separate-stderr bash -c "$command"
+		[ "$status" = 0 ] || { echo "$command: $status" "$output" "$stderr"; return 1; }
+		# that it takes seconds is not what is tried
+		[[ $command != "assay init"* ]] || small_shapes
+	done
+	# without comments and empty lines
+	git show HEAD:mine.c | sed -n '/for (int64_t i = from/,/^\t}$/p' | sed '1d; $d; /^\t*\/\*.*\*\/$/d; /^$/d; s/^\t*//' | diff ../shown -
+	for name in $(grep -o '`op_[a-z]*\.h`' <<<"$section" | tr -d '`'); do
+		[ -e "${ASSAY%/bin/assay}/include/assay/$name" ]
+	done
+}
