@@ -11,8 +11,8 @@
 /* All-zero but for `what` and `base` is the default. Strings are borrowed. */
 struct assay_compare_request {
 	const struct assay_request *what;
-	const char *base, *head;   /* revision, plugin or folder; head NULL: what lies in the working tree */
-	bool variants;             /* instead, both are variants of one op, "OP/NAME", of the loaded plugins */
+	const char *base, *head; /* revision, plugin or folder; head NULL: what lies in the working tree */
+	bool variants;           /* instead, both are variants of one op, "OP/NAME", of the loaded plugins */
 	/* What plugin files of base and head were built from; "": as the repository is that they lie in. */
 	struct assay_commit revision[2];
 	const char *policy;        /* file; NULL: baselines/policy.conf */

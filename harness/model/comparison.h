@@ -73,7 +73,7 @@ struct assay_comparison {
 	unsigned max_pairs; /* a case; fixes the looks that are paid for */
 	unsigned family;    /* number of tests that share alpha: cases × metrics, fixed before the first sample */
 	struct assay_commit program; /* of the program that compared */
-	bool same_code;     /* times are taken also where the machine code is the same; not stored */
+	bool same_code;              /* times are taken also where the machine code is the same; not stored */
 	bool trial;   /* of a certification: its controls stand for cases, and have the time of these; not stored */
 	char *policy; /* text of the policy it was judged by, malloc'ed */
 	char fitness[256]; /* what the machine was fit for then, in words; "": nobody knows */
