@@ -9,6 +9,8 @@
 #include "worker/case_device.h"
 #include "worker/case_job.h"
 
+/* Of inputs of which single elements change: a call on more takes longer than the samples can pay for. */
+#define MOST_VARIED_BYTES (256u << 20)
 /* Streams of the generator, away from those of layouts. */
 #define STREAM_SPOTS 0x41554401u
 #define STREAM_AUDIT 0x41554402u
@@ -191,7 +193,8 @@ static enum assay_audit_change change_of(const struct assay_case_job *j)
 	if (!bytes || ((j->op_state || j->fill_bytes) && !j->op->release))
 		return ASSAY_AUDIT_SAME;
 	if (bytes > ASSAY_AUDIT_MOST_BYTES)
-		return j->variant->prepare || j->op_state ? ASSAY_AUDIT_SAME : ASSAY_AUDIT_ELEMENTS;
+		return bytes > MOST_VARIED_BYTES || j->variant->prepare || j->op_state ? ASSAY_AUDIT_SAME
+										       : ASSAY_AUDIT_ELEMENTS;
 	return ASSAY_AUDIT_REFILL;
 }
 
