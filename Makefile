@@ -12,6 +12,7 @@ V        ?= 0
 PAPI     ?= auto
 VALGRIND ?= auto
 CUDA     ?= auto
+ZYDIS    ?= auto
 OPENBLAS ?= 1
 
 # Sanitized objects live beside the normal ones, never among them.
@@ -28,7 +29,7 @@ ifneq (,$(filter build,$(NEEDS)))
 # Whoever writes yes must not get what another value stands for.
 check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
 $(foreach name,V WERROR OPENBLAS,$(call check,$(name),0 1,0 or 1))
-$(foreach name,PAPI VALGRIND CUDA,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
+$(foreach name,PAPI VALGRIND CUDA ZYDIS,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
 SANITIZERS := address undefined thread leak fuzzer-no-link
 $(if $(filter-out $(SANITIZERS),$(subst $(comma), ,$(SANITIZE))),$(error SANITIZE is '$(SANITIZE)', expected some of $(SANITIZERS), with commas))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
@@ -49,6 +50,8 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 WARN += $(if $(filter 1,$(WERROR)),-Werror)
 SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 
+ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+
 PKGS := hwloc sqlite3 jansson libxxhash libconfuse
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
@@ -68,11 +71,21 @@ $(error VALGRIND=1, but there is no valgrind/callgrind.h: install valgrind or le
 endif
 endif
 
+# Zydis decodes the instructions of a kernel that is stepped through; Debian's package has no .pc file.
+ZYDIS_FOUND := $(if $(filter 0,$(ZYDIS)),,$(if $(filter x86_64,$(ARCH)),$(shell \
+	echo 'int main(void) { return (int)(ZydisGetVersion() >> 48) != 4; }' | \
+	$(CC) -include Zydis/Zydis.h -x c -o /dev/null - -lZydis 2>/dev/null && echo 1)))
+ifneq (,$(filter build,$(NEEDS)))
+ifeq (1,$(ZYDIS)$(ZYDIS_FOUND))
+$(error ZYDIS=1, but there is no Zydis for $(ARCH): install libzydis-dev or leave it at ZYDIS=auto)
+endif
+endif
+
 # valgrind 3.19 gives up on the debug information that clang 14 writes unless it is told otherwise.
 DEBUG_CFLAGS := $(shell $(CC) -fdebug-default-version=4 -fsyntax-only -x c /dev/null 2>/dev/null && echo -fdebug-default-version=4)
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) $(SANFLAGS) $(DEBUG_CFLAGS) -fvisibility=hidden -MMD -MP
 HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -DASSAY_VALGRIND=$(if $(VALGRIND_FOUND),1,0) \
-	-Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
+	-DASSAY_ZYDIS=$(if $(ZYDIS_FOUND),1,0) -Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
 # No contraction: a fused multiply-add would change the bits that variants must agree on.
 # Each function and each object is a section, up to the finished plugin, and relocations are kept: harness/worker/code_hash.c
 # tells from them which variants have changed. With a linker that cannot do this, set PLUGIN_LDFLAGS= (all then count as changed).
@@ -87,9 +100,7 @@ PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.*
 # Stands before malloc in a worker, which it cannot where a sanitizer does.
 HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE)),,$(BUILD)/lib/assay/assay-heap.so)
 PRELOAD_CFLAGS = $(filter-out $(SANFLAGS),$(BASE_CFLAGS)) $(CFLAGS) -fPIC -fno-builtin -Iharness
-LDLIBS := $(PKG_LIBS) -lm -ldl -lpthread
-
-ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) -lm -ldl -lpthread
 
 # ---- harness ----
 CORE_SRCS := $(sort $(wildcard harness/base/*.c harness/model/*.c harness/stats/*.c harness/machine/*.c \
@@ -154,6 +165,7 @@ clean: ## remove everything that was built
 # Which optional parts are in; printed when that changes.
 FEATURES = PAPI $(if $(PAPI_FOUND),$(PAPI_FOUND),no $(if $(filter 0,$(PAPI)),(PAPI=0),headers (libpapi-dev): no hardware counters)); \
 	valgrind $(if $(VALGRIND_FOUND),headers,no $(if $(filter 0,$(VALGRIND)),(VALGRIND=0),headers (valgrind): no exact counts)); \
+	Zydis $(if $(ZYDIS_FOUND),found,no $(if $(filter 0,$(ZYDIS)),(ZYDIS=0),library (libzydis-dev): no exact counts by stepping)); \
 	OpenBLAS $(if $(filter 0,$(OPENBLAS)),no (OPENBLAS=0),found when run); \
 	CUDA $(if $(NVCC),$(NVCC),no nvcc); compiler $(CC)$(if $(SANITIZE),; sanitizers $(SANITIZE))
 $(BUILD)/features: FORCE

@@ -17,7 +17,7 @@ BEGIN {
 	may["harness/model"] = "base stats model assay"
 	may["harness/stats"] = "base stats"
 	may["harness/machine"] = "base model machine assay"; third["harness/machine"] = "hwloc.h hwloc/"
-	may["harness/counters"] = "base model machine counters assay"; third["harness/counters"] = "papi.h sde_lib.h valgrind/callgrind.h"
+	may["harness/counters"] = "base model machine counters assay"; third["harness/counters"] = "papi.h sde_lib.h valgrind/callgrind.h Zydis/Zydis.h"
 	may["harness/plan"] = "base model plan assay"
 	may["harness/worker"] = "base model machine counters worker assay"; third["harness/worker"] = "jansson.h"
 	may["harness/measure"] = "base model stats machine counters plan worker measure assay"
