@@ -101,23 +101,41 @@ enum assay_step_rep {
 	ASSAY_STEP_REPNE, /* also when they are equal */
 };
 
+/* How the accesses of an operand follow from registers. */
+enum assay_step_shape {
+	ASSAY_STEP_WHOLE,
+	ASSAY_STEP_PUSH,            /* below rsp */
+	ASSAY_STEP_BITS,            /* the word that holds the bit which the index counts to */
+	ASSAY_STEP_TABLE,           /* the index is al */
+	ASSAY_STEP_PARTS,           /* one access an element */
+	ASSAY_STEP_MASKED,          /* elements that a mask register turns on */
+	ASSAY_STEP_SIGNED,          /* elements that signs of a vector register turn on */
+	ASSAY_STEP_PACKED,          /* as many elements as a mask register turns on */
+	ASSAY_STEP_GATHERED,        /* each element where a vector register says, masked by a mask register */
+	ASSAY_STEP_GATHERED_SIGNED, /* or by signs of a vector register */
+	ASSAY_STEP_AREA,            /* of XSAVE: what edx:eax asks for */
+	ASSAY_STEP_AREA_COMPACT,    /* of XSAVEC and XSAVES */
+	ASSAY_STEP_AREA_READ,       /* of XRSTOR: either, as its header says */
+};
+
 #define ASSAY_STEP_OPERANDS_MAX 3
+#define ASSAY_STEP_NO_REGISTER  32
 
 /* A memory operand as decoding leaves it; only this module reads it. */
 struct assay_step_operand {
 	int64_t displacement; /* the whole address where it is relative to rip */
 	uint32_t bytes;
-	uint8_t access; /* enum assay_step_access_kind */
-	uint8_t shape;  /* how elements and address follow from registers */
-	uint8_t base;   /* of gpr; 16 is none */
-	uint8_t index;  /* of gpr, or the vector register of a gather; 32 is none */
-	uint8_t scale;
-	uint8_t segment; /* 0, or fs or gs */
-	uint8_t element_bytes, elements, mask_elements;
+	uint8_t access;        /* enum assay_step_access_kind */
+	uint8_t shape;         /* enum above */
+	uint8_t base, index;   /* general registers; the index of a gather is a vector register */
+	uint8_t scale;         /* of the index */
+	uint8_t segment;       /* 0, or 'f' or 'g' */
+	uint8_t element_bytes; /* in memory */
+	uint8_t elements;      /* in memory: more mask bits than these fold, as a broadcast does */
+	uint8_t mask_bits;
 	uint8_t mask; /* mask register, or the vector register that masks */
 	uint8_t index_bytes;
-	uint8_t width_bytes; /* of the vector register of a gather's indexes */
-	bool narrow;         /* address of 32 bits */
+	bool narrow; /* address of 32 bits */
 	bool non_temporal;
 };
 
@@ -133,6 +151,8 @@ struct assay_step_insn {
 	uint8_t lane_mask; /* mask register; 0: none */
 	uint8_t n_operands;
 	struct assay_step_operand operands[ASSAY_STEP_OPERANDS_MAX];
+	/* Where this processor's XSAVE puts mask registers and the upper parts of zmm; only where it needs them. */
+	uint16_t area_mask, area_upper, area_upper_registers;
 };
 
 /* ---- why not ---- */
@@ -140,6 +160,7 @@ struct assay_step_insn {
 enum assay_step_status {
 	ASSAY_STEP_OK,
 	ASSAY_STEP_UNKNOWN,    /* no instruction that Zydis knows */
+	ASSAY_STEP_CUT,        /* the bytes end within the instruction */
 	ASSAY_STEP_UNTOLD,     /* known, but this module cannot tell which memory it reaches */
 	ASSAY_STEP_CHANGED,    /* the code is not what was decoded at this address before */
 	ASSAY_STEP_TABLE_FULL, /* more different addresses than the table holds */
@@ -163,7 +184,7 @@ int assay_step_probe(struct assay_err *err);
 
 /*
  * The instruction in the @size bytes at @code, which stand at @address. Decodes anew each time. With ASSAY_STEP_UNTOLD,
- * @out->length is right.
+ * @out->length is right; with ASSAY_STEP_UNKNOWN, @out holds the bytes as they are.
  */
 enum assay_step_status assay_step_decode(const uint8_t *code, size_t size, uint64_t address,
 					 struct assay_step_insn *out);
@@ -190,7 +211,7 @@ size_t assay_step_table_index(const struct assay_step_table *t, const struct ass
 enum assay_step_access_kind {
 	ASSAY_STEP_READ,
 	ASSAY_STEP_WRITE,
-	ASSAY_STEP_MODIFY,   /* read, then written at the same address; callgrind counts one read */
+	ASSAY_STEP_MODIFY,   /* read, then written at the same address; callgrind counts one write and no read */
 	ASSAY_STEP_PREFETCH, /* neither: nothing is read, and callgrind's caches do not see it */
 };
 
@@ -209,10 +230,16 @@ struct assay_step_accesses {
 };
 
 /*
- * What @insn reaches with the registers @r that stand before it, in order. A masked vector is one access, from its
- * first active element to its last; none where no element is active. Each active element of a gather or scatter is one.
- * A string instruction with REP is one iteration, since the processor traps after each. ASSAY_STEP_OK or
- * ASSAY_STEP_NO_VECTORS.
+ * What @insn reaches with the registers @r that stand before it, in order, as callgrind counts it where it can simulate
+ * the instruction:
+ * - A masked vector is one access, from its first active element to its last; none where no element is active.
+ * - Each active element of a gather or scatter is one.
+ * - A locked operation, but for cmpxchg, is a read and a write; without the lock it is a modification.
+ * - valgrind reads the memory operand of an AVX2 FMA element by element, and that of a 256-bit vmovddup in halves.
+ * - A string instruction with REP is one iteration, since the processor traps after each.
+ * - clflush and its kind reach nothing.
+ *
+ * ASSAY_STEP_OK or ASSAY_STEP_NO_VECTORS.
  */
 enum assay_step_status assay_step_accesses(const struct assay_step_insn *insn, const struct assay_step_regs *r,
 					   struct assay_step_accesses *out);
@@ -221,16 +248,16 @@ enum assay_step_status assay_step_accesses(const struct assay_step_insn *insn, c
 
 /* What is known only when the next instruction is reached. */
 struct assay_step_outcome {
-	unsigned instructions; /* 1; 2 for the last iteration of a REP that ends with rcx 0, 0 never */
-	unsigned branches;     /* conditional and indirect ones, as callgrind counts them */
-	unsigned taken;        /* of those and of direct jumps and calls: did it go elsewhere than behind itself? */
+	unsigned instructions; /* 1; 2 for the last iteration of a REP that ends with rcx 0 */
+	unsigned branches;     /* 1 for a conditional or indirect one, but for returns, as callgrind counts them */
+	unsigned taken;        /* 1 for one that goes elsewhere than behind itself */
 };
 
 /*
  * @before and @after are the registers before and after one step of @insn.
  *
  * callgrind counts a REP once an iteration and once more for the test that finds rcx 0. The processor traps after each
- * iteration and tests rcx 0 before the first only, so one is added to the last.
+ * iteration and, but for a REP that begins with rcx 0, not after that test. So one is added to the last iteration.
  */
 struct assay_step_outcome assay_step_outcome(const struct assay_step_insn *insn, const struct assay_step_regs *before,
 					     const struct assay_step_regs *after);
