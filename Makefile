@@ -298,6 +298,7 @@ $(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
 $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
 $(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_drive $(BUILD)/tests/test_project: | $(PLUGINS) $(BUILD)/share/assay
+$(BUILD)/tests/test_step_kernels: | $(PLUGINS)
 # allocations of the harness that fail when the test says so
 $(BUILD)/tests/test_judge_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/test_steadiness: private LDFLAGS += -Wl,--wrap=realloc
