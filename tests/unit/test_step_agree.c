@@ -16,7 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define WORK      __attribute__((noinline, noclone, section("step_work"), used))
+#define WORK      __attribute__((noinline, section("step_work"), used))
 #define INNER     "under-valgrind"
 #define TRAP_FLAG 0x100
 
