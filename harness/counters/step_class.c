@@ -122,7 +122,7 @@ static bool begins(const char *name, const char *with)
 	return !strncmp(name, with, strlen(with));
 }
 
-/* The last letter of a name says what lanes hold, for numbers in floating point behind s (one number) or p (several). */
+/* The last letter of a name says what lanes hold; floating point has it behind s (one number) or p (several). */
 static unsigned lane_bytes(const char *name, const struct calculation *c)
 {
 	const char last = name[strlen(name) - 1];

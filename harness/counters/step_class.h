@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a decoded instruction calculates. Only step_decode.c asks. */
+/* What a decoded instruction calculates. Only step_zydis.c asks. */
 #ifndef ASSAY_COUNTERS_STEP_CLASS_H
 #define ASSAY_COUNTERS_STEP_CLASS_H
 

@@ -262,7 +262,7 @@ struct assay_step_outcome {
 struct assay_step_outcome assay_step_outcome(const struct assay_step_insn *insn, const struct assay_step_regs *before,
 					     const struct assay_step_regs *after);
 
-/* Operations that it calculates, in lanes that its mask leaves on: an FMA is 2 a lane. ASSAY_STEP_NO_VECTORS as above. */
+/* Operations that it calculates, in lanes that its mask leaves on: an FMA is 2 a lane. Status as above. */
 enum assay_step_status assay_step_operations(const struct assay_step_insn *insn, const struct assay_step_regs *r,
 					     unsigned *operations);
 

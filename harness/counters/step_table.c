@@ -39,7 +39,7 @@ int assay_step_table_new(struct assay_step_table **out, size_t instructions, str
 		assay_step_table_free(t);
 		return assay_err_set(err, ASSAY_ENOMEM, "no memory for a table of %zu instructions", instructions);
 	}
-	/* The dynamic linker binds the decoder's functions at their first call, which must not be in a signal handler. */
+	/* The dynamic linker binds the decoder's functions at their first call, which is not to be in a handler. */
 	assay_step_decode((const uint8_t[]){ 0x90 }, 1, 0, &first);
 	*out = t;
 	return 0;

@@ -174,142 +174,60 @@ TEST(repeats_count_the_test_that_ends_them)
 
 /* ---- branches and calculations ---- */
 
-#define CALCULATIONS(row)                                                                                                          \
-	row(add, "add %rax, %rcx", 0, INTEGER, SCALAR, 1) row(lea, "lea (%rax,%rcx), %rdx", 0, DATA, SCALAR, 0) row(               \
-		multiply, "imul %rax, %rcx", 0, INTEGER, SCALAR, 1) row(move, "mov %rax, %rcx", 0, DATA, SCALAR, 0)                \
-		row(count, "popcnt %rax, %rcx", 0, INTEGER, SCALAR,                                                                \
-		    1) row(choose, "cmovne %rax, %rcx", 0, DATA, SCALAR,                                                           \
-			   0) row(clear, "vzeroupper", 0, REST, SCALAR,                                                            \
-				  0) row(wait, "pause", 0, REST, SCALAR,                                                           \
-					 0) row(load, "vmovups (%rdi), %ymm0", 0, DATA, 256, 0)                                    \
-			row(move_512, "vmovdqa64 %zmm0, %zmm1", 0, DATA, 512,                                                      \
-			    0) row(add_bytes, "paddb %xmm0, %xmm1", 0, INTEGER, 128,                                               \
-				   16) row(dot_2, "vpmaddwd %ymm0, %ymm0, %ymm0", 0, INTEGER, 256,                                 \
-					   24) row(dot_pairs, "vpmaddubsw %zmm0, %zmm0, %zmm0", 0, INTEGER, 512,                   \
-						   96) row(dot_4, "vpdpbusd %zmm0, %zmm0, %zmm0", 0, INTEGER, 512,                 \
-							   128)                                                                    \
-				row(dot_4_256, "{vex} vpdpbusd %ymm0, %ymm0, %ymm0", 0, INTEGER, 256, 64) row(                     \
-					dot_4_masked, "vpdpbusd %zmm0, %zmm0, %zmm0{%k1}", 0xfff1000f, INTEGER, 512,               \
-					32) row(dot_words, "vpdpwssd %zmm0, %zmm0, %zmm0", 0, INTEGER, 512,                        \
-						64) row(differences, "vpsadbw %ymm0, %ymm0, %ymm0", 0, INTEGER, 256,               \
-							92)                                                                        \
-					row(logic, "vpxor %ymm0, %ymm0, %ymm0", 0, INTEGER, 256, 8) row(                           \
-						logic_q, "vpandq %zmm0, %zmm0, %zmm0", 0, INTEGER, 512,                            \
-						8) row(three, "vpternlogd $1, %zmm0, %zmm0, %zmm0", 0, INTEGER, 512,               \
-						       16) row(shift, "vpsrlw $4, %ymm0, %ymm0", 0, INTEGER, 256,                  \
-							       16) row(shift_all,                                                  \
-								       "vpsrldq $4, %ymm0, %ymm0", 0, DATA, 256, 0)                \
-						row(shuffle, "vpshufb %zmm0, %zmm0, %zmm0", 0, DATA, 512,                          \
-						    0) row(convert, "vcvtdq2ps %zmm0, %zmm0", 0, DATA, 512,                        \
-							   0) row(compare, "vpcmpd $1, %zmm0, %zmm0, %k2", 0, INTEGER,             \
-								  512,                                                             \
-								  16) row(class,                                                   \
-									  "vfpclasspsz $1, (%rdi), %k2", 0, FLOAT, 512,            \
-									  16)                                                      \
-							row(bits, "vpmultishiftqb %zmm0, %zmm0, %zmm0", 0, DATA, 512,              \
-							    0) row(wide_product, "vpmuludq %ymm0, %ymm0, %ymm0", 0,                \
-								   INTEGER,                                                        \
-								   256,                                                            \
-								   4) row(product, "vpmulld %ymm0, %ymm0, %ymm0", 0,               \
-									  INTEGER,                                                 \
-									  256,                                                     \
-									  8) row(product_add,                                      \
-										 "vpmadd52luq %zmm0, %zmm0, %zmm0", 0,             \
-										 INTEGER,                                          \
-										 512, 16)                                          \
-								row(add_float, "addss %xmm0, %xmm1", 0, FLOAT, SCALAR,             \
-								    1) row(add_double, "vaddpd %ymm0, %ymm0, %ymm0",               \
-									   0, FLOAT, 256,                                          \
-									   4) row(fma, "vfmadd231ps %zmm0, %zmm0, %zmm0",          \
-										  0, FLOAT,                                        \
-										  512,                                             \
-										  32) row(fma_scalar,                              \
-											  "vfmadd132sd %xmm0, %xmm0, "             \
-											  "%xmm0",                                 \
-											  0, FLOAT,                                \
-											  SCALAR,                                  \
-											  2) row(fma_masked,                       \
-												 "vfmadd231pd %zmm0, "             \
-												 "%zmm0, "                         \
-												 "%zmm0{%k1}",                     \
-												 0x103,                            \
-												 FLOAT,                            \
-												 512, 4)                           \
-									row(fma_one,                                               \
-									    "vfmadd231ss %xmm0, %xmm0, "                           \
-									    "%xmm0{%k1}",                                          \
-									    2, FLOAT, SCALAR,                                      \
-									    0) row(dot_bf16, "vdpbf16ps %zmm0, %zmm0, %zmm0",      \
-										   0, FLOAT, 512,                                  \
-										   64) row(root, "vsqrtps %xmm0, %xmm0",           \
-											   0, FLOAT, 128,                          \
-											   4)                                      \
-										row(maximum, "maxps %xmm0, %xmm0",                 \
-										    0, FLOAT, 128,                                 \
-										    4) row(compare_float, "vucomiss %xmm0, %xmm0", \
-											   0, FLOAT, SCALAR,                       \
-											   1) row(logic_float,                     \
-												  "andps %xmm0, "                  \
-												  "%xmm0",                         \
-												  0, INTEGER,                      \
-												  128,                             \
-												  4) row(halves,                   \
-													 "vaddph "                 \
-													 "%zmm0, "                 \
-													 "%zmm0, "                 \
-													 "%zmm0",                  \
-													 0,                        \
-													 FLOAT,                    \
-													 512, 32)                  \
-											row(masks,                                 \
-											    "kandw %k1, %k1, "                     \
-											    "%k1",                                 \
-											    0, INTEGER,                            \
-											    SCALAR,                                \
-											    1) row(masks_move, "kmovw %k1, %eax",  \
-												   0, DATA,                        \
-												   SCALAR,                         \
-												   0) row(stack_add,               \
-													  "faddp",                 \
-													  0, FLOAT,                \
-													  SCALAR,                  \
-													  1)                       \
-												row(stack_load,                    \
-												    "fld"                          \
-												    "1",                           \
-												    0, DATA, SCALAR,               \
-												    0) row(scan,                   \
-													   "scasb",                \
-													   0, INTEGER,             \
-													   SCALAR,                 \
-													   1) row(copy,            \
-														  "mo"             \
-														  "vs"             \
-														  "b",             \
-														  0,               \
-														  DATA, SCALAR,    \
-														  0)               \
-													row(jump,                  \
-													    "jmp "                 \
-													    "*%rax",               \
-													    0,                     \
-													    CONTROL,               \
-													    SCALAR,                \
-													    0) row(call_far_away,  \
-														   "c"             \
-														   "a"             \
-														   "l"             \
-														   "l"             \
-														   " "             \
-														   "*"             \
-														   "%"             \
-														   "r"             \
-														   "a"             \
-														   "x",            \
-														   0,              \
-														   CONTROL,        \
-														   SCALAR,         \
-														   0)
+/* clang-format off */
+#define CALCULATIONS(row) \
+	row(add, "add %rax, %rcx", 0, INTEGER, SCALAR, 1) \
+	row(lea, "lea (%rax,%rcx), %rdx", 0, DATA, SCALAR, 0) \
+	row( multiply, "imul %rax, %rcx", 0, INTEGER, SCALAR, 1) \
+	row(move, "mov %rax, %rcx", 0, DATA, SCALAR, 0) \
+	row(count, "popcnt %rax, %rcx", 0, INTEGER, SCALAR, 1) \
+	row(choose, "cmovne %rax, %rcx", 0, DATA, SCALAR, 0) \
+	row(clear, "vzeroupper", 0, REST, SCALAR, 0) \
+	row(wait, "pause", 0, REST, SCALAR, 0) \
+	row(load, "vmovups (%rdi), %ymm0", 0, DATA, 256, 0) \
+	row(move_512, "vmovdqa64 %zmm0, %zmm1", 0, DATA, 512, 0) \
+	row(add_bytes, "paddb %xmm0, %xmm1", 0, INTEGER, 128, 16) \
+	row(dot_2, "vpmaddwd %ymm0, %ymm0, %ymm0", 0, INTEGER, 256, 24) \
+	row(dot_pairs, "vpmaddubsw %zmm0, %zmm0, %zmm0", 0, INTEGER, 512, 96) \
+	row(dot_4, "vpdpbusd %zmm0, %zmm0, %zmm0", 0, INTEGER, 512, 128) \
+	row(dot_4_256, "{vex} vpdpbusd %ymm0, %ymm0, %ymm0", 0, INTEGER, 256, 64) \
+	row( dot_4_masked, "vpdpbusd %zmm0, %zmm0, %zmm0{%k1}", 0xfff1000f, INTEGER, 512, 32) \
+	row(dot_words, "vpdpwssd %zmm0, %zmm0, %zmm0", 0, INTEGER, 512, 64) \
+	row(differences, "vpsadbw %ymm0, %ymm0, %ymm0", 0, INTEGER, 256, 92) \
+	row(logic, "vpxor %ymm0, %ymm0, %ymm0", 0, INTEGER, 256, 8) \
+	row( logic_q, "vpandq %zmm0, %zmm0, %zmm0", 0, INTEGER, 512, 8) \
+	row(three, "vpternlogd $1, %zmm0, %zmm0, %zmm0", 0, INTEGER, 512, 16) \
+	row(shift, "vpsrlw $4, %ymm0, %ymm0", 0, INTEGER, 256, 16) \
+	row(shift_all, "vpsrldq $4, %ymm0, %ymm0", 0, DATA, 256, 0) \
+	row(shuffle, "vpshufb %zmm0, %zmm0, %zmm0", 0, DATA, 512, 0) \
+	row(convert, "vcvtdq2ps %zmm0, %zmm0", 0, DATA, 512, 0) \
+	row(compare, "vpcmpd $1, %zmm0, %zmm0, %k2", 0, INTEGER, 512, 16) \
+	row(class, "vfpclasspsz $1, (%rdi), %k2", 0, FLOAT, 512, 16) \
+	row(bits, "vpmultishiftqb %zmm0, %zmm0, %zmm0", 0, DATA, 512, 0) \
+	row(wide_product, "vpmuludq %ymm0, %ymm0, %ymm0", 0, INTEGER, 256, 4) \
+	row(product, "vpmulld %ymm0, %ymm0, %ymm0", 0, INTEGER, 256, 8) \
+	row(product_add, "vpmadd52luq %zmm0, %zmm0, %zmm0", 0, INTEGER, 512, 16) \
+	row(add_float, "addss %xmm0, %xmm1", 0, FLOAT, SCALAR, 1) \
+	row(add_double, "vaddpd %ymm0, %ymm0, %ymm0", 0, FLOAT, 256, 4) \
+	row(fma, "vfmadd231ps %zmm0, %zmm0, %zmm0", 0, FLOAT, 512, 32) \
+	row(fma_scalar, "vfmadd132sd %xmm0, %xmm0, " "%xmm0", 0, FLOAT, SCALAR, 2) \
+	row(fma_masked, "vfmadd231pd %zmm0, " "%zmm0, " "%zmm0{%k1}", 0x103, FLOAT, 512, 4) \
+	row(fma_one, "vfmadd231ss %xmm0, %xmm0, " "%xmm0{%k1}", 2, FLOAT, SCALAR, 0) \
+	row(dot_bf16, "vdpbf16ps %zmm0, %zmm0, %zmm0", 0, FLOAT, 512, 64) \
+	row(root, "vsqrtps %xmm0, %xmm0", 0, FLOAT, 128, 4) \
+	row(maximum, "maxps %xmm0, %xmm0", 0, FLOAT, 128, 4) \
+	row(compare_float, "vucomiss %xmm0, %xmm0", 0, FLOAT, SCALAR, 1) \
+	row(logic_float, "andps %xmm0, " "%xmm0", 0, INTEGER, 128, 4) \
+	row(halves, "vaddph " "%zmm0, " "%zmm0, " "%zmm0", 0, FLOAT, 512, 32) \
+	row(masks, "kandw %k1, %k1, " "%k1", 0, INTEGER, SCALAR, 1) \
+	row(masks_move, "kmovw %k1, %eax", 0, DATA, SCALAR, 0) \
+	row(stack_add, "faddp", 0, FLOAT, SCALAR, 1) \
+	row(stack_load, "fld" "1", 0, DATA, SCALAR, 0) \
+	row(scan, "scasb", 0, INTEGER, SCALAR, 1) \
+	row(copy, "mo" "vs" "b", 0, DATA, SCALAR, 0) \
+	row(jump, "jmp " "*%rax", 0, CONTROL, SCALAR, 0) \
+	row(call_far_away, "c" "a" "l" "l" " " "*" "%" "r" "a" "x", 0, CONTROL, SCALAR, 0)
+/* clang-format on */
 
 #define ASSEMBLE(name, text, mask, kind, width, operations) STEP_PROBE_ASSEMBLE(calculation_##name, text, mask, "")
 #define DECLARE(name, text, mask, kind, width, operations)  STEP_PROBE_DECLARE(calculation_##name, text, mask, "")

@@ -297,7 +297,7 @@ static bool add_operands(const ZydisDecodedInstruction *insn, const ZydisDecoded
 
 /* ---- the whole ---- */
 
-/* What no signal frame tells of, what keeps the trap away from the next instruction, what leaves the program's segments. */
+/* What no signal frame tells of, what keeps the trap from the next instruction, what leaves the segments. */
 static bool is_untold(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
 	switch (insn->meta.category) {
