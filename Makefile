@@ -13,6 +13,7 @@ PAPI     ?= auto
 VALGRIND ?= auto
 CUDA     ?= auto
 ZYDIS    ?= auto
+LIBDW    ?= auto
 OPENBLAS ?= 1
 
 # Sanitized objects live beside the normal ones, never among them.
@@ -29,7 +30,7 @@ ifneq (,$(filter build,$(NEEDS)))
 # Whoever writes yes must not get what another value stands for.
 check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
 $(foreach name,V WERROR OPENBLAS,$(call check,$(name),0 1,0 or 1))
-$(foreach name,PAPI VALGRIND CUDA ZYDIS,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
+$(foreach name,PAPI VALGRIND CUDA ZYDIS LIBDW,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
 SANITIZERS := address undefined thread leak fuzzer-no-link
 $(if $(filter-out $(SANITIZERS),$(subst $(comma), ,$(SANITIZE))),$(error SANITIZE is '$(SANITIZE)', expected some of $(SANITIZERS), with commas))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
@@ -81,11 +82,20 @@ $(error ZYDIS=1, but there is no Zydis for $(ARCH): install libzydis-dev or leav
 endif
 endif
 
+# libdw tells to which function and line an address belongs.
+LIBDW_FOUND := $(if $(filter 0,$(LIBDW)),,$(shell pkg-config --modversion libdw 2>/dev/null))
+ifneq (,$(filter build,$(NEEDS)))
+ifeq (1,$(LIBDW)$(LIBDW_FOUND))
+$(error LIBDW=1, but pkg-config does not find libdw: install libdw-dev or leave it at LIBDW=auto)
+endif
+endif
+
 # valgrind 3.19 gives up on the debug information that clang 14 writes unless it is told otherwise.
 DEBUG_CFLAGS := $(shell $(CC) -fdebug-default-version=4 -fsyntax-only -x c /dev/null 2>/dev/null && echo -fdebug-default-version=4)
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) $(SANFLAGS) $(DEBUG_CFLAGS) -fvisibility=hidden -MMD -MP
 HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -DASSAY_VALGRIND=$(if $(VALGRIND_FOUND),1,0) \
-	-DASSAY_ZYDIS=$(if $(ZYDIS_FOUND),1,0) -Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
+	-DASSAY_ZYDIS=$(if $(ZYDIS_FOUND),1,0) -DASSAY_LIBDW=$(if $(LIBDW_FOUND),1,0) \
+	-Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
 # No contraction: a fused multiply-add would change the bits that variants must agree on.
 # Each function and each object is a section, up to the finished plugin, and relocations are kept: harness/worker/code_hash.c
 # tells from them which variants have changed. With a linker that cannot do this, set PLUGIN_LDFLAGS= (all then count as changed).
@@ -100,11 +110,11 @@ PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.*
 # Stands before malloc in a worker, which it cannot where a sanitizer does.
 HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE)),,$(BUILD)/lib/assay/assay-heap.so)
 PRELOAD_CFLAGS = $(filter-out $(SANFLAGS),$(BASE_CFLAGS)) $(CFLAGS) -fPIC -fno-builtin -Iharness
-LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) -lm -ldl -lpthread
+LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) -lm -ldl -lpthread
 
 # ---- harness ----
 CORE_SRCS := $(sort $(wildcard harness/base/*.c harness/model/*.c harness/stats/*.c harness/machine/*.c \
-	harness/counters/*.c harness/plan/*.c harness/worker/*.c harness/measure/*.c harness/store/*.c \
+	harness/counters/*.c harness/profile/*.c harness/plan/*.c harness/worker/*.c harness/measure/*.c harness/store/*.c \
 	harness/judge/*.c harness/drive/*.c reports/*.c))
 CLI_SRCS  := $(sort $(wildcard harness/cli/*.c))
 CORE_OBJS := $(CORE_SRCS:%.c=$(BUILD)/obj/%.o)
@@ -166,6 +176,7 @@ clean: ## remove everything that was built
 FEATURES = PAPI $(if $(PAPI_FOUND),$(PAPI_FOUND),no $(if $(filter 0,$(PAPI)),(PAPI=0),headers (libpapi-dev): no hardware counters)); \
 	valgrind $(if $(VALGRIND_FOUND),headers,no $(if $(filter 0,$(VALGRIND)),(VALGRIND=0),headers (valgrind): no exact counts)); \
 	Zydis $(if $(ZYDIS_FOUND),found,no $(if $(filter 0,$(ZYDIS)),(ZYDIS=0),library (libzydis-dev): no exact counts by stepping)); \
+	libdw $(if $(LIBDW_FOUND),$(LIBDW_FOUND),no $(if $(filter 0,$(LIBDW)),(LIBDW=0),headers (libdw-dev): no exact counts by stepping)); \
 	OpenBLAS $(if $(filter 0,$(OPENBLAS)),no (OPENBLAS=0),found when run); \
 	CUDA $(if $(NVCC),$(NVCC),no nvcc); compiler $(CC)$(if $(SANITIZE),; sanitizers $(SANITIZE))
 $(BUILD)/features: FORCE
