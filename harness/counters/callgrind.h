@@ -49,10 +49,15 @@ void assay_callgrind_environment(char *buf, size_t size);
 #define ASSAY_CALLGRIND_CHECK "check"
 #define ASSAY_CALLGRIND_RUN   "run"
 
+/* What stepping writes besides into a file of this format: a column of branches taken, and lines of the mix. */
+#define ASSAY_CALLGRIND_TAKEN "Taken"
+#define ASSAY_CALLGRIND_MIX   "desc: Mix: "
+
 /*
  * Add to @out the functions of dump @name in @text, a file in callgrind's format (version 1; valgrind's manual,
- * "Callgrind Format Specification"), but for those of the file @skip_object. ASSAY_EIO when the dump is missing, cut
- * short, damaged, or does not hold what its own sums say; @out is then to be released as it is.
+ * "Callgrind Format Specification"), but for those of the file @skip_object, and set out->detail if that is NULL.
+ * ASSAY_EIO when the dump is missing, cut short, damaged, or does not hold what its own sums say; @out is then to be
+ * released as it is.
  */
 int assay_callgrind_parse(const char *text, const char *name, const char *skip_object, struct assay_exact_case *out,
 			  struct assay_err *err);

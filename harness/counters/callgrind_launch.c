@@ -109,11 +109,12 @@ void assay_callgrind_cap(const char *features, char *buf, size_t size)
 
 /*
  * What libraries choose their code by. glibc: valgrind shows it the same CPU everywhere, but for what the real one
- * lacks; the thresholds would follow from cache sizes. OpenBLAS knows more CPUs than valgrind shows it.
+ * lacks, and this CPU is to look the same where a worker is stepped; the thresholds would follow from cache sizes.
+ * OpenBLAS knows more CPUs than valgrind shows it.
  */
 static const char *const pinned[] = {
 #if defined(__x86_64__)
-	"GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM:"
+	"GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM,-RTM,-Prefer_No_VZEROUPPER:"
 	"glibc.cpu.x86_non_temporal_threshold=0xc0000:glibc.cpu.x86_rep_movsb_threshold=0x1000:"
 	"glibc.cpu.x86_rep_stosb_threshold=0x1000",
 	"OPENBLAS_CORETYPE=Haswell",
@@ -156,11 +157,13 @@ void assay_callgrind_command(struct assay_callgrind_command *c, const struct ass
 		"--instr-atstart=no",
 		"--cache-sim=yes",
 		"--branch-sim=yes",
-		/* one file, a line a function */
+		/* one file, a line a function: valgrind knows no lines of a plugin that keeps a section a function */
 		"--combine-dumps=yes",
 		"--dump-line=no",
 		"--dump-instr=no",
 		"--separate-recs=1",
+		/* code of a PLT would be counted twice */
+		"--skip-plt=no",
 		c->i1,
 		c->d1,
 		c->ll,

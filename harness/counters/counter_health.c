@@ -9,6 +9,7 @@
 #include "base/monotonic.h"
 #include "base/process.h"
 #include "counters/callgrind.h"
+#include "counters/stepper.h"
 #include "counters/counting.h"
 #include "counters/pmu_selftest.h"
 #include "counters/provider.h"
@@ -141,6 +142,21 @@ static void put_costs(struct assay_counter_context *ctx, struct assay_text *out)
 	assay_text_release(&counted);
 }
 
+/* Whether instructions can be stepped through, and what that costs here. */
+static void put_stepping(struct assay_text *out)
+{
+	struct assay_err why = { 0 };
+	char value[128];
+	double ns;
+
+	if (assay_stepper_try(&ns, &why)) {
+		put(out, "stepping", false, why.text, "without it only what valgrind simulates is counted exactly");
+		return;
+	}
+	snprintf(value, sizeof(value), "every instruction of this CPU, all threads; a step takes %.1f us", ns * 1e-3);
+	put(out, "stepping", true, value, "");
+}
+
 /* ---- both ends -------------------------------------------------------------------------------------------------- */
 
 void assay_counter_health_probe(struct assay_text *out)
@@ -160,6 +176,7 @@ void assay_counter_health_probe(struct assay_text *out)
 			test_counters(&ctx, out);
 	}
 	put_costs(&ctx, out);
+	put_stepping(out);
 }
 
 static void add_line(struct assay_findings *l, const char *line)

@@ -21,6 +21,13 @@ const char *assay_exact_event_name(enum assay_exact_event e)
 	return (unsigned)e < ASSAY_N_EXACT_EVENTS ? event_names[e] : "?";
 }
 
+const char *assay_exact_how_name(enum assay_exact_how how)
+{
+	static const char *const names[ASSAY_N_EXACT_HOW] = { "callgrind", "stepped" };
+
+	return (unsigned)how < ASSAY_N_EXACT_HOW ? names[how] : "?";
+}
+
 static const struct {
 	const char *name;
 	enum assay_exact_event missed;
@@ -117,6 +124,11 @@ const struct assay_exact_function *assay_exact_function_find(const struct assay_
 	return NULL;
 }
 
+bool assay_exact_is_replaced(const struct assay_exact_case *c)
+{
+	return c->status == ASSAY_STATUS_SKIPPED && c->skip == ASSAY_EXACT_SKIP_SMALLER;
+}
+
 struct assay_case assay_exact_case_named(const struct assay_exact_case *c)
 {
 	struct assay_case named = { .threads = 1, .all_threads = c->all_threads };
@@ -128,7 +140,9 @@ struct assay_case assay_exact_case_named(const struct assay_exact_case *c)
 void assay_exact_case_drop_counts(struct assay_exact_case *c)
 {
 	free(c->functions);
+	free(c->detail);
 	c->functions = NULL;
+	c->detail = NULL;
 	c->n_functions = 0;
 	c->total = (struct assay_exact_counts){ { 0 } };
 }

@@ -41,11 +41,43 @@ struct assay_exact_function {
 	struct assay_exact_counts counts;
 };
 
+/* Which way something was counted. Counts of one are never held against those of another. */
+enum assay_exact_how {
+	ASSAY_EXACT_CALLGRIND, /* on the processor that valgrind simulates */
+	ASSAY_EXACT_STEPPED,   /* on this one, step by step */
+	ASSAY_N_EXACT_HOW,
+};
+
+/* "callgrind", "stepped" */
+const char *assay_exact_how_name(enum assay_exact_how how);
+
+enum assay_exact_skip {
+	ASSAY_EXACT_SKIP_OTHER,   /* see the reason */
+	ASSAY_EXACT_SKIP_UNABLE,  /* this machine cannot run it at all */
+	ASSAY_EXACT_SKIP_SMALLER, /* smaller shapes of it were counted instead */
+	ASSAY_N_EXACT_SKIP,
+};
+
+/* Steps of a call that may be asked for, and what is taken where nobody asks. */
+#define ASSAY_EXACT_STEPS_LEAST 1000
+#define ASSAY_EXACT_STEPS_MOST  100000000
+#define ASSAY_EXACT_STEPS       2000000
+
+/* Which way is to be taken. */
+enum assay_exact_source {
+	ASSAY_EXACT_SOURCE_AUTO, /* callgrind where it can, stepping for the rest */
+	ASSAY_EXACT_SOURCE_CALLGRIND,
+	ASSAY_EXACT_SOURCE_STEPPED,
+};
+
 struct assay_exact_case {
 	char key[ASSAY_KEY_MAX];
 	bool all_threads;         /* the bench said `all`, see struct assay_case; false of recorded counts */
 	enum assay_status status; /* ok: there are counts */
 	char reason[512];
+	enum assay_exact_skip skip;        /* where it was skipped */
+	enum assay_exact_how how;          /* of the counts */
+	char *detail;                      /* malloc'ed, see exact_detail.h; NULL: there is none */
 	char *log;                         /* as of a result */
 	char digest[ASSAY_DIGEST_LEN + 1]; /* of the output of exact ops; "" of recorded counts */
 	struct assay_exact_counts total;
@@ -53,9 +85,12 @@ struct assay_exact_case {
 	size_t n_functions;
 };
 
+/* Was it skipped because smaller shapes of it were counted? */
+bool assay_exact_is_replaced(const struct assay_exact_case *c);
+
 /* Append a function and add it to the total; two of one name and object are one. 0 or ASSAY_ENOMEM. */
 int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exact_function *f);
-/* The counts alone: of a case that has none, the rest stays. */
+/* Counts and detail alone: of a case that has none, the rest stays. */
 void assay_exact_case_drop_counts(struct assay_exact_case *c);
 void assay_exact_case_release(struct assay_exact_case *c);
 /* What is known of the case that was counted: all by which manifests and policies name it. */

@@ -38,6 +38,7 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "exact_d1_hit_rate", "1", "share of data accesses that hit the level-1 cache", +1, 0, 1 },
 	{ "exact_ll_hit_rate", "1", "share of data accesses that do not go to memory", +1, 0, 1 },
 	{ "exact_branch_hit_rate", "1", "share of branches that were predicted", +1, 0, 1 },
+	{ "exact_imbalance", "1", "instructions of the busiest thread over their mean", -1, 1, INFINITY },
 };
 const size_t assay_n_metrics = sizeof(assay_metrics) / sizeof(assay_metrics[0]);
 

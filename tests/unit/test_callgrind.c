@@ -180,4 +180,50 @@ TEST(a_worker_gets_caches_and_a_fixed_environment)
 	assert_non_null(strstr(environment, "OPENBLAS_CORETYPE="));
 }
 
+/* As a worker that was stepped writes it: a part a thread, files, branches taken, a mix. */
+TEST(threads_lines_and_mix_are_read)
+{
+	static const char head[] = "version: 1\nevents: Ir Dr Dw I1mr D1mr DLmr Bc Bcm Taken\n";
+	static const char part[] = "part: %d\nthread: %d\ndesc: Trigger: Client Request: run\n"
+				   "events: Ir Dr Dw I1mr D1mr DLmr Bc Bcm Taken\n%s"
+				   "ob=/x/kernel.so\nfl=/src/kernel.c\nfn=f\n16 10 2 1 0 1 0 1 0 1\n+2 5\n"
+				   "fi=inner.h\n7 1 1\ntotals: 16 3 1 0 1 0 1 0 1\n";
+	static const char want[] = "line\tinner.h\t7\tf\t2 2 0 0 0 0 0 0\n"
+				   "line\tkernel.c\t16\tf\t20 4 2 0 2 0 2 0\n"
+				   "line\tkernel.c\t18\tf\t10 0 0 0 0 0 0 0\n"
+				   "thread\t16 3 1 0 1 0 1 0\nthread\t16 3 1 0 1 0 1 0\n"
+				   "mix\tfloat_512_operations\t300\nmix\tbranches_taken\t2\n";
+	static const struct {
+		const char *mix, *reason; /* NULL: it is read */
+	} cases[] = {
+		{ "desc: Mix: float_512_operations 150\n", NULL },
+		{ "desc: Mix: float_512_operations\n", "not the name of a mix" },
+		{ "desc: Mix: float_512_operations many\n", "not the name of a mix" },
+		{ "desc: Mix:  150\n", "not the name of a mix" },
+		{ "fl=(99)\n", "a file without a name" },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		char text[4096], one[1024], two[1024];
+		struct assay_exact_case c = { .key = "" };
+		struct assay_err err = { 0 };
+		int rc;
+
+		snprintf(one, sizeof(one), part, 1, 1, cases[i].mix);
+		snprintf(two, sizeof(two), part, 2, 2, cases[i].mix);
+		snprintf(text, sizeof(text), "%s%s%s", head, one, two);
+		rc = assay_callgrind_parse(text, "run", NULL, &c, &err);
+		if (cases[i].reason) {
+			assert_int_equal(rc, ASSAY_EIO);
+			assert_non_null(strstr(err.text, cases[i].reason));
+		} else {
+			assert_int_equal(rc, 0);
+			assert_int_equal(c.total.v[ASSAY_EXACT_INSTRUCTIONS], 32);
+			assert_int_equal(c.n_functions, 1);
+			assert_string_equal(c.detail, want);
+		}
+		assay_exact_case_release(&c);
+	}
+}
+
 UNIT_MAIN(NULL, NULL)

@@ -108,6 +108,7 @@ TEST(knows_its_metrics)
 		{ "exact_d1_hit_rate", "1", 1 },
 		{ "exact_ll_hit_rate", "1", 1 },
 		{ "exact_branch_hit_rate", "1", 1 },
+		{ "exact_imbalance", "1", -1 },
 	};
 
 	assert_int_equal(assay_n_metrics, N_OF(want));
