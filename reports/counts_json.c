@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exact counts for scripts: {"schema":1,"run":{"evidence":"exact",…},"cases":[{"key","status","reason","counters",
- * "metrics","functions","log"}]}. Those of a run with times are the member "exact" of its object, without "schema".
+ * Exact counts for scripts: {"schema":1,"run":{"evidence":"exact",…},"cases":[{"key","status","reason","how",
+ * "counters","metrics","functions","lines","threads","mix","log"}]}. Those of a run with times are the member "exact"
+ * of its object, without "schema".
  */
 #include "reports/emitter.h"
 
 #include <math.h>
 
+#include "model/exact_detail.h"
 #include "reports/json_parts.h"
 
 static json_t *counts_json(const struct assay_exact_counts *c)
@@ -25,7 +27,8 @@ static json_t *counters_json(const struct assay_exact_case *c)
 
 	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS && c->status == ASSAY_STATUS_OK; e++)
 		json_object_set_new(o, assay_exact_event_name((enum assay_exact_event)e),
-				    json_pack("{s:o,s:s}", "value", assay_json_u64(c->total.v[e]), "source", "exact"));
+				    json_pack("{s:o,s:s,s:s}", "value", assay_json_u64(c->total.v[e]), "source",
+					      "exact", "how", assay_exact_how_name(c->how)));
 	return o;
 }
 
@@ -36,7 +39,7 @@ static json_t *metrics_json(const struct assay_exact_case *c)
 
 	for (size_t i = 0; i < assay_n_metrics && c->status == ASSAY_STATUS_OK; i++) {
 		const struct assay_metric_info *m = &assay_metrics[i];
-		double v = assay_exact_metric(&c->total, m->tag);
+		double v = assay_exact_case_metric(c, m->tag);
 
 		if (isfinite(v))
 			json_object_set_new(o, m->tag,
@@ -45,6 +48,38 @@ static json_t *metrics_json(const struct assay_exact_case *c)
 						      "exact"));
 	}
 	return o;
+}
+
+static json_t *lines_json(const struct assay_exact_case *c)
+{
+	json_t *lines = json_array();
+	struct assay_exact_line l;
+
+	for (const char *at = c->detail; assay_exact_next_line(&at, &l);)
+		json_array_append_new(lines, json_pack("{s:o,s:i,s:o,s:o}", "file", assay_json_text(l.file), "line",
+						       (int)l.line, "function", assay_json_text(l.function), "counts",
+						       counts_json(&l.counts)));
+	return lines;
+}
+
+static json_t *threads_json(const struct assay_exact_case *c)
+{
+	json_t *threads = json_array();
+	struct assay_exact_counts t;
+
+	for (const char *at = c->detail; assay_exact_next_thread(&at, &t);)
+		json_array_append_new(threads, counts_json(&t));
+	return threads;
+}
+
+static json_t *mix_json(const struct assay_exact_case *c)
+{
+	json_t *mix = json_object();
+	struct assay_exact_mix m;
+
+	for (const char *at = c->detail; assay_exact_next_mix(&at, &m);)
+		json_object_set_new(mix, m.name, assay_json_u64(m.count));
+	return mix;
 }
 
 static json_t *case_json(const struct assay_exact_case *c)
@@ -58,10 +93,11 @@ static json_t *case_json(const struct assay_exact_case *c)
 				      json_pack("{s:o,s:o,s:o}", "name", assay_json_text(f->name), "object",
 						assay_json_text(f->object), "counts", counts_json(&f->counts)));
 	}
-	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o,s:o}", "key", assay_json_text(c->key), "status",
-			 assay_status_name(c->status), "reason", assay_json_text(c->reason), "counters",
-			 counters_json(c), "metrics", metrics_json(c), "functions", functions, "log",
-			 assay_json_text(c->log));
+	return json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "key", assay_json_text(c->key), "status",
+			 assay_status_name(c->status), "reason", assay_json_text(c->reason), "how",
+			 assay_exact_how_name(c->how), "counters", counters_json(c), "metrics", metrics_json(c),
+			 "functions", functions, "lines", lines_json(c), "threads", threads_json(c), "mix", mix_json(c),
+			 "log", assay_json_text(c->log));
 }
 
 static json_t *run_json(const struct assay_exact_run *run)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/exact_detail.h"
 #include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/text_parts.h"
@@ -35,17 +36,17 @@ static void add_counts(struct assay_columns *t, const char *name, const struct a
 }
 
 /* "exact_d1_hit_rate 97.6 %, …": as a policy names them. */
-static void add_rates(struct assay_columns *t, const struct assay_exact_counts *c, const struct assay_emit_style *style)
+static void add_rates(struct assay_columns *t, const struct assay_exact_case *c, const struct assay_emit_style *style)
 {
 	char text[256] = "", value[32];
 	size_t at = 0;
 
 	for (size_t i = 0; i < assay_n_metrics && at < sizeof(text); i++) {
 		const struct assay_metric_info *m = &assay_metrics[i];
-		double v = assay_exact_metric(c, m->tag);
+		double v = assay_exact_case_metric(c, m->tag);
 
 		/* the counts are columns */
-		if (!isfinite(v) || m->better < 0)
+		if (!isfinite(v) || (m->better < 0 && strcmp(m->tag, ASSAY_EXACT_IMBALANCE)))
 			continue;
 		assay_metric_text(m->tag, v, m->unit, style->utf8, value, sizeof(value));
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %s", at ? ", " : "", m->tag, value);
@@ -66,7 +67,7 @@ static void add_case(struct assay_columns *t, const struct assay_exact_case *c, 
 		return;
 	}
 	add_counts(t, c->key, &c->total);
-	add_rates(t, &c->total, style);
+	add_rates(t, c, style);
 	for (size_t i = 0; i < c->n_functions && style->verbose; i++) {
 		const struct assay_exact_function *f = &c->functions[i];
 		char name[ASSAY_EXACT_FUNCTION_MAX + ASSAY_NAME_MAX + 8];
@@ -104,14 +105,24 @@ static void add_logs(const struct assay_exact_run *run, const char *side, struct
 /* Where the counts come from, and of how many cases there are any. */
 static void add_setting(const struct assay_exact_run *run, struct assay_text *out)
 {
-	size_t ok = 0;
+	size_t ok = 0, stepped = 0, smaller = 0;
 
-	for (size_t i = 0; i < run->n_cases; i++)
+	for (size_t i = 0; i < run->n_cases; i++) {
 		ok += run->cases[i].status == ASSAY_STATUS_OK;
-	assay_text_addf(out, "  one thread of %s, seed %llu\n  %s, %s\n",
-			run->setting.tool[0] ? run->setting.tool : "valgrind", (unsigned long long)run->seed,
-			run->setting.cache, run->setting.libc);
-	assay_text_addf(out, "%zu of %zu counted\n", ok, run->n_cases);
+		smaller += assay_exact_is_replaced(&run->cases[i]);
+		stepped += run->cases[i].status == ASSAY_STATUS_OK && run->cases[i].how == ASSAY_EXACT_STEPPED;
+	}
+	if (ok > stepped || !stepped)
+		assay_text_addf(out, "  one thread of %s, seed %llu\n",
+				run->setting.tool[0] ? run->setting.tool : "valgrind", (unsigned long long)run->seed);
+	if (stepped)
+		assay_text_addf(out, "  %zu of %zu stepped on this processor, seed %llu\n", stepped, ok,
+				(unsigned long long)run->seed);
+	assay_text_addf(out, "  %s, %s\n", run->setting.cache, run->setting.libc);
+	assay_text_addf(out, "%zu of %zu counted", ok, run->n_cases - smaller);
+	if (smaller)
+		assay_text_addf(out, ", smaller shapes for %zu", smaller);
+	assay_text_add(out, "\n");
 }
 
 void assay_counts_text(const struct assay_exact_run *run, const struct assay_emit_style *style, struct assay_text *out)

@@ -22,7 +22,9 @@ static const char *skip_reason(const struct assay_run *run, size_t i)
 
 static const char *count_reason(const struct assay_run *run, size_t i)
 {
-	return run->exact->cases[i].status != ASSAY_STATUS_OK ? run->exact->cases[i].reason : NULL;
+	const struct assay_exact_case *c = &run->exact->cases[i];
+
+	return c->status != ASSAY_STATUS_OK && !assay_exact_is_replaced(c) ? c->reason : NULL;
 }
 
 static size_t times_told(const struct assay_run *run, reason_fn *reason, size_t n, const char *why)
@@ -61,14 +63,18 @@ static void add_reasons(const struct assay_run *run, const struct assay_emit_sty
 static void add_counted(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_exact_run *exact = run->exact;
-	size_t ok = 0;
+	size_t ok = 0, smaller = 0, n;
 	char text[128];
 
 	if (!exact || !exact->n_cases)
 		return;
-	for (size_t i = 0; i < exact->n_cases; i++)
+	for (size_t i = 0; i < exact->n_cases; i++) {
 		ok += exact->cases[i].status == ASSAY_STATUS_OK;
-	snprintf(text, sizeof(text), "%zu of %zu cases counted exactly", ok, exact->n_cases);
+		smaller += assay_exact_is_replaced(&exact->cases[i]);
+	}
+	n = (size_t)snprintf(text, sizeof(text), "%zu of %zu cases counted exactly", ok, exact->n_cases - smaller);
+	if (smaller)
+		snprintf(text + n, sizeof(text) - n, ", smaller shapes for %zu", smaller);
 	assay_named_line(out, style, "counts", text);
 	add_reasons(run, style, "", count_reason, exact->n_cases, out);
 }

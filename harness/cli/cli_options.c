@@ -131,6 +131,8 @@ REQUEST_OPTION(threads)
 REQUEST_OPTION(cpus)
 REQUEST_OPTION(placement)
 REQUEST_OPTION(memory)
+REQUEST_OPTION(counter_source)
+REQUEST_OPTION(steps)
 
 static int set_cache_model(void *to, const char *arg, const char *name, struct assay_err *err)
 {
@@ -212,9 +214,15 @@ const struct assay_option assay_options_counters[] = {
 	  "estimates" },
 	{ 0 },
 };
-const struct assay_option assay_options_cache_model[] = {
+const struct assay_option assay_options_exact[] = {
 	{ "cache-model", 0, "NAME", set_cache_model, AT(r),
 	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)" },
+	{ "counter-source", 0, "WAY", set_counter_source, AT(r),
+	  "How exact counts are taken: callgrind (valgrind simulates the processor), stepped (this one, instruction by "
+	  "instruction; x86-64), auto: callgrind where it can, stepped for the rest (default)" },
+	{ "steps", 0, "N", set_steps, AT(r),
+	  "Instructions that a call may have to be stepped; what has more is counted at the smaller shapes that its "
+	  "bench names in exact_shapes (default: as the suite says, else 2000000)" },
 	{ 0 },
 };
 const struct assay_option assay_options_store[] = {

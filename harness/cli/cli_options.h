@@ -39,14 +39,14 @@ int assay_settings_init(struct assay_settings *s, struct assay_err *err);
 void assay_settings_release(struct assay_settings *s);
 
 /* Tables of struct assay_settings. */
-extern const struct assay_option assay_options_load[];        /* --plugin --no-default-plugins --bench-dir */
-extern const struct assay_option assay_options_select[];      /* --suite --only --isa */
-extern const struct assay_option assay_options_place[];       /* --threads --cpus --placement --smt */
-extern const struct assay_option assay_options_measure[];     /* --seed --memory-limit */
-extern const struct assay_option assay_options_counters[];    /* --counters --events --multiplex */
-extern const struct assay_option assay_options_cache_model[]; /* --cache-model */
-extern const struct assay_option assay_options_store[];       /* --db */
-extern const struct assay_option assay_options_output[];      /* --json --verbose */
+extern const struct assay_option assay_options_load[];     /* --plugin --no-default-plugins --bench-dir */
+extern const struct assay_option assay_options_select[];   /* --suite --only --isa */
+extern const struct assay_option assay_options_place[];    /* --threads --cpus --placement --smt */
+extern const struct assay_option assay_options_measure[];  /* --seed --memory-limit */
+extern const struct assay_option assay_options_counters[]; /* --counters --events --multiplex */
+extern const struct assay_option assay_options_exact[];    /* --cache-model, --counter-source, --steps */
+extern const struct assay_option assay_options_store[];    /* --db */
+extern const struct assay_option assay_options_output[];   /* --json --verbose */
 
 /* In a list of tables: those of commands that read the store, and of commands that measure. */
 /* clang-format off */

@@ -106,7 +106,7 @@ static const struct assay_command_line line = {
 		    { assay_options_verdicts, offsetof(struct compare_args, out) },
 		    { assay_options_suspects, offsetof(struct compare_args, out) },
 		    { assay_options_counters, 0 },
-		    { assay_options_cache_model, 0 },
+		    { assay_options_exact, 0 },
 		    { options, 0 } },
 	.argument = take_side,
 	.check = check,

@@ -64,7 +64,7 @@ static const struct assay_command_line line = {
 	       "  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",
 	.tables = { ASSAY_OPTIONS_MEASURING,
 		    { assay_options_counters, 0 },
-		    { assay_options_cache_model, 0 },
+		    { assay_options_exact, 0 },
 		    { options, 0 } },
 	.argument = refuse,
 };
@@ -151,6 +151,15 @@ static int check_options(const struct assay_request *q, struct assay_err *err)
 		{ "--events", q->events.n != 0 },      { "--multiplex", q->multiplex },
 	};
 
+	const struct {
+		const char *name;
+		bool given;
+	} of_counts[] = {
+		{ "--cache-model", q->cache_model != NULL },
+		{ "--counter-source", q->counter_source != ASSAY_EXACT_SOURCE_AUTO },
+		{ "--steps", q->max_steps != 0 },
+	};
+
 	for (size_t i = 0; i < sizeof(of_times) / sizeof(of_times[0]) && q->take == ASSAY_TAKE_COUNTS; i++)
 		if (of_times[i].given)
 			return assay_err_set(err, ASSAY_EUSAGE,
@@ -161,9 +170,11 @@ static int check_options(const struct assay_request *q, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--roof-in-turn samples for as long as time allows, and ASSAY_DETERMINISTIC=1 "
 				     "fixes the work: drop one");
-	if (q->cache_model && q->take == ASSAY_TAKE_TIMES)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--cache-model applies to exact counts, which --evidence stored skips: drop one");
+	for (size_t i = 0; i < sizeof(of_counts) / sizeof(of_counts[0]) && q->take == ASSAY_TAKE_TIMES; i++)
+		if (of_counts[i].given)
+			return assay_err_set(err, ASSAY_EUSAGE,
+					     "%s applies to exact counts, which --evidence stored skips: drop one",
+					     of_counts[i].name);
 	return 0;
 }
 

@@ -54,6 +54,10 @@ static void on_event(void *arg, const struct assay_event *e)
 	case ASSAY_EVENT_BUILDING:
 		fprintf(stderr, "assay: %s\n", e->text);
 		break;
+	case ASSAY_EVENT_STEPS:
+		assay_progress_hide(&w->progress);
+		fprintf(stderr, "assay: %s\n", e->text);
+		break;
 	case ASSAY_EVENT_LOG:
 		fprintf(stderr, "%s\n", e->text);
 		break;

@@ -2,8 +2,8 @@
 /*
  * Reads what callgrind wrote, or a worker that was stepped. A file is a header and parts, one a dump; each part has
  * functions with cost lines ("position count count …", trailing zeros left out) and ends with "totals:", which must be
- * the sum of all cost lines: a part that was cut short cannot pass for a whole one. The line after "calls=" is what a called function spent, which
- * that function has already.
+ * the sum of all cost lines: a part that was cut short cannot pass for a whole one. The line after "calls=" is what a
+ * called function spent, which that function has already.
  */
 #include "counters/callgrind.h"
 

@@ -5,6 +5,17 @@
 #include "machine/core_survey.h"
 #include "machine/health.h"
 #include "measure/sample_overhead.h"
+#include "profile/code_places.h"
+
+/* What stepping needs besides. */
+static void add_code_places(struct assay_findings *l)
+{
+	struct assay_err why = { 0 };
+
+	if (assay_code_places_probe(&why))
+		assay_findings_add(l, "code_places", ASSAY_HEALTH_MISSING, why.text,
+				   "without it nothing is counted by stepping");
+}
 
 int assay_health_check(struct assay_health_check *out, struct assay_err *err)
 {
@@ -24,6 +35,7 @@ int assay_health_check(struct assay_health_check *out, struct assay_err *err)
 		out->sample_overhead_ns = assay_sample_overhead_ns(&out->clock);
 		assay_sample_overhead_add(all, out->sample_overhead_ns);
 		assay_counter_health_add(all);
+		add_code_places(all);
 		if (all->failed)
 			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for what was found");
 	}

@@ -77,11 +77,12 @@ static int count_side(struct counting *k, int side, size_t i, struct assay_exact
 {
 	const struct assay_compare_plan *p = k->plan;
 	struct assay_exact_options o = k->options;
+	bool too_long;
 
 	o.plugins = &p->side[side].plugins;
 	o.parts = p->side[side].parts.s;
 	return assay_measure_exact(&p->cmp.cases[i].c, side == ASSAY_BASE ? p->base.catalog : p->session.catalog,
-				   &p->facts[i], &o, out, err);
+				   &p->facts[i], &o, out, &too_long, err);
 }
 
 /* A case of one side that is known not to run there. */
@@ -99,7 +100,7 @@ static void refuse(struct assay_exact_case *out, const struct assay_case *c, enu
  */
 static bool same_code(const struct counting *k, const struct assay_comparison_case *c)
 {
-	return !k->options.unavailable && c->in_base && assay_paired_same_code(c) &&
+	return !assay_exact_unavailable(k->options.means) && c->in_base && assay_paired_same_code(c) &&
 	       !assay_limits_require(&k->plan->policy, &c->c, true);
 }
 
@@ -178,7 +179,8 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 			refuse(base, &c->c, ASSAY_STATUS_SKIPPED, c->reason);
 		if (!rc)
 			rc = align_names(k->plan, base, err);
-	} else if (!rc && head->status == ASSAY_STATUS_SKIPPED && !has_base && c->in_base && !k->options.unavailable) {
+	} else if (!rc && head->status == ASSAY_STATUS_SKIPPED && !has_base && c->in_base &&
+		   !assay_exact_unavailable(k->options.means)) {
 		rc = ask_base(k, i, base, &has_base, err);
 	}
 	if (rc) {
@@ -259,7 +261,8 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request
 	struct assay_exact_setting setting;
 	struct assay_cache_model cache;
 	struct assay_clock clock;
-	char unavailable[512];
+	struct assay_exact_means means;
+	struct assay_watch watch = *w;
 	struct counting k = {
 		.plan = p,
 		.options = { .topology = p->session.topology,
@@ -268,6 +271,10 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request
 			     .seed = q->seed,
 			     .vector_bits = p->session.host.vector_bits,
 			     .model = &cache,
+			     .means = &means,
+			     .max_steps = assay_exact_counting_steps(&p->session, q),
+			     .on_steps = assay_exact_counting_tell,
+			     .on_steps_arg = &watch,
 			     .tool = setting.tool },
 		.watch = w,
 		.run = p->cmp.exact,
@@ -276,14 +283,13 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request
 	int rc = assay_clock_init(&clock, err);
 
 	if (!rc)
-		rc = assay_exact_setting_take(p->session.topology, assay_exact_counting_model(&p->session, q), &cache,
-					      &setting, unavailable, sizeof(unavailable), err);
+		rc = assay_exact_setting_take(p->session.topology, assay_exact_counting_model(&p->session, q),
+					      q->counter_source, &cache, &setting, &means, err);
 	if (!rc)
 		rc = choose(&k, q, err);
 	if (!rc) {
 		for (int side = 0; side < 2; side++)
 			name_run(&p->cmp, (enum assay_side)side, &setting);
-		k.options.unavailable = unavailable[0] ? unavailable : NULL;
 		k.options.interrupted = w->interrupted;
 		rc = count_all(&k, err);
 	}

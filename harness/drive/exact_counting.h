@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exact counts of the cases of a session: which are counted, with which caches, one after the other. */
+/* Exact counts of the cases of a session: which are counted, how, with which caches, one after the other. */
 #ifndef ASSAY_DRIVE_EXACT_COUNTING_H
 #define ASSAY_DRIVE_EXACT_COUNTING_H
 
 #include "drive/session.h"
 #include "drive/watch.h"
 #include "machine/clock.h"
+#include "measure/measure_exact.h"
 #include "model/exact.h"
 #include "model/verdict.h"
 
@@ -13,6 +14,10 @@
 
 /* The model that counts of this session are taken with: the request's, the suite's, or "canon". */
 const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_request *q);
+/* How many steps a call may take: as the request says, the suite, or 0. */
+uint64_t assay_exact_counting_steps(const struct assay_session *session, const struct assay_request *q);
+/* Say what the steps of a case are going to cost before they are taken, and how far they are; @watch. */
+void assay_exact_counting_tell(void *watch, const struct assay_exact_steps *steps);
 /*
  * Are all cases counted, because `only` chose them or the suite names none for it? Otherwise those that the suite
  * names.
@@ -20,7 +25,8 @@ const char *assay_exact_counting_model(const struct assay_session *session, cons
 bool assay_exact_counting_all(const struct assay_session *session, const struct assay_request *q);
 
 /*
- * Count into @out: with ASSAY_TAKE_COUNTS those of assay_exact_counting_all(), otherwise those that the suite names.
+ * Count into @out: with ASSAY_TAKE_COUNTS those of assay_exact_counting_all(), otherwise those that the suite names. A
+ * case that takes too many steps is followed by the smaller ones that its bench names.
  * Where there is no simulator and @why is not NULL, say so once, put the reason there and leave @out without cases;
  * @why is "" otherwise. ASSAY_EINTERRUPTED when the watch says so, with the finished cases in @out. Release @out in
  * either case.

@@ -123,3 +123,24 @@ int assay_request_set_cache_model(struct assay_request *q, const char *text, str
 	q->cache_model = text;
 	return 0;
 }
+
+int assay_request_set_counter_source(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	static const char *const names[] = {
+		[ASSAY_EXACT_SOURCE_AUTO] = "auto",
+		[ASSAY_EXACT_SOURCE_CALLGRIND] = "callgrind",
+		[ASSAY_EXACT_SOURCE_STEPPED] = "stepped",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(text, names[i])) {
+			q->counter_source = (enum assay_exact_source)i;
+			return 0;
+		}
+	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected callgrind, stepped or auto", what, text);
+}
+
+int assay_request_set_steps(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	return assay_parse_u64(text, what, ASSAY_EXACT_STEPS_LEAST, ASSAY_EXACT_STEPS_MOST, &q->max_steps, err);
+}

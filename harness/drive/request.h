@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "machine/topology.h"
 #include "model/build.h"
+#include "model/exact.h"
 
 #define ASSAY_DEFAULT_SUITE "quick"
 /* Any number serves; that it is always the same makes two runs comparable without naming it. */
@@ -51,7 +52,9 @@ struct assay_request {
 	bool multiplex;
 	bool roof_in_turn;
 	enum assay_take take;
-	const char *cache_model; /* NULL: as the suite says */
+	const char *cache_model;                /* NULL: as the suite says */
+	enum assay_exact_source counter_source; /* which way exact counts are taken */
+	uint64_t max_steps;                     /* of a call that is stepped; 0: as the suite says */
 };
 
 /* Default suite, seed and database. */
@@ -69,5 +72,8 @@ int assay_request_set_isa(struct assay_request *q, const char *text, const char 
 int assay_request_set_rounds(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_memory(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_cache_model(struct assay_request *q, const char *text, struct assay_err *err);
+int assay_request_set_counter_source(struct assay_request *q, const char *text, const char *what,
+				     struct assay_err *err);
+int assay_request_set_steps(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 
 #endif

@@ -384,6 +384,21 @@ static int check_memory(const struct assay_session *s, uint64_t own, struct assa
 	return rc;
 }
 
+static int describe_smaller(struct assay_session *s, struct assay_err *err)
+{
+	const size_t n = s->plan.n_smaller;
+	struct assay_case *cases = calloc(n + 1, sizeof(*cases));
+	int rc;
+
+	s->smaller_facts = calloc(n + 1, sizeof(*s->smaller_facts));
+	for (size_t i = 0; cases && i < n; i++)
+		cases[i] = s->plan.smaller[i].c;
+	rc = cases && s->smaller_facts ? assay_inventory_describe(s->inventory, cases, n, s->smaller_facts, err)
+				       : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	free(cases);
+	return rc;
+}
+
 int assay_session_facts(struct assay_session *s, struct assay_err *err)
 {
 	uint64_t own;
@@ -395,6 +410,8 @@ int assay_session_facts(struct assay_session *s, struct assay_err *err)
 	rc = worker_bytes(s, &own, err);
 	if (!rc)
 		rc = assay_inventory_describe(s->inventory, s->plan.cases, s->plan.n_cases, s->facts, err);
+	if (!rc && s->plan.n_smaller)
+		rc = describe_smaller(s, err);
 	return rc ? rc : check_memory(s, own, err);
 }
 
@@ -435,6 +452,7 @@ int assay_session_ready(struct assay_session *s, const struct assay_request *q, 
 void assay_session_close(struct assay_session *s)
 {
 	free(s->facts);
+	free(s->smaller_facts);
 	assay_plan_release(&s->plan);
 	assay_counter_groups_release(&s->groups);
 	assay_inventory_close(s->inventory);

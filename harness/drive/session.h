@@ -24,7 +24,8 @@ struct assay_session {
 	struct assay_counter_groups groups;
 	unsigned all_threads; /* what `all` means */
 	struct assay_plan plan;
-	struct assay_case_facts *facts; /* one a case of the plan */
+	struct assay_case_facts *facts;         /* one a case of the plan */
+	struct assay_case_facts *smaller_facts; /* one a smaller shape of it */
 };
 
 /* The groups of counters below @bench_dir; NULL: those of the repository or the program. Release in either case. */

@@ -9,8 +9,12 @@
 #include <jansson.h>
 
 #include "base/file.h"
+#include "model/exact_detail.h"
 
 #define TOTAL "(total)"
+/* Which way it was counted, if not by callgrind, and lines of its source, "FILE:LINE FUNCTION": [counts]. */
+#define HOW   "(how)"
+#define LINES "(lines)"
 
 static int bad(const char *path, struct assay_err *err, const char *what, const char *name)
 {
@@ -55,6 +59,61 @@ static void take_name(const char *s, struct assay_exact_function *f)
 		 open ? open + 2 : "");
 }
 
+/* "FILE:LINE FUNCTION" */
+static bool take_line_name(const char *s, struct assay_exact_line *l)
+{
+	const char *colon = strchr(s, ':'), *blank = colon ? strchr(colon, ' ') : NULL;
+
+	if (!blank)
+		return false;
+	snprintf(l->file, sizeof(l->file), "%.*s", (int)(colon - s), s);
+	l->line = (unsigned)strtoul(colon + 1, NULL, 10);
+	snprintf(l->function, sizeof(l->function), "%s", blank + 1);
+	return !strpbrk(s, "\t\n");
+}
+
+static int take_lines(const char *path, json_t *lines, struct assay_exact_case *c, struct assay_err *err)
+{
+	struct assay_text detail = { 0 };
+	const char *name;
+	json_t *counts;
+	int rc = 0;
+
+	json_object_foreach(lines, name, counts)
+	{
+		struct assay_exact_line l = { .line = 0 };
+
+		if (take_line_name(name, &l) && take_counts(counts, &l.counts))
+			assay_exact_detail_add_line(&detail, &l);
+		else if (!rc)
+			rc = bad(path, err, "expected FILE:LINE FUNCTION and as many counts as events in", name);
+	}
+	if (!rc && !(c->detail = assay_text_take(&detail)))
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	assay_text_release(&detail);
+	return rc;
+}
+
+/* What is not the counts of a function; false where it is. */
+static bool take_other(const char *path, const char *name, json_t *value, struct assay_exact_case *c, int *rc,
+		       struct assay_err *err)
+{
+	if (!strcmp(name, HOW)) {
+		const char *how = json_string_value(value);
+
+		c->how = how && !strcmp(how, assay_exact_how_name(ASSAY_EXACT_STEPPED)) ? ASSAY_EXACT_STEPPED
+											: ASSAY_EXACT_CALLGRIND;
+		if (!how || strcmp(how, assay_exact_how_name(c->how)))
+			*rc = bad(path, err, "expected callgrind or stepped for", HOW);
+		return true;
+	}
+	if (!strcmp(name, LINES)) {
+		*rc = take_lines(path, value, c, err);
+		return true;
+	}
+	return false;
+}
+
 static int take_case(const char *path, const char *key, json_t *j, struct assay_exact_case *c, struct assay_err *err)
 {
 	struct assay_exact_counts total = { { 0 } };
@@ -67,7 +126,13 @@ static int take_case(const char *path, const char *key, json_t *j, struct assay_
 	json_object_foreach(j, name, counts)
 	{
 		struct assay_exact_function f;
+		int rc = 0;
 
+		if (take_other(path, name, counts, c, &rc, err)) {
+			if (rc)
+				return rc;
+			continue;
+		}
 		if (!take_counts(counts, &f.counts))
 			return bad(path, err, "expected as many counts as events for", name);
 		if (!strcmp(name, TOTAL)) {
@@ -223,8 +288,10 @@ static int copy_case(struct assay_exact_run *to, const struct assay_exact_case *
 {
 	struct assay_exact_case *n = &to->cases[to->n_cases++];
 
-	*n = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };
+	*n = (struct assay_exact_case){ .status = ASSAY_STATUS_OK, .how = c->how };
 	memcpy(n->key, c->key, sizeof(n->key));
+	if (c->detail && !(n->detail = strdup(c->detail)))
+		return ASSAY_ENOMEM;
 	for (size_t k = 0; k < c->n_functions; k++)
 		if (assay_exact_add_function(n, &c->functions[k]))
 			return ASSAY_ENOMEM;
@@ -302,6 +369,14 @@ static void add_string(struct assay_text *out, const char *s)
 	json_decref(j);
 }
 
+static void add_list(struct assay_text *out, const struct assay_exact_counts *c)
+{
+	assay_text_add(out, ": [");
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
+		assay_text_addf(out, "%s%llu", e ? ", " : "", (unsigned long long)c->v[e]);
+	assay_text_add(out, "]");
+}
+
 static void add_counts(struct assay_text *out, const char *name, const char *object, const struct assay_exact_counts *c,
 		       bool last)
 {
@@ -310,10 +385,29 @@ static void add_counts(struct assay_text *out, const char *name, const char *obj
 	snprintf(full, sizeof(full), "%s%s%s%s", name, object[0] ? " (" : "", object, object[0] ? ")" : "");
 	assay_text_add(out, "          ");
 	add_string(out, full);
-	assay_text_add(out, ": [");
-	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
-		assay_text_addf(out, "%s%llu", e ? ", " : "", (unsigned long long)c->v[e]);
-	assay_text_addf(out, "]%s\n", last ? "" : ",");
+	add_list(out, c);
+	assay_text_add(out, last ? "\n" : ",\n");
+}
+
+/* Those that tell which one grew. */
+static void add_lines(struct assay_text *out, const struct assay_exact_case *c)
+{
+	struct assay_exact_line l;
+	bool any = false;
+
+	for (const char *at = c->detail; assay_exact_next_line(&at, &l);) {
+		char name[2 * ASSAY_NAME_MAX + ASSAY_EXACT_FUNCTION_MAX];
+
+		if (!assay_exact_line_matters(&l, &c->total))
+			continue;
+		snprintf(name, sizeof(name), "%s:%u %s", l.file, l.line, l.function);
+		assay_text_add(out, any ? ",\n" : "          \"" LINES "\": {\n");
+		assay_text_add(out, "            ");
+		add_string(out, name);
+		add_list(out, &l.counts);
+		any = true;
+	}
+	assay_text_add(out, any ? "\n          },\n" : "");
 }
 
 static void add_case(struct assay_text *out, const struct assay_exact_case *c, bool last)
@@ -321,6 +415,9 @@ static void add_case(struct assay_text *out, const struct assay_exact_case *c, b
 	assay_text_add(out, "        ");
 	add_string(out, c->key);
 	assay_text_add(out, ": {\n");
+	if (c->how != ASSAY_EXACT_CALLGRIND)
+		assay_text_addf(out, "          \"" HOW "\": \"%s\",\n", assay_exact_how_name(c->how));
+	add_lines(out, c);
 	add_counts(out, TOTAL, "", &c->total, !c->n_functions);
 	for (size_t i = 0; i < c->n_functions; i++)
 		add_counts(out, c->functions[i].name, c->functions[i].object, &c->functions[i].counts,

@@ -8,9 +8,10 @@
 
 /*
  * {"schema": 1, "suite": …, "events": […], "builds": [{"arch", "compiler", "flags", "cache", "seed", "tool", "libc",
- * "features", "environment", "cases": {KEY: {"(total)": [counts], "FUNCTION (OBJECT)": [counts], …}}}]}: one line a
- * function, in the order of "events", so that a diff shows what changed. A build is known by architecture, compiler and
- * flags.
+ * "features", "environment", "cases": {KEY: {"(how)": "stepped", "(lines)": {"FILE:LINE FUNCTION": [counts], …},
+ * "(total)": [counts], "FUNCTION (OBJECT)": [counts], …}}}]}: one line a function, in the order of "events", so that a
+ * diff shows what changed. Without "(how)" it is callgrind; lines are those that matter. A build is known by
+ * architecture, compiler and flags.
  */
 struct assay_exact_baseline {
 	char path[512];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "judge/rows.h"
+#include "model/exact_detail.h"
 
 #define FUNCTIONS_NAMED 3
 
@@ -89,9 +90,12 @@ static int explain(struct judging *j, const struct assay_exact_case *base, const
 	n = changes_of(base, head, event, v);
 	for (size_t i = 0; i < n && i < FUNCTIONS_NAMED && at < size; i++) {
 		char text[ASSAY_EXACT_FUNCTION_MAX + 128];
+		struct assay_exact_line line;
 
 		change_text(&v[i], assay_exact_event_name(event), text, sizeof(text));
 		at += (size_t)snprintf(reason + at, size - at, "%s%s", i ? "; " : "", text);
+		if (at < size && assay_exact_changed_line(base, head, v[i].name, event, &line))
+			at += (size_t)snprintf(reason + at, size - at, " at %s:%u", line.file, line.line);
 	}
 	if (n > FUNCTIONS_NAMED && at < size)
 		snprintf(reason + at, size - at, "; and %zu more function%s", n - FUNCTIONS_NAMED,
@@ -156,6 +160,11 @@ static int add_new(struct judging *j, struct assay_row_name name)
 	return rc;
 }
 
+static const char *how_text(enum assay_exact_how how)
+{
+	return how == ASSAY_EXACT_STEPPED ? "stepping" : assay_exact_how_name(how);
+}
+
 static int judge_case(struct judging *j, const struct assay_exact_case *head)
 {
 	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
@@ -164,7 +173,9 @@ static int judge_case(struct judging *j, const struct assay_exact_case *head)
 	if (head->status == ASSAY_STATUS_WRONG)
 		return assay_row_say(j->r, name, ASSAY_WRONG_RESULT, j->err, "%s", head->reason);
 	if (head->status == ASSAY_STATUS_SKIPPED &&
-	    (base ? base->status == ASSAY_STATUS_SKIPPED : !j->in->nothing_counted))
+	    (head->skip == ASSAY_EXACT_SKIP_UNABLE && j->in->record ? !j->in->nothing_counted
+	     : base                                                 ? base->status == ASSAY_STATUS_SKIPPED
+								    : !j->in->nothing_counted))
 		return assay_row_say(j->r, name, ASSAY_PASS, j->err, "skipped: %s", head->reason);
 	if (head->status != ASSAY_STATUS_OK)
 		return assay_row_say(j->r, name, ASSAY_NOT_MEASURED, j->err, "%s: %s", assay_status_name(head->status),
@@ -178,6 +189,10 @@ static int judge_case(struct judging *j, const struct assay_exact_case *head)
 	if (base->status != ASSAY_STATUS_OK)
 		return assay_row_say(j->r, name, ASSAY_INCOMPARABLE, j->err, "base %s: %s",
 				     assay_status_name(base->status), base->reason);
+	if (base->how != head->how)
+		return assay_row_say(j->r, name, ASSAY_INCOMPARABLE, j->err,
+				     "counted by %s, in %s by %s: counts of one are not those of the other",
+				     how_text(head->how), j->in->base_name, how_text(base->how));
 	if (base->digest[0] && head->digest[0] && strcmp(base->digest, head->digest))
 		return assay_row_say(j->r, name, ASSAY_WRONG_RESULT, j->err,
 				     "outputs of base and head differ: digests %.8s and %.8s", base->digest,
@@ -211,11 +226,11 @@ void assay_exact_limit_facts(const struct assay_exact_run *head, const struct as
 	else if (h->status != ASSAY_STATUS_OK)
 		out->why_no_value = h->reason;
 	else
-		out->value = assay_exact_metric(&h->total, metric);
+		out->value = assay_exact_case_metric(h, metric);
 	if (!out->why_no_value && isnan(out->value))
 		out->why_no_value = "it does not exist in this case";
-	if (b && b->status == ASSAY_STATUS_OK)
-		out->base = assay_exact_metric(&b->total, metric);
+	if (b && b->status == ASSAY_STATUS_OK && (!h || h->how == b->how))
+		out->base = assay_exact_case_metric(b, metric);
 }
 
 struct counted {

@@ -33,9 +33,10 @@ struct assay_exact_judge_input {
  * - for each count (metric "exact_…") that differs by more than the policy allows. More is REGRESSED. Less is IMPROVED
  *   against another build, and INCOMPARABLE against a record, which then does not describe the code. The reason names
  *   the functions.
- * - PASS where no count differs, and where a case is skipped that the base did not count either.
+ * - PASS where no count differs, and where a case is skipped that the base did not count either, or, against a record,
+ *   that this machine cannot run at all.
  * - NOT_MEASURED where only the base has the case, or where it could not be counted.
- * - INCOMPARABLE where it could not be counted in the base, or where there is no base.
+ * - INCOMPARABLE where it could not be counted in the base, was counted there in another way, or there is no base.
  * - WRONG_RESULT where it is wrong, or its output is not the base's.
  *
  * Verdict and exit of @report become the graver of theirs and these. 0 or ASSAY_ENOMEM.

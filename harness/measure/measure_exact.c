@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One case under callgrind. A worker is started with valgrind before its command line; everything that could make two
- * runs count differently is fixed: environment, addresses, stack, CPU features, what libraries choose their code by,
- * cache sizes that ops see.
+ * One case under callgrind, or stepped. For callgrind a worker is started with valgrind before its command line, a
+ * worker that is stepped by itself. Everything that could make two runs count differently is fixed for both:
+ * environment, addresses, stack, CPU features, what libraries choose their code by, cache sizes that ops see.
  */
 #include "measure/measure_exact.h"
 
@@ -19,7 +19,10 @@
 #include "base/monotonic.h"
 #include "base/temporary.h"
 #include "counters/callgrind.h"
+#include "counters/stepper.h"
 #include "machine/cpu_features.h"
+#include "model/exact_detail.h"
+#include "profile/code_places.h"
 #include "worker/worker.h"
 
 /* A simulated processor is slower by 50 times or so, and most of a case is not simulated. */
@@ -31,17 +34,39 @@
 #define DEBUG_HINT   "it cannot read the debug information: compile with -gdwarf-4, or install a newer valgrind"
 /* What valgrind itself takes, on top of a case's memory limit. */
 #define TOOL_BYTES ((uint64_t)1 << 30)
+/* The steps that tell how many a call takes; enough to get into the loops of a kernel. */
+#define FIRST_STEPS 3000
+#define LINE_BYTES  64.0
+/* What a step takes on a busy virtual machine, with a margin. */
+#define MOST_STEP_NS 200000
 
-int assay_exact_setting_take(const struct assay_topology *t, const char *model, struct assay_cache_model *cache,
-			     struct assay_exact_setting *out, char *unavailable, size_t size, struct assay_err *err)
+static void take_means(struct assay_exact_means *m, enum assay_exact_source source, char *tool, size_t size)
+{
+	struct assay_err why = { 0 };
+
+	*m = (struct assay_exact_means){ .source = source };
+	if (assay_callgrind_probe(tool, size, &why))
+		snprintf(m->no_callgrind, sizeof(m->no_callgrind), "%.383s", why.text);
+	if (assay_stepper_probe(&why) || assay_code_places_probe(&why))
+		snprintf(m->no_steps, sizeof(m->no_steps), "%.383s", why.text);
+}
+
+const char *assay_exact_unavailable(const struct assay_exact_means *m)
+{
+	const char *why = m->source == ASSAY_EXACT_SOURCE_STEPPED ? m->no_steps : m->no_callgrind;
+
+	return why[0] ? why : NULL;
+}
+
+int assay_exact_setting_take(const struct assay_topology *t, const char *model, enum assay_exact_source source,
+			     struct assay_cache_model *cache, struct assay_exact_setting *out,
+			     struct assay_exact_means *means, struct assay_err *err)
 {
 	struct assay_cpu_identity cpu;
-	struct assay_err why = { 0 };
 	struct utsname u;
 	int rc = 0;
 
 	*out = (struct assay_exact_setting){ .arch = "" };
-	unavailable[0] = '\0';
 	if (!strcmp(model, "host"))
 		rc = assay_topology_cache_model(t, cache, err);
 	else if (!assay_cache_model_find(model, cache))
@@ -56,8 +81,7 @@ int assay_exact_setting_take(const struct assay_topology *t, const char *model, 
 	assay_cpu_identity(&cpu);
 	assay_callgrind_cap(cpu.features, out->features, sizeof(out->features));
 	assay_callgrind_environment(out->environment, sizeof(out->environment));
-	if (assay_callgrind_probe(out->tool, sizeof(out->tool), &why))
-		snprintf(unavailable, size, "%s", why.text);
+	take_means(means, source, out->tool, sizeof(out->tool));
 	return 0;
 }
 
@@ -68,14 +92,52 @@ struct counting {
 	struct assay_err *err;
 	struct assay_worker *worker;
 	char counts[PATH_MAX], log[PATH_MAX]; /* files */
+	struct assay_exact_steps steps;
+	bool too_long;
 };
+
+/* Why no callgrind can count it; "" where one can. */
+static void callgrind_reason(const struct assay_case *c, const struct assay_catalog_variant *v,
+			     const struct assay_exact_options *o, char *why, size_t size)
+{
+	const char *tool = o->tool[0] ? o->tool : "valgrind";
+	char unknown[ASSAY_NAME_MAX];
+
+	why[0] = '\0';
+	if (c->threads != 1)
+		snprintf(why, size, "%s counts one thread, this has %u", tool, c->threads);
+	else if (v && !assay_callgrind_knows(v->needs, unknown, sizeof(unknown)))
+		snprintf(why, size, "needs %s, which %s does not simulate", unknown, tool);
+}
+
+/*
+ * Which way can it be counted? Otherwise the status is set. What callgrind could count is not stepped because there is
+ * none here: its counts would not be those of other machines.
+ */
+static void choose_how(const struct assay_case *c, const struct assay_catalog_variant *v,
+		       const struct assay_exact_options *o, struct assay_exact_case *out)
+{
+	const struct assay_exact_means *m = o->means;
+	const bool asked = m->source == ASSAY_EXACT_SOURCE_STEPPED;
+	char why[512];
+
+	callgrind_reason(c, v, o, why, sizeof(why));
+	out->how =
+		asked || (m->source == ASSAY_EXACT_SOURCE_AUTO && why[0]) ? ASSAY_EXACT_STEPPED : ASSAY_EXACT_CALLGRIND;
+	if (out->how == ASSAY_EXACT_CALLGRIND)
+		snprintf(out->reason, sizeof(out->reason), "%s", m->no_callgrind[0] ? m->no_callgrind : why);
+	else if (m->no_steps[0] && asked)
+		snprintf(out->reason, sizeof(out->reason), "%s", m->no_steps);
+	else if (m->no_steps[0])
+		snprintf(out->reason, sizeof(out->reason), "%.250s; nor can it be stepped: %.230s", why, m->no_steps);
+	out->status = out->reason[0] ? ASSAY_STATUS_SKIPPED : ASSAY_STATUS_OK;
+}
 
 /* Can it be counted at all? Otherwise the status is set. */
 static bool possible(const struct assay_case *c, const struct assay_catalog *cat, const struct assay_case_facts *facts,
 		     const struct assay_exact_options *o, struct assay_exact_case *out)
 {
 	const struct assay_catalog_variant *v = assay_catalog_variant(cat, c->op, c->variant);
-	char unknown[ASSAY_NAME_MAX];
 
 	if (facts->failed) {
 		out->status = ASSAY_STATUS_FAILED;
@@ -83,21 +145,15 @@ static bool possible(const struct assay_case *c, const struct assay_catalog *cat
 		return false;
 	}
 	out->status = ASSAY_STATUS_SKIPPED;
-	if (o->unavailable)
-		snprintf(out->reason, sizeof(out->reason), "%s", o->unavailable);
-	else if (c->threads != 1)
-		snprintf(out->reason, sizeof(out->reason), "exact counts are taken of one thread, this has %u",
-			 c->threads);
-	else if (v && v->device_kind != ASSAY_DEVICE_CPU)
-		snprintf(out->reason, sizeof(out->reason), "runs on a device, which %s does not simulate", o->tool);
-	else if (v && !assay_callgrind_knows(v->needs, unknown, sizeof(unknown)))
-		snprintf(out->reason, sizeof(out->reason), "needs %s, which %s does not simulate", unknown, o->tool);
+	out->skip = c->skip_reason[0] ? ASSAY_EXACT_SKIP_UNABLE : ASSAY_EXACT_SKIP_OTHER;
+	if (v && v->device_kind != ASSAY_DEVICE_CPU)
+		snprintf(out->reason, sizeof(out->reason), "runs on a device, where nothing is counted exactly");
 	else if (c->skip_reason[0])
 		snprintf(out->reason, sizeof(out->reason), "%s", c->skip_reason);
 	else if (!facts->supported)
 		snprintf(out->reason, sizeof(out->reason), "%s", facts->reason);
 	else
-		out->status = ASSAY_STATUS_OK;
+		choose_how(c, v, o, out);
 	return out->status == ASSAY_STATUS_OK;
 }
 
@@ -123,17 +179,85 @@ static void add_log(struct counting *k)
 }
 
 /* 0: go on; 1: the case is over, its status is set; negative: the harness cannot go on. */
-static int command(struct counting *k, enum assay_command cmd, uint32_t count)
+static int command_with(struct counting *k, enum assay_command cmd, const struct assay_worker_args *args)
 {
-	const struct assay_worker_args args = { .iterations = 1, .count = count };
-	int rc = assay_worker_call(k->worker, cmd, &args, &k->out->status, k->out->reason, sizeof(k->out->reason),
+	int rc = assay_worker_call(k->worker, cmd, args, &k->out->status, k->out->reason, sizeof(k->out->reason),
 				   k->err);
 
 	if (rc)
 		return rc;
-	if (k->out->status == ASSAY_STATUS_CRASHED)
+	if (k->out->status == ASSAY_STATUS_CRASHED && k->out->how == ASSAY_EXACT_CALLGRIND)
 		add_log(k);
 	return k->out->status == ASSAY_STATUS_OK ? 0 : 1;
+}
+
+static int command(struct counting *k, enum assay_command cmd, uint32_t count)
+{
+	return command_with(k, cmd, &(struct assay_worker_args){ .iterations = 1, .count = count });
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Steps of a call of which @r is the first stretch: as many as it takes at that rate to calculate what the op says it
+ * calculates, or to reach as much memory. The lesser of both, since a kernel that begins with packing calculates next
+ * to nothing there, and one that is thought too short is stopped by the limit.
+ */
+static double expected_steps(const struct counting *k, const struct assay_step_reply *r)
+{
+	const struct assay_cost *cost = &k->facts->cost;
+	const double bytes = cost->bytes_read + cost->bytes_written, steps = (double)r->steps;
+	double by_work = INFINITY, by_memory = INFINITY, least;
+
+	if (r->whole)
+		return steps;
+	if (r->operations > 0 && cost->ops > 0)
+		by_work = steps * cost->ops / r->operations;
+	if (r->lines && bytes > 0)
+		by_memory = steps * bytes / (LINE_BYTES * (double)r->lines);
+	least = fmin(by_work, by_memory);
+	return isfinite(least) ? fmax(steps, least) : steps;
+}
+
+static void tell_steps(void *arg)
+{
+	struct counting *k = arg;
+
+	k->steps.done = fmin(k->steps.expected, (double)assay_worker_steps(k->worker));
+	if (k->o->on_steps)
+		k->o->on_steps(k->o->on_steps_arg, &k->steps);
+}
+
+/* A first stretch tells what all of it takes; what takes more than it may is not begun. */
+static int drive_steps(struct counting *k, bool warm)
+{
+	const uint64_t most = k->o->max_steps ? k->o->max_steps : ASSAY_EXACT_STEPS;
+	const struct assay_worker_args first = { .iterations = 1,
+						 .max_steps = most < FIRST_STEPS ? most : FIRST_STEPS };
+	const struct assay_worker_args all = { .iterations = 1, .counting = true, .count = warm, .max_steps = most };
+	const struct assay_step_reply *r = &assay_worker_reply(k->worker)->step;
+	double expected;
+	int rc = command_with(k, ASSAY_CMD_STEP, &first);
+
+	if (rc)
+		return rc;
+	expected = expected_steps(k, r);
+	if (expected > (double)most) {
+		k->out->status = ASSAY_STATUS_SKIPPED;
+		snprintf(k->out->reason, sizeof(k->out->reason),
+			 "takes about %.3g steps, more than the %llu that it may", expected, (unsigned long long)most);
+		k->too_long = true;
+		return 1;
+	}
+	k->steps = (struct assay_exact_steps){ .key = k->out->key,
+					       .expected = 2 * expected,
+					       .step_ns = r->steps ? (double)r->ns / (double)r->steps : 0 };
+	tell_steps(k);
+	assay_worker_while_waiting(k->worker, tell_steps, k);
+	rc = command_with(k, ASSAY_CMD_STEP, &all);
+	assay_worker_while_waiting(k->worker, NULL, NULL);
+	k->too_long = rc == 1 && k->out->status == ASSAY_STATUS_SKIPPED && r->steps >= most;
+	return rc;
 }
 
 static int drive(struct counting *k, bool warm)
@@ -145,7 +269,7 @@ static int drive(struct counting *k, bool warm)
 	if (!rc)
 		memcpy(k->out->digest, assay_worker_reply(k->worker)->digest, sizeof(k->out->digest));
 	if (!rc)
-		rc = command(k, ASSAY_CMD_COUNT, warm ? 1 : 0);
+		rc = k->out->how == ASSAY_EXACT_STEPPED ? drive_steps(k, warm) : command(k, ASSAY_CMD_COUNT, warm);
 	if (!rc)
 		rc = command(k, ASSAY_CMD_FINISH, 0);
 	return rc;
@@ -186,7 +310,7 @@ static int read_counts(struct counting *k)
 		program[0] = '\0';
 	if (!rc)
 		rc = assay_callgrind_parse(text, ASSAY_CALLGRIND_RUN, program, k->out, &why);
-	if (!rc)
+	if (!rc && k->out->how == ASSAY_EXACT_CALLGRIND)
 		rc = assay_callgrind_parse(text, ASSAY_CALLGRIND_CHECK, program, &check, &why);
 	free(text);
 	if (rc == ASSAY_ENOMEM) {
@@ -195,7 +319,7 @@ static int read_counts(struct counting *k)
 		k->out->status = ASSAY_STATUS_FAILED;
 		snprintf(k->out->reason, sizeof(k->out->reason), "%s", why.text);
 		rc = 0;
-	} else {
+	} else if (k->out->how == ASSAY_EXACT_CALLGRIND) {
 		compare_runs(k->out, &check);
 	}
 	assay_exact_case_release(&check);
@@ -208,7 +332,7 @@ static int count(struct counting *k, const struct assay_case *c)
 	const struct assay_cache_model *m = o->model;
 	/* what ops and variants may divide their work by */
 	const struct assay_host_info host = { .size = sizeof(host),
-					      .n_cores = 1,
+					      .n_cores = c->threads,
 					      .l1d_bytes = m->d1.bytes,
 					      .l2_bytes = m->ll.bytes,
 					      .llc_bytes = m->ll.bytes,
@@ -218,24 +342,31 @@ static int count(struct counting *k, const struct assay_case *c)
 	struct assay_worker_options wo;
 	struct assay_patience patience = { .first_ns = c->timeout_ns / FIRST_SHARE };
 	struct assay_case bound = *c;
+	const bool stepped = k->out->how == ASSAY_EXACT_STEPPED;
+	static const char *const plainly[] = { NULL };
 	struct assay_err why = { 0 };
-	int cpu, rc;
+	int *cpus = calloc(c->threads, sizeof(*cpus)), rc;
 
-	if (assay_placement_pick(o->topology, &o->placement, 1, &cpu, &why)) {
+	if (!cpus)
+		return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory");
+	if (assay_placement_pick(o->topology, &o->placement, (int)c->threads, cpus, &why)) {
+		free(cpus);
 		k->out->status = ASSAY_STATUS_FAILED;
 		memcpy(k->out->reason, why.text, sizeof(k->out->reason));
 		return 0;
 	}
 	assay_callgrind_command(&cg, m, k->counts, k->log);
-	launch = (struct assay_worker_launch){ .prefix = cg.prefix, .env = cg.env };
+	launch = (struct assay_worker_launch){ .prefix = stepped ? plainly : cg.prefix, .env = cg.env };
 	bound.timeout_ns *= TIMEOUT_FACTOR;
+	if (stepped)
+		bound.timeout_ns += (o->max_steps ? o->max_steps : ASSAY_EXACT_STEPS) * MOST_STEP_NS;
 	bound.memory_bytes += bound.memory_bytes ? TOOL_BYTES : 0;
 	wo = (struct assay_worker_options){
 		.plugins = o->plugins,
 		.parts = o->parts,
 		.c = &bound,
 		.copies = 1,
-		.cpus = &cpu,
+		.cpus = cpus,
 		.seed = o->seed,
 		.clock = o->clock,
 		.host = &host,
@@ -244,6 +375,8 @@ static int count(struct counting *k, const struct assay_case *c)
 		.facts = k->facts,
 		.interrupted = o->interrupted,
 		.launch = &launch,
+		.cache_model = stepped ? m : NULL,
+		.counts_path = stepped ? k->counts : NULL,
 	};
 	rc = assay_worker_start(&k->worker, &wo, k->err);
 	if (!rc)
@@ -251,12 +384,13 @@ static int count(struct counting *k, const struct assay_case *c)
 	if (k->worker)
 		k->out->log = assay_worker_words(k->worker);
 	assay_worker_free(k->worker);
+	free(cpus);
 	return rc ? rc : read_counts(k);
 }
 
 int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
 			const struct assay_case_facts *facts, const struct assay_exact_options *o,
-			struct assay_exact_case *out, struct assay_err *err)
+			struct assay_exact_case *out, bool *too_long, struct assay_err *err)
 {
 	struct assay_temporary folder;
 	struct counting k = { .o = o, .facts = facts, .out = out, .err = err };
@@ -265,6 +399,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	*out = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };
 	memcpy(out->key, c->key, sizeof(out->key));
 	out->all_threads = c->all_threads;
+	*too_long = false;
 	if (!possible(c, cat, facts, o, out))
 		return 0;
 	rc = assay_temporary_make(&folder, "exact", err);
@@ -274,6 +409,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	snprintf(k.log, sizeof(k.log), "%s/log", folder.path);
 	rc = count(&k, c);
 	assay_temporary_remove(&folder);
+	*too_long = k.too_long;
 	if (rc > 0)
 		rc = 0;
 	if (!rc && out->status != ASSAY_STATUS_OK)
@@ -286,7 +422,7 @@ int assay_exact_add_metrics(struct assay_result *r, const struct assay_exact_cas
 	for (size_t i = 0; i < assay_n_metrics; i++) {
 		const struct assay_metric_info *info = &assay_metrics[i];
 		struct assay_metric m = { .better = info->better,
-					  .value = assay_exact_metric(&c->total, info->tag),
+					  .value = assay_exact_case_metric(c, info->tag),
 					  .source = ASSAY_SOURCE_EXACT };
 
 		if (!isfinite(m.value))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting one run of a case on a simulated processor. */
+/* Counting one run of a case: on a simulated processor, or step by step on this one. */
 #ifndef ASSAY_MEASURE_MEASURE_EXACT_H
 #define ASSAY_MEASURE_MEASURE_EXACT_H
 
@@ -12,6 +12,20 @@
 #include "model/exact.h"
 #include "model/result.h"
 
+/* What there is to count with here; "" where it can be used, or why not. */
+struct assay_exact_means {
+	enum assay_exact_source source; /* that is asked for */
+	char no_callgrind[384];
+	char no_steps[384];
+};
+
+/* Of both calls that are stepped. */
+struct assay_exact_steps {
+	const char *key;
+	double done, expected; /* expected: before the first of them by a first stretch */
+	double step_ns;        /* in that */
+};
+
 struct assay_exact_options {
 	const struct assay_strings *plugins; /* paths */
 	const char *parts;                   /* see enum assay_plugin_part; NULL: all of everything */
@@ -21,27 +35,35 @@ struct assay_exact_options {
 	uint64_t seed;
 	uint32_t vector_bits; /* see struct assay_host_info */
 	const struct assay_cache_model *model;
-	const char *unavailable; /* why nothing can be counted here; NULL: it can */
-	const char *tool;        /* "valgrind-3.19.0", for reasons */
+	const struct assay_exact_means *means;
+	const char *tool;   /* "valgrind-3.19.0", for reasons */
+	uint64_t max_steps; /* of a call; 0: ASSAY_EXACT_STEPS */
+	/* Told before steps are taken, and while they are. NULL: nobody listens. */
+	void (*on_steps)(void *arg, const struct assay_exact_steps *steps);
+	void *on_steps_arg;
 	const volatile sig_atomic_t *interrupted;
 };
 
+/* What decides the counts of cases under @model, and what there is to take them with. */
+int assay_exact_setting_take(const struct assay_topology *t, const char *model, enum assay_exact_source source,
+			     struct assay_cache_model *cache, struct assay_exact_setting *out,
+			     struct assay_exact_means *means, struct assay_err *err);
 /*
- * What decides the counts of cases under @model, and in o->… whether there is a simulator: *unavailable (@size bytes)
- * gets the reason why not, and is empty where there is one.
+ * Why what is mostly counted cannot be counted here; NULL: it can. Where callgrind is missing, what it cannot simulate
+ * may be stepped all the same.
  */
-int assay_exact_setting_take(const struct assay_topology *t, const char *model, struct assay_cache_model *cache,
-			     struct assay_exact_setting *out, char *unavailable, size_t size, struct assay_err *err);
+const char *assay_exact_unavailable(const struct assay_exact_means *means);
 
 /*
- * Count one run of @c: one thread, one copy of its inputs; a warm case runs once before with the simulator on, a cold
- * one begins with empty caches. Only the variant and the libraries it calls are counted, not this program. Checked for
+ * Count one run of @c: one copy of its inputs; a warm case runs once before with the caches simulated, a cold one
+ * begins with empty caches. Only the variant and the libraries it calls are counted, not this program. Checked for
  * right results first. Whatever goes wrong with the case or the simulator is a status of @out with its reason, and the
- * return is 0; negative only when the harness cannot go on. The caller releases @out in either case.
+ * return is 0; negative only when the harness cannot go on. *too_long: it was skipped because it takes more steps than
+ * it may. The caller releases @out in either case.
  */
 int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
 			const struct assay_case_facts *facts, const struct assay_exact_options *o,
-			struct assay_exact_case *out, struct assay_err *err);
+			struct assay_exact_case *out, bool *too_long, struct assay_err *err);
 
 /* Add the counts of @c, which is ok, and their rates to the metrics of the timed result of the same case. */
 int assay_exact_add_metrics(struct assay_result *r, const struct assay_exact_case *c, struct assay_err *err);

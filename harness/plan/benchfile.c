@@ -20,17 +20,23 @@
 
 #define COMMON_FIELDS                                                                                                  \
 	{ "shapes", true }, { "sweep", true }, { "variants", true }, { "threads", true }, { "cache", true },           \
-		{ "counters", true }, { "budget", false }, { "timeout", false },                                       \
+		{ "counters", true }, { "exact_shapes", true }, { "budget", false }, { "timeout", false },             \
 	{                                                                                                              \
 		"memory", false                                                                                        \
 	}
 
 static const char *const field_names[ASSAY_BENCH_N_FIELDS] = {
-	[ASSAY_BENCH_OP] = "op",           [ASSAY_BENCH_SHAPES] = "shapes",
-	[ASSAY_BENCH_SWEEP] = "sweep",     [ASSAY_BENCH_VARIANTS] = "variants",
-	[ASSAY_BENCH_THREADS] = "threads", [ASSAY_BENCH_CACHE] = "cache",
-	[ASSAY_BENCH_BUDGET] = "budget",   [ASSAY_BENCH_TIMEOUT] = "timeout",
-	[ASSAY_BENCH_MEMORY] = "memory",   [ASSAY_BENCH_COUNTERS] = "counters",
+	[ASSAY_BENCH_OP] = "op",
+	[ASSAY_BENCH_SHAPES] = "shapes",
+	[ASSAY_BENCH_SWEEP] = "sweep",
+	[ASSAY_BENCH_VARIANTS] = "variants",
+	[ASSAY_BENCH_THREADS] = "threads",
+	[ASSAY_BENCH_CACHE] = "cache",
+	[ASSAY_BENCH_BUDGET] = "budget",
+	[ASSAY_BENCH_TIMEOUT] = "timeout",
+	[ASSAY_BENCH_MEMORY] = "memory",
+	[ASSAY_BENCH_COUNTERS] = "counters",
+	[ASSAY_BENCH_EXACT_SHAPES] = "exact_shapes",
 };
 
 static const struct assay_conf_option bench_options[] = { { "op", false }, COMMON_FIELDS, { NULL, false } };
@@ -48,7 +54,7 @@ static const struct assay_conf_grammar bench_sections[] = {
 };
 static const struct assay_conf_grammar bench_grammar = { .sections = bench_sections };
 
-static const struct assay_conf_option exact_options[] = { { "cases", true }, { NULL, false } };
+static const struct assay_conf_option exact_options[] = { { "cases", true }, { "steps", false }, { NULL, false } };
 
 static const struct assay_conf_grammar use_sections[] = {
 	{ .name = "use", .titled = true, .options = use_options },
@@ -203,7 +209,9 @@ int assay_plan_suite_check(const char *bench_dir, const char *name, struct assay
 
 static int read_exact(struct assay_suite *s, const struct assay_conf_section *sec, struct assay_err *err)
 {
+	const struct assay_conf_entry *steps = assay_conf_entry(sec, "steps");
 	struct assay_cache_model fixed;
+	struct assay_err why = { 0 };
 
 	if (s->exact.model)
 		return assay_conf_fail(err, s->file.path, sec->line, "exact cases are already named in line %u",
@@ -217,6 +225,9 @@ static int read_exact(struct assay_suite *s, const struct assay_conf_section *se
 	if (!s->exact.cases)
 		return assay_conf_fail(err, s->file.path, sec->line,
 				       "exact \"%s\" names no case, expected cases = {\"GLOB\"}", sec->title);
+	if (steps && assay_parse_u64(steps->values[0].text, "steps", ASSAY_EXACT_STEPS_LEAST, ASSAY_EXACT_STEPS_MOST,
+				     &s->exact.max_steps, &why))
+		return assay_conf_fail(err, s->file.path, steps->values[0].line, "%.200s", why.text);
 	return 0;
 }
 

@@ -18,6 +18,7 @@ enum assay_bench_field {
 	ASSAY_BENCH_TIMEOUT,
 	ASSAY_BENCH_MEMORY,
 	ASSAY_BENCH_COUNTERS,
+	ASSAY_BENCH_EXACT_SHAPES, /* counted where a case takes more steps than it may */
 	ASSAY_BENCH_N_FIELDS,
 };
 
@@ -45,13 +46,14 @@ struct assay_suite_use {
 };
 
 /*
- * exact "MODEL" { cases = {"GLOB", …} }: which cases of the suite are counted on a simulated processor with the caches
- * of this model ("canon", "host").
+ * exact "MODEL" { cases = {"GLOB", …} steps = N }: which cases of the suite are counted, with the caches of this model
+ * ("canon", "host"), and how many steps a call may take where it is stepped.
  */
 struct assay_suite_exact {
 	const char *model; /* NULL: the suite has no such section */
 	unsigned line;
 	const struct assay_conf_entry *cases;
+	uint64_t max_steps; /* 0: not set */
 };
 
 struct assay_suite {

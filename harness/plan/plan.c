@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "plan/benchfile.h"
 #include "plan/expand.h"
 
@@ -236,6 +237,40 @@ static int choose(const struct planning *p, bool *wanted)
 			       "suite '%s' selects no case", p->suite->name);
 }
 
+/* The cases of @bench with its exact_shapes in the place of its shapes. */
+static int expand_smaller(const struct planning *p, const struct assay_bench *bench, struct assay_planned_list *l)
+{
+	struct assay_bench b = *bench;
+
+	b.field[ASSAY_BENCH_SHAPES] = bench->field[ASSAY_BENCH_EXACT_SHAPES];
+	b.field[ASSAY_BENCH_SWEEP] = NULL;
+	return b.field[ASSAY_BENCH_SHAPES] ? assay_plan_expand(&b, p->o, p->cat, l, p->err) : 0;
+}
+
+static bool is_same_but_shape(const struct assay_case *a, const struct assay_case *b)
+{
+	return !strcmp(a->op, b->op) && !strcmp(a->variant, b->variant) && a->threads == b->threads &&
+	       a->all_threads == b->all_threads && a->cache == b->cache;
+}
+
+/* Of case @of of the plan, which @bench makes. */
+static int add_smaller(struct planning *p, struct assay_plan *plan, size_t of, const struct assay_bench *bench)
+{
+	struct assay_planned_list l = { 0 };
+	int rc = expand_smaller(p, bench, &l);
+
+	for (size_t i = 0; i < l.n && !rc; i++) {
+		if (!is_same_but_shape(&l.v[i].c, &plan->cases[of]))
+			continue;
+		if (assay_grow(&plan->smaller, plan->n_smaller, sizeof(*plan->smaller)))
+			rc = assay_err_set(p->err, ASSAY_ENOMEM, "out of memory for the plan");
+		else
+			plan->smaller[plan->n_smaller++] = (struct assay_plan_smaller){ l.v[i].c, of };
+	}
+	assay_planned_release(&l);
+	return rc;
+}
+
 static int take(struct planning *p, struct assay_plan *plan)
 {
 	const struct assay_suite_exact *e = &p->suite->exact;
@@ -258,11 +293,17 @@ static int take(struct planning *p, struct assay_plan *plan)
 	snprintf(plan->suite, sizeof(plan->suite), "%s", p->suite->name);
 	snprintf(plan->exact_model, sizeof(plan->exact_model), "%s", e->model ? e->model : "");
 	plan->exact = exact;
+	plan->exact_steps = e->max_steps;
 	plan->rounds = p->o->rounds ? p->o->rounds : p->suite->rounds;
 	plan->cases = v;
 	plan->n_cases = n;
 	v = NULL;
 	exact = NULL;
+	for (size_t i = 0, of = 0; i < p->cases.n && !rc; i++)
+		if (wanted[i])
+			rc = add_smaller(p, plan, of++, p->cases.v[i].bench);
+	if (rc)
+		assay_plan_release(plan);
 out:
 	free(v);
 	free(exact);
@@ -302,5 +343,6 @@ void assay_plan_release(struct assay_plan *plan)
 {
 	free(plan->cases);
 	free(plan->exact);
+	free(plan->smaller);
 	memset(plan, 0, sizeof(*plan));
 }

@@ -7,6 +7,12 @@
 #include "model/catalog.h"
 #include "plan/plan_options.h"
 
+/* A smaller shape of a case, for counts that would take too many steps. */
+struct assay_plan_smaller {
+	struct assay_case c;
+	size_t of; /* index of the case */
+};
+
 struct assay_plan {
 	char suite[ASSAY_NAME_MAX];
 	struct assay_case *cases; /* in the order of the suite; keys are unique */
@@ -14,7 +20,10 @@ struct assay_plan {
 	unsigned rounds; /* how often a run measures each of them */
 	/* The cache model that exact counts are taken with; "" where the suite names no case for them. */
 	char exact_model[ASSAY_NAME_MAX];
-	bool *exact; /* one a case: is it among those? */
+	bool *exact;                        /* one a case: is it among those? */
+	uint64_t exact_steps;               /* of a call that is stepped; 0: the suite does not say */
+	struct assay_plan_smaller *smaller; /* by index of their case, in the order of the bench */
+	size_t n_smaller;
 };
 
 /*

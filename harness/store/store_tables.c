@@ -30,6 +30,23 @@ static const char *control_word(unsigned control)
 	return names[control];
 }
 
+/* Seals pass over what is empty, and older counts are all callgrind's. */
+static const char *how_word(unsigned how)
+{
+	return how == ASSAY_EXACT_STEPPED ? "stepped" : "";
+}
+
+static const char *skip_word(unsigned skip)
+{
+	static const char *const words[ASSAY_N_EXACT_SKIP] = {
+		[ASSAY_EXACT_SKIP_OTHER] = "",
+		[ASSAY_EXACT_SKIP_UNABLE] = "unable",
+		[ASSAY_EXACT_SKIP_SMALLER] = "smaller",
+	};
+
+	return words[skip];
+}
+
 /* A column that holds an enum assay_status. */
 #define STATUS_COLUMN(type, field, column) ASSAY_COLUMN_ENUM(type, field, column, status_word, ASSAY_N_STATUS)
 
@@ -237,6 +254,9 @@ static const struct assay_column exact_case_list[] = {
 	ASSAY_COLUMN(struct assay_exact_case, digest, "digest"),
 	ASSAY_COLUMN(struct assay_exact_case, all_threads, "all_threads"),
 	ASSAY_COLUMN(struct assay_exact_case, log, "log"),
+	ASSAY_COLUMN_ENUM(struct assay_exact_case, how, "how", how_word, ASSAY_N_EXACT_HOW),
+	ASSAY_COLUMN(struct assay_exact_case, detail, "detail"),
+	ASSAY_COLUMN_ENUM(struct assay_exact_case, skip, "skip", skip_word, ASSAY_N_EXACT_SKIP),
 };
 const struct assay_columns assay_store_exact_case_columns = ASSAY_COLUMNS(exact_case_list);
 

@@ -15,22 +15,61 @@ struct assay_case_alloc {
 /* A worker serves one case. Plugins are not handed where its state lies, which tells what is asked of the worker. */
 static struct assay_case_job *served;
 static const struct assay_clock *service_clock;
-static uint64_t left_out; /* of it, in ticks */
+static uint64_t left_out;             /* of it, in ticks */
+static struct assay_stepper *stepper; /* that follows what runs; NULL: nobody does */
+
+/* A region whose threads are stepped while they are in the plugin's code; how long they wait varies. */
+struct stepped_region {
+	assay_parallel_fn fn;
+	void *arg;
+};
+
+static void stepped_thread(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	const struct stepped_region *r = arg;
+
+	assay_stepper_mark(stepper, tid, ASSAY_STEPPER_FORK);
+	assay_stepper_enter(stepper, tid);
+	r->fn(r->arg, tid, n_threads);
+	assay_stepper_leave(stepper);
+	assay_stepper_mark(stepper, tid, ASSAY_STEPPER_JOIN);
+}
 
 static void service_parallel(const struct assay_job *job, assay_parallel_fn fn, void *arg)
 {
+	struct stepped_region stepped = { fn, arg };
 	struct assay_case_job *j = served;
+	unsigned tid;
 
 	(void)job;
-	assay_pool_run(j->pool, fn, arg);
+	if (!stepper) {
+		assay_pool_run(j->pool, fn, arg);
+		return;
+	}
+	tid = assay_stepper_leave(stepper);
+	assay_pool_run(j->pool, stepped_thread, &stepped);
+	assay_stepper_enter(stepper, tid);
 }
 
 static void service_barrier(const struct assay_job *job)
 {
 	struct assay_case_job *j = served;
+	unsigned tid;
 
 	(void)job;
+	if (!stepper) {
+		assay_pool_barrier(j->pool);
+		return;
+	}
+	tid = assay_stepper_leave(stepper);
+	assay_stepper_mark(stepper, tid, ASSAY_STEPPER_BARRIER);
 	assay_pool_barrier(j->pool);
+	assay_stepper_enter(stepper, tid);
+}
+
+void assay_case_services_step(struct assay_stepper *s)
+{
+	stepper = s;
 }
 
 static void *service_alloc(const struct assay_job *job, uint64_t bytes)

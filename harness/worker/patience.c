@@ -11,6 +11,8 @@
 #define FIRST_UNITS_PER_S 2e7
 /* Counting one call takes about so many of what checking it takes under the simulator. */
 #define COUNT_FACTOR 10
+/* A step, where the hypervisor takes the trap. */
+#define STEP_NS 20e3
 /* A time that the machine stood still counts as so many looks. */
 #define SLICES 2
 
@@ -51,6 +53,8 @@ static double expect(const struct assay_patience *p, enum assay_command cmd, con
 	case ASSAY_CMD_COUNT:
 		derived = COUNT_FACTOR * verify;
 		break;
+	case ASSAY_CMD_STEP: /* both calls; a first stretch tells nothing of all of them */
+		return 2 * STEP_NS * (double)a->max_steps;
 	case ASSAY_CMD_OUTPUT:
 		derived = verify;
 		break;

@@ -19,10 +19,11 @@
 #include "base/err.h"
 #include "machine/clock.h"
 #include "model/counter.h"
+#include "model/exact.h"
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 6u
+#define ASSAY_PAGE_VERSION 7u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 64
 #define ASSAY_PAGE_COUNTS  192
@@ -30,6 +31,8 @@
 #define ASSAY_PAGE_CPUS    1024
 #define ASSAY_PAGE_PATHS   65536
 #define ASSAY_PAGE_WINDOW  65536
+
+#define ASSAY_PAGE_COUNTS_PATH 4096
 
 enum assay_turn {
 	ASSAY_TURN_CONTROLLER = 0,
@@ -43,6 +46,7 @@ enum assay_command {
 	ASSAY_CMD_SAMPLE,  /* `count` samples of `iterations` */
 	ASSAY_CMD_PAIR,    /* `count` blocks of four samples, in turn with the partner */
 	ASSAY_CMD_COUNT,   /* one counted run after `count` others, under the simulator */
+	ASSAY_CMD_STEP,    /* a call stepped through: `count`, after one other; at most `max_steps` */
 	ASSAY_CMD_RECHECK, /* after the last sample: timed outputs, guards and inputs */
 	ASSAY_CMD_OUTPUT,  /* a window of the outputs, from byte `iterations` on */
 	ASSAY_CMD_REPORT, /* the variant gives back what it prepared; metrics and counters of the op; no run after it */
@@ -110,6 +114,8 @@ struct assay_worker_spec {
 	bool audit;          /* calls between samples, on data that changes: see case_audit.h */
 	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;
+	struct assay_cache_model cache_model;     /* of STEP */
+	char counts_path[ASSAY_PAGE_COUNTS_PATH]; /* the file that STEP writes */
 	/* A part letter and a path each, ended by a newline: see enum assay_plugin_part. */
 	char plugins[ASSAY_PAGE_PATHS];
 };
@@ -124,10 +130,12 @@ struct assay_worker_args {
 	uint64_t iterations;
 	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
 	double stretch_frac; /* the same for kernels too slow for that: time spun through, as a share of the sample's */
-	bool counting;       /* SAMPLE, PAIR: these samples are kept; count the events of the spec around them */
-	bool long_calls;     /* PAIR: no untimed call after a hand-over */
+	/* SAMPLE, PAIR: these samples are kept; count the events of the spec around them. STEP: write the counts */
+	bool counting;
+	bool long_calls; /* PAIR: no untimed call after a hand-over */
 	uint32_t count;
 	uint32_t turn_parts; /* PAIR: parts of a call after which the partner has its turn; 0: whole calls */
+	uint64_t max_steps;  /* STEP: of one call; without `counting` it is the first stretch of one */
 	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
 };
 
@@ -135,6 +143,15 @@ struct assay_order {
 	uint32_t command; /* enum assay_command */
 	uint64_t token;   /* drawn for this order; the answer has to bring it */
 	struct assay_worker_args args;
+};
+
+/* What stepping told of a call. */
+struct assay_step_reply {
+	uint64_t steps; /* of the last call */
+	uint64_t ns;    /* that they took */
+	uint64_t lines; /* different lines of 64 bytes that they reached */
+	double operations;
+	uint32_t whole; /* 1: these are all steps of the call */
 };
 
 /*
@@ -163,6 +180,9 @@ struct assay_worker_reply {
 	/* SAMPLE, PAIR */
 	uint32_t n_samples;
 
+	/* STEP */
+	struct assay_step_reply step;
+
 	/* OUTPUT */
 	uint64_t output_bytes; /* of all outputs together */
 	uint32_t window_bytes;
@@ -188,6 +208,7 @@ struct assay_page {
 	uint32_t magic, version, size;
 	_Atomic uint32_t turn;         /* enum assay_turn; the futex */
 	_Atomic uint32_t phase;        /* enum assay_phase */
+	_Atomic uint64_t steps;        /* of the call that is stepped; to be shown, no more */
 	struct assay_order order;      /* zeros once the worker has taken it */
 	struct assay_worker_spec spec; /* zeros once the worker has begun to prepare */
 	struct assay_worker_reply reply;

@@ -50,6 +50,8 @@ struct assay_worker {
 	/* of the command that it has */
 	struct assay_patience_limit limit;
 	uint64_t begun_ns, looked_ns, waited_ns;
+	void (*waiting)(void *arg);
+	void *waiting_arg;
 	const volatile sig_atomic_t *interrupted;
 };
 
@@ -85,6 +87,9 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->other_late = o->other_late;
 	s->audit = o->audit;
 	s->common = (uint32_t)o->common;
+	if (o->cache_model)
+		s->cache_model = *o->cache_model;
+	snprintf(s->counts_path, sizeof(s->counts_path), "%s", o->counts_path ? o->counts_path : "");
 	if (o->events && strlen(o->events) >= sizeof(s->events))
 		return assay_err_set(err, ASSAY_ELIMIT, "the names of all events take more than %zu bytes",
 				     sizeof(s->events));
@@ -427,6 +432,8 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 		return 0;
 	while (!assay_page_wait(w->page, ASSAY_TURN_CONTROLLER, slice_ns)) {
 		slice_ns = listen_to(w);
+		if (w->waiting)
+			w->waiting(w->waiting_arg);
 		if (partner && listen_to(partner) < slice_ns)
 			slice_ns = TALKING_SLICE_NS;
 		if (w->interrupted && *w->interrupted)
@@ -474,6 +481,17 @@ void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *ac
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w)
 {
 	return &w->reply;
+}
+
+void assay_worker_while_waiting(struct assay_worker *w, void (*f)(void *arg), void *arg)
+{
+	w->waiting = f;
+	w->waiting_arg = arg;
+}
+
+uint64_t assay_worker_steps(const struct assay_worker *w)
+{
+	return atomic_load_explicit(&w->page->steps, memory_order_relaxed);
 }
 
 pid_t assay_worker_pid(const struct assay_worker *w)

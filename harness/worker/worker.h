@@ -45,6 +45,8 @@ struct assay_worker_options {
 	bool other_late;          /* likewise */
 	bool audit;               /* calls between samples that find out whether it computes, see case_audit.h */
 	enum assay_common common; /* of a pair of the same op and shape */
+	const struct assay_cache_model *cache_model; /* to be stepped: the caches, and the file that gets the counts */
+	const char *counts_path;
 };
 
 /* Start the process; nothing of the plugins runs yet. */
@@ -93,6 +95,10 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *accepted);
 /* The last answer, checked; all zeros after one that made no sense. Stays where it is until the worker is freed. */
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);
+/* Call @f(@arg) whenever a command was waited for some more; NULL: no more. */
+void assay_worker_while_waiting(struct assay_worker *w, void (*f)(void *arg), void *arg);
+/* What it says of the steps that it has taken in this command; to be shown, no more. */
+uint64_t assay_worker_steps(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);
 
 #endif

@@ -15,12 +15,14 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "counters/callgrind.h"
 #include "counters/counter_health.h"
 #include "worker/case_check.h"
 #include "worker/code_hash.h"
 #include "worker/confine.h"
 #include "worker/inventory_child.h"
 #include "worker/pair_turns.h"
+#include "worker/step_counts.h"
 #include "worker/worker_reply.h"
 
 /* Of what lies in the file of a pair; a huge page. */
@@ -104,6 +106,15 @@ static struct assay_outcome do_count(struct assay_served *w)
 	return assay_case_job_count(&w->job, w->order.args.count);
 }
 
+static struct assay_outcome do_step(struct assay_served *w)
+{
+	const struct assay_worker_args *p = &w->order.args;
+
+	w->iterations = 1;
+	return p->counting ? assay_step_counts_take(&w->job, p->count, p->max_steps, &w->page->steps, &w->reply.step)
+			   : assay_step_counts_try(&w->job, p->max_steps, &w->reply.step);
+}
+
 static struct assay_outcome do_output(struct assay_served *w)
 {
 	struct assay_outcome out = assay_case_job_fetch(&w->job, 0);
@@ -138,6 +149,8 @@ static struct assay_outcome obey(struct assay_served *w)
 		return assay_served_take_turns(w);
 	case ASSAY_CMD_COUNT:
 		return do_count(w);
+	case ASSAY_CMD_STEP:
+		return do_step(w);
 	case ASSAY_CMD_RECHECK:
 		return assay_served_recheck(w);
 	case ASSAY_CMD_OUTPUT:
@@ -211,7 +224,7 @@ static int serve(int page_fd, int pair_fd, unsigned index)
 	if (pair_fd && (assay_pair_attach(&w.pair, pair_fd, NULL) || fcntl(pair_fd, F_SETFD, FD_CLOEXEC)))
 		return 1;
 	/* a simulator that does not know the system calls says so, in the place of what went wrong */
-	if (!w.page->spec.fixed_layout)
+	if (!assay_callgrind_inside())
 		assay_confine_signals();
 	while (more) {
 		struct assay_outcome out;

@@ -106,6 +106,9 @@ static int check_numbers(const struct assay_worker_reply *r, uint64_t longest_ns
 		{ "prepare_bytes", r->prepare_bytes, MOST_BYTES },
 		{ "op_bytes", r->op_bytes, MOST_BYTES },
 		{ "call_parts", r->call_parts, UINT32_MAX },
+		{ "step.steps", r->step.steps, UINT32_MAX },
+		{ "step.ns", r->step.ns, longest_ns },
+		{ "step.lines", r->step.lines, UINT32_MAX },
 		{ "output_bytes", r->output_bytes, MOST_BYTES },
 		{ "element", r->element, r->output_bytes },
 		{ "element_at", r->element_at, r->output_bytes },
@@ -119,6 +122,8 @@ static int check_numbers(const struct assay_worker_reply *r, uint64_t longest_ns
 					numbers[i].most);
 	if (r->numa_node < -1 || r->numa_node >= MOST_CPUS)
 		return nonsense(err, "numa_node %d", r->numa_node);
+	if (!isfinite(r->step.operations))
+		return nonsense(err, "step.operations %g", r->step.operations);
 	if (!isfinite(r->max_rel_err))
 		return nonsense(err, "max_rel_err %g", r->max_rel_err);
 	for (int i = 0; i < 2; i++)

@@ -183,7 +183,7 @@ within() {
 @test "a demand on t=all binds where counts are judged alone" {
 	needs_valgrind
 	printf 'limit "*/n=4096/t=all/*" { require = {"exact_instructions <= 1"} }\n' >all.conf
-	count --only '*/warm' --threads all >all.json || true
+	count --only '*/warm' --threads all --counter-source callgrind >all.json || true
 	[[ $(jq -r '.cases[0].key' all.json) != */t=1/* ]] || skip "one core has no other case than t=1"
 	run -4 "$ASSAY" gate --evidence exact --policy all.conf --exact-file none.json --json
 	jq -e '.cases | map([.metric, .verdict]) == [["exact", "NOT_MEASURED"], ["exact_instructions", "NOT_MEASURED"]]' <<<"$output"

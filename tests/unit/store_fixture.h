@@ -15,8 +15,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "13"
-#define NEXT_VERSION_TEXT "14"
+#define VERSION_TEXT      "14"
+#define NEXT_VERSION_TEXT "15"
 
 struct fixture {
 	char folder[64];

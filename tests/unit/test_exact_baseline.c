@@ -158,4 +158,33 @@ TEST(a_bad_file_is_refused)
 	assay_exact_run_release(&run);
 }
 
+/* Which way a case was counted, and its lines, as far as they are some share of it. */
+TEST(how_and_lines_are_kept)
+{
+	static const char lines[] = "line\tkernel.c\t12\tmatmul_ternary_avx2\t40000 1 0 0 0 0 0 0\n"
+				    "line\tkernel.c\t13\tmatmul_ternary_avx2\t2 0 0 0 0 0 0 0\n";
+	struct assay_exact_baseline b = { 0 }, again = { 0 };
+	struct assay_exact_run run = exact_run();
+	struct assay_err err = { 0 };
+	size_t kept;
+	char *text;
+
+	run.cases[0].how = ASSAY_EXACT_STEPPED;
+	run.cases[0].detail = strdup(lines);
+	assert_int_equal(assay_exact_baseline_put(&b, &run, false, &kept, &err), 0);
+	text = format(&b);
+	assert_non_null(strstr(text, "\"(how)\": \"stepped\",\n"));
+	assert_non_null(strstr(text, "\"kernel.c:12 matmul_ternary_avx2\": [40000, 1, 0, 0, 0, 0, 0, 0]\n"));
+	write_text(text);
+	assert_int_equal(assay_exact_baseline_load(&again, path, &err), 0);
+	assert_int_equal(again.builds[0].cases[0].how, ASSAY_EXACT_STEPPED);
+	assert_int_equal(again.builds[0].cases[1].how, ASSAY_EXACT_CALLGRIND);
+	assert_memory_equal(again.builds[0].cases[0].detail, lines, strcspn(lines, "\n") + 1);
+	assert_int_equal(strlen(again.builds[0].cases[0].detail), strcspn(lines, "\n") + 1);
+	free(text);
+	assay_exact_baseline_release(&again);
+	assay_exact_baseline_release(&b);
+	assay_exact_run_release(&run);
+}
+
 UNIT_MAIN(make_file, remove_file)

@@ -445,4 +445,87 @@ TEST(bad_tolerances_are_refused)
 	}
 }
 
+/* One way does not count as the other, even where the numbers are equal. */
+TEST(two_ways_to_count_are_not_compared)
+{
+	struct assay_policy policy = policy_of("limit \"op.a*\" { require = {\"exact_d1_hit_rate >= base - 0.1%\"} }");
+	struct assay_exact_run recorded = exact_run(), head = exact_run();
+	struct assay_gate_report r = { 0 };
+	const struct assay_exact_judge_input in = {
+		.head = &head, .base = &recorded, .base_name = "quick.json", .policy = &policy, .record = "x"
+	};
+
+	head.cases[0].how = ASSAY_EXACT_STEPPED;
+	assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+	assert_int_equal(r.cases[0].verdict, ASSAY_INCOMPARABLE);
+	assert_non_null(strstr(r.cases[0].reason, "counted by stepping, in quick.json by callgrind"));
+	assert_int_equal(r.cases[1].verdict, ASSAY_PASS);
+	assert_int_equal(r.exit, ASSAY_EXIT_INCOMPARABLE);
+	assay_gate_report_release(&r);
+	assay_exact_run_release(&recorded);
+	assay_exact_run_release(&head);
+	assay_policy_release(&policy);
+}
+
+/* A machine without the instructions owes nothing; one that has lost its tool does. */
+TEST(what_this_machine_cannot_run_owes_no_count)
+{
+	static const struct {
+		enum assay_exact_skip skip;
+		const char *record;
+		enum assay_verdict verdict;
+	} cases[] = {
+		{ ASSAY_EXACT_SKIP_UNABLE, "assay baseline update --exact", ASSAY_PASS },
+		{ ASSAY_EXACT_SKIP_OTHER, "assay baseline update --exact", ASSAY_NOT_MEASURED },
+		{ ASSAY_EXACT_SKIP_SMALLER, "assay baseline update --exact", ASSAY_NOT_MEASURED },
+		{ ASSAY_EXACT_SKIP_UNABLE, NULL, ASSAY_NOT_MEASURED }, /* the other build could */
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_policy policy = policy_of("");
+		struct assay_exact_run recorded = exact_run(), head = exact_run();
+		struct assay_gate_report r = { 0 };
+		const struct assay_exact_judge_input in = { .head = &head,
+							    .base = &recorded,
+							    .base_name = "quick.json",
+							    .policy = &policy,
+							    .record = cases[i].record };
+
+		assay_exact_case_drop_counts(&head.cases[0]);
+		head.cases[0].status = ASSAY_STATUS_SKIPPED;
+		head.cases[0].skip = cases[i].skip;
+		strcpy(head.cases[0].reason, "needs avx512f");
+		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+		assert_int_equal(r.cases[0].verdict, cases[i].verdict);
+		assay_gate_report_release(&r);
+		assay_exact_run_release(&recorded);
+		assay_exact_run_release(&head);
+		assay_policy_release(&policy);
+	}
+}
+
+TEST(the_line_that_grew_is_named)
+{
+	struct assay_policy policy = policy_of("");
+	struct assay_exact_run recorded = exact_run(), head = exact_run();
+	struct assay_gate_report r = { 0 };
+	const struct assay_exact_judge_input in = {
+		.head = &head, .base = &recorded, .base_name = "quick.json", .policy = &policy
+	};
+
+	recorded.cases[0].detail = strdup("line\tkernel.c\t12\tsum\t900 0 0 0 0 0 0 0\n");
+	head.cases[0].detail = strdup("line\tkernel.c\t12\tsum\t942 0 0 0 0 0 0 0\n");
+	for (size_t i = 0; i < head.cases[0].n_functions; i++)
+		if (!strcmp(head.cases[0].functions[i].name, "sum"))
+			head.cases[0].functions[i].counts.v[ASSAY_EXACT_INSTRUCTIONS] += 42;
+	head.cases[0].total.v[ASSAY_EXACT_INSTRUCTIONS] += 42;
+	assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+	assert_int_equal(r.cases[0].verdict, ASSAY_REGRESSED);
+	assert_string_equal(r.cases[0].reason, "sum: instructions +4.2 % (1 000 → 1 042) at kernel.c:12");
+	assay_gate_report_release(&r);
+	assay_exact_run_release(&recorded);
+	assay_exact_run_release(&head);
+	assay_policy_release(&policy);
+}
+
 UNIT_MAIN(NULL, NULL)

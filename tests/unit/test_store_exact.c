@@ -25,6 +25,9 @@ static void assert_same(const struct assay_exact_run *a, const struct assay_exac
 		assert_same_log(x->log, y->log);
 		assert_string_equal(x->digest, y->digest);
 		assert_int_equal(x->all_threads, y->all_threads);
+		assert_int_equal(x->how, y->how);
+		assert_int_equal(x->skip, y->skip);
+		assert_string_equal(x->detail ? x->detail : "", y->detail ? y->detail : "");
 		assert_memory_equal(&x->total, &y->total, sizeof(x->total));
 		assert_int_equal(x->n_functions, y->n_functions);
 		for (size_t k = 0; k < x->n_functions; k++) {
@@ -47,6 +50,10 @@ STORE_TEST(counts_alone)
 
 	add_exact_case(&run, "op.c/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f")->all_threads = true;
 	run.cases[0].log = strdup("words while it was counted\n");
+	run.cases[0].how = ASSAY_EXACT_STEPPED;
+	run.cases[0].detail = strdup("thread\t1 2 3 4 5 6 7 8\n");
+	run.cases[1].skip = ASSAY_EXACT_SKIP_SMALLER;
+	run.cases[2].skip = ASSAY_EXACT_SKIP_UNABLE;
 	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_error(f, assay_store_exact_newest(s, "quick", &got, &f->err), ASSAY_ENOTFOUND,
 		     "no exact counts of suite 'quick'");
