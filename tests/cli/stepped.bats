@@ -33,7 +33,7 @@ counts() {
 		[$b[0].cases[] | {key, value: .counters}] | from_entries as $stepped |
 		$a[0].cases[] | select(.status == "ok") | .key as $key | .counters as $c | $stepped[$key] as $s |
 		(("instructions", "data_reads", "data_writes") | select($c[.].value != $s[.].value)),
-		(("d1_misses", "ll_misses") | select(($c[.].value - $s[.].value | fabs) > 2 + $c[.].value / 100)) |
+		(("d1_misses", "ll_misses") | select(($c[.].value - $s[.].value | fabs) > 4 + $c[.].value / 100)) |
 		"\($key): \(.) \($c[.].value) \($s[.].value)"' >wrong
 	cat wrong
 	[ ! -s wrong ]
