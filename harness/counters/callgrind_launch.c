@@ -157,9 +157,9 @@ void assay_callgrind_command(struct assay_callgrind_command *c, const struct ass
 		"--instr-atstart=no",
 		"--cache-sim=yes",
 		"--branch-sim=yes",
-		/* one file, a line a function: valgrind knows no lines of a plugin that keeps a section a function */
+		/* one file; it knows no lines of a plugin that keeps a section a function */
 		"--combine-dumps=yes",
-		"--dump-line=no",
+		"--dump-line=yes",
 		"--dump-instr=no",
 		"--separate-recs=1",
 		/* code of a PLT would be counted twice */

@@ -73,11 +73,18 @@ static int choose(struct counting *k, const struct assay_request *q, struct assa
 	return 0;
 }
 
-static int count_side(struct counting *k, int side, size_t i, struct assay_exact_case *out, struct assay_err *err)
+/* @how: the way the other side was counted, so that both are alike. */
+static int count_side(struct counting *k, int side, size_t i, enum assay_exact_how how, struct assay_exact_case *out,
+		      struct assay_err *err)
 {
 	const struct assay_compare_plan *p = k->plan;
 	struct assay_exact_options o = k->options;
+	struct assay_exact_means means = *o.means;
 	bool too_long;
+
+	if (how == ASSAY_EXACT_STEPPED)
+		means.source = ASSAY_EXACT_SOURCE_STEPPED;
+	o.means = &means;
 
 	o.plugins = &p->side[side].plugins;
 	o.parts = p->side[side].parts.s;
@@ -133,6 +140,7 @@ static int align_names(const struct assay_compare_plan *p, struct assay_exact_ca
 			snprintf(f.object, sizeof(f.object), "%.*s", (int)sizeof(f.object) - 1, file_name(h->v[0]));
 		rc = assay_exact_add_function(&renamed, &f);
 	}
+	base->detail = NULL; /* which stays */
 	assay_exact_case_drop_counts(base);
 	*base = renamed;
 	return rc ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
@@ -144,7 +152,7 @@ static int align_names(const struct assay_compare_plan *p, struct assay_exact_ca
  */
 static int ask_base(struct counting *k, size_t i, struct assay_exact_case *base, bool *has_base, struct assay_err *err)
 {
-	int rc = count_side(k, ASSAY_BASE, i, base, err);
+	int rc = count_side(k, ASSAY_BASE, i, ASSAY_EXACT_CALLGRIND, base, err);
 
 	*has_base = !rc && base->status == ASSAY_STATUS_OK;
 	if (!rc && !*has_base)
@@ -169,12 +177,12 @@ static int count_case(struct counting *k, size_t i, struct assay_err *err)
 	} else if (is_lost(c)) {
 		refuse(head, &c->c, ASSAY_STATUS_FAILED, c->reason[0] ? c->reason : ASSAY_CASE_GONE);
 	} else {
-		rc = count_side(k, ASSAY_HEAD, i, head, err);
+		rc = count_side(k, ASSAY_HEAD, i, ASSAY_EXACT_CALLGRIND, head, err);
 	}
 	if (!rc && head->status == ASSAY_STATUS_OK && (c->in_base || c->reason[0])) {
 		has_base = true;
 		if (c->in_base)
-			rc = count_side(k, ASSAY_BASE, i, base, err);
+			rc = count_side(k, ASSAY_BASE, i, head->how, base, err);
 		else
 			refuse(base, &c->c, ASSAY_STATUS_SKIPPED, c->reason);
 		if (!rc)
