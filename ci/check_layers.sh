@@ -15,7 +15,7 @@ BEGIN {
 	may["harness/include/assay"] = ""
 	may["harness/base"] = "base";          third["harness/base"] = "xxhash.h jansson.h confuse.h"
 	may["harness/model"] = "base stats model assay"
-	may["harness/stats"] = "base stats"
+	may["harness/stats"] = "base stats assay"
 	may["harness/machine"] = "base model machine assay"; third["harness/machine"] = "hwloc.h hwloc/"
 	may["harness/counters"] = "base model machine counters assay"; third["harness/counters"] = "papi.h sde_lib.h valgrind/callgrind.h Zydis/Zydis.h"
 	may["harness/profile"] = "base model machine counters profile assay"; third["harness/profile"] = "dwarf.h elfutils/"

@@ -4,7 +4,7 @@
  * so that every count is exact; beside it stands what was promised.
  */
 #include "unit.h"
-#include "assay/random.h"
+#include "draws.h"
 #include "judge/paired.h"
 #include "paired_fixture.h"
 #include "stats/distributions.h"
@@ -17,65 +17,21 @@
 #define PRINT fail_msg
 #endif
 
-struct draws {
-	uint64_t seed, index;
-	struct assay_philox words;
-	unsigned used;
-	double spare;
-	bool has_spare;
-};
-
-static uint32_t word(struct draws *d)
-{
-	if (d->used % 4 == 0)
-		d->words = assay_random4(d->seed, 0, d->index++);
-	return d->words.v[d->used++ % 4];
-}
-
-/* In (0, 1). */
-static double uniform(struct draws *d)
-{
-	uint64_t high = word(d), low = word(d);
-
-	return ((double)((high << 32 | low) >> 11) + 0.5) * 0x1p-53;
-}
-
-/* Box and Muller 1958. */
-static double normal(struct draws *d)
-{
-	double r, angle;
-
-	if (d->has_spare) {
-		d->has_spare = false;
-		return d->spare;
-	}
-	r = sqrt(-2 * log(uniform(d)));
-	angle = 2 * M_PI * uniform(d);
-	d->spare = r * sin(angle);
-	d->has_spare = true;
-	return r * cos(angle);
-}
-
 /* ---- what differs from pair to pair; mean 0, standard deviation 1 ---- */
 
 enum between { NORMAL, BIMODAL, SKEWED, STUDENT, N_BETWEEN };
 
 static double effect(struct draws *d, enum between kind)
 {
-	double a, b, c;
-
 	switch (kind) {
 	case BIMODAL: /* half of the layouts are lucky */
-		return uniform(d) < 0.5 ? -1 : 1;
+		return draw_uniform(d) < 0.5 ? -1 : 1;
 	case SKEWED: /* one in four is unlucky */
-		return uniform(d) < 0.25 ? sqrt(3) : -sqrt(1.0 / 3);
-	case STUDENT: /* 3 degrees of freedom */
-		a = normal(d);
-		b = normal(d);
-		c = normal(d);
-		return normal(d) / sqrt(a * a + b * b + c * c);
+		return draw_uniform(d) < 0.25 ? sqrt(3) : -sqrt(1.0 / 3);
+	case STUDENT:
+		return draw_heavy(d);
 	default:
-		return normal(d);
+		return draw_normal(d);
 	}
 }
 
@@ -98,26 +54,26 @@ struct machine {
 /* Logarithm of what the machine adds to the next sample, which is one of @side. */
 static double disturb(struct machine *m, struct draws *d, int side)
 {
-	double e = SAMPLE_SD * normal(d);
+	double e = SAMPLE_SD * draw_normal(d);
 
 	switch (m->kind) {
 	case HEAVY:
 		return SAMPLE_SD * sqrt(3) * effect(d, STUDENT);
 	case SPIKES: /* one in 50, half as long again in the median, some many times as long */
-		return uniform(d) < 0.02 ? e + log1p(0.2 * pow(uniform(d), -1 / 1.5)) : e;
+		return draw_uniform(d) < 0.02 ? e + log1p(0.2 * pow(draw_uniform(d), -1 / 1.5)) : e;
 	case TWO_SPEEDS:
 		return 0.3 * e + 0.015 * effect(d, BIMODAL);
 	case DRIFT:
 		return e + (m->level += m->slope);
 	case WALK:
-		return e + (m->level += 0.003 * normal(d));
+		return e + (m->level += 0.003 * draw_normal(d));
 	case AUTOCORRELATED:
 		return m->memory[side] = 0.9 * m->memory[side] + sqrt(1 - 0.81) * e;
 	case BURSTS: /* on average 40 blocks apart and 25 blocks long */
 		if (m->burst > 0)
-			m->burst = uniform(d) < 0.01 ? 0 : m->burst;
+			m->burst = draw_uniform(d) < 0.01 ? 0 : m->burst;
 		else
-			m->burst = uniform(d) < 0.00625 ? log(1.2 + 0.2 * uniform(d)) : 0;
+			m->burst = draw_uniform(d) < 0.00625 ? log(1.2 + 0.2 * draw_uniform(d)) : 0;
 		return e + m->burst;
 	case QUIET:
 		return 0;
@@ -135,7 +91,7 @@ struct truth {
 
 static void simulate_pair(struct assay_comparison_case *c, size_t i, const struct truth *t, struct draws *d)
 {
-	struct machine m = { .kind = t->noise, .slope = 0.0005 * normal(d) };
+	struct machine m = { .kind = t->noise, .slope = 0.0005 * draw_normal(d) };
 	double ratio = log1p(t->slowdown) + t->between_sd * effect(d, t->between);
 	struct assay_pair *p = &c->pairs[i];
 
@@ -144,7 +100,7 @@ static void simulate_pair(struct assay_comparison_case *c, size_t i, const struc
 		return;
 	}
 	for (size_t b = 0; b < p->n_blocks; b++) {
-		int first = word(d) & 1;
+		int first = draw_word(d) & 1;
 
 		for (int k = 0; k < 4; k++) {
 			int side = k == 1 || k == 2 ? !first : first;
