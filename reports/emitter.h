@@ -19,8 +19,8 @@ struct assay_emit_style {
 
 struct assay_emitter {
 	enum assay_report_kind takes;
-	const char
-		*format; /* "text", "json", "markdown", "junit", "html", "svg", "png"; of runs also "header", "cases" */
+	/* "text", "json", "markdown", "junit", "csv", "html", "svg", "png"; of runs also "header", "cases" */
+	const char *format;
 	/* Append it to @out; out of memory shows in out->failed. NULL: it draws. */
 	void (*write)(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out);
 	/* Write the file @path by means of another program; all or nothing. NULL: it writes text. */

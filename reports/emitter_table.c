@@ -42,6 +42,9 @@
 	ROW(certification_json)                                                                                        \
 	ROW(promise_text)                                                                                              \
 	ROW(promise_json)                                                                                              \
+	ROW(changes_text)                                                                                              \
+	ROW(changes_json)                                                                                              \
+	ROW(changes_csv)                                                                                               \
 	ROW(history_svg)                                                                                               \
 	ROW(history_png)                                                                                               \
 	ROW(gallery_html)

@@ -33,7 +33,8 @@ enum assay_report_kind {
 	ASSAY_REPORT_HEALTH,        /* what this machine can measure */
 	ASSAY_REPORT_CERTIFICATION, /* how often the judge is wrong */
 	ASSAY_REPORT_PROMISE,       /* what can be found in a given time */
-	ASSAY_REPORT_HISTORY,       /* the runs of one case over time */
+	ASSAY_REPORT_HISTORY,       /* the runs of one case over time, as a picture */
+	ASSAY_REPORT_CHANGES,       /* the same in words and numbers, and where its level changed */
 	ASSAY_REPORT_GALLERY,       /* a page over many histories */
 	ASSAY_N_REPORTS,
 };
@@ -122,6 +123,8 @@ struct assay_report_history {
 	const char *machine; /* label for people, subtitle; NULL: none */
 	const struct assay_trend_point *points;
 	size_t n_points;
+	const struct assay_trend_change *changes; /* of @points, which are in order of time; of CHANGES only */
+	size_t n_changes;
 	const volatile sig_atomic_t *interrupted; /* then drawing ends with ASSAY_EINTERRUPTED; NULL: never */
 };
 
@@ -169,7 +172,7 @@ struct assay_report {
 		struct assay_report_health health;
 		const struct assay_certify_report *certification;
 		const struct assay_promise_report *promise;
-		struct assay_report_history history;
+		struct assay_report_history history; /* of HISTORY and CHANGES */
 		struct assay_report_gallery gallery;
 	};
 };

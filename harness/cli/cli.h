@@ -26,6 +26,7 @@ int assay_cmd_show(int argc, char **argv);
 int assay_cmd_doctor(int argc, char **argv);
 int assay_cmd_gate(int argc, char **argv);
 int assay_cmd_baseline(int argc, char **argv);
+int assay_cmd_history(int argc, char **argv);
 int assay_cmd_plot(int argc, char **argv);
 int assay_cmd_compare(int argc, char **argv);
 int assay_cmd_judge(int argc, char **argv);

@@ -232,7 +232,7 @@ static int plot(void *args, struct assay_watcher *w, int *status, struct assay_e
 {
 	const struct plot_args *a = args;
 	struct assay_history h = { 0 };
-	int rc = assay_history_open(&h, a->s.r.db, err);
+	int rc = assay_history_open(&h, a->s.r.db, NULL, err);
 
 	(void)w;
 	(void)status;

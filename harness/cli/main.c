@@ -30,6 +30,7 @@ static const struct command {
 	{ "judge", "judge a stored comparison again, from its samples alone", assay_cmd_judge },
 	{ "certify", "how often this host's judge is wrong: known outcomes, by the hundred", assay_cmd_certify },
 	{ "plan", "what this host can promise in a given time", assay_cmd_plan },
+	{ "history", "the stored runs of a case, and where its level changed", assay_cmd_history },
 	{ "plot", "draw stored runs with gnuplot", assay_cmd_plot },
 	{ "doctor", "what this machine can and cannot measure, and how to fix it", assay_cmd_doctor },
 };

@@ -174,7 +174,20 @@ void assay_stored_comparison_release(struct assay_stored_comparison *c)
 	*c = (struct assay_stored_comparison){ 0 };
 }
 
-int assay_history_open(struct assay_history *h, const char *db, struct assay_err *err)
+/* The newest run of the machine whose label has @machine in it, or whose fingerprint begins so. */
+static int newest_of(struct assay_run_info *out, const struct assay_run_info *runs, size_t n, const char *machine,
+		     struct assay_err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strstr(runs[i].machine_label, machine) || !strncmp(runs[i].machine_id, machine, strlen(machine))) {
+			*out = runs[i];
+			return 0;
+		}
+	return assay_err_set(err, ASSAY_EUSAGE, "no machine '%s' has stored runs: the last is '%s' (%s)", machine,
+			     runs[0].machine_label, runs[0].machine_id);
+}
+
+int assay_history_open(struct assay_history *h, const char *db, const char *machine, struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
 	char measure[ASSAY_INSTALLED_PATH_MAX];
@@ -182,14 +195,14 @@ int assay_history_open(struct assay_history *h, const char *db, struct assay_err
 	int rc = assay_store_open(&h->store, db, ASSAY_STORE_READ, err);
 
 	if (!rc)
-		rc = assay_store_runs(h->store, NULL, 1, &runs, &n, err);
+		rc = assay_store_runs(h->store, NULL, machine ? 0 : 1, &runs, &n, err);
 	if (!rc && !n) {
 		assay_command_text(measure, sizeof(measure), "run", NULL, db);
 		rc = assay_err_set(err, ASSAY_EUSAGE, "no run is stored in '%s': '%s' makes one", db, measure);
 	}
 	h->db = db;
 	if (!rc)
-		h->newest = runs[0];
+		rc = newest_of(&h->newest, runs, n, machine ? machine : "", err);
 	free(runs);
 	return rc ? rc : assay_store_cases(h->store, h->newest.machine_id, &h->cases, &h->n, err);
 }

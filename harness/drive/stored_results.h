@@ -33,7 +33,7 @@ int assay_stored_comparison(const char *db, int64_t id, const char *only, struct
 			    struct assay_err *err);
 void assay_stored_comparison_release(struct assay_stored_comparison *c);
 
-/* The stored runs of the machine that measured last, case by case. All-zero is closed. */
+/* The stored runs of a machine, case by case. All-zero is closed. */
 struct assay_history {
 	const char *db; /* borrowed */
 	struct assay_store *store;
@@ -42,8 +42,11 @@ struct assay_history {
 	size_t n;
 };
 
-/* ASSAY_EUSAGE where no run is stored. Close in either case. */
-int assay_history_open(struct assay_history *h, const char *db, struct assay_err *err);
+/*
+ * @machine is a part of its label or the start of its fingerprint; NULL: the one that measured last. ASSAY_EUSAGE where
+ * no run of it is stored. Close in either case.
+ */
+int assay_history_open(struct assay_history *h, const char *db, const char *machine, struct assay_err *err);
 void assay_history_close(struct assay_history *h);
 /*
  * The case that is called @pattern, with its number of threads or with t=all, or the only one that it selects as a glob

@@ -59,4 +59,13 @@ struct assay_trend_point {
 	double value; /* of another metric or count, in its base unit, where one was asked for; NaN: the run has none */
 };
 
+/* A change of the level: the points from @from on are before it, those from @at on after it, up to @to. */
+struct assay_trend_change {
+	size_t from, at, to;
+	double ratio, ci_lo, ci_hi; /* of the levels, and its 95 % interval; above 1 is slower */
+	double p;                   /* that an unchanged series shows one as clear */
+	size_t n_others, n_moved;   /* other cases of the machine with runs before and after; those that moved, too */
+	bool of_machine;            /* nearly all moved: the machine did */
+};
+
 #endif

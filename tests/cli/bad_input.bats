@@ -18,7 +18,7 @@ load helpers
 	fails 2 "option '--seed' needs a value: --seed=N" run --seed
 	fails 2 "option '-S' needs a value" run -S
 	fails 2 "option '--json' takes no value" run --json=1
-	for c in list run verify show doctor gate baseline plot; do
+	for c in list run verify show doctor gate baseline history plot; do
 		fails 2 "unknown option '--frobnicate'" $c --frobnicate
 	done
 }

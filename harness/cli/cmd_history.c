@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay history: the stored runs of a case, and where its level changed. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "drive/case_history.h"
+
+struct history_args {
+	struct assay_settings s;
+	struct assay_history_request q;
+	bool csv;
+};
+
+static int set_argument(void *args, const char *arg, struct assay_err *err)
+{
+	struct history_args *a = args;
+
+	if (a->q.key)
+		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': history takes one case", arg);
+	a->q.key = arg;
+	return 0;
+}
+
+static int check(void *args, struct assay_err *err)
+{
+	const struct history_args *a = args;
+
+	if (!a->q.key || !a->q.key[0])
+		return assay_err_set(err, ASSAY_EUSAGE, "no case given: assay history CASE");
+	if (a->csv && a->s.json)
+		return assay_err_set(err, ASSAY_EUSAGE, "--csv and --json exclude each other");
+	return 0;
+}
+
+/* For uint64_t, unix time in nanoseconds: "2026-01-31", "2026-01-31T12:00". */
+static int set_since(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	struct tm tm = { 0 }, back;
+	int end = 0, year, month, day, hour = 0, minute = 0;
+	time_t t;
+
+	if (sscanf(arg, "%4d-%2d-%2d%n", &year, &month, &day, &end) != 3 ||
+	    (arg[end] == 'T' && (sscanf(arg + end, "T%2d:%2d%n", &hour, &minute, &end) != 2 || strlen(arg) != 16)) ||
+	    (strlen(arg) != 10 && strlen(arg) != 16) || year < 1970 || year > 2500)
+		goto bad;
+	tm = (struct tm){
+		.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour, .tm_min = minute
+	};
+	back = tm;
+	t = timegm(&back);
+	if (back.tm_mon != tm.tm_mon || back.tm_mday != day || back.tm_hour != hour || back.tm_min != minute)
+		goto bad;
+	*(uint64_t *)to = (uint64_t)t * 1000000000u;
+	return 0;
+bad:
+	return assay_err_set(err, ASSAY_EUSAGE,
+			     "bad %s '%s': expected a date, such as 2026-01-31 or 2026-01-31T12:00 (UTC)", name, arg);
+}
+
+static int set_alpha(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	return assay_parse_frac(arg, name, 1e-9, 0.5, to, err);
+}
+
+/* 0 means that every change counts; the request has a negative number for that. */
+static int set_least(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	double *least = to;
+	int rc = assay_parse_frac(arg, name, 0, 10, least, err);
+
+	if (!rc && *least == 0)
+		*least = -1;
+	return rc;
+}
+
+static int set_least_run(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	uint64_t n;
+	int rc = assay_parse_u64(arg, name, 3, 1000000, &n, err);
+
+	if (!rc)
+		*(size_t *)to = (size_t)n;
+	return rc;
+}
+
+#define AT(member) offsetof(struct history_args, member)
+
+static const struct assay_option options[] = {
+	{ "since", 0, "DATE", set_since, AT(q.since_ns), "Runs from this day on (2026-01-31, 2026-01-31T12:00; UTC)" },
+	{ "machine", 0, "NAME", assay_option_text, AT(q.machine),
+	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
+	{ "csv", 0, NULL, assay_option_flag, AT(csv), "A row a run, for spreadsheets" },
+	{ "alpha", 0, "FRAC", set_alpha, AT(q.alpha), "Chance that an unchanged series shows a change (default 1 %)" },
+	{ "smallest", 0, "FRAC", set_least, AT(q.least_frac), "Leave out smaller changes (default 0.5 %)" },
+	{ "shortest", 0, "RUNS", set_least_run, AT(q.least_run), "No level is shorter than this (default 5 runs)" },
+	{ 0 },
+};
+static const struct assay_command_line line = {
+	.usage = "CASE",
+	.doc = "List the stored runs of a case on one machine, and where its level changed: between which commits, by "
+	       "how much, and how sure that is. A change is a candidate, because a stored series measures the machine "
+	       "as much as the code: 'assay compare' of both commits confirms it. What nearly all cases of the machine "
+	       "show together is marked as a change of the machine. CASE is a key, or a glob or part that only one key "
+	       "has.\v"
+	       "example:\n"
+	       "  assay history 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' --since 2026-01-31",
+	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
+	.argument = set_argument,
+	.check = check,
+};
+
+static int history(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	struct history_args *a = args;
+	struct assay_emit_style style = assay_cli_style();
+	struct assay_text out = { 0 };
+	struct assay_case_history h;
+	int rc;
+
+	(void)w;
+	(void)status;
+	a->q.db = a->s.r.db;
+	rc = assay_case_history(&a->q, &h, err);
+	if (!rc)
+		rc = assay_emit(&(struct assay_report){ .kind = ASSAY_REPORT_CHANGES,
+							.history = { .key = h.c.key,
+								     .machine = h.machine_label,
+								     .points = h.points,
+								     .n_points = h.n_points,
+								     .changes = h.changes,
+								     .n_changes = h.n_changes } },
+				a->csv      ? "csv"
+				: a->s.json ? "json"
+					    : "text",
+				&style, &out, err);
+	if (!rc)
+		assay_cli_put(&out);
+	assay_text_release(&out);
+	assay_case_history_release(&h);
+	return rc;
+}
+
+int assay_cmd_history(int argc, char **argv)
+{
+	struct history_args a = { 0 };
+
+	return assay_command(&line, argc, argv, &a, history);
+}

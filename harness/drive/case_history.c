@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads the points of a case, finds the changes, and asks of each whether the other cases of the machine moved with it:
+ * then it is one event of the machine, and no news about the case.
+ */
+#include "drive/case_history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "drive/stored_results.h"
+#include "stats/change_points.h"
+
+/* A change is the machine's when this share of the other cases moved in the same direction, and there are so many. */
+#define MACHINE_FRAC  0.75
+#define MACHINE_CASES 3
+/* Runs by which the change of another case may lie off. */
+#define APART 2
+
+/* The points since the time that was asked for, with a time; the caller frees *out. */
+static int load(const struct assay_history *h, const struct assay_case *c, uint64_t since_ns,
+		struct assay_trend_point **out, size_t *n, struct assay_err *err)
+{
+	char unit[ASSAY_METRIC_UNIT_MAX];
+	size_t kept = 0;
+	int rc = assay_history_points(h, c, NULL, out, n, unit, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < *n; i++) {
+		const struct assay_trend_point *p = &(*out)[i];
+
+		if (p->started_ns >= since_ns && isfinite(p->median_ns) && p->median_ns > 0)
+			(*out)[kept++] = *p;
+	}
+	*n = kept;
+	return 0;
+}
+
+static int find(const struct assay_history_request *q, const struct assay_trend_point *points, size_t n,
+		struct assay_change **out, size_t *n_out, struct assay_err *err)
+{
+	const struct assay_change_rule rule = { .alpha = q->alpha, .least_frac = q->least_frac };
+	struct assay_change_points s;
+	int rc = 0;
+
+	*out = NULL;
+	*n_out = 0;
+	assay_change_points_init(&s, q->least_run);
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = assay_change_points_add(&s, &points[i].median_ns, 1);
+	if (!rc)
+		rc = assay_change_points_find(&s, &rule, out, n_out);
+	assay_change_points_release(&s);
+	return rc ? assay_err_set(err, rc, "cannot search %zu runs for changes: %s", n, assay_error_text(rc)) : 0;
+}
+
+static int find_changes(const struct assay_history_request *q, struct assay_case_history *h, struct assay_err *err)
+{
+	struct assay_change *v = NULL;
+	size_t n = 0;
+	int rc = find(q, h->points, h->n_points, &v, &n, err);
+
+	if (!rc && n) {
+		h->changes = calloc(n, sizeof(*h->changes));
+		if (!h->changes)
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < n && !rc; i++)
+		h->changes[h->n_changes++] = (struct assay_trend_change){ .from = v[i].from,
+									  .at = v[i].at,
+									  .to = v[i].to,
+									  .ratio = v[i].ratio,
+									  .ci_lo = v[i].ci.lo,
+									  .ci_hi = v[i].ci.hi,
+									  .p = v[i].p };
+	free(v);
+	return rc;
+}
+
+/* The time of the point @by before or after @at, or of the last that there is. */
+static uint64_t when(const struct assay_case_history *h, size_t at, int by)
+{
+	if (by < 0)
+		return h->points[at > (size_t)-by ? at - (size_t)-by : 0].started_ns;
+	return h->points[at + (size_t)by < h->n_points ? at + (size_t)by : h->n_points - 1].started_ns;
+}
+
+/* Did another case, of @points and @v, move with @c? */
+static void ask(const struct assay_case_history *h, struct assay_trend_change *c,
+		const struct assay_trend_point *points, size_t n, const struct assay_change *v, size_t n_v)
+{
+	uint64_t from = when(h, c->at, -1 - APART), to = when(h, c->at, APART);
+
+	if (!n || points[0].started_ns >= when(h, c->at, -1) || points[n - 1].started_ns < when(h, c->at, 0))
+		return;
+	c->n_others++;
+	for (size_t i = 0; i < n_v; i++) {
+		uint64_t t = points[v[i].at].started_ns;
+
+		if (t > from && t <= to && (v[i].ratio > 1) == (c->ratio > 1)) {
+			c->n_moved++;
+			return;
+		}
+	}
+}
+
+static int ask_others(const struct assay_history_request *q, const struct assay_history *all,
+		      struct assay_case_history *h, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < all->n && h->n_changes && !rc; i++) {
+		struct assay_trend_point *points = NULL;
+		struct assay_change *v = NULL;
+		size_t n = 0, n_v = 0;
+
+		if (!strcmp(all->cases[i].key, h->c.key))
+			continue;
+		rc = load(all, &all->cases[i], q->since_ns, &points, &n, err);
+		if (!rc)
+			rc = find(q, points, n, &v, &n_v, err);
+		for (size_t k = 0; k < h->n_changes && !rc; k++)
+			ask(h, &h->changes[k], points, n, v, n_v);
+		free(points);
+		free(v);
+	}
+	for (size_t k = 0; k < h->n_changes; k++) {
+		struct assay_trend_change *c = &h->changes[k];
+
+		c->of_machine =
+			c->n_others >= MACHINE_CASES && (double)c->n_moved >= MACHINE_FRAC * (double)c->n_others;
+	}
+	return rc;
+}
+
+static int no_points(const struct assay_history_request *q, const struct assay_case *c, struct assay_err *err)
+{
+	time_t since = (time_t)(q->since_ns / 1000000000u);
+	char date[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&since, &tm))
+		strftime(date, sizeof(date), "%Y-%m-%dT%H:%MZ", &tm);
+	return assay_err_set(err, ASSAY_EUSAGE, "no stored run of '%s' since %s has a time", c->key, date);
+}
+
+int assay_case_history(const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err)
+{
+	struct assay_history h = { 0 };
+	const struct assay_case *c = NULL;
+	int rc = assay_history_open(&h, q->db, q->machine, err);
+
+	*out = (struct assay_case_history){ 0 };
+	if (!rc)
+		rc = assay_history_find(&h, q->key, &c, err);
+	if (!rc) {
+		out->c = *c;
+		memcpy(out->machine_id, h.newest.machine_id, sizeof(out->machine_id));
+		memcpy(out->machine_label, h.newest.machine_label, sizeof(out->machine_label));
+		rc = load(&h, c, q->since_ns, &out->points, &out->n_points, err);
+	}
+	if (!rc && !out->n_points)
+		rc = no_points(q, c, err);
+	if (!rc)
+		rc = find_changes(q, out, err);
+	if (!rc)
+		rc = ask_others(q, &h, out, err);
+	assay_history_close(&h);
+	return rc;
+}
+
+void assay_case_history_release(struct assay_case_history *h)
+{
+	free(h->points);
+	free(h->changes);
+	*h = (struct assay_case_history){ 0 };
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The history of a case for people, for scripts and for spreadsheets. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/quantity.h"
+#include "reports/columns.h"
+#include "reports/json_parts.h"
+#include "reports/text_parts.h"
+
+static void commit_text(const struct assay_trend_point *p, char *buf, size_t size)
+{
+	snprintf(buf, size, "%.12s%s", p->commit[0] ? p->commit : "-", p->dirty ? "+" : "");
+}
+
+static void change_text(const struct assay_report_history *h, const struct assay_trend_change *c,
+			struct assay_text *out)
+{
+	char before[24], after[24];
+
+	commit_text(&h->points[c->at - 1], before, sizeof(before));
+	commit_text(&h->points[c->at], after, sizeof(after));
+	assay_text_addf(out,
+			"%+.1f %% (95 %%: %+.1f to %+.1f %%) from run %" PRId64 " (%s) to run %" PRId64
+			" (%s): p %.2g, %zu runs before, %zu after",
+			100 * (c->ratio - 1), 100 * (c->ci_lo - 1), 100 * (c->ci_hi - 1), h->points[c->at - 1].run_id,
+			before, h->points[c->at].run_id, after, c->p, c->at - c->from, c->to - c->at);
+	if (c->of_machine)
+		assay_text_addf(out, "; the machine changed: so did %zu of %zu other cases", c->n_moved, c->n_others);
+	assay_text_add(out, "\n");
+}
+
+static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_report_history *h = &r->history;
+	struct assay_columns t = { .align = "rllrr", .width = style->width };
+
+	assay_text_addf(out, "%s\n%s\n\n", h->key, h->machine ? h->machine : "");
+	assay_columns_row(&t, (const char *const[]){ "run", "started", "commit", "median", "95 %" });
+	for (size_t i = 0; i < h->n_points; i++) {
+		const struct assay_trend_point *p = &h->points[i];
+		char id[24], when[32], commit[24], median[32], half[32];
+
+		snprintf(id, sizeof(id), "%" PRId64, p->run_id);
+		assay_when_text(p->started_ns, when, sizeof(when));
+		commit_text(p, commit, sizeof(commit));
+		assay_quantity_text(p->median_ns * 1e-9, "s", style->utf8, median, sizeof(median));
+		snprintf(half, sizeof(half), "%s%.1f %%", style->utf8 ? "±" : "+-",
+			 50 * (p->ci95_hi_ns - p->ci95_lo_ns) / p->median_ns);
+		assay_columns_row(&t, (const char *const[]){ id, when, commit, median, half });
+	}
+	assay_columns_print(&t, out);
+	assay_columns_release(&t);
+	assay_text_addf(out, "\n%s\n",
+			!h->n_changes ? "no change of the level was found"
+				      : "changes of the level, which 'assay compare' can confirm:");
+	for (size_t i = 0; i < h->n_changes; i++)
+		change_text(h, &h->changes[i], out);
+}
+
+static json_t *point_json(const struct assay_trend_point *p)
+{
+	return json_pack("{s:I,s:o,s:b,s:o,s:o,s:[o,o]}", "run", (json_int_t)p->run_id, "commit",
+			 assay_json_text(p->commit), "dirty", p->dirty, "started", assay_json_time(p->started_ns),
+			 "median_ns", assay_json_number(p->median_ns), "ci95_ns", assay_json_number(p->ci95_lo_ns),
+			 assay_json_number(p->ci95_hi_ns));
+}
+
+static json_t *change_json(const struct assay_report_history *h, const struct assay_trend_change *c)
+{
+	const struct assay_trend_point *before = &h->points[c->at - 1], *after = &h->points[c->at];
+
+	return json_pack("{s:o,s:o,s:I,s:I,s:o,s:[o,o],s:o,s:I,s:I,s:s,s:{s:I,s:I},s:n}", "from_commit",
+			 assay_json_text(before->commit), "to_commit", assay_json_text(after->commit), "from_run",
+			 (json_int_t)before->run_id, "to_run", (json_int_t)after->run_id, "ratio",
+			 assay_json_number(c->ratio), "ci", assay_json_number(c->ci_lo), assay_json_number(c->ci_hi),
+			 "p", assay_json_number(c->p), "runs_before", (json_int_t)(c->at - c->from), "runs_after",
+			 (json_int_t)(c->to - c->at), "event", c->of_machine ? "machine" : "case", "others", "moved",
+			 (json_int_t)c->n_moved, "of", (json_int_t)c->n_others, "confirmed");
+}
+
+static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_report_history *h = &r->history;
+	json_t *points = json_array(), *changes = json_array();
+
+	(void)style;
+	for (size_t i = 0; i < h->n_points; i++)
+		json_array_append_new(points, point_json(&h->points[i]));
+	for (size_t i = 0; i < h->n_changes; i++)
+		json_array_append_new(changes, change_json(h, &h->changes[i]));
+	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o}", "schema", 1, "case", assay_json_text(h->key), "machine",
+				   assay_json_text(h->machine), "points", points, "changes", changes),
+			 out);
+}
+
+/* A row a run; of the first one behind a change also what the change is. */
+static void write_csv(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_report_history *h = &r->history;
+	size_t next = 0;
+
+	(void)style;
+	assay_text_add(out, "run,commit,dirty,started_ns,median_ns,ci95_lo_ns,ci95_hi_ns,change_ratio,change_lo,"
+			    "change_hi,change_p\n");
+	for (size_t i = 0; i < h->n_points; i++) {
+		const struct assay_trend_point *p = &h->points[i];
+
+		/* a commit is what git or a file said: nothing in it may start a cell or a formula */
+		assay_text_addf(out, "%" PRId64 ",", p->run_id);
+		for (const char *c = p->commit; *c; c++)
+			assay_text_addn(out, strchr(",\"\n\r=+-@", *c) ? "?" : c, 1);
+		assay_text_addf(out, ",%d,%" PRIu64 ",%.9g,%.9g,%.9g,", p->dirty, p->started_ns, p->median_ns,
+				p->ci95_lo_ns, p->ci95_hi_ns);
+		if (next < h->n_changes && h->changes[next].at == i) {
+			const struct assay_trend_change *c = &h->changes[next++];
+
+			assay_text_addf(out, "%.6g,%.6g,%.6g,%.3g\n", c->ratio, c->ci_lo, c->ci_hi, c->p);
+		} else {
+			assay_text_add(out, ",,,\n");
+		}
+	}
+}
+
+ASSAY_EMITTER(changes_text, ASSAY_REPORT_CHANGES, "text", write_text);
+ASSAY_EMITTER(changes_json, ASSAY_REPORT_CHANGES, "json", write_json);
+ASSAY_EMITTER(changes_csv, ASSAY_REPORT_CHANGES, "csv", write_csv);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# history: the stored runs of a case, and what bad input gets.
+load helpers
+
+@test "history takes one case, a date and numbers in their range" {
+	fails 2 "no case given: assay history CASE" history
+	fails 2 "unexpected argument 'y': history takes one case" history x y
+	fails 2 "--csv and --json exclude each other" history x --csv --json
+	for bad in yesterday 2026-13-01 2026-02-30 2026-1-1 2026-01-31T25:00 2026-01-31T12 '2026-01-31 '; do
+		fails 2 "bad --since '$bad': expected a date, such as 2026-01-31" history x --since "$bad"
+	done
+	fails 2 "--alpha" history x --alpha 2
+	fails 2 "--smallest" history x --smallest -1%
+	fails 2 "--shortest" history x --shortest 2
+}
+
+@test "history shows the runs of a case" {
+	fails 2 "assay.db" history x
+	measure >/dev/null
+	export KEEP_DB=1
+	run --separate-stderr "$ASSAY" history dequantize --since 2026-01-31 --json
+	[ "$status" = 0 ]
+	jq -e '.schema == 1 and (.case | startswith("dequantize")) and (.points | length) == 1 and .changes == []
+		and (.points[0] | .run == 1 and has("commit") and (.started | endswith("Z")) and .median_ns > 0
+			and (.ci95_ns | length) == 2)' <<<"$output"
+	run --separate-stderr "$ASSAY" history dequantize --csv
+	[ "$status" = 0 ] && [ "${#lines[@]}" = 2 ] && [[ ${lines[1]} == 1,*,,,, ]]
+	run --separate-stderr "$ASSAY" history dequantize
+	[ "$status" = 0 ] && [[ $output == *"no change of the level was found"* ]]
+	fails 2 "no stored case matches 'zzz'" history zzz
+	fails 2 "did you mean 'quantize.q8_0/ref/n=4096/t=all/warm'?" history quantize.q8_0/rfe/n=4096/t=all/warm
+	fails 2 "3 stored cases match 'q8_0'" history q8_0
+	fails 2 "since 2400-01-01T00:00Z has a time" history dequantize --since 2400-01-01
+	fails 2 "no machine 'abacus' has stored runs" history dequantize --machine abacus
+}
