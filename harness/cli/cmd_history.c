@@ -106,7 +106,7 @@ static const struct assay_command_line line = {
 	       "show together is marked as a change of the machine. CASE is a key, or a glob or part that only one key "
 	       "has.\v"
 	       "example:\n"
-	       "  assay history 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' --since 2026-01-31",
+	       "  assay history 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' --json",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

@@ -65,7 +65,7 @@ static const struct assay_command_line line = {
 	       "with a page. CASE is a key, with its number of threads or with t=all, or a glob or part that only "
 	       "one key has. The runs are those of the machine that measured last.\v"
 	       "examples:\n"
-	       "  assay plot trend 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' -o trend.svg\n"
+	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n"
 	       "  assay plot report --metric roof_frac -o roofs",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
