@@ -78,3 +78,8 @@ manifest() {
 	"$ASSAY" list --manifest --bench-dir "$BENCH" >quick.manifest
 	: >plain.conf
 }
+
+# Can the program be counted by valgrind here? Sanitized ones cannot.
+counts_exactly() {
+	command -v valgrind >/dev/null && ! grep -q sanitizers "$ASSAY_BUILD/features"
+}
