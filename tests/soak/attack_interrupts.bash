@@ -24,8 +24,9 @@ try_once() {
 	signal=${signals[drawn]}
 	what="SIG$signal after $delay ms of 'assay $command'"
 
+	# a soak below nohup ignores SIGHUP, and so would the program
 	# shellcheck disable=SC2086
-	start "$assay" $command
+	start env --default-signal=HUP "$assay" $command
 	begun "$pid"
 	sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
 	kill "-$signal" "$pid" 2>/dev/null && [ "$(awk '{ print $3 }' "/proc/$pid/stat" 2>/dev/null)" != Z ] && sent=1
