@@ -5,6 +5,7 @@
  */
 #include "worker/step_counts.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,33 @@ static struct assay_outcome refused(struct stepping *k, uint64_t address, const 
 
 	place_text(k, address, where, sizeof(where));
 	return assay_outcome_set(ASSAY_STATUS_SKIPPED, "cannot be stepped: %.300s %s", where, why);
+}
+
+/* Threads of this process; 0 where that cannot be told. */
+static unsigned count_tasks(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *e;
+	unsigned n = 0;
+
+	while (tasks && (e = readdir(tasks)))
+		n += e->d_name[0] != '.';
+	if (tasks)
+		closedir(tasks);
+	return n;
+}
+
+/* A thread that an earlier call or the plugin itself left behind may work for this one, and nobody steps it. */
+static struct assay_outcome check_tasks(const struct stepping *k)
+{
+	const unsigned n = count_tasks();
+
+	return n > k->n_threads ? assay_outcome_set(
+					  ASSAY_STATUS_SKIPPED,
+					  "cannot be stepped: the plugin keeps threads of its own, %u beside the %u of "
+					  "the case",
+					  n - k->n_threads, k->n_threads)
+				: assay_outcome_ok();
 }
 
 /* One call, stepped. More than @max_steps are only a failure where they are not @expected. */
@@ -368,6 +396,8 @@ struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t ma
 	struct stepping k = { .job = j, .n_threads = j->spec->n_threads, .reply = reply };
 	struct assay_outcome out = open_all(&k, max_steps, NULL);
 
+	if (out.status == ASSAY_STATUS_OK)
+		out = check_tasks(&k);
 	if (out.status == ASSAY_STATUS_OK)
 		out = step_call(&k, max_steps, true);
 	if (out.status == ASSAY_STATUS_OK) {

@@ -2,6 +2,7 @@
 /* Variants of example.scale that cannot be stepped, each in its own way, and are right all the same. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,6 +51,23 @@ static int run_thread(struct assay_job *job)
 	return scale(job);
 }
 
+static void *forever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* A thread that stays, begun by the first call, which nobody steps. */
+static int run_keeps(struct assay_job *job)
+{
+	static bool begun;
+	pthread_t t;
+
+	begun = begun || !pthread_create(&t, NULL, forever, NULL);
+	return scale(job);
+}
+
 /* The second call differs from the first by a few instructions. */
 static int run_varies(struct assay_job *job)
 {
@@ -86,7 +104,8 @@ static int run_crashes(struct assay_job *job)
 	}
 
 static const struct assay_variant variants[] = {
-	VARIANT(flags), VARIANT(signal), VARIANT(thread), VARIANT(varies), VARIANT(dies), VARIANT(crashes),
+	VARIANT(flags),  VARIANT(signal), VARIANT(thread),  VARIANT(keeps),
+	VARIANT(varies), VARIANT(dies),   VARIANT(crashes),
 };
 
 ASSAY_PLUGIN = {
