@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/conf.h"
+#include "model/exact_detail.h"
 #include "store/store_exact.h"
 #include "store/store_rows.h"
 
@@ -178,13 +179,13 @@ static int add_count(struct assay_store *s, int64_t id, const char *key, const c
 		return rc;
 	c = assay_exact_case_find(&run, key);
 	rc = add_point(t, err);
-	if (!rc && c && c->status == ASSAY_STATUS_OK && isfinite(assay_exact_metric(&c->total, metric))) {
+	if (!rc && c && c->status == ASSAY_STATUS_OK && isfinite(assay_exact_case_metric(c, metric))) {
 		p = &t->v[t->n++];
 		*p = (struct assay_trend_point){ .run_id = run.run_id,
 						 .started_ns = run.started_ns,
 						 .dirty = run.build.dirty,
 						 .plugin = run.build.plugin,
-						 .value = assay_exact_metric(&c->total, metric) };
+						 .value = assay_exact_case_metric(c, metric) };
 		memcpy(p->commit, run.build.commit, sizeof(p->commit));
 	}
 	assay_exact_run_release(&run);

@@ -8,6 +8,7 @@
 #include "exact_fixture.h"
 #include "judge/comparison_judge.h"
 #include "judge/exact_judge.h"
+#include "model/exact_detail.h"
 #include "paired_fixture.h"
 
 #define PAIRS 8
@@ -23,7 +24,7 @@ struct subject {
 
 static double value_of(const struct subject *s, const char *metric)
 {
-	return assay_exact_is_metric(metric) ? assay_exact_metric(&s->cmp.exact[ASSAY_HEAD].cases[0].total, metric)
+	return assay_exact_is_metric(metric) ? assay_exact_case_metric(&s->cmp.exact[ASSAY_HEAD].cases[0], metric)
 					     : VALUE;
 }
 
@@ -64,6 +65,18 @@ static void fill_side(struct assay_pair_side *side, const char *without)
 			put_metric(&side->metrics[side->n_metrics++], assay_metrics[i].tag, VALUE);
 }
 
+/* An imbalance takes two. */
+static void add_threads(struct assay_exact_case *c)
+{
+	const struct assay_exact_counts threads[2] = { { { 30000 } }, { { 10000 } } };
+	struct assay_text text = { 0 };
+
+	for (int i = 0; i < 2; i++)
+		assay_exact_detail_add_thread(&text, &threads[i]);
+	assert_false(text.failed);
+	c->detail = assay_text_take(&text);
+}
+
 static void fill(struct subject *s, const char *without, bool paired, bool counted)
 {
 	*s = (struct subject){ .paired = paired, .counted = counted };
@@ -74,6 +87,7 @@ static void fill(struct subject *s, const char *without, bool paired, bool count
 		struct assay_exact_case *c = add_exact_case(&s->cmp.exact[side], CASE_A, ASSAY_STATUS_OK, "");
 
 		add_function(c, "work", "", 40000, 500);
+		add_threads(c);
 	}
 	s->cmp.cases = calloc(1, sizeof(*s->cmp.cases));
 	assert_non_null(s->cmp.cases);
