@@ -149,7 +149,7 @@ Q := $(if $(filter 1,$(V)),,@)
 COUNTING ?=
 ifeq (,$(COUNTING)$(filter 1,$(V))$(findstring n,$(firstword -$(MAKEFLAGS))))
 ifneq (,$(filter build,$(NEEDS)))
-count = $(MAKE) --no-print-directory $(MAKEOVERRIDES) COUNTING=1 ASSAY_NO_INSTALL=1
+count = MAKEFLAGS= $(MAKE) --no-print-directory $(MAKEOVERRIDES) COUNTING=1 ASSAY_NO_INSTALL=1
 STEPS := $(shell mkdir -p $(BUILD) && : > $(BUILD)/progress; \
 	$(count) -s $(BUILD)/flags $(BUILD)/gen/build_info.h >&2; $(count) -n COUNTING=dry $(GOALS) 2>/dev/null | grep -c 'ci/progress\.sh')
 endif
@@ -230,6 +230,27 @@ $(BUILD)/gen/new_templates.h: harness/drive/templates/embed.awk $(TEMPLATES)
 	@mkdir -p $(@D)
 	$(say)awk -f $< $(TEMPLATES) > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/harness/drive/new_template.o: $(BUILD)/gen/new_templates.h
+
+# The page of `assay report`, as C strings: its scripts are one text, in this order.
+PAGE_JS := $(addprefix reports/html/,words.js pictures.js table.js parts.js run_page.js comparison_page.js page.js)
+$(BUILD)/gen/report_page.h: reports/html/embed.sh harness/drive/templates/embed.awk reports/html/page.html reports/html/page.css $(PAGE_JS)
+	@mkdir -p $(@D)
+	$(say)reports/html/embed.sh $(@D)/report_page $(PAGE_JS) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/reports/page_html.o: $(BUILD)/gen/report_page.h
+
+# Style and script of flame graphs, as C strings.
+FLAME := reports/flame/flame.css reports/flame/flame.js
+$(BUILD)/gen/flame_files.h: harness/drive/templates/embed.awk $(FLAME)
+	@mkdir -p $(@D)
+	$(say)awk -f $< $(FLAME) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/reports/profile_svg.o: $(BUILD)/gen/flame_files.h
+
+# What gnuplot draws, as C strings.
+GNUPLOT := $(sort $(wildcard reports/gnuplot/*.gp))
+$(BUILD)/gen/plot_programs.h: harness/drive/templates/embed.awk $(GNUPLOT)
+	@mkdir -p $(@D)
+	$(say)awk -f $< $(GNUPLOT) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/reports/plot_program.o: $(BUILD)/gen/plot_programs.h
 
 # Names of system calls, as the kernel's headers have them.
 $(BUILD)/gen/syscall_names.h: $(BUILD)/flags
@@ -344,10 +365,18 @@ $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(B
 	@mkdir -p $(@D)
 	$(say)$(CC) $(SANFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/fuzz/fuzz_elf: | $(CODE_PROBES) $(BUILD)/tests/plugins/example_op.so
+# A database of any size, to see how the store bears it: bench/scale.sh.
+$(BUILD)/obj/tests/scale/%.o: tests/scale/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say)$(CC) $(UNIT_CFLAGS) -Itests/scale -c -o $@ $<
+SCALE_BIN := $(BUILD)/tests/make_database
+$(SCALE_BIN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/scale/*.c))) $(BUILD)/lib/libassay-core.a
+	@mkdir -p $(@D)
+	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with CC=clang SANITIZE=fuzzer-no-link,address,undefined
 	@:
 
-unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%) $(FUZZ_BINS)
+unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%) $(FUZZ_BINS) $(SCALE_BIN)
 
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there. A sanitized build has none: they cannot be sanitized, and the plain build tests the same.
@@ -374,8 +403,11 @@ soak-programs: $(BUILD)/bin/assay $(BUILD)/share/assay $(FUZZ_BINS)
 test-pmu: ## test hardware counters on an emulated machine that has a PMU
 	@ASSAY_BUILD='$(abspath $(BUILD))' ASSAY_SOURCE='$(CURDIR)' LC_ALL=C.UTF-8 bats --tap tests/pmu/pmu.bats
 
+# Simulations with fixed seeds: every count is exact, so a sanitized build, three times as slow, would count the same.
+# What they call has tests of its own there.
+PLAIN_TESTS := $(if $(SANITIZE),$(BUILD)/tests/test_paired_simulation)
 test: all unit-tests cross-tests ## build and run all tests
-	@ci/run_tests.sh $(BUILD) $(UNIT_BINS)
+	@ci/run_tests.sh $(BUILD) $(filter-out $(PLAIN_TESTS),$(UNIT_BINS))
 
 # ---- measuring ----
 SUITE ?= quick
@@ -410,7 +442,7 @@ lint: $(BUILD)/gen/store_schema.h ## check layers, headers, format, tests and sc
 	@ci/check_tests.sh
 	@ci/check_format.sh
 	@ci/check_headers.sh $(CC) $(filter-out -MMD -MP,$(HARNESS_CFLAGS)) -Wno-unused-function
-	@if command -v shellcheck >/dev/null; then shellcheck -x ci/*.sh .ci/run tests/fuzz/*.sh tests/soak/*.sh tests/soak/*.bash tests/pmu/*.sh; else echo 'no shellcheck: scripts are not checked'; fi
+	@if command -v shellcheck >/dev/null; then shellcheck -x ci/*.sh .ci/run reports/html/*.sh tests/fuzz/*.sh tests/soak/*.sh tests/soak/*.bash tests/pmu/*.sh bench/*.sh; else echo 'no shellcheck: scripts are not checked'; fi
 
 format: ## write C files as clang-format 14 does
 	git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format -i

@@ -36,6 +36,7 @@ test       required  tool:bats          bats              bats             bash-
 test       required  tool:jq            jq                jq               jq          tests of JSON output
 test       optional  tool:xmllint       libxml2-utils     libxml2          libxml2     tests of JUnit output
 test       optional  tool:strace        strace            strace           strace      a test of what cannot be traced twice
+test       optional  tool:chromium-headless-shell chromium-headless-shell chromium-headless - tests of pages in a browser
 install    optional  tool:help2man     help2man          help2man         help2man    the man page
 test       optional  tool:sqlite3       sqlite3           sqlite           sqlite      a test of what another version stored
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts

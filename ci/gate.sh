@@ -144,6 +144,19 @@ check_own() {
 	return 2
 }
 
+# A first commit has no recorded counts to be held against. Its own lie beside the reports, to be committed.
+keep_counts() {
+	for name in $conf_names; do
+		[ -f "$top/$name" ] || continue
+		baselines=$(sed -n 's/^[[:space:]]*baselines[[:space:]]*=[[:space:]]*"\([^"]*\)".*/\1/p' "$top/$name")
+		break
+	done
+	: "${baselines:=baselines}"
+	[ -e "$top/$baselines/exact/$suite.json" ] && return
+	"$program" baseline update --exact --suite "$suite" ${db:+--db "$db"} --exact-file "$out/exact.json" >/dev/null 2>&1 &&
+		say "wrote this commit's exact counts to $out/exact.json: as $baselines/exact/$suite.json they are judged by from now on"
+}
+
 judge_alone() {
 	"$program" run ${build:+--build} --suite "$suite" ${db:+--db "$db"}
 	ran=$?
@@ -154,6 +167,7 @@ judge_alone() {
 	"$program" gate --suite "$suite" ${db:+--db "$db"} ${policy:+--policy "$policy"} --markdown "$out/report.md" \
 		--junit "$out/junit.xml" --json-file "$out/report.json" ${strict:+--strict} ${nothing:+--allow-no-baseline}
 	judged=$?
+	[ -z "$nothing" ] || keep_counts
 	# the graver of both; a status that is none of ours is the gravest
 	case "$ran $judged" in
 	'3 '[01456] | '4 '[0156]) return "$ran" ;;
@@ -245,7 +259,7 @@ else
 fi
 
 mkdir -p "$out" || exit 70
-rm -f "$out/report.md" "$out/junit.xml" "$out/report.json" || exit 70
+rm -f "$out/report.md" "$out/junit.xml" "$out/report.json" "$out/exact.json" || exit 70
 
 if [ -n "$base" ]; then
 	why='as asked for'

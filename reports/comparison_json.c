@@ -100,27 +100,33 @@ static json_t *revision_json(const struct assay_build *b)
 	return assay_json_commit(&c);
 }
 
-static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+json_t *assay_json_comparison(const struct assay_report_comparison *v)
 {
-	const struct assay_report_comparison *v = &r->comparison;
 	const struct assay_comparison *cmp = v->cmp;
 	json_t *cases = json_array();
 
-	(void)style;
 	for (size_t i = 0; i < cmp->n_cases; i++)
 		json_array_append_new(cases, case_json(&cmp->cases[i], &v->readings[i], v->samples));
-	assay_json_print(
-		json_pack("{s:i,s:{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:i,s:i},s:o,s:o}", "schema",
-			  1, "comparison", "id", (json_int_t)cmp->id, "base", assay_json_text(cmp->base), "head",
-			  assay_json_text(cmp->head), "suite", assay_json_text(cmp->suite), "seed",
-			  assay_json_u64(cmp->seed), "started", assay_json_time(cmp->started_ns), "ended",
-			  assay_json_time(cmp->ended_ns), "machine", assay_json_text(cmp->machine.label),
-			  "base_revision", revision_json(&cmp->build[ASSAY_BASE]), "head_revision",
-			  revision_json(&cmp->build[ASSAY_HEAD]), "program", assay_json_commit(&cmp->program),
-			  "verdict", assay_json_text(v->verdict), "alpha", cmp->alpha, "budget_s",
-			  (double)cmp->budget_ns * 1e-9, "max_pairs", (int)cmp->max_pairs, "family", (int)cmp->family,
-			  "cases", cases, "exact", cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null()),
-		out);
+	return json_pack("{s:i,s:{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:i,s:i},"
+			 "s:o,s:o}",
+			 "schema", 1, "comparison", "id", (json_int_t)cmp->id, "base", assay_json_text(cmp->base),
+			 "head", assay_json_text(cmp->head), "suite", assay_json_text(cmp->suite), "seed",
+			 assay_json_u64(cmp->seed), "started", assay_json_time(cmp->started_ns), "ended",
+			 assay_json_time(cmp->ended_ns), "machine", assay_json_text(cmp->machine.label),
+			 "machine_facts", assay_json_facts(cmp->machine.facts, cmp->machine.n_facts), "base_build",
+			 assay_json_build(&cmp->build[ASSAY_BASE]), "head_build",
+			 assay_json_build(&cmp->build[ASSAY_HEAD]), "base_revision",
+			 revision_json(&cmp->build[ASSAY_BASE]), "head_revision",
+			 revision_json(&cmp->build[ASSAY_HEAD]), "program", assay_json_commit(&cmp->program), "verdict",
+			 assay_json_text(v->verdict), "alpha", cmp->alpha, "budget_s", (double)cmp->budget_ns * 1e-9,
+			 "max_pairs", (int)cmp->max_pairs, "family", (int)cmp->family, "cases", cases, "exact",
+			 cmp->exact[ASSAY_HEAD].n_cases ? counts_json(cmp) : json_null());
+}
+
+static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	(void)style;
+	assay_json_print(assay_json_comparison(&r->comparison), out);
 }
 
 ASSAY_EMITTER(comparison_json, ASSAY_REPORT_COMPARISON, "json", write_json);

@@ -105,10 +105,11 @@ static void add_logs(const struct assay_exact_run *run, const char *side, struct
 /* Where the counts come from, and of how many cases there are any. */
 static void add_setting(const struct assay_exact_run *run, struct assay_text *out)
 {
-	size_t ok = 0, stepped = 0, smaller = 0;
+	size_t ok = 0, stepped = 0, smaller = 0, unnamed = 0;
 
 	for (size_t i = 0; i < run->n_cases; i++) {
 		ok += run->cases[i].status == ASSAY_STATUS_OK;
+		unnamed += assay_exact_is_unnamed(&run->cases[i]);
 		smaller += assay_exact_is_replaced(&run->cases[i]);
 		stepped += run->cases[i].status == ASSAY_STATUS_OK && run->cases[i].how == ASSAY_EXACT_STEPPED;
 	}
@@ -119,9 +120,11 @@ static void add_setting(const struct assay_exact_run *run, struct assay_text *ou
 		assay_text_addf(out, "  %zu of %zu stepped on this processor, seed %llu\n", stepped, ok,
 				(unsigned long long)run->seed);
 	assay_text_addf(out, "  %s, %s\n", run->setting.cache, run->setting.libc);
-	assay_text_addf(out, "%zu of %zu counted", ok, run->n_cases - smaller);
+	assay_text_addf(out, "%zu of %zu counted", ok, run->n_cases - smaller - unnamed);
 	if (smaller)
 		assay_text_addf(out, ", smaller shapes for %zu", smaller);
+	if (unnamed)
+		assay_text_addf(out, "; %zu more that the suite does not name for counts", unnamed);
 	assay_text_add(out, "\n");
 }
 
@@ -131,7 +134,8 @@ void assay_counts_text(const struct assay_exact_run *run, const struct assay_emi
 
 	begin(&t);
 	for (size_t i = 0; i < run->n_cases; i++)
-		add_case(&t, &run->cases[i], style);
+		if (style->verbose || !assay_exact_is_unnamed(&run->cases[i]))
+			add_case(&t, &run->cases[i], style);
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	add_setting(run, out);

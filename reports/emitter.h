@@ -19,7 +19,10 @@ struct assay_emit_style {
 
 struct assay_emitter {
 	enum assay_report_kind takes;
-	/* "text", "json", "markdown", "junit", "csv", "html", "svg", "png"; of runs also "header", "cases" */
+	/*
+	 * "text", "json", "jsonl", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded"; of runs
+	 * also "header", "cases"
+	 */
 	const char *format;
 	/* Append it to @out; out of memory shows in out->failed. NULL: it draws. */
 	void (*write)(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out);
@@ -43,6 +46,8 @@ const struct assay_emitter *assay_emitter_find(enum assay_report_kind kind, cons
 /* Append @r to @out as text of @format. ASSAY_EUSAGE names the formats there are. @style NULL: all-zero. */
 int assay_emit(const struct assay_report *r, const char *format, const struct assay_emit_style *style,
 	       struct assay_text *out, struct assay_err *err);
+/* Can a report of @kind be written to @path, by its ending? To be asked before the work. ASSAY_EUSAGE otherwise. */
+int assay_emit_check(enum assay_report_kind kind, const char *path, struct assay_err *err);
 /*
  * Write @r to @path; @format NULL: what its ending says. A file that was there stays until the new one is complete.
  * ASSAY_EUSAGE names the formats there are, ASSAY_EUNAVAILABLE what is missing.

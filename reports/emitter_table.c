@@ -11,6 +11,11 @@
 	ROW(run_header)                                                                                                \
 	ROW(run_text)                                                                                                  \
 	ROW(run_json)                                                                                                  \
+	ROW(run_csv)                                                                                                   \
+	ROW(run_jsonl)                                                                                                 \
+	ROW(run_junit)                                                                                                 \
+	ROW(run_markdown)                                                                                              \
+	ROW(run_openmetrics)                                                                                           \
 	ROW(run_cases)                                                                                                 \
 	ROW(run_metric_text)                                                                                           \
 	ROW(run_metric_json)                                                                                           \
@@ -18,6 +23,9 @@
 	ROW(counts_json)                                                                                               \
 	ROW(gate_text)                                                                                                 \
 	ROW(gate_json)                                                                                                 \
+	ROW(gate_csv)                                                                                                  \
+	ROW(gate_jsonl)                                                                                                \
+	ROW(gate_openmetrics)                                                                                          \
 	ROW(gate_markdown)                                                                                             \
 	ROW(gate_junit)                                                                                                \
 	ROW(comparison_text)                                                                                           \
@@ -30,6 +38,12 @@
 	ROW(baselines_json)                                                                                            \
 	ROW(baseline_text)                                                                                             \
 	ROW(baseline_json)                                                                                             \
+	ROW(bottlenecks_text)                                                                                          \
+	ROW(bottlenecks_json)                                                                                          \
+	ROW(diff_text)                                                                                                 \
+	ROW(diff_json)                                                                                                 \
+	ROW(diff_markdown)                                                                                             \
+	ROW(diff_csv)                                                                                                  \
 	ROW(catalog_text)                                                                                              \
 	ROW(catalog_json)                                                                                              \
 	ROW(source_text)                                                                                               \
@@ -42,12 +56,23 @@
 	ROW(certification_json)                                                                                        \
 	ROW(promise_text)                                                                                              \
 	ROW(promise_json)                                                                                              \
+	ROW(bisection_text)                                                                                            \
+	ROW(bisection_json)                                                                                            \
 	ROW(changes_text)                                                                                              \
 	ROW(changes_json)                                                                                              \
 	ROW(changes_csv)                                                                                               \
-	ROW(history_svg)                                                                                               \
-	ROW(history_png)                                                                                               \
-	ROW(gallery_html)
+	ROW(plot_svg)                                                                                                  \
+	ROW(plot_png)                                                                                                  \
+	ROW(gallery_html)                                                                                              \
+	ROW(import_text)                                                                                               \
+	ROW(import_json)                                                                                               \
+	ROW(database_text)                                                                                             \
+	ROW(database_json)                                                                                             \
+	ROW(page_html)                                                                                                 \
+	ROW(profile_text)                                                                                              \
+	ROW(profile_json)                                                                                              \
+	ROW(profile_folded)                                                                                            \
+	ROW(profile_svg)
 
 #define DECLARE(name) extern const struct assay_emitter assay_emitter_##name;
 #define ADDRESS(name) &assay_emitter_##name,
@@ -113,20 +138,42 @@ static int write_file(const struct assay_report *r, const char *format, const ch
 	return rc;
 }
 
-int assay_emit_file(const struct assay_report *r, const char *format, const char *path, struct assay_err *err)
+static const char *ending(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-	const struct assay_emitter *e;
+
+	return dot && dot > name ? dot + 1 : "";
+}
+
+static int find_for(enum assay_report_kind kind, const char *format, const char *path, const struct assay_emitter **out,
+		    struct assay_err *err)
+{
 	char formats[128];
+
+	*out = assay_emitter_find(kind, format);
+	if (*out)
+		return 0;
+	list_formats(kind, ".", formats, sizeof(formats));
+	return assay_err_set(err, ASSAY_EUSAGE, "cannot write '%s': its name must end in %s", path, formats);
+}
+
+int assay_emit_check(enum assay_report_kind kind, const char *path, struct assay_err *err)
+{
+	const struct assay_emitter *e;
+
+	return find_for(kind, ending(path), path, &e, err);
+}
+
+int assay_emit_file(const struct assay_report *r, const char *format, const char *path, struct assay_err *err)
+{
+	const struct assay_emitter *e;
 	int rc;
 
 	if (!format)
-		format = dot && dot > name ? dot + 1 : "";
-	e = assay_emitter_find(r->kind, format);
-	if (!e) {
-		list_formats(r->kind, ".", formats, sizeof(formats));
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot write '%s': its name must end in %s", path, formats);
-	}
+		format = ending(path);
+	rc = find_for(r->kind, format, path, &e, err);
+	if (rc)
+		return rc;
 	if (e->write)
 		return write_file(r, format, path, err);
 	rc = e->probe ? e->probe(err) : 0;

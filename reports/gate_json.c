@@ -19,7 +19,7 @@ static json_t *pairs(size_t n)
 	return n ? json_integer((json_int_t)n) : json_null();
 }
 
-static json_t *case_object(const struct assay_gate_case *c)
+json_t *assay_json_gate_case(const struct assay_gate_case *c)
 {
 	json_t *o = json_object();
 
@@ -77,19 +77,17 @@ static json_t *controls_object(const struct assay_gate_report *r)
 	return o;
 }
 
-static void write_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
+json_t *assay_json_gate(const struct assay_gate_report *r)
 {
-	const struct assay_gate_report *r = report->gate.gate;
 	json_t *cases = json_array(), *root = json_object();
 	struct assay_text headline = { 0 };
 	size_t count[ASSAY_N_VERDICTS];
 
-	(void)style;
 	assay_gate_words_count(r, count);
 	assay_text_add(&headline, assay_verdict_name(r->verdict));
 	assay_gate_words_headline(r, &headline);
 	for (size_t i = 0; i < r->n_cases; i++)
-		json_array_append_new(cases, case_object(&r->cases[i]));
+		json_array_append_new(cases, assay_json_gate_case(&r->cases[i]));
 	json_object_set_new(root, "schema", json_integer(1));
 	json_object_set_new(root, "exit", json_integer(r->exit));
 	json_object_set_new(root, "verdict", json_string(assay_verdict_name(r->verdict)));
@@ -109,11 +107,22 @@ static void write_json(const struct assay_report *report, const struct assay_emi
 	json_object_set_new(root, "comparison", r->comparison_id ? json_integer(r->comparison_id) : json_null());
 	json_object_set_new(root, "seconds", r->seconds > 0 ? assay_json_number(r->seconds) : json_null());
 	json_object_set_new(root, "fitness", r->fitness[0] ? assay_json_text(r->fitness) : json_null());
+	if (r->unchecked[0])
+		json_object_set_new(root, "unchecked", assay_json_text(r->unchecked));
 	json_object_set_new(root, "controls", controls_object(r));
 	json_object_set_new(root, "cases", cases);
-	assay_json_print(root, out);
-	out->failed |= headline.failed;
+	if (headline.failed) {
+		json_decref(root);
+		root = NULL;
+	}
 	assay_text_release(&headline);
+	return root;
+}
+
+static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	(void)style;
+	assay_json_print(assay_json_gate(r->gate.gate), out);
 }
 
 ASSAY_EMITTER(gate_json, ASSAY_REPORT_GATE, "json", write_json);

@@ -25,18 +25,11 @@ enum outcome {
 
 static const char *const elements[N_OUTCOMES] = { NULL, "skipped", "failure", "error" };
 
-static void add_attribute(struct assay_text *out, const char *name, const char *value)
-{
-	assay_text_addf(out, " %s=\"", name);
-	assay_xml_add(out, value);
-	assay_text_add(out, "\"");
-}
-
 static void add_property(struct assay_text *out, const char *name, const char *value)
 {
 	assay_text_add(out, "      <property");
-	add_attribute(out, "name", name);
-	add_attribute(out, "value", value);
+	assay_xml_attribute(out, "name", name);
+	assay_xml_attribute(out, "value", value);
 	assay_text_add(out, "/>\n");
 }
 
@@ -87,8 +80,8 @@ static void add_names(const struct assay_gate_case *c, struct assay_name_index *
 	n = snprintf(name, sizeof(name), "%s%s%s", slash ? slash + 1 : "", slash && c->metric[0] ? " " : "", c->metric);
 	if (before)
 		snprintf(name + n, sizeof(name) - (size_t)n, " #%zu", before + 1);
-	add_attribute(out, "classname", class_name[0] ? class_name : "assay");
-	add_attribute(out, "name", name[0] ? name : "case");
+	assay_xml_attribute(out, "classname", class_name[0] ? class_name : "assay");
+	assay_xml_attribute(out, "name", name[0] ? name : "case");
 }
 
 static void add_detail(struct assay_text *out, const struct assay_gate_case *c)
@@ -123,7 +116,7 @@ static void add_case(const struct assay_report_gate *report, const struct assay_
 	}
 	assay_text_addf(out, ">\n      <%s", elements[o]);
 	if (o != SKIPPED)
-		add_attribute(out, "type", assay_verdict_name(c->verdict));
+		assay_xml_attribute(out, "type", assay_verdict_name(c->verdict));
 	assay_text_addf(out, " message=\"%s%s", assay_verdict_name(c->verdict), c->reason[0] ? ": " : "");
 	assay_xml_add(out, c->reason);
 	assay_text_add(out, "\"");
@@ -153,10 +146,10 @@ static void add_suite(const struct assay_report_gate *o, struct assay_text *out)
 		"skipped=\"%zu\" time=\"%.3f\"",
 		r->n_cases, count[FAILED], count[BROKEN], count[SKIPPED],
 		r->seconds > 0 && isfinite(r->seconds) ? r->seconds : 0.0);
-	add_attribute(out, "hostname", o->hostname && o->hostname[0] ? o->hostname : "localhost");
+	assay_xml_attribute(out, "hostname", o->hostname && o->hostname[0] ? o->hostname : "localhost");
 	/* universal time, and without a zone: the Ant schema allows none */
 	if (o->unix_ns && gmtime_r(&t, &tm) && strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm))
-		add_attribute(out, "timestamp", when);
+		assay_xml_attribute(out, "timestamp", when);
 	assay_text_add(out, ">\n");
 }
 
@@ -180,6 +173,8 @@ static void add_properties(const struct assay_gate_report *r, struct assay_text 
 	}
 	if (r->fitness[0])
 		add_property(out, "fitness", r->fitness);
+	if (r->unchecked[0])
+		add_property(out, "unchecked", r->unchecked);
 	if (r->n_controls)
 		add_property(out, "trusted", r->untrusted ? "false" : "true");
 	assay_text_add(out, "    </properties>\n");

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/emitter.h"
 #include "reports/gate_words.h"
+#include "reports/markdown_parts.h"
 #include "reports/text_parts.h"
 
 /* First line of every report: the comment that holds it is the one to replace. */
@@ -23,43 +25,6 @@
 /* Kept free for what closes the report. */
 #define CLOSING_BYTES 512
 
-/* Prose: what Markdown would take for markup is escaped; lines and control characters become spaces. */
-static void add_prose(struct assay_text *out, const char *s)
-{
-	uint32_t c;
-
-	while ((c = assay_code_point_next(&s))) {
-		if (c < ' ' || c == 0x7f)
-			c = ' ';
-		if (c == '|') {
-			/* a backslash before a pipe means something else inside a table than outside */
-			assay_text_add(out, "&#124;");
-			continue;
-		}
-		if (c < 0x80 && strchr("\\`*_[]<>~&", (int)c))
-			assay_text_add(out, "\\");
-		assay_code_point_add(out, c);
-	}
-}
-
-/* Names: a code span; where that cannot hold it, the same in HTML. */
-static void add_name(struct assay_text *out, const char *s)
-{
-	bool plain = !strpbrk(s, "`|\\");
-	uint32_t c;
-
-	assay_text_add(out, plain ? "`" : "<code>");
-	while ((c = assay_code_point_next(&s))) {
-		if (c < ' ' || c == 0x7f)
-			c = ' ';
-		if (!plain && c < 0x80 && strchr("`|\\*_[]<>~&#", (int)c))
-			assay_text_addf(out, "&#%u;", (unsigned)c);
-		else
-			assay_code_point_add(out, c);
-	}
-	assay_text_add(out, plain ? "`" : "</code>");
-}
-
 static void add_row(struct assay_text *out, const struct assay_gate_case *c)
 {
 	struct assay_gate_words w;
@@ -67,13 +32,13 @@ static void add_row(struct assay_text *out, const struct assay_gate_case *c)
 	assay_gate_words_of(c, &w);
 	assay_text_addf(out, "| %s%s%s | ", c->verdict == ASSAY_PASS ? "" : "**", assay_verdict_name(c->verdict),
 			c->verdict == ASSAY_PASS ? "" : "**");
-	add_name(out, c->key);
+	assay_markdown_name(out, c->key);
 	assay_text_add(out, " | ");
 	if (c->metric[0])
-		add_name(out, c->metric);
+		assay_markdown_name(out, c->metric);
 	assay_text_addf(out, " | %s | %s | %s | %s | %s | ", w.change, w.interval, w.margin, w.pairs,
 			assay_evidence_name(c->evidence));
-	add_prose(out, c->reason);
+	assay_markdown_prose(out, c->reason);
 	assay_text_add(out, " |\n");
 }
 
@@ -124,20 +89,27 @@ static size_t add_rows(struct rows k, struct assay_text *out)
 
 static void add_counts(const struct assay_gate_report *r, struct assay_text *out)
 {
-	size_t count[ASSAY_N_VERDICTS];
+	size_t count[ASSAY_N_VERDICTS], baseless = 0;
 	const char *between = ": ";
 	char cases[64];
 
 	assay_gate_words_count(r, count);
 	assay_gate_words_cases(r, cases, sizeof(cases));
 	assay_text_add(out, cases);
+	for (size_t i = 0; i < r->n_cases; i++)
+		baseless += assay_gate_words_baseless(r, &r->cases[i]);
+	count[ASSAY_INCOMPARABLE] -= baseless;
 	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
 		enum assay_verdict v = assay_gate_words_order[i];
 
-		if (!count[v])
-			continue;
-		assay_text_addf(out, "%s%zu %s", between, count[v], assay_verdict_name(v));
-		between = ", ";
+		if (count[v]) {
+			assay_text_addf(out, "%s%zu %s", between, count[v], assay_verdict_name(v));
+			between = ", ";
+		}
+		if (v == ASSAY_INCOMPARABLE && baseless) {
+			assay_text_addf(out, "%s%zu without a baseline", between, baseless);
+			between = ", ";
+		}
 	}
 }
 
@@ -153,9 +125,9 @@ static void add_verdict(const struct assay_gate_report *r, struct assay_text *ou
 			: good    ? ", but "
 				  : ": ",
 			doubt, assay_gate_words_sentence(r));
-	add_name(out, r->head[0] ? r->head : "this run");
+	assay_markdown_name(out, r->head[0] ? r->head : "this run");
 	assay_text_add(out, " against ");
-	add_name(out, r->base[0] ? r->base : "no baseline");
+	assay_markdown_name(out, r->base[0] ? r->base : "no baseline");
 	assay_text_add(out, ". ");
 	add_counts(r, out);
 	if (r->seconds > 0 && isfinite(r->seconds))
@@ -163,9 +135,14 @@ static void add_verdict(const struct assay_gate_report *r, struct assay_text *ou
 	assay_text_add(out, ".\n");
 	if (r->fitness[0])
 		assay_text_addf(out, "\nMachine: %s.\n", r->fitness);
+	if (r->unchecked[0]) {
+		assay_text_add(out, "\n> ");
+		assay_markdown_prose(out, r->unchecked);
+		assay_text_add(out, ".\n");
+	}
 	if (why) {
 		assay_text_add(out, "\n> Speed was not judged: ");
-		add_prose(out, why);
+		assay_markdown_prose(out, why);
 		assay_text_add(out, "\n");
 	}
 	if (r->untrusted)
@@ -205,10 +182,10 @@ static void add_controls(const struct assay_gate_report *r, struct assay_text *o
 		assay_gate_words_change(c->ratio, true, change, sizeof(change));
 		assay_text_addf(out, "- **failed:** %s was %s%s%s, ", kind, assay_verdict_name(c->verdict),
 				change[0] ? " at " : "", change);
-		add_name(out, c->key);
+		assay_markdown_name(out, c->key);
 		if (c->reason[0])
 			assay_text_add(out, ": ");
-		add_prose(out, c->reason);
+		assay_markdown_prose(out, c->reason);
 		assay_text_add(out, "\n");
 	}
 }

@@ -308,8 +308,9 @@ static void doubt_text(const struct assay_gate_case *most, size_t n, char *buf, 
 		snprintf(buf, size, "%zu case%s too disturbed by the host to be judged, such as %s", n, s, key);
 		break;
 	case ASSAY_DOUBT_SAMPLES:
-		snprintf(buf, size, "%zu case%s with too few samples for an interval, such as %s: --budget gives more",
-			 n, s, key);
+		snprintf(buf, size, "%zu case%s with too few samples for an interval, such as %s: %s", n, s, key,
+			 most->evidence == ASSAY_EVIDENCE_IMPORTED ? "more repetitions give one"
+								   : "--budget gives more");
 		break;
 	default:
 		assay_gate_words_change(1 + most->smallest_detectable_frac, false, change, sizeof(change));
@@ -336,7 +337,8 @@ static void add_doubts(const struct view *v, struct assay_text *out)
 		doubt_text(most, n, text, sizeof(text));
 		assay_named_line(out, v->style, d == ASSAY_DOUBT_MACHINE ? "moved" : name, text);
 		name = d == ASSAY_DOUBT_MACHINE ? name : "";
-		any = true;
+		/* nothing of another tool can be built and compared here */
+		any |= most->evidence != ASSAY_EVIDENCE_IMPORTED;
 	}
 	if (any)
 		assay_named_line(
@@ -442,6 +444,8 @@ static void add_controls(const struct view *v, struct assay_text *out)
 
 static void add_warning(const struct view *v, struct assay_text *out)
 {
+	if (v->r->unchecked[0])
+		assay_named_line(out, v->style, "unchecked", v->r->unchecked);
 	if (!v->r->untrusted)
 		return;
 	assay_text_addf(out, "\n%sWARNING%s: ", assay_paint(v->style, ASSAY_BOLD ASSAY_RED), reset(v->style));

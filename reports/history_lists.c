@@ -11,7 +11,10 @@
 
 static void commit_text(const struct assay_trend_point *p, char *buf, size_t size)
 {
-	snprintf(buf, size, "%.12s%s", p->commit[0] ? p->commit : "-", p->dirty ? "+" : "");
+	bool dirty;
+	const char *commit = assay_trend_commit(p, &dirty);
+
+	snprintf(buf, size, "%.12s%s", commit[0] ? commit : "-", dirty ? "+" : "");
 }
 
 static void change_text(const struct assay_report_history *h, const struct assay_trend_change *c,
@@ -28,6 +31,12 @@ static void change_text(const struct assay_report_history *h, const struct assay
 			before, h->points[c->at].run_id, after, c->p, c->at - c->from, c->to - c->at);
 	if (c->of_machine)
 		assay_text_addf(out, "; the machine changed: so did %zu of %zu other cases", c->n_moved, c->n_others);
+	if (c->why[0])
+		assay_text_addf(out, "\n  %s: %s",
+				c->confirmed == ASSAY_CONFIRMED       ? "confirmed"
+				: c->confirmed == ASSAY_NOT_CONFIRMED ? "not confirmed"
+								      : "could not be confirmed",
+				c->why);
 	assay_text_add(out, "\n");
 }
 
@@ -54,15 +63,18 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	assay_columns_release(&t);
 	assay_text_addf(out, "\n%s\n",
 			!h->n_changes ? "no change of the level was found"
-				      : "changes of the level, which 'assay compare' can confirm:");
+				      : "changes of the level, candidates until --confirm confirms them:");
 	for (size_t i = 0; i < h->n_changes; i++)
 		change_text(h, &h->changes[i], out);
 }
 
 static json_t *point_json(const struct assay_trend_point *p)
 {
+	bool dirty;
+	const char *commit = assay_trend_commit(p, &dirty);
+
 	return json_pack("{s:I,s:o,s:b,s:o,s:o,s:[o,o]}", "run", (json_int_t)p->run_id, "commit",
-			 assay_json_text(p->commit), "dirty", p->dirty, "started", assay_json_time(p->started_ns),
+			 assay_json_text(commit), "dirty", dirty, "started", assay_json_time(p->started_ns),
 			 "median_ns", assay_json_number(p->median_ns), "ci95_ns", assay_json_number(p->ci95_lo_ns),
 			 assay_json_number(p->ci95_hi_ns));
 }
@@ -70,14 +82,19 @@ static json_t *point_json(const struct assay_trend_point *p)
 static json_t *change_json(const struct assay_report_history *h, const struct assay_trend_change *c)
 {
 	const struct assay_trend_point *before = &h->points[c->at - 1], *after = &h->points[c->at];
+	bool dirty;
 
-	return json_pack("{s:o,s:o,s:I,s:I,s:o,s:[o,o],s:o,s:I,s:I,s:s,s:{s:I,s:I},s:n}", "from_commit",
-			 assay_json_text(before->commit), "to_commit", assay_json_text(after->commit), "from_run",
-			 (json_int_t)before->run_id, "to_run", (json_int_t)after->run_id, "ratio",
-			 assay_json_number(c->ratio), "ci", assay_json_number(c->ci_lo), assay_json_number(c->ci_hi),
-			 "p", assay_json_number(c->p), "runs_before", (json_int_t)(c->at - c->from), "runs_after",
-			 (json_int_t)(c->to - c->at), "event", c->of_machine ? "machine" : "case", "others", "moved",
-			 (json_int_t)c->n_moved, "of", (json_int_t)c->n_others, "confirmed");
+	return json_pack("{s:o,s:o,s:I,s:I,s:o,s:[o,o],s:o,s:I,s:I,s:s,s:{s:I,s:I},s:o,s:o,s:o}", "from_commit",
+			 assay_json_text(assay_trend_commit(before, &dirty)), "to_commit",
+			 assay_json_text(assay_trend_commit(after, &dirty)), "from_run", (json_int_t)before->run_id,
+			 "to_run", (json_int_t)after->run_id, "ratio", assay_json_number(c->ratio), "ci",
+			 assay_json_number(c->ci_lo), assay_json_number(c->ci_hi), "p", assay_json_number(c->p),
+			 "runs_before", (json_int_t)(c->at - c->from), "runs_after", (json_int_t)(c->to - c->at),
+			 "event", c->of_machine ? "machine" : "case", "others", "moved", (json_int_t)c->n_moved, "of",
+			 (json_int_t)c->n_others, "confirmed",
+			 c->confirmed == ASSAY_NOT_ASKED ? json_null() : json_boolean(c->confirmed == ASSAY_CONFIRMED),
+			 "reason", assay_json_text(c->why), "comparison",
+			 c->comparison_id ? json_integer((json_int_t)c->comparison_id) : json_null());
 }
 
 static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
@@ -106,12 +123,13 @@ static void write_csv(const struct assay_report *r, const struct assay_emit_styl
 			    "change_hi,change_p\n");
 	for (size_t i = 0; i < h->n_points; i++) {
 		const struct assay_trend_point *p = &h->points[i];
+		bool dirty;
 
 		/* a commit is what git or a file said: nothing in it may start a cell or a formula */
 		assay_text_addf(out, "%" PRId64 ",", p->run_id);
-		for (const char *c = p->commit; *c; c++)
+		for (const char *c = assay_trend_commit(p, &dirty); *c; c++)
 			assay_text_addn(out, strchr(",\"\n\r=+-@", *c) ? "?" : c, 1);
-		assay_text_addf(out, ",%d,%" PRIu64 ",%.9g,%.9g,%.9g,", p->dirty, p->started_ns, p->median_ns,
+		assay_text_addf(out, ",%d,%" PRIu64 ",%.9g,%.9g,%.9g,", dirty, p->started_ns, p->median_ns,
 				p->ci95_lo_ns, p->ci95_hi_ns);
 		if (next < h->n_changes && h->changes[next].at == i) {
 			const struct assay_trend_change *c = &h->changes[next++];

@@ -106,6 +106,15 @@ json_t *assay_json_commit(const struct assay_commit *c)
 	return json_pack("{s:o,s:b}", "commit", assay_json_text(c->hash), "dirty", c->dirty);
 }
 
+json_t *assay_json_facts(const struct assay_fact *facts, size_t n)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(o, facts[i].name, assay_json_text(facts[i].value));
+	return o;
+}
+
 json_t *assay_json_build(const struct assay_build *b)
 {
 	return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:b}", "id", assay_json_text(b->id), "commit",
@@ -118,7 +127,7 @@ json_t *assay_json_build(const struct assay_build *b)
 
 void assay_json_part(const char *before, json_t *v, unsigned depth, struct assay_text *out)
 {
-	char *s = v ? json_dumps(v, JSON_INDENT(INDENT) | JSON_REAL_PRECISION(12)) : NULL;
+	char *s = v ? json_dumps(v, JSON_INDENT(INDENT) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12)) : NULL;
 
 	json_decref(v);
 	assay_text_add(out, before);
@@ -140,4 +149,15 @@ void assay_json_print(json_t *root, struct assay_text *out)
 {
 	assay_json_part("", root, 0, out);
 	assay_text_add(out, "\n");
+}
+
+void assay_json_line(json_t *root, struct assay_text *out)
+{
+	char *s = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+
+	json_decref(root);
+	assay_text_add(out, s ? s : "");
+	assay_text_add(out, "\n");
+	out->failed |= !s;
+	free(s);
 }

@@ -9,7 +9,9 @@
 
 #include "base/text.h"
 #include "model/exact.h"
+#include "model/gate_report.h"
 #include "model/result.h"
+#include "reports/report.h"
 
 /* null for what is no finite number. */
 json_t *assay_json_number(double v);
@@ -28,13 +30,28 @@ json_t *assay_json_unavailable(const struct assay_counters *counters);
 /* {"commit","dirty"}; an unknown commit is null. */
 json_t *assay_json_commit(const struct assay_commit *c);
 json_t *assay_json_build(const struct assay_build *b);
+/* An object by name. */
+json_t *assay_json_facts(const struct assay_fact *facts, size_t n);
 /* "higher" or "lower"; null for 0. */
 json_t *assay_json_better(int better);
 /* Add "run" and "cases" of exact counts to @root. */
 void assay_json_add_exact(json_t *root, const struct assay_exact_run *run);
 
+/*
+ * What scripts read: of a run all but its cases, and one of these; a gate, and one verdict of it; a comparison; what
+ * bounds a case. NULL when out of memory.
+ */
+json_t *assay_json_run(const struct assay_run *run);
+json_t *assay_json_run_case(const struct assay_run *run, const struct assay_result *r, bool samples);
+json_t *assay_json_gate(const struct assay_gate_report *r);
+json_t *assay_json_gate_case(const struct assay_gate_case *c);
+json_t *assay_json_comparison(const struct assay_report_comparison *v);
+json_t *assay_json_bottleneck(const struct assay_bottleneck *b);
+
 /* Append @root and a newline to @out and drop the caller's reference; NULL makes @out fail. */
 void assay_json_print(json_t *root, struct assay_text *out);
+/* The same in one line. */
+void assay_json_line(json_t *root, struct assay_text *out);
 /*
  * Append @before and then @v, a part of what is written by hand @depth levels deep, and drop the reference: long lists
  * are never held as a whole. NULL makes @out fail.

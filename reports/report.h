@@ -6,16 +6,21 @@
 #ifndef ASSAY_REPORTS_REPORT_H
 #define ASSAY_REPORTS_REPORT_H
 
-#include <signal.h>
-
+#include "model/bisect_report.h"
+#include "model/bottleneck.h"
 #include "model/catalog.h"
 #include "model/certify_report.h"
 #include "model/comparison.h"
+#include "model/database_report.h"
+#include "model/diff.h"
 #include "model/exact.h"
 #include "model/finding.h"
 #include "model/gate_report.h"
 #include "model/history.h"
+#include "model/import_report.h"
+#include "model/profile.h"
 #include "model/result.h"
+#include "reports/plot.h"
 
 enum assay_report_kind {
 	ASSAY_REPORT_RUN,        /* one run */
@@ -33,9 +38,16 @@ enum assay_report_kind {
 	ASSAY_REPORT_HEALTH,        /* what this machine can measure */
 	ASSAY_REPORT_CERTIFICATION, /* how often the judge is wrong */
 	ASSAY_REPORT_PROMISE,       /* what can be found in a given time */
-	ASSAY_REPORT_HISTORY,       /* the runs of one case over time, as a picture */
-	ASSAY_REPORT_CHANGES,       /* the same in words and numbers, and where its level changed */
+	ASSAY_REPORT_CHANGES,       /* the runs of one case over time, and where its level changed */
+	ASSAY_REPORT_PLOT,          /* a picture of one of these */
+	ASSAY_REPORT_BISECTION,     /* the commit that changed a time */
 	ASSAY_REPORT_GALLERY,       /* a page over many histories */
+	ASSAY_REPORT_BOTTLENECKS,   /* what bounds each case of a run, and advice */
+	ASSAY_REPORT_DIFF,          /* two sets of stored results side by side */
+	ASSAY_REPORT_IMPORT,        /* what became of a file of another tool */
+	ASSAY_REPORT_DATABASE,      /* what was done to a database as a whole */
+	ASSAY_REPORT_PAGE,          /* a run or a comparison with all that is known of it, as a page */
+	ASSAY_REPORT_PROFILE,       /* where time or memory went */
 	ASSAY_N_REPORTS,
 };
 
@@ -112,20 +124,19 @@ struct assay_report_health {
 	size_t n_findings;
 };
 
-/*
- * Runs of one case on one machine, in any order. Those whose median is not a positive number are left out; of a metric
- * those without a value.
- */
+/* Runs of one case on one machine, in order of time. */
 struct assay_report_history {
 	const char *key;     /* title */
-	const char *metric;  /* tag of what is shown, NULL: time */
-	const char *unit;    /* then: its base unit */
 	const char *machine; /* label for people, subtitle; NULL: none */
 	const struct assay_trend_point *points;
 	size_t n_points;
-	const struct assay_trend_change *changes; /* of @points, which are in order of time; of CHANGES only */
+	const struct assay_trend_change *changes; /* of @points */
 	size_t n_changes;
-	const volatile sig_atomic_t *interrupted; /* then drawing ends with ASSAY_EINTERRUPTED; NULL: never */
+};
+
+struct assay_report_diff {
+	const struct assay_diff *diff;
+	const char *metric; /* tag of the number that is compared, NULL: time */
 };
 
 struct assay_report_picture {
@@ -141,6 +152,25 @@ struct assay_report_gallery {
 	const char *metric;  /* tag of what the pictures show, NULL: time */
 	const struct assay_report_picture *pictures;
 	size_t n_pictures;
+};
+
+/* Of @run and @comparison one is set. */
+struct assay_report_page {
+	const struct assay_run *run;
+	const struct assay_report_comparison *comparison;
+	const struct assay_gate_report *gate; /* verdicts; NULL: it was not judged */
+	const struct assay_strings *notes;    /* what a reader must know before anything else, a sentence each */
+	const char *next;                     /* what to do next: words around a command in single quotes; NULL */
+	const char *repeat;                   /* the command that measures all of it again */
+	const struct assay_case_point *past;  /* earlier runs of the same cases: by key, then oldest first */
+	size_t n_past;
+	const struct assay_bottleneck *bottlenecks; /* of cases of @run */
+	size_t n_bottlenecks;
+};
+
+struct assay_report_profile {
+	const struct assay_profile *p;
+	bool lines; /* those of the source, and instructions */
 };
 
 struct assay_report {
@@ -172,8 +202,23 @@ struct assay_report {
 		struct assay_report_health health;
 		const struct assay_certify_report *certification;
 		const struct assay_promise_report *promise;
-		struct assay_report_history history; /* of HISTORY and CHANGES */
+		struct assay_report_history history; /* of CHANGES */
+		struct {
+			const struct assay_plot *plot;
+			struct assay_plot_options options;
+		} plot;
+		const struct assay_bisect_report *bisection;
 		struct assay_report_gallery gallery;
+		struct {
+			int64_t run;
+			const struct assay_bottleneck *v;
+			size_t n;
+		} bottlenecks;
+		struct assay_report_diff diff;
+		const struct assay_import_report *import;
+		const struct assay_database_report *database;
+		struct assay_report_page page;
+		struct assay_report_profile profile;
 	};
 };
 

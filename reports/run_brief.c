@@ -96,7 +96,7 @@ static void add_cache(const struct assay_case *c, char *buf, size_t size)
 {
 	size_t n = strlen(buf);
 
-	if (c->cache != ASSAY_CACHE_WARM)
+	if (c->cache == ASSAY_CACHE_COLD)
 		snprintf(buf + n, size - n, "%s%s", n ? " " : "", assay_cache_name(c->cache));
 }
 
@@ -142,7 +142,7 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 				      [COL_RATE] = rate,         [COL_FASTER] = faster,   [COL_ROOF] = roof,
 				      [COL_OF] = best->roof.name };
 
-	snprintf(threads, sizeof(threads), "%u", best->c.threads);
+	snprintf(threads, sizeof(threads), best->c.threads ? "%u" : "-", best->c.threads);
 	assay_quantity_text(best->median_ns * 1e-9, "s", v->style->utf8, time, sizeof(time));
 	snprintf(mark, sizeof(mark), "%s%s", best->ci95_reached ? "" : "?", doubted ? "!" : "");
 	snprintf(half_text, sizeof(half_text), "%s%.1f %%", v->style->utf8 ? "±" : "+-",
@@ -165,7 +165,7 @@ static void add_failed(struct view *v, const struct assay_result *r, const char 
 {
 	char threads[16], why[640];
 
-	snprintf(threads, sizeof(threads), "%u", r->c.threads);
+	snprintf(threads, sizeof(threads), r->c.threads ? "%u" : "-", r->c.threads);
 	snprintf(why, sizeof(why), "%s%s: %s%s", assay_paint(v->style, ASSAY_RED), assay_status_name(r->status),
 		 r->reason, assay_paint(v->style, ASSAY_RESET));
 	assay_columns_tail(&v->table, (const char *const[]){ name, threads, r->c.variant }, COL_TIME, why);

@@ -60,19 +60,25 @@ static void write_header(const struct assay_report *r, const struct assay_emit_s
 
 	if (fitness)
 		assay_text_addf(out, "machine: %s\n", fitness);
-	snprintf(buf, sizeof(buf), "%s, seed %llu", run->suite, (unsigned long long)run->seed);
+	if (assay_run_is_imported(run))
+		snprintf(buf, sizeof(buf), "%s, imported from %s", run->suite, run->imported.format);
+	else
+		snprintf(buf, sizeof(buf), "%s, seed %llu", run->suite, (unsigned long long)run->seed);
 	line(out, style, "suite", buf);
+	line(out, style, "label", run->label);
 	line(out, style, "machine", run->machine.label);
 	clock_text(run, buf, sizeof(buf));
 	line(out, style, "clock", buf);
 	line(out, style, "placement", environment(run, "placement"));
 	build_text(&run->build, buf, sizeof(buf));
+	if (assay_run_is_imported(run) && !run->build.commit[0])
+		snprintf(buf, sizeof(buf), "commit unknown");
 	line(out, style, "build", buf);
 	snprintf(buf, sizeof(buf), "%.12s%s", run->build.plugin.hash, run->build.plugin.dirty ? " with changes" : "");
 	line(out, style, "plugins", run->build.plugin.hash[0] ? buf : NULL);
 	if (run->id && run->ended_ns) {
 		started_text(run->started_ns, buf, sizeof(buf));
-		line(out, style, "started", buf);
+		line(out, style, "started", run->started_unknown ? "unknown" : buf);
 	}
 	assay_text_add(out, "\n");
 }
@@ -98,6 +104,12 @@ static void add_numbers(const struct assay_result *r, const struct assay_emit_st
 	assay_quantity_text((double)r->warmup_ns * 1e-9, "s", style->utf8, a, sizeof(a));
 	if (assay_result_pace_tried(r))
 		snprintf(slow, sizeof(slow), ", %.1f %% of slow cores", 100 * r->slow_core_frac);
+	if (r->c.cache == ASSAY_CACHE_UNKNOWN) {
+		snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu round%s; disturbance and warm-up unknown",
+			 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s");
+		line(out, style, "samples", buf);
+		return;
+	}
 	snprintf(buf, sizeof(buf),
 		 "%zu of %llu iterations in %zu round%s, %.1f %% disturbed%s, %.1f %% dropped; %s; warm-up %s, %s",
 		 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s",

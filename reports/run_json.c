@@ -75,18 +75,20 @@ static json_t *against_json(const struct assay_run_against *a)
 			 assay_json_number(1 / a->times));
 }
 
-static json_t *case_json(const struct assay_run *run, const struct assay_result *r, bool samples)
+json_t *assay_json_run_case(const struct assay_run *run, const struct assay_result *r, bool samples)
 {
 	const struct assay_run_against against = assay_run_cells_against(run, r);
-	bool paced = r->n_samples && assay_result_pace_tried(r);
+	const bool paced = r->n_samples && assay_result_pace_tried(r);
+	/* of warm-up and disturbance the files of other tools say nothing */
+	const bool watched = r->n_samples && !assay_run_is_imported(run);
 	json_t *o = json_object();
 
 	json_object_set_new(o, "key", assay_json_text(r->c.key));
 	json_object_set_new(o, "op", assay_json_text(r->c.op));
 	json_object_set_new(o, "variant", assay_json_text(r->c.variant));
 	json_object_set_new(o, "axes", axes_json(&r->c));
-	json_object_set_new(o, "threads", json_integer(r->c.threads));
-	json_object_set_new(o, "cache", json_string(assay_cache_name(r->c.cache)));
+	json_object_set_new(o, "threads", r->c.threads ? json_integer(r->c.threads) : json_null());
+	json_object_set_new(o, "cache", assay_json_text(assay_cache_name(r->c.cache)));
 	json_object_set_new(o, "status", json_string(assay_status_name(r->status)));
 	json_object_set_new(o, "reason", assay_json_text(r->reason));
 	json_object_set_new(o, "correct", r->checked ? json_boolean(r->correct) : json_null());
@@ -107,12 +109,12 @@ static json_t *case_json(const struct assay_run *run, const struct assay_result 
 	json_object_set_new(o, "counters", assay_json_counters(&r->counters));
 	json_object_set_new(o, "unavailable", assay_json_unavailable(&r->counters));
 	json_object_set_new(o, "roof", roof_json(&r->roof));
-	json_object_set_new(o, "dropped_frac", r->n_samples ? assay_json_number(r->dropped_frac) : json_null());
-	json_object_set_new(o, "disturbed_frac", r->n_samples ? assay_json_number(r->disturbed_frac) : json_null());
+	json_object_set_new(o, "dropped_frac", watched ? assay_json_number(r->dropped_frac) : json_null());
+	json_object_set_new(o, "disturbed_frac", watched ? assay_json_number(r->disturbed_frac) : json_null());
 	json_object_set_new(o, "slow_core_frac", paced ? assay_json_number(r->slow_core_frac) : json_null());
 	json_object_set_new(o, "slow_core", paced ? json_boolean(r->slow_core) : json_null());
 	json_object_set_new(o, "ci95_reached", r->n_samples ? json_boolean(r->ci95_reached) : json_null());
-	json_object_set_new(o, "steady", r->n_samples ? json_boolean(r->steady) : json_null());
+	json_object_set_new(o, "steady", watched ? json_boolean(r->steady) : json_null());
 	json_object_set_new(o, "converged", r->n_samples ? json_boolean(r->converged) : json_null());
 	json_object_set_new(o, "cpus", cpus_json(r->cpus, r->n_cpus));
 	json_object_set_new(o, "numa_node", r->numa_node >= 0 && r->n_cpus ? json_integer(r->numa_node) : json_null());
@@ -124,30 +126,25 @@ static json_t *case_json(const struct assay_run *run, const struct assay_result 
 	return o;
 }
 
-static json_t *facts_json(const struct assay_fact *facts, size_t n)
+json_t *assay_json_run(const struct assay_run *run)
 {
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < n; i++)
-		json_object_set_new(o, facts[i].name, assay_json_text(facts[i].value));
-	return o;
-}
-
-static json_t *run_json(const struct assay_run *run)
-{
+	/* of inputs and the end the files of other tools say nothing */
+	const bool imported = assay_run_is_imported(run);
 	json_t *o = json_object();
 
 	json_object_set_new(o, "id", run->id ? json_integer(run->id) : json_null());
 	json_object_set_new(o, "suite", assay_json_text(run->suite));
-	json_object_set_new(o, "seed", assay_json_u64(run->seed));
-	json_object_set_new(o, "started", assay_json_time(run->started_ns));
-	json_object_set_new(o, "ended", assay_json_time(run->ended_ns));
+	json_object_set_new(o, "label", assay_json_text(run->label));
+	json_object_set_new(o, "imported", assay_json_text(run->imported.format));
+	json_object_set_new(o, "seed", imported ? json_null() : assay_json_u64(run->seed));
+	json_object_set_new(o, "started", run->started_unknown ? json_null() : assay_json_time(run->started_ns));
+	json_object_set_new(o, "ended", imported ? json_null() : assay_json_time(run->ended_ns));
 	json_object_set_new(o, "machine",
 			    json_pack("{s:o,s:o,s:o}", "id", assay_json_text(run->machine.id), "label",
 				      assay_json_text(run->machine.label), "facts",
-				      facts_json(run->machine.facts, run->machine.n_facts)));
+				      assay_json_facts(run->machine.facts, run->machine.n_facts)));
 	json_object_set_new(o, "build", assay_json_build(&run->build));
-	json_object_set_new(o, "environment", facts_json(run->environment, run->n_environment));
+	json_object_set_new(o, "environment", assay_json_facts(run->environment, run->n_environment));
 	json_object_set_new(o, "all_threads", run->all_threads ? json_integer(run->all_threads) : json_null());
 	json_object_set_new(o, "all_cpus", cpus_json(run->all_cpus, run->n_all_cpus));
 	return o;
@@ -160,10 +157,11 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 
 	(void)style;
 	assay_text_add(out, "{\n  \"schema\": 1,");
-	assay_json_part("\n  \"run\": ", run_json(run), 1, out);
+	assay_json_part("\n  \"run\": ", assay_json_run(run), 1, out);
 	assay_text_add(out, ",\n  \"cases\": [");
 	for (size_t i = 0; i < run->n_results; i++)
-		assay_json_part(i ? ",\n    " : "\n    ", case_json(run, &run->results[i], r->run.samples), 2, out);
+		assay_json_part(i ? ",\n    " : "\n    ", assay_json_run_case(run, &run->results[i], r->run.samples), 2,
+				out);
 	assay_text_add(out, run->n_results ? "\n  ]" : "]");
 	if (run->exact) {
 		json_t *exact = json_object();

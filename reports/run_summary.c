@@ -164,11 +164,16 @@ static void add_doubts(const struct assay_run *run, const struct assay_emit_styl
 	}
 	if (has_fixed_work(run))
 		return;
-	if (wide) {
+	if (wide && assay_run_is_imported(run)) {
 		snprintf(text, sizeof(text),
-			 "%zu of %zu cases are not known to within 0.5 %%, half of all to within %.2g %%: --budget or "
+			 "%zu of %zu cases are not known to within 0.5 %%, half of all to within %.2g %%", wide, n,
+			 100 * middle_half(run, out));
+		assay_named_line(out, style, name, text);
+	} else if (wide) {
+		snprintf(text, sizeof(text),
+			 "%zu of %zu case%s %s not known to within 0.5 %%, half of all to within %.2g %%: --budget or "
 			 "--rounds narrows that",
-			 wide, n, 100 * middle_half(run, out));
+			 wide, n, n == 1 ? "" : "s", n == 1 ? "is" : "are", 100 * middle_half(run, out));
 		assay_named_line(out, style, name, text);
 		name = "";
 	}

@@ -157,15 +157,16 @@ static void add_result(struct assay_columns *t, struct view *v, const struct ass
 
 	snprintf(variant, sizeof(variant), "%s", r->c.variant);
 	assay_run_cells_shape(v->run, &r->c, false, shape, sizeof(shape));
-	snprintf(threads, sizeof(threads), "%u", r->c.threads);
+	snprintf(threads, sizeof(threads), r->c.threads ? "%u" : "-", r->c.threads);
 	cells[COL_VARIANT] = variant;
 	cells[COL_SHAPE] = shape;
 	cells[COL_THREADS] = threads;
-	*(r->c.cache == ASSAY_CACHE_COLD ? &v->cold : &v->warm) = true;
+	v->cold |= r->c.cache == ASSAY_CACHE_COLD;
+	v->warm |= r->c.cache == ASSAY_CACHE_WARM;
 	/* little room: only what is not usual */
 	if (!v->narrow)
 		cells[COL_CACHE] = assay_cache_name(r->c.cache);
-	else if (r->c.cache != ASSAY_CACHE_WARM)
+	else if (r->c.cache == ASSAY_CACHE_COLD)
 		snprintf(shape + strlen(shape), sizeof(shape) - strlen(shape), "%s%s", shape[0] ? " " : "",
 			 assay_cache_name(r->c.cache));
 
@@ -269,12 +270,16 @@ static void add_note_legend(struct assay_text *out, const struct view *v)
 static void add_thread_legend(struct assay_text *out, const struct view *v)
 {
 	char text[192] = "threads, each bound to a core of its own";
-	size_t n = strlen(text);
+	size_t n;
+
+	if (assay_run_is_imported(v->run))
+		snprintf(text, sizeof(text), "threads, as far as the file of the other tool says it");
+	n = strlen(text);
 
 	if (v->narrow && v->cold)
 		snprintf(text + n, sizeof(text) - n,
 			 "; inputs were used before, unless the shape ends with cold: then they are in memory only");
-	else if (!v->narrow)
+	else if (!v->narrow && (v->warm || v->cold))
 		snprintf(text + n, sizeof(text) - n, "; cache: %s%s%s", v->warm ? "warm (inputs used before)" : "",
 			 v->warm && v->cold ? " or " : "", v->cold ? "cold (in memory only)" : "");
 	legend_line(out, v, "thr", text);

@@ -62,6 +62,13 @@ void assay_xml_add(struct assay_text *out, const char *s)
 	}
 }
 
+void assay_xml_attribute(struct assay_text *out, const char *name, const char *value)
+{
+	assay_text_addf(out, " %s=\"", name);
+	assay_xml_add(out, value);
+	assay_text_add(out, "\"");
+}
+
 void assay_log_text(struct assay_text *out, const char *of, const char *log)
 {
 	if (!log || !log[0])

@@ -27,6 +27,8 @@ void assay_when_text(uint64_t unix_ns, char *buf, size_t size);
  * attributes stay as entities.
  */
 void assay_xml_add(struct assay_text *out, const char *s);
+/* An attribute with a blank before it. */
+void assay_xml_attribute(struct assay_text *out, const char *name, const char *value);
 
 /*
  * What a worker printed, its lines behind a blank line and "@of wrote:"; nothing where @log is NULL or "". An empty @of

@@ -2,16 +2,24 @@
 /* XXH3 digests, the only place that knows xxhash. */
 #include "base/hash.h"
 
-#include <stdio.h>
-
 #include <xxhash.h>
+
+static void put_hex(char *to, uint64_t v)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (int i = 15; i >= 0; i--, v >>= 4)
+		to[i] = digits[v & 15];
+}
 
 /* Hex of the canonical (big-endian) form, as xxh128sum prints it. */
 static struct assay_digest to_hex(XXH128_hash_t h)
 {
 	struct assay_digest d;
 
-	snprintf(d.hex, sizeof(d.hex), "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
+	put_hex(d.hex, h.high64);
+	put_hex(d.hex + 16, h.low64);
+	d.hex[ASSAY_DIGEST_LEN] = '\0';
 	return d;
 }
 

@@ -30,6 +30,7 @@ struct launch {
 	char **env;
 	pid_t parent;
 	int null_fd;
+	int gate[2];   /* pipe: the child waits until its end is closed; -1: it does not wait */
 	int report_fd; /* close-on-exec pipe: a struct failure arrives, or the end of file once exec worked */
 };
 
@@ -234,10 +235,22 @@ static void redirect(const struct launch *l)
 		child_fail(l, "redirect");
 }
 
+static void wait_at_gate(const struct launch *l)
+{
+	char byte;
+
+	if (l->gate[0] < 0)
+		return;
+	close(l->gate[1]);
+	while (read(l->gate[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	close(l->gate[0]);
+}
 static __attribute__((noreturn)) void child_main(const struct launch *l)
 {
 	reset_signals();
 	setpgid(0, 0);
+	wait_at_gate(l);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
 		child_fail(l, "tie to its parent");
 	/* A parent that died before the line above sends no signal any more. */
@@ -308,7 +321,7 @@ static int await_exec(int fd, pid_t pid, const struct assay_process_options *o, 
 
 int assay_process_start(struct assay_process *p, const struct assay_process_options *o, struct assay_err *err)
 {
-	struct launch l = { .o = o, .parent = getpid(), .null_fd = -1, .report_fd = -1 };
+	struct launch l = { .o = o, .parent = getpid(), .null_fd = -1, .gate = { -1, -1 }, .report_fd = -1 };
 	int report[2] = { -1, -1 };
 	sigset_t all, old;
 	pid_t pid;
@@ -326,7 +339,7 @@ int assay_process_start(struct assay_process *p, const struct assay_process_opti
 		goto out;
 	}
 	l.null_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
-	if (l.null_fd < 0 || pipe2(report, O_CLOEXEC)) {
+	if (l.null_fd < 0 || pipe2(report, O_CLOEXEC) || (o->before_exec && pipe2(l.gate, O_CLOEXEC))) {
 		rc = assay_err_set(err, ASSAY_EIO, "cannot start '%s': %s", o->argv[0], strerror(errno));
 		goto out;
 	}
@@ -347,6 +360,11 @@ int assay_process_start(struct assay_process *p, const struct assay_process_opti
 	setpgid(pid, pid);
 	close(report[1]);
 	report[1] = -1;
+	if (o->before_exec) {
+		o->before_exec(o->before_exec_arg, pid);
+		close(l.gate[1]);
+		l.gate[1] = -1;
+	}
 	rc = await_exec(report[0], pid, o, err);
 	if (rc)
 		goto out;
@@ -356,6 +374,9 @@ out:
 	free(l.env);
 	if (l.null_fd >= 0)
 		close(l.null_fd);
+	for (int i = 0; i < 2; i++)
+		if (l.gate[i] >= 0)
+			close(l.gate[i]);
 	if (report[0] >= 0)
 		close(report[0]);
 	if (report[1] >= 0)

@@ -34,6 +34,9 @@ struct assay_process_options {
 	int keep_fd, second_fd;
 	int stdout_fd, stderr_fd;
 	const char *cwd; /* NULL: as it is */
+	/* Called in the parent while the child waits, before it becomes the program. NULL: it does not wait. */
+	void (*before_exec)(void *arg, pid_t pid);
+	void *before_exec_arg;
 };
 /*
  * Also fails when the program could not be executed: ASSAY_ENOTFOUND when there is none of that name, ASSAY_EIO

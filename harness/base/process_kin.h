@@ -12,4 +12,7 @@
  */
 bool assay_process_is_kin(pid_t pid);
 
+/* How users are told that a signal of @pid was ignored. A format with one %d. */
+#define ASSAY_PROCESS_KIN_SIGNAL "ignored a signal that process %d sent, which runs a plugin"
+
 #endif

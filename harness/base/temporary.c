@@ -22,20 +22,23 @@
 
 #define PREFIX "assay-"
 
-/* When process @pid began, in ticks since the machine did (proc(5), field 22 of stat); 0: it is not there. */
+/*
+ * When process @pid began, in ticks since the machine did (proc(5), field 22 of stat); 0: it is not there, or has ended
+ * and waits for a parent that does not ask.
+ */
 static uint64_t start_of(long pid)
 {
-	char path[64], line[1024];
+	char path[64], line[1024], state = 0;
 	unsigned long long start = 0;
 	const char *at;
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
 	/* the name of the program may hold anything, and ends with the last parenthesis */
 	at = assay_file_line(path, line, sizeof(line)) ? strrchr(line, ')') : NULL;
-	if (at && sscanf(at + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-			 &start) != 1)
+	if (at && sscanf(at + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+			 &state, &start) != 2)
 		start = 0;
-	return start;
+	return state == 'Z' || state == 'X' ? 0 : start;
 }
 
 static bool is_gone(long pid, uint64_t start)

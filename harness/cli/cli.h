@@ -23,15 +23,22 @@ int assay_cmd_init(int argc, char **argv);
 int assay_cmd_new(int argc, char **argv);
 int assay_cmd_verify(int argc, char **argv);
 int assay_cmd_show(int argc, char **argv);
+int assay_cmd_db(int argc, char **argv);
 int assay_cmd_doctor(int argc, char **argv);
 int assay_cmd_gate(int argc, char **argv);
 int assay_cmd_baseline(int argc, char **argv);
+int assay_cmd_export(int argc, char **argv);
 int assay_cmd_history(int argc, char **argv);
+int assay_cmd_import(int argc, char **argv);
 int assay_cmd_plot(int argc, char **argv);
+int assay_cmd_report(int argc, char **argv);
 int assay_cmd_compare(int argc, char **argv);
+int assay_cmd_diff(int argc, char **argv);
+int assay_cmd_bisect(int argc, char **argv);
 int assay_cmd_judge(int argc, char **argv);
 int assay_cmd_certify(int argc, char **argv);
 int assay_cmd_plan(int argc, char **argv);
+int assay_cmd_profile(int argc, char **argv);
 
 /* "assay: …" on standard error. */
 void assay_cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

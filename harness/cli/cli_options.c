@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/cli.h"
 
@@ -30,6 +31,30 @@ int assay_option_text(void *to, const char *arg, const char *name, struct assay_
 int assay_option_duration(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	return assay_parse_duration_ns(arg, name, to, err);
+}
+
+int assay_option_date(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	struct tm tm = { 0 }, back;
+	int end = 0, year, month, day, hour = 0, minute = 0;
+	time_t t;
+
+	if (sscanf(arg, "%4d-%2d-%2d%n", &year, &month, &day, &end) != 3 ||
+	    (arg[end] == 'T' && (sscanf(arg + end, "T%2d:%2d%n", &hour, &minute, &end) != 2 || strlen(arg) != 16)) ||
+	    (strlen(arg) != 10 && strlen(arg) != 16) || year < 1970 || year > 2500)
+		goto bad;
+	tm = (struct tm){
+		.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour, .tm_min = minute
+	};
+	back = tm;
+	t = timegm(&back);
+	if (back.tm_mon != tm.tm_mon || back.tm_mday != day || back.tm_hour != hour || back.tm_min != minute)
+		goto bad;
+	*(uint64_t *)to = (uint64_t)t * 1000000000u;
+	return 0;
+bad:
+	return assay_err_set(err, ASSAY_EUSAGE,
+			     "bad %s '%s': expected a date, such as 2026-01-31 or 2026-01-31T12:00 (UTC)", name, arg);
 }
 
 int assay_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err)

@@ -62,6 +62,8 @@ int assay_option_flag(void *to, const char *arg, const char *name, struct assay_
 int assay_option_text(void *to, const char *arg, const char *name, struct assay_err *err);
 /* For uint64_t, in nanoseconds: "250ms", "2s", "5min". */
 int assay_option_duration(void *to, const char *arg, const char *name, struct assay_err *err);
+/* For uint64_t, unix time in nanoseconds: "2026-01-31", "2026-01-31T12:00". */
+int assay_option_date(void *to, const char *arg, const char *name, struct assay_err *err);
 /* For int64_t: the number of a stored run or comparison; `last` gives 0. */
 int assay_option_run(void *to, const char *arg, const char *name, struct assay_err *err);
 int assay_option_comparison(void *to, const char *arg, const char *name, struct assay_err *err);

@@ -29,7 +29,9 @@ static const struct assay_option options[] = {
 	{ "manifest", 0, "FILE", assay_option_text, AT(q.manifest),
 	  "Cases that must have been measured (default baselines/SUITE.manifest)" },
 	{ "baseline", 0, "NAME", assay_option_text, AT(q.baseline),
-	  "Compare with this baseline (default: the newest of this machine and suite, else the last comparable run)" },
+	  "Compare with this baseline (default: the newest of this machine and suite, else the runs since the last "
+	  "change that "
+	  "'assay history --confirm' confirmed)" },
 	{ "evidence", 0, "KIND", assay_option_evidence, AT(q.take),
 	  "exact: judge the newest counts of the suite alone, against the recorded ones; stored: judge the run alone; "
 	  "all: the run and the counts beside it (default)" },

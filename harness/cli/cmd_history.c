@@ -2,16 +2,17 @@
 /* assay history: the stored runs of a case, and where its level changed. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/compare_options.h"
 #include "drive/case_history.h"
+#include "drive/confirming.h"
 
 struct history_args {
-	struct assay_settings s;
+	struct assay_compare_args c; /* of --confirm */
 	struct assay_history_request q;
-	bool csv;
+	bool csv, confirm;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -30,34 +31,12 @@ static int check(void *args, struct assay_err *err)
 
 	if (!a->q.key || !a->q.key[0])
 		return assay_err_set(err, ASSAY_EUSAGE, "no case given: assay history CASE");
-	if (a->csv && a->s.json)
+	if (a->csv && a->c.s.json)
 		return assay_err_set(err, ASSAY_EUSAGE, "--csv and --json exclude each other");
+	if (!a->confirm && (a->c.q.budget_ns || a->c.q.margin_frac > 0 || a->c.q.policy || a->c.s.r.suite))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--budget, --margin, --policy and --suite are for the comparisons of --confirm");
 	return 0;
-}
-
-/* For uint64_t, unix time in nanoseconds: "2026-01-31", "2026-01-31T12:00". */
-static int set_since(void *to, const char *arg, const char *name, struct assay_err *err)
-{
-	struct tm tm = { 0 }, back;
-	int end = 0, year, month, day, hour = 0, minute = 0;
-	time_t t;
-
-	if (sscanf(arg, "%4d-%2d-%2d%n", &year, &month, &day, &end) != 3 ||
-	    (arg[end] == 'T' && (sscanf(arg + end, "T%2d:%2d%n", &hour, &minute, &end) != 2 || strlen(arg) != 16)) ||
-	    (strlen(arg) != 10 && strlen(arg) != 16) || year < 1970 || year > 2500)
-		goto bad;
-	tm = (struct tm){
-		.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour, .tm_min = minute
-	};
-	back = tm;
-	t = timegm(&back);
-	if (back.tm_mon != tm.tm_mon || back.tm_mday != day || back.tm_hour != hour || back.tm_min != minute)
-		goto bad;
-	*(uint64_t *)to = (uint64_t)t * 1000000000u;
-	return 0;
-bad:
-	return assay_err_set(err, ASSAY_EUSAGE,
-			     "bad %s '%s': expected a date, such as 2026-01-31 or 2026-01-31T12:00 (UTC)", name, arg);
 }
 
 static int set_alpha(void *to, const char *arg, const char *name, struct assay_err *err)
@@ -89,10 +68,16 @@ static int set_least_run(void *to, const char *arg, const char *name, struct ass
 #define AT(member) offsetof(struct history_args, member)
 
 static const struct assay_option options[] = {
-	{ "since", 0, "DATE", set_since, AT(q.since_ns), "Runs from this day on (2026-01-31, 2026-01-31T12:00; UTC)" },
+	{ "since", 0, "DATE", assay_option_date, AT(q.since_ns),
+	  "Runs from this day on (2026-01-31, 2026-01-31T12:00; UTC)" },
 	{ "machine", 0, "NAME", assay_option_text, AT(q.machine),
 	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
 	{ "csv", 0, NULL, assay_option_flag, AT(csv), "A row a run, for spreadsheets" },
+	{ "confirm", 0, NULL, assay_option_flag, AT(confirm),
+	  "Build both sides of each change and compare them in lock step: did the code do it? Answers are stored" },
+	{ "suite", 0, "NAME", assay_option_text, AT(c.s.r.suite), "That has the case (default: that of the run)" },
+	{ "policy", 0, "FILE", assay_option_text, AT(c.q.policy),
+	  "Of the comparisons (default baselines/policy.conf)" },
 	{ "alpha", 0, "FRAC", set_alpha, AT(q.alpha), "Chance that an unchanged series shows a change (default 1 %)" },
 	{ "smallest", 0, "FRAC", set_least, AT(q.least_frac), "Leave out smaller changes (default 0.5 %)" },
 	{ "shortest", 0, "RUNS", set_least_run, AT(q.least_run), "No level is shorter than this (default 5 runs)" },
@@ -107,7 +92,7 @@ static const struct assay_command_line line = {
 	       "has.\v"
 	       "example:\n"
 	       "  assay history 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' --json",
-	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
+	.tables = { ASSAY_OPTIONS_READING, { assay_options_load, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,
 };
@@ -120,10 +105,11 @@ static int history(void *args, struct assay_watcher *w, int *status, struct assa
 	struct assay_case_history h;
 	int rc;
 
-	(void)w;
 	(void)status;
-	a->q.db = a->s.r.db;
+	a->q.db = a->c.s.r.db;
 	rc = assay_case_history(&a->q, &h, err);
+	if (!rc && a->confirm)
+		rc = assay_confirm_changes(&a->c.q, &w->watch, &h, err);
 	if (!rc)
 		rc = assay_emit(&(struct assay_report){ .kind = ASSAY_REPORT_CHANGES,
 							.history = { .key = h.c.key,
@@ -132,9 +118,9 @@ static int history(void *args, struct assay_watcher *w, int *status, struct assa
 								     .n_points = h.n_points,
 								     .changes = h.changes,
 								     .n_changes = h.n_changes } },
-				a->csv      ? "csv"
-				: a->s.json ? "json"
-					    : "text",
+				a->csv        ? "csv"
+				: a->c.s.json ? "json"
+					      : "text",
 				&style, &out, err);
 	if (!rc)
 		assay_cli_put(&out);
@@ -145,7 +131,7 @@ static int history(void *args, struct assay_watcher *w, int *status, struct assa
 
 int assay_cmd_history(int argc, char **argv)
 {
-	struct history_args a = { 0 };
+	struct history_args a = { .c.q.what = &a.c.s.r };
 
 	return assay_command(&line, argc, argv, &a, history);
 }

@@ -1,251 +1,359 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay plot: the history of one case as a picture, or of all cases as a page. */
-#include <math.h>
+/* assay plot: what is stored as a picture. */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "cli/cli.h"
-#include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/plot_command.h"
+#include "drive/sample_sets.h"
 #include "drive/stored_results.h"
-#include "model/quantity.h"
-#include "reports/trend.h"
+#include "drive/stored_verdicts.h"
 
-struct plot_args {
-	struct assay_settings s;
-	const char *what; /* "trend" or "report" */
-	const char *key, *out, *metric;
+/* Which options a kind knows; others would do nothing. */
+enum takes {
+	TAKES_METRIC = 1,
+	TAKES_AXIS = 2,
+	TAKES_BY = 4,
+	TAKES_PER = 8,
+	TAKES_MACHINE = 16,
+	TAKES_COMPARISON = 32,
 };
+
+typedef int draw_fn(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err);
+
+static draw_fn draw_trend, draw_comparison, draw_run, draw_distribution, draw_report;
+
+static const struct kind {
+	const char *name;
+	const char *form; /* for messages */
+	draw_fn *draw;
+	unsigned takes;
+	size_t n_ids; /* at most */
+	bool needs_case, no_case;
+} kinds[] = {
+	{ "trend", "trend CASE -o FILE.svg", draw_trend, TAKES_METRIC | TAKES_BY | TAKES_PER | TAKES_MACHINE, 0, true,
+	  false },
+	{ "comparison", "comparison [ID [CASE]] -o FILE.svg", draw_comparison, 0, 1, false, false },
+	{ "roofline", "roofline [RUN [CASE]] -o FILE.svg", draw_run, 0, 1, false, false },
+	{ "distribution", "distribution CASE [RUN [RUN]] -o FILE.svg", draw_distribution, TAKES_COMPARISON, 2, true,
+	  false },
+	{ "scaling", "scaling [RUN [CASE]] -o FILE.svg", draw_run, 0, 1, false, false },
+	{ "sweep", "sweep [RUN [CASE]] -o FILE.svg", draw_run, TAKES_METRIC | TAKES_AXIS, 1, false, false },
+	{ "generate", "generate [RUN [CASE]] -o FILE.svg", draw_run, 0, 1, false, false },
+	{ "report", "report -o DIR", draw_report, TAKES_METRIC | TAKES_MACHINE, 0, false, true },
+};
+#define N_KINDS   (sizeof(kinds) / sizeof(kinds[0]))
+#define ALL_KINDS "trend, comparison, roofline, distribution, scaling, sweep, generate or report"
+
+static const struct kind *find_kind(const char *name)
+{
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return NULL;
+}
+
+static bool is_id(const char *arg)
+{
+	return !strcmp(arg, "last") || (arg[0] && !arg[strspn(arg, "0123456789")]);
+}
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
-	struct plot_args *a = args;
+	struct assay_plot_args *a = args;
+	const struct kind *k = a->what ? find_kind(a->what) : NULL;
 
 	if (!a->what) {
-		if (strcmp(arg, "trend") && strcmp(arg, "report"))
-			return assay_err_set(err, ASSAY_EUSAGE,
-					     "cannot plot '%s': expected 'trend CASE -o FILE' or 'report -o DIR'", arg);
+		if (!find_kind(arg))
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot plot '%s': expected " ALL_KINDS, arg);
 		a->what = arg;
 		return 0;
 	}
-	if (a->key || strcmp(a->what, "trend"))
-		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': the output is named with -o", arg);
+	if (is_id(arg) && a->n_ids < k->n_ids) {
+		const char *what = k->draw == draw_comparison ? "comparison" : "run";
+
+		return assay_parse_id(arg, what, what, &a->ids[a->n_ids++], err);
+	}
+	if (a->key || k->no_case)
+		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': expected 'assay plot %s'", arg,
+				     k->form);
+	if (!arg[0])
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "bad case '': expected a part of a key or a glob, such as 'matmul.*'");
 	a->key = arg;
+	return 0;
+}
+
+static int check_options(const struct assay_plot_args *a, const struct kind *k, struct assay_err *err)
+{
+	const struct {
+		bool given;
+		unsigned takes;
+		const char *name;
+	} options[] = {
+		{ a->metric, TAKES_METRIC, "--metric" },    { a->axis, TAKES_AXIS, "--axis" },
+		{ a->by_given, TAKES_BY, "--by" },          { a->per != ASSAY_TREND_ALONE, TAKES_PER, "--per" },
+		{ a->machine, TAKES_MACHINE, "--machine" }, { a->of_comparison, TAKES_COMPARISON, "--comparison" },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (options[i].given && !(k->takes & options[i].takes))
+			return assay_err_set(err, ASSAY_EUSAGE, "%s does nothing for 'plot %s': drop it",
+					     options[i].name, k->name);
+	if (a->of_comparison && a->n_ids)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--comparison and a run exclude each other: the samples are of one of them");
+	if (a->machine && a->per == ASSAY_TREND_PER_MACHINE)
+		return assay_err_set(err, ASSAY_EUSAGE, "--machine and '--per machine' exclude each other");
 	return 0;
 }
 
 static int check(void *args, struct assay_err *err)
 {
-	const struct plot_args *a = args;
+	const struct assay_plot_args *a = args;
+	const struct kind *k = a->what ? find_kind(a->what) : NULL;
+	int rc;
 
-	if (!a->what)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "nothing to plot: expected 'trend CASE -o FILE' or 'report -o DIR'");
-	if (!strcmp(a->what, "trend") && !a->key)
-		return assay_err_set(err, ASSAY_EUSAGE, "no case given: assay plot trend CASE -o FILE.svg");
-	if (!a->out || !a->out[0])
-		return assay_err_set(err, ASSAY_EUSAGE, "no output given: name one with -o %s",
-				     !strcmp(a->what, "trend") ? "FILE.svg" : "DIR");
-	return 0;
+	if (!k)
+		return assay_err_set(err, ASSAY_EUSAGE, "nothing to plot: expected " ALL_KINDS);
+	if (k->needs_case && !a->key)
+		return assay_err_set(err, ASSAY_EUSAGE, "no case given: assay plot %s", k->form);
+	rc = check_options(a, k, err);
+	if (!rc && (!a->out || !a->out[0]))
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no output given: name one with -o %s",
+				   k->no_case ? "DIR" : "FILE.svg");
+	return rc;
 }
 
+/* The place of @arg in @names, which end with NULL. */
+static int choose(const char *arg, const char *name, const char *const *names, const char *expected, int *out,
+		  struct assay_err *err)
+{
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(arg, names[i])) {
+			*out = i;
+			return 0;
+		}
+	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected %s", name, arg, expected);
+}
+
+static int set_by(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	static const char *const names[] = { "commit", "date", NULL };
+	struct assay_plot_args *a = to;
+	int i = 0, rc = choose(arg, name, names, "commit or date", &i, err);
+
+	a->by_given = true;
+	a->by_date = i == 1;
+	return rc;
+}
+
+static int set_per(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	static const char *const names[] = { "machine", "variant", NULL };
+	struct assay_plot_args *a = to;
+	int i = 0, rc = choose(arg, name, names, "machine or variant", &i, err);
+
+	a->per = i ? ASSAY_TREND_PER_VARIANT : ASSAY_TREND_PER_MACHINE;
+	return rc;
+}
+
+static int set_theme(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	static const char *const names[] = { "auto", "light", "dark", NULL };
+	struct assay_plot_args *a = to;
+	int i = 0, rc = choose(arg, name, names, "light, dark or auto", &i, err);
+
+	a->theme = (enum assay_plot_theme)i;
+	return rc;
+}
+
+static int set_comparison(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	struct assay_plot_args *a = to;
+
+	a->of_comparison = true;
+	return assay_option_comparison(&a->comparison, arg, name, err);
+}
+
+#define AT(member) offsetof(struct assay_plot_args, member)
+
 static const struct assay_option options[] = {
-	{ "output", 'o', "PATH", assay_option_text, offsetof(struct plot_args, out),
-	  "Picture (.svg or .png) of a trend, folder of a report" },
-	{ "metric", 0, "NAME", assay_option_text, offsetof(struct plot_args, metric),
-	  "Draw this metric or count, such as bytes_per_s, kv_cache_hit_rate or exact_instructions (default: time)" },
+	{ "output", 'o', "PATH", assay_option_text, AT(out), "Picture (.svg or .png), of a report the folder" },
+	{ "by", 0, "WHAT", set_by, 0, "Axis of a trend: commit (default) or date" },
+	{ "per", 0, "WHAT", set_per, 0, "A line of a trend for each machine or variant (default: one line)" },
+	{ "machine", 0, "NAME", assay_option_text, AT(machine),
+	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
+	{ "metric", 0, "NAME", assay_option_text, AT(metric),
+	  "Draw this metric or count of a trend, report or sweep, such as bytes_per_s or exact_instructions (default: "
+	  "time, of a sweep the rate)" },
+	{ "axis", 0, "NAME", assay_option_text, AT(axis), "Axis of a sweep, such as n (default: that of most values)" },
+	{ "comparison", 0, "ID", set_comparison, 0, "A distribution of both sides of this comparison, or of the last" },
+	{ "theme", 0, "NAME", set_theme, 0,
+	  "light, dark, or auto (default): as the reader's system says, where the format can" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "trend CASE\nreport",
-	.doc = "Draw the stored runs of a case over time (median with its interval), or of all cases into a folder "
-	       "with a page. CASE is a key, with its number of threads or with t=all, or a glob or part that only "
-	       "one key has. The runs are those of the machine that measured last.\v"
+	.usage = "trend CASE\ncomparison [ID [CASE]]\nroofline [RUN [CASE]]\ndistribution CASE [RUN [RUN]]\n"
+		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]\ngenerate [RUN [CASE]]\nreport",
+	.doc = "Draw what is stored: the runs of a case over time with the changes of its level; the verdicts of a "
+	       "comparison; the cases of a run below the roofs of its machine; the samples of a case; speed by "
+	       "threads; over an axis of a shape; where generation spends its time; or the trends of all cases into a "
+	       "folder with a page. CASE is a key, with its number of threads or with t=all, or a glob or part; where "
+	       "one case is drawn only one key may have it. Without a number the newest run or comparison is taken.\v"
 	       "examples:\n"
 	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n"
+	       "  assay plot trend 'quantize.q8_0/*/n=1048576/t=1/warm' --per variant -o q.png\n"
+	       "  assay plot comparison last -o comparison.svg\n"
+	       "  assay plot roofline last 'matmul.*' -o roofline.svg\n"
 	       "  assay plot report --metric roof_frac -o roofs",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,
 };
 
-/* The runs of a case, which borrow @unit; the caller frees *points. */
-static int history_of(const struct assay_history *h, const struct assay_case *c, const char *metric,
-		      char unit[ASSAY_METRIC_UNIT_MAX], struct assay_report *r, struct assay_trend_point **points,
-		      struct assay_err *err)
+int assay_plot_write(const struct assay_plot_args *a, const struct assay_plot *p, const char *path,
+		     struct assay_err *err)
 {
-	size_t n = 0;
-	int rc = assay_history_points(h, c, metric, points, &n, unit, err);
-
-	*r = (struct assay_report){
-		.kind = ASSAY_REPORT_HISTORY,
-		.history = { .key = c->key,
-			     .metric = metric,
-			     .unit = unit,
-			     .machine = h->newest.machine_label,
-			     .points = *points,
-			     .n_points = n,
-			     .interrupted = assay_interrupt_flag() },
+	const struct assay_report r = {
+		.kind = ASSAY_REPORT_PLOT,
+		.plot = { .plot = p, .options = { .theme = a->theme, .interrupted = assay_interrupt_flag() } }
 	};
-	return rc;
-}
 
-static int plot_trend(const struct plot_args *a, const struct assay_history *h, struct assay_err *err)
-{
-	struct assay_trend_point *points = NULL;
-	const struct assay_case *c = NULL;
-	char unit[ASSAY_METRIC_UNIT_MAX];
-	struct assay_report r;
-	int rc = assay_history_find(h, a->key, &c, err);
-
-	if (!rc)
-		rc = history_of(h, c, a->metric, unit, &r, &points, err);
-	if (!rc)
-		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
-	if (!rc)
-		printf("%zu run%s of %s drawn in %s\n", r.history.n_points, r.history.n_points == 1 ? "" : "s", c->key,
-		       a->out);
-	free(points);
-	return rc;
-}
-
-struct page {
-	struct assay_report_picture *pictures;
-	char (*files)[ASSAY_TREND_NAME_MAX];
-	char (*last)[64];
-	size_t n;
-};
-
-static int add_plot(struct page *page, const char *folder, const struct assay_report *r, struct assay_err *err)
-{
-	const struct assay_report_history *h = &r->history;
-	char path[4096 + ASSAY_TREND_NAME_MAX];
-	const struct assay_trend_point *from = &h->points[0], *to = &h->points[h->n_points - 1];
-	double first = h->metric ? from->value : from->median_ns, last = h->metric ? to->value : to->median_ns;
-	size_t i = page->n;
-	int rc;
-
-	assay_trend_file_name(h->key, ".svg", page->files[i]);
-	if (h->metric)
-		assay_metric_text(h->metric, last, h->unit, true, page->last[i], sizeof(page->last[i]));
-	else
-		assay_quantity_text(last * 1e-9, "s", true, page->last[i], sizeof(page->last[i]));
-	snprintf(path, sizeof(path), "%s/%s", folder, page->files[i]);
-	rc = assay_hint_user_path(assay_emit_file(r, NULL, path, err), err);
-	if (rc)
-		return rc;
-	page->pictures[i] =
-		(struct assay_report_picture){ .key = h->key,
-					       .file = page->files[i],
-					       .last = page->last[i],
-					       .change_frac = h->n_points > 1 && first > 0 ? last / first - 1 : NAN,
-					       .n_runs = h->n_points };
-	page->n++;
-	return 0;
-}
-
-/* Keep the first reason why a case cannot be drawn. */
-static int take_hint(struct assay_err *to, const struct assay_err *why)
-{
-	if (!to->text[0])
-		*to = *why;
-	return 0;
-}
-
-static int plot_all(struct page *page, const struct plot_args *a, const struct assay_history *h, struct assay_err *err)
-{
-	bool bar = isatty(STDERR_FILENO);
-	struct assay_err why = { 0 };
-	int rc = 0;
-
-	for (size_t i = 0; i < h->n && !rc; i++) {
-		struct assay_trend_point *points = NULL;
-		char unit[ASSAY_METRIC_UNIT_MAX];
-		struct assay_err none = { 0 };
-		struct assay_report r;
-
-		if (bar)
-			fprintf(stderr, "\rdrawing %zu/%zu\033[K", i + 1, h->n);
-		rc = history_of(h, &h->cases[i], a->metric, unit, &r, &points, &none);
-		if (!rc)
-			rc = add_plot(page, a->out, &r, err);
-		else if (a->metric && rc == ASSAY_EUSAGE)
-			rc = take_hint(&why, &none); /* not every case has it */
-		else
-			rc = assay_err_set(err, rc, "%s", none.text);
-		free(points);
-	}
-	if (bar)
-		fputs("\r\033[K", stderr);
-	if (!rc && a->metric && !page->n)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "%s", why.text);
-	if (rc == ASSAY_EINTERRUPTED)
-		assay_err_set(err, rc, "interrupted: %zu of %zu plots are in '%.255s', and no page of them", page->n,
-			      h->n, a->out);
-	return rc;
-}
-
-static int write_page(const struct page *page, const struct plot_args *a, const struct assay_history *h,
-		      struct assay_err *err)
-{
-	const struct assay_report r = { .kind = ASSAY_REPORT_GALLERY,
-					.gallery = { .machine = h->newest.machine_label,
-						     .metric = a->metric,
-						     .pictures = page->pictures,
-						     .n_pictures = page->n } };
-	char path[4096 + sizeof("/index.html")];
-
-	snprintf(path, sizeof(path), "%s/index.html", a->out);
 	return assay_hint_user_path(assay_emit_file(&r, NULL, path, err), err);
 }
 
-static int plot_report(const struct plot_args *a, const struct assay_history *h, struct assay_err *err)
+static size_t n_points(const struct assay_trend_lines *l)
 {
-	struct page page = { 0 };
-	int rc = 0;
+	size_t n = 0;
 
-	if (strlen(a->out) >= 4096)
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot write '%.80s…': its path is too long", a->out);
-	page.pictures = calloc(h->n + 1, sizeof(*page.pictures));
-	page.files = calloc(h->n + 1, sizeof(*page.files));
-	page.last = calloc(h->n + 1, sizeof(*page.last));
-	if (!page.pictures || !page.files || !page.last)
-		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < l->n_lines; i++)
+		n += l->lines[i].n_points;
+	return n;
+}
+
+static int draw_trend(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
+{
+	const struct assay_trend_request q = { .db = a->s.r.db,
+					       .key = a->key,
+					       .machine = a->machine,
+					       .metric = a->metric,
+					       .per = a->per,
+					       .interrupted = assay_interrupt_flag() };
+	struct assay_trend_lines l;
+	int rc = assay_trend_lines(&q, &l, err);
+
+	(void)w;
 	if (!rc)
-		rc = assay_hint_user_path(assay_file_mkdirs(a->out, err), err);
+		rc = assay_plot_write(a,
+				      &(struct assay_plot){ .kind = ASSAY_PLOT_TREND,
+							    .trend = { .key = l.c.key,
+								       .metric = a->metric,
+								       .unit = l.unit,
+								       .machine = l.machine,
+								       .lines = l.lines,
+								       .n_lines = l.n_lines,
+								       .marks = l.marks,
+								       .n_marks = l.n_marks,
+								       .by_date = a->by_date } },
+				      a->out, err);
 	if (!rc)
-		rc = plot_all(&page, a, h, err);
-	if (!rc)
-		rc = write_page(&page, a, h, err);
-	if (!rc)
-		printf("%zu plots in %s/index.html\n", page.n, a->out);
-	free(page.pictures);
-	free(page.files);
-	free(page.last);
+		printf("%zu run%s of %s drawn in %s\n", n_points(&l), n_points(&l) == 1 ? "" : "s", l.c.key, a->out);
+	assay_trend_lines_release(&l);
 	return rc;
+}
+
+static int draw_comparison(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
+{
+	struct assay_compare_outcome out = { 0 };
+	int rc;
+
+	w->hold = true;
+	rc = assay_stored_verdicts(a->s.r.db, a->ids[0], a->key, &w->watch, &out, err);
+	if (!rc)
+		rc = assay_plot_write(
+			a, &(struct assay_plot){ .kind = ASSAY_PLOT_COMPARISON, .comparison = { .gate = &out.report } },
+			a->out, err);
+	if (!rc)
+		printf("comparison %" PRId64 " drawn in %s\n", out.id, a->out);
+	assay_compare_outcome_release(&out);
+	return rc;
+}
+
+static int draw_run(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
+{
+	struct assay_run run;
+	const enum assay_plot_kind kind = assay_plot_find(a->what);
+	int rc = assay_stored_run(a->s.r.db, a->ids[0], a->key, &run, err);
+
+	(void)w;
+	/* a roofline has limits of cases that were not selected */
+	if (!rc && a->key && kind == ASSAY_PLOT_ROOFLINE) {
+		int64_t id = run.id;
+
+		assay_run_release(&run);
+		rc = assay_stored_run(a->s.r.db, id, NULL, &run, err);
+	}
+	if (!rc && a->metric && strcmp(a->metric, "time_s") != 0)
+		rc = assay_stored_metric_known(&run, a->metric, err);
+	if (!rc)
+		rc = assay_plot_write(
+			a,
+			&(struct assay_plot){
+				.kind = kind,
+				.run = { .run = &run, .only = a->key, .axis = a->axis, .metric = a->metric } },
+			a->out, err);
+	if (!rc)
+		printf("%s of run %" PRId64 " drawn in %s\n", a->what, run.id, a->out);
+	assay_run_release(&run);
+	return rc;
+}
+
+static int draw_distribution(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
+{
+	const struct assay_sample_request q = { .db = a->s.r.db,
+						.only = a->key,
+						.comparison = a->of_comparison,
+						.ids = { a->of_comparison ? a->comparison : a->ids[0], a->ids[1] },
+						.n_ids = a->n_ids };
+	struct assay_sample_sets s;
+	int rc = assay_sample_sets(&q, &s, err);
+
+	(void)w;
+	if (!rc)
+		rc = assay_plot_write(a,
+				      &(struct assay_plot){ .kind = ASSAY_PLOT_DISTRIBUTION,
+							    .distribution = { .key = s.key,
+									      .machine = s.machine,
+									      .sides = s.sides,
+									      .n_sides = s.n } },
+				      a->out, err);
+	if (!rc)
+		printf("samples of %s drawn in %s\n", s.key, a->out);
+	assay_sample_sets_release(&s);
+	return rc;
+}
+
+static int draw_report(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
+{
+	(void)w;
+	return assay_plot_gallery(a, err);
 }
 
 static int plot(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
-	const struct plot_args *a = args;
-	struct assay_history h = { 0 };
-	int rc = assay_history_open(&h, a->s.r.db, NULL, err);
+	const struct assay_plot_args *a = args;
 
-	(void)w;
 	(void)status;
 	assay_interrupt_hold();
-	if (!rc)
-		rc = !strcmp(a->what, "trend") ? plot_trend(a, &h, err) : plot_report(a, &h, err);
-	assay_history_close(&h);
-	return rc;
+	return find_kind(a->what)->draw(a, w, err);
 }
 
 int assay_cmd_plot(int argc, char **argv)
 {
-	struct plot_args a = { 0 };
+	struct assay_plot_args a = { 0 };
 
 	return assay_command(&line, argc, argv, &a, plot);
 }

@@ -37,6 +37,10 @@ static const struct assay_option options[] = {
 	{ "budget", 0, "TIME", assay_option_duration, AT(r.budget_ns),
 	  "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the "
 	  "work is fixed)" },
+	{ "exact-budget", 0, "TIME", assay_option_duration, AT(r.exact_budget_ns),
+	  "Time for all exact counts together, such as 1min; cases for which it does not suffice are named (default: "
+	  "as "
+	  "the suite says; with --only as long as it takes)" },
 	{ "rounds", 0, "N", set_rounds, AT(r),
 	  "Measure the suite N times over, each case in a new process with its share of the time, and take the median "
 	  "of its medians (default: as the suite says; with ASSAY_DETERMINISTIC=1 always once)" },
@@ -158,6 +162,7 @@ static int check_options(const struct assay_request *q, struct assay_err *err)
 		{ "--cache-model", q->cache_model != NULL },
 		{ "--counter-source", q->counter_source != ASSAY_EXACT_SOURCE_AUTO },
 		{ "--steps", q->max_steps != 0 },
+		{ "--exact-budget", q->exact_budget_ns != 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(of_times) / sizeof(of_times[0]) && q->take == ASSAY_TAKE_COUNTS; i++)

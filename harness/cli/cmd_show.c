@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/bottlenecks.h"
 #include "drive/stored_results.h"
 
 struct show_args {
@@ -16,6 +17,7 @@ struct show_args {
 	bool comparisons; /* not runs */
 	bool samples;
 	const char *metric;
+	bool bottlenecks;
 };
 
 static int take_id(struct show_args *a, const char *arg, struct assay_err *err)
@@ -55,6 +57,9 @@ static int check(void *args, struct assay_err *err)
 	if (a->metric && (a->comparisons || !a->run || a->samples))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--metric is of the cases of a run: assay show RUN [CASE] --metric %s", a->metric);
+	if (a->bottlenecks && (a->comparisons || !a->run || a->samples || a->metric))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--bottlenecks is of the cases of a run: assay show RUN [CASE] --bottlenecks");
 	return 0;
 }
 
@@ -63,6 +68,8 @@ static const struct assay_option options[] = {
 	  "With a case, its raw samples as well" },
 	{ "metric", 0, "NAME", assay_option_text, offsetof(struct show_args, metric),
 	  "This metric or count of each case of a run, such as bytes_per_s, kv_cache_hit_rate or exact_instructions" },
+	{ "bottlenecks", 0, NULL, assay_option_flag, offsetof(struct show_args, bottlenecks),
+	  "What bounds each case of a run: memory, compute, latency or overhead, and advice with the expected gain" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -73,6 +80,7 @@ static const struct assay_command_line line = {
 	       "examples:\n"
 	       "  assay show last 'matmul.ternary/avx2/*' --samples\n"
 	       "  assay show last --metric roof_frac\n"
+	       "  assay show last --bottlenecks\n"
 	       "  assay show comparisons last",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = take_arg,
@@ -133,6 +141,21 @@ static int show_run(const struct show_args *a, struct assay_err *err)
 	return rc;
 }
 
+static int show_bottlenecks(const struct show_args *a, struct assay_err *err)
+{
+	struct assay_bottleneck *v = NULL;
+	int64_t run = a->run_id;
+	size_t n = 0;
+	int rc = assay_bottlenecks_find(a->s.r.db, &run, a->only, &v, &n, err);
+
+	if (!rc)
+		rc = assay_cli_emit(
+			&(struct assay_report){ .kind = ASSAY_REPORT_BOTTLENECKS, .bottlenecks = { run, v, n } },
+			a->s.json, a->s.verbose, err);
+	free(v);
+	return rc;
+}
+
 static int show_comparisons(const struct show_args *a, struct assay_err *err)
 {
 	struct assay_comparison_info *list = NULL;
@@ -172,6 +195,8 @@ static int show(void *args, struct assay_watcher *w, int *status, struct assay_e
 	(void)status;
 	if (a->comparisons)
 		return a->run ? show_comparison(a, err) : show_comparisons(a, err);
+	if (a->bottlenecks)
+		return show_bottlenecks(a, err);
 	return a->run ? show_run(a, err) : show_runs(a, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/process_kin.h"
 #include "base/temporary.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
@@ -23,7 +24,7 @@ static void tell_ignored(struct assay_watcher *w)
 
 	if (!kin)
 		return;
-	snprintf(text, sizeof(text), "ignored a signal that process %d sent, which runs a plugin", kin);
+	snprintf(text, sizeof(text), ASSAY_PROCESS_KIN_SIGNAL, kin);
 	warn(w, text);
 }
 

@@ -27,11 +27,18 @@ static const struct command {
 	{ "baseline", "save, list, show and drop named baselines", assay_cmd_baseline },
 	{ "compare", "measure two builds against each other, in lock step; the exit status says it",
 	  assay_cmd_compare },
+	{ "bisect", "find the commit that changed the time of a case", assay_cmd_bisect },
 	{ "judge", "judge a stored comparison again, from its samples alone", assay_cmd_judge },
 	{ "certify", "how often this host's judge is wrong: known outcomes, by the hundred", assay_cmd_certify },
 	{ "plan", "what this host can promise in a given time", assay_cmd_plan },
 	{ "history", "the stored runs of a case, and where its level changed", assay_cmd_history },
+	{ "diff", "two stored runs or baselines side by side, or the variants of a run", assay_cmd_diff },
+	{ "import", "take results of other tools into the database", assay_cmd_import },
+	{ "export", "write a run or a comparison as a file for other programs", assay_cmd_export },
 	{ "plot", "draw stored runs with gnuplot", assay_cmd_plot },
+	{ "db", "merge, prune, check, export and import databases", assay_cmd_db },
+	{ "profile", "where the time of a case or of a program goes", assay_cmd_profile },
+	{ "report", "a run or a comparison as one HTML file, with all its cases", assay_cmd_report },
 	{ "doctor", "what this machine can and cannot measure, and how to fix it", assay_cmd_doctor },
 };
 

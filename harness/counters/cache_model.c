@@ -75,10 +75,33 @@ bool assay_cache_sim_use(struct assay_cache_sim *c, uint64_t address, uint32_t b
 	return found;
 }
 
-enum assay_cache_found assay_cache_sim_access(struct assay_cache_sim *first, struct assay_cache_sim *ll,
-					      uint64_t address, uint32_t bytes)
+static void lose_line(struct assay_cache_sim *c, uint64_t line)
+{
+	uint64_t *const set = c->lines + (line & c->set_mask) * c->ways;
+	unsigned way = 0;
+
+	while (way < c->ways && set[way] != line)
+		way++;
+	if (way == c->ways)
+		return;
+	memmove(set + way, set + way + 1, (c->ways - 1 - way) * sizeof(*set));
+	set[c->ways - 1] = EMPTY;
+}
+
+void assay_cache_sim_lose(struct assay_cache_sim *c, uint64_t address, uint32_t bytes)
+{
+	const uint64_t last = (address + bytes - 1) >> c->line_shift;
+
+	for (uint64_t line = address >> c->line_shift; line <= last; line++)
+		lose_line(c, line);
+}
+
+enum assay_cache_found assay_cache_sim_access(struct assay_cache_sim *first, struct assay_cache_sim *l2,
+					      struct assay_cache_sim *ll, uint64_t address, uint32_t bytes)
 {
 	if (assay_cache_sim_use(first, address, bytes))
 		return ASSAY_CACHE_L1;
+	if (l2 && assay_cache_sim_use(l2, address, bytes))
+		return ASSAY_CACHE_L2;
 	return assay_cache_sim_use(ll, address, bytes) ? ASSAY_CACHE_LL : ASSAY_CACHE_MEMORY;
 }

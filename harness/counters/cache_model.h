@@ -4,8 +4,7 @@
  * that was used longest ago leaves, writes allocate. Sizes come from struct assay_cache_model, for both ways to count.
  * Must not know where the addresses come from.
  *
- * A level sees an access only where the one before it misses, and takes no line away from that. So what D1 and I1 of a
- * thread do does not depend on other threads, and the caller chooses in which order their misses reach a shared LL.
+ * A level sees an access only where the one before it misses, and takes no line away from that.
  *
  * All but init and release are async-signal-safe.
  */
@@ -39,15 +38,18 @@ void assay_cache_sim_empty(struct assay_cache_sim *c);
  * crosses lines uses all, and is one miss at most, as for callgrind.
  */
 bool assay_cache_sim_use(struct assay_cache_sim *c, uint64_t address, uint32_t bytes);
+/* Lose the lines that hold these bytes, where they are there: another core has written to them. */
+void assay_cache_sim_lose(struct assay_cache_sim *c, uint64_t address, uint32_t bytes);
 
 enum assay_cache_found {
 	ASSAY_CACHE_L1,
+	ASSAY_CACHE_L2,
 	ASSAY_CACHE_LL,
 	ASSAY_CACHE_MEMORY,
 };
 
-/* One access through @first (a D1 or I1), and @ll where that misses. */
-enum assay_cache_found assay_cache_sim_access(struct assay_cache_sim *first, struct assay_cache_sim *ll,
-					      uint64_t address, uint32_t bytes);
+/* One access through @first (a D1 or I1), @l2 where that misses (NULL: there is none), and @ll where that does. */
+enum assay_cache_found assay_cache_sim_access(struct assay_cache_sim *first, struct assay_cache_sim *l2,
+					      struct assay_cache_sim *ll, uint64_t address, uint32_t bytes);
 
 #endif

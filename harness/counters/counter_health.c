@@ -24,11 +24,19 @@ static void put(struct assay_text *out, const char *name, bool works, const char
 	assay_text_addf(out, "%s\t%s\t%s\t%s\n", name, works ? good : missing, value, advice);
 }
 
-/* Every counter whose truth is known, each against its loop. */
+/* Every counter whose truth is known, each against its loop. There are processors for which PAPI has none of them. */
 static void test_counters(struct assay_counter_context *ctx, struct assay_text *out)
 {
 	const char *event;
+	size_t n = 0;
 
+	for (size_t i = 0; (event = assay_pmu_selftest_event(i)); i++)
+		n += !ctx->papi.call.query_named_event(event);
+	if (!n) {
+		put(out, "papi_presets", false, "PAPI has no presets for this processor, but native events",
+		    "name these, such as --events perf::INSTRUCTIONS,perf::CYCLES");
+		return;
+	}
 	for (size_t i = 0; (event = assay_pmu_selftest_event(i)); i++) {
 		char what[200];
 		bool works;
@@ -53,6 +61,8 @@ static uint64_t cells[N_CELLS];
 static const char *const cell_names[N_CELLS] = { "cost_0", "cost_1", "cost_2", "cost_3", "cost_4", "cost_5" };
 /* That fit into one set of any PMU. */
 static const char *const presets[] = { "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L1_DCM", "PAPI_BR_MSP" };
+/* Where there are no presets. */
+static const char natives[] = "instructions\tperf::INSTRUCTIONS\ncycles\tperf::CYCLES\n";
 
 static void alone(void *pool, assay_parallel_fn fn, void *arg)
 {
@@ -131,7 +141,10 @@ static void put_costs(struct assay_counter_context *ctx, struct assay_text *out)
 		     !strcmp(assay_counter_providers[i]->source, ASSAY_SOURCE_OS) && *e; e++)
 			add_event(&os, *e);
 	for (size_t i = 0; i < (hardware ? N_OF(presets) : N_CELLS); i++)
-		add_event(&counted, hardware ? presets[i] : cell_names[i]);
+		if (!hardware || !papi->call.query_named_event(presets[i]))
+			add_event(&counted, hardware ? presets[i] : cell_names[i]);
+	if (hardware && !counted.s)
+		assay_text_add(&counted, natives);
 	out->failed |= os.failed || counted.failed;
 	if (!out->failed) {
 		put_cost(ctx, os.s, "counters_reading", ASSAY_SOURCE_OS, "events of the operating system", "", out);

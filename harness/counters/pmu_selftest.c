@@ -3,7 +3,6 @@
 #include "counters/pmu_selftest.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -15,7 +14,13 @@
 #define WALK_STEP  (4096u + 64u) /* another page and another cache set each time */
 #define WALK_STEPS (WALK_BYTES / WALK_STEP)
 
-enum loop { LOOP_WORK, LOOP_STORE, LOOP_VECTOR, LOOP_TOSS, LOOP_WALK, LOOP_SPREAD };
+/* Lines that are more than any first cache for data holds, and less than any second cache. */
+#define LINGER_BYTES  (192u << 10)
+#define LINGER_STEP   64u
+#define LINGER_ROUNDS 10u
+#define LINGER_STEPS  (LINGER_ROUNDS * (LINGER_BYTES / LINGER_STEP))
+
+enum loop { LOOP_WORK, LOOP_STORE, LOOP_VECTOR, LOOP_TOSS, LOOP_WALK, LOOP_SPREAD, LOOP_CALLS, LOOP_LINGER };
 
 static const struct {
 	const char *turn;
@@ -27,12 +32,15 @@ static const struct {
 	[LOOP_TOSS] = { "branch on a random bit", TURNS },
 	[LOOP_WALK] = { "step of a walk that must miss", WALK_STEPS },
 	[LOOP_SPREAD] = { "step of a storing walk that must miss", WALK_STEPS },
+	[LOOP_CALLS] = { "call of code that is in no cache", WALK_STEPS },
+	[LOOP_LINGER] = { "step of a walk that must miss the first cache and hit the second", LINGER_STEPS },
 };
 
 #define CYCLES_MOST   5000 /* 1000 an instruction: no processor is that slow */
 #define ISSUED_MOST   50   /* five; one may be several parts, and issued again */
 #define ACCESSES_MOST 8    /* at most two; an access may be tried again */
 #define FETCHES_LEAST 1e-5 /* two in all: a buffer of the decoder may hold the loop */
+#define HITS_LEAST    0.01 /* what is fetched before it is asked for may count as nothing */
 #define MISSES_MOST   32   /* a step reads one line; translating its address and prefetching may miss as well */
 
 /*
@@ -67,6 +75,14 @@ static const struct expectation {
 	{ "PAPI_VEC_SP", LOOP_VECTOR, 1, 8 },
 	{ "PAPI_VEC_DP", LOOP_VECTOR, 1, 4 },
 	{ "PAPI_BR_MSP", LOOP_TOSS, 0.25, 0.75 },
+	{ "PAPI_L1_ICM", LOOP_CALLS, 0.1, MISSES_MOST },
+	{ "PAPI_L2_ICM", LOOP_CALLS, 0.1, MISSES_MOST },
+	{ "PAPI_L2_ICA", LOOP_CALLS, 0.1, MISSES_MOST },
+	{ "PAPI_L2_ICR", LOOP_CALLS, 0.1, MISSES_MOST },
+	{ "PAPI_TLB_IM", LOOP_CALLS, 0.01, MISSES_MOST },
+	{ "PAPI_L1_DCH", LOOP_WORK, 0.5, ACCESSES_MOST },
+	{ "PAPI_L1_TCA", LOOP_WORK, 0.5, ACCESSES_MOST },
+	{ "PAPI_L1_TCH", LOOP_WORK, 0.5, ACCESSES_MOST },
 	{ "PAPI_L3_DCM", LOOP_WALK, 0.1, MISSES_MOST },
 	{ "PAPI_L3_TCM", LOOP_WALK, 0.1, MISSES_MOST },
 #endif
@@ -83,6 +99,11 @@ static const struct expectation {
 	{ "PAPI_L1_STM", LOOP_SPREAD, 0.1, MISSES_MOST },
 	{ "PAPI_L2_STM", LOOP_SPREAD, 0.1, MISSES_MOST },
 	{ "PAPI_L2_DCW", LOOP_SPREAD, 0.1, MISSES_MOST },
+	{ "PAPI_L2_TCA", LOOP_WALK, 0.1, MISSES_MOST },
+	{ "PAPI_L2_TCR", LOOP_WALK, 0.1, MISSES_MOST },
+	{ "PAPI_L2_TCW", LOOP_SPREAD, 0.1, MISSES_MOST },
+	{ "PAPI_L2_DCH", LOOP_LINGER, HITS_LEAST, MISSES_MOST },
+	{ "PAPI_L2_TCH", LOOP_LINGER, HITS_LEAST, MISSES_MOST },
 	{ "PAPI_TLB_DM", LOOP_WALK, 0.01, MISSES_MOST },
 };
 #define N_EXPECTED (sizeof(expected) / sizeof(expected[0]))
@@ -175,18 +196,36 @@ static void toss(void)
 	}
 }
 
-/*
- * A buffer for walk() or spread() of which no cache holds what they touch, however large it is, and of small pages,
- * more of them than a TLB holds. NULL: out of memory.
- */
-static char *walk_buffer(void)
-{
-	char *p = aligned_alloc(PAGE_BYTES, WALK_BYTES);
+/* A function that returns at once. */
+#if defined(__x86_64__)
+static const unsigned char returns[] = { 0xc3 };
+#elif defined(__aarch64__)
+static const unsigned char returns[] = { 0xc0, 0x03, 0x5f, 0xd6 };
+#else
+static const unsigned char returns[1];
+#endif
 
-	if (!p)
+/*
+ * A buffer for the walks and for calls() of which no cache holds what they touch, however large it is, and of small
+ * pages, more of them than a TLB holds. With @code there is a function at each step. NULL: there is none.
+ */
+static char *walk_buffer(bool code)
+{
+	char *p = mmap(NULL, WALK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
 		return NULL;
 	madvise(p, WALK_BYTES, MADV_NOHUGEPAGE); /* a kernel without huge pages refuses: there is nothing to do */
 	memset(p, 1, WALK_BYTES);
+	if (code) {
+		for (size_t i = 0; i < WALK_STEPS; i++)
+			memcpy(p + i * WALK_STEP, returns, sizeof(returns));
+		__builtin___clear_cache(p, p + WALK_BYTES);
+		if (mprotect(p, WALK_BYTES, PROT_READ | PROT_EXEC)) {
+			munmap(p, WALK_BYTES);
+			return NULL;
+		}
+	}
 #if defined(__x86_64__)
 	for (size_t i = 0; i < WALK_STEPS; i++)
 		__builtin_ia32_clflush(p + i * WALK_STEP);
@@ -211,6 +250,19 @@ static void spread(volatile char *p)
 		p[i * WALK_STEP] = 2;
 }
 
+static void calls(const char *p)
+{
+	for (size_t i = 0; i < WALK_STEPS; i++)
+		((void (*)(void))(uintptr_t)(p + i * WALK_STEP))();
+}
+
+static void linger(const volatile char *p)
+{
+	for (unsigned round = 0; round < LINGER_ROUNDS; round++)
+		for (size_t i = 0; i < LINGER_BYTES; i += LINGER_STEP)
+			(void)p[i];
+}
+
 static void run_loop(enum loop loop, char *buffer)
 {
 	static void (*const fixed[])(
@@ -220,6 +272,10 @@ static void run_loop(enum loop loop, char *buffer)
 		walk(buffer);
 	else if (loop == LOOP_SPREAD)
 		spread(buffer);
+	else if (loop == LOOP_CALLS)
+		calls(buffer);
+	else if (loop == LOOP_LINGER)
+		linger(buffer);
 	else
 		fixed[loop]();
 }
@@ -280,15 +336,16 @@ bool assay_pmu_selftest(const struct assay_counter_context *ctx, const char *eve
 	snprintf(what, size, "nothing is known that it must count");
 	if (!e)
 		return true;
-	if (e->loop == LOOP_WALK || e->loop == LOOP_SPREAD) {
-		buffer = walk_buffer();
+	if (e->loop >= LOOP_WALK) {
+		buffer = walk_buffer(e->loop == LOOP_CALLS);
 		if (!buffer) {
-			snprintf(what, size, "out of memory for its test");
+			snprintf(what, size, "there is no memory for its test");
 			return false;
 		}
 	}
 	rc = count(ctx, event, e->loop, buffer, &got, &err);
-	free(buffer);
+	if (buffer)
+		munmap(buffer, WALK_BYTES);
 	if (rc) {
 		snprintf(what, size, "%s", err.text);
 		return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is a hardware counter to be believed? It counts loops whose loads, stores, branches and multiply-adds, of scalars and
- * of vectors, are known, one whose branches no predictor foresees, and walks that read or store and must miss every
- * cache and the TLB.
+ * of vectors, are known, one whose branches no predictor foresees, walks and calls that must miss every cache and the
+ * TLB, and a walk that the second cache must serve.
  */
 #ifndef ASSAY_COUNTERS_PMU_SELFTEST_H
 #define ASSAY_COUNTERS_PMU_SELFTEST_H

@@ -395,15 +395,15 @@ const char *assay_step_width_name(enum assay_step_width width)
 void assay_step_refusal_text(const struct assay_step_refusal *r, char *buf, size_t size)
 {
 	static const char *const what[] = {
-		[ASSAY_STEP_OK] = "nothing is wrong",
-		[ASSAY_STEP_UNKNOWN] = "unknown instruction",
-		[ASSAY_STEP_CUT] = "instruction that is cut short",
-		[ASSAY_STEP_UNTOLD] = "instruction whose memory accesses are not known",
-		[ASSAY_STEP_CHANGED] = "code that changed while it ran",
-		[ASSAY_STEP_TABLE_FULL] = "more different instructions than can be kept",
-		[ASSAY_STEP_NO_VECTORS] = "instruction whose vector registers are not known",
+		[ASSAY_STEP_OK] = "can be stepped",
+		[ASSAY_STEP_UNKNOWN] = "is no instruction that is known",
+		[ASSAY_STEP_CUT] = "is an instruction that is cut short",
+		[ASSAY_STEP_UNTOLD] = "is an instruction whose memory accesses are not known",
+		[ASSAY_STEP_CHANGED] = "changed while it ran",
+		[ASSAY_STEP_TABLE_FULL] = "comes after more different instructions than can be kept",
+		[ASSAY_STEP_NO_VECTORS] = "needs vector registers that are not known",
 	};
-	size_t at = (size_t)snprintf(buf, size, "%s at 0x%llx", what[r->status], (unsigned long long)r->address);
+	size_t at = (size_t)snprintf(buf, size, "%s", what[r->status]);
 
 	for (unsigned i = 0; i < r->length && at < size; i++)
 		at += (size_t)snprintf(buf + at, size - at, "%s%02x", i ? " " : ": ", r->code[i]);

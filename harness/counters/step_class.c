@@ -298,9 +298,10 @@ static enum assay_step_flow flow_of(const ZydisDecodedInstruction *insn, const Z
 	case ZYDIS_CATEGORY_RET:
 		return ASSAY_STEP_RETURN;
 	case ZYDIS_CATEGORY_SYSCALL:
-		return ASSAY_STEP_SYSCALL;
+		return insn->mnemonic == ZYDIS_MNEMONIC_SYSCALL ? ASSAY_STEP_SYSCALL : ASSAY_STEP_OLD_CALL;
 	case ZYDIS_CATEGORY_INTERRUPT:
-		return ASSAY_STEP_TRAP;
+		return insn->mnemonic == ZYDIS_MNEMONIC_INT && operands[0].imm.value.u == 0x80 ? ASSAY_STEP_OLD_CALL
+											       : ASSAY_STEP_TRAP;
 	default:
 		break;
 	}

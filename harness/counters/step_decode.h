@@ -91,7 +91,8 @@ enum assay_step_flow {
 	ASSAY_STEP_CALL_INDIRECT,
 	ASSAY_STEP_RETURN,
 	ASSAY_STEP_SYSCALL,
-	ASSAY_STEP_TRAP, /* raises a signal by itself: int3, int n, icebp, ud2, hlt */
+	ASSAY_STEP_OLD_CALL, /* int $0x80 and sysenter, by which programs of 32 bits call the system */
+	ASSAY_STEP_TRAP,     /* raises a signal by itself: int3, int n, icebp, ud2, hlt */
 };
 
 enum assay_step_rep {
@@ -141,6 +142,7 @@ struct assay_step_operand {
 
 struct assay_step_insn {
 	uint64_t address;
+	uint64_t target; /* of a direct branch or call; 0 of all others */
 	uint8_t length;
 	uint8_t code[ASSAY_STEP_LENGTH_MAX];
 	uint8_t kind, width, flow, rep; /* enums above */
@@ -174,7 +176,7 @@ struct assay_step_refusal {
 	uint8_t code[ASSAY_STEP_LENGTH_MAX];
 };
 
-/* "unknown instruction at 0x7f…: 62 f1 …". Not for a signal handler. */
+/* What is said of the code at the address: "is no instruction that is known: 62 f1 …". Not for a signal handler. */
 void assay_step_refusal_text(const struct assay_step_refusal *r, char *buf, size_t size);
 
 /* ---- decoding ---- */

@@ -9,7 +9,7 @@
 #include "counters/cache_model.h"
 
 struct replay_thread {
-	struct assay_cache_sim i1, d1;
+	struct assay_cache_sim i1, d1, l2;
 	struct assay_branch_model branches;
 	struct assay_step_counts *counts; /* malloc'ed, one an instruction of the table */
 	size_t n_counts;
@@ -20,20 +20,17 @@ struct replay_thread {
 struct assay_step_replay {
 	struct assay_cache_sim ll;
 	struct replay_thread *threads;
-	unsigned n_threads, n_ready;
-	bool has_ll;
+	unsigned n_threads;
+	bool has_l2;
 };
 
-static int thread_init(struct replay_thread *t, const struct assay_cache_model *m, struct assay_err *err)
+static int thread_init(struct replay_thread *t, const struct assay_cache_model *m, bool l2, struct assay_err *err)
 {
 	int rc = assay_cache_sim_init(&t->i1, &m->i1, err);
 
-	if (!rc) {
+	if (!rc)
 		rc = assay_cache_sim_init(&t->d1, &m->d1, err);
-		if (rc)
-			assay_cache_sim_release(&t->i1);
-	}
-	return rc;
+	return rc || !l2 ? rc : assay_cache_sim_init(&t->l2, &m->l2, err);
 }
 
 int assay_step_replay_new(struct assay_step_replay **out, const struct assay_cache_model *model, unsigned threads,
@@ -49,11 +46,11 @@ int assay_step_replay_new(struct assay_step_replay **out, const struct assay_cac
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the models of caches");
 	}
 	r->n_threads = threads;
-	for (; r->n_ready < threads && !rc; r->n_ready += !rc)
-		rc = thread_init(&r->threads[r->n_ready], model, err);
+	r->has_l2 = threads > 1 && model->l2.bytes;
+	for (unsigned i = 0; i < threads && !rc; i++)
+		rc = thread_init(&r->threads[i], model, r->has_l2, err);
 	if (!rc)
 		rc = assay_cache_sim_init(&r->ll, &model->ll, err);
-	r->has_ll = !rc;
 	if (rc) {
 		assay_step_replay_free(r);
 		return rc;
@@ -66,13 +63,14 @@ void assay_step_replay_free(struct assay_step_replay *r)
 {
 	if (!r)
 		return;
-	for (unsigned i = 0; i < r->n_ready; i++) {
+	/* those that could not be had are all-zero */
+	for (unsigned i = 0; i < r->n_threads; i++) {
 		assay_cache_sim_release(&r->threads[i].i1);
 		assay_cache_sim_release(&r->threads[i].d1);
+		assay_cache_sim_release(&r->threads[i].l2);
 		free(r->threads[i].counts);
 	}
-	if (r->has_ll)
-		assay_cache_sim_release(&r->ll);
+	assay_cache_sim_release(&r->ll);
 	free(r->threads);
 	free(r);
 }
@@ -83,26 +81,50 @@ void assay_step_replay_empty(struct assay_step_replay *r)
 	for (unsigned i = 0; i < r->n_threads; i++) {
 		assay_cache_sim_empty(&r->threads[i].i1);
 		assay_cache_sim_empty(&r->threads[i].d1);
+		if (r->has_l2)
+			assay_cache_sim_empty(&r->threads[i].l2);
 		memset(&r->threads[i].branches, 0, sizeof(r->threads[i].branches));
 	}
 }
 
 /* ---- one step --------------------------------------------------------------------------------------------------- */
 
-static void add_misses(struct assay_exact_counts *c, enum assay_exact_event first, enum assay_cache_found found)
+/* One access of the caches of @t, the first of which is @first; what it missed is added to @to. */
+static void use(struct assay_step_replay *r, struct replay_thread *t, struct assay_cache_sim *first, uint64_t address,
+		uint32_t bytes, struct assay_step_counts *to)
 {
-	c->v[first] += found != ASSAY_CACHE_L1;
-	c->v[ASSAY_EXACT_LL_MISSES] += found == ASSAY_CACHE_MEMORY;
+	const enum assay_exact_event event = first == &t->i1 ? ASSAY_EXACT_I1_MISSES : ASSAY_EXACT_D1_MISSES;
+	const enum assay_cache_found found =
+		assay_cache_sim_access(first, r->has_l2 ? &t->l2 : NULL, &r->ll, address, bytes);
+
+	to->counts.v[event] += found != ASSAY_CACHE_L1;
+	to->counts.v[ASSAY_EXACT_LL_MISSES] += found == ASSAY_CACHE_MEMORY;
+	to->l2_misses += r->has_l2 && found > ASSAY_CACHE_L2;
 }
 
-/* As callgrind: what is read and written in one go is one read, and a prefetch is nothing. */
+/* What @t writes the other threads have no longer; the last level keeps it for all. */
+static void take_from_others(struct assay_step_replay *r, const struct replay_thread *t,
+			     const struct assay_step_access *a)
+{
+	for (unsigned i = 0; i < r->n_threads; i++) {
+		if (&r->threads[i] == t)
+			continue;
+		assay_cache_sim_lose(&r->threads[i].d1, a->address, a->bytes);
+		if (r->has_l2)
+			assay_cache_sim_lose(&r->threads[i].l2, a->address, a->bytes);
+	}
+}
+
+/* As callgrind: what is read and written in one go is one write, and a prefetch is nothing. */
 static void use_data(struct assay_step_replay *r, struct replay_thread *t, const struct assay_step_access *a,
-		     struct assay_exact_counts *c)
+		     struct assay_step_counts *to)
 {
 	if (a->kind == ASSAY_STEP_PREFETCH)
 		return;
-	c->v[a->kind == ASSAY_STEP_WRITE ? ASSAY_EXACT_DATA_WRITES : ASSAY_EXACT_DATA_READS]++;
-	add_misses(c, ASSAY_EXACT_D1_MISSES, assay_cache_sim_access(&t->d1, &r->ll, a->address, a->bytes));
+	to->counts.v[a->kind == ASSAY_STEP_READ ? ASSAY_EXACT_DATA_READS : ASSAY_EXACT_DATA_WRITES]++;
+	use(r, t, &t->d1, a->address, a->bytes, to);
+	if (a->kind != ASSAY_STEP_READ)
+		take_from_others(r, t, a);
 }
 
 static bool predicted(struct replay_thread *t, const struct assay_step_insn *i, const struct assay_step_entry *e,
@@ -117,22 +139,18 @@ static void replay_step(struct assay_step_replay *r, struct replay_thread *t, co
 {
 	const uint64_t *words = t->trace.words + t->at;
 	const struct assay_step_insn *i = assay_step_table_at(t->trace.table, e->instruction);
-	struct assay_exact_counts c = { { 0 } };
-	struct assay_step_counts *to;
+	struct assay_step_counts *to = &t->counts[e->instruction];
 
-	c.v[ASSAY_EXACT_INSTRUCTIONS] = e->instructions;
-	c.v[ASSAY_EXACT_BRANCHES] = e->branches;
-	add_misses(&c, ASSAY_EXACT_I1_MISSES, assay_cache_sim_access(&t->i1, &r->ll, i->address, i->length));
+	to->counts.v[ASSAY_EXACT_INSTRUCTIONS] += e->instructions;
+	to->counts.v[ASSAY_EXACT_BRANCHES] += e->branches;
+	to->taken += e->taken;
+	use(r, t, &t->i1, i->address, i->length, to);
 	for (unsigned a = 0; a < e->accesses; a++) {
 		const struct assay_step_access access = assay_step_entry_access(words, a);
 
-		use_data(r, t, &access, &c);
+		use_data(r, t, &access, to);
 	}
-	c.v[ASSAY_EXACT_MISPREDICTIONS] = !predicted(t, i, e, words[assay_step_entry_words(e) - 1]);
-	to = &t->counts[e->instruction];
-	for (unsigned k = 0; k < ASSAY_N_EXACT_EVENTS; k++)
-		to->counts.v[k] += c.v[k];
-	to->taken += e->taken;
+	to->counts.v[ASSAY_EXACT_MISPREDICTIONS] += !predicted(t, i, e, words[assay_step_entry_words(e) - 1]);
 }
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */

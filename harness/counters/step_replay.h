@@ -3,7 +3,10 @@
  * From traces to counts: what threads wrote down while they were stepped goes through the models of caches and
  * branches, each thread with a D1, an I1 and predictors of its own, all with one last level. Within a region the
  * threads take turns, an instruction each, in the order of their numbers, whatever the order was in which they ran:
- * equal traces give equal counts. A line that one thread writes stays in the caches of the others.
+ * equal traces give equal counts.
+ *
+ * One thread has the two levels that callgrind simulates. Each of several has an L2 of its own between them, for code
+ * and data, and a line that one of them writes leaves the D1 and the L2 of all others.
  */
 #ifndef ASSAY_COUNTERS_STEP_REPLAY_H
 #define ASSAY_COUNTERS_STEP_REPLAY_H
@@ -31,6 +34,7 @@ struct assay_step_counts {
 	uint64_t address;
 	struct assay_exact_counts counts;
 	uint64_t taken;
+	uint64_t l2_misses; /* of code and data; 0 where there is no L2 */
 };
 /* All of a thread, in the order of their first step. Valid until the next run. */
 const struct assay_step_counts *assay_step_replay_counts(const struct assay_step_replay *r, unsigned thread, size_t *n);

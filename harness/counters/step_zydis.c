@@ -368,6 +368,8 @@ enum assay_step_status assay_step_decode(const uint8_t *code, size_t size, uint6
 		return ASSAY_STEP_UNKNOWN;
 	out->length = insn.length;
 	assay_step_classify(&insn, operands, out);
+	if (operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operands[0].imm.is_relative)
+		out->target = address + insn.length + operands[0].imm.value.u;
 	out->rep = (uint8_t)rep_of(&insn);
 	out->writes_flags = name_begins(&insn, "popf") || name_begins(&insn, "iret");
 	out->reads_flags = name_begins(&insn, "pushf");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The handler sees the registers as they stand before the instruction that comes next, so it writes that one down, and
- * what became of the one before. The trace is a row of words in memory that is only reserved: what is not reached costs
- * nothing.
+ * what became of the one before.
  */
 #include "counters/stepper.h"
 
@@ -10,37 +9,7 @@
 #include <string.h>
 
 #include "counters/sanitized.h"
-
-#define MARK_SHIFT 40
-#define MARK       (UINT64_C(1) << MARK_SHIFT)
-#define TARGET     (UINT64_C(1) << 41)
-
-struct assay_step_entry assay_step_entry_of(uint64_t word)
-{
-	return (struct assay_step_entry){
-		.instruction = (uint32_t)word,
-		.is_mark = word & MARK,
-		.has_target = word & TARGET,
-		.accesses = word >> 32 & 0xff,
-		.instructions = word >> 48 & 15,
-		.branches = word >> 52 & 15,
-		.taken = word >> 56 & 15,
-	};
-}
-
-size_t assay_step_entry_words(const struct assay_step_entry *e)
-{
-	return 1 + 2 * (size_t)e->accesses + e->has_target;
-}
-
-struct assay_step_access assay_step_entry_access(const uint64_t *words, unsigned i)
-{
-	const uint64_t *w = words + 1 + 2 * (size_t)i;
-
-	return (struct assay_step_access){
-		.address = w[0], .bytes = (uint32_t)w[1], .kind = (uint8_t)(w[1] >> 32), .non_temporal = w[1] >> 40
-	};
-}
+#include "counters/step_rules.h"
 
 int assay_stepper_probe(struct assay_err *err)
 {
@@ -66,32 +35,17 @@ int assay_stepper_probe(struct assay_err *err)
 #include <time.h>
 #include <ucontext.h>
 
-#define TRAP_FLAG 0x100
+#define TRAP_FLAG      0x100
+#define SYSCALL_LENGTH 2
 /* Of the handler: a frame with all vector and tile registers takes 12 KiB, decoding some more. */
 #define STACK_BYTES ((size_t)64 << 10)
 /* Different addresses that a thread of a kernel reaches. */
-#define TABLE_SIZE ((size_t)1 << 16)
-/* Words that a step takes: two and a half on average in kernels; eight is a gather in every third. */
-#define WORDS_A_STEP 8
-#define TRIED_STEPS  4096
-/* The most that an entry takes. */
-#define ENTRY_WORDS (2 + 2 * ASSAY_STEP_ACCESSES_MAX)
-
-enum refusal {
-	REFUSAL_NONE,
-	REFUSAL_INSTRUCTION, /* see `step` */
-	REFUSAL_FLAGS,
-	REFUSAL_TRAP,
-	REFUSAL_SIGNAL,
-	REFUSAL_THREAD,
-	REFUSAL_LOST,
-	REFUSAL_SPACE,
-};
+#define TABLE_SIZE  ((size_t)1 << 16)
+#define TRIED_STEPS 4096
 
 struct step_thread {
 	struct assay_step_table *table;
-	uint64_t *words;
-	size_t n, most;
+	struct assay_step_words words;
 	unsigned char *stack;
 	stack_t stack_before;
 	sigset_t mask_before;
@@ -100,7 +54,7 @@ struct step_thread {
 	size_t last_at;                     /* its entry */
 	struct assay_step_mix mix;
 	uint64_t steps;
-	enum refusal refusal;
+	enum assay_step_rule refusal;
 	uint64_t refused_at;
 	struct assay_step_refusal step;
 };
@@ -123,7 +77,7 @@ static __thread struct step_thread *own;
 
 /* ---- in the handler --------------------------------------------------------------------------------------------- */
 
-static void refuse(struct step_thread *t, enum refusal why, uint64_t address)
+static void refuse(struct step_thread *t, enum assay_step_rule why, uint64_t address)
 {
 	if (t->refusal)
 		return;
@@ -137,94 +91,53 @@ static bool is_own(const struct assay_stepper *s, uint64_t address)
 	return address >= s->code_begin && address < s->code_end;
 }
 
-/* System calls after which steps would tell nothing, or would end the process. */
-static enum refusal refused_call(uint64_t number)
-{
-	switch (number) {
-	case SYS_clone:
-	case SYS_clone3:
-	case SYS_fork:
-	case SYS_vfork:
-		return REFUSAL_THREAD;
-	case SYS_rt_sigaction:
-	case SYS_rt_sigprocmask:
-	case SYS_rt_sigreturn:
-	case SYS_rt_sigsuspend:
-	case SYS_rt_sigtimedwait:
-	case SYS_rt_sigqueueinfo:
-	case SYS_rt_tgsigqueueinfo:
-	case SYS_sigaltstack:
-	case SYS_kill:
-	case SYS_tkill:
-	case SYS_tgkill:
-	case SYS_ptrace:
-		return REFUSAL_SIGNAL;
-	default:
-		return REFUSAL_NONE;
-	}
-}
-
 /* What the registers tell of the instruction before, once it is done. */
 static void finish_last(struct step_thread *t, const struct assay_step_regs *now)
 {
+	const struct assay_step_insn *i = t->last;
 	struct assay_step_outcome o;
 
-	if (!t->last)
+	if (!i)
 		return;
-	o = assay_step_outcome(t->last, &t->before, now);
-	t->words[t->last_at] |= (uint64_t)o.instructions << 48 | (uint64_t)o.branches << 52 | (uint64_t)o.taken << 56;
-	if (t->last->flow == ASSAY_STEP_JUMP_INDIRECT || t->last->flow == ASSAY_STEP_CALL_INDIRECT) {
-		t->words[t->last_at] |= TARGET;
-		t->words[t->n++] = now->rip;
-	}
 	t->last = NULL;
+	if (!assay_step_follows(i, &t->before, now)) {
+		refuse(t, ASSAY_STEP_RULE_LOST, now->rip);
+		return;
+	}
+	o = assay_step_outcome(i, &t->before, now);
+	assay_step_words_end(&t->words, t->last_at, &o);
+	if (i->flow == ASSAY_STEP_JUMP_INDIRECT || i->flow == ASSAY_STEP_CALL_INDIRECT)
+		assay_step_words_target(&t->words, t->last_at, now->rip);
 }
 
-/* Can the instruction be stepped at all? */
-static bool is_steppable(struct step_thread *t, const struct assay_step_insn *i, const struct assay_step_regs *r)
-{
-	enum refusal why = i->flow == ASSAY_STEP_TRAP          ? REFUSAL_TRAP
-			   : i->writes_flags || i->reads_flags ? REFUSAL_FLAGS
-			   : i->flow == ASSAY_STEP_SYSCALL     ? refused_call(r->gpr[ASSAY_STEP_RAX])
-			   : t->n + ENTRY_WORDS > t->most      ? REFUSAL_SPACE
-							       : REFUSAL_NONE;
-
-	if (why)
-		refuse(t, why, r->rip);
-	return !why;
-}
-
-static void write_down(struct step_thread *t, const struct assay_step_regs *r)
+/* NULL: the instruction that comes next is refused. */
+static const struct assay_step_insn *write_down(struct step_thread *t, const struct assay_step_regs *r)
 {
 	const struct assay_step_insn *i = assay_step_table_get(t->table, r->rip, &t->step);
+	enum assay_step_rule why = i ? assay_step_refused(i, r) : ASSAY_STEP_RULE_INSTRUCTION;
 	struct assay_step_accesses acc;
 	enum assay_step_status rc;
 
-	if (!i) {
-		refuse(t, REFUSAL_INSTRUCTION, r->rip);
-		return;
+	if (!why && !assay_step_words_need(&t->words))
+		why = ASSAY_STEP_RULE_SPACE;
+	if (why) {
+		refuse(t, why, r->rip);
+		return NULL;
 	}
-	if (!is_steppable(t, i, r))
-		return;
 	rc = assay_step_accesses(i, r, &acc);
 	if (rc == ASSAY_STEP_OK)
 		rc = assay_step_mix_add(&t->mix, i, r, &acc);
 	if (rc != ASSAY_STEP_OK) {
 		t->step = (struct assay_step_refusal){ .status = rc, .address = r->rip, .length = i->length };
 		memcpy(t->step.code, i->code, sizeof(t->step.code));
-		refuse(t, REFUSAL_INSTRUCTION, r->rip);
-		return;
+		refuse(t, ASSAY_STEP_RULE_INSTRUCTION, r->rip);
+		return NULL;
 	}
 	t->last = i;
-	t->last_at = t->n;
+	t->last_at = assay_step_words_add(&t->words, assay_step_table_index(t->table, i), &acc);
 	t->before = *r;
-	t->words[t->n++] = assay_step_table_index(t->table, i) | (uint64_t)acc.n << 32;
-	for (unsigned a = 0; a < acc.n; a++) {
-		t->words[t->n++] = acc.a[a].address;
-		t->words[t->n++] =
-			acc.a[a].bytes | (uint64_t)acc.a[a].kind << 32 | (uint64_t)acc.a[a].non_temporal << 40;
-	}
 	t->steps++;
+	return i;
 }
 
 /* One more step of all threads, unless that was the last one. */
@@ -242,52 +155,63 @@ static bool may_go_on(struct assay_stepper *s)
 }
 
 /*
- * The kernel returns from a system call so that the instruction behind it runs before the next trap. Most often that
- * one only looks at the result.
+ * Make the system call that comes next and go on behind it, in @r and in the registers @to that the thread returns to.
+ * The kernel returns from a call that the thread makes itself so that the instruction behind runs before the next trap.
  */
-static void catch_up(struct step_thread *t, const struct assay_step_regs *now)
+static void make_call(struct assay_step_regs *r, greg_t *to)
 {
-	const uint64_t missed = t->last->address + t->last->length;
-	struct assay_step_regs there = *now;
-	const struct assay_step_insn *i;
+	register uint64_t fourth __asm__("r10") = r->gpr[10];
+	register uint64_t fifth __asm__("r8") = r->gpr[8];
+	register uint64_t sixth __asm__("r9") = r->gpr[9];
+	uint64_t result = r->gpr[ASSAY_STEP_RAX];
 
-	there.rip = missed;
-	i = assay_step_table_get(t->table, missed, &t->step);
-	if (!i || i->n_operands || i->flow != ASSAY_STEP_NEXT || now->rip != missed + i->length) {
-		refuse(t, REFUSAL_LOST, missed);
-		return;
-	}
-	finish_last(t, &there);
-	write_down(t, &there);
+	__asm__ volatile("syscall"
+			 : "+a"(result)
+			 : "D"(r->gpr[ASSAY_STEP_RDI]), "S"(r->gpr[ASSAY_STEP_RSI]), "d"(r->gpr[ASSAY_STEP_RDX]),
+			   "r"(fourth), "r"(fifth), "r"(sixth)
+			 : "rcx", "r11", "memory", "cc");
+	r->rip += SYSCALL_LENGTH;
+	to[REG_RAX] = (greg_t)(r->gpr[ASSAY_STEP_RAX] = result);
+	to[REG_RCX] = (greg_t)(r->gpr[ASSAY_STEP_RCX] = r->rip);
+	to[REG_R11] = (greg_t)(r->gpr[11] = r->rflags & ~(uint64_t)TRAP_FLAG);
+	to[REG_RIP] = (greg_t)r->rip;
+}
+
+/* Write down what the thread does next; it goes on with the registers @to. */
+static void follow(struct assay_stepper *s, struct step_thread *t, struct assay_step_regs *now, greg_t *to)
+{
+	const struct assay_step_insn *next;
+
+	do {
+		finish_last(t, now);
+		next = !t->refusal && !is_own(s, now->rip) && may_go_on(s) ? write_down(t, now) : NULL;
+		if (next && next->flow == ASSAY_STEP_SYSCALL)
+			make_call(now, to);
+	} while (next && next->flow == ASSAY_STEP_SYSCALL);
 }
 
 static void on_trap(int number, siginfo_t *info, void *ucontext)
 {
 	struct assay_stepper *s = active;
 	struct step_thread *t = own;
-	greg_t *flags = &((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_EFL];
+	greg_t *to = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
 	struct assay_step_regs now;
 
 	(void)number;
 	if (!t || !s) { /* of a thread that nobody steps */
-		*flags &= ~(greg_t)TRAP_FLAG;
+		to[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 		return;
 	}
 	now.fs_base = t->before.fs_base;
 	now.gs_base = t->before.gs_base;
 	assay_step_regs_take(&now, ucontext);
 	/* a virtual machine may forget to say that it was a step */
-	if (info->si_code != TRAP_TRACE && info->si_code != TRAP_BRKPT) {
-		refuse(t, REFUSAL_TRAP, now.rip);
-	} else if (!atomic_load_explicit(&s->stopped, memory_order_relaxed)) {
-		if (t->last && t->last->flow == ASSAY_STEP_SYSCALL && now.rip != t->last->address + t->last->length)
-			catch_up(t, &now);
-		finish_last(t, &now);
-		if (!is_own(s, now.rip) && may_go_on(s))
-			write_down(t, &now);
-	}
+	if (info->si_code != TRAP_TRACE && info->si_code != TRAP_BRKPT)
+		refuse(t, ASSAY_STEP_RULE_TRAP, now.rip);
+	else if (!atomic_load_explicit(&s->stopped, memory_order_relaxed))
+		follow(s, t, &now, to);
 	if (atomic_load_explicit(&s->stopped, memory_order_relaxed))
-		*flags &= ~(greg_t)TRAP_FLAG;
+		to[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 
 /* ---- outside ---------------------------------------------------------------------------------------------------- */
@@ -340,8 +264,7 @@ static void *reserve(size_t bytes)
 static void thread_release(struct step_thread *t)
 {
 	assay_step_table_free(t->table);
-	if (t->words)
-		munmap(t->words, t->most * sizeof(*t->words));
+	assay_step_words_close(&t->words);
 	if (t->stack)
 		munmap(t->stack, STACK_BYTES);
 }
@@ -362,12 +285,11 @@ int assay_stepper_open(struct assay_stepper **out, const struct assay_stepper_op
 	for (unsigned i = 0; s->threads && i < o->threads && !rc; i++, s->n_threads++) {
 		struct step_thread *t = &s->threads[i];
 
-		t->most = o->max_steps * WORDS_A_STEP + 2 * ENTRY_WORDS;
-		t->words = reserve(t->most * sizeof(*t->words));
 		t->stack = reserve(STACK_BYTES);
-		rc = t->words && t->stack ? assay_step_table_new(&t->table, TABLE_SIZE, err)
-					  : assay_err_set(err, ASSAY_ENOMEM, "out of memory for %llu steps",
-							  (unsigned long long)o->max_steps);
+		rc = t->stack ? assay_step_words_open(&t->words, i, err)
+			      : assay_err_set(err, ASSAY_ENOMEM, "out of memory for steps");
+		if (!rc)
+			rc = assay_step_table_new(&t->table, TABLE_SIZE, err);
 	}
 	if (!s->threads)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for steps");
@@ -397,11 +319,11 @@ void assay_stepper_begin(struct assay_stepper *s, uint64_t max_steps)
 	for (unsigned i = 0; i < s->n_threads; i++) {
 		struct step_thread *t = &s->threads[i];
 
-		t->n = 0;
+		assay_step_words_empty(&t->words);
 		t->last = NULL;
 		t->mix = (struct assay_step_mix){ 0 };
 		t->steps = 0;
-		t->refusal = REFUSAL_NONE;
+		t->refusal = ASSAY_STEP_RULE_NONE;
 	}
 	s->limit = max_steps && max_steps < s->max_steps ? max_steps : s->max_steps;
 	atomic_store(&s->total, 0);
@@ -409,23 +331,6 @@ void assay_stepper_begin(struct assay_stepper *s, uint64_t max_steps)
 	atomic_store(&s->limited, false);
 	active = s;
 	sigaction(SIGTRAP, &sa, &s->before);
-}
-
-static void refusal_text(const struct step_thread *t, char *why, size_t size)
-{
-	static const char *const texts[] = {
-		[REFUSAL_FLAGS] = "reads or writes the processor's flags, the trap flag among them",
-		[REFUSAL_TRAP] = "raises SIGTRAP or another signal itself",
-		[REFUSAL_SIGNAL] = "changes or sends signals",
-		[REFUSAL_THREAD] = "starts threads or processes of its own",
-		[REFUSAL_LOST] = "cannot be followed after a system call",
-		[REFUSAL_SPACE] = "reaches more memory than steps can write down",
-	};
-
-	if (t->refusal == REFUSAL_INSTRUCTION)
-		assay_step_refusal_text(&t->step, why, size);
-	else
-		snprintf(why, size, "%s", texts[t->refusal]);
 }
 
 enum assay_stepper_end assay_stepper_end(struct assay_stepper *s, uint64_t *at, char *why, size_t size)
@@ -436,7 +341,7 @@ enum assay_stepper_end assay_stepper_end(struct assay_stepper *s, uint64_t *at, 
 	*at = 0;
 	for (unsigned i = 0; i < s->n_threads; i++)
 		if (s->threads[i].refusal) {
-			refusal_text(&s->threads[i], why, size);
+			assay_step_rule_text(s->threads[i].refusal, &s->threads[i].step, why, size);
 			*at = s->threads[i].refused_at;
 			return ASSAY_STEPPER_REFUSED;
 		}
@@ -473,10 +378,7 @@ unsigned assay_stepper_leave(struct assay_stepper *s)
 
 void assay_stepper_mark(struct assay_stepper *s, unsigned thread, enum assay_stepper_mark mark)
 {
-	struct step_thread *t = &s->threads[thread];
-
-	if (t->n < t->most)
-		t->words[t->n++] = MARK | mark;
+	assay_step_words_mark(&s->threads[thread].words, mark);
 }
 
 struct assay_step_trace assay_stepper_trace(const struct assay_stepper *s, unsigned thread)
@@ -484,7 +386,7 @@ struct assay_step_trace assay_stepper_trace(const struct assay_stepper *s, unsig
 	const struct step_thread *t = &s->threads[thread];
 
 	return (struct assay_step_trace){
-		.words = t->words, .n = t->n, .table = t->table, .mix = t->mix, .steps = t->steps
+		.words = t->words.words, .n = t->words.n, .table = t->table, .mix = t->mix, .steps = t->steps
 	};
 }
 
@@ -508,8 +410,8 @@ int assay_stepper_try(double *step_ns, struct assay_err *err)
 	assay_stepper_leave(s);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	if (assay_stepper_end(s, &at, why, sizeof(why)) == ASSAY_STEPPER_REFUSED)
-		rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "a library cannot be stepped here: %s at 0x%llx", why,
-				   (unsigned long long)at);
+		rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "a library cannot be stepped here: its code at 0x%llx %s",
+				   (unsigned long long)at, why);
 	else if (!s->threads[0].steps)
 		rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "the processor's trap flag has no effect here");
 	else
@@ -517,67 +419,5 @@ int assay_stepper_try(double *step_ns, struct assay_err *err)
 			   (double)s->threads[0].steps;
 	assay_stepper_close(s);
 	return rc;
-}
-
-#else
-
-/* assay_stepper_open() is all that can be called. */
-int assay_stepper_open(struct assay_stepper **out, const struct assay_stepper_options *o, struct assay_err *err)
-{
-	(void)out;
-	(void)o;
-	return assay_step_probe(err);
-}
-
-void assay_stepper_close(struct assay_stepper *s)
-{
-	(void)s;
-}
-
-void assay_stepper_begin(struct assay_stepper *s, uint64_t max_steps)
-{
-	(void)s;
-	(void)max_steps;
-}
-
-enum assay_stepper_end assay_stepper_end(struct assay_stepper *s, uint64_t *at, char *why, size_t size)
-{
-	(void)s;
-	*at = 0;
-	if (size)
-		why[0] = '\0';
-	return ASSAY_STEPPER_WHOLE;
-}
-
-void assay_stepper_enter(struct assay_stepper *s, unsigned thread)
-{
-	(void)s;
-	(void)thread;
-}
-
-unsigned assay_stepper_leave(struct assay_stepper *s)
-{
-	(void)s;
-	return 0;
-}
-
-void assay_stepper_mark(struct assay_stepper *s, unsigned thread, enum assay_stepper_mark mark)
-{
-	(void)s;
-	(void)thread;
-	(void)mark;
-}
-
-struct assay_step_trace assay_stepper_trace(const struct assay_stepper *s, unsigned thread)
-{
-	(void)s;
-	(void)thread;
-	return (struct assay_step_trace){ .n = 0 };
-}
-
-int assay_stepper_try(double *step_ns, struct assay_err *err)
-{
-	*step_ns = 0;
-	return assay_step_probe(err);
 }
 #endif

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "counters/step_decode.h"
+#include "counters/step_trace.h"
 
 struct assay_stepper;
 
@@ -62,7 +62,7 @@ enum assay_stepper_mark {
 };
 void assay_stepper_mark(struct assay_stepper *s, unsigned thread, enum assay_stepper_mark mark);
 
-/* What one thread did in a pass: entries of one word and what belongs to them, see below. */
+/* What one thread did in a pass: entries as step_trace.h has them, and what it did in all. */
 struct assay_step_trace {
 	const uint64_t *words;
 	size_t n;
@@ -72,20 +72,6 @@ struct assay_step_trace {
 };
 /* Valid until the next pass begins. */
 struct assay_step_trace assay_stepper_trace(const struct assay_stepper *s, unsigned thread);
-
-/*
- * The first word of an entry. A step has two words an access, address and assay_step_word_access(), and one more with
- * where it went if has_target.
- */
-struct assay_step_entry {
-	uint32_t instruction; /* of the table; of a mark enum assay_stepper_mark */
-	bool is_mark, has_target;
-	unsigned accesses, instructions, branches, taken;
-};
-struct assay_step_entry assay_step_entry_of(uint64_t word);
-/* Words of the entry, the first included. */
-size_t assay_step_entry_words(const struct assay_step_entry *e);
-struct assay_step_access assay_step_entry_access(const uint64_t *words, unsigned i);
 
 /* What one step costs here in nanoseconds, tried; ASSAY_EUNAVAILABLE says why there is none. */
 int assay_stepper_try(double *step_ns, struct assay_err *err);

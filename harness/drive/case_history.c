@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads the points of a case, finds the changes, and asks of each whether the other cases of the machine moved with it:
- * then it is one event of the machine, and no news about the case.
+ * Loads the points of a case, finds the changes, and asks of each whether the other cases of the machine moved with it,
+ * in the runs around: then it is one event of the machine, and no news about the case.
  */
 #include "drive/case_history.h"
 
@@ -10,14 +10,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "drive/change_answers.h"
 #include "drive/stored_results.h"
 #include "stats/change_points.h"
+#include "store/store.h"
 
 /* A change is the machine's when this share of the other cases moved in the same direction, and there are so many. */
 #define MACHINE_FRAC  0.75
 #define MACHINE_CASES 3
 /* Runs by which the change of another case may lie off. */
 #define APART 2
+/* Runs of the case on either side of a change in which the others are looked at. */
+#define AROUND 50
 
 /* The points since the time that was asked for, with a time; the caller frees *out. */
 static int load(const struct assay_history *h, const struct assay_case *c, uint64_t since_ns,
@@ -39,18 +43,17 @@ static int load(const struct assay_history *h, const struct assay_case *c, uint6
 	return 0;
 }
 
-static int find(const struct assay_history_request *q, const struct assay_trend_point *points, size_t n,
-		struct assay_change **out, size_t *n_out, struct assay_err *err)
+static int find(const struct assay_history_request *q, const double *ns, size_t n, struct assay_change **out,
+		size_t *n_out, struct assay_err *err)
 {
 	const struct assay_change_rule rule = { .alpha = q->alpha, .least_frac = q->least_frac };
 	struct assay_change_points s;
-	int rc = 0;
+	int rc;
 
 	*out = NULL;
 	*n_out = 0;
 	assay_change_points_init(&s, q->least_run);
-	for (size_t i = 0; i < n && !rc; i++)
-		rc = assay_change_points_add(&s, &points[i].median_ns, 1);
+	rc = assay_change_points_add(&s, ns, n);
 	if (!rc)
 		rc = assay_change_points_find(&s, &rule, out, n_out);
 	assay_change_points_release(&s);
@@ -59,10 +62,17 @@ static int find(const struct assay_history_request *q, const struct assay_trend_
 
 static int find_changes(const struct assay_history_request *q, struct assay_case_history *h, struct assay_err *err)
 {
+	double *ns = malloc((h->n_points + 1) * sizeof(*ns));
 	struct assay_change *v = NULL;
 	size_t n = 0;
-	int rc = find(q, h->points, h->n_points, &v, &n, err);
+	int rc;
 
+	if (!ns)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < h->n_points; i++)
+		ns[i] = h->points[i].median_ns;
+	rc = find(q, ns, h->n_points, &v, &n, err);
+	free(ns);
 	if (!rc && n) {
 		h->changes = calloc(n, sizeof(*h->changes));
 		if (!h->changes)
@@ -88,51 +98,49 @@ static uint64_t when(const struct assay_case_history *h, size_t at, int by)
 	return h->points[at + (size_t)by < h->n_points ? at + (size_t)by : h->n_points - 1].started_ns;
 }
 
-/* Did another case, of @points and @v, move with @c? */
-static void ask(const struct assay_case_history *h, struct assay_trend_change *c,
-		const struct assay_trend_point *points, size_t n, const struct assay_change *v, size_t n_v)
+/* Did another case, of @n times @t, move with @c? @ns has room for them. */
+static int ask(const struct assay_history_request *q, const struct assay_case_history *h, struct assay_trend_change *c,
+	       const struct assay_case_time *t, size_t n, double *ns, struct assay_err *err)
 {
 	uint64_t from = when(h, c->at, -1 - APART), to = when(h, c->at, APART);
+	struct assay_change *v = NULL;
+	size_t n_v = 0;
+	bool moved = false;
+	int rc;
 
-	if (!n || points[0].started_ns >= when(h, c->at, -1) || points[n - 1].started_ns < when(h, c->at, 0))
-		return;
+	if (t[0].started_ns >= when(h, c->at, -1) || t[n - 1].started_ns < when(h, c->at, 0))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		ns[i] = t[i].median_ns;
+	rc = find(q, ns, n, &v, &n_v, err);
+	for (size_t i = 0; i < n_v && !moved; i++)
+		moved = t[v[i].at].started_ns > from && t[v[i].at].started_ns <= to &&
+			(v[i].ratio > 1) == (c->ratio > 1);
+	free(v);
 	c->n_others++;
-	for (size_t i = 0; i < n_v; i++) {
-		uint64_t t = points[v[i].at].started_ns;
-
-		if (t > from && t <= to && (v[i].ratio > 1) == (c->ratio > 1)) {
-			c->n_moved++;
-			return;
-		}
-	}
+	c->n_moved += moved;
+	return rc;
 }
 
-static int ask_others(const struct assay_history_request *q, const struct assay_history *all,
-		      struct assay_case_history *h, struct assay_err *err)
+static int ask_others(const struct assay_history_request *q, struct assay_store *store,
+		      const struct assay_case_history *h, struct assay_trend_change *c, struct assay_err *err)
 {
-	int rc = 0;
+	const uint64_t from = when(h, c->at, -AROUND), to = when(h, c->at, AROUND - 1);
+	struct assay_case_time *t = NULL;
+	double *ns = NULL;
+	size_t n = 0;
+	int rc = assay_store_times_beside(store, h->c.key, h->machine_id, from, to, &t, &n, err);
 
-	for (size_t i = 0; i < all->n && h->n_changes && !rc; i++) {
-		struct assay_trend_point *points = NULL;
-		struct assay_change *v = NULL;
-		size_t n = 0, n_v = 0;
-
-		if (!strcmp(all->cases[i].key, h->c.key))
-			continue;
-		rc = load(all, &all->cases[i], q->since_ns, &points, &n, err);
-		if (!rc)
-			rc = find(q, points, n, &v, &n_v, err);
-		for (size_t k = 0; k < h->n_changes && !rc; k++)
-			ask(h, &h->changes[k], points, n, v, n_v);
-		free(points);
-		free(v);
+	if (!rc && !(ns = malloc((n + 1) * sizeof(*ns))))
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0, of; i < n && !rc; i += of) {
+		for (of = 1; i + of < n && t[i + of].bench_case == t[i].bench_case; of++)
+			;
+		rc = ask(q, h, c, t + i, of, ns, err);
 	}
-	for (size_t k = 0; k < h->n_changes; k++) {
-		struct assay_trend_change *c = &h->changes[k];
-
-		c->of_machine =
-			c->n_others >= MACHINE_CASES && (double)c->n_moved >= MACHINE_FRAC * (double)c->n_others;
-	}
+	free(ns);
+	free(t);
+	c->of_machine = c->n_others >= MACHINE_CASES && (double)c->n_moved >= MACHINE_FRAC * (double)c->n_others;
 	return rc;
 }
 
@@ -166,8 +174,11 @@ int assay_case_history(const struct assay_history_request *q, struct assay_case_
 		rc = no_points(q, c, err);
 	if (!rc)
 		rc = find_changes(q, out, err);
+	for (size_t k = 0; k < out->n_changes && !rc; k++)
+		rc = ask_others(q, h.store, out, &out->changes[k], err);
 	if (!rc)
-		rc = ask_others(q, &h, out, err);
+		rc = assay_change_answers_known(h.store, out->c.key, out->machine_id, out->points, out->changes,
+						out->n_changes, err);
 	assay_history_close(&h);
 	return rc;
 }

@@ -384,9 +384,12 @@ static int resolve_sides(struct assay_compare_plan *p, const struct assay_compar
 			 const struct assay_watch *w, struct assay_err *err)
 {
 	const struct assay_commit *stated = q->revision;
-	int rc = assay_revision_resolve_watched(q->base, &stated[ASSAY_BASE], w, &p->source[ASSAY_BASE], err);
+	int rc = assay_revision_resolve_watched(q->base, q->cache_dir, &stated[ASSAY_BASE], w, &p->source[ASSAY_BASE],
+						err);
 
-	return rc ? rc : assay_revision_resolve_watched(q->head, &stated[ASSAY_HEAD], w, &p->source[ASSAY_HEAD], err);
+	return rc ? rc
+		  : assay_revision_resolve_watched(q->head, q->cache_dir, &stated[ASSAY_HEAD], w,
+						   &p->source[ASSAY_HEAD], err);
 }
 
 int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay_compare_request *q,

@@ -12,6 +12,7 @@
 struct assay_compare_request {
 	const struct assay_request *what;
 	const char *base, *head; /* revision, plugin or folder; head NULL: what lies in the working tree */
+	const char *cache_dir;   /* where revisions are built; NULL: in the cache of the user */
 	bool variants;           /* instead, both are variants of one op, "OP/NAME", of the loaded plugins */
 	/* What plugin files of base and head were built from; "": as the repository is that they lie in. */
 	struct assay_commit revision[2];

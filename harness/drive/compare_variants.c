@@ -144,7 +144,7 @@ static size_t find_case(const struct assay_plan *plan, const char *key)
 	return i;
 }
 
-/* Of the plan only the cases of the two are kept. */
+/* Of the plan only the cases of the two are kept, and none for counts. */
 static void keep_cases(struct assay_plan *plan, const struct named v[2])
 {
 	size_t n = 0;
@@ -156,6 +156,7 @@ static void keep_cases(struct assay_plan *plan, const struct named v[2])
 		plan->cases[n++] = plan->cases[i];
 	}
 	plan->n_cases = n;
+	plan->n_smaller = 0;
 }
 
 /* The same case of the other variant; where the suite does not plan that, it is added. */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "assay/random.h"
 #include "drive/machine_limits.h"
@@ -273,7 +274,10 @@ void assay_comparing_label(const struct assay_side_source *side, char *buf, size
 {
 	const struct assay_build *build = &side->build;
 
-	if (side->from_git && build->commit[0])
+	/* who names the commit itself needs no second name of it */
+	if (side->from_git && build->commit[0] && !strncmp(side->name, build->commit, strlen(build->commit)))
+		snprintf(buf, size, "%.12s%s", build->commit, build->dirty ? " with changes" : "");
+	else if (side->from_git && build->commit[0])
 		snprintf(buf, size, "%s (%.7s%s)", side->name, build->commit, build->dirty ? " with changes" : "");
 	else
 		snprintf(buf, size, "%s", side->name);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "drive/exact_counting.h"
+#include "drive/exact_size.h"
 #include "judge/exact_judge.h"
 #include "judge/paired.h"
 #include "measure/measure_exact.h"
@@ -20,8 +21,10 @@ struct counting {
 	size_t n_chosen;
 	struct assay_exact_options options;
 	const struct assay_watch *watch;
+	const struct assay_request *request;
 	struct assay_exact_run *run; /* by side */
 	bool alone;                  /* no times are taken */
+	size_t n_done;               /* of the chosen */
 };
 
 static bool wanted(const struct assay_compare_plan *p, const struct assay_request *q, size_t i)
@@ -61,9 +64,11 @@ static int choose(struct counting *k, const struct assay_request *q, struct assa
 {
 	const struct assay_comparison *cmp = &k->plan->cmp;
 
-	k->chosen = calloc(cmp->n_cases + 1, sizeof(*k->chosen));
+	const size_t most = cmp->n_cases + k->plan->session.plan.n_smaller + 1;
+
+	k->chosen = calloc(most, sizeof(*k->chosen));
 	for (int side = 0; side < 2; side++)
-		k->run[side].cases = calloc(cmp->n_cases + 1, sizeof(*k->run[side].cases));
+		k->run[side].cases = calloc(most, sizeof(*k->run[side].cases));
 	if (!k->chosen || !k->run[ASSAY_BASE].cases || !k->run[ASSAY_HEAD].cases)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	for (size_t i = 0; i < cmp->n_cases; i++)
@@ -73,14 +78,21 @@ static int choose(struct counting *k, const struct assay_request *q, struct assa
 	return 0;
 }
 
+/* A case to count on both sides, and what each side made of it. */
+struct both {
+	const struct assay_case *c;
+	const struct assay_case_facts *facts;
+	struct assay_exact_case side[2];
+	enum assay_exact_end end[2];
+	bool has_base;
+};
+
 /* @how: the way the other side was counted, so that both are alike. */
-static int count_side(struct counting *k, int side, size_t i, enum assay_exact_how how, struct assay_exact_case *out,
-		      struct assay_err *err)
+static int count_side(struct counting *k, int side, struct both *b, enum assay_exact_how how, struct assay_err *err)
 {
 	const struct assay_compare_plan *p = k->plan;
 	struct assay_exact_options o = k->options;
 	struct assay_exact_means means = *o.means;
-	bool too_long;
 
 	if (how == ASSAY_EXACT_STEPPED)
 		means.source = ASSAY_EXACT_SOURCE_STEPPED;
@@ -88,8 +100,8 @@ static int count_side(struct counting *k, int side, size_t i, enum assay_exact_h
 
 	o.plugins = &p->side[side].plugins;
 	o.parts = p->side[side].parts.s;
-	return assay_measure_exact(&p->cmp.cases[i].c, side == ASSAY_BASE ? p->base.catalog : p->session.catalog,
-				   &p->facts[i], &o, out, &too_long, err);
+	return assay_measure_exact(b->c, side == ASSAY_BASE ? p->base.catalog : p->session.catalog, b->facts, &o,
+				   &b->side[side], &b->end[side], err);
 }
 
 /* A case of one side that is known not to run there. */
@@ -150,55 +162,144 @@ static int align_names(const struct assay_compare_plan *p, struct assay_exact_ca
  * The base of a case that cannot be counted in the head: a head that has become uncountable hides what it costs. What
  * cannot be counted in the base either is the same as before.
  */
-static int ask_base(struct counting *k, size_t i, struct assay_exact_case *base, bool *has_base, struct assay_err *err)
+static int ask_base(struct counting *k, struct both *b, struct assay_err *err)
 {
-	int rc = count_side(k, ASSAY_BASE, i, ASSAY_EXACT_CALLGRIND, base, err);
+	int rc = count_side(k, ASSAY_BASE, b, ASSAY_EXACT_CALLGRIND, err);
 
-	*has_base = !rc && base->status == ASSAY_STATUS_OK;
-	if (!rc && !*has_base)
-		assay_exact_case_release(base);
+	b->has_base = !rc && b->side[ASSAY_BASE].status == ASSAY_STATUS_OK;
+	if (!rc && !b->has_base)
+		assay_exact_case_release(&b->side[ASSAY_BASE]);
 	return rc;
 }
 
 /* The head first: without its counts those of the base tell no more than whether there are any. */
+static int count_both(struct counting *k, const struct assay_comparison_case *c, struct both *b, struct assay_err *err)
+{
+	struct assay_exact_case *head = &b->side[ASSAY_HEAD], *base = &b->side[ASSAY_BASE];
+	int rc = 0;
+
+	if (!is_lost(c) && assay_exact_size_small(&k->plan->session.plan, k->request, b->c->key)) {
+		b->end[ASSAY_HEAD] = ASSAY_EXACT_END_TOO_LONG;
+		refuse(head, b->c, ASSAY_STATUS_SKIPPED, ASSAY_EXACT_SMALL);
+		return 0;
+	}
+	if (same_code(k, c)) {
+		b->has_base = true;
+		refuse(head, b->c, ASSAY_STATUS_SKIPPED, "identical machine code on both sides needs no count");
+		refuse(base, b->c, ASSAY_STATUS_SKIPPED, head->reason);
+	} else if (is_lost(c)) {
+		refuse(head, b->c, ASSAY_STATUS_FAILED, c->reason[0] ? c->reason : ASSAY_CASE_GONE);
+	} else {
+		rc = count_side(k, ASSAY_HEAD, b, ASSAY_EXACT_CALLGRIND, err);
+	}
+	if (!rc && head->status == ASSAY_STATUS_OK && (c->in_base || c->reason[0])) {
+		b->has_base = true;
+		if (c->in_base)
+			rc = count_side(k, ASSAY_BASE, b, head->how, err);
+		else
+			refuse(base, b->c, ASSAY_STATUS_SKIPPED, c->reason);
+		if (!rc)
+			rc = align_names(k->plan, base, err);
+	} else if (!rc && head->status == ASSAY_STATUS_SKIPPED && b->end[ASSAY_HEAD] != ASSAY_EXACT_END_TOO_LONG &&
+		   !b->has_base && c->in_base && !assay_exact_unavailable(k->options.means)) {
+		rc = ask_base(k, b, err);
+	}
+	return rc;
+}
+
+static void release_both(struct both *b)
+{
+	for (int side = 0; side < 2; side++)
+		assay_exact_case_release(&b->side[side]);
+}
+
+/* The runs own it then. */
+static void put_both(struct counting *k, struct both *b)
+{
+	struct assay_exact_run *head = &k->run[ASSAY_HEAD], *base = &k->run[ASSAY_BASE];
+
+	head->cases[head->n_cases++] = b->side[ASSAY_HEAD];
+	if (b->has_base)
+		base->cases[base->n_cases++] = b->side[ASSAY_BASE];
+}
+
+/* Of either side. */
+static bool is_too_long(const struct both *b)
+{
+	return b->end[ASSAY_HEAD] == ASSAY_EXACT_END_TOO_LONG || b->end[ASSAY_BASE] == ASSAY_EXACT_END_TOO_LONG;
+}
+
+/* Counts of other shapes stand for it: both sides say which, and neither owes more. */
+static void refuse_both(struct counting *k, const struct assay_comparison_case *c, struct both *b)
+{
+	const int side = b->end[ASSAY_HEAD] == ASSAY_EXACT_END_TOO_LONG ? ASSAY_HEAD : ASSAY_BASE;
+	struct assay_exact_case said = { .status = ASSAY_STATUS_SKIPPED };
+
+	snprintf(said.reason, sizeof(said.reason), "%s%s", side == ASSAY_BASE ? "the base " : "", b->side[side].reason);
+	assay_exact_size_name_smaller(&k->plan->session.plan, b->c->key, &said);
+	release_both(b);
+	for (int i = 0; i < 2; i++) {
+		refuse(&b->side[i], b->c, ASSAY_STATUS_SKIPPED, said.reason);
+		b->side[i].skip = said.skip;
+	}
+	b->has_base = c->in_base;
+}
+
+static int count_smaller(struct counting *k, const struct assay_comparison_case *c, struct assay_err *err)
+{
+	const struct assay_session *s = &k->plan->session;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->plan.n_smaller && !rc; i++) {
+		struct both b = { .c = &s->plan.smaller[i].c, .facts = &s->smaller_facts[i] };
+
+		if (strcmp(s->plan.cases[s->plan.smaller[i].of].key, c->c.key) ||
+		    assay_exact_case_find(&k->run[ASSAY_HEAD], b.c->key))
+			continue;
+		rc = count_both(k, c, &b, err);
+		if (rc)
+			release_both(&b);
+		else
+			put_both(k, &b);
+	}
+	return rc;
+}
+
 static int count_case(struct counting *k, size_t i, struct assay_err *err)
 {
 	const struct assay_comparison_case *c = &k->plan->cmp.cases[i];
-	struct assay_exact_run *run = k->run;
-	struct assay_exact_case *head = &run[ASSAY_HEAD].cases[run[ASSAY_HEAD].n_cases];
-	struct assay_exact_case *base = &run[ASSAY_BASE].cases[run[ASSAY_BASE].n_cases];
-	bool has_base = false;
-	int rc = 0;
+	struct both b = { .c = &c->c, .facts = &k->plan->facts[i] };
+	const int rc = count_both(k, c, &b, err);
+	const bool too_long = !rc && is_too_long(&b);
 
-	if (same_code(k, c)) {
-		has_base = true;
-		refuse(head, &c->c, ASSAY_STATUS_SKIPPED, "identical machine code on both sides needs no count");
-		refuse(base, &c->c, ASSAY_STATUS_SKIPPED, head->reason);
-	} else if (is_lost(c)) {
-		refuse(head, &c->c, ASSAY_STATUS_FAILED, c->reason[0] ? c->reason : ASSAY_CASE_GONE);
-	} else {
-		rc = count_side(k, ASSAY_HEAD, i, ASSAY_EXACT_CALLGRIND, head, err);
-	}
-	if (!rc && head->status == ASSAY_STATUS_OK && (c->in_base || c->reason[0])) {
-		has_base = true;
-		if (c->in_base)
-			rc = count_side(k, ASSAY_BASE, i, head->how, base, err);
-		else
-			refuse(base, &c->c, ASSAY_STATUS_SKIPPED, c->reason);
-		if (!rc)
-			rc = align_names(k->plan, base, err);
-	} else if (!rc && head->status == ASSAY_STATUS_SKIPPED && !has_base && c->in_base &&
-		   !assay_exact_unavailable(k->options.means)) {
-		rc = ask_base(k, i, base, &has_base, err);
-	}
 	if (rc) {
-		assay_exact_case_release(head);
-		assay_exact_case_release(base);
+		release_both(&b);
 		return rc;
 	}
-	run[ASSAY_HEAD].n_cases++;
-	run[ASSAY_BASE].n_cases += has_base;
-	return 0;
+	if (too_long)
+		refuse_both(k, c, &b);
+	put_both(k, &b);
+	k->n_done++;
+	return too_long ? count_smaller(k, c, err) : 0;
+}
+
+/* Never silently. */
+static void tell_smaller(const struct counting *k)
+{
+	const struct assay_exact_run *head = &k->run[ASSAY_HEAD];
+	const struct assay_exact_case *first = NULL;
+	char text[2 * ASSAY_KEY_MAX + 512];
+	size_t n = 0;
+
+	for (size_t i = 0; i < head->n_cases; i++) {
+		n += assay_exact_is_replaced(&head->cases[i]);
+		first = first || !assay_exact_is_replaced(&head->cases[i]) ? first : &head->cases[i];
+	}
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), "smaller shapes were counted for %zu case%s, such as '%s', %s", n,
+		 n == 1 ? "" : "s", first->key, first->reason);
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_STEPS, .text = text });
 }
 
 /* After an interrupt the cases that are left say so, unless nothing at all is known. */
@@ -218,13 +319,12 @@ static int count_all(struct counting *k, struct assay_err *err)
 			rc = count_case(k, k->chosen[n], err);
 	}
 	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	tell_smaller(k);
 	if (!head->n_cases && k->alone)
 		return rc;
-	while (rc == ASSAY_EINTERRUPTED && head->n_cases < k->n_chosen) {
-		refuse(&head->cases[head->n_cases], &k->plan->cmp.cases[k->chosen[head->n_cases]].c,
-		       ASSAY_STATUS_FAILED, "the comparison ended before it was counted");
-		head->n_cases++;
-	}
+	for (; rc == ASSAY_EINTERRUPTED && k->n_done < k->n_chosen; k->n_done++)
+		refuse(&head->cases[head->n_cases++], &k->plan->cmp.cases[k->chosen[k->n_done]].c, ASSAY_STATUS_FAILED,
+		       "the comparison ended before it was counted");
 	return rc;
 }
 
@@ -244,7 +344,7 @@ static void add_owing(struct counting *k, const struct assay_request *q)
 		    !assay_limits_require(&k->plan->policy, &c->c, false))
 			continue;
 		if (c->in_head)
-			refuse(&head->cases[head->n_cases++], &c->c, ASSAY_STATUS_SKIPPED, ASSAY_NOT_NAMED_FOR_COUNTS);
+			refuse(&head->cases[head->n_cases++], &c->c, ASSAY_STATUS_SKIPPED, ASSAY_EXACT_UNNAMED);
 		else
 			refuse(&head->cases[head->n_cases++], &c->c, ASSAY_STATUS_FAILED,
 			       c->reason[0] ? c->reason : ASSAY_CASE_GONE);
@@ -281,10 +381,11 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request
 			     .model = &cache,
 			     .means = &means,
 			     .max_steps = assay_exact_counting_steps(&p->session, q),
-			     .on_steps = assay_exact_counting_tell,
+			     .on_steps = assay_exact_size_tell,
 			     .on_steps_arg = &watch,
 			     .tool = setting.tool },
 		.watch = w,
+		.request = q,
 		.run = p->cmp.exact,
 		.alone = q->take == ASSAY_TAKE_COUNTS,
 	};

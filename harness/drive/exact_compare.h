@@ -11,6 +11,7 @@
 int assay_exact_compare_check(const struct assay_compare_plan *p, const struct assay_request *q, struct assay_err *err);
 
 /*
+ * A case that takes too many steps on either side is skipped on both, and the smaller ones that its bench names follow.
  * Count those cases into p->cmp.exact, each in a worker of either side. ASSAY_EINTERRUPTED when the watch says so: the
  * cases that were not counted by then say so. Not counted is
  * - what times have told already: a case that is lost or failed in a pair is left out, and one whose machine code is

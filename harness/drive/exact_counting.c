@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "drive/build_identity.h"
+#include "drive/exact_schedule.h"
+#include "drive/installed.h"
+#include "drive/project.h"
+#include "judge/exact_baseline.h"
 #include "model/quantity.h"
 #include "model/verdict.h"
 
 /* No core retires more: eight a cycle at 6 GHz. */
 #define MOST_INSTRUCTIONS_PER_NS 48.0
-/* What steps cost in all is said where it is more than this. */
-#define WORTH_NS 2e9
 
 const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_request *q)
 {
@@ -32,27 +34,14 @@ uint64_t assay_exact_counting_steps(const struct assay_session *session, const s
 	return q->max_steps ? q->max_steps : session->plan.exact_steps;
 }
 
-void assay_exact_counting_tell(void *watch, const struct assay_exact_steps *s)
+uint64_t assay_exact_counting_budget(const struct assay_session *session, const struct assay_request *q)
 {
-	const double all_ns = s->expected * s->step_ns;
-	char text[ASSAY_KEY_MAX + 160], takes[32], one[32];
-
-	if (s->done <= 0 && all_ns > WORTH_NS) {
-		assay_quantity_text(all_ns * 1e-9, "s", false, takes, sizeof(takes));
-		assay_quantity_text(s->step_ns * 1e-9, "s", false, one, sizeof(one));
-		snprintf(text, sizeof(text), "%s: about %.3g steps of %s, together %s", s->key, s->expected, one,
-			 takes);
-		assay_watch_tell(watch, &(struct assay_event){ .kind = ASSAY_EVENT_STEPS, .text = text });
-	}
-	assay_watch_tell(watch, &(struct assay_event){ .kind = ASSAY_EVENT_PART,
-						       .done_frac = s->expected > 0 ? s->done / s->expected : 0 });
+	return q->exact_budget_ns ? q->exact_budget_ns : q->only.n ? 0 : session->plan.exact_budget_ns;
 }
 
-/* Cases to count, with their facts. */
+/* Cases of the plan. */
 struct chosen {
-	struct assay_case *cases;
-	const struct assay_case_facts **facts;
-	size_t *at; /* in the plan */
+	size_t *v;
 	size_t n;
 };
 
@@ -62,97 +51,55 @@ static int choose(const struct assay_session *session, const struct assay_reques
 	const struct assay_plan *plan = &session->plan;
 	bool all = q->take == ASSAY_TAKE_COUNTS && assay_exact_counting_all(session, q);
 
-	out->cases = calloc(plan->n_cases + 1, sizeof(*out->cases));
-	out->facts = calloc(plan->n_cases + 1, sizeof(*out->facts));
-	out->at = calloc(plan->n_cases + 1, sizeof(*out->at));
-	if (!out->cases || !out->facts || !out->at)
+	out->v = calloc(plan->n_cases + 1, sizeof(*out->v));
+	if (!out->v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	for (size_t i = 0; i < plan->n_cases; i++) {
-		if (!all && !plan->exact[i])
-			continue;
-		out->facts[out->n] = &session->facts[i];
-		out->at[out->n] = i;
-		out->cases[out->n++] = plan->cases[i];
-	}
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (all || plan->exact[i])
+			out->v[out->n++] = i;
 	return 0;
 }
 
-struct counting {
-	const struct assay_session *session;
-	const struct assay_exact_options *o;
-	struct assay_exact_run *out;
-	struct assay_err *err;
-};
-
-static int count_one(struct counting *k, const struct assay_case *c, const struct assay_case_facts *facts,
-		     bool *too_long)
+/* Keys of the cases of which counts are recorded, by any compiler. What is wrong with the file, the gate tells. */
+static int find_demanded(const char *suite, struct assay_strings *out, struct assay_err *err)
 {
-	struct assay_exact_run *out = k->out;
-	struct assay_exact_case *at = &out->cases[out->n_cases];
-	int rc = assay_measure_exact(c, k->session->catalog, facts, k->o, at, too_long, k->err);
+	char dir[ASSAY_INSTALLED_PATH_MAX], path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
+	struct assay_exact_baseline b = { 0 };
+	int rc = 0;
 
-	if (rc)
-		assay_exact_case_release(at);
-	else
-		out->n_cases++;
+	if (assay_project_baseline_dir(dir, sizeof(dir), NULL))
+		return 0;
+	snprintf(path, sizeof(path), "%s/exact/%s.json", dir, suite);
+	if (assay_exact_baseline_load(&b, path, NULL))
+		return 0;
+	for (size_t i = 0; i < b.n_builds; i++)
+		for (size_t n = 0; n < b.builds[i].n_cases && !rc; n++)
+			if (!assay_strings_has(out, b.builds[i].cases[n].key))
+				rc = assay_strings_add(out, b.builds[i].cases[n].key, err);
+	assay_exact_baseline_release(&b);
 	return rc;
 }
 
-/*
- * In the place of case @of of the plan, which was the last. Those of a case that cannot run here are skipped like it,
- * which tells them from those that are missing.
- */
-static int count_smaller(struct counting *k, size_t of)
+/* Cases of the suite that it does not name for counts: whoever asks for counts alone is told of all. */
+static int add_unnamed(const struct assay_plan *plan, struct assay_exact_run *out, struct assay_err *err)
 {
-	const struct assay_plan *plan = &k->session->plan;
-	struct assay_exact_case *larger = &k->out->cases[k->out->n_cases - 1];
-	const bool unable = larger->skip == ASSAY_EXACT_SKIP_UNABLE;
-	size_t n = strlen(larger->reason);
-	bool any = false, too_long;
-	int rc = 0;
+	struct assay_exact_case *v = realloc(out->cases, (out->n_cases + plan->n_cases + 1) * sizeof(*v));
 
-	for (size_t i = 0; i < plan->n_smaller && !rc; i++) {
-		const struct assay_case *c = &plan->smaller[i].c;
-
-		if (plan->smaller[i].of != of)
-			continue;
-		if (!unable && n < sizeof(larger->reason))
-			n += (size_t)snprintf(larger->reason + n, sizeof(larger->reason) - n, "%s '%.200s'",
-					      any ? "," : ": see", c->key);
-		any = true;
-		if (!assay_exact_case_find(k->out, c->key))
-			rc = count_one(k, c, &k->session->smaller_facts[i], &too_long);
-	}
-	if (any && !unable)
-		larger->skip = ASSAY_EXACT_SKIP_SMALLER;
-	else if (!any && !unable && n < sizeof(larger->reason))
-		snprintf(larger->reason + n, sizeof(larger->reason) - n,
-			 "; its bench names no exact_shapes, and --steps allows more");
-	return rc;
-}
-
-static int count_all(const struct assay_session *session, const struct chosen *k, const struct assay_exact_options *o,
-		     const struct assay_watch *w, struct assay_exact_run *out, struct assay_err *err)
-{
-	struct counting counting = { session, o, out, err };
-	bool too_long = false;
-	int rc = 0;
-
-	out->cases = calloc(k->n + session->plan.n_smaller + 1, sizeof(*out->cases));
-	if (!out->cases)
+	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_CASES, .cases = k->cases, .n_cases = k->n });
-	for (size_t i = 0; i < k->n && !rc; i++) {
-		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
-		rc = assay_watch_check(w, err);
-		if (!rc && !assay_exact_case_find(out, k->cases[i].key))
-			rc = count_one(&counting, &k->cases[i], k->facts[i], &too_long);
-		if (!rc && (too_long || (out->n_cases && out->cases[out->n_cases - 1].skip == ASSAY_EXACT_SKIP_UNABLE)))
-			rc = count_smaller(&counting, k->at[i]);
-		too_long = false;
+	out->cases = v;
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		const struct assay_case *c = &plan->cases[i];
+		struct assay_exact_case *to = &v[out->n_cases];
+
+		if (plan->exact[i] || assay_exact_case_find(out, c->key))
+			continue;
+		*to = (struct assay_exact_case){ .status = ASSAY_STATUS_SKIPPED, .all_threads = c->all_threads };
+		memcpy(to->key, c->key, sizeof(to->key));
+		snprintf(to->reason, sizeof(to->reason), "%s", ASSAY_EXACT_UNNAMED);
+		out->n_cases++;
 	}
-	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
-	return rc;
+	return 0;
 }
 
 /* Was any case counted, or did any fail? */
@@ -171,8 +118,8 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 	const char *model = assay_exact_counting_model(session, q);
 	struct assay_cache_model cache;
 	struct chosen k = { 0 };
+	struct assay_strings demanded = { 0 };
 	struct assay_exact_means means;
-	struct assay_watch watch = *w;
 	const char *unavailable = NULL;
 	struct assay_exact_options o = {
 		.plugins = &session->plugins,
@@ -184,9 +131,13 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 		.model = &cache,
 		.means = &means,
 		.max_steps = assay_exact_counting_steps(session, q),
-		.on_steps = assay_exact_counting_tell,
-		.on_steps_arg = &watch,
 	};
+	struct assay_exact_schedule schedule = { .session = session,
+						 .request = q,
+						 .options = &o,
+						 .budget_ns = assay_exact_counting_budget(session, q),
+						 .demanded = &demanded,
+						 .watch = w };
 	int rc;
 
 	*out = (struct assay_exact_run){ .seed = q->seed, .started_ns = assay_clock_unix_ns() };
@@ -201,19 +152,23 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 		rc = choose(session, q, &k, err);
 	if (why)
 		why[0] = '\0';
+	if (!rc && schedule.budget_ns)
+		rc = find_demanded(session->plan.suite, &demanded, err);
 	if (!rc && k.n) {
 		o.tool = out->setting.tool;
-		o.interrupted = w->interrupted;
-		rc = count_all(session, &k, &o, w, out, err);
+		schedule.cases = k.v;
+		schedule.n_cases = k.n;
+		rc = assay_exact_schedule_run(&schedule, out, err);
 	}
 	if (!rc && why && k.n && unavailable && !has_counted(out)) {
 		snprintf(why, ASSAY_EXACT_REASON_MAX, "%s", unavailable);
 		assay_watch_warn(w, "no exact counts of %zu cases: %s", k.n, unavailable);
 		assay_exact_run_release(out);
 	}
-	free(k.cases);
-	free(k.facts);
-	free(k.at);
+	if (!rc && q->take == ASSAY_TAKE_COUNTS && !assay_exact_counting_all(session, q))
+		rc = add_unnamed(&session->plan, out, err);
+	assay_strings_release(&demanded);
+	free(k.v);
 	return rc;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exact counts of the cases of a session: which are counted, how, with which caches, one after the other. */
+/* Exact counts of the cases of a session: which are counted, how, with which caches. */
 #ifndef ASSAY_DRIVE_EXACT_COUNTING_H
 #define ASSAY_DRIVE_EXACT_COUNTING_H
 
@@ -16,8 +16,11 @@
 const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_request *q);
 /* How many steps a call may take: as the request says, the suite, or 0. */
 uint64_t assay_exact_counting_steps(const struct assay_session *session, const struct assay_request *q);
-/* Say what the steps of a case are going to cost before they are taken, and how far they are; @watch. */
-void assay_exact_counting_tell(void *watch, const struct assay_exact_steps *steps);
+/*
+ * Wall time for all counts: as the request says, or the suite, unless cases were chosen with `only`; 0: as long as it
+ * takes.
+ */
+uint64_t assay_exact_counting_budget(const struct assay_session *session, const struct assay_request *q);
 /*
  * Are all cases counted, because `only` chose them or the suite names none for it? Otherwise those that the suite
  * names.
@@ -25,8 +28,8 @@ void assay_exact_counting_tell(void *watch, const struct assay_exact_steps *step
 bool assay_exact_counting_all(const struct assay_session *session, const struct assay_request *q);
 
 /*
- * Count into @out: with ASSAY_TAKE_COUNTS those of assay_exact_counting_all(), otherwise those that the suite names. A
- * case that takes too many steps is followed by the smaller ones that its bench names.
+ * Count into @out as exact_schedule.h says: with ASSAY_TAKE_COUNTS those of assay_exact_counting_all(), and the others
+ * are skipped; otherwise those that the suite names.
  * Where there is no simulator and @why is not NULL, say so once, put the reason there and leave @out without cases;
  * @why is "" otherwise. ASSAY_EINTERRUPTED when the watch says so, with the finished cases in @out. Release @out in
  * either case.

@@ -14,6 +14,7 @@
 #include "drive/installed.h"
 #include "drive/policy_file.h"
 #include "drive/project.h"
+#include "drive/segments.h"
 #include "drive/session.h"
 #include "judge/gate.h"
 #include "plan/plan.h"
@@ -29,6 +30,7 @@ struct gate_files {
 	struct assay_run *base;
 	const struct assay_run **base_list; /* pointers into base, as the judge takes them */
 	size_t n_base;
+	struct assay_segments segments; /* without a named baseline */
 	char base_name[160];
 	char no_base_reason[512];
 	bool base_is_itself; /* the baseline holds only the run that is to be judged */
@@ -97,6 +99,18 @@ static int load_manifest(struct gate_files *f, const struct assay_gate_request *
 				     "with --manifest",
 				     path, f->run.suite);
 	return rc;
+}
+
+/* Runs of other tools need neither manifest nor policy: without one there is nothing but the margin to keep. */
+static int load_rules_of_import(struct gate_files *f, const struct assay_gate_request *q, struct assay_err *err)
+{
+	char dir[ASSAY_INSTALLED_PATH_MAX], policy[ASSAY_POLICY_PATH_MAX];
+	const bool any = !assay_project_baseline_dir(dir, sizeof(dir), NULL);
+	int rc = any ? assay_manifest_list_load(&f->other, dir, err) : 0;
+
+	if (!rc && q->manifest)
+		rc = load_manifest(f, q, dir, err);
+	return rc ? rc : assay_policy_file_load(&f->policy, any || q->policy ? q->policy : "/dev/null", policy, err);
 }
 
 /* Whoever names both manifest and policy needs no folder of baselines. */
@@ -185,6 +199,7 @@ static int load_named(struct gate_files *f, struct assay_store *store, const str
 	return rc;
 }
 
+/* Outputs and metrics are held against the last run alone, times against the segment that it ends. */
 static int load_last(struct gate_files *f, struct assay_store *store, struct assay_err *err)
 {
 	struct assay_err why = { 0 };
@@ -209,7 +224,10 @@ static int load_last(struct gate_files *f, struct assay_store *store, struct ass
 		return rc;
 	assay_build_text(&f->base[0].build, build, sizeof(build));
 	snprintf(f->base_name, sizeof(f->base_name), "run %" PRId64 " (%s)", id, build);
-	return 0;
+	rc = assay_segments_load(store, &f->run, &f->policy, &f->segments, err);
+	if (!rc && f->segments.v)
+		memcpy(f->base_name, f->segments.name, sizeof(f->base_name));
+	return rc;
 }
 
 /* Tells a typing error from what this run did not count. */
@@ -231,7 +249,7 @@ static int files_load(struct gate_files *f, struct assay_store *store, const str
 	int rc = load_run(f, store, q, err);
 
 	if (!rc)
-		rc = load_rules(f, q, err);
+		rc = assay_run_is_imported(&f->run) ? load_rules_of_import(f, q, err) : load_rules(f, q, err);
 	if (!rc)
 		rc = load_countable(f, err);
 	if (!rc)
@@ -247,6 +265,7 @@ static void files_release(struct gate_files *f)
 		assay_run_release(&f->base[i]);
 	free(f->base);
 	free(f->base_list);
+	assay_segments_release(&f->segments);
 	assay_run_release(&f->run);
 	assay_manifest_release(&f->manifest);
 	assay_manifest_list_release(&f->other);
@@ -264,7 +283,13 @@ static int advise(const struct gate_files *f, const char *db, char **out, struct
 	assay_command_text(measure, sizeof(measure), "run", f->run.suite, db);
 	snprintf(number, sizeof(number), "baseline save main --run %" PRId64, f->run.id);
 	assay_command_text(save, sizeof(save), number, NULL, db);
-	if (!f->run.ended_ns)
+	if (assay_run_is_imported(&f->run))
+		assay_text_addf(
+			&text,
+			"speed was not judged: no other run of suite '%s' on this machine is there; import one, "
+			"with the same --machine and --suite",
+			f->run.suite);
+	else if (!f->run.ended_ns)
 		assay_text_addf(&text,
 				"speed was not judged: no baseline on this machine yet, and run %" PRId64
 				" cannot become one, since it did not finish; measure a whole one with '%s'",
@@ -290,6 +315,7 @@ static int judge_files(const struct gate_files *f, const struct assay_gate_reque
 		.policy = &f->policy,
 		.base = f->base_list,
 		.n_base = f->n_base,
+		.segments = f->segments.v,
 		.base_name = f->base_name[0] ? f->base_name : NULL,
 		.no_base_reason = f->no_base_reason[0] ? f->no_base_reason : NULL,
 		.allow_no_baseline = q->allow_no_baseline,
@@ -311,7 +337,7 @@ static int judge_run(const struct assay_gate_request *q, const struct assay_watc
 
 	if (!rc)
 		rc = judge_files(&f, q, report, err);
-	if (!rc && q->take == ASSAY_TAKE_ALL)
+	if (!rc && q->take == ASSAY_TAKE_ALL && !assay_run_is_imported(&f.run))
 		rc = f.run.exact ? assay_exact_gate_beside(f.run.exact, &f.policy, q, w, report, err)
 				 : assay_exact_gate_none(&f.run, q, w, err);
 	if (!rc && !f.n_base)

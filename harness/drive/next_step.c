@@ -17,8 +17,7 @@ static void add_option(struct assay_text *out, const char *option, const char *w
 	assay_text_add_word(out, word);
 }
 
-/* The same comparison, of one case. */
-static void add_compare(struct assay_text *out, const struct assay_compare_request *q, const char *key)
+void assay_next_add_compare(struct assay_text *out, const struct assay_compare_request *q, const char *key)
 {
 	assay_text_addf(out, "assay compare%s ", q->variants ? " --variants" : "");
 	assay_text_add_word(out, q->base);
@@ -31,7 +30,8 @@ static void add_compare(struct assay_text *out, const struct assay_compare_reque
 		add_option(out, "--policy", q->policy);
 	if (strcmp(q->what->db, ASSAY_DEFAULT_DB))
 		add_option(out, "--db", q->what->db);
-	add_option(out, "--only", key);
+	if (key)
+		add_option(out, "--only", key);
 }
 
 static void add_show(struct assay_text *out, const struct assay_compare_request *q, int64_t id, const char *what)
@@ -73,7 +73,7 @@ void assay_next_of_comparison(struct assay_text *out, const struct assay_compare
 
 	if (timed && r->verdict == ASSAY_REGRESSED && !q->variants) {
 		assay_text_add(out, "why: '");
-		add_compare(out, q, row->key);
+		assay_next_add_compare(out, q, row->key);
 		assay_text_add(out, " --evidence exact' says in which functions it does more");
 	} else if (r->verdict == ASSAY_REGRESSED) {
 		add_show(out, q, id, "shows what was measured of both");
@@ -83,7 +83,7 @@ void assay_next_of_comparison(struct assay_text *out, const struct assay_compare
 		const uint64_t usual = q->budget_ns ? q->budget_ns : UINT64_C(10000000000);
 
 		assay_text_add(out, "next: '");
-		add_compare(out, q, row->key);
+		assay_next_add_compare(out, q, row->key);
 		assay_text_addf(out, " --budget %" PRIu64 "ms' gives it more time", MORE_BUDGETS * usual / 1000000);
 	} else if (r->verdict == ASSAY_WRONG_RESULT && row && !q->head) {
 		assay_text_add(out, "next: 'assay verify");
@@ -100,6 +100,15 @@ void assay_next_of_gate(struct assay_text *out, const struct assay_gate_report *
 	const struct assay_gate_case *row = first_row(r);
 	char command[1024];
 
+	if (r->unchecked[0]) {
+		assay_command_text(command, sizeof(command), "history", NULL, db);
+		assay_text_addf(out, "next: '%s", command);
+		assay_text_add(out, row ? " " : " CASE");
+		if (row)
+			assay_text_add_word(out, row->key);
+		assay_text_add(out, "' shows the runs of a case");
+		return;
+	}
 	assay_command_text(command, sizeof(command), "compare HEAD~1", suite, db);
 	if (row && r->verdict == ASSAY_REGRESSED && row->evidence == ASSAY_EVIDENCE_STORED) {
 		assay_text_addf(out, "why: '%s", command);

@@ -13,7 +13,10 @@
 void assay_next_of_comparison(struct assay_text *out, const struct assay_compare_request *q,
 			      const struct assay_gate_report *r, int64_t id);
 
-/* The same of a stored run that was judged. */
+/* Append the command that makes the same comparison, of one case where @key is not NULL. */
+void assay_next_add_compare(struct assay_text *out, const struct assay_compare_request *q, const char *key);
+
+/* Append what follows a stored run that was judged. */
 void assay_next_of_gate(struct assay_text *out, const struct assay_gate_report *r, const char *suite, const char *db);
 
 #endif

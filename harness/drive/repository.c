@@ -201,6 +201,75 @@ int assay_repository_head(const struct assay_repository *r, char commit[65], boo
 	return 0;
 }
 
+int assay_repository_line(const struct assay_repository *r, const char *good, const char *bad,
+			  struct assay_strings *out, struct assay_err *err)
+{
+	char range[160], *text = NULL;
+	int rc;
+
+	if (!strcmp(good, bad))
+		return assay_err_set(err, ASSAY_EUSAGE, "good and bad are the same commit %.12s", good);
+	snprintf(range, sizeof(range), "%s..%s", bad, good);
+	rc = ask(r, (const char *const[]){ "git", "rev-list", "-n1", range, NULL }, ASK_NS, &text, err);
+	if (!rc && text[0])
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "good %.12s is no ancestor of bad %.12s: 'git merge-base' of both names one", good,
+				   bad);
+	free(text);
+	text = NULL;
+	snprintf(range, sizeof(range), "%s..%s", good, bad);
+	if (!rc)
+		rc = ask(r, (const char *const[]){ "git", "rev-list", "--first-parent", "--reverse", range, NULL },
+			 ASK_NS, &text, err);
+	if (!rc)
+		rc = assay_strings_split(out, text, '\n', err);
+	free(text);
+	return rc;
+}
+
+/* Of an annotated tag git tells its own hash first, then that of its commit; of a plain one the second is empty. */
+int assay_repository_tags(const struct assay_repository *r, struct assay_strings *out, struct assay_err *err)
+{
+	static const char *const tags[] = { "git",
+					    "for-each-ref",
+					    "--sort=creatordate",
+					    "--format=%(objectname) %(*objectname) %(refname:strip=2)",
+					    "refs/tags",
+					    NULL };
+	char *text = NULL, *line, *rest;
+	int rc = ask(r, tags, ASK_NS, &text, err);
+
+	for (line = rc ? NULL : strtok_r(text, "\n", &rest); line && !rc; line = strtok_r(NULL, "\n", &rest)) {
+		char *second = strchr(line, ' '), *name = second ? strchr(second + 1, ' ') : NULL;
+
+		if (!name)
+			continue;
+		*second++ = '\0';
+		*name++ = '\0';
+		rc = assay_strings_add(out, second[0] ? second : line, err);
+		if (!rc)
+			rc = assay_strings_add(out, name, err);
+	}
+	free(text);
+	return rc;
+}
+
+void assay_repository_subject(const struct assay_repository *r, const char *commit, char *buf, size_t size)
+{
+	char *text = NULL;
+
+	buf[0] = '\0';
+	if (ask(r, (const char *const[]){ "git", "show", "-s", "--format=%s (%an, %as)", commit, NULL }, ASK_NS, &text,
+		NULL))
+		return;
+	snprintf(buf, size, "%s", text);
+	free(text);
+	/* what a commit says must not steer a terminal */
+	for (char *c = buf; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
 int assay_repository_checkout(const struct assay_repository *r, const char *commit, const char *path,
 			      struct assay_err *err)
 {

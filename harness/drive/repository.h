@@ -28,6 +28,17 @@ int assay_repository_commit(const struct assay_repository *r, const char *revisi
 /* The commit of the working tree ("" before the first) and whether files differ from it. */
 int assay_repository_head(const struct assay_repository *r, char commit[65], bool *dirty, struct assay_err *err);
 
+/*
+ * The commits after @good up to @bad, oldest first, by first parents: a merge stands for all that it brought.
+ * ASSAY_EUSAGE where @good is no ancestor of @bad, or the same. Both are full hashes.
+ */
+int assay_repository_line(const struct assay_repository *r, const char *good, const char *bad,
+			  struct assay_strings *out, struct assay_err *err);
+/* What its author wrote first: "quantize: unroll twice (Ada, 2026-01-31)"; "" where git does not say. */
+void assay_repository_subject(const struct assay_repository *r, const char *commit, char *buf, size_t size);
+/* Append the commit and the name of each tag, oldest release first. */
+int assay_repository_tags(const struct assay_repository *r, struct assay_strings *out, struct assay_err *err);
+
 /* Check out @commit into the new folder @path, as a worktree with no branch. Hooks do not run. */
 int assay_repository_checkout(const struct assay_repository *r, const char *commit, const char *path,
 			      struct assay_err *err);

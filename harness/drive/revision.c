@@ -445,10 +445,11 @@ static void on_building(void *arg, const char *name, const char *command)
 	assay_watch_tell(arg, &(struct assay_event){ .kind = ASSAY_EVENT_BUILDING, .text = text });
 }
 
-int assay_revision_resolve_watched(const char *arg, const struct assay_commit *stated, const struct assay_watch *w,
-				   struct assay_side_source *out, struct assay_err *err)
+int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const struct assay_commit *stated,
+				   const struct assay_watch *w, struct assay_side_source *out, struct assay_err *err)
 {
-	const struct assay_revision_options o = { .building = on_building,
+	const struct assay_revision_options o = { .cache_dir = cache_dir,
+						  .building = on_building,
 						  .arg = (void *)w,
 						  .stated = stated && stated->hash[0] ? stated : NULL,
 						  .interrupted = w->interrupted };

@@ -422,7 +422,7 @@ static int build_tree(struct assay_session *s, const struct assay_request *q, co
 	int rc = assay_session_suite_check(q, err);
 
 	if (!rc)
-		rc = assay_revision_resolve_watched(NULL, NULL, w, &tree, err);
+		rc = assay_revision_resolve_watched(NULL, NULL, NULL, w, &tree, err);
 	if (!rc) {
 		s->built = tree.plugins;
 		tree.plugins = (struct assay_strings){ 0 };

@@ -89,18 +89,27 @@ int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_
 	return rc;
 }
 
+static const char *did_you_mean(const char *name, char *buf, size_t size)
+{
+	snprintf(buf, size, ", did you mean '%s'?", name);
+	return buf;
+}
+
 int assay_stored_metric_known(const struct assay_run *run, const char *name, struct assay_err *err)
 {
 	struct assay_strings names = { 0 };
-	char hint[512];
+	char hint[512], exact[ASSAY_METRIC_TAG_MAX];
 	int rc = 0;
 
+	snprintf(exact, sizeof(exact), "exact_%.40s", name);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
 		rc = assay_result_names(&run->results[i], &names, err);
 	/* what the harness takes of any case may be missing, too */
 	if (!rc && !assay_metric_find(name) && !assay_strings_has(&names, name))
 		rc = assay_err_set(err, ASSAY_EUSAGE, "no case of run %" PRId64 " has '%s'%s", run->id, name,
-				   assay_conf_hint(name, (const char *const *)names.v, names.n, hint, sizeof(hint)));
+				   assay_metric_find(exact) ? did_you_mean(exact, hint, sizeof(hint))
+							    : assay_conf_hint(name, (const char *const *)names.v,
+									      names.n, hint, sizeof(hint)));
 	assay_strings_release(&names);
 	return rc;
 }
@@ -201,6 +210,7 @@ int assay_history_open(struct assay_history *h, const char *db, const char *mach
 		rc = assay_err_set(err, ASSAY_EUSAGE, "no run is stored in '%s': '%s' makes one", db, measure);
 	}
 	h->db = db;
+	h->chosen = machine != NULL;
 	if (!rc)
 		rc = newest_of(&h->newest, runs, n, machine ? machine : "", err);
 	free(runs);
@@ -239,26 +249,71 @@ static int no_history_case(const struct assay_history *h, const char *pattern, s
 	return rc;
 }
 
-int assay_history_find(const struct assay_history *h, const char *pattern, const struct assay_case **out,
-		       struct assay_err *err)
+/* The case that @pattern names or selects alone, into *out; how many there are. */
+static size_t find_in(const struct assay_history *h, const char *pattern, const struct assay_case **out)
 {
-	const struct assay_case *first = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->n; i++) {
 		if (has_name(&h->cases[i], pattern)) {
 			*out = &h->cases[i];
-			return 0;
+			return 1;
 		}
 		if (assay_policy_selects(pattern, &h->cases[i]) && !n++)
-			first = &h->cases[i];
+			*out = &h->cases[i];
 	}
+	return n;
+}
+
+static bool seen_before(const struct assay_run_info *runs, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(runs[k].machine_id, runs[i].machine_id))
+			return true;
+	return false;
+}
+
+/* Let @h be that of the machine that measured such a case last: files of other tools bring machines of their own. */
+static int look_elsewhere(struct assay_history *h, const char *pattern, const struct assay_case **out, size_t *n,
+			  struct assay_err *err)
+{
+	struct assay_run_info *runs = NULL;
+	size_t n_runs = 0;
+	int rc = assay_store_runs(h->store, NULL, 0, &runs, &n_runs, err);
+
+	for (size_t i = 0; i < n_runs && !*n && !rc; i++) {
+		struct assay_history other = { .newest = runs[i] };
+
+		if (!strcmp(runs[i].machine_id, h->newest.machine_id) || seen_before(runs, i))
+			continue;
+		rc = assay_store_cases(h->store, runs[i].machine_id, &other.cases, &other.n, err);
+		*n = rc ? 0 : find_in(&other, pattern, out);
+		if (*n) {
+			free(h->cases);
+			h->newest = runs[i];
+			h->cases = other.cases;
+			h->n = other.n;
+		} else {
+			free(other.cases);
+		}
+	}
+	free(runs);
+	return rc;
+}
+
+int assay_history_find(struct assay_history *h, const char *pattern, const struct assay_case **out,
+		       struct assay_err *err)
+{
+	size_t n = find_in(h, pattern, out);
+	int rc = n || h->chosen ? 0 : look_elsewhere(h, pattern, out, &n, err);
+
+	if (rc)
+		return rc;
 	if (!n)
 		return no_history_case(h, pattern, err);
 	if (n > 1)
 		return assay_err_set(err, ASSAY_EUSAGE, "%zu stored cases match '%s', the first is '%s': name one", n,
-				     pattern, first->key);
-	*out = first;
+				     pattern, (*out)->key);
 	return 0;
 }
 

@@ -38,6 +38,7 @@ struct assay_history {
 	const char *db; /* borrowed */
 	struct assay_store *store;
 	struct assay_run_info newest; /* run of the machine */
+	bool chosen;                  /* the user named the machine */
 	struct assay_case *cases;     /* all that it measured */
 	size_t n;
 };
@@ -50,9 +51,10 @@ int assay_history_open(struct assay_history *h, const char *db, const char *mach
 void assay_history_close(struct assay_history *h);
 /*
  * The case that is called @pattern, with its number of threads or with t=all, or the only one that it selects as a glob
- * or a part of the key. ASSAY_EUSAGE where there is none or more than one.
+ * or a part of the key. Where the machine that measured last has none and the user chose none, @h becomes that of the
+ * next one that has. ASSAY_EUSAGE where there is none or more than one.
  */
-int assay_history_find(const struct assay_history *h, const char *pattern, const struct assay_case **out,
+int assay_history_find(struct assay_history *h, const char *pattern, const struct assay_case **out,
 		       struct assay_err *err);
 /*
  * The runs of a case in order of time, with @metric those that have that metric or count, and its base unit. NULL is

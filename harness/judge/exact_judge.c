@@ -170,6 +170,8 @@ static int judge_case(struct judging *j, const struct assay_exact_case *head)
 	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
 	const struct assay_row_name name = named(head->key, "exact");
 
+	if (!base && assay_exact_is_unnamed(head))
+		return 0;
 	if (head->status == ASSAY_STATUS_WRONG)
 		return assay_row_say(j->r, name, ASSAY_WRONG_RESULT, j->err, "%s", head->reason);
 	if (head->status == ASSAY_STATUS_SKIPPED &&
@@ -222,7 +224,7 @@ void assay_exact_limit_facts(const struct assay_exact_run *head, const struct as
 
 	*out = (struct assay_limit_facts){ .value = NAN, .base = NAN, .unit = "1", .source = ASSAY_SOURCE_EXACT };
 	if (!h)
-		out->why_no_value = ASSAY_NOT_NAMED_FOR_COUNTS;
+		out->why_no_value = ASSAY_EXACT_UNNAMED;
 	else if (h->status != ASSAY_STATUS_OK)
 		out->why_no_value = h->reason;
 	else

@@ -9,10 +9,6 @@
 #include "model/exact.h"
 #include "model/gate_report.h"
 
-/* Why there are no counts of a case, and what takes them. */
-#define ASSAY_NOT_NAMED_FOR_COUNTS                                                                                     \
-	"the suite does not name the case for exact counts; --only CASE --evidence exact takes them"
-
 struct assay_exact_judge_input {
 	const struct assay_exact_run *head;
 	const struct assay_exact_run *base; /* NULL: none to compare with */

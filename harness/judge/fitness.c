@@ -68,7 +68,8 @@ void assay_fitness_text(const struct assay_fitness *f, char *buf, size_t size)
 		snprintf(buf, size, "fit to tell %s on calls under 1 ms; above is not known: too little could be tried",
 			 brief);
 	else if (f->long_frac > USELESS_FRAC)
-		snprintf(buf, size, "fit to tell %s on calls under 1 ms, not even 50 %% above", brief);
+		snprintf(buf, size, "fit to tell %s on calls under 1 ms; on longer ones it could not even tell 50 %%",
+			 brief);
 	else if (!strcmp(brief, lasting))
 		snprintf(buf, size, "fit to tell %s", brief);
 	else

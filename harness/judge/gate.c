@@ -72,6 +72,13 @@ static bool variant_took_part(const struct assay_run *run, const struct assay_ma
 	return false;
 }
 
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static int add_missing(struct judging *j, const struct assay_manifest_entry *e)
 {
 	struct assay_gate_case *c = assay_row_add(&j->report, status_of(e->key), j->err);
@@ -86,9 +93,9 @@ static int add_missing(struct judging *j, const struct assay_manifest_entry *e)
 			 "if that is meant, 'assay list --manifest --suite %s > FILE' writes what the suite has, and "
 			 "--manifest FILE judges by it",
 			 j->in->run->suite);
-	snprintf(c->reason, sizeof(c->reason), "in the manifest (line %u) but not in the run%s%s%s", e->line,
-		 j->in->run->ended_ns ? "" : ", which did not finish", first && j->report.missing_hint[0] ? "; " : "",
-		 first ? j->report.missing_hint : "");
+	snprintf(c->reason, sizeof(c->reason), "in the manifest (%.100s:%u) but not in the run%s%s%s",
+		 file_name(j->in->manifest->path), e->line, j->in->run->ended_ns ? "" : ", which did not finish",
+		 first && j->report.missing_hint[0] ? "; " : "", first ? j->report.missing_hint : "");
 	return 0;
 }
 
@@ -214,14 +221,15 @@ static int judge_result(struct judging *j, const struct assay_result *r)
 	size_t first = j->report.n_cases;
 	int rc;
 
-	if (assay_result_is_right(r)) {
+	if (assay_run_result_counts(j->in->run, r)) {
 		rc = assay_gate_time_judge(&j->time, r, &j->report, j->err);
 		if (!rc)
 			rc = judge_limits(j, r);
 	} else {
 		rc = judge_failed(j, r, e);
 	}
-	for (size_t i = first; !e && i < j->report.n_cases; i++)
+	/* runs of other tools need no manifest */
+	for (size_t i = first; !e && j->in->manifest->n_entries && i < j->report.n_cases; i++)
 		assay_row_note(&j->report.cases[i], "; not in the manifest");
 	return rc;
 }
@@ -280,6 +288,7 @@ int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report
 			     .time = { .run = in->run,
 				       .base = in->base,
 				       .n_base = in->n_base,
+				       .segments = in->segments,
 				       .no_base_reason = in->no_base_reason,
 				       .policy = in->policy },
 			     .err = err };
@@ -295,6 +304,11 @@ int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report
 	if (rc)
 		return rc;
 	name_sides(&j);
+	if (assay_run_is_imported(in->run))
+		snprintf(j.report.unchecked, sizeof(j.report.unchecked),
+			 "imported from %s: that outputs are right, where threads ran and what disturbed them is not "
+			 "known, and was not checked",
+			 in->run->imported.format);
 	rc = assay_gate_time_begin(&j.time, err);
 	j.report.no_baseline = j.time.no_baseline;
 	if (!rc)

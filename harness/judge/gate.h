@@ -8,6 +8,7 @@
 #include "judge/limits.h"
 #include "judge/manifest.h"
 #include "judge/policy.h"
+#include "judge/segment.h"
 
 /* All pointers but base, other_manifests and the names are required. */
 struct assay_gate_input {
@@ -16,6 +17,8 @@ struct assay_gate_input {
 	const struct assay_policy *policy;
 	const struct assay_run *const *base; /* runs of the baseline; empty: none */
 	size_t n_base;
+	/* One for each result of the run: its time is held against these, and all else against @base. NULL: no. */
+	const struct assay_segment *segments;
 	const char *base_name;
 	const char *no_base_reason; /* when n_base is 0 */
 	bool allow_no_baseline;     /* then its absence does not count for the exit code */

@@ -20,6 +20,11 @@
 /* A core has two hardware threads nearly always, and the other one takes half of it at most. */
 #define SLOW_CORE_FACTOR 2.0
 
+static enum assay_evidence rung_of(const struct assay_gate_time *t)
+{
+	return assay_run_is_imported(t->run) ? ASSAY_EVIDENCE_IMPORTED : ASSAY_EVIDENCE_STORED;
+}
+
 /* Another machine or other inputs: no time of it may be compared. */
 static void check_baseline(struct assay_gate_time *t)
 {
@@ -28,7 +33,12 @@ static void check_baseline(struct assay_gate_time *t)
 	for (size_t i = 0; i < t->n_base; i++) {
 		const struct assay_run *b = t->base[i];
 
-		if (strcmp(b->machine.id, run->machine.id))
+		/* two files of which nobody says that they are of one machine */
+		if (assay_run_is_imported(run) && !strcmp(run->machine.label, ASSAY_MACHINE_UNKNOWN))
+			snprintf(t->incomparable, sizeof(t->incomparable),
+				 "nobody said on which machine it was measured: import it again into another --db with "
+				 "--machine NAME");
+		else if (strcmp(b->machine.id, run->machine.id))
 			snprintf(t->incomparable, sizeof(t->incomparable),
 				 "run %" PRId64
 				 " of the baseline is of another machine: %.8s (%.96s), this is %.8s (%.96s)",
@@ -82,18 +92,14 @@ static bool base_had_slow_core(const struct assay_gate_time *t, const char *key)
 	return false;
 }
 
-static struct assay_stored_point point_of(const struct assay_result *r)
-{
-	return (struct assay_stored_point){
-		.median = r->median_ns,
-		.lo = r->ci95_lo_ns,
-		.hi = r->ci95_hi_ns,
-		.n = (size_t)llround((double)r->n_samples * (1.0 - r->dropped_frac)),
-	};
-}
+/* Runs that a time is held against. */
+struct base {
+	struct assay_stored_points points;
+	bool same_code; /* every run of it had the very machine code of the case */
+};
 
-/* Collect what the baseline has of a case. @same_code: every run of it had the very machine code of @r. */
-static size_t base_points(struct assay_gate_time *t, const struct assay_result *r, bool *same_code)
+/* What the named baseline has of a case. */
+static struct base base_of_runs(struct assay_gate_time *t, const struct assay_result *r)
 {
 	bool same = r->code_hash[0] != '\0';
 	size_t n = 0;
@@ -101,23 +107,45 @@ static size_t base_points(struct assay_gate_time *t, const struct assay_result *
 	for (size_t i = 0; i < t->n_base; i++) {
 		const struct assay_result *b = assay_run_result(t->base[i], r->c.key);
 
-		if (!b || !assay_result_is_right(b) || !b->n_samples)
+		if (!b || !assay_run_result_counts(t->base[i], b) || !b->n_samples)
 			continue;
 		same = same && !strcmp(b->code_hash, r->code_hash);
-		t->points[n++] = point_of(b);
+		t->points[n++] = assay_stored_point_of(b);
 	}
-	*same_code = same && n;
-	return n;
+	return (struct base){ { t->points, n }, same && n };
+}
+
+static struct base base_of_window(const struct assay_segment_window *w)
+{
+	return (struct base){ { w->v, w->n }, !w->other_code };
+}
+
+/* The bases of a case, at most two, none of them empty; @error is that of each. */
+static size_t bases_of(struct assay_gate_time *t, const struct assay_result *r, struct base out[2], double *error)
+{
+	const struct assay_segment *s = t->segments ? &t->segments[r - t->run->results] : NULL;
+	size_t n = 0;
+
+	*error = s ? assay_segment_error(s, t->error) : t->error;
+	if (!s)
+		out[n++] = base_of_runs(t, r);
+	if (s && s->last.n)
+		out[n++] = base_of_window(&s->last);
+	if (s && s->first.n)
+		out[n++] = base_of_window(&s->first);
+	return n && out[0].points.n ? n : 0;
 }
 
 /* Cases of the run that the baseline has. */
 static size_t count_comparable(struct assay_gate_time *t)
 {
+	struct base bases[2];
+	double error;
 	size_t n = 0;
-	bool same;
 
 	for (size_t i = 0; i < t->run->n_results; i++)
-		n += assay_result_is_right(&t->run->results[i]) && base_points(t, &t->run->results[i], &same);
+		n += assay_run_result_counts(t->run, &t->run->results[i]) &&
+		     bases_of(t, &t->run->results[i], bases, &error);
 	return n;
 }
 
@@ -171,61 +199,126 @@ static void explain_time(struct assay_gate_case *c, const struct doubt *d)
 		 100.0 * (c->ci_hi - 1.0), 100.0 * c->margin_frac, detail);
 }
 
+static int not_in_baseline(const struct assay_gate_time *t, const struct assay_result *r, struct assay_gate_report *out,
+			   struct assay_err *err)
+{
+	const struct assay_row_name name = { r->c.key, "status", ASSAY_EVIDENCE_NONE };
+	const char *since = t->segments ? t->segments[r - t->run->results].since : "";
+
+	if (since[0])
+		return assay_row_say(out, name, ASSAY_PASS, err,
+				     "measured%s, no earlier run has it since its change in %s",
+				     r->checked ? " and right" : "", since);
+	return assay_row_say(out, name, ASSAY_PASS, err, "measured%s, not in the baseline",
+			     r->checked ? " and right" : "");
+}
+
+/* The same machine code cannot have become slower or faster: then it is the machine that changed. */
+static enum assay_verdict verdict_of(const struct assay_gate_case *c, const struct doubt *d)
+{
+	return c->same_code && beyond_margin(c)
+		       ? ASSAY_INCONCLUSIVE
+		       : assay_stored_verdict(c->ci_lo / d->slower, c->ci_hi * d->faster, c->margin_frac);
+}
+
+/* Into @c, what @base says of the time. */
+static bool hold_against(const struct assay_gate_time *t, const struct assay_result *r, const struct base *base,
+			 double error, struct assay_gate_case *c, struct doubt *d)
+{
+	struct assay_stored_point head = assay_stored_point_of(r);
+	struct assay_stored_compare cmp;
+
+	if (!assay_stored_compare((struct assay_stored_points){ &head, 1 }, base->points, error, c->margin_frac, &cmp))
+		return false;
+	c->same_code = base->same_code;
+	c->ratio = cmp.ratio;
+	c->ci_lo = cmp.lo;
+	c->ci_hi = cmp.hi;
+	*d = base->same_code ? (struct doubt){ 1, 1, NULL } : doubt_of(t, r);
+	c->smallest_detectable_frac = (1.0 + cmp.detectable_frac) * d->slower * d->faster - 1.0;
+	c->verdict = verdict_of(c, d);
+	return true;
+}
+
+/* Into @c, what the last runs say of the time, unless it is slower than the first, which *first says then. */
+static bool hold_against_all(const struct assay_gate_time *t, const struct assay_result *r, const struct base *bases,
+			     size_t n, double error, struct assay_gate_case *c, struct doubt *d, bool *first)
+{
+	struct assay_gate_case other = *c;
+	struct doubt of_other;
+
+	*first = false;
+	if (!hold_against(t, r, &bases[0], error, c, d))
+		return false;
+	if (n == 1 || c->verdict == ASSAY_REGRESSED || !hold_against(t, r, &bases[1], error, &other, &of_other) ||
+	    other.verdict != ASSAY_REGRESSED)
+		return true;
+	*first = true;
+	*c = other;
+	*d = of_other;
+	return true;
+}
+
+static void note_base(const struct assay_gate_time *t, const struct assay_result *r, bool first,
+		      struct assay_gate_case *c)
+{
+	const struct assay_segment *s = t->segments ? &t->segments[r - t->run->results] : NULL;
+
+	if (first)
+		assay_row_note(c, "; the last runs are as slow, the first of the baseline were not: 'assay history' "
+				  "says since when");
+	if (s && s->since[0])
+		assay_row_note(c, "; since its change in %s", s->since);
+}
+
 static int judge_time(struct assay_gate_time *t, const struct assay_result *r, struct assay_gate_report *out,
 		      struct assay_err *err)
 {
 	const struct assay_policy *p = t->policy;
-	struct assay_stored_point head = point_of(r);
-	double noise = disturbed_frac(r);
-	struct assay_stored_compare cmp;
+	double noise = disturbed_frac(r), error;
 	struct assay_gate_case *c;
+	struct base bases[2];
 	struct doubt doubt;
-	bool same_code;
-	size_t n = base_points(t, r, &same_code);
+	size_t n = bases_of(t, r, bases, &error);
+	bool first;
 
 	if (!n)
-		return assay_row_say(out, (struct assay_row_name){ r->c.key, "status", ASSAY_EVIDENCE_NONE },
-				     ASSAY_PASS, err, "measured and right, not in the baseline");
-	c = assay_row_add(out, (struct assay_row_name){ r->c.key, "time_s", ASSAY_EVIDENCE_STORED }, err);
+		return not_in_baseline(t, r, out, err);
+	c = assay_row_add(out, (struct assay_row_name){ r->c.key, "time_s", rung_of(t) }, err);
 	if (!c)
 		return ASSAY_ENOMEM;
-	c->same_code = same_code;
-	c->verdict = ASSAY_INCONCLUSIVE;
 	c->margin_frac = assay_policy_margin(p, &r->c);
 	c->dropped_frac = r->dropped_frac;
-	c->doubt = ASSAY_DOUBT_SAMPLES;
-	if (!assay_stored_compare(&head, t->points, n, t->error, c->margin_frac, &cmp)) {
-		snprintf(c->reason, sizeof(c->reason),
-			 "too few samples for an interval (%zu here), give the case a larger budget", head.n);
+	if (!hold_against_all(t, r, bases, n, error, c, &doubt, &first)) {
+		c->same_code = bases[0].same_code;
+		c->verdict = ASSAY_INCONCLUSIVE;
+		c->doubt = ASSAY_DOUBT_SAMPLES;
+		snprintf(c->reason, sizeof(c->reason), "too few samples for an interval (%zu here), %s",
+			 assay_stored_point_of(r).n,
+			 assay_run_is_imported(t->run) ? "let the tool repeat the benchmark more often"
+						       : "give the case a larger budget");
 		return 0;
 	}
-	c->ratio = cmp.ratio;
-	c->ci_lo = cmp.lo;
-	c->ci_hi = cmp.hi;
-	doubt = same_code ? (struct doubt){ 1, 1, NULL } : doubt_of(t, r);
-	c->smallest_detectable_frac = (1.0 + cmp.detectable_frac) * doubt.slower * doubt.faster - 1.0;
-	c->doubt = ASSAY_DOUBT_NOISE;
 	if (noise > p->max_dropped_frac) {
+		c->verdict = ASSAY_INCONCLUSIVE;
+		c->doubt = ASSAY_DOUBT_NOISE;
 		snprintf(c->reason, sizeof(c->reason),
 			 "host too noisy: %.0f %% of the samples were disturbed, %g %% are allowed", 100.0 * noise,
 			 100.0 * p->max_dropped_frac);
 		return 0;
 	}
-	c->verdict = assay_stored_verdict(cmp.lo / doubt.slower, cmp.hi * doubt.faster, c->margin_frac);
-	/* The same machine code cannot have become slower or faster: then it is the machine that changed. */
-	if (same_code && beyond_margin(c))
-		c->verdict = ASSAY_INCONCLUSIVE;
 	c->doubt = c->verdict != ASSAY_INCONCLUSIVE   ? ASSAY_DOUBT_NONE
 		   : c->same_code && beyond_margin(c) ? ASSAY_DOUBT_MACHINE
 						      : ASSAY_DOUBT_MARGIN;
 	explain_time(c, &doubt);
+	note_base(t, r, first, c);
 	return 0;
 }
 
 int assay_gate_time_judge(struct assay_gate_time *t, const struct assay_result *r, struct assay_gate_report *out,
 			  struct assay_err *err)
 {
-	const struct assay_row_name name = { r->c.key, "time_s", ASSAY_EVIDENCE_STORED };
+	const struct assay_row_name name = { r->c.key, "time_s", rung_of(t) };
 	const char *why = t->no_base_reason;
 	int rc = judge_digest(t, r, out, err);
 
@@ -284,7 +377,7 @@ int assay_gate_time_metric(const struct assay_gate_time *t, const char *key, con
 		const struct assay_result *b = assay_run_result(t->base[i], key);
 		struct assay_limit_facts f = { .value = NAN };
 
-		if (b && assay_result_is_right(b))
+		if (b && assay_run_result_counts(t->base[i], b))
 			assay_limit_value(b->metrics, b->n_metrics, &b->counters, metric, &f);
 		if (isfinite(f.value))
 			x[n++] = f.value;

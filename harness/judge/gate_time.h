@@ -4,16 +4,17 @@
 #define ASSAY_JUDGE_GATE_TIME_H
 
 #include "judge/policy.h"
-#include "judge/stored.h"
+#include "judge/segment.h"
 #include "model/gate_report.h"
 #include "model/result.h"
 
-/* Fill the first five, then begin. */
+/* Fill the first six, then begin. */
 struct assay_gate_time {
 	const struct assay_run *run;
 	const struct assay_run *const *base; /* runs of the baseline; empty: none */
 	size_t n_base;
-	const char *no_base_reason; /* when n_base is 0 */
+	const struct assay_segment *segments; /* NULL: times are held against @base, too */
+	const char *no_base_reason;           /* when n_base is 0 */
 	const struct assay_policy *policy;
 
 	char incomparable[384];            /* why the baseline cannot be used at all; empty: it can */

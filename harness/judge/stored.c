@@ -43,54 +43,79 @@ static double square(double x)
 	return x * x;
 }
 
-/* The median that stands at @rank (from 0) in order of size; ties by position. Baselines hold a handful of runs. */
-static double at_rank(const struct assay_stored_point *base, size_t n, size_t rank)
+/* The median that stands at @rank (from 0) in order of size; ties by position. A side holds a handful of runs. */
+static double at_rank(struct assay_stored_points p, size_t rank)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < p.n; i++) {
 		size_t below = 0;
 
-		for (size_t k = 0; k < n; k++)
-			below += base[k].median < base[i].median || (base[k].median == base[i].median && k < i);
+		for (size_t k = 0; k < p.n; k++)
+			below += p.v[k].median < p.v[i].median || (p.v[k].median == p.v[i].median && k < i);
 		if (below == rank)
-			return base[i].median;
+			return p.v[i].median;
 	}
 	return NAN;
 }
 
-bool assay_stored_compare(const struct assay_stored_point *head, const struct assay_stored_point *base, size_t n_base,
-			  double error, double margin_frac, struct assay_stored_compare *out)
-{
-	double z = assay_stats_normal_quantile(1.0 - error), k = (double)n_base;
-	double mean = 0, spread = 0, below = 0, above = 0, between, d, loss;
-	struct widths h;
+/* What the runs of a side say together. */
+struct side {
+	double centre;       /* logarithm of the median of the medians */
+	double below, above; /* squared widths of that */
+	double squares;      /* of the logarithms of the medians, around their mean */
+	double per_run;      /* variance of the centre over that between runs */
+};
 
-	if (!n_base || !usable(head))
-		return false;
-	for (size_t i = 0; i < n_base; i++) {
+static bool sum_up(struct assay_stored_points p, double z, struct side *out)
+{
+	double k = (double)p.n, mean = 0;
+	/* The median of several runs is the more robust centre and, at most by this factor, the less efficient one. */
+	double loss = p.n > 2 ? M_PI / 2.0 : 1.0;
+
+	*out = (struct side){ .per_run = loss / k };
+	for (size_t i = 0; i < p.n; i++) {
 		struct widths w;
 
-		if (!usable(&base[i]))
+		if (!usable(&p.v[i]))
 			return false;
-		w = widths_at(&base[i], z);
-		mean += log(base[i].median) / k;
-		below += square(w.below) / square(k);
-		above += square(w.above) / square(k);
+		w = widths_at(&p.v[i], z);
+		mean += log(p.v[i].median) / k;
+		out->below += loss * square(w.below) / square(k);
+		out->above += loss * square(w.above) / square(k);
 	}
-	for (size_t i = 0; i < n_base; i++)
-		spread += square(log(base[i].median) - mean);
-	/* The median of several runs is the more robust centre and, at most by this factor, the less efficient one. */
-	loss = n_base > 2 ? M_PI / 2.0 : 1.0;
-	out->between_sd = n_base > 1 ? sqrt(spread / (k - 1.0)) / c4(n_base) : 0.0;
-	between = square(z * out->between_sd) * (1.0 + loss / k);
+	for (size_t i = 0; i < p.n; i++)
+		out->squares += square(log(p.v[i].median) - mean);
+	if (p.n)
+		out->centre = (log(at_rank(p, (p.n - 1) / 2)) + log(at_rank(p, p.n / 2))) / 2.0;
+	return p.n > 0;
+}
 
-	h = widths_at(head, z);
-	d = log(head->median) -
-	    (log(at_rank(base, n_base, (n_base - 1) / 2)) + log(at_rank(base, n_base, n_base / 2))) / 2.0;
+bool assay_stored_compare(struct assay_stored_points head, struct assay_stored_points base, double error,
+			  double margin_frac, struct assay_stored_compare *out)
+{
+	double z = assay_stats_normal_quantile(1.0 - error), between, d;
+	size_t spare = head.n + base.n - 2; /* degrees of freedom of the spread between runs */
+	struct side h, b;
+
+	if (!sum_up(head, z, &h) || !sum_up(base, z, &b))
+		return false;
+	out->between_sd = spare ? sqrt((h.squares + b.squares) / (double)spare) / c4(spare + 1) : 0.0;
+	between = square(z * out->between_sd) * (h.per_run + b.per_run);
+	d = h.centre - b.centre;
 	out->ratio = exp(d);
-	out->lo = exp(d - sqrt(square(h.below) + loss * above + between));
-	out->hi = exp(d + sqrt(square(h.above) + loss * below + between));
+	out->lo = exp(d - sqrt(h.below + b.above + between));
+	out->hi = exp(d + sqrt(h.above + b.below + between));
 	out->detectable_frac = (1.0 + margin_frac) * out->ratio / out->lo - 1.0;
 	return true;
+}
+
+struct assay_stored_point assay_stored_point_of(const struct assay_result *r)
+{
+	return (struct assay_stored_point){
+		.median = r->median_ns,
+		.lo = r->ci95_lo_ns,
+		.hi = r->ci95_hi_ns,
+		.n = (size_t)llround((double)r->n_samples * (1.0 - r->dropped_frac)),
+	};
 }
 
 enum assay_verdict assay_stored_verdict(double lo, double hi, double margin_frac)

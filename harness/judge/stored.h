@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/result.h"
 #include "model/verdict.h"
 
 /* Median time of one run of a case with its 95 % interval, any unit, and the number of samples behind it. */
@@ -19,15 +20,25 @@ struct assay_stored_compare {
 	double ratio;           /* head / base; above 1 is slower */
 	double lo, hi;          /* its interval */
 	double detectable_frac; /* the smallest slowdown that would have been called REGRESSED */
-	double between_sd;      /* of the logarithms of the base medians, unbiased; 0 with one base run */
+	double between_sd;      /* of the logarithms of the medians within a side, unbiased; 0 with one run a side */
+};
+
+/* The runs of one side, at least one. */
+struct assay_stored_points {
+	const struct assay_stored_point *v;
+	size_t n;
 };
 
 /*
- * Compare @head with @n_base >= 1 points. @error is the chance, on either side, that the interval misses. False when a
- * point has fewer than two samples or no positive times: then there is no interval. Method: harness/judge/README.md.
+ * Compare two sides. @error is the chance, on either side of the interval, that it misses. False when a point has fewer
+ * than two samples or no positive times, or a side none: then there is no interval. Method: harness/judge/README.md, of
+ * one head run. Of several, the medians of both sides vote on the spread between runs, and the head has a factor like
+ * the base.
  */
-bool assay_stored_compare(const struct assay_stored_point *head, const struct assay_stored_point *base, size_t n_base,
-			  double error, double margin_frac, struct assay_stored_compare *out);
+bool assay_stored_compare(struct assay_stored_points head, struct assay_stored_points base, double error,
+			  double margin_frac, struct assay_stored_compare *out);
+/* The point of a right result with samples. */
+struct assay_stored_point assay_stored_point_of(const struct assay_result *r);
 
 /* REGRESSED, IMPROVED, PASS or INCONCLUSIVE, from an interval of the ratio and the margin alone. */
 enum assay_verdict assay_stored_verdict(double lo, double hi, double margin_frac);

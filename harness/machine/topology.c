@@ -240,7 +240,7 @@ static struct assay_cache_level simulated(hwloc_obj_t cache, const struct assay_
 int assay_topology_cache_model(const struct assay_topology *t, struct assay_cache_model *out, struct assay_err *err)
 {
 	static const hwloc_obj_type_t last[] = { HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE };
-	hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(t->hw, (unsigned)t->slots[0].cpu), d1, ll = NULL;
+	hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(t->hw, (unsigned)t->slots[0].cpu), d1, l2, ll = NULL;
 
 	if (!assay_cache_model_find("canon", out))
 		return assay_err_set(err, ASSAY_EINTERNAL, "no cache model 'canon'");
@@ -253,6 +253,8 @@ int assay_topology_cache_model(const struct assay_topology *t, struct assay_cach
 	snprintf(out->name, sizeof(out->name), "host");
 	out->d1 = simulated(d1, &out->d1);
 	out->ll = simulated(ll, &out->ll);
+	l2 = hwloc_get_ancestor_obj_by_type(t->hw, HWLOC_OBJ_L2CACHE, pu);
+	out->l2 = l2 && l2 != ll ? simulated(l2, &out->l2) : (struct assay_cache_level){ .bytes = 0 };
 	return 0;
 }
 

@@ -22,6 +22,7 @@
 #include "counters/stepper.h"
 #include "machine/cpu_features.h"
 #include "model/exact_detail.h"
+#include "model/quantity.h"
 #include "profile/code_places.h"
 #include "worker/worker.h"
 
@@ -32,8 +33,9 @@
 /* In valgrind's log when it fails to read how a program or plugin was compiled, and what to do then. */
 #define DEBUG_READER "debuginfo reader"
 #define DEBUG_HINT   "it cannot read the debug information: compile with -gdwarf-4, or install a newer valgrind"
-/* What valgrind itself takes, on top of a case's memory limit. */
+/* What valgrind itself takes, or a stepper, on top of a case's memory limit; and what a step takes at most. */
 #define TOOL_BYTES ((uint64_t)1 << 30)
+#define STEP_BYTES 64
 /* The steps that tell how many a call takes; enough to get into the loops of a kernel. */
 #define FIRST_STEPS 3000
 #define LINE_BYTES  64.0
@@ -93,7 +95,7 @@ struct counting {
 	struct assay_worker *worker;
 	char counts[PATH_MAX], log[PATH_MAX]; /* files */
 	struct assay_exact_steps steps;
-	bool too_long;
+	enum assay_exact_end end;
 };
 
 /* Why no callgrind can count it; "" where one can. */
@@ -228,6 +230,24 @@ static void tell_steps(void *arg)
 		k->o->on_steps(k->o->on_steps_arg, &k->steps);
 }
 
+/* Is there time for @steps that take @step_ns each? Otherwise the status is set. */
+static bool in_time(struct counting *k, double steps, double step_ns)
+{
+	const uint64_t now = assay_monotonic_ns(), deadline = k->o->deadline_ns;
+	const double needed = steps * step_ns, left = now < deadline ? (double)(deadline - now) : 0;
+	char takes[32], remains[32];
+
+	if (!deadline || needed <= left)
+		return true;
+	assay_quantity_text(needed * 1e-9, "s", false, takes, sizeof(takes));
+	assay_quantity_text(left * 1e-9, "s", false, remains, sizeof(remains));
+	k->out->status = ASSAY_STATUS_SKIPPED;
+	k->end = ASSAY_EXACT_END_LATE;
+	snprintf(k->out->reason, sizeof(k->out->reason),
+		 "its %.3g steps take about %s, and of the time for all counts %s is left", steps, takes, remains);
+	return false;
+}
+
 /* A first stretch tells what all of it takes; what takes more than it may is not begun. */
 static int drive_steps(struct counting *k, bool warm)
 {
@@ -246,17 +266,20 @@ static int drive_steps(struct counting *k, bool warm)
 		k->out->status = ASSAY_STATUS_SKIPPED;
 		snprintf(k->out->reason, sizeof(k->out->reason),
 			 "takes about %.3g steps, more than the %llu that it may", expected, (unsigned long long)most);
-		k->too_long = true;
+		k->end = ASSAY_EXACT_END_TOO_LONG;
 		return 1;
 	}
 	k->steps = (struct assay_exact_steps){ .key = k->out->key,
 					       .expected = 2 * expected,
 					       .step_ns = r->steps ? (double)r->ns / (double)r->steps : 0 };
+	if (!in_time(k, k->steps.expected, k->steps.step_ns))
+		return 1;
 	tell_steps(k);
 	assay_worker_while_waiting(k->worker, tell_steps, k);
 	rc = command_with(k, ASSAY_CMD_STEP, &all);
 	assay_worker_while_waiting(k->worker, NULL, NULL);
-	k->too_long = rc == 1 && k->out->status == ASSAY_STATUS_SKIPPED && r->steps >= most;
+	if (rc == 1 && k->out->status == ASSAY_STATUS_SKIPPED && r->steps >= most)
+		k->end = ASSAY_EXACT_END_TOO_LONG;
 	return rc;
 }
 
@@ -326,6 +349,16 @@ static int read_counts(struct counting *k)
 	return rc;
 }
 
+/* Was it stopped because the time for all counts was over? */
+static void tell_late(struct counting *k)
+{
+	if (k->out->status != ASSAY_STATUS_TIMEOUT || !k->o->deadline_ns || assay_monotonic_ns() < k->o->deadline_ns)
+		return;
+	k->out->status = ASSAY_STATUS_SKIPPED;
+	k->end = ASSAY_EXACT_END_LATE;
+	snprintf(k->out->reason, sizeof(k->out->reason), "it was not done when the time for all counts was over");
+}
+
 static int count(struct counting *k, const struct assay_case *c)
 {
 	const struct assay_exact_options *o = k->o;
@@ -343,6 +376,7 @@ static int count(struct counting *k, const struct assay_case *c)
 	struct assay_patience patience = { .first_ns = c->timeout_ns / FIRST_SHARE };
 	struct assay_case bound = *c;
 	const bool stepped = k->out->how == ASSAY_EXACT_STEPPED;
+	const uint64_t steps = o->max_steps ? o->max_steps : ASSAY_EXACT_STEPS;
 	static const char *const plainly[] = { NULL };
 	struct assay_err why = { 0 };
 	int *cpus = calloc(c->threads, sizeof(*cpus)), rc;
@@ -359,8 +393,9 @@ static int count(struct counting *k, const struct assay_case *c)
 	launch = (struct assay_worker_launch){ .prefix = stepped ? plainly : cg.prefix, .env = cg.env };
 	bound.timeout_ns *= TIMEOUT_FACTOR;
 	if (stepped)
-		bound.timeout_ns += (o->max_steps ? o->max_steps : ASSAY_EXACT_STEPS) * MOST_STEP_NS;
-	bound.memory_bytes += bound.memory_bytes ? TOOL_BYTES : 0;
+		bound.timeout_ns += steps * MOST_STEP_NS;
+	if (bound.memory_bytes)
+		bound.memory_bytes += TOOL_BYTES + (stepped ? steps * STEP_BYTES : 0);
 	wo = (struct assay_worker_options){
 		.plugins = o->plugins,
 		.parts = o->parts,
@@ -378,9 +413,12 @@ static int count(struct counting *k, const struct assay_case *c)
 		.cache_model = stepped ? m : NULL,
 		.counts_path = stepped ? k->counts : NULL,
 	};
+	if (o->deadline_ns && o->deadline_ns < wo.deadline_ns)
+		wo.deadline_ns = o->deadline_ns;
 	rc = assay_worker_start(&k->worker, &wo, k->err);
 	if (!rc)
 		rc = drive(k, c->cache == ASSAY_CACHE_WARM);
+	tell_late(k);
 	if (k->worker)
 		k->out->log = assay_worker_words(k->worker);
 	assay_worker_free(k->worker);
@@ -390,7 +428,7 @@ static int count(struct counting *k, const struct assay_case *c)
 
 int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
 			const struct assay_case_facts *facts, const struct assay_exact_options *o,
-			struct assay_exact_case *out, bool *too_long, struct assay_err *err)
+			struct assay_exact_case *out, enum assay_exact_end *end, struct assay_err *err)
 {
 	struct assay_temporary folder;
 	struct counting k = { .o = o, .facts = facts, .out = out, .err = err };
@@ -399,7 +437,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	*out = (struct assay_exact_case){ .status = ASSAY_STATUS_OK };
 	memcpy(out->key, c->key, sizeof(out->key));
 	out->all_threads = c->all_threads;
-	*too_long = false;
+	*end = ASSAY_EXACT_END_OTHER;
 	if (!possible(c, cat, facts, o, out))
 		return 0;
 	rc = assay_temporary_make(&folder, "exact", err);
@@ -409,7 +447,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	snprintf(k.log, sizeof(k.log), "%s/log", folder.path);
 	rc = count(&k, c);
 	assay_temporary_remove(&folder);
-	*too_long = k.too_long;
+	*end = k.end;
 	if (rc > 0)
 		rc = 0;
 	if (!rc && out->status != ASSAY_STATUS_OK)

@@ -38,6 +38,8 @@ struct assay_exact_options {
 	const struct assay_exact_means *means;
 	const char *tool;   /* "valgrind-3.19.0", for reasons */
 	uint64_t max_steps; /* of a call; 0: ASSAY_EXACT_STEPS */
+	/* When all counts are to be done, by the monotonic clock; 0: never. What takes longer is stopped. */
+	uint64_t deadline_ns;
 	/* Told before steps are taken, and while they are. NULL: nobody listens. */
 	void (*on_steps)(void *arg, const struct assay_exact_steps *steps);
 	void *on_steps_arg;
@@ -54,16 +56,22 @@ int assay_exact_setting_take(const struct assay_topology *t, const char *model, 
  */
 const char *assay_exact_unavailable(const struct assay_exact_means *means);
 
+/* Why a case that was skipped was, where that decides what comes next. */
+enum assay_exact_end {
+	ASSAY_EXACT_END_OTHER,
+	ASSAY_EXACT_END_TOO_LONG, /* it takes more steps than it may */
+	ASSAY_EXACT_END_LATE,     /* it takes more time than is left before the deadline */
+};
+
 /*
  * Count one run of @c: one copy of its inputs; a warm case runs once before with the caches simulated, a cold one
  * begins with empty caches. Only the variant and the libraries it calls are counted, not this program. Checked for
  * right results first. Whatever goes wrong with the case or the simulator is a status of @out with its reason, and the
- * return is 0; negative only when the harness cannot go on. *too_long: it was skipped because it takes more steps than
- * it may. The caller releases @out in either case.
+ * return is 0; negative only when the harness cannot go on. The caller releases @out in either case.
  */
 int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
 			const struct assay_case_facts *facts, const struct assay_exact_options *o,
-			struct assay_exact_case *out, bool *too_long, struct assay_err *err);
+			struct assay_exact_case *out, enum assay_exact_end *end, struct assay_err *err);
 
 /* Add the counts of @c, which is ok, and their rates to the metrics of the timed result of the same case. */
 int assay_exact_add_metrics(struct assay_result *r, const struct assay_exact_case *c, struct assay_err *err);

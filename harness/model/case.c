@@ -7,7 +7,9 @@
 
 const char *assay_cache_name(enum assay_cache c)
 {
-	return c == ASSAY_CACHE_COLD ? "cold" : "warm";
+	static const char *const names[ASSAY_N_CACHE] = { "warm", "cold", "" };
+
+	return names[c];
 }
 
 /* The key with @threads behind "t="; false when it does not fit. */
@@ -25,7 +27,8 @@ static bool render_key(const struct assay_case *c, const char *threads, char *bu
 			n = snprintf(buf + len, room, "%s%s=%s", i > 1 ? "," : "", c->axes[i - 1].name,
 				     c->axes[i - 1].text);
 		else
-			n = snprintf(buf + len, room, "/t=%s/%s", threads, assay_cache_name(c->cache));
+			n = snprintf(buf + len, room, "%s%s%s%s", c->threads ? "/t=" : "", c->threads ? threads : "",
+				     c->cache != ASSAY_CACHE_UNKNOWN ? "/" : "", assay_cache_name(c->cache));
 		if (n < 0 || (size_t)n >= room)
 			return false;
 		len += (size_t)n;

@@ -17,8 +17,11 @@
 enum assay_cache {
 	ASSAY_CACHE_WARM,
 	ASSAY_CACHE_COLD,
+	ASSAY_CACHE_UNKNOWN, /* of imported cases: no other tool says it */
+	ASSAY_N_CACHE,
 };
 
+/* "warm", "cold"; "" where it is unknown. */
 const char *assay_cache_name(enum assay_cache c);
 
 /* One bound axis, for keys, JSON and the store. */
@@ -29,12 +32,12 @@ struct assay_axis_value {
 };
 
 struct assay_case {
-	char key[ASSAY_KEY_MAX]; /* op/variant/axes/t=N/warm|cold */
+	char key[ASSAY_KEY_MAX]; /* op/variant/axes/t=N/warm|cold, without what is unknown */
 	char op[ASSAY_NAME_MAX];
 	char variant[ASSAY_NAME_MAX];
 	struct assay_axis_value axes[ASSAY_MAX_AXES]; /* all axes of the op, in its order */
 	unsigned n_axes;
-	unsigned threads;
+	unsigned threads; /* 0: unknown, of imported cases alone */
 	bool all_threads; /* the bench said `all`, also where that is one thread; policies may name the case by t=all */
 	/* Of `doubling`, between 1 and all: other machines have other such cases, and no manifest has one. */
 	bool between_threads;

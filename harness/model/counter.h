@@ -21,7 +21,9 @@
 #define ASSAY_SOURCES                                                                                                  \
 	ASSAY_SOURCE_EXACT, ASSAY_SOURCE_PMU, ASSAY_SOURCE_SDE, ASSAY_SOURCE_OP, ASSAY_SOURCE_HEAP, ASSAY_SOURCE_OS,   \
 		ASSAY_SOURCE_ASSAY
-#define ASSAY_SOURCE_MAX 16
+/* What the file of another tool says. It is not among the rungs above: no worker counts so. */
+#define ASSAY_SOURCE_IMPORTED "imported"
+#define ASSAY_SOURCE_MAX      16
 
 /* A name belongs to one source: "PAPI_L1_DCM", "kv_hits", "page_faults". */
 struct assay_count {

@@ -124,6 +124,11 @@ const struct assay_exact_function *assay_exact_function_find(const struct assay_
 	return NULL;
 }
 
+bool assay_exact_is_unnamed(const struct assay_exact_case *c)
+{
+	return c->status == ASSAY_STATUS_SKIPPED && !strcmp(c->reason, ASSAY_EXACT_UNNAMED);
+}
+
 bool assay_exact_is_replaced(const struct assay_exact_case *c)
 {
 	return c->status == ASSAY_STATUS_SKIPPED && c->skip == ASSAY_EXACT_SKIP_SMALLER;
@@ -210,16 +215,23 @@ void assay_exact_count_text(uint64_t count, char *buf, size_t size)
 
 void assay_cache_model_text(const struct assay_cache_model *m, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s: I1 %llu KiB %u-way, D1 %llu KiB %u-way, LL %llu KiB %u-way, %u-byte lines", m->name,
+	struct assay_cache_model fixed;
+	char l2[64] = "";
+
+	if (m->l2.bytes && !assay_cache_model_find(m->name, &fixed))
+		snprintf(l2, sizeof(l2), "L2 %llu KiB %u-way, ", (unsigned long long)m->l2.bytes / 1024, m->l2.ways);
+	snprintf(buf, size, "%s: I1 %llu KiB %u-way, D1 %llu KiB %u-way, %sLL %llu KiB %u-way, %u-byte lines", m->name,
 		 (unsigned long long)m->i1.bytes / 1024, m->i1.ways, (unsigned long long)m->d1.bytes / 1024, m->d1.ways,
-		 (unsigned long long)m->ll.bytes / 1024, m->ll.ways, m->d1.line_bytes);
+		 l2, (unsigned long long)m->ll.bytes / 1024, m->ll.ways, m->d1.line_bytes);
 }
 
 bool assay_cache_model_find(const char *name, struct assay_cache_model *out)
 {
-	static const struct assay_cache_model canon = {
-		.name = "canon", .i1 = { 32 << 10, 8, 64 }, .d1 = { 48 << 10, 12, 64 }, .ll = { 2 << 20, 16, 64 }
-	};
+	static const struct assay_cache_model canon = { .name = "canon",
+							.i1 = { 32 << 10, 8, 64 },
+							.d1 = { 48 << 10, 12, 64 },
+							.l2 = { 512 << 10, 8, 64 },
+							.ll = { 2 << 20, 16, 64 } };
 
 	if (strcmp(name, canon.name))
 		return false;

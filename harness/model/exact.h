@@ -85,6 +85,10 @@ struct assay_exact_case {
 	size_t n_functions;
 };
 
+/* Why there are no counts of a case, and what takes them. */
+#define ASSAY_EXACT_UNNAMED "the suite does not name the case for exact counts; --only CASE --evidence exact takes them"
+/* Was it skipped because the suite does not name it? */
+bool assay_exact_is_unnamed(const struct assay_exact_case *c);
 /* Was it skipped because smaller shapes of it were counted? */
 bool assay_exact_is_replaced(const struct assay_exact_case *c);
 
@@ -106,9 +110,14 @@ struct assay_cache_level {
 struct assay_cache_model {
 	char name[ASSAY_NAME_MAX]; /* "canon", "host" */
 	struct assay_cache_level i1, d1, ll;
+	/* Each of several threads has one between its D1 and the last level they share; 0 bytes: there is none. */
+	struct assay_cache_level l2;
 };
 
-/* "I1 32 KiB 8-way, D1 48 KiB 12-way, LL 2048 KiB 16-way, 64-byte lines": equal texts are equal models. */
+/*
+ * "canon: I1 32 KiB 8-way, D1 48 KiB 12-way, LL 2048 KiB 16-way, 64-byte lines": equal texts are equal models. The L2
+ * is told where it differs from machine to machine.
+ */
 void assay_cache_model_text(const struct assay_cache_model *m, char *buf, size_t size);
 /* The fixed model "canon"; false for every other name. */
 bool assay_cache_model_find(const char *name, struct assay_cache_model *out);

@@ -81,6 +81,7 @@ struct assay_gate_report {
 	int64_t comparison_id; /* in the store; 0: none */
 	unsigned rule;         /* version of the rule that judged a comparison; 0: there is none */
 	double seconds;        /* that it took; NaN unknown */
+	char unchecked[192];   /* what of an imported run cannot be checked; "": it is none */
 	char fitness[256];     /* what the machine was fit for when it was measured; "": not known */
 };
 

@@ -10,7 +10,10 @@
 struct assay_run_info {
 	int64_t id;
 	char suite[ASSAY_NAME_MAX];
+	char label[ASSAY_NAME_MAX];          /* as of a run */
+	char imported[ASSAY_NAME_MAX];       /* the format; "": assay measured it */
 	uint64_t seed, started_ns, ended_ns; /* ended_ns 0: interrupted or under way */
+	bool started_unknown;                /* as of a run */
 	char commit[65];
 	bool dirty;
 	struct assay_commit plugin; /* as of a build */
@@ -59,6 +62,54 @@ struct assay_trend_point {
 	double value; /* of another metric or count, in its base unit, where one was asked for; NaN: the run has none */
 };
 
+/*
+ * What the code of a point was: the commit of the plugins that the user named, else that of the program. *dirty: files
+ * differed from it. "": unknown.
+ */
+const char *assay_trend_commit(const struct assay_trend_point *p, bool *dirty);
+
+/* What a comparison of both commits said of a change. */
+struct assay_change_answer {
+	char from_commit[65], to_commit[65];
+	bool slower;           /* that is what was asked */
+	bool confirmed;        /* the code did it */
+	bool decided;          /* else a larger budget may say more */
+	char reason[512];      /* one line */
+	uint64_t budget_ns;    /* that it had */
+	uint64_t asked_ns;     /* unix time */
+	int64_t comparison_id; /* 0: none, or it was pruned */
+};
+
+enum assay_confirmed {
+	ASSAY_NOT_ASKED, /* or it could not be asked */
+	ASSAY_CONFIRMED,
+	ASSAY_NOT_CONFIRMED,
+};
+
+/* One time of one case of several. */
+struct assay_case_point {
+	char key[ASSAY_KEY_MAX];
+	struct assay_trend_point point;
+};
+
+/* The same, without what names it. */
+struct assay_case_time {
+	int64_t bench_case; /* by which the database knows the case */
+	uint64_t started_ns;
+	double median_ns;
+};
+
+/* A run of the machine that has no number of the case, and was to have one. */
+struct assay_trend_gap {
+	int64_t run_id;
+	uint64_t started_ns;
+	char commit[65];
+	bool dirty;
+	struct assay_commit plugin; /* as of a build */
+	bool missing;               /* the run has no result of it at all */
+	enum assay_status status;   /* otherwise: what became of it */
+};
+
 /* A change of the level: the points from @from on are before it, those from @at on after it, up to @to. */
 struct assay_trend_change {
 	size_t from, at, to;
@@ -66,6 +117,35 @@ struct assay_trend_change {
 	double p;                   /* that an unchanged series shows one as clear */
 	size_t n_others, n_moved;   /* other cases of the machine with runs before and after; those that moved, too */
 	bool of_machine;            /* nearly all moved: the machine did */
+	enum assay_confirmed confirmed;
+	char why[512];         /* what a comparison said, or why none could be asked; "": none was */
+	int64_t comparison_id; /* 0: none */
+};
+
+/* The history of a case on one machine. */
+struct assay_trend_line {
+	char name[128];                   /* of the machine or the variant, where several are shown; else "" */
+	struct assay_trend_point *points; /* in order of time; malloc'ed */
+	size_t n_points;
+	struct assay_trend_gap *gaps; /* malloc'ed */
+	size_t n_gaps;
+	struct assay_trend_change *changes; /* of @points; malloc'ed */
+	size_t n_changes;
+};
+void assay_trend_line_release(struct assay_trend_line *l);
+
+/* A name for what was measured: of a release (its commit) or of a baseline (its newest run). */
+struct assay_trend_mark {
+	char name[ASSAY_NAME_MAX];
+	char commit[65]; /* "": of the run @run_id */
+	int64_t run_id;
+};
+
+/* The samples of one side that count, in ns an iteration. */
+struct assay_sample_set {
+	char name[96];       /* "run 3 (8c1f0aa4)", "base" */
+	double *ns;          /* malloc'ed */
+	size_t n, n_dropped; /* dropped: disturbed, and not among @ns */
 };
 
 #endif

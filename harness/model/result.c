@@ -186,6 +186,16 @@ void assay_run_release(struct assay_run *run)
 	run->n_results = run->n_environment = run->n_all_cpus = 0;
 }
 
+bool assay_run_is_imported(const struct assay_run *run)
+{
+	return run->imported.format[0] != '\0';
+}
+
+bool assay_run_result_counts(const struct assay_run *run, const struct assay_result *r)
+{
+	return assay_result_is_right(r) || (assay_run_is_imported(run) && r->status == ASSAY_STATUS_OK && !r->checked);
+}
+
 const struct assay_result *assay_run_result(const struct assay_run *run, const char *key)
 {
 	for (size_t i = 0; i < run->n_results; i++)

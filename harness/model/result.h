@@ -165,14 +165,26 @@ struct assay_fingerprint {
 	size_t n_facts;
 };
 
+/* Label of a machine of which an imported file says nothing. Two of them need not be the same one. */
+#define ASSAY_MACHINE_UNKNOWN "unknown machine"
+
+/* Where a run comes from that another tool measured; all-zero: assay measured it. */
+struct assay_import {
+	char format[ASSAY_NAME_MAX];       /* "google-benchmark" */
+	char digest[ASSAY_DIGEST_LEN + 1]; /* of all bytes of the file */
+};
+
 struct assay_exact_run; /* model/exact.h */
 
 struct assay_run {
 	int64_t id; /* in the store; 0 before it is stored */
 	char suite[ASSAY_NAME_MAX];
+	char label[ASSAY_NAME_MAX]; /* what the user calls it; "": nothing */
+	struct assay_import imported;
 	uint64_t seed;
-	uint64_t started_ns; /* unix time */
-	uint64_t ended_ns;   /* 0: did not finish */
+	uint64_t started_ns;  /* unix time */
+	bool started_unknown; /* of imported runs: it is the time of the import instead */
+	uint64_t ended_ns;    /* 0: did not finish */
 	struct assay_build build;
 	struct assay_fingerprint machine;
 	struct assay_fact *environment; /* malloc'ed: governor, turbo, ASLR, load, steal, container limits, clock */
@@ -186,6 +198,10 @@ struct assay_run {
 };
 
 void assay_run_release(struct assay_run *run);
+/* Did another tool measure it? Then nobody knows its pinning, and whether its outputs are right. */
+bool assay_run_is_imported(const struct assay_run *run);
+/* May the numbers of its result @r be judged? They are right; of an imported run nobody can say so. */
+bool assay_run_result_counts(const struct assay_run *run, const struct assay_result *r);
 /* The result of the case @key; NULL when the run has no such case. */
 const struct assay_result *assay_run_result(const struct assay_run *run, const char *key);
 

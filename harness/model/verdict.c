@@ -21,7 +21,8 @@ static const struct {
 static const char *const evidences[ASSAY_N_EVIDENCE] = {
 	[ASSAY_EVIDENCE_EXACT] = "exact",   [ASSAY_EVIDENCE_PMU] = "pmu", [ASSAY_EVIDENCE_PAIRED] = "paired",
 	[ASSAY_EVIDENCE_STORED] = "stored", [ASSAY_EVIDENCE_SDE] = "sde", [ASSAY_EVIDENCE_OP] = "op",
-	[ASSAY_EVIDENCE_HEAP] = "heap",     [ASSAY_EVIDENCE_OS] = "os",   [ASSAY_EVIDENCE_NONE] = "none",
+	[ASSAY_EVIDENCE_HEAP] = "heap",     [ASSAY_EVIDENCE_OS] = "os",   [ASSAY_EVIDENCE_IMPORTED] = "imported",
+	[ASSAY_EVIDENCE_NONE] = "none",
 };
 
 const char *assay_verdict_name(enum assay_verdict v)
@@ -36,8 +37,9 @@ const char *assay_evidence_name(enum assay_evidence e)
 
 enum assay_evidence assay_evidence_of_source(const char *source)
 {
-	static const enum assay_evidence of[] = { ASSAY_EVIDENCE_EXACT, ASSAY_EVIDENCE_PMU,  ASSAY_EVIDENCE_SDE,
-						  ASSAY_EVIDENCE_OP,    ASSAY_EVIDENCE_HEAP, ASSAY_EVIDENCE_OS };
+	static const enum assay_evidence of[] = { ASSAY_EVIDENCE_EXACT,   ASSAY_EVIDENCE_PMU,  ASSAY_EVIDENCE_SDE,
+						  ASSAY_EVIDENCE_OP,      ASSAY_EVIDENCE_HEAP, ASSAY_EVIDENCE_OS,
+						  ASSAY_EVIDENCE_IMPORTED };
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
 		if (!strcmp(evidences[of[i]], source))

@@ -26,11 +26,12 @@ enum assay_evidence {
 	ASSAY_EVIDENCE_PMU,
 	ASSAY_EVIDENCE_PAIRED,
 	ASSAY_EVIDENCE_STORED,
-	ASSAY_EVIDENCE_SDE,  /* counts that ops publish, through PAPI */
-	ASSAY_EVIDENCE_OP,   /* the same, read without PAPI */
-	ASSAY_EVIDENCE_HEAP, /* what the variant allocated */
-	ASSAY_EVIDENCE_OS,   /* counts of the operating system */
-	ASSAY_EVIDENCE_NONE, /* floors and manifest: the run itself */
+	ASSAY_EVIDENCE_SDE,      /* counts that ops publish, through PAPI */
+	ASSAY_EVIDENCE_OP,       /* the same, read without PAPI */
+	ASSAY_EVIDENCE_HEAP,     /* what the variant allocated */
+	ASSAY_EVIDENCE_OS,       /* counts of the operating system */
+	ASSAY_EVIDENCE_IMPORTED, /* what the file of another tool says */
+	ASSAY_EVIDENCE_NONE,     /* floors and manifest: the run itself */
 	ASSAY_N_EVIDENCE,
 };
 

@@ -54,7 +54,9 @@ static const struct assay_conf_grammar bench_sections[] = {
 };
 static const struct assay_conf_grammar bench_grammar = { .sections = bench_sections };
 
-static const struct assay_conf_option exact_options[] = { { "cases", true }, { "steps", false }, { NULL, false } };
+static const struct assay_conf_option exact_options[] = {
+	{ "cases", true }, { "small", true }, { "steps", false }, { "budget", false }, { NULL, false }
+};
 
 static const struct assay_conf_grammar use_sections[] = {
 	{ .name = "use", .titled = true, .options = use_options },
@@ -210,6 +212,7 @@ int assay_plan_suite_check(const char *bench_dir, const char *name, struct assay
 static int read_exact(struct assay_suite *s, const struct assay_conf_section *sec, struct assay_err *err)
 {
 	const struct assay_conf_entry *steps = assay_conf_entry(sec, "steps");
+	const struct assay_conf_entry *budget = assay_conf_entry(sec, "budget");
 	struct assay_cache_model fixed;
 	struct assay_err why = { 0 };
 
@@ -221,13 +224,16 @@ static int read_exact(struct assay_suite *s, const struct assay_conf_section *se
 				       sec->title);
 	s->exact = (struct assay_suite_exact){ .model = sec->title,
 					       .line = sec->line,
-					       .cases = assay_conf_entry(sec, "cases") };
+					       .cases = assay_conf_entry(sec, "cases"),
+					       .small = assay_conf_entry(sec, "small") };
 	if (!s->exact.cases)
 		return assay_conf_fail(err, s->file.path, sec->line,
 				       "exact \"%s\" names no case, expected cases = {\"GLOB\"}", sec->title);
 	if (steps && assay_parse_u64(steps->values[0].text, "steps", ASSAY_EXACT_STEPS_LEAST, ASSAY_EXACT_STEPS_MOST,
 				     &s->exact.max_steps, &why))
 		return assay_conf_fail(err, s->file.path, steps->values[0].line, "%.200s", why.text);
+	if (budget && assay_parse_duration_ns(budget->values[0].text, "budget", &s->exact.budget_ns, &why))
+		return assay_conf_fail(err, s->file.path, budget->values[0].line, "%.200s", why.text);
 	return 0;
 }
 

@@ -46,14 +46,15 @@ struct assay_suite_use {
 };
 
 /*
- * exact "MODEL" { cases = {"GLOB", …} steps = N }: which cases of the suite are counted, with the caches of this model
- * ("canon", "host"), and how many steps a call may take where it is stepped.
+ * exact "MODEL" { cases = {"GLOB", …} small = {"GLOB", …} steps = N budget = "20s" }: which cases of the suite are
+ * counted, with the caches of this model ("canon", "host"), which of them at the exact_shapes of their bench alone, how
+ * many steps a call may take where it is stepped, and the wall time for all.
  */
 struct assay_suite_exact {
 	const char *model; /* NULL: the suite has no such section */
 	unsigned line;
-	const struct assay_conf_entry *cases;
-	uint64_t max_steps; /* 0: not set */
+	const struct assay_conf_entry *cases, *small; /* small: NULL where not set */
+	uint64_t max_steps, budget_ns;                /* 0: not set */
 };
 
 struct assay_suite {

@@ -276,9 +276,10 @@ static int take(struct planning *p, struct assay_plan *plan)
 	const struct assay_suite_exact *e = &p->suite->exact;
 	struct assay_case *v = calloc(p->cases.n + 1, sizeof(*v));
 	bool *exact = calloc(p->cases.n + 1, sizeof(*exact)), *wanted = calloc(p->cases.n + 1, sizeof(*wanted));
+	bool *small = calloc(p->cases.n + 1, sizeof(*small));
 	size_t n = 0;
-	int rc = v && exact && wanted ? choose(p, wanted)
-				      : assay_err_set(p->err, ASSAY_ENOMEM, "out of memory for the plan");
+	int rc = v && exact && wanted && small ? choose(p, wanted)
+					       : assay_err_set(p->err, ASSAY_ENOMEM, "out of memory for the plan");
 
 	if (rc)
 		goto out;
@@ -288,17 +289,20 @@ static int take(struct planning *p, struct assay_plan *plan)
 		if (!wanted[i])
 			continue;
 		exact[n] = e->model && any_selects(p, e->cases, c);
+		small[n] = exact[n] && e->small && any_selects(p, e->small, c);
 		v[n++] = *c;
 	}
 	snprintf(plan->suite, sizeof(plan->suite), "%s", p->suite->name);
 	snprintf(plan->exact_model, sizeof(plan->exact_model), "%s", e->model ? e->model : "");
 	plan->exact = exact;
+	plan->exact_small = small;
 	plan->exact_steps = e->max_steps;
+	plan->exact_budget_ns = e->budget_ns;
 	plan->rounds = p->o->rounds ? p->o->rounds : p->suite->rounds;
 	plan->cases = v;
 	plan->n_cases = n;
 	v = NULL;
-	exact = NULL;
+	exact = small = NULL;
 	for (size_t i = 0, of = 0; i < p->cases.n && !rc; i++)
 		if (wanted[i])
 			rc = add_smaller(p, plan, of++, p->cases.v[i].bench);
@@ -307,6 +311,7 @@ static int take(struct planning *p, struct assay_plan *plan)
 out:
 	free(v);
 	free(exact);
+	free(small);
 	free(wanted);
 	return rc;
 }
@@ -343,6 +348,7 @@ void assay_plan_release(struct assay_plan *plan)
 {
 	free(plan->cases);
 	free(plan->exact);
+	free(plan->exact_small);
 	free(plan->smaller);
 	memset(plan, 0, sizeof(*plan));
 }

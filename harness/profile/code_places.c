@@ -9,12 +9,21 @@
 
 #if ASSAY_LIBDW
 #include <dwarf.h>
+#include <elf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
+
+#include "profile/code_places_dwfl.h"
 
 struct assay_code_places {
 	Dwfl *dwfl;
 };
+
+Dwfl *assay_code_places_dwfl(struct assay_code_places *p)
+{
+	return p->dwfl;
+}
 
 /* Separate files of debug information differ from machine to machine. */
 static int no_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, const char *file,
@@ -37,7 +46,7 @@ int assay_code_places_probe(struct assay_err *err)
 	return 0;
 }
 
-int assay_code_places_open(struct assay_code_places **out, struct assay_err *err)
+int assay_code_places_open_empty(struct assay_code_places **out, struct assay_err *err)
 {
 	static const Dwfl_Callbacks callbacks = { .find_elf = dwfl_linux_proc_find_elf,
 						  .find_debuginfo = no_debug_file };
@@ -46,13 +55,68 @@ int assay_code_places_open(struct assay_code_places **out, struct assay_err *err
 	if (!p)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the places of code");
 	p->dwfl = dwfl_begin(&callbacks);
-	if (!p->dwfl || dwfl_linux_proc_report(p->dwfl, getpid()) || dwfl_report_end(p->dwfl, NULL, NULL)) {
+	if (!p->dwfl) {
 		assay_err_set(err, ASSAY_EIO, "cannot tell which files are mapped: %s", dwfl_errmsg(-1));
 		assay_code_places_close(p);
 		return ASSAY_EIO;
 	}
 	*out = p;
 	return 0;
+}
+
+int assay_code_places_open(struct assay_code_places **out, struct assay_err *err)
+{
+	int rc = assay_code_places_open_empty(out, err);
+
+	if (rc)
+		return rc;
+	if (dwfl_linux_proc_report((*out)->dwfl, getpid()) || dwfl_report_end((*out)->dwfl, NULL, NULL)) {
+		assay_err_set(err, ASSAY_EIO, "cannot tell which files are mapped: %s", dwfl_errmsg(-1));
+		assay_code_places_close(*out);
+		*out = NULL;
+		return ASSAY_EIO;
+	}
+	return 0;
+}
+
+/* What is added to addresses in the file, by the segment that begins in the page of @file_offset. */
+static bool find_bias(const char *path, uint64_t start, uint64_t file_offset, uint64_t *bias)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	Elf64_Ehdr e;
+	Elf64_Phdr h;
+	bool found = false;
+
+	if (fd < 0)
+		return false;
+	if (pread(fd, &e, sizeof(e), 0) != (ssize_t)sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG) ||
+	    e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_phentsize != sizeof(h))
+		e.e_phnum = 0;
+	for (unsigned i = 0; i < e.e_phnum && !found; i++) {
+		if (pread(fd, &h, sizeof(h), (off_t)(e.e_phoff + i * sizeof(h))) != (ssize_t)sizeof(h))
+			break;
+		if (h.p_type != PT_LOAD || !(h.p_flags & PF_X) || h.p_offset + h.p_filesz <= file_offset)
+			continue;
+		found = true;
+		*bias = start - file_offset - (h.p_vaddr - h.p_offset);
+	}
+	close(fd);
+	return found;
+}
+
+bool assay_code_places_map(struct assay_code_places *p, const char *path, uint64_t start, uint64_t file_offset)
+{
+	const char *slash = strrchr(path, '/');
+	uint64_t bias = 0;
+	bool ok;
+
+	if (dwfl_addrmodule(p->dwfl, start))
+		return true;
+	if (!find_bias(path, start, file_offset, &bias))
+		return false;
+	dwfl_report_begin_add(p->dwfl);
+	ok = dwfl_report_elf(p->dwfl, slash ? slash + 1 : path, path, -1, bias, true) != NULL;
+	return !dwfl_report_end(p->dwfl, NULL, NULL) && ok;
 }
 
 void assay_code_places_close(struct assay_code_places *p)
@@ -103,20 +167,26 @@ static const char *leave_system(Dwfl_Module *m, uint64_t address, const char *pa
 	return path;
 }
 
+static void name_file(struct assay_code_place *at, const char *path, int line)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	if (!path || line <= 0)
+		return;
+	at->file = slash ? slash + 1 : path;
+	at->line = (unsigned)line;
+}
+
 static void find_line(Dwfl_Module *m, uint64_t address, struct assay_code_place *at)
 {
 	Dwfl_Line *l = dwfl_module_getsrc(m, address);
-	const char *path, *slash;
+	const char *path;
 	int line = 0;
 
 	path = l ? dwfl_lineinfo(l, NULL, &line, NULL, NULL, NULL) : NULL;
 	if (path && is_of_system(path))
 		path = leave_system(m, address, path, &line);
-	if (!path || line <= 0)
-		return;
-	slash = strrchr(path, '/');
-	at->file = slash ? slash + 1 : path;
-	at->line = (unsigned)line;
+	name_file(at, path, line);
 }
 
 struct assay_code_place assay_code_places_find(struct assay_code_places *p, uint64_t address)
@@ -138,6 +208,41 @@ struct assay_code_place assay_code_places_find(struct assay_code_places *p, uint
 	return at;
 }
 
+size_t assay_code_places_inlined(struct assay_code_places *p, uint64_t address, struct assay_code_place *out,
+				 size_t most, uint64_t *offset)
+{
+	struct assay_code_place whole = assay_code_places_find(p, address);
+	Dwfl_Module *m = dwfl_addrmodule(p->dwfl, address);
+	Dwarf_Addr bias = 0, elf_bias = 0;
+	Dwarf_Die *unit = m ? dwfl_module_addrdie(m, address, &bias) : NULL, *scopes = NULL, *chain = NULL;
+	int n = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0, line = 0;
+	size_t n_out = 0;
+
+	*offset = m && dwfl_module_getelf(m, &elf_bias) ? address - elf_bias : address;
+	n = n > 0 ? dwarf_getscopes_die(&scopes[0], &chain) : 0;
+	for (int i = 0; i < n && n_out + 1 < most; i++) {
+		const char *declared, *outer;
+
+		if (dwarf_tag(&chain[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		declared = dwarf_decl_file(&chain[i]);
+		outer = called_at(unit, &chain[i], &line);
+		if (declared && is_of_system(declared))
+			continue; /* its line is that of the call already, see leave_system() */
+		out[n_out] =
+			(struct assay_code_place){ dwarf_diename(&chain[i]), whole.object, whole.file, whole.line };
+		if (!out[n_out].function)
+			out[n_out].function = "";
+		n_out++;
+		if (outer)
+			name_file(&whole, outer, line);
+	}
+	free(scopes);
+	free(chain);
+	out[n_out++] = whole;
+	return n_out;
+}
+
 #else
 
 int assay_code_places_probe(struct assay_err *err)
@@ -153,9 +258,33 @@ int assay_code_places_open(struct assay_code_places **out, struct assay_err *err
 	return assay_code_places_probe(err);
 }
 
+int assay_code_places_open_empty(struct assay_code_places **out, struct assay_err *err)
+{
+	(void)out;
+	return assay_code_places_probe(err);
+}
+
+bool assay_code_places_map(struct assay_code_places *p, const char *path, uint64_t start, uint64_t file_offset)
+{
+	(void)p;
+	(void)path;
+	(void)start;
+	(void)file_offset;
+	return false;
+}
+
 void assay_code_places_close(struct assay_code_places *p)
 {
 	(void)p;
+}
+
+size_t assay_code_places_inlined(struct assay_code_places *p, uint64_t address, struct assay_code_place *out,
+				 size_t most, uint64_t *offset)
+{
+	(void)most;
+	*offset = address;
+	out[0] = assay_code_places_find(p, address);
+	return 1;
 }
 
 struct assay_code_place assay_code_places_find(struct assay_code_places *p, uint64_t address)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which function and line of which file an address of this process belongs to, by the symbols and the debug information
+ * Which function and line of which file an address of a process belongs to, by the symbols and the debug information
  * of the files that are mapped. Must not look for either anywhere else, on this machine or on the network.
  */
 #ifndef ASSAY_PROFILE_CODE_PLACES_H
 #define ASSAY_PROFILE_CODE_PLACES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -15,8 +17,12 @@ struct assay_code_places;
 /* Can this build tell? ASSAY_EUNAVAILABLE says why not. */
 int assay_code_places_probe(struct assay_err *err);
 
-/* All that is mapped at this moment. */
+/* All that this process has mapped at this moment. */
 int assay_code_places_open(struct assay_code_places **out, struct assay_err *err);
+/* Nothing is mapped yet: for another process, of which assay_code_places_map() tells. */
+int assay_code_places_open_empty(struct assay_code_places **out, struct assay_err *err);
+/* Code of the file @path, from @file_offset on, is mapped at @start. False where it is no program or library. */
+bool assay_code_places_map(struct assay_code_places *p, const char *path, uint64_t start, uint64_t file_offset);
 void assay_code_places_close(struct assay_code_places *p);
 
 /* Texts are valid until it is closed; "" and 0 where something is not known. */
@@ -31,5 +37,12 @@ struct assay_code_place {
 	unsigned line;
 };
 struct assay_code_place assay_code_places_find(struct assay_code_places *p, uint64_t address);
+
+/*
+ * The function at @address, behind those that were inlined there, the innermost first: at most @most, at least one.
+ * Functions of the system's headers are left out. *offset: of the instruction, as the object's disassembly has it.
+ */
+size_t assay_code_places_inlined(struct assay_code_places *p, uint64_t address, struct assay_code_place *out,
+				 size_t most, uint64_t *offset);
 
 #endif

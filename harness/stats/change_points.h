@@ -7,15 +7,13 @@
  * spikes nor the shape of the noise matter: whatever the values, a series in random order shows a change with
  * probability @alpha at most. The intervals are those of seeded binary segmentation (Kovács, Bühlmann, Li and Munk,
  * Biometrika 2023); the narrowest that shows a change names it (Baranowski, Chen and Fryzlewicz, JRSS B 2019). What
- * neighbours have in common makes a change harder to show: the lag-1 autocorrelation is estimated, with its error on
- * top. harness/stats/README.md has the error rates.
+ * neighbours have in common makes a change harder to show: the autocorrelation of the series is estimated.
+ * harness/stats/README.md has the error rates.
  */
 #ifndef ASSAY_STATS_CHANGE_POINTS_H
 #define ASSAY_STATS_CHANGE_POINTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "stats/change_series.h"
 #include "stats/interval.h"
 
 #define ASSAY_CHANGE_POINTS_ALPHA      0.01
@@ -34,28 +32,6 @@ struct assay_change {
 	double ratio;             /* of the medians */
 	struct assay_interval ci; /* 95 % */
 	double p; /* probability that a series of this length, in random order, shows a change as clear as this */
-};
-
-/* What an interval of the grid says, whatever comes later. */
-struct assay_change_split {
-	uint32_t at;
-	float z;
-};
-
-struct assay_change_layer {
-	size_t half; /* of the length of its intervals, and from one to the next */
-	struct assay_change_split *splits;
-	size_t n;
-};
-
-/* A series. Its members are its own. */
-struct assay_change_points {
-	size_t least_run;
-	double *x;
-	size_t n, n_ranked; /* points, and those that @order knows */
-	uint32_t *order;    /* points by value */
-	uint32_t *rank;     /* of each point */
-	struct assay_change_layer layers[48];
 };
 
 /* No level is shorter than @least_run points; 0: the default, at least 3 otherwise. */

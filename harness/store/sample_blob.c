@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/blob_parts.h"
+
 #define BLOB_VERSION 2
 #define CHECKSUM_LEN 8
-#define VARINT_MAX   10 /* bytes of a 64-bit LEB128 */
-#define HEADER_MAX   (1 + VARINT_MAX)
+#define HEADER_MAX   (1 + ASSAY_VARINT_MAX)
 #define SAMPLE_MIN   2
-#define SAMPLE_MAX   (1 + 4 * VARINT_MAX + 4 * 5)
+#define SAMPLE_MAX   (1 + 4 * ASSAY_VARINT_MAX + 4 * 5)
 
 enum {
 	HAS_ITERATIONS = 1 << 0,
@@ -39,26 +40,6 @@ static void checksum(const unsigned char *p, size_t len, unsigned char out[CHECK
 		out[i] = (unsigned char)(v >> (8 * i));
 }
 
-static unsigned char *put_varint(unsigned char *p, uint64_t v)
-{
-	while (v >= 0x80) {
-		*p++ = (unsigned char)(v | 0x80);
-		v >>= 7;
-	}
-	*p++ = (unsigned char)v;
-	return p;
-}
-
-static uint64_t zigzag(uint64_t delta)
-{
-	return (delta << 1) ^ (delta >> 63 ? UINT64_MAX : 0);
-}
-
-static uint64_t unzigzag(uint64_t v)
-{
-	return (v >> 1) ^ (v & 1 ? UINT64_MAX : 0);
-}
-
 static unsigned char *put_sample(unsigned char *p, const struct assay_sample *s, const struct assay_sample *prev)
 {
 	const uint32_t flags = s->flags & ~ASSAY_SAMPLE_WAIT_TOLD;
@@ -80,21 +61,21 @@ static unsigned char *put_sample(unsigned char *p, const struct assay_sample *s,
 		has |= HAS_STOLEN;
 
 	*p++ = has;
-	p = put_varint(p, zigzag(s->ns - prev->ns));
+	p = assay_blob_put_varint(p, assay_blob_zigzag(s->ns - prev->ns));
 	if (has & HAS_ITERATIONS)
-		p = put_varint(p, zigzag(s->iterations - prev->iterations));
+		p = assay_blob_put_varint(p, assay_blob_zigzag(s->iterations - prev->iterations));
 	if (has & HAS_FLAGS)
-		p = put_varint(p, flags);
+		p = assay_blob_put_varint(p, flags);
 	if (has & HAS_SWITCHES)
-		p = put_varint(p, s->switches);
+		p = assay_blob_put_varint(p, s->switches);
 	if (has & HAS_FAULTS)
-		p = put_varint(p, s->faults);
+		p = assay_blob_put_varint(p, s->faults);
 	if (has & HAS_STEAL)
-		p = put_varint(p, s->steal_ticks);
+		p = assay_blob_put_varint(p, s->steal_ticks);
 	if (has & HAS_WAITED)
-		p = put_varint(p, s->waited_ns);
+		p = assay_blob_put_varint(p, s->waited_ns);
 	if (has & HAS_STOLEN)
-		p = put_varint(p, s->stolen_ns);
+		p = assay_blob_put_varint(p, s->stolen_ns);
 	return p;
 }
 
@@ -112,7 +93,7 @@ int assay_sample_blob_encode(const struct assay_sample *v, size_t n, unsigned ch
 
 	p = buf;
 	*p++ = BLOB_VERSION;
-	p = put_varint(p, n);
+	p = assay_blob_put_varint(p, n);
 	for (size_t i = 0; i < n; i++) {
 		p = put_sample(p, &v[i], &prev);
 		prev = v[i];
@@ -126,58 +107,24 @@ int assay_sample_blob_encode(const struct assay_sample *v, size_t n, unsigned ch
 	return 0;
 }
 
-struct reader {
-	const unsigned char *p, *end;
-	unsigned char version;
-	bool bad;
-};
-
-static unsigned char get_byte(struct reader *r)
+static void get_sample(struct assay_blob_reader *r, unsigned char version, struct assay_sample *s,
+		       const struct assay_sample *prev)
 {
-	if (r->p == r->end) {
+	unsigned char has = assay_blob_get_byte(r);
+
+	if (has & ~(version == 1 ? HAS_ALL_OF_1 : HAS_ALL))
 		r->bad = true;
-		return 0;
-	}
-	return *r->p++;
-}
-
-static uint64_t get_varint(struct reader *r, uint64_t max)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		unsigned char b = get_byte(r);
-
-		if (shift == 63 && b > 1)
-			break;
-		v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80)) {
-			if (v > max)
-				break;
-			return v;
-		}
-	}
-	r->bad = true;
-	return 0;
-}
-
-static void get_sample(struct reader *r, struct assay_sample *s, const struct assay_sample *prev)
-{
-	unsigned char has = get_byte(r);
-
-	if (has & ~(r->version == 1 ? HAS_ALL_OF_1 : HAS_ALL))
-		r->bad = true;
-	s->ns = prev->ns + unzigzag(get_varint(r, UINT64_MAX));
+	s->ns = prev->ns + assay_blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
 	s->iterations = prev->iterations;
 	if (has & HAS_ITERATIONS)
-		s->iterations += unzigzag(get_varint(r, UINT64_MAX));
-	s->flags = has & HAS_FLAGS ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
+		s->iterations += assay_blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
+	s->flags = has & HAS_FLAGS ? (uint32_t)assay_blob_get_varint(r, UINT32_MAX) : 0;
 	s->flags |= has & WAIT_TOLD ? ASSAY_SAMPLE_WAIT_TOLD : 0;
-	s->switches = has & HAS_SWITCHES ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
-	s->faults = has & HAS_FAULTS ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
-	s->steal_ticks = has & HAS_STEAL ? (uint32_t)get_varint(r, UINT32_MAX) : 0;
-	s->waited_ns = has & HAS_WAITED ? get_varint(r, UINT64_MAX) : 0;
-	s->stolen_ns = has & HAS_STOLEN ? get_varint(r, UINT64_MAX) : 0;
+	s->switches = has & HAS_SWITCHES ? (uint32_t)assay_blob_get_varint(r, UINT32_MAX) : 0;
+	s->faults = has & HAS_FAULTS ? (uint32_t)assay_blob_get_varint(r, UINT32_MAX) : 0;
+	s->steal_ticks = has & HAS_STEAL ? (uint32_t)assay_blob_get_varint(r, UINT32_MAX) : 0;
+	s->waited_ns = has & HAS_WAITED ? assay_blob_get_varint(r, UINT64_MAX) : 0;
+	s->stolen_ns = has & HAS_STOLEN ? assay_blob_get_varint(r, UINT64_MAX) : 0;
 }
 
 int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample **out, size_t *n, struct assay_err *err)
@@ -185,7 +132,7 @@ int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample *
 	const unsigned char *bytes = blob;
 	struct assay_sample prev = { 0 }, *v = NULL;
 	unsigned char sum[CHECKSUM_LEN];
-	struct reader r;
+	struct assay_blob_reader r;
 	uint64_t count;
 
 	if (len < 2 + CHECKSUM_LEN)
@@ -197,8 +144,8 @@ int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample *
 	if (memcmp(sum, bytes + len - CHECKSUM_LEN, CHECKSUM_LEN) != 0)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data are damaged (check sum differs)");
 
-	r = (struct reader){ .p = bytes + 1, .end = bytes + len - CHECKSUM_LEN, .version = bytes[0] };
-	count = get_varint(&r, UINT64_MAX);
+	r = (struct assay_blob_reader){ .p = bytes + 1, .end = bytes + len - CHECKSUM_LEN };
+	count = assay_blob_get_varint(&r, UINT64_MAX);
 	if (r.bad || count > (size_t)(r.end - r.p) / SAMPLE_MIN)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data are damaged (wrong number of samples)");
 	if (count) {
@@ -207,7 +154,7 @@ int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample *
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", (size_t)count);
 	}
 	for (size_t i = 0; i < count && !r.bad; i++) {
-		get_sample(&r, &v[i], &prev);
+		get_sample(&r, bytes[0], &v[i], &prev);
 		prev = v[i];
 	}
 	if (r.bad || r.p != r.end) {

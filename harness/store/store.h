@@ -20,9 +20,22 @@ enum assay_store_mode {
  * error. A handle is for one thread at a time; any number of programs may have the file open.
  */
 int assay_store_open(struct assay_store **s, const char *path, enum assay_store_mode mode, struct assay_err *err);
+/*
+ * The same to read, where @path stays as it is: a database of an older version is copied into @folder, which has none
+ * yet, and brought to this one there.
+ */
+int assay_store_open_unchanged(struct assay_store **s, const char *path, const char *folder, struct assay_err *err);
 void assay_store_close(struct assay_store *s);
 /* Is its file still where it was opened? Otherwise it was removed or replaced, and what is written is lost. */
 bool assay_store_in_place(const struct assay_store *s);
+
+/*
+ * All that is stored from here to the end is one transaction: for many runs at once, thousands of results a second
+ * faster than one by one. Other programs that write wait meanwhile. After an error end it with that error.
+ */
+int assay_store_bulk_begin(struct assay_store *s, struct assay_err *err);
+/* Keep all of it when @rc is 0; otherwise nothing of it, and return @rc. */
+int assay_store_bulk_end(struct assay_store *s, int rc, struct assay_err *err);
 
 /* Open a run (no results yet) and set run->id. Machine and build need ids; they are stored once and referred to. */
 int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct assay_err *err);
@@ -58,7 +71,10 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 /* Mark it finished: it takes no further results. Without it, it was interrupted. ASSAY_ENOTFOUND unless open. */
 int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns, struct assay_err *err);
 
-/* Newest first, at most @limit (0: all); @suite NULL: any. @out is malloc'ed. */
+/* Is there a run of an imported file with this digest? */
+int assay_store_imported(struct assay_store *s, const char *digest, bool *out, struct assay_err *err);
+
+/* By the time they began, newest first, at most @limit (0: all); @suite NULL: any. @out is malloc'ed. */
 int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
 		     struct assay_err *err);
 
@@ -70,10 +86,21 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *out, struct assay_err *err);
 
 /*
- * Of the finished runs before @run (by id) of the same suite, seed and machine fingerprint, the newest of those that
- * measured most of its cases. ASSAY_ENOTFOUND when there is none; @err says whether runs of other machines exist.
+ * Of the finished runs that began before @run (all, when it is not stored), of the same suite, seed and machine
+ * fingerprint, the newest of those that measured most of its cases. ASSAY_ENOTFOUND when there is none; @err says
+ * whether runs of other machines exist.
  */
 int assay_store_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err);
+
+/*
+ * The finished runs that began before @run, of the same suite, seed and machine fingerprint, oldest first, without
+ * times. @out is malloc'ed.
+ */
+int assay_store_comparables(struct assay_store *s, const struct assay_run *run, struct assay_trend_point **out,
+			    size_t *n, struct assay_err *err);
+/* Call @each for every ok result of the run, which holds what its own row says: no samples, no metrics, no axes. */
+int assay_store_each_time(struct assay_store *s, int64_t run_id, void (*each)(void *arg, const struct assay_result *r),
+			  void *arg, struct assay_err *err);
 
 /*
  * Add @run_id to baseline @name, which is made when there is none; adding it twice changes nothing; ASSAY_EUSAGE when
@@ -98,6 +125,24 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 int assay_store_trend_of(struct assay_store *s, const char *key, const char *machine_id, const char *metric,
 			 struct assay_trend_point **out, size_t *n, char unit[ASSAY_METRIC_UNIT_MAX],
 			 struct assay_err *err);
+/*
+ * The times of all cases in the last @n_runs runs of @suite on a machine that began no later than @until_ns: by key, of
+ * one key oldest first, ok results only. @out is malloc'ed.
+ */
+int assay_store_recent(struct assay_store *s, const char *suite, const char *machine_id, uint64_t until_ns,
+		       size_t n_runs, struct assay_case_point **out, size_t *n, struct assay_err *err);
+/*
+ * The times of all cases but @key in the runs of a machine that began from @from_ns to @to_ns: by case, of one case
+ * oldest first, ok results only. Without their seals, which would take ten times as long. @out is malloc'ed.
+ */
+int assay_store_times_beside(struct assay_store *s, const char *key, const char *machine_id, uint64_t from_ns,
+			     uint64_t to_ns, struct assay_case_time **out, size_t *n, struct assay_err *err);
+/*
+ * The runs of the machine in which the case has no number, oldest first: it failed or was skipped, or they lack it
+ * although they measured its suite. @out is malloc'ed.
+ */
+int assay_store_trend_gaps(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_gap **out,
+			   size_t *n, struct assay_err *err);
 /* What result @id says of itself, without samples; its seals hold. Release @out with assay_result_release(). */
 int assay_store_result_load(struct assay_store *s, int64_t run_id, int64_t id, struct assay_result *out,
 			    struct assay_err *err);

@@ -67,23 +67,35 @@ struct assay_binder assay_store_statement_of(struct assay_store *s, const char *
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-static void bind_list(struct assay_binder *b, const int *v, size_t n)
+/* "0,2,4", malloc'ed; NULL without memory. */
+static char *list_text(const int *v, size_t n)
 {
 	struct assay_text list = { 0 };
-	char *text;
 
 	for (size_t i = 0; i < n; i++)
 		assay_text_addf(&list, "%s%d", i ? "," : "", v[i]);
-	text = assay_text_take(&list);
+	return assay_text_take(&list);
+}
+
+static void bind_list(struct assay_binder *b, const int *v, size_t n)
+{
+	char *text = list_text(v, n);
+
 	assay_store_bind_text(b, text);
 	if (!text && !b->rc)
 		b->rc = SQLITE_NOMEM;
 	free(text);
 }
 
+/* Does NULL stand for @v in a column that may be NULL? */
+static bool is_null(double v)
+{
+	return !(isfinite(v) && v >= 0);
+}
+
 static void bind_real(struct assay_binder *b, double v, bool nullable)
 {
-	if (nullable && !(isfinite(v) && v >= 0))
+	if (nullable && is_null(v))
 		assay_store_bind_null(b);
 	else
 		assay_store_bind_real(b, v);
@@ -103,10 +115,10 @@ static void bind_column(struct assay_binder *b, const struct assay_column *c, co
 
 	switch (c->kind) {
 	case ASSAY_COLUMN_TEXT:
-		assay_store_bind_text(b, p);
+		assay_store_bind_lasting(b, p);
 		break;
 	case ASSAY_COLUMN_STRING:
-		assay_store_bind_text(b, *(char *const *)p ? *(char *const *)p : "");
+		assay_store_bind_lasting(b, *(char *const *)p ? *(char *const *)p : "");
 		break;
 	case ASSAY_COLUMN_BOOL:
 		assay_store_bind_int(b, *(const bool *)p);
@@ -130,7 +142,7 @@ static void bind_column(struct assay_binder *b, const struct assay_column *c, co
 		bind_real(b, *(const double *)p, c->nullable);
 		break;
 	case ASSAY_COLUMN_WORD:
-		assay_store_bind_text(b, c->word(*(const unsigned *)p));
+		assay_store_bind_lasting(b, c->word(*(const unsigned *)p));
 		break;
 	case ASSAY_COLUMN_LIST:
 		bind_list(b, *(int *const *)p, *(const size_t *)(const void *)((const char *)of + c->length_offset));
@@ -142,6 +154,57 @@ void assay_store_bind_columns(struct assay_binder *b, const struct assay_columns
 {
 	for (size_t i = 0; i < c->n; i++)
 		bind_column(b, &c->v[i], of);
+}
+
+static int seal_list(struct assay_seal *seal, const char *name, const int *v, size_t n)
+{
+	char *text = list_text(v, n);
+	int rc = text ? assay_store_seal_text(seal, name, text) : ASSAY_ENOMEM;
+
+	free(text);
+	return rc;
+}
+
+/* As assay_store_seal_value takes what bind_column stores. */
+static int seal_column(struct assay_seal *seal, const struct assay_column *c, const void *of)
+{
+	const void *p = (const char *)of + c->offset;
+
+	switch (c->kind) {
+	case ASSAY_COLUMN_TEXT:
+		return assay_store_seal_text(seal, c->name, p);
+	case ASSAY_COLUMN_STRING:
+		return *(char *const *)p ? assay_store_seal_text(seal, c->name, *(char *const *)p) : 0;
+	case ASSAY_COLUMN_BOOL:
+		return assay_store_seal_int(seal, c->name, *(const bool *)p);
+	case ASSAY_COLUMN_INT:
+		return assay_store_seal_int(seal, c->name, *(const int *)p);
+	case ASSAY_COLUMN_UNSIGNED:
+		return assay_store_seal_int(seal, c->name, *(const unsigned *)p);
+	case ASSAY_COLUMN_ID:
+	case ASSAY_COLUMN_BITS:
+	case ASSAY_COLUMN_SIZE:
+		return assay_store_seal_int(seal, c->name, *(const int64_t *)p);
+	case ASSAY_COLUMN_REAL:
+		return c->nullable && is_null(*(const double *)p)
+			       ? 0
+			       : assay_store_seal_real(seal, c->name, *(const double *)p);
+	case ASSAY_COLUMN_WORD:
+		return assay_store_seal_text(seal, c->name, c->word(*(const unsigned *)p));
+	case ASSAY_COLUMN_LIST:
+		return seal_list(seal, c->name, *(int *const *)p,
+				 *(const size_t *)(const void *)((const char *)of + c->length_offset));
+	}
+	return ASSAY_EINTERNAL;
+}
+
+int assay_store_seal_columns(struct assay_seal *seal, const struct assay_columns *c, const void *of)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < c->n && !rc; i++)
+		rc = seal_column(seal, &c->v[i], of);
+	return rc;
 }
 
 static void read_string(struct assay_row *row, char **out)

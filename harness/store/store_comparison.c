@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "store/sample_blob.h"
+#include "store/store_cases.h"
 #include "store/store_rows.h"
 
 static int insert_comparison(struct assay_store *s, const struct assay_comparison *cmp, int64_t *id,
@@ -61,15 +62,15 @@ static int put_comparison(struct assay_store *s, const struct assay_comparison *
 static int put_case(struct assay_store *s, int64_t comparison_id, const struct assay_comparison_case *c, int64_t *id,
 		    struct assay_err *err)
 {
-	int64_t bench_case = 0;
+	const struct assay_store_case *stored;
 	int rc;
 
 	if (!isfinite(c->injected_frac))
 		return assay_err_set(err, ASSAY_ELIMIT,
 				     "cannot store '%.255s': injected_frac is %g, not a finite number", c->c.key,
 				     c->injected_frac);
-	rc = assay_store_put_case(s, &c->c, &bench_case, err);
-	return rc ? rc : insert_case(s, comparison_id, bench_case, c, id, err);
+	rc = assay_store_put_case(s, &c->c, &stored, err);
+	return rc ? rc : insert_case(s, comparison_id, stored->id, c, id, err);
 }
 
 int assay_store_comparison_begin_with(struct assay_store *s, struct assay_comparison *cmp, int64_t *case_ids,
@@ -202,8 +203,8 @@ int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct as
 	for (unsigned i = 0; i < 2 && !rc; i++) {
 		rc = insert_side(s, pair, p, i, &side, err);
 		if (!rc)
-			rc = assay_store_put_numbers(s, ASSAY_STORE_PAIR_SIDE, side, p->side[i].metrics,
-						     p->side[i].n_metrics, &p->side[i].counters, err);
+			rc = assay_store_put_numbers(s, side, p->side[i].metrics, p->side[i].n_metrics,
+						     &p->side[i].counters, err);
 	}
 	if (!rc)
 		rc = assay_store_seal_pair(s, pair, err);

@@ -63,4 +63,18 @@ void assay_certify_record_release(struct assay_certify_record *r);
 /* Store it and set r->id. ASSAY_ESTORE when it has no text or more false alarms than gates. */
 int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err);
 
+/* Keep an answer in place of an earlier one to the same question; nothing, where the case or the machine is unknown. */
+int assay_store_change_put(struct assay_store *s, const char *key, const char *machine_id,
+			   const struct assay_change_answer *a, struct assay_err *err);
+/* Fill @a, of which both commits and `slower` are set. */
+int assay_store_change_find(struct assay_store *s, const char *key, const char *machine_id,
+			    struct assay_change_answer *a, bool *found, struct assay_err *err);
+/* All answers, as a new array. */
+struct assay_stored_change {
+	char key[ASSAY_KEY_MAX];
+	char machine_id[ASSAY_DIGEST_LEN + 1];
+	struct assay_change_answer answer;
+};
+int assay_store_changes(struct assay_store *s, struct assay_stored_change **out, size_t *n, struct assay_err *err);
+
 #endif

@@ -181,7 +181,7 @@ static int read_samples(struct loader *l, struct assay_row *row, struct pair_pla
 	int rc;
 
 	blob = assay_store_row_blob(row, &len);
-	assay_store_seal_bytes(&place->seal, row, blob, len);
+	row->no_memory |= assay_store_seal_bytes(&place->seal, blob, len) != 0;
 	if (blob) {
 		rc = assay_sample_blob_decode(blob, len, &side->samples, &n, l->err);
 		if (rc)
@@ -363,9 +363,8 @@ static int load_counts(struct loader *l)
 
 static int load(struct loader *l)
 {
-	int rc = l->cmp.id ? 0
-			   : assay_store_newest(l->s, "SELECT max(id) FROM comparison", "comparison", "compare",
-						&l->cmp.id, l->err);
+	static const char newest[] = "SELECT id FROM comparison ORDER BY started_ns DESC, id DESC LIMIT 1";
+	int rc = l->cmp.id ? 0 : assay_store_newest(l->s, newest, "comparison", "compare", &l->cmp.id, l->err);
 
 	if (!rc)
 		rc = assay_store_for_each(l->s, whole(l), &head, l, l->err);

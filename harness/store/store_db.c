@@ -154,14 +154,25 @@ static int begin(struct assay_store *s, const char *sql, const char *what, struc
 	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "%s", what);
 }
 
+static void forget(struct assay_store *s, void (*what)(struct assay_store *s))
+{
+	if (what)
+		what(s);
+}
+
 int assay_store_begin(struct assay_store *s, struct assay_err *err)
 {
+	if (s->bulk)
+		return 0;
+	forget(s, s->forget_cases);
 	s->writing = true;
 	return begin(s, "BEGIN IMMEDIATE", "cannot write", err);
 }
 
 int assay_store_begin_read(struct assay_store *s, struct assay_err *err)
 {
+	if (s->bulk)
+		return 0;
 	s->writing = false;
 	return begin(s, "BEGIN", "cannot read", err);
 }
@@ -185,6 +196,8 @@ static int check_in_place(const struct assay_store *s, struct assay_err *err)
 
 int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
 {
+	if (s->bulk)
+		return rc;
 	/* a statement left in the middle of its rows would keep the transaction open */
 	for (size_t i = 0; i < s->n_statements; i++)
 		sqlite3_reset(s->statements[i].st);
@@ -199,7 +212,24 @@ int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
 	/* some errors have rolled back already */
 	if (rc && !sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	/* rows that were looked up may be gone with it */
+	if (rc && s->writing)
+		forget(s, s->forget_names);
 	return rc;
+}
+
+int assay_store_bulk_begin(struct assay_store *s, struct assay_err *err)
+{
+	int rc = assay_store_begin(s, err);
+
+	s->bulk = !rc;
+	return rc;
+}
+
+int assay_store_bulk_end(struct assay_store *s, int rc, struct assay_err *err)
+{
+	s->bulk = false;
+	return assay_store_finish(s, rc, err);
 }
 
 struct assay_binder assay_store_statement(struct assay_store *s, const char *sql, struct assay_err *err)
@@ -233,6 +263,12 @@ void assay_store_bind_text(struct assay_binder *b, const char *v)
 {
 	if (!b->rc)
 		b->rc = sqlite3_bind_text(b->st, ++b->column, v, -1, SQLITE_TRANSIENT);
+}
+
+void assay_store_bind_lasting(struct assay_binder *b, const char *v)
+{
+	if (!b->rc)
+		b->rc = sqlite3_bind_text(b->st, ++b->column, v, -1, SQLITE_STATIC);
 }
 
 void assay_store_bind_blob(struct assay_binder *b, const void *v, size_t len)

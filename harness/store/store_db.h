@@ -39,7 +39,14 @@ struct assay_store {
 	char *path;
 	enum assay_store_mode mode;
 	struct assay_store_options o;
-	bool writing;    /* the transaction at hand is to write */
+	bool writing; /* the transaction at hand is to write */
+	bool bulk;    /* it is that of assay_store_bulk_begin() */
+	/* What was looked up: names hold until a transaction is undone, cases until the next begins. Each is NULL or
+	 * with what forgets it. */
+	struct assay_store_names *names;
+	struct assay_store_cases *cases;
+	void (*forget_names)(struct assay_store *s);
+	void (*forget_cases)(struct assay_store *s);
 	int identify_rc; /* what SQLite said when the file was last identified */
 	/* prepared once, found again by the address of their text */
 	struct {
@@ -101,6 +108,8 @@ void assay_store_bind_size(struct assay_binder *b, uint64_t v);
 void assay_store_bind_real(struct assay_binder *b, double v);
 /* Copied; NULL binds NULL. */
 void assay_store_bind_text(struct assay_binder *b, const char *v);
+/* Not copied, as a blob. */
+void assay_store_bind_lasting(struct assay_binder *b, const char *v);
 /* Not copied: must live until the statement is reset. */
 void assay_store_bind_blob(struct assay_binder *b, const void *v, size_t len);
 void assay_store_bind_null(struct assay_binder *b);

@@ -243,8 +243,10 @@ static int load(struct assay_store *s, const char *sql, const char *suite, const
 int assay_store_exact_newest(struct assay_store *s, const char *suite, struct assay_exact_run *out,
 			     struct assay_err *err)
 {
-	return load(s, SELECT_RUN "WHERE e.suite = ? AND e.comparison IS NULL ORDER BY e.id DESC LIMIT 1", suite, NULL,
-		    0, out, err);
+	return load(s,
+		    SELECT_RUN
+		    "WHERE e.suite = ? AND e.comparison IS NULL ORDER BY e.started_ns DESC, e.id DESC LIMIT 1",
+		    suite, NULL, 0, out, err);
 }
 
 int assay_store_exact_of_run(struct assay_store *s, int64_t run_id, struct assay_exact_run *out, struct assay_err *err)

@@ -8,15 +8,6 @@
 
 #include "store/store_rows.h"
 
-/* The end of a loop over rows: @sqlite_rc is what ended it. */
-static int ended(struct assay_store *s, sqlite3_stmt *st, int rc, int sqlite_rc, struct assay_err *err)
-{
-	if (!rc && sqlite_rc != SQLITE_DONE)
-		rc = assay_store_fail(s, sqlite_rc, err, "cannot read the history");
-	sqlite3_reset(st);
-	return rc;
-}
-
 static void read_run_info(struct assay_row *row, void *element)
 {
 	struct assay_run_info *r = element;
@@ -34,17 +25,22 @@ static void read_run_info(struct assay_row *row, void *element)
 	assay_store_row_text(row, r->machine_label, sizeof(r->machine_label));
 	r->n_cases = (size_t)assay_store_row_int(row);
 	r->n_ok = (size_t)assay_store_row_int(row);
+	assay_store_row_text(row, r->imported, sizeof(r->imported));
+	assay_store_row_text(row, r->label, sizeof(r->label));
+	r->started_unknown = assay_store_row_bool(row);
 }
 
 int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
 		     struct assay_err *err)
 {
-	static const char sql[] = "SELECT run.id, run.suite, run.seed, run.started_ns, run.ended_ns, b.commit_hash, "
-				  "b.dirty, b.plugin_commit, b.plugin_dirty, m.id, m.label,"
-				  " (SELECT count(*) FROM result WHERE run = run.id),"
-				  " (SELECT count(*) FROM result WHERE run = run.id AND status = 'ok')"
-				  " FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
-				  " WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.id DESC LIMIT ?2";
+	static const char sql[] =
+		"SELECT run.id, run.suite, run.seed, run.started_ns, run.ended_ns, b.commit_hash, "
+		"b.dirty, b.plugin_commit, b.plugin_dirty, m.id, m.label,"
+		" (SELECT count(*) FROM result WHERE run = run.id),"
+		" (SELECT count(*) FROM result WHERE run = run.id AND status = 'ok'),"
+		" run.imported, run.label, run.started_unknown"
+		" FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
+		" WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.started_ns DESC, run.id DESC LIMIT ?2";
 	struct assay_binder b = assay_store_statement(s, sql, err);
 
 	assay_store_bind_text(&b, suite);
@@ -88,7 +84,7 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 		" (SELECT count(*) FROM exact_run e JOIN exact_case c ON c.exact_run = e.id"
 		"  WHERE e.comparison = k.id AND e.side = 'head' AND c.status = 'ok')"
 		" FROM comparison k JOIN machine m ON m.id = k.machine"
-		" WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.id DESC LIMIT ?2";
+		" WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.started_ns DESC, k.id DESC LIMIT ?2";
 	struct assay_binder b = assay_store_statement(s, sql, err);
 
 	assay_store_bind_text(&b, machine_id);
@@ -96,45 +92,90 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 	return assay_store_collect(s, &b, "the list of comparisons", sizeof(**out), read_comparison_info, out, n, err);
 }
 
-/* A query whose one row holds one number, bound to the suite, seed, machine and an upper limit of the id of runs. */
-static int ask_number(struct assay_store *s, const char *sql, const struct assay_run *run, int64_t *out,
-		      struct assay_err *err)
+/*
+ * Finished runs of the suite ?1 that began before the run ?4, which began at ?5, and whose seed and machine are its,
+ * ?2 and ?3, or others.
+ */
+#define FINISHED_BEFORE(seed, machine) "run r" WHERE_FINISHED_BEFORE(seed, machine)
+#define WHERE_FINISHED_BEFORE(seed, machine)                                                                           \
+	" WHERE r.suite = ?1 AND r.seed " seed " ?2 AND r.machine " machine " ?3"                                      \
+	" AND (r.started_ns, r.id) < (?5, ?4) AND r.ended_ns IS NOT NULL"
+
+static struct assay_binder ask_before(struct assay_store *s, const char *sql, const struct assay_run *run,
+				      struct assay_err *err)
 {
 	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc;
 
 	assay_store_bind_text(&b, run->suite);
 	assay_store_bind_int(&b, (int64_t)run->seed);
 	assay_store_bind_text(&b, run->machine.id);
 	assay_store_bind_int(&b, run->id ? run->id : INT64_MAX);
-	rc = assay_store_step(&b);
-	if (rc == SQLITE_ROW) {
-		*out = sqlite3_column_int64(b.st, 0);
-		rc = SQLITE_DONE;
+	assay_store_bind_int(&b, run->id ? (int64_t)run->started_ns : INT64_MAX);
+	return b;
+}
+
+/* The one number that @b gives. */
+static int read_number(struct assay_store *s, struct assay_binder *b, int64_t *out, struct assay_err *err)
+{
+	struct assay_row row = { 0 };
+	int rc = 0;
+
+	while (assay_store_next(s, b, &row, "the history", &rc, err))
+		*out = assay_store_row_int(&row);
+	return rc;
+}
+
+static int count_before(struct assay_store *s, const char *sql, const struct assay_run *run, int64_t *out,
+			struct assay_err *err)
+{
+	struct assay_binder b = ask_before(s, sql, run, err);
+
+	return read_number(s, &b, out, err);
+}
+
+/* A run of a part of the suite is no measure of the whole. The search ends where no run can have more of its cases. */
+static int find_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
+{
+	static const char most_sql[] =
+		"SELECT count(*) FROM result b WHERE b.run = ? AND b.status = 'ok' AND EXISTS"
+		" (SELECT 1 FROM result a WHERE a.series = b.series AND a.status = 'ok' AND a.run <> b.run)";
+	static const char sql[] =
+		"SELECT r.id, (SELECT count(*) FROM result b JOIN result a ON a.run = r.id AND a.bench_case = "
+		"b.bench_case AND a.status = 'ok' WHERE b.run = ?4 AND b.status = 'ok')"
+		" FROM " FINISHED_BEFORE("=", "=") " ORDER BY r.started_ns DESC, r.id DESC";
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement(s, most_sql, err);
+	int64_t most = 0, best = -1;
+	int rc;
+
+	assay_store_bind_int(&b, run->id);
+	rc = read_number(s, &b, &most, err);
+	if (rc)
+		return rc;
+	b = ask_before(s, sql, run, err);
+	while (best < most && assay_store_next(s, &b, &row, "the history", &rc, err)) {
+		const int64_t candidate = assay_store_row_int(&row), n = assay_store_row_int(&row);
+
+		if (n > best) {
+			best = n;
+			*id = candidate;
+		}
 	}
-	return ended(s, b.st, 0, rc, err);
+	sqlite3_reset(b.st);
+	return rc;
 }
 
 int assay_store_comparable(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
 {
-	/* a run of a part of the suite is no measure of the whole */
-	static const char nearest[] =
-		"SELECT r.id FROM run r WHERE r.suite = ?1 AND r.seed = ?2 AND r.machine = ?3 AND r.id < ?4"
-		" AND r.ended_ns IS NOT NULL ORDER BY (SELECT count(*) FROM result a JOIN result b ON b.bench_case = "
-		"a.bench_case"
-		" WHERE a.run = r.id AND a.status = 'ok' AND b.run = ?4 AND b.status = 'ok') DESC, r.id DESC LIMIT 1";
-	static const char other_machines[] = "SELECT count(*) FROM run WHERE suite = ?1 AND seed = ?2 AND machine <> "
-					     "?3 AND id < ?4 AND ended_ns IS NOT NULL";
-	static const char other_seeds[] = "SELECT count(*) FROM run WHERE suite = ?1 AND seed <> ?2 AND machine = ?3 "
-					  "AND id < ?4 AND ended_ns IS NOT NULL";
+	static const char other_machines[] = "SELECT count(*) FROM " FINISHED_BEFORE("=", "<>");
+	static const char other_seeds[] = "SELECT count(*) FROM " FINISHED_BEFORE("<>", "=");
 	int64_t found = 0, elsewhere = 0, seeds = 0;
-	int rc;
+	int rc = find_comparable(s, run, &found, err);
 
-	rc = ask_number(s, nearest, run, &found, err);
 	if (!rc && !found)
-		rc = ask_number(s, other_machines, run, &elsewhere, err);
+		rc = count_before(s, other_machines, run, &elsewhere, err);
 	if (!rc && !found)
-		rc = ask_number(s, other_seeds, run, &seeds, err);
+		rc = count_before(s, other_seeds, run, &seeds, err);
 	if (rc)
 		return rc;
 	if (!found)
@@ -147,15 +188,39 @@ int assay_store_comparable(struct assay_store *s, const struct assay_run *run, i
 	return 0;
 }
 
+static void read_comparable(struct assay_row *row, void *element)
+{
+	struct assay_trend_point *p = element;
+
+	p->run_id = assay_store_row_int(row);
+	p->started_ns = (uint64_t)assay_store_row_int(row);
+	assay_store_row_text(row, p->commit, sizeof(p->commit));
+	p->dirty = assay_store_row_bool(row);
+	assay_store_row_text(row, p->plugin.hash, sizeof(p->plugin.hash));
+	p->plugin.dirty = assay_store_row_bool(row);
+}
+
+int assay_store_comparables(struct assay_store *s, const struct assay_run *run, struct assay_trend_point **out,
+			    size_t *n, struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT r.id, r.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty FROM run r JOIN "
+		"build b ON b.id = r.build" WHERE_FINISHED_BEFORE("=", "=") " ORDER BY r.started_ns, r.id";
+	struct assay_binder b = ask_before(s, sql, run, err);
+
+	return assay_store_collect(s, &b, "the history", sizeof(**out), read_comparable, out, n, err);
+}
+
 int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n,
 		      struct assay_err *err)
 {
 	/* a row for each axis, or one with none */
 	static const char sql[] =
 		"SELECT {c}, ok.all_threads, a.name IS NOT NULL, {a} FROM bench_case c JOIN"
-		" (SELECT r.bench_case, max(r.all_threads) AS all_threads FROM result r JOIN run ON run.id = r.run"
-		"  WHERE r.status = 'ok' AND (?1 IS NULL OR run.machine = ?1) GROUP BY r.bench_case) ok ON "
-		"ok.bench_case = c.id"
+		" (SELECT s.bench_case, max((SELECT max(r.all_threads) FROM result r WHERE r.series = s.id"
+		"   AND r.status = 'ok')) AS all_threads"
+		"  FROM series s WHERE (?1 IS NULL OR s.machine = ?1) GROUP BY s.bench_case) ok"
+		" ON ok.bench_case = c.id AND ok.all_threads IS NOT NULL"
 		" LEFT JOIN case_axis a ON a.bench_case = c.id ORDER BY c.key, a.place";
 	static const struct assay_columns *const lists[] = { &assay_store_case_columns, &assay_store_axis_columns };
 	struct assay_case *v = NULL;

@@ -13,6 +13,7 @@
 #include "model/summary.h"
 #include "store/sample_blob.h"
 #include "store/store_exact.h"
+#include "store/store_numbers.h"
 #include "store/store_rows.h"
 
 /* What the database knows a result by, and its seals: of its own row, and of all that belongs to it. */
@@ -89,7 +90,7 @@ static int read_samples(struct loader *l, struct assay_row *row, struct assay_re
 	int rc;
 
 	blob = assay_store_row_blob(row, &len);
-	assay_store_seal_bytes(&l->stored[l->run.n_results - 1].all, row, blob, len);
+	row->no_memory |= assay_store_seal_bytes(&l->stored[l->run.n_results - 1].all, blob, len) != 0;
 	if (l->sealing)
 		return 0;
 	if (blob) {
@@ -141,34 +142,17 @@ static int each_axis(void *loader, struct assay_row *row)
 	return 0;
 }
 
-static int each_metric(void *loader, struct assay_row *row)
+static int each_numbers(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
 	struct assay_result *r = merge(l, row);
-	struct assay_metric m = { 0 };
+	const void *blob;
+	size_t len;
 
 	if (!r)
-		return damaged(l, "result_metric");
-	assay_store_row_columns(row, &assay_store_metric_columns, &m);
-	if (assay_result_put_metric(r, &m))
-		return assay_err_set(l->err, ASSAY_ENOMEM, "out of memory");
-	return 0;
-}
-
-static int each_counter(void *loader, struct assay_row *row)
-{
-	struct loader *l = loader;
-	struct assay_result *r = merge(l, row);
-
-	return r ? assay_store_row_count(row, &r->counters, l->err) : damaged(l, "result_counter");
-}
-
-static int each_missing(void *loader, struct assay_row *row)
-{
-	struct loader *l = loader;
-	struct assay_result *r = merge(l, row);
-
-	return r ? assay_store_row_missing(row, &r->counters, l->err) : damaged(l, "result_unavailable");
+		return damaged(l, "result_numbers");
+	blob = assay_store_row_blob(row, &len);
+	return assay_store_read_numbers(l->s, blob, len, r, row->seal, l->err);
 }
 
 static const struct assay_store_query head = {
@@ -200,23 +184,13 @@ static const struct assay_store_query environment = {
 			  "WHERE " where " ORDER BY r.id, a.place",                                                    \
 			  { &assay_store_axis_columns },                                                               \
 			  each_axis },                                                                                 \
-			{ "result_metric",                                                                             \
-			  "SELECT r.id, {m} FROM result r JOIN result_metric m ON m.result = r.id WHERE " where        \
-			  " ORDER BY r.id, m.place",                                                                   \
-			  { &assay_store_metric_columns },                                                             \
-			  each_metric },                                                                               \
-			{ "result_counter",                                                                            \
-			  "SELECT r.id, {c} FROM result r JOIN result_counter c ON c.result = r.id WHERE " where       \
-			  " ORDER BY r.id, c.place",                                                                   \
-			  { &assay_store_count_columns },                                                              \
-			  each_counter },                                                                              \
-			{ "result_unavailable",                                                                        \
-			  "SELECT r.id, {u} FROM result r JOIN result_unavailable u ON u.result = r.id WHERE " where   \
-			  " ORDER BY r.id, u.place",                                                                   \
-			  { &assay_store_missing_columns },                                                            \
-			  each_missing },                                                                              \
+			{ "result_numbers",                                                                            \
+			  "SELECT r.id, d.encoded FROM result r JOIN result_numbers d ON d.result = r.id WHERE " where \
+			  " ORDER BY r.id",                                                                            \
+			  { NULL },                                                                                    \
+			  each_numbers },                                                                              \
 	}
-#define N_PARTS 5
+#define N_PARTS 3
 static const struct assay_store_query of_run[N_PARTS] = RESULTS("r.run = ?");
 static const struct assay_store_query one[N_PARTS] = RESULTS("r.id = ?");
 
@@ -297,7 +271,8 @@ static int load_exact(struct loader *l)
 
 static int load(struct loader *l)
 {
-	int rc = l->run.id ? 0 : assay_store_newest(l->s, "SELECT max(id) FROM run", "run", "run", &l->run.id, l->err);
+	static const char newest[] = "SELECT id FROM run ORDER BY started_ns DESC, id DESC LIMIT 1";
+	int rc = l->run.id ? 0 : assay_store_newest(l->s, newest, "run", "run", &l->run.id, l->err);
 
 	if (!rc)
 		rc = assay_store_for_each(l->s, whole(l), &head, l, l->err);

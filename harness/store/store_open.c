@@ -6,7 +6,8 @@
  * its disk traffic happens between two cases, where NORMAL leaves it to the kernel to write back while the next one is
  * timed.
  */
-#include "store/store_db.h"
+#include "store/store_cases.h"
+#include "store/store_numbers.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -20,6 +21,7 @@
 
 #define BUSY_TIMEOUT_MS   10000u
 #define BUSY_RETRY_MS     10
+#define WRITE_CACHE_KIB   "-65536"  /* so that a large transaction writes a page once; 64 MiB where one needs them */
 #define QUICK_CHECK_BYTES (8 << 20) /* what can be read in passing, some 10 ms */
 
 /* Is there a file to open, or a folder to create it in? */
@@ -115,11 +117,14 @@ static int connect_file(struct assay_store *s, int flags, struct assay_err *err)
 	sqlite3_busy_timeout(s->db, (int)s->o.busy_timeout_ms);
 	/* the file may come from somebody else: its schema gets no more rights than ours needs */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-	return assay_store_exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
+	rc = assay_store_add_functions(s, err);
+	return rc ? rc : assay_store_exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
 }
 
 static void disconnect(struct assay_store *s)
 {
+	assay_store_names_forget(s);
+	assay_store_cases_forget(s);
 	for (size_t i = 0; i < s->n_statements; i++)
 		sqlite3_finalize(s->statements[i].st);
 	s->n_statements = 0;
@@ -198,7 +203,9 @@ static int open_write(struct assay_store *s, struct assay_err *err)
 	}
 	rc = use_wal(s, err);
 	if (!rc)
-		rc = assay_store_exec(s, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON", err);
+		rc = assay_store_exec(
+			s, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = " WRITE_CACHE_KIB,
+			err);
 	if (!rc && version < (int)s->o.n_migrations)
 		rc = assay_store_migrate(s, err);
 	return rc;
@@ -256,13 +263,12 @@ static int open_read_latest(struct assay_store *s, struct assay_err *err)
 	return open_read(s, &version, err);
 }
 
-int assay_store_open_with(struct assay_store **out, const char *path, enum assay_store_mode mode,
-			  const struct assay_store_options *o, struct assay_err *err)
+static int make(struct assay_store **out, const char *path, enum assay_store_mode mode,
+		const struct assay_store_options *o, struct assay_err *err)
 {
 	struct assay_store *s;
-	int rc;
+	int rc = check_path(path, mode, err);
 
-	rc = check_path(path, mode, err);
 	if (rc)
 		return rc;
 	s = calloc(1, sizeof(*s));
@@ -278,7 +284,18 @@ int assay_store_open_with(struct assay_store **out, const char *path, enum assay
 		s->o.migrations = assay_store_migrations;
 		s->o.n_migrations = assay_store_n_migrations;
 	}
+	*out = s;
+	return 0;
+}
 
+int assay_store_open_with(struct assay_store **out, const char *path, enum assay_store_mode mode,
+			  const struct assay_store_options *o, struct assay_err *err)
+{
+	struct assay_store *s;
+	int rc = make(&s, path, mode, o, err);
+
+	if (rc)
+		return rc;
 	rc = mode == ASSAY_STORE_READ ? open_read_latest(s, err) : open_write(s, err);
 	if (rc) {
 		assay_store_close(s);
@@ -291,6 +308,59 @@ int assay_store_open_with(struct assay_store **out, const char *path, enum assay
 int assay_store_open(struct assay_store **s, const char *path, enum assay_store_mode mode, struct assay_err *err)
 {
 	return assay_store_open_with(s, path, mode, &(struct assay_store_options){ 0 }, err);
+}
+
+/* All of @from as the new file @path. */
+static int copy_file(struct assay_store *from, const char *path, struct assay_err *err)
+{
+	struct assay_store to = { .path = (char *)(uintptr_t)path };
+	sqlite3_backup *backup;
+	int rc =
+		sqlite3_open_v2(path, &to.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE, NULL);
+
+	if (rc == SQLITE_OK) {
+		backup = sqlite3_backup_init(to.db, "main", from->db, "main");
+		if (backup)
+			sqlite3_backup_step(backup, -1);
+		rc = backup ? sqlite3_backup_finish(backup) : sqlite3_errcode(to.db);
+	}
+	rc = rc == SQLITE_OK ? 0 : assay_store_fail(&to, rc, err, "cannot copy '%.160s'", from->path);
+	sqlite3_close(to.db);
+	return rc;
+}
+
+int assay_store_open_unchanged(struct assay_store **out, const char *path, const char *folder, struct assay_err *err)
+{
+	struct assay_text copy = { 0 };
+	struct assay_store *s;
+	char *name = NULL;
+	int version = 0, rc = make(&s, path, ASSAY_STORE_READ, &(struct assay_store_options){ 0 }, err);
+
+	if (rc)
+		return rc;
+	rc = open_read(s, &version, err);
+	if (!rc && version == (int)s->o.n_migrations) {
+		*out = s;
+		return 0;
+	}
+	assay_text_addf(&copy, "%s/older.db", folder);
+	name = assay_text_take(&copy);
+	if (!rc)
+		rc = name ? copy_file(s, name, err) : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	assay_store_close(s);
+	if (!rc)
+		rc = assay_store_open(out, name, ASSAY_STORE_WRITE, err);
+	if (!rc) {
+		/* messages name what the user named */
+		char *shown = strdup(path);
+
+		if (shown) {
+			free((*out)->path);
+			(*out)->path = shown;
+		}
+	}
+	free(name);
+	return rc;
 }
 
 void assay_store_close(struct assay_store *s)

@@ -27,9 +27,8 @@ static int put_machine_facts(struct assay_store *s, const struct assay_fingerpri
 	return rc;
 }
 
-/* @sql adds the row @of, whose first column names it. */
-static int put(struct assay_store *s, const char *sql, const struct assay_columns *columns, const void *of,
-	       const char *what, struct assay_err *err)
+int assay_store_put(struct assay_store *s, const char *sql, const struct assay_columns *columns, const void *of,
+		    const char *what, struct assay_err *err)
 {
 	const struct assay_columns *const lists[] = { columns };
 	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
@@ -40,79 +39,38 @@ static int put(struct assay_store *s, const char *sql, const struct assay_column
 
 int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err)
 {
-	int rc = put(s, "INSERT INTO machine ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
-		     &assay_store_machine_columns, m, "machine", err);
+	int rc = assay_store_put(s, "INSERT INTO machine ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
+				 &assay_store_machine_columns, m, "machine", err);
 
 	return rc || !sqlite3_changes(s->db) ? rc : put_machine_facts(s, m, err);
 }
 
 int assay_store_put_build(struct assay_store *s, const struct assay_build *b, struct assay_err *err)
 {
-	return put(s, "INSERT INTO build ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING", &assay_store_build_columns, b,
-		   "build", err);
+	return assay_store_put(s, "INSERT INTO build ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
+			       &assay_store_build_columns, b, "build", err);
 }
 
-/* 0 and *id, or ASSAY_ENOTFOUND without a message. */
-static int find_case(struct assay_store *s, const char *key, int64_t *id, struct assay_err *err)
+int assay_store_put_numbers(struct assay_store *s, int64_t side, const struct assay_metric *v, size_t n,
+			    const struct assay_counters *c, struct assay_err *err)
 {
-	static const char sql[] = "SELECT id FROM bench_case WHERE key = ?";
-	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc;
-
-	assay_store_bind_text(&b, key);
-	rc = assay_store_step(&b);
-	if (rc == SQLITE_ROW)
-		*id = sqlite3_column_int64(b.st, 0);
-	sqlite3_reset(b.st);
-	if (rc == SQLITE_DONE)
-		return ASSAY_ENOTFOUND;
-	return rc == SQLITE_ROW ? 0 : assay_store_fail(s, rc, err, "cannot look up '%.100s'", key);
-}
-
-int assay_store_put_case(struct assay_store *s, const struct assay_case *c, int64_t *id, struct assay_err *err)
-{
-	static const struct assay_store_part axes = {
-		"axis", "INSERT INTO case_axis (bench_case, place, {}) VALUES (?, ?, {?})", &assay_store_axis_columns,
-		sizeof(c->axes[0])
+	static const struct assay_store_part metrics = {
+		"metric", "INSERT INTO pair_metric (pair_side, place, {}) VALUES (?, ?, {?})",
+		&assay_store_metric_columns, sizeof(*v)
 	};
-	int rc = find_case(s, c->key, id, err);
-
-	if (rc != ASSAY_ENOTFOUND)
-		return rc;
-	rc = put(s, "INSERT INTO bench_case ({}) VALUES ({?})", &assay_store_case_columns, c, "case", err);
-	if (rc)
-		return rc;
-	*id = sqlite3_last_insert_rowid(s->db);
-	return assay_store_put_part(s, &axes, *id, c->axes, c->n_axes, err);
-}
-
-int assay_store_put_numbers(struct assay_store *s, enum assay_store_owner owner, int64_t id,
-			    const struct assay_metric *v, size_t n, const struct assay_counters *c,
-			    struct assay_err *err)
-{
-	static const struct assay_store_part metrics[] = {
-		{ "metric", "INSERT INTO result_metric (result, place, {}) VALUES (?, ?, {?})",
-		  &assay_store_metric_columns, sizeof(*v) },
-		{ "metric", "INSERT INTO pair_metric (pair_side, place, {}) VALUES (?, ?, {?})",
-		  &assay_store_metric_columns, sizeof(*v) },
+	static const struct assay_store_part counts = {
+		"counter", "INSERT INTO pair_counter (pair_side, place, {}) VALUES (?, ?, {?})",
+		&assay_store_count_columns, sizeof(*c->v)
 	};
-	static const struct assay_store_part counts[] = {
-		{ "counter", "INSERT INTO result_counter (result, place, {}) VALUES (?, ?, {?})",
-		  &assay_store_count_columns, sizeof(*c->v) },
-		{ "counter", "INSERT INTO pair_counter (pair_side, place, {}) VALUES (?, ?, {?})",
-		  &assay_store_count_columns, sizeof(*c->v) },
+	static const struct assay_store_part reasons = {
+		"reason of", "INSERT INTO pair_unavailable (pair_side, place, {}) VALUES (?, ?, {?})",
+		&assay_store_missing_columns, sizeof(*c->missing)
 	};
-	static const struct assay_store_part reasons[] = {
-		{ "reason of", "INSERT INTO result_unavailable (result, place, {}) VALUES (?, ?, {?})",
-		  &assay_store_missing_columns, sizeof(*c->missing) },
-		{ "reason of", "INSERT INTO pair_unavailable (pair_side, place, {}) VALUES (?, ?, {?})",
-		  &assay_store_missing_columns, sizeof(*c->missing) },
-	};
-	int rc = assay_store_put_part(s, &metrics[owner], id, v, n, err);
+	int rc = assay_store_put_part(s, &metrics, side, v, n, err);
 
 	if (!rc)
-		rc = assay_store_put_part(s, &counts[owner], id, c->v, c->n, err);
-	return rc ? rc : assay_store_put_part(s, &reasons[owner], id, c->missing, c->n_missing, err);
+		rc = assay_store_put_part(s, &counts, side, c->v, c->n, err);
+	return rc ? rc : assay_store_put_part(s, &reasons, side, c->missing, c->n_missing, err);
 }
 
 bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf,
@@ -198,16 +156,14 @@ static void name_part(struct assay_store_whole whole, const char *table, char *b
 int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, const char *command, int64_t *id,
 		       struct assay_err *err)
 {
-	sqlite3_stmt *st;
-	int rc = assay_store_prepare(s, sql, &st, err);
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc = 0;
 
+	while (assay_store_next(s, &b, &row, kind, &rc, err))
+		*id = assay_store_row_int(&row);
 	if (rc)
 		return rc;
-	rc = sqlite3_step(st);
-	if (rc != SQLITE_ROW)
-		return assay_store_fail(s, rc, err, "cannot read '%s'", kind);
-	*id = sqlite3_column_int64(st, 0);
-	sqlite3_reset(st);
 	if (!*id)
 		return assay_err_set(err, ASSAY_ENOTFOUND,
 				     "no %ss in '%.200s'; run 'assay %s' first, or name another with --db", kind,

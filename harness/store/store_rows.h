@@ -43,7 +43,9 @@ extern const char *const assay_store_side_names[2];
 /* Add the row unless it is there; inside a transaction. */
 int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err);
 int assay_store_put_build(struct assay_store *s, const struct assay_build *build, struct assay_err *err);
-int assay_store_put_case(struct assay_store *s, const struct assay_case *c, int64_t *id, struct assay_err *err);
+/* @sql adds the row @of, whose first column names it. */
+int assay_store_put(struct assay_store *s, const char *sql, const struct assay_columns *columns, const void *of,
+		    const char *what, struct assay_err *err);
 
 /* The columns of a result with those of its case, of the tables r and c, for an assay_store_query. */
 #define ASSAY_STORE_RESULT_COLUMNS "{c}, {r}, {r}, {r}, {r}, r.row_seal"
@@ -64,12 +66,9 @@ int assay_store_row_missing(struct assay_row *row, struct assay_counters *c, str
 /* All facts of the machine m->id, which has none yet. */
 int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, struct assay_err *err);
 
-/* Whose rows they are: of results or of the sides of pairs. */
-enum assay_store_owner { ASSAY_STORE_RESULT, ASSAY_STORE_PAIR_SIDE };
-/* Add metrics, counts and reasons of @owner number @id; numbers must be finite. */
-int assay_store_put_numbers(struct assay_store *s, enum assay_store_owner owner, int64_t id,
-			    const struct assay_metric *v, size_t n, const struct assay_counters *c,
-			    struct assay_err *err);
+/* Add metrics, counts and reasons of the @side of a pair; numbers must be finite. */
+int assay_store_put_numbers(struct assay_store *s, int64_t side, const struct assay_metric *v, size_t n,
+			    const struct assay_counters *c, struct assay_err *err);
 /* The first metric or count that is no finite number, as "metric 'x' is inf" in @buf; false: all are. */
 bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf,
 			    size_t size);

@@ -4,61 +4,86 @@
 
 #include <string.h>
 
-/* NULL without memory, which the row then says. */
-static struct assay_hasher *begin(const struct assay_seal *seal, struct assay_row *row)
-{
-	struct assay_hasher *h = assay_hasher_new();
+#define SHORT_STEP 512 /* bytes that are hashed without a state on the heap */
 
-	if (h)
+/* The digest over the seal so far, @head and @bytes. */
+static int step(struct assay_seal *seal, const void *head, size_t head_len, const void *bytes, size_t len)
+{
+	unsigned char buf[SHORT_STEP];
+	const size_t total = sizeof(seal->hex) + head_len + len;
+	struct assay_digest d;
+
+	if (total <= sizeof(buf)) {
+		memcpy(buf, seal->hex, sizeof(seal->hex));
+		if (head_len)
+			memcpy(buf + sizeof(seal->hex), head, head_len);
+		if (len)
+			memcpy(buf + sizeof(seal->hex) + head_len, bytes, len);
+		d = assay_hash(buf, total);
+	} else {
+		struct assay_hasher *h = assay_hasher_new();
+
+		if (!h)
+			return ASSAY_ENOMEM;
 		assay_hasher_add(h, seal->hex, sizeof(seal->hex));
-	row->no_memory |= !h;
-	return h;
+		assay_hasher_add(h, head, head_len);
+		assay_hasher_add(h, bytes, len);
+		d = assay_hasher_finish(h);
+	}
+	memcpy(seal->hex, d.hex, sizeof(seal->hex));
+	return 0;
 }
 
-static void end(struct assay_seal *seal, struct assay_hasher *h)
+int assay_store_seal_add(struct assay_seal *seal, const char *name, int type, const void *bytes, size_t len)
 {
-	struct assay_digest d = assay_hasher_finish(h);
+	char head[ASSAY_NAME_MAX + 2];
+	const size_t n = strlen(name);
 
-	memcpy(seal->hex, d.hex, sizeof(seal->hex));
+	if (!len)
+		return 0;
+	if (n + 2 > sizeof(head))
+		return ASSAY_EINTERNAL;
+	memcpy(head, name, n + 1);
+	head[n + 1] = (char)type;
+	return step(seal, head, n + 2, bytes, len);
+}
+
+int assay_store_seal_int(struct assay_seal *seal, const char *name, int64_t v)
+{
+	return v ? assay_store_seal_add(seal, name, SQLITE_INTEGER, &v, sizeof(v)) : 0;
+}
+
+int assay_store_seal_real(struct assay_seal *seal, const char *name, double v)
+{
+	return v != 0 ? assay_store_seal_add(seal, name, SQLITE_FLOAT, &v, sizeof(v)) : 0;
+}
+
+int assay_store_seal_text(struct assay_seal *seal, const char *name, const char *v)
+{
+	return assay_store_seal_add(seal, name, SQLITE_TEXT, v, strlen(v));
 }
 
 void assay_store_seal_value(struct assay_seal *seal, struct assay_row *row, int column, const char *name)
 {
 	const int type = sqlite3_column_type(row->st, column);
-	const unsigned char kind = (unsigned char)type;
-	struct assay_hasher *h;
-	const void *bytes = NULL;
-	size_t len = 0;
-	int64_t whole = 0;
-	double real = 0;
+	const void *bytes;
+	int rc = 0;
 
-	if (type == SQLITE_INTEGER && (whole = sqlite3_column_int64(row->st, column)) != 0) {
-		bytes = &whole;
-		len = sizeof(whole);
-	} else if (type == SQLITE_FLOAT && (real = sqlite3_column_double(row->st, column)) != 0) {
-		bytes = &real;
-		len = sizeof(real);
+	if (type == SQLITE_INTEGER) {
+		rc = assay_store_seal_int(seal, name, sqlite3_column_int64(row->st, column));
+	} else if (type == SQLITE_FLOAT) {
+		rc = assay_store_seal_real(seal, name, sqlite3_column_double(row->st, column));
 	} else if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
 		bytes = sqlite3_column_blob(row->st, column);
-		len = bytes ? (size_t)sqlite3_column_bytes(row->st, column) : 0;
+		rc = assay_store_seal_add(seal, name, type, bytes,
+					  bytes ? (size_t)sqlite3_column_bytes(row->st, column) : 0);
 	}
-	h = len ? begin(seal, row) : NULL;
-	if (!h)
-		return;
-	assay_hasher_add(h, name, strlen(name) + 1);
-	assay_hasher_add(h, &kind, 1);
-	assay_hasher_add(h, bytes, len);
-	end(seal, h);
+	row->no_memory |= rc != 0;
 }
 
-void assay_store_seal_bytes(struct assay_seal *seal, struct assay_row *row, const void *bytes, size_t len)
+int assay_store_seal_bytes(struct assay_seal *seal, const void *bytes, size_t len)
 {
-	struct assay_hasher *h = begin(seal, row);
-
-	if (!h)
-		return;
-	assay_hasher_add(h, bytes, len);
-	end(seal, h);
+	return step(seal, NULL, 0, bytes, len);
 }
 
 bool assay_store_seal_holds(const struct assay_seal *seal, const struct assay_seal *stored)

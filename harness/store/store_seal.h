@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Seals: digests over what rows held when they were stored. SQLite notices pages that make no sense, but not a bit that
- * flips in a number. A seal is made from rows as they are read, both when they were just written and when they are
- * loaded, so that nothing but a change in between makes a difference. Inside of the store.
+ * flips in a number. A seal is a chain over the values of a row and of those that belong to it, made when they are
+ * stored and again when they are loaded, so that nothing but a change in between makes a difference. Inside of the
+ * store.
  */
 #ifndef ASSAY_STORE_STORE_SEAL_H
 #define ASSAY_STORE_STORE_SEAL_H
@@ -19,8 +20,14 @@ struct assay_seal {
  * is added at the end of a list, empty in older rows, leaves their seals as they are.
  */
 void assay_store_seal_value(struct assay_seal *seal, struct assay_row *row, int column, const char *name);
-/* Take @len bytes. */
-void assay_store_seal_bytes(struct assay_seal *seal, struct assay_row *row, const void *bytes, size_t len);
+/* The same of a value that is to be stored, or was taken out of a blob. 0 or ASSAY_ENOMEM. */
+int assay_store_seal_int(struct assay_seal *seal, const char *name, int64_t v);
+int assay_store_seal_real(struct assay_seal *seal, const char *name, double v);
+int assay_store_seal_text(struct assay_seal *seal, const char *name, const char *v);
+/* Take @len bytes of SQLite's type @type that are called @name; none of them is no value. 0 or ASSAY_ENOMEM. */
+int assay_store_seal_add(struct assay_seal *seal, const char *name, int type, const void *bytes, size_t len);
+/* Take @len bytes, also none of them. 0 or ASSAY_ENOMEM. */
+int assay_store_seal_bytes(struct assay_seal *seal, const void *bytes, size_t len);
 
 /* Is @seal the one that was @stored? Rows without one, of older versions, are taken as they are. */
 bool assay_store_seal_holds(const struct assay_seal *seal, const struct assay_seal *stored);

@@ -79,7 +79,7 @@ static const struct assay_column case_list[] = {
 	ASSAY_COLUMN(struct assay_case, op, "op"),
 	ASSAY_COLUMN(struct assay_case, variant, "variant"),
 	ASSAY_COLUMN(struct assay_case, threads, "threads"),
-	ASSAY_COLUMN_ENUM(struct assay_case, cache, "cache", cache_word, ASSAY_CACHE_COLD + 1),
+	ASSAY_COLUMN_ENUM(struct assay_case, cache, "cache", cache_word, ASSAY_N_CACHE),
 };
 const struct assay_columns assay_store_case_columns = ASSAY_COLUMNS(case_list);
 
@@ -130,6 +130,10 @@ static const struct assay_column run_list[] = {
 	ASSAY_COLUMN(struct assay_run, build.id, "build"),
 	ASSAY_COLUMN_NULL(struct assay_run, all_threads, "all_threads"),
 	ASSAY_COLUMN_INTS(struct assay_run, all_cpus, n_all_cpus, "all_cpus"),
+	ASSAY_COLUMN(struct assay_run, imported.format, "imported"),
+	ASSAY_COLUMN(struct assay_run, imported.digest, "import_digest"),
+	ASSAY_COLUMN(struct assay_run, label, "label"),
+	ASSAY_COLUMN(struct assay_run, started_unknown, "started_unknown"),
 };
 const struct assay_columns assay_store_run_columns = ASSAY_COLUMNS(run_list);
 

@@ -26,14 +26,26 @@ static int key_known(struct assay_store *s, const char *key, struct assay_err *e
 	return rc;
 }
 
-/* A result that was changed since would bend the trend. */
-static int read_trend_point(struct assay_store *s, struct assay_row *row, struct assay_trend_point *p,
-			    struct assay_err *err)
+/* What row @row says of a result in run @run_id. One that was changed since would bend the trend. */
+static int read_result(struct assay_store *s, struct assay_row *row, int64_t run_id, struct assay_result *r,
+		       struct assay_err *err)
 {
 	struct assay_seal seal = { "" }, stored;
-	struct assay_result r = { .status = ASSAY_STATUS_OK };
 	char what[ASSAY_KEY_MAX + 64];
-	int rc = 0;
+
+	assay_store_row_result(row, r, &seal, &stored);
+	if (assay_store_seal_holds(&seal, &stored))
+		return 0;
+	snprintf(what, sizeof(what), "result of '%s' in run %lld", r->c.key, (long long)run_id);
+	return assay_store_seal_broken(s, what, err);
+}
+
+/* The point and the key of its case. */
+static int read_trend_point(struct assay_store *s, struct assay_row *row, struct assay_trend_point *p,
+			    char key[ASSAY_KEY_MAX], struct assay_err *err)
+{
+	struct assay_result r = { .status = ASSAY_STATUS_OK };
+	int rc;
 
 	*p = (struct assay_trend_point){ .run_id = assay_store_row_int(row), .value = NAN };
 	p->started_ns = (uint64_t)assay_store_row_int(row);
@@ -42,15 +54,35 @@ static int read_trend_point(struct assay_store *s, struct assay_row *row, struct
 	assay_store_row_text(row, p->plugin.hash, sizeof(p->plugin.hash));
 	p->plugin.dirty = assay_store_row_bool(row);
 	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
-	assay_store_row_result(row, &r, &seal, &stored);
+	rc = read_result(s, row, p->run_id, &r, err);
 	p->median_ns = r.median_ns;
 	p->ci95_lo_ns = r.ci95_lo_ns;
 	p->ci95_hi_ns = r.ci95_hi_ns;
-	if (!assay_store_seal_holds(&seal, &stored)) {
-		snprintf(what, sizeof(what), "result of '%s' in run %lld", r.c.key, (long long)p->run_id);
-		rc = assay_store_seal_broken(s, what, err);
-	}
+	memcpy(key, r.c.key, ASSAY_KEY_MAX);
 	assay_result_release(&r);
+	return rc;
+}
+
+int assay_store_each_time(struct assay_store *s, int64_t run_id, void (*each)(void *arg, const struct assay_result *r),
+			  void *arg, struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT " ASSAY_STORE_RESULT_COLUMNS " FROM result r JOIN bench_case c ON c.id = r.bench_case"
+		" WHERE r.run = ? AND r.status = 'ok'";
+	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_row row = { 0 };
+	int rc = 0;
+
+	assay_store_bind_int(&b, run_id);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
+		struct assay_result r = { .status = ASSAY_STATUS_OK };
+
+		rc = read_result(s, &row, run_id, &r, err);
+		if (!rc)
+			each(arg, &r);
+		assay_result_release(&r);
+	}
 	return rc;
 }
 
@@ -74,12 +106,13 @@ static int load_trend(struct assay_store *s, const char *key, const char *machin
 	static const char sql[] =
 		"SELECT r.id, run.id, run.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, "
 		"run.machine, " ASSAY_STORE_RESULT_COLUMNS
-		" FROM bench_case c JOIN result r ON r.bench_case = c.id JOIN run ON run.id = r.run "
-		"JOIN build b ON b.id = run.build"
-		" WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR run.machine = ?2) ORDER BY "
+		" FROM bench_case c JOIN series s ON s.bench_case = c.id JOIN result r ON r.series = s.id"
+		" JOIN run ON run.id = r.run JOIN build b ON b.id = run.build"
+		" WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR s.machine = ?2) ORDER BY "
 		"run.started_ns, run.id";
 	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
 	struct assay_row row = { 0 };
+	char same[ASSAY_KEY_MAX];
 	struct assay_binder b;
 	int rc = key_known(s, key, err);
 
@@ -93,7 +126,7 @@ static int load_trend(struct assay_store *s, const char *key, const char *machin
 		if (rc)
 			continue;
 		t->result[t->n] = assay_store_row_int(&row);
-		rc = read_trend_point(s, &row, &t->v[t->n++], err);
+		rc = read_trend_point(s, &row, &t->v[t->n++], same, err);
 	}
 	return rc;
 }
@@ -112,6 +145,70 @@ int assay_store_trend(struct assay_store *s, const char *key, const char *machin
 	*out = t.v;
 	*n = t.n;
 	return 0;
+}
+
+int assay_store_recent(struct assay_store *s, const char *suite, const char *machine_id, uint64_t until_ns,
+		       size_t n_runs, struct assay_case_point **out, size_t *n, struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT run.id, run.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, "
+		"run.machine, " ASSAY_STORE_RESULT_COLUMNS
+		" FROM (SELECT id FROM run WHERE suite = ?1 AND machine = ?2 AND started_ns <= ?3"
+		"  ORDER BY started_ns DESC, id DESC LIMIT ?4) last"
+		" JOIN run ON run.id = last.id JOIN build b ON b.id = run.build JOIN result r ON r.run = run.id"
+		" JOIN bench_case c ON c.id = r.bench_case WHERE r.status = 'ok' ORDER BY c.key, run.started_ns, "
+		"run.id";
+	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_case_point *v = NULL;
+	struct assay_row row = { 0 };
+	size_t count = 0;
+	int rc = 0;
+
+	assay_store_bind_text(&b, suite);
+	assay_store_bind_text(&b, machine_id);
+	assay_store_bind_int(&b, until_ns <= INT64_MAX ? (int64_t)until_ns : INT64_MAX);
+	assay_store_bind_int(&b, (int64_t)n_runs);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
+		rc = assay_store_grow(&v, count, sizeof(*v), err);
+		if (rc)
+			continue;
+		rc = read_trend_point(s, &row, &v[count].point, v[count].key, err);
+		count++;
+	}
+	if (rc) {
+		free(v);
+		return rc;
+	}
+	*out = v;
+	*n = count;
+	return 0;
+}
+
+static void read_time(struct assay_row *row, void *element)
+{
+	struct assay_case_time *t = element;
+
+	t->bench_case = assay_store_row_int(row);
+	t->started_ns = (uint64_t)assay_store_row_int(row);
+	t->median_ns = assay_store_row_real(row);
+}
+
+int assay_store_times_beside(struct assay_store *s, const char *key, const char *machine_id, uint64_t from_ns,
+			     uint64_t to_ns, struct assay_case_time **out, size_t *n, struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT r.bench_case, run.started_ns, r.median_ns FROM run JOIN result r ON r.run = run.id"
+		" WHERE +run.machine = ?2 AND run.started_ns BETWEEN ?3 AND ?4 AND r.status = 'ok' AND r.median_ns > 0"
+		" AND r.bench_case IS NOT (SELECT id FROM bench_case WHERE key = ?1)"
+		" ORDER BY r.bench_case, run.started_ns, run.id";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+
+	assay_store_bind_text(&b, key);
+	assay_store_bind_text(&b, machine_id);
+	assay_store_bind_int(&b, (int64_t)from_ns);
+	assay_store_bind_int(&b, (int64_t)to_ns);
+	return assay_store_collect(s, &b, "the history", sizeof(**out), read_time, out, n, err);
 }
 
 /* ---- of a metric or count ---- */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "store/sample_blob.h"
+#include "store/store_cases.h"
+#include "store/store_numbers.h"
 #include "store/store_rows.h"
 
 static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
@@ -109,47 +111,85 @@ static void bind_result(struct assay_binder *b, const struct assay_columns *cons
 		assay_store_bind_columns(b, lists[i], r);
 }
 
-static int insert_result(struct assay_store *s, int64_t run_id, int64_t case_id, const struct assay_result *r,
-			 int64_t *id, struct assay_err *err)
+/* A result on its way into the database. */
+struct writing {
+	const struct assay_result *r;
+	int64_t run_id;
+	const struct assay_store_case *c;
+	int64_t series;
+	unsigned char *blob; /* its samples; NULL: none */
+	size_t len;
+	struct assay_seal seals[2]; /* of its own row, of all that belongs to it */
+};
+
+/* The same as reading what is about to be stored gives; the case is the one that is stored. */
+static int seal_new(struct writing *w, struct assay_err *err)
+{
+	struct assay_seal *row = &w->seals[0], *all = &w->seals[1];
+	int rc;
+
+	*row = w->c->begun;
+	rc = assay_store_seal_columns(row, &assay_store_limit_columns, &w->r->c);
+	for (size_t i = 0; i < 3 && !rc; i++)
+		rc = assay_store_seal_columns(row, whole[i], w->r);
+	*all = *row;
+	if (!rc)
+		rc = assay_store_seal_bytes(all, w->blob, w->len);
+	for (unsigned i = 0; i < w->c->n_axes && !rc; i++)
+		rc = assay_store_seal_columns(all, &assay_store_axis_columns, &w->c->axes[i]);
+	if (!rc)
+		rc = assay_store_seal_numbers(all, w->r);
+	return rc ? assay_err_set(err, rc, "cannot seal '%.255s': %s", w->r->c.key, assay_error_text(rc)) : 0;
+}
+
+static int insert_result(struct assay_store *s, const struct writing *w, int64_t *id, struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_outcome_columns,
 							     &assay_store_measurement_columns,
 							     &assay_store_statistics_columns };
-	struct assay_binder b = assay_store_statement_of(
-		s, "INSERT INTO result (run, bench_case, {}, {}, {}, {}) VALUES (?, ?, {?}, {?}, {?}, {?})", lists,
-		err);
+	struct assay_binder b =
+		assay_store_statement_of(s,
+					 "INSERT INTO result (run, bench_case, series, row_seal, seal, {}, {}, {}, {})"
+					 " VALUES (?, ?, ?, ?, ?, {?}, {?}, {?}, {?})",
+					 lists, err);
 	int rc;
 
-	assay_store_bind_int(&b, run_id);
-	assay_store_bind_int(&b, case_id);
-	assay_store_bind_columns(&b, &assay_store_limit_columns, &r->c);
-	bind_result(&b, whole, 3, r);
+	assay_store_bind_int(&b, w->run_id);
+	assay_store_bind_int(&b, w->c->id);
+	assay_store_bind_int(&b, w->series);
+	assay_store_bind_lasting(&b, w->seals[0].hex);
+	assay_store_bind_lasting(&b, w->seals[1].hex);
+	assay_store_bind_columns(&b, &assay_store_limit_columns, &w->r->c);
+	bind_result(&b, whole, 3, w->r);
 	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_UNIQUE)
-		return assay_err_set(err, ASSAY_ESTORE, "run %lld already has a result of '%.255s'", (long long)run_id,
-				     r->c.key);
-	if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
-		return assay_err_set(err, ASSAY_ENOTFOUND, "no run %lld in '%.200s'", (long long)run_id, s->path);
-	rc = assay_store_done(s, rc, err, "result of", r->c.key);
+		return assay_err_set(err, ASSAY_ESTORE, "run %lld already has a result of '%.255s'",
+				     (long long)w->run_id, w->r->c.key);
+	rc = assay_store_done(s, rc, err, "result of", w->r->c.key);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);
 	return rc;
 }
 
-static int add_samples(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
+static int insert_samples(struct assay_store *s, int64_t result, const char *key, const unsigned char *blob, size_t len,
+			  struct assay_err *err)
 {
 	static const char sql[] = "INSERT INTO result_samples (result, encoded) VALUES (?, ?)";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+
+	assay_store_bind_int(&b, result);
+	assay_store_bind_blob(&b, blob, len);
+	return assay_store_done(s, assay_store_step_once(&b), err, "samples of", key);
+}
+
+static int add_samples(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
+{
 	unsigned char *blob = NULL;
-	struct assay_binder b;
 	size_t len = 0;
 	int rc = assay_sample_blob_encode(r->samples, r->n_samples, &blob, &len, err);
 
-	if (rc)
-		return rc;
-	b = assay_store_statement(s, sql, err);
-	assay_store_bind_int(&b, result);
-	assay_store_bind_blob(&b, blob, len);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "samples of", r->c.key);
+	if (!rc)
+		rc = insert_samples(s, result, r->c.key, blob, len, err);
 	free(blob);
 	return rc;
 }
@@ -187,32 +227,32 @@ static int change_result(struct assay_store *s, const char *sql, const struct as
 /* Metrics, counts and reasons in place of those that result @id has. */
 static int replace_numbers(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
 {
-	static const char *const clear[] = {
-		"DELETE FROM result_metric WHERE result = ?",
-		"DELETE FROM result_counter WHERE result = ?",
-		"DELETE FROM result_unavailable WHERE result = ?",
-	};
-	int rc = 0;
+	int rc = change_result(s, "DELETE FROM result_numbers WHERE result = ?", NULL, 0, id, r, err);
 
-	for (size_t i = 0; i < sizeof(clear) / sizeof(clear[0]) && !rc; i++)
-		rc = change_result(s, clear[i], NULL, 0, id, r, err);
-	return rc ? rc
-		  : assay_store_put_numbers(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, &r->counters, err);
+	return rc ? rc : assay_store_put_result_numbers(s, id, r, err);
 }
 
 /* Inside a transaction. */
 static int put_result(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
 {
-	int64_t case_id = 0, id = 0;
-	int rc = assay_store_put_case(s, &r->c, &case_id, err);
+	struct writing w = { .r = r, .run_id = run_id };
+	int64_t id = 0;
+	int rc = assay_store_put_case(s, &r->c, &w.c, err);
 
 	if (!rc)
-		rc = insert_result(s, run_id, case_id, r, &id, err);
+		rc = assay_store_put_series(s, r->c.key, w.c->id, run_id, &w.series, err);
 	if (!rc && r->n_samples)
-		rc = add_samples(s, id, r, err);
+		rc = assay_sample_blob_encode(r->samples, r->n_samples, &w.blob, &w.len, err);
 	if (!rc)
-		rc = assay_store_put_numbers(s, ASSAY_STORE_RESULT, id, r->metrics, r->n_metrics, &r->counters, err);
-	return rc ? rc : assay_store_seal_result(s, id, err);
+		rc = seal_new(&w, err);
+	if (!rc)
+		rc = insert_result(s, &w, &id, err);
+	if (!rc && w.blob)
+		rc = insert_samples(s, id, r->c.key, w.blob, w.len, err);
+	if (!rc)
+		rc = assay_store_put_result_numbers(s, id, r, err);
+	free(w.blob);
+	return rc;
 }
 
 int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)

@@ -297,7 +297,7 @@ static void write_mix_of(FILE *f, unsigned kind, unsigned width, const char *wha
 			assay_step_kind_name((enum assay_step_kind)kind), (int)strcspn(name, " "), name, what, n);
 }
 
-static void write_mix(FILE *f, const struct assay_step_mix *m)
+static void write_mix(FILE *f, const struct assay_step_mix *m, uint64_t l2_misses)
 {
 	const struct {
 		const char *name;
@@ -305,7 +305,8 @@ static void write_mix(FILE *f, const struct assay_step_mix *m)
 	} others[] = { { "prefetches", m->prefetches },
 		       { "non_temporal_writes", m->non_temporal_writes },
 		       { "bytes_read", m->bytes_read },
-		       { "bytes_written", m->bytes_written } };
+		       { "bytes_written", m->bytes_written },
+		       { "l2_misses", l2_misses } };
 
 	for (unsigned k = 0; k < ASSAY_STEP_N_KINDS; k++)
 		for (unsigned w = 0; w < ASSAY_STEP_N_WIDTHS; w++) {
@@ -320,7 +321,7 @@ static void write_mix(FILE *f, const struct assay_step_mix *m)
 static struct assay_outcome write_thread(struct stepping *k, unsigned thread, FILE *f)
 {
 	struct assay_exact_counts total = { { 0 } };
-	uint64_t taken = 0;
+	uint64_t taken = 0, l2_misses = 0;
 	size_t n;
 	const struct assay_step_counts *v = assay_step_replay_counts(k->replay, thread, &n);
 	const struct assay_step_trace trace = assay_stepper_trace(k->stepper, thread);
@@ -328,13 +329,15 @@ static struct assay_outcome write_thread(struct stepping *k, unsigned thread, FI
 
 	if (!rows)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counts");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		rows[i] = (struct row){ assay_code_places_find(k->places, v[i].address), &v[i] };
+		l2_misses += v[i].l2_misses;
+	}
 	qsort(rows, n, sizeof(*rows), compare_rows);
 	fprintf(f,
 		"\npart: %u\nthread: %u\ndesc: Trigger: Client Request: " ASSAY_CALLGRIND_RUN "\nevents: " COLUMNS "\n",
 		thread + 1, thread + 1);
-	write_mix(f, &trace.mix);
+	write_mix(f, &trace.mix, l2_misses);
 	for (size_t i = 0; i < n; i++) {
 		write_row(f, &rows[i], i ? &rows[i - 1] : NULL);
 		for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)

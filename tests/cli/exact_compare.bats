@@ -48,8 +48,9 @@ replayed() {
 		.limit < 20480 + 64 and .ratio > 1.99 and .ratio < 2.01 and .pairs == null'
 	# one function, though the files have other names
 	is '.cases[0] | .metric == "exact_instructions" and (.reason | test("^run: instructions \\+(99.9|100.0) % \\([0-9 ]+ → [0-9 ]+\\) at side.h:[0-9]+$"))'
-	grep -q exact_instructions out.md
+	tr -d '\\' <out.md | grep -q 'exact_instructions.*run: instructions +.* at side.h:[0-9]'
 	grep -q exact_instructions out.xml
+	grep -q 'run: instructions +.* at side.h:[0-9]' out.xml
 	replayed
 	compare double base --evidence exact
 	[ "$status" = 0 ]

@@ -198,8 +198,11 @@ installed_with() {
 	"$ASSAY" baseline drop other
 	"$ASSAY" baseline drop main --json | jq -e '. == {"schema": 1, "dropped": "main"}'
 	"$ASSAY" baseline list --json | jq -e '.baselines == []'
-	# the runs themselves stay
+	# the runs themselves stay, and are the base of the last
 	"$ASSAY" show --json | jq -e '.runs | length == 3'
+	{ "$ASSAY" gate --manifest quick.manifest --policy plain.conf --json || true; } | jq -e '.base | startswith("2 runs since ")'
+	run "$ASSAY" gate --manifest quick.manifest --policy plain.conf
+	[[ $output == *"2 runs since "* ]]
 }
 
 @test "a run is no baseline for itself" {
@@ -286,6 +289,7 @@ installed_with() {
 	run -0 "$ASSAY" show last --metric exact_instructions
 	[[ ${lines[0]} == case*exact_instructions* && ${#lines[@]} = 4 ]]
 	fails 2 "has 'bytes_per_ss', did you mean 'bytes_per_s'?" show last --metric bytes_per_ss
+	fails 2 "has 'instructions', did you mean 'exact_instructions'?" show last --metric instructions
 	fails 2 "assay show RUN [CASE] --metric time_s" show --metric time_s
 	fails 2 "no stored case matches 'zzz': 'assay show last' lists" plot trend zzz -o t.svg
 	near="did you mean 'quantize.q8_0/ref/n=4096/t=all/warm'?"
@@ -310,7 +314,7 @@ installed_with() {
 	"$ASSAY" baseline save main --run 1
 	key=$(sqlite3 assay.db 'SELECT key FROM bench_case JOIN result ON bench_case = bench_case.id WHERE result.id = 1')
 	cp assay.db good.db
-	for change in 'UPDATE result_metric SET value = value * 2 WHERE result = 1' \
+	for change in 'DELETE FROM result_numbers WHERE result = 1' \
 		'UPDATE result SET median_ns = median_ns / 2, ci95_lo_ns = 0 WHERE id = 1' \
 		"UPDATE result SET digest = '' WHERE id = 1" \
 		'UPDATE result_samples SET encoded = (SELECT encoded FROM result_samples WHERE result = 2) WHERE result = 1'; do

@@ -34,3 +34,45 @@ load helpers
 	fails 2 "since 2400-01-01T00:00Z has a time" history dequantize --since 2400-01-01
 	fails 2 "no machine 'abacus' has stored runs" history dequantize --machine abacus
 }
+
+@test "--confirm asks compare, keeps the answer, and says why it cannot ask" {
+	export XDG_CACHE_HOME=$PWD/cache GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null KEEP_DB=1
+	PLUGINS=$ASSAY_BUILD/tests/plugins
+	SELECT="--no-default-plugins --plugin $PLUGINS/compare_op.so --bench-dir $ASSAY_SOURCE/tests/fixtures/compare --db $PWD/h.db"
+	fails 2 "are for the comparisons of --confirm" history x --budget 1s
+	mkdir repo
+	cd repo
+	# shellcheck disable=SC2016
+	printf 'build = "mkdir -p out && cp %s/compare_$(cat which).so out/side.so"\nplugins = "out"\n' "$PLUGINS" >assay.conf
+	git init -q -b main
+	for which in base double; do
+		echo $which >which
+		git add .
+		git -c user.name=a -c user.email=a@b commit -qm $which
+		for ((i = 0; i < 16; i++)); do
+			# shellcheck disable=SC2086
+			"$ASSAY" run $SELECT --plugin "$PLUGINS/compare_$which.so" --revision "$(git rev-parse HEAD)" --budget 5ms >/dev/null
+		done
+	done
+	of() {
+		# shellcheck disable=SC2086
+		run --separate-stderr "$ASSAY" history lenient.triple/work --smallest 50% $SELECT "$@"
+		[ "$status" = 0 ]
+	}
+	of --json
+	jq -e '.changes | length == 1 and .[0].confirmed == null and .[0].reason == null' <<<"$output"
+	# no repository here
+	cd ..
+	GIT_CEILING_DIRECTORIES=$PWD of --confirm
+	[[ $output == *"could not be confirmed: there is no git repository here"* ]]
+	cd repo
+	of --confirm --budget 3s --json
+	jq -e --arg from "$(git rev-parse HEAD~1)" --arg to "$(git rev-parse HEAD)" '.changes[0] | .from_commit == $from and .to_commit == $to
+		and .confirmed == true and (.reason | startswith("compared, REGRESSED: ")) and .comparison == 1' <<<"$output"
+	# what is known costs nothing, also without git
+	cd ..
+	of --confirm --json
+	jq -e '.changes[0] | .confirmed == true and .comparison == 1' <<<"$output"
+	of
+	[[ $output == *"  confirmed: compared, REGRESSED: "* ]]
+}

@@ -22,28 +22,11 @@ counts() {
 	jq -S '[.cases[] | del(.log)]' "$1"
 }
 
-@test "instructions, reads and writes are those of valgrind, misses within 1 %" {
+@test "both ways to count agree, and AVX-512 counts what theory says" {
 	needs_steps
 	needs_counts
-	count --suite agree --counter-source callgrind >callgrind.json || true
-	count --suite agree --counter-source stepped >stepped.json
-	# all that this CPU runs is counted
-	jq -e '[.cases[] | .status == "ok" and .how == "stepped" or (.reason | test("^needs "))] | all' stepped.json
-	jq -rn --slurpfile a callgrind.json --slurpfile b stepped.json '
-		[$b[0].cases[] | {key, value: .counters}] | from_entries as $stepped |
-		$a[0].cases[] | select(.status == "ok") | .key as $key | .counters as $c | $stepped[$key] as $s |
-		(("instructions", "data_reads", "data_writes") | select($c[.].value != $s[.].value)),
-		(("d1_misses", "ll_misses") | select(($c[.].value - $s[.].value | fabs) > 4 + $c[.].value / 100)) |
-		"\($key): \(.) \($c[.].value) \($s[.].value)"' >wrong
-	cat wrong
-	[ ! -s wrong ]
-	jq -e '[.cases[] | select(.status == "ok")] | length >= 9' callgrind.json
-	# theory: dequantizing writes 4 bytes an element, 64 at a time, and reads 34 bytes for 32
-	jq -e '.cases[] | select(.key | startswith("dequantize.q8_0/avx512")) | select(.status == "ok") |
-		(.counters.data_writes.value - 512 * 4 / 64 | . >= 0 and . <= 32) and .mix.bytes_read >= 512 * 34 / 32' stepped.json
-	# and a product of 64 rows and 256 columns takes 64 of them in each VPDPBUSD, which are four multiplications and four additions a lane
-	jq -e '.cases[] | select(.key | startswith("matmul.ternary/avx512vnni/")) | select(.status == "ok") |
-		.mix.integer_512_operations >= 64 * 256 * 2 and .counters.d1_misses.value >= (64 * 256 / 4 + 256) / 64' stepped.json
+	run -0 env ASSAY="$ASSAY" "$ASSAY_SOURCE/bench/exact_agreement.sh" short
+	[[ $output == *" cases counted in both ways"* && $output != *DIFFERS* ]]
 }
 
 @test "threads are counted each, and all counts are equal on every repeat beside a busy process" {
@@ -73,6 +56,11 @@ counts() {
 		.["(lines)"][$line][0] -= 10 | .["(lines)"][$line][1] -= 10)' record.json >less.json
 	run -1 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file less.json
 	[[ $output == *REGRESSED*exact_data_reads*"run_tokens: data_reads +"*" at matmul_ternary_tile.h:"* ]]
+	# in every format
+	run -1 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file less.json --markdown r.md --junit r.xml --json-file r.json
+	tr -d '\\' <r.md | grep -q 'run_tokens: data_reads +.* at matmul_ternary_tile.h:[0-9]'
+	grep -q 'run_tokens: data_reads +.* at matmul_ternary_tile.h:[0-9]' r.xml
+	jq -e '[.cases[] | select(.metric == "exact_data_reads")][0].reason | test("^run_tokens: data_reads .* at matmul_ternary_tile.h:[0-9]+")' r.json
 	# floors
 	printf 'limit "matmul.ternary/avx2/m=64,*" { require = {"exact_d1_hit_rate >= base - 0.1%%"} }\n' >floor.conf
 	run -0 "$ASSAY" gate --evidence exact --policy floor.conf --exact-file record.json
@@ -84,6 +72,36 @@ counts() {
 	KEEP_DB=1 fails 2 "bad.json: expected callgrind or stepped for '(how)'" gate --evidence exact --policy plain.conf --exact-file bad.json
 }
 
+@test "a kernel longer by a thousandth, or one that reads a line in a thousand more, fails by function and line" {
+	local source side demand
+	needs_steps
+	needs_counts
+	: >plain.conf
+	for source in stepped callgrind; do
+		for side in base longer reads; do
+			cp "$PLUGINS/exact_$side.so" kernel.so
+			count --suite kernel --plugin "$PLUGINS/example_op.so" --plugin ./kernel.so --counter-source "$source" \
+				--db "$source.db" >counts.json
+			jq -e '.cases | length == 1 and .[0].status == "ok"' counts.json
+			demand=(gate --evidence exact --suite kernel --policy plain.conf --exact-file "$source.json" --db "$source.db")
+			case $side in
+			base)
+				"$ASSAY" baseline update --exact --suite kernel --exact-file "$source.json" --db "$source.db"
+				run -0 "$ASSAY" "${demand[@]}"
+				;;
+			longer)
+				run -1 "$ASSAY" "${demand[@]}"
+				[[ $output == *"REGRESSED"*"exact_instructions  +0.1"*"run_kernel: instructions +0.1"*" at exact_kernel.h:21"* ]]
+				;;
+			reads)
+				run -1 "$ASSAY" "${demand[@]}"
+				[[ $output == *"REGRESSED"*"exact_d1_misses"*"run_kernel: d1_misses +0.09"*" at exact_kernel.h:19"* ]]
+				;;
+			esac
+		done
+	done
+}
+
 @test "what cannot be stepped says so by name and address, and its times are unharmed" {
 	needs_steps
 	[ -e "$PLUGINS/step_hostile.so" ]
@@ -91,6 +109,12 @@ counts() {
 	count "${plugins[@]}" --steps 10000 >counts.json || [ $? = 4 ]
 	jq -r '.cases[] | [.key, .status, .reason] | join(" ")' counts.json >told
 	grep -E "^example.scale/flags/.* skipped cannot be stepped: 'run_flags' at 0x[0-9a-f]+ \(step_hostile.c:[0-9]+\) reads or writes .*flags" told
+	grep -E "^example.scale/trap/.* skipped cannot be stepped: 'run_trap' at 0x[0-9a-f]+ \(step_hostile.c:[0-9]+\) raises SIGTRAP or" told
+	grep -E "^example.scale/unknown/.* skipped cannot be stepped: 'run_unknown' at 0x[0-9a-f]+ \(.*\) is no instruction that is known: 0f 04" told
+	grep -E "^example.scale/old_call/.* skipped cannot be stepped: 'run_old_call' at 0x[0-9a-f]+ \(.*\) calls the system as programs of 32 bits" told
+	grep -E "^example.scale/changes/.* skipped cannot be stepped: code at 0x[0-9a-f]+ changed while it ran: b8 01 00 00 00$" told
+	# system calls are no obstacle
+	grep -E "^example.scale/calls/n=256/t=1/warm ok" told
 	grep -E "^example.scale/signal/.* skipped cannot be stepped: '[a-z_]+' at 0x[0-9a-f]+ .*signals" told
 	grep -E "^example.scale/thread/.* skipped cannot be stepped: '[a-z_]+' at 0x[0-9a-f]+ .*(signals|threads)" told
 	grep -E "^example.scale/keeps/.* skipped cannot be stepped: the plugin keeps threads of its own, 1 beside the 1 of the case" told
@@ -100,14 +124,45 @@ counts() {
 	# too long for its steps: a smaller shape is counted in its place, and both say so
 	grep -E "^example.scale/ref/n=65536/.* skipped takes .*: see 'example.scale/ref/n=256/t=1/warm'$" told
 	grep -E "^example.scale/ref/n=256/t=1/warm ok" told
-	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$STEPPED" "${plugins[@]}" --db times.db --json --only '*/flags/*' >times.json
-	jq -e '.cases[0].status == "ok"' times.json
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$STEPPED" "${plugins[@]}" --db times.db --json --only '*/[ftuoc][lnah]*/*' --only '*/trap/*' >times.json
+	jq -e '[.cases[] | .status == "ok"] | length == 7 and all' times.json
+}
+
+@test "two builds are compared at the shape that stands for one that takes too many steps" {
+	needs_steps
+	: >plain.conf
+	local op=$PLUGINS/example_op.so
+	compare() {
+		"$ASSAY" compare "$op" "$op" --bench-dir "$STEPPED" --suite scale --evidence exact --counter-source stepped --policy plain.conf "$@"
+	}
+	run -0 --separate-stderr compare --steps 10000 --json
+	jq -e '[.cases[] | .verdict == "PASS"] | all' <<<"$output"
+	jq -e '.cases[] | select(.key == "example.scale/ref/n=256/t=1/warm").reason | startswith("counts are those of ")' <<<"$output"
+	jq -e '.cases[] | select(.key == "example.scale/ref/n=65536/t=1/warm").reason |
+		test("^skipped: takes about .*, more than the 10000 that it may: see .example.scale/ref/n=256/t=1/warm.$")' <<<"$output"
+	run -0 compare --steps 10000
+	[[ $output == *"smaller shapes were counted for "*", such as 'example.scale/"*"more than the 10000 that it may: see 'example.scale/"* ]]
+}
+
+@test "what does not fit into the time for all counts is named, and what is recorded is then missing" {
+	needs_steps
+	: >plain.conf
+	count >now.json
+	"$ASSAY" baseline update --exact --exact-file record.json
+	count --exact-budget 1us >late.json || [ $? = 4 ]
+	jq -e '[.cases[] | .status == "skipped" and (.reason | test("^the .* for all counts were over before it was its turn|^needs "))] | all' late.json
+	grep -E "no time for exact counts of [0-9]+ cases within .*: 'matmul.ternary/.*; --exact-budget sets it" words
+	run -4 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file record.json
+	[[ $output == *NOT_MEASURED*"for all counts were over before it was its turn"* ]]
+	# of a suite that names no case for counts everything is, in one's own time
+	count --only '*/avx2/*t=1*' --exact-budget 1min >only.json
+	jq -e '.cases | length == 1 and .[0].status == "ok"' only.json
 }
 
 @test "what is asked wrongly is one line" {
 	fails 2 "--counter-source is 'guess', expected callgrind, stepped or auto" run --evidence exact --counter-source guess
 	fails 2 "--steps is '10', expected a whole number from 1000 to 100000000" run --evidence exact --steps 10
-	for option in --counter-source=stepped --steps=5000; do
+	for option in --counter-source=stepped --steps=5000 --exact-budget=5s; do
 		fails 2 "${option%%=*} applies to exact counts, which --evidence stored skips" run --evidence stored "$option"
 	done
 }

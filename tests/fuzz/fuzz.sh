@@ -26,8 +26,12 @@ groups)
 	;;
 formula) sed -n 's/.*formula = "\(.*\)"/\1/p' bench/groups/*.group | split -l 1 - "$work/seeds/" ;;
 callgrind) cp tests/fixtures/callgrind/*.out "$work/seeds" ;;
+import) cp tests/fixtures/import/* "$work/seeds" ;;
 exact_baseline) cp baselines/exact/*.json "$work/seeds" ;;
 elf) cp "$build"/tests/code_hash/*.so "$build/tests/plugins/example_op.so" "$work/seeds" ;;
+number_blob)
+	printf '\1\2\4\3\243\1\0\0\0\0\0\0\340\77\0\0\0\0\0\0\320\77' >"$work/seeds/version-1"
+	;;
 # versions 1 and 2, each with two samples and without their check sum
 sample_blob)
 	printf '\1\2\1\220\3\20\6\24\1\2' >"$work/seeds/version-1"

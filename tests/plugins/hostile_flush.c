@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* As an object that was linked with -ffast-math by some compilers: flush-to-zero is on once it is loaded. */
-#include "flush_to_zero.h"
+#include "float_control.h"
 #include "side.h"
 
 static __attribute__((constructor)) void when_loaded(void)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "flush_to_zero.h"
+#include "float_control.h"
 #include "side.h"
 
 static int flush_prepare(struct assay_job *job)
@@ -35,14 +35,7 @@ static int flush_thread_run(struct assay_job *job)
 
 static int round_run(struct assay_job *job)
 {
-#if defined(__x86_64__)
-	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 3u << 13);
-#elif defined(__aarch64__)
-	uint64_t fpcr;
-
-	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-	__asm__ volatile("msr fpcr, %0" : : "r"(fpcr | 3u << 22));
-#endif
+	round_towards_zero();
 	return side_scale(job);
 }
 

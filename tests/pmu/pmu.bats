@@ -16,6 +16,7 @@ setup_file() {
 	0)
 		"$ASSAY_SOURCE/tests/pmu/boot.sh" "$MACHINE" on
 		"$ASSAY_SOURCE/tests/pmu/boot.sh" "$MACHINE" off
+		"$ASSAY_SOURCE/tests/pmu/boot.sh" "$MACHINE" native
 		;;
 	77) tail -n 1 "$BATS_FILE_TMPDIR/built" >"$BATS_FILE_TMPDIR/missing" ;;
 	*)
@@ -52,7 +53,7 @@ finding() {
 
 @test "counters that are listed and read zero are refused with the reason" {
 	found on doctor
-	for event in L1_DCM BR_MSP L1_DCA L1_DCW L1_ICA L2_DCW VEC_INS; do
+	for event in L1_DCM BR_MSP L1_DCA L1_DCW L1_ICA L1_ICM L2_DCW L2_DCH VEC_INS; do
 		[[ $(finding PAPI_$event) == "none it reads zero in a loop that must count "* ]]
 	done
 	found on base
@@ -114,4 +115,16 @@ finding() {
 	found off base
 	jq -e '.cases[0] | .status == "ok" and ([.counters[].source] | all(. != "pmu"))
 		and (.unavailable.PAPI_TOT_INS.reason | startswith("PAPI knows the processor and counts none of "))' <<<"$output"
+}
+
+@test "where PAPI has native events alone the doctor names them, and they count" {
+	found native doctor
+	[[ $(finding counters_papi) == "ok PAPI "*" hardware counters at once"* ]]
+	[[ $(finding papi_presets) == "none PAPI has no presets for this processor, but native events name these, such as --events "* ]]
+	[ -z "$(finding PAPI_TOT_INS)" ]
+	[[ $(finding counters_papi_cost) == "ok 2 hardware events take "* ]]
+	found native base
+	jq -e '.cases[0].unavailable.PAPI_TOT_INS.reason == "PAPI does not have '"'PAPI_TOT_INS'"' on this machine"' <<<"$output"
+	found native native
+	jq -e '.cases[0].counters["perf::INSTRUCTIONS"].value / 1e6 - 1 | fabs < 0.01' <<<"$output"
 }

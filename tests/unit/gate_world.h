@@ -80,6 +80,7 @@ static inline void world_make(struct world *w)
 	snprintf(w->run.build.commit, sizeof(w->run.build.commit), "8c1f0aa8c1f0aa8c1f0aa");
 	snprintf(w->run.machine.id, sizeof(w->run.machine.id), "aaaa");
 	snprintf(w->base.machine.id, sizeof(w->base.machine.id), "aaaa");
+	snprintf(w->manifest.path, sizeof(w->manifest.path), "baselines/quick.manifest");
 	w->manifest.entries = w->entries;
 	w->other.entries = w->other_entries;
 	w->other.n_entries = 1;

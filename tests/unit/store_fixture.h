@@ -15,8 +15,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "14"
-#define NEXT_VERSION_TEXT "15"
+#define VERSION_TEXT      "17"
+#define NEXT_VERSION_TEXT "18"
 
 struct fixture {
 	char folder[64];
@@ -100,6 +100,10 @@ static inline void make_run(struct assay_run *run, const char *suite, const char
 	strcpy(run->build.id, "00112233445566778899aabbccddeeff");
 	run->environment = environment;
 	run->n_environment = 3;
+	strcpy(run->imported.format, "hyperfine");
+	strcpy(run->imported.digest, "aabbccddeeff00112233445566778899");
+	strcpy(run->label, "nightly");
+	run->started_unknown = true;
 	run->all_threads = 3;
 	run->all_cpus = all_cpus;
 	run->n_all_cpus = 3;

@@ -52,15 +52,15 @@ TEST(misses_go_to_the_level_that_is_shared)
 {
 	struct assay_cache_sim a = cache(256, 2, 64), b = cache(256, 2, 64), ll = cache(4096, 4, 64);
 
-	assert_int_equal(assay_cache_sim_access(&a, &ll, 0, 4), ASSAY_CACHE_MEMORY);
-	assert_int_equal(assay_cache_sim_access(&a, &ll, 4, 4), ASSAY_CACHE_L1);
-	assert_int_equal(assay_cache_sim_access(&b, &ll, 8, 4), ASSAY_CACHE_LL);
-	assert_int_equal(assay_cache_sim_access(&b, &ll, 8, 4), ASSAY_CACHE_L1);
+	assert_int_equal(assay_cache_sim_access(&a, NULL, &ll, 0, 4), ASSAY_CACHE_MEMORY);
+	assert_int_equal(assay_cache_sim_access(&a, NULL, &ll, 4, 4), ASSAY_CACHE_L1);
+	assert_int_equal(assay_cache_sim_access(&b, NULL, &ll, 8, 4), ASSAY_CACHE_LL);
+	assert_int_equal(assay_cache_sim_access(&b, NULL, &ll, 8, 4), ASSAY_CACHE_L1);
 	/* what leaves the shared level stays in the others */
 	for (uint64_t line = 16; line <= 64; line += 16)
-		assert_int_equal(assay_cache_sim_access(&b, &ll, line * 64, 4), ASSAY_CACHE_MEMORY);
-	assert_int_equal(assay_cache_sim_access(&a, &ll, 0, 4), ASSAY_CACHE_L1);
-	assert_int_equal(assay_cache_sim_access(&b, &ll, 0, 4), ASSAY_CACHE_MEMORY);
+		assert_int_equal(assay_cache_sim_access(&b, NULL, &ll, line * 64, 4), ASSAY_CACHE_MEMORY);
+	assert_int_equal(assay_cache_sim_access(&a, NULL, &ll, 0, 4), ASSAY_CACHE_L1);
+	assert_int_equal(assay_cache_sim_access(&b, NULL, &ll, 0, 4), ASSAY_CACHE_MEMORY);
 	assay_cache_sim_release(&a);
 	assay_cache_sim_release(&b);
 	assay_cache_sim_release(&ll);

@@ -5,7 +5,9 @@
 #include <jansson.h>
 
 #include "drive/case_history.h"
+#include "drive/segments.h"
 #include "reports/emitter.h"
+#include "store/store_comparison.h"
 
 #define RUNS  40
 #define STEP  20 /* the first run of the second level */
@@ -24,6 +26,7 @@ static void fill(struct fixture *f, struct assay_store *s, const char *machine, 
 		run.started_ns = START + k * HOUR;
 		snprintf(run.build.commit, sizeof(run.build.commit), "%02x%038u", k, 0);
 		snprintf(run.build.id, sizeof(run.build.id), "%032x", k);
+		run.build.plugin = (struct assay_commit){ 0 };
 		assert_ok(f, assay_store_run_begin(s, &run, &f->err));
 		for (unsigned i = 0; i < 5; i++) {
 			struct assay_result r;
@@ -149,6 +152,56 @@ STORE_TEST(test_a_step_of_the_machine)
 	assert_error(f, assay_case_history(&q, &h, &f->err), ASSAY_EUSAGE,
 		     "no machine 'm3' has stored runs: the last is 'label of m2' (m2)");
 	assay_case_history_release(&h);
+}
+
+/* What a gate of the last run holds its times against, before and after the answer that the code made the step. */
+STORE_TEST(test_segments_begin_behind_a_confirmed_change)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	struct assay_change_answer a = { .slower = true, .decided = true, .asked_ns = START + RUNS * HOUR };
+	const struct assay_policy policy = assay_policy_default();
+	struct assay_segments g;
+	struct assay_run run = { 0 };
+
+	fill(f, s, "m1", 1);
+	assert_int_equal(sqlite3_exec(s->db, "UPDATE build SET dirty = 0", NULL, NULL, NULL), SQLITE_OK);
+	assert_ok(f, assay_store_run_load(s, 0, &run, &f->err));
+	assert_ok(f, assay_segments_load(s, &run, &policy, &g, &f->err));
+	assert_string_equal(g.name, "the first 20 and last 20 of 39 runs since 000000000000, 2026-09-21");
+	/* run 3 timed out */
+	assert_int_equal(g.v[0].first.n, 20);
+	assert_int_equal(g.v[0].last.n, 20);
+	assert_true(g.v[0].first.v[18].median < 1020 && g.v[0].last.v[0].median > 1090);
+	assay_segments_release(&g);
+
+	snprintf(a.from_commit, sizeof(a.from_commit), "13" ZEROS);
+	snprintf(a.to_commit, sizeof(a.to_commit), "14" ZEROS);
+	snprintf(a.reason, sizeof(a.reason), "compared");
+	for (int confirmed = 0; confirmed < 2; confirmed++) {
+		a.confirmed = confirmed;
+		assert_ok(f, assay_store_change_put(s, CASE0, "m1", &a, &f->err));
+		assert_ok(f, assay_segments_load(s, &run, &policy, &g, &f->err));
+		assert_int_equal(g.v[0].first.n, confirmed ? 0 : 20);
+		assert_int_equal(g.v[0].last.n, confirmed ? RUNS - 1 - STEP : 20);
+		assert_string_equal(g.v[0].since, confirmed ? "140000000000, 2026-09-22" : "");
+		assert_int_equal(g.v[1].first.n, 20);
+		assay_segments_release(&g);
+	}
+	/* an answer that came after the run that is judged, of a commit that it does not know */
+	snprintf(a.to_commit, sizeof(a.to_commit), "ff" ZEROS);
+	assert_ok(f, assay_store_change_put(s, CASE0, "m1", &a, &f->err));
+	assert_ok(f, assay_segments_load(s, &run, &policy, &g, &f->err));
+	assert_int_equal(g.v[0].last.n, RUNS - 1 - STEP);
+	assay_segments_release(&g);
+	/* asked before: what came after is behind it */
+	a.asked_ns = START + 30 * HOUR;
+	assert_ok(f, assay_store_change_put(s, CASE0, "m1", &a, &f->err));
+	assert_ok(f, assay_segments_load(s, &run, &policy, &g, &f->err));
+	assert_int_equal(g.v[0].last.n, 9);
+	assay_segments_release(&g);
+	assay_run_release(&run);
+	assay_store_close(s);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -1,47 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verdicts of exact counts, and their tolerances. */
-#include "exact_fixture.h"
-
-#include "judge/exact_judge.h"
-
-static struct assay_policy policy_of(const char *text)
-{
-	struct assay_policy p;
-	struct assay_err err = { 0 };
-
-	if (assay_policy_parse(&p, text, "p.conf", &err))
-		fail_msg("%s", err.text);
-	return p;
-}
-
-/* Judge counts in which the first function of KEY_A has these instructions and misses against the fixture. */
-static struct assay_gate_report judge(uint64_t instructions, uint64_t misses, const char *policy_text, bool base,
-				      const char *record)
-{
-	struct assay_policy policy = policy_of(policy_text);
-	struct assay_exact_run recorded = exact_run(), head = exact_run();
-	struct assay_gate_report r = { 0 };
-	const struct assay_exact_judge_input in = { .head = &head,
-						    .base = base ? &recorded : NULL,
-						    .no_base_reason = "nothing recorded",
-						    .base_name = "quick.json",
-						    .policy = &policy,
-						    .limits = true,
-						    .record = record };
-
-	assay_exact_case_release(&head.cases[0]);
-	add_function(&head.cases[0], "matmul_ternary_avx2", "", 40985, 500);
-	head.cases[0].functions[0].counts.v[ASSAY_EXACT_INSTRUCTIONS] = instructions;
-	head.cases[0].total.v[ASSAY_EXACT_INSTRUCTIONS] += instructions - 40985;
-	head.cases[0].functions[0].counts.v[ASSAY_EXACT_D1_MISSES] = misses;
-	head.cases[0].total.v[ASSAY_EXACT_D1_MISSES] += misses - 500;
-	add_function(&head.cases[0], "sum", "", 1000, 20);
-	assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
-	assay_exact_run_release(&recorded);
-	assay_exact_run_release(&head);
-	assay_policy_release(&policy);
-	return r;
-}
+/* The verdicts of exact counts against a record, and against those of another build. */
+#include "exact_judge_fixture.h"
 
 TEST(counts_are_judged)
 {
@@ -174,44 +133,6 @@ TEST(cases_come_and_go)
 	assay_exact_run_release(&head);
 }
 
-/* A demand on what cannot be counted is not met, unless it holds only where something is counted. */
-TEST(demands_on_what_was_skipped)
-{
-	static const struct {
-		const char *policy, *record;
-		size_t rows;
-		enum assay_exit exit;
-	} cases[] = {
-		{ "limit \"op.d*\" { require = {\"exact_d1_hit_rate >= 90%\"} }", "update", 2,
-		  ASSAY_EXIT_NOT_MEASURED },
-		{ "limit \"op.d*\" { where_counted = {\"exact_d1_hit_rate >= 90%\"} }", "update", 1, ASSAY_EXIT_OK },
-		{ "limit \"op.d*\" { require = {\"exact_d1_hit_rate >= 90%\"} }", NULL, 2, ASSAY_EXIT_NOT_MEASURED },
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_policy policy = policy_of(cases[i].policy);
-		struct assay_exact_run base = { 0 }, head = { 0 };
-		struct assay_gate_report r = { 0 };
-		const struct assay_exact_judge_input in = { .head = &head,
-							    .base = &base,
-							    .base_name = "quick.json",
-							    .policy = &policy,
-							    .limits = true,
-							    .record = cases[i].record };
-
-		add_exact_case(&head, "op.d/avx512/t=1/warm", ASSAY_STATUS_SKIPPED, "needs avx512f");
-		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
-		assert_int_equal(r.n_cases, cases[i].rows);
-		assert_int_equal(r.exit, cases[i].exit);
-		if (r.n_cases > 1)
-			assert_string_equal(r.cases[1].reason,
-					    "exact_d1_hit_rate was not measured (needs avx512f), floor 90.0 %");
-		assay_gate_report_release(&r);
-		assay_exact_run_release(&head);
-		assay_policy_release(&policy);
-	}
-}
-
 /* What only another build can be: not countable itself, or of another output. */
 TEST(two_builds_are_compared)
 {
@@ -282,121 +203,6 @@ TEST(counting_nothing_is_no_pass)
 	assay_exact_run_release(&head);
 }
 
-/* The head has 3.1 % more instructions, which an allowance of 5 % lets pass: what fails is the demand. */
-TEST(limits_against_the_base_hold)
-{
-	static const struct {
-		const char *demand, *reason;
-		enum assay_verdict verdict;
-	} cases[] = {
-		{ "exact_instructions <= base + 4%", "(base 41985 + 4 %)", ASSAY_PASS },
-		{ "exact_instructions <= base + 2%", "(base 41985 + 2 %)", ASSAY_REGRESSED },
-		{ "exact_instructions == base", "must be 41985 as in the base", ASSAY_REGRESSED },
-		{ "exact_data_writes == base +- 4%", "as in the base (within 4 %)", ASSAY_PASS },
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		const struct assay_gate_case *c;
-		struct assay_gate_report r;
-		char policy[256];
-
-		snprintf(policy, sizeof(policy),
-			 "exact \"*\" { allow = {\"instructions 5%%\", \"data_reads 5%%\", \"data_writes 5%%\", "
-			 "\"branches 5%%\"} }\n"
-			 "limit \"op.a*\" { require = {\"%s\"} }",
-			 cases[i].demand);
-		r = judge(42256, 500, policy, true, NULL);
-		c = &r.cases[1];
-		if (c->verdict != cases[i].verdict || !strstr(c->reason, cases[i].reason) ||
-		    c->evidence != ASSAY_EVIDENCE_EXACT)
-			fail_msg("%s: %s, %s", cases[i].demand, assay_verdict_name(c->verdict), c->reason);
-		assert_int_equal(r.verdict, cases[i].verdict);
-		assay_gate_report_release(&r);
-	}
-}
-
-/* A case of `all` threads is also named by t=all, in demands and in tolerances. */
-TEST(policies_select_by_all_threads)
-{
-	static const struct {
-		const char *policy;
-		bool all;
-		enum assay_verdict verdict;
-	} cases[] = {
-		{ "limit \"*/t=all/*\" { require = {\"exact_instructions <= 1\"} }", true, ASSAY_REGRESSED },
-		{ "limit \"*/t=2/*\" { require = {\"exact_instructions <= 1\"} }", true, ASSAY_REGRESSED },
-		{ "limit \"*/t=all/*\" { require = {\"exact_instructions <= 1\"} }", false, ASSAY_PASS },
-		{ "limit \"*/t=all/*\" { require = {\"time_s <= 1\"} }", true, ASSAY_NOT_MEASURED },
-		{ "exact \"*/t=all/*\" { allow = {\"i1_misses 1\"} }", true, ASSAY_PASS },
-		{ "exact \"*/t=all/*\" { allow = {\"i1_misses 1\"} }", false, ASSAY_REGRESSED },
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		bool tolerance = cases[i].policy[0] == 'e';
-		struct assay_policy policy = policy_of(cases[i].policy);
-		struct assay_exact_run base = { 0 }, head = { 0 };
-		const struct assay_exact_judge_input in = {
-			.head = &head, .base = &base, .base_name = "quick.json", .policy = &policy, .limits = true
-		};
-		struct assay_gate_report r = { 0 };
-
-		add_function(add_exact_case(&base, "op.a/avx2/n=1/t=2/cold", ASSAY_STATUS_OK, ""), "f", "", 40985, 500);
-		add_function(add_exact_case(&head, "op.a/avx2/n=1/t=2/cold", ASSAY_STATUS_OK, ""), "f", "", 40985, 500);
-		head.cases[0].all_threads = cases[i].all;
-		head.cases[0].total.v[ASSAY_EXACT_I1_MISSES] += tolerance;
-		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
-		if (r.verdict != cases[i].verdict)
-			fail_msg("%s, %d: %s", cases[i].policy, cases[i].all, assay_verdict_name(r.verdict));
-		assay_gate_report_release(&r);
-		assay_exact_run_release(&base);
-		assay_exact_run_release(&head);
-		assay_policy_release(&policy);
-	}
-}
-
-/* A demand on a case of the suite that was not counted would vanish otherwise. */
-TEST(uncounted_cases_of_the_suite_owe_demands)
-{
-	static struct assay_manifest_entry entries[] = {
-		{ "op.a/avx2/n=1/t=all/cold", ASSAY_MANIFEST_REQUIRED, 1 }, /* counted */
-		{ "op.a/avx2/n=2/t=all/cold", ASSAY_MANIFEST_REQUIRED, 2 },
-		{ "op.a/avx512/n=2/t=1/cold", ASSAY_MANIFEST_MAY_SKIP, 3 },
-		{ "op.a/openblas/n=2/t=1/cold", ASSAY_MANIFEST_OPTIONAL, 4 },
-		{ "op.b/avx2/n=2/t=1/cold", ASSAY_MANIFEST_REQUIRED, 5 },
-	};
-	static const char *const policies[] = {
-		"limit \"op.a/*\" { require = {\"exact_instructions <= 1e6\"} }",
-		"limit \"op.a/*\" { where_counted = {\"exact_instructions <= 1e6\"} }",
-	};
-	const struct assay_manifest suite = { .entries = entries, .n_entries = N_OF(entries) };
-
-	for (size_t i = 0; i < 2; i++) {
-		struct assay_policy policy = policy_of(policies[i]);
-		struct assay_exact_run run = { 0 };
-		const struct assay_exact_judge_input in = { .head = &run,
-							    .base = &run,
-							    .base_name = "quick.json",
-							    .policy = &policy,
-							    .limits = true,
-							    .suite = &suite };
-		struct assay_gate_report r = { 0 };
-
-		add_function(add_exact_case(&run, "op.a/avx2/n=1/t=2/cold", ASSAY_STATUS_OK, ""), "f", "", 40985, 500);
-		run.cases[0].all_threads = true;
-		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
-		assert_int_equal(r.exit, i ? ASSAY_EXIT_OK : ASSAY_EXIT_NOT_MEASURED);
-		assert_int_equal(r.n_cases, i ? 2 : 4);
-		for (size_t k = 2; k < r.n_cases; k++) {
-			assert_string_equal(r.cases[k].key, entries[k - 1].key);
-			assert_int_equal(r.cases[k].verdict, ASSAY_NOT_MEASURED);
-			assert_non_null(strstr(r.cases[k].reason, "the suite does not name the case for exact counts"));
-		}
-		assay_gate_report_release(&r);
-		assay_exact_run_release(&run);
-		assay_policy_release(&policy);
-	}
-}
-
 /* Exact rows never make better what others found. */
 TEST(a_graver_verdict_stays)
 {
@@ -419,48 +225,67 @@ TEST(a_graver_verdict_stays)
 	assay_exact_run_release(&head);
 }
 
-TEST(bad_tolerances_are_refused)
+/* One way does not count as the other, even where the numbers are equal: against a record, and against a build. */
+TEST(two_ways_to_count_are_not_compared)
 {
 	static const struct {
-		const char *text, *says;
+		enum assay_exact_how base, head;
+		const char *record, *base_name, *reason;
 	} cases[] = {
-		{ "exact \"*\" { }", "p.conf:1: exact \"*\" allows nothing" },
-		{ "exact \"*\" {\n allow = {\"d1_mises 1%\"} }",
-		  "p.conf:2: unknown count 'd1_mises', did you mean 'd1_misses'?" },
-		{ "exact \"*\" { allow = {\"d1_misses\"} }",
-		  "cannot read 'd1_misses', expected a count and what it may differ by" },
-		{ "exact \"*\" { allow = {\"d1_misses 0.5\"} }", "cannot read 'd1_misses 0.5'" },
-		{ "exact \"*\" { allow = {\"d1_misses 200%\"} }", "cannot read 'd1_misses 200%'" },
-		{ "exact \"*\" { allow = {\"d1_misses -1\"} }", "cannot read 'd1_misses -1'" },
-		{ "exact \"\" { allow = {\"d1_misses 1\"} }", "bad glob ''" },
+		{ ASSAY_EXACT_CALLGRIND, ASSAY_EXACT_STEPPED, "x", "quick.json",
+		  "counted by stepping, in quick.json by callgrind: counts of one are not those of the other" },
+		{ ASSAY_EXACT_STEPPED, ASSAY_EXACT_CALLGRIND, NULL, "main",
+		  "counted by callgrind, in main by stepping: counts of one are not those of the other" },
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_policy p;
-		struct assay_err err = { 0 };
+		struct assay_policy policy =
+			policy_of("limit \"op.a*\" { require = {\"exact_d1_hit_rate >= base - 0.1%\"} }");
+		struct assay_exact_run recorded = exact_run(), head = exact_run();
+		struct assay_gate_report r = { 0 };
+		const struct assay_exact_judge_input in = { .head = &head,
+							    .base = &recorded,
+							    .base_name = cases[i].base_name,
+							    .policy = &policy,
+							    .limits = true,
+							    .record = cases[i].record };
 
-		assert_int_equal(assay_policy_parse(&p, cases[i].text, "p.conf", &err), ASSAY_EUSAGE);
-		if (!strstr(err.text, cases[i].says))
-			fail_msg("case %zu says: %s", i, err.text);
+		recorded.cases[0].how = cases[i].base;
+		head.cases[0].how = cases[i].head;
+		assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+		assert_int_equal(r.cases[0].verdict, ASSAY_INCOMPARABLE);
+		assert_string_equal(r.cases[0].reason, cases[i].reason);
+		/* a demand against the base has none */
+		assert_int_equal(r.cases[1].verdict, ASSAY_INCOMPARABLE);
+		assert_string_equal(r.cases[1].metric, "exact_d1_hit_rate");
+		assert_int_equal(r.exit, ASSAY_EXIT_INCOMPARABLE);
+		assay_gate_report_release(&r);
+		assay_exact_run_release(&recorded);
+		assay_exact_run_release(&head);
+		assay_policy_release(&policy);
 	}
 }
 
-/* One way does not count as the other, even where the numbers are equal. */
-TEST(two_ways_to_count_are_not_compared)
+/* What the suite does not name is no finding, unless counts of it are recorded. */
+TEST(what_the_suite_does_not_name_has_no_row)
 {
-	struct assay_policy policy = policy_of("limit \"op.a*\" { require = {\"exact_d1_hit_rate >= base - 0.1%\"} }");
+	struct assay_policy policy = policy_of("");
 	struct assay_exact_run recorded = exact_run(), head = exact_run();
 	struct assay_gate_report r = { 0 };
 	const struct assay_exact_judge_input in = {
 		.head = &head, .base = &recorded, .base_name = "quick.json", .policy = &policy, .record = "x"
 	};
 
-	head.cases[0].how = ASSAY_EXACT_STEPPED;
+	add_exact_case(&head, "op.c/ref/n=1/t=1/warm", ASSAY_STATUS_SKIPPED, ASSAY_EXACT_UNNAMED);
 	assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
-	assert_int_equal(r.cases[0].verdict, ASSAY_INCOMPARABLE);
-	assert_non_null(strstr(r.cases[0].reason, "counted by stepping, in quick.json by callgrind"));
-	assert_int_equal(r.cases[1].verdict, ASSAY_PASS);
-	assert_int_equal(r.exit, ASSAY_EXIT_INCOMPARABLE);
+	assert_int_equal(r.n_cases, 2);
+	assert_int_equal(r.exit, ASSAY_EXIT_OK);
+	assay_gate_report_release(&r);
+	r = (struct assay_gate_report){ 0 };
+	add_function(add_exact_case(&recorded, "op.c/ref/n=1/t=1/warm", ASSAY_STATUS_OK, ""), "f", "", 10, 0);
+	assert_int_equal(assay_exact_judge(&in, &r, NULL), 0);
+	assert_int_equal(r.n_cases, 3);
+	assert_int_equal(r.exit, ASSAY_EXIT_NOT_MEASURED);
 	assay_gate_report_release(&r);
 	assay_exact_run_release(&recorded);
 	assay_exact_run_release(&head);

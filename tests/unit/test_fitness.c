@@ -30,7 +30,8 @@ TEST(how_it_is_said)
 		  "fit to tell 20 % on calls under 1 ms, 40 % above; something shares core 1" },
 		{ { .short_frac = 0.01, .long_frac = 0.01, .shared = { 0, 2, 5 }, .n_shared = 3 },
 		  "fit to tell 1 %; something shares cores 0, 2 and 5" },
-		{ { .short_frac = 0.03, .long_frac = 2 }, "fit to tell 3 % on calls under 1 ms, not even 50 % above" },
+		{ { .short_frac = 0.03, .long_frac = 2 },
+		  "fit to tell 3 % on calls under 1 ms; on longer ones it could not even tell 50 %" },
 		{ { .short_frac = 0.6, .long_frac = 0.7 }, "not fit: it could not even tell 50 %" },
 		{ { .short_frac = NAN, .long_frac = NAN, .shared = { 0, 1 }, .n_shared = 2 },
 		  "how small a change it can tell is not known: too little could be tried; something shares cores 0 "

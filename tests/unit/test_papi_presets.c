@@ -22,7 +22,8 @@ static const struct {
 	{ "PAPI_BR_MSP", 100000 },   { "PAPI_FP_OPS", 400000 },  { "PAPI_LST_INS", 400000 }, { "PAPI_SR_INS", 0 },
 	{ "PAPI_VEC_SP", 200000 },   { "PAPI_VEC_DP", 800000 },  { "PAPI_SP_OPS", 800000 },  { "PAPI_REF_CYC", 700000 },
 	{ "perf::CYCLES", 900000 },  { "PAPI_L1_DCA", 0 },       { "PAPI_VEC_INS", 0 },      { "PAPI_L1_ICA", 2 },
-	{ "PAPI_L2_STM", 8065 },     { "PAPI_L2_DCW", 0 },
+	{ "PAPI_L2_STM", 8065 },     { "PAPI_L2_DCW", 0 },       { "PAPI_L1_ICM", 0 },       { "PAPI_L2_DCH", 0 },
+	{ "PAPI_L2_ICM", 8065 },     { "PAPI_L2_TCH", 30720 },
 };
 static long long scripted = -1; /* from 0 on: what every reading of any event finds more */
 
@@ -272,6 +273,15 @@ TEST(test_what_is_believed)
 		{ "PAPI_L2_STM", true, "it counts 1 a step of a storing walk that must miss, which has 0.1 to 32" },
 		{ "PAPI_L2_DCW", false,
 		  "it reads zero in a loop that must count 0.1 to 32 a step of a storing walk that must miss" },
+		{ "PAPI_L1_ICM", false,
+		  "it reads zero in a loop that must count 0.1 to 32 a call of code that is in no cache" },
+		{ "PAPI_L2_ICM", true, "it counts 1 a call of code that is in no cache, which has 0.1 to 32" },
+		{ "PAPI_L2_DCH", false,
+		  "it reads zero in a loop that must count 0.01 to 32 a step of a walk that must miss the first cache "
+		  "and hit the second" },
+		{ "PAPI_L2_TCH", true,
+		  "it counts 1 a step of a walk that must miss the first cache and hit the second, which has 0.01 to "
+		  "32" },
 		{ "NATIVE:EVENT", true, "nothing is known that it must count" },
 		{ "PAPI_RES_STL", true, "nothing is known that it must count" },
 	};

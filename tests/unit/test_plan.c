@@ -411,16 +411,20 @@ TEST(exact_shapes_belong_to_cases)
 	if (plan_text("bench \"b\" {\n\top = \"toy.matmul\"\n\tshapes = {\"m=64\"}\n\tsweep = {\"n=1,4\"}\n"
 		      "\tvariants = {\"ref\", \"fast\"}\n\tthreads = {\"1\"}\n\tcache = {\"warm\"}\n"
 		      "\texact_shapes = {\"m=8,n=1\"}\n}\n",
-		      "suite \"s\" {\n\texact \"canon\" { cases = {\"*/fast/*\"} steps = 5000 }\n\tuse \"b\" { }\n}\n",
+		      "suite \"s\" {\n\texact \"canon\" { cases = {\"*/fast/*\"} small = {\"*,n=4/*\"} steps = 5000 "
+		      "budget = "
+		      "\"20s\" }\n\tuse \"b\" { }\n}\n",
 		      &o, &p, &err, text, sizeof(text)))
 		fail_msg("%s", text);
 	assert_int_equal(p.exact_steps, 5000);
+	assert_int_equal(p.exact_budget_ns, 20000000000u);
 	assert_int_equal(p.n_cases, 4);
 	assert_int_equal(p.n_smaller, 4);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(p.smaller[i].of, i);
 		assert_string_equal(p.smaller[i].c.variant, p.cases[i].variant);
 		assert_int_equal(p.smaller[i].c.axes[0].value, 8);
+		assert_int_equal(p.exact_small[i], p.exact[i] && strstr(p.cases[i].key, ",n=4/"));
 	}
 	assay_plan_release(&p);
 	assert_int_equal(plan_text("bench \"b\" { op = \"toy.matmul\" shapes = {\"m=64,n=1\"} }\n",
@@ -429,6 +433,13 @@ TEST(exact_shapes_belong_to_cases)
 				   &o, &p, &err, text, sizeof(text)),
 			 ASSAY_EUSAGE);
 	assert_string_equal(text, "suites/s.suite:4: steps is '10', expected a whole number from 1000 to 100000000");
+	assert_int_equal(
+		plan_text("bench \"b\" { op = \"toy.matmul\" shapes = {\"m=64,n=1\"} }\n",
+			  "suite \"s\" {\n\texact \"canon\" {\n\t\tcases = {\"*\"}\n\t\tbudget = \"soon\"\n\t}\n"
+			  "\tuse \"b\" { }\n}\n",
+			  &o, &p, &err, text, sizeof(text)),
+		ASSAY_EUSAGE);
+	assert_non_null(strstr(text, "suites/s.suite:4: budget is 'soon', expected "));
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -181,7 +181,7 @@ static struct {
 
 static void count_access(struct assay_cache_sim *first, uint64_t address, uint32_t bytes, enum assay_exact_event miss)
 {
-	const enum assay_cache_found found = assay_cache_sim_access(first, &stepped.ll, address, bytes);
+	const enum assay_cache_found found = assay_cache_sim_access(first, NULL, &stepped.ll, address, bytes);
 
 	stepped.counts.v[miss] += found != ASSAY_CACHE_L1;
 	stepped.counts.v[ASSAY_EXACT_LL_MISSES] += found == ASSAY_CACHE_MEMORY;

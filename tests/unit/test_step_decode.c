@@ -303,19 +303,24 @@ TEST(branches_go_elsewhere_or_on)
 		uint8_t code[6];
 		enum assay_step_flow flow;
 		unsigned length, branches;
+		uint64_t target;
 	} cases[] = {
-		{ { 0x74, 0x10 }, ASSAY_STEP_CONDITIONAL, 2, 1 },   /* je */
-		{ { 0xe2, 0xfe }, ASSAY_STEP_CONDITIONAL, 2, 1 },   /* loop */
-		{ { 0xe3, 0x10 }, ASSAY_STEP_CONDITIONAL, 2, 1 },   /* jrcxz */
-		{ { 0xeb, 0x10 }, ASSAY_STEP_JUMP, 2, 0 },          /* jmp */
-		{ { 0xff, 0xe0 }, ASSAY_STEP_JUMP_INDIRECT, 2, 1 }, /* jmp *%rax */
-		{ { 0xe8, 1, 0, 0, 0 }, ASSAY_STEP_CALL, 5, 0 },    /* call */
-		{ { 0xff, 0xd0 }, ASSAY_STEP_CALL_INDIRECT, 2, 1 }, /* call *%rax */
-		{ { 0xc3 }, ASSAY_STEP_RETURN, 1, 0 },              /* ret */
-		{ { 0x0f, 0x05 }, ASSAY_STEP_SYSCALL, 2, 0 },       /* syscall */
-		{ { 0xcc }, ASSAY_STEP_TRAP, 1, 0 },                /* int3 */
-		{ { 0x0f, 0x0b }, ASSAY_STEP_TRAP, 2, 0 },          /* ud2 */
-		{ { 0x90 }, ASSAY_STEP_NEXT, 1, 0 },                /* nop */
+		{ { 0x74, 0x10 }, ASSAY_STEP_CONDITIONAL, 2, 1, 0x1012 }, /* je */
+		{ { 0xe2, 0xfe }, ASSAY_STEP_CONDITIONAL, 2, 1, 0x1000 }, /* loop */
+		{ { 0xe3, 0x10 }, ASSAY_STEP_CONDITIONAL, 2, 1, 0x1012 }, /* jrcxz */
+		{ { 0xeb, 0x10 }, ASSAY_STEP_JUMP, 2, 0, 0x1012 },        /* jmp */
+		{ { 0xff, 0xe0 }, ASSAY_STEP_JUMP_INDIRECT, 2, 1, 0 },    /* jmp *%rax */
+		{ { 0xe8, 1, 0, 0, 0 }, ASSAY_STEP_CALL, 5, 0, 0x1006 },  /* call */
+		{ { 0xff, 0xd0 }, ASSAY_STEP_CALL_INDIRECT, 2, 1, 0 },    /* call *%rax */
+		{ { 0xc3 }, ASSAY_STEP_RETURN, 1, 0, 0 },                 /* ret */
+		{ { 0x0f, 0x05 }, ASSAY_STEP_SYSCALL, 2, 0, 0 },          /* syscall */
+		{ { 0x0f, 0x34 }, ASSAY_STEP_OLD_CALL, 2, 0, 0 },         /* sysenter */
+		{ { 0xcd, 0x80 }, ASSAY_STEP_OLD_CALL, 2, 0, 0 },         /* int $0x80 */
+		{ { 0xcd, 0x81 }, ASSAY_STEP_TRAP, 2, 0, 0 },             /* int $0x81 */
+		{ { 0xcc }, ASSAY_STEP_TRAP, 1, 0, 0 },                   /* int3 */
+		{ { 0x0f, 0x0b }, ASSAY_STEP_TRAP, 2, 0, 0 },             /* ud2 */
+		{ { 0x90 }, ASSAY_STEP_NEXT, 1, 0, 0 },                   /* nop */
+		{ { 0x6a, 0x10 }, ASSAY_STEP_NEXT, 2, 0, 0 },             /* push $16 */
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
@@ -324,8 +329,9 @@ TEST(branches_go_elsewhere_or_on)
 		struct assay_step_insn insn;
 
 		assert_int_equal(assay_step_decode(cases[i].code, sizeof(cases[i].code), 0x1000, &insn), ASSAY_STEP_OK);
-		if (insn.flow != cases[i].flow || insn.length != cases[i].length)
-			fail_msg("case %zu: flow %d, length %d", i, insn.flow, insn.length);
+		if (insn.flow != cases[i].flow || insn.length != cases[i].length || insn.target != cases[i].target)
+			fail_msg("case %zu: flow %d, length %d, to 0x%llx", i, insn.flow, insn.length,
+				 (unsigned long long)insn.target);
 		after.rip = 0x1000 + insn.length;
 		o = assay_step_outcome(&insn, &before, &after);
 		assert_int_equal(o.branches, cases[i].branches);
@@ -374,15 +380,15 @@ TEST(what_is_not_known_is_named)
 	}
 }
 
-TEST(a_refusal_says_where_and_which_bytes)
+TEST(a_refusal_says_what_and_which_bytes)
 {
 	const struct assay_step_refusal r = { ASSAY_STEP_UNKNOWN, 0x7f12, 3, { 0x62, 0xf1, 0x05 } };
 	char text[128];
 
 	assay_step_refusal_text(&r, text, sizeof(text));
-	assert_string_equal(text, "unknown instruction at 0x7f12: 62 f1 05");
+	assert_string_equal(text, "is no instruction that is known: 62 f1 05");
 	assay_step_refusal_text(&r, text, 12);
-	assert_string_equal(text, "unknown ins");
+	assert_string_equal(text, "is no instr");
 }
 
 /* ---- the table ---- */

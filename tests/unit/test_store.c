@@ -325,7 +325,7 @@ STORE_TEST(test_bad_results_are_refused)
 			part = "a number is above";
 			break;
 		case 13:
-			r.c.threads = 0;
+			r.c.variant[0] = '\0';
 			break;
 		case 14:
 			r.ci95_lo_ns = r.ci95_hi_ns + 1;
@@ -366,9 +366,10 @@ STORE_TEST(test_checks_of_the_schema)
 	static const char *const refused[] = {
 		"UPDATE result SET median_ns = 9e999",
 		"UPDATE result SET median_ns = 9e999 - 9e999", /* NaN is NULL */
-		"UPDATE result_metric SET value = -9e999",
-		"UPDATE result_metric SET value = 'fast'",
-		"UPDATE result_counter SET value = NULL",
+		"UPDATE result_numbers SET encoded = 'fast'",
+		"UPDATE result_numbers SET encoded = x''",
+		"UPDATE number_name SET kind = 'missing', how = ''",
+		"UPDATE result SET series = 99",
 		"UPDATE result SET status = 'fine'",
 		"UPDATE result SET run = 99",
 		"UPDATE result SET correct = 0",

@@ -38,9 +38,10 @@ STORE_TEST(test_version_1_is_brought_up_to_date)
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM bench_case"), 5);
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM baseline_run WHERE run = 1"), 1);
 	/* what one word said is a rung and what it was read with */
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM result_counter WHERE source = 'os' AND how = 'getrusage'"),
-			 5);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM result_counter WHERE source = 'op' AND how = ''"), 5);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM number_name WHERE source = 'os' AND how = 'getrusage'"), 1);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM number_name WHERE source = 'op' AND how = ''"), 1);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM result_numbers"), 5);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM result r JOIN series s ON s.id = r.series"), 5);
 	assert_intact(f);
 
 	/* a version 1 that knows nothing of comparisons leaves them alone */

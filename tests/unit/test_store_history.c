@@ -50,6 +50,40 @@ STORE_TEST(test_runs_are_listed)
 	assay_store_close(s);
 }
 
+/* A failed result is a gap, and so is a run of the suite without one, unless it measured much less. */
+STORE_TEST(test_gaps_of_a_trend)
+{
+	struct fixture *f = *state;
+	struct assay_trend_gap *v = NULL;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	struct assay_result r;
+	int64_t id;
+	size_t n = 9;
+
+	make_result(&r, 0, 10);
+	add_run(f, s, "quick", "m1", 1, 4, true); /* before the first run with the case */
+	add_run(f, s, "quick", "m1", 0, 4, true);
+	add_run(f, s, "quick", "m1", 1, 3, true); /* without it */
+	add_run(f, s, "quick", "m1", 1, 2, true); /* a part of the suite */
+	add_run(f, s, "other", "m1", 1, 4, true);
+	add_run(f, s, "quick", "m2", 1, 4, true);
+	id = add_run(f, s, "quick", "m1", 1, 2, false);
+	r.status = ASSAY_STATUS_CRASHED;
+	strcpy(r.reason, "killed");
+	assert_ok(f, assay_store_result_add(s, id, &r, &f->err));
+	assert_ok(f, assay_store_trend_gaps(s, r.c.key, "m1", &v, &n, &f->err));
+	assert_int_equal(n, 2);
+	assert_true(v[0].run_id == 3 && v[0].missing);
+	assert_true(v[1].run_id == id && !v[1].missing && v[1].status == ASSAY_STATUS_CRASHED);
+	assert_string_equal(v[0].commit, "0123456789abcdef0123456789abcdef01234567");
+	free(v);
+	assert_ok(f, assay_store_trend_gaps(s, "none", "m1", &v, &n, &f->err));
+	assert_int_equal(n, 0);
+	free(v);
+	assay_result_release(&r);
+	assay_store_close(s);
+}
+
 STORE_TEST(test_comparable_run)
 {
 	struct fixture *f = *state;
@@ -194,6 +228,49 @@ STORE_TEST(test_trend_and_cases)
 	assert_int_equal(n, 1);
 	assert_string_equal(cases[0].key, "matmul.ternary/avx2/m=4,level=dram/t=2/cold");
 	free(cases);
+	assay_store_close(s);
+}
+
+STORE_TEST(test_recent_times)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	struct assay_case_point *v = NULL;
+	struct assay_result bad;
+	struct assay_run run;
+	size_t n = 0;
+
+	/* runs 1 to 4 of two cases each, a time apart; then one of another suite and one of another machine */
+	for (uint64_t k = 0; k < 6; k++) {
+		make_run(&run, k == 4 ? "full" : "quick", k == 5 ? "m2" : "m1");
+		run.started_ns = 1000 + k;
+		assert_ok(f, assay_store_run_begin(s, &run, &f->err));
+		for (unsigned i = 0; i < 2; i++) {
+			make_result(&bad, i, 10);
+			bad.status = k == 2 && i ? ASSAY_STATUS_FAILED : ASSAY_STATUS_OK;
+			strcpy(bad.reason, k == 2 && i ? "memory limit" : "");
+			assert_ok(f, assay_store_result_add(s, run.id, &bad, &f->err));
+			assay_result_release(&bad);
+		}
+	}
+	assert_ok(f, assay_store_recent(s, "quick", "m1", 1003, 3, &v, &n, &f->err));
+	assert_int_equal(n, 5);
+	for (size_t i = 0; i < 3; i++) {
+		assert_string_equal(v[i].key, "matmul.ternary/avx2/m=0,level=dram/t=2/cold");
+		assert_int_equal(v[i].point.run_id, 2 + i);
+	}
+	assert_true(v[0].point.median_ns > 0 && v[0].point.started_ns == 1001 && v[0].point.dirty);
+	/* the run in which it failed is left out */
+	assert_string_equal(v[3].key, "matmul.ternary/avx2/m=1,level=dram/t=2/cold");
+	assert_int_equal(v[3].point.run_id, 2);
+	assert_int_equal(v[4].point.run_id, 4);
+	free(v);
+	assert_ok(f, assay_store_recent(s, "quick", "m1", 1000, 3, &v, &n, &f->err));
+	assert_int_equal(n, 2);
+	free(v);
+	assert_ok(f, assay_store_recent(s, "none", "m1", 2000, 3, &v, &n, &f->err));
+	assert_int_equal(n, 0);
+	free(v);
 	assay_store_close(s);
 }
 

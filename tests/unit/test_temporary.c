@@ -67,8 +67,8 @@ TEST(where_none_can_be_made_it_says_so)
 	setenv("TMPDIR", place, 1);
 }
 
-/* A child makes a folder and is killed; *path is what it left. */
-static void leave_one(char *path, size_t size)
+/* A child makes a folder and is killed; *path is what it left. It is reaped behind @swept(), if there is any. */
+static void leave_one(char *path, size_t size, void (*swept)(void))
 {
 	int fd[2];
 	pid_t child;
@@ -89,6 +89,9 @@ static void leave_one(char *path, size_t size)
 	assay_temporary_sweep();
 	assert_true(assay_file_exists(path));
 	kill(child, SIGKILL);
+	assert_int_equal(0, waitid(P_PID, (id_t)child, &(siginfo_t){ 0 }, WEXITED | WNOWAIT));
+	if (swept)
+		swept();
 	assert_int_equal(child, waitpid(child, NULL, 0));
 	close(fd[0]);
 	close(fd[1]);
@@ -100,11 +103,19 @@ TEST(what_a_killed_process_left_is_swept)
 	char left[4096];
 
 	assert_int_equal(0, assay_temporary_make(&own, "own", NULL));
-	leave_one(left, sizeof(left));
+	leave_one(left, sizeof(left), NULL);
 	assay_temporary_sweep();
 	assert_false(assay_file_exists(left));
 	assert_true(assay_file_exists(own.path));
 	assay_temporary_remove(&own);
+}
+
+TEST(who_ended_and_is_not_asked_for_has_left_its_folder)
+{
+	char left[4096];
+
+	leave_one(left, sizeof(left), assay_temporary_sweep);
+	assert_false(assay_file_exists(left));
 }
 
 /* Another container may have processes of its own, and share the folder. */
@@ -113,7 +124,7 @@ TEST(what_is_locked_is_not_swept)
 	char left[4096];
 	int fd;
 
-	leave_one(left, sizeof(left));
+	leave_one(left, sizeof(left), NULL);
 	fd = open(left, O_RDONLY | O_DIRECTORY);
 	assert_int_equal(0, flock(fd, LOCK_EX));
 	assay_temporary_sweep();

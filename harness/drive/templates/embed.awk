@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Turns NAME.in files into table entries { "NAME", "text" }.
+# Turns files into table entries { "NAME", "text" }; of NAME.in the ending is left out.
 
 FNR == 1 {
 	name = FILENAME

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay diff: two stored runs or baselines side by side, or the variants within one run. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "drive/diffing.h"
+#include "model/verdict.h"
+
+struct diff_args {
+	struct assay_settings s;
+	struct assay_diff_request q;
+	const char *first, *second;
+	const char *by, *out;
+	bool csv, markdown, sorted;
+};
+
+static int set_argument(void *args, const char *arg, struct assay_err *err)
+{
+	struct diff_args *a = args;
+
+	if (!arg[0])
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "bad side '': expected the number of a run, 'last' or a baseline");
+	if (a->second)
+		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': diff takes two sides", arg);
+	*(a->first ? &a->second : &a->first) = arg;
+	return 0;
+}
+
+static const char *const orders[] = { "change", "case", "time" };
+
+static int set_order(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	struct diff_args *a = to;
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+		if (!strcmp(arg, orders[i])) {
+			a->q.order = (enum assay_diff_order)i;
+			a->sorted = true;
+			return 0;
+		}
+	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected change, case or time", name, arg);
+}
+
+static int check(void *args, struct assay_err *err)
+{
+	struct diff_args *a = args;
+
+	if (a->by && strcmp(a->by, "variant"))
+		return assay_err_set(err, ASSAY_EUSAGE, "--by is '%s', expected variant", a->by);
+	if (a->by && a->second)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unexpected argument '%s': variants are compared within one run", a->second);
+	if (!a->by && !a->first)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "no sides given: assay diff BASE HEAD, or assay diff --by variant [RUN]");
+	if (!a->by && !a->second)
+		return assay_err_set(err, ASSAY_EUSAGE, "'%s' against what? Name a second run or baseline, or 'last'",
+				     a->first);
+	if (a->q.base_variant && !a->by)
+		return assay_err_set(err, ASSAY_EUSAGE, "--base names a variant: it goes with --by variant");
+	if (a->s.json + a->csv + a->markdown > 1)
+		return assay_err_set(err, ASSAY_EUSAGE, "--json, --csv and --markdown exclude each other");
+	if (a->q.only && !a->q.only[0])
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "bad --only '': expected a part of a key or a glob, such as 'matmul.*'");
+	a->q.by_variant = a->by;
+	a->q.base = a->by ? NULL : a->first;
+	a->q.head = a->by ? a->first : a->second;
+	if (!a->sorted && a->by)
+		a->q.order = ASSAY_DIFF_BY_CASE;
+	return 0;
+}
+
+#define AT(member) offsetof(struct diff_args, member)
+
+static const struct assay_option options[] = {
+	{ "by", 0, "variant", assay_option_text, AT(by), "Compare the variants within one run (default: the newest)" },
+	{ "base", 0, "NAME", assay_option_text, AT(q.base_variant),
+	  "With --by variant: the one that others are held against (default: 'ref', else the slowest of the shape)" },
+	{ "only", 0, "GLOB", assay_option_text, AT(q.only), "Only these cases, by glob or part of the key" },
+	{ "metric", 0, "NAME", assay_option_text, AT(q.metric),
+	  "Compare this metric or count, such as roof_frac or exact_instructions (default: time)" },
+	{ "sort", 0, "ORDER", set_order, 0,
+	  "change (the slowest first; default), case (default with --by variant), or time (the longest first)" },
+	{ "csv", 0, NULL, assay_option_flag, AT(csv), "A row a case, for spreadsheets" },
+	{ "markdown", 0, NULL, assay_option_flag, AT(markdown), "A table for a pull request" },
+	{ "output", 'o', "FILE", assay_option_text, AT(out),
+	  "Write to this file, in the format of its ending: .text, .json, .markdown, .csv" },
+	{ 0 },
+};
+static const struct assay_command_line line = {
+	.usage = "BASE HEAD\n--by variant [RUN]",
+	.doc = "Hold stored results against each other: for each case the speed-up with its 95 % interval, metrics and "
+	       "counts beside it, and the number that explains the change, where one does. A side is the number of a "
+	       "run, 'last', or a baseline that 'assay baseline save' made. Nothing is measured: a stored series "
+	       "measures the machine as much as the code, and 'assay compare' tells them apart. Times of two machines "
+	       "are INCOMPARABLE; where no case can be compared, the exit status is 5.\v"
+	       "examples:\n"
+	       "  assay diff main last\n"
+	       "  assay diff --by variant --base avx2 --only 'matmul.*'\n"
+	       "  assay diff 3 4 --metric exact_instructions -o diff.csv",
+	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
+	.argument = set_argument,
+	.check = check,
+};
+
+static int put(const struct diff_args *a, const struct assay_report *r, struct assay_err *err)
+{
+	const char *format = a->s.json ? "json" : a->csv ? "csv" : a->markdown ? "markdown" : NULL;
+	struct assay_emit_style style = assay_cli_style();
+	struct assay_text out = { 0 };
+	int rc;
+
+	style.verbose = a->s.verbose;
+	if (a->out)
+		return assay_hint_user_path(assay_emit_file(r, format, a->out, err), err);
+	rc = assay_emit(r, format ? format : "text", &style, &out, err);
+	if (!rc)
+		assay_cli_put(&out);
+	assay_text_release(&out);
+	return rc;
+}
+
+static int diff(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	struct diff_args *a = args;
+	struct assay_diff d;
+	bool any = false;
+	int rc;
+
+	(void)w;
+	a->q.db = a->s.r.db;
+	rc = assay_diff_make(&a->q, &d, err);
+	for (size_t i = 0; i < d.n_cases; i++)
+		any |= assay_diff_compared(&d.cases[i]);
+	if (!rc)
+		rc = put(a, &(struct assay_report){ .kind = ASSAY_REPORT_DIFF, .diff = { &d, a->q.metric } }, err);
+	if (!rc && !any)
+		*status = ASSAY_EXIT_INCOMPARABLE;
+	assay_diff_release(&d);
+	return rc;
+}
+
+int assay_cmd_diff(int argc, char **argv)
+{
+	struct diff_args a = { 0 };
+
+	return assay_command(&line, argc, argv, &a, diff);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay export: a stored run, or the verdicts of a comparison, as a file for other programs. */
+#include <string.h>
+
+#include "base/conf.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "drive/compare.h"
+#include "drive/stored_results.h"
+
+struct export_args {
+	struct assay_settings s;
+	const char *format, *number, *only, *out;
+	int64_t id; /* 0: the newest */
+	bool comparison, samples;
+};
+
+static const char *const formats[] = { "csv", "json", "jsonl", "junit", "markdown", "openmetrics" };
+#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static int set_format(struct export_args *a, const char *arg, struct assay_err *err)
+{
+	char hint[256];
+
+	for (size_t i = 0; i < N_FORMATS; i++)
+		if (!strcmp(formats[i], arg))
+			a->format = formats[i];
+	return a->format ? 0
+			 : assay_err_set(err, ASSAY_EUSAGE, "unknown format '%s'%s", arg,
+					 assay_conf_hint(arg, formats, N_FORMATS, hint, sizeof(hint)));
+}
+
+static int set_argument(void *args, const char *arg, struct assay_err *err)
+{
+	struct export_args *a = args;
+	const char *kind;
+
+	if (!a->format)
+		return set_format(a, arg, err);
+	if (a->number)
+		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': export takes one run or comparison",
+				     arg);
+	if (!a->comparison && (!strcmp(arg, "comparison") || !strcmp(arg, "comparisons"))) {
+		a->comparison = true;
+		return 0;
+	}
+	kind = a->comparison ? "comparison" : "run";
+	a->number = arg;
+	return assay_parse_id(arg, kind, kind, &a->id, err);
+}
+
+static int check(void *args, struct assay_err *err)
+{
+	const struct export_args *a = args;
+	const bool objects = a->format && !strncmp(a->format, "json", 4);
+
+	if (!a->format)
+		return assay_err_set(err, ASSAY_EUSAGE, "no format given: assay export csv -o FILE");
+	if (a->out && !a->out[0])
+		return assay_err_set(err, ASSAY_EUSAGE, "--output is '', expected the path of a file");
+	if (a->only && !a->only[0])
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "bad --only '': expected a part of a key or a glob, such as 'matmul.*'");
+	if (a->samples && (!objects || a->comparison))
+		return assay_err_set(err, ASSAY_EUSAGE, "--samples is for runs as json and jsonl alone: drop it");
+	if (a->only && a->comparison)
+		return assay_err_set(err, ASSAY_EUSAGE, "--only is for runs alone: drop it");
+	return 0;
+}
+
+#define AT(member) offsetof(struct export_args, member)
+
+static const struct assay_option options[] = {
+	{ "output", 'o', "FILE", assay_option_text, AT(out),
+	  "Write this file, which is replaced when the new one is complete (default: standard output)" },
+	{ "only", 0, "GLOB", assay_option_text, AT(only), "Only the cases of the run whose key matches" },
+	{ "samples", 0, NULL, assay_option_flag, AT(samples), "With the raw samples (json, jsonl)" },
+	{ 0 },
+};
+static const struct assay_command_line line = {
+	.usage = "FORMAT [RUN]\nFORMAT comparison [COMPARISON]",
+	.doc = "Write a stored run, or the verdicts of a comparison, for other programs. RUN and COMPARISON are "
+	       "numbers, or last (default). FORMAT is one of these:\n"
+	       "\n"
+	       "  csv          a row a case or verdict; RFC 4180\n"
+	       "  json         all that is known, as 'assay show --json'\n"
+	       "  jsonl        an object a line, a case or verdict each\n"
+	       "  junit        a test case for each; of a run its status, of a comparison its verdict\n"
+	       "  markdown     a table, for a comment or a page\n"
+	       "  openmetrics  for Prometheus' text-file collector; of a run times, metrics and counts, of a "
+	       "comparison verdicts and changes\v"
+	       "examples:\n"
+	       "  assay export csv -o last.csv\n"
+	       "  assay export openmetrics -o /var/lib/prometheus/node-exporter/assay.prom\n"
+	       "  assay export markdown comparison 3",
+	.tables = { { assay_options_store, 0 }, { options, 0 } },
+	.argument = set_argument,
+	.check = check,
+};
+
+static int write_report(const struct export_args *a, const struct assay_report *r, struct assay_err *err)
+{
+	struct assay_text out = { 0 };
+	int rc;
+
+	if (a->out)
+		return assay_hint_user_path(assay_emit_file(r, a->format, a->out, err), err);
+	rc = assay_emit(r, a->format, NULL, &out, err);
+	if (!rc)
+		assay_cli_put(&out);
+	assay_text_release(&out);
+	return rc;
+}
+
+static int export_run(const struct export_args *a, struct assay_err *err)
+{
+	struct assay_run run;
+	int rc = assay_stored_run(a->s.r.db, a->id, a->only, &run, err);
+
+	if (!rc)
+		rc = write_report(a,
+				  &(struct assay_report){ .kind = ASSAY_REPORT_RUN,
+							  .run = { .run = &run, .samples = a->samples } },
+				  err);
+	assay_run_release(&run);
+	return rc;
+}
+
+static int export_comparison(const struct export_args *a, struct assay_watcher *w, struct assay_err *err)
+{
+	const struct assay_replay_request q = { .db = a->s.r.db, .id = a->id };
+	struct assay_compare_outcome out = { 0 };
+	int rc = assay_compare_replay(&q, &w->watch, &out, err);
+
+	if (!rc)
+		rc = write_report(
+			a, &(struct assay_report){ .kind = ASSAY_REPORT_GATE, .gate = { .gate = &out.report } }, err);
+	assay_compare_outcome_release(&out);
+	return rc;
+}
+
+static int export_one(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	const struct export_args *a = args;
+
+	(void)status;
+	return a->comparison ? export_comparison(a, w, err) : export_run(a, err);
+}
+
+int assay_cmd_export(int argc, char **argv)
+{
+	struct export_args a = { 0 };
+
+	return assay_command(&line, argc, argv, &a, export_one);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay profile: where the time of a case or of any program goes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "drive/profiling.h"
+
+struct profile_args {
+	struct assay_settings s;
+	struct assay_profile_request q;
+	const char *out;
+	bool lines;
+};
+
+static int set_argument(void *args, const char *arg, struct assay_err *err)
+{
+	struct profile_args *a = args;
+
+	if (!a->q.kind) {
+		a->q.kind = arg;
+		return assay_profile_kind_check(arg, err);
+	}
+	if (a->q.key)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unexpected argument '%s': profile takes one case, or '-- COMMAND...'", arg);
+	if (!arg[0])
+		return assay_err_set(err, ASSAY_EUSAGE, "bad case '': expected a key, or a glob or part that one has");
+	a->q.key = arg;
+	return 0;
+}
+
+static int set_rate(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	uint64_t v;
+	int rc = assay_parse_u64(arg, name, 1, ASSAY_PROFILE_MOST_HZ, &v, err);
+
+	if (!rc)
+		*(unsigned *)to = (unsigned)v;
+	return rc;
+}
+
+static int check(void *args, struct assay_err *err)
+{
+	const struct profile_args *a = args;
+
+	if (!a->q.kind)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "nothing to profile: expected 'profile cpu CASE' or 'profile cpu -- COMMAND...'");
+	if (a->q.key && a->q.command)
+		return assay_err_set(err, ASSAY_EUSAGE, "a case and a command exclude each other: profile one of them");
+	if (!a->q.key && (!a->q.command || !a->q.command[0]))
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"no case or command given: 'assay profile %s CASE' or 'assay profile %s -- COMMAND...'",
+			a->q.kind, a->q.kind);
+	return 0;
+}
+
+#define AT(member) offsetof(struct profile_args, member)
+
+static const struct assay_option options[] = {
+	{ "rate", 0, "HZ", set_rate, AT(q.rate_hz),
+	  "Samples a second of each thread's CPU time, to 10000 (default 997)" },
+	{ "for", 0, "TIME", assay_option_duration, AT(q.for_ns),
+	  "Sample for so long: timed iterations of a case (default 5s), or the start of a program (default: all of "
+	  "it)" },
+	{ "output", 'o', "FILE", assay_option_text, AT(out),
+	  "Also write FILE: .svg is a flame graph, .folded its stacks as text for other viewers, .json what --json "
+	  "prints" },
+	{ "suite", 's', "NAME", assay_option_text, AT(s.r.suite),
+	  "Suite that has the case (default " ASSAY_DEFAULT_SUITE ")" },
+	{ "lines", 0, NULL, assay_option_flag, AT(lines), "Also show the lines and instructions that take most" },
+	{ 0 },
+};
+static const struct assay_command_line line = {
+	.usage = "cpu CASE\ncpu -- COMMAND...",
+	.doc = "Sample what the threads of a case, or of any program, execute, with all their callers, and show the "
+	       "functions that take most. Stacks are unwound while it runs, by the tables that compilers write; "
+	       "nothing is compiled in another way and nothing is written meanwhile. CASE is a key of the suite, or a "
+	       "glob or part that one of its cases has.\v"
+	       "examples:\n"
+	       "  assay profile cpu quantize.q8_0/avx2/n=1048576/t=1/warm -o p.svg\n"
+	       "  assay profile cpu --for 10s --lines -- ./server --port 8080",
+	.tables = { { options, 0 },
+		    { assay_options_load, 0 },
+		    { assay_options_place, 0 },
+		    { assay_options_measure, 0 },
+		    { assay_options_output, 0 } },
+	.argument = set_argument,
+	.check = check,
+};
+
+static int profile(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	struct profile_args *a = args;
+	struct assay_profile p;
+	struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p, .lines = a->lines } };
+	int rc;
+
+	w->hold = true;
+	a->q.what = &a->s.r;
+	rc = a->out ? assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err) : 0;
+	if (!rc)
+		rc = assay_profile_take(&a->q, &w->watch, &p, err);
+	else
+		p = (struct assay_profile){ 0 };
+	if (!rc && a->out)
+		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
+	if (!rc)
+		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
+	if (rc == ASSAY_EWORKER) {
+		assay_cli_error("%s", err->text);
+		*status = ASSAY_EXIT_NOT_MEASURED;
+		rc = 0;
+	}
+	assay_profile_release(&p);
+	return rc;
+}
+
+/* What follows "--" is a command of another program, whose options are its own. */
+int assay_cmd_profile(int argc, char **argv)
+{
+	struct profile_args a = { .out = NULL };
+
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--")) {
+			a.q.command = (const char *const *)&argv[i + 1];
+			argc = i;
+		}
+	return assay_command(&line, argc, argv, &a, profile);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay report: a stored run or comparison as one HTML file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "drive/result_page.h"
+
+struct report_args {
+	struct assay_settings s;
+	struct assay_page_request q;
+	const char *number, *out;
+};
+
+/* Words of either kind, as 'assay show' knows them, too. */
+static const struct {
+	const char *word;
+	enum assay_page_of of;
+} kinds[] = {
+	{ "run", ASSAY_PAGE_OF_RUN },
+	{ "comparison", ASSAY_PAGE_OF_COMPARISON },
+	{ "comparisons", ASSAY_PAGE_OF_COMPARISON },
+};
+
+static int set_argument(void *args, const char *arg, struct assay_err *err)
+{
+	struct report_args *a = args;
+	const char *kind;
+
+	if (a->number)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unexpected argument '%s': report takes one run or comparison, and -o FILE.html",
+				     arg);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && a->q.of == ASSAY_PAGE_OF_NEWEST; i++)
+		if (!strcmp(arg, kinds[i].word)) {
+			a->q.of = kinds[i].of;
+			return 0;
+		}
+	a->number = arg;
+	/* 'last' alone is whichever is later */
+	if (a->q.of == ASSAY_PAGE_OF_NEWEST && strcmp(arg, "last"))
+		a->q.of = ASSAY_PAGE_OF_RUN;
+	kind = a->q.of == ASSAY_PAGE_OF_COMPARISON ? "comparison" : "run";
+	return assay_parse_id(arg, kind, kind, &a->q.id, err);
+}
+
+static int check(void *args, struct assay_err *err)
+{
+	const struct report_args *a = args;
+
+	if (!a->out || !a->out[0])
+		return assay_err_set(err, ASSAY_EUSAGE, "no output given: name one with -o FILE.html");
+	return 0;
+}
+
+static const struct assay_option options[] = {
+	{ "output", 'o', "FILE.html", assay_option_text, offsetof(struct report_args, out),
+	  "The page; one that is there is replaced when the new one is complete" },
+	{ 0 },
+};
+static const struct assay_command_line line = {
+	.usage = "-o FILE.html\nRUN -o FILE.html\ncomparison COMPARISON -o FILE.html",
+	.doc = "Write one HTML file that shows a stored run or comparison: the verdict, what to do next, a table of "
+	       "its cases to filter and sort, and for each case its samples, counters, past and the command that "
+	       "repeats it. The file needs no network and no other file. RUN and COMPARISON are numbers or 'last'; "
+	       "without one it is the newest run or comparison, whichever is later.\v"
+	       "examples:\n"
+	       "  assay report -o report.html\n"
+	       "  assay report comparison 3 -o comparison.html",
+	.tables = { { assay_options_store, 0 }, { options, 0 } },
+	.argument = set_argument,
+	.check = check,
+};
+
+static int write_page(const struct report_args *a, const struct assay_result_page *p, struct assay_err *err)
+{
+	const struct assay_stored_comparison *c = &p->comparison;
+	const struct assay_report_comparison comparison = { .cmp = &c->cmp,
+							    .readings = c->readings,
+							    .verdict = c->verdict };
+	const struct assay_report r = { .kind = ASSAY_REPORT_PAGE,
+					.page = { .run = p->of_run ? &p->run : NULL,
+						  .comparison = p->of_run ? NULL : &comparison,
+						  .gate = p->judged ? &p->gate : NULL,
+						  .notes = &p->notes,
+						  .next = p->next.s,
+						  .repeat = p->repeat.s,
+						  .past = p->past,
+						  .n_past = p->n_past,
+						  .bottlenecks = p->bottlenecks,
+						  .n_bottlenecks = p->n_bottlenecks } };
+
+	return assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
+}
+
+static int report(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	struct report_args *a = args;
+	struct assay_result_page p;
+	int rc;
+
+	(void)w;
+	(void)status;
+	a->q.db = a->s.r.db;
+	rc = assay_result_page(&a->q, &p, err);
+	if (!rc)
+		rc = write_page(a, &p, err);
+	if (!rc && p.of_run)
+		printf("run %" PRId64 " (%zu case%s) is in %s\n", p.run.id, p.run.n_results,
+		       p.run.n_results == 1 ? "" : "s", a->out);
+	else if (!rc)
+		printf("comparison %" PRId64 " (%s against %s) is in %s\n", p.comparison.cmp.id, p.comparison.cmp.head,
+		       p.comparison.cmp.base, a->out);
+	assay_result_page_release(&p);
+	return rc;
+}
+
+int assay_cmd_report(int argc, char **argv)
+{
+	struct report_args a = { 0 };
+
+	return assay_command(&line, argc, argv, &a, report);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done to a database as a whole: merged, pruned, checked, carried elsewhere as text. */
+#ifndef ASSAY_DRIVE_DATABASE_H
+#define ASSAY_DRIVE_DATABASE_H
+
+#include "drive/watch.h"
+#include "model/database_report.h"
+#include "store/store_merge.h"
+
+/*
+ * In all of these @out is filled, also in part when there is an error; release it in either case. Strings are borrowed,
+ * also by @out.
+ */
+
+/* Add what @others hold, each in one transaction. ASSAY_EUSAGE for @db itself among them. */
+int assay_database_merge(const char *db, const struct assay_strings *others, const struct assay_watch *w,
+			 struct assay_database_report *out, struct assay_err *err);
+
+/* Something says what may go; where number and time do, runs go that both let go. */
+struct assay_prune_request {
+	const char *db;
+	size_t keep_runs;  /* the newest of each suite on each machine stay; 0: nothing is said */
+	uint64_t older_ns; /* unix time: what began later stays; 0: nothing is said */
+	unsigned days;     /* in place of it, so many days ago; 0: not */
+	bool dry;
+};
+/*
+ * Remove old runs. Those that are needed stay: of baselines, on both sides of a change of a case's level, the newest of
+ * each suite and machine, and what was begun within a day and did not end. Of comparisons only such go that did not
+ * end and began before older_ns.
+ */
+int assay_database_prune(const struct assay_prune_request *q, const struct assay_watch *w,
+			 struct assay_database_report *out, struct assay_err *err);
+
+/* What is wrong is in out->faults, and no error. */
+int assay_database_check(const char *db, const struct assay_watch *w, struct assay_database_report *out,
+			 struct assay_err *err);
+
+struct assay_export_request {
+	const char *db, *path;
+	struct assay_store_selection select;
+	bool newest; /* the newest run, in place of select.run */
+};
+/* Write what is selected to the path as text; the file is complete or not there. */
+int assay_database_export(const struct assay_export_request *q, const struct assay_watch *w,
+			  struct assay_database_report *out, struct assay_err *err);
+/* Merge what such a file holds. ASSAY_EUSAGE names the line that makes no sense; nothing is added then. */
+int assay_database_import(const char *db, const char *path, const struct assay_watch *w,
+			  struct assay_database_report *out, struct assay_err *err);
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each case is counted by a process of its own (base/lanes.h), on CPUs that no other has. */
+#include "drive/exact_schedule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lanes.h"
+#include "base/monotonic.h"
+#include "base/process_kin.h"
+#include "drive/exact_packet.h"
+#include "drive/exact_size.h"
+#include "model/quantity.h"
+
+/* What a case takes, as long as none has ended: for the bar. */
+#define COUNT_NS 1e9
+/* Cases without time that are named. */
+#define NAMED 3
+
+/* Records of a task. */
+enum { TOLD_CASE, TOLD_STEPS, TOLD_PART };
+
+struct task {
+	const struct assay_case *c;
+	const struct assay_case_facts *facts;
+	size_t of;                           /* in the plan */
+	bool smaller;                        /* stands for that one */
+	unsigned rank;                       /* the lowest come first */
+	bool begun, running, done, replaced; /* replaced: by smaller ones, for want of time */
+	double part;                         /* of it, while it runs */
+	uint64_t begun_ns;
+	struct assay_exact_case result;
+	enum assay_exact_end end;
+	int cpus[ASSAY_LANES_MOST];
+};
+
+struct schedule {
+	const struct assay_exact_schedule *s;
+	struct assay_exact_options options;
+	struct task *tasks; /* room for all smaller ones */
+	size_t n, n_done;
+	int cpus[ASSAY_LANES_MOST];
+	bool busy[ASSAY_LANES_MOST];
+	size_t n_cpus;
+	uint64_t least_ns; /* that a case has taken so far; 0: none was counted */
+};
+
+/* ---- in the process of a task ---- */
+
+struct telling {
+	const struct assay_lane *lane;
+};
+
+static void tell_parent(void *arg, const struct assay_event *e)
+{
+	const struct telling *t = arg;
+
+	if (e->kind == ASSAY_EVENT_STEPS)
+		assay_lane_tell(t->lane, TOLD_STEPS, e->text, strlen(e->text) + 1);
+	else if (e->kind == ASSAY_EVENT_PART)
+		assay_lane_tell(t->lane, TOLD_PART, &e->done_frac, sizeof(e->done_frac));
+}
+
+static int tell_case(const struct assay_lane *lane, const struct assay_exact_case *c, enum assay_exact_end end,
+		     struct assay_err *err)
+{
+	struct assay_text t = { 0 };
+	int rc = 0;
+
+	assay_exact_pack(c, end, &t);
+	if (t.failed)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the counts of '%s'", c->key);
+	else if (!assay_lane_tell(lane, TOLD_CASE, t.s, t.len))
+		rc = assay_err_set(err, ASSAY_EIO, "cannot hand on the counts of '%s'", c->key);
+	assay_text_release(&t);
+	return rc;
+}
+
+static int work(void *arg, size_t i, const struct assay_lane *lane, struct assay_err *err)
+{
+	const struct schedule *k = arg;
+	struct task *t = &k->tasks[i];
+	struct telling telling = { lane };
+	struct assay_watch watch = { .event = tell_parent, .arg = &telling };
+	struct assay_exact_options o = k->options;
+	struct assay_exact_case c;
+	enum assay_exact_end end;
+	int rc;
+
+	if (t->c->threads <= k->n_cpus) {
+		o.placement.cpus = t->cpus;
+		o.placement.n_cpus = t->c->threads;
+	}
+	o.on_steps = assay_exact_size_tell;
+	o.on_steps_arg = &watch;
+	o.interrupted = assay_lane_stop(lane);
+	rc = assay_measure_exact(t->c, k->s->session->catalog, t->facts, &o, &c, &end, err);
+	return rc ? rc : tell_case(lane, &c, end, err);
+}
+
+/* ---- what tasks told ---- */
+
+static void tell_share(const struct schedule *k)
+{
+	const char *key = "";
+	double done = 0;
+
+	for (size_t i = 0; i < k->n; i++) {
+		done += k->tasks[i].running ? k->tasks[i].part : k->tasks[i].begun;
+		key = k->tasks[i].running ? k->tasks[i].c->key : key;
+	}
+	assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SHARE,
+							     .done_frac = k->n ? done / (double)k->n : 1,
+							     .text = key });
+}
+
+static int heard(void *arg, size_t i, unsigned kind, const char *bytes, size_t n, struct assay_err *err)
+{
+	struct schedule *k = arg;
+	struct task *t = &k->tasks[i];
+
+	if (kind == TOLD_CASE) {
+		t->done = true;
+		return assay_exact_unpack(bytes, n, &t->result, &t->end, err);
+	}
+	if (kind == TOLD_STEPS)
+		assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_STEPS, .text = bytes });
+	else if (n == sizeof(t->part))
+		memcpy(&t->part, bytes, n);
+	tell_share(k);
+	return 0;
+}
+
+/* ---- which one is next ---- */
+
+static bool is_task(const struct schedule *k, const char *key)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (!strcmp(k->tasks[i].c->key, key))
+			return true;
+	return false;
+}
+
+/* The smaller cases of what was not counted, which say so. Those of what cannot run here are skipped like it. */
+static void add_smaller(struct schedule *k, struct task *t)
+{
+	const struct assay_session *s = k->s->session;
+
+	for (size_t i = 0; i < s->plan.n_smaller; i++) {
+		const struct assay_case *c = &s->plan.smaller[i].c;
+
+		if (s->plan.smaller[i].of != t->of)
+			continue;
+		t->replaced = t->end == ASSAY_EXACT_END_LATE;
+		if (!is_task(k, c->key))
+			k->tasks[k->n++] = (struct task){
+				.c = c, .facts = &s->smaller_facts[i], .of = t->of, .smaller = true, .rank = t->rank
+			};
+	}
+}
+
+static bool wants_smaller(const struct task *t)
+{
+	return !t->smaller && (t->end != ASSAY_EXACT_END_OTHER || t->result.skip == ASSAY_EXACT_SKIP_UNABLE);
+}
+
+static void give_cpus_back(struct schedule *k, const struct task *t)
+{
+	for (size_t i = 0; i < k->n_cpus && t->c->threads <= k->n_cpus; i++)
+		for (size_t n = 0; n < t->c->threads; n++)
+			k->busy[i] &= k->cpus[i] != t->cpus[n];
+}
+
+static int ended(void *arg, size_t i, const struct assay_err *why, struct assay_err *err)
+{
+	struct schedule *k = arg;
+	struct task *t = &k->tasks[i];
+	const uint64_t took = assay_monotonic_ns() - t->begun_ns;
+
+	give_cpus_back(k, t);
+	t->running = false;
+	if (t->done && t->result.status == ASSAY_STATUS_OK && (!k->least_ns || took < k->least_ns))
+		k->least_ns = took;
+	if (!t->done && why->code) {
+		*err = *why;
+		return why->code;
+	}
+	if (!t->done)
+		return assay_err_set(err, ASSAY_EINTERNAL, "nothing was told of '%s'", t->c->key);
+	if (wants_smaller(t))
+		add_smaller(k, t);
+	tell_share(k);
+	return 0;
+}
+
+static size_t free_cpus(const struct schedule *k)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->n_cpus; i++)
+		n += !k->busy[i];
+	return n;
+}
+
+/* What asks for more threads than there are CPUs says so itself, when nothing else runs. */
+static bool fits(const struct schedule *k, const struct task *t)
+{
+	const size_t wanted = t->c->threads < k->n_cpus ? t->c->threads : k->n_cpus;
+
+	return wanted <= free_cpus(k);
+}
+
+static void take_cpus(struct schedule *k, struct task *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->n_cpus && n < t->c->threads && t->c->threads <= k->n_cpus; i++) {
+		if (k->busy[i])
+			continue;
+		k->busy[i] = true;
+		t->cpus[n++] = k->cpus[i];
+	}
+}
+
+static void refuse(struct task *t, enum assay_exact_end end, const char *reason)
+{
+	t->begun = t->done = true;
+	t->end = end;
+	t->result = (struct assay_exact_case){ .status = ASSAY_STATUS_SKIPPED, .all_threads = t->c->all_threads };
+	memcpy(t->result.key, t->c->key, sizeof(t->result.key));
+	snprintf(t->result.reason, sizeof(t->result.reason), "%s", reason);
+}
+
+static void refuse_late(const struct schedule *k, struct task *t)
+{
+	char all[32], reason[128];
+
+	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", false, all, sizeof(all));
+	snprintf(reason, sizeof(reason), "the %s for all counts were over before it was its turn", all);
+	refuse(t, ASSAY_EXACT_END_LATE, reason);
+}
+
+/* Of the lowest rank that is left, the first for which there are CPUs: of a higher one only where all have begun. */
+static bool next(void *arg, size_t *task)
+{
+	struct schedule *k = arg;
+	const uint64_t now = assay_monotonic_ns(), deadline = k->options.deadline_ns;
+	const bool late = deadline && now + k->least_ns >= deadline;
+	unsigned rank = UINT32_MAX;
+
+	for (size_t i = 0; i < k->n && late; i++)
+		if (!k->tasks[i].begun)
+			refuse_late(k, &k->tasks[i]);
+	for (size_t i = 0; i < k->n; i++)
+		if (!k->tasks[i].begun && k->tasks[i].rank < rank)
+			rank = k->tasks[i].rank;
+	for (size_t i = 0; i < k->n; i++) {
+		struct task *t = &k->tasks[i];
+
+		if (t->begun || t->rank != rank || !fits(k, t))
+			continue;
+		take_cpus(k, t);
+		t->begun = t->running = true;
+		t->begun_ns = now;
+		*task = i;
+		tell_share(k);
+		return true;
+	}
+	return false;
+}
+
+/* ---- the whole ---- */
+
+/* Is it demanded, or a smaller one of it? */
+static bool is_demanded(const struct assay_exact_schedule *s, size_t of)
+{
+	const struct assay_plan *plan = &s->session->plan;
+	bool demanded = assay_strings_has(s->demanded, plan->cases[of].key);
+
+	for (size_t i = 0; i < plan->n_smaller && !demanded; i++)
+		demanded = plan->smaller[i].of == of && assay_strings_has(s->demanded, plan->smaller[i].c.key);
+	return demanded;
+}
+
+static bool is_first_of_variant(const struct schedule *k, const struct assay_case *c)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (!strcmp(k->tasks[i].c->op, c->op) && !strcmp(k->tasks[i].c->variant, c->variant))
+			return false;
+	return true;
+}
+
+/* What cannot run here says so itself. */
+static bool cannot_run(const struct assay_case *c, const struct assay_case_facts *facts)
+{
+	return c->skip_reason[0] || facts->failed || !facts->supported;
+}
+
+static void add_tasks(struct schedule *k)
+{
+	const struct assay_session *s = k->s->session;
+
+	for (size_t i = 0; i < k->s->n_cases; i++) {
+		const size_t of = k->s->cases[i];
+		const struct assay_case *c = &s->plan.cases[of];
+
+		k->tasks[k->n] = (struct task){ .c = c,
+						.facts = &s->facts[of],
+						.of = of,
+						.rank = is_demanded(k->s, of)       ? 0
+							: is_first_of_variant(k, c) ? 1
+										    : 2 };
+		k->n++;
+		if (!assay_exact_size_small(&s->plan, k->s->request, c->key) || cannot_run(c, &s->facts[of]))
+			continue;
+		refuse(&k->tasks[k->n - 1], ASSAY_EXACT_END_TOO_LONG, ASSAY_EXACT_SMALL);
+		add_smaller(k, &k->tasks[k->n - 1]);
+	}
+}
+
+static int take_all_cpus(struct schedule *k, struct assay_err *err)
+{
+	const struct assay_exact_options *o = k->s->options;
+	size_t most = assay_placement_max(o->topology, &o->placement);
+
+	k->n_cpus = most < ASSAY_LANES_MOST ? most : ASSAY_LANES_MOST;
+	return assay_placement_pick(o->topology, &o->placement, k->n_cpus, k->cpus, err);
+}
+
+/* What there was no time for at all has no smaller ones either. */
+static void name_smaller(const struct schedule *k, struct task *t)
+{
+	if (!t->smaller && (t->end == ASSAY_EXACT_END_TOO_LONG || t->replaced))
+		assay_exact_size_name_smaller(&k->s->session->plan, t->c->key, &t->result);
+}
+
+/* In the order of the plan, which is not that of time. */
+static void hand_over(struct schedule *k, struct assay_exact_run *out)
+{
+	for (size_t i = 0; i < k->s->n_cases; i++)
+		for (size_t n = 0; n < k->n; n++) {
+			struct task *t = &k->tasks[n];
+
+			if (t->of != k->s->cases[i] || !t->done)
+				continue;
+			name_smaller(k, t);
+			out->cases[out->n_cases++] = t->result;
+			t->result = (struct assay_exact_case){ .key = "" };
+		}
+}
+
+/* Never silently. */
+static void warn_late(const struct schedule *k)
+{
+	struct assay_text names = { 0 };
+	size_t late = 0;
+	char all[32];
+
+	for (size_t i = 0; i < k->n; i++) {
+		const struct task *t = &k->tasks[i];
+
+		if (t->end != ASSAY_EXACT_END_LATE)
+			continue;
+		if (late++ < NAMED)
+			assay_text_addf(&names, "%s '%s'", late > 1 ? "," : "", t->c->key);
+	}
+	if (late > NAMED)
+		assay_text_addf(&names, " and %zu more", late - NAMED);
+	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", false, all, sizeof(all));
+	if (late)
+		assay_watch_warn(k->s->watch,
+				 "no time for exact counts of %zu case%s within %s:%s; --exact-budget sets it", late,
+				 late == 1 ? "" : "s", all, names.s ? names.s : "");
+	assay_text_release(&names);
+}
+
+static void signalled(void *arg, pid_t sender)
+{
+	const struct schedule *k = arg;
+
+	assay_watch_warn(k->s->watch, ASSAY_PROCESS_KIN_SIGNAL, (int)sender);
+}
+
+/* Said before it is paid. */
+static void tell_cost(const struct schedule *k)
+{
+	const double all_ns = COUNT_NS * (double)k->n / (double)k->n_cpus;
+	char text[160], most[32];
+
+	assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = all_ns });
+	if (!k->s->budget_ns || all_ns < (double)k->s->budget_ns / 2)
+		return;
+	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", false, most, sizeof(most));
+	snprintf(text, sizeof(text), "exact counts of %zu cases, %zu at a time, in %s at most", k->n, k->n_cpus, most);
+	assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_STEPS, .text = text });
+}
+
+int assay_exact_schedule_run(const struct assay_exact_schedule *s, struct assay_exact_run *out, struct assay_err *err)
+{
+	const size_t most = s->n_cases + s->session->plan.n_smaller + 1;
+	struct schedule k = { .s = s, .options = *s->options };
+	const struct assay_lanes lanes = { .arg = &k,
+					   .next = next,
+					   .work = work,
+					   .heard = heard,
+					   .ended = ended,
+					   .signalled = signalled,
+					   .interrupted = s->watch->interrupted };
+	int rc;
+
+	k.tasks = calloc(most, sizeof(*k.tasks));
+	out->cases = calloc(most, sizeof(*out->cases));
+	if (!k.tasks || !out->cases) {
+		free(k.tasks);
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	}
+	add_tasks(&k);
+	rc = take_all_cpus(&k, err);
+	if (!rc) {
+		tell_cost(&k);
+		k.options.deadline_ns = s->budget_ns ? assay_monotonic_ns() + s->budget_ns : 0;
+		rc = assay_lanes_run(&lanes, err);
+		assay_watch_tell(s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+		hand_over(&k, out);
+		warn_late(&k);
+	}
+	free(k.tasks);
+	return rc;
+}

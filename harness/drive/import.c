@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A file of another tool into the database. It is read three times, a piece at a time: its beginning for the format,
+ * all of it for the digest and what is said of the whole, and all of it again for the benchmarks. What comes through a
+ * pipe is put into a temporary file first.
+ */
+#include "drive/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/conf.h"
+#include "drive/importing.h"
+#include "store/store.h"
+
+static const struct assay_import_format *const formats[] = {
+	&assay_import_google_benchmark,
+	&assay_import_llama_bench,
+	&assay_import_hyperfine,
+	&assay_import_pyperf,
+};
+#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+const char *const assay_import_formats[] = { "auto", "google-benchmark", "llama-bench", "hyperfine", "pyperf" };
+const size_t assay_n_import_formats = sizeof(assay_import_formats) / sizeof(assay_import_formats[0]);
+
+/* What storing takes, for the time that is left. */
+#define NS_PER_BYTE 60
+
+/* ---- the file ---- */
+
+/* What is read, and the digest of what was. */
+struct source {
+	const struct assay_watch *w;
+	const char *path; /* for messages */
+	FILE *spool;      /* of a pipe */
+	int fd;
+	struct assay_hasher *hasher; /* NULL: no digest is taken */
+	uint64_t size, at;           /* of the pass that stores: all bytes, and those that were read; else size is 0 */
+};
+
+static int cannot_read(const struct source *s, const char *why, struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_EUSAGE, "cannot read '%.250s': %s", s->path, why);
+}
+
+static ssize_t read_some(void *arg, char *buf, size_t size, struct assay_err *err)
+{
+	struct source *s = arg;
+	ssize_t n;
+
+	if (assay_watch_check(s->w, err))
+		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted: nothing of '%.250s' was stored", s->path);
+	if (s->size)
+		assay_watch_tell(s->w, &(struct assay_event){ .kind = ASSAY_EVENT_SHARE,
+							      .done_frac = (double)s->at / (double)s->size,
+							      .text = "importing" });
+	do
+		n = read(s->fd, buf, size);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return cannot_read(s, strerror(errno), err);
+	if (s->hasher)
+		assay_hasher_add(s->hasher, buf, (size_t)n);
+	s->at += (uint64_t)n;
+	return n;
+}
+
+/* All that a pipe gives, in a file that nobody else sees. */
+static int spool(struct source *s, struct assay_err *err)
+{
+	char buf[1 << 16];
+	ssize_t n;
+
+	s->spool = tmpfile();
+	if (!s->spool)
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot keep what comes through the pipe: %s", strerror(errno));
+	while ((n = read_some(s, buf, sizeof(buf), err)) > 0)
+		if (fwrite(buf, 1, (size_t)n, s->spool) != (size_t)n)
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot keep what comes through the pipe: %s",
+					     strerror(errno));
+	if (n < 0)
+		return (int)n;
+	if (fflush(s->spool))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot keep what comes through the pipe: %s", strerror(errno));
+	s->fd = fileno(s->spool);
+	return 0;
+}
+
+static int open_source(struct source *s, const char *path, struct assay_err *err)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-")) {
+		s->path = "standard input";
+		s->fd = STDIN_FILENO;
+		return spool(s, err);
+	}
+	s->path = path;
+	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (s->fd < 0 || fstat(s->fd, &st))
+		return cannot_read(s, strerror(errno), err);
+	if (S_ISDIR(st.st_mode))
+		return cannot_read(s, strerror(EISDIR), err);
+	if (!S_ISREG(st.st_mode))
+		return cannot_read(s, "it is no regular file; '-' reads standard input", err);
+	return 0;
+}
+
+static void close_source(struct source *s)
+{
+	if (s->spool)
+		fclose(s->spool);
+	else if (s->fd > STDERR_FILENO)
+		close(s->fd);
+}
+
+/* ---- the format ---- */
+
+/* By the members of the first object, before all of it was read. */
+static const struct assay_import_format *recognise_object(struct assay_json *j)
+{
+	const struct assay_import_format *found = NULL;
+
+	assay_json_enter(j, ASSAY_JSON_OBJECT);
+	while (!found && assay_json_next(j)) {
+		if (assay_json_is(j, "context"))
+			found = &assay_import_google_benchmark;
+		else if (assay_json_is(j, "results"))
+			found = &assay_import_hyperfine;
+		else if (assay_json_is(j, "build_commit") || assay_json_is(j, "n_prompt") || assay_json_is(j, "avg_ts"))
+			found = &assay_import_llama_bench;
+		else if (assay_json_is(j, "benchmarks") && assay_json_peek(j) == ASSAY_JSON_ARRAY) {
+			/* both that call it so have objects in it */
+			assay_json_enter(j, ASSAY_JSON_ARRAY);
+			if (assay_json_next(j) && assay_json_peek(j) == ASSAY_JSON_OBJECT)
+				assay_json_enter(j, ASSAY_JSON_OBJECT);
+			while (!found && assay_json_next(j)) {
+				found = assay_json_is(j, "runs") || assay_json_is(j, "metadata") ? &assay_import_pyperf
+					: assay_json_is(j, "name") ? &assay_import_google_benchmark
+								   : NULL;
+				if (!found)
+					assay_json_skip(j);
+			}
+		} else
+			assay_json_skip(j);
+	}
+	return found;
+}
+
+static const struct assay_import_format *recognise(struct assay_json *j)
+{
+	const struct assay_import_format *found = NULL;
+
+	if (assay_json_peek(j) == ASSAY_JSON_ARRAY) {
+		assay_json_enter(j, ASSAY_JSON_ARRAY);
+		if (assay_json_next(j))
+			found = recognise_object(j);
+	} else {
+		found = recognise_object(j);
+	}
+	if (!found)
+		assay_json_fail(j, "this is none of the formats that are known: google-benchmark, llama-bench, "
+				   "hyperfine, pyperf");
+	return found;
+}
+
+static int find_format(const char *name, const struct assay_import_format **out, struct assay_err *err)
+{
+	char hint[256];
+
+	*out = NULL;
+	for (size_t i = 0; i < N_FORMATS; i++)
+		if (!strcmp(formats[i]->name, name))
+			*out = formats[i];
+	if (*out || !strcmp(name, "auto"))
+		return 0;
+	return assay_err_set(err, ASSAY_EUSAGE, "unknown format '%s'%s", name,
+			     assay_conf_hint(name, assay_import_formats, assay_n_import_formats, hint, sizeof(hint)));
+}
+
+/* ---- the passes ---- */
+
+/* A reader at the beginning of @s. It is large, so it lies on the heap. */
+static struct assay_json *begin(struct source *s, bool digest, struct assay_err *err)
+{
+	struct assay_json *j = calloc(1, sizeof(*j));
+
+	if (!j) {
+		assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		return NULL;
+	}
+	*j = (struct assay_json){ .path = s->path, .source = read_some, .arg = s, .err = err };
+	s->hasher = NULL;
+	if (lseek(s->fd, 0, SEEK_SET))
+		j->rc = cannot_read(s, strerror(errno), err);
+	if (digest && !(s->hasher = assay_hasher_new()))
+		j->rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	return j;
+}
+
+/* The result of a pass, and the digest of what was read; all of it where nothing failed. */
+static int end(struct assay_json *j, struct source *s, struct assay_digest *digest)
+{
+	int rc = j->rc;
+
+	if (s->hasher)
+		*digest = assay_hasher_finish(s->hasher);
+	s->hasher = NULL;
+	assay_json_release(j);
+	free(j);
+	return rc;
+}
+
+static int detect(struct source *s, const struct assay_import_format **format, struct assay_err *err)
+{
+	struct assay_json *j = begin(s, false, err);
+
+	if (!j)
+		return ASSAY_ENOMEM;
+	if (!j->rc)
+		*format = recognise(j);
+	return end(j, s, NULL);
+}
+
+static int read_head(struct assay_importing *im, struct source *s, const struct assay_import_format *f)
+{
+	struct assay_digest digest = { "" };
+	int rc;
+
+	im->j = begin(s, true, im->err);
+	if (!im->j)
+		return ASSAY_ENOMEM;
+	assay_importing_machine(im, "");
+	assay_importing_commit(im, "");
+	if (!im->j->rc)
+		f->head(im);
+	if (!im->j->rc && assay_json_peek(im->j) != ASSAY_JSON_END)
+		assay_json_fail(im->j, "something follows behind the end of the results");
+	rc = end(im->j, s, &digest);
+	im->j = NULL;
+	memcpy(im->run.imported.digest, digest.hex, sizeof(digest.hex));
+	return rc;
+}
+
+/* How far it is shows from here on. */
+static void begin_span(struct source *s)
+{
+	struct stat st;
+
+	s->at = 0;
+	s->size = fstat(s->fd, &st) ? 0 : (uint64_t)st.st_size;
+	assay_watch_tell(
+		s->w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = NS_PER_BYTE * (double)s->size });
+}
+
+static int read_benchmarks(struct assay_importing *im, struct source *s, const struct assay_import_format *f)
+{
+	struct assay_digest digest = { "" };
+	int rc;
+
+	im->j = begin(s, true, im->err);
+	if (!im->j)
+		return ASSAY_ENOMEM;
+	begin_span(s);
+	if (!im->j->rc)
+		f->benchmarks(im);
+	/* so that all of it was read */
+	if (!im->j->rc)
+		assay_json_peek(im->j);
+	if (!im->j->rc && !im->report->n_runs)
+		assay_json_fail(im->j, "there are no benchmarks in it");
+	assay_importing_end_run(im);
+	rc = end(im->j, s, &digest);
+	im->j = NULL;
+	assay_watch_tell(s->w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	if (!rc && strcmp(digest.hex, im->run.imported.digest))
+		rc = cannot_read(s, "it changed while it was read", im->err);
+	return rc;
+}
+
+/* All of the file in one transaction. */
+static int store_all(struct assay_importing *im, struct source *s, const struct assay_import_format *f)
+{
+	int rc = assay_store_bulk_begin(im->store, im->err);
+
+	if (rc)
+		return rc;
+	rc = assay_store_imported(im->store, im->run.imported.digest, &im->report->already, im->err);
+	if (!rc && !im->report->already)
+		rc = read_benchmarks(im, s, f);
+	return assay_store_bulk_end(im->store, rc, im->err);
+}
+
+static void set_up(struct assay_importing *im, const struct assay_import_format *f)
+{
+	const struct assay_import_request *q = im->q;
+	struct assay_run *run = &im->run;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(run->suite, sizeof(run->suite), "%s", q->suite ? q->suite : f->name);
+	snprintf(run->label, sizeof(run->label), "%s", q->label ? q->label : "");
+	snprintf(run->imported.format, sizeof(run->imported.format), "%s", f->name);
+	snprintf(im->report->format, sizeof(im->report->format), "%s", f->name);
+	run->started_ns = q->started_ns ? q->started_ns : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	run->started_unknown = !q->started_ns;
+}
+
+int assay_import(const struct assay_import_request *q, const struct assay_watch *w, struct assay_import_report *out,
+		 struct assay_err *err)
+{
+	struct assay_importing im = { .q = q, .report = out, .err = err };
+	const struct assay_import_format *f;
+	struct source s = { .w = w, .fd = -1 };
+	int rc = find_format(q->format, &f, err);
+
+	*out = (struct assay_import_report){ 0 };
+	if (!rc)
+		rc = open_source(&s, q->path, err);
+	if (!rc && !f)
+		rc = detect(&s, &f, err);
+	if (!rc) {
+		set_up(&im, f);
+		rc = read_head(&im, &s, f);
+	}
+	memcpy(out->digest, im.run.imported.digest, sizeof(out->digest));
+	if (!rc)
+		rc = assay_store_open(&im.store, q->db, ASSAY_STORE_WRITE, err);
+	if (!rc)
+		rc = store_all(&im, &s, f);
+	assay_store_close(im.store);
+	close_source(&s);
+	assay_name_index_release(&im.keys);
+	assay_run_release(&im.run);
+	return rc;
+}

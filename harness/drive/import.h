@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results of other tools into the database: a file becomes runs, each of its benchmarks a case. */
+#ifndef ASSAY_DRIVE_IMPORT_H
+#define ASSAY_DRIVE_IMPORT_H
+
+#include "drive/import_request.h"
+#include "drive/watch.h"
+#include "model/import_report.h"
+
+/*
+ * All of the file in one transaction. ASSAY_EUSAGE with file, line and place of what is wrong in it, or where the
+ * format is unknown or another. A file whose bytes were imported before changes nothing. Release @out in either case.
+ */
+int assay_import(const struct assay_import_request *q, const struct assay_watch *w, struct assay_import_report *out,
+		 struct assay_err *err);
+
+/* The names of the formats, "auto" among them. */
+extern const char *const assay_import_formats[];
+extern const size_t assay_n_import_formats;
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of profile, one file each, behind the table of profiling.c; and what they share. */
+#ifndef ASSAY_DRIVE_PROFILE_KINDS_H
+#define ASSAY_DRIVE_PROFILE_KINDS_H
+
+#include "drive/profile_request.h"
+#include "drive/session.h"
+#include "drive/watch.h"
+#include "model/profile.h"
+
+int assay_profile_cpu_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			   struct assay_profile *out, struct assay_err *err);
+int assay_profile_cpu_program(const struct assay_profile_request *q, const struct assay_watch *w,
+			      struct assay_profile *out, struct assay_err *err);
+
+/* A session whose plan has @q's case and no other. Close it in either case. ASSAY_EUSAGE names the nearest. */
+int assay_profile_session(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_session *s,
+			  struct assay_err *err);
+/* The command of @q as a shell takes it, into @out->what. */
+void assay_profile_name_command(const struct assay_profile_request *q, struct assay_profile *out);
+
+#endif

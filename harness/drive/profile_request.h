@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which profile is asked for. */
+#ifndef ASSAY_DRIVE_PROFILE_REQUEST_H
+#define ASSAY_DRIVE_PROFILE_REQUEST_H
+
+#include "drive/request.h"
+
+#define ASSAY_PROFILE_FOR_NS  5000000000u
+#define ASSAY_PROFILE_RATE_HZ 997 /* prime: in step with no timer */
+#define ASSAY_PROFILE_MOST_HZ 10000
+
+struct assay_profile_request {
+	const struct assay_request *what;
+	const char *kind;           /* one of those that assay_profile_kind_check() knows */
+	const char *key;            /* of the case: its key, or what selects it alone; NULL: a program */
+	const char *const *command; /* of a program, NULL-terminated */
+	unsigned rate_hz;           /* 0: ASSAY_PROFILE_RATE_HZ */
+	uint64_t for_ns;            /* 0: ASSAY_PROFILE_FOR_NS of a case, and a program to its end */
+};
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all kinds of profile begin with: the one case, or the name of the program. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/code_point.h"
+#include "drive/profile_kinds.h"
+
+/* A key that is written out selects itself, even where others contain it. */
+static int keep_one(struct assay_session *s, const char *key, struct assay_err *err)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < s->plan.n_cases; i++)
+		if (!strcmp(s->plan.cases[i].key, key))
+			at = i;
+	if (s->plan.n_cases > 1 && strcmp(s->plan.cases[at].key, key))
+		return assay_err_set(err, ASSAY_EUSAGE, "'%s' selects %zu cases, such as '%s': name one of them", key,
+				     s->plan.n_cases, s->plan.cases[0].key);
+	s->plan.cases[0] = s->plan.cases[at];
+	s->facts[0] = s->facts[at];
+	s->plan.n_cases = 1;
+	return 0;
+}
+
+int assay_profile_session(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_session *s,
+			  struct assay_err *err)
+{
+	struct assay_request what = *q->what;
+	int rc;
+
+	what.only = (struct assay_strings){ 0 };
+	rc = assay_strings_add(&what.only, q->key, err);
+	if (!rc)
+		rc = assay_session_ready(s, &what, w, err);
+	if (!rc)
+		rc = keep_one(s, q->key, err);
+	assay_strings_release(&what.only);
+	return rc;
+}
+
+void assay_profile_name_command(const struct assay_profile_request *q, struct assay_profile *out)
+{
+	struct assay_text text = { 0 };
+
+	for (size_t i = 0; q->command[i]; i++) {
+		assay_text_add(&text, i ? " " : "");
+		assay_text_add_word(&text, q->command[i]);
+	}
+	snprintf(out->what, sizeof(out->what), "%s", text.s ? text.s : "");
+	assay_printable_line(out->what, sizeof(out->what));
+	assay_text_release(&text);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/profiling.h"
+
+#include <string.h>
+
+#include "drive/profile_kinds.h"
+
+static const struct kind {
+	const char *name;
+	int (*of_case)(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
+		       struct assay_err *err);
+	int (*of_program)(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
+			  struct assay_err *err);
+} kinds[] = {
+	{ "cpu", assay_profile_cpu_case, assay_profile_cpu_program },
+};
+
+static const struct kind *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return NULL;
+}
+
+int assay_profile_kind_check(const char *kind, struct assay_err *err)
+{
+	struct assay_text all = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		assay_text_addf(&all, "%s%s", i ? ", " : "", kinds[i].name);
+	if (!find(kind))
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no kind of profile is called '%s', expected %s", kind,
+				   all.s ? all.s : "");
+	assay_text_release(&all);
+	return rc;
+}
+
+int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
+		       struct assay_err *err)
+{
+	struct assay_profile_request own = *q;
+	const struct kind *k = find(q->kind);
+
+	*out = (struct assay_profile){ 0 };
+	if (!k)
+		return assay_profile_kind_check(q->kind, err);
+	own.rate_hz = q->rate_hz ? q->rate_hz : ASSAY_PROFILE_RATE_HZ;
+	if (q->key && !q->for_ns)
+		own.for_ns = ASSAY_PROFILE_FOR_NS;
+	return q->key ? k->of_case(&own, w, out, err) : k->of_program(&own, w, out, err);
+}

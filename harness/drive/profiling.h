@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile of one case, or of a program, from the request to its stacks. */
+#ifndef ASSAY_DRIVE_PROFILING_H
+#define ASSAY_DRIVE_PROFILING_H
+
+#include "drive/profile_request.h"
+#include "drive/watch.h"
+#include "model/profile.h"
+
+/* Is there such a kind? ASSAY_EUSAGE with those that there are. */
+int assay_profile_kind_check(const char *kind, struct assay_err *err);
+
+/*
+ * Take it into @out, which is released in either case. What only spoils a part of it is a warning. ASSAY_EUSAGE when
+ * there is no such case or program, ASSAY_EUNAVAILABLE when this machine forbids it, ASSAY_EWORKER when the case cannot
+ * be run.
+ */
+int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
+		       struct assay_err *err);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "judge/advice.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Thresholds; each stands in reports/ADVICE.md. */
+#define NEAR_ROOF       0.8  /* of the roof: only less work or more threads help */
+#define HALF_ROOF       0.5  /* from here on the roof is what bounds */
+#define SCALAR_FACTOR   1.25 /* times the slowest peak: no faster than scalar code */
+#define WIDER_FROM      0.5  /* of a narrower peak */
+#define WIDER_TO        1.1
+#define WORTH           1.1 /* a smaller gain is no advice */
+#define THREADS_WORTH   1.25
+#define LEVEL_NEAR      1.2 /* times the bandwidth of the next level */
+#define IMBALANCE_BELOW 0.8
+#define OVERHEAD_FROM   0.1
+#define OVERHEAD_BOUND  0.5
+#define LATENCY_BELOW   1.0 /* instructions in a ns and thread */
+#define STALLED_FROM    0.5
+#define PART_FROM       0.5
+#define FAULT_EVERY_NS  1e4 /* rarer ones cost under a percent or so */
+#define WAIT_EVERY_NS   1e5
+
+static double roof_allows(const struct assay_case_evidence *e)
+{
+	return e->roof_frac > 0 ? fmax(1, 1 / e->roof_frac) : NAN;
+}
+
+static double best_peak(const struct assay_case_evidence *e)
+{
+	return e->n_peaks ? e->peaks[e->n_peaks - 1].ops_per_s : NAN;
+}
+
+/* The expected gain with arithmetic of @ops_per_s: what other shapes reach of the model, and no more than the roof. */
+static double model_gain(const struct assay_case_evidence *e, double ops_per_s)
+{
+	if (!assay_case_evidence_has_model(e) || !(e->reach > 0))
+		return NAN;
+	return fmin(e->ns * e->reach / assay_case_evidence_model_ns(e, ops_per_s), roof_allows(e));
+}
+
+static void say(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(char *buf, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, size, fmt, ap);
+	va_end(ap);
+}
+
+#define EVIDENCE(a, ...) say((a)->evidence, sizeof((a)->evidence), __VA_ARGS__)
+
+/* What instructions narrower than the best would give, and these. */
+static void add_steps(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	for (size_t i = 0; i < e->n_peaks && a->n_steps < ASSAY_ADVICE_STEPS_MAX; i++) {
+		double gain = model_gain(e, e->peaks[i].ops_per_s);
+
+		if (!(gain >= WORTH))
+			continue;
+		say(a->steps[a->n_steps].variant, sizeof(a->steps[0].variant), "%s", e->peaks[i].variant);
+		a->steps[a->n_steps++].gain = gain;
+	}
+}
+
+/* ---- rules: true where the condition holds, and then evidence and gain are filled ---- */
+
+static bool far_from_roof(const struct assay_case_evidence *e)
+{
+	return e->bound != ASSAY_BOUND_NONE && e->roof_frac < NEAR_ROOF && !e->part;
+}
+
+static bool is_scalar(const struct assay_case_evidence *e)
+{
+	return e->n_peaks > 1 && e->ops_per_s <= SCALAR_FACTOR * e->peaks[0].ops_per_s &&
+	       best_peak(e) >= 2 * e->peaks[0].ops_per_s;
+}
+
+/* The peak of narrower instructions that holds it; NULL: none does. */
+static const struct assay_evidence_peak *narrower_peak(const struct assay_case_evidence *e)
+{
+	for (size_t i = 1; i + 1 < e->n_peaks; i++) {
+		double rate = e->peaks[i].ops_per_s;
+
+		if (e->ops_per_s >= WIDER_FROM * rate && e->ops_per_s <= WIDER_TO * rate &&
+		    best_peak(e) >= THREADS_WORTH * rate)
+			return &e->peaks[i];
+	}
+	return NULL;
+}
+
+static bool rule_vector(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	if (!far_from_roof(e) || !is_scalar(e))
+		return false;
+	EVIDENCE(a, "%.3g GOP/s, no more than the %.3g of %s/%s; %s reaches %.3g", e->ops_per_s * 1e-9,
+		 e->peaks[0].ops_per_s * 1e-9, e->peak_op, e->peaks[0].variant, e->peaks[e->n_peaks - 1].variant,
+		 best_peak(e) * 1e-9);
+	a->gain = model_gain(e, best_peak(e));
+	add_steps(e, a);
+	return true;
+}
+
+static bool rule_wider(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	const struct assay_evidence_peak *p = narrower_peak(e);
+
+	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_ARITHMETIC || is_scalar(e) || !p)
+		return false;
+	EVIDENCE(a, "%.0f %% of the peak of %s instructions (%.3g GOP/s); those of %s reach %.3g",
+		 100 * e->ops_per_s / p->ops_per_s, p->variant, p->ops_per_s * 1e-9, e->peaks[e->n_peaks - 1].variant,
+		 best_peak(e) * 1e-9);
+	a->gain = model_gain(e, best_peak(e));
+	add_steps(e, a);
+	return true;
+}
+
+static bool rule_compute(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_ARITHMETIC || is_scalar(e) || narrower_peak(e))
+		return false;
+	EVIDENCE(a, "%.1f %% of %s, the peak of this arithmetic", 100 * e->roof_frac, e->roof_op);
+	a->gain = model_gain(e, best_peak(e));
+	return true;
+}
+
+static bool rule_stream(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_BANDWIDTH || is_scalar(e) || !assay_case_evidence_has_model(e))
+		return false;
+	EVIDENCE(a, "%.3g GB/s, %.1f %% of %s at %s", e->bytes_per_s * 1e-9, 100 * e->roof_frac, e->roof_op,
+		 e->roof_name);
+	a->gain = model_gain(e, best_peak(e));
+	return true;
+}
+
+static bool rule_own_cache(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_BANDWIDTH || is_scalar(e) || assay_case_evidence_has_model(e))
+		return false;
+	EVIDENCE(a, "data lies in %s, which gives %.1f times as much; this run has no peak of the op's arithmetic",
+		 e->roof_name, 1 / e->roof_frac);
+	return true;
+}
+
+static bool rule_level(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	double own, next;
+
+	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_BANDWIDTH || e->level >= ASSAY_LEVEL_DRAM)
+		return false;
+	own = e->bandwidth[e->level];
+	next = e->bandwidth[e->level + 1];
+	if (!(own > 2 * next) || !(e->bytes_per_s <= LEVEL_NEAR * next && e->bytes_per_s * LEVEL_NEAR >= next))
+		return false;
+	EVIDENCE(a, "the data fits %s (%.3g GB/s), but arrives at %.3g GB/s as from %s (%.3g GB/s)",
+		 assay_evidence_level_name(e->level), own * 1e-9, e->bytes_per_s * 1e-9,
+		 assay_evidence_level_name(e->level + 1), next * 1e-9);
+	return true;
+}
+
+static bool rule_threads(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	if (!(e->roof_frac >= NEAR_ROOF) || !(e->threads < e->all_threads) || !(e->more_threads >= THREADS_WORTH))
+		return false;
+	EVIDENCE(a, "%.0f %% of what %u thread%s get%s; %u get %.2f times as much", 100 * e->roof_frac, e->threads,
+		 e->threads == 1 ? "" : "s", e->threads == 1 ? "s" : "", e->all_threads, e->more_threads);
+	a->most = e->more_threads * roof_allows(e);
+	a->gain = fmin(e->more_threads * (e->run_efficiency > 0 ? e->run_efficiency : 1), a->most);
+	return true;
+}
+
+static bool rule_imbalance(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	if (e->threads < 2 || !(e->efficiency < IMBALANCE_BELOW))
+		return false;
+	EVIDENCE(a, "%u threads are %.0f %% efficient, against one thread in this run", e->threads,
+		 100 * e->efficiency);
+	a->gain = fmin(1 / e->efficiency, isnan(a->most) ? INFINITY : a->most);
+	return true;
+}
+
+static bool rule_overhead(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	double share = e->region_ns / e->ns;
+
+	if (!(share >= OVERHEAD_FROM))
+		return false;
+	EVIDENCE(a, "to hand %u thread%s their work takes %.0f ns, %.0f %% of the call", e->threads,
+		 e->threads == 1 ? "" : "s", e->region_ns, 100 * fmin(share, 1));
+	if (share < 1)
+		a->gain = fmin(1 / (1 - share), isnan(a->most) ? INFINITY : a->most);
+	return true;
+}
+
+static bool counted(double n, const char *what, struct assay_advice *a)
+{
+	if (!(n > 0))
+		return false;
+	EVIDENCE(a, "%.3g %s a call", n, what);
+	return true;
+}
+
+static bool rule_allocations(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	return counted(e->allocations, "allocations", a);
+}
+
+static bool rule_faults(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	return e->faults >= e->ns / FAULT_EVERY_NS && counted(e->faults, "page faults", a);
+}
+
+static bool rule_waits(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	return e->waits >= e->ns / WAIT_EVERY_NS && counted(e->waits, "waits in the kernel", a);
+}
+
+static bool rule_fallbacks(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	return counted(e->fallbacks, "fallbacks to a slower path", a);
+}
+
+static bool rule_latency(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	double rate = e->instructions / e->ns / e->threads;
+
+	if (!(e->roof_frac < HALF_ROOF) || !(rate < LATENCY_BELOW))
+		return false;
+	EVIDENCE(a, "%.2f instructions in a ns and thread (%s)", rate, e->instructions_source);
+	return true;
+}
+
+static bool rule_part(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	if (!e->part || !(e->part_frac >= PART_FROM))
+		return false;
+	EVIDENCE(a, "%s is %.0f %%: without it the call would be %.1f times as fast", e->part, 100 * e->part_frac,
+		 1 / (1 - e->part_frac));
+	a->most = fmin(1 / (1 - e->part_frac), isnan(a->most) ? INFINITY : a->most);
+	return true;
+}
+
+/* In the order in which they are told. */
+static const struct {
+	const char *name;
+	bool (*holds)(const struct assay_case_evidence *e, struct assay_advice *a);
+	const char *text;
+} rules[] = {
+	{ "fallbacks", rule_fallbacks, "give the shape a fast path, or pad it to one that has it" },
+	{ "allocations", rule_allocations, "allocate in prepare() and keep the memory" },
+	{ "faults", rule_faults, "touch the memory in prepare(), and keep it" },
+	{ "waits", rule_waits, "let threads spin for short waits, and take system calls out of the call" },
+	{ "overhead", rule_overhead, "do more in a call, or use fewer threads for so little work" },
+	{ "imbalance", rule_imbalance,
+	  "cut the work into equal shares, and let threads share no cache line they write" },
+	{ "part", rule_part, "begin with the longest part; the others bound what it can bring" },
+	{ "vector", rule_vector, "use vector instructions" },
+	{ "wider", rule_wider, "use the wider instructions that this machine has" },
+	{ "compute", rule_compute, "keep more independent sums in registers, and block so that loads are reused" },
+	{ "stream", rule_stream,
+	  "keep more bytes in flight: vector loads, several streams, prefetches; touch each byte once" },
+	{ "own_cache", rule_own_cache, "find what the instructions wait for: count them with --evidence exact" },
+	{ "level", rule_level,
+	  "block the loops so that data is reused while it is near, and let threads not share it" },
+	{ "latency", rule_latency, "break chains of dependent instructions: several sums, loads ahead of their use" },
+	{ "threads", rule_threads, "use more threads" },
+};
+
+static void advise(const struct assay_case_evidence *e, struct assay_bottleneck *out)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && out->n_advice < ASSAY_ADVICE_MAX; i++) {
+		struct assay_advice *a = &out->advice[out->n_advice];
+
+		*a = (struct assay_advice){
+			.rule = rules[i].name, .text = rules[i].text, .gain = NAN, .most = roof_allows(e)
+		};
+		if (!rules[i].holds(e, a) || a->gain < WORTH)
+			continue;
+		out->n_advice++;
+	}
+}
+
+/* ---- the bound ---- */
+
+static void by_roof(const struct assay_case_evidence *e, struct assay_bottleneck *out)
+{
+	bool memory = e->bound == ASSAY_BOUND_BANDWIDTH;
+
+	out->bound = memory ? ASSAY_BOUND_BY_MEMORY : ASSAY_BOUND_BY_COMPUTE;
+	EVIDENCE(out, "%.1f %% of %s%s%s in this run", 100 * e->roof_frac, e->roof_op, memory ? " at " : "",
+		 memory ? e->roof_name : "");
+}
+
+static void by_instructions(const struct assay_case_evidence *e, struct assay_bottleneck *out)
+{
+	double rate = e->instructions / e->ns / e->threads;
+	bool waits = rate < LATENCY_BELOW || e->stall_frac >= STALLED_FROM;
+
+	out->bound = waits ? ASSAY_BOUND_BY_LATENCY : ASSAY_BOUND_BY_COMPUTE;
+	EVIDENCE(out, "%.3g instructions a call (%s), %.2f in a ns and thread, at %.1f %% of the roof", e->instructions,
+		 e->instructions_source, rate, 100 * e->roof_frac);
+}
+
+static void by_peak(const struct assay_case_evidence *e, const struct assay_evidence_peak *p,
+		    struct assay_bottleneck *out)
+{
+	out->bound = ASSAY_BOUND_BY_COMPUTE;
+	EVIDENCE(out, "%.0f %% of the peak of %s instructions, at %.1f %% of the roof",
+		 100 * e->ops_per_s / p->ops_per_s, p->variant, 100 * e->roof_frac);
+}
+
+static void find_bound(const struct assay_case_evidence *e, struct assay_bottleneck *out)
+{
+	const struct assay_evidence_peak *p = narrower_peak(e);
+
+	if (!p && e->n_peaks > 1 && is_scalar(e) && e->ops_per_s >= WIDER_FROM * e->peaks[0].ops_per_s)
+		p = &e->peaks[0];
+	if (e->region_ns / e->ns >= OVERHEAD_BOUND) {
+		out->bound = ASSAY_BOUND_BY_OVERHEAD;
+		EVIDENCE(out, "to hand the threads their work takes %.0f ns of %.0f", e->region_ns, e->ns);
+	} else if (e->roof_frac >= HALF_ROOF) {
+		by_roof(e, out);
+	} else if (e->instructions > 0) {
+		by_instructions(e, out);
+	} else if (p) {
+		by_peak(e, p, out);
+	} else if (e->bound != ASSAY_BOUND_NONE) {
+		EVIDENCE(out, "compute or latency: only %.1f %% of %s, and its instructions were not counted",
+			 100 * e->roof_frac, out->roof);
+	} else {
+		EVIDENCE(out, "the run has no roof for it");
+	}
+}
+
+static void find_missing(const struct assay_case_evidence *e, struct assay_bottleneck *out)
+{
+	size_t n = 0;
+
+	if (e->bound == ASSAY_BOUND_NONE)
+		n += (size_t)snprintf(out->missing + n, sizeof(out->missing) - n,
+				      "a roof (stream.* and peak.* in the same suite, on %u thread%s)", e->threads,
+				      e->threads == 1 ? "" : "s");
+	if (!(e->instructions > 0) && !(e->roof_frac >= HALF_ROOF))
+		n += (size_t)snprintf(out->missing + n, sizeof(out->missing) - n,
+				      "%sinstructions (--evidence exact, or --counters flops)", n ? "; " : "");
+	if (isnan(e->region_ns) && e->ns < 1e5 && n < sizeof(out->missing))
+		n += (size_t)snprintf(out->missing + n, sizeof(out->missing) - n,
+				      "%soverhead of a call (overhead.dispatch on %u thread%s)", n ? "; " : "",
+				      e->threads, e->threads == 1 ? "" : "s");
+	if (isnan(e->allocations) && n < sizeof(out->missing))
+		snprintf(out->missing + n, sizeof(out->missing) - n, "%sallocations (--counters heap)", n ? "; " : "");
+}
+
+void assay_bottleneck_find(const struct assay_case_evidence *e, struct assay_bottleneck *out)
+{
+	*out = (struct assay_bottleneck){ .roof_frac = e->roof_frac };
+	say(out->key, sizeof(out->key), "%s", e->key);
+	if (e->bound != ASSAY_BOUND_NONE)
+		say(out->roof, sizeof(out->roof), "%s%s%s", e->roof_op, e->bound == ASSAY_BOUND_BANDWIDTH ? " at " : "",
+		    e->bound == ASSAY_BOUND_BANDWIDTH ? e->roof_name : "");
+	find_bound(e, out);
+	find_missing(e, out);
+	advise(e, out);
+}

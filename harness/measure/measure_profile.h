@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One case in a worker that is sampled: prepared, checked, warmed up and then run for a while. */
+#ifndef ASSAY_MEASURE_MEASURE_PROFILE_H
+#define ASSAY_MEASURE_MEASURE_PROFILE_H
+
+#include "measure/measure_options.h"
+#include "model/catalog.h"
+#include "model/profile.h"
+#include "model/status.h"
+
+struct assay_profile_options {
+	unsigned rate_hz;
+	uint64_t for_ns; /* of timed iterations */
+};
+
+/* What became of the case. */
+struct assay_profile_end {
+	enum assay_status status;
+	char reason[512];
+};
+
+/*
+ * Profile @c into @out, which the caller releases in either case. Whatever happens to the kernel is @end, and the
+ * return is 0; negative when the harness cannot go on or nothing can be sampled here (ASSAY_EUNAVAILABLE).
+ */
+int assay_measure_profile(const struct assay_case *c, const struct assay_case_facts *facts,
+			  const struct assay_measure_options *o, const struct assay_profile_options *p,
+			  struct assay_profile *out, struct assay_profile_end *end, struct assay_err *err);
+
+#endif

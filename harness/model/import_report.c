@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/import_report.h"
+
+#include <stdlib.h>
+
+void assay_import_report_release(struct assay_import_report *r)
+{
+	free(r->runs);
+	*r = (struct assay_import_report){ 0 };
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/profile.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "stats/distributions.h"
+
+void assay_profile_release(struct assay_profile *p)
+{
+	assay_stack_table_release(&p->stacks);
+	free(p->threads);
+	*p = (struct assay_profile){ 0 };
+}
+
+static int out_of_memory(struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the functions of a profile");
+}
+
+static int by_self(const void *a, const void *b)
+{
+	const struct assay_profile_function *f = a, *g = b;
+
+	if (f->self != g->self)
+		return f->self < g->self ? 1 : -1;
+	if (f->total != g->total)
+		return f->total < g->total ? 1 : -1;
+	return strcmp(f->name, g->name);
+}
+
+/* Which function each frame is of; labels are of none (SIZE_MAX). */
+static int group_frames(const struct assay_stack_table *t, size_t *of, struct assay_profile_function *v, size_t *n,
+			struct assay_err *err)
+{
+	struct assay_name_index index = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < t->n_frames && !rc; i++) {
+		const struct assay_frame *f = &t->frames[i];
+		struct assay_text key = { 0 };
+		bool found = false;
+
+		of[i] = SIZE_MAX;
+		if (f->kind == ASSAY_FRAME_LABEL)
+			continue;
+		assay_text_addf(&key, "%s\n%s", f->name, f->object);
+		rc = key.failed ? out_of_memory(err) : assay_name_index_put(&index, key.s, *n, &of[i], &found, err);
+		assay_text_release(&key);
+		if (rc)
+			break;
+		if (!found)
+			v[(*n)++] = (struct assay_profile_function){ .name = f->name,
+								     .object = f->object,
+								     .file = f->file,
+								     .line = f->line,
+								     .last_line = f->line,
+								     .inlined = true };
+		v[of[i]].inlined &= f->kind == ASSAY_FRAME_INLINED;
+		if (f->line && !strcmp(f->file, v[of[i]].file)) {
+			if (!v[of[i]].line || f->line < v[of[i]].line)
+				v[of[i]].line = f->line;
+			if (f->line > v[of[i]].last_line)
+				v[of[i]].last_line = f->line;
+		}
+	}
+	assay_name_index_release(&index);
+	return rc;
+}
+
+/* A function that calls itself counts once a stack. */
+static void add_stack(const struct assay_stack_table *t, size_t stack, const size_t *of,
+		      struct assay_profile_function *v, size_t *seen)
+{
+	const struct assay_stack *s = &t->stacks[stack];
+	size_t leaf = SIZE_MAX;
+	bool timed = false;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const uint32_t frame = t->order[s->first + i];
+		const size_t f = of[frame];
+
+		if (f == SIZE_MAX) {
+			timed |= !strcmp(t->frames[frame].name, ASSAY_PROFILE_TIMED);
+			continue;
+		}
+		leaf = f;
+		if (seen[f] == stack + 1)
+			continue;
+		seen[f] = stack + 1;
+		v[f].total += s->weight;
+	}
+	if (leaf == SIZE_MAX)
+		return;
+	v[leaf].self += s->weight;
+	v[leaf].timed_self += timed ? s->weight : 0;
+}
+
+int assay_profile_functions(const struct assay_profile *p, struct assay_profile_function **out, size_t *n,
+			    struct assay_err *err)
+{
+	const struct assay_stack_table *t = &p->stacks;
+	size_t *of = calloc(t->n_frames + 1, sizeof(*of)), *seen = calloc(t->n_frames + 1, sizeof(*seen));
+	int rc = 0;
+
+	*n = 0;
+	*out = calloc(t->n_frames + 1, sizeof(**out));
+	if (!of || !seen || !*out)
+		rc = out_of_memory(err);
+	if (!rc)
+		rc = group_frames(t, of, *out, n, err);
+	for (size_t i = 0; i < t->n_stacks && !rc; i++)
+		add_stack(t, i, of, *out, seen);
+	if (!rc)
+		qsort(*out, *n, sizeof(**out), by_self);
+	free(of);
+	free(seen);
+	if (rc) {
+		free(*out);
+		*out = NULL;
+	}
+	return rc;
+}
+
+double assay_profile_function_ns(const struct assay_profile *p, const struct assay_profile_function *f,
+				 struct assay_interval *ci)
+{
+	*ci = (struct assay_interval){ NAN, NAN };
+	if (!p->timed_weight || !isfinite(p->iteration_ns) || strcmp(p->unit, "samples"))
+		return NAN;
+	*ci = assay_stats_binomial_ci(f->timed_self, p->timed_weight, 0.95);
+	ci->lo *= p->iteration_ns;
+	ci->hi *= p->iteration_ns;
+	return (double)f->timed_self / (double)p->timed_weight * p->iteration_ns;
+}
+
+static int by_line_self(const void *a, const void *b)
+{
+	const struct assay_profile_line *f = a, *g = b;
+
+	if (f->self != g->self)
+		return f->self < g->self ? 1 : -1;
+	return f->frame < g->frame ? -1 : f->frame > g->frame;
+}
+
+static int add_line(struct assay_name_index *index, const struct assay_frame *f, bool instructions, uint64_t weight,
+		    struct assay_profile_line *v, size_t *n, struct assay_err *err)
+{
+	struct assay_text key = { 0 };
+	bool found = false;
+	size_t at = 0;
+	int rc;
+
+	if (instructions)
+		assay_text_addf(&key, "%s\n%" PRIx64, f->object, f->offset);
+	else
+		assay_text_addf(&key, "%s\n%s\n%s\n%u", f->object, f->name, f->file, f->line);
+	rc = key.failed ? out_of_memory(err) : assay_name_index_put(index, key.s, *n, &at, &found, err);
+	assay_text_release(&key);
+	if (rc)
+		return rc;
+	if (!found)
+		v[(*n)++] = (struct assay_profile_line){ .frame = f };
+	v[at].self += weight;
+	return 0;
+}
+
+int assay_profile_lines(const struct assay_profile *p, bool instructions, struct assay_profile_line **out, size_t *n,
+			struct assay_err *err)
+{
+	const struct assay_stack_table *t = &p->stacks;
+	struct assay_name_index index = { 0 };
+	int rc = 0;
+
+	*n = 0;
+	*out = calloc(t->n_frames + 1, sizeof(**out));
+	if (!*out)
+		return out_of_memory(err);
+	for (size_t i = 0; i < t->n_stacks && !rc; i++) {
+		const struct assay_stack *s = &t->stacks[i];
+		const struct assay_frame *f = s->n ? &t->frames[t->order[s->first + s->n - 1]] : NULL;
+
+		if (f && f->kind != ASSAY_FRAME_LABEL)
+			rc = add_line(&index, f, instructions, s->weight, *out, n, err);
+	}
+	assay_name_index_release(&index);
+	if (!rc) {
+		qsort(*out, *n, sizeof(**out), by_line_self);
+		return 0;
+	}
+	free(*out);
+	*out = NULL;
+	return rc;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile: where a case's, or a program's, time or memory went, and what is known of how it was taken. */
+#ifndef ASSAY_MODEL_PROFILE_H
+#define ASSAY_MODEL_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/case.h"
+#include "model/stack_table.h"
+#include "stats/interval.h"
+
+/* A thread that was seen. */
+struct assay_profile_thread {
+	char name[64];
+	uint64_t weight;
+};
+
+/* The kind that is sampled by time has samples for weights; other kinds name their unit. */
+struct assay_profile {
+	int64_t id; /* in the store; 0: none */
+	char kind[16];
+	char name[64];        /* that the user gave; "": none */
+	char what[512];       /* key of the case, or the command */
+	bool is_case;         /* it is a case, else a program */
+	char unit[16];        /* of weights: "samples", "bytes" */
+	char source[64];      /* what took it */
+	uint64_t started_ns;  /* unix time */
+	double rate_hz;       /* 0: nothing is sampled by time */
+	double seconds;       /* of wall time that were looked at */
+	uint64_t lost;        /* samples that there was no room for */
+	uint64_t truncated;   /* samples whose outermost frames are missing */
+	uint64_t unresolved;  /* samples whose innermost function has no name */
+	double overhead_frac; /* of the processors, that taking it took; NaN: not known */
+	/* Of a case: those samples that lie in its timed iterations, and what one of these took without a profile. */
+	uint64_t timed_weight;
+	double iteration_ns; /* NaN: not known */
+	struct assay_profile_thread *threads;
+	size_t n_threads;
+	struct assay_stack_table stacks;
+};
+
+/* The label above all frames of samples that lie in timed iterations. */
+#define ASSAY_PROFILE_TIMED "phase: sample"
+
+void assay_profile_release(struct assay_profile *p);
+
+/* A function's part of all stacks. Texts are those of the profile's frames. */
+struct assay_profile_function {
+	const char *name, *object, *file;
+	unsigned line, last_line; /* of its source that were seen; 0: not known */
+	bool inlined;             /* always */
+	uint64_t self, total;     /* weights: of it alone, and with all that it calls */
+	uint64_t timed_self;      /* of its own in timed iterations */
+};
+
+/* All functions, those that take most themselves first. @out is malloc'ed. */
+int assay_profile_functions(const struct assay_profile *p, struct assay_profile_function **out, size_t *n,
+			    struct assay_err *err);
+/* What a timed iteration spends in a function itself, in ns, with its 95 % interval; NaN where that is not known. */
+double assay_profile_function_ns(const struct assay_profile *p, const struct assay_profile_function *f,
+				 struct assay_interval *ci);
+
+/* A line of source, or an instruction, at which stacks end. */
+struct assay_profile_line {
+	const struct assay_frame *frame;
+	uint64_t self;
+};
+
+/* The lines at which stacks end, or with @instructions their addresses, those that take most first. Malloc'ed. */
+int assay_profile_lines(const struct assay_profile *p, bool instructions, struct assay_profile_line **out, size_t *n,
+			struct assay_err *err);
+
+#endif

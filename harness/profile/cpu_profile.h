@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A CPU profile of a running process and its children: samples become stacks while it runs, nothing else is kept. */
+#ifndef ASSAY_PROFILE_CPU_PROFILE_H
+#define ASSAY_PROFILE_CPU_PROFILE_H
+
+#include <sys/types.h>
+
+#include "model/profile.h"
+#include "profile/cpu_sampler.h"
+
+struct assay_cpu_profile;
+
+/*
+ * Sample @pid from here on into @into, whose kind, source, unit and rate are set. ASSAY_EUNAVAILABLE says what forbids
+ * it, ASSAY_ENOTFOUND that the process has ended.
+ */
+int assay_cpu_profile_open(struct assay_cpu_profile **out, pid_t pid, unsigned rate_hz, struct assay_profile *into,
+			   struct assay_err *err);
+/* Take what was sampled; to be called more often than assay_cpu_profile_patience_ns(). */
+void assay_cpu_profile_drain(struct assay_cpu_profile *p);
+uint64_t assay_cpu_profile_patience_ns(const struct assay_cpu_profile *p);
+/* What stands above the thread and the frames of samples from now on; NULL: nothing. Both are borrowed. */
+void assay_cpu_profile_phase(struct assay_cpu_profile *p, const char *op, const char *phase);
+/* Stop, take the rest and fill in the numbers of the profile. ASSAY_ENOMEM if memory ended meanwhile. */
+int assay_cpu_profile_end(struct assay_cpu_profile *p, struct assay_err *err);
+void assay_cpu_profile_close(struct assay_cpu_profile *p);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * By elfutils' libdwfl. To unwind takes tens of microseconds and most samples of a kernel have the same callers: what
+ * one unwinding read of the stack is kept, and a sample with the same words in the same places has the same stack.
+ */
+#include "profile/unwind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if ASSAY_LIBDW
+#include <elfutils/libdwfl.h>
+
+#include "profile/code_places_dwfl.h"
+
+#define KNOWN_BITS 12
+#define MOST_READS 48
+
+/* One word that was read, by its distance from the stack pointer. */
+struct word {
+	uint32_t offset;
+	uint64_t value;
+};
+
+struct known_stack {
+	uint64_t ip, sp, fp; /* ip 0: none */
+	uint32_t n_reads, n_frames;
+	bool whole;
+	struct word reads[MOST_READS];
+	uint64_t frames[ASSAY_STACK_MAX];
+};
+
+struct assay_unwinder {
+	Dwfl *dwfl;
+	pid_t pid;
+	struct known_stack *known; /* 1 << KNOWN_BITS */
+	/* of the sample that is unwound */
+	const struct assay_cpu_sample *sample;
+	struct known_stack now;
+	bool unkept; /* more was read than can be kept */
+};
+
+#if defined(__x86_64__)
+enum { N_REGISTERS = 17, FP_NUMBER = 6 };
+#elif defined(__aarch64__)
+enum { N_REGISTERS = 33, FP_NUMBER = 29 };
+#else
+enum { N_REGISTERS = 0, FP_NUMBER = 0 };
+#endif
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
+{
+	(void)dwfl;
+	(void)arg;
+	(void)thread_arg;
+	return 0;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
+{
+	(void)dwfl;
+	(void)tid;
+	*thread_arg = arg;
+	return true;
+}
+
+/* Of the copied stack alone: the process has run on. */
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *out, void *arg)
+{
+	struct assay_unwinder *u = arg;
+	const struct assay_cpu_sample *s = u->sample;
+	struct known_stack *k = &u->now;
+
+	(void)dwfl;
+	if (at < s->sp || at - s->sp + sizeof(*out) > s->stack_bytes)
+		return false;
+	memcpy(out, s->stack + (at - s->sp), sizeof(*out));
+	if (k->n_reads == MOST_READS)
+		u->unkept = true;
+	else
+		k->reads[k->n_reads++] = (struct word){ (uint32_t)(at - s->sp), *out };
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct assay_unwinder *u = arg;
+	Dwarf_Word words[ASSAY_SAMPLE_REGISTERS];
+
+	for (unsigned i = 0; i < N_REGISTERS; i++)
+		words[i] = u->sample->registers[i];
+#if defined(__aarch64__)
+	dwfl_thread_state_register_pc(thread, words[32]);
+	return dwfl_thread_state_registers(thread, 0, 32, words);
+#else
+	return dwfl_thread_state_registers(thread, 0, N_REGISTERS, words);
+#endif
+}
+
+static const Dwfl_Thread_Callbacks callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers,
+};
+
+int assay_unwinder_open(struct assay_unwinder **out, struct assay_code_places *places, pid_t pid, struct assay_err *err)
+{
+	struct assay_unwinder *u = calloc(1, sizeof(*u));
+
+	if (u)
+		u->known = calloc((size_t)1 << KNOWN_BITS, sizeof(*u->known));
+	if (!u || !u->known) {
+		assay_unwinder_close(u);
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the stacks of a profile");
+	}
+	u->dwfl = assay_code_places_dwfl(places);
+	u->pid = pid;
+	if (!dwfl_attach_state(u->dwfl, NULL, pid, &callbacks, u)) {
+		assay_err_set(err, ASSAY_EIO, "cannot unwind stacks: %s", dwfl_errmsg(-1));
+		assay_unwinder_close(u);
+		return ASSAY_EIO;
+	}
+	*out = u;
+	return 0;
+}
+
+void assay_unwinder_close(struct assay_unwinder *u)
+{
+	if (!u)
+		return;
+	free(u->known);
+	free(u);
+}
+
+static int add_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct assay_unwinder *u = arg;
+	struct known_stack *k = &u->now;
+	bool activation = false;
+	Dwarf_Addr pc;
+
+	if (k->n_frames == ASSAY_STACK_MAX || !dwfl_frame_pc(frame, &pc, &activation))
+		return DWARF_CB_ABORT;
+	/* where a call returns to may belong to the next line, or to the next function */
+	k->frames[k->n_frames++] = activation ? pc : pc - 1;
+	return DWARF_CB_OK;
+}
+
+static bool same(const struct known_stack *k, const struct assay_cpu_sample *s)
+{
+	uint64_t value;
+
+	if (k->ip != s->ip || k->sp != s->sp || k->fp != s->registers[FP_NUMBER])
+		return false;
+	for (uint32_t i = 0; i < k->n_reads; i++) {
+		if (k->reads[i].offset + sizeof(value) > s->stack_bytes)
+			return false;
+		memcpy(&value, s->stack + k->reads[i].offset, sizeof(value));
+		if (value != k->reads[i].value)
+			return false;
+	}
+	return true;
+}
+
+size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames, bool *whole)
+{
+	const uint64_t hash = (s->ip ^ s->sp * 0x9e3779b97f4a7c15ull) * 0x9e3779b97f4a7c15ull;
+	struct known_stack *slot = &u->known[hash >> (64 - KNOWN_BITS)];
+
+	if (!same(slot, s)) {
+		u->sample = s;
+		u->unkept = false;
+		u->now.ip = s->ip;
+		u->now.sp = s->sp;
+		u->now.fp = s->registers[FP_NUMBER];
+		u->now.n_reads = u->now.n_frames = 0;
+		/* 0: the outermost frame was reached */
+		u->now.whole = dwfl_getthread_frames(u->dwfl, s->tid, add_frame, u) == 0;
+		if (!u->now.n_frames)
+			u->now.frames[u->now.n_frames++] = s->ip;
+		*slot = u->now;
+		if (u->unkept)
+			slot->ip = 0;
+		slot = u->unkept ? &u->now : slot;
+	}
+	memcpy(frames, slot->frames, slot->n_frames * sizeof(*frames));
+	*whole = slot->whole;
+	return slot->n_frames;
+}
+
+#else
+
+int assay_unwinder_open(struct assay_unwinder **out, struct assay_code_places *places, pid_t pid, struct assay_err *err)
+{
+	(void)out;
+	(void)places;
+	(void)pid;
+	return assay_code_places_probe(err);
+}
+
+void assay_unwinder_close(struct assay_unwinder *u)
+{
+	(void)u;
+}
+
+size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames, bool *whole)
+{
+	(void)u;
+	frames[0] = s->ip;
+	*whole = false;
+	return 1;
+}
+#endif

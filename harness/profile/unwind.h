@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who called whom, from the registers and the stack of a sample, by the call frame information of the files mapped. */
+#ifndef ASSAY_PROFILE_UNWIND_H
+#define ASSAY_PROFILE_UNWIND_H
+
+#include "profile/code_places.h"
+#include "profile/cpu_sampler.h"
+
+#define ASSAY_STACK_MAX 128 /* frames; the callers of deeper ones are cut off */
+
+struct assay_unwinder;
+
+/* Borrows @places, opened for the process @pid. */
+int assay_unwinder_open(struct assay_unwinder **out, struct assay_code_places *places, pid_t pid,
+			struct assay_err *err);
+void assay_unwinder_close(struct assay_unwinder *u);
+
+/*
+ * The stack of @s as addresses in @frames (ASSAY_STACK_MAX), innermost first; those of callers lie within their call.
+ * Returns how many; *whole: down to where the thread began.
+ */
+size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames, bool *whole);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A growing series, its points by value, and the intervals whose best split is known. */
+#ifndef ASSAY_STATS_CHANGE_SERIES_H
+#define ASSAY_STATS_CHANGE_SERIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an interval of the grid says, whatever comes later. */
+struct assay_change_split {
+	uint32_t at;
+	float z;
+};
+
+struct assay_change_layer {
+	size_t half; /* of the length of its intervals, and from one to the next */
+	struct assay_change_split *splits;
+	size_t n;
+};
+
+/* A series. Its members are its own. */
+struct assay_change_points {
+	size_t least_run;
+	double *x;
+	size_t n, n_ranked; /* points, and those that @order knows */
+	uint32_t *order;    /* points by value */
+	uint32_t *rank;     /* of each point */
+	struct assay_change_layer layers[48];
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cases and series, found again within a transaction without asking the database. Inside of the store. */
+#ifndef ASSAY_STORE_STORE_CASES_H
+#define ASSAY_STORE_STORE_CASES_H
+
+#include "model/case.h"
+#include "store/store_seal.h"
+
+/* A stored case: what it was when it was stored first, which its seals are made of. */
+struct assay_store_case {
+	int64_t id;
+	struct assay_seal begun; /* over its columns, as the seal of each of its results begins */
+	struct assay_axis_value axes[ASSAY_MAX_AXES];
+	unsigned n_axes;
+};
+
+/* Those of this transaction; all-zero knows none. */
+struct assay_store_cases;
+void assay_store_cases_forget(struct assay_store *s);
+
+/* Add the row unless it is there; inside a transaction. @out is the store's and lasts until the next call. */
+int assay_store_put_case(struct assay_store *s, const struct assay_case *c, const struct assay_store_case **out,
+			 struct assay_err *err);
+/*
+ * The series of the case @key, which is number @case_id, on the machine of the run; inside the transaction in which the
+ * case was put. ASSAY_ENOTFOUND where there is no such run.
+ */
+int assay_store_put_series(struct assay_store *s, const char *key, int64_t case_id, int64_t run_id, int64_t *series,
+			   struct assay_err *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking over what another database holds. Rows are known by what they say, never by their numbers. */
+#ifndef ASSAY_STORE_STORE_MERGE_H
+#define ASSAY_STORE_STORE_MERGE_H
+
+#include "store/store.h"
+
+/* Which runs are taken; all-zero: all of them, and with them comparisons, certifications and baselines. */
+struct assay_store_selection {
+	int64_t run;       /* this one alone; 0: any */
+	const char *cases; /* glob of keys: results of other cases stay; NULL: any */
+	uint64_t since_ns; /* runs, comparisons and counts that began then or later */
+};
+
+/* What was done, and what could not be. */
+struct assay_store_merged {
+	size_t runs, results, comparisons, counts, certifications, baselines; /* that were added */
+	size_t completed;           /* runs and comparisons that were there unfinished, and are whole now */
+	size_t known;               /* runs, comparisons, counts and certifications that were there */
+	struct assay_strings notes; /* a line each: baselines that changed, or could not be taken */
+};
+void assay_store_merged_release(struct assay_store_merged *m);
+
+/*
+ * Add what @from holds to @to, in one transaction of @to; @from only reads. Rows are copied as they are, with their
+ * seals, after these were found to hold. A run that is there is not added again; one that is there unfinished, and in
+ * @from has more results, is replaced by that. A baseline of the same name, suite and machine gets the runs of both;
+ * one of another stays, which a note says. ASSAY_ESTORE when something in @from was changed after it was stored, or a
+ * key stands for different cases. On error @to is as before. @m is added to.
+ */
+int assay_store_merge(struct assay_store *to, struct assay_store *from, const struct assay_store_selection *select,
+		      struct assay_store_merged *m, struct assay_err *err);
+
+#endif

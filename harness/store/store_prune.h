@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking runs out of the database, and looking whether what it holds is what was stored. */
+#ifndef ASSAY_STORE_STORE_PRUNE_H
+#define ASSAY_STORE_STORE_PRUNE_H
+
+#include "store/store.h"
+
+struct assay_store_pruned {
+	size_t runs, results, comparisons; /* that went */
+	uint64_t before_bytes, after_bytes;
+};
+
+/*
+ * Remove the @n runs @ids with all that belongs to them, and comparisons that began before @older_ns and did not end
+ * (0: none), in one transaction. Then the file is made smaller. ASSAY_ESTORE, and nothing is removed, when a baseline
+ * holds one of the runs. With @dry nothing changes; after_bytes is then what the share of results that stay makes
+ * likely.
+ */
+int assay_store_prune(struct assay_store *s, const int64_t *ids, size_t n, uint64_t older_ns, bool dry,
+		      struct assay_store_pruned *out, struct assay_err *err);
+
+struct assay_store_checked {
+	size_t runs, results, comparisons, counts; /* that were looked at */
+	struct assay_strings faults;               /* a line each: what is wrong, by run and case */
+};
+void assay_store_checked_release(struct assay_store_checked *c);
+/* Called now and then with what is done; ends the check where it gives an error. */
+typedef int (*assay_store_progress)(void *arg, double done_frac, struct assay_err *err);
+
+/*
+ * SQLite's own check, references that lead nowhere, and the seals of all results, pairs and counts. What is wrong is in
+ * @out, which the caller releases; an error is what kept from looking.
+ */
+int assay_store_check(struct assay_store *s, assay_store_progress progress, void *arg, struct assay_store_checked *out,
+		      struct assay_err *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/flame_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+static int add_node(struct assay_flame_tree *t, uint32_t parent, const struct assay_frame *f, uint32_t *out)
+{
+	const uint32_t at = (uint32_t)t->n;
+	uint32_t *link;
+
+	if (assay_grow(&t->nodes, t->n, sizeof(*t->nodes)))
+		return ASSAY_ENOMEM;
+	t->nodes[t->n++] = (struct assay_flame_node){ .frame = f, .parent = parent };
+	*out = at;
+	if (!f)
+		return 0;
+	t->nodes[at].depth = t->nodes[parent].depth + 1;
+	if (t->nodes[at].depth > t->depth)
+		t->depth = t->nodes[at].depth;
+	link = &t->nodes[parent].child;
+	while (*link && strcmp(t->nodes[*link].frame->name, f->name) < 0)
+		link = &t->nodes[*link].next;
+	t->nodes[at].next = *link;
+	*link = at;
+	return 0;
+}
+
+static int child_of(struct assay_flame_tree *t, uint32_t parent, const struct assay_frame *f, uint32_t *out)
+{
+	for (uint32_t i = t->nodes[parent].child; i; i = t->nodes[i].next)
+		if (t->nodes[i].frame->kind == f->kind && !strcmp(t->nodes[i].frame->name, f->name)) {
+			*out = i;
+			return 0;
+		}
+	return add_node(t, parent, f, out);
+}
+
+int assay_flame_tree_make(struct assay_flame_tree *t, const struct assay_stack_table *stacks, struct assay_err *err)
+{
+	uint32_t at;
+	int rc;
+
+	*t = (struct assay_flame_tree){ 0 };
+	rc = add_node(t, 0, NULL, &at);
+	for (size_t i = 0; i < stacks->n_stacks && !rc; i++) {
+		const struct assay_stack *k = &stacks->stacks[i];
+
+		at = 0;
+		t->nodes[at].weight += k->weight;
+		for (uint32_t d = 0; d < k->n && !rc; d++) {
+			rc = child_of(t, at, &stacks->frames[stacks->order[k->first + d]], &at);
+			if (!rc)
+				t->nodes[at].weight += k->weight;
+		}
+	}
+	if (!rc)
+		return 0;
+	assay_flame_tree_release(t);
+	return assay_err_set(err, rc, "out of memory for a flame graph");
+}
+
+void assay_flame_tree_release(struct assay_flame_tree *t)
+{
+	free(t->nodes);
+	*t = (struct assay_flame_tree){ 0 };
+}

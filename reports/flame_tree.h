@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stacks of a profile as a tree: what a flame graph draws. */
+#ifndef ASSAY_REPORTS_FLAME_TREE_H
+#define ASSAY_REPORTS_FLAME_TREE_H
+
+#include "model/stack_table.h"
+
+struct assay_flame_node {
+	const struct assay_frame *frame; /* the first of its name; NULL: the root */
+	uint32_t parent, child, next;    /* first child and next of the same parent, by name; 0: none */
+	uint32_t depth;
+	uint64_t weight; /* with all that it calls */
+};
+
+/* nodes[0] is the root; parents stand before their children. */
+struct assay_flame_tree {
+	struct assay_flame_node *nodes;
+	size_t n;
+	uint32_t depth;
+};
+
+/* Frames stay borrowed. ASSAY_ENOMEM leaves nothing to release. */
+int assay_flame_tree_make(struct assay_flame_tree *t, const struct assay_stack_table *stacks, struct assay_err *err);
+void assay_flame_tree_release(struct assay_flame_tree *t);
+
+#endif

@@ -1,0 +1,15 @@
+# The light theme. Colours of data: Okabe and Ito, "Color Universal Design" (2008), told apart by all kinds of colour
+# vision; its yellow is left out, because white paper swallows it. Line by line the same names as in dark.gp.
+BACK = '#ffffff'
+INK = '#222222'
+FAINT = '#5f6368'
+GRID = '#e4e4e4'
+SHADE = '#eef2f5'
+BLUE = '#0072b2'
+VERMILLION = '#d55e00'
+GREEN = '#009e73'
+PURPLE = '#cc79a7'
+ORANGE = '#e69f00'
+SKY = '#56b4e9'
+BROWN = '#8a5a2b'
+GREY = '#7a7f85'

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Begins the page: the table, and in its place the page of the case that the address names behind "#case=".
+
+const page = JSON.parse(document.getElementById('data').textContent);
+
+function caseAddress(key) {
+	return '#case=' + encodeURIComponent(key);
+}
+
+function caseLink(key) {
+	return element('a', {class: 'key', href: caseAddress(key)}, keyText(key));
+}
+
+function wantedCase() {
+	if (!location.hash.startsWith('#case='))
+		return null;
+	try {
+		return decodeURIComponent(location.hash.slice('#case='.length));
+	} catch {
+		return '';
+	}
+}
+
+function begin() {
+	const main = document.getElementById('page'), title = document.title, table = page.run ? runTable(page.cases) : comparisonTable();
+	const keys = [...new Set(table.rows.map(r => r.key))];
+	const list = element('section', {id: 'list', tabindex: '-1', 'aria-label': 'Cases'}, facts(page.run ? runFacts() : comparisonFacts()),
+		element('h2', null, 'Cases'), makeTable(table), page.run ? [] : controlsPart());
+	const single = element('article', {id: 'case', hidden: true});
+	let last = null;
+
+	function showCase(key) {
+		const heading = element('h2', {class: 'key', tabindex: '-1'}, keyText(key)), at = keys.indexOf(key);
+		const step = (by, name) => keys[at + by] ? element('a', {href: caseAddress(keys[at + by])}, name) : null;
+		single.replaceChildren(element('nav', {'aria-label': 'Cases'}, element('a', {href: '#list'}, 'All cases'), at < 0 ? null : [step(-1, 'Previous case'), step(1, 'Next case')].filter(Boolean)),
+			heading, ...(at < 0 ? [element('p', {class: 'note'}, 'This page has no such case.')] : page.run ? runCase(page.cases.find(c => c.key === key)) : comparisonCase(key)).flat().filter(Boolean));
+		document.title = `${key} – ${title}`;
+		return heading;
+	}
+
+	// Focus follows the view, so that a keyboard or a screen reader goes on where the eye does.
+	function show() {
+		const key = wantedCase();
+		list.hidden = key != null;
+		document.getElementById('plots').hidden = key != null;
+		single.hidden = key == null;
+		if (key != null) {
+			const inside = single.contains(document.activeElement), heading = showCase(key);
+			if (last !== key || inside)
+				heading.focus({preventScroll: true});
+			if (last !== key)
+				scrollTo(0, 0);
+		} else {
+			document.title = title;
+			single.replaceChildren();
+			const link = last != null && [...list.querySelectorAll('a.key')].find(a => a.getAttribute('href') === caseAddress(last));
+			if (link)
+				link.focus();
+		}
+		last = key;
+	}
+
+	main.append(list, single);
+	addEventListener('hashchange', show);
+	// pictures are as wide as the page was when they were drawn
+	let width = innerWidth, timer = 0;
+	addEventListener('resize', () => {
+		clearTimeout(timer);
+		if (width !== innerWidth)
+			timer = setTimeout(() => { width = innerWidth; show(); }, 150);
+	});
+	show();
+}
+
+begin();

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of a run, and the page of one of its cases.
+
+// The verdict that a row shows: the gravest of the gate's; of a case that is not ok its status; else that it was measured.
+function runBadge(c) {
+	const names = verdictsOf(c.key).map(r => r.verdict);
+	return c.status !== 'ok' && !names.length ? c.status : gravest.find(v => names.includes(v)) || c.status;
+}
+
+function widthFrac(c) {
+	return c.median_ns ? (c.ci95_ns[1] - c.ci95_ns[0]) / 2 / c.median_ns : null;
+}
+
+// What a reader must know before believing a time.
+function doubts(c) {
+	if (!c.median_ns)
+		return '';
+	return [c.ci95_reached ? '' : 'few samples', c.converged ? '' : 'wide', c.steady ? '' : 'unsteady', c.slow_core ? 'slow core' : '',
+		c.dropped_frac > 0 ? `${percent(c.dropped_frac)} dropped` : '', c.disturbed_frac > 0.5 ? 'disturbed' : ''].filter(Boolean).join(', ');
+}
+
+function rateOf(c) {
+	return c.rate && c.metrics[c.rate] ? c.metrics[c.rate] : null;
+}
+
+function roofOf(c) {
+	return c.roof && c.metrics.roof_frac ? c.metrics.roof_frac.value : null;
+}
+
+// "bound by memory"; nothing where that is not known.
+function boundOf(c) {
+	const b = page.bottlenecks[c.key];
+	return b && b.bound !== 'unknown' ? 'bound by ' + b.bound : '';
+}
+
+function againstText(c) {
+	if (!c.against)
+		return '';
+	const s = c.against.speedup, slower = s < 1;
+	return `${times(slower ? 1 / s : s)} ${slower ? 'slower' : 'faster'} than ${c.against.variant}`;
+}
+
+function runTable(cases) {
+	const rows = [...cases].sort((a, b) => gravest.indexOf(runBadge(a)) - gravest.indexOf(runBadge(b)));
+	const reason = c => c.reason || (verdictsOf(c.key).find(r => r.verdict === runBadge(c) && r.verdict !== 'PASS') || {}).reason || '';
+	return {
+		caption: 'Cases, the gravest first. Time is the median of one call; 95 % is half the width of its interval.',
+		one: 'case', rows, order: gravest,
+		badges: c => [runBadge(c)],
+		text: c => [c.key, runBadge(c), c.status, reason(c), doubts(c)].join(' '),
+		columns: [
+			{label: 'Case', value: c => c.key, cell: c => [caseLink(c.key), element('div', {class: 'reason'}, reason(c))]},
+			{label: 'Verdict', value: c => gravest.indexOf(runBadge(c)), number: true, cell: c => badge(runBadge(c)), left: true},
+			{label: 'Time', number: true, value: c => c.median_ns, cell: c => c.median_ns ? time(c.median_ns) : ''},
+			{label: '95 %', number: true, value: widthFrac, cell: c => c.median_ns ? '±' + percent(widthFrac(c)) : ''},
+			{label: 'Rate', number: true, value: c => rateOf(c) && rateOf(c).value, cell: c => rateOf(c) ? metricText(c.rate, rateOf(c)) : ''},
+			{label: 'Roof', number: true, value: roofOf, cell: c => roofOf(c) == null ? '' : [`${percent(roofOf(c))} of ${c.roof.name}`, element('div', {class: 'reason'}, boundOf(c))]},
+			{label: 'Against', value: c => c.against && c.against.speedup, number: true, left: true, cell: againstText},
+			{label: 'Past', value: c => pastOf(c.key).length > 1 ? pastOf(c.key).length : null, number: true, left: true, cell: c => sparkline(pastOf(c.key), 96, 24)},
+			{label: 'Doubts', value: doubts, cell: c => doubts(c) && element('span', {class: 'muted'}, doubts(c))},
+		],
+	};
+}
+
+function runFacts() {
+	const r = page.run;
+	return [['Suite', `${r.suite}, seed ${r.seed}`], ['Machine', r.machine.label], ['Build', [commitText(r.build), r.build.compiler].filter(Boolean).join(', ')],
+		['Started', when(r.started)], ['Finished', r.ended ? when(r.ended) : 'it did not finish'], ['Repeat', element('code', null, page.repeat)]];
+}
+
+function runEnvironment() {
+	const r = page.run;
+	return [...section('Machine', facts([['Fingerprint', r.machine.id], ...Object.entries(r.machine.facts)])),
+		...section('Environment', facts(Object.entries(r.environment)))];
+}
+
+// What bounds a case, and advice; a rule gives it only where measured numbers meet its condition.
+function boundPart(b) {
+	if (!b)
+		return [];
+	const gain = a => [a.gain ? `expected ${times(a.gain)}` : '', a.gain_most ? `at most ${times(a.gain_most)}` : ''].filter(Boolean).join(', ');
+	return section('What bounds it', facts([['Bound by', b.bound], ['Share of the roof', b.roof_frac == null ? null : `${percent(b.roof_frac)} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
+		b.advice.length ? element('ul', {class: 'advice'}, b.advice.map(a => element('li', null, element('strong', null, a.rule), ': ', a.text, gain(a) ? ` (${gain(a)})` : '', element('div', {class: 'reason'}, a.evidence)))) : null);
+}
+
+function runCase(c) {
+	const exact = page.exact && page.exact.cases.find(e => e.key === c.key), badges = [runBadge(c)].concat(c.status === runBadge(c) ? [] : [c.status]);
+	const roof = c.roof && roofOf(c) != null ? `${percent(roofOf(c))} of ${c.roof.op} (${c.roof.name}, ${c.roof.bound})` : null;
+	const counts = [
+		...(exact && exact.status === 'ok' ? Object.entries(exact.counters).map(([name, e]) => ({rung: 'exact', cells: [name, grouped(Number(e.value)), e.how]})) : []),
+		...Object.entries(c.counters).map(([name, e]) => ({rung: e.source, cells: [name, countText(e), countNote(e)]})),
+		...Object.entries(c.metrics).map(([tag, m]) => ({rung: m.source || 'time', cells: [tag, metricText(tag, m), metricNote(m)]})),
+	];
+	const output = c.correct == null ? 'not checked' : (c.correct ? 'right' : 'wrong') + (c.max_rel_err == null ? '' : `, worst relative error ${c.max_rel_err.toPrecision(3)}`);
+	return [
+		element('p', null, badges.flatMap(b => [badge(b), ' ']), c.reason || ''),
+		c.median_ns ? facts([['Time', `${time(c.median_ns)}, ${c.ci95_reached ? '95 % interval' : 'range of all samples'} ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}`],
+			['Least, deviation', `${time(c.min_ns)}, ${time(c.mad_ns)}`], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['Roof', roof], ['Against', againstText(c)]]) : null,
+		...section('Verdicts', verdictTable(verdictsOf(c.key))),
+		...(c.points && c.points.length || c.groups ? section('Samples', element('div', {class: 'figures'}, samplesPicture(c), distributionPicture(c))) : []),
+		...pastPart(c.key),
+		...boundPart(page.bottlenecks[c.key]),
+		...section('Counters and metrics by rung', rungTable('From the rung that promises most to the one that promises least', ['Name', 'Value', 'Note'], counts), unavailableList(c.unavailable)),
+		...exactPart(exact, 'Where its instructions are'),
+		...section('Disturbance', c.median_ns ? facts([['Disturbed samples', percent(c.disturbed_frac)], ['Dropped samples', percent(c.dropped_frac)],
+			['On a slow core', c.slow_core_frac == null ? 'not tried' : percent(c.slow_core_frac)], ['Kinds', disturbanceKinds(c)], ['Doubts', doubts(c) || 'none']]) : null),
+		...section('What was run', facts([['Repeat', repeatCommand(c.key)], ['Seed', String(page.run.seed)], ...buildFacts(page.run.build),
+			['Output', output], ['Digest of the output', c.digest], ['Machine code', c.code_hash],
+			['Samples', c.samples ? `${grouped(c.samples)} of ${plural(c.iterations, 'iteration')} in ${plural(c.rounds, 'process', 'processes')}` : null],
+			['CPUs', c.cpus.join(', ')], ['Memory on node', c.numa_node == null ? null : String(c.numa_node)], ['Copies of the inputs', c.copies ? grouped(c.copies) : null]])),
+		...runEnvironment(),
+		...logPart('What it printed', c.log),
+	];
+}
+
+function disturbanceKinds(c) {
+	const flags = (c.points || c.groups || []).map(p => p[p.length - 1]), of = c.points ? 'sample' : 'group';
+	return disturbances.map(([bit, name]) => [flags.filter(f => f & bit).length, name]).filter(([n]) => n).map(([n, name]) => `${name} in ${plural(n, of)}`).join(', ') || 'none';
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# import: what other tools wrote becomes runs, which history, gates, lists and plots take like any other.
+load helpers
+
+FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
+
+@test "import takes a format and a file" {
+	fails 2 "no format given: assay import auto FILE" import
+	fails 2 "no file given: assay import hyperfine FILE" import hyperfine
+	fails 2 "unexpected argument 'c'" import a b c
+	fails 2 "unknown format 'hyperfin', did you mean 'hyperfine'?" import hyperfin "$FIXTURES/hyperfine.json"
+	fails 2 "cannot read 'none.json': No such file or directory" import auto none.json
+	fails 2 "cannot read '.': Is a directory" import auto .
+	fails 2 "bad --started 'today'" import auto "$FIXTURES/hyperfine.json" --started today
+	fails 2 "--machine is '', expected 1 to 127 bytes" import auto "$FIXTURES/hyperfine.json" --machine ''
+	echo '{"results": [{"command": "x", "times": [1,]}]}' >bad.json
+	fails 2 "bad.json:1: results[0].times[1]: expected a value" import auto bad.json
+	fails 2 "standard input:1: the file ends" import auto - </dev/null
+}
+
+@test "every format is recognised, and the same bytes count once" {
+	local name format
+	for name in google_benchmark_1.3 google_benchmark_1.8 llama_bench hyperfine pyperf; do
+		format=${name%_1.?}
+		run --separate-stderr "$ASSAY" import auto "$FIXTURES/$name.json" --json
+		[ "$status" = 0 ]
+		jq -e --arg format "${format//_/-}" '.schema == 1 and .format == $format and .already == false and (.digest | length) == 32
+			and .runs[0].cases > 0 and .runs[0].ok > 0 and .runs[0].samples > 0' <<<"$output"
+	done
+	run --separate-stderr "$ASSAY" import llama-bench - --machine ci <"$FIXTURES/llama_bench.jsonl"
+	[ "$status" = 0 ] && [[ $output == *"run 7: 2 cases of llama-bench, 1 sample, 1 without a time"* ]]
+	run --separate-stderr "$ASSAY" import auto "$FIXTURES/pyperf.json"
+	[ "$status" = 0 ] && [ "$output" = "these bytes were imported before: nothing was changed" ]
+	# through a pipe they are the same
+	cat "$FIXTURES/pyperf.json" | "$ASSAY" import pyperf - --json | jq -e '.already and .runs == []'
+	run --separate-stderr "$ASSAY" show --json
+	jq -e '(.runs | length) == 7 and all(.runs[]; .imported and .seed == null and .ended == null)
+		and ([.runs[] | select(.imported == "hyperfine") | .started] == [null])' <<<"$output"
+}
+
+@test "imported cases have their past, and what is unknown is said" {
+	local i
+	measure >/dev/null
+	for i in 1 2 3 4 5 6 7 8; do
+		sed "s/0.12/0.1${i}/" "$FIXTURES/hyperfine.json" |
+			"$ASSAY" import hyperfine - --machine ci --started "2026-01-0$i" --commit "abc$i" >/dev/null
+	done
+	run --separate-stderr "$ASSAY" history sort_words --json
+	[ "$status" = 0 ]
+	jq -e '.case == "sort_words.txt/hyperfine/-" and [.points[].commit] == ["abc1","abc2","abc3","abc4","abc5","abc6","abc7","abc8"]' \
+		<<<"$output"
+	# what assay measured is found though the last run is another machine's
+	"$ASSAY" history dequantize --json | jq -e '(.points | length) == 1'
+	export KEEP_DB=1
+	fails 2 "no stored case matches 'dequantize'" history dequantize --machine ci
+	run --separate-stderr "$ASSAY" show 9
+	[ "$status" = 0 ] && [[ $output == *"imported from hyperfine"* && $output == *unchecked* ]]
+	"$ASSAY" show 9 sort_words | grep -q '^samples   12 of 1 iterations in 1 round; disturbance and warm-up unknown$'
+	"$ASSAY" show 9 --json | jq -e '.run.imported == "hyperfine" and (.cases[0] | .cache == null and .threads == null
+		and .correct == null and .cpus == [] and .steady == null and .metrics.time_s.source == "imported")'
+	if command -v gnuplot >/dev/null; then
+		"$ASSAY" plot trend sort_words -o trend.svg
+		grep -q '<svg' trend.svg
+	fi
+}
+
+@test "a gate holds imported runs against those of the same machine, and says what it cannot check" {
+	jq '.results |= .[:2]' "$FIXTURES/hyperfine.json" >base.json
+	jq '.results |= .[:1]' "$FIXTURES/hyperfine_slower.json" >head.json
+	"$ASSAY" import hyperfine base.json --machine ci >/dev/null
+	run --separate-stderr "$ASSAY" gate --suite hyperfine
+	[ "$status" = 5 ] && [[ $stderr == *"import one, with the same --machine and --suite"* ]]
+	"$ASSAY" import hyperfine head.json --machine ci >/dev/null
+	run --separate-stderr "$ASSAY" gate --suite hyperfine --json
+	[ "$status" = 1 ]
+	jq -e '.verdict == "REGRESSED" and (.unchecked | startswith("imported from hyperfine: that outputs are right"))
+		and (.cases[0] | .evidence == "imported" and (.ratio - 1.5 | fabs) < 0.01)' <<<"$output"
+	run --separate-stderr "$ASSAY" gate --suite hyperfine
+	[ "$status" = 1 ] && [[ $output == *"unchecked imported from hyperfine"* && $output == *"next: 'assay history"* ]]
+	# another machine, and one of which nobody knows
+	jq '.results[0].command = "sort words.txt"' -c head.json >again.json
+	"$ASSAY" import hyperfine again.json --machine other >/dev/null
+	run --separate-stderr "$ASSAY" gate --suite hyperfine --json
+	[ "$status" = 5 ] && jq -e '.no_baseline' <<<"$output"
+	for i in 1 2; do
+		jq ". + {n: $i}" head.json | "$ASSAY" import hyperfine - >/dev/null
+	done
+	run --separate-stderr "$ASSAY" gate --suite hyperfine --json
+	[ "$status" = 5 ] && jq -e '.cases[0] | .verdict == "INCOMPARABLE" and (.reason | startswith("nobody said on which machine"))' \
+		<<<"$output"
+}

@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# profile: what bad input gets, programs and cases whose split is known, and the flame graph in a browser.
+load compare_helpers
+load browser
+
+teardown() {
+	browser_stop
+}
+
+# A program of this system may be sampled, or the test says why not.
+needs_samples() {
+	cc -O2 -g -pthread -o split "$ASSAY_SOURCE/tests/fixtures/profile/split.c"
+	run --separate-stderr "$ASSAY" profile cpu --json -- ./split 4000
+	[ "$status" = 0 ] || [[ $stderr != *"cannot sample"* && $stderr != *"forbids"* && $stderr != *libdw* ]] || skip "$stderr"
+}
+
+@test "profile says in one line what it cannot do" {
+	fails 2 "nothing to profile: expected 'profile cpu CASE' or 'profile cpu -- COMMAND...'" profile
+	fails 2 "no kind of profile is called 'disk', expected cpu" profile disk x
+	fails 2 "no case or command given: 'assay profile cpu CASE' or 'assay profile cpu -- COMMAND...'" profile cpu
+	fails 2 "no case or command given" profile cpu --
+	fails 2 "a case and a command exclude each other" profile cpu x -- true
+	fails 2 "unexpected argument 'y': profile takes one case" profile cpu x y
+	fails 2 "bad case ''" profile cpu ''
+	fails 2 "--rate is '0', expected a whole number from 1 to 10000" profile cpu x --rate 0
+	fails 2 "--rate is '10001', expected" profile cpu x --rate 10001
+	fails 2 "--for" profile cpu x --for never
+	fails 2 "unknown suite 'none'" profile cpu x --suite none
+	fails 2 "no case of suite 'quick' matches 'matmul.ternray', did you mean 'matmul.ternary'?" profile cpu matmul.ternray
+	fails 2 "'dequantize' selects " profile cpu dequantize
+	fails 2 "cannot write 'a.txt': its name must end in .text, .json, .folded or .svg" profile cpu x -o a.txt
+	fails 2 "./none" profile cpu -- ./none
+}
+
+@test "a program of a known split gets it: own time, callers, a thread, a child, another program" {
+	needs_samples
+	for how in '' thread fork exec; do
+		# shellcheck disable=SC2086
+		run --separate-stderr "$ASSAY" profile cpu --rate 4999 --json -o split.folded -- ./split 20000 $how
+		[ "$status" = 0 ] || { echo "$how: $stderr"; false; }
+		is '.schema == 1 and .profile.kind == "cpu" and .profile.case == null and (.profile.command | startswith("./split 20000"))'
+		is '.profile.samples > 300 and .profile.truncated <= 0.01 * .profile.samples and .profile.unresolved <= 0.02 * .profile.samples'
+		# five sigma each: one in a million runs fails by chance
+		is '.profile.samples as $n | .functions as $f | [["seventy", 0.7], ["twenty", 0.2], ["ten", 0.1]] | all(. as [$name, $p] |
+			([$f[] | select(.name == $name) | .total_frac][0] - $p | fabs) < 5 * ($p * (1 - $p) / $n | sqrt) + 0.01)'
+		is '[.functions[] | select(.name == "chain" and .inlined and .file == "split.c" and .line > 0 and .self > 0)] | length == 1'
+		grep -q '^thread [0-9]*;.*;work;seventy;chain_\[i\] [0-9]*$' split.folded
+		[ "$(awk '{ n += $NF } END { print n }' split.folded)" = "$(jq .profile.samples <<<"$output")" ]
+	done
+}
+
+@test "what is too short, stripped or fails is told" {
+	needs_samples
+	fails 2 "'true' ended before it was sampled: profile something that runs longer" profile cpu -- true
+	strip -o bare split
+	run --separate-stderr "$ASSAY" profile cpu -- ./bare 20000
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	[[ $stderr == *"% of the samples lie in code without names: build it with -g and do not strip it"* ]]
+	[[ $output == *"[unknown]"*"bare"* ]]
+	run --separate-stderr "$ASSAY" profile cpu -- sh -c './split 4000; exit 3'
+	[ "$status" = 0 ]
+	[[ $stderr == *"warning: the program exited with status 3"* ]]
+	# it would run for long
+	run --separate-stderr "$ASSAY" profile cpu --for 200ms --json -- ./split 100000000
+	[ "$status" = 0 ]
+	is '.profile.seconds < 20'
+	fails 2 "none/p.svg" profile cpu -o none/p.svg -- ./split 4000
+}
+
+@test "where sampling is forbidden a line says what permits it" {
+	cc -O2 -o refuse "$ASSAY_SOURCE/tests/fixtures/profile/refuse.c"
+	./refuse true || skip "no seccomp here"
+	for what in '-- sleep 100' quantize.q8_0/ref/n=1048576/t=1/warm; do
+		# shellcheck disable=SC2086
+		run --separate-stderr ./refuse "$ASSAY" profile cpu -o p.svg $what
+		[ "$status" = 2 ] && [ -z "$output" ] && [ "${#stderr_lines[@]}" = 1 ]
+		[[ $stderr == "assay: the kernel forbids to sample programs: 'sysctl kernel.perf_event_paranoid=2', or a container that allows perf_event_open(2), permits it" ||
+			$stderr == *libdw* ]]
+	done
+	[ ! -e p.svg ]
+}
+
+@test "a case has its op, phase and thread above its frames, and the time of an iteration by function" {
+	needs_samples
+	run --separate-stderr "$ASSAY" profile cpu quantize.q8_0/ref/n=1048576/t=1/warm --for 300ms --json --lines -o case.folded
+	[ "$status" = 0 ]
+	is '.profile.case == "quantize.q8_0/ref/n=1048576/t=1/warm" and .profile.command == null and .profile.timed_samples > 0'
+	is '(.lines | length > 0) and (.instructions | length > 0) and (.threads | length > 0)'
+	# own times of all functions are the iteration's, but for samples that have no function at all
+	is '([.functions[].ns_per_iteration] | add) / .profile.iteration_ns | . > 0.98 and . < 1.001'
+	is '[.functions[] | select(.ns_per_iteration > 0) | .ci[0] <= .ns_per_iteration and .ns_per_iteration <= .ci[1]] | all'
+	grep -q '^quantize.q8_0/ref;phase: sample;thread 1;_start;' case.folded
+	[ ! -e assay.db ]
+}
+
+@test "the flame graph zooms, searches, filters and takes keys" {
+	needs_samples
+	run --separate-stderr "$ASSAY" profile cpu -o split.svg -- ./split 20000
+	[ "$status" = 0 ]
+	xmllint --noout split.svg 2>/dev/null || ! command -v xmllint
+	browser_start
+	browser_screen 1240 light
+	browser_open "$PWD/split.svg"
+	page_value 'globalThis.shown = () => [...document.querySelectorAll(".f:not(.off)")].map(g => g.dataset.n);
+		globalThis.frame = n => [...document.querySelectorAll(".f")].find(g => g.dataset.n === n);
+		globalThis.width = n => +frame(n).querySelector("rect").getAttribute("width");
+		globalThis.press = (...keys) => keys.forEach(key => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))); true' >/dev/null
+	page_is 'width("seventy") > 2 * width("twenty") && width("twenty") > width("ten") && Math.abs(width("all") - 1180) < 0.1'
+	# a click zooms: callers keep the whole width, siblings go
+	page_value 'frame("twenty").dispatchEvent(new MouseEvent("click", { bubbles: true })); true' >/dev/null
+	page_is 'width("twenty") === 1180 && !shown().includes("seventy") && shown().includes("main") && frame("main").classList.contains("above")'
+	page_value 'press("Escape"); true' >/dev/null
+	page_is 'shown().includes("seventy") && width("seventy") < 900'
+	# search marks and counts, whatever is typed
+	page_value 'press("/", "t", "e", "n", "$", "Enter"); true' >/dev/null
+	page_is 'frame("ten").classList.contains("found") && !frame("seventy").classList.contains("found")'
+	page_is '/^search .ten\$.: \d+\.\d %$/.test(document.querySelector("#found").textContent)'
+	page_value 'press("/", "(", "Enter"); true' >/dev/null
+	page_is 'document.querySelectorAll(".f.found").length === 0'
+	# a filter leaves what matches and its callers
+	page_value 'press("r", "f", "t", "w", "e", "n", "t", "y", "Enter"); true' >/dev/null
+	page_is 'width("twenty") > 1179 && !shown().includes("seventy") && shown().includes("main")'
+	page_value 'press("r"); true' >/dev/null
+	page_is 'shown().includes("seventy")'
+	# the keyboard walks up from the root, and zooms
+	page_value 'press("ArrowUp", "ArrowUp", "Enter"); true' >/dev/null
+	page_is 'document.querySelectorAll(".f.here").length === 1 && document.querySelectorAll(".f.above").length === 2'
+	page_value 'press("Backspace", "Backspace"); true' >/dev/null
+	page_is 'document.querySelectorAll(".f.above").length === 0'
+	# colours, least width and theme
+	page_is '(() => { const before = frame("ten").querySelector("rect").style.fill; press("c"); return before !== frame("ten").querySelector("rect").style.fill })()'
+	page_is '(() => { const before = shown().length; press("m", "m", "m", "m", "m"); return shown().length <= before && document.querySelector("#least").textContent !== "least 0.3 px (m)" })()'
+	page_is '(() => { const paper = () => getComputedStyle(document.querySelector(".paper")).fill, before = paper(); press("t"); return before !== paper() })()'
+	browser_screen 1240 dark
+	[ -z "$(browser_complaints)" ] || { browser_complaints | cut -c1-300; false; }
+}

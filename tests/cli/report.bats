@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# report: which run or comparison it takes, what bad input gets, and the page in a browser.
+load compare_helpers
+load browser
+
+teardown() {
+	browser_stop
+}
+
+@test "report takes one run or comparison and the name of a file" {
+	fails 2 "no output given: name one with -o FILE.html" report
+	fails 2 "run is 'x', expected the number of a run or 'last'" report x -o r.html
+	fails 2 "comparison is '0', expected the number of a comparison" report comparison 0 -o r.html
+	fails 2 "unexpected argument '2': report takes one run or comparison" report 1 2 -o r.html
+	fails 2 "no database 'assay.db'" report -o r.html
+	touch empty.db
+	fails 2 "database 'empty.db' is empty" report --db empty.db -o r.html
+	[ ! -e r.html ]
+}
+
+@test "report shows the newest of both, or the one that is named" {
+	measure --only dequantize >/dev/null
+	export KEEP_DB=1
+	assay report -o r.html >out
+	[ "$(cat out)" = "run 1 (1 case) is in r.html" ]
+	fails 2 "no run 7 in 'assay.db': the nearest is 1" report 7 -o s.html
+	fails 2 "no comparison is stored in 'assay.db': 'assay compare' makes one" report comparison -o s.html
+	fails 2 "no comparison 1 in 'assay.db': 'assay report run 1 -o FILE.html' shows the run of that number" report comparison 1 -o s.html
+	fails 2 "cannot write 's.txt': its name must end in .html" report -o s.txt
+	fails 2 "none/s.html" report -o none/s.html
+	mkdir folder.html
+	fails 2 "folder.html" report -o folder.html
+	[ -z "$(find . -name 's.*')" ] && [ -z "$(ls folder.html)" ]
+
+	compare base base --budget 300ms
+	cp r.html old.html
+	assay report -o r.html >out
+	[[ $(cat out) == "comparison 1 ("*") is in r.html" ]]
+	grep -q '<title>Comparison 1: ' r.html
+	assay report last -o again.html >/dev/null
+	assay report comparisons last -o third.html >/dev/null
+	# the same results are the same bytes
+	cmp r.html again.html && cmp r.html third.html
+	assay report 1 -o again.html >out
+	cmp old.html again.html
+	fails 2 "no comparison 9 in 'assay.db': the nearest is 1" report comparison 9 -o s.html
+	fails 2 "no run 9 in 'assay.db': the nearest is 1" report 9 -o s.html
+}
+
+# looks_right: in light, dark and print, wide and narrow, and then as it was.
+looks_right() {
+	local setting
+	for setting in '1280 dark' '400 light' '400 dark' '760 light print' '1280 light'; do
+		# shellcheck disable=SC2086
+		browser_screen $setting
+		# pictures are drawn anew for a new width
+		page_value 'new Promise(done => setTimeout(done, 250))' >/dev/null
+		[ "$(page_value 'checkPage()')" = '[]' ] || { echo "$setting: $(page_value 'checkPage().join("; ")')"; return 1; }
+	done
+}
+
+@test "a page works in a browser, by mouse and by keyboard, and runs nothing that a name says" {
+	browser_start
+	ASSAY_PAGE_FILE=$PWD/made.html "$ASSAY_BUILD/tests/test_emit_page" >/dev/null 2>&1
+	browser_screen 1280 light
+	browser_open "$PWD/made.html"
+	page_is 'shownKeys().length === 300 && document.title === "Run 12 of suite <b>quick</b>"'
+	looks_right
+
+	# sorting: the gravest first, by time up and down, and back to no other column
+	page_is 'shownKeys()[0].startsWith("</script><script>")'
+	page_value 'columnOf("Time").querySelector("button").click()' >/dev/null
+	page_is 'columnOf("Time").ariaSort === "ascending" && shownKeys()[0] === "made.op0/v0/-/t=1/warm"'
+	page_value 'columnOf("Time").querySelector("button").click()' >/dev/null
+	page_is 'columnOf("Time").ariaSort === "descending" && shownKeys()[0] === "made.op5/v299/-/t=1/warm"'
+	page_value 'columnOf("Case").querySelector("button").click()' >/dev/null
+	page_is 'columnOf("Time").ariaSort === null && columnOf("Case").ariaSort === "ascending"'
+
+	# filtering by words and by verdict, and what a screen reader hears of it
+	page_value 'document.getElementById("filter").value = "op3 V1"; document.getElementById("filter").dispatchEvent(new Event("input"))' >/dev/null
+	page_is 'shownKeys().length > 0 && shownKeys().length < 40 && shownKeys().every(k => k.startsWith("made.op3/v1"))'
+	page_is 'document.querySelector("[role=status]").textContent.startsWith(`${shownKeys().length} of 300 cases`)'
+	page_value 'document.getElementById("filter").value = ""; document.getElementById("filter").dispatchEvent(new Event("input"))' >/dev/null
+	page_value 'document.querySelector("button.REGRESSED").click()' >/dev/null
+	page_is 'shownKeys().length === 30 && document.querySelector("button.REGRESSED").ariaPressed === "true"'
+	page_value 'document.querySelector("button.REGRESSED").click()' >/dev/null
+	page_is 'shownKeys().length === 300'
+
+	# the keyboard alone: to the cases, filter, sort, open one; focus follows
+	page_value 'scrollTo(0, 0); document.activeElement.blur()' >/dev/null
+	browser_open "$PWD/made.html"
+	browser_key Tab
+	page_is 'document.activeElement.className === "skip"'
+	browser_key Enter
+	browser_key Tab
+	page_is 'document.activeElement.id === "filter"'
+	browser_call Input.insertText '{"text":"v17/"}' >/dev/null
+	page_is 'shownKeys().length === 1'
+	browser_key Tab
+	page_is 'document.activeElement.className === "badge NOT_MEASURED"'
+	for _ in 1 2 3; do
+		browser_key Tab
+	done
+	page_is 'document.activeElement === columnOf("Case").querySelector("button")'
+	browser_key Enter
+	page_is 'columnOf("Case").ariaSort === "ascending"'
+	page_value 'document.querySelector("thead th:last-child button").focus()' >/dev/null
+	browser_key Tab
+	browser_key Enter
+	page_is 'location.hash === "#case=made.op3%2Fv17%2F-%2Ft%3D1%2Fwarm" && document.activeElement.tagName === "H2"'
+	page_is 'document.activeElement.textContent === "made.op3/v17/-/t=1/warm" && document.getElementById("list").hidden'
+	page_is 'document.querySelector("#case").textContent.includes("assay run --seed 42 --only made.op3/v17/-/t=1/warm")'
+	page_is '[...document.querySelectorAll("figcaption")].some(e => e.textContent.includes("2 000 samples are shown as 120 groups".replace(/(?<=\d) (?=\d)/g, "\u00a0")))'
+	looks_right
+	browser_key Tab 8
+	browser_key Tab 8
+	browser_key Tab 8
+	page_is 'document.activeElement.textContent === "All cases"'
+	browser_key Enter
+	page_is 'document.getElementById("case").hidden && document.activeElement.textContent === "made.op3/v17/-/t=1/warm"'
+
+	# what bounds a case, and advice
+	page_value 'location.hash = "#case=made.op0%2Fv0%2F-%2Ft%3D1%2Fwarm"' >/dev/null
+	page_is 'document.querySelector(".advice").textContent.startsWith("made: do less (expected ×1.50, at most ×2.00)")'
+
+	# a link to a case opens it, the hostile one as any other; one that is not there says so
+	page_value 'location.hash = [...document.querySelectorAll(".cases a.key")].find(a => a.textContent.includes("script")).hash' >/dev/null
+	page_is '[...document.querySelectorAll("#case p, #case pre")].some(e => e.textContent.startsWith("</script><script>document.title=")) && document.scripts.length === 2'
+	page_is '!document.title.includes("taken") || document.title.startsWith("</script>")'
+	looks_right
+	page_value 'location.hash = "#case=none"' >/dev/null
+	page_is 'document.querySelector("#case .note").textContent === "This page has no such case."'
+	[ -z "$(browser_complaints)" ] || { browser_complaints; false; }
+
+	# the policy of the page holds back what is put into it
+	page_value 'document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=\"window.taken = 1\"><p style=\"color:red\" id=p>"); document.body.append(Object.assign(document.createElement("script"), {textContent: "window.taken = 2"})); fetch("http://192.0.2.1/").catch(() => 0)' >/dev/null
+	page_is 'window.taken === undefined && getComputedStyle(document.getElementById("p")).color !== "rgb(255, 0, 0)"'
+	browser_complaints | grep -q 'Content Security Policy'
+}
+
+@test "pages of a measured run and a comparison work in a browser" {
+	browser_start
+	measure >/dev/null
+	assay report -o run.html >/dev/null
+	compare base slower --budget 300ms
+	assay report -o comparison.html >/dev/null
+	browser_open "$PWD/run.html"
+	page_is 'shownKeys().length === page.cases.length && page.cases.length === 3'
+	looks_right
+	page_value 'location.hash = document.querySelector(".cases a.key").hash' >/dev/null
+	page_is 'document.querySelectorAll("#case figure").length === 2'
+	looks_right
+	browser_open "$PWD/comparison.html"
+	page_is 'document.querySelector("h1 .badge").textContent === page.gate.verdict && document.querySelector(".cases td svg") !== null'
+	looks_right
+	page_value 'location.hash = document.querySelector(".cases a.key").hash' >/dev/null
+	page_is 'document.querySelectorAll("#case figure").length >= 3 && document.querySelector("#case code").textContent.includes("assay compare ")'
+	looks_right
+	[ -z "$(browser_complaints)" ] || { browser_complaints; false; }
+}

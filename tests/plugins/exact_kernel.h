@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A kernel of some 7000 instructions that reads a thousand lines. Sides of it have LONGER more instructions,
+ * EXTRA_LINES more lines, and are the same otherwise.
+ */
+#include "side.h"
+
+#define LINES      1000
+#define LINE_BYTES 64
+
+static const volatile char lines[(LINES + EXTRA_LINES) * LINE_BYTES] __attribute__((aligned(LINE_BYTES))) = { 1 };
+
+static int run_kernel(struct assay_job *job)
+{
+	int sum = 0;
+
+	side_scale(job);
+	for (int i = 0; i < LINES + EXTRA_LINES; i++)
+		sum += lines[i * LINE_BYTES];
+	/* valgrind leaves out what nobody uses */
+	__asm__ volatile(".rept %c1\n\tnop\n\t.endr" : "+r"(sum) : "i"(LONGER));
+	return 0;
+}
+
+static const struct assay_variant variants[] = {
+	{ .op = "example.scale", .name = "kernel", .help = "reads a thousand lines as well", .run = run_kernel },
+};
+
+SIDE_PLUGIN("exact-kernel", variants);

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of bottlenecks and advice: each at its condition, and just below it. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "judge/advice.h"
+
+/* A call of 1 ms that nothing is known of; fields of a test are set over it. */
+static struct assay_case_evidence nothing(void)
+{
+	return (struct assay_case_evidence){ .key = "k",
+					     .variant = "v",
+					     .threads = 1,
+					     .all_threads = 1,
+					     .ns = 1e6,
+					     .roof_frac = NAN,
+					     .roof_ns = NAN,
+					     .roof_op = "",
+					     .roof_name = "",
+					     .ops_per_s = NAN,
+					     .bytes_per_s = NAN,
+					     .level = ASSAY_N_LEVELS,
+					     .bandwidth = { NAN, NAN, NAN, NAN },
+					     .reach = NAN,
+					     .more_threads = NAN,
+					     .run_efficiency = NAN,
+					     .region_ns = NAN,
+					     .instructions = NAN,
+					     .instructions_source = "exact",
+					     .stall_frac = NAN,
+					     .efficiency = NAN,
+					     .allocations = NAN,
+					     .faults = NAN,
+					     .waits = NAN,
+					     .fallbacks = NAN,
+					     .part_frac = NAN };
+}
+
+/* At @frac of an arithmetic peak of 100 GOP/s, with narrower ones of 10 and 40. */
+static struct assay_case_evidence arithmetic(double frac)
+{
+	struct assay_case_evidence e = nothing();
+
+	e.bound = ASSAY_BOUND_ARITHMETIC;
+	e.roof_frac = frac;
+	e.roof_ns = frac * e.ns;
+	e.roof_op = e.peak_op = "peak.f32_fma";
+	e.roof_name = "f32";
+	e.ops_per_s = frac * 100e9;
+	e.n_peaks = 3;
+	e.peaks[0] = (struct assay_evidence_peak){ "ref", 10e9 };
+	e.peaks[1] = (struct assay_evidence_peak){ "avx2", 40e9 };
+	e.peaks[2] = (struct assay_evidence_peak){ "avx512", 100e9 };
+	e.reach = 0.9;
+	return e;
+}
+
+/* At @frac of a bandwidth of 10 GB/s at @level. */
+static struct assay_case_evidence memory(double frac, enum assay_evidence_level level)
+{
+	struct assay_case_evidence e = nothing();
+
+	e.bound = ASSAY_BOUND_BANDWIDTH;
+	e.roof_frac = frac;
+	e.roof_ns = frac * e.ns;
+	e.roof_op = "stream.read";
+	e.roof_name = assay_evidence_level_name(level);
+	e.level = level;
+	e.bytes_per_s = frac * 10e9;
+	e.bandwidth[level] = 10e9;
+	e.reach = 0.9;
+	return e;
+}
+
+static const struct assay_advice *advice(const struct assay_case_evidence *e, const char *rule)
+{
+	static struct assay_bottleneck b;
+
+	assay_bottleneck_find(e, &b);
+	for (size_t i = 0; i < b.n_advice; i++) {
+		/* no promise is above the roof */
+		if (b.advice[i].gain > b.advice[i].most)
+			fail_msg("%s promises %g of %g", b.advice[i].rule, b.advice[i].gain, b.advice[i].most);
+		if (!strcmp(b.advice[i].rule, rule))
+			return &b.advice[i];
+	}
+	return NULL;
+}
+
+static enum assay_bound_by bound(const struct assay_case_evidence *e)
+{
+	struct assay_bottleneck b;
+
+	assay_bottleneck_find(e, &b);
+	assert_true(b.evidence[0]);
+	return b.bound;
+}
+
+static void assert_near(double value, double want)
+{
+	if (!(fabs(value - want) < 1e-9 * fabs(want)))
+		fail_msg("%.12g, expected %.12g", value, want);
+}
+
+TEST(arithmetic_below_its_peak)
+{
+	struct assay_case_evidence e = arithmetic(0.125);
+	const struct assay_advice *a = advice(&e, "vector");
+
+	assert_non_null(a);
+	assert_near(a->gain, 0.9 / 0.125);
+	assert_near(a->most, 8);
+	assert_int_equal(a->n_steps, 2);
+	assert_string_equal(a->steps[0].variant, "avx2");
+	assert_near(a->steps[0].gain, 0.9 * 0.4 / 0.125);
+	assert_null(advice(&e, "wider"));
+	e = arithmetic(0.1251);
+	assert_null(advice(&e, "vector"));
+	assert_non_null(advice(&e, "compute"));
+	e = arithmetic(0.2);
+	assert_non_null(advice(&e, "wider"));
+	e = arithmetic(0.199);
+	assert_null(advice(&e, "wider"));
+	e = arithmetic(0.44);
+	assert_non_null(advice(&e, "wider"));
+	e = arithmetic(0.4401);
+	assert_null(advice(&e, "wider"));
+	assert_non_null(advice(&e, "compute"));
+	e = arithmetic(0.799);
+	e.reach = 1;
+	assert_non_null(advice(&e, "compute"));
+	e = arithmetic(0.8);
+	e.reach = 1;
+	assert_null(advice(&e, "compute"));
+	/* nobody showed what can be reached: no promise, and the roof is still told */
+	e = arithmetic(0.125);
+	e.reach = NAN;
+	a = advice(&e, "vector");
+	assert_true(isnan(a->gain));
+	assert_near(a->most, 8);
+	/* within the core's own caches moving adds to calculating */
+	e = arithmetic(0.125);
+	e.level = ASSAY_LEVEL_L2;
+	e.bytes_per_s = 1e9;
+	e.bandwidth[ASSAY_LEVEL_L2] = 8e9;
+	assert_near(advice(&e, "vector")->gain, 0.9 / (0.125 + 0.125));
+}
+
+TEST(memory_below_its_bandwidth)
+{
+	struct assay_case_evidence e = memory(0.799, ASSAY_LEVEL_L3);
+	const struct assay_advice *a = advice(&e, "stream");
+
+	assert_non_null(a);
+	assert_near(a->gain, 0.9 / 0.799);
+	e = memory(0.8, ASSAY_LEVEL_L3);
+	assert_null(advice(&e, "stream"));
+	/* from its own caches a core can be slow for reasons that no bandwidth tells */
+	e = memory(0.5, ASSAY_LEVEL_L1);
+	assert_null(advice(&e, "stream"));
+	a = advice(&e, "own_cache");
+	assert_true(isnan(a->gain));
+	assert_near(a->most, 2);
+	/* what is left is not worth it */
+	e = memory(0.79, ASSAY_LEVEL_DRAM);
+	e.reach = 0.868;
+	assert_null(advice(&e, "stream"));
+	e.reach = 0.87;
+	assert_non_null(advice(&e, "stream"));
+}
+
+TEST(data_that_comes_from_the_next_level)
+{
+	struct assay_case_evidence e = memory(0.36, ASSAY_LEVEL_L2);
+
+	e.bandwidth[ASSAY_LEVEL_L3] = 3e9;
+	assert_non_null(advice(&e, "level"));
+	e.bytes_per_s = 3.601e9;
+	assert_null(advice(&e, "level"));
+	e.bytes_per_s = 2.5e9;
+	assert_non_null(advice(&e, "level"));
+	e.bytes_per_s = 2.49e9;
+	assert_null(advice(&e, "level"));
+	e.bytes_per_s = 3e9;
+	e.bandwidth[ASSAY_LEVEL_L2] = 6e9;
+	assert_null(advice(&e, "level"));
+	e = memory(0.1, ASSAY_LEVEL_DRAM);
+	assert_null(advice(&e, "level"));
+}
+
+TEST(threads)
+{
+	struct assay_case_evidence e = memory(0.8, ASSAY_LEVEL_DRAM);
+	const struct assay_advice *a;
+
+	e.all_threads = 4;
+	e.more_threads = 1.25;
+	a = advice(&e, "threads");
+	assert_near(a->gain, 1.25);
+	assert_near(a->most, 1.25 / 0.8);
+	e.run_efficiency = 0.96;
+	assert_near(advice(&e, "threads")->gain, 1.2);
+	e.more_threads = 1.24;
+	assert_null(advice(&e, "threads"));
+	e.more_threads = 2;
+	e.roof_frac = 0.799;
+	assert_null(advice(&e, "threads"));
+	e.roof_frac = 0.9;
+	e.threads = 4;
+	assert_null(advice(&e, "threads"));
+
+	e = arithmetic(0.7);
+	e.threads = 2;
+	e.efficiency = 0.799;
+	assert_near(advice(&e, "imbalance")->gain, 1 / 0.799);
+	e.efficiency = 0.5;
+	assert_near(advice(&e, "imbalance")->gain, 1 / 0.7);
+	e.efficiency = 0.8;
+	assert_null(advice(&e, "imbalance"));
+	e.efficiency = 0.5;
+	e.threads = 1;
+	assert_null(advice(&e, "imbalance"));
+}
+
+TEST(what_a_call_costs_beside_its_work)
+{
+	struct assay_case_evidence e = nothing();
+
+	e.region_ns = 1e5;
+	assert_near(advice(&e, "overhead")->gain, 1 / 0.9);
+	e.region_ns = 0.99e5;
+	assert_null(advice(&e, "overhead"));
+	e.allocations = 1;
+	assert_non_null(advice(&e, "allocations"));
+	assert_true(isnan(advice(&e, "allocations")->gain));
+	e.allocations = 0;
+	assert_null(advice(&e, "allocations"));
+	e.fallbacks = 1;
+	assert_non_null(advice(&e, "fallbacks"));
+	e.fallbacks = 0;
+	assert_null(advice(&e, "fallbacks"));
+	e.faults = 100;
+	assert_non_null(advice(&e, "faults"));
+	e.faults = 99;
+	assert_null(advice(&e, "faults"));
+	e.waits = 10;
+	assert_non_null(advice(&e, "waits"));
+	e.waits = 9;
+	assert_null(advice(&e, "waits"));
+}
+
+TEST(latency_and_parts)
+{
+	struct assay_case_evidence e = memory(0.499, ASSAY_LEVEL_L3);
+
+	e.instructions = 0.999e6;
+	assert_non_null(advice(&e, "latency"));
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_LATENCY);
+	e.instructions = 1e6;
+	assert_null(advice(&e, "latency"));
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	e.stall_frac = 0.5;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_LATENCY);
+	e = memory(0.5, ASSAY_LEVEL_L3);
+	e.instructions = 0.5e6;
+	assert_null(advice(&e, "latency"));
+	/* of a whole whose parts are told only the longest is named */
+	e = memory(0.1, ASSAY_LEVEL_L3);
+	e.part = "time_ffn_frac";
+	e.part_frac = 0.5;
+	assert_near(advice(&e, "part")->most, 2);
+	assert_true(isnan(advice(&e, "part")->gain));
+	assert_null(advice(&e, "stream"));
+	e.part_frac = 0.499;
+	assert_null(advice(&e, "part"));
+}
+
+TEST(bounds)
+{
+	struct assay_case_evidence e = memory(0.5, ASSAY_LEVEL_DRAM);
+	struct assay_bottleneck b;
+
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_MEMORY);
+	e = arithmetic(0.5);
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	e.region_ns = 0.5e6;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_OVERHEAD);
+	e.region_ns = 0.49e6;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	/* half of the scalar peak, and of one of narrower instructions */
+	e = arithmetic(0.05);
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	e = arithmetic(0.049);
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_UNKNOWN);
+	e = arithmetic(0.2);
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	/* what is not known is named */
+	e = nothing();
+	assay_bottleneck_find(&e, &b);
+	assert_int_equal(b.bound, ASSAY_BOUND_BY_UNKNOWN);
+	assert_string_equal(b.missing, "a roof (stream.* and peak.* in the same suite, on 1 thread); instructions "
+				       "(--evidence exact, or --counters flops); allocations (--counters heap)");
+	e.ns = 0.99e5;
+	assay_bottleneck_find(&e, &b);
+	assert_non_null(strstr(b.missing, "overhead of a call (overhead.dispatch on 1 thread)"));
+}
+
+/* ---- what is read from a run ---- */
+
+static void add(struct assay_run *run, const char *op, const char *variant, const char *axis, unsigned threads,
+		double ns)
+{
+	struct assay_result *r = &run->results[run->n_results++];
+
+	*r = (struct assay_result){ .checked = true, .correct = true, .n_samples = 9, .median_ns = ns };
+	snprintf(r->c.op, sizeof(r->c.op), "%s", op);
+	snprintf(r->c.variant, sizeof(r->c.variant), "%s", variant);
+	r->c.threads = threads;
+	r->c.n_axes = 1;
+	snprintf(r->c.axes[0].text, sizeof(r->c.axes[0].text), "%s", axis);
+	assert_int_equal(assay_case_make_key(&r->c, NULL), 0);
+}
+
+static struct assay_result *put(struct assay_run *run, const char *tag, double value)
+{
+	struct assay_result *r = &run->results[run->n_results - 1];
+
+	assert_int_equal(assay_result_add_metric(r, tag, "1", 0, value), 0);
+	return r;
+}
+
+TEST(evidence_is_of_the_run)
+{
+	struct assay_result v[16];
+	struct assay_run run = { .results = v, .all_threads = 2, .machine = { .n_facts = 3 } };
+	struct assay_case_evidence e;
+	struct assay_result *r;
+
+	strcpy(run.machine.facts[0].name, "l1d"), strcpy(run.machine.facts[0].value, "48 KiB");
+	strcpy(run.machine.facts[1].name, "l2"), strcpy(run.machine.facts[1].value, "2 MiB");
+	strcpy(run.machine.facts[2].name, "llc"), strcpy(run.machine.facts[2].value, "1 x 32 MiB");
+	add(&run, "stream.read", "ref", "l3", 1, 1000), put(&run, "bytes_per_s", 8e9);
+	add(&run, "stream.copy", "avx2", "l3", 1, 1000), put(&run, "bytes_per_s", 10e9);
+	add(&run, "stream.read", "avx2", "l3", 2, 1000), put(&run, "bytes_per_s", 15e9);
+	add(&run, "overhead.dispatch", "ref", "-", 1, 1000), put(&run, "items_per_s", 2e6);
+	for (int shape = 0; shape < 4; shape++)
+		for (int fast = 0; fast < 2; fast++) {
+			char text[8];
+
+			snprintf(text, sizeof(text), "%d", shape);
+			add(&run, "op", fast ? "fast" : "slow", text, 1, fast ? 1250 : 10000);
+			put(&run, "op_bytes", 4 << 20);
+			r = put(&run, "roof_frac", fast ? 0.8 : 0.1);
+			r->roof.bound = ASSAY_BOUND_BANDWIDTH;
+			strcpy(r->roof.op, "stream.read");
+			strcpy(r->roof.name, "l3");
+			assert_int_equal(assay_result_set_count(r, ASSAY_COUNT_ROOF, ASSAY_SOURCE_ASSAY, "", 1000), 0);
+		}
+	assay_case_evidence_read(&run, 4, true, &e);
+	assert_string_equal(e.variant, "slow");
+	assert_int_equal(e.level, ASSAY_LEVEL_L3);
+	assert_near(e.bandwidth[ASSAY_LEVEL_L3], 10e9);
+	assert_near(e.more_threads, 1.5);
+	assert_near(e.region_ns, 500);
+	/* three other shapes, of which the fastest reach 80 % */
+	assert_int_equal(e.n_reach, 3);
+	assert_near(e.reach, 0.8);
+	assert_near(advice(&e, "stream")->gain, 8);
+	/* of two there is no telling */
+	v[11].status = v[10].status = ASSAY_STATUS_FAILED;
+	v[11].correct = v[10].correct = false;
+	assay_case_evidence_read(&run, 4, true, &e);
+	assert_true(isnan(e.reach));
+	for (size_t i = 0; i < run.n_results; i++)
+		free(v[i].metrics), assay_counters_release(&v[i].counters);
+}
+
+UNIT_MAIN(NULL, NULL)

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Databases merged, pruned and checked: nothing twice, nothing lost, and what was changed is found. */
+#include "exact_fixture.h"
+#include "store_comparison_fixture.h"
+
+#include "store/store_dump.h"
+#include "store/store_exact.h"
+#include "store/store_merge.h"
+#include "store/store_prune.h"
+
+static const struct assay_store_selection everything;
+
+/* A database beside f->db. */
+static void path_of(const struct fixture *f, const char *name, char path[96])
+{
+	snprintf(path, 96, "%s/%s.db", f->folder, name);
+}
+
+static struct assay_store *open_named(struct fixture *f, const char *name)
+{
+	struct assay_store *s;
+	char path[96];
+
+	path_of(f, name, path);
+	assert_ok(f, assay_store_open(&s, path, ASSAY_STORE_WRITE, &f->err));
+	return s;
+}
+
+/* @runs finished runs on @machine from @first_ns on, each with cases @from to @from + 2. */
+static void fill(struct fixture *f, struct assay_store *s, const char *machine, unsigned runs, uint64_t first_ns,
+		 unsigned from)
+{
+	for (unsigned i = 0; i < runs; i++) {
+		struct assay_run run;
+
+		make_run(&run, "quick", machine);
+		run.started_ns = first_ns + i;
+		assert_ok(f, assay_store_run_begin(s, &run, &f->err));
+		for (unsigned k = from; k < from + 3; k++) {
+			struct assay_result r;
+
+			make_result(&r, k, 20 + i);
+			/* names of numbers come in another order in each database */
+			assert_int_equal(assay_result_add_metric(&r, machine, "s", -1, k), 0);
+			make_counters(&r.counters);
+			assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
+			assay_result_release(&r);
+		}
+		assert_ok(f, assay_store_run_end(s, run.id, run.started_ns + 1000, &f->err));
+	}
+}
+
+static void add_comparison(struct fixture *f, struct assay_store *s, uint64_t started_ns, unsigned pairs, bool end)
+{
+	struct assay_comparison cmp;
+	int64_t cases[2];
+
+	make_cases(&cmp, "m4", 1);
+	cmp.started_ns = started_ns;
+	assert_ok(f, assay_store_comparison_begin_with(s, &cmp, cases, &f->err));
+	for (unsigned i = 0; i < pairs; i++) {
+		struct assay_pair p;
+
+		make_pair(&p, i);
+		assert_ok(f, assay_store_pair_add(s, cases[i % 2], &p, &f->err));
+		assay_pair_release(&p);
+	}
+	if (end)
+		assert_ok(f, assay_store_comparison_end(s, cmp.id, started_ns + 5, "PASS", 0, &f->err));
+	assay_comparison_release(&cmp);
+}
+
+/* Two databases with something of everything. */
+static void make_two(struct fixture *f, struct assay_store *v[2])
+{
+	struct assay_exact_run exact = exact_run();
+	struct assay_certify_record certify = { .started_ns = 1, .ended_ns = 2, .gates = 3 };
+	struct assay_change_answer answer = { .from_commit = "1a",
+					      .to_commit = "2b",
+					      .slower = true,
+					      .confirmed = true,
+					      .decided = true,
+					      .reason = "REGRESSED",
+					      .asked_ns = 5,
+					      .comparison_id = 1 };
+	struct assay_stored_change *known;
+	struct assay_run run;
+	size_t n;
+
+	v[0] = open_named(f, "a");
+	v[1] = open_named(f, "b");
+	fill(f, v[0], "m1", 3, 1000, 0);
+	fill(f, v[1], "m2", 2, 2000, 1);
+	add_comparison(f, v[1], 3000, 3, true);
+	assert_ok(f,
+		  assay_store_change_put(v[1], "matmul.ternary/avx2/m=0,level=dram/t=2/cold", "m2", &answer, &f->err));
+	assert_ok(f, assay_store_changes(v[1], &known, &n, &f->err));
+	assert_int_equal(n, 1);
+	free(known);
+	assert_ok(f, assay_store_exact_add(v[1], &exact, &f->err));
+	assay_exact_run_release(&exact);
+	make_run(&run, "quick", "m3");
+	certify.machine = run.machine;
+	certify.settings = strdup("{}");
+	certify.result = strdup("{\"power\":1}");
+	assert_ok(f, assay_store_certify_add(v[1], &certify, &f->err));
+	assay_certify_record_release(&certify);
+	assert_ok(f, assay_store_baseline_save(v[0], "main", 3, 7, &f->err));
+	assert_ok(f, assay_store_baseline_save(v[1], "other", 1, 7, &f->err));
+}
+
+static int add_line(void *arg, const struct assay_dumped_row *row, struct assay_err *err)
+{
+	/* what is called by number in no other table, and digests */
+	static const char *const numbered[] = { "id",         "run",       "bench_case", "series",         "result",
+						"encoded",    "pair",      "comparison", "exact_run",      "baseline",
+						"exact_case", "pair_side", "place",      "comparison_case" };
+	struct assay_strings *lines = arg;
+	char line[1024];
+	int n = snprintf(line, sizeof(line), "%s", row->table);
+
+	for (size_t i = 0; i < row->n && n < (int)sizeof(line); i++) {
+		const struct assay_cell *c = &row->cells[i];
+		bool skip = false;
+
+		for (size_t k = 0; k < N_OF(numbered); k++)
+			skip |= !strcmp(c->column, numbered[k]) && c->kind != ASSAY_CELL_TEXT;
+		if (!skip)
+			n += snprintf(line + n, sizeof(line) - (size_t)n, " %s=%lld,%g,%.*s", c->column,
+				      (long long)c->whole, c->real, c->kind == ASSAY_CELL_TEXT ? (int)c->len : 0,
+				      c->bytes ? (const char *)c->bytes : "");
+	}
+	return assay_strings_add(lines, line, err);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* All that @s holds but numbers that only it gives, sorted. */
+static struct assay_strings lines_of(struct fixture *f, struct assay_store *s)
+{
+	struct assay_strings lines = { 0 };
+
+	assert_ok(f, assay_store_dump(s, add_line, &lines, &f->err));
+	qsort(lines.v, lines.n, sizeof(*lines.v), by_text);
+	return lines;
+}
+
+static void assert_same_contents(struct fixture *f, struct assay_store *a, struct assay_store *b)
+{
+	struct assay_strings x = lines_of(f, a), y = lines_of(f, b);
+
+	assert_int_equal(x.n, y.n);
+	for (size_t i = 0; i < x.n; i++)
+		assert_string_equal(x.v[i], y.v[i]);
+	assay_strings_release(&x);
+	assay_strings_release(&y);
+}
+
+static void assert_faultless(struct fixture *f, struct assay_store *s)
+{
+	struct assay_store_checked c;
+
+	assert_ok(f, assay_store_check(s, NULL, NULL, &c, &f->err));
+	if (c.faults.n)
+		fail_msg("%s", c.faults.v[0]);
+	assay_store_checked_release(&c);
+}
+
+static struct assay_store_merged merge(struct fixture *f, struct assay_store *to, struct assay_store *from)
+{
+	struct assay_store_merged m = { 0 };
+
+	assert_ok(f, assay_store_merge(to, from, &everything, &m, &f->err));
+	assert_faultless(f, to);
+	return m;
+}
+
+STORE_TEST(test_twice_is_once)
+{
+	struct fixture *f = *state;
+	struct assay_store_merged m;
+	struct assay_store *v[2];
+	struct assay_strings once, twice;
+
+	make_two(f, v);
+	m = merge(f, v[0], v[1]);
+	assert_int_equal(m.runs, 2);
+	assert_int_equal(m.results, 6);
+	assert_int_equal(m.comparisons, 1);
+	assert_int_equal(m.counts, 1);
+	assert_int_equal(m.certifications, 1);
+	assert_int_equal(m.baselines, 1);
+	assert_int_equal(m.known, 0);
+	assert_int_equal(m.notes.n, 0);
+	assay_store_merged_release(&m);
+	once = lines_of(f, v[0]);
+
+	m = merge(f, v[0], v[1]);
+	assert_int_equal(m.runs + m.results + m.comparisons + m.counts + m.certifications + m.baselines, 0);
+	assert_int_equal(m.known, 5);
+	assay_store_merged_release(&m);
+	twice = lines_of(f, v[0]);
+	assert_int_equal(once.n, twice.n);
+	assay_strings_release(&once);
+	assay_strings_release(&twice);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+}
+
+STORE_TEST(test_both_ways_are_one_set)
+{
+	struct fixture *f = *state;
+	struct assay_store *v[2], *into;
+	struct assay_store_merged m;
+
+	make_two(f, v);
+	into = open_named(f, "c");
+	m = merge(f, into, v[1]);
+	assay_store_merged_release(&m);
+	m = merge(f, into, v[0]);
+	assay_store_merged_release(&m);
+	m = merge(f, v[0], v[1]);
+	assay_store_merged_release(&m);
+	assert_same_contents(f, into, v[0]);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+	assay_store_close(into);
+}
+
+/* A copy that was made while a run and a comparison were measured becomes whole, and never the other way round. */
+STORE_TEST(test_an_unfinished_copy_is_completed)
+{
+	struct fixture *f = *state;
+	struct assay_store *part = open_named(f, "part"), *whole = open_named(f, "whole");
+	struct assay_store_merged m;
+	struct assay_run run;
+
+	fill(f, whole, "m1", 1, 1000, 0);
+	add_comparison(f, whole, 3000, 3, true);
+	add_comparison(f, part, 3000, 2, false);
+	make_run(&run, "quick", "m1");
+	run.started_ns = 1000;
+	assert_ok(f, assay_store_run_begin(part, &run, &f->err));
+	m = merge(f, whole, part);
+	assert_int_equal(m.known, 2);
+	assert_int_equal(m.completed, 0);
+	assay_store_merged_release(&m);
+	m = merge(f, part, whole);
+	assert_int_equal(m.completed, 2);
+	assert_int_equal(m.runs + m.comparisons, 0);
+	assay_store_merged_release(&m);
+	assert_same_contents(f, part, whole);
+	assay_store_close(part);
+	assay_store_close(whole);
+}
+
+STORE_TEST(test_baselines_of_one_name)
+{
+	struct fixture *f = *state;
+	struct assay_store *a = open_named(f, "a"), *b = open_named(f, "b"), *c = open_named(f, "c");
+	struct assay_baseline_info *v = NULL;
+	struct assay_store_merged m;
+	size_t n = 0;
+
+	fill(f, a, "m1", 2, 1000, 0);
+	fill(f, b, "m1", 2, 2000, 0);
+	fill(f, c, "m2", 1, 3000, 0);
+	assert_ok(f, assay_store_baseline_save(a, "main", 1, 7, &f->err));
+	assert_ok(f, assay_store_baseline_save(b, "main", 2, 9, &f->err));
+	assert_ok(f, assay_store_baseline_save(c, "main", 1, 9, &f->err));
+	m = merge(f, a, b);
+	assert_int_equal(m.notes.n, 1);
+	assert_non_null(strstr(m.notes.v[0], "baseline 'main' got 1 run of"));
+	assay_store_merged_release(&m);
+	m = merge(f, a, c);
+	assert_int_equal(m.notes.n, 1);
+	assert_non_null(strstr(m.notes.v[0], "was left out"));
+	assay_store_merged_release(&m);
+	assert_ok(f, assay_store_baselines(a, NULL, NULL, &v, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_int_equal(v[0].n_runs, 2);
+	assert_string_equal(v[0].machine_id, "m1");
+	assay_baseline_infos_release(v, n);
+	assay_store_close(a);
+	assay_store_close(b);
+	assay_store_close(c);
+}
+
+/* What was changed is found by run and case, and is not spread. */
+STORE_TEST(test_a_changed_row_is_found)
+{
+	struct fixture *f = *state;
+	struct assay_store_checked c;
+	struct assay_store_merged m = { 0 };
+	struct assay_store *v[2];
+	char path[96];
+
+	make_two(f, v);
+	path_of(f, "b", path);
+	run_sql(path, "UPDATE result SET warmup_ns = 7 WHERE id = 2; DELETE FROM result_numbers WHERE result = 6;"
+		      "UPDATE pair SET iterations = 1 WHERE id = 1; UPDATE series SET machine = 'm3' WHERE id = 1");
+	assert_ok(f, assay_store_check(v[1], NULL, NULL, &c, &f->err));
+	assert_int_equal(c.runs, 2);
+	assert_int_equal(c.comparisons, 1);
+	assert_int_equal(c.faults.n, 5);
+	assert_non_null(strstr(c.faults.v[0], "in run 1 stands in the history of another case or machine"));
+	assert_non_null(strstr(c.faults.v[2], "result of 'matmul.ternary/avx2/m=2,level=dram/t=2/cold' in run 1"));
+	assert_non_null(strstr(c.faults.v[3], "result of 'matmul.ternary/avx2/m=3,level=dram/t=2/cold' in run 2"));
+	assert_non_null(strstr(c.faults.v[4], "in comparison 1"));
+	assay_store_checked_release(&c);
+	assert_error(f, assay_store_merge(v[0], v[1], &everything, &m, &f->err), ASSAY_ESTORE, "in run 1 of database");
+	assay_store_merged_release(&m);
+	path_of(f, "a", path);
+	assert_int_equal(ask(path, "SELECT count(*) FROM run"), 3);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+}
+
+STORE_TEST(test_a_key_with_two_meanings)
+{
+	struct fixture *f = *state;
+	struct assay_store_merged m = { 0 };
+	struct assay_store *v[2];
+	char path[96];
+
+	make_two(f, v);
+	path_of(f, "a", path);
+	run_sql(path, "UPDATE case_axis SET value = 77 WHERE place = 0");
+	assert_error(f, assay_store_merge(v[0], v[1], &everything, &m, &f->err), ASSAY_ESTORE,
+		     "stands for another case");
+	assay_store_merged_release(&m);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+}
+
+/* Killed at any row, or at the end: the database is as it was, and whoever comes next merges all of it. */
+STORE_TEST(test_a_kill_leaves_the_database_whole)
+{
+	static const char *const places[] = { "result", "result_numbers", "pair_side", "baseline", "commit" };
+	struct fixture *f = *state;
+	struct assay_store *v[2], *kept;
+	struct assay_store_merged m;
+
+	make_two(f, v);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+	for (size_t i = 0; i < N_OF(places); i++) {
+		pid_t pid = fork();
+		int status;
+
+		assert_true(pid >= 0);
+		if (!pid) {
+			v[0] = open_named(f, "a");
+			v[1] = open_named(f, "b");
+			if (i + 1 < N_OF(places))
+				sqlite3_update_hook(v[0]->db, die_at, (void *)places[i]);
+			else
+				sqlite3_commit_hook(v[0]->db, die_at_commit, NULL);
+			merge(f, v[0], v[1]);
+			_exit(1);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		kept = open_named(f, "a");
+		assert_faultless(f, kept);
+		assert_int_equal(ask(kept->path, "SELECT count(*) FROM run"), 3);
+		assay_store_close(kept);
+	}
+	v[0] = open_named(f, "a");
+	v[1] = open_named(f, "b");
+	m = merge(f, v[0], v[1]);
+	assert_int_equal(m.runs, 2);
+	assay_store_merged_release(&m);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+}
+
+STORE_TEST(test_prune)
+{
+	static const int64_t two[] = { 1, 2 }, held[] = { 2, 3 };
+	struct fixture *f = *state;
+	struct assay_store_pruned p;
+	struct assay_store *s = open_named(f, "a");
+	pid_t pid;
+	int status;
+
+	fill(f, s, "m1", 4, 1000, 0);
+	add_comparison(f, s, 3000, 1, true);
+	add_comparison(f, s, 3001, 1, false);
+	assert_ok(f, assay_store_baseline_save(s, "main", 3, 7, &f->err));
+	assert_error(f, assay_store_prune(s, held, 2, 4000, false, &p, &f->err), ASSAY_ESTORE, "run 3: a baseline");
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM run"), 4);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM comparison"), 2);
+	assert_ok(f, assay_store_prune(s, two, 2, 4000, true, &p, &f->err));
+	assert_int_equal(p.runs, 2);
+	assert_int_equal(p.results, 6);
+	assert_int_equal(p.comparisons, 1);
+	assert_true(p.after_bytes < p.before_bytes);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM run"), 4);
+	assay_store_close(s);
+
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		s = open_named(f, "a");
+		sqlite3_commit_hook(s->db, die_at_commit, NULL);
+		assay_store_prune(s, two, 2, 4000, false, &p, &f->err);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	s = open_named(f, "a");
+	assert_faultless(f, s);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM result"), 12);
+	assert_ok(f, assay_store_prune(s, two, 2, 4000, false, &p, &f->err));
+	assert_faultless(f, s);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM result_samples"), 6);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM comparison WHERE ended_ns IS NOT NULL"), 1);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM comparison"), 1);
+	assay_store_close(s);
+}
+
+/* A table that merging does not know would be lost with every merge. */
+STORE_TEST(test_all_tables_are_known)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_named(f, "a");
+
+	assert_int_equal(ask(s->path,
+			     "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+			     " AND name NOT IN ('machine', 'machine_fact', 'build', 'run', 'environment',"
+			     " 'bench_case', 'case_axis', 'series', 'number_name', 'result', 'result_samples',"
+			     " 'result_numbers', 'exact_run', 'exact_case', 'exact_function', 'comparison',"
+			     " 'comparison_case', 'pair', 'pair_side', 'pair_metric', 'pair_counter',"
+			     " 'pair_unavailable', 'certify', 'baseline', 'baseline_run',"
+			     " 'change_answer')"),
+			 0);
+	assay_store_close(s);
+}
+
+/* The file of an older version stays as it is. */
+STORE_TEST(test_an_older_database_is_not_touched)
+{
+	struct fixture *f = *state;
+	struct assay_store *to = open_named(f, "to"), *from;
+	struct assay_store_merged m;
+	struct bytes before;
+	char *sql;
+	size_t len;
+
+	assert_ok(f, assay_file_read("tests/fixtures/store/version_5.sql", &sql, &len, &f->err));
+	run_sql(f->db, sql);
+	free(sql);
+	before = read_all(f);
+	assert_ok(f, assay_store_open_unchanged(&from, f->db, f->folder, &f->err));
+	m = merge(f, to, from);
+	assert_true(m.runs > 0);
+	assay_store_merged_release(&m);
+	assay_store_close(from);
+	assert_unchanged(f, &before);
+	free(before.s);
+	run_sql(f->db, "PRAGMA user_version = " NEXT_VERSION_TEXT);
+	assert_error(f, assay_store_open_unchanged(&from, f->db, f->folder, &f->err), ASSAY_ESTORE,
+		     "has version " NEXT_VERSION_TEXT);
+	assay_store_close(to);
+}
+
+/* One transaction of many runs; an error leaves nothing. */
+STORE_TEST(test_bulk)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_named(f, "a");
+	struct assay_run run;
+
+	assert_ok(f, assay_store_bulk_begin(s, &f->err));
+	fill(f, s, "m1", 2, 1000, 0);
+	assert_int_equal(assay_store_bulk_end(s, ASSAY_EINTERRUPTED, &f->err), ASSAY_EINTERRUPTED);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM run"), 0);
+	assert_ok(f, assay_store_bulk_begin(s, &f->err));
+	fill(f, s, "m1", 2, 1000, 0);
+	fill(f, s, "m2", 1, 1000, 0);
+	assert_ok(f, assay_store_bulk_end(s, 0, &f->err));
+	assert_ok(f, assay_store_run_load(s, 2, &run, &f->err));
+	assert_int_equal(run.n_results, 3);
+	assay_run_release(&run);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM series"), 6);
+	assert_faultless(f, s);
+	assay_store_close(s);
+}
+
+UNIT_MAIN(NULL, NULL)
