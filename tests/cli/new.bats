@@ -24,9 +24,9 @@ compiled() {
 	[ "$status" = 0 ] && [ -z "$output$stderr" ] || { printf '%s\n' "$output" "$stderr"; return 1; }
 }
 
-# all_are STATUS EXIT: of the cases that the command before printed as JSON, of which there must be some.
+# all_are STATUS EXIT: of the cases that the command before printed as JSON, of which there must be some that this CPU can run.
 all_are() {
-	[ "$status" = "$2" ] && jq -e --arg s "$1" '[.cases[].status] | length > 0 and all(. == $s)' <<<"$output" ||
+	[ "$status" = "$2" ] && jq -e --arg s "$1" '[.cases[].status] - ["skipped"] | length > 0 and all(. == $s)' <<<"$output" ||
 		{ printf '%s\n' "$status" "$output" "$stderr"; return 1; }
 }
 
@@ -122,7 +122,7 @@ body() {
 	do_it run --evidence stored --budget 20ms --rounds 1 --json
 	all_are ok 0
 	jq -e '[.cases[] | select(.variant == "mine")] | length > 0' <<<"$output"
-	jq -e '[.cases[].digest] | unique | length == 1' <<<"$output"
+	jq -e '[.cases[] | select(.status == "ok").digest] | unique | length == 1' <<<"$output"
 	# and the table has it, though it is not the best
 	jq -r .run <<<"$new" | grep -q '^assay run -v '
 	"$ASSAY" show last | grep -q '^  mine .* ok '
