@@ -34,7 +34,9 @@
  */
 #define SLACK_NEW_NS 200.0
 #define LATER_CALLS  3
-#define LEARNT_RATIO 1.25
+/* The second call, by those after it, and what they spare by what it spared: 0.1 to 0.5 for branches, 0 for an answer. */
+#define LEARNT_RATIO 1.05
+#define LEARNT_SHARE 0.05
 /* In so many calls of each kind, the machine may disturb some. */
 #define ROUNDS_TO_TELL  16
 #define MOST_LONGER(n)  (((n)*3 + 15) / 16) /* of those on the same data */
@@ -329,7 +331,7 @@ static struct assay_outcome time_new(struct assay_case_job *j, const unsigned ch
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	add(t->changed_ns, &t->n_changed, ns[1]);
-	if (ns[2] > LEARNT_RATIO * later)
+	if (ns[2] > LEARNT_RATIO * later && ns[2] - later > LEARNT_SHARE * (ns[1] - ns[2]))
 		t->learning++;
 	else
 		add(t->same_ns, &t->n, ns[2] + SLACK_NEW_NS);
