@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "worker/audit_data.h"
+#include "worker/branch_memory.h"
 #include "worker/case_check.h"
 #include "worker/case_device.h"
 #include "worker/case_job.h"
@@ -28,15 +29,8 @@
 #define SLACK_NS        30.0
 #define CLOCK_READS     2      /* around what is timed */
 #define SLACK_SHARED_NS 1000.0 /* lines that other cores, or no core, hold */
-/*
- * The first call on inputs that are all new foresees branches less well. But what a processor learns it learns over
- * some calls, little by little; an answer that is kept is there in the second.
- */
+/* The first call on inputs that are all new foresees branches less well, and a little so where those are forgotten. */
 #define SLACK_NEW_NS 200.0
-#define LATER_CALLS  3
-/* The second call, by those after it, and what they spare by what it spared: 0.1 to 0.5 for branches, 0 for an answer. */
-#define LEARNT_RATIO 1.05
-#define LEARNT_SHARE 0.05
 /* In so many calls of each kind, the machine may disturb some. */
 #define ROUNDS_TO_TELL  16
 #define MOST_LONGER(n)  (((n)*3 + 15) / 16) /* of those on the same data */
@@ -151,7 +145,7 @@ static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t n,
 struct times {
 	double same_ns[ROUNDS_TO_TELL], changed_ns[ROUNDS_TO_TELL];
 	int n, n_changed;
-	int learning; /* rounds that tell nothing, since the processor was still learning */
+	bool forgets; /* what the processor has learnt of the data is cleared before each call */
 };
 
 static void add(double *ns, int *n, double one)
@@ -177,9 +171,8 @@ static bool too_quick(const struct assay_case_job *j, const struct times *t)
 {
 	const bool shared = j->n_jobs > 1 || j->spec->n_threads > 1 || j->device;
 
-	return t->n_changed && t->learning <= ROUNDS_TO_TELL / 2 &&
-	       changed_ns(t) > RATIO * same_ns(t) + (shared ? SLACK_SHARED_NS : SLACK_NS) +
-				       CLOCK_READS * j->spec->clock.overhead_ns;
+	return t->n_changed && changed_ns(t) > RATIO * same_ns(t) + (shared ? SLACK_SHARED_NS : SLACK_NS) +
+						       CLOCK_READS * j->spec->clock.overhead_ns;
 }
 
 static struct assay_outcome verdict(const struct assay_case_job *j, const struct times *t, const char *when)
@@ -312,6 +305,12 @@ static struct assay_outcome one_element(struct assay_case_job *j, struct times *
 	return out;
 }
 
+static void clear_branches(void *seed, uint32_t tid, uint32_t n_threads)
+{
+	(void)n_threads;
+	assay_branch_memory_clear(*(const uint64_t *)seed + tid);
+}
+
 /*
  * The first call on inputs @b is held against the second, both after the inputs were put there, so that they lie in the
  * same caches. One on inputs @a goes before, since making inputs is other code, which the processor remembers.
@@ -319,22 +318,20 @@ static struct assay_outcome one_element(struct assay_case_job *j, struct times *
 static struct assay_outcome time_new(struct assay_case_job *j, const unsigned char *a, const unsigned char *b,
 				     struct times *t)
 {
-	double ns[3 + LATER_CALLS], later = INFINITY;
+	uint64_t seed = assay_audit_draw(&j->audit, UINT64_MAX);
 	struct assay_outcome out = assay_outcome_ok();
+	double ns[3];
 
-	for (int i = 0; i < 3 + LATER_CALLS && out.status == ASSAY_STATUS_OK; i++) {
+	for (int i = 0; i < 3 && out.status == ASSAY_STATUS_OK; i++) {
+		if (t->forgets)
+			assay_pool_run(j->pool, clear_branches, &seed);
 		assay_audit_put_inputs(j, i ? b : a);
 		out = time_call(j, &ns[i]);
-		if (i >= 3)
-			later = fmin(later, ns[i]);
 	}
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	add(t->changed_ns, &t->n_changed, ns[1]);
-	if (ns[2] > LEARNT_RATIO * later && ns[2] - later > LEARNT_SHARE * (ns[1] - ns[2]))
-		t->learning++;
-	else
-		add(t->same_ns, &t->n, ns[2] + SLACK_NEW_NS);
+	add(t->same_ns, &t->n, ns[2] + SLACK_NEW_NS);
 	return out;
 }
 
@@ -375,6 +372,8 @@ static struct assay_outcome audit_inputs(struct assay_case_job *j,
 
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
+		if (too_quick(j, &t) && !t.forgets) /* the data's branches may have been learnt in a single call */
+			t = (struct times){ .forgets = true };
 	} while (++rounds < ROUNDS_TO_TELL && (too_quick(j, &t) || !t.n_changed));
 	return verdict(j, &t, "the inputs have changed");
 }

@@ -317,9 +317,9 @@ load compare_helpers
 	"$ASSAY" compare $SELECT --policy wide.conf --margin 0.0001% --alpha 0.0001% --budget 1h "$PLUGINS/compare_base.so" \
 		"$PLUGINS/compare_keeps.so" >out.txt 2>err.txt 3>&- &
 	pid=$!
-	# until a pair is stored
+	# until a pair of the case is stored, and not of a control alone
 	for _ in $(seq 600); do
-		pairs=$("$ASSAY" show comparisons --json 2>/dev/null | jq '.comparisons[0].pairs // 0')
+		pairs=$("$ASSAY" judge --json 2>/dev/null | jq '.cases[0].pairs // 0')
 		[ "${pairs:-0}" -ge 1 ] && break
 		sleep 0.1
 	done
