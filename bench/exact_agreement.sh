@@ -35,7 +35,7 @@ count() {
 	shift 2
 	"$assay" run --evidence exact --bench-dir "$benches" --suite "$suite" --counter-source "$source" --steps 80000000 "$@" \
 		--db "$out/$name.db" --json >"$out/$name.json" 2>"$out/$name.words" || :
-	if ! jq -e '[.cases[] | select(.status == "ok")] | length > 0' "$out/$name.json" >/dev/null; then
+	if ! [ -s "$out/$name.json" ] || ! jq -e '[.cases[] | select(.status == "ok")] | length > 0' "$out/$name.json" >/dev/null; then
 		cat "$out/$name.words"
 		jq -r '[.cases[].reason] | unique[]' "$out/$name.json"
 		exit 1

@@ -220,7 +220,9 @@ static void set_limits(struct assay_text *t, struct roofline *r, const struct as
 		assay_text_addf(&rates, "BANDWIDTH[%zu] = %.9g\n", bands.n + 1, r->bandwidth[k] / unit->factor);
 		assay_plot_array_addf(&bands, "%s %s", level_names[k], number);
 	}
-	assay_text_addf(t, "array BANDWIDTH[%zu]\narray PEAK_RATE[%d]\n", N_LEVELS, MAX_PEAKS);
+	/* gnuplot evaluates what it draws of the first one, even where there is none */
+	assay_text_addf(t, "array BANDWIDTH[%zu]\nBANDWIDTH[1] = 1\narray PEAK_RATE[%d]\nPEAK_RATE[1] = 1\n", N_LEVELS,
+			MAX_PEAKS);
 	for (size_t i = 0; i < r->n_peaks; i++) {
 		assay_metric_text("ops_per_s", r->peaks[i].rate, "op/s", true, number, sizeof(number));
 		assay_text_addf(&rates, "PEAK_RATE[%zu] = %.9g\n", i + 1, r->peaks[i].rate / unit->factor);

@@ -42,6 +42,8 @@ struct ring {
 	struct perf_event_mmap_page *page;
 	size_t bytes;        /* of the data, a power of two */
 	uint64_t head;       /* to where this drain goes */
+	uint64_t next;       /* of its first pass: the next record of a process, */
+	uint64_t next_ns;    /* and when that happened; UINT64_MAX: there is none */
 	unsigned char *copy; /* of a record that goes round the end */
 };
 
@@ -75,6 +77,7 @@ static int open_event(pid_t tid, int cpu, unsigned rate_hz)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
+		.sample_id_all = 1, /* every record ends with pid, tid and time */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.exclude_callchain_kernel = 1,
@@ -352,45 +355,81 @@ static void tell_sample(struct assay_cpu_sampler *s, const struct perf_event_hea
 	}
 }
 
-/* From its tail to @head; what was read is given back with the second pass, which is that of samples. */
-static void drain(struct assay_cpu_sampler *s, struct ring *r, uint64_t head, bool samples,
-		  const struct assay_cpu_listener *l)
+/* The record at @at of the ring, with a cursor past its header; false for nonsense, or where there is no memory. */
+static bool read_record(struct ring *r, uint64_t at, struct perf_event_header *h, struct cursor *c)
+{
+	const unsigned char *p = record_at(r, at, h);
+
+	if (!p || h->size < sizeof(*h))
+		return false;
+	*c = (struct cursor){ p + sizeof(*h), p + h->size };
+	return true;
+}
+
+/* From r->next on. */
+static void find_process(struct ring *r)
+{
+	struct perf_event_header h;
+	struct cursor c;
+
+	for (; r->next < r->head && read_record(r, r->next, &h, &c); r->next += h.size)
+		if (h.type == PERF_RECORD_MMAP2 || h.type == PERF_RECORD_FORK || h.type == PERF_RECORD_COMM) {
+			c.at = c.end - sizeof(uint64_t);
+			r->next_ns = read_u64(&c);
+			return;
+		}
+	r->next_ns = UINT64_MAX;
+}
+
+/* A program may begin another on another CPU: what happened to processes is told in order of time. */
+static void drain_processes(struct assay_cpu_sampler *s, const struct assay_cpu_listener *l)
+{
+	struct perf_event_header h;
+	struct cursor c;
+
+	for (;;) {
+		struct ring *first = NULL;
+
+		for (size_t i = 0; i < s->n_rings; i++)
+			if (s->rings[i].page && s->rings[i].next_ns != UINT64_MAX &&
+			    (!first || s->rings[i].next_ns < first->next_ns))
+				first = &s->rings[i];
+		if (!first || !read_record(first, first->next, &h, &c))
+			return;
+		tell_process(&h, c, l);
+		first->next += h.size;
+		find_process(first);
+	}
+}
+
+/* What was read is given back. */
+static void drain_samples(struct assay_cpu_sampler *s, struct ring *r, const struct assay_cpu_listener *l)
 {
 	uint64_t tail = r->page->data_tail;
+	struct perf_event_header h;
+	struct cursor c;
 
-	while (tail < head) {
-		struct perf_event_header h;
-		const unsigned char *at = record_at(r, tail, &h);
-		struct cursor c;
-
-		if (!at || h.size < sizeof(h)) { /* no memory, or nonsense: what is there is lost */
-			s->lost += samples;
-			tail = head;
-			break;
-		}
-		c = (struct cursor){ at + sizeof(h), at + h.size };
-		if (samples)
-			tell_sample(s, &h, c, l);
-		else
-			tell_process(&h, c, l);
-		tail += h.size;
-	}
-	if (samples)
-		__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	for (; tail < r->head && read_record(r, tail, &h, &c); tail += h.size)
+		tell_sample(s, &h, c, l);
+	s->lost += tail < r->head;
+	__atomic_store_n(&r->page->data_tail, r->head, __ATOMIC_RELEASE);
 }
 
 void assay_cpu_sampler_drain(struct assay_cpu_sampler *s, const struct assay_cpu_listener *l)
 {
-	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < s->n_rings; i++) {
-			struct ring *r = &s->rings[i];
+	for (size_t i = 0; i < s->n_rings; i++) {
+		struct ring *r = &s->rings[i];
 
-			if (!r->page)
-				continue;
-			if (!pass)
-				r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-			drain(s, r, r->head, pass, l);
-		}
+		if (!r->page)
+			continue;
+		r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+		r->next = r->page->data_tail;
+		find_process(r);
+	}
+	drain_processes(s, l);
+	for (size_t i = 0; i < s->n_rings; i++)
+		if (s->rings[i].page)
+			drain_samples(s, &s->rings[i], l);
 }
 
 uint64_t assay_cpu_sampler_patience_ns(const struct assay_cpu_sampler *s)
