@@ -24,7 +24,8 @@ struct assay_counter_context {
 	const char *const *cell_names; /* counters that the op publishes, and their cells */
 	uint64_t *cells;
 	uint32_t n_cells;
-	char sde_reason[256];                /* why the cells cannot be read through PAPI; "": they can */
+	char sde_reason[256];                /* why the cells are not read through PAPI; "": they can be */
+	bool cells_from_memory;              /* they are not to be, because PAPI takes time to start */
 	bool multiplex;                      /* more events in a set than there are counters */
 	const struct assay_heap_case *heap;  /* NULL: it is not watched */
 	struct assay_syscall_case *syscalls; /* NULL: no run is traced */

@@ -41,7 +41,10 @@ static void sde_probe(struct assay_counter_context *ctx, struct assay_counter_pr
 
 static int sde_open(struct assay_counter_context *ctx, void **set, struct assay_err *err)
 {
-	assay_counter_papi(ctx);
+	if (ctx->cells_from_memory)
+		snprintf(ctx->sde_reason, sizeof(ctx->sde_reason), "a process pair does not wait for PAPI to start");
+	else
+		assay_counter_papi(ctx);
 	if (ctx->sde_reason[0])
 		return assay_err_set(err, ASSAY_EUNAVAILABLE, "%s", ctx->sde_reason);
 	return assay_papi_set_open(ctx, -1, set, err);

@@ -14,10 +14,10 @@
 #include "machine/memory_state.h"
 #include "machine/topology_table.h"
 
-static int load(struct assay_topology *t, const char *xml_path, struct assay_err *err)
+static int load(struct assay_topology *t, const char *xml_path, const char *told, struct assay_err *err)
 {
 	/* Disallowed CPUs stay in the tree, so that "does not exist" and "may not be used" can be told apart. */
-	const unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+	unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 
 	if (hwloc_topology_init(&t->hw)) {
 		t->hw = NULL;
@@ -25,6 +25,8 @@ static int load(struct assay_topology *t, const char *xml_path, struct assay_err
 	}
 	if (xml_path && hwloc_topology_set_xml(t->hw, xml_path))
 		return assay_err_set(err, ASSAY_EIO, "cannot read topology '%s': %s", xml_path, strerror(errno));
+	if (told && !hwloc_topology_set_xmlbuffer(t->hw, told, (int)strlen(told) + 1))
+		flags |= HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM;
 	hwloc_topology_set_flags(t->hw, flags);
 	hwloc_topology_set_icache_types_filter(t->hw, HWLOC_TYPE_FILTER_KEEP_NONE);
 	if (hwloc_topology_load(t->hw))
@@ -156,14 +158,23 @@ static uint64_t memory_of(const struct assay_topology *t)
 	return hwloc_get_root_obj(t->hw)->total_memory;
 }
 
-int assay_topology_open(struct assay_topology **out, const char *xml_path, struct assay_err *err)
+/* What assay_topology_text() hands out; NULL where it cannot be had. */
+static void write_text(struct assay_topology *t)
+{
+	int bytes;
+
+	if (t->here && hwloc_topology_export_xmlbuffer(t->hw, &t->text, &bytes, 0))
+		t->text = NULL;
+}
+
+static int open_topology(struct assay_topology **out, const char *xml_path, const char *told, struct assay_err *err)
 {
 	struct assay_topology *t = calloc(1, sizeof(*t));
 	int rc;
 
 	if (!t)
 		return assay_err_set(err, ASSAY_ENOMEM, "cannot read the topology: out of memory");
-	rc = load(t, xml_path, err);
+	rc = load(t, xml_path, told, err);
 	if (!rc)
 		rc = find_allowed(t, err);
 	if (!rc)
@@ -173,14 +184,33 @@ int assay_topology_open(struct assay_topology **out, const char *xml_path, struc
 		return rc;
 	}
 	t->memory_bytes = memory_of(t);
+	if (!told)
+		write_text(t);
 	*out = t;
 	return 0;
+}
+
+int assay_topology_open(struct assay_topology **t, const char *xml_path, struct assay_err *err)
+{
+	return open_topology(t, xml_path, NULL, err);
+}
+
+int assay_topology_open_told(struct assay_topology **t, const char *text, struct assay_err *err)
+{
+	return open_topology(t, NULL, text, err);
+}
+
+const char *assay_topology_text(const struct assay_topology *t)
+{
+	return t->text;
 }
 
 void assay_topology_close(struct assay_topology *t)
 {
 	if (!t)
 		return;
+	if (t->text)
+		hwloc_free_xmlbuffer(t->hw, t->text);
 	free(t->slots);
 	hwloc_bitmap_free(t->allowed);
 	if (t->hw)

@@ -19,6 +19,13 @@ struct assay_topology;
  * use it.
  */
 int assay_topology_open(struct assay_topology **t, const char *xml_path, struct assay_err *err);
+/*
+ * This machine, as another process of it told it by assay_topology_text(): twenty times as fast as to read it, and more
+ * on a machine of many CPUs. @text NULL: read it.
+ */
+int assay_topology_open_told(struct assay_topology **t, const char *text, struct assay_err *err);
+/* hwloc's XML of this machine, which lives as long as @t; NULL: there is none, or @t is of another machine. */
+const char *assay_topology_text(const struct assay_topology *t);
 void assay_topology_close(struct assay_topology *t);
 
 /* Sizes for ops; n_cores counts cores of which at least one CPU is allowed. */

@@ -36,6 +36,7 @@ struct assay_topology {
 	char allowed_text[128];   /* "0-3,8" */
 	bool restricted;          /* the machine has more than the allowed ones */
 	bool here;                /* this machine, not an XML file */
+	char *text;               /* see assay_topology_text(); hwloc's memory */
 	struct assay_slot *slots; /* in compact order */
 	size_t n_slots;
 	uint64_t memory_bytes;

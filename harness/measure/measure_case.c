@@ -298,6 +298,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		.c = c,
 		.copies = facts->copies,
 		.cpus = cpus,
+		.topology = o->topology,
 		.seed = o->seed,
 		.clock = o->clock,
 		.try_pace = !s.pace_untold,

@@ -141,6 +141,7 @@ int assay_measure_profile(const struct assay_case *c, const struct assay_case_fa
 				     .c = c,
 				     .copies = facts->copies,
 				     .cpus = cpus,
+				     .topology = o->topology,
 				     .seed = o->seed,
 				     .clock = o->clock,
 				     .host = o->host,

@@ -50,6 +50,8 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 		wo[i] = (struct assay_worker_options){
 			.events = side[i].events,
 			.multiplex = o->multiplex,
+			.cells_from_memory = true,
+			.topology = o->topology,
 			.few_copies = t->few_copies,
 			.audit = t->audit,
 			.all_checks = t->all_checks,

@@ -27,6 +27,7 @@ struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct 
 		return assay_outcome_ok();
 	assay_counter_context_init(&c->ctx, j->op->counters, j->counters, j->op->n_counters);
 	c->ctx.multiplex = j->spec->multiplex;
+	c->ctx.cells_from_memory = j->spec->cells_from_memory;
 	c->ctx.heap = &j->heap;
 	c->ctx.syscalls = &c->syscalls;
 	if (assay_counting_open(&c->counting, &o, &err))

@@ -15,13 +15,33 @@
 #include "worker/case_device.h"
 #include "worker/case_services.h"
 
-/* Code that a compiler adds for -ffast-math turns flush-to-zero on as soon as the object is loaded. */
+/* The op whose variants @op can be run with. */
+static const char *op_of_variants(const struct assay_op *op)
+{
+	return op->composes ? op->composes : op->name;
+}
+
+/* Do the loaded plugins have all that the case needs: its op, its variant, and the device of that? */
+static bool all_loaded(const struct assay_case_job *j)
+{
+	const struct assay_op *op = assay_loader_op(&j->loader, j->spec->op, NULL);
+	const struct assay_variant *v =
+		op ? assay_loader_variant(&j->loader, op_of_variants(op), j->spec->variant, NULL) : NULL;
+
+	return v && (v->device_kind == ASSAY_DEVICE_CPU || assay_loader_device(&j->loader, v->device_kind));
+}
+
+/*
+ * Load plugins in their order until the case has all it needs: every process of a comparison spends that time, and a
+ * plugin further behind would change nothing. Code that a compiler adds for -ffast-math turns flush-to-zero on as soon
+ * as the object is loaded, so the state of the floating-point unit is checked after each.
+ */
 static int load_plugins(struct assay_case_job *j, struct assay_err *err)
 {
 	const char *p = j->spec->plugins, *end;
 	int rc = assay_worker_state_note(&j->state, NULL, 1, err);
 
-	for (; (end = strchr(p, '\n')) && !rc; p = end + 1) {
+	for (; (end = strchr(p, '\n')) && !rc && !all_loaded(j); p = end + 1) {
 		char path[4096], who[300];
 		const char *slash;
 
@@ -47,11 +67,10 @@ static struct assay_outcome load(struct assay_case_job *j)
 	j->op = assay_loader_op(&j->loader, j->spec->op, NULL);
 	if (!j->op)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has op '%s'", j->spec->op);
-	j->variant = assay_loader_variant(&j->loader, j->op->composes ? j->op->composes : j->op->name, j->spec->variant,
-					  &plugin);
+	j->variant = assay_loader_variant(&j->loader, op_of_variants(j->op), j->spec->variant, &plugin);
 	if (!j->variant)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has variant '%s' of op '%s'", j->spec->variant,
-					 j->op->composes ? j->op->composes : j->op->name);
+					 op_of_variants(j->op));
 	j->code = &j->loader.plugins[plugin];
 	if (j->op->composes) {
 		j->kernel = j->variant;
@@ -65,7 +84,7 @@ static struct assay_outcome place(struct assay_case_job *j)
 	const struct assay_worker_spec *s = j->spec;
 	struct assay_err err = { 0 };
 
-	if (assay_topology_open(&j->topology, NULL, &err) ||
+	if (assay_topology_open_told(&j->topology, j->machine_text, &err) ||
 	    assay_pool_new(&j->pool, j->topology, s->cpus, s->n_threads, j->cpus, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	j->numa_node = assay_topology_node_of_cpu(j->topology, j->cpus[0]);
@@ -329,7 +348,12 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 	struct assay_outcome out;
 
 	*j = (struct assay_case_job){
-		.spec = spec, .phase = phase, .numa_node = -1, .accepted = spec->accepted, .own = { .fd = -1 }
+		.spec = spec,
+		.phase = phase,
+		.numa_node = -1,
+		.accepted = spec->accepted,
+		.own = { .fd = -1 },
+		.machine_text = j->machine_text,
 	};
 	if (common) {
 		j->common = common->memory;

@@ -15,7 +15,10 @@ struct assay_case_common {
 	struct assay_arena_file own; /* where in it this side's own memory begins; fd −1: it is elsewhere */
 };
 
-/* Everything up to a prepared variant. @common is NULL for memory of its own. Release in either case. */
+/*
+ * Everything up to a prepared variant. Of @j only machine_text is set before. @common is NULL for memory of its own.
+ * Release in either case.
+ */
 struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_worker_spec *spec,
 					 const struct assay_case_common *common, _Atomic uint32_t *phase);
 void assay_case_job_release(struct assay_case_job *j);

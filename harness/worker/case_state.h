@@ -74,6 +74,7 @@ struct assay_case_job {
 	struct assay_arena_file file;
 	struct assay_arena_file own; /* for what variants take of huge pages; fd −1: there is none */
 
+	const char *machine_text; /* set before init, borrowed: see assay_topology_open_told(); NULL: there is none */
 	struct assay_topology *topology;
 	struct assay_loader loader;
 	const struct assay_op *op;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -35,21 +36,28 @@ const char *assay_phase_name(enum assay_phase p)
 }
 
 /*
- * An anonymous file of @bytes, mapped. A mapping of what a file no longer holds kills whoever looks there, so the file
- * is sealed; @seals says against what besides shrinking.
+ * An anonymous file of @bytes, mapped, and of @further ones that are not. A mapping of what a file no longer holds
+ * kills whoever looks there, so the file is sealed; @seals says against what besides shrinking.
  */
-static int create(const char *name, size_t bytes, int seals, void **map, int *fd, struct assay_err *err)
+struct shared_file {
+	const char *name;
+	size_t bytes, further;
+	int seals;
+};
+
+static int create(const struct shared_file *s, void **map, int *fd, struct assay_err *err)
 {
-	int f = memfd_create(name, MFD_ALLOW_SEALING), rc;
+	int f = memfd_create(s->name, MFD_ALLOW_SEALING), rc;
 
 	if (f < 0)
 		return assay_err_set(err, ASSAY_EIO, "cannot create memory shared with workers: %s", strerror(errno));
-	if (ftruncate(f, (off_t)bytes) || fcntl(f, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL | seals)) {
+	if (ftruncate(f, (off_t)(s->bytes + s->further)) ||
+	    fcntl(f, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL | s->seals)) {
 		rc = assay_err_set(err, ASSAY_EIO, "cannot size the memory shared with workers: %s", strerror(errno));
 		close(f);
 		return rc;
 	}
-	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0);
+	*map = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0);
 	if (*map == MAP_FAILED) {
 		rc = assay_err_set(err, ASSAY_ENOMEM, "cannot map the memory shared with workers: %s", strerror(errno));
 		close(f);
@@ -68,18 +76,39 @@ static int attach(size_t bytes, int fd, void **map, struct assay_err *err)
 	return 0;
 }
 
-int assay_page_create(struct assay_page **page, int *fd, struct assay_err *err)
+int assay_page_create(struct assay_page **page, const char *text, int *fd, struct assay_err *err)
 {
+	const struct shared_file file = {
+		.name = "assay-page", .bytes = sizeof(**page), .further = text ? strlen(text) : 0, .seals = F_SEAL_GROW
+	};
 	void *map;
-	int rc = create("assay-page", sizeof(**page), F_SEAL_GROW, &map, fd, err);
+	int rc = create(&file, &map, fd, err);
 
 	if (rc)
 		return rc;
+	if (pwrite(*fd, text, file.further, sizeof(**page)) != (ssize_t)file.further) {
+		rc = assay_err_set(err, ASSAY_EIO, "cannot write to the memory shared with workers: %s",
+				   strerror(errno));
+		munmap(map, sizeof(**page));
+		close(*fd);
+		return rc;
+	}
 	*page = map;
 	(*page)->magic = ASSAY_PAGE_MAGIC;
 	(*page)->version = ASSAY_PAGE_VERSION;
 	(*page)->size = sizeof(**page);
 	return 0;
+}
+
+char *assay_page_text(int fd)
+{
+	const off_t begin = sizeof(struct assay_page), bytes = lseek(fd, 0, SEEK_END) - begin;
+	char *text = bytes > 0 ? calloc(1, (size_t)bytes + 1) : NULL;
+
+	if (text && pread(fd, text, (size_t)bytes, begin) == bytes)
+		return text;
+	free(text);
+	return NULL;
 }
 
 int assay_page_attach(struct assay_page **page, int fd, struct assay_err *err)
@@ -111,7 +140,7 @@ void assay_page_unmap(struct assay_page *page)
 int assay_pair_create(struct assay_pair_shared **pair, int *fd, struct assay_err *err)
 {
 	void *map;
-	int rc = create("assay-pair", sizeof(**pair), 0, &map, fd, err);
+	int rc = create(&(struct shared_file){ .name = "assay-pair", .bytes = sizeof(**pair) }, &map, fd, err);
 
 	if (rc)
 		return rc;

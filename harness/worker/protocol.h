@@ -107,11 +107,12 @@ struct assay_worker_spec {
 	struct assay_host_info host;
 	char events[ASSAY_PAGE_EVENTS]; /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
-	uint32_t common;     /* enum assay_common; those tensors lie in the file of the pages */
-	uint32_t few_copies; /* check only so many, drawn anew each time; 0: all */
-	bool all_checks;     /* on other inputs, and once more from poison after the last sample */
-	bool other_late;     /* on other inputs not before the samples, where first calls tell of it, but behind */
-	bool audit;          /* calls between samples, on data that changes: see case_audit.h */
+	bool cells_from_memory; /* counters of the op, without PAPI, which takes 1 ms to start */
+	uint32_t common;        /* enum assay_common; those tensors lie in the file of the pages */
+	uint32_t few_copies;    /* check only so many, drawn anew each time; 0: all */
+	bool all_checks;        /* on other inputs, and once more from poison after the last sample */
+	bool other_late;        /* on other inputs not before the samples, where first calls tell of it, but behind */
+	bool audit;             /* calls between samples, on data that changes: see case_audit.h */
 	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;
 	struct assay_cache_model cache_model;     /* of STEP */
@@ -237,10 +238,12 @@ struct assay_pair_shared {
 };
 
 /*
- * In an anonymous file that nobody can resize; *fd is to be inherited by the worker and closed afterwards by the
- * caller.
+ * In an anonymous file that nobody can resize, before @text (NULL: none); *fd is to be inherited by the worker and
+ * closed afterwards by the caller.
  */
-int assay_page_create(struct assay_page **page, int *fd, struct assay_err *err);
+int assay_page_create(struct assay_page **page, const char *text, int *fd, struct assay_err *err);
+/* The text behind the page in file @fd; NULL where there is none, or no memory for it. The caller frees it. */
+char *assay_page_text(int fd);
 /* The worker's view. ASSAY_EABI when magic, version or size differ. */
 int assay_page_attach(struct assay_page **page, int fd, struct assay_err *err);
 void assay_page_unmap(struct assay_page *page);

@@ -82,6 +82,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 	s->clock = *o->clock;
 	s->host = *o->host;
 	s->multiplex = o->multiplex;
+	s->cells_from_memory = o->cells_from_memory;
 	s->few_copies = o->few_copies;
 	s->all_checks = o->all_checks;
 	s->other_late = o->other_late;
@@ -185,7 +186,7 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 	w->interrupted = o->interrupted;
 	rc = assay_pipe_open(&w->words, ASSAY_WORKER_WORDS_MAX, err);
 	if (!rc)
-		rc = assay_page_create(&w->page, &fd, err);
+		rc = assay_page_create(&w->page, o->topology ? assay_topology_text(o->topology) : NULL, &fd, err);
 	if (!rc) {
 		w->page->spec.kept_memory = pair->kept;
 		rc = fill_spec(&w->page->spec, o, err);

@@ -24,7 +24,8 @@ struct assay_worker_options {
 	const char *parts; /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
 	const struct assay_case *c;
 	uint64_t copies;
-	const int *cpus; /* one a thread */
+	const int *cpus;                       /* one a thread */
+	const struct assay_topology *topology; /* spares the worker to read it; NULL: it does */
 	uint64_t seed;
 	uint64_t layout_seed; /* 0: buffers and stack where they always are */
 	/* NULL: plainly. Otherwise all addresses that plugins see are fixed. */
@@ -40,6 +41,7 @@ struct assay_worker_options {
 	const volatile sig_atomic_t *interrupted;
 	const char *events;       /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
 	bool multiplex;           /* see struct assay_counter_choice */
+	bool cells_from_memory;   /* counters of the op are read without PAPI */
 	uint32_t few_copies;      /* see struct assay_worker_spec */
 	bool all_checks;          /* see struct assay_worker_spec */
 	bool other_late;          /* likewise */

@@ -214,13 +214,17 @@ static void answer(struct assay_served *w, const struct assay_outcome *out)
 static int serve(int page_fd, int pair_fd, unsigned index)
 {
 	static _Alignas(ASSAY_LAYOUT_ALIGN) struct assay_served w; /* too large for the stack */
+	char *machine_text;
 	bool more = true;
 
 	w.index = index;
 	w.call_ns = INFINITY;
 	w.pair_fd = pair_fd;
-	if (assay_page_attach(&w.page, page_fd, NULL) || close(page_fd))
+	if (assay_page_attach(&w.page, page_fd, NULL))
 		return 1;
+	machine_text = assay_page_text(page_fd);
+	w.job.machine_text = machine_text;
+	close(page_fd);
 	if (pair_fd && (assay_pair_attach(&w.pair, pair_fd, NULL) || fcntl(pair_fd, F_SETFD, FD_CLOEXEC)))
 		return 1;
 	/* a simulator that does not know the system calls says so, in the place of what went wrong */
@@ -235,6 +239,7 @@ static int serve(int page_fd, int pair_fd, unsigned index)
 		obey_lower(&w, &out);
 		answer(&w, &out);
 	}
+	free(machine_text);
 	assay_pair_unmap(w.pair);
 	assay_page_unmap(w.page);
 	return 0;

@@ -233,6 +233,28 @@ TEST(elf_is_read_before_loading)
 	assert_non_null(strstr(err.text, "not a shared object for this processor"));
 }
 
+TEST(text_behind_a_page_reaches_the_worker)
+{
+	const char *const texts[] = { "<topology/>", "", NULL };
+	struct assay_err err = { 0 };
+
+	for (int i = 0; i < 3; i++) {
+		struct assay_page *page;
+		char *text;
+		int fd;
+
+		assert_int_equal(0, assay_page_create(&page, texts[i], &fd, &err));
+		text = assay_page_text(fd);
+		if (i == 0)
+			assert_string_equal(texts[0], text);
+		else
+			assert_null(text);
+		free(text);
+		assay_page_unmap(page);
+		close(fd);
+	}
+}
+
 TEST(page_refuses_another_version)
 {
 	struct assay_page *page, *other;
@@ -240,7 +262,7 @@ TEST(page_refuses_another_version)
 	char want[80];
 	int fd;
 
-	assert_int_equal(0, assay_page_create(&page, &fd, &err));
+	assert_int_equal(0, assay_page_create(&page, NULL, &fd, &err));
 	assert_int_equal(0, assay_page_attach(&other, fd, &err));
 	assay_page_give(other, ASSAY_TURN_WORKER);
 	assert_true(assay_page_wait(page, ASSAY_TURN_WORKER, 1000000));

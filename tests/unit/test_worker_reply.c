@@ -248,7 +248,7 @@ TEST(the_page_cannot_be_resized)
 	struct assay_err err = { 0 };
 	int fd;
 
-	assert_int_equal(assay_page_create(&page, &fd, &err), 0);
+	assert_int_equal(assay_page_create(&page, NULL, &fd, &err), 0);
 	assert_int_not_equal(ftruncate(fd, 0), 0);
 	assert_int_not_equal(ftruncate(fd, 2 * sizeof(*page)), 0);
 	assert_int_not_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
@@ -306,7 +306,7 @@ TEST(a_restless_turn_does_not_hold_the_controller)
 	int fd;
 	pid_t pid;
 
-	assert_int_equal(assay_page_create(&page, &fd, &err), 0);
+	assert_int_equal(assay_page_create(&page, NULL, &fd, &err), 0);
 	assay_page_give(page, ASSAY_TURN_WORKER);
 	pid = fork();
 	assert_true(pid >= 0);
