@@ -15,7 +15,7 @@ struct assay_store_cases {
 	struct assay_name_index keys, series; /* the latter by machine and key */
 	struct assay_store_case *v;
 	size_t n;
-	int64_t run_id; /* whose machine is known; 0: none */
+	int64_t run_id; /* which is open and whose machine is known; 0: none */
 	char machine[ASSAY_DIGEST_LEN + 1];
 };
 
@@ -28,6 +28,12 @@ void assay_store_cases_forget(struct assay_store *s)
 	free(s->cases->v);
 	free(s->cases);
 	s->cases = NULL;
+}
+
+void assay_store_cases_forget_run(struct assay_store *s)
+{
+	if (s->cases)
+		s->cases->run_id = 0;
 }
 
 /* The stored row; out->id stays 0 where there is none. */
@@ -110,14 +116,22 @@ int assay_store_put_case(struct assay_store *s, const struct assay_case *c, cons
 static int find_machine(struct assay_store *s, int64_t run_id, struct assay_err *err)
 {
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement(s, "SELECT machine FROM run WHERE id = ?", err);
+	struct assay_binder b =
+		assay_store_statement(s, "SELECT ended_ns IS NOT NULL, machine FROM run WHERE id = ?", err);
+	bool ended = false;
 	int rc = 0;
 
 	s->cases->run_id = 0;
 	assay_store_bind_int(&b, run_id);
 	while (assay_store_next(s, &b, &row, "'run'", &rc, err)) {
+		ended = assay_store_row_bool(&row);
 		assay_store_row_text(&row, s->cases->machine, sizeof(s->cases->machine));
 		s->cases->run_id = run_id;
+	}
+	if (!rc && ended) {
+		assay_store_cases_forget_run(s);
+		return assay_err_set(err, ASSAY_ESTORE, "cannot add to run %lld in '%.200s': the run has ended",
+				     (long long)run_id, s->path);
 	}
 	if (!rc && !s->cases->run_id)
 		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no run %lld in '%.200s'", (long long)run_id, s->path);

@@ -17,13 +17,15 @@ struct assay_store_case {
 /* Those of this transaction; all-zero knows none. */
 struct assay_store_cases;
 void assay_store_cases_forget(struct assay_store *s);
+/* The run at hand has ended. */
+void assay_store_cases_forget_run(struct assay_store *s);
 
 /* Add the row unless it is there; inside a transaction. @out is the store's and lasts until the next call. */
 int assay_store_put_case(struct assay_store *s, const struct assay_case *c, const struct assay_store_case **out,
 			 struct assay_err *err);
 /*
  * The series of the case @key, which is number @case_id, on the machine of the run; inside the transaction in which the
- * case was put. ASSAY_ENOTFOUND where there is no such run.
+ * case was put. ASSAY_ENOTFOUND where there is no such run, ASSAY_ESTORE where it has ended.
  */
 int assay_store_put_series(struct assay_store *s, const char *key, int64_t case_id, int64_t run_id, int64_t *series,
 			   struct assay_err *err);

@@ -109,9 +109,8 @@ int assay_store_refill_begin(struct assay_store **s, const char *path, unsigned 
 		return rc;
 	/* rows come in any order, also those of runs that ended; nobody needs the file if this is interrupted */
 	rc = assay_store_exec(*s, "PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF", err);
-	sqlite3_db_config((*s)->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
 	if (!rc)
-		rc = assay_store_bulk_begin(*s, err);
+		rc = assay_store_copy_begin(*s, err);
 	if (rc)
 		assay_store_close(*s);
 	return rc;

@@ -483,14 +483,11 @@ int assay_store_merge(struct assay_store *to, struct assay_store *from, const st
 
 	if (rc)
 		return rc;
-	rc = assay_store_bulk_begin(to, err);
+	rc = assay_store_copy_begin(to, err);
 	if (!rc) {
 		/* one state of the other for all of it, through functions that would begin a transaction each */
 		from->bulk = true;
-		/* guards that nobody adds to what has ended, which copying does */
-		sqlite3_db_config(to->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
 		rc = assay_store_bulk_end(to, merge(&g), err);
-		sqlite3_db_config(to->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, (int *)NULL);
 		from->bulk = false;
 	}
 	return assay_store_finish(from, rc, err);

@@ -166,6 +166,12 @@ static int put_name(struct assay_store *s, const struct name *name, int64_t *id,
 	return rc ? rc : assay_name_index_put(&names->ids, key, (size_t)*id, &at, NULL, err);
 }
 
+/* Most names differ in their first letter. */
+static bool same(const char *a, const char *b)
+{
+	return *a == *b && !strcmp(a, b);
+}
+
 /* The first name that stands twice; NULL: none. */
 static const char *find_twice(const struct assay_result *r)
 {
@@ -173,11 +179,11 @@ static const char *find_twice(const struct assay_result *r)
 
 	for (size_t i = 1; i < r->n_metrics; i++)
 		for (size_t k = 0; k < i; k++)
-			if (!strcmp(r->metrics[i].tag, r->metrics[k].tag))
+			if (same(r->metrics[i].tag, r->metrics[k].tag))
 				return r->metrics[i].tag;
 	for (size_t i = 1; i < c->n; i++)
 		for (size_t k = 0; k < i; k++)
-			if (!strcmp(c->v[i].name, c->v[k].name) && !strcmp(c->v[i].source, c->v[k].source))
+			if (same(c->v[i].name, c->v[k].name) && same(c->v[i].source, c->v[k].source))
 				return c->v[i].name;
 	return NULL;
 }

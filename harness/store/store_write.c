@@ -9,6 +9,7 @@
 #include "store/store_cases.h"
 #include "store/store_numbers.h"
 #include "store/store_rows.h"
+#include "store/store_rules.h"
 
 static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
 {
@@ -28,11 +29,21 @@ static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *
 	return assay_store_put_part(s, &environment, *id, run->environment, run->n_environment, err);
 }
 
+/* What SQLite does not look at in a transaction of many results. */
+static int check_rule(const struct assay_store *s, const char *broken, const char *what, struct assay_err *err)
+{
+	return s->bulk && broken ? assay_err_set(err, ASSAY_ESTORE, "cannot store '%.255s': it breaks the rule '%s'",
+						 what, broken)
+				 : 0;
+}
+
 /* Inside a transaction. */
 static int put_run(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
 {
-	int rc = assay_store_put_machine(s, &run->machine, err);
+	int rc = check_rule(s, assay_store_broken_run_rule(run), run->suite, err);
 
+	if (!rc)
+		rc = assay_store_put_machine(s, &run->machine, err);
 	if (!rc)
 		rc = assay_store_put_build(s, &run->build, err);
 	return rc ? rc : add_run(s, run, id, err);
@@ -66,6 +77,7 @@ int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns
 		return assay_store_fail(s, rc, err, "cannot end run %lld", (long long)run_id);
 	if (!sqlite3_changes(s->db))
 		return assay_err_set(err, ASSAY_ENOTFOUND, "no open run %lld in '%.200s'", (long long)run_id, s->path);
+	assay_store_cases_forget_run(s);
 	return 0;
 }
 
@@ -237,8 +249,10 @@ static int put_result(struct assay_store *s, int64_t run_id, const struct assay_
 {
 	struct writing w = { .r = r, .run_id = run_id };
 	int64_t id = 0;
-	int rc = assay_store_put_case(s, &r->c, &w.c, err);
+	int rc = check_rule(s, assay_store_broken_rule(r), r->c.key, err);
 
+	if (!rc)
+		rc = assay_store_put_case(s, &r->c, &w.c, err);
 	if (!rc)
 		rc = assay_store_put_series(s, r->c.key, w.c->id, run_id, &w.series, err);
 	if (!rc && r->n_samples)

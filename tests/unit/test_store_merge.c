@@ -491,4 +491,37 @@ STORE_TEST(test_bulk)
 	assay_store_close(s);
 }
 
+/* What ended takes nothing more, neither in the transaction that ended it nor in a later one. */
+STORE_TEST(test_bulk_adds_to_no_run_that_ended)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_named(f, "a");
+	struct assay_result r;
+	struct assay_run run;
+
+	make_result(&r, 7, 10);
+	for (unsigned later = 0; later < 2; later++) {
+		assert_ok(f, assay_store_bulk_begin(s, &f->err));
+		make_run(&run, "quick", "m1");
+		run.started_ns += later;
+		assert_ok(f, assay_store_run_begin_with(s, &run, &r, &f->err));
+		assert_ok(f, assay_store_run_end(s, run.id, 5000, &f->err));
+		if (later) {
+			assert_ok(f, assay_store_bulk_end(s, 0, &f->err));
+			assert_ok(f, assay_store_bulk_begin(s, &f->err));
+		}
+		strcpy(r.c.key, later ? "a/b/-/t=1/warm" : "c/d/-/t=1/warm");
+		assert_error(f, assay_store_result_add(s, run.id, &r, &f->err), ASSAY_ESTORE, "the run has ended");
+		assert_int_equal(assay_store_bulk_end(s, ASSAY_ESTORE, &f->err), ASSAY_ESTORE);
+	}
+	/* nor afterwards, when SQLite looks again */
+	assert_error(f, assay_store_result_add(s, run.id, &r, &f->err), ASSAY_ESTORE, "the run has ended");
+	r.c.variant[0] = '\0';
+	r.status = ASSAY_N_STATUS;
+	make_run(&run, "quick", "m1");
+	assert_error(f, assay_store_run_begin_with(s, &run, &r, &f->err), ASSAY_ESTORE, "CHECK");
+	assay_result_release(&r);
+	assay_store_close(s);
+}
+
 UNIT_MAIN(NULL, NULL)
