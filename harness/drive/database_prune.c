@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which runs may go. A change of a level is known by the runs on both of its sides. So these stay: twice as many as the
- * search for changes wants of a level, so that it finds the same in what is left.
+ * Which runs may go. A change of a level is known by the runs on both of its sides. So these stay, as many as it takes to
+ * find the same changes in them alone. So do the runs that the next gate without a named baseline will look into.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "drive/database.h"
+#include "drive/segments.h"
 #include "machine/clock.h"
 #include "stats/change_points.h"
 #include "store/store_prune.h"
 
-#define SIDE_RUNS 10 /* of a change that stay */
+#define SIDE_RUNS 20 /* on each side of a change, to begin with */
 #define DAY_NS    86400000000000u
 
-enum fate { GOES, IS_NEW, OF_BASELINE, BESIDE_CHANGE, OPEN, N_FATES };
+enum fate { GOES, IS_NEW, OF_BASELINE, OF_SEGMENT, BESIDE_CHANGE, OPEN, N_FATES };
 
 struct pruning {
 	const struct assay_prune_request *q;
@@ -101,23 +102,72 @@ static int find(const struct assay_trend_point *points, size_t n, struct assay_c
 	return rc;
 }
 
+/* Those of @points that are within @side runs of a change; @out has room for all. */
+static size_t beside(const struct assay_trend_point *points, size_t n, const struct assay_change *v, size_t n_changes,
+		     size_t side, struct assay_trend_point *out)
+{
+	size_t kept = 0, k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		while (k < n_changes && v[k].at + side <= i)
+			k++;
+		if (k < n_changes && i + side >= v[k].at)
+			out[kept++] = points[i];
+	}
+	return kept;
+}
+
+/* Are the changes of @few those of all points, between the same runs? */
+static bool same_changes(const struct assay_trend_point *all, const struct assay_change *want, size_t n_want,
+			 const struct assay_trend_point *few, const struct assay_change *found, size_t n_found)
+{
+	bool same = n_found == n_want;
+
+	for (size_t i = 0; i < n_want && same; i++)
+		same = few[found[i].at].run_id == all[want[i].at].run_id;
+	return same;
+}
+
+/*
+ * The fewest runs, by doubling, in which the changes of @points are found alone; all where that is none. At once: other
+ * cases may keep more, and nothing can be asked of what is gone.
+ */
+static int narrow(const struct assay_trend_point *points, size_t n, struct assay_trend_point *out, size_t *kept)
+{
+	struct assay_change *want = NULL, *found = NULL;
+	size_t n_want = 0, n_found = 0;
+	bool same = false;
+	int rc = find(points, n, &want, &n_want);
+
+	*kept = 0;
+	for (size_t side = SIDE_RUNS; !rc && n_want && !same; side *= 2) {
+		*kept = beside(points, n, want, n_want, side, out);
+		if (*kept == n)
+			break;
+		rc = find(out, *kept, &found, &n_found);
+		same = !rc && same_changes(points, want, n_want, out, found, n_found);
+		free(found);
+		found = NULL;
+	}
+	free(want);
+	return rc;
+}
+
 static int keep_sides(struct pruning *p, const struct index *x, const char *key, const char *machine)
 {
-	struct assay_trend_point *points = NULL;
-	struct assay_change *v = NULL;
-	size_t n = 0, n_changes = 0;
+	struct assay_trend_point *points = NULL, *few = NULL;
+	size_t n = 0, kept = 0;
 	int rc = assay_store_trend(p->s, key, machine, &points, &n, p->err);
 
-	if (!rc && find(points, n, &v, &n_changes))
-		rc = assay_err_set(p->err, ASSAY_ENOMEM, "out of memory");
-	for (size_t i = 0; i < n_changes && !rc; i++) {
-		size_t from = v[i].at > SIDE_RUNS ? v[i].at - SIDE_RUNS : 0, to = v[i].at + SIDE_RUNS;
-
-		for (size_t k = from; k < to && k < n; k++)
-			keep(p, x, points[k].run_id, BESIDE_CHANGE);
+	if (!rc) {
+		few = calloc(n + 1, sizeof(*few));
+		if (!few || narrow(points, n, few, &kept))
+			rc = assay_err_set(p->err, ASSAY_ENOMEM, "out of memory");
 	}
+	for (size_t i = 0; i < kept && !rc; i++)
+		keep(p, x, few[i].run_id, BESIDE_CHANGE);
 	free(points);
-	free(v);
+	free(few);
 	return rc;
 }
 
@@ -154,6 +204,63 @@ static int keep_changes(struct pruning *p, const struct index *x)
 	return rc;
 }
 
+static bool of_one_gate(const struct assay_run_info *a, const struct assay_run_info *b)
+{
+	return a->seed == b->seed && !strcmp(a->suite, b->suite) && !strcmp(a->machine_id, b->machine_id);
+}
+
+static int keep_read(struct pruning *p, const struct index *x, const struct assay_run *run)
+{
+	const struct assay_policy policy = assay_policy_default();
+	int64_t *ids = NULL;
+	size_t n = 0;
+	int rc = assay_segments_runs(p->s, run, &policy, &ids, &n, p->err);
+
+	for (size_t i = 0; i < n && !rc; i++)
+		keep(p, x, ids[i], OF_SEGMENT);
+	free(ids);
+	return rc;
+}
+
+/* What a gate of this run needs, and one of the next like it. */
+static int keep_segment(struct pruning *p, const struct index *x, int64_t run_id)
+{
+	struct assay_run run;
+	int rc = assay_store_run_load(p->s, run_id, &run, p->err);
+
+	if (rc)
+		return rc;
+	rc = keep_read(p, x, &run);
+	run.id = 0; /* is not stored yet: all others are before it */
+	if (!rc)
+		rc = keep_read(p, x, &run);
+	assay_run_release(&run);
+	return rc;
+}
+
+/* Of the runs that a gate holds against each other, the newest of those with the most cases stands for the next. */
+static int keep_segments(struct pruning *p, const struct index *x)
+{
+	bool *seen = calloc(p->n + 1, sizeof(*seen));
+	int rc = seen ? 0 : assay_err_set(p->err, ASSAY_ENOMEM, "out of memory");
+
+	for (size_t i = 0; i < p->n && !rc; i++) {
+		const struct assay_run_info *most = &p->runs[i];
+
+		for (size_t k = i; k < p->n && !seen[i]; k++) {
+			if (!of_one_gate(&p->runs[k], &p->runs[i]))
+				continue;
+			seen[k] = k != i;
+			if (p->runs[k].n_ok > most->n_ok)
+				most = &p->runs[k];
+		}
+		if (!seen[i])
+			rc = keep_segment(p, x, most->id);
+	}
+	free(seen);
+	return rc;
+}
+
 static int decide(struct pruning *p)
 {
 	const uint64_t now_ns = assay_clock_unix_ns();
@@ -171,6 +278,8 @@ static int decide(struct pruning *p)
 		qsort(x.v, x.n, sizeof(struct assay_run_info *), by_id);
 	if (!rc)
 		rc = keep_baselines(p, &x);
+	if (!rc)
+		rc = keep_segments(p, &x);
 	if (!rc)
 		rc = keep_changes(p, &x);
 	free(x.v);
@@ -200,6 +309,7 @@ static int carry_out(struct pruning *p, struct assay_database_report *out)
 	assay_database_count_add(out, "runs_kept", p->n - kept[GOES]);
 	assay_database_count_add(out, "kept_as_newer", kept[IS_NEW]);
 	assay_database_count_add(out, "kept_in_baselines", kept[OF_BASELINE]);
+	assay_database_count_add(out, "kept_for_gates", kept[OF_SEGMENT]);
 	assay_database_count_add(out, "kept_beside_changes", kept[BESIDE_CHANGE]);
 	assay_database_count_add(out, "kept_as_open", kept[OPEN]);
 	assay_database_count_add(out, "before_bytes", done.before_bytes);

@@ -28,6 +28,7 @@ struct gathering {
 	} * places;
 	struct assay_name_index keys;
 	struct assay_trend_point *runs; /* oldest first */
+	bool *read;                     /* which of them were looked into */
 	size_t n_runs, at;
 	bool back;
 	double error;
@@ -140,20 +141,23 @@ static bool looking(const struct gathering *g, size_t from)
 	return false;
 }
 
+/* Take the times of run @at, once on either way. */
+static int read_run(struct gathering *g, struct assay_store *store, size_t at, struct assay_err *err)
+{
+	g->at = at;
+	g->read[at] = true;
+	return assay_store_each_time(store, g->runs[at].run_id, take, g, err);
+}
+
 /* The times that cases which begin at other runs take on the way are their own, too. */
 static int read_forwards(struct gathering *g, struct assay_store *store, struct assay_err *err)
 {
-	bool *read = calloc(g->n_runs + 1, sizeof(*read));
-	int rc = read ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	int rc = 0;
 
 	for (size_t from = 0; from < g->n_runs && !rc; from++)
-		for (size_t k = 0; k < RUNS_READ && from + k < g->n_runs && !rc && looking(g, from); k++) {
-			g->at = from + k;
-			if (!read[g->at])
-				rc = assay_store_each_time(store, g->runs[g->at].run_id, take, g, err);
-			read[g->at] = true;
-		}
-	free(read);
+		for (size_t k = 0; k < RUNS_READ && from + k < g->n_runs && !rc && looking(g, from); k++)
+			if (!g->read[from + k])
+				rc = read_run(g, store, from + k, err);
 	return rc;
 }
 
@@ -166,7 +170,7 @@ static int read_backwards(struct gathering *g, struct assay_store *store, struct
 		g->at = g->n_runs - k;
 		if (!looking(g, 0))
 			break;
-		rc = assay_store_each_time(store, g->runs[g->at].run_id, take, g, err);
+		rc = read_run(g, store, g->at, err);
 	}
 	return rc;
 }
@@ -181,7 +185,8 @@ static int begin(struct gathering *g, const struct assay_policy *policy, struct 
 
 	out->v = g->v = calloc(n + 1, sizeof(*g->v));
 	g->places = calloc(n + 1, sizeof(*g->places));
-	if (!g->v || !g->places)
+	g->read = calloc(g->n_runs + 1, sizeof(*g->read));
+	if (!g->v || !g->places || !g->read)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	g->error = policy->alpha / (double)(n ? n : 1);
 	for (size_t i = 0; i < n && !rc; i++) {
@@ -218,29 +223,66 @@ static void name(const struct gathering *g, bool moved, struct assay_segments *o
 		snprintf(out->name, sizeof(out->name), "%zu runs since %s", n, since);
 }
 
+static void release(struct gathering *g)
+{
+	assay_name_index_release(&g->keys);
+	free(g->places);
+	free(g->read);
+	free(g->runs);
+}
+
+/* Windows of all cases, unless there are too few runs for any. Release @g in either case. */
+static int gather(struct gathering *g, struct assay_store *store, const struct assay_policy *policy,
+		  struct assay_segments *out, struct assay_err *err)
+{
+	int rc = assay_store_comparables(store, g->run, &g->runs, &g->n_runs, err);
+
+	*out = (struct assay_segments){ 0 };
+	if (rc || g->n_runs < 2)
+		return rc;
+	rc = begin(g, policy, out, err);
+	if (!rc)
+		rc = find_accepted(g, store, err);
+	if (!rc)
+		rc = read_forwards(g, store, err);
+	return rc ? rc : read_backwards(g, store, err);
+}
+
 int assay_segments_load(struct assay_store *store, const struct assay_run *run, const struct assay_policy *policy,
 			struct assay_segments *out, struct assay_err *err)
 {
 	struct gathering g = { .run = run };
-	int rc = assay_store_comparables(store, run, &g.runs, &g.n_runs, err);
+	int rc = gather(&g, store, policy, out, err);
 
-	*out = (struct assay_segments){ 0 };
-	if (!rc && g.n_runs >= 2) {
-		rc = begin(&g, policy, out, err);
-		if (!rc)
-			rc = find_accepted(&g, store, err);
-		if (!rc)
-			rc = read_forwards(&g, store, err);
-		if (!rc)
-			rc = read_backwards(&g, store, err);
-		if (!rc) {
-			join(&g);
-			name(&g, assay_segments_follow_machine(out->v, run->n_results, g.error), out);
-		}
+	if (!rc && out->v) {
+		join(&g);
+		name(&g, assay_segments_follow_machine(out->v, run->n_results, g.error), out);
 	}
-	assay_name_index_release(&g.keys);
-	free(g.places);
-	free(g.runs);
+	release(&g);
+	return rc;
+}
+
+int assay_segments_runs(struct assay_store *store, const struct assay_run *run, const struct assay_policy *policy,
+			int64_t **ids, size_t *n, struct assay_err *err)
+{
+	struct gathering g = { .run = run };
+	struct assay_segments segments;
+	int64_t *v = NULL;
+	size_t count = 0;
+	int rc;
+
+	rc = gather(&g, store, policy, &segments, err);
+	if (!rc && !(v = calloc(g.n_runs + 1, sizeof(*v))))
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; !rc && g.read && i < g.n_runs; i++)
+		if (g.read[i])
+			v[count++] = g.runs[i].run_id;
+	if (!rc) {
+		*ids = v;
+		*n = count;
+	}
+	assay_segments_release(&segments);
+	release(&g);
 	return rc;
 }
 

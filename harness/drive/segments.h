@@ -20,4 +20,8 @@ int assay_segments_load(struct assay_store *store, const struct assay_run *run, 
 			struct assay_segments *out, struct assay_err *err);
 void assay_segments_release(struct assay_segments *s);
 
+/* The runs that a gate of @run looks into. @ids is malloc'ed; untouched on error. */
+int assay_segments_runs(struct assay_store *store, const struct assay_run *run, const struct assay_policy *policy,
+			int64_t **ids, size_t *n, struct assay_err *err);
+
 #endif

@@ -65,6 +65,35 @@ field() {
 	[ "$(field runs_removed)" = 0 ]
 }
 
+# changes, judged: what a history shows, and what a gate without a named baseline finds, of made runs.
+changes() {
+	"$ASSAY" history "$key" --machine 'made machine 0, 2 cores, 24 GiB' --json --db p.db |
+		jq -c '[.changes[] | [.from_commit, .to_commit]]'
+}
+judged() {
+	"$ASSAY" gate --suite quick --run 2399 --allow-no-baseline --json --db p.db | jq -c '.cases'
+}
+
+@test "pruning keeps what shows the changes and what a gate judges by" {
+	key='matmul.ternary/ref/m=64,k=256/t=1/warm'
+	# with ten runs on each side of its two changes none of them would be seen
+	made p.db 2400 1 1
+	changes >changes.json
+	[ "$(jq length changes.json)" = 2 ]
+	judged >judged.json
+	[ "$(jq '.[0] | .verdict == "PASS" and .ratio > 0' judged.json)" = true ]
+	run --separate-stderr "$ASSAY" db prune --keep-runs 3 --json --db p.db
+	[ "$status" = 0 ] && [ "$(field runs_kept)" -lt 600 ]
+	[ "$(field kept_beside_changes)" -gt 40 ] && [ "$(field kept_for_gates)" -gt 100 ]
+	cmp <(changes) changes.json
+	cmp <(judged) judged.json
+	# again nothing goes
+	run --separate-stderr "$ASSAY" db prune --keep-runs 3 --json --db p.db
+	[ "$(field runs_removed)" -lt 100 ]
+	cmp <(changes) changes.json
+	cmp <(judged) judged.json
+}
+
 @test "a database goes through a text file, all of it or a part" {
 	made a.db 12 20
 	"$ASSAY" db export all.jsonl --db a.db
