@@ -48,6 +48,9 @@ struct assay_store {
 	void (*forget_names)(struct assay_store *s);
 	void (*forget_cases)(struct assay_store *s);
 	int identify_rc; /* what SQLite said when the file was last identified */
+	/* of assay_store_refill(): the last table with its columns, and the INSERT for it */
+	char *row_names;
+	sqlite3_stmt *row_insert;
 	/* prepared once, found again by the address of their text */
 	struct {
 		const char *sql;

@@ -149,6 +149,41 @@ static int prepare_row(struct assay_store *s, const struct assay_dumped_row *row
 	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot store a row of '%.64s'", row->table);
 }
 
+static void forget_row(struct assay_store *s)
+{
+	sqlite3_finalize(s->row_insert);
+	s->row_insert = NULL;
+	free(s->row_names);
+	s->row_names = NULL;
+}
+
+/* The statement for such a row in s->row_insert. A file has the rows of a table one behind the other. */
+static int find_insert(struct assay_store *s, const struct assay_dumped_row *row, struct assay_err *err)
+{
+	struct assay_text names = { 0 };
+	int rc;
+
+	assay_text_add(&names, row->table);
+	for (size_t i = 0; i < row->n; i++) {
+		assay_text_add(&names, "\x1f");
+		assay_text_add(&names, row->cells[i].column);
+	}
+	if (names.failed) {
+		assay_text_release(&names);
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	}
+	if (s->row_names && !strcmp(s->row_names, names.s)) {
+		assay_text_release(&names);
+		return 0;
+	}
+	forget_row(s);
+	rc = prepare_row(s, row, &s->row_insert, err);
+	if (!rc)
+		s->row_names = assay_text_take(&names);
+	assay_text_release(&names);
+	return rc;
+}
+
 static int bind(sqlite3_stmt *st, int at, const struct assay_cell *c)
 {
 	switch (c->kind) {
@@ -167,23 +202,22 @@ static int bind(sqlite3_stmt *st, int at, const struct assay_cell *c)
 
 int assay_store_refill(struct assay_store *s, const struct assay_dumped_row *row, struct assay_err *err)
 {
-	sqlite3_stmt *st = NULL;
 	int step = SQLITE_OK, rc;
 
 	if (!row->n || row->n > MAX_COLUMNS)
 		return assay_err_set(err, ASSAY_EUSAGE, "a row of '%.64s' has %zu columns", row->table, row->n);
-	rc = prepare_row(s, row, &st, err);
+	rc = find_insert(s, row, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < row->n && step == SQLITE_OK; i++)
-		step = bind(st, (int)i + 1, &row->cells[i]);
+		step = bind(s->row_insert, (int)i + 1, &row->cells[i]);
 	if (step == SQLITE_OK)
-		step = sqlite3_step(st);
+		step = sqlite3_step(s->row_insert);
 	if ((step & 0xff) == SQLITE_CONSTRAINT || (step & 0xff) == SQLITE_MISMATCH)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "it makes no sense: %.200s", sqlite3_errmsg(s->db));
 	else if (step != SQLITE_DONE)
 		rc = assay_store_fail(s, step, err, "cannot store a row of '%.64s'", row->table);
-	sqlite3_finalize(st);
+	sqlite3_reset(s->row_insert);
 	return rc;
 }
 
@@ -208,6 +242,7 @@ static int check_references(struct assay_store *s, struct assay_err *err)
 
 int assay_store_refill_end(struct assay_store *s, int rc, struct assay_err *err)
 {
+	forget_row(s);
 	if (!rc)
 		rc = check_references(s, err);
 	rc = assay_store_bulk_end(s, rc, err);
