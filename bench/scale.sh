@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# How the store bears a database of many results, made from a seed. Takes minutes and a gigabyte: for figures, not for tests.
-# usage: bench/scale.sh [RUNS [CASES]]
+# How the store bears a database of many results, made from a seed. Takes minutes and four gigabytes: for figures, not for tests.
+# usage: bench/scale.sh [RUNS [CASES [FILE_CASES]]]
 set -eu
 
 runs=${1:-10000}
 cases=${2:-100}
+file_cases=${3:-200000}
 build=${BUILD:-build}
 assay=${ASSAY:-$build/bin/assay}
 out=${OUT:-$build/scale}
@@ -13,7 +14,7 @@ db=$out/scale.db
 key='matmul.ternary/ref/m=64,k=256/t=1/warm'
 
 mkdir -p "$out"
-rm -f "$db" "$db-wal" "$db-shm"
+rm -f "$db"* "$out"/merged.db*
 made=$("$build/tests/make_database" "$db" "$runs" "$cases")
 n=$((runs * cases))
 
@@ -22,17 +23,44 @@ row() {
 	printf '| %s | %s | %s |\n' "$1" "$2" "$3"
 }
 
-# The least of five, in seconds; the command may fail a gate.
-seconds() {
-	local best=99999999 from to
+# us TIMES COMMAND...: the least time of so many, in microseconds; the command may fail a gate.
+us() {
+	local best=999999999 from to
 
-	for _ in 1 2 3 4 5; do
+	for _ in $(seq "$1"); do
 		from=$(date +%s%N)
-		"$@" >"$out/output" 2>&1 || :
+		"${@:2}" >"$out/output" 2>&1 || :
 		to=$(date +%s%N)
 		[ $(((to - from) / 1000)) -ge "$best" ] || best=$(((to - from) / 1000))
 	done
-	awk -v us="$best" 'BEGIN { printf "%.3f s", us / 1e6 }'
+	echo "$best"
+}
+
+seconds() {
+	us 5 "$@" | awk '{ printf "%.3f s", $1 / 1e6 }'
+}
+
+once() {
+	us 1 "$@" | awk '{ printf "%.0f s", $1 / 1e6 }'
+}
+
+# What Google Benchmark would write of $file_cases benchmarks.
+made_file() {
+	awk -v n="$file_cases" 'BEGIN {
+		printf "{\"context\": {\"host_name\": \"made\"}, \"benchmarks\": ["
+		for (i = 0; i < n; i++)
+			printf "%s{\"name\": \"B/%d\", \"run_name\": \"B/%d\", \"run_type\": \"iteration\", " \
+				"\"repetitions\": 1, \"repetition_index\": 0, \"threads\": 1, \"iterations\": 1000, " \
+				"\"real_time\": %d.5, \"cpu_time\": 24, \"time_unit\": \"ns\"}", i ? ",\n" : "", i, i, 25 + i % 7
+		print "]}"
+	}' >"$out/made.json"
+}
+
+# Results of a second, imported into a new database.
+imported() {
+	rm -f "$out"/imported.db*
+	us 1 "$assay" import auto "$out/made.json" --db "$out/imported.db" |
+		awk -v n="$file_cases" '{ printf "%.0f a second", n / ($1 / 1e6) }'
 }
 
 echo "$n results of $runs runs, $cases cases on 3 machines"
@@ -45,6 +73,17 @@ row 'trend of a case, drawn' '0.3 s before gnuplot' "$(seconds "$assay" plot tre
 row 'assay gate' '0.2 s' "$(seconds "$assay" gate --suite quick --allow-no-baseline --db "$db")"
 # another machine has no named baseline
 row 'assay gate, without a named baseline' '0.2 s' "$(seconds "$assay" gate --suite quick --allow-no-baseline --run $((runs - 1)) --db "$db")"
+row 'page of the last run (assay report)' '2 s' "$(seconds "$assay" report --db "$db" -o "$out/report.html")"
 row 'data of the last run (assay show last --json)' '2 s' "$(seconds "$assay" show last --json --db "$db")"
 row 'assay history CASE, other cases asked' '0.3 s' "$(seconds "$assay" history "$key" --db "$db" --json)"
 row 'assay show, the list of all runs' 'none' "$(seconds "$assay" show --db "$db")"
+made_file
+row "importing a file of $file_cases benchmarks that nobody knows" '50,000 a second' "$(imported)"
+row 'assay db check, all seals' 'none' "$(once "$assay" db check --db "$db")"
+row 'assay db merge, into a new database' 'none' "$(once "$assay" db merge "$db" --db "$out/merged.db")"
+row 'assay db merge, once more' 'none' "$(once "$assay" db merge "$db" --db "$out/merged.db")"
+row 'assay db prune --keep-runs 500' 'none' "$(once "$assay" db prune --keep-runs 500 --db "$out/merged.db")"
+row 'assay db export' 'none' "$(once "$assay" db export "$out/rows.jsonl" --db "$db")"
+rm -f "$out"/merged.db*
+row 'assay db import, into a new database' 'none' "$(once "$assay" db import "$out/rows.jsonl" --db "$out/merged.db")"
+rm -f "$out"/merged.db* "$out"/imported.db* "$out/rows.jsonl" "$out/made.json"
