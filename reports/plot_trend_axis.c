@@ -159,13 +159,23 @@ static void add_label(struct assay_plot_array *a, const struct assay_trend_dot *
 	assay_plot_array_add(a, last);
 }
 
+/* What the lines of a label are: the last is the time of a commit's only run, or how many runs it has. */
+static void add_axis_name(struct assay_text *t, bool plugins, bool dirty, bool single, bool several)
+{
+	assay_text_addf(t, "XLABEL = 'commit%s%s, date, %s'\n", plugins ? " of the plugins, of assay" : "",
+			dirty ? " (+ with uncommitted changes)" : "",
+			!several ? "time (UTC)"
+			: single ? "time (UTC) or number of runs"
+				 : "number of runs");
+}
+
 /* Of every commit, or from the newest back of those that leave room for their labels. */
 static unsigned commit_axis(const struct assay_trend_dots *d, struct assay_text *t)
 {
 	const double pixels = PLOT_WIDTH / (d->x_hi - d->x_lo);
 	struct assay_plot_array words = { 0 };
 	struct assay_text at = { 0 };
-	bool plugins = false, dirty = false;
+	bool plugins = false, dirty = false, single = false, several = false;
 	double free_to = INFINITY;
 	size_t n = 0;
 
@@ -185,6 +195,8 @@ static unsigned commit_axis(const struct assay_trend_dots *d, struct assay_text 
 			assay_text_addf(&at, "%s%.10g", n++ ? ", " : "", centre);
 			places = newest->x - d->v[first].x + 1;
 			add_label(&words, newest, (size_t)places, plugins);
+			several |= places > 1;
+			single |= !(places > 1);
 			free_to = centre;
 		}
 		last = first;
@@ -194,8 +206,7 @@ static unsigned commit_axis(const struct assay_trend_dots *d, struct assay_text 
 	t->failed |= at.failed;
 	assay_text_release(&at);
 	assay_plot_array_set(t, "WORD", &words);
-	assay_text_addf(t, "XLABEL = 'run: commit%s%s, date, time (UTC)'\n", plugins ? " of the plugins, of assay" : "",
-			dirty ? " (+ with uncommitted changes)" : "");
+	add_axis_name(t, plugins, dirty, single, several);
 	return 104 + (plugins ? LINE_HEIGHT : 0);
 }
 

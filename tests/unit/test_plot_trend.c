@@ -147,9 +147,35 @@ TEST(plugins_have_a_revision_of_their_own)
 	text = script_of(&s);
 	assert_int_equal(times(text, ", '-', '000abcde+', '2026-09-21', '14:13']"), 1);
 	assert_int_equal(times(text, "['feedbeef+', '001abcde', '2026-09-21', "), 1);
-	assert_int_equal(times(text, "'run: commit of the plugins, of assay (+ with uncommitted changes), date, "), 1);
+	assert_int_equal(
+		times(text, "'commit of the plugins, of assay (+ with uncommitted changes), date, time (UTC)'"), 1);
 	assert_int_equal(times(text, "\n1 500 495 505 1\n2 500 495 505 1\n"), 1);
 	free(text);
+}
+
+/* The name of the axis says what the last line of its labels is. */
+TEST(the_axis_names_what_stands_there)
+{
+	static const struct {
+		size_t same; /* runs of one commit, of three */
+		const char *name, *label;
+	} cases[] = {
+		{ 1, "XLABEL = 'commit, date, time (UTC)'", "'000abcde', '2026-09-21', '14:13'" },
+		{ 2, "XLABEL = 'commit, date, time (UTC) or number of runs'", "'000abcde', '2026-09-21', '2 runs'" },
+		{ 3, "XLABEL = 'commit, date, number of runs'", "'000abcde', '2026-09-21', '3 runs'" },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_plot_trend s = series(3, 500);
+		char *text;
+
+		for (size_t k = 1; k < cases[i].same; k++)
+			memcpy(runs[k].commit, runs[0].commit, sizeof(runs[k].commit));
+		text = script_of(&s);
+		assert_int_equal(times(text, cases[i].name), 1);
+		assert_int_equal(times(text, cases[i].label), 1);
+		free(text);
+	}
 }
 
 TEST(runs_are_sorted_and_checked)
