@@ -10,8 +10,15 @@ unset ytics
 unset grid
 set border 1 linecolor rgb FAINT
 if (WIDE) {
-	set logscale x 2
-	set xtics format '×%g'
+	set logscale x
+	set xtics ('×1' 1)
+	# 1, 2 and 5 of each decade, of many decades 1 alone
+	do for [k = -9:9] {
+		do for [m = 1:(XHI / XLO > 2000 ? 1 : 3)] {
+			v = (m == 1 ? 1 : m == 2 ? 2 : 5) * 10.0 ** k
+			if (v >= XLO && v <= XHI) { set xtics add (sprintf('×%g', v) v) }
+		}
+	}
 	none = 1
 } else {
 	set xtics format '%+g %%' add ('0 %%' 0)

@@ -7,9 +7,9 @@ set yrange [N_ROW + 0.5:0.5]
 unset ytics
 unset grid
 set border 1 linecolor rgb FAINT
-third = (WIDTH - LEFT - 76) / 3.0
-from(panel) = X(LEFT + (panel - 1) * (third + 24))
-to(panel) = X(LEFT + (panel - 1) * (third + 24) + third)
+third = (WIDTH - LEFT - 100) / 3.0
+from(panel) = X(LEFT + (panel - 1) * (third + 36))
+to(panel) = X(LEFT + (panel - 1) * (third + 36) + third)
 half = 0.3
 
 do for [i = 1:N_ROW] {

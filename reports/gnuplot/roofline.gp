@@ -46,7 +46,8 @@ set lmargin at screen X(LEFT)
 set rmargin at screen X(WIDTH - 120)
 set tmargin at screen Y(ROWS_TOP)
 set bmargin at screen Y(ROWS_TOP + N_ROW * ROW_HEIGHT)
-set xrange [0:108]
+# a limit is measured too: a case may come out above it
+set xrange [0:120]
 set yrange [N_ROW + 0.5:0.5]
 unset ytics
 set border 1 linecolor rgb FAINT
@@ -59,6 +60,6 @@ do for [i = 1:N_ROW] {
 }
 set arrow from first 100, graph 0 to first 100, graph 1 nohead linewidth 1.2 linecolor rgb FAINT back
 plot \
-	for [i = 1:N_KEY] $cases using (0):($5 == i ? $1 : NaN):(least($4, 108)):(0) with vectors nohead linewidth 1.6 linecolor rgb pale(LINE[i]) notitle, \
-	for [i = 1:N_KEY] $cases using (least($4, 108)):($5 == i ? $1 : NaN) with points pointtype SHAPE[i] pointsize 0.8 linecolor rgb LINE[i] notitle
+	for [i = 1:N_KEY] $cases using (0):($5 == i ? $1 : NaN):(least($4, 120)):(0) with vectors nohead linewidth 1.6 linecolor rgb pale(LINE[i]) notitle, \
+	for [i = 1:N_KEY] $cases using (least($4, 120)):($5 == i ? $1 : NaN) with points pointtype SHAPE[i] pointsize 0.8 linecolor rgb LINE[i] notitle
 unset multiplot

@@ -41,6 +41,11 @@ load compare_helpers
 	"$ASSAY" export openmetrics -o run.prom
 	[ "$(tail -1 run.prom)" = "# EOF" ]
 	grep -q '^assay_case_time_seconds{case="quantize.q8_0/ref/' run.prom
+	# the numbers of a run do not add up, so none is a counter or called like one
+	[ "$(grep -c '^# TYPE assay_[a-z0-9_]* gauge$' run.prom)" = "$(grep -c '^# TYPE' run.prom)" ]
+	! grep -Eq '^# TYPE [a-z0-9_]+_(total|count|sum|bucket|info|created) ' run.prom
+	# base units alone
+	! grep -Eq '^# TYPE [a-z0-9_]+_(ms|us|ns|s|kb|mb|b|kib|mib|percent|frac) ' run.prom
 	[ "$("$ASSAY" export csv --only dequantize | wc -l)" = 2 ]
 }
 
