@@ -30,12 +30,22 @@ function comparisonTable() {
 	};
 }
 
+// One that is not decided is not failed, and shows nothing.
+function controlState(k) {
+	return !k.ok ? 'no' : k.verdict === 'INCONCLUSIVE' ? 'not decided' : 'yes';
+}
+
+function controlsText(controls) {
+	const n = state => controls.filter(k => controlState(k) === state).length;
+	return [`${n('yes')} of ${controls.length} as they must be`, n('not decided') && `${n('not decided')} undecided`, n('no') && `${n('no')} failed`].filter(Boolean).join(', ');
+}
+
 function comparisonFacts() {
 	const c = page.comparison, controls = page.gate.controls.items || [];
 	return [['Head', [c.head, c.head_build.compiler].filter(Boolean).join(', ')], ['Base', [c.base, c.base_build.compiler].filter(Boolean).join(', ')],
 		['Suite', `${c.suite}, seed ${c.seed}`], ['Machine', c.machine], ['Fit for', page.gate.fitness],
 		['False alarms', `at most ${percent(c.alpha)} of comparisons of unchanged code`],
-		['Controls', controls.length ? `${controls.filter(k => k.ok).length} of ${controls.length} as they must be` : null],
+		['Controls', controls.length ? controlsText(controls) : null],
 		['Started', when(c.started)], ['Finished', c.ended ? when(c.ended) : 'it did not finish'], ['Repeat', element('code', null, page.repeat)]];
 }
 
@@ -48,7 +58,7 @@ function controlsPart() {
 		element('caption', null, 'Comparisons whose outcome is known beforehand. A failed one means that no verdict by time stands.'),
 		element('thead', null, element('tr', null, ['Case', 'Kind', 'As it must be', 'Verdict', 'Change', 'Pairs'].map((h, i) => element('th', {scope: 'col', class: i > 3 && 'number'}, h)))),
 		element('tbody', null, items.map(k => element('tr', null, element('th', {scope: 'row', class: 'key'}, keyText(k.key)),
-			element('td', null, k.kind === 'aa' ? 'base against base' : `head with ${percent(k.injected)} more work`), element('td', null, k.ok ? 'yes' : 'no'),
+			element('td', null, k.kind === 'aa' ? 'base against base' : `head with ${percent(k.injected)} more work`), element('td', null, controlState(k)),
 			element('td', null, badge(k.verdict)), element('td', {class: 'number'}, k.ratio == null ? '' : change(k.ratio)), element('td', {class: 'number'}, k.pairs == null ? '' : grouped(k.pairs)))))))];
 }
 

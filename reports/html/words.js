@@ -71,13 +71,13 @@ function percent(frac) {
 	return frac == null ? '–' : digits(frac * 100) + NBSP + '%';
 }
 
-// A ratio as a change: 1.0123 -> "+1.23 %".
+// A ratio as a change: 1.0123 -> "+1.23 %", 32.1 -> "×32.1".
 function change(ratio) {
 	if (ratio == null)
 		return '–';
 	const p = 100 * (ratio - 1), a = Math.abs(p);
 	if (p >= 999.5)
-		return 'over +999 %';
+		return times(ratio);
 	const text = a < 0.005 ? '0.00' : p.toFixed(a < 9.995 ? 2 : a < 99.95 ? 1 : 0);
 	return (p > 0 && a >= 0.005 ? '+' : '') + text.replace('-', '−') + NBSP + '%';
 }
