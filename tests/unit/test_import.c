@@ -135,6 +135,40 @@ STORE_TEST(old_google_benchmark)
 	assay_run_release(&run);
 }
 
+/* Files as the tools wrote them: what is computed of their samples is what they computed, too. */
+STORE_TEST(files_of_the_tools_themselves)
+{
+	static const struct {
+		const char *file, *key;
+		size_t n;
+		double median_ns; /* as the file has it */
+	} cases[] = {
+		{ "google_benchmark_1.7.json", "BM_Copy/google-benchmark/arg1=64,repeats=5/t=1", 5,
+		  11.467467520445032 },
+		{ "google_benchmark_1.7.json", "BM_Copy/google-benchmark/arg1=4096,repeats=5/t=1", 5,
+		  307.13673334472213 },
+		{ "google_benchmark_1.7.json", "BM_Named/google-benchmark/n=8/t=2", 1, 1.4132277460077152 },
+		{ "hyperfine_1.15.json", "sleep_0.001/hyperfine/n=1", 6, 1845330.5 },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct fixture *f = *state;
+		struct assay_import_report report;
+		struct assay_run run;
+		const struct assay_result *r;
+		char path[128];
+
+		snprintf(path, sizeof(path), FIXTURES "%s", cases[i].file);
+		assert_ok(f, import(f, "auto", path, &report));
+		assay_import_report_release(&report);
+		assert_ok(f, assay_stored_run(f->db, 0, NULL, &run, &f->err));
+		r = result(&run, cases[i].key);
+		assert_int_equal(r->n_samples, cases[i].n);
+		assert_true(fabs(r->median_ns - cases[i].median_ns) < 1e-6 * cases[i].median_ns);
+		assay_run_release(&run);
+	}
+}
+
 STORE_TEST(llama_bench)
 {
 	struct fixture *f = *state;
