@@ -54,7 +54,7 @@ static const struct assay_result *best_of(const struct view *v, const struct ass
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *r = &run->results[i];
 
-		if (assay_run_cells_measured(r) && assay_run_cells_same_shape(&r->c, shape) &&
+		if (assay_run_cells_measured(r) && assay_case_same_shape(&r->c, shape) &&
 		    (!best || speed(r, tag) > speed(best, tag)))
 			best = r;
 	}
@@ -72,7 +72,7 @@ static const struct assay_result *reference_of(const struct view *v, const struc
 		const struct assay_result *r = &run->results[i];
 
 		if (!assay_run_cells_measured(r) || r->c.threads != best->c.threads ||
-		    !assay_run_cells_same_shape(&r->c, &best->c))
+		    !assay_case_same_shape(&r->c, &best->c))
 			continue;
 		others |= r != best;
 		if (r->c.reference)
@@ -84,7 +84,7 @@ static const struct assay_result *reference_of(const struct view *v, const struc
 static bool shape_before(const struct assay_run *run, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (assay_run_cells_same_shape(&run->results[k].c, &run->results[i].c))
+		if (assay_case_same_shape(&run->results[k].c, &run->results[i].c))
 			return true;
 	return false;
 }
@@ -181,7 +181,7 @@ static void add_shape(struct view *v, const struct assay_case *shape, const char
 	if (best)
 		add_best(v, best, name, tag);
 	for (size_t i = 0; i < run->n_results; i++)
-		if (has_failed(&run->results[i]) && assay_run_cells_same_shape(&run->results[i].c, shape))
+		if (has_failed(&run->results[i]) && assay_case_same_shape(&run->results[i].c, shape))
 			add_failed(v, &run->results[i], name);
 }
 

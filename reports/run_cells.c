@@ -33,16 +33,6 @@ void assay_run_cells_shape(const struct assay_run *run, const struct assay_case 
 					      c->axes[i].text);
 }
 
-bool assay_run_cells_same_shape(const struct assay_case *a, const struct assay_case *b)
-{
-	if (strcmp(a->op, b->op) || a->cache != b->cache || a->n_axes != b->n_axes)
-		return false;
-	for (unsigned i = 0; i < a->n_axes; i++)
-		if (strcmp(a->axes[i].text, b->axes[i].text))
-			return false;
-	return true;
-}
-
 struct assay_run_against assay_run_cells_against(const struct assay_run *run, const struct assay_result *r)
 {
 	const struct assay_result *best = r, *reference = NULL, *other;
@@ -51,7 +41,7 @@ struct assay_run_against assay_run_cells_against(const struct assay_run *run, co
 		const struct assay_result *o = &run->results[i];
 
 		if (!assay_run_cells_measured(o) || o->c.threads != r->c.threads ||
-		    !assay_run_cells_same_shape(&o->c, &r->c))
+		    !assay_case_same_shape(&o->c, &r->c))
 			continue;
 		if (o->median_ns < best->median_ns)
 			best = o;

@@ -14,9 +14,6 @@
 void assay_run_cells_shape(const struct assay_run *run, const struct assay_case *c, bool common, char *buf,
 			   size_t size);
 
-/* Do they differ in variant and number of threads at most? */
-bool assay_run_cells_same_shape(const struct assay_case *a, const struct assay_case *b);
-
 /* What a time is held against: the fastest variant on as many threads; of that one itself the reference variant. */
 struct assay_run_against {
 	const struct assay_result *other; /* NULL: no other variant was measured */

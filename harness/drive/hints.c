@@ -47,7 +47,9 @@ int assay_hint_case_names(struct assay_strings *names, const struct assay_case *
 	int rc = assay_strings_add(names, c->key, err);
 
 	assay_case_portable_key(c, portable);
-	return rc || !strcmp(portable, c->key) ? rc : assay_strings_add(names, portable, err);
+	if (!rc && strcmp(portable, c->key) != 0)
+		rc = assay_strings_add(names, portable, err);
+	return rc || assay_strings_has(names, c->op) ? rc : assay_strings_add(names, c->op, err);
 }
 
 int assay_hint_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,

@@ -133,16 +133,7 @@ static void read_result(struct assay_importing *im)
 
 static void benchmarks(struct assay_importing *im)
 {
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		if (!assay_json_is(im->j, "results")) {
-			assay_json_skip(im->j);
-			continue;
-		}
-		assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-		while (assay_json_next(im->j))
-			read_result(im);
-	}
+	assay_importing_each(im, "results", read_result);
 }
 
 const struct assay_import_format assay_import_hyperfine = { "hyperfine", head, benchmarks };

@@ -265,16 +265,7 @@ static void read_benchmark(struct assay_importing *im)
 
 static void benchmarks(struct assay_importing *im)
 {
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		if (!assay_json_is(im->j, "benchmarks")) {
-			assay_json_skip(im->j);
-			continue;
-		}
-		assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-		while (assay_json_next(im->j))
-			read_benchmark(im);
-	}
+	assay_importing_each(im, "benchmarks", read_benchmark);
 }
 
 const struct assay_import_format assay_import_pyperf = { "pyperf", head, benchmarks };

@@ -29,6 +29,20 @@ static void no_memory(struct assay_importing *im)
 	fail(im, assay_err_set(im->err, ASSAY_ENOMEM, "out of memory"));
 }
 
+void assay_importing_each(struct assay_importing *im, const char *name, void (*each)(struct assay_importing *im))
+{
+	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
+	while (assay_json_next(im->j)) {
+		if (!assay_json_is(im->j, name)) {
+			assay_json_skip(im->j);
+			continue;
+		}
+		assay_json_enter(im->j, ASSAY_JSON_ARRAY);
+		while (assay_json_next(im->j))
+			each(im);
+	}
+}
+
 /* ---- the run ---- */
 
 /* @text in an array of @size bytes, fit to be shown. */

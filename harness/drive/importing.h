@@ -77,6 +77,9 @@ void assay_importing_metric(struct assay_importing *im, struct assay_result *r, 
 void assay_importing_no_time(struct assay_result *r, enum assay_status status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Call @each at every element of the array @name of the object that begins here; other members are passed over. */
+void assay_importing_each(struct assay_importing *im, const char *name, void (*each)(struct assay_importing *im));
+
 /* Make the key of @r, complete and store it, and release it. @name is what the tool calls it, for messages. */
 void assay_importing_put(struct assay_importing *im, struct assay_result *r, const char *name);
 

@@ -83,35 +83,24 @@ static int find(struct assay_store *store, const struct assay_page_request *q, s
 			     q->db, q->of == ASSAY_PAGE_OF_COMPARISON ? "compare" : "run");
 }
 
-/* There is no such number: say which is the nearest, or that it is one of the other kind. */
+/* There is no such number, which @err says already: is it one of the other kind? */
 static int no_number(struct assay_store *store, const struct assay_page_request *q, struct assay_err *err)
 {
 	const bool runs = q->of == ASSAY_PAGE_OF_RUN;
 	const char *kind = runs ? "run" : "comparison", *other = runs ? "comparison" : "run";
-	struct stored *v = NULL, *others = NULL;
-	size_t n = 0, n_others = 0, at = 0;
-	int rc = list(store, runs, 0, &v, &n, err);
+	struct stored *others = NULL;
+	struct assay_err none = { 0 };
+	size_t n = 0;
+	int rc = list(store, !runs, 0, &others, &n, &none) ? ASSAY_ENOTFOUND : 0;
 
-	if (!rc)
-		rc = list(store, !runs, 0, &others, &n_others, err);
 	for (size_t i = 0; i < n && !rc; i++)
-		if (llabs(v[i].id - q->id) < llabs(v[at].id - q->id))
-			at = i;
-	for (size_t i = 0; i < n_others && !rc; i++)
 		if (others[i].id == q->id)
 			rc = assay_err_set(err, ASSAY_EUSAGE,
 					   "no %s %" PRId64 " in '%.200s': 'assay report %s %" PRId64
 					   " -o FILE.html' shows the %s of that number",
 					   kind, q->id, q->db, other, q->id, other);
-	if (!rc && n)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no %s %" PRId64 " in '%.200s': the nearest is %" PRId64, kind,
-				   q->id, q->db, v[at].id);
-	if (!rc)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no %s is stored in '%.200s': 'assay %s' makes one", kind, q->db,
-				   runs ? "run" : "compare");
-	free(v);
 	free(others);
-	return rc;
+	return rc ? rc : ASSAY_ENOTFOUND;
 }
 
 static void keep_warning(void *arg, const struct assay_event *e)

@@ -222,22 +222,12 @@ double assay_case_evidence_model_ns(const struct assay_case_evidence *e, double 
 	return e->level <= ASSAY_LEVEL_L2 ? calculating + moving : fmax(calculating, moving);
 }
 
-static bool same_shape(const struct assay_case *a, const struct assay_case *b)
-{
-	if (strcmp(a->op, b->op) || a->threads != b->threads || a->cache != b->cache || a->n_axes != b->n_axes)
-		return false;
-	for (unsigned i = 0; i < a->n_axes; i++)
-		if (strcmp(a->axes[i].text, b->axes[i].text))
-			return false;
-	return true;
-}
-
 static bool is_fastest(const struct assay_run *run, const struct assay_result *r)
 {
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *o = &run->results[i];
 
-		if (o != r && is_timed(o) && same_shape(&o->c, &r->c) && o->median_ns < r->median_ns)
+		if (o != r && is_timed(o) && assay_case_same_but_variant(&o->c, &r->c) && o->median_ns < r->median_ns)
 			return false;
 	}
 	return true;
@@ -249,7 +239,7 @@ static bool has_slower(const struct assay_run *run, const struct assay_result *r
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *o = &run->results[i];
 
-		if (o != r && is_timed(o) && same_shape(&o->c, &r->c))
+		if (o != r && is_timed(o) && assay_case_same_but_variant(&o->c, &r->c))
 			return true;
 	}
 	return false;
@@ -265,8 +255,8 @@ static void read_reach(const struct assay_run *run, const struct assay_result *c
 		struct assay_case_evidence e;
 		double best;
 
-		if (!is_timed(r) || r->disturbed || r->slow_core || same_shape(&r->c, &c->c) || !has_slower(run, r) ||
-		    !is_fastest(run, r))
+		if (!is_timed(r) || r->disturbed || r->slow_core || assay_case_same_but_variant(&r->c, &c->c) ||
+		    !has_slower(run, r) || !is_fastest(run, r))
 			continue;
 		assay_case_evidence_read(run, i, false, &e);
 		if (e.bound != out->bound || !assay_case_evidence_has_model(&e))

@@ -432,16 +432,6 @@ int assay_diff_runs_compare(const struct assay_diff_runs *base, const struct ass
 
 /* ---- variants --------------------------------------------------------------------------------------------------- */
 
-static bool same_shape(const struct assay_case *a, const struct assay_case *b)
-{
-	if (strcmp(a->op, b->op) || a->threads != b->threads || a->cache != b->cache || a->n_axes != b->n_axes)
-		return false;
-	for (unsigned i = 0; i < a->n_axes; i++)
-		if (strcmp(a->axes[i].text, b->axes[i].text))
-			return false;
-	return true;
-}
-
 /* The variant that others of the shape of @c are held against; NULL: none was measured. */
 static const struct assay_result *base_of(const struct assay_run *run, const struct assay_case *c, const char *wanted)
 {
@@ -450,7 +440,7 @@ static const struct assay_result *base_of(const struct assay_run *run, const str
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *r = &run->results[i];
 
-		if (!same_shape(&r->c, c))
+		if (!assay_case_same_but_variant(&r->c, c))
 			continue;
 		if (!strcmp(r->c.variant, wanted ? wanted : REFERENCE) && (wanted || has_time(r)))
 			named = r;
@@ -463,7 +453,7 @@ static const struct assay_result *base_of(const struct assay_run *run, const str
 static bool has_other(const struct assay_run *run, const struct assay_result *r)
 {
 	for (size_t i = 0; i < run->n_results; i++)
-		if (&run->results[i] != r && same_shape(&run->results[i].c, &r->c))
+		if (&run->results[i] != r && assay_case_same_but_variant(&run->results[i].c, &r->c))
 			return true;
 	return false;
 }

@@ -61,3 +61,18 @@ void assay_case_portable_key(const struct assay_case *c, char *buf)
 	    snprintf(buf, ASSAY_KEY_MAX, "%.*s/t=all%s", (int)(threads - c->key), c->key, cache) >= ASSAY_KEY_MAX)
 		memcpy(buf, c->key, sizeof(c->key));
 }
+
+bool assay_case_same_shape(const struct assay_case *a, const struct assay_case *b)
+{
+	if (strcmp(a->op, b->op) || a->cache != b->cache || a->n_axes != b->n_axes)
+		return false;
+	for (unsigned i = 0; i < a->n_axes; i++)
+		if (strcmp(a->axes[i].text, b->axes[i].text))
+			return false;
+	return true;
+}
+
+bool assay_case_same_but_variant(const struct assay_case *a, const struct assay_case *b)
+{
+	return a->threads == b->threads && assay_case_same_shape(a, b);
+}

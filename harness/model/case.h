@@ -64,4 +64,9 @@ int assay_case_make_key(struct assay_case *c, struct assay_err *err);
  */
 void assay_case_portable_key(const struct assay_case *c, char *buf);
 
+/* Do they differ in nothing but variant and threads? */
+bool assay_case_same_shape(const struct assay_case *a, const struct assay_case *b);
+/* Do they differ in nothing but their variants? */
+bool assay_case_same_but_variant(const struct assay_case *a, const struct assay_case *b);
+
 #endif

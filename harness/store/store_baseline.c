@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Named baselines: sets of finished runs of one suite on one machine. */
 #include "store/store_db.h"
+#include "store/store_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static int find_run(struct assay_store *s, int64_t id, struct binding *out, stru
 	assay_store_bind_int(&b, id);
 	rc = read_binding(s, &b, out, err);
 	if (rc == ASSAY_ENOTFOUND)
-		return assay_err_set(err, rc, "no run %lld in '%.200s'", (long long)id, s->path);
+		return assay_store_no_number(s, "run", id, err);
 	if (!rc && !out->finished)
 		return assay_err_set(err, ASSAY_EUSAGE, "run %lld did not finish and cannot be a baseline",
 				     (long long)id);

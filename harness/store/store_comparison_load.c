@@ -369,8 +369,7 @@ static int load(struct loader *l)
 	if (!rc)
 		rc = assay_store_for_each(l->s, whole(l), &head, l, l->err);
 	if (!rc && !l->cmp.policy)
-		rc = assay_err_set(l->err, ASSAY_ENOTFOUND, "no comparison %lld in '%.200s'", (long long)l->cmp.id,
-				   l->s->path);
+		rc = assay_store_no_number(l->s, "comparison", l->cmp.id, l->err);
 	if (!rc)
 		rc = assay_store_read_facts(l->s, &l->cmp.machine, l->err);
 	if (!rc)

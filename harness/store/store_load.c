@@ -277,8 +277,7 @@ static int load(struct loader *l)
 	if (!rc)
 		rc = assay_store_for_each(l->s, whole(l), &head, l, l->err);
 	if (!rc && !l->run.suite[0])
-		rc = assay_err_set(l->err, ASSAY_ENOTFOUND, "no run %lld in '%.200s'", (long long)l->run.id,
-				   l->s->path);
+		rc = assay_store_no_number(l->s, "run", l->run.id, l->err);
 	if (!rc)
 		rc = assay_store_read_facts(l->s, &l->run.machine, l->err);
 	if (!rc)

@@ -171,6 +171,26 @@ int assay_store_newest(struct assay_store *s, const char *sql, const char *kind,
 	return 0;
 }
 
+int assay_store_no_number(struct assay_store *s, const char *kind, int64_t id, struct assay_err *err)
+{
+	static const char run[] = "SELECT id FROM run ORDER BY abs(id - ?), id LIMIT 1";
+	static const char comparison[] = "SELECT id FROM comparison ORDER BY abs(id - ?), id LIMIT 1";
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement(s, strcmp(kind, "run") ? comparison : run, err);
+	int64_t near = 0;
+	int rc = 0;
+
+	assay_store_bind_int(&b, id);
+	while (assay_store_next(s, &b, &row, kind, &rc, err))
+		near = assay_store_row_int(&row);
+	if (rc)
+		return rc;
+	if (!near)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "no %s %lld in '%.200s'", kind, (long long)id, s->path);
+	return assay_err_set(err, ASSAY_ENOTFOUND, "no %s %lld in '%.200s': the nearest is %lld", kind, (long long)id,
+			     s->path, (long long)near);
+}
+
 int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, const struct assay_store_query *q,
 			 void *to, struct assay_err *err)
 {

@@ -79,6 +79,8 @@ bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct
  */
 int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, const char *command, int64_t *id,
 		       struct assay_err *err);
+/* ASSAY_ENOTFOUND: there is no @kind, "run" or "comparison", of this number; says which is the nearest. */
+int assay_store_no_number(struct assay_store *s, const char *kind, int64_t id, struct assay_err *err);
 
 /* A row on its way into @to. 0 or what went wrong. */
 typedef int (*assay_store_each_row)(void *to, struct assay_row *row);

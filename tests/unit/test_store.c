@@ -154,6 +154,7 @@ STORE_TEST(test_end_of_a_run)
 	assert_error(f, assay_store_run_load(s, 7, &out, &f->err), ASSAY_ENOTFOUND, "no run 7 in");
 	assert_error(f, assay_store_run_end(s, 1, 5, &f->err), ASSAY_ENOTFOUND, "no open run 1");
 	add_run(f, s, "quick", "m1", 0, 1, true);
+	assert_error(f, assay_store_run_load(s, 7, &out, &f->err), ASSAY_ENOTFOUND, ": the nearest is 1");
 	assert_error(f, assay_store_run_end(s, 1, 5, &f->err), ASSAY_ENOTFOUND, "no open run 1");
 	make_result(&r, 5, 10);
 	assert_error(f, assay_store_result_add(s, 1, &r, &f->err), ASSAY_ESTORE, "the run has ended");
