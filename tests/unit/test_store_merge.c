@@ -473,6 +473,8 @@ STORE_TEST(test_bulk)
 {
 	struct fixture *f = *state;
 	struct assay_store *s = open_named(f, "a");
+	const int64_t first = 1;
+	struct assay_store_pruned pruned;
 	struct assay_run run;
 
 	assert_ok(f, assay_store_bulk_begin(s, &f->err));
@@ -487,6 +489,10 @@ STORE_TEST(test_bulk)
 	assert_int_equal(run.n_results, 3);
 	assay_run_release(&run);
 	assert_int_equal(ask(s->path, "SELECT count(*) FROM series"), 6);
+	assert_faultless(f, s);
+	/* afterwards a run takes its results along again */
+	assert_ok(f, assay_store_prune(s, &first, 1, 0, false, &pruned, &f->err));
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM result WHERE run = 1"), 0);
 	assert_faultless(f, s);
 	assay_store_close(s);
 }
