@@ -2,9 +2,6 @@
 /* XXH3 digests, the only place that knows xxhash. */
 #include "base/hash.h"
 
-#include <endian.h>
-#include <string.h>
-
 #include <xxhash.h>
 
 /* Eight digits at once, since a stored result has a hundred digests: each byte of @spread is a half byte of @v. */
@@ -17,8 +14,9 @@ static void put_hex32(char *to, uint32_t v)
 	spread = (spread | spread << 8) & 0x00ff00ff00ff00ff;
 	spread = (spread | spread << 4) & 0x0f0f0f0f0f0f0f0f;
 	letters = ((spread + 6 * ones) >> 4) & ones;
-	spread = htobe64(spread + '0' * ones + letters * ('a' - '0' - 10));
-	memcpy(to, &spread, sizeof(spread));
+	spread += '0' * ones + letters * ('a' - '0' - 10);
+	for (unsigned i = 0; i < sizeof(spread); i++)
+		to[i] = (char)(spread >> (56 - 8 * i));
 }
 
 static void put_hex(char *to, uint64_t v)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which runs may go. A change of a level is known by the runs on both of its sides. So these stay, as many as it takes to
- * find the same changes in them alone. So do the runs that the next gate without a named baseline will look into.
+ * Which runs may go. A change of a level is known by the runs on both of its sides. So these stay, as many as it takes
+ * to find the same changes in them alone. So do the runs that the next gate without a named baseline will look into.
  */
 #include <stdlib.h>
 #include <string.h>

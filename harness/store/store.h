@@ -31,8 +31,8 @@ bool assay_store_in_place(const struct assay_store *s);
 
 /*
  * All that is stored from here to the end is one transaction: for many runs at once, thousands of results a second
- * faster than one by one. Nothing is removed in it. Other programs that write wait meanwhile. After an error end it with
- * that error.
+ * faster than one by one. Nothing is removed in it. Other programs that write wait meanwhile. After an error end it
+ * with that error.
  */
 int assay_store_bulk_begin(struct assay_store *s, struct assay_err *err);
 /* Keep all of it when @rc is 0; otherwise nothing of it, and return @rc. */

@@ -219,8 +219,8 @@ int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
 }
 
 /*
- * The triggers of the schema guard that nobody adds to what has ended. For a table with one, SQLite keeps a copy of each
- * page that an INSERT changes, in case that the trigger undoes it.
+ * The triggers of the schema guard that nobody adds to what has ended. For a table with one, SQLite keeps a copy of
+ * each page that an INSERT changes, in case that the trigger undoes it.
  */
 static void use_triggers(struct assay_store *s, bool on)
 {
