@@ -95,7 +95,32 @@ static const struct {
 	PIN_SIZE(assay_check, 288),
 	PIN_SIZE(assay_metric_def, 48),
 	PIN_SIZE(assay_reason, 256),
-	PIN_SIZE(assay_device_ops, 120),
+	PIN(assay_device_ops, count, 16),
+	PIN(assay_device_ops, open, 24),
+	PIN(assay_device_ops, upload, 64),
+	PIN(assay_device_ops, timer_read_ns, 112),
+	PIN(assay_device_ops, info, 120), /* 1.4, which ends what 1.0 had */
+	PIN(assay_device_ops, memory, 128),
+	PIN(assay_device_ops, fault, 136),
+	PIN(assay_device_ops, pin_alloc, 144),
+	PIN(assay_device_ops, fill, 160),
+	PIN(assay_device_ops, state, 168),
+	PIN(assay_device_ops, launch, 176),
+	PIN(assay_device_ops, wait, 184),
+	PIN(assay_device_ops, hold, 192),
+	PIN(assay_device_ops, let_go, 200),
+	PIN_SIZE(assay_device_ops, 208), /* 1.4 */
+	PIN(assay_device_info, name, 8),
+	PIN(assay_device_info, uuid, 104),
+	PIN(assay_device_info, runtime, 264),
+	PIN(assay_device_info, memory_bytes, 312),
+	PIN(assay_device_info, core_hz_max, 328),
+	PIN(assay_device_info, ecc, 348),
+	PIN(assay_device_info, pcie_lanes, 360),
+	PIN_SIZE(assay_device_info, 392), /* 1.4; plugins ask for the size */
+	PIN(assay_device_state, throttle, 4),
+	PIN(assay_device_state, celsius, 24),
+	PIN_SIZE(assay_device_state, 72), /* 1.4, likewise */
 };
 
 TEST(layout_is_as_in_1_0)
@@ -119,6 +144,9 @@ TEST(values_are_as_in_1_0)
 	assert_int_equal(2, ASSAY_VARIANT_REFERENCE);
 	assert_int_equal(1, ASSAY_OP_EXACT);
 	assert_int_equal(4, ASSAY_MEASURES_PEAK);
+	assert_int_equal(2, ASSAY_MODE_ON);
+	assert_int_equal(8, ASSAY_THROTTLE_OTHER);
+	assert_int_equal(3, ASSAY_FAULT_LOST);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -17,13 +17,15 @@
 #include <stdint.h>
 #include <stddef.h>
 
+#include "assay/device.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
 #define ASSAY_ABI_MAJOR    1
-#define ASSAY_ABI_MINOR    3
+#define ASSAY_ABI_MINOR    4
 
 #define ASSAY_MAX_TENSORS  32
 #define ASSAY_MAX_AXES     8
@@ -373,6 +375,33 @@ struct assay_device_ops {
 	int (*timer_stop)(void *device, void *stream);
 	int (*timer_read_ns)(void *device, void *stream, uint64_t *ns,
 			     struct assay_reason *why); /* waits for the stream */
+
+	/*
+	 * Since 1.4. Each may be NULL, and what needs it is then unknown or left out. The first one takes an ordinal,
+	 * so that devices can be listed without the memory and the time that opening them takes.
+	 */
+	int (*info)(int ordinal, struct assay_device_info *info, struct assay_reason *why);
+	int (*memory)(void *device, uint64_t *free_bytes, uint64_t *total_bytes, struct assay_reason *why);
+	/* The enum assay_device_fault of what failed last with @device, which may be NULL: open() failed. */
+	uint32_t (*fault)(void *device, struct assay_reason *why);
+	/* Host memory that the device reaches by itself, for transfers at full speed. */
+	int (*pin_alloc)(void *device, uint64_t bytes, void **ptr, struct assay_reason *why);
+	void (*pin_release)(void *device, void *ptr);
+	/* Set every byte of device memory to @value; synchronous, as transfers are. */
+	int (*fill)(void *device, void *dst, uint8_t value, uint64_t bytes, struct assay_reason *why);
+	/* Clocks and what holds them down; called between samples only. NULL: NVML is asked, by `pci` of the info. */
+	int (*state)(void *device, struct assay_device_state *state, struct assay_reason *why);
+	/* Enqueue a kernel that does nothing. Its time, the wait for it included, is the launch latency. */
+	int (*launch)(void *device, void *stream, struct assay_reason *why);
+	/* Wait until all that was enqueued is done. */
+	int (*wait)(void *device, void *stream, struct assay_reason *why);
+	/*
+	 * Keep the stream from beginning what is enqueued next, until let_go() or until @most_ns have passed on the
+	 * device's own clock: then kernels that are enqueued meanwhile follow each other without the host. Without the
+	 * second, a host that waits for room in a full stream would wait for ever.
+	 */
+	int (*hold)(void *device, void *stream, uint64_t most_ns, struct assay_reason *why);
+	int (*let_go)(void *device, void *stream);
 };
 
 /* ---- the one exported symbol ------------------------------------------------------------------------------------ */
