@@ -6,7 +6,7 @@
 
 #include "assay/random.h"
 #include "worker/case_check.h"
-#include "worker/case_device.h"
+#include "worker/device_buffers.h"
 #include "worker/case_job.h"
 
 /* Of inputs of which single elements change: a call on more takes longer than the samples can pay for. */
@@ -224,7 +224,7 @@ struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool othe
 		if (varies(j, t))
 			reverse(j, t);
 	if (out.status == ASSAY_STATUS_OK)
-		out = assay_case_device_put(j, 0, ASSAY_INPUT);
+		out = assay_device_buffers_put(j, 0, ASSAY_INPUT);
 	if (out.status == ASSAY_STATUS_OK && a->change == ASSAY_AUDIT_REFILL)
 		out = assay_case_job_prepare_again(j);
 	return out;

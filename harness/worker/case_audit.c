@@ -10,6 +10,7 @@
 #include "worker/branch_memory.h"
 #include "worker/case_check.h"
 #include "worker/case_device.h"
+#include "worker/device_buffers.h"
 #include "worker/case_job.h"
 
 /* Of inputs that are made anew in every audit, and not only before the first sample. */
@@ -220,11 +221,11 @@ static struct assay_outcome call_on_device(struct assay_case_job *j, bool scramb
 	j->next_copy = 0;
 	if (scramble)
 		assay_case_audit_scramble(j);
-	out = assay_case_device_put(j, 0, ASSAY_OUTPUT);
+	out = assay_device_buffers_put(j, 0, ASSAY_OUTPUT);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_time(j, 1, &ns);
 	if (out.status == ASSAY_STATUS_OK)
-		out = assay_case_job_fetch(j, 0);
+		out = assay_device_buffers_get(j, 0, ASSAY_OUTPUT);
 	*call_ns = (double)ns;
 	return out.status == ASSAY_STATUS_OK && scramble ? assay_case_audit_look(j) : out;
 }
@@ -233,7 +234,7 @@ static struct assay_outcome call_on_device(struct assay_case_job *j, bool scramb
 static struct assay_outcome audit_device(struct assay_case_job *j)
 {
 	struct times t = { .n = 0 };
-	struct assay_outcome out = assay_case_job_fetch(j, 0);
+	struct assay_outcome out = assay_device_buffers_get(j, 0, ASSAY_OUTPUT);
 
 	do {
 		double same = 0, changed = 0;
@@ -386,11 +387,11 @@ static struct assay_outcome look_at_other(struct assay_case_job *j)
 	j->next_copy = 0;
 	assay_case_audit_scramble(j);
 	if (out.status == ASSAY_STATUS_OK)
-		out = assay_case_device_put(j, 0, ASSAY_OUTPUT);
+		out = assay_device_buffers_put(j, 0, ASSAY_OUTPUT);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_run(j);
 	if (out.status == ASSAY_STATUS_OK)
-		out = assay_case_job_fetch(j, 0);
+		out = assay_device_buffers_get(j, 0, ASSAY_OUTPUT);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_audit_look(j, 0);
 	back = assay_audit_make_inputs(j, false);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/device_buffers.h"
+
 #define POISON 0x7Bu /* as float 1.3e36, as int8 123, as I2_S code pairs that include 3 */
 
 static struct assay_tensor *tensors_of(const struct assay_case_job *j, uint64_t copy)
@@ -87,39 +89,17 @@ void assay_case_job_output(const struct assay_case_job *j, uint64_t from, struct
 
 struct assay_outcome assay_case_job_poison(struct assay_case_job *j)
 {
-	struct assay_reason why = { "" };
+	struct assay_outcome out = assay_outcome_ok();
 
-	for (uint64_t k = 0; k < j->check_n; k++)
-		for (uint32_t i = 0; i < j->problem.n_tensors; i++) {
-			const uint64_t c = (j->check_from + k) % j->n_jobs;
-			struct assay_tensor *t = &tensors_of(j, c)[i];
+	for (uint64_t k = 0; k < j->check_n && out.status == ASSAY_STATUS_OK; k++) {
+		const uint64_t c = (j->check_from + k) % j->n_jobs;
 
-			if (t->spec->role != ASSAY_OUTPUT)
-				continue;
-			memset(t->data, POISON, t->bytes);
-			if (j->device &&
-			    j->device->upload(j->device_handle, j->device_tensors[c * j->problem.n_tensors + i].data,
-					      t->data, t->bytes, &why))
-				return assay_outcome_set(ASSAY_STATUS_FAILED, "upload to device '%s' failed: %s",
-							 j->device->name, why.text);
-		}
-	return assay_outcome_ok();
-}
-
-struct assay_outcome assay_case_job_fetch(struct assay_case_job *j, uint64_t i)
-{
-	struct assay_reason why = { "" };
-
-	for (uint32_t k = 0; j->device && k < j->problem.n_tensors; k++) {
-		struct assay_tensor *t = &tensors_of(j, i)[k];
-
-		if (t->spec->role == ASSAY_OUTPUT &&
-		    j->device->download(j->device_handle, t->data, j->device_tensors[i * j->problem.n_tensors + k].data,
-					t->bytes, &why))
-			return assay_outcome_set(ASSAY_STATUS_FAILED, "download from device '%s' failed: %s",
-						 j->device->name, why.text);
+		for (uint32_t i = 0; i < j->problem.n_tensors; i++)
+			if (tensors_of(j, c)[i].spec->role == ASSAY_OUTPUT)
+				memset(tensors_of(j, c)[i].data, POISON, tensors_of(j, c)[i].bytes);
+		out = assay_device_buffers_poison(j, c, POISON);
 	}
-	return assay_outcome_ok();
+	return out;
 }
 
 struct assay_outcome assay_case_job_ask(struct assay_case_job *j, uint64_t i, double *max_rel_err)
@@ -157,7 +137,9 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 	char output[ASSAY_DIGEST_LEN + 1];
 
 	assay_case_job_phase(j, ASSAY_PHASE_CHECK);
-	out = assay_case_job_fetch(j, i);
+	out = assay_device_buffers_get(j, i, ASSAY_OUTPUT);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_device_buffers_get(j, i, ASSAY_SCRATCH);
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	assay_case_job_digest(j, i, output);
@@ -197,7 +179,7 @@ struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
 		if (c < j->n_filled && strcmp(assay_case_input_digest(j, c).hex, j->input_digests[c].hex))
 			return assay_outcome_set(ASSAY_STATUS_WRONG, "changed its inputs");
 	}
-	return assay_outcome_ok();
+	return assay_device_buffers_intact(j);
 }
 
 struct assay_outcome assay_case_job_report(struct assay_case_job *j)

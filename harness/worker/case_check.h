@@ -14,12 +14,10 @@ struct assay_outcome assay_case_job_poison(struct assay_case_job *j);
 struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, double *max_rel_err, char *digest);
 /* Ask the oracle about the outputs of copy @i, whatever it said before. */
 struct assay_outcome assay_case_job_ask(struct assay_case_job *j, uint64_t i, double *max_rel_err);
-/* Are the canaries of all copies and the inputs of those that are checked as they were? */
+/* Are the canaries of all copies and the inputs of those that are checked as they were, on a device as well? */
 struct assay_outcome assay_case_job_intact(struct assay_case_job *j);
 /* Let the op publish its metrics. */
 struct assay_outcome assay_case_job_report(struct assay_case_job *j);
-/* Copy the outputs of copy @i from the device to host memory; no-op on the CPU. */
-struct assay_outcome assay_case_job_fetch(struct assay_case_job *j, uint64_t i);
 /* Put copy 0's outputs, laid end to end, from byte @from on into the window of @r, with what lies there. */
 void assay_case_job_output(const struct assay_case_job *j, uint64_t from, struct assay_worker_reply *r);
 /* Of the outputs of copy @i, as they lie in host memory. */

@@ -3,8 +3,9 @@
 #include "worker/case_device.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <time.h>
+
+#include "worker/device_buffers.h"
 
 /*
  * The time of calls on a device is that between two marks on its stream, in which the host has done what it does for
@@ -15,11 +16,18 @@
 #define LEAST_SERIES 10
 #define LEAST_SHARE  0.2
 
+struct assay_outcome assay_case_device_failed(const struct assay_case_job *j, const char *doing,
+					      struct assay_reason *why)
+{
+	why->text[sizeof(why->text) - 1] = '\0';
+	return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while %s: %s", j->device->name, doing,
+				 why->text[0] ? why->text : "it gives no reason");
+}
+
 struct assay_outcome assay_case_device_open(struct assay_case_job *j)
 {
 	uint32_t kind = j->variant->device_kind == ASSAY_DEVICE_CPU && j->kernel ? j->kernel->device_kind
 										 : j->variant->device_kind;
-	uint64_t total = j->n_jobs * j->problem.n_tensors;
 	struct assay_reason why = { "" };
 
 	if (kind == ASSAY_DEVICE_CPU)
@@ -31,50 +39,16 @@ struct assay_outcome assay_case_device_open(struct assay_case_job *j)
 	if (j->device->open(0, &j->device_handle, &why) || j->device->stream_open(j->device_handle, &j->stream, &why))
 		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "cannot open device '%s': %s", j->device->name,
 					 why.text);
-	j->device_tensors = calloc(total + 1, sizeof(*j->device_tensors));
-	if (!j->device_tensors)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies",
-					 (unsigned long long)j->n_jobs);
-	for (uint64_t i = 0; i < total; i++) {
-		struct assay_tensor *d = &j->device_tensors[i], *h = &j->tensors[i];
-		void *data = NULL;
-
-		if (j->device->alloc(j->device_handle, h->bytes, &data, &why) ||
-		    j->device->upload(j->device_handle, data, h->data, h->bytes, &why))
-			return assay_outcome_set(ASSAY_STATUS_FAILED, "tensor '%s' on device '%s': %s", h->spec->name,
-						 j->device->name, why.text);
-		*d = (struct assay_tensor){ .data = data, .bytes = h->bytes, .spec = h->spec };
-	}
-	return assay_outcome_ok();
+	return assay_device_buffers_open(j);
 }
 
 void assay_case_device_close(struct assay_case_job *j)
 {
-	if (j->device_tensors)
-		for (uint64_t i = 0; i < j->n_jobs * j->problem.n_tensors; i++)
-			if (j->device_tensors[i].data)
-				j->device->release(j->device_handle, j->device_tensors[i].data);
+	assay_device_buffers_close(j);
 	if (j->stream)
 		j->device->stream_close(j->device_handle, j->stream);
 	if (j->device_handle)
 		j->device->close(j->device_handle);
-	free(j->device_tensors);
-}
-
-struct assay_outcome assay_case_device_put(struct assay_case_job *j, uint64_t copy, enum assay_role role)
-{
-	struct assay_reason why = { "" };
-
-	for (uint32_t i = 0; j->device && i < j->problem.n_tensors; i++) {
-		const uint64_t at = copy * j->problem.n_tensors + i;
-
-		if (j->problem.tensors[i].role == role &&
-		    j->device->upload(j->device_handle, j->device_tensors[at].data, j->tensors[at].data,
-				      j->tensors[at].bytes, &why))
-			return assay_outcome_set(ASSAY_STATUS_FAILED, "upload to device '%s' failed: %s",
-						 j->device->name, why.text);
-	}
-	return assay_outcome_ok();
 }
 
 static uint64_t calculated_ns(void)
@@ -99,13 +73,12 @@ struct assay_outcome assay_case_device_time(struct assay_case_job *j, int (*loop
 	struct assay_reason why = { "" };
 
 	if (j->device->timer_start(j->device_handle, j->stream))
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "cannot start the timer of device '%s'", j->device->name);
+		return assay_case_device_failed(j, "starting its timer", &why);
 	if (loop(j, iterations))
 		return assay_case_job_failed(j, "running");
 	if (j->device->timer_stop(j->device_handle, j->stream) ||
 	    j->device->timer_read_ns(j->device_handle, j->stream, ns, &why))
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while running: %s", j->device->name,
-					 why.text);
+		return assay_case_device_failed(j, "running", &why);
 	compare_clocks(&j->device_clock, calculated_ns() - begun, *ns);
 	return assay_outcome_ok();
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tensors of a case on the device that its variant runs on, and time by the device's own clock. */
+/* The device that the variant of a case runs on: opening it, its failures, and time by its own clock. */
 #ifndef ASSAY_WORKER_CASE_DEVICE_H
 #define ASSAY_WORKER_CASE_DEVICE_H
 
 #include "worker/case_state.h"
 
-/* Put every tensor of every copy on the device; the ops keep working on host memory. No-op on the CPU. */
+/* Open the device that the variant runs on, with the buffers of the case. No-op on the CPU. */
 struct assay_outcome assay_case_device_open(struct assay_case_job *j);
 void assay_case_device_close(struct assay_case_job *j);
 
-/* Copy the tensors of @role of a copy from host memory to the device. No-op on the CPU. */
-struct assay_outcome assay_case_device_put(struct assay_case_job *j, uint64_t copy, enum assay_role role);
+/* What becomes of a case whose device failed while @doing something; @why as the device filled it. */
+struct assay_outcome assay_case_device_failed(const struct assay_case_job *j, const char *doing,
+					      struct assay_reason *why);
 
 /* Time @iterations calls, which @loop does, by the device's clock, and wait for them. */
 struct assay_outcome assay_case_device_time(struct assay_case_job *j, int (*loop)(struct assay_case_job *, uint64_t),

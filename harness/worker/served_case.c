@@ -8,6 +8,7 @@
 #include "assay/random.h"
 #include "worker/case_audit.h"
 #include "worker/case_check.h"
+#include "worker/device_buffers.h"
 
 /* Which copies are checked next. Other inputs are those of the first one. */
 static void choose_copies(struct assay_served *w)
@@ -53,7 +54,7 @@ static struct assay_outcome run_and_check(struct assay_served *w, uint64_t itera
 		char own[ASSAY_DIGEST_LEN + 1];
 		double err = -1;
 
-		out = assay_case_job_fetch(j, c);
+		out = assay_device_buffers_get(j, c, ASSAY_OUTPUT);
 		if (out.status != ASSAY_STATUS_OK)
 			break;
 		assay_case_job_digest(j, c, own);

@@ -18,6 +18,7 @@
 #include "counters/callgrind.h"
 #include "counters/counter_health.h"
 #include "worker/case_check.h"
+#include "worker/device_buffers.h"
 #include "worker/code_hash.h"
 #include "worker/confine.h"
 #include "worker/inventory_child.h"
@@ -117,7 +118,7 @@ static struct assay_outcome do_step(struct assay_served *w)
 
 static struct assay_outcome do_output(struct assay_served *w)
 {
-	struct assay_outcome out = assay_case_job_fetch(&w->job, 0);
+	struct assay_outcome out = assay_device_buffers_get(&w->job, 0, ASSAY_OUTPUT);
 
 	assay_case_job_output(&w->job, w->order.args.iterations, &w->reply);
 	return out;

@@ -65,11 +65,25 @@ static int late(struct assay_job *job)
 	return copy(job, 100);
 }
 
+static int spoils(struct assay_job *job)
+{
+	const int rc = honest(job);
+
+	((int32_t *)job->tensors[0].data)[side_n(job) - 1] ^= 1;
+	return rc;
+}
+
+static int beside(struct assay_job *job)
+{
+	side_y(job)[side_n(job)] = 1;
+	return honest(job);
+}
+
 #define MOCK(n, f) SIDE_VARIANT("example.scale", n, .device_kind = ASSAY_DEVICE_OTHER, .run = f)
 
 static const struct assay_variant variants[] = {
-	MOCK("mock_honest", honest), MOCK("mock_lies", lies), MOCK("mock_glance", glance),
-	MOCK("mock_peek", peek),     MOCK("mock_keep", keep), MOCK("mock_late", late),
+	MOCK("mock_honest", honest), MOCK("mock_lies", lies), MOCK("mock_glance", glance), MOCK("mock_peek", peek),
+	MOCK("mock_keep", keep),     MOCK("mock_late", late), MOCK("mock_spoils", spoils), MOCK("mock_beside", beside),
 };
 
 ASSAY_PLUGIN = {

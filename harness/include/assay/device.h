@@ -32,8 +32,8 @@ struct assay_device_info {
 	uint64_t l2_bytes;
 	uint64_t core_hz_max; /* highest clock of the streaming multiprocessors */
 	uint64_t memory_hz_max;
-	uint32_t memory_bits; /* width of the memory's bus */
-	uint32_t ecc, mig;    /* enum assay_device_mode */
+	uint32_t memory_bits;                 /* width of the memory's bus */
+	uint32_t ecc, mig;                    /* enum assay_device_mode */
 	uint32_t pcie_generation, pcie_lanes; /* of the link at its best: an idle one may be slower */
 	uint32_t reserved[7];
 };
@@ -59,8 +59,9 @@ struct assay_device_state {
 enum assay_device_fault {
 	ASSAY_FAULT_NONE = 0,   /* the device works, nothing failed */
 	ASSAY_FAULT_MEMORY = 1, /* out of device memory; all else works on */
-	ASSAY_FAULT_STICKY = 2, /* a kernel faulted: nothing works in this process any more, but in another one it does */
-	ASSAY_FAULT_LOST = 3,   /* the device is gone, for every process */
+	ASSAY_FAULT_STICKY =
+		2,            /* a kernel faulted: nothing works in this process any more, but in another one it does */
+	ASSAY_FAULT_LOST = 3, /* the device is gone, for every process */
 	ASSAY_FAULT_OTHER = 4,
 };
 
