@@ -24,6 +24,8 @@ static json_t *axes_json(const struct assay_case *c)
 		json_object_set_new(o, a->name,
 				    strcmp(number, a->text) ? assay_json_text(a->text) : json_integer(a->value));
 	}
+	if (c->device[0])
+		json_object_set_new(o, "device", assay_json_text(c->device));
 	return o;
 }
 

@@ -113,6 +113,11 @@ static int read_environment(struct assay_request *q, struct assay_err *err)
 		if (rc)
 			return rc;
 	}
+	if ((v = getenv("ASSAY_DEVICE"))) {
+		rc = assay_request_set_devices(q, v, "ASSAY_DEVICE", err);
+		if (rc)
+			return rc;
+	}
 	if ((v = getenv("ASSAY_BATCH_SIZE"))) {
 		rc = assay_parse_u64(v, "ASSAY_BATCH_SIZE", 1, INT32_MAX, &n, err);
 		if (rc)
@@ -154,6 +159,7 @@ void assay_settings_release(struct assay_settings *s)
 REQUEST_OPTION(isa)
 REQUEST_OPTION(threads)
 REQUEST_OPTION(cpus)
+REQUEST_OPTION(devices)
 REQUEST_OPTION(placement)
 REQUEST_OPTION(memory)
 REQUEST_OPTION(counter_source)
@@ -220,6 +226,8 @@ const struct assay_option assay_options_place[] = {
 	{ "threads", 't', "LIST", set_threads, AT(r),
 	  "Threads of every case, such as 1,all; doubling is 1, 2, 4, ... all (default: as each bench says)" },
 	{ "cpus", 0, "LIST", set_cpus, AT(r), "Bind to these CPUs in this order, such as 0,2,4-7" },
+	{ "device", 0, "LIST", set_devices, AT(r),
+	  "Run what runs on devices on these, such as cuda:0,cuda:1 (default: the first of each kind)" },
 	{ "placement", 0, "POLICY", set_placement, AT(r),
 	  "compact: fill one cache before the next (default); scatter: spread" },
 	{ "smt", 0, NULL, assay_option_flag, AT(r.placement.smt), "Use all hardware threads of a core, not one" },

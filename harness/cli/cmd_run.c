@@ -61,7 +61,7 @@ static const struct assay_command_line line = {
 	       "and what failed; -v shows every case.\v"
 	       "The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out "
 	       "or failed or every case was skipped, 130 when interrupted; what was finished by then is kept.\n\n"
-	       "Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, "
+	       "Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_DEVICE, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, "
 	       "ASSAY_PAPI=0 to leave PAPI alone, and ASSAY_DETERMINISTIC=1 for work that does not depend on time. "
 	       "An option beats the environment.\n\n"
 	       "example:\n"

@@ -54,8 +54,9 @@ static void print_help(void)
 	       "The exit status is 0 when all is well, 1 REGRESSED, 2 bad usage or configuration, 3\n"
 	       "WRONG_RESULT, 4 NOT_MEASURED, 5 INCOMPARABLE, 6 INCONCLUSIVE with --strict or --suspects,\n"
 	       "70 internal error, 130 interrupted. The gravest wins, in the order 70, 2, 3, 4, 1, 5, 6.\n\n"
-	       "Environment: ASSAY_SEED, ASSAY_DETERMINISTIC, ASSAY_THREADS, ASSAY_BATCH_SIZE,\n"
-	       "ASSAY_MEMORY_LIMIT, ASSAY_DB and ASSAY_PAPI, as 'assay run --help' says; NO_COLOR; and\n"
+	       "Environment: ASSAY_SEED, ASSAY_DETERMINISTIC, ASSAY_THREADS, ASSAY_DEVICE,\n"
+	       "ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB and ASSAY_PAPI, as 'assay run --help' says; NO_COLOR; "
+	       "and\n"
 	       "XDG_CACHE_HOME, below which revisions are built (default ~/.cache).\n\n"
 	       "example:\n  assay run --suite smoke && assay gate --suite smoke --allow-no-baseline\n");
 }

@@ -19,6 +19,7 @@ void assay_request_release(struct assay_request *q)
 	assay_strings_release(&q->only);
 	assay_strings_release(&q->plugins);
 	assay_strings_release(&q->events);
+	assay_strings_release(&q->devices);
 	free(q->threads);
 	free((void *)q->placement.cpus);
 	*q = (struct assay_request){ 0 };
@@ -53,6 +54,28 @@ out:
 	free(v);
 	assay_strings_release(&parts);
 	return rc;
+}
+
+int assay_request_set_devices(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	struct assay_strings parts = { 0 };
+	int rc = assay_strings_split(&parts, text, ',', err);
+	char name[ASSAY_NAME_MAX];
+	unsigned number;
+
+	for (size_t i = 0; i < parts.n && !rc; i++)
+		if (!assay_device_read(parts.v[i], name, &number))
+			rc = assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected devices such as cuda:0,cuda:1",
+					   what, text);
+	if (!rc && !parts.n)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected devices such as cuda:0,cuda:1", what, text);
+	if (rc) {
+		assay_strings_release(&parts);
+		return rc;
+	}
+	assay_strings_release(&q->devices);
+	q->devices = parts;
+	return 0;
 }
 
 int assay_request_set_cpus(struct assay_request *q, const char *text, const char *what, struct assay_err *err)

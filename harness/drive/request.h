@@ -41,6 +41,7 @@ struct assay_request {
 	uint64_t seed;
 	unsigned *threads; /* as in struct assay_plan_options; owned. NULL: as each bench says */
 	size_t n_threads;
+	struct assay_strings devices;             /* "cuda:1"; empty: the first one of each kind */
 	struct assay_placement_options placement; /* its CPUs are owned */
 	uint64_t budget_ns;                       /* sampling time of a case; 0: as each bench says */
 	uint64_t memory_bytes;                    /* that a worker may take; 0: as each bench says */
@@ -66,6 +67,7 @@ void assay_request_release(struct assay_request *q);
  * Set one field from text, which messages call @what, such as "--threads". ASSAY_EUSAGE with what is expected; the
  * request is then unchanged.
  */
+int assay_request_set_devices(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_threads(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_cpus(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_placement(struct assay_request *q, const char *text, const char *what, struct assay_err *err);

@@ -248,6 +248,16 @@ static int check_placement(const struct assay_session *s, const struct assay_req
 	return assay_cpu_quota_check(most, err);
 }
 
+static int check_devices(const struct assay_session *s, const struct assay_request *q, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < q->devices.n && !rc; i++)
+		rc = assay_catalog_check_device(s->catalog, q->devices.v[i], "the device (--device, ASSAY_DEVICE)",
+						err);
+	return rc;
+}
+
 /* What `all` means: every core that may be used, as far as the container's quota keeps them running. */
 static int count_threads(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
@@ -311,9 +321,12 @@ int assay_session_plan(struct assay_session *s, const struct assay_request *q, s
 		.memory_bytes = q->memory_bytes,
 		.batch_size = q->batch_size,
 		.counter_groups = &groups,
+		.devices = &q->devices,
 	};
 	int rc = check_placement(s, q, err);
 
+	if (!rc)
+		rc = check_devices(s, q, err);
 	if (!rc)
 		rc = count_threads(s, q, err);
 	if (!rc)

@@ -3,7 +3,11 @@
 #include "model/case.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define DEVICE_AXIS   "device="
+#define DEVICE_DIGITS 4 /* of a number */
 
 const char *assay_cache_name(enum assay_cache c)
 {
@@ -17,15 +21,19 @@ static bool render_key(const struct assay_case *c, const char *threads, char *bu
 {
 	size_t len = 0;
 
-	for (unsigned i = 0; i <= c->n_axes + 1; i++) {
+	const unsigned n_axes = c->n_axes + (c->device[0] != '\0');
+
+	for (unsigned i = 0; i <= n_axes + 1; i++) {
 		size_t room = ASSAY_KEY_MAX - len;
 		int n;
 
 		if (i == 0)
-			n = snprintf(buf, room, "%s/%s/%s", c->op, c->variant, c->n_axes ? "" : "-");
+			n = snprintf(buf, room, "%s/%s/%s", c->op, c->variant, n_axes ? "" : "-");
 		else if (i <= c->n_axes)
 			n = snprintf(buf + len, room, "%s%s=%s", i > 1 ? "," : "", c->axes[i - 1].name,
 				     c->axes[i - 1].text);
+		else if (i <= n_axes)
+			n = snprintf(buf + len, room, "%s" DEVICE_AXIS "%s", i > 1 ? "," : "", c->device);
 		else
 			n = snprintf(buf + len, room, "%s%s%s%s", c->threads ? "/t=" : "", c->threads ? threads : "",
 				     c->cache != ASSAY_CACHE_UNKNOWN ? "/" : "", assay_cache_name(c->cache));
@@ -34,6 +42,35 @@ static bool render_key(const struct assay_case *c, const char *threads, char *bu
 		len += (size_t)n;
 	}
 	return true;
+}
+
+bool assay_device_read(const char *text, char name[ASSAY_NAME_MAX], unsigned *number)
+{
+	const size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	const char *digits = text + n + 1;
+	const size_t n_digits = text[n] == ':' ? strspn(digits, "0123456789") : 0;
+
+	if (!n || n >= ASSAY_NAME_MAX || !n_digits || n_digits > DEVICE_DIGITS || digits[n_digits] ||
+	    (n_digits > 1 && digits[0] == '0'))
+		return false;
+	snprintf(name, ASSAY_NAME_MAX, "%.*s", (int)n, text);
+	*number = (unsigned)strtoul(digits, NULL, 10);
+	return true;
+}
+
+void assay_case_read_device(struct assay_case *c)
+{
+	const char *at = strstr(c->key, DEVICE_AXIS), *from;
+	char name[ASSAY_NAME_MAX];
+	unsigned number;
+
+	c->device[0] = '\0';
+	if (!at || at == c->key || !strchr("/,", at[-1]))
+		return;
+	from = at + strlen(DEVICE_AXIS);
+	snprintf(c->device, sizeof(c->device), "%.*s", (int)strcspn(from, "/,"), from);
+	if (!assay_device_read(c->device, name, &number))
+		c->device[0] = '\0';
 }
 
 int assay_case_make_key(struct assay_case *c, struct assay_err *err)

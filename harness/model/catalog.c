@@ -2,6 +2,7 @@
 /* Ownership of catalogs and look-up in them. */
 #include "model/catalog.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +53,13 @@ void assay_catalog_release(struct assay_catalog *cat)
 		release_variant(&cat->variants[i]);
 	for (size_t i = 0; i < cat->n_plugins; i++)
 		release_plugin(&cat->plugins[i]);
+	for (size_t i = 0; i < cat->n_devices; i++) {
+		free(cat->devices[i].name);
+		free(cat->devices[i].reason);
+		free(cat->devices[i].infos);
+	}
 	free(cat->ops);
+	free(cat->devices);
 	free(cat->variants);
 	free(cat->plugins);
 	*cat = (struct assay_catalog){ 0 };
@@ -73,4 +80,70 @@ const struct assay_catalog_variant *assay_catalog_variant(const struct assay_cat
 		if (!strcmp(cat->variants[i].op, op) && !strcmp(cat->variants[i].name, name))
 			return &cat->variants[i];
 	return NULL;
+}
+
+const struct assay_catalog_device *assay_catalog_device(const struct assay_catalog *cat, unsigned kind)
+{
+	for (size_t i = 0; i < cat->n_devices; i++)
+		if (cat->devices[i].kind == kind)
+			return &cat->devices[i];
+	return NULL;
+}
+
+const char *assay_catalog_device_name(const struct assay_catalog *cat, unsigned kind)
+{
+	const struct assay_catalog_device *d = assay_catalog_device(cat, kind);
+
+	return d ? d->name : kind == ASSAY_DEVICE_CUDA ? "cuda" : "device";
+}
+
+static const struct assay_catalog_device *device_of_name(const struct assay_catalog *cat, const char *name)
+{
+	for (size_t i = 0; i < cat->n_devices; i++)
+		if (!strcmp(cat->devices[i].name, name))
+			return &cat->devices[i];
+	return NULL;
+}
+
+const struct assay_device_info *assay_catalog_device_info(const struct assay_catalog *cat, const char *device)
+{
+	const struct assay_catalog_device *d;
+	char name[ASSAY_NAME_MAX];
+	unsigned number;
+
+	if (!assay_device_read(device, name, &number))
+		return NULL;
+	d = device_of_name(cat, name);
+	return d && number < d->n_infos && d->infos[number].size ? &d->infos[number] : NULL;
+}
+
+/* "cuda:0, cuda:1, mock:0" */
+static void list_devices(const struct assay_catalog *cat, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < cat->n_devices; i++)
+		for (int k = 0; k < cat->devices[i].count && at < size; k++)
+			at += (size_t)snprintf(buf + at, size - at, "%s%s:%d", at ? ", " : "", cat->devices[i].name, k);
+}
+
+int assay_catalog_check_device(const struct assay_catalog *cat, const char *device, const char *what,
+			       struct assay_err *err)
+{
+	const struct assay_catalog_device *d;
+	char name[ASSAY_NAME_MAX] = "", all[256];
+	unsigned number = 0;
+
+	d = assay_device_read(device, name, &number) ? device_of_name(cat, name) : NULL;
+	if (d && d->count > 0 && number < (unsigned)d->count)
+		return 0;
+	if (d && d->count <= 0)
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', but there is no %s device: %s", what, device, name,
+				     d->reason ? d->reason : "none found");
+	list_devices(cat, all, sizeof(all));
+	if (!all[0])
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', but no plugin brings a device", what, device);
+	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected one of the devices of this machine: %s", what,
+			     device, all);
 }

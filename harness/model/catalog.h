@@ -49,6 +49,17 @@ struct assay_catalog_variant {
 	char *defect; /* what it declares wrongly: its cases fail. NULL: nothing */
 };
 
+/* A kind of device that a plugin brings. */
+struct assay_catalog_device {
+	char *name;
+	unsigned kind; /* enum assay_device_kind */
+	size_t plugin;
+	int count;    /* of devices that can be used; 0 or negative: see reason */
+	char *reason; /* NULL: it gave none */
+	struct assay_device_info *infos;
+	size_t n_infos; /* those of the first devices; `size` is 0 where one told nothing of itself */
+};
+
 struct assay_catalog_plugin {
 	char *path, *name, *version;
 	char build_id[65]; /* hex, "" when the linker wrote none */
@@ -65,12 +76,23 @@ struct assay_catalog {
 	size_t n_ops;
 	struct assay_catalog_variant *variants;
 	size_t n_variants;
+	struct assay_catalog_device *devices;
+	size_t n_devices;
 };
 
 void assay_catalog_release(struct assay_catalog *cat);
 const struct assay_catalog_op *assay_catalog_op(const struct assay_catalog *cat, const char *name);
 const struct assay_catalog_variant *assay_catalog_variant(const struct assay_catalog *cat, const char *op,
 							  const char *name);
+/* The kind of device that variants of @kind run on; NULL: no plugin brings it. */
+const struct assay_catalog_device *assay_catalog_device(const struct assay_catalog *cat, unsigned kind);
+/* What it is called in keys, whether a plugin brings it or not. */
+const char *assay_catalog_device_name(const struct assay_catalog *cat, unsigned kind);
+/* What is known of the device "cuda:0"; NULL: nothing. */
+const struct assay_device_info *assay_catalog_device_info(const struct assay_catalog *cat, const char *device);
+/* ASSAY_EUSAGE with those that exist, unless @device is one of them; messages call it @what. */
+int assay_catalog_check_device(const struct assay_catalog *cat, const char *device, const char *what,
+			       struct assay_err *err);
 
 /* What the op says of one case. */
 struct assay_case_facts {

@@ -331,10 +331,18 @@ static void set_skip_reason(struct assay_case *c, const struct assay_catalog_var
 			 o->all_threads);
 }
 
-static int add_case(const struct expansion *x, const struct assay_plan_shape *shape, const struct thread_count *t,
-		    enum assay_cache cache, const struct assay_catalog_variant *v, struct assay_planned_list *l,
-		    struct assay_err *err)
+/* A case but for its variant. */
+struct point {
+	const struct assay_plan_shape *shape;
+	const struct thread_count *threads;
+	enum assay_cache cache;
+};
+
+/* @device: "" for the CPU. */
+static int add_case(const struct expansion *x, const struct point *at, const struct assay_catalog_variant *v,
+		    const char *device, struct assay_planned_list *l, struct assay_err *err)
 {
+	const struct thread_count *t = at->threads;
 	struct assay_planned p = { .bench = x->bench, .other_arch = v->other_arch };
 	struct assay_case *c = &p.c;
 
@@ -342,13 +350,14 @@ static int add_case(const struct expansion *x, const struct assay_plan_shape *sh
 	snprintf(c->variant, sizeof(c->variant), "%s", v->name);
 	c->n_axes = (unsigned)x->op->n_axes;
 	for (unsigned i = 0; i < c->n_axes; i++)
-		assay_plan_axis_value(&x->op->axes[i], shape->value[i], &c->axes[i]);
+		assay_plan_axis_value(&x->op->axes[i], at->shape->value[i], &c->axes[i]);
+	snprintf(c->device, sizeof(c->device), "%s", device);
 	c->threads = t->n;
 	/* what runs on one thread only has no case of all threads, on one core as elsewhere */
 	c->all_threads = t->all && (t->n > 1 || !v->one_thread);
 	c->reference = v->reference;
 	c->between_threads = t->between;
-	c->cache = cache;
+	c->cache = at->cache;
 	c->budget_ns = x->budget_ns;
 	c->timeout_ns = x->timeout_ns;
 	c->memory_bytes = x->memory_bytes;
@@ -361,6 +370,28 @@ static int add_case(const struct expansion *x, const struct assay_plan_shape *sh
 		return assay_conf_fail(err, x->bench->path, x->bench->line, "%s", text);
 	}
 	return assay_planned_add(l, &p, err);
+}
+
+/* A case for each device that is asked for, of those that the variant can run on; the first one where none is. */
+static int add_devices(const struct expansion *x, const struct point *at, const struct assay_catalog_variant *v,
+		       struct assay_planned_list *l, struct assay_err *err)
+{
+	const struct assay_strings *asked = x->o->devices;
+	char device[ASSAY_DEVICE_MAX] = "", name[ASSAY_NAME_MAX];
+	bool found = false;
+	unsigned number;
+	int rc = 0;
+
+	if (v->device_kind == ASSAY_DEVICE_CPU)
+		return add_case(x, at, v, "", l, err);
+	for (size_t i = 0; asked && i < asked->n && !rc; i++)
+		if (assay_device_read(asked->v[i], name, &number) &&
+		    !strcmp(name, assay_catalog_device_name(x->cat, v->device_kind))) {
+			found = true;
+			rc = add_case(x, at, v, asked->v[i], l, err);
+		}
+	snprintf(device, sizeof(device), "%s:0", assay_catalog_device_name(x->cat, v->device_kind));
+	return found ? rc : add_case(x, at, v, device, l, err);
 }
 
 static int cross(const struct expansion *x, struct assay_planned_list *l, struct assay_err *err)
@@ -377,12 +408,13 @@ static int cross(const struct expansion *x, struct assay_planned_list *l, struct
 		for (size_t t = 0; t < x->n_threads; t++)
 			for (size_t k = 0; k < x->n_cache; k++)
 				for (size_t v = 0; !rc && v < x->n_variants; v++) {
+					const struct point at = { &x->shapes[s], &x->threads[t], x->cache[k] };
+
 					/* More threads of what uses one are the case at t=1, which stands already. */
 					if (x->variants[v]->one_thread && x->threads[t].n > 1 &&
 					    (x->threads[t].all || x->threads[t].between) && one)
 						continue;
-					rc = add_case(x, &x->shapes[s], &x->threads[t], x->cache[k], x->variants[v], l,
-						      err);
+					rc = add_devices(x, &at, x->variants[v], l, err);
 				}
 	return rc;
 }

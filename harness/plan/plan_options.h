@@ -27,11 +27,12 @@ struct assay_plan_options {
 	const struct assay_strings *only; /* globs over keys, of which any selects; NULL or empty: all */
 	const unsigned *threads;          /* replaces the threads axis of every bench */
 	size_t n_threads;
-	unsigned all_threads;  /* what `all` means here; required */
-	uint64_t budget_ns;    /* replaces every budget; 0: as in the files */
-	unsigned rounds;       /* 0: as the suite says */
-	uint64_t memory_bytes; /* memory limit per worker; 0: as in the files */
-	int64_t batch_size;    /* value for every axis named "batch"; 0: as in the files (ASSAY_BATCH_SIZE) */
+	const struct assay_strings *devices; /* "cuda:1", of variants that run on cuda; others run on number 0 */
+	unsigned all_threads;                /* what `all` means here; required */
+	uint64_t budget_ns;                  /* replaces every budget; 0: as in the files */
+	unsigned rounds;                     /* 0: as the suite says */
+	uint64_t memory_bytes;               /* memory limit per worker; 0: as in the files */
+	int64_t batch_size; /* value for every axis named "batch"; 0: as in the files (ASSAY_BATCH_SIZE) */
 	const struct assay_strings *counter_groups; /* the groups of counters that there are; NULL: any may be named */
 };
 

@@ -128,6 +128,7 @@ static int each_case(void *loader, struct assay_row *row)
 	memset(c, 0, sizeof(*c));
 
 	assay_store_row_columns(row, &assay_store_case_columns, &c->c);
+	assay_case_read_device(&c->c);
 	assay_store_row_columns(row, &assay_store_limit_columns, &c->c);
 	assay_store_row_columns(row, &assay_store_control_columns, c);
 	row->seal = NULL; /* what follows turns out while pairs are sealed */

@@ -96,6 +96,7 @@ void assay_store_row_result(struct assay_row *row, struct assay_result *r, struc
 {
 	row->seal = seal;
 	assay_store_row_columns(row, &assay_store_case_columns, &r->c);
+	assay_case_read_device(&r->c);
 	assay_store_row_columns(row, &assay_store_limit_columns, &r->c);
 	assay_store_row_columns(row, &assay_store_outcome_columns, r);
 	assay_store_row_columns(row, &assay_store_measurement_columns, r);

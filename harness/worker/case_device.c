@@ -3,6 +3,8 @@
 #include "worker/case_device.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "worker/device_buffers.h"
@@ -20,7 +22,7 @@ struct assay_outcome assay_case_device_failed(const struct assay_case_job *j, co
 					      struct assay_reason *why)
 {
 	why->text[sizeof(why->text) - 1] = '\0';
-	return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while %s: %s", j->device->name, doing,
+	return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while %s: %s", j->device_name, doing,
 				 why->text[0] ? why->text : "it gives no reason");
 }
 
@@ -29,16 +31,25 @@ struct assay_outcome assay_case_device_open(struct assay_case_job *j)
 	uint32_t kind = j->variant->device_kind == ASSAY_DEVICE_CPU && j->kernel ? j->kernel->device_kind
 										 : j->variant->device_kind;
 	struct assay_reason why = { "" };
+	char name[ASSAY_NAME_MAX];
+	unsigned number = 0;
 
 	if (kind == ASSAY_DEVICE_CPU)
 		return assay_outcome_ok();
 	j->device = assay_loader_device(&j->loader, kind);
 	if (!j->device)
-		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "no plugin brings the device that '%s/%s' runs on",
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin brings the device that '%s/%s' runs on",
 					 j->spec->op, j->spec->variant);
-	if (j->device->open(0, &j->device_handle, &why) || j->device->stream_open(j->device_handle, &j->stream, &why))
-		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "cannot open device '%s': %s", j->device->name,
-					 why.text);
+	if (!j->spec->device[0])
+		snprintf(j->device_name, sizeof(j->device_name), "%s:0", j->device->name);
+	else if (!assay_device_read(j->spec->device, name, &number) || strcmp(name, j->device->name) != 0)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "the case is of device '%s', '%s/%s' runs on %s",
+					 j->spec->device, j->spec->op, j->spec->variant, j->device->name);
+	else
+		memcpy(j->device_name, j->spec->device, sizeof(j->device_name));
+	if (j->device->open((int)number, &j->device_handle, &why) ||
+	    j->device->stream_open(j->device_handle, &j->stream, &why))
+		return assay_case_device_failed(j, "opening it", &why);
 	return assay_device_buffers_open(j);
 }
 
@@ -91,5 +102,5 @@ struct assay_outcome assay_case_device_clock_is_right(const struct assay_case_jo
 		return assay_outcome_ok();
 	return assay_outcome_set(ASSAY_STATUS_WRONG,
 				 "the clock of device '%s' counts %.2g of the time that the host calculates",
-				 j->device->name, c->most_share);
+				 j->device_name, c->most_share);
 }

@@ -181,6 +181,15 @@ static void service_part(const struct assay_job *job)
 		j->on_part(j->on_part_arg);
 }
 
+static void service_fallback(const struct assay_job *job, const char *why)
+{
+	struct assay_case_job *j = served;
+
+	(void)job;
+	if (!j->n_fallbacks++)
+		snprintf(j->fallback, sizeof(j->fallback), "%s", why ? why : "it gives no reason");
+}
+
 void assay_case_services_init(struct assay_case_job *j)
 {
 	served = j;
@@ -198,6 +207,7 @@ void assay_case_services_init(struct assay_case_job *j)
 		.metric = service_metric,
 		.now_ns = service_now_ns,
 		.part = service_part,
+		.fallback = service_fallback,
 	};
 }
 

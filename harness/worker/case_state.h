@@ -99,7 +99,8 @@ struct assay_case_job {
 
 	uintptr_t next_address; /* of the next arena in a fixed layout; 0: anywhere */
 
-	const struct assay_device_ops *device;
+	const struct assay_device_ops *device; /* NULL: the case runs on the CPU */
+	char device_name[ASSAY_DEVICE_MAX];    /* "cuda:0" */
 	void *device_handle, *stream;
 	struct assay_device_clock device_clock;
 
@@ -107,6 +108,8 @@ struct assay_case_job {
 	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;
 	uint64_t prepare_ns, prepare_bytes, fill_bytes;
 	char failure[256]; /* of host->fail; empty: none */
+	uint64_t n_fallbacks;
+	char fallback[256]; /* why the first one was */
 
 	struct assay_page_metric metrics[ASSAY_JOB_METRICS];
 	unsigned n_metrics;

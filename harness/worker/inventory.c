@@ -75,41 +75,40 @@ static json_t *exchange(struct assay_inventory *inv, json_t *msg, struct assay_e
 }
 
 /*
- * Have plugin @i loaded; @devices (NULL: the catalog stays as it is) gets what it brings. Then the child must answer as
- * it always does: lines that the plugin wrote meanwhile come before that and are its fault, not that of the next one.
+ * Have plugin @i loaded; @first: the catalog gets what it brings. Then the child must answer as it always does: lines that the plugin wrote meanwhile come before that and are its fault, not that of the next one.
  */
-static int load_plugin(struct assay_inventory *inv, size_t i, json_t *devices, struct assay_err *err)
+static int load_plugin(struct assay_inventory *inv, size_t i, bool first, struct assay_err *err)
 {
 	json_t *msg = exchange(inv, load_request(inv, i), err);
 	int rc = 0;
 
 	if (!msg)
 		return err->code;
-	if (devices)
-		rc = assay_catalog_take_plugin(&inv->cat, i, msg, devices, err);
+	if (first)
+		rc = assay_catalog_take_plugin(&inv->cat, i, msg, err);
 	json_decref(msg);
 	msg = rc ? NULL : exchange(inv, json_pack("{s:b}", "ready", 1), err);
 	json_decref(msg);
 	return msg ? 0 : err->code;
 }
 
-static int finish_catalog(struct assay_inventory *inv, const json_t *devices, struct assay_err *err)
+static int finish_catalog(struct assay_inventory *inv, struct assay_err *err)
 {
 	int rc = assay_catalog_expand_composites(&inv->cat, err);
 
-	return rc ? rc : assay_catalog_mark_unavailable(&inv->cat, devices, err);
+	return rc ? rc : assay_catalog_mark_unavailable(&inv->cat, err);
 }
 
 /* One child, all plugins that were not given up. ASSAY_EWORKER with *at: it is the fault of that plugin. */
-static int load_once(struct assay_inventory *inv, json_t *devices, size_t *at, struct assay_err *err)
+static int load_once(struct assay_inventory *inv, bool first, size_t *at, struct assay_err *err)
 {
 	int rc = assay_inventory_process_start(&inv->child, err);
 
 	*at = SIZE_MAX;
 	for (size_t i = 0; i < inv->cat.n_plugins && !rc; i++)
 		if (!inv->given_up[i])
-			rc = load_plugin(inv, *at = i, devices, err);
-	return rc || !devices ? rc : finish_catalog(inv, devices, err);
+			rc = load_plugin(inv, *at = i, first, err);
+	return rc || !first ? rc : finish_catalog(inv, err);
 }
 
 static int give_up(struct assay_inventory *inv, size_t at, bool first, const struct assay_err *why,
@@ -132,12 +131,10 @@ static int give_up(struct assay_inventory *inv, size_t at, bool first, const str
 static int load(struct assay_inventory *inv, bool first, struct assay_err *err)
 {
 	for (;;) {
-		json_t *devices = first ? json_array() : NULL;
 		struct assay_err why = { 0 };
 		size_t at;
-		int rc = load_once(inv, devices, &at, &why);
+		int rc = load_once(inv, first, &at, &why);
 
-		json_decref(devices);
 		if (!rc)
 			return 0;
 		assay_inventory_process_stop(&inv->child);
@@ -304,8 +301,8 @@ static json_t *case_question(const struct assay_case *c)
 
 	for (unsigned k = 0; k < c->n_axes; k++)
 		json_array_append_new(axes, json_integer(c->axes[k].value));
-	return json_pack("{s:{s:s,s:s,s:o,s:I,s:b}}", "case", "op", c->op, "variant", c->variant, "axes", axes,
-			 "threads", (json_int_t)c->threads, "cold", c->cache == ASSAY_CACHE_COLD);
+	return json_pack("{s:{s:s,s:s,s:o,s:I,s:b,s:s}}", "case", "op", c->op, "variant", c->variant, "axes", axes,
+			 "threads", (json_int_t)c->threads, "cold", c->cache == ASSAY_CACHE_COLD, "device", c->device);
 }
 
 static int describe(struct assay_inventory *inv, const struct assay_case *c, struct assay_case_facts *f,

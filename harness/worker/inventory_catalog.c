@@ -174,9 +174,76 @@ static int take_variant(struct assay_catalog *cat, size_t plugin, const json_t *
 	return 0;
 }
 
-int assay_catalog_take_plugin(struct assay_catalog *cat, size_t i, const json_t *j, json_t *devices,
-			      struct assay_err *err)
+/* A number that is not negative; *ok turns false where it is. */
+static uint64_t whole(const json_t *j, const char *key, bool *ok)
 {
+	const json_t *v = json_object_get(j, key);
+
+	*ok = *ok && json_is_integer(v) && json_integer_value(v) >= 0;
+	return *ok ? (uint64_t)json_integer_value(v) : 0;
+}
+
+static void take_words(char *to, size_t size, const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	snprintf(to, size, "%s", s ? s : "");
+}
+
+/* What a device tells of itself; `size` 0: nothing that could be. */
+static void take_info(struct assay_device_info *i, const json_t *j)
+{
+	bool ok = true;
+
+	*i = (struct assay_device_info){
+		.compute_units = (uint32_t)whole(j, "compute_units", &ok),
+		.memory_bytes = whole(j, "memory_bytes", &ok),
+		.l2_bytes = whole(j, "l2_bytes", &ok),
+		.core_hz_max = whole(j, "core_hz_max", &ok),
+		.memory_hz_max = whole(j, "memory_hz_max", &ok),
+		.memory_bits = (uint32_t)whole(j, "memory_bits", &ok),
+		.ecc = (uint32_t)whole(j, "ecc", &ok),
+		.mig = (uint32_t)whole(j, "mig", &ok),
+		.pcie_generation = (uint32_t)whole(j, "pcie_generation", &ok),
+		.pcie_lanes = (uint32_t)whole(j, "pcie_lanes", &ok),
+	};
+	take_words(i->name, sizeof(i->name), j, "name");
+	take_words(i->uuid, sizeof(i->uuid), j, "uuid");
+	take_words(i->pci, sizeof(i->pci), j, "pci");
+	take_words(i->arch, sizeof(i->arch), j, "arch");
+	take_words(i->driver, sizeof(i->driver), j, "driver");
+	take_words(i->runtime, sizeof(i->runtime), j, "runtime");
+	i->size = ok ? sizeof(*i) : 0;
+}
+
+static int take_device(struct assay_catalog *cat, size_t plugin, const json_t *j, struct assay_err *err)
+{
+	struct assay_catalog_device *d = assay_catalog_grow((void **)&cat->devices, &cat->n_devices, sizeof(*d));
+	const json_t *infos = json_object_get(j, "infos");
+	const json_int_t kind = json_integer_value(json_object_get(j, "kind"));
+	const json_int_t count = json_integer_value(json_object_get(j, "count"));
+	bool oom = !d;
+
+	if (!d)
+		return no_memory(err);
+	d->name = copy_string(j, "name", &oom);
+	d->reason = copy_string(j, "reason", &oom);
+	d->plugin = plugin;
+	d->kind = kind > 0 && kind <= ASSAY_DEVICE_OTHER ? (unsigned)kind : 0;
+	d->count = count < 0 ? 0 : count < ASSAY_MAX_DEVICES ? (int)count : ASSAY_MAX_DEVICES;
+	d->infos = calloc((size_t)d->count + 1, sizeof(*d->infos));
+	if (oom || !d->infos)
+		return no_memory(err);
+	if (!assay_plugin_name_ok(d->name, "") || !d->kind)
+		return nonsense(err);
+	for (; d->n_infos < (size_t)d->count; d->n_infos++)
+		take_info(&d->infos[d->n_infos], json_array_get(infos, d->n_infos));
+	return 0;
+}
+
+int assay_catalog_take_plugin(struct assay_catalog *cat, size_t i, const json_t *j, struct assay_err *err)
+{
+	const json_t *devices = json_object_get(j, "devices");
 	const json_t *ops = json_object_get(j, "ops"), *variants = json_object_get(j, "variants");
 	struct assay_catalog_plugin *p = &cat->plugins[i];
 	bool oom = false;
@@ -199,17 +266,9 @@ int assay_catalog_take_plugin(struct assay_catalog *cat, size_t i, const json_t 
 		rc = take_op(cat, i, json_array_get(ops, k), err);
 	for (size_t k = 0; !rc && !p->error && k < json_array_size(variants); k++)
 		rc = take_variant(cat, i, json_array_get(variants, k), err);
-	json_array_extend(devices, json_object_get(j, "devices"));
+	for (size_t k = 0; !rc && !p->error && k < json_array_size(devices); k++)
+		rc = take_device(cat, i, json_array_get(devices, k), err);
 	return rc;
-}
-
-/* A number that is not negative; *ok turns false where it is. */
-static uint64_t whole(const json_t *j, const char *key, bool *ok)
-{
-	const json_t *v = json_object_get(j, key);
-
-	*ok = *ok && json_is_integer(v) && json_integer_value(v) >= 0;
-	return *ok ? (uint64_t)json_integer_value(v) : 0;
 }
 
 static double amount(const json_t *j, const char *key, bool *ok)
@@ -311,7 +370,17 @@ int assay_catalog_expand_composites(struct assay_catalog *cat, struct assay_err 
 	return 0;
 }
 
-int assay_catalog_mark_unavailable(struct assay_catalog *cat, const json_t *devices, struct assay_err *err)
+static void lacks_device(const struct assay_catalog *cat, unsigned kind, char *why, size_t size)
+{
+	const struct assay_catalog_device *d = assay_catalog_device(cat, kind);
+
+	if (!d)
+		snprintf(why, size, "no plugin brings the device it runs on");
+	else if (d->count <= 0)
+		snprintf(why, size, "no %s device: %s", d->name, d->reason && d->reason[0] ? d->reason : "none found");
+}
+
+int assay_catalog_mark_unavailable(struct assay_catalog *cat, struct assay_err *err)
 {
 	for (size_t i = 0; i < cat->n_variants; i++) {
 		struct assay_catalog_variant *v = &cat->variants[i];
@@ -324,22 +393,8 @@ int assay_catalog_mark_unavailable(struct assay_catalog *cat, const json_t *devi
 			snprintf(why, sizeof(why), "built for %s, this is %s", v->other_arch, assay_arch());
 		else if (!assay_cpu_has_all(v->needs, missing, sizeof(missing)))
 			snprintf(why, sizeof(why), "this CPU has no %s", missing);
-		if (v->device_kind != ASSAY_DEVICE_CPU && !why[0]) {
-			snprintf(why, sizeof(why), "no plugin brings the device it runs on");
-			for (size_t k = 0; k < json_array_size(devices); k++) {
-				const json_t *d = json_array_get(devices, k);
-				const char *reason = json_string_value(json_object_get(d, "reason"));
-				const char *name = json_string_value(json_object_get(d, "name"));
-
-				if ((unsigned)json_integer_value(json_object_get(d, "kind")) != v->device_kind)
-					continue;
-				if (json_integer_value(json_object_get(d, "count")) > 0)
-					why[0] = '\0';
-				else
-					snprintf(why, sizeof(why), "no %s device: %s", name ? name : "such",
-						 reason ? reason : "none found");
-			}
-		}
+		if (v->device_kind != ASSAY_DEVICE_CPU && !why[0])
+			lacks_device(cat, v->device_kind, why, sizeof(why));
 		v->unavailable = why[0] ? strdup(why) : NULL;
 		if (why[0] && !v->unavailable)
 			return no_memory(err);

@@ -104,6 +104,25 @@ static json_t *describe_variant(const struct assay_variant *v)
 			 (v->flags & ASSAY_VARIANT_REFERENCE) != 0);
 }
 
+/* What one device tells of itself; null: nothing. */
+static json_t *describe_info(const struct assay_device_ops *d, int ordinal)
+{
+	struct assay_device_info i = { .size = sizeof(i) };
+	struct assay_reason why = { "" };
+
+	if (!d->info || d->info(ordinal, &i, &why))
+		return json_null();
+	i.name[sizeof(i.name) - 1] = i.uuid[sizeof(i.uuid) - 1] = i.pci[sizeof(i.pci) - 1] = '\0';
+	i.arch[sizeof(i.arch) - 1] = i.driver[sizeof(i.driver) - 1] = i.runtime[sizeof(i.runtime) - 1] = '\0';
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "name", text(i.name),
+			 "uuid", text(i.uuid), "pci", text(i.pci), "arch", text(i.arch), "driver", text(i.driver),
+			 "runtime", text(i.runtime), "compute_units", (json_int_t)i.compute_units, "memory_bytes",
+			 (json_int_t)i.memory_bytes, "l2_bytes", (json_int_t)i.l2_bytes, "core_hz_max",
+			 (json_int_t)i.core_hz_max, "memory_hz_max", (json_int_t)i.memory_hz_max, "memory_bits",
+			 (json_int_t)i.memory_bits, "ecc", (json_int_t)i.ecc, "mig", (json_int_t)i.mig,
+			 "pcie_generation", (json_int_t)i.pcie_generation, "pcie_lanes", (json_int_t)i.pcie_lanes);
+}
+
 static json_t *describe_devices(const struct assay_loaded_plugin *p)
 {
 	json_t *devices = json_array();
@@ -112,10 +131,14 @@ static json_t *describe_devices(const struct assay_loaded_plugin *p)
 		const struct assay_device_ops *d = &p->devices[k];
 		struct assay_reason why = { "" };
 		int count = d->count ? d->count(&why) : 0;
+		json_t *infos = json_array();
 
-		json_array_append_new(devices,
-				      json_pack("{s:o,s:I,s:i,s:o}", "name", text(d->name), "kind",
-						(json_int_t)d->device_kind, "count", count, "reason", text(why.text)));
+		why.text[sizeof(why.text) - 1] = '\0';
+		for (int i = 0; i < count && i < ASSAY_MAX_DEVICES; i++)
+			json_array_append_new(infos, describe_info(d, i));
+		json_array_append_new(devices, json_pack("{s:o,s:I,s:i,s:o,s:o}", "name", text(d->name), "kind",
+							 (json_int_t)d->device_kind, "count", count, "reason",
+							 text(why.text), "infos", infos));
 	}
 	return devices;
 }

@@ -102,6 +102,24 @@ static int check_variant(const struct assay_variant *v, const char *path, struct
 	return 0;
 }
 
+static int check_device(const struct assay_device_ops *d, const char *path, struct assay_err *err)
+{
+	const char *name = d->name ? d->name : "(null)";
+
+	if (!assay_plugin_name_ok(d->name, ""))
+		return assay_err_set(err, ASSAY_EPLUGIN, "device name '%s' in '%s' is not made of a-z, 0-9 and '_'",
+				     name, path);
+	if (d->device_kind != ASSAY_DEVICE_CUDA && d->device_kind != ASSAY_DEVICE_OTHER)
+		return assay_err_set(err, ASSAY_EPLUGIN,
+				     "device '%s' in '%s' is of kind %u, which this harness does not know", name, path,
+				     d->device_kind);
+	if (!d->count || !d->open || !d->close || !d->alloc || !d->release || !d->upload || !d->download ||
+	    !d->stream_open || !d->stream_close || !d->timer_start || !d->timer_stop || !d->timer_read_ns)
+		return assay_err_set(err, ASSAY_EPLUGIN, "device '%s' in '%s' lacks a function that ABI 1.0 has", name,
+				     path);
+	return 0;
+}
+
 static int check_names(const struct assay_loader *ld, const struct assay_loaded_plugin *p, struct assay_err *err)
 {
 	size_t other;
@@ -179,6 +197,11 @@ static int take_tables(struct assay_loaded_plugin *p, struct assay_err *err)
 		if (rc)
 			return rc;
 	}
+	for (uint32_t i = 0; i < d->n_devices; i++) {
+		rc = check_device(&p->devices[i], p->path, err);
+		if (rc)
+			return rc;
+	}
 	return 0;
 }
 
@@ -224,7 +247,7 @@ int assay_loader_add(struct assay_loader *ld, const char *path, enum assay_plugi
 	if (part == ASSAY_PART_OPS)
 		p.desc.n_variants = 0;
 	if (part == ASSAY_PART_VARIANTS)
-		p.desc.n_ops = p.desc.n_devices = 0;
+		p.desc.n_ops = 0;
 	if (part == ASSAY_PART_REST && !rc)
 		keep_rest(ld, &p);
 	if (!rc)

@@ -33,7 +33,7 @@ struct assay_loaded_plugin {
 /* What is taken from a plugin. A comparison takes the ops of the head and the variants of one side. */
 enum assay_plugin_part {
 	ASSAY_PART_ALL = 'a',
-	ASSAY_PART_OPS = 'o', /* ops and devices */
+	ASSAY_PART_OPS = 'o', /* devices are part of either */
 	ASSAY_PART_VARIANTS = 'v',
 	ASSAY_PART_REST = 'r', /* whatever no earlier plugin brings; never refused for a name */
 };

@@ -23,7 +23,7 @@
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 7u
+#define ASSAY_PAGE_VERSION 8u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 64
 #define ASSAY_PAGE_COUNTS  192
@@ -95,6 +95,7 @@ struct assay_worker_spec {
 	int64_t axis[ASSAY_MAX_AXES];
 	uint32_t n_axes;
 	uint32_t n_threads;
+	char device[ASSAY_DEVICE_MAX]; /* "cuda:0"; "": the first of the kind that the variant runs on */
 	int32_t cpus[ASSAY_PAGE_CPUS];
 	uint64_t copies;
 	uint64_t seed;

@@ -62,6 +62,7 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 
 	memcpy(s->op, c->op, sizeof(s->op));
 	memcpy(s->variant, c->variant, sizeof(s->variant));
+	memcpy(s->device, c->device, sizeof(s->device));
 	for (unsigned i = 0; i < c->n_axes; i++)
 		s->axis[i] = c->axes[i].value;
 	s->n_axes = c->n_axes;

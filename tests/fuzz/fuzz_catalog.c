@@ -13,10 +13,10 @@ static void check(int rc, const struct assay_err *err)
 }
 
 /* The plugins that were described, as they are planned with. */
-static void finish(struct assay_catalog *cat, const json_t *devices)
+static void finish(struct assay_catalog *cat)
 {
 	FUZZ_CHECK(!assay_catalog_expand_composites(cat, NULL));
-	FUZZ_CHECK(!assay_catalog_mark_unavailable(cat, devices, NULL));
+	FUZZ_CHECK(!assay_catalog_mark_unavailable(cat, NULL));
 	for (size_t i = 0; i < cat->n_ops; i++)
 		FUZZ_CHECK(assay_catalog_op(cat, cat->ops[i].name));
 	for (size_t i = 0; i < cat->n_variants; i++)
@@ -24,7 +24,7 @@ static void finish(struct assay_catalog *cat, const json_t *devices)
 }
 
 /* False: nothing more is asked of this child. */
-static bool take_line(struct assay_catalog *cat, const json_t *msg, json_t *devices)
+static bool take_line(struct assay_catalog *cat, const json_t *msg)
 {
 	struct assay_err err = { 0 };
 	struct assay_shape_facts shape;
@@ -40,7 +40,7 @@ static bool take_line(struct assay_catalog *cat, const json_t *msg, json_t *devi
 		p = assay_catalog_grow((void **)&cat->plugins, &cat->n_plugins, sizeof(*p));
 		FUZZ_CHECK(p);
 		p->path = strdup("plugin.so");
-		rc = assay_catalog_take_plugin(cat, cat->n_plugins - 1, msg, devices, &err);
+		rc = assay_catalog_take_plugin(cat, cat->n_plugins - 1, msg, &err);
 	}
 	check(rc, &err);
 	return rc != ASSAY_EWORKER;
@@ -50,7 +50,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct assay_catalog cat = { 0 };
 	const uint8_t *end = data + size;
-	json_t *devices = json_array();
 	bool sound = true;
 
 	for (const uint8_t *line = data; line < end && sound;) {
@@ -60,12 +59,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		line += len + 1;
 		if (json_is_object(msg))
-			sound = take_line(&cat, msg, devices);
+			sound = take_line(&cat, msg);
 		json_decref(msg);
 	}
 	if (sound)
-		finish(&cat, devices);
-	json_decref(devices);
+		finish(&cat);
 	assay_catalog_release(&cat);
 	return 0;
 }

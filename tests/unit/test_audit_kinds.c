@@ -148,7 +148,7 @@ TEST(devices)
 	check_alone(&s, "mock_keep", N, ASSAY_CACHE_WARM, 1, "with other inputs than before");
 	check_alone(&s, "mock_late", N, ASSAY_CACHE_WARM, 1, "between samples, with other inputs");
 	/* no rate is too high for a device, but in its time the host has done its part */
-	check_alone(&s, "mock_lies", 512, ASSAY_CACHE_WARM, 1, "the clock of device 'mock' counts 0.");
+	check_alone(&s, "mock_lies", 512, ASSAY_CACHE_WARM, 1, "the clock of device 'mock:0' counts 0.");
 	close_sides(&s);
 }
 

@@ -26,17 +26,17 @@ TEST(test_whole_suite)
 		"toy.matmul/ref/m=64,n=1,level=l2/t=1/warm",
 		"toy.matmul/fast/m=64,n=1,level=l2/t=1/warm",
 		"toy.matmul/openblas/m=64,n=1,level=l2/t=1/warm",
-		"toy.matmul/cuda/m=64,n=1,level=l2/t=1/warm",
+		"toy.matmul/cuda/m=64,n=1,level=l2,device=cuda:0/t=1/warm",
 		"toy.matmul/fast/m=64,n=1,level=l2/t=2/warm",
 		"toy.matmul/openblas/m=64,n=1,level=l2/t=2/warm",
-		"toy.matmul/cuda/m=64,n=1,level=l2/t=2/warm",
+		"toy.matmul/cuda/m=64,n=1,level=l2,device=cuda:0/t=2/warm",
 		"toy.matmul/ref/m=128,n=2,level=l2/t=1/warm",
 		"toy.matmul/fast/m=128,n=2,level=l2/t=1/warm",
 		"toy.matmul/openblas/m=128,n=2,level=l2/t=1/warm",
-		"toy.matmul/cuda/m=128,n=2,level=l2/t=1/warm",
+		"toy.matmul/cuda/m=128,n=2,level=l2,device=cuda:0/t=1/warm",
 		"toy.matmul/fast/m=128,n=2,level=l2/t=2/warm",
 		"toy.matmul/openblas/m=128,n=2,level=l2/t=2/warm",
-		"toy.matmul/cuda/m=128,n=2,level=l2/t=2/warm",
+		"toy.matmul/cuda/m=128,n=2,level=l2,device=cuda:0/t=2/warm",
 		"toy.matmul/fast/m=64,n=1,level=l1/t=1/warm",
 		"toy.matmul/fast/m=64,n=1,level=l1/t=1/cold",
 		"toy.matmul/fast/m=64,n=1,level=dram/t=1/warm",
@@ -63,7 +63,7 @@ TEST(test_whole_suite)
 	assert_string_equal(c->skip_reason, "");
 	assert_int_equal(c->n_axes, 0);
 
-	c = find(&p, "toy.matmul/cuda/m=64,n=1,level=l2/t=2/warm");
+	c = find(&p, "toy.matmul/cuda/m=64,n=1,level=l2,device=cuda:0/t=2/warm");
 	assert_true(c->budget_ns == 200000000ull);
 	assert_true(c->timeout_ns == 10000000000ull);
 	assert_true(c->memory_bytes == 1ull << 30);
@@ -278,6 +278,76 @@ TEST(test_other_arch)
 	}
 	toy_variants[2].other_arch = NULL;
 	toy_variants[2].unavailable = NULL;
+}
+
+/* Of the devices that are asked for, a case has those that its variant can run on; the first one where none is. */
+TEST(test_devices)
+{
+	static const struct {
+		const char *asked, *want;
+	} rows[] = {
+		{ "", "device=cuda:0" },
+		{ "cuda:3", "device=cuda:3" },
+		{ "rocm:1", "device=cuda:0" },
+		{ "rocm:1,cuda:1,cuda:2", "device=cuda:1 device=cuda:2" },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_plan_options o = options(NULL, NULL);
+		struct assay_strings devices = { 0 };
+		struct assay_plan p = { 0 };
+		struct assay_err err = { 0 };
+		char text[600], got[256] = "";
+
+		if (rows[i].asked[0])
+			assert_int_equal(assay_strings_split(&devices, rows[i].asked, ',', NULL), 0);
+		o.devices = &devices;
+		assert_int_equal(plan_text("bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\"}\n"
+					   " variants = {\"fast\", \"cuda\"}\n}",
+					   USE_ALL, &o, &p, &err, text, sizeof(text)),
+				 0);
+		for (size_t k = 0; k < p.n_cases; k++) {
+			const struct assay_case *c = &p.cases[k];
+			struct assay_case again = { 0 };
+
+			memcpy(again.key, c->key, sizeof(again.key));
+			assay_case_read_device(&again);
+			assert_string_equal(again.device, c->device);
+			assert_int_equal(c->device[0] != '\0', !strcmp(c->variant, "cuda"));
+			assert_int_equal(c->n_axes, 3);
+			if (c->device[0])
+				snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%.*s", got[0] ? " " : "",
+					 (int)strcspn(strstr(c->key, "device="), "/"), strstr(c->key, "device="));
+		}
+		assert_string_equal(got, rows[i].want);
+		assay_plan_release(&p);
+		assay_strings_release(&devices);
+	}
+}
+
+TEST(test_words_of_devices)
+{
+	static const char *const bad[] = {
+		"",           "cuda",   "cuda:",   ":0",      "cuda:-1",  "cuda:01",
+		"cuda:00000", "CUDA:0", "cuda:0 ", "cuda:0,", "cuda:0x1",
+	};
+	struct assay_case c = { 0 };
+	char name[ASSAY_NAME_MAX];
+	unsigned n = 9;
+
+	for (size_t i = 0; i < N_OF(bad); i++)
+		if (assay_device_read(bad[i], name, &n))
+			fail_msg("'%s' is read as a device", bad[i]);
+	assert_true(assay_device_read("cuda:10", name, &n));
+	assert_string_equal(name, "cuda");
+	assert_int_equal(n, 10);
+	/* what another tool calls a device is an axis like any other */
+	snprintf(c.key, sizeof(c.key), "bm/x/device=all/t=1/warm");
+	assay_case_read_device(&c);
+	assert_string_equal(c.device, "");
+	snprintf(c.key, sizeof(c.key), "bm/x/subdevice=cuda:0/t=1/warm");
+	assay_case_read_device(&c);
+	assert_string_equal(c.device, "");
 }
 
 /*

@@ -227,6 +227,12 @@ struct assay_host {
 
 	/* Since ABI 1.2; see assay_part(). */
 	void (*part)(const struct assay_job *job);
+
+	/*
+	 * Since ABI 1.4. A variant of a device does on the CPU what it should do there, and says why: "no kernel for
+	 * odd n". It is counted, and the case fails: a number of the CPU never stands under the name of a device.
+	 */
+	void (*fallback)(const struct assay_job *job, const char *why);
 };
 
 /*

@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Devices: which there are, which is chosen, what becomes of their cases. The mock of tests/plugins stands for one.
+load helpers
+
+PLUGINS=$ASSAY_BUILD/tests/plugins
+MOCK="--no-default-plugins --plugin $PLUGINS/example_op.so --plugin $PLUGINS/mock_cheat.so --bench-dir ."
+
+# mock_bench VARIANT [CACHE]: a suite of that variant alone.
+mock_bench() {
+	mkdir -p suites
+	echo "bench \"mock\" { op = \"example.scale\" shapes = {\"n=4096\"} variants = {\"$1\"} budget = \"20ms\" cache = {\"${2:-warm}\"} }" >mock.bench
+	echo 'suite "quick" { use "mock" { } }' >suites/quick.suite
+}
+
+@test "a device is chosen by an option or the environment and stands in the key" {
+	mock_bench mock_honest
+	"$ASSAY" run $MOCK --json >first.json
+	jq -e '.cases[0] | .key == "example.scale/mock_honest/n=4096,device=mock:0/t=1/warm" and .axes == {"n": 4096, "device": "mock:0"} and .status == "ok"' first.json
+	ASSAY_DEVICE=mock:1 "$ASSAY" run $MOCK --json | jq -e '[.cases[].axes.device] == ["mock:1"]'
+	ASSAY_DEVICE=mock:1 "$ASSAY" run $MOCK --device mock:1,mock:0 --json | jq -e '[.cases[].axes.device] == ["mock:1", "mock:0"]'
+	# what is stored says the same
+	"$ASSAY" show 1 --json | jq -e --slurpfile was first.json '[.cases[] | {key, axes}] == [$was[0].cases[] | {key, axes}]'
+}
+
+@test "a device that is not there is an error that names those that are" {
+	mock_bench mock_honest
+	fails 2 "the device (--device, ASSAY_DEVICE) is 'mock:2', expected one of the devices of this machine: mock:0, mock:1" run $MOCK --device mock:2
+	fails 2 "the device (--device, ASSAY_DEVICE) is 'rocm:0', expected one of the devices of this machine: mock:0, mock:1" run $MOCK --device rocm:0
+	MOCK_DEVICES=0 fails 2 "is 'mock:0', but there is no mock device: the mock driver is not loaded" run $MOCK --device mock:0
+	fails 2 "--device is 'mock', expected devices such as cuda:0,cuda:1" run $MOCK --device mock
+	ASSAY_DEVICE=0 fails 2 "ASSAY_DEVICE is '0', expected devices such as cuda:0,cuda:1" run $MOCK
+	fails 2 "is 'mock:0', but no plugin brings a device" run --no-default-plugins --plugin "$PLUGINS/example_op.so" --plugin "$PLUGINS/example_variant.so" --device mock:0 --bench-dir "$ASSAY_SOURCE/tests/fixtures/bench" --suite quick
+}
+
+@test "without a device its cases are skipped with the reason, never run on the CPU" {
+	mock_bench mock_honest
+	MOCK_DEVICES=0 run -4 --separate-stderr "$ASSAY" run $MOCK --json
+	jq -e '.cases[0] | .status == "skipped" and .reason == "no mock device: the mock driver is not loaded" and .axes.device == "mock:0"' <<<"$output"
+}
+
+@test "two builds that bring variants and their device are compared on it" {
+	mock_bench mock_honest
+	run --separate-stderr "$ASSAY" compare "$PLUGINS/mock_cheat.so" "$PLUGINS/mock_cheat.so" --no-default-plugins --plugin "$PLUGINS/example_op.so" \
+		--bench-dir . --device mock:1 --margin 20% --budget 10s --json
+	[ "$status" = 0 ]
+	jq -e '.cases | length == 1 and .[0].key == "example.scale/mock_honest/n=4096,device=mock:1/t=1/warm" and .[0].pairs > 0' <<<"$output"
+}
