@@ -143,6 +143,28 @@ static int op_metrics(const struct assay_case_report *from, struct assay_result 
 	return 0;
 }
 
+#define DEVICE_PREFIX "device_"
+
+/* What the worker tells of the device; ops cannot declare such names, since they are the harness's own. */
+static int device_metrics(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
+{
+	const struct assay_worker_reply *reply = from->reply;
+	double copies_s = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < reply->n_metrics && !rc; i++) {
+		const struct assay_page_metric *m = &reply->metrics[i];
+
+		if (!strncmp(m->tag, DEVICE_PREFIX, strlen(DEVICE_PREFIX)) && assay_metric_find(m->tag))
+			rc = put_own(r, m->tag, m->value, err);
+		if (!strcmp(m->tag, "device_end_to_end_s"))
+			copies_s = m->value;
+	}
+	if (!rc && copies_s > 0 && r->n_samples)
+		rc = put_own(r, "device_end_to_end_s", copies_s + r->median_ns * 1e-9, err);
+	return rc;
+}
+
 /* What the worker counted, and what is derived from it. */
 static int counts(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
 {
@@ -176,6 +198,8 @@ int assay_case_metrics(const struct assay_case_report *from, struct assay_result
 		rc = assay_time_metrics(r, from->cost, err);
 	if (!rc)
 		rc = memory_metrics(reply, r, err);
+	if (!rc)
+		rc = device_metrics(from, r, err);
 	if (!rc && r->n_samples)
 		rc = op_metrics(from, r, err);
 	if (!rc && r->n_samples)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "worker/device_buffers.h"
+#include "worker/device_metrics.h"
 
 #define POISON 0x7Bu /* as float 1.3e36, as int8 123, as I2_S code pairs that include 3 */
 
@@ -140,6 +141,7 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 	out = assay_device_buffers_get(j, i, ASSAY_OUTPUT);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_device_buffers_get(j, i, ASSAY_SCRATCH);
+	assay_device_memory_look(j, NULL);
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	assay_case_job_digest(j, i, output);

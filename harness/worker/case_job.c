@@ -14,6 +14,7 @@
 #include "worker/case_check.h"
 #include "worker/case_device.h"
 #include "worker/case_services.h"
+#include "worker/device_metrics.h"
 
 /* The op whose variants @op can be run with. */
 static const char *op_of_variants(const struct assay_op *op)
@@ -338,6 +339,7 @@ static struct assay_outcome prepare(struct assay_case_job *j)
 	}
 	j->prepare_ns = assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - t0);
 	j->prepare_bytes = j->alloc_bytes - j->fill_bytes;
+	assay_device_memory_look(j, &j->device_memory.prepared);
 	return assay_case_job_unchanged(j, "prepare");
 }
 

@@ -17,7 +17,7 @@
 #include "worker/thread_pool.h"
 #include "worker/worker_state.h"
 
-#define ASSAY_JOB_METRICS ASSAY_PAGE_METRICS
+#define ASSAY_JOB_METRICS 64 /* of the op */
 
 #define ASSAY_AUDIT_SPOTS 16
 
@@ -55,6 +55,16 @@ struct assay_case_audit {
 struct assay_device_clock {
 	uint64_t n_series; /* that were long enough to be compared */
 	double most_share; /* that the device counted of what the host calculated */
+};
+
+/* Memory of the device in use, by everybody who uses it, at points of the case. */
+struct assay_device_memory {
+	bool known;
+	uint64_t total;
+	uint64_t before;   /* the buffers of the case */
+	uint64_t buffers;  /* with them */
+	uint64_t prepared; /* with what the variant prepared */
+	uint64_t most;     /* at any of the points, those after calls among them */
 };
 
 /* What plugins are handed of the harness, away from its own state. */
@@ -103,6 +113,7 @@ struct assay_case_job {
 	char device_name[ASSAY_DEVICE_MAX];    /* "cuda:0" */
 	void *device_handle, *stream;
 	struct assay_device_clock device_clock;
+	struct assay_device_memory device_memory;
 
 	struct assay_case_alloc *allocs; /* live host->alloc blocks */
 	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;
@@ -111,7 +122,7 @@ struct assay_case_job {
 	uint64_t n_fallbacks;
 	char fallback[256]; /* why the first one was */
 
-	struct assay_page_metric metrics[ASSAY_JOB_METRICS];
+	struct assay_page_metric metrics[ASSAY_PAGE_METRICS];
 	unsigned n_metrics;
 	char bad_metric[ASSAY_METRIC_TAG_MAX]; /* published but not declared, twice, or one too many */
 

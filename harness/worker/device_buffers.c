@@ -32,6 +32,15 @@ static int write_guards(const struct assay_case_job *j, unsigned char *at, uint6
 	return rc ? rc : j->device->upload(j->device_handle, at + bytes, guard, sizeof(guard), why);
 }
 
+uint64_t assay_device_buffers_bytes(const struct assay_case_job *j)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < j->problem.n_tensors; i++)
+		bytes += assay_tensor_bytes(&j->problem.tensors[i]) + 2 * GUARD_BYTES;
+	return bytes * j->n_jobs;
+}
+
 static struct assay_outcome open_tensor(struct assay_case_job *j, struct assay_tensor *d, const struct assay_tensor *h)
 {
 	struct assay_reason why = { "" };
@@ -49,10 +58,13 @@ static struct assay_outcome open_tensor(struct assay_case_job *j, struct assay_t
 struct assay_outcome assay_device_buffers_open(struct assay_case_job *j)
 {
 	const uint64_t total = j->n_jobs * j->problem.n_tensors;
+	const struct assay_device_memory *m = &j->device_memory;
 	struct assay_outcome out = assay_outcome_ok();
 
 	if (!j->device)
 		return out;
+	if (m->known && assay_device_buffers_bytes(j) > m->total - m->before)
+		return assay_case_device_is_full(j, "allocating", "");
 	j->device_tensors = calloc(total + 1, sizeof(*j->device_tensors));
 	if (!j->device_tensors)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies",

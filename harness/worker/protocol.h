@@ -25,7 +25,7 @@
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
 #define ASSAY_PAGE_VERSION 8u
 #define ASSAY_PAGE_SAMPLES 4096
-#define ASSAY_PAGE_METRICS 64
+#define ASSAY_PAGE_METRICS 96 /* of the op and of its device */
 #define ASSAY_PAGE_COUNTS  192
 #define ASSAY_PAGE_EVENTS  32768
 #define ASSAY_PAGE_CPUS    1024

@@ -19,6 +19,7 @@
 #include "counters/counter_health.h"
 #include "worker/case_check.h"
 #include "worker/device_buffers.h"
+#include "worker/device_metrics.h"
 #include "worker/code_hash.h"
 #include "worker/confine.h"
 #include "worker/inventory_child.h"
@@ -130,10 +131,12 @@ static struct assay_outcome do_report(struct assay_served *w)
 	struct assay_case_job *j = &w->job;
 	struct assay_outcome out = assay_case_job_report(j);
 
-	r->n_metrics = j->n_metrics;
-	memcpy(r->metrics, j->metrics, sizeof(r->metrics));
+	assay_device_metrics_time(j);
 	r->rss_peak_bytes = rss_peak_bytes();
 	assay_case_job_retire(j); /* what it leaves behind is part of the report */
+	assay_device_metrics_memory(j);
+	r->n_metrics = j->n_metrics;
+	memcpy(r->metrics, j->metrics, sizeof(r->metrics));
 	return out.status == ASSAY_STATUS_OK ? assay_case_counts_report(&w->counts, j->state.note, r) : out;
 }
 

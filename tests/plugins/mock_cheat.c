@@ -79,11 +79,75 @@ static int beside(struct assay_job *job)
 	return honest(job);
 }
 
+/* Its tenth call fails, and so does all that follows. */
+static int fails_with(struct assay_job *job, uint32_t fault)
+{
+	static int calls;
+	struct assay_reason why;
+
+	if (++calls < 10)
+		return honest(job);
+	mock_fail(job->device, fault, "", &why);
+	return fault == ASSAY_FAULT_STICKY ? 0 : job->host->fail(job, "%s", "launch");
+}
+
+static int faults(struct assay_job *job)
+{
+	return fails_with(job, ASSAY_FAULT_STICKY);
+}
+
+static int loses(struct assay_job *job)
+{
+	return fails_with(job, ASSAY_FAULT_LOST);
+}
+
+static int falls_back(struct assay_job *job)
+{
+	job->host->fallback(job, "no kernel for this n");
+	return honest(job);
+}
+
+/* Takes memory of the device: all of it where @n is large, else some, of which it gives back a part or all. */
+#define TAKEN_BYTES (UINT64_C(3) << 20)
+
+static int prepare_takes(struct assay_job *job)
+{
+	struct assay_reason why = { "" };
+
+	return mock_alloc(job->device, TAKEN_BYTES, &job->state, &why) ? job->host->fail(job, "%s", why.text) : 0;
+}
+
+static int prepare_takes_all(struct assay_job *job)
+{
+	struct assay_reason why = { "" };
+
+	return mock_alloc(job->device, MOCK_MEMORY_BYTES, &job->state, &why) ? job->host->fail(job, "%s", why.text) : 0;
+}
+
+static void gives_back(struct assay_job *job)
+{
+	mock_release(job->device, job->state);
+}
+
 #define MOCK(n, f) SIDE_VARIANT("example.scale", n, .device_kind = ASSAY_DEVICE_OTHER, .run = f)
+#define TAKES(n, p, r)                                                                                                 \
+	SIDE_VARIANT("example.scale", n, .device_kind = ASSAY_DEVICE_OTHER, .prepare = p, .run = honest, .release = r)
 
 static const struct assay_variant variants[] = {
-	MOCK("mock_honest", honest), MOCK("mock_lies", lies), MOCK("mock_glance", glance), MOCK("mock_peek", peek),
-	MOCK("mock_keep", keep),     MOCK("mock_late", late), MOCK("mock_spoils", spoils), MOCK("mock_beside", beside),
+	MOCK("mock_honest", honest),
+	MOCK("mock_lies", lies),
+	MOCK("mock_glance", glance),
+	MOCK("mock_peek", peek),
+	MOCK("mock_keep", keep),
+	MOCK("mock_late", late),
+	MOCK("mock_spoils", spoils),
+	MOCK("mock_beside", beside),
+	MOCK("mock_faults", faults),
+	MOCK("mock_loses", loses),
+	MOCK("mock_falls_back", falls_back),
+	TAKES("mock_takes", prepare_takes, gives_back),
+	TAKES("mock_leaks", prepare_takes, NULL),
+	TAKES("mock_takes_all", prepare_takes_all, NULL),
 };
 
 ASSAY_PLUGIN = {

@@ -119,7 +119,7 @@ TEST(nonsense_is_named)
 		ROW(n_samples, uint32_t, UINT32_MAX, "n_samples 4294967295 of at most 4096"),
 		ROW(n_samples, uint32_t, 4, "n_samples 4, 3 were asked for"),
 		ROW(n_samples, uint32_t, 2, "n_samples 2, 3 were asked for"),
-		ROW(n_metrics, uint32_t, UINT32_MAX, "n_metrics 4294967295 of at most 64"),
+		ROW(n_metrics, uint32_t, UINT32_MAX, "n_metrics 4294967295 of at most 96"),
 		ROW(n_counts, uint32_t, UINT32_MAX, "n_counts 4294967295 of at most 192"),
 		ROW(n_counts, uint32_t, 193, "n_counts 193 of at most 192"),
 		ROW(n_missing, uint32_t, UINT32_MAX, "n_missing 4294967295 of at most 192"),
