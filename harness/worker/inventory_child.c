@@ -199,19 +199,48 @@ static uint64_t times_bytes(uint64_t n, uint64_t bytes)
 /* Of a last-level cache beyond this a core never has all to itself. */
 #define LARGE_LLC_BYTES (UINT64_C(512) << 20)
 
-/*
- * Copies that a cold case needs so that its inputs, used in turn, exceed twice the last-level cache, or 512 MiB where
- * that is less, but no less than the cache.
- */
-static uint64_t cold_copies(const struct child *c, const struct assay_problem *p)
+/* Twice the last-level cache, or 512 MiB where that is less, but no less than the cache. */
+static uint64_t cold_bytes_of_host(const struct child *c)
 {
 	uint64_t llc = c->host.llc_bytes, twice = 2 * llc < LARGE_LLC_BYTES ? 2 * llc : LARGE_LLC_BYTES;
-	uint64_t inputs = 0, want = twice > llc ? twice : llc;
+
+	return twice > llc ? twice : llc;
+}
+
+/*
+ * A device's cache keeps what was written as well, and not always the newest: between two calls on the same copy so many
+ * times its size is read.
+ */
+#define DEVICE_COLD_TIMES 4
+
+/* 0: nobody knows the size of its L2. */
+static uint64_t cold_bytes_of_device(const struct child *c, uint32_t kind, const char *device)
+{
+	const struct assay_device_ops *d = assay_loader_device(&c->loader, kind);
+	struct assay_device_info info = { .size = sizeof(info) };
+	struct assay_reason why = { "" };
+	char name[ASSAY_NAME_MAX];
+	unsigned number = 0;
+
+	if (device[0] && !assay_device_read(device, name, &number))
+		return 0;
+	return d && d->info && !d->info((int)number, &info, &why) ? times_bytes(DEVICE_COLD_TIMES, info.l2_bytes) : 0;
+}
+
+static uint64_t input_bytes(const struct assay_problem *p)
+{
+	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < p->n_tensors; i++)
 		if (p->tensors[i].role == ASSAY_INPUT)
-			inputs = add_bytes(inputs, assay_tensor_bytes(&p->tensors[i]));
-	return inputs && inputs <= want ? want / inputs + 1 : 1;
+			bytes = add_bytes(bytes, assay_tensor_bytes(&p->tensors[i]));
+	return bytes;
+}
+
+/* Copies of @each bytes that a cold case needs, so that all of them, used in turn, exceed @want. */
+static uint64_t cold_copies(uint64_t each, uint64_t want)
+{
+	return each && each <= want ? want / each + 1 : 1;
 }
 
 /* @unsupported: why the variant cannot run this; @untimed: why it can, but not cold. NULL: it can. */
@@ -324,20 +353,30 @@ static json_t *do_case(struct child *c, const json_t *q)
 	struct assay_shape shape;
 	struct assay_problem p;
 	struct assay_reason why = { "" };
-	const struct assay_variant *v;
-	uint64_t copies;
+	const bool cold = json_is_true(json_object_get(q, "cold"));
+	const struct assay_variant *v, *kernel;
+	uint64_t copies, each, want = cold_bytes_of_host(c);
 	json_t *refused = describe_shape(c, q, &op, &shape, &p);
 
 	if (refused)
 		return refused;
-	v = op->composes ? op->driver
-			 : assay_loader_variant(&c->loader, op->name, json_string_value(json_object_get(q, "variant")),
-						NULL);
+	kernel = assay_loader_variant(&c->loader, op->composes ? op->composes : op->name,
+				      json_string_value(json_object_get(q, "variant")), NULL);
+	v = op->composes ? op->driver : kernel;
 	if (v && v->supports && v->supports(&shape, &why)) {
 		why.text[sizeof(why.text) - 1] = '\0';
 		return facts(op, &p, 1, why.text, NULL);
 	}
-	copies = json_is_true(json_object_get(q, "cold")) ? cold_copies(c, &p) : 1;
+	each = input_bytes(&p);
+	if (cold && kernel && kernel->device_kind != ASSAY_DEVICE_CPU) {
+		want = cold_bytes_of_device(c, kernel->device_kind, json_string_value(json_object_get(q, "device")));
+		if (!want)
+			return facts(op, &p, 1, NULL,
+				     "its device does not tell the size of its L2: nothing there is known to be cold");
+		if (p.cost.bytes_read > 0 && p.cost.bytes_read < (double)each) /* of its inputs it may read a part */
+			each = (uint64_t)p.cost.bytes_read;
+	}
+	copies = cold ? cold_copies(each, want) : 1;
 	if (copies > (p.extra_bytes || (v && v->prepare) ? MAX_ALLOCATED_COPIES : MAX_COPIES)) {
 		snprintf(why.text, sizeof(why.text),
 			 "so small that it needs %llu copies to be cold on this machine: choose a larger shape, or "

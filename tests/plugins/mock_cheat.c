@@ -15,7 +15,7 @@ static int takes(struct assay_job *job, uint64_t ns)
 static int honest(struct assay_job *job)
 {
 	side_scale(job);
-	return takes(job, NS_COMPUTED);
+	return takes(job, side_n(job) > NS_COMPUTED ? 2 * (uint64_t)side_n(job) : NS_COMPUTED);
 }
 
 static int lies(struct assay_job *job)

@@ -101,4 +101,33 @@ TEST(memory_and_copies)
 	close_sides(&s);
 }
 
+/* Four times the L2 of the mock, 1 MiB, by what a call reads; the caches of the host say nothing. */
+TEST(cold)
+{
+	static const struct {
+		int64_t n;
+		uint64_t copies;
+	} rows[] = {
+		{ 65536, 17 },
+		{ 1 << 20, 2 },
+		{ (1 << 20) + 4, 1 },
+	};
+	const struct world *w = *state;
+	struct sides s;
+
+	open_mock(w, &s);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_result r = { 0 };
+
+		measure_alone(&s, "mock_honest", rows[i].n, ASSAY_CACHE_COLD, 1, &r);
+		if (r.status != ASSAY_STATUS_OK)
+			fail_msg("'%s': %s", r.c.key, r.reason);
+		assert_true(r.copies == rows[i].copies);
+		assert_true(metric_of(&r, "device_used_bytes") ==
+			    (double)r.copies * 2 * (4 * (double)rows[i].n + 1024));
+		assay_result_release(&r);
+	}
+	close_sides(&s);
+}
+
 MEASURE_MAIN
