@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/quantity.h"
 #include "worker/device_buffers.h"
+#include "worker/device_faults.h"
 #include "worker/device_metrics.h"
 
 /*
@@ -19,72 +19,6 @@
 #define LEAST_NS     50000
 #define LEAST_SERIES 10
 #define LEAST_SHARE  0.2
-
-/* "m=64,n=1" */
-static void shape_text(const struct assay_case_job *j, char *buf, size_t size)
-{
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (uint32_t i = 0; i < j->op->n_axes && i < j->spec->n_axes && at < size; i++) {
-		const struct assay_axis *a = assay_op_axis(j->op, i);
-
-		if (a->symbols)
-			at += (size_t)snprintf(buf + at, size - at, "%s%s=%s", i ? "," : "", a->name,
-					       a->symbols[j->spec->axis[i]]);
-		else
-			at += (size_t)snprintf(buf + at, size - at, "%s%s=%lld", i ? "," : "", a->name,
-					       (long long)j->spec->axis[i]);
-	}
-}
-
-struct assay_outcome assay_case_device_is_full(const struct assay_case_job *j, const char *doing, const char *why)
-{
-	uint64_t free_bytes = 0, total = 0;
-	char shape[160], need[64], left[64];
-	struct assay_reason no = { "" };
-
-	shape_text(j, shape, sizeof(shape));
-	assay_quantity_text((double)assay_device_buffers_bytes(j), "B", false, need, sizeof(need));
-	if (!j->device->memory || j->device->memory(j->device_handle, &free_bytes, &total, &no))
-		snprintf(left, sizeof(left), "an unknown size");
-	else
-		assay_quantity_text((double)free_bytes, "B", false, left, sizeof(left));
-	return assay_outcome_set(ASSAY_STATUS_FAILED,
-				 "out of memory on device '%s' while %s: the tensors of %s take %s, free are %s%s%s",
-				 j->device_name, doing, shape[0] ? shape : "the case", need, left, why[0] ? ": " : "",
-				 why);
-}
-
-struct assay_outcome assay_case_device_failed(const struct assay_case_job *j, const char *doing,
-					      struct assay_reason *why)
-{
-	struct assay_reason detail = { "" };
-	const uint32_t fault =
-		j->device->fault ? j->device->fault(j->device_handle, &detail) : (uint32_t)ASSAY_FAULT_OTHER;
-	const char *text;
-
-	why->text[sizeof(why->text) - 1] = detail.text[sizeof(detail.text) - 1] = '\0';
-	text = why->text[0] ? why->text : detail.text[0] ? detail.text : "it gives no reason";
-	if (fault == ASSAY_FAULT_MEMORY)
-		return assay_case_device_is_full(j, doing, why->text);
-	if (fault == ASSAY_FAULT_STICKY)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "a kernel faulted on device '%s', found while %s: %s",
-					 j->device_name, doing, text);
-	if (fault == ASSAY_FAULT_LOST)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' was lost while %s: %s", j->device_name,
-					 doing, text);
-	return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while %s: %s", j->device_name, doing, text);
-}
-
-bool assay_case_device_is_broken(const struct assay_case_job *j)
-{
-	struct assay_reason why = { "" };
-	const uint32_t fault =
-		j->device && j->device->fault ? j->device->fault(j->device_handle, &why) : (uint32_t)ASSAY_FAULT_NONE;
-
-	return fault == ASSAY_FAULT_MEMORY || fault == ASSAY_FAULT_STICKY || fault == ASSAY_FAULT_LOST;
-}
 
 struct assay_outcome assay_case_device_open(struct assay_case_job *j)
 {
@@ -110,7 +44,7 @@ struct assay_outcome assay_case_device_open(struct assay_case_job *j)
 		memcpy(j->device_name, j->spec->device, sizeof(j->device_name));
 	if (j->device->open((int)number, &j->device_handle, &why) ||
 	    j->device->stream_open(j->device_handle, &j->stream, &why))
-		return assay_case_device_failed(j, "opening it", &why);
+		return assay_device_failed(j, "opening it", &why);
 	assay_device_memory_look(j, &j->device_memory.before);
 	out = assay_device_buffers_open(j);
 	assay_device_memory_look(j, &j->device_memory.buffers);
@@ -148,15 +82,15 @@ struct assay_outcome assay_case_device_time(struct assay_case_job *j, int (*loop
 	struct assay_reason why = { "" };
 
 	if (j->device->timer_start(j->device_handle, j->stream))
-		return assay_case_device_failed(j, "starting its timer", &why);
+		return assay_device_failed(j, "starting its timer", &why);
 	if (loop(j, iterations))
-		return assay_case_job_failed(j, "running");
+		return assay_device_call_failed(j, "running");
 	if (j->n_fallbacks)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "fell back from device '%s' to the CPU %llu times: %s",
 					 j->device_name, (unsigned long long)j->n_fallbacks, j->fallback);
 	if (j->device->timer_stop(j->device_handle, j->stream) ||
 	    j->device->timer_read_ns(j->device_handle, j->stream, ns, &why))
-		return assay_case_device_failed(j, "running", &why);
+		return assay_device_failed(j, "running", &why);
 	compare_clocks(&j->device_clock, calculated_ns() - begun, *ns);
 	return assay_outcome_ok();
 }

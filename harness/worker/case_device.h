@@ -9,14 +9,6 @@
 struct assay_outcome assay_case_device_open(struct assay_case_job *j);
 void assay_case_device_close(struct assay_case_job *j);
 
-/* What becomes of a case whose device failed while @doing something; @why as the device filled it. */
-struct assay_outcome assay_case_device_failed(const struct assay_case_job *j, const char *doing,
-					      struct assay_reason *why);
-/* The same where its memory is too small: the shape, what it needs and what is free. @why may be "". */
-struct assay_outcome assay_case_device_is_full(const struct assay_case_job *j, const char *doing, const char *why);
-/* Is it the device that makes callbacks of the case fail? */
-bool assay_case_device_is_broken(const struct assay_case_job *j);
-
 /* Time @iterations calls, which @loop does, by the device's clock, and wait for them. */
 struct assay_outcome assay_case_device_time(struct assay_case_job *j, int (*loop)(struct assay_case_job *, uint64_t),
 					    uint64_t iterations, uint64_t *ns);

@@ -14,6 +14,7 @@
 #include "worker/case_check.h"
 #include "worker/case_device.h"
 #include "worker/case_services.h"
+#include "worker/device_faults.h"
 #include "worker/device_metrics.h"
 
 /* The op whose variants @op can be run with. */
@@ -312,7 +313,7 @@ void assay_case_job_unprepare(struct assay_case_job *j)
 
 struct assay_outcome assay_case_job_prepare_again(struct assay_case_job *j)
 {
-	return j->variant->prepare && j->variant->prepare(&j->jobs[0]) ? assay_case_job_failed(j, "preparing")
+	return j->variant->prepare && j->variant->prepare(&j->jobs[0]) ? assay_device_call_failed(j, "preparing")
 								       : assay_outcome_ok();
 }
 
@@ -335,7 +336,7 @@ static struct assay_outcome prepare(struct assay_case_job *j)
 		rc = j->variant->prepare(&j->jobs[j->n_prepared]);
 		assay_heap_case_end(&j->heap, 0);
 		if (rc)
-			return assay_case_job_failed(j, "preparing");
+			return assay_device_call_failed(j, "preparing");
 	}
 	j->prepare_ns = assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - t0);
 	j->prepare_bytes = j->alloc_bytes - j->fill_bytes;

@@ -5,8 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "worker/case_device.h"
-
 struct assay_outcome assay_outcome_ok(void)
 {
 	return (struct assay_outcome){ .status = ASSAY_STATUS_OK };
@@ -25,12 +23,6 @@ struct assay_outcome assay_outcome_set(enum assay_status status, const char *fmt
 
 struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const char *what)
 {
-	if (assay_case_device_is_broken(j)) {
-		struct assay_reason why = { "" };
-
-		snprintf(why.text, sizeof(why.text), "%s", j->failure);
-		return assay_case_device_failed(j, what, &why);
-	}
 	return assay_outcome_set(ASSAY_STATUS_FAILED, "%s of '%s/%s' failed: %s", what, j->spec->op, j->spec->variant,
 				 j->failure[0] ? j->failure : "it gave no reason");
 }

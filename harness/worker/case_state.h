@@ -114,6 +114,7 @@ struct assay_case_job {
 	void *device_handle, *stream;
 	struct assay_device_clock device_clock;
 	struct assay_device_memory device_memory;
+	uint64_t device_bytes; /* that the tensors of all copies take there */
 
 	struct assay_case_alloc *allocs; /* live host->alloc blocks */
 	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;

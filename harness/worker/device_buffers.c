@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/case_device.h"
+#include "worker/device_faults.h"
 
 #define GUARD_BYTES 512
 #define GUARD_BYTE  0xC5
@@ -32,7 +32,7 @@ static int write_guards(const struct assay_case_job *j, unsigned char *at, uint6
 	return rc ? rc : j->device->upload(j->device_handle, at + bytes, guard, sizeof(guard), why);
 }
 
-uint64_t assay_device_buffers_bytes(const struct assay_case_job *j)
+static uint64_t bytes_of_all(const struct assay_case_job *j)
 {
 	uint64_t bytes = 0;
 
@@ -47,11 +47,11 @@ static struct assay_outcome open_tensor(struct assay_case_job *j, struct assay_t
 	void *block = NULL;
 
 	if (j->device->alloc(j->device_handle, h->bytes + 2 * GUARD_BYTES, &block, &why))
-		return assay_case_device_failed(j, "allocating", &why);
+		return assay_device_failed(j, "allocating", &why);
 	*d = (struct assay_tensor){ .data = (unsigned char *)block + GUARD_BYTES, .bytes = h->bytes, .spec = h->spec };
 	if (write_guards(j, d->data, d->bytes, &why) ||
 	    j->device->upload(j->device_handle, d->data, h->data, h->bytes, &why))
-		return assay_case_device_failed(j, "uploading", &why);
+		return assay_device_failed(j, "uploading", &why);
 	return assay_outcome_ok();
 }
 
@@ -63,8 +63,9 @@ struct assay_outcome assay_device_buffers_open(struct assay_case_job *j)
 
 	if (!j->device)
 		return out;
-	if (m->known && assay_device_buffers_bytes(j) > m->total - m->before)
-		return assay_case_device_is_full(j, "allocating", "");
+	j->device_bytes = bytes_of_all(j);
+	if (m->known && j->device_bytes > m->total - m->before)
+		return assay_device_is_full(j, "allocating", "");
 	j->device_tensors = calloc(total + 1, sizeof(*j->device_tensors));
 	if (!j->device_tensors)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies",
@@ -91,7 +92,7 @@ struct assay_outcome assay_device_buffers_put(struct assay_case_job *j, uint64_t
 		const struct assay_tensor *d = &on_device(j, copy)[i], *h = &on_host(j, copy)[i];
 
 		if (h->spec->role == role && j->device->upload(j->device_handle, d->data, h->data, h->bytes, &why))
-			return assay_case_device_failed(j, "uploading", &why);
+			return assay_device_failed(j, "uploading", &why);
 	}
 	return assay_outcome_ok();
 }
@@ -104,7 +105,7 @@ struct assay_outcome assay_device_buffers_get(struct assay_case_job *j, uint64_t
 		const struct assay_tensor *d = &on_device(j, copy)[i], *h = &on_host(j, copy)[i];
 
 		if (h->spec->role == role && j->device->download(j->device_handle, h->data, d->data, h->bytes, &why))
-			return assay_case_device_failed(j, "downloading", &why);
+			return assay_device_failed(j, "downloading", &why);
 	}
 	return assay_outcome_ok();
 }
@@ -120,7 +121,7 @@ struct assay_outcome assay_device_buffers_poison(struct assay_case_job *j, uint6
 
 		if (d->spec->role == ASSAY_OUTPUT &&
 		    j->device->fill(j->device_handle, d->data, pattern, d->bytes, &why))
-			return assay_case_device_failed(j, "filling", &why);
+			return assay_device_failed(j, "filling", &why);
 	}
 	return assay_outcome_ok();
 }
@@ -131,7 +132,7 @@ static struct assay_outcome guard_intact(struct assay_case_job *j, const struct 
 	struct assay_reason why = { "" };
 
 	if (j->device->download(j->device_handle, guard, (unsigned char *)d->data + from, sizeof(guard), &why))
-		return assay_case_device_failed(j, "downloading", &why);
+		return assay_device_failed(j, "downloading", &why);
 	for (int64_t i = 0; i < GUARD_BYTES; i++)
 		if (guard[i] != GUARD_BYTE)
 			return assay_outcome_set(ASSAY_STATUS_WRONG,
@@ -150,7 +151,7 @@ static struct assay_outcome input_intact(struct assay_case_job *j, const struct 
 		const uint64_t n = d->bytes - at < PIECE_BYTES ? d->bytes - at : PIECE_BYTES;
 
 		if (j->device->download(j->device_handle, piece, (unsigned char *)d->data + at, n, &why))
-			return assay_case_device_failed(j, "downloading", &why);
+			return assay_device_failed(j, "downloading", &why);
 		if (memcmp(piece, (const unsigned char *)h->data + at, n))
 			return assay_outcome_set(ASSAY_STATUS_WRONG, "changed its inputs: '%s' on the device",
 						 d->spec->name);

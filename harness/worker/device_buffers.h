@@ -12,9 +12,6 @@
 struct assay_outcome assay_device_buffers_open(struct assay_case_job *j);
 void assay_device_buffers_close(struct assay_case_job *j);
 
-/* What the buffers of all copies take. */
-uint64_t assay_device_buffers_bytes(const struct assay_case_job *j);
-
 /* Copy the tensors of @role of a copy from host memory to the device. */
 struct assay_outcome assay_device_buffers_put(struct assay_case_job *j, uint64_t copy, enum assay_role role);
 /* Copy them from the device to host memory. */

@@ -366,8 +366,8 @@ enum assay_device_mode {
 
 /*
  * One device, as its machine's fingerprint has it: what changes by itself while it runs is in struct assay_device_state.
- * Zero is "unknown" in every member. The
- * caller clears it and sets `size` to its own sizeof; the plugin writes no member beyond that.
+ * Zero is "unknown" in every member. The caller clears it and sets `size` to its own sizeof; the plugin writes no
+ * member beyond that.
  */
 struct assay_device_info {
 	uint32_t size;
@@ -409,9 +409,8 @@ struct assay_device_state {
 enum assay_device_fault {
 	ASSAY_FAULT_NONE = 0,   /* the device works, nothing failed */
 	ASSAY_FAULT_MEMORY = 1, /* out of device memory; all else works on */
-	ASSAY_FAULT_STICKY =
-		2,            /* a kernel faulted: nothing works in this process any more, but in another one it does */
-	ASSAY_FAULT_LOST = 3, /* the device is gone, for every process */
+	ASSAY_FAULT_STICKY = 2, /* a kernel faulted: nothing works in this process any more, in another one it does */
+	ASSAY_FAULT_LOST = 3,   /* the device is gone, for every process */
 	ASSAY_FAULT_OTHER = 4,
 };
 
