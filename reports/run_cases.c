@@ -148,10 +148,15 @@ static void flags_text(uint32_t flags, char *buf, size_t size)
 		uint32_t flag;
 		const char *name;
 	} kinds[] = {
-		{ ASSAY_DISTURB_SWITCH, "switch" },     { ASSAY_DISTURB_MIGRATION, "migration" },
-		{ ASSAY_DISTURB_STEAL, "steal" },       { ASSAY_DISTURB_FAULT, "fault" },
-		{ ASSAY_DISTURB_THROTTLE, "throttle" }, { ASSAY_DISTURB_FREQUENCY, "frequency" },
-		{ ASSAY_DISTURB_PRESSURE, "pressure" }, { ASSAY_DISTURB_SLOW, "slow core" },
+		{ ASSAY_DISTURB_SWITCH, "switch" },
+		{ ASSAY_DISTURB_MIGRATION, "migration" },
+		{ ASSAY_DISTURB_STEAL, "steal" },
+		{ ASSAY_DISTURB_FAULT, "fault" },
+		{ ASSAY_DISTURB_THROTTLE, "throttle" },
+		{ ASSAY_DISTURB_FREQUENCY, "frequency" },
+		{ ASSAY_DISTURB_PRESSURE, "pressure" },
+		{ ASSAY_DISTURB_SLOW, "slow core" },
+		{ ASSAY_DISTURB_DEVICE, "device throttled" },
 	};
 	size_t n = 0;
 

@@ -17,6 +17,7 @@
 #include "measure/measure_roof.h"
 #include "measure/rounds.h"
 #include "model/summary.h"
+#include "model/device_text.h"
 #include "model/verdict.h"
 
 static int add_fact(struct assay_run *run, const char *name, const char *value, struct assay_err *err)
@@ -59,6 +60,29 @@ static int add_placement(const struct assay_measuring *m, struct assay_run *run,
 	return add_fact(run, "placement", text, err);
 }
 
+/* What the devices of the cases tell of themselves, each once. */
+static int add_devices(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	const struct assay_plan *plan = &m->session->plan;
+	int rc = 0;
+
+	for (size_t i = 0; i < plan->n_cases && !rc; i++) {
+		const struct assay_device_info *info =
+			assay_catalog_device_info(m->session->catalog, plan->cases[i].device);
+		char name[ASSAY_NAME_MAX], text[256];
+		bool known = !info;
+
+		snprintf(name, sizeof(name), "device %.55s", plan->cases[i].device);
+		for (size_t k = 0; k < run->n_environment; k++)
+			known |= !strcmp(run->environment[k].name, name);
+		if (known)
+			continue;
+		assay_device_text(info, text, sizeof(text));
+		rc = add_fact(run, name, text, err);
+	}
+	return rc;
+}
+
 static int add_fitness(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
 {
 	char text[ASSAY_FITNESS_MAX];
@@ -82,6 +106,8 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 		rc = assay_environment_take(m->clock, &run->environment, &run->n_environment, err);
 	if (!rc)
 		rc = add_placement(m, run, err);
+	if (!rc)
+		rc = add_devices(m, run, err);
 	if (!rc)
 		rc = add_fitness(m, run, err);
 	if (!rc && m->request->deterministic)

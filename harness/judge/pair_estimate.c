@@ -101,7 +101,7 @@ static struct assay_pair_estimate collect(const struct assay_pair *p, bool sums,
 		const double weight = parts ? time_of_parts(&k) : 1;
 		const bool drop = flags || !all_positive(&k); /* a clock that stood still says nothing either */
 
-		for (unsigned i = 0; i < 5; i++)
+		for (unsigned i = 0; i < ASSAY_N_DISTURB; i++)
 			e.by_kind[i] += flags >> i & 1;
 		all += weight;
 		e.n_dropped += drop;
@@ -169,7 +169,8 @@ double assay_pair_least_ratio(const struct assay_pair *p, double *tmp)
 		double base = k.ns[ASSAY_BASE][0] + k.ns[ASSAY_BASE][1];
 		double head = k.ns[ASSAY_HEAD][0] + k.ns[ASSAY_HEAD][1] - assay_samples_lost_ns(h, 2);
 		/* nobody knows what a migration or throttling took */
-		bool known = !((h[0].flags | h[1].flags) & (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE));
+		bool known = !((h[0].flags | h[1].flags) &
+			       (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE | ASSAY_DISTURB_DEVICE));
 
 		tmp[n++] = known && head > 0 && base > 0 ? log(head / base) : -INFINITY;
 	}

@@ -11,9 +11,9 @@
 struct assay_pair_estimate {
 	double log_ratio; /* only when usable */
 	size_t n_blocks, n_dropped;
-	double dropped_weight; /* as many blocks as those stand for: of parts of calls, by their time */
-	size_t by_kind[5];     /* dropped blocks by enum assay_disturb, bit 0 first */
-	bool usable;           /* at most half of the weight is dropped, and a block is left */
+	double dropped_weight;           /* as many blocks as those stand for: of parts of calls, by their time */
+	size_t by_kind[ASSAY_N_DISTURB]; /* dropped blocks by enum assay_disturb, bit 0 first */
+	bool usable;                     /* at most half of the weight is dropped, and a block is left */
 };
 
 /*

@@ -14,7 +14,11 @@
 /* A margin beyond this is no advice. */
 #define MOST_ADVISED_FRAC 0.5
 
-static const char *const kind_names[5] = { "involuntary switches", "migrations", "steal", "page faults", "throttling" };
+static const char *const kind_names[ASSAY_N_DISTURB] = {
+	"involuntary switches", "migrations", "steal",
+	"page faults",          "throttling", "changes of frequency",
+	"others on the CPUs",   "slow cores", "throttling of the device",
+};
 
 struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, unsigned family, double margin_frac,
 					      double max_dropped_frac, size_t max_pairs)
@@ -97,7 +101,7 @@ struct pile {
 	double *least; /* for each pair, its log ratio if the head alone had caused every disturbance */
 	size_t n, n_all, n_blocks;
 	double dropped; /* of the blocks, by weight */
-	size_t by_kind[5];
+	size_t by_kind[ASSAY_N_DISTURB];
 	double *tmp;
 };
 
@@ -125,7 +129,7 @@ static bool pile_add(struct pile *p, const struct assay_pair *pair, bool sums)
 	p->n_blocks += e.n_blocks;
 	/* of a pair that is left out, nothing counts */
 	p->dropped += e.usable ? e.dropped_weight : (double)e.n_blocks;
-	for (unsigned k = 0; k < 5; k++)
+	for (unsigned k = 0; k < ASSAY_N_DISTURB; k++)
 		p->by_kind[k] += e.by_kind[k];
 	if (e.usable)
 		p->x[p->n++] = e.log_ratio;
@@ -141,7 +145,7 @@ static const char *main_disturbance(const struct pile *p)
 {
 	unsigned worst = 0;
 
-	for (unsigned k = 1; k < 5; k++)
+	for (unsigned k = 1; k < ASSAY_N_DISTURB; k++)
 		if (p->by_kind[k] > p->by_kind[worst])
 			worst = k;
 	return kind_names[worst];

@@ -14,7 +14,9 @@
 #include "machine/host_files.h"
 #include "machine/machine_text.h"
 #include "machine/memory_state.h"
+#include "machine/nvml.h"
 #include "machine/pmu_probe.h"
+#include "model/device_text.h"
 
 #define LOW_MEMORY_BYTES  (UINT64_C(2) << 30)
 #define STEAL_NOTICE_FRAC 0.001
@@ -313,6 +315,29 @@ static void add_gpu(struct assay_findings *l, const char *root)
 			"libcuda.so.1 is missing: install libcuda1, or start the container with its GPUs (--gpus all)");
 }
 
+/* Each GPU with its settings, or why nothing is known of them. */
+static void add_nvml(struct assay_findings *l)
+{
+	struct assay_err why = { 0 };
+	struct assay_device_info info;
+	struct assay_nvml *n;
+	char text[256];
+
+	if (assay_nvml_open(&n, &why)) {
+		snprintf(text, sizeof(text), "%.150s: no clocks and throttle reasons of GPUs", why.text);
+		assay_findings_add(l, "nvml", ASSAY_HEALTH_MISSING, text, "");
+		return;
+	}
+	for (unsigned i = 0; i < assay_nvml_count(n); i++) {
+		if (assay_nvml_info(n, i, &info, &why))
+			snprintf(text, sizeof(text), "%.250s", why.text);
+		else
+			assay_device_text(&info, text, sizeof(text));
+		assay_findings_add(l, "nvml", ASSAY_HEALTH_GOOD, text, "");
+	}
+	assay_nvml_close(n);
+}
+
 static void add_tools(struct assay_findings *l, const char *root)
 {
 	char path[PATH_MAX], value[256];
@@ -330,6 +355,8 @@ static void add_tools(struct assay_findings *l, const char *root)
 		assay_findings_add(l, tools[i].name, ASSAY_HEALTH_MISSING, value, tools[i].advice);
 	}
 	add_gpu(l, root);
+	if (!root || !root[0])
+		add_nvml(l);
 }
 
 int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,

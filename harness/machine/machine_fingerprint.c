@@ -19,8 +19,12 @@
 #include "machine/host_files.h"
 #include "machine/machine_text.h"
 #include "machine/memory_state.h"
+#include "machine/nvml.h"
+#include "model/device_text.h"
 
 #define GIB (UINT64_C(1) << 30)
+/* Of so many GPUs settings are facts: there is room for few, and those of a machine are alike. */
+#define MOST_GPU_FACTS 8
 
 static void add(struct assay_fingerprint *f, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -88,6 +92,30 @@ static void add_topology(struct assay_fingerprint *f, const struct assay_topolog
 	add(f, "llc", "%zu x %s", m.llcs ? m.llcs : m.sockets, assay_memory_text(m.llc_bytes).s);
 }
 
+/* What the driver tells of the first GPU and of those that are not like it; nothing where there is no NVML. */
+static void add_gpus(struct assay_fingerprint *f)
+{
+	char first[256] = "", text[256], name[32];
+	struct assay_device_info info;
+	struct assay_nvml *n;
+
+	if (assay_nvml_open(&n, NULL))
+		return;
+	for (unsigned i = 0; i < assay_nvml_count(n) && i < MOST_GPU_FACTS; i++) {
+		if (assay_nvml_info(n, i, &info, NULL))
+			continue;
+		info.driver[0] = '\0'; /* it has a fact of its own */
+		assay_device_text(&info, text, sizeof(text));
+		if (!strcmp(first, text))
+			continue;
+		if (!first[0])
+			memcpy(first, text, sizeof(first));
+		snprintf(name, sizeof(name), "gpu_%u", i);
+		add(f, name, "%s", text);
+	}
+	assay_nvml_close(n);
+}
+
 static int digest(struct assay_fingerprint *f, struct assay_err *err)
 {
 	struct assay_text text = { 0 };
@@ -141,6 +169,8 @@ int assay_fingerprint_take_at(const char *root, const struct assay_topology *t, 
 	add(out, "gpu_driver", "%s", text);
 	assay_gpu_models(root, text, sizeof(text));
 	add(out, "gpu", "%s", text);
+	if (!elsewhere)
+		add_gpus(out);
 	label(out, t, cpu->model, gib, text);
 	assay_host_line(root, "/proc/sys/kernel/osrelease", text, sizeof(text));
 	add(out, "kernel", "%s", text);

@@ -61,7 +61,10 @@ int assay_disturbance_counts(struct assay_result *r, struct assay_err *err)
 		{ "/proc/pressure/cpu", ASSAY_DISTURB_PRESSURE, host.pressure_known },
 		{ "a loop of known length", ASSAY_DISTURB_SLOW,
 		  !assay_counters_find_missing(&r->counters, assay_disturb_count_name(ASSAY_DISTURB_SLOW)) },
+		{ "clock of the device", ASSAY_DISTURB_DEVICE, assay_result_metric(r, "device_clock_hz") },
 	};
+	/* of cases on a device alone */
+	const size_t n_kinds = sizeof(kinds) / sizeof(kinds[0]) - !assay_result_metric(r, "device_out_bytes");
 	double disturbed = 0, switches = 0, faults = 0;
 	int rc;
 
@@ -75,7 +78,7 @@ int assay_disturbance_counts(struct assay_result *r, struct assay_err *err)
 		rc = assay_result_set_count(r, ASSAY_COUNT_SWITCHES, ASSAY_SOURCE_OS, "getrusage", switches);
 	if (!rc)
 		rc = assay_result_set_count(r, ASSAY_COUNT_FAULTS, ASSAY_SOURCE_OS, "getrusage", faults);
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !rc; k++) {
+	for (size_t k = 0; k < n_kinds && !rc; k++) {
 		const char *name = assay_disturb_count_name(kinds[k].kind);
 		char reason[96];
 		double n = 0;

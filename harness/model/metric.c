@@ -35,6 +35,7 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "device_peak_bytes", "B", "most memory of the device that the case was seen to take", -1, 0, INFINITY },
 	{ "device_leaked_bytes", "B", "memory of the device that the variant did not give back", -1, 0, INFINITY },
 	{ "device_launch_s", "s", "time to launch a kernel that does nothing and to wait for it", -1, 0, INFINITY },
+	{ "device_clock_hz", "Hz", "lowest clock of the device that was seen between samples", 0, 0, INFINITY },
 	{ "device_in_bytes", "B", "inputs that a call takes to the device: those that vary, else all", 0, 0, INFINITY },
 	{ "device_out_bytes", "B", "outputs that a call brings back from the device", 0, 0, INFINITY },
 	{ "device_in_bytes_per_s", "B/s", "rate of copying them to the device from pageable memory", +1, 0, INFINITY },

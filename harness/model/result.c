@@ -21,9 +21,13 @@ static const struct {
 	enum assay_disturb kind;
 	const char *name;
 } disturb_counts[] = {
-	{ ASSAY_DISTURB_STEAL, "steal_samples" },        { ASSAY_DISTURB_MIGRATION, "migrated_samples" },
-	{ ASSAY_DISTURB_THROTTLE, "throttled_samples" }, { ASSAY_DISTURB_FREQUENCY, "frequency_samples" },
-	{ ASSAY_DISTURB_PRESSURE, "pressure_samples" },  { ASSAY_DISTURB_SLOW, "slow_core_samples" },
+	{ ASSAY_DISTURB_STEAL, "steal_samples" },
+	{ ASSAY_DISTURB_MIGRATION, "migrated_samples" },
+	{ ASSAY_DISTURB_THROTTLE, "throttled_samples" },
+	{ ASSAY_DISTURB_FREQUENCY, "frequency_samples" },
+	{ ASSAY_DISTURB_PRESSURE, "pressure_samples" },
+	{ ASSAY_DISTURB_SLOW, "slow_core_samples" },
+	{ ASSAY_DISTURB_DEVICE, "device_throttled_samples" },
 };
 
 const char *assay_disturb_count_name(enum assay_disturb kind)
@@ -243,7 +247,7 @@ uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		ns += (double)s[i].ns;
-		flags |= s[i].flags & (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE);
+		flags |= s[i].flags & (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE | ASSAY_DISTURB_DEVICE);
 	}
 	if (waited_ns(s, n) > LOST_SHARE * ns)
 		flags |= ASSAY_DISTURB_SWITCH;

@@ -29,7 +29,10 @@ enum assay_disturb {
 	ASSAY_DISTURB_PRESSURE = 1u << 6,  /* some task of the machine waited for a CPU */
 	ASSAY_DISTURB_SLOW =
 		1u << 7, /* a core calculated slower than it can, before or after: see machine/core_pace.h */
+	ASSAY_DISTURB_DEVICE = 1u << 8, /* a device held its clock down, see worker/device_state.h */
 };
+#define ASSAY_N_DISTURB   9
+#define ASSAY_DISTURB_ALL ((1u << ASSAY_N_DISTURB) - 1)
 /* Under which each case counts its samples of one kind: "steal_samples"; NULL where they are not counted so. */
 const char *assay_disturb_count_name(enum assay_disturb kind);
 /* Is @name such a count? Nobody asked for it, then. */
@@ -63,7 +66,7 @@ struct assay_sample {
 };
 
 /*
- * What speaks against @n samples taken together, as flags; 0: they are clean. A migration or throttling always does;
+ * What speaks against @n samples taken together, as flags; 0: they are clean. A migration or throttling, of a device too, always does;
  * switches and steal do when they cost over 2 % of the time: long samples never escape a switch. The cost is what the
  * kernel told. Where it did not tell, a switch is taken for a millisecond and a tick of steal for ten. How long the
  * samples took plays no other part.

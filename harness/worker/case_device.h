@@ -9,6 +9,9 @@
 struct assay_outcome assay_case_device_open(struct assay_case_job *j);
 void assay_case_device_close(struct assay_case_job *j);
 
+/* Series of calls that tell whether the device's clock is right: those that it was not held for, see device_unheld. */
+#define ASSAY_DEVICE_SERIES 10
+
 /* Time @iterations calls, which @loop does, by the device's clock, and wait for them. */
 struct assay_outcome assay_case_device_time(struct assay_case_job *j, int (*loop)(struct assay_case_job *, uint64_t),
 					    uint64_t iterations, uint64_t *ns);

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "counters/heap.h"
 #include "machine/clock.h"
+#include "machine/nvml.h"
 #include "machine/topology.h"
 #include "model/metric.h"
 #include "model/result.h"
@@ -55,6 +56,8 @@ struct assay_case_audit {
 struct assay_device_clock {
 	uint64_t n_series; /* that were long enough to be compared */
 	double most_share; /* that the device counted of what the host calculated */
+	bool overrun;      /* the stream was held too long once: series of `most_held` calls or more are not held */
+	uint64_t most_held;
 };
 
 /* Memory of the device in use, by everybody who uses it, at points of the case. */
@@ -114,7 +117,12 @@ struct assay_case_job {
 	void *device_handle, *stream;
 	struct assay_device_clock device_clock;
 	struct assay_device_memory device_memory;
-	uint64_t device_bytes; /* that the tensors of all copies take there */
+	struct assay_device_info device_info; /* zeros: it tells nothing of itself */
+	struct assay_nvml *nvml;              /* tells the state of the device; NULL: its plugin does, or nobody */
+	unsigned nvml_index;
+	double device_least_hz; /* of its clock, between samples; 0: unknown */
+	bool device_unheld;     /* series of calls begin at once, see assay_case_device_time() */
+	uint64_t device_bytes;  /* that the tensors of all copies take there */
 
 	struct assay_case_alloc *allocs; /* live host->alloc blocks */
 	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;

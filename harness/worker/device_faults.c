@@ -42,8 +42,7 @@ struct assay_outcome assay_device_is_full(const struct assay_case_job *j, const 
 				 why);
 }
 
-struct assay_outcome assay_device_failed(const struct assay_case_job *j, const char *doing,
-					      struct assay_reason *why)
+struct assay_outcome assay_device_failed(const struct assay_case_job *j, const char *doing, struct assay_reason *why)
 {
 	struct assay_reason detail = { "" };
 	const uint32_t fault =

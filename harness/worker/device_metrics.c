@@ -200,6 +200,8 @@ void assay_device_metrics_time(struct assay_case_job *j)
 {
 	if (!j->device || !j->device_tensors)
 		return;
+	if (j->device_least_hz > 0)
+		put(j, "device_clock_hz", j->device_least_hz);
 	time_launches(j);
 	time_all_copies(j);
 }

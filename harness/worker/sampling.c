@@ -7,6 +7,7 @@
 #include "worker/case_audit.h"
 #include "worker/case_job.h"
 #include "worker/case_services.h"
+#include "worker/device_state.h"
 
 /* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
 #define POLL_INTERVAL_NS 10000000u
@@ -27,6 +28,7 @@ void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, 
 	s->counting = args->counting ? counting : NULL;
 	reply->n_samples = 0;
 	assay_disturbance_begin(&s->host, "", job->cpus, job->spec->n_threads);
+	s->device_flags = assay_device_state_look(job);
 	s->polled_ns = now_ns(s);
 	s->poll_first = 0;
 }
@@ -40,7 +42,8 @@ static void watch(struct assay_sampling *s, uint32_t upto)
 
 	if (t - s->polled_ns < POLL_INTERVAL_NS)
 		return;
-	flags = assay_disturbance_poll(&s->host, &ticks);
+	s->device_flags = assay_device_state_look(s->job);
+	flags = assay_disturbance_poll(&s->host, &ticks) | s->device_flags;
 	s->steal_ticks += ticks;
 	for (uint32_t i = s->poll_first; i < upto; i++) {
 		s->stolen_ns += r->samples[i].stolen_ns;
@@ -120,7 +123,7 @@ static void close_sample(struct assay_sampling *s, uint64_t ns, uint32_t flags)
 	*sample = (struct assay_sample){
 		.iterations = iterations,
 		.ns = s->args->stretch_frac > 0 ? stretch(s, ns) : ns,
-		.flags = flags,
+		.flags = flags | s->device_flags,
 	};
 	assay_pool_run(s->job->pool, read_after, s);
 	if (s->counting)

@@ -17,6 +17,7 @@ struct assay_sampling {
 	struct assay_thread_time time_before[ASSAY_PAGE_CPUS], time_after[ASSAY_PAGE_CPUS];
 	struct assay_disturbance host;
 	uint64_t pace_before[ASSAY_PAGE_CPUS], pace_after[ASSAY_PAGE_CPUS]; /* ticks, by thread */
+	uint32_t device_flags;                                              /* as the device was found last */
 	uint64_t polled_ns, paused;                                         /* the second in ticks */
 	uint32_t poll_first;                                                /* first sample since the last poll */
 	uint64_t steal_ticks, stolen_ns; /* seen so far: by the host's counter, and by the threads' own clocks */

@@ -175,9 +175,7 @@ static uint32_t wanted_samples(const struct assay_order *o)
 
 static uint32_t possible_flags(const struct assay_order *o)
 {
-	const uint32_t disturbed = 2 * ASSAY_DISTURB_SLOW - 1;
-
-	return disturbed | ASSAY_SAMPLE_WAIT_TOLD | ASSAY_SAMPLE_POLLED |
+	return ASSAY_DISTURB_ALL | ASSAY_SAMPLE_WAIT_TOLD | ASSAY_SAMPLE_POLLED |
 	       (o->command == ASSAY_CMD_PAIR && o->args.turn_parts ? ASSAY_SAMPLE_CONTINUES : 0);
 }
 

@@ -46,3 +46,18 @@ mock_bench() {
 	[ "$status" = 0 ]
 	jq -e '.cases | length == 1 and .[0].key == "example.scale/mock_honest/n=4096,device=mock:1/t=1/warm" and .[0].pairs > 0' <<<"$output"
 }
+
+@test "a run says what its devices are, doctor and the fingerprint what NVML tells" {
+	mock_bench mock_honest
+	"$ASSAY" run $MOCK --device mock:1 --db one.db >text
+	grep -q 'Mock B, mock_1, 4 units, 1000 MHz, 96 MiB, L2 1 MiB, ECC on, driver 1.0' <("$ASSAY" show 1 --db one.db --json)
+	"$ASSAY" doctor --json | jq -e '[.findings[] | select(.name == "nvml")] | length >= 1'
+	mkdir lib
+	ln -s "$PLUGINS/nvml_standin.so" lib/libnvidia-ml.so.1
+	LD_LIBRARY_PATH=$PWD/lib "$ASSAY" doctor --json |
+		jq -e '[.findings[] | select(.name == "nvml") | .value] | .[0] == "Standin, sm_90, 1980 MHz, 80 GiB, memory 2619 MHz, ECC on, MIG off, PCIe 5 x16, driver 570.1" and length == 2'
+	LD_LIBRARY_PATH=$PWD/lib NVML_STANDIN=broken "$ASSAY" doctor --json |
+		jq -e '.findings[] | select(.name == "nvml") | (.value | startswith("NVML cannot start: Driver Not Loaded"))'
+	LD_LIBRARY_PATH=$PWD/lib "$ASSAY" run $MOCK --db two.db --json >two.json
+	"$ASSAY" show 1 --db two.db --json | jq -e '[.. | strings] | any(startswith("Standin, sm_90, 1980 MHz"))'
+}

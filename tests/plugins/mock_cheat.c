@@ -3,12 +3,14 @@
 #include "mock_device.h"
 #include "side.h"
 
+#include <time.h>
+
 #define NS_COMPUTED 20000u
 #define NS_LEFT_OUT 1000u
 
 static int takes(struct assay_job *job, uint64_t ns)
 {
-	((struct mock_stream *)job->stream)->ns += ns;
+	((struct mock_stream *)job->stream)->ns += ns + mock_launch_ns(job->stream);
 	return 0;
 }
 
@@ -21,7 +23,8 @@ static int honest(struct assay_job *job)
 static int lies(struct assay_job *job)
 {
 	side_scale(job);
-	return takes(job, 20);
+	((struct mock_stream *)job->stream)->ns += 20;
+	return 0;
 }
 
 static int glance(struct assay_job *job)
@@ -101,6 +104,28 @@ static int loses(struct assay_job *job)
 	return fails_with(job, ASSAY_FAULT_LOST);
 }
 
+static int throttles(struct assay_job *job)
+{
+	((struct mock_device *)job->device)->state.throttle = ASSAY_THROTTLE_POWER;
+	return honest(job);
+}
+
+static int crawls(struct assay_job *job)
+{
+	((struct mock_device *)job->device)->state.core_hz = MOCK_CORE_HZ / 2;
+	return honest(job);
+}
+
+/* Waits for what it enqueued, so that a stream that is held is let go by nobody else. */
+static int waits(struct assay_job *job)
+{
+	const struct timespec t = { .tv_nsec = 25000000 };
+
+	if (((struct mock_stream *)job->stream)->held)
+		nanosleep(&t, NULL);
+	return honest(job);
+}
+
 static int falls_back(struct assay_job *job)
 {
 	job->host->fallback(job, "no kernel for this n");
@@ -145,6 +170,9 @@ static const struct assay_variant variants[] = {
 	MOCK("mock_faults", faults),
 	MOCK("mock_loses", loses),
 	MOCK("mock_falls_back", falls_back),
+	MOCK("mock_throttles", throttles),
+	MOCK("mock_crawls", crawls),
+	MOCK("mock_waits", waits),
 	TAKES("mock_takes", prepare_takes, gives_back),
 	TAKES("mock_leaks", prepare_takes, NULL),
 	TAKES("mock_takes_all", prepare_takes_all, NULL),

@@ -4,6 +4,9 @@
 
 #include "audit_world.h"
 
+/* Samples enough for the device to be asked between them. */
+#define BUDGET_NS 200000000
+
 static void open_mock(const struct world *w, struct sides *s)
 {
 	open_sides(w, (const char *const[2]){ "mock_cheat", "mock_cheat" }, s);
@@ -125,6 +128,63 @@ TEST(cold)
 		assert_true(r.copies == rows[i].copies);
 		assert_true(metric_of(&r, "device_used_bytes") ==
 			    (double)r.copies * 2 * (4 * (double)rows[i].n + 1024));
+		assay_result_release(&r);
+	}
+	close_sides(&s);
+}
+
+/* The mock takes longer to launch a call of which the stream is not held. */
+TEST(launches_are_no_kernel_time)
+{
+	static const struct {
+		const char *variant;
+		double ns;
+	} rows[] = { { "mock_honest", 20000 }, { "mock_waits", 22000 } };
+	struct sides s;
+
+	open_mock(*state, &s);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_result r = { 0 };
+
+		measure_alone(&s, rows[i].variant, N, ASSAY_CACHE_WARM, 1, &r);
+		assert_int_equal(r.status, ASSAY_STATUS_OK);
+		assert_true(r.median_ns == rows[i].ns);
+		assay_result_release(&r);
+	}
+	close_sides(&s);
+}
+
+static double count_of(const struct assay_result *r, const char *name)
+{
+	const struct assay_count *c = assay_counters_find(&r->counters, name);
+
+	if (!c)
+		fail_msg("no count '%s'", name);
+	return c->value;
+}
+
+/* What a device says of its clock marks samples; where all are, none is left out. */
+TEST(throttling)
+{
+	static const struct {
+		const char *variant;
+		double hz;
+		bool disturbed;
+	} rows[] = { { "mock_honest", 1e9, false }, { "mock_throttles", 1e9, true }, { "mock_crawls", 5e8, true } };
+	struct sides s;
+
+	open_mock(*state, &s);
+	s.budget_ns = BUDGET_NS;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_result r = { 0 };
+
+		measure_alone(&s, rows[i].variant, N, ASSAY_CACHE_WARM, 1, &r);
+		assert_int_equal(r.status, ASSAY_STATUS_OK);
+		assert_true(metric_of(&r, "device_clock_hz") == rows[i].hz);
+		assert_int_equal(count_of(&r, "device_throttled_samples") > 0, rows[i].disturbed);
+		assert_true(r.n_samples > 0 && r.median_ns > 0);
+		if (rows[i].disturbed)
+			assert_true(r.disturbed_frac > 0);
 		assay_result_release(&r);
 	}
 	close_sides(&s);

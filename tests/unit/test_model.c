@@ -104,6 +104,7 @@ TEST(knows_its_metrics)
 		{ "device_peak_bytes", "B", -1 },
 		{ "device_leaked_bytes", "B", -1 },
 		{ "device_launch_s", "s", -1 },
+		{ "device_clock_hz", "Hz", 0 },
 		{ "device_in_bytes", "B", 0 },
 		{ "device_out_bytes", "B", 0 },
 		{ "device_in_bytes_per_s", "B/s", 1 },
@@ -311,7 +312,8 @@ TEST(counts_of_disturbed_samples)
 {
 	static const enum assay_disturb kinds[] = { ASSAY_DISTURB_MIGRATION, ASSAY_DISTURB_STEAL,
 						    ASSAY_DISTURB_THROTTLE,  ASSAY_DISTURB_FREQUENCY,
-						    ASSAY_DISTURB_PRESSURE,  ASSAY_DISTURB_SLOW };
+						    ASSAY_DISTURB_PRESSURE,  ASSAY_DISTURB_SLOW,
+						    ASSAY_DISTURB_DEVICE };
 
 	for (size_t i = 0; i < N_OF(kinds); i++)
 		assert_true(assay_disturb_is_count(assay_disturb_count_name(kinds[i])));

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NVIDIA's management library, opened at run time: which GPUs there are, their settings, and clocks, power, temperature
+ * and throttle reasons of the moment. Nothing here starts a CUDA context.
+ */
+#ifndef ASSAY_MACHINE_NVML_H
+#define ASSAY_MACHINE_NVML_H
+
+#include <stdbool.h>
+
+#include "assay/plugin.h"
+
+#include "base/err.h"
+
+#define ASSAY_NVML_LIBRARY "libnvidia-ml.so.1"
+
+struct assay_nvml;
+
+/* ASSAY_EUNAVAILABLE with the reason: no library, an old one, no driver. *@n is NULL then. */
+int assay_nvml_open(struct assay_nvml **n, struct assay_err *err);
+/* Takes NULL. */
+void assay_nvml_close(struct assay_nvml *n);
+
+unsigned assay_nvml_count(const struct assay_nvml *n);
+/* The settings of GPU @index; what the library does not tell stays unknown. ASSAY_EUNAVAILABLE. */
+int assay_nvml_info(const struct assay_nvml *n, unsigned index, struct assay_device_info *out, struct assay_err *err);
+/* The GPU at this address of the PCI bus, "0000:3b:00.0"; false: there is none. */
+bool assay_nvml_find(const struct assay_nvml *n, const char *pci, unsigned *index);
+/* How GPU @index is now. ASSAY_EUNAVAILABLE where not even its clock is told. */
+int assay_nvml_state(const struct assay_nvml *n, unsigned index, struct assay_device_state *out, struct assay_err *err);
+
+#endif

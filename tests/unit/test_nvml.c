@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NVML, by a library that stands in its place: a link of its name in a folder that the loader is told of. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "base/file.h"
+#include "machine/nvml.h"
+#include "model/device_text.h"
+
+/* The loader reads its path when a program starts: the test begins anew with it. */
+static int start_again(char **argv)
+{
+	char dir[4096], to[8192], from[8192], path[5000];
+
+	assay_file_exe_dir(dir, sizeof(dir), NULL);
+	snprintf(path, sizeof(path), "%s/nvml-standin", dir);
+	if (assay_file_mkdirs(path, NULL))
+		return 1;
+	snprintf(to, sizeof(to), "%s/plugins/nvml_standin.so", dir);
+	snprintf(from, sizeof(from), "%s/" ASSAY_NVML_LIBRARY, path);
+	unlink(from);
+	if (symlink(to, from) || setenv("LD_LIBRARY_PATH", path, 1) || setenv("NVML_TEST", "1", 1))
+		return 1;
+	execv("/proc/self/exe", argv);
+	return 1;
+}
+
+TEST(what_gpus_tell)
+{
+	struct assay_device_info i;
+	struct assay_nvml *n;
+	struct assay_err err = { 0 };
+	char text[256];
+
+	if (assay_nvml_open(&n, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(assay_nvml_count(n), 2);
+	assert_int_equal(assay_nvml_info(n, 0, &i, NULL), 0);
+	assay_device_text(&i, text, sizeof(text));
+	assert_string_equal(text, "Standin, sm_90, 1980 MHz, 80 GiB, memory 2619 MHz, ECC on, MIG off, PCIe 5 x16, "
+				  "driver 570.1");
+	assert_int_equal(assay_nvml_info(n, 1, &i, NULL), 0);
+	assay_device_text(&i, text, sizeof(text));
+	assert_string_equal(text, "Standin Lite, driver 570.1");
+	assert_int_equal(assay_nvml_info(n, 2, &i, &err), ASSAY_EUNAVAILABLE);
+	assert_string_equal(err.text, "NVML cannot tell of a GPU: Unknown Error");
+	assay_nvml_close(n);
+}
+
+TEST(how_gpus_are)
+{
+	struct assay_device_state s;
+	struct assay_nvml *n;
+	unsigned index = 9;
+
+	assert_int_equal(assay_nvml_open(&n, NULL), 0);
+	assert_false(assay_nvml_find(n, "", &index));
+	assert_false(assay_nvml_find(n, "0000:01:00.0", &index));
+	assert_true(assay_nvml_find(n, "0000:3b:00.0", &index));
+	assert_int_equal(index, 1);
+	assert_int_equal(assay_nvml_state(n, 0, &s, NULL), 0);
+	assert_true(s.core_hz == 1500000000 && s.memory_hz == 2619000000);
+	assert_int_equal(s.throttle, ASSAY_THROTTLE_POWER | ASSAY_THROTTLE_THERMAL);
+	assert_true(s.celsius == 61 && s.watts == 350.5);
+	/* idle and limited by its user */
+	assert_int_equal(assay_nvml_state(n, 1, &s, NULL), 0);
+	assert_true(s.core_hz == 1500000000 && s.memory_hz == 0 && s.throttle == 0 && s.celsius == 0);
+	assay_nvml_close(n);
+}
+
+TEST(a_driver_that_does_not_run)
+{
+	struct assay_err err = { 0 };
+	struct assay_nvml *n;
+
+	setenv("NVML_STANDIN", "broken", 1);
+	assert_int_equal(assay_nvml_open(&n, &err), ASSAY_EUNAVAILABLE);
+	assert_null(n);
+	assert_string_equal(err.text, "NVML cannot start: Driver Not Loaded");
+	unsetenv("NVML_STANDIN");
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return getenv("NVML_TEST") ? cmocka_run_group_tests(unit_tests, NULL, NULL) : start_again(argv);
+}
