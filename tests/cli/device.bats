@@ -57,7 +57,7 @@ mock_bench() {
 	LD_LIBRARY_PATH=$PWD/lib "$ASSAY" doctor --json |
 		jq -e '[.findings[] | select(.name == "nvml") | .value] | .[0] == "Standin, sm_90, 1980 MHz, 80 GiB, memory 2619 MHz, ECC on, MIG off, PCIe 5 x16, driver 570.1" and length == 2'
 	LD_LIBRARY_PATH=$PWD/lib NVML_STANDIN=broken "$ASSAY" doctor --json |
-		jq -e '.findings[] | select(.name == "nvml") | (.value | startswith("NVML cannot start: Driver Not Loaded"))'
+		jq -e '.findings[] | select(.name == "nvml") | .health == "none" and (.value | startswith("NVML cannot start: Driver Not Loaded"))'
 	LD_LIBRARY_PATH=$PWD/lib "$ASSAY" run $MOCK --db two.db --json >two.json
 	"$ASSAY" show 1 --db two.db --json | jq -e '[.. | strings] | any(startswith("Standin, sm_90, 1980 MHz"))'
 }

@@ -11,6 +11,7 @@ static const struct {
 	{ "undisturbed", 1000000, { 0 }, -1 },
 	{ "migration", 1000000, { .flags = ASSAY_DISTURB_MIGRATION }, 1 },
 	{ "throttled", 1000000, { .flags = ASSAY_DISTURB_THROTTLE }, 4 },
+	{ "a throttled device", 1000000, { .flags = ASSAY_DISTURB_DEVICE }, 8 },
 	{ "a page fault changes nothing", 1000000, { .flags = ASSAY_DISTURB_FAULT, .faults = 9 }, -1 },
 	{ "a switch in 4 ms", 1000000, { .flags = ASSAY_DISTURB_SWITCH, .switches = 1 }, 0 },
 	{ "a switch in 52 ms is what any machine has", 13000000, { .flags = ASSAY_DISTURB_SWITCH, .switches = 1 }, -1 },
@@ -315,6 +316,7 @@ TEST(too_much_was_dropped)
 	} rows[] = {
 		{ ASSAY_DISTURB_MIGRATION, 0, 0, "migrations" },
 		{ ASSAY_DISTURB_THROTTLE, 0, 0, "throttling" },
+		{ ASSAY_DISTURB_DEVICE, 0, 0, "throttling of the device" },
 		{ 0, 1000, 0, "involuntary switches" },
 		{ 0, 0, 50, "steal" },
 	};

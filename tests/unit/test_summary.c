@@ -38,6 +38,8 @@ TEST(disturbed_samples_are_left_out)
 		{ "most: then it is the normal state", 6, { .steal_ticks = 1 }, 900, 0 },
 		{ "migrated", 2, { .flags = ASSAY_DISTURB_MIGRATION }, 100, 0.2 },
 		{ "throttled", 2, { .flags = ASSAY_DISTURB_THROTTLE }, 100, 0.2 },
+		{ "a throttled device", 4, { .flags = ASSAY_DISTURB_DEVICE }, 100, 0.4 },
+		{ "always throttled", 10, { .flags = ASSAY_DISTURB_DEVICE }, 900, 0 },
 		{ "faults are the kernel's own doing", 3, { .flags = ASSAY_DISTURB_FAULT, .faults = 9 }, 100, 0 },
 		{ "a slow core", 5, { .flags = ASSAY_DISTURB_SLOW }, 100, 0.5 },
 		{ "mostly slow cores", 6, { .flags = ASSAY_DISTURB_SLOW }, 900, 0 },

@@ -150,7 +150,7 @@ TEST(nonsense_is_named)
 		ROW(samples[1].stolen_ns, uint64_t, UINT64_MAX, "samples[1] lost 18446744073709551615 ns"),
 		ROW(samples[0].flags, uint32_t, ASSAY_SAMPLE_NEW_ROUND, "samples[0].flags 0x10000"),
 		ROW(samples[0].flags, uint32_t, ASSAY_SAMPLE_CONTINUES, "samples[0].flags 0x40000"),
-		ROW(samples[0].flags, uint32_t, 0x100, "samples[0].flags 0x100"),
+		ROW(samples[0].flags, uint32_t, 0x200, "samples[0].flags 0x200"),
 		ROW(metrics[1].tag, char, 'a', "metrics[0] and metrics[1] have the same tag"),
 		ROW(counts[1].name, char, 'x', "counts[0] and counts[1] have the same name"),
 		ROW(counts[1].name, char, '\0', "counts[1].name is empty or has no end"),
