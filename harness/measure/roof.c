@@ -32,7 +32,8 @@ static enum level level_of(const struct assay_case *c, const struct assay_case_f
 {
 	double bytes = (double)f->tensor_bytes, own = 1.25 * c->threads;
 
-	if (c->cache == ASSAY_CACHE_COLD || bytes > (double)host->llc_bytes)
+	/* of a device the host's caches say nothing */
+	if (c->device[0] || c->cache == ASSAY_CACHE_COLD || bytes > (double)host->llc_bytes)
 		return LEVEL_DRAM;
 	if (bytes > own * (double)host->l2_bytes)
 		return LEVEL_L3;
@@ -61,7 +62,8 @@ void assay_limits_find(const struct assay_run *run, const struct assay_case_fact
 	for (size_t k = 0; k < run->n_results; k++) {
 		const struct assay_result *r = &run->results[k];
 
-		if (r->status != ASSAY_STATUS_OK || !r->ci95_reached || r->c.threads != c->threads)
+		if (r->status != ASSAY_STATUS_OK || !r->ci95_reached || r->c.threads != c->threads ||
+		    strcmp(r->c.device, c->device))
 			continue;
 		for (int i = 0; i < ASSAY_N_LIMITS; i++) {
 			const struct assay_metric *m = assay_result_metric(r, rates[i]);

@@ -75,7 +75,8 @@ static json_t *exchange(struct assay_inventory *inv, json_t *msg, struct assay_e
 }
 
 /*
- * Have plugin @i loaded; @first: the catalog gets what it brings. Then the child must answer as it always does: lines that the plugin wrote meanwhile come before that and are its fault, not that of the next one.
+ * Have plugin @i loaded; @first: the catalog gets what it brings. Then the child must answer as it always does: lines
+ * that the plugin wrote meanwhile come before that and are its fault, not that of the next one.
  */
 static int load_plugin(struct assay_inventory *inv, size_t i, bool first, struct assay_err *err)
 {

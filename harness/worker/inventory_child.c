@@ -208,8 +208,8 @@ static uint64_t cold_bytes_of_host(const struct child *c)
 }
 
 /*
- * A device's cache keeps what was written as well, and not always the newest: between two calls on the same copy so many
- * times its size is read.
+ * A device's cache keeps what was written as well, and not always the newest: between two calls on the same copy so
+ * many times its size is read.
  */
 #define DEVICE_COLD_TIMES 4
 

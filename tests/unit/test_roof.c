@@ -132,6 +132,40 @@ static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_
 	}
 }
 
+/* What the CPU reached says nothing of a device, nor one device of another. */
+TEST(limits_are_of_the_same_device)
+{
+	static const struct {
+		const char *limit, *of_case;
+		bool held;
+	} rows[] = {
+		{ "", "", true },
+		{ "", "cuda:0", false },
+		{ "cuda:0", "", false },
+		{ "cuda:1", "cuda:0", false },
+		{ "cuda:0", "cuda:0", true },
+	};
+	static const struct assay_host_info host = { .l1d_bytes = 1000, .l2_bytes = 10000, .llc_bytes = 100000 };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_result results[2] = { 0 };
+		struct assay_run run = { .results = results, .n_results = 2 };
+		const struct assay_case_facts facts[2] = { { .measures = ASSAY_MEASURES_READ },
+							   { .tensor_bytes = 200000, .cost.bytes_read = 100 } };
+
+		stand_in_roof(&results[0], "mem.load", "dram", "bytes_per_s", 2.5e9);
+		strcpy(results[0].c.device, rows[i].limit);
+		strcpy(results[1].c.op, "x");
+		strcpy(results[1].c.device, rows[i].of_case);
+		results[1].c.threads = 1;
+		results[1].median_ns = 100;
+		assert_int_equal(0, assay_roof_add_of_run(&run, facts, &facts[1], &host, &results[1]));
+		assert_int_equal(assay_result_metric(&results[1], "roof_frac") != NULL, rows[i].held);
+		assay_result_release(&results[0]);
+		assay_result_release(&results[1]);
+	}
+}
+
 /*
  * Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed, or of slow cores,
  * only where more than half were.

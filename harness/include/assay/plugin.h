@@ -365,9 +365,9 @@ enum assay_device_mode {
 };
 
 /*
- * One device, as its machine's fingerprint has it: what changes by itself while it runs is in struct assay_device_state.
- * Zero is "unknown" in every member. The caller clears it and sets `size` to its own sizeof; the plugin writes no
- * member beyond that.
+ * One device, as its machine's fingerprint has it; what changes by itself is in struct assay_device_state. Zero is
+ * "unknown" in every member. The caller clears it and sets `size` to its own sizeof; the plugin writes no member beyond
+ * that.
  */
 struct assay_device_info {
 	uint32_t size;
