@@ -68,8 +68,8 @@ struct assay_sample {
 /*
  * What speaks against @n samples taken together, as flags; 0: they are clean. A migration or throttling, of a device
  * too, always does; switches and steal do when they cost over 2 % of the time: long samples never escape a switch. The
- * cost is what the kernel told. Where it did not tell, a switch is taken for a millisecond and a tick of steal for ten. How long the
- * samples took plays no other part.
+ * cost is what the kernel told. Where it did not tell, a switch is taken for a millisecond and a tick of steal for
+ * ten. How long the samples took plays no other part.
  */
 uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n);
 /* Samples from @s on, of @n, that are of the same round as the first. */
