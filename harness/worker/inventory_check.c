@@ -107,6 +107,10 @@ static bool axis_ok(const struct assay_catalog_op *op, size_t i, char *why, size
 			snprintf(why, size, "axis '%s' is declared twice", a->name);
 			return false;
 		}
+	if (!strcmp(a->name, ASSAY_DEVICE_AXIS)) {
+		snprintf(why, size, "axis '%s' has the name of the one that keys have for devices", a->name);
+		return false;
+	}
 	if (!symbols_ok(a, why, size))
 		return false;
 	if (least > most) {

@@ -5,6 +5,9 @@
 
 #include "model/catalog.h"
 
+/* In the keys of cases on a device, see struct assay_case. */
+#define ASSAY_DEVICE_AXIS "device"
+
 /*
  * False, and @why, when cases of the op or variant could not be planned, stored or shown by what it declares. Names by
  * which they are known, and the numbers of tables, hold already. An op whose axes are at fault gets axes that every

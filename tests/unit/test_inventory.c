@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "measure_world.h"
+#include "worker/inventory_check.h"
 
 TEST(inventory_describes)
 {
@@ -331,6 +332,19 @@ TEST(hostile_answers)
 	assert_int_equal(ASSAY_EUSAGE, assay_inventory_describe(inv, all, 1, f, &err));
 	assert_non_null(strstr(err.text, "is refused: bbbb"));
 	assay_inventory_close(inv);
+}
+
+/* In keys it would stand for the device of the case. */
+TEST(an_axis_may_not_be_called_device)
+{
+	char name[] = "device", why[256] = "";
+	struct assay_catalog_axis axis = { .name = name, .max = 9, .def = 0 };
+	struct assay_catalog_op op = { .axes = &axis, .n_axes = 1 };
+
+	assert_false(assay_declared_op(&op, why, sizeof(why)));
+	assert_string_equal(why, "axis 'device' has the name of the one that keys have for devices");
+	strcpy(name, "depth");
+	assert_true(assay_declared_op(&op, why, sizeof(why)));
 }
 
 MEASURE_MAIN
