@@ -7,11 +7,11 @@ CFLAGS   ?= -O2 -g
 WERROR   ?= 0
 SANITIZE ?=
 V        ?= 0
-# Optional parts: 0 leaves one out, 1 insists on it, auto takes it where it is found. OpenBLAS is loaded when a case needs it and
+# Optional parts: 0 leaves one out, 1 insists on it, auto takes it where it is found; WITH_CUDA is another name of CUDA. OpenBLAS is loaded when a case needs it and
 # takes nothing to build, so it is in unless left out.
 PAPI     ?= auto
 VALGRIND ?= auto
-CUDA     ?= auto
+CUDA     ?= $(or $(WITH_CUDA),auto)
 ZYDIS    ?= auto
 LIBDW    ?= auto
 OPENBLAS ?= 1
@@ -124,19 +124,32 @@ CLI_OBJS  := $(CLI_SRCS:%.c=$(BUILD)/obj/%.o)
 
 # ---- plugins: bench/ becomes ops.so; each kernels/<family> one object of variants, its OpenBLAS variants another ----
 OPS_SRCS := $(sort $(wildcard bench/*.c bench/*/*.c))
-FAMILIES := $(sort $(notdir $(patsubst %/,%,$(wildcard kernels/*/))))
+FAMILIES := $(filter-out cuda,$(sort $(notdir $(patsubst %/,%,$(wildcard kernels/*/)))))
 family_srcs = $(sort $(filter-out %_openblas.c %_openblas_plugin.c,$(wildcard kernels/$(1)/*.c)))
 blas_srcs   = $(sort $(wildcard kernels/$(1)/*_openblas.c kernels/$(1)/*_openblas_plugin.c))
 BLAS_FAMILIES := $(foreach f,$(FAMILIES),$(if $(call blas_srcs,$(f)),$(f)))
+
+# CUDA variants of all families are one plugin. nvcc compiles its kernels; without it the plugin says so of all its variants.
 NVCC := $(if $(filter 0,$(CUDA)),,$(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null))
 ifneq (,$(filter build,$(NEEDS)))
 ifeq (1,$(CUDA)$(NVCC))
 $(error CUDA=1, but there is no nvcc in PATH or /usr/local/cuda/bin: install the CUDA toolkit or leave it at CUDA=auto)
 endif
 endif
+CUDA_HOME   := $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))..))
+CUDA_LIB    := $(firstword $(foreach d,lib64 lib targets/x86_64-linux/lib targets/sbsa-linux/lib,$(dir $(wildcard $(CUDA_HOME)/$(d)/libcudart_static.a))))
+CUDA_C_SRCS := $(sort $(wildcard kernels/cuda/*.c))
+CUDA_SRCS   := $(sort $(wildcard kernels/cuda/*.cu kernels/*/cuda/*.cu))
+CUDA_ARCHS  := 80 86 89 90
+# No contraction, as in C; divisions, roots and subnormals are IEEE's unless asked otherwise.
+NVCC_FLAGS   = -std=c++17 -O3 -fmad=false -lineinfo $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
+	-gencode arch=compute_90$(comma)code=compute_90 -Xptxas -v -Xcompiler -fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics$(comma)-Wall \
+	$(if $(filter 1,$(WERROR)),-Werror all-warnings) -DASSAY_CUDA=1 -Ikernels -Iharness/include
+CUDA_C_FLAGS = -DASSAY_CUDA=$(if $(NVCC),1 -Ikernels -isystem $(CUDA_HOME)/include,0)
 
 PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
-	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so))
+	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so)) \
+	$(if $(filter-out 0,$(CUDA)),$(BUILD)/plugins/assay_cuda.so)
 
 # Variants, and parts of an op, are compiled for the instruction set that their file name ends in; the CPU is asked before they
 # are called. assay/isa_table.h has the flags of each, as NAME=FLAG,FLAG here.
@@ -180,7 +193,7 @@ FEATURES = PAPI $(if $(PAPI_FOUND),$(PAPI_FOUND),no $(if $(filter 0,$(PAPI)),(PA
 	Zydis $(if $(ZYDIS_FOUND),found,no $(if $(filter 0,$(ZYDIS)),(ZYDIS=0),library (libzydis-dev): no exact counts by stepping)); \
 	libdw $(if $(LIBDW_FOUND),$(LIBDW_FOUND),no $(if $(filter 0,$(LIBDW)),(LIBDW=0),headers (libdw-dev): no exact counts by stepping)); \
 	OpenBLAS $(if $(filter 0,$(OPENBLAS)),no (OPENBLAS=0),found when run); \
-	CUDA $(if $(NVCC),$(NVCC),no nvcc); compiler $(CC)$(if $(SANITIZE),; sanitizers $(SANITIZE))
+	CUDA $(if $(NVCC),$(NVCC),no $(if $(filter 0,$(CUDA)),(CUDA=0),nvcc: kernels for GPUs are not compiled)); compiler $(CC)$(if $(SANITIZE),; sanitizers $(SANITIZE))
 $(BUILD)/features: FORCE
 	@mkdir -p $(@D); echo '$(FEATURES)' | cmp -s - $@ || { echo '$(FEATURES)' > $@; echo '  with   $(FEATURES)'; }
 
@@ -205,6 +218,10 @@ $(BUILD)/include:
 $(BUILD)/flags: $(ALWAYS)
 	@mkdir -p $(@D); printf '%s\n' '$(CC) $(HARNESS_CFLAGS) | $(PLUGIN_CFLAGS)' | cmp -s - $@ || \
 		printf '%s\n' '$(CC) $(HARNESS_CFLAGS) | $(PLUGIN_CFLAGS)' > $@
+# Likewise of CUDA, whose compiler may come later.
+$(BUILD)/flags-cuda: $(ALWAYS)
+	@mkdir -p $(@D); printf '%s\n' '$(NVCC) $(NVCC_FLAGS) | $(CUDA_C_FLAGS)' | cmp -s - $@ || \
+		printf '%s\n' '$(NVCC) $(NVCC_FLAGS) | $(CUDA_C_FLAGS)' > $@
 
 $(BUILD)/obj/harness/%.o: harness/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -282,6 +299,16 @@ $(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o)
 	@mkdir -p $(@D)
 	$(say)$(link_plugin) -lm
 
+# What the compiler tells of each kernel's registers stays beside the object.
+$(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags-cuda
+	@mkdir -p $(@D)
+	$(say)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $< 2> $@.ptxas || { cat $@.ptxas >&2; rm -f $@; exit 1; }
+$(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o): private PLUGIN_CFLAGS += $(CUDA_C_FLAGS)
+$(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o): $(BUILD)/flags-cuda
+$(BUILD)/plugins/assay_cuda.so: $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o) $(if $(NVCC),$(CUDA_SRCS:%=$(BUILD)/obj/%.o))
+	@mkdir -p $(@D)
+	$(say)$(link_plugin) $(if $(NVCC),-Wl$(comma)--exclude-libs$(comma)ALL -L$(CUDA_LIB) -lcudart_static -lrt -lpthread) -ldl -Wl$(comma)-z$(comma)defs
+
 define family_rules
 $(BUILD)/plugins/$(1).so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1)))
 	@mkdir -p $$(@D)
@@ -313,6 +340,25 @@ $(BUILD)/tests/plugins/compare_%.so: PLUGIN_CFLAGS += -falign-loops=64
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -shared -Wl,--build-id -o $@ $<
+
+# The kernels of GPUs on an emulated grid, beside the ops and the other variants: tests/cli/cuda.bats. C++ compiles them.
+CXX_FOUND := $(if $(filter test unit-tests,$(GOALS)),$(shell command -v $(CXX)))
+EMULATED  := $(BUILD)/tests/cuda/assay_cuda.so
+EMULATED_SRCS := $(filter-out kernels/cuda/cuda_hold.cu,$(CUDA_SRCS)) tests/cuda/emulator/cuda_emulator.cu
+$(BUILD)/obj/emulated/%.cu.o: %.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say)$(CXX) -x c++ -std=c++17 -O1 -g -fPIC -ffp-contract=off -Wall $(if $(filter 1,$(WERROR)),-Werror) -Wno-unknown-pragmas -fvisibility=hidden \
+		-MMD -MP -Itests/cuda/emulator -Ikernels -Iharness/include -c -o $@ $<
+$(BUILD)/obj/emulated/cuda_plugin.o: kernels/cuda/cuda_plugin.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say)$(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -DASSAY_CUDA=1 -c -o $@ $<
+$(BUILD)/obj/emulated/cuda_device.o: kernels/cuda/cuda_device.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say)$(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -DASSAY_CUDA=0 -c -o $@ $<
+$(EMULATED): $(EMULATED_SRCS:%=$(BUILD)/obj/emulated/%.o) $(BUILD)/obj/emulated/cuda_plugin.o $(BUILD)/obj/emulated/cuda_device.o | $(PLUGINS)
+	@mkdir -p $(@D); ln -sf $(filter-out %/assay_cuda.so,$(abspath $(PLUGINS))) $(@D)
+	$(say)$(CXX) -shared -o $@ $^
+unit-tests: $(if $(CXX_FOUND),$(EMULATED))
 
 # One source, each time with one thing changed; not sanitized, since that adds to every object what reaches all of it.
 CODE_PROBES := $(addprefix $(BUILD)/tests/code_hash/,$(addsuffix .so,base unrelated renamed callee constant table pointer pointed \

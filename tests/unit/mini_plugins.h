@@ -149,6 +149,12 @@ static inline bool mini_cpu_has(const char *needs)
 #endif
 }
 
+/* Variants of devices run where ASSAY_TEST_PLUGINS has them emulated, which ASSAY_TEST_EMULATED says. */
+static inline bool mini_has_device(const struct assay_variant *v)
+{
+	return v->device_kind == ASSAY_DEVICE_CPU || getenv("ASSAY_TEST_EMULATED");
+}
+
 /* Whether there is such a variant, and this machine can run it. */
 static inline bool mini_can_run(const char *op, const char *variant)
 {
@@ -157,7 +163,7 @@ static inline bool mini_can_run(const char *op, const char *variant)
 	const struct assay_host_info info = { .size = sizeof(info), .n_cores = 1 };
 	const struct assay_shape shape = { .size = sizeof(shape), .n_threads = 1, .host = &info };
 
-	return v && mini_cpu_has(v->needs) && !(v->supports && v->supports(&shape, &why));
+	return v && mini_has_device(v) && mini_cpu_has(v->needs) && !(v->supports && v->supports(&shape, &why));
 }
 
 #endif

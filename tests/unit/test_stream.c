@@ -7,7 +7,6 @@
 #include "mini_host.h"
 
 #include "assay/op_stream.h"
-#include "machine/cpu_features.h"
 
 static const char *const stream_ops[] = { "stream.read", "stream.copy", "stream.triad" };
 static const char *const peak_ops[] = { "peak.f32_fma", "peak.i8_dot", "peak.ternary_dot" };
@@ -15,11 +14,9 @@ static const char *const peak_ops[] = { "peak.f32_fma", "peak.i8_dot", "peak.ter
 /* Run and check @variant where it exists and the CPU can; false where not. */
 static bool run_variant(const char *op, const char *variant, const char *axes, const struct mini_options *o)
 {
-	const struct assay_variant *v = mini_variant(op, variant);
 	struct mini_case *c;
-	char missing[64];
 
-	if (!v || !assay_cpu_has_all(v->needs, missing, sizeof(missing)))
+	if (!mini_can_run(op, variant))
 		return false;
 	c = mini_new(op, variant, axes, o);
 	mini_fill(c);
@@ -106,15 +103,10 @@ static void expect_passes(const char *op, unsigned n_arrays, const char *variant
 /* A run makes the passes that its bytes are counted for, also where it stores around the caches. */
 TEST(test_passes)
 {
-	char missing[64];
-
 	for (size_t op = 0; op < N_OF(stream_ops); op++)
-		for (size_t v = 0; v < mini_variant_names()->n; v++) {
-			const struct assay_variant *variant = mini_variant(stream_ops[op], mini_variant_names()->v[v]);
-
-			if (variant && assay_cpu_has_all(variant->needs, missing, sizeof(missing)))
+		for (size_t v = 0; v < mini_variant_names()->n; v++)
+			if (mini_can_run(stream_ops[op], mini_variant_names()->v[v]))
 				expect_passes(stream_ops[op], (unsigned)op + 1, mini_variant_names()->v[v]);
-		}
 }
 
 TEST(test_peak_variants)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The descriptor of assay_cuda.so. What runs nowhere without nvcc is listed all the same, with its device's reason. */
+#include "cuda_variants.h"
+
+#if ASSAY_CUDA
+#define IF_COMPILED(fn) fn
+#else
+#define IF_COMPILED(fn) not_compiled
+
+static int not_compiled(struct assay_job *job)
+{
+	return job->host->fail(job, "built without nvcc");
+}
+#endif
+
+#define CUDA(op_, fn_, ...)                                                                                            \
+	{                                                                                                              \
+		.op = op_, .name = "cuda", .device_kind = ASSAY_DEVICE_CUDA, .flags = ASSAY_VARIANT_ONE_THREAD,        \
+		.run = IF_COMPILED(assay_##fn_##_cuda), __VA_ARGS__                                                    \
+	}
+
+#if ASSAY_CUDA
+#define STREAM(fn)                                                                                                     \
+	CUDA("stream." #fn, stream_##fn, .help = "16-byte vectors, 4 in flight a thread",                              \
+	     .supports = assay_stream_supports_cuda)
+#else
+#define STREAM(fn) CUDA("stream." #fn, stream_##fn, .help = "16-byte vectors, 4 in flight a thread")
+#endif
+
+static const struct assay_variant variants[] = {
+	STREAM(copy),
+	STREAM(triad),
+};
+
+ASSAY_PLUGIN = {
+	ASSAY_PLUGIN_HEADER,
+	.name = "assay_cuda",
+	.version = "1",
+	.variants = variants,
+	.n_variants = sizeof(variants) / sizeof(variants[0]),
+	.devices = &assay_cuda_device,
+	.n_devices = 1,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All kernels and the threads of their blocks: for their launches, and for the occupancy that follows from these. */
+#ifndef CUDA_SHAPES_H
+#define CUDA_SHAPES_H
+
+#define CUDA_KERNELS(KERNEL)                                                                                           \
+	KERNEL(cuda_hold, 1)                                                                                           \
+	KERNEL(cuda_nothing, 1)                                                                                        \
+	KERNEL(stream_copy, 256)                                                                                       \
+	KERNEL(stream_triad, 256)
+
+enum {
+#define CUDA_THREADS(name, threads) CUDA_THREADS_##name = threads,
+	CUDA_KERNELS(CUDA_THREADS)
+#undef CUDA_THREADS
+};
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The callbacks of the CUDA variants, as C sees them. Without nvcc the plugin is built without them: ASSAY_CUDA is 0. */
+#ifndef CUDA_VARIANTS_H
+#define CUDA_VARIANTS_H
+
+#include "assay/plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const struct assay_device_ops assay_cuda_device;
+
+int assay_stream_supports_cuda(const struct assay_shape *shape, struct assay_reason *why);
+int assay_stream_copy_cuda(struct assay_job *job);
+int assay_stream_triad_cuda(struct assay_job *job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

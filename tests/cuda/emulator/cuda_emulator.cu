@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The turns of the emulator's threads. ASSAY_EMULATOR_ORDER=last begins each round with the last thread of a block: what
+// lacks a barrier gives other results then.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ucontext.h>
+#include <vector>
+
+#define STACK_BYTES (128 << 10)
+#define MAX_THREADS 1024
+
+emulated_index threadIdx, blockIdx, blockDim, gridDim;
+
+// Where threads wait for each other: the last one lets all go on.
+struct meeting {
+	unsigned arrived, size, turn;
+};
+
+struct thread {
+	ucontext_t context;
+	std::vector<char> stack;
+	bool ended;
+};
+
+static struct {
+	std::vector<thread> threads{ MAX_THREADS };
+	ucontext_t scheduler;
+	const std::function<void()> *kernel;
+	meeting block, warp[MAX_THREADS / 32];
+	char values[MAX_THREADS][16];
+	unsigned current;
+	uint64_t progress; // threads that ended and meetings that took place
+} emulator;
+
+[[noreturn]] static void die(const char *what)
+{
+	fprintf(stderr, "emulated block %u, thread %u: %s\n", blockIdx.x, threadIdx.x, what);
+	abort();
+}
+
+static void yield()
+{
+	thread &t = emulator.threads[emulator.current];
+
+	swapcontext(&t.context, &emulator.scheduler);
+}
+
+static void meet(meeting &m)
+{
+	const unsigned turn = m.turn;
+
+	if (++m.arrived == m.size) {
+		m.arrived = 0;
+		m.turn++;
+		emulator.progress++;
+		return;
+	}
+	while (m.turn == turn)
+		yield();
+}
+
+void __syncthreads()
+{
+	meet(emulator.block);
+}
+
+void emulated_exchange(const void *mine, size_t size, void *all)
+{
+	const unsigned lane0 = emulator.current / 32 * 32;
+
+	if (!mine || size > sizeof(emulator.values[0]))
+		die("an exchange that the emulator does not have");
+	memcpy(emulator.values[emulator.current], mine, size);
+	meet(emulator.warp[emulator.current / 32]);
+	for (unsigned lane = 0; lane < 32; lane++)
+		memcpy((char *)all + lane * size, emulator.values[lane0 + lane], size);
+	meet(emulator.warp[emulator.current / 32]); // before anybody gives the next value
+}
+
+static void thread_main()
+{
+	(*emulator.kernel)();
+	emulator.threads[emulator.current].ended = true;
+	emulator.progress++;
+	yield();
+}
+
+static void begin(unsigned i)
+{
+	thread &t = emulator.threads[i];
+
+	t.stack.resize(STACK_BYTES);
+	t.ended = false;
+	getcontext(&t.context);
+	t.context.uc_stack.ss_sp = t.stack.data();
+	t.context.uc_stack.ss_size = t.stack.size();
+	t.context.uc_link = nullptr;
+	makecontext(&t.context, thread_main, 0);
+}
+
+static void run_block(unsigned threads, bool last_first)
+{
+	unsigned left = threads;
+
+	emulator.block = { 0, threads, 0 };
+	for (unsigned w = 0; w < threads / 32; w++)
+		emulator.warp[w] = { 0, 32, 0 };
+	for (unsigned i = 0; i < threads; i++)
+		begin(i);
+	while (left) {
+		const uint64_t before = emulator.progress;
+
+		for (unsigned k = 0; k < threads; k++) {
+			const unsigned i = last_first ? threads - 1 - k : k;
+
+			if (emulator.threads[i].ended)
+				continue;
+			emulator.current = i;
+			threadIdx = { i, 0, 0 };
+			swapcontext(&emulator.scheduler, &emulator.threads[i].context);
+			left -= emulator.threads[i].ended;
+		}
+		if (emulator.progress == before)
+			die("waits for threads that do not come");
+	}
+}
+
+void emulated_launch(int64_t grid, unsigned threads, const std::function<void()> &kernel)
+{
+	const char *order = getenv("ASSAY_EMULATOR_ORDER");
+
+	if (grid < 1 || grid > INT32_MAX || threads % 32 || threads > MAX_THREADS)
+		die("a launch that no device takes");
+	emulator.kernel = &kernel;
+	blockDim = { threads, 1, 1 };
+	gridDim = { (unsigned)grid, 1, 1 };
+	for (unsigned b = 0; b < gridDim.x; b++) {
+		blockIdx = { b, 0, 0 };
+		run_block(threads, order && !strcmp(order, "last"));
+	}
+}

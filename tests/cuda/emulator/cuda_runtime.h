@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small emulator of a grid, for tests on machines without a GPU: .cu files compile for the host against this header
+ * in the place of NVIDIA's. The threads of a block are contexts that take turns; they meet at __syncthreads() and, a
+ * warp at a time, where lanes exchange values. Blocks follow each other, so __shared__ is a static variable. It has
+ * what the kernels use, and is strict: all threads of a block or warp must come to each meeting, or the test dies.
+ */
+#ifndef EMULATED_CUDA_RUNTIME_H
+#define EMULATED_CUDA_RUNTIME_H
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+
+#include "cuda_runtime_api.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __shared__      static
+#define __restrict__
+#define __launch_bounds__(...)
+#define __align__(n)
+
+struct emulated_index {
+	unsigned x, y, z;
+};
+extern emulated_index threadIdx, blockIdx, blockDim, gridDim;
+
+struct uint4 {
+	unsigned x, y, z, w;
+};
+struct uint2 {
+	unsigned x, y;
+};
+struct float4 {
+	float x, y, z, w;
+};
+
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+	return { x, y, z, w };
+}
+
+static inline float4 make_float4(float x, float y, float z, float w)
+{
+	return { x, y, z, w };
+}
+
+/* Call @kernel once for each thread of each block. */
+void emulated_launch(int64_t grid, unsigned threads, const std::function<void()> &kernel);
+void __syncthreads();
+/* All lanes of a warp give one value of up to 16 bytes each; @all then holds them, until they meet again. */
+void emulated_exchange(const void *mine, size_t size, void *all);
+
+#define CUDA_LAUNCH(job, name, grid, ...) emulated_launch(grid, CUDA_THREADS_##name, [&] { name(__VA_ARGS__); })
+
+/* The value of lane @lane; @mask must name all lanes. */
+template <typename T> T emulated_lane(unsigned mask, T value, unsigned lane)
+{
+	T all[32];
+
+	emulated_exchange(mask == 0xffffffffu ? &value : nullptr, sizeof(T), all);
+	return all[lane & 31];
+}
+
+template <typename T> T __shfl_xor_sync(unsigned mask, T value, unsigned lanes)
+{
+	return emulated_lane(mask, value, threadIdx.x % 32 ^ lanes);
+}
+
+template <typename T> T __shfl_sync(unsigned mask, T value, unsigned lane)
+{
+	return emulated_lane(mask, value, lane);
+}
+
+static inline unsigned __float_as_uint(float x)
+{
+	unsigned bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+static inline float __uint_as_float(unsigned bits)
+{
+	float x;
+
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+static inline float __fadd_rn(float a, float b)
+{
+	return a + b;
+}
+
+static inline float __fmul_rn(float a, float b)
+{
+	return a * b;
+}
+
+static inline float __fdiv_rn(float a, float b)
+{
+	return a / b;
+}
+
+static inline double __dadd_rn(double a, double b)
+{
+	return a + b;
+}
+
+static inline double __ddiv_rn(double a, double b)
+{
+	return a / b;
+}
+
+static inline unsigned umax(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
+}
+
+/* Four products of signed bytes, added to @sum modulo 2^32. */
+static inline int __dp4a(int a, int b, int sum)
+{
+	unsigned total = (unsigned)sum;
+
+	for (int i = 0; i < 32; i += 8)
+		total += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
+	return (int)total;
+}
+
+#endif
