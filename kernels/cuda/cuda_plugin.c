@@ -27,9 +27,12 @@ static int not_compiled(struct assay_job *job)
 #define STREAM(fn) CUDA("stream." #fn, stream_##fn, .help = "16-byte vectors, 4 in flight a thread")
 #endif
 
+#define QUANTIZE(format)                                                                                               \
+	CUDA("quantize." #format, quantize_##format, .help = "16-byte vectors, 4 in flight a thread"),                 \
+		CUDA("dequantize." #format, dequantize_##format, .help = "words of codes, 16-byte vectors of floats")
+
 static const struct assay_variant variants[] = {
-	STREAM(copy),
-	STREAM(triad),
+	STREAM(copy), STREAM(triad), QUANTIZE(i2_s), QUANTIZE(tq2_0), QUANTIZE(q8_0), QUANTIZE(i8_token),
 };
 
 ASSAY_PLUGIN = {

@@ -7,7 +7,17 @@
 	KERNEL(cuda_hold, 1)                                                                                           \
 	KERNEL(cuda_nothing, 1)                                                                                        \
 	KERNEL(stream_copy, 256)                                                                                       \
-	KERNEL(stream_triad, 256)
+	KERNEL(stream_triad, 256)                                                                                      \
+	KERNEL(quantize_q8_0, 256)                                                                                     \
+	KERNEL(quantize_tq2_0, 256)                                                                                    \
+	KERNEL(quantize_i2_s_sums, 256)                                                                                \
+	KERNEL(quantize_i2_s_scale, 256)                                                                               \
+	KERNEL(quantize_i2_s_codes, 256)                                                                               \
+	KERNEL(quantize_i8_token, 256)                                                                                 \
+	KERNEL(dequantize_q8_0, 256)                                                                                   \
+	KERNEL(dequantize_tq2_0, 256)                                                                                  \
+	KERNEL(dequantize_i2_s, 256)                                                                                   \
+	KERNEL(dequantize_i8_token, 256)
 
 enum {
 #define CUDA_THREADS(name, threads) CUDA_THREADS_##name = threads,

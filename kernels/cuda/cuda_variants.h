@@ -15,6 +15,15 @@ int assay_stream_supports_cuda(const struct assay_shape *shape, struct assay_rea
 int assay_stream_copy_cuda(struct assay_job *job);
 int assay_stream_triad_cuda(struct assay_job *job);
 
+int assay_quantize_i2_s_cuda(struct assay_job *job);
+int assay_quantize_tq2_0_cuda(struct assay_job *job);
+int assay_quantize_q8_0_cuda(struct assay_job *job);
+int assay_quantize_i8_token_cuda(struct assay_job *job);
+int assay_dequantize_i2_s_cuda(struct assay_job *job);
+int assay_dequantize_tq2_0_cuda(struct assay_job *job);
+int assay_dequantize_q8_0_cuda(struct assay_job *job);
+int assay_dequantize_i8_token_cuda(struct assay_job *job);
+
 #ifdef __cplusplus
 }
 #endif

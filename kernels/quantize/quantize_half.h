@@ -10,13 +10,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "assay/random.h" /* ASSAY_HD: GPUs compile these, too */
+
 #define QUANTIZE_HALF_NAN  0x7e00u
 #define QUANTIZE_FLOAT_NAN 0x7fc00000u
 
 #define MAG_MASK     0x7fffffffu /* of the bits of a float */
 #define MAG_INFINITE 0x7f800000u
 
-static inline uint32_t quantize_bits(float x)
+static inline ASSAY_HD uint32_t quantize_bits(float x)
 {
 	uint32_t bits;
 
@@ -24,7 +26,7 @@ static inline uint32_t quantize_bits(float x)
 	return bits;
 }
 
-static inline float quantize_float(uint32_t bits)
+static inline ASSAY_HD float quantize_float(uint32_t bits)
 {
 	float x;
 
@@ -33,13 +35,13 @@ static inline float quantize_float(uint32_t bits)
 }
 
 /* A NaN is the one of the definition. */
-static inline float canonical(float x)
+static inline ASSAY_HD float canonical(float x)
 {
 	return isnan(x) ? quantize_float(QUANTIZE_FLOAT_NAN) : x;
 }
 
 /* To nearest, ties to even; from 65520 on infinite; any NaN becomes QUANTIZE_HALF_NAN. */
-static inline uint16_t quantize_half_of_float(float x)
+static inline ASSAY_HD uint16_t quantize_half_of_float(float x)
 {
 	uint32_t bits = quantize_bits(x);
 	uint32_t sign = bits >> 16 & 0x8000u, mag = bits & MAG_MASK;
@@ -65,7 +67,7 @@ static inline uint16_t quantize_half_of_float(float x)
 }
 
 /* Exact; any NaN becomes QUANTIZE_FLOAT_NAN. */
-static inline float quantize_float_of_half(uint16_t half)
+static inline ASSAY_HD float quantize_float_of_half(uint16_t half)
 {
 	uint32_t sign = (uint32_t)(half & 0x8000u) << 16, mag = half & 0x7fffu;
 
