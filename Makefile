@@ -381,6 +381,7 @@ $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard b
 $(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_drive $(BUILD)/tests/test_project: | $(PLUGINS) $(BUILD)/share/assay
 $(BUILD)/tests/test_step_kernels: | $(PLUGINS)
+$(BUILD)/tests/test_cuda_emulated: | $(if $(CXX_FOUND),$(EMULATED))
 # allocations of the harness that fail when the test says so
 $(BUILD)/tests/test_judge_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/test_steadiness: private LDFLAGS += -Wl,--wrap=realloc

@@ -350,7 +350,8 @@ int assay_catalog_expand_composites(struct assay_catalog *cat, struct assay_err 
 		for (size_t k = 0; cat->ops[i].composes && k < n; k++) {
 			struct assay_catalog_variant *v, *from = &cat->variants[k];
 
-			if (strcmp(from->op, cat->ops[i].composes))
+			/* What runs on a device finds its buffers there, and drivers have theirs in host memory. */
+			if (strcmp(from->op, cat->ops[i].composes) || from->device_kind != ASSAY_DEVICE_CPU)
 				continue;
 			v = assay_catalog_grow((void **)&cat->variants, &cat->n_variants, sizeof(*v));
 			if (!v)

@@ -32,7 +32,13 @@ static int not_compiled(struct assay_job *job)
 		CUDA("dequantize." #format, dequantize_##format, .help = "words of codes, 16-byte vectors of floats")
 
 static const struct assay_variant variants[] = {
-	STREAM(copy), STREAM(triad), QUANTIZE(i2_s), QUANTIZE(tq2_0), QUANTIZE(q8_0), QUANTIZE(i8_token),
+	STREAM(copy),
+	STREAM(triad),
+	QUANTIZE(i2_s),
+	QUANTIZE(tq2_0),
+	QUANTIZE(q8_0),
+	QUANTIZE(i8_token),
+	CUDA("matmul.ternary", matmul_ternary, .help = "one token by DP4A, more on int8 tensor cores"),
 };
 
 ASSAY_PLUGIN = {

@@ -17,7 +17,11 @@
 	KERNEL(dequantize_q8_0, 256)                                                                                   \
 	KERNEL(dequantize_tq2_0, 256)                                                                                  \
 	KERNEL(dequantize_i2_s, 256)                                                                                   \
-	KERNEL(dequantize_i8_token, 256)
+	KERNEL(dequantize_i8_token, 256)                                                                               \
+	KERNEL(ternary_gemv, 256)                                                                                      \
+	KERNEL(ternary_gemv_wide, 256)                                                                                 \
+	KERNEL(ternary_gemm_16, 256)                                                                                   \
+	KERNEL(ternary_gemm_64, 256)
 
 enum {
 #define CUDA_THREADS(name, threads) CUDA_THREADS_##name = threads,

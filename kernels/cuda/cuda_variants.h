@@ -24,6 +24,8 @@ int assay_dequantize_tq2_0_cuda(struct assay_job *job);
 int assay_dequantize_q8_0_cuda(struct assay_job *job);
 int assay_dequantize_i8_token_cuda(struct assay_job *job);
 
+int assay_matmul_ternary_cuda(struct assay_job *job);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,7 +29,7 @@ static struct {
 	ucontext_t scheduler;
 	const std::function<void()> *kernel;
 	meeting block, warp[MAX_THREADS / 32];
-	char values[MAX_THREADS][16];
+	char values[MAX_THREADS][32];
 	unsigned current;
 	uint64_t progress; // threads that ended and meetings that took place
 } emulator;
@@ -77,6 +77,24 @@ void emulated_exchange(const void *mine, size_t size, void *all)
 	for (unsigned lane = 0; lane < 32; lane++)
 		memcpy((char *)all + lane * size, emulator.values[lane0 + lane], size);
 	meet(emulator.warp[emulator.current / 32]); // before anybody gives the next value
+}
+
+void emulated_mma_s8(int (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+	struct {
+		uint32_t a[4], b[2];
+	} mine = { { a[0], a[1], a[2], a[3] }, { b0, b1 } }, all[32];
+	const unsigned lane = threadIdx.x % 32;
+
+	emulated_exchange(&mine, sizeof(mine), all);
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned k = 0; k < 32; k++) {
+			const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2, of = k % 16 / 4;
+			const uint32_t x = all[row % 8 * 4 + of].a[k / 16 * 2 + row / 8],
+				       y = all[column * 4 + of].b[k / 16];
+
+			c[i] += (int8_t)(x >> k % 4 * 8) * (int8_t)(y >> k % 4 * 8);
+		}
 }
 
 static void thread_main()

@@ -32,17 +32,9 @@ extern emulated_index threadIdx, blockIdx, blockDim, gridDim;
 struct uint4 {
 	unsigned x, y, z, w;
 };
-struct uint2 {
-	unsigned x, y;
-};
 struct float4 {
 	float x, y, z, w;
 };
-
-static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
-{
-	return { x, y, z, w };
-}
 
 static inline float4 make_float4(float x, float y, float z, float w)
 {
@@ -52,7 +44,7 @@ static inline float4 make_float4(float x, float y, float z, float w)
 /* Call @kernel once for each thread of each block. */
 void emulated_launch(int64_t grid, unsigned threads, const std::function<void()> &kernel);
 void __syncthreads();
-/* All lanes of a warp give one value of up to 16 bytes each; @all then holds them, until they meet again. */
+/* All lanes of a warp give one value of up to 32 bytes each; @all then holds them, until they meet again. */
 void emulated_exchange(const void *mine, size_t size, void *all);
 
 #define CUDA_LAUNCH(job, name, grid, ...) emulated_launch(grid, CUDA_THREADS_##name, [&] { name(__VA_ARGS__); })
@@ -76,21 +68,8 @@ template <typename T> T __shfl_sync(unsigned mask, T value, unsigned lane)
 	return emulated_lane(mask, value, lane);
 }
 
-static inline unsigned __float_as_uint(float x)
-{
-	unsigned bits;
-
-	memcpy(&bits, &x, sizeof(bits));
-	return bits;
-}
-
-static inline float __uint_as_float(unsigned bits)
-{
-	float x;
-
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
+/* mma.m16n8k32 with signed bytes, see kernels/cuda/cuda_mma.cuh. */
+void emulated_mma_s8(int (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 
 static inline float __fadd_rn(float a, float b)
 {
@@ -115,11 +94,6 @@ static inline double __dadd_rn(double a, double b)
 static inline double __ddiv_rn(double a, double b)
 {
 	return a / b;
-}
-
-static inline unsigned umax(unsigned a, unsigned b)
-{
-	return a > b ? a : b;
 }
 
 /* Four products of signed bytes, added to @sum modulo 2^32. */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * matmul.ternary on a GPU: what the product of one token and that of several share. The codes 0, 1, 2 are multiplied as
+ * they are, and the sum of the activations is taken off at the end; sums may wrap on the way, the result does not.
+ */
+#ifndef MATMUL_TERNARY_CUDA_CUH
+#define MATMUL_TERNARY_CUDA_CUH
+
+#include "assay/op_matmul.h"
+#include "cuda/cuda_kernel.cuh"
+
+#define TERNARY_CODES 0x03030303u
+#define TERNARY_ONES  0x01010101
+
+struct ternary_cuda {
+	const uint8_t *w;
+	const int8_t *x;
+	const float *w_scale, *x_scale;
+	float *y;
+	int64_t m, k, n;
+};
+
+/* y of one element; the order of the two products is part of the op. */
+static __device__ __forceinline__ float ternary_scaled(int sum, float w_scale, float x_scale)
+{
+	return __fmul_rn((float)sum, __fmul_rn(w_scale, x_scale));
+}
+
+static __device__ __forceinline__ int minus(int a, int b)
+{
+	return (int)((unsigned)a - (unsigned)b);
+}
+
+/* Enqueue y = x · w^T for more than one token. */
+void assay_ternary_gemm_cuda(const struct assay_job *job, const struct ternary_cuda &p);
+
+#endif

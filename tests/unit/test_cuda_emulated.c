@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels of GPUs, compiled for the host and run on the emulated grid of tests/cuda/emulator, against the oracles:
+ * odd sizes, edges of tiles, and both orders in which threads may take their turns.
+ */
+#include "mini_host.h"
+
+#include "assay/op_matmul.h"
+#include "assay/op_stream.h"
+
+static const char *const orders[] = { "first", "last" };
+
+static bool missing;
+
+/* Without a C++ compiler make has built none. */
+static int use_emulated(void **state)
+{
+	char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 32);
+	char *slash;
+
+	if (len <= 0)
+		return -1;
+	path[len] = '\0';
+	slash = strrchr(path, '/');
+	strcpy(slash, "/cuda");
+	setenv("ASSAY_TEST_PLUGINS", path, 1);
+	setenv("ASSAY_TEST_EMULATED", "1", 1);
+	strcat(path, "/assay_cuda.so");
+	missing = access(path, R_OK);
+	return 0;
+}
+
+static void needs_emulated(void)
+{
+	if (!missing)
+		return;
+	print_message("no emulated plugin: make found no C++ compiler\n");
+	skip();
+}
+
+/* On inputs of the op's own, in each order of turns. */
+static void check(const char *op, const char *axes)
+{
+	for (size_t o = 0; o < N_OF(orders); o++) {
+		struct mini_case *c = mini_new(op, "cuda", axes, &(struct mini_options){ .seed = 3 + o });
+
+		setenv("ASSAY_EMULATOR_ORDER", orders[o], 1);
+		mini_fill(c);
+		mini_run(c);
+		mini_check(c);
+		mini_free(c);
+	}
+}
+
+TEST(test_cuda_ternary)
+{
+	static const char *const axes[] = {
+		/* one token: fewer rows than warps, one row a warp, four rows a warp with some left */
+		"m=1,k=128,n=1", "m=3,k=384,n=1", "m=70,k=2176,n=1", "m=8193,k=128,n=1",
+		/* tiles of 128 rows and 16 tokens, then 64: one short, exact, one over */
+		"m=1,k=128,n=2", "m=127,k=256,n=15", "m=128,k=384,n=16", "m=129,k=128,n=17", "m=70,k=640,n=63",
+		"m=130,k=128,n=64", "m=257,k=256,n=65", "m=16,k=384,n=130"
+	};
+
+	needs_emulated();
+	for (size_t i = 0; i < N_OF(axes); i++)
+		check("matmul.ternary", axes[i]);
+}
+
+/* The largest codes times the largest activations: sums that pass 2^31 on their way. */
+TEST(test_cuda_ternary_wraps)
+{
+	struct mini_case *c;
+
+	needs_emulated();
+	c = mini_new("matmul.ternary", "cuda", "m=2,k=16909312,n=1", NULL);
+	mini_fill(c);
+	memset(c->tensors[ASSAY_TERNARY_W].data, 0xaa, c->tensors[ASSAY_TERNARY_W].bytes);
+	memset(c->tensors[ASSAY_TERNARY_X].data, 127, c->tensors[ASSAY_TERNARY_X].bytes);
+	mini_run(c);
+	mini_check(c);
+	mini_free(c);
+}
+
+TEST(test_cuda_quantize)
+{
+	static const char *const formats[] = { "quantize.q8_0",   "quantize.tq2_0",   "quantize.i2_s",
+					       "dequantize.q8_0", "dequantize.tq2_0", "dequantize.i2_s" };
+	/* of the block, of sum blocks, and of what a block of threads takes: one short, exact, one over */
+	static const char *const axes[] = { "n=256", "n=3840", "n=4096", "n=4352", "n=69888" };
+	static const char *const tokens[] = { "tokens=1,dim=1", "tokens=3,dim=1023", "tokens=2,dim=1024",
+					      "tokens=2,dim=1028", "tokens=5,dim=31" };
+
+	needs_emulated();
+	for (size_t f = 0; f < N_OF(formats); f++)
+		for (size_t i = 0; i < N_OF(axes); i++)
+			check(formats[f], axes[i]);
+	check("quantize.q8_0", "n=32");
+	check("dequantize.q8_0", "n=4128");
+	for (size_t i = 0; i < N_OF(tokens); i++) {
+		check("quantize.i8_token", tokens[i]);
+		check("dequantize.i8_token", tokens[i]);
+	}
+}
+
+/* The op's own sizes would take the emulator minutes. */
+TEST(test_cuda_stream)
+{
+	enum { N = 4 * (1024 + 17) };
+	static const char *const ops[] = { "stream.copy", "stream.triad" };
+
+	needs_emulated();
+	for (size_t op = 0; op < N_OF(ops); op++) {
+		static float data[3][N + 4];
+		struct assay_host_info info = { .size = sizeof(info) };
+		const struct assay_shape shape = { .host = &info, .axis = { ASSAY_LEVEL_DRAM } };
+		struct assay_tensor tensors[3] = { { .data = data[0], .bytes = N * 4 },
+						   { .data = data[1], .bytes = N * 4 },
+						   { .data = data[2], .bytes = N * 4 } };
+		struct assay_job job = { .shape = &shape, .tensors = tensors, .n_threads = 1 };
+		const float *in = data[0], *out = data[op + 1];
+
+		memset(data, 0, sizeof(data));
+		for (int i = 0; i < N; i++)
+			data[0][i] = (float)i;
+		for (int i = 0; i < N; i++)
+			data[1][i] = op ? (float)(i % 7) : -1;
+		assert_int_equal(mini_variant(ops[op], "cuda")->run(&job), 0);
+		for (int i = 0; i < N + 4; i++)
+			assert_true(out[i] == (i >= N ? 0 : op ? in[i] + 3 * (float)(i % 7) : in[i]));
+	}
+}
+
+/* A GPU has other caches than the CPU whose sizes l1, l2 and l3 are. */
+TEST(test_cuda_stream_levels)
+{
+	const struct assay_shape shape = { .axis = { ASSAY_LEVEL_L3 } };
+	struct assay_reason why = { "" };
+
+	needs_emulated();
+	assert_true(mini_variant("stream.copy", "cuda")->supports(&shape, &why) < 0);
+	assert_non_null(strstr(why.text, "level=dram"));
+}
+
+UNIT_MAIN(use_emulated, NULL)
