@@ -150,6 +150,7 @@ CUDA_C_FLAGS = -DASSAY_CUDA=$(if $(NVCC),1 -Ikernels -isystem $(CUDA_HOME)/inclu
 PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
 	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so)) \
 	$(if $(filter-out 0,$(CUDA)),$(BUILD)/plugins/assay_cuda.so)
+KERNEL_COSTS := $(if $(NVCC),$(BUILD)/plugins/assay_cuda.kernels.json)
 
 # Variants, and parts of an op, are compiled for the instruction set that their file name ends in; the CPU is asked before they
 # are called. assay/isa_table.h has the flags of each, as NAME=FLAG,FLAG here.
@@ -175,10 +176,10 @@ ALWAYS = $(if $(filter dry,$(COUNTING)),,FORCE)
 
 .DEFAULT_GOAL := all
 .PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests test-pmu bench gate compare report manifests lint format man install install-files FORCE
-all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(HEAP_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
+all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(KERNEL_COSTS) $(HEAP_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 
-plugins: $(PLUGINS) ## build the plugins alone, as `assay compare` does for a revision
+plugins: $(PLUGINS) $(KERNEL_COSTS) ## build the plugins alone, as `assay compare` does for a revision
 	@:
 
 help: ## show this list
@@ -308,6 +309,15 @@ $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o): $(BUILD)/flags-cuda
 $(BUILD)/plugins/assay_cuda.so: $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o) $(if $(NVCC),$(CUDA_SRCS:%=$(BUILD)/obj/%.o))
 	@mkdir -p $(@D)
 	$(say)$(link_plugin) $(if $(NVCC),-Wl$(comma)--exclude-libs$(comma)ALL -L$(CUDA_LIB) -lcudart_static -lrt -lpthread) -ldl -Wl$(comma)-z$(comma)defs
+
+# What the compiler says of them lies beside the plugin, for `assay gate --evidence exact`.
+NVCC_VERSION  = nvcc $(lastword $(subst V,,$(shell $(NVCC) --version | sed -n 's/.*, V\([0-9.]*\)$$/\1/p')))
+$(BUILD)/tools/kernel_costs: kernels/cuda/costs/kernel_costs.c kernels/cuda/cuda_shapes.h $(BUILD)/flags-cuda
+	@mkdir -p $(@D)
+	$(say)$(CC) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -isystem $(CUDA_HOME)/include -Ikernels -o $@ $<
+$(BUILD)/plugins/assay_cuda.kernels.json: $(BUILD)/tools/kernel_costs $(CUDA_SRCS:%=$(BUILD)/obj/%.o)
+	@mkdir -p $(@D)
+	$(say)$< '$(NVCC_VERSION)' $(CUDA_SRCS:%=$(BUILD)/obj/%.o.ptxas) > $@.tmp && mv $@.tmp $@
 
 define family_rules
 $(BUILD)/plugins/$(1).so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1)))
@@ -518,6 +528,7 @@ install-files:
 	install -m 755 $(BUILD)/bin/assay $(I)/bin/
 	install -m 755 ci/gate.sh $(I)/bin/assay-gate
 	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
+	$(if $(KERNEL_COSTS),install -m 644 $(KERNEL_COSTS) $(I)/lib/assay/plugins/)
 	$(if $(HEAP_LIB),install -m 755 $(HEAP_LIB) $(I)/lib/assay/)
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
 	{ printf 'prefix=%s\n' $(call quote,$(PREFIX)); sed 's|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in; } > $(I)/lib/pkgconfig/assay.pc

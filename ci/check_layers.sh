@@ -63,7 +63,7 @@ FNR == 1 { here = layer(FILENAME); if (!(here in may)) bad("folder " here " is i
 	if (angled) {
 		if (free[name] || folder == "sys" || folder == "linux" || folder == "asm") next
 		if (has(third[here], name) || (folder != "" && has(third[here], folder "/"))) next
-		if (here == "kernels" && (FILENAME ~ /_openblas/ && name == "cblas.h" || FILENAME ~ /\.cu$/)) next
+		if (here == "kernels" && (FILENAME ~ /_openblas/ && name == "cblas.h" || FILENAME ~ /\.cu$/ || FILENAME ~ /^kernels\/cuda\// && name ~ /^cuda_/)) next
 		bad("<" name "> may not be included by " here)
 		next
 	}
