@@ -15,6 +15,7 @@
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
 #include "judge/policy_names.h"
+#include "judge/static_costs.h"
 #include "store/store.h"
 #include "store/store_exact.h"
 
@@ -63,6 +64,78 @@ static int file_path(const struct assay_gate_request *q, const char *suite, char
 	return rc;
 }
 
+/* The record of kernels beside that of counts: @path without .json, and .kernels.json. */
+static void kernels_path(const char *path, char *out, size_t size)
+{
+	const char *json = strrchr(path, '.');
+
+	snprintf(out, size, "%.*s.kernels.json", json ? (int)(json - path) : (int)strlen(path), path);
+}
+
+/* What the build wrote beside its plugin. */
+static int built_kernels(char *path, size_t size, struct assay_err *err)
+{
+	int rc = assay_installed_plugin_dir(path, size, err);
+	size_t at = strlen(path);
+
+	if (!rc)
+		snprintf(path + at, size - at, "/assay_cuda.kernels.json");
+	return rc;
+}
+
+/*
+ * Add the rows of the kernels for GPUs, where the suite has a record of them. A build without nvcc has none to show.
+ * Without @demand nothing is added where another compiler made them, which @why tells, unless it tells something else.
+ */
+static int judge_kernels(const char *exact_path, const char *exact_name, const struct assay_gate_request *q,
+			 bool demand, struct assay_gate_report *report, char *why, size_t size, struct assay_err *err)
+{
+	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 32], name[ASSAY_INSTALLED_PATH_MAX + 32];
+	char built[ASSAY_INSTALLED_PATH_MAX + 32];
+	struct assay_static_costs base = { .n = 0 }, head = { .n = 0 };
+	int rc;
+
+	kernels_path(exact_path, path, sizeof(path));
+	kernels_path(exact_name, name, sizeof(name));
+	rc = assay_static_costs_load(&base, path, err);
+	if (!rc)
+		rc = built_kernels(built, sizeof(built), err);
+	if (!rc)
+		rc = assay_static_costs_load(&head, built, err);
+	if (!rc && !demand && strcmp(base.compiler, head.compiler)) {
+		if (!why[0])
+			snprintf(why, size, "kernels were compiled by %s, those of %.200s by %s", head.compiler, name,
+				 base.compiler);
+	} else if (!rc) {
+		rc = assay_static_costs_judge(&base, &head, name, report, q->strict, err);
+	}
+	assay_static_costs_release(&base);
+	assay_static_costs_release(&head);
+	return rc == ASSAY_ENOTFOUND ? 0 : rc;
+}
+
+/* A record that is there becomes what was built. */
+static int update_kernels(const char *exact_path, struct assay_err *err)
+{
+	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 32], built[ASSAY_INSTALLED_PATH_MAX + 32];
+	struct assay_static_costs costs = { .n = 0 };
+	char *text = NULL;
+	size_t len;
+	int rc;
+
+	kernels_path(exact_path, path, sizeof(path));
+	rc = assay_static_costs_load(&costs, path, err);
+	assay_static_costs_release(&costs);
+	if (!rc)
+		rc = built_kernels(built, sizeof(built), err);
+	if (!rc)
+		rc = assay_file_read(built, &text, &len, err);
+	if (!rc)
+		rc = assay_hint_user_path(assay_file_write(path, text, len, err), err);
+	free(text);
+	return rc == ASSAY_ENOTFOUND ? 0 : rc;
+}
+
 /* What tells the cases of the suite besides those that were counted: its manifest, else a run. */
 struct suite {
 	const struct assay_manifest *manifest; /* NULL: there is none */
@@ -106,6 +179,8 @@ static int judge(const struct assay_exact_run *run, const struct assay_policy *p
 	if (in.base ? !report->base[0] || report->no_baseline : demand)
 		snprintf(report->base, sizeof(report->base), "%.255s", name);
 	rc = in.base || demand ? assay_exact_judge(&in, report, err) : 0;
+	if (!rc)
+		rc = judge_kernels(path, name, q, demand, report, why, size, err);
 	assay_exact_baseline_release(&b);
 	return rc;
 }
@@ -267,6 +342,8 @@ int assay_exact_baseline_update(struct assay_store *store, const struct assay_ga
 	}
 	if (!rc)
 		rc = assay_hint_user_path(assay_file_write(path, text.s, text.len, err), err);
+	if (!rc)
+		rc = update_kernels(path, err);
 	assay_text_release(&text);
 	assay_exact_baseline_release(&b);
 	assay_exact_run_release(&run);

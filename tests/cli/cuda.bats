@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Kernels for GPUs on machines without one: how they are built, what their variants say, what they compute, what they cost.
+load helpers
+
+# variables GOALS...: what make would do in a folder of its own.
+dry_make() {
+	run env -u MAKEFLAGS make -C "$ASSAY_SOURCE" -n --no-print-directory ASSAY_NO_INSTALL=1 BUILD="$PWD/b" "$@"
+}
+
+@test "make compiles kernels with the nvcc it finds, and says what it found" {
+	dry_make NVCC= "$PWD/b/features" "$PWD/b/plugins/assay_cuda.so"
+	[ "$status" = 0 ]
+	[[ $output == *"CUDA no nvcc: kernels for GPUs are not compiled;"* && $output == *"-DASSAY_CUDA=0 "* && $output != *.cu* ]]
+	dry_make NVCC=/opt/nvcc "$PWD/b/features" "$PWD/b/plugins/assay_cuda.so"
+	[ "$status" = 0 ]
+	[[ $output == *"CUDA /opt/nvcc;"* && $output == *"-DASSAY_CUDA=1 "* && $output == *" -c -o "*"stream_cuda.cu.o kernels/stream/cuda/stream_cuda.cu "* ]]
+	for arch in 80 86 89 90; do
+		[[ $output == *"-gencode arch=compute_$arch,code=sm_$arch "* ]]
+	done
+	[[ $output == *"-gencode arch=compute_90,code=compute_90 "* ]]
+}
+
+@test "CUDA=1 without nvcc is an error; CUDA=0, or WITH_CUDA=0, builds no plugin" {
+	for name in CUDA WITH_CUDA; do
+		dry_make NVCC= $name=1 plugins
+		[ "$status" = 2 ]
+		[[ $output == *"CUDA=1, but there is no nvcc in PATH or /usr/local/cuda/bin"* ]]
+		dry_make $name=0 plugins "$PWD/b/features"
+		[ "$status" = 0 ]
+		[[ $output == *"CUDA no (CUDA=0);"* && $output != *assay_cuda.so* ]]
+	done
+}
+
+# Where there is a GPU, `make test-gpu` tests it.
+without_gpu() {
+	[ -e "$ASSAY_BUILD/plugins/assay_cuda.so" ] || skip "built with CUDA=0"
+	why=$("$ASSAY" list variants | sed -n 's/^stream.copy\/cuda  *not here: no cuda device: //p')
+	[ -n "$why" ] || skip "there is a GPU"
+}
+
+@test "the plugin loads everywhere, and its variants say what is missing" {
+	without_gpu
+	[[ $why == "no CUDA driver (libcuda.so.1)" || $why == "built without nvcc" || $why == "no device, or "* || $why == "driver too old: "* ]]
+	"$ASSAY" run --suite kernels --only 'stream.copy/cuda/level=dram/*' --only 'quantize.q8_0/cuda/*' --json >run.json || true
+	jq -e --arg why "$why" '(.cases | length) > 1 and ([.cases[] | .status == "skipped" and .reason == "no cuda device: " + $why] | all)' run.json
+	# nothing falls back to the CPU, and no composite op takes what its driver cannot feed
+	run ! grep '^generate.*/cuda' <("$ASSAY" list variants)
+}
+
+@test "kernels of GPUs pass the unit tests of the CPU's, on an emulated grid" {
+	[ -e "$ASSAY_BUILD/tests/cuda/assay_cuda.so" ] || skip "no emulated plugin: make found no C++ compiler"
+	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "emulated kernels are not sanitized: a plain build tests them"
+	for test in test_quantize test_quantize_agree; do
+		run env ASSAY_TEST_EMULATED=1 ASSAY_TEST_PLUGINS="$ASSAY_BUILD/tests/cuda" "$ASSAY_BUILD/tests/$test"
+		echo "$output"
+		[ "$status" = 0 ]
+	done
+}
+
+# installation JQ: a program beside kernels that cost what JQ makes of the recorded costs; the record is record.kernels.json.
+installation() {
+	mkdir -p home/plugins
+	cp -r "$ASSAY_BUILD/bin" home/
+	ln -sf "$ASSAY_BUILD/share" "$ASSAY_BUILD/lib" home/
+	ln -sf "$ASSAY_BUILD"/plugins/*.so home/plugins/
+	cat >record.kernels.json <<-END
+		{"schema": 1, "compiler": "nvcc 13.0.88",
+		 "columns": ["registers", "spill_stores", "spill_loads", "stack", "shared", "occupancy_percent"],
+		 "kernels": {"ternary_gemv/sm_90": [40, 0, 0, 0, 0, 75], "stream_copy/sm_90": [32, 0, 0, 0, 0, 100]}}
+	END
+	jq "$1" record.kernels.json >home/plugins/assay_cuda.kernels.json
+}
+
+# gate STATUS: of counts against record.json and the record beside it.
+gate() {
+	run -"$1" --separate-stderr home/bin/assay gate --evidence exact --exact-file record.json --policy /dev/null --json
+	is_row() {
+		jq -e ".cases | map(select(.key == \"$1\")) | length == 1 and (.[0] | .verdict == \"$2\" and .evidence == \"exact\" and (.reason | contains(\"$3\")))" <<<"$output"
+	}
+}
+
+@test "a kernel that takes more registers than recorded fails the gate, without a GPU" {
+	needs_counts
+	"$ASSAY" run --evidence exact --bench-dir "$ASSAY_SOURCE/tests/fixtures/exact" --only '*' --json >/dev/null
+	"$ASSAY" baseline update --exact --exact-file record.json
+	installation .
+	gate 0
+	is_row kernels PASS "2 kernels cost what record.kernels.json says"
+	installation '.kernels["ternary_gemv/sm_90"] = [72, 0, 0, 0, 0, 37]'
+	gate 1
+	is_row ternary_gemv/sm_90 REGRESSED "40 → 72 registers, 75 → 37 % occupancy"
+	# recorded, that is what others are held against
+	home/bin/assay baseline update --exact --exact-file record.json
+	jq -e '.kernels["ternary_gemv/sm_90"][0] == 72' record.kernels.json
+	gate 0
+	# not compiled here
+	rm home/plugins/assay_cuda.kernels.json
+	gate 0
+	jq -e '[.cases[] | select(.key == "kernels")] == []' <<<"$output"
+	echo '{"schema": 1}' >home/plugins/assay_cuda.kernels.json
+	run -2 --separate-stderr home/bin/assay gate --evidence exact --exact-file record.json --policy /dev/null
+	[[ $stderr == *"assay_cuda.kernels.json: not the static costs that this assay knows: record them again" ]]
+}
