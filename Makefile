@@ -145,7 +145,7 @@ CUDA_ARCHS  := 80 86 89 90
 NVCC_FLAGS   = -std=c++17 -O3 -fmad=false -lineinfo $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
 	-gencode arch=compute_90$(comma)code=compute_90 -Xptxas -v -Xcompiler -fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics$(comma)-Wall \
 	$(if $(filter 1,$(WERROR)),-Werror all-warnings) -DASSAY_CUDA=1 -Ikernels -Iharness/include
-CUDA_C_FLAGS = -DASSAY_CUDA=$(if $(NVCC),1 -Ikernels -isystem $(CUDA_HOME)/include,0)
+CUDA_C_FLAGS = $(if $(NVCC),-DASSAY_CUDA=1 -DASSAY_CUBLAS=1 -Ikernels -isystem $(CUDA_HOME)/include,-DASSAY_CUDA=0 -DASSAY_CUBLAS=0)
 
 PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
 	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so)) \
@@ -357,15 +357,13 @@ EMULATED  := $(BUILD)/tests/cuda/assay_cuda.so
 EMULATED_SRCS := $(filter-out kernels/cuda/cuda_hold.cu,$(CUDA_SRCS)) tests/cuda/emulator/cuda_emulator.cu
 $(BUILD)/obj/emulated/%.cu.o: %.cu $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(say)$(CXX) -x c++ -std=c++17 -O1 -g -fPIC -ffp-contract=off -Wall $(if $(filter 1,$(WERROR)),-Werror) -Wno-unknown-pragmas -fvisibility=hidden \
+	$(say)$(CXX) -x c++ -std=c++17 -O1 -g -fPIC -ffp-contract=off -Wall $(if $(filter 1,$(WERROR)),-Werror) -Wno-unknown-pragmas \
 		-MMD -MP -Itests/cuda/emulator -Ikernels -Iharness/include -c -o $@ $<
-$(BUILD)/obj/emulated/cuda_plugin.o: kernels/cuda/cuda_plugin.c $(BUILD)/flags
+# The table of variants is the real one, but there is no device and no cuBLAS.
+$(BUILD)/obj/emulated/cuda_%.o: kernels/cuda/cuda_%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(say)$(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -DASSAY_CUDA=1 -c -o $@ $<
-$(BUILD)/obj/emulated/cuda_device.o: kernels/cuda/cuda_device.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(say)$(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -DASSAY_CUDA=0 -c -o $@ $<
-$(EMULATED): $(EMULATED_SRCS:%=$(BUILD)/obj/emulated/%.o) $(BUILD)/obj/emulated/cuda_plugin.o $(BUILD)/obj/emulated/cuda_device.o | $(PLUGINS)
+	$(say)$(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -DASSAY_CUDA=$(if $(filter plugin,$*),1,0) -DASSAY_CUBLAS=0 -c -o $@ $<
+$(EMULATED): $(EMULATED_SRCS:%=$(BUILD)/obj/emulated/%.o) $(addprefix $(BUILD)/obj/emulated/cuda_,plugin.o device.o blas.o) | $(PLUGINS)
 	@mkdir -p $(@D); ln -sf $(filter-out %/assay_cuda.so,$(abspath $(PLUGINS))) $(@D)
 	$(say)$(CXX) -shared -o $@ $^
 unit-tests: $(if $(CXX_FOUND),$(EMULATED))

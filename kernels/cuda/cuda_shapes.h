@@ -21,7 +21,9 @@
 	KERNEL(ternary_gemv, 256)                                                                                      \
 	KERNEL(ternary_gemv_wide, 256)                                                                                 \
 	KERNEL(ternary_gemm_16, 256)                                                                                   \
-	KERNEL(ternary_gemm_64, 256)
+	KERNEL(ternary_gemm_64, 256)                                                                                   \
+	KERNEL(ternary_unpack, 256)                                                                                    \
+	KERNEL(ternary_scale, 256)
 
 enum {
 #define CUDA_THREADS(name, threads) CUDA_THREADS_##name = threads,

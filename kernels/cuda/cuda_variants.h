@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The callbacks of the CUDA variants, as C sees them. Without nvcc the plugin is built without them: ASSAY_CUDA is 0. */
+/* The callbacks of the CUDA variants, as C sees them. Without nvcc the plugin is built without them: ASSAY_CUDA=0. */
 #ifndef CUDA_VARIANTS_H
 #define CUDA_VARIANTS_H
 

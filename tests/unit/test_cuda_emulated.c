@@ -11,6 +11,7 @@
 static const char *const orders[] = { "first", "last" };
 
 static bool missing;
+static char plugin[4096];
 
 /* Without a C++ compiler make has built none. */
 static int use_emulated(void **state)
@@ -27,6 +28,7 @@ static int use_emulated(void **state)
 	setenv("ASSAY_TEST_PLUGINS", path, 1);
 	setenv("ASSAY_TEST_EMULATED", "1", 1);
 	strcat(path, "/assay_cuda.so");
+	strcpy(plugin, path);
 	missing = access(path, R_OK);
 	return 0;
 }
@@ -81,6 +83,40 @@ TEST(test_cuda_ternary_wraps)
 	mini_run(c);
 	mini_check(c);
 	mini_free(c);
+}
+
+/* What stands around a library's product of bytes, with a plain product between them. */
+TEST(test_cuda_unpacked)
+{
+	enum { M = 12, K = 384, N = 3 };
+	static int8_t w[M * K];
+	static int32_t sums[N * M];
+	int (*unpack)(const struct assay_job *job, int8_t *to);
+	int (*scale)(const struct assay_job *job, const int32_t *from);
+	struct mini_case *c;
+	const int8_t *x;
+	void *dl, *symbol;
+
+	needs_emulated();
+	c = mini_new("matmul.ternary", "cuda", "m=12,k=384,n=3", NULL);
+	dl = dlopen(plugin, RTLD_NOW);
+	assert_non_null(dl);
+	symbol = dlsym(dl, "assay_ternary_unpack_cuda");
+	assert_non_null(symbol);
+	memcpy(&unpack, &symbol, sizeof(symbol));
+	symbol = dlsym(dl, "assay_ternary_scale_cuda");
+	assert_non_null(symbol);
+	memcpy(&scale, &symbol, sizeof(symbol));
+	mini_fill(c);
+	assert_int_equal(unpack(&c->job, w), 0);
+	x = c->tensors[ASSAY_TERNARY_X].data;
+	for (int i = 0; i < N * M; i++)
+		for (int k = 0; k < K; k++)
+			sums[i] += w[i % M * K + k] * x[i / M * K + k];
+	assert_int_equal(scale(&c->job, sums), 0);
+	mini_check(c);
+	mini_free(c);
+	dlclose(dl);
 }
 
 TEST(test_cuda_quantize)

@@ -71,7 +71,7 @@ static int occupancy(const struct cost *c, size_t arch, int threads)
 	return r.activeBlocksPerMultiprocessor * ((threads + 31) / 32) * 3200 / archs[arch].threads;
 }
 
-/* The kernel and architecture of a line "… Compiling entry function 'NAME' for 'sm_NN'"; NULL: one of them is unknown. */
+/* The kernel and architecture of a line "… Compiling entry function 'NAME' for 'sm_NN'"; NULL: one is unknown. */
 static struct cost *begin(const char *line)
 {
 	char name[128];

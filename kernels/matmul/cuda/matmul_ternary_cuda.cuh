@@ -20,6 +20,22 @@ struct ternary_cuda {
 	int64_t m, k, n;
 };
 
+/* Read at every run, since composite ops may change the buffers and n between two of them. */
+static inline struct ternary_cuda ternary_cuda_of(const struct assay_job *job)
+{
+	struct ternary_cuda p;
+
+	p.w = cuda_tensor<uint8_t>(job, ASSAY_TERNARY_W);
+	p.x = cuda_tensor<int8_t>(job, ASSAY_TERNARY_X);
+	p.w_scale = cuda_tensor<float>(job, ASSAY_TERNARY_W_SCALE);
+	p.x_scale = cuda_tensor<float>(job, ASSAY_TERNARY_X_SCALE);
+	p.y = cuda_tensor<float>(job, ASSAY_TERNARY_Y);
+	p.m = job->shape->axis[ASSAY_MATMUL_M];
+	p.k = job->shape->axis[ASSAY_MATMUL_K];
+	p.n = job->shape->axis[ASSAY_MATMUL_N];
+	return p;
+}
+
 /* y of one element; the order of the two products is part of the op. */
 static __device__ __forceinline__ float ternary_scaled(int sum, float w_scale, float x_scale)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul.ternary of one token: a warp takes one row or four, 16 bytes of weights a lane and row, so that neighbours read
+// matmul.ternary of one token: a warp takes one row or four, 16 bytes of weights a lane and row, so that lanes read
 // whole lines and the loads of all rows are in flight together. The four rows share the activations that they multiply.
 #include "matmul_ternary_cuda.cuh"
 
@@ -84,19 +84,9 @@ CUDA_KERNEL(ternary_gemv_wide)(ternary_cuda p)
 	gemv<ROWS_WIDE>(p);
 }
 
-// Read at every run: composite ops change the buffers and n between two of them.
 int assay_matmul_ternary_cuda(struct assay_job *job)
 {
-	const struct ternary_cuda p = {
-		.w = cuda_tensor<uint8_t>(job, ASSAY_TERNARY_W),
-		.x = cuda_tensor<int8_t>(job, ASSAY_TERNARY_X),
-		.w_scale = cuda_tensor<float>(job, ASSAY_TERNARY_W_SCALE),
-		.x_scale = cuda_tensor<float>(job, ASSAY_TERNARY_X_SCALE),
-		.y = cuda_tensor<float>(job, ASSAY_TERNARY_Y),
-		.m = job->shape->axis[ASSAY_MATMUL_M],
-		.k = job->shape->axis[ASSAY_MATMUL_K],
-		.n = job->shape->axis[ASSAY_MATMUL_N],
-	};
+	const struct ternary_cuda p = ternary_cuda_of(job);
 
 	if (p.n > 1)
 		assay_ternary_gemm_cuda(job, p);

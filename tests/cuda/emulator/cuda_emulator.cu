@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The turns of the emulator's threads. ASSAY_EMULATOR_ORDER=last begins each round with the last thread of a block: what
+// The turns of the emulated threads. ASSAY_EMULATOR_ORDER=last begins each round with the last one of a block: what
 // lacks a barrier gives other results then.
 #include <cuda_runtime.h>
 
