@@ -175,7 +175,7 @@ say = $(if $(filter 1,$(V)),,@$(step))
 ALWAYS = $(if $(filter dry,$(COUNTING)),,FORCE)
 
 .DEFAULT_GOAL := all
-.PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests test-pmu bench gate compare report manifests lint format man install install-files FORCE
+.PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests test-pmu test-gpu bench gate compare report manifests lint format man install install-files FORCE
 all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(KERNEL_COSTS) $(HEAP_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 
@@ -461,6 +461,9 @@ soak-programs: $(BUILD)/bin/assay $(BUILD)/share/assay $(FUZZ_BINS)
 # PAPI on a PMU: Debian's packages for arm64 go into $(BUILD)/pmu, and what cannot be had skips the tests with the reason.
 test-pmu: ## test hardware counters on an emulated machine that has a PMU
 	@ASSAY_BUILD='$(abspath $(BUILD))' ASSAY_SOURCE='$(CURDIR)' LC_ALL=C.UTF-8 bats --tap tests/pmu/pmu.bats
+
+test-gpu: all ## test the kernels for GPUs on a GPU
+	@ci/test_gpu.sh $(BUILD)
 
 # Simulations with fixed seeds: every count is exact, so a sanitized build, three times as slow, would count the same.
 # What they call has tests of its own there.
