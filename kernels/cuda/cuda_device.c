@@ -229,6 +229,7 @@ static int device_fill(void *device, void *dst, uint8_t value, uint64_t bytes, s
 
 #else
 
+/* Only the first two are ever called: there is no device to call the others with. */
 static int device_count(struct assay_reason *why)
 {
 	snprintf(why->text, sizeof(why->text), "built without nvcc");
@@ -242,6 +243,67 @@ static int device_open(int ordinal, void **device, struct assay_reason *why)
 	return device_count(why);
 }
 
+static void device_close(void *device)
+{
+	(void)device;
+}
+
+static int device_describe(void *device, char *text, size_t size)
+{
+	(void)device;
+	snprintf(text, size, "built without nvcc");
+	return -1;
+}
+
+static int device_alloc(void *device, uint64_t bytes, void **ptr, struct assay_reason *why)
+{
+	(void)device;
+	(void)bytes;
+	*ptr = NULL;
+	return device_count(why);
+}
+
+static void device_release(void *device, void *ptr)
+{
+	(void)device;
+	(void)ptr;
+}
+
+static int device_upload(void *device, void *dst, const void *src, uint64_t bytes, struct assay_reason *why)
+{
+	(void)device;
+	(void)dst;
+	(void)src;
+	(void)bytes;
+	return device_count(why);
+}
+
+#define device_download device_upload
+
+static int assay_cuda_stream_open(void *device, void **stream, struct assay_reason *why)
+{
+	return device_alloc(device, 0, stream, why);
+}
+
+#define assay_cuda_stream_close device_release
+
+static int assay_cuda_timer_start(void *device, void *stream)
+{
+	(void)device;
+	(void)stream;
+	return -1;
+}
+
+#define assay_cuda_timer_stop assay_cuda_timer_start
+
+static int assay_cuda_timer_read_ns(void *device, void *stream, uint64_t *ns, struct assay_reason *why)
+{
+	(void)device;
+	(void)stream;
+	*ns = 0;
+	return device_count(why);
+}
+
 #endif
 
 const struct assay_device_ops assay_cuda_device = {
@@ -249,7 +311,6 @@ const struct assay_device_ops assay_cuda_device = {
 	.device_kind = ASSAY_DEVICE_CUDA,
 	.count = device_count,
 	.open = device_open,
-#if ASSAY_CUDA
 	.close = device_close,
 	.describe = device_describe,
 	.alloc = device_alloc,
@@ -261,6 +322,7 @@ const struct assay_device_ops assay_cuda_device = {
 	.timer_start = assay_cuda_timer_start,
 	.timer_stop = assay_cuda_timer_stop,
 	.timer_read_ns = assay_cuda_timer_read_ns,
+#if ASSAY_CUDA
 	.info = device_info,
 	.memory = device_memory,
 	.fault = device_fault,

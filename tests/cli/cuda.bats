@@ -32,6 +32,13 @@ dry_make() {
 	done
 }
 
+@test "a plugin that was built without nvcc loads, and says so of every variant" {
+	env -u MAKEFLAGS make -s -C "$ASSAY_SOURCE" ASSAY_NO_INSTALL=1 NVCC= BUILD="$PWD/b" "$PWD/b/plugins/assay_cuda.so"
+	"$ASSAY" list variants --no-default-plugins --plugin b/plugins/assay_cuda.so --plugin "$ASSAY_BUILD/plugins/ops.so" >variants
+	[ "$(grep -c '/cu[a-z]*  *not here: no cuda device: built without nvcc$' variants)" = "$(grep -c / variants)" ]
+	grep -q ^matmul.ternary/cuda variants
+}
+
 # Where there is a GPU, `make test-gpu` tests it.
 without_gpu() {
 	[ -e "$ASSAY_BUILD/plugins/assay_cuda.so" ] || skip "built with CUDA=0"
