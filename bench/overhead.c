@@ -8,13 +8,14 @@
 
 static const char *const lines[] = { "own", "shared", NULL };
 
-const struct assay_axis assay_overhead_axes[1] = {
+const struct assay_axis assay_overhead_axes[2] = {
 	{ .name = "lines",
 	  .help = "cache lines of the counters: one each, or as few as they fit in",
 	  .symbols = lines,
 	  .min = ASSAY_LINES_OWN,
 	  .max = ASSAY_LINES_SHARED,
 	  .def = ASSAY_LINES_OWN },
+	{ .name = "adds", .help = "additions of each thread; 0: 65536", .min = 0, .max = 1 << 30 },
 };
 
 static void describe(const struct assay_shape *shape, struct assay_problem *out, double items, const char *item_name)
@@ -51,7 +52,7 @@ int assay_overhead_sharing_describe(const struct assay_shape *shape, struct assa
 				    struct assay_reason *why)
 {
 	(void)why;
-	describe(shape, out, (double)ASSAY_OVERHEAD_ADDS * shape->n_threads, "additions");
+	describe(shape, out, (double)assay_overhead_adds(shape) * shape->n_threads, "additions");
 	return 0;
 }
 
@@ -92,5 +93,5 @@ int assay_overhead_sharing_check(struct assay_job *job, struct assay_check *out)
 {
 	int shared = job->shape->axis[ASSAY_OVERHEAD_LINES] == ASSAY_LINES_SHARED;
 
-	return check_counts(job, out, shared ? 1 : ASSAY_OVERHEAD_WORDS, ASSAY_OVERHEAD_ADDS);
+	return check_counts(job, out, shared ? 1 : ASSAY_OVERHEAD_WORDS, assay_overhead_adds(job->shape));
 }

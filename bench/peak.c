@@ -10,6 +10,22 @@
 
 #include "stream_ops.h"
 
+const struct assay_axis assay_peak_axes[1] = {
+	{ .name = "steps",
+	  .help = "steps of every lane, a multiple of 64; 0: 16384",
+	  .min = 0,
+	  .max = ASSAY_PEAK_STEPS },
+};
+
+static int check_steps(const struct assay_shape *shape, struct assay_reason *why)
+{
+	if (assay_peak_steps(shape) % ASSAY_PEAK_STRIDE == 0)
+		return 0;
+	snprintf(why->text, sizeof(why->text), "steps=%u is not a multiple of %d", assay_peak_steps(shape),
+		 ASSAY_PEAK_STRIDE);
+	return -1;
+}
+
 static void lanes_spec(struct assay_tensor_spec *spec, const char *name, enum assay_role role, enum assay_dtype dtype,
 		       uint32_t n_threads)
 {
@@ -23,7 +39,7 @@ static void cost_of(const struct assay_shape *shape, double ops_per_step, enum a
 {
 	double lanes = (double)shape->n_threads * ASSAY_PEAK_LANES;
 
-	cost->ops = lanes * ASSAY_PEAK_STEPS * ops_per_step;
+	cost->ops = lanes * assay_peak_steps(shape) * ops_per_step;
 	cost->bytes_read = lanes * 4 + 2 * 4 * ASSAY_PEAK_PATTERN;
 	cost->bytes_written = lanes * 4;
 	cost->arith = arith;
@@ -48,7 +64,8 @@ static int wrong_lane(struct assay_check *out, uint64_t index, double got, doubl
 
 int assay_peak_fma_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
-	(void)why;
+	if (check_steps(shape, why))
+		return -1;
 	out->n_tensors = 4;
 	lanes_spec(&out->tensors[ASSAY_PEAK_FMA_X], "x", ASSAY_INPUT, ASSAY_F32, shape->n_threads);
 	out->tensors[ASSAY_PEAK_FMA_A] = (struct assay_tensor_spec){
@@ -83,10 +100,11 @@ int assay_peak_fma_check(struct assay_job *job, struct assay_check *out)
 {
 	const float *x = job->tensors[ASSAY_PEAK_FMA_X].data, *y = job->tensors[ASSAY_PEAK_FMA_Y].data;
 	const float *b = job->tensors[ASSAY_PEAK_FMA_B].data;
+	const int64_t steps = assay_peak_steps(job->shape);
 
 	*out = (struct assay_check){ .size = out->size, .correct = 1, .first_bad = -1 };
 	for (uint64_t i = 0; i < (uint64_t)job->n_threads * ASSAY_PEAK_LANES; i++) {
-		int64_t want = (int64_t)x[i] + (int64_t)b[i % ASSAY_PEAK_PATTERN] * ASSAY_PEAK_STEPS;
+		int64_t want = (int64_t)x[i] + (int64_t)b[i % ASSAY_PEAK_PATTERN] * steps;
 
 		if (!(y[i] == (float)want))
 			return wrong_lane(out, i, (double)y[i], (double)want);
@@ -96,8 +114,11 @@ int assay_peak_fma_check(struct assay_job *job, struct assay_check *out)
 
 /* ---- peak.i8_dot, peak.ternary_dot ---- */
 
-static int describe_dot(const struct assay_shape *shape, enum assay_arith arith, struct assay_problem *out)
+static int describe_dot(const struct assay_shape *shape, enum assay_arith arith, struct assay_problem *out,
+			struct assay_reason *why)
 {
+	if (check_steps(shape, why))
+		return -1;
 	out->n_tensors = 4;
 	lanes_spec(&out->tensors[ASSAY_PEAK_DOT_X], "x", ASSAY_INPUT, ASSAY_I32, shape->n_threads);
 	out->tensors[ASSAY_PEAK_DOT_A] = (struct assay_tensor_spec){
@@ -113,14 +134,12 @@ static int describe_dot(const struct assay_shape *shape, enum assay_arith arith,
 
 int assay_peak_dot_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
-	(void)why;
-	return describe_dot(shape, ASSAY_ARITH_I8, out);
+	return describe_dot(shape, ASSAY_ARITH_I8, out, why);
 }
 
 int assay_peak_ternary_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
 {
-	(void)why;
-	return describe_dot(shape, ASSAY_ARITH_TERNARY, out);
+	return describe_dot(shape, ASSAY_ARITH_TERNARY, out, why);
 }
 
 /* 4 · 127 · 127 · 2^14 steps and x within ±2^29 stay inside 32 bits. */
@@ -154,6 +173,7 @@ int assay_peak_dot_check(struct assay_job *job, struct assay_check *out)
 	const int32_t *x = job->tensors[ASSAY_PEAK_DOT_X].data, *y = job->tensors[ASSAY_PEAK_DOT_Y].data;
 	const uint8_t *a = job->tensors[ASSAY_PEAK_DOT_A].data;
 	const int8_t *w = job->tensors[ASSAY_PEAK_DOT_W].data;
+	const int64_t steps = assay_peak_steps(job->shape);
 
 	*out = (struct assay_check){ .size = out->size, .correct = 1, .max_rel_err = -1, .first_bad = -1 };
 	for (uint64_t i = 0; i < (uint64_t)job->n_threads * ASSAY_PEAK_LANES; i++) {
@@ -161,8 +181,8 @@ int assay_peak_dot_check(struct assay_job *job, struct assay_check *out)
 
 		for (uint64_t j = 4 * (i % ASSAY_PEAK_PATTERN); j < 4 * (i % ASSAY_PEAK_PATTERN) + 4; j++)
 			dot += a[j] * w[j];
-		if (y[i] != x[i] + dot * ASSAY_PEAK_STEPS)
-			return wrong_lane(out, i, (double)y[i], (double)(x[i] + dot * ASSAY_PEAK_STEPS));
+		if (y[i] != x[i] + dot * steps)
+			return wrong_lane(out, i, (double)y[i], (double)(x[i] + dot * steps));
 	}
 	return 0;
 }

@@ -19,13 +19,14 @@
 
 static const char *const levels[] = { "l1", "l2", "l3", "dram", NULL };
 
-const struct assay_axis assay_stream_axes[1] = {
+const struct assay_axis assay_stream_axes[2] = {
 	{ .name = "level",
 	  .help = "what the arrays fit in",
 	  .symbols = levels,
 	  .min = 0,
 	  .max = ASSAY_LEVEL_DRAM,
 	  .def = ASSAY_LEVEL_DRAM },
+	{ .name = "passes", .help = "passes over the arrays; 0: what fills 16 MiB", .min = 0, .max = 1 << 20 },
 };
 
 /* ---- sizes ---- */
@@ -110,7 +111,7 @@ int assay_stream_read_describe(const struct assay_shape *shape, struct assay_pro
 					    .dtype = ASSAY_I64,
 					    .rank = 2,
 					    .dims = { shape->n_threads, ASSAY_STREAM_SUM_LANES } };
-	out->cost.bytes_read = (double)bytes * (double)assay_stream_passes(slice, 1);
+	out->cost.bytes_read = (double)bytes * (double)assay_stream_passes(shape, slice, 1);
 	out->cost.bytes_written = (double)shape->n_threads * 8 * ASSAY_STREAM_SUM_LANES;
 	return 0;
 }
@@ -125,7 +126,7 @@ int assay_stream_copy_describe(const struct assay_shape *shape, struct assay_pro
 	out->n_tensors = 2;
 	array_spec(&out->tensors[ASSAY_STREAM_COPY_A], "a", ASSAY_INPUT, bytes);
 	array_spec(&out->tensors[ASSAY_STREAM_COPY_B], "b", ASSAY_OUTPUT, bytes);
-	out->cost.bytes_read = (double)bytes * (double)assay_stream_passes(slice, 2);
+	out->cost.bytes_read = (double)bytes * (double)assay_stream_passes(shape, slice, 2);
 	out->cost.bytes_written = out->cost.bytes_read;
 	return 0;
 }
@@ -141,7 +142,7 @@ int assay_stream_triad_describe(const struct assay_shape *shape, struct assay_pr
 	array_spec(&out->tensors[ASSAY_STREAM_TRIAD_B], "b", ASSAY_INPUT, bytes);
 	array_spec(&out->tensors[ASSAY_STREAM_TRIAD_C], "c", ASSAY_INPUT, bytes);
 	array_spec(&out->tensors[ASSAY_STREAM_TRIAD_A], "a", ASSAY_OUTPUT, bytes);
-	out->cost.bytes_written = (double)bytes * (double)assay_stream_passes(slice, 3);
+	out->cost.bytes_written = (double)bytes * (double)assay_stream_passes(shape, slice, 3);
 	out->cost.bytes_read = 2 * out->cost.bytes_written;
 	out->cost.ops = out->cost.bytes_written / 4 * 2;
 	return 0;
@@ -221,7 +222,7 @@ int assay_stream_read_check(struct assay_job *job, struct assay_check *out)
 {
 	const uint64_t *sum = job->tensors[ASSAY_STREAM_READ_SUM].data;
 	uint64_t slice = job->tensors[ASSAY_STREAM_READ_A].bytes / job->n_threads;
-	uint64_t n_pages = slice / ASSAY_STREAM_PAGE, passes = assay_stream_passes(slice, 1);
+	uint64_t n_pages = slice / ASSAY_STREAM_PAGE, passes = assay_stream_passes(job->shape, slice, 1);
 	const uint64_t terms = PAGE_WORDS / ASSAY_STREAM_SUM_LANES;
 
 	*out = (struct assay_check){ .size = out->size, .correct = 1, .max_rel_err = -1, .first_bad = -1 };

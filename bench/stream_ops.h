@@ -5,7 +5,8 @@
 
 #include "assay/plugin.h"
 
-extern const struct assay_axis assay_stream_axes[1];
+extern const struct assay_axis assay_stream_axes[2];
+extern const struct assay_axis assay_peak_axes[1];
 
 int assay_stream_read_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
 int assay_stream_read_fill(struct assay_job *job);
@@ -28,14 +29,15 @@ int assay_peak_ternary_fill(struct assay_job *job);
 /* Their outputs are exact but grow with the number of threads, so digests would not compare: no ASSAY_OP_EXACT. */
 #define ASSAY_STREAM_OP(op, text, what, fill_fn, describe_fn, check_fn)                                                \
 	{                                                                                                              \
-		.name = op, .help = text, .axes = assay_stream_axes, .n_axes = 1,                                      \
+		.name = op, .help = text, .axes = assay_stream_axes, .n_axes = 2, .flags = ASSAY_OP_WORK_AXIS,         \
 		.axis_stride = sizeof(struct assay_axis), .describe = describe_fn, .fill = fill_fn, .check = check_fn, \
 		.measures = what,                                                                                      \
 	}
 #define ASSAY_PEAK_OP(op, text, fill_fn, describe_fn, check_fn)                                                        \
 	{                                                                                                              \
-		.name = op, .help = text, .axis_stride = sizeof(struct assay_axis), .describe = describe_fn,           \
-		.fill = fill_fn, .check = check_fn, .measures = ASSAY_MEASURES_PEAK,                                   \
+		.name = op, .help = text, .axes = assay_peak_axes, .n_axes = 1, .flags = ASSAY_OP_WORK_AXIS,           \
+		.axis_stride = sizeof(struct assay_axis), .describe = describe_fn, .fill = fill_fn, .check = check_fn, \
+		.measures = ASSAY_MEASURES_PEAK,                                                                       \
 	}
 /* clang-format off */
 #define ASSAY_STREAM_OPS                                                                                               \

@@ -91,18 +91,22 @@ static int candidates(const struct assay_catalog *cat, struct assay_case **out, 
 		const struct assay_catalog_variant *v = &cat->variants[i];
 		const struct assay_catalog_op *op = assay_catalog_op(cat, v->op);
 		struct assay_case *c = &(*out)[*n];
+		size_t n_axes;
 
-		if (v->unavailable || v->device_kind != ASSAY_DEVICE_CPU || !op || op->composes || op->n_axes > 1)
+		if (v->unavailable || v->device_kind != ASSAY_DEVICE_CPU || !op || op->composes)
+			continue;
+		n_axes = assay_catalog_named_axes(op);
+		if (n_axes > 1)
 			continue;
 		*c = (struct assay_case){ .threads = 1,
-					  .n_axes = (unsigned)op->n_axes,
+					  .n_axes = (unsigned)n_axes,
 					  .budget_ns = LIMIT_BUDGET_NS,
 					  .timeout_ns = LIMIT_TIMEOUT_NS };
-		if (op->n_axes && (!op->axes[0].symbols.n || strcmp(op->axes[0].symbols.v[0], "l1")))
+		if (n_axes && (!op->axes[0].symbols.n || strcmp(op->axes[0].symbols.v[0], "l1")))
 			continue;
-		if (op->n_axes)
+		if (n_axes)
 			snprintf(c->axes[0].text, sizeof(c->axes[0].text), "l1");
-		snprintf(c->axes[0].name, sizeof(c->axes[0].name), "%s", op->n_axes ? op->axes[0].name : "");
+		snprintf(c->axes[0].name, sizeof(c->axes[0].name), "%s", n_axes ? op->axes[0].name : "");
 		snprintf(c->op, sizeof(c->op), "%s", v->op);
 		snprintf(c->variant, sizeof(c->variant), "%s", v->name);
 		if (assay_case_make_key(c, err))

@@ -32,10 +32,17 @@ struct assay_catalog_op {
 	struct assay_catalog_metric *metrics;
 	size_t n_metrics;
 	struct assay_strings counters;
+	bool work_axis; /* the last axis is how much a call works; keys name it where it is not 0 */
 	bool exact;     /* outputs are bit-identical everywhere and carry a digest */
 	char *composes; /* NULL unless composite */
 	char *defect;   /* what is wrong with all this: its cases fail. NULL: nothing */
 };
+
+/* Axes that every case of @op names. */
+static inline size_t assay_catalog_named_axes(const struct assay_catalog_op *op)
+{
+	return op->n_axes - op->work_axis;
+}
 
 struct assay_catalog_variant {
 	char *op, *name, *help;

@@ -126,9 +126,20 @@ static bool axis_ok(const struct assay_catalog_op *op, size_t i, char *why, size
 	return true;
 }
 
+static bool work_axis_ok(const struct assay_catalog_op *op, char *why, size_t size)
+{
+	const struct assay_catalog_axis *last = op->n_axes ? &op->axes[op->n_axes - 1] : NULL;
+
+	if (!op->work_axis || (last && last->def == 0 && !last->symbols.n))
+		return true;
+	snprintf(why, size, "its last axis says how much a call works, expected a whole number with the default 0");
+	return false;
+}
+
 /* Any whole number, and where there are symbols the first, fits. */
 static void open_axes(struct assay_catalog_op *op)
 {
+	op->work_axis = false;
 	for (size_t i = 0; i < op->n_axes; i++) {
 		struct assay_catalog_axis *a = &op->axes[i];
 
@@ -145,6 +156,7 @@ bool assay_declared_op(struct assay_catalog_op *op, char *why, size_t size)
 
 	for (size_t i = 0; i < op->n_axes && ok; i++)
 		ok = axis_ok(op, i, why, size);
+	ok = ok && work_axis_ok(op, why, size);
 	if (!ok)
 		open_axes(op);
 	for (size_t i = 0; i < op->n_metrics && ok; i++)

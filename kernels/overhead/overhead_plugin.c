@@ -59,10 +59,11 @@ static void add_up(void *arg, uint32_t tid, uint32_t n_threads)
 	const struct assay_job *job = arg;
 	int shared = job->shape->axis[ASSAY_OVERHEAD_LINES] == ASSAY_LINES_SHARED;
 	int64_t *count = job->tensors[ASSAY_OVERHEAD_COUNT].data;
+	const int64_t adds = assay_overhead_adds(job->shape);
 	volatile int64_t *own = &count[tid * (shared ? 1 : ASSAY_OVERHEAD_WORDS)];
 
 	(void)n_threads;
-	for (int i = 0; i < ASSAY_OVERHEAD_ADDS; i++)
+	for (int64_t i = 0; i < adds; i++)
 		*own = *own + 1;
 }
 

@@ -32,6 +32,7 @@ static void peak_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 	uint32_t *y = (uint32_t *)job->tensors[ASSAY_PEAK_FMA_Y].data + (uint64_t)tid * ASSAY_PEAK_LANES;
 	vec a = load_pattern(job->tensors[ASSAY_PEAK_FMA_A].data);
 	const vec b = load_pattern(job->tensors[ASSAY_PEAK_FMA_B].data);
+	const uint32_t steps = assay_peak_steps(job->shape);
 	vec acc[PEAK_CHAINS];
 
 	_Static_assert(ASSAY_PEAK_LANES % (PEAK_CHAINS * PEAK_VEC_LANES) == 0, "groups of chains fill the lanes");
@@ -39,7 +40,7 @@ static void peak_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 	for (unsigned g = 0; g < ASSAY_PEAK_LANES; g += PEAK_CHAINS * PEAK_VEC_LANES) {
 		EACH (i, PEAK_CHAINS)
 			acc[i] = *(const vec_anywhere *)(x + g + PEAK_VEC_LANES * i);
-		for (unsigned n = 0; n < ASSAY_PEAK_STEPS; n++)
+		for (unsigned n = 0; n < steps; n++)
 			EACH (i, PEAK_CHAINS) {
 				acc[i] = step(acc[i], a, b);
 				__asm__ volatile("" : "+v"(acc[i]), "+v"(a));

@@ -11,6 +11,7 @@ static void fma_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 	const struct assay_job *job = arg;
 	const float *x = (const float *)job->tensors[ASSAY_PEAK_FMA_X].data + (uint64_t)tid * ASSAY_PEAK_LANES;
 	float *y = (float *)job->tensors[ASSAY_PEAK_FMA_Y].data + (uint64_t)tid * ASSAY_PEAK_LANES;
+	const uint32_t steps = assay_peak_steps(job->shape);
 	float a[ASSAY_PEAK_PATTERN], b[ASSAY_PEAK_PATTERN], acc[GROUP];
 
 	(void)n_threads;
@@ -18,7 +19,7 @@ static void fma_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 	memcpy(b, job->tensors[ASSAY_PEAK_FMA_B].data, sizeof(b));
 	for (unsigned g = 0; g < ASSAY_PEAK_LANES; g += GROUP) {
 		memcpy(acc, x + g, sizeof(acc));
-		for (unsigned step = 0; step < ASSAY_PEAK_STEPS; step++)
+		for (unsigned step = 0; step < steps; step++)
 			for (unsigned l = 0; l < GROUP; l++)
 				acc[l] = acc[l] * a[l % ASSAY_PEAK_PATTERN] + b[l % ASSAY_PEAK_PATTERN];
 		memcpy(y + g, acc, sizeof(acc));
@@ -48,6 +49,7 @@ static void dot_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 	const struct assay_job *job = arg;
 	const int32_t *x = (const int32_t *)job->tensors[ASSAY_PEAK_DOT_X].data + (uint64_t)tid * ASSAY_PEAK_LANES;
 	int32_t *y = (int32_t *)job->tensors[ASSAY_PEAK_DOT_Y].data + (uint64_t)tid * ASSAY_PEAK_LANES;
+	const uint32_t steps = assay_peak_steps(job->shape);
 	int32_t acc[ASSAY_PEAK_PATTERN];
 	struct operands o;
 
@@ -55,7 +57,7 @@ static void dot_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 	widen(job, &o);
 	for (unsigned g = 0; g < ASSAY_PEAK_LANES; g += ASSAY_PEAK_PATTERN) {
 		memcpy(acc, x + g, sizeof(acc));
-		for (unsigned step = 0; step < ASSAY_PEAK_STEPS; step++) {
+		for (unsigned step = 0; step < steps; step++) {
 			/* the operands may have changed: the products cannot be kept */
 			__asm__ volatile("" : "+m"(o));
 			for (unsigned l = 0; l < ASSAY_PEAK_PATTERN; l++)

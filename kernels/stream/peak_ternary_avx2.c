@@ -14,7 +14,7 @@
 #define VEC_LANES 8
 
 _Static_assert(ASSAY_PEAK_LANES % (CHAINS * VEC_LANES) == 0, "groups of chains fill the lanes");
-_Static_assert(ASSAY_PEAK_STEPS % STEPS == 0 && STEPS <= 64, "sums are widened before they overflow");
+_Static_assert(ASSAY_PEAK_STRIDE % STEPS == 0 && STEPS <= 64, "sums are widened before they overflow");
 
 static void ternary_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 {
@@ -23,13 +23,14 @@ static void ternary_lanes(void *arg, uint32_t tid, uint32_t n_threads)
 	int32_t *y = (int32_t *)job->tensors[ASSAY_PEAK_DOT_Y].data + (uint64_t)tid * ASSAY_PEAK_LANES;
 	const __m256i a = _mm256_loadu_si256(job->tensors[ASSAY_PEAK_DOT_A].data);
 	const __m256i w = _mm256_loadu_si256(job->tensors[ASSAY_PEAK_DOT_W].data);
+	const uint32_t steps = assay_peak_steps(job->shape);
 	__m256i sums[CHAINS], totals[CHAINS];
 
 	(void)n_threads;
 	for (unsigned g = 0; g < ASSAY_PEAK_LANES; g += CHAINS * VEC_LANES) {
 		EACH (i, CHAINS)
 			totals[i] = _mm256_loadu_si256((const void *)(x + g + i * VEC_LANES));
-		for (unsigned n = 0; n < ASSAY_PEAK_STEPS; n += STEPS) {
+		for (unsigned n = 0; n < steps; n += STEPS) {
 			EACH (i, CHAINS)
 				sums[i] = _mm256_setzero_si256();
 			for (unsigned s = 0; s < STEPS; s++)

@@ -64,7 +64,7 @@ static void read_slice(void *arg, uint32_t tid, uint32_t n_threads)
 	vec_words acc[READ_SUMS] = { { 0 } };
 
 	(void)n_threads;
-	for (uint64_t pass = assay_stream_passes(bytes, 1); pass; pass--) {
+	for (uint64_t pass = assay_stream_passes(job->shape, bytes, 1); pass; pass--) {
 		for (uint64_t i = 0; i < bytes / 2; i += READ_TURN) {
 			read_turn(a + i, acc);
 			read_turn(a + bytes / 2 + i, acc);
@@ -108,7 +108,7 @@ static void copy_slice(void *arg, uint32_t tid, uint32_t n_threads)
 	const bool around = stream_around_caches(job, b);
 
 	(void)n_threads;
-	for (uint64_t pass = assay_stream_passes(bytes, 2); pass; pass--) {
+	for (uint64_t pass = assay_stream_passes(job->shape, bytes, 2); pass; pass--) {
 		if (around)
 			copy_once(a, b, bytes / 4, true);
 		else
@@ -129,7 +129,7 @@ static void triad_slice(void *arg, uint32_t tid, uint32_t n_threads)
 	const bool around = stream_around_caches(job, a);
 
 	(void)n_threads;
-	for (uint64_t pass = assay_stream_passes(bytes, 3); pass; pass--) {
+	for (uint64_t pass = assay_stream_passes(job->shape, bytes, 3); pass; pass--) {
 		if (around)
 			triad_once(b, c, a, bytes / 4, true);
 		else

@@ -10,7 +10,7 @@ static void read_slice(void *arg, uint32_t tid, uint32_t n_threads)
 	uint64_t *sum = (uint64_t *)job->tensors[ASSAY_STREAM_READ_SUM].data + (uint64_t)tid * ASSAY_STREAM_SUM_LANES;
 
 	(void)n_threads;
-	for (uint64_t pass = assay_stream_passes(bytes, 1); pass; pass--) {
+	for (uint64_t pass = assay_stream_passes(job->shape, bytes, 1); pass; pass--) {
 		for (uint64_t i = 0; i < bytes / 8; i += ASSAY_STREAM_SUM_LANES)
 			for (unsigned l = 0; l < ASSAY_STREAM_SUM_LANES; l++)
 				acc[l] += a[i + l];
@@ -28,7 +28,7 @@ static void copy_slice(void *arg, uint32_t tid, uint32_t n_threads)
 	float *restrict b = (float *)stream_slice(job, ASSAY_STREAM_COPY_B, tid, &bytes);
 
 	(void)n_threads;
-	for (uint64_t pass = assay_stream_passes(bytes, 2); pass; pass--) {
+	for (uint64_t pass = assay_stream_passes(job->shape, bytes, 2); pass; pass--) {
 		for (uint64_t i = 0; i < bytes / 4; i++)
 			b[i] = a[i];
 		stream_next_pass();
@@ -44,7 +44,7 @@ static void triad_slice(void *arg, uint32_t tid, uint32_t n_threads)
 	float *restrict a = (float *)stream_slice(job, ASSAY_STREAM_TRIAD_A, tid, &bytes);
 
 	(void)n_threads;
-	for (uint64_t pass = assay_stream_passes(bytes, 3); pass; pass--) {
+	for (uint64_t pass = assay_stream_passes(job->shape, bytes, 3); pass; pass--) {
 		for (uint64_t i = 0; i < bytes / 4; i++)
 			a[i] = b[i] + ASSAY_STREAM_SCALE * c[i];
 		stream_next_pass();

@@ -78,6 +78,7 @@ static const struct assay_axis axis_twice[] = { AXIS(NULL, 1, 9, 1), AXIS(NULL, 
 static const struct assay_axis axis_symbol[] = { AXIS(symbols, 1, 9, 2) };
 static const struct assay_axis axis_symbols_twice[] = { AXIS(symbols_twice, 1, 9, 0) };
 static const struct assay_axis axis_symbols_odd[] = { AXIS(symbols_odd, 1, 9, 0) };
+static const struct assay_axis axis_work[] = { AXIS(NULL, 0, 9, 1) };
 static const struct assay_axis axis_sound[] = { AXIS(NULL, 1, 9, 1) };
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -113,6 +114,8 @@ static const struct assay_op ops[] = {
 	OP("axis_symbol", AXES(axis_symbol)),
 	OP("axis_symbols_twice", AXES(axis_symbols_twice)),
 	OP("axis_symbols_odd", AXES(axis_symbols_odd)),
+	OP("axis_work", AXES(axis_work), .flags = ASSAY_OP_WORK_AXIS),
+	OP("axis_no_work", .flags = ASSAY_OP_WORK_AXIS),
 	OP("sound", METRICS(sound), COUNTERS(counter_sound), AXES(axis_sound)),
 };
 
@@ -143,6 +146,8 @@ static const struct assay_variant variants[] = {
 	VARIANT("axis_symbol", "ref"),
 	VARIANT("axis_symbols_twice", "ref"),
 	VARIANT("axis_symbols_odd", "ref"),
+	VARIANT("axis_work", "ref"),
+	VARIANT("axis_no_work", "ref"),
 	VARIANT("sound", "ref"),
 	VARIANT("sound", "device", .device_kind = 99),
 	VARIANT("sound", "needs", .needs = "avx2;\033[31m"),

@@ -26,6 +26,10 @@ static struct assay_catalog_axis toy_axes[] = {
 static struct assay_catalog_axis batch_axes[] = {
 	{ .name = TEXT("batch"), .help = TEXT("sequences"), .min = 1, .max = 64, .def = 1 },
 };
+static struct assay_catalog_axis work_axes[] = {
+	{ .name = TEXT("m"), .help = TEXT("rows"), .min = 1, .max = 1024, .def = INT64_MIN },
+	{ .name = TEXT("rounds"), .help = TEXT("how often"), .min = 0, .max = 64 },
+};
 static struct assay_catalog_op toy_ops[] = {
 	{ .name = TEXT("plain"), .help = TEXT("no axes") },
 	{ .name = TEXT("toy.matmul"), .help = TEXT("m by n"), .axes = toy_axes, .n_axes = 3, .exact = true },
@@ -34,6 +38,7 @@ static struct assay_catalog_op toy_ops[] = {
 	  .axes = batch_axes,
 	  .n_axes = 1,
 	  .composes = TEXT("toy.matmul") },
+	{ .name = TEXT("toy.rounds"), .help = TEXT("m often"), .axes = work_axes, .n_axes = 2, .work_axis = true },
 };
 static struct assay_catalog_plugin toy_plugins[] = {
 	{ .path = TEXT("ops.so"), .name = TEXT("ops"), .version = TEXT("1") },
@@ -52,6 +57,7 @@ static struct assay_catalog_variant toy_variants[] = {
 	  .device_kind = ASSAY_DEVICE_CUDA,
 	  .unavailable = TEXT("no CUDA device") },
 	{ .op = TEXT("toy.generate"), .name = TEXT("ref"), .help = TEXT("x") },
+	{ .op = TEXT("toy.rounds"), .name = TEXT("ref"), .help = TEXT("x") },
 };
 static const struct assay_catalog toy_catalog = {
 	.plugins = toy_plugins,

@@ -10,6 +10,7 @@ static const char *const ops[][2] = {
 	{ "overhead.barrier", "" },
 	{ "overhead.false_sharing", "lines=own" },
 	{ "overhead.false_sharing", "lines=shared" },
+	{ "overhead.false_sharing", "lines=shared,adds=3" },
 };
 
 #define N_OPS N_OF(ops)

@@ -470,6 +470,25 @@ TEST(test_batch_size)
 	assert_string_equal(text, "batch size 65 does not fit op 'toy.generate', expected 1 to 64");
 }
 
+/* How much a call works is told where it is not what it is for times. */
+TEST(keys_name_the_axis_of_work_unless_it_is_zero)
+{
+	static const char *const want[] = { "toy.rounds/ref/m=4/t=1/warm", "toy.rounds/ref/m=4,rounds=2/t=1/warm",
+					    "toy.rounds/ref/m=5/t=1/warm" };
+	struct assay_plan_options o = options(GOOD, "all");
+	struct assay_plan p = { 0 };
+	struct assay_err err = { 0 };
+	char text[512];
+
+	if (plan_text("bench \"b\" { op = \"toy.rounds\" shapes = {\"m=4\", \"m=4,rounds=2\", \"m=5,rounds=0\"} }\n",
+		      USE_ALL, &o, &p, &err, text, sizeof(text)))
+		fail_msg("%s", text);
+	assert_keys(&p, want, N_OF(want));
+	assert_int_equal(p.cases[0].n_axes, 1);
+	assert_int_equal(p.cases[1].axes[1].value, 2);
+	assay_plan_release(&p);
+}
+
 /* What steps would take too long on is counted at other shapes, with the same variant, threads and cache state. */
 TEST(exact_shapes_belong_to_cases)
 {

@@ -70,16 +70,19 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	mprotect(guard.page[guard.closed], guard.page_bytes, PROT_NONE);
 }
 
-static void expect_passes(const char *op, unsigned n_arrays, const char *variant)
+/* @want 0: as many as fill 16 MiB. */
+static void expect_passes(const char *op, unsigned n_arrays, const char *variant, const char *axes, uint64_t want)
 {
 	/* so many that a slice has less than the bytes that a run touches */
 	const struct mini_options o = { .n_threads = 32, .seed = 2 };
 	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO }, before;
-	struct mini_case *c = mini_new(op, variant, "level=dram", &o);
+	struct mini_case *c = mini_new(op, variant, axes, &o);
 	uint64_t slice = c->tensors[0].bytes / o.n_threads;
+	uint64_t passes = want ? want : (16u << 20) / (slice * n_arrays);
 	uintptr_t first = (uintptr_t)c->tensors[0].data, mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
 	int rc;
 
+	assert_true(passes > 1);
 	mini_fill(c);
 	guard.page_bytes = mask + 1;
 	guard.page[0] = (char *)((first + mask) & ~mask);
@@ -92,10 +95,8 @@ static void expect_passes(const char *op, unsigned n_arrays, const char *variant
 	assert_int_equal(mprotect(guard.page[1], guard.page_bytes, PROT_READ | PROT_WRITE), 0);
 	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
 	assert_int_equal(rc, 0);
-	assert_true(assay_stream_passes(slice, n_arrays) > 1);
-	if ((uint64_t)guard.passes != assay_stream_passes(slice, n_arrays))
-		fail_msg("%s/%s: %d passes, want %llu", op, variant, guard.passes,
-			 (unsigned long long)assay_stream_passes(slice, n_arrays));
+	if ((uint64_t)guard.passes != passes)
+		fail_msg("%s/%s: %d passes, want %llu", op, variant, guard.passes, (unsigned long long)passes);
 	mini_check(c);
 	mini_free(c);
 }
@@ -104,9 +105,14 @@ static void expect_passes(const char *op, unsigned n_arrays, const char *variant
 TEST(test_passes)
 {
 	for (size_t op = 0; op < N_OF(stream_ops); op++)
-		for (size_t v = 0; v < mini_variant_names()->n; v++)
-			if (mini_can_run(stream_ops[op], mini_variant_names()->v[v]))
-				expect_passes(stream_ops[op], (unsigned)op + 1, mini_variant_names()->v[v]);
+		for (size_t v = 0; v < mini_variant_names()->n; v++) {
+			const char *variant = mini_variant_names()->v[v];
+
+			if (!mini_can_run(stream_ops[op], variant))
+				continue;
+			expect_passes(stream_ops[op], (unsigned)op + 1, variant, "level=dram", 0);
+			expect_passes(stream_ops[op], (unsigned)op + 1, variant, "level=dram,passes=2", 2);
+		}
 }
 
 TEST(test_peak_variants)
@@ -118,6 +124,21 @@ TEST(test_peak_variants)
 					run_variant(peak_ops[op], mini_variant_names()->v[v], "",
 						    &(struct mini_options){ .n_threads = t, .seed = seed });
 	assert_true(run_variant("peak.i8_dot", "ref", "", NULL));
+}
+
+/* Fewer steps are that many, by every variant; what a variant cannot do is no shape. */
+TEST(test_peak_steps)
+{
+	struct assay_problem p = { 0 };
+	struct assay_reason why = { "" };
+
+	for (size_t op = 0; op < N_OF(peak_ops); op++) {
+		for (size_t v = 0; v < mini_variant_names()->n; v++)
+			run_variant(peak_ops[op], mini_variant_names()->v[v], "steps=192",
+				    &(struct mini_options){ .seed = 5 });
+		assert_true(mini_try_describe(peak_ops[op], "steps=65", &p, &why) < 0);
+		assert_string_equal(why.text, "steps=65 is not a multiple of 64");
+	}
 }
 
 /* One bit anywhere in the output is found, and found in the right place. */
@@ -272,7 +293,7 @@ TEST(test_cost)
 		struct mini_case *c = mini_new(stream_ops[op], "ref", "level=l2", NULL);
 		unsigned n_arrays = (unsigned)(reads[op] + writes[op]);
 		double array = (double)c->tensors[0].bytes;
-		double passes = (double)assay_stream_passes(c->tensors[0].bytes, n_arrays);
+		double passes = (double)assay_stream_passes(&c->shape, c->tensors[0].bytes, n_arrays);
 
 		assert_true(passes > 1);
 		assert_true(c->problem.cost.bytes_read == reads[op] * array * passes);

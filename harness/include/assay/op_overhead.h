@@ -6,7 +6,7 @@
  * overhead.dispatch       run ASSAY_OVERHEAD_ROUNDS parallel regions; a thread counts those it took part in
  * overhead.barrier        one region with ASSAY_OVERHEAD_ROUNDS barriers; after each, a thread counts it if the next
  *                         thread had arrived
- * overhead.false_sharing  each thread adds 1 to its counter in memory, ASSAY_OVERHEAD_ADDS times; the counters lie on
+ * overhead.false_sharing  each thread adds 1 to its counter in memory, `adds` times; the counters lie on
  *                         cache lines of their own, or as close as they fit
  *
  * count is I64 [threads][8], a cache line a thread. The counter of thread t is word 8·t, and word t where lines are
@@ -19,12 +19,17 @@
 
 enum { ASSAY_OVERHEAD_COUNT = 0 }; /* index into assay_job.tensors */
 
-/* Axis of overhead.false_sharing: index into assay_shape.axis, and its values. */
-enum { ASSAY_OVERHEAD_LINES = 0 };
+/* Axes of overhead.false_sharing: indices into assay_shape.axis, and values of the lines. The second is that of work. */
+enum { ASSAY_OVERHEAD_LINES = 0, ASSAY_OVERHEAD_WORK = 1 };
 enum { ASSAY_LINES_OWN = 0, ASSAY_LINES_SHARED = 1 };
 
 #define ASSAY_OVERHEAD_ROUNDS 256
-#define ASSAY_OVERHEAD_ADDS   65536
-#define ASSAY_OVERHEAD_WORDS  8 /* of a cache line */
+#define ASSAY_OVERHEAD_ADDS   65536 /* where the shape names none */
+#define ASSAY_OVERHEAD_WORDS  8     /* of a cache line */
+
+static inline int64_t assay_overhead_adds(const struct assay_shape *shape)
+{
+	return shape->axis[ASSAY_OVERHEAD_WORK] ? shape->axis[ASSAY_OVERHEAD_WORK] : ASSAY_OVERHEAD_ADDS;
+}
 
 #endif

@@ -27,8 +27,8 @@
 
 #include "plugin.h"
 
-/* Index into assay_shape.axis, and its values. */
-enum { ASSAY_STREAM_LEVEL = 0 };
+/* Indices into assay_shape.axis, and values of the level. ASSAY_STREAM_PASSES is the axis of work. */
+enum { ASSAY_STREAM_LEVEL = 0, ASSAY_STREAM_PASSES = 1 };
 enum { ASSAY_LEVEL_L1 = 0, ASSAY_LEVEL_L2 = 1, ASSAY_LEVEL_L3 = 2, ASSAY_LEVEL_DRAM = 3 };
 
 /* Indices into assay_job.tensors. */
@@ -41,19 +41,21 @@ enum { ASSAY_STREAM_TRIAD_B = 0, ASSAY_STREAM_TRIAD_C = 1, ASSAY_STREAM_TRIAD_A 
 #define ASSAY_STREAM_SCALE     3.0f
 
 /*
- * Passes of one run over @n_arrays arrays of @slice_bytes a thread: a thread touches as much of 16 MiB as whole passes
- * fill, or one pass that is more.
+ * Passes of one run over @n_arrays arrays of @slice_bytes a thread: where the shape names none, a thread touches as much
+ * of 16 MiB as whole passes fill, or one pass that is more.
  */
-static inline uint64_t assay_stream_passes(uint64_t slice_bytes, unsigned n_arrays)
+static inline uint64_t assay_stream_passes(const struct assay_shape *shape, uint64_t slice_bytes, unsigned n_arrays)
 {
 	uint64_t passes = (UINT64_C(16) << 20) / (slice_bytes * n_arrays);
 
+	if (shape->axis[ASSAY_STREAM_PASSES])
+		return (uint64_t)shape->axis[ASSAY_STREAM_PASSES];
 	return passes ? passes : 1;
 }
 
 /*
- * peak.f32_fma      y[t][l] = f applied ASSAY_PEAK_STEPS times to x[t][l], f(v) = v · a[l mod 8] + b[l mod 8]
- * peak.i8_dot       y[t][l] = x[t][l] + ASSAY_PEAK_STEPS times Σ_j a[l mod 8][j] · w[l mod 8][j], j = 0 … 3
+ * peak.f32_fma      y[t][l] = f applied `steps` times to x[t][l], f(v) = v · a[l mod 8] + b[l mod 8]
+ * peak.i8_dot       y[t][l] = x[t][l] + `steps` times Σ_j a[l mod 8][j] · w[l mod 8][j], j = 0 … 3
  * peak.ternary_dot  the same with the codes 0, 1 and 2 in a
  *
  * Every thread t does the same. All values of peak.f32_fma are whole numbers below 2^24, so fused and separate rounding
@@ -67,8 +69,16 @@ static inline uint64_t assay_stream_passes(uint64_t slice_bytes, unsigned n_arra
 enum { ASSAY_PEAK_FMA_X = 0, ASSAY_PEAK_FMA_A = 1, ASSAY_PEAK_FMA_B = 2, ASSAY_PEAK_FMA_Y = 3 };
 enum { ASSAY_PEAK_DOT_X = 0, ASSAY_PEAK_DOT_A = 1, ASSAY_PEAK_DOT_W = 2, ASSAY_PEAK_DOT_Y = 3 };
 
-#define ASSAY_PEAK_LANES   384 /* a thread: four groups of twelve 256-bit registers, or one of 24 512-bit ones */
-#define ASSAY_PEAK_PATTERN 8   /* lanes after which the operands a, b and w repeat */
-#define ASSAY_PEAK_STEPS   16384
+#define ASSAY_PEAK_LANES   384   /* a thread: four groups of twelve 256-bit registers, or one of 24 512-bit ones */
+#define ASSAY_PEAK_PATTERN 8     /* lanes after which the operands a, b and w repeat */
+#define ASSAY_PEAK_STEPS   16384 /* at most; also where the shape names none */
+#define ASSAY_PEAK_STRIDE  64    /* steps are a multiple of this */
+
+enum { ASSAY_PEAK_WORK = 0 }; /* index into assay_shape.axis: the axis of work, steps */
+
+static inline uint32_t assay_peak_steps(const struct assay_shape *shape)
+{
+	return shape->axis[ASSAY_PEAK_WORK] ? (uint32_t)shape->axis[ASSAY_PEAK_WORK] : ASSAY_PEAK_STEPS;
+}
 
 #endif

@@ -311,6 +311,11 @@ struct assay_variant {
 
 enum assay_op_flags {
 	ASSAY_OP_EXACT = 1u << 0, /* outputs are bit-identical for every variant, thread count and device */
+	/*
+	 * The last axis is how much work a call does. Its default is 0, as much as times need, which keys do not name;
+	 * counts of every instruction take less.
+	 */
+	ASSAY_OP_WORK_AXIS = 1u << 1,
 };
 
 /* A problem. Callbacks return 0, or a negative number after host->fail. */
