@@ -6,12 +6,12 @@
 #include "generate_engine.h"
 #include "generate_stats.h"
 
-static const char *const model_names[] = { "tiny", "125m", "700m", "2b", NULL };
+static const char *const model_names[] = { "tiny", "125m", "700m", "2b", "nano", NULL };
 static const char *const sampler_names[] = { "greedy", "topk", "topp", NULL };
 
 #define AXIS_MODEL                                                                                                     \
 	{                                                                                                              \
-		"model", "model size", model_names, 0, 3, INT64_MIN                                                    \
+		"model", "model size", model_names, 0, 4, INT64_MIN                                                    \
 	}
 
 const struct assay_axis assay_generate_prefill_axes[3] = {

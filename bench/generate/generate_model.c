@@ -9,13 +9,14 @@
  * `2b` is BitNet b1.58 2B4T (arXiv 2504.12285 and its published configuration). `700m` has the shape of the published
  * reproduction bitnet_b1_58-large, with a head of its own and no grouping of heads; `125m` the width, depth and heads
  * that the BitNet paper (arXiv 2310.11453) gives that size, with a gated feed-forward of 8/3 the width. `tiny` is for
- * tests.
+ * tests, `nano` for counts of every instruction.
  */
 static const struct gen_model models[] = {
 	{ "tiny", 2, 256, 4, 2, 64, 512, 512, 1024, 1, 9.210340371976184 },
 	{ "125m", 12, 768, 12, 12, 64, 2048, 32000, 2048, 1, 9.210340371976184 },
 	{ "700m", 24, 1536, 16, 16, 96, 4096, 32002, 2048, 0, 9.210340371976184 },
 	{ "2b", 30, 2560, 20, 5, 128, 6912, 128256, 4096, 1, 13.122363377404328 },
+	{ "nano", 1, 128, 2, 1, 64, 128, 64, 256, 1, 9.210340371976184 },
 };
 
 const struct gen_model *assay_generate_model(int64_t index)

@@ -35,6 +35,7 @@ static const char *const ops[][2] = {
 	{ "generate.decode", "model=tiny,pp=5,tg=9,sampler=topp" },
 	{ "generate.chat", "model=tiny,users=2,turns=2" },
 	{ "generate.chat", "model=tiny,users=3,turns=3,kv_blocks=11" },
+	{ "generate.decode", "model=nano,pp=3,tg=5" },
 };
 #define N_OPS N_OF(ops)
 
