@@ -482,10 +482,14 @@ static struct assay_outcome count_once(struct assay_case_job *j, unsigned warm, 
  */
 struct assay_outcome assay_case_job_count(struct assay_case_job *j, unsigned warm)
 {
+	struct assay_kept_state kept;
 	struct assay_outcome out;
 
 	if (!assay_callgrind_inside())
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "the worker does not run under valgrind");
+	if (assay_case_services_keep(j, &kept))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counts");
 	out = count_once(j, warm, false);
+	assay_case_services_restore(j, &kept);
 	return out.status == ASSAY_STATUS_OK ? count_once(j, warm, true) : out;
 }

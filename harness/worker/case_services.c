@@ -131,6 +131,30 @@ static void service_release(const struct assay_job *job, void *ptr)
 	}
 }
 
+int assay_case_services_keep(struct assay_case_job *j, struct assay_kept_state *out)
+{
+	*out = (struct assay_kept_state){ NULL };
+	for (const struct assay_case_alloc *a = j->allocs; a; a = a->next) {
+		if (!j->jobs[0].op_state || assay_arena_copy(&a->arena, 0) != j->jobs[0].op_state)
+			continue;
+		out->state = j->jobs[0].op_state;
+		out->bytes = a->arena.bytes;
+		out->copy = malloc(out->bytes);
+		if (!out->copy)
+			return ASSAY_ENOMEM;
+		memcpy(out->copy, out->state, out->bytes);
+	}
+	return 0;
+}
+
+void assay_case_services_restore(const struct assay_case_job *j, struct assay_kept_state *k)
+{
+	if (k->copy && j->jobs[0].op_state == k->state)
+		memcpy(k->state, k->copy, k->bytes);
+	free(k->copy);
+	*k = (struct assay_kept_state){ NULL };
+}
+
 static int service_fail(const struct assay_job *job, const char *fmt, ...)
 {
 	struct assay_case_job *j = served;

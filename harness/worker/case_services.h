@@ -14,4 +14,16 @@ void assay_case_services_leave_out(uint64_t ticks);
 /* From here on regions and barriers belong to a call that @s follows; NULL: no more. */
 void assay_case_services_step(struct assay_stepper *s);
 
+/*
+ * What the op keeps from call to call, such as a ring of its latest times, decides which lines the next call touches. So
+ * calls whose counts are compared begin with the same: keep() copies op_state where it is a block of host->alloc,
+ * restore() writes it back and frees the copy. 0 or ASSAY_ENOMEM.
+ */
+struct assay_kept_state {
+	void *state, *copy;
+	uint64_t bytes;
+};
+int assay_case_services_keep(struct assay_case_job *j, struct assay_kept_state *out);
+void assay_case_services_restore(const struct assay_case_job *j, struct assay_kept_state *k);
+
 #endif

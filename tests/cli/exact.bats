@@ -121,6 +121,13 @@ within() {
 	[ "$(jq '.cases | length' theory.json)" = "$(wc -l <bounds)" ]
 }
 
+@test "what an op keeps from call to call does not make two counts differ" {
+	needs_valgrind
+	"$ASSAY" run --evidence exact --bench-dir "$ASSAY_SOURCE/bench/agreement" --suite all --counter-source callgrind \
+		--only 'generate.decode/ref/*,sampler=greedy/*' --json >decode.json
+	jq -e '[.cases[].status] == ["ok"]' decode.json
+}
+
 @test "counts are recorded, pass, and fail by function when one has changed" {
 	needs_valgrind
 	count >now.json
