@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Holds the two ways to count exactly against each other: bench/exact_agreement.sh [SUITE [REPEATS]]. SUITE of bench/agreement is
-# short (default; a minute), all (an hour: up to 4 million steps a call) or long. REPEATS (0) are taken of every case that is stepped,
+# short (default; a minute), all (every variant of quick; ten minutes) or long (up to 50 million steps a call). REPEATS (0) are taken of every case that is stepped,
 # half of them beside a load of eight processes. Instructions, reads and writes must be equal, misses of D1 and of the last level
 # within 1 % and 4; every repeat equal. Prints a table; exit status 1 and what differs where they do not agree. ONLY=GLOB in the
 # environment takes the cases that match, and none of AVX-512.
@@ -46,24 +46,30 @@ count() {
 common=(--isa avx2 --only "${ONLY:-*}")
 count callgrind callgrind "${common[@]}"
 count stepped stepped "${common[@]}"
+# valgrind 3.19 misses the read of a masked load (vmaskmovps) and counts an instruction more for each element that it reads, so it must
+# differ by exactly these.
 jq -r -n --slurpfile a "$out/callgrind.json" --slurpfile b "$out/stepped.json" '
 	([$b[0].cases[] | {key, value: .}] | from_entries) as $stepped |
 	["case", "instructions", "reads", "writes", "D1 misses", "stepped", "LL misses", "stepped", ""],
 	($a[0].cases[] | select(.status == "ok") | .key as $key | .counters as $c | $stepped[$key] as $s |
 	[$key] + if $s.status != "ok" then [$c.instructions.value, "", "", "", "", "", "", "DIFFERS: \($s.status) \($s.reason)"] else
+		($s.mix.masked_reads // 0) as $masked |
+		{instructions: ($s.mix.masked_elements // 0), data_reads: (0 - $masked), data_writes: 0} as $defect |
 		[($c | .instructions, .data_reads, .data_writes, .d1_misses | .value), $s.counters.d1_misses.value, $c.ll_misses.value,
 			$s.counters.ll_misses.value, ([("instructions", "data_reads", "data_writes") |
-				select($c[.].value != $s.counters[.].value) | "\(.) \($s.counters[.].value)"] +
+				select($c[.].value != $s.counters[.].value + $defect[.]) | "\(.) \($s.counters[.].value)"] +
 			[("d1_misses", "ll_misses") | select(($c[.].value - $s.counters[.].value | fabs) > 4 + $c[.].value / 100)] |
-			if length > 0 then "DIFFERS: stepped " + join(", ") else "" end)] end) | @tsv' >"$out/table"
+			if length > 0 then "DIFFERS: stepped " + join(", ") elif $masked > 0 then
+				"AGREES, but for \($masked) masked loads, which callgrind miscounts" else "" end)] end) | @tsv' >"$out/table"
 column -t -s $'\t' "$out/table"
 echo "$(($(wc -l <"$out/table") - 1)) cases counted in both ways"
 
 # What the loops of AVX-512 kernels must do, by hand: key, count, least, most. A VPDPBUSD calculates 128 times, 64 products a sum;
-# stores are of 64 bytes, but for tails; blocks of q8_0 have 34 bytes for 32 values; a stream moves 16 MiB a call and reads or writes
-# 64 bytes at a time. Most: what unpacks codes, the stack, tables and the job.
+# stores are of 64 bytes, but for tails; blocks of q8_0 have 34 bytes for 32 values; a pass of a stream moves as much as its arrays
+# hold, half of the 48 KiB of D1 or of the 2 MiB that count as L2. Peaks do 64 steps of 384 lanes. Most: what unpacks codes, the stack,
+# tables and the job.
 theory() {
-	local gemv=$((2 * 64 * 256)) mib16=$((16 << 20))
+	local gemv=$((2 * 64 * 256)) l1=$((24 << 10)) l2=$((1 << 20)) peak=$((64 * 384))
 	cat <<-END
 	matmul.ternary/avx512vnni/m=64,k=256,n=1 integer_512_operations $gemv $((3 * gemv))
 	matmul.ternary/avx512vnni/m=64,k=256,n=8 integer_512_operations $((8 * gemv)) $((9 * gemv))
@@ -71,10 +77,15 @@ theory() {
 	quantize.q8_0/avx512/n=512 bytes_written $((512 * 34 / 32)) $((512 * 34 / 32 + 1024))
 	dequantize.q8_0/avx512/n=512 bytes_read $((512 * 34 / 32)) $((512 * 34 / 32 + 1024))
 	dequantize.q8_0/avx512/n=512 bytes_written $((512 * 4)) $((512 * 4 + 1024))
-	stream.read/avx512/level=l1 bytes_read $((mib16 * 99 / 100)) $((mib16 * 101 / 100))
-	stream.copy/avx512/level=l3 bytes_read $((mib16 * 99 / 200)) $((mib16 * 101 / 200))
-	stream.copy/avx512/level=l3 bytes_written $((mib16 * 99 / 200)) $((mib16 * 101 / 200))
-	stream.triad/avx512/level=l1 bytes_read $((mib16 * 2 * 99 / 300)) $((mib16 * 2 * 101 / 300))
+	stream.read/avx512/level=l1,passes=2 bytes_read $((2 * l1)) $((2 * l1 + 1024))
+	stream.read/avx512/level=l2,passes=1 bytes_read $l2 $((l2 + 1024))
+	stream.copy/avx512/level=l2,passes=1 bytes_read $((l2 / 2)) $((l2 / 2 + 1024))
+	stream.copy/avx512/level=l2,passes=1 bytes_written $((l2 / 2)) $((l2 / 2 + 1024))
+	stream.triad/avx512/level=l1,passes=2 bytes_read $((2 * l1 * 2 / 3)) $((2 * l1 * 2 / 3 + 1024))
+	stream.triad/avx512/level=l1,passes=2 bytes_written $((2 * l1 / 3)) $((2 * l1 / 3 + 1024))
+	peak.f32_fma/avx512/steps=64 float_512_operations $((2 * peak)) $((2 * peak))
+	peak.i8_dot/avx512vnni/steps=64 integer_512_operations $((8 * peak)) $((8 * peak))
+	peak.ternary_dot/avx512vnni/steps=64 integer_512_operations $((8 * peak)) $((8 * peak))
 	END
 }
 if grep -q avx512_vnni /proc/cpuinfo && [ -z "${ONLY:-}" ]; then
@@ -83,8 +94,9 @@ else
 	echo '{"cases": []}' >"$out/widest.json"
 fi
 while read -r key count least most; do
+	[ -z "${ONLY:-}" ] || break
 	jq -r --arg key "$key" --arg count "$count" --argjson least "$least" --argjson most "$most" '
-		.cases[] | select(.status == "ok" and (.key | startswith($key + "/"))) | .mix[$count] as $n |
+		.cases[] | select(.key | startswith($key + "/")) | (.mix[$count] // 0) as $n |
 		"\(.key): \($count) \($n), by hand \($least) to \($most)" + if $n >= $least and $n <= $most then "" else " DIFFERS" end' \
 		"$out/widest.json"
 done < <(theory) | tee -a "$out/table"

@@ -351,6 +351,10 @@ enum assay_step_status assay_step_mix_add(struct assay_step_mix *m, const struct
 		return rc;
 	m->instructions[insn->kind][insn->width]++;
 	m->operations[insn->kind][insn->width] += operations;
+	if (acc->n && insn->operands[0].shape == ASSAY_STEP_SIGNED && acc->a[0].kind == ASSAY_STEP_READ) {
+		m->masked_reads++;
+		m->masked_elements += acc->a[0].bytes / insn->operands[0].element_bytes;
+	}
 	for (unsigned i = 0; i < acc->n; i++) {
 		const struct assay_step_access *a = &acc->a[i];
 

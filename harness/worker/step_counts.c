@@ -302,11 +302,15 @@ static void write_mix(FILE *f, const struct assay_step_mix *m, uint64_t l2_misse
 	const struct {
 		const char *name;
 		uint64_t n;
-	} others[] = { { "prefetches", m->prefetches },
-		       { "non_temporal_writes", m->non_temporal_writes },
-		       { "bytes_read", m->bytes_read },
-		       { "bytes_written", m->bytes_written },
-		       { "l2_misses", l2_misses } };
+	} others[] = {
+		{ "prefetches", m->prefetches },
+		{ "non_temporal_writes", m->non_temporal_writes },
+		{ "masked_reads", m->masked_reads },
+		{ "masked_elements", m->masked_elements },
+		{ "bytes_read", m->bytes_read },
+		{ "bytes_written", m->bytes_written },
+		{ "l2_misses", l2_misses },
+	};
 
 	for (unsigned k = 0; k < ASSAY_STEP_N_KINDS; k++)
 		for (unsigned w = 0; w < ASSAY_STEP_N_WIDTHS; w++) {
@@ -398,11 +402,16 @@ struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t ma
 {
 	struct stepping k = { .job = j, .n_threads = j->spec->n_threads, .reply = reply };
 	struct assay_outcome out = open_all(&k, max_steps, NULL);
+	struct assay_kept_state kept;
 
 	if (out.status == ASSAY_STATUS_OK)
 		out = check_tasks(&k);
-	if (out.status == ASSAY_STATUS_OK)
+	if (out.status == ASSAY_STATUS_OK && assay_case_services_keep(j, &kept))
+		out = assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counts");
+	if (out.status == ASSAY_STATUS_OK) {
 		out = step_call(&k, max_steps, true);
+		assay_case_services_restore(j, &kept);
+	}
 	if (out.status == ASSAY_STATUS_OK) {
 		reply->lines = count_lines(&k);
 		reply->operations = count_operations(&k);
