@@ -13,7 +13,7 @@
  * counts them, with comparisons and rounding.
  */
 static const struct calculation {
-	const char *begins;
+	const char *begin; /* beginnings of names, with blanks between them */
 	uint8_t kind, per_lane;
 	uint8_t lane_bytes; /* 0: as the letter at the end of the name says */
 } calculations[] = {
@@ -26,100 +26,50 @@ static const struct calculation {
 	{ "pmaddubsw", ASSAY_STEP_INTEGER, 3, 2 },
 	/* differences, their absolute values and the sum of these: of eight bytes, of four */
 	{ "psadbw", ASSAY_STEP_INTEGER, 23, 8 },
-	{ "mpsadbw", ASSAY_STEP_INTEGER, 11, 2 },
-	{ "dbpsadbw", ASSAY_STEP_INTEGER, 11, 2 },
-	{ "pmuludq", ASSAY_STEP_INTEGER, 1, 8 },
-	{ "pmuldq", ASSAY_STEP_INTEGER, 1, 8 },
+	{ "mpsadbw dbpsadbw", ASSAY_STEP_INTEGER, 11, 2 },
+	{ "pmuludq pmuldq", ASSAY_STEP_INTEGER, 1, 8 },
 	{ "pmultishift", ASSAY_STEP_DATA, 0, 1 },
-	{ "pmul", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "padd", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "psub", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "phadd", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "phsub", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "pmin", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "pmax", ASSAY_STEP_INTEGER, 1, 0 },
+	{ "pmul padd psub phadd phsub pmin pmax", ASSAY_STEP_INTEGER, 1, 0 },
 	{ "phminposuw", ASSAY_STEP_INTEGER, 1, 2 },
-	{ "pavg", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "pabs", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "psign", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "popcnt", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "plzcnt", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "pconflict", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "p2intersect", ASSAY_STEP_INTEGER, 1, 0 },
+	{ "pavg pabs psign popcnt plzcnt pconflict p2intersect", ASSAY_STEP_INTEGER, 1, 0 },
 	/* strings, and registers shifted as a whole, which moves bytes */
-	{ "pcmpistr", ASSAY_STEP_INTEGER, 1, 16 },
-	{ "pcmpestr", ASSAY_STEP_INTEGER, 1, 16 },
-	{ "pslldq", ASSAY_STEP_DATA, 0, 16 },
-	{ "psrldq", ASSAY_STEP_DATA, 0, 16 },
-	{ "pcmp", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "psll", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "psrl", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "psra", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "prol", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "pror", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "pshld", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "pshrd", ASSAY_STEP_INTEGER, 1, 0 },
+	{ "pcmpistr pcmpestr", ASSAY_STEP_INTEGER, 1, 16 },
+	{ "pslldq psrldq", ASSAY_STEP_DATA, 0, 16 },
+	{ "pcmp psll psrl psra prol pror pshld pshrd", ASSAY_STEP_INTEGER, 1, 0 },
 	/* logic knows no lanes, but for the letter of a masked one: words of 32 bits */
-	{ "pternlog", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "ptestm", ASSAY_STEP_INTEGER, 1, 0 },
-	{ "ptestnm", ASSAY_STEP_INTEGER, 1, 0 },
+	{ "pternlog ptestm ptestnm", ASSAY_STEP_INTEGER, 1, 0 },
 	{ "ptest", ASSAY_STEP_INTEGER, 1, 4 },
 	{ "testp", ASSAY_STEP_INTEGER, 1, FLOATS },
-	{ "pandnq", ASSAY_STEP_INTEGER, 1, 8 },
-	{ "pandq", ASSAY_STEP_INTEGER, 1, 8 },
-	{ "porq", ASSAY_STEP_INTEGER, 1, 8 },
-	{ "pxorq", ASSAY_STEP_INTEGER, 1, 8 },
-	{ "pand", ASSAY_STEP_INTEGER, 1, 4 },
-	{ "por", ASSAY_STEP_INTEGER, 1, 4 },
-	{ "pxor", ASSAY_STEP_INTEGER, 1, 4 },
-	{ "andp", ASSAY_STEP_INTEGER, 1, FLOATS },
-	{ "andnp", ASSAY_STEP_INTEGER, 1, FLOATS },
-	{ "orp", ASSAY_STEP_INTEGER, 1, FLOATS },
-	{ "xorp", ASSAY_STEP_INTEGER, 1, FLOATS },
+	{ "pandnq pandq porq pxorq", ASSAY_STEP_INTEGER, 1, 8 },
+	{ "pand por pxor", ASSAY_STEP_INTEGER, 1, 4 },
+	{ "andp andnp orp xorp", ASSAY_STEP_INTEGER, 1, FLOATS },
 	{ "gf2p8", ASSAY_STEP_INTEGER, 1, 1 },
-	{ "aes", ASSAY_STEP_INTEGER, 1, 16 },
-	{ "sha", ASSAY_STEP_INTEGER, 1, 16 },
-	{ "pclmul", ASSAY_STEP_INTEGER, 1, 16 },
+	{ "aes sha pclmul", ASSAY_STEP_INTEGER, 1, 16 },
 	/* two multiplications and two additions a lane of two halves */
 	{ "dpbf16ps", ASSAY_STEP_FLOAT, 4, 4 },
 	{ "dpp", ASSAY_STEP_FLOAT, 2, FLOATS },
 	/* complex numbers of two halves */
-	{ "fmaddc", ASSAY_STEP_FLOAT, 8, 4 },
-	{ "fcmaddc", ASSAY_STEP_FLOAT, 8, 4 },
-	{ "fmulc", ASSAY_STEP_FLOAT, 6, 4 },
-	{ "fcmulc", ASSAY_STEP_FLOAT, 6, 4 },
-	{ "fmadd", ASSAY_STEP_FLOAT, 2, FLOATS },
-	{ "fmsub", ASSAY_STEP_FLOAT, 2, FLOATS },
-	{ "fnmadd", ASSAY_STEP_FLOAT, 2, FLOATS },
-	{ "fnmsub", ASSAY_STEP_FLOAT, 2, FLOATS },
-	{ "add", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "sub", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "hadd", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "hsub", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "mul", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "div", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "min", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "max", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "sqrt", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "rsqrt", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "rcp", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "cmp", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "comis", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "ucomis", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "round", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "rndscale", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "reduce", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "range", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "scalef", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "getexp", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "getmant", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "fixupimm", ASSAY_STEP_FLOAT, 1, FLOATS },
-	{ "fpclass", ASSAY_STEP_FLOAT, 1, FLOATS },
+	{ "fmaddc fcmaddc", ASSAY_STEP_FLOAT, 8, 4 },
+	{ "fmulc fcmulc", ASSAY_STEP_FLOAT, 6, 4 },
+	{ "fmadd fmsub fnmadd fnmsub", ASSAY_STEP_FLOAT, 2, FLOATS },
+	{ "add sub hadd hsub mul div min max sqrt rsqrt rcp cmp comis ucomis round rndscale reduce "
+	  "range scalef getexp getmant fixupimm fpclass",
+	  ASSAY_STEP_FLOAT, 1, FLOATS },
 };
 
 static bool begins(const char *name, const char *with)
 {
 	return !strncmp(name, with, strlen(with));
+}
+
+static bool begins_with_any(const char *name, const char *words)
+{
+	for (size_t n; *words; words += n + (words[n] == ' ')) {
+		n = strcspn(words, " ");
+		if (!strncmp(name, words, n))
+			return true;
+	}
+	return false;
 }
 
 /* The last letter of a name says what lanes hold; floating point has it behind s (one number) or p (several). */
@@ -200,7 +150,7 @@ static void classify_vector(const ZydisDecodedInstruction *insn, unsigned bytes,
 		const struct calculation *c = &calculations[i];
 		unsigned lanes;
 
-		if (!begins(name, c->begins))
+		if (!begins_with_any(name, c->begin))
 			continue;
 		out->kind = c->kind;
 		lanes = bytes / lane_bytes(name, c);
