@@ -398,7 +398,7 @@ $(BUILD)/tests/test_steadiness: private LDFLAGS += -Wl,--wrap=realloc
 # once more and goes before the archive. In the shape of an installation.
 BARE := $(BUILD)/tests/bare
 BARE_OBJS  := $(patsubst %,$(BUILD)/obj/bare/%.o,papi_library callgrind_requests callgrind_launch)
-BARE_TESTS := test_counting test_papi_presets test_callgrind
+BARE_TESTS := test_counting test_papi_presets test_papi_sets test_callgrind
 bare_cc = $(CC) $(filter-out -DASSAY_PAPI=% -DASSAY_VALGRIND=%,$(UNIT_CFLAGS)) -DASSAY_PAPI=0 -DASSAY_VALGRIND=0 -c -o $@ $<
 $(BUILD)/obj/bare/test_%.o: tests/unit/test_%.c $(BUILD)/flags
 	@mkdir -p $(@D)
