@@ -32,7 +32,8 @@ int assay_overhead_fill(struct assay_job *job);
 	},                                                                                                             \
 	{                                                                                                              \
 		.name = "overhead.false_sharing", .help = "counters of different threads, on one cache line or not",   \
-		.axes = assay_overhead_axes, .n_axes = 2, .flags = ASSAY_OP_WORK_AXIS, .axis_stride = sizeof(struct assay_axis),                    \
+		.axes = assay_overhead_axes, .n_axes = 2, .flags = ASSAY_OP_WORK_AXIS,                                 \
+		.axis_stride = sizeof(struct assay_axis),                                                              \
 		.describe = assay_overhead_sharing_describe, .fill = assay_overhead_fill,                              \
 		.check = assay_overhead_sharing_check,                                                                 \
 	},

@@ -273,7 +273,7 @@ struct assay_step_mix {
 	uint64_t instructions[ASSAY_STEP_N_KINDS][ASSAY_STEP_N_WIDTHS];
 	uint64_t operations[ASSAY_STEP_N_KINDS][ASSAY_STEP_N_WIDTHS]; /* of INTEGER and FLOAT */
 	uint64_t prefetches, non_temporal_writes;
-	/* Loads that read what the signs of a vector register choose, and elements from the first chosen to the last. */
+	/* Loads that read what the signs of a vector register choose, and elements from the first chosen to the last */
 	uint64_t masked_reads, masked_elements;
 	uint64_t bytes_read, bytes_written;
 };

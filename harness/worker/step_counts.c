@@ -303,12 +303,9 @@ static void write_mix(FILE *f, const struct assay_step_mix *m, uint64_t l2_misse
 		const char *name;
 		uint64_t n;
 	} others[] = {
-		{ "prefetches", m->prefetches },
-		{ "non_temporal_writes", m->non_temporal_writes },
-		{ "masked_reads", m->masked_reads },
-		{ "masked_elements", m->masked_elements },
-		{ "bytes_read", m->bytes_read },
-		{ "bytes_written", m->bytes_written },
+		{ "prefetches", m->prefetches },     { "non_temporal_writes", m->non_temporal_writes },
+		{ "masked_reads", m->masked_reads }, { "masked_elements", m->masked_elements },
+		{ "bytes_read", m->bytes_read },     { "bytes_written", m->bytes_written },
 		{ "l2_misses", l2_misses },
 	};
 

@@ -19,7 +19,7 @@
 
 enum { ASSAY_OVERHEAD_COUNT = 0 }; /* index into assay_job.tensors */
 
-/* Axes of overhead.false_sharing: indices into assay_shape.axis, and values of the lines. The second is that of work. */
+/* Axes of overhead.false_sharing: indices into assay_shape.axis, and values of the lines. The second is of work. */
 enum { ASSAY_OVERHEAD_LINES = 0, ASSAY_OVERHEAD_WORK = 1 };
 enum { ASSAY_LINES_OWN = 0, ASSAY_LINES_SHARED = 1 };
 

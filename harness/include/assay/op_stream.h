@@ -41,8 +41,8 @@ enum { ASSAY_STREAM_TRIAD_B = 0, ASSAY_STREAM_TRIAD_C = 1, ASSAY_STREAM_TRIAD_A 
 #define ASSAY_STREAM_SCALE     3.0f
 
 /*
- * Passes of one run over @n_arrays arrays of @slice_bytes a thread: where the shape names none, a thread touches as much
- * of 16 MiB as whole passes fill, or one pass that is more.
+ * Passes of one run over @n_arrays arrays of @slice_bytes a thread: where the shape names none, a thread touches as
+ * much of 16 MiB as whole passes fill, or one pass that is more.
  */
 static inline uint64_t assay_stream_passes(const struct assay_shape *shape, uint64_t slice_bytes, unsigned n_arrays)
 {
