@@ -95,6 +95,16 @@ static void profile_json(const struct assay_report *r, const struct assay_emit_s
 		assay_json_u64(p->truncated), "unresolved", assay_json_u64(p->unresolved), "overhead_frac",
 		assay_json_number(p->overhead_frac), "timed_samples", assay_json_u64(p->timed_weight), "iteration_ns",
 		assay_json_number(p->iteration_ns), "functions", functions_json(p), "threads", threads);
+	if (root)
+		json_object_update_new(
+			json_object_get(root, "profile"),
+			json_pack("{s:o,s:o,s:o}", "started",
+				  p->started_ns ? assay_json_time(p->started_ns) : json_null(), "machine",
+				  p->machine.id[0] ? assay_json_text(p->machine.label) : json_null(), "build",
+				  p->build.id[0]
+					  ? json_pack("{s:s,s:b,s:o}", "commit", p->build.commit, "dirty",
+						      p->build.dirty, "compiler", assay_json_text(p->build.compiler))
+					  : json_null()));
 	if (root && r->profile.lines) {
 		json_object_set_new(root, "lines", lines_json(p, false));
 		json_object_set_new(root, "instructions", lines_json(p, true));

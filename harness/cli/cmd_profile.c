@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/profile_store.h"
 #include "drive/profiling.h"
 
 struct profile_args {
@@ -41,6 +42,13 @@ static int set_rate(void *to, const char *arg, const char *name, struct assay_er
 	return rc;
 }
 
+static int set_name(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	(void)name;
+	*(const char **)to = arg;
+	return assay_profile_name_check(arg, err);
+}
+
 static int check(void *args, struct assay_err *err)
 {
 	const struct profile_args *a = args;
@@ -71,6 +79,8 @@ static const struct assay_option options[] = {
 	  "prints" },
 	{ "suite", 's', "NAME", assay_option_text, AT(s.r.suite),
 	  "Suite that has the case (default " ASSAY_DEFAULT_SUITE ")" },
+	{ "name", 0, "NAME", set_name, AT(q.name),
+	  "Store the profile under this name, for 'assay show profile NAME' and 'assay diff NAME OTHER'" },
 	{ "lines", 0, NULL, assay_option_flag, AT(lines), "Also show the lines and instructions that take most" },
 	{ 0 },
 };
@@ -87,7 +97,7 @@ static const struct assay_command_line line = {
 		    { assay_options_load, 0 },
 		    { assay_options_place, 0 },
 		    { assay_options_measure, 0 },
-		    { assay_options_output, 0 } },
+		    ASSAY_OPTIONS_READING },
 	.argument = set_argument,
 	.check = check,
 };

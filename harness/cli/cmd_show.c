@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/bottlenecks.h"
+#include "drive/profile_store.h"
 #include "drive/stored_results.h"
 
 struct show_args {
@@ -15,6 +16,9 @@ struct show_args {
 	const char *run, *only;
 	int64_t run_id;   /* or that of a comparison; 0: the newest */
 	bool comparisons; /* not runs */
+	bool profile;     /* by a name, which is `only` */
+	bool lines;
+	const char *out;
 	bool samples;
 	const char *metric;
 	bool bottlenecks;
@@ -36,6 +40,16 @@ static int take_arg(void *args, const char *arg, struct assay_err *err)
 		a->comparisons = true;
 		return 0;
 	}
+	if (!a->run && !a->comparisons && !a->profile && !strcmp(arg, "profile")) {
+		a->profile = true;
+		return 0;
+	}
+	if (a->profile && !a->only && arg[0]) {
+		a->only = arg;
+		return 0;
+	}
+	if (a->profile)
+		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': show takes one profile", arg);
 	if (!a->run)
 		return take_id(a, arg, err);
 	if (a->only)
@@ -52,6 +66,10 @@ static int check(void *args, struct assay_err *err)
 {
 	const struct show_args *a = args;
 
+	if (a->profile && (a->samples || a->metric || a->bottlenecks))
+		return assay_err_set(err, ASSAY_EUSAGE, "--samples, --metric and --bottlenecks are of cases of a run");
+	if (!a->profile && (a->lines || a->out))
+		return assay_err_set(err, ASSAY_EUSAGE, "--lines and --output are of 'assay show profile'");
 	if (a->samples && !a->only)
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
 	if (a->metric && (a->comparisons || !a->run || a->samples))
@@ -70,18 +88,24 @@ static const struct assay_option options[] = {
 	  "This metric or count of each case of a run, such as bytes_per_s, kv_cache_hit_rate or exact_instructions" },
 	{ "bottlenecks", 0, NULL, assay_option_flag, offsetof(struct show_args, bottlenecks),
 	  "What bounds each case of a run: memory, compute, latency or overhead, and advice with the expected gain" },
+	{ "lines", 0, NULL, assay_option_flag, offsetof(struct show_args, lines),
+	  "With a profile, the lines and instructions that take most as well" },
+	{ "output", 'o', "FILE", assay_option_text, offsetof(struct show_args, out),
+	  "With a profile, also write FILE: .svg is a flame graph, .folded its stacks for other viewers" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "[RUN [CASE]]\ncomparisons [COMPARISON [CASE]]",
+	.usage = "[RUN [CASE]]\ncomparisons [COMPARISON [CASE]]\nprofile [NAME]",
 	.doc = "Without arguments list the stored runs; with the number of a run, or 'last', its table; with a case "
 	       "(a glob, or a part of its key) all that is known of it. After the word 'comparisons' the same of "
-	       "comparisons, down to their process pairs.\v"
+	       "comparisons, down to their process pairs. After 'profile' the profile of that name, by default the "
+	       "newest.\v"
 	       "examples:\n"
 	       "  assay show last 'matmul.ternary/avx2/*' --samples\n"
 	       "  assay show last --metric roof_frac\n"
 	       "  assay show last --bottlenecks\n"
-	       "  assay show comparisons last",
+	       "  assay show comparisons last\n"
+	       "  assay show profile last --lines",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = take_arg,
 	.check = check,
@@ -187,12 +211,30 @@ static int show_comparison(const struct show_args *a, struct assay_err *err)
 	return rc;
 }
 
+static int show_profile(const struct show_args *a, struct assay_err *err)
+{
+	struct assay_profile p = { 0 };
+	const struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p, .lines = a->lines } };
+	int rc = a->out ? assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err) : 0;
+
+	if (!rc)
+		rc = assay_profile_find(a->s.r.db, a->only ? a->only : "last", &p, err);
+	if (!rc && a->out)
+		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
+	if (!rc)
+		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
+	assay_profile_release(&p);
+	return rc;
+}
+
 static int show(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	const struct show_args *a = args;
 
 	(void)w;
 	(void)status;
+	if (a->profile)
+		return show_profile(a, err);
 	if (a->comparisons)
 		return a->run ? show_comparison(a, err) : show_comparisons(a, err);
 	if (a->bottlenecks)

@@ -44,6 +44,7 @@ static void report_merged(struct assay_database_report *out, struct assay_store_
 	assay_database_count_add(out, "comparisons_added", m->comparisons);
 	assay_database_count_add(out, "counts_added", m->counts);
 	assay_database_count_add(out, "certifications_added", m->certifications);
+	assay_database_count_add(out, "profiles_added", m->profiles);
 	assay_database_count_add(out, "baselines_added", m->baselines);
 	assay_database_count_add(out, "completed", m->completed);
 	assay_database_count_add(out, "known", m->known);
@@ -130,6 +131,7 @@ int assay_database_check(const char *db, const struct assay_watch *w, struct ass
 	assay_database_count_add(out, "results", c.results);
 	assay_database_count_add(out, "comparisons", c.comparisons);
 	assay_database_count_add(out, "counts", c.counts);
+	assay_database_count_add(out, "profiles", c.profiles);
 	assay_database_count_add(out, "faults", c.faults.n);
 	out->faults = c.faults;
 	c.faults = (struct assay_strings){ 0 };

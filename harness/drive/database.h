@@ -27,7 +27,7 @@ struct assay_prune_request {
 /*
  * Remove old runs. Those that are needed stay: of baselines, on both sides of a change of a case's level, the newest of
  * each suite and machine, and what was begun within a day and did not end. Of comparisons only such go that did not
- * end and began before older_ns.
+ * end and began before older_ns. Of profiles the newest of each name stays, with keep_runs so many of them.
  */
 int assay_database_prune(const struct assay_prune_request *q, const struct assay_watch *w,
 			 struct assay_database_report *out, struct assay_err *err);

@@ -10,6 +10,7 @@
 #include "drive/segments.h"
 #include "machine/clock.h"
 #include "stats/change_points.h"
+#include "store/store_profile.h"
 #include "store/store_prune.h"
 
 #define SIDE_RUNS 20 /* on each side of a change, to begin with */
@@ -289,7 +290,10 @@ static int decide(struct pruning *p)
 static int carry_out(struct pruning *p, struct assay_database_report *out)
 {
 	int64_t *ids = calloc(p->n + 1, sizeof(*ids));
-	size_t kept[N_FATES] = { 0 };
+	const struct assay_store_profile_rule rule = { .keep = p->q->keep_runs,
+						       .older_ns = p->older_ns,
+						       .dry = p->q->dry };
+	size_t kept[N_FATES] = { 0 }, profiles = 0;
 	struct assay_store_pruned done = { 0 };
 	int rc = ids ? 0 : assay_err_set(p->err, ASSAY_ENOMEM, "out of memory");
 
@@ -299,6 +303,8 @@ static int carry_out(struct pruning *p, struct assay_database_report *out)
 		kept[p->fate[i]]++;
 	}
 	if (!rc)
+		rc = assay_store_profiles_prune(p->s, &rule, &profiles, p->err);
+	if (!rc)
 		rc = assay_store_prune(p->s, ids, kept[GOES], p->older_ns, p->q->dry, &done, p->err);
 	free(ids);
 	if (rc)
@@ -306,6 +312,7 @@ static int carry_out(struct pruning *p, struct assay_database_report *out)
 	assay_database_count_add(out, "runs_removed", done.runs);
 	assay_database_count_add(out, "results_removed", done.results);
 	assay_database_count_add(out, "comparisons_removed", done.comparisons);
+	assay_database_count_add(out, "profiles_removed", profiles);
 	assay_database_count_add(out, "runs_kept", p->n - kept[GOES]);
 	assay_database_count_add(out, "kept_as_newer", kept[IS_NEW]);
 	assay_database_count_add(out, "kept_in_baselines", kept[OF_BASELINE]);

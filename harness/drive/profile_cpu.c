@@ -78,6 +78,8 @@ int assay_profile_cpu_case(const struct assay_profile_request *q, const struct a
 					   assay_status_name(end.status), end.reason);
 	}
 	if (!rc)
+		rc = assay_profile_identify(q, w, &s, out, err);
+	if (!rc)
 		warn_of_gaps(out, w);
 	assay_session_close(&s);
 	return rc;

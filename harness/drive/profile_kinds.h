@@ -16,6 +16,9 @@ int assay_profile_cpu_program(const struct assay_profile_request *q, const struc
 /* A session whose plan has @q's case and no other. Close it in either case. ASSAY_EUSAGE names the nearest. */
 int assay_profile_session(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_session *s,
 			  struct assay_err *err);
+/* What the case of @s was built from, into @out, where it is to be stored. 0 or ASSAY_EINTERRUPTED. */
+int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
+			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err);
 /* The command of @q as a shell takes it, into @out->what. */
 void assay_profile_name_command(const struct assay_profile_request *q, struct assay_profile *out);
 

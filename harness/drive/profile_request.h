@@ -15,6 +15,7 @@ struct assay_profile_request {
 	const char *key;            /* of the case: its key, or what selects it alone; NULL: a program */
 	const char *const *command; /* of a program, NULL-terminated */
 	unsigned rate_hz;           /* 0: ASSAY_PROFILE_RATE_HZ */
+	const char *name;           /* under which it is stored in what->db; NULL: it is not */
 	uint64_t for_ns;            /* 0: ASSAY_PROFILE_FOR_NS of a case, and a program to its end */
 };
 

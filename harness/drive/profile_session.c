@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/code_point.h"
+#include "drive/build_identity.h"
 #include "drive/profile_kinds.h"
 
 /* A key that is written out selects itself, even where others contain it. */
@@ -37,6 +38,12 @@ int assay_profile_session(const struct assay_profile_request *q, const struct as
 		rc = keep_one(s, q->key, err);
 	assay_strings_release(&what.only);
 	return rc;
+}
+
+int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
+			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err)
+{
+	return q->name ? assay_build_identity(s->catalog, q->what, w, &out->build, err) : 0;
 }
 
 void assay_profile_name_command(const struct assay_profile_request *q, struct assay_profile *out)

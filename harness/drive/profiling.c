@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "drive/profile_kinds.h"
+#include "drive/profile_store.h"
 
 static const struct kind {
 	const char *name;
@@ -42,6 +43,8 @@ int assay_profile_take(const struct assay_profile_request *q, const struct assay
 {
 	struct assay_profile_request own = *q;
 	const struct kind *k = find(q->kind);
+	struct assay_store *store = NULL;
+	int rc;
 
 	*out = (struct assay_profile){ 0 };
 	if (!k)
@@ -49,5 +52,11 @@ int assay_profile_take(const struct assay_profile_request *q, const struct assay
 	own.rate_hz = q->rate_hz ? q->rate_hz : ASSAY_PROFILE_RATE_HZ;
 	if (q->key && !q->for_ns)
 		own.for_ns = ASSAY_PROFILE_FOR_NS;
-	return q->key ? k->of_case(&own, w, out, err) : k->of_program(&own, w, out, err);
+	rc = q->name ? assay_profile_store_open(&store, q, err) : 0;
+	if (!rc)
+		rc = q->key ? k->of_case(&own, w, out, err) : k->of_program(&own, w, out, err);
+	if (!rc && store)
+		rc = assay_profile_store_keep(store, q, out, err);
+	assay_profile_store_close(store);
+	return rc;
 }

@@ -11,7 +11,7 @@
 int assay_profile_kind_check(const char *kind, struct assay_err *err);
 
 /*
- * Take it into @out, which is released in either case. What only spoils a part of it is a warning. ASSAY_EUSAGE when
+ * Take it into @out, which is released in either case, and store it where it has a name. What only spoils a part of it is a warning. ASSAY_EUSAGE when
  * there is no such case or program, ASSAY_EUNAVAILABLE when this machine forbids it, ASSAY_EWORKER when the case cannot
  * be run.
  */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/case.h"
+#include "model/result.h"
 #include "model/stack_table.h"
 #include "stats/interval.h"
 
@@ -38,6 +38,15 @@ struct assay_profile {
 	struct assay_profile_thread *threads;
 	size_t n_threads;
 	struct assay_stack_table stacks;
+	struct assay_fingerprint machine; /* id "": not told */
+	struct assay_build build;         /* of a case; id "": not known */
+};
+
+/* A stored profile in a list. */
+struct assay_profile_info {
+	int64_t id;
+	char kind[16], name[64], what[512];
+	uint64_t started_ns;
 };
 
 /* The label above all frames of samples that lie in timed iterations. */

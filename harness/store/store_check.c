@@ -7,6 +7,7 @@
 #include "store/store_comparison.h"
 #include "store/store_rows.h"
 #include "store/store_exact.h"
+#include "store/store_profile.h"
 #include "store/store_prune.h"
 
 #define MOST_OF_SQLITE "100" /* faults that SQLite tells */
@@ -140,6 +141,18 @@ static int check_counts(struct checking *k, int64_t id)
 	return note(k, rc, &e);
 }
 
+static int check_profile(struct checking *k, int64_t id)
+{
+	struct assay_profile p;
+	struct assay_err e = { 0 };
+	int rc = assay_store_profile_load(k->s, id, &p, &e);
+
+	k->out->profiles++;
+	if (!rc)
+		assay_profile_release(&p);
+	return note(k, rc, &e);
+}
+
 /* @from and @to: shares of the whole check. */
 static int check_each(struct checking *k, const char *sql, int (*check)(struct checking *k, int64_t id), double from,
 		      double to)
@@ -182,7 +195,9 @@ static int check(struct checking *k)
 		rc = check_each(k, "SELECT id FROM comparison ORDER BY id", check_comparison, 0.9, 0.98);
 	if (!rc)
 		rc = check_each(k, "SELECT id FROM exact_run WHERE run IS NULL AND comparison IS NULL ORDER BY id",
-				check_counts, 0.98, 1);
+				check_counts, 0.98, 0.99);
+	if (!rc)
+		rc = check_each(k, "SELECT id FROM profile ORDER BY id", check_profile, 0.99, 1);
 	return rc;
 }
 

@@ -33,6 +33,9 @@ PART(exact_of_comparison, "exact_run", "comparison", true, PARTS(&exact_cases));
 PART(pair_metrics, "pair_metric", "pair_side", false, NULL);
 PART(pair_counters, "pair_counter", "pair_side", false, NULL);
 PART(pair_missing, "pair_unavailable", "pair_side", false, NULL);
+PART(profile_threads, "profile_thread", "profile", false, NULL);
+PART(profile_frames, "profile_frame", "profile", false, NULL);
+PART(profile_stacks, "profile_stack", "profile", false, NULL);
 PART(sides, "pair_side", "pair", true, PARTS(&pair_metrics, &pair_counters, &pair_missing));
 PART(pairs, "pair", "comparison_case", true, PARTS(&sides));
 PART(compared_cases, "comparison_case", "comparison", true, PARTS(&pairs));
@@ -41,6 +44,8 @@ const struct assay_store_tree assay_store_run_tree = { "run", NULL, true, PARTS(
 const struct assay_store_tree assay_store_comparison_tree = { "comparison", NULL, true,
 							      PARTS(&compared_cases, &exact_of_comparison) };
 const struct assay_store_tree assay_store_exact_tree = { "exact_run", NULL, true, PARTS(&exact_cases) };
+const struct assay_store_tree assay_store_profile_tree = { "profile", NULL, true,
+							   PARTS(&profile_threads, &profile_frames, &profile_stacks) };
 const struct assay_store_tree assay_store_certify_tree = { "certify", NULL, true, NULL };
 
 #define MAX_TREES 32

@@ -13,7 +13,7 @@ struct assay_store_tree {
 	const struct assay_store_tree *const *parts; /* NULL, or ends with NULL */
 };
 extern const struct assay_store_tree assay_store_run_tree, assay_store_comparison_tree, assay_store_exact_tree,
-	assay_store_certify_tree;
+	assay_store_certify_tree, assay_store_profile_tree;
 
 struct assay_store_copier;
 /* @cases is a glob of the keys whose results are copied; NULL: all. It is borrowed, as both databases are. */

@@ -32,7 +32,7 @@ struct assay_store_options {
 	unsigned max_pages; /* 0: no limit but the disk's */
 };
 
-#define ASSAY_STORE_MAX_STATEMENTS 96
+#define ASSAY_STORE_MAX_STATEMENTS 128
 
 struct assay_store {
 	sqlite3 *db;

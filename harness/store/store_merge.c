@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole things are merged: a run, a comparison, counts that stand alone, a certification, a baseline. Each is known by
+ * Whole things are merged: a run, a comparison, counts that stand alone, a certification, a profile, a baseline. Each is known by
  * when it began, what of, where and of which build. Two that agree in that are one where one of them holds all that the
  * other does.
  */
@@ -14,6 +14,7 @@
 #include "store/store_comparison.h"
 #include "store/store_copy.h"
 #include "store/store_exact.h"
+#include "store/store_profile.h"
 #include "store/store_rows.h"
 
 /* One kind of such things, of which a row of a table is the head. */
@@ -61,6 +62,16 @@ static int verify_exact(struct assay_store *s, int64_t id, struct assay_err *err
 	return rc;
 }
 
+static int verify_profile(struct assay_store *s, int64_t id, struct assay_err *err)
+{
+	struct assay_profile p;
+	int rc = assay_store_profile_load(s, id, &p, err);
+
+	if (!rc)
+		assay_profile_release(&p);
+	return rc;
+}
+
 static size_t *runs_of(struct assay_store_merged *m)
 {
 	return &m->runs;
@@ -81,12 +92,18 @@ static size_t *certifications_of(struct assay_store_merged *m)
 	return &m->certifications;
 }
 
+static size_t *profiles_of(struct assay_store_merged *m)
+{
+	return &m->profiles;
+}
+
 #define RUN_HEAD "suite || ' ' || seed || ' ' || machine || ' ' || build"
 #define COMPARISON_HEAD                                                                                                \
 	"suite || ' ' || seed || ' ' || machine || ' ' || base_build || ' ' || head_build || ' ' || base || ' ' || "   \
 	"head"
 #define EXACT_HEAD   "suite || ' ' || seed || ' ' || build || ' ' || tool || ' ' || environment || ' ' || features"
 #define CERTIFY_HEAD "machine || ' ' || ended_ns || ' ' || settings || ' ' || result"
+#define PROFILE_HEAD "kind || ' ' || name || ' ' || machine || ' ' || coalesce(build, '') || ' ' || what"
 #define LIST(table, more)                                                                                              \
 	"SELECT id FROM " table " WHERE (?1 = 0 OR id = ?1) AND started_ns >= ?2" more " ORDER BY started_ns, id"
 #define HEAD(table, text)       "SELECT " text " FROM " table " WHERE id = ?"
@@ -142,6 +159,14 @@ static const struct kind kinds[] = {
 	  .began = BEGAN("certify"),
 	  .contents = "SELECT gates FROM certify WHERE id = ?",
 	  .added = certifications_of },
+	{ .tree = &assay_store_profile_tree,
+	  .list = LIST("profile", ""),
+	  .head = HEAD("profile", PROFILE_HEAD),
+	  .same = SAME("profile", PROFILE_HEAD, ""),
+	  .began = BEGAN("profile"),
+	  .contents = "SELECT seal FROM profile WHERE id = ?",
+	  .verify = verify_profile,
+	  .added = profiles_of },
 };
 
 struct merging {

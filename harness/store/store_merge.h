@@ -5,7 +5,7 @@
 
 #include "store/store.h"
 
-/* Which runs are taken; all-zero: all of them, and with them comparisons, certifications and baselines. */
+/* Which runs are taken; all-zero: all of them, and with them all that is of no run. */
 struct assay_store_selection {
 	int64_t run;       /* this one alone; 0: any */
 	const char *cases; /* glob of keys: results of other cases stay; NULL: any */
@@ -14,9 +14,9 @@ struct assay_store_selection {
 
 /* What was done, and what could not be. */
 struct assay_store_merged {
-	size_t runs, results, comparisons, counts, certifications, baselines; /* that were added */
+	size_t runs, results, comparisons, counts, certifications, profiles, baselines; /* that were added */
 	size_t completed;           /* runs and comparisons that were there unfinished, and are whole now */
-	size_t known;               /* runs, comparisons, counts and certifications that were there */
+	size_t known;               /* all of these but results and baselines that were there */
 	struct assay_strings notes; /* a line each: baselines that changed, or could not be taken */
 };
 void assay_store_merged_release(struct assay_store_merged *m);

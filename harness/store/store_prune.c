@@ -71,7 +71,8 @@ static int remove_all(struct assay_store *s, const int64_t *ids, size_t n, uint6
 		"DELETE FROM build WHERE NOT EXISTS (SELECT 1 FROM run WHERE build = build.id)"
 		" AND NOT EXISTS (SELECT 1 FROM comparison WHERE base_build = build.id)"
 		" AND NOT EXISTS (SELECT 1 FROM comparison WHERE head_build = build.id)"
-		" AND NOT EXISTS (SELECT 1 FROM exact_run WHERE build = build.id)",
+		" AND NOT EXISTS (SELECT 1 FROM exact_run WHERE build = build.id)"
+		" AND NOT EXISTS (SELECT 1 FROM profile WHERE build = build.id)",
 	};
 	int rc = change(s, "DELETE FROM " UNFINISHED, (int64_t)older_ns, NULL, err);
 

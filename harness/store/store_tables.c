@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The columns of every table, by the struct that holds a row. The tables themselves stand in schema/. */
+#include "store/store_profile.h"
 #include "store/store_rows.h"
 
 static const char *status_word(unsigned status)
@@ -45,6 +46,17 @@ static const char *skip_word(unsigned skip)
 	};
 
 	return words[skip];
+}
+
+static const char *frame_kind_word(unsigned kind)
+{
+	static const char *const words[] = {
+		[ASSAY_FRAME_CODE] = "code",
+		[ASSAY_FRAME_INLINED] = "inlined",
+		[ASSAY_FRAME_LABEL] = "label",
+	};
+
+	return words[kind];
 }
 
 /* A column that holds an enum assay_status. */
@@ -277,3 +289,39 @@ static const struct assay_column exact_function_list[] = {
 	ASSAY_COLUMN(struct assay_exact_function, counts.v[ASSAY_EXACT_MISPREDICTIONS], "mispredictions"),
 };
 const struct assay_columns assay_store_exact_function_columns = ASSAY_COLUMNS(exact_function_list);
+
+static const struct assay_column profile_list[] = {
+	ASSAY_COLUMN(struct assay_profile, kind, "kind"),
+	ASSAY_COLUMN(struct assay_profile, name, "name"),
+	ASSAY_COLUMN(struct assay_profile, what, "what"),
+	ASSAY_COLUMN(struct assay_profile, is_case, "is_case"),
+	ASSAY_COLUMN(struct assay_profile, unit, "unit"),
+	ASSAY_COLUMN(struct assay_profile, source, "source"),
+	ASSAY_COLUMN(struct assay_profile, started_ns, "started_ns"),
+	ASSAY_COLUMN(struct assay_profile, rate_hz, "rate_hz"),
+	ASSAY_COLUMN(struct assay_profile, seconds, "seconds"),
+	ASSAY_COLUMN(struct assay_profile, lost, "lost"),
+	ASSAY_COLUMN(struct assay_profile, truncated, "truncated"),
+	ASSAY_COLUMN(struct assay_profile, unresolved, "unresolved"),
+	ASSAY_COLUMN_NULL(struct assay_profile, overhead_frac, "overhead_frac"),
+	ASSAY_COLUMN(struct assay_profile, timed_weight, "timed_weight"),
+	ASSAY_COLUMN_NULL(struct assay_profile, iteration_ns, "iteration_ns"),
+	ASSAY_COLUMN(struct assay_profile, machine.id, "machine"),
+};
+const struct assay_columns assay_store_profile_columns = ASSAY_COLUMNS(profile_list);
+
+static const struct assay_column profile_thread_list[] = {
+	ASSAY_COLUMN(struct assay_profile_thread, name, "name"),
+	ASSAY_COLUMN(struct assay_profile_thread, weight, "weight"),
+};
+const struct assay_columns assay_store_profile_thread_columns = ASSAY_COLUMNS(profile_thread_list);
+
+static const struct assay_column profile_frame_list[] = {
+	ASSAY_COLUMN_ENUM(struct assay_store_frame, kind, "kind", frame_kind_word, ASSAY_FRAME_LABEL + 1),
+	ASSAY_COLUMN(struct assay_store_frame, name, "name"),
+	ASSAY_COLUMN(struct assay_store_frame, object, "object"),
+	ASSAY_COLUMN(struct assay_store_frame, file, "file"),
+	ASSAY_COLUMN(struct assay_store_frame, line, "line"),
+	ASSAY_COLUMN_SEED(struct assay_store_frame, offset, "code_offset"),
+};
+const struct assay_columns assay_store_profile_frame_columns = ASSAY_COLUMNS(profile_frame_list);

@@ -94,6 +94,37 @@ needs_samples() {
 	[ ! -e assay.db ]
 }
 
+@test "a profile is stored by its name, shown, carried elsewhere and pruned" {
+	needs_samples
+	fails 2 "bad --name 'last': 'last' and numbers are taken" profile cpu --name last -- ./split 4000
+	fails 2 "bad --name ''" profile cpu --name '' -- ./split 4000
+	fails 2 "--lines and --output are of 'assay show profile'" show --lines
+	run --separate-stderr "$ASSAY" profile cpu --rate 4999 --name before --json -- ./split 4000
+	[ "$status" = 0 ]
+	is '.profile.id == 1 and .profile.name == "before"'
+	taken=$output
+	run --separate-stderr "$ASSAY" show profile before --json -o before.svg
+	[ "$status" = 0 ] && [ -s before.svg ]
+	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
+	KEEP_DB=1 fails 2 "no profile 'befor', did you mean 'before'?" show profile befor
+	"$ASSAY" profile cpu --rate 4999 --name before -- ./split 4000 >/dev/null
+	"$ASSAY" profile cpu --rate 4999 --name after -- ./split 4000 >/dev/null
+	run --separate-stderr "$ASSAY" show profile last --json
+	is '.profile.id == 3 and .profile.name == "after"'
+	run --separate-stderr "$ASSAY" db export all.jsonl
+	[ "$status" = 0 ]
+	run --separate-stderr "$ASSAY" db import all.jsonl --db other.db --json
+	is '.profiles_added == 3'
+	run --separate-stderr "$ASSAY" db merge other.db --json
+	is '.profiles_added == 0 and .known == 3'
+	run --separate-stderr "$ASSAY" db prune --keep-runs 1 --json
+	is '.profiles_removed == 1'
+	run --separate-stderr "$ASSAY" db check --json
+	is '.profiles == 2 and .faults == 0'
+	run --separate-stderr "$ASSAY" show profile 1
+	[ "$status" = 2 ]
+}
+
 @test "the flame graph zooms, searches, filters and takes keys" {
 	needs_samples
 	run --separate-stderr "$ASSAY" profile cpu -o split.svg -- ./split 20000

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/profile_store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/code_point.h"
+#include "base/conf.h"
+#include "machine/environment.h"
+#include "store/store_profile.h"
+
+int assay_profile_name_check(const char *name, struct assay_err *err)
+{
+	char printable[sizeof(((struct assay_profile *)0)->name)];
+
+	if (!name[0] || strlen(name) >= sizeof(printable))
+		return assay_err_set(err, ASSAY_EUSAGE, "bad --name '%.80s': 1 to %zu characters are allowed", name,
+				     sizeof(printable) - 1);
+	snprintf(printable, sizeof(printable), "%s", name);
+	assay_printable_line(printable, sizeof(printable));
+	if (strcmp(printable, name))
+		return assay_err_set(err, ASSAY_EUSAGE, "bad --name '%s': only characters that can be printed", printable);
+	if (!strcmp(name, "last") || strspn(name, "0123456789") == strlen(name))
+		return assay_err_set(err, ASSAY_EUSAGE, "bad --name '%s': 'last' and numbers are taken", name);
+	return 0;
+}
+
+int assay_profile_store_open(struct assay_store **store, const struct assay_profile_request *q, struct assay_err *err)
+{
+	int rc = assay_profile_name_check(q->name, err);
+
+	return rc ? rc : assay_store_open(store, q->what->db, ASSAY_STORE_WRITE, err);
+}
+
+void assay_profile_store_close(struct assay_store *store)
+{
+	assay_store_close(store);
+}
+
+int assay_profile_store_keep(struct assay_store *store, const struct assay_profile_request *q, struct assay_profile *p,
+			     struct assay_err *err)
+{
+	struct assay_topology *t = NULL;
+	int rc = assay_topology_open(&t, NULL, err);
+
+	if (!rc)
+		rc = assay_fingerprint_take(t, &p->machine, err);
+	assay_topology_close(t);
+	snprintf(p->name, sizeof(p->name), "%s", q->name);
+	return rc ? rc : assay_store_profile_add(store, p, err);
+}
+
+static int no_profile(const struct assay_profile_info *v, size_t n, const char *name, const char *db,
+		      struct assay_err *err)
+{
+	const char **names = calloc(n + 1, sizeof(*names));
+	char hint[512];
+	int rc;
+
+	if (!names)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		names[i] = v[i].name;
+	if (n)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no profile '%.80s'%s", name,
+				   assay_conf_hint(name, names, n, hint, sizeof(hint)));
+	else
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "no profiles in '%.200s': 'assay profile cpu CASE --name NAME' stores one", db);
+	free(names);
+	return rc;
+}
+
+/* The list is the newest first. 0: none. */
+static int64_t id_of(const struct assay_profile_info *v, size_t n, const char *name)
+{
+	struct assay_err none = { 0 };
+	uint64_t id = 0;
+
+	if (!strcmp(name, "last"))
+		return n ? v[0].id : 0;
+	if (assay_parse_u64(name, "profile", 1, INT64_MAX, &id, &none))
+		id = 0;
+	for (size_t i = 0; i < n; i++)
+		if (v[i].id == (int64_t)id || !strcmp(v[i].name, name))
+			return v[i].id;
+	return 0;
+}
+
+int assay_profile_find(const char *db, const char *name, struct assay_profile *out, struct assay_err *err)
+{
+	struct assay_profile_info *v = NULL;
+	struct assay_store *store = NULL;
+	size_t n = 0;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+	int64_t id = 0;
+
+	*out = (struct assay_profile){ 0 };
+	if (!rc)
+		rc = assay_store_profiles(store, &v, &n, err);
+	if (!rc)
+		id = id_of(v, n, name);
+	if (!rc && !id)
+		rc = no_profile(v, n, name, db, err);
+	if (!rc)
+		rc = assay_store_profile_load(store, id, out, err);
+	free(v);
+	assay_store_close(store);
+	return rc;
+}
+
+bool assay_profile_is_name(const char *db, const char *name)
+{
+	struct assay_profile_info *v = NULL;
+	struct assay_store *store = NULL;
+	struct assay_err none = { 0 };
+	bool found = false;
+	size_t n = 0;
+
+	if (!assay_store_open(&store, db, ASSAY_STORE_READ, &none) && !assay_store_profiles(store, &v, &n, &none))
+		for (size_t i = 0; i < n; i++)
+			found |= !strcmp(v[i].name, name);
+	free(v);
+	assay_store_close(store);
+	return found;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles in and out. A stack is a blob of varints: as many frames as it has, and their places. */
+#include "store/store_profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/blob_parts.h"
+#include "store/store_rows.h"
+
+/* ---- out -------------------------------------------------------------------------------------------------------- */
+
+struct reading {
+	struct assay_profile *p;
+	struct assay_seal seal, stored;
+	uint32_t *frames; /* of a stack */
+	size_t cap;
+	struct assay_err *err;
+};
+
+static double or_nan(double v)
+{
+	return v < 0 ? NAN : v;
+}
+
+static int read_head(void *to, struct assay_row *row)
+{
+	struct reading *r = to;
+
+	r->p->id = assay_store_row_int(row);
+	assay_store_row_text(row, r->stored.hex, sizeof(r->stored.hex));
+	assay_store_row_text(row, r->p->machine.label, sizeof(r->p->machine.label));
+	row->seal = &r->seal;
+	assay_store_row_columns(row, &assay_store_profile_columns, r->p);
+	r->p->overhead_frac = or_nan(r->p->overhead_frac);
+	r->p->iteration_ns = or_nan(r->p->iteration_ns);
+	if (sqlite3_column_type(row->st, row->column) != SQLITE_NULL)
+		assay_store_row_columns(row, &assay_store_build_columns, &r->p->build);
+	return 0;
+}
+
+static int read_thread(void *to, struct assay_row *row)
+{
+	struct reading *r = to;
+	int rc = assay_store_grow(&r->p->threads, r->p->n_threads, sizeof(*r->p->threads), r->err);
+
+	if (rc)
+		return rc;
+	row->seal = &r->seal;
+	r->p->threads[r->p->n_threads] = (struct assay_profile_thread){ .weight = 0 };
+	assay_store_row_columns(row, &assay_store_profile_thread_columns, &r->p->threads[r->p->n_threads++]);
+	return 0;
+}
+
+static int read_frame(void *to, struct assay_row *row)
+{
+	struct reading *r = to;
+	struct assay_store_frame f = { .kind = ASSAY_FRAME_CODE };
+	const size_t place = r->p->stacks.n_frames;
+	uint32_t at = 0;
+	int rc = 0;
+
+	row->seal = &r->seal;
+	assay_store_row_columns(row, &assay_store_profile_frame_columns, &f);
+	if (!row->no_memory)
+		rc = assay_stack_table_frame(
+			&r->p->stacks,
+			&(struct assay_frame){ f.kind, f.name, f.object, f.file, f.line, f.offset }, &at, r->err);
+	row->bad |= !rc && at != place; /* one that stands there twice */
+	free(f.name);
+	free(f.object);
+	free(f.file);
+	return rc;
+}
+
+static int read_stack(void *to, struct assay_row *row)
+{
+	struct reading *r = to;
+	struct assay_blob_reader b;
+	uint64_t weight;
+	size_t len = 0;
+	uint32_t n;
+
+	assay_store_seal_value(&r->seal, row, 0, "weight");
+	assay_store_seal_value(&r->seal, row, 1, "frames");
+	weight = (uint64_t)assay_store_row_int(row);
+	b.p = assay_store_row_blob(row, &len);
+	b.end = b.p ? b.p + len : NULL;
+	b.bad = !b.p;
+	n = b.bad ? 0 : (uint32_t)assay_blob_get_varint(&b, len);
+	if (n > r->cap) {
+		uint32_t *grown = realloc(r->frames, n * sizeof(*grown));
+
+		if (!grown)
+			return assay_err_set(r->err, ASSAY_ENOMEM, "out of memory");
+		r->frames = grown;
+		r->cap = n;
+	}
+	for (uint32_t i = 0; i < n && !b.bad; i++) {
+		r->frames[i] = (uint32_t)assay_blob_get_varint(&b, UINT32_MAX);
+		b.bad |= r->frames[i] >= r->p->stacks.n_frames;
+	}
+	row->bad |= b.bad;
+	return row->bad ? 0 : assay_stack_table_add(&r->p->stacks, r->frames, n, weight, r->err);
+}
+
+/* All of it, with what its seal is and was. */
+static int read(struct assay_store *s, int64_t id, struct reading *r)
+{
+	static const struct assay_store_query head = {
+		"profile",
+		"SELECT p.id, p.seal, m.label, {p}, {b} FROM profile p JOIN machine m ON m.id = p.machine"
+		" LEFT JOIN build b ON b.id = p.build WHERE p.id = ?",
+		{ &assay_store_profile_columns, &assay_store_build_columns },
+		read_head
+	};
+	static const struct assay_store_query parts[] = {
+		{ "profile_thread",
+		  "SELECT {t} FROM profile_thread t WHERE t.profile = ? ORDER BY t.place",
+		  { &assay_store_profile_thread_columns },
+		  read_thread },
+		{ "profile_frame",
+		  "SELECT {f} FROM profile_frame f WHERE f.profile = ? ORDER BY f.place",
+		  { &assay_store_profile_frame_columns },
+		  read_frame },
+		{ "profile_stack",
+		  "SELECT weight, frames FROM profile_stack WHERE profile = ? ORDER BY place",
+		  { NULL },
+		  read_stack },
+	};
+	const struct assay_store_whole whole = { "profile", id };
+	int rc = assay_store_for_each(s, whole, &head, r, r->err);
+
+	if (!rc && !r->p->id)
+		return assay_err_set(r->err, ASSAY_ENOTFOUND, "no profile %lld in '%.200s'", (long long)id, s->path);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++)
+		rc = assay_store_for_each(s, whole, &parts[i], r, r->err);
+	free(r->frames);
+	r->frames = NULL;
+	return rc;
+}
+
+int assay_store_profile_load(struct assay_store *s, int64_t id, struct assay_profile *out, struct assay_err *err)
+{
+	struct assay_profile p = { 0 };
+	struct reading r = { .p = &p, .err = err };
+	char what[64];
+	int rc = read(s, id, &r);
+
+	snprintf(what, sizeof(what), "profile %lld", (long long)id);
+	if (!rc && !assay_store_seal_holds(&r.seal, &r.stored))
+		rc = assay_store_seal_broken(s, what, err);
+	if (rc)
+		assay_profile_release(&p);
+	else
+		*out = p;
+	return rc;
+}
+
+static void read_info(struct assay_row *row, void *element)
+{
+	struct assay_profile_info *i = element;
+
+	i->id = assay_store_row_int(row);
+	assay_store_row_text(row, i->kind, sizeof(i->kind));
+	assay_store_row_text(row, i->name, sizeof(i->name));
+	assay_store_row_text(row, i->what, sizeof(i->what));
+	i->started_ns = (uint64_t)assay_store_row_int(row);
+}
+
+int assay_store_profiles(struct assay_store *s, struct assay_profile_info **out, size_t *n, struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT id, kind, name, what, started_ns FROM profile ORDER BY started_ns DESC, id DESC";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+
+	return assay_store_collect(s, &b, "'profile'", sizeof(**out), read_info, out, n, err);
+}
+
+/* ---- in --------------------------------------------------------------------------------------------------------- */
+
+static int put_head(struct assay_store *s, const struct assay_profile *p, int64_t *id, struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_profile_columns };
+	struct assay_binder b =
+		assay_store_statement_of(s, "INSERT INTO profile ({}, build) VALUES ({?}, ?)", lists, err);
+	int rc;
+
+	assay_store_bind_columns(&b, &assay_store_profile_columns, p);
+	assay_store_bind_text(&b, p->build.id[0] ? p->build.id : NULL);
+	rc = assay_store_done(s, assay_store_step_once(&b), err, "the profile of", p->what);
+	*id = sqlite3_last_insert_rowid(s->db);
+	return rc;
+}
+
+static int put_frames(struct assay_store *s, const struct assay_stack_table *t, int64_t id, struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_profile_frame_columns };
+	int rc = 0;
+
+	for (size_t i = 0; i < t->n_frames && !rc; i++) {
+		const struct assay_frame *f = &t->frames[i];
+		const struct assay_store_frame row = { .kind = f->kind,
+						       .name = (char *)f->name,
+						       .object = (char *)f->object,
+						       .file = (char *)f->file,
+						       .line = f->line,
+						       .offset = f->offset };
+		struct assay_binder b = assay_store_statement_of(
+			s, "INSERT INTO profile_frame (profile, place, {}) VALUES (?, ?, {?})", lists, err);
+
+		assay_store_bind_int(&b, id);
+		assay_store_bind_size(&b, i);
+		assay_store_bind_columns(&b, &assay_store_profile_frame_columns, &row);
+		rc = assay_store_done(s, assay_store_step_once(&b), err, "the frame", f->name);
+	}
+	return rc;
+}
+
+static int put_stack(struct assay_store *s, const struct assay_stack_table *t, size_t i, int64_t id,
+		     struct assay_err *err)
+{
+	const struct assay_stack *k = &t->stacks[i];
+	unsigned char *blob = malloc(((size_t)k->n + 1) * ASSAY_VARINT_MAX), *end;
+	struct assay_binder b;
+	int rc;
+
+	if (!blob)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	end = assay_blob_put_varint(blob, k->n);
+	for (uint32_t f = 0; f < k->n; f++)
+		end = assay_blob_put_varint(end, t->order[k->first + f]);
+	b = assay_store_statement(
+		s, "INSERT INTO profile_stack (profile, place, weight, frames) VALUES (?, ?, ?, ?)", err);
+	assay_store_bind_int(&b, id);
+	assay_store_bind_size(&b, i);
+	assay_store_bind_size(&b, k->weight);
+	assay_store_bind_blob(&b, blob, (size_t)(end - blob));
+	rc = assay_store_done(s, assay_store_step_once(&b), err, "a stack of", "a profile");
+	free(blob);
+	return rc;
+}
+
+/* Seal the profile whose rows were just written. */
+static int seal(struct assay_store *s, int64_t id, struct assay_err *err)
+{
+	struct assay_profile p = { 0 };
+	struct reading r = { .p = &p, .err = err };
+	int rc = read(s, id, &r);
+
+	assay_profile_release(&p);
+	return rc ? rc : assay_store_put_seals(s, "UPDATE profile SET seal = ? WHERE id = ?", &r.seal, 1, id, err);
+}
+
+/* Inside a transaction. */
+static int put(struct assay_store *s, const struct assay_profile *p, int64_t *id, struct assay_err *err)
+{
+	static const struct assay_store_part threads = {
+		"thread", "INSERT INTO profile_thread (profile, place, {}) VALUES (?, ?, {?})",
+		&assay_store_profile_thread_columns, sizeof(*p->threads)
+	};
+	int rc = assay_store_put_machine(s, &p->machine, err);
+
+	if (!rc && p->build.id[0])
+		rc = assay_store_put_build(s, &p->build, err);
+	if (!rc)
+		rc = put_head(s, p, id, err);
+	if (!rc)
+		rc = assay_store_put_part(s, &threads, *id, p->threads, p->n_threads, err);
+	if (!rc)
+		rc = put_frames(s, &p->stacks, *id, err);
+	for (size_t i = 0; i < p->stacks.n_stacks && !rc; i++)
+		if (p->stacks.stacks[i].weight)
+			rc = put_stack(s, &p->stacks, i, *id, err);
+	return rc ? rc : seal(s, *id, err);
+}
+
+int assay_store_profile_add(struct assay_store *s, struct assay_profile *p, struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc = assay_store_begin(s, err);
+
+	if (rc)
+		return rc;
+	rc = assay_store_finish(s, put(s, p, &id, err), err);
+	if (!rc)
+		p->id = id;
+	return rc;
+}
+
+/* ---- retention -------------------------------------------------------------------------------------------------- */
+
+#define GOING                                                                                                          \
+	" FROM profile WHERE id IN (SELECT id FROM (SELECT id, name, started_ns, row_number() OVER (PARTITION BY "     \
+	"name, kind ORDER BY started_ns DESC, id DESC) AS newer FROM profile) WHERE newer > ?1 AND (?2 = 0 OR "        \
+	"started_ns < ?2) AND (?3 IS NULL OR name = ?3))"
+
+int assay_store_profiles_prune(struct assay_store *s, const struct assay_store_profile_rule *rule, size_t *removed,
+			       struct assay_err *err)
+{
+	struct assay_binder b = assay_store_statement(s, rule->dry ? "SELECT count(*)" GOING : "DELETE" GOING, err);
+	int rc;
+
+	assay_store_bind_size(&b, rule->keep ? rule->keep : 1);
+	assay_store_bind_size(&b, rule->older_ns < INT64_MAX ? rule->older_ns : INT64_MAX);
+	assay_store_bind_text(&b, rule->name);
+	if (!rule->dry) {
+		rc = assay_store_step_once(&b);
+		*removed = (size_t)sqlite3_changes(s->db);
+		return rc == SQLITE_DONE ? 0 : assay_store_fail(s, rc, err, "cannot remove profiles");
+	}
+	rc = assay_store_step(&b);
+	if (rc != SQLITE_ROW)
+		return assay_store_fail(s, rc, err, "cannot count profiles");
+	*removed = (size_t)sqlite3_column_int64(b.st, 0);
+	sqlite3_reset(b.st);
+	return 0;
+}
