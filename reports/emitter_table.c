@@ -72,7 +72,10 @@
 	ROW(profile_text)                                                                                              \
 	ROW(profile_json)                                                                                              \
 	ROW(profile_folded)                                                                                            \
-	ROW(profile_svg)
+	ROW(profile_svg)                                                                                               \
+	ROW(profile_diff_text)                                                                                         \
+	ROW(profile_diff_json)                                                                                         \
+	ROW(profile_diff_svg)
 
 #define DECLARE(name) extern const struct assay_emitter assay_emitter_##name;
 #define ADDRESS(name) &assay_emitter_##name,

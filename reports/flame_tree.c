@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/flame_tree.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,24 +39,41 @@ static int child_of(struct assay_flame_tree *t, uint32_t parent, const struct as
 	return add_node(t, parent, f, out);
 }
 
-int assay_flame_tree_make(struct assay_flame_tree *t, const struct assay_stack_table *stacks, struct assay_err *err)
+static void grow(struct assay_flame_node *n, uint64_t weight, bool before)
+{
+	*(before ? &n->before : &n->weight) += weight;
+}
+
+static int add_stacks(struct assay_flame_tree *t, const struct assay_stack_table *stacks, bool before)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < stacks->n_stacks && !rc; i++) {
+		const struct assay_stack *k = &stacks->stacks[i];
+		uint32_t at = 0;
+
+		grow(&t->nodes[at], k->weight, before);
+		for (uint32_t d = 0; d < k->n && !rc; d++) {
+			rc = child_of(t, at, &stacks->frames[stacks->order[k->first + d]], &at);
+			if (!rc)
+				grow(&t->nodes[at], k->weight, before);
+		}
+	}
+	return rc;
+}
+
+int assay_flame_tree_make(struct assay_flame_tree *t, const struct assay_stack_table *stacks,
+			  const struct assay_stack_table *before, struct assay_err *err)
 {
 	uint32_t at;
 	int rc;
 
 	*t = (struct assay_flame_tree){ 0 };
 	rc = add_node(t, 0, NULL, &at);
-	for (size_t i = 0; i < stacks->n_stacks && !rc; i++) {
-		const struct assay_stack *k = &stacks->stacks[i];
-
-		at = 0;
-		t->nodes[at].weight += k->weight;
-		for (uint32_t d = 0; d < k->n && !rc; d++) {
-			rc = child_of(t, at, &stacks->frames[stacks->order[k->first + d]], &at);
-			if (!rc)
-				t->nodes[at].weight += k->weight;
-		}
-	}
+	if (!rc)
+		rc = add_stacks(t, stacks, false);
+	if (!rc && before)
+		rc = add_stacks(t, before, true);
 	if (!rc)
 		return 0;
 	assay_flame_tree_release(t);

@@ -9,7 +9,7 @@ struct assay_flame_node {
 	const struct assay_frame *frame; /* the first of its name; NULL: the root */
 	uint32_t parent, child, next;    /* first child and next of the same parent, by name; 0: none */
 	uint32_t depth;
-	uint64_t weight; /* with all that it calls */
+	uint64_t weight, before; /* with all that it calls: in the stacks, and in those of the other side */
 };
 
 /* nodes[0] is the root; parents stand before their children. */
@@ -19,8 +19,9 @@ struct assay_flame_tree {
 	uint32_t depth;
 };
 
-/* Frames stay borrowed. ASSAY_ENOMEM leaves nothing to release. */
-int assay_flame_tree_make(struct assay_flame_tree *t, const struct assay_stack_table *stacks, struct assay_err *err);
+/* @before: of the other side of a difference; NULL: none. Frames stay borrowed. ASSAY_ENOMEM leaves nothing to release. */
+int assay_flame_tree_make(struct assay_flame_tree *t, const struct assay_stack_table *stacks,
+			  const struct assay_stack_table *before, struct assay_err *err);
 void assay_flame_tree_release(struct assay_flame_tree *t);
 
 #endif

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/profile_parts.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "model/quantity.h"
 
 const char *assay_profile_name(const char *name)
 {
@@ -14,12 +18,32 @@ void assay_profile_title(const struct assay_profile *p, struct assay_text *out)
 	assay_text_addf(out, "%s profile of %s", strcmp(p->kind, "cpu") ? p->kind : "CPU", p->what);
 }
 
-void assay_profile_place(const struct assay_profile_function *f, char *buf, size_t size)
+void assay_profile_label(const struct assay_profile *p, struct assay_text *out)
 {
-	if (!f->line)
-		buf[0] = '\0';
-	else if (f->last_line > f->line)
-		snprintf(buf, size, "%s:%u-%u", f->file, f->line, f->last_line);
+	if (p->name[0])
+		assay_text_addf(out, "'%s'", p->name);
 	else
-		snprintf(buf, size, "%s:%u", f->file, f->line);
+		assay_text_addf(out, "profile %" PRId64, p->id);
+	assay_text_addf(out, " (%s)", p->what);
+}
+
+void assay_profile_change_text(const struct assay_profile_diff *d, double change, bool utf8, char *buf, size_t size)
+{
+	char text[40];
+
+	if (d->sampled)
+		assay_quantity_text(fabs(change) * 1e-9, "s", utf8, text, sizeof(text));
+	else
+		assay_quantity_text(fabs(change), strcmp(d->unit, "bytes") ? "1" : "B", utf8, text, sizeof(text));
+	snprintf(buf, size, "%s%s", change < 0 ? "-" : "+", text);
+}
+
+void assay_profile_place(const char *file, unsigned line, unsigned last_line, char *buf, size_t size)
+{
+	if (!line)
+		buf[0] = '\0';
+	else if (last_line > line)
+		snprintf(buf, size, "%s:%u-%u", file, line, last_line);
+	else
+		snprintf(buf, size, "%s:%u", file, line);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A flame graph as one SVG. It is whole without its script, which adds zoom, search, filter, colours and keys. */
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +20,13 @@
 
 struct drawing {
 	const struct assay_profile *p;
+	const struct assay_profile_diff *diff; /* NULL: the one profile */
 	const struct assay_flame_tree *t;
 	struct assay_text *out;
 	uint32_t *number; /* of each node among those written */
 	uint32_t n;
 	double all; /* width of the picture */
+	double most_change;
 	int height;
 };
 
@@ -42,6 +46,39 @@ static const char *file_text(const char *name)
 
 static const char *const kinds[] = { "code", "inlined", "label" };
 
+/* What a frame takes without those that it calls, less what it took. */
+static double own_change(const struct drawing *d, const struct assay_flame_node *n)
+{
+	double own = d->diff->scale[1] * (double)n->weight - d->diff->scale[0] * (double)n->before;
+
+	for (uint32_t i = n->child; i; i = d->t->nodes[i].next)
+		own -= d->diff->scale[1] * (double)d->t->nodes[i].weight -
+		       d->diff->scale[0] * (double)d->t->nodes[i].before;
+	return own;
+}
+
+static void add_change(const struct drawing *d, const struct assay_flame_node *n, struct assay_text *text)
+{
+	const double after = d->diff->scale[1] * (double)n->weight, before = d->diff->scale[0] * (double)n->before;
+	char v[4][48];
+
+	assay_profile_change_text(d->diff, after, false, v[0], sizeof(v[0]));
+	assay_profile_change_text(d->diff, before, false, v[1], sizeof(v[1]));
+	assay_profile_change_text(d->diff, after - before, false, v[2], sizeof(v[2]));
+	assay_profile_change_text(d->diff, own_change(d, n), false, v[3], sizeof(v[3]));
+	assay_text_addf(text, "\n%s, before %s: %s, of its own %s", v[0] + 1, v[1] + 1, v[2], v[3]);
+	assay_text_add(text, !n->weight ? "; vanished" : !n->before ? "; did not exist before" : "");
+}
+
+/* Of what grew and what shrank, the deeper the more; grey for what did not change. */
+static void change_colour(const struct drawing *d, const struct assay_flame_node *n, char *buf, size_t size)
+{
+	const double v = d->most_change > 0 ? own_change(d, n) / d->most_change : 0;
+	const int pale = 235 - (int)(165 * sqrt(fmin(1, fabs(v))));
+
+	snprintf(buf, size, "#%02x%02x%02x", v > 0 ? 235 : pale, pale, v < 0 ? 235 : pale);
+}
+
 /* "name (object, file:12)", and a line of numbers. */
 static void add_title(struct drawing *d, const struct assay_flame_node *n)
 {
@@ -56,8 +93,11 @@ static void add_title(struct drawing *d, const struct assay_flame_node *n)
 			assay_text_addf(&text, ", %s:%u", f->file, f->line);
 		assay_text_add(&text, ")");
 	}
-	assay_text_addf(&text, "\n%.2f %% of %" PRIu64 " %s", d->all > 0 ? 100 * (double)n->weight / d->all : 0,
-			d->p->stacks.weight, d->p->unit);
+	if (d->diff)
+		add_change(d, n, &text);
+	else
+		assay_text_addf(&text, "\n%.2f %% of %" PRIu64 " %s", d->all > 0 ? 100 * (double)n->weight / d->all : 0,
+				d->p->stacks.weight, d->p->unit);
 	assay_xml_add(d->out, text.s ? text.s : "");
 	d->out->failed |= text.failed;
 	assay_text_release(&text);
@@ -69,11 +109,21 @@ static void add_node(struct drawing *d, uint32_t at, double x)
 	const double share = d->all > 0 ? (double)n->weight / d->all : 0, width = share * (PICTURE_WIDTH - 2 * LEFT);
 	const int y = d->height - FOOT - ROW * ((int)n->depth + 1), room = (int)((width - 6) / LETTER);
 	const char *name = n->frame ? assay_profile_name(n->frame->name) : "all";
+	char colour[8] = "#b8c4d0";
 	struct assay_text cut = { 0 };
 
+	if (d->diff)
+		change_colour(d, n, colour, sizeof(colour));
+	else if (n->frame && n->frame->kind != ASSAY_FRAME_LABEL)
+		snprintf(colour, sizeof(colour), "#f2b36b");
 	d->number[at] = d->n++;
-	assay_text_addf(d->out, "<g class=\"f\" data-p=\"%u\" data-w=\"%" PRIu64 "\" data-k=\"%s\"",
-			at ? d->number[n->parent] : 0, n->weight, kinds[n->frame ? n->frame->kind : ASSAY_FRAME_LABEL]);
+	assay_text_addf(d->out, "<g class=\"f%s\" data-p=\"%u\" data-k=\"%s\"", n->weight ? "" : " off",
+			at ? d->number[n->parent] : 0, kinds[n->frame ? n->frame->kind : ASSAY_FRAME_LABEL]);
+	if (d->diff)
+		assay_text_addf(d->out, " data-w=\"%.6g\" data-b=\"%.6g\"", d->diff->scale[1] * (double)n->weight,
+				d->diff->scale[0] * (double)n->before);
+	else
+		assay_text_addf(d->out, " data-w=\"%" PRIu64 "\"", n->weight);
 	assay_xml_attribute(d->out, "data-n", name);
 	if (n->frame)
 		assay_xml_attribute(d->out, "data-o", n->frame->object);
@@ -82,9 +132,7 @@ static void add_node(struct drawing *d, uint32_t at, double x)
 	assay_text_addf(d->out,
 			"</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"/>"
 			"<text x=\"%.2f\" y=\"%d\">",
-			LEFT + x, y, width > 0.1 ? width : 0.1, ROW - 1,
-			n->frame && n->frame->kind != ASSAY_FRAME_LABEL ? "#f2b36b" : "#b8c4d0", LEFT + x + 3,
-			y + ROW - 5);
+			LEFT + x, y, width > 0.1 ? width : 0.1, ROW - 1, colour, LEFT + x + 3, y + ROW - 5);
 	if (room >= 3 && strlen(name) <= (size_t)room) {
 		assay_xml_add(d->out, name);
 	} else if (room >= 3) {
@@ -107,7 +155,8 @@ static void add_below(struct drawing *d, uint32_t at, double x)
 	for (uint32_t i = d->t->nodes[at].child; i; i = d->t->nodes[i].next) {
 		const struct assay_flame_node *n = &d->t->nodes[i];
 
-		if ((double)n->weight >= LEAST_SHARE * d->all)
+		if ((double)n->weight >= LEAST_SHARE * d->all ||
+		    (double)n->before > LEAST_SHARE * (double)d->t->nodes[0].before)
 			add_below(d, i, x);
 		x += d->all > 0 ? (double)n->weight / d->all * (PICTURE_WIDTH - 2 * LEFT) : 0;
 	}
@@ -122,12 +171,18 @@ static void add_head(const struct drawing *d)
 {
 	struct assay_text title = { 0 };
 
-	assay_profile_title(d->p, &title);
+	if (d->diff) {
+		assay_profile_label(d->diff->side[1], &title);
+		assay_text_add(&title, " against ");
+		assay_profile_label(d->diff->side[0], &title);
+	} else {
+		assay_profile_title(d->p, &title);
+	}
 	assay_text_addf(d->out,
 			"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" viewBox=\"0 0 %d %d\" "
-			"data-width=\"%d\" tabindex=\"0\" "
+			"data-width=\"%d\"%s tabindex=\"0\" "
 			"role=\"img\">\n<title>",
-			PICTURE_WIDTH, d->height, PICTURE_WIDTH);
+			PICTURE_WIDTH, d->height, PICTURE_WIDTH, d->diff ? " data-diff=\"1\"" : "");
 	assay_xml_add(d->out, title.s ? title.s : "");
 	assay_text_addf(
 		d->out,
@@ -144,34 +199,56 @@ static void add_head(const struct drawing *d)
 	add_button(d->out, "least", LEFT + 290, "least (m)");
 	add_button(d->out, "colours", LEFT + 420, "colours (c)");
 	add_button(d->out, "theme", LEFT + 600, "theme (t)");
-	assay_text_addf(d->out, "<text class=\"quiet\" id=\"found\" x=\"%d\" y=\"44\"></text>\n", LEFT + 700);
+	if (d->diff)
+		add_button(d->out, "view", LEFT + 690, "view: head (v)");
+	assay_text_addf(d->out, "<text class=\"quiet\" id=\"found\" x=\"%d\" y=\"44\"></text>\n",
+			LEFT + (d->diff ? 820 : 700));
+}
+
+/* Of the stacks, held against @before where that is not NULL. */
+static void draw(struct drawing *d, const struct assay_stack_table *stacks, const struct assay_stack_table *before)
+{
+	struct assay_flame_tree t;
+
+	if (assay_flame_tree_make(&t, stacks, before, NULL)) {
+		d->out->failed = true;
+		return;
+	}
+	d->t = &t;
+	d->number = calloc(t.n, sizeof(*d->number));
+	d->all = (double)t.nodes[0].weight;
+	d->height = HEAD + FOOT + ROW * ((int)t.depth + 1);
+	for (size_t i = 0; i < t.n && d->diff; i++)
+		d->most_change = fmax(d->most_change, fabs(own_change(d, &t.nodes[i])));
+	if (d->number) {
+		add_head(d);
+		add_below(d, 0, 0);
+		assay_text_addf(d->out,
+				"<text class=\"quiet\" id=\"about\" x=\"%d\" y=\"%d\"></text>\n<script><![CDATA[\n",
+				LEFT, d->height - 10);
+		assay_text_add(d->out, file_text("flame.js"));
+		assay_text_add(d->out, "]]></script>\n</svg>\n");
+	}
+	d->out->failed |= !d->number;
+	free(d->number);
+	assay_flame_tree_release(&t);
 }
 
 static void profile_svg(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	struct assay_flame_tree t;
-	struct drawing d = { .p = r->profile.p, .t = &t, .out = out };
+	struct drawing d = { .p = r->profile.p, .out = out };
 
 	(void)style;
-	if (assay_flame_tree_make(&t, &d.p->stacks, NULL)) {
-		out->failed = true;
-		return;
-	}
-	d.number = calloc(t.n, sizeof(*d.number));
-	d.all = (double)t.nodes[0].weight;
-	d.height = HEAD + FOOT + ROW * ((int)t.depth + 1);
-	if (d.number) {
-		add_head(&d);
-		add_below(&d, 0, 0);
-		assay_text_addf(out,
-				"<text class=\"quiet\" id=\"about\" x=\"%d\" y=\"%d\"></text>\n<script><![CDATA[\n",
-				LEFT, d.height - 10);
-		assay_text_add(out, file_text("flame.js"));
-		assay_text_add(out, "]]></script>\n</svg>\n");
-	}
-	out->failed |= !d.number;
-	free(d.number);
-	assay_flame_tree_release(&t);
+	draw(&d, &d.p->stacks, NULL);
+}
+
+static void profile_diff_svg(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	struct drawing d = { .p = r->profile_diff->side[1], .diff = r->profile_diff, .out = out };
+
+	(void)style;
+	draw(&d, &d.diff->stacks[1], &d.diff->stacks[0]);
 }
 
 ASSAY_EMITTER(profile_svg, ASSAY_REPORT_PROFILE, "svg", profile_svg);
+ASSAY_EMITTER(profile_diff_svg, ASSAY_REPORT_PROFILE_DIFF, "svg", profile_diff_svg);

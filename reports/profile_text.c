@@ -68,7 +68,7 @@ static void add_functions(const struct assay_profile *p, const struct assay_emit
 		add_share(total, sizeof(total), f[i].total, p->stacks.weight);
 		if (isfinite(v))
 			assay_quantity_text(v * 1e-9, "s", style->utf8, ns, sizeof(ns));
-		assay_profile_place(&f[i], place, sizeof(place));
+		assay_profile_place(f[i].file, f[i].line, f[i].last_line, place, sizeof(place));
 		if (!place[0])
 			snprintf(place, sizeof(place), "%.255s", f[i].object);
 		snprintf(name, sizeof(name), "%.480s%s", assay_profile_name(f[i].name),

@@ -18,7 +18,7 @@
 #include "model/gate_report.h"
 #include "model/history.h"
 #include "model/import_report.h"
-#include "model/profile.h"
+#include "model/profile_diff.h"
 #include "model/result.h"
 #include "reports/plot.h"
 
@@ -48,6 +48,7 @@ enum assay_report_kind {
 	ASSAY_REPORT_DATABASE,      /* what was done to a database as a whole */
 	ASSAY_REPORT_PAGE,          /* a run or a comparison with all that is known of it, as a page */
 	ASSAY_REPORT_PROFILE,       /* where time or memory went */
+	ASSAY_REPORT_PROFILE_DIFF,  /* what changed of that */
 	ASSAY_N_REPORTS,
 };
 
@@ -219,6 +220,7 @@ struct assay_report {
 		const struct assay_database_report *database;
 		struct assay_report_page page;
 		struct assay_report_profile profile;
+		const struct assay_profile_diff *profile_diff;
 	};
 };
 

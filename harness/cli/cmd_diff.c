@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/diffing.h"
+#include "drive/profile_store.h"
 #include "model/verdict.h"
 
 struct diff_args {
@@ -13,7 +14,7 @@ struct diff_args {
 	struct assay_diff_request q;
 	const char *first, *second;
 	const char *by, *out;
-	bool csv, markdown, sorted;
+	bool csv, markdown, sorted, profiles;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -50,6 +51,8 @@ static int check(void *args, struct assay_err *err)
 
 	if (a->by && strcmp(a->by, "variant"))
 		return assay_err_set(err, ASSAY_EUSAGE, "--by is '%s', expected variant", a->by);
+	if (a->profiles && (a->by || !a->second))
+		return assay_err_set(err, ASSAY_EUSAGE, "--profiles takes two: assay diff --profiles BASE HEAD");
 	if (a->by && a->second)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "unexpected argument '%s': variants are compared within one run", a->second);
@@ -88,24 +91,73 @@ static const struct assay_option options[] = {
 	{ "csv", 0, NULL, assay_option_flag, AT(csv), "A row a case, for spreadsheets" },
 	{ "markdown", 0, NULL, assay_option_flag, AT(markdown), "A table for a pull request" },
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
-	  "Write to this file, in the format of its ending: .text, .json, .markdown, .csv" },
+	  "Write to this file, in the format of its ending: .text, .json, .markdown, .csv; of profiles .svg, beside "
+	  "the table" },
+	{ "profiles", 0, NULL, assay_option_flag, AT(profiles),
+	  "The sides are profiles: for numbers of profiles, and names that baselines have, too" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "BASE HEAD\n--by variant [RUN]",
+	.usage = "BASE HEAD\nPROFILE PROFILE\n--by variant [RUN]",
 	.doc = "Hold stored results against each other: for each case the speed-up with its 95 % interval, metrics and "
 	       "counts beside it, and the number that explains the change, where one does. A side is the number of a "
 	       "run, 'last', or a baseline that 'assay baseline save' made. Nothing is measured: a stored series "
 	       "measures the machine as much as the code, and 'assay compare' tells them apart. Times of two machines "
-	       "are INCOMPARABLE; where no case can be compared, the exit status is 5.\v"
+	       "are INCOMPARABLE; where no case can be compared, the exit status is 5. Two profiles, by the names that "
+	       "'assay profile --name' gave them, are compared function by function.\v"
 	       "examples:\n"
 	       "  assay diff main last\n"
 	       "  assay diff --by variant --base avx2 --only 'matmul.*'\n"
-	       "  assay diff 3 4 --metric exact_instructions -o diff.csv",
+	       "  assay diff 3 4 --metric exact_instructions -o diff.csv\n"
+	       "  assay diff before after -o diff.svg",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = set_argument,
 	.check = check,
 };
+
+/* Of what commands say together: a name, or the number of one beside --profiles. */
+static bool are_profiles(const struct diff_args *a)
+{
+	return a->profiles ||
+	       (!a->by && (assay_profile_is_name(a->s.r.db, a->first) || assay_profile_is_name(a->s.r.db, a->second)));
+}
+
+static int check_profiles(const struct diff_args *a, struct assay_err *err)
+{
+	const char *bad = a->by         ? "--by"
+			  : a->q.only   ? "--only"
+			  : a->q.metric ? "--metric"
+			  : a->sorted   ? "--sort"
+			  : a->csv      ? "--csv"
+			  : a->markdown ? "--markdown"
+					: NULL;
+
+	if (bad)
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is of runs: '%s' and '%s' are profiles", bad, a->first,
+				     a->second);
+	return a->out ? assay_emit_check(ASSAY_REPORT_PROFILE_DIFF, a->out, err) : 0;
+}
+
+/* A picture stands beside the table. */
+static int diff_profiles(const struct diff_args *a, struct assay_err *err)
+{
+	const char *const names[2] = { a->first, a->second };
+	struct assay_profile side[2] = { { .id = 0 } };
+	struct assay_profile_diff d = { .n = 0 };
+	const struct assay_report r = { .kind = ASSAY_REPORT_PROFILE_DIFF, .profile_diff = &d };
+	int rc = check_profiles(a, err);
+
+	if (!rc)
+		rc = assay_profile_diff_find(a->s.r.db, names, side, &d, err);
+	if (!rc && a->out)
+		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
+	if (!rc)
+		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
+	assay_profile_diff_release(&d);
+	for (unsigned i = 0; i < 2; i++)
+		assay_profile_release(&side[i]);
+	return rc;
+}
 
 static int put(const struct diff_args *a, const struct assay_report *r, struct assay_err *err)
 {
@@ -133,6 +185,8 @@ static int diff(void *args, struct assay_watcher *w, int *status, struct assay_e
 
 	(void)w;
 	a->q.db = a->s.r.db;
+	if (are_profiles(a))
+		return diff_profiles(a, err);
 	rc = assay_diff_make(&a->q, &d, err);
 	for (size_t i = 0; i < d.n_cases; i++)
 		any |= assay_diff_compared(&d.cases[i]);

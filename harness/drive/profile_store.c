@@ -20,7 +20,8 @@ int assay_profile_name_check(const char *name, struct assay_err *err)
 	snprintf(printable, sizeof(printable), "%s", name);
 	assay_printable_line(printable, sizeof(printable));
 	if (strcmp(printable, name))
-		return assay_err_set(err, ASSAY_EUSAGE, "bad --name '%s': only characters that can be printed", printable);
+		return assay_err_set(err, ASSAY_EUSAGE, "bad --name '%s': only characters that can be printed",
+				     printable);
 	if (!strcmp(name, "last") || strspn(name, "0123456789") == strlen(name))
 		return assay_err_set(err, ASSAY_EUSAGE, "bad --name '%s': 'last' and numbers are taken", name);
 	return 0;
@@ -112,16 +113,37 @@ int assay_profile_find(const char *db, const char *name, struct assay_profile *o
 
 bool assay_profile_is_name(const char *db, const char *name)
 {
+	struct assay_baseline_info *baselines = NULL;
 	struct assay_profile_info *v = NULL;
 	struct assay_store *store = NULL;
 	struct assay_err none = { 0 };
+	size_t n = 0, n_baselines = 0;
 	bool found = false;
-	size_t n = 0;
 
-	if (!assay_store_open(&store, db, ASSAY_STORE_READ, &none) && !assay_store_profiles(store, &v, &n, &none))
+	if (!assay_store_open(&store, db, ASSAY_STORE_READ, &none) && !assay_store_profiles(store, &v, &n, &none) &&
+	    !assay_store_baselines(store, NULL, NULL, &baselines, &n_baselines, &none)) {
 		for (size_t i = 0; i < n; i++)
 			found |= !strcmp(v[i].name, name);
+		for (size_t i = 0; i < n_baselines; i++)
+			found &= strcmp(baselines[i].name, name) != 0;
+	}
+	assay_baseline_infos_release(baselines, n_baselines);
 	free(v);
 	assay_store_close(store);
 	return found;
+}
+
+int assay_profile_diff_find(const char *db, const char *const names[2], struct assay_profile side[2],
+			    struct assay_profile_diff *out, struct assay_err *err)
+{
+	int rc = 0;
+
+	*out = (struct assay_profile_diff){ .n = 0 };
+	for (unsigned i = 0; i < 2; i++)
+		side[i] = (struct assay_profile){ 0 };
+	for (unsigned i = 0; i < 2 && !rc; i++)
+		rc = assay_profile_find(db, names[i], &side[i], err);
+	if (!rc && side[0].id == side[1].id)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "both sides are profile %lld: name two", (long long)side[0].id);
+	return rc ? rc : assay_profile_diff_make(out, &side[0], &side[1], err);
 }

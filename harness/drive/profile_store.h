@@ -4,7 +4,7 @@
 #define ASSAY_DRIVE_PROFILE_STORE_H
 
 #include "drive/profile_request.h"
-#include "model/profile.h"
+#include "model/profile_diff.h"
 
 struct assay_store;
 
@@ -23,7 +23,10 @@ int assay_profile_store_keep(struct assay_store *store, const struct assay_profi
  * ASSAY_EUSAGE with the nearest names. Release @out in either case.
  */
 int assay_profile_find(const char *db, const char *name, struct assay_profile *out, struct assay_err *err);
-/* Is any profile called so? False, too, where nothing can be read. */
+/* Is a profile called so, and no baseline? False, too, where nothing can be read. */
 bool assay_profile_is_name(const char *db, const char *name);
+/* Two of them held against each other. ASSAY_EUSAGE where they are one, too. Release all in either case. */
+int assay_profile_diff_find(const char *db, const char *const names[2], struct assay_profile side[2],
+			    struct assay_profile_diff *out, struct assay_err *err);
 
 #endif

@@ -159,3 +159,10 @@ struct assay_interval assay_stats_binomial_ci(uint64_t k, uint64_t n, double lev
 		ci.hi = assay_stats_beta_quantile(1 - alpha, (double)k + 1, (double)(n - k));
 	return ci;
 }
+
+struct assay_interval assay_stats_difference_ci(double a, struct assay_interval of_a, double b,
+						struct assay_interval of_b)
+{
+	return (struct assay_interval){ a - b - hypot(a - of_a.lo, of_b.hi - b),
+					a - b + hypot(of_a.hi - a, b - of_b.lo) };
+}

@@ -27,5 +27,11 @@ double assay_stats_t_shift(double t, double df, double power);
 
 /* Interval for a proportion after @k successes in @n trials (Clopper & Pearson 1934): coverage at least @level. */
 struct assay_interval assay_stats_binomial_ci(uint64_t k, uint64_t n, double level);
+/*
+ * Interval for @a - @b, independent estimates with the intervals @of_a and @of_b of one level, by MOVER (Zou & Donner,
+ * Statistics in Medicine 27, 2008, p. 1693).
+ */
+struct assay_interval assay_stats_difference_ci(double a, struct assay_interval of_a, double b,
+						struct assay_interval of_b);
 
 #endif

@@ -65,8 +65,8 @@ static int read_frame(void *to, struct assay_row *row)
 	assay_store_row_columns(row, &assay_store_profile_frame_columns, &f);
 	if (!row->no_memory)
 		rc = assay_stack_table_frame(
-			&r->p->stacks,
-			&(struct assay_frame){ f.kind, f.name, f.object, f.file, f.line, f.offset }, &at, r->err);
+			&r->p->stacks, &(struct assay_frame){ f.kind, f.name, f.object, f.file, f.line, f.offset }, &at,
+			r->err);
 	row->bad |= !rc && at != place; /* one that stands there twice */
 	free(f.name);
 	free(f.object);
@@ -231,8 +231,8 @@ static int put_stack(struct assay_store *s, const struct assay_stack_table *t, s
 	end = assay_blob_put_varint(blob, k->n);
 	for (uint32_t f = 0; f < k->n; f++)
 		end = assay_blob_put_varint(end, t->order[k->first + f]);
-	b = assay_store_statement(
-		s, "INSERT INTO profile_stack (profile, place, weight, frames) VALUES (?, ?, ?, ?)", err);
+	b = assay_store_statement(s, "INSERT INTO profile_stack (profile, place, weight, frames) VALUES (?, ?, ?, ?)",
+				  err);
 	assay_store_bind_int(&b, id);
 	assay_store_bind_size(&b, i);
 	assay_store_bind_size(&b, k->weight);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flame graph that is a file of its own: zoom, search, filter, least width, colours, keys. Each <g class="f"> is a frame; its
 // data say the frame below it (p), its
-// weight (w), its name (n), its object (o) and whether it is code, inlined code or a label (k).
+// weight (w), its name (n), its object (o) and whether it is code, inlined code or a label (k). Of a difference (data-diff) also what it
+// weighed before (b): widths are the head's, or in the other view the base's, where those that vanished stand.
 'use strict';
 (() => {
 	const svg = document.currentScript.closest('svg');
@@ -9,15 +10,25 @@
 	const LETTER = 7.25;
 	const frames = [...svg.querySelectorAll('.f')].map((g, i) => ({
 		g, i, rect: g.querySelector('rect'), text: g.querySelector('text'), name: g.dataset.n,
-		title: g.querySelector('title').textContent, below: +g.dataset.p, weight: +g.dataset.w, kind: g.dataset.k, object: g.dataset.o || '', calls: [],
+		title: g.querySelector('title').textContent, below: +g.dataset.p, weight: +g.dataset.w, before: +g.dataset.b || 0, kind: g.dataset.k, object: g.dataset.o || '', calls: [],
 	}));
 	frames.forEach(f => { if (f.i) frames[f.below].calls.push(f); });
-	const state = { zoom: frames[0], here: frames[0], search: '', filter: '', least: 0.3, colour: 0, typing: '' };
-	const schemes = ['warm', 'object', 'kind', 'grey'];
+	const isDiff = Boolean(svg.dataset.diff);
+	const ownChange = f => f.weight - f.before - f.calls.reduce((sum, c) => sum + c.weight - c.before, 0);
+	frames.forEach(f => { f.change = isDiff ? ownChange(f) : 0; });
+	const most = Math.max(1e-30, ...frames.map(f => Math.abs(f.change)));
+	const state = { base: false, zoom: frames[0], here: frames[0], search: '', filter: '', least: 0.3, colour: 0, typing: '' };
+	const schemes = isDiff ? ['change', 'object', 'grey'] : ['warm', 'object', 'kind', 'grey'];
+	const weigh = f => state.base ? f.before : f.weight;
 	const $ = id => svg.querySelector('#' + id);
 
 	const hash = s => { let h = 2166136261; for (const c of s) h = Math.imul(h ^ c.codePointAt(0), 16777619) >>> 0; return h / 4294967296; };
 	const fill = {
+		change: f => {
+			if (!f.weight) return '#a78bfa';
+			const pale = Math.round(235 - 165 * Math.sqrt(Math.abs(f.change) / most));
+			return `rgb(${f.change > 0 ? 235 : pale} ${pale} ${f.change < 0 ? 235 : pale})`;
+		},
 		warm: f => f.kind === 'label' ? '#b8c4d0' : `hsl(${8 + 46 * hash(f.name)} ${f.kind === 'inlined' ? 60 : 88}% ${f.kind === 'inlined' ? 76 : 66}%)`,
 		object: f => f.kind === 'label' ? '#b8c4d0' : `hsl(${360 * hash(f.object)} 60% 70%)`,
 		kind: f => ({ label: '#b8c4d0', inlined: '#9fd3a8', code: '#f2b36b' })[f.kind],
@@ -32,7 +43,7 @@
 		const go = (f, inside) => {
 			inside = inside || !wanted || wanted.test(f.name);
 			const above = f.calls.reduce((sum, c) => sum + go(c, inside), 0);
-			f.kept = inside ? f.weight : above;
+			f.kept = inside ? weigh(f) : above;
 			return f.kept;
 		};
 		go(frames[0], false);
@@ -45,7 +56,7 @@
 		let hits = 0;
 		const place = (f, x, depth, inZoom, counted) => {
 			const above = path.has(f) && f !== top, width = above ? WIDTH : f.kept / all * WIDTH;
-			const off = !(above || inZoom || f === top) || width < state.least;
+			const off = !(above || inZoom || f === top) || width < state.least || (isDiff && !f.kept);
 			const hit = Boolean(found && found.test(f.name));
 			if (hit && !counted && !off && !above) { hits += f.kept; counted = true; }
 			f.g.classList.toggle('off', off);
@@ -70,6 +81,7 @@
 			: state.search ? `search '${state.search}': ${share}` : state.filter ? `filter '${state.filter}'` : '';
 		$('least').textContent = `least ${state.least} px (m)`;
 		$('colours').textContent = `colours: ${schemes[state.colour]} (c)`;
+		if (isDiff) $('view').textContent = `view: ${state.base ? 'base' : 'head'} (v)`;
 		$('about').textContent = state.here.title.replace(/\n/g, '  ');
 	}
 	function zoom(f) { state.zoom = f; state.here = f; layout(); }
@@ -91,8 +103,9 @@
 		least: () => { state.least = state.least >= 20 ? 0.1 : +(state.least * 3).toFixed(1); },
 		colours: () => { state.colour = (state.colour + 1) % schemes.length; },
 		theme,
+		view: () => { state.base = isDiff && !state.base; state.zoom = state.here = frames[0]; },
 	};
-	const keys = { '/': 'search', f: 'filter', m: 'least', c: 'colours', t: 'theme', r: 'reset' };
+	const keys = { '/': 'search', f: 'filter', m: 'least', c: 'colours', t: 'theme', r: 'reset', ...(isDiff && { v: 'view' }) };
 
 	svg.addEventListener('click', e => {
 		const button = e.target.closest('.button'), g = e.target.closest('.f');

@@ -125,6 +125,36 @@ needs_samples() {
 	[ "$status" = 2 ]
 }
 
+@test "two stored profiles are told apart by function, and as a flame graph" {
+	needs_samples
+	"$ASSAY" profile cpu --rate 4999 --name before -- ./split 10000 >/dev/null
+	"$ASSAY" profile cpu --rate 4999 --name after -- ./split 30000 thread >/dev/null
+	KEEP_DB=1 fails 2 "no profile 'afte', did you mean 'after'?" diff before afte
+	KEEP_DB=1 fails 2 "both sides are profile 1: name two" diff before before
+	KEEP_DB=1 fails 2 "--csv is of runs: 'before' and 'after' are profiles" diff before after --csv
+	KEEP_DB=1 fails 2 "its name must end in .text, .json or .svg" diff before after -o d.csv
+	run --separate-stderr "$ASSAY" diff before after --json -o d.svg
+	[ "$status" = 0 ]
+	is '.unit == "ns" and .base.name == "before" and .head.name == "after"'
+	is '.functions[0] | .name == "chain" and .change > 0 and .ci[0] > 0 and .ci[0] < .change and .change < .ci[1]'
+	run --separate-stderr "$ASSAY" diff --profiles 1 2
+	[ "$status" = 0 ] && [[ $output == *"processor time: "*chain*split.c* ]]
+	browser_start
+	browser_screen 1240 light
+	browser_open "$PWD/d.svg"
+	page_value 'globalThis.frame = (n, below) => [...document.querySelectorAll(".f")].find(g => g.dataset.n === n && (!below || document.querySelectorAll(".f")[g.dataset.p].dataset.n === below));
+		globalThis.press = (...keys) => keys.forEach(key => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))); true' >/dev/null
+	# work below main is gone, and shows only in the view of the base
+	page_is 'frame("work", "main").classList.contains("off") '
+	page_is '[...document.querySelectorAll(".f:not(.off)")].some(g => g.dataset.n === "work")'
+	page_is '/vanished/.test(frame("work", "main").textContent)'
+	page_value 'press("v"); true' >/dev/null
+	page_is '!frame("work", "main").classList.contains("off") && document.querySelector("#view").textContent === "view: base (v)"'
+	page_value 'press("v"); true' >/dev/null
+	page_is 'frame("work", "main").classList.contains("off")'
+	[ -z "$(browser_complaints)" ]
+}
+
 @test "the flame graph zooms, searches, filters and takes keys" {
 	needs_samples
 	run --separate-stderr "$ASSAY" profile cpu -o split.svg -- ./split 20000

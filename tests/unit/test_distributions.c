@@ -144,4 +144,13 @@ TEST(binomial_interval)
 	}
 }
 
+TEST(difference_of_intervals)
+{
+	const struct assay_interval a = { 0.4, 0.6 }, b = { 0.2, 0.45 };
+	const struct assay_interval ci = assay_stats_difference_ci(0.5, a, 0.3, b);
+
+	close_to(ci.lo, 0.2 - sqrt(0.1 * 0.1 + 0.15 * 0.15), 1e-15);
+	close_to(ci.hi, 0.2 + sqrt(0.1 * 0.1 + 0.1 * 0.1), 1e-15);
+}
+
 UNIT_MAIN(NULL, NULL)

@@ -130,7 +130,7 @@ TEST(a_tree_merges_frames_of_one_name)
 	struct assay_profile p = make();
 	struct assay_flame_tree t;
 
-	assert_int_equal(assay_flame_tree_make(&t, &p.stacks, NULL), 0);
+	assert_int_equal(assay_flame_tree_make(&t, &p.stacks, NULL, NULL), 0);
 	assert_int_equal(t.nodes[0].weight, 100);
 	assert_int_equal(t.n, 9); /* root, 2 phases, outer below each, 3 below one of them, and one that calls itself */
 	assert_int_equal(t.depth, 4);
@@ -218,6 +218,120 @@ TEST(a_picture_escapes_names)
 	has(text, "<title>in&lt;script&gt; (inlined, a.so, a.h:7)&#10;40.00 % of 100 samples</title>");
 	free(text);
 	assay_profile_release(&p);
+}
+
+TEST(clones_are_functions_of_the_source)
+{
+	static const struct {
+		const char *symbol;
+		size_t length;
+	} v[] = { { "tile", 4 },
+		  { "tile.constprop.0", 4 },
+		  { "tile.isra.0.constprop.3", 4 },
+		  { "tile.part.2.cold", 4 },
+		  { "tile.cold", 4 },
+		  { "tile.lto_priv.7", 4 },
+		  { "tile.llvm.123", 4 },
+		  { "tile.partial", 12 },
+		  { ".cold", 5 },
+		  { "a.b", 3 },
+		  { "", 0 } };
+
+	for (size_t i = 0; i < N_OF(v); i++)
+		if (assay_function_name_length(v[i].symbol) != v[i].length)
+			fail_msg("%s", v[i].symbol);
+}
+
+/* A head in which 40 samples more lie in a clone of the leaf, whose iteration takes 1500 ns. */
+static struct assay_profile make_head(void)
+{
+	static const struct assay_frame clone = {
+		.name = "leaf;x.constprop.0", .object = "b.so", .file = "a.c", .line = 31, .offset = 0x99
+	};
+	struct assay_profile p = make();
+	uint32_t v[2];
+
+	assert_int_equal(assay_stack_table_frame(&p.stacks, &labels[1], &v[0], NULL), 0);
+	assert_int_equal(assay_stack_table_frame(&p.stacks, &clone, &v[1], NULL), 0);
+	assert_int_equal(assay_stack_table_add(&p.stacks, v, 2, 40, NULL), 0);
+	p.timed_weight += 40;
+	p.iteration_ns = 1300;
+	snprintf(p.name, sizeof(p.name), "after");
+	return p;
+}
+
+TEST(a_difference_of_profiles)
+{
+	struct assay_profile base = make(), head = make_head(), heap = { .kind = "heap", .unit = "bytes" };
+	struct assay_profile_diff d;
+	struct assay_err err = { 0 };
+	double sum = 0;
+
+	assert_int_equal(assay_profile_diff_make(&d, &base, &head, NULL), 0);
+	assert_true(d.per_iteration && d.sampled && !strcmp(d.unit, "ns"));
+	assert_int_equal(d.weight[0], 90);
+	assert_int_equal(d.weight[1], 130);
+	/* the clone is the function, whose lines are the head's; prepare does not count */
+	assert_int_equal(d.n, 3);
+	assert_string_equal(d.v[0].name, "leaf;x");
+	assert_int_equal(d.v[0].length, strlen("leaf;x"));
+	assert_int_equal(d.v[0].line, 28);
+	assert_int_equal(d.v[0].last_line, 31);
+	assert_int_equal(d.v[0].self[0], 40);
+	assert_int_equal(d.v[0].self[1], 80);
+	assert_float_equal(d.v[0].change, 80 * 10.0 - 40 * 1000.0 / 90, 1e-9);
+	assert_true(d.v[0].ci.lo > 150 && d.v[0].ci.lo < d.v[0].change && d.v[0].ci.hi < 550);
+	for (size_t i = 0; i < d.n; i++)
+		sum += d.v[i].change;
+	assert_float_equal(sum, 300, 1e-9);
+	assay_profile_diff_release(&d);
+	assert_int_equal(assay_profile_diff_make(&d, &base, &heap, &err), ASSAY_EUSAGE);
+	assert_non_null(strstr(err.text, "take two of a kind"));
+	assay_profile_diff_release(&d);
+	assay_profile_release(&base);
+	assay_profile_release(&head);
+}
+
+TEST(a_difference_is_shown)
+{
+	struct assay_profile base = make(), head = make_head();
+	struct assay_profile_diff d;
+	const struct assay_report r = { .kind = ASSAY_REPORT_PROFILE_DIFF, .profile_diff = &d };
+	struct assay_text out = { 0 };
+	char *text;
+	json_t *root, *f;
+
+	/* the base calls itself, the head does not any more */
+	for (size_t i = 0; i < head.stacks.n_stacks; i++)
+		if (head.stacks.stacks[i].weight == 15)
+			head.stacks.stacks[i].n--;
+	assert_int_equal(assay_profile_diff_make(&d, &base, &head, NULL), 0);
+	assert_int_equal(assay_emit(&r, "text", NULL, &out, NULL), 0);
+	text = assay_text_take(&out);
+	has(text, "an iteration: 1.30 us, was 1.00 us: +300 ns\n");
+	has(text, "+356 ns");
+	has(text, "leaf;x");
+	free(text);
+	out = (struct assay_text){ 0 };
+	assert_int_equal(assay_emit(&r, "json", NULL, &out, NULL), 0);
+	text = assay_text_take(&out);
+	root = json_loads(text, 0, NULL);
+	f = json_array_get(json_object_get(root, "functions"), 0);
+	assert_float_equal(json_real_value(json_object_get(f, "change")), 355.5556, 0.001);
+	assert_true(json_is_true(json_object_get(root, "per_iteration")));
+	json_decref(root);
+	free(text);
+	out = (struct assay_text){ 0 };
+	assert_int_equal(assay_emit(&r, "svg", NULL, &out, NULL), 0);
+	text = assay_text_take(&out);
+	has(text, "data-diff=\"1\"");
+	has(text, "; vanished</title>");
+	has(text, "; did not exist before</title>");
+	has(text, "<g class=\"f off\"");
+	free(text);
+	assay_profile_diff_release(&d);
+	assay_profile_release(&base);
+	assay_profile_release(&head);
 }
 
 TEST(an_empty_profile_is_shown)

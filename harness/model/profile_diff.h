@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two profiles held against each other: what each function takes itself on either side, and what is known of the change. */
+#ifndef ASSAY_MODEL_PROFILE_DIFF_H
+#define ASSAY_MODEL_PROFILE_DIFF_H
+
+#include "model/profile.h"
+
+/* By these the arrays of two are ordered. */
+enum assay_profile_side { ASSAY_PROFILE_BASE, ASSAY_PROFILE_HEAD };
+
+/*
+ * How many characters of a symbol name the function of the source: compilers add ".constprop.0", ".isra.3", ".part.1",
+ * ".cold", ".lto_priv.0", ".llvm.123" to those that they make of it.
+ */
+size_t assay_function_name_length(const char *symbol);
+
+/* A function by its name in the source, with all that compilers made of it. Texts are borrowed from the profiles. */
+struct assay_profile_change {
+	const char *name; /* as long as `length` says */
+	size_t length;
+	const char *object, *file; /* of the head where that has it */
+	unsigned line, last_line;  /* of its source that were seen; 0: not known */
+	uint64_t self[2];          /* weights of its own that count */
+	double own[2];             /* the same in the unit of the difference */
+	double change;
+	struct assay_interval ci; /* 95 %, NaN where weights are not sampled */
+};
+
+struct assay_profile_diff {
+	const struct assay_profile *side[2]; /* borrowed */
+	bool per_iteration;                  /* of a case: of its timed iterations alone */
+	bool sampled;                        /* there are intervals */
+	bool two_machines;
+	char unit[16];      /* "ns", or that of the weights */
+	double scale[2];    /* of one unit of weight */
+	double whole[2];    /* all weights that count, in the unit */
+	uint64_t weight[2]; /* the same as weights */
+	struct assay_profile_change *v; /* that take something themselves, the largest change first */
+	size_t n;
+	struct assay_stack_table stacks[2]; /* those that count: functions alone, by their names in the source */
+};
+
+/*
+ * ASSAY_EUSAGE where they are of different kinds, or only one is of a case. Release @d in either case.
+ *
+ * A share of samples has Clopper and Pearson's interval (1934). That of a change follows from those of both sides by
+ * MOVER (Zou & Donner, Statistics in Medicine 27, 2008), which for shares is Newcombe's method 10 (Statistics in
+ * Medicine 17, 1998). It says how far chance in sampling goes; processes and placement differ by more.
+ */
+int assay_profile_diff_make(struct assay_profile_diff *d, const struct assay_profile *base,
+			    const struct assay_profile *head, struct assay_err *err);
+void assay_profile_diff_release(struct assay_profile_diff *d);
+
+#endif
