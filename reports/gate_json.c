@@ -19,6 +19,19 @@ static json_t *pairs(size_t n)
 	return n ? json_integer((json_int_t)n) : json_null();
 }
 
+static json_t *because(const struct assay_gate_because *b)
+{
+	if (!b->asked)
+		return json_null();
+	return json_pack(
+		"{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "text", assay_json_text(b->text), "function",
+		b->function[0] ? assay_json_text(b->function) : json_null(), "object", assay_json_text(b->object),
+		"file", assay_json_text(b->file), "line", b->line ? json_integer(b->line) : json_null(), "last_line",
+		b->line ? json_integer(b->last_line) : json_null(), "change_ns", assay_json_number(b->change_ns), "ci",
+		interval(b->ci_lo_ns, b->ci_hi_ns), "whole_ns", assay_json_number(b->whole_ns), "seconds",
+		assay_json_number(b->seconds), "samples", assay_json_u64(b->samples));
+}
+
 json_t *assay_json_gate_case(const struct assay_gate_case *c)
 {
 	json_t *o = json_object();
@@ -37,6 +50,7 @@ json_t *assay_json_gate_case(const struct assay_gate_case *c)
 	json_object_set_new(o, "value", assay_json_number(c->value));
 	json_object_set_new(o, "limit", assay_json_number(c->limit));
 	json_object_set_new(o, "suspect", json_boolean(c->suspect));
+	json_object_set_new(o, "because", because(&c->because));
 	if (c->base_variant[0]) {
 		json_object_set_new(o, "base_variant", assay_json_text(c->base_variant));
 		json_object_set_new(o, "speedup", assay_json_number(1 / c->ratio));

@@ -178,6 +178,8 @@ static void add_case(struct view *v, const struct assay_gate_case *c)
 		add_key_below(v, c);
 	if (c->reason[0] && (c->verdict != ASSAY_PASS || !w.change[0]))
 		assay_columns_line(&v->table, v->keys_below ? 8 : 6, c->reason);
+	if (c->because.asked)
+		assay_columns_line(&v->table, v->keys_below ? 8 : 6, c->because.text);
 }
 
 static bool add_kind(struct view *v, enum assay_verdict verdict, bool suspect)

@@ -84,9 +84,8 @@ static json_t *side_json(const struct assay_profile_diff *d, unsigned side)
 	const struct assay_profile *p = d->side[side];
 
 	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "id", p->id ? json_integer((json_int_t)p->id) : json_null(),
-			 "name", assay_json_text(p->name), "case",
-			 p->is_case ? assay_json_text(p->what) : json_null(), "command",
-			 p->is_case ? json_null() : assay_json_text(p->what), "samples",
+			 "name", assay_json_text(p->name), "case", p->is_case ? assay_json_text(p->what) : json_null(),
+			 "command", p->is_case ? json_null() : assay_json_text(p->what), "samples",
 			 assay_json_u64(d->weight[side]), "whole", assay_json_number(d->whole[side]));
 }
 

@@ -37,6 +37,20 @@ static int set_evidence(void *to, const char *arg, const char *name, struct assa
 	return 0;
 }
 
+static int set_profile(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	static const char *const names[] = {
+		[ASSAY_PROFILE_NO] = "no", [ASSAY_PROFILE_CHANGED] = "auto", [ASSAY_PROFILE_ALL] = "all"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(arg, names[i])) {
+			*(enum assay_profile_cases *)to = (enum assay_profile_cases)i;
+			return 0;
+		}
+	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected auto, no or all", name, arg);
+}
+
 static int set_revision(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	(void)name;
@@ -79,6 +93,11 @@ static const struct assay_option options[] = {
 	{ "revision", 0, "[REV..]REV", set_revision, offsetof(struct compare_args, c.q.revision),
 	  "What plugin files were built from, of BASE and HEAD or of HEAD alone, each with a + at its end where files "
 	  "differed from it (default: the commit and state of the repository that they lie in)" },
+	{ "profile", 0, "auto|no|all", set_profile, offsetof(struct compare_args, c.q.profile),
+	  "Profile both sides after the verdict, and name the function that changed: auto: the five REGRESSED and "
+	  "IMPROVED cases that changed most (default); all: each case" },
+	{ "profile-for", 0, "TIME", assay_option_duration, offsetof(struct compare_args, c.q.profile_for_ns),
+	  "How long each of them is profiled (default 4s)" },
 	{ "same-code", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.same_code),
 	  "Take times also of cases whose machine code is the same, in five pairs: they pass either way" },
 	{ "variants", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.variants),
@@ -148,7 +167,9 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 
 int assay_cmd_compare(int argc, char **argv)
 {
-	struct compare_args a = { .c.q.what = &a.c.s.r, .take = ASSAY_TAKE_TIMES };
+	struct compare_args a = { .c.q.what = &a.c.s.r,
+				  .c.q.profile = ASSAY_PROFILE_CHANGED,
+				  .take = ASSAY_TAKE_TIMES };
 
 	return assay_command(&line, argc, argv, &a, compare);
 }

@@ -10,6 +10,7 @@
 #include "drive/compare_variants.h"
 #include "drive/exact_compare.h"
 #include "drive/machine_fitness.h"
+#include "drive/profile_because.h"
 #include "judge/comparison_judge.h"
 #include "store/store_comparison.h"
 #include "store/store_exact.h"
@@ -151,8 +152,9 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 		return assay_err_set(
 			err, rc, "interrupted: what was measured is kept as unfinished comparison %" PRId64 " of '%s'",
 			cmp->id, k->q->what->db);
-	return assay_store_comparison_end(k->store, cmp->id, cmp->ended_ns, assay_verdict_name(out->report.verdict),
-					  (int)out->report.exit, err);
+	rc = assay_store_comparison_end(k->store, cmp->id, cmp->ended_ns, assay_verdict_name(out->report.verdict),
+					(int)out->report.exit, err);
+	return rc ? rc : assay_profile_because(&k->plan, k->q, k->watch, &out->report, err);
 }
 
 int assay_compare_measure(const struct assay_compare_request *q, const struct assay_watch *w,

@@ -8,6 +8,13 @@
 #include "drive/session.h"
 #include "judge/limits.h"
 
+/* Which cases are profiled after the verdict, on both sides. */
+enum assay_profile_cases {
+	ASSAY_PROFILE_NO,
+	ASSAY_PROFILE_CHANGED, /* REGRESSED and IMPROVED, the five that changed most */
+	ASSAY_PROFILE_ALL,
+};
+
 /* All-zero but for `what` and `base` is the default. Strings are borrowed. */
 struct assay_compare_request {
 	const struct assay_request *what;
@@ -23,7 +30,9 @@ struct assay_compare_request {
 	bool no_controls;
 	bool strict;        /* INCONCLUSIVE fails, too */
 	bool suspects_fail; /* of those, what is likely slower than its margin does */
-	bool same_code;     /* take times also of cases whose machine code is the same */
+	enum assay_profile_cases profile;
+	uint64_t profile_for_ns; /* each of them; 0: 4 s */
+	bool same_code;          /* take times also of cases whose machine code is the same */
 };
 
 /* All-zero is empty. */

@@ -27,4 +27,28 @@ int assay_measure_profile(const struct assay_case *c, const struct assay_case_fa
 			  const struct assay_measure_options *o, const struct assay_profile_options *p,
 			  struct assay_profile *out, struct assay_profile_end *end, struct assay_err *err);
 
+/* A process pair: base and head alive on the same cores, and sampled in turn. */
+struct assay_profile_pair_options {
+	const struct assay_strings *plugins[2]; /* of base and head */
+	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
+	const struct assay_case *base_case;     /* another variant of the op; NULL: the head's case */
+	unsigned rate_hz;
+	uint64_t for_ns;      /* of both sides together */
+	uint64_t layout_seed; /* where stacks and buffers lie */
+};
+
+struct assay_profile_pair {
+	struct assay_profile side[2];
+	double iteration_ns[2]; /* median of the samples */
+};
+
+/* As assay_measure_profile(), of a pair. The caller releases both sides of @out in either case. */
+int assay_measure_profile_pair(const struct assay_case *c, const struct assay_case_facts *facts,
+			       const struct assay_measure_options *o, const struct assay_profile_pair_options *p,
+			       struct assay_profile_pair *out, struct assay_profile_end *end, struct assay_err *err);
+
+/* Begin both kinds: true where it is known that @c cannot run, which @end says. */
+bool assay_measure_profile_begin(const struct assay_case *c, const struct assay_case_facts *facts,
+				 struct assay_profile *out, struct assay_profile_end *end);
+
 #endif

@@ -23,6 +23,19 @@ enum assay_doubt {
 	ASSAY_N_DOUBTS,
 };
 
+/* The function that a change of time is blamed on, by profiles of both sides; "" and NaN where nothing is known. */
+struct assay_gate_because {
+	bool asked;         /* profiles were taken, or it is told why not */
+	char text[512];     /* a sentence for people */
+	char function[128]; /* "": none stands out */
+	char object[128], file[128];
+	unsigned line, last_line;
+	double change_ns, ci_lo_ns, ci_hi_ns; /* of an iteration, that the function takes more; 95 % */
+	double whole_ns;                      /* that an iteration takes more */
+	double seconds;                       /* that were profiled */
+	uint64_t samples;                     /* of both sides */
+};
+
 /* One case × metric. Numbers are NaN where they do not apply (reports show nothing, JSON null). */
 struct assay_gate_case {
 	char key[ASSAY_KEY_MAX];
@@ -42,6 +55,7 @@ struct assay_gate_case {
 	bool suspect;                      /* of pairs: undecided, and its estimate is slower than the margin allows */
 	bool same_code;                    /* stored times: the machine code is that of the baseline */
 	enum assay_doubt doubt;
+	struct assay_gate_because because;
 };
 
 enum assay_control {

@@ -53,6 +53,8 @@ struct assay_profile_info {
 #define ASSAY_PROFILE_TIMED "phase: sample"
 
 void assay_profile_release(struct assay_profile *p);
+/* Add the stacks of another process to @p, and the numbers of how they were taken, but not its threads. */
+int assay_profile_add(struct assay_profile *p, const struct assay_profile *other, struct assay_err *err);
 
 /* A function's part of all stacks. Texts are those of the profile's frames. */
 struct assay_profile_function {

@@ -116,8 +116,7 @@ static int function_frames(struct assay_profile_diff *d, unsigned side, uint32_t
 		/* what is without a name would be one function whatever its object */
 		const struct assay_frame f = { .name = name && name[0] ? name : c->object, .object = c->object };
 
-		rc = name ? assay_stack_table_frame(&d->stacks[side], &f, &frames[i], err)
-			  : out_of_memory(err);
+		rc = name ? assay_stack_table_frame(&d->stacks[side], &f, &frames[i], err) : out_of_memory(err);
 		free(name);
 	}
 	return rc;
@@ -158,8 +157,9 @@ static int condense(struct assay_profile_diff *d, unsigned side, const size_t *o
 static int check(const struct assay_profile *base, const struct assay_profile *head, struct assay_err *err)
 {
 	if (strcmp(base->kind, head->kind) || strcmp(base->unit, head->unit))
-		return assay_err_set(err, ASSAY_EUSAGE, "one is a %s profile, the other a %s profile: take two of a kind",
-				     base->kind, head->kind);
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "one is a %s profile, the other a %s profile: take two of a kind", base->kind,
+				     head->kind);
 	if (base->is_case != head->is_case)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "one is a profile of a case, the other of a program: take two of a kind");
@@ -182,28 +182,35 @@ static void scale(struct assay_profile_diff *d)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct assay_profile *p = d->side[i];
 
-		d->scale[i] = !d->sampled         ? 1
-			      : d->per_iteration  ? (d->weight[i] ? p->iteration_ns / (double)d->weight[i] : 0)
-			      : p->rate_hz > 0    ? 1e9 / p->rate_hz
-						  : 1;
+		d->scale[i] = !d->sampled        ? 1
+			      : d->per_iteration ? (d->weight[i] ? p->iteration_ns / (double)d->weight[i] : 0)
+			      : p->rate_hz > 0   ? 1e9 / p->rate_hz
+						 : 1;
 		d->whole[i] = d->scale[i] * (double)d->weight[i];
 	}
 }
 
-static void find_change(const struct assay_profile_diff *d, struct assay_profile_change *c)
+struct assay_interval assay_profile_change_ci(const struct assay_profile_diff *d, const struct assay_profile_change *c,
+					      double level)
 {
 	struct assay_interval ci[2];
 
+	if (!d->sampled || !d->weight[0] || !d->weight[1])
+		return (struct assay_interval){ NAN, NAN };
 	for (unsigned i = 0; i < 2; i++) {
-		c->own[i] = d->scale[i] * (double)c->self[i];
-		ci[i] = d->weight[i] ? assay_stats_binomial_ci(c->self[i], d->weight[i], 0.95)
-				     : (struct assay_interval){ NAN, NAN };
+		ci[i] = assay_stats_binomial_ci(c->self[i], d->weight[i], level);
 		ci[i].lo *= d->whole[i];
 		ci[i].hi *= d->whole[i];
 	}
+	return assay_stats_difference_ci(c->own[1], ci[1], c->own[0], ci[0]);
+}
+
+static void find_change(const struct assay_profile_diff *d, struct assay_profile_change *c)
+{
+	for (unsigned i = 0; i < 2; i++)
+		c->own[i] = d->scale[i] * (double)c->self[i];
 	c->change = c->own[1] - c->own[0];
-	c->ci = d->sampled ? assay_stats_difference_ci(c->own[1], ci[1], c->own[0], ci[0])
-			   : (struct assay_interval){ NAN, NAN };
+	c->ci = assay_profile_change_ci(d, c, 0.95);
 }
 
 /* Those that take something themselves on either side. */

@@ -31,10 +31,10 @@ struct assay_profile_diff {
 	bool per_iteration;                  /* of a case: of its timed iterations alone */
 	bool sampled;                        /* there are intervals */
 	bool two_machines;
-	char unit[16];      /* "ns", or that of the weights */
-	double scale[2];    /* of one unit of weight */
-	double whole[2];    /* all weights that count, in the unit */
-	uint64_t weight[2]; /* the same as weights */
+	char unit[16];                  /* "ns", or that of the weights */
+	double scale[2];                /* of one unit of weight */
+	double whole[2];                /* all weights that count, in the unit */
+	uint64_t weight[2];             /* the same as weights */
 	struct assay_profile_change *v; /* that take something themselves, the largest change first */
 	size_t n;
 	struct assay_stack_table stacks[2]; /* those that count: functions alone, by their names in the source */
@@ -49,6 +49,9 @@ struct assay_profile_diff {
  */
 int assay_profile_diff_make(struct assay_profile_diff *d, const struct assay_profile *base,
 			    const struct assay_profile *head, struct assay_err *err);
+/* The interval of a change at another level than 95 %. */
+struct assay_interval assay_profile_change_ci(const struct assay_profile_diff *d, const struct assay_profile_change *c,
+					      double level);
 void assay_profile_diff_release(struct assay_profile_diff *d);
 
 #endif

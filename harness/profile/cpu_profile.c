@@ -383,7 +383,7 @@ int assay_cpu_profile_end(struct assay_cpu_profile *p, struct assay_err *err)
 	into->seconds = (double)took * 1e-9;
 	into->lost = assay_cpu_sampler_lost(p->sampler);
 	into->overhead_frac = took ? (double)p->drain_ns / (double)took : NAN;
-	if (p->err.code)
+	if (p->err.code && err)
 		*err = p->err;
 	return p->err.code;
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/profiled_worker.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "measure/iterations.h"
+
+static void drain(void *arg)
+{
+	assay_cpu_profile_drain(arg);
+}
+
+static int command(struct assay_profiled_worker *k, enum assay_command cmd, uint64_t iterations, uint32_t count)
+{
+	const struct assay_worker_args args = { .iterations = iterations, .count = count };
+	int rc;
+
+	assay_worker_while_waiting(k->worker, drain, k->cpu);
+	rc = assay_worker_call(k->worker, cmd, &args, &k->end->status, k->end->reason, sizeof(k->end->reason), k->err);
+	assay_worker_while_waiting(k->worker, NULL, NULL);
+	assay_cpu_profile_drain(k->cpu);
+	return rc ? rc : k->end->status == ASSAY_STATUS_OK ? 0 : 1;
+}
+
+int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct assay_worker_options *wo,
+				unsigned rate_hz)
+{
+	int rc = assay_worker_start(&k->worker, wo, k->err);
+
+	snprintf(k->op, sizeof(k->op), "%s/%s", wo->c->op, wo->c->variant);
+	return rc ? rc : assay_cpu_profile_open(&k->cpu, assay_worker_pid(k->worker), rate_hz, k->out, k->err);
+}
+
+int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct assay_clock *clock)
+{
+	int rc;
+
+	k->iterations = 1;
+	assay_cpu_profile_phase(k->cpu, k->op, "phase: prepare");
+	rc = command(k, ASSAY_CMD_PREPARE, 0, 0);
+	if (!rc)
+		rc = command(k, ASSAY_CMD_VERIFY, 0, 0);
+	assay_cpu_profile_phase(k->cpu, k->op, "phase: warm-up");
+	assay_worker_while_waiting(k->worker, drain, k->cpu);
+	if (!rc)
+		rc = assay_iterations_find(k->worker, assay_iterations_target_ns(clock), &k->iterations, &k->sample_ns,
+					   &k->end->status, k->end->reason, sizeof(k->end->reason), k->err);
+	assay_worker_while_waiting(k->worker, NULL, NULL);
+	assay_cpu_profile_phase(k->cpu, k->op, ASSAY_PROFILE_TIMED);
+	return rc;
+}
+
+int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns)
+{
+	const struct assay_worker_reply *reply = assay_worker_reply(k->worker);
+	const double patience = (double)assay_cpu_profile_patience_ns(k->cpu);
+	const double batch = fmin(ns, patience) / fmax(1, k->sample_ns);
+	int rc = command(k, ASSAY_CMD_SAMPLE, k->iterations, (uint32_t)fmin(ASSAY_PAGE_SAMPLES, fmax(1, batch)));
+
+	for (uint32_t i = 0; !rc && i < reply->n_samples; i++) {
+		k->ns += (double)reply->samples[i].ns;
+		k->iterated += (double)reply->samples[i].iterations;
+		if (assay_grow(&k->per_iteration, k->n, sizeof(*k->per_iteration)))
+			return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory for the samples of a profile");
+		k->per_iteration[k->n++] = (double)reply->samples[i].ns / (double)reply->samples[i].iterations;
+	}
+	return rc;
+}
+
+int assay_profiled_worker_end(struct assay_profiled_worker *k, int rc)
+{
+	int ended;
+
+	assay_cpu_profile_phase(k->cpu, k->op, "phase: end");
+	if (!rc)
+		rc = command(k, ASSAY_CMD_RECHECK, 0, 0);
+	ended = assay_cpu_profile_end(k->cpu, rc < 0 ? NULL : k->err);
+	if (k->iterated > 0)
+		k->out->iteration_ns = k->ns / k->iterated;
+	return rc < 0 ? rc : ended ? ended : rc;
+}
+
+void assay_profiled_worker_free(struct assay_profiled_worker *k)
+{
+	assay_cpu_profile_close(k->cpu);
+	assay_worker_free(k->worker);
+	free(k->per_iteration);
+	k->cpu = NULL;
+	k->worker = NULL;
+	k->per_iteration = NULL;
+}

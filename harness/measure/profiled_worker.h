@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A worker that is sampled while it runs a case: what profiles of one case, and of a pair, have in common. */
+#ifndef ASSAY_MEASURE_PROFILED_WORKER_H
+#define ASSAY_MEASURE_PROFILED_WORKER_H
+
+#include "measure/measure_profile.h"
+#include "profile/cpu_profile.h"
+#include "worker/worker.h"
+
+struct assay_profiled_worker {
+	struct assay_worker *worker;
+	struct assay_cpu_profile *cpu;
+	struct assay_profile *out;
+	struct assay_profile_end *end;
+	struct assay_err *err;
+	uint64_t iterations;  /* of a sample */
+	double sample_ns;     /* that it takes about */
+	double ns, iterated;  /* of the timed samples */
+	double *per_iteration; /* of each of them, in ns; malloc'ed */
+	size_t n;
+	char op[2 * ASSAY_NAME_MAX + 1];
+};
+
+/*
+ * These return 0 to go on, 1 when the case is over and k->end says how, negative when the harness cannot go on. Free @k
+ * in any case; all-zero but for its pointers is before the start.
+ */
+int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct assay_worker_options *wo,
+				unsigned rate_hz);
+/* Prepare, verify, warm up; timed samples follow. */
+int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct assay_clock *clock);
+/* One command of samples that takes about @ns, or less where rings fill earlier. */
+int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns);
+/* Check the outputs once more where all went well (@rc 0), and end the profile. */
+int assay_profiled_worker_end(struct assay_profiled_worker *k, int rc);
+void assay_profiled_worker_free(struct assay_profiled_worker *k);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A variant of lenient.triple whose work is divided evenly over five functions. Of these, number FIVE_SLOW (1 to 5; 0:
+ * none) has FIVE_PERCENT more to do: what a profile must find out. Each adds something else, so that compilers do not
+ * make one function of several; the last adds nothing.
+ */
+#ifndef ASSAY_TESTS_FIVE_PARTS_H
+#define ASSAY_TESTS_FIVE_PARTS_H
+
+#include "side.h"
+
+#define FIVE_ROUNDS          100
+#define FIVE_ROUNDS_OF(part) ((part) == FIVE_SLOW ? FIVE_ROUNDS + FIVE_PERCENT : FIVE_ROUNDS)
+#define FIVE_PART(name, part)                                                                                          \
+	static __attribute__((noinline)) void name(struct assay_job *job)                                              \
+	{                                                                                                              \
+		const volatile int32_t *x = job->tensors[0].data;                                                      \
+		volatile int32_t *y = job->tensors[1].data;                                                            \
+                                                                                                                       \
+		for (int r = 0; r < FIVE_ROUNDS_OF(part); r++)                                                         \
+			for (int64_t i = 0; i < job->shape->axis[0]; i++)                                              \
+				y[i] = x[i] * 3 + (part) % 5;                                                          \
+	}
+
+FIVE_PART(part_one, 1)
+FIVE_PART(part_two, 2)
+FIVE_PART(part_three, 3)
+FIVE_PART(part_four, 4)
+FIVE_PART(part_five, 5)
+
+static int run(struct assay_job *job)
+{
+	part_one(job);
+	part_two(job);
+	part_three(job);
+	part_four(job);
+	part_five(job);
+	return 0;
+}
+
+static const struct assay_variant variants[] = { TRIPLE("work", run) };
+
+SIDE_PLUGIN("compare-five", variants);
+
+#endif
