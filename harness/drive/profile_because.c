@@ -14,8 +14,8 @@
 #include "measure/measure_profile.h"
 
 #define MOST_CASES 5
-#define PAIRS      4
-#define RATE_HZ    4999 /* prime: in step with no timer */
+#define PAIRS      10
+#define RATE_HZ    9973 /* prime: in step with no timer */
 
 struct blaming {
 	struct assay_compare_plan *plan;
@@ -73,8 +73,7 @@ static int add_pair(struct blaming *k, size_t at, struct assay_blame_input *in, 
 {
 	struct assay_compare_plan *p = k->plan;
 	const struct assay_comparison_case *c = &p->cmp.cases[at];
-	const struct assay_measure_options o =
-		assay_compare_plan_comparing(p, k->q->what, &k->clock, k->watch).measure;
+	const struct assay_measure_options o = assay_compare_plan_comparing(p, k->q->what, &k->clock, k->watch).measure;
 	struct assay_profile_pair pair;
 	struct assay_case base_case;
 	struct assay_profile_pair_options po = {
@@ -91,16 +90,12 @@ static int add_pair(struct blaming *k, size_t at, struct assay_blame_input *in, 
 		return rc;
 	rc = assay_measure_profile_pair(&c->c, &p->facts[at], &o, &po, &pair, end, err);
 	for (unsigned i = 0; i < 2; i++) {
-		if (!rc && end->status == ASSAY_STATUS_OK)
-			rc = assay_profile_add(in->side[i], &pair.side[i], err);
-		assay_profile_release(&pair.side[i]);
+		pair.side[i].iteration_ns = pair.iteration_ns[i];
+		in->pairs[in->n].side[i] = pair.side[i];
 	}
-	if (rc || end->status != ASSAY_STATUS_OK)
-		return rc;
-	in->base_ns += pair.iteration_ns[0] / PAIRS;
-	in->profiled_ratio[in->n++] = pair.iteration_ns[1] / pair.iteration_ns[0];
+	in->n++;
 	in->seconds += (double)po.for_ns * 1e-9;
-	return 0;
+	return rc;
 }
 
 static void tell(const struct blaming *k, const char *key)
@@ -112,18 +107,14 @@ static void tell(const struct blaming *k, const char *key)
 
 static int blame(struct blaming *k, struct assay_gate_case *c, struct assay_err *err)
 {
-	struct assay_profile side[2];
-	struct assay_blame_input in = { .side = { &side[0], &side[1] },
-					.ratio = c->ratio,
-					.ci = { c->ci_lo, c->ci_hi } };
+	struct assay_blame_pair pairs[PAIRS];
+	struct assay_blame_input in = { .pairs = pairs, .ratio = c->ratio, .ci = { c->ci_lo, c->ci_hi } };
 	struct assay_profile_end end = { .status = ASSAY_STATUS_OK };
 	const size_t at = find(&k->plan->cmp, c->key);
 	int rc = at < k->plan->cmp.n_cases ? 0 : ASSAY_ENOTFOUND;
 
 	if (rc)
 		return assay_err_set(err, rc, "no case '%s' was compared", c->key);
-	for (unsigned i = 0; i < 2; i++)
-		side[i] = (struct assay_profile){ .kind = "cpu", .unit = "samples", .is_case = true };
 	for (unsigned i = 0; i < PAIRS && !rc && end.status == ASSAY_STATUS_OK; i++) {
 		rc = assay_watch_check(k->watch, err);
 		if (!rc)
@@ -135,8 +126,9 @@ static int blame(struct blaming *k, struct assay_gate_case *c, struct assay_err 
 		rc = assay_err_set(err, ASSAY_EWORKER, "%s: %.300s", assay_status_name(end.status), end.reason);
 	if (!rc)
 		rc = assay_function_blame(&in, &c->because, err);
-	for (unsigned i = 0; i < 2; i++)
-		assay_profile_release(&side[i]);
+	for (size_t i = 0; i < in.n; i++)
+		for (unsigned side = 0; side < 2; side++)
+			assay_profile_release(&pairs[i].side[side]);
 	return rc;
 }
 

@@ -4,13 +4,16 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/quantity.h"
+#include "stats/distributions.h"
 #include "stats/stats.h"
 
 #define CHANCE     0.01 /* of blaming a function that did not change, in one comparison */
 #define LEAST_FRAC 0.01 /* of either side that a function takes to be asked about */
+#define MOST_ASKED 256  /* no more can take LEAST_FRAC of either side */
 #define MOST_NAMED 3
 #define ALSO_FRAC  0.2 /* of the whole change that a further function takes to be named, too */
 #define LONG_S     3600
@@ -24,58 +27,100 @@ static void change_text(double ns, char *buf, size_t size)
 	snprintf(buf, size, "%s%s", ns < 0 ? "-" : "+", text);
 }
 
+/* What a function takes more, by the process pairs. */
+struct part {
+	const struct assay_profile_change *c; /* of all pairs together */
+	double change, error;                 /* mean and its standard error */
+};
+
+struct blaming {
+	const struct assay_blame_input *in;
+	struct assay_profile side[2]; /* of all pairs together */
+	struct assay_profile_diff all, pair[ASSAY_BLAME_PAIRS_MAX];
+	struct part parts[MOST_ASKED];
+	size_t n;
+	double base_ns, whole; /* an iteration of the base, and what one of the head takes more */
+	double strict;         /* level of the interval that leaves out zero */
+	struct assay_gate_because *out;
+	struct assay_err *err;
+};
+
 static bool is_asked(const struct assay_profile_diff *d, const struct assay_profile_change *c)
 {
 	return c->own[0] >= LEAST_FRAC * d->whole[0] || c->own[1] >= LEAST_FRAC * d->whole[1];
 }
 
-static double level_of(const struct assay_profile_diff *d)
+static double change_in(const struct assay_profile_diff *d, const struct assay_profile_change *c)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < d->n; i++)
-		n += is_asked(d, &d->v[i]);
-	return 1 - CHANCE / (double)(n ? n : 1);
+		if (d->v[i].length == c->length && !strncmp(d->v[i].name, c->name, c->length) &&
+		    (c->length || !strcmp(d->v[i].object, c->object)))
+			return d->v[i].change;
+	return 0;
 }
 
-/* Surely in the direction of @whole. */
-static bool stands_out(const struct assay_profile_diff *d, const struct assay_profile_change *c, double whole,
-		       double level)
+/* A pair cannot tell less than a sample. */
+static void find_part(const struct blaming *k, struct part *p)
 {
-	const struct assay_interval ci = assay_profile_change_ci(d, c, level);
+	const double n = (double)k->in->n;
+	double squares = 0, least = 0;
 
-	return is_asked(d, c) && (whole > 0 ? ci.lo > 0 : ci.hi < 0);
+	p->change = 0;
+	for (size_t i = 0; i < k->in->n; i++) {
+		p->change += change_in(&k->pair[i], p->c) / n;
+		least += (k->pair[i].scale[0] + k->pair[i].scale[1]) / 2 / n;
+	}
+	for (size_t i = 0; i < k->in->n; i++)
+		squares += pow(change_in(&k->pair[i], p->c) - p->change, 2);
+	p->error = k->in->n > 1 ? fmax(least, sqrt(squares / (n - 1))) / sqrt(n) : INFINITY;
+}
+
+/* By chance in all samples at @level, and at least by what pairs differ at @level_of_pairs. */
+static double half_width(const struct blaming *k, const struct part *p, double level, double level_of_pairs)
+{
+	const struct assay_interval ci = assay_profile_change_ci(&k->all, p->c, level);
+	const double chance = fmax(p->c->change - ci.lo, ci.hi - p->c->change);
+
+	if (k->in->n < 2)
+		return INFINITY;
+	return fmax(chance, assay_stats_t_quantile((1 + level_of_pairs) / 2, (double)k->in->n - 1) * p->error);
+}
+
+/* Surely in the direction of @whole. A @further function beside another stands out by its pairs as by its samples. */
+static bool stands_out(const struct blaming *k, const struct part *p, double whole, bool further)
+{
+	const double half = half_width(k, p, k->strict, further ? k->strict : 1 - CHANCE);
+
+	return whole > 0 ? p->change > half : p->change < -half;
 }
 
 /* As much of something that surely went the other way as would be named: code went from one function to another. */
-static bool code_moved(const struct assay_profile_diff *d, double whole, double level)
+static bool code_moved(const struct blaming *k)
 {
-	for (size_t i = 0; i < d->n; i++)
-		if (fabs(d->v[i].change) >= ALSO_FRAC * fabs(whole) && stands_out(d, &d->v[i], -whole, level))
+	for (size_t i = 0; i < k->n; i++)
+		if (fabs(k->parts[i].change) >= ALSO_FRAC * fabs(k->whole) &&
+		    stands_out(k, &k->parts[i], -k->whole, false))
 			return true;
 	return false;
 }
 
-/* The uncertainty of the whole change goes to each function by its share of it. */
-static struct assay_interval with_whole(const struct assay_blame_input *in, const struct assay_profile_change *c,
-					double whole)
+/* At 95 %. The uncertainty of the whole change goes to each function by its share of it. */
+static struct assay_interval interval_of(const struct blaming *k, const struct part *p)
 {
-	const double share = c->change / whole;
-	const double down = share * in->base_ns * (in->ratio - in->ci.lo), up = share * in->base_ns *
-										(in->ci.hi - in->ratio);
+	const double half = half_width(k, p, 0.95, 0.95), share = p->change / k->whole * k->base_ns;
 
-	return (struct assay_interval){ c->change - hypot(c->change - c->ci.lo, down),
-					c->change + hypot(c->ci.hi - c->change, up) };
+	return (struct assay_interval){ p->change - hypot(half, share * (k->in->ratio - k->in->ci.lo)),
+					p->change + hypot(half, share * (k->in->ci.hi - k->in->ratio)) };
 }
 
 /* "matmul_gemv_tile (matmul_ternary_tile.h:120-141) takes +1.9 us (+1.7 us to +2.1 us)" */
-static size_t add_function(const struct assay_blame_input *in, const struct assay_profile_change *c, double whole,
-			   char *buf, size_t size)
+static size_t add_function(const struct blaming *k, const struct part *p, char *buf, size_t size)
 {
-	const struct assay_interval ci = with_whole(in, c, whole);
+	const struct assay_interval ci = interval_of(k, p);
+	const struct assay_profile_change *c = p->c;
 	char change[48], lo[48], hi[48], place[192] = "";
 
-	change_text(c->change, change, sizeof(change));
+	change_text(p->change, change, sizeof(change));
 	change_text(ci.lo, lo, sizeof(lo));
 	change_text(ci.hi, hi, sizeof(hi));
 	if (c->line && c->last_line > c->line)
@@ -89,93 +134,69 @@ static size_t add_function(const struct assay_blame_input *in, const struct assa
 				c->length ? c->name : "[unknown]", place, change, lo, hi);
 }
 
-static void take(const struct assay_blame_input *in, const struct assay_profile_change *c, double whole,
-		 struct assay_gate_because *out)
+static void take(const struct blaming *k, const struct part *p)
 {
-	const struct assay_interval ci = with_whole(in, c, whole);
+	const struct assay_interval ci = interval_of(k, p);
+	const struct assay_profile_change *c = p->c;
+	struct assay_gate_because *out = k->out;
 
 	snprintf(out->function, sizeof(out->function), "%.*s", (int)(c->length < 127 ? c->length : 127), c->name);
 	snprintf(out->object, sizeof(out->object), "%.127s", c->object);
 	snprintf(out->file, sizeof(out->file), "%.127s", c->file);
 	out->line = c->line;
 	out->last_line = c->last_line;
-	out->change_ns = c->change;
+	out->change_ns = p->change;
 	out->ci_lo_ns = ci.lo;
 	out->ci_hi_ns = ci.hi;
 }
 
-/* What took more and what took less, the largest first. */
-static void say_what_moved(const struct assay_blame_input *in, const struct assay_profile_diff *d, double whole,
-			   struct assay_gate_because *out)
+/* Add up to MOST_NAMED functions to the text; of what went the other way, too, where code moved. How many. */
+static size_t add_functions(const struct blaming *k, bool moved)
 {
-	const double level = level_of(d);
-	size_t named = 0, at;
-	char text[48];
+	struct assay_gate_because *out = k->out;
+	size_t named = 0, at = strlen(out->text);
+	double sum = 0;
 
-	change_text(whole, text, sizeof(text));
-	at = (size_t)snprintf(out->text, sizeof(out->text),
-			      "because of no single function that is known, of the %s work moved between functions: ",
-			      text);
-	for (size_t i = 0; i < d->n && named < MOST_NAMED && at < sizeof(out->text); i++) {
-		if (!stands_out(d, &d->v[i], whole, level) && !stands_out(d, &d->v[i], -whole, level))
+	for (size_t i = 0; i < k->n && named < MOST_NAMED && at < sizeof(out->text); i++) {
+		const struct part *p = &k->parts[i];
+
+		if (!stands_out(k, p, k->whole, named && !moved) && !(moved && stands_out(k, p, -k->whole, false)))
 			continue;
+		/* the parts are no more than the whole */
+		if (named && !moved &&
+		    (fabs(p->change) < ALSO_FRAC * fabs(k->whole) ||
+		     fabs(sum + p->change) > (1 + SLACK_FRAC) * fabs(k->whole)))
+			continue;
+		sum += p->change;
+		if (!named && !moved)
+			take(k, p);
 		at += (size_t)snprintf(out->text + at, sizeof(out->text) - at, "%s", named++ ? ", " : "");
 		if (at < sizeof(out->text))
-			at += add_function(in, &d->v[i], whole, out->text + at, sizeof(out->text) - at);
+			at += add_function(k, p, out->text + at, sizeof(out->text) - at);
 	}
+	return named;
 }
 
-/* Of what stands out, the largest first. False: nothing does. */
-static bool name_functions(const struct assay_blame_input *in, const struct assay_profile_diff *d, double whole,
-			   struct assay_gate_because *out)
+/* How long it takes until half of the change would stand out in any function. */
+static void say_what_would_do(const struct blaming *k)
 {
-	const double level = level_of(d);
-	size_t named = 0, at = 0;
-	char text[48];
-
-	for (size_t i = 0; i < d->n && named < MOST_NAMED && at < sizeof(out->text); i++) {
-		const struct assay_profile_change *c = &d->v[i];
-
-		if (!stands_out(d, c, whole, level) || (named && fabs(c->change) < ALSO_FRAC * fabs(whole)))
-			continue;
-		if (!named)
-			take(in, c, whole, out);
-		at += (size_t)snprintf(out->text + at, sizeof(out->text) - at, "%s", named ? ", " : "because ");
-		if (at < sizeof(out->text))
-			at += add_function(in, c, whole, out->text + at, sizeof(out->text) - at);
-		named++;
-	}
-	change_text(whole, text, sizeof(text));
-	if (named && at < sizeof(out->text))
-		snprintf(out->text + at, sizeof(out->text) - at, " of the %s", text);
-	return named > 0;
-}
-
-/* How long it takes until half of the change, in the function that moved most, would stand out. */
-static void say_what_would_do(const struct assay_blame_input *in, const struct assay_profile_diff *d, double whole,
-			      struct assay_gate_because *out)
-{
-	const double level = level_of(d);
+	const struct assay_blame_input *in = k->in;
 	double widest = 0, seconds;
-	char change[48], enough[48];
+	char change[48], enough[64];
 
-	for (size_t i = 0; i < d->n; i++) {
-		const struct assay_interval ci = assay_profile_change_ci(d, &d->v[i], level);
-
-		if (is_asked(d, &d->v[i]))
-			widest = fmax(widest, (ci.hi - ci.lo) / 2);
-	}
-	change_text(whole, change, sizeof(change));
-	seconds = in->seconds * pow(widest / (fabs(whole) / 2), 2);
+	for (size_t i = 0; i < k->n; i++)
+		widest = fmax(widest, half_width(k, &k->parts[i], k->strict, 1 - CHANCE));
+	change_text(k->whole, change, sizeof(change));
+	seconds = in->seconds * pow(widest / (fabs(k->whole) / 2), 2);
 	if (seconds <= in->seconds)
 		snprintf(enough, sizeof(enough), "it is spread over several functions");
-	else if (seconds > LONG_S)
+	else if (!(seconds <= LONG_S))
 		snprintf(enough, sizeof(enough), "even an hour of samples would not tell");
 	else
 		snprintf(enough, sizeof(enough), "--profile-for %.0fs would tell", ceil(seconds / 10) * 10);
-	snprintf(out->text, sizeof(out->text),
+	snprintf(k->out->text, sizeof(k->out->text),
 		 "because of no single function that is known: %s is %.0f of %" PRIu64 " samples in %.0f s; %s", change,
-		 fabs(1 - 1 / in->ratio) * (double)d->weight[1], d->weight[1], in->seconds, enough);
+		 fabs(1 - 1 / in->ratio) * (double)k->all.weight[1], k->all.weight[1], in->seconds, enough);
 }
 
 /* Did the sides differ while they were profiled as when they were measured? */
@@ -184,42 +205,109 @@ static bool agrees(const struct assay_blame_input *in, struct assay_interval *pr
 	const double slack = SLACK_FRAC * fabs(in->ratio - 1);
 	double x[ASSAY_BLAME_PAIRS_MAX];
 
-	memcpy(x, in->profiled_ratio, in->n * sizeof(*x));
+	for (size_t i = 0; i < in->n; i++)
+		x[i] = in->pairs[i].side[1].iteration_ns / in->pairs[i].side[0].iteration_ns;
 	*profiled = in->n > 1 ? assay_stats_groups_ci(x, in->n, 0.95) : (struct assay_interval){ 0, INFINITY };
 	return profiled->lo <= in->ci.hi + slack && profiled->hi >= in->ci.lo - slack;
 }
 
+static void explain(struct blaming *k)
+{
+	const struct assay_blame_input *in = k->in;
+	struct assay_gate_because *out = k->out;
+	struct assay_interval profiled;
+	char whole[48];
+	bool moved = code_moved(k);
+
+	change_text(k->whole, whole, sizeof(whole));
+	if (!k->all.weight[0] || !k->all.weight[1]) {
+		snprintf(out->text, sizeof(out->text), "because of what is not known: no samples were taken");
+		return;
+	}
+	if (!agrees(in, &profiled)) {
+		snprintf(out->text, sizeof(out->text),
+			 "because of what is not known: while they were profiled, the sides differed by %+.2f to "
+			 "%+.2f %%, when they were measured by %+.2f to %+.2f %%",
+			 100 * (profiled.lo - 1), 100 * (profiled.hi - 1), 100 * (in->ci.lo - 1),
+			 100 * (in->ci.hi - 1));
+		return;
+	}
+	snprintf(out->text, sizeof(out->text),
+		 moved ? "because of no single function that is known, of the %s work "
+			 "moved between functions: "
+		       : "because ",
+		 whole);
+	if (!add_functions(k, moved)) {
+		say_what_would_do(k);
+	} else if (!moved) {
+		const size_t at = strlen(out->text);
+
+		snprintf(out->text + at, sizeof(out->text) - at, " of the %s", whole);
+	}
+}
+
+/* The time of an iteration is the measured one, in all pairs alike: profiles say how it divides. */
+static int divide(struct blaming *k)
+{
+	const struct assay_blame_input *in = k->in;
+	int rc = 0;
+
+	for (size_t i = 0; i < in->n && !rc; i++) {
+		struct assay_profile pair[2];
+
+		for (unsigned side = 0; side < 2 && !rc; side++) {
+			rc = assay_profile_add(&k->side[side], &in->pairs[i].side[side], k->err);
+			pair[side] = in->pairs[i].side[side];
+			pair[side].iteration_ns = k->side[side].iteration_ns;
+		}
+		if (!rc)
+			rc = assay_profile_diff_make(&k->pair[i], &pair[0], &pair[1], k->err);
+	}
+	if (!rc)
+		rc = assay_profile_diff_make(&k->all, &k->side[0], &k->side[1], k->err);
+	for (size_t i = 0; i < k->all.n && !rc && k->n < MOST_ASKED; i++)
+		if (is_asked(&k->all, &k->all.v[i]))
+			k->parts[k->n++].c = &k->all.v[i];
+	for (size_t i = 0; i < k->n && !rc; i++)
+		find_part(k, &k->parts[i]);
+	k->strict = 1 - CHANCE / (double)(k->n ? k->n : 1);
+	return rc;
+}
+
 int assay_function_blame(const struct assay_blame_input *in, struct assay_gate_because *out, struct assay_err *err)
 {
-	struct assay_profile_diff d;
-	struct assay_interval profiled;
-	const double whole = in->base_ns * (in->ratio - 1);
+	struct blaming *k = calloc(1, sizeof(*k));
 	int rc;
 
+	if (!k)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	k->in = in;
+	k->out = out;
+	k->err = err;
+	for (size_t i = 0; i < in->n; i++)
+		k->base_ns += in->pairs[i].side[0].iteration_ns / (double)in->n;
+	k->whole = k->base_ns * (in->ratio - 1);
+	for (unsigned side = 0; side < 2; side++)
+		k->side[side] = (struct assay_profile){ .kind = "cpu",
+							.unit = "samples",
+							.is_case = true,
+							.iteration_ns = side ? k->base_ns * in->ratio : k->base_ns };
 	*out = (struct assay_gate_because){ .asked = true,
 					    .change_ns = NAN,
 					    .ci_lo_ns = NAN,
 					    .ci_hi_ns = NAN,
-					    .whole_ns = whole,
+					    .whole_ns = k->whole,
 					    .seconds = in->seconds };
-	in->side[0]->iteration_ns = in->base_ns;
-	in->side[1]->iteration_ns = in->base_ns * in->ratio;
-	rc = assay_profile_diff_make(&d, in->side[0], in->side[1], err);
+	rc = divide(k);
 	if (!rc) {
-		out->samples = d.weight[0] + d.weight[1];
-		if (!d.weight[0] || !d.weight[1])
-			snprintf(out->text, sizeof(out->text), "because of what is not known: no samples were taken");
-		else if (!agrees(in, &profiled))
-			snprintf(out->text, sizeof(out->text),
-				 "because of what is not known: while they were profiled, the sides differed by %+.2f to "
-				 "%+.2f %%, when they were measured by %+.2f to %+.2f %%",
-				 100 * (profiled.lo - 1), 100 * (profiled.hi - 1), 100 * (in->ci.lo - 1),
-				 100 * (in->ci.hi - 1));
-		else if (code_moved(&d, whole, level_of(&d)))
-			say_what_moved(in, &d, whole, out);
-		else if (!name_functions(in, &d, whole, out))
-			say_what_would_do(in, &d, whole, out);
+		out->samples = k->all.weight[0] + k->all.weight[1];
+		explain(k);
 	}
-	assay_profile_diff_release(&d);
+	for (size_t i = 0; i < in->n; i++)
+		assay_profile_diff_release(&k->pair[i]);
+	assay_profile_diff_release(&k->all);
+	for (unsigned side = 0; side < 2; side++)
+		assay_profile_release(&k->side[side]);
+	free(k);
 	return rc;
 }

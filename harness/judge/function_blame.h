@@ -8,7 +8,9 @@
  *
  * - While they were profiled, the sides differed as when they were measured: the intervals of both ratios overlap, or a
  *   tenth of the change lies between them at most.
- * - The interval of the function's part leaves out zero. Its level is 1 - 0.01 / n for n functions that take 1 % or
+ * - The interval of the function's part leaves out zero. It is the wider of two: that of
+ *   shares of all samples (model/profile_diff.h), and Student's t at 99 % over the process pairs, so that it holds what
+ *   processes and their layout differ by. The level of the former is 1 - 0.01 / n for n functions that take 1 % or
  *   more of either side (Bonferroni), so that of a hundred comparisons one blames code that did not change.
  * - No other function surely went the other way by a fifth of the change: then code moved between functions, as where
  *   one is inlined on one side alone, and both are told.
@@ -22,14 +24,17 @@
 
 #define ASSAY_BLAME_PAIRS_MAX 64
 
+/* A process pair. */
+struct assay_blame_pair {
+	struct assay_profile side[2]; /* their iteration_ns is what they took while they were profiled */
+};
+
 struct assay_blame_input {
-	struct assay_profile *side[2]; /* all processes of each together; their iteration_ns is set */
-	double base_ns;                /* of an iteration */
-	double ratio;                  /* head over base, as it was judged */
+	struct assay_blame_pair *pairs; /* their iteration_ns is set */
+	size_t n;                       /* ASSAY_BLAME_PAIRS_MAX at most */
+	double ratio;                   /* head over base, as it was judged */
 	struct assay_interval ci;
-	double profiled_ratio[ASSAY_BLAME_PAIRS_MAX]; /* of each process pair, while it was profiled */
-	size_t n;
-	double seconds; /* that both sides were profiled */
+	double seconds; /* that all were profiled */
 };
 
 /* ASSAY_ENOMEM. Otherwise @out says which function it is, or why that is not known and what would tell. */

@@ -13,9 +13,9 @@ struct assay_profiled_worker {
 	struct assay_profile *out;
 	struct assay_profile_end *end;
 	struct assay_err *err;
-	uint64_t iterations;  /* of a sample */
-	double sample_ns;     /* that it takes about */
-	double ns, iterated;  /* of the timed samples */
+	uint64_t iterations;   /* of a sample */
+	double sample_ns;      /* that it takes about */
+	double ns, iterated;   /* of the timed samples */
 	double *per_iteration; /* of each of them, in ns; malloc'ed */
 	size_t n;
 	char op[2 * ASSAY_NAME_MAX + 1];

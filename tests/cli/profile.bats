@@ -155,6 +155,38 @@ needs_samples() {
 	[ -z "$(browser_complaints)" ]
 }
 
+# ---- because ----
+
+@test "a regression is explained by the function that grew, after the verdict" {
+	needs_samples
+	KEEP_DB=1 fails 2 "--profile is 'yes', expected auto, no or all" compare x y --profile yes
+	printf 'margin "*" { paired = "2%%" }\n' >narrow.conf
+	for _ in 1 2 3; do
+		compare five five_slower --policy narrow.conf --budget 2s --json
+		[ "$status" = 1 ] || [ "$status" = 0 ] || { echo "$stderr"; false; }
+		# what another program disturbs is told, and the right one named at last
+		is '.cases | all(.because == null or .because.function == "part_three" or .because.function == null)'
+		[ "$(jq -r '.cases[0].because.function' <<<"$output")" != part_three ] || break
+	done
+	is '.cases[0] | .verdict == "REGRESSED" and (.because | .function == "part_three" and .file == "five_parts.h" and .line > 0
+		and .change_ns > 0 and .ci[0] > 0 and .ci[0] <= .change_ns and .change_ns <= .ci[1] and .whole_ns > 0 and .samples > 500)'
+	is '.cases[0].because.text | startswith("because part_three (five_parts.h:")'
+	# the profiled processes are none of those that were judged
+	run --separate-stderr "$ASSAY" judge --json
+	is '.verdict == "REGRESSED" and .cases[0].because == null'
+	compare five five_slower --policy narrow.conf --budget 1s --profile no
+	[[ $output == *REGRESSED* && $output != *because* ]]
+}
+
+@test "where nothing can be sampled a comparison has its verdict all the same" {
+	cc -O2 -o refuse "$ASSAY_SOURCE/tests/fixtures/profile/refuse.c"
+	./refuse true || skip "no seccomp here"
+	# shellcheck disable=SC2086
+	run --separate-stderr ./refuse "$ASSAY" compare $SELECT "$PLUGINS/compare_base.so" "$PLUGINS/compare_double.so" --policy wide.conf --budget 2s
+	[ "$status" = 1 ] || { echo "$status $output $stderr"; false; }
+	[[ $output == *"because of what is not known: "*"forbids to sample programs"* || $output == *libdw* ]]
+}
+
 @test "the flame graph zooms, searches, filters and takes keys" {
 	needs_samples
 	run --separate-stderr "$ASSAY" profile cpu -o split.svg -- ./split 20000

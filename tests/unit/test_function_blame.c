@@ -8,7 +8,8 @@
 
 struct part {
 	const char *base_name, *head_name;
-	uint64_t base, head; /* samples */
+	uint64_t base, head; /* samples of all pairs */
+	uint64_t uneven;     /* that the first pair has more */
 };
 
 static void add(struct assay_profile *p, const char *name, unsigned line, uint64_t weight)
@@ -25,28 +26,34 @@ static void add(struct assay_profile *p, const char *name, unsigned line, uint64
 	p->timed_weight += weight;
 }
 
-/* An iteration of 1000 ns that @ratio changed, in 4 s of two process pairs. */
+#define PAIRS 10
+
+/* An iteration of 1000 ns that @ratio changed, in 4 s of ten pairs, of which each side has a tenth of the samples. */
 static struct assay_gate_because blame(const struct part *v, size_t n, double ratio, double profiled)
 {
-	struct assay_profile side[2] = { { .kind = "cpu", .unit = "samples", .is_case = true },
-					 { .kind = "cpu", .unit = "samples", .is_case = true } };
-	const struct assay_blame_input in = { .side = { &side[0], &side[1] },
-					      .base_ns = 1000,
-					      .ratio = ratio,
-					      .ci = { ratio - 0.002, ratio + 0.002 },
-					      .profiled_ratio = { profiled - 0.0001, profiled + 0.0001 },
-					      .n = 2,
-					      .seconds = 4 };
+	struct assay_blame_pair pairs[PAIRS];
+	const struct assay_blame_input in = {
+		.pairs = pairs, .n = PAIRS, .ratio = ratio, .ci = { ratio - 0.002, ratio + 0.002 }, .seconds = 4
+	};
 	struct assay_gate_because out;
 
-	for (size_t i = 0; i < n; i++) {
-		add(&side[0], v[i].base_name, (unsigned)i + 1, v[i].base);
-		add(&side[1], v[i].head_name, (unsigned)i + 11, v[i].head);
+	for (unsigned i = 0; i < PAIRS; i++) {
+		struct assay_profile *side = pairs[i].side;
+
+		for (unsigned k = 0; k < 2; k++)
+			side[k] = (struct assay_profile){ .kind = "cpu", .unit = "samples", .is_case = true };
+		side[0].iteration_ns = 1000;
+		side[1].iteration_ns = 1000 * (profiled + (i % 2 ? 0.0001 : -0.0001));
+		for (size_t k = 0; k < n; k++) {
+			add(&side[0], v[k].base_name, (unsigned)k + 1, v[k].base / PAIRS);
+			add(&side[1], v[k].head_name, (unsigned)k + 11, v[k].head / PAIRS + (i ? 0 : v[k].uneven));
+		}
 	}
 	assert_int_equal(assay_function_blame(&in, &out, NULL), 0);
 	assert_true(out.asked && fabs(out.whole_ns - 1000 * (ratio - 1)) < 1e-9);
-	for (unsigned i = 0; i < 2; i++)
-		assay_profile_release(&side[i]);
+	for (unsigned i = 0; i < PAIRS; i++)
+		for (unsigned k = 0; k < 2; k++)
+			assay_profile_release(&pairs[i].side[k]);
 	return out;
 }
 
@@ -58,9 +65,9 @@ static void has(const char *text, const char *part)
 
 TEST(the_one_that_grew)
 {
-	static const struct part v[] = { { "one", "one", 4000, 4000 },
-					 { "two", "two.constprop.0", 4000, 6000 },
-					 { "three", "three", 2000, 2000 } };
+	static const struct part v[] = { { "one", "one", 4000, 4000, 0 },
+					 { "two", "two.constprop.0", 4000, 6000, 0 },
+					 { "three", "three", 2000, 2000, 0 } };
 	const struct assay_gate_because b = blame(v, 3, 1.2, 1.2), down = blame(v, 3, 0.8, 0.8);
 
 	assert_string_equal(b.function, "two");
@@ -77,18 +84,27 @@ TEST(the_one_that_grew)
 
 TEST(chance_is_not_blamed)
 {
-	static const struct part even[] = { { "one", "one", 400, 402 }, { "two", "two", 400, 410 } };
+	static const struct part even[] = { { "one", "one", 400, 400, 0 }, { "two", "two", 400, 420, 0 } };
 	struct assay_gate_because b = blame(even, 2, 1.02, 1.02);
 
 	assert_string_equal(b.function, "");
 	assert_true(isnan(b.change_ns));
-	has(b.text, "because of no single function that is known: +20.0 ns is 16 of 812 samples in 4 s; --profile-for ");
+	has(b.text,
+	    "because of no single function that is known: +20.0 ns is 16 of 820 samples in 4 s; --profile-for ");
 	has(b.text, " would tell");
+}
+
+/* As many samples more, but of one process alone: that is what processes differ by. */
+TEST(what_processes_differ_by_is_not_blamed)
+{
+	static const struct part v[] = { { "one", "one", 4000, 4000, 5000 }, { "two", "two", 4000, 4000, 0 } };
+
+	assert_string_equal(blame(v, 2, 1.02, 1.02).function, "");
 }
 
 TEST(what_differs_while_it_is_profiled_is_not_explained)
 {
-	static const struct part v[] = { { "one", "one", 4000, 6000 } };
+	static const struct part v[] = { { "one", "one", 4000, 6000, 0 } };
 
 	has(blame(v, 1, 1.2, 1.1).text, "while they were profiled, the sides differed by +9.");
 	assert_string_equal(blame(v, 1, 1.2, 1.1).function, "");
@@ -98,7 +114,9 @@ TEST(what_differs_while_it_is_profiled_is_not_explained)
 
 TEST(code_that_moved_is_not_blamed)
 {
-	static const struct part v[] = { { "one", "one", 4000, 8000 }, { "two", "two", 4000, 0 }, { "x", "x", 2000, 3000 } };
+	static const struct part v[] = { { "one", "one", 4000, 8000, 0 },
+					 { "two", "two", 4000, 0, 0 },
+					 { "x", "x", 2000, 3000, 0 } };
 	const struct assay_gate_because b = blame(v, 3, 1.1, 1.1);
 
 	assert_string_equal(b.function, "");
@@ -108,7 +126,9 @@ TEST(code_that_moved_is_not_blamed)
 
 TEST(several_and_none)
 {
-	static const struct part v[] = { { "one", "one", 4000, 5000 }, { "two", "two", 4000, 4600 }, { "x", "x", 2000, 2000 } };
+	static const struct part v[] = { { "one", "one", 4000, 5000, 0 },
+					 { "two", "two", 4000, 4600, 0 },
+					 { "x", "x", 2000, 2000, 0 } };
 	const struct assay_gate_because b = blame(v, 3, 1.16, 1.16), none = blame(v, 0, 1.16, 1.16);
 
 	assert_string_equal(b.function, "one");
