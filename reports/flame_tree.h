@@ -19,7 +19,9 @@ struct assay_flame_tree {
 	uint32_t depth;
 };
 
-/* @before: of the other side of a difference; NULL: none. Frames stay borrowed. ASSAY_ENOMEM leaves nothing to release. */
+/*
+ * @before: of the other side of a difference; NULL: none. Frames stay borrowed. ASSAY_ENOMEM leaves nothing to release.
+ */
 int assay_flame_tree_make(struct assay_flame_tree *t, const struct assay_stack_table *stacks,
 			  const struct assay_stack_table *before, struct assay_err *err);
 void assay_flame_tree_release(struct assay_flame_tree *t);

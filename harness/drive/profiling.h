@@ -11,9 +11,9 @@
 int assay_profile_kind_check(const char *kind, struct assay_err *err);
 
 /*
- * Take it into @out, which is released in either case, and store it where it has a name. What only spoils a part of it is a warning. ASSAY_EUSAGE when
- * there is no such case or program, ASSAY_EUNAVAILABLE when this machine forbids it, ASSAY_EWORKER when the case cannot
- * be run.
+ * Take it into @out, which is released in either case, and store it where it has a name. What only spoils a part of it
+ * is a warning. ASSAY_EUSAGE when there is no such case or program, ASSAY_EUNAVAILABLE when this machine forbids it,
+ * ASSAY_EWORKER when the case cannot be run.
  */
 int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
 		       struct assay_err *err);

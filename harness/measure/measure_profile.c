@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "measure/profiled_worker.h"
 
 #define MOST_COMMAND_NS 100e6 /* between two looks at the samples, where calls are shorter */
 

@@ -4,19 +4,12 @@
 #define ASSAY_MEASURE_MEASURE_PROFILE_H
 
 #include "measure/measure_options.h"
+#include "measure/profiled_worker.h"
 #include "model/catalog.h"
-#include "model/profile.h"
-#include "model/status.h"
 
 struct assay_profile_options {
 	unsigned rate_hz;
 	uint64_t for_ns; /* of timed iterations */
-};
-
-/* What became of the case. */
-struct assay_profile_end {
-	enum assay_status status;
-	char reason[512];
 };
 
 /*

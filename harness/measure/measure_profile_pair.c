@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/monotonic.h"
-#include "measure/profiled_worker.h"
+#include "measure/measure_profile.h"
 #include "stats/stats.h"
 
 #define TURN_NS 20e6

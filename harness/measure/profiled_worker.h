@@ -3,9 +3,15 @@
 #ifndef ASSAY_MEASURE_PROFILED_WORKER_H
 #define ASSAY_MEASURE_PROFILED_WORKER_H
 
-#include "measure/measure_profile.h"
+#include "model/status.h"
 #include "profile/cpu_profile.h"
 #include "worker/worker.h"
+
+/* What became of the case. */
+struct assay_profile_end {
+	enum assay_status status;
+	char reason[512];
+};
 
 struct assay_profiled_worker {
 	struct assay_worker *worker;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two profiles held against each other: what each function takes itself on either side, and what is known of the change. */
+/*
+ * Two profiles held against each other: what each function takes itself on either side, and what is known of the
+ * change.
+ */
 #ifndef ASSAY_MODEL_PROFILE_DIFF_H
 #define ASSAY_MODEL_PROFILE_DIFF_H
 

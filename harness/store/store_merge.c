@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole things are merged: a run, a comparison, counts that stand alone, a certification, a profile, a baseline. Each is known by
- * when it began, what of, where and of which build. Two that agree in that are one where one of them holds all that the
- * other does.
+ * Whole things are merged: a run, a comparison, counts that stand alone, a certification, a profile, a baseline. Each
+ * is known by when it began, what of, where and of which build. Two that agree in that are one where one of them holds
+ * all that the other does.
  */
 #include "store/store_merge.h"
 

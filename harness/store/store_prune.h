@@ -28,8 +28,8 @@ void assay_store_checked_release(struct assay_store_checked *c);
 typedef int (*assay_store_progress)(void *arg, double done_frac, struct assay_err *err);
 
 /*
- * SQLite's own check, references that lead nowhere, and the seals of all results, pairs, counts and profiles. What is wrong is in
- * @out, which the caller releases; an error is what kept from looking.
+ * SQLite's own check, references that lead nowhere, and the seals of all results, pairs, counts and profiles. What is
+ * wrong is in @out, which the caller releases; an error is what kept from looking.
  */
 int assay_store_check(struct assay_store *s, assay_store_progress progress, void *arg, struct assay_store_checked *out,
 		      struct assay_err *err);
