@@ -2,7 +2,9 @@
 /* assay profile: where the time of a case or of any program goes. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/profile_store.h"
@@ -12,6 +14,7 @@ struct profile_args {
 	struct assay_settings s;
 	struct assay_profile_request q;
 	const char *out;
+	uint64_t every_ns; /* again and again, from start to start; 0: once */
 	bool lines;
 };
 
@@ -49,6 +52,16 @@ static int set_name(void *to, const char *arg, const char *name, struct assay_er
 	return assay_profile_name_check(arg, err);
 }
 
+static int set_keep(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	uint64_t n;
+	int rc = assay_parse_u64(arg, name, 1, 1000000000, &n, err);
+
+	if (!rc)
+		*(size_t *)to = (size_t)n;
+	return rc;
+}
+
 static int check(void *args, struct assay_err *err)
 {
 	const struct profile_args *a = args;
@@ -56,6 +69,8 @@ static int check(void *args, struct assay_err *err)
 	if (!a->q.kind)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "nothing to profile: expected 'profile cpu CASE' or 'profile cpu -- COMMAND...'");
+	if ((a->every_ns || a->q.keep) && !a->q.name)
+		return assay_err_set(err, ASSAY_EUSAGE, "--every and --keep store profiles: give them a --name");
 	if (a->q.key && a->q.command)
 		return assay_err_set(err, ASSAY_EUSAGE, "a case and a command exclude each other: profile one of them");
 	if (!a->q.key && (!a->q.command || !a->q.command[0]))
@@ -81,6 +96,9 @@ static const struct assay_option options[] = {
 	  "Suite that has the case (default " ASSAY_DEFAULT_SUITE ")" },
 	{ "name", 0, "NAME", set_name, AT(q.name),
 	  "Store the profile under this name, for 'assay show profile NAME' and 'assay diff NAME OTHER'" },
+	{ "every", 0, "TIME", assay_option_duration, AT(every_ns),
+	  "Profile again and again, from start to start, until interrupted; with --name" },
+	{ "keep", 0, "N", set_keep, AT(q.keep), "Of that name the newest N profiles stay (default: all)" },
 	{ "lines", 0, NULL, assay_option_flag, AT(lines), "Also show the lines and instructions that take most" },
 	{ 0 },
 };
@@ -102,15 +120,12 @@ static const struct assay_command_line line = {
 	.check = check,
 };
 
-static int profile(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+static int profile_once(struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
 {
-	struct profile_args *a = args;
 	struct assay_profile p;
 	struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p, .lines = a->lines } };
 	int rc;
 
-	w->hold = true;
-	a->q.what = &a->s.r;
 	rc = a->out ? assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err) : 0;
 	if (!rc)
 		rc = assay_profile_take(&a->q, &w->watch, &p, err);
@@ -126,6 +141,36 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 		rc = 0;
 	}
 	assay_profile_release(&p);
+	return rc;
+}
+
+/* Until @at; an interrupt ends it. */
+static int wait_until(uint64_t at, const struct assay_watch *w, struct assay_err *err)
+{
+	const struct timespec step = { .tv_nsec = 50000000 };
+	int rc = assay_watch_check(w, err);
+
+	while (!rc && assay_monotonic_ns() < at) {
+		nanosleep(&step, NULL);
+		rc = assay_watch_check(w, err);
+	}
+	return rc;
+}
+
+static int profile(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	struct profile_args *a = args;
+	uint64_t next = assay_monotonic_ns();
+	int rc;
+
+	w->hold = true;
+	a->q.what = &a->s.r;
+	do {
+		rc = profile_once(a, w, status, err);
+		next += a->every_ns;
+		if (!rc && a->every_ns && !*status)
+			rc = wait_until(next, &w->watch, err);
+	} while (!rc && a->every_ns && !*status);
 	return rc;
 }
 

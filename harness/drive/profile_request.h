@@ -16,6 +16,7 @@ struct assay_profile_request {
 	const char *const *command; /* of a program, NULL-terminated */
 	unsigned rate_hz;           /* 0: ASSAY_PROFILE_RATE_HZ */
 	const char *name;           /* under which it is stored in what->db; NULL: it is not */
+	size_t keep;                /* of that name: so many of the newest stay; 0: all */
 	uint64_t for_ns;            /* 0: ASSAY_PROFILE_FOR_NS of a case, and a program to its end */
 };
 

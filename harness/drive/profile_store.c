@@ -42,14 +42,18 @@ void assay_profile_store_close(struct assay_store *store)
 int assay_profile_store_keep(struct assay_store *store, const struct assay_profile_request *q, struct assay_profile *p,
 			     struct assay_err *err)
 {
+	const struct assay_store_profile_rule rule = { .name = q->name, .keep = q->keep };
 	struct assay_topology *t = NULL;
+	size_t removed;
 	int rc = assay_topology_open(&t, NULL, err);
 
 	if (!rc)
 		rc = assay_fingerprint_take(t, &p->machine, err);
 	assay_topology_close(t);
 	snprintf(p->name, sizeof(p->name), "%s", q->name);
-	return rc ? rc : assay_store_profile_add(store, p, err);
+	if (!rc)
+		rc = assay_store_profile_add(store, p, err);
+	return rc || !q->keep ? rc : assay_store_profiles_prune(store, &rule, &removed, err);
 }
 
 static int no_profile(const struct assay_profile_info *v, size_t n, const char *name, const char *db,

@@ -14,7 +14,7 @@ int assay_profile_name_check(const char *name, struct assay_err *err);
 /* The database of @q, before anything is profiled. Close in either case. */
 int assay_profile_store_open(struct assay_store **store, const struct assay_profile_request *q, struct assay_err *err);
 void assay_profile_store_close(struct assay_store *store);
-/* Store @p of this machine under q->name. */
+/* Store @p of this machine under q->name, and remove older ones where q->keep says so. */
 int assay_profile_store_keep(struct assay_store *store, const struct assay_profile_request *q, struct assay_profile *p,
 			     struct assay_err *err);
 

@@ -125,6 +125,19 @@ needs_samples() {
 	[ "$status" = 2 ]
 }
 
+@test "profiles are taken again and again, and the newest of them stay" {
+	needs_samples
+	fails 2 "--every and --keep store profiles: give them a --name" profile cpu --every 1s -- ./split 4000
+	run --separate-stderr timeout -s INT 8 "$ASSAY" profile cpu --rate 4999 --every 200ms --keep 2 --name hourly --json -- ./split 2000
+	[ "$status" = 130 ] || [ "$status" = 124 ]
+	[ "$(jq -s 'map(.profile.id) | . == [range(1; length + 1)] and length > 3' <<<"$output")" = true ]
+	last=$(jq -s 'last | .profile.id' <<<"$output")
+	run --separate-stderr "$ASSAY" db check --json
+	is '.profiles == 2 and .faults == 0'
+	run --separate-stderr "$ASSAY" show profile hourly --json
+	is ".profile.id >= $last"
+}
+
 @test "two stored profiles are told apart by function, and as a flame graph" {
 	needs_samples
 	"$ASSAY" profile cpu --rate 4999 --name before -- ./split 10000 >/dev/null
