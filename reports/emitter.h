@@ -20,7 +20,7 @@ struct assay_emit_style {
 struct assay_emitter {
 	enum assay_report_kind takes;
 	/*
-	 * "text", "json", "jsonl", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded"; of runs
+	 * "text", "json", "jsonl", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded", "dhat"; of runs
 	 * also "header", "cases"
 	 */
 	const char *format;

@@ -73,6 +73,7 @@
 	ROW(profile_json)                                                                                              \
 	ROW(profile_folded)                                                                                            \
 	ROW(profile_svg)                                                                                               \
+	ROW(profile_dhat)                                                                                              \
 	ROW(profile_diff_text)                                                                                         \
 	ROW(profile_diff_json)                                                                                         \
 	ROW(profile_diff_svg)

@@ -135,6 +135,10 @@ static void profile_text(const struct assay_report *r, const struct assay_emit_s
 {
 	const struct assay_profile *p = r->profile.p;
 
+	if (p->heap.processes) {
+		assay_profile_heap_text(p, style, out);
+		return;
+	}
 	add_head(p, out);
 	if (p->stacks.weight)
 		add_functions(p, style, out);

@@ -62,6 +62,34 @@ static int set_keep(void *to, const char *arg, const char *name, struct assay_er
 	return rc;
 }
 
+static int set_sample(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	uint64_t v = 0;
+	int rc = assay_parse_bytes(arg, name, &v, err);
+
+	if (!rc && !v)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected at least 1 byte", name, arg);
+	*(uint64_t *)to = v;
+	return rc;
+}
+
+/* What one kind knows and the other does not. */
+static int check_kind(const struct profile_args *a, struct assay_err *err)
+{
+	const bool heap = !strcmp(a->q.kind, "heap");
+	const char *dot = a->out ? strrchr(a->out, '.') : NULL;
+
+	if (heap && (a->q.rate_hz || a->lines))
+		return assay_err_set(err, ASSAY_EUSAGE, "--rate and --lines are for CPU profiles: heap takes --sample");
+	if (heap && a->q.name)
+		return assay_err_set(err, ASSAY_EUSAGE, "--name stores CPU profiles: keep one of the heap with -o FILE");
+	if (!heap && a->q.sample_bytes)
+		return assay_err_set(err, ASSAY_EUSAGE, "--sample is for heap profiles: cpu takes --rate");
+	if (!heap && dot && !strcmp(dot, ".dhat"))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot write '%s': .dhat is for heap profiles", a->out);
+	return 0;
+}
+
 static int check(void *args, struct assay_err *err)
 {
 	const struct profile_args *a = args;
@@ -78,7 +106,7 @@ static int check(void *args, struct assay_err *err)
 			err, ASSAY_EUSAGE,
 			"no case or command given: 'assay profile %s CASE' or 'assay profile %s -- COMMAND...'",
 			a->q.kind, a->q.kind);
-	return 0;
+	return check_kind(a, err);
 }
 
 #define AT(member) offsetof(struct profile_args, member)
@@ -91,7 +119,7 @@ static const struct assay_option options[] = {
 	  "it)" },
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
 	  "Also write FILE: .svg is a flame graph, .folded its stacks as text for other viewers, .json what --json "
-	  "prints" },
+	  "prints; of the heap also .dhat, for the viewers of valgrind's DHAT" },
 	{ "suite", 's', "NAME", assay_option_text, AT(s.r.suite),
 	  "Suite that has the case (default " ASSAY_DEFAULT_SUITE ")" },
 	{ "name", 0, "NAME", set_name, AT(q.name),
@@ -99,18 +127,22 @@ static const struct assay_option options[] = {
 	{ "every", 0, "TIME", assay_option_duration, AT(every_ns),
 	  "Profile again and again, from start to start, until interrupted; with --name" },
 	{ "keep", 0, "N", set_keep, AT(q.keep), "Of that name the newest N profiles stay (default: all)" },
+	{ "sample", 0, "BYTES", set_sample, AT(q.sample_bytes),
+	  "Of the heap: see about one allocation in so many bytes, such as 512KiB (default: all)" },
 	{ "lines", 0, NULL, assay_option_flag, AT(lines), "Also show the lines and instructions that take most" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "cpu CASE\ncpu -- COMMAND...",
+	.usage = "cpu|heap CASE\ncpu|heap -- COMMAND...",
 	.doc = "Sample what the threads of a case, or of any program, execute, with all their callers, and show the "
 	       "functions that take most. Stacks are unwound while it runs, by the tables that compilers write; "
 	       "nothing is compiled in another way and nothing is written meanwhile. CASE is a key of the suite, or a "
-	       "glob or part that one of its cases has.\v"
+	       "glob or part that one of its cases has. heap shows the call sites that allocate memory, in place of "
+	       "samples.\v"
 	       "examples:\n"
 	       "  assay profile cpu quantize.q8_0/avx2/n=1048576/t=1/warm -o p.svg\n"
-	       "  assay profile cpu --for 10s --lines -- ./server --port 8080",
+	       "  assay profile cpu --for 10s --lines -- ./server --port 8080\n"
+	       "  assay profile heap --sample 512KiB -o p.dhat -- ./server --port 8080",
 	.tables = { { options, 0 },
 		    { assay_options_load, 0 },
 		    { assay_options_place, 0 },

@@ -14,6 +14,7 @@ static const struct kind {
 			  struct assay_err *err);
 } kinds[] = {
 	{ "cpu", assay_profile_cpu_case, assay_profile_cpu_program },
+	{ "heap", assay_profile_heap_case, assay_profile_heap_program },
 };
 
 static const struct kind *find(const char *name)

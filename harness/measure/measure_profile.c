@@ -31,10 +31,34 @@ static int sample(struct profiling *k)
 	return rc;
 }
 
+/* All that the variant is called for but samples, which are never watched. */
+static int drive_heap(struct profiling *k)
+{
+	static const enum assay_command commands[] = { ASSAY_CMD_PREPARE, ASSAY_CMD_VERIFY, ASSAY_CMD_REPORT,
+						       ASSAY_CMD_FINISH };
+	const struct assay_worker_args args = { .iterations = 1 };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && !rc; i++) {
+		rc = assay_worker_call(k->w.worker, commands[i], &args, &k->w.end->status, k->w.end->reason,
+				       sizeof(k->w.end->reason), k->w.err);
+		if (!rc && k->w.end->status != ASSAY_STATUS_OK)
+			rc = 1;
+	}
+	return rc;
+}
+
 static int run(struct profiling *k, const struct assay_worker_options *wo)
 {
-	int rc = assay_profiled_worker_start(&k->w, wo, k->p->rate_hz);
+	int rc;
 
+	if (k->p->heap_sites) {
+		rc = assay_worker_start(&k->w.worker, wo, k->w.err);
+		rc = rc ? rc : drive_heap(k);
+		assay_profiled_worker_free(&k->w);
+		return rc < 0 ? rc : 0;
+	}
+	rc = assay_profiled_worker_start(&k->w, wo, k->p->rate_hz);
 	if (!rc) {
 		rc = assay_profiled_worker_ready(&k->w, k->o->clock);
 		if (!rc)
@@ -90,6 +114,8 @@ int assay_measure_profile(const struct assay_case *c, const struct assay_case_fa
 				     .host = o->host,
 				     .deadline_ns = assay_monotonic_ns() + c->timeout_ns + p->for_ns,
 				     .facts = facts,
+				     .heap_sites = p->heap_sites,
+				     .heap_sample_bytes = p->heap_sample_bytes,
 				     .interrupted = o->interrupted,
 			     });
 	}

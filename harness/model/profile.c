@@ -13,6 +13,7 @@ void assay_profile_release(struct assay_profile *p)
 {
 	assay_stack_table_release(&p->stacks);
 	free(p->threads);
+	free(p->heap.sites);
 	*p = (struct assay_profile){ 0 };
 }
 

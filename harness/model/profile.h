@@ -16,6 +16,25 @@ struct assay_profile_thread {
 	uint64_t weight;
 };
 
+/* What was allocated at one call site, or at all. Sampled numbers are estimates, hence no integers. */
+struct assay_profile_site {
+	double blocks, bytes;           /* that were allocated */
+	double live_blocks, live_bytes; /* never given back */
+	double most_blocks, most_bytes; /* the most that lived at once */
+	double peak_blocks, peak_bytes; /* that lived when the whole process had its most */
+	double age_bytes;               /* allocated by all while a block lived, summed over those given back */
+	uint64_t largest_bytes;
+	uint64_t samples; /* allocations that were seen */
+};
+
+struct assay_profile_heap {
+	unsigned processes;    /* that were looked at; 0: this is no profile of the heap */
+	uint64_t sample_bytes; /* from one byte that is drawn to the next on average; 0: every allocation is seen */
+	double peak_clock;     /* bytes that had been allocated at the peak of the process with the highest */
+	struct assay_profile_site all;
+	struct assay_profile_site *sites; /* one a stack */
+};
+
 /* The kind that is sampled by time has samples for weights; other kinds name their unit. */
 struct assay_profile {
 	int64_t id; /* in the store; 0: none */
@@ -38,6 +57,7 @@ struct assay_profile {
 	struct assay_profile_thread *threads;
 	size_t n_threads;
 	struct assay_stack_table stacks;
+	struct assay_profile_heap heap;
 	struct assay_fingerprint machine; /* id "": not told */
 	struct assay_build build;         /* of a case; id "": not known */
 };

@@ -75,12 +75,11 @@ static int add_stack(struct assay_stack_table *t, const uint32_t *frames, uint32
 	return 0;
 }
 
-int assay_stack_table_add(struct assay_stack_table *t, const uint32_t *frames, uint32_t n, uint64_t weight,
+int assay_stack_table_put(struct assay_stack_table *t, const uint32_t *frames, uint32_t n, size_t *at,
 			  struct assay_err *err)
 {
 	static const char digits[] = "0123456789abcdef";
 	struct assay_text key = { 0 };
-	size_t at = 0;
 	bool found;
 	int rc;
 
@@ -92,10 +91,19 @@ int assay_stack_table_add(struct assay_stack_table *t, const uint32_t *frames, u
 		assay_text_addn(&key, word, 8);
 	}
 	rc = key.failed ? out_of_memory(err)
-			: assay_name_index_put(&t->stack_index, n ? key.s : "", t->n_stacks, &at, &found, err);
+			: assay_name_index_put(&t->stack_index, n ? key.s : "", t->n_stacks, at, &found, err);
 	assay_text_release(&key);
 	if (!rc && !found)
 		rc = add_stack(t, frames, n, err);
+	return rc;
+}
+
+int assay_stack_table_add(struct assay_stack_table *t, const uint32_t *frames, uint32_t n, uint64_t weight,
+			  struct assay_err *err)
+{
+	size_t at = 0;
+	int rc = assay_stack_table_put(t, frames, n, &at, err);
+
 	if (rc)
 		return rc;
 	t->stacks[at].weight += weight;

@@ -46,6 +46,9 @@ struct assay_stack_table {
 /* The number of a frame like @f, which is added where there is none. */
 int assay_stack_table_frame(struct assay_stack_table *t, const struct assay_frame *f, uint32_t *out,
 			    struct assay_err *err);
+/* The number of the stack of these @n frames, the outermost first, which is added with weight 0 where there is none. */
+int assay_stack_table_put(struct assay_stack_table *t, const uint32_t *frames, uint32_t n, size_t *at,
+			  struct assay_err *err);
 /* Add @weight to the stack of these @n frames, the outermost first. */
 int assay_stack_table_add(struct assay_stack_table *t, const uint32_t *frames, uint32_t n, uint64_t weight,
 			  struct assay_err *err);

@@ -6,6 +6,7 @@
 #include "worker/worker.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "base/process.h"
 #include "base/process_strays.h"
 #include "counters/heap.h"
+#include "counters/heap_sites.h"
 #include "model/quantity.h"
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
@@ -114,7 +116,9 @@ static const char *preload_variable(const struct assay_worker_options *o, char *
 	const char *users = getenv("LD_PRELOAD");
 	char path[ASSAY_HEAP_PATH_MAX];
 
-	if (!o->events || !assay_heap_wanted(o->events) || assay_heap_library(path, sizeof(path), NULL))
+	if (!o->heap_sites && (!o->events || !assay_heap_wanted(o->events)))
+		return NULL;
+	if (assay_heap_library(path, sizeof(path), NULL))
 		return NULL;
 	snprintf(buf, size, "LD_PRELOAD=%s%s%s", path, users ? ":" : "", users ? users : "");
 	return buf;
@@ -133,7 +137,8 @@ static int launch(struct assay_worker *w, int page_fd, int pair_fd, const struct
 		  struct assay_err *err)
 {
 	char page_number[16], pair_number[16], program[4096] = "/proc/self/exe", preload[2 * ASSAY_HEAP_PATH_MAX];
-	const char *env[] = { preload_variable(o, preload, sizeof(preload)), NULL };
+	char folder[4200], sample[64];
+	const char *env[] = { preload_variable(o, preload, sizeof(preload)), NULL, NULL, NULL, NULL };
 	const char *argv[MAX_PREFIX + 6];
 	struct assay_process_options po = { .argv = argv,
 					    .env = env,
@@ -153,6 +158,13 @@ static int launch(struct assay_worker *w, int page_fd, int pair_fd, const struct
 		}
 		po.env = o->launch->env;
 		po.only_env = po.fixed_addresses = true;
+	}
+	if (o->heap_sites && env[0]) {
+		snprintf(folder, sizeof(folder), ASSAY_HEAP_SITES_FOLDER "=%s", o->heap_sites);
+		snprintf(sample, sizeof(sample), ASSAY_HEAP_SITES_SAMPLE "=%" PRIu64, o->heap_sample_bytes);
+		env[1] = folder;
+		env[2] = sample;
+		env[3] = ASSAY_HEAP_SITES_WAIT "=1";
 	}
 	snprintf(page_number, sizeof(page_number), "%d", page_fd);
 	snprintf(pair_number, sizeof(pair_number), "%d", pair_fd);

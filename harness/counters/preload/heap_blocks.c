@@ -43,16 +43,19 @@ static void pass_filter(uintptr_t at)
 	atomic_fetch_or_explicit(&assay_heap_filter[h >> 55], UINT64_C(1) << (h >> 49 & 63), memory_order_relaxed);
 }
 
-static void insert(struct table *t, uintptr_t at, size_t bytes)
+static struct assay_heap_block *insert(struct table *t, const struct assay_heap_block *b)
 {
-	size_t i = assay_heap_hash(at) >> t->shift;
+	size_t i = assay_heap_hash(b->at) >> t->shift;
 
 	while (t->v[i].at > ERASED)
 		i = (i + 1) & t->mask;
 	t->used += t->v[i].at == FREE;
 	t->held++;
-	t->v[i].at = at;
-	t->v[i].bytes = bytes;
+	t->v[i].bytes = b->bytes;
+	t->v[i].site = b->site;
+	t->v[i].born_bytes = b->born_bytes;
+	t->v[i].at = b->at;
+	return &t->v[i];
 }
 
 static void *map(size_t bytes)
@@ -69,7 +72,7 @@ static void insert_all(struct table *to, const struct assay_heap_block *from, si
 {
 	for (size_t i = 0; i < n; i++)
 		if (from[i].at > ERASED)
-			insert(to, from[i].at, from[i].bytes);
+			insert(to, &from[i]);
 }
 
 /* A thread may still be looking into the old one, so it stays; all old ones together are smaller than the next. */
@@ -112,11 +115,14 @@ static void make_room(void)
 		grow();
 }
 
-void assay_heap_blocks_put(const void *p, size_t bytes)
+struct assay_heap_block *assay_heap_blocks_put(const void *p, size_t bytes)
 {
+	struct assay_heap_block *b;
+
 	make_room();
-	insert(table, (uintptr_t)p, bytes);
+	b = insert(table, &(struct assay_heap_block){ .at = (uintptr_t)p, .bytes = bytes });
 	pass_filter((uintptr_t)p);
+	return b;
 }
 
 void assay_heap_blocks_erase(struct assay_heap_block *b)
@@ -141,4 +147,14 @@ bool assay_heap_blocks_settle(void)
 		if (t->v[i].at > ERASED)
 			pass_filter(t->v[i].at);
 	return true;
+}
+
+void assay_heap_blocks_forget(void)
+{
+	struct table *t = table;
+
+	table = NULL;
+	memset(assay_heap_filter, 0, sizeof(assay_heap_filter));
+	if (t)
+		munmap(t, sizeof(*t) + (t->mask + 1) * sizeof(t->v[0]));
 }

@@ -14,6 +14,9 @@
 struct assay_heap_block {
 	_Atomic uintptr_t at; /* where it begins; small values are no addresses */
 	size_t bytes;
+	/* of whoever records call sites: which, and how much had been allocated before */
+	uint32_t site;
+	double born_bytes;
 };
 
 static inline uint64_t assay_heap_hash(uintptr_t at)
@@ -38,10 +41,12 @@ static inline bool assay_heap_blocks_may_hold(const void *p)
 
 /* The block at @p, or NULL. */
 struct assay_heap_block *assay_heap_blocks_find(const void *p);
-/* @p is not held. Ends the program when there is no memory: counts would be wrong from here on. */
-void assay_heap_blocks_put(const void *p, size_t bytes);
+/* @p is not held; the entry is valid until the next is put. Ends the program when there is no memory: counts would be wrong from here on. */
+struct assay_heap_block *assay_heap_blocks_put(const void *p, size_t bytes);
 void assay_heap_blocks_erase(struct assay_heap_block *b);
 /* Make look-ups as short as they can be, before nothing is put for a while. True when anything is held. */
 bool assay_heap_blocks_settle(void);
+/* Forget all. For a child after fork(2), which has one thread. */
+void assay_heap_blocks_forget(void);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "counters/heap.h"
 #include "counters/preload/heap_blocks.h"
+#include "counters/preload/heap_sites.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -174,6 +175,80 @@ static void *erasing_realloc(void *p, size_t n)
 	return behind.realloc(p, n);
 }
 
+/* ---- where every call is recorded with its caller: heap_sites.h -------------------------------------------------- */
+
+static void *recorded_malloc(size_t n)
+{
+	void *p = behind.malloc(n);
+
+	assay_heap_sites_taken(p, n, ASSAY_HEAP_CALLER());
+	return p;
+}
+
+static void *recorded_calloc(size_t n, size_t size)
+{
+	void *p = behind.calloc(n, size);
+
+	assay_heap_sites_taken(p, n * size, ASSAY_HEAP_CALLER());
+	return p;
+}
+
+/* Refused, the block stays where it was; its site is then this one. */
+static void *recorded_realloc(void *p, size_t n)
+{
+	size_t before = 0;
+	bool known = assay_heap_sites_given(p, &before);
+	void *q = behind.realloc(p, n);
+
+	assay_heap_sites_taken(q, n, ASSAY_HEAP_CALLER());
+	if (!q && n && known)
+		assay_heap_sites_taken(p, before, ASSAY_HEAP_CALLER());
+	return q;
+}
+
+static void recorded_free(void *p)
+{
+	size_t bytes;
+
+	assay_heap_sites_given(p, &bytes);
+	behind.free(p);
+}
+
+static int recorded_posix_memalign(void **p, size_t align, size_t n)
+{
+	int rc = behind.posix_memalign(p, align, n);
+
+	if (!rc)
+		assay_heap_sites_taken(*p, n, ASSAY_HEAP_CALLER());
+	return rc;
+}
+
+static void *recorded_aligned_alloc(size_t align, size_t n)
+{
+	void *p = behind.aligned_alloc(align, n);
+
+	assay_heap_sites_taken(p, n, ASSAY_HEAP_CALLER());
+	return p;
+}
+
+static void *recorded_memalign(size_t align, size_t n)
+{
+	void *p = behind.memalign(align, n);
+
+	assay_heap_sites_taken(p, n, ASSAY_HEAP_CALLER());
+	return p;
+}
+
+static const struct functions recorded = {
+	.malloc = recorded_malloc,
+	.calloc = recorded_calloc,
+	.realloc = recorded_realloc,
+	.free = recorded_free,
+	.posix_memalign = recorded_posix_memalign,
+	.aligned_alloc = recorded_aligned_alloc,
+	.memalign = recorded_memalign,
+};
+
 /* ---- what stands before ----------------------------------------------------------------------------------------- */
 
 static struct functions active; /* what is called; all-zero until the first call */
@@ -198,7 +273,7 @@ static __attribute__((noinline, cold)) void find_all(void)
 	*(void **)&behind.posix_memalign = find("posix_memalign");
 	*(void **)&behind.aligned_alloc = find("aligned_alloc");
 	*(void **)&behind.memalign = find("memalign");
-	active = behind;
+	active = assay_heap_sites_begin() ? recorded : behind;
 }
 
 static inline const struct functions *called(void)
@@ -243,12 +318,24 @@ EXPORT void *memalign(size_t align, size_t n)
 	return called()->memalign(align, n);
 }
 
+/* A program that allocates nothing has a file of sites, too. */
+static __attribute__((constructor)) void begin(void)
+{
+	if (called()->malloc == recorded_malloc)
+		assay_heap_sites_follow_forks();
+}
+
 /* ---- for the worker --------------------------------------------------------------------------------------------- */
 
 static bool watch(bool on)
 {
 	bool before = called()->malloc == watched_malloc;
 
+	if (active.malloc == recorded_malloc) {
+		before = assay_heap_sites_watched();
+		assay_heap_sites_watch(on);
+		return before;
+	}
 	active = on ? watched : behind;
 	if (on)
 		return before;
@@ -268,11 +355,29 @@ static void read_counts(struct assay_heap_counts *out)
 	pthread_mutex_unlock(&lock);
 }
 
+static void foreign_taken(void *p, size_t bytes)
+{
+	if (active.malloc == recorded_malloc)
+		assay_heap_sites_taken(p, bytes, ASSAY_HEAP_CALLER());
+	else
+		taken(p, bytes);
+}
+
+static void foreign_given(void *p)
+{
+	size_t bytes;
+
+	if (active.malloc == recorded_malloc)
+		assay_heap_sites_given(p, &bytes);
+	else
+		given(p);
+}
+
 extern const struct assay_heap assay_heap_v1;
 EXPORT const struct assay_heap assay_heap_v1 = {
 	.size = sizeof(struct assay_heap),
 	.watch = watch,
-	.taken = taken,
-	.given = given,
+	.taken = foreign_taken,
+	.given = foreign_given,
 	.read = read_counts,
 };

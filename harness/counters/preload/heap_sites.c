@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One lock guards blocks, sites and the file; stacks are unwound outside of it, because unwinding may wait for a thread
+ * that loads a library and allocates meanwhile. Room in the file is reserved before it is used: a full disk costs
+ * records, which are counted, and never the program.
+ */
+#include "counters/preload/heap_sites.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "counters/preload/heap_blocks.h"
+#include "counters/preload/heap_sampling.h"
+#include "counters/preload/heap_stacks.h"
+
+#define STEP_BYTES (UINT64_C(1) << 20) /* by which the file grows */
+#define INDEX_BITS 18
+#define NO_SITE    UINT32_MAX
+#define MOST_MAPS  1024
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct assay_heap_sites_header *file; /* NULL: there is none */
+static char path[4096];
+static uint64_t room_bytes;
+static double mean_bytes; /* 0: every allocation is seen */
+static uint32_t *sites;   /* by the hash of their frames: offset in the file by 8; 0: none */
+static uint32_t n_sites;
+static struct {
+	uint64_t start, end;
+} maps[MOST_MAPS];
+static size_t n_maps;
+static bool on;
+static __thread bool inside __attribute__((tls_model("initial-exec"))); /* unwinding may allocate */
+
+/* ---- the file ---- */
+
+/* A new one for this process; false where there can be none. */
+static bool open_file(void)
+{
+	const char *dir = getenv(ASSAY_HEAP_SITES_FOLDER), *sample = getenv(ASSAY_HEAP_SITES_SAMPLE);
+	struct assay_heap_sites_header *h;
+	int fd = -1, name;
+
+	file = NULL;
+	for (unsigned i = 0; dir && fd < 0 && i < 1000; i++) { /* a process may become another program */
+		snprintf(path, sizeof(path), "%s/%d.%u" ASSAY_HEAP_SITES_ENDING, dir, (int)getpid(), i);
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (fd < 0)
+		return false;
+	h = posix_fallocate(fd, 0, STEP_BYTES) ? MAP_FAILED
+					       : mmap(NULL, ASSAY_HEAP_SITES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+						      fd, 0);
+	close(fd);
+	if (h == MAP_FAILED)
+		return false;
+	room_bytes = STEP_BYTES;
+	mean_bytes = sample ? strtod(sample, NULL) : 0;
+	h->sample_bytes = (uint64_t)mean_bytes;
+	h->used = sizeof(*h);
+	h->pid = getpid();
+	name = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+	if (name >= 0) {
+		ssize_t n = read(name, h->name, sizeof(h->name) - 1);
+
+		h->name[n > 0 ? n - 1 : 0] = '\0'; /* without the newline */
+		close(name);
+	}
+	h->magic = ASSAY_HEAP_SITES_MAGIC;
+	file = h;
+	return true;
+}
+
+/* Room for a record; NULL where there is none. */
+static void *new_record(enum assay_heap_record kind, size_t bytes)
+{
+	const uint64_t size = (bytes + 7) & ~UINT64_C(7);
+	struct assay_heap_record_head *r = (void *)((char *)file + file->used);
+	int fd, failed;
+
+	if (file->used + size > room_bytes) {
+		if (room_bytes + STEP_BYTES > ASSAY_HEAP_SITES_BYTES)
+			return NULL;
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		failed = fd < 0 || posix_fallocate(fd, 0, (off_t)(room_bytes + STEP_BYTES));
+		if (fd >= 0)
+			close(fd);
+		if (failed)
+			return NULL;
+		room_bytes += STEP_BYTES;
+	}
+	*r = (struct assay_heap_record_head){ kind, (uint32_t)size };
+	return r;
+}
+
+/* What is written belongs to the file from here on. */
+static void end_record(const void *record)
+{
+	const struct assay_heap_record_head *r = record;
+
+	__atomic_store_n(&file->used, file->used + r->bytes, __ATOMIC_RELEASE);
+}
+
+/* ---- what is mapped ---- */
+
+static bool is_mapped(uint64_t address)
+{
+	for (size_t i = 0; i < n_maps; i++)
+		if (address >= maps[i].start && address < maps[i].end)
+			return true;
+	return false;
+}
+
+static void add_map(uint64_t start, uint64_t end, uint64_t file_offset, const char *name)
+{
+	const size_t len = strlen(name) + 1;
+	struct assay_heap_map *m;
+
+	if (is_mapped(start) || n_maps == MOST_MAPS)
+		return;
+	m = new_record(ASSAY_HEAP_RECORD_MAP, sizeof(*m) + len);
+	if (!m)
+		return;
+	m->start = start;
+	m->end = end;
+	m->file_offset = file_offset;
+	memcpy(m->path, name, len);
+	end_record(m);
+	maps[n_maps].start = start;
+	maps[n_maps++].end = end;
+}
+
+/* "start-end rwxp offset dev inode   /path" */
+static void read_line(char *line)
+{
+	char *at = line, *slash = strchr(line, '/');
+	uint64_t start = strtoull(at, &at, 16), end = strtoull(at + 1, &at, 16), offset;
+
+	if (strlen(at) < 6 || at[3] != 'x')
+		return;
+	offset = strtoull(at + 6, NULL, 16);
+	add_map(start, end, offset, slash ? slash : "");
+}
+
+static void read_maps(void)
+{
+	static char text[8192]; /* under the lock */
+	size_t len = 0;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, text + len, sizeof(text) - 1 - len)) > 0) {
+		char *line = text, *end;
+
+		len += (size_t)n;
+		text[len] = '\0';
+		for (; (end = strchr(line, '\n')); line = end + 1) {
+			*end = '\0';
+			read_line(line);
+		}
+		len -= (size_t)(line - text);
+		memmove(text, line, len);
+		if (len == sizeof(text) - 1)
+			len = 0; /* no line is so long */
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- sites ---- */
+
+static struct assay_heap_site *site_at(uint32_t at)
+{
+	return (void *)((char *)file + (uint64_t)at * 8);
+}
+
+static bool is_site(uint32_t at, const struct assay_heap_stack *s)
+{
+	const struct assay_heap_site *x = site_at(at);
+
+	return x->n_frames == s->n && !memcmp(x->frames, s->frames, s->n * sizeof(s->frames[0]));
+}
+
+static uint32_t find_site(const struct assay_heap_stack *s)
+{
+	uint64_t h = s->n;
+	struct assay_heap_site *x;
+	size_t i;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		h = (h ^ s->frames[k]) * UINT64_C(0x9E3779B97F4A7C15);
+	for (i = h >> (64 - INDEX_BITS); sites[i]; i = (i + 1) & (((size_t)1 << INDEX_BITS) - 1))
+		if (is_site(sites[i], s))
+			return sites[i];
+	for (uint32_t k = 0; k < s->n; k++)
+		if (!is_mapped(s->frames[k] - 1)) {
+			read_maps();
+			break;
+		}
+	x = n_sites < (1u << (INDEX_BITS - 1)) ?
+		    new_record(ASSAY_HEAP_RECORD_SITE, sizeof(*x) + s->n * sizeof(x->frames[0])) :
+		    NULL;
+	if (!x)
+		return NO_SITE;
+	x->n_frames = s->n;
+	x->whole = s->whole;
+	for (uint32_t k = 0; k < s->n; k++)
+		x->frames[k] = s->frames[k];
+	sites[i] = (uint32_t)(file->used / 8);
+	n_sites++;
+	end_record(x);
+	return sites[i];
+}
+
+/* Of what is about to change: what lived when the last peak ended. */
+static void note_peak(struct assay_heap_site *x)
+{
+	if (x->epoch == file->epoch)
+		return;
+	x->epoch = file->epoch;
+	x->peak_blocks = x->its.live_blocks;
+	x->peak_bytes = x->its.live_bytes;
+}
+
+static void count_taken(struct assay_heap_numbers *n, size_t bytes, double weight)
+{
+	n->blocks += weight;
+	n->bytes += weight * (double)bytes;
+	n->live_blocks += weight;
+	n->live_bytes += weight * (double)bytes;
+	n->most_blocks = n->live_blocks > n->most_blocks ? n->live_blocks : n->most_blocks;
+	n->most_bytes = n->live_bytes > n->most_bytes ? n->live_bytes : n->most_bytes;
+	n->largest_bytes = bytes > n->largest_bytes ? bytes : n->largest_bytes;
+	n->samples++;
+}
+
+static void count_given(struct assay_heap_numbers *n, size_t bytes, double weight, double age)
+{
+	n->live_blocks -= weight;
+	n->live_bytes -= weight * (double)bytes;
+	n->age_bytes += weight * age;
+}
+
+static double weight_of(size_t bytes)
+{
+	return mean_bytes > 0 ? assay_heap_sample_weight(bytes, mean_bytes) : 1;
+}
+
+static void keep(void *p, size_t bytes, uint32_t at)
+{
+	struct assay_heap_site *x = site_at(at);
+	struct assay_heap_block *b;
+
+	note_peak(x);
+	b = assay_heap_blocks_put(p, bytes);
+	b->site = at;
+	b->born_bytes = file->all.bytes;
+	count_taken(&x->its, bytes, weight_of(bytes));
+	count_taken(&file->all, bytes, weight_of(bytes));
+	if (file->all.live_bytes == file->all.most_bytes)
+		file->peak_clock = file->all.bytes;
+}
+
+/* ---- for the functions that stand before malloc's ---- */
+
+void assay_heap_sites_taken(void *p, size_t bytes, struct assay_heap_caller from)
+{
+	struct assay_heap_stack stack;
+	uint32_t at;
+
+	if (!p || !on || inside || !file || (mean_bytes > 0 && !assay_heap_sampled(bytes, mean_bytes)))
+		return;
+	pthread_mutex_lock(&lock);
+	at = assay_heap_stack_known(from);
+	if (at == NO_SITE) {
+		pthread_mutex_unlock(&lock);
+		inside = true;
+		assay_heap_stack_unwind(from, &stack);
+		inside = false;
+		pthread_mutex_lock(&lock);
+		at = find_site(&stack);
+		if (at != NO_SITE)
+			assay_heap_stack_remember(from, &stack, at);
+	}
+	if (at != NO_SITE)
+		keep(p, bytes, at);
+	else
+		file->lost++;
+	pthread_mutex_unlock(&lock);
+}
+
+bool assay_heap_sites_given(const void *p, size_t *bytes)
+{
+	struct assay_heap_block *b;
+
+	if (!assay_heap_blocks_may_hold(p))
+		return false;
+	pthread_mutex_lock(&lock);
+	b = assay_heap_blocks_find(p);
+	if (b) {
+		const double weight = weight_of(b->bytes), age = file->all.bytes - b->born_bytes;
+
+		if (file->all.live_bytes == file->all.most_bytes)
+			file->epoch++;
+		note_peak(site_at(b->site));
+		count_given(&site_at(b->site)->its, b->bytes, weight, age);
+		count_given(&file->all, b->bytes, weight, age);
+		*bytes = b->bytes;
+		assay_heap_blocks_erase(b);
+	}
+	pthread_mutex_unlock(&lock);
+	return b;
+}
+
+bool assay_heap_sites_begin(void)
+{
+	if (!getenv(ASSAY_HEAP_SITES_FOLDER) || !assay_heap_stacks_init() || !open_file())
+		return false;
+	sites = mmap(NULL, sizeof(*sites) << INDEX_BITS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (sites == MAP_FAILED)
+		file = NULL;
+	on = !getenv(ASSAY_HEAP_SITES_WAIT);
+	return file;
+}
+
+void assay_heap_sites_watch(bool watched)
+{
+	on = watched;
+}
+
+bool assay_heap_sites_watched(void)
+{
+	return on;
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void in_parent(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* What the child inherited belongs to its parent's counts. */
+static void in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	assay_heap_blocks_forget();
+	assay_heap_stacks_forget();
+	memset(sites, 0, sizeof(*sites) << INDEX_BITS);
+	n_sites = 0;
+	n_maps = 0;
+	munmap(file, ASSAY_HEAP_SITES_BYTES);
+	open_file();
+}
+
+void assay_heap_sites_follow_forks(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
+}

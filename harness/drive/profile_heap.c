@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kind "heap": where memory is allocated, of a case in its worker or of any program. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/monotonic.h"
+#include "base/process.h"
+#include "base/temporary.h"
+#include "counters/heap.h"
+#include "counters/heap_sites.h"
+#include "drive/profile_kinds.h"
+#include "measure/measure_profile.h"
+#include "model/verdict.h"
+#include "profile/heap_profile.h"
+
+#define LOOK_NS   20000000u
+#define MUCH_FRAC 0.1
+
+static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch *w)
+{
+	const double n = (double)p->heap.all.samples;
+
+	if (p->lost)
+		assay_watch_warn(w,
+				 "%" PRIu64 " allocations have no site: there was no room in the temporary folder, or "
+				 "there are too many sites",
+				 p->lost);
+	if ((double)p->unresolved > MUCH_FRAC * n)
+		assay_watch_warn(w, "%.0f %% of the allocations lie in code without names: build it with -g and do not "
+				    "strip it",
+				 100 * (double)p->unresolved / n);
+	if ((double)p->truncated > MUCH_FRAC * n)
+		assay_watch_warn(w, "%.0f %% of the stacks end early: they are deeper than %d, or their code has no "
+				    "unwind tables (.eh_frame)",
+				 100 * (double)p->truncated / n, ASSAY_HEAP_SITES_DEPTH);
+}
+
+static bool is_over(const struct assay_profile_request *q, const struct assay_watch *w, uint64_t began)
+{
+	return (q->for_ns && assay_monotonic_ns() - began >= q->for_ns) || (w->interrupted && *w->interrupted);
+}
+
+static int run_program(const struct assay_profile_request *q, const struct assay_watch *w, const char *dir,
+		       struct assay_profile *out, struct assay_err *err)
+{
+	char library[ASSAY_HEAP_PATH_MAX], preload[2 * ASSAY_HEAP_PATH_MAX], folder[4200], sample[64], how[128];
+	const char *users = getenv("LD_PRELOAD"), *env[] = { preload, folder, sample, NULL };
+	struct assay_process p = { 0 };
+	uint64_t began;
+	int rc = assay_heap_library(library, sizeof(library), err);
+
+	if (rc)
+		return rc;
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s%s%s", library, users ? ":" : "", users ? users : "");
+	snprintf(folder, sizeof(folder), ASSAY_HEAP_SITES_FOLDER "=%s", dir);
+	snprintf(sample, sizeof(sample), ASSAY_HEAP_SITES_SAMPLE "=%" PRIu64, q->sample_bytes);
+	began = assay_monotonic_ns();
+	rc = assay_process_start(
+		&p,
+		&(struct assay_process_options){
+			.argv = q->command, .env = env, .keep_fd = -1, .stdout_fd = -1, .stderr_fd = -1 },
+		err);
+	if (rc == ASSAY_ENOTFOUND || rc == ASSAY_EIO)
+		rc = err->code = ASSAY_EUSAGE;
+	if (rc)
+		return rc;
+	while (!assay_process_wait(&p, LOOK_NS) && !is_over(q, w, began))
+		;
+	if (!assay_process_ended(&p)) {
+		assay_process_kill(&p);
+	} else if (p.status) {
+		assay_process_describe(&p, how, sizeof(how));
+		assay_watch_warn(w, "the program %s", how);
+	}
+	out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
+	rc = assay_heap_profile_read(dir, out, err);
+	if (rc == ASSAY_ENOTFOUND)
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "nothing can stand before malloc in '%s', which is linked statically or runs as "
+				   "another user: link it dynamically",
+				   q->command[0]);
+	return rc;
+}
+
+int assay_profile_heap_program(const struct assay_profile_request *q, const struct assay_watch *w,
+			       struct assay_profile *out, struct assay_err *err)
+{
+	struct assay_temporary t = { 0 };
+	int rc = assay_temporary_make(&t, "heap", err);
+
+	assay_profile_name_command(q, out);
+	out->started_ns = assay_clock_unix_ns();
+	if (!rc)
+		rc = run_program(q, w, t.path, out, err);
+	assay_temporary_remove(&t);
+	if (!rc)
+		warn_of_gaps(out, w);
+	return rc;
+}
+
+static int run_case(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_session *s,
+		    const char *dir, struct assay_profile *out, struct assay_err *err)
+{
+	struct assay_profile_end end = { 0 };
+	char library[ASSAY_HEAP_PATH_MAX];
+	struct assay_clock clock;
+	const uint64_t began = assay_monotonic_ns();
+	int rc = assay_heap_library(library, sizeof(library), err);
+
+	if (!rc)
+		rc = assay_clock_init(&clock, err);
+	if (!rc)
+		rc = assay_measure_profile(
+			&s->plan.cases[0], &s->facts[0],
+			&(struct assay_measure_options){ .plugins = &s->plugins,
+							 .topology = s->topology,
+							 .host = &s->host,
+							 .clock = &clock,
+							 .placement = q->what->placement,
+							 .seed = q->what->seed,
+							 .interrupted = w->interrupted },
+			&(struct assay_profile_options){ .heap_sites = dir, .heap_sample_bytes = q->sample_bytes }, out,
+			&end, err);
+	if (!rc && end.status != ASSAY_STATUS_OK)
+		rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s", s->plan.cases[0].key,
+				   assay_status_name(end.status), end.reason);
+	if (!rc) {
+		out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
+		rc = assay_heap_profile_read(dir, out, err);
+	}
+	return rc;
+}
+
+int assay_profile_heap_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			    struct assay_profile *out, struct assay_err *err)
+{
+	struct assay_temporary t = { 0 };
+	struct assay_session s = { 0 };
+	int rc = assay_profile_session(q, w, &s, err);
+
+	if (!rc)
+		rc = assay_temporary_make(&t, "heap", err);
+	if (!rc)
+		rc = run_case(q, w, &s, t.path, out, err);
+	assay_temporary_remove(&t);
+	assay_session_close(&s);
+	if (!rc)
+		warn_of_gaps(out, w);
+	return rc;
+}
