@@ -20,8 +20,8 @@ struct assay_emit_style {
 struct assay_emitter {
 	enum assay_report_kind takes;
 	/*
-	 * "text", "json", "jsonl", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded", "dhat"; of runs
-	 * also "header", "cases"
+	 * "text", "json", "jsonl", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded", "dhat";
+	 * of runs also "header", "cases"
 	 */
 	const char *format;
 	/* Append it to @out; out of memory shows in out->failed. NULL: it draws. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file in which a process with the heap's object preloaded (preload/heap_sites.c) keeps where it allocates: a
+ * The file in which a process with the heap's object preloaded (preload/heap_recorder.c) keeps where it allocates: a
  * header, then records. It is mapped by both sides and right at any moment, whichever way the process ends.
  */
 #ifndef ASSAY_COUNTERS_HEAP_SITES_H
@@ -13,7 +13,7 @@
 #define ASSAY_HEAP_SITES_WAIT   "ASSAY_HEAP_WAIT"   /* variable: record nothing before heap.h's watch() says so */
 #define ASSAY_HEAP_SITES_ENDING ".sites"
 #define ASSAY_HEAP_SITES_MAGIC  UINT64_C(0x3165746973797361)
-#define ASSAY_HEAP_SITES_DEPTH  64 /* frames of a stack; the callers of deeper ones are cut off */
+#define ASSAY_HEAP_SITES_DEPTH  64                   /* frames of a stack; the callers of deeper ones are cut off */
 #define ASSAY_HEAP_SITES_BYTES  (UINT64_C(64) << 20) /* the most of a file */
 
 /* Sampled values are estimates, hence no integers; exact ones are whole numbers. */
@@ -29,9 +29,9 @@ struct assay_heap_numbers {
 struct assay_heap_sites_header {
 	uint64_t magic;
 	uint64_t sample_bytes;
-	uint64_t used; /* bytes of the file that hold something */
-	uint64_t epoch; /* peaks that ended so far */
-	uint64_t lost; /* allocations that there was no room for */
+	uint64_t used;     /* bytes of the file that hold something */
+	uint64_t epoch;    /* peaks that ended so far */
+	uint64_t lost;     /* allocations that there was no room for */
 	double peak_clock; /* what had been allocated when the most lived */
 	struct assay_heap_numbers all;
 	int64_t pid;
@@ -52,7 +52,7 @@ struct assay_heap_site {
 	uint64_t epoch;
 	double peak_blocks, peak_bytes;
 	uint32_t n_frames;
-	uint32_t whole; /* 0: its outermost callers are missing */
+	uint32_t whole;    /* 0: its outermost callers are missing */
 	uint64_t frames[]; /* where calls return to, the innermost first */
 };
 

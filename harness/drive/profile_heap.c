@@ -27,12 +27,14 @@ static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch
 				 "there are too many sites",
 				 p->lost);
 	if ((double)p->unresolved > MUCH_FRAC * n)
-		assay_watch_warn(w, "%.0f %% of the allocations lie in code without names: build it with -g and do not "
-				    "strip it",
+		assay_watch_warn(w,
+				 "%.0f %% of the allocations lie in code without names: build it with -g and do not "
+				 "strip it",
 				 100 * (double)p->unresolved / n);
 	if ((double)p->truncated > MUCH_FRAC * n)
-		assay_watch_warn(w, "%.0f %% of the stacks end early: they are deeper than %d, or their code has no "
-				    "unwind tables (.eh_frame)",
+		assay_watch_warn(w,
+				 "%.0f %% of the stacks end early: they are deeper than %d, or their code has no "
+				 "unwind tables (.eh_frame)",
 				 100 * (double)p->truncated / n, ASSAY_HEAP_SITES_DEPTH);
 }
 

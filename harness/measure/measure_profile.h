@@ -10,7 +10,7 @@
 struct assay_profile_options {
 	unsigned rate_hz;
 	uint64_t for_ns; /* of timed iterations */
-	/* Where the variant allocates, in place of samples: the folder for what counters/heap_sites.h says. NULL: samples. */
+	/* Where the variant allocates, in place of samples: the folder of counters/heap_sites.h. NULL: samples. */
 	const char *heap_sites;
 	uint64_t heap_sample_bytes;
 };

@@ -41,7 +41,10 @@ static inline bool assay_heap_blocks_may_hold(const void *p)
 
 /* The block at @p, or NULL. */
 struct assay_heap_block *assay_heap_blocks_find(const void *p);
-/* @p is not held; the entry is valid until the next is put. Ends the program when there is no memory: counts would be wrong from here on. */
+/*
+ * @p is not held; the entry is valid until the next is put. Ends the program when there is no memory: counts would be
+ * wrong from here on.
+ */
 struct assay_heap_block *assay_heap_blocks_put(const void *p, size_t bytes);
 void assay_heap_blocks_erase(struct assay_heap_block *b);
 /* Make look-ups as short as they can be, before nothing is put for a while. True when anything is held. */

@@ -13,7 +13,7 @@
 
 #include "counters/heap.h"
 #include "counters/preload/heap_blocks.h"
-#include "counters/preload/heap_sites.h"
+#include "counters/preload/heap_recorder.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -175,7 +175,7 @@ static void *erasing_realloc(void *p, size_t n)
 	return behind.realloc(p, n);
 }
 
-/* ---- where every call is recorded with its caller: heap_sites.h -------------------------------------------------- */
+/* ---- where every call is recorded with its caller: heap_recorder.h ---------------------------------------------- */
 
 static void *recorded_malloc(size_t n)
 {

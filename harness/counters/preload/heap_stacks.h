@@ -7,12 +7,22 @@
 #include <stdint.h>
 
 #include "counters/heap_sites.h"
-#include "counters/preload/heap_sites.h"
+
+/* The frame that called malloc or its like. */
+struct assay_heap_caller {
+	uintptr_t to, at,
+		frame; /* where the call returns to; of the callee: where its frame lies; of the caller: its base */
+};
+
+/* Of the function it stands in, which malloc or its like has jumped to. */
+#define ASSAY_HEAP_CALLER()                                                                                            \
+	((struct assay_heap_caller){ (uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0),    \
+				     *(uintptr_t *)__builtin_frame_address(0) })
 
 struct assay_heap_stack {
 	uint32_t n;
 	bool whole;
-	bool kept; /* every frame's return address was found where its call left it */
+	bool kept;                                /* every frame's return address was found where its call left it */
 	uintptr_t frames[ASSAY_HEAP_SITES_DEPTH]; /* where calls return to, the innermost first */
 	uintptr_t slots[ASSAY_HEAP_SITES_DEPTH];  /* where in the stack these addresses lie */
 };

@@ -4,7 +4,7 @@
  * that loads a library and allocates meanwhile. Room in the file is reserved before it is used: a full disk costs
  * records, which are counted, and never the program.
  */
-#include "counters/preload/heap_sites.h"
+#include "counters/preload/heap_recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,9 +56,9 @@ static bool open_file(void)
 	}
 	if (fd < 0)
 		return false;
-	h = posix_fallocate(fd, 0, STEP_BYTES) ? MAP_FAILED
-					       : mmap(NULL, ASSAY_HEAP_SITES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-						      fd, 0);
+	h = posix_fallocate(fd, 0, STEP_BYTES)
+		    ? MAP_FAILED
+		    : mmap(NULL, ASSAY_HEAP_SITES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (h == MAP_FAILED)
 		return false;
@@ -205,9 +205,9 @@ static uint32_t find_site(const struct assay_heap_stack *s)
 			read_maps();
 			break;
 		}
-	x = n_sites < (1u << (INDEX_BITS - 1)) ?
-		    new_record(ASSAY_HEAP_RECORD_SITE, sizeof(*x) + s->n * sizeof(x->frames[0])) :
-		    NULL;
+	x = n_sites < (1u << (INDEX_BITS - 1))
+		    ? new_record(ASSAY_HEAP_RECORD_SITE, sizeof(*x) + s->n * sizeof(x->frames[0]))
+		    : NULL;
 	if (!x)
 		return NO_SITE;
 	x->n_frames = s->n;

@@ -101,8 +101,8 @@ void assay_profile_heap_text(const struct assay_profile *p, const struct assay_e
 	struct row *v = sorted(p);
 
 	add_totals(p, out);
-	assay_columns_row(&t, (const char *const[]){ "allocated", "at peak", "not freed", "blocks", "largest",
-						     "call site" });
+	assay_columns_row(
+		&t, (const char *const[]){ "allocated", "at peak", "not freed", "blocks", "largest", "call site" });
 	for (size_t i = 0; v && i < shown; i++) {
 		char all[32], peak[32], live[32], blocks[32], largest[32];
 		struct assay_text where = { 0 };
@@ -142,12 +142,11 @@ static json_t *stack_json(const struct assay_profile *p, const struct assay_stac
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct assay_frame *f = frame(p, s, i);
 
-		json_array_append_new(list,
-				      json_pack("{s:o,s:o,s:o,s:o,s:b}", "function",
-						assay_json_text(assay_profile_name(f->name)), "object",
-						assay_json_text(f->object), "file", assay_json_text(f->file), "line",
-						f->line ? json_integer((json_int_t)f->line) : json_null(), "inlined",
-						f->kind == ASSAY_FRAME_INLINED));
+		json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o,s:b}", "function",
+						      assay_json_text(assay_profile_name(f->name)), "object",
+						      assay_json_text(f->object), "file", assay_json_text(f->file),
+						      "line", f->line ? json_integer((json_int_t)f->line) : json_null(),
+						      "inlined", f->kind == ASSAY_FRAME_INLINED));
 	}
 	return list;
 }
