@@ -84,7 +84,7 @@ one() {
 	grep -E '^[0-9.]+$' "$work/out" >>"$work/$1"
 }
 
-for round in $(seq "$rounds"); do
+for _ in $(seq "$rounds"); do
 	for how in plain idle sampled all plain; do
 		one "$how"
 	done
