@@ -7,8 +7,8 @@ CFLAGS   ?= -O2 -g
 WERROR   ?= 0
 SANITIZE ?=
 V        ?= 0
-# Optional parts: 0 leaves one out, 1 insists on it, auto takes it where it is found; WITH_CUDA is another name of CUDA. OpenBLAS is loaded when a case needs it and
-# takes nothing to build, so it is in unless left out.
+# Optional parts: 0 leaves one out, 1 insists on it, auto takes it where it is found; WITH_CUDA is another name of CUDA.
+# OpenBLAS is loaded when a case needs it and takes nothing to build, so it is in unless left out.
 PAPI     ?= auto
 VALGRIND ?= auto
 CUDA     ?= $(or $(WITH_CUDA),auto)

@@ -82,7 +82,8 @@ static int check_kind(const struct profile_args *a, struct assay_err *err)
 	if (heap && (a->q.rate_hz || a->lines))
 		return assay_err_set(err, ASSAY_EUSAGE, "--rate and --lines are for CPU profiles: heap takes --sample");
 	if (heap && a->q.name)
-		return assay_err_set(err, ASSAY_EUSAGE, "--name stores CPU profiles: keep one of the heap with -o FILE");
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--name stores CPU profiles: keep one of the heap with -o FILE");
 	if (!heap && a->q.sample_bytes)
 		return assay_err_set(err, ASSAY_EUSAGE, "--sample is for heap profiles: cpu takes --rate");
 	if (!heap && dot && !strcmp(dot, ".dhat"))

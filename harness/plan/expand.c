@@ -349,7 +349,7 @@ static int add_case(const struct expansion *x, const struct point *at, const str
 	snprintf(c->op, sizeof(c->op), "%s", x->op->name);
 	snprintf(c->variant, sizeof(c->variant), "%s", v->name);
 	c->n_axes = (unsigned)assay_catalog_named_axes(x->op);
-	if (c->n_axes < x->op->n_axes && shape->value[c->n_axes])
+	if (c->n_axes < x->op->n_axes && at->shape->value[c->n_axes])
 		c->n_axes++;
 	for (unsigned i = 0; i < c->n_axes; i++)
 		assay_plan_axis_value(&x->op->axes[i], at->shape->value[i], &c->axes[i]);

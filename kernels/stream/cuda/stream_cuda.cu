@@ -56,7 +56,7 @@ int assay_stream_supports_cuda(const struct assay_shape *shape, struct assay_rea
 
 static uint64_t passes(const struct assay_job *job, unsigned n_arrays)
 {
-	return assay_stream_passes(job->tensors[0].bytes / job->n_threads, n_arrays);
+	return assay_stream_passes(job->shape, job->tensors[0].bytes / job->n_threads, n_arrays);
 }
 
 int assay_stream_copy_cuda(struct assay_job *job)
