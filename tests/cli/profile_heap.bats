@@ -18,6 +18,7 @@ needs_heap() {
 @test "profile heap says in one line what it cannot do" {
 	needs_heap
 	fails 2 "--rate and --lines are for CPU profiles: heap takes --sample" profile heap --rate 10 -- true
+	fails 2 "--name stores CPU profiles: keep one of the heap with -o FILE" profile heap --name x -- true
 	fails 2 "--sample is for heap profiles: cpu takes --rate" profile cpu --sample 1KiB -- true
 	fails 2 "--sample" profile heap --sample 0 -- true
 	fails 2 "--sample" profile heap --sample many -- true
