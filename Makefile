@@ -447,7 +447,7 @@ $(BUILD)/aarch64/tests/%: tests/unit/%.c tests/cross/cmocka.h $(wildcard tests/u
 	$(say)$(CROSS_AARCH64) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -Wno-unused-parameter -O1 -Itests/cross -Itests/unit -Iharness/include \
 		-o $@ $< -lm -ldl -lpthread
 cross-tests: $(if $(CROSS_AARCH64),$(CROSS_TESTS:%=$(BUILD)/aarch64/tests/%)) ## build what tests other architectures
-	$(if $(CROSS_AARCH64),@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc SANITIZE= OPENBLAS=0 plugins)
+	$(if $(CROSS_AARCH64),@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc SANITIZE= OPENBLAS=0 NVCC= plugins)
 
 # Attacks for a given time. The program with sanitizers and the fuzz targets are a build of their own, with libFuzzer where clang
 # has it.

@@ -133,7 +133,7 @@ static void service_release(const struct assay_job *job, void *ptr)
 
 int assay_case_services_keep(struct assay_case_job *j, struct assay_kept_state *out)
 {
-	*out = (struct assay_kept_state){ NULL };
+	*out = (struct assay_kept_state){ 0 };
 	for (const struct assay_case_alloc *a = j->allocs; a; a = a->next) {
 		if (!j->jobs[0].op_state || assay_arena_copy(&a->arena, 0) != j->jobs[0].op_state)
 			continue;
@@ -152,7 +152,7 @@ void assay_case_services_restore(const struct assay_case_job *j, struct assay_ke
 	if (k->copy && j->jobs[0].op_state == k->state)
 		memcpy(k->state, k->copy, k->bytes);
 	free(k->copy);
-	*k = (struct assay_kept_state){ NULL };
+	*k = (struct assay_kept_state){ 0 };
 }
 
 static int service_fail(const struct assay_job *job, const char *fmt, ...)

@@ -44,7 +44,7 @@ static const struct {
 	{ "bench \"a\" {\n\top = \"toy.matmull\"\n}", USE_ALL, NULL,
 	  "x.bench:2: unknown op 'toy.matmull', did you mean 'toy.matmul'?" },
 	{ "bench \"a\" {\n\top = \"nothing\"\n}", USE_ALL, NULL,
-	  "x.bench:2: unknown op 'nothing', expected one of plain, toy.matmul, toy.generate" },
+	  "x.bench:2: unknown op 'nothing', expected one of plain, toy.matmul, toy.generate, toy.rounds" },
 	{ TOY("\n\tshapes = {\n\t\t\"m=1\",\n\t\t\"mm=2\"}"), USE_ALL, NULL,
 	  "x.bench:6: op 'toy.matmul' has no axis 'mm', did you mean 'm'?" },
 	{ TOY("\tshapes = {\"m=1,level=l4\"}"), USE_ALL, NULL,
