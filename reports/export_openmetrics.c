@@ -100,6 +100,24 @@ static bool is_short_unit(const char *word, size_t len)
 	return false;
 }
 
+/* How much of a word is written: what the linter takes for a unit that is no base unit loses its plural. */
+static size_t singular(const char *word, size_t len)
+{
+	enum { N_BASE = 8 };
+	static const char *const words[] = { "seconds", "bytes", "joules", "grams",  "meters",   "metres", "volts",
+					     "amperes", "bits",  "hours",  "days",   "weeks",    "miles",  "minutes",
+					     "inches",  "yards", "ounces", "pounds", "calories", "kelvins" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const size_t n = strlen(words[i]);
+
+		/* a base unit is refused with a word before it alone, as in "kilobytes" */
+		if (len >= n + (i < N_BASE) && !strncasecmp(word + len - n, words[i], n))
+			return len - 1;
+	}
+	return len;
+}
+
 /* @tag in small letters, digits and underscores. */
 static void add_words(struct assay_text *t, const char *tag, size_t len)
 {
@@ -109,7 +127,7 @@ static void add_words(struct assay_text *t, const char *tag, size_t len)
 		if (n > len - i)
 			n = len - i;
 		assay_text_add(t, "_");
-		for (size_t k = i; k < i + n; k++) {
+		for (size_t k = i, end = i + singular(tag + i, n); k < end; k++) {
 			const unsigned char c = (unsigned char)tag[k];
 
 			assay_text_addf(t, "%c", isalnum(c) && c < 0x80 ? tolower(c) : '_');

@@ -86,6 +86,8 @@ TEST(run_as_openmetrics)
 	char *s;
 
 	make_run(&run, results);
+	assert_int_equal(assay_result_add_metric(results, "vector_bits", "", 1, 512), 0);
+	assert_int_equal(assay_result_add_metric(results, "kilobytes_a_minute", "", 1, 7), 0);
 	s = emit_run(&run, "openmetrics", NULL);
 	has(s, "# TYPE assay_case_time_seconds gauge\n# UNIT assay_case_time_seconds seconds\n"
 	       "# HELP assay_case_time_seconds Median time of one iteration\n"
@@ -96,6 +98,9 @@ TEST(run_as_openmetrics)
 	has(s, "# UNIT assay_case_kv_hit_ratio ratio\n");
 	/* "ms" at the end of a name would be a unit */
 	has(s, "\nassay_case_total_of_ms_of{" LABELS "} 3\n");
+	/* a unit that is not a base unit, wherever it stands */
+	has(s, "\nassay_case_vector_bit{" LABELS "} 512\n");
+	has(s, "\nassay_case_kilobyte_a_minute{" LABELS "} 7\n");
 	has(s, "\nassay_case_events{" LABELS ",event=\"page_faults\",source=\"os\",per=\"case\"} 17\n");
 	has(s, "assay_case_ok{case=\"op/v/m=4,n=2/t=4/warm\"");
 	assert_string_equal(s + strlen(s) - 6, "# EOF\n");
