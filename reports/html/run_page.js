@@ -64,8 +64,9 @@ function runTable(cases) {
 
 function runFacts() {
 	const r = page.run;
-	return [['Suite', `${r.suite}, seed ${r.seed}`], ['Machine', r.machine.label], ['Build', [commitText(r.build), r.build.compiler].filter(Boolean).join(', ')],
-		['Started', when(r.started)], ['Finished', r.ended ? when(r.ended) : 'it did not finish'], ['Repeat', element('code', null, page.repeat)]];
+	return [['Suite', r.imported ? r.suite : `${r.suite}, seed ${r.seed}`], ['Imported from', r.imported], ['Machine', r.machine.label], ['Build', [commitText(r.build), r.build.compiler].filter(Boolean).join(', ')],
+		['Started', when(r.started)], ['Finished', r.ended ? when(r.ended) : r.imported ? null : 'it did not finish'],
+		['Repeat', r.imported ? null : element('code', null, page.repeat)]];
 }
 
 function runEnvironment() {
@@ -104,7 +105,7 @@ function runCase(c) {
 		...exactPart(exact, 'Where its instructions are'),
 		...section('Disturbance', c.median_ns ? facts([['Disturbed samples', percent(c.disturbed_frac)], ['Dropped samples', percent(c.dropped_frac)],
 			['On a slow core', c.slow_core_frac == null ? 'not tried' : percent(c.slow_core_frac)], ['Kinds', disturbanceKinds(c)], ['Doubts', doubts(c) || 'none']]) : null),
-		...section('What was run', facts([['Repeat', repeatCommand(c.key)], ['Seed', String(page.run.seed)], ...buildFacts(page.run.build),
+		...section('What was run', facts([['Repeat', page.run.imported ? null : repeatCommand(c.key)], ['Seed', page.run.imported ? null : String(page.run.seed)], ...buildFacts(page.run.build),
 			['Output', output], ['Digest of the output', c.digest], ['Machine code', c.code_hash],
 			['Samples', c.samples ? `${grouped(c.samples)} of ${plural(c.iterations, 'iteration')} in ${plural(c.rounds, 'process', 'processes')}` : null],
 			['CPUs', c.cpus.join(', ')], ['Memory on node', c.numa_node == null ? null : String(c.numa_node)], ['Copies of the inputs', c.copies ? grouped(c.copies) : null]])),

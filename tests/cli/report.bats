@@ -159,3 +159,14 @@ looks_right() {
 	looks_right
 	[ -z "$(browser_complaints)" ] || { browser_complaints; false; }
 }
+
+@test "the page of an imported run names no seed and no command that nobody knows" {
+	browser_start
+	"$ASSAY" import auto "$ASSAY_SOURCE/tests/fixtures/import/google_benchmark_1.8.json" >/dev/null
+	"$ASSAY" report -o imported.html >/dev/null
+	browser_open "$PWD/imported.html"
+	page_is 'document.querySelector("#list dl").innerText.includes("Imported from")'
+	page_is '!/undefined|did not finish|assay run/.test(document.querySelector("#list").innerText)'
+	page_value 'location.hash = document.querySelector(".cases a.key").hash' >/dev/null
+	page_is 'document.querySelectorAll("#case dl").length > 0 && !/undefined|Seed|assay run/.test(document.querySelector("#case").innerText)'
+}
