@@ -61,9 +61,13 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	}
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
-	assay_text_addf(out, "\n%s\n",
-			!h->n_changes ? "no change of the level was found"
-				      : "changes of the level, candidates until --confirm confirms them:");
+	if (h->n_points < h->least_points)
+		assay_text_addf(out, "\n%zu %s: changes of the level are found from %zu runs on\n", h->n_points,
+				h->n_points == 1 ? "run" : "runs", h->least_points);
+	else
+		assay_text_addf(out, "\n%s\n",
+				!h->n_changes ? "no change of the level was found"
+					      : "changes of the level, candidates until --confirm confirms them:");
 	for (size_t i = 0; i < h->n_changes; i++)
 		change_text(h, &h->changes[i], out);
 }

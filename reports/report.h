@@ -131,6 +131,7 @@ struct assay_report_history {
 	const char *machine; /* label for people, subtitle; NULL: none */
 	const struct assay_trend_point *points;
 	size_t n_points;
+	size_t least_points;                      /* with fewer no change can be found */
 	const struct assay_trend_change *changes; /* of @points */
 	size_t n_changes;
 };

@@ -116,6 +116,7 @@ static int history(void *args, struct assay_watcher *w, int *status, struct assa
 								     .machine = h.machine_label,
 								     .points = h.points,
 								     .n_points = h.n_points,
+								     .least_points = h.least_points,
 								     .changes = h.changes,
 								     .n_changes = h.n_changes } },
 				a->csv        ? "csv"

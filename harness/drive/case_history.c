@@ -72,6 +72,7 @@ static int find_changes(const struct assay_history_request *q, struct assay_case
 	for (size_t i = 0; i < h->n_points; i++)
 		ns[i] = h->points[i].median_ns;
 	rc = find(q, ns, h->n_points, &v, &n, err);
+	h->least_points = assay_change_points_least(q->least_run);
 	free(ns);
 	if (!rc && n) {
 		h->changes = calloc(n, sizeof(*h->changes));

@@ -26,6 +26,7 @@ struct assay_case_history {
 	char machine_label[128];
 	struct assay_trend_point *points; /* in order of time; at least one */
 	size_t n_points;
+	size_t least_points; /* with fewer no change can be found */
 	struct assay_trend_change *changes;
 	size_t n_changes;
 };

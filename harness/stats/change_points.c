@@ -16,12 +16,23 @@
 /* Of so many points at the end. */
 #define OF_LATE 2000
 
+/* No level is shorter. */
+static size_t level_length(size_t least_run)
+{
+	return !least_run ? ASSAY_CHANGE_POINTS_LEAST_RUN : least_run < 3 ? 3 : least_run;
+}
+
+size_t assay_change_points_least(size_t least_run)
+{
+	return 2 * level_length(least_run);
+}
+
 void assay_change_points_init(struct assay_change_points *s, size_t least_run)
 {
 	size_t half;
 
 	*s = (struct assay_change_points){ 0 };
-	s->least_run = !least_run ? ASSAY_CHANGE_POINTS_LEAST_RUN : least_run < 3 ? 3 : least_run;
+	s->least_run = level_length(least_run);
 	half = s->least_run;
 	for (size_t i = 0; i < ASSAY_CHANGE_LAYERS; i++) {
 		s->layers[i].half = half;

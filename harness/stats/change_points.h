@@ -36,6 +36,8 @@ struct assay_change {
 
 /* No level is shorter than @least_run points; 0: the default, at least 3 otherwise. */
 void assay_change_points_init(struct assay_change_points *s, size_t least_run);
+/* Points of the shortest series in which a change can be found. */
+size_t assay_change_points_least(size_t least_run);
 void assay_change_points_release(struct assay_change_points *s);
 
 /* Append @n values, which are positive and finite (ASSAY_EUSAGE). On an error the series is as before. */

@@ -47,7 +47,8 @@ load helpers
 	run --separate-stderr "$ASSAY" diff --by variant --only $case --json
 	[ "$status" = 0 ]
 	jq -e '.by == "variant" and (.cases | length) > 0 and all(.cases[]; .base_variant == "ref" and .variant != "ref"
-		and .base_key != .key and (.because != null or .because_unknown != null or .result == "unclear" or .result == "not_measured"))' <<<"$output"
+		and .base_key != .key and (.because != null or .because_unknown != null
+			or .result == "unclear" or .result == "not_measured"))' <<<"$output"
 
 	fails 2 "no run or baseline 'mian', did you mean 'main'?" diff mian last
 	fails 2 "no run 9 in" diff 9 last

@@ -27,7 +27,7 @@ load helpers
 	run --separate-stderr "$ASSAY" history dequantize --csv
 	[ "$status" = 0 ] && [ "${#lines[@]}" = 2 ] && [[ ${lines[1]} == 1,*,,,, ]]
 	run --separate-stderr "$ASSAY" history dequantize
-	[ "$status" = 0 ] && [[ $output == *"no change of the level was found"* ]]
+	[ "$status" = 0 ] && [[ $output == *"1 run: changes of the level are found from 10 runs on"* ]]
 	fails 2 "no stored case matches 'zzz'" history zzz
 	fails 2 "did you mean 'quantize.q8_0/ref/n=4096/t=all/warm'?" history quantize.q8_0/rfe/n=4096/t=all/warm
 	fails 2 "3 stored cases match 'q8_0'" history q8_0

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	uint64_t runs = 10000, cases = 100, seed = 42;
 	struct assay_err err = { 0 };
 	struct assay_store *s = NULL;
-	int rc = argc >= 2 && argc <= 5
+	int rc = argc >= 2 && argc <= 5 && argv[1][0] != '-'
 			 ? 0
 			 : assay_err_set(&err, ASSAY_EUSAGE, "usage: make_database FILE [RUNS [CASES [SEED]]]");
 

@@ -54,6 +54,7 @@ static char *emit(const struct assay_case_history *h, const char *format)
 						     .machine = h->machine_label,
 						     .points = h->points,
 						     .n_points = h->n_points,
+						     .least_points = h->least_points,
 						     .changes = h->changes,
 						     .n_changes = h->n_changes } };
 	struct assay_text out = { 0 };

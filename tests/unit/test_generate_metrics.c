@@ -38,9 +38,8 @@ TEST(test_metrics)
 		assert_true(fabs(parts - 1) < 1e-9);
 		assert_true(mini_metric(c, "tokens_per_s") > 0);
 		/* codes, scales, embedding, norms */
-		assert_true(mini_metric(c, "model_bytes") == (strstr(ops[i][1], "nano")
-								      ? 24576 + 28 + 16384 + 2560
-								      : 294912 + 56 + 262144 + 11264));
+		assert_true(mini_metric(c, "model_bytes") ==
+			    (strstr(ops[i][1], "nano") ? 24576 + 28 + 16384 + 2560 : 294912 + 56 + 262144 + 11264));
 		assert_true((metric_or(c, "ttft_s", -1) > 0) == (strcmp(ops[i][0], "generate.decode") != 0));
 		assert_true((metric_or(c, "tpot_p50_s", -1) > 0) == (strcmp(ops[i][0], "generate.prefill") != 0));
 		assert_true(metric_or(c, "tpot_p50_s", 0) <= metric_or(c, "tpot_p95_s", 0));
