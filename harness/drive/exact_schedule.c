@@ -297,6 +297,14 @@ static bool cannot_run(const struct assay_case *c, const struct assay_case_facts
 	return c->skip_reason[0] || facts->failed || !facts->supported;
 }
 
+/* It owes no counts, and says so without running. */
+static bool is_on_device(const struct schedule *k, const struct assay_case *c)
+{
+	const struct assay_catalog_variant *v = assay_catalog_variant(k->s->session->catalog, c->op, c->variant);
+
+	return v && v->device_kind != ASSAY_DEVICE_CPU;
+}
+
 static void add_tasks(struct schedule *k)
 {
 	const struct assay_session *s = k->s->session;
@@ -308,11 +316,12 @@ static void add_tasks(struct schedule *k)
 		k->tasks[k->n] = (struct task){ .c = c,
 						.facts = &s->facts[of],
 						.of = of,
-						.rank = is_demanded(k->s, of)       ? 0
-							: is_first_of_variant(k, c) ? 1
-										    : 2 };
+						.rank = is_demanded(k->s, of) || is_on_device(k, c) ? 0
+							: is_first_of_variant(k, c)                 ? 1
+												    : 2 };
 		k->n++;
-		if (!assay_exact_size_small(&s->plan, k->s->request, c->key) || cannot_run(c, &s->facts[of]))
+		if (!assay_exact_size_small(&s->plan, k->s->request, c->key) || cannot_run(c, &s->facts[of]) ||
+		    is_on_device(k, c))
 			continue;
 		refuse(&k->tasks[k->n - 1], ASSAY_EXACT_END_TOO_LONG, ASSAY_EXACT_SMALL);
 		add_smaller(k, &k->tasks[k->n - 1]);

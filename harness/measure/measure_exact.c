@@ -149,7 +149,7 @@ static bool possible(const struct assay_case *c, const struct assay_catalog *cat
 	out->status = ASSAY_STATUS_SKIPPED;
 	out->skip = c->skip_reason[0] ? ASSAY_EXACT_SKIP_UNABLE : ASSAY_EXACT_SKIP_OTHER;
 	if (v && v->device_kind != ASSAY_DEVICE_CPU)
-		snprintf(out->reason, sizeof(out->reason), "runs on a device, where nothing is counted exactly");
+		snprintf(out->reason, sizeof(out->reason), ASSAY_EXACT_ON_DEVICE);
 	else if (c->skip_reason[0])
 		snprintf(out->reason, sizeof(out->reason), "%s", c->skip_reason);
 	else if (!facts->supported)

@@ -124,6 +124,11 @@ const struct assay_exact_function *assay_exact_function_find(const struct assay_
 	return NULL;
 }
 
+bool assay_exact_is_on_device(const struct assay_exact_case *c)
+{
+	return c->status == ASSAY_STATUS_SKIPPED && !strcmp(c->reason, ASSAY_EXACT_ON_DEVICE);
+}
+
 bool assay_exact_is_unnamed(const struct assay_exact_case *c)
 {
 	return c->status == ASSAY_STATUS_SKIPPED && !strcmp(c->reason, ASSAY_EXACT_UNNAMED);

@@ -171,8 +171,9 @@ TEST(reasons_are_told_once)
 	struct assay_exact_case counted[] = {
 		{ .status = ASSAY_STATUS_OK },
 		{ .status = ASSAY_STATUS_SKIPPED, .reason = "no valgrind" },
+		{ .status = ASSAY_STATUS_SKIPPED, .reason = ASSAY_EXACT_ON_DEVICE },
 	};
-	struct assay_exact_run exact = { .cases = counted, .n_cases = 2 };
+	struct assay_exact_run exact = { .cases = counted, .n_cases = 3 };
 	struct assay_run run = { .results = r, .n_results = 9, .exact = &exact };
 	char *s = emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .brief = true } },
 		       "text", NULL);
@@ -186,7 +187,7 @@ TEST(reasons_are_told_once)
 	       "          1: needs y\n"
 	       "          1: needs z\n"
 	       "          2 for other reasons: -v shows all\n"
-	       "counts    1 of 2 cases counted exactly\n"
+	       "counts    1 of 2 cases counted exactly, 1 more on devices\n"
 	       "          1: no valgrind\n");
 }
 
