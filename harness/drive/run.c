@@ -202,6 +202,7 @@ int assay_run_count(const struct assay_request *q, const struct assay_watch *w, 
 	struct assay_session session = { 0 };
 	struct assay_store *store = NULL;
 	struct assay_clock clock;
+	size_t counted = 0;
 	int rc = assay_session_ready(&session, q, w, err), stored;
 
 	*run = (struct assay_exact_run){ 0 };
@@ -215,9 +216,11 @@ int assay_run_count(const struct assay_request *q, const struct assay_watch *w, 
 		stored = assay_store_exact_add(store, run, err);
 		if (stored)
 			rc = stored;
-		else if (rc)
-			assay_err_set(err, rc, "interrupted: the counts of %zu case%s are kept in '%s'", run->n_cases,
-				      run->n_cases == 1 ? "" : "s", q->db);
+		for (size_t i = 0; i < run->n_cases; i++)
+			counted += run->cases[i].status == ASSAY_STATUS_OK;
+		if (rc == ASSAY_EINTERRUPTED && !stored)
+			assay_err_set(err, rc, "interrupted: the counts of %zu case%s are kept in '%s'", counted,
+				      counted == 1 ? "" : "s", q->db);
 	}
 	assay_store_close(store);
 	assay_session_close(&session);
