@@ -86,14 +86,15 @@ struct assay_exact_case {
 };
 
 /* Why there are no counts of a case, and what takes them. */
-#define ASSAY_EXACT_UNNAMED   "the suite does not name the case for exact counts; --only CASE --evidence exact takes them"
-#define ASSAY_EXACT_ON_DEVICE "runs on a device, where nothing is counted exactly"
-/* Was it skipped because it runs on a device? It owes no counts. */
-bool assay_exact_is_on_device(const struct assay_exact_case *c);
+#define ASSAY_EXACT_UNNAMED "the suite does not name the case for exact counts; --only CASE --evidence exact takes them"
 /* Was it skipped because the suite does not name it? */
 bool assay_exact_is_unnamed(const struct assay_exact_case *c);
 /* Was it skipped because smaller shapes of it were counted? */
 bool assay_exact_is_replaced(const struct assay_exact_case *c);
+
+#define ASSAY_EXACT_ON_DEVICE "runs on a device, where nothing is counted exactly"
+/* Was it skipped because it runs on a device? Such a case owes no counts. */
+bool assay_exact_is_on_device(const struct assay_exact_case *c);
 
 /* Append a function and add it to the total; two of one name and object are one. 0 or ASSAY_ENOMEM. */
 int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exact_function *f);
