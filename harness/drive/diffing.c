@@ -69,8 +69,7 @@ static int no_side(const struct assay_baseline_info *baselines, size_t n, const 
 	for (size_t i = 0; i < n; i++)
 		names[i] = baselines[i].name;
 	names[n] = "last";
-	rc = assay_err_set(err, ASSAY_EUSAGE,
-			   "no run or baseline '%s': expected a baseline, 'last' or the number of a run%s", name,
+	rc = assay_err_set(err, ASSAY_EUSAGE, "no run or baseline '%s' (a run is named by its number)%s", name,
 			   assay_conf_hint(name, names, n + 1, hint, sizeof(hint)));
 	free(names);
 	return rc;
