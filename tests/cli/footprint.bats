@@ -54,7 +54,8 @@ shapes() {
 		LD_DEBUG=files LD_DEBUG_OUTPUT=ld/of "$ASSAY" $args >/dev/null
 		[ "$(find ld -type f | wc -l)" = 2 ]
 		grep -hq 'plugins/ops.so' ld/of.*
-		run grep -hE 'lib(papi|pfm|sde|openblas|cuda)' ld/of.*
+		# the driver of GPUs is looked for: it tells which there are
+		run grep -hE 'lib(papi|pfm|sde|openblas|cublas)' ld/of.*
 		[ "$status" = 1 ]
 	done
 }
