@@ -248,7 +248,11 @@ int assay_op_shape_find(struct assay_op_shape *out, const struct assay_catalog_o
 
 void assay_op_shape_text(const struct assay_catalog_op *op, const int64_t *axes, struct assay_text *out)
 {
-	for (size_t i = 0; i < op->n_axes; i++) {
+	size_t n = assay_catalog_named_axes(op);
+
+	if (n < op->n_axes && axes[n])
+		n++;
+	for (size_t i = 0; i < n; i++) {
 		const struct assay_catalog_axis *a = &op->axes[i];
 
 		assay_text_addf(out, "%s%s=", i ? "," : "", a->name);

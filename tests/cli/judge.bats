@@ -7,7 +7,7 @@ load compare_helpers
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	wide_policy
-	compare base double --json
+	compare base double --json --profile no # whose profiles are not stored
 	printf '%s\n' "$output" >measured.json
 	compare base wrong
 	compare two base
