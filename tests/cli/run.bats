@@ -136,10 +136,11 @@ gone() {
 	measure --json --cpus "$cpu" | jq -e --argjson c "$cpu" '[.cases[].cpus] | unique == [[$c]]'
 }
 
-# What no clock and no kernel tells of the cases of a run.
+# What no clock and no kernel tells of the cases of a run. Two threads in OpenBLAS may wait for each other at its own locks.
 bytes_of_work() {
 	jq '[.cases[] | {key, axes, status, reason, correct, digest, max_rel_err, samples, iterations, copies, rounds, code_hash,
-		counters: (.counters | map_values(select(.source | IN("sde", "exact", "heap")))), roof: .roof.bounds}]' "$1"
+		counters: ((.variant == "openblas") as $locks | .counters | map_values(select(.source | IN("sde", "exact", "heap")))
+			| if $locks then del(.syscalls) else . end), roof: .roof.bounds}]' "$1"
 }
 
 @test "deterministic runs do the same work, to the byte, in about the time of others" {
@@ -321,6 +322,8 @@ under_way() {
 	[ "$status" = 2 ]
 	[[ ${stderr_lines[-1]} =~ "raise the limit (ulimit -f); what is stored is intact; "([1-9][0-9]*)" of "([0-9]+)" cases kept in run 1"$ ]]
 	[ "${BASH_REMATCH[1]}" -lt "${BASH_REMATCH[2]}" ]
-	[[ $output == *"${BASH_REMATCH[1]} ok"* ]]
-	[ "$("$ASSAY" show 1 --db full.db --json | jq '.cases | length')" = "${BASH_REMATCH[1]}" ]
+	local kept=${BASH_REMATCH[1]}
+	[[ $output =~ ([0-9]+)\ ok(,\ ([0-9]+)\ skipped)? ]]
+	[ $((BASH_REMATCH[1] + ${BASH_REMATCH[3]:-0})) = "$kept" ]
+	[ "$("$ASSAY" show 1 --db full.db --json | jq '.cases | length')" = "$kept" ]
 }
