@@ -136,8 +136,10 @@ ifeq (1,$(CUDA)$(NVCC))
 $(error CUDA=1, but there is no nvcc in PATH or /usr/local/cuda/bin: install the CUDA toolkit or leave it at CUDA=auto)
 endif
 endif
-CUDA_HOME   := $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))..))
-CUDA_LIB    := $(firstword $(foreach d,lib64 lib targets/x86_64-linux/lib targets/sbsa-linux/lib,$(dir $(wildcard $(CUDA_HOME)/$(d)/libcudart_static.a))))
+# nvcc itself says where its headers and libraries lie: what PATH has may be a script elsewhere.
+nvcc_paths = $(if $(NVCC),$(shell $(NVCC) --dryrun -x cu -c /dev/null 2>&1 | sed -n 's/^[^ ]* $(1)= *//p' | tr -d '"'))
+CUDA_INCLUDES := $(patsubst -I%,-isystem %,$(call nvcc_paths,INCLUDES))
+CUDA_LIBS     := $(call nvcc_paths,LIBRARIES)
 CUDA_C_SRCS := $(sort $(wildcard kernels/cuda/*.c))
 CUDA_SRCS   := $(sort $(wildcard kernels/cuda/*.cu kernels/*/cuda/*.cu))
 CUDA_ARCHS  := 80 86 89 90
@@ -145,7 +147,7 @@ CUDA_ARCHS  := 80 86 89 90
 NVCC_FLAGS   = -std=c++17 -O3 -fmad=false -lineinfo $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
 	-gencode arch=compute_90$(comma)code=compute_90 -Xptxas -v -Xcompiler -fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics$(comma)-Wall \
 	$(if $(filter 1,$(WERROR)),-Werror all-warnings) -DASSAY_CUDA=1 -Ikernels -Iharness/include
-CUDA_C_FLAGS = $(if $(NVCC),-DASSAY_CUDA=1 -DASSAY_CUBLAS=1 -Ikernels -isystem $(CUDA_HOME)/include,-DASSAY_CUDA=0 -DASSAY_CUBLAS=0)
+CUDA_C_FLAGS = $(if $(NVCC),-DASSAY_CUDA=1 -DASSAY_CUBLAS=1 -Ikernels $(CUDA_INCLUDES),-DASSAY_CUDA=0 -DASSAY_CUBLAS=0)
 
 PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
 	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so)) \
@@ -308,13 +310,13 @@ $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o): private PLUGIN_CFLAGS += $(CUDA_C_FLAGS)
 $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o): $(BUILD)/flags-cuda
 $(BUILD)/plugins/assay_cuda.so: $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o) $(if $(NVCC),$(CUDA_SRCS:%=$(BUILD)/obj/%.o))
 	@mkdir -p $(@D)
-	$(say)$(link_plugin) $(if $(NVCC),-Wl$(comma)--exclude-libs$(comma)ALL -L$(CUDA_LIB) -lcudart_static -lrt -lpthread) -ldl -Wl$(comma)-z$(comma)defs
+	$(say)$(link_plugin) $(if $(NVCC),-Wl$(comma)--exclude-libs$(comma)ALL $(CUDA_LIBS) -lcudart_static -lrt -lpthread) -ldl -Wl$(comma)-z$(comma)defs
 
 # What the compiler says of them lies beside the plugin, for `assay gate --evidence exact`.
 NVCC_VERSION  = nvcc $(lastword $(subst V,,$(shell $(NVCC) --version | sed -n 's/.*, V\([0-9.]*\)$$/\1/p')))
 $(BUILD)/tools/kernel_costs: kernels/cuda/costs/kernel_costs.c kernels/cuda/cuda_shapes.h $(BUILD)/flags-cuda
 	@mkdir -p $(@D)
-	$(say)$(CC) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -isystem $(CUDA_HOME)/include -Ikernels -o $@ $<
+	$(say)$(CC) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) $(CUDA_INCLUDES) -Ikernels -o $@ $<
 $(BUILD)/plugins/assay_cuda.kernels.json: $(BUILD)/tools/kernel_costs $(CUDA_SRCS:%=$(BUILD)/obj/%.o)
 	@mkdir -p $(@D)
 	$(say)$< '$(NVCC_VERSION)' $(CUDA_SRCS:%=$(BUILD)/obj/%.o.ptxas) > $@.tmp && mv $@.tmp $@

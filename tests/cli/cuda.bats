@@ -21,6 +21,18 @@ dry_make() {
 	[[ $output == *"-gencode arch=compute_90,code=compute_90 "* ]]
 }
 
+@test "headers and libraries are where nvcc says, not beside the script that starts it" {
+	mkdir -p bin
+	cat >bin/nvcc <<-'END'
+		#!/bin/sh
+		printf '#$ %s\n' 'TOP=/opt/kit' 'INCLUDES="-I/opt/kit/include"  ' 'LIBRARIES=  "-L/opt/kit/stubs" "-L/opt/kit/lib"' >&2
+	END
+	chmod +x bin/nvcc
+	dry_make NVCC="$PWD/bin/nvcc" "$PWD/b/plugins/assay_cuda.so"
+	[ "$status" = 0 ]
+	[[ $output == *" -isystem /opt/kit/include "*"cuda_device.c"* && $output == *" -L/opt/kit/stubs -L/opt/kit/lib -lcudart_static "* ]]
+}
+
 @test "CUDA=1 without nvcc is an error; CUDA=0, or WITH_CUDA=0, builds no plugin" {
 	for name in CUDA WITH_CUDA; do
 		dry_make NVCC= $name=1 plugins
