@@ -17,18 +17,12 @@
 #include "worker/device_faults.h"
 #include "worker/device_metrics.h"
 
-/* The op whose variants @op can be run with. */
-static const char *op_of_variants(const struct assay_op *op)
-{
-	return op->composes ? op->composes : op->name;
-}
-
 /* Do the loaded plugins have all that the case needs: its op, its variant, and the device of that? */
 static bool all_loaded(const struct assay_case_job *j)
 {
 	const struct assay_op *op = assay_loader_op(&j->loader, j->spec->op, NULL);
 	const struct assay_variant *v =
-		op ? assay_loader_variant(&j->loader, op_of_variants(op), j->spec->variant, NULL) : NULL;
+		op ? assay_loader_case_variant(&j->loader, op, j->spec->variant, NULL) : NULL;
 
 	return v && (v->device_kind == ASSAY_DEVICE_CPU || assay_loader_device(&j->loader, v->device_kind));
 }
@@ -69,12 +63,12 @@ static struct assay_outcome load(struct assay_case_job *j)
 	j->op = assay_loader_op(&j->loader, j->spec->op, NULL);
 	if (!j->op)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has op '%s'", j->spec->op);
-	j->variant = assay_loader_variant(&j->loader, op_of_variants(j->op), j->spec->variant, &plugin);
+	j->variant = assay_loader_case_variant(&j->loader, j->op, j->spec->variant, &plugin);
 	if (!j->variant)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has variant '%s' of op '%s'", j->spec->variant,
-					 op_of_variants(j->op));
+					 j->op->composes ? j->op->composes : j->op->name);
 	j->code = &j->loader.plugins[plugin];
-	if (j->op->composes) {
+	if (strcmp(j->variant->op, j->op->name)) {
 		j->kernel = j->variant;
 		j->variant = j->op->driver;
 	}

@@ -343,11 +343,30 @@ int assay_catalog_take_shape(const json_t *j, struct assay_shape_facts *f, struc
 	return take_fault(j, ok, err);
 }
 
+/* The driver of a composite op is its only variant of its own on the CPU. */
+static int refuse_own_variants(struct assay_catalog *cat, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t k = 0; k < cat->n_variants && !rc; k++) {
+		struct assay_catalog_variant *v = &cat->variants[k];
+		const struct assay_catalog_op *op = assay_catalog_op(cat, v->op);
+		char why[3 * ASSAY_NAME_MAX];
+
+		if (!op || !op->composes || v->device_kind != ASSAY_DEVICE_CPU || v->defect)
+			continue;
+		snprintf(why, sizeof(why), "on the CPU %s runs the variants of %s", op->name, op->composes);
+		rc = set_defect(&v->defect, "variant", v->name, why, err);
+	}
+	return rc;
+}
+
 int assay_catalog_expand_composites(struct assay_catalog *cat, struct assay_err *err)
 {
 	size_t n = cat->n_variants;
+	int rc = refuse_own_variants(cat, err);
 
-	for (size_t i = 0; i < cat->n_ops; i++)
+	for (size_t i = 0; i < cat->n_ops && !rc; i++)
 		for (size_t k = 0; cat->ops[i].composes && k < n; k++) {
 			struct assay_catalog_variant *v, *from = &cat->variants[k];
 
@@ -369,7 +388,7 @@ int assay_catalog_expand_composites(struct assay_catalog *cat, struct assay_err 
 			    (from->defect && !v->defect))
 				return no_memory(err);
 		}
-	return 0;
+	return rc;
 }
 
 static void lacks_device(const struct assay_catalog *cat, unsigned kind, char *why, size_t size)

@@ -361,9 +361,8 @@ static json_t *do_case(struct child *c, const json_t *q)
 
 	if (refused)
 		return refused;
-	kernel = assay_loader_variant(&c->loader, op->composes ? op->composes : op->name,
-				      json_string_value(json_object_get(q, "variant")), NULL);
-	v = op->composes ? op->driver : kernel;
+	kernel = assay_loader_case_variant(&c->loader, op, json_string_value(json_object_get(q, "variant")), NULL);
+	v = kernel && strcmp(kernel->op, op->name) ? op->driver : kernel;
 	if (v && v->supports && v->supports(&shape, &why)) {
 		why.text[sizeof(why.text) - 1] = '\0';
 		return facts(op, &p, 1, why.text, NULL);

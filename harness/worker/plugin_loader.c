@@ -303,6 +303,17 @@ const struct assay_variant *assay_loader_variant(const struct assay_loader *ld, 
 	return NULL;
 }
 
+const struct assay_variant *assay_loader_case_variant(const struct assay_loader *ld, const struct assay_op *op,
+						      const char *name, size_t *plugin)
+{
+	const struct assay_variant *v = assay_loader_variant(ld, op->name, name, plugin);
+
+	if (!op->composes || (v && v->device_kind != ASSAY_DEVICE_CPU))
+		return v;
+	v = assay_loader_variant(ld, op->composes, name, plugin);
+	return v && v->device_kind == ASSAY_DEVICE_CPU ? v : NULL;
+}
+
 const struct assay_device_ops *assay_loader_device(const struct assay_loader *ld, uint32_t kind)
 {
 	for (size_t i = 0; i < ld->n_plugins; i++)

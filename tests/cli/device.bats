@@ -61,3 +61,16 @@ mock_bench() {
 	LD_LIBRARY_PATH=$PWD/lib "$ASSAY" run $MOCK --db two.db --json >two.json
 	"$ASSAY" show 1 --db two.db --json | jq -e '[.. | strings] | any(startswith("Standin, sm_90, 1980 MHz"))'
 }
+
+@test "a composite op has variants of its own on devices, and its driver on the CPU" {
+	mkdir suites
+	echo 'bench "whole" { op = "example.whole" shapes = {"n=4096"} budget = "20ms" threads = {"1"} }' >whole.bench
+	echo 'suite "quick" { use "whole" { } }' >suites/quick.suite
+	run -4 --separate-stderr "$ASSAY" run --no-default-plugins --plugin "$PLUGINS/example_op.so" --plugin "$PLUGINS/mock_composite.so" --bench-dir . --json
+	jq -e '[.cases[] | [.key, .status]] | sort == [
+		["example.whole/mock_whole/n=4096,device=mock:0/t=1/warm", "ok"],
+		["example.whole/own_cpu/n=4096/t=1/warm", "failed"],
+		["example.whole/ref/n=4096/t=1/warm", "ok"]]' <<<"$output"
+	jq -e '[.cases[] | select(.status == "ok").digest] | unique | length == 1' <<<"$output"
+	jq -e '.cases[] | select(.variant == "own_cpu").reason | contains("on the CPU example.whole runs the variants of example.scale")' <<<"$output"
+}

@@ -23,7 +23,7 @@ extern "C" {
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
 #define ASSAY_ABI_MAJOR    1
-#define ASSAY_ABI_MINOR    4
+#define ASSAY_ABI_MINOR    5
 
 #define ASSAY_MAX_TENSORS  32
 #define ASSAY_MAX_AXES     8
@@ -335,7 +335,8 @@ struct assay_op {
 	/*
 	 * Composite ops solve their problem with another op's variants (a transformer runs on matmul.ternary). Each
 	 * variant of `composes` becomes a variant of this op under the same name, run by `driver`, which finds it in
-	 * job->kernel. NULL for all others.
+	 * job->kernel. NULL for all others. Only variants of the CPU are composed; since 1.5, a variant of a device
+	 * may name a composite op itself, and does the whole of it.
 	 */
 	const char *composes;
 	const struct assay_variant *driver;
