@@ -6,21 +6,10 @@
 #ifndef ASSAY_GENERATE_OPS_H
 #define ASSAY_GENERATE_OPS_H
 
-#include "assay/plugin.h"
+#include "assay/op_generate.h"
 
 #define ASSAY_GENERATE_N_METRICS  14
 #define ASSAY_GENERATE_N_COUNTERS 8
-
-enum {
-	ASSAY_GENERATE_KV_LOOKUPS, /* tokens needed by requests */
-	ASSAY_GENERATE_KV_HITS,    /* of them, reused from the prefix cache */
-	ASSAY_GENERATE_KV_MISSES,
-	ASSAY_GENERATE_KV_EVICTIONS, /* blocks */
-	ASSAY_GENERATE_TOKENS,       /* tokens that went through the layers */
-	ASSAY_GENERATE_PREFILL_STEPS,
-	ASSAY_GENERATE_DECODE_STEPS,
-	ASSAY_GENERATE_FALLBACKS, /* of the matrix products inside */
-};
 
 extern const struct assay_axis assay_generate_prefill_axes[3];
 extern const struct assay_axis assay_generate_decode_axes[4];

@@ -29,7 +29,8 @@
 static int32_t chat_token(const struct gen_checking *c, int64_t user, int64_t pos)
 {
 	const struct gen_plan *p = c->plan;
-	const int32_t *prompt = c->job->tensors[GEN_T_PROMPT].data, *replies = c->job->tensors[GEN_T_TOKENS].data;
+	const int32_t *prompt = c->job->tensors[ASSAY_GENERATE_T_PROMPT].data,
+		      *replies = c->job->tensors[ASSAY_GENERATE_T_TOKENS].data;
 	int64_t at = pos - p->system, turn = at / (p->message + p->reply), in = at % (p->message + p->reply);
 
 	if (pos < p->system)
@@ -51,7 +52,7 @@ static int64_t shared_tokens(const struct gen_checking *c, int64_t user, int64_t
 			n++;
 		best = n > best ? n : best;
 	}
-	return best - best % GEN_KV_BLOCK;
+	return best - best % ASSAY_GENERATE_KV_BLOCK;
 }
 
 static void check_hits(struct gen_checking *c)
@@ -76,7 +77,7 @@ static void check_hits(struct gen_checking *c)
 
 static int tokens_valid(struct gen_checking *c)
 {
-	const int32_t *tokens = c->job->tensors[GEN_T_TOKENS].data;
+	const int32_t *tokens = c->job->tensors[ASSAY_GENERATE_T_TOKENS].data;
 
 	for (int64_t i = 0; i < c->plan->n_out; i++) {
 		if (tokens[i] >= 0 && tokens[i] < c->plan->m->vocab)
@@ -91,7 +92,8 @@ static int tokens_valid(struct gen_checking *c)
 static void compose_sequence(struct gen_checking *c)
 {
 	const struct gen_plan *p = c->plan;
-	const int32_t *prompt = c->job->tensors[GEN_T_PROMPT].data, *tokens = c->job->tensors[GEN_T_TOKENS].data;
+	const int32_t *prompt = c->job->tensors[ASSAY_GENERATE_T_PROMPT].data,
+		      *tokens = c->job->tensors[ASSAY_GENERATE_T_TOKENS].data;
 
 	c->len = p->kind == GEN_PREFILL ? p->pp : p->kind == GEN_DECODE ? p->pp + p->tg : p->max_pos - 1;
 	for (int64_t i = 0; i < p->max_pos; i++)

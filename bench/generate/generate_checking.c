@@ -18,25 +18,25 @@ int assay_generate_checking_init(struct gen_checking *c, const struct assay_job 
 	c->plan = &c->stats->plan;
 	m = c->plan->m;
 	c->o.plan = c->plan;
-	c->o.weights = job->tensors[GEN_T_WEIGHTS].data;
-	c->o.scales = job->tensors[GEN_T_SCALES].data;
-	c->o.norms = job->tensors[GEN_T_NORMS].data;
-	c->o.embedding = job->tensors[GEN_T_EMBEDDING].data;
+	c->o.weights = job->tensors[ASSAY_GENERATE_T_WEIGHTS].data;
+	c->o.scales = job->tensors[ASSAY_GENERATE_T_SCALES].data;
+	c->o.norms = job->tensors[ASSAY_GENERATE_T_NORMS].data;
+	c->o.embedding = job->tensors[ASSAY_GENERATE_T_EMBEDDING].data;
 	c->o.head = c->o.embedding + (m->tied ? 0 : (int64_t)m->vocab * m->dim);
-	c->o.kv = job->tensors[GEN_T_KV].data;
+	c->o.kv = job->tensors[ASSAY_GENERATE_T_KV].data;
 	/* Where the driver keeps the blocks of its sequence, the last one that it ran. */
-	c->o.table = (const int32_t *)job->tensors[GEN_T_WORK_I32].data + m->vocab + c->plan->max_pos;
-	c->i8 = job->tensors[GEN_T_TRACE_I8].data;
-	c->f32 = job->tensors[GEN_T_TRACE_F32].data;
-	c->last = job->tensors[GEN_T_TRACE_LAST].data;
+	c->o.table = (const int32_t *)job->tensors[ASSAY_GENERATE_T_WORK_I32].data + m->vocab + c->plan->max_pos;
+	c->i8 = job->tensors[ASSAY_GENERATE_T_TRACE_I8].data;
+	c->f32 = job->tensors[ASSAY_GENERATE_T_TRACE_F32].data;
+	c->last = job->tensors[ASSAY_GENERATE_T_TRACE_LAST].data;
 	assay_generate_trace_layout(m, &c->t);
 	c->buf_len = 4 * ((int64_t)m->ffn + m->dim) + c->plan->max_pos;
 	c->sequence = malloc((size_t)c->plan->max_pos * sizeof(*c->sequence));
 	c->found = calloc(job->n_threads, sizeof(*c->found));
-	c->wide = malloc(job->tensors[GEN_T_TRACE_I8].bytes * sizeof(*c->wide));
+	c->wide = malloc(job->tensors[ASSAY_GENERATE_T_TRACE_I8].bytes * sizeof(*c->wide));
 	if (!c->sequence || !c->found || !c->wide)
 		return -1;
-	for (uint64_t i = 0; i < job->tensors[GEN_T_TRACE_I8].bytes; i++)
+	for (uint64_t i = 0; i < job->tensors[ASSAY_GENERATE_T_TRACE_I8].bytes; i++)
 		c->wide[i] = c->i8[i];
 	for (uint32_t i = 0; i < job->n_threads; i++) {
 		c->found[i].order = INT64_MAX;

@@ -134,24 +134,29 @@ static void set_tensors(const struct gen_plan *p, struct assay_problem *out)
 
 	assay_generate_trace_layout(m, &t);
 	assay_generate_work_layout(p, &w);
-	out->n_tensors = GEN_N_TENSORS;
-	tensor(out, GEN_T_WEIGHTS, "weights", ASSAY_INPUT, ASSAY_U8, DIMS(assay_generate_matrix_at(m, m->layers, 0)));
-	tensor(out, GEN_T_SCALES, "scales", ASSAY_INPUT, ASSAY_F32, DIMS(m->layers, GEN_N_MATRICES));
-	tensor(out, GEN_T_EMBEDDING, "embedding", ASSAY_INPUT, ASSAY_BF16, DIMS(m->tied ? 1 : 2, m->vocab, m->dim));
-	tensor(out, GEN_T_NORMS, "norms", ASSAY_INPUT, ASSAY_F32, DIMS(assay_generate_norms_len(m)));
-	tensor(out, GEN_T_PROMPT, "prompt", ASSAY_INPUT, ASSAY_I32, DIMS(p->n_prompt));
-	tensor(out, GEN_T_TOKENS, "tokens", ASSAY_OUTPUT, ASSAY_I32, DIMS(p->n_out));
-	tensor(out, GEN_T_LOGITS, "logits", ASSAY_OUTPUT, ASSAY_F32, DIMS(m->vocab));
-	tensor(out, GEN_T_TRACE_I8, "trace_i8", ASSAY_OUTPUT, ASSAY_I8, DIMS(p->n_slots, m->layers, t.i8_len));
-	tensor(out, GEN_T_TRACE_F32, "trace_f32", ASSAY_OUTPUT, ASSAY_F32, DIMS(p->n_slots, m->layers, t.f32_len));
-	tensor(out, GEN_T_TRACE_LAST, "trace_last", ASSAY_OUTPUT, ASSAY_F32, DIMS(p->n_slots, 2, m->dim));
-	tensor(out, GEN_T_ROPE, "rope", ASSAY_SCRATCH, ASSAY_F32, DIMS(p->max_pos, m->head_dim));
-	tensor(out, GEN_T_KV, "kv_cache", ASSAY_SCRATCH, ASSAY_BF16,
-	       DIMS((int64_t)m->layers * 2, m->kv_heads, p->n_blocks * GEN_KV_BLOCK, m->head_dim));
-	tensor(out, GEN_T_WORK_F32, "activations", ASSAY_SCRATCH, ASSAY_F32, DIMS(w.len));
-	tensor(out, GEN_T_WORK_I8, "activations_i8", ASSAY_SCRATCH, ASSAY_I8,
+	out->n_tensors = ASSAY_GENERATE_N_TENSORS;
+	tensor(out, ASSAY_GENERATE_T_WEIGHTS, "weights", ASSAY_INPUT, ASSAY_U8,
+	       DIMS(assay_generate_matrix_at(m, m->layers, 0)));
+	tensor(out, ASSAY_GENERATE_T_SCALES, "scales", ASSAY_INPUT, ASSAY_F32,
+	       DIMS(m->layers, ASSAY_GENERATE_N_MATRICES));
+	tensor(out, ASSAY_GENERATE_T_EMBEDDING, "embedding", ASSAY_INPUT, ASSAY_BF16,
+	       DIMS(m->tied ? 1 : 2, m->vocab, m->dim));
+	tensor(out, ASSAY_GENERATE_T_NORMS, "norms", ASSAY_INPUT, ASSAY_F32, DIMS(assay_generate_norms_len(m)));
+	tensor(out, ASSAY_GENERATE_T_PROMPT, "prompt", ASSAY_INPUT, ASSAY_I32, DIMS(p->n_prompt));
+	tensor(out, ASSAY_GENERATE_T_TOKENS, "tokens", ASSAY_OUTPUT, ASSAY_I32, DIMS(p->n_out));
+	tensor(out, ASSAY_GENERATE_T_LOGITS, "logits", ASSAY_OUTPUT, ASSAY_F32, DIMS(m->vocab));
+	tensor(out, ASSAY_GENERATE_T_TRACE_I8, "trace_i8", ASSAY_OUTPUT, ASSAY_I8,
+	       DIMS(p->n_slots, m->layers, t.i8_len));
+	tensor(out, ASSAY_GENERATE_T_TRACE_F32, "trace_f32", ASSAY_OUTPUT, ASSAY_F32,
+	       DIMS(p->n_slots, m->layers, t.f32_len));
+	tensor(out, ASSAY_GENERATE_T_TRACE_LAST, "trace_last", ASSAY_OUTPUT, ASSAY_F32, DIMS(p->n_slots, 2, m->dim));
+	tensor(out, ASSAY_GENERATE_T_ROPE, "rope", ASSAY_INPUT, ASSAY_F32, DIMS(p->max_pos, m->head_dim));
+	tensor(out, ASSAY_GENERATE_T_KV, "kv_cache", ASSAY_SCRATCH, ASSAY_BF16,
+	       DIMS((int64_t)m->layers * 2, m->kv_heads, p->n_blocks * ASSAY_GENERATE_KV_BLOCK, m->head_dim));
+	tensor(out, ASSAY_GENERATE_T_WORK_F32, "activations", ASSAY_SCRATCH, ASSAY_F32, DIMS(w.len));
+	tensor(out, ASSAY_GENERATE_T_WORK_I8, "activations_i8", ASSAY_SCRATCH, ASSAY_I8,
 	       DIMS(p->batch, m->ffn > m->dim ? m->ffn : m->dim));
-	tensor(out, GEN_T_WORK_I32, "work", ASSAY_SCRATCH, ASSAY_I32, DIMS(assay_generate_work_i32_len(p)));
+	tensor(out, ASSAY_GENERATE_T_WORK_I32, "work", ASSAY_SCRATCH, ASSAY_I32, DIMS(assay_generate_work_i32_len(p)));
 }
 
 static int describe(enum gen_kind kind, const struct assay_shape *shape, struct assay_problem *out,

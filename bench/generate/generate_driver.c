@@ -20,9 +20,9 @@ static int32_t sample(struct gen_engine *e, int64_t len)
 {
 	const struct gen_sampling s = {
 		.kind = e->plan.sampler,
-		.top_k = GEN_TOP_K,
-		.top_p = GEN_TOP_P,
-		.temperature = GEN_TEMPERATURE,
+		.top_k = ASSAY_GENERATE_TOP_K,
+		.top_p = ASSAY_GENERATE_TOP_P,
+		.temperature = ASSAY_GENERATE_TEMPERATURE,
 		.seed = e->job->seed,
 		.vector = e->vector,
 	};
@@ -102,14 +102,14 @@ static int prefill_run(struct assay_job *job)
 {
 	struct gen_engine *e = job->state;
 	struct gen_stats *s = job->op_state;
-	int32_t *out = job->tensors[GEN_T_TOKENS].data;
+	int32_t *out = job->tensors[ASSAY_GENERATE_T_TOKENS].data;
 	uint64_t begin = job->host->now_ns();
 	int rc;
 
 	begin_run(e);
 	e->seq.len = 0;
 	e->tracing = 1;
-	rc = read_prompt(e, job->tensors[GEN_T_PROMPT].data, e->plan.pp);
+	rc = read_prompt(e, job->tensors[ASSAY_GENERATE_T_PROMPT].data, e->plan.pp);
 	if (rc)
 		return rc;
 	out[0] = sample(e, e->plan.pp);
@@ -128,7 +128,7 @@ static int decode_prepare(struct assay_job *job)
 	if (rc)
 		return rc;
 	e = job->state;
-	rc = read_prompt(e, job->tensors[GEN_T_PROMPT].data, e->plan.pp);
+	rc = read_prompt(e, job->tensors[ASSAY_GENERATE_T_PROMPT].data, e->plan.pp);
 	if (rc) {
 		release(job);
 		return rc;
@@ -141,7 +141,7 @@ static int decode_run(struct assay_job *job)
 {
 	struct gen_engine *e = job->state;
 	struct gen_stats *s = job->op_state;
-	int32_t *out = job->tensors[GEN_T_TOKENS].data;
+	int32_t *out = job->tensors[ASSAY_GENERATE_T_TOKENS].data;
 	uint64_t begin = job->host->now_ns();
 
 	begin_run(e);
@@ -169,7 +169,8 @@ static int decode_run(struct assay_job *job)
 static int64_t compose_prompt(struct gen_engine *e, int64_t user, int64_t turn)
 {
 	const struct gen_plan *p = &e->plan;
-	const int32_t *prompt = e->job->tensors[GEN_T_PROMPT].data, *replies = e->job->tensors[GEN_T_TOKENS].data;
+	const int32_t *prompt = e->job->tensors[ASSAY_GENERATE_T_PROMPT].data,
+		      *replies = e->job->tensors[ASSAY_GENERATE_T_TOKENS].data;
 	int32_t *dst = e->seq.tokens;
 
 	memcpy(dst, prompt, (size_t)p->system * sizeof(*dst));
@@ -190,7 +191,8 @@ static int64_t compose_prompt(struct gen_engine *e, int64_t user, int64_t turn)
 static int request(struct gen_engine *e, int64_t user, int64_t turn)
 {
 	struct gen_stats *s = e->job->op_state;
-	int32_t *reply = (int32_t *)e->job->tensors[GEN_T_TOKENS].data + (user * e->plan.turns + turn) * e->plan.reply;
+	int32_t *reply = (int32_t *)e->job->tensors[ASSAY_GENERATE_T_TOKENS].data +
+			 (user * e->plan.turns + turn) * e->plan.reply;
 	uint64_t begin = e->job->host->now_ns(), step;
 	int64_t len = compose_prompt(e, user, turn);
 	int rc;

@@ -13,7 +13,7 @@ static uint64_t round64(uint64_t n)
 
 static uint64_t matmuls_bytes(const struct gen_model *m)
 {
-	return round64((uint64_t)m->layers * GEN_N_MATRICES * sizeof(struct gen_matmul));
+	return round64((uint64_t)m->layers * ASSAY_GENERATE_N_MATRICES * sizeof(struct gen_matmul));
 }
 
 uint64_t assay_generate_engine_bytes(const struct gen_plan *plan)
@@ -64,9 +64,9 @@ static void describe_matmul(struct gen_matmul *mm, int64_t m, int64_t k, int64_t
 
 static int prepare_matmul(struct gen_engine *e, struct assay_job *job, int layer, int matrix)
 {
-	struct gen_matmul *mm = &e->matmuls[layer * GEN_N_MATRICES + matrix];
-	uint8_t *weights = job->tensors[GEN_T_WEIGHTS].data;
-	float *scales = job->tensors[GEN_T_SCALES].data;
+	struct gen_matmul *mm = &e->matmuls[layer * ASSAY_GENERATE_N_MATRICES + matrix];
+	uint8_t *weights = job->tensors[ASSAY_GENERATE_T_WEIGHTS].data;
+	float *scales = job->tensors[ASSAY_GENERATE_T_SCALES].data;
 	struct assay_reason why = { "" };
 	int64_t rows, cols;
 	int rc = 0;
@@ -76,7 +76,7 @@ static int prepare_matmul(struct gen_engine *e, struct assay_job *job, int layer
 	memset(mm->shape.axis, 0, sizeof(mm->shape.axis));
 	describe_matmul(mm, rows, cols, e->plan.batch);
 	mm->tensors[ASSAY_TERNARY_W].data = weights + assay_generate_matrix_at(e->plan.m, layer, matrix);
-	mm->tensors[ASSAY_TERNARY_W_SCALE].data = scales + layer * GEN_N_MATRICES + matrix;
+	mm->tensors[ASSAY_TERNARY_W_SCALE].data = scales + layer * ASSAY_GENERATE_N_MATRICES + matrix;
 	mm->tensors[ASSAY_TERNARY_X].data = e->i8;
 	mm->tensors[ASSAY_TERNARY_X_SCALE].data = e->f32 + e->work.scale;
 	mm->tensors[ASSAY_TERNARY_Y].data = e->f32 + e->work.y[matrix];
@@ -101,7 +101,7 @@ static int prepare_matmul(struct gen_engine *e, struct assay_job *job, int layer
 
 static int matmul(struct gen_engine *e, int matrix)
 {
-	struct gen_matmul *mm = &e->matmuls[e->layer * GEN_N_MATRICES + matrix];
+	struct gen_matmul *mm = &e->matmuls[e->layer * ASSAY_GENERATE_N_MATRICES + matrix];
 
 	if (mm->shape.axis[ASSAY_MATMUL_N] != e->n)
 		describe_matmul(mm, mm->shape.axis[ASSAY_MATMUL_M], mm->shape.axis[ASSAY_MATMUL_K], e->n);
@@ -115,15 +115,15 @@ static void point(struct gen_engine *e, struct assay_job *job, uint8_t *memory)
 	const struct gen_model *m = e->plan.m;
 
 	e->matmuls = (struct gen_matmul *)(memory + round64(sizeof(*e)));
-	e->embedding = job->tensors[GEN_T_EMBEDDING].data;
+	e->embedding = job->tensors[ASSAY_GENERATE_T_EMBEDDING].data;
 	e->head = e->embedding + (m->tied ? 0 : (int64_t)m->vocab * m->dim);
-	e->norms = job->tensors[GEN_T_NORMS].data;
-	e->logits = job->tensors[GEN_T_LOGITS].data;
-	e->rope = job->tensors[GEN_T_ROPE].data;
-	e->kv = job->tensors[GEN_T_KV].data;
-	e->f32 = job->tensors[GEN_T_WORK_F32].data;
-	e->i8 = job->tensors[GEN_T_WORK_I8].data;
-	e->heap = job->tensors[GEN_T_WORK_I32].data;
+	e->norms = job->tensors[ASSAY_GENERATE_T_NORMS].data;
+	e->logits = job->tensors[ASSAY_GENERATE_T_LOGITS].data;
+	e->rope = job->tensors[ASSAY_GENERATE_T_ROPE].data;
+	e->kv = job->tensors[ASSAY_GENERATE_T_KV].data;
+	e->f32 = job->tensors[ASSAY_GENERATE_T_WORK_F32].data;
+	e->i8 = job->tensors[ASSAY_GENERATE_T_WORK_I8].data;
+	e->heap = job->tensors[ASSAY_GENERATE_T_WORK_I32].data;
 	e->seq.tokens = e->heap + m->vocab;
 	e->seq.table = e->seq.tokens + e->plan.max_pos;
 	e->slots = e->seq.table + e->plan.n_blocks;
@@ -133,15 +133,6 @@ static void point(struct gen_engine *e, struct assay_job *job, uint8_t *memory)
 		for (int64_t i = 0; i < e->plan.n_blocks; i++)
 			e->seq.table[i] = (int32_t)i;
 	}
-}
-
-static void pass_rope_table(void *engine, uint32_t tid, uint32_t n_threads)
-{
-	struct gen_engine *e = engine;
-
-	for (int64_t pos = tid; pos < e->plan.max_pos; pos += n_threads)
-		assay_generate_rope_row(e->plan.m->ln_theta, e->plan.m->head_dim, pos,
-					e->rope + pos * e->plan.m->head_dim);
 }
 
 struct gen_engine *assay_generate_engine_new(struct assay_job *job, const struct gen_plan *plan)
@@ -160,9 +151,8 @@ struct gen_engine *assay_generate_engine_new(struct assay_job *job, const struct
 	assay_generate_trace_layout(plan->m, &e->trace);
 	assay_generate_work_layout(plan, &e->work);
 	point(e, job, memory);
-	job->host->parallel(job, pass_rope_table, e);
 	for (int layer = 0; layer < plan->m->layers; layer++)
-		for (int i = 0; i < GEN_N_MATRICES; i++)
+		for (int i = 0; i < ASSAY_GENERATE_N_MATRICES; i++)
 			if (prepare_matmul(e, job, layer, i)) {
 				assay_generate_engine_free(e, job);
 				return NULL;
@@ -220,17 +210,17 @@ static int attention(struct gen_engine *e)
 	int rc;
 
 	over_tokens(e, assay_generate_pass_attn_norm);
-	rc = matmul(e, GEN_WQ);
+	rc = matmul(e, ASSAY_GENERATE_WQ);
 	if (!rc)
-		rc = matmul(e, GEN_WK);
+		rc = matmul(e, ASSAY_GENERATE_WK);
 	if (!rc)
-		rc = matmul(e, GEN_WV);
+		rc = matmul(e, ASSAY_GENERATE_WV);
 	if (rc)
 		return rc;
 	over_tokens(e, assay_generate_pass_rope);
 	e->job->host->parallel(e->job, assay_generate_pass_attend, e);
 	over_tokens(e, assay_generate_pass_attn_sub);
-	return matmul(e, GEN_WO);
+	return matmul(e, ASSAY_GENERATE_WO);
 }
 
 static int feed_forward(struct gen_engine *e)
@@ -238,13 +228,13 @@ static int feed_forward(struct gen_engine *e)
 	int rc;
 
 	over_tokens(e, assay_generate_pass_ffn_norm);
-	rc = matmul(e, GEN_WGATE);
+	rc = matmul(e, ASSAY_GENERATE_WGATE);
 	if (!rc)
-		rc = matmul(e, GEN_WUP);
+		rc = matmul(e, ASSAY_GENERATE_WUP);
 	if (rc)
 		return rc;
 	over_tokens(e, assay_generate_pass_ffn_act);
-	return matmul(e, GEN_WDOWN);
+	return matmul(e, ASSAY_GENERATE_WDOWN);
 }
 
 static void head(struct gen_engine *e)

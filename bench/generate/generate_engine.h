@@ -36,15 +36,15 @@ struct gen_engine {
 	const struct assay_job *job;
 	const struct assay_variant *kernel;
 	const struct gen_vector *vector;
-	struct gen_matmul *matmuls; /* [layers][GEN_N_MATRICES] */
+	struct gen_matmul *matmuls; /* [layers][ASSAY_GENERATE_N_MATRICES] */
 	int n_prepared;             /* how many of them the variant has prepared */
 
 	/* What the variant counts for its own op; of it only fallbacks are published. */
 	uint64_t kernel_counters[ASSAY_MAX_COUNTERS];
 
 	const uint16_t *embedding, *head;
-	const float *norms;
-	float *f32, *rope, *logits;
+	const float *norms, *rope;
+	float *f32, *logits;
 	uint16_t *kv;
 	int8_t *i8;
 	int32_t *heap, *slots; /* slots: trace slot of each token of the step, or −1 */
@@ -68,7 +68,7 @@ struct gen_engine {
 
 /* Bytes of the block that init takes with host->alloc. */
 uint64_t assay_generate_engine_bytes(const struct gen_plan *plan);
-/* Elements of GEN_T_WORK_I32. */
+/* Elements of ASSAY_GENERATE_T_WORK_I32. */
 int64_t assay_generate_work_i32_len(const struct gen_plan *plan);
 
 /* NULL after host->fail. job must outlive the engine. */

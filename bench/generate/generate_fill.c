@@ -27,12 +27,12 @@ static void share(int64_t n, uint32_t tid, uint32_t n_threads, int64_t *begin, i
 /* Two random bits a weight: their sum is the code, −1, 0, +1 in the proportions 1 : 2 : 1. */
 static void fill_weights(const struct filling *f, uint32_t tid, uint32_t n_threads)
 {
-	uint8_t *w = f->job->tensors[GEN_T_WEIGHTS].data;
+	uint8_t *w = f->job->tensors[ASSAY_GENERATE_T_WEIGHTS].data;
 	int64_t begin, end;
 
-	share((int64_t)(f->job->tensors[GEN_T_WEIGHTS].bytes / 16), tid, n_threads, &begin, &end);
+	share((int64_t)(f->job->tensors[ASSAY_GENERATE_T_WEIGHTS].bytes / 16), tid, n_threads, &begin, &end);
 	for (int64_t i = begin; i < end; i++) {
-		struct assay_philox r = assay_random4(f->job->seed, GEN_T_WEIGHTS, (uint64_t)i);
+		struct assay_philox r = assay_random4(f->job->seed, ASSAY_GENERATE_T_WEIGHTS, (uint64_t)i);
 
 		for (int j = 0; j < 4; j++)
 			r.v[j] = (r.v[j] & 0x55555555u) + (r.v[j] >> 1 & 0x55555555u);
@@ -42,13 +42,13 @@ static void fill_weights(const struct filling *f, uint32_t tid, uint32_t n_threa
 
 static void fill_embedding(const struct filling *f, uint32_t tid, uint32_t n_threads)
 {
-	uint16_t *e = f->job->tensors[GEN_T_EMBEDDING].data;
+	uint16_t *e = f->job->tensors[ASSAY_GENERATE_T_EMBEDDING].data;
 	float std = LOGIT_STD / __builtin_sqrtf((float)f->plan->m->dim);
 	int64_t begin, end;
 
-	share((int64_t)(f->job->tensors[GEN_T_EMBEDDING].bytes / 8), tid, n_threads, &begin, &end);
+	share((int64_t)(f->job->tensors[ASSAY_GENERATE_T_EMBEDDING].bytes / 8), tid, n_threads, &begin, &end);
 	for (int64_t i = begin; i < end; i++) {
-		struct assay_philox r = assay_random4(f->job->seed, GEN_T_EMBEDDING, (uint64_t)i);
+		struct assay_philox r = assay_random4(f->job->seed, ASSAY_GENERATE_T_EMBEDDING, (uint64_t)i);
 
 		for (int j = 0; j < 4; j++)
 			e[i * 4 + j] = assay_generate_bf16(std * assay_normal_f32(r.v[j]));
@@ -58,13 +58,14 @@ static void fill_embedding(const struct filling *f, uint32_t tid, uint32_t n_thr
 static void fill_scales(const struct filling *f)
 {
 	const struct gen_model *m = f->plan->m;
-	float *scales = f->job->tensors[GEN_T_SCALES].data;
+	float *scales = f->job->tensors[ASSAY_GENERATE_T_SCALES].data;
 	int64_t rows, cols;
 
-	for (int64_t i = 0; i < (int64_t)m->layers * GEN_N_MATRICES; i++) {
-		struct assay_philox r = assay_random4(f->job->seed, GEN_T_SCALES, (uint64_t)i);
-		int matrix = (int)(i % GEN_N_MATRICES);
-		float share_of = matrix == GEN_WO || matrix == GEN_WDOWN ? 0.5f * (float)m->layers : 1.0f;
+	for (int64_t i = 0; i < (int64_t)m->layers * ASSAY_GENERATE_N_MATRICES; i++) {
+		struct assay_philox r = assay_random4(f->job->seed, ASSAY_GENERATE_T_SCALES, (uint64_t)i);
+		int matrix = (int)(i % ASSAY_GENERATE_N_MATRICES);
+		float share_of =
+			matrix == ASSAY_GENERATE_WO || matrix == ASSAY_GENERATE_WDOWN ? 0.5f * (float)m->layers : 1.0f;
 
 		assay_generate_matrix_dims(m, matrix, &rows, &cols);
 		scales[i] =
@@ -75,17 +76,27 @@ static void fill_scales(const struct filling *f)
 static void fill_small(const struct filling *f)
 {
 	const struct gen_model *m = f->plan->m;
-	float *norms = f->job->tensors[GEN_T_NORMS].data;
-	int32_t *prompt = f->job->tensors[GEN_T_PROMPT].data;
+	float *norms = f->job->tensors[ASSAY_GENERATE_T_NORMS].data;
+	int32_t *prompt = f->job->tensors[ASSAY_GENERATE_T_PROMPT].data;
 	int64_t n_norms = assay_generate_norms_len(m);
 
 	fill_scales(f);
 	for (int64_t i = 0; i < n_norms; i++)
-		norms[i] = 1.0f + 0.1f * assay_normal_f32(assay_random4(f->job->seed, GEN_T_NORMS, (uint64_t)i).v[0]);
+		norms[i] = 1.0f + 0.1f * assay_normal_f32(
+						 assay_random4(f->job->seed, ASSAY_GENERATE_T_NORMS, (uint64_t)i).v[0]);
 	for (int64_t i = 0; i < f->plan->n_prompt; i++)
-		prompt[i] = (int32_t)((uint64_t)assay_random4(f->job->seed, GEN_T_PROMPT, (uint64_t)i).v[0] *
+		prompt[i] = (int32_t)((uint64_t)assay_random4(f->job->seed, ASSAY_GENERATE_T_PROMPT, (uint64_t)i).v[0] *
 					      (uint32_t)m->vocab >>
 				      32);
+}
+
+static void fill_rope(const struct filling *f, uint32_t tid, uint32_t n_threads)
+{
+	const struct gen_model *m = f->plan->m;
+	float *rope = f->job->tensors[ASSAY_GENERATE_T_ROPE].data;
+
+	for (int64_t pos = tid; pos < f->plan->max_pos; pos += n_threads)
+		assay_generate_rope_row(m->ln_theta, m->head_dim, pos, rope + pos * m->head_dim);
 }
 
 static void fill_pass(void *arg, uint32_t tid, uint32_t n_threads)
@@ -94,6 +105,7 @@ static void fill_pass(void *arg, uint32_t tid, uint32_t n_threads)
 
 	fill_weights(f, tid, n_threads);
 	fill_embedding(f, tid, n_threads);
+	fill_rope(f, tid, n_threads);
 	if (tid == 0)
 		fill_small(f);
 }
@@ -112,6 +124,7 @@ static int fill(enum gen_kind kind, struct assay_job *job)
 	job->op_state = s;
 	if (assay_generate_plan(kind, job->shape, &s->plan, &why))
 		return job->host->fail(job, "%s", why.text);
+	assay_generate_state_fill(&s->plan, &s->state);
 	f.plan = &s->plan;
 	job->host->parallel(job, fill_pass, &f);
 	return 0;

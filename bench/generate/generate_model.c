@@ -31,7 +31,7 @@ static int64_t min64(int64_t a, int64_t b)
 
 static int64_t blocks_of(int64_t tokens)
 {
-	return (tokens + GEN_KV_BLOCK - 1) / GEN_KV_BLOCK;
+	return (tokens + ASSAY_GENERATE_KV_BLOCK - 1) / ASSAY_GENERATE_KV_BLOCK;
 }
 
 int64_t assay_generate_chat_len(const struct gen_plan *p, int64_t turn)
@@ -86,7 +86,7 @@ int assay_generate_plan(enum gen_kind kind, const struct assay_shape *shape, str
 	} else {
 		p.pp = p.n_prompt = p.trace_first = axis[GEN_DECODE_PP];
 		p.tg = p.trace_count = axis[GEN_DECODE_TG];
-		p.sampler = (enum gen_sampler)axis[GEN_DECODE_SAMPLER];
+		p.sampler = (enum assay_generate_sampler)axis[GEN_DECODE_SAMPLER];
 		p.batch = 512;
 		p.max_pos = p.pp + p.tg;
 		p.n_out = p.tg + 1;
@@ -109,9 +109,10 @@ void assay_generate_matrix_dims(const struct gen_model *m, int matrix, int64_t *
 {
 	static const struct {
 		uint8_t rows, cols; /* 0 dim, 1 heads × head_dim, 2 kv_heads × head_dim, 3 ffn */
-	} dims[GEN_N_MATRICES] = {
-		[GEN_WQ] = { 1, 0 },    [GEN_WK] = { 2, 0 },  [GEN_WV] = { 2, 0 },    [GEN_WO] = { 0, 1 },
-		[GEN_WGATE] = { 3, 0 }, [GEN_WUP] = { 3, 0 }, [GEN_WDOWN] = { 0, 3 },
+	} dims[ASSAY_GENERATE_N_MATRICES] = {
+		[ASSAY_GENERATE_WQ] = { 1, 0 },    [ASSAY_GENERATE_WK] = { 2, 0 },    [ASSAY_GENERATE_WV] = { 2, 0 },
+		[ASSAY_GENERATE_WO] = { 0, 1 },    [ASSAY_GENERATE_WGATE] = { 3, 0 }, [ASSAY_GENERATE_WUP] = { 3, 0 },
+		[ASSAY_GENERATE_WDOWN] = { 0, 3 },
 	};
 	const int64_t sizes[] = { m->dim, gen_q_dim(m), gen_kv_dim(m), m->ffn };
 
@@ -123,7 +124,7 @@ int64_t assay_generate_matrix_at(const struct gen_model *m, int layer, int matri
 {
 	int64_t rows, cols, before = 0, per_layer = 0;
 
-	for (int i = 0; i < GEN_N_MATRICES; i++) {
+	for (int i = 0; i < ASSAY_GENERATE_N_MATRICES; i++) {
 		assay_generate_matrix_dims(m, i, &rows, &cols);
 		if (i < matrix)
 			before += rows * cols / 4;
@@ -134,10 +135,10 @@ int64_t assay_generate_matrix_at(const struct gen_model *m, int layer, int matri
 
 int64_t assay_generate_norm_at(const struct gen_model *m, int layer, int norm)
 {
-	const int64_t len[GEN_N_NORMS] = { m->dim, gen_q_dim(m), m->dim, m->ffn };
+	const int64_t len[ASSAY_GENERATE_N_NORMS] = { m->dim, gen_q_dim(m), m->dim, m->ffn };
 	int64_t before = 0, per_layer = 0;
 
-	for (int i = 0; i < GEN_N_NORMS; i++) {
+	for (int i = 0; i < ASSAY_GENERATE_N_NORMS; i++) {
 		if (i < norm)
 			before += len[i];
 		per_layer += len[i];
@@ -147,7 +148,7 @@ int64_t assay_generate_norm_at(const struct gen_model *m, int layer, int norm)
 
 int64_t assay_generate_norms_len(const struct gen_model *m)
 {
-	return assay_generate_norm_at(m, m->layers, GEN_NORM_ATTN) + m->dim;
+	return assay_generate_norm_at(m, m->layers, ASSAY_GENERATE_NORM_ATTN) + m->dim;
 }
 
 void assay_generate_trace_layout(const struct gen_model *m, struct gen_trace *t)
@@ -162,7 +163,7 @@ void assay_generate_trace_layout(const struct gen_model *m, struct gen_trace *t)
 	t->scales = 0;
 	t->resid = at;
 	at += m->dim;
-	for (int i = 0; i < GEN_N_MATRICES; i++) {
+	for (int i = 0; i < ASSAY_GENERATE_N_MATRICES; i++) {
 		assay_generate_matrix_dims(m, i, &rows, &cols);
 		t->y[i] = at;
 		at += rows;
@@ -185,7 +186,7 @@ void assay_generate_work_layout(const struct gen_plan *p, struct gen_work *w)
 	int64_t at = 0, rows, cols;
 
 	w->resid = take(&at, p->batch * m->dim);
-	for (int i = 0; i < GEN_N_MATRICES; i++) {
+	for (int i = 0; i < ASSAY_GENERATE_N_MATRICES; i++) {
 		assay_generate_matrix_dims(m, i, &rows, &cols);
 		w->y[i] = take(&at, p->batch * rows);
 	}
@@ -208,12 +209,14 @@ int64_t assay_generate_trace_pos(const struct gen_plan *p, int64_t slot)
 
 uint64_t assay_generate_model_bytes(const struct gen_model *m)
 {
-	return (uint64_t)assay_generate_matrix_at(m, m->layers, 0) + (uint64_t)m->layers * GEN_N_MATRICES * 4 +
+	return (uint64_t)assay_generate_matrix_at(m, m->layers, 0) +
+	       (uint64_t)m->layers * ASSAY_GENERATE_N_MATRICES * 4 +
 	       (uint64_t)(m->tied ? 1 : 2) * (uint64_t)m->vocab * (uint64_t)m->dim * 2 +
 	       (uint64_t)assay_generate_norms_len(m) * 4;
 }
 
 uint64_t assay_generate_kv_bytes(const struct gen_plan *p)
 {
-	return (uint64_t)p->m->layers * 2 * (uint64_t)gen_kv_dim(p->m) * (uint64_t)p->n_blocks * GEN_KV_BLOCK * 2;
+	return (uint64_t)p->m->layers * 2 * (uint64_t)gen_kv_dim(p->m) * (uint64_t)p->n_blocks *
+	       ASSAY_GENERATE_KV_BLOCK * 2;
 }

@@ -7,16 +7,10 @@
 #define ASSAY_GENERATE_MODEL_H
 
 #include "assay/plugin.h"
+#include "assay/op_generate.h"
 #include "assay/op_matmul.h"
 
 enum gen_kind { GEN_PREFILL, GEN_DECODE, GEN_CHAT };
-enum gen_sampler { GEN_GREEDY, GEN_TOPK, GEN_TOPP };
-
-/* The ternary matrices of a layer, in the order of their bytes and scales. */
-enum gen_matrix { GEN_WQ, GEN_WK, GEN_WV, GEN_WO, GEN_WGATE, GEN_WUP, GEN_WDOWN, GEN_N_MATRICES };
-
-/* The norm gains of a layer, in the order of their floats. */
-enum gen_norm { GEN_NORM_ATTN, GEN_NORM_ATTN_SUB, GEN_NORM_FFN, GEN_NORM_FFN_SUB, GEN_N_NORMS };
 
 enum {
 	GEN_AXIS_MODEL = 0,
@@ -34,33 +28,8 @@ enum {
 	GEN_CHAT_BATCH = 7,
 };
 
-enum {
-	GEN_T_WEIGHTS = 0,   /* U8: every ternary matrix, I2_S, layer by layer in the order of enum gen_matrix */
-	GEN_T_SCALES = 1,    /* F32 [layers][7] */
-	GEN_T_EMBEDDING = 2, /* BF16 [tables][vocab][dim]: the embedding and, where it is not tied, the head */
-	GEN_T_NORMS = 3,     /* F32: per layer enum gen_norm, then the final norm */
-	GEN_T_PROMPT = 4,    /* I32: see struct gen_plan.n_prompt */
-	GEN_T_TOKENS = 5,    /* I32, output: see struct gen_plan.n_out */
-	GEN_T_LOGITS = 6,    /* F32 [vocab], output: of the last step */
-	GEN_T_TRACE_I8 = 7, /* I8 [slots][layers][3 dim + ffn], output: int8 inputs of the matrices, struct gen_trace */
-	GEN_T_TRACE_F32 = 8,  /* F32 [slots][layers][gen_trace.f32_len], output */
-	GEN_T_TRACE_LAST = 9, /* F32 [slots][2][dim], output: residual after the last layer, and its final norm */
-	GEN_T_ROPE = 10,      /* F32 [max_pos][head_dim], scratch: cosines, then sines, of a position */
-	GEN_T_KV = 11,        /* BF16 [layers][2][kv_heads][pool_tokens][head_dim], scratch */
-	GEN_T_WORK_F32 = 12,  /* F32, scratch: activations of one step */
-	GEN_T_WORK_I8 = 13,   /* I8 [batch][max(dim, ffn)], scratch: quantized activations */
-	GEN_T_WORK_I32 = 14,  /* I32, scratch: heap of the sampler, tokens and blocks of the sequence, trace slots */
-	GEN_N_TENSORS = 15,
-};
-
-#define GEN_EPS            1e-5f /* of every RMSNorm */
-#define GEN_KV_BLOCK       16    /* tokens in a block of the KV cache */
-#define GEN_TEMPERATURE    0.8f  /* of topk and topp */
-#define GEN_TOP_K          40
-#define GEN_TOP_P          0.95f
-#define GEN_SAMPLER_STREAM 77 /* Philox stream of the sampler's draws, indexed by position */
-#define GEN_MAX_SLOTS      512
-#define GEN_FEW_SLOTS      8
+#define GEN_MAX_SLOTS 512
+#define GEN_FEW_SLOTS 8
 
 struct gen_model {
 	const char *name;
@@ -73,7 +42,7 @@ struct gen_model {
 struct gen_plan {
 	const struct gen_model *m;
 	enum gen_kind kind;
-	enum gen_sampler sampler;
+	enum assay_generate_sampler sampler;
 	uint32_t n_threads;
 	int64_t pp, tg, batch;
 	int64_t users, turns, system, message, reply;
@@ -91,16 +60,16 @@ struct gen_plan {
  */
 struct gen_trace {
 	int64_t i8_attn, i8_attn_sub, i8_ffn, i8_ffn_sub, i8_len;
-	int64_t scales;            /* four activation scales, in the order of the int8 vectors */
-	int64_t resid;             /* residual that enters the layer */
-	int64_t y[GEN_N_MATRICES]; /* outputs of the matrices (q and k before the rotation) */
-	int64_t att;               /* attention output before its sub-norm */
+	int64_t scales;                       /* four activation scales, in the order of the int8 vectors */
+	int64_t resid;                        /* residual that enters the layer */
+	int64_t y[ASSAY_GENERATE_N_MATRICES]; /* outputs of the matrices (q and k before the rotation) */
+	int64_t att;                          /* attention output before its sub-norm */
 	int64_t f32_len;
 };
 
-/* Where the activations of a step lie in GEN_T_WORK_F32, in floats; all begin on 64 bytes. */
+/* Where the activations of a step lie in ASSAY_GENERATE_T_WORK_F32, in floats; all begin on 64 bytes. */
 struct gen_work {
-	int64_t resid, y[GEN_N_MATRICES], att, scale, scores, scores_stride, norm, norm_stride, probs, len;
+	int64_t resid, y[ASSAY_GENERATE_N_MATRICES], att, scale, scores, scores_stride, norm, norm_stride, probs, len;
 };
 
 const struct gen_model *assay_generate_model(int64_t index);
@@ -109,9 +78,9 @@ int assay_generate_plan(enum gen_kind kind, const struct assay_shape *shape, str
 			struct assay_reason *why);
 /* Rows and columns of a matrix. */
 void assay_generate_matrix_dims(const struct gen_model *m, int matrix, int64_t *rows, int64_t *cols);
-/* Byte at which a matrix begins in GEN_T_WEIGHTS; layer == m->layers: the size of the tensor. */
+/* Byte at which a matrix begins in ASSAY_GENERATE_T_WEIGHTS; layer == m->layers: the size of the tensor. */
 int64_t assay_generate_matrix_at(const struct gen_model *m, int layer, int matrix);
-/* Float at which a gain begins in GEN_T_NORMS; layer == m->layers: the final norm. */
+/* Float at which a gain begins in ASSAY_GENERATE_T_NORMS; layer == m->layers: the final norm. */
 int64_t assay_generate_norm_at(const struct gen_model *m, int layer, int norm);
 int64_t assay_generate_norms_len(const struct gen_model *m);
 void assay_generate_trace_layout(const struct gen_model *m, struct gen_trace *t);
@@ -133,10 +102,11 @@ static inline int64_t gen_q_dim(const struct gen_model *m)
 	return (int64_t)m->heads * m->head_dim;
 }
 
-/* Element of GEN_T_KV where the row of a pool token begins; which: 0 key, 1 value. */
+/* Element of ASSAY_GENERATE_T_KV where the row of a pool token begins; which: 0 key, 1 value. */
 static inline int64_t gen_kv_at(const struct gen_plan *p, int64_t layer, int which, int64_t kv_head, int64_t token)
 {
-	return (((layer * 2 + which) * p->m->kv_heads + kv_head) * p->n_blocks * GEN_KV_BLOCK + token) * p->m->head_dim;
+	return (((layer * 2 + which) * p->m->kv_heads + kv_head) * p->n_blocks * ASSAY_GENERATE_KV_BLOCK + token) *
+	       p->m->head_dim;
 }
 
 #endif

@@ -31,7 +31,7 @@ int32_t assay_generate_oracle_dot(const int16_t *w, const int16_t *x, int64_t n)
 
 float assay_generate_oracle_scale(const struct gen_oracle *o, int layer, int matrix)
 {
-	return o->scales[layer * GEN_N_MATRICES + matrix];
+	return o->scales[layer * ASSAY_GENERATE_N_MATRICES + matrix];
 }
 
 double assay_generate_oracle_bf16(uint16_t x)
@@ -56,7 +56,7 @@ void assay_generate_oracle_norm(const double *x, const float *gain, int64_t n, d
 	for (int64_t i = 0; i < n; i++)
 		sum += x[i] * x[i];
 	for (int64_t i = 0; i < n; i++)
-		out[i] = x[i] / sqrt(sum / (double)n + (double)GEN_EPS) * gain[i];
+		out[i] = x[i] / sqrt(sum / (double)n + (double)ASSAY_GENERATE_EPS) * gain[i];
 }
 
 double assay_generate_oracle_quantize(const double *x, int64_t n, int16_t *q)
@@ -85,7 +85,8 @@ void assay_generate_oracle_rope(const struct gen_model *m, int64_t pos, double *
 
 void assay_generate_oracle_kv(const struct gen_oracle *o, int layer, int which, int64_t kv_head, int64_t pos, double *x)
 {
-	int64_t token = (int64_t)o->table[pos / GEN_KV_BLOCK] * GEN_KV_BLOCK + pos % GEN_KV_BLOCK;
+	int64_t token = (int64_t)o->table[pos / ASSAY_GENERATE_KV_BLOCK] * ASSAY_GENERATE_KV_BLOCK +
+			pos % ASSAY_GENERATE_KV_BLOCK;
 	const uint16_t *row = o->kv + gen_kv_at(o->plan, layer, which, kv_head, token);
 
 	for (int32_t i = 0; i < o->plan->m->head_dim; i++)
@@ -145,24 +146,26 @@ static int by_rank(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static int drawn(enum gen_sampler kind, const struct ranked *r, int32_t vocab, double u, int32_t token)
+static int drawn(enum assay_generate_sampler kind, const struct ranked *r, int32_t vocab, double u, int32_t token)
 {
 	double total = 0, kept = 0, at = 0, p;
 	int32_t n = 0;
 
 	for (int32_t i = 0; i < vocab; i++)
-		total += exp(((double)r[i].logit - r[0].logit) / (double)GEN_TEMPERATURE);
-	while (n < vocab && (kind == GEN_TOPK ? n < GEN_TOP_K : kept < (double)GEN_TOP_P * total))
-		kept += exp(((double)r[n++].logit - r[0].logit) / (double)GEN_TEMPERATURE);
+		total += exp(((double)r[i].logit - r[0].logit) / (double)ASSAY_GENERATE_TEMPERATURE);
+	while (n < vocab &&
+	       (kind == ASSAY_GENERATE_TOPK ? n < ASSAY_GENERATE_TOP_K : kept < (double)ASSAY_GENERATE_TOP_P * total))
+		kept += exp(((double)r[n++].logit - r[0].logit) / (double)ASSAY_GENERATE_TEMPERATURE);
 	for (int32_t i = 0; i < n; i++, at += p) {
-		p = exp(((double)r[i].logit - r[0].logit) / (double)GEN_TEMPERATURE) / kept;
+		p = exp(((double)r[i].logit - r[0].logit) / (double)ASSAY_GENERATE_TEMPERATURE) / kept;
 		if (r[i].id == token)
 			return u >= at - 1e-4 && u <= at + p + 1e-4;
 	}
 	return 0;
 }
 
-int assay_generate_oracle_accepts(enum gen_sampler kind, const float *logits, int32_t vocab, double u, int32_t token)
+int assay_generate_oracle_accepts(enum assay_generate_sampler kind, const float *logits, int32_t vocab, double u,
+				  int32_t token)
 {
 	struct ranked *r = malloc((size_t)vocab * sizeof(*r));
 	int ok;
@@ -172,7 +175,7 @@ int assay_generate_oracle_accepts(enum gen_sampler kind, const float *logits, in
 	for (int32_t i = 0; i < vocab; i++)
 		r[i] = (struct ranked){ logits[i], i };
 	qsort(r, (size_t)vocab, sizeof(*r), by_rank);
-	ok = kind == GEN_GREEDY ? r[0].id == token : drawn(kind, r, vocab, u, token);
+	ok = kind == ASSAY_GENERATE_GREEDY ? r[0].id == token : drawn(kind, r, vocab, u, token);
 	free(r);
 	return ok;
 }

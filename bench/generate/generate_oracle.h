@@ -13,7 +13,8 @@ struct gen_oracle {
 	const uint8_t *weights;
 	const float *scales, *norms;
 	const uint16_t *embedding, *head, *kv;
-	const int32_t *table; /* block of the KV cache for each GEN_KV_BLOCK positions of the checked sequence */
+	const int32_t
+		*table; /* block of the KV cache for each ASSAY_GENERATE_KV_BLOCK positions of the checked sequence */
 };
 
 /* Ternary weights of one row of a matrix, as −1, 0, +1. They and int8 values travel as int16, whose sums are fast. */
@@ -41,6 +42,7 @@ double assay_generate_oracle_logit(const struct gen_oracle *o, const double *x, 
  * Would a sampler that sees @logits and draws u ∈ [0, 1) choose @token? 1 yes, 0 no; a draw within 1e-4 of the border
  * of a candidate's interval counts for both neighbours.
  */
-int assay_generate_oracle_accepts(enum gen_sampler kind, const float *logits, int32_t vocab, double u, int32_t token);
+int assay_generate_oracle_accepts(enum assay_generate_sampler kind, const float *logits, int32_t vocab, double u,
+				  int32_t token);
 
 #endif

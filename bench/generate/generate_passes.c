@@ -26,7 +26,7 @@ static struct range share(int64_t n, uint32_t tid, uint32_t n_threads)
 
 static void trace_f32(struct gen_engine *e, int64_t token, int layer, int64_t at, const float *src, int64_t n)
 {
-	float *dst = e->job->tensors[GEN_T_TRACE_F32].data;
+	float *dst = e->job->tensors[ASSAY_GENERATE_T_TRACE_F32].data;
 
 	if (e->slots[token] >= 0)
 		memcpy(dst + (e->slots[token] * e->plan.m->layers + layer) * e->trace.f32_len + at, src,
@@ -57,13 +57,13 @@ static float *y_of(struct gen_engine *e, int matrix, int64_t token)
 }
 
 /* Norm number @norm of the layer, then int8; into row @token of the matrices' input, and into the trace. */
-static void norm_quantize(struct gen_engine *e, uint32_t tid, int64_t token, enum gen_norm norm, const float *x,
-			  int64_t n)
+static void norm_quantize(struct gen_engine *e, uint32_t tid, int64_t token, enum assay_generate_norm norm,
+			  const float *x, int64_t n)
 {
-	const int64_t at[GEN_N_NORMS] = { e->trace.i8_attn, e->trace.i8_attn_sub, e->trace.i8_ffn,
-					  e->trace.i8_ffn_sub };
+	const int64_t at[ASSAY_GENERATE_N_NORMS] = { e->trace.i8_attn, e->trace.i8_attn_sub, e->trace.i8_ffn,
+						     e->trace.i8_ffn_sub };
 	float *out = e->f32 + e->work.norm + tid * e->work.norm_stride, *scale = e->f32 + e->work.scale + token;
-	int8_t *q = e->i8 + token * n, *dst = e->job->tensors[GEN_T_TRACE_I8].data;
+	int8_t *q = e->i8 + token * n, *dst = e->job->tensors[ASSAY_GENERATE_T_TRACE_I8].data;
 
 	e->vector->rmsnorm(x, e->norms + assay_generate_norm_at(e->plan.m, e->layer, norm), n, out);
 	*scale = e->vector->quantize(out, n, q);
@@ -92,8 +92,8 @@ void assay_generate_pass_embed(void *engine, uint32_t tid, uint32_t n_threads)
 /* The feed-forward of the layer before ends here: its output joins the residual. */
 static void finish_layer(struct gen_engine *e, int64_t token, int layer)
 {
-	trace_y(e, token, layer, GEN_WDOWN);
-	e->vector->add(resid_of(e, token), y_of(e, GEN_WDOWN, token), e->plan.m->dim);
+	trace_y(e, token, layer, ASSAY_GENERATE_WDOWN);
+	e->vector->add(resid_of(e, token), y_of(e, ASSAY_GENERATE_WDOWN, token), e->plan.m->dim);
 }
 
 void assay_generate_pass_attn_norm(void *engine, uint32_t tid, uint32_t n_threads)
@@ -105,14 +105,15 @@ void assay_generate_pass_attn_norm(void *engine, uint32_t tid, uint32_t n_thread
 		if (e->layer > 0)
 			finish_layer(e, t, e->layer - 1);
 		trace_f32(e, t, e->layer, e->trace.resid, resid_of(e, t), e->plan.m->dim);
-		norm_quantize(e, tid, t, GEN_NORM_ATTN, resid_of(e, t), e->plan.m->dim);
+		norm_quantize(e, tid, t, ASSAY_GENERATE_NORM_ATTN, resid_of(e, t), e->plan.m->dim);
 	}
 }
 
 /* Pool token that holds a position of the sequence. */
 static int64_t pool_token(const struct gen_engine *e, int64_t pos)
 {
-	return (int64_t)e->seq.table[pos / GEN_KV_BLOCK] * GEN_KV_BLOCK + pos % GEN_KV_BLOCK;
+	return (int64_t)e->seq.table[pos / ASSAY_GENERATE_KV_BLOCK] * ASSAY_GENERATE_KV_BLOCK +
+	       pos % ASSAY_GENERATE_KV_BLOCK;
 }
 
 static void store_kv(struct gen_engine *e, int64_t token, int which, const float *x)
@@ -134,17 +135,17 @@ void assay_generate_pass_rope(void *engine, uint32_t tid, uint32_t n_threads)
 
 	for (int64_t t = r.begin; t < r.end; t++) {
 		const float *row = e->rope + (e->pos + t) * m->head_dim;
-		float *q = y_of(e, GEN_WQ, t), *k = y_of(e, GEN_WK, t);
+		float *q = y_of(e, ASSAY_GENERATE_WQ, t), *k = y_of(e, ASSAY_GENERATE_WK, t);
 
-		trace_y(e, t, e->layer, GEN_WQ);
-		trace_y(e, t, e->layer, GEN_WK);
-		trace_y(e, t, e->layer, GEN_WV);
+		trace_y(e, t, e->layer, ASSAY_GENERATE_WQ);
+		trace_y(e, t, e->layer, ASSAY_GENERATE_WK);
+		trace_y(e, t, e->layer, ASSAY_GENERATE_WV);
 		for (int32_t h = 0; h < m->heads; h++)
 			e->vector->rope(row, m->head_dim, q + h * m->head_dim);
 		for (int32_t h = 0; h < m->kv_heads; h++)
 			e->vector->rope(row, m->head_dim, k + h * m->head_dim);
 		store_kv(e, t, 0, k);
-		store_kv(e, t, 1, y_of(e, GEN_WV, t));
+		store_kv(e, t, 1, y_of(e, ASSAY_GENERATE_WV, t));
 	}
 }
 
@@ -154,23 +155,24 @@ static void attend(struct gen_engine *e, float *scores, int64_t token, int32_t h
 	const struct gen_model *m = e->plan.m;
 	int64_t len = e->pos + token + 1, dim = m->head_dim;
 	int32_t kv_head = head / (m->heads / m->kv_heads);
-	const float *q = y_of(e, GEN_WQ, token) + head * dim;
+	const float *q = y_of(e, ASSAY_GENERATE_WQ, token) + head * dim;
 	float *out = e->f32 + e->work.att + token * gen_q_dim(m) + head * dim;
 	float scale = 1.0f / __builtin_sqrtf((float)dim), sum;
 
-	for (int64_t at = 0; at < len; at += GEN_KV_BLOCK) {
+	for (int64_t at = 0; at < len; at += ASSAY_GENERATE_KV_BLOCK) {
 		const uint16_t *k = e->kv + gen_kv_at(&e->plan, e->layer, 0, kv_head, pool_token(e, at));
 
-		e->vector->dots_bf16(q, k, len - at < GEN_KV_BLOCK ? len - at : GEN_KV_BLOCK, dim, scores + at);
+		e->vector->dots_bf16(q, k, len - at < ASSAY_GENERATE_KV_BLOCK ? len - at : ASSAY_GENERATE_KV_BLOCK, dim,
+				     scores + at);
 	}
 	for (int64_t at = 0; at < len; at++)
 		scores[at] *= scale;
 	sum = e->vector->softmax(scores, len, 1.0f);
 	memset(out, 0, (size_t)dim * sizeof(*out));
-	for (int64_t at = 0; at < len; at += GEN_KV_BLOCK)
-		e->vector->weighted_sum(scores + at,
-					e->kv + gen_kv_at(&e->plan, e->layer, 1, kv_head, pool_token(e, at)),
-					len - at < GEN_KV_BLOCK ? len - at : GEN_KV_BLOCK, dim, out);
+	for (int64_t at = 0; at < len; at += ASSAY_GENERATE_KV_BLOCK)
+		e->vector->weighted_sum(
+			scores + at, e->kv + gen_kv_at(&e->plan, e->layer, 1, kv_head, pool_token(e, at)),
+			len - at < ASSAY_GENERATE_KV_BLOCK ? len - at : ASSAY_GENERATE_KV_BLOCK, dim, out);
 	for (int64_t i = 0; i < dim; i++)
 		out[i] *= 1.0f / sum;
 }
@@ -196,7 +198,7 @@ void assay_generate_pass_attn_sub(void *engine, uint32_t tid, uint32_t n_threads
 		const float *att = e->f32 + e->work.att + t * dim;
 
 		trace_f32(e, t, e->layer, e->trace.att, att, dim);
-		norm_quantize(e, tid, t, GEN_NORM_ATTN_SUB, att, dim);
+		norm_quantize(e, tid, t, ASSAY_GENERATE_NORM_ATTN_SUB, att, dim);
 	}
 }
 
@@ -206,9 +208,9 @@ void assay_generate_pass_ffn_norm(void *engine, uint32_t tid, uint32_t n_threads
 	struct range r = share(e->n, tid, n_threads);
 
 	for (int64_t t = r.begin; t < r.end; t++) {
-		trace_y(e, t, e->layer, GEN_WO);
-		e->vector->add(resid_of(e, t), y_of(e, GEN_WO, t), e->plan.m->dim);
-		norm_quantize(e, tid, t, GEN_NORM_FFN, resid_of(e, t), e->plan.m->dim);
+		trace_y(e, t, e->layer, ASSAY_GENERATE_WO);
+		e->vector->add(resid_of(e, t), y_of(e, ASSAY_GENERATE_WO, t), e->plan.m->dim);
+		norm_quantize(e, tid, t, ASSAY_GENERATE_NORM_FFN, resid_of(e, t), e->plan.m->dim);
 	}
 }
 
@@ -219,12 +221,12 @@ void assay_generate_pass_ffn_act(void *engine, uint32_t tid, uint32_t n_threads)
 	struct range r = share(e->n, tid, n_threads);
 
 	for (int64_t t = r.begin; t < r.end; t++) {
-		float *gate = y_of(e, GEN_WGATE, t);
+		float *gate = y_of(e, ASSAY_GENERATE_WGATE, t);
 
-		trace_y(e, t, e->layer, GEN_WGATE);
-		trace_y(e, t, e->layer, GEN_WUP);
-		e->vector->relu2_gate(gate, y_of(e, GEN_WUP, t), ffn, gate);
-		norm_quantize(e, tid, t, GEN_NORM_FFN_SUB, gate, ffn);
+		trace_y(e, t, e->layer, ASSAY_GENERATE_WGATE);
+		trace_y(e, t, e->layer, ASSAY_GENERATE_WUP);
+		e->vector->relu2_gate(gate, y_of(e, ASSAY_GENERATE_WUP, t), ffn, gate);
+		norm_quantize(e, tid, t, ASSAY_GENERATE_NORM_FFN_SUB, gate, ffn);
 	}
 }
 
@@ -233,7 +235,7 @@ void assay_generate_pass_last(void *engine, uint32_t tid, uint32_t n_threads)
 	struct gen_engine *e = engine;
 	int32_t dim = e->plan.m->dim;
 	const float *gain = e->norms + assay_generate_norm_at(e->plan.m, e->plan.m->layers, 0);
-	float *out = e->job->tensors[GEN_T_TRACE_LAST].data;
+	float *out = e->job->tensors[ASSAY_GENERATE_T_TRACE_LAST].data;
 	struct range r = share(e->n, tid, n_threads);
 
 	for (int64_t t = r.begin; t < r.end; t++) {

@@ -39,7 +39,7 @@ static int32_t *bucket_of(const struct gen_prefix *c, int32_t parent, const int3
 {
 	uint64_t h = (uint64_t)parent * 0x9E3779B97F4A7C15u + 0x2545F4914F6CDD1Du;
 
-	for (int i = 0; i < GEN_KV_BLOCK; i++)
+	for (int i = 0; i < ASSAY_GENERATE_KV_BLOCK; i++)
 		h = ((h ^ (uint32_t)tokens[i]) * 0xD6E8FEB86659FD93u) ^ (h >> 29);
 	return &c->buckets[(h >> 32) & (uint64_t)(c->n_buckets - 1)];
 }
@@ -115,14 +115,14 @@ void assay_generate_prefix_begin(struct gen_prefix *c, struct gen_sequence *seq,
 
 	seq->len = 0;
 	seq->n_blocks = 0;
-	while (seq->len + GEN_KV_BLOCK < n_tokens) {
+	while (seq->len + ASSAY_GENERATE_KV_BLOCK < n_tokens) {
 		int32_t b = find(c, parent, seq->tokens + seq->len);
 
 		if (b < 0)
 			break;
 		hold(c, b);
 		seq->table[seq->n_blocks++] = b;
-		seq->len += GEN_KV_BLOCK;
+		seq->len += ASSAY_GENERATE_KV_BLOCK;
 		parent = b;
 	}
 	c->lookups += (uint64_t)n_tokens;
@@ -131,7 +131,7 @@ void assay_generate_prefix_begin(struct gen_prefix *c, struct gen_sequence *seq,
 
 int assay_generate_prefix_reserve(struct gen_prefix *c, struct gen_sequence *seq, int64_t n_tokens)
 {
-	while (seq->n_blocks * GEN_KV_BLOCK < n_tokens) {
+	while (seq->n_blocks * ASSAY_GENERATE_KV_BLOCK < n_tokens) {
 		int32_t b = obtain(c);
 
 		if (b < 0)
@@ -144,12 +144,12 @@ int assay_generate_prefix_reserve(struct gen_prefix *c, struct gen_sequence *seq
 
 void assay_generate_prefix_advance(struct gen_prefix *c, struct gen_sequence *seq, int64_t len)
 {
-	for (int64_t i = seq->len / GEN_KV_BLOCK; i < len / GEN_KV_BLOCK; i++) {
+	for (int64_t i = seq->len / ASSAY_GENERATE_KV_BLOCK; i < len / ASSAY_GENERATE_KV_BLOCK; i++) {
 		int32_t parent = i ? seq->table[i - 1] : -1, own = seq->table[i];
-		int32_t twin = find(c, parent, seq->tokens + i * GEN_KV_BLOCK);
+		int32_t twin = find(c, parent, seq->tokens + i * ASSAY_GENERATE_KV_BLOCK);
 
 		if (twin < 0) {
-			insert(c, own, parent, seq->tokens + i * GEN_KV_BLOCK);
+			insert(c, own, parent, seq->tokens + i * ASSAY_GENERATE_KV_BLOCK);
 		} else {
 			c->blocks[own].n_holders--;
 			hold(c, twin);

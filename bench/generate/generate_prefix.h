@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A prefix cache over the paged KV cache: it knows which blocks of GEN_KV_BLOCK tokens are filled with which tokens
+ * A prefix cache over the paged KV cache: it knows which blocks of ASSAY_GENERATE_KV_BLOCK tokens are filled with which tokens
  * after which prefix, hands them to sequences that begin the same way, and evicts the least recently used when it needs
  * room. It knows block numbers and token ids only; keys and values are the engine's.
  *
@@ -14,7 +14,7 @@
 #include "generate_model.h"
 
 struct gen_block {
-	int32_t tokens[GEN_KV_BLOCK];
+	int32_t tokens[ASSAY_GENERATE_KV_BLOCK];
 	int32_t parent;     /* block before it, -1: begins a sequence */
 	int32_t next;       /* in its hash bucket */
 	int32_t n_holders;  /* sequences that hold it */
@@ -34,7 +34,7 @@ struct gen_prefix {
 /* One running sequence. The caller owns tokens and table. */
 struct gen_sequence {
 	int32_t *tokens;
-	int32_t *table; /* block of each GEN_KV_BLOCK positions; as far as it has blocks */
+	int32_t *table; /* block of each ASSAY_GENERATE_KV_BLOCK positions; as far as it has blocks */
 	int64_t len;    /* positions whose keys and values are there */
 	int64_t n_blocks;
 };

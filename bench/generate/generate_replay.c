@@ -48,10 +48,10 @@ static void check_position(struct gen_checking *c, struct gen_finding *f, int64_
 	int16_t *q = (int16_t *)(y + gen_kv_dim(m)), *w = q + m->dim;
 
 	assay_generate_oracle_embed(&c->o, c->sequence[pos], x);
-	assay_generate_oracle_norm(x, c->o.norms + assay_generate_norm_at(m, 0, GEN_NORM_ATTN), m->dim, z);
+	assay_generate_oracle_norm(x, c->o.norms + assay_generate_norm_at(m, 0, ASSAY_GENERATE_NORM_ATTN), m->dim, z);
 	scale = assay_generate_oracle_quantize(z, m->dim, q);
 	for (int which = 0; which < 2; which++) {
-		project(c, 0, which ? GEN_WV : GEN_WK, q, scale, w, y);
+		project(c, 0, which ? ASSAY_GENERATE_WV : ASSAY_GENERATE_WK, q, scale, w, y);
 		for (int32_t h = 0; h < m->kv_heads; h++) {
 			double err2 = 0, ref2 = 0;
 
@@ -85,7 +85,7 @@ void assay_generate_check_first_layer(struct gen_checking *c)
 
 struct replay {
 	struct gen_checking *c;
-	double *x, *y[GEN_N_MATRICES], *att, *z, *h, *scale, *scores; /* [len][…] but for z, h and scores */
+	double *x, *y[ASSAY_GENERATE_N_MATRICES], *att, *z, *h, *scale, *scores; /* [len][…] but for z, h and scores */
 	int16_t *q, *w;
 	int64_t kv_head; /* under way */
 };
@@ -106,7 +106,7 @@ static int64_t lay_out(struct replay *r, double *memory)
 	int64_t len = r->c->len, wide = m->ffn > m->dim ? m->ffn : m->dim, at = 0, rows, cols;
 
 	r->x = reserve(memory, &at, len * m->dim);
-	for (int i = 0; i < GEN_N_MATRICES; i++) {
+	for (int i = 0; i < ASSAY_GENERATE_N_MATRICES; i++) {
 		assay_generate_matrix_dims(m, i, &rows, &cols);
 		r->y[i] = reserve(memory, &at, len * rows);
 	}
@@ -120,7 +120,8 @@ static int64_t lay_out(struct replay *r, double *memory)
 	return at;
 }
 
-static void replay_norm(struct replay *r, int layer, enum gen_norm norm, const double *x, int64_t t, int64_t n)
+static void replay_norm(struct replay *r, int layer, enum assay_generate_norm norm, const double *x, int64_t t,
+			int64_t n)
 {
 	assay_generate_oracle_norm(x, r->c->o.norms + assay_generate_norm_at(r->c->plan->m, layer, norm), n, r->z);
 	r->scale[t] = assay_generate_oracle_quantize(r->z, n, r->q + t * n);
@@ -145,7 +146,7 @@ static void replayed_row(const void *state, int which, int64_t pos, double *x)
 	const struct replay *r = state;
 	const struct gen_model *m = r->c->plan->m;
 
-	memcpy(x, r->y[which ? GEN_WV : GEN_WK] + pos * gen_kv_dim(m) + r->kv_head * m->head_dim,
+	memcpy(x, r->y[which ? ASSAY_GENERATE_WV : ASSAY_GENERATE_WK] + pos * gen_kv_dim(m) + r->kv_head * m->head_dim,
 	       (size_t)m->head_dim * sizeof(*x));
 }
 
@@ -158,7 +159,7 @@ static void compare_cache(const struct replay *r, int layer, int64_t pos)
 
 		for (int32_t h = 0; h < c->plan->m->kv_heads; h++)
 			distance(c, layer, which, h, pos,
-				 r->y[which ? GEN_WV : GEN_WK] + pos * gen_kv_dim(c->plan->m) +
+				 r->y[which ? ASSAY_GENERATE_WV : ASSAY_GENERATE_WK] + pos * gen_kv_dim(c->plan->m) +
 					 h * c->plan->m->head_dim,
 				 &err2, &ref2);
 		if (!(err2 <= REPLAY_TOLERANCE * REPLAY_TOLERANCE * ref2))
@@ -173,14 +174,14 @@ static void replay_attention(struct replay *r, int layer)
 	const struct gen_model *m = r->c->plan->m;
 
 	for (int64_t t = 0; t < r->c->len; t++)
-		replay_norm(r, layer, GEN_NORM_ATTN, r->x + t * m->dim, t, m->dim);
-	for (int i = GEN_WQ; i <= GEN_WV; i++)
+		replay_norm(r, layer, ASSAY_GENERATE_NORM_ATTN, r->x + t * m->dim, t, m->dim);
+	for (int i = ASSAY_GENERATE_WQ; i <= ASSAY_GENERATE_WV; i++)
 		replay_matrix(r, layer, i);
 	for (int64_t t = 0; t < r->c->len; t++) {
 		for (int32_t h = 0; h < m->heads; h++)
-			assay_generate_oracle_rope(m, t, r->y[GEN_WQ] + t * gen_q_dim(m) + h * m->head_dim);
+			assay_generate_oracle_rope(m, t, r->y[ASSAY_GENERATE_WQ] + t * gen_q_dim(m) + h * m->head_dim);
 		for (int32_t h = 0; h < m->kv_heads; h++)
-			assay_generate_oracle_rope(m, t, r->y[GEN_WK] + t * gen_kv_dim(m) + h * m->head_dim);
+			assay_generate_oracle_rope(m, t, r->y[ASSAY_GENERATE_WK] + t * gen_kv_dim(m) + h * m->head_dim);
 		compare_cache(r, layer, t);
 	}
 	for (int64_t t = 0; t < r->c->len; t++) {
@@ -188,12 +189,12 @@ static void replay_attention(struct replay *r, int layer)
 
 		for (int32_t h = 0; h < m->heads; h++) {
 			r->kv_head = h / (m->heads / m->kv_heads);
-			assay_generate_oracle_attend(r->y[GEN_WQ] + t * gen_q_dim(m) + h * m->head_dim, m->head_dim, t,
-						     replayed_row, r, r->scores, att + h * m->head_dim);
+			assay_generate_oracle_attend(r->y[ASSAY_GENERATE_WQ] + t * gen_q_dim(m) + h * m->head_dim,
+						     m->head_dim, t, replayed_row, r, r->scores, att + h * m->head_dim);
 		}
-		replay_norm(r, layer, GEN_NORM_ATTN_SUB, att, t, gen_q_dim(m));
+		replay_norm(r, layer, ASSAY_GENERATE_NORM_ATTN_SUB, att, t, gen_q_dim(m));
 	}
-	replay_matrix(r, layer, GEN_WO);
+	replay_matrix(r, layer, ASSAY_GENERATE_WO);
 }
 
 static void replay_feed_forward(struct replay *r, int layer)
@@ -204,29 +205,29 @@ static void replay_feed_forward(struct replay *r, int layer)
 		double *x = r->x + t * m->dim;
 
 		for (int32_t i = 0; i < m->dim; i++)
-			x[i] += r->y[GEN_WO][t * m->dim + i];
-		replay_norm(r, layer, GEN_NORM_FFN, x, t, m->dim);
+			x[i] += r->y[ASSAY_GENERATE_WO][t * m->dim + i];
+		replay_norm(r, layer, ASSAY_GENERATE_NORM_FFN, x, t, m->dim);
 	}
-	replay_matrix(r, layer, GEN_WGATE);
-	replay_matrix(r, layer, GEN_WUP);
+	replay_matrix(r, layer, ASSAY_GENERATE_WGATE);
+	replay_matrix(r, layer, ASSAY_GENERATE_WUP);
 	for (int64_t t = 0; t < r->c->len; t++) {
 		for (int32_t i = 0; i < m->ffn; i++) {
-			double g = fmax(r->y[GEN_WGATE][t * m->ffn + i], 0);
+			double g = fmax(r->y[ASSAY_GENERATE_WGATE][t * m->ffn + i], 0);
 
-			r->h[i] = g * g * r->y[GEN_WUP][t * m->ffn + i];
+			r->h[i] = g * g * r->y[ASSAY_GENERATE_WUP][t * m->ffn + i];
 		}
-		replay_norm(r, layer, GEN_NORM_FFN_SUB, r->h, t, m->ffn);
+		replay_norm(r, layer, ASSAY_GENERATE_NORM_FFN_SUB, r->h, t, m->ffn);
 	}
-	replay_matrix(r, layer, GEN_WDOWN);
+	replay_matrix(r, layer, ASSAY_GENERATE_WDOWN);
 	for (int64_t i = 0; i < r->c->len * m->dim; i++)
-		r->x[i] += r->y[GEN_WDOWN][i];
+		r->x[i] += r->y[ASSAY_GENERATE_WDOWN][i];
 }
 
 static void compare_logits(const struct replay *r)
 {
 	struct gen_checking *c = r->c;
 	const struct gen_model *m = c->plan->m;
-	const float *stored = c->job->tensors[GEN_T_LOGITS].data;
+	const float *stored = c->job->tensors[ASSAY_GENERATE_T_LOGITS].data;
 	double err2 = 0, ref2 = 0;
 
 	assay_generate_oracle_norm(r->x + (c->len - 1) * m->dim, c->o.norms + assay_generate_norm_at(m, m->layers, 0),

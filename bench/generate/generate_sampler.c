@@ -54,7 +54,7 @@ int32_t assay_generate_sample(const struct gen_sampling *s, const float *logits,
 	float total, kept = 0, target, sum = 0;
 	int32_t n = 0;
 
-	if (s->kind == GEN_GREEDY)
+	if (s->kind == ASSAY_GENERATE_GREEDY)
 		return greedy(logits, vocab);
 
 	memcpy(probs, logits, (size_t)vocab * sizeof(*probs));
@@ -64,12 +64,13 @@ int32_t assay_generate_sample(const struct gen_sampling *s, const float *logits,
 	for (int32_t i = vocab / 2 - 1; i >= 0; i--)
 		sift_down(logits, heap, vocab, i);
 
-	while (n < vocab && (s->kind == GEN_TOPK ? n < s->top_k : n == 0 || kept < s->top_p * total)) {
+	while (n < vocab && (s->kind == ASSAY_GENERATE_TOPK ? n < s->top_k : n == 0 || kept < s->top_p * total)) {
 		pop(logits, heap, vocab - n);
 		n++;
 		kept += probs[heap[vocab - n]];
 	}
-	target = assay_uniform_f32(assay_random4(s->seed, GEN_SAMPLER_STREAM, (uint64_t)position).v[0]) * kept;
+	target = assay_uniform_f32(assay_random4(s->seed, ASSAY_GENERATE_SAMPLER_STREAM, (uint64_t)position).v[0]) *
+		 kept;
 	for (int32_t i = 1; i < n; i++) {
 		sum += probs[heap[vocab - i]];
 		if (target < sum)

@@ -10,7 +10,7 @@
 #include "generate_vector.h"
 
 struct gen_sampling {
-	enum gen_sampler kind;
+	enum assay_generate_sampler kind;
 	int32_t top_k; /* topk: candidates kept */
 	float top_p;   /* topp: the smallest set of candidates with at least this share of the probability */
 	float temperature;

@@ -97,7 +97,8 @@ int assay_generate_report(struct assay_job *job)
 
 	job->host->metric(job, "model_bytes", (double)assay_generate_model_bytes(p->m));
 	job->host->metric(job, "kv_bytes", (double)assay_generate_kv_bytes(p));
-	job->host->metric(job, "vector_bits", assay_generate_vector(job->shape->host)->bits);
+	if (job->device_kind == ASSAY_DEVICE_CPU)
+		job->host->metric(job, "vector_bits", assay_generate_vector(job->shape->host)->bits);
 	if (run_s > 0)
 		job->host->metric(job, "tokens_per_s", (double)tokens / run_s);
 	if (s->ttft_s.n)

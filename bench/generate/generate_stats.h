@@ -17,6 +17,7 @@ struct gen_ring {
 
 /* op_state of the generate ops. */
 struct gen_stats {
+	struct assay_generate_state state; /* for variants that do the whole op; first */
 	struct gen_plan plan;
 	struct gen_ring run_s, ttft_s, tpot_s;
 	double phase_s[5];                 /* enum gen_phase, all runs */
@@ -24,6 +25,8 @@ struct gen_stats {
 	double sorted[GEN_RING];
 };
 
+/* Fill what variants of a device see of @plan. */
+void assay_generate_state_fill(const struct gen_plan *plan, struct assay_generate_state *state);
 void assay_generate_ring_push(struct gen_ring *r, double value);
 /* Quantile q of what the ring holds, by linear interpolation between order statistics (R's type 7); @sorted: room for
  * GEN_RING. */

@@ -25,25 +25,25 @@ static int64_t i8_at(const struct gen_checking *c, int64_t slot, int layer)
 /* ---- matrices, exactly ---- */
 
 /* Which norm's int8 vector a matrix reads. */
-static enum gen_norm input_of(int matrix)
+static enum assay_generate_norm input_of(int matrix)
 {
-	return matrix <= GEN_WV      ? GEN_NORM_ATTN
-	       : matrix == GEN_WO    ? GEN_NORM_ATTN_SUB
-	       : matrix == GEN_WDOWN ? GEN_NORM_FFN_SUB
-				     : GEN_NORM_FFN;
+	return matrix <= ASSAY_GENERATE_WV      ? ASSAY_GENERATE_NORM_ATTN
+	       : matrix == ASSAY_GENERATE_WO    ? ASSAY_GENERATE_NORM_ATTN_SUB
+	       : matrix == ASSAY_GENERATE_WDOWN ? ASSAY_GENERATE_NORM_FFN_SUB
+						: ASSAY_GENERATE_NORM_FFN;
 }
 
-static int64_t i8_of(const struct gen_trace *t, enum gen_norm norm)
+static int64_t i8_of(const struct gen_trace *t, enum assay_generate_norm norm)
 {
-	const int64_t at[GEN_N_NORMS] = { t->i8_attn, t->i8_attn_sub, t->i8_ffn, t->i8_ffn_sub };
+	const int64_t at[ASSAY_GENERATE_N_NORMS] = { t->i8_attn, t->i8_attn_sub, t->i8_ffn, t->i8_ffn_sub };
 
 	return at[norm];
 }
 
 static void check_row(struct gen_checking *c, struct gen_finding *f, int layer, int matrix, int64_t row, int16_t *w)
 {
-	static const char *const names[GEN_N_MATRICES] = { "q", "k", "v", "o", "gate", "up", "down" };
-	enum gen_norm norm = input_of(matrix);
+	static const char *const names[ASSAY_GENERATE_N_MATRICES] = { "q", "k", "v", "o", "gate", "up", "down" };
+	enum assay_generate_norm norm = input_of(matrix);
 	int64_t rows, cols;
 
 	assay_generate_matrix_dims(c->plan->m, matrix, &rows, &cols);
@@ -69,7 +69,7 @@ static void check_matrices(void *checking, uint32_t tid, uint32_t n_threads)
 	int64_t rows, cols;
 
 	for (int layer = 0; layer < c->plan->m->layers; layer++) {
-		for (int i = 0; i < GEN_N_MATRICES; i++) {
+		for (int i = 0; i < ASSAY_GENERATE_N_MATRICES; i++) {
 			assay_generate_matrix_dims(c->plan->m, i, &rows, &cols);
 			for (int64_t row = tid; row < rows; row += n_threads)
 				check_row(c, &c->found[tid], layer, i, row, (int16_t *)c->found[tid].buf);
@@ -101,7 +101,7 @@ static void bad(const struct spot *s, int64_t at, double got, double want, const
 }
 
 /* The norm of @x, quantized, against the int8 vector and scale in the trace. */
-static void check_int8(const struct spot *s, enum gen_norm norm, const double *x, int64_t n, double *z)
+static void check_int8(const struct spot *s, enum assay_generate_norm norm, const double *x, int64_t n, double *z)
 {
 	const struct gen_checking *c = s->c;
 	const int8_t *q = c->i8 + i8_at(c, s->slot, s->layer) + i8_of(&c->t, norm);
@@ -130,7 +130,8 @@ static void check_residual(const struct spot *s, const float *got)
 		if (s->layer == 0)
 			want = (float)assay_generate_oracle_bf16(c->o.embedding[(int64_t)token * c->plan->m->dim + i]);
 		else
-			want = before[c->t.resid + i] + before[c->t.y[GEN_WO] + i] + before[c->t.y[GEN_WDOWN] + i];
+			want = before[c->t.resid + i] + before[c->t.y[ASSAY_GENERATE_WO] + i] +
+			       before[c->t.y[ASSAY_GENERATE_WDOWN] + i];
 		if (memcmp(&want, &got[i], sizeof(want)))
 			bad(s, c->t.resid + i, (double)got[i], (double)want, "residual");
 	}
@@ -151,14 +152,16 @@ static void check_cached(const struct spot *s)
 
 	for (int which = 0; which < 2; which++) {
 		for (int32_t h = 0; h < m->kv_heads; h++) {
-			load(want, s->rec + c->t.y[which ? GEN_WV : GEN_WK] + h * m->head_dim, m->head_dim);
+			load(want, s->rec + c->t.y[which ? ASSAY_GENERATE_WV : ASSAY_GENERATE_WK] + h * m->head_dim,
+			     m->head_dim);
 			if (!which)
 				assay_generate_oracle_rope(m, s->pos, want);
 			assay_generate_oracle_kv(&c->o, s->layer, which, h, s->pos, got);
 			for (int32_t i = 0; i < m->head_dim; i++)
 				if (!(fabs(got[i] - want[i]) <= fabs(want[i]) / 128 + TOLERANCE))
-					bad(s, c->t.y[which ? GEN_WV : GEN_WK] + h * m->head_dim + i, got[i], want[i],
-					    which ? "cached value" : "cached key");
+					bad(s,
+					    c->t.y[which ? ASSAY_GENERATE_WV : ASSAY_GENERATE_WK] + h * m->head_dim + i,
+					    got[i], want[i], which ? "cached value" : "cached key");
 		}
 	}
 }
@@ -180,7 +183,7 @@ static void check_attention(struct spot *s, double *scores)
 		const float *got = s->rec + c->t.att + h * m->head_dim;
 		double max = 0;
 
-		load(q, s->rec + c->t.y[GEN_WQ] + h * m->head_dim, m->head_dim);
+		load(q, s->rec + c->t.y[ASSAY_GENERATE_WQ] + h * m->head_dim, m->head_dim);
 		assay_generate_oracle_rope(m, s->pos, q);
 		s->kv_head = h / (m->heads / m->kv_heads);
 		assay_generate_oracle_attend(q, m->head_dim, s->pos, cached_row, s, scores, want);
@@ -200,20 +203,20 @@ static void check_spot(struct spot *s)
 
 	check_residual(s, s->rec + c->t.resid);
 	load(x, s->rec + c->t.resid, m->dim);
-	check_int8(s, GEN_NORM_ATTN, x, m->dim, z);
+	check_int8(s, ASSAY_GENERATE_NORM_ATTN, x, m->dim, z);
 	check_cached(s);
 	check_attention(s, scores);
 	load(x, s->rec + c->t.att, gen_q_dim(m));
-	check_int8(s, GEN_NORM_ATTN_SUB, x, gen_q_dim(m), z);
+	check_int8(s, ASSAY_GENERATE_NORM_ATTN_SUB, x, gen_q_dim(m), z);
 	for (int32_t i = 0; i < m->dim; i++)
-		x[i] = s->rec[c->t.resid + i] + s->rec[c->t.y[GEN_WO] + i];
-	check_int8(s, GEN_NORM_FFN, x, m->dim, z);
+		x[i] = s->rec[c->t.resid + i] + s->rec[c->t.y[ASSAY_GENERATE_WO] + i];
+	check_int8(s, ASSAY_GENERATE_NORM_FFN, x, m->dim, z);
 	for (int32_t i = 0; i < m->ffn; i++) {
-		double g = fmax(s->rec[c->t.y[GEN_WGATE] + i], 0);
+		double g = fmax(s->rec[c->t.y[ASSAY_GENERATE_WGATE] + i], 0);
 
-		x[i] = g * g * s->rec[c->t.y[GEN_WUP] + i];
+		x[i] = g * g * s->rec[c->t.y[ASSAY_GENERATE_WUP] + i];
 	}
-	check_int8(s, GEN_NORM_FFN_SUB, x, m->ffn, z);
+	check_int8(s, ASSAY_GENERATE_NORM_FFN_SUB, x, m->ffn, z);
 }
 
 static void check_layers(void *checking, uint32_t tid, uint32_t n_threads)
@@ -234,7 +237,8 @@ static void check_layers(void *checking, uint32_t tid, uint32_t n_threads)
 
 static double draw(const struct gen_checking *c, int64_t pos)
 {
-	return (double)assay_uniform_f32(assay_random4(c->job->seed, GEN_SAMPLER_STREAM, (uint64_t)(pos + 1)).v[0]);
+	return (double)assay_uniform_f32(
+		assay_random4(c->job->seed, ASSAY_GENERATE_SAMPLER_STREAM, (uint64_t)(pos + 1)).v[0]);
 }
 
 /*
@@ -243,8 +247,9 @@ static double draw(const struct gen_checking *c, int64_t pos)
  */
 static void check_token(struct gen_checking *c, struct gen_finding *f, int64_t slot, const double *x, int32_t token)
 {
-	const float *stored = c->job->tensors[GEN_T_LOGITS].data;
-	int32_t vocab = c->plan->m->vocab, better = 0, allowed = c->plan->sampler == GEN_GREEDY ? 0 : GEN_TOP_K - 1;
+	const float *stored = c->job->tensors[ASSAY_GENERATE_T_LOGITS].data;
+	int32_t vocab = c->plan->m->vocab, better = 0,
+		allowed = c->plan->sampler == ASSAY_GENERATE_GREEDY ? 0 : ASSAY_GENERATE_TOP_K - 1;
 	int last = slot == c->plan->n_slots - 1;
 	double own = assay_generate_oracle_logit(&c->o, x, token), worst = 0, max = 0;
 	int64_t worst_at = 0;
@@ -259,7 +264,7 @@ static void check_token(struct gen_checking *c, struct gen_finding *f, int64_t s
 			worst_at = v;
 		}
 	}
-	if (c->plan->sampler != GEN_TOPP && better > allowed)
+	if (c->plan->sampler != ASSAY_GENERATE_TOPP && better > allowed)
 		assay_generate_found(f, STAGE_LOGITS, slot, "tokens", -1,
 				     "token %d at position %lld: %d others have greater logits", token,
 				     (long long)assay_generate_trace_pos(c->plan, slot) + 1, better);
@@ -278,7 +283,7 @@ static void check_token(struct gen_checking *c, struct gen_finding *f, int64_t s
 /* The token that the traced step produced; −1: the step was not followed by sampling. */
 static int32_t produced(const struct gen_checking *c, int64_t slot)
 {
-	const int32_t *tokens = c->job->tensors[GEN_T_TOKENS].data;
+	const int32_t *tokens = c->job->tensors[ASSAY_GENERATE_T_TOKENS].data;
 
 	if (slot == c->plan->n_slots - 1)
 		return tokens[c->plan->n_out - 1];

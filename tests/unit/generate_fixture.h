@@ -25,7 +25,7 @@ static inline struct mini_case *open_case(const char *op, const char *axes, uint
 
 static inline const int32_t *tokens_of(const struct mini_case *c)
 {
-	return c->tensors[GEN_T_TOKENS].data;
+	return c->tensors[ASSAY_GENERATE_T_TOKENS].data;
 }
 
 static const char *const ops[][2] = {

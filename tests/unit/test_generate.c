@@ -150,15 +150,15 @@ TEST(test_batch_does_not_matter)
 	mini_run(d);
 	for (size_t i = 0; i < 3; i++) {
 		struct mini_case *p = open_case("generate.prefill", batches[i], 1 + (uint32_t)i, 9);
-		int32_t *prompt = p->tensors[GEN_T_PROMPT].data;
+		int32_t *prompt = p->tensors[ASSAY_GENERATE_T_PROMPT].data;
 
-		assert_memory_equal(prompt, d->tensors[GEN_T_PROMPT].data, 20 * sizeof(*prompt));
+		assert_memory_equal(prompt, d->tensors[ASSAY_GENERATE_T_PROMPT].data, 20 * sizeof(*prompt));
 		memcpy(prompt + 20, tokens_of(d), 10 * sizeof(*prompt));
 		mini_run(p);
 		mini_check(p);
 		assert_int_equal(tokens_of(p)[0], tokens_of(d)[10]);
-		assert_memory_equal(p->tensors[GEN_T_LOGITS].data, d->tensors[GEN_T_LOGITS].data,
-				    p->tensors[GEN_T_LOGITS].bytes);
+		assert_memory_equal(p->tensors[ASSAY_GENERATE_T_LOGITS].data, d->tensors[ASSAY_GENERATE_T_LOGITS].data,
+				    p->tensors[ASSAY_GENERATE_T_LOGITS].bytes);
 		mini_free(p);
 	}
 	mini_free(d);
@@ -245,16 +245,16 @@ TEST(test_corruption_is_found)
 		int64_t byte;
 		uint8_t flip;
 	} cases[] = {
-		{ GEN_T_TOKENS, 4, 1 },      /* another token, the sequence changes */
-		{ GEN_T_TOKENS, 12 * 4, 1 }, /* the last one, which nothing follows */
-		{ GEN_T_TOKENS, 7, 0x80 },   /* out of range */
-		{ GEN_T_LOGITS, 403, 0x40 },
-		{ GEN_T_TRACE_I8, 1000, 2 },
-		{ GEN_T_TRACE_F32, 4001, 1 },
-		{ GEN_T_TRACE_LAST, 800, 1 },
-		{ GEN_T_TRACE_LAST, 256 * 4 + 803, 1 },
-		{ GEN_T_KV, 64 * 2 * 3 + 1, 0x40 },                   /* a key of the prompt, first layer */
-		{ GEN_T_KV, 64 * 2 * 32 * 4 + 64 * 2 * 5 + 1, 0x40 }, /* of the second layer */
+		{ ASSAY_GENERATE_T_TOKENS, 4, 1 },      /* another token, the sequence changes */
+		{ ASSAY_GENERATE_T_TOKENS, 12 * 4, 1 }, /* the last one, which nothing follows */
+		{ ASSAY_GENERATE_T_TOKENS, 7, 0x80 },   /* out of range */
+		{ ASSAY_GENERATE_T_LOGITS, 403, 0x40 },
+		{ ASSAY_GENERATE_T_TRACE_I8, 1000, 2 },
+		{ ASSAY_GENERATE_T_TRACE_F32, 4001, 1 },
+		{ ASSAY_GENERATE_T_TRACE_LAST, 800, 1 },
+		{ ASSAY_GENERATE_T_TRACE_LAST, 256 * 4 + 803, 1 },
+		{ ASSAY_GENERATE_T_KV, 64 * 2 * 3 + 1, 0x40 },                   /* a key of the prompt, first layer */
+		{ ASSAY_GENERATE_T_KV, 64 * 2 * 32 * 4 + 64 * 2 * 5 + 1, 0x40 }, /* of the second layer */
 	};
 
 	struct mini_case *c = open_case("generate.decode", "model=tiny,pp=20,tg=12", 1, 3);
@@ -386,10 +386,10 @@ TEST(test_describe)
 	struct assay_reason why;
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		const int64_t *e = p.tensors[GEN_T_EMBEDDING].dims;
+		const int64_t *e = p.tensors[ASSAY_GENERATE_T_EMBEDDING].dims;
 
 		assert_int_equal(mini_try_describe(cases[i].op, cases[i].axes, &p, &why), 0);
-		assert_int_equal(p.tensors[GEN_T_WEIGHTS].dims[0], cases[i].weight_bytes);
+		assert_int_equal(p.tensors[ASSAY_GENERATE_T_WEIGHTS].dims[0], cases[i].weight_bytes);
 		assert_int_equal(e[0] * e[1] * e[2], cases[i].embedding_elements);
 	}
 	/* Two operations for each of 2.084e9 ternary weights and 512 tokens; attention and one row of the head come on

@@ -85,9 +85,9 @@ TEST(test_small_cache)
 	assert_int_equal(large->counters[ASSAY_GENERATE_KV_EVICTIONS], 0);
 	assert_true(small->counters[ASSAY_GENERATE_KV_EVICTIONS] > 0);
 	assert_true(small->counters[ASSAY_GENERATE_KV_HITS] < large->counters[ASSAY_GENERATE_KV_HITS]);
-	assert_memory_equal(tokens_of(large), tokens_of(small), large->tensors[GEN_T_TOKENS].bytes);
-	assert_memory_equal(large->tensors[GEN_T_LOGITS].data, small->tensors[GEN_T_LOGITS].data,
-			    large->tensors[GEN_T_LOGITS].bytes);
+	assert_memory_equal(tokens_of(large), tokens_of(small), large->tensors[ASSAY_GENERATE_T_TOKENS].bytes);
+	assert_memory_equal(large->tensors[ASSAY_GENERATE_T_LOGITS].data, small->tensors[ASSAY_GENERATE_T_LOGITS].data,
+			    large->tensors[ASSAY_GENERATE_T_LOGITS].bytes);
 	mini_free(large);
 	mini_free(small);
 }

@@ -304,7 +304,8 @@ TEST(test_rope)
 
 /* ---- sampling ---- */
 
-static int32_t draw(enum gen_sampler kind, int32_t k, float p, const float *logits, int32_t vocab, int64_t position)
+static int32_t draw(enum assay_generate_sampler kind, int32_t k, float p, const float *logits, int32_t vocab,
+		    int64_t position)
 {
 	const struct gen_sampling s = {
 		.kind = kind, .top_k = k, .top_p = p, .temperature = 0.5f, .seed = 11, .vector = widest()
@@ -319,11 +320,11 @@ TEST(test_greedy)
 {
 	static const float ties[5] = { 1, 4, 4, -2, 4 }, falling[3] = { 3, 2, 1 }, rising[3] = { -3, -2, -1 };
 
-	assert_int_equal(draw(GEN_GREEDY, 0, 0, ties, 5, 0), 1);
-	assert_int_equal(draw(GEN_GREEDY, 0, 0, falling, 3, 0), 0);
-	assert_int_equal(draw(GEN_GREEDY, 0, 0, rising, 3, 0), 2);
-	assert_int_equal(draw(GEN_TOPK, 1, 0, ties, 5, 3), 1);
-	assert_int_equal(draw(GEN_TOPP, 0, 1e-6f, ties, 5, 3), 1);
+	assert_int_equal(draw(ASSAY_GENERATE_GREEDY, 0, 0, ties, 5, 0), 1);
+	assert_int_equal(draw(ASSAY_GENERATE_GREEDY, 0, 0, falling, 3, 0), 0);
+	assert_int_equal(draw(ASSAY_GENERATE_GREEDY, 0, 0, rising, 3, 0), 2);
+	assert_int_equal(draw(ASSAY_GENERATE_TOPK, 1, 0, ties, 5, 3), 1);
+	assert_int_equal(draw(ASSAY_GENERATE_TOPP, 0, 1e-6f, ties, 5, 3), 1);
 }
 
 /*
@@ -333,18 +334,21 @@ TEST(test_greedy)
 TEST(test_sampled_frequencies)
 {
 	static const struct {
-		enum gen_sampler kind;
+		enum assay_generate_sampler kind;
 		int32_t k;
 		float p;
 		double want[4];
 	} cases[] = {
-		{ GEN_TOPK, 4, 0, { 0.5, 0.1, 0.2, 0.2 } },
-		{ GEN_TOPK, 99, 0, { 0.5, 0.1, 0.2, 0.2 } },
-		{ GEN_TOPK, 2, 0, { 5.0 / 7, 0, 2.0 / 7, 0 } }, /* of equal logits the lower id comes first */
-		{ GEN_TOPP, 0, 0.45f, { 1, 0, 0, 0 } },
-		{ GEN_TOPP, 0, 0.65f, { 5.0 / 7, 0, 2.0 / 7, 0 } },
-		{ GEN_TOPP, 0, 0.85f, { 5.0 / 9, 0, 2.0 / 9, 2.0 / 9 } },
-		{ GEN_TOPP, 0, 1.0f, { 0.5, 0.1, 0.2, 0.2 } },
+		{ ASSAY_GENERATE_TOPK, 4, 0, { 0.5, 0.1, 0.2, 0.2 } },
+		{ ASSAY_GENERATE_TOPK, 99, 0, { 0.5, 0.1, 0.2, 0.2 } },
+		{ ASSAY_GENERATE_TOPK,
+		  2,
+		  0,
+		  { 5.0 / 7, 0, 2.0 / 7, 0 } }, /* of equal logits the lower id comes first */
+		{ ASSAY_GENERATE_TOPP, 0, 0.45f, { 1, 0, 0, 0 } },
+		{ ASSAY_GENERATE_TOPP, 0, 0.65f, { 5.0 / 7, 0, 2.0 / 7, 0 } },
+		{ ASSAY_GENERATE_TOPP, 0, 0.85f, { 5.0 / 9, 0, 2.0 / 9, 2.0 / 9 } },
+		{ ASSAY_GENERATE_TOPP, 0, 1.0f, { 0.5, 0.1, 0.2, 0.2 } },
 	};
 	enum { DRAWS = 20000 };
 	float logits[4] = { 0.5f * logf(5), 0, 0.5f * logf(2), 0.5f * logf(2) };
@@ -367,11 +371,11 @@ TEST(test_draws_depend_on_seed_and_position)
 
 	for (int64_t pos = 0; pos < 100; pos++) {
 		struct gen_sampling s = {
-			.kind = GEN_TOPK, .top_k = 4, .temperature = 1, .seed = 11, .vector = widest()
+			.kind = ASSAY_GENERATE_TOPK, .top_k = 4, .temperature = 1, .seed = 11, .vector = widest()
 		};
 		float probs[4];
 		int32_t heap[4], first;
-		float u = assay_uniform_f32(assay_random4(11, GEN_SAMPLER_STREAM, (uint64_t)pos).v[0]);
+		float u = assay_uniform_f32(assay_random4(11, ASSAY_GENERATE_SAMPLER_STREAM, (uint64_t)pos).v[0]);
 
 		first = assay_generate_sample(&s, logits, 4, pos, probs, heap);
 		assert_int_equal(first, (int32_t)(u * 4));

@@ -27,7 +27,7 @@ static int64_t play(struct cache *k, const char *text, int64_t n)
 	int64_t found;
 
 	for (int64_t i = 0; i < n; i++)
-		k->tokens[i] = text[i / GEN_KV_BLOCK] * 100 + (int32_t)(i % GEN_KV_BLOCK);
+		k->tokens[i] = text[i / ASSAY_GENERATE_KV_BLOCK] * 100 + (int32_t)(i % ASSAY_GENERATE_KV_BLOCK);
 	assay_generate_prefix_begin(&k->c, &k->seq, n);
 	found = k->seq.len;
 	if (assay_generate_prefix_reserve(&k->c, &k->seq, n))
