@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A prefix cache over the paged KV cache: it knows which blocks of ASSAY_GENERATE_KV_BLOCK tokens are filled with which tokens
- * after which prefix, hands them to sequences that begin the same way, and evicts the least recently used when it needs
- * room. It knows block numbers and token ids only; keys and values are the engine's.
+ * A prefix cache over the paged KV cache: it knows which blocks of ASSAY_GENERATE_KV_BLOCK tokens are filled with which
+ * tokens after which prefix, hands them to sequences that begin the same way, and evicts the least recently used when
+ * it needs room. It knows block numbers and token ids only; keys and values are the engine's.
  *
  * A block is in one of three states: free; held by a sequence; cached with no holder, to be reused or evicted. Cached
  * blocks form a tree by prefix: a block's parent is the block before it, and only blocks without children are evicted,
