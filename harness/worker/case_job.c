@@ -21,8 +21,7 @@
 static bool all_loaded(const struct assay_case_job *j)
 {
 	const struct assay_op *op = assay_loader_op(&j->loader, j->spec->op, NULL);
-	const struct assay_variant *v =
-		op ? assay_loader_case_variant(&j->loader, op, j->spec->variant, NULL) : NULL;
+	const struct assay_variant *v = op ? assay_loader_case_variant(&j->loader, op, j->spec->variant, NULL) : NULL;
 
 	return v && (v->device_kind == ASSAY_DEVICE_CPU || assay_loader_device(&j->loader, v->device_kind));
 }
