@@ -50,7 +50,7 @@ load helpers
 		and .base_key != .key and (.because != null or .because_unknown != null
 			or .result == "unclear" or .result == "not_measured"))' <<<"$output"
 
-	fails 2 "no run or baseline 'mian', did you mean 'main'?" diff mian last
+	fails 2 "no run or baseline 'mian' (a run is named by its number), did you mean 'main'?" diff mian last
 	fails 2 "no run 9 in" diff 9 last
 	fails 2 "both sides are run 3: name two" diff 3 last
 	fails 2 "no case of the two sides matches 'quantize.q8_0/rfe/n=4096/t=all/warm': did you mean" diff 1 2 --only quantize.q8_0/rfe/n=4096/t=all/warm
