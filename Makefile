@@ -110,6 +110,8 @@ SAN_SECTIONS := $(if $(findstring address,$(SANITIZE)),-fno-data-sections)
 PLUGIN_CFLAGS += $(SAN_SECTIONS)
 PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.* .rodata.* .data.* .bss.*)
 # Stands before malloc in a worker, which it cannot where a sanitizer does.
+# Loaded by CUDA's driver into programs of any kind.
+GPU_LIB := $(BUILD)/lib/assay/assay-gpu.so
 HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE)),,$(BUILD)/lib/assay/assay-heap.so)
 PRELOAD_CFLAGS = $(filter-out $(SANFLAGS),$(BASE_CFLAGS)) $(CFLAGS) -fPIC -fno-builtin -Iharness
 LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) -lm -ldl -lpthread
@@ -178,7 +180,7 @@ ALWAYS = $(if $(filter dry,$(COUNTING)),,FORCE)
 
 .DEFAULT_GOAL := all
 .PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests test-pmu test-gpu bench gate compare report manifests lint format man install install-files FORCE
-all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(KERNEL_COSTS) $(HEAP_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
+all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(KERNEL_COSTS) $(HEAP_LIB) $(GPU_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 
 plugins: $(PLUGINS) $(KERNEL_COSTS) ## build the plugins alone, as `assay compare` does for a revision
@@ -254,18 +256,26 @@ $(BUILD)/gen/new_templates.h: harness/drive/templates/embed.awk $(TEMPLATES)
 $(BUILD)/obj/harness/drive/new_template.o: $(BUILD)/gen/new_templates.h
 
 # The page of `assay report`, as C strings: its scripts are one text, in this order.
-PAGE_JS := $(addprefix reports/html/,words.js pictures.js table.js parts.js run_page.js comparison_page.js page.js)
-$(BUILD)/gen/report_page.h: reports/html/embed.sh harness/drive/templates/embed.awk reports/html/page.html reports/html/page.css $(PAGE_JS)
+FLAME := reports/flame/flame.css reports/flame/flame.js
+PAGE := $(addprefix reports/html/,page.html page.css words.js pictures.js table.js parts.js run_page.js comparison_page.js) \
+	$(FLAME) reports/html/page.js
+$(BUILD)/gen/report_page.h: reports/html/embed.sh harness/drive/templates/embed.awk $(PAGE)
 	@mkdir -p $(@D)
-	$(say)reports/html/embed.sh $(@D)/report_page $(PAGE_JS) > $@.tmp && mv $@.tmp $@
+	$(say)reports/html/embed.sh $(@D)/report_page $(PAGE) > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/reports/page_html.o: $(BUILD)/gen/report_page.h
 
+# The page of a profile, as C strings.
+PROFILE_PAGE := reports/flame/profile.html reports/html/page.css $(FLAME) reports/flame/all_graphs.js
+$(BUILD)/gen/profile_page.h: reports/html/embed.sh harness/drive/templates/embed.awk $(PROFILE_PAGE)
+	@mkdir -p $(@D)
+	$(say)reports/html/embed.sh $(@D)/profile_page $(PROFILE_PAGE) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/reports/profile_html.o: $(BUILD)/gen/profile_page.h
+
 # Style and script of flame graphs, as C strings.
-FLAME := reports/flame/flame.css reports/flame/flame.js
 $(BUILD)/gen/flame_files.h: harness/drive/templates/embed.awk $(FLAME)
 	@mkdir -p $(@D)
 	$(say)awk -f $< $(FLAME) > $@.tmp && mv $@.tmp $@
-$(BUILD)/obj/reports/profile_svg.o: $(BUILD)/gen/flame_files.h
+$(BUILD)/obj/reports/flame_svg.o: $(BUILD)/gen/flame_files.h
 
 # What gnuplot draws, as C strings.
 GNUPLOT := $(sort $(wildcard reports/gnuplot/*.gp))
@@ -295,6 +305,13 @@ $(BUILD)/obj/harness/counters/preload/%.o: harness/counters/preload/%.c $(BUILD)
 $(BUILD)/lib/assay/assay-heap.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/preload/*.c))
 	@mkdir -p $(@D)
 	$(say)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl
+
+$(BUILD)/obj/harness/counters/injected/%.o: harness/counters/injected/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say)$(CC) $(PRELOAD_CFLAGS) -c -o $@ $<
+$(GPU_LIB): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/injected/*.c))
+	@mkdir -p $(@D)
+	$(say)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl -lpthread
 
 link_plugin = $(CC) $(SANFLAGS) $(LDFLAGS) -shared -Wl,--build-id $(PLUGIN_LDFLAGS) -o $@ $(filter %.o,$^)
 
@@ -346,7 +363,7 @@ $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(BUILD)/lib/libassay-co
 	@mkdir -p $(@D)
 	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
 # These know how the page of a worker is laid out.
-$(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so): PLUGIN_CFLAGS += -Iharness
+$(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so cupti_standin.so): PLUGIN_CFLAGS += -Iharness
 # Loops that two of these share run equally fast: a short one that crosses a cache line takes twice as long on Zen 4.
 $(BUILD)/tests/plugins/compare_%.so: PLUGIN_CFLAGS += -falign-loops=64
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
@@ -437,7 +454,7 @@ $(SCALE_BIN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/scale/*.c)
 fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with CC=clang SANITIZE=fuzzer-no-link,address,undefined
 	@:
 
-unit-tests: $(HEAP_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%) $(FUZZ_BINS) $(SCALE_BIN)
+unit-tests: $(HEAP_LIB) $(GPU_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%) $(FUZZ_BINS) $(SCALE_BIN)
 
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there. A sanitized build has none: they cannot be sanitized, and the plain build tests the same.
@@ -532,7 +549,7 @@ install-files:
 	install -m 755 ci/gate.sh $(I)/bin/assay-gate
 	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
 	$(if $(KERNEL_COSTS),install -m 644 $(KERNEL_COSTS) $(I)/lib/assay/plugins/)
-	$(if $(HEAP_LIB),install -m 755 $(HEAP_LIB) $(I)/lib/assay/)
+	$(if $(HEAP_LIB) $(GPU_LIB),install -m 755 $(HEAP_LIB) $(GPU_LIB) $(I)/lib/assay/)
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
 	{ printf 'prefix=%s\n' $(call quote,$(PREFIX)); sed 's|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in; } > $(I)/lib/pkgconfig/assay.pc
 	$(if $(HELP2MAN),$(man_page) && install -m 644 $(BUILD)/assay.1 $(I)/share/man/man1/,@echo 'no help2man: the man page is left out')

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/text_parts.h"
+
 #define GAP 2
 
 struct assay_columns_row {
@@ -214,6 +216,37 @@ void assay_columns_print(const struct assay_columns *t, struct assay_text *out)
 		assay_columns_wrap(out, r->tail, r->indent, r->indent + GAP, t->width);
 		assay_text_add(out, "\n");
 	}
+}
+
+static void add_html_row(const struct assay_columns *t, const struct assay_columns_row *r, const size_t *widths,
+			 const char *tag, struct assay_text *out)
+{
+	assay_text_add(out, "<tr>");
+	for (size_t c = 0; c < strlen(t->align); c++) {
+		if (!widths[c])
+			continue;
+		assay_text_addf(out, "<%s%s>", tag, t->align[c] == 'r' ? " class=\"number\"" : "");
+		assay_xml_add(out, c < r->n_cells && r->cells[c] ? r->cells[c] : "");
+		assay_text_addf(out, "</%s>", tag);
+	}
+	assay_text_add(out, "</tr>\n");
+}
+
+void assay_columns_html(const struct assay_columns *t, struct assay_text *out)
+{
+	size_t widths[ASSAY_COLUMNS_MAX];
+
+	out->failed |= t->failed;
+	if (t->failed || !t->n_rows)
+		return;
+	find_widths(t, widths);
+	assay_text_add(out, "<div class=\"scroll\"><table>\n<thead>");
+	add_html_row(t, &t->rows[0], widths, "th", out);
+	assay_text_add(out, "</thead>\n<tbody>\n");
+	for (size_t i = 1; i < t->n_rows; i++)
+		if (!t->rows[i].line)
+			add_html_row(t, &t->rows[i], widths, "td", out);
+	assay_text_add(out, "</tbody>\n</table></div>\n");
 }
 
 void assay_columns_release(struct assay_columns *t)

@@ -29,6 +29,8 @@ void assay_columns_tail(struct assay_columns *t, const char *const *cells, size_
 /* A line of its own that takes no part in the widths, @indent columns in, wrapped under itself. */
 void assay_columns_line(struct assay_columns *t, unsigned indent, const char *text);
 void assay_columns_print(const struct assay_columns *t, struct assay_text *out);
+/* The same as a table of HTML, whose first row is its head; columns in which all is empty are left out. */
+void assay_columns_html(const struct assay_columns *t, struct assay_text *out);
 void assay_columns_release(struct assay_columns *t);
 
 /* Columns of the terminal that its rows take, tails and lines left aside. */

@@ -15,6 +15,7 @@ struct assay_emit_style {
 	bool utf8;      /* ± µ and the like; plain ASCII otherwise */
 	unsigned width; /* columns of the terminal; 0: unlimited */
 	bool verbose;   /* all metrics, all functions; in a gate also what passed */
+	bool html;      /* of profiles: tables and lines as HTML, for a page */
 };
 
 struct assay_emitter {

@@ -73,9 +73,11 @@
 	ROW(profile_json)                                                                                              \
 	ROW(profile_folded)                                                                                            \
 	ROW(profile_svg)                                                                                               \
+	ROW(profile_html)                                                                                              \
 	ROW(profile_dhat)                                                                                              \
 	ROW(profile_diff_text)                                                                                         \
 	ROW(profile_diff_json)                                                                                         \
+	ROW(profile_diff_html)                                                                                         \
 	ROW(profile_diff_svg)
 
 #define DECLARE(name) extern const struct assay_emitter assay_emitter_##name;

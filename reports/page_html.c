@@ -11,7 +11,9 @@
 
 #include "reports/emitter.h"
 #include "reports/gate_words.h"
+#include "reports/flame_svg.h"
 #include "reports/page_data.h"
+#include "reports/page_template.h"
 #include "reports/text_parts.h"
 
 static const struct {
@@ -196,6 +198,19 @@ static void write_plots(const struct assay_report_page *p, struct assay_text *ou
 	assay_text_release(&svg);
 }
 
+/* ---- profiles of its cases, which the page of the case takes to itself ---- */
+
+static void write_profiles(const struct assay_report_page *p, struct assay_text *out)
+{
+	for (size_t i = 0; i < p->n_profiles; i++) {
+		assay_text_add(out, "<figure class=\"profile\" hidden");
+		assay_xml_attribute(out, "data-case", p->profiles[i].what);
+		assay_text_add(out, ">\n");
+		assay_flame_svg(&p->profiles[i], NULL, true, out);
+		assay_text_add(out, "</figure>\n");
+	}
+}
+
 /* ---- the template ---- */
 
 static void write_style(const struct assay_report_page *p, struct assay_text *out)
@@ -238,14 +253,15 @@ static const struct {
 	{ "style_digest", write_style_digest },
 	{ "script", write_script },
 	{ "script_digest", write_script_digest },
+	{ "profiles", write_profiles },
 	{ "data", assay_page_data },
 };
 
-static void write_part(const char *name, size_t len, const struct assay_report_page *p, struct assay_text *out)
+static void write_part(const void *of, const char *name, size_t len, struct assay_text *out)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strlen(parts[i].name) == len && !strncmp(parts[i].name, name, len)) {
-			parts[i].write(p, out);
+			parts[i].write(of, out);
 			return;
 		}
 	/* a name that the template has and nobody writes */
@@ -254,20 +270,8 @@ static void write_part(const char *name, size_t len, const struct assay_report_p
 
 static void write_html(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	const char *at = assay_page_file("page.html");
-
 	(void)style;
-	while (*at) {
-		size_t len = strcspn(at, "@");
-
-		assay_text_addn(out, at, len);
-		at += len;
-		if (!*at)
-			break;
-		len = strcspn(++at, "@");
-		write_part(at, len, &r->page, out);
-		at += len + (at[len] == '@');
-	}
+	assay_page_fill(assay_page_file("page.html"), write_part, &r->page, out);
 }
 
 ASSAY_EMITTER(page_html, ASSAY_REPORT_PAGE, "html", write_html);

@@ -23,31 +23,50 @@ static void name_of(const struct assay_profile_change *c, char *buf, size_t size
 	snprintf(buf, size, "%.*s", (int)c->length, c->name);
 }
 
+/* "an iteration: 2.1 us, was 2.0 us: +100 ns" */
+static void add_whole(const struct assay_profile_diff *d, const char *what, double was, double is,
+		      const struct assay_emit_style *style, struct assay_text *out)
+{
+	char text[3][48];
+
+	assay_profile_change_text(d, was, style->utf8, text[0], sizeof(text[0]));
+	assay_profile_change_text(d, is, style->utf8, text[1], sizeof(text[1]));
+	assay_profile_change_text(d, is - was, style->utf8, text[2], sizeof(text[2]));
+	assay_profile_put_line(style, out, "%s: %s, was %s: %s", what, text[1] + 1, text[0] + 1, text[2]);
+}
+
 static void add_head(const struct assay_profile_diff *d, const struct assay_emit_style *style, struct assay_text *out)
 {
 	static const char *const sides[] = { "base", "head" };
-	char whole[3][48];
+	const struct assay_profile_site *all[2] = { &d->side[0]->heap.all, &d->side[1]->heap.all };
+	const bool heap = d->side[1]->heap.processes;
 
 	for (unsigned i = 0; i < 2; i++) {
-		assay_text_addf(out, "%s  ", sides[i]);
-		assay_profile_label(d->side[i], out);
-		assay_text_addf(out, "  %" PRIu64 " %s\n", d->weight[i], d->side[i]->unit);
-		assay_profile_change_text(d, d->whole[i], style->utf8, whole[i], sizeof(whole[i]));
+		struct assay_text label = { 0 };
+
+		assay_profile_label(d->side[i], &label);
+		assay_profile_put_line(style, out, "%s  %s  %" PRIu64 " %s", sides[i], label.s ? label.s : "",
+				       d->weight[i], d->side[i]->unit);
+		out->failed |= label.failed;
+		assay_text_release(&label);
 	}
-	assay_profile_change_text(d, d->whole[1] - d->whole[0], style->utf8, whole[2], sizeof(whole[2]));
-	assay_text_addf(out, "%s: %s, was %s: %s\n",
-			d->per_iteration ? "an iteration"
-			: d->sampled     ? "processor time"
-					 : "all",
-			whole[1] + 1, whole[0] + 1, whole[2]);
+	add_whole(d,
+		  d->per_iteration ? "an iteration"
+		  : d->sampled     ? "processor time"
+		  : heap           ? "allocated"
+				   : "all",
+		  d->whole[0], d->whole[1], style, out);
+	if (heap) {
+		add_whole(d, "at the peak", all[0]->most_bytes, all[1]->most_bytes, style, out);
+		add_whole(d, "never given back", all[0]->live_bytes, all[1]->live_bytes, style, out);
+	}
 	if (d->two_machines)
-		assay_text_add(out, "taken on two machines: what changed may be the machine\n");
+		assay_profile_put_line(style, out, "taken on two machines: what changed may be the machine");
 }
 
-static void profile_diff_text(const struct assay_report *r, const struct assay_emit_style *style,
-			      struct assay_text *out)
+void assay_profile_diff_tables(const struct assay_profile_diff *d, const struct assay_emit_style *style,
+			       struct assay_text *out)
 {
-	const struct assay_profile_diff *d = r->profile_diff;
 	struct assay_columns t = { .align = "rlrrll", .indent = "  " };
 	const size_t shown = style->verbose || d->n < FEW ? d->n : FEW;
 
@@ -73,20 +92,32 @@ static void profile_diff_text(const struct assay_report *r, const struct assay_e
 		assay_columns_row(&t, (const char *const[]){ change, ci, own[0] + 1, own[1] + 1,
 							     assay_profile_name(name), place[0] ? place : c->object });
 	}
-	assay_columns_print(&t, out);
-	assay_columns_release(&t);
+	assay_profile_put_table(&t, style, out);
 	if (shown < d->n)
-		assay_text_addf(out, "  and %zu more functions: --verbose shows all\n", d->n - shown);
+		assay_profile_put_line(style, out, "  and %zu more functions: --verbose shows all", d->n - shown);
+}
+
+static void profile_diff_text(const struct assay_report *r, const struct assay_emit_style *style,
+			      struct assay_text *out)
+{
+	assay_profile_diff_tables(r->profile_diff, style, out);
 }
 
 static json_t *side_json(const struct assay_profile_diff *d, unsigned side)
 {
 	const struct assay_profile *p = d->side[side];
 
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "id", p->id ? json_integer((json_int_t)p->id) : json_null(),
-			 "name", assay_json_text(p->name), "case", p->is_case ? assay_json_text(p->what) : json_null(),
-			 "command", p->is_case ? json_null() : assay_json_text(p->what), "samples",
-			 assay_json_u64(d->weight[side]), "whole", assay_json_number(d->whole[side]));
+	json_t *o =
+		json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "id", p->id ? json_integer((json_int_t)p->id) : json_null(),
+			  "name", assay_json_text(p->name), "case", p->is_case ? assay_json_text(p->what) : json_null(),
+			  "command", p->is_case ? json_null() : assay_json_text(p->what), "samples",
+			  assay_json_u64(d->weight[side]), "whole", assay_json_number(d->whole[side]));
+
+	if (o && p->heap.processes) {
+		json_object_set_new(o, "peak_bytes", json_real(p->heap.all.most_bytes));
+		json_object_set_new(o, "live_bytes", json_real(p->heap.all.live_bytes));
+	}
+	return o;
 }
 
 static json_t *change_json(const struct assay_profile_change *c)

@@ -107,6 +107,8 @@ static void profile_json(const struct assay_report *r, const struct assay_emit_s
 					  : json_null()));
 	if (root && p->heap.processes)
 		json_object_set_new(root, "heap", assay_profile_heap_json(p));
+	if (root && p->gpu.n_devices)
+		json_object_set_new(root, "gpu", assay_profile_gpu_json(p));
 	if (root && r->profile.lines) {
 		json_object_set_new(root, "lines", lines_json(p, false));
 		json_object_set_new(root, "instructions", lines_json(p, true));

@@ -3,10 +3,12 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/quantity.h"
+#include "reports/text_parts.h"
 
 const char *assay_profile_name(const char *name)
 {
@@ -15,7 +17,11 @@ const char *assay_profile_name(const char *name)
 
 void assay_profile_title(const struct assay_profile *p, struct assay_text *out)
 {
-	assay_text_addf(out, "%s profile of %s", strcmp(p->kind, "cpu") ? p->kind : "CPU", p->what);
+	assay_text_addf(out, "%s profile of %s",
+			!strcmp(p->kind, "cpu")   ? "CPU"
+			: !strcmp(p->kind, "gpu") ? "GPU"
+						  : p->kind,
+			p->what);
 }
 
 void assay_profile_label(const struct assay_profile *p, struct assay_text *out)
@@ -46,4 +52,29 @@ void assay_profile_place(const char *file, unsigned line, unsigned last_line, ch
 		snprintf(buf, size, "%s:%u-%u", file, line, last_line);
 	else
 		snprintf(buf, size, "%s:%u", file, line);
+}
+
+void assay_profile_put_table(struct assay_columns *t, const struct assay_emit_style *style, struct assay_text *out)
+{
+	if (style->html)
+		assay_columns_html(t, out);
+	else
+		assay_columns_print(t, out);
+	assay_columns_release(t);
+}
+
+void assay_profile_put_line(const struct assay_emit_style *style, struct assay_text *out, const char *fmt, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	assay_text_add(out, style->html ? "<p>" : "");
+	if (style->html)
+		assay_xml_add(out, line);
+	else
+		assay_text_add(out, line);
+	assay_text_add(out, style->html ? "</p>\n" : "\n");
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/profile_diff.h"
 #include "model/profile.h"
+#include "reports/columns.h"
 #include "reports/emitter.h"
 
 /* The name of a frame: "[unknown]" where it has none. */
@@ -18,10 +19,24 @@ void assay_profile_title(const struct assay_profile *p, struct assay_text *out);
 void assay_profile_label(const struct assay_profile *p, struct assay_text *out);
 /* "+1.9 us" of a change in the unit of a difference. */
 void assay_profile_change_text(const struct assay_profile_diff *d, double change, bool utf8, char *buf, size_t size);
+/* Append the table as @style has it, and release it. */
+void assay_profile_put_table(struct assay_columns *t, const struct assay_emit_style *style, struct assay_text *out);
+/* A line of text, without its end; in HTML a paragraph. */
+__attribute__((format(printf, 3, 4))) void assay_profile_put_line(const struct assay_emit_style *style,
+								  struct assay_text *out, const char *fmt, ...);
+/* All tables of a profile or of a difference, without the picture. */
+void assay_profile_tables(const struct assay_report_profile *r, const struct assay_emit_style *style,
+			  struct assay_text *out);
+void assay_profile_diff_tables(const struct assay_profile_diff *d, const struct assay_emit_style *style,
+			       struct assay_text *out);
 /* A profile of the heap: its totals and call sites. */
 void assay_profile_heap_text(const struct assay_profile *p, const struct assay_emit_style *style,
 			     struct assay_text *out);
 json_t *assay_profile_heap_json(const struct assay_profile *p);
+/* A profile of GPUs: what each used, its kernels and copies. */
+void assay_profile_gpu_text(const struct assay_profile *p, const struct assay_emit_style *style,
+			    struct assay_text *out);
+json_t *assay_profile_gpu_json(const struct assay_profile *p);
 /* "matmul.c:12-40", "matmul.c:12"; "" where nothing is known. */
 void assay_profile_place(const char *file, unsigned line, unsigned last_line, char *buf, size_t size);
 

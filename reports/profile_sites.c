@@ -66,31 +66,26 @@ static void add_where(const struct assay_profile *p, const struct assay_stack *s
 	assay_text_add(out, s->n > CALLERS + 1 ? " < .." : "");
 }
 
-static void add_totals(const struct assay_profile *p, struct assay_text *out)
+static void add_totals(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_profile_site *a = &p->heap.all;
 	const char *about = p->heap.sample_bytes ? "about " : "";
 	char all[32], peak[32], live[32], mean[32], largest[32];
-	struct assay_text title = { 0 };
 
 	bytes_text(a->bytes, all, sizeof(all));
 	bytes_text(a->most_bytes, peak, sizeof(peak));
 	bytes_text(a->live_bytes, live, sizeof(live));
 	bytes_text((double)a->largest_bytes, largest, sizeof(largest));
-	assay_profile_title(p, &title);
-	assay_text_addf(out, "%s\n  %s%.0f allocations of %s in %.2f s (%.0f a second), the largest of %s\n",
-			title.s ? title.s : "", about, a->blocks, all, p->seconds,
-			p->seconds > 0 ? a->blocks / p->seconds : 0, largest);
-	assay_text_addf(out, "  %s%s at the peak; %s%s in %.0f blocks never given back\n", about, peak, about, live,
-			a->live_blocks);
+	assay_profile_put_line(style, out, "  %s%.0f allocations of %s in %.2f s (%.0f a second), the largest of %s",
+			       about, a->blocks, all, p->seconds, p->seconds > 0 ? a->blocks / p->seconds : 0, largest);
+	assay_profile_put_line(style, out, "  %s%s at the peak; %s%s in %.0f blocks never given back", about, peak,
+			       about, live, a->live_blocks);
 	if (p->heap.sample_bytes) {
 		bytes_text((double)p->heap.sample_bytes, mean, sizeof(mean));
-		assay_text_addf(out, "  estimated from %" PRIu64 " samples, one in %s\n", a->samples, mean);
+		assay_profile_put_line(style, out, "  estimated from %" PRIu64 " samples, one in %s", a->samples, mean);
 	}
 	if (p->heap.processes > 1)
-		assay_text_addf(out, "  %u processes, whose numbers and peaks add up\n", p->heap.processes);
-	out->failed |= title.failed;
-	assay_text_release(&title);
+		assay_profile_put_line(style, out, "  %u processes, whose numbers and peaks add up", p->heap.processes);
 }
 
 void assay_profile_heap_text(const struct assay_profile *p, const struct assay_emit_style *style,
@@ -100,7 +95,7 @@ void assay_profile_heap_text(const struct assay_profile *p, const struct assay_e
 	struct assay_columns t = { .align = "rrrrrl", .indent = "  " };
 	struct row *v = sorted(p);
 
-	add_totals(p, out);
+	add_totals(p, style, out);
 	assay_columns_row(
 		&t, (const char *const[]){ "allocated", "at peak", "not freed", "blocks", "largest", "call site" });
 	for (size_t i = 0; v && i < shown; i++) {
@@ -119,9 +114,9 @@ void assay_profile_heap_text(const struct assay_profile *p, const struct assay_e
 		assay_text_release(&where);
 	}
 	if (n)
-		assay_columns_print(&t, out);
+		assay_profile_put_table(&t, style, out);
 	if (n > shown)
-		assay_text_addf(out, "  and %zu more call sites: --verbose shows all\n", n - shown);
+		assay_profile_put_line(style, out, "  and %zu more call sites: --verbose shows all", n - shown);
 	assay_columns_release(&t);
 	out->failed |= !v;
 	free(v);

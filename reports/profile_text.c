@@ -22,27 +22,26 @@ static void add_share(char *buf, size_t size, uint64_t part, uint64_t of)
 	snprintf(buf, size, "%.1f %%", share(part, of));
 }
 
-static void add_head(const struct assay_profile *p, struct assay_text *out)
+static void add_head(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
-	struct assay_text title = { 0 };
+	char rate[48] = "";
 
-	assay_profile_title(p, &title);
-	assay_text_addf(out, "%s\n", title.s ? title.s : "");
-	out->failed |= title.failed;
-	assay_text_release(&title);
-	assay_text_addf(out, "  %" PRIu64 " %s", p->stacks.weight, p->unit);
 	if (p->rate_hz > 0)
-		assay_text_addf(out, " at %.0f Hz", p->rate_hz);
-	assay_text_addf(out, " in %.2f s by %s; %" PRIu64 " lost, %" PRIu64 " truncated, %" PRIu64 " unresolved\n",
-			p->seconds, p->source, p->lost, p->truncated, p->unresolved);
+		snprintf(rate, sizeof(rate), " at %.0f Hz", p->rate_hz);
+	assay_profile_put_line(
+		style, out,
+		"  %" PRIu64 " %s%s in %.2f s by %s; %" PRIu64 " lost, %" PRIu64 " truncated, %" PRIu64 " unresolved",
+		p->stacks.weight, p->unit, rate, p->seconds, p->source, p->lost, p->truncated, p->unresolved);
 	if (isfinite(p->overhead_frac))
-		assay_text_addf(out, "  the profiler itself took %.2f %% of a processor\n", 100 * p->overhead_frac);
+		assay_profile_put_line(style, out, "  the profiler itself took %.2f %% of a processor",
+				       100 * p->overhead_frac);
 }
 
-static void add_more(struct assay_text *out, size_t shown, size_t n, const char *what)
+static void add_more(const struct assay_emit_style *style, struct assay_text *out, size_t shown, size_t n,
+		     const char *what)
 {
 	if (n > shown)
-		assay_text_addf(out, "  and %zu more %s: --verbose shows all\n", n - shown, what);
+		assay_profile_put_line(style, out, "  and %zu more %s: --verbose shows all", n - shown, what);
 }
 
 static void add_functions(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
@@ -75,9 +74,8 @@ static void add_functions(const struct assay_profile *p, const struct assay_emit
 			 f[i].inlined ? " (inlined)" : "");
 		assay_columns_row(&t, (const char *const[]){ own, total, ns, name, place });
 	}
-	assay_columns_print(&t, out);
-	assay_columns_release(&t);
-	add_more(out, shown, n, "functions");
+	assay_profile_put_table(&t, style, out);
+	add_more(style, out, shown, n, "functions");
 	free(f);
 }
 
@@ -109,13 +107,12 @@ static void add_lines(const struct assay_profile *p, bool instructions, const st
 			snprintf(at, sizeof(at), "?");
 		assay_columns_row(&t, (const char *const[]){ own, at, assay_profile_name(f->name), f->object });
 	}
-	assay_columns_print(&t, out);
-	assay_columns_release(&t);
-	add_more(out, shown, n, instructions ? "instructions" : "lines");
+	assay_profile_put_table(&t, style, out);
+	add_more(style, out, shown, n, instructions ? "instructions" : "lines");
 	free(v);
 }
 
-static void add_threads(const struct assay_profile *p, struct assay_text *out)
+static void add_threads(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
 	struct assay_columns t = { .align = "rl", .indent = "  " };
 	char own[32];
@@ -123,30 +120,42 @@ static void add_threads(const struct assay_profile *p, struct assay_text *out)
 	if (p->n_threads < 2)
 		return;
 	assay_text_add(out, "\n");
+	assay_columns_row(&t, (const char *const[]){ "own", "thread" });
 	for (size_t i = 0; i < p->n_threads; i++) {
 		add_share(own, sizeof(own), p->threads[i].weight, p->stacks.weight);
 		assay_columns_row(&t, (const char *const[]){ own, p->threads[i].name });
 	}
-	assay_columns_print(&t, out);
-	assay_columns_release(&t);
+	assay_profile_put_table(&t, style, out);
 }
 
-static void profile_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+void assay_profile_tables(const struct assay_report_profile *r, const struct assay_emit_style *style,
+			  struct assay_text *out)
 {
-	const struct assay_profile *p = r->profile.p;
+	const struct assay_profile *p = r->p;
 
 	if (p->heap.processes) {
 		assay_profile_heap_text(p, style, out);
 		return;
 	}
-	add_head(p, out);
+	if (p->gpu.n_devices) {
+		assay_profile_gpu_text(p, style, out);
+		return;
+	}
+	add_head(p, style, out);
 	if (p->stacks.weight)
 		add_functions(p, style, out);
-	if (r->profile.lines) {
+	if (r->lines) {
 		add_lines(p, false, style, out);
 		add_lines(p, true, style, out);
 	}
-	add_threads(p, out);
+	add_threads(p, style, out);
+}
+
+static void profile_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	assay_profile_title(r->profile.p, out);
+	assay_text_add(out, "\n");
+	assay_profile_tables(&r->profile, style, out);
 }
 
 ASSAY_EMITTER(profile_text, ASSAY_REPORT_PROFILE, "text", profile_text);

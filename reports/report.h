@@ -168,6 +168,8 @@ struct assay_report_page {
 	size_t n_past;
 	const struct assay_bottleneck *bottlenecks; /* of cases of @run */
 	size_t n_bottlenecks;
+	const struct assay_profile *profiles; /* of cases that it shows */
+	size_t n_profiles;
 };
 
 struct assay_report_profile {

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "drive/profiling.h"
 
 int assay_option_flag(void *to, const char *arg, const char *name, struct assay_err *err)
 {
@@ -90,6 +91,13 @@ int assay_option_evidence(void *to, const char *arg, const char *name, struct as
 		}
 	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected exact (counts), stored (times) or all", name,
 			     arg);
+}
+
+int assay_option_profile_kind(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	(void)name;
+	*(const char **)to = arg;
+	return assay_profile_kind_check(arg, err);
 }
 
 static int read_environment(struct assay_request *q, struct assay_err *err)

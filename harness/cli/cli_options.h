@@ -70,6 +70,9 @@ int assay_option_comparison(void *to, const char *arg, const char *name, struct 
 /* For enum assay_take: exact, stored or all. */
 int assay_option_evidence(void *to, const char *arg, const char *name, struct assay_err *err);
 
+/* For const char *: a kind of profile. */
+int assay_option_profile_kind(void *to, const char *arg, const char *name, struct assay_err *err);
+
 /* The number of a stored @kind, "run" or "comparison", into *out; `last` gives 0. Messages call it @what. */
 int assay_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err);
 

@@ -13,7 +13,7 @@ struct diff_args {
 	struct assay_settings s;
 	struct assay_diff_request q;
 	const char *first, *second;
-	const char *by, *out;
+	const char *by, *out, *kind;
 	bool csv, markdown, sorted, profiles;
 };
 
@@ -51,8 +51,10 @@ static int check(void *args, struct assay_err *err)
 
 	if (a->by && strcmp(a->by, "variant"))
 		return assay_err_set(err, ASSAY_EUSAGE, "--by is '%s', expected variant", a->by);
-	if (a->profiles && (a->by || !a->second))
-		return assay_err_set(err, ASSAY_EUSAGE, "--profiles takes two: assay diff --profiles BASE HEAD");
+	if ((a->profiles || a->kind) && (a->by || !a->second))
+		return assay_err_set(err, ASSAY_EUSAGE, "%s takes two profiles: assay diff %s%s BASE HEAD",
+				     a->kind ? "--kind" : "--profiles", a->kind ? "--kind " : "--profiles",
+				     a->kind ? a->kind : "");
 	if (a->by && a->second)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "unexpected argument '%s': variants are compared within one run", a->second);
@@ -93,6 +95,8 @@ static const struct assay_option options[] = {
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
 	  "Write to this file, in the format of its ending: .text, .json, .markdown, .csv; of profiles .svg, beside "
 	  "the table" },
+	{ "kind", 0, "KIND", assay_option_profile_kind, AT(kind),
+	  "Of profiles: cpu, heap and so on (default: the newest kind that both names have)" },
 	{ "profiles", 0, NULL, assay_option_flag, AT(profiles),
 	  "The sides are profiles: for numbers of profiles, and names that baselines have, too" },
 	{ 0 },
@@ -118,7 +122,7 @@ static const struct assay_command_line line = {
 /* Of what commands say together: a name, or the number of one beside --profiles. */
 static bool are_profiles(const struct diff_args *a)
 {
-	return a->profiles ||
+	return a->profiles || a->kind ||
 	       (!a->by && (assay_profile_is_name(a->s.r.db, a->first) || assay_profile_is_name(a->s.r.db, a->second)));
 }
 
@@ -148,7 +152,7 @@ static int diff_profiles(const struct diff_args *a, struct assay_err *err)
 	int rc = check_profiles(a, err);
 
 	if (!rc)
-		rc = assay_profile_diff_find(a->s.r.db, names, side, &d, err);
+		rc = assay_profile_diff_find(a->s.r.db, names, a->kind, side, &d, err);
 	if (!rc && a->out)
 		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)

@@ -8,12 +8,16 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/profile_store.h"
+#include "drive/profile_tool.h"
 #include "drive/profiling.h"
+
+#define MOST_DAYS 18000 /* what a clock that begins in 1970 has behind it */
 
 struct profile_args {
 	struct assay_settings s;
 	struct assay_profile_request q;
 	const char *out;
+	const char *with;  /* a tool in place of assay's own; NULL: none */
 	uint64_t every_ns; /* again and again, from start to start; 0: once */
 	bool lines;
 };
@@ -62,6 +66,16 @@ static int set_keep(void *to, const char *arg, const char *name, struct assay_er
 	return rc;
 }
 
+static int set_days(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	uint64_t n;
+	int rc = assay_parse_u64(arg, name, 1, MOST_DAYS, &n, err);
+
+	if (!rc)
+		*(unsigned *)to = (unsigned)n;
+	return rc;
+}
+
 static int set_sample(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	uint64_t v = 0;
@@ -73,22 +87,36 @@ static int set_sample(void *to, const char *arg, const char *name, struct assay_
 	return rc;
 }
 
-/* What one kind knows and the other does not. */
+static int set_with(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	(void)name;
+	*(const char **)to = arg;
+	return assay_profile_tool_check(arg, err);
+}
+
+/* What one kind knows and the others do not. */
 static int check_kind(const struct profile_args *a, struct assay_err *err)
 {
-	const bool heap = !strcmp(a->q.kind, "heap");
 	const char *dot = a->out ? strrchr(a->out, '.') : NULL;
+	const struct {
+		bool given;
+		const char *option, *kind;
+	} of_one[] = {
+		{ a->q.rate_hz, "--rate", "cpu" },
+		{ a->lines, "--lines", "cpu" },
+		{ a->q.sample_bytes, "--sample", "heap" },
+		{ dot && !strcmp(dot, ".dhat"), "a file that ends in .dhat", "heap" },
+		{ a->with, "--with", "gpu" },
+	};
 
-	if (heap && (a->q.rate_hz || a->lines))
-		return assay_err_set(err, ASSAY_EUSAGE, "--rate and --lines are for CPU profiles: heap takes --sample");
-	if (heap && a->q.name)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--name stores CPU profiles: keep one of the heap with -o FILE");
-	if (!heap && a->q.sample_bytes)
-		return assay_err_set(err, ASSAY_EUSAGE, "--sample is for heap profiles: cpu takes --rate");
-	if (!heap && dot && !strcmp(dot, ".dhat"))
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot write '%s': .dhat is for heap profiles", a->out);
-	return 0;
+	for (size_t i = 0; i < sizeof(of_one) / sizeof(of_one[0]); i++)
+		if (of_one[i].given && strcmp(of_one[i].kind, a->q.kind))
+			return assay_err_set(err, ASSAY_EUSAGE, "%s is for profiles of the kind %s, not %s",
+					     of_one[i].option, of_one[i].kind, a->q.kind);
+	if (a->with && a->q.name)
+		return assay_err_set(err, ASSAY_EUSAGE, "--name stores what assay sees: %s's report is a file",
+				     a->with);
+	return a->with ? assay_profile_tool_output(a->with, a->out, err) : 0;
 }
 
 static int check(void *args, struct assay_err *err)
@@ -98,8 +126,9 @@ static int check(void *args, struct assay_err *err)
 	if (!a->q.kind)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "nothing to profile: expected 'profile cpu CASE' or 'profile cpu -- COMMAND...'");
-	if ((a->every_ns || a->q.keep) && !a->q.name)
-		return assay_err_set(err, ASSAY_EUSAGE, "--every and --keep store profiles: give them a --name");
+	if ((a->every_ns || a->q.keep || a->q.keep_days) && !a->q.name)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--every, --keep and --keep-days store profiles: give them a --name");
 	if (a->q.key && a->q.command)
 		return assay_err_set(err, ASSAY_EUSAGE, "a case and a command exclude each other: profile one of them");
 	if (!a->q.key && (!a->q.command || !a->q.command[0]))
@@ -119,8 +148,8 @@ static const struct assay_option options[] = {
 	  "Sample for so long: timed iterations of a case (default 5s), or the start of a program (default: all of "
 	  "it)" },
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
-	  "Also write FILE: .svg is a flame graph, .folded its stacks as text for other viewers, .json what --json "
-	  "prints; of the heap also .dhat, for the viewers of valgrind's DHAT" },
+	  "Also write FILE: .svg is a flame graph, .html a page with it and all tables, .folded its stacks as text for "
+	  "other viewers, .json what --json prints; of the heap also .dhat, for the viewers of valgrind's DHAT" },
 	{ "suite", 's', "NAME", assay_option_text, AT(s.r.suite),
 	  "Suite that has the case (default " ASSAY_DEFAULT_SUITE ")" },
 	{ "name", 0, "NAME", set_name, AT(q.name),
@@ -128,22 +157,27 @@ static const struct assay_option options[] = {
 	{ "every", 0, "TIME", assay_option_duration, AT(every_ns),
 	  "Profile again and again, from start to start, until interrupted; with --name" },
 	{ "keep", 0, "N", set_keep, AT(q.keep), "Of that name the newest N profiles stay (default: all)" },
+	{ "keep-days", 0, "DAYS", set_days, AT(q.keep_days),
+	  "Of that name those of the last DAYS days stay; with --keep, what either keeps" },
 	{ "sample", 0, "BYTES", set_sample, AT(q.sample_bytes),
 	  "Of the heap: see about one allocation in so many bytes, such as 512KiB (default: all)" },
+	{ "with", 0, "TOOL", set_with, AT(with),
+	  "Of GPUs: let nsys or ncu profile it, if they are installed; -o names their report" },
 	{ "lines", 0, NULL, assay_option_flag, AT(lines), "Also show the lines and instructions that take most" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "cpu|heap CASE\ncpu|heap -- COMMAND...",
+	.usage = "cpu|heap|gpu CASE\ncpu|heap|gpu -- COMMAND...",
 	.doc = "Sample what the threads of a case, or of any program, execute, with all their callers, and show the "
 	       "functions that take most. Stacks are unwound while it runs, by the tables that compilers write; "
 	       "nothing is compiled in another way and nothing is written meanwhile. CASE is a key of the suite, or a "
 	       "glob or part that one of its cases has. heap shows the call sites that allocate memory, in place of "
-	       "samples.\v"
+	       "samples; gpu the kernels and copies of NVIDIA's GPUs, with what these used meanwhile.\v"
 	       "examples:\n"
 	       "  assay profile cpu quantize.q8_0/avx2/n=1048576/t=1/warm -o p.svg\n"
 	       "  assay profile cpu --for 10s --lines -- ./server --port 8080\n"
-	       "  assay profile heap --sample 512KiB -o p.dhat -- ./server --port 8080",
+	       "  assay profile heap --sample 512KiB -o p.dhat -- ./server --port 8080\n"
+	       "  assay profile gpu -o p.html -- ./server --port 8080",
 	.tables = { { options, 0 },
 		    { assay_options_load, 0 },
 		    { assay_options_place, 0 },
@@ -190,6 +224,20 @@ static int wait_until(uint64_t at, const struct assay_watch *w, struct assay_err
 	return rc;
 }
 
+static int run_tool(struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	int rc = assay_profile_tool_run(a->with, &a->q, &w->watch, a->out, err);
+
+	if (rc == ASSAY_EWORKER) {
+		assay_cli_error("%s", err->text);
+		*status = ASSAY_EXIT_NOT_MEASURED;
+		rc = 0;
+	} else if (!rc) {
+		printf("the report of %s is in %s\n", a->with, a->out);
+	}
+	return rc;
+}
+
 static int profile(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct profile_args *a = args;
@@ -198,6 +246,8 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 
 	w->hold = true;
 	a->q.what = &a->s.r;
+	if (a->with)
+		return run_tool(a, w, status, err);
 	do {
 		rc = profile_once(a, w, status, err);
 		next += a->every_ns;

@@ -90,7 +90,9 @@ static int write_page(const struct report_args *a, const struct assay_result_pag
 						  .past = p->past,
 						  .n_past = p->n_past,
 						  .bottlenecks = p->bottlenecks,
-						  .n_bottlenecks = p->n_bottlenecks } };
+						  .n_bottlenecks = p->n_bottlenecks,
+						  .profiles = p->profiles,
+						  .n_profiles = p->n_profiles } };
 
 	return assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
 }

@@ -18,7 +18,7 @@ struct show_args {
 	bool comparisons; /* not runs */
 	bool profile;     /* by a name, which is `only` */
 	bool lines;
-	const char *out;
+	const char *out, *kind;
 	bool samples;
 	const char *metric;
 	bool bottlenecks;
@@ -68,8 +68,8 @@ static int check(void *args, struct assay_err *err)
 
 	if (a->profile && (a->samples || a->metric || a->bottlenecks))
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples, --metric and --bottlenecks are of cases of a run");
-	if (!a->profile && (a->lines || a->out))
-		return assay_err_set(err, ASSAY_EUSAGE, "--lines and --output are of 'assay show profile'");
+	if (!a->profile && (a->lines || a->out || a->kind))
+		return assay_err_set(err, ASSAY_EUSAGE, "--lines, --output and --kind are of 'assay show profile'");
 	if (a->samples && !a->only)
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
 	if (a->metric && (a->comparisons || !a->run || a->samples))
@@ -92,6 +92,8 @@ static const struct assay_option options[] = {
 	  "With a profile, the lines and instructions that take most as well" },
 	{ "output", 'o', "FILE", assay_option_text, offsetof(struct show_args, out),
 	  "With a profile, also write FILE: .svg is a flame graph, .folded its stacks for other viewers" },
+	{ "kind", 0, "KIND", assay_option_profile_kind, offsetof(struct show_args, kind),
+	  "With a profile, the newest of this kind: cpu, heap and so on (default: of any)" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -218,7 +220,7 @@ static int show_profile(const struct show_args *a, struct assay_err *err)
 	int rc = a->out ? assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err) : 0;
 
 	if (!rc)
-		rc = assay_profile_find(a->s.r.db, a->only ? a->only : "last", &p, err);
+		rc = assay_profile_find(a->s.r.db, a->only ? a->only : "last", a->kind, &p, err);
 	if (!rc && a->out)
 		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)

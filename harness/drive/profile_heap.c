@@ -145,6 +145,8 @@ int assay_profile_heap_case(const struct assay_profile_request *q, const struct 
 		rc = assay_temporary_make(&t, "heap", err);
 	if (!rc)
 		rc = run_case(q, w, &s, t.path, out, err);
+	if (!rc)
+		rc = assay_profile_identify(q, w, &s, out, err);
 	assay_temporary_remove(&t);
 	assay_session_close(&s);
 	if (!rc)

@@ -17,7 +17,8 @@ struct assay_profile_request {
 	uint64_t sample_bytes;      /* of the heap: mean bytes from sample to sample; 0: every allocation */
 	unsigned rate_hz;           /* 0: ASSAY_PROFILE_RATE_HZ */
 	const char *name;           /* under which it is stored in what->db; NULL: it is not */
-	size_t keep;                /* of that name: so many of the newest stay; 0: all */
+	size_t keep;                /* of that name: so many of the newest stay; 0: that is not said */
+	unsigned keep_days;         /* of that name: what is younger stays; 0: that is not said */
 	uint64_t for_ns;            /* 0: ASSAY_PROFILE_FOR_NS of a case, and a program to its end */
 };
 

@@ -15,6 +15,7 @@ static const struct kind {
 } kinds[] = {
 	{ "cpu", assay_profile_cpu_case, assay_profile_cpu_program },
 	{ "heap", assay_profile_heap_case, assay_profile_heap_program },
+	{ "gpu", assay_profile_gpu_case, assay_profile_gpu_program },
 };
 
 static const struct kind *find(const char *name)

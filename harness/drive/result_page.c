@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "drive/bottlenecks.h"
 #include "drive/compare.h"
 #include "drive/gating.h"
@@ -13,6 +14,7 @@
 #include "drive/next_step.h"
 #include "store/store.h"
 #include "store/store_comparison.h"
+#include "store/store_profile.h"
 
 /* Earlier runs whose times stand beside a case. */
 #define PAST_RUNS 32
@@ -159,6 +161,40 @@ static int add_run(struct assay_store *store, const char *db, int64_t id, struct
 				  &p->n_past, err);
 }
 
+static bool has_case(const struct assay_result_page *p, const char *key)
+{
+	const struct assay_comparison *cmp = &p->comparison.cmp;
+
+	for (size_t i = 0; p->of_run && i < p->run.n_results; i++)
+		if (!strcmp(p->run.results[i].c.key, key))
+			return true;
+	for (size_t i = 0; !p->of_run && i < cmp->n_cases; i++)
+		if (!strcmp(cmp->cases[i].c.key, key))
+			return true;
+	return false;
+}
+
+/* Profiles of the same build as what is shown, and of a case of it. */
+static int add_profiles(struct assay_store *store, const char *build, struct assay_result_page *p,
+			struct assay_err *err)
+{
+	struct assay_profile_info *v = NULL;
+	size_t n = 0;
+	int rc = build[0] ? assay_store_profiles_of_build(store, build, &v, &n, err) : 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (!has_case(p, v[i].what))
+			continue;
+		if (assay_grow(&p->profiles, p->n_profiles, sizeof(*p->profiles)))
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		else
+			rc = assay_store_profile_load(store, v[i].id, &p->profiles[p->n_profiles], err);
+		p->n_profiles += !rc;
+	}
+	free(v);
+	return rc;
+}
+
 /* What names a side today: its commit, where it was built from one; "" where it was the working tree. */
 static void side_word(const struct assay_comparison *cmp, enum assay_side side, char *buf, size_t size)
 {
@@ -219,6 +255,11 @@ int assay_result_page(const struct assay_page_request *q, struct assay_result_pa
 		rc = find(store, q, out, &id, err);
 	if (!rc)
 		rc = out->of_run ? add_run(store, q->db, id, out, err) : add_comparison(store, q->db, id, out, err);
+	if (!rc && out->of_run)
+		rc = add_profiles(store, out->run.build.id, out, err);
+	for (unsigned i = 0; i < 2 && !rc && !out->of_run; i++)
+		if (!i || strcmp(out->comparison.cmp.build[0].id, out->comparison.cmp.build[1].id))
+			rc = add_profiles(store, out->comparison.cmp.build[i].id, out, err);
 	if (rc == ASSAY_ENOTFOUND && store)
 		rc = no_number(store, q, err);
 	if (!rc && (out->next.failed || out->repeat.failed))
@@ -237,5 +278,8 @@ void assay_result_page_release(struct assay_result_page *p)
 	assay_text_release(&p->repeat);
 	free(p->past);
 	free(p->bottlenecks);
+	for (size_t i = 0; i < p->n_profiles; i++)
+		assay_profile_release(&p->profiles[i]);
+	free(p->profiles);
 	*p = (struct assay_result_page){ 0 };
 }

@@ -7,6 +7,7 @@
 #include "drive/stored_results.h"
 #include "model/bottleneck.h"
 #include "model/gate_report.h"
+#include "model/profile.h"
 
 enum assay_page_of {
 	ASSAY_PAGE_OF_NEWEST, /* the run or the comparison that began last */
@@ -33,6 +34,8 @@ struct assay_result_page {
 	size_t n_past;
 	struct assay_bottleneck *bottlenecks; /* of a run; malloc'ed */
 	size_t n_bottlenecks;
+	struct assay_profile *profiles; /* of its cases and builds, the newest of each kind; malloc'ed */
+	size_t n_profiles;
 };
 
 /*

@@ -6,6 +6,7 @@
 #include "machine/nvml.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,10 @@ typedef void *nvml_device;
 
 struct nvml_memory {
 	unsigned long long total, free, used;
+};
+
+struct nvml_utilization {
+	unsigned gpu, memory; /* percent */
 };
 
 struct assay_nvml {
@@ -56,6 +61,8 @@ struct assay_nvml {
 	int (*throttle)(nvml_device d, unsigned long long *reasons);
 	int (*temperature)(nvml_device d, int sensor, unsigned *celsius);
 	int (*power)(nvml_device d, unsigned *milliwatts);
+	int (*utilization)(nvml_device d, struct nvml_utilization *u);
+	int (*energy)(nvml_device d, unsigned long long *millijoules);
 };
 
 #define AT(member) offsetof(struct assay_nvml, member)
@@ -87,6 +94,8 @@ static const struct {
 	{ "nvmlDeviceGetCurrentClocksThrottleReasons", AT(throttle), false },
 	{ "nvmlDeviceGetTemperature", AT(temperature), false },
 	{ "nvmlDeviceGetPowerUsage", AT(power), false },
+	{ "nvmlDeviceGetUtilizationRates", AT(utilization), false },
+	{ "nvmlDeviceGetTotalEnergyConsumption", AT(energy), false },
 };
 
 static int find_functions(struct assay_nvml *n, struct assay_err *err)
@@ -248,5 +257,36 @@ int assay_nvml_state(const struct assay_nvml *n, unsigned index, struct assay_de
 		out->celsius = celsius;
 	if (n->power && !n->power(d, &milliwatts))
 		out->watts = milliwatts * 1e-3;
+	return 0;
+}
+
+int assay_nvml_use(const struct assay_nvml *n, unsigned index, struct assay_nvml_use *out, struct assay_err *err)
+{
+	unsigned milliwatts = 0, celsius = 0;
+	unsigned long long millijoules = 0;
+	struct nvml_utilization u = { 0 };
+	struct nvml_memory m = { 0 };
+	nvml_device d;
+	int code = n->handle(index, &d);
+
+	*out = (struct assay_nvml_use){
+		.busy_frac = NAN, .memory_busy_frac = NAN, .joules = NAN, .watts = NAN, .celsius = NAN
+	};
+	if (code)
+		return failed(n, "tell of a GPU", code, err);
+	if (n->utilization && !n->utilization(d, &u)) {
+		out->busy_frac = u.gpu * 1e-2;
+		out->memory_busy_frac = u.memory * 1e-2;
+	}
+	if (n->energy && !n->energy(d, &millijoules))
+		out->joules = (double)millijoules * 1e-3;
+	if (n->power && !n->power(d, &milliwatts))
+		out->watts = milliwatts * 1e-3;
+	if (n->temperature && !n->temperature(d, NVML_TEMPERATURE_GPU, &celsius))
+		out->celsius = celsius;
+	if (n->memory && !n->memory(d, &m)) {
+		out->memory_bytes = m.total;
+		out->used_bytes = m.used;
+	}
 	return 0;
 }

@@ -29,4 +29,14 @@ bool assay_nvml_find(const struct assay_nvml *n, const char *pci, unsigned *inde
 /* How GPU @index is now. ASSAY_EUNAVAILABLE where not even its clock is told. */
 int assay_nvml_state(const struct assay_nvml *n, unsigned index, struct assay_device_state *out, struct assay_err *err);
 
+/* What GPU @index did of late and uses now. Members that its driver does not tell are NaN or 0. */
+struct assay_nvml_use {
+	double busy_frac, memory_busy_frac; /* of the driver's last sampling period, up to a second */
+	double joules;                      /* since the driver was loaded */
+	double watts, celsius;
+	uint64_t memory_bytes, used_bytes; /* that there are; in use by all */
+};
+/* ASSAY_EUNAVAILABLE where there is no such GPU. */
+int assay_nvml_use(const struct assay_nvml *n, unsigned index, struct assay_nvml_use *out, struct assay_err *err);
+
 #endif

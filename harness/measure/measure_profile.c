@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
+#include "measure/iterations.h"
 
 #define MOST_COMMAND_NS 100e6 /* between two looks at the samples, where calls are shorter */
 
@@ -48,9 +49,72 @@ static int drive_heap(struct profiling *k)
 	return rc;
 }
 
+/* One command; 1 when the case is over and k->w.end says how. */
+static int command(struct profiling *k, enum assay_command cmd, const struct assay_worker_args *args)
+{
+	int rc = assay_worker_call(k->w.worker, cmd, args, &k->w.end->status, k->w.end->reason,
+				   sizeof(k->w.end->reason), k->w.err);
+
+	if (k->p->look)
+		k->p->look(k->p->look_arg);
+	return rc ? rc : k->w.end->status == ASSAY_STATUS_OK ? 0 : 1;
+}
+
+/* Samples, each a command, until the time is over. */
+static int sample_watched(struct profiling *k)
+{
+	const uint64_t start = assay_monotonic_ns();
+	struct assay_worker_args args = { .count = 1 };
+	const struct assay_worker_reply *reply = assay_worker_reply(k->w.worker);
+	double ns = 0, iterated = 0, sample_ns = 0;
+	int rc = assay_iterations_find(k->w.worker, assay_iterations_target_ns(k->o->clock), &args.iterations,
+				       &sample_ns, &k->w.end->status, k->w.end->reason, sizeof(k->w.end->reason),
+				       k->w.err);
+
+	while (!rc && assay_monotonic_ns() - start < k->p->for_ns) {
+		rc = command(k, ASSAY_CMD_SAMPLE, &args);
+		for (uint32_t i = 0; !rc && i < reply->n_samples; i++) {
+			ns += (double)reply->samples[i].ns;
+			iterated += (double)reply->samples[i].iterations;
+		}
+		if (!rc && k->o->progress)
+			k->o->progress(k->o->progress_arg, ASSAY_STAGE_SAMPLE,
+				       fmin(1, (double)(assay_monotonic_ns() - start) / (double)k->p->for_ns));
+	}
+	if (iterated > 0)
+		k->w.out->iteration_ns = ns / iterated;
+	return rc;
+}
+
+static int drive_watched(struct profiling *k)
+{
+	const struct assay_worker_args none = { .iterations = 0 };
+	int rc;
+
+	assay_worker_while_waiting(k->w.worker, k->p->look, k->p->look_arg);
+	rc = command(k, ASSAY_CMD_PREPARE, &none);
+	if (!rc)
+		rc = command(k, ASSAY_CMD_VERIFY, &none);
+	if (!rc)
+		rc = sample_watched(k);
+	if (!rc)
+		rc = command(k, ASSAY_CMD_RECHECK, &none);
+	if (!rc)
+		rc = command(k, ASSAY_CMD_FINISH, &none);
+	assay_worker_while_waiting(k->w.worker, NULL, NULL);
+	return rc;
+}
+
 static int run(struct profiling *k, const struct assay_worker_options *wo)
 {
 	int rc;
+
+	if (k->p->env) {
+		rc = assay_worker_start(&k->w.worker, wo, k->w.err);
+		rc = rc ? rc : drive_watched(k);
+		assay_profiled_worker_free(&k->w);
+		return rc < 0 ? rc : 0;
+	}
 
 	if (k->p->heap_sites) {
 		rc = assay_worker_start(&k->w.worker, wo, k->w.err);
@@ -116,6 +180,7 @@ int assay_measure_profile(const struct assay_case *c, const struct assay_case_fa
 				     .facts = facts,
 				     .heap_sites = p->heap_sites,
 				     .heap_sample_bytes = p->heap_sample_bytes,
+				     .env = p->env,
 				     .interrupted = o->interrupted,
 			     });
 	}

@@ -13,6 +13,13 @@ struct assay_profile_options {
 	/* Where the variant allocates, in place of samples: the folder of counters/heap_sites.h. NULL: samples. */
 	const char *heap_sites;
 	uint64_t heap_sample_bytes;
+	/*
+	 * Timed iterations that are not sampled by time, because something else watches the worker: variables for its
+	 * process, and what is called with @look_arg again and again meanwhile. env NULL: they are sampled.
+	 */
+	const char *const *env;
+	void (*look)(void *arg);
+	void *look_arg;
 };
 
 /*

@@ -14,6 +14,8 @@ void assay_profile_release(struct assay_profile *p)
 	assay_stack_table_release(&p->stacks);
 	free(p->threads);
 	free(p->heap.sites);
+	free(p->gpu.devices);
+	free(p->gpu.work);
 	*p = (struct assay_profile){ 0 };
 }
 
@@ -45,6 +47,14 @@ int assay_profile_add(struct assay_profile *p, const struct assay_profile *other
 	free(frames);
 	free(stack);
 	return rc;
+}
+
+void assay_profile_site_weigh(struct assay_profile *p, size_t at)
+{
+	const uint64_t weight = (uint64_t)llround(p->heap.sites[at].bytes);
+
+	p->stacks.weight += weight - p->stacks.stacks[at].weight;
+	p->stacks.stacks[at].weight = weight;
 }
 
 static int by_self(const void *a, const void *b)

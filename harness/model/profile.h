@@ -35,6 +35,34 @@ struct assay_profile_heap {
 	struct assay_profile_site *sites; /* one a stack */
 };
 
+/* What a kernel, or a kind of copy, did on one stream of a GPU; its stack's weight is its time. */
+struct assay_profile_gpu_work {
+	uint64_t calls, least_ns, most_ns;
+	uint64_t bytes;         /* that were copied or set; 0: of a kernel */
+	uint64_t registers;     /* of a thread; this and those below are 0 where it is no kernel */
+	uint64_t block_threads; /* of the way it was launched that took most time */
+	uint64_t blocks, shared_bytes;
+	double occupancy_frac; /* of the warps that a multiprocessor could hold, so launched; NaN: not known */
+};
+
+/* A GPU while the profile was taken, as NVML told it. NaN and 0: not known. */
+struct assay_profile_gpu_device {
+	unsigned index;
+	char name[96];
+	double busy_frac, memory_busy_frac; /* shares of the time, means */
+	double mean_watts, most_watts, joules;
+	uint64_t memory_bytes, most_memory_bytes; /* that there are; that were in use by all */
+	double most_celsius;
+	uint64_t samples;
+};
+
+struct assay_profile_gpu {
+	struct assay_profile_gpu_device *devices;
+	size_t n_devices;
+	struct assay_profile_gpu_work *work; /* one a stack; NULL: kernels were not watched */
+	char why[256];                       /* why not; "": they were */
+};
+
 /* The kind that is sampled by time has samples for weights; other kinds name their unit. */
 struct assay_profile {
 	int64_t id; /* in the store; 0: none */
@@ -58,6 +86,7 @@ struct assay_profile {
 	size_t n_threads;
 	struct assay_stack_table stacks;
 	struct assay_profile_heap heap;
+	struct assay_profile_gpu gpu;
 	struct assay_fingerprint machine; /* id "": not told */
 	struct assay_build build;         /* of a case; id "": not known */
 };
@@ -75,6 +104,9 @@ struct assay_profile_info {
 void assay_profile_release(struct assay_profile *p);
 /* Add the stacks of another process to @p, and the numbers of how they were taken, but not its threads. */
 int assay_profile_add(struct assay_profile *p, const struct assay_profile *other, struct assay_err *err);
+
+/* Give stack @at of a profile of the heap the weight of its call site: the bytes that it allocated. */
+void assay_profile_site_weigh(struct assay_profile *p, size_t at);
 
 /* A function's part of all stacks. Texts are those of the profile's frames. */
 struct assay_profile_function {

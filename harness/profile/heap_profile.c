@@ -140,8 +140,7 @@ static int add_site(struct reading *r, const struct assay_heap_site *s)
 	if (!its)
 		return assay_err_set(r->err, ASSAY_ENOMEM, "out of memory for the call sites of a profile");
 	add_numbers(its, &s->its, now ? s->its.live_blocks : s->peak_blocks, now ? s->its.live_bytes : s->peak_bytes);
-	t->stacks[at].weight += (uint64_t)llround(s->its.bytes);
-	t->weight += (uint64_t)llround(s->its.bytes);
+	assay_profile_site_weigh(r->into, at);
 	r->into->truncated += s->whole ? 0 : s->its.samples;
 	r->into->unresolved += known ? 0 : s->its.samples;
 	return 0;

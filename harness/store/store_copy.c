@@ -36,6 +36,11 @@ PART(pair_missing, "pair_unavailable", "pair_side", false, NULL);
 PART(profile_threads, "profile_thread", "profile", false, NULL);
 PART(profile_frames, "profile_frame", "profile", false, NULL);
 PART(profile_stacks, "profile_stack", "profile", false, NULL);
+PART(profile_heaps, "profile_heap", "profile", false, NULL);
+PART(profile_sites, "profile_site", "profile", false, NULL);
+PART(profile_gpus, "profile_gpu", "profile", false, NULL);
+PART(profile_gpu_devices, "profile_gpu_device", "profile", false, NULL);
+PART(profile_gpu_works, "profile_gpu_work", "profile", false, NULL);
 PART(sides, "pair_side", "pair", true, PARTS(&pair_metrics, &pair_counters, &pair_missing));
 PART(pairs, "pair", "comparison_case", true, PARTS(&sides));
 PART(compared_cases, "comparison_case", "comparison", true, PARTS(&pairs));
@@ -45,7 +50,9 @@ const struct assay_store_tree assay_store_comparison_tree = { "comparison", NULL
 							      PARTS(&compared_cases, &exact_of_comparison) };
 const struct assay_store_tree assay_store_exact_tree = { "exact_run", NULL, true, PARTS(&exact_cases) };
 const struct assay_store_tree assay_store_profile_tree = { "profile", NULL, true,
-							   PARTS(&profile_threads, &profile_frames, &profile_stacks) };
+							   PARTS(&profile_threads, &profile_frames, &profile_stacks,
+								 &profile_heaps, &profile_sites, &profile_gpus,
+								 &profile_gpu_devices, &profile_gpu_works) };
 const struct assay_store_tree assay_store_certify_tree = { "certify", NULL, true, NULL };
 
 #define MAX_TREES 32

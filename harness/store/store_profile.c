@@ -6,18 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/blob_parts.h"
-#include "store/store_rows.h"
+#include "store/store_profile_kinds.h"
+#include "store/store_profile_parts.h"
 
 /* ---- out -------------------------------------------------------------------------------------------------------- */
-
-struct reading {
-	struct assay_profile *p;
-	struct assay_seal seal, stored;
-	uint32_t *frames; /* of a stack */
-	size_t cap;
-	struct assay_err *err;
-};
 
 static double or_nan(double v)
 {
@@ -26,7 +18,7 @@ static double or_nan(double v)
 
 static int read_head(void *to, struct assay_row *row)
 {
-	struct reading *r = to;
+	struct assay_profile_reading *r = to;
 
 	r->p->id = assay_store_row_int(row);
 	assay_store_row_text(row, r->stored.hex, sizeof(r->stored.hex));
@@ -42,7 +34,7 @@ static int read_head(void *to, struct assay_row *row)
 
 static int read_thread(void *to, struct assay_row *row)
 {
-	struct reading *r = to;
+	struct assay_profile_reading *r = to;
 	int rc = assay_store_grow(&r->p->threads, r->p->n_threads, sizeof(*r->p->threads), r->err);
 
 	if (rc)
@@ -55,7 +47,7 @@ static int read_thread(void *to, struct assay_row *row)
 
 static int read_frame(void *to, struct assay_row *row)
 {
-	struct reading *r = to;
+	struct assay_profile_reading *r = to;
 	struct assay_store_frame f = { .kind = ASSAY_FRAME_CODE };
 	const size_t place = r->p->stacks.n_frames;
 	uint32_t at = 0;
@@ -76,37 +68,20 @@ static int read_frame(void *to, struct assay_row *row)
 
 static int read_stack(void *to, struct assay_row *row)
 {
-	struct reading *r = to;
-	struct assay_blob_reader b;
+	struct assay_profile_reading *r = to;
 	uint64_t weight;
-	size_t len = 0;
-	uint32_t n;
+	uint32_t n = 0;
+	int rc;
 
 	assay_store_seal_value(&r->seal, row, 0, "weight");
 	assay_store_seal_value(&r->seal, row, 1, "frames");
 	weight = (uint64_t)assay_store_row_int(row);
-	b.p = assay_store_row_blob(row, &len);
-	b.end = b.p ? b.p + len : NULL;
-	b.bad = !b.p;
-	n = b.bad ? 0 : (uint32_t)assay_blob_get_varint(&b, len);
-	if (n > r->cap) {
-		uint32_t *grown = realloc(r->frames, n * sizeof(*grown));
-
-		if (!grown)
-			return assay_err_set(r->err, ASSAY_ENOMEM, "out of memory");
-		r->frames = grown;
-		r->cap = n;
-	}
-	for (uint32_t i = 0; i < n && !b.bad; i++) {
-		r->frames[i] = (uint32_t)assay_blob_get_varint(&b, UINT32_MAX);
-		b.bad |= r->frames[i] >= r->p->stacks.n_frames;
-	}
-	row->bad |= b.bad;
-	return row->bad ? 0 : assay_stack_table_add(&r->p->stacks, r->frames, n, weight, r->err);
+	rc = assay_store_profile_frames(r, row, &n);
+	return rc || row->bad ? rc : assay_stack_table_add(&r->p->stacks, r->frames, n, weight, r->err);
 }
 
 /* All of it, with what its seal is and was. */
-static int read(struct assay_store *s, int64_t id, struct reading *r)
+static int read(struct assay_store *s, int64_t id, struct assay_profile_reading *r)
 {
 	static const struct assay_store_query head = {
 		"profile",
@@ -136,6 +111,8 @@ static int read(struct assay_store *s, int64_t id, struct reading *r)
 		return assay_err_set(r->err, ASSAY_ENOTFOUND, "no profile %lld in '%.200s'", (long long)id, s->path);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++)
 		rc = assay_store_for_each(s, whole, &parts[i], r, r->err);
+	if (!rc)
+		rc = assay_store_profile_kind_read(s, whole, r);
 	free(r->frames);
 	r->frames = NULL;
 	return rc;
@@ -144,7 +121,7 @@ static int read(struct assay_store *s, int64_t id, struct reading *r)
 int assay_store_profile_load(struct assay_store *s, int64_t id, struct assay_profile *out, struct assay_err *err)
 {
 	struct assay_profile p = { 0 };
-	struct reading r = { .p = &p, .err = err };
+	struct assay_profile_reading r = { .p = &p, .err = err };
 	char what[64];
 	int rc = read(s, id, &r);
 
@@ -175,6 +152,20 @@ int assay_store_profiles(struct assay_store *s, struct assay_profile_info **out,
 		"SELECT id, kind, name, what, started_ns FROM profile ORDER BY started_ns DESC, id DESC";
 	struct assay_binder b = assay_store_statement(s, sql, err);
 
+	return assay_store_collect(s, &b, "'profile'", sizeof(**out), read_info, out, n, err);
+}
+
+int assay_store_profiles_of_build(struct assay_store *s, const char *build, struct assay_profile_info **out, size_t *n,
+				  struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT id, kind, name, what, started_ns FROM profile p WHERE build = ?1 AND is_case = 1 AND NOT EXISTS"
+		" (SELECT 1 FROM profile o WHERE o.build = ?1 AND o.kind = p.kind AND o.what = p.what AND"
+		" (o.started_ns > p.started_ns OR (o.started_ns = p.started_ns AND o.id > p.id)))"
+		" ORDER BY started_ns DESC, id DESC";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+
+	assay_store_bind_text(&b, build);
 	return assay_store_collect(s, &b, "'profile'", sizeof(**out), read_info, out, n, err);
 }
 
@@ -221,22 +212,19 @@ static int put_frames(struct assay_store *s, const struct assay_stack_table *t, 
 static int put_stack(struct assay_store *s, const struct assay_stack_table *t, size_t i, int64_t id,
 		     struct assay_err *err)
 {
-	const struct assay_stack *k = &t->stacks[i];
-	unsigned char *blob = malloc(((size_t)k->n + 1) * ASSAY_VARINT_MAX), *end;
+	size_t len = 0;
+	unsigned char *blob = assay_store_profile_blob(t, i, &len);
 	struct assay_binder b;
 	int rc;
 
 	if (!blob)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	end = assay_blob_put_varint(blob, k->n);
-	for (uint32_t f = 0; f < k->n; f++)
-		end = assay_blob_put_varint(end, t->order[k->first + f]);
 	b = assay_store_statement(s, "INSERT INTO profile_stack (profile, place, weight, frames) VALUES (?, ?, ?, ?)",
 				  err);
 	assay_store_bind_int(&b, id);
 	assay_store_bind_size(&b, i);
-	assay_store_bind_size(&b, k->weight);
-	assay_store_bind_blob(&b, blob, (size_t)(end - blob));
+	assay_store_bind_size(&b, t->stacks[i].weight);
+	assay_store_bind_blob(&b, blob, len);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "a stack of", "a profile");
 	free(blob);
 	return rc;
@@ -246,7 +234,7 @@ static int put_stack(struct assay_store *s, const struct assay_stack_table *t, s
 static int seal(struct assay_store *s, int64_t id, struct assay_err *err)
 {
 	struct assay_profile p = { 0 };
-	struct reading r = { .p = &p, .err = err };
+	struct assay_profile_reading r = { .p = &p, .err = err };
 	int rc = read(s, id, &r);
 
 	assay_profile_release(&p);
@@ -260,6 +248,7 @@ static int put(struct assay_store *s, const struct assay_profile *p, int64_t *id
 		"thread", "INSERT INTO profile_thread (profile, place, {}) VALUES (?, ?, {?})",
 		&assay_store_profile_thread_columns, sizeof(*p->threads)
 	};
+	bool whole = false; /* stacks are stored, too */
 	int rc = assay_store_put_machine(s, &p->machine, err);
 
 	if (!rc && p->build.id[0])
@@ -270,7 +259,9 @@ static int put(struct assay_store *s, const struct assay_profile *p, int64_t *id
 		rc = assay_store_put_part(s, &threads, *id, p->threads, p->n_threads, err);
 	if (!rc)
 		rc = put_frames(s, &p->stacks, *id, err);
-	for (size_t i = 0; i < p->stacks.n_stacks && !rc; i++)
+	if (!rc)
+		rc = assay_store_profile_kind_put(s, p, *id, &whole, err);
+	for (size_t i = 0; i < p->stacks.n_stacks && !rc && !whole; i++)
 		if (p->stacks.stacks[i].weight)
 			rc = put_stack(s, &p->stacks, i, *id, err);
 	return rc ? rc : seal(s, *id, err);
@@ -292,9 +283,11 @@ int assay_store_profile_add(struct assay_store *s, struct assay_profile *p, stru
 /* ---- retention -------------------------------------------------------------------------------------------------- */
 
 #define GOING                                                                                                          \
-	" FROM profile WHERE id IN (SELECT id FROM (SELECT id, name, started_ns, row_number() OVER (PARTITION BY "     \
-	"name, kind ORDER BY started_ns DESC, id DESC) AS newer FROM profile) WHERE newer > ?1 AND (?2 = 0 OR "        \
-	"started_ns < ?2) AND (?3 IS NULL OR name = ?3))"
+	" FROM profile WHERE id IN (SELECT id FROM (SELECT id, name, started_ns, build, row_number() OVER (PARTITION " \
+	"BY name, kind ORDER BY started_ns DESC, id DESC) AS newer, row_number() OVER (PARTITION BY name, kind, "      \
+	"what, build ORDER BY started_ns DESC, id DESC) AS of_build FROM profile) WHERE newer > ?1 AND (?2 = 0 OR "    \
+	"started_ns < ?2) AND (?3 IS NULL OR name = ?3) AND NOT (of_build = 1 AND build IS NOT NULL AND build IN "     \
+	"(SELECT r.build FROM baseline_run b JOIN run r ON r.id = b.run)))"
 
 int assay_store_profiles_prune(struct assay_store *s, const struct assay_store_profile_rule *rule, size_t *removed,
 			       struct assay_err *err)

@@ -37,9 +37,14 @@ extern const struct assay_columns assay_store_exact_run_columns;      /* assay_e
 extern const struct assay_columns assay_store_exact_case_columns;     /* assay_exact_case */
 extern const struct assay_columns assay_store_exact_function_columns; /* assay_exact_function */
 
-extern const struct assay_columns assay_store_profile_columns;        /* assay_profile, without its build */
-extern const struct assay_columns assay_store_profile_thread_columns; /* assay_profile_thread */
-extern const struct assay_columns assay_store_profile_frame_columns;  /* assay_store_frame */
+extern const struct assay_columns assay_store_profile_columns;            /* assay_profile, without its build */
+extern const struct assay_columns assay_store_profile_thread_columns;     /* assay_profile_thread */
+extern const struct assay_columns assay_store_profile_frame_columns;      /* assay_store_frame */
+extern const struct assay_columns assay_store_profile_heap_columns;       /* assay_profile_heap, without its sites */
+extern const struct assay_columns assay_store_profile_site_columns;       /* assay_profile_site */
+extern const struct assay_columns assay_store_profile_gpu_columns;        /* assay_profile_gpu, without the following */
+extern const struct assay_columns assay_store_profile_gpu_device_columns; /* assay_profile_gpu_device */
+extern const struct assay_columns assay_store_profile_gpu_work_columns;   /* assay_profile_gpu_work */
 
 /* By enum assay_side, as tables write it. */
 extern const char *const assay_store_side_names[2];

@@ -325,3 +325,54 @@ static const struct assay_column profile_frame_list[] = {
 	ASSAY_COLUMN_SEED(struct assay_store_frame, offset, "code_offset"),
 };
 const struct assay_columns assay_store_profile_frame_columns = ASSAY_COLUMNS(profile_frame_list);
+
+/* The numbers of a call site, or of all of them: of @of in struct @type. */
+#define SITE_COLUMNS(type, of)                                                                                         \
+	ASSAY_COLUMN(type, of blocks, "blocks"), ASSAY_COLUMN(type, of bytes, "bytes"),                                \
+		ASSAY_COLUMN(type, of live_blocks, "live_blocks"), ASSAY_COLUMN(type, of live_bytes, "live_bytes"),    \
+		ASSAY_COLUMN(type, of most_blocks, "most_blocks"), ASSAY_COLUMN(type, of most_bytes, "most_bytes"),    \
+		ASSAY_COLUMN(type, of peak_blocks, "peak_blocks"), ASSAY_COLUMN(type, of peak_bytes, "peak_bytes"),    \
+		ASSAY_COLUMN(type, of age_bytes, "age_bytes"), ASSAY_COLUMN(type, of largest_bytes, "largest_bytes"),  \
+		ASSAY_COLUMN(type, of samples, "samples")
+
+static const struct assay_column profile_heap_list[] = {
+	ASSAY_COLUMN(struct assay_profile_heap, processes, "processes"),
+	ASSAY_COLUMN(struct assay_profile_heap, sample_bytes, "sample_bytes"),
+	ASSAY_COLUMN(struct assay_profile_heap, peak_clock, "peak_clock"),
+	SITE_COLUMNS(struct assay_profile_heap, all.),
+};
+const struct assay_columns assay_store_profile_heap_columns = ASSAY_COLUMNS(profile_heap_list);
+
+static const struct assay_column profile_site_list[] = { SITE_COLUMNS(struct assay_profile_site, ) };
+const struct assay_columns assay_store_profile_site_columns = ASSAY_COLUMNS(profile_site_list);
+
+static const struct assay_column profile_gpu_list[] = { ASSAY_COLUMN(struct assay_profile_gpu, why, "why") };
+const struct assay_columns assay_store_profile_gpu_columns = ASSAY_COLUMNS(profile_gpu_list);
+
+static const struct assay_column profile_gpu_device_list[] = {
+	ASSAY_COLUMN(struct assay_profile_gpu_device, index, "gpu"),
+	ASSAY_COLUMN(struct assay_profile_gpu_device, name, "name"),
+	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, busy_frac, "busy_frac"),
+	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, memory_busy_frac, "memory_busy_frac"),
+	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, mean_watts, "mean_watts"),
+	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, most_watts, "most_watts"),
+	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, joules, "joules"),
+	ASSAY_COLUMN(struct assay_profile_gpu_device, memory_bytes, "memory_bytes"),
+	ASSAY_COLUMN(struct assay_profile_gpu_device, most_memory_bytes, "most_memory_bytes"),
+	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, most_celsius, "most_celsius"),
+	ASSAY_COLUMN(struct assay_profile_gpu_device, samples, "samples"),
+};
+const struct assay_columns assay_store_profile_gpu_device_columns = ASSAY_COLUMNS(profile_gpu_device_list);
+
+static const struct assay_column profile_gpu_work_list[] = {
+	ASSAY_COLUMN(struct assay_profile_gpu_work, calls, "calls"),
+	ASSAY_COLUMN(struct assay_profile_gpu_work, least_ns, "least_ns"),
+	ASSAY_COLUMN(struct assay_profile_gpu_work, most_ns, "most_ns"),
+	ASSAY_COLUMN(struct assay_profile_gpu_work, bytes, "bytes"),
+	ASSAY_COLUMN(struct assay_profile_gpu_work, registers, "registers"),
+	ASSAY_COLUMN(struct assay_profile_gpu_work, block_threads, "block_threads"),
+	ASSAY_COLUMN(struct assay_profile_gpu_work, blocks, "blocks"),
+	ASSAY_COLUMN(struct assay_profile_gpu_work, shared_bytes, "shared_bytes"),
+	ASSAY_COLUMN_NULL(struct assay_profile_gpu_work, occupancy_frac, "occupancy_frac"),
+};
+const struct assay_columns assay_store_profile_gpu_work_columns = ASSAY_COLUMNS(profile_gpu_work_list);

@@ -124,6 +124,15 @@ static const char *preload_variable(const struct assay_worker_options *o, char *
 	return buf;
 }
 
+/* Behind those that @env has, which ends with NULL and has room for them. */
+static void add_variables(const char **env, const char *const *more)
+{
+	while (*env)
+		env++;
+	for (size_t i = 0; more && more[i] && i < ASSAY_WORKER_MOST_ENV; i++)
+		env[i] = more[i];
+}
+
 #define MAX_PREFIX 32
 
 /* The file that both sides of a pair map. */
@@ -138,7 +147,7 @@ static int launch(struct assay_worker *w, int page_fd, int pair_fd, const struct
 {
 	char page_number[16], pair_number[16], program[4096] = "/proc/self/exe", preload[2 * ASSAY_HEAP_PATH_MAX];
 	char folder[4200], sample[64];
-	const char *env[] = { preload_variable(o, preload, sizeof(preload)), NULL, NULL, NULL, NULL };
+	const char *env[5 + ASSAY_WORKER_MOST_ENV] = { preload_variable(o, preload, sizeof(preload)) };
 	const char *argv[MAX_PREFIX + 6];
 	struct assay_process_options po = { .argv = argv,
 					    .env = env,
@@ -166,6 +175,7 @@ static int launch(struct assay_worker *w, int page_fd, int pair_fd, const struct
 		env[2] = sample;
 		env[3] = ASSAY_HEAP_SITES_WAIT "=1";
 	}
+	add_variables(env, o->env);
 	snprintf(page_number, sizeof(page_number), "%d", page_fd);
 	snprintf(pair_number, sizeof(pair_number), "%d", pair_fd);
 	argv[n++] = program;

@@ -19,6 +19,8 @@ struct assay_worker_launch {
 	const char *const *env;    /* NULL-terminated; the whole environment */
 };
 
+#define ASSAY_WORKER_MOST_ENV 4
+
 struct assay_worker_options {
 	const struct assay_strings *plugins;
 	const char *parts; /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
@@ -42,13 +44,15 @@ struct assay_worker_options {
 	const char *events;         /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
 	const char *heap_sites;     /* folder for where the variant allocates, see counters/heap_sites.h; NULL: none */
 	uint64_t heap_sample_bytes; /* likewise */
-	bool cells_from_memory;     /* counters of the op are read without PAPI */
-	bool multiplex;             /* see struct assay_counter_choice */
-	uint32_t few_copies;        /* see struct assay_worker_spec */
-	bool all_checks;            /* see struct assay_worker_spec */
-	bool other_late;            /* likewise */
-	bool audit;                 /* calls between samples that find out whether it computes, see case_audit.h */
-	enum assay_common common;   /* of a pair of the same op and shape */
+	const char *const
+		*env; /* "NAME=value" for its process, NULL-terminated, ASSAY_WORKER_MOST_ENV at most; NULL: none */
+	bool cells_from_memory;   /* counters of the op are read without PAPI */
+	bool multiplex;           /* see struct assay_counter_choice */
+	uint32_t few_copies;      /* see struct assay_worker_spec */
+	bool all_checks;          /* see struct assay_worker_spec */
+	bool other_late;          /* likewise */
+	bool audit;               /* calls between samples that find out whether it computes, see case_audit.h */
+	enum assay_common common; /* of a pair of the same op and shape */
 	const struct assay_cache_model *cache_model; /* to be stepped: the caches, and the file that gets the counts */
 	const char *counts_path;
 };

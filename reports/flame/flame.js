@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A flame graph that is a file of its own: zoom, search, filter, least width, colours, keys. Each <g class="f"> is a frame; its
+// A flame graph, as a file of its own or in a page: zoom, search, filter, least width, colours, keys. Each <g class="f"> is a frame; its
 // data say the frame below it (p), its
 // weight (w), its name (n), its object (o) and whether it is code, inlined code or a label (k). Of a difference (data-diff) also what it
 // weighed before (b): widths are the head's, or in the other view the base's, where those that vanished stand.
 'use strict';
-(() => {
-	const svg = document.currentScript.closest('svg');
+function flameGraph(svg) {
 	const LEFT = 10, WIDTH = +svg.dataset.width - 2 * LEFT;
-	const LETTER = 7.25;
+	const LETTER = 7.25, ROW = 18, HEAD = 58, FOOT = 30;
 	const frames = [...svg.querySelectorAll('.f')].map((g, i) => ({
 		g, i, rect: g.querySelector('rect'), text: g.querySelector('text'), name: g.dataset.n,
 		title: g.querySelector('title').textContent, below: +g.dataset.p, weight: +g.dataset.w, before: +g.dataset.b || 0, kind: g.dataset.k, object: g.dataset.o || '', calls: [],
@@ -16,11 +15,11 @@
 	const isDiff = Boolean(svg.dataset.diff);
 	const ownChange = f => f.weight - f.before - f.calls.reduce((sum, c) => sum + c.weight - c.before, 0);
 	frames.forEach(f => { f.change = isDiff ? ownChange(f) : 0; });
-	const most = Math.max(1e-30, ...frames.map(f => Math.abs(f.change)));
+	const most = frames.reduce((all, f) => Math.max(all, Math.abs(f.change)), 1e-30);
 	const state = { base: false, zoom: frames[0], here: frames[0], search: '', filter: '', least: 0.3, colour: 0, typing: '' };
 	const schemes = isDiff ? ['change', 'object', 'grey'] : ['warm', 'object', 'kind', 'grey'];
 	const weigh = f => state.base ? f.before : f.weight;
-	const $ = id => svg.querySelector('#' + id);
+	const $ = what => svg.querySelector(`[data-a=${what}]`);
 
 	const hash = s => { let h = 2166136261; for (const c of s) h = Math.imul(h ^ c.codePointAt(0), 16777619) >>> 0; return h / 4294967296; };
 	const fill = {
@@ -48,6 +47,18 @@
 		};
 		go(frames[0], false);
 	}
+	// The picture is as high as what is shown.
+	function stand() {
+		const deepest = frames.reduce((most, f) => f.width ? Math.max(most, f.depth) : most, 0), height = HEAD + FOOT + ROW * (deepest + 1);
+		for (const f of frames) {
+			const y = HEAD + ROW * (deepest - f.depth);
+			f.rect.setAttribute('y', y);
+			f.text.setAttribute('y', y + ROW - 5);
+		}
+		svg.setAttribute('viewBox', `0 0 ${svg.dataset.width} ${height}`);
+		svg.querySelector('.paper').setAttribute('height', height);
+		$('about').setAttribute('y', height - 10);
+	}
 	function layout() {
 		keep();
 		const top = state.zoom, all = Math.max(1e-30, top.kept), path = new Set();
@@ -70,11 +81,12 @@
 				f.text.setAttribute('x', (LEFT + x + 3).toFixed(2));
 				f.text.textContent = room < 3 ? '' : f.name.length <= room ? f.name : f.name.slice(0, room - 2) + '..';
 			}
-			f.x = x; f.width = off ? 0 : width;
+			f.x = x; f.width = off ? 0 : width; f.depth = depth;
 			let at = x;
 			for (const c of f.calls) { place(c, at, depth + 1, inZoom || f === top, counted); if (inZoom || f === top) at += c.kept / all * WIDTH; }
 		};
 		place(frames[0], 0, 0, false, false);
+		stand();
 		for (const f of frames) f.rect.style.fill = fill[schemes[state.colour]](f);
 		const share = (100 * hits / all).toFixed(1) + ' %';
 		$('found').textContent = state.typing ? `${state.typing}: ${state[state.typing]}_`
@@ -109,7 +121,7 @@
 
 	svg.addEventListener('click', e => {
 		const button = e.target.closest('.button'), g = e.target.closest('.f');
-		if (button) act[button.id]();
+		if (button) act[button.dataset.a]();
 		else if (g) { zoom(frames.find(f => f.g === g)); return; }
 		layout();
 	});
@@ -117,8 +129,9 @@
 		const g = e.target.closest('.f');
 		if (g) $('about').textContent = frames.find(f => f.g === g).title.replace(/\n/g, '  ');
 	});
-	// In a page of several graphs the keys go to the one that has the pointer or the focus.
-	const mine = () => document.documentElement === svg || svg.matches(':hover') || svg.matches(':focus-within') || document.querySelectorAll('svg.flame').length === 1;
+	// In a page of several graphs the keys go to the one that has the pointer or the focus; to one that is not shown never.
+	const mine = () => document.documentElement === svg || (svg.getClientRects().length > 0
+		&& (svg.matches(':hover') || svg.matches(':focus-within') || document.querySelectorAll('svg.flame').length === 1));
 	document.addEventListener('keydown', e => {
 		if (e.ctrlKey || e.metaKey || e.altKey || !mine() || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.nodeName)) return;
 		if (state.typing) {
@@ -139,4 +152,4 @@
 		layout();
 	});
 	layout();
-})();
+}

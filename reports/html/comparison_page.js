@@ -102,6 +102,7 @@ function comparisonCase(key) {
 		c ? [c.reason, c.difference, c.undecided && timed && c.undecided !== timed.reason ? 'Undecided: ' + c.undecided : ''].filter(Boolean).map(t => element('p', null, t)) : null,
 		...(pairs ? section('Time', element('div', {class: 'figures'}, pairsPicture(c, timed), sidesPicture(c.quantiles)), pairsTable(c)) : []),
 		...pastPart(key),
+		...profilePart(key),
 		...section('Counters and metrics by rung', c ? sidesTable(c, exact) : null, c ? unavailableList({...c.unavailable.base, ...c.unavailable.head}) : null),
 		...exactPart(exact.base, 'Where the instructions of the base are'), ...exactPart(exact.head, 'Where the instructions of the head are'),
 		...section('What was run', facts([['Repeat', repeatCommand(key)], ['Seed', String(k.seed)], ['Base variant', c && c.base_variant],

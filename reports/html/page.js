@@ -3,6 +3,10 @@
 
 const page = JSON.parse(document.getElementById('data').textContent);
 
+const profileFigures = [...document.querySelectorAll('figure.profile')];
+
+profileFigures.forEach(f => flameGraph(f.querySelector('svg')));
+
 function caseAddress(key) {
 	return '#case=' + encodeURIComponent(key);
 }

@@ -70,6 +70,13 @@ function pastPart(key) {
 	return points.length > 1 ? section('Earlier runs', pastPicture(points)) : [];
 }
 
+// Flame graphs of the case, by kind of profile: what stands hidden in the page is shown here.
+function profilePart(key) {
+	const graphs = profileFigures.filter(f => f.dataset.case === key);
+	graphs.forEach(f => { f.hidden = false; });
+	return graphs.length ? section('Where its time or memory went', graphs) : [];
+}
+
 // Verdicts on a case, with their reasons. A run without a baseline has rows that only say so.
 function verdictsOf(key) {
 	return page.gate ? page.gate.cases.filter(r => r.key === key && !(page.gate.no_baseline && r.verdict === 'INCOMPARABLE' && r.evidence !== 'exact')) : [];

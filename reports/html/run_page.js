@@ -101,6 +101,7 @@ function runCase(c) {
 		...(c.points && c.points.length || c.groups ? section('Samples', element('div', {class: 'figures'}, samplesPicture(c), distributionPicture(c))) : []),
 		...pastPart(c.key),
 		...boundPart(page.bottlenecks[c.key]),
+		...profilePart(c.key),
 		...section('Counters and metrics by rung', rungTable('From the rung that promises most to the one that promises least', ['Name', 'Value', 'Note'], counts), unavailableList(c.unavailable)),
 		...exactPart(exact, 'Where its instructions are'),
 		...section('Disturbance', c.median_ns ? facts([['Disturbed samples', percent(c.disturbed_frac)], ['Dropped samples', percent(c.dropped_frac)],

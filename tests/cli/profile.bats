@@ -17,7 +17,7 @@ needs_samples() {
 
 @test "profile says in one line what it cannot do" {
 	fails 2 "nothing to profile: expected 'profile cpu CASE' or 'profile cpu -- COMMAND...'" profile
-	fails 2 "no kind of profile is called 'disk', expected cpu" profile disk x
+	fails 2 "no kind of profile is called 'disk', expected cpu, heap" profile disk x
 	fails 2 "no case or command given: 'assay profile cpu CASE' or 'assay profile cpu -- COMMAND...'" profile cpu
 	fails 2 "no case or command given" profile cpu --
 	fails 2 "a case and a command exclude each other" profile cpu x -- true
@@ -29,7 +29,7 @@ needs_samples() {
 	fails 2 "unknown suite 'none'" profile cpu x --suite none
 	fails 2 "no case of suite 'quick' matches 'matmul.ternray', did you mean 'matmul.ternary'?" profile cpu matmul.ternray
 	fails 2 "'dequantize' selects " profile cpu dequantize
-	fails 2 "cannot write 'a.txt': its name must end in .text, .json, .folded, .svg or .dhat" profile cpu x -o a.txt
+	fails 2 "cannot write 'a.txt': its name must end in .text, .json, .folded, .svg, .html or .dhat" profile cpu x -o a.txt
 	fails 2 "./none" profile cpu -- ./none
 }
 
@@ -99,7 +99,7 @@ needs_samples() {
 	needs_samples
 	fails 2 "bad --name 'last': 'last' and numbers are taken" profile cpu --name last -- ./split 4000
 	fails 2 "bad --name ''" profile cpu --name '' -- ./split 4000
-	fails 2 "--lines and --output are of 'assay show profile'" show --lines
+	fails 2 "--lines, --output and --kind are of 'assay show profile'" show --lines
 	run --separate-stderr "$ASSAY" profile cpu --rate 4999 --name before --json -- ./split 4000
 	[ "$status" = 0 ]
 	is '.profile.id == 1 and .profile.name == "before"'
@@ -128,7 +128,7 @@ needs_samples() {
 
 @test "profiles are taken again and again, and the newest of them stay" {
 	needs_samples
-	fails 2 "--every and --keep store profiles: give them a --name" profile cpu --every 1s -- ./split 4000
+	fails 2 "--every, --keep and --keep-days store profiles: give them a --name" profile cpu --every 1s -- ./split 4000
 	run --separate-stderr timeout -s INT 8 "$ASSAY" profile cpu --rate 4999 --every 200ms --keep 2 --name hourly --json -- ./split 2000
 	[ "$status" = 130 ] || [ "$status" = 124 ]
 	[ "$(jq -s 'map(.profile.id) | . == [range(1; length + 1)] and length > 3' <<<"$output")" = true ]
@@ -146,7 +146,7 @@ needs_samples() {
 	KEEP_DB=1 fails 2 "no profile 'afte', did you mean 'after'?" diff before afte
 	KEEP_DB=1 fails 2 "both sides are profile 1: name two" diff before before
 	KEEP_DB=1 fails 2 "--csv is of runs: 'before' and 'after' are profiles" diff before after --csv
-	KEEP_DB=1 fails 2 "its name must end in .text, .json or .svg" diff before after -o d.csv
+	KEEP_DB=1 fails 2 "its name must end in .text, .json, .html or .svg" diff before after -o d.csv
 	run --separate-stderr "$ASSAY" diff before after --json -o d.svg
 	[ "$status" = 0 ]
 	is '.unit == "ns" and .base.name == "before" and .head.name == "after"'
@@ -163,7 +163,7 @@ needs_samples() {
 	page_is '[...document.querySelectorAll(".f:not(.off)")].some(g => g.dataset.n === "work")'
 	page_is '/vanished/.test(frame("work", "main").textContent)'
 	page_value 'press("v"); true' >/dev/null
-	page_is '!frame("work", "main").classList.contains("off") && document.querySelector("#view").textContent === "view: base (v)"'
+	page_is '!frame("work", "main").classList.contains("off") && document.querySelector("[data-a=view]").textContent === "view: base (v)"'
 	page_value 'press("v"); true' >/dev/null
 	page_is 'frame("work", "main").classList.contains("off")'
 	[ -z "$(browser_complaints)" ]
@@ -222,7 +222,7 @@ needs_samples() {
 	# search marks and counts, whatever is typed
 	page_value 'press("/", "t", "e", "n", "$", "Enter"); true' >/dev/null
 	page_is 'frame("ten").classList.contains("found") && !frame("seventy").classList.contains("found")'
-	page_is '/^search .ten\$.: \d+\.\d %$/.test(document.querySelector("#found").textContent)'
+	page_is '/^search .ten\$.: \d+\.\d %$/.test(document.querySelector("[data-a=found]").textContent)'
 	page_value 'press("/", "(", "Enter"); true' >/dev/null
 	page_is 'document.querySelectorAll(".f.found").length === 0'
 	# a filter leaves what matches and its callers
@@ -237,8 +237,43 @@ needs_samples() {
 	page_is 'document.querySelectorAll(".f.above").length === 0'
 	# colours, least width and theme
 	page_is '(() => { const before = frame("ten").querySelector("rect").style.fill; press("c"); return before !== frame("ten").querySelector("rect").style.fill })()'
-	page_is '(() => { const before = shown().length; press("m", "m", "m", "m", "m"); return shown().length <= before && document.querySelector("#least").textContent !== "least 0.3 px (m)" })()'
+	page_is '(() => { const before = shown().length; press("m", "m", "m", "m", "m"); return shown().length <= before && document.querySelector("[data-a=least]").textContent !== "least 0.3 px (m)" })()'
 	page_is '(() => { const paper = () => getComputedStyle(document.querySelector(".paper")).fill, before = paper(); press("t"); return before !== paper() })()'
 	browser_screen 1240 dark
+	[ -z "$(browser_complaints)" ] || { browser_complaints | cut -c1-300; false; }
+}
+
+@test "the flame graph stands in the page of a profile, of a difference, and of a case in a report" {
+	needs_samples
+	local key=quantize.q8_0/ref/n=1048576/t=1/warm
+	"$ASSAY" run --only "$key" --budget 500ms --evidence stored >/dev/null
+	run --separate-stderr "$ASSAY" profile cpu "$key" --for 500ms --name before -o p.html
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	"$ASSAY" profile cpu "$key" --for 500ms --name after >/dev/null
+	run --separate-stderr "$ASSAY" diff before after -o d.html
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	"$ASSAY" report -o r.html
+	browser_start
+	browser_screen 1240 dark
+	for page in p d; do
+		browser_open "$PWD/$page.html"
+		page_is 'document.querySelectorAll("svg.flame").length === 1 && [...document.querySelectorAll("td")].some(c => c.textContent.startsWith("quantize_q8_0"))'
+		# the picture is as high as what is shown
+		page_is '(() => { const svg = document.querySelector("svg.flame"), high = () => +svg.getAttribute("viewBox").split(" ")[3], before = high();
+			document.dispatchEvent(new KeyboardEvent("keydown", { key: "m" })); for (let i = 0; i < 4; i++) document.dispatchEvent(new KeyboardEvent("keydown", { key: "m" }));
+			return high() <= before && getComputedStyle(svg.querySelector(".paper")).fill === "rgb(22, 24, 28)" })()'
+		page_is 'checkWidth(checkTexts()).length === 0'
+	done
+	page_is '[...document.querySelectorAll("th")].some(c => c.textContent === "95 % interval")'
+	# the table of cases has none; the page of the case has it, and only there keys are taken
+	browser_open "$PWD/r.html"
+	page_is '[...document.querySelectorAll("figure.profile")].every(f => f.hidden)'
+	page_value 'location.hash = "#case='"$key"'"; new Promise(done => setTimeout(done, 300))' >/dev/null
+	page_is 'document.querySelectorAll("#case figure.profile:not([hidden]) svg.flame").length === 1'
+	page_value 'globalThis.frame = n => [...document.querySelectorAll(".f")].find(g => g.dataset.n === n);
+		frame("phase: sample").dispatchEvent(new MouseEvent("click", { bubbles: true })); true' >/dev/null
+	page_is 'frame("phase: sample").querySelector("rect").getAttribute("width") === "1180.00" && frame("all").classList.contains("above")'
+	page_value 'location.hash = "#list"; new Promise(done => setTimeout(done, 300))' >/dev/null
+	page_is '(() => { const e = new KeyboardEvent("keydown", { key: "/", cancelable: true, bubbles: true }); document.dispatchEvent(e); return !e.defaultPrevented })()'
 	[ -z "$(browser_complaints)" ] || { browser_complaints | cut -c1-300; false; }
 }

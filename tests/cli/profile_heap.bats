@@ -17,12 +17,12 @@ needs_heap() {
 
 @test "profile heap says in one line what it cannot do" {
 	needs_heap
-	fails 2 "--rate and --lines are for CPU profiles: heap takes --sample" profile heap --rate 10 -- true
-	fails 2 "--name stores CPU profiles: keep one of the heap with -o FILE" profile heap --name x -- true
-	fails 2 "--sample is for heap profiles: cpu takes --rate" profile cpu --sample 1KiB -- true
+	fails 2 "--rate is for profiles of the kind cpu, not heap" profile heap --rate 10 -- true
+	fails 2 "--lines is for profiles of the kind cpu, not heap" profile heap --lines -- true
+	fails 2 "--sample is for profiles of the kind heap, not cpu" profile cpu --sample 1KiB -- true
 	fails 2 "--sample" profile heap --sample 0 -- true
 	fails 2 "--sample" profile heap --sample many -- true
-	fails 2 "cannot write 'a.dhat': .dhat is for heap profiles" profile cpu -o a.dhat -- true
+	fails 2 "a file that ends in .dhat is for profiles of the kind heap, not cpu" profile cpu -o a.dhat -- true
 	fails 2 "no case or command given: 'assay profile heap CASE'" profile heap
 	fails 2 "./none" profile heap -- ./none
 	fails 2 "none/p.svg" profile heap -o none/p.svg -- true
@@ -113,4 +113,72 @@ needs_heap() {
 	run --separate-stderr "$ASSAY" profile heap --json quantize.q8_0/ref/n=1048576/t=1/warm
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is '.profile.case == "quantize.q8_0/ref/n=1048576/t=1/warm" and .heap.blocks == 0 and .heap.processes == 1'
+}
+
+@test "profiles of the heap are stored by name, beside those of the CPU, and compared by bytes" {
+	needs_heap
+	run --separate-stderr "$ASSAY" profile heap --name before --json -- "$MIX" 5
+	taken=$output
+	is '.profile.id == 1'
+	run --separate-stderr "$ASSAY" show profile before --json -o p.dhat
+	[ "$status" = 0 ]
+	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
+	[ "$(jq '[.pps[].eb] | add' p.dhat)" = 44 ]
+	"$ASSAY" profile heap --name after -- "$MIX" 9 >/dev/null
+	run --separate-stderr "$ASSAY" diff before after --json -o d.html
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	is '.kind == "heap" and .unit == "bytes" and .base.whole == 44 and .head.whole == 701 and .base.live_bytes == 44 and .head.live_bytes == 1 and .head.peak_bytes == 400'
+	is '.functions | length == 1 and (.[0] | .name == "get" and .own == [44, 701] and .change == 657 and .ci == null)'
+	run --separate-stderr "$ASSAY" diff before after
+	[[ $output == *"allocated: 701 B, was 44 B: +657 B"*"at the peak: 400 B, was 44 B: +356 B"*"never given back: 1 B, was 44 B: -43 B"* ]]
+	# a block of no bytes is a site, too
+	cat >nothing.c <<-'END'
+		#include <stdlib.h>
+		int main(void) { free(malloc(0)); return 0; }
+	END
+	cc -O0 -g -o nothing nothing.c
+	run --separate-stderr "$ASSAY" profile heap --name nothing --json -- ./nothing
+	is '.heap.blocks == 1 and .heap.bytes == 0'
+	taken=$output
+	run --separate-stderr "$ASSAY" show profile nothing --json
+	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
+	# of one name and two kinds, each is found
+	run --separate-stderr "$ASSAY" profile cpu --name after -- "$MIX" 8
+	[ "$status" = 0 ] || [[ $stderr == *"ended before it was sampled"* || $stderr == *forbids* ]]
+	run --separate-stderr "$ASSAY" show profile after --kind heap --json
+	is '.profile.kind == "heap" and .profile.id == 2'
+	KEEP_DB=1 fails 2 "'before' has no profile of the kind 'cpu'" show profile before --kind cpu
+	KEEP_DB=1 fails 2 "no kind of profile is called 'disk'" show profile before --kind disk
+	run --separate-stderr "$ASSAY" diff before after --json
+	is '.kind == "heap" and .head.id == 2'
+	run --separate-stderr "$ASSAY" db check --json
+	is '.faults == 0'
+}
+
+# What heaptrack counts of the program of a number: calls, bytes lost, bytes at the peak.
+heaptrack_of() {
+	rm -f track.*
+	heaptrack -o track "$MIX" "$@" >/dev/null 2>&1
+	heaptrack_print -f track.* 2>/dev/null | awk '
+		function bytes(text) { return text * (text ~ /K$/ ? 1000 : text ~ /M$/ ? 1000000 : 1) }
+		/^calls to allocation functions:/ { calls = $5 }
+		/^total memory leaked:/ { lost = bytes($4) }
+		/^peak heap memory consumption:/ { peak = bytes($5) }
+		END { printf "[%d, %d, %d]", calls, lost, peak }'
+}
+
+@test "calls, leaks and peaks are heaptrack's" {
+	needs_heap
+	command -v heaptrack >/dev/null || skip "no heaptrack"
+	# it counts what its own library allocates at the start
+	idle=$(heaptrack_of)
+	for number in 0 1 2 3 5 7 8 9; do # of program 4 it does not see memalign()
+		run --separate-stderr "$ASSAY" profile heap --json -- "$MIX" $number
+		theirs=$(heaptrack_of $number)
+		# it writes three digits or four
+		jq -e --argjson idle "$idle" --argjson theirs "$theirs" '.heap | .blocks == $theirs[0] - $idle[0]
+			and (.live_bytes - ($theirs[1] - $idle[1]) | fabs) <= 0.005 * $theirs[1]
+			and (.most_bytes - ($theirs[2] - $idle[2]) | fabs) <= 20 + 0.005 * .most_bytes' <<<"$output" ||
+			{ echo "program $number: heaptrack has $theirs, of nothing $idle; $(jq -c '.heap | [.blocks, .live_bytes, .most_bytes]' <<<"$output")"; false; }
+	done
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * In the place of libnvidia-ml.so.1: two GPUs, the second of which tells only what it must. NVML_STANDIN=broken: its
- * driver does not run.
+ * driver does not run; none: there is no GPU. Each question for the energy finds 2 J more used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,10 +37,15 @@ EXPORT int nvmlDeviceGetMaxClockInfo(const struct gpu *d, int type, unsigned *mh
 EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(const struct gpu *d, unsigned long long *reasons);
 EXPORT int nvmlDeviceGetTemperature(const struct gpu *d, int sensor, unsigned *celsius);
 EXPORT int nvmlDeviceGetPowerUsage(const struct gpu *d, unsigned *milliwatts);
+EXPORT int nvmlDeviceGetUtilizationRates(const struct gpu *d, unsigned u[2]);
+EXPORT int nvmlDeviceGetTotalEnergyConsumption(const struct gpu *d, unsigned long long *millijoules);
+EXPORT int nvmlDeviceGetUUID(const struct gpu *d, char *text, unsigned size);
 
 int nvmlInit_v2(void)
 {
-	return getenv("NVML_STANDIN") ? DRIVER_NOT_LOADED : SUCCESS;
+	const char *how = getenv("NVML_STANDIN");
+
+	return how && !strcmp(how, "broken") ? DRIVER_NOT_LOADED : SUCCESS;
 }
 
 int nvmlShutdown(void)
@@ -61,7 +66,9 @@ int nvmlSystemGetDriverVersion(char *text, unsigned size)
 
 int nvmlDeviceGetCount_v2(unsigned *n)
 {
-	*n = 2;
+	const char *how = getenv("NVML_STANDIN");
+
+	*n = how && !strcmp(how, "none") ? 0 : 2;
 	return SUCCESS;
 }
 
@@ -161,4 +168,27 @@ int nvmlDeviceGetPowerUsage(const struct gpu *d, unsigned *milliwatts)
 {
 	*milliwatts = 350500;
 	return d->index ? NOT_SUPPORTED : SUCCESS;
+}
+
+int nvmlDeviceGetUtilizationRates(const struct gpu *d, unsigned u[2])
+{
+	u[0] = 75;
+	u[1] = 20;
+	return d->index ? NOT_SUPPORTED : SUCCESS;
+}
+
+int nvmlDeviceGetTotalEnergyConsumption(const struct gpu *d, unsigned long long *millijoules)
+{
+	static unsigned long long used = 1000000;
+
+	if (d->index)
+		return NOT_SUPPORTED;
+	*millijoules = used += 2000;
+	return SUCCESS;
+}
+
+int nvmlDeviceGetUUID(const struct gpu *d, char *text, unsigned size)
+{
+	snprintf(text, size, "GPU-00000000-0000-0000-0000-00000000000%u", d->index);
+	return SUCCESS;
 }

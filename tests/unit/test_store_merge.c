@@ -2,13 +2,11 @@
 /* Databases merged, pruned and checked: nothing twice, nothing lost, and what was changed is found. */
 #include "exact_fixture.h"
 #include "store_comparison_fixture.h"
-
-#include <math.h>
+#include "store_profile_fixture.h"
 
 #include "store/store_dump.h"
 #include "store/store_exact.h"
 #include "store/store_merge.h"
-#include "store/store_profile.h"
 #include "store/store_prune.h"
 
 static const struct assay_store_selection everything;
@@ -73,43 +71,6 @@ static void add_comparison(struct fixture *f, struct assay_store *s, uint64_t st
 	assay_comparison_release(&cmp);
 }
 
-/* A profile called @name that began at @started_ns: a thread, two frames, three stacks, of which one has none. */
-static void add_profile(struct fixture *f, struct assay_store *s, const char *name, uint64_t started_ns)
-{
-	static const struct assay_frame frames[] = {
-		{ .kind = ASSAY_FRAME_LABEL, .name = "phase: sample" },
-		{ .name = "hot", .object = "a.so", .file = "a.c", .line = 7, .offset = UINT64_MAX },
-	};
-	struct assay_profile p = { .kind = "cpu",
-				   .what = "op/ref/t=1/warm",
-				   .is_case = true,
-				   .unit = "samples",
-				   .source = "a test",
-				   .started_ns = started_ns,
-				   .rate_hz = 997,
-				   .seconds = 2.5,
-				   .lost = 3,
-				   .overhead_frac = NAN,
-				   .timed_weight = 200,
-				   .iteration_ns = 12.5,
-				   .machine = { .id = "m5", .label = "machine five" },
-				   .build = { .id = "b5", .commit = "1a2b", .compiler = "gcc", .flags = "-O2" } };
-	uint32_t at[2];
-
-	snprintf(p.name, sizeof(p.name), "%s", name);
-	p.threads = calloc(1, sizeof(*p.threads));
-	assert_non_null(p.threads);
-	p.threads[p.n_threads++] = (struct assay_profile_thread){ "thread 1", 500 };
-	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(assay_stack_table_frame(&p.stacks, &frames[i], &at[i], NULL), 0);
-	assert_int_equal(assay_stack_table_add(&p.stacks, at, 2, 200, NULL), 0);
-	assert_int_equal(assay_stack_table_add(&p.stacks, at, 1, 299, NULL), 0);
-	assert_int_equal(assay_stack_table_add(&p.stacks, at, 0, 1, NULL), 0);
-	assert_ok(f, assay_store_profile_add(s, &p, &f->err));
-	assert_true(p.id > 0);
-	assay_profile_release(&p);
-}
-
 /* Two databases with something of everything. */
 static void make_two(struct fixture *f, struct assay_store *v[2])
 {
@@ -146,6 +107,8 @@ static void make_two(struct fixture *f, struct assay_store *v[2])
 	assert_ok(f, assay_store_certify_add(v[1], &certify, &f->err));
 	assay_certify_record_release(&certify);
 	add_profile(f, v[1], "before", 4000);
+	add_numbers_profile(f, v[1], true, 5000);
+	add_numbers_profile(f, v[1], false, 6000);
 	assert_ok(f, assay_store_baseline_save(v[0], "main", 3, 7, &f->err));
 	assert_ok(f, assay_store_baseline_save(v[1], "other", 1, 7, &f->err));
 }
@@ -233,7 +196,7 @@ STORE_TEST(test_twice_is_once)
 	assert_int_equal(m.comparisons, 1);
 	assert_int_equal(m.counts, 1);
 	assert_int_equal(m.certifications, 1);
-	assert_int_equal(m.profiles, 1);
+	assert_int_equal(m.profiles, 3);
 	assert_int_equal(m.baselines, 1);
 	assert_int_equal(m.known, 0);
 	assert_int_equal(m.notes.n, 0);
@@ -243,7 +206,7 @@ STORE_TEST(test_twice_is_once)
 	m = merge(f, v[0], v[1]);
 	assert_int_equal(m.runs + m.results + m.comparisons + m.counts + m.certifications + m.profiles + m.baselines,
 			 0);
-	assert_int_equal(m.known, 6);
+	assert_int_equal(m.known, 8);
 	assay_store_merged_release(&m);
 	twice = lines_of(f, v[0]);
 	assert_int_equal(once.n, twice.n);
@@ -362,72 +325,6 @@ STORE_TEST(test_a_changed_row_is_found)
 	assay_store_close(v[1]);
 }
 
-STORE_TEST(test_a_profile_comes_back)
-{
-	struct fixture *f = *state;
-	struct assay_store *s = open_named(f, "a");
-	struct assay_profile p = { 0 };
-	const struct assay_frame *leaf;
-	struct assay_store_checked c;
-
-	add_profile(f, s, "before", 4000);
-	assert_ok(f, assay_store_profile_load(s, 1, &p, &f->err));
-	assert_string_equal(p.name, "before");
-	assert_string_equal(p.machine.label, "machine five");
-	assert_string_equal(p.build.commit, "1a2b");
-	assert_true(p.is_case && p.lost == 3 && p.timed_weight == 200 && p.seconds == 2.5 && p.iteration_ns == 12.5);
-	assert_true(isnan(p.overhead_frac));
-	assert_int_equal(p.threads[0].weight, 500);
-	assert_int_equal(p.stacks.n_stacks, 3);
-	assert_int_equal(p.stacks.weight, 500);
-	leaf = &p.stacks.frames[p.stacks.order[p.stacks.stacks[0].first + 1]];
-	assert_string_equal(leaf->name, "hot");
-	assert_true(leaf->offset == UINT64_MAX && leaf->line == 7);
-	assay_profile_release(&p);
-	assert_error(f, assay_store_profile_load(s, 2, &p, &f->err), ASSAY_ENOTFOUND, "no profile 2");
-	/* a sample more, a frame that is not there */
-	run_sql(s->path, "UPDATE profile_stack SET weight = weight + 1 WHERE place = 0");
-	assert_error(f, assay_store_profile_load(s, 1, &p, &f->err), ASSAY_ESTORE, "profile 1 of database");
-	run_sql(s->path, "UPDATE profile_stack SET frames = x'0107' WHERE place = 0");
-	assert_error(f, assay_store_profile_load(s, 1, &p, &f->err), ASSAY_ESTORE, "'profile_stack' in profile 1");
-	assert_ok(f, assay_store_check(s, NULL, NULL, &c, &f->err));
-	assert_int_equal(c.profiles, 1);
-	assert_int_equal(c.faults.n, 1);
-	assay_store_checked_release(&c);
-	assay_store_close(s);
-}
-
-STORE_TEST(test_profiles_are_pruned_but_for_the_newest_of_a_name)
-{
-	struct fixture *f = *state;
-	struct assay_store *s = open_named(f, "a");
-	struct assay_store_profile_rule rule = { .older_ns = 4500, .dry = true };
-	struct assay_profile_info *v = NULL;
-	size_t n = 0;
-
-	add_profile(f, s, "baseline", 1000);
-	for (unsigned i = 0; i < 4; i++)
-		add_profile(f, s, "hourly", 3000 + 1000 * i);
-	assert_ok(f, assay_store_profiles_prune(s, &rule, &n, &f->err));
-	assert_int_equal(n, 2);
-	rule.dry = false;
-	assert_ok(f, assay_store_profiles_prune(s, &rule, &n, &f->err));
-	assert_int_equal(n, 2);
-	assert_ok(f,
-		  assay_store_profiles_prune(s, &(struct assay_store_profile_rule){ .name = "baseline" }, &n, &f->err));
-	assert_int_equal(n, 0);
-	assert_ok(f, assay_store_profiles_prune(s, &(struct assay_store_profile_rule){ .keep = 1 }, &n, &f->err));
-	assert_int_equal(n, 1);
-	assert_ok(f, assay_store_profiles(s, &v, &n, &f->err));
-	assert_int_equal(n, 2);
-	assert_string_equal(v[0].name, "hourly");
-	assert_int_equal(v[0].started_ns, 6000);
-	assert_string_equal(v[1].name, "baseline");
-	free(v);
-	assert_int_equal(ask(s->path, "SELECT count(*) FROM profile_frame"), 4);
-	assay_store_close(s);
-}
-
 STORE_TEST(test_a_key_with_two_meanings)
 {
 	struct fixture *f = *state;
@@ -462,7 +359,7 @@ STORE_TEST(test_a_kill_leaves_the_database_whole)
 
 		assert_true(pid >= 0);
 		if (!pid) {
-			v[0] = open_named(f, "a");
+			v[0] = open_store(f, ASSAY_STORE_WRITE);
 			v[1] = open_named(f, "b");
 			if (i + 1 < N_OF(places))
 				sqlite3_update_hook(v[0]->db, die_at, (void *)places[i]);
@@ -473,12 +370,12 @@ STORE_TEST(test_a_kill_leaves_the_database_whole)
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-		kept = open_named(f, "a");
+		kept = open_store(f, ASSAY_STORE_WRITE);
 		assert_faultless(f, kept);
 		assert_int_equal(ask(kept->path, "SELECT count(*) FROM run"), 3);
 		assay_store_close(kept);
 	}
-	v[0] = open_named(f, "a");
+	v[0] = open_store(f, ASSAY_STORE_WRITE);
 	v[1] = open_named(f, "b");
 	m = merge(f, v[0], v[1]);
 	assert_int_equal(m.runs, 2);
@@ -492,7 +389,7 @@ STORE_TEST(test_prune)
 	static const int64_t two[] = { 1, 2 }, held[] = { 2, 3 };
 	struct fixture *f = *state;
 	struct assay_store_pruned p;
-	struct assay_store *s = open_named(f, "a");
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	pid_t pid;
 	int status;
 
@@ -514,14 +411,14 @@ STORE_TEST(test_prune)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		s = open_named(f, "a");
+		s = open_store(f, ASSAY_STORE_WRITE);
 		sqlite3_commit_hook(s->db, die_at_commit, NULL);
 		assay_store_prune(s, two, 2, 4000, false, &p, &f->err);
 		_exit(1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
-	s = open_named(f, "a");
+	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_faultless(f, s);
 	assert_int_equal(ask(s->path, "SELECT count(*) FROM result"), 12);
 	assert_ok(f, assay_store_prune(s, two, 2, 4000, false, &p, &f->err));
@@ -538,17 +435,18 @@ STORE_TEST(test_all_tables_are_known)
 	struct fixture *f = *state;
 	struct assay_store *s = open_named(f, "a");
 
-	assert_int_equal(
-		ask(s->path,
-		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-		    " AND name NOT IN ('machine', 'machine_fact', 'build', 'run', 'environment',"
-		    " 'bench_case', 'case_axis', 'series', 'number_name', 'result', 'result_samples',"
-		    " 'result_numbers', 'profile', 'profile_thread',"
-		    " 'profile_frame', 'profile_stack', 'exact_run', 'exact_case', 'exact_function', 'comparison',"
-		    " 'comparison_case', 'pair', 'pair_side', 'pair_metric', 'pair_counter',"
-		    " 'pair_unavailable', 'certify', 'baseline', 'baseline_run',"
-		    " 'change_answer')"),
-		0);
+	assert_int_equal(ask(s->path,
+			     "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+			     " AND name NOT IN ('machine', 'machine_fact', 'build', 'run', 'environment',"
+			     " 'bench_case', 'case_axis', 'series', 'number_name', 'result', 'result_samples',"
+			     " 'result_numbers', 'profile', 'profile_thread',"
+			     " 'profile_frame', 'profile_stack', 'profile_heap', 'profile_site', 'profile_gpu', "
+			     "'profile_gpu_device',"
+			     " 'profile_gpu_work', 'exact_run', 'exact_case', 'exact_function', 'comparison',"
+			     " 'comparison_case', 'pair', 'pair_side', 'pair_metric', 'pair_counter',"
+			     " 'pair_unavailable', 'certify', 'baseline', 'baseline_run',"
+			     " 'change_answer')"),
+			 0);
 	assay_store_close(s);
 }
 

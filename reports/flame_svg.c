@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flame graph as one SVG. It is whole without its script, which adds zoom, search, filter, colours and keys. */
+/* It is whole without its script, which adds zoom, search, filter, colours and keys. */
+#include "reports/flame_svg.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,6 +30,7 @@ struct drawing {
 	double all; /* width of the picture */
 	double most_change;
 	int height;
+	bool in_page; /* which has style and script once for all */
 };
 
 static const struct {
@@ -164,7 +167,7 @@ static void add_below(struct drawing *d, uint32_t at, double x)
 
 static void add_button(struct assay_text *out, const char *id, int x, const char *text)
 {
-	assay_text_addf(out, "<text class=\"button\" id=\"%s\" x=\"%d\" y=\"44\">%s</text>\n", id, x, text);
+	assay_text_addf(out, "<text class=\"button\" data-a=\"%s\" x=\"%d\" y=\"44\">%s</text>\n", id, x, text);
 }
 
 static void add_head(const struct drawing *d)
@@ -184,11 +187,13 @@ static void add_head(const struct drawing *d)
 			"role=\"img\">\n<title>",
 			PICTURE_WIDTH, d->height, PICTURE_WIDTH, d->diff ? " data-diff=\"1\"" : "");
 	assay_xml_add(d->out, title.s ? title.s : "");
-	assay_text_addf(
-		d->out,
-		"</title>\n<style>%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n"
-		"<text class=\"title\" x=\"%d\" y=\"22\">",
-		file_text("flame.css"), PICTURE_WIDTH, d->height, LEFT);
+	assay_text_add(d->out, "</title>\n");
+	if (!d->in_page)
+		assay_text_addf(d->out, "<style>%s</style>\n", file_text("flame.css"));
+	assay_text_addf(d->out,
+			"<rect class=\"paper\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n"
+			"<text class=\"title\" x=\"%d\" y=\"22\">",
+			PICTURE_WIDTH, d->height, LEFT);
 	assay_xml_add(d->out, title.s ? title.s : "");
 	assay_text_add(d->out, "</text>\n");
 	d->out->failed |= title.failed;
@@ -201,7 +206,7 @@ static void add_head(const struct drawing *d)
 	add_button(d->out, "theme", LEFT + 600, "theme (t)");
 	if (d->diff)
 		add_button(d->out, "view", LEFT + 690, "view: head (v)");
-	assay_text_addf(d->out, "<text class=\"quiet\" id=\"found\" x=\"%d\" y=\"44\"></text>\n",
+	assay_text_addf(d->out, "<text class=\"quiet\" data-a=\"found\" x=\"%d\" y=\"44\"></text>\n",
 			LEFT + (d->diff ? 820 : 700));
 }
 
@@ -223,31 +228,38 @@ static void draw(struct drawing *d, const struct assay_stack_table *stacks, cons
 	if (d->number) {
 		add_head(d);
 		add_below(d, 0, 0);
-		assay_text_addf(d->out,
-				"<text class=\"quiet\" id=\"about\" x=\"%d\" y=\"%d\"></text>\n<script><![CDATA[\n",
-				LEFT, d->height - 10);
-		assay_text_add(d->out, file_text("flame.js"));
-		assay_text_add(d->out, "]]></script>\n</svg>\n");
+		assay_text_addf(d->out, "<text class=\"quiet\" data-a=\"about\" x=\"%d\" y=\"%d\"></text>\n", LEFT,
+				d->height - 10);
+		if (!d->in_page)
+			assay_text_addf(d->out,
+					"<script><![CDATA[\n%sflameGraph(document.currentScript.closest('svg'));\n]]>"
+					"</script>\n",
+					file_text("flame.js"));
+		assay_text_add(d->out, "</svg>\n");
 	}
 	d->out->failed |= !d->number;
 	free(d->number);
 	assay_flame_tree_release(&t);
 }
 
+void assay_flame_svg(const struct assay_profile *p, const struct assay_profile_diff *diff, bool in_page,
+		     struct assay_text *out)
+{
+	struct drawing d = { .p = diff ? diff->side[1] : p, .diff = diff, .out = out, .in_page = in_page };
+
+	draw(&d, diff ? &diff->stacks[1] : &p->stacks, diff ? &diff->stacks[0] : NULL);
+}
+
 static void profile_svg(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	struct drawing d = { .p = r->profile.p, .out = out };
-
 	(void)style;
-	draw(&d, &d.p->stacks, NULL);
+	assay_flame_svg(r->profile.p, NULL, false, out);
 }
 
 static void profile_diff_svg(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	struct drawing d = { .p = r->profile_diff->side[1], .diff = r->profile_diff, .out = out };
-
 	(void)style;
-	draw(&d, &d.diff->stacks[1], &d.diff->stacks[0]);
+	assay_flame_svg(NULL, r->profile_diff, false, out);
 }
 
 ASSAY_EMITTER(profile_svg, ASSAY_REPORT_PROFILE, "svg", profile_svg);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All GPUs of the machine while something runs: utilisation, memory, power and energy, as NVML tells them. */
+#ifndef ASSAY_PROFILE_GPU_METER_H
+#define ASSAY_PROFILE_GPU_METER_H
+
+#include "model/profile.h"
+
+struct assay_gpu_meter;
+
+/* ASSAY_EUNAVAILABLE where there is no GPU, or no driver. *@m is NULL then. */
+int assay_gpu_meter_open(struct assay_gpu_meter **m, struct assay_err *err);
+/* Look at all GPUs; call it often. At most one look in 20 ms is taken. */
+void assay_gpu_meter_look(void *meter);
+/* The last look, and what all of them gave, into out->gpu.devices. 0 or ASSAY_ENOMEM. */
+int assay_gpu_meter_end(struct assay_gpu_meter *m, struct assay_profile *out, struct assay_err *err);
+/* Takes NULL. */
+void assay_gpu_meter_close(struct assay_gpu_meter *m);
+
+#endif

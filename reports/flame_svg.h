@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A flame graph as one SVG, of a profile or of the difference of two. */
+#ifndef ASSAY_REPORTS_FLAME_SVG_H
+#define ASSAY_REPORTS_FLAME_SVG_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+#include "model/profile_diff.h"
+
+/* Of @diff where that is not NULL, else of @p. @in_page: style and script of reports/flame are the page's. */
+void assay_flame_svg(const struct assay_profile *p, const struct assay_profile_diff *diff, bool in_page,
+		     struct assay_text *out);
+
+#endif

@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# profile gpu: libraries that stand in the places of NVML and CUPTI tell what is known, and a program what CUDA's driver does.
+load compare_helpers
+load browser
+
+CASE=quantize.q8_0/ref/n=1048576/t=1/warm
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir lib
+	ln -s "$PLUGINS/nvml_standin.so" lib/libnvidia-ml.so.1
+	ln -s "$PLUGINS/cupti_standin.so" lib/libcupti.so.13
+	cc -O1 -o prog "$ASSAY_SOURCE/tests/fixtures/profile/cuda_program.c"
+	# the stand-ins are of the build: in a sanitized one only a sanitized program can load them
+	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "stand-ins of a sanitized build load into no plain program"
+}
+
+teardown() {
+	browser_stop
+}
+
+# gpu OPTION...: with the stand-ins
+gpu() {
+	run --separate-stderr env LD_LIBRARY_PATH="$PWD/lib" "$ASSAY" profile gpu "$@"
+}
+
+@test "without a GPU, a driver or a tool one line says so" {
+	rm lib/*
+	# a machine with a real driver has a GPU
+	ldconfig -p | grep -q libnvidia-ml || fails 2 "no GPU can be profiled: there is no 'libnvidia-ml.so.1', which comes with NVIDIA's driver" profile gpu -- ./prog
+	ln -s "$PLUGINS/nvml_standin.so" lib/libnvidia-ml.so.1
+	export LD_LIBRARY_PATH=$PWD/lib
+	NVML_STANDIN=none fails 2 "no GPU can be profiled: this machine has no GPU" profile gpu -- ./prog
+	NVML_STANDIN=broken fails 2 "no GPU can be profiled: NVML cannot start: Driver Not Loaded" profile gpu "$CASE"
+	fails 2 "--rate is for profiles of the kind cpu, not gpu" profile gpu --rate 10 -- ./prog
+	fails 2 "--sample is for profiles of the kind heap, not gpu" profile gpu --sample 1KiB -- ./prog
+	fails 2 "a file that ends in .dhat is for profiles of the kind heap, not gpu" profile gpu -o a.dhat -- ./prog
+	fails 2 "--with is 'perf', expected nsys or ncu" profile gpu --with perf -- ./prog
+	fails 2 "--with is for profiles of the kind gpu, not cpu" profile cpu --with ncu -- ./prog
+	fails 2 "nsys writes a report of its own: name it with -o FILE.nsys-rep" profile gpu --with nsys -- ./prog
+	fails 2 "the name of ncu's report must end in .ncu-rep" profile gpu --with ncu -o a.svg -- ./prog
+	fails 2 "--name stores what assay sees" profile gpu --with ncu -o a.ncu-rep --name x -- ./prog
+	fails 2 "./none" profile gpu -- ./none
+	PATH=$PATH command -v nsys || fails 2 "there is no 'nsys' in PATH: it comes with NVIDIA Nsight Systems" profile gpu --with nsys -o a.nsys-rep -- ./prog
+}
+
+@test "kernels, copies and devices of a program are what the libraries tell" {
+	gpu --json -o p.folded -- ./prog
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	is '.profile | .kind == "gpu" and .unit == "ns" and .source == "NVML, CUPTI 130000" and .lost == 1 and .command == "./prog"'
+	[[ $stderr == *"1 kernel or copy was lost"* ]]
+	# two configurations of a kernel are one; the one that took most time says how
+	is '.gpu.work[] | select(.name == "gemv<float>") | .calls == 101 and .ns == 66000 and .least_ns == 600 and .most_ns == 1000 and .kernel
+		and .registers == 40 and .block_threads == 256 and .blocks == 4096 and .occupancy_frac == 0.75 and .stream == "stream 7" and .gpu == "GPU 0: Standin <GPU>"'
+	is '.gpu.work[] | select(.name == "copy host to device") | .calls == 2 and .bytes == 2097152 and .ns == 80000 and (.kernel | not)'
+	is '[.gpu.work[].name] == ["copy host to device", "gemv<float>", "softmax", "copy device to host", "set memory"]'
+	is '.gpu.why == null and ([.gpu.work[].ns] | add) == 170250 and .profile.samples == 170250'
+	is '.gpu.devices | length == 2 and (.[0] | .name == "Standin" and .busy_frac == 0.75 and .memory_busy_frac == 0.2 and .mean_watts == 350.5
+		and .most_watts == 350.5 and .memory_bytes == 85899345920 and .most_memory_bytes == 1073741824 and .most_celsius == 61)'
+	# the driver counts 2 J from one look to the next
+	is '.gpu.devices[0] | .samples > 2 and .joules == (.samples - 1) * 2'
+	is '.gpu.devices[1] | .name == "Standin Lite" and .busy_frac == null and .joules == null and .memory_bytes == null'
+	grep -q '^GPU 0: Standin <GPU>;stream 9;softmax 24000$' p.folded
+	gpu -- ./prog 3
+	[ "$status" = 0 ]
+	[[ $stderr == *"warning: the program exited with status 3"* && $output == *"75.0 %"*"1.00 GiB"*"350 W"*"gemv<float>"*"40 registers, 4096 "*" 256 threads"* ]]
+	[[ $output == *"copy host to device"*"2.00 MiB at 26.2 GB/s"* ]]
+	# what is not flushed is lost, and told
+	gpu --json -- ./prog killed
+	[ "$status" = 0 ]
+	[[ $stderr == *"killed by signal 6"*"no kernel was seen: the GPU did nothing"* ]]
+	[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'assay-gpu-*' -newer p.folded)" ]
+}
+
+@test "where CUPTI is missing, old or forbids it, GPUs are shown and a line says why no kernel is" {
+	CUPTI_STANDIN=old gpu --json -- ./prog
+	is '.gpu.devices[0].busy_frac == 0.75 and .gpu.work == [] and .gpu.why == "CUPTI 9 is older than CUDA 10'"'"'s, which is the first known"'
+	CUPTI_STANDIN=forbidden gpu --json -- ./prog
+	is '.gpu.why == "CUPTI cannot watch kernels: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"'
+	[[ $stderr == *"warning: no kernel was seen: CUPTI cannot watch kernels"* ]]
+	gpu -- sleep 0.1
+	[ "$status" = 0 ]
+	[[ $stderr == *"no kernel was seen: nothing started CUDA"* ]]
+}
+
+@test "a case is run for a while, and its GPUs watched" {
+	gpu --json --for 300ms "$CASE"
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	is '.profile.case == "'"$CASE"'" and .profile.iteration_ns > 0 and .gpu.devices[0].samples > 3 and .gpu.why == "nothing started CUDA"'
+	[ ! -e assay.db ]
+}
+
+@test "a profile of GPUs is stored, shown, compared and drawn, whatever names are in it" {
+	gpu --name before --json -- ./prog
+	taken=$output
+	run --separate-stderr "$ASSAY" show profile before --json
+	[ "$status" = 0 ]
+	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
+	CUPTI_STANDIN=forbidden gpu --name none --json -- ./prog
+	taken=$output
+	run --separate-stderr "$ASSAY" show profile none --json
+	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
+	gpu --name after -- ./prog
+	run --separate-stderr "$ASSAY" diff before after --json
+	is '.unit == "ns" and .kind == "gpu" and ([.functions[].change] | all(. == 0)) and ([.functions[].name] | index("copy host to device"))'
+	run --separate-stderr "$ASSAY" db check --json
+	is '.profiles == 3 and .faults == 0'
+	run --separate-stderr "$ASSAY" show profile before -o p.svg
+	grep -q 'data-n="gemv&lt;float&gt;"' p.svg && ! grep -q '<float>' p.svg
+	run --separate-stderr "$ASSAY" show profile before -o p.html
+	! grep -q '<float>' p.html
+	browser_start
+	browser_screen 1240 light
+	browser_open "$PWD/p.html"
+	page_is '[...document.querySelectorAll("td")].some(c => c.textContent === "gemv<float>") && document.querySelectorAll("svg.flame .f").length === 9'
+	[ -z "$(browser_complaints)" ]
+}
+
+@test "nsys and ncu are run where they are installed, on programs and on cases" {
+	mkdir bin
+	# each writes down how it was called, and runs what it shall
+	for tool in nsys ncu; do
+		printf '#!/bin/sh\necho "%s $*" >>%s/called\nwhile [ "$1" != -o ]; do shift; done\necho report >"$2.%s-rep"\nshift 2\nexec "$@"\n' \
+			$tool "$PWD" $tool >bin/$tool
+		chmod +x bin/$tool
+	done
+	export PATH=$PWD/bin:$PATH
+	run --separate-stderr "$ASSAY" profile gpu --with nsys -o a.nsys-rep -- sh -c 'echo ran'
+	[ "$status" = 0 ] && [[ $output == *ran*"the report of nsys is in a.nsys-rep"* ]]
+	[ -s a.nsys-rep ]
+	grep -q '^nsys profile --force-overwrite=true -o a sh -c echo ran$' called
+	run --separate-stderr "$ASSAY" profile gpu --with ncu -o b.ncu-rep -- sh -c 'exit 3'
+	[ "$status" = 4 ] && [[ $stderr == *"ncu exited with status 3: what it printed says why"* ]]
+	run --separate-stderr "$ASSAY" profile gpu --with ncu -o c.ncu-rep "$CASE"
+	[ "$status" = 0 ] || { echo "$output $stderr"; false; }
+	grep -q "^ncu --target-processes all --force-overwrite -o c .*/assay run --suite quick --only $CASE --db .*$" called
+	[ ! -e assay.db ]
+}
+
+@test "records of CUPTI lie as its headers say" {
+	for folder in "$(dirname "$(command -v nvcc || echo /none/nvcc)")/../include" /usr/local/cuda/include; do
+		[ ! -e "$folder/cupti.h" ] || found=$folder
+	done
+	[ -n "${found:-}" ] || skip "no CUPTI headers: they come with the CUDA toolkit"
+	grep -q CUpti_ActivityKernel10 "$found/cupti_activity.h" || skip "CUPTI's headers are older than 13.0"
+	cc -w -fsyntax-only -I"$found" -I"$ASSAY_SOURCE/harness" "$ASSAY_SOURCE/tests/fixtures/profile/cupti_layout.c"
+}
