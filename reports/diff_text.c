@@ -17,6 +17,8 @@ static bool is_shown(const struct assay_report_diff *r, const struct assay_diff_
 {
 	if (r->metric && !style->verbose)
 		return assay_diff_number(c, r->metric);
+	if (c->result == ASSAY_DIFF_SKIPPED)
+		return style->verbose;
 	return style->verbose || r->diff->by_variant ||
 	       (c->result != ASSAY_DIFF_UNCLEAR && c->result != ASSAY_DIFF_MACHINE);
 }
@@ -183,7 +185,10 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 	const struct assay_diff *d = r->diff;
 	struct assay_text line = { 0 };
 	char controls[320];
-	size_t hidden = assay_diff_count(d, ASSAY_DIFF_UNCLEAR) + assay_diff_count(d, ASSAY_DIFF_MACHINE);
+	size_t hidden = assay_diff_count(d, ASSAY_DIFF_SKIPPED);
+
+	if (!d->by_variant)
+		hidden += assay_diff_count(d, ASSAY_DIFF_UNCLEAR) + assay_diff_count(d, ASSAY_DIFF_MACHINE);
 
 	add_head(r, style, out);
 	add_table(r, style, out);
@@ -191,7 +196,7 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 		count_metric(r, &line);
 	else
 		assay_diff_words_counts(d, &line);
-	if (hidden && !style->verbose && !r->metric && !d->by_variant)
+	if (hidden && !style->verbose && !r->metric)
 		assay_text_add(&line, "; -v shows all of them, and their numbers");
 	assay_named_line(out, style, "result", line.s ? line.s : "");
 	assay_text_release(&line);

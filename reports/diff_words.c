@@ -104,6 +104,7 @@ void assay_diff_words_counts(const struct assay_diff *d, struct assay_text *out)
 			[ASSAY_DIFF_UNCLEAR] = "unclear",
 			[ASSAY_DIFF_INCOMPARABLE] = "INCOMPARABLE",
 			[ASSAY_DIFF_NOT_MEASURED] = "not measured",
+			[ASSAY_DIFF_SKIPPED] = "skipped",
 			[ASSAY_DIFF_ONLY_BASE] = "only in the base",
 			[ASSAY_DIFF_ONLY_HEAD] = "only in the head",
 		};

@@ -50,6 +50,7 @@ json_t *assay_json_gate_case(const struct assay_gate_case *c)
 	json_object_set_new(o, "value", assay_json_number(c->value));
 	json_object_set_new(o, "limit", assay_json_number(c->limit));
 	json_object_set_new(o, "suspect", json_boolean(c->suspect));
+	json_object_set_new(o, "skipped", json_boolean(c->skipped));
 	json_object_set_new(o, "because", because(&c->because));
 	if (c->base_variant[0]) {
 		json_object_set_new(o, "base_variant", assay_json_text(c->base_variant));
@@ -95,9 +96,8 @@ json_t *assay_json_gate(const struct assay_gate_report *r)
 {
 	json_t *cases = json_array(), *root = json_object();
 	struct assay_text headline = { 0 };
-	size_t count[ASSAY_N_VERDICTS];
+	const size_t undecided = assay_gate_words_count(r).of[ASSAY_INCONCLUSIVE];
 
-	assay_gate_words_count(r, count);
 	assay_text_add(&headline, assay_verdict_name(r->verdict));
 	assay_gate_words_headline(r, &headline);
 	for (size_t i = 0; i < r->n_cases; i++)
@@ -106,7 +106,7 @@ json_t *assay_json_gate(const struct assay_gate_report *r)
 	json_object_set_new(root, "exit", json_integer(r->exit));
 	json_object_set_new(root, "verdict", json_string(assay_verdict_name(r->verdict)));
 	json_object_set_new(root, "headline", assay_json_text(headline.s ? headline.s : ""));
-	json_object_set_new(root, "undecided", json_integer((json_int_t)count[ASSAY_INCONCLUSIVE]));
+	json_object_set_new(root, "undecided", json_integer((json_int_t)undecided));
 	json_object_set_new(root, "suspects", json_integer((json_int_t)assay_gate_words_suspects(r)));
 	json_object_set_new(root, "base", assay_json_text(r->base[0] ? r->base : "none"));
 	json_object_set_new(root, "head", assay_json_text(r->head));

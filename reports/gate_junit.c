@@ -3,7 +3,8 @@
  * A gate as JUnit XML. There is no standard; this is what Jenkins, GitLab and the Ant schema all take: an outer element
  * without attributes, one suite with properties, test cases and both outputs. There is one test case for each case ×
  * metric: class name is the op, name the rest of the key and the metric. REGRESSED and WRONG_RESULT are failures,
- * NOT_MEASURED and INCOMPARABLE errors, or skipped where a missing baseline was allowed.
+ * NOT_MEASURED and INCOMPARABLE errors, or skipped where a missing baseline was allowed. What passes without a number
+ * is skipped.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -39,6 +40,7 @@ static enum outcome outcome_of(const struct assay_report_gate *o, const struct a
 
 	switch (c->verdict) {
 	case ASSAY_PASS:
+		return c->skipped ? SKIPPED : PASSED;
 	case ASSAY_IMPROVED:
 		return PASSED;
 	case ASSAY_REGRESSED:
@@ -117,7 +119,9 @@ static void add_case(const struct assay_report_gate *report, const struct assay_
 	assay_text_addf(out, ">\n      <%s", elements[o]);
 	if (o != SKIPPED)
 		assay_xml_attribute(out, "type", assay_verdict_name(c->verdict));
-	assay_text_addf(out, " message=\"%s%s", assay_verdict_name(c->verdict), c->reason[0] ? ": " : "");
+	assay_text_add(out, " message=\"");
+	if (!c->skipped)
+		assay_text_addf(out, "%s%s", assay_verdict_name(c->verdict), c->reason[0] ? ": " : "");
 	assay_xml_add(out, c->reason);
 	assay_text_add(out, "\"");
 	if (o == SKIPPED) {

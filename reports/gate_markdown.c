@@ -89,27 +89,19 @@ static size_t add_rows(struct rows k, struct assay_text *out)
 
 static void add_counts(const struct assay_gate_report *r, struct assay_text *out)
 {
-	size_t count[ASSAY_N_VERDICTS], baseless = 0;
-	const char *between = ": ";
+	const struct assay_gate_counts count = assay_gate_words_count(r);
+	const char *between = ": ", *name;
 	char cases[64];
 
-	assay_gate_words_count(r, count);
 	assay_gate_words_cases(r, cases, sizeof(cases));
 	assay_text_add(out, cases);
-	for (size_t i = 0; i < r->n_cases; i++)
-		baseless += assay_gate_words_baseless(r, &r->cases[i]);
-	count[ASSAY_INCOMPARABLE] -= baseless;
-	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
-		enum assay_verdict v = assay_gate_words_order[i];
+	for (size_t i = 0; i < 2 * ASSAY_N_VERDICTS; i++) {
+		size_t n = assay_gate_words_part(&count, assay_gate_words_order[i / 2], i % 2, &name);
 
-		if (count[v]) {
-			assay_text_addf(out, "%s%zu %s", between, count[v], assay_verdict_name(v));
-			between = ", ";
-		}
-		if (v == ASSAY_INCOMPARABLE && baseless) {
-			assay_text_addf(out, "%s%zu without a baseline", between, baseless);
-			between = ", ";
-		}
+		if (!n)
+			continue;
+		assay_text_addf(out, "%s%zu %s", between, n, name);
+		between = ", ";
 	}
 }
 

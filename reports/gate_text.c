@@ -233,24 +233,20 @@ static void add_count(const struct view *v, enum assay_verdict verdict, size_t n
 
 static void add_counts(const struct view *v, struct assay_text *out)
 {
-	size_t count[ASSAY_N_VERDICTS], baseless = 0, at;
+	const struct assay_gate_counts count = assay_gate_words_count(v->r);
+	const char *name;
 	bool first = true;
 	char cases[64];
+	size_t at;
 
-	assay_gate_words_count(v->r, count);
 	assay_gate_words_cases(v->r, cases, sizeof(cases));
 	assay_text_add(out, v->r->n_cases ? cases : "nothing was judged");
 	at = strlen(cases);
-	for (size_t i = 0; i < v->r->n_cases; i++)
-		baseless += assay_gate_words_baseless(v->r, &v->r->cases[i]);
-	count[ASSAY_INCOMPARABLE] -= baseless;
-	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
-		enum assay_verdict verdict = assay_gate_words_order[i];
+	for (size_t i = 0; i < 2 * ASSAY_N_VERDICTS; i++) {
+		enum assay_verdict verdict = assay_gate_words_order[i / 2];
+		size_t n = assay_gate_words_part(&count, verdict, i % 2, &name);
 
-		add_count(v, verdict, count[verdict], assay_verdict_name(verdict), &at, &first, out);
-		/* what the headline excuses is no finding */
-		if (verdict == ASSAY_INCOMPARABLE)
-			add_count(v, verdict, baseless, "without a baseline", &at, &first, out);
+		add_count(v, verdict, n, name, &at, &first, out);
 	}
 	if (v->r->seconds > 0 && isfinite(v->r->seconds)) {
 		if (v->style->width && at + strlen(" in 12345 s") > v->style->width)

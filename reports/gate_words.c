@@ -94,11 +94,22 @@ const char *assay_gate_words_no_baseline(const struct assay_gate_report *r)
 	return "no baseline";
 }
 
-void assay_gate_words_count(const struct assay_gate_report *r, size_t count[ASSAY_N_VERDICTS])
+struct assay_gate_counts assay_gate_words_count(const struct assay_gate_report *r)
 {
-	memset(count, 0, ASSAY_N_VERDICTS * sizeof(*count));
-	for (size_t i = 0; i < r->n_cases; i++)
-		count[r->cases[i].verdict]++;
+	struct assay_gate_counts n = { .baseless = 0 };
+
+	for (size_t i = 0; i < r->n_cases; i++) {
+		const struct assay_gate_case *c = &r->cases[i];
+
+		(*(c->skipped ? &n.skipped : assay_gate_words_baseless(r, c) ? &n.baseless : &n.of[c->verdict]))++;
+	}
+	return n;
+}
+
+size_t assay_gate_words_part(const struct assay_gate_counts *n, enum assay_verdict v, bool also, const char **name)
+{
+	*name = !also ? assay_verdict_name(v) : v == ASSAY_PASS ? "skipped" : "without a baseline";
+	return !also ? n->of[v] : v == ASSAY_PASS ? n->skipped : v == ASSAY_INCOMPARABLE ? n->baseless : 0;
 }
 
 void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t size)
@@ -216,12 +227,12 @@ static void speedup_text(const struct assay_gate_report *r, char *buf, size_t si
 void assay_gate_words_doubt(const struct assay_gate_report *r, char *buf, size_t size)
 {
 	const size_t controls = assay_gate_words_undecided_controls(r);
-	size_t count[ASSAY_N_VERDICTS], n = 0;
+	const size_t undecided = assay_gate_words_count(r).of[ASSAY_INCONCLUSIVE];
+	size_t n = 0;
 
-	assay_gate_words_count(r, count);
 	buf[0] = '\0';
-	if (count[ASSAY_INCONCLUSIVE]) {
-		undecided_text(r, count[ASSAY_INCONCLUSIVE], buf, size);
+	if (undecided) {
+		undecided_text(r, undecided, buf, size);
 		n = strlen(buf);
 	}
 	if (controls)
@@ -232,11 +243,10 @@ void assay_gate_words_doubt(const struct assay_gate_report *r, char *buf, size_t
 void assay_gate_words_headline(const struct assay_gate_report *r, struct assay_text *out)
 {
 	const bool good = r->verdict == ASSAY_PASS || r->verdict == ASSAY_IMPROVED;
-	size_t count[ASSAY_N_VERDICTS], passed;
+	const struct assay_gate_counts n = assay_gate_words_count(r);
+	const size_t passed = n.of[ASSAY_PASS] + n.of[ASSAY_IMPROVED];
 	char doubt[192], speedup[96];
 
-	assay_gate_words_count(r, count);
-	passed = count[ASSAY_PASS] + count[ASSAY_IMPROVED];
 	assay_gate_words_doubt(r, doubt, sizeof(doubt));
 	speedup_text(r, speedup, sizeof(speedup));
 	if (good && doubt[0])

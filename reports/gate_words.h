@@ -34,8 +34,19 @@ bool assay_gate_words_matters(const struct assay_gate_report *r, const struct as
 /* Why there is no baseline, as its rows say; NULL when there is one. */
 const char *assay_gate_words_no_baseline(const struct assay_gate_report *r);
 
-/* @count by verdict. */
-void assay_gate_words_count(const struct assay_gate_report *r, size_t count[ASSAY_N_VERDICTS]);
+/* How many rows there are of each kind. */
+struct assay_gate_counts {
+	size_t of[ASSAY_N_VERDICTS]; /* without the two kinds below */
+	size_t baseless;             /* INCOMPARABLE only because there is no baseline */
+	size_t skipped;              /* they pass without a number */
+};
+
+struct assay_gate_counts assay_gate_words_count(const struct assay_gate_report *r);
+/*
+ * One part of the sum for people: of verdict @v, or where @also of what is told apart from it. Its name in *name; 0:
+ * there is none.
+ */
+size_t assay_gate_words_part(const struct assay_gate_counts *n, enum assay_verdict v, bool also, const char **name);
 /* "127 cases"; "135 verdicts on 127 cases" where some have several. */
 void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t size);
 size_t assay_gate_words_suspects(const struct assay_gate_report *r);

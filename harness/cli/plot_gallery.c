@@ -141,8 +141,10 @@ static int draw_all(const struct assay_plot_args *a, const struct assay_history 
 int assay_plot_gallery(const struct assay_plot_args *a, struct assay_err *err)
 {
 	struct assay_history h = { 0 };
-	int rc = assay_history_open(&h, a->s.r.db, a->machine, err);
+	int rc = assay_plot_probe(err);
 
+	if (!rc)
+		rc = assay_history_open(&h, a->s.r.db, a->machine, err);
 	if (!rc)
 		rc = draw_all(a, &h, err);
 	assay_history_close(&h);

@@ -114,6 +114,18 @@ void assay_next_of_gate(struct assay_text *out, const struct assay_gate_report *
 		assay_text_addf(out, "why: '%s", command);
 		add_option(out, "--only", row->key);
 		assay_text_add(out, "' takes turns with the commit before, so that the machine is the same for both");
+	} else if (row && r->verdict == ASSAY_NOT_MEASURED) {
+		const bool counts = !strcmp(row->metric, "exact");
+
+		assay_command_text(command, sizeof(command), "run", suite, db);
+		assay_text_addf(out, "next: '%s%s' measures %s again, and says why it leaves something out", command,
+				counts ? " --evidence exact" : "", counts ? "all counts" : "the whole suite");
+	} else if (row && r->verdict == ASSAY_WRONG_RESULT) {
+		assay_text_add(out, "next: 'assay verify");
+		if (strcmp(suite, ASSAY_DEFAULT_SUITE))
+			add_option(out, "--suite", suite);
+		add_option(out, "--only", row->key);
+		assay_text_add(out, "' checks it alone");
 	} else if (row && r->verdict != ASSAY_PASS && r->verdict != ASSAY_IMPROVED) {
 		assay_command_text(command, sizeof(command), "show last", NULL, db);
 		assay_text_addf(out, "next: '%s' shows every case of the run", command);

@@ -124,7 +124,10 @@ static int judge_run(const char *db, struct assay_result_page *p, struct assay_e
 
 	p->judged = !rc;
 	if (!rc) {
-		if (p->gate.advice)
+		const enum assay_verdict v = p->gate.verdict;
+
+		/* a baseline is of no use before all is measured and right */
+		if (p->gate.advice && v != ASSAY_WRONG_RESULT && v != ASSAY_NOT_MEASURED && v != ASSAY_REGRESSED)
 			assay_text_add(&p->next, p->gate.advice);
 		else
 			assay_next_of_gate(&p->next, &p->gate, p->run.suite, db);

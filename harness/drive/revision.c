@@ -161,6 +161,29 @@ static void tail(const char *path, struct assay_text *log)
 	free(text);
 }
 
+/* A log that goes with its folder is not named; what it says first of an error, or last, stands in its place. */
+static int build_failed(const struct revision_build *b, const char *name, const char *how, const char *log_path,
+			struct assay_err *err)
+{
+	char *text = NULL, *line, *rest = NULL;
+	const char *said = NULL;
+	size_t len;
+	int rc;
+
+	if (!b->o->passing)
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s, see '%s'", name, b->conf.build,
+				     how, log_path);
+	if (assay_file_read(log_path, &text, &len, NULL))
+		text = NULL;
+	for (line = text ? strtok_r(text, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+		if (!said || !strstr(said, "error"))
+			said = line;
+	rc = assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s%s%.200s", name, b->conf.build, how,
+			   said ? ": " : "", said ? said : "");
+	free(text);
+	return rc;
+}
+
 /* Run the command at @dir; what it writes goes to @log_path. */
 static int run_command(const struct revision_build *b, const char *name, const char *dir, const char *log_path,
 		       struct assay_text *log, struct assay_err *err)
@@ -196,8 +219,7 @@ static int run_command(const struct revision_build *b, const char *name, const c
 	if (p.status) {
 		assay_process_describe(&p, how, sizeof(how));
 		tail(log_path, log);
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s, see '%s'", name, b->conf.build,
-				     how, log_path);
+		return build_failed(b, name, how, log_path, err);
 	}
 	return 0;
 }
@@ -449,6 +471,7 @@ int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const
 				   const struct assay_watch *w, struct assay_side_source *out, struct assay_err *err)
 {
 	const struct assay_revision_options o = { .cache_dir = cache_dir,
+						  .passing = cache_dir != NULL,
 						  .building = on_building,
 						  .arg = (void *)w,
 						  .stated = stated && stated->hash[0] ? stated : NULL,

@@ -21,6 +21,7 @@ struct assay_side_source {
 
 struct assay_revision_options {
 	const char *cache_dir; /* NULL: $XDG_CACHE_HOME/assay, ~/.cache/assay */
+	bool passing;          /* the caller removes cache_dir: no message names a file in it */
 	/* Called before a build that was not found in the cache. NULL: nothing. */
 	void (*building)(void *arg, const char *name, const char *command);
 	void *arg;
@@ -56,7 +57,7 @@ int assay_revision_read_sides(const char *text, struct assay_commit sides[2], st
 int assay_revision_of_plugins(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,
 			      struct assay_commit *out, struct assay_err *err);
 /*
- * The same in @cache_dir (NULL: as above), with @stated unless it is NULL or of no commit, and @w hears of what is
+ * The same in @cache_dir (NULL: as above), which the caller removes, with @stated unless it is NULL or of no commit, and @w hears of what is
  * built and reads the last lines of a build that failed.
  */
 int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const struct assay_commit *stated,

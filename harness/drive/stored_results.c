@@ -233,22 +233,6 @@ static bool has_name(const struct assay_case *c, const char *name)
 	return !strcmp(c->key, name) || !strcmp(portable, name);
 }
 
-static int no_history_case(const struct assay_history *h, const char *pattern, struct assay_err *err)
-{
-	char show[ASSAY_INSTALLED_PATH_MAX], hint[ASSAY_INSTALLED_PATH_MAX + 48];
-	struct assay_strings names = { 0 };
-	int rc = 0;
-
-	assay_command_text(show, sizeof(show), "show last", NULL, h->db);
-	snprintf(hint, sizeof(hint), "'%s' lists those of the last run", show);
-	for (size_t i = 0; i < h->n && !rc; i++)
-		rc = assay_hint_case_names(&names, &h->cases[i], err);
-	if (!rc)
-		rc = assay_hint_no_case(&names, "stored case", pattern, hint, err);
-	assay_strings_release(&names);
-	return rc;
-}
-
 /* The case that @pattern names or selects alone, into *out; how many there are. */
 static size_t find_in(const struct assay_history *h, const char *pattern, const struct assay_case **out)
 {
@@ -263,6 +247,53 @@ static size_t find_in(const struct assay_history *h, const char *pattern, const 
 			*out = &h->cases[i];
 	}
 	return n;
+}
+
+/* A case that was never measured here has runs all the same: say what became of them. ASSAY_ENOTFOUND: there is none. */
+static int only_failed(const struct assay_history *h, const char *pattern, struct assay_err *err)
+{
+	struct assay_history failed = *h;
+	const struct assay_case *c = NULL;
+	struct assay_failed_series f;
+	char of[80] = "";
+	int rc = assay_store_cases_failed(h->store, h->newest.machine_id, &failed.cases, &failed.n, err);
+	size_t n = rc ? 0 : find_in(&failed, pattern, &c);
+
+	if (!rc && !n)
+		rc = ASSAY_ENOTFOUND;
+	if (!rc)
+		rc = assay_store_failed_series(h->store, c->key, h->newest.machine_id, &f, err);
+	if (!rc) {
+		if (n > 1)
+			snprintf(of, sizeof(of), "%zu stored cases match and none has a time: the first, ", n);
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "%s'%s'%s has no time in %s%zu run%s on this machine; in the last it was %s%s%s", of,
+				   c->key, of[0] ? "," : "", f.n_runs == 1 ? "its " : "any of its ", f.n_runs,
+				   f.n_runs == 1 ? "" : "s", assay_status_name(f.status), f.reason[0] ? ": " : "",
+				   f.reason);
+	}
+	free(failed.cases);
+	return rc;
+}
+
+static int no_history_case(const struct assay_history *h, const char *pattern, struct assay_err *err)
+{
+	char show[ASSAY_INSTALLED_PATH_MAX], hint[ASSAY_INSTALLED_PATH_MAX + 48];
+	struct assay_strings names = { 0 };
+	int rc = 0;
+
+	assay_command_text(show, sizeof(show), "show last", NULL, h->db);
+	snprintf(hint, sizeof(hint), "'%s' lists those of the last run", show);
+	rc = only_failed(h, pattern, err);
+	if (rc != ASSAY_ENOTFOUND)
+		return rc;
+	rc = 0;
+	for (size_t i = 0; i < h->n && !rc; i++)
+		rc = assay_hint_case_names(&names, &h->cases[i], err);
+	if (!rc)
+		rc = assay_hint_no_case(&names, "stored case", pattern, hint, err);
+	assay_strings_release(&names);
+	return rc;
 }
 
 static bool seen_before(const struct assay_run_info *runs, size_t i)

@@ -165,6 +165,15 @@ static const char *how_text(enum assay_exact_how how)
 	return how == ASSAY_EXACT_STEPPED ? "stepping" : assay_exact_how_name(how);
 }
 
+static int pass_skipped(struct judging *j, struct assay_row_name name, const struct assay_exact_case *head)
+{
+	int rc = assay_row_say(j->r, name, ASSAY_PASS, j->err, "skipped: %s", head->reason);
+
+	if (!rc)
+		j->r->cases[j->r->n_cases - 1].skipped = true;
+	return rc;
+}
+
 static int judge_case(struct judging *j, const struct assay_exact_case *head)
 {
 	const struct assay_exact_case *base = j->in->base ? assay_exact_case_find(j->in->base, head->key) : NULL;
@@ -178,7 +187,7 @@ static int judge_case(struct judging *j, const struct assay_exact_case *head)
 	    (head->skip == ASSAY_EXACT_SKIP_UNABLE && j->in->record ? !j->in->nothing_counted
 	     : base                                                 ? base->status == ASSAY_STATUS_SKIPPED
 								    : !j->in->nothing_counted))
-		return assay_row_say(j->r, name, ASSAY_PASS, j->err, "skipped: %s", head->reason);
+		return pass_skipped(j, name, head);
 	if (head->status != ASSAY_STATUS_OK)
 		return assay_row_say(j->r, name, ASSAY_NOT_MEASURED, j->err, "%s: %s", assay_status_name(head->status),
 				     head->reason);

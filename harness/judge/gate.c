@@ -100,14 +100,15 @@ static int add_missing(struct judging *j, const struct assay_manifest_entry *e)
 }
 
 /* The last row passes @c without numbers: it says so when the policy demands any. */
-static void note_demands(struct judging *j, const struct assay_case *c)
+static void note_skipped(struct judging *j, const struct assay_case *c)
 {
+	struct assay_gate_case *row = &j->report.cases[j->report.n_cases - 1];
 	size_t n = assay_limits_require(j->in->policy, c, false);
 
+	row->skipped = true;
 	j->report.n_unjudged += n;
 	if (n)
-		assay_row_note(&j->report.cases[j->report.n_cases - 1],
-			       "; what the policy demands of it was not judged");
+		assay_row_note(row, "; what the policy demands of it was not judged");
 }
 
 static int pass_absent(struct judging *j, const struct assay_manifest_entry *e)
@@ -118,7 +119,7 @@ static int pass_absent(struct judging *j, const struct assay_manifest_entry *e)
 
 	snprintf(c.key, sizeof(c.key), "%s", e->key);
 	if (!rc)
-		note_demands(j, &c);
+		note_skipped(j, &c);
 	return rc;
 }
 
@@ -177,7 +178,7 @@ static int judge_failed(struct judging *j, const struct assay_result *r, const s
 				     "skipped, but the policy demands something of it: %s", r->reason);
 	rc = assay_row_say(&j->report, name, ASSAY_PASS, j->err, "skipped: %s", r->reason);
 	if (!rc)
-		note_demands(j, &r->c);
+		note_skipped(j, &r->c);
 	return rc;
 }
 

@@ -250,6 +250,21 @@ static void say_not_measured(struct assay_diff_case *c, const struct side_of_cas
 		 r && r->reason[0] ? ": " : "", r ? r->reason : "");
 }
 
+static bool is_skipped(const struct assay_result *r)
+{
+	return r->status == ASSAY_STATUS_SKIPPED;
+}
+
+/* What cannot run here has nothing to compare: a case that neither side measured, or a variant. */
+static bool skip(struct work *w, const struct assay_result *r[2], struct assay_diff_case *c)
+{
+	if (!is_skipped(r[1]) || !(w->out->by_variant || is_skipped(r[0])))
+		return false;
+	c->result = ASSAY_DIFF_SKIPPED;
+	snprintf(c->reason, sizeof(c->reason), "%.300s", r[1]->reason);
+	return true;
+}
+
 /* Times of two sides that both have. */
 static void compare_times(struct work *w, const struct side_of_case side[2], struct assay_diff_case *c)
 {
@@ -307,6 +322,8 @@ static int add_case(struct work *w, const struct side_of_case side[2], const cha
 	if (!r[0] || !r[1]) {
 		c->result = r[0] ? ASSAY_DIFF_ONLY_BASE : ASSAY_DIFF_ONLY_HEAD;
 		c->reason[0] = '\0';
+	} else if (skip(w, r, c)) {
+		/* which says all */
 	} else if (!has_time(r[1])) {
 		say_not_measured(c, &side[1], "head");
 	} else if (!has_time(r[0])) {

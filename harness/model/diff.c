@@ -14,6 +14,7 @@ const char *assay_diff_result_name(enum assay_diff_result r)
 		[ASSAY_DIFF_UNCLEAR] = "unclear",
 		[ASSAY_DIFF_INCOMPARABLE] = "incomparable",
 		[ASSAY_DIFF_NOT_MEASURED] = "not_measured",
+		[ASSAY_DIFF_SKIPPED] = "skipped",
 		[ASSAY_DIFF_ONLY_BASE] = "only_base",
 		[ASSAY_DIFF_ONLY_HEAD] = "only_head",
 	};

@@ -26,12 +26,13 @@ enum assay_diff_result {
 	ASSAY_DIFF_UNCLEAR,      /* 1 lies in it */
 	ASSAY_DIFF_INCOMPARABLE, /* both have it, and their times must not be compared */
 	ASSAY_DIFF_NOT_MEASURED, /* a side has no right result of it */
+	ASSAY_DIFF_SKIPPED,      /* it was skipped on both sides, or the variant was: there is nothing to compare */
 	ASSAY_DIFF_ONLY_BASE,
 	ASSAY_DIFF_ONLY_HEAD,
 	ASSAY_N_DIFF_RESULTS,
 };
 
-/* "faster", "slower", "machine", "unclear", "incomparable", "not_measured", "only_base", "only_head" */
+/* "faster", "slower", "machine", "unclear", "incomparable", "not_measured", "skipped", "only_base", "only_head" */
 const char *assay_diff_result_name(enum assay_diff_result r);
 
 /* A metric or count of a case, the median over the runs of a side; NaN where a side has none. */

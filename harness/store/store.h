@@ -153,5 +153,18 @@ int assay_store_result_load(struct assay_store *s, int64_t run_id, int64_t id, s
  */
 int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n,
 		      struct assay_err *err);
+/* The cases with results on @machine_id of which none is ok, likewise. */
+int assay_store_cases_failed(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n,
+			     struct assay_err *err);
+
+/* What became of a case on a machine that never had an ok result of it. */
+struct assay_failed_series {
+	size_t n_runs;
+	enum assay_status status; /* of the newest run */
+	char reason[512];
+};
+
+int assay_store_failed_series(struct assay_store *s, const char *key, const char *machine_id,
+			      struct assay_failed_series *out, struct assay_err *err);
 
 #endif

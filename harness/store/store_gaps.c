@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs in which a case has no number. */
-#include <string.h>
-
 #include "store/store.h"
 #include "store/store_rows.h"
 
 static void read_gap(struct assay_row *row, void *element)
 {
 	struct assay_trend_gap *g = element;
-	char status[16];
-
 	g->run_id = assay_store_row_int(row);
 	g->started_ns = (uint64_t)assay_store_row_int(row);
 	assay_store_row_text(row, g->commit, sizeof(g->commit));
 	g->dirty = assay_store_row_bool(row);
 	assay_store_row_text(row, g->plugin.hash, sizeof(g->plugin.hash));
 	g->plugin.dirty = assay_store_row_bool(row);
-	assay_store_row_text(row, status, sizeof(status));
-	g->missing = !status[0];
-	g->status = ASSAY_STATUS_SKIPPED;
-	for (int i = 0; i < ASSAY_N_STATUS; i++)
-		if (!strcmp(status, assay_status_name((enum assay_status)i)))
-			g->status = (enum assay_status)i;
+	g->missing = !assay_store_row_status(row, &g->status);
 }
 
 /*

@@ -211,17 +211,15 @@ int assay_store_comparables(struct assay_store *s, const struct assay_run *run, 
 	return assay_store_collect(s, &b, "the history", sizeof(**out), read_comparable, out, n, err);
 }
 
-int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n,
-		      struct assay_err *err)
+/* A row for each axis of the cases that @of selects as (bench_case, all_threads), or one with none. */
+#define CASES_OF(of)                                                                                                   \
+	"SELECT {c}, of_case.all_threads, a.name IS NOT NULL, {a} FROM bench_case c JOIN (" of ") of_case"             \
+	" ON of_case.bench_case = c.id AND of_case.all_threads IS NOT NULL"                                            \
+	" LEFT JOIN case_axis a ON a.bench_case = c.id ORDER BY c.key, a.place"
+
+static int collect_cases(struct assay_store *s, const char *sql, const char *machine_id, struct assay_case **out,
+			 size_t *n, struct assay_err *err)
 {
-	/* a row for each axis, or one with none */
-	static const char sql[] =
-		"SELECT {c}, ok.all_threads, a.name IS NOT NULL, {a} FROM bench_case c JOIN"
-		" (SELECT s.bench_case, max((SELECT max(r.all_threads) FROM result r WHERE r.series = s.id"
-		"   AND r.status = 'ok')) AS all_threads"
-		"  FROM series s WHERE (?1 IS NULL OR s.machine = ?1) GROUP BY s.bench_case) ok"
-		" ON ok.bench_case = c.id AND ok.all_threads IS NOT NULL"
-		" LEFT JOIN case_axis a ON a.bench_case = c.id ORDER BY c.key, a.place";
 	static const struct assay_columns *const lists[] = { &assay_store_case_columns, &assay_store_axis_columns };
 	struct assay_case *v = NULL;
 	struct assay_row row = { 0 };
@@ -252,4 +250,47 @@ int assay_store_cases(struct assay_store *s, const char *machine_id, struct assa
 	*out = v;
 	*n = count;
 	return 0;
+}
+
+int assay_store_cases(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n,
+		      struct assay_err *err)
+{
+	static const char sql[] =
+		CASES_OF("SELECT s.bench_case, max((SELECT max(r.all_threads) FROM result r WHERE r.series = s.id"
+			 " AND r.status = 'ok')) AS all_threads"
+			 " FROM series s WHERE (?1 IS NULL OR s.machine = ?1) GROUP BY s.bench_case");
+
+	return collect_cases(s, sql, machine_id, out, n, err);
+}
+
+int assay_store_cases_failed(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n,
+			     struct assay_err *err)
+{
+	static const char sql[] =
+		CASES_OF("SELECT s.bench_case, (SELECT max(r.all_threads) FROM result r WHERE r.series = s.id)"
+			 " AS all_threads FROM series s WHERE s.machine = ?1 AND NOT EXISTS"
+			 " (SELECT 1 FROM result r WHERE r.series = s.id AND r.status = 'ok')");
+
+	return collect_cases(s, sql, machine_id, out, n, err);
+}
+
+int assay_store_failed_series(struct assay_store *s, const char *key, const char *machine_id,
+			      struct assay_failed_series *out, struct assay_err *err)
+{
+	static const char sql[] = "SELECT count(*) OVER (), r.status, r.reason FROM bench_case c JOIN series s ON "
+				  "s.bench_case = c.id AND s.machine = ?2 JOIN result r ON r.series = s.id"
+				  " WHERE c.key = ?1 ORDER BY r.run DESC LIMIT 1";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_row row = { 0 };
+	int rc = 0;
+
+	*out = (struct assay_failed_series){ 0 };
+	assay_store_bind_text(&b, key);
+	assay_store_bind_text(&b, machine_id);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
+		out->n_runs = (size_t)assay_store_row_int(&row);
+		assay_store_row_status(&row, &out->status);
+		assay_store_row_text(&row, out->reason, sizeof(out->reason));
+	}
+	return rc;
 }

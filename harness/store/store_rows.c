@@ -240,3 +240,17 @@ int assay_store_collect(struct assay_store *s, struct assay_binder *b, const cha
 	*n = count;
 	return 0;
 }
+
+bool assay_store_row_status(struct assay_row *row, enum assay_status *status)
+{
+	char name[16];
+
+	assay_store_row_text(row, name, sizeof(name));
+	for (int i = 0; i < ASSAY_N_STATUS; i++)
+		if (!strcmp(name, assay_status_name((enum assay_status)i))) {
+			*status = (enum assay_status)i;
+			return true;
+		}
+	*status = ASSAY_STATUS_SKIPPED;
+	return false;
+}

@@ -100,7 +100,7 @@ function verdictTable(rows) {
 	const reach = Math.max(0.005, ...rows.flatMap(r => [...(r.ci || []), r.ratio || 1].map(v => Math.abs(Math.log(v)))), ...rows.map(r => r.margin || 0)) * 1.1;
 	const value = r => r.value == null ? '' : r.limit == null ? grouped(r.value) : `${grouped(r.value)} of ${grouped(r.limit)}`;
 	return rows.map(r => element('div', null,
-		element('p', null, badge(r.verdict), ' ', element('strong', null, r.metric || 'case'), r.suspect ? ' (suspect)' : '', r.reason ? ': ' + r.reason : ''),
+		element('p', null, badge(r.skipped ? 'skipped' : r.verdict), ' ', element('strong', null, r.metric || 'case'), r.suspect ? ' (suspect)' : '', r.reason ? ': ' + r.reason : ''),
 		r.ci ? figure(intervalPicture(r, pictureWidth(), 26, reach, `Change ${changeText(r)}, interval ${interval(r)}, margin ${percent(r.margin)}`),
 			`${changeText(r)}, interval ${interval(r)}${r.margin == null ? '' : `; the grey band is the margin of ${percent(r.margin)}`}; to the right is slower.`) : null,
 		facts([['Evidence', r.evidence === 'none' ? null : r.evidence], ['Value and limit', value(r)],

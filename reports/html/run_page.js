@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of a run, and the page of one of its cases.
 
+// Cases that the gate misses: of the manifest but not in the run, or not counted as they must be. They have verdicts alone.
+function absentCases() {
+	const measured = new Set(page.cases.map(c => c.key)), rows = page.gate ? page.gate.cases.filter(r => !measured.has(r.key) && r.verdict !== 'PASS') : [];
+	return [...new Set(rows.map(r => r.key))].map(key => ({key, status: 'absent', absent: true, metrics: {}}));
+}
+
 // The verdict that a row shows: the gravest of the gate's; of a case that is not ok its status; else that it was measured.
+// A case that may be skipped passes the gate, and the row still says that it was skipped.
 function runBadge(c) {
-	const names = verdictsOf(c.key).map(r => r.verdict);
+	const names = verdictsOf(c.key).filter(r => !r.skipped).map(r => r.verdict);
 	return c.status !== 'ok' && !names.length ? c.status : gravest.find(v => names.includes(v)) || c.status;
 }
 
@@ -40,8 +47,8 @@ function againstText(c) {
 	return `${times(slower ? 1 / s : s)} ${slower ? 'slower' : 'faster'} than ${c.against.variant}`;
 }
 
-function runTable(cases) {
-	const rows = [...cases].sort((a, b) => gravest.indexOf(runBadge(a)) - gravest.indexOf(runBadge(b)));
+function runTable() {
+	const rows = [...page.cases, ...absentCases()].sort((a, b) => gravest.indexOf(runBadge(a)) - gravest.indexOf(runBadge(b)));
 	const reason = c => c.reason || (verdictsOf(c.key).find(r => r.verdict === runBadge(c) && r.verdict !== 'PASS') || {}).reason || '';
 	return {
 		caption: 'Cases, the gravest first. Time is the median of one call; 95 % is half the width of its interval.',
@@ -84,7 +91,16 @@ function boundPart(b) {
 		b.advice.length ? element('ul', {class: 'advice'}, b.advice.map(a => element('li', null, element('strong', null, a.rule), ': ', a.text, gain(a) ? ` (${gain(a)})` : '', element('div', {class: 'reason'}, a.evidence)))) : null);
 }
 
-function runCase(c) {
+function absentCase(key) {
+	return [...section('Verdicts', verdictTable(verdictsOf(key))),
+		...exactPart(page.exact && page.exact.cases.find(e => e.key === key), 'Where its instructions are'),
+		...section('What was run', facts([['Repeat', page.run.imported ? null : repeatCommand(key)], ...buildFacts(page.run.build)]))];
+}
+
+function runCase(key) {
+	const c = page.cases.find(x => x.key === key);
+	if (!c)
+		return absentCase(key);
 	const exact = page.exact && page.exact.cases.find(e => e.key === c.key), badges = [runBadge(c)].concat(c.status === runBadge(c) ? [] : [c.status]);
 	const roof = c.roof && roofOf(c) != null ? `${percent(roofOf(c))} of ${c.roof.op} (${c.roof.name}, ${c.roof.bound})` : null;
 	const counts = [

@@ -37,6 +37,8 @@ mock_bench() {
 	mock_bench mock_honest
 	MOCK_DEVICES=0 run -4 --separate-stderr "$ASSAY" run $MOCK --json
 	jq -e '.cases[0] | .status == "skipped" and .reason == "no mock device: the mock driver is not loaded" and .axes.device == "mock:0"' <<<"$output"
+	# it is stored with that, and has no history to show
+	KEEP_DB=1 fails 2 "'example.scale/mock_honest/n=4096,device=mock:0/t=1/warm' has no time in its 1 run on this machine; in the last it was skipped: no mock device" history mock_honest
 }
 
 @test "two builds that bring variants and their device are compared on it" {

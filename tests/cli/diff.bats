@@ -48,7 +48,7 @@ load helpers
 	[ "$status" = 0 ]
 	jq -e '.by == "variant" and (.cases | length) > 0 and all(.cases[]; .base_variant == "ref" and .variant != "ref"
 		and .base_key != .key and (.because != null or .because_unknown != null
-			or .result == "unclear" or .result == "not_measured"))' <<<"$output"
+			or .result == "unclear" or .result == "skipped"))' <<<"$output"
 
 	fails 2 "no run or baseline 'mian' (a run is named by its number), did you mean 'main'?" diff mian last
 	fails 2 "no run 9 in" diff 9 last

@@ -128,4 +128,7 @@ marks() {
 	[ "$status" = 2 ]
 	[ "$stderr" = "assay: gnuplot is not installed, install the package 'gnuplot-nox' (apt) or 'gnuplot'" ]
 	[ ! -e u.svg ] && [ ! -e u.svg.gp ]
+	run --separate-stderr env PATH=/none "$ASSAY" plot report -o pages
+	[ "$status" = 2 ] && [[ $stderr == "assay: gnuplot is not installed"* ]]
+	[ ! -e pages ]
 }

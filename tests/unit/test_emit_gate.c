@@ -126,6 +126,30 @@ static const struct assay_gate_control undecided_controls[] = {
 #define SLOW   DECIDED("a/slow/-/t=1/warm", ASSAY_REGRESSED, 1.1)
 
 /* What could not be told comes before what passed, in the first line of every format. */
+/* A case that may be skipped fails nothing, and nobody may take it for one that was measured. */
+TEST(test_skipped_are_counted_apart)
+{
+	struct assay_gate_case cases[] = {
+		{ .key = "a/b/-/t=1/warm", .metric = "time_s", .verdict = ASSAY_PASS, NUMBERS(1, 1, 1) },
+		{ .key = "a/gpu/-/t=1/warm",
+		  .metric = "status",
+		  .verdict = ASSAY_PASS,
+		  .skipped = true,
+		  .reason = "skipped: no device",
+		  NUMBERS(NAN, NAN, NAN) },
+	};
+	struct assay_gate_report r = report_of(cases, 2);
+
+	r.verdict = ASSAY_PASS;
+	has(table(&r, (struct assay_emit_style){ 0 }), "2 cases: 1 PASS, 1 skipped");
+	has(emit_gate(&r, "markdown", &(struct assay_emit_style){ 0 }), "2 cases: 1 PASS, 1 skipped");
+	has(emit_gate(&r, "json", &(struct assay_emit_style){ 0 }), "\"skipped\": true");
+	has(emit_gate(&r, "junit", &(struct assay_emit_style){ 0 }), "<skipped message=\"skipped: no device\"/>");
+	r.verdict = ASSAY_INCONCLUSIVE;
+	cases[0].verdict = ASSAY_INCONCLUSIVE;
+	has(table(&r, (struct assay_emit_style){ 0 }), "1 of 2 could not be told; 0 passed; ");
+}
+
 TEST(test_headlines)
 {
 	static const struct {

@@ -10,12 +10,14 @@
 #include <math.h>
 
 #include "base/file.h"
+#include "model/summary.h"
 #include "reports/page_data.h"
 
 #define HOSTILE    "</script><script>document.title='taken'</script>\"'&\xe2\x80\xa8<!--"
 #define CASES      300
 #define SAMPLES    2000
 #define MOST_BYTES 3000000
+#define GONE       "made.gone/v/-/t=1/warm"
 
 static struct assay_result results[CASES];
 static struct assay_gate_case rows[CASES + 1];
@@ -100,12 +102,31 @@ static void make(struct assay_run *run, struct assay_gate_report *gate, struct a
 	}
 	rows[5].verdict = ASSAY_NOT_MEASURED;
 	strcpy(rows[5].reason, HOSTILE);
+	/* one was skipped, as it may be; one of the manifest is not in the run */
+	results[6].status = ASSAY_STATUS_SKIPPED;
+	strcpy(results[6].reason, "no device");
+	assay_result_drop_numbers(&results[6]);
+	rows[6].skipped = true;
+	strcpy(rows[6].metric, "status");
+	strcpy(rows[6].reason, "skipped: no device");
+	rows[CASES] = (struct assay_gate_case){ .key = GONE,
+						.metric = "status",
+						.verdict = ASSAY_NOT_MEASURED,
+						.missing = true,
+						.reason = "in the manifest but not in the run",
+						.ratio = NAN,
+						.ci_lo = NAN,
+						.ci_hi = NAN,
+						.margin_frac = NAN,
+						.smallest_detectable_frac = NAN,
+						.value = NAN,
+						.limit = NAN };
 	/* and what bounds the first */
 	bottleneck = (struct assay_bottleneck){ .bound = ASSAY_BOUND_BY_MEMORY, .roof_frac = 0.5, .n_advice = 1 };
 	memcpy(bottleneck.key, results[0].c.key, sizeof(bottleneck.key));
 	strcpy(bottleneck.evidence, HOSTILE);
 	bottleneck.advice[0] = (struct assay_advice){ .rule = "made", .text = "do less", .gain = 1.5, .most = 2 };
-	*gate = (struct assay_gate_report){ .verdict = ASSAY_REGRESSED, .cases = rows, .n_cases = CASES };
+	*gate = (struct assay_gate_report){ .verdict = ASSAY_REGRESSED, .cases = rows, .n_cases = CASES + 1 };
 	strcpy(gate->head, HOSTILE);
 	strcpy(gate->base, "run 11");
 	assay_strings_release(&notes);

@@ -225,6 +225,7 @@ TEST(test_demands_on_skipped)
 		assert_string_equal(find_row(&r, "m.a/avx2/n=1/t=2/warm", "status")->reason, rows[i].reason);
 		assert_int_equal(r.exit, rows[i].exit);
 		assert_int_equal(r.n_unjudged, rows[i].unjudged);
+		assert_int_equal(find_row(&r, "m.a/avx2/n=1/t=2/warm", "status")->skipped, !rows[i].exit);
 		assay_gate_report_release(&r);
 	}
 }

@@ -94,7 +94,11 @@ TEST(after_a_gate)
 		{ ASSAY_REGRESSED,
 		  "why: 'assay compare HEAD~1 --suite mine --only op/x/n=1/t=1/warm' takes turns with the "
 		  "commit before, so that the machine is the same for both" },
-		{ ASSAY_NOT_MEASURED, "next: 'assay show last' shows every case of the run" },
+		{ ASSAY_NOT_MEASURED,
+		  "next: 'assay run --suite mine' measures the whole suite again, and says why it leaves something "
+		  "out" },
+		{ ASSAY_WRONG_RESULT, "next: 'assay verify --suite mine --only op/x/n=1/t=1/warm' checks it alone" },
+		{ ASSAY_INCONCLUSIVE, "next: 'assay show last' shows every case of the run" },
 		{ ASSAY_PASS, "next: 'assay compare HEAD~1 --suite mine' judges the last change in lock step" },
 	};
 

@@ -228,6 +228,7 @@ TEST_WITH(test_another_command_builds_again, fresh, NULL)
 
 TEST_WITH(test_failure_shows_last_lines, fresh, NULL)
 {
+	struct assay_revision_options passing;
 	struct assay_side_source s;
 	struct assay_err err = { 0 };
 	struct assay_text log = { 0 };
@@ -248,6 +249,12 @@ TEST_WITH(test_failure_shows_last_lines, fresh, NULL)
 	assert_int_equal(lines, 11);
 	assert_true(!strncmp(log.s, "30\n31\n", 6));
 	assert_non_null(strstr(log.s, "\n40\nkernel.c:3: error: no"));
+	/* a message does not name a file that is about to go, but says what stands in it */
+	passing = options;
+	passing.passing = true;
+	assert_int_equal(assay_revision_resolve("one", &passing, &s, NULL, &err), ASSAY_EUSAGE);
+	assert_non_null(strstr(err.text, "exited with status 2: kernel.c:3: error: no"));
+	assert_null(strstr(err.text, "see '"));
 	assay_text_release(&log);
 
 	put("assay.conf", "build = \"true\"\nplugins = \"out\"\n");

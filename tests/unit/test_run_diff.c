@@ -93,6 +93,32 @@ TEST(cases_are_told_apart)
 	assay_diff_release(&d);
 }
 
+/* What cannot run here is no finding: of two runs where it was skipped in both, of variants where it was in the one. */
+TEST(what_was_skipped_has_nothing_to_compare)
+{
+	struct assay_result v[2][3];
+	struct assay_run base = run_with(v[0], 1, "m"), head = run_with(v[1], 2, "m");
+	struct assay_diff d;
+
+	for (int i = 0; i < 2; i++) {
+		add(i ? &head : &base, "ref", 100, "a");
+		add(i ? &head : &base, "gpu", 100, "a");
+		add(i ? &head : &base, "late", 100, "a");
+		v[i][1].status = ASSAY_STATUS_SKIPPED;
+		strcpy(v[i][1].reason, "no device");
+	}
+	v[1][2].status = ASSAY_STATUS_SKIPPED;
+	d = compare(&base, &head);
+	assert_int_equal(case_of(&d, "gpu")->result, ASSAY_DIFF_SKIPPED);
+	assert_string_equal(case_of(&d, "gpu")->reason, "no device");
+	assert_int_equal(case_of(&d, "late")->result, ASSAY_DIFF_NOT_MEASURED);
+	assay_diff_release(&d);
+	assert_int_equal(assay_diff_variants_compare(&head, NULL, NULL, &d, NULL), 0);
+	assert_int_equal(case_of(&d, "gpu")->result, ASSAY_DIFF_SKIPPED);
+	assert_int_equal(case_of(&d, "late")->result, ASSAY_DIFF_SKIPPED);
+	assay_diff_release(&d);
+}
+
 TEST(another_machine_or_seed_is_incomparable)
 {
 	struct assay_result v[2][1];

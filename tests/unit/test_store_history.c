@@ -231,6 +231,44 @@ STORE_TEST(test_trend_and_cases)
 	assay_store_close(s);
 }
 
+/* A case that no run could measure is stored all the same, with what became of it. */
+STORE_TEST(test_cases_without_a_time)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	struct assay_failed_series failed;
+	struct assay_case *cases = NULL;
+	struct assay_result r;
+	struct assay_run run;
+	size_t n = 0;
+
+	for (unsigned k = 0; k < 3; k++) {
+		make_run(&run, "quick", "m1");
+		run.started_ns = 1000 + k;
+		assert_ok(f, assay_store_run_begin(s, &run, &f->err));
+		for (unsigned i = 0; i < 2; i++) {
+			make_result(&r, i, 10);
+			r.status = i && k ? ASSAY_STATUS_SKIPPED : i ? ASSAY_STATUS_CRASHED : ASSAY_STATUS_OK;
+			strcpy(r.reason, !i ? "" : k == 2 ? "no device" : "of old");
+			assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
+			assay_result_release(&r);
+		}
+	}
+	assert_ok(f, assay_store_cases_failed(s, "m1", &cases, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_string_equal(cases[0].key, "matmul.ternary/avx2/m=1,level=dram/t=2/cold");
+	assert_int_equal(cases[0].n_axes, 2);
+	assert_ok(f, assay_store_failed_series(s, cases[0].key, "m1", &failed, &f->err));
+	assert_int_equal(failed.n_runs, 3);
+	assert_int_equal(failed.status, ASSAY_STATUS_SKIPPED);
+	assert_string_equal(failed.reason, "no device");
+	free(cases);
+	assert_ok(f, assay_store_cases_failed(s, "m2", &cases, &n, &f->err));
+	assert_int_equal(n, 0);
+	free(cases);
+	assay_store_close(s);
+}
+
 STORE_TEST(test_recent_times)
 {
 	struct fixture *f = *state;
