@@ -57,8 +57,8 @@ int assay_revision_read_sides(const char *text, struct assay_commit sides[2], st
 int assay_revision_of_plugins(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,
 			      struct assay_commit *out, struct assay_err *err);
 /*
- * The same in @cache_dir (NULL: as above), which the caller removes, with @stated unless it is NULL or of no commit, and @w hears of what is
- * built and reads the last lines of a build that failed.
+ * The same in @cache_dir (NULL: as above), which the caller removes, with @stated unless it is NULL or of no commit.
+ * @w hears of what is built and reads the last lines of a build that failed.
  */
 int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const struct assay_commit *stated,
 				   const struct assay_watch *w, struct assay_side_source *out, struct assay_err *err);

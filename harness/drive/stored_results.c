@@ -249,7 +249,7 @@ static size_t find_in(const struct assay_history *h, const char *pattern, const 
 	return n;
 }
 
-/* A case that was never measured here has runs all the same: say what became of them. ASSAY_ENOTFOUND: there is none. */
+/* A case that was never measured here: say what became of it in its runs. ASSAY_ENOTFOUND: there is none. */
 static int only_failed(const struct assay_history *h, const char *pattern, struct assay_err *err)
 {
 	struct assay_history failed = *h;
