@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run or a gate for Prometheus' text-file collector: OpenMetrics 1.0 that is at the same time what the collector
- * reads, version 0.0.4 of the text format, and that `promtool check metrics` accepts. So every family is a gauge.
- * Counters are called NAME in TYPE by OpenMetrics and NAME_total by the other; info and state sets the other does not
- * know; the numbers of a run are no totals that grow. There are no time stamps, which the collector refuses. UNIT and
- * EOF are comments to it. Names are made of base units: seconds, bytes, ratio.
+ * reads, version 0.0.4 of the text format, and that `promtool check metrics` accepts. The numbers of a run are gauges:
+ * they do not add up. What is stored up to it grows, and is called NAME_total without a TYPE: there OpenMetrics calls a
+ * counter NAME and the other NAME_total, and both take a name that ends so without one. Info and state sets the other
+ * does not know. There are no time stamps, which the collector refuses. UNIT and EOF are comments to it. Names are made
+ * of base units: seconds, bytes, ratio.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -22,16 +23,21 @@
 /* ---- lines ---- */
 
 /* Without quotes, which the two formats escape in different ways. */
+static void add_help(struct assay_text *out, const char *name, const char *help)
+{
+	assay_text_addf(out, "# HELP %s ", name);
+	for (; *help; help++)
+		assay_text_addf(out, "%c", *help == '"' || *help == '\\' || *help == '\n' ? ' ' : *help);
+	assay_text_add(out, "\n");
+}
+
 static void add_family(struct assay_text *out, const char *name, const char *unit, const char *help)
 {
 	assay_text_addf(out, "# TYPE %s gauge\n", name);
 	/* what a rate counts stands before it */
 	if (unit[0] && strcmp(unit, "per_second") != 0)
 		assay_text_addf(out, "# UNIT %s %s\n", name, unit);
-	assay_text_addf(out, "# HELP %s ", name);
-	for (; *help; help++)
-		assay_text_addf(out, "%c", *help == '"' || *help == '\\' || *help == '\n' ? ' ' : *help);
-	assay_text_add(out, "\n");
+	add_help(out, name, help);
 }
 
 static void begin_labels(struct assay_text *out, const char *name)
@@ -334,6 +340,27 @@ static void add_run(struct assay_text *out, const struct assay_run *run)
 	assay_text_addf(out, "} %.3f\n", (double)run->started_ns * 1e-9);
 }
 
+static void begin_total(struct assay_text *out, const char *name, const struct assay_run *run)
+{
+	begin_labels(out, name);
+	add_label(out, "machine", run->machine.label);
+	add_label(out, "suite", run->suite);
+}
+
+/* What grows with every run that is stored, so that an alert can ask for its increase. */
+static void add_totals(struct assay_text *out, const struct assay_run *run, const struct assay_run_totals *totals)
+{
+	add_help(out, "assay_runs_total", "Runs of the suite on the machine that are stored, up to this one");
+	begin_total(out, "assay_runs_total", run);
+	end_value(out, (double)totals->runs);
+	add_help(out, "assay_results_total", "Results of these runs, by what became of the case");
+	for (int i = 0; i < ASSAY_N_STATUS; i++) {
+		begin_total(out, "assay_results_total", run);
+		add_label(out, "status", assay_status_name((enum assay_status)i));
+		end_value(out, (double)totals->results[i]);
+	}
+}
+
 static void run_openmetrics(const struct assay_report *report, const struct assay_emit_style *style,
 			    struct assay_text *out)
 {
@@ -341,6 +368,8 @@ static void run_openmetrics(const struct assay_report *report, const struct assa
 
 	(void)style;
 	add_run(out, run);
+	if (report->run.totals)
+		add_totals(out, run, report->run.totals);
 	add_values(out, run);
 	add_metrics(out, run);
 	add_counts(out, run);

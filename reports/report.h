@@ -54,8 +54,9 @@ enum assay_report_kind {
 
 struct assay_report_run {
 	const struct assay_run *run;
-	bool brief;   /* text: the best variant of each shape, and what failed */
-	bool samples; /* every raw sample of each case */
+	bool brief;                            /* text: the best variant of each shape, and what failed */
+	bool samples;                          /* every raw sample of each case */
+	const struct assay_run_totals *totals; /* of what is stored up to it; NULL: not known */
 };
 
 struct assay_report_gate {

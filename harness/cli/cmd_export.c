@@ -114,14 +114,18 @@ static int write_report(const struct export_args *a, const struct assay_report *
 
 static int export_run(const struct export_args *a, struct assay_err *err)
 {
+	struct assay_run_totals totals;
 	struct assay_run run;
 	int rc = assay_stored_run(a->s.r.db, a->id, a->only, &run, err);
 
 	if (!rc)
-		rc = write_report(a,
-				  &(struct assay_report){ .kind = ASSAY_REPORT_RUN,
-							  .run = { .run = &run, .samples = a->samples } },
-				  err);
+		rc = assay_stored_totals(a->s.r.db, &run, &totals, err);
+	if (!rc)
+		rc = write_report(
+			a,
+			&(struct assay_report){ .kind = ASSAY_REPORT_RUN,
+						.run = { .run = &run, .samples = a->samples, .totals = &totals } },
+			err);
 	assay_run_release(&run);
 	return rc;
 }

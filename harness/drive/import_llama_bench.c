@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * llama-bench -o json and -o jsonl, of llama.cpp from b1100 (2023-08) to b6500: an array of objects, or an object a
- * line. A test is a case, each of samples_ns a sample. avg_ns and stddev_ns follow from them; where there are no
- * samples, an average is none. Every build that is named begins a run of its own, so that files may be appended to.
+ * llama-bench -o json and -o jsonl, of llama.cpp since b1100 (2023-08): an array of objects, or an object a line. Names
+ * are those of test::get_fields() in tools/llama-bench/llama-bench.cpp. A test is a case, each of samples_ns a sample.
+ * avg_ns and stddev_ns follow from them; where there are no samples, an average is none. Every build that is named
+ * begins a run of its own, so that files may be appended to.
  *
  * What a test is made of stands in its key: pp, tg or pg, the model, and its parameters. Those that few people change
  * stand there only where they are not llama-bench's default, so that a parameter that a later version adds changes no
@@ -28,13 +29,26 @@ enum { N_PROMPT = 1, N_GEN = 2, N_DEPTH = 3 };
 static const struct {
 	const char *name, *shown, *defaults[3];
 } others[] = {
-	{ "n_ubatch", "ub", { "512" } },       { "type_k", "ctk", { "f16" } },
-	{ "type_v", "ctv", { "f16" } },        { "flash_attn", "fa", { "no", "-1", "0" } },
-	{ "split_mode", "sm", { "layer" } },   { "main_gpu", "mg", { "0" } },
-	{ "no_kv_offload", "nkvo", { "no" } }, { "tensor_split", "ts", { "0.00" } },
-	{ "use_mmap", "mmap", { "yes" } },     { "embeddings", "embd", { "no" } },
-	{ "n_cpu_moe", "ncmoe", { "0" } },     { "no_op_offload", "nopo", { "0", "no" } },
-	{ "devices", "dev", { "auto" } },      { "tensor_buft_overrides", "ot", { "none" } },
+	{ "n_ubatch", "ub", { "512" } },
+	{ "type_k", "ctk", { "f16" } },
+	{ "type_v", "ctv", { "f16" } },
+	{ "flash_attn", "fa", { "no", "-1", "0" } },
+	{ "split_mode", "sm", { "layer" } },
+	{ "main_gpu", "mg", { "0" } },
+	{ "no_kv_offload", "nkvo", { "no" } },
+	{ "tensor_split", "ts", { "0.00" } },
+	{ "use_mmap", "mmap", { "yes" } },
+	{ "embeddings", "embd", { "no" } },
+	{ "n_cpu_moe", "ncmoe", { "0" } },
+	{ "no_op_offload", "nopo", { "0", "no" } },
+	{ "devices", "dev", { "auto" } },
+	{ "tensor_buft_overrides", "ot", { "none" } },
+	{ "use_direct_io", "dio", { "no", "0" } },
+	{ "no_host", "nohost", { "no", "0" } },
+	{ "load_mode", "lm", { "auto", "mmap" } },
+	{ "lazy_mode", "lzm", { "auto" } },
+	{ "repack", "repack", { "yes", "1" } },
+	{ "mul_mat_q", "mmq", { "yes", "1" } },
 };
 #define N_OTHERS (sizeof(others) / sizeof(others[0]))
 

@@ -89,6 +89,18 @@ int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_
 	return rc;
 }
 
+int assay_stored_totals(const char *db, const struct assay_run *run, struct assay_run_totals *out,
+			struct assay_err *err)
+{
+	struct assay_store *store = NULL;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+
+	if (!rc)
+		rc = assay_store_totals(store, run, out, err);
+	assay_store_close(store);
+	return rc;
+}
+
 static const char *did_you_mean(const char *name, char *buf, size_t size)
 {
 	snprintf(buf, size, ", did you mean '%s'?", name);

@@ -16,6 +16,9 @@ int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, st
  * with the nearest key where there is none. Release @out in either case.
  */
 int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_run *out, struct assay_err *err);
+/* What is stored of the suite and machine of @run, up to it. */
+int assay_stored_totals(const char *db, const struct assay_run *run, struct assay_run_totals *out,
+			struct assay_err *err);
 
 /* ASSAY_EUSAGE with the nearest name where no case of @run has a metric or count @name, nor says why it has none. */
 int assay_stored_metric_known(const struct assay_run *run, const char *name, struct assay_err *err);

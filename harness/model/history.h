@@ -6,6 +6,12 @@
 #include "model/comparison.h"
 #include "model/result.h"
 
+/* What grows with every run that is stored. */
+struct assay_run_totals {
+	uint64_t runs;
+	uint64_t results[ASSAY_N_STATUS]; /* by enum assay_status */
+};
+
 /* A line of a list of runs. */
 struct assay_run_info {
 	int64_t id;

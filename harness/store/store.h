@@ -157,6 +157,10 @@ int assay_store_cases(struct assay_store *s, const char *machine_id, struct assa
 int assay_store_cases_failed(struct assay_store *s, const char *machine_id, struct assay_case **out, size_t *n,
 			     struct assay_err *err);
 
+/* Runs of the suite and machine of @run up to it, and their results. */
+int assay_store_totals(struct assay_store *s, const struct assay_run *run, struct assay_run_totals *out,
+		       struct assay_err *err);
+
 /* What became of a case on a machine that never had an ok result of it. */
 struct assay_failed_series {
 	size_t n_runs;

@@ -294,3 +294,31 @@ int assay_store_failed_series(struct assay_store *s, const char *key, const char
 	}
 	return rc;
 }
+
+int assay_store_totals(struct assay_store *s, const struct assay_run *run, struct assay_run_totals *out,
+		       struct assay_err *err)
+{
+	/* a run without results counts too */
+	static const char sql[] =
+		"WITH upto AS (SELECT id FROM run WHERE suite = ?1 AND machine = ?2 AND (started_ns, id) <= (?3, ?4))"
+		" SELECT '', count(*) FROM upto UNION ALL SELECT r.status, count(*) FROM upto CROSS JOIN result r"
+		" INDEXED BY result_by_status ON r.run = upto.id GROUP BY r.status";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_row row = { 0 };
+	int rc = 0;
+
+	*out = (struct assay_run_totals){ 0 };
+	assay_store_bind_text(&b, run->suite);
+	assay_store_bind_text(&b, run->machine.id);
+	assay_store_bind_int(&b, (int64_t)run->started_ns);
+	assay_store_bind_int(&b, run->id);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
+		enum assay_status status;
+
+		if (assay_store_row_status(&row, &status))
+			out->results[status] = (uint64_t)assay_store_row_int(&row);
+		else
+			out->runs = (uint64_t)assay_store_row_int(&row);
+	}
+	return rc;
+}

@@ -11,163 +11,9 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "store/merge_kinds.h"
 #include "store/store_comparison.h"
-#include "store/store_copy.h"
-#include "store/store_exact.h"
-#include "store/store_profile.h"
 #include "store/store_rows.h"
-
-/* One kind of such things, of which a row of a table is the head. */
-struct kind {
-	const struct assay_store_tree *tree;
-	const char *list;     /* ids, oldest first; parameters: one id or 0, the earliest time */
-	const char *head;     /* what it is known by, as one text, of an id */
-	const char *same;     /* ids with the head ?1 that began at ?2 */
-	const char *began;    /* when, of an id */
-	const char *contents; /* a line for each part, of an id */
-	const char *finished; /* of an id: did it finish, and how much does it hold? */
-	const char *clear;    /* deletes what it holds, of an id */
-	const char *take_end; /* of an unfinished one: its end is that of ?2 .. ?4 */
-	int (*verify)(struct assay_store *s, int64_t id, struct assay_err *err);
-	size_t *(*added)(struct assay_store_merged *m);
-};
-
-static int verify_run(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_run run;
-	int rc = assay_store_run_load(s, id, &run, err);
-
-	if (!rc)
-		assay_run_release(&run);
-	return rc;
-}
-
-static int verify_comparison(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_comparison cmp;
-	int rc = assay_store_comparison_load(s, id, &cmp, NULL, NULL, err);
-
-	if (!rc)
-		assay_comparison_release(&cmp);
-	return rc;
-}
-
-static int verify_exact(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_exact_run run;
-	int rc = assay_store_exact_load(s, id, &run, err);
-
-	if (!rc)
-		assay_exact_run_release(&run);
-	return rc;
-}
-
-static int verify_profile(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_profile p;
-	int rc = assay_store_profile_load(s, id, &p, err);
-
-	if (!rc)
-		assay_profile_release(&p);
-	return rc;
-}
-
-static size_t *runs_of(struct assay_store_merged *m)
-{
-	return &m->runs;
-}
-
-static size_t *comparisons_of(struct assay_store_merged *m)
-{
-	return &m->comparisons;
-}
-
-static size_t *counts_of(struct assay_store_merged *m)
-{
-	return &m->counts;
-}
-
-static size_t *certifications_of(struct assay_store_merged *m)
-{
-	return &m->certifications;
-}
-
-static size_t *profiles_of(struct assay_store_merged *m)
-{
-	return &m->profiles;
-}
-
-#define RUN_HEAD "suite || ' ' || seed || ' ' || machine || ' ' || build"
-#define COMPARISON_HEAD                                                                                                \
-	"suite || ' ' || seed || ' ' || machine || ' ' || base_build || ' ' || head_build || ' ' || base || ' ' || "   \
-	"head"
-#define EXACT_HEAD   "suite || ' ' || seed || ' ' || build || ' ' || tool || ' ' || environment || ' ' || features"
-#define CERTIFY_HEAD "machine || ' ' || ended_ns || ' ' || settings || ' ' || result"
-#define PROFILE_HEAD "kind || ' ' || name || ' ' || machine || ' ' || coalesce(build, '') || ' ' || what"
-#define LIST(table, more)                                                                                              \
-	"SELECT id FROM " table " WHERE (?1 = 0 OR id = ?1) AND started_ns >= ?2" more " ORDER BY started_ns, id"
-#define HEAD(table, text)       "SELECT " text " FROM " table " WHERE id = ?"
-#define SAME(table, text, more) "SELECT id FROM " table " WHERE started_ns = ?2 AND " text " = ?1" more " ORDER BY id"
-#define BEGAN(table)            "SELECT started_ns FROM " table " WHERE id = ?"
-
-/* Seals say what was measured. Those of rows from before there were any are made up of what trends show. */
-static const struct kind kinds[] = {
-	{ .tree = &assay_store_run_tree,
-	  .list = LIST("run", ""),
-	  .head = HEAD("run", RUN_HEAD),
-	  .same = SAME("run", RUN_HEAD, ""),
-	  .began = BEGAN("run"),
-	  .contents =
-		  "SELECT c.key || ' ' || r.row_seal || ' ' || r.status || ' ' || r.median_ns || ' ' || r.started_ns"
-		  " FROM result r JOIN bench_case c ON c.id = r.bench_case WHERE r.run = ?1 UNION ALL"
-		  " SELECT 'exact ' || c.key || ' ' || c.seal || ' ' || c.status FROM exact_run e"
-		  " JOIN exact_case c ON c.exact_run = e.id WHERE e.run = ?1",
-	  .finished =
-		  "SELECT ended_ns IS NOT NULL, (SELECT count(*) FROM result WHERE run = run.id) FROM run WHERE id = ?",
-	  .clear = "DELETE FROM result WHERE run = ?1; DELETE FROM environment WHERE run = ?1;"
-		   " DELETE FROM exact_run WHERE run = ?1",
-	  .take_end = "UPDATE run SET ended_ns = ?2 WHERE id = ?1",
-	  .verify = verify_run,
-	  .added = runs_of },
-	{ .tree = &assay_store_comparison_tree,
-	  .list = LIST("comparison", ""),
-	  .head = HEAD("comparison", COMPARISON_HEAD),
-	  .same = SAME("comparison", COMPARISON_HEAD, ""),
-	  .began = BEGAN("comparison"),
-	  .contents = "SELECT c.key || ' ' || k.control || ' ' || coalesce(p.seal, '') || ' ' || coalesce(p.seed, '') "
-		      "|| ' ' ||"
-		      " coalesce(p.wall_ns, '') FROM comparison_case k JOIN bench_case c ON c.id = k.bench_case"
-		      " LEFT JOIN pair p ON p.comparison_case = k.id WHERE k.comparison = ?",
-	  .finished = "SELECT ended_ns IS NOT NULL, (SELECT count(*) FROM comparison_case c JOIN pair p"
-		      " ON p.comparison_case = c.id WHERE c.comparison = k.id) FROM comparison k WHERE k.id = ?",
-	  .clear = "DELETE FROM comparison_case WHERE comparison = ?1; DELETE FROM exact_run WHERE comparison = ?1",
-	  .take_end = "UPDATE comparison SET ended_ns = ?2, verdict = ?3, exit_code = ?4 WHERE id = ?1",
-	  .verify = verify_comparison,
-	  .added = comparisons_of },
-	{ .tree = &assay_store_exact_tree,
-	  .list = LIST("exact_run", " AND run IS NULL AND comparison IS NULL"),
-	  .head = HEAD("exact_run", EXACT_HEAD),
-	  .same = SAME("exact_run", EXACT_HEAD, " AND run IS NULL AND comparison IS NULL"),
-	  .began = BEGAN("exact_run"),
-	  .contents = "SELECT key || ' ' || seal || ' ' || status FROM exact_case WHERE exact_run = ?",
-	  .verify = verify_exact,
-	  .added = counts_of },
-	{ .tree = &assay_store_certify_tree,
-	  .list = LIST("certify", ""),
-	  .head = HEAD("certify", CERTIFY_HEAD),
-	  .same = SAME("certify", CERTIFY_HEAD, ""),
-	  .began = BEGAN("certify"),
-	  .contents = "SELECT gates FROM certify WHERE id = ?",
-	  .added = certifications_of },
-	{ .tree = &assay_store_profile_tree,
-	  .list = LIST("profile", ""),
-	  .head = HEAD("profile", PROFILE_HEAD),
-	  .same = SAME("profile", PROFILE_HEAD, ""),
-	  .began = BEGAN("profile"),
-	  .contents = "SELECT seal FROM profile WHERE id = ?",
-	  .verify = verify_profile,
-	  .added = profiles_of },
-};
 
 struct merging {
 	struct assay_store *to, *from;
@@ -219,8 +65,9 @@ static int ask(struct assay_store *s, const char *sql, int64_t id, int64_t *firs
 }
 
 /* The lines of row @id; each that stands in @known is counted in *common, and @all (unless NULL) gets them. */
-static int read_lines(struct assay_store *s, const struct kind *k, int64_t id, const struct assay_name_index *known,
-		      size_t *common, struct assay_name_index *all, struct assay_err *err)
+static int read_lines(struct assay_store *s, const struct assay_merge_kind *k, int64_t id,
+		      const struct assay_name_index *known, size_t *common, struct assay_name_index *all,
+		      struct assay_err *err)
 {
 	struct assay_row row = { 0 };
 	struct assay_binder b = assay_store_statement(s, k->contents, err);
@@ -243,7 +90,7 @@ static int read_lines(struct assay_store *s, const struct kind *k, int64_t id, c
 
 enum relation { OTHER, PART, WHOLE }; /* theirs is something else, in ours, or has ours in it */
 
-static int relate(struct merging *g, const struct kind *k, int64_t theirs, int64_t ours, enum relation *out)
+static int relate(struct merging *g, const struct assay_merge_kind *k, int64_t theirs, int64_t ours, enum relation *out)
 {
 	struct assay_name_index here = { 0 }, there = { 0 };
 	size_t common = 0;
@@ -260,7 +107,7 @@ static int relate(struct merging *g, const struct kind *k, int64_t theirs, int64
 }
 
 /* Those of the other database that the row @id of this one may be. */
-static int find_candidates(struct merging *g, const struct kind *k, int64_t id, int64_t **ids, size_t *n)
+static int find_candidates(struct merging *g, const struct assay_merge_kind *k, int64_t id, int64_t **ids, size_t *n)
 {
 	struct assay_binder from = assay_store_statement(g->from, k->head, g->err);
 	struct assay_binder b = assay_store_statement(g->to, k->same, g->err);
@@ -280,7 +127,7 @@ static int find_candidates(struct merging *g, const struct kind *k, int64_t id, 
 }
 
 /* *at becomes the id of the same thing here, 0 where there is none; *less says that it is there in part. */
-static int find_here(struct merging *g, const struct kind *k, int64_t id, int64_t *at, bool *less)
+static int find_here(struct merging *g, const struct assay_merge_kind *k, int64_t id, int64_t *at, bool *less)
 {
 	int64_t *ids = NULL, ended = 1, held = 0, here_ended = 1, here_held = 0;
 	enum relation relation = OTHER;
@@ -307,7 +154,7 @@ static int find_here(struct merging *g, const struct kind *k, int64_t id, int64_
 	return rc;
 }
 
-static int clear(struct merging *g, const struct kind *k, int64_t id)
+static int clear(struct merging *g, const struct assay_merge_kind *k, int64_t id)
 {
 	int rc = SQLITE_OK;
 
@@ -325,7 +172,7 @@ static int clear(struct merging *g, const struct kind *k, int64_t id)
 }
 
 /* The end of row @id is that of the other database's row @from, whose columns are those that take_end sets. */
-static int take_end(struct merging *g, const struct kind *k, int64_t from, int64_t id)
+static int take_end(struct merging *g, const struct assay_merge_kind *k, int64_t from, int64_t id)
 {
 	static const char run[] = "SELECT ended_ns FROM run WHERE id = ?";
 	static const char comparison[] = "SELECT ended_ns, verdict, exit_code FROM comparison WHERE id = ?";
@@ -345,7 +192,18 @@ static int take_end(struct merging *g, const struct kind *k, int64_t from, int64
 	return assay_store_done(g->to, assay_store_step_once(&set), g->err, "the end of a", k->tree->table);
 }
 
-static int merge_one(struct merging *g, const struct kind *k, int64_t id)
+static size_t *added(struct assay_store_merged *m, const struct assay_merge_kind *k)
+{
+	size_t *const counts[ASSAY_N_MERGE] = {
+		[ASSAY_MERGE_RUN] = &m->runs,         [ASSAY_MERGE_COMPARISON] = &m->comparisons,
+		[ASSAY_MERGE_COUNTS] = &m->counts,    [ASSAY_MERGE_CERTIFICATION] = &m->certifications,
+		[ASSAY_MERGE_PROFILE] = &m->profiles,
+	};
+
+	return counts[k - assay_merge_kinds];
+}
+
+static int merge_one(struct merging *g, const struct assay_merge_kind *k, int64_t id)
 {
 	int64_t at = 0;
 	bool less = false;
@@ -366,11 +224,11 @@ static int merge_one(struct merging *g, const struct kind *k, int64_t id)
 	if (!rc && less)
 		g->m->completed++;
 	else if (!rc)
-		++*k->added(g->m);
+		++*added(g->m, k);
 	return rc;
 }
 
-static int merge_kind(struct merging *g, const struct kind *k)
+static int merge_kind(struct merging *g, const struct assay_merge_kind *k)
 {
 	struct assay_binder b = assay_store_statement(g->from, k->list, g->err);
 	int64_t *ids = NULL;
@@ -402,7 +260,7 @@ static int run_here(struct merging *g, int64_t id, int64_t *at)
 {
 	bool less;
 
-	return find_here(g, &kinds[0], id, at, &less);
+	return find_here(g, &assay_merge_kinds[ASSAY_MERGE_RUN], id, at, &less);
 }
 
 static int merge_baseline(struct merging *g, const struct assay_baseline_info *b,
@@ -465,7 +323,8 @@ static int merge_change(struct merging *g, const struct assay_stored_change *c)
 	if (rc || (found && here.asked_ns >= a.asked_ns))
 		return rc;
 	if (a.comparison_id)
-		rc = find_here(g, &kinds[1], c->answer.comparison_id, &a.comparison_id, &less);
+		rc = find_here(g, &assay_merge_kinds[ASSAY_MERGE_COMPARISON], c->answer.comparison_id, &a.comparison_id,
+			       &less);
 	return rc ? rc : assay_store_change_put(g->to, c->key, c->machine_id, &a, g->err);
 }
 
@@ -488,8 +347,8 @@ static int merge(struct merging *g)
 	const bool whole = !g->select->run && !g->select->cases;
 	int rc = assay_store_copier_new(&g->copier, g->to, g->from, g->select->cases, g->err);
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !rc && (whole || !i); i++)
-		rc = merge_kind(g, &kinds[i]);
+	for (size_t i = 0; i < ASSAY_N_MERGE && !rc && (whole || !i); i++)
+		rc = merge_kind(g, &assay_merge_kinds[i]);
 	if (!rc && whole)
 		rc = merge_baselines(g);
 	if (!rc && whole)

@@ -41,12 +41,17 @@ load compare_helpers
 	"$ASSAY" export openmetrics -o run.prom
 	[ "$(tail -1 run.prom)" = "# EOF" ]
 	grep -q '^assay_case_time_seconds{case="quantize.q8_0/ref/' run.prom
-	# the numbers of a run do not add up, so none is a counter or called like one
+	# the numbers of a run do not add up, so none is a counter or called like one; what is stored does
 	[ "$(grep -c '^# TYPE assay_[a-z0-9_]* gauge$' run.prom)" = "$(grep -c '^# TYPE' run.prom)" ]
+	grep -q '^assay_runs_total{.*} 1$' run.prom
+	grep -q "^assay_results_total{.*,status=\"ok\"} $n$" run.prom
+	measure --only dequantize >/dev/null
+	"$ASSAY" export openmetrics | grep -q "^assay_results_total{.*,status=\"ok\"} $((n + 1))$"
+	"$ASSAY" export openmetrics 1 | cmp - run.prom
 	! grep -Eq '^# TYPE [a-z0-9_]+_(total|count|sum|bucket|info|created) ' run.prom
 	# base units alone
 	! grep -Eq '^# TYPE [a-z0-9_]+_(ms|us|ns|s|kb|mb|b|kib|mib|percent|frac) ' run.prom
-	[ "$("$ASSAY" export csv --only dequantize | wc -l)" = 2 ]
+	[ "$("$ASSAY" export csv 1 --only dequantize | wc -l)" = 2 ]
 }
 
 @test "promtool finds no fault in what Prometheus reads" {

@@ -81,6 +81,7 @@ TEST(run_as_csv)
 
 TEST(run_as_openmetrics)
 {
+	static const struct assay_run_totals totals = { .runs = 9, .results = { [ASSAY_STATUS_CRASHED] = 2 } };
 	struct assay_result results[2];
 	struct assay_run run;
 	char *s;
@@ -107,6 +108,14 @@ TEST(run_as_openmetrics)
 	assert_int_equal(times(s, "# TYPE assay_case_time_seconds"), 1);
 	/* the median stands there as such */
 	assert_int_equal(times(s, "time_seconds{"), 1);
+	/* without a TYPE, by which the formats differ */
+	assert_null(strstr(s, "_total{"));
+	s = emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .totals = &totals } },
+		 "openmetrics", NULL);
+	has(s, "# HELP assay_runs_total Runs of the suite on the machine that are stored, up to this one\n"
+	       "assay_runs_total{machine=\"one \\\"two\\\" \\\\ three\",suite=\"quick\"} 9\n");
+	has(s, "suite=\"quick\",status=\"crashed\"} 2\n");
+	assert_null(strstr(s, "# TYPE assay_runs_total"));
 	run.started_unknown = true;
 	assert_null(strstr(emit_run(&run, "openmetrics", NULL), "timestamp"));
 	release(results);

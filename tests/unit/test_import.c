@@ -188,6 +188,24 @@ STORE_TEST(llama_bench)
 }
 
 /* A line each, appended to by two builds. */
+/* What later versions write besides changes no key, unless it is no default. */
+STORE_TEST(newer_llama_bench)
+{
+	struct fixture *f = *state;
+	struct assay_run run = import_one(f, "llama_bench_newer.json");
+
+	assert_int_equal(run.n_results, 2);
+	assert_int_equal(result(&run, "pp/llama-bench/model=llama_1B_Q4_0,n_prompt=512,n_gen=0,n_batch=2048,ngl=-1,"
+				      "backend=CPU/t=4")
+				 ->n_samples,
+			 3);
+	assert_int_equal(result(&run, "pp/llama-bench/model=llama_1B_Q4_0,n_prompt=512,n_gen=0,n_batch=2048,ngl=-1,"
+				      "backend=CPU,more=nohost:yes+lm:dio/t=4")
+				 ->n_samples,
+			 2);
+	assay_run_release(&run);
+}
+
 STORE_TEST(llama_bench_lines)
 {
 	struct fixture *f = *state;
