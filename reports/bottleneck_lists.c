@@ -1,34 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What bounds each case of a run, with advice, for people and for scripts: {"schema":1,"run","cases":[{"key","bound",
- * "roof_frac","roof","evidence","missing","advice":[{"rule","evidence","text","gain","gain_most","steps":{}}]}]}.
+ * "roof_frac","roof","evidence","missing","advice":[{"rule","priority","evidence","text","gain","gain_most",
+ * "steps":{}}]}]}.
  */
 #include <math.h>
 #include <stdio.h>
 
+#include "reports/bottleneck_words.h"
 #include "reports/columns.h"
 #include "reports/emitter.h"
 #include "reports/json_parts.h"
 #include "reports/text_parts.h"
 
-/* "expect 12x, 15x at most" */
-static void gain_text(const struct assay_advice *a, char *buf, size_t size)
+/* "12x", "234x" */
+static int add_factor(char *buf, size_t size, const char *before, double v)
+{
+	return v >= 99.5 ? snprintf(buf, size, "%s %.0fx", before, v) : snprintf(buf, size, "%s %.2gx", before, v);
+}
+
+void assay_advice_gain_text(const struct assay_advice *a, char *buf, size_t size)
 {
 	size_t n = 0;
 
 	buf[0] = '\0';
 	if (isfinite(a->gain))
-		n = (size_t)snprintf(buf, size, "; expect %.2gx", a->gain);
-	if (isfinite(a->most) && n < size && !(a->most < 1.05 * a->gain))
-		snprintf(buf + n, size - n, "%s %.2gx at most", n ? "," : ";", a->most);
+		n = (size_t)add_factor(buf, size, "; expect", a->gain);
+	if (isfinite(a->most) && n < size && !(a->most < 1.05 * a->gain)) {
+		n += (size_t)add_factor(buf + n, size - n, n ? "," : ";", a->most);
+		if (n < size)
+			snprintf(buf + n, size - n, " at most");
+	}
 }
 
 static void add_advice(const struct assay_advice *a, const struct assay_emit_style *style, struct assay_columns *t)
 {
 	char line[1024], gain[96];
 
-	gain_text(a, gain, sizeof(gain));
-	snprintf(line, sizeof(line), "%s%s%s: %s (%s%s)", assay_paint(style, ASSAY_BOLD), a->rule,
+	assay_advice_gain_text(a, gain, sizeof(gain));
+	snprintf(line, sizeof(line), "%u. %s%s%s: %s (%s%s)", a->priority, assay_paint(style, ASSAY_BOLD), a->rule,
 		 assay_paint(style, ASSAY_RESET), a->text, a->evidence, gain);
 	assay_columns_line(t, 6, line);
 }
@@ -68,9 +78,9 @@ static json_t *advice_json(const struct assay_advice *a)
 
 	for (size_t i = 0; i < a->n_steps; i++)
 		json_object_set_new(steps, a->steps[i].variant, assay_json_number(a->steps[i].gain));
-	return json_pack("{s:s,s:o,s:s,s:o,s:o,s:o}", "rule", a->rule, "evidence", assay_json_text(a->evidence), "text",
-			 a->text, "gain", assay_json_number(a->gain), "gain_most", assay_json_number(a->most), "steps",
-			 steps);
+	return json_pack("{s:s,s:i,s:o,s:s,s:o,s:o,s:o}", "rule", a->rule, "priority", (int)a->priority, "evidence",
+			 assay_json_text(a->evidence), "text", a->text, "gain", assay_json_number(a->gain), "gain_most",
+			 assay_json_number(a->most), "steps", steps);
 }
 
 json_t *assay_json_bottleneck(const struct assay_bottleneck *b)

@@ -109,6 +109,10 @@ static void profile_json(const struct assay_report *r, const struct assay_emit_s
 		json_object_set_new(root, "heap", assay_profile_heap_json(p));
 	if (root && p->gpu.n_devices)
 		json_object_set_new(root, "gpu", assay_profile_gpu_json(p));
+	if (root && r->profile.bottleneck) {
+		json_object_set_new(root, "bottleneck", assay_json_bottleneck(r->profile.bottleneck));
+		json_object_set_new(root, "bottleneck_run", json_integer((json_int_t)r->profile.run));
+	}
 	if (root && r->profile.lines) {
 		json_object_set_new(root, "lines", lines_json(p, false));
 		json_object_set_new(root, "instructions", lines_json(p, true));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
+#include "reports/bottleneck_words.h"
 #include "reports/text_parts.h"
 
 const char *assay_profile_name(const char *name)
@@ -77,4 +78,21 @@ void assay_profile_put_line(const struct assay_emit_style *style, struct assay_t
 	else
 		assay_text_add(out, line);
 	assay_text_add(out, style->html ? "</p>\n" : "\n");
+}
+
+void assay_profile_put_bottleneck(const struct assay_report_profile *r, const struct assay_emit_style *style,
+				  struct assay_text *out)
+{
+	const struct assay_bottleneck *b = r->bottleneck;
+	char gain[96];
+
+	assay_profile_put_line(style, out, "bound by %s, by run %" PRId64 ": %s", assay_bound_by_name(b->bound), r->run,
+			       b->evidence);
+	for (size_t i = 0; i < b->n_advice; i++) {
+		assay_advice_gain_text(&b->advice[i], gain, sizeof(gain));
+		assay_profile_put_line(style, out, "  %u. %s: %s (%s%s)", b->advice[i].priority, b->advice[i].rule,
+				       b->advice[i].text, b->advice[i].evidence, gain);
+	}
+	if (b->missing[0] && style->verbose)
+		assay_profile_put_line(style, out, "  not measured: %s", b->missing);
 }

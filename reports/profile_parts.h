@@ -29,6 +29,9 @@ void assay_profile_tables(const struct assay_report_profile *r, const struct ass
 			  struct assay_text *out);
 void assay_profile_diff_tables(const struct assay_profile_diff *d, const struct assay_emit_style *style,
 			       struct assay_text *out);
+/* What bounds the case, and advice, with the run that says so. */
+void assay_profile_put_bottleneck(const struct assay_report_profile *r, const struct assay_emit_style *style,
+				  struct assay_text *out);
 /* A profile of the heap: its totals and call sites. */
 void assay_profile_heap_text(const struct assay_profile *p, const struct assay_emit_style *style,
 			     struct assay_text *out);

@@ -133,6 +133,8 @@ void assay_profile_tables(const struct assay_report_profile *r, const struct ass
 {
 	const struct assay_profile *p = r->p;
 
+	if (r->bottleneck)
+		assay_profile_put_bottleneck(r, style, out);
 	if (p->heap.processes) {
 		assay_profile_heap_text(p, style, out);
 		return;

@@ -175,7 +175,9 @@ struct assay_report_page {
 
 struct assay_report_profile {
 	const struct assay_profile *p;
-	bool lines; /* those of the source, and instructions */
+	bool lines;                                /* those of the source, and instructions */
+	const struct assay_bottleneck *bottleneck; /* what bounds the case; NULL: not asked for */
+	int64_t run;                               /* that says so */
 };
 
 struct assay_report {

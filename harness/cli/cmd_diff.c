@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/diffing.h"
+#include "drive/profile_sanitize.h"
 #include "drive/profile_store.h"
 #include "model/verdict.h"
 
@@ -14,7 +15,7 @@ struct diff_args {
 	struct assay_diff_request q;
 	const char *first, *second;
 	const char *by, *out, *kind;
-	bool csv, markdown, sorted, profiles;
+	bool csv, markdown, sorted, profiles, sanitize;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -97,6 +98,8 @@ static const struct assay_option options[] = {
 	  "the table" },
 	{ "kind", 0, "KIND", assay_option_profile_kind, AT(kind),
 	  "Of profiles: cpu, heap and so on (default: the newest kind that both names have)" },
+	{ "sanitize", 0, NULL, assay_option_flag, AT(sanitize),
+	  "Of profiles: show and write them without paths, user and host names" },
 	{ "profiles", 0, NULL, assay_option_flag, AT(profiles),
 	  "The sides are profiles: for numbers of profiles, and names that baselines have, too" },
 	{ 0 },
@@ -152,7 +155,7 @@ static int diff_profiles(const struct diff_args *a, struct assay_err *err)
 	int rc = check_profiles(a, err);
 
 	if (!rc)
-		rc = assay_profile_diff_find(a->s.r.db, names, a->kind, side, &d, err);
+		rc = assay_profile_diff_find(a->s.r.db, names, a->kind, a->sanitize, side, &d, err);
 	if (!rc && a->out)
 		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)
@@ -191,6 +194,8 @@ static int diff(void *args, struct assay_watcher *w, int *status, struct assay_e
 	a->q.db = a->s.r.db;
 	if (are_profiles(a))
 		return diff_profiles(a, err);
+	if (a->sanitize)
+		return assay_err_set(err, ASSAY_EUSAGE, "--sanitize is of profiles: '%s' is none", a->first);
 	rc = assay_diff_make(&a->q, &d, err);
 	for (size_t i = 0; i < d.n_cases; i++)
 		any |= assay_diff_compared(&d.cases[i]);

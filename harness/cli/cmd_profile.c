@@ -7,6 +7,7 @@
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/profile_sanitize.h"
 #include "drive/profile_store.h"
 #include "drive/profile_tool.h"
 #include "drive/profiling.h"
@@ -19,7 +20,7 @@ struct profile_args {
 	const char *out;
 	const char *with;  /* a tool in place of assay's own; NULL: none */
 	uint64_t every_ns; /* again and again, from start to start; 0: once */
-	bool lines;
+	bool lines, sanitize;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -161,6 +162,8 @@ static const struct assay_option options[] = {
 	  "Of that name those of the last DAYS days stay; with --keep, what either keeps" },
 	{ "sample", 0, "BYTES", set_sample, AT(q.sample_bytes),
 	  "Of the heap: see about one allocation in so many bytes, such as 512KiB (default: all)" },
+	{ "sanitize", 0, NULL, assay_option_flag, AT(sanitize),
+	  "Show and write it without paths, user and host names; what is stored stays as it is" },
 	{ "with", 0, "TOOL", set_with, AT(with),
 	  "Of GPUs: let nsys or ncu profile it, if they are installed; -o names their report" },
 	{ "lines", 0, NULL, assay_option_flag, AT(lines), "Also show the lines and instructions that take most" },
@@ -198,6 +201,8 @@ static int profile_once(struct profile_args *a, struct assay_watcher *w, int *st
 		rc = assay_profile_take(&a->q, &w->watch, &p, err);
 	else
 		p = (struct assay_profile){ 0 };
+	if (!rc && a->sanitize)
+		rc = assay_profile_sanitize(&p, err);
 	if (!rc && a->out)
 		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/bottlenecks.h"
+#include "drive/profile_sanitize.h"
 #include "drive/profile_store.h"
 #include "drive/stored_results.h"
 
@@ -17,7 +18,7 @@ struct show_args {
 	int64_t run_id;   /* or that of a comparison; 0: the newest */
 	bool comparisons; /* not runs */
 	bool profile;     /* by a name, which is `only` */
-	bool lines;
+	bool lines, sanitize;
 	const char *out, *kind;
 	bool samples;
 	const char *metric;
@@ -66,16 +67,17 @@ static int check(void *args, struct assay_err *err)
 {
 	const struct show_args *a = args;
 
-	if (a->profile && (a->samples || a->metric || a->bottlenecks))
-		return assay_err_set(err, ASSAY_EUSAGE, "--samples, --metric and --bottlenecks are of cases of a run");
-	if (!a->profile && (a->lines || a->out || a->kind))
-		return assay_err_set(err, ASSAY_EUSAGE, "--lines, --output and --kind are of 'assay show profile'");
+	if (a->profile && (a->samples || a->metric))
+		return assay_err_set(err, ASSAY_EUSAGE, "--samples and --metric are of cases of a run");
+	if (!a->profile && (a->lines || a->out || a->kind || a->sanitize))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--lines, --output, --kind and --sanitize are of 'assay show profile'");
 	if (a->samples && !a->only)
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
 	if (a->metric && (a->comparisons || !a->run || a->samples))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--metric is of the cases of a run: assay show RUN [CASE] --metric %s", a->metric);
-	if (a->bottlenecks && (a->comparisons || !a->run || a->samples || a->metric))
+	if (a->bottlenecks && !a->profile && (a->comparisons || !a->run || a->samples || a->metric))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--bottlenecks is of the cases of a run: assay show RUN [CASE] --bottlenecks");
 	return 0;
@@ -87,11 +89,15 @@ static const struct assay_option options[] = {
 	{ "metric", 0, "NAME", assay_option_text, offsetof(struct show_args, metric),
 	  "This metric or count of each case of a run, such as bytes_per_s, kv_cache_hit_rate or exact_instructions" },
 	{ "bottlenecks", 0, NULL, assay_option_flag, offsetof(struct show_args, bottlenecks),
-	  "What bounds each case of a run: memory, compute, latency or overhead, and advice with the expected gain" },
+	  "What bounds each case of a run, or the case of a profile: memory, compute, latency, allocation, imbalance "
+	  "or "
+	  "overhead, and advice with the expected gain" },
 	{ "lines", 0, NULL, assay_option_flag, offsetof(struct show_args, lines),
 	  "With a profile, the lines and instructions that take most as well" },
 	{ "output", 'o', "FILE", assay_option_text, offsetof(struct show_args, out),
 	  "With a profile, also write FILE: .svg is a flame graph, .folded its stacks for other viewers" },
+	{ "sanitize", 0, NULL, assay_option_flag, offsetof(struct show_args, sanitize),
+	  "With a profile, show and write it without paths, user and host names" },
 	{ "kind", 0, "KIND", assay_option_profile_kind, offsetof(struct show_args, kind),
 	  "With a profile, the newest of this kind: cpu, heap and so on (default: of any)" },
 	{ 0 },
@@ -216,11 +222,18 @@ static int show_comparison(const struct show_args *a, struct assay_err *err)
 static int show_profile(const struct show_args *a, struct assay_err *err)
 {
 	struct assay_profile p = { 0 };
-	const struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p, .lines = a->lines } };
+	struct assay_bottleneck b;
+	struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p, .lines = a->lines } };
 	int rc = a->out ? assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err) : 0;
 
 	if (!rc)
 		rc = assay_profile_find(a->s.r.db, a->only ? a->only : "last", a->kind, &p, err);
+	if (!rc && a->bottlenecks) {
+		rc = assay_bottleneck_of_profile(a->s.r.db, &p, &r.profile.run, &b, err);
+		r.profile.bottleneck = &b;
+	}
+	if (!rc && a->sanitize)
+		rc = assay_profile_sanitize(&p, err);
 	if (!rc && a->out)
 		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)

@@ -16,4 +16,13 @@
 int assay_bottlenecks_find(const char *db, int64_t *id, const char *only, struct assay_bottleneck **out, size_t *n,
 			   struct assay_err *err);
 
+struct assay_profile;
+
+/*
+ * What bounds the case of @p, by its newest run of the same build on the same machine, or else by its newest run there,
+ * whose number is *run; the profile is evidence, too. ASSAY_EUSAGE where it is of a program, or the case was never run.
+ */
+int assay_bottleneck_of_profile(const char *db, const struct assay_profile *p, int64_t *run,
+				struct assay_bottleneck *out, struct assay_err *err);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/code_point.h"
 #include "base/conf.h"
 #include "machine/clock.h"
+#include "drive/profile_sanitize.h"
 #include "machine/environment.h"
 #include "store/store_profile.h"
 
@@ -168,8 +169,8 @@ static int find_sides(const char *db, const char *const names[2], const char *ki
 	return rc;
 }
 
-int assay_profile_diff_find(const char *db, const char *const names[2], const char *kind, struct assay_profile side[2],
-			    struct assay_profile_diff *out, struct assay_err *err)
+int assay_profile_diff_find(const char *db, const char *const names[2], const char *kind, bool sanitize,
+			    struct assay_profile side[2], struct assay_profile_diff *out, struct assay_err *err)
 {
 	int rc;
 
@@ -177,6 +178,8 @@ int assay_profile_diff_find(const char *db, const char *const names[2], const ch
 	for (unsigned i = 0; i < 2; i++)
 		side[i] = (struct assay_profile){ 0 };
 	rc = find_sides(db, names, kind, side, err);
+	for (unsigned i = 0; i < 2 && !rc && sanitize; i++)
+		rc = assay_profile_sanitize(&side[i], err);
 	if (!rc && side[0].id == side[1].id)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "both sides are profile %lld: name two", (long long)side[0].id);
 	return rc ? rc : assay_profile_diff_make(out, &side[0], &side[1], err);

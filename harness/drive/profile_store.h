@@ -28,9 +28,9 @@ int assay_profile_find(const char *db, const char *name, const char *kind, struc
 bool assay_profile_is_name(const char *db, const char *name);
 /*
  * Two of them held against each other, of @kind or, with NULL, of the newest kind that both names have. ASSAY_EUSAGE
- * where they are one, too. Release all in either case.
+ * where they are one, too. @sanitize: both sides, as profile_sanitize.h says. Release all in either case.
  */
-int assay_profile_diff_find(const char *db, const char *const names[2], const char *kind, struct assay_profile side[2],
-			    struct assay_profile_diff *out, struct assay_err *err);
+int assay_profile_diff_find(const char *db, const char *const names[2], const char *kind, bool sanitize,
+			    struct assay_profile side[2], struct assay_profile_diff *out, struct assay_err *err);
 
 #endif

@@ -21,6 +21,10 @@
 #define LATENCY_BELOW   1.0 /* instructions in a ns and thread */
 #define STALLED_FROM    0.5
 #define PART_FROM       0.5
+#define HALF_LOST       0.5  /* of the time of the threads */
+#define ALLOCATION_NS   10.0 /* at the least, of a block that is taken and given back */
+#define GAIN_FIRST      2.0
+#define GAIN_SECOND     1.25
 #define FAULT_EVERY_NS  1e4 /* rarer ones cost under a percent or so */
 #define WAIT_EVERY_NS   1e5
 
@@ -205,8 +209,23 @@ static bool counted(double n, const char *what, struct assay_advice *a)
 	return true;
 }
 
+/* The share of the call that allocation surely takes; 0: none is known. */
+static double allocation_share(const struct assay_case_evidence *e)
+{
+	if (e->allocation_frac >= 0)
+		return e->allocation_frac;
+	return e->allocations > 0 ? e->allocations * ALLOCATION_NS / e->ns : 0;
+}
+
+/* Without a profile only their number is known, and no gain is told. */
 static bool rule_allocations(const struct assay_case_evidence *e, struct assay_advice *a)
 {
+	if (e->allocation_frac >= OVERHEAD_FROM) {
+		EVIDENCE(a, "%.0f %% of the samples lie in malloc() and its like", 100 * e->allocation_frac);
+		if (e->allocation_frac < 1)
+			a->gain = fmin(1 / (1 - e->allocation_frac), isnan(a->most) ? INFINITY : a->most);
+		return true;
+	}
 	return counted(e->allocations, "allocations", a);
 }
 
@@ -245,7 +264,7 @@ static bool rule_part(const struct assay_case_evidence *e, struct assay_advice *
 	return true;
 }
 
-/* In the order in which they are told. */
+/* In the order in which those of one priority are told. */
 static const struct {
 	const char *name;
 	bool (*holds)(const struct assay_case_evidence *e, struct assay_advice *a);
@@ -271,6 +290,23 @@ static const struct {
 	{ "threads", rule_threads, "use more threads" },
 };
 
+static unsigned priority_of(const struct assay_advice *a)
+{
+	return a->gain >= GAIN_FIRST ? 1 : isnan(a->gain) || a->gain >= GAIN_SECOND ? 2 : 3;
+}
+
+/* Those of one priority stay in the order of the rules. */
+static void sort(struct assay_advice *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = i; k && v[k].priority < v[k - 1].priority; k--) {
+			const struct assay_advice later = v[k - 1];
+
+			v[k - 1] = v[k];
+			v[k] = later;
+		}
+}
+
 static void advise(const struct assay_case_evidence *e, struct assay_bottleneck *out)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && out->n_advice < ASSAY_ADVICE_MAX; i++) {
@@ -281,8 +317,10 @@ static void advise(const struct assay_case_evidence *e, struct assay_bottleneck 
 		};
 		if (!rules[i].holds(e, a) || a->gain < WORTH)
 			continue;
+		a->priority = priority_of(a);
 		out->n_advice++;
 	}
+	sort(out->advice, out->n_advice);
 }
 
 /* ---- the bound ---- */
@@ -314,6 +352,17 @@ static void by_peak(const struct assay_case_evidence *e, const struct assay_evid
 		 100 * e->ops_per_s / p->ops_per_s, p->variant, 100 * e->roof_frac);
 }
 
+static void by_allocation(const struct assay_case_evidence *e, struct assay_bottleneck *out)
+{
+	out->bound = ASSAY_BOUND_BY_ALLOCATION;
+	if (e->allocation_frac >= 0)
+		EVIDENCE(out, "%.0f %% of the samples of a profile lie in malloc() and its like",
+			 100 * e->allocation_frac);
+	else
+		EVIDENCE(out, "%.3g allocations a call, which at %.0f ns each are %.0f %% of it", e->allocations,
+			 ALLOCATION_NS, 100 * fmin(1, allocation_share(e)));
+}
+
 static void find_bound(const struct assay_case_evidence *e, struct assay_bottleneck *out)
 {
 	const struct assay_evidence_peak *p = narrower_peak(e);
@@ -323,8 +372,15 @@ static void find_bound(const struct assay_case_evidence *e, struct assay_bottlen
 	if (e->region_ns / e->ns >= OVERHEAD_BOUND) {
 		out->bound = ASSAY_BOUND_BY_OVERHEAD;
 		EVIDENCE(out, "to hand the threads their work takes %.0f ns of %.0f", e->region_ns, e->ns);
+	} else if (allocation_share(e) >= HALF_LOST) {
+		by_allocation(e, out);
 	} else if (e->roof_frac >= HALF_ROOF) {
 		by_roof(e, out);
+	} else if (e->threads > 1 && e->efficiency < HALF_LOST) {
+		out->bound = ASSAY_BOUND_BY_IMBALANCE;
+		EVIDENCE(out,
+			 "%u threads are %.0f %% efficient, against one thread in this run, at %.1f %% of the roof",
+			 e->threads, 100 * e->efficiency, 100 * e->roof_frac);
 	} else if (e->instructions > 0) {
 		by_instructions(e, out);
 	} else if (p) {
@@ -352,7 +408,7 @@ static void find_missing(const struct assay_case_evidence *e, struct assay_bottl
 		n += (size_t)snprintf(out->missing + n, sizeof(out->missing) - n,
 				      "%soverhead of a call (overhead.dispatch on %u thread%s)", n ? "; " : "",
 				      e->threads, e->threads == 1 ? "" : "s");
-	if (isnan(e->allocations) && n < sizeof(out->missing))
+	if (isnan(e->allocations) && isnan(e->allocation_frac) && n < sizeof(out->missing))
 		snprintf(out->missing + n, sizeof(out->missing) - n, "%sallocations (--counters heap)", n ? "; " : "");
 }
 

@@ -292,6 +292,7 @@ void assay_case_evidence_read(const struct assay_run *run, size_t at, bool reach
 		.region_ns = region_ns_of(run, r->c.threads),
 		.stall_frac = metric(r, "stall_frac"),
 		.efficiency = metric(r, "parallel_efficiency"),
+		.allocation_frac = NAN,
 		.allocations = count(r, "heap_allocations"),
 		.faults = count(r, "minor_faults"),
 		.waits = count(r, "voluntary_switches"),

@@ -44,7 +44,8 @@ struct assay_case_evidence {
 	double stall_frac;
 	double efficiency;                            /* of its threads */
 	double allocations, faults, waits, fallbacks; /* of a call */
-	const char *part; /* the longest part of the call, as the op reports it; NULL: it reports none */
+	double allocation_frac; /* of the time, in malloc() and its like, by a profile; NaN: none is there */
+	const char *part;       /* the longest part of the call, as the op reports it; NULL: it reports none */
 	double part_frac;
 };
 

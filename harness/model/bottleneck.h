@@ -13,10 +13,12 @@ enum assay_bound_by {
 	ASSAY_BOUND_BY_COMPUTE,
 	ASSAY_BOUND_BY_LATENCY,
 	ASSAY_BOUND_BY_OVERHEAD,
+	ASSAY_BOUND_BY_ALLOCATION,
+	ASSAY_BOUND_BY_IMBALANCE,
 	ASSAY_N_BOUND_BY,
 };
 
-/* "unknown", "memory", "compute", "latency", "overhead" */
+/* "unknown", "memory", "compute", "latency", "overhead", "allocation", "imbalance" */
 const char *assay_bound_by_name(enum assay_bound_by b);
 
 #define ASSAY_ADVICE_MAX       8
@@ -33,6 +35,7 @@ struct assay_advice {
 	const char *rule;   /* its name in ADVICE.md; static */
 	char evidence[256]; /* the measured numbers that meet the condition */
 	const char *text;   /* what to do; static */
+	unsigned priority;  /* 1: before all others, to 3; by the gain, see ADVICE.md */
 	double gain;        /* expected speed-up, never above `most`; NaN: the run measured nothing to tell it from */
 	double most;        /* the speed-up that the roof allows; NaN: unknown */
 	struct assay_advice_step steps[ASSAY_ADVICE_STEPS_MAX];

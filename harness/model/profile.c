@@ -173,6 +173,42 @@ double assay_profile_function_ns(const struct assay_profile *p, const struct ass
 	return (double)f->timed_self / (double)p->timed_weight * p->iteration_ns;
 }
 
+static bool allocates(const char *name)
+{
+	static const char *const names[] = { "malloc",       "calloc",         "realloc",       "free",
+					     "cfree",        "posix_memalign", "aligned_alloc", "memalign",
+					     "reallocarray", "_Znwm",          "_Znam",         "_ZdlPv",
+					     "_ZdlPvm",      "_ZdaPv",         "__libc_malloc", "__libc_calloc",
+					     "__libc_free",  "__libc_realloc", "_int_malloc",   "_int_free" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+double assay_profile_allocation_frac(const struct assay_profile *p)
+{
+	const struct assay_stack_table *t = &p->stacks;
+	uint64_t inside = 0, all = 0;
+
+	if (strcmp(p->unit, "samples"))
+		return NAN;
+	for (size_t i = 0; i < t->n_stacks; i++) {
+		bool timed = !p->timed_weight, found = false;
+
+		for (uint32_t k = 0; k < t->stacks[i].n; k++) {
+			const struct assay_frame *f = &t->frames[t->order[t->stacks[i].first + k]];
+
+			timed |= f->kind == ASSAY_FRAME_LABEL && !strcmp(f->name, ASSAY_PROFILE_TIMED);
+			found |= f->kind != ASSAY_FRAME_LABEL && allocates(f->name);
+		}
+		all += timed ? t->stacks[i].weight : 0;
+		inside += timed && found ? t->stacks[i].weight : 0;
+	}
+	return all ? (double)inside / (double)all : NAN;
+}
+
 static int by_line_self(const void *a, const void *b)
 {
 	const struct assay_profile_line *f = a, *g = b;

@@ -124,6 +124,11 @@ int assay_profile_functions(const struct assay_profile *p, struct assay_profile_
 double assay_profile_function_ns(const struct assay_profile *p, const struct assay_profile_function *f,
 				 struct assay_interval *ci);
 
+/*
+ * The share of samples, of timed ones where there are any, in malloc() and its like. NaN: it has no samples by time.
+ */
+double assay_profile_allocation_frac(const struct assay_profile *p);
+
 /* A line of source, or an instruction, at which stacks end. */
 struct assay_profile_line {
 	const struct assay_frame *frame;

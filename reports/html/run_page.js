@@ -88,7 +88,7 @@ function boundPart(b) {
 		return [];
 	const gain = a => [a.gain ? `expected ${times(a.gain)}` : '', a.gain_most ? `at most ${times(a.gain_most)}` : ''].filter(Boolean).join(', ');
 	return section('What bounds it', facts([['Bound by', b.bound], ['Share of the roof', b.roof_frac == null ? null : `${percent(b.roof_frac)} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
-		b.advice.length ? element('ul', {class: 'advice'}, b.advice.map(a => element('li', null, element('strong', null, a.rule), ': ', a.text, gain(a) ? ` (${gain(a)})` : '', element('div', {class: 'reason'}, a.evidence)))) : null);
+		b.advice.length ? element('ul', {class: 'advice'}, b.advice.map(a => element('li', null, `${a.priority}. `, element('strong', null, a.rule), ': ', a.text, gain(a) ? ` (${gain(a)})` : '', element('div', {class: 'reason'}, a.evidence)))) : null);
 }
 
 function absentCase(key) {

@@ -99,7 +99,7 @@ needs_samples() {
 	needs_samples
 	fails 2 "bad --name 'last': 'last' and numbers are taken" profile cpu --name last -- ./split 4000
 	fails 2 "bad --name ''" profile cpu --name '' -- ./split 4000
-	fails 2 "--lines, --output and --kind are of 'assay show profile'" show --lines
+	fails 2 "--lines, --output, --kind and --sanitize are of 'assay show profile'" show --lines
 	run --separate-stderr "$ASSAY" profile cpu --rate 4999 --name before --json -- ./split 4000
 	[ "$status" = 0 ]
 	is '.profile.id == 1 and .profile.name == "before"'
@@ -276,4 +276,22 @@ needs_samples() {
 	page_value 'location.hash = "#list"; new Promise(done => setTimeout(done, 300))' >/dev/null
 	page_is '(() => { const e = new KeyboardEvent("keydown", { key: "/", cancelable: true, bubbles: true }); document.dispatchEvent(e); return !e.defaultPrevented })()'
 	[ -z "$(browser_complaints)" ] || { browser_complaints | cut -c1-300; false; }
+}
+
+@test "a profile says what bounds its case, by the newest run of the same build" {
+	needs_samples
+	local key=quantize.q8_0/ref/n=1048576/t=1/warm
+	"$ASSAY" profile cpu "$key" --for 300ms --name before >/dev/null
+	KEEP_DB=1 fails 2 "nothing is known of what bounds '$key': 'assay run' has to measure it first" show profile before --bottlenecks
+	"$ASSAY" run --only "$key" --only 'stream.read' --only 'peak.f32*' --budget 300ms --evidence stored >/dev/null
+	run --separate-stderr "$ASSAY" show profile before --bottlenecks --json
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	is '.bottleneck_run == 1 and .bottleneck.key == "'"$key"'" and (.bottleneck.bound | IN("unknown", "memory", "compute", "latency")) and .bottleneck.roof_frac > 0'
+	is '.bottleneck.advice | length > 0 and all(.priority >= 1 and .priority <= 3) and ([.[].priority] | . == sort)'
+	# the profile is the evidence of allocation
+	is '.bottleneck.missing | test("allocations") | not'
+	run --separate-stderr "$ASSAY" show profile before --bottlenecks
+	[[ $output == *"bound by "*", by run 1: "* ]] && grep -Eq '^  [1-3]\. [a-z_]+: .+ \(.+\)$' <<<"$output"
+	"$ASSAY" profile cpu --name prog -- ./split 4000 >/dev/null
+	KEEP_DB=1 fails 2 "--bottlenecks is of profiles of cases: this one is of a program" show profile prog --bottlenecks
 }

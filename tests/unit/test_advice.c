@@ -31,6 +31,7 @@ static struct assay_case_evidence nothing(void)
 					     .stall_frac = NAN,
 					     .efficiency = NAN,
 					     .allocations = NAN,
+					     .allocation_frac = NAN,
 					     .faults = NAN,
 					     .waits = NAN,
 					     .fallbacks = NAN,
@@ -328,6 +329,69 @@ static struct assay_result *put(struct assay_run *run, const char *tag, double v
 
 	assert_int_equal(assay_result_add_metric(r, tag, "1", 0, value), 0);
 	return r;
+}
+
+TEST(allocation_bounds_what_spends_half_of_its_time_there)
+{
+	struct assay_case_evidence e = arithmetic(0.9);
+
+	e.allocations = 5e4; /* of 10 ns, in 1 ms */
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_ALLOCATION);
+	assert_true(isnan(advice(&e, "allocations")->gain));
+	e.allocations = 4.9e4;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	/* a profile knows better */
+	e.allocations = 5e4;
+	e.allocation_frac = 0.09;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	e.allocations = NAN;
+	assert_null(advice(&e, "allocations"));
+	e.allocation_frac = 0.5;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_ALLOCATION);
+	e.roof_frac = 0.4;
+	assert_near(advice(&e, "allocations")->gain, 2);
+	e.roof_frac = 0.8; /* which is the most */
+	assert_near(advice(&e, "allocations")->gain, 1.25);
+}
+
+TEST(imbalance_bounds_threads_that_lose_half_of_their_time)
+{
+	struct assay_case_evidence e = arithmetic(0.3);
+
+	e.threads = 4;
+	e.efficiency = 0.49;
+	e.instructions = 1e9;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_IMBALANCE);
+	e.efficiency = 0.5;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	e.efficiency = 0.49;
+	e.threads = 1;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	/* many threads at the roof are not what is wrong */
+	e.threads = 4;
+	e.roof_frac = 0.5;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+}
+
+TEST(advice_stands_in_order_of_its_priority)
+{
+	struct assay_case_evidence e = arithmetic(0.125);
+	struct assay_bottleneck b;
+
+	e.allocations = 1;    /* no gain is told: 2 */
+	e.region_ns = 0.15e6; /* 1.18 times: 3 */
+	assay_bottleneck_find(&e, &b);
+	assert_int_equal(b.n_advice, 3);
+	assert_string_equal(b.advice[0].rule, "vector"); /* 7.2 times */
+	assert_int_equal(b.advice[0].priority, 1);
+	assert_string_equal(b.advice[1].rule, "allocations");
+	assert_int_equal(b.advice[1].priority, 2);
+	assert_string_equal(b.advice[2].rule, "overhead");
+	assert_int_equal(b.advice[2].priority, 3);
+	e.region_ns = 0.2e6; /* 1.25 times: 2, behind allocations */
+	assay_bottleneck_find(&e, &b);
+	assert_int_equal(b.advice[2].priority, 2);
+	assert_string_equal(b.advice[2].rule, "overhead");
 }
 
 TEST(evidence_is_of_the_run)

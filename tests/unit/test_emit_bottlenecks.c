@@ -15,11 +15,17 @@ static struct assay_bottleneck list[] = {
 	  .advice = { { .rule = "vector",
 			.evidence = "more numbers",
 			.text = "use vectors",
+			.priority = 1,
 			.gain = 26,
 			.most = 56,
 			.steps = { { "avx2", 13 } },
 			.n_steps = 1 },
-		      { .rule = "waits", .evidence = "9 waits", .text = "spin", .gain = NAN, .most = NAN } },
+		      { .rule = "waits",
+			.evidence = "9 waits",
+			.text = "spin",
+			.priority = 2,
+			.gain = NAN,
+			.most = NAN } },
 	  .n_advice = 2 },
 	{ .key = "op/none/t=1/warm", .roof_frac = NAN, .evidence = "no roof" },
 };
@@ -31,8 +37,8 @@ TEST(text_tells_bound_evidence_and_advice)
 
 	assert_true(has_line(text, "  compute   1.8 %", "op/ref/t=1/warm"));
 	has(text, "      the numbers\n");
-	has(text, "      vector: use vectors (more numbers; expect 26x, 56x at most)\n");
-	has(text, "      waits: spin (9 waits)\n");
+	has(text, "      1. vector: use vectors (more numbers; expect 26x, 56x at most)\n");
+	has(text, "      2. waits: spin (9 waits)\n");
 	assert_true(has_line(text, "  unknown", "op/none/t=1/warm"));
 	has(text, "1 of 2 cases with advice");
 	assert_null(strstr(text, "not measured:"));
@@ -40,7 +46,11 @@ TEST(text_tells_bound_evidence_and_advice)
 	/* that the promise is the roof needs not be said twice */
 	list[0].advice[0].gain = 55;
 	has(emit(&report, "text", NULL), "(more numbers; expect 55x)\n");
+	list[0].advice[0].gain = 99.7;
+	list[0].advice[0].most = 234.5;
+	has(emit(&report, "text", NULL), "(more numbers; expect 100x, 234x at most)\n");
 	list[0].advice[0].gain = 26;
+	list[0].advice[0].most = 56;
 }
 
 TEST(json_has_everything)
@@ -52,6 +62,7 @@ TEST(json_has_everything)
 	assert_string_equal(json_string_value(json_object_get(c, "bound")), "compute");
 	a = json_array_get(json_object_get(c, "advice"), 0);
 	assert_true(json_real_value(json_object_get(a, "gain_most")) == 56);
+	assert_int_equal(json_integer_value(json_object_get(a, "priority")), 1);
 	assert_true(json_real_value(json_object_get(json_object_get(a, "steps"), "avx2")) == 13);
 	assert_true(json_is_null(json_object_get(json_array_get(json_object_get(c, "advice"), 1), "gain")));
 	c = json_array_get(json_object_get(o, "cases"), 1);
