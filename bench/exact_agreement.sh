@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Holds the two ways to count exactly against each other: bench/exact_agreement.sh [SUITE [REPEATS]]. SUITE of bench/agreement is
-# short (default; a minute), all (every variant of quick; ten minutes) or long (up to 50 million steps a call). REPEATS (0) are taken of every case that is stepped,
-# half of them beside a load of eight processes. Instructions, reads and writes must be equal, misses of D1 and of the last level
-# within 1 % and 4; every repeat equal. Prints a table; exit status 1 and what differs where they do not agree. ONLY=GLOB in the
-# environment takes the cases that match, and none of AVX-512.
+# short (default; a minute), all (every variant of quick; ten minutes) or long (up to 50 million steps a call). REPEATS (0) are taken
+# of every case that is stepped, half of them beside a load of eight processes. Instructions, reads and writes must be equal, misses
+# of D1 and of the last level within 1 %, so fewer than 100 must be equal; every repeat equal. Prints a table, what differs, and
+# AGREES or, with exit status 1, DIFFERS. ONLY=GLOB in the environment takes the cases that match, and none of AVX-512.
 set -euo pipefail
 
 suite=${1:-short}
@@ -47,20 +47,24 @@ common=(--isa avx2 --only "${ONLY:-*}")
 count callgrind callgrind "${common[@]}"
 count stepped stepped "${common[@]}"
 # valgrind 3.19 misses the read of a masked load (vmaskmovps) and counts an instruction more for each element that it reads, so it must
-# differ by exactly these.
+# differ by exactly these. Of a cold call the simulator has seen the harness touch the first lines of the stack, so up to 4 lines
+# miss only when stepped, on both levels.
 jq -r -n --slurpfile a "$out/callgrind.json" --slurpfile b "$out/stepped.json" '
 	([$b[0].cases[] | {key, value: .}] | from_entries) as $stepped |
 	["case", "instructions", "reads", "writes", "D1 misses", "stepped", "LL misses", "stepped", ""],
 	($a[0].cases[] | select(.status == "ok") | .key as $key | .counters as $c | $stepped[$key] as $s |
 	[$key] + if $s.status != "ok" then [$c.instructions.value, "", "", "", "", "", "", "DIFFERS: \($s.status) \($s.reason)"] else
 		($s.mix.masked_reads // 0) as $masked |
-		{instructions: ($s.mix.masked_elements // 0), data_reads: (0 - $masked), data_writes: 0} as $defect |
+		($s.counters.d1_misses.value - $c.d1_misses.value) as $more |
+		(if ($key | endswith("/cold")) and $more > 0 and $more <= 4 then $more else 0 end) as $first |
+		{instructions: ($s.mix.masked_elements // 0), data_reads: (0 - $masked)} as $defect |
 		[($c | .instructions, .data_reads, .data_writes, .d1_misses | .value), $s.counters.d1_misses.value, $c.ll_misses.value,
 			$s.counters.ll_misses.value, ([("instructions", "data_reads", "data_writes") |
-				select($c[.].value != $s.counters[.].value + $defect[.]) | "\(.) \($s.counters[.].value)"] +
-			[("d1_misses", "ll_misses") | select(($c[.].value - $s.counters[.].value | fabs) > 4 + $c[.].value / 100)] |
+				select($c[.].value != $s.counters[.].value + ($defect[.] // 0)) | "\(.) \($s.counters[.].value)"] +
+			[("d1_misses", "ll_misses") | select(($c[.].value + $first - $s.counters[.].value | fabs) > $c[.].value / 100)] |
 			if length > 0 then "DIFFERS: stepped " + join(", ") elif $masked > 0 then
-				"AGREES, but for \($masked) masked loads, which callgrind miscounts" else "" end)] end) | @tsv' >"$out/table"
+				"AGREES, but for \($masked) masked loads, which callgrind miscounts"
+			elif $first > 0 then "AGREES, but for \($first) lines that the harness touches first" else "" end)] end) | @tsv' >"$out/table"
 column -t -s $'\t' "$out/table"
 echo "$(($(wc -l <"$out/table") - 1)) cases counted in both ways"
 
@@ -111,4 +115,8 @@ for ((i = 1; i <= repeats; i++)); do
 done
 stop_load
 [ "$repeats" = 0 ] || echo "$repeats repeats, half of them beside a load of 8"
-! grep -q DIFFERS "$out/table"
+if grep -q DIFFERS "$out/table"; then
+	echo DIFFERS
+	exit 1
+fi
+echo AGREES

@@ -105,29 +105,24 @@ static void add_logs(const struct assay_exact_run *run, const char *side, struct
 /* Where the counts come from, and of how many cases there are any. */
 static void add_setting(const struct assay_exact_run *run, struct assay_text *out)
 {
-	size_t ok = 0, stepped = 0, smaller = 0, unnamed = 0, device = 0;
+	const struct assay_exact_sums sums = assay_exact_run_sums(run);
 
-	for (size_t i = 0; i < run->n_cases; i++) {
-		ok += run->cases[i].status == ASSAY_STATUS_OK;
-		unnamed += assay_exact_is_unnamed(&run->cases[i]);
-		smaller += assay_exact_is_replaced(&run->cases[i]);
-		device += assay_exact_is_on_device(&run->cases[i]);
-		stepped += run->cases[i].status == ASSAY_STATUS_OK && run->cases[i].how == ASSAY_EXACT_STEPPED;
-	}
-	if (ok > stepped || !stepped)
+	if (sums.ok > sums.stepped || !sums.stepped)
 		assay_text_addf(out, "  one thread of %s, seed %llu\n",
 				run->setting.tool[0] ? run->setting.tool : "valgrind", (unsigned long long)run->seed);
-	if (stepped)
-		assay_text_addf(out, "  %zu of %zu stepped on this processor, seed %llu\n", stepped, ok,
+	if (sums.stepped)
+		assay_text_addf(out, "  %zu of %zu stepped on this processor, seed %llu\n", sums.stepped, sums.ok,
 				(unsigned long long)run->seed);
 	assay_text_addf(out, "  %s, %s\n", run->setting.cache, run->setting.libc);
-	assay_text_addf(out, "%zu of %zu counted", ok, run->n_cases - smaller - unnamed - device);
-	if (smaller)
-		assay_text_addf(out, ", smaller shapes for %zu", smaller);
-	if (device)
-		assay_text_addf(out, "; %zu more on devices, where nothing is counted exactly", device);
-	if (unnamed)
-		assay_text_addf(out, "; %zu more that the suite does not name for counts", unnamed);
+	assay_text_addf(out, "%zu of %zu counted", sums.ok, sums.owed);
+	if (sums.smaller)
+		assay_text_addf(out, ", smaller shapes for %zu", sums.smaller);
+	if (sums.device)
+		assay_text_addf(out, "; %zu more on devices, where nothing is counted exactly", sums.device);
+	if (sums.unable)
+		assay_text_addf(out, "; %zu more that do not run here", sums.unable);
+	if (sums.unnamed)
+		assay_text_addf(out, "; %zu more that the suite does not name for counts", sums.unnamed);
 	assay_text_add(out, "\n");
 }
 

@@ -24,8 +24,10 @@ static const char *count_reason(const struct assay_run *run, size_t i)
 {
 	const struct assay_exact_case *c = &run->exact->cases[i];
 
-	return c->status != ASSAY_STATUS_OK && !assay_exact_is_replaced(c) && !assay_exact_is_on_device(c) ? c->reason
-													   : NULL;
+	if (c->status == ASSAY_STATUS_OK || assay_exact_is_replaced(c) || assay_exact_is_on_device(c) ||
+	    assay_exact_is_unnamed(c))
+		return NULL;
+	return c->reason;
 }
 
 static size_t times_told(const struct assay_run *run, reason_fn *reason, size_t n, const char *why)
@@ -64,22 +66,20 @@ static void add_reasons(const struct assay_run *run, const struct assay_emit_sty
 static void add_counted(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_exact_run *exact = run->exact;
-	size_t ok = 0, smaller = 0, device = 0, n;
-	char text[128];
+	struct assay_exact_sums sums;
+	char text[160];
+	size_t n;
 
 	if (!exact || !exact->n_cases)
 		return;
-	for (size_t i = 0; i < exact->n_cases; i++) {
-		ok += exact->cases[i].status == ASSAY_STATUS_OK;
-		smaller += assay_exact_is_replaced(&exact->cases[i]);
-		device += assay_exact_is_on_device(&exact->cases[i]);
-	}
-	n = (size_t)snprintf(text, sizeof(text), "%zu of %zu cases counted exactly", ok,
-			     exact->n_cases - smaller - device);
-	if (smaller)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, ", smaller shapes for %zu", smaller);
-	if (device)
-		snprintf(text + n, sizeof(text) - n, ", %zu more on devices", device);
+	sums = assay_exact_run_sums(exact);
+	n = (size_t)snprintf(text, sizeof(text), "%zu of %zu cases counted exactly", sums.ok, sums.owed);
+	if (sums.smaller)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", smaller shapes for %zu", sums.smaller);
+	if (sums.device)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %zu more on devices", sums.device);
+	if (sums.unable)
+		snprintf(text + n, sizeof(text) - n, ", %zu more that do not run here", sums.unable);
 	assay_named_line(out, style, "counts", text);
 	add_reasons(run, style, "", count_reason, exact->n_cases, out);
 }

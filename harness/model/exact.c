@@ -139,6 +139,29 @@ bool assay_exact_is_replaced(const struct assay_exact_case *c)
 	return c->status == ASSAY_STATUS_SKIPPED && c->skip == ASSAY_EXACT_SKIP_SMALLER;
 }
 
+struct assay_exact_sums assay_exact_run_sums(const struct assay_exact_run *run)
+{
+	struct assay_exact_sums sums = { 0 };
+
+	for (size_t i = 0; i < run->n_cases; i++) {
+		const struct assay_exact_case *c = &run->cases[i];
+
+		if (assay_exact_is_unnamed(c))
+			sums.unnamed++;
+		else if (assay_exact_is_replaced(c))
+			sums.smaller++;
+		else if (assay_exact_is_on_device(c))
+			sums.device++;
+		else if (c->status == ASSAY_STATUS_SKIPPED && c->skip == ASSAY_EXACT_SKIP_UNABLE)
+			sums.unable++;
+		else
+			sums.owed++;
+		sums.ok += c->status == ASSAY_STATUS_OK;
+		sums.stepped += c->status == ASSAY_STATUS_OK && c->how == ASSAY_EXACT_STEPPED;
+	}
+	return sums;
+}
+
 struct assay_case assay_exact_case_named(const struct assay_exact_case *c)
 {
 	struct assay_case named = { .threads = 1, .all_threads = c->all_threads };

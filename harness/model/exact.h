@@ -171,6 +171,16 @@ struct assay_exact_run {
 	size_t n_cases;
 };
 
+/* Cases of a run. @owed are those that owe counts: all but the last four. */
+struct assay_exact_sums {
+	size_t owed, ok, stepped;
+	size_t smaller; /* smaller shapes were counted instead */
+	size_t device;  /* run on a device */
+	size_t unable;  /* do not run on this machine */
+	size_t unnamed; /* the suite does not name them */
+};
+struct assay_exact_sums assay_exact_run_sums(const struct assay_exact_run *run);
+
 void assay_exact_run_release(struct assay_exact_run *run);
 /* Release the cases whose key the glob does not match; how many are left. */
 size_t assay_exact_run_keep(struct assay_exact_run *run, const char *glob);

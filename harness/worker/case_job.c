@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "assay/random.h"
-#include "counters/callgrind.h"
 #include "worker/case_check.h"
 #include "worker/case_device.h"
 #include "worker/case_services.h"
@@ -94,7 +93,7 @@ static struct assay_outcome describe(struct assay_case_job *j)
 	const struct assay_worker_spec *s = j->spec;
 	struct assay_reason why = { "" };
 
-	j->given = calloc(1, sizeof(*j->given));
+	j->given = assay_layout_calloc(1, sizeof(*j->given));
 	if (!j->given)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory");
 	j->given->info = s->host;
@@ -170,7 +169,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 			.bytes = assay_tensor_bytes(t),
 			.copies = s->copies,
 			.offset_bytes = layout_offset(s->layout_seed, i),
-			.address = assay_case_job_place(j, assay_tensor_bytes(t) * s->copies),
+			.address = assay_case_job_place(j),
 			.topology = j->topology,
 			.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 			.touch = j->numa_node < 0 ? touch_parallel : NULL,
@@ -182,6 +181,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 
 		if (assay_arena_init(&j->arenas[i], &o, &err))
 			return assay_outcome_set(ASSAY_STATUS_FAILED, "tensor '%s': %s", t->name, err.text);
+		assay_case_job_placed(j, &j->arenas[i]);
 		j->tensor_bytes += o.bytes * s->copies;
 		for (uint64_t c = 0; c < s->copies; c++)
 			j->tensors[c * n + i] = (struct assay_tensor){ .data = assay_arena_copy(&j->arenas[i], c),
@@ -197,6 +197,8 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 static void make_jobs(struct assay_case_job *j)
 {
 	assay_case_services_init(j);
+	if (j->kernel)
+		j->given->kernel = *j->kernel;
 	for (uint64_t c = 0; c < j->n_jobs; c++)
 		j->jobs[c] = (struct assay_job){
 			.size = sizeof(struct assay_job),
@@ -207,7 +209,7 @@ static void make_jobs(struct assay_case_job *j)
 			.seed = j->spec->seed,
 			.n_threads = j->spec->n_threads,
 			.device_kind = ASSAY_DEVICE_CPU,
-			.kernel = j->kernel,
+			.kernel = j->kernel ? &j->given->kernel : NULL,
 			.counters = j->counters,
 		};
 }
@@ -449,40 +451,4 @@ struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iter
 	*ns = assay_clock_ticks_to_ns(clock, end - j->begun);
 	j->call_parts = iterations == 1 ? j->part : 0;
 	return rc ? assay_case_job_failed(j, "running") : assay_outcome_ok();
-}
-
-/* ---- under the simulator: what this program spends between the marks is left out by whoever reads the counts ----- */
-
-static struct assay_outcome count_once(struct assay_case_job *j, unsigned warm, bool check)
-{
-	struct assay_outcome out = assay_outcome_ok();
-	uint64_t ns;
-
-	assay_callgrind_start();
-	for (unsigned i = 0; i < warm && out.status == ASSAY_STATUS_OK; i++)
-		out = assay_case_job_time(j, 1, &ns);
-	assay_callgrind_zero();
-	if (out.status == ASSAY_STATUS_OK)
-		out = assay_case_job_time(j, 1, &ns);
-	assay_callgrind_dump(check);
-	assay_callgrind_stop();
-	return out;
-}
-
-/*
- * Twice from empty caches: what differs between the two is not exact. Only the first begins with untrained branch
- * predictors.
- */
-struct assay_outcome assay_case_job_count(struct assay_case_job *j, unsigned warm)
-{
-	struct assay_kept_state kept;
-	struct assay_outcome out;
-
-	if (!assay_callgrind_inside())
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "the worker does not run under valgrind");
-	if (assay_case_services_keep(j, &kept))
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counts");
-	out = count_once(j, warm, false);
-	assay_case_services_restore(j, &kept);
-	return out.status == ASSAY_STATUS_OK ? count_once(j, warm, true) : out;
 }

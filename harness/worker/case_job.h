@@ -44,11 +44,4 @@ struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iter
 /* Call run() once, untimed. Makes no system call of its own, but on a device waits for the call. */
 struct assay_outcome assay_case_job_run(struct assay_case_job *j);
 
-/*
- * Call run() once with the simulator counting, after @warm calls that fill its caches (0: they are empty), and all of
- * that twice: the simulator's file gets the dumps ASSAY_CALLGRIND_CHECK and ASSAY_CALLGRIND_RUN. FAILED outside of the
- * simulator.
- */
-struct assay_outcome assay_case_job_count(struct assay_case_job *j, unsigned warm);
-
 #endif

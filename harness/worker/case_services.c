@@ -18,37 +18,46 @@ static const struct assay_clock *service_clock;
 static uint64_t left_out;             /* of it, in ticks */
 static struct assay_stepper *stepper; /* that follows what runs; NULL: nobody does */
 
-/* A region whose threads are stepped while they are in the plugin's code; how long they wait varies. */
-struct stepped_region {
+/*
+ * A region whose threads are stepped while they are in the plugin's code; how long they wait varies. Under the
+ * simulator it is reached through the same frames, so that its stack lies where it does when stepped.
+ */
+struct counted_region {
 	assay_parallel_fn fn;
 	void *arg;
 };
 
-static void stepped_thread(void *arg, uint32_t tid, uint32_t n_threads)
+static void counted_thread(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	const struct stepped_region *r = arg;
+	const struct counted_region *r = arg;
 
-	assay_stepper_mark(stepper, tid, ASSAY_STEPPER_FORK);
-	assay_stepper_enter(stepper, tid);
+	if (stepper) {
+		assay_stepper_mark(stepper, tid, ASSAY_STEPPER_FORK);
+		assay_stepper_enter(stepper, tid);
+	}
 	r->fn(r->arg, tid, n_threads);
-	assay_stepper_leave(stepper);
-	assay_stepper_mark(stepper, tid, ASSAY_STEPPER_JOIN);
+	if (stepper) {
+		assay_stepper_leave(stepper);
+		assay_stepper_mark(stepper, tid, ASSAY_STEPPER_JOIN);
+	}
 }
 
 static void service_parallel(const struct assay_job *job, assay_parallel_fn fn, void *arg)
 {
-	struct stepped_region stepped = { fn, arg };
+	struct counted_region counted = { fn, arg };
 	struct assay_case_job *j = served;
-	unsigned tid;
+	unsigned tid = 0;
 
 	(void)job;
-	if (!stepper) {
+	if (!j->spec->fixed_layout) {
 		assay_pool_run(j->pool, fn, arg);
 		return;
 	}
-	tid = assay_stepper_leave(stepper);
-	assay_pool_run(j->pool, stepped_thread, &stepped);
-	assay_stepper_enter(stepper, tid);
+	if (stepper)
+		tid = assay_stepper_leave(stepper);
+	assay_pool_run(j->pool, counted_thread, &counted);
+	if (stepper)
+		assay_stepper_enter(stepper, tid);
 }
 
 static void service_barrier(const struct assay_job *job)
@@ -84,7 +93,7 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 		.copies = 1,
 		.whole_huge = j->n_jobs > 1,
 		.file = j->own.fd >= 0 && preparing && assay_arena_is_huge(bytes, j->n_jobs > 1) ? &j->own : NULL,
-		.address = assay_case_job_place(j, bytes),
+		.address = assay_case_job_place(j),
 		.topology = j->topology,
 		.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 	};
@@ -101,6 +110,7 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 	assay_heap_case_resume(&j->heap, watched, a ? assay_arena_copy(&a->arena, 0) : NULL, bytes);
 	if (!a)
 		return NULL;
+	assay_case_job_placed(j, &a->arena);
 	a->next = j->allocs;
 	j->allocs = a;
 	j->alloc_bytes += bytes;

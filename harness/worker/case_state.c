@@ -45,16 +45,21 @@ void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase)
 
 /* Far from where programs, libraries, stacks and simulators lie. */
 #define FIRST_ADDRESS ((uintptr_t)1 << 41)
-#define ADDRESS_STEP  ((uintptr_t)1 << 24)
 
-uintptr_t assay_case_job_place(struct assay_case_job *j, size_t bytes)
+uintptr_t assay_case_job_place(const struct assay_case_job *j)
 {
-	uintptr_t at = j->next_address ? j->next_address : FIRST_ADDRESS;
-
 	if (!j->spec->fixed_layout)
 		return 0;
-	j->next_address = at + (bytes + 2 * ADDRESS_STEP) / ADDRESS_STEP * ADDRESS_STEP;
-	return at;
+	return j->next_address ? j->next_address : FIRST_ADDRESS;
+}
+
+/*
+ * Arenas touch each other, as they do where the kernel places them. At multiples of a large power of two they would
+ * share the sets of every cache, and the last level would miss lines that no real one does.
+ */
+void assay_case_job_placed(struct assay_case_job *j, const struct assay_arena *a)
+{
+	j->next_address = (uintptr_t)a->map + a->map_bytes;
 }
 
 void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device)

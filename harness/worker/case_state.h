@@ -75,6 +75,7 @@ struct assay_case_given {
 	struct assay_host host;
 	struct assay_host_info info;
 	struct assay_shape shape;
+	struct assay_variant kernel; /* composite ops only: a copy of the one they are run with */
 };
 
 struct assay_case_job {
@@ -92,7 +93,7 @@ struct assay_case_job {
 	struct assay_loader loader;
 	const struct assay_op *op;
 	const struct assay_variant *variant;    /* the driver for composite ops */
-	const struct assay_variant *kernel;     /* composite ops only */
+	const struct assay_variant *kernel;     /* composite ops only; handed out as a copy */
 	const struct assay_loaded_plugin *code; /* where the timed code comes from */
 	struct assay_pool *pool;
 	int cpus[ASSAY_PAGE_CPUS];
@@ -110,7 +111,7 @@ struct assay_case_job {
 	struct assay_accepted accepted;
 	uint64_t *counters;
 
-	uintptr_t next_address; /* of the next arena in a fixed layout; 0: anywhere */
+	uintptr_t next_address; /* of the next arena in a fixed layout; 0: of the first */
 
 	const struct assay_device_ops *device; /* NULL: the case runs on the CPU */
 	char device_name[ASSAY_DEVICE_MAX];    /* "cuda:0" */
@@ -167,7 +168,9 @@ void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase);
 struct assay_outcome assay_case_job_unchanged(struct assay_case_job *j, const char *who);
 /* Let a copy's job point to the host's tensors, or to the device's where the variant runs on one. */
 void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device);
-/* Where the next arena of @bytes has to lie. */
-uintptr_t assay_case_job_place(struct assay_case_job *j, size_t bytes);
+/* Where the next arena has to lie: in a fixed layout behind those before it, otherwise anywhere (0). */
+uintptr_t assay_case_job_place(const struct assay_case_job *j);
+/* @a lies there. */
+void assay_case_job_placed(struct assay_case_job *j, const struct assay_arena *a);
 
 #endif

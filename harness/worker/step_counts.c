@@ -15,8 +15,8 @@
 #include "counters/callgrind.h"
 #include "counters/step_replay.h"
 #include "profile/code_places.h"
-#include "worker/case_job.h"
 #include "worker/case_services.h"
+#include "worker/exact_call.h"
 
 #define LINE_SHIFT 6
 
@@ -102,7 +102,7 @@ static struct assay_outcome step_call(struct stepping *k, uint64_t max_steps, bo
 	assay_stepper_begin(k->stepper, max_steps);
 	assay_case_services_step(k->stepper);
 	assay_stepper_enter(k->stepper, 0);
-	out = assay_case_job_run(k->job);
+	out = assay_exact_call_once(k->job);
 	assay_stepper_leave(k->stepper);
 	assay_case_services_step(NULL);
 	end = assay_stepper_end(k->stepper, &at, why, sizeof(why));

@@ -20,6 +20,7 @@
 #include "worker/case_check.h"
 #include "worker/device_buffers.h"
 #include "worker/device_metrics.h"
+#include "worker/exact_call.h"
 #include "worker/code_hash.h"
 #include "worker/confine.h"
 #include "worker/inventory_child.h"
@@ -105,7 +106,7 @@ static uint64_t rss_peak_bytes(void)
 static struct assay_outcome do_count(struct assay_served *w)
 {
 	w->iterations = 1;
-	return assay_case_job_count(&w->job, w->order.args.count);
+	return assay_exact_call_simulate(&w->job, w->order.args.count);
 }
 
 static struct assay_outcome do_step(struct assay_served *w)
@@ -172,20 +173,14 @@ static struct assay_outcome obey(struct assay_served *w)
 	return assay_outcome_set(ASSAY_STATUS_FAILED, "worker does not know command %u", w->order.command);
 }
 
-/* As many as a simulated cache can tell apart. */
-#define STACK_PLACES   (1u << 20)
 #define PLACES_IN_PAGE 4096u
 
-/*
- * Serve with the stack a little lower: its place, too, is a matter of chance that must not decide a comparison. In a
- * fixed layout it begins at a multiple of STACK_PLACES, whatever arguments and environment lie above it.
- */
+/* Serve with the stack a little lower: its place, too, is a matter of chance that must not decide a comparison. */
 static __attribute__((noinline)) void obey_lower(struct assay_served *w, struct assay_outcome *out)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	size_t drawn = (w->spec.layout_seed >> 8) % 256 * 16;
-	size_t lower = w->spec.fixed_layout ? here % STACK_PLACES : (here - drawn) % PLACES_IN_PAGE;
-	volatile char *pad = alloca(16 + lower);
+	volatile char *pad = alloca(16 + (here - drawn) % PLACES_IN_PAGE);
 
 	pad[0] = 0;
 	*out = obey(w);

@@ -171,9 +171,12 @@ TEST(reasons_are_told_once)
 	struct assay_exact_case counted[] = {
 		{ .status = ASSAY_STATUS_OK },
 		{ .status = ASSAY_STATUS_SKIPPED, .reason = "no valgrind" },
-		{ .status = ASSAY_STATUS_SKIPPED, .reason = ASSAY_EXACT_ON_DEVICE },
+		{ .status = ASSAY_STATUS_SKIPPED, .reason = ASSAY_EXACT_ON_DEVICE, .skip = ASSAY_EXACT_SKIP_UNABLE },
+		{ .status = ASSAY_STATUS_SKIPPED, .reason = "this CPU has no z", .skip = ASSAY_EXACT_SKIP_UNABLE },
+		{ .status = ASSAY_STATUS_SKIPPED, .reason = "see 'n=1'", .skip = ASSAY_EXACT_SKIP_SMALLER },
+		{ .status = ASSAY_STATUS_SKIPPED, .reason = ASSAY_EXACT_UNNAMED },
 	};
-	struct assay_exact_run exact = { .cases = counted, .n_cases = 3 };
+	struct assay_exact_run exact = { .cases = counted, .n_cases = sizeof(counted) / sizeof(counted[0]) };
 	struct assay_run run = { .results = r, .n_results = 9, .exact = &exact };
 	char *s = emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .brief = true } },
 		       "text", NULL);
@@ -187,8 +190,10 @@ TEST(reasons_are_told_once)
 	       "          1: needs y\n"
 	       "          1: needs z\n"
 	       "          2 for other reasons: -v shows all\n"
-	       "counts    1 of 2 cases counted exactly, 1 more on devices\n"
-	       "          1: no valgrind\n");
+	       "counts    1 of 2 cases counted exactly, smaller shapes for 1, 1 more on devices, 1 more that do not "
+	       "run here\n"
+	       "          1: no valgrind\n"
+	       "          1: this CPU has no z\n");
 }
 
 /* Columns go before lines wrap, and what is left fits. */
