@@ -126,7 +126,7 @@ CLI_OBJS  := $(CLI_SRCS:%.c=$(BUILD)/obj/%.o)
 
 # ---- plugins: bench/ becomes ops.so; each kernels/<family> one object of variants, its OpenBLAS variants another ----
 OPS_SRCS := $(sort $(wildcard bench/*.c bench/*/*.c))
-FAMILIES := $(filter-out cuda,$(sort $(notdir $(patsubst %/,%,$(wildcard kernels/*/)))))
+FAMILIES := $(filter-out cuda,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard kernels/*/*_plugin.c))))))
 family_srcs = $(sort $(filter-out %_openblas.c %_openblas_plugin.c,$(wildcard kernels/$(1)/*.c)))
 blas_srcs   = $(sort $(wildcard kernels/$(1)/*_openblas.c kernels/$(1)/*_openblas_plugin.c))
 BLAS_FAMILIES := $(foreach f,$(FAMILIES),$(if $(call blas_srcs,$(f)),$(f)))
@@ -373,16 +373,17 @@ $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 # The kernels of GPUs on an emulated grid, beside the ops and the other variants: tests/cli/cuda.bats. C++ compiles them.
 CXX_FOUND := $(if $(filter test unit-tests,$(GOALS)),$(shell command -v $(CXX)))
 EMULATED  := $(BUILD)/tests/cuda/assay_cuda.so
-EMULATED_SRCS := $(filter-out kernels/cuda/cuda_hold.cu,$(CUDA_SRCS)) tests/cuda/emulator/cuda_emulator.cu
+EMULATED_SRCS := $(filter-out kernels/cuda/cuda_hold.cu,$(CUDA_SRCS)) $(wildcard tests/cuda/emulator/*.cu)
 $(BUILD)/obj/emulated/%.cu.o: %.cu $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CXX) -x c++ -std=c++17 -O1 -g -fPIC -ffp-contract=off -Wall $(if $(filter 1,$(WERROR)),-Werror) -Wno-unknown-pragmas \
 		-MMD -MP -Itests/cuda/emulator -Ikernels -Iharness/include -c -o $@ $<
-# The table of variants is the real one, but there is no device and no cuBLAS.
-$(BUILD)/obj/emulated/cuda_%.o: kernels/cuda/cuda_%.c $(BUILD)/flags
+# The table of variants, the device and its streams are the real ones, on an emulated runtime; there is no cuBLAS.
+$(BUILD)/obj/emulated/cuda/cuda_%.o: kernels/cuda/cuda_%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(say)$(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -DASSAY_CUDA=$(if $(filter plugin,$*),1,0) -DASSAY_CUBLAS=0 -c -o $@ $<
-$(EMULATED): $(EMULATED_SRCS:%=$(BUILD)/obj/emulated/%.o) $(addprefix $(BUILD)/obj/emulated/cuda_,plugin.o device.o blas.o) | $(PLUGINS)
+	$(say)$(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -Itests/cuda/emulator \
+		-DASSAY_CUDA=$(if $(filter blas,$*),0,1) -DASSAY_CUBLAS=0 -c -o $@ $<
+$(EMULATED): $(EMULATED_SRCS:%=$(BUILD)/obj/emulated/%.o) $(CUDA_C_SRCS:kernels/%.c=$(BUILD)/obj/emulated/%.o) | $(PLUGINS)
 	@mkdir -p $(@D); ln -sf $(filter-out %/assay_cuda.so,$(abspath $(PLUGINS))) $(@D)
 	$(say)$(CXX) -shared -o $@ $^
 unit-tests: $(if $(CXX_FOUND),$(EMULATED))
@@ -408,7 +409,7 @@ $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard b
 $(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_drive $(BUILD)/tests/test_project: | $(PLUGINS) $(BUILD)/share/assay
 $(BUILD)/tests/test_step_kernels: | $(PLUGINS)
-$(BUILD)/tests/test_cuda_emulated: | $(if $(CXX_FOUND),$(EMULATED))
+$(BUILD)/tests/test_cuda_emulated $(BUILD)/tests/test_cuda_generate: | $(if $(CXX_FOUND),$(EMULATED))
 # allocations of the harness that fail when the test says so
 $(BUILD)/tests/test_judge_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/test_steadiness: private LDFLAGS += -Wl,--wrap=realloc

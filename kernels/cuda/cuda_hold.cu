@@ -3,19 +3,11 @@
 // time. A series longer than the queue of a stream would wait for itself for ever, hence the limit.
 #include "cuda/cuda_kernel.cuh"
 
-static __device__ unsigned long long now_ns(void)
-{
-	unsigned long long ns;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-	return ns;
-}
-
 CUDA_KERNEL(cuda_hold)(const volatile unsigned *gate, unsigned ticket, unsigned long long limit_ns)
 {
-	const unsigned long long begin = now_ns();
+	const unsigned long long begin = cuda_now_ns();
 
-	while (*gate < ticket && now_ns() - begin < limit_ns)
+	while (*gate < ticket && cuda_now_ns() - begin < limit_ns)
 		__nanosleep(200);
 }
 

@@ -22,6 +22,19 @@
 	name<<<(unsigned)(grid), CUDA_THREADS_##name, 0, cuda_stream_of(job)>>>(__VA_ARGS__)
 #endif
 
+/* Nanoseconds of a clock that all multiprocessors share. */
+#ifdef __CUDACC__
+static __device__ __forceinline__ unsigned long long cuda_now_ns(void)
+{
+	unsigned long long ns;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+	return ns;
+}
+#else
+#define cuda_now_ns emulated_now_ns
+#endif
+
 #define CUDA_WARP 32
 #define CUDA_FULL 0xffffffffu
 

@@ -23,6 +23,14 @@ static int not_compiled(struct assay_job *job)
 	}
 
 #if ASSAY_CUDA
+#define GENERATE_CALLS(kind) .prepare = assay_generate_##kind##_prepare_cuda, .release = assay_generate_release_cuda,
+#else
+#define GENERATE_CALLS(kind)
+#endif
+
+#define GENERATE(kind, help_) CUDA("generate." #kind, generate_##kind, GENERATE_CALLS(kind).help = help_)
+
+#if ASSAY_CUDA
 #define STREAM(fn)                                                                                                     \
 	CUDA("stream." #fn, stream_##fn, .help = "16-byte vectors, 4 in flight a thread",                              \
 	     .supports = assay_stream_supports_cuda)
@@ -57,6 +65,8 @@ static const struct assay_variant variants[] = {
 	CUDA("matmul.ternary", matmul_ternary, .help = "one token by DP4A, more on int8 tensor cores"),
 	CUBLAS("matmul.ternary", ternary, "cublasGemmEx on weights of one byte, then the scales"),
 	CUBLAS("matmul.f32", f32, "cublasSgemm"),
+	GENERATE(prefill, "all on the device: weights, KV cache, fused norms, attention"),
+	GENERATE(decode, "all on the device, a step replayed as a CUDA graph"),
 };
 
 ASSAY_PLUGIN = {

@@ -23,7 +23,19 @@
 	KERNEL(ternary_gemm_16, 256)                                                                                   \
 	KERNEL(ternary_gemm_64, 256)                                                                                   \
 	KERNEL(ternary_unpack, 256)                                                                                    \
-	KERNEL(ternary_scale, 256)
+	KERNEL(ternary_scale, 256)                                                                                     \
+	KERNEL(generate_begin, 32)                                                                                     \
+	KERNEL(generate_norm_first, 256)                                                                               \
+	KERNEL(generate_norm_attn, 256)                                                                                \
+	KERNEL(generate_norm_sub, 256)                                                                                 \
+	KERNEL(generate_norm_ffn, 256)                                                                                 \
+	KERNEL(generate_norm_act, 256)                                                                                 \
+	KERNEL(generate_norm_last, 256)                                                                                \
+	KERNEL(generate_rope, 256)                                                                                     \
+	KERNEL(generate_attend, 128)                                                                                   \
+	KERNEL(generate_head, 256)                                                                                     \
+	KERNEL(generate_greedy, 32)                                                                                    \
+	KERNEL(generate_sample, 1024)
 
 enum {
 #define CUDA_THREADS(name, threads) CUDA_THREADS_##name = threads,

@@ -26,6 +26,12 @@ int assay_dequantize_i8_token_cuda(struct assay_job *job);
 
 int assay_matmul_ternary_cuda(struct assay_job *job);
 
+int assay_generate_prefill_prepare_cuda(struct assay_job *job);
+int assay_generate_prefill_cuda(struct assay_job *job);
+int assay_generate_decode_prepare_cuda(struct assay_job *job);
+int assay_generate_decode_cuda(struct assay_job *job);
+void assay_generate_release_cuda(struct assay_job *job);
+
 #ifdef __cplusplus
 }
 #endif

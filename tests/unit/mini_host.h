@@ -45,7 +45,7 @@ struct mini_metric {
 
 struct mini_case {
 	const struct assay_op *op;
-	const struct assay_variant *variant; /* the op's driver where it composes another op */
+	const struct assay_variant *variant; /* the op's driver where the variant is of the op that it composes */
 	struct assay_host_info info;
 	struct assay_shape shape;
 	struct assay_problem problem;
@@ -280,7 +280,9 @@ static inline struct mini_case *mini_new(const char *op, const char *variant, co
 	c->op = mini_op(op);
 	if (!c->op)
 		fail_msg("no op '%s'", op);
-	c->variant = mini_variant(c->op->composes ? c->op->composes : op, variant);
+	c->variant = mini_variant(op, variant);
+	if (!c->variant && c->op->composes)
+		c->variant = mini_variant(c->op->composes, variant);
 	if (!c->variant)
 		fail_msg("no variant '%s' of '%s'", variant, op);
 	c->info = (struct assay_host_info){ .size = sizeof(c->info),
@@ -319,7 +321,7 @@ static inline struct mini_case *mini_new(const char *op, const char *variant, co
 				     .seed = o->seed,
 				     .n_threads = n_threads,
 				     .counters = c->counters };
-	if (c->op->composes) {
+	if (strcmp(c->variant->op, op)) {
 		c->job.kernel = c->variant;
 		c->variant = c->op->driver;
 	}

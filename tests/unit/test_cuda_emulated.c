@@ -3,43 +3,12 @@
  * The kernels of GPUs, compiled for the host and run on the emulated grid of tests/cuda/emulator, against the oracles:
  * odd sizes, edges of tiles, and both orders in which threads may take their turns.
  */
-#include "mini_host.h"
+#include "emulated_fixture.h"
 
 #include "assay/op_matmul.h"
 #include "assay/op_stream.h"
 
 static const char *const orders[] = { "first", "last" };
-
-static bool missing;
-static char plugin[4096];
-
-/* Without a C++ compiler make has built none. */
-static int use_emulated(void **state)
-{
-	char path[4096];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 32);
-	char *slash;
-
-	if (len <= 0)
-		return -1;
-	path[len] = '\0';
-	slash = strrchr(path, '/');
-	strcpy(slash, "/cuda");
-	setenv("ASSAY_TEST_PLUGINS", path, 1);
-	setenv("ASSAY_TEST_EMULATED", "1", 1);
-	strcat(path, "/assay_cuda.so");
-	strcpy(plugin, path);
-	missing = access(path, R_OK);
-	return 0;
-}
-
-static void needs_emulated(void)
-{
-	if (!missing)
-		return;
-	print_message("no emulated plugin: make found no C++ compiler\n");
-	skip();
-}
 
 /* On inputs of the op's own, in each order of turns. */
 static void check(const char *op, const char *axes)
@@ -99,7 +68,7 @@ TEST(test_cuda_unpacked)
 
 	needs_emulated();
 	c = mini_new("matmul.ternary", "cuda", "m=12,k=384,n=3", NULL);
-	dl = dlopen(plugin, RTLD_NOW);
+	dl = dlopen(emulated_plugin, RTLD_NOW);
 	assert_non_null(dl);
 	symbol = dlsym(dl, "assay_ternary_unpack_cuda");
 	assert_non_null(symbol);

@@ -7,18 +7,10 @@
 #define MATMUL_TERNARY_CUDA_CUH
 
 #include "assay/op_matmul.h"
-#include "cuda/cuda_kernel.cuh"
+#include "cuda/cuda_ternary.cuh"
 
 #define TERNARY_CODES 0x03030303u
 #define TERNARY_ONES  0x01010101
-
-struct ternary_cuda {
-	const uint8_t *w;
-	const int8_t *x;
-	const float *w_scale, *x_scale;
-	float *y;
-	int64_t m, k, n;
-};
 
 /* Read at every run, since composite ops may change the buffers and n between two of them. */
 static inline struct ternary_cuda ternary_cuda_of(const struct assay_job *job)
@@ -33,7 +25,13 @@ static inline struct ternary_cuda ternary_cuda_of(const struct assay_job *job)
 	p.m = job->shape->axis[ASSAY_MATMUL_M];
 	p.k = job->shape->axis[ASSAY_MATMUL_K];
 	p.n = job->shape->axis[ASSAY_MATMUL_N];
+	p.second = p.third = p.m;
 	return p;
+}
+
+static __device__ __forceinline__ float ternary_scale_of(const ternary_cuda &p, int64_t row)
+{
+	return p.w_scale[(row >= p.second) + (row >= p.third)];
 }
 
 /* y of one element; the order of the two products is part of the op. */

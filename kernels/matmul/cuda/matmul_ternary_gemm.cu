@@ -102,10 +102,13 @@ static __device__ __forceinline__ void store(const gemm_tile<TILES_N> &tile, con
 					     int64_t token)
 {
 	const int lane = threadIdx.x % CUDA_WARP;
-	const float w_scale = *p.w_scale;
+	float w_scale[TILES_M * 2];
 
 	row += lane / 4;
 	token += lane % 4 * 2;
+#pragma unroll
+	for (int i = 0; i < TILES_M * 2; i++)
+		w_scale[i] = ternary_scale_of(p, row + i * 8);
 #pragma unroll
 	for (int j = 0; j < TILES_N; j++) {
 		int x_sum = tile.x_sum[j], of_token[2];
@@ -120,7 +123,7 @@ static __device__ __forceinline__ void store(const gemm_tile<TILES_N> &tile, con
 
 			if (r < p.m && t < p.n)
 				p.y[t * p.m + r] = ternary_scaled(minus(tile.sum[i / 4][j][i % 4], of_token[i % 2]),
-								  w_scale, p.x_scale[t]);
+								  w_scale[i / 2], p.x_scale[t]);
 		}
 	}
 }

@@ -70,7 +70,7 @@ template <int ROWS> static __device__ __forceinline__ void gemv(const ternary_cu
 		const int dot = minus(sum_of_warp(sum[r]), x_sum);
 
 		if (lane == 0 && first + r < p.m)
-			p.y[first + r] = ternary_scaled(dot, *p.w_scale, *p.x_scale);
+			p.y[first + r] = ternary_scaled(dot, ternary_scale_of(p, first + r), *p.x_scale);
 	}
 }
 
@@ -84,10 +84,8 @@ CUDA_KERNEL(ternary_gemv_wide)(ternary_cuda p)
 	gemv<ROWS_WIDE>(p);
 }
 
-int assay_matmul_ternary_cuda(struct assay_job *job)
+void assay_ternary_enqueue_cuda(const struct assay_job *job, const struct ternary_cuda &p)
 {
-	const struct ternary_cuda p = ternary_cuda_of(job);
-
 	if (p.n > 1)
 		assay_ternary_gemm_cuda(job, p);
 	else if (p.m >= LEAST_WIDE)
@@ -95,5 +93,10 @@ int assay_matmul_ternary_cuda(struct assay_job *job)
 			    cuda_blocks(p.m, CUDA_THREADS_ternary_gemv_wide / CUDA_WARP * ROWS_WIDE), p);
 	else
 		CUDA_LAUNCH(job, ternary_gemv, cuda_blocks(p.m, CUDA_THREADS_ternary_gemv / CUDA_WARP), p);
+}
+
+int assay_matmul_ternary_cuda(struct assay_job *job)
+{
+	assay_ternary_enqueue_cuda(job, ternary_cuda_of(job));
 	return cuda_launched(job);
 }

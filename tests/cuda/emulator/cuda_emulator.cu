@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <csetjmp>
 #include <cstdlib>
 #include <ucontext.h>
 #include <vector>
@@ -19,14 +20,16 @@ struct meeting {
 };
 
 struct thread {
-	ucontext_t context;
+	ucontext_t context; // of its begin
+	jmp_buf at;         // where it waits: a jump asks the kernel nothing, as a change of contexts does
+	bool begun;
 	std::vector<char> stack;
 	bool ended;
 };
 
 static struct {
 	std::vector<thread> threads{ MAX_THREADS };
-	ucontext_t scheduler;
+	jmp_buf scheduler;
 	const std::function<void()> *kernel;
 	meeting block, warp[MAX_THREADS / 32];
 	char values[MAX_THREADS][32];
@@ -42,9 +45,19 @@ static struct {
 
 static void yield()
 {
-	thread &t = emulator.threads[emulator.current];
+	if (!_setjmp(emulator.threads[emulator.current].at))
+		_longjmp(emulator.scheduler, 1);
+}
 
-	swapcontext(&t.context, &emulator.scheduler);
+// Let a thread go on until it waits or ends.
+__attribute__((noinline)) static void resume(thread &t)
+{
+	if (_setjmp(emulator.scheduler))
+		return;
+	if (t.begun)
+		_longjmp(t.at, 1);
+	t.begun = true;
+	setcontext(&t.context);
 }
 
 static void meet(meeting &m)
@@ -110,7 +123,7 @@ static void begin(unsigned i)
 	thread &t = emulator.threads[i];
 
 	t.stack.resize(STACK_BYTES);
-	t.ended = false;
+	t.ended = t.begun = false;
 	getcontext(&t.context);
 	t.context.uc_stack.ss_sp = t.stack.data();
 	t.context.uc_stack.ss_size = t.stack.size();
@@ -137,7 +150,7 @@ static void run_block(unsigned threads, bool last_first)
 				continue;
 			emulator.current = i;
 			threadIdx = { i, 0, 0 };
-			swapcontext(&emulator.scheduler, &emulator.threads[i].context);
+			resume(emulator.threads[i]);
 			left -= emulator.threads[i].ended;
 		}
 		if (emulator.progress == before)

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <tuple>
 
 #include "cuda_runtime_api.h"
 
@@ -47,7 +48,18 @@ void __syncthreads();
 /* All lanes of a warp give one value of up to 32 bytes each; @all then holds them, until they meet again. */
 void emulated_exchange(const void *mine, size_t size, void *all);
 
-#define CUDA_LAUNCH(job, name, grid, ...) emulated_launch(grid, CUDA_THREADS_##name, [&] { name(__VA_ARGS__); })
+/* Call it now, or keep it for the graph that is captured. */
+void emulated_enqueue(int64_t grid, unsigned threads, const std::function<void()> &kernel);
+
+/* A kernel with its arguments as they are at the launch. */
+template <typename... P, typename... A> std::function<void()> emulated_call(void (*kernel)(P...), A... arguments)
+{
+	const std::tuple<P...> kept(arguments...);
+
+	return [=] { std::apply(kernel, kept); };
+}
+
+#define CUDA_LAUNCH(job, name, grid, ...) emulated_enqueue(grid, CUDA_THREADS_##name, emulated_call(name, __VA_ARGS__))
 
 /* The value of lane @lane; @mask must name all lanes. */
 template <typename T> T emulated_lane(unsigned mask, T value, unsigned lane)
@@ -67,6 +79,57 @@ template <typename T> T __shfl_sync(unsigned mask, T value, unsigned lane)
 {
 	return emulated_lane(mask, value, lane);
 }
+
+template <typename T> T __shfl_up_sync(unsigned mask, T value, unsigned lanes)
+{
+	const unsigned lane = threadIdx.x % 32;
+
+	return emulated_lane(mask, value, lane < lanes ? lane : lane - lanes);
+}
+
+/* The lanes that have the same value. */
+static inline unsigned __match_any_sync(unsigned mask, unsigned value)
+{
+	unsigned all[32], same = 0;
+
+	emulated_exchange(mask == 0xffffffffu ? &value : nullptr, sizeof(value), all);
+	for (int lane = 0; lane < 32; lane++)
+		same |= (unsigned)(all[lane] == value) << lane;
+	return same;
+}
+
+static inline void __syncwarp()
+{
+	emulated_lane(0xffffffffu, 0, 0);
+}
+
+static inline void __threadfence_system()
+{
+}
+
+/* Threads take turns at meetings alone, so each of these is one step. */
+template <typename T> T atomicMax(T *at, T value)
+{
+	const T was = *at;
+
+	*at = value > was ? value : was;
+	return was;
+}
+
+template <typename T> T atomicMin(T *at, T value)
+{
+	const T was = *at;
+
+	*at = value < was ? value : was;
+	return was;
+}
+
+static inline int __popc(unsigned bits)
+{
+	return __builtin_popcount(bits);
+}
+
+unsigned long long emulated_now_ns();
 
 /* mma.m16n8k32 with signed bytes, see kernels/cuda/cuda_mma.cuh. */
 void emulated_mma_s8(int (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
