@@ -42,6 +42,21 @@ struct assay_outcome assay_device_is_full(const struct assay_case_job *j, const 
 				 why);
 }
 
+/* A device may forget a failure once it has told of it, so it is asked but once. */
+static struct assay_outcome failed_by(const struct assay_case_job *j, const char *doing, uint32_t fault,
+				      const char *text)
+{
+	if (fault == ASSAY_FAULT_MEMORY)
+		return assay_device_is_full(j, doing, text);
+	if (fault == ASSAY_FAULT_STICKY)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "a kernel faulted on device '%s', found while %s: %s",
+					 j->device_name, doing, text);
+	if (fault == ASSAY_FAULT_LOST)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' was lost while %s: %s", j->device_name,
+					 doing, text);
+	return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while %s: %s", j->device_name, doing, text);
+}
+
 struct assay_outcome assay_device_failed(const struct assay_case_job *j, const char *doing, struct assay_reason *why)
 {
 	struct assay_reason detail = { "" };
@@ -50,16 +65,8 @@ struct assay_outcome assay_device_failed(const struct assay_case_job *j, const c
 	const char *text;
 
 	why->text[sizeof(why->text) - 1] = detail.text[sizeof(detail.text) - 1] = '\0';
-	text = why->text[0] ? why->text : detail.text[0] ? detail.text : "it gives no reason";
-	if (fault == ASSAY_FAULT_MEMORY)
-		return assay_device_is_full(j, doing, why->text);
-	if (fault == ASSAY_FAULT_STICKY)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "a kernel faulted on device '%s', found while %s: %s",
-					 j->device_name, doing, text);
-	if (fault == ASSAY_FAULT_LOST)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' was lost while %s: %s", j->device_name,
-					 doing, text);
-	return assay_outcome_set(ASSAY_STATUS_FAILED, "device '%s' failed while %s: %s", j->device_name, doing, text);
+	text = why->text[0] ? why->text : detail.text;
+	return failed_by(j, doing, fault, text[0] || fault == ASSAY_FAULT_MEMORY ? text : "it gives no reason");
 }
 
 struct assay_outcome assay_device_call_failed(const struct assay_case_job *j, const char *what)
@@ -70,6 +77,5 @@ struct assay_outcome assay_device_call_failed(const struct assay_case_job *j, co
 
 	if (fault != ASSAY_FAULT_MEMORY && fault != ASSAY_FAULT_STICKY && fault != ASSAY_FAULT_LOST)
 		return assay_case_job_failed(j, what);
-	snprintf(why.text, sizeof(why.text), "%s", j->failure);
-	return assay_device_failed(j, what, &why);
+	return failed_by(j, what, fault, j->failure[0] ? j->failure : why.text);
 }

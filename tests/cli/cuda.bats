@@ -64,7 +64,48 @@ without_gpu() {
 	"$ASSAY" run --suite kernels --only 'stream.copy/cuda/level=dram/*' --only 'quantize.q8_0/cuda/*' --json >run.json || true
 	jq -e --arg why "$why" '(.cases | length) > 1 and ([.cases[] | .status == "skipped" and .reason == "no cuda device: " + $why] | all)' run.json
 	# nothing falls back to the CPU, and no composite op takes what its driver cannot feed
-	run ! grep '^generate.*/cuda' <("$ASSAY" list variants)
+	run ! grep '^generate.chat/cuda' <("$ASSAY" list variants)
+	grep -q '^generate.decode/cuda' <("$ASSAY" list variants)
+}
+
+# emulated VAR=VALUE...: statuses and reasons of a suite on the emulated device, a line a case.
+emulated() {
+	[ -e "$ASSAY_BUILD/tests/cuda/assay_cuda.so" ] || skip "no emulated plugin: make found no C++ compiler"
+	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "emulated kernels are not sanitized: a plain build tests them"
+	mkdir -p suites
+	cat >emulated.bench <<-'END'
+		bench "step" { op = "generate.decode" shapes = {"model=nano,pp=3,tg=2"} sweep = {"sampler=greedy,topp"} budget = "1ms" threads = {"1"} variants = {"cuda", "avx2"} timeout = "120s" }
+		bench "codes" { op = "quantize.q8_0" shapes = {"n=4352"} budget = "1ms" threads = {"1"} variants = {"cuda", "avx2"} timeout = "120s" }
+	END
+	echo 'suite "quick" { use "step" { } use "codes" { } }' >suites/quick.suite
+	run --separate-stderr env "$@" "$ASSAY" run --no-default-plugins --plugin "$ASSAY_BUILD/tests/cuda/assay_cuda.so" --plugin "$ASSAY_BUILD/tests/cuda/ops.so" \
+		--plugin "$ASSAY_BUILD/tests/cuda/matmul.so" --plugin "$ASSAY_BUILD/tests/cuda/quantize.so" --bench-dir . --suite quick --json
+	echo "$*: $stderr"
+	jq -r '.cases[] | "\(.op)/\(.variant) \(.status) \(.reason)"' <<<"$output" >lines
+	cat lines
+}
+
+@test "on an emulated runtime GPU cases are measured like any other, with the CPU's results" {
+	emulated ASSAY_SEED=5
+	jq -e '[.cases[] | select(.variant == "cuda")] | length == 3 and all(.status == "ok" and .axes.device == "cuda:0")' <<<"$output"
+	jq -e '[.cases[] | select(.status == "ok")] | group_by(.op + (.axes.sampler // "")) | all([.[].digest] | unique | length == 1)' <<<"$output"
+	jq -e '[.cases[] | select(.variant == "cuda").metrics] | all(.device_leaked_bytes.value == 0 and .device_in_bytes.value > 0 and has("device_launch_s") and has("device_end_to_end_s"))' <<<"$output"
+	jq -e '.cases[] | select(.op == "generate.decode" and .variant == "cuda") | .metrics.tokens_per_s.value > 0 and .metrics.tpot_p99_s.value > 0 and .counters.tokens.value == 2 and .counters.fallbacks.value == 0' <<<"$output"
+}
+
+@test "what fails on a GPU is the reason of its case, and the run goes on" {
+	for what in 'DRIVER=0:skipped no cuda device: no CUDA driver (libcuda.so.1)' 'DRIVER=12000:skipped no cuda device: driver too old: it is of CUDA 12.0, the plugin of 13.0' \
+		'DEVICES=0:skipped no cuda device: no device, or CUDA_VISIBLE_DEVICES hides it' 'FAULT=700:failed a kernel faulted on device' \
+		"FAULT=46:failed device 'cuda:0' was lost while running" 'FAULT=209:failed running of'; do
+		emulated EMULATED_FAULT_AT=40 EMULATED_"${what%%:*}"
+		grep -qF "${what#*:}" lines
+		[ "$(grep -c '/cuda ' lines)" = 3 ]
+		[ "$(grep -c '/avx2 ok' lines)" -ge 1 ] || ! grep -q avx2 /proc/cpuinfo
+	done
+	# the buffers fit, what the variant wants besides does not
+	emulated EMULATED_MEMORY=93000
+	grep '^generate.decode/cuda failed' lines
+	grep -q "out of memory on device 'cuda:0' while preparing: the tensors of model=nano,pp=3,tg=2,sampler=greedy take .*, free are .*: cannot allocate a step's buffers" lines
 }
 
 @test "kernels of GPUs pass the unit tests of the CPU's, on an emulated grid" {
