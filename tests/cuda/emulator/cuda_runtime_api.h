@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the plugin uses of the CUDA runtime, for the emulator, in the place of NVIDIA's header: memory is the host's, and
- * a launch has ended when it returns. A stream that is captured keeps launches for its graph. The environment says what
- * device there is: EMULATED_DEVICES, EMULATED_DRIVER (a version as CUDA counts), EMULATED_MEMORY (its bytes), and
+ * What the plugin uses of the CUDA runtime, for the emulator, in the place of NVIDIA's header: memory is the host's,
+ * and a launch has ended when it returns. A stream that is captured keeps launches for its graph. The environment says
+ * what device there is: EMULATED_DEVICES, EMULATED_DRIVER (a version as CUDA counts), EMULATED_MEMORY (its bytes), and
  * EMULATED_FAULT, the error of all that follows the launch number EMULATED_FAULT_AT.
  */
 #ifndef EMULATED_CUDA_RUNTIME_API_H
