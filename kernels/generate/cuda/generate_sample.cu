@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logits and the token that follows. The head's kernel finds the greatest logit on its way. For topk and topp, one block
-// of threads sorts all logits by their bits, four passes of eight, which keeps equal ones by their ids.
+// Logits and the token that follows. The head's kernel finds the greatest logit on its way. For topk and topp, one
+// block of threads sorts all logits by their bits, four passes of eight, which keeps equal ones by their ids.
 #include "assay/random.h"
 #include "generate_cuda.cuh"
 
@@ -139,7 +139,8 @@ static __device__ __forceinline__ void scan(sample_shared &s, uint32_t *warps)
 	__syncthreads();
 }
 
-// One pass over a warp's part, 32 keys at a time: count the digits, or move each key to where its digit's next one goes.
+// One pass over a warp's part, 32 keys at a time: count the digits, or move each key to where its digit's next one
+// goes.
 static __device__ __forceinline__ void walk(const generate_cuda &g, sample_shared &s, int pass, int move)
 {
 	const int vocab = g.s.vocab, lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
@@ -186,8 +187,8 @@ static __device__ __forceinline__ void sort(const generate_cuda &g, sample_share
 	__syncthreads();
 }
 
-// How many candidates stay; the sums of the first 1, 2, ... of them stand in g.probs' second half. A thread adds them, in
-// their order.
+// How many candidates stay; the sums of the first 1, 2, ... of them stand in g.probs' second half. A thread adds them,
+// in their order.
 static __device__ __forceinline__ int keep(const generate_cuda &g, sample_shared &s, float total, int *shared)
 {
 	const bool top_k = g.s.sampler == ASSAY_GENERATE_TOPK;
