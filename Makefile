@@ -112,7 +112,8 @@ PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.*
 # Stands before malloc in a worker, which it cannot where a sanitizer does.
 # Loaded by CUDA's driver into programs of any kind.
 GPU_LIB := $(BUILD)/lib/assay/assay-gpu.so
-HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE)),,$(BUILD)/lib/assay/assay-heap.so)
+HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE)),,$(BUILD)/lib/assay/assay-heap.so \
+	$(BUILD)/lib/assay/assay-timers.so)
 PRELOAD_CFLAGS = $(filter-out $(SANFLAGS),$(BASE_CFLAGS)) $(CFLAGS) -fPIC -fno-builtin -Iharness
 LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) -lm -ldl -lpthread
 
@@ -302,9 +303,12 @@ $(BUILD)/bin/assay: $(CLI_OBJS) $(BUILD)/lib/libassay-core.a
 $(BUILD)/obj/harness/counters/preload/%.o: harness/counters/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PRELOAD_CFLAGS) -c -o $@ $<
-$(BUILD)/lib/assay/assay-heap.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/preload/*.c))
+$(BUILD)/lib/assay/assay-heap.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/preload/heap_*.c))
 	@mkdir -p $(@D)
 	$(say)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl
+$(BUILD)/lib/assay/assay-timers.so: $(BUILD)/obj/harness/counters/preload/timer_sampler.o
+	@mkdir -p $(@D)
+	$(say)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl -lpthread
 
 $(BUILD)/obj/harness/counters/injected/%.o: harness/counters/injected/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -403,7 +407,7 @@ $(BUILD)/tests/code_hash/bare.so: tests/fixtures/code_hash/probe.c $(BUILD)/flag
 	$(say)$(probe_cc)
 $(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
 	$(say)strip -o $@ $<
-$(BUILD)/tests/test_code_hash: | $(CODE_PROBES)
+$(BUILD)/tests/test_code_hash $(BUILD)/tests/test_function_code: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
 $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
 $(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o

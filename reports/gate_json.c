@@ -19,17 +19,25 @@ static json_t *pairs(size_t n)
 	return n ? json_integer((json_int_t)n) : json_null();
 }
 
+static const char *because_evidence(const struct assay_gate_because *b)
+{
+	static const char *const names[] = { "sampled", "code", "exact" };
+
+	return names[b->evidence];
+}
+
 static json_t *because(const struct assay_gate_because *b)
 {
 	if (!b->asked)
 		return json_null();
 	return json_pack(
-		"{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "text", assay_json_text(b->text), "function",
+		"{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "text", assay_json_text(b->text), "function",
 		b->function[0] ? assay_json_text(b->function) : json_null(), "object", assay_json_text(b->object),
 		"file", assay_json_text(b->file), "line", b->line ? json_integer(b->line) : json_null(), "last_line",
 		b->line ? json_integer(b->last_line) : json_null(), "change_ns", assay_json_number(b->change_ns), "ci",
 		interval(b->ci_lo_ns, b->ci_hi_ns), "whole_ns", assay_json_number(b->whole_ns), "seconds",
-		assay_json_number(b->seconds), "samples", assay_json_u64(b->samples));
+		assay_json_number(b->seconds), "samples", assay_json_u64(b->samples), "evidence",
+		b->function[0] ? json_string(because_evidence(b)) : json_null());
 }
 
 json_t *assay_json_gate_case(const struct assay_gate_case *c)

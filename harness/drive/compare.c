@@ -12,6 +12,7 @@
 #include "drive/machine_fitness.h"
 #include "drive/profile_because.h"
 #include "judge/comparison_judge.h"
+#include "judge/function_blame.h"
 #include "store/store_comparison.h"
 #include "store/store_exact.h"
 
@@ -154,7 +155,10 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 			cmp->id, k->q->what->db);
 	rc = assay_store_comparison_end(k->store, cmp->id, cmp->ended_ns, assay_verdict_name(out->report.verdict),
 					(int)out->report.exit, err);
-	return rc ? rc : assay_profile_because(&k->plan, k->q, k->watch, &out->report, err);
+	if (rc || !k->case_ids)
+		return rc;
+	return assay_profile_because(&k->plan, k->q, k->watch, &(struct assay_because_keeping){ k->store, k->case_ids },
+				     &out->report, err);
 }
 
 int assay_compare_measure(const struct assay_compare_request *q, const struct assay_watch *w,
@@ -198,6 +202,8 @@ int assay_compare_replay(const struct assay_replay_request *q, const struct assa
 		rc = assay_policy_parse(&policy, cmp.policy, "the stored policy", err);
 	if (!rc)
 		rc = assay_comparison_judge(&cmp, &policy, &how, &out->report, err);
+	if (!rc)
+		rc = assay_function_blame_cases(&cmp, &out->report, err);
 	if (!rc) {
 		out->id = cmp.id;
 		out->judged = true;

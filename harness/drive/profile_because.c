@@ -10,18 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drive/because_gathering.h"
 #include "judge/function_blame.h"
 #include "measure/measure_profile.h"
+#include "store/store_because.h"
 
 #define MOST_CASES 5
 #define PAIRS      10
-#define RATE_HZ    9973 /* prime: in step with no timer */
+#define RATE_HZ    39989 /* of the place alone, without its callers; prime: in step with no timer */
 
 struct blaming {
 	struct assay_compare_plan *plan;
 	const struct assay_compare_request *q;
 	const struct assay_watch *watch;
+	const struct assay_because_keeping *keep;
 	struct assay_clock clock;
+	struct assay_side_codes codes[2];
 	size_t done, n; /* process pairs, of all cases */
 };
 
@@ -67,14 +71,14 @@ static size_t find(const struct assay_comparison *cmp, const char *key)
 	return cmp->n_cases;
 }
 
-/* One pair more into @in; a case that fails here, after it was measured, ends it with the reason in @end. */
-static int add_pair(struct blaming *k, size_t at, struct assay_blame_input *in, struct assay_profile_end *end,
+/* One pair more into @e; a case that fails here, after it was measured, ends it with the reason in @end. */
+static int add_pair(const struct blaming *k, size_t at, struct assay_because_evidence *e, struct assay_profile_end *end,
 		    struct assay_err *err)
 {
 	struct assay_compare_plan *p = k->plan;
 	const struct assay_comparison_case *c = &p->cmp.cases[at];
 	const struct assay_measure_options o = assay_compare_plan_comparing(p, k->q->what, &k->clock, k->watch).measure;
-	struct assay_profile_pair pair;
+	struct assay_profile_pair pair = { .iteration_ns = { NAN, NAN } };
 	struct assay_case base_case;
 	struct assay_profile_pair_options po = {
 		.plugins = { &p->side[ASSAY_BASE].plugins, &p->side[ASSAY_HEAD].plugins },
@@ -82,19 +86,20 @@ static int add_pair(struct blaming *k, size_t at, struct assay_blame_input *in, 
 		.base_case = c->base_variant[0] ? &base_case : NULL,
 		.rate_hz = RATE_HZ,
 		.for_ns = (k->q->profile_for_ns ? k->q->profile_for_ns : ASSAY_BECAUSE_FOR_NS) / PAIRS,
-		.layout_seed = p->cmp.seed + in->n + 1,
+		.layout_seed = p->cmp.seed + e->n_pairs + 1,
 	};
 	int rc = assay_comparison_base_case(c, &base_case, err);
 
 	if (rc)
 		return rc;
 	rc = assay_measure_profile_pair(&c->c, &p->facts[at], &o, &po, &pair, end, err);
-	for (unsigned i = 0; i < 2; i++) {
-		pair.side[i].iteration_ns = pair.iteration_ns[i];
-		in->pairs[in->n].side[i] = pair.side[i];
-	}
-	in->n++;
-	in->seconds += (double)po.for_ns * 1e-9;
+	if (!rc && end->status == ASSAY_STATUS_OK && !(pair.iteration_ns[0] > 0 && pair.iteration_ns[1] > 0))
+		rc = assay_err_set(err, ASSAY_EWORKER, "no iteration was timed");
+	if (!rc && end->status == ASSAY_STATUS_OK)
+		rc = assay_because_add_pair(e, pair.side, pair.iteration_ns, k->codes, err);
+	e->seconds += (double)po.for_ns * 1e-9;
+	for (unsigned side = 0; side < 2; side++)
+		assay_profile_release(&pair.side[side]);
 	return rc;
 }
 
@@ -105,38 +110,61 @@ static void tell(const struct blaming *k, const char *key)
 							  .text = key });
 }
 
-static int blame(struct blaming *k, struct assay_gate_case *c, struct assay_err *err)
+/* What keeps from profiling a case is kept in place of what it would tell. */
+static int gather(struct blaming *k, size_t at, struct assay_err *err)
 {
-	struct assay_blame_pair pairs[PAIRS];
-	struct assay_blame_input in = { .pairs = pairs, .ratio = c->ratio, .ci = { c->ci_lo, c->ci_hi } };
+	struct assay_comparison_case *c = &k->plan->cmp.cases[at];
+	struct assay_because_evidence *e = calloc(1, sizeof(*e));
 	struct assay_profile_end end = { .status = ASSAY_STATUS_OK };
-	const size_t at = find(&k->plan->cmp, c->key);
-	int rc = at < k->plan->cmp.n_cases ? 0 : ASSAY_ENOTFOUND;
+	int rc = 0;
 
-	if (rc)
-		return assay_err_set(err, rc, "no case '%s' was compared", c->key);
+	if (!e)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	c->because = e;
 	for (unsigned i = 0; i < PAIRS && !rc && end.status == ASSAY_STATUS_OK; i++) {
 		rc = assay_watch_check(k->watch, err);
 		if (!rc)
-			rc = add_pair(k, at, &in, &end, err);
+			rc = add_pair(k, at, e, &end, err);
 		k->done++;
-		tell(k, c->key);
+		tell(k, c->c.key);
 	}
 	if (!rc && end.status != ASSAY_STATUS_OK)
 		rc = assay_err_set(err, ASSAY_EWORKER, "%s: %.300s", assay_status_name(end.status), end.reason);
 	if (!rc)
-		rc = assay_function_blame(&in, &c->because, err);
-	for (size_t i = 0; i < in.n; i++)
-		for (unsigned side = 0; side < 2; side++)
-			assay_profile_release(&pairs[i].side[side]);
+		assay_because_add_counts(e, k->plan->cmp.exact, c->c.key);
+	if (rc == ASSAY_ENOMEM || rc == ASSAY_EINTERRUPTED) {
+		assay_because_evidence_free(e);
+		c->because = NULL;
+		return rc;
+	}
+	if (rc)
+		snprintf(e->unknown, sizeof(e->unknown), "%.400s", err->text);
+	return assay_store_because_add(k->keep->store, k->keep->case_ids[at], e, err);
+}
+
+static int gather_all(struct blaming *k, struct assay_gate_case **v, size_t n, struct assay_err *err)
+{
+	int rc = assay_clock_init(&k->clock, err);
+
+	for (unsigned side = 0; side < 2 && !rc; side++)
+		rc = assay_side_codes_read(&k->codes[side], &k->plan->side[side].plugins, err);
+	k->n = n * PAIRS;
+	for (size_t i = 0; i < n && !rc; i++) {
+		const size_t at = find(&k->plan->cmp, v[i]->key);
+
+		if (at < k->plan->cmp.n_cases)
+			rc = gather(k, at, err);
+	}
+	for (unsigned side = 0; side < 2; side++)
+		assay_side_codes_release(&k->codes[side]);
 	return rc;
 }
 
 int assay_profile_because(struct assay_compare_plan *plan, const struct assay_compare_request *q,
-			  const struct assay_watch *w, struct assay_gate_report *r, struct assay_err *err)
+			  const struct assay_watch *w, const struct assay_because_keeping *keep,
+			  struct assay_gate_report *r, struct assay_err *err)
 {
-	struct blaming k = { .plan = plan, .q = q, .watch = w };
-	struct assay_err why = { 0 };
+	struct blaming k = { .plan = plan, .q = q, .watch = w, .keep = keep };
 	struct assay_gate_case **v;
 	size_t n = 0;
 	int rc = 0;
@@ -146,26 +174,12 @@ int assay_profile_because(struct assay_compare_plan *plan, const struct assay_co
 	v = choose(q, r, &n);
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	k.n = n * PAIRS;
-	if (n)
-		rc = assay_clock_init(&k.clock, &why);
-	if (n)
+	if (n) {
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN,
 							   .expected_ns = (double)n * (double)ASSAY_BECAUSE_FOR_NS });
-	for (size_t i = 0; i < n && (!rc || rc == ASSAY_EWORKER); i++) {
-		rc = blame(&k, v[i], &why);
-		if (rc && rc != ASSAY_EINTERRUPTED) {
-			v[i]->because = (struct assay_gate_because){
-				.asked = true, .change_ns = NAN, .ci_lo_ns = NAN, .ci_hi_ns = NAN, .whole_ns = NAN
-			};
-			snprintf(v[i]->because.text, sizeof(v[i]->because.text), "because of what is not known: %.400s",
-				 why.text);
-		}
-	}
-	if (n)
+		rc = gather_all(&k, v, n, err);
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	}
 	free(v);
-	if (rc == ASSAY_ENOMEM || rc == ASSAY_EINTERRUPTED)
-		return assay_err_set(err, rc, "%s", why.text);
-	return 0;
+	return rc ? rc : assay_function_blame_cases(&plan->cmp, r, err);
 }

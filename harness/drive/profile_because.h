@@ -5,14 +5,22 @@
 
 #include "drive/compare_plan.h"
 #include "model/gate_report.h"
+#include "store/store.h"
 
 #define ASSAY_BECAUSE_FOR_NS 4000000000u
 
+/* Where evidence is stored: by the ids of the cases of the plan. */
+struct assay_because_keeping {
+	struct assay_store *store;
+	const int64_t *case_ids;
+};
+
 /*
- * Fill `because` of cases of @r, which @plan was judged to: of those that q->profile asks for. What keeps from
+ * Gather evidence into the cases of @plan that q->profile asks for, by @r, and fill `because` there. What keeps from
  * profiling is told there, and is no error. ASSAY_EINTERRUPTED leaves the rest as it is.
  */
 int assay_profile_because(struct assay_compare_plan *plan, const struct assay_compare_request *q,
-			  const struct assay_watch *w, struct assay_gate_report *r, struct assay_err *err);
+			  const struct assay_watch *w, const struct assay_because_keeping *keep,
+			  struct assay_gate_report *r, struct assay_err *err);
 
 #endif

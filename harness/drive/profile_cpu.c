@@ -115,7 +115,7 @@ static void attach(void *arg, pid_t pid)
 {
 	struct program *g = arg;
 
-	assay_cpu_profile_open(&g->cpu, pid, g->q->rate_hz, g->out, &g->why);
+	assay_cpu_profile_attach(g->cpu, pid, &g->why);
 }
 
 static int sample_program(struct program *g, const struct assay_watch *w, struct assay_process *p,
@@ -136,7 +136,10 @@ static int sample_program(struct program *g, const struct assay_watch *w, struct
 		assay_process_describe(p, how, sizeof(how));
 		assay_watch_warn(w, "the program %s", how);
 	}
-	if (!rc && !g->out->stacks.weight)
+	if (!rc && assay_cpu_profile_absent(g->cpu))
+		rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "'%.200s' cannot be sampled: %s", g->q->command[0],
+				   assay_cpu_profile_absent(g->cpu));
+	else if (!rc && !g->out->stacks.weight)
 		rc = assay_err_set(err, ASSAY_EUSAGE,
 				   "'%s' ended before it was sampled: profile something that runs longer",
 				   g->q->command[0]);
@@ -152,9 +155,13 @@ int assay_profile_cpu_program(const struct assay_profile_request *q, const struc
 
 	assay_profile_name_command(q, out);
 	out->started_ns = assay_clock_unix_ns();
+	rc = assay_cpu_profile_open(&g.cpu, &(struct assay_cpu_sampling){ .rate_hz = q->rate_hz }, out, err);
+	if (rc)
+		return rc;
 	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)q->for_ns });
 	rc = assay_process_start(&p,
 				 &(struct assay_process_options){ .argv = q->command,
+								  .env = assay_cpu_profile_environment(g.cpu),
 								  .keep_fd = -1,
 								  .stdout_fd = -1,
 								  .stderr_fd = -1,

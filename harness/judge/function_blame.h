@@ -1,43 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * "because FUNCTION takes …": the function that a change of time lies in, by profiles of both sides. Pure.
+ * "because FUNCTION takes …": the function that a change of time lies in, by samples of both sides. Pure.
  *
- * The time of an iteration is what the comparison measured; profiles say how it divides. A function's part of the
- * change is its share of the head's time less its share of the base's, so that the parts of all functions sum to the
- * change. Three conditions keep from blaming what did not change:
+ * The time of an iteration is what the comparison measured; samples say how it divides. A function's part of the change
+ * is its share of the head's time less its share of the base's, so that the parts of all functions sum to the change.
  *
- * - While they were profiled, the sides differed as when they were measured: the intervals of both ratios overlap, or a
- *   tenth of the change lies between them at most.
- * - The interval of the function's part leaves out zero. It is the wider of two: that of
- *   shares of all samples (model/profile_diff.h), and Student's t at 99 % over the process pairs, so that it holds what
- *   processes and their layout differ by. The level of the former is 1 - 0.01 / n for n functions that take 1 % or
- *   more of either side (Bonferroni), so that of a hundred comparisons one blames code that did not change.
- * - No other function surely went the other way by a fifth of the change: then code moved between functions, as where
- *   one is inlined on one side alone, and both are told.
+ * That there is a change is known, so the question is which function it lies in. It is answered by Bayes' rule. The
+ * hypotheses are that one function takes all of it, and no other takes any. What the samples say of each is its
+ * likelihood. What is known beforehand is its weight: 1, and ASSAY_BLAME_CHANCE of a function whose machine code,
+ * constants and, where they were taken, exact counts are the same on both sides. A further hypothesis is that all
+ * became slower, or faster, alike. One is blamed where
+ *
+ * - it has all but ASSAY_BLAME_CHANCE of the probability;
+ * - the parts fit it: its own is the whole change, and the others are nothing, at that level over all functions
+ *   (Bonferroni);
+ * - its part is not chance alone at the same level, which is asked only where another function may be it, too.
+ *
+ * Where no single function fits, those are named whose parts are beyond what all alike, and chance, would make of
+ * them; and it is told what they leave.
+ *
+ * Spread: samples of a pair are less even, or more, than if they were drawn one by one, since processes differ, and
+ * since the sampler goes round in a loop. The variance of a part is that of drawing times a factor that all functions
+ * and pairs give together (the dispersion of quasi-likelihood, McCullagh & Nelder 1989, 9.2); where the pairs of a
+ * function differ by more than chance makes of that (95 %), it is theirs.
+ *
+ * Two conditions come before all. While they were profiled, the sides differed as when they were measured: the
+ * intervals of both ratios, at 99 and 95 %, overlap, or a tenth of the change lies between them at most. And no other
+ * function surely went the other way by a fifth of the change, for then code moved between functions, as where one is
+ * inlined on one side alone, and both are told.
  */
 #ifndef ASSAY_JUDGE_FUNCTION_BLAME_H
 #define ASSAY_JUDGE_FUNCTION_BLAME_H
 
-#include "model/gate_report.h"
-#include "model/profile_diff.h"
+#include "model/comparison.h"
 #include "stats/interval.h"
 
-#define ASSAY_BLAME_PAIRS_MAX 64
+/* Say in @out which function it is of a change to @ratio, as it was judged, or why that is not known. ASSAY_ENOMEM. */
+int assay_function_blame(const struct assay_because_evidence *e, double ratio, struct assay_interval ci,
+			 struct assay_gate_because *out, struct assay_err *err);
 
-/* A process pair. */
-struct assay_blame_pair {
-	struct assay_profile side[2]; /* their iteration_ns is what they took while they were profiled */
-};
-
-struct assay_blame_input {
-	struct assay_blame_pair *pairs; /* their iteration_ns is set */
-	size_t n;                       /* ASSAY_BLAME_PAIRS_MAX at most */
-	double ratio;                   /* head over base, as it was judged */
-	struct assay_interval ci;
-	double seconds; /* that all were profiled */
-};
-
-/* ASSAY_ENOMEM. Otherwise @out says which function it is, or why that is not known and what would tell. */
-int assay_function_blame(const struct assay_blame_input *in, struct assay_gate_because *out, struct assay_err *err);
+/* Fill `because` of the cases of @r for which @cmp has evidence. ASSAY_ENOMEM. */
+int assay_function_blame_cases(const struct assay_comparison *cmp, struct assay_gate_report *r, struct assay_err *err);
 
 #endif

@@ -122,7 +122,8 @@ static int run(struct profiling *k, const struct assay_worker_options *wo)
 		assay_profiled_worker_free(&k->w);
 		return rc < 0 ? rc : 0;
 	}
-	rc = assay_profiled_worker_start(&k->w, wo, k->p->rate_hz);
+	rc = assay_profiled_worker_start(&k->w, wo,
+					 &(struct assay_cpu_sampling){ .rate_hz = k->p->rate_hz, .own_case = true });
 	if (!rc) {
 		rc = assay_profiled_worker_ready(&k->w, k->o->clock);
 		if (!rc)

@@ -33,11 +33,12 @@ static int take_turns(struct profiled_pair *k)
 
 static int run(struct profiled_pair *k, const struct assay_worker_options wo[2])
 {
+	const struct assay_cpu_sampling how = { .rate_hz = k->p->rate_hz, .leaves = true, .own_case = true };
 	bool begun[2] = { false, false };
 	int rc = 0;
 
 	for (unsigned i = 0; i < 2 && !rc; i++) {
-		rc = assay_profiled_worker_start(&k->w[i], &wo[i], k->p->rate_hz);
+		rc = assay_profiled_worker_start(&k->w[i], &wo[i], &how);
 		begun[i] = !rc;
 		if (!rc)
 			rc = assay_profiled_worker_ready(&k->w[i], k->o->clock);

@@ -26,12 +26,17 @@ static int command(struct assay_profiled_worker *k, enum assay_command cmd, uint
 }
 
 int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct assay_worker_options *wo,
-				unsigned rate_hz)
+				const struct assay_cpu_sampling *how)
 {
-	int rc = assay_worker_start(&k->worker, wo, k->err);
+	struct assay_worker_options own = *wo;
+	int rc = assay_cpu_profile_open(&k->cpu, how, k->out, k->err);
 
 	snprintf(k->op, sizeof(k->op), "%s/%s", wo->c->op, wo->c->variant);
-	return rc ? rc : assay_cpu_profile_open(&k->cpu, assay_worker_pid(k->worker), rate_hz, k->out, k->err);
+	if (rc)
+		return rc;
+	own.env = assay_cpu_profile_environment(k->cpu);
+	rc = assay_worker_start(&k->worker, &own, k->err);
+	return rc ? rc : assay_cpu_profile_attach(k->cpu, assay_worker_pid(k->worker), k->err);
 }
 
 int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct assay_clock *clock)

@@ -32,7 +32,7 @@ struct assay_profiled_worker {
  * in any case; all-zero but for its pointers is before the start.
  */
 int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct assay_worker_options *wo,
-				unsigned rate_hz);
+				const struct assay_cpu_sampling *how);
 /* Prepare, verify, warm up; timed samples follow. */
 int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct assay_clock *clock);
 /* One command of samples that takes about @ns, or less where rings fill earlier. */

@@ -39,6 +39,8 @@ void assay_comparison_case_release(struct assay_comparison_case *c)
 	for (size_t k = 0; k < c->n_pairs; k++)
 		assay_pair_release(&c->pairs[k]);
 	free(c->pairs);
+	assay_because_evidence_free(c->because);
+	c->because = NULL;
 	c->pairs = NULL;
 	c->n_pairs = 0;
 }

@@ -6,6 +6,7 @@
 #ifndef ASSAY_MODEL_COMPARISON_H
 #define ASSAY_MODEL_COMPARISON_H
 
+#include "model/because_evidence.h"
 #include "model/exact.h"
 #include "model/gate_report.h"
 #include "model/result.h"
@@ -58,6 +59,7 @@ struct assay_comparison_case {
 	char difference[256];     /* where the outputs of the two sides begin to differ; empty: they do not */
 	struct assay_pair *pairs; /* malloc'ed, in order of time */
 	size_t n_pairs;
+	struct assay_because_evidence *because; /* where its time goes; NULL: nobody asked */
 };
 
 struct assay_comparison {

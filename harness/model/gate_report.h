@@ -24,16 +24,23 @@ enum assay_doubt {
 };
 
 /* The function that a change of time is blamed on, by profiles of both sides; "" and NaN where nothing is known. */
+enum assay_because_evidence_kind {
+	ASSAY_BECAUSE_SAMPLED, /* by samples alone */
+	ASSAY_BECAUSE_CODE,    /* and it is the only function whose machine code differs */
+	ASSAY_BECAUSE_EXACT,   /* and it is the only one whose exact counts do */
+};
+
 struct assay_gate_because {
 	bool asked;         /* profiles were taken, or it is told why not */
 	char text[512];     /* a sentence for people */
 	char function[128]; /* "": none stands out */
 	char object[128], file[128];
 	unsigned line, last_line;
-	double change_ns, ci_lo_ns, ci_hi_ns; /* of an iteration, that the function takes more; 95 % */
-	double whole_ns;                      /* that an iteration takes more */
-	double seconds;                       /* that were profiled */
-	uint64_t samples;                     /* of both sides */
+	double change_ns, ci_lo_ns, ci_hi_ns;      /* of an iteration, that the function takes more; 95 % */
+	enum assay_because_evidence_kind evidence; /* of the function */
+	double whole_ns;                           /* that an iteration takes more */
+	double seconds;                            /* that were profiled */
+	uint64_t samples;                          /* of both sides */
 };
 
 /* One case × metric. Numbers are NaN where they do not apply (reports show nothing, JSON null). */

@@ -11,11 +11,17 @@
 struct assay_cpu_profile;
 
 /*
- * Sample @pid from here on into @into, whose kind, source, unit and rate are set. ASSAY_EUNAVAILABLE says what forbids
- * it, ASSAY_ENOTFOUND that the process has ended.
+ * Choose what samples a process that is to begin, into @into, whose kind, source, unit and rate are set.
+ * ASSAY_EUNAVAILABLE says what forbids it.
  */
-int assay_cpu_profile_open(struct assay_cpu_profile **out, pid_t pid, unsigned rate_hz, struct assay_profile *into,
-			   struct assay_err *err);
+int assay_cpu_profile_open(struct assay_cpu_profile **out, const struct assay_cpu_sampling *how,
+			   struct assay_profile *into, struct assay_err *err);
+/* What the process needs in its environment, as "NAME=value" up to a NULL. */
+const char *const *assay_cpu_profile_environment(const struct assay_cpu_profile *p);
+/* Sample @pid from here on. ASSAY_ENOTFOUND: it has ended. */
+int assay_cpu_profile_attach(struct assay_cpu_profile *p, pid_t pid, struct assay_err *err);
+/* Why no process took part, as assay_cpu_sampler_absent() says it. */
+const char *assay_cpu_profile_absent(const struct assay_cpu_profile *p);
 /* Take what was sampled; to be called more often than assay_cpu_profile_patience_ns(). */
 void assay_cpu_profile_drain(struct assay_cpu_profile *p);
 uint64_t assay_cpu_profile_patience_ns(const struct assay_cpu_profile *p);

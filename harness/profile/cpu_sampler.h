@@ -1,60 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples of what all threads of a process and of its children execute in user space, at even steps of the CPU time of
- * each: registers and the top of the stack, from perf_event_open(2)'s software clock. One ring of memory for each CPU,
- * nothing on disk.
+ * each: registers and the top of the stack, through rings of memory, nothing on disk. Where the kernel lets nobody
+ * sample, a preloaded object does, with a timer for each thread.
  */
 #ifndef ASSAY_PROFILE_CPU_SAMPLER_H
 #define ASSAY_PROFILE_CPU_SAMPLER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/err.h"
-
-#define ASSAY_SAMPLE_REGISTERS 33 /* the most that an architecture has: AArch64's x0 to x30, sp and pc */
-
-struct assay_cpu_sample {
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	pid_t pid, tid;
-	uint64_t ip, sp;
-	uint64_t registers[ASSAY_SAMPLE_REGISTERS]; /* in the order of DWARF's numbers, for this architecture */
-	const unsigned char *stack;                 /* copied from `sp` upwards; valid during the call */
-	size_t stack_bytes;
-};
-
-/* What is told of the processes that are sampled. Texts and samples are valid during the call. */
-struct assay_cpu_listener {
-	void *arg;
-	void (*mapped)(void *arg, pid_t pid, const char *path, uint64_t start, uint64_t bytes, uint64_t file_offset);
-	void (*forked)(void *arg, pid_t parent, pid_t child); /* with the same files mapped */
-	void (*executed)(void *arg, pid_t pid);               /* another program: nothing is mapped any more */
-	void (*sampled)(void *arg, const struct assay_cpu_sample *sample);
-};
-
-struct assay_cpu_sampler;
+#include "profile/cpu_source.h"
 
 /*
- * Attach to @pid and all its threads, and to those that it starts later; nothing is sampled before
- * assay_cpu_sampler_go(). ASSAY_EUNAVAILABLE says what forbids it and what to do, ASSAY_ENOTFOUND that the process has
- * ended.
+ * Choose what samples, before the process begins. ASSAY_EUNAVAILABLE says what forbids all of it and what to do. Close
+ * it in either case; NULL is none.
  */
-int assay_cpu_sampler_open(struct assay_cpu_sampler **out, pid_t pid, unsigned rate_hz, struct assay_err *err);
+int assay_cpu_sampler_open(struct assay_cpu_sampler **out, const struct assay_cpu_sampling *how, struct assay_err *err);
+/* What the process needs in its environment, as "NAME=value" up to a NULL. */
+const char *const *assay_cpu_sampler_environment(const struct assay_cpu_sampler *s);
+/* What samples, for people. */
+const char *assay_cpu_sampler_source(const struct assay_cpu_sampler *s);
+/*
+ * Attach to @pid and all its threads, and to those that it starts later; nothing is sampled before
+ * assay_cpu_sampler_go(). ASSAY_ENOTFOUND: the process has ended.
+ */
+int assay_cpu_sampler_attach(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err);
 void assay_cpu_sampler_close(struct assay_cpu_sampler *s);
 
 void assay_cpu_sampler_go(struct assay_cpu_sampler *s);
 void assay_cpu_sampler_pause(struct assay_cpu_sampler *s);
 
-/*
- * Tell of all that happened so far: of processes first, then samples, those of one CPU in order of time. To be called
- * more often than rings fill.
- */
+/* Tell of all that happened so far; to be called more often than rings fill. */
 void assay_cpu_sampler_drain(struct assay_cpu_sampler *s, const struct assay_cpu_listener *l);
 /* How long a ring takes to fill half, at this rate. */
 uint64_t assay_cpu_sampler_patience_ns(const struct assay_cpu_sampler *s);
-/* Samples that the kernel dropped, because a ring was full. */
+/* Samples that were dropped, because a ring was full. */
 uint64_t assay_cpu_sampler_lost(const struct assay_cpu_sampler *s);
+/* The rate at which samples came: timers of CPU time are bound to the kernel's tick. */
+double assay_cpu_sampler_rate_hz(const struct assay_cpu_sampler *s);
+/* Why there may be none: no process took part, such as a static program where timers have to be preloaded; NULL. */
+const char *assay_cpu_sampler_absent(const struct assay_cpu_sampler *s);
 
 #endif

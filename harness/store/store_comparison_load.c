@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/sample_blob.h"
+#include "store/store_because.h"
 #include "store/store_exact.h"
 #include "store/store_rows.h"
 
@@ -362,6 +363,15 @@ static int load_counts(struct loader *l)
 	return rc;
 }
 
+static int load_because(struct loader *l)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < l->cmp.n_cases && !rc; i++)
+		rc = assay_store_because_load(l->s, l->places[i].id, &l->cmp.cases[i].because, l->err);
+	return rc;
+}
+
 static int load(struct loader *l)
 {
 	static const char newest[] = "SELECT id FROM comparison ORDER BY started_ns DESC, id DESC LIMIT 1";
@@ -379,6 +389,8 @@ static int load(struct loader *l)
 		rc = check_pairs(l);
 	if (!rc)
 		rc = load_counts(l);
+	if (!rc)
+		rc = load_because(l);
 	return rc;
 }
 

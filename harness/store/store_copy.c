@@ -43,7 +43,11 @@ PART(profile_gpu_devices, "profile_gpu_device", "profile", false, NULL);
 PART(profile_gpu_works, "profile_gpu_work", "profile", false, NULL);
 PART(sides, "pair_side", "pair", true, PARTS(&pair_metrics, &pair_counters, &pair_missing));
 PART(pairs, "pair", "comparison_case", true, PARTS(&sides));
-PART(compared_cases, "comparison_case", "comparison", true, PARTS(&pairs));
+PART(because, "because", "comparison_case", false, NULL);
+PART(because_pairs, "because_pair", "comparison_case", false, NULL);
+PART(because_functions, "because_function", "comparison_case", false, NULL);
+PART(compared_cases, "comparison_case", "comparison", true,
+     PARTS(&pairs, &because, &because_pairs, &because_functions));
 
 const struct assay_store_tree assay_store_run_tree = { "run", NULL, true, PARTS(&facts, &results, &exact_of_run) };
 const struct assay_store_tree assay_store_comparison_tree = { "comparison", NULL, true,

@@ -37,6 +37,10 @@ extern const struct assay_columns assay_store_exact_run_columns;      /* assay_e
 extern const struct assay_columns assay_store_exact_case_columns;     /* assay_exact_case */
 extern const struct assay_columns assay_store_exact_function_columns; /* assay_exact_function */
 
+extern const struct assay_columns assay_store_because_columns;          /* assay_because_evidence */
+extern const struct assay_columns assay_store_because_pair_columns;     /* assay_because_pair */
+extern const struct assay_columns assay_store_because_function_columns; /* assay_because_function, without weights */
+
 extern const struct assay_columns assay_store_profile_columns;            /* assay_profile, without its build */
 extern const struct assay_columns assay_store_profile_thread_columns;     /* assay_profile_thread */
 extern const struct assay_columns assay_store_profile_frame_columns;      /* assay_store_frame */

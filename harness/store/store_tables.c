@@ -290,6 +290,37 @@ static const struct assay_column exact_function_list[] = {
 };
 const struct assay_columns assay_store_exact_function_columns = ASSAY_COLUMNS(exact_function_list);
 
+static const struct assay_column because_list[] = {
+	ASSAY_COLUMN(struct assay_because_evidence, seconds, "seconds"),
+	ASSAY_COLUMN(struct assay_because_evidence, rate_hz, "rate_hz"),
+	ASSAY_COLUMN(struct assay_because_evidence, source, "source"),
+	ASSAY_COLUMN(struct assay_because_evidence, unknown, "unknown"),
+};
+const struct assay_columns assay_store_because_columns = ASSAY_COLUMNS(because_list);
+
+static const struct assay_column because_pair_list[] = {
+	ASSAY_COLUMN(struct assay_because_pair, base_ns, "base_ns"),
+	ASSAY_COLUMN(struct assay_because_pair, head_ns, "head_ns"),
+};
+const struct assay_columns assay_store_because_pair_columns = ASSAY_COLUMNS(because_pair_list);
+
+static const char *code_word(unsigned value)
+{
+	return assay_code_change_name((enum assay_code_change)value);
+}
+
+static const struct assay_column because_function_list[] = {
+	ASSAY_COLUMN(struct assay_because_function, name, "name"),
+	ASSAY_COLUMN(struct assay_because_function, object, "object"),
+	ASSAY_COLUMN(struct assay_because_function, file, "file"),
+	ASSAY_COLUMN(struct assay_because_function, line, "line"),
+	ASSAY_COLUMN(struct assay_because_function, last_line, "last_line"),
+	ASSAY_COLUMN_ENUM(struct assay_because_function, code, "code", code_word, ASSAY_CODE_DIFFERS + 1),
+	ASSAY_COLUMN_NULL(struct assay_because_function, counted[0], "base_count"),
+	ASSAY_COLUMN_NULL(struct assay_because_function, counted[1], "head_count"),
+};
+const struct assay_columns assay_store_because_function_columns = ASSAY_COLUMNS(because_function_list);
+
 static const struct assay_column profile_list[] = {
 	ASSAY_COLUMN(struct assay_profile, kind, "kind"),
 	ASSAY_COLUMN(struct assay_profile, name, "name"),

@@ -23,42 +23,9 @@
 
 #include "base/file.h"
 #include "worker/elf_image.h"
+#include "worker/relocation_fields.h"
 
 #define FIELD_MAX 8
-
-/* The bits that the linker fills in: little-endian, @width bytes, those of @mask. Numbers and fields as in the psABIs.
- */
-struct field {
-	uint16_t machine;
-	uint32_t type;
-	unsigned width;
-	uint64_t mask;
-	bool absolute; /* the addend is an offset from the symbol to what is meant, and nothing else */
-};
-
-static const struct field fields[] = {
-	{ EM_X86_64, R_X86_64_64, 8, UINT64_MAX, true },
-	{ EM_X86_64, R_X86_64_PC32, 4, UINT32_MAX, false },
-	{ EM_X86_64, R_X86_64_PC64, 8, UINT64_MAX, false },
-	{ EM_X86_64, R_X86_64_PLT32, 4, UINT32_MAX, false },
-	{ EM_X86_64, R_X86_64_GOTPCREL, 4, UINT32_MAX, false },
-	{ EM_X86_64, R_X86_64_GOTPCRELX, 4, UINT32_MAX, false },
-	{ EM_X86_64, R_X86_64_REX_GOTPCRELX, 4, UINT32_MAX, false },
-	{ EM_AARCH64, R_AARCH64_ABS64, 8, UINT64_MAX, true },
-	{ EM_AARCH64, R_AARCH64_PREL64, 8, UINT64_MAX, false },
-	{ EM_AARCH64, R_AARCH64_PREL32, 4, UINT32_MAX, false },
-	{ EM_AARCH64, R_AARCH64_CALL26, 4, 0x03ffffff, false },
-	{ EM_AARCH64, R_AARCH64_JUMP26, 4, 0x03ffffff, false },
-	{ EM_AARCH64, R_AARCH64_ADR_PREL_PG_HI21, 4, 0x60ffffe0, true },
-	{ EM_AARCH64, R_AARCH64_ADR_GOT_PAGE, 4, 0x60ffffe0, true },
-	{ EM_AARCH64, R_AARCH64_ADD_ABS_LO12_NC, 4, 0x003ffc00, true },
-	{ EM_AARCH64, R_AARCH64_LDST8_ABS_LO12_NC, 4, 0x003ffc00, true },
-	{ EM_AARCH64, R_AARCH64_LDST16_ABS_LO12_NC, 4, 0x003ffc00, true },
-	{ EM_AARCH64, R_AARCH64_LDST32_ABS_LO12_NC, 4, 0x003ffc00, true },
-	{ EM_AARCH64, R_AARCH64_LDST64_ABS_LO12_NC, 4, 0x003ffc00, true },
-	{ EM_AARCH64, R_AARCH64_LDST128_ABS_LO12_NC, 4, 0x003ffc00, true },
-	{ EM_AARCH64, R_AARCH64_LD64_GOT_LO12_NC, 4, 0x003ffc00, true },
-};
 
 struct walk {
 	const char *path;
@@ -84,14 +51,6 @@ static uint64_t reach(struct walk *w, size_t i)
 		w->number[i] = ++w->n_nodes;
 	}
 	return w->number[i];
-}
-
-static const struct field *field_of(const struct walk *w, uint32_t type)
-{
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (fields[i].machine == w->elf.machine && fields[i].type == type)
-			return &fields[i];
-	return NULL;
 }
 
 /* Kept relocations of section @i; NULL where it has none. */
@@ -161,7 +120,8 @@ static int unavailable(const struct walk *w, struct assay_err *err, const char *
 }
 
 /* What a relocation leads to. */
-static int add_target(struct walk *w, const Elf64_Rela *r, const struct field *f, struct assay_err *err)
+static int add_target(struct walk *w, const Elf64_Rela *r, const struct assay_relocation_field *f,
+		      struct assay_err *err)
 {
 	const Elf64_Sym *sym;
 	const Elf64_Shdr *s;
@@ -219,7 +179,8 @@ static int add_relocations(struct walk *w, const Elf64_Shdr *s, unsigned char *b
 			   struct assay_err *err)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct field *f = field_of(w, ELF64_R_TYPE(r[i].r_info));
+		const struct assay_relocation_field *f =
+			assay_relocation_field_of(w->elf.machine, ELF64_R_TYPE(r[i].r_info));
 		uint64_t at = r[i].r_offset - s->sh_addr;
 		int rc;
 
@@ -232,8 +193,7 @@ static int add_relocations(struct walk *w, const Elf64_Shdr *s, unsigned char *b
 					     w->path, (uint64_t)ELF64_R_TYPE(r[i].r_info));
 		if (!bytes || at > s->sh_size || f->width > s->sh_size - at)
 			return unavailable(w, err, "a relocation lies outside its section");
-		for (unsigned b = 0; b < f->width; b++)
-			bytes[at + b] &= (unsigned char)~(f->mask >> 8 * b);
+		assay_relocation_clear(f, bytes + at);
 		add_u64(w, at);
 		add_u64(w, f->type);
 		rc = add_target(w, &r[i], f, err);

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
+#include "assay/random.h"
 #include "judge/function_blame.h"
+#include "model/profile_diff.h"
 
 struct part {
 	const char *base_name, *head_name;
@@ -12,48 +14,52 @@ struct part {
 	uint64_t uneven;     /* that the first pair has more */
 };
 
-static void add(struct assay_profile *p, const char *name, unsigned line, uint64_t weight)
+#define PAIRS 10
+
+/* A function that a compiler cloned on one side has one name in the source. */
+static void add(struct assay_because_evidence *e, unsigned side, const char *name, unsigned line, size_t pair,
+		uint64_t weight)
 {
-	const struct assay_frame label = { .kind = ASSAY_FRAME_LABEL, .name = ASSAY_PROFILE_TIMED };
-	const struct assay_frame f = { .name = name, .object = "a.so", .file = "a.c", .line = line };
-	uint32_t at[2];
+	struct assay_because_function *f;
 
 	if (!weight)
 		return;
-	assert_int_equal(assay_stack_table_frame(&p->stacks, &label, &at[0], NULL), 0);
-	assert_int_equal(assay_stack_table_frame(&p->stacks, &f, &at[1], NULL), 0);
-	assert_int_equal(assay_stack_table_add(&p->stacks, at, 2, weight, NULL), 0);
-	p->timed_weight += weight;
+	f = assay_because_function_at(e, name, assay_function_name_length(name), "a.so");
+	assert_non_null(f);
+	snprintf(f->file, sizeof(f->file), "a.c");
+	f->line = f->last_line = line;
+	f->weight[side][pair] += weight;
 }
 
-#define PAIRS 10
+static struct assay_because_evidence *evidence(double profiled)
+{
+	struct assay_because_evidence *e = calloc(1, sizeof(*e));
+
+	assert_non_null(e);
+	e->seconds = 4;
+	e->n_pairs = PAIRS;
+	e->pairs = calloc(PAIRS, sizeof(*e->pairs));
+	assert_non_null(e->pairs);
+	for (unsigned i = 0; i < PAIRS; i++)
+		e->pairs[i] = (struct assay_because_pair){ 1000, 1000 * (profiled + (i % 2 ? 0.0001 : -0.0001)) };
+	return e;
+}
 
 /* An iteration of 1000 ns that @ratio changed, in 4 s of ten pairs, of which each side has a tenth of the samples. */
 static struct assay_gate_because blame(const struct part *v, size_t n, double ratio, double profiled)
 {
-	struct assay_blame_pair pairs[PAIRS];
-	const struct assay_blame_input in = {
-		.pairs = pairs, .n = PAIRS, .ratio = ratio, .ci = { ratio - 0.002, ratio + 0.002 }, .seconds = 4
-	};
+	struct assay_because_evidence *e = evidence(profiled);
 	struct assay_gate_because out;
 
-	for (unsigned i = 0; i < PAIRS; i++) {
-		struct assay_profile *side = pairs[i].side;
-
-		for (unsigned k = 0; k < 2; k++)
-			side[k] = (struct assay_profile){ .kind = "cpu", .unit = "samples", .is_case = true };
-		side[0].iteration_ns = 1000;
-		side[1].iteration_ns = 1000 * (profiled + (i % 2 ? 0.0001 : -0.0001));
-		for (size_t k = 0; k < n; k++) {
-			add(&side[0], v[k].base_name, (unsigned)k + 1, v[k].base / PAIRS);
-			add(&side[1], v[k].head_name, (unsigned)k + 11, v[k].head / PAIRS + (i ? 0 : v[k].uneven));
-		}
-	}
-	assert_int_equal(assay_function_blame(&in, &out, NULL), 0);
-	assert_true(out.asked && fabs(out.whole_ns - 1000 * (ratio - 1)) < 1e-9);
 	for (unsigned i = 0; i < PAIRS; i++)
-		for (unsigned k = 0; k < 2; k++)
-			assay_profile_release(&pairs[i].side[k]);
+		for (size_t k = 0; k < n; k++) {
+			add(e, 0, v[k].base_name, (unsigned)k + 1, i, v[k].base / PAIRS);
+			add(e, 1, v[k].head_name, (unsigned)k + 11, i, v[k].head / PAIRS + (i ? 0 : v[k].uneven));
+		}
+	assert_int_equal(
+		assay_function_blame(e, ratio, (struct assay_interval){ ratio - 0.002, ratio + 0.002 }, &out, NULL), 0);
+	assert_true(out.asked && fabs(out.whole_ns - 1000 * (ratio - 1)) < 1e-9);
+	assay_because_evidence_free(e);
 	return out;
 }
 
@@ -135,6 +141,185 @@ TEST(several_and_none)
 	has(b.text, "because one (a.c:11) takes +100 ns");
 	has(b.text, ", two (a.c:12) takes +60.0 ns");
 	has(none.text, "no samples were taken");
+}
+
+/* Of three alike, the one whose machine code differs, or that executes more, is to blame where samples do not tell. */
+TEST(what_is_known_beforehand)
+{
+	static const char *const names[] = { "one", "two", "three" };
+
+	for (unsigned how = 0; how < 3; how++) {
+		struct assay_because_evidence *e = evidence(1.02);
+		struct assay_gate_because out;
+
+		for (size_t k = 0; k < PAIRS; k++)
+			for (unsigned f = 0; f < 3; f++)
+				for (unsigned side = 0; side < 2; side++)
+					add(e, side, names[f], f + 1, k, 100 + (k % 2) + (side && f == 1 ? 4 : 0));
+		for (unsigned f = 0; f < 3 && how; f++) {
+			e->functions[f].code = how == 1 && f == 1 ? ASSAY_CODE_DIFFERS : ASSAY_CODE_SAME;
+			e->functions[f].counted[0] = how == 2 ? 50000 : -1;
+			e->functions[f].counted[1] = how == 2 ? 50000 + (f == 1 ? 1000 : 0) : -1;
+		}
+		assert_int_equal(assay_function_blame(e, 1.02, (struct assay_interval){ 1.01, 1.03 }, &out, NULL), 0);
+		if (!how) {
+			assert_string_equal(out.function, "");
+		} else {
+			assert_string_equal(out.function, "two");
+			assert_int_equal(out.evidence, how == 1 ? ASSAY_BECAUSE_CODE : ASSAY_BECAUSE_EXACT);
+			has(out.text,
+			    how == 1 ? "; no other function's machine code differs"
+				     : "; a call executes 1000 instructions more of it, and of no other function");
+		}
+		assay_because_evidence_free(e);
+	}
+}
+
+/* What the samples deny is not believed for its machine code's sake. */
+TEST(code_that_differs_and_takes_no_more_is_not_blamed)
+{
+	struct assay_because_evidence *e = evidence(1.1);
+	struct assay_gate_because out;
+
+	for (size_t k = 0; k < PAIRS; k++)
+		for (unsigned side = 0; side < 2; side++) {
+			add(e, side, "one", 1, k, 10000);
+			add(e, side, "two", 2, k, 10000 + (side ? 2000 : 0));
+		}
+	e->functions[0].code = ASSAY_CODE_DIFFERS;
+	e->functions[1].code = ASSAY_CODE_SAME;
+	assert_int_equal(assay_function_blame(e, 1.1, (struct assay_interval){ 1.098, 1.102 }, &out, NULL), 0);
+	assert_string_equal(out.function, "two");
+	assert_int_equal(out.evidence, ASSAY_BECAUSE_SAMPLED);
+	assay_because_evidence_free(e);
+}
+
+TEST(what_keeps_from_sampling_is_told)
+{
+	struct assay_because_evidence *e = evidence(1.1);
+	struct assay_gate_because out;
+
+	snprintf(e->unknown, sizeof(e->unknown), "it crashed");
+	assert_int_equal(assay_function_blame(e, 1.1, (struct assay_interval){ 1.098, 1.102 }, &out, NULL), 0);
+	assert_string_equal(out.text, "because of what is not known: it crashed");
+	assay_because_evidence_free(e);
+}
+
+/* ---- how often it is right: simulated comparisons of fixed seeds ---- */
+
+#define TRIES 400
+#define FIVE  5
+
+struct draw {
+	uint64_t seed, at;
+};
+
+static double uniform(struct draw *d)
+{
+	const struct assay_philox r = assay_random4(d->seed, 1, d->at++);
+
+	return ((double)r.v[0] + 1) / 4294967297.0;
+}
+
+static double normal(struct draw *d)
+{
+	return sqrt(-2 * log(uniform(d))) * cos(6.283185307179586 * uniform(d));
+}
+
+/* Of how many samples, drawn one by one, lie in a function of this share. */
+static uint64_t binomial(struct draw *d, uint64_t n, double p)
+{
+	return (uint64_t)fmax(0, floor((double)n * p + sqrt((double)n * p * (1 - p)) * normal(d) + 0.5));
+}
+
+struct trial {
+	double percent;  /* that one of five equal functions takes more; spread: that all take more together */
+	bool spread;     /* over all five */
+	bool code_known; /* and that of the one alone differs */
+	double layout;   /* standard deviation of what a process takes more or less in each function */
+	uint64_t rate_hz;
+};
+
+struct outcome {
+	unsigned right, wrong, none;
+};
+
+/* Four seconds of ten pairs, whose whole change was measured to a standard error of 0.05 %. */
+static void try_once(const struct trial *t, uint64_t seed, struct outcome *o)
+{
+	static const char *const names[FIVE] = { "one", "two", "three", "four", "five" };
+	struct draw d = { seed, 0 };
+	const unsigned slow = (unsigned)(seed % FIVE);
+	const double whole = t->spread ? t->percent / 100 : t->percent / 100 / FIVE;
+	const double measured = 1 + whole + 0.0005 * normal(&d);
+	struct assay_because_evidence *e = evidence(1 + whole);
+	struct assay_gate_because out;
+
+	for (size_t k = 0; k < PAIRS; k++)
+		for (unsigned side = 0; side < 2; side++) {
+			double time[FIVE], sum = 0;
+			const uint64_t n = 2 * t->rate_hz / PAIRS;
+
+			for (unsigned f = 0; f < FIVE; f++) {
+				time[f] = 1 + t->layout * normal(&d);
+				if (side)
+					time[f] *= 1 + (t->spread || f == slow ? t->percent / 100 : 0);
+				sum += time[f];
+			}
+			for (unsigned f = 0; f < FIVE; f++)
+				add(e, side, names[f], f + 1, k, binomial(&d, n, time[f] / sum));
+		}
+	for (unsigned f = 0; f < FIVE; f++)
+		e->functions[f].code = !t->code_known ? ASSAY_CODE_UNKNOWN
+				       : f == slow    ? ASSAY_CODE_DIFFERS
+						      : ASSAY_CODE_SAME;
+	assert_int_equal(assay_function_blame(e, measured,
+					      (struct assay_interval){ measured - 0.00098, measured + 0.00098 }, &out,
+					      NULL),
+			 0);
+	if (!out.function[0])
+		o->none++;
+	else if (!t->spread && !strcmp(out.function, names[slow]))
+		o->right++;
+	else
+		o->wrong++;
+	assay_because_evidence_free(e);
+}
+
+TEST(how_often_it_is_right)
+{
+	static const struct {
+		struct trial t;
+		double least_right, most_wrong; /* of all tries */
+	} rows[] = {
+		/* 4 s at 40 kHz, drawn one by one, without and with the layout of processes */
+		{ { 5, false, false, 0, 39989 }, 0.88, 0.0025 },
+		{ { 5, false, true, 0, 39989 }, 0.99, 0.0025 },
+		{ { 5, false, true, 0.002, 39989 }, 0.95, 0.0025 },
+		{ { 10, false, false, 0, 39989 }, 0.99, 0.0025 },
+		{ { 10, false, false, 0.002, 39989 }, 0.99, 0.0025 },
+		{ { 10, false, true, 0, 39989 }, 0.99, 0.0025 },
+		/* as timers give it: what is not enough is said */
+		{ { 5, false, false, 0, 4987 }, 0, 0.01 },
+		{ { 10, false, true, 0, 9973 }, 0.95, 0.01 },
+		/* all became slower: nobody is to blame */
+		{ { 1, true, false, 0, 39989 }, 0, 0.01 },
+		{ { 1, true, false, 0.002, 39989 }, 0, 0.01 },
+		{ { 2, true, false, 0, 39989 }, 0, 0.01 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outcome o = { 0, 0, 0 };
+
+		for (uint64_t seed = 1; seed <= TRIES; seed++)
+			try_once(&rows[i].t, 1000 * i + seed, &o);
+		print_message("%4.0f %%%s%s, layout %.1f %%, %5.0f Hz: right %3u, wrong %3u, none %3u of %d\n",
+			      rows[i].t.percent, rows[i].t.spread ? " of all" : "",
+			      rows[i].t.code_known ? ", code" : "", 100 * rows[i].t.layout, (double)rows[i].t.rate_hz,
+			      o.right, o.wrong, o.none, TRIES);
+		if (o.right < rows[i].least_right * TRIES || o.wrong > rows[i].most_wrong * TRIES)
+			fail_msg("row %zu is right too rarely, or wrong too often", i);
+	}
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -7,6 +7,7 @@
 #include "store/store_dump.h"
 #include "store/store_exact.h"
 #include "store/store_merge.h"
+#include "store/store_because.h"
 #include "store/store_prune.h"
 
 static const struct assay_store_selection everything;
@@ -51,6 +52,38 @@ static void fill(struct fixture *f, struct assay_store *s, const char *machine, 
 	}
 }
 
+/* Two pairs, and two functions of which one has no name and was not counted. */
+static void add_because(struct fixture *f, struct assay_store *s, int64_t case_id)
+{
+	struct assay_because_pair pairs[] = { { 1000, 1010.5 }, { 1001, 1012 } };
+	struct assay_because_function functions[] = {
+		{ .name = "part_one",
+		  .object = "a.so",
+		  .file = "a.c",
+		  .line = 3,
+		  .last_line = 9,
+		  .code = ASSAY_CODE_DIFFERS,
+		  .counted = { 50000, 50100 },
+		  .weight = { { 1000, 2000 }, { 0, 1u << 30 } } },
+		{ .object = "libc.so.6", .code = ASSAY_CODE_SAME, .counted = { -1, -1 }, .weight = { { 7 }, { 9 } } },
+	};
+	const struct assay_because_evidence e = { .seconds = 4,
+						  .rate_hz = 39989,
+						  .source = "a test",
+						  .pairs = pairs,
+						  .n_pairs = N_OF(pairs),
+						  .functions = functions,
+						  .n = N_OF(functions) };
+	struct assay_because_evidence *back = NULL;
+
+	assert_ok(f, assay_store_because_add(s, case_id, &e, &f->err));
+	assert_ok(f, assay_store_because_load(s, case_id, &back, &f->err));
+	assert_true(back && back->n == e.n && back->n_pairs == e.n_pairs && back->rate_hz == e.rate_hz);
+	assert_memory_equal(back->pairs, pairs, sizeof(pairs));
+	assert_memory_equal(back->functions, functions, sizeof(functions));
+	assay_because_evidence_free(back);
+}
+
 static void add_comparison(struct fixture *f, struct assay_store *s, uint64_t started_ns, unsigned pairs, bool end)
 {
 	struct assay_comparison cmp;
@@ -66,8 +99,10 @@ static void add_comparison(struct fixture *f, struct assay_store *s, uint64_t st
 		assert_ok(f, assay_store_pair_add(s, cases[i % 2], &p, &f->err));
 		assay_pair_release(&p);
 	}
-	if (end)
+	if (end) {
 		assert_ok(f, assay_store_comparison_end(s, cmp.id, started_ns + 5, "PASS", 0, &f->err));
+		add_because(f, s, cases[1]);
+	}
 	assay_comparison_release(&cmp);
 }
 
@@ -325,6 +360,45 @@ STORE_TEST(test_a_changed_row_is_found)
 	assay_store_close(v[1]);
 }
 
+/* What explains a case is told from what it was made into, and goes with its comparison. */
+STORE_TEST(test_what_explains_a_case)
+{
+	static const char *const changes[] = {
+		"UPDATE because_function SET weights = x'01020304' WHERE place = 0",
+		"UPDATE because_function SET name = 'part_two' WHERE place = 0",
+		"UPDATE because_pair SET head_ns = head_ns + 1",
+		"UPDATE because SET rate_hz = 1",
+		"DELETE FROM because_function WHERE place = 1",
+	};
+	struct fixture *f = *state;
+	struct assay_store *s = open_named(f, "a");
+	struct assay_because_evidence none = { .unknown = "it crashed" }, *e;
+	struct assay_comparison cmp;
+
+	add_comparison(f, s, 5000, 2, true);
+	assert_error(f, assay_store_because_add(s, 99, &none, &f->err), ASSAY_ENOTFOUND, "no case 99 of a comparison");
+	assert_true(assay_store_because_add(s, 2, &none, &f->err) < 0);
+	assert_ok(f, assay_store_because_add(s, 1, &none, &f->err));
+	assert_ok(f, assay_store_comparison_load(s, 0, &cmp, NULL, NULL, &f->err));
+	assert_string_equal(cmp.cases[0].because->unknown, "it crashed");
+	assert_int_equal(cmp.cases[1].because->functions[0].weight[1][1], 1u << 30);
+	assay_comparison_release(&cmp);
+	run_sql(s->path, "DELETE FROM because WHERE comparison_case = 1");
+	assert_ok(f, assay_store_because_load(s, 1, &e, &f->err));
+	assert_null(e);
+	for (size_t i = 0; i < N_OF(changes); i++) {
+		run_sql(s->path, changes[i]);
+		assert_error(f, assay_store_because_load(s, 2, &e, &f->err), ASSAY_ESTORE, "");
+		run_sql(s->path, "DELETE FROM because; DELETE FROM because_pair; DELETE FROM because_function");
+		add_because(f, s, 2);
+	}
+	run_sql(s->path, "PRAGMA foreign_keys = ON; DELETE FROM comparison");
+	assert_int_equal(ask(s->path, "SELECT (SELECT count(*) FROM because) + (SELECT count(*) FROM because_pair)"
+				      " + (SELECT count(*) FROM because_function)"),
+			 0);
+	assay_store_close(s);
+}
+
 STORE_TEST(test_a_key_with_two_meanings)
 {
 	struct fixture *f = *state;
@@ -435,18 +509,19 @@ STORE_TEST(test_all_tables_are_known)
 	struct fixture *f = *state;
 	struct assay_store *s = open_named(f, "a");
 
-	assert_int_equal(ask(s->path,
-			     "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-			     " AND name NOT IN ('machine', 'machine_fact', 'build', 'run', 'environment',"
-			     " 'bench_case', 'case_axis', 'series', 'number_name', 'result', 'result_samples',"
-			     " 'result_numbers', 'profile', 'profile_thread',"
-			     " 'profile_frame', 'profile_stack', 'profile_heap', 'profile_site', 'profile_gpu', "
-			     "'profile_gpu_device',"
-			     " 'profile_gpu_work', 'exact_run', 'exact_case', 'exact_function', 'comparison',"
-			     " 'comparison_case', 'pair', 'pair_side', 'pair_metric', 'pair_counter',"
-			     " 'pair_unavailable', 'certify', 'baseline', 'baseline_run',"
-			     " 'change_answer')"),
-			 0);
+	assert_int_equal(
+		ask(s->path,
+		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+		    " AND name NOT IN ('machine', 'machine_fact', 'build', 'run', 'environment',"
+		    " 'bench_case', 'case_axis', 'series', 'number_name', 'result', 'result_samples',"
+		    " 'result_numbers', 'profile', 'because', 'because_pair', 'because_function', 'profile_thread',"
+		    " 'profile_frame', 'profile_stack', 'profile_heap', 'profile_site', 'profile_gpu', "
+		    "'profile_gpu_device',"
+		    " 'profile_gpu_work', 'exact_run', 'exact_case', 'exact_function', 'comparison',"
+		    " 'comparison_case', 'pair', 'pair_side', 'pair_metric', 'pair_counter',"
+		    " 'pair_unavailable', 'certify', 'baseline', 'baseline_run',"
+		    " 'change_answer')"),
+		0);
 	assay_store_close(s);
 }
 

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples by perf_event_open(2): one ring for each CPU, an event for each thread and CPU. */
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profile/cpu_source.h"
+#include "profile/perf_event.h"
+
+#define RING_PAGES       1024 /* as many as may be locked; fewer for whoever may not lock these */
+#define LEAF_RING_PAGES  64
+#define LEAST_RING_PAGES 16
+
+/* The event that owns the ring of a CPU. */
+struct owned_ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+	size_t mapped_bytes;
+};
+
+struct perf_state {
+	const struct assay_perf_event *event;
+	struct owned_ring *owned; /* one a CPU */
+	int *fds;                 /* further events, one a thread and CPU, that write to the ring of their CPU */
+	size_t n_fds;
+};
+
+static size_t page_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int open_event(const struct assay_cpu_sampler *s, pid_t tid, int cpu)
+{
+	const struct perf_state *k = s->state;
+	struct perf_event_attr a = {
+		.type = k->event->type,
+		.size = sizeof(a),
+		.config = k->event->config,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       (s->how.leaves ? 0 : PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER),
+		.disabled = 1,
+		.inherit = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.sample_id_all = 1, /* every record ends with pid, tid and time */
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.exclude_callchain_kernel = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = 1u << 30, /* nobody waits for it */
+	};
+
+	if (k->event->by_frequency) {
+		a.freq = 1;
+		a.sample_freq = s->how.rate_hz;
+	} else {
+		a.sample_period = 1000000000 / s->how.rate_hz;
+	}
+	if (!s->how.leaves) {
+		a.sample_regs_user = ASSAY_RECORD_REGISTER_MASK;
+		a.sample_stack_user = ASSAY_SAMPLE_STACK_BYTES;
+	}
+	return (int)syscall(SYS_perf_event_open, &a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int forbidden(struct assay_err *err)
+{
+	const int e = errno;
+
+	if (e == EACCES || e == EPERM)
+		return assay_err_set(
+			err, ASSAY_EUNAVAILABLE,
+			"the kernel forbids to sample programs: 'sysctl kernel.perf_event_paranoid=2', or a container "
+			"that allows perf_event_open(2), permits it");
+	if (e == ESRCH)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "the process that was to be sampled has ended");
+	return assay_err_set(err, ASSAY_EUNAVAILABLE, "cannot sample programs here: %s", strerror(e));
+}
+
+static int map_ring(struct assay_cpu_sampler *s, int cpu, int fd, struct assay_err *err)
+{
+	struct perf_state *k = s->state;
+	struct assay_sample_ring *r = &s->rings[cpu];
+	const size_t page = page_bytes();
+
+	for (size_t pages = s->how.leaves ? LEAF_RING_PAGES : RING_PAGES; pages >= LEAST_RING_PAGES; pages /= 2) {
+		const size_t bytes = (pages + 1) * page;
+		void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		struct perf_event_mmap_page *p = at;
+
+		if (at == MAP_FAILED)
+			continue;
+		k->owned[cpu] = (struct owned_ring){ fd, p, bytes };
+		*r = (struct assay_sample_ring){ .head = (uint64_t *)&p->data_head,
+						 .tail = (uint64_t *)&p->data_tail,
+						 .data = (const unsigned char *)at + page,
+						 .bytes = pages * page,
+						 .leaves = s->how.leaves };
+		return 0;
+	}
+	return assay_err_set(err, ASSAY_EUNAVAILABLE,
+			     "cannot sample programs here: no memory may be locked for the samples (ulimit -l)");
+}
+
+/* The first event of a CPU brings its ring, the others write to that. */
+static int add_event(struct assay_cpu_sampler *s, pid_t tid, int cpu, struct assay_err *err)
+{
+	struct perf_state *k = s->state;
+	const bool has_ring = s->rings[cpu].head != NULL;
+	int fd = open_event(s, tid, cpu), rc;
+	int *grown;
+
+	if (fd < 0) {
+		/* a thread that has ended, a CPU that is off */
+		if (errno == ESRCH || errno == ENODEV || errno == EINVAL)
+			return has_ring || errno != ESRCH ? 0 : forbidden(err);
+		return forbidden(err);
+	}
+	if (!has_ring) {
+		rc = map_ring(s, cpu, fd, err);
+		if (rc)
+			close(fd);
+		return rc;
+	}
+	grown = realloc(k->fds, (k->n_fds + 1) * sizeof(*grown));
+	if (!grown || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, k->owned[cpu].fd)) {
+		close(fd);
+		k->fds = grown ? grown : k->fds;
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "cannot sample a thread: %s", strerror(errno));
+	}
+	k->fds = grown;
+	k->fds[k->n_fds++] = fd;
+	return 0;
+}
+
+static int perf_attach(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err)
+{
+	char path[64];
+	struct dirent *e;
+	int rc = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	if (!d)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "the process that was to be sampled has ended");
+	while (!rc && (e = readdir(d))) {
+		const long tid = strtol(e->d_name, NULL, 10);
+
+		for (size_t cpu = 0; !rc && tid > 0 && cpu < s->n_rings; cpu++)
+			rc = add_event(s, (pid_t)tid, (int)cpu, err);
+	}
+	closedir(d);
+	return rc;
+}
+
+static int perf_open(struct assay_cpu_sampler *s, struct assay_err *err)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct perf_state *k = calloc(1, sizeof(*k));
+
+	s->state = k;
+	if (!k || cpus < 1)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a profile");
+	k->event = assay_perf_event_choose(&assay_perf_kernel);
+	if (!k->event)
+		return forbidden(err);
+	snprintf(s->name, sizeof(s->name), "%s", k->event->name);
+	s->rings = calloc((size_t)cpus, sizeof(*s->rings));
+	k->owned = calloc((size_t)cpus, sizeof(*k->owned));
+	if (!s->rings || !k->owned)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a profile");
+	s->n_rings = (size_t)cpus;
+	return 0;
+}
+
+static void perf_close(struct assay_cpu_sampler *s)
+{
+	struct perf_state *k = s->state;
+
+	for (size_t i = 0; k && i < k->n_fds; i++)
+		close(k->fds[i]);
+	for (size_t i = 0; k && k->owned && i < s->n_rings; i++)
+		if (k->owned[i].page) {
+			munmap(k->owned[i].page, k->owned[i].mapped_bytes);
+			close(k->owned[i].fd);
+		}
+	if (k) {
+		free(k->fds);
+		free(k->owned);
+	}
+}
+
+static void perf_enable(struct assay_cpu_sampler *s, bool on)
+{
+	const struct perf_state *k = s->state;
+	const unsigned long what = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
+	for (size_t i = 0; i < s->n_rings; i++)
+		if (k->owned[i].page)
+			ioctl(k->owned[i].fd, what, 0);
+	for (size_t i = 0; i < k->n_fds; i++)
+		ioctl(k->fds[i], what, 0);
+}
+
+const struct assay_cpu_source assay_perf_source = {
+	.open = perf_open, .attach = perf_attach, .enable = perf_enable, .close = perf_close
+};
