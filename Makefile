@@ -19,6 +19,8 @@ OPENBLAS ?= 1
 # Sanitized objects live beside the normal ones, never among them.
 comma := ,
 BUILD ?= build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
+# A folder of the tree has one name: with another its objects would have other flags and be compiled again.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
 # ---- packages: looked for before anything asks pkg-config; only `make bench`, `test` and `test-pmu` install what is missing ----
 GOALS := $(or $(MAKECMDGOALS),all)

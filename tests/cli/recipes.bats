@@ -19,7 +19,12 @@ copy_tree() {
 	[ "$TREE_BUILD" != "tree/$ASSAY_BUILD" ] || skip "built outside of the tree"
 	mkdir -p "$TREE_BUILD"
 	(cd "$ASSAY_SOURCE" && cp -a --parents Makefile .ci ci harness reports bench kernels tests baselines "$OLDPWD/tree/")
-	(cd "$ASSAY_BUILD" && cp -a --parents bin gen lib obj plugins share features flags "$OLDPWD/$TREE_BUILD/")
+	(
+		cd "$ASSAY_BUILD" || return 1
+		for part in bin gen lib obj plugins share tools features flags flags-cuda; do
+			[ ! -e $part ] || cp -a $part "$OLDPWD/$TREE_BUILD/"
+		done
+	)
 	cp -a tree before
 	rm -r "before/${ASSAY_BUILD#"$ASSAY_SOURCE"/}"
 	ASSAY=$PWD/$TREE_BUILD/bin/assay
