@@ -111,11 +111,13 @@ PLUGIN_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -O3 -fPIC -ffp-contract=off -fno-math-e
 SAN_SECTIONS := $(if $(findstring address,$(SANITIZE)),-fno-data-sections)
 PLUGIN_CFLAGS += $(SAN_SECTIONS)
 PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.* .rodata.* .data.* .bss.*)
-# Stands before malloc in a worker, which it cannot where a sanitizer does.
 # Loaded by CUDA's driver into programs of any kind.
 GPU_LIB := $(BUILD)/lib/assay/assay-gpu.so
+# Stands before malloc in a worker, which it cannot where a sanitizer does.
 HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE)),,$(BUILD)/lib/assay/assay-heap.so \
 	$(BUILD)/lib/assay/assay-timers.so)
+# Stands before the functions in which threads wait, as do sanitizers.
+THREADS_LIB := $(if $(HEAP_LIB),$(BUILD)/lib/assay/assay-threads.so)
 PRELOAD_CFLAGS = $(filter-out $(SANFLAGS),$(BASE_CFLAGS)) $(CFLAGS) -fPIC -fno-builtin -Iharness
 LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) -lm -ldl -lpthread
 
@@ -183,7 +185,7 @@ ALWAYS = $(if $(filter dry,$(COUNTING)),,FORCE)
 
 .DEFAULT_GOAL := all
 .PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests test-pmu test-gpu bench gate compare report manifests lint format man install install-files FORCE
-all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(KERNEL_COSTS) $(HEAP_LIB) $(GPU_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
+all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(KERNEL_COSTS) $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 
 plugins: $(PLUGINS) $(KERNEL_COSTS) ## build the plugins alone, as `assay compare` does for a revision
@@ -302,10 +304,15 @@ $(BUILD)/bin/assay: $(CLI_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
 	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/obj/harness/counters/preload/%.o: harness/counters/preload/%.c $(BUILD)/flags
+preloaded = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/$(1)/*.c))
+$(call preloaded,preload) $(call preloaded,waits): $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PRELOAD_CFLAGS) -c -o $@ $<
-$(BUILD)/lib/assay/assay-heap.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/preload/heap_*.c))
+$(BUILD)/lib/assay/assay-heap.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/preload/heap_*.c)) \
+	$(BUILD)/obj/harness/counters/preload/mapped_code.o
+$(BUILD)/lib/assay/assay-threads.so: $(call preloaded,waits) \
+	$(addprefix $(BUILD)/obj/harness/counters/preload/,heap_stacks.o mapped_code.o)
+$(BUILD)/lib/assay/assay-heap.so $(BUILD)/lib/assay/assay-threads.so:
 	@mkdir -p $(@D)
 	$(say)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl
 $(BUILD)/lib/assay/assay-timers.so: $(BUILD)/obj/harness/counters/preload/timer_sampler.o
@@ -461,7 +468,7 @@ $(SCALE_BIN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/scale/*.c)
 fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with CC=clang SANITIZE=fuzzer-no-link,address,undefined
 	@:
 
-unit-tests: $(HEAP_LIB) $(GPU_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%) $(FUZZ_BINS) $(SCALE_BIN)
+unit-tests: $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%) $(FUZZ_BINS) $(SCALE_BIN)
 
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there. A sanitized build has none: they cannot be sanitized, and the plain build tests the same.
@@ -556,7 +563,7 @@ install-files:
 	install -m 755 ci/gate.sh $(I)/bin/assay-gate
 	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
 	$(if $(KERNEL_COSTS),install -m 644 $(KERNEL_COSTS) $(I)/lib/assay/plugins/)
-	$(if $(HEAP_LIB) $(GPU_LIB),install -m 755 $(HEAP_LIB) $(GPU_LIB) $(I)/lib/assay/)
+	$(if $(HEAP_LIB) $(GPU_LIB),install -m 755 $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(I)/lib/assay/)
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
 	{ printf 'prefix=%s\n' $(call quote,$(PREFIX)); sed 's|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in; } > $(I)/lib/pkgconfig/assay.pc
 	$(if $(HELP2MAN),$(man_page) && install -m 644 $(BUILD)/assay.1 $(I)/share/man/man1/,@echo 'no help2man: the man page is left out')

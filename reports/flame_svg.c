@@ -253,7 +253,10 @@ void assay_flame_svg(const struct assay_profile *p, const struct assay_profile_d
 static void profile_svg(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	(void)style;
-	assay_flame_svg(r->profile.p, NULL, false, out);
+	if (!strcmp(r->profile.p->kind, "threads"))
+		assay_profile_threads_svg(r->profile.p, out);
+	else
+		assay_flame_svg(r->profile.p, NULL, false, out);
 }
 
 static void profile_diff_svg(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reports/emitter.h"
 #include "reports/json_parts.h"
@@ -113,6 +114,8 @@ static void profile_json(const struct assay_report *r, const struct assay_emit_s
 		json_object_set_new(root, "bottleneck", assay_json_bottleneck(r->profile.bottleneck));
 		json_object_set_new(root, "bottleneck_run", json_integer((json_int_t)r->profile.run));
 	}
+	if (root && !strcmp(p->kind, "threads"))
+		assay_profile_threads_json(p, root);
 	if (root && r->profile.lines) {
 		json_object_set_new(root, "lines", lines_json(p, false));
 		json_object_set_new(root, "instructions", lines_json(p, true));

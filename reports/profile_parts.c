@@ -9,7 +9,10 @@
 
 #include "model/quantity.h"
 #include "reports/bottleneck_words.h"
+#include "reports/json_parts.h"
 #include "reports/text_parts.h"
+
+#define CALLERS 3 /* of a row */
 
 const char *assay_profile_name(const char *name)
 {
@@ -38,11 +41,50 @@ void assay_profile_change_text(const struct assay_profile_diff *d, double change
 {
 	char text[40];
 
-	if (d->sampled)
+	if (!strcmp(d->unit, "ns"))
 		assay_quantity_text(fabs(change) * 1e-9, "s", utf8, text, sizeof(text));
 	else
 		assay_quantity_text(fabs(change), strcmp(d->unit, "bytes") ? "1" : "B", utf8, text, sizeof(text));
 	snprintf(buf, size, "%s%s", change < 0 ? "-" : "+", text);
+}
+
+/* Frame @up of a stack, 0 being the innermost. */
+static const struct assay_frame *frame(const struct assay_profile *p, const struct assay_stack *s, uint32_t up)
+{
+	return &p->stacks.frames[p->stacks.order[s->first + s->n - 1 - up]];
+}
+
+void assay_profile_where(const struct assay_profile *p, const struct assay_stack *s, uint32_t labels,
+			 struct assay_text *out)
+{
+	const uint32_t n = s->n > labels ? s->n - labels : 0;
+
+	for (uint32_t i = 0; i < n && i <= CALLERS; i++) {
+		const struct assay_frame *f = frame(p, s, i);
+
+		assay_text_addf(out, "%s%s", i ? " < " : "", assay_profile_name(f->name));
+		if (f->line)
+			assay_text_addf(out, " (%s:%u)", f->file, f->line);
+		else if (!i && f->object[0])
+			assay_text_addf(out, " (%s)", f->object);
+	}
+	assay_text_add(out, n > CALLERS + 1 ? " < .." : "");
+}
+
+json_t *assay_profile_stack_json(const struct assay_profile *p, const struct assay_stack *s, uint32_t labels)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i + labels < s->n; i++) {
+		const struct assay_frame *f = frame(p, s, i);
+
+		json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o,s:b}", "function",
+						      assay_json_text(assay_profile_name(f->name)), "object",
+						      assay_json_text(f->object), "file", assay_json_text(f->file),
+						      "line", f->line ? json_integer((json_int_t)f->line) : json_null(),
+						      "inlined", f->kind == ASSAY_FRAME_INLINED));
+	}
+	return list;
 }
 
 void assay_profile_place(const char *file, unsigned line, unsigned last_line, char *buf, size_t size)

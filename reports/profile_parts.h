@@ -40,6 +40,17 @@ json_t *assay_profile_heap_json(const struct assay_profile *p);
 void assay_profile_gpu_text(const struct assay_profile *p, const struct assay_emit_style *style,
 			    struct assay_text *out);
 json_t *assay_profile_gpu_json(const struct assay_profile *p);
+/* "parse (parse.c:12) < load < main": the innermost frames of @s, without the outermost @labels. */
+void assay_profile_where(const struct assay_profile *p, const struct assay_stack *s, uint32_t labels,
+			 struct assay_text *out);
+/* All of them, the innermost first. */
+json_t *assay_profile_stack_json(const struct assay_profile *p, const struct assay_stack *s, uint32_t labels);
+/* A profile of threads: their states and what they wait for; as a picture, over time. */
+void assay_profile_threads_text(const struct assay_profile *p, const struct assay_emit_style *style,
+				struct assay_text *out);
+void assay_profile_threads_svg(const struct assay_profile *p, struct assay_text *out);
+/* Add to the object of a profile what only this kind has. */
+void assay_profile_threads_json(const struct assay_profile *p, json_t *root);
 /* "matmul.c:12-40", "matmul.c:12"; "" where nothing is known. */
 void assay_profile_place(const char *file, unsigned line, unsigned last_line, char *buf, size_t size);
 

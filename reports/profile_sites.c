@@ -11,8 +11,7 @@
 #include "reports/json_parts.h"
 #include "reports/profile_parts.h"
 
-#define FEW     15 /* rows without --verbose */
-#define CALLERS 3  /* of a row */
+#define FEW 15 /* rows without --verbose */
 
 struct row {
 	const struct assay_stack *stack;
@@ -40,30 +39,9 @@ static struct row *sorted(const struct assay_profile *p)
 	return v;
 }
 
-/* Frame @up of a stack, 0 being the innermost. */
-static const struct assay_frame *frame(const struct assay_profile *p, const struct assay_stack *s, uint32_t up)
-{
-	return &p->stacks.frames[p->stacks.order[s->first + s->n - 1 - up]];
-}
-
 static void bytes_text(double v, char *buf, size_t size)
 {
 	assay_quantity_text(v, "B", false, buf, size);
-}
-
-/* "parse (parse.c:12) < load < main" */
-static void add_where(const struct assay_profile *p, const struct assay_stack *s, struct assay_text *out)
-{
-	for (uint32_t i = 0; i < s->n && i <= CALLERS; i++) {
-		const struct assay_frame *f = frame(p, s, i);
-
-		assay_text_addf(out, "%s%s", i ? " < " : "", assay_profile_name(f->name));
-		if (f->line)
-			assay_text_addf(out, " (%s:%u)", f->file, f->line);
-		else if (!i && f->object[0])
-			assay_text_addf(out, " (%s)", f->object);
-	}
-	assay_text_add(out, s->n > CALLERS + 1 ? " < .." : "");
 }
 
 static void add_totals(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
@@ -107,7 +85,7 @@ void assay_profile_heap_text(const struct assay_profile *p, const struct assay_e
 		bytes_text(v[i].site->live_bytes, live, sizeof(live));
 		bytes_text((double)v[i].site->largest_bytes, largest, sizeof(largest));
 		snprintf(blocks, sizeof(blocks), "%.0f", v[i].site->blocks);
-		add_where(p, v[i].stack, &where);
+		assay_profile_where(p, v[i].stack, 0, &where);
 		assay_columns_row(&t,
 				  (const char *const[]){ all, peak, live, blocks, largest, where.s ? where.s : "" });
 		out->failed |= where.failed;
@@ -130,22 +108,6 @@ static json_t *numbers_json(const struct assay_profile_site *s)
 			 "largest_bytes", assay_json_u64(s->largest_bytes), "samples", assay_json_u64(s->samples));
 }
 
-static json_t *stack_json(const struct assay_profile *p, const struct assay_stack *s)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < s->n; i++) {
-		const struct assay_frame *f = frame(p, s, i);
-
-		json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o,s:b}", "function",
-						      assay_json_text(assay_profile_name(f->name)), "object",
-						      assay_json_text(f->object), "file", assay_json_text(f->file),
-						      "line", f->line ? json_integer((json_int_t)f->line) : json_null(),
-						      "inlined", f->kind == ASSAY_FRAME_INLINED));
-	}
-	return list;
-}
-
 json_t *assay_profile_heap_json(const struct assay_profile *p)
 {
 	json_t *root = numbers_json(&p->heap.all), *sites = json_array();
@@ -161,7 +123,7 @@ json_t *assay_profile_heap_json(const struct assay_profile *p)
 	for (size_t i = 0; v && i < p->stacks.n_stacks; i++) {
 		json_t *site = numbers_json(v[i].site);
 
-		json_object_set_new(site, "stack", stack_json(p, v[i].stack));
+		json_object_set_new(site, "stack", assay_profile_stack_json(p, v[i].stack, 0));
 		json_array_append_new(sites, site);
 	}
 	json_object_set_new(root, "sites", sites);

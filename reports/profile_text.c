@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/quantity.h"
 #include "reports/columns.h"
@@ -141,6 +142,10 @@ void assay_profile_tables(const struct assay_report_profile *r, const struct ass
 	}
 	if (p->gpu.n_devices) {
 		assay_profile_gpu_text(p, style, out);
+		return;
+	}
+	if (!strcmp(p->kind, "threads")) {
+		assay_profile_threads_text(p, style, out);
 		return;
 	}
 	add_head(p, style, out);

@@ -150,7 +150,8 @@ static const struct assay_option options[] = {
 	  "it)" },
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
 	  "Also write FILE: .svg is a flame graph, .html a page with it and all tables, .folded its stacks as text for "
-	  "other viewers, .json what --json prints; of the heap also .dhat, for the viewers of valgrind's DHAT" },
+	  "other viewers, .json what --json prints; of threads .svg is a timeline; of the "
+	  "heap also .dhat, for the viewers of valgrind's DHAT" },
 	{ "suite", 's', "NAME", assay_option_text, AT(s.r.suite),
 	  "Suite that has the case (default " ASSAY_DEFAULT_SUITE ")" },
 	{ "name", 0, "NAME", set_name, AT(q.name),
@@ -170,16 +171,19 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "cpu|heap|gpu CASE\ncpu|heap|gpu -- COMMAND...",
+	.usage = "cpu|heap|threads|gpu CASE\ncpu|heap|threads|gpu -- COMMAND...",
 	.doc = "Sample what the threads of a case, or of any program, execute, with all their callers, and show the "
 	       "functions that take most. Stacks are unwound while it runs, by the tables that compilers write; "
 	       "nothing is compiled in another way and nothing is written meanwhile. CASE is a key of the suite, or a "
 	       "glob or part that one of its cases has. heap shows the call sites that allocate memory, in place of "
-	       "samples; gpu the kernels and copies of NVIDIA's GPUs, with what these used meanwhile.\v"
+	       "samples; threads what each thread does with its time, and what it waits for; gpu the kernels and "
+	       "copies of "
+	       "NVIDIA's GPUs, with what these used meanwhile.\v"
 	       "examples:\n"
 	       "  assay profile cpu quantize.q8_0/avx2/n=1048576/t=1/warm -o p.svg\n"
 	       "  assay profile cpu --for 10s --lines -- ./server --port 8080\n"
 	       "  assay profile heap --sample 512KiB -o p.dhat -- ./server --port 8080\n"
+	       "  assay profile threads -o p.svg -- ./server --port 8080\n"
 	       "  assay profile gpu -o p.html -- ./server --port 8080",
 	.tables = { { options, 0 },
 		    { assay_options_load, 0 },

@@ -3,32 +3,10 @@
 #include "counters/heap.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "counters/sanitized.h"
 
 int assay_heap_library(char *path, size_t size, struct assay_err *err)
 {
-	char dir[4096];
-	int rc;
-
-	if (ASSAY_SANITIZED_HEAP)
-		return assay_err_set(err, ASSAY_EUNAVAILABLE,
-				     "a sanitizer stands before malloc: build without SANITIZE");
-	rc = assay_file_exe_dir(dir, sizeof(dir), err);
-	if (rc)
-		return rc;
-	snprintf(path, size, "%s/../lib/assay/assay-heap.so", dir);
-	if (strpbrk(path, " :"))
-		return assay_err_set(
-			err, ASSAY_EUNAVAILABLE,
-			"'%s' cannot be preloaded: move it to where no folder has a space or colon in its name", path);
-	if (!assay_file_exists(path))
-		return assay_err_set(err, ASSAY_EUNAVAILABLE,
-				     "there is no '%s': make builds it, make install installs it", path);
-	return 0;
+	return assay_preloaded_path("assay-heap.so", "malloc", path, size, err);
 }
 
 void assay_heap_case_init(struct assay_heap_case *h)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "counters/preloaded.h"
 
 /* Of all threads, while they were watched. */
 struct assay_heap_counts {
@@ -34,14 +35,10 @@ struct assay_heap {
 	void (*read)(struct assay_heap_counts *out);
 };
 
-#define ASSAY_HEAP_PATH_MAX 4200
 /* Does @events, as assay_counter_choice_text() writes it, ask for an event of the heap? */
 bool assay_heap_wanted(const char *events);
 
-/*
- * The object to preload, which make puts beside the program. ASSAY_EUNAVAILABLE with the reason: it is not there, its
- * path cannot stand in LD_PRELOAD, or a sanitizer stands before malloc.
- */
+/* The object to preload, as assay_preloaded_path() (preloaded.h). */
 int assay_heap_library(char *path, size_t size, struct assay_err *err);
 
 /* The heap of one case. All-zero: nothing was preloaded, and every function does nothing. */

@@ -29,7 +29,7 @@ bool assay_heap_wanted(const char *list)
 
 static void probe(struct assay_counter_context *ctx, struct assay_counter_probe *out)
 {
-	char path[ASSAY_HEAP_PATH_MAX];
+	char path[ASSAY_PRELOADED_PATH_MAX];
 	struct assay_err why = { 0 };
 
 	(void)ctx;
@@ -42,7 +42,7 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 
 static int open_set(struct assay_counter_context *ctx, void **set, struct assay_err *err)
 {
-	char path[ASSAY_HEAP_PATH_MAX];
+	char path[ASSAY_PRELOADED_PATH_MAX];
 	int rc;
 
 	(void)set;

@@ -2,19 +2,18 @@
 /* The kind "heap": where memory is allocated, of a case in its worker or of any program. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/monotonic.h"
-#include "base/process.h"
 #include "base/temporary.h"
 #include "counters/heap.h"
 #include "counters/heap_sites.h"
+#include "counters/preloaded.h"
 #include "drive/profile_kinds.h"
+#include "drive/profile_preloaded.h"
 #include "measure/measure_profile.h"
 #include "model/verdict.h"
 #include "profile/heap_profile.h"
 
-#define LOOK_NS   20000000u
 #define MUCH_FRAC 0.1
 
 static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch *w)
@@ -38,50 +37,22 @@ static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch
 				 100 * (double)p->truncated / n, ASSAY_HEAP_SITES_DEPTH);
 }
 
-static bool is_over(const struct assay_profile_request *q, const struct assay_watch *w, uint64_t began)
-{
-	return (q->for_ns && assay_monotonic_ns() - began >= q->for_ns) || (w->interrupted && *w->interrupted);
-}
-
 static int run_program(const struct assay_profile_request *q, const struct assay_watch *w, const char *dir,
 		       struct assay_profile *out, struct assay_err *err)
 {
-	char library[ASSAY_HEAP_PATH_MAX], preload[2 * ASSAY_HEAP_PATH_MAX], folder[4200], sample[64], how[128];
-	const char *users = getenv("LD_PRELOAD"), *env[] = { preload, folder, sample, NULL };
-	struct assay_process p = { 0 };
-	uint64_t began;
+	char library[ASSAY_PRELOADED_PATH_MAX], folder[4200], sample[64];
+	const char *env[] = { folder, sample, NULL };
 	int rc = assay_heap_library(library, sizeof(library), err);
 
-	if (rc)
-		return rc;
-	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s%s%s", library, users ? ":" : "", users ? users : "");
 	snprintf(folder, sizeof(folder), ASSAY_HEAP_SITES_FOLDER "=%s", dir);
 	snprintf(sample, sizeof(sample), ASSAY_HEAP_SITES_SAMPLE "=%" PRIu64, q->sample_bytes);
-	began = assay_monotonic_ns();
-	rc = assay_process_start(
-		&p,
-		&(struct assay_process_options){
-			.argv = q->command, .env = env, .keep_fd = -1, .stdout_fd = -1, .stderr_fd = -1 },
-		err);
-	if (rc == ASSAY_ENOTFOUND || rc == ASSAY_EIO)
-		rc = err->code = ASSAY_EUSAGE;
-	if (rc)
-		return rc;
-	while (!assay_process_wait(&p, LOOK_NS) && !is_over(q, w, began))
-		;
-	if (!assay_process_ended(&p)) {
-		assay_process_kill(&p);
-	} else if (p.status) {
-		assay_process_describe(&p, how, sizeof(how));
-		assay_watch_warn(w, "the program %s", how);
-	}
-	out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
-	rc = assay_heap_profile_read(dir, out, err);
+	if (!rc)
+		rc = assay_profile_run_preloaded(q, w, &(struct assay_preloaded_run){ .library = library, .env = env },
+						 out, err);
+	if (!rc)
+		rc = assay_heap_profile_read(dir, out, err);
 	if (rc == ASSAY_ENOTFOUND)
-		rc = assay_err_set(err, ASSAY_EUSAGE,
-				   "nothing can stand before malloc in '%s', which is linked statically or runs as "
-				   "another user: link it dynamically",
-				   q->command[0]);
+		rc = assay_profile_not_preloaded(q, "malloc", err);
 	return rc;
 }
 
@@ -105,7 +76,7 @@ static int run_case(const struct assay_profile_request *q, const struct assay_wa
 		    const char *dir, struct assay_profile *out, struct assay_err *err)
 {
 	struct assay_profile_end end = { 0 };
-	char library[ASSAY_HEAP_PATH_MAX];
+	char library[ASSAY_PRELOADED_PATH_MAX];
 	struct assay_clock clock;
 	const uint64_t began = assay_monotonic_ns();
 	int rc = assay_heap_library(library, sizeof(library), err);

@@ -16,6 +16,7 @@ static const struct kind {
 	{ "cpu", assay_profile_cpu_case, assay_profile_cpu_program },
 	{ "heap", assay_profile_heap_case, assay_profile_heap_program },
 	{ "gpu", assay_profile_gpu_case, assay_profile_gpu_program },
+	{ "threads", assay_profile_threads_case, assay_profile_threads_program },
 };
 
 static const struct kind *find(const char *name)

@@ -32,23 +32,6 @@ static int sample(struct profiling *k)
 	return rc;
 }
 
-/* All that the variant is called for but samples, which are never watched. */
-static int drive_heap(struct profiling *k)
-{
-	static const enum assay_command commands[] = { ASSAY_CMD_PREPARE, ASSAY_CMD_VERIFY, ASSAY_CMD_REPORT,
-						       ASSAY_CMD_FINISH };
-	const struct assay_worker_args args = { .iterations = 1 };
-	int rc = 0;
-
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && !rc; i++) {
-		rc = assay_worker_call(k->w.worker, commands[i], &args, &k->w.end->status, k->w.end->reason,
-				       sizeof(k->w.end->reason), k->w.err);
-		if (!rc && k->w.end->status != ASSAY_STATUS_OK)
-			rc = 1;
-	}
-	return rc;
-}
-
 /* One command; 1 when the case is over and k->w.end says how. */
 static int command(struct profiling *k, enum assay_command cmd, const struct assay_worker_args *args)
 {
@@ -60,19 +43,35 @@ static int command(struct profiling *k, enum assay_command cmd, const struct ass
 	return rc ? rc : k->w.end->status == ASSAY_STATUS_OK ? 0 : 1;
 }
 
-/* Samples, each a command, until the time is over. */
+/* All that the variant is called for but samples, which are never watched. */
+static int drive_heap(struct profiling *k)
+{
+	static const enum assay_command commands[] = { ASSAY_CMD_PREPARE, ASSAY_CMD_VERIFY, ASSAY_CMD_REPORT,
+						       ASSAY_CMD_FINISH };
+	const struct assay_worker_args args = { .iterations = 1 };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && !rc; i++)
+		rc = command(k, commands[i], &args);
+	return rc;
+}
+
+/* Samples, each a command, until the time is over; long ones where that is asked for. */
 static int sample_watched(struct profiling *k)
 {
-	const uint64_t start = assay_monotonic_ns();
-	struct assay_worker_args args = { .count = 1 };
+	struct assay_worker_args args = { .count = 1, .counting = true };
 	const struct assay_worker_reply *reply = assay_worker_reply(k->w.worker);
 	double ns = 0, iterated = 0, sample_ns = 0;
+	uint64_t start;
 	int rc = assay_iterations_find(k->w.worker, assay_iterations_target_ns(k->o->clock), &args.iterations,
 				       &sample_ns, &k->w.end->status, k->w.end->reason, sizeof(k->w.end->reason),
 				       k->w.err);
 
-	while (!rc && assay_monotonic_ns() - start < k->p->for_ns) {
-		rc = command(k, ASSAY_CMD_SAMPLE, &args);
+	if (!rc)
+		args.iterations *= (uint64_t)fmax(1, ceil((double)k->p->least_sample_ns / fmax(1, sample_ns)));
+	start = assay_monotonic_ns();
+	do {
+		rc = rc ? rc : command(k, ASSAY_CMD_SAMPLE, &args);
 		for (uint32_t i = 0; !rc && i < reply->n_samples; i++) {
 			ns += (double)reply->samples[i].ns;
 			iterated += (double)reply->samples[i].iterations;
@@ -80,7 +79,7 @@ static int sample_watched(struct profiling *k)
 		if (!rc && k->o->progress)
 			k->o->progress(k->o->progress_arg, ASSAY_STAGE_SAMPLE,
 				       fmin(1, (double)(assay_monotonic_ns() - start) / (double)k->p->for_ns));
-	}
+	} while (!rc && assay_monotonic_ns() - start < k->p->for_ns);
 	if (iterated > 0)
 		k->w.out->iteration_ns = ns / iterated;
 	return rc;
@@ -99,6 +98,8 @@ static int drive_watched(struct profiling *k)
 		rc = sample_watched(k);
 	if (!rc)
 		rc = command(k, ASSAY_CMD_RECHECK, &none);
+	if (!rc)
+		rc = command(k, ASSAY_CMD_REPORT, &none);
 	if (!rc)
 		rc = command(k, ASSAY_CMD_FINISH, &none);
 	assay_worker_while_waiting(k->w.worker, NULL, NULL);

@@ -20,6 +20,7 @@ struct assay_profile_options {
 	const char *const *env;
 	void (*look)(void *arg);
 	void *look_arg;
+	uint64_t least_sample_ns; /* of these iterations at once; 0: any */
 };
 
 /*

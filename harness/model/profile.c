@@ -16,6 +16,8 @@ void assay_profile_release(struct assay_profile *p)
 	free(p->heap.sites);
 	free(p->gpu.devices);
 	free(p->gpu.work);
+	free(p->waits);
+	free(p->timeline.cells);
 	*p = (struct assay_profile){ 0 };
 }
 

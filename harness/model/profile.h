@@ -8,6 +8,7 @@
 
 #include "model/result.h"
 #include "model/stack_table.h"
+#include "model/timeline.h"
 #include "stats/interval.h"
 
 /* A thread that was seen. */
@@ -87,6 +88,8 @@ struct assay_profile {
 	struct assay_stack_table stacks;
 	struct assay_profile_heap heap;
 	struct assay_profile_gpu gpu;
+	struct assay_wait_count *waits;   /* of threads: one a stack; NULL: not known */
+	struct assay_timeline timeline;   /* of threads */
 	struct assay_fingerprint machine; /* id "": not told */
 	struct assay_build build;         /* of a case; id "": not known */
 };

@@ -13,10 +13,9 @@
 #include "base/code_point.h"
 #include "base/file.h"
 #include "counters/heap_sites.h"
-#include "profile/code_places.h"
+#include "profile/logged_frames.h"
 
-#define MOST_INLINED 32
-#define MOST_FRAMES  (ASSAY_HEAP_SITES_DEPTH * 4 + 1)
+#define MOST_FRAMES (ASSAY_HEAP_SITES_DEPTH * 4 + 1)
 
 struct reading {
 	struct assay_profile *into;
@@ -26,13 +25,6 @@ struct reading {
 	bool named;       /* processes have frames of their own */
 	struct assay_err *err;
 };
-
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* The record after @at; NULL behind the last. */
 static const struct assay_heap_record_head *next_record(const struct reading *r, uint64_t *at)
@@ -55,26 +47,6 @@ static void read_maps(struct reading *r)
 		if (h->kind == ASSAY_HEAP_RECORD_MAP && m->path[0])
 			assay_code_places_map(r->places, m->path, m->start, m->file_offset);
 	}
-}
-
-/* The frames at @address, outermost first; *n grows. Is the innermost known by name? */
-static bool add_frames(struct reading *r, uint64_t address, uint32_t *frames, uint32_t *n, int *rc)
-{
-	struct assay_code_place places[MOST_INLINED] = { { "", "", "", 0 } };
-	uint64_t offset = 0;
-	const size_t found = assay_code_places_inlined(r->places, address, places, MOST_INLINED, &offset);
-
-	for (size_t i = found; i-- > 0 && !*rc && *n < MOST_FRAMES;) {
-		const struct assay_frame f = { .kind = i + 1 < found ? ASSAY_FRAME_INLINED : ASSAY_FRAME_CODE,
-					       .name = places[i].function,
-					       .object = file_name(places[found - 1].object),
-					       .file = places[i].file,
-					       .line = places[i].line };
-
-		*rc = assay_stack_table_frame(&r->into->stacks, &f, &frames[*n], r->err);
-		++*n;
-	}
-	return places[0].function[0];
 }
 
 static void add_numbers(struct assay_profile_site *to, const struct assay_heap_numbers *n, double peak_blocks,
@@ -116,7 +88,8 @@ static int add_site(struct reading *r, const struct assay_heap_site *s)
 	struct assay_stack_table *t = &r->into->stacks;
 	const bool now = r->file->all.live_bytes == r->file->all.most_bytes || s->epoch != r->file->epoch;
 	const size_t before = t->n_stacks;
-	uint32_t frames[MOST_FRAMES], n = 0;
+	uint32_t frames[MOST_FRAMES];
+	struct assay_logged_list list = { .v = frames, .most = MOST_FRAMES };
 	struct assay_profile_site *its;
 	bool known = false;
 	size_t at = 0;
@@ -128,12 +101,12 @@ static int add_site(struct reading *r, const struct assay_heap_site *s)
 		snprintf(name, sizeof(name), "process: %.31s", r->file->name);
 		assay_printable_line(name, sizeof(name));
 		rc = assay_stack_table_frame(t, &(struct assay_frame){ .kind = ASSAY_FRAME_LABEL, .name = name },
-					     &frames[n++], r->err);
+					     &frames[list.n++], r->err);
 	}
 	for (uint32_t i = s->n_frames; i-- > 0 && !rc;)
-		known = add_frames(r, s->frames[i] - 1, frames, &n, &rc); /* within the call */
+		rc = assay_logged_frames(r->places, t, s->frames[i] - 1, &list, &known, r->err); /* within the call */
 	if (!rc)
-		rc = assay_stack_table_put(t, frames, n, &at, r->err);
+		rc = assay_stack_table_put(t, frames, list.n, &at, r->err);
 	if (rc)
 		return rc;
 	its = site_of(r, before, at);

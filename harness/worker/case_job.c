@@ -365,6 +365,7 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 	}
 	make_jobs(j);
 	assay_heap_case_init(&j->heap);
+	j->recorder = assay_threads_find();
 	out = fill(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_device_open(j);

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "counters/heap.h"
+#include "counters/threads.h"
 #include "machine/clock.h"
 #include "machine/nvml.h"
 #include "machine/topology.h"
@@ -136,7 +137,8 @@ struct assay_case_job {
 	unsigned n_metrics;
 	char bad_metric[ASSAY_METRIC_TAG_MAX]; /* published but not declared, twice, or one too many */
 
-	struct assay_heap_case heap; /* what the variant allocates */
+	struct assay_heap_case heap;          /* what the variant allocates */
+	const struct assay_threads *recorder; /* of what threads do; NULL: nothing is recorded */
 	struct assay_case_audit audit;
 	struct assay_worker_state state;
 

@@ -132,7 +132,10 @@ struct assay_worker_args {
 	uint64_t iterations;
 	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
 	double stretch_frac; /* the same for kernels too slow for that: time spun through, as a share of the sample's */
-	/* SAMPLE, PAIR: these samples are kept; count the events of the spec around them. STEP: write the counts */
+	/*
+	 * SAMPLE, PAIR: these samples are kept; count the events of the spec, and watch threads, around them.
+	 * STEP: write the counts.
+	 */
 	bool counting;
 	bool long_calls; /* PAIR: no untimed call after a hand-over */
 	uint32_t count;

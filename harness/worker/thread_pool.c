@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "counters/threads.h"
 #include "worker/case_memory.h"
 
 #define SPINS      4000
@@ -43,7 +44,8 @@ struct assay_pool {
 	uint32_t n;
 	bool stop;
 	const struct assay_topology *topology;
-	struct pool_thread *threads; /* n - 1; entry i is thread i + 1 */
+	const struct assay_threads *recorder; /* told of all waits; NULL: nobody is */
+	struct pool_thread *threads;          /* n - 1; entry i is thread i + 1 */
 };
 
 static inline void relax(void)
@@ -67,8 +69,8 @@ static void wake_all(struct assay_pool *p, _Atomic uint32_t *word)
 		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Until *word is not @old. */
-static void wait_change(struct assay_pool *p, _Atomic uint32_t *word, uint32_t old)
+/* Until *word is not @old, as it was a moment ago. */
+static void outwait(struct assay_pool *p, _Atomic uint32_t *word, uint32_t old)
 {
 	for (;;) {
 		for (unsigned i = 0; atomic_load_explicit(&p->awake, memory_order_relaxed) ||
@@ -81,9 +83,43 @@ static void wait_change(struct assay_pool *p, _Atomic uint32_t *word, uint32_t o
 		if (atomic_load_explicit(word, memory_order_acquire) != old)
 			return;
 		atomic_fetch_add_explicit(&p->sleepers, 1, memory_order_seq_cst);
+		if (p->recorder)
+			p->recorder->wait_sleeps();
 		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
 		atomic_fetch_sub_explicit(&p->sleepers, 1, memory_order_seq_cst);
 	}
+}
+
+/* Until *word is not @old; @call says what that is. */
+static void wait_change(struct assay_pool *p, _Atomic uint32_t *word, uint32_t old, enum assay_wait_call call)
+{
+	if (!p->recorder) {
+		outwait(p, word, old);
+		return;
+	}
+	if (atomic_load_explicit(word, memory_order_acquire) != old)
+		return;
+	p->recorder->wait_begin(call, word);
+	outwait(p, word, old);
+	p->recorder->wait_end();
+}
+
+/* Before this thread changes @word, which others wait for. */
+static void post(const struct assay_pool *p, const _Atomic uint32_t *word)
+{
+	if (p->recorder)
+		p->recorder->posted((const void *)word);
+}
+
+static void run_part(const struct assay_pool *p, uint32_t tid)
+{
+	const bool spans = p->recorder && p->recorder->spans;
+
+	if (spans)
+		p->recorder->span_begin("parallel region");
+	p->fn(p->arg, tid, p->n);
+	if (spans)
+		p->recorder->span_end();
 }
 
 static void *thread_main(void *arg)
@@ -96,13 +132,14 @@ static void *thread_main(void *arg)
 		t->bound = assay_bind_current_cpu();
 	for (;;) {
 		/* the first region that a thread takes part in reports that it is bound */
+		post(p, &p->pending);
 		if (atomic_fetch_sub_explicit(&p->pending, 1, memory_order_acq_rel) == 1)
 			wake_all(p, &p->pending);
-		wait_change(p, &p->generation, seen);
+		wait_change(p, &p->generation, seen, ASSAY_WAIT_POOL_FORK);
 		seen++;
 		if (p->stop)
 			return NULL;
-		p->fn(p->arg, t->tid, p->n);
+		run_part(p, t->tid);
 	}
 }
 
@@ -111,7 +148,7 @@ static void wait_pending(struct assay_pool *p)
 	uint32_t left;
 
 	while ((left = atomic_load_explicit(&p->pending, memory_order_acquire)) != 0)
-		wait_change(p, &p->pending, left);
+		wait_change(p, &p->pending, left, ASSAY_WAIT_POOL_JOIN);
 }
 
 int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, const int *cpus, uint32_t n, int *bound,
@@ -129,6 +166,7 @@ int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, con
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the thread pool");
 	p->n = n;
 	p->topology = t;
+	p->recorder = assay_threads_find();
 	p->threads = calloc(n, sizeof(*p->threads));
 	if (!p->threads) {
 		free(p);
@@ -185,9 +223,10 @@ void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg)
 	pool->arg = arg;
 	atomic_store_explicit(&pool->parked, false, memory_order_relaxed);
 	atomic_store_explicit(&pool->pending, pool->n - 1, memory_order_relaxed);
+	post(pool, &pool->generation);
 	atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
 	wake_all(pool, &pool->generation);
-	fn(arg, 0, pool->n);
+	run_part(pool, 0);
 	wait_pending(pool);
 }
 
@@ -204,13 +243,14 @@ void assay_pool_barrier(struct assay_pool *pool)
 
 	if (pool->n == 1)
 		return;
+	post(pool, &pool->barrier_round);
 	if (atomic_fetch_add_explicit(&pool->arrived, 1, memory_order_acq_rel) + 1 == pool->n) {
 		atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
 		atomic_fetch_add_explicit(&pool->barrier_round, 1, memory_order_release);
 		wake_all(pool, &pool->barrier_round);
 		return;
 	}
-	wait_change(pool, &pool->barrier_round, round);
+	wait_change(pool, &pool->barrier_round, round, ASSAY_WAIT_POOL_BARRIER);
 }
 
 static void nothing(void *arg, uint32_t tid, uint32_t n_threads)

@@ -113,14 +113,12 @@ static int fill_spec(struct assay_worker_spec *s, const struct assay_worker_opti
 /* What counts the heap has to stand before everything else in the worker, also before what the user preloads. */
 static const char *preload_variable(const struct assay_worker_options *o, char *buf, size_t size)
 {
-	const char *users = getenv("LD_PRELOAD");
-	char path[ASSAY_HEAP_PATH_MAX];
+	char path[ASSAY_PRELOADED_PATH_MAX];
 
-	if (!o->heap_sites && (!o->events || !assay_heap_wanted(o->events)))
+	if ((!o->heap_sites && (!o->events || !assay_heap_wanted(o->events))) ||
+	    assay_heap_library(path, sizeof(path), NULL))
 		return NULL;
-	if (assay_heap_library(path, sizeof(path), NULL))
-		return NULL;
-	snprintf(buf, size, "LD_PRELOAD=%s%s%s", path, users ? ":" : "", users ? users : "");
+	assay_preloaded_variable(path, buf, size);
 	return buf;
 }
 
@@ -145,7 +143,7 @@ struct pair_file {
 static int launch(struct assay_worker *w, int page_fd, int pair_fd, const struct assay_worker_options *o,
 		  struct assay_err *err)
 {
-	char page_number[16], pair_number[16], program[4096] = "/proc/self/exe", preload[2 * ASSAY_HEAP_PATH_MAX];
+	char page_number[16], pair_number[16], program[4096] = "/proc/self/exe", preload[2 * ASSAY_PRELOADED_PATH_MAX];
 	char folder[4200], sample[64];
 	const char *env[5 + ASSAY_WORKER_MOST_ENV] = { preload_variable(o, preload, sizeof(preload)) };
 	const char *argv[MAX_PREFIX + 6];

@@ -155,7 +155,7 @@ TEST(test_chain)
 TEST(test_unavailable)
 {
 	struct world *w = *state;
-	char path[ASSAY_HEAP_PATH_MAX];
+	char path[ASSAY_PRELOADED_PATH_MAX];
 	struct assay_err why = { 0 };
 	struct assay_result r;
 

@@ -18,11 +18,12 @@
 #include "counters/preload/heap_blocks.h"
 #include "counters/preload/heap_sampling.h"
 #include "counters/preload/heap_stacks.h"
+#include "counters/preload/mapped_code.h"
 
 #define STEP_BYTES (UINT64_C(1) << 20) /* by which the file grows */
 #define INDEX_BITS 18
 #define NO_SITE    UINT32_MAX
-#define MOST_MAPS  1024
+#define KNOWN_BITS 12
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct assay_heap_sites_header *file; /* NULL: there is none */
@@ -31,10 +32,8 @@ static uint64_t room_bytes;
 static double mean_bytes; /* 0: every allocation is seen */
 static uint32_t *sites;   /* by the hash of their frames: offset in the file by 8; 0: none */
 static uint32_t n_sites;
-static struct {
-	uint64_t start, end;
-} maps[MOST_MAPS];
-static size_t n_maps;
+static struct assay_mapped_code mapped;
+static struct assay_known_stacks known;
 static bool on;
 static __thread bool inside __attribute__((tls_model("initial-exec"))); /* unwinding may allocate */
 
@@ -109,70 +108,19 @@ static void end_record(const void *record)
 	__atomic_store_n(&file->used, file->used + r->bytes, __ATOMIC_RELEASE);
 }
 
-/* ---- what is mapped ---- */
-
-static bool is_mapped(uint64_t address)
-{
-	for (size_t i = 0; i < n_maps; i++)
-		if (address >= maps[i].start && address < maps[i].end)
-			return true;
-	return false;
-}
-
-static void add_map(uint64_t start, uint64_t end, uint64_t file_offset, const char *name)
+static bool add_map(uint64_t start, uint64_t end, uint64_t file_offset, const char *name)
 {
 	const size_t len = strlen(name) + 1;
-	struct assay_heap_map *m;
+	struct assay_heap_map *m = new_record(ASSAY_HEAP_RECORD_MAP, sizeof(*m) + len);
 
-	if (is_mapped(start) || n_maps == MOST_MAPS)
-		return;
-	m = new_record(ASSAY_HEAP_RECORD_MAP, sizeof(*m) + len);
 	if (!m)
-		return;
+		return false;
 	m->start = start;
 	m->end = end;
 	m->file_offset = file_offset;
 	memcpy(m->path, name, len);
 	end_record(m);
-	maps[n_maps].start = start;
-	maps[n_maps++].end = end;
-}
-
-/* "start-end rwxp offset dev inode   /path" */
-static void read_line(char *line)
-{
-	char *at = line, *slash = strchr(line, '/');
-	uint64_t start = strtoull(at, &at, 16), end = strtoull(at + 1, &at, 16), offset;
-
-	if (strlen(at) < 6 || at[3] != 'x')
-		return;
-	offset = strtoull(at + 6, NULL, 16);
-	add_map(start, end, offset, slash ? slash : "");
-}
-
-static void read_maps(void)
-{
-	static char text[8192]; /* under the lock */
-	size_t len = 0;
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	while (fd >= 0 && (n = read(fd, text + len, sizeof(text) - 1 - len)) > 0) {
-		char *line = text, *end;
-
-		len += (size_t)n;
-		text[len] = '\0';
-		for (; (end = strchr(line, '\n')); line = end + 1) {
-			*end = '\0';
-			read_line(line);
-		}
-		len -= (size_t)(line - text);
-		memmove(text, line, len);
-		if (len == sizeof(text) - 1)
-			len = 0; /* no line is so long */
-	}
-	if (fd >= 0)
-		close(fd);
+	return true;
 }
 
 /* ---- sites ---- */
@@ -201,8 +149,8 @@ static uint32_t find_site(const struct assay_heap_stack *s)
 		if (is_site(sites[i], s))
 			return sites[i];
 	for (uint32_t k = 0; k < s->n; k++)
-		if (!is_mapped(s->frames[k] - 1)) {
-			read_maps();
+		if (!assay_mapped_code_has(&mapped, s->frames[k] - 1)) {
+			assay_mapped_code_read(&mapped, add_map);
 			break;
 		}
 	x = n_sites < (1u << (INDEX_BITS - 1))
@@ -279,7 +227,7 @@ void assay_heap_sites_taken(void *p, size_t bytes, struct assay_heap_caller from
 	if (!p || !on || inside || !file || (mean_bytes > 0 && !assay_heap_sampled(bytes, mean_bytes)))
 		return;
 	pthread_mutex_lock(&lock);
-	at = assay_heap_stack_known(from);
+	at = assay_known_stacks_find(&known, from);
 	if (at == NO_SITE) {
 		pthread_mutex_unlock(&lock);
 		inside = true;
@@ -288,7 +236,7 @@ void assay_heap_sites_taken(void *p, size_t bytes, struct assay_heap_caller from
 		pthread_mutex_lock(&lock);
 		at = find_site(&stack);
 		if (at != NO_SITE)
-			assay_heap_stack_remember(from, &stack, at);
+			assay_known_stacks_add(&known, from, &stack, at);
 	}
 	if (at != NO_SITE)
 		keep(p, bytes, at);
@@ -322,7 +270,7 @@ bool assay_heap_sites_given(const void *p, size_t *bytes)
 
 bool assay_heap_sites_begin(void)
 {
-	if (!getenv(ASSAY_HEAP_SITES_FOLDER) || !assay_heap_stacks_init() || !open_file())
+	if (!getenv(ASSAY_HEAP_SITES_FOLDER) || !assay_known_stacks_init(&known, KNOWN_BITS) || !open_file())
 		return false;
 	sites = mmap(NULL, sizeof(*sites) << INDEX_BITS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sites == MAP_FAILED)
@@ -356,10 +304,10 @@ static void in_child(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	assay_heap_blocks_forget();
-	assay_heap_stacks_forget();
+	assay_known_stacks_forget(&known);
 	memset(sites, 0, sizeof(*sites) << INDEX_BITS);
 	n_sites = 0;
-	n_maps = 0;
+	mapped.n = 0;
 	munmap(file, ASSAY_HEAP_SITES_BYTES);
 	open_file();
 }

@@ -12,15 +12,11 @@
 #include <sys/mman.h>
 #include <unwind.h>
 
-#define KNOWN_BITS 12
-
-struct known {
+struct assay_known_stack {
 	struct assay_heap_caller from; /* to 0: none */
 	uint32_t site, n;
 	uintptr_t values[ASSAY_HEAP_SITES_DEPTH], slots[ASSAY_HEAP_SITES_DEPTH];
 };
-
-static struct known *known; /* 1 << KNOWN_BITS */
 
 struct walk {
 	struct assay_heap_stack *out;
@@ -66,16 +62,16 @@ void assay_heap_stack_unwind(struct assay_heap_caller from, struct assay_heap_st
 	}
 }
 
-static struct known *slot_of(struct assay_heap_caller f)
+static struct assay_known_stack *slot_of(const struct assay_known_stacks *k, struct assay_heap_caller f)
 {
 	const uint64_t h = (f.to ^ (f.at + f.frame * 31) * UINT64_C(0x9E3779B97F4A7C15)) * UINT64_C(0x9E3779B97F4A7C15);
 
-	return &known[h >> (64 - KNOWN_BITS)];
+	return &k->v[h >> (64 - k->bits)];
 }
 
-uint32_t assay_heap_stack_known(struct assay_heap_caller from)
+uint32_t assay_known_stacks_find(const struct assay_known_stacks *known, struct assay_heap_caller from)
 {
-	const struct known *k = slot_of(from);
+	const struct assay_known_stack *k = slot_of(known, from);
 
 	if (k->from.to != from.to || k->from.at != from.at || k->from.frame != from.frame)
 		return UINT32_MAX;
@@ -86,9 +82,10 @@ uint32_t assay_heap_stack_known(struct assay_heap_caller from)
 	return k->site;
 }
 
-void assay_heap_stack_remember(struct assay_heap_caller from, const struct assay_heap_stack *s, uint32_t site)
+void assay_known_stacks_add(struct assay_known_stacks *known, struct assay_heap_caller from,
+			    const struct assay_heap_stack *s, uint32_t site)
 {
-	struct known *k = slot_of(from);
+	struct assay_known_stack *k = slot_of(known, from);
 
 	if (!s->kept)
 		return;
@@ -99,14 +96,23 @@ void assay_heap_stack_remember(struct assay_heap_caller from, const struct assay
 	memcpy(k->slots, s->slots, s->n * sizeof(s->slots[0]));
 }
 
-bool assay_heap_stacks_init(void)
+bool assay_known_stacks_init(struct assay_known_stacks *k, unsigned bits)
 {
-	known = mmap(NULL, sizeof(*known) << KNOWN_BITS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return known != MAP_FAILED;
+	void *p = mmap(NULL, sizeof(*k->v) << bits, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*k = (struct assay_known_stacks){ p == MAP_FAILED ? NULL : p, bits };
+	return k->v;
 }
 
-void assay_heap_stacks_forget(void)
+void assay_known_stacks_release(struct assay_known_stacks *k)
 {
-	for (size_t i = 0; i < (size_t)1 << KNOWN_BITS; i++)
-		known[i].from.to = 0;
+	if (k->v)
+		munmap(k->v, sizeof(*k->v) << k->bits);
+	k->v = NULL;
+}
+
+void assay_known_stacks_forget(struct assay_known_stacks *k)
+{
+	for (size_t i = 0; i < (size_t)1 << k->bits; i++)
+		k->v[i].from.to = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Call stacks of this process, each unwound once. */
+/* Call stacks of this process, each unwound once. Also what stands before calls that wait (../waits) uses them. */
 #ifndef ASSAY_COUNTERS_PRELOAD_HEAP_STACKS_H
 #define ASSAY_COUNTERS_PRELOAD_HEAP_STACKS_H
 
@@ -30,11 +30,19 @@ struct assay_heap_stack {
 /* Unwind by the tables of the compiler. No lock may be held that others take while they load libraries. */
 void assay_heap_stack_unwind(struct assay_heap_caller from, struct assay_heap_stack *out);
 
-/* The site of this stack if it is known and still the same, else UINT32_MAX. Not from two threads at once. */
-uint32_t assay_heap_stack_known(struct assay_heap_caller from);
-void assay_heap_stack_remember(struct assay_heap_caller from, const struct assay_heap_stack *s, uint32_t site);
-bool assay_heap_stacks_init(void);
+/* Stacks that were unwound, by their callers: for one thread at a time. */
+struct assay_known_stacks {
+	struct assay_known_stack *v; /* NULL: none */
+	unsigned bits;
+};
+/* Room for 1 << @bits of them, from the kernel; false where there is none. */
+bool assay_known_stacks_init(struct assay_known_stacks *k, unsigned bits);
+void assay_known_stacks_release(struct assay_known_stacks *k);
 /* For a child after fork(2): its sites are others. */
-void assay_heap_stacks_forget(void);
+void assay_known_stacks_forget(struct assay_known_stacks *k);
+/* The site of this stack if it is known and still the same, else UINT32_MAX. */
+uint32_t assay_known_stacks_find(const struct assay_known_stacks *k, struct assay_heap_caller from);
+void assay_known_stacks_add(struct assay_known_stacks *k, struct assay_heap_caller from,
+			    const struct assay_heap_stack *s, uint32_t site);
 
 #endif

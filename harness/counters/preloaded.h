@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The objects that are preloaded into programs: where make puts them, beside the program. */
+#ifndef ASSAY_COUNTERS_PRELOADED_H
+#define ASSAY_COUNTERS_PRELOADED_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define ASSAY_PRELOADED_PATH_MAX 4200
+
+/*
+ * The path of the object @name, which stands before @what. ASSAY_EUNAVAILABLE with the reason: it is not there, its
+ * path cannot stand in LD_PRELOAD, or a sanitizer stands before the same.
+ */
+int assay_preloaded_path(const char *name, const char *what, char *path, size_t size, struct assay_err *err);
+/* "LD_PRELOAD=" with it before what the user preloads. */
+void assay_preloaded_variable(const char *path, char *buf, size_t size);
+
+#endif

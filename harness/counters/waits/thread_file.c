@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Room in the file is reserved before it is used: a full disk costs records, which are counted, and never the program.
+ * The lock is a word of its own, because the functions of locks are those that are watched.
+ */
+#include "counters/waits/thread_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "counters/preload/mapped_code.h"
+
+#define STEP_BYTES (UINT64_C(1) << 20) /* by which the file grows */
+#define MOST_NAMES 4096
+
+struct assay_thread_log_header *assay_thread_file;
+static char path[4096], before[4096];
+static uint64_t room_bytes;
+static struct assay_mapped_code mapped;
+static struct {
+	const char *text;
+	uint32_t number;
+} names[MOST_NAMES]; /* by their address */
+static uint32_t lock;
+
+void assay_thread_file_lock(void)
+{
+	while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+void assay_thread_file_unlock(void)
+{
+	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+void assay_thread_file_unlock_anew(void)
+{
+	lock = 0;
+}
+
+static void read_name(char *name, size_t size)
+{
+	const int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	n = read(fd, name, size - 1);
+	name[n > 0 ? n - 1 : 0] = '\0'; /* without the newline */
+	close(fd);
+}
+
+bool assay_thread_file_open(void)
+{
+	const char *dir = getenv(ASSAY_THREAD_LOG_FOLDER);
+	struct assay_thread_log_header *h;
+	struct timespec now;
+	int fd = -1;
+
+	assay_thread_file = NULL;
+	before[0] = '\0';
+	for (unsigned i = 0; dir && fd < 0 && i < 1000; i++) { /* a process may become another program */
+		if (i)
+			memcpy(before, path, sizeof(before));
+		snprintf(path, sizeof(path), "%s/%d.%u" ASSAY_THREAD_LOG_ENDING, dir, (int)getpid(), i);
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (fd < 0)
+		return false;
+	h = posix_fallocate(fd, 0, STEP_BYTES)
+		    ? MAP_FAILED
+		    : mmap(NULL, ASSAY_THREAD_LOG_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (h == MAP_FAILED)
+		return false;
+	room_bytes = STEP_BYTES;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	h->used = sizeof(*h);
+	h->pid = getpid();
+	h->base_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	read_name(h->name, sizeof(h->name));
+	h->magic = ASSAY_THREAD_LOG_MAGIC;
+	assay_thread_file = h;
+	return true;
+}
+
+struct assay_thread_log_header *assay_thread_file_before(void)
+{
+	const int fd = before[0] ? open(before, O_RDWR | O_CLOEXEC) : -1;
+	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, ASSAY_THREAD_LOG_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void assay_thread_file_forget(void)
+{
+	if (assay_thread_file)
+		munmap(assay_thread_file, ASSAY_THREAD_LOG_BYTES);
+	assay_thread_file = NULL;
+	mapped.n = 0;
+	memset(names, 0, sizeof(names));
+}
+
+void *assay_thread_file_record(enum assay_thread_log_kind kind, size_t bytes)
+{
+	struct assay_thread_log_header *file = assay_thread_file;
+	const uint64_t size = (bytes + 7) & ~UINT64_C(7);
+	struct assay_thread_log_head *r = (void *)((char *)file + file->used);
+
+	while (file->used + size > room_bytes) {
+		int fd, failed;
+
+		if (room_bytes + STEP_BYTES > ASSAY_THREAD_LOG_BYTES)
+			return NULL;
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		failed = fd < 0 || posix_fallocate(fd, 0, (off_t)(room_bytes + STEP_BYTES));
+		if (fd >= 0)
+			close(fd);
+		if (failed)
+			return NULL;
+		room_bytes += STEP_BYTES;
+	}
+	*r = (struct assay_thread_log_head){ kind, (uint32_t)size };
+	return r;
+}
+
+void assay_thread_file_end(const void *record)
+{
+	const struct assay_thread_log_head *r = record;
+
+	__atomic_store_n(&assay_thread_file->used, assay_thread_file->used + r->bytes, __ATOMIC_RELEASE);
+}
+
+uint32_t assay_thread_file_number(const void *record)
+{
+	return (uint32_t)(((const char *)record - (const char *)assay_thread_file) / 8);
+}
+
+void *assay_thread_file_at(uint32_t number)
+{
+	return (char *)assay_thread_file + (uint64_t)number * 8;
+}
+
+static bool add_map(uint64_t start, uint64_t end, uint64_t file_offset, const char *name)
+{
+	const size_t len = strlen(name) + 1;
+	struct assay_thread_map *m = assay_thread_file_record(ASSAY_THREAD_LOG_MAP, sizeof(*m) + len);
+
+	if (!m)
+		return false;
+	m->start = start;
+	m->end = end;
+	m->file_offset = file_offset;
+	memcpy(m->path, name, len);
+	assay_thread_file_end(m);
+	return true;
+}
+
+void assay_thread_file_maps(const struct assay_heap_stack *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (!assay_mapped_code_has(&mapped, s->frames[i] - 1)) {
+			assay_mapped_code_read(&mapped, add_map);
+			return;
+		}
+}
+
+uint32_t assay_thread_file_name(const char *text)
+{
+	const size_t len = strlen(text) + 1;
+	size_t i = ((uintptr_t)text * UINT64_C(0x9E3779B97F4A7C15)) >> 52; /* MOST_NAMES is 1 << 12 */
+	struct assay_thread_name *r;
+
+	for (unsigned tries = 0; names[i].text && tries < MOST_NAMES; tries++, i = (i + 1) % MOST_NAMES)
+		if (names[i].text == text)
+			return names[i].number;
+	r = names[i].text ? NULL : assay_thread_file_record(ASSAY_THREAD_LOG_NAME, sizeof(*r) + len);
+	if (!r)
+		return 0;
+	memcpy(r->text, text, len);
+	assay_thread_file_end(r);
+	names[i].text = text;
+	names[i].number = assay_thread_file_number(r);
+	return names[i].number;
+}
+
+void assay_thread_file_lost(void)
+{
+	__atomic_fetch_add(&assay_thread_file->lost, 1, __ATOMIC_RELAXED);
+}

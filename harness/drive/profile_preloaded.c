@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/profile_preloaded.h"
+
+#include <stdio.h>
+
+#include "base/monotonic.h"
+#include "base/process.h"
+#include "counters/preloaded.h"
+
+#define LOOK_NS  20000000u
+#define MOST_ENV 3
+
+static bool is_over(const struct assay_profile_request *q, const struct assay_watch *w, uint64_t began)
+{
+	return (q->for_ns && assay_monotonic_ns() - began >= q->for_ns) || (w->interrupted && *w->interrupted);
+}
+
+int assay_profile_run_preloaded(const struct assay_profile_request *q, const struct assay_watch *w,
+				const struct assay_preloaded_run *r, struct assay_profile *out, struct assay_err *err)
+{
+	char preload[2 * ASSAY_PRELOADED_PATH_MAX], how[128];
+	const char *env[MOST_ENV + 2] = { preload };
+	const struct assay_process_options o = {
+		.argv = q->command, .env = env, .keep_fd = -1, .stdout_fd = -1, .stderr_fd = -1
+	};
+	struct assay_process p = { 0 };
+	uint64_t began;
+	int rc;
+
+	assay_preloaded_variable(r->library, preload, sizeof(preload));
+	for (size_t i = 0; i < MOST_ENV && r->env[i]; i++)
+		env[1 + i] = r->env[i];
+	began = assay_monotonic_ns();
+	rc = assay_process_start(&p, &o, err);
+	if (rc == ASSAY_ENOTFOUND || rc == ASSAY_EIO)
+		rc = err->code = ASSAY_EUSAGE;
+	if (rc)
+		return rc;
+	while (!assay_process_wait(&p, LOOK_NS) && !is_over(q, w, began))
+		if (r->look)
+			r->look(r->arg, p.pid);
+	out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
+	if (r->before_end)
+		rc = r->before_end(r->arg, err);
+	if (!assay_process_ended(&p)) {
+		assay_process_kill(&p);
+	} else if (p.status) {
+		assay_process_describe(&p, how, sizeof(how));
+		assay_watch_warn(w, "the program %s", how);
+	}
+	return rc;
+}
+
+int assay_profile_not_preloaded(const struct assay_profile_request *q, const char *what, struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_EUSAGE,
+			     "nothing can stand before %s in '%s', which is linked statically or runs as another user: "
+			     "link it dynamically",
+			     what, q->command[0]);
+}
