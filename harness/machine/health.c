@@ -10,6 +10,7 @@
 
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
+#include "machine/gpu_topology.h"
 #include "machine/host_facts.h"
 #include "machine/host_files.h"
 #include "machine/machine_text.h"
@@ -338,6 +339,44 @@ static void add_nvml(struct assay_findings *l)
 	assay_nvml_close(n);
 }
 
+/* "0 at 0000:3b:00.0, H100, cuda0: CPUs 0-15, NUMA node 0, link of 63 GB/s; by a PCI switch to 1" */
+static void add_place(struct assay_findings *l, const struct assay_gpu_topology *t, size_t at)
+{
+	const struct assay_gpu_place *p = &t->v[at];
+	char value[512];
+	size_t n =
+		(size_t)snprintf(value, sizeof(value), "%zu at %s%s%s%s%s: CPUs %s", at, p->pci, p->name[0] ? ", " : "",
+				 p->name, p->known_as[0] ? ", " : "", p->known_as, p->cpus[0] ? p->cpus : "unknown");
+
+	if (p->node >= 0 && n < sizeof(value))
+		n += (size_t)snprintf(value + n, sizeof(value) - n, ", NUMA node %d", p->node);
+	if (p->link_bytes_per_s > 0 && n < sizeof(value))
+		n += (size_t)snprintf(value + n, sizeof(value) - n, ", link of %.0f GB/s", p->link_bytes_per_s * 1e-9);
+	for (unsigned path = 0; path < ASSAY_N_GPU_PATHS; path++) {
+		const char *between = "; ";
+
+		for (size_t k = 0; k < t->n && n < sizeof(value); k++) {
+			if (k == at || t->path[at * t->n + k] != (enum assay_gpu_path)path)
+				continue;
+			n += (size_t)snprintf(value + n, sizeof(value) - n, "%s%s%zu", between,
+					      *between == ';' ? assay_gpu_path_text((enum assay_gpu_path)path) : "", k);
+			between = ", ";
+		}
+	}
+	assay_findings_add(l, "gpu_place", ASSAY_HEALTH_GOOD, value, "");
+}
+
+void assay_doctor_gpu_places(struct assay_findings *l, const char *xml_path)
+{
+	struct assay_gpu_topology t;
+
+	if (assay_gpu_topology_read(&t, xml_path, NULL))
+		t.n = 0;
+	for (size_t i = 0; i < t.n; i++)
+		add_place(l, &t, i);
+	assay_gpu_topology_release(&t);
+}
+
 static void add_tools(struct assay_findings *l, const char *root)
 {
 	char path[PATH_MAX], value[256];
@@ -355,8 +394,10 @@ static void add_tools(struct assay_findings *l, const char *root)
 		assay_findings_add(l, tools[i].name, ASSAY_HEALTH_MISSING, value, tools[i].advice);
 	}
 	add_gpu(l, root);
-	if (!root || !root[0])
+	if (!root || !root[0]) {
 		add_nvml(l);
+		assay_doctor_gpu_places(l, NULL);
+	}
 }
 
 int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,

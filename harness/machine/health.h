@@ -14,4 +14,7 @@ int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock
 int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,
 		    struct assay_findings *out, struct assay_err *err);
 
+/* A finding for each GPU: where it is and how it is joined with the others. @xml_path as in gpu_topology.h. */
+void assay_doctor_gpu_places(struct assay_findings *l, const char *xml_path);
+
 #endif
