@@ -29,6 +29,7 @@ struct assay_counter_context {
 	bool multiplex;                      /* more events in a set than there are counters */
 	const struct assay_heap_case *heap;  /* NULL: it is not watched */
 	struct assay_syscall_case *syscalls; /* NULL: no run is traced */
+	const char *device_pci;              /* of the GPU of the case, "0000:3b:00.0"; NULL or "": it has none */
 };
 
 /* @names and @cells are borrowed. */
@@ -87,7 +88,8 @@ struct assay_counter_provider {
  * Best first: an event is counted by the first that can. provider_NAME.c has assay_provider_NAME; migrations and cells
  * are counted in two ways each.
  */
-#define ASSAY_COUNTER_PROVIDERS(row) row(perf) row(rusage) row(sched) row(heap) row(syscalls) row(sde) row(op) row(papi)
+#define ASSAY_COUNTER_PROVIDERS(row)                                                                                   \
+	row(perf) row(rusage) row(sched) row(heap) row(syscalls) row(nvml) row(sde) row(op) row(papi)
 
 #define ROW(name) extern const struct assay_counter_provider assay_provider_##name;
 ASSAY_COUNTER_PROVIDERS(ROW)

@@ -30,6 +30,7 @@ struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct 
 	c->ctx.cells_from_memory = j->spec->cells_from_memory;
 	c->ctx.heap = &j->heap;
 	c->ctx.syscalls = &c->syscalls;
+	c->ctx.device_pci = j->device ? j->device_info.pci : NULL;
 	if (assay_counting_open(&c->counting, &o, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	return assay_outcome_ok();

@@ -82,9 +82,9 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct gpu **d)
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, struct gpu **d)
 {
-	if (strcmp(pci, "0000:3b:00.0"))
+	if (strcmp(pci, "0000:3b:00.0") && strcmp(pci, "0000:17:00.0"))
 		return NOT_FOUND;
-	*d = &gpus[1];
+	*d = &gpus[!strcmp(pci, "0000:3b:00.0")];
 	return SUCCESS;
 }
 

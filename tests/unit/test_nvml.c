@@ -6,6 +6,7 @@
 
 #include "unit.h"
 #include "base/file.h"
+#include "counters/provider.h"
 #include "machine/nvml.h"
 #include "model/device_text.h"
 
@@ -68,6 +69,46 @@ TEST(how_gpus_are)
 	assert_int_equal(assay_nvml_state(n, 1, &s, NULL), 0);
 	assert_true(s.core_hz == 1500000000 && s.memory_hz == 0 && s.throttle == 0 && s.celsius == 0);
 	assay_nvml_close(n);
+}
+
+/* The stand-in uses 2 J from question to question. */
+TEST(energy_is_counted)
+{
+	static const struct {
+		const char *pci, *why;
+	} refused[] = {
+		{ NULL, "the case runs on no GPU" },
+		{ "", "the case runs on no GPU" },
+		{ "0000:99:00.0", "NVML knows no GPU at 0000:99:00.0" },
+		{ "0000:3b:00.0", "the GPU does not count its energy" },
+	};
+	const struct assay_counter_provider *p = &assay_provider_nvml;
+	struct assay_counter_context ctx = { .device_pci = "0000:17:00.0" };
+	struct assay_counter_probe probe;
+	uint64_t before, after;
+	void *set = NULL;
+
+	assert_int_equal(p->open(&ctx, &set, NULL), 0);
+	assert_int_equal(p->read(set, &before), 0);
+	assert_int_equal(p->read(set, &after), 0);
+	assert_int_equal(after - before, 2000);
+	p->close(set);
+	for (size_t i = 0; i < N_OF(refused); i++) {
+		struct assay_err err = { 0 };
+
+		ctx.device_pci = refused[i].pci;
+		assert_int_equal(p->open(&ctx, &set, &err), ASSAY_EUNAVAILABLE);
+		assert_string_equal(err.text, refused[i].why);
+	}
+	p->probe(&ctx, &probe);
+	assert_true(probe.works);
+	assert_string_equal(probe.value, "1 of 2 GPUs tell their energy");
+	setenv("NVML_STANDIN", "broken", 1);
+	p->probe(&ctx, &probe);
+	assert_false(probe.works);
+	assert_string_equal(probe.value, "NVML cannot start: Driver Not Loaded");
+	assert_true(probe.advice[0]);
+	unsetenv("NVML_STANDIN");
 }
 
 TEST(a_driver_that_does_not_run)
