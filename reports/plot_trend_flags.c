@@ -11,7 +11,9 @@
 #define CHAR_WIDTH 6.6 /* pixels of a small letter, about */
 #define PLOT_LEFT  92
 #define PLOT_WIDTH (ASSAY_PLOT_WIDTH - 142)
-#define MAX_ROWS   6
+#define MAX_ROWS   8
+/* Lines that change by so much more than others are told apart. */
+#define RANGE_PERCENT 1
 
 /* In the order of common.gp: how it is drawn. */
 enum flag_kind { FLAG_SLOWER = 1, FLAG_FASTER, FLAG_MACHINE, FLAG_RELEASE, FLAG_BASELINE };
@@ -21,6 +23,10 @@ struct flag {
 	enum flag_kind kind;
 	char text[ASSAY_NAME_MAX + 32];
 	size_t row; /* from 1; 0: there is no room for its words */
+	/* of a change: the commit, and the least and the most that lines changed there */
+	char commit[12];
+	size_t n_lines;
+	double least, most;
 };
 
 struct flags {
@@ -29,14 +35,45 @@ struct flags {
 	bool failed;
 };
 
-static void add_flag(struct flags *f, double x, enum flag_kind kind, const char *text)
+static void add_flag(struct flags *f, const struct flag *flag)
 {
-	if (assay_grow(&f->v, f->n, sizeof(*f->v))) {
+	if (assay_grow(&f->v, f->n, sizeof(*f->v)))
 		f->failed = true;
+	else
+		f->v[f->n++] = *flag;
+}
+
+/* What several lines do at one commit is one flag. */
+static void add_change(struct flags *f, const struct flag *c)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		struct flag *o = &f->v[i];
+
+		if (o->kind != c->kind || !c->commit[0] || strcmp(o->commit, c->commit))
+			continue;
+		o->x = fmin(o->x, c->x);
+		o->least = fmin(o->least, c->least);
+		o->most = fmax(o->most, c->most);
+		o->n_lines++;
 		return;
 	}
-	f->v[f->n] = (struct flag){ .x = x, .kind = kind };
-	snprintf(f->v[f->n++].text, sizeof(f->v->text), "%s", text);
+	add_flag(f, c);
+}
+
+/* "+4.4 % dae21a5b", "+2.0 to +4.6 % dae21a5b (2/3)": the numbers of lines where not all of them did it. */
+static void word_change(struct flag *f, size_t n_lines)
+{
+	char more[24] = "", of[48] = "";
+	double first = f->least;
+
+	if (100 * (f->most - f->least) >= RANGE_PERCENT)
+		snprintf(more, sizeof(more), " to %+.1f", 100 * (f->most - 1));
+	else
+		first = sqrt(f->least * f->most);
+	if (f->n_lines < n_lines)
+		snprintf(of, sizeof(of), " (%zu/%zu)", f->n_lines, n_lines);
+	snprintf(f->text, sizeof(f->text), "%+.1f%s %% %s%s%s", 100 * (first - 1), more, f->commit,
+		 f->kind == FLAG_MACHINE ? " (machine)" : "", of);
 }
 
 /* The place of the point @p of a line; NaN: it has none. */
@@ -59,20 +96,22 @@ static void add_changes(const struct assay_plot_trend *s, const struct assay_tre
 			const struct assay_trend_point *p = &l->points[c->at];
 			const char *hash = p->plugin.hash[0] ? p->plugin.hash : p->commit;
 			double x = place_of(d, i, p), before = place_of(d, i, &l->points[c->at - 1]);
-			char commit[12], text[ASSAY_NAME_MAX];
+			struct flag flag = { .kind = c->of_machine  ? FLAG_MACHINE
+						     : c->ratio > 1 ? FLAG_SLOWER
+								    : FLAG_FASTER,
+					     .n_lines = 1,
+					     .least = c->ratio,
+					     .most = c->ratio };
 
-			assay_plot_commit(hash, p->plugin.hash[0] ? p->plugin.dirty : p->dirty, "", commit);
-			snprintf(text, sizeof(text), "%+.1f %% %s%s", 100 * (c->ratio - 1), commit,
-				 c->of_machine ? " (machine)" : "");
+			assay_plot_commit(hash, p->plugin.hash[0] ? p->plugin.dirty : p->dirty, "", flag.commit);
 			/* by commit between the two runs, by date where the first slower one started */
+			flag.x = s->by_date || !isfinite(before) ? x : x - 0.5;
 			if (isfinite(x))
-				add_flag(f, s->by_date || !isfinite(before) ? x : x - 0.5,
-					 c->of_machine  ? FLAG_MACHINE
-					 : c->ratio > 1 ? FLAG_SLOWER
-							: FLAG_FASTER,
-					 text);
+				add_change(f, &flag);
 		}
 	}
+	for (size_t i = 0; i < f->n; i++)
+		word_change(&f->v[i], s->n_lines);
 }
 
 /* A release stands at the first run of its commit, a baseline at its newest run. */
@@ -86,7 +125,10 @@ static void add_marks(const struct assay_plot_trend *s, const struct assay_trend
 			const char *hash = p->plugin->hash[0] ? p->plugin->hash : p->commit;
 
 			if (m->commit[0] ? !strcmp(hash, m->commit) : p->run_id == m->run_id) {
-				add_flag(f, p->x, m->commit[0] ? FLAG_RELEASE : FLAG_BASELINE, m->name);
+				struct flag flag = { .x = p->x, .kind = m->commit[0] ? FLAG_RELEASE : FLAG_BASELINE };
+
+				snprintf(flag.text, sizeof(flag.text), "%s", m->name);
+				add_flag(f, &flag);
 				break;
 			}
 		}
@@ -102,7 +144,7 @@ static int by_place(const void *a, const void *b)
 
 /*
  * The lowest row in which the words have room, to the right of their line, or where that ends to its left. From right
- * to left, so that no line of another goes through words.
+ * to left, so that lines go through the words of few others, which cover them.
  */
 static void find_rows(const struct assay_trend_dots *d, struct flags *f)
 {

@@ -47,7 +47,7 @@ if (BY_DATE) {
 	}
 }
 
-# changes (slower, faster, of the machine), releases, baselines; their words cover the lines of others
+# changes (slower, faster, of the machine), releases, baselines; their words stand in front of the lines of others
 set style textbox opaque fillcolor rgb BACK noborder margins 0.4,0.2
 array FLAG_COLOUR[5] = [VERMILLION, GREEN, GREY, PURPLE, BLUE]
 array FLAG_DASH[5] = [1, 1, 2, 3, 4]
@@ -55,8 +55,8 @@ do for [i = 1:N_FLAG_WORD] {
 	y = FLAG_IN[i] > 0 ? Y(TOP - 4 - FLAG_ROW * (FLAG_IN[i] - 0.5)) : Y(TOP)
 	left_of = 1.0 * (FLAG_X[i] - XLO) / (XHI - XLO) * (WIDTH - 142) + 92 + strlen(FLAG_WORD[i]) * 6.6 + 14 > WIDTH
 	set arrow from first FLAG_X[i], graph 0 to first FLAG_X[i], screen y nohead dashtype FLAG_DASH[FLAG[i]] linewidth 1.2 linecolor rgb FLAG_COLOUR[FLAG[i]] back
-	if (FLAG_IN[i] > 0 && left_of) { set label FLAG_WORD[i] at first FLAG_X[i], screen y right offset -0.5,0 noenhanced boxed font small textcolor rgb FLAG_COLOUR[FLAG[i]] }
-	if (FLAG_IN[i] > 0 && !left_of) { set label FLAG_WORD[i] at first FLAG_X[i], screen y left offset 0.5,0 noenhanced boxed font small textcolor rgb FLAG_COLOUR[FLAG[i]] }
+	if (FLAG_IN[i] > 0 && left_of) { set label FLAG_WORD[i] at first FLAG_X[i], screen y right offset -0.5,0 noenhanced boxed front font small textcolor rgb FLAG_COLOUR[FLAG[i]] }
+	if (FLAG_IN[i] > 0 && !left_of) { set label FLAG_WORD[i] at first FLAG_X[i], screen y left offset 0.5,0 noenhanced boxed front font small textcolor rgb FLAG_COLOUR[FLAG[i]] }
 }
 
 one = N_LINES == 1
