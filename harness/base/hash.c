@@ -2,6 +2,7 @@
 /* XXH3 digests, the only place that knows xxhash. */
 #include "base/hash.h"
 
+#include <string.h>
 #include <xxhash.h>
 
 /* Eight digits at once, since a stored result has a hundred digests: each byte of @spread is a half byte of @v. */
@@ -15,8 +16,11 @@ static void put_hex32(char *to, uint32_t v)
 	spread = (spread | spread << 4) & 0x0f0f0f0f0f0f0f0f;
 	letters = ((spread + 6 * ones) >> 4) & ones;
 	spread += '0' * ones + letters * ('a' - '0' - 10);
-	for (unsigned i = 0; i < sizeof(spread); i++)
-		to[i] = (char)(spread >> (56 - 8 * i));
+	/* the highest digit comes first */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	spread = __builtin_bswap64(spread);
+#endif
+	memcpy(to, &spread, sizeof(spread));
 }
 
 static void put_hex(char *to, uint64_t v)

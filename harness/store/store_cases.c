@@ -67,7 +67,7 @@ static int load_case(struct assay_store *s, const char *key, struct assay_store_
 	return rc;
 }
 
-/* @out is as load_case() would read it. */
+/* @out is as load_case() would read it; its id is 0, and nothing was done, where the key is there. */
 static int insert_case(struct assay_store *s, const struct assay_case *c, struct assay_store_case *out,
 		       struct assay_err *err)
 {
@@ -75,10 +75,11 @@ static int insert_case(struct assay_store *s, const struct assay_case *c, struct
 		"axis", "INSERT INTO case_axis (bench_case, place, {}) VALUES (?, ?, {?})", &assay_store_axis_columns,
 		sizeof(c->axes[0])
 	};
-	int rc = assay_store_put(s, "INSERT INTO bench_case ({}) VALUES ({?})", &assay_store_case_columns, c, "case",
-				 err);
+	int rc = assay_store_put(s, "INSERT INTO bench_case ({}) VALUES ({?}) ON CONFLICT (key) DO NOTHING",
+				 &assay_store_case_columns, c, "case", err);
 
-	if (rc)
+	*out = (struct assay_store_case){ .id = 0 };
+	if (rc || !sqlite3_changes(s->db))
 		return rc;
 	*out = (struct assay_store_case){ .id = sqlite3_last_insert_rowid(s->db), .n_axes = c->n_axes };
 	memcpy(out->axes, c->axes, c->n_axes * sizeof(c->axes[0]));
@@ -100,9 +101,9 @@ int assay_store_put_case(struct assay_store *s, const struct assay_case *c, cons
 	if (!assay_name_index_find(&cases->keys, c->key, &at)) {
 		rc = assay_store_grow(&cases->v, cases->n, sizeof(*cases->v), err);
 		if (!rc)
-			rc = load_case(s, c->key, &cases->v[cases->n], err);
-		if (!rc && !cases->v[cases->n].id)
 			rc = insert_case(s, c, &cases->v[cases->n], err);
+		if (!rc && !cases->v[cases->n].id)
+			rc = load_case(s, c->key, &cases->v[cases->n], err);
 		if (!rc)
 			rc = assay_name_index_put(&cases->keys, c->key, cases->n, &at, NULL, err);
 		if (rc)
