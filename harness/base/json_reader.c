@@ -97,7 +97,12 @@ static int take(struct assay_json *j)
 /* The byte behind the blanks. */
 static int look_on(struct assay_json *j)
 {
-	int c = look(j);
+	int c;
+
+	/* most files are large, and most bytes are at hand and no blanks */
+	if (j->begun && !j->rc && j->at < j->len && (unsigned char)j->buf[j->at] > ' ')
+		return (unsigned char)j->buf[j->at];
+	c = look(j);
 
 	/* a mark that says what is UTF-8, at the beginning of a file */
 	if (!j->begun && c == 0xef) {
@@ -227,7 +232,13 @@ static bool read_word(struct assay_json *j, char *buf, size_t size)
 {
 	size_t n = 0;
 
-	for (int c = look_on(j); is_of_word(c); c = look(j)) {
+	buf[0] = '\0';
+	if (look_on(j) < 0)
+		return false;
+	while (j->at < j->len && n + 1 < size && is_of_word((unsigned char)j->buf[j->at]))
+		buf[n++] = j->buf[j->at++];
+	/* it may go on in what is read next */
+	for (int c = look(j); is_of_word(c); c = look(j)) {
 		if (n + 1 == size)
 			return false;
 		buf[n++] = (char)take(j);
@@ -363,10 +374,37 @@ static bool is_number(const char *s)
 	static const char *const words[] = { "nan", "inf", "infinity" };
 	const char *t = s + (*s == '-');
 
+	if (*t >= '0' && *t <= '9')
+		return !t[strspn(t, "0123456789.eE+-")];
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcasecmp(t, words[i]))
 			return true;
-	return *t >= '0' && *t <= '9' && !t[strspn(t, "0123456789.eE+-")];
+	return false;
+}
+
+/*
+ * "25.5", exactly: 15 digits are a whole double, as is each power of ten up to 22, and their quotient is rounded once
+ * (Clinger 1990). NaN: it is something else, which takes strtod().
+ */
+static double plain_number(const char *s)
+{
+	static const double powers[] = { 1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+					 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+	uint64_t whole = 0;
+	unsigned digits = 0, behind = 0;
+	bool point = false;
+
+	for (; *s; s++) {
+		if (*s == '.' && !point && digits) {
+			point = true;
+			continue;
+		}
+		if (*s < '0' || *s > '9' || ++digits > 15)
+			return NAN;
+		whole = 10 * whole + (unsigned)(*s - '0');
+		behind += point;
+	}
+	return digits && (!point || behind) ? (double)whole / powers[behind] : NAN;
 }
 
 double assay_json_take_number(struct assay_json *j)
@@ -376,7 +414,14 @@ double assay_json_take_number(struct assay_json *j)
 
 	if (!expect(j, ASSAY_JSON_NUMBER))
 		return NAN;
-	if (!read_word(j, word, sizeof(word)) || !is_number(word)) {
+	if (!read_word(j, word, sizeof(word))) {
+		assay_json_fail(j, "expected a value");
+		return NAN;
+	}
+	v = plain_number(word);
+	if (!isnan(v))
+		return v;
+	if (!is_number(word)) {
 		assay_json_fail(j, "expected a value");
 		return NAN;
 	}

@@ -16,6 +16,8 @@ static bool text_reserve(struct assay_text *t, size_t n)
 
 	if (t->failed)
 		return false;
+	if (t->cap > t->len && n < t->cap - t->len)
+		return true;
 	if (n >= SIZE_MAX / 2 - t->len) {
 		t->failed = true;
 		return false;

@@ -89,6 +89,36 @@ TEST(values)
 	}
 }
 
+/* Whatever way a number is read, it is the double that is nearest. */
+TEST(numbers_are_exact)
+{
+	static const char *const words[] = { "0",
+					     "7",
+					     "25.5",
+					     "0.1",
+					     "0.3",
+					     "1.005",
+					     "123456789012345",
+					     "1234567890123456",
+					     "9007199254740993",
+					     "0.000000000000001",
+					     "3.14159265358979",
+					     "2.718281828459045",
+					     "1e300",
+					     "1.5e-300",
+					     "123456.789012345",
+					     "-0.1",
+					     "007" };
+
+	for (size_t i = 0; i < 2 * N_OF(words); i++) {
+		struct assay_json *j = begin(words[i / 2], i % 2 ? 3 : 100);
+
+		assert_true(assay_json_take_number(j) == strtod(words[i / 2], NULL));
+		assert_int_equal(j->rc, 0);
+		finish(j);
+	}
+}
+
 TEST(refusals)
 {
 	static const struct {
