@@ -21,7 +21,8 @@ struct assay_emit_style {
 struct assay_emitter {
 	enum assay_report_kind takes;
 	/*
-	 * "text", "json", "jsonl", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded", "dhat";
+	 * "text", "json", "jsonl", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded", "dhat",
+	 * "trace";
 	 * of runs also "header", "cases"
 	 */
 	const char *format;

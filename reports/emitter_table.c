@@ -71,6 +71,7 @@
 	ROW(page_html)                                                                                                 \
 	ROW(profile_text)                                                                                              \
 	ROW(profile_json)                                                                                              \
+	ROW(profile_trace)                                                                                             \
 	ROW(profile_folded)                                                                                            \
 	ROW(profile_svg)                                                                                               \
 	ROW(profile_html)                                                                                              \

@@ -116,6 +116,8 @@ static void profile_json(const struct assay_report *r, const struct assay_emit_s
 	}
 	if (root && !strcmp(p->kind, "threads"))
 		assay_profile_threads_json(p, root);
+	if (root && !strcmp(p->kind, "trace"))
+		assay_profile_trace_json(p, root);
 	if (root && r->profile.lines) {
 		json_object_set_new(root, "lines", lines_json(p, false));
 		json_object_set_new(root, "instructions", lines_json(p, true));

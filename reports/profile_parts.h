@@ -51,6 +51,10 @@ void assay_profile_threads_text(const struct assay_profile *p, const struct assa
 void assay_profile_threads_svg(const struct assay_profile *p, struct assay_text *out);
 /* Add to the object of a profile what only this kind has. */
 void assay_profile_threads_json(const struct assay_profile *p, json_t *root);
+/* The same of a trace. */
+void assay_profile_trace_text(const struct assay_profile *p, const struct assay_emit_style *style,
+			      struct assay_text *out);
+void assay_profile_trace_json(const struct assay_profile *p, json_t *root);
 /* "matmul.c:12-40", "matmul.c:12"; "" where nothing is known. */
 void assay_profile_place(const char *file, unsigned line, unsigned last_line, char *buf, size_t size);
 

@@ -148,6 +148,10 @@ void assay_profile_tables(const struct assay_report_profile *r, const struct ass
 		assay_profile_threads_text(p, style, out);
 		return;
 	}
+	if (!strcmp(p->kind, "trace")) {
+		assay_profile_trace_text(p, style, out);
+		return;
+	}
 	add_head(p, style, out);
 	if (p->stacks.weight)
 		add_functions(p, style, out);

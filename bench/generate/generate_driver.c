@@ -28,15 +28,18 @@ static int32_t sample(struct gen_engine *e, int64_t len)
 	};
 	int32_t token;
 
+	assay_span(e->job, "sampling");
 	assay_generate_clock(e);
 	token = assay_generate_sample(&s, e->logits, e->plan.m->vocab, len, e->f32 + e->work.probs, e->heap);
 	assay_generate_phase(e, GEN_PHASE_SAMPLING);
+	assay_span_end(e->job);
 	return token;
 }
 
 /* Tokens seq.len … @end − 1 in steps of the batch; logits of the last. */
 static int read_prompt(struct gen_engine *e, const int32_t *tokens, int64_t end)
 {
+	assay_span(e->job, "prefill");
 	while (e->seq.len < end) {
 		int64_t n = end - e->seq.len < e->plan.batch ? end - e->seq.len : e->plan.batch;
 		int rc = assay_generate_step(e, tokens + e->seq.len, n, e->seq.len + n == end);
@@ -50,13 +53,17 @@ static int read_prompt(struct gen_engine *e, const int32_t *tokens, int64_t end)
 		e->n_tokens += (uint64_t)n;
 		e->n_prefill_steps++;
 	}
+	assay_span_end(e->job);
 	return 0;
 }
 
 static int decode_step(struct gen_engine *e, const int32_t *token)
 {
-	int rc = assay_generate_step(e, token, 1, 1);
+	int rc;
 
+	assay_span(e->job, "decode");
+	rc = assay_generate_step(e, token, 1, 1);
+	assay_span_end(e->job);
 	e->n_tokens++;
 	e->n_decode_steps++;
 	return rc;

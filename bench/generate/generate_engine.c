@@ -209,6 +209,7 @@ static int attention(struct gen_engine *e)
 {
 	int rc;
 
+	assay_span(e->job, "attention");
 	over_tokens(e, assay_generate_pass_attn_norm);
 	rc = matmul(e, ASSAY_GENERATE_WQ);
 	if (!rc)
@@ -220,13 +221,16 @@ static int attention(struct gen_engine *e)
 	over_tokens(e, assay_generate_pass_rope);
 	e->job->host->parallel(e->job, assay_generate_pass_attend, e);
 	over_tokens(e, assay_generate_pass_attn_sub);
-	return matmul(e, ASSAY_GENERATE_WO);
+	rc = matmul(e, ASSAY_GENERATE_WO);
+	assay_span_end(e->job);
+	return rc;
 }
 
 static int feed_forward(struct gen_engine *e)
 {
 	int rc;
 
+	assay_span(e->job, "feed-forward");
 	over_tokens(e, assay_generate_pass_ffn_norm);
 	rc = matmul(e, ASSAY_GENERATE_WGATE);
 	if (!rc)
@@ -234,17 +238,21 @@ static int feed_forward(struct gen_engine *e)
 	if (rc)
 		return rc;
 	over_tokens(e, assay_generate_pass_ffn_act);
-	return matmul(e, ASSAY_GENERATE_WDOWN);
+	rc = matmul(e, ASSAY_GENERATE_WDOWN);
+	assay_span_end(e->job);
+	return rc;
 }
 
 static void head(struct gen_engine *e)
 {
 	const struct gen_model *m = e->plan.m;
 
+	assay_span(e->job, "head");
 	e->vector->rmsnorm(e->f32 + e->work.resid + (e->n - 1) * m->dim,
 			   e->norms + assay_generate_norm_at(m, m->layers, 0), m->dim, e->f32 + e->work.norm);
 	atomic_store_explicit(&e->next_row, 0, memory_order_relaxed);
 	e->job->host->parallel(e->job, assay_generate_pass_head, e);
+	assay_span_end(e->job);
 }
 
 int assay_generate_step(struct gen_engine *e, const int32_t *tokens, int64_t n, int want_logits)
@@ -256,9 +264,12 @@ int assay_generate_step(struct gen_engine *e, const int32_t *tokens, int64_t n, 
 	e->pos = e->seq.len;
 	set_slots(e);
 	assay_generate_clock(e);
+	assay_span(e->job, "embedding");
 	over_tokens(e, assay_generate_pass_embed);
+	assay_span_end(e->job);
 	assay_generate_phase(e, GEN_PHASE_EMBEDDING);
 	for (e->layer = 0; e->layer < e->plan.m->layers; e->layer++) {
+		assay_span(e->job, "layer");
 		rc = attention(e);
 		if (rc)
 			return rc;
@@ -267,6 +278,7 @@ int assay_generate_step(struct gen_engine *e, const int32_t *tokens, int64_t n, 
 		if (rc)
 			return rc;
 		assay_generate_phase(e, GEN_PHASE_FFN);
+		assay_span_end(e->job);
 		if (n > 1)
 			assay_part(e->job);
 	}

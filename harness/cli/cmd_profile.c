@@ -108,6 +108,7 @@ static int check_kind(const struct profile_args *a, struct assay_err *err)
 		{ a->q.sample_bytes, "--sample", "heap" },
 		{ dot && !strcmp(dot, ".dhat"), "a file that ends in .dhat", "heap" },
 		{ a->with, "--with", "gpu" },
+		{ dot && !strcmp(dot, ".trace"), "a file that ends in .trace", "trace" },
 	};
 
 	for (size_t i = 0; i < sizeof(of_one) / sizeof(of_one[0]); i++)
@@ -150,8 +151,8 @@ static const struct assay_option options[] = {
 	  "it)" },
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
 	  "Also write FILE: .svg is a flame graph, .html a page with it and all tables, .folded its stacks as text for "
-	  "other viewers, .json what --json prints; of threads .svg is a timeline; of the "
-	  "heap also .dhat, for the viewers of valgrind's DHAT" },
+	  "other viewers, .json what --json prints; of threads .svg is a timeline; of a trace .json is "
+	  "for Perfetto and Chrome's viewer; of the heap also .dhat, for the viewers of valgrind's DHAT" },
 	{ "suite", 's', "NAME", assay_option_text, AT(s.r.suite),
 	  "Suite that has the case (default " ASSAY_DEFAULT_SUITE ")" },
 	{ "name", 0, "NAME", set_name, AT(q.name),
@@ -171,19 +172,20 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "cpu|heap|threads|gpu CASE\ncpu|heap|threads|gpu -- COMMAND...",
+	.usage = "cpu|heap|threads|trace|gpu CASE\ncpu|heap|threads|trace|gpu -- COMMAND...",
 	.doc = "Sample what the threads of a case, or of any program, execute, with all their callers, and show the "
 	       "functions that take most. Stacks are unwound while it runs, by the tables that compilers write; "
 	       "nothing is compiled in another way and nothing is written meanwhile. CASE is a key of the suite, or a "
 	       "glob or part that one of its cases has. heap shows the call sites that allocate memory, in place of "
-	       "samples; threads what each thread does with its time, and what it waits for; gpu the kernels and "
-	       "copies of "
-	       "NVIDIA's GPUs, with what these used meanwhile.\v"
+	       "samples; threads what each thread does with its time, and what it waits for; trace the same one after "
+	       "the other, with spans that ops mark, and the critical path; gpu the kernels and copies of NVIDIA's "
+	       "GPUs, with what these used meanwhile.\v"
 	       "examples:\n"
 	       "  assay profile cpu quantize.q8_0/avx2/n=1048576/t=1/warm -o p.svg\n"
 	       "  assay profile cpu --for 10s --lines -- ./server --port 8080\n"
 	       "  assay profile heap --sample 512KiB -o p.dhat -- ./server --port 8080\n"
 	       "  assay profile threads -o p.svg -- ./server --port 8080\n"
+	       "  assay profile trace -o p.json 'generate.decode/avx2/*/t=2/warm'\n"
 	       "  assay profile gpu -o p.html -- ./server --port 8080",
 	.tables = { { options, 0 },
 		    { assay_options_load, 0 },
@@ -193,6 +195,14 @@ static const struct assay_command_line line = {
 	.argument = set_argument,
 	.check = check,
 };
+
+/* JSON of a trace is that of its viewers. NULL: what the ending says. */
+static const char *file_format(const struct profile_args *a)
+{
+	const char *dot = strrchr(a->out, '.');
+
+	return !strcmp(a->q.kind, "trace") && dot && !strcmp(dot, ".json") ? "trace" : NULL;
+}
 
 static int profile_once(struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
 {
@@ -208,7 +218,7 @@ static int profile_once(struct profile_args *a, struct assay_watcher *w, int *st
 	if (!rc && a->sanitize)
 		rc = assay_profile_sanitize(&p, err);
 	if (!rc && a->out)
-		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
+		rc = assay_hint_user_path(assay_emit_file(&r, file_format(a), a->out, err), err);
 	if (!rc)
 		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
 	if (rc == ASSAY_EWORKER) {

@@ -109,6 +109,7 @@ struct assay_thread_record {
 	uint64_t since_ns;       /* of `call`, or the last mark */
 	uint64_t asleep_ns;      /* when the wait went to sleep; 0: it spins */
 	uint32_t site, reserved; /* of that wait; 0: none */
+	uint64_t begun_ns;
 	uint64_t mark_ns, mark_cpu_ns, mark_ready_ns;
 	struct assay_thread_waits meets, others; /* waits since the mark */
 	struct assay_thread_split total;

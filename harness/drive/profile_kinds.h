@@ -28,6 +28,11 @@ int assay_profile_threads_case(const struct assay_profile_request *q, const stru
 int assay_profile_threads_program(const struct assay_profile_request *q, const struct assay_watch *w,
 				  struct assay_profile *out, struct assay_err *err);
 
+int assay_profile_trace_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			     struct assay_profile *out, struct assay_err *err);
+int assay_profile_trace_program(const struct assay_profile_request *q, const struct assay_watch *w,
+				struct assay_profile *out, struct assay_err *err);
+
 /* A session whose plan has @q's case and no other. Close it in either case. ASSAY_EUSAGE names the nearest. */
 int assay_profile_session(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_session *s,
 			  struct assay_err *err);

@@ -6,7 +6,8 @@
 #include "drive/request.h"
 
 #define ASSAY_PROFILE_FOR_NS  5000000000u
-#define ASSAY_PROFILE_RATE_HZ 997 /* prime: in step with no timer */
+#define ASSAY_TRACE_FOR_NS    100000000u /* of a trace, whose size is that of what happens */
+#define ASSAY_PROFILE_RATE_HZ 997        /* prime: in step with no timer */
 #define ASSAY_PROFILE_MOST_HZ 10000
 
 struct assay_profile_request {
@@ -19,7 +20,7 @@ struct assay_profile_request {
 	const char *name;           /* under which it is stored in what->db; NULL: it is not */
 	size_t keep;                /* of that name: so many of the newest stay; 0: that is not said */
 	unsigned keep_days;         /* of that name: what is younger stays; 0: that is not said */
-	uint64_t for_ns;            /* 0: ASSAY_PROFILE_FOR_NS of a case, and a program to its end */
+	uint64_t for_ns; /* 0: ASSAY_PROFILE_FOR_NS or ASSAY_TRACE_FOR_NS of a case, and a program to its end */
 };
 
 #endif

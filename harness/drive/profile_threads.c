@@ -1,31 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kind "threads": what each thread did with its time, of a case in its worker or of any program. */
+/*
+ * The kinds "threads" and "trace": what each thread did with its time, summed up or one after the other, of a case in
+ * its worker or of any program. Both read the same files.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "base/monotonic.h"
+#include "base/process.h"
 #include "base/temporary.h"
 #include "counters/threads.h"
 #include "drive/profile_kinds.h"
 #include "drive/profile_preloaded.h"
 #include "measure/measure_profile.h"
 #include "model/verdict.h"
+#include "profile/span_trace.h"
 #include "profile/thread_profile.h"
 
-#define SAMPLE_NS 50000000u /* so long that what threads do at its ends counts for nothing */
+#define SAMPLE_NS     50000000u /* so long that what threads do at its ends counts for nothing */
+#define MOST_SPANS    1000000
+#define HARNESS_TRACK 0
 
 /* Files of a run and what is read of them. */
 struct taking {
 	const struct assay_profile_request *q;
 	const struct assay_watch *w;
+	struct assay_profile *out;
+	bool trace;
+	pid_t worker;         /* 0: not known yet */
+	struct assay_err why; /* what the harness itself does could not be kept */
 	struct assay_temporary folder;
 	struct assay_thread_logs logs;
 };
 
 static void warn_of_gaps(const struct taking *t)
 {
-	if (t->logs.lost)
+	if (t->logs.lost && t->trace)
+		assay_watch_warn(t->w,
+				 "%" PRIu64
+				 " spans and waits are missing: more than %d a process are not kept, take less "
+				 "with --for",
+				 t->logs.lost, MOST_SPANS);
+	else if (t->logs.lost)
 		assay_watch_warn(t->w,
 				 "%" PRIu64 " waits have no place in the profile: there was no room in the temporary "
 				 "folder, or there are too many places",
@@ -43,10 +60,60 @@ static int read_logs(void *arg, struct assay_err *err)
 	return assay_thread_logs_open(&t->logs, t->folder.path, err);
 }
 
-static int make(struct taking *t, struct assay_profile *out, struct assay_err *err)
-{
-	const int rc = assay_thread_profile_make(&t->logs, out, err);
+/* ---- what the harness does, for traces ---- */
 
+static void on_phase(void *arg, const char *name, pid_t worker, uint64_t begin_ns, uint64_t end_ns)
+{
+	static const struct assay_trace_track harness = { .name = "phases", .harness = true };
+	struct taking *t = arg;
+	struct assay_trace_span s = {
+		.track = HARNESS_TRACK, .begin_ns = begin_ns, .end_ns = end_ns, .waker = ASSAY_TRACE_NONE
+	};
+
+	t->worker = worker;
+	if (!t->out->trace.n_tracks && assay_trace_add_track(&t->out->trace, &harness, &t->why))
+		return;
+	if (!assay_trace_name(&t->out->trace, name, &s.name, &t->why))
+		assay_trace_add_span(&t->out->trace, &s, &t->why);
+}
+
+static void tell_memory(struct taking *t, pid_t pid)
+{
+	const struct assay_process p = { .pid = pid };
+	struct assay_trace_count c = { .process = 1,
+				       .at_ns = assay_monotonic_ns(),
+				       .value = (double)assay_process_rss_bytes(&p) };
+
+	if (c.value > 0 && !assay_trace_name(&t->out->trace, "resident memory", &c.name, &t->why))
+		assay_trace_add_count(&t->out->trace, &c, &t->why);
+}
+
+static void on_look(void *arg)
+{
+	struct taking *t = arg;
+
+	if (t->worker)
+		tell_memory(t, t->worker);
+}
+
+static void on_program_look(void *arg, pid_t pid)
+{
+	tell_memory(arg, pid);
+}
+
+static int make(struct taking *t, struct assay_err *err)
+{
+	int rc = t->why.code;
+
+	if (rc)
+		*err = t->why;
+	if (!rc && !t->trace)
+		rc = assay_thread_profile_make(&t->logs, t->out, err);
+	if (!rc && t->trace)
+		rc = assay_span_trace_make(&t->logs, t->out->is_case, &t->out->trace, err);
+	if (!rc && t->trace)
+		rc = assay_span_trace_profile(&t->out->trace, t->out, err);
+	t->out->lost = t->logs.lost;
 	if (!rc)
 		warn_of_gaps(t);
 	return rc;
@@ -58,36 +125,39 @@ static void release(struct taking *t)
 	assay_temporary_remove(&t->folder);
 }
 
-static int run_program(struct taking *t, struct assay_profile *out, struct assay_err *err)
+static int run_program(struct taking *t, struct assay_err *err)
 {
-	char library[ASSAY_PRELOADED_PATH_MAX], folder[4200];
-	const char *env[] = { folder, NULL };
-	const struct assay_preloaded_run r = { .library = library, .env = env, .before_end = read_logs, .arg = t };
+	char library[ASSAY_PRELOADED_PATH_MAX], folder[4200], spans[64];
+	const char *env[] = { folder, spans, NULL };
+	const struct assay_preloaded_run r = { .library = library,
+					       .env = env,
+					       .before_end = read_logs,
+					       .look = t->trace ? on_program_look : NULL,
+					       .arg = t };
 	int rc = assay_threads_library(library, sizeof(library), err);
 
 	snprintf(folder, sizeof(folder), ASSAY_THREAD_LOG_FOLDER "=%s", t->folder.path);
+	snprintf(spans, sizeof(spans), ASSAY_THREAD_LOG_SPANS "=%d", t->trace ? MOST_SPANS : 0);
 	if (!rc)
-		rc = assay_profile_run_preloaded(t->q, t->w, &r, out, err);
+		rc = assay_profile_run_preloaded(t->q, t->w, &r, t->out, err);
 	if (rc == ASSAY_ENOTFOUND)
 		rc = assay_profile_not_preloaded(t->q, "the functions that wait", err);
-	return rc ? rc : make(t, out, err);
+	return rc ? rc : make(t, err);
 }
 
-int assay_profile_threads_program(const struct assay_profile_request *q, const struct assay_watch *w,
-				  struct assay_profile *out, struct assay_err *err)
+static int take_program(struct taking *t, struct assay_err *err)
 {
-	struct taking t = { .q = q, .w = w };
 	int rc;
 
-	assay_profile_name_command(q, out);
-	out->started_ns = assay_clock_unix_ns();
-	out->iteration_ns = NAN;
-	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)q->for_ns });
-	rc = assay_temporary_make(&t.folder, "threads", err);
+	assay_profile_name_command(t->q, t->out);
+	t->out->started_ns = assay_clock_unix_ns();
+	t->out->iteration_ns = NAN;
+	assay_watch_tell(t->w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)t->q->for_ns });
+	rc = assay_temporary_make(&t->folder, "threads", err);
 	if (!rc)
-		rc = run_program(&t, out, err);
-	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
-	release(&t);
+		rc = run_program(t, err);
+	assay_watch_tell(t->w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	release(t);
 	return rc;
 }
 
@@ -98,17 +168,24 @@ static void on_progress(void *arg, enum assay_stage stage, double done_frac)
 					      .kind = ASSAY_EVENT_SHARE, .done_frac = done_frac, .text = "sampling" });
 }
 
-static int run_case(struct taking *t, struct assay_session *s, struct assay_profile *out, struct assay_err *err)
+static int run_case(struct taking *t, struct assay_session *s, struct assay_err *err)
 {
-	char library[ASSAY_PRELOADED_PATH_MAX] = "", preload[2 * ASSAY_PRELOADED_PATH_MAX], folder[4200];
-	const char *env[] = { preload, folder, ASSAY_THREAD_LOG_WAIT "=1", NULL };
+	char library[ASSAY_PRELOADED_PATH_MAX] = "", preload[2 * ASSAY_PRELOADED_PATH_MAX], folder[4200], spans[64];
+	const char *env[] = { preload, folder, spans, ASSAY_THREAD_LOG_WAIT "=1", NULL };
+	const struct assay_profile_options o = { .for_ns = t->q->for_ns,
+						 .env = env,
+						 .least_sample_ns = t->q->for_ns < SAMPLE_NS ? t->q->for_ns : SAMPLE_NS,
+						 .phase = t->trace ? on_phase : NULL,
+						 .look = t->trace ? on_look : NULL,
+						 .look_arg = t };
+	const uint64_t began = assay_monotonic_ns();
 	struct assay_profile_end end = { 0 };
 	struct assay_clock clock;
-	uint64_t began = assay_monotonic_ns();
 	int rc = assay_threads_library(library, sizeof(library), err);
 
 	assay_preloaded_variable(library, preload, sizeof(preload));
 	snprintf(folder, sizeof(folder), ASSAY_THREAD_LOG_FOLDER "=%s", t->folder.path);
+	snprintf(spans, sizeof(spans), ASSAY_THREAD_LOG_SPANS "=%d", t->trace ? MOST_SPANS : 0);
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
 	if (!rc)
@@ -122,37 +199,54 @@ static int run_case(struct taking *t, struct assay_session *s, struct assay_prof
 									    .interrupted = t->w->interrupted,
 									    .progress = on_progress,
 									    .progress_arg = (void *)t->w },
-					   &(struct assay_profile_options){ .for_ns = t->q->for_ns,
-									    .env = env,
-									    .least_sample_ns = t->q->for_ns < SAMPLE_NS
-												       ? t->q->for_ns
-												       : SAMPLE_NS },
-					   out, &end, err);
-	out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
+					   &o, t->out, &end, err);
+	t->out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
 	if (!rc && end.status != ASSAY_STATUS_OK)
 		rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s", s->plan.cases[0].key,
 				   assay_status_name(end.status), end.reason);
 	if (!rc)
 		rc = read_logs(t, err);
-	return rc ? rc : make(t, out, err);
+	return rc ? rc : make(t, err);
+}
+
+static int take_case(struct taking *t, struct assay_err *err)
+{
+	struct assay_session s = { 0 };
+	int rc = assay_profile_session(t->q, t->w, &s, err);
+
+	assay_watch_tell(t->w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)t->q->for_ns });
+	if (!rc)
+		rc = assay_temporary_make(&t->folder, "threads", err);
+	if (!rc)
+		rc = run_case(t, &s, err);
+	assay_watch_tell(t->w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	if (!rc)
+		rc = assay_profile_identify(t->q, t->w, &s, t->out, err);
+	release(t);
+	assay_session_close(&s);
+	return rc;
+}
+
+int assay_profile_threads_program(const struct assay_profile_request *q, const struct assay_watch *w,
+				  struct assay_profile *out, struct assay_err *err)
+{
+	return take_program(&(struct taking){ .q = q, .w = w, .out = out }, err);
 }
 
 int assay_profile_threads_case(const struct assay_profile_request *q, const struct assay_watch *w,
 			       struct assay_profile *out, struct assay_err *err)
 {
-	struct taking t = { .q = q, .w = w };
-	struct assay_session s = { 0 };
-	int rc = assay_profile_session(q, w, &s, err);
+	return take_case(&(struct taking){ .q = q, .w = w, .out = out }, err);
+}
 
-	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)q->for_ns });
-	if (!rc)
-		rc = assay_temporary_make(&t.folder, "threads", err);
-	if (!rc)
-		rc = run_case(&t, &s, out, err);
-	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
-	if (!rc)
-		rc = assay_profile_identify(q, w, &s, out, err);
-	release(&t);
-	assay_session_close(&s);
-	return rc;
+int assay_profile_trace_program(const struct assay_profile_request *q, const struct assay_watch *w,
+				struct assay_profile *out, struct assay_err *err)
+{
+	return take_program(&(struct taking){ .q = q, .w = w, .out = out, .trace = true }, err);
+}
+
+int assay_profile_trace_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			     struct assay_profile *out, struct assay_err *err)
+{
+	return take_case(&(struct taking){ .q = q, .w = w, .out = out, .trace = true }, err);
 }

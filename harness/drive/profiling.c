@@ -17,6 +17,7 @@ static const struct kind {
 	{ "heap", assay_profile_heap_case, assay_profile_heap_program },
 	{ "gpu", assay_profile_gpu_case, assay_profile_gpu_program },
 	{ "threads", assay_profile_threads_case, assay_profile_threads_program },
+	{ "trace", assay_profile_trace_case, assay_profile_trace_program },
 };
 
 static const struct kind *find(const char *name)
@@ -54,7 +55,7 @@ int assay_profile_take(const struct assay_profile_request *q, const struct assay
 		return assay_profile_kind_check(q->kind, err);
 	own.rate_hz = q->rate_hz ? q->rate_hz : ASSAY_PROFILE_RATE_HZ;
 	if (q->key && !q->for_ns)
-		own.for_ns = ASSAY_PROFILE_FOR_NS;
+		own.for_ns = strcmp(k->name, "trace") ? ASSAY_PROFILE_FOR_NS : ASSAY_TRACE_FOR_NS;
 	rc = q->name ? assay_profile_store_open(&store, q, err) : 0;
 	if (!rc)
 		rc = q->key ? k->of_case(&own, w, out, err) : k->of_program(&own, w, out, err);

@@ -32,12 +32,24 @@ static int sample(struct profiling *k)
 	return rc;
 }
 
+static void tell_phase(const struct profiling *k, const char *name, uint64_t begin_ns)
+{
+	if (k->p->phase)
+		k->p->phase(k->p->look_arg, name, assay_worker_pid(k->w.worker), begin_ns, assay_monotonic_ns());
+}
+
 /* One command; 1 when the case is over and k->w.end says how. */
 static int command(struct profiling *k, enum assay_command cmd, const struct assay_worker_args *args)
 {
-	int rc = assay_worker_call(k->w.worker, cmd, args, &k->w.end->status, k->w.end->reason,
-				   sizeof(k->w.end->reason), k->w.err);
+	static const char *const names[ASSAY_N_COMMANDS] = {
+		[ASSAY_CMD_PREPARE] = "prepare", [ASSAY_CMD_VERIFY] = "verify", [ASSAY_CMD_SAMPLE] = "samples",
+		[ASSAY_CMD_RECHECK] = "recheck", [ASSAY_CMD_REPORT] = "report", [ASSAY_CMD_FINISH] = "finish",
+	};
+	const uint64_t begin_ns = assay_monotonic_ns();
+	const int rc = assay_worker_call(k->w.worker, cmd, args, &k->w.end->status, k->w.end->reason,
+					 sizeof(k->w.end->reason), k->w.err);
 
+	tell_phase(k, names[cmd], begin_ns);
 	if (k->p->look)
 		k->p->look(k->p->look_arg);
 	return rc ? rc : k->w.end->status == ASSAY_STATUS_OK ? 0 : 1;
@@ -61,6 +73,7 @@ static int sample_watched(struct profiling *k)
 {
 	struct assay_worker_args args = { .count = 1, .counting = true };
 	const struct assay_worker_reply *reply = assay_worker_reply(k->w.worker);
+	const uint64_t warm_ns = assay_monotonic_ns();
 	double ns = 0, iterated = 0, sample_ns = 0;
 	uint64_t start;
 	int rc = assay_iterations_find(k->w.worker, assay_iterations_target_ns(k->o->clock), &args.iterations,
@@ -70,6 +83,7 @@ static int sample_watched(struct profiling *k)
 	if (!rc)
 		args.iterations *= (uint64_t)fmax(1, ceil((double)k->p->least_sample_ns / fmax(1, sample_ns)));
 	start = assay_monotonic_ns();
+	tell_phase(k, "warm-up", warm_ns);
 	do {
 		rc = rc ? rc : command(k, ASSAY_CMD_SAMPLE, &args);
 		for (uint32_t i = 0; !rc && i < reply->n_samples; i++) {

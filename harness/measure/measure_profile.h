@@ -21,6 +21,8 @@ struct assay_profile_options {
 	void (*look)(void *arg);
 	void *look_arg;
 	uint64_t least_sample_ns; /* of these iterations at once; 0: any */
+	/* What the harness did with its process. NULL: nobody asks. */
+	void (*phase)(void *look_arg, const char *name, pid_t worker, uint64_t begin_ns, uint64_t end_ns);
 };
 
 /*

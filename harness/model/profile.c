@@ -18,6 +18,7 @@ void assay_profile_release(struct assay_profile *p)
 	free(p->gpu.work);
 	free(p->waits);
 	free(p->timeline.cells);
+	assay_trace_release(&p->trace);
 	*p = (struct assay_profile){ 0 };
 }
 

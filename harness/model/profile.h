@@ -9,6 +9,7 @@
 #include "model/result.h"
 #include "model/stack_table.h"
 #include "model/timeline.h"
+#include "model/trace.h"
 #include "stats/interval.h"
 
 /* A thread that was seen. */
@@ -90,6 +91,7 @@ struct assay_profile {
 	struct assay_profile_gpu gpu;
 	struct assay_wait_count *waits;   /* of threads: one a stack; NULL: not known */
 	struct assay_timeline timeline;   /* of threads */
+	struct assay_trace trace;         /* that was taken; none of a stored profile */
 	struct assay_fingerprint machine; /* id "": not told */
 	struct assay_build build;         /* of a case; id "": not known */
 };

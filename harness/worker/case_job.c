@@ -363,9 +363,9 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
 	}
-	make_jobs(j);
 	assay_heap_case_init(&j->heap);
 	j->recorder = assay_threads_find();
+	make_jobs(j);
 	out = fill(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_device_open(j);

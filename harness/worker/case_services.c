@@ -42,6 +42,16 @@ static void counted_thread(void *arg, uint32_t tid, uint32_t n_threads)
 	}
 }
 
+/* A region whose part of each thread is a span. */
+static void spanned_thread(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	const struct counted_region *r = arg;
+
+	served->recorder->span_begin("parallel region");
+	r->fn(r->arg, tid, n_threads);
+	served->recorder->span_end();
+}
+
 static void service_parallel(const struct assay_job *job, assay_parallel_fn fn, void *arg)
 {
 	struct counted_region counted = { fn, arg };
@@ -49,6 +59,10 @@ static void service_parallel(const struct assay_job *job, assay_parallel_fn fn, 
 	unsigned tid = 0;
 
 	(void)job;
+	if (!j->spec->fixed_layout && j->recorder && j->recorder->spans) {
+		assay_pool_run(j->pool, spanned_thread, &counted);
+		return;
+	}
 	if (!j->spec->fixed_layout) {
 		assay_pool_run(j->pool, fn, arg);
 		return;
@@ -79,6 +93,13 @@ static void service_barrier(const struct assay_job *job)
 void assay_case_services_step(struct assay_stepper *s)
 {
 	stepper = s;
+}
+
+/* What the op and the variant have of memory, over time. */
+static void tell_memory(const struct assay_case_job *j)
+{
+	if (j->recorder && j->recorder->spans)
+		j->recorder->count("op memory", (double)(j->tensor_bytes + j->alloc_bytes));
 }
 
 static void *service_alloc(const struct assay_job *job, uint64_t bytes)
@@ -116,6 +137,7 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 	j->alloc_bytes += bytes;
 	if (j->alloc_bytes > j->alloc_peak_bytes)
 		j->alloc_peak_bytes = j->alloc_bytes;
+	tell_memory(j);
 	return assay_arena_copy(&a->arena, 0);
 }
 
@@ -137,6 +159,7 @@ static void service_release(const struct assay_job *job, void *ptr)
 		assay_arena_release(&a->arena);
 		free(a);
 		assay_heap_case_resume(&j->heap, watched, NULL, 0);
+		tell_memory(j);
 		return;
 	}
 }
@@ -215,6 +238,15 @@ static void service_part(const struct assay_job *job)
 		j->on_part(j->on_part_arg);
 }
 
+static void service_span(const struct assay_job *job, const char *name)
+{
+	(void)job;
+	if (name)
+		served->recorder->span_begin(name);
+	else
+		served->recorder->span_end();
+}
+
 static void service_fallback(const struct assay_job *job, const char *why)
 {
 	struct assay_case_job *j = served;
@@ -242,6 +274,7 @@ void assay_case_services_init(struct assay_case_job *j)
 		.now_ns = service_now_ns,
 		.part = service_part,
 		.fallback = service_fallback,
+		.span = j->recorder && j->recorder->spans ? service_span : NULL,
 	};
 }
 

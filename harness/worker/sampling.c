@@ -70,8 +70,10 @@ static void read_before(void *arg, uint32_t tid, uint32_t n_threads)
 	else
 		assay_os_counts_read(&s->before[tid]);
 	assay_thread_time_read(&s->time_before[tid]);
-	if (s->job->recorder && s->args->counting)
+	if (s->job->recorder && s->args->counting) {
 		s->job->recorder->watch(true);
+		s->job->recorder->span_begin("sample");
+	}
 }
 
 static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
@@ -79,8 +81,10 @@ static void read_after(void *arg, uint32_t tid, uint32_t n_threads)
 	struct assay_sampling *s = arg;
 
 	(void)n_threads;
-	if (s->job->recorder && s->args->counting)
+	if (s->job->recorder && s->args->counting) {
+		s->job->recorder->span_end();
 		s->job->recorder->watch(false);
+	}
 	assay_thread_time_read(&s->time_after[tid]);
 	if (s->counting)
 		assay_counting_after(s->counting, tid, &s->after[tid]);

@@ -111,17 +111,6 @@ static void post(const struct assay_pool *p, const _Atomic uint32_t *word)
 		p->recorder->posted((const void *)word);
 }
 
-static void run_part(const struct assay_pool *p, uint32_t tid)
-{
-	const bool spans = p->recorder && p->recorder->spans;
-
-	if (spans)
-		p->recorder->span_begin("parallel region");
-	p->fn(p->arg, tid, p->n);
-	if (spans)
-		p->recorder->span_end();
-}
-
 static void *thread_main(void *arg)
 {
 	struct pool_thread *t = arg;
@@ -139,7 +128,7 @@ static void *thread_main(void *arg)
 		seen++;
 		if (p->stop)
 			return NULL;
-		run_part(p, t->tid);
+		p->fn(p->arg, t->tid, p->n);
 	}
 }
 
@@ -226,7 +215,7 @@ void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg)
 	post(pool, &pool->generation);
 	atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
 	wake_all(pool, &pool->generation);
-	run_part(pool, 0);
+	fn(arg, 0, pool->n);
 	wait_pending(pool);
 }
 

@@ -29,7 +29,7 @@ needs_samples() {
 	fails 2 "unknown suite 'none'" profile cpu x --suite none
 	fails 2 "no case of suite 'quick' matches 'matmul.ternray', did you mean 'matmul.ternary'?" profile cpu matmul.ternray
 	fails 2 "'dequantize' selects " profile cpu dequantize
-	fails 2 "cannot write 'a.txt': its name must end in .text, .json, .folded, .svg, .html or .dhat" profile cpu x -o a.txt
+	fails 2 "cannot write 'a.txt': its name must end in .text, .json, .trace, .folded, .svg, .html or .dhat" profile cpu x -o a.txt
 	fails 2 "./none" profile cpu -- ./none
 }
 

@@ -30,7 +30,9 @@ static void part(void *arg, uint32_t tid, uint32_t n_threads)
 
 static int run(struct assay_job *job)
 {
+	assay_span(job, "the inner call");
 	job->host->parallel(job, part, job);
+	assay_span_end(job);
 	return 0;
 }
 

@@ -78,7 +78,8 @@ static const struct {
 	PIN(assay_host, now_ns, 56),
 	PIN(assay_host, part, 64),     /* 1.2; plugins ask for the size */
 	PIN(assay_host, fallback, 72), /* 1.4 */
-	PIN_SIZE(assay_host, 80),
+	PIN(assay_host, span, 80),     /* 1.6 */
+	PIN_SIZE(assay_host, 88),
 	PIN(assay_shape, n_threads, 4),
 	PIN(assay_shape, host, 8),
 	PIN(assay_shape, axis, 16),

@@ -133,7 +133,7 @@ static struct assay_thread_record *new_record(void)
 		r->bin_ns = FIRST_BIN;
 		r->watched = !windows;
 		prctl(PR_GET_NAME, r->name, 0, 0, 0);
-		r->mark_ns = now_ns(CLOCK_MONOTONIC);
+		r->mark_ns = r->begun_ns = now_ns(CLOCK_MONOTONIC);
 		assay_thread_file_end(r);
 	}
 	assay_thread_file_unlock();

@@ -23,7 +23,7 @@ extern "C" {
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
 #define ASSAY_ABI_MAJOR    1
-#define ASSAY_ABI_MINOR    5
+#define ASSAY_ABI_MINOR    6
 
 #define ASSAY_MAX_TENSORS  32
 #define ASSAY_MAX_AXES     8
@@ -231,6 +231,9 @@ struct assay_host {
 	 * odd n". It is counted, and the case fails: a number of the CPU never stands under the name of a device.
 	 */
 	void (*fallback)(const struct assay_job *job, const char *why);
+
+	/* Since ABI 1.6; see assay_span(). NULL: nobody asks for spans. */
+	void (*span)(const struct assay_job *job, const char *name);
 };
 
 /*
@@ -274,6 +277,21 @@ static inline void assay_part(const struct assay_job *job)
 {
 	if (job->host->size > offsetof(struct assay_host, part))
 		job->host->part(job);
+}
+
+/*
+ * Until assay_span_end(), the calling thread does @name, such as "attention", for `assay profile trace`. Spans nest,
+ * and end on the thread that began them. Where no trace is taken, this costs two reads and a branch.
+ */
+static inline void assay_span(const struct assay_job *job, const char *name)
+{
+	if (job->host->size > offsetof(struct assay_host, span) && job->host->span)
+		job->host->span(job, name);
+}
+
+static inline void assay_span_end(const struct assay_job *job)
+{
+	assay_span(job, NULL);
 }
 
 /* ---- variants --------------------------------------------------------------------------------------------------- */
