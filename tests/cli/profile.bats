@@ -380,3 +380,41 @@ move_without_timers() {
 	"$ASSAY" profile cpu --name prog -- ./split 4000 >/dev/null
 	KEEP_DB=1 fails 2 "--bottlenecks is of profiles of cases: this one is of a program" show profile prog --bottlenecks
 }
+
+@test "a full disk, a folder that is not ours and an ordinary user leave nothing half-written" {
+	needs_samples
+	# no file may be longer than 4 KiB: a page or a picture is, and the one that was there stays
+	printf old >p.html
+	run --separate-stderr bash -c 'ulimit -f 4; exec "$0" profile cpu -o p.html -- ./split 4000' "$ASSAY"
+	[ "$status" = 2 ] || { echo "$status $stderr"; false; }
+	[ "${#stderr_lines[@]}" = 1 ] && [[ $stderr == "assay: "*p.html* ]]
+	[ "$(cat p.html)" = old ]
+	run --separate-stderr bash -c 'ulimit -f 60; exec "$0" profile cpu --rate 4999 --name x --db full.db -- ./split 4000' "$ASSAY"
+	[ "$status" = 2 ] && [[ $stderr == "assay: "*full.db* ]] || { echo "$status $stderr"; false; }
+	[ "$(find . -name '*.tmp*' -o -name '.*.html*' | wc -l)" = 0 ]
+	# a name that would be markup is text
+	cp split '<script>alert(1)'
+	run --separate-stderr "$ASSAY" profile cpu --name '<script>alert(2)</script>' -o s.html -- './<script>alert(1)' 4000
+	[ "$status" = 0 ]
+	run --separate-stderr "$ASSAY" show profile '<script>alert(2)</script>' -o s.svg
+	[ "$status" = 0 ]
+	! grep -F '<script>alert' s.html s.svg
+	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0 # it is the ordinary user already
+	# the folder of a test is root's alone
+	theirs=$(mktemp -d)
+	chmod 755 "$theirs"
+	mkdir "$theirs/mine"
+	cp split "$theirs"
+	chown 65534 "$theirs/mine"
+	cd "$theirs" || return 1
+	user=(setpriv --reuid 65534 --clear-groups env "HOME=$theirs/mine" "TMPDIR=$theirs/mine" "$ASSAY")
+	if "${user[@]}" --version >/dev/null 2>&1; then
+		run --separate-stderr "${user[@]}" profile cpu --db mine/a.db --name own -o mine/o.html -- ./split 8000
+		[ "$status" = 0 ] && [ -s mine/o.html ] || [[ $stderr == *"forbids to sample"* ]] || { echo "$stderr"; rm -rf "$theirs"; false; }
+		run --separate-stderr "${user[@]}" profile cpu -o theirs.html -- ./split 8000
+		[ "$status" = 2 ] && [[ $stderr == *theirs.html* || $stderr == *"forbids to sample"* ]] && [ ! -e theirs.html ] || { echo "$stderr"; rm -rf "$theirs"; false; }
+		run --separate-stderr "${user[@]}" profile heap --db mine/a.db --name heap -- ./split 4000
+		[ "$status" = 0 ] || [[ $stderr == *sanitizer* ]] || { echo "$stderr"; rm -rf "$theirs"; false; }
+	fi
+	cd "$BATS_TEST_TMPDIR" && rm -rf "$theirs"
+}
