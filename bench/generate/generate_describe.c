@@ -118,6 +118,7 @@ static void tensor(struct assay_problem *out, int index, const char *name, enum 
 	s->dtype = dtype;
 	s->rank = 0;
 	s->flags = 0;
+	s->filled = ASSAY_FILLED_BY_OP;
 	while (s->rank < 4 && dims[s->rank]) {
 		s->dims[s->rank] = dims[s->rank];
 		s->rank++;
@@ -141,6 +142,11 @@ static void set_tensors(const struct gen_plan *p, struct assay_problem *out)
 	       DIMS(m->layers, ASSAY_GENERATE_N_MATRICES));
 	tensor(out, ASSAY_GENERATE_T_EMBEDDING, "embedding", ASSAY_INPUT, ASSAY_BF16,
 	       DIMS(m->tied ? 1 : 2, m->vocab, m->dim));
+	out->tensors[ASSAY_GENERATE_T_WEIGHTS].filled = ASSAY_FILLED_TERNARY;
+	out->tensors[ASSAY_GENERATE_T_WEIGHTS].filled_stream = ASSAY_GENERATE_T_WEIGHTS;
+	out->tensors[ASSAY_GENERATE_T_EMBEDDING].filled = ASSAY_FILLED_NORMAL_BF16;
+	out->tensors[ASSAY_GENERATE_T_EMBEDDING].filled_stream = ASSAY_GENERATE_T_EMBEDDING;
+	out->tensors[ASSAY_GENERATE_T_EMBEDDING].filled_scale = assay_generate_embedding_std(m);
 	tensor(out, ASSAY_GENERATE_T_NORMS, "norms", ASSAY_INPUT, ASSAY_F32, DIMS(assay_generate_norms_len(m)));
 	tensor(out, ASSAY_GENERATE_T_PROMPT, "prompt", ASSAY_INPUT, ASSAY_I32, DIMS(p->n_prompt));
 	tensor(out, ASSAY_GENERATE_T_TOKENS, "tokens", ASSAY_OUTPUT, ASSAY_I32, DIMS(p->n_out));

@@ -11,8 +11,6 @@
 #include "generate_math.h"
 #include "generate_stats.h"
 
-#define LOGIT_STD 2.5f
-
 struct filling {
 	const struct assay_job *job;
 	const struct gen_plan *plan;
@@ -43,7 +41,7 @@ static void fill_weights(const struct filling *f, uint32_t tid, uint32_t n_threa
 static void fill_embedding(const struct filling *f, uint32_t tid, uint32_t n_threads)
 {
 	uint16_t *e = f->job->tensors[ASSAY_GENERATE_T_EMBEDDING].data;
-	float std = LOGIT_STD / __builtin_sqrtf((float)f->plan->m->dim);
+	const float std = assay_generate_embedding_std(f->plan->m);
 	int64_t begin, end;
 
 	share((int64_t)(f->job->tensors[ASSAY_GENERATE_T_EMBEDDING].bytes / 8), tid, n_threads, &begin, &end);

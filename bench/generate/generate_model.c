@@ -151,6 +151,12 @@ int64_t assay_generate_norms_len(const struct gen_model *m)
 	return assay_generate_norm_at(m, m->layers, ASSAY_GENERATE_NORM_ATTN) + m->dim;
 }
 
+/* So that logits have a standard deviation of 2.5. */
+float assay_generate_embedding_std(const struct gen_model *m)
+{
+	return 2.5f / __builtin_sqrtf((float)m->dim);
+}
+
 void assay_generate_trace_layout(const struct gen_model *m, struct gen_trace *t)
 {
 	int64_t at = 4, rows, cols;

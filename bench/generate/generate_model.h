@@ -83,6 +83,8 @@ int64_t assay_generate_matrix_at(const struct gen_model *m, int layer, int matri
 /* Float at which a gain begins in ASSAY_GENERATE_T_NORMS; layer == m->layers: the final norm. */
 int64_t assay_generate_norm_at(const struct gen_model *m, int layer, int norm);
 int64_t assay_generate_norms_len(const struct gen_model *m);
+/* Standard deviation of the embedding's values. */
+float assay_generate_embedding_std(const struct gen_model *m);
 void assay_generate_trace_layout(const struct gen_model *m, struct gen_trace *t);
 void assay_generate_work_layout(const struct gen_plan *p, struct gen_work *w);
 /* Position that a trace slot records. */

@@ -32,6 +32,7 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "device_used_bytes", "B", "memory of the device in use with the prepared case", 0, 0, INFINITY },
 	{ "device_used_after_bytes", "B", "memory of the device in use when the variant gave back what it prepared", 0,
 	  0, INFINITY },
+	{ "device_made_bytes", "B", "inputs that were made on the device, not uploaded", 0, 0, INFINITY },
 	{ "device_peak_bytes", "B", "most memory of the device that the case was seen to take", -1, 0, INFINITY },
 	{ "device_leaked_bytes", "B", "memory of the device that the variant did not give back", -1, 0, INFINITY },
 	{ "device_launch_s", "s", "time to launch a kernel that does nothing and to wait for it", -1, 0, INFINITY },

@@ -122,9 +122,10 @@ struct assay_case_job {
 	struct assay_device_info device_info; /* zeros: it tells nothing of itself */
 	struct assay_nvml *nvml;              /* tells the state of the device; NULL: its plugin does, or nobody */
 	unsigned nvml_index;
-	double device_least_hz; /* of its clock, between samples; 0: unknown */
-	bool device_unheld;     /* series of calls begin at once, see assay_case_device_time() */
-	uint64_t device_bytes;  /* that the tensors of all copies take there */
+	double device_least_hz;     /* of its clock, between samples; 0: unknown */
+	bool device_unheld;         /* series of calls begin at once, see assay_case_device_time() */
+	uint64_t device_made_bytes; /* of inputs that the device made itself */
+	uint64_t device_bytes;      /* that the tensors of all copies take there */
 
 	struct assay_case_alloc *allocs; /* live host->alloc blocks */
 	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;

@@ -41,6 +41,21 @@ static uint64_t bytes_of_all(const struct assay_case_job *j)
 	return bytes * j->n_jobs;
 }
 
+/* Below this, a copy is as quick as a kernel that makes the same. */
+#define LEAST_MADE_BYTES ((uint64_t)16 << 10)
+
+/* Inputs that the device can fill are made there. That they are the host's is checked after the last sample. */
+static int put_input(struct assay_case_job *j, const struct assay_tensor *d, const struct assay_tensor *h,
+		     struct assay_reason *why)
+{
+	int rc = 1;
+
+	if (j->device->make && h->spec->filled != ASSAY_FILLED_BY_OP && h->bytes >= LEAST_MADE_BYTES)
+		rc = j->device->make(j->device_handle, d->data, d->bytes, h->spec, j->jobs[0].seed, why);
+	j->device_made_bytes += rc ? 0 : h->bytes;
+	return rc > 0 ? j->device->upload(j->device_handle, d->data, h->data, h->bytes, why) : rc;
+}
+
 static struct assay_outcome open_tensor(struct assay_case_job *j, struct assay_tensor *d, const struct assay_tensor *h)
 {
 	struct assay_reason why = { "" };
@@ -49,8 +64,7 @@ static struct assay_outcome open_tensor(struct assay_case_job *j, struct assay_t
 	if (j->device->alloc(j->device_handle, h->bytes + 2 * GUARD_BYTES, &block, &why))
 		return assay_device_failed(j, "allocating", &why);
 	*d = (struct assay_tensor){ .data = (unsigned char *)block + GUARD_BYTES, .bytes = h->bytes, .spec = h->spec };
-	if (write_guards(j, d->data, d->bytes, &why) ||
-	    j->device->upload(j->device_handle, d->data, h->data, h->bytes, &why))
+	if (write_guards(j, d->data, d->bytes, &why) || put_input(j, d, h, &why))
 		return assay_device_failed(j, "uploading", &why);
 	return assay_outcome_ok();
 }

@@ -333,5 +333,6 @@ const struct assay_device_ops assay_cuda_device = {
 	.wait = assay_cuda_stream_wait,
 	.hold = assay_cuda_stream_hold,
 	.let_go = assay_cuda_stream_let_go,
+	.make = assay_cuda_make,
 #endif
 };

@@ -6,6 +6,7 @@
 #define CUDA_KERNELS(KERNEL)                                                                                           \
 	KERNEL(cuda_hold, 1)                                                                                           \
 	KERNEL(cuda_nothing, 1)                                                                                        \
+	KERNEL(cuda_make, 256)                                                                                         \
 	KERNEL(stream_copy, 256)                                                                                       \
 	KERNEL(stream_triad, 256)                                                                                      \
 	KERNEL(quantize_q8_0, 256)                                                                                     \

@@ -23,6 +23,10 @@ cudaError_t assay_cuda_hold(const struct cuda_stream *s, unsigned long long limi
 /* Enqueue a kernel that does nothing. */
 cudaError_t assay_cuda_nothing(const struct cuda_stream *s);
 
+/* The member of assay_device_ops that makes inputs. */
+int assay_cuda_make(void *device, void *dst, uint64_t bytes, const struct assay_tensor_spec *spec, uint64_t seed,
+		    struct assay_reason *why);
+
 /* Fills @why with what failed, and returns -1. */
 int assay_cuda_failed(struct assay_reason *why, const char *what, cudaError_t rc);
 

@@ -90,6 +90,8 @@ emulated() {
 	jq -e '[.cases[] | select(.variant == "cuda")] | length == 3 and all(.status == "ok" and .axes.device == "cuda:0")' <<<"$output"
 	jq -e '[.cases[] | select(.status == "ok")] | group_by(.op + (.axes.sampler // "")) | all([.[].digest] | unique | length == 1)' <<<"$output"
 	jq -e '[.cases[] | select(.variant == "cuda").metrics] | all(.device_leaked_bytes.value == 0 and .device_in_bytes.value > 0 and has("device_launch_s") and has("device_end_to_end_s"))' <<<"$output"
+	# weights and embedding are made there: the check of inputs holds them against the host's
+	jq -e '[.cases[] | select(.op == "generate.decode" and .variant == "cuda") | .metrics.device_made_bytes.value] == [40960, 40960]' <<<"$output"
 	jq -e '.cases[] | select(.op == "generate.decode" and .variant == "cuda") | .metrics.tokens_per_s.value > 0 and .metrics.tpot_p99_s.value > 0 and .counters.tokens.value == 2 and .counters.fallbacks.value == 0' <<<"$output"
 }
 

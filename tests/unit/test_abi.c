@@ -87,6 +87,9 @@ static const struct {
 	PIN_SIZE(assay_axis, 48),
 	PIN(assay_host_info, vector_bits, 40),
 	PIN_SIZE(assay_host_info, 48),
+	PIN(assay_tensor_spec, filled, 56), /* 1.6, of what was reserved, like the next two */
+	PIN(assay_tensor_spec, filled_stream, 60),
+	PIN(assay_tensor_spec, filled_scale, 64),
 	PIN_SIZE(assay_tensor_spec, 88),
 	PIN_SIZE(assay_tensor, 48),
 	PIN_SIZE(assay_cost, 80),
@@ -111,7 +114,8 @@ static const struct {
 	PIN(assay_device_ops, wait, 184),
 	PIN(assay_device_ops, hold, 192),
 	PIN(assay_device_ops, let_go, 200),
-	PIN_SIZE(assay_device_ops, 208), /* 1.4 */
+	PIN(assay_device_ops, make, 208), /* 1.6 */
+	PIN_SIZE(assay_device_ops, 216),
 	PIN(assay_device_info, name, 8),
 	PIN(assay_device_info, uuid, 104),
 	PIN(assay_device_info, runtime, 264),

@@ -101,6 +101,7 @@ TEST(knows_its_metrics)
 		{ "device_used_before_bytes", "B", 0 },
 		{ "device_used_bytes", "B", 0 },
 		{ "device_used_after_bytes", "B", 0 },
+		{ "device_made_bytes", "B", 0 },
 		{ "device_peak_bytes", "B", -1 },
 		{ "device_leaked_bytes", "B", -1 },
 		{ "device_launch_s", "s", -1 },

@@ -128,6 +128,17 @@ enum assay_tensor_flags {
 	ASSAY_TENSOR_VARIES = 1u << 0,
 };
 
+/*
+ * Since 1.6. How fill() makes an input, where that is said in a line: Philox block b of stream `filled_stream`, for the
+ * job's seed, gives the elements from 4 b on, or 16 bytes of codes. A device may then make it in its own memory.
+ */
+enum assay_filled {
+	ASSAY_FILLED_BY_OP = 0,       /* only the op knows */
+	ASSAY_FILLED_TERNARY = 1,     /* two-bit codes, each the sum of two bits of the words */
+	ASSAY_FILLED_NORMAL_F32 = 2,  /* filled_scale · assay_normal_f32() of each word */
+	ASSAY_FILLED_NORMAL_BF16 = 3, /* the same, rounded to nearest, ties to even */
+};
+
 struct assay_tensor_spec {
 	const char *name;
 	uint32_t role;  /* enum assay_role */
@@ -135,7 +146,11 @@ struct assay_tensor_spec {
 	uint32_t rank;
 	uint32_t flags;               /* enum assay_tensor_flags */
 	int64_t dims[ASSAY_MAX_RANK]; /* outermost first, elements; row-major */
-	uint64_t reserved[4];         /* 0 */
+	uint32_t filled;              /* enum assay_filled, since 1.6 like the next two */
+	uint32_t filled_stream;
+	float filled_scale;
+	uint32_t reserved_word; /* 0 */
+	uint64_t reserved[2];   /* 0 */
 };
 
 /* The work of one call of run(): what any correct variant has to do at least. */
@@ -487,6 +502,13 @@ struct assay_device_ops {
 	 */
 	int (*hold)(void *device, void *stream, uint64_t most_ns, struct assay_reason *why);
 	int (*let_go)(void *device, void *stream);
+
+	/*
+	 * Since 1.6, may be NULL. Make an input in device memory as its spec says that it is filled, with the bits that
+	 * fill() makes on the host; synchronous. Positive: not in this way, and the input is uploaded.
+	 */
+	int (*make)(void *device, void *dst, uint64_t bytes, const struct assay_tensor_spec *spec, uint64_t seed,
+		    struct assay_reason *why);
 };
 
 /* ---- the one exported symbol ------------------------------------------------------------------------------------ */

@@ -59,7 +59,8 @@ template <typename... P, typename... A> std::function<void()> emulated_call(void
 	return [=] { std::apply(kernel, kept); };
 }
 
-#define CUDA_LAUNCH(job, name, grid, ...) emulated_enqueue(grid, CUDA_THREADS_##name, emulated_call(name, __VA_ARGS__))
+#define CUDA_LAUNCH(job, name, grid, ...)                                                                              \
+	((void)(job), emulated_enqueue(grid, CUDA_THREADS_##name, emulated_call(name, __VA_ARGS__)))
 
 /* The value of lane @lane; @mask must name all lanes. */
 template <typename T> T emulated_lane(unsigned mask, T value, unsigned lane)
