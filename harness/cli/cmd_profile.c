@@ -7,6 +7,7 @@
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/profile_cost.h"
 #include "drive/profile_sanitize.h"
 #include "drive/profile_store.h"
 #include "drive/profile_tool.h"
@@ -20,7 +21,7 @@ struct profile_args {
 	const char *out;
 	const char *with;  /* a tool in place of assay's own; NULL: none */
 	uint64_t every_ns; /* again and again, from start to start; 0: once */
-	bool lines, sanitize;
+	bool lines, sanitize, cost;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -105,6 +106,7 @@ static int check_kind(const struct profile_args *a, struct assay_err *err)
 	} of_one[] = {
 		{ a->q.rate_hz, "--rate", "cpu" },
 		{ a->lines, "--lines", "cpu" },
+		{ a->cost, "--cost", "cpu" },
 		{ a->q.sample_bytes, "--sample", "heap" },
 		{ dot && !strcmp(dot, ".dhat"), "a file that ends in .dhat", "heap" },
 		{ a->with, "--with", "gpu" },
@@ -138,6 +140,9 @@ static int check(void *args, struct assay_err *err)
 			err, ASSAY_EUSAGE,
 			"no case or command given: 'assay profile %s CASE' or 'assay profile %s -- COMMAND...'",
 			a->q.kind, a->q.kind);
+	if (a->cost && (a->q.command || a->out || a->q.name || a->lines || a->sanitize || a->s.json))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--cost is of a case, and makes no profile: give it --rate and --for alone");
 	return check_kind(a, err);
 }
 
@@ -168,6 +173,9 @@ static const struct assay_option options[] = {
 	  "Show and write it without paths, user and host names; what is stored stays as it is" },
 	{ "with", 0, "TOOL", set_with, AT(with),
 	  "Of GPUs: let nsys or ncu profile it, if they are installed; -o names their report" },
+	{ "cost", 0, NULL, assay_option_flag, AT(cost),
+	  "Measure what sampling a case at --rate costs it, against workers that are not sampled; at 20000 Hz as a "
+	  "control" },
 	{ "lines", 0, NULL, assay_option_flag, AT(lines), "Also show the lines and instructions that take most" },
 	{ 0 },
 };
@@ -257,6 +265,23 @@ static int run_tool(struct profile_args *a, struct assay_watcher *w, int *status
 	return rc;
 }
 
+static int tell_cost(struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	struct assay_profile_cost v[2];
+	int rc = assay_profile_cost(&a->q, &w->watch, v, err);
+
+	if (rc == ASSAY_EWORKER) {
+		assay_cli_error("%s", err->text);
+		*status = ASSAY_EXIT_NOT_MEASURED;
+		return 0;
+	}
+	for (unsigned i = 0; i < 2 && !rc; i++)
+		printf("%s %5u Hz: %+.2f %% (%+.2f to %+.2f %%) of the time of a plain worker, %zu pairs\n",
+		       i ? "control" : "sampled", v[i].rate_hz, 100 * (v[i].ratio - 1), 100 * (v[i].ci.lo - 1),
+		       100 * (v[i].ci.hi - 1), v[i].pairs);
+	return rc;
+}
+
 static int profile(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct profile_args *a = args;
@@ -265,6 +290,8 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 
 	w->hold = true;
 	a->q.what = &a->s.r;
+	if (a->cost)
+		return tell_cost(a, w, status, err);
 	if (a->with)
 		return run_tool(a, w, status, err);
 	do {

@@ -84,7 +84,8 @@ static int add_pair(const struct blaming *k, size_t at, struct assay_because_evi
 		.plugins = { &p->side[ASSAY_BASE].plugins, &p->side[ASSAY_HEAD].plugins },
 		.parts = { p->side[ASSAY_BASE].parts.s, p->side[ASSAY_HEAD].parts.s },
 		.base_case = c->base_variant[0] ? &base_case : NULL,
-		.rate_hz = RATE_HZ,
+		.sampling = { { .rate_hz = RATE_HZ, .leaves = true, .own_case = true },
+			      { .rate_hz = RATE_HZ, .leaves = true, .own_case = true } },
 		.for_ns = (k->q->profile_for_ns ? k->q->profile_for_ns : ASSAY_BECAUSE_FOR_NS) / PAIRS,
 		.layout_seed = p->cmp.seed + e->n_pairs + 1,
 	};

@@ -38,14 +38,15 @@ struct assay_profile_pair_options {
 	const struct assay_strings *plugins[2]; /* of base and head */
 	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
 	const struct assay_case *base_case;     /* another variant of the op; NULL: the head's case */
-	unsigned rate_hz;
-	uint64_t for_ns;      /* of both sides together */
-	uint64_t layout_seed; /* where stacks and buffers lie */
+	struct assay_cpu_sampling sampling[2];  /* how either is sampled; rate 0: it is not */
+	uint64_t for_ns;                        /* of both sides together */
+	uint64_t layout_seed;                   /* where stacks and buffers lie */
 };
 
 struct assay_profile_pair {
 	struct assay_profile side[2];
 	double iteration_ns[2]; /* median of the samples */
+	double turn_ns[2];      /* of an iteration, by turns of some milliseconds: what samples interrupt is in it */
 };
 
 /* As assay_measure_profile(), of a pair. The caller releases both sides of @out in either case. */

@@ -33,12 +33,12 @@ static int take_turns(struct profiled_pair *k)
 
 static int run(struct profiled_pair *k, const struct assay_worker_options wo[2])
 {
-	const struct assay_cpu_sampling how = { .rate_hz = k->p->rate_hz, .leaves = true, .own_case = true };
 	bool begun[2] = { false, false };
 	int rc = 0;
 
 	for (unsigned i = 0; i < 2 && !rc; i++) {
-		rc = assay_profiled_worker_start(&k->w[i], &wo[i], &how);
+		rc = assay_profiled_worker_start(&k->w[i], &wo[i],
+						 k->p->sampling[i].rate_hz ? &k->p->sampling[i] : NULL);
 		begun[i] = !rc;
 		if (!rc)
 			rc = assay_profiled_worker_ready(&k->w[i], k->o->clock);
@@ -51,10 +51,10 @@ static int run(struct profiled_pair *k, const struct assay_worker_options wo[2])
 	return rc;
 }
 
-static double median(struct assay_profiled_worker *w)
+static double median(double *v, size_t n)
 {
-	assay_stats_sort(w->per_iteration, w->n);
-	return w->n ? assay_stats_median(w->per_iteration, w->n) : NAN;
+	assay_stats_sort(v, n);
+	return n ? assay_stats_median(v, n) : NAN;
 }
 
 int assay_measure_profile_pair(const struct assay_case *c, const struct assay_case_facts *facts,
@@ -95,7 +95,8 @@ int assay_measure_profile_pair(const struct assay_case *c, const struct assay_ca
 	}
 	rc = rc ? assay_err_set(err, rc, "%s", why.text) : run(&k, wo);
 	for (unsigned i = 0; i < 2; i++) {
-		out->iteration_ns[i] = median(&k.w[i]);
+		out->iteration_ns[i] = median(k.w[i].per_iteration, k.w[i].n);
+		out->turn_ns[i] = median(k.w[i].per_turn, k.w[i].n_turns);
 		assay_profiled_worker_free(&k.w[i]);
 	}
 	free(cpus);

@@ -10,7 +10,14 @@
 
 static void drain(void *arg)
 {
-	assay_cpu_profile_drain(arg);
+	if (arg)
+		assay_cpu_profile_drain(arg);
+}
+
+static void enter(struct assay_profiled_worker *k, const char *phase)
+{
+	if (k->cpu)
+		assay_cpu_profile_phase(k->cpu, k->op, phase);
 }
 
 static int command(struct assay_profiled_worker *k, enum assay_command cmd, uint64_t iterations, uint32_t count)
@@ -21,7 +28,7 @@ static int command(struct assay_profiled_worker *k, enum assay_command cmd, uint
 	assay_worker_while_waiting(k->worker, drain, k->cpu);
 	rc = assay_worker_call(k->worker, cmd, &args, &k->end->status, k->end->reason, sizeof(k->end->reason), k->err);
 	assay_worker_while_waiting(k->worker, NULL, NULL);
-	assay_cpu_profile_drain(k->cpu);
+	drain(k->cpu);
 	return rc ? rc : k->end->status == ASSAY_STATUS_OK ? 0 : 1;
 }
 
@@ -29,14 +36,15 @@ int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct as
 				const struct assay_cpu_sampling *how)
 {
 	struct assay_worker_options own = *wo;
-	int rc = assay_cpu_profile_open(&k->cpu, how, k->out, k->err);
+	int rc = how ? assay_cpu_profile_open(&k->cpu, how, k->out, k->err) : 0;
 
 	snprintf(k->op, sizeof(k->op), "%s/%s", wo->c->op, wo->c->variant);
 	if (rc)
 		return rc;
-	own.env = assay_cpu_profile_environment(k->cpu);
+	if (how)
+		own.env = assay_cpu_profile_environment(k->cpu);
 	rc = assay_worker_start(&k->worker, &own, k->err);
-	return rc ? rc : assay_cpu_profile_attach(k->cpu, assay_worker_pid(k->worker), k->err);
+	return rc || !how ? rc : assay_cpu_profile_attach(k->cpu, assay_worker_pid(k->worker), k->err);
 }
 
 int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct assay_clock *clock)
@@ -44,25 +52,26 @@ int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct as
 	int rc;
 
 	k->iterations = 1;
-	assay_cpu_profile_phase(k->cpu, k->op, "phase: prepare");
+	enter(k, "phase: prepare");
 	rc = command(k, ASSAY_CMD_PREPARE, 0, 0);
 	if (!rc)
 		rc = command(k, ASSAY_CMD_VERIFY, 0, 0);
-	assay_cpu_profile_phase(k->cpu, k->op, "phase: warm-up");
+	enter(k, "phase: warm-up");
 	assay_worker_while_waiting(k->worker, drain, k->cpu);
 	if (!rc)
 		rc = assay_iterations_find(k->worker, assay_iterations_target_ns(clock), &k->iterations, &k->sample_ns,
 					   &k->end->status, k->end->reason, sizeof(k->end->reason), k->err);
 	assay_worker_while_waiting(k->worker, NULL, NULL);
-	assay_cpu_profile_phase(k->cpu, k->op, ASSAY_PROFILE_TIMED);
+	enter(k, ASSAY_PROFILE_TIMED);
 	return rc;
 }
 
 int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns)
 {
 	const struct assay_worker_reply *reply = assay_worker_reply(k->worker);
-	const double patience = (double)assay_cpu_profile_patience_ns(k->cpu);
+	const double patience = k->cpu ? (double)assay_cpu_profile_patience_ns(k->cpu) : ns;
 	const double batch = fmin(ns, patience) / fmax(1, k->sample_ns);
+	const double ns_before = k->ns, iterated = k->iterated;
 	int rc = command(k, ASSAY_CMD_SAMPLE, k->iterations, (uint32_t)fmin(ASSAY_PAGE_SAMPLES, fmax(1, batch)));
 
 	for (uint32_t i = 0; !rc && i < reply->n_samples; i++) {
@@ -72,6 +81,10 @@ int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns)
 			return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory for the samples of a profile");
 		k->per_iteration[k->n++] = (double)reply->samples[i].ns / (double)reply->samples[i].iterations;
 	}
+	if (!rc && assay_grow(&k->per_turn, k->n_turns, sizeof(*k->per_turn)))
+		return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory for the samples of a profile");
+	if (!rc)
+		k->per_turn[k->n_turns++] = (k->ns - ns_before) / (k->iterated - iterated);
 	return rc;
 }
 
@@ -79,10 +92,10 @@ int assay_profiled_worker_end(struct assay_profiled_worker *k, int rc)
 {
 	int ended;
 
-	assay_cpu_profile_phase(k->cpu, k->op, "phase: end");
+	enter(k, "phase: end");
 	if (!rc)
 		rc = command(k, ASSAY_CMD_RECHECK, 0, 0);
-	ended = assay_cpu_profile_end(k->cpu, rc < 0 ? NULL : k->err);
+	ended = k->cpu ? assay_cpu_profile_end(k->cpu, rc < 0 ? NULL : k->err) : 0;
 	if (k->iterated > 0)
 		k->out->iteration_ns = k->ns / k->iterated;
 	return rc < 0 ? rc : ended ? ended : rc;
@@ -93,6 +106,8 @@ void assay_profiled_worker_free(struct assay_profiled_worker *k)
 	assay_cpu_profile_close(k->cpu);
 	assay_worker_free(k->worker);
 	free(k->per_iteration);
+	free(k->per_turn);
+	k->per_turn = NULL;
 	k->cpu = NULL;
 	k->worker = NULL;
 	k->per_iteration = NULL;

@@ -24,6 +24,8 @@ struct assay_profiled_worker {
 	double ns, iterated;   /* of the timed samples */
 	double *per_iteration; /* of each of them, in ns; malloc'ed */
 	size_t n;
+	double *per_turn; /* the same of each command; malloc'ed */
+	size_t n_turns;
 	char op[2 * ASSAY_NAME_MAX + 1];
 };
 
@@ -31,6 +33,7 @@ struct assay_profiled_worker {
  * These return 0 to go on, 1 when the case is over and k->end says how, negative when the harness cannot go on. Free @k
  * in any case; all-zero but for its pointers is before the start.
  */
+/* @how NULL: nothing is sampled, and the worker is as others are. */
 int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct assay_worker_options *wo,
 				const struct assay_cpu_sampling *how);
 /* Prepare, verify, warm up; timed samples follow. */

@@ -27,6 +27,9 @@ needs_samples() {
 	fails 2 "--rate is '10001', expected" profile cpu x --rate 10001
 	fails 2 "--for" profile cpu x --for never
 	fails 2 "unknown suite 'none'" profile cpu x --suite none
+	fails 2 "--cost is of a case, and makes no profile: give it --rate and --for alone" profile cpu --cost -- true
+	fails 2 "--cost is of a case, and makes no profile: give it --rate and --for alone" profile cpu x --cost --name n
+	fails 2 "--cost is for profiles of the kind cpu, not heap" profile heap x --cost
 	fails 2 "no case of suite 'quick' matches 'matmul.ternray', did you mean 'matmul.ternary'?" profile cpu matmul.ternray
 	fails 2 "'dequantize' selects " profile cpu dequantize
 	fails 2 "cannot write 'a.txt': its name must end in .text, .json, .trace, .folded, .svg, .html or .dhat" profile cpu x -o a.txt
@@ -48,6 +51,87 @@ needs_samples() {
 		grep -q '^thread [0-9]*;.*;work;seventy;chain_\[i\] [0-9]*$' split.folded
 		[ "$(awk '{ n += $NF } END { print n }' split.folded)" = "$(jq .profile.samples <<<"$output")" ]
 	done
+}
+
+@test "a known split lies within three sigma, and leaves are those that perf sees in the same process" {
+	needs_samples
+	cat >leaves.c <<-'END'
+		static volatile unsigned long end;
+		/* a chain of multiplications has the same latency wherever its loop lies */
+		#define LEAF(name) static __attribute__((noinline)) void name(long n) { unsigned long x = end; \
+			while (n--) { x = x * 6364136223846793005ul * (x | 1) * (x | 3) + 7; __asm__ volatile("" : "+r"(x)); } end = x; }
+		LEAF(seventy) LEAF(twenty) LEAF(ten)
+		int main(void) { for (int i = 0; i < 20000; i++) { seventy(7000); twenty(2000); ten(1000); } return 0; }
+	END
+	cc -O1 -g -o leaves leaves.c
+	within() { # COUNT-SHARES of seventy, twenty, ten out of N: 3 sigma, and a 0.2 % that calls take
+		jq -e '.n as $n | [[.seventy, 0.7], [.twenty, 0.2], [.ten, 0.1]] | all(. as [$k, $p] |
+			($k / $n - $p | fabs) < 3 * ($p * (1 - $p) / $n | sqrt) + 0.002)' <<<"$1" >/dev/null
+	}
+	# one in a hundred samplings of this kind lies outside by chance, one in ten thousand twice
+	for _ in 1 2; do
+		run --separate-stderr "$ASSAY" profile cpu --rate 4999 --json -- ./leaves
+		[ "$status" = 0 ] || { echo "$stderr"; false; }
+		own=$(jq '[.functions[] | select(.name | test("^(seventy|twenty|ten)$"))] | (map({ (.name): .self }) | add) + { n: map(.self) | add }' <<<"$output")
+		! within "$own" || break
+	done
+	within "$own" || { echo "$own"; false; }
+	is '.profile.samples > 2000'
+	command -v perf >/dev/null && perf record -e cpu-clock:u -o probe.data true 2>/dev/null >&2 || skip "no perf"
+	run --separate-stderr "$ASSAY" profile cpu --rate 4999 --json -- perf record -q -e cpu-clock:u -F 4999 -o perf.data ./leaves
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	own=$(jq '[.functions[] | select(.object == "leaves")] | (map({ (.name): .self }) | add) + { n: map(.self) | add }' <<<"$output")
+	theirs=$(perf script -i perf.data --comm leaves -F ip,sym,dso 2>/dev/null | awk '/leaves/ { n[$2]++; all++ }
+		END { printf "{\"n\":%d,\"seventy\":%d,\"twenty\":%d,\"ten\":%d}", all, n["seventy"], n["twenty"], n["ten"] }')
+	# the band of 99 % of the difference of two shares, over three of them
+	jq -n -e --argjson a "$own" --argjson b "$theirs" '$b.n > 1000 and $a.n > 1000 and (["seventy", "twenty", "ten"] | all(. as $f |
+		($a[$f] / $a.n) as $p | ($p - $b[$f] / $b.n | fabs) < 2.94 * ($p * (1 - $p) * (1 / $a.n + 1 / $b.n) | sqrt) + 0.002))' >/dev/null ||
+		{ echo "$own $theirs"; false; }
+}
+
+@test "ninety-nine in a hundred stacks of a case reach its worker's first frame, on each thread" {
+	needs_samples
+	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "sanitized code is not always unwound"
+	for key in stream.read/ref/level=l1/t=2/warm quantize.q8_0/ref/n=1048576/t=1/warm; do
+		run --separate-stderr "$ASSAY" profile cpu $key --rate 4999 --for 1s --json -o case.folded
+		[ "$status" = 0 ] || { echo "$stderr"; false; }
+		is '.profile.unresolved <= 0.05 * .profile.samples and .profile.timed_samples > 100'
+		# op, phase and thread, then the frame that the kernel or the C library starts a thread with
+		awk -F';' '{ n = $NF; sub(/.* /, "", n); if ($2 != "phase: sample") next; all += n; if ($3 ~ /^thread / && $4 ~ /^(_start|\[unknown\]|.*clone.*)/) whole += n }
+			END { exit !(whole >= 0.99 * all) }' case.folded || { head -5 case.folded; false; }
+	done
+	is '(.threads | length) >= 1 and (.threads | map(.self) | add) == .profile.samples'
+}
+
+@test "what sampling costs is told beside a control" {
+	needs_samples
+	run --separate-stderr "$ASSAY" profile cpu quantize.i8_token/ref/tokens=1,dim=2560/t=1/warm --cost --rate 499 --for 400ms
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	[ "${#lines[@]}" = 2 ]
+	local number='[+-][0-9.]+'
+	[[ ${lines[0]} =~ ^"sampled   499 Hz: "$number" % ("$number" to "$number" %) of the time of a plain worker, 20 pairs"$ ]]
+	[[ ${lines[1]} =~ ^"control 20000 Hz: "$number" % ("$number" to "$number" %) of the time of a plain worker, 20 pairs"$ ]]
+	[ ! -e assay.db ]
+}
+
+@test "bad input of profiles: a full disk, a deleted plugin, names with markup" {
+	needs_samples
+	[ ! -e /dev/full ] || {
+		run --separate-stderr "$ASSAY" profile cpu --json -- ./split 4000 >/dev/full
+		ln -s /dev/full full.svg
+		fails 2 "full.svg" profile cpu -o full.svg -- ./split 4000
+		rm full.svg
+	}
+	cp "$ASSAY_BUILD/tests/plugins/compare_five.so" '<script>x.so'
+	cp "$ASSAY_BUILD/tests/plugins/compare_op.so" op.so
+	key=lenient.triple/work/n=1024/t=1/warm
+	run --separate-stderr "$ASSAY" profile cpu $key --no-default-plugins --plugin op.so --plugin './<script>x.so' \
+		--bench-dir "$ASSAY_SOURCE/tests/fixtures/compare" --suite quick --for 300ms -o p.svg --json
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	is '[.functions[] | select(.object == "<script>x.so")] | length >= 5'
+	! grep -q '<script>x' p.svg
+	rm './<script>x.so'
+	fails 2 "<script>x.so" profile cpu $key --no-default-plugins --plugin op.so --plugin './<script>x.so' --bench-dir "$ASSAY_SOURCE/tests/fixtures/compare"
 }
 
 @test "what is too short, stripped or fails is told" {
