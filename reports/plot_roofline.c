@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The roofline of Williams, Waterman and Patterson (CACM 2009): what the run measured as limits, each case as a point
- * below them, and its share of its own limit. Limits and cases have as many threads each.
+ * below them, and its share of its own limit. Limits and cases have as many threads each and one device: a GPU has a
+ * roof of its own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,11 +32,13 @@ struct roofline {
 	const struct assay_run *run;
 	const char *only;
 	unsigned threads;
+	const char *device;         /* "": the CPU */
 	double bandwidth[N_LEVELS]; /* 0: not measured */
 	struct peak peaks[MAX_PEAKS];
 	size_t n_peaks;
-	const struct assay_result **cases; /* with a share */
-	size_t n_cases, n_left_out, n_other;
+	const struct assay_result **cases;                /* with a share */
+	size_t n_cases, n_left_out, n_other, n_elsewhere; /* those of other devices */
+	const char *elsewhere;                            /* one of these devices */
 	struct assay_strings families;
 };
 
@@ -56,24 +59,31 @@ static bool is_drawn(const struct roofline *f, const struct assay_result *r)
 	       (!f->only || assay_glob_match(f->only, r->c.key) || assay_glob_match(f->only, portable));
 }
 
-/* That of most cases with a share. */
-static unsigned most_threads(const struct roofline *r)
+static bool is_beside(const struct assay_case *a, const struct assay_case *b)
+{
+	return a->threads == b->threads && !strcmp(a->device, b->device);
+}
+
+/* The device and number of threads of most cases with a share. */
+static void choose_roof(struct roofline *r)
 {
 	const struct assay_run *run = r->run;
-	unsigned best = 1;
 	size_t most = 0;
 
+	r->threads = 1;
+	r->device = "";
 	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_case *c = &run->results[i].c;
 		size_t n = 0;
 
 		for (size_t k = i; k < run->n_results && is_drawn(r, &run->results[i]); k++)
-			n += is_drawn(r, &run->results[k]) && run->results[k].c.threads == run->results[i].c.threads;
+			n += is_drawn(r, &run->results[k]) && is_beside(&run->results[k].c, c);
 		if (n > most) {
 			most = n;
-			best = run->results[i].c.threads;
+			r->threads = c->threads;
+			r->device = c->device;
 		}
 	}
-	return best;
 }
 
 static void take_peak(struct roofline *r, const struct assay_result *result)
@@ -100,7 +110,8 @@ static void take_limits(struct roofline *r)
 		const struct assay_result *result = &r->run->results[i];
 		double rate = value_of(result, "bytes_per_s");
 
-		if (result->c.threads != r->threads || !assay_plot_is_limit(&result->c))
+		if (result->c.threads != r->threads || strcmp(result->c.device, r->device) ||
+		    !assay_plot_is_limit(&result->c))
 			continue;
 		if (!strncmp(result->c.op, "peak.", 5))
 			take_peak(r, result);
@@ -162,7 +173,10 @@ static int take_cases(struct roofline *r, struct assay_err *err)
 
 		if (!is_drawn(r, result))
 			continue;
-		if (result->c.threads != r->threads)
+		if (strcmp(result->c.device, r->device)) {
+			r->n_elsewhere++;
+			r->elsewhere = result->c.device[0] ? result->c.device : "the CPU";
+		} else if (result->c.threads != r->threads)
 			r->n_other++;
 		else if (r->n_cases == ASSAY_PLOT_ROWS)
 			r->n_left_out++;
@@ -176,28 +190,43 @@ static int take_cases(struct roofline *r, struct assay_err *err)
 			     (long long)r->run->id, why[0] ? ": " : "", why);
 }
 
-/* Which limits the run lacks, and what lies outside of the picture. */
+static bool has_peak(const struct roofline *r, const char *arith)
+{
+	for (size_t i = 0; i < r->n_peaks; i++)
+		if (strstr(r->peaks[i].name, arith))
+			return true;
+	return false;
+}
+
+/* "not measured: L1 bandwidth, f32 peak"; of a device nobody measures the levels one by one. */
+static void add_missing(const struct roofline *r, struct assay_text *t)
+{
+	const char *sep = "not measured: ";
+
+	for (size_t k = r->device[0] ? N_LEVELS - 1 : 0; k < N_LEVELS; k++)
+		if (!(r->bandwidth[k] > 0)) {
+			assay_text_addf(t, "%s%s bandwidth", sep, level_names[k]);
+			sep = ", ";
+		}
+	for (size_t k = 0; k < sizeof(ariths) / sizeof(ariths[0]); k++)
+		if (!has_peak(r, ariths[k])) {
+			assay_text_addf(t, "%s%s peak", sep, ariths[k]);
+			sep = ", ";
+		}
+}
+
+/* What the run lacks, and what lies outside of the picture. */
 static void tell_missing(const struct roofline *r, char *buf, size_t size)
 {
 	struct assay_text t = { 0 };
-	const char *sep = "not measured: ";
 
-	for (size_t k = 0; k < N_LEVELS; k++)
-		if (!(r->bandwidth[k] > 0)) {
-			assay_text_addf(&t, "%s%s bandwidth", sep, level_names[k]);
-			sep = ", ";
-		}
-	for (size_t k = 0; k < sizeof(ariths) / sizeof(ariths[0]); k++) {
-		bool found = false;
-
-		for (size_t i = 0; i < r->n_peaks; i++)
-			found |= strstr(r->peaks[i].name, ariths[k]) != NULL;
-		if (!found) {
-			assay_text_addf(&t, "%s%s peak", sep, ariths[k]);
-			sep = ", ";
-		}
-	}
-	assay_text_addf(&t, "%sno roof of a GPU", t.len ? "; " : "");
+	add_missing(r, &t);
+	if (!r->device[0] && !r->n_elsewhere)
+		assay_text_addf(&t, "%sno roof of a GPU", t.len ? "; " : "");
+	if (r->n_elsewhere)
+		assay_text_addf(&t, "%s%zu case%s on %s %s a roof of %s own", t.len ? "; " : "", r->n_elsewhere,
+				r->n_elsewhere == 1 ? "" : "s", r->elsewhere, r->n_elsewhere == 1 ? "has" : "have",
+				r->n_elsewhere == 1 ? "its" : "their");
 	if (r->n_other)
 		assay_text_addf(&t, ". %zu case%s on other numbers of threads left out", r->n_other,
 				r->n_other == 1 ? "" : "s");
@@ -300,7 +329,7 @@ static int draw(struct roofline *r, struct assay_text *t, struct assay_err *err)
 	double most = 0;
 	int rc;
 
-	r->threads = most_threads(r);
+	choose_roof(r);
 	rc = take_cases(r, err);
 	if (rc)
 		return rc;
@@ -311,8 +340,11 @@ static int draw(struct roofline *r, struct assay_text *t, struct assay_err *err)
 	unit = assay_plot_unit("ops_per_s", "op/s", most > 0 ? most : 1e9);
 	tell_missing(r, missing, sizeof(missing));
 	merge_peaks(r);
-	snprintf(title, sizeof(title), "roofline of run %lld, %u thread%s", (long long)r->run->id, r->threads,
-		 r->threads == 1 ? "" : "s");
+	if (r->device[0])
+		snprintf(title, sizeof(title), "roofline of run %lld on %s", (long long)r->run->id, r->device);
+	else
+		snprintf(title, sizeof(title), "roofline of run %lld, %u thread%s", (long long)r->run->id, r->threads,
+			 r->threads == 1 ? "" : "s");
 	snprintf(below, sizeof(below), "%.80s. %zu case%s; %.256s", r->run->machine.label, r->n_cases,
 		 r->n_cases == 1 ? "" : "s", missing);
 	top = assay_plot_set_head(t, title, below) + 30;

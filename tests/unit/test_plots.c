@@ -265,6 +265,39 @@ TEST(rooflines_have_limits_and_shares)
 	release();
 }
 
+/* The bandwidth of a GPU is no roof of the CPU's cases, nor the other way round. */
+TEST(a_device_has_a_roof_of_its_own)
+{
+	struct assay_plot p = of_run(ASSAY_PLOT_ROOFLINE, &run);
+	char *text;
+
+	result(0, "stream.read", "ref", "dram", 1, 100);
+	metric(0, "bytes_per_s", "B/s", 2e10);
+	result(1, "stream.copy", "cuda", "dram", 1, 100);
+	metric(1, "bytes_per_s", "B/s", 2e12);
+	strcpy(results[1].c.device, "cuda:0");
+	for (size_t i = 2; i < 5; i++) {
+		result(i, "quantize.q8_0", i < 4 ? "avx2" : "cuda", i == 2 ? "1" : "2", 1, 100);
+		metric(i, "roof_frac", "1", 0.5);
+		metric(i, "ops_per_s", "op/s", 1e10);
+		metric(i, "arith_intensity", "op/B", 2);
+	}
+	strcpy(results[4].c.device, "cuda:0");
+	text = script_of(&p);
+	has(text, "array BAND[1] = ['DRAM 20.0 GB/s']");
+	has(text, "a machine. 2 cases; not measured: L1 bandwidth, L2 bandwidth, L3 bandwidth, f32 peak, i8 peak; "
+		  "1 case on cuda:0 has a roof of its own'");
+	free(text);
+	p.run.only = "*/cuda/*";
+	text = script_of(&p);
+	has(text, "array BAND[1] = ['DRAM 2.00 TB/s']");
+	has(text, "'roofline of run 4 on cuda:0'");
+	has(text, "a machine. 1 case; not measured: f32 peak, i8 peak'");
+	free(text);
+	p.run.only = NULL;
+	release();
+}
+
 TEST(scaling_is_against_one_thread)
 {
 	struct assay_plot p = of_run(ASSAY_PLOT_SCALING, &run);
