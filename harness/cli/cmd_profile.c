@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay profile: where the time of a case or of any program goes. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,7 +23,14 @@ struct profile_args {
 	const char *with;  /* a tool in place of assay's own; NULL: none */
 	uint64_t every_ns; /* again and again, from start to start; 0: once */
 	bool lines, sanitize, cost;
+	const char *before; /* what is printed before it, of several; NULL: nothing */
 };
+
+/* One profile of each kind. */
+static bool is_all(const struct profile_args *a)
+{
+	return !strcmp(a->q.kind, "all");
+}
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
@@ -30,7 +38,7 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 
 	if (!a->q.kind) {
 		a->q.kind = arg;
-		return assay_profile_kind_check(arg, err);
+		return is_all(a) ? 0 : assay_profile_kind_check(arg, err);
 	}
 	if (a->q.key)
 		return assay_err_set(err, ASSAY_EUSAGE,
@@ -103,18 +111,19 @@ static int check_kind(const struct profile_args *a, struct assay_err *err)
 	const struct {
 		bool given;
 		const char *option, *kind;
+		bool takes; /* where all kinds are profiled, that one takes it */
 	} of_one[] = {
-		{ a->q.rate_hz, "--rate", "cpu" },
-		{ a->lines, "--lines", "cpu" },
-		{ a->cost, "--cost", "cpu" },
-		{ a->q.sample_bytes, "--sample", "heap" },
-		{ dot && !strcmp(dot, ".dhat"), "a file that ends in .dhat", "heap" },
-		{ a->with, "--with", "gpu" },
-		{ dot && !strcmp(dot, ".trace"), "a file that ends in .trace", "trace" },
+		{ a->q.rate_hz, "--rate", "cpu", true },
+		{ a->lines, "--lines", "cpu", true },
+		{ a->cost, "--cost", "cpu", false },
+		{ a->q.sample_bytes, "--sample", "heap", true },
+		{ dot && !strcmp(dot, ".dhat"), "a file that ends in .dhat", "heap", false },
+		{ a->with, "--with", "gpu", false },
+		{ dot && !strcmp(dot, ".trace"), "a file that ends in .trace", "trace", false },
 	};
 
 	for (size_t i = 0; i < sizeof(of_one) / sizeof(of_one[0]); i++)
-		if (of_one[i].given && strcmp(of_one[i].kind, a->q.kind))
+		if (of_one[i].given && strcmp(of_one[i].kind, a->q.kind) && !(is_all(a) && of_one[i].takes))
 			return assay_err_set(err, ASSAY_EUSAGE, "%s is for profiles of the kind %s, not %s",
 					     of_one[i].option, of_one[i].kind, a->q.kind);
 	if (a->with && a->q.name)
@@ -180,14 +189,15 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "cpu|heap|threads|trace|gpu CASE\ncpu|heap|threads|trace|gpu -- COMMAND...",
+	.usage = "cpu|heap|threads|trace|gpu|all CASE\ncpu|heap|threads|trace|gpu|all -- COMMAND...",
 	.doc = "Sample what the threads of a case, or of any program, execute, with all their callers, and show the "
 	       "functions that take most. Stacks are unwound while it runs, by the tables that compilers write; "
 	       "nothing is compiled in another way and nothing is written meanwhile. CASE is a key of the suite, or a "
 	       "glob or part that one of its cases has. heap shows the call sites that allocate memory, in place of "
 	       "samples; threads what each thread does with its time, and what it waits for; trace the same one after "
 	       "the other, with spans that ops mark, and the critical path; gpu the kernels and copies of NVIDIA's "
-	       "GPUs, with what these used meanwhile.\v"
+	       "GPUs, with what these used meanwhile. all takes one of each kind after the other, as far as "
+	       "this machine has them; -o p.svg then writes p.cpu.svg and so on.\v"
 	       "examples:\n"
 	       "  assay profile cpu quantize.q8_0/avx2/n=1048576/t=1/warm -o p.svg\n"
 	       "  assay profile cpu --for 10s --lines -- ./server --port 8080\n"
@@ -227,6 +237,8 @@ static int profile_once(struct profile_args *a, struct assay_watcher *w, int *st
 		rc = assay_profile_sanitize(&p, err);
 	if (!rc && a->out)
 		rc = assay_hint_user_path(assay_emit_file(&r, file_format(a), a->out, err), err);
+	if (!rc && a->before)
+		fputs(a->before, stdout);
 	if (!rc)
 		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
 	if (rc == ASSAY_EWORKER) {
@@ -235,6 +247,60 @@ static int profile_once(struct profile_args *a, struct assay_watcher *w, int *st
 		rc = 0;
 	}
 	assay_profile_release(&p);
+	return rc;
+}
+
+/* "p.heap.svg" of "p.svg". Malloc'ed; NULL without memory. */
+static char *name_with_kind(const char *path, const char *kind)
+{
+	const char *dot = strrchr(path, '.');
+	const int stem = dot ? (int)(dot - path) : (int)strlen(path);
+	char *name;
+
+	return asprintf(&name, "%.*s.%s%s", stem, path, kind, dot ? dot : "") < 0 ? NULL : name;
+}
+
+static int profile_kind(const struct profile_args *all, const char *kind, const char *before, struct assay_watcher *w,
+			int *status, struct assay_err *err)
+{
+	char *name = all->out ? name_with_kind(all->out, kind) : NULL;
+	struct profile_args a = *all;
+	int rc;
+
+	a.q.kind = kind;
+	a.before = before;
+	a.out = name;
+	a.lines &= !strcmp(kind, "cpu");
+	a.q.rate_hz = strcmp(kind, "cpu") ? 0 : a.q.rate_hz;
+	a.q.sample_bytes = strcmp(kind, "heap") ? 0 : a.q.sample_bytes;
+	rc = all->out && !name ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : profile_once(&a, w, status, err);
+	free(name);
+	return rc;
+}
+
+/* What this machine cannot profile is told, and left out. */
+static int profile_all(const struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	size_t taken = 0;
+	int rc = 0;
+
+	for (size_t i = 0; assay_profile_kind(i) && !rc && !*status; i++) {
+		const char *kind = assay_profile_kind(i);
+
+		rc = profile_kind(a, kind,
+				  a->s.json ? taken ? "," : "{\"schema\": 1, \"profiles\": ["
+				  : taken   ? "\n"
+					    : "",
+				  w, status, err);
+		if (rc == ASSAY_EUNAVAILABLE && (taken || assay_profile_kind(i + 1))) {
+			assay_watch_warn(&w->watch, "no profile of the kind %s: %s", kind, err->text);
+			rc = 0;
+		} else if (!rc) {
+			taken++;
+		}
+	}
+	if (a->s.json && taken)
+		puts("]}");
 	return rc;
 }
 
@@ -295,7 +361,7 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 	if (a->with)
 		return run_tool(a, w, status, err);
 	do {
-		rc = profile_once(a, w, status, err);
+		rc = is_all(a) ? profile_all(a, w, status, err) : profile_once(a, w, status, err);
 		next += a->every_ns;
 		if (!rc && a->every_ns && !*status)
 			rc = wait_until(next, &w->watch, err);

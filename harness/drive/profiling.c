@@ -28,6 +28,11 @@ static const struct kind *find(const char *name)
 	return NULL;
 }
 
+const char *assay_profile_kind(size_t i)
+{
+	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i].name : NULL;
+}
+
 int assay_profile_kind_check(const char *kind, struct assay_err *err)
 {
 	struct assay_text all = { 0 };

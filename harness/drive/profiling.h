@@ -10,6 +10,9 @@
 /* Is there such a kind? ASSAY_EUSAGE with those that there are. */
 int assay_profile_kind_check(const char *kind, struct assay_err *err);
 
+/* Kind number @i of all; NULL behind the last. */
+const char *assay_profile_kind(size_t i);
+
 /*
  * Take it into @out, which is released in either case, and store it where it has a name. What only spoils a part of it
  * is a warning. ASSAY_EUSAGE when there is no such case or program, ASSAY_EUNAVAILABLE when this machine forbids it,

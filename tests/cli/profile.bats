@@ -502,3 +502,22 @@ move_without_timers() {
 	fi
 	cd "$BATS_TEST_TMPDIR" && rm -rf "$theirs"
 }
+
+@test "profile all takes one of each kind that the machine has" {
+	needs_samples
+	fails 2 "--with is for profiles of the kind gpu, not all" profile all --with nsys -- true
+	fails 2 "a file that ends in .dhat is for profiles of the kind heap, not all" profile all -o a.dhat -- true
+	fails 2 "no case or command given: 'assay profile all CASE'" profile all
+	run --separate-stderr "$ASSAY" profile all --json --rate 4999 --lines --name every -o p.folded -- ./split 4000
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	is '.schema == 1 and (.profiles[0] | .profile.kind == "cpu" and .profile.rate_hz == 4999 and (.lines | length > 0))'
+	kinds=$(jq -r '[.profiles[].profile.kind] | join(" ")' <<<"$output")
+	[ -s p.cpu.folded ]
+	[ ! -e p.folded ]
+	grep -q sanitizers "$ASSAY_BUILD/features" || [[ $kinds == "cpu heap "*"threads trace"* ]]
+	# each is stored by its kind
+	for kind in $kinds; do
+		run --separate-stderr "$ASSAY" show profile every --kind "$kind" --json
+		is ".profile.kind == \"$kind\""
+	done
+}
