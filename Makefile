@@ -174,7 +174,8 @@ Q := $(if $(filter 1,$(V)),,@)
 COUNTING ?=
 ifeq (,$(COUNTING)$(filter 1,$(V))$(findstring n,$(firstword -$(MAKEFLAGS))))
 ifneq (,$(filter build,$(NEEDS)))
-count = MAKEFLAGS= $(MAKE) --no-print-directory $(MAKEOVERRIDES) COUNTING=1 ASSAY_NO_INSTALL=1
+# In the environment, since make quotes what its command line set for itself, not for the shell.
+count = MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(subst ','\'',$(MAKEOVERRIDES)))' $(MAKE) --no-print-directory COUNTING=1 ASSAY_NO_INSTALL=1
 STEPS := $(shell mkdir -p $(BUILD) && : > $(BUILD)/progress; \
 	$(count) -s $(BUILD)/flags $(BUILD)/gen/build_info.h >&2; $(count) -n COUNTING=dry $(GOALS) 2>/dev/null | grep -c 'ci/progress\.sh')
 endif

@@ -298,7 +298,8 @@ bare_make() {
 
 @test "make builds in one line, and shows the compiler with V=1 or when it complains" {
 	build() {
-		run env -u MAKEFLAGS -u MAKELEVEL make -C "$ASSAY_SOURCE" --no-print-directory ASSAY_NO_INSTALL=1 BUILD="$PWD/b" CFLAGS=-O0 "$@" "$PWD/b/plugins/overhead.so"
+		run env -u MAKEFLAGS -u MAKELEVEL make -C "$ASSAY_SOURCE" --no-print-directory ASSAY_NO_INSTALL=1 BUILD="$PWD/b" CFLAGS=-O0 "$@" \
+			"$PWD/b/plugins/overhead.so"
 	}
 	build
 	[ "$status" = 0 ]
@@ -306,6 +307,11 @@ bare_make() {
 	# nothing to do is nothing to say
 	build
 	[ -z "$output" ]
+	# what the steps are counted with sees the command line as it is, whatever a shell would make of it
+	rm b/plugins/overhead.so
+	build PREFIX="$PWD/the user's & b;touch $PWD/run"
+	[ "$output" = '  build  1 steps' ]
+	[ ! -e run ]
 	build V=1 CFLAGS='-O0 -DX'
 	[[ $status = 0 && $output == *" -DX "*"overhead_plugin.o"* && $output != *steps* ]]
 	build CFLAGS='-O0 -Dint=oops'
