@@ -51,7 +51,7 @@ void assay_device_metrics_memory(struct assay_case_job *j)
 	uint64_t after = 0;
 
 	assay_device_memory_look(j, &after);
-	if (j->device->make)
+	if (j->device && j->device->make)
 		put(j, "device_made_bytes", (double)j->device_made_bytes);
 	if (!m->known)
 		return;
