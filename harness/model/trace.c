@@ -190,6 +190,14 @@ static int add_part(struct walk *w, size_t track, size_t span, uint64_t begin_ns
 	return 0;
 }
 
+/* Whether the waker of a wait until @now was there in it: who joins a thread that is long gone waits for nobody. */
+static bool waker_was_there(const struct walk *w, const struct assay_trace_span *wait, uint64_t now)
+{
+	const struct assay_trace_stretch *s = before(w, wait->waker, now);
+
+	return s && s->end_ns > wait->begin_ns;
+}
+
 /*
  * Whoever ended a wait was at work at its end. Where all that are asked wait themselves, as clocks and wakers that are
  * out of date may have it, the wait is part of the path.
@@ -206,7 +214,8 @@ static int walk(struct walk *w, size_t track, uint64_t begin_ns, uint64_t end_ns
 			s && s->end_ns >= now && s->span != ASSAY_TRACE_NONE ? &w->t->spans[s->span] : NULL;
 		uint64_t from = !s ? begin_ns : s->end_ns < now ? s->end_ns : s->begin_ns;
 
-		if (in && in->wait && in->waker != ASSAY_TRACE_NONE && in->waker != track && asked < w->t->n_tracks) {
+		if (in && in->wait && in->waker != ASSAY_TRACE_NONE && in->waker != track && asked < w->t->n_tracks &&
+		    waker_was_there(w, in, now)) {
 			track = in->waker;
 			asked++;
 			continue;

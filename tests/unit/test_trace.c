@@ -128,6 +128,31 @@ TEST(threads_that_wait_for_each_other_end_nothing)
 	assay_trace_release(&t);
 }
 
+/* Who joins a thread waits for it only while it lives. */
+TEST(a_thread_that_is_gone_ends_nothing)
+{
+	static const struct assay_trace_window all = { 1000, 1100 };
+	struct assay_trace t = { 0 };
+
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(assay_trace_add_track(
+					 &t,
+					 &(struct assay_trace_track){ .name = { 't', (char)('1' + i) }, .process = 1 },
+					 NULL),
+				 0);
+	add(&t, 0, "root", 1000, 1100, false, NONE);
+	add(&t, 0, "pthread_join", 1060, 1090, true, 1);
+	add(&t, 1, "root", 1010, 1050, false, NONE);
+	assay_trace_nest(&t);
+	assert_int_equal(assay_trace_find_path(&t, 0, &all, 1, NULL), 0);
+	assert_int_equal(t.n_path, 3);
+	for (size_t i = 0; i < t.n_path; i++) {
+		assert_int_equal(t.path[i].track, 0);
+		assert_true(t.path[i].span != NONE);
+	}
+	assay_trace_release(&t);
+}
+
 TEST(shares_are_those_of_the_stored_stacks)
 {
 	static const struct assay_trace_window all = { 1000, 1100 };
