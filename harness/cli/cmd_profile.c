@@ -37,8 +37,12 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 	struct profile_args *a = args;
 
 	if (!a->q.kind) {
+		struct assay_err one = { 0 };
+		int rc;
+
 		a->q.kind = arg;
-		return is_all(a) ? 0 : assay_profile_kind_check(arg, err);
+		rc = is_all(a) ? 0 : assay_profile_kind_check(arg, &one);
+		return rc ? assay_err_set(err, rc, "%s or all", one.text) : 0;
 	}
 	if (a->q.key)
 		return assay_err_set(err, ASSAY_EUSAGE,
