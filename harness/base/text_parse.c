@@ -158,6 +158,7 @@ int assay_parse_duration_ns(const char *s, const char *what, uint64_t *out, stru
 		{ "ms", 1000000 },
 		{ "s", 1000000000 },
 		{ "min", UINT64_C(60000000000) },
+		{ "m", UINT64_C(60000000000) },
 		{ "h", UINT64_C(3600000000000) },
 		{ "", 1000000000 },
 		{ NULL, 0 },
@@ -168,7 +169,7 @@ int assay_parse_duration_ns(const char *s, const char *what, uint64_t *out, stru
 	if (!parse_with_unit(s, units, &ns))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "%s is '%s', expected a duration such as 250ms, 2s, 1.5min or 1h (units ns, us, "
-				     "ms, s, min, h; a bare number is seconds)",
+				     "ms, s, min or m, h; a bare number is seconds)",
 				     what, shown(s).s);
 	if (!ns)
 		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected a time above 0 such as 500ms or 2s", what,

@@ -154,6 +154,7 @@ TEST(parses_durations)
 		{ "2", true, 2000000000 },
 		{ "0.5", true, 500000000 },
 		{ "1.5min", true, UINT64_C(90000000000) },
+		{ "5m", true, UINT64_C(300000000000) },
 		{ "1h", true, UINT64_C(3600000000000) },
 		{ "10us", true, 10000 },
 		{ "10\302\265s", true, 10000 },
@@ -168,7 +169,7 @@ TEST(parses_durations)
 		{ "-1s", false, 0 },
 		{ "1e3", false, 0 },
 		{ "1S", false, 0 },
-		{ "1m", false, 0 },
+		{ "1M", false, 0 },
 		{ "nan", false, 0 },
 		{ "", false, 0 },
 	};
