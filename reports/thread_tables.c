@@ -26,13 +26,8 @@ static void ns_text(uint64_t ns, const struct assay_emit_style *style, char *buf
 
 static void add_head(const struct assay_profile *p, struct assay_text *out)
 {
-	struct assay_text title = { 0 };
-
-	assay_profile_title(p, &title);
-	assay_text_addf(out, "%s\n  %zu thread%s in %.2f s by %s; %" PRIu64 " waits lost\n", title.s ? title.s : "",
-			p->n_threads, p->n_threads == 1 ? "" : "s", p->seconds, p->source, p->lost);
-	out->failed |= title.failed;
-	assay_text_release(&title);
+	assay_text_addf(out, "  %zu thread%s in %.2f s by %s; %" PRIu64 " waits lost\n", p->n_threads,
+			p->n_threads == 1 ? "" : "s", p->seconds, p->source, p->lost);
 }
 
 static void add_accounts(const struct assay_thread_account *v, size_t n, const struct assay_emit_style *style,

@@ -26,23 +26,19 @@ static void ns_text(uint64_t ns, const struct assay_emit_style *style, char *buf
 static void add_head(const struct assay_profile *p, uint64_t path_ns, const struct assay_emit_style *style,
 		     struct assay_text *out)
 {
-	struct assay_text title = { 0 };
 	char path[32];
 
 	ns_text(path_ns, style, path, sizeof(path));
-	assay_profile_title(p, &title);
-	assay_text_addf(
-		out, "%s\n  %zu thread%s; %" PRIu64 " spans lost; the critical path takes %s:", title.s ? title.s : "",
-		p->n_threads, p->n_threads == 1 ? "" : "s", p->lost, path_ns ? path : "-");
+	assay_text_addf(out, "  %zu thread%s; %" PRIu64 " spans lost; the critical path takes %s:", p->n_threads,
+			p->n_threads == 1 ? "" : "s", p->lost, path_ns ? path : "-");
 	for (size_t i = 0; i < p->n_threads; i++) {
 		const uint64_t ns = assay_trace_path_of(p, p->threads[i].name);
 
 		if (ns)
 			assay_text_addf(out, " %.1f %% on %s;", share(ns, path_ns), p->threads[i].name);
 	}
-	out->s[out->len - 1] = '\n';
-	out->failed |= title.failed;
-	assay_text_release(&title);
+	if (!out->failed)
+		out->s[out->len - 1] = '\n';
 }
 
 void assay_profile_trace_text(const struct assay_profile *p, const struct assay_emit_style *style,

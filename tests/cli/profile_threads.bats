@@ -131,6 +131,7 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 	[ "$(jq -c '.threads, .efficiency, [.waits[].ns]' <<<"$output")" = "$(jq -c '.threads, .efficiency, [.waits[].ns]' <<<"$taken")" ]
 	is '.timeline == null and .waits[0].waits == null'
 	run --separate-stderr "$ASSAY" show profile before
+	[ "$(grep -c 'threads profile of ' <<<"$output")" = 1 ]
 	[[ $output == *"threads profile of "*" mutex"*"thread 3: waiter"*"parallel efficiency"*"pthread_mutex_lock"*"wait_for_it (thread_mix.c:"* ]]
 	run --separate-stderr "$ASSAY" profile threads --name after -- "$MIX" cond
 	run --separate-stderr "$ASSAY" diff before after

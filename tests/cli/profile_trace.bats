@@ -104,6 +104,7 @@ valid() {
 	run --separate-stderr "$ASSAY" show profile taken --json -o t.svg
 	[ "$(jq -c '.spans, .threads, .path_ns' <<<"$output")" = "$(jq -c '.spans, .threads, .path_ns' <<<"$taken")" ]
 	run --separate-stderr "$ASSAY" show profile taken
+	[ "$(grep -c 'trace profile of ' <<<"$output")" = 1 ]
 	[[ $output == *"trace profile of "*"the critical path takes "*"pthread_barrier_wait"* ]]
 	{
 		printf 'const trace = '
