@@ -37,10 +37,10 @@ for change; do
 			--bench-dir "$source/tests/fixtures/compare" "$folder/base.so" "$folder/head.so" --policy "$folder/policy.conf" \
 			--budget 3s --profile "$profile" --db "$folder/a.db" --json >"$folder/out.json" 2>"$folder/err" ||
 			[ $? = 1 ] || { cat "$folder/err" >&2; exit 1; }
-		[ -z "${VERBOSE:-}" ] || jq -r '.cases[0] | "\(.verdict) \(.ratio) \(.because.text)"' "$folder/out.json" >&2
+		[ -z "${VERBOSE:-}" ] || jq -r '.cases[0] | "\(.verdict) \(.ratio) \(.because[0].text // .because_unknown)"' "$folder/out.json" >&2
 		[ "$change" = same ] || [ "$(jq -r '.cases[0].verdict' "$folder/out.json")" = REGRESSED ] || continue
 		found=$((found + 1))
-		name=$(jq -r '.cases[0].because.function // ""' "$folder/out.json")
+		name=$(jq -r '.cases[0].because[0].function // ""' "$folder/out.json")
 		want=$([ "$change" = same ] || echo one two three four five | cut -d' ' -f$slow)
 		case $name in
 		'') none=$((none + 1)) ;;

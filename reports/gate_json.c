@@ -26,18 +26,24 @@ static const char *because_evidence(const struct assay_gate_because *b)
 	return names[b->evidence];
 }
 
-static json_t *because(const struct assay_gate_because *b)
+/* A list, of one: further fields may name those that share a change. Neither field is there where nothing was asked. */
+static void add_because(const struct assay_gate_because *b, json_t *o)
 {
 	if (!b->asked)
-		return json_null();
-	return json_pack(
-		"{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "text", assay_json_text(b->text), "function",
-		b->function[0] ? assay_json_text(b->function) : json_null(), "object", assay_json_text(b->object),
-		"file", assay_json_text(b->file), "line", b->line ? json_integer(b->line) : json_null(), "last_line",
-		b->line ? json_integer(b->last_line) : json_null(), "change_ns", assay_json_number(b->change_ns), "ci",
-		interval(b->ci_lo_ns, b->ci_hi_ns), "whole_ns", assay_json_number(b->whole_ns), "seconds",
-		assay_json_number(b->seconds), "samples", assay_json_u64(b->samples), "evidence",
-		b->function[0] ? json_string(because_evidence(b)) : json_null());
+		return;
+	if (!b->function[0]) {
+		json_object_set_new(o, "because_unknown", assay_json_text(b->text));
+		return;
+	}
+	json_object_set_new(o, "because",
+			    json_pack("[{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}]", "text",
+				      assay_json_text(b->text), "function", assay_json_text(b->function), "object",
+				      assay_json_text(b->object), "file", assay_json_text(b->file), "lines",
+				      b->line ? json_pack("[i,i]", (int)b->line, (int)b->last_line) : json_null(),
+				      "delta_ns", assay_json_number(b->change_ns), "ci",
+				      interval(b->ci_lo_ns, b->ci_hi_ns), "whole_ns", assay_json_number(b->whole_ns),
+				      "seconds", assay_json_number(b->seconds), "samples", assay_json_u64(b->samples),
+				      "evidence", because_evidence(b)));
 }
 
 json_t *assay_json_gate_case(const struct assay_gate_case *c)
@@ -59,7 +65,7 @@ json_t *assay_json_gate_case(const struct assay_gate_case *c)
 	json_object_set_new(o, "limit", assay_json_number(c->limit));
 	json_object_set_new(o, "suspect", json_boolean(c->suspect));
 	json_object_set_new(o, "skipped", json_boolean(c->skipped));
-	json_object_set_new(o, "because", because(&c->because));
+	add_because(&c->because, o);
 	if (c->base_variant[0]) {
 		json_object_set_new(o, "base_variant", assay_json_text(c->base_variant));
 		json_object_set_new(o, "speedup", assay_json_number(1 / c->ratio));
