@@ -122,6 +122,9 @@ void assay_progress_show(struct assay_progress *p, double done_frac, const char 
 	double elapsed = (double)(t - p->began_ns), left;
 	char head[160];
 
+	/* what was thought to be over soon and is not */
+	if (!p->on && (double)(t - p->began_ns) > WORTH_NS)
+		p->on = isatty(STDERR_FILENO);
 	if (!p->on || t - p->drawn_ns < REDRAW_NS)
 		return;
 	p->drawn_ns = t;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The time left that the bar shows, by a clock that stands still: what is expected before anything is learnt. */
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -79,6 +81,36 @@ TEST(time_left)
 		shown(&p, rows[i].part, text, sizeof(text));
 		assert_string_equal(rows[i].want, text);
 	}
+}
+
+/* Is a bar drawn, on a terminal, of what was thought to take @expected_ns and has taken @took_ns? */
+static bool drawn(double expected_ns, uint64_t took_ns)
+{
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO), side;
+	struct assay_progress p;
+
+	assert_true(terminal >= 0 && saved >= 0);
+	assert_int_equal(grantpt(terminal), 0);
+	assert_int_equal(unlockpt(terminal), 0);
+	side = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+	assert_true(side >= 0 && dup2(side, STDERR_FILENO) >= 0);
+	now_ns = 1000000000;
+	assay_progress_begin_for(&p, expected_ns);
+	now_ns += took_ns;
+	assay_progress_show(&p, 0.25, "a");
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	close(saved);
+	close(side);
+	close(terminal);
+	return p.drawn_ns == now_ns;
+}
+
+TEST(bar_of_what_takes_longer_than_it_was_thought_to)
+{
+	assert_false(drawn(1e9, 500000000));
+	assert_false(drawn(1e9, 2000000000));
+	assert_true(drawn(1e9, 2100000000));
+	assert_true(drawn(3e9, 500000000));
 }
 
 UNIT_MAIN(NULL, NULL)
