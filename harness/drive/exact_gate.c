@@ -34,8 +34,8 @@ static int load_counts(struct assay_store *store, const struct assay_gate_reques
 	if (rc == ASSAY_ENOTFOUND && q->run_id)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "no exact counts of run %" PRId64
-				     " in '%s': there is no such run, its suite names no case for them, or there was "
-				     "no valgrind",
+				     " in '%s': there is no such run, its suite names no case for them, or neither "
+				     "valgrind nor stepping could count there",
 				     q->run_id, q->db);
 	if (rc == ASSAY_ENOTFOUND) {
 		assay_command_text(take, sizeof(take), "run --evidence exact", suite, q->db);
@@ -303,8 +303,8 @@ int assay_exact_gate_none(const struct assay_run *run, const struct assay_gate_r
 	if (n)
 		assay_watch_warn(w,
 				 "exact counts were not judged: run %" PRId64
-				 " has none, and %s has some of %zu of its cases; counting takes valgrind, see 'assay "
-				 "doctor', and a run without --evidence stored",
+				 " has none, and %s has those of %zu of its cases; counting takes valgrind or steps, "
+				 "see 'assay doctor', and a run without --evidence stored",
 				 run->id, name, n);
 	return rc == ASSAY_ENOTFOUND ? 0 : rc;
 }
