@@ -23,25 +23,25 @@ row() {
 	printf '| %s | %s | %s |\n' "$1" "$2" "$3"
 }
 
-# us TIMES COMMAND...: the least time of so many, in microseconds; the command may fail a gate.
-us() {
-	local best=999999999 from to
+# timed TIMES COMMAND...: the least time that passed, and of processors, in milliseconds; the command may fail a gate.
+timed() {
+	local TIMEFORMAT='%R %U %S' LC_ALL=C
 
 	for _ in $(seq "$1"); do
-		from=$(date +%s%N)
-		"${@:2}" >"$out/output" 2>&1 || :
-		to=$(date +%s%N)
-		[ $(((to - from) / 1000)) -ge "$best" ] || best=$(((to - from) / 1000))
-	done
-	echo "$best"
+		{ time "${@:2}" >"$out/output" 2>&1 || :; } 2>&1
+	done | awk '{
+		wall = NR == 1 || $1 < wall ? $1 : wall
+		cpu = NR == 1 || $2 + $3 < cpu ? $2 + $3 : cpu
+	}
+	END { printf "%d %d", 1e3 * wall + 0.5, 1e3 * cpu + 0.5 }'
 }
 
 seconds() {
-	us 5 "$@" | awk '{ printf "%.3f s", $1 / 1e6 }'
+	timed 5 "$@" | awk '{ printf "%.2f s, %.2f s of processors", $1 / 1e3, $2 / 1e3 }'
 }
 
 once() {
-	us 1 "$@" | awk '{ printf "%.0f s", $1 / 1e6 }'
+	timed 1 "$@" | awk '{ printf "%.0f s, %.0f s of processors", $1 / 1e3, $2 / 1e3 }'
 }
 
 # What Google Benchmark would write of $file_cases benchmarks.
@@ -59,8 +59,8 @@ made_file() {
 # Results of a second, imported into a new database.
 imported() {
 	rm -f "$out"/imported.db*
-	us 1 "$assay" import auto "$out/made.json" --db "$out/imported.db" |
-		awk -v n="$file_cases" '{ printf "%.0f a second", n / ($1 / 1e6) }'
+	timed 1 "$assay" import auto "$out/made.json" --db "$out/imported.db" |
+		awk -v n="$file_cases" '{ printf "%.0f a second, %.0f a second of processors", 1e3 * n / $1, 1e3 * n / $2 }'
 }
 
 echo "$n results of $runs runs, $cases cases on 3 machines"
