@@ -90,6 +90,30 @@ marks() {
 	[ "$status" = 2 ] && [[ $stderr == *"run 1 has no case on more than one number of threads"* ]]
 }
 
+@test "gnuplot draws scaling, a sweep, a roofline and a comparison" {
+	local kind
+	needs_gnuplot
+	"$ASSAY_BUILD/tests/make_database" made.db 6 100 >/dev/null
+	run -0 "$ASSAY" plot scaling --db made.db -o scaling.svg
+	has scaling.svg ideal 'avx2 m=128' 'speed-up' 'threads, each on a core of its own'
+	grep -q stroke-dasharray scaling.svg # the ideal line
+	run -0 "$ASSAY" plot sweep last matmul.ternary --axis m --db made.db -o sweep.svg
+	has sweep.svg 'matmul.ternary k=256 warm over m' m 'avx2 t=1' 'openblas t=2'
+	run -0 "$ASSAY" plot roofline --db made.db -o roofline.svg
+	has roofline.svg 'share of the roof' '50 % of l3' 'matmul.f32/avx2/m=64,k=256/t=1/warm'
+	run "$ASSAY" compare --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/compare_op.so" --budget 300ms --db made.db \
+		--bench-dir "$ASSAY_SOURCE/tests/fixtures/compare" "$ASSAY_BUILD"/tests/plugins/compare_{base,double}.so
+	[ "$status" -le 6 ]
+	run -0 "$ASSAY" plot comparison --db made.db -o comparison.svg
+	has comparison.svg 'lenient.triple/work/n=1024/t=1/warm' 'time of the head against the base: left is faster, right is slower; the band is the margin'
+	for kind in scaling roofline comparison 'sweep last matmul.ternary --axis m'; do
+		# shellcheck disable=SC2086
+		run -0 "$ASSAY" plot $kind --db made.db --theme dark -o dark.png
+		[ "$(head -c 4 dark.png | tail -c 3)" = PNG ]
+		rm dark.png
+	done
+}
+
 @test "a trend shows where runs failed, and its baselines and releases" {
 	needs_gnuplot
 	export KEEP_DB=1
