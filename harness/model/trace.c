@@ -202,8 +202,9 @@ static bool waker_was_there(const struct walk *w, const struct assay_trace_span 
  * Whoever ended a wait was at work at its end. Where all that are asked wait themselves, as clocks and wakers that are
  * out of date may have it, the wait is part of the path.
  */
-static int walk(struct walk *w, size_t track, uint64_t begin_ns, uint64_t end_ns)
+static int walk(struct walk *w, size_t first, uint64_t begin_ns, uint64_t end_ns)
 {
+	size_t track = first;
 	size_t asked = 0;
 	uint64_t now = end_ns;
 	int rc = 0;
@@ -218,6 +219,10 @@ static int walk(struct walk *w, size_t track, uint64_t begin_ns, uint64_t end_ns
 		    waker_was_there(w, in, now)) {
 			track = in->waker;
 			asked++;
+			continue;
+		}
+		if (!s && track != first) { /* what led to a thread's beginning was elsewhere */
+			track = first;
 			continue;
 		}
 		from = from > begin_ns ? from : begin_ns;

@@ -153,6 +153,37 @@ TEST(a_thread_that_is_gone_ends_nothing)
 	assay_trace_release(&t);
 }
 
+/* What led to the beginning of a thread is looked for on the first one, from which the path came. */
+TEST(the_path_leaves_a_thread_at_its_beginning)
+{
+	static const struct assay_trace_window all = { 1000, 1100 };
+	static const struct {
+		size_t track;
+		uint64_t begin, end;
+	} want[] = { { 0, 1000, 1010 }, { 1, 1010, 1050 }, { 0, 1050, 1100 } };
+	struct assay_trace t = { 0 };
+
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(assay_trace_add_track(
+					 &t,
+					 &(struct assay_trace_track){ .name = { 't', (char)('1' + i) }, .process = 1 },
+					 NULL),
+				 0);
+	add(&t, 0, "root", 1000, 1100, false, NONE);
+	add(&t, 0, "pthread_join", 1010, 1050, true, 1);
+	add(&t, 1, "root", 1010, 1051, false, NONE);
+	assay_trace_nest(&t);
+	assert_int_equal(assay_trace_find_path(&t, 0, &all, 1, NULL), 0);
+	assert_int_equal(t.n_path, N_OF(want));
+	for (size_t i = 0; i < t.n_path; i++) {
+		assert_int_equal(t.path[i].track, want[i].track);
+		assert_int_equal(t.path[i].begin_ns, want[i].begin);
+		assert_int_equal(t.path[i].end_ns, want[i].end);
+		assert_true(t.path[i].span != NONE);
+	}
+	assay_trace_release(&t);
+}
+
 TEST(shares_are_those_of_the_stored_stacks)
 {
 	static const struct assay_trace_window all = { 1000, 1100 };
