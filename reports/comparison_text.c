@@ -224,6 +224,20 @@ static void side_line(struct assay_text *out, const char *name, const char *labe
 	assay_text_add(out, "\n");
 }
 
+/* The judge says what the samples of functions tell; here stands only that they were taken. */
+static void functions_line(const struct assay_comparison *cmp, struct assay_text *out)
+{
+	size_t asked = 0;
+
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		asked += cmp->cases[i].because != NULL;
+	if (asked)
+		assay_text_addf(out,
+				"because  %zu case%s profiled: 'assay judge --comparison %" PRId64
+				"' says which functions the change lies in\n",
+				asked, asked == 1 ? " was" : "s were", cmp->id);
+}
+
 static void header(const struct assay_comparison *cmp, const char *verdict, struct assay_text *out)
 {
 	char when[32];
@@ -239,6 +253,7 @@ static void header(const struct assay_comparison *cmp, const char *verdict, stru
 				cmp->program.dirty ? " with changes" : "");
 	assay_text_addf(out, "verdict  %s\n",
 			verdict[0] ? verdict : "unfinished, or under way: only what follows was measured");
+	functions_line(cmp, out);
 }
 
 static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)

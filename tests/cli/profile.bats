@@ -346,6 +346,8 @@ move_without_timers() {
 	run --separate-stderr "$ASSAY" judge --json
 	is '.verdict == "REGRESSED"'
 	[ "$(jq -S '.cases[0].because' <<<"$output")" = "$because" ]
+	run --separate-stderr "$ASSAY" show comparisons last
+	[[ $output == *"because  1 case was profiled: 'assay judge --comparison "*"' says which functions"* ]] || { echo "$output"; false; }
 	rm -f other.db
 	run --separate-stderr "$ASSAY" db merge assay.db --db other.db
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
