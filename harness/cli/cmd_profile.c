@@ -360,6 +360,7 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 
 	w->hold = true;
 	a->q.what = &a->s.r;
+	a->q.output_to_stderr = a->s.json;
 	if (a->cost)
 		return tell_cost(a, w, status, err);
 	if (a->with)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/monotonic.h"
@@ -100,8 +101,11 @@ static int run_program(struct watching *g, struct assay_err *err)
 	char how[128];
 	int rc = assay_process_start(
 		&p,
-		&(struct assay_process_options){
-			.argv = g->q->command, .env = g->env, .keep_fd = -1, .stdout_fd = -1, .stderr_fd = -1 },
+		&(struct assay_process_options){ .argv = g->q->command,
+						 .env = g->env,
+						 .keep_fd = -1,
+						 .stdout_fd = g->q->output_to_stderr ? STDERR_FILENO : -1,
+						 .stderr_fd = -1 },
 		err);
 
 	if (rc == ASSAY_ENOTFOUND || rc == ASSAY_EIO)

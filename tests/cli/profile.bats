@@ -506,6 +506,19 @@ move_without_timers() {
 	cd "$BATS_TEST_TMPDIR" && rm -rf "$theirs"
 }
 
+@test "what a profiled program prints stays out of the numbers for scripts" {
+	needs_samples
+	for kind in cpu heap threads trace all; do
+		run --separate-stderr "$ASSAY" profile $kind --json -- sh -c 'echo shown; exec ./split 4000'
+		[ "$status" = 0 ] || [ $kind != cpu ] || { echo "$stderr"; false; }
+		[ "$status" = 0 ] || continue
+		is '.schema == 1'
+		[[ $stderr == *shown* ]]
+	done
+	run --separate-stderr "$ASSAY" profile cpu -- sh -c 'echo shown; exec ./split 4000'
+	[[ $output == *shown* && $stderr != *shown* ]]
+}
+
 @test "profile all takes one of each kind that the machine has" {
 	needs_samples
 	fails 2 "--with is for profiles of the kind gpu, not all" profile all --with nsys -- true
