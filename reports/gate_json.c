@@ -26,7 +26,7 @@ static const char *because_evidence(const struct assay_gate_because *b)
 	return names[b->evidence];
 }
 
-/* A list, of one: further fields may name those that share a change. Neither field is there where nothing was asked. */
+/* The function that is named, as a list, or why none is. Neither field is there where nothing was asked. */
 static void add_because(const struct assay_gate_because *b, json_t *o)
 {
 	if (!b->asked)
