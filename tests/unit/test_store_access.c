@@ -47,7 +47,7 @@ STORE_TEST(test_database_is_full)
 
 	make_database(f);
 	assert_ok(f, assay_store_open_with(&s, f->db, ASSAY_STORE_WRITE,
-					   &(struct assay_store_options){ .max_pages = 90 }, &f->err));
+					   &(struct assay_store_options){ .max_pages = 112 }, &f->err));
 	make_run(&run, "quick", "m1");
 	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
 	added = fill(s, run.id, &f->err, &rc);
