@@ -137,7 +137,11 @@ blas_srcs   = $(sort $(wildcard kernels/$(1)/*_openblas.c kernels/$(1)/*_openbla
 BLAS_FAMILIES := $(foreach f,$(FAMILIES),$(if $(call blas_srcs,$(f)),$(f)))
 
 # CUDA variants of all families are one plugin. nvcc compiles its kernels; without it the plugin says so of all its variants.
-NVCC := $(if $(filter 0,$(CUDA)),,$(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null))
+ifeq (0,$(CUDA))
+override NVCC :=
+else ifeq (undefined,$(origin NVCC))
+NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+endif
 ifneq (,$(filter build,$(NEEDS)))
 ifeq (1,$(CUDA)$(NVCC))
 $(error CUDA=1, but there is no nvcc in PATH or /usr/local/cuda/bin: install the CUDA toolkit or leave it at CUDA=auto)

@@ -128,7 +128,7 @@ looks_right() {
 
 	# what bounds a case, and advice
 	page_value 'location.hash = "#case=made.op0%2Fv0%2F-%2Ft%3D1%2Fwarm"' >/dev/null
-	page_is 'document.querySelector(".advice").textContent.startsWith("made: do less (expected ×1.50, at most ×2.00)")'
+	page_is 'document.querySelector(".advice").textContent.startsWith("1. made: do less (expected ×1.50, at most ×2.00)")'
 
 	# a link to a case opens it, the hostile one as any other; one that is not there says so
 	page_value 'location.hash = [...document.querySelectorAll(".cases a.key")].find(a => a.textContent.includes("script")).hash' >/dev/null

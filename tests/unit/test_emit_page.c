@@ -125,7 +125,8 @@ static void make(struct assay_run *run, struct assay_gate_report *gate, struct a
 	bottleneck = (struct assay_bottleneck){ .bound = ASSAY_BOUND_BY_MEMORY, .roof_frac = 0.5, .n_advice = 1 };
 	memcpy(bottleneck.key, results[0].c.key, sizeof(bottleneck.key));
 	strcpy(bottleneck.evidence, HOSTILE);
-	bottleneck.advice[0] = (struct assay_advice){ .rule = "made", .text = "do less", .gain = 1.5, .most = 2 };
+	bottleneck.advice[0] =
+		(struct assay_advice){ .priority = 1, .rule = "made", .text = "do less", .gain = 1.5, .most = 2 };
 	*gate = (struct assay_gate_report){ .verdict = ASSAY_REGRESSED, .cases = rows, .n_cases = CASES + 1 };
 	strcpy(gate->head, HOSTILE);
 	strcpy(gate->base, "run 11");
