@@ -6,29 +6,25 @@
  */
 #include "counters/preload/heap_recorder.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "counters/preload/growing_file.h"
 #include "counters/preload/heap_blocks.h"
 #include "counters/preload/heap_sampling.h"
 #include "counters/preload/heap_stacks.h"
 #include "counters/preload/mapped_code.h"
 
-#define STEP_BYTES (UINT64_C(1) << 20) /* by which the file grows */
 #define INDEX_BITS 18
 #define NO_SITE    UINT32_MAX
 #define KNOWN_BITS 12
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct assay_heap_sites_header *file; /* NULL: there is none */
-static char path[4096];
-static uint64_t room_bytes;
+static struct assay_growing_file growing;
 static double mean_bytes; /* 0: every allocation is seen */
 static uint32_t *sites;   /* by the hash of their frames: offset in the file by 8; 0: none */
 static uint32_t n_sites;
@@ -42,37 +38,18 @@ static __thread bool inside __attribute__((tls_model("initial-exec"))); /* unwin
 /* A new one for this process; false where there can be none. */
 static bool open_file(void)
 {
-	const char *dir = getenv(ASSAY_HEAP_SITES_FOLDER), *sample = getenv(ASSAY_HEAP_SITES_SAMPLE);
-	struct assay_heap_sites_header *h;
-	int fd = -1, name;
+	const char *sample = getenv(ASSAY_HEAP_SITES_SAMPLE);
+	struct assay_heap_sites_header *h = assay_growing_file_new(
+		&growing, getenv(ASSAY_HEAP_SITES_FOLDER), ASSAY_HEAP_SITES_ENDING, ASSAY_HEAP_SITES_BYTES, NULL);
 
 	file = NULL;
-	for (unsigned i = 0; dir && fd < 0 && i < 1000; i++) { /* a process may become another program */
-		snprintf(path, sizeof(path), "%s/%d.%u" ASSAY_HEAP_SITES_ENDING, dir, (int)getpid(), i);
-		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd < 0 && errno != EEXIST)
-			break;
-	}
-	if (fd < 0)
+	if (!h)
 		return false;
-	h = posix_fallocate(fd, 0, STEP_BYTES)
-		    ? MAP_FAILED
-		    : mmap(NULL, ASSAY_HEAP_SITES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (h == MAP_FAILED)
-		return false;
-	room_bytes = STEP_BYTES;
 	mean_bytes = sample ? strtod(sample, NULL) : 0;
 	h->sample_bytes = (uint64_t)mean_bytes;
 	h->used = sizeof(*h);
 	h->pid = getpid();
-	name = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
-	if (name >= 0) {
-		ssize_t n = read(name, h->name, sizeof(h->name) - 1);
-
-		h->name[n > 0 ? n - 1 : 0] = '\0'; /* without the newline */
-		close(name);
-	}
+	assay_growing_file_program(h->name, sizeof(h->name));
 	h->magic = ASSAY_HEAP_SITES_MAGIC;
 	file = h;
 	return true;
@@ -83,19 +60,9 @@ static void *new_record(enum assay_heap_record kind, size_t bytes)
 {
 	const uint64_t size = (bytes + 7) & ~UINT64_C(7);
 	struct assay_heap_record_head *r = (void *)((char *)file + file->used);
-	int fd, failed;
 
-	if (file->used + size > room_bytes) {
-		if (room_bytes + STEP_BYTES > ASSAY_HEAP_SITES_BYTES)
-			return NULL;
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		failed = fd < 0 || posix_fallocate(fd, 0, (off_t)(room_bytes + STEP_BYTES));
-		if (fd >= 0)
-			close(fd);
-		if (failed)
-			return NULL;
-		room_bytes += STEP_BYTES;
-	}
+	if (!assay_growing_file_reserve(&growing, file->used + size))
+		return NULL;
 	*r = (struct assay_heap_record_head){ kind, (uint32_t)size };
 	return r;
 }

@@ -5,24 +5,22 @@
  */
 #include "counters/waits/thread_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "counters/preload/growing_file.h"
 #include "counters/preload/mapped_code.h"
 
-#define STEP_BYTES (UINT64_C(1) << 20) /* by which the file grows */
 #define MOST_NAMES 4096
 
 struct assay_thread_log_header *assay_thread_file;
-static char path[4096], before[4096];
-static uint64_t room_bytes;
+static struct assay_growing_file growing;
+static char before[ASSAY_GROWING_FILE_PATH];
 static struct assay_mapped_code mapped;
 static struct {
 	const char *text;
@@ -46,49 +44,20 @@ void assay_thread_file_unlock_anew(void)
 	lock = 0;
 }
 
-static void read_name(char *name, size_t size)
-{
-	const int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return;
-	n = read(fd, name, size - 1);
-	name[n > 0 ? n - 1 : 0] = '\0'; /* without the newline */
-	close(fd);
-}
-
 bool assay_thread_file_open(void)
 {
-	const char *dir = getenv(ASSAY_THREAD_LOG_FOLDER);
-	struct assay_thread_log_header *h;
+	struct assay_thread_log_header *h = assay_growing_file_new(
+		&growing, getenv(ASSAY_THREAD_LOG_FOLDER), ASSAY_THREAD_LOG_ENDING, ASSAY_THREAD_LOG_BYTES, before);
 	struct timespec now;
-	int fd = -1;
 
 	assay_thread_file = NULL;
-	before[0] = '\0';
-	for (unsigned i = 0; dir && fd < 0 && i < 1000; i++) { /* a process may become another program */
-		if (i)
-			memcpy(before, path, sizeof(before));
-		snprintf(path, sizeof(path), "%s/%d.%u" ASSAY_THREAD_LOG_ENDING, dir, (int)getpid(), i);
-		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd < 0 && errno != EEXIST)
-			break;
-	}
-	if (fd < 0)
+	if (!h)
 		return false;
-	h = posix_fallocate(fd, 0, STEP_BYTES)
-		    ? MAP_FAILED
-		    : mmap(NULL, ASSAY_THREAD_LOG_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (h == MAP_FAILED)
-		return false;
-	room_bytes = STEP_BYTES;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	h->used = sizeof(*h);
 	h->pid = getpid();
 	h->base_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	read_name(h->name, sizeof(h->name));
+	assay_growing_file_program(h->name, sizeof(h->name));
 	h->magic = ASSAY_THREAD_LOG_MAGIC;
 	assay_thread_file = h;
 	return true;
@@ -119,19 +88,8 @@ void *assay_thread_file_record(enum assay_thread_log_kind kind, size_t bytes)
 	const uint64_t size = (bytes + 7) & ~UINT64_C(7);
 	struct assay_thread_log_head *r = (void *)((char *)file + file->used);
 
-	while (file->used + size > room_bytes) {
-		int fd, failed;
-
-		if (room_bytes + STEP_BYTES > ASSAY_THREAD_LOG_BYTES)
-			return NULL;
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		failed = fd < 0 || posix_fallocate(fd, 0, (off_t)(room_bytes + STEP_BYTES));
-		if (fd >= 0)
-			close(fd);
-		if (failed)
-			return NULL;
-		room_bytes += STEP_BYTES;
-	}
+	if (!assay_growing_file_reserve(&growing, file->used + size))
+		return NULL;
 	*r = (struct assay_thread_log_head){ kind, (uint32_t)size };
 	return r;
 }
