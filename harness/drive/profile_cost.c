@@ -86,15 +86,7 @@ int assay_profile_cost(const struct assay_profile_request *q, const struct assay
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
 	if (!rc) {
-		const struct assay_measure_options o = {
-			.plugins = &s.plugins,
-			.topology = s.topology,
-			.host = &s.host,
-			.clock = &clock,
-			.placement = q->what->placement,
-			.seed = q->what->seed,
-			.interrupted = w->interrupted,
-		};
+		const struct assay_measure_options o = assay_profile_options_of(q, w, &s, &clock);
 		const struct costing k = { .q = q, .s = &s, .o = &o, .pair_ns = for_ns / (2 * PAIRS) };
 
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)for_ns });

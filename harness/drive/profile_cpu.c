@@ -56,18 +56,10 @@ int assay_profile_cpu_case(const struct assay_profile_request *q, const struct a
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
 	if (!rc) {
-		const struct assay_measure_options o = {
-			.plugins = &s.plugins,
-			.topology = s.topology,
-			.host = &s.host,
-			.clock = &clock,
-			.placement = q->what->placement,
-			.seed = q->what->seed,
-			.interrupted = w->interrupted,
-			.progress = on_progress,
-			.progress_arg = (void *)w,
-		};
+		struct assay_measure_options o = assay_profile_options_of(q, w, &s, &clock);
 
+		o.progress = on_progress;
+		o.progress_arg = (void *)w;
 		assay_watch_tell(w,
 				 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)q->for_ns });
 		rc = assay_measure_profile(

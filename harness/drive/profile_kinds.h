@@ -6,6 +6,7 @@
 #include "drive/profile_request.h"
 #include "drive/session.h"
 #include "drive/watch.h"
+#include "measure/measure_options.h"
 #include "model/profile.h"
 
 int assay_profile_cpu_case(const struct assay_profile_request *q, const struct assay_watch *w,
@@ -36,6 +37,10 @@ int assay_profile_trace_program(const struct assay_profile_request *q, const str
 /* A session whose plan has @q's case and no other. Close it in either case. ASSAY_EUSAGE names the nearest. */
 int assay_profile_session(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_session *s,
 			  struct assay_err *err);
+/* How the case of @s is measured, by @clock, both of which the options point to. */
+struct assay_measure_options assay_profile_options_of(const struct assay_profile_request *q,
+						      const struct assay_watch *w, const struct assay_session *s,
+						      const struct assay_clock *clock);
 /* What the case of @s was built from, into @out, where it is to be stored. 0 or ASSAY_EINTERRUPTED. */
 int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
 			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err);

@@ -40,6 +40,21 @@ int assay_profile_session(const struct assay_profile_request *q, const struct as
 	return rc;
 }
 
+struct assay_measure_options assay_profile_options_of(const struct assay_profile_request *q,
+						      const struct assay_watch *w, const struct assay_session *s,
+						      const struct assay_clock *clock)
+{
+	return (struct assay_measure_options){
+		.plugins = &s->plugins,
+		.topology = s->topology,
+		.host = &s->host,
+		.clock = clock,
+		.placement = q->what->placement,
+		.seed = q->what->seed,
+		.interrupted = w->interrupted,
+	};
+}
+
 int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
 			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err)
 {
