@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs unit tests (cmocka programs) and command line tests (bats), says what failed, and ends with one line of sums:
-# run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test.
+# Runs unit tests (cmocka programs) and command line tests (bats), and ends with what failed and one line of sums:
+# run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test. What failed is also
+# appended to the file that FAILURES names.
 set -u
 
 build=$1
@@ -32,6 +33,7 @@ count() {
 	printf '\n'
 	if [ "$f" != 0 ]; then
 		sed 's/^/    /' "$tap"
+		ci/failures.sh collect "$name" "$tap" "$status" >>"$failures"
 	elif [ "$s" != 0 ]; then
 		grep -iE '^(not )?ok .*# skip' "$tap" | sed 's/^/    /'
 	fi
@@ -68,6 +70,8 @@ command_line_tests() {
 	done
 }
 
+collected=${FAILURES-}
+unset FAILURES
 ASSAY_BUILD=$(realpath "$build")
 ASSAY_SOURCE=$PWD
 export ASSAY_BUILD ASSAY_SOURCE
@@ -75,13 +79,13 @@ export ASSAY_BUILD ASSAY_SOURCE
 # Both kinds wait more than they calculate, so they run beside each other; what they say is shown one after the other.
 set -m # a process group of its own, to be ended with this script
 (
-	tap=$work/cli.tap
+	tap=$work/cli.tap failures=$work/cli.failed
 	command_line_tests
 	echo "$passed $failed $skipped" >"$work/sums"
 ) >"$work/cli" 2>&1 &
 beside=$!
 set +m
-tap=$work/unit.tap
+tap=$work/unit.tap failures=$work/unit.failed
 unit_tests "$@"
 tail -n +1 --pid="$beside" -f "$work/cli"
 wait "$beside"
@@ -91,7 +95,11 @@ if read -r p f s <"$work/sums"; then
 else
 	failed=$((failed + 1))
 	echo '    the command line tests did not end'
+	echo 'the command line tests did not end' >>"$work/cli.failed"
 fi
 
+cat "$work/unit.failed" "$work/cli.failed" >"$work/failures" 2>/dev/null
+[ -z "$collected" ] || cat "$work/failures" >>"$collected"
+ci/failures.sh show "$work/failures"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
