@@ -272,7 +272,7 @@ within() {
 		'$events[0] | .builds |= [.[0] | .cases = {($runs[0].cases[0].key): (.cases | to_entries[0].value)}]' >some.json
 	"$ASSAY" list --manifest --bench-dir "$EXACT" --only '*/warm' >warm.manifest
 	run -0 --separate-stderr "$ASSAY" gate --allow-no-baseline --manifest warm.manifest --policy plain.conf --exact-file some.json
-	[[ $stderr == *"run 1 has none, and some.json has some of 1 of its cases"* ]]
+	[[ $stderr == *"run 1 has none, and some.json has those of 1 of its cases"* ]]
 }
 
 @test "a valgrind that is too old, dies or writes half a file is a reason" {
