@@ -25,11 +25,12 @@ await() {
 }
 
 # stop SIGNAL STATUS ARGUMENT...: run the command until its program runs, send SIGNAL, and want STATUS.
+# What starts the tests may have HUP ignored, as nohup does: the command has it as from a terminal.
 stop() {
 	local signal=$1 want=$2 status=0
 	shift 2
 	rm -f runs
-	"$ASSAY" "$@" >out.txt 2>err.txt &
+	env --default-signal=HUP "$ASSAY" "$@" >out.txt 2>err.txt &
 	await [ -e runs ]
 	kill -"$signal" $!
 	wait $! || status=$?
