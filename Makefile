@@ -380,8 +380,8 @@ $(BUILD)/obj/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
 	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
-# These know how the page of a worker is laid out.
-$(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so cupti_standin.so): PLUGIN_CFLAGS += -Iharness
+# These know how the page of a worker is laid out, or how CUPTI is.
+$(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so cupti_standin.so cupti_older_standin.so): PLUGIN_CFLAGS += -Iharness
 # Loops that two of these share run equally fast: a short one that crosses a cache line takes twice as long on Zen 4.
 $(BUILD)/tests/plugins/compare_%.so: PLUGIN_CFLAGS += -falign-loops=64
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
@@ -500,8 +500,8 @@ soak-programs: $(BUILD)/bin/assay $(BUILD)/share/assay $(FUZZ_BINS)
 test-pmu: ## test hardware counters on an emulated machine that has a PMU
 	@ASSAY_BUILD='$(abspath $(BUILD))' ASSAY_SOURCE='$(CURDIR)' LC_ALL=C.UTF-8 bats --tap tests/pmu/pmu.bats
 
-test-gpu: all ## test the kernels for GPUs on a GPU
-	@ci/test_gpu.sh $(BUILD)
+test-gpu: all ## test the kernels for GPUs on a GPU (GPU=1: fail without one)
+	@GPU='$(GPU)' ci/test_gpu.sh $(BUILD)
 
 # Simulations with fixed seeds: every count is exact, so a sanitized build, three times as slow, would count the same.
 # What they call has tests of its own there.

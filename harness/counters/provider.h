@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "counters/gpu_counts.h"
+#include "counters/gpu_levels.h"
 #include "counters/heap.h"
 #include "counters/os_events.h"
 #include "counters/papi_library.h"
@@ -24,12 +26,14 @@ struct assay_counter_context {
 	const char *const *cell_names; /* counters that the op publishes, and their cells */
 	uint64_t *cells;
 	uint32_t n_cells;
-	char sde_reason[256];                /* why the cells are not read through PAPI; "": they can be */
-	bool cells_from_memory;              /* they are not to be, because PAPI takes time to start */
-	bool multiplex;                      /* more events in a set than there are counters */
-	const struct assay_heap_case *heap;  /* NULL: it is not watched */
-	struct assay_syscall_case *syscalls; /* NULL: no run is traced */
-	const char *device_pci;              /* of the GPU of the case, "0000:3b:00.0"; NULL or "": it has none */
+	char sde_reason[256];                  /* why the cells are not read through PAPI; "": they can be */
+	bool cells_from_memory;                /* they are not to be, because PAPI takes time to start */
+	bool multiplex;                        /* more events in a set than there are counters */
+	const struct assay_heap_case *heap;    /* NULL: it is not watched */
+	struct assay_syscall_case *syscalls;   /* NULL: no run is traced */
+	const char *device_pci;                /* of the GPU of the case, "0000:3b:00.0"; NULL or "": it has none */
+	const struct assay_gpu_levels *levels; /* of that GPU, between samples; NULL: nobody looks */
+	struct assay_gpu_case *gpu;            /* what CUPTI counts of it; NULL: it is none of NVIDIA's */
 };
 
 /* @names and @cells are borrowed. */
@@ -89,7 +93,7 @@ struct assay_counter_provider {
  * are counted in two ways each.
  */
 #define ASSAY_COUNTER_PROVIDERS(row)                                                                                   \
-	row(perf) row(rusage) row(sched) row(heap) row(syscalls) row(nvml) row(sde) row(op) row(papi)
+	row(perf) row(rusage) row(sched) row(heap) row(syscalls) row(nvml) row(cupti) row(sde) row(op) row(papi)
 
 #define ROW(name) extern const struct assay_counter_provider assay_provider_##name;
 ASSAY_COUNTER_PROVIDERS(ROW)

@@ -155,7 +155,8 @@ static int warm_up(struct session *s)
 			rc = assay_steadiness_add(&x, reply->samples, WARMUP_WINDOW, s->err);
 		if (rc)
 			break;
-		s->r->steady = assay_stats_steady(x.ns, x.n, WARMUP_WINDOW, WARMUP_TOLERANCE_FRAC);
+		assay_steadiness_clock(&x, reply->device_least_hz, reply->device_most_hz);
+		s->r->steady = !x.clock_moves && assay_stats_steady(x.ns, x.n, WARMUP_WINDOW, WARMUP_TOLERANCE_FRAC);
 		progress(s, ASSAY_STAGE_WARMUP, (double)(assay_monotonic_ns() - start) / (double)cap);
 	}
 	assay_steadiness_release(&x);

@@ -228,7 +228,9 @@ int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns
 			const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
 
 			rc = assay_steadiness_add(&x[i], reply->samples, reply->n_samples, t->err);
-			steady[i] = !rc && assay_stats_steady(x[i].ns, x[i].n, WARMUP_BLOCKS, WARMUP_TOLERANCE_FRAC);
+			assay_steadiness_clock(&x[i], reply->device_least_hz, reply->device_most_hz);
+			steady[i] = !rc && !x[i].clock_moves &&
+				    assay_stats_steady(x[i].ns, x[i].n, WARMUP_BLOCKS, WARMUP_TOLERANCE_FRAC);
 		}
 		if (!rc && x[0].n && x[1].n)
 			t->sample_ns = (x[0].ns[x[0].n - 1] + x[1].ns[x[1].n - 1]) /

@@ -31,6 +31,8 @@ struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct 
 	c->ctx.heap = &j->heap;
 	c->ctx.syscalls = &c->syscalls;
 	c->ctx.device_pci = j->device ? j->device_info.pci : NULL;
+	c->ctx.levels = j->device ? &j->levels : NULL;
+	c->ctx.gpu = j->device && j->device->device_kind == ASSAY_DEVICE_CUDA ? &c->gpu : NULL;
 	if (assay_counting_open(&c->counting, &o, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	return assay_outcome_ok();
@@ -77,6 +79,27 @@ struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct
 	assay_syscalls_count(threads, j->spec->n_threads, run_once, &r, &c->syscalls);
 	assay_pool_stay_awake(j->pool, false);
 	free(threads);
+	return r.out;
+}
+
+static int call_once(void *arg)
+{
+	run_once(arg);
+	return ((struct traced_run *)arg)->out.status != ASSAY_STATUS_OK;
+}
+
+/* Nothing holds the stream meanwhile: the kernel that does would be counted. The device's clock is not judged by it. */
+struct assay_outcome assay_case_counts_gpu(struct assay_case_counts *c, struct assay_case_job *j)
+{
+	struct traced_run r = { .job = j, .out = assay_outcome_ok() };
+	const struct assay_device_clock clock = j->device_clock;
+
+	if (!c->gpu.wanted)
+		return r.out;
+	j->device_unheld = true;
+	assay_gpu_counts_take(&c->gpu, call_once, &r);
+	j->device_unheld = false;
+	j->device_clock = clock;
 	return r.out;
 }
 

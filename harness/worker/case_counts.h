@@ -10,6 +10,7 @@ struct assay_case_counts {
 	struct assay_counter_context ctx;
 	struct assay_counting *counting; /* NULL: nothing is counted */
 	struct assay_syscall_case syscalls;
+	struct assay_gpu_case gpu;
 };
 
 /* Find providers for the events of the spec; the case is prepared. An event that cannot be counted is no failure. */
@@ -20,6 +21,8 @@ void assay_case_counts_close(struct assay_case_counts *c);
  * it.
  */
 struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct assay_case_job *j);
+/* Likewise where CUPTI is asked: some more runs on the device. */
+struct assay_outcome assay_case_counts_gpu(struct assay_case_counts *c, struct assay_case_job *j);
 /* Put means and reasons into @r; @note, if it is not empty, is the reason of ASSAY_STATE_NAME. */
 struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, const char *note,
 					      struct assay_worker_reply *r);

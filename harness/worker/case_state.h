@@ -6,14 +6,15 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "counters/gpu_levels.h"
 #include "counters/heap.h"
 #include "counters/threads.h"
 #include "machine/clock.h"
-#include "machine/nvml.h"
 #include "machine/topology.h"
 #include "model/metric.h"
 #include "model/result.h"
 #include "worker/case_memory.h"
+#include "worker/device_watch.h"
 #include "worker/plugin_loader.h"
 #include "worker/protocol.h"
 #include "worker/thread_pool.h"
@@ -120,12 +121,12 @@ struct assay_case_job {
 	struct assay_device_clock device_clock;
 	struct assay_device_memory device_memory;
 	struct assay_device_info device_info; /* zeros: it tells nothing of itself */
-	struct assay_nvml *nvml;              /* tells the state of the device; NULL: its plugin does, or nobody */
-	unsigned nvml_index;
-	double device_least_hz;     /* of its clock, between samples; 0: unknown */
-	bool device_unheld;         /* series of calls begin at once, see assay_case_device_time() */
-	uint64_t device_made_bytes; /* of inputs that the device made itself */
-	uint64_t device_bytes;      /* that the tensors of all copies take there */
+	struct assay_device_watch *watch; /* asks NVML for the state of the device; NULL: its plugin tells, or nobody */
+	struct assay_gpu_levels levels;   /* what it found beside samples that count */
+	double device_least_hz;           /* of its clock, beside samples that count; 0: unknown */
+	bool device_unheld;               /* series of calls begin at once, see assay_case_device_time() */
+	uint64_t device_made_bytes;       /* of inputs that the device made itself */
+	uint64_t device_bytes;            /* that the tensors of all copies take there */
 
 	struct assay_case_alloc *allocs; /* live host->alloc blocks */
 	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;

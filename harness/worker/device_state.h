@@ -13,7 +13,10 @@
 /* Read what the device tells of itself, and find out who tells its state: its plugin, or NVML. */
 void assay_device_state_open(struct assay_case_job *j, unsigned ordinal);
 void assay_device_state_close(struct assay_case_job *j);
-/* ASSAY_DISTURB_DEVICE, or 0: all is well, or nobody tells. */
-uint32_t assay_device_state_look(struct assay_case_job *j);
+/*
+ * ASSAY_DISTURB_DEVICE, or 0: all is well, or nobody tells. *core_hz: its clock; 0: not told. @counting: samples of the
+ * result are taken, so that the levels of the device are added up.
+ */
+uint32_t assay_device_state_look(struct assay_case_job *j, bool counting, double *core_hz);
 
 #endif

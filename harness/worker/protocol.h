@@ -184,6 +184,7 @@ struct assay_worker_reply {
 
 	/* SAMPLE, PAIR */
 	uint32_t n_samples;
+	double device_least_hz, device_most_hz; /* clocks that its device was seen at meanwhile; 0: unknown */
 
 	/* STEP */
 	struct assay_step_reply step;

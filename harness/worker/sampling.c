@@ -19,6 +19,19 @@ static uint64_t now_ns(const struct assay_sampling *s)
 	return assay_clock_ticks_to_ns(c, assay_clock_ticks(c));
 }
 
+/* Look at the device, and keep between which clocks it ran in this series. */
+static void look_at_device(struct assay_sampling *s)
+{
+	struct assay_worker_reply *r = s->reply;
+	double hz;
+
+	s->device_flags = assay_device_state_look(s->job, s->args->counting, &hz);
+	if (hz > r->device_most_hz)
+		r->device_most_hz = hz;
+	if (hz > 0 && (r->device_least_hz == 0 || hz < r->device_least_hz))
+		r->device_least_hz = hz;
+}
+
 void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, const struct assay_worker_args *args,
 			  struct assay_worker_reply *reply, struct assay_counting *counting)
 {
@@ -28,7 +41,8 @@ void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, 
 	s->counting = args->counting ? counting : NULL;
 	reply->n_samples = 0;
 	assay_disturbance_begin(&s->host, "", job->cpus, job->spec->n_threads);
-	s->device_flags = assay_device_state_look(job);
+	reply->device_least_hz = reply->device_most_hz = 0;
+	look_at_device(s);
 	s->polled_ns = now_ns(s);
 	s->poll_first = 0;
 }
@@ -42,7 +56,7 @@ static void watch(struct assay_sampling *s, uint32_t upto)
 
 	if (t - s->polled_ns < POLL_INTERVAL_NS)
 		return;
-	s->device_flags = assay_device_state_look(s->job);
+	look_at_device(s);
 	flags = assay_disturbance_poll(&s->host, &ticks) | s->device_flags;
 	s->steal_ticks += ticks;
 	for (uint32_t i = s->poll_first; i < upto; i++) {

@@ -131,6 +131,8 @@ struct assay_outcome assay_served_recheck(struct assay_served *w)
 		out = assay_case_audit_other(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_counts_trace(&w->counts, j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_counts_gpu(&w->counts, j);
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	if (!w->spec.all_checks && !j->heap.heap) /* where allocations are counted, those of a later call count */

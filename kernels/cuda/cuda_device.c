@@ -35,6 +35,19 @@ static int device_count(struct assay_reason *why)
 	return rc == cudaSuccess ? n : failed(why, "the driver does not start", rc);
 }
 
+/* Code of one compute capability runs on those of its generation that are higher, and PTX on all later ones. */
+static int has_no_code(int ordinal, struct assay_reason *why)
+{
+	int major = 0, minor = 0;
+
+	if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) != cudaSuccess ||
+	    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal) != cudaSuccess || major >= 8)
+		return 0;
+	snprintf(why->text, sizeof(why->text), "the device is sm_%d%d, the plugin has code for sm_80 and later", major,
+		 minor);
+	return -1;
+}
+
 /* The handle is the device's number, and one, since NULL is none. */
 static int device_open(int ordinal, void **device, struct assay_reason *why)
 {
@@ -48,6 +61,8 @@ static int device_open(int ordinal, void **device, struct assay_reason *why)
 		return -1;
 	}
 	rc = cudaSetDevice(ordinal);
+	if (rc == cudaSuccess && has_no_code(ordinal, why))
+		return -1;
 	if (rc == cudaSuccess)
 		rc = cudaFree(NULL); /* starts the device */
 	if (rc != cudaSuccess)

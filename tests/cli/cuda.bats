@@ -98,12 +98,17 @@ emulated() {
 @test "what fails on a GPU is the reason of its case, and the run goes on" {
 	for what in 'DRIVER=0:skipped no cuda device: no CUDA driver (libcuda.so.1)' 'DRIVER=12000:skipped no cuda device: driver too old: it is of CUDA 12.0, the plugin of 13.0' \
 		'DEVICES=0:skipped no cuda device: no device, or CUDA_VISIBLE_DEVICES hides it' 'FAULT=700:failed a kernel faulted on device' \
-		"FAULT=46:failed device 'cuda:0' was lost while running" 'FAULT=209:failed running of'; do
+		"FAULT=46:failed device 'cuda:0' was lost while running" 'FAULT=209:failed running of' \
+		"CAPABILITY=75:failed device 'cuda:0' failed while opening it: the device is sm_75, the plugin has code for sm_80 and later"; do
 		emulated EMULATED_FAULT_AT=40 EMULATED_"${what%%:*}"
 		grep -qF "${what#*:}" lines
 		[ "$(grep -c '/cuda ' lines)" = 3 ]
 		[ "$(grep -c '/avx2 ok' lines)" -ge 1 ] || ! grep -q avx2 /proc/cpuinfo
 	done
+	# a device that is not there is no case but a mistake
+	run -2 --separate-stderr "$ASSAY" run --no-default-plugins --plugin "$ASSAY_BUILD/tests/cuda/assay_cuda.so" --plugin "$ASSAY_BUILD/tests/cuda/ops.so" \
+		--bench-dir . --suite quick --device cuda:1
+	[[ $stderr == *"the device (--device, ASSAY_DEVICE) is 'cuda:1', expected one of the devices of this machine: cuda:0" ]]
 	# the buffers fit, what the variant wants besides does not
 	emulated EMULATED_MEMORY=93000
 	grep '^generate.decode/cuda failed' lines
@@ -118,6 +123,42 @@ emulated() {
 		echo "$output"
 		[ "$status" = 0 ]
 	done
+}
+
+# test_gpu [VAR=VALUE...]: ci/test_gpu.sh on the emulated runtime; the cases of a suite would take it minutes.
+test_gpu() {
+	[ -e "$ASSAY_BUILD/tests/cuda/assay_cuda.so" ] || skip "no emulated plugin: make found no C++ compiler"
+	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "emulated kernels are not sanitized: a plain build tests them"
+	mkdir -p gpu
+	ln -sfn "$ASSAY_BUILD/tests/cuda" gpu/plugins
+	cp -r "$ASSAY_BUILD/bin" gpu/
+	ln -sfn "$ASSAY_BUILD/share" gpu/share
+	run env -u GPU "$@" "$ASSAY_SOURCE/ci/test_gpu.sh" gpu ""
+	echo "$output"
+}
+
+@test "make test-gpu checks odd sizes against oracles and the CPU, and says where it cannot" {
+	test_gpu EMULATED_DEVICES=0
+	[ "$status" = 0 ]
+	[ "$output" = "test-gpu: skipped, exit 0: no cuda device: no device, or CUDA_VISIBLE_DEVICES hides it" ]
+	test_gpu EMULATED_DEVICES=0 GPU=1
+	[ "$status" = 4 ]
+	[ "$output" = "test-gpu: failed, exit 4: GPU=1, but no cuda device: no device, or CUDA_VISIBLE_DEVICES hides it" ]
+	test_gpu EMULATED_DRIVER=12000
+	[ "$status" = 0 ]
+	[[ $output == "test-gpu: skipped, exit 0: no cuda device: driver too old: "* ]]
+	# a tool that is there is run, and what it finds is told
+	mkdir tools
+	printf '#!/bin/sh\necho "$2 $6" >>%s/called\n[ "$2" != "$FINDS" ] || exit 9\n' "$PWD" >tools/compute-sanitizer
+	chmod +x tools/compute-sanitizer
+	test_gpu PATH="$PWD/tools:$PATH"
+	[ "$status" = 0 ]
+	[[ ${lines[-1]} == "test-gpu: passed, also under compute-sanitizer" ]]
+	[ "$(cut -d' ' -f1 called | xargs)" = "memcheck racecheck synccheck" ]
+	test_gpu PATH="$PWD/tools:$PATH" FINDS=racecheck
+	[ "$status" = 9 ]
+	test_gpu EMULATED_FAULT=700 EMULATED_FAULT_AT=1
+	[ "$status" = 4 ]
 }
 
 # installation JQ: a program beside kernels that cost what JQ makes of the recorded costs; the record is record.kernels.json.

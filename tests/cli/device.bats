@@ -41,6 +41,28 @@ mock_bench() {
 	KEEP_DB=1 fails 2 "'example.scale/mock_honest/n=4096,device=mock:0/t=1/warm' has no time in its 1 run on this machine; in the last it was skipped: no mock device" history mock_honest
 }
 
+@test "a call that falls back to the CPU fails its case, and the gate of its manifest" {
+	mock_bench mock_falls_back
+	run -4 --separate-stderr "$ASSAY" run $MOCK --json
+	jq -e '.cases[0] | .status == "failed" and (.reason | startswith("fell back from device '"'mock:0'"' to the CPU "))' <<<"$output"
+	echo 'required example.scale/mock_falls_back/n=4096,device=mock:0/t=1/warm' >quick.manifest
+	run --separate-stderr "$ASSAY" gate --run 1 --manifest quick.manifest --policy /dev/null --allow-no-baseline --json
+	echo "$output$stderr"
+	[ "$status" = 4 ]
+	jq -e '.verdict == "NOT_MEASURED" and ([.cases[] | select(.verdict == "NOT_MEASURED").reason | contains("fell back from device")] == [true])' <<<"$output"
+}
+
+@test "a device that throttles makes a comparison inconclusive with the reason, never empty" {
+	for variant in mock_throttles mock_crawls; do
+		mock_bench $variant
+		run --separate-stderr "$ASSAY" compare "$PLUGINS/mock_cheat.so" "$PLUGINS/mock_cheat.so" --no-default-plugins --plugin "$PLUGINS/example_op.so" \
+			--bench-dir . --margin 20% --budget 10s --json
+		echo "$output"
+		[ "$status" = 0 ]
+		jq -e '.cases | length == 1 and (.[0] | .verdict == "INCONCLUSIVE" and .dropped_frac == 1 and (.reason | contains("throttling of the device")))' <<<"$output"
+	done
+}
+
 @test "two builds that bring variants and their device are compared on it" {
 	mock_bench mock_honest
 	run --separate-stderr "$ASSAY" compare "$PLUGINS/mock_cheat.so" "$PLUGINS/mock_cheat.so" --no-default-plugins --plugin "$PLUGINS/example_op.so" \

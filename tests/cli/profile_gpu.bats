@@ -145,4 +145,6 @@ gpu() {
 	[ -n "${found:-}" ] || skip "no CUPTI headers: they come with the CUDA toolkit"
 	grep -q CUpti_ActivityKernel10 "$found/cupti_activity.h" || skip "CUPTI's headers are older than 13.0"
 	cc -w -fsyntax-only -I"$found" -I"$ASSAY_SOURCE/harness" "$ASSAY_SOURCE/tests/fixtures/profile/cupti_layout.c"
+	[ -e "$found/cupti_range_profiler.h" ] && command -v c++ || skip "no C++ compiler, which headers of ranges need"
+	c++ -w -fsyntax-only -I"$found" -I"$ASSAY_SOURCE/harness" "$ASSAY_SOURCE/tests/fixtures/profile/cupti_ranges_layout.cpp"
 }

@@ -2,7 +2,9 @@
 /*
  * In the place of libcupti.so.13: what it records is known. Two configurations of a kernel, another kernel, copies, a
  * set, and a device; buffers are filled one after the other, and one record is dropped. CUPTI_STANDIN=old: version 9;
- * =forbidden: it does not allow to watch. Each flush gives the same again.
+ * =forbidden: it does not allow to watch, where it runs injected; =dropping: one is dropped from each
+ * buffer; =whole and others: none is. Each flush
+ * gives the same again.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,16 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/injected/cupti_abi.h"
+#include "counters/cupti_abi.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-enum { NOT_PERMITTED = 35 };
 
 EXPORT int cuptiGetVersion(uint32_t *v);
 EXPORT int cuptiGetResultString(int result, const char **text);
 EXPORT int cuptiActivityRegisterCallbacks(cupti_wants_buffer *w, cupti_gives_buffer *g);
 EXPORT int cuptiActivityEnable(int kind);
+EXPORT int cuptiActivityDisable(int kind);
 EXPORT int cuptiActivityFlushAll(uint32_t flag);
 EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t used, void **record);
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *n);
@@ -36,6 +37,10 @@ static bool is(const char *how)
 	return v && !strcmp(v, how);
 }
 
+#ifndef CUPTI_STANDIN_OLDER
+#include "cupti_ranges.h"
+#endif
+
 int cuptiGetVersion(uint32_t *v)
 {
 	*v = is("old") ? 9 : 130000;
@@ -44,7 +49,7 @@ int cuptiGetVersion(uint32_t *v)
 
 int cuptiGetResultString(int result, const char **text)
 {
-	*text = result == NOT_PERMITTED ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" : "CUPTI_SUCCESS";
+	*text = result == CUPTI_NOT_PERMITTED ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" : "CUPTI_SUCCESS";
 	return CUPTI_OK;
 }
 
@@ -57,9 +62,15 @@ int cuptiActivityRegisterCallbacks(cupti_wants_buffer *w, cupti_gives_buffer *g)
 
 int cuptiActivityEnable(int kind)
 {
-	if (is("forbidden") && kind == CUPTI_KIND_CONCURRENT_KERNEL)
-		return NOT_PERMITTED;
+	if (is("forbidden") && getenv("ASSAY_GPU_RECORDS") && kind == CUPTI_KIND_CONCURRENT_KERNEL)
+		return CUPTI_NOT_PERMITTED;
 	enabled[kind] = true;
+	return CUPTI_OK;
+}
+
+int cuptiActivityDisable(int kind)
+{
+	enabled[kind] = false;
 	return CUPTI_OK;
 }
 
@@ -86,7 +97,7 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *n)
 {
 	(void)context;
 	(void)stream;
-	*n = dropped;
+	*n = is("dropping") ? 1 : getenv("CUPTI_STANDIN") ? 0 : dropped;
 	dropped = 0;
 	return CUPTI_OK;
 }

@@ -116,6 +116,17 @@ static int crawls(struct assay_job *job)
 	return honest(job);
 }
 
+/* Begins at four fifths of the highest clock, which the device then rises to. */
+static int ramps(struct assay_job *job)
+{
+	struct mock_device *d = job->device;
+
+	if (!d->ramps)
+		d->state.core_hz = MOCK_CORE_HZ / 5 * 4;
+	d->ramps = 1;
+	return honest(job);
+}
+
 /* Waits for what it enqueued, so that a stream that is held is let go by nobody else. */
 static int waits(struct assay_job *job)
 {
@@ -172,6 +183,7 @@ static const struct assay_variant variants[] = {
 	MOCK("mock_falls_back", falls_back),
 	MOCK("mock_throttles", throttles),
 	MOCK("mock_crawls", crawls),
+	MOCK("mock_ramps", ramps),
 	MOCK("mock_waits", waits),
 	TAKES("mock_takes", prepare_takes, gives_back),
 	TAKES("mock_leaks", prepare_takes, NULL),

@@ -27,6 +27,7 @@ struct mock_device {
 	uint64_t used_bytes;
 	uint32_t fault; /* enum assay_device_fault, of the last failure */
 	struct assay_device_state state;
+	int ramps; /* its clock rises by 3 % each time that it is asked for, up to the highest */
 };
 
 /* How many there are; the environment says otherwise, "0" with a reason. */
@@ -159,8 +160,12 @@ static int mock_fill(void *device, void *dst, uint8_t value, uint64_t bytes, str
 
 static int mock_state(void *device, struct assay_device_state *state, struct assay_reason *why)
 {
-	const struct mock_device *d = device;
+	struct mock_device *d = device;
 
+	if (d->ramps && d->state.core_hz < MOCK_CORE_HZ)
+		d->state.core_hz += MOCK_CORE_HZ / 100 * 3;
+	if (d->ramps && d->state.core_hz > MOCK_CORE_HZ)
+		d->state.core_hz = MOCK_CORE_HZ;
 	memcpy((char *)state + sizeof(state->size), (const char *)&d->state + sizeof(state->size),
 	       (state->size < sizeof(d->state) ? state->size : sizeof(d->state)) - sizeof(state->size));
 	return mock_broken(device, why);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * In the place of libnvidia-ml.so.1: two GPUs, the second of which tells only what it must. NVML_STANDIN=broken: its
- * driver does not run; none: there is no GPU. Each question for the energy finds 2 J more used.
+ * driver does not run; none: there is no GPU; cool: no throttle reason is set. Each question for the energy finds 2 J
+ * more used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct gpu **d)
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, struct gpu **d)
 {
-	if (strcmp(pci, "0000:3b:00.0") && strcmp(pci, "0000:17:00.0"))
+	if (strcmp(pci, "0000:3b:00.0") && strcmp(pci, "0000:17:00.0") && strcmp(pci, "0000:01:00.0"))
 		return NOT_FOUND;
 	*d = &gpus[!strcmp(pci, "0000:3b:00.0")];
 	return SUCCESS;
@@ -154,7 +155,9 @@ int nvmlDeviceGetMaxClockInfo(const struct gpu *d, int type, unsigned *mhz)
 /* Idle and limited by the user count for nothing; the other two do. */
 int nvmlDeviceGetCurrentClocksThrottleReasons(const struct gpu *d, unsigned long long *reasons)
 {
-	*reasons = d->index ? 0x1 | 0x2 : 0x4 | 0x40;
+	const char *how = getenv("NVML_STANDIN");
+
+	*reasons = d->index || (how && !strcmp(how, "cool")) ? 0x1 | 0x2 : 0x4 | 0x40;
 	return SUCCESS;
 }
 

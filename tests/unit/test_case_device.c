@@ -192,4 +192,20 @@ TEST(throttling)
 	close_sides(&s);
 }
 
+/* Times alone are steady from the first; samples are taken once the clock is. */
+TEST(clocks_are_steady_before_samples)
+{
+	struct assay_result r = { 0 };
+	struct sides s;
+
+	open_mock(*state, &s);
+	s.budget_ns = BUDGET_NS;
+	measure_alone(&s, "mock_ramps", N, ASSAY_CACHE_WARM, 1, &r);
+	assert_int_equal(r.status, ASSAY_STATUS_OK);
+	assert_true(r.steady);
+	assert_true(metric_of(&r, "device_clock_hz") == 1e9);
+	assay_result_release(&r);
+	close_sides(&s);
+}
+
 MEASURE_MAIN

@@ -34,4 +34,27 @@ TEST(test_add)
 	assay_steadiness_release(&s);
 }
 
+/* Series of samples, each between two clocks of the device. */
+TEST(test_clock)
+{
+	static const struct {
+		double least, most;
+		bool moves;
+	} rows[] = {
+		{ 0, 0, false },         /* nobody tells */
+		{ 8e8, 8.1e8, true },    /* nothing to hold it against */
+		{ 9e8, 9e8, true },      /* steady in itself, but higher */
+		{ 9e8, 9.05e8, false },  /* a hundredth is none */
+		{ 8.8e8, 9.05e8, true }, /* within one */
+		{ 9e8, 9e8, false },     { 8.9e8, 8.9e8, true }, { 0, 0, false },
+	};
+	struct assay_steadiness s = { 0 };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		assay_steadiness_clock(&s, rows[i].least, rows[i].most);
+		if (s.clock_moves != rows[i].moves)
+			fail_msg("series %zu", i);
+	}
+}
+
 UNIT_MAIN(NULL, NULL)

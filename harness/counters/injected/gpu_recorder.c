@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "counters/gpu_records.h"
-#include "counters/injected/cupti_abi.h"
+#include "counters/cupti_abi.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define INDEX_BITS   14
@@ -224,12 +224,7 @@ static void gives_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t
 
 static void *open_cupti(void)
 {
-	static const char *const names[] = { "libcupti.so.13",
-					     "libcupti.so.12",
-					     "libcupti.so.11",
-					     "libcupti.so",
-					     "/usr/local/cuda/lib64/libcupti.so",
-					     "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so" };
+	static const char *const names[] = { CUPTI_LIBRARIES };
 	void *dl = NULL;
 
 	for (size_t i = 0; !dl && i < sizeof(names) / sizeof(names[0]); i++)

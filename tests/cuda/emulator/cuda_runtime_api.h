@@ -40,7 +40,12 @@ typedef enum cudaError cudaError_t;
 
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
-enum cudaDeviceAttr { cudaDevAttrClockRate = 13, cudaDevAttrMemoryClockRate = 36 };
+enum cudaDeviceAttr {
+	cudaDevAttrClockRate = 13,
+	cudaDevAttrMemoryClockRate = 36,
+	cudaDevAttrComputeCapabilityMajor = 75,
+	cudaDevAttrComputeCapabilityMinor = 76,
+};
 enum { cudaStreamNonBlocking = 1, cudaHostAllocMapped = 2 };
 
 typedef struct emulated_stream *cudaStream_t;

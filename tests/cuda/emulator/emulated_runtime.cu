@@ -140,9 +140,13 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 	return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr, int)
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int)
 {
-	*value = 1000000;
+	const int capability = (int)number("EMULATED_CAPABILITY", 90);
+
+	*value = which == cudaDevAttrComputeCapabilityMajor   ? capability / 10
+		 : which == cudaDevAttrComputeCapabilityMinor ? capability % 10
+							      : 1000000;
 	return cudaSuccess;
 }
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ranges of the CUPTI that cupti_standin.c stands for, and the CUDA context that they need. It knows one chip and four
+ * metrics; each function is refused out of its order, so that a caller who leaves a step out gets no value.
+ * CUPTI_STANDIN=forbidden: no counter may be seen; =late: that is told when a pass starts; =lacks: the chip has no
+ * metric of its second cache, and new names for DRAM; =endless: no pass is ever the last.
+ */
+#ifndef TESTS_PLUGINS_CUPTI_RANGES_H
+#define TESTS_PLUGINS_CUPTI_RANGES_H
+
+enum { BAD_ORDER = 7, BAD_SIZE = 10, NO_METRIC = 17 };
+
+static char the_context, the_host, the_range;
+
+EXPORT int cuCtxGetCurrent(void **context);
+EXPORT int cuCtxGetDevice(int *device);
+
+int cuCtxGetCurrent(void **context)
+{
+	*context = is("no-context") ? NULL : &the_context;
+	return 0;
+}
+
+int cuCtxGetDevice(int *device)
+{
+	*device = 0;
+	return 0;
+}
+
+static const struct {
+	const char *name, *other; /* as a newer chip calls it; NULL: that has none */
+	double value;
+	unsigned passes;
+} metrics[] = {
+	{ "sm__warps_active.avg.pct_of_peak_sustained_active", "sm__warps_active.avg.pct_of_peak_sustained_active",
+	  62.5, 1 },
+	{ "dram__bytes_read.sum", "dram__bytes_op_read.sum", 1048576, 2 },
+	{ "dram__bytes_write.sum", "dram__bytes_op_write.sum", 4096, 3 },
+	{ "lts__t_sector_hit_rate.pct", NULL, 87.5, 1 },
+};
+
+static struct {
+	bool ready, configured, image_ready, started, pushed, popped, decoded;
+	size_t metric, range_metric;
+	unsigned runs;
+} at;
+
+/* The number of a metric; that of none is beyond them. */
+static size_t metric_of(const char *name)
+{
+	size_t i = 0;
+
+	for (; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+		const char *known = is("lacks") ? metrics[i].other : metrics[i].name;
+
+		if (known && !strcmp(known, name))
+			break;
+	}
+	return i;
+}
+
+static bool known(size_t metric)
+{
+	return metric < sizeof(metrics) / sizeof(metrics[0]);
+}
+
+#define FUNCTION(name, type, last, allowed)                                                                            \
+	EXPORT int name(struct type *p);                                                                               \
+	static int do_##name(struct type *p);                                                                          \
+	int name(struct type *p)                                                                                       \
+	{                                                                                                              \
+		if (p->size != CUPTI_SIZE(type, last) || p->priv)                                                      \
+			return BAD_SIZE;                                                                               \
+		return (allowed) ? do_##name(p) : BAD_ORDER;                                                           \
+	}                                                                                                              \
+	static int do_##name(struct type *p)
+
+FUNCTION(cuptiProfilerInitialize, cupti_init, priv, true)
+{
+	(void)p;
+	at.ready = true;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiDeviceGetChipName, cupti_chip, name, p->device == 0)
+{
+	p->name = "gh100";
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiProfilerGetCounterAvailability, cupti_availability, image, at.ready && p->context == &the_context)
+{
+	if (is("forbidden"))
+		return CUPTI_NOT_PERMITTED;
+	if (is("vgpu"))
+		return CUPTI_VGPU_NOT_PERMITTED;
+	if (p->image)
+		memset(p->image, 0x5a, p->bytes);
+	else
+		p->bytes = 32;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiProfilerHostInitialize, cupti_host, host,
+	 p->type == CUPTI_TYPE_RANGE && !strcmp(p->chip, "gh100") && p->availability[31] == 0x5a)
+{
+	p->host = &the_host;
+	at.metric = SIZE_MAX;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiProfilerHostDeinitialize, cupti_host_end, host, p->host == &the_host)
+{
+	(void)p;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiProfilerHostConfigAddMetrics, cupti_host_metrics, n, p->host == &the_host && p->n == 1)
+{
+	at.metric = metric_of(p->names[0]);
+	return known(at.metric) ? CUPTI_OK : NO_METRIC;
+}
+
+FUNCTION(cuptiProfilerHostGetConfigImageSize, cupti_host_size, bytes, p->host == &the_host && known(at.metric))
+{
+	p->bytes = 100;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiProfilerHostGetConfigImage, cupti_host_image, image, p->host == &the_host && p->bytes == 100)
+{
+	memset(p->image, (int)at.metric, p->bytes);
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiProfilerHostGetNumOfPasses, cupti_host_passes, passes, p->bytes == 100)
+{
+	p->passes = metrics[p->image[0]].passes;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerEnable, cupti_range_open, range, at.ready && p->context == &the_context)
+{
+	p->range = &the_range;
+	at.configured = at.image_ready = at.started = at.decoded = false;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerDisable, cupti_range, range, p->range == &the_range && !at.started)
+{
+	(void)p;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerGetCounterDataSize, cupti_range_size, bytes,
+	 p->range == &the_range && p->n == 1 && p->ranges == 1 && p->nodes >= p->ranges)
+{
+	at.range_metric = metric_of(p->names[0]);
+	p->bytes = 200;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerCounterDataImageInitialize, cupti_range_image, image,
+	 p->range == &the_range && p->bytes == 200)
+{
+	memset(p->image, 0x11, p->bytes);
+	at.image_ready = true;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerSetConfig, cupti_range_config, level,
+	 at.image_ready && p->range == &the_range && p->kind == CUPTI_USER_RANGE && p->replay == CUPTI_USER_REPLAY &&
+		 p->ranges == 1 && p->levels == 1 && p->least_level == 1 && p->level == 1 && p->data[199] == 0x11 &&
+		 p->config_bytes == 100 && p->config[99] == at.range_metric)
+{
+	(void)p;
+	at.configured = true;
+	at.runs = 0;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerStart, cupti_range, range, at.configured && !at.started)
+{
+	(void)p;
+	if (is("late"))
+		return CUPTI_NOT_PERMITTED;
+	at.started = true;
+	at.pushed = at.popped = false;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerPushRange, cupti_range_push, name, at.started && !at.pushed && p->name)
+{
+	(void)p;
+	at.pushed = true;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerPopRange, cupti_range, range, at.pushed && !at.popped)
+{
+	(void)p;
+	at.popped = true;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerStop, cupti_range_stop, all, at.started)
+{
+	at.started = false;
+	at.runs += at.popped;
+	p->all = !is("endless") && at.runs >= metrics[at.range_metric].passes;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiRangeProfilerDecodeData, cupti_range_decode, dropped,
+	 p->range == &the_range && at.runs >= metrics[at.range_metric].passes)
+{
+	p->dropped = is("drops");
+	at.decoded = true;
+	return CUPTI_OK;
+}
+
+FUNCTION(cuptiProfilerHostEvaluateToGpuValues, cupti_host_values, values,
+	 at.decoded && p->host == &the_host && p->n == 1 && p->range == 0 && p->bytes == 200 &&
+		 metric_of(p->names[0]) == at.range_metric)
+{
+	*p->values = metrics[at.range_metric].value;
+	return CUPTI_OK;
+}
+
+#endif
