@@ -21,7 +21,7 @@ repository() {
 
 bisect() {
 	# shellcheck disable=SC2086
-	run --separate-stderr "$ASSAY" bisect $SELECT --policy ../wide.conf --budget 2s --db ../assay.db --case lenient.triple/work "$@"
+	run --separate-stderr "$ASSAY" bisect $SELECT --policy ../wide.conf --budget 20s --db ../assay.db --case lenient.triple/work "$@"
 }
 
 nothing_is_left() {
@@ -55,7 +55,7 @@ nothing_is_left() {
 	# shellcheck disable=SC2086
 	git bisect start HEAD HEAD~2 >/dev/null
 	# shellcheck disable=SC2086
-	run git bisect run "$ASSAY" bisect --step $SELECT --policy "$PWD/../wide.conf" --budget 2s --db ../assay.db --good main~2 --case lenient.triple/work
+	run git bisect run "$ASSAY" bisect --step $SELECT --policy "$PWD/../wide.conf" --budget 20s --db ../assay.db --good main~2 --case lenient.triple/work
 	[ "$status" = 0 ]
 	[[ $output == *"$(git rev-parse main) is the first bad commit"* ]]
 	git bisect reset >/dev/null 2>&1

@@ -359,7 +359,7 @@ move_without_timers() {
 	sqlite3 other.db 'UPDATE because_function SET line = line + 1, last_line = last_line + 1' || python3 -c 'import sqlite3; c = sqlite3.connect("other.db"); c.execute("UPDATE because_function SET line = line + 1, last_line = last_line + 1"); c.commit()'
 	run --separate-stderr "$ASSAY" judge --db other.db
 	[[ $stderr == *"what explains case "*" of a comparison"* ]]
-	compare five five_slower --policy narrow.conf --budget 2s --profile no
+	compare five five_slower --policy narrow.conf --budget 30s --profile no
 	[[ $output == *REGRESSED* && $output != *"because part"* && $output != *"because of"* ]]
 }
 
@@ -367,7 +367,7 @@ move_without_timers() {
 	needs_timers
 	move_without_timers
 	# shellcheck disable=SC2086
-	run --separate-stderr ./refuse moved/bin/assay compare $SELECT "$PLUGINS/compare_base.so" "$PLUGINS/compare_double.so" --policy wide.conf --budget 2s
+	run --separate-stderr ./refuse moved/bin/assay compare $SELECT "$PLUGINS/compare_base.so" "$PLUGINS/compare_double.so" --policy wide.conf --budget 30s
 	[ "$status" = 1 ] || { echo "$status $output $stderr"; false; }
 	[[ $output == *"because of what is not known: "*"forbids to sample programs"* ]]
 	run --separate-stderr "$ASSAY" judge
