@@ -158,7 +158,7 @@ CUDA_ARCHS  := 80 86 89 90
 NVCC_FLAGS   = -std=c++17 -O3 -fmad=false -lineinfo $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
 	-gencode arch=compute_90$(comma)code=compute_90 -Xptxas -v -Xcompiler -fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics$(comma)-Wall \
 	$(if $(filter 1,$(WERROR)),-Werror all-warnings) -DASSAY_CUDA=1 -Ikernels -Iharness/include
-CUDA_C_FLAGS = $(if $(NVCC),-DASSAY_CUDA=1 -DASSAY_CUBLAS=1 -Ikernels $(CUDA_INCLUDES),-DASSAY_CUDA=0 -DASSAY_CUBLAS=0)
+CUDA_C_FLAGS = $(if $(NVCC),-DASSAY_CUDA=1 -Ikernels $(CUDA_INCLUDES),-DASSAY_CUDA=0)
 
 PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
 	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so)) \
@@ -384,6 +384,9 @@ $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(BUILD)/lib/libassay-co
 $(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so cupti_standin.so cupti_older_standin.so): PLUGIN_CFLAGS += -Iharness
 # Loops that two of these share run equally fast: a short one that crosses a cache line takes twice as long on Zen 4.
 $(BUILD)/tests/plugins/compare_%.so: PLUGIN_CFLAGS += -falign-loops=64
+# In the place of NVIDIA's libraries, under their names.
+$(BUILD)/tests/plugins/cublas_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublas.so.13
+$(BUILD)/tests/plugins/cublaslt_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublasLt.so.13
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -shared -Wl,--build-id -o $@ $<
@@ -396,11 +399,11 @@ $(BUILD)/obj/emulated/%.cu.o: %.cu $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CXX) -x c++ -std=c++17 -O1 -g -fPIC -ffp-contract=off -Wall $(if $(filter 1,$(WERROR)),-Werror) -Wno-unknown-pragmas \
 		-MMD -MP -Itests/cuda/emulator -Ikernels -Iharness/include -c -o $@ $<
-# The table of variants, the device and its streams are the real ones, on an emulated runtime; there is no cuBLAS.
+# The table of variants, the device and its streams are the real ones, on an emulated runtime.
 $(BUILD)/obj/emulated/cuda/cuda_%.o: kernels/cuda/cuda_%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CC) $(filter-out $(SANFLAGS),$(PLUGIN_CFLAGS)) -Itests/cuda/emulator \
-		-DASSAY_CUDA=$(if $(filter blas,$*),0,1) -DASSAY_CUBLAS=0 -c -o $@ $<
+		-DASSAY_CUDA=1 -c -o $@ $<
 $(EMULATED): $(EMULATED_SRCS:%=$(BUILD)/obj/emulated/%.o) $(CUDA_C_SRCS:kernels/%.c=$(BUILD)/obj/emulated/%.o) | $(PLUGINS)
 	@mkdir -p $(@D); ln -sf $(filter-out %/assay_cuda.so,$(abspath $(PLUGINS))) $(@D)
 	$(say)$(CXX) -shared -o $@ $^
@@ -427,7 +430,7 @@ $(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard b
 $(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_drive $(BUILD)/tests/test_project: | $(PLUGINS) $(BUILD)/share/assay
 $(BUILD)/tests/test_step_kernels: | $(PLUGINS)
-$(BUILD)/tests/test_cuda_emulated $(BUILD)/tests/test_cuda_generate: | $(if $(CXX_FOUND),$(EMULATED))
+$(BUILD)/tests/test_cuda_emulated $(BUILD)/tests/test_cuda_generate $(BUILD)/tests/test_cuda_made: | $(if $(CXX_FOUND),$(EMULATED))
 # allocations of the harness that fail when the test says so
 $(BUILD)/tests/test_judge_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/test_steadiness: private LDFLAGS += -Wl,--wrap=realloc

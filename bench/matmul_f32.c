@@ -12,6 +12,7 @@
 
 #include "assay/random.h"
 
+#include "input_fill.h"
 #include "matmul_ops.h"
 
 #define FULL_LIMIT   (INT64_C(1) << 26) /* multiply-adds that are computed again in double */
@@ -68,33 +69,9 @@ int assay_matmul_f32_describe(const struct assay_shape *shape, struct assay_prob
 
 /* ---- inputs ---- */
 
-struct fill_args {
-	uint64_t seed;
-	uint32_t tensor;
-	float *data;
-	int64_t n;
-};
-
-static void fill_normal(void *arg, uint32_t tid, uint32_t n_threads)
-{
-	const struct fill_args *f = arg;
-	int64_t blocks = (f->n + 3) / 4;
-
-	for (int64_t b = blocks * tid / n_threads; b < blocks * (tid + 1) / n_threads; b++) {
-		struct assay_philox r = assay_random4(f->seed, f->tensor, (uint64_t)b);
-
-		for (int64_t i = 4 * b; i < 4 * b + 4 && i < f->n; i++)
-			f->data[i] = assay_normal_f32(r.v[i % 4]);
-	}
-}
-
 int assay_matmul_f32_fill(struct assay_job *job)
 {
-	for (uint32_t i = ASSAY_MATMUL_F32_W; i <= ASSAY_MATMUL_F32_X; i++) {
-		struct fill_args f = { job->seed, i, job->tensors[i].data, (int64_t)(job->tensors[i].bytes / 4) };
-
-		job->host->parallel(job, fill_normal, &f);
-	}
+	assay_input_fill(job);
 	return 0;
 }
 

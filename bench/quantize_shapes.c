@@ -25,15 +25,17 @@ const struct assay_axis assay_quantize_axes_token[2] = {
 	[ASSAY_QUANTIZE_DIM] = { .name = "dim", .help = "floats of one token", .min = 1, .max = 1 << 20, .def = 2560 },
 };
 
-/* The floats of a quantize op are activations; those of a dequantize op its output. */
-static struct assay_tensor_spec floats(bool quantize, uint32_t rank, int64_t d0, int64_t d1)
+/* The floats of a quantize op are activations, which are filled so; those of a dequantize op are its output. */
+static struct assay_tensor_spec floats(bool quantize, enum assay_filled filled, uint32_t rank, int64_t d0, int64_t d1)
 {
 	return (struct assay_tensor_spec){ .name = "x",
 					   .role = quantize ? ASSAY_INPUT : ASSAY_OUTPUT,
 					   .dtype = ASSAY_F32,
 					   .rank = rank,
 					   .flags = quantize ? ASSAY_TENSOR_VARIES : 0,
-					   .dims = { d0, d1 } };
+					   .dims = { d0, d1 },
+					   .filled = quantize ? filled : ASSAY_FILLED_BY_OP,
+					   .filled_stream = ASSAY_QUANTIZE_X };
 }
 
 static struct assay_tensor_spec tensor1(const char *name, uint32_t role, uint32_t dtype, int64_t d0)
@@ -44,6 +46,12 @@ static struct assay_tensor_spec tensor1(const char *name, uint32_t role, uint32_
 static struct assay_tensor_spec tensor2(const char *name, uint32_t role, uint32_t dtype, int64_t d0, int64_t d1)
 {
 	return (struct assay_tensor_spec){ .name = name, .role = role, .dtype = dtype, .rank = 2, .dims = { d0, d1 } };
+}
+
+static void set_filled(struct assay_tensor_spec *spec, enum assay_filled filled, uint32_t stream)
+{
+	spec->filled = filled;
+	spec->filled_stream = stream;
 }
 
 /* One operation for each element; every float and every packed byte crosses the memory bus once. */
@@ -84,7 +92,7 @@ static int describe_i2_s(const struct assay_shape *shape, struct assay_problem *
 	}
 	if (quantize) {
 		out->n_tensors = 4;
-		out->tensors[ASSAY_QUANTIZE_X] = floats(true, 1, n, 0);
+		out->tensors[ASSAY_QUANTIZE_X] = floats(true, ASSAY_FILLED_QUANTIZE_I2_S, 1, n, 0);
 		out->tensors[ASSAY_QUANTIZE_Q] = tensor1("q", packed, ASSAY_U8, n / 4);
 		out->tensors[ASSAY_QUANTIZE_SCALE] = tensor1("scale", packed, ASSAY_F32, 1);
 		out->tensors[ASSAY_QUANTIZE_SUMS] = tensor1("sums", ASSAY_SCRATCH, ASSAY_F64,
@@ -93,7 +101,8 @@ static int describe_i2_s(const struct assay_shape *shape, struct assay_problem *
 		out->n_tensors = 3;
 		out->tensors[ASSAY_DEQUANTIZE_Q] = tensor1("q", packed, ASSAY_U8, n / 4);
 		out->tensors[ASSAY_DEQUANTIZE_SCALE] = tensor1("scale", packed, ASSAY_F32, 1);
-		out->tensors[ASSAY_DEQUANTIZE_X] = floats(false, 1, n, 0);
+		out->tensors[ASSAY_DEQUANTIZE_X] = floats(false, ASSAY_FILLED_BY_OP, 1, n, 0);
+		set_filled(&out->tensors[ASSAY_DEQUANTIZE_Q], ASSAY_FILLED_TERNARY_BYTES, ASSAY_DEQUANTIZE_Q);
 	}
 	set_cost(out, quantize, n, n / 4 + 4);
 	return 0;
@@ -108,9 +117,13 @@ static int describe_i8_token(const struct assay_shape *shape, struct assay_probl
 	uint32_t scale = quantize ? ASSAY_QUANTIZE_SCALE : ASSAY_DEQUANTIZE_SCALE;
 
 	out->n_tensors = 3;
-	out->tensors[x] = floats(quantize, 2, tokens, dim);
+	out->tensors[x] = floats(quantize, ASSAY_FILLED_QUANTIZE_TOKENS, 2, tokens, dim);
 	out->tensors[q] = tensor2("q", packed, ASSAY_I8, tokens, dim);
 	out->tensors[scale] = tensor1("scale", packed, ASSAY_F32, tokens);
+	if (!quantize) {
+		set_filled(&out->tensors[q], ASSAY_FILLED_BYTES, q);
+		set_filled(&out->tensors[scale], ASSAY_FILLED_TOKEN_SCALES, scale);
+	}
 	set_cost(out, quantize, tokens * dim, tokens * dim + 4 * tokens);
 	return 0;
 }
@@ -125,8 +138,10 @@ static int describe_blocks(const struct assay_shape *shape, struct assay_problem
 	if (check_multiple(n, block, why))
 		return -1;
 	out->n_tensors = 2;
-	out->tensors[x] = floats(quantize, 1, n, 0);
+	out->tensors[x] = floats(quantize, ASSAY_FILLED_QUANTIZE_BLOCKS, 1, n, 0);
 	out->tensors[q] = tensor2("q", quantize ? ASSAY_OUTPUT : ASSAY_INPUT, ASSAY_U8, n / block, block_bytes);
+	if (!quantize)
+		set_filled(&out->tensors[q], block == ASSAY_Q8_0_BLOCK ? ASSAY_FILLED_Q8_0 : ASSAY_FILLED_TQ2_0, q);
 	set_cost(out, quantize, n, n / block * block_bytes);
 	return 0;
 }

@@ -10,12 +10,12 @@
 #include "assay/op_stream.h"
 #include "assay/random.h"
 
+#include "input_fill.h"
 #include "stream_ops.h"
 
-#define KIB(n)      ((uint64_t)(n) << 10)
-#define MIB(n)      ((uint64_t)(n) << 20)
-#define PAGE_WORDS  (ASSAY_STREAM_PAGE / 8)
-#define PAGE_FLOATS (ASSAY_STREAM_PAGE / 4)
+#define KIB(n)     ((uint64_t)(n) << 10)
+#define MIB(n)     ((uint64_t)(n) << 20)
+#define PAGE_WORDS (ASSAY_STREAM_PAGE / 8)
 
 static const char *const levels[] = { "l1", "l2", "l3", "dram", NULL };
 
@@ -87,11 +87,17 @@ static uint64_t slice_bytes(const struct assay_shape *shape, unsigned n_arrays, 
 	return max_u64(bytes / n_arrays / ASSAY_STREAM_PAGE, 1) * ASSAY_STREAM_PAGE;
 }
 
-static void array_spec(struct assay_tensor_spec *spec, const char *name, enum assay_role role, uint64_t bytes)
+void assay_stream_array(struct assay_problem *out, uint32_t index, const char *name, enum assay_role role,
+			uint64_t bytes)
 {
-	*spec = (struct assay_tensor_spec){
-		.name = name, .role = role, .dtype = ASSAY_F32, .rank = 1, .dims = { (int64_t)(bytes / 4) }
-	};
+	out->tensors[index] =
+		(struct assay_tensor_spec){ .name = name,
+					    .role = role,
+					    .dtype = ASSAY_F32,
+					    .rank = 1,
+					    .dims = { (int64_t)(bytes / 4) },
+					    .filled = role == ASSAY_INPUT ? ASSAY_FILLED_PAGES_F32 : ASSAY_FILLED_BY_OP,
+					    .filled_stream = index };
 }
 
 int assay_stream_read_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
@@ -124,8 +130,8 @@ int assay_stream_copy_describe(const struct assay_shape *shape, struct assay_pro
 	if (!slice)
 		return -1;
 	out->n_tensors = 2;
-	array_spec(&out->tensors[ASSAY_STREAM_COPY_A], "a", ASSAY_INPUT, bytes);
-	array_spec(&out->tensors[ASSAY_STREAM_COPY_B], "b", ASSAY_OUTPUT, bytes);
+	assay_stream_array(out, ASSAY_STREAM_COPY_A, "a", ASSAY_INPUT, bytes);
+	assay_stream_array(out, ASSAY_STREAM_COPY_B, "b", ASSAY_OUTPUT, bytes);
 	out->cost.bytes_read = (double)bytes * (double)assay_stream_passes(shape, slice, 2);
 	out->cost.bytes_written = out->cost.bytes_read;
 	return 0;
@@ -139,9 +145,9 @@ int assay_stream_triad_describe(const struct assay_shape *shape, struct assay_pr
 	if (!slice)
 		return -1;
 	out->n_tensors = 3;
-	array_spec(&out->tensors[ASSAY_STREAM_TRIAD_B], "b", ASSAY_INPUT, bytes);
-	array_spec(&out->tensors[ASSAY_STREAM_TRIAD_C], "c", ASSAY_INPUT, bytes);
-	array_spec(&out->tensors[ASSAY_STREAM_TRIAD_A], "a", ASSAY_OUTPUT, bytes);
+	assay_stream_array(out, ASSAY_STREAM_TRIAD_B, "b", ASSAY_INPUT, bytes);
+	assay_stream_array(out, ASSAY_STREAM_TRIAD_C, "c", ASSAY_INPUT, bytes);
+	assay_stream_array(out, ASSAY_STREAM_TRIAD_A, "a", ASSAY_OUTPUT, bytes);
 	out->cost.bytes_written = (double)bytes * (double)assay_stream_passes(shape, slice, 3);
 	out->cost.bytes_read = 2 * out->cost.bytes_written;
 	out->cost.ops = out->cost.bytes_written / 4 * 2;
@@ -181,19 +187,6 @@ static void fill_words(void *arg, uint32_t tid, uint32_t n_threads)
 	}
 }
 
-static void fill_floats(void *arg, uint32_t tid, uint32_t n_threads)
-{
-	const struct fill_args *f = arg;
-
-	for (uint64_t page = f->n_pages * tid / n_threads; page < f->n_pages * (tid + 1) / n_threads; page++) {
-		struct progression p = page_progression(f->seed, f->tensor, page);
-		float *floats = (float *)f->data + page * PAGE_FLOATS;
-
-		for (uint32_t i = 0; i < PAGE_FLOATS; i++)
-			floats[i] = assay_uniform_f32((uint32_t)p.first + i * (uint32_t)p.step);
-	}
-}
-
 int assay_stream_read_fill(struct assay_job *job)
 {
 	struct assay_tensor *a = &job->tensors[ASSAY_STREAM_READ_A];
@@ -205,13 +198,7 @@ int assay_stream_read_fill(struct assay_job *job)
 
 int assay_stream_floats_fill(struct assay_job *job)
 {
-	for (uint32_t i = 0; i < job->n_tensors; i++) {
-		struct assay_tensor *t = &job->tensors[i];
-		struct fill_args f = { job->seed, i, t->data, t->bytes / ASSAY_STREAM_PAGE };
-
-		if (t->spec->role == ASSAY_INPUT)
-			job->host->parallel(job, fill_floats, &f);
-	}
+	assay_input_fill(job);
 	return 0;
 }
 

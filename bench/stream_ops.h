@@ -7,6 +7,8 @@
 
 extern const struct assay_axis assay_stream_axes[2];
 extern const struct assay_axis assay_peak_axes[1];
+extern const struct assay_axis assay_p2p_axes[2];
+extern const char *const assay_p2p_counters[2];
 
 int assay_stream_read_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
 int assay_stream_read_fill(struct assay_job *job);
@@ -16,6 +18,11 @@ int assay_stream_copy_check(struct assay_job *job, struct assay_check *out);
 int assay_stream_triad_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
 int assay_stream_triad_check(struct assay_job *job, struct assay_check *out);
 int assay_stream_floats_fill(struct assay_job *job);
+int assay_stream_p2p_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
+
+/* The spec of an array of floats. */
+void assay_stream_array(struct assay_problem *out, uint32_t index, const char *name, enum assay_role role,
+			uint64_t bytes);
 
 int assay_peak_fma_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
 int assay_peak_fma_fill(struct assay_job *job);
@@ -47,6 +54,13 @@ int assay_peak_ternary_fill(struct assay_job *job);
 			assay_stream_floats_fill, assay_stream_copy_describe, assay_stream_copy_check),                \
 	ASSAY_STREAM_OP("stream.triad", "read and write bandwidth: a = b + 3 c", ASSAY_MEASURES_OTHER,                 \
 			assay_stream_floats_fill, assay_stream_triad_describe, assay_stream_triad_check),              \
+	{                                                                                                              \
+		.name = "stream.p2p", .help = "bandwidth from another device: b = a of its memory",                    \
+		.axes = assay_p2p_axes, .n_axes = 2, .axis_stride = sizeof(struct assay_axis),                         \
+		.flags = ASSAY_OP_EXACT, .n_counters = 2, .counters = assay_p2p_counters,                              \
+		.describe = assay_stream_p2p_describe, .fill = assay_stream_floats_fill,                               \
+		.check = assay_stream_copy_check, .measures = ASSAY_MEASURES_OTHER,                                    \
+	},                                                                                                             \
 	ASSAY_PEAK_OP("peak.f32_fma", "float multiply-add peak, operands in registers", assay_peak_fma_fill,           \
 		      assay_peak_fma_describe, assay_peak_fma_check),                                                  \
 	ASSAY_PEAK_OP("peak.i8_dot", "8-bit dot product peak, operands in registers", assay_peak_dot_fill,             \

@@ -29,7 +29,7 @@ edges() {
 }
 edges
 if [ -n "$suite" ]; then
-	"$assay" verify --suite "$suite" --only '*/cuda/*' --only '*/cublas/*' --only '*/cublaslt/*'
+	"$assay" verify --suite "$suite" --only '*/cuda/*' --only '*/cublas*/*'
 fi
 if ! command -v compute-sanitizer >/dev/null; then
 	echo 'test-gpu: passed; no compute-sanitizer, so memory and races of kernels were not checked'

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../generate_ops.h"
+#include "../input_fill.h"
 #include "assay/random.h"
 #include "generate_math.h"
 #include "generate_stats.h"
@@ -15,43 +16,6 @@ struct filling {
 	const struct assay_job *job;
 	const struct gen_plan *plan;
 };
-
-static void share(int64_t n, uint32_t tid, uint32_t n_threads, int64_t *begin, int64_t *end)
-{
-	*begin = n * tid / n_threads;
-	*end = n * (tid + 1) / n_threads;
-}
-
-/* Two random bits a weight: their sum is the code, −1, 0, +1 in the proportions 1 : 2 : 1. */
-static void fill_weights(const struct filling *f, uint32_t tid, uint32_t n_threads)
-{
-	uint8_t *w = f->job->tensors[ASSAY_GENERATE_T_WEIGHTS].data;
-	int64_t begin, end;
-
-	share((int64_t)(f->job->tensors[ASSAY_GENERATE_T_WEIGHTS].bytes / 16), tid, n_threads, &begin, &end);
-	for (int64_t i = begin; i < end; i++) {
-		struct assay_philox r = assay_random4(f->job->seed, ASSAY_GENERATE_T_WEIGHTS, (uint64_t)i);
-
-		for (int j = 0; j < 4; j++)
-			r.v[j] = (r.v[j] & 0x55555555u) + (r.v[j] >> 1 & 0x55555555u);
-		memcpy(w + i * 16, r.v, 16);
-	}
-}
-
-static void fill_embedding(const struct filling *f, uint32_t tid, uint32_t n_threads)
-{
-	uint16_t *e = f->job->tensors[ASSAY_GENERATE_T_EMBEDDING].data;
-	const float std = assay_generate_embedding_std(f->plan->m);
-	int64_t begin, end;
-
-	share((int64_t)(f->job->tensors[ASSAY_GENERATE_T_EMBEDDING].bytes / 8), tid, n_threads, &begin, &end);
-	for (int64_t i = begin; i < end; i++) {
-		struct assay_philox r = assay_random4(f->job->seed, ASSAY_GENERATE_T_EMBEDDING, (uint64_t)i);
-
-		for (int j = 0; j < 4; j++)
-			e[i * 4 + j] = assay_generate_bf16(std * assay_normal_f32(r.v[j]));
-	}
-}
 
 static void fill_scales(const struct filling *f)
 {
@@ -101,8 +65,6 @@ static void fill_pass(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	const struct filling *f = arg;
 
-	fill_weights(f, tid, n_threads);
-	fill_embedding(f, tid, n_threads);
 	fill_rope(f, tid, n_threads);
 	if (tid == 0)
 		fill_small(f);
@@ -124,6 +86,7 @@ static int fill(enum gen_kind kind, struct assay_job *job)
 		return job->host->fail(job, "%s", why.text);
 	assay_generate_state_fill(&s->plan, &s->state);
 	f.plan = &s->plan;
+	assay_input_fill(job);
 	job->host->parallel(job, fill_pass, &f);
 	return 0;
 }

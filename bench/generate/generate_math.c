@@ -51,25 +51,6 @@ void assay_generate_sincos(double x, double *sin_out, double *cos_out)
 	}
 }
 
-/* ---- formats ---- */
-
-uint16_t assay_generate_bf16(float x)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &x, sizeof(bits));
-	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-float assay_generate_from_bf16(uint16_t x)
-{
-	uint32_t bits = (uint32_t)x << 16;
-	float f;
-
-	memcpy(&f, &bits, sizeof(f));
-	return f;
-}
-
 /* ---- rotary embedding ---- */
 
 void assay_generate_rope_row(double ln_theta, int64_t dim, int64_t pos, float *row)

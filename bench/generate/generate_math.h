@@ -13,10 +13,6 @@
 double assay_generate_exp_f64(double x);
 void assay_generate_sincos(double x, double *sin_out, double *cos_out);
 
-/* Round to nearest, ties to even; finite values only. */
-uint16_t assay_generate_bf16(float x);
-float assay_generate_from_bf16(uint16_t x);
-
 /* Row of cosines and sines for a position: inv_freq[i] = theta^(−2i/dim), i < dim/2, as ln_theta says. */
 void assay_generate_rope_row(double ln_theta, int64_t dim, int64_t pos, float *row);
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "generate_math.h"
+#include "assay/float_bits.h"
 
 /* Parts that a thread takes when all are as fast: the last one ends at most a part after the others. */
 #define HEAD_TURNS 32
@@ -85,7 +85,7 @@ void assay_generate_pass_embed(void *engine, uint32_t tid, uint32_t n_threads)
 		float *x = resid_of(e, t);
 
 		for (int32_t i = 0; i < e->plan.m->dim; i++)
-			x[i] = assay_generate_from_bf16(row[i]);
+			x[i] = assay_f32_of_bf16(row[i]);
 	}
 }
 

@@ -2,6 +2,7 @@
 /* The facts of a shape, as variants that do a whole generate op by themselves see them. */
 #include <string.h>
 
+#include "generate_requests.h"
 #include "generate_stats.h"
 
 static void took(const struct assay_job *job, uint32_t what, double seconds)
@@ -58,6 +59,13 @@ void assay_generate_state_fill(const struct gen_plan *plan, struct assay_generat
 		.head_at = m->tied ? 0 : (int64_t)m->vocab * m->dim,
 		.table_at = m->vocab + plan->max_pos,
 		.took = took,
+		.users = plan->users,
+		.turns = plan->turns,
+		.system = plan->system,
+		.message = plan->message,
+		.reply = plan->reply,
+		.table_len = (plan->max_pos + ASSAY_GENERATE_KV_BLOCK - 1) / ASSAY_GENERATE_KV_BLOCK,
+		.requests = assay_generate_plan_requests,
 	};
 	for (int i = 0; i < ASSAY_GENERATE_N_MATRICES; i++) {
 		state->matrix_at[i] = assay_generate_matrix_at(m, 0, i);

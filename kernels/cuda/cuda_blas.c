@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matmul.f32 by cublasSgemm, and matmul.ternary by the int8 product of cublasGemmEx, which takes its kernels from
- * cuBLASLt. The library is opened when a case first needs it, so that the plugin needs none; the calls and constants
- * below are those of its documented C interface.
+ * matmul.f32 by cublasSgemm, and matmul.ternary by cublasGemmEx, on bytes or on halves. Calls and constants are those
+ * of cuBLAS's documented C interface.
  */
+#include "cuda_blas.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "assay/op_matmul.h"
-#include "cuda_blas.h"
+#include "cuda_library.h"
 
 #if ASSAY_CUDA
 #include "cuda_stream.h"
 
-enum { OP_N = 0, OP_T = 1, R_8I = 3, R_32I = 10, COMPUTE_32I = 72, GEMM_DEFAULT = -1 };
+enum { OP_N = 0, OP_T = 1, R_32F = 0, R_16F = 2, R_8I = 3, R_32I = 10 };
+enum { COMPUTE_32F = 68, COMPUTE_32I = 72, GEMM_DEFAULT = -1 };
 
-/* The version that belongs to the runtime, then the one before. */
-static const char *const libraries[] = { "libcublas.so.13", "libcublas.so.12" };
+/* Sums of halves are sums of floats, exact below 2^24. */
+#define HALF_MAX_K ((1 << 24) / 127)
 
 struct cublas {
 	void *dl, *handle;
-	int8_t *w;     /* on the device: a byte for each weight */
-	int32_t *sums; /* likewise, [n][m] */
+	/* On the device. */
+	void *w;    /* a byte or a half for each weight */
+	void *x;    /* activations as halves */
+	void *sums; /* [n][m], 32 bits each */
 	int (*create)(void **handle);
 	int (*destroy)(void *handle);
 	int (*set_stream)(void *handle, cudaStream_t stream);
@@ -34,48 +37,49 @@ struct cublas {
 		       int ldc, int compute, int algorithm);
 };
 
-/* POSIX lets a function travel as a pointer to data; C does not, so the bits are copied. */
-static int find(void *dl, const char *name, void *function)
-{
-	void *symbol = dlsym(dl, name);
+/* The version that belongs to the runtime, then the one before. */
+static const char *const files[] = { "libcublas.so.13", "libcublas.so.12", NULL };
 
-	memcpy(function, &symbol, sizeof(symbol));
-	return symbol ? 0 : -1;
-}
+static const struct cuda_symbol symbols[] = {
+	{ "cublasCreate_v2", offsetof(struct cublas, create) },
+	{ "cublasDestroy_v2", offsetof(struct cublas, destroy) },
+	{ "cublasSetStream_v2", offsetof(struct cublas, set_stream) },
+	{ "cublasSgemm_v2", offsetof(struct cublas, sgemm) },
+	{ "cublasGemmEx", offsetof(struct cublas, gemm_ex) },
+	{ NULL, 0 },
+};
 
-/* What was found stays loaded, so that the many shapes of a suite pay for loading once. */
-static int library_open(struct cublas *b)
-{
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]) && !b->dl; i++)
-		b->dl = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (!b->dl)
-		return -1;
-	return find(b->dl, "cublasCreate_v2", &b->create) || find(b->dl, "cublasDestroy_v2", &b->destroy) ||
-			       find(b->dl, "cublasSetStream_v2", &b->set_stream) ||
-			       find(b->dl, "cublasSgemm_v2", &b->sgemm) || find(b->dl, "cublasGemmEx", &b->gemm_ex)
-		       ? -1
-		       : 0;
-}
+static const struct cuda_library library = { .title = "cuBLAS", .files = files, .symbols = symbols };
 
 int assay_cublas_supports_f32(const struct assay_shape *shape, struct assay_reason *why)
 {
 	struct cublas b = { .dl = NULL };
-	int rc = library_open(&b);
 
 	(void)shape;
+	b.dl = assay_cuda_library_open(&library, &b, why);
 	if (b.dl)
 		dlclose(b.dl);
-	if (rc)
-		snprintf(why->text, sizeof(why->text), "%s is missing, install NVIDIA's cuBLAS (libcublas)",
-			 libraries[0]);
-	return rc;
+	return b.dl ? 0 : -1;
+}
+
+int assay_cublas_takes_bytes(const struct assay_shape *shape, struct assay_reason *why)
+{
+	if (shape->axis[ASSAY_MATMUL_M] % 4 == 0)
+		return 0;
+	snprintf(why->text, sizeof(why->text), "cuBLAS multiplies bytes where m is a multiple of 4");
+	return -1;
 }
 
 int assay_cublas_supports_ternary(const struct assay_shape *shape, struct assay_reason *why)
 {
-	if (shape->axis[ASSAY_MATMUL_M] % 4 == 0)
+	return assay_cublas_takes_bytes(shape, why) ? -1 : assay_cublas_supports_f32(shape, why);
+}
+
+int assay_cublas_supports_half(const struct assay_shape *shape, struct assay_reason *why)
+{
+	if (shape->axis[ASSAY_MATMUL_K] <= HALF_MAX_K)
 		return assay_cublas_supports_f32(shape, why);
-	snprintf(why->text, sizeof(why->text), "cuBLAS multiplies bytes where m is a multiple of 4");
+	snprintf(why->text, sizeof(why->text), "sums of half precision are exact up to k=%d", HALF_MAX_K);
 	return -1;
 }
 
@@ -88,6 +92,7 @@ void assay_cublas_release(struct assay_job *job)
 	if (b->handle)
 		b->destroy(b->handle);
 	cudaFree(b->w);
+	cudaFree(b->x);
 	cudaFree(b->sums);
 	if (b->dl)
 		dlclose(b->dl);
@@ -104,36 +109,67 @@ static int failed(struct assay_job *job, const char *what, int status)
 int assay_cublas_prepare_f32(struct assay_job *job)
 {
 	struct cublas *b = calloc(1, sizeof(*b));
+	struct assay_reason why = { "" };
 	int status;
 
 	if (!b)
 		return job->host->fail(job, "out of memory");
 	job->state = b;
-	if (library_open(b))
-		return failed(job, "cannot load cuBLAS", 0);
+	b->dl = assay_cuda_library_open(&library, b, &why);
+	if (!b->dl) {
+		assay_cublas_release(job);
+		return job->host->fail(job, "%s", why.text);
+	}
 	status = b->create(&b->handle);
 	if (!status)
 		status = b->set_stream(b->handle, cuda_stream_of(job));
 	return status ? failed(job, "cannot start cuBLAS", status) : 0;
 }
 
-int assay_cublas_prepare_ternary(struct assay_job *job)
+/* Memory beside the tensors: weights and, where @x, activations of @each bytes, and the sums. */
+static int open_memory(struct assay_job *job, size_t each, int x)
 {
 	const int64_t *axis = job->shape->axis;
-	const size_t weights = (size_t)(axis[ASSAY_MATMUL_M] * axis[ASSAY_MATMUL_K]);
-	const size_t sums = (size_t)(axis[ASSAY_MATMUL_M] * axis[ASSAY_MATMUL_N]);
-	int rc = assay_cublas_prepare_f32(job);
+	const size_t m = (size_t)axis[ASSAY_MATMUL_M], k = (size_t)axis[ASSAY_MATMUL_K];
+	const size_t n = (size_t)axis[ASSAY_MATMUL_N], total = m * k * each + (x ? n * k * each : 0) + 4 * m * n;
 	struct cublas *b = job->state;
-	cudaError_t status;
+	cudaError_t rc = cudaMalloc(&b->w, m * k * each);
 
+	if (rc == cudaSuccess && x)
+		rc = cudaMalloc(&b->x, n * k * each);
+	if (rc == cudaSuccess)
+		rc = cudaMalloc(&b->sums, 4 * m * n);
+	if (rc == cudaSuccess)
+		return 0;
+	assay_cublas_release(job);
+	return job->host->fail(job, "cannot allocate %zu bytes for what cuBLAS multiplies: %s", total,
+			       cudaGetErrorString(rc));
+}
+
+/* What prepare() returns where the weights are unpacked, or are not. */
+static int unpacked(struct assay_job *job, int rc)
+{
 	if (rc)
-		return rc;
-	status = cudaMalloc((void **)&b->w, weights);
-	if (status == cudaSuccess)
-		status = cudaMalloc((void **)&b->sums, sums * sizeof(*b->sums));
-	if (status != cudaSuccess)
-		return failed(job, cudaGetErrorString(status), (int)status);
-	return assay_ternary_unpack_cuda(job, b->w);
+		assay_cublas_release(job);
+	return rc;
+}
+
+int assay_cublas_prepare_ternary(struct assay_job *job)
+{
+	int rc = assay_cublas_prepare_f32(job);
+
+	if (!rc)
+		rc = open_memory(job, 1, 0);
+	return rc ? rc : unpacked(job, assay_ternary_unpack_cuda(job, ((struct cublas *)job->state)->w));
+}
+
+int assay_cublas_prepare_half(struct assay_job *job)
+{
+	int rc = assay_cublas_prepare_f32(job);
+
+	if (!rc)
+		rc = open_memory(job, 2, 1);
+	return rc ? rc : unpacked(job, assay_ternary_unpack_half_cuda(job, ((struct cublas *)job->state)->w));
 }
 
 /* Matrices of BLAS are by columns: y by rows is x · w^T with its factors changed. */
@@ -163,6 +199,22 @@ int assay_cublas_run_ternary(struct assay_job *job)
 		      : assay_ternary_scale_cuda(job, b->sums);
 }
 
+int assay_cublas_run_half(struct assay_job *job)
+{
+	const struct cublas *b = job->state;
+	const int m = (int)job->shape->axis[ASSAY_MATMUL_M], n = (int)job->shape->axis[ASSAY_MATMUL_N];
+	const int k = (int)job->shape->axis[ASSAY_MATMUL_K];
+	const float one = 1, zero = 0;
+	int status = assay_ternary_x_half_cuda(job, b->x);
+
+	if (status)
+		return status;
+	status = b->gemm_ex(b->handle, OP_T, OP_N, m, n, k, &one, b->w, R_16F, k, b->x, R_16F, k, &zero, b->sums, R_32F,
+			    m, COMPUTE_32F, GEMM_DEFAULT);
+	return status ? job->host->fail(job, "cublasGemmEx: status %d", status)
+		      : assay_ternary_scale_half_cuda(job, b->sums);
+}
+
 #else
 
 int assay_cublas_supports_f32(const struct assay_shape *shape, struct assay_reason *why)
@@ -173,6 +225,11 @@ int assay_cublas_supports_f32(const struct assay_shape *shape, struct assay_reas
 }
 
 int assay_cublas_supports_ternary(const struct assay_shape *shape, struct assay_reason *why)
+{
+	return assay_cublas_supports_f32(shape, why);
+}
+
+int assay_cublas_supports_half(const struct assay_shape *shape, struct assay_reason *why)
 {
 	return assay_cublas_supports_f32(shape, why);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The variants that call cuBLAS, NVIDIA's own library, for others to be held against. */
+/* The variants that call cuBLAS and cuBLASLt, NVIDIA's own libraries, for others to be held against. */
 #ifndef CUDA_BLAS_H
 #define CUDA_BLAS_H
 
@@ -10,16 +10,35 @@ extern "C" {
 #endif
 
 int assay_cublas_supports_f32(const struct assay_shape *shape, struct assay_reason *why);
-int assay_cublas_supports_ternary(const struct assay_shape *shape, struct assay_reason *why);
 int assay_cublas_prepare_f32(struct assay_job *job);
-int assay_cublas_prepare_ternary(struct assay_job *job);
 int assay_cublas_run_f32(struct assay_job *job);
+
+/* matmul.ternary by bytes. */
+int assay_cublas_supports_ternary(const struct assay_shape *shape, struct assay_reason *why);
+int assay_cublas_prepare_ternary(struct assay_job *job);
 int assay_cublas_run_ternary(struct assay_job *job);
+
+/* matmul.ternary by half precision. */
+int assay_cublas_supports_half(const struct assay_shape *shape, struct assay_reason *why);
+int assay_cublas_prepare_half(struct assay_job *job);
+int assay_cublas_run_half(struct assay_job *job);
 void assay_cublas_release(struct assay_job *job);
 
-/* Enqueue: one signed byte for each weight, and y from exact sums [n][m]. */
+/* matmul.ternary by bytes, the kernel chosen by cuBLASLt. */
+int assay_cublaslt_supports(const struct assay_shape *shape, struct assay_reason *why);
+int assay_cublaslt_prepare(struct assay_job *job);
+int assay_cublaslt_run(struct assay_job *job);
+void assay_cublaslt_release(struct assay_job *job);
+
+/* Bytes are multiplied where m is a multiple of 4, and k, which always is. Negative with the reason. */
+int assay_cublas_takes_bytes(const struct assay_shape *shape, struct assay_reason *why);
+
+/* Enqueue: each weight as a signed byte or a half, activations as halves, and y from exact sums [n][m]. */
 int assay_ternary_unpack_cuda(const struct assay_job *job, int8_t *to);
+int assay_ternary_unpack_half_cuda(const struct assay_job *job, uint16_t *to);
+int assay_ternary_x_half_cuda(const struct assay_job *job, uint16_t *to);
 int assay_ternary_scale_cuda(const struct assay_job *job, const int32_t *sums);
+int assay_ternary_scale_half_cuda(const struct assay_job *job, const float *sums);
 
 #ifdef __cplusplus
 }

@@ -1,56 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs made where they are needed: a thread takes one Philox block, as the op's fill() does on the host.
-#include "assay/random.h"
+// Inputs made where they are needed, by the code that makes them on the host: a thread takes one unit.
+#include "assay/inputs.h"
 #include "cuda/cuda_kernel.cuh"
 
-static __device__ __forceinline__ uint32_t float_bits(float x)
+// Units of 16 bytes are stored at once, but for a shorter one that ends the input.
+CUDA_KERNEL(cuda_make)(uint32_t *to, assay_input input)
 {
-	uint32_t bits;
+	const uint64_t unit = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x, at = unit * ASSAY_INPUT_WORDS_BYTES;
+	uint32_t words[4];
 
-	memcpy(&bits, &x, sizeof(bits));
-	return bits;
-}
-
-static __device__ __forceinline__ uint32_t bf16_bits(float x)
-{
-	const uint32_t bits = float_bits(x);
-
-	return (bits + 0x7fff + (bits >> 16 & 1)) >> 16 & 0xffff;
-}
-
-CUDA_KERNEL(cuda_make)(uint32_t *to, int64_t blocks, uint32_t filled, uint32_t stream, float scale, uint64_t seed)
-{
-	const int64_t b = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-	struct assay_philox r;
-
-	if (b >= blocks)
+	if (unit >= input.units)
 		return;
-	r = assay_random4(seed, stream, (uint64_t)b);
-	if (filled == ASSAY_FILLED_NORMAL_BF16) {
-		for (int i = 0; i < 2; i++)
-			to[2 * b + i] = bf16_bits(scale * assay_normal_f32(r.v[2 * i])) |
-					bf16_bits(scale * assay_normal_f32(r.v[2 * i + 1])) << 16;
+	assay_input_words(&input, unit, words);
+	if (at + ASSAY_INPUT_WORDS_BYTES <= input.bytes) {
+		((uint4 *)to)[unit] = make_uint4(words[0], words[1], words[2], words[3]);
 		return;
 	}
-	for (int i = 0; i < 4; i++)
-		to[4 * b + i] = filled == ASSAY_FILLED_TERNARY ? (r.v[i] & 0x55555555u) + (r.v[i] >> 1 & 0x55555555u)
-							       : float_bits(scale * assay_normal_f32(r.v[i]));
+#pragma unroll
+	for (int i = 0; i < ASSAY_INPUT_WORDS_BYTES; i++)
+		if (at + i < input.bytes)
+			((uint8_t *)to)[at + i] = (uint8_t)(words[i / 4] >> i % 4 * 8);
+}
+
+CUDA_KERNEL(cuda_make_blocks)(uint8_t *to, assay_input input)
+{
+	const uint64_t unit = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (unit < input.units)
+		assay_input_block(&input, unit, to);
 }
 
 int assay_cuda_make(void *device, void *dst, uint64_t bytes, const struct assay_tensor_spec *spec, uint64_t seed,
 		    struct assay_reason *why)
 {
-	const uint64_t block = spec->filled == ASSAY_FILLED_NORMAL_BF16 ? 8 : 16;
 	struct cuda_stream first = {};
 	struct assay_job job = {};
+	struct assay_input input;
 	cudaError_t rc;
 
 	(void)device;
-	if (spec->filled < ASSAY_FILLED_TERNARY || spec->filled > ASSAY_FILLED_NORMAL_BF16 || bytes % block)
+	if (assay_input_init(&input, spec, bytes, seed))
 		return 1;
 	job.stream = &first; // the device's own stream, for which copies wait
-	CUDA_LAUNCH(&job, cuda_make, cuda_blocks((int64_t)(bytes / block), CUDA_THREADS_cuda_make), (uint32_t *)dst,
-		    (int64_t)(bytes / block), spec->filled, spec->filled_stream, spec->filled_scale, seed);
+	if (input.unit_bytes == ASSAY_INPUT_WORDS_BYTES)
+		CUDA_LAUNCH(&job, cuda_make, cuda_blocks((int64_t)input.units, CUDA_THREADS_cuda_make), (uint32_t *)dst,
+			    input);
+	else
+		CUDA_LAUNCH(&job, cuda_make_blocks, cuda_blocks((int64_t)input.units, CUDA_THREADS_cuda_make_blocks),
+			    (uint8_t *)dst, input);
 	rc = cudaGetLastError();
 	if (rc == cudaSuccess)
 		rc = cudaDeviceSynchronize();

@@ -7,6 +7,7 @@
 	KERNEL(cuda_hold, 1)                                                                                           \
 	KERNEL(cuda_nothing, 1)                                                                                        \
 	KERNEL(cuda_make, 256)                                                                                         \
+	KERNEL(cuda_make_blocks, 128)                                                                                  \
 	KERNEL(stream_copy, 256)                                                                                       \
 	KERNEL(stream_triad, 256)                                                                                      \
 	KERNEL(quantize_q8_0, 256)                                                                                     \
@@ -25,7 +26,11 @@
 	KERNEL(ternary_gemm_64, 256)                                                                                   \
 	KERNEL(ternary_unpack, 256)                                                                                    \
 	KERNEL(ternary_scale, 256)                                                                                     \
+	KERNEL(ternary_unpack_half, 256)                                                                               \
+	KERNEL(ternary_x_half, 256)                                                                                    \
+	KERNEL(ternary_scale_half, 256)                                                                                \
 	KERNEL(generate_begin, 32)                                                                                     \
+	KERNEL(generate_request, 256)                                                                                  \
 	KERNEL(generate_norm_first, 256)                                                                               \
 	KERNEL(generate_norm_attn, 256)                                                                                \
 	KERNEL(generate_norm_sub, 256)                                                                                 \

@@ -15,6 +15,11 @@ int assay_stream_supports_cuda(const struct assay_shape *shape, struct assay_rea
 int assay_stream_copy_cuda(struct assay_job *job);
 int assay_stream_triad_cuda(struct assay_job *job);
 
+int assay_stream_p2p_supports_cuda(const struct assay_shape *shape, struct assay_reason *why);
+int assay_stream_p2p_prepare_cuda(struct assay_job *job);
+int assay_stream_p2p_cuda(struct assay_job *job);
+void assay_stream_p2p_release_cuda(struct assay_job *job);
+
 int assay_quantize_i2_s_cuda(struct assay_job *job);
 int assay_quantize_tq2_0_cuda(struct assay_job *job);
 int assay_quantize_q8_0_cuda(struct assay_job *job);
@@ -30,6 +35,8 @@ int assay_generate_prefill_prepare_cuda(struct assay_job *job);
 int assay_generate_prefill_cuda(struct assay_job *job);
 int assay_generate_decode_prepare_cuda(struct assay_job *job);
 int assay_generate_decode_cuda(struct assay_job *job);
+int assay_generate_chat_prepare_cuda(struct assay_job *job);
+int assay_generate_chat_cuda(struct assay_job *job);
 void assay_generate_release_cuda(struct assay_job *job);
 
 #ifdef __cplusplus

@@ -202,7 +202,7 @@ static void correct_special(const struct format *f, const float *x, uint8_t *q, 
 	const uint16_t nan = QUANTIZE_HALF_NAN;
 
 	for (; n_blocks > 0; n_blocks--, x += f->block, q += f->block_bytes) {
-		float amax = quantize_float(amax_of(x, f->block)), id = 1.0f / (amax / f->levels);
+		float amax = assay_f32_of_bits(amax_of(x, f->block)), id = 1.0f / (amax / f->levels);
 
 		if (!isfinite(amax)) {
 			memset(q + f->codes_at, f->zero, (size_t)f->block_bytes - sizeof(nan));

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all variants of the quantize ops share of IEEE formats: bits of floats, the NaN of the definition, and half
- * precision in integer arithmetic for code that may not count on the CPU's own conversion.
+ * What all variants of the quantize ops share of IEEE formats: the NaN of the definition, and half precision in
+ * integer arithmetic for code that may not count on the CPU's own conversion.
  */
 #ifndef QUANTIZE_HALF_H
 #define QUANTIZE_HALF_H
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
-#include "assay/random.h" /* ASSAY_HD: GPUs compile these, too */
+#include "assay/float_bits.h"
 
 #define QUANTIZE_HALF_NAN  0x7e00u
 #define QUANTIZE_FLOAT_NAN 0x7fc00000u
@@ -18,32 +17,16 @@
 #define MAG_MASK     0x7fffffffu /* of the bits of a float */
 #define MAG_INFINITE 0x7f800000u
 
-static inline ASSAY_HD uint32_t quantize_bits(float x)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &x, sizeof(bits));
-	return bits;
-}
-
-static inline ASSAY_HD float quantize_float(uint32_t bits)
-{
-	float x;
-
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
 /* A NaN is the one of the definition. */
 static inline ASSAY_HD float canonical(float x)
 {
-	return isnan(x) ? quantize_float(QUANTIZE_FLOAT_NAN) : x;
+	return isnan(x) ? assay_f32_of_bits(QUANTIZE_FLOAT_NAN) : x;
 }
 
 /* To nearest, ties to even; from 65520 on infinite; any NaN becomes QUANTIZE_HALF_NAN. */
 static inline ASSAY_HD uint16_t quantize_half_of_float(float x)
 {
-	uint32_t bits = quantize_bits(x);
+	uint32_t bits = assay_f32_bits(x);
 	uint32_t sign = bits >> 16 & 0x8000u, mag = bits & MAG_MASK;
 	uint32_t mant, shift, half;
 
@@ -72,12 +55,12 @@ static inline ASSAY_HD float quantize_float_of_half(uint16_t half)
 	uint32_t sign = (uint32_t)(half & 0x8000u) << 16, mag = half & 0x7fffu;
 
 	if (mag > 0x7c00u)
-		return quantize_float(QUANTIZE_FLOAT_NAN);
+		return assay_f32_of_bits(QUANTIZE_FLOAT_NAN);
 	if (mag == 0x7c00u)
-		return quantize_float(sign | MAG_INFINITE);
+		return assay_f32_of_bits(sign | MAG_INFINITE);
 	if (mag >= 0x400u)
-		return quantize_float(sign | ((mag << 13) + 0x38000000u));
-	return quantize_float(sign | quantize_bits((float)mag * 0x1p-24f));
+		return assay_f32_of_bits(sign | ((mag << 13) + 0x38000000u));
+	return assay_f32_of_bits(sign | assay_f32_bits((float)mag * 0x1p-24f));
 }
 
 #endif

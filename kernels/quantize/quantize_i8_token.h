@@ -30,11 +30,11 @@ static bool quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t d
 {
 	const bool plainly = quantize_stores_plainly(q, around);
 	uint32_t amax = amax_of(x, dim);
-	float a = quantize_float(amax), s;
+	float a = assay_f32_of_bits(amax), s;
 	int64_t i = 0;
 
 	if (amax >= MAG_INFINITE) {
-		*scale = quantize_float(QUANTIZE_FLOAT_NAN);
+		*scale = assay_f32_of_bits(QUANTIZE_FLOAT_NAN);
 		memset(q, 0, (size_t)dim);
 		return false;
 	}

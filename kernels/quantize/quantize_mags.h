@@ -74,7 +74,7 @@ static inline uint32_t amax_of(const float *x, int64_t n)
 	uint32_t amax = largest(mags_of(x, whole, 0));
 
 	for (int64_t i = whole; i < n; i++) {
-		uint32_t mag = quantize_bits(x[i]) & MAG_MASK;
+		uint32_t mag = assay_f32_bits(x[i]) & MAG_MASK;
 
 		amax = mag > amax ? mag : amax;
 	}

@@ -24,11 +24,11 @@ static float amax_of(const float *x, int64_t n)
 	uint32_t amax = 0;
 
 	for (int64_t i = 0; i < n; i++) {
-		uint32_t mag = quantize_bits(x[i]) & MAG_MASK;
+		uint32_t mag = assay_f32_bits(x[i]) & MAG_MASK;
 
 		amax = mag > amax ? mag : amax;
 	}
-	return quantize_float(amax);
+	return assay_f32_of_bits(amax);
 }
 
 /* The multiplier of a block whose scale is d, and the half to store; 0 where all codes are zero. */
@@ -173,7 +173,7 @@ static bool quantize_i8_token(const float *x, int8_t *q, float *scale, int64_t d
 
 	(void)around;
 	if (!isfinite(a)) {
-		*scale = quantize_float(QUANTIZE_FLOAT_NAN);
+		*scale = assay_f32_of_bits(QUANTIZE_FLOAT_NAN);
 		for (int64_t i = 0; i < dim; i++)
 			q[i] = 0;
 		return false;

@@ -166,7 +166,7 @@ static float i2_s_gamma(const struct work *w)
 		sum += w->sums[b];
 	gamma = (float)(sum / (double)w->n);
 	if (!isfinite(gamma))
-		return quantize_float(QUANTIZE_FLOAT_NAN);
+		return assay_f32_of_bits(QUANTIZE_FLOAT_NAN);
 	return gamma < ASSAY_I2_S_MIN_GAMMA ? ASSAY_I2_S_MIN_GAMMA : gamma;
 }
 

@@ -93,6 +93,46 @@ TEST(test_cuda_samplers)
 	mini_free(b);
 }
 
+/* What a chat counts: requests find as much in the cache, and evict as often, as on the CPU. */
+static void check_chat(const char *axes, uint64_t seed, bool evicts)
+{
+	struct mini_case *cpu = open_case("generate.chat", "ref", axes, seed);
+	struct mini_case *gpu = open_case("generate.chat", "cuda", axes, seed);
+
+	mini_run(cpu);
+	mini_run(gpu);
+	for (int i = 0; i <= ASSAY_GENERATE_FALLBACKS; i++)
+		assert_int_equal(cpu->counters[i], gpu->counters[i]);
+	assert_true(gpu->counters[ASSAY_GENERATE_KV_HITS] > 0);
+	assert_int_equal(gpu->counters[ASSAY_GENERATE_KV_EVICTIONS] > 0, evicts);
+	mini_check(gpu);
+	gpu->job.device_kind = ASSAY_DEVICE_CUDA;
+	mini_run(gpu); /* times are told when the next run begins */
+	mini_report(gpu);
+	assert_true(mini_metric(gpu, "ttft_s") > 0);
+	assert_true(mini_metric(gpu, "tpot_p99_s") > 0);
+	assert_true(mini_metric(gpu, "tokens_per_s") > 0);
+	mini_free(cpu);
+	mini_free(gpu);
+}
+
+/*
+ * A shared system prompt, prompts read in several steps, a cache that must evict, and messages so short that users may
+ * say the same by chance; one token a reply is no decode step at all.
+ */
+TEST(test_cuda_chat)
+{
+	needs_emulated();
+	check("generate.chat", "model=nano,users=2,turns=2,system=17,message=5,reply=3", 12);
+	check("generate.chat", "model=nano,users=1,turns=1,system=0,message=1,reply=2", 13);
+	check("generate.chat", "model=nano,users=2,turns=2,system=16,message=7,reply=1,batch=4", 14);
+	check("generate.chat", "model=tiny,users=2,turns=1,system=16,message=1,reply=2", 15);
+	check_chat("model=nano,users=2,turns=2,system=17,message=3,reply=3", 16, false);
+	check_chat("model=nano,users=2,turns=2,system=17,message=9,reply=5,kv_blocks=3", 17, true);
+	/* two of four users begin with the same word */
+	check_chat("model=nano,users=4,turns=1,system=15,message=2,reply=2", 17, false);
+}
+
 /* The replayed graph must not hold a position: run after run begins again at the end of the prompt. */
 TEST(test_cuda_counts_and_times)
 {

@@ -81,8 +81,8 @@ TEST(test_bf16)
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++)
-		assert_int_equal(assay_generate_bf16(cases[i].x), cases[i].want);
-	assert_true(assay_generate_from_bf16(0x3f81) == 0x1.02p0f);
+		assert_int_equal(assay_bf16_of_f32(cases[i].x), cases[i].want);
+	assert_true(assay_f32_of_bf16(0x3f81) == 0x1.02p0f);
 }
 
 TEST(test_rmsnorm)
@@ -153,14 +153,14 @@ TEST(test_dot_and_weighted_sum)
 	for (int i = 0; i < DIM; i++)
 		a[i] = noise((uint64_t)i);
 	for (int i = 0; i < ROWS * DIM; i++)
-		rows[i] = assay_generate_bf16(noise(5000 + (uint64_t)i));
+		rows[i] = assay_bf16_of_f32(noise(5000 + (uint64_t)i));
 	for (int i = 0; i < ROWS; i++)
 		w[i] = noise(9000 + (uint64_t)i);
 	widest()->dots_bf16(a, rows, 3, DIM, dots);
 	for (int r = 0; r < 3; r++) {
 		want = 0;
 		for (int i = 0; i < DIM; i++)
-			want += (double)a[i] * assay_generate_from_bf16(rows[r * DIM + i]);
+			want += (double)a[i] * assay_f32_of_bf16(rows[r * DIM + i]);
 		assert_near(dots[r], want, 1e-5);
 	}
 
@@ -173,7 +173,7 @@ TEST(test_dot_and_weighted_sum)
 	for (int c = 0; c < DIM; c++) {
 		want = 0;
 		for (int i = 0; i < ROWS; i++)
-			want += (double)w[i] * assay_generate_from_bf16(rows[i * DIM + c]);
+			want += (double)w[i] * assay_f32_of_bf16(rows[i * DIM + c]);
 		assert_near(whole[c], want, 1e-5);
 	}
 }
@@ -192,7 +192,7 @@ static void compare_tables(const struct gen_vector *t, const struct gen_vector *
 		y[i] = noise(900 + (uint64_t)i);
 	}
 	for (int64_t i = 0; i < ROWS * dim; i++)
-		rows[i] = assay_generate_bf16(noise(3000 + (uint64_t)i));
+		rows[i] = assay_bf16_of_f32(noise(3000 + (uint64_t)i));
 #define SAME(want_, got_, bytes) assert_memory_equal(want_, got_, bytes)
 	memcpy(got, x, sizeof(got));
 	memcpy(want, x, sizeof(want));

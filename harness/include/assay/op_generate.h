@@ -85,6 +85,13 @@ enum {
 
 enum assay_generate_time { ASSAY_GENERATE_RUN, ASSAY_GENERATE_FIRST_TOKEN, ASSAY_GENERATE_NEXT_TOKEN };
 
+/* Of generate.chat: one message of a user, and what the prefix cache has of what stands before it. */
+struct assay_generate_request {
+	int64_t user, turn;
+	int64_t prompt; /* tokens up to the end of the message */
+	int64_t known;  /* of them, those whose keys and values are in the cache */
+};
+
 /* What job->op_state begins with: one axis setting, worked out. `size` is the op's own; it grows at its end. */
 struct assay_generate_state {
 	uint32_t size;
@@ -114,6 +121,16 @@ struct assay_generate_state {
 
 	/* Tell how long something took, for the metrics; from the thread that calls run(). */
 	void (*took)(const struct assay_job *job, uint32_t what, double seconds);
+
+	/* Chat: conversations, which take turns; tokens of each part, and blocks of the longest sequence. */
+	int64_t users, turns, system, message, reply, table_len;
+	/*
+	 * Chat: all requests of a run in order, and the blocks of the KV cache that each one has, in a row of table_len
+	 * blocks. @prompt is that tensor in host memory; replies take no part, since equal beginnings have equal
+	 * replies. @counters: lookups, hits and evictions. 0, or negative after host->fail.
+	 */
+	int (*requests)(const struct assay_job *job, const int32_t *prompt, struct assay_generate_request *out,
+			int32_t *tables, uint64_t counters[3]);
 };
 
 /* The position that a slot of the trace records. */

@@ -54,6 +54,17 @@ static inline uint64_t assay_stream_passes(const struct assay_shape *shape, uint
 }
 
 /*
+ * stream.p2p     b[i] = a[i], where a comes from the memory of another device
+ *
+ * The case's own device, number d of n, fetches a from device (d + hop) mod n, whose memory holds a copy of it before a
+ * call is timed. Each byte counts once: it crosses the link once. So the devices 0 … n − 1 and the hops 1 … n − 1 are
+ * all pairs, in both directions.
+ */
+enum { ASSAY_P2P_HOP = 0, ASSAY_P2P_BYTES = 1 }; /* axes; the tensors are those of stream.copy */
+/* Counters: calls whose bytes went straight from device to device, or through memory of the host. */
+enum { ASSAY_P2P_DIRECT, ASSAY_P2P_STAGED, ASSAY_P2P_N_COUNTERS };
+
+/*
  * peak.f32_fma      y[t][l] = f applied `steps` times to x[t][l], f(v) = v · a[l mod 8] + b[l mod 8]
  * peak.i8_dot       y[t][l] = x[t][l] + `steps` times Σ_j a[l mod 8][j] · w[l mod 8][j], j = 0 … 3
  * peak.ternary_dot  the same with the codes 0, 1 and 2 in a

@@ -129,14 +129,26 @@ enum assay_tensor_flags {
 };
 
 /*
- * Since 1.6. How fill() makes an input, where that is said in a line: Philox block b of stream `filled_stream`, for the
- * job's seed, gives the elements from 4 b on, or 16 bytes of codes. A device may then make it in its own memory.
+ * Since 1.6. How fill() makes an input: Philox block b of stream `filled_stream`, for the job's seed, gives the
+ * elements from 4 b on, or 16 bytes of codes. inputs.h says it in code. A device may then make it in its own memory.
  */
 enum assay_filled {
-	ASSAY_FILLED_BY_OP = 0,       /* only the op knows */
-	ASSAY_FILLED_TERNARY = 1,     /* two-bit codes, each the sum of two bits of the words */
-	ASSAY_FILLED_NORMAL_F32 = 2,  /* filled_scale · assay_normal_f32() of each word */
-	ASSAY_FILLED_NORMAL_BF16 = 3, /* the same, rounded to nearest, ties to even */
+	ASSAY_FILLED_BY_OP = 0,           /* only the op knows */
+	ASSAY_FILLED_TERNARY = 1,         /* two-bit codes, each the sum of two bits of the words */
+	ASSAY_FILLED_NORMAL_F32 = 2,      /* filled_scale · assay_normal_f32() of each word */
+	ASSAY_FILLED_NORMAL_BF16 = 3,     /* the same, rounded to nearest, ties to even */
+	ASSAY_FILLED_TERNARY_MATRIX = 4,  /* as TERNARY, but for two rows of equal codes */
+	ASSAY_FILLED_INT8_TOKENS = 5,     /* −127 … 127, but for two tokens of equal values */
+	ASSAY_FILLED_PAGES_F32 = 6,       /* 0 … 1, an arithmetic progression a page */
+	ASSAY_FILLED_QUANTIZE_BLOCKS = 7, /* floats for blocks with a scale; some are hard to quantize */
+	ASSAY_FILLED_QUANTIZE_TOKENS = 8, /* floats for tokens with a scale, likewise */
+	ASSAY_FILLED_QUANTIZE_I2_S = 9,   /* floats whose mean magnitude is exact */
+	ASSAY_FILLED_TERNARY_BYTES = 10,  /* two-bit codes without 3 */
+	ASSAY_FILLED_BYTES = 11,          /* the words as they are */
+	ASSAY_FILLED_Q8_0 = 12,           /* blocks of op_quantize.h; some scales are hard */
+	ASSAY_FILLED_TQ2_0 = 13,          /* likewise */
+	ASSAY_FILLED_TOKEN_SCALES = 14,   /* a float a token, likewise */
+	ASSAY_FILLED_LAST = ASSAY_FILLED_TOKEN_SCALES,
 };
 
 struct assay_tensor_spec {

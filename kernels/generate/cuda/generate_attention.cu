@@ -19,7 +19,7 @@ static __device__ __forceinline__ void append_values(const generate_cuda &g, con
 	for (int i = threadIdx.x; i < g.s.kv_heads * g.s.head_dim; i += blockDim.x) {
 		uint16_t *to = generate_kv(g, layer, 1, i / g.s.head_dim) + pool * g.s.head_dim;
 
-		to[i % g.s.head_dim] = generate_to_bf16(v[i]);
+		to[i % g.s.head_dim] = assay_bf16_of_f32(v[i]);
 		if (trace)
 			trace[g.s.y_at[ASSAY_GENERATE_WV] + i] = v[i];
 	}
@@ -51,8 +51,8 @@ CUDA_KERNEL(generate_rope)(generate_cuda g, generate_step to)
 		} else {
 			uint16_t *key = generate_kv(g, to.layer, 0, kv_head) + pool * g.s.head_dim;
 
-			key[at] = generate_to_bf16(u);
-			key[at + half] = generate_to_bf16(w);
+			key[at] = assay_bf16_of_f32(u);
+			key[at + half] = assay_bf16_of_f32(w);
 		}
 	}
 	append_values(g, y + g.s.rows[ASSAY_GENERATE_WQ] + g.s.rows[ASSAY_GENERATE_WK], to.layer, pool, trace);
@@ -120,7 +120,7 @@ static __device__ __forceinline__ float weigh(const generate_cuda &g, const atte
 		for (int i = 0; i < VALUE_LOADS; i++) {
 			const int64_t position = from + i < len ? from + i : len - 1;
 
-			v[i] = generate_from_bf16(values[generate_pool_row(g, position) * g.s.head_dim + threadIdx.x]);
+			v[i] = assay_f32_of_bf16(values[generate_pool_row(g, position) * g.s.head_dim + threadIdx.x]);
 		}
 #pragma unroll
 		for (int i = 0; i < VALUE_LOADS; i++)

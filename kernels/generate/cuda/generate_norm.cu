@@ -66,7 +66,7 @@ static __device__ __forceinline__ void normalize(norm_shared &s, const float *ga
 
 static __device__ __forceinline__ uint32_t rounded(float x, float scale)
 {
-	return generate_bits(x * scale + 0x1.8p23f) & 0xff;
+	return assay_f32_bits(x * scale + 0x1.8p23f) & 0xff;
 }
 
 // s.x as int8 into row @blockIdx.x of the matrices' input, and into the trace.
@@ -112,11 +112,12 @@ CUDA_KERNEL(generate_norm_first)(generate_cuda g, generate_step to)
 {
 	__shared__ norm_shared s;
 	const int64_t position = generate_position(g, to) + blockIdx.x;
-	const int32_t token = position < g.s.prompt ? g.prompt[position] : g.tokens[position - g.s.prompt];
+	const int64_t behind = position - g.at->prompt;
+	const int32_t token = behind < 0 ? g.prompt[position] : g.tokens[g.at->out + behind];
 	const uint16_t *row = g.embedding + (int64_t)token * g.s.dim;
 
 	for (int i = threadIdx.x; i < g.s.dim; i += blockDim.x) {
-		s.x[i] = generate_from_bf16(row[i]);
+		s.x[i] = assay_f32_of_bf16(row[i]);
 		g.resid[(int64_t)blockIdx.x * g.s.dim + i] = s.x[i];
 	}
 	trace_residual(g, s, 0, position);

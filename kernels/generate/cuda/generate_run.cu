@@ -4,25 +4,15 @@
 #include <stdlib.h>
 
 #include "cuda/cuda_ternary.cuh"
-#include "generate_cuda.cuh"
+#include "generate_run.cuh"
 
-struct generate_run {
-	struct generate_cuda g;
-	void *memory;            // of the device: all buffers of a step
-	cudaGraphExec_t graph;   // decode: one step
-	unsigned long long told; // the latest run whose times are told
-};
-
-static const generate_run *run_of(const struct assay_job *job)
-{
-	return (const generate_run *)job->state;
-}
-
-static int failed(struct assay_job *job, const char *what, cudaError_t rc)
+int assay_generate_failed_cuda(struct assay_job *job, const char *what, cudaError_t rc)
 {
 	assay_generate_release_cuda(job);
 	return job->host->fail(job, "%s: %s", what, cudaGetErrorString(rc));
 }
+
+#define failed assay_generate_failed_cuda
 
 // ---- memory ----
 
@@ -40,6 +30,7 @@ static uint64_t lay_out(generate_cuda *g, uint8_t *base)
 	const struct assay_generate_state &s = g->s;
 	const int64_t q = (int64_t)s.heads * s.head_dim, qkv = q + 2 * (int64_t)s.kv_heads * s.head_dim;
 	const int64_t wide = qkv > 2 * s.ffn ? qkv : 2 * s.ffn, row = s.ffn > q ? s.ffn : q;
+	const uint64_t requests = (uint64_t)(s.users * s.turns);
 	const uint64_t n = (uint64_t)s.batch, sampled = s.sampler == ASSAY_GENERATE_GREEDY ? 0 : (uint64_t)s.vocab;
 	uint64_t at = 0;
 
@@ -54,6 +45,11 @@ static uint64_t lay_out(generate_cuda *g, uint8_t *base)
 	g->probs = (float *)(base + take(&at, 2 * sampled * 4));
 	g->keys = (uint32_t *)(base + take(&at, 2 * sampled * 4));
 	g->ids = (uint32_t *)(base + take(&at, 2 * sampled * 4));
+	if (s.users) {
+		g->requests = (assay_generate_request *)(base + take(&at, requests * sizeof(*g->requests)));
+		g->tables = (int32_t *)(base + take(&at, requests * s.table_len * 4));
+		g->prompt = (int32_t *)(base + take(&at, s.max_pos * 4));
+	}
 	return at;
 }
 
@@ -65,7 +61,7 @@ static void point(generate_cuda *g, const struct assay_job *job)
 	g->head = g->embedding + g->s.head_at;
 	g->norms = cuda_tensor<float>(job, ASSAY_GENERATE_T_NORMS);
 	g->rope = cuda_tensor<float>(job, ASSAY_GENERATE_T_ROPE);
-	g->prompt = cuda_tensor<int32_t>(job, ASSAY_GENERATE_T_PROMPT);
+	g->prompt = g->prompts = cuda_tensor<int32_t>(job, ASSAY_GENERATE_T_PROMPT);
 	g->tokens = cuda_tensor<int32_t>(job, ASSAY_GENERATE_T_TOKENS);
 	g->logits = cuda_tensor<float>(job, ASSAY_GENERATE_T_LOGITS);
 	g->trace_i8 = cuda_tensor<int8_t>(job, ASSAY_GENERATE_T_TRACE_I8);
@@ -78,8 +74,8 @@ static void point(generate_cuda *g, const struct assay_job *job)
 
 static int fits(const struct assay_generate_state &s)
 {
-	return s.size >= sizeof(s) && s.ffn <= GENERATE_MAX_ROW && s.heads * s.head_dim <= GENERATE_MAX_ROW &&
-	       s.dim <= GENERATE_MAX_DIM && s.head_dim <= GENERATE_MAX_HEAD && s.max_pos <= GENERATE_MAX_CONTEXT;
+	return s.ffn <= GENERATE_MAX_ROW && s.heads * s.head_dim <= GENERATE_MAX_ROW && s.dim <= GENERATE_MAX_DIM &&
+	       s.head_dim <= GENERATE_MAX_HEAD && s.max_pos <= GENERATE_MAX_CONTEXT;
 }
 
 // The sequence has the blocks of the pool in order, and its traced positions their slots.
@@ -104,16 +100,26 @@ static cudaError_t upload_tables(const generate_cuda &g)
 	return rc;
 }
 
-static int open_run(struct assay_job *job)
+// Bytes of the times of a run.
+static size_t times_of(const struct assay_generate_state &s)
+{
+	const int64_t n = s.users ? s.users * s.turns * (s.reply + 1) : s.generated + 2;
+
+	return sizeof(struct generate_times) + (size_t)n * sizeof(unsigned long long);
+}
+
+int assay_generate_open_cuda(struct assay_job *job)
 {
 	const struct assay_generate_state *s = (const struct assay_generate_state *)job->op_state;
 	generate_run *r = (generate_run *)calloc(1, sizeof(*r));
-	const size_t times = sizeof(*r->g.times) + (size_t)(s->generated + 1) * sizeof(r->g.times->ns[0]);
+	const size_t times = times_of(*s);
 	cudaError_t rc;
 
 	if (!r)
 		return job->host->fail(job, "out of memory");
 	job->state = r;
+	if (s->size < sizeof(*s))
+		return failed(job, "the op is older than this plugin", cudaErrorNotSupported);
 	r->g.s = *s;
 	if (!fits(*s))
 		return failed(job, "no kernel for a model of this width", cudaSuccess);
@@ -134,7 +140,7 @@ static int open_run(struct assay_job *job)
 
 void assay_generate_release_cuda(struct assay_job *job)
 {
-	generate_run *r = (generate_run *)job->state;
+	generate_run *r = generate_run_of(job);
 
 	if (!r)
 		return;
@@ -143,6 +149,7 @@ void assay_generate_release_cuda(struct assay_job *job)
 	if (r->g.times)
 		cudaFreeHost(r->g.times);
 	cudaFree(r->memory);
+	free(r->requests);
 	free(r);
 	job->state = NULL;
 }
@@ -197,51 +204,64 @@ static void enqueue_step(const struct assay_job *job, const generate_cuda &g, in
 	}
 }
 
-// The prompt in steps of the batch; returns how many.
-static uint64_t enqueue_prompt(const struct assay_job *job, const generate_cuda &g)
+uint64_t assay_generate_prompt_cuda(const struct assay_job *job, const generate_cuda &g, int64_t from, int64_t end)
 {
 	uint64_t steps = 0;
 
-	for (int64_t at = 0; at < g.s.prompt; at += g.s.batch, steps++) {
-		const int64_t n = g.s.prompt - at < g.s.batch ? g.s.prompt - at : g.s.batch;
+	for (int64_t at = from; at < end; at += g.s.batch, steps++) {
+		const int64_t n = end - at < g.s.batch ? end - at : g.s.batch;
 
-		enqueue_step(job, g, at, (int32_t)n, at + n == g.s.prompt);
+		enqueue_step(job, g, at, (int32_t)n, at + n == end);
 	}
 	return steps;
 }
 
-// Tell the times of the latest run that has ended, unless another one has begun to write its own.
-static void tell_times(const struct assay_job *job)
+// Times of a sequence that begins at @ns, with @tokens behind the one that its prompt predicts. Decode has that one
+// from elsewhere: its time is the begin's.
+static void tell_sequence(const struct assay_job *job, const volatile unsigned long long *ns, int64_t tokens)
 {
-	generate_run *r = (generate_run *)job->state;
+	const assay_generate_state &s = generate_run_of(job)->g.s;
+	unsigned long long before = ns[s.generated ? 0 : 1];
+
+	if (!s.generated)
+		s.took(job, ASSAY_GENERATE_FIRST_TOKEN, (double)(before - ns[0]) * 1e-9);
+	for (int64_t i = 2; i < tokens + 2; i++) {
+		s.took(job, ASSAY_GENERATE_NEXT_TOKEN, (double)(ns[i] - before) * 1e-9);
+		before = ns[i];
+	}
+}
+
+void assay_generate_tell_cuda(const struct assay_job *job)
+{
+	generate_run *r = generate_run_of(job);
+	const assay_generate_state &s = r->g.s;
 	const volatile generate_times *t = r->g.times;
 	const unsigned long long done = t->done;
-	const int64_t steps = r->g.s.generated ? r->g.s.generated : 1;
+	const int64_t sequences = s.users ? s.users * s.turns : 1;
+	const int64_t tokens = s.users ? s.reply - 1 : s.generated; // behind the first of a sequence
 
 	if (done == r->told || t->begun != done)
 		return;
 	r->told = done;
-	r->g.s.took(job, ASSAY_GENERATE_RUN, (double)(t->ns[steps] - t->ns[0]) * 1e-9);
-	if (!r->g.s.generated)
-		r->g.s.took(job, ASSAY_GENERATE_FIRST_TOKEN, (double)(t->ns[1] - t->ns[0]) * 1e-9);
-	for (int64_t i = 1; i <= r->g.s.generated; i++)
-		r->g.s.took(job, ASSAY_GENERATE_NEXT_TOKEN, (double)(t->ns[i] - t->ns[i - 1]) * 1e-9);
+	s.took(job, ASSAY_GENERATE_RUN, (double)(t->ns[sequences * (tokens + 2) - 1] - t->ns[0]) * 1e-9);
+	for (int64_t i = 0; i < sequences; i++)
+		tell_sequence(job, t->ns + i * (tokens + 2), tokens);
 }
 
 // ---- prefill ----
 
 int assay_generate_prefill_prepare_cuda(struct assay_job *job)
 {
-	return open_run(job);
+	return assay_generate_open_cuda(job);
 }
 
 int assay_generate_prefill_cuda(struct assay_job *job)
 {
-	const generate_cuda &g = run_of(job)->g;
+	const generate_cuda &g = generate_run_of(job)->g;
 
-	tell_times(job);
-	assay_generate_begin_cuda(job, g, 0);
-	assay_counter(job, ASSAY_GENERATE_PREFILL_STEPS, enqueue_prompt(job, g));
+	assay_generate_tell_cuda(job);
+	assay_generate_begin_cuda(job, g, 0, 0);
+	assay_counter(job, ASSAY_GENERATE_PREFILL_STEPS, assay_generate_prompt_cuda(job, g, 0, g.s.prompt));
 	assay_counter(job, ASSAY_GENERATE_TOKENS, (uint64_t)g.s.prompt);
 	return cuda_launched(job);
 }
@@ -255,7 +275,7 @@ static cudaError_t capture_step(const struct assay_job *job, generate_run *r)
 
 	if (rc != cudaSuccess)
 		return rc;
-	enqueue_step(job, r->g, r->g.s.prompt, 1, 1);
+	enqueue_step(job, r->g, GENERATE_NEXT, 1, 1);
 	rc = cudaGetLastError();
 	end = cudaStreamEndCapture(cuda_stream_of(job), &graph);
 	if (rc == cudaSuccess)
@@ -267,32 +287,36 @@ static cudaError_t capture_step(const struct assay_job *job, generate_run *r)
 	return rc;
 }
 
-int assay_generate_decode_prepare_cuda(struct assay_job *job)
+int assay_generate_capture_cuda(struct assay_job *job)
 {
-	generate_run *r;
-	cudaError_t rc;
-	int status = open_run(job);
+	cudaError_t rc = cudaGetLastError();
 
-	if (status)
-		return status;
-	r = (generate_run *)job->state;
-	enqueue_prompt(job, r->g);
-	rc = cudaGetLastError();
 	if (rc == cudaSuccess)
 		rc = cudaStreamSynchronize(cuda_stream_of(job));
 	if (rc != cudaSuccess)
 		return failed(job, "cannot read the prompt", rc);
-	rc = capture_step(job, r);
+	rc = capture_step(job, generate_run_of(job));
 	return rc == cudaSuccess ? 0 : failed(job, "cannot capture a step as a graph", rc);
+}
+
+int assay_generate_decode_prepare_cuda(struct assay_job *job)
+{
+	const int status = assay_generate_open_cuda(job);
+
+	if (status)
+		return status;
+	assay_generate_begin_cuda(job, generate_run_of(job)->g, 0, -1);
+	assay_generate_prompt_cuda(job, generate_run_of(job)->g, 0, generate_run_of(job)->g.s.prompt);
+	return assay_generate_capture_cuda(job);
 }
 
 int assay_generate_decode_cuda(struct assay_job *job)
 {
-	const generate_run *r = run_of(job);
+	const generate_run *r = generate_run_of(job);
 	cudaError_t rc = cudaSuccess;
 
-	tell_times(job);
-	assay_generate_begin_cuda(job, r->g, 1);
+	assay_generate_tell_cuda(job);
+	assay_generate_begin_cuda(job, r->g, 1, r->g.s.generated);
 	for (int64_t i = 0; i < r->g.s.generated && rc == cudaSuccess; i++)
 		rc = cudaGraphLaunch(r->graph, cuda_stream_of(job));
 	if (rc != cudaSuccess)

@@ -46,14 +46,14 @@ CUDA_KERNEL(generate_head)(generate_cuda g)
 // Of one thread: the token stands behind those that the step was given.
 static __device__ __forceinline__ void finish(const generate_cuda &g, const generate_step &to, int32_t token)
 {
-	const int64_t index = generate_position(g, to) + to.n - g.s.prompt;
+	const int64_t index = generate_position(g, to) + to.n - g.at->prompt;
 
-	g.tokens[index] = token;
+	g.tokens[g.at->out + index] = token;
 	if (index == 0)
 		g.at->first = token;
 	g.at->best = 0;
-	g.times->ns[index > 0 ? index : 1] = cuda_now_ns();
-	if (index == g.s.generated) { // of prefill none but the first
+	g.times->ns[g.at->clock + 1 + index] = cuda_now_ns();
+	if (index == g.at->last) {
 		__threadfence_system();
 		*(volatile unsigned long long *)&g.times->done = g.at->runs;
 	}
@@ -76,7 +76,7 @@ static __device__ __forceinline__ float greatest_logit(const generate_cuda &g)
 {
 	const uint32_t order = (uint32_t)(g.at->best >> 32);
 
-	return generate_float(order >> 31 ? order & 0x7fffffff : ~order);
+	return assay_f32_of_bits(order >> 31 ? order & 0x7fffffff : ~order);
 }
 
 // Exponentials into g.probs; the sum of all, for all threads.
@@ -247,12 +247,14 @@ CUDA_KERNEL(generate_sample)(generate_cuda g, generate_step to)
 		finish(g, to, (int32_t)g.ids[chosen]);
 }
 
-CUDA_KERNEL(generate_begin)(generate_cuda g, int decode)
+CUDA_KERNEL(generate_begin)(generate_cuda g, int decode, int64_t last)
 {
 	if (threadIdx.x)
 		return;
 	g.at->runs++;
-	g.at->step = 0;
+	g.at->prompt = g.s.prompt;
+	g.at->step = g.at->out = g.at->clock = 0;
+	g.at->last = last;
 	g.at->best = 0;
 	if (decode)
 		g.tokens[0] = g.at->first;
@@ -275,7 +277,7 @@ void assay_generate_choose_cuda(const struct assay_job *job, const generate_cuda
 		CUDA_LAUNCH(job, generate_sample, 1, g, to);
 }
 
-void assay_generate_begin_cuda(const struct assay_job *job, const generate_cuda &g, int decode)
+void assay_generate_begin_cuda(const struct assay_job *job, const generate_cuda &g, int decode, int64_t last)
 {
-	CUDA_LAUNCH(job, generate_begin, 1, g, decode);
+	CUDA_LAUNCH(job, generate_begin, 1, g, decode, last);
 }

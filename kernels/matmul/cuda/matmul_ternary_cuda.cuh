@@ -35,9 +35,9 @@ static __device__ __forceinline__ float ternary_scale_of(const ternary_cuda &p, 
 }
 
 /* y of one element; the order of the two products is part of the op. */
-static __device__ __forceinline__ float ternary_scaled(int sum, float w_scale, float x_scale)
+static __device__ __forceinline__ float ternary_scaled(float sum, float w_scale, float x_scale)
 {
-	return __fmul_rn((float)sum, __fmul_rn(w_scale, x_scale));
+	return __fmul_rn(sum, __fmul_rn(w_scale, x_scale));
 }
 
 static __device__ __forceinline__ int minus(int a, int b)

@@ -122,8 +122,9 @@ static __device__ __forceinline__ void store(const gemm_tile<TILES_N> &tile, con
 			const int64_t r = row + i / 2 * 8, t = token + j * 8 + i % 2;
 
 			if (r < p.m && t < p.n)
-				p.y[t * p.m + r] = ternary_scaled(minus(tile.sum[i / 4][j][i % 4], of_token[i % 2]),
-								  w_scale[i / 2], p.x_scale[t]);
+				p.y[t * p.m + r] =
+					ternary_scaled((float)minus(tile.sum[i / 4][j][i % 4], of_token[i % 2]),
+						       w_scale[i / 2], p.x_scale[t]);
 		}
 	}
 }

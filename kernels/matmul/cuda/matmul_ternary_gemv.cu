@@ -70,7 +70,7 @@ template <int ROWS> static __device__ __forceinline__ void gemv(const ternary_cu
 		const int dot = minus(sum_of_warp(sum[r]), x_sum);
 
 		if (lane == 0 && first + r < p.m)
-			p.y[first + r] = ternary_scaled(dot, ternary_scale_of(p, first + r), *p.x_scale);
+			p.y[first + r] = ternary_scaled((float)dot, ternary_scale_of(p, first + r), *p.x_scale);
 	}
 }
 

@@ -39,7 +39,7 @@ CUDA_KERNEL(quantize_q8_0)(uint8_t *q, const float4 *x, int64_t n)
 #pragma unroll
 	for (int i = 0; i < QUANTIZE_VECTORS; i++) {
 		const int block = (i * QUANTIZE_THREADS + threadIdx.x) / 8;
-		const float amax = quantize_float(largest_of_lanes(largest_mag(v[i]), 8));
+		const float amax = assay_f32_of_bits(largest_of_lanes(largest_mag(v[i]), 8));
 		uint8_t *to = (uint8_t *)staged + block * ASSAY_Q8_0_BLOCK_BYTES;
 		uint16_t half;
 		const float id = block_scale(amax, __fdiv_rn(amax, 127.0f), &half);
@@ -80,7 +80,7 @@ CUDA_KERNEL(quantize_tq2_0)(uint8_t *q, const float4 *x, int64_t n)
 #pragma unroll
 	for (int i = 0; i < QUANTIZE_VECTORS; i++)
 		mag = larger(mag, largest_mag(v[i]));
-	amax = quantize_float(largest_of_lanes(mag, 16));
+	amax = assay_f32_of_bits(largest_of_lanes(mag, 16));
 	id = block_scale(amax, amax, &half);
 #pragma unroll
 	for (int i = 0; i < QUANTIZE_VECTORS; i++)
@@ -134,7 +134,7 @@ CUDA_KERNEL(quantize_i2_s_scale)(float *scale, const double *sums, int64_t n_sum
 	if (threadIdx.x == 0) {
 		const float gamma = (float)__ddiv_rn(sum, (double)n);
 
-		*scale = !isfinite(gamma)               ? quantize_float(QUANTIZE_FLOAT_NAN)
+		*scale = !isfinite(gamma)               ? assay_f32_of_bits(QUANTIZE_FLOAT_NAN)
 			 : gamma < ASSAY_I2_S_MIN_GAMMA ? ASSAY_I2_S_MIN_GAMMA
 							: gamma;
 	}
@@ -202,13 +202,13 @@ CUDA_KERNEL(quantize_i8_token)(int8_t *q, float *scale, const float *x, int64_t 
 			mag = larger(mag, largest_mag(((const float4 *)x)[i]));
 	else
 		for (int64_t i = threadIdx.x; i < dim; i += blockDim.x)
-			mag = larger(mag, quantize_bits(x[i]) & MAG_MASK);
-	a = quantize_float(largest_of_block(mag));
+			mag = larger(mag, assay_f32_bits(x[i]) & MAG_MASK);
+	a = assay_f32_of_bits(largest_of_block(mag));
 	if (isfinite(a)) {
 		a = a < ASSAY_I8_TOKEN_MIN_AMAX ? ASSAY_I8_TOKEN_MIN_AMAX : a;
 		s = __fdiv_rn(127.0f, a);
 	} else {
-		a = quantize_float(QUANTIZE_FLOAT_NAN);
+		a = assay_f32_of_bits(QUANTIZE_FLOAT_NAN);
 		s = 0;
 	}
 	if (threadIdx.x == 0)

@@ -43,8 +43,8 @@ static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b)
 
 static __device__ __forceinline__ uint32_t largest_mag(float4 v)
 {
-	return larger(larger(quantize_bits(v.x) & MAG_MASK, quantize_bits(v.y) & MAG_MASK),
-		      larger(quantize_bits(v.z) & MAG_MASK, quantize_bits(v.w) & MAG_MASK));
+	return larger(larger(assay_f32_bits(v.x) & MAG_MASK, assay_f32_bits(v.y) & MAG_MASK),
+		      larger(assay_f32_bits(v.z) & MAG_MASK, assay_f32_bits(v.w) & MAG_MASK));
 }
 
 /* The largest of @lanes neighbours, a power of two. */

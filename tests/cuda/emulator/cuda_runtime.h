@@ -37,6 +37,11 @@ struct float4 {
 	float x, y, z, w;
 };
 
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+	return { x, y, z, w };
+}
+
 static inline float4 make_float4(float x, float y, float z, float w)
 {
 	return { x, y, z, w };

@@ -2,8 +2,9 @@
 /*
  * What the plugin uses of the CUDA runtime, for the emulator, in the place of NVIDIA's header: memory is the host's,
  * and a launch has ended when it returns. A stream that is captured keeps launches for its graph. The environment says
- * what device there is: EMULATED_DEVICES, EMULATED_DRIVER (a version as CUDA counts), EMULATED_MEMORY (its bytes), and
- * EMULATED_FAULT, the error of all that follows the launch number EMULATED_FAULT_AT.
+ * what device there is: EMULATED_DEVICES, EMULATED_DRIVER (a version as CUDA counts), EMULATED_MEMORY (its bytes, and
+ * with _0 or _1 behind it those of one device), EMULATED_PEER=0 (devices do not reach each other), and EMULATED_FAULT,
+ * the error of all that follows the launch number EMULATED_FAULT_AT.
  */
 #ifndef EMULATED_CUDA_RUNTIME_API_H
 #define EMULATED_CUDA_RUNTIME_API_H
@@ -26,6 +27,7 @@ enum cudaError {
 	cudaErrorNoKernelImageForDevice = 209,
 	cudaErrorECCUncorrectable = 214,
 	cudaErrorIllegalAddress = 700,
+	cudaErrorPeerAccessAlreadyEnabled = 704,
 	cudaErrorLaunchTimeout = 702,
 	cudaErrorAssert = 710,
 	cudaErrorHardwareStackError = 714,
@@ -34,6 +36,7 @@ enum cudaError {
 	cudaErrorInvalidAddressSpace = 717,
 	cudaErrorInvalidPc = 718,
 	cudaErrorLaunchFailure = 719,
+	cudaErrorNotSupported = 801,
 	cudaErrorUnknown = 999,
 };
 typedef enum cudaError cudaError_t;

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <time.h>
 #include <vector>
 
@@ -27,11 +28,20 @@ struct emulated_graph {
 	std::vector<node> nodes;
 };
 
-#define BLOCK_HEAD 512 /* before each block of memory; keeps what it is aligned to */
+#define ALIGNMENT   512
+#define MAX_DEVICES 16
+
+// Memory of a device, by its first byte.
+struct block {
+	size_t bytes;
+	int device;
+};
 
 static struct {
 	emulated_graph *captured; // launches go there
-	size_t used;
+	std::map<char *, block> memory;
+	size_t used[MAX_DEVICES];
+	bool reaches[MAX_DEVICES][MAX_DEVICES];
 	unsigned long long launches;
 	cudaError_t last; // until it is asked for
 	int device;
@@ -121,9 +131,12 @@ cudaError_t cudaSetDevice(int device)
 	return cudaSuccess;
 }
 
-static size_t memory_bytes(void)
+static size_t memory_bytes(int device)
 {
-	return number("EMULATED_MEMORY", (size_t)1 << 30);
+	char name[32];
+
+	snprintf(name, sizeof(name), "EMULATED_MEMORY_%d", device);
+	return number(name, number("EMULATED_MEMORY", (size_t)1 << 30));
 }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
@@ -131,7 +144,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 	memset(p, 0, sizeof(*p));
 	snprintf(p->name, sizeof(p->name), "Emulated %c", 'A' + device);
 	p->uuid.bytes[15] = (char)device;
-	p->totalGlobalMem = memory_bytes();
+	p->totalGlobalMem = memory_bytes(device);
 	p->major = 9;
 	p->multiProcessorCount = 1;
 	p->l2CacheSize = 1 << 20;
@@ -155,48 +168,51 @@ cudaError_t cudaDeviceSynchronize(void)
 	return fault();
 }
 
-cudaError_t cudaDeviceCanAccessPeer(int *can, int, int)
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
-	*can = 1;
+	if (device == peer || peer >= (int)number("EMULATED_DEVICES", 1))
+		return cudaErrorInvalidDevice;
+	*can = number("EMULATED_PEER", 1) != 0;
 	return cudaSuccess;
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned)
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned)
 {
+	bool *reaches = &runtime.reaches[runtime.device][peer];
+
+	if (*reaches)
+		return runtime.last = cudaErrorPeerAccessAlreadyEnabled;
+	*reaches = true;
 	return cudaSuccess;
 }
 
-// A block tells its size before what it holds.
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
-	void *block = NULL;
-
-	if (bytes > memory_bytes() - runtime.used)
+	if (bytes > memory_bytes(runtime.device) - runtime.used[runtime.device])
 		return runtime.last = cudaErrorMemoryAllocation;
-	if (posix_memalign(&block, BLOCK_HEAD, bytes + BLOCK_HEAD))
+	if (posix_memalign(p, ALIGNMENT, bytes))
 		return runtime.last = cudaErrorMemoryAllocation;
-	memcpy(block, &bytes, sizeof(bytes));
-	runtime.used += bytes;
-	*p = (char *)block + BLOCK_HEAD;
+	runtime.memory[(char *)*p] = { bytes, runtime.device };
+	runtime.used[runtime.device] += bytes;
 	return cudaSuccess;
 }
 
 cudaError_t cudaFree(void *p)
 {
-	size_t bytes;
+	const auto at = runtime.memory.find((char *)p);
 
-	if (!p)
-		return cudaSuccess;
-	memcpy(&bytes, (char *)p - BLOCK_HEAD, sizeof(bytes));
-	runtime.used -= bytes;
-	free((char *)p - BLOCK_HEAD);
+	if (at == runtime.memory.end())
+		return p ? cudaErrorInvalidDevice : cudaSuccess;
+	runtime.used[at->second.device] -= at->second.bytes;
+	runtime.memory.erase(at);
+	free(p);
 	return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
 {
-	*total = memory_bytes();
-	*left = *total - runtime.used;
+	*total = memory_bytes(runtime.device);
+	*left = *total - runtime.used[runtime.device];
 	return fault();
 }
 
@@ -222,10 +238,26 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 	return fault();
 }
 
-cudaError_t cudaMemcpyPeerAsync(void *to, int, const void *from, int, size_t bytes, cudaStream_t)
+// Does a device have all of these bytes?
+static bool owns(int device, const void *p, size_t bytes)
 {
+	auto at = runtime.memory.upper_bound((char *)p);
+
+	if (at == runtime.memory.begin())
+		return false;
+	--at;
+	return at->second.device == device && (char *)p + bytes <= at->first + at->second.bytes;
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, cudaStream_t)
+{
+	runtime.launches++;
+	if (to_device == from_device || !owns(to_device, to, bytes) || !owns(from_device, from, bytes))
+		return runtime.last = cudaErrorInvalidDevice;
+	if (fault() != cudaSuccess)
+		return runtime.last = fault();
 	memcpy(to, from, bytes);
-	return fault();
+	return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inputs whose spec says how they are filled, made in host memory. */
+#ifndef INPUT_FILL_H
+#define INPUT_FILL_H
+
+#include "assay/plugin.h"
+
+/* Fill every input of @job that assay/inputs.h can make, on all threads of the job. The others are the op's. */
+void assay_input_fill(struct assay_job *job);
+
+#endif
