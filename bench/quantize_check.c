@@ -352,13 +352,27 @@ static double lane_sum(const float *x, int64_t n, int j, int width)
 	return sum;
 }
 
+/* Likewise of the sums of all blocks. */
+static double lane_of_blocks(const float *x, int64_t n, int j, int width)
+{
+	const int64_t blocks = (n + ASSAY_I2_S_SUM_BLOCK - 1) / ASSAY_I2_S_SUM_BLOCK;
+	double sum = 0;
+
+	if (width < ASSAY_I2_S_SUM_LANES)
+		return lane_of_blocks(x, n, j, width * 2) + lane_of_blocks(x, n, j + width, width * 2);
+	for (int64_t b = j; b < blocks; b += ASSAY_I2_S_SUM_LANES) {
+		const int64_t at = b * ASSAY_I2_S_SUM_BLOCK, left = n - at;
+
+		sum += lane_sum(x + at, left < ASSAY_I2_S_SUM_BLOCK ? left : ASSAY_I2_S_SUM_BLOCK, 0, 1);
+	}
+	return sum;
+}
+
 static float want_gamma(const float *x, int64_t n)
 {
-	double sum = 0;
+	const double sum = lane_of_blocks(x, n, 0, 1);
 	float gamma;
 
-	for (int64_t i = 0; i < n; i += ASSAY_I2_S_SUM_BLOCK)
-		sum += lane_sum(x + i, n - i < ASSAY_I2_S_SUM_BLOCK ? n - i : ASSAY_I2_S_SUM_BLOCK, 0, 1);
 	if (!isfinite(sum))
 		return NAN;
 	gamma = (float)(sum / (double)n);

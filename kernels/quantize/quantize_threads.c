@@ -159,12 +159,15 @@ int assay_dequantize_tq2_0(struct assay_job *job, dequantize_blocks_fn fn)
 static float i2_s_gamma(const struct work *w)
 {
 	int64_t n_blocks = (w->n + ASSAY_I2_S_SUM_BLOCK - 1) / ASSAY_I2_S_SUM_BLOCK;
-	double sum = 0;
+	double lane[ASSAY_I2_S_SUM_LANES] = { 0 };
 	float gamma;
 
 	for (int64_t b = 0; b < n_blocks; b++)
-		sum += w->sums[b];
-	gamma = (float)(sum / (double)w->n);
+		lane[b % ASSAY_I2_S_SUM_LANES] += w->sums[b];
+	for (int width = ASSAY_I2_S_SUM_LANES / 2; width; width /= 2)
+		for (int j = 0; j < width; j++)
+			lane[j] += lane[j + width];
+	gamma = (float)(lane[0] / (double)w->n);
 	if (!isfinite(gamma))
 		return assay_f32_of_bits(QUANTIZE_FLOAT_NAN);
 	return gamma < ASSAY_I2_S_MIN_GAMMA ? ASSAY_I2_S_MIN_GAMMA : gamma;

@@ -220,6 +220,7 @@ TEST(test_sum_order)
 		{ { 32 + 10, 32 + 14 }, true }, { { 32 + 4, 32 + 2 }, false }, { { 32 + 1, 32 + 3 }, true },
 		{ { 32 + 15, 32 + 9 }, true },  { { 32 + 1, 32 + 2 }, false }, { { 4096, 4097 }, true }, /* one block */
 		{ { 4096, 8192 }, false }, /* the next block, and the one after */
+		{ { 4096, 12288 }, true }, /* blocks of lanes 1 and 3 */
 	};
 
 	for (size_t k = 0; k < N_OF(orders) * mini_variant_names()->n; k++) {

@@ -87,8 +87,8 @@ enum { ASSAY_DEQUANTIZE_BLOCK_X = 1 };                                          
  * Order of the sum. x is cut into sum blocks of 4096 (the last may be shorter; its length is a multiple of 16). Within
  * a sum block, lane j of 16 adds |x[16·i + j]| for i = 0, 1, … to a double that starts at 0. Then lane j takes in lane
  * j+8 for j < 8, lane j+4 for j < 4, lane j+2 for j < 2, and lane 1: lane 0 is the sum of the block. The sums of the
- * blocks are added in order, to a double that starts at 0. Any number of threads and any vector of up to 16 doubles can
- * do that.
+ * blocks are added in the same way: that of block 16·i + j by lane j, then the lanes. Any number of threads and any
+ * vector of up to 16 doubles can do that, and a device adds sixteen sums at a time.
  */
 #define ASSAY_I2_S_SUM_BLOCK 4096
 #define ASSAY_I2_S_SUM_LANES 16

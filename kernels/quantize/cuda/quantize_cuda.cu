@@ -92,7 +92,7 @@ CUDA_KERNEL(quantize_tq2_0)(uint8_t *q, const float4 *x, int64_t n)
 	copy_words(q, (const uint8_t *)staged, span / ASSAY_TQ2_0_BLOCK * ASSAY_TQ2_0_BLOCK_BYTES);
 }
 
-// ---- i2_s: sums by sixteen lanes as defined, their sum in order, then codes ----
+// ---- i2_s: sums by sixteen lanes as defined, the same of these sums, then codes ----
 
 #define SUM_BLOCKS (CUDA_THREADS_quantize_i2_s_sums / ASSAY_I2_S_SUM_LANES) // of a block of threads
 
@@ -113,24 +113,40 @@ CUDA_KERNEL(quantize_i2_s_sums)(double *sums, const float *x, int64_t n)
 		sums[block] = sum;
 }
 
-#define SUMS_AT_ONCE 1024
+#define SCALE_THREADS CUDA_THREADS_quantize_i2_s_scale
+#define SUMS_EACH     4 // of a thread on their way while those before are added
+#define SUMS_AT_ONCE  (SUMS_EACH * SCALE_THREADS)
+
+static __device__ __forceinline__ void load_sums(double (&v)[SUMS_EACH], const double *sums, int64_t first, int64_t n)
+{
+#pragma unroll
+	for (int i = 0; i < SUMS_EACH; i++) {
+		const int64_t at = first + i * SCALE_THREADS + threadIdx.x;
+
+		v[i] = at < n ? sums[at] : 0; // which adds nothing
+	}
+}
 
 CUDA_KERNEL(quantize_i2_s_scale)(float *scale, const double *sums, int64_t n_sums, int64_t n)
 {
 	__shared__ double part[SUMS_AT_ONCE];
-	double sum = 0;
+	double sum = 0, next[SUMS_EACH];
 
+	load_sums(next, sums, 0, n_sums);
 	for (int64_t first = 0; first < n_sums; first += SUMS_AT_ONCE) {
-		const int count = (int)(n_sums - first < SUMS_AT_ONCE ? n_sums - first : SUMS_AT_ONCE);
-
-		for (int i = threadIdx.x; i < count; i += blockDim.x)
-			part[i] = sums[first + i];
+#pragma unroll
+		for (int i = 0; i < SUMS_EACH; i++)
+			part[i * SCALE_THREADS + threadIdx.x] = next[i];
+		load_sums(next, sums, first + SUMS_AT_ONCE, n_sums);
 		__syncthreads();
-		if (threadIdx.x == 0)
-			for (int i = 0; i < count; i++)
+		if (threadIdx.x < ASSAY_I2_S_SUM_LANES)
+#pragma unroll 8
+			for (int i = threadIdx.x; i < SUMS_AT_ONCE; i += ASSAY_I2_S_SUM_LANES)
 				sum = __dadd_rn(sum, part[i]);
 		__syncthreads();
 	}
+	for (int width = ASSAY_I2_S_SUM_LANES / 2; width; width /= 2)
+		sum = __dadd_rn(sum, __shfl_xor_sync(CUDA_FULL, sum, width));
 	if (threadIdx.x == 0) {
 		const float gamma = (float)__ddiv_rn(sum, (double)n);
 
