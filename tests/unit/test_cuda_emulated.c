@@ -109,6 +109,19 @@ TEST(test_cuda_quantize)
 	}
 }
 
+/* More sums of blocks than are on their way at once. */
+TEST(test_cuda_many_sums)
+{
+	struct mini_case *c;
+
+	needs_emulated();
+	c = mini_new("quantize.i2_s", "cuda", "n=4206720", &(struct mini_options){ .seed = 5 });
+	mini_fill(c);
+	mini_run(c);
+	mini_check(c);
+	mini_free(c);
+}
+
 /* The op's own sizes would take the emulator minutes. */
 TEST(test_cuda_stream)
 {
