@@ -122,9 +122,9 @@ static int read_op(struct expansion *x, struct assay_err *err)
 			       assay_conf_hint(e->values[0].text, names, n, hint, sizeof(hint)));
 }
 
-static int no_variant(const struct expansion *x, const char *path, unsigned line, const char *glob,
-		      struct assay_err *err)
+static int no_variant(const struct expansion *x, const struct assay_conf_entry *e, size_t g, struct assay_err *err)
 {
+	const char *glob = e->values[g].text;
 	const char *names[MAX_KNOWN];
 	char hint[256];
 	size_t n = 0;
@@ -132,7 +132,7 @@ static int no_variant(const struct expansion *x, const char *path, unsigned line
 	for (size_t i = 0; i < x->cat->n_variants && n < MAX_KNOWN; i++)
 		if (!strcmp(x->cat->variants[i].op, x->op->name))
 			names[n++] = x->cat->variants[i].name;
-	return assay_conf_fail(err, path, line, "op '%s' has no variant '%s'%s", x->op->name, glob,
+	return assay_conf_fail(err, e->path, e->values[g].line, "op '%s' has no variant '%s'%s", x->op->name, glob,
 			       assay_conf_hint(glob, names, n, hint, sizeof(hint)));
 }
 
@@ -158,9 +158,8 @@ static int read_variants(struct expansion *x, struct assay_err *err)
 			if (!strcmp(v->op, x->op->name) && !fnmatch(glob, v->name, 0))
 				wanted[i] = found = true;
 		}
-		if (!found)
-			rc = no_variant(x, e ? e->path : x->bench->path, e ? e->values[g].line : x->bench->line, glob,
-					err);
+		if (!found && e) /* a build without GPUs lacks all variants of what only they do */
+			rc = no_variant(x, e, g, err);
 	}
 	for (size_t i = 0; i < x->cat->n_variants; i++)
 		if (wanted[i])

@@ -121,3 +121,15 @@ P2P='op = "stream.p2p" shapes = {"bytes=65536"} sweep = {"hop=1,2"} cache = {"wa
 	measure 'op = "dequantize.q8_0" shapes = {"n=16384"} variants = {"cuda"}'
 	jq -e '.cases[] | .status == "ok" and .metrics.device_made_bytes.value == 17408' <<<"$output"
 }
+
+@test "a build without the plugin of GPUs has their suites, without what only GPUs do" {
+	local plugins=() p
+	for p in ops stream quantize matmul overhead; do
+		plugins+=(--plugin "$ASSAY_BUILD/plugins/$p.so")
+	done
+	"$ASSAY" list --suite full --no-default-plugins "${plugins[@]}" >cases
+	grep -q '^stream.copy/' cases
+	run ! grep -E '^stream.p2p|/cuda/' cases
+	"$ASSAY" list --suite full --no-default-plugins "${plugins[@]}" --plugin "$ASSAY_BUILD/tests/cuda/assay_cuda.so" >cases
+	[ "$(grep -c '^stream.p2p/cuda/' cases)" = 7 ]
+}
