@@ -260,7 +260,7 @@ under_way() {
 @test "a terminal that goes away interrupts a run, unless nohup is asked for" {
 	local pid status=0
 
-	"$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --budget 60s >out.txt 2>err.txt &
+	env --default-signal=HUP "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --budget 60s >out.txt 2>err.txt &
 	pid=$!
 	under_way
 	# as timeout(1) does it: to the process, and at once to its group
