@@ -13,7 +13,7 @@
  * Audits take a share of the time of the samples; where a busy machine left them none, they are tried again, each time
  * with twice the budget.
  */
-#define SIDE_TRIES 6
+#define SIDE_TRIES 9
 
 /* The head's variant, alone: WRONG for @reason, or right where that is NULL. */
 static inline void check_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,

@@ -67,7 +67,7 @@ static inline struct assay_case make_case(const char *variant, int64_t n, unsign
 				.threads = threads,
 				.cache = cache,
 				.budget_ns = 20000000,
-				.timeout_ns = 20000000000 };
+				.timeout_ns = 120000000000 };
 
 	snprintf(c.variant, sizeof(c.variant), "%s", variant);
 	c.axes[0] = (struct assay_axis_value){ .name = "n", .value = n };

@@ -45,8 +45,8 @@ static const struct attack on_state[] = {
 
 /* What alters no result is told beside the counts. */
 static const struct attack noted[] = {
-	{ "policy_run", ASSAY_STATUS_OK, "a call changed the scheduling policy: 3, was " },
-	{ "nice_run", ASSAY_STATUS_OK, "a call changed the nice value: 5, was " },
+	{ "policy_run", ASSAY_STATUS_OK, "a call changed the scheduling policy: " },
+	{ "nice_run", ASSAY_STATUS_OK, "a call changed the nice value: " },
 	{ "mask_run", ASSAY_STATUS_OK, "a call changed the signal mask: signal 12 is blocked" },
 	{ "limit_run", ASSAY_STATUS_OK, "a call changed RLIMIT_NOFILE: 100, was " },
 };

@@ -93,7 +93,7 @@ static struct assay_case roof_case(const char *op, const char *variant, int64_t 
 {
 	static const char *const names[] = { "level", "us", "read", "written", "ops" };
 	const int64_t values[] = { 0, us, read, written, ops };
-	struct assay_case c = { .n_axes = 5, .threads = 1, .budget_ns = 80000000, .timeout_ns = 20000000000 };
+	struct assay_case c = { .n_axes = 5, .threads = 1, .budget_ns = 80000000, .timeout_ns = 120000000000 };
 
 	snprintf(c.op, sizeof(c.op), "%s", op);
 	snprintf(c.variant, sizeof(c.variant), "%s", variant);
