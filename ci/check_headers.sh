@@ -4,20 +4,18 @@
 set -u
 
 failed=0
-cc=$1
-shift
-for h in $(find harness reports -name '*.h' | LC_ALL=C sort); do
-	if ! "$cc" "$@" -fsyntax-only -x c "$h"; then
-		echo "$h does not compile alone"
-		failed=1
-	fi
-done
+
+# alone AS FOLDERS COMPILER FLAGS...: each header of these compiles alone, as many at a time as there are processors.
+alone() {
+	as=$1 folders=$2
+	shift 2
+	# shellcheck disable=SC2016,SC2086
+	find $folders -name '*.h' | LC_ALL=C sort | xargs -P "$(nproc 2>/dev/null || echo 2)" -I HEADER \
+		sh -c 'h=$1 as=$2; shift 2; "$@" "$h" || { echo "$h does not compile alone$as"; exit 1; }' sh HEADER "$as" "$@" || failed=1
+}
+
+alone '' 'harness reports' "$@" -fsyntax-only -x c
 if command -v g++ >/dev/null 2>&1; then
-	for h in $(find harness/include -name '*.h' | LC_ALL=C sort); do
-		if ! g++ -std=c++17 -Wall -Wextra -Iharness/include -fsyntax-only -x c++ "$h"; then
-			echo "$h does not compile alone as C++"
-			failed=1
-		fi
-	done
+	alone ' as C++' harness/include g++ -std=c++17 -Wall -Wextra -Iharness/include -fsyntax-only -x c++
 fi
 exit "$failed"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs unit tests (cmocka programs) and command line tests (bats), and ends with what failed and one line of sums:
+# Runs unit tests (cmocka programs) and command line tests (bats, two files at a time), and ends with what failed and one line of sums:
 # run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test. What failed is also
 # appended to the file that FAILURES names.
 set -u
@@ -44,9 +44,13 @@ signals=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abo
 export ASAN_OPTIONS=$signals${ASAN_OPTIONS:+:$ASAN_OPTIONS} UBSAN_OPTIONS=$signals${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
 
 work=$(mktemp -d)
-beside=
+beside=()
 clean_up() {
-	[ -z "$beside" ] || kill -- "-$beside" 2>/dev/null
+	local group
+
+	for group in "${beside[@]}"; do
+		kill -- "-$group" 2>/dev/null
+	done
 	rm -rf "$work"
 }
 trap clean_up EXIT
@@ -59,11 +63,13 @@ unit_tests() {
 	done
 }
 
+# The files that no other lane has taken.
 command_line_tests() {
 	local script
 
 	for script in tests/cli/*.bats; do
 		[ -e "$script" ] || continue
+		mkdir "$work/${script##*/}" 2>/dev/null || continue
 		# what the caller measures with must not leak into tests
 		count "$(basename "$script")" env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE \
 			-u ASSAY_MEMORY_LIMIT -u ASSAY_DB -u ASSAY_PAPI -u NO_COLOR LC_ALL=C.UTF-8 timeout 900 bats --tap "$script"
@@ -76,29 +82,35 @@ ASSAY_BUILD=$(realpath "$build")
 ASSAY_SOURCE=$PWD
 export ASSAY_BUILD ASSAY_SOURCE
 
-# Both kinds wait more than they calculate, so they run beside each other; what they say is shown one after the other.
-set -m # a process group of its own, to be ended with this script
-(
-	tap=$work/cli.tap failures=$work/cli.failed
-	command_line_tests
-	echo "$passed $failed $skipped" >"$work/sums"
-) >"$work/cli" 2>&1 &
-beside=$!
+# They wait more than they calculate, so unit tests and two lanes of the others run beside each other; what they say is shown one
+# after the other.
+lanes=(1 2)
+set -m # process groups of their own, to be ended with this script
+for lane in "${lanes[@]}"; do
+	(
+		tap=$work/$lane.tap failures=$work/$lane.failed
+		command_line_tests
+		echo "$passed $failed $skipped" >"$work/$lane.sums"
+	) >"$work/$lane.said" 2>&1 &
+	beside+=($!)
+done
 set +m
 tap=$work/unit.tap failures=$work/unit.failed
 unit_tests "$@"
-tail -n +1 --pid="$beside" -f "$work/cli"
-wait "$beside"
-beside=
-if read -r p f s <"$work/sums"; then
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-else
-	failed=$((failed + 1))
-	echo '    the command line tests did not end'
-	echo 'the command line tests did not end' >>"$work/cli.failed"
-fi
+for lane in "${lanes[@]}"; do
+	tail -n +1 --pid="${beside[0]}" -f "$work/$lane.said"
+	wait "${beside[0]}"
+	beside=("${beside[@]:1}")
+	if read -r p f s <"$work/$lane.sums"; then
+		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	else
+		failed=$((failed + 1))
+		echo '    some command line tests did not end'
+		echo 'some command line tests did not end' >>"$work/$lane.failed"
+	fi
+done
 
-cat "$work/unit.failed" "$work/cli.failed" >"$work/failures" 2>/dev/null
+cat "$work/unit.failed" "$work"/[0-9].failed >"$work/failures" 2>/dev/null
 [ -z "$collected" ] || cat "$work/failures" >>"$collected"
 ci/failures.sh show "$work/failures"
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -3,7 +3,7 @@
 
 # install_assay [NAME]: once for a file of tests, in this folder. What counts allocations takes no path with a blank.
 install_assay() {
-	env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files PREFIX="$BATS_FILE_TMPDIR/${1:-installed}" >/dev/null
+	install_build PREFIX="$BATS_FILE_TMPDIR/${1:-installed}" >/dev/null
 }
 
 # begin: an empty folder, the installed program in PATH, and nothing of who runs the tests.

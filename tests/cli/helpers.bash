@@ -88,3 +88,9 @@ manifest() {
 counts_exactly() {
 	command -v valgrind >/dev/null && ! grep -q sanitizers "$ASSAY_BUILD/features"
 }
+
+# install_build VARIABLE=VALUE...: installs the build that is tested; one at a time, since files of tests run beside each other,
+# and without the jobs of a make that runs these tests.
+install_build() {
+	flock "$ASSAY_BUILD/installing" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files "$@"
+}

@@ -247,7 +247,7 @@ body() {
 }
 
 @test "an installed program writes what compiles with pkg-config" {
-	env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files PREFIX="$PWD/in stalled"
+	install_build PREFIX="$PWD/in stalled"
 	ASSAY="$PWD/in stalled/bin/assay"
 	export PKG_CONFIG_PATH="$PWD/in stalled/lib/pkgconfig"
 	mkdir "my kernels"

@@ -74,6 +74,16 @@ the_end() {
 	[ "$(the_end | tail -n 2)" = $'  and 34 more\n0 passed, 90 failed, 0 skipped' ]
 }
 
+@test "each file of tests runs once" {
+	for i in 1 2 3 4 5; do
+		printf '@test "one" {\n\techo >>"%s/ran.%s"\n}\n' "$PWD" $i >tests/cli/file_$i.bats
+	done
+	tests
+	[ "$(cat ran.* | wc -l)" = 5 ]
+	[ "$(grep -c '^  file_[1-5].bats  *1 passed$' <<<"$output")" = 5 ]
+	[ "${lines[-1]}" = '6 passed, 1 failed, 1 skipped' ]
+}
+
 # A make for .ci/run: each step says what its name says.
 fake_steps() {
 	printf '#!/bin/sh\n' >ci/deps.sh

@@ -233,8 +233,7 @@ bare_make() {
 }
 
 @test "an installed program finds its plugins, benches and baselines" {
-	# without the jobs of a make that runs these tests
-	env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files PREFIX=/opt/assay DESTDIR="$PWD/root"
+	install_build PREFIX=/opt/assay DESTDIR="$PWD/root"
 	[ -e root/opt/assay/include/assay/plugin.h ]
 	grep -q '^prefix=/opt/assay$' root/opt/assay/lib/pkgconfig/assay.pc
 	run root/opt/assay/bin/assay list suites
@@ -273,7 +272,7 @@ bare_make() {
 @test "an installation has the man page, or says that it goes without" {
 	local root=$PWD/root
 	into() {
-		env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files PREFIX=/usr DESTDIR="$root" "$@"
+		install_build PREFIX=/usr DESTDIR="$root" "$@"
 	}
 	run into HELP2MAN=
 	[ "$status" = 0 ]
@@ -288,7 +287,7 @@ bare_make() {
 
 @test "folders with spaces and quotes are installed to" {
 	local root="$PWD/the user's root" prefix="/opt/a & b"
-	env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files PREFIX="$prefix" DESTDIR="$root"
+	install_build PREFIX="$prefix" DESTDIR="$root"
 	[ "$(ls)" = "the user's root" ]
 	"$root$prefix/bin/assay" list ops | grep -q quantize
 	export PKG_CONFIG_PATH="$root$prefix/lib/pkgconfig"
