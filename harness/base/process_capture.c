@@ -82,7 +82,7 @@ int assay_process_capture(const struct assay_capture *c, char **out, struct assa
 	} else if (!ended && is_interrupted(c)) {
 		rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 	} else if (!ended) {
-		rc = assay_err_set(err, ASSAY_EIO, "'%s' did not end within %.3g s, stopped%s%s", name,
+		rc = assay_err_set(err, ASSAY_EIO, "'%s' did not end within %.6g s, stopped%s%s", name,
 				   (double)c->timeout_ns / 1e9, *line ? "; its last line: " : "", line);
 	} else if (p.status) {
 		assay_process_describe(&p, how, sizeof(how));

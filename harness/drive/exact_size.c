@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/exact.h"
 #include "model/quantity.h"
 
 /* What steps cost in all is said where it is more than this. */
@@ -17,7 +18,7 @@ void assay_exact_size_tell(void *watch, const struct assay_exact_steps *s)
 	if (s->done <= 0 && all_ns > WORTH_NS) {
 		assay_quantity_text(all_ns * 1e-9, "s", false, takes, sizeof(takes));
 		assay_quantity_text(s->step_ns * 1e-9, "s", false, one, sizeof(one));
-		assay_quantity_text(s->expected, "1", false, steps, sizeof(steps));
+		assay_exact_about_text(s->expected, steps, sizeof(steps));
 		snprintf(text, sizeof(text), "%s: about %s steps of %s, together %s", s->key, steps, one, takes);
 		assay_watch_tell(watch, &(struct assay_event){ .kind = ASSAY_EVENT_STEPS, .text = text });
 	}

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/exact.h"
+#include "model/quantity.h"
+
 /* Thresholds; each stands in reports/ADVICE.md. */
 #define NEAR_ROOF       0.8  /* of the roof: only less work or more threads help */
 #define HALF_ROOF       0.5  /* from here on the roof is what bounds */
@@ -58,6 +61,26 @@ static void say(char *buf, size_t size, const char *fmt, ...)
 
 #define EVIDENCE(a, ...) say((a)->evidence, sizeof((a)->evidence), __VA_ARGS__)
 
+struct words {
+	char text[32];
+};
+
+static struct words rate_words(double value, const char *unit)
+{
+	struct words w;
+
+	assay_quantity_text(value, unit, false, w.text, sizeof(w.text));
+	return w;
+}
+
+static struct words count_words(double n)
+{
+	struct words w;
+
+	assay_exact_about_text(n, w.text, sizeof(w.text));
+	return w;
+}
+
 /* What instructions narrower than the best would give, and these. */
 static void add_steps(const struct assay_case_evidence *e, struct assay_advice *a)
 {
@@ -101,9 +124,9 @@ static bool rule_vector(const struct assay_case_evidence *e, struct assay_advice
 {
 	if (!far_from_roof(e) || !is_scalar(e))
 		return false;
-	EVIDENCE(a, "%.3g GOP/s, no more than the %.3g of %s/%s; %s reaches %.3g", e->ops_per_s * 1e-9,
-		 e->peaks[0].ops_per_s * 1e-9, e->peak_op, e->peaks[0].variant, e->peaks[e->n_peaks - 1].variant,
-		 best_peak(e) * 1e-9);
+	EVIDENCE(a, "%s, no more than the %s of %s/%s; %s reaches %s", rate_words(e->ops_per_s, "op/s").text,
+		 rate_words(e->peaks[0].ops_per_s, "op/s").text, e->peak_op, e->peaks[0].variant,
+		 e->peaks[e->n_peaks - 1].variant, rate_words(best_peak(e), "op/s").text);
 	a->gain = model_gain(e, best_peak(e));
 	add_steps(e, a);
 	return true;
@@ -115,9 +138,9 @@ static bool rule_wider(const struct assay_case_evidence *e, struct assay_advice 
 
 	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_ARITHMETIC || is_scalar(e) || !p)
 		return false;
-	EVIDENCE(a, "%.0f %% of the peak of %s instructions (%.3g GOP/s); those of %s reach %.3g",
-		 100 * e->ops_per_s / p->ops_per_s, p->variant, p->ops_per_s * 1e-9, e->peaks[e->n_peaks - 1].variant,
-		 best_peak(e) * 1e-9);
+	EVIDENCE(a, "%.0f %% of the peak of %s instructions (%s); those of %s reach %s",
+		 100 * e->ops_per_s / p->ops_per_s, p->variant, rate_words(p->ops_per_s, "op/s").text,
+		 e->peaks[e->n_peaks - 1].variant, rate_words(best_peak(e), "op/s").text);
 	a->gain = model_gain(e, best_peak(e));
 	add_steps(e, a);
 	return true;
@@ -136,7 +159,7 @@ static bool rule_stream(const struct assay_case_evidence *e, struct assay_advice
 {
 	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_BANDWIDTH || is_scalar(e) || !assay_case_evidence_has_model(e))
 		return false;
-	EVIDENCE(a, "%.3g GB/s, %.1f %% of %s at %s", e->bytes_per_s * 1e-9, 100 * e->roof_frac, e->roof_op,
+	EVIDENCE(a, "%s, %.1f %% of %s at %s", rate_words(e->bytes_per_s, "B/s").text, 100 * e->roof_frac, e->roof_op,
 		 e->roof_name);
 	a->gain = model_gain(e, best_peak(e));
 	return true;
@@ -161,9 +184,9 @@ static bool rule_level(const struct assay_case_evidence *e, struct assay_advice 
 	next = e->bandwidth[e->level + 1];
 	if (!(own > 2 * next) || !(e->bytes_per_s <= LEVEL_NEAR * next && e->bytes_per_s * LEVEL_NEAR >= next))
 		return false;
-	EVIDENCE(a, "the data fits %s (%.3g GB/s), but arrives at %.3g GB/s as from %s (%.3g GB/s)",
-		 assay_evidence_level_name(e->level), own * 1e-9, e->bytes_per_s * 1e-9,
-		 assay_evidence_level_name(e->level + 1), next * 1e-9);
+	EVIDENCE(a, "the data fits %s (%s), but arrives at %s as from %s (%s)", assay_evidence_level_name(e->level),
+		 rate_words(own, "B/s").text, rate_words(e->bytes_per_s, "B/s").text,
+		 assay_evidence_level_name(e->level + 1), rate_words(next, "B/s").text);
 	return true;
 }
 
@@ -205,7 +228,7 @@ static bool counted(double n, const char *what, struct assay_advice *a)
 {
 	if (!(n > 0))
 		return false;
-	EVIDENCE(a, "%.3g %s a call", n, what);
+	EVIDENCE(a, "%s %s a call", count_words(n).text, what);
 	return true;
 }
 
@@ -336,12 +359,12 @@ static void by_roof(const struct assay_case_evidence *e, struct assay_bottleneck
 
 static void by_instructions(const struct assay_case_evidence *e, struct assay_bottleneck *out)
 {
-	double rate = e->instructions / e->ns / e->threads;
-	bool waits = rate < LATENCY_BELOW || e->stall_frac >= STALLED_FROM;
+	double a_ns = e->instructions / e->ns / e->threads;
+	bool waits = a_ns < LATENCY_BELOW || e->stall_frac >= STALLED_FROM;
 
 	out->bound = waits ? ASSAY_BOUND_BY_LATENCY : ASSAY_BOUND_BY_COMPUTE;
-	EVIDENCE(out, "%.3g instructions a call (%s), %.2f in a ns and thread, at %.1f %% of the roof", e->instructions,
-		 e->instructions_source, rate, 100 * e->roof_frac);
+	EVIDENCE(out, "%s instructions a call (%s), %.2f in a ns and thread, at %.1f %% of the roof",
+		 count_words(e->instructions).text, e->instructions_source, a_ns, 100 * e->roof_frac);
 }
 
 static void by_peak(const struct assay_case_evidence *e, const struct assay_evidence_peak *p,
@@ -359,8 +382,8 @@ static void by_allocation(const struct assay_case_evidence *e, struct assay_bott
 		EVIDENCE(out, "%.0f %% of the samples of a profile lie in malloc() and its like",
 			 100 * e->allocation_frac);
 	else
-		EVIDENCE(out, "%.3g allocations a call, which at %.0f ns each are %.0f %% of it", e->allocations,
-			 ALLOCATION_NS, 100 * fmin(1, allocation_share(e)));
+		EVIDENCE(out, "%s allocations a call, which at %.0f ns each are %.0f %% of it",
+			 count_words(e->allocations).text, ALLOCATION_NS, 100 * fmin(1, allocation_share(e)));
 }
 
 static void find_bound(const struct assay_case_evidence *e, struct assay_bottleneck *out)

@@ -241,6 +241,19 @@ void assay_exact_count_text(uint64_t count, char *buf, size_t size)
 	buf[at] = '\0';
 }
 
+void assay_exact_about_text(double count, char *buf, size_t size)
+{
+	double digit = 1;
+
+	if (!(count >= 99.95 && count < 1e18)) {
+		snprintf(buf, size, "%.3g", count);
+		return;
+	}
+	while (count / digit >= 999.5)
+		digit *= 10;
+	assay_exact_count_text((uint64_t)(round(count / digit) * digit), buf, size);
+}
+
 void assay_cache_model_text(const struct assay_cache_model *m, char *buf, size_t size)
 {
 	struct assay_cache_model fixed;

@@ -144,6 +144,8 @@ bool assay_exact_is_metric(const char *tag);
 
 /* "1 234 567" */
 void assay_exact_count_text(uint64_t count, char *buf, size_t size);
+/* What is known about as well as three digits tell, from 0: "1 230 000", "21 100", "0.25". */
+void assay_exact_about_text(double count, char *buf, size_t size);
 
 /* "+3.1 %", "+0.002 %" where that is little, "new" from 0, "gone" to 0, "=" */
 void assay_exact_change_text(uint64_t base, uint64_t head, char *buf, size_t size);

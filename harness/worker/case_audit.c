@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/quantity.h"
 #include "worker/audit_data.h"
 #include "worker/branch_memory.h"
 #include "worker/case_check.h"
@@ -178,12 +179,15 @@ static bool too_quick(const struct assay_case_job *j, const struct times *t)
 
 static struct assay_outcome verdict(const struct assay_case_job *j, const struct times *t, const char *when)
 {
+	char same[32], changed[32];
+
 	if (!too_quick(j, t))
 		return assay_outcome_ok();
-	return assay_outcome_set(
-		ASSAY_STATUS_WRONG,
-		"does not compute when it is timed: a call takes %.3g ns over and over, %.3g ns when %s", same_ns(t),
-		changed_ns(t), when);
+	assay_quantity_text(same_ns(t) * 1e-9, "s", false, same, sizeof(same));
+	assay_quantity_text(changed_ns(t) * 1e-9, "s", false, changed, sizeof(changed));
+	return assay_outcome_set(ASSAY_STATUS_WRONG,
+				 "does not compute when it is timed: a call takes %s over and over, %s when %s", same,
+				 changed, when);
 }
 
 /* Outputs are scrambled before each of some calls in a row; their number is drawn, so that none can be left out. */

@@ -20,6 +20,7 @@
 #include "base/process_strays.h"
 #include "counters/heap.h"
 #include "counters/heap_sites.h"
+#include "model/exact.h"
 #include "model/quantity.h"
 #include "worker/plugin_loader.h"
 #include "worker/worker_main.h"
@@ -385,7 +386,7 @@ static bool over_time(struct assay_worker *w, const struct assay_worker *partner
 	const struct assay_patience_limit limit =
 		partner ? assay_patience_sum(w->patience, w->limit, partner->limit) : w->limit;
 	uint64_t now = assay_monotonic_ns();
-	char expected[64];
+	char expected[64], waited[32];
 
 	w->waited_ns += assay_patience_counted(now - w->looked_ns, SLICE_NS);
 	w->looked_ns = now;
@@ -394,11 +395,12 @@ static bool over_time(struct assay_worker *w, const struct assay_worker *partner
 	*status = ASSAY_STATUS_TIMEOUT;
 	assay_quantity_text((double)(limit.expected_ns ? limit.expected_ns : limit.most_ns) * 1e-9, "s", false,
 			    expected, sizeof(expected));
+	assay_exact_about_text((double)(now > w->deadline_ns ? w->timeout_ns : w->waited_ns) * 1e-9, waited,
+			       sizeof(waited));
 	if (now > w->deadline_ns)
-		snprintf(reason, size, "not done after %.3g s (while %s)", (double)w->timeout_ns * 1e-9,
-			 assay_phase_name(phase_of(w)));
+		snprintf(reason, size, "not done after %s s (while %s)", waited, assay_phase_name(phase_of(w)));
 	else
-		snprintf(reason, size, "not done after %.3g s (while %s, expected %s %s)", (double)w->waited_ns * 1e-9,
+		snprintf(reason, size, "not done after %s s (while %s, expected %s %s)", waited,
 			 assay_phase_name(phase_of(w)), limit.expected_ns ? "to take" : "within", expected);
 	assay_process_kill(&w->process);
 	return true;

@@ -20,6 +20,30 @@ TEST(numbers_are_grouped)
 	}
 }
 
+TEST(estimates_have_three_digits)
+{
+	static const struct {
+		double n;
+		const char *text;
+	} cases[] = { { 0, "0" },
+		      { 0.25, "0.25" },
+		      { 12.34, "12.3" },
+		      { 99.96, "100" },
+		      { 999, "999" },
+		      { 999.6, "1 000" },
+		      { 21099.6, "21 100" },
+		      { 144858, "145 000" },
+		      { 999499, "999 000" },
+		      { 999500, "1 000 000" },
+		      { 1734567.8, "1 730 000" } };
+	char buf[32];
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		assay_exact_about_text(cases[i].n, buf, sizeof(buf));
+		assert_string_equal(buf, cases[i].text);
+	}
+}
+
 TEST(changes_are_told)
 {
 	static const struct {
