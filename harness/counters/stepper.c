@@ -62,8 +62,12 @@ struct step_thread {
 struct assay_stepper {
 	struct step_thread *threads;
 	unsigned n_threads;
-	uint64_t max_steps, limit;
-	_Atomic uint64_t total;
+	uint64_t max_steps;
+	_Atomic uint64_t total, limit;
+	const struct assay_step_range *ranges; /* of which a write ends the pass some steps later */
+	size_t n_ranges;
+	uint64_t steps_behind;
+	_Atomic bool reached;
 	_Atomic uint64_t *progress;
 	_Atomic bool stopped; /* no more steps in this pass */
 	_Atomic bool limited;
@@ -110,6 +114,28 @@ static void finish_last(struct step_thread *t, const struct assay_step_regs *now
 		assay_step_words_target(&t->words, t->last_at, now->rip);
 }
 
+static bool writes_into(const struct assay_step_accesses *acc, const struct assay_step_range *r)
+{
+	for (unsigned a = 0; a < acc->n; a++)
+		if ((acc->a[a].kind == ASSAY_STEP_WRITE || acc->a[a].kind == ASSAY_STEP_MODIFY) &&
+		    acc->a[a].address - r->begin < r->bytes)
+			return true;
+	return false;
+}
+
+/* The first write into a range leaves some steps. */
+static void watch(struct assay_stepper *s, const struct assay_step_accesses *acc)
+{
+	const uint64_t now = atomic_load_explicit(&s->total, memory_order_relaxed);
+
+	if (!s->n_ranges || atomic_load_explicit(&s->reached, memory_order_relaxed))
+		return;
+	for (size_t i = 0; i < s->n_ranges; i++)
+		if (writes_into(acc, &s->ranges[i]) && !atomic_exchange(&s->reached, true) &&
+		    now + s->steps_behind < atomic_load(&s->limit))
+			atomic_store(&s->limit, now + s->steps_behind);
+}
+
 /* NULL: the instruction that comes next is refused. */
 static const struct assay_step_insn *write_down(struct step_thread *t, const struct assay_step_regs *r)
 {
@@ -133,6 +159,7 @@ static const struct assay_step_insn *write_down(struct step_thread *t, const str
 		refuse(t, ASSAY_STEP_RULE_INSTRUCTION, r->rip);
 		return NULL;
 	}
+	watch(active, &acc);
 	t->last = i;
 	t->last_at = assay_step_words_add(&t->words, assay_step_table_index(t->table, i), &acc);
 	t->before = *r;
@@ -145,13 +172,15 @@ static bool may_go_on(struct assay_stepper *s)
 {
 	uint64_t n = atomic_fetch_add_explicit(&s->total, 1, memory_order_relaxed);
 
-	if (n >= s->limit) {
+	const uint64_t limit = atomic_load_explicit(&s->limit, memory_order_relaxed);
+
+	if (n >= limit) {
 		atomic_store(&s->limited, true);
 		atomic_store(&s->stopped, true);
 	} else if (s->progress) {
 		atomic_store_explicit(s->progress, n, memory_order_relaxed);
 	}
-	return n < s->limit;
+	return n < limit;
 }
 
 /*
@@ -325,12 +354,21 @@ void assay_stepper_begin(struct assay_stepper *s, uint64_t max_steps)
 		t->steps = 0;
 		t->refusal = ASSAY_STEP_RULE_NONE;
 	}
-	s->limit = max_steps && max_steps < s->max_steps ? max_steps : s->max_steps;
+	atomic_store(&s->limit, max_steps && max_steps < s->max_steps ? max_steps : s->max_steps);
+	s->n_ranges = 0;
+	atomic_store(&s->reached, false);
 	atomic_store(&s->total, 0);
 	atomic_store(&s->stopped, false);
 	atomic_store(&s->limited, false);
 	active = s;
 	sigaction(SIGTRAP, &sa, &s->before);
+}
+
+void assay_stepper_watch(struct assay_stepper *s, const struct assay_step_range *ranges, size_t n, uint64_t steps)
+{
+	s->ranges = ranges;
+	s->n_ranges = n;
+	s->steps_behind = steps;
 }
 
 enum assay_stepper_end assay_stepper_end(struct assay_stepper *s, uint64_t *at, char *why, size_t size)

@@ -46,6 +46,14 @@ void assay_stepper_begin(struct assay_stepper *s, uint64_t max_steps);
 /* Tell why it ended. What was refused stands in @why (@size bytes, "" otherwise), where that is in *at. */
 enum assay_stepper_end assay_stepper_end(struct assay_stepper *s, uint64_t *at, char *why, size_t size);
 
+/* Memory that a pass is to reach. */
+struct assay_step_range {
+	uint64_t begin, bytes;
+};
+
+/* Let the pass that has begun end @steps behind the first write into one of @ranges, which stay until its end. */
+void assay_stepper_watch(struct assay_stepper *s, const struct assay_step_range *ranges, size_t n, uint64_t steps);
+
 /*
  * From here on the calling thread, number @thread of them, is stepped, until it leaves. Code of this program in between
  * is run step by step, too, and not written down: leave where it may wait.

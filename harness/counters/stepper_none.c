@@ -32,6 +32,14 @@ enum assay_stepper_end assay_stepper_end(struct assay_stepper *s, uint64_t *at, 
 	return ASSAY_STEPPER_WHOLE;
 }
 
+void assay_stepper_watch(struct assay_stepper *s, const struct assay_step_range *ranges, size_t n, uint64_t steps)
+{
+	(void)s;
+	(void)ranges;
+	(void)n;
+	(void)steps;
+}
+
 void assay_stepper_enter(struct assay_stepper *s, unsigned thread)
 {
 	(void)s;

@@ -10,7 +10,6 @@
 #include "drive/exact_schedule.h"
 #include "drive/installed.h"
 #include "drive/project.h"
-#include "judge/exact_baseline.h"
 #include "model/quantity.h"
 #include "model/verdict.h"
 
@@ -60,24 +59,15 @@ static int choose(const struct assay_session *session, const struct assay_reques
 	return 0;
 }
 
-/* Keys of the cases of which counts are recorded, by any compiler. What is wrong with the file, the gate tells. */
-static int find_demanded(const char *suite, struct assay_strings *out, struct assay_err *err)
+/* What is recorded of the suite; @out stays all-zero without. What is wrong with the file, the gate tells. */
+static void find_recorded(const char *suite, struct assay_exact_baseline *out)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX], path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
-	struct assay_exact_baseline b = { 0 };
-	int rc = 0;
 
 	if (assay_project_baseline_dir(dir, sizeof(dir), NULL))
-		return 0;
+		return;
 	snprintf(path, sizeof(path), "%s/exact/%s.json", dir, suite);
-	if (assay_exact_baseline_load(&b, path, NULL))
-		return 0;
-	for (size_t i = 0; i < b.n_builds; i++)
-		for (size_t n = 0; n < b.builds[i].n_cases && !rc; n++)
-			if (!assay_strings_has(out, b.builds[i].cases[n].key))
-				rc = assay_strings_add(out, b.builds[i].cases[n].key, err);
-	assay_exact_baseline_release(&b);
-	return rc;
+	(void)assay_exact_baseline_load(out, path, NULL);
 }
 
 /* Cases of the suite that it does not name for counts: whoever asks for counts alone is told of all. */
@@ -118,7 +108,7 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 	const char *model = assay_exact_counting_model(session, q);
 	struct assay_cache_model cache;
 	struct chosen k = { 0 };
-	struct assay_strings demanded = { 0 };
+	struct assay_exact_baseline recorded = { 0 };
 	struct assay_exact_means means;
 	const char *unavailable = NULL;
 	struct assay_exact_options o = {
@@ -136,7 +126,7 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 						 .request = q,
 						 .options = &o,
 						 .budget_ns = assay_exact_counting_budget(session, q),
-						 .demanded = &demanded,
+						 .recorded = &recorded,
 						 .watch = w };
 	int rc;
 
@@ -152,8 +142,8 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 		rc = choose(session, q, &k, err);
 	if (why)
 		why[0] = '\0';
-	if (!rc && schedule.budget_ns)
-		rc = find_demanded(session->plan.suite, &demanded, err);
+	if (!rc)
+		find_recorded(session->plan.suite, &recorded);
 	if (!rc && k.n) {
 		o.tool = out->setting.tool;
 		schedule.cases = k.v;
@@ -167,7 +157,7 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 	}
 	if (!rc && q->take == ASSAY_TAKE_COUNTS && !assay_exact_counting_all(session, q))
 		rc = add_unnamed(&session->plan, out, err);
-	assay_strings_release(&demanded);
+	assay_exact_baseline_release(&recorded);
 	free(k.v);
 	return rc;
 }

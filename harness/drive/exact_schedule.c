@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each case is counted by a process of its own (base/lanes.h), on CPUs that no other has. */
+/*
+ * Each case is counted by a process of its own (base/lanes.h). Threads of a case have CPUs to themselves, since they
+ * wait for each other. Cases of one thread share a CPU: while one waits for its program to load the other counts, and
+ * beside a load they get a larger part of it.
+ */
 #include "drive/exact_schedule.h"
 
 #include <stdio.h>
@@ -10,11 +14,14 @@
 #include "base/monotonic.h"
 #include "base/process_kin.h"
 #include "drive/exact_packet.h"
+#include "drive/exact_price.h"
 #include "drive/exact_size.h"
 #include "model/quantity.h"
 
 /* What a case takes, as long as none has ended: for the bar. */
 #define COUNT_NS 1e9
+/* So many cases of one thread share a CPU. */
+#define CPU_SHARED 2
 /* Cases without time that are named. */
 #define NAMED 3
 
@@ -27,6 +34,7 @@ struct task {
 	size_t of;                           /* in the plan */
 	bool smaller;                        /* stands for that one */
 	unsigned rank;                       /* the lowest come first */
+	double price_ns;                     /* of these the cheapest; INFINITY where it is not known */
 	bool begun, running, done, replaced; /* replaced: by smaller ones, for want of time */
 	double part;                         /* of it, while it runs */
 	uint64_t begun_ns;
@@ -41,7 +49,7 @@ struct schedule {
 	struct task *tasks; /* room for all smaller ones */
 	size_t n, n_done;
 	int cpus[ASSAY_LANES_MOST];
-	bool busy[ASSAY_LANES_MOST];
+	unsigned users[ASSAY_LANES_MOST]; /* CPU_SHARED: it is taken */
 	size_t n_cpus;
 	uint64_t least_ns; /* that a case has taken so far; 0: none was counted */
 };
@@ -92,6 +100,7 @@ static int work(void *arg, size_t i, const struct assay_lane *lane, struct assay
 		o.placement.cpus = t->cpus;
 		o.placement.n_cpus = t->c->threads;
 	}
+	o.known_steps = assay_exact_price_steps(k->s->recorded, t->c->key);
 	o.on_steps = assay_exact_size_tell;
 	o.on_steps_arg = &watch;
 	o.interrupted = assay_lane_stop(lane);
@@ -155,7 +164,12 @@ static void add_smaller(struct schedule *k, struct task *t)
 		t->replaced = t->end == ASSAY_EXACT_END_LATE;
 		if (!is_task(k, c->key))
 			k->tasks[k->n++] = (struct task){
-				.c = c, .facts = &s->smaller_facts[i], .of = t->of, .smaller = true, .rank = t->rank
+				.c = c,
+				.facts = &s->smaller_facts[i],
+				.of = t->of,
+				.smaller = true,
+				.rank = t->rank,
+				.price_ns = assay_exact_price_ns(k->s->recorded, c->key),
 			};
 	}
 }
@@ -165,11 +179,18 @@ static bool wants_smaller(const struct task *t)
 	return !t->smaller && (t->end != ASSAY_EXACT_END_OTHER || t->result.skip == ASSAY_EXACT_SKIP_UNABLE);
 }
 
+/* What it adds to each of its CPUs. */
+static unsigned users_of(const struct task *t)
+{
+	return t->c->threads == 1 ? 1 : CPU_SHARED;
+}
+
 static void give_cpus_back(struct schedule *k, const struct task *t)
 {
 	for (size_t i = 0; i < k->n_cpus && t->c->threads <= k->n_cpus; i++)
 		for (size_t n = 0; n < t->c->threads; n++)
-			k->busy[i] &= k->cpus[i] != t->cpus[n];
+			if (k->cpus[i] == t->cpus[n])
+				k->users[i] -= users_of(t);
 }
 
 static int ended(void *arg, size_t i, const struct assay_err *why, struct assay_err *err)
@@ -194,12 +215,12 @@ static int ended(void *arg, size_t i, const struct assay_err *why, struct assay_
 	return 0;
 }
 
-static size_t free_cpus(const struct schedule *k)
+static size_t free_cpus(const struct schedule *k, const struct task *t)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < k->n_cpus; i++)
-		n += !k->busy[i];
+		n += k->users[i] + users_of(t) <= CPU_SHARED;
 	return n;
 }
 
@@ -208,19 +229,21 @@ static bool fits(const struct schedule *k, const struct task *t)
 {
 	const size_t wanted = t->c->threads < k->n_cpus ? t->c->threads : k->n_cpus;
 
-	return wanted <= free_cpus(k);
+	return wanted <= free_cpus(k, t);
 }
 
 static void take_cpus(struct schedule *k, struct task *t)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < k->n_cpus && n < t->c->threads && t->c->threads <= k->n_cpus; i++) {
-		if (k->busy[i])
-			continue;
-		k->busy[i] = true;
-		t->cpus[n++] = k->cpus[i];
-	}
+	/* first those that nobody uses */
+	for (unsigned users = 0; users + users_of(t) <= CPU_SHARED && t->c->threads <= k->n_cpus; users++)
+		for (size_t i = 0; i < k->n_cpus && n < t->c->threads; i++) {
+			if (k->users[i] != users)
+				continue;
+			k->users[i] += users_of(t);
+			t->cpus[n++] = k->cpus[i];
+		}
 }
 
 static void refuse(struct task *t, enum assay_exact_end end, const char *reason)
@@ -241,13 +264,20 @@ static void refuse_late(const struct schedule *k, struct task *t)
 	refuse(t, ASSAY_EXACT_END_LATE, reason);
 }
 
-/* Of the lowest rank that is left, the first for which there are CPUs: of a higher one only where all have begun. */
+/* Several threads first, while CPUs are free together; then by price. Equal ones stay in the order of the plan. */
+static bool is_before(const struct task *a, const struct task *b)
+{
+	return a->c->threads != b->c->threads ? a->c->threads > b->c->threads : a->price_ns < b->price_ns;
+}
+
+/* Of the lowest rank that is left, one for which there are CPUs: of a higher one only where all have begun. */
 static bool next(void *arg, size_t *task)
 {
 	struct schedule *k = arg;
 	const uint64_t now = assay_monotonic_ns(), deadline = k->options.deadline_ns;
 	const bool late = deadline && now + k->least_ns >= deadline;
 	unsigned rank = UINT32_MAX;
+	struct task *first = NULL;
 
 	for (size_t i = 0; i < k->n && late; i++)
 		if (!k->tasks[i].begun)
@@ -258,29 +288,30 @@ static bool next(void *arg, size_t *task)
 	for (size_t i = 0; i < k->n; i++) {
 		struct task *t = &k->tasks[i];
 
-		if (t->begun || t->rank != rank || !fits(k, t))
-			continue;
-		take_cpus(k, t);
-		t->begun = t->running = true;
-		t->begun_ns = now;
-		*task = i;
-		tell_share(k);
-		return true;
+		if (!t->begun && t->rank == rank && fits(k, t) && (!first || is_before(t, first)))
+			first = t;
 	}
-	return false;
+	if (!first)
+		return false;
+	take_cpus(k, first);
+	first->begun = first->running = true;
+	first->begun_ns = now;
+	*task = (size_t)(first - k->tasks);
+	tell_share(k);
+	return true;
 }
 
 /* ---- the whole ---- */
 
-/* Is it demanded, or a smaller one of it? */
-static bool is_demanded(const struct assay_exact_schedule *s, size_t of)
+/* Is it recorded, or a smaller one of it? */
+static bool is_recorded(const struct assay_exact_schedule *s, size_t of)
 {
 	const struct assay_plan *plan = &s->session->plan;
-	bool demanded = assay_strings_has(s->demanded, plan->cases[of].key);
+	bool any = assay_exact_price_case(s->recorded, plan->cases[of].key) != NULL;
 
-	for (size_t i = 0; i < plan->n_smaller && !demanded; i++)
-		demanded = plan->smaller[i].of == of && assay_strings_has(s->demanded, plan->smaller[i].c.key);
-	return demanded;
+	for (size_t i = 0; i < plan->n_smaller && !any; i++)
+		any = plan->smaller[i].of == of && assay_exact_price_case(s->recorded, plan->smaller[i].c.key);
+	return any;
 }
 
 static bool is_first_of_variant(const struct schedule *k, const struct assay_case *c)
@@ -316,7 +347,8 @@ static void add_tasks(struct schedule *k)
 		k->tasks[k->n] = (struct task){ .c = c,
 						.facts = &s->facts[of],
 						.of = of,
-						.rank = is_demanded(k->s, of) || is_on_device(k, c) ? 0
+						.price_ns = assay_exact_price_ns(k->s->recorded, c->key),
+						.rank = is_recorded(k->s, of) || is_on_device(k, c) ? 0
 							: is_first_of_variant(k, c)                 ? 1
 												    : 2 };
 		k->n++;

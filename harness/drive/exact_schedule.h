@@ -8,6 +8,7 @@
 
 #include "drive/session.h"
 #include "drive/watch.h"
+#include "judge/exact_baseline.h"
 #include "measure/measure_exact.h"
 #include "model/exact.h"
 
@@ -16,15 +17,16 @@ struct assay_exact_schedule {
 	const struct assay_request *request;
 	const size_t *cases; /* indices into the plan */
 	size_t n_cases;
-	const struct assay_exact_options *options; /* deadline_ns and on_steps are the schedule's */
-	uint64_t budget_ns;                        /* wall time for all; 0: as long as it takes */
-	const struct assay_strings *demanded;      /* keys that come first */
+	const struct assay_exact_options *options;   /* deadline_ns and on_steps are the schedule's */
+	uint64_t budget_ns;                          /* wall time for all; 0: as long as it takes */
+	const struct assay_exact_baseline *recorded; /* whose cases come first; all-zero: none */
 	const struct assay_watch *watch;
 };
 
 /*
  * Count into @out, in the order of the plan, each case followed by the smaller ones that stand for it because it takes
- * too long. First come those that are demanded, then one of each variant, then the others. Cases for which there was no
+ * too long. First come those that are recorded, by any compiler, the cheapest ones before the others; then
+ * one of each variant; then what is left. Cases for which there was no
  * time are skipped with that reason, and named in a warning. ASSAY_EINTERRUPTED with the finished cases in @out.
  */
 int assay_exact_schedule_run(const struct assay_exact_schedule *s, struct assay_exact_run *out, struct assay_err *err);

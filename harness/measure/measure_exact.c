@@ -21,6 +21,7 @@
 #include "counters/callgrind.h"
 #include "counters/stepper.h"
 #include "machine/cpu_features.h"
+#include "measure/case_plugins.h"
 #include "model/exact_detail.h"
 #include "model/quantity.h"
 #include "profile/code_places.h"
@@ -38,7 +39,11 @@
 #define STEP_BYTES 64
 /* The steps that tell how many a call takes; enough to get into the loops of a kernel. */
 #define FIRST_STEPS 3000
-#define LINE_BYTES  64.0
+/* Those that tell what a step costs. */
+#define PRICE_STEPS 300
+/* One that must reach the outputs: its share of the steps that a call may take, and how much longer that may seem. */
+#define LONG_SHARE 8
+#define LONG_WORTH 4.0
 /* What a step takes on a busy virtual machine, with a margin. */
 #define MOST_STEP_NS 200000
 
@@ -93,6 +98,7 @@ struct counting {
 	struct assay_exact_case *out;
 	struct assay_err *err;
 	struct assay_worker *worker;
+	struct assay_case_plugins plugins;
 	char counts[PATH_MAX], log[PATH_MAX]; /* files */
 	struct assay_exact_steps steps;
 	enum assay_exact_end end;
@@ -201,24 +207,18 @@ static int command(struct counting *k, enum assay_command cmd, uint32_t count)
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 /*
- * Steps of a call of which @r is the first stretch: as many as it takes at that rate to calculate what the op says it
- * calculates, or to reach as much memory. The lesser of both, since a kernel that begins with packing calculates next
- * to nothing there, and one that is thought too short is stopped by the limit.
+ * Steps of a call of which @r is the first stretch: as many as it takes at that rate to fill the outputs. Where these
+ * tell nothing, to calculate what the op says it calculates, or to reach as much memory: the lesser of both, since a
+ * kernel that begins with packing calculates next to nothing there, and one that is thought too short is stopped by the
+ * limit.
  */
-static double expected_steps(const struct counting *k, const struct assay_step_reply *r)
+static double expected_steps(const struct assay_step_reply *r)
 {
-	const struct assay_cost *cost = &k->facts->cost;
-	const double bytes = cost->bytes_read + cost->bytes_written, steps = (double)r->steps;
-	double by_work = INFINITY, by_memory = INFINITY, least;
+	const double by_work = r->by_work > 0 ? r->by_work : r->by_memory;
+	const double by_memory = r->by_memory > 0 ? r->by_memory : r->by_work;
+	const double by_cost = fmin(by_work, by_memory);
 
-	if (r->whole)
-		return steps;
-	if (r->operations > 0 && cost->ops > 0)
-		by_work = steps * cost->ops / r->operations;
-	if (r->lines && bytes > 0)
-		by_memory = steps * bytes / (LINE_BYTES * (double)r->lines);
-	least = fmin(by_work, by_memory);
-	return isfinite(least) ? fmax(steps, least) : steps;
+	return fmax((double)r->steps, r->whole ? 0 : r->by_outputs > 0 ? r->by_outputs : by_cost);
 }
 
 static void tell_steps(void *arg)
@@ -235,37 +235,70 @@ static bool in_time(struct counting *k, double steps, double step_ns)
 {
 	const uint64_t now = assay_monotonic_ns(), deadline = k->o->deadline_ns;
 	const double needed = steps * step_ns, left = now < deadline ? (double)(deadline - now) : 0;
-	char takes[32], remains[32];
+	char takes[32], remains[32], about[32];
 
 	if (!deadline || needed <= left)
 		return true;
 	assay_quantity_text(needed * 1e-9, "s", false, takes, sizeof(takes));
 	assay_quantity_text(left * 1e-9, "s", false, remains, sizeof(remains));
+	assay_exact_about_text(steps, about, sizeof(about));
 	k->out->status = ASSAY_STATUS_SKIPPED;
 	k->end = ASSAY_EXACT_END_LATE;
 	snprintf(k->out->reason, sizeof(k->out->reason),
-		 "its %.3g steps take about %s, and of the time for all counts %s is left", steps, takes, remains);
+		 "its %s steps take about %s, and of the time for all counts %s is left", about, takes, remains);
 	return false;
 }
 
-/* A first stretch tells what all of it takes; what takes more than it may is not begun. */
+/*
+ * A kernel may read all of its input before it calculates, so a stretch that has not filled enough of the outputs to
+ * tell a rate goes on until there is one. It may take LONG_SHARE of what a call may, and is worth that where the call
+ * seems to fit. What was counted before takes what it took then, and a few steps tell their price.
+ */
+static int step_stretch(struct counting *k, uint64_t most, double *expected)
+{
+	const bool known = k->o->known_steps > 0 && k->o->known_steps <= (double)most;
+	const uint64_t few = known ? PRICE_STEPS : FIRST_STEPS;
+	const struct assay_worker_args first = { .iterations = 1, .max_steps = most < few ? most : few };
+	struct assay_worker_args behind = { .iterations = 1, .max_steps = most / LONG_SHARE, .count = FIRST_STEPS };
+	const struct assay_step_reply *r = &assay_worker_reply(k->worker)->step;
+	int rc = command_with(k, ASSAY_CMD_STEP, &first);
+	bool longer;
+
+	if (!rc && known && !r->whole) {
+		*expected = k->o->known_steps;
+		return 0;
+	}
+	longer = !rc && !r->whole && !(r->by_outputs > 0) && behind.max_steps > FIRST_STEPS &&
+		 expected_steps(r) <= LONG_WORTH * (double)most;
+	if (longer)
+		rc = command_with(k, ASSAY_CMD_STEP, &behind);
+	/* small outputs may be written at once, and again and again */
+	if (longer && !rc && !r->whole && !(r->by_outputs > 0) && r->steps < behind.max_steps) {
+		behind.count = 0;
+		rc = command_with(k, ASSAY_CMD_STEP, &behind);
+	}
+	*expected = rc ? 0 : expected_steps(r);
+	return rc;
+}
+
+/* Say what all of it takes before it is paid; what takes more than it may is not begun. */
 static int drive_steps(struct counting *k, bool warm)
 {
 	const uint64_t most = k->o->max_steps ? k->o->max_steps : ASSAY_EXACT_STEPS;
-	const struct assay_worker_args first = { .iterations = 1,
-						 .max_steps = most < FIRST_STEPS ? most : FIRST_STEPS };
 	const struct assay_worker_args all = { .iterations = 1, .counting = true, .count = warm, .max_steps = most };
 	const struct assay_step_reply *r = &assay_worker_reply(k->worker)->step;
+	char takes[32], may[32];
 	double expected;
-	int rc = command_with(k, ASSAY_CMD_STEP, &first);
+	int rc = step_stretch(k, most, &expected);
 
 	if (rc)
 		return rc;
-	expected = expected_steps(k, r);
 	if (expected > (double)most) {
 		k->out->status = ASSAY_STATUS_SKIPPED;
-		snprintf(k->out->reason, sizeof(k->out->reason),
-			 "takes about %.3g steps, more than the %llu that it may", expected, (unsigned long long)most);
+		assay_exact_about_text(expected, takes, sizeof(takes));
+		assay_exact_count_text(most, may, sizeof(may));
+		snprintf(k->out->reason, sizeof(k->out->reason), "takes about %s steps, more than the %s that it may",
+			 takes, may);
 		k->end = ASSAY_EXACT_END_TOO_LONG;
 		return 1;
 	}
@@ -397,8 +430,8 @@ static int count(struct counting *k, const struct assay_case *c)
 	if (bound.memory_bytes)
 		bound.memory_bytes += TOOL_BYTES + (stepped ? steps * STEP_BYTES : 0);
 	wo = (struct assay_worker_options){
-		.plugins = o->plugins,
-		.parts = o->parts,
+		.plugins = &k->plugins.files,
+		.parts = k->plugins.parts,
 		.c = &bound,
 		.copies = 1,
 		.cpus = cpus,
@@ -445,7 +478,10 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 		return rc;
 	snprintf(k.counts, sizeof(k.counts), "%s/counts", folder.path);
 	snprintf(k.log, sizeof(k.log), "%s/log", folder.path);
-	rc = count(&k, c);
+	rc = assay_case_plugins_find(c, cat, o->plugins, o->parts, &k.plugins, err);
+	if (!rc)
+		rc = count(&k, c);
+	assay_case_plugins_release(&k.plugins);
 	assay_temporary_remove(&folder);
 	*end = k.end;
 	if (rc > 0)

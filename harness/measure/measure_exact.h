@@ -38,6 +38,7 @@ struct assay_exact_options {
 	const struct assay_exact_means *means;
 	const char *tool;   /* "valgrind-3.19.0", for reasons */
 	uint64_t max_steps; /* of a call; 0: ASSAY_EXACT_STEPS */
+	double known_steps; /* that it took when it was counted before; 0: it was not */
 	/* When all counts are to be done, by the monotonic clock; 0: never. What takes longer is stopped. */
 	uint64_t deadline_ns;
 	/* Told before steps are taken, and while they are. NULL: nobody listens. */

@@ -140,7 +140,11 @@ struct assay_worker_args {
 	bool long_calls; /* PAIR: no untimed call after a hand-over */
 	uint32_t count;
 	uint32_t turn_parts; /* PAIR: parts of a call after which the partner has its turn; 0: whole calls */
-	uint64_t max_steps;  /* STEP: of one call; without `counting` it is the first stretch of one */
+	/*
+	 * STEP: of one call. Without `counting` it is the first stretch of one, which ends `count` steps behind the
+	 * first write into an output, where that is not 0.
+	 */
+	uint64_t max_steps;
 	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
 };
 
@@ -154,8 +158,11 @@ struct assay_order {
 struct assay_step_reply {
 	uint64_t steps; /* of the last call */
 	uint64_t ns;    /* that they took */
-	uint64_t lines; /* different lines of 64 bytes that they reached */
-	double operations;
+	/*
+	 * Steps of all of the call, at the rate at which these filled the outputs, calculated what the op says it
+	 * calculates, or reached as much memory; 0: that tells nothing.
+	 */
+	double by_outputs, by_work, by_memory;
 	uint32_t whole; /* 1: these are all steps of the call */
 };
 

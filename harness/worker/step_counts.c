@@ -17,6 +17,7 @@
 #include "profile/code_places.h"
 #include "worker/case_services.h"
 #include "worker/exact_call.h"
+#include "worker/step_progress.h"
 
 #define LINE_SHIFT 6
 
@@ -91,15 +92,23 @@ static struct assay_outcome check_tasks(const struct stepping *k)
 				: assay_outcome_ok();
 }
 
-/* One call, stepped. More than @max_steps are only a failure where they are not @expected. */
-static struct assay_outcome step_call(struct stepping *k, uint64_t max_steps, bool limited)
+/* A first stretch: it ends @behind steps behind the first write into one of @outputs. */
+struct stretch {
+	struct assay_step_outputs outputs;
+	uint64_t behind;
+};
+
+/* One call, stepped. More than @max_steps are a failure, but of a first stretch. */
+static struct assay_outcome step_call(struct stepping *k, uint64_t max_steps, const struct stretch *first)
 {
 	struct assay_outcome out;
 	enum assay_stepper_end end;
 	uint64_t at, begun = assay_monotonic_ns();
-	char why[256];
+	char why[256], most[32];
 
 	assay_stepper_begin(k->stepper, max_steps);
+	if (first && first->behind)
+		assay_stepper_watch(k->stepper, first->outputs.v, first->outputs.n, first->behind);
 	assay_case_services_step(k->stepper);
 	assay_stepper_enter(k->stepper, 0);
 	out = assay_exact_call_once(k->job);
@@ -115,9 +124,9 @@ static struct assay_outcome step_call(struct stepping *k, uint64_t max_steps, bo
 		return out;
 	if (end == ASSAY_STEPPER_REFUSED)
 		return refused(k, at, why);
-	if (end == ASSAY_STEPPER_LIMIT && !limited)
-		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "takes more than the %" PRIu64 " steps it may",
-					 max_steps);
+	assay_exact_count_text(max_steps, most, sizeof(most));
+	if (end == ASSAY_STEPPER_LIMIT && !first)
+		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "takes more than the %s steps that it may", most);
 	return out;
 }
 
@@ -157,6 +166,19 @@ static uint64_t count_lines(const struct stepping *k)
 	return different;
 }
 
+static double expect_by_outputs(const struct stepping *k, const struct assay_step_outputs *o)
+{
+	struct assay_step_trace *threads = calloc(k->n_threads, sizeof(*threads));
+	double expected = 0;
+
+	for (unsigned i = 0; threads && i < k->n_threads; i++)
+		threads[i] = assay_stepper_trace(k->stepper, i);
+	if (threads)
+		expected = assay_step_outputs_expect(o, threads, k->n_threads);
+	free(threads);
+	return expected;
+}
+
 static double count_operations(const struct stepping *k)
 {
 	double sum = 0;
@@ -169,6 +191,20 @@ static double count_operations(const struct stepping *k)
 			       (double)mix.operations[ASSAY_STEP_FLOAT][w];
 	}
 	return sum;
+}
+
+/*
+ * The cost is this job's own: of an op that divides its work by the size of a cache it is that of the model of caches.
+ */
+static void expect_all(const struct stepping *k, const struct assay_step_outputs *o)
+{
+	const struct assay_cost *cost = &k->job->problem.cost;
+	const double steps = (double)k->reply->steps, bytes = cost->bytes_read + cost->bytes_written;
+	const double operations = count_operations(k), reached = (double)(count_lines(k) << LINE_SHIFT);
+
+	k->reply->by_outputs = expect_by_outputs(k, o);
+	k->reply->by_work = operations > 0 ? steps * cost->ops / operations : 0;
+	k->reply->by_memory = reached > 0 ? steps * bytes / reached : 0;
 }
 
 /* ---- both calls ------------------------------------------------------------------------------------------------- */
@@ -231,7 +267,7 @@ static struct assay_outcome replay(struct stepping *k)
 
 static struct assay_outcome count_calls(struct stepping *k, bool warm, uint64_t max_steps)
 {
-	struct assay_outcome out = step_call(k, max_steps, false);
+	struct assay_outcome out = step_call(k, max_steps, NULL);
 
 	assay_step_replay_empty(k->replay);
 	if (out.status == ASSAY_STATUS_OK)
@@ -239,7 +275,7 @@ static struct assay_outcome count_calls(struct stepping *k, bool warm, uint64_t 
 	if (out.status == ASSAY_STATUS_OK)
 		out = keep_earlier(k);
 	if (out.status == ASSAY_STATUS_OK)
-		out = step_call(k, max_steps, false);
+		out = step_call(k, max_steps, NULL);
 	if (!warm)
 		assay_step_replay_empty(k->replay);
 	if (out.status == ASSAY_STATUS_OK)
@@ -395,8 +431,10 @@ static void close_all(struct stepping *k)
 	free(k->earlier);
 }
 
-struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t max_steps, struct assay_step_reply *reply)
+struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t max_steps, uint64_t behind,
+					   struct assay_step_reply *reply)
 {
+	struct stretch first = { .behind = behind };
 	struct stepping k = { .job = j, .n_threads = j->spec->n_threads, .reply = reply };
 	struct assay_outcome out = open_all(&k, max_steps, NULL);
 	struct assay_kept_state kept;
@@ -406,12 +444,12 @@ struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t ma
 	if (out.status == ASSAY_STATUS_OK && assay_case_services_keep(j, &kept))
 		out = assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counts");
 	if (out.status == ASSAY_STATUS_OK) {
-		out = step_call(&k, max_steps, true);
+		assay_step_outputs_of(j, &first.outputs);
+		out = step_call(&k, max_steps, &first);
 		assay_case_services_restore(j, &kept);
 	}
 	if (out.status == ASSAY_STATUS_OK) {
-		reply->lines = count_lines(&k);
-		reply->operations = count_operations(&k);
+		expect_all(&k, &first.outputs);
 	}
 	close_all(&k);
 	return out;

@@ -108,7 +108,6 @@ static int check_numbers(const struct assay_worker_reply *r, uint64_t longest_ns
 		{ "call_parts", r->call_parts, UINT32_MAX },
 		{ "step.steps", r->step.steps, UINT32_MAX },
 		{ "step.ns", r->step.ns, longest_ns },
-		{ "step.lines", r->step.lines, UINT32_MAX },
 		{ "output_bytes", r->output_bytes, MOST_BYTES },
 		{ "element", r->element, r->output_bytes },
 		{ "element_at", r->element_at, r->output_bytes },
@@ -116,14 +115,17 @@ static int check_numbers(const struct assay_worker_reply *r, uint64_t longest_ns
 		{ "rss_peak_bytes", r->rss_peak_bytes, MOST_BYTES },
 	};
 
+	const double expected[] = { r->step.by_outputs, r->step.by_work, r->step.by_memory };
+
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (numbers[i].value > numbers[i].most)
 			return nonsense(err, "%s %" PRIu64 " of at most %" PRIu64, numbers[i].name, numbers[i].value,
 					numbers[i].most);
 	if (r->numa_node < -1 || r->numa_node >= MOST_CPUS)
 		return nonsense(err, "numa_node %d", r->numa_node);
-	if (!isfinite(r->step.operations))
-		return nonsense(err, "step.operations %g", r->step.operations);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		if (!(isfinite(expected[i]) && expected[i] >= 0))
+			return nonsense(err, "%g steps of a call", expected[i]);
 	if (!isfinite(r->max_rel_err))
 		return nonsense(err, "max_rel_err %g", r->max_rel_err);
 	for (int i = 0; i < 2; i++)

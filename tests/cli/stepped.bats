@@ -102,6 +102,20 @@ counts() {
 	done
 }
 
+@test "what a kernel asks of the harness leaves its cache alone, so that both ways see the same misses" {
+	local source
+	needs_steps
+	needs_counts
+	for source in stepped callgrind; do
+		count --suite kernel --plugin "$PLUGINS/example_op.so" --plugin "$PLUGINS/exact_services.so" --counter-source "$source" \
+			--db "$source.db" >"$source.json"
+	done
+	# a set of twelve lines that a service disturbs is read again in each of four rounds; the first lines of a cold stack are four
+	jq -e -n --slurpfile a callgrind.json --slurpfile b stepped.json '[$a, $b | .[0].cases[0] | select(.status == "ok").counters] |
+		.[0].instructions.value == .[1].instructions.value and .[0].d1_misses.value > 768 and
+		(.[1].d1_misses.value - .[0].d1_misses.value | . >= 0 and . <= 4)'
+}
+
 @test "what cannot be stepped says so by name and address, and its times are unharmed" {
 	needs_steps
 	[ -e "$PLUGINS/step_hostile.so" ]
@@ -139,9 +153,9 @@ counts() {
 	jq -e '[.cases[] | .verdict == "PASS"] | all' <<<"$output"
 	jq -e '.cases[] | select(.key == "example.scale/ref/n=256/t=1/warm").reason | startswith("counts are those of ")' <<<"$output"
 	jq -e '.cases[] | select(.key == "example.scale/ref/n=65536/t=1/warm").reason |
-		test("^skipped: takes about .*, more than the 10000 that it may: see .example.scale/ref/n=256/t=1/warm.$")' <<<"$output"
+		test("^skipped: takes about .*, more than the 10 000 that it may: see .example.scale/ref/n=256/t=1/warm.$")' <<<"$output"
 	run -0 compare --steps 10000
-	[[ $output == *"smaller shapes were counted for "*", such as 'example.scale/"*"more than the 10000 that it may: see 'example.scale/"* ]]
+	[[ $output == *"smaller shapes were counted for "*", such as 'example.scale/"*"more than the 10 000 that it may: see 'example.scale/"* ]]
 }
 
 @test "what does not fit into the time for all counts is named, and what is recorded is then missing" {
@@ -157,6 +171,22 @@ counts() {
 	# of a suite that names no case for counts everything is, in one's own time
 	count --only '*/avx2/*t=1*' --exact-budget 1min >only.json
 	jq -e '.cases | length == 1 and .[0].status == "ok"' only.json
+}
+
+@test "what a call takes in steps is told by its record before it is paid" {
+	needs_steps
+	mkdir -p mine/exact
+	printf 'build = "true"\nplugins = "none"\nbaselines = "mine"\n' >assay.conf
+	count --only '*/avx2/*t=1*' --counter-source stepped >now.json
+	"$ASSAY" baseline update --exact --exact-file now.record
+	# as if the kernel had taken longer than there is time for
+	jq '.builds[0].cases[] |= (.["(total)"][0] += 99000000 | .["run_tokens (matmul.so)"][0] += 99000000)' now.record >mine/exact/quick.json
+	count --only '*/avx2/*t=1*' --counter-source stepped --steps 100000000 --exact-budget 60s >late.json || [ $? = 4 ]
+	jq -e '.cases[0] | .status == "skipped" and (.reason |
+		test("^its 198 000 000 steps take about .*, and of the time for all counts .* is left"))' late.json
+	# a record of more than may be is not believed
+	count --only '*/avx2/*t=1*' --counter-source stepped --steps 50000 >again.json
+	jq -e '.cases[0].status == "ok"' again.json
 }
 
 @test "what is asked wrongly is one line" {
