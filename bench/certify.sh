@@ -1,59 +1,80 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# How often the judge of this host is wrong, alone and beside busy neighbours. Takes long: for figures, not for tests.
-# usage: bench/certify.sh [GATES [TRIALS]]
+# How often the judge of this host is wrong, by kinds of kernels, alone and beside busy neighbours: the table of
+# harness/judge/README.md. Takes hours, and each run adds to those before: for figures, not for tests.
+# usage: bench/certify.sh [GATES [TRIALS [KIND…]]]
+# LOAD=N: beside N busy processes. OUT: folder of the database, one for alone and one for each load. ROUND: gates that a
+# kind gets before the next has its turn.
 set -eu
 
-gates=${1:-200}
-trials=${2:-50}
+gates=${1:-300}
+trials=${2:-100}
+[ $# -lt 2 ] || shift
+[ $# -lt 1 ] || shift
 assay=${ASSAY:-build/bin/assay}
-out=${OUT:-build/certify}
-cpu=0
-other=$(nproc)
-other=$((other > 1 ? other - 1 : 0))
-neighbour=
+load=${LOAD:-0}
+out=${OUT:-build/certify/load-$load}
+round=${ROUND:-20}
+neighbours=
 
-stop_neighbour() {
-	[ -z "$neighbour" ] || kill "$neighbour" 2>/dev/null || :
-	neighbour=
+stop_neighbours() {
+	for pid in $neighbours; do
+		kill "$pid" 2>/dev/null || :
+	done
+	neighbours=
 }
-trap stop_neighbour EXIT INT TERM
+trap stop_neighbours EXIT INT TERM
 
-# A process that never sleeps and goes through more memory than the caches hold.
-start_neighbour() {
-	taskset -c "$1" awk 'BEGIN { for (;;) for (i = 0; i < 2000000; i++) a[i] = i }' &
-	neighbour=$!
+# Processes that never sleep; every other one goes through more memory than the caches hold.
+start_neighbours() {
+	for i in $(seq "$load"); do
+		awk -v n=$((i % 2 ? 2000000 : 1000)) 'BEGIN { for (;;) for (i = 0; i < n; i++) a[i] = i }' &
+		neighbours="$neighbours $!"
+	done
 }
 
+# certify NAME CASE GATES TRIALS
 certify() {
-	name=$1
-	shift
-	echo "== $name: assay certify $*"
-	"$assay" certify --db "$out/certify.db" --json "$@" >"$out/$name.json" || :
-	sed -n 's/^ *"\(gates\|false_alarms\|passed\|inconclusive\|smallest_detectable\|pairs_per_case\|seconds_per_case\)": /  \1 /p' "$out/$name.json"
-	sed -n '/"power"/,/\]$/p' "$out/$name.json" | tr -d '\n ' | sed 's/{/\n  {/g'
-	echo
+	"$assay" certify --db "$out/certify.db" --json --resume --suite full --only "$2" --margin 0.5% --budget 4s \
+		--slowdown 1% --gates "$3" --trials "$4" >"$out/$1.json" || :
 }
 
-# Kernels of 0.4 us to 20 ms, in L1, L3 and memory, on one and two threads. The shipped cases that are nearest to that.
+# name, threads, case. What is nearest to kernels of 100 ns, 10 us, 1 ms and 10 ms in L1, L3 and memory.
 kinds() {
-	certify l1-0.4us-t1 --only 'quantize.i8_token/avx2/tokens=1,dim=2560/t=1/warm' "$@"
-	certify l1-120us-t2 --only 'stream.read/ref/level=l1/t=2/warm' "$@"
-	certify l3-0.6ms-t1 --only 'stream.read/ref/level=l3/t=1/warm' "$@"
-	certify l3-0.6ms-t2 --only 'stream.read/ref/level=l3/t=2/warm' "$@"
-	certify l3-3ms-t1 --only 'quantize.q8_0/ref/n=1048576/t=1/warm' "$@"
-	certify memory-0.1ms-t1 --only 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/cold' "$@"
-	certify memory-0.15ms-t2 --only 'matmul.ternary/avx2/m=2560,k=6912,n=1/t=2/cold' "$@"
-	certify memory-20ms-t2 --only 'stream.copy/avx2/level=dram/t=2/warm' "$@"
+	cat <<-'END'
+		L1,0.1us,t=1 dequantize.i8_token/avx2/tokens=1,dim=2560/t=1/warm
+		L2,8us,t=1 matmul.ternary/avx2/m=640,k=2560,n=1/t=1/warm
+		L3,1ms,t=1 dequantize.tq2_0/ref/n=1048576/t=1/warm
+		memory,1ms,t=1 matmul.f32/openblas/m=2560,k=2560,n=1/t=1/cold
+		memory,10ms,t=1 stream.read/avx2/level=dram/t=1/warm
+		L1,80us,t=2 stream.read/avx2/level=l1/t=2/warm
+		L3,0.6ms,t=2 dequantize.tq2_0/ref/n=1048576/t=2/warm
+		memory,5ms,t=2 stream.copy/avx2/level=dram/t=2/warm
+	END
+}
+
+chosen() {
+	[ $# -gt 0 ] || set -- ''
+	for k in "$@"; do
+		kinds | grep -F -e "$k" || :
+	done
+}
+
+row() {
+	[ -s "$out/$1.json" ] || return 0
+	jq -r --arg name "$1" '"\($name) \(.false_alarms) of \(.gates) failed, \(.passed) passed; " +
+		"+1 %: \(.power[0].detected) of \(.power[0].of) found, \(.power[0].passed) passed; " +
+		"pairs differ by \((.pair_sd // 0) * 10000 | round / 100) %, a case takes " +
+		"\(.seconds_per_case * 10 | round / 10) s"' "$out/$1.json"
 }
 
 mkdir -p "$out"
-certify alone --cpus "$cpu" --gates "$gates" --trials "$trials"
-certify alone-margin-0.3 --cpus "$cpu" --margin 0.3% --gates 1 --trials "$trials"
-kinds --margin 0.5% --gates "$((gates / 20 > 0 ? gates / 20 : 1))" --trials "$((trials / 10 > 0 ? trials / 10 : 1))"
-start_neighbour "$other"
-certify neighbour-on-other-core --cpus "$cpu" --gates "$gates" --trials "$trials"
-stop_neighbour
-start_neighbour "$cpu"
-certify neighbour-on-same-core --cpus "$cpu" --budget 3s --gates $((gates / 4 > 0 ? gates / 4 : 1)) --trials $((trials / 4))
-stop_neighbour
+start_neighbours
+done_gates=0
+while [ "$done_gates" -lt "$gates" ]; do
+	done_gates=$((done_gates + round < gates ? done_gates + round : gates))
+	chosen "$@" | while read -r name key; do
+		certify "$name" "$key" "$done_gates" $((trials * done_gates / gates))
+		row "$name"
+	done
+done

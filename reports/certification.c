@@ -26,10 +26,14 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 		 100 * c->alpha, 100 * c->margin_frac, (double)c->budget_ns * 1e-9);
 	assay_text_add(out, "promise  ");
 	assay_columns_wrap(out, text, 9, 9, style->width);
-	assay_text_add(out, "\n\n");
+	assay_text_add(out, "\n");
+	if (c->resumed)
+		assay_text_addf(out, "stored   %u certification%s of before counted in\n", c->resumed,
+				c->resumed == 1 ? "" : "s");
+	assay_text_add(out, "\n");
 	add_rate(out, "unchanged code: false alarms", &c->false_alarms);
 	add_rate(out, "unchanged code: passed", &c->passed);
-	for (size_t i = 0; i < ASSAY_CERTIFY_SLOWDOWNS; i++) {
+	for (size_t i = 0; i < c->n_slowdowns; i++) {
 		snprintf(text, sizeof(text), "+%.1f %%: found", 100 * c->power[i].slowdown_frac);
 		add_rate(out, text, &c->power[i].detected);
 		snprintf(text, sizeof(text), "+%.1f %%: passed", 100 * c->power[i].slowdown_frac);

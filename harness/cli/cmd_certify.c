@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay certify: how often is this host's judge wrong? Comparisons of known outcome, by the hundred. */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/compare_options.h"
@@ -12,6 +14,8 @@
 struct certify_args {
 	struct assay_compare_args c;
 	uint64_t gates, trials;
+	struct assay_certify_slowdowns slowdowns;
+	bool resume;
 };
 
 static int take_arg(void *args, const char *arg, struct assay_err *err)
@@ -31,10 +35,38 @@ static int set_trials(void *to, const char *arg, const char *name, struct assay_
 	return assay_parse_u64(arg, name, 0, 1000000, to, err);
 }
 
+/* Shares, such as "1%,2%". */
+static int set_slowdowns(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	struct assay_certify_slowdowns *s = to;
+	char one[32];
+
+	s->n = 0;
+	for (const char *p = arg;; p++) {
+		const size_t len = strcspn(p, ",");
+
+		if (s->n == ASSAY_CERTIFY_SLOWDOWNS || len >= sizeof(one))
+			return assay_err_set(err, ASSAY_EUSAGE, "bad %s '%s': expected up to %d shares such as 1%%,2%%",
+					     name, arg, ASSAY_CERTIFY_SLOWDOWNS);
+		memcpy(one, p, len);
+		one[len] = '\0';
+		if (assay_parse_frac(one, name, 1e-4, 1, &s->frac[s->n++], err))
+			return ASSAY_EUSAGE;
+		p += len;
+		if (!*p)
+			return 0;
+	}
+}
+
 static const struct assay_option options[] = {
 	{ "gates", 0, "N", set_gates, offsetof(struct certify_args, gates), "Gates of unchanged code (default 100)" },
 	{ "trials", 0, "N", set_trials, offsetof(struct certify_args, trials),
 	  "Trials of each known slowdown (default 20)" },
+	{ "slowdown", 0, "LIST", set_slowdowns, offsetof(struct certify_args, slowdowns),
+	  "Slowdowns to try, such as 1%,2% (default 0.5%,1%,2%,5%)" },
+	{ "resume", 0, NULL, assay_option_flag, offsetof(struct certify_args, resume),
+	  "Count what the database holds of the same cases, margin, budget and rates on this machine; measure only "
+	  "what is missing of --gates and --trials" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -45,7 +77,8 @@ static const struct assay_command_line line = {
 	       "The exit status is 0 when the promised rate is within what was seen, 1 when it is exceeded beyond "
 	       "doubt, 2 for bad usage.\n\n"
 	       "example:\n"
-	       "  assay certify --gates 200 --trials 50",
+	       "  assay certify --gates 200 --trials 50\n"
+	       "  assay certify --gates 400 --trials 50 --resume",
 	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = take_arg,
 };
@@ -55,7 +88,9 @@ static int certify(void *args, struct assay_watcher *w, int *status, struct assa
 	struct certify_args *a = args;
 	const struct assay_certify_request q = { .compare = a->c.q,
 						 .gates = (unsigned)a->gates,
-						 .trials = (unsigned)a->trials };
+						 .trials = (unsigned)a->trials,
+						 .slowdowns = a->slowdowns,
+						 .resume = a->resume };
 	struct assay_certify_report out;
 	const struct assay_report report = { .kind = ASSAY_REPORT_CERTIFICATION, .certification = &out };
 	struct assay_err why = { 0 };

@@ -6,12 +6,13 @@
  */
 #include "drive/certify.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "assay/random.h"
 #include "base/monotonic.h"
+#include "drive/certify_record.h"
 #include "judge/comparison_judge.h"
 #include "stats/distributions.h"
 #include "stats/sequential.h"
@@ -28,7 +29,7 @@
 #define DEFAULT_ONLY "quantize.i2_s/ref/n=16384/*"
 #endif
 
-const double assay_certify_slowdowns[ASSAY_CERTIFY_SLOWDOWNS] = { 0.005, 0.01, 0.02, 0.05 };
+const double assay_certify_slowdowns[ASSAY_CERTIFY_DEFAULT_SLOWDOWNS] = { 0.005, 0.01, 0.02, 0.05 };
 
 struct tally {
 	double squares, df; /* of log ratios about the mean of their comparison */
@@ -41,22 +42,36 @@ struct certifying {
 	const struct assay_watch *watch;
 	struct assay_compare_plan plan; /* its cases are the cases of every gate */
 	struct assay_clock clock;
+	struct assay_certify_slowdowns slowdowns;
+	struct assay_certify_report before; /* what is stored of the same question */
 };
 
-/* What to do in which order: 0 a gate, k a trial of slowdown k - 1. */
+static unsigned missing(unsigned wanted, unsigned there)
+{
+	return wanted > there ? wanted - there : 0;
+}
+
+/* How many there are to be of a kind: 0 a gate, k a trial of slowdown k - 1. */
+static unsigned to_do(const struct certifying *c, unsigned kind)
+{
+	return kind ? missing(c->q->trials, c->before.power[kind - 1].detected.of)
+		    : missing(c->q->gates, c->before.gates);
+}
+
+/* What to do in which order, by kind. */
 static unsigned char *draw_order(const struct certifying *c, size_t *n)
 {
 	unsigned char *order;
 	size_t at = 0;
 
-	*n = c->q->gates + (size_t)c->q->trials * ASSAY_CERTIFY_SLOWDOWNS;
+	*n = 0;
+	for (unsigned k = 0; k <= c->slowdowns.n; k++)
+		*n += to_do(c, k);
 	order = malloc(*n + 1);
 	if (!order)
 		return NULL;
-	for (unsigned i = 0; i < c->q->gates; i++)
-		order[at++] = 0;
-	for (unsigned k = 1; k <= ASSAY_CERTIFY_SLOWDOWNS; k++)
-		for (unsigned i = 0; i < c->q->trials; i++)
+	for (unsigned k = 0; k <= c->slowdowns.n; k++)
+		for (unsigned i = to_do(c, k); i; i--)
 			order[at++] = (unsigned char)k;
 	for (size_t i = at; i > 1; i--) { /* Fisher and Yates */
 		size_t k = assay_random4(c->q->compare.what->seed, 0xce27, i).v[0] % i;
@@ -131,7 +146,7 @@ static int judge_trial(const struct assay_comparison *cmp, const struct assay_po
 static int one_trial(struct certifying *c, unsigned kind, struct tally *t, enum assay_verdict *worst,
 		     struct assay_err *err)
 {
-	double slowdown = kind ? assay_certify_slowdowns[kind - 1] : 0;
+	double slowdown = kind ? c->slowdowns.frac[kind - 1] : 0;
 	size_t n = kind ? 1 : c->plan.cmp.n_cases;
 	struct assay_comparison_case *cases = calloc(n, sizeof(*cases));
 	/* progress is that of the certification, not of its trials */
@@ -181,30 +196,35 @@ static void bound(struct assay_rate *r)
 }
 
 /* What the whole budget could show, from the spread of all pairs. */
-static double detectable(const struct certifying *c, const struct tally *t)
+static double detectable(const struct certifying *c, const struct assay_certify_report *o)
 {
 	const struct assay_comparison *cmp = &c->plan.cmp;
 	const struct assay_paired_rule rule = assay_comparison_rule(cmp, &cmp->cases[0], &c->plan.policy);
-	double sd = sqrt(t->squares / t->df), wall = t->wall_ns / fmax(1, t->pairs);
+	double wall = o->seconds_per_case * 1e9 / fmax(1, o->pairs_per_case);
 	double alpha = rule.alpha_regressed, fits = floor((double)cmp->budget_ns / fmax(1, wall));
 	double n = fmax((double)assay_sequential_first_look(alpha, rule.max_pairs), fmin(cmp->max_pairs, fits));
 	double tl = -assay_stats_t_quantile(alpha / assay_sequential_looks(alpha, rule.max_pairs), n - 1);
 
-	return expm1(log1p(rule.margin_frac) + (assay_stats_t_shift(tl, n - 1, ASSAY_PAIRED_POWER)) * sd / sqrt(n));
+	return expm1(log1p(rule.margin_frac) + (assay_stats_t_shift(tl, n - 1, ASSAY_PAIRED_POWER)) * o->sd / sqrt(n));
 }
 
-static int describe(struct certifying *c, struct assay_certify_report *out, struct assay_err *err)
+/* A report of what is certified, with nothing counted in it. */
+static int describe(const struct certifying *c, struct assay_certify_report *out, struct assay_err *err)
 {
 	const struct assay_comparison *cmp = &c->plan.cmp;
 	int rc = 0;
 
-	out->machine = cmp->machine;
-	out->seed = c->q->compare.what->seed;
-	out->alpha = cmp->alpha;
-	out->budget_ns = cmp->budget_ns;
-	out->margin_frac = assay_policy_paired_margin(&c->plan.policy, &cmp->cases[0].c);
-	for (unsigned k = 0; k < ASSAY_CERTIFY_SLOWDOWNS; k++)
-		out->power[k].slowdown_frac = assay_certify_slowdowns[k];
+	*out = (struct assay_certify_report){
+		.machine = cmp->machine,
+		.seed = c->q->compare.what->seed,
+		.alpha = cmp->alpha,
+		.budget_ns = cmp->budget_ns,
+		.margin_frac = assay_policy_paired_margin(&c->plan.policy, &cmp->cases[0].c),
+		.n_slowdowns = c->slowdowns.n,
+		.sd = NAN,
+	};
+	for (unsigned k = 0; k < c->slowdowns.n; k++)
+		out->power[k].slowdown_frac = c->slowdowns.frac[k];
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
 		rc = assay_strings_add(&out->keys, cmp->cases[i].c.key, err);
 	return rc;
@@ -221,12 +241,11 @@ static int run_trials(struct certifying *c, struct assay_certify_report *out, st
 
 	if (!order)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	assay_watch_tell(c->watch,
-			 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN,
-						.expected_ns = (double)cmp->budget_ns *
-							       ((double)c->q->gates * (double)cmp->n_cases +
-								(double)c->q->trials * ASSAY_CERTIFY_SLOWDOWNS) /
-							       4 });
+	assay_watch_tell(c->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN,
+							  .expected_ns = (double)cmp->budget_ns *
+									 ((double)to_do(c, 0) * (double)cmp->n_cases +
+									  (double)(n - to_do(c, 0))) /
+									 4 });
 	for (; done < n && !rc; done++) {
 		enum assay_verdict v = ASSAY_INCONCLUSIVE;
 
@@ -240,75 +259,71 @@ static int run_trials(struct certifying *c, struct assay_certify_report *out, st
 	}
 	assay_watch_tell(c->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	free(order);
-	bound(&out->false_alarms);
-	bound(&out->passed);
-	for (unsigned k = 0; k < ASSAY_CERTIFY_SLOWDOWNS; k++) {
-		bound(&out->power[k].detected);
-		bound(&out->power[k].passed);
-	}
+	out->df = t.df;
 	out->sd = t.df > 0 ? sqrt(t.squares / t.df) : NAN;
+	out->n_judged = t.cases;
 	out->seconds_per_case = t.cases ? t.wall_ns * 1e-9 / t.cases : 0;
 	out->pairs_per_case = t.cases ? t.pairs / t.cases : 0;
-	out->smallest_detectable_frac = t.df > 0 ? detectable(c, &t) : NAN;
 	out->seconds = (double)(assay_monotonic_ns() - start) * 1e-9;
 	return rc;
 }
 
-static json_t *interval_json(const struct assay_rate *r)
+/* What follows from the counts. */
+static void conclude(const struct certifying *c, struct assay_certify_report *out)
 {
-	return json_pack("[f,f]", r->lo, r->hi);
+	bound(&out->false_alarms);
+	bound(&out->passed);
+	for (unsigned k = 0; k < out->n_slowdowns; k++) {
+		bound(&out->power[k].detected);
+		bound(&out->power[k].passed);
+	}
+	out->smallest_detectable_frac = out->df > 0 ? detectable(c, out) : NAN;
 }
 
-static json_t *number_json(double x)
+static int keep(const struct certifying *c, const struct assay_certify_report *o, const char *question,
+		struct assay_store *store, struct assay_err *err)
 {
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *report_json(const struct assay_certify_report *o)
-{
-	json_t *power = json_array(), *keys = json_array();
-
-	for (size_t i = 0; i < o->keys.n; i++)
-		json_array_append_new(keys, json_string(o->keys.v[i]));
-	for (unsigned k = 0; k < ASSAY_CERTIFY_SLOWDOWNS; k++)
-		json_array_append_new(
-			power, json_pack("{s:f,s:i,s:i,s:i,s:o}", "slowdown", o->power[k].slowdown_frac, "detected",
-					 (int)o->power[k].detected.k, "of", (int)o->power[k].detected.of, "passed",
-					 (int)o->power[k].passed.k, "ci", interval_json(&o->power[k].detected)));
-	return json_pack("{s:i,s:i,s:i,s:o,s:i,s:i,s:o,s:o,s:f,s:f,s:o,s:f,s:f,s:f,s:o,s:I}", "schema", 1, "gates",
-			 (int)o->gates, "false_alarms", (int)o->false_alarms.k, "false_alarm_ci",
-			 interval_json(&o->false_alarms), "passed", (int)o->passed.k, "inconclusive",
-			 (int)o->inconclusive, "power", power, "smallest_detectable",
-			 number_json(o->smallest_detectable_frac), "alpha", o->alpha, "margin", o->margin_frac,
-			 "pair_sd", number_json(o->sd), "pairs_per_case", o->pairs_per_case, "seconds_per_case",
-			 o->seconds_per_case, "seconds", o->seconds, "cases", keys, "seed",
-			 (json_int_t)(o->seed & INT64_MAX));
-}
-
-static int store_report(const struct certifying *c, struct assay_certify_report *o, struct assay_store *store,
-			struct assay_err *err)
-{
-	const struct assay_comparison *cmp = &c->plan.cmp;
-	json_t *json = report_json(o),
-	       *settings = json_pack("{s:f,s:I,s:i}", "alpha", cmp->alpha, "budget_ns", (json_int_t)cmp->budget_ns,
-				     "max_pairs", (int)cmp->max_pairs);
-	struct assay_certify_record r = { .machine = cmp->machine,
-					  .started_ns = cmp->started_ns,
+	struct assay_certify_record r = { .machine = c->plan.cmp.machine,
+					  .started_ns = c->plan.cmp.started_ns,
 					  .ended_ns = assay_clock_unix_ns(),
 					  .gates = o->gates,
 					  .false_alarms = o->false_alarms.k };
 	int rc;
 
-	r.settings = settings ? json_dumps(settings, JSON_COMPACT) : NULL;
-	r.result = json ? json_dumps(json, JSON_COMPACT) : NULL;
-	o->json = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
-	rc = r.settings && r.result && o->json ? assay_store_certify_add(store, &r, err)
-					       : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	json_decref(json);
-	json_decref(settings);
+	r.settings = strdup(question);
+	r.result = assay_certify_text(o, false);
+	rc = r.settings && r.result ? assay_store_certify_add(store, &r, err)
+				    : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	free(r.settings);
 	free(r.result);
 	return rc;
+}
+
+/* Measure what is missing, keep it, and add it to what was there: @out is the whole. */
+static int certify(struct certifying *c, struct assay_store *store, struct assay_certify_report *out,
+		   struct assay_err *err)
+{
+	char *question = assay_certify_question(&c->plan.cmp, out->margin_frac);
+	int rc = question ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory"), stored;
+
+	if (!rc && c->q->resume)
+		rc = assay_certify_add_stored(&c->before, store, question, err);
+	if (!rc)
+		rc = run_trials(c, out, err);
+	if (out->n_judged > 0 && (!rc || rc == ASSAY_EINTERRUPTED)) {
+		conclude(c, out);
+		stored = keep(c, out, question, store, err);
+		if (stored)
+			rc = stored;
+		else if (rc)
+			assay_err_set(err, rc, "interrupted: %u gates were done and are kept", out->gates);
+	}
+	free(question);
+	assay_certify_add(out, &c->before);
+	conclude(c, out);
+	if ((!rc || rc == ASSAY_EINTERRUPTED) && out->n_judged > 0)
+		out->json = assay_certify_text(out, true);
+	return rc || out->json ? rc : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 }
 
 int assay_certify_choose(struct assay_request *what, struct assay_err *err)
@@ -322,12 +337,23 @@ int assay_certify_choose(struct assay_request *what, struct assay_err *err)
 	return rc || what->threads ? rc : assay_request_set_threads(what, "1", "threads", err);
 }
 
+static struct assay_certify_slowdowns slowdowns_of(const struct assay_certify_request *q)
+{
+	struct assay_certify_slowdowns s = q->slowdowns;
+
+	if (!s.n) {
+		s.n = ASSAY_CERTIFY_DEFAULT_SLOWDOWNS;
+		memcpy(s.frac, assay_certify_slowdowns, sizeof(assay_certify_slowdowns));
+	}
+	return s;
+}
+
 int assay_certify(const struct assay_certify_request *q, const struct assay_watch *w, struct assay_certify_report *out,
 		  struct assay_err *err)
 {
-	struct certifying c = { .q = q, .watch = w };
+	struct certifying c = { .q = q, .watch = w, .slowdowns = slowdowns_of(q) };
 	struct assay_store *store = NULL;
-	int rc = assay_compare_plan_make_same(&c.plan, &q->compare, w, err), stored;
+	int rc = assay_compare_plan_make_same(&c.plan, &q->compare, w, err);
 
 	*out = (struct assay_certify_report){ 0 };
 	if (!rc)
@@ -337,14 +363,10 @@ int assay_certify(const struct assay_certify_request *q, const struct assay_watc
 	if (!rc)
 		rc = describe(&c, out, err);
 	if (!rc)
-		rc = run_trials(&c, out, err);
-	if (!rc || (rc == ASSAY_EINTERRUPTED && out->gates)) {
-		stored = store_report(&c, out, store, err);
-		if (stored)
-			rc = stored;
-		else if (rc)
-			assay_err_set(err, rc, "interrupted: %u gates were done and are kept", out->gates);
-	}
+		rc = describe(&c, &c.before, err);
+	if (!rc)
+		rc = certify(&c, store, out, err);
+	assay_certify_report_release(&c.before);
 	assay_store_close(store);
 	assay_compare_plan_release(&c.plan);
 	return rc;

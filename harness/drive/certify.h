@@ -6,12 +6,22 @@
 #include "drive/compare_plan.h"
 #include "model/certify_report.h"
 
-extern const double assay_certify_slowdowns[ASSAY_CERTIFY_SLOWDOWNS]; /* 0.005, 0.01, 0.02, 0.05 */
+/* Of a request that names none. */
+#define ASSAY_CERTIFY_DEFAULT_SLOWDOWNS 4
+extern const double assay_certify_slowdowns[ASSAY_CERTIFY_DEFAULT_SLOWDOWNS]; /* 0.005, 0.01, 0.02, 0.05 */
+
+/* Shares of time above 0. All-zero: the default. */
+struct assay_certify_slowdowns {
+	double frac[ASSAY_CERTIFY_SLOWDOWNS];
+	unsigned n;
+};
 
 /* All-zero but for what `compare` needs measures nothing. */
 struct assay_certify_request {
 	struct assay_compare_request compare; /* base NULL: the installed plugins; head is the base */
 	unsigned gates, trials;               /* trials of each slowdown */
+	struct assay_certify_slowdowns slowdowns;
+	bool resume; /* what the store holds of the same question counts, and only the rest is measured */
 };
 
 /*

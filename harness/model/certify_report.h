@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "model/result.h"
 
-#define ASSAY_CERTIFY_SLOWDOWNS 4
+/* That may be tried at most. */
+#define ASSAY_CERTIFY_SLOWDOWNS 8
 
 /* @k of @of, with the 95 % interval of the share (Clopper and Pearson). */
 struct assay_rate {
@@ -26,11 +27,15 @@ struct assay_certify_report {
 	uint64_t budget_ns;                     /* a case */
 	unsigned gates, inconclusive;           /* of unchanged code */
 	struct assay_rate false_alarms, passed; /* REGRESSED; PASS or IMPROVED */
+	unsigned n_slowdowns;
 	struct {
 		double slowdown_frac;
 		struct assay_rate detected, passed;
 	} power[ASSAY_CERTIFY_SLOWDOWNS];
-	double sd; /* of a pair's log ratio, pooled over all cases and gates; NaN: no two pairs of one case */
+	unsigned resumed; /* how many stored certifications are counted in */
+	double sd;        /* of a pair's log ratio, pooled over all cases and gates; NaN: no two pairs of one case */
+	double df;        /* degrees of freedom of sd */
+	double n_judged;  /* cases of all gates and trials */
 	double seconds_per_case;
 	double pairs_per_case;           /* mean, until decided */
 	double smallest_detectable_frac; /* with all the pairs that the budget allows; NaN as sd */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/sample_blob.h"
 #include "store/store_cases.h"
@@ -280,5 +281,27 @@ int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *
 	rc = assay_store_finish(s, rc, err);
 	if (!rc)
 		r->id = id;
+	return rc;
+}
+
+int assay_store_certify_results(struct assay_store *s, const char *machine_id, const char *settings,
+				struct assay_strings *results, struct assay_err *err)
+{
+	struct assay_binder b = assay_store_statement(
+		s, "SELECT result FROM certify WHERE machine = ? AND settings = ? ORDER BY id", err);
+	struct assay_row row = { 0 };
+	int rc = 0;
+
+	assay_store_bind_text(&b, machine_id);
+	assay_store_bind_text(&b, settings);
+	while (!rc && assay_store_next(s, &b, &row, "'certify'", &rc, err)) {
+		size_t len = 0;
+		const void *text = assay_store_row_blob(&row, &len);
+		char *result = text ? strndup(text, len) : NULL;
+
+		rc = result ? assay_strings_add(results, result, err)
+			    : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		free(result);
+	}
 	return rc;
 }

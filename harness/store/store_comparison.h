@@ -62,6 +62,9 @@ void assay_certify_record_release(struct assay_certify_record *r);
 
 /* Store it and set r->id. ASSAY_ESTORE when it has no text or more false alarms than gates. */
 int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err);
+/* Add to @results those of the machine whose settings are @settings to the letter, oldest first. */
+int assay_store_certify_results(struct assay_store *s, const char *machine_id, const char *settings,
+				struct assay_strings *results, struct assay_err *err);
 
 /* Keep an answer in place of an earlier one to the same question; nothing, where the case or the machine is unknown. */
 int assay_store_change_put(struct assay_store *s, const char *key, const char *machine_id,

@@ -325,6 +325,7 @@ TEST(certifications)
 	char *s;
 
 	json_decref(j);
+	c.n_slowdowns = 1;
 	c.power[0].slowdown_frac = 0.02;
 	c.power[0].detected = (struct assay_rate){ 19, 20, 0.7513, 0.9987 };
 	c.power[0].passed = (struct assay_rate){ 0, 20, 0, 0.1684 };
