@@ -8,8 +8,9 @@
 
 #include "drive/hints.h"
 
-/* Times its budget, where a case was not decided in one. */
-#define MORE_BUDGETS 4
+/* Times its budget, where a case was not decided in one and nothing says how much would do. */
+#define MORE_BUDGETS    4
+#define USUAL_BUDGET_NS UINT64_C(10000000000)
 
 static void add_option(struct assay_text *out, const char *option, const char *word)
 {
@@ -65,6 +66,20 @@ static bool has_undecided_control(const struct assay_gate_report *r)
 	return false;
 }
 
+/* The budget that the reason of @row names, or several times that which did not decide it. */
+static void add_more_time(struct assay_text *out, const struct assay_compare_request *q,
+			  const struct assay_gate_case *row)
+{
+	const uint64_t ms =
+		(row->deciding_ns ? row->deciding_ns : MORE_BUDGETS * (q->budget_ns ? q->budget_ns : USUAL_BUDGET_NS)) /
+		1000000;
+
+	if (ms % 1000)
+		assay_text_addf(out, " --budget %" PRIu64 "ms", ms);
+	else
+		assay_text_addf(out, " --budget %" PRIu64 "s", ms / 1000);
+}
+
 void assay_next_of_comparison(struct assay_text *out, const struct assay_compare_request *q,
 			      const struct assay_gate_report *r, int64_t id)
 {
@@ -80,11 +95,10 @@ void assay_next_of_comparison(struct assay_text *out, const struct assay_compare
 	} else if (r->untrusted || (r->verdict != ASSAY_INCONCLUSIVE && has_undecided_control(r))) {
 		assay_text_add(out, "next: 'assay doctor' says what disturbs this machine");
 	} else if (timed && r->verdict == ASSAY_INCONCLUSIVE) {
-		const uint64_t usual = q->budget_ns ? q->budget_ns : UINT64_C(10000000000);
-
 		assay_text_add(out, "next: '");
 		assay_next_add_compare(out, q, row->key);
-		assay_text_addf(out, " --budget %" PRIu64 "ms' gives it more time", MORE_BUDGETS * usual / 1000000);
+		add_more_time(out, q, row);
+		assay_text_add(out, "' gives it more time");
 	} else if (r->verdict == ASSAY_WRONG_RESULT && row && !q->head) {
 		assay_text_add(out, "next: 'assay verify");
 		assay_places_text(out, q->what, q->what->bench_dir, q->what->suite);

@@ -271,9 +271,9 @@ static size_t deciding_look(const struct pile *p, const struct assay_paired_rule
 	return 0;
 }
 
-/* What would decide an undecided case: "; a budget of 12 s or a margin of 1.6 % would decide it". */
+/* What would decide an undecided case, in @out and as "; a budget of 12 s or a margin of 1.6 % would decide it". */
 static void advise(const struct assay_comparison_case *c, const struct pile *p, const struct assay_paired_rule *rule,
-		   char *buf, size_t size)
+		   struct assay_gate_case *out, char *buf, size_t size)
 {
 	const size_t n = deciding_look(p, rule);
 	const double hi = bounds_of(p, rule).hi;
@@ -282,8 +282,11 @@ static void advise(const struct assay_comparison_case *c, const struct pile *p, 
 
 	for (size_t i = 0; i < c->n_pairs; i++)
 		wall_s += (double)c->pairs[i].wall_ns * 1e-9;
-	if (n)
-		snprintf(what, sizeof(what), "a budget of %.0f s", ceil((double)(n + 1) * wall_s / (double)p->n));
+	if (n) {
+		wall_s = ceil((double)(n + 1) * wall_s / (double)p->n);
+		out->deciding_ns = (uint64_t)(wall_s * 1e9);
+		snprintf(what, sizeof(what), "a budget of %.0f s", wall_s);
+	}
 	if (hi > log1p(rule->margin_frac) && hi < log1p(MOST_ADVISED_FRAC))
 		snprintf(margin, sizeof(margin), " or a margin of %.2g %%", 1.1 * 100 * expm1(hi));
 	snprintf(buf, size, "; %s%s would decide it", what, margin);
@@ -296,8 +299,8 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 	size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
 	char advice[128] = "";
 
-	if (p->n > 1)
-		advise(c, p, rule, advice, sizeof(advice));
+	if (p->n > 1 && out->verdict == ASSAY_INCONCLUSIVE && dropped_frac(p) <= rule->max_dropped_frac)
+		advise(c, p, rule, out, advice, sizeof(advice));
 	switch (out->verdict) {
 	case ASSAY_REGRESSED:
 		if (dropped_frac(p) > rule->max_dropped_frac)

@@ -28,7 +28,7 @@ TEST(after_a_comparison)
 		{ "a broken limit", ASSAY_REGRESSED, ASSAY_EVIDENCE_NONE, false, false, false,
 		  "next: 'assay show comparisons 3 --db my.db' shows what was measured of both" },
 		{ "undecided", ASSAY_INCONCLUSIVE, ASSAY_EVIDENCE_PAIRED, false, true, false,
-		  "next: 'assay compare a.so --suite mine --db my.db --only op/x/n=1/t=1/warm --budget 8000ms' gives "
+		  "next: 'assay compare a.so --suite mine --db my.db --only op/x/n=1/t=1/warm --budget 8s' gives "
 		  "it more "
 		  "time" },
 		{ "not believed", ASSAY_INCONCLUSIVE, ASSAY_EVIDENCE_PAIRED, false, false, true,
@@ -72,12 +72,24 @@ TEST(suspects_and_controls)
 	struct assay_gate_report r = { .verdict = ASSAY_INCONCLUSIVE, .cases = cases, .n_cases = 2 };
 	struct assay_request what = { .db = "assay.db" };
 	const struct assay_compare_request q = { .what = &what, .base = "main" };
+	const struct assay_compare_request short_budget = { .what = &what, .base = "main", .budget_ns = 300000000 };
 	struct assay_text out = { 0 };
 
 	strcpy(cases[0].key, "op/other/n=1/t=1/warm");
 	assay_next_of_comparison(&out, &q, &r, 3);
 	assert_string_equal(out.s,
-			    "next: 'assay compare main --only op/x/n=1/t=1/warm --budget 40000ms' gives it more time");
+			    "next: 'assay compare main --only op/x/n=1/t=1/warm --budget 40s' gives it more time");
+	assay_text_release(&out);
+	/* the figure is the one that the reason of the case names */
+	cases[1].deciding_ns = 12000000000;
+	assay_next_of_comparison(&out, &q, &r, 3);
+	assert_string_equal(out.s,
+			    "next: 'assay compare main --only op/x/n=1/t=1/warm --budget 12s' gives it more time");
+	assay_text_release(&out);
+	cases[1].deciding_ns = 0;
+	assay_next_of_comparison(&out, &short_budget, &r, 3);
+	assert_string_equal(out.s,
+			    "next: 'assay compare main --only op/x/n=1/t=1/warm --budget 1200ms' gives it more time");
 	assay_text_release(&out);
 	r = (struct assay_gate_report){ .verdict = ASSAY_PASS, .controls = &undecided, .n_controls = 1 };
 	assay_next_of_comparison(&out, &q, &r, 3);

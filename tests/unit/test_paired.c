@@ -96,6 +96,7 @@ TEST(advice)
 	assert_int_equal(2, sscanf(strstr(g.reason, "; "),
 				   "; could have seen %*f %%; a budget of %u s or a margin of %lf %% would decide it",
 				   &budget_s, &margin));
+	assert_true(g.deciding_ns == budget_s * UINT64_C(1000000000));
 	paired_release(&c);
 	assert_in_range(budget_s, 15, 64);
 	for (int longer = 0; longer < 2; longer++) {
