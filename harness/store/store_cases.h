@@ -10,7 +10,7 @@
 struct assay_store_case {
 	int64_t id;
 	struct assay_seal begun; /* over its columns, as the seal of each of its results begins */
-	struct assay_axis_value axes[ASSAY_MAX_AXES];
+	struct assay_axis_value *axes;
 	unsigned n_axes;
 };
 
@@ -24,10 +24,10 @@ void assay_store_cases_forget_run(struct assay_store *s);
 int assay_store_put_case(struct assay_store *s, const struct assay_case *c, const struct assay_store_case **out,
 			 struct assay_err *err);
 /*
- * The series of the case @key, which is number @case_id, on the machine of the run; inside the transaction in which the
- * case was put. ASSAY_ENOTFOUND where there is no such run, ASSAY_ESTORE where it has ended.
+ * The series of case @c, which assay_store_put_case() gave and whose key is @key, on the machine of the run; inside the
+ * same transaction. ASSAY_ENOTFOUND where there is no such run, ASSAY_ESTORE where it has ended.
  */
-int assay_store_put_series(struct assay_store *s, const char *key, int64_t case_id, int64_t run_id, int64_t *series,
-			   struct assay_err *err);
+int assay_store_put_series(struct assay_store *s, const char *key, const struct assay_store_case *c, int64_t run_id,
+			   int64_t *series, struct assay_err *err);
 
 #endif

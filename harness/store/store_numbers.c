@@ -50,6 +50,8 @@ struct assay_store_names {
 	struct name **v;             /* those that were read */
 	size_t n;
 	struct assay_name_index places; /* in @v, by id as text */
+	struct name *last; /* those of the last result that was stored, in its order; the next mostly has the same */
+	size_t n_last;
 };
 
 void assay_store_names_forget(struct assay_store *s)
@@ -61,6 +63,7 @@ void assay_store_names_forget(struct assay_store *s)
 	for (size_t i = 0; i < names->n; i++)
 		free(names->v[i]);
 	free(names->v);
+	free(names->last);
 	assay_name_index_release(&names->ids);
 	assay_name_index_release(&names->places);
 	free(names);
@@ -77,6 +80,12 @@ static int names_of(struct assay_store *s, struct assay_store_names **out, struc
 }
 
 /* ---- in --------------------------------------------------------------------------------------------------------- */
+
+/* Most names differ in their first letter. */
+static bool same(const char *a, const char *b)
+{
+	return *a == *b && !strcmp(a, b);
+}
 
 static void name_metric(struct name *to, const struct assay_metric *m)
 {
@@ -100,6 +109,24 @@ static void name_missing(struct name *to, const struct assay_unavailable *u)
 	memcpy(to->name, u->name, sizeof(u->name));
 	memcpy(to->source, u->source, sizeof(u->source));
 	memcpy(to->how, u->reason, sizeof(u->reason));
+}
+
+static bool is_metric(const struct name *name, const struct assay_metric *m)
+{
+	return name->kind == METRIC && same(name->name, m->tag) && same(name->source, m->source) &&
+	       same(name->unit, m->unit) && name->better == m->better && name->estimated == m->estimated;
+}
+
+static bool is_count(const struct name *name, const struct assay_count *c)
+{
+	return name->kind == COUNT && same(name->name, c->name) && same(name->source, c->source) &&
+	       same(name->how, c->how) && name->per_iteration == c->per_iteration;
+}
+
+static bool is_missing(const struct name *name, const struct assay_unavailable *u)
+{
+	return name->kind == MISSING && same(name->name, u->name) && same(name->source, u->source) &&
+	       same(name->how, u->reason);
 }
 
 static int insert_name(struct assay_store *s, const struct name *name, int64_t *id, struct assay_err *err)
@@ -148,28 +175,29 @@ static void key_of(const struct name *name, char key[sizeof(struct name)])
 	strcpy(p, name->how);
 }
 
-static int put_name(struct assay_store *s, const struct name *name, int64_t *id, struct assay_err *err)
+/* @name is at @place among those of its result, and gets its id. */
+static int put_name(struct assay_store *s, struct assay_store_names *names, size_t place, struct name *name,
+		    struct assay_err *err)
 {
-	struct assay_store_names *names;
 	char key[sizeof(struct name)];
 	size_t at;
-	int rc = names_of(s, &names, err);
+	int rc = 0;
 
-	if (rc)
-		return rc;
 	key_of(name, key);
 	if (assay_name_index_find(&names->ids, key, &at)) {
-		*id = (int64_t)at;
-		return 0;
+		name->id = (int64_t)at;
+	} else {
+		rc = insert_name(s, name, &name->id, err);
+		if (!rc)
+			rc = assay_name_index_put(&names->ids, key, (size_t)name->id, &at, NULL, err);
 	}
-	rc = insert_name(s, name, id, err);
-	return rc ? rc : assay_name_index_put(&names->ids, key, (size_t)*id, &at, NULL, err);
-}
-
-/* Most names differ in their first letter. */
-static bool same(const char *a, const char *b)
-{
-	return *a == *b && !strcmp(a, b);
+	if (!rc && place == names->n_last) {
+		rc = assay_store_grow(&names->last, names->n_last, sizeof(*names->last), err);
+		names->n_last += !rc;
+	}
+	if (!rc)
+		names->last[place] = *name;
+	return rc;
 }
 
 /* The first name that stands twice; NULL: none. */
@@ -192,27 +220,36 @@ static int collect(struct assay_store *s, const struct assay_result *r, struct a
 		   struct assay_err *err)
 {
 	const struct assay_counters *c = &r->counters;
+	struct assay_store_names *names;
 	struct name name;
-	int rc = 0;
+	size_t at = 0;
+	int rc = names_of(s, &names, err);
 
-	for (size_t i = 0; i < r->n_metrics && !rc; i++, v++) {
-		name_metric(&name, &r->metrics[i]);
-		rc = put_name(s, &name, &v->name, err);
-		v->value = r->metrics[i].value;
-		v->running_frac = 1;
+	for (size_t i = 0; i < r->n_metrics && !rc; i++, at++) {
+		if (at >= names->n_last || !is_metric(&names->last[at], &r->metrics[i])) {
+			name_metric(&name, &r->metrics[i]);
+			rc = put_name(s, names, at, &name, err);
+		}
+		v[at].value = r->metrics[i].value;
+		v[at].running_frac = 1;
 	}
-	for (size_t i = 0; i < c->n && !rc; i++, v++) {
-		name_count(&name, &c->v[i]);
-		rc = put_name(s, &name, &v->name, err);
-		v->value = c->v[i].value;
-		v->running_frac = c->v[i].running_frac;
+	for (size_t i = 0; i < c->n && !rc; i++, at++) {
+		if (at >= names->n_last || !is_count(&names->last[at], &c->v[i])) {
+			name_count(&name, &c->v[i]);
+			rc = put_name(s, names, at, &name, err);
+		}
+		v[at].value = c->v[i].value;
+		v[at].running_frac = c->v[i].running_frac;
 	}
-	for (size_t i = 0; i < c->n_missing && !rc; i++, v++) {
-		name_missing(&name, &c->missing[i]);
-		rc = put_name(s, &name, &v->name, err);
-		v->value = 0;
-		v->running_frac = 1;
+	for (size_t i = 0; i < c->n_missing && !rc; i++, at++) {
+		if (at >= names->n_last || !is_missing(&names->last[at], &c->missing[i])) {
+			name_missing(&name, &c->missing[i]);
+			rc = put_name(s, names, at, &name, err);
+		}
+		v[at].running_frac = 1;
 	}
+	for (size_t i = 0; i < at && !rc; i++)
+		v[i].name = names->last[i].id;
 	return rc;
 }
 

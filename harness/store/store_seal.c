@@ -6,46 +6,48 @@
 
 #define SHORT_STEP 512 /* bytes that are hashed without a state on the heap */
 
-/* The digest over the seal so far, @head and @bytes. */
+/* The digest over the @len bytes of @buf, which begin with the seal so far. */
+static void close_step(struct assay_seal *seal, const unsigned char *buf, size_t len)
+{
+	struct assay_digest d = assay_hash(buf, len);
+
+	memcpy(seal->hex, d.hex, sizeof(seal->hex));
+}
+
+/* The digest over the seal so far, @head and @bytes, however many they are. */
 static int step(struct assay_seal *seal, const void *head, size_t head_len, const void *bytes, size_t len)
 {
-	unsigned char buf[SHORT_STEP];
-	const size_t total = sizeof(seal->hex) + head_len + len;
+	struct assay_hasher *h = assay_hasher_new();
 	struct assay_digest d;
 
-	if (total <= sizeof(buf)) {
-		memcpy(buf, seal->hex, sizeof(seal->hex));
-		if (head_len)
-			memcpy(buf + sizeof(seal->hex), head, head_len);
-		if (len)
-			memcpy(buf + sizeof(seal->hex) + head_len, bytes, len);
-		d = assay_hash(buf, total);
-	} else {
-		struct assay_hasher *h = assay_hasher_new();
-
-		if (!h)
-			return ASSAY_ENOMEM;
-		assay_hasher_add(h, seal->hex, sizeof(seal->hex));
-		assay_hasher_add(h, head, head_len);
-		assay_hasher_add(h, bytes, len);
-		d = assay_hasher_finish(h);
-	}
+	if (!h)
+		return ASSAY_ENOMEM;
+	assay_hasher_add(h, seal->hex, sizeof(seal->hex));
+	assay_hasher_add(h, head, head_len);
+	assay_hasher_add(h, bytes, len);
+	d = assay_hasher_finish(h);
 	memcpy(seal->hex, d.hex, sizeof(seal->hex));
 	return 0;
 }
 
 int assay_store_seal_add(struct assay_seal *seal, const char *name, int type, const void *bytes, size_t len)
 {
-	char head[ASSAY_NAME_MAX + 2];
-	const size_t n = strlen(name);
+	unsigned char buf[SHORT_STEP];
+	unsigned char *const head = buf + sizeof(seal->hex);
+	const size_t n = strlen(name), head_len = n + 2;
 
 	if (!len)
 		return 0;
-	if (n + 2 > sizeof(head))
+	if (n >= ASSAY_NAME_MAX)
 		return ASSAY_EINTERNAL;
 	memcpy(head, name, n + 1);
-	head[n + 1] = (char)type;
-	return step(seal, head, n + 2, bytes, len);
+	head[n + 1] = (unsigned char)type;
+	if (sizeof(seal->hex) + head_len + len > sizeof(buf))
+		return step(seal, head, head_len, bytes, len);
+	memcpy(buf, seal->hex, sizeof(seal->hex));
+	memcpy(head + head_len, bytes, len);
+	close_step(seal, buf, sizeof(seal->hex) + head_len + len);
+	return 0;
 }
 
 int assay_store_seal_int(struct assay_seal *seal, const char *name, int64_t v)
@@ -83,7 +85,15 @@ void assay_store_seal_value(struct assay_seal *seal, struct assay_row *row, int 
 
 int assay_store_seal_bytes(struct assay_seal *seal, const void *bytes, size_t len)
 {
-	return step(seal, NULL, 0, bytes, len);
+	unsigned char buf[SHORT_STEP];
+
+	if (sizeof(seal->hex) + len > sizeof(buf))
+		return step(seal, NULL, 0, bytes, len);
+	memcpy(buf, seal->hex, sizeof(seal->hex));
+	if (len)
+		memcpy(buf + sizeof(seal->hex), bytes, len);
+	close_step(seal, buf, sizeof(seal->hex) + len);
+	return 0;
 }
 
 bool assay_store_seal_holds(const struct assay_seal *seal, const struct assay_seal *stored)

@@ -254,7 +254,7 @@ static int put_result(struct assay_store *s, int64_t run_id, const struct assay_
 	if (!rc)
 		rc = assay_store_put_case(s, &r->c, &w.c, err);
 	if (!rc)
-		rc = assay_store_put_series(s, r->c.key, w.c->id, run_id, &w.series, err);
+		rc = assay_store_put_series(s, r->c.key, w.c, run_id, &w.series, err);
 	if (!rc && r->n_samples)
 		rc = assay_sample_blob_encode(r->samples, r->n_samples, &w.blob, &w.len, err);
 	if (!rc)
