@@ -44,10 +44,16 @@ browser_stop() {
 
 # browser_call METHOD [PARAMETERS]: its result, as JSON. There is one call at a time, so that all have one number. Events that come before are kept in browser_events.
 browser_call() {
-	local message parameters='{}'
+	local parameters='{}'
 	[ -z "${2:-}" ] || parameters=$2
 	printf '{"id":1,"method":"%s","params":%s%s}\0' "$1" "$parameters" "${browser_session:+,\"sessionId\":\"$browser_session\"}" \
 		>&"$browser_to"
+	browser_answer "$1"
+}
+
+# browser_answer METHOD: the result of the call that was sent.
+browser_answer() {
+	local message
 	while IFS= read -r -d '' -t 30 -u "$browser_from" message; do
 		if [[ $message == "{\"id\":1,"* ]]; then
 			if [[ $message == *'"error":{"code"'* ]]; then
@@ -93,6 +99,22 @@ browser_open() {
 	browser_call Page.navigate "{\"url\":\"file://$1\"}" >/dev/null
 	page_value 'new Promise(done => document.readyState === "complete" ? done() : addEventListener("load", done))' >/dev/null
 	page_value "$(cat "$ASSAY_SOURCE/tests/cli/page_checks.js"); true" >/dev/null
+}
+
+# page_plan: the picture of the window as the lines that picturePlan() makes of it.
+page_plan() {
+	local picture expression
+	picture=$(browser_call Page.captureScreenshot '{"format":"png"}' | jq -r .data)
+	# too long for an argument of a program
+	expression="picturePlan('$picture')"
+	printf '{"id":1,"method":"Runtime.evaluate","params":{"expression":"%s","returnByValue":true,"awaitPromise":true},"sessionId":"%s"}\0' \
+		"$expression" "$browser_session" >&"$browser_to"
+	browser_answer Runtime.evaluate | jq -r '.result.value[]'
+}
+
+# plan_differs FILE: the share of blocks, of 1, in which the window differs from the plan in FILE.
+plan_differs() {
+	page_value "planDiffers($(page_plan | jq -Rnc '[inputs]'), $(jq -Rnc '[inputs]' "$1"))"
 }
 
 # browser_key KEY [MODIFIERS]: press and release; Enter as a keyboard does it.

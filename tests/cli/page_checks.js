@@ -94,6 +94,53 @@ function checkNames() {
 	return wrong;
 }
 
+// A picture of the page as a grid of blocks: how far the mean of each lies from the ground, '.' none to '9' black on white.
+// What a font changes within a block is lost, what stands where is not.
+async function picturePlan(base64) {
+	const bytes = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+	const bitmap = await createImageBitmap(new Blob([bytes], {type: 'image/png'}));
+	const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+	canvas.drawImage(bitmap, 0, 0);
+	const {data} = canvas.getImageData(0, 0, bitmap.width, bitmap.height), block = 20;
+	const light = i => (0.2126 * data[4 * i] + 0.7152 * data[4 * i + 1] + 0.0722 * data[4 * i + 2]) / 255;
+	const ground = light(bitmap.width + 1), rows = [`ground ${Math.round(9 * ground)}`];
+	for (let y = 0; y + block <= bitmap.height; y += block) {
+		let row = '';
+		for (let x = 0; x + block <= bitmap.width; x += block) {
+			let ink = 0;
+			for (let k = 0; k < block * block; k++)
+				ink += Math.abs(light((y + Math.floor(k / block)) * bitmap.width + x + k % block) - ground);
+			const level = Math.min(9, Math.round(20 * ink / block / block));
+			row += level ? level : '.';
+		}
+		rows.push(row);
+	}
+	return rows;
+}
+
+// The blocks of one plan that show something, in all and where the other has nothing like it, there or one block beside it.
+// What is darker than text is to be so in both.
+function planMisses(a, b) {
+	const level = (rows, y, x) => Number((rows[y] || '')[x]) || 0;
+	let shown = 0, misses = 0;
+	for (let y = 1; y < a.length; y++)
+		for (let x = 0; x < a[y].length; x++) {
+			const here = level(a, y, x);
+			let most = 0;
+			for (let k = 0; k < 9; k++)
+				most = Math.max(most, level(b, Math.max(1, y - 1 + Math.floor(k / 3)), x - 1 + k % 3));
+			shown += here > 0;
+			misses += here > 0 && (most === 0 || (here > 4 && most < 3));
+		}
+	return {shown, misses};
+}
+
+// Share of what is shown in which two plans differ; all of it where the ground does.
+function planDiffers(a, b) {
+	const there = planMisses(a, b), here = planMisses(b, a);
+	return a[0] !== b[0] ? 1 : (there.misses + here.misses) / (there.shown + here.shown);
+}
+
 function checkPage() {
 	const texts = checkTexts();
 	return [...checkOverlaps(texts), ...checkWidth(texts), ...checkContrast(texts), ...checkNames()].slice(0, 8);
