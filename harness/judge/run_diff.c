@@ -9,21 +9,13 @@
 
 #include "base/grow.h"
 #include "judge/because.h"
-#include "judge/limits.h"
+#include "judge/diff_numbers.h"
 #include "judge/stored.h"
-#include "model/exact.h"
 #include "stats/stats.h"
 
 /* Chance that an interval misses on one of its sides: 95 % for each case. */
 #define ERROR_A_SIDE 0.025
 #define REFERENCE    "ref"
-
-/* What a side has of one case: the result of each run, NULL where it has none. */
-struct side_of_case {
-	const struct assay_diff_runs *runs;
-	const struct assay_result **r; /* as many as runs */
-	const char *key;
-};
 
 /* Room for one case at a time. */
 struct work {
@@ -54,141 +46,14 @@ static void work_end(struct work *w)
 	free(w->values);
 }
 
-static bool has_time(const struct assay_result *r)
+static struct assay_diff_case_side side_of(struct work *w, const struct assay_diff_runs *runs, size_t at,
+					   const char *key)
 {
-	return r && assay_result_is_right(r) && r->n_samples && r->median_ns > 0;
-}
-
-static struct side_of_case side_of(struct work *w, const struct assay_diff_runs *runs, size_t at, const char *key)
-{
-	struct side_of_case s = { .runs = runs, .r = w->results + at * w->n_runs, .key = key };
+	struct assay_diff_case_side s = { .runs = runs, .r = w->results + at * w->n_runs, .key = key };
 
 	for (size_t i = 0; i < runs->n; i++)
 		s.r[i] = assay_run_result(runs->v[i], key);
 	return s;
-}
-
-/* Any result of the case, one with a time before others. */
-static const struct assay_result *best_of(const struct side_of_case *s)
-{
-	const struct assay_result *any = NULL;
-
-	for (size_t i = 0; i < s->runs->n; i++) {
-		if (has_time(s->r[i]))
-			return s->r[i];
-		any = any ? any : s->r[i];
-	}
-	return any;
-}
-
-/* Its exact counts in run @i of the side; NULL: none were taken. */
-static const struct assay_exact_case *counts_of(const struct side_of_case *s, size_t i)
-{
-	const struct assay_exact_run *exact = s->runs->v[i]->exact;
-	const struct assay_exact_case *c = exact ? assay_exact_case_find(exact, s->key) : NULL;
-
-	return c && c->status == ASSAY_STATUS_OK ? c : NULL;
-}
-
-/* The median of @name over the runs of a side into @m. */
-static void read_number(struct work *w, const struct side_of_case *s, enum assay_diff_side_of at,
-			struct assay_diff_number *m)
-{
-	size_t n = 0;
-
-	m->value[at] = NAN;
-	for (size_t i = 0; i < s->runs->n; i++) {
-		const struct assay_exact_case *c = counts_of(s, i);
-		struct assay_limit_facts f = { .value = NAN };
-
-		if (assay_exact_is_metric(m->name) && c) {
-			f.value = assay_exact_metric(&c->total, m->name);
-			snprintf(f.source, sizeof(f.source), "%s", ASSAY_SOURCE_EXACT);
-		} else if (has_time(s->r[i])) {
-			assay_limit_value(s->r[i]->metrics, s->r[i]->n_metrics, &s->r[i]->counters, m->name, &f);
-		}
-		if (!isfinite(f.value))
-			continue;
-		w->values[n++] = f.value;
-		snprintf(m->source, sizeof(m->source), "%s", f.source);
-		if (f.unit[0])
-			snprintf(m->unit, sizeof(m->unit), "%s", f.unit);
-	}
-	if (n) {
-		assay_stats_sort(w->values, n);
-		m->value[at] = assay_stats_median(w->values, n);
-	}
-}
-
-static int better_of(const struct side_of_case *s, const char *name)
-{
-	const struct assay_metric_info *own = assay_metric_find(name);
-	const struct assay_result *r = best_of(s);
-	const struct assay_metric *m = r ? assay_result_metric(r, name) : NULL;
-
-	return own ? own->better : m ? m->better : 0;
-}
-
-/* Were they counted, and never in two ways? Counts of one way are not held against those of another. */
-static bool counted_alike(const struct side_of_case side[2])
-{
-	const struct assay_exact_case *first = NULL;
-	const char *cache = NULL;
-
-	for (int s = 0; s < 2; s++)
-		for (size_t i = 0; i < side[s].runs->n; i++) {
-			const struct assay_exact_case *c = counts_of(&side[s], i);
-
-			if (!c)
-				continue;
-			if (first && (c->how != first->how || strcmp(side[s].runs->v[i]->exact->setting.cache, cache)))
-				return false;
-			first = c;
-			cache = side[s].runs->v[i]->exact->setting.cache;
-		}
-	return first;
-}
-
-/* The names that either side has: metrics and counts, then those of exact counts. */
-static int collect_names(const struct side_of_case side[2], struct assay_strings *names, struct assay_err *err)
-{
-	const bool counted = counted_alike(side);
-	int rc = 0;
-
-	for (int s = 0; s < 2 && !rc; s++) {
-		const struct assay_result *r = best_of(&side[s]);
-
-		if (has_time(r))
-			rc = assay_result_names(r, names, err);
-	}
-	for (size_t i = 0; i < assay_n_metrics && counted && !rc; i++)
-		if (assay_exact_is_metric(assay_metrics[i].tag) && !assay_strings_has(names, assay_metrics[i].tag))
-			rc = assay_strings_add(names, assay_metrics[i].tag, err);
-	return rc;
-}
-
-static int add_numbers(struct work *w, const struct side_of_case side[2], struct assay_diff_case *c)
-{
-	struct assay_strings names = { 0 };
-	int rc = collect_names(side, &names, w->err);
-
-	if (!rc && names.n) {
-		c->numbers = calloc(names.n, sizeof(*c->numbers));
-		if (!c->numbers)
-			rc = assay_err_set(w->err, ASSAY_ENOMEM, "out of memory");
-	}
-	for (size_t i = 0; i < names.n && !rc; i++) {
-		struct assay_diff_number *m = &c->numbers[c->n_numbers];
-
-		snprintf(m->name, sizeof(m->name), "%s", names.v[i]);
-		snprintf(m->unit, sizeof(m->unit), "1");
-		m->better = better_of(&side[ASSAY_DIFF_HEAD], m->name);
-		for (int s = 0; s < 2; s++)
-			read_number(w, &side[s], (enum assay_diff_side_of)s, m);
-		c->n_numbers += isfinite(m->value[0]) || isfinite(m->value[1]);
-	}
-	assay_strings_release(&names);
-	return rc;
 }
 
 /* Once the cause was looked for in all of them. */
@@ -201,12 +66,13 @@ static void keep_only(struct assay_diff_case *c, const char *metric)
 	c->n_numbers = m != NULL;
 }
 
-static struct assay_stored_points points_of(struct work *w, const struct side_of_case *s, enum assay_diff_side_of at)
+static struct assay_stored_points points_of(struct work *w, const struct assay_diff_case_side *s,
+					    enum assay_diff_side_of at)
 {
 	struct assay_stored_points p = { .v = w->points + at * w->n_runs };
 
 	for (size_t i = 0; i < s->runs->n; i++)
-		if (has_time(s->r[i]))
+		if (assay_diff_has_time(s->r[i]))
 			w->points[at * w->n_runs + p.n++] = assay_stored_point_of(s->r[i]);
 	return p;
 }
@@ -220,30 +86,30 @@ static double median_of(struct work *w, struct assay_stored_points p)
 }
 
 /* Every run of both sides ran this very code. */
-static bool same_code(const struct side_of_case side[2])
+static bool same_code(const struct assay_diff_case_side side[2])
 {
-	const struct assay_result *first = best_of(&side[ASSAY_DIFF_HEAD]);
+	const struct assay_result *first = assay_diff_best_of(&side[ASSAY_DIFF_HEAD]);
 
 	for (int s = 0; s < 2; s++)
 		for (size_t i = 0; i < side[s].runs->n; i++)
-			if (has_time(side[s].r[i]) &&
+			if (assay_diff_has_time(side[s].r[i]) &&
 			    (!first->code_hash[0] || strcmp(side[s].r[i]->code_hash, first->code_hash)))
 				return false;
 	return true;
 }
 
-static bool slow_core(const struct side_of_case *s)
+static bool slow_core(const struct assay_diff_case_side *s)
 {
 	for (size_t i = 0; i < s->runs->n; i++)
-		if (has_time(s->r[i]) && s->r[i]->slow_core)
+		if (assay_diff_has_time(s->r[i]) && s->r[i]->slow_core)
 			return true;
 	return false;
 }
 
 /* Why a side has no time of a case that it should have. */
-static void say_not_measured(struct assay_diff_case *c, const struct side_of_case *s, const char *side)
+static void say_not_measured(struct assay_diff_case *c, const struct assay_diff_case_side *s, const char *side)
 {
-	const struct assay_result *r = best_of(s);
+	const struct assay_result *r = assay_diff_best_of(s);
 
 	c->result = ASSAY_DIFF_NOT_MEASURED;
 	snprintf(c->reason, sizeof(c->reason), "%s: %s%s%.300s", side, r ? assay_status_name(r->status) : "no result",
@@ -266,7 +132,7 @@ static bool skip(struct work *w, const struct assay_result *r[2], struct assay_d
 }
 
 /* Times of two sides that both have. */
-static void compare_times(struct work *w, const struct side_of_case side[2], struct assay_diff_case *c)
+static void compare_times(struct work *w, const struct assay_diff_case_side side[2], struct assay_diff_case *c)
 {
 	struct assay_stored_points p[2];
 	struct assay_stored_compare cmp;
@@ -296,9 +162,9 @@ static void compare_times(struct work *w, const struct side_of_case side[2], str
 		c->result = ASSAY_DIFF_FASTER;
 }
 
-static int add_case(struct work *w, const struct side_of_case side[2], const char *why_not)
+static int add_case(struct work *w, const struct assay_diff_case_side side[2], const char *why_not)
 {
-	const struct assay_result *r[2] = { best_of(&side[0]), best_of(&side[1]) };
+	const struct assay_result *r[2] = { assay_diff_best_of(&side[0]), assay_diff_best_of(&side[1]) };
 	struct assay_diff *d = w->out;
 	struct assay_diff_case *c, fresh = { .c = r[1] ? r[1]->c : r[0]->c,
 					     .result = why_not[0] ? ASSAY_DIFF_INCOMPARABLE : ASSAY_DIFF_UNCLEAR,
@@ -324,12 +190,12 @@ static int add_case(struct work *w, const struct side_of_case side[2], const cha
 		c->reason[0] = '\0';
 	} else if (skip(w, r, c)) {
 		/* which says all */
-	} else if (!has_time(r[1])) {
+	} else if (!assay_diff_has_time(r[1])) {
 		say_not_measured(c, &side[1], "head");
-	} else if (!has_time(r[0])) {
+	} else if (!assay_diff_has_time(r[0])) {
 		say_not_measured(c, &side[0], "base");
 	}
-	rc = add_numbers(w, side, c);
+	rc = assay_diff_numbers(side, w->values, c, w->err);
 	if (!rc && assay_diff_moved(c))
 		assay_because_find(c);
 	if (!rc && w->metric)
@@ -405,7 +271,7 @@ static int add_cases(struct work *w, const struct assay_diff_runs *base, const s
 	for (size_t i = 0; i < from->n; i++)
 		for (size_t k = 0; k < from->v[i]->n_results && !rc; k++) {
 			const char *key = from->v[i]->results[k].c.key;
-			struct side_of_case side[2];
+			struct assay_diff_case_side side[2];
 
 			if (in_any(from, i, key) || (from == base && in_any(head, head->n, key)))
 				continue;
@@ -459,9 +325,9 @@ static const struct assay_result *base_of(const struct assay_run *run, const str
 
 		if (!assay_case_same_but_variant(&r->c, c))
 			continue;
-		if (!strcmp(r->c.variant, wanted ? wanted : REFERENCE) && (wanted || has_time(r)))
+		if (!strcmp(r->c.variant, wanted ? wanted : REFERENCE) && (wanted || assay_diff_has_time(r)))
 			named = r;
-		if (has_time(r) && (!slowest || r->median_ns > slowest->median_ns))
+		if (assay_diff_has_time(r) && (!slowest || r->median_ns > slowest->median_ns))
 			slowest = r;
 	}
 	return named || wanted ? named : slowest;
@@ -493,7 +359,7 @@ int assay_diff_variants_compare(const struct assay_run *run, const char *base, c
 	rc = work_begin(&w, 1);
 	for (size_t i = 0; i < run->n_results && !rc; i++) {
 		const struct assay_result *head = &run->results[i], *b = base_of(run, &head->c, base);
-		struct side_of_case side[2];
+		struct assay_diff_case_side side[2];
 
 		if (b == head || !has_other(run, head))
 			continue;
