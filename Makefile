@@ -268,7 +268,7 @@ $(BUILD)/obj/harness/drive/new_template.o: $(BUILD)/gen/new_templates.h
 
 # The page of `assay report`, as C strings: its scripts are one text, in this order.
 FLAME := reports/flame/flame.css reports/flame/flame.js
-PAGE := $(addprefix reports/html/,page.html page.css words.js pictures.js table.js parts.js run_page.js comparison_page.js) \
+PAGE := $(addprefix reports/html/,head.html page.html page.css words.js pictures.js table.js parts.js run_page.js comparison_page.js) \
 	$(FLAME) reports/html/page.js
 $(BUILD)/gen/report_page.h: reports/html/embed.sh harness/drive/templates/embed.awk $(PAGE)
 	@mkdir -p $(@D)
@@ -276,7 +276,7 @@ $(BUILD)/gen/report_page.h: reports/html/embed.sh harness/drive/templates/embed.
 $(BUILD)/obj/reports/page_html.o: $(BUILD)/gen/report_page.h
 
 # The page of a profile, as C strings.
-PROFILE_PAGE := reports/flame/profile.html reports/html/page.css $(FLAME) reports/flame/all_graphs.js
+PROFILE_PAGE := reports/html/head.html reports/flame/profile.html reports/html/page.css $(FLAME) reports/flame/all_graphs.js
 $(BUILD)/gen/profile_page.h: reports/html/embed.sh harness/drive/templates/embed.awk $(PROFILE_PAGE)
 	@mkdir -p $(@D)
 	$(say)reports/html/embed.sh $(@D)/profile_page $(PROFILE_PAGE) > $@.tmp && mv $@.tmp $@

@@ -213,6 +213,13 @@ static void write_profiles(const struct assay_report_page *p, struct assay_text 
 
 /* ---- the template ---- */
 
+/* Plots that gnuplot drew are pictures within the page. */
+static void write_images(const struct assay_report_page *p, struct assay_text *out)
+{
+	(void)p;
+	assay_text_add(out, "img-src data:; ");
+}
+
 static void write_style(const struct assay_report_page *p, struct assay_text *out)
 {
 	(void)p;
@@ -249,6 +256,7 @@ static const struct {
 	{ "notes", write_notes },
 	{ "next", write_next },
 	{ "plots", write_plots },
+	{ "images", write_images },
 	{ "style", write_style },
 	{ "style_digest", write_style_digest },
 	{ "script", write_script },

@@ -97,7 +97,7 @@ static void add_part(const void *of, const char *name, size_t len, struct assay_
 		add_line("page.css.sha256", out);
 	else if (!strcmp(part, "script_digest"))
 		add_line("page.js.sha256", out);
-	else
+	else if (strcmp(part, "images")) /* it has none */
 		out->failed = true; /* a name that the template has and nobody writes */
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes template, style and script of a page as entries of a C table: embed.sh FOLDER TEMPLATE.html STYLE.css... SCRIPT.js... >page.h.
-# Styles become one and so do scripts, in the order given. A digest is what a Content-Security-Policy names them by. FOLDER is
+# Writes template, style and script of a page as entries of a C table: embed.sh FOLDER TEMPLATE.html... STYLE.css... SCRIPT.js... >page.h.
+# Templates become one, and so do styles and scripts, in the order given. A digest is what a Content-Security-Policy names them by. FOLDER is
 # scratch space.
 set -eu
 
