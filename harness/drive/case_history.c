@@ -156,30 +156,36 @@ static int no_points(const struct assay_history_request *q, const struct assay_c
 	return assay_err_set(err, ASSAY_EUSAGE, "no stored run of '%s' since %s has a time", c->key, date);
 }
 
-int assay_case_history(const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err)
+int assay_case_history_of(const struct assay_history *h, const struct assay_case *c,
+			  const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err)
 {
-	struct assay_history h = { 0 };
-	const struct assay_case *c = NULL;
-	int rc = assay_history_open(&h, q->db, q->machine, err);
+	int rc;
 
-	*out = (struct assay_case_history){ 0 };
-	if (!rc)
-		rc = assay_history_find(&h, q->key, &c, err);
-	if (!rc) {
-		out->c = *c;
-		memcpy(out->machine_id, h.newest.machine_id, sizeof(out->machine_id));
-		memcpy(out->machine_label, h.newest.machine_label, sizeof(out->machine_label));
-		rc = load(&h, c, q->since_ns, &out->points, &out->n_points, err);
-	}
+	*out = (struct assay_case_history){ .c = *c };
+	memcpy(out->machine_id, h->newest.machine_id, sizeof(out->machine_id));
+	memcpy(out->machine_label, h->newest.machine_label, sizeof(out->machine_label));
+	rc = load(h, c, q->since_ns, &out->points, &out->n_points, err);
 	if (!rc && !out->n_points)
 		rc = no_points(q, c, err);
 	if (!rc)
 		rc = find_changes(q, out, err);
 	for (size_t k = 0; k < out->n_changes && !rc; k++)
-		rc = ask_others(q, h.store, out, &out->changes[k], err);
+		rc = ask_others(q, h->store, out, &out->changes[k], err);
 	if (!rc)
-		rc = assay_change_answers_known(h.store, out->c.key, out->machine_id, out->points, out->changes,
+		rc = assay_change_answers_known(h->store, out->c.key, out->machine_id, out->points, out->changes,
 						out->n_changes, err);
+	return rc;
+}
+
+int assay_case_history(const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err)
+{
+	struct assay_history h = { 0 };
+	const struct assay_case *c = NULL;
+	int rc = assay_history_open_case(&h, q->db, q->machine, q->key, &c, err);
+
+	*out = (struct assay_case_history){ 0 };
+	if (!rc)
+		rc = assay_case_history_of(&h, c, q, out, err);
 	assay_history_close(&h);
 	return rc;
 }

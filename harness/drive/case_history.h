@@ -10,6 +10,8 @@
 #include "model/case.h"
 #include "model/history.h"
 
+struct assay_history;
+
 /* All-zero but for `db` and `key` has the defaults of stats/change_points.h. Strings are borrowed. */
 struct assay_history_request {
 	const char *db;
@@ -33,6 +35,9 @@ struct assay_case_history {
 
 /* ASSAY_EUSAGE where there is no such case or machine, or no run of it. Release @out in either case. */
 int assay_case_history(const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err);
+/* The same of case @c of @h, which is open: `db`, `key` and `machine` of @q are not read. */
+int assay_case_history_of(const struct assay_history *h, const struct assay_case *c,
+			  const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err);
 void assay_case_history_release(struct assay_case_history *h);
 
 #endif

@@ -195,7 +195,7 @@ void assay_stored_comparison_release(struct assay_stored_comparison *c)
 	*c = (struct assay_stored_comparison){ 0 };
 }
 
-/* The newest run of the machine whose label has @machine in it, or whose fingerprint begins so. */
+/* Of @runs, one a machine, that of the machine whose label has @machine in it, or whose fingerprint begins so. */
 static int newest_of(struct assay_run_info *out, const struct assay_run_info *runs, size_t n, const char *machine,
 		     struct assay_err *err)
 {
@@ -216,7 +216,7 @@ int assay_history_open(struct assay_history *h, const char *db, const char *mach
 	int rc = assay_store_open(&h->store, db, ASSAY_STORE_READ, err);
 
 	if (!rc)
-		rc = assay_store_runs(h->store, NULL, machine ? 0 : 1, &runs, &n, err);
+		rc = assay_store_newest_runs(h->store, &runs, &n, err);
 	if (!rc && !n) {
 		assay_command_text(measure, sizeof(measure), "run", NULL, db);
 		rc = assay_err_set(err, ASSAY_EUSAGE, "no run is stored in '%s': '%s' makes one", db, measure);
@@ -308,26 +308,18 @@ static int no_history_case(const struct assay_history *h, const char *pattern, s
 	return rc;
 }
 
-static bool seen_before(const struct assay_run_info *runs, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (!strcmp(runs[k].machine_id, runs[i].machine_id))
-			return true;
-	return false;
-}
-
 /* Let @h be that of the machine that measured such a case last: files of other tools bring machines of their own. */
 static int look_elsewhere(struct assay_history *h, const char *pattern, const struct assay_case **out, size_t *n,
 			  struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
 	size_t n_runs = 0;
-	int rc = assay_store_runs(h->store, NULL, 0, &runs, &n_runs, err);
+	int rc = assay_store_newest_runs(h->store, &runs, &n_runs, err);
 
 	for (size_t i = 0; i < n_runs && !*n && !rc; i++) {
 		struct assay_history other = { .newest = runs[i] };
 
-		if (!strcmp(runs[i].machine_id, h->newest.machine_id) || seen_before(runs, i))
+		if (!strcmp(runs[i].machine_id, h->newest.machine_id))
 			continue;
 		rc = assay_store_cases(h->store, runs[i].machine_id, &other.cases, &other.n, err);
 		*n = rc ? 0 : find_in(&other, pattern, out);
@@ -358,6 +350,14 @@ int assay_history_find(struct assay_history *h, const char *pattern, const struc
 		return assay_err_set(err, ASSAY_EUSAGE, "%zu stored cases match '%s', the first is '%s': name one", n,
 				     pattern, (*out)->key);
 	return 0;
+}
+
+int assay_history_open_case(struct assay_history *h, const char *db, const char *machine, const char *pattern,
+			    const struct assay_case **c, struct assay_err *err)
+{
+	int rc = assay_history_open(h, db, machine, err);
+
+	return rc ? rc : assay_history_find(h, pattern, c, err);
 }
 
 int assay_history_points(const struct assay_history *h, const struct assay_case *c, const char *metric,

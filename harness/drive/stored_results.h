@@ -59,6 +59,9 @@ void assay_history_close(struct assay_history *h);
  */
 int assay_history_find(struct assay_history *h, const char *pattern, const struct assay_case **out,
 		       struct assay_err *err);
+/* Open, and find *c there. Close in either case. */
+int assay_history_open_case(struct assay_history *h, const char *db, const char *machine, const char *pattern,
+			    const struct assay_case **c, struct assay_err *err);
 /*
  * The runs of a case in order of time, with @metric those that have that metric or count, and its base unit. NULL is
  * time.

@@ -14,12 +14,12 @@
 #include "store/store.h"
 
 /* The points of time with their changes. */
-static int load_times(const struct assay_trend_request *q, const char *key, const char *machine_id,
-		      struct assay_trend_line *l, struct assay_err *err)
+static int load_times(const struct assay_history *h, const struct assay_case *c, struct assay_trend_line *l,
+		      struct assay_err *err)
 {
-	const struct assay_history_request h = { .db = q->db, .key = key, .machine = machine_id };
+	const struct assay_history_request usual = { 0 };
 	struct assay_case_history found;
-	int rc = assay_case_history(&h, &found, err);
+	int rc = assay_case_history_of(h, c, &usual, &found, err);
 
 	if (!rc) {
 		l->points = found.points;
@@ -50,7 +50,7 @@ static int add_line(const struct assay_trend_request *q, const struct assay_hist
 		if (rc)
 			return rc;
 	} else {
-		rc = load_times(q, c->key, h->newest.machine_id, l, err);
+		rc = load_times(h, c, l, err);
 	}
 	return rc ? rc : assay_store_trend_gaps(h->store, c->key, h->newest.machine_id, &l->gaps, &l->n_gaps, err);
 }
@@ -87,15 +87,6 @@ static int add_variants(const struct assay_trend_request *q, const struct assay_
 	return 0;
 }
 
-/* Is @run the first of its machine in the list? */
-static bool first_of_machine(const struct assay_run_info *runs, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (!strcmp(runs[k].machine_id, runs[i].machine_id))
-			return false;
-	return true;
-}
-
 /* Machines of one label are told apart by the start of their fingerprints. */
 static void machine_name(const struct assay_run_info *runs, size_t n, size_t i, char *buf, size_t size)
 {
@@ -108,19 +99,18 @@ static void machine_name(const struct assay_run_info *runs, size_t n, size_t i, 
 }
 
 /* A line for each machine that has the case. */
-static int add_machines(const struct assay_trend_request *q, struct assay_trend_lines *out, struct assay_err *err)
+static int add_machines(const struct assay_trend_request *q, const struct assay_history *of,
+			struct assay_trend_lines *out, struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
 	size_t n = 0;
-	int rc = assay_stored_runs(q->db, &runs, &n, err);
+	int rc = assay_store_newest_runs(of->store, &runs, &n, err);
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct assay_history h = { 0 };
 		const struct assay_case *c = NULL;
 		char name[128];
 
-		if (!first_of_machine(runs, i))
-			continue;
 		machine_name(runs, n, i, name, sizeof(name));
 		rc = assay_history_open(&h, q->db, runs[i].machine_id, err);
 		if (!rc && !assay_history_find(&h, out->c.key, &c, NULL) && !strcmp(c->key, out->c.key))
@@ -185,15 +175,13 @@ int assay_trend_lines(const struct assay_trend_request *q, struct assay_trend_li
 {
 	struct assay_history h = { 0 };
 	const struct assay_case *c = NULL;
-	int rc = assay_history_open(&h, q->db, q->machine, err);
+	int rc = assay_history_open_case(&h, q->db, q->machine, q->key, &c, err);
 
 	*out = (struct assay_trend_lines){ .unit = "s" };
-	if (!rc)
-		rc = assay_history_find(&h, q->key, &c, err);
 	if (!rc) {
 		out->c = *c;
 		snprintf(out->machine, sizeof(out->machine), "%s", h.newest.machine_label);
-		rc = q->per == ASSAY_TREND_PER_MACHINE   ? add_machines(q, out, err)
+		rc = q->per == ASSAY_TREND_PER_MACHINE   ? add_machines(q, &h, out, err)
 		     : q->per == ASSAY_TREND_PER_VARIANT ? add_variants(q, &h, out, err)
 							 : add_line(q, &h, c, "", out, err);
 	}

@@ -78,6 +78,8 @@ int assay_store_imported(struct assay_store *s, const char *digest, bool *out, s
 /* By the time they began, newest first, at most @limit (0: all); @suite NULL: any. @out is malloc'ed. */
 int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
 		     struct assay_err *err);
+/* The newest run of each machine, the newest of all first. The caller frees *out. */
+int assay_store_newest_runs(struct assay_store *s, struct assay_run_info **out, size_t *n, struct assay_err *err);
 
 /*
  * The whole run with its results and samples, in the order they were added; id 0: the newest, finished or not.

@@ -8,10 +8,7 @@ static void read_gap(struct assay_row *row, void *element)
 	struct assay_trend_gap *g = element;
 	g->run_id = assay_store_row_int(row);
 	g->started_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_text(row, g->commit, sizeof(g->commit));
-	g->dirty = assay_store_row_bool(row);
-	assay_store_row_text(row, g->plugin.hash, sizeof(g->plugin.hash));
-	g->plugin.dirty = assay_store_row_bool(row);
+	assay_store_row_build(row, g->commit, &g->dirty, &g->plugin);
 	g->missing = !assay_store_row_status(row, &g->status);
 }
 

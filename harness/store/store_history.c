@@ -17,10 +17,7 @@ static void read_run_info(struct assay_row *row, void *element)
 	r->seed = (uint64_t)assay_store_row_int(row);
 	r->started_ns = (uint64_t)assay_store_row_int(row);
 	r->ended_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_text(row, r->commit, sizeof(r->commit));
-	r->dirty = assay_store_row_bool(row);
-	assay_store_row_text(row, r->plugin.hash, sizeof(r->plugin.hash));
-	r->plugin.dirty = assay_store_row_bool(row);
+	assay_store_row_build(row, r->commit, &r->dirty, &r->plugin);
 	assay_store_row_text(row, r->machine_id, sizeof(r->machine_id));
 	assay_store_row_text(row, r->machine_label, sizeof(r->machine_label));
 	r->n_cases = (size_t)assay_store_row_int(row);
@@ -30,21 +27,35 @@ static void read_run_info(struct assay_row *row, void *element)
 	r->started_unknown = assay_store_row_bool(row);
 }
 
+/* Of each run, before what says which. */
+#define RUN_INFO                                                                                                       \
+	"SELECT run.id, run.suite, run.seed, run.started_ns, run.ended_ns, b.commit_hash, "                            \
+	"b.dirty, b.plugin_commit, b.plugin_dirty, m.id, m.label,"                                                     \
+	" (SELECT count(*) FROM result WHERE run = run.id),"                                                           \
+	" (SELECT count(*) FROM result WHERE run = run.id AND status = 'ok'),"                                         \
+	" run.imported, run.label, run.started_unknown"                                                                \
+	" FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
+
 int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
 		     struct assay_err *err)
 {
 	static const char sql[] =
-		"SELECT run.id, run.suite, run.seed, run.started_ns, run.ended_ns, b.commit_hash, "
-		"b.dirty, b.plugin_commit, b.plugin_dirty, m.id, m.label,"
-		" (SELECT count(*) FROM result WHERE run = run.id),"
-		" (SELECT count(*) FROM result WHERE run = run.id AND status = 'ok'),"
-		" run.imported, run.label, run.started_unknown"
-		" FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
-		" WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.started_ns DESC, run.id DESC LIMIT ?2";
+		RUN_INFO " WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.started_ns DESC, run.id DESC LIMIT ?2";
 	struct assay_binder b = assay_store_statement(s, sql, err);
 
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
+	return assay_store_collect(s, &b, "the list of runs", sizeof(**out), read_run_info, out, n, err);
+}
+
+int assay_store_newest_runs(struct assay_store *s, struct assay_run_info **out, size_t *n, struct assay_err *err)
+{
+	static const char sql[] =
+		RUN_INFO " WHERE run.id IN (SELECT (SELECT r.id FROM run r WHERE r.machine = machine.id"
+			 " ORDER BY r.started_ns DESC, r.id DESC LIMIT 1) FROM machine)"
+			 " ORDER BY run.started_ns DESC, run.id DESC";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+
 	return assay_store_collect(s, &b, "the list of runs", sizeof(**out), read_run_info, out, n, err);
 }
 
@@ -194,10 +205,7 @@ static void read_comparable(struct assay_row *row, void *element)
 
 	p->run_id = assay_store_row_int(row);
 	p->started_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_text(row, p->commit, sizeof(p->commit));
-	p->dirty = assay_store_row_bool(row);
-	assay_store_row_text(row, p->plugin.hash, sizeof(p->plugin.hash));
-	p->plugin.dirty = assay_store_row_bool(row);
+	assay_store_row_build(row, p->commit, &p->dirty, &p->plugin);
 }
 
 int assay_store_comparables(struct assay_store *s, const struct assay_run *run, struct assay_trend_point **out,

@@ -105,6 +105,15 @@ void assay_store_row_result(struct assay_row *row, struct assay_result *r, struc
 	assay_store_row_text(row, stored->hex, sizeof(stored->hex));
 }
 
+void assay_store_row_build(struct assay_row *row, char commit[sizeof(((struct assay_commit *)0)->hash)], bool *dirty,
+			   struct assay_commit *plugin)
+{
+	assay_store_row_text(row, commit, sizeof(plugin->hash));
+	*dirty = assay_store_row_bool(row);
+	assay_store_row_text(row, plugin->hash, sizeof(plugin->hash));
+	plugin->dirty = assay_store_row_bool(row);
+}
+
 void assay_store_row_axis(struct assay_row *row, struct assay_case *c)
 {
 	if (c->n_axes == ASSAY_MAX_AXES)

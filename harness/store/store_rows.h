@@ -72,6 +72,9 @@ void assay_store_row_result(struct assay_row *row, struct assay_result *r, struc
 int assay_store_seal_result(struct assay_store *s, int64_t id, struct assay_err *err);
 int assay_store_seal_pair(struct assay_store *s, int64_t id, struct assay_err *err);
 
+/* The columns commit_hash, dirty, plugin_commit and plugin_dirty of a build. */
+void assay_store_row_build(struct assay_row *row, char commit[sizeof(((struct assay_commit *)0)->hash)], bool *dirty,
+			   struct assay_commit *plugin);
 /* One more axis, fact, count or reason from the columns of its list. Sets row->bad when there are too many. */
 void assay_store_row_axis(struct assay_row *row, struct assay_case *c);
 int assay_store_row_count(struct assay_row *row, struct assay_counters *c, struct assay_err *err);

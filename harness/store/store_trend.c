@@ -49,10 +49,7 @@ static int read_trend_point(struct assay_store *s, struct assay_row *row, struct
 
 	*p = (struct assay_trend_point){ .run_id = assay_store_row_int(row), .value = NAN };
 	p->started_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_text(row, p->commit, sizeof(p->commit));
-	p->dirty = assay_store_row_bool(row);
-	assay_store_row_text(row, p->plugin.hash, sizeof(p->plugin.hash));
-	p->plugin.dirty = assay_store_row_bool(row);
+	assay_store_row_build(row, p->commit, &p->dirty, &p->plugin);
 	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
 	rc = read_result(s, row, p->run_id, &r, err);
 	p->median_ns = r.median_ns;

@@ -50,6 +50,95 @@ STORE_TEST(test_runs_are_listed)
 	assay_store_close(s);
 }
 
+STORE_TEST(test_the_newest_run_of_each_machine)
+{
+	struct fixture *f = *state;
+	struct assay_run_info *v = NULL;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	size_t n = 9;
+
+	assert_ok(f, assay_store_newest_runs(s, &v, &n, &f->err));
+	assert_int_equal(n, 0);
+	free(v);
+	add_run(f, s, "quick", "m1", 0, 1, true);
+	add_run(f, s, "quick", "m2", 0, 3, true);
+	add_run(f, s, "full", "m1", 0, 2, true);
+	assert_ok(f, assay_store_newest_runs(s, &v, &n, &f->err));
+	assert_int_equal(n, 2);
+	assert_true(v[0].id == 3 && v[0].n_cases == 2 && !strcmp(v[0].machine_id, "m1"));
+	assert_true(v[1].id == 2 && v[1].n_ok == 3 && !strcmp(v[1].machine_id, "m2"));
+	free(v);
+	assay_store_close(s);
+}
+
+/* Within a transaction of many results, each goes to the series of its own machine. */
+STORE_TEST(test_machines_take_turns_in_one_transaction)
+{
+	static const char *const machines[] = { "m1", "m2", "m1", "m2", "m1" };
+	struct fixture *f = *state;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	struct assay_trend_point *v = NULL;
+	struct assay_result r;
+	size_t n = 0;
+
+	make_result(&r, 1, 10);
+	assert_ok(f, assay_store_bulk_begin(s, &f->err));
+	for (size_t i = 0; i < N_OF(machines); i++)
+		add_run(f, s, "quick", machines[i], i == 4, 2, true);
+	assert_ok(f, assay_store_bulk_end(s, 0, &f->err));
+	assert_ok(f, assay_store_trend(s, r.c.key, "m1", &v, &n, &f->err));
+	assert_int_equal(n, 3);
+	assert_true(v[0].run_id == 1 && v[1].run_id == 3 && v[2].run_id == 5);
+	free(v);
+	assert_ok(f, assay_store_trend(s, r.c.key, "m2", &v, &n, &f->err));
+	assert_int_equal(n, 2);
+	assert_true(v[0].run_id == 2 && v[1].run_id == 4);
+	free(v);
+	assay_result_release(&r);
+	assay_store_close(s);
+}
+
+/* Names are compared with those of the result before: each number keeps its own. */
+STORE_TEST(test_numbers_that_nearly_share_a_name)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	struct assay_result r[5];
+	struct assay_run run, back;
+
+	make_run(&run, "quick", "m1");
+	for (unsigned i = 0; i < N_OF(r); i++)
+		make_result(&r[i], i, 10);
+	/* another unit, another direction, another order, one less */
+	assert_int_equal(assay_result_add_metric(&r[0], "rate", "op/s", 1, 1), 0);
+	assert_int_equal(assay_result_add_metric(&r[0], "share", "1", 1, 2), 0);
+	assert_int_equal(assay_result_add_metric(&r[1], "rate", "B/s", 1, 3), 0);
+	assert_int_equal(assay_result_add_metric(&r[1], "share", "1", -1, 4), 0);
+	assert_int_equal(assay_result_add_metric(&r[2], "share", "1", 1, 5), 0);
+	assert_int_equal(assay_result_add_metric(&r[2], "rate", "op/s", 1, 6), 0);
+	assert_int_equal(assay_result_add_metric(&r[3], "rate", "op/s", 1, 7), 0);
+	assert_int_equal(assay_result_add_metric(&r[4], "rate", "op/s", 1, 8), 0);
+	assert_int_equal(assay_result_add_metric(&r[4], "share", "1", 1, 9), 0);
+	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
+	for (unsigned i = 0; i < N_OF(r); i++)
+		assert_ok(f, assay_store_result_add(s, run.id, &r[i], &f->err));
+	assert_ok(f, assay_store_run_load(s, run.id, &back, &f->err));
+	assert_int_equal(back.n_results, N_OF(r));
+	for (unsigned i = 0; i < N_OF(r); i++) {
+		assert_int_equal(back.results[i].n_metrics, r[i].n_metrics);
+		for (size_t k = 0; k < r[i].n_metrics; k++) {
+			const struct assay_metric *a = &r[i].metrics[k], *b = &back.results[i].metrics[k];
+
+			assert_string_equal(a->tag, b->tag);
+			assert_string_equal(a->unit, b->unit);
+			assert_true(a->better == b->better && a->value == b->value);
+		}
+		assay_result_release(&r[i]);
+	}
+	assay_run_release(&back);
+	assay_store_close(s);
+}
+
 /* A failed result is a gap, and so is a run of the suite without one, unless it measured much less. */
 STORE_TEST(test_gaps_of_a_trend)
 {
