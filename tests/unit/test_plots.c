@@ -259,6 +259,16 @@ TEST(rooflines_have_limits_and_shares)
 	p.run.only = NULL;
 	release();
 
+	/* little is not nothing */
+	result(0, "matmul.f32", "ref", "1", 1, 100);
+	metric(0, "roof_frac", "1", 0.004);
+	metric(0, "ops_per_s", "op/s", 1e8);
+	metric(0, "arith_intensity", "op/B", 2);
+	text = script_of(&p);
+	has(text, "['0.4 % of its roof']");
+	free(text);
+	release();
+
 	result(0, "matmul.f32", "ref", "1", 1, 100);
 	assert_int_equal(assay_counters_add_missing(&results[0].counters, "roof_frac", "assay", "no bandwidth"), 0);
 	refuses(&p, "no case of run 4 has a share of a roof: none: no bandwidth");
