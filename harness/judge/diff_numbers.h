@@ -3,7 +3,15 @@
 #ifndef ASSAY_JUDGE_DIFF_NUMBERS_H
 #define ASSAY_JUDGE_DIFF_NUMBERS_H
 
-#include "judge/run_diff.h"
+#include "model/diff.h"
+#include "model/result.h"
+
+/* The runs of a side, at least one, all of one machine and suite. */
+struct assay_diff_runs {
+	const struct assay_run *const *v;
+	size_t n;
+	const char *name; /* as people call it */
+};
 
 /* What a side has of one case: the result of each run, NULL where it has none. */
 struct assay_diff_case_side {

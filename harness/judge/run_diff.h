@@ -3,15 +3,7 @@
 #ifndef ASSAY_JUDGE_RUN_DIFF_H
 #define ASSAY_JUDGE_RUN_DIFF_H
 
-#include "model/diff.h"
-#include "model/result.h"
-
-/* The runs of a side, at least one, all of one machine and suite. */
-struct assay_diff_runs {
-	const struct assay_run *const *v;
-	size_t n;
-	const char *name; /* as people call it */
-};
+#include "judge/diff_numbers.h"
 
 /*
  * Every case of either side, those of the head first. Times of another machine, or with inputs of another seed, are
