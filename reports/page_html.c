@@ -249,20 +249,13 @@ static const struct {
 	const char *name;
 	void (*write)(const struct assay_report_page *p, struct assay_text *out);
 } parts[] = {
-	{ "title", write_title },
-	{ "verdict", write_verdict },
-	{ "sentence", write_sentence },
-	{ "headline", write_headline },
-	{ "notes", write_notes },
-	{ "next", write_next },
-	{ "plots", write_plots },
-	{ "images", write_images },
-	{ "style", write_style },
-	{ "style_digest", write_style_digest },
-	{ "script", write_script },
-	{ "script_digest", write_script_digest },
-	{ "profiles", write_profiles },
-	{ "data", assay_page_data },
+	{ "title", write_title },       { "verdict", write_verdict },
+	{ "sentence", write_sentence }, { "headline", write_headline },
+	{ "notes", write_notes },       { "next", write_next },
+	{ "plots", write_plots },       { "images", write_images },
+	{ "style", write_style },       { "style_digest", write_style_digest },
+	{ "script", write_script },     { "script_digest", write_script_digest },
+	{ "profiles", write_profiles }, { "data", assay_page_data },
 };
 
 static void write_part(const void *of, const char *name, size_t len, struct assay_text *out)

@@ -97,8 +97,8 @@ static void add_part(const void *of, const char *name, size_t len, struct assay_
 		add_line("page.css.sha256", out);
 	else if (!strcmp(part, "script_digest"))
 		add_line("page.js.sha256", out);
-	else if (strcmp(part, "images")) /* it has none */
-		out->failed = true; /* a name that the template has and nobody writes */
+	else if (strcmp(part, "images")) /* it has none, and of other names nobody writes the part */
+		out->failed = true;
 }
 
 static void profile_html(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
