@@ -48,7 +48,10 @@ const struct assay_emitter *assay_emitter_find(enum assay_report_kind kind, cons
 /* Append @r to @out as text of @format. ASSAY_EUSAGE names the formats there are. @style NULL: all-zero. */
 int assay_emit(const struct assay_report *r, const char *format, const struct assay_emit_style *style,
 	       struct assay_text *out, struct assay_err *err);
-/* Can a report of @kind be written to @path, by its ending? To be asked before the work. ASSAY_EUSAGE otherwise. */
+/*
+ * Can a report of @kind be written to @path, by its ending and where it lies? To be asked before the work. ASSAY_EUSAGE
+ * or ASSAY_EIO otherwise.
+ */
 int assay_emit_check(enum assay_report_kind kind, const char *path, struct assay_err *err);
 /*
  * Write @r to @path; @format NULL: what its ending says. A file that was there stays until the new one is complete.

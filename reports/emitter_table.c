@@ -168,7 +168,9 @@ int assay_emit_check(enum assay_report_kind kind, const char *path, struct assay
 {
 	const struct assay_emitter *e;
 
-	return find_for(kind, ending(path), path, &e, err);
+	int rc = find_for(kind, ending(path), path, &e, err);
+
+	return rc ? rc : assay_file_write_check(path, err);
 }
 
 int assay_emit_file(const struct assay_report *r, const char *format, const char *path, struct assay_err *err)

@@ -248,27 +248,65 @@ out:
 	return rc;
 }
 
+/*
+ * Where *@path is written: it becomes the file that a link names (in @real), so that this is replaced, not the link.
+ * *in_place: what is there cannot be replaced.
+ */
+static int find_target(const char **path, char real[PATH_MAX], bool *in_place, struct assay_err *err)
+{
+	struct stat st;
+
+	*in_place = false;
+	if (stat(*path, &st))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': it is a folder", *path);
+	*in_place = !S_ISREG(st.st_mode);
+	if (!*in_place && realpath(*path, real))
+		*path = real;
+	return 0;
+}
+
 int assay_file_write(const char *path, const void *data, size_t len, struct assay_err *err)
 {
 	char real[PATH_MAX];
-	struct stat st;
+	bool in_place;
 	sigset_t old;
-	int rc;
+	int rc = find_target(&path, real, &in_place, err);
 
-	if (!stat(path, &st)) {
-		if (S_ISDIR(st.st_mode))
-			return assay_err_set(err, ASSAY_EIO, "cannot write '%s': it is a folder", path);
-		/* a pipe may not take it for long */
-		if (!S_ISREG(st.st_mode))
-			return write_in_place(path, data, len, err);
-		/* Replace the file that a link names, not the link. */
-		if (realpath(path, real))
-			path = real;
-	}
+	if (rc)
+		return rc;
+	/* a pipe may not take it for long */
+	if (in_place)
+		return write_in_place(path, data, len, err);
 	hold_interrupts(&old);
 	rc = replace(path, data, len, err);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
+}
+
+int assay_file_write_check(const char *path, struct assay_err *err)
+{
+	char real[PATH_MAX], name[PATH_MAX];
+	bool in_place, can;
+	sigset_t old;
+	int fd, rc = find_target(&path, real, &in_place, err);
+
+	if (rc)
+		return rc;
+	if (in_place) {
+		can = !access(path, W_OK);
+	} else {
+		hold_interrupts(&old);
+		fd = open_temporary(path, name, sizeof(name));
+		can = fd >= 0;
+		if (can) {
+			close(fd);
+			unlink(name);
+		}
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+	}
+	return can ? 0 : assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
 }
 
 bool assay_file_exists(const char *path)

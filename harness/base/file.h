@@ -37,6 +37,8 @@ void assay_file_unmap(const void *data, size_t len);
 bool assay_file_line(const char *path, char *buf, size_t size);
 /* Write through a temporary file in the same folder and rename, so that readers see all or nothing. */
 int assay_file_write(const char *path, const void *data, size_t len, struct assay_err *err);
+/* Would that be possible? ASSAY_EIO with the same words where it would not; nothing stays behind. */
+int assay_file_write_check(const char *path, struct assay_err *err);
 /*
  * Write a file that is not there yet. ASSAY_EUSAGE where something of that name is, which stays as it is; on any other
  * error there is no such file.

@@ -142,7 +142,7 @@ static int check_profiles(const struct diff_args *a, struct assay_err *err)
 	if (bad)
 		return assay_err_set(err, ASSAY_EUSAGE, "%s is of runs: '%s' and '%s' are profiles", bad, a->first,
 				     a->second);
-	return a->out ? assay_emit_check(ASSAY_REPORT_PROFILE_DIFF, a->out, err) : 0;
+	return a->out ? assay_hint_user_path(assay_emit_check(ASSAY_REPORT_PROFILE_DIFF, a->out, err), err) : 0;
 }
 
 /* A picture stands beside the table. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/command.h"
@@ -230,13 +231,8 @@ static int profile_once(struct profile_args *a, struct assay_watcher *w, int *st
 {
 	struct assay_profile p;
 	struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p, .lines = a->lines } };
-	int rc;
+	int rc = assay_profile_take(&a->q, &w->watch, &p, err);
 
-	rc = a->out ? assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err) : 0;
-	if (!rc)
-		rc = assay_profile_take(&a->q, &w->watch, &p, err);
-	else
-		p = (struct assay_profile){ 0 };
 	if (!rc && a->sanitize)
 		rc = assay_profile_sanitize(&p, err);
 	if (!rc && a->out)
@@ -335,6 +331,25 @@ static int run_tool(struct profile_args *a, struct assay_watcher *w, int *status
 	return rc;
 }
 
+/* Can all files be written? Asked before anything runs. */
+static int check_files(const struct profile_args *a, struct assay_err *err)
+{
+	int rc = 0;
+
+	if (a->out && a->with)
+		rc = assay_file_write_check(a->out, err);
+	else if (a->out && !is_all(a))
+		rc = assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err);
+	for (size_t i = 0; a->out && is_all(a) && assay_profile_kind(i) && !rc; i++) {
+		char *name = name_with_kind(a->out, assay_profile_kind(i));
+
+		rc = name ? assay_emit_check(ASSAY_REPORT_PROFILE, name, err)
+			  : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		free(name);
+	}
+	return assay_hint_user_path(rc, err);
+}
+
 static int tell_cost(struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct assay_profile_cost v[2];
@@ -356,8 +371,10 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 {
 	struct profile_args *a = args;
 	uint64_t next = assay_monotonic_ns();
-	int rc;
+	int rc = check_files(a, err);
 
+	if (rc)
+		return rc;
 	w->hold = true;
 	a->q.what = &a->s.r;
 	a->q.output_to_stderr = a->s.json;

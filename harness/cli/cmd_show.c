@@ -224,7 +224,7 @@ static int show_profile(const struct show_args *a, struct assay_err *err)
 	struct assay_profile p = { 0 };
 	struct assay_bottleneck b;
 	struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p, .lines = a->lines } };
-	int rc = a->out ? assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err) : 0;
+	int rc = a->out ? assay_hint_user_path(assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err), err) : 0;
 
 	if (!rc)
 		rc = assay_profile_find(a->s.r.db, a->only ? a->only : "last", a->kind, &p, err);

@@ -111,6 +111,35 @@ TEST(refuses_with_a_reason)
 	assert_non_null(strstr(err.text, "No such file"));
 }
 
+TEST(what_can_be_written_is_known_before)
+{
+	const char *before = in_folder("before");
+	char text[512], path[4200], name[400];
+	struct assay_err err = { 0 };
+
+	/* in the words of who writes */
+	memset(name, 'n', 255);
+	name[255] = '\0';
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	for (size_t i = 0; i < 3; i++) {
+		const char *bad = i == 0 ? folder : i == 1 ? in_folder("no/such/folder") : path;
+
+		assert_int_equal(assay_file_write(bad, "x", 1, &err), ASSAY_EIO);
+		snprintf(text, sizeof(text), "%s", err.text);
+		err = (struct assay_err){ 0 };
+		assert_int_equal(assay_file_write_check(bad, &err), ASSAY_EIO);
+		assert_string_equal(err.text, text);
+	}
+	/* nothing is made, and what is there stays */
+	assert_int_equal(assay_file_write_check(before, &err), 0);
+	assert_false(assay_file_exists(before));
+	assert_int_equal(assay_file_write(before, "x", 1, &err), 0);
+	assert_int_equal(assay_file_write_check(before, &err), 0);
+	assert_true(assay_file_line(before, text, sizeof(text)));
+	assert_string_equal(text, "x");
+	assert_int_equal(assay_file_write_check("/dev/null", &err), 0);
+}
+
 TEST(creates_only_what_is_not_there)
 {
 	const char *path = in_folder("created");
