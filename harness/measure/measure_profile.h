@@ -45,7 +45,7 @@ struct assay_profile_pair_options {
 
 struct assay_profile_pair {
 	struct assay_profile side[2];
-	double iteration_ns[2]; /* median of the samples */
+	double iteration_ns[2]; /* what the samples took, as a rule */
 	double turn_ns[2];      /* of an iteration, by turns of some milliseconds: what samples interrupt is in it */
 };
 

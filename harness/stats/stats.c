@@ -67,6 +67,18 @@ double assay_stats_median(const double *sorted, size_t n)
 	return n % 2 ? sorted[n / 2] : sorted[n / 2 - 1] / 2 + sorted[n / 2] / 2;
 }
 
+double assay_stats_median_of_means(double *x, size_t n, size_t group)
+{
+	const size_t groups = n / group;
+
+	if (!groups)
+		return assay_stats_mean(x, n);
+	for (size_t i = 0; i < groups; i++)
+		x[i] = assay_stats_mean(x + i * group, group);
+	assay_stats_sort(x, groups);
+	return assay_stats_median(x, groups);
+}
+
 double assay_stats_mad(const double *sorted, size_t n, double *tmp)
 {
 	double m = assay_stats_median(sorted, n);

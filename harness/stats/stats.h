@@ -17,6 +17,11 @@ void assay_stats_sort(double *x, size_t n);
 /* Of ascending @x. Quantile by linear interpolation (Hyndman & Fan 1996, type 7; R's default). n >= 1. */
 double assay_stats_quantile(const double *sorted, size_t n, double p);
 double assay_stats_median(const double *sorted, size_t n);
+/*
+ * Median of the means of @group values that follow each other (the rest is left out; fewer than one group: the mean).
+ * As robust as a median, but exact where single values go in steps. @x is overwritten.
+ */
+double assay_stats_median_of_means(double *x, size_t n, size_t group);
 /* Median absolute deviation from the median, not scaled. @tmp holds n doubles. */
 double assay_stats_mad(const double *sorted, size_t n, double *tmp);
 double assay_stats_mean(const double *x, size_t n);
