@@ -68,6 +68,7 @@ static json_t *case_json(const struct assay_comparison_case *c, const struct ass
 	if (c->base_variant[0])
 		json_object_set_new(o, "base_variant", assay_json_text(c->base_variant));
 	json_object_set_new(o, "undecided", assay_json_text(reading->undecided));
+	assay_json_add_because(o, &reading->because);
 	json_object_set_new(o, "metrics",
 			    sides_json(assay_json_metrics(base->metrics, base->n_metrics),
 				       assay_json_metrics(head->metrics, head->n_metrics)));

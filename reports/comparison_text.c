@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stored comparison for people: a row a case, or of single cases a row a pair. What is shown is what is stored and
- * what the judge takes from it; verdicts are left to `assay judge`.
+ * what the judge takes from it, the function to blame included; verdicts are left to `assay judge`.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -52,6 +52,8 @@ static void case_row(struct assay_columns *t, const struct assay_comparison_case
 		snprintf(doubt, sizeof(doubt), "undecided: %s", reading->undecided);
 		assay_columns_line(t, 4, doubt);
 	}
+	if (reading->because.asked)
+		assay_columns_line(t, 4, reading->because.text);
 }
 
 static void block_rows(const struct assay_pair *p, struct assay_text *out)
@@ -197,6 +199,8 @@ static void case_pairs(const struct assay_comparison_case *c, const struct assay
 		assay_text_addf(out, "  %s\n", c->reason);
 	if (c->difference[0])
 		assay_text_addf(out, "  %s\n", c->difference);
+	if (reading->because.asked)
+		assay_text_addf(out, "  %s\n", reading->because.text);
 	if (c->n_pairs)
 		assay_columns_row(&t,
 				  (const char *const[]){ "pair", "change", "blocks", "dropped", "iterations", "took" });
@@ -224,20 +228,6 @@ static void side_line(struct assay_text *out, const char *name, const char *labe
 	assay_text_add(out, "\n");
 }
 
-/* The judge says what the samples of functions tell; here stands only that they were taken. */
-static void functions_line(const struct assay_comparison *cmp, struct assay_text *out)
-{
-	size_t asked = 0;
-
-	for (size_t i = 0; i < cmp->n_cases; i++)
-		asked += cmp->cases[i].because != NULL;
-	if (asked)
-		assay_text_addf(out,
-				"because  %zu case%s profiled: 'assay judge --comparison %" PRId64
-				"' says which functions the change lies in\n",
-				asked, asked == 1 ? " was" : "s were", cmp->id);
-}
-
 static void header(const struct assay_comparison *cmp, const char *verdict, struct assay_text *out)
 {
 	char when[32];
@@ -253,7 +243,6 @@ static void header(const struct assay_comparison *cmp, const char *verdict, stru
 				cmp->program.dirty ? " with changes" : "");
 	assay_text_addf(out, "verdict  %s\n",
 			verdict[0] ? verdict : "unfinished, or under way: only what follows was measured");
-	functions_line(cmp, out);
 }
 
 static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)

@@ -26,8 +26,7 @@ static const char *because_evidence(const struct assay_gate_because *b)
 	return names[b->evidence];
 }
 
-/* The function that is named, as a list, or why none is. Neither field is there where nothing was asked. */
-static void add_because(const struct assay_gate_because *b, json_t *o)
+void assay_json_add_because(json_t *o, const struct assay_gate_because *b)
 {
 	if (!b->asked)
 		return;
@@ -65,7 +64,7 @@ json_t *assay_json_gate_case(const struct assay_gate_case *c)
 	json_object_set_new(o, "limit", assay_json_number(c->limit));
 	json_object_set_new(o, "suspect", json_boolean(c->suspect));
 	json_object_set_new(o, "skipped", json_boolean(c->skipped));
-	add_because(&c->because, o);
+	assay_json_add_because(o, &c->because);
 	if (c->base_variant[0]) {
 		json_object_set_new(o, "base_variant", assay_json_text(c->base_variant));
 		json_object_set_new(o, "speedup", assay_json_number(1 / c->ratio));

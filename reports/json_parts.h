@@ -47,6 +47,11 @@ json_t *assay_json_gate(const struct assay_gate_report *r);
 json_t *assay_json_gate_case(const struct assay_gate_case *c);
 json_t *assay_json_comparison(const struct assay_report_comparison *v);
 json_t *assay_json_bottleneck(const struct assay_bottleneck *b);
+/*
+ * Add to @o the function that is named, as a list "because", or "because_unknown", why none is. Neither where nothing
+ * was asked.
+ */
+void assay_json_add_because(json_t *o, const struct assay_gate_because *b);
 
 /* Append @root and a newline to @out and drop the caller's reference; NULL makes @out fail. */
 void assay_json_print(json_t *root, struct assay_text *out);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "judge/comparison_judge.h"
+#include "judge/function_blame.h"
 
 static int add_metric(const struct assay_comparison_case *c, enum assay_side side, const struct assay_metric *m,
 		      struct assay_pair_side *out)
@@ -117,8 +118,9 @@ static int read_case(const struct assay_comparison_case *c, bool before_4, struc
 	return rc ? rc : read_counts(c, &out->counted);
 }
 
-static int read_doubt(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
-		      const struct assay_policy *policy, struct assay_case_reading *out, struct assay_err *err)
+/* What is undecided, and the function that the change lies in. */
+static int read_verdict(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+			const struct assay_policy *policy, struct assay_case_reading *out, struct assay_err *err)
 {
 	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
 	struct assay_gate_case verdict;
@@ -127,14 +129,18 @@ static int read_doubt(const struct assay_comparison *cmp, const struct assay_com
 
 	if (!rc && verdict.verdict == ASSAY_INCONCLUSIVE)
 		snprintf(out->undecided, sizeof(out->undecided), "%s", verdict.reason);
-	return rc;
+	if (rc || !c->because || c->control != ASSAY_CONTROL_NONE || !isfinite(verdict.ratio) ||
+	    !isfinite(verdict.ci_lo))
+		return rc;
+	return assay_function_blame(c->because, verdict.ratio,
+				    (struct assay_interval){ verdict.ci_lo, verdict.ci_hi }, &out->because, err);
 }
 
 int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_reading **out, struct assay_err *err)
 {
 	struct assay_case_reading *v = calloc(cmp->n_cases + 1, sizeof(*v));
 	struct assay_policy policy = assay_policy_default();
-	/* a policy that this version cannot read leaves the numbers, and no doubts */
+	/* a policy that this version cannot read leaves the numbers, and no verdicts */
 	bool known = !cmp->policy || !assay_policy_parse(&policy, cmp->policy, "the stored policy", NULL);
 	int rc = v ? 0 : ASSAY_ENOMEM;
 
@@ -142,7 +148,7 @@ int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_
 		rc = read_case(&cmp->cases[i], assay_comparison_rule(cmp, &cmp->cases[i], &policy).before_4, &v[i],
 			       err);
 		if (!rc && known)
-			rc = read_doubt(cmp, &cmp->cases[i], &policy, &v[i], err);
+			rc = read_verdict(cmp, &cmp->cases[i], &policy, &v[i], err);
 	}
 	assay_policy_release(&policy);
 	if (rc) {

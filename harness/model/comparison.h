@@ -98,6 +98,7 @@ struct assay_case_reading {
 	double ratio;        /* mean of the pairs used; NaN: none is */
 	double sd;           /* of their log ratios; NaN: fewer than two are */
 	char undecided[512]; /* what kept its time from a verdict, and what would decide it; "": it has one */
+	struct assay_gate_because because; /* the function that its change lies in, where it was profiled */
 	/* Of either side the medians of metrics and counts, with the rung of the first pair that has them. */
 	struct assay_pair counted;
 };
