@@ -51,10 +51,11 @@ static void add_head(const struct assay_profile_diff *d, const struct assay_emit
 		assay_text_release(&label);
 	}
 	add_whole(d,
-		  d->per_iteration ? "an iteration"
-		  : d->sampled     ? "processor time"
-		  : heap           ? "allocated"
-				   : "all",
+		  d->spans           ? (d->per_iteration ? "all threads in an iteration" : "all threads")
+		  : d->per_iteration ? "an iteration"
+		  : d->sampled       ? "processor time"
+		  : heap             ? "allocated"
+				     : "all",
 		  d->whole[0], d->whole[1], style, out);
 	if (heap) {
 		add_whole(d, "at the peak", all[0]->most_bytes, all[1]->most_bytes, style, out);
@@ -64,15 +65,40 @@ static void add_head(const struct assay_profile_diff *d, const struct assay_emit
 		assay_profile_put_line(style, out, "taken on two machines: what changed may be the machine");
 }
 
-void assay_profile_diff_tables(const struct assay_profile_diff *d, const struct assay_emit_style *style,
-			       struct assay_text *out)
+static void times_text(double times, char *buf, size_t size)
 {
-	struct assay_columns t = { .align = "rlrrll", .indent = "  " };
-	const size_t shown = style->verbose || d->n < FEW ? d->n : FEW;
+	snprintf(buf, size, isfinite(times) ? "%.6g" : "-", times);
+}
 
-	add_head(d, style, out);
-	assay_columns_row(&t, (const char *const[]){ "change", d->sampled ? "95 % interval" : "", "was", "is",
-						     "function", "source" });
+/* Own time and change, then time with all within it and head over base, then how many there were. */
+static void add_span_rows(const struct assay_profile_diff *d, size_t shown, const struct assay_emit_style *style,
+			  struct assay_columns *t)
+{
+	assay_columns_row(t, (const char *const[]){ "change", "own was", "own is", "total was", "total is", "head/base",
+						    "times was", "times is", "span" });
+	for (size_t i = 0; i < shown; i++) {
+		const struct assay_profile_change *c = &d->v[i];
+		char change[48], own[2][48], total[2][48], ratio[32] = "-", times[2][32], name[512];
+
+		assay_profile_change_text(d, c->change, style->utf8, change, sizeof(change));
+		for (unsigned k = 0; k < 2; k++) {
+			assay_profile_change_text(d, c->own[k], style->utf8, own[k], sizeof(own[k]));
+			assay_profile_change_text(d, c->total[k], style->utf8, total[k], sizeof(total[k]));
+			times_text(c->times[k], times[k], sizeof(times[k]));
+		}
+		if (c->total[0] > 0 && c->total[1] > 0)
+			snprintf(ratio, sizeof(ratio), "%.3f", c->total[1] / c->total[0]);
+		name_of(c, name, sizeof(name));
+		assay_columns_row(t, (const char *const[]){ change, own[0] + 1, own[1] + 1, total[0] + 1, total[1] + 1,
+							    ratio, times[0], times[1], assay_profile_name(name) });
+	}
+}
+
+static void add_function_rows(const struct assay_profile_diff *d, size_t shown, const struct assay_emit_style *style,
+			      struct assay_columns *t)
+{
+	assay_columns_row(t, (const char *const[]){ "change", d->sampled ? "95 % interval" : "", "was", "is",
+						    "function", "source" });
 	for (size_t i = 0; i < shown; i++) {
 		const struct assay_profile_change *c = &d->v[i];
 		char change[48], ci[128] = "", own[2][48], name[512], place[256];
@@ -89,12 +115,23 @@ void assay_profile_diff_tables(const struct assay_profile_diff *d, const struct 
 			assay_profile_change_text(d, c->own[k], style->utf8, own[k], sizeof(own[k]));
 		name_of(c, name, sizeof(name));
 		assay_profile_place(c->file, c->line, c->last_line, place, sizeof(place));
-		assay_columns_row(&t, (const char *const[]){ change, ci, own[0] + 1, own[1] + 1,
-							     assay_profile_name(name), place[0] ? place : c->object });
+		assay_columns_row(t, (const char *const[]){ change, ci, own[0] + 1, own[1] + 1,
+							    assay_profile_name(name), place[0] ? place : c->object });
 	}
+}
+
+void assay_profile_diff_tables(const struct assay_profile_diff *d, const struct assay_emit_style *style,
+			       struct assay_text *out)
+{
+	struct assay_columns t = { .align = d->spans ? "rrrrrrrrl" : "rlrrll", .indent = "  " };
+	const size_t shown = style->verbose || d->n < FEW ? d->n : FEW;
+
+	add_head(d, style, out);
+	(d->spans ? add_span_rows : add_function_rows)(d, shown, style, &t);
 	assay_profile_put_table(&t, style, out);
 	if (shown < d->n)
-		assay_profile_put_line(style, out, "  and %zu more functions: --verbose shows all", d->n - shown);
+		assay_profile_put_line(style, out, "  and %zu more %s: --verbose shows all", d->n - shown,
+				       d->spans ? "spans" : "functions");
 }
 
 static void profile_diff_text(const struct assay_report *r, const struct assay_emit_style *style,
@@ -134,6 +171,23 @@ static json_t *change_json(const struct assay_profile_change *c)
 			 isfinite(c->ci.lo) ? json_pack("[f,f]", c->ci.lo, c->ci.hi) : json_null());
 }
 
+static json_t *two(double base, double head)
+{
+	return json_pack("[o,o]", assay_json_number(base), assay_json_number(head));
+}
+
+static json_t *span_json(const struct assay_profile_change *c)
+{
+	char name[512];
+
+	name_of(c, name, sizeof(name));
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "name", assay_json_text(assay_profile_name(name)), "own",
+			 two(c->own[0], c->own[1]), "change", assay_json_number(c->change), "total",
+			 two(c->total[0], c->total[1]), "ratio",
+			 c->total[0] > 0 && c->total[1] > 0 ? json_real(c->total[1] / c->total[0]) : json_null(),
+			 "times", two(c->times[0], c->times[1]));
+}
+
 static void profile_diff_json(const struct assay_report *r, const struct assay_emit_style *style,
 			      struct assay_text *out)
 {
@@ -142,10 +196,11 @@ static void profile_diff_json(const struct assay_report *r, const struct assay_e
 
 	(void)style;
 	for (size_t i = 0; i < d->n; i++)
-		json_array_append_new(functions, change_json(&d->v[i]));
+		json_array_append_new(functions, d->spans ? span_json(&d->v[i]) : change_json(&d->v[i]));
 	assay_json_print(json_pack("{s:i,s:s,s:s,s:b,s:b,s:o,s:o,s:o}", "schema", 1, "kind", d->side[1]->kind, "unit",
 				   d->unit, "per_iteration", d->per_iteration, "two_machines", d->two_machines, "base",
-				   side_json(d, 0), "head", side_json(d, 1), "functions", functions),
+				   side_json(d, 0), "head", side_json(d, 1), d->spans ? "spans" : "functions",
+				   functions),
 			 out);
 }
 

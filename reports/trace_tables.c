@@ -44,7 +44,7 @@ static void add_head(const struct assay_profile *p, uint64_t path_ns, const stru
 void assay_profile_trace_text(const struct assay_profile *p, const struct assay_emit_style *style,
 			      struct assay_text *out)
 {
-	struct assay_columns t = { .align = "rrrrl", .indent = "  " };
+	struct assay_columns t = { .align = "rrrrrl", .indent = "  " };
 	struct assay_trace_share *v = NULL;
 	uint64_t path_ns;
 	size_t n, shown;
@@ -55,15 +55,17 @@ void assay_profile_trace_text(const struct assay_profile *p, const struct assay_
 	}
 	add_head(p, path_ns, style, out);
 	shown = style->verbose || n < FEW ? n : FEW;
-	assay_columns_row(&t, (const char *const[]){ "of the path", "own", "of all threads", "own", "span" });
+	assay_columns_row(&t, (const char *const[]){ "of the path", "own", "of all threads", "own", "times", "span" });
 	for (size_t i = 0; i < shown; i++) {
-		char path[32], path_own[32], all[32], own[32];
+		char path[32], path_own[32], all[32], own[32], times[32] = "-";
 
 		snprintf(path, sizeof(path), "%.1f %%", share(v[i].path_total_ns, path_ns));
 		snprintf(path_own, sizeof(path_own), "%.1f %%", share(v[i].path_ns, path_ns));
 		ns_text(v[i].total_ns, style, all, sizeof(all));
 		ns_text(v[i].self_ns, style, own, sizeof(own));
-		assay_columns_row(&t, (const char *const[]){ path, path_own, all, own, v[i].name });
+		if (v[i].times)
+			snprintf(times, sizeof(times), "%" PRIu64, v[i].times);
+		assay_columns_row(&t, (const char *const[]){ path, path_own, all, own, times, v[i].name });
 	}
 	if (n)
 		assay_columns_print(&t, out);
@@ -88,7 +90,8 @@ void assay_profile_trace_json(const struct assay_profile *p, json_t *root)
 	if (!assay_trace_shares(p, &v, &n, &path_ns, NULL))
 		for (size_t i = 0; i < n; i++)
 			json_array_append_new(
-				spans, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "name", assay_json_text(v[i].name),
+				spans, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", assay_json_text(v[i].name),
+						 "times", v[i].times ? assay_json_u64(v[i].times) : json_null(),
 						 "self_ns", assay_json_u64(v[i].self_ns), "total_ns",
 						 assay_json_u64(v[i].total_ns), "path_ns", assay_json_u64(v[i].path_ns),
 						 "path_frac", frac(v[i].path_ns, path_ns), "path_total_frac",

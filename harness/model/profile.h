@@ -89,7 +89,7 @@ struct assay_profile {
 	struct assay_stack_table stacks;
 	struct assay_profile_heap heap;
 	struct assay_profile_gpu gpu;
-	struct assay_wait_count *waits;   /* of threads: one a stack; NULL: not known */
+	struct assay_wait_count *waits;   /* of threads; of traces spans and waits: one a stack; NULL: not known */
 	struct assay_timeline timeline;   /* of threads */
 	struct assay_trace trace;         /* that was taken; none of a stored profile */
 	struct assay_fingerprint machine; /* id "": not told */

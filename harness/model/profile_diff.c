@@ -9,6 +9,7 @@
 
 #include "base/name_index.h"
 #include "base/text.h"
+#include "model/trace_states.h"
 #include "stats/distributions.h"
 
 size_t assay_function_name_length(const char *symbol)
@@ -65,7 +66,10 @@ static void take_place(struct assay_profile_change *c, const struct assay_frame 
 	}
 }
 
-/* Which function each frame of a side is; labels are none (SIZE_MAX). Places in the source are the head's. */
+/*
+ * Which function each frame of a side is; labels are none (SIZE_MAX), but those of traces, where spans are labels, too.
+ * Places in the source are the head's.
+ */
 static int group(struct assay_profile_diff *d, unsigned side, struct assay_name_index *index, size_t *of,
 		 struct assay_err *err)
 {
@@ -78,7 +82,7 @@ static int group(struct assay_profile_diff *d, unsigned side, struct assay_name_
 		bool found = false;
 
 		of[i] = SIZE_MAX;
-		if (f->kind == ASSAY_FRAME_LABEL)
+		if (f->kind == ASSAY_FRAME_LABEL && !d->spans)
 			continue;
 		rc = index_of(index, f, d->n, &of[i], &found, err);
 		if (rc)
@@ -93,9 +97,13 @@ static int group(struct assay_profile_diff *d, unsigned side, struct assay_name_
 
 /* ---- stacks ----------------------------------------------------------------------------------------------------- */
 
-static bool counts(const struct assay_profile_diff *d, const struct assay_stack_table *t, const struct assay_stack *s)
+static bool counts(const struct assay_profile_diff *d, unsigned side, const struct assay_stack *s)
 {
+	const struct assay_stack_table *t = &d->side[side]->stacks;
 	bool timed = !d->per_iteration;
+
+	if (d->spans) /* the critical path is made of spans that the threads have */
+		return !assay_trace_on_path(d->side[side], s);
 
 	for (uint32_t i = 0; i < s->n && !timed; i++) {
 		const struct assay_frame *f = &t->frames[t->order[s->first + i]];
@@ -122,6 +130,24 @@ static int function_frames(struct assay_profile_diff *d, unsigned side, uint32_t
 	return rc;
 }
 
+/* Stack @s counts for each span that it lies in, and the last is counted. */
+static void add_spans(struct assay_profile_diff *d, unsigned side, const size_t *of, const struct assay_stack *s)
+{
+	const struct assay_profile *p = d->side[side];
+	const uint32_t *frames = &p->stacks.order[s->first];
+
+	for (uint32_t i = 1; i < s->n; i++) {
+		bool first = true;
+
+		for (uint32_t k = 1; k < i && first; k++)
+			first = frames[k] != frames[i];
+		if (first)
+			d->v[of[frames[i]]].total[side] += (double)s->weight;
+	}
+	if (s->n > 1 && p->waits)
+		d->v[of[frames[s->n - 1]]].times[side] += (double)p->waits[s - p->stacks.stacks].waits;
+}
+
 static int condense(struct assay_profile_diff *d, unsigned side, const size_t *of, struct assay_err *err)
 {
 	const struct assay_stack_table *t = &d->side[side]->stacks;
@@ -135,9 +161,11 @@ static int condense(struct assay_profile_diff *d, unsigned side, const size_t *o
 		size_t leaf = SIZE_MAX;
 		uint32_t n = 0;
 
-		if (!counts(d, t, s))
+		if (!counts(d, side, s))
 			continue;
-		for (uint32_t k = 0; k < s->n; k++)
+		if (d->spans)
+			add_spans(d, side, of, s);
+		for (uint32_t k = d->spans; k < s->n; k++) /* the first is the thread */
 			if (of[t->order[s->first + k]] != SIZE_MAX) {
 				leaf = of[t->order[s->first + k]];
 				stack[n++] = frames[leaf];
@@ -166,13 +194,28 @@ static int check(const struct assay_profile *base, const struct assay_profile *h
 	return 0;
 }
 
+/* How long the critical path of a trace is. */
+static uint64_t path_of(const struct assay_profile *p)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->stacks.n_stacks; i++)
+		ns += assay_trace_on_path(p, &p->stacks.stacks[i]) ? p->stacks.stacks[i].weight : 0;
+	return ns;
+}
+
+static bool has_iterations(const struct assay_profile_diff *d, const struct assay_profile *p)
+{
+	return isfinite(p->iteration_ns) && (d->spans ? p->is_case && path_of(p) : p->timed_weight);
+}
+
 static void choose_unit(struct assay_profile_diff *d)
 {
 	const struct assay_profile *b = d->side[0], *h = d->side[1];
 
 	d->sampled = !strcmp(h->unit, "samples");
-	d->per_iteration = d->sampled && b->timed_weight && h->timed_weight && isfinite(b->iteration_ns) &&
-			   isfinite(h->iteration_ns);
+	d->spans = !strcmp(h->kind, "trace");
+	d->per_iteration = (d->sampled || d->spans) && has_iterations(d, b) && has_iterations(d, h);
 	d->two_machines = b->machine.id[0] && h->machine.id[0] && strcmp(b->machine.id, h->machine.id);
 	snprintf(d->unit, sizeof(d->unit), "%s", d->sampled ? "ns" : h->unit);
 }
@@ -182,7 +225,8 @@ static void scale(struct assay_profile_diff *d)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct assay_profile *p = d->side[i];
 
-		d->scale[i] = !d->sampled        ? 1
+		d->scale[i] = d->spans           ? (d->per_iteration ? p->iteration_ns / (double)path_of(p) : 1)
+			      : !d->sampled      ? 1
 			      : d->per_iteration ? (d->weight[i] ? p->iteration_ns / (double)d->weight[i] : 0)
 			      : p->rate_hz > 0   ? 1e9 / p->rate_hz
 						 : 1;
@@ -207,8 +251,11 @@ struct assay_interval assay_profile_change_ci(const struct assay_profile_diff *d
 
 static void find_change(const struct assay_profile_diff *d, struct assay_profile_change *c)
 {
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2; i++) {
 		c->own[i] = d->scale[i] * (double)c->self[i];
+		c->total[i] = d->spans ? d->scale[i] * c->total[i] : NAN;
+		c->times[i] = d->spans && d->side[i]->waits ? d->scale[i] * c->times[i] : NAN;
+	}
 	c->change = c->own[1] - c->own[0];
 	c->ci = assay_profile_change_ci(d, c, 0.95);
 }
@@ -219,7 +266,7 @@ static void keep_takers(struct assay_profile_diff *d)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->n; i++)
-		if (d->v[i].self[0] || d->v[i].self[1])
+		if (d->v[i].self[0] || d->v[i].self[1] || d->v[i].times[0] > 0 || d->v[i].times[1] > 0)
 			d->v[kept++] = d->v[i];
 	d->n = kept;
 }

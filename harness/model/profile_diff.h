@@ -17,7 +17,10 @@ enum assay_profile_side { ASSAY_PROFILE_BASE, ASSAY_PROFILE_HEAD };
  */
 size_t assay_function_name_length(const char *symbol);
 
-/* A function by its name in the source, with all that compilers made of it. Texts are borrowed from the profiles. */
+/*
+ * A function by its name in the source, with all that compilers made of it; of traces a span by its name. Texts are
+ * borrowed from the profiles.
+ */
 struct assay_profile_change {
 	const char *name; /* as long as `length` says */
 	size_t length;
@@ -27,12 +30,15 @@ struct assay_profile_change {
 	double own[2];             /* the same in the unit of the difference */
 	double change;
 	struct assay_interval ci; /* 95 %, NaN where weights are not sampled */
+	/* Of spans: with those within them, in the same unit, and how many there were; NaN: not known. */
+	double total[2], times[2];
 };
 
 struct assay_profile_diff {
 	const struct assay_profile *side[2]; /* borrowed */
 	bool per_iteration;                  /* of a case: of its timed iterations alone */
 	bool sampled;                        /* there are intervals */
+	bool spans;                          /* they are traces: spans are held against each other */
 	bool two_machines;
 	char unit[16];                  /* "ns", or that of the weights */
 	double scale[2];                /* of one unit of weight */
@@ -44,7 +50,8 @@ struct assay_profile_diff {
 };
 
 /*
- * ASSAY_EUSAGE where they are of different kinds, or only one is of a case. Release @d in either case.
+ * Traces of a case count by iteration: those that the samples on its critical path had time for, at what an iteration
+ * took. ASSAY_EUSAGE where they are of different kinds, or only one is of a case. Release @d in either case.
  *
  * A share of samples has Clopper and Pearson's interval (1934). That of a change follows from those of both sides by
  * MOVER (Zou & Donner, Statistics in Medicine 27, 2008), which for shares is Newcombe's method 10 (Statistics in

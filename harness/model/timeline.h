@@ -14,7 +14,7 @@ enum assay_thread_state {
 	ASSAY_N_THREAD_STATES,
 };
 
-/* How often, and how long at most, threads waited as a stack says. */
+/* How often, and how long at most, threads waited as a stack says; of a trace, how often they were in its span. */
 struct assay_wait_count {
 	uint64_t waits, longest_ns;
 };

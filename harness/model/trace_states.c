@@ -9,7 +9,7 @@ static const struct assay_frame *frame(const struct assay_profile *p, const stru
 	return &p->stacks.frames[p->stacks.order[s->first + at]];
 }
 
-static bool on_path(const struct assay_profile *p, const struct assay_stack *s)
+bool assay_trace_on_path(const struct assay_profile *p, const struct assay_stack *s)
 {
 	return s->n > 2 && !strcmp(frame(p, s, 0)->name, ASSAY_TRACE_PATH);
 }
@@ -54,7 +54,7 @@ int assay_trace_shares(const struct assay_profile *p, struct assay_trace_share *
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a trace");
 	for (size_t k = 0; k < p->stacks.n_stacks; k++) {
 		const struct assay_stack *s = &p->stacks.stacks[k];
-		const bool path = on_path(p, s);
+		const bool path = assay_trace_on_path(p, s);
 		const uint32_t from = path ? 2 : 1;
 
 		*path_ns += path ? s->weight : 0;
@@ -63,6 +63,7 @@ int assay_trace_shares(const struct assay_profile *p, struct assay_trace_share *
 			const bool last = i + 1 == s->n;
 
 			*(path ? &x->path_ns : &x->self_ns) += last ? s->weight : 0;
+			x->times += last && !path && p->waits ? p->waits[k].waits : 0;
 			*(path ? &x->path_total_ns : &x->total_ns) += is_first(p, s, from, i) ? s->weight : 0;
 		}
 	}
@@ -77,7 +78,8 @@ uint64_t assay_trace_path_of(const struct assay_profile *p, const char *name)
 	uint64_t ns = 0;
 
 	for (size_t k = 0; k < p->stacks.n_stacks; k++)
-		if (on_path(p, &p->stacks.stacks[k]) && !strcmp(frame(p, &p->stacks.stacks[k], 1)->name, name))
+		if (assay_trace_on_path(p, &p->stacks.stacks[k]) &&
+		    !strcmp(frame(p, &p->stacks.stacks[k], 1)->name, name))
 			ns += p->stacks.stacks[k].weight;
 	return ns;
 }

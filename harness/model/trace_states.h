@@ -14,6 +14,7 @@
 /* The time of one name: of all threads together, or on the critical path. */
 struct assay_trace_share {
 	const char *name;
+	uint64_t times;    /* spans of this name; 0: not known, of a profile that an older version stored */
 	uint64_t self_ns;  /* in spans of this name, without those within them */
 	uint64_t total_ns; /* with them; of spans within spans of the same name once */
 	uint64_t path_ns, path_total_ns;
@@ -22,6 +23,8 @@ struct assay_trace_share {
 /* Those with most on the critical path first. *out is malloc'ed; *path_ns: its length. */
 int assay_trace_shares(const struct assay_profile *p, struct assay_trace_share **out, size_t *n, uint64_t *path_ns,
 		       struct assay_err *err);
+/* Is stack @s a part of the critical path? */
+bool assay_trace_on_path(const struct assay_profile *p, const struct assay_stack *s);
 /* How much of the critical path lies on the thread @name. */
 uint64_t assay_trace_path_of(const struct assay_profile *p, const char *name);
 

@@ -156,25 +156,69 @@ int assay_span_trace_make(const struct assay_thread_logs *l, bool is_case, struc
 
 /* ---- the profile ---- */
 
-/* Labels of a track and of the spans around @span, the outermost first, behind @before (NULL: nothing). */
-static int add_stack(const struct assay_trace *t, struct assay_profile *p, const char *before, size_t track,
-		     size_t span, uint64_t ns, struct assay_err *err)
+/* Room for the numbers of all stacks. */
+static int grow_waits(struct assay_profile *p, size_t before, struct assay_err *err)
 {
+	const size_t n = p->stacks.n_stacks;
+	struct assay_wait_count *grown = n > before ? realloc(p->waits, n * sizeof(*grown)) : p->waits;
+
+	if (!grown)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a trace");
+	memset(grown + before, 0, (n - before) * sizeof(*grown));
+	p->waits = grown;
+	return 0;
+}
+
+/*
+ * Labels of a track and of the spans around @span, the outermost first, behind @before (NULL: nothing). *at is the
+ * number of their stack, which weighs @ns more.
+ */
+static int add_stack(const struct assay_trace *t, struct assay_profile *p, const char *before, size_t track,
+		     size_t span, uint64_t ns, size_t *at, struct assay_err *err)
+{
+	const size_t n = p->stacks.n_stacks;
 	const char *path[MOST_FRAMES];
 	uint32_t frames[MOST_FRAMES + 2];
 	struct assay_logged_list list = { .v = frames, .most = MOST_FRAMES + 2 };
 	size_t depth = 0;
 	int rc = before ? assay_logged_label(&p->stacks, before, &list, err) : 0;
 
-	for (size_t at = span; at != ASSAY_TRACE_NONE && depth < MOST_FRAMES; at = t->spans[at].parent)
-		path[depth++] = t->names[t->spans[at].name];
+	for (size_t in = span; in != ASSAY_TRACE_NONE && depth < MOST_FRAMES; in = t->spans[in].parent)
+		path[depth++] = t->names[t->spans[in].name];
 	if (!rc)
 		rc = assay_logged_label(&p->stacks, t->tracks[track].name, &list, err);
 	if (!depth)
 		path[depth++] = ASSAY_TRACE_NO_SPAN;
 	while (depth && !rc)
 		rc = assay_logged_label(&p->stacks, path[--depth], &list, err);
-	return rc ? rc : assay_stack_table_add(&p->stacks, list.v, list.n, ns, err);
+	if (!rc)
+		rc = assay_stack_table_put(&p->stacks, list.v, list.n, at, err);
+	if (rc)
+		return rc;
+	p->stacks.stacks[*at].weight += ns;
+	p->stacks.weight += ns;
+	return grow_waits(p, n, err);
+}
+
+/* How often a track was in each of its spans, and how long at most. */
+static int count_spans(const struct assay_trace *t, struct assay_profile *p, size_t track, struct assay_err *err)
+{
+	size_t at = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < t->n_spans && !rc; i++) {
+		const uint64_t ns = t->spans[i].end_ns - t->spans[i].begin_ns;
+
+		if (t->spans[i].track != track)
+			continue;
+		rc = add_stack(t, p, NULL, track, i, 0, &at, err);
+		if (rc)
+			break;
+		p->waits[at].waits++;
+		if (ns > p->waits[at].longest_ns)
+			p->waits[at].longest_ns = ns;
+	}
+	return rc;
 }
 
 static int add_track(const struct assay_trace *t, struct assay_profile *p, size_t track, struct assay_err *err)
@@ -182,6 +226,7 @@ static int add_track(const struct assay_trace *t, struct assay_profile *p, size_
 	struct assay_trace_stretch *v = NULL;
 	size_t n = 0;
 	uint64_t all = 0;
+	size_t at = 0;
 	int rc = assay_trace_flatten(t, track, &v, &n, err);
 
 	for (size_t i = 0; i < n && !rc; i++) {
@@ -190,9 +235,11 @@ static int add_track(const struct assay_trace *t, struct assay_profile *p, size_
 		/* between the samples of a case nothing is known */
 		if (v[i].span == ASSAY_TRACE_NONE && p->is_case)
 			continue;
-		rc = add_stack(t, p, NULL, track, v[i].span, ns, err);
+		rc = add_stack(t, p, NULL, track, v[i].span, ns, &at, err);
 		all += ns;
 	}
+	if (!rc)
+		rc = count_spans(t, p, track, err);
 	snprintf(p->threads[p->n_threads].name, sizeof(p->threads[0].name), "%s", t->tracks[track].name);
 	p->threads[p->n_threads++].weight = all;
 	free(v);
@@ -201,6 +248,7 @@ static int add_track(const struct assay_trace *t, struct assay_profile *p, size_
 
 int assay_span_trace_profile(const struct assay_trace *t, struct assay_profile *into, struct assay_err *err)
 {
+	size_t at = 0;
 	int rc = 0;
 
 	snprintf(into->kind, sizeof(into->kind), "trace");
@@ -215,6 +263,6 @@ int assay_span_trace_profile(const struct assay_trace *t, struct assay_profile *
 			rc = add_track(t, into, i, err);
 	for (size_t i = 0; i < t->n_path && !rc; i++)
 		rc = add_stack(t, into, ASSAY_TRACE_PATH, t->path[i].track, t->path[i].span,
-			       t->path[i].end_ns - t->path[i].begin_ns, err);
+			       t->path[i].end_ns - t->path[i].begin_ns, &at, err);
 	return rc;
 }

@@ -41,6 +41,7 @@ PART(profile_sites, "profile_site", "profile", false, NULL);
 PART(profile_gpus, "profile_gpu", "profile", false, NULL);
 PART(profile_gpu_devices, "profile_gpu_device", "profile", false, NULL);
 PART(profile_gpu_works, "profile_gpu_work", "profile", false, NULL);
+PART(profile_waits, "profile_wait", "profile", false, NULL);
 PART(sides, "pair_side", "pair", true, PARTS(&pair_metrics, &pair_counters, &pair_missing));
 PART(pairs, "pair", "comparison_case", true, PARTS(&sides));
 PART(because, "because", "comparison_case", false, NULL);
@@ -56,10 +57,11 @@ const struct assay_store_tree assay_store_exact_tree = { "exact_run", NULL, true
 const struct assay_store_tree assay_store_profile_tree = { "profile", NULL, true,
 							   PARTS(&profile_threads, &profile_frames, &profile_stacks,
 								 &profile_heaps, &profile_sites, &profile_gpus,
-								 &profile_gpu_devices, &profile_gpu_works) };
+								 &profile_gpu_devices, &profile_gpu_works,
+								 &profile_waits) };
 const struct assay_store_tree assay_store_certify_tree = { "certify", NULL, true, NULL };
 
-#define MAX_TREES 32
+#define MAX_TREES 40
 
 /* The statements of a table. */
 struct statements {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles of the heap and of GPUs: a row a stack, with its numbers beside it. */
+/* Profiles of the heap, of GPUs, threads and traces: a row a stack, with its numbers beside it. */
 #include "store/store_profile_kinds.h"
 
 #include <math.h>
@@ -106,6 +106,27 @@ static int read_work(void *to, struct assay_row *row)
 	return 0;
 }
 
+static int read_wait(void *to, struct assay_row *row)
+{
+	struct assay_profile_reading *r = to;
+	struct assay_profile *p = r->p;
+	const size_t place = p->stacks.n_stacks;
+	uint64_t weight;
+	int rc = assay_store_grow(&p->waits, place, sizeof(*p->waits), r->err);
+
+	if (!rc)
+		rc = next_stack(r, row);
+	if (rc || row->bad)
+		return rc;
+	assay_store_seal_value(&r->seal, row, 1, "weight");
+	weight = (uint64_t)assay_store_row_int(row);
+	p->waits[place] = (struct assay_wait_count){ .waits = 0 };
+	assay_store_row_columns(row, &assay_store_profile_wait_columns, &p->waits[place]);
+	p->stacks.stacks[place].weight = weight;
+	p->stacks.weight += weight;
+	return 0;
+}
+
 int assay_store_profile_kind_read(struct assay_store *s, struct assay_store_whole whole,
 				  struct assay_profile_reading *r)
 {
@@ -130,6 +151,10 @@ int assay_store_profile_kind_read(struct assay_store *s, struct assay_store_whol
 		  "SELECT frames, weight, {w} FROM profile_gpu_work w WHERE w.profile = ? ORDER BY w.place",
 		  { &assay_store_profile_gpu_work_columns },
 		  read_work },
+		{ "profile_wait",
+		  "SELECT frames, weight, {w} FROM profile_wait w WHERE w.profile = ? ORDER BY w.place",
+		  { &assay_store_profile_wait_columns },
+		  read_wait },
 	};
 	int rc = 0;
 
@@ -216,9 +241,25 @@ static int put_gpu(struct assay_store *s, const struct assay_profile *p, int64_t
 	return rc;
 }
 
+static int put_waits(struct assay_store *s, const struct assay_profile *p, int64_t id, struct assay_err *err)
+{
+	static const struct stack_row wait = {
+		"INSERT INTO profile_wait (profile, place, frames, weight, {}) VALUES (?, ?, ?, ?, {?})", "a wait of",
+		&assay_store_profile_wait_columns, true
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < p->stacks.n_stacks && !rc; i++)
+		rc = put_stack_row(s, p, i, id, &wait, &p->waits[i], err);
+	return rc;
+}
+
 int assay_store_profile_kind_put(struct assay_store *s, const struct assay_profile *p, int64_t id, bool *stacks,
 				 struct assay_err *err)
 {
-	*stacks = p->heap.processes || p->gpu.n_devices;
-	return p->heap.processes ? put_heap(s, p, id, err) : p->gpu.n_devices ? put_gpu(s, p, id, err) : 0;
+	*stacks = p->heap.processes || p->gpu.n_devices || p->waits;
+	return p->heap.processes  ? put_heap(s, p, id, err)
+	       : p->gpu.n_devices ? put_gpu(s, p, id, err)
+	       : p->waits         ? put_waits(s, p, id, err)
+				  : 0;
 }

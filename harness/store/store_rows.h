@@ -49,6 +49,7 @@ extern const struct assay_columns assay_store_profile_site_columns;       /* ass
 extern const struct assay_columns assay_store_profile_gpu_columns;        /* assay_profile_gpu, without the following */
 extern const struct assay_columns assay_store_profile_gpu_device_columns; /* assay_profile_gpu_device */
 extern const struct assay_columns assay_store_profile_gpu_work_columns;   /* assay_profile_gpu_work */
+extern const struct assay_columns assay_store_profile_wait_columns;       /* assay_wait_count */
 
 /* By enum assay_side, as tables write it. */
 extern const char *const assay_store_side_names[2];

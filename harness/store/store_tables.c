@@ -407,3 +407,9 @@ static const struct assay_column profile_gpu_work_list[] = {
 	ASSAY_COLUMN_NULL(struct assay_profile_gpu_work, occupancy_frac, "occupancy_frac"),
 };
 const struct assay_columns assay_store_profile_gpu_work_columns = ASSAY_COLUMNS(profile_gpu_work_list);
+
+static const struct assay_column profile_wait_list[] = {
+	ASSAY_COLUMN(struct assay_wait_count, waits, "times"),
+	ASSAY_COLUMN(struct assay_wait_count, longest_ns, "longest_ns"),
+};
+const struct assay_columns assay_store_profile_wait_columns = ASSAY_COLUMNS(profile_wait_list);

@@ -323,6 +323,21 @@ move_without_timers() {
 	[ -z "$(browser_complaints)" ]
 }
 
+@test "a file that cannot be written is told before anything runs" {
+	mkdir folder.svg p.heap.svg readonly
+	chmod a-w readonly
+	for kind in cpu heap threads trace gpu all; do
+		fails 2 "No such file or directory" profile $kind -o none/p.json -- touch ran
+		fails 2 "cannot write 'ran" profile $kind -o ran -- touch ran
+		[ ! -e ran ] || { echo "$kind ran it"; false; }
+	done
+	fails 2 "cannot write 'folder.svg': it is a folder" profile cpu -o folder.svg -- touch ran
+	fails 2 "cannot write 'p.heap.svg': it is a folder" profile all -o p.svg -- touch ran
+	# root may write everywhere
+	[ "$(id -u)" = 0 ] || fails 2 "cannot write 'readonly/p.svg': Permission denied" profile cpu -o readonly/p.svg -- touch ran
+	[ ! -e ran ] && [ -z "$(find . -name '*.tmp')" ]
+}
+
 # ---- because ----
 
 @test "a regression is explained by the function that grew, after the verdict" {
@@ -347,8 +362,12 @@ move_without_timers() {
 	run --separate-stderr "$ASSAY" judge --json
 	is '.verdict == "REGRESSED"'
 	[ "$(jq -S '.cases[0].because' <<<"$output")" = "$because" ]
-	run --separate-stderr "$ASSAY" show comparisons last
-	[[ $output == *"because  1 case was profiled: 'assay judge --comparison "*"' says which functions"* ]] || { echo "$output"; false; }
+	for only in '' '*'; do # a row a case, and a row a pair
+		run --separate-stderr "$ASSAY" show comparisons last ${only:+"$only"}
+		[[ $(tr -s ' \n' ' ' <<<"$output") == *"because part_three (five_parts.h:"*" takes "* ]] || { echo "$output"; false; }
+	done
+	run --separate-stderr "$ASSAY" show comparisons last --json
+	[ "$(jq -S '[.cases[] | select(.control == null or .control == "none")][0].because' <<<"$output")" = "$because" ] || { echo "$output"; false; }
 	rm -f other.db
 	run --separate-stderr "$ASSAY" db merge assay.db --db other.db
 	[ "$status" = 0 ] || { echo "$stderr"; false; }

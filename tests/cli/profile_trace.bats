@@ -99,6 +99,26 @@ valid() {
 	jq -e --argjson wall "$wall" '.path_ns >= $wall and .path_ns <= .profile.seconds * 1e9' <<<"$output"
 }
 
+@test "two traces are held against each other by span: times, time, and time of its own" {
+	needs_trace
+	for name in before after; do
+		run --separate-stderr "$ASSAY" profile trace --name $name --json -- "$MIX" $([ $name = before ] && echo mutex || echo barrier)
+		[ "$status" = 0 ] || { echo "$stderr"; false; }
+		cp <(echo "$output") $name.json
+	done
+	run --separate-stderr "$ASSAY" diff before after --json
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	is '.kind == "trace" and .unit == "ns" and (has("functions") | not) and (.spans | length > 2)'
+	# each side has the numbers of its own trace
+	jq -e --argjson before "$(cat before.json)" --argjson after "$(cat after.json)" '(.spans | map({key: .name, value: .}) | from_entries) as $d | ([$before.spans[], $after.spans[]] | length > 0)
+		and all($before.spans[] | select(.times); $d[.name].own[0] == .self_ns and $d[.name].total[0] == .total_ns and $d[.name].times[0] == .times)
+		and all($after.spans[] | select(.times); $d[.name].own[1] == .self_ns and $d[.name].total[1] == .total_ns and $d[.name].times[1] == .times)
+		and ($d.pthread_mutex_lock | .times[0] >= 1 and .times[1] == 0 and .ratio == null and .change < 0)' <<<"$output" || { echo "$output"; false; }
+	run --separate-stderr "$ASSAY" diff before after -o d.svg
+	[[ $output == *"head/base"*"times was"*"pthread_barrier_wait"* ]] || { echo "$output"; false; }
+	grep -q 'data-n="pthread_barrier_wait"' d.svg
+}
+
 @test "a trace is stored as its spans, shown again, and read by a browser" {
 	needs_trace
 	cp "$MIX" '<b>x'

@@ -15,8 +15,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "21"
-#define NEXT_VERSION_TEXT "22"
+#define VERSION_TEXT      "22"
+#define NEXT_VERSION_TEXT "23"
 
 struct fixture {
 	char folder[64];

@@ -517,7 +517,7 @@ STORE_TEST(test_all_tables_are_known)
 		    " 'result_numbers', 'profile', 'because', 'because_pair', 'because_function', 'profile_thread',"
 		    " 'profile_frame', 'profile_stack', 'profile_heap', 'profile_site', 'profile_gpu', "
 		    "'profile_gpu_device',"
-		    " 'profile_gpu_work', 'exact_run', 'exact_case', 'exact_function', 'comparison',"
+		    " 'profile_gpu_work', 'profile_wait', 'exact_run', 'exact_case', 'exact_function', 'comparison',"
 		    " 'comparison_case', 'pair', 'pair_side', 'pair_metric', 'pair_counter',"
 		    " 'pair_unavailable', 'certify', 'baseline', 'baseline_run',"
 		    " 'change_answer')"),

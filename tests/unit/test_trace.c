@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "model/profile_diff.h"
 #include "model/trace_states.h"
 #include "profile/span_trace.h"
 
@@ -205,6 +206,7 @@ TEST(shares_are_those_of_the_stored_stacks)
 	assert_int_equal(v[0].path_total_ns, 100);
 	assert_int_equal(v[0].self_ns, 70);
 	assert_int_equal(v[0].total_ns, 200);
+	assert_int_equal(v[0].times, 2);
 	assert_string_equal(v[3].name, "pthread_mutex_lock");
 	assert_int_equal(v[3].path_ns, 0);
 	assert_int_equal(assay_trace_path_of(&p, "t1"), 40);
@@ -218,6 +220,66 @@ TEST(shares_are_those_of_the_stored_stacks)
 	assert_true(has_line(emit(&r, "text", NULL), "  2 threads; 0 spans lost; the critical path takes 100 ns",
 			     "40.0 % on t1; 60.0 % on t2"));
 	assay_profile_release(&p);
+}
+
+static const struct assay_profile_change *change_of(const struct assay_profile_diff *d, const char *name)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (strlen(name) == d->v[i].length && !strncmp(d->v[i].name, name, d->v[i].length))
+			return &d->v[i];
+	fail_msg("no %s", name);
+	return NULL;
+}
+
+/* The head has one call of inner more; of a case time is that of an iteration: 10 ns of a path of 100, 20 of 200. */
+TEST(traces_are_compared_by_span)
+{
+	static const struct assay_trace_window all[2] = { { 1000, 1100 }, { 1000, 1200 } };
+	const struct assay_trace_span more = { .track = 1, .begin_ns = 1000, .end_ns = 1030, .waker = NONE };
+
+	for (unsigned is_case = 0; is_case < 2; is_case++) {
+		struct assay_profile p[2] = { { .iteration_ns = 10 }, { .iteration_ns = 20 } };
+		struct assay_profile_diff d;
+		struct assay_report r = { .kind = ASSAY_REPORT_PROFILE_DIFF, .profile_diff = &d };
+		const struct assay_profile_change *c;
+		const double scale = is_case ? 0.1 : 1;
+		json_t *root;
+
+		for (unsigned i = 0; i < 2; i++) {
+			struct assay_trace_span extra = more;
+
+			p[i].is_case = is_case;
+			p[i].trace = make();
+			assert_int_equal(assay_trace_name(&p[i].trace, "inner", &extra.name, NULL), 0);
+			if (i)
+				assert_int_equal(assay_trace_add_span(&p[i].trace, &extra, NULL), 0);
+			assay_trace_nest(&p[i].trace);
+			assert_int_equal(assay_trace_find_path(&p[i].trace, 0, &all[i], 1, NULL), 0);
+			assert_int_equal(assay_span_trace_profile(&p[i].trace, &p[i], NULL), 0);
+		}
+		assert_int_equal(assay_profile_diff_make(&d, &p[0], &p[1], NULL), 0);
+		assert_int_equal(d.n, 4);
+		assert_int_equal(d.per_iteration, is_case);
+		c = change_of(&d, "inner");
+		assert_true(c == &d.v[0]);
+		assert_float_equal(c->own[0], 70 * scale, 1e-9);
+		assert_float_equal(c->own[1], 100 * scale, 1e-9);
+		assert_float_equal(c->times[0], scale, 1e-9);
+		assert_float_equal(c->times[1], 2 * scale, 1e-9);
+		c = change_of(&d, "root");
+		assert_float_equal(c->total[0], 200 * scale, 1e-9);
+		assert_float_equal(c->own[1], 40 * scale, 1e-9);
+		assert_float_equal(change_of(&d, "sleep")->change, 0, 1e-9);
+		root = json_loads(emit(&r, "json", NULL), 0, NULL);
+		assert_non_null(root);
+		assert_int_equal(json_array_size(json_object_get(root, "spans")), 4);
+		json_decref(root);
+		if (is_case)
+			assert_true(has_line(emit(&r, "text", NULL), "  +3.00 ns", "1.429"));
+		assay_profile_diff_release(&d);
+		for (unsigned i = 0; i < 2; i++)
+			assay_profile_release(&p[i]);
+	}
 }
 
 TEST(an_empty_trace_is_shown)
