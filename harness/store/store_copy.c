@@ -54,11 +54,11 @@ const struct assay_store_tree assay_store_run_tree = { "run", NULL, true, PARTS(
 const struct assay_store_tree assay_store_comparison_tree = { "comparison", NULL, true,
 							      PARTS(&compared_cases, &exact_of_comparison) };
 const struct assay_store_tree assay_store_exact_tree = { "exact_run", NULL, true, PARTS(&exact_cases) };
-const struct assay_store_tree assay_store_profile_tree = { "profile", NULL, true,
-							   PARTS(&profile_threads, &profile_frames, &profile_stacks,
-								 &profile_heaps, &profile_sites, &profile_gpus,
-								 &profile_gpu_devices, &profile_gpu_works,
-								 &profile_waits) };
+const struct assay_store_tree assay_store_profile_tree = {
+	"profile", NULL, true,
+	PARTS(&profile_threads, &profile_frames, &profile_stacks, &profile_heaps, &profile_sites, &profile_gpus,
+	      &profile_gpu_devices, &profile_gpu_works, &profile_waits)
+};
 const struct assay_store_tree assay_store_certify_tree = { "certify", NULL, true, NULL };
 
 #define MAX_TREES 40
