@@ -61,16 +61,25 @@ static void add_name(struct writing *w, const char *what, unsigned pid, size_t t
 	free(text);
 }
 
+/* The first track of its process. */
+static bool is_first(const struct writing *w, size_t track)
+{
+	for (size_t i = 0; i < track; i++)
+		if (pid_of(w, i) == pid_of(w, track))
+			return false;
+	return true;
+}
+
 static void add_names(struct writing *w)
 {
-	unsigned named = 0;
-
 	for (size_t i = 0; i < w->t->n_tracks; i++) {
 		const unsigned pid = pid_of(w, i);
 		struct assay_text process = { 0 };
 
-		if (pid > named) {
-			if (pid == HARNESS_PID)
+		if (is_first(w, i)) {
+			if (w->t->tracks[i].gpu)
+				assay_text_add(&process, w->t->tracks[i].device);
+			else if (pid == HARNESS_PID)
 				assay_text_add(&process, "harness");
 			else if (w->p->is_case)
 				assay_text_add(&process, w->p->what);
@@ -79,7 +88,6 @@ static void add_names(struct writing *w)
 			add_name(w, "process_name", pid, 0, process.s ? process.s : "");
 			w->out->failed |= process.failed;
 			assay_text_release(&process);
-			named = pid;
 		}
 		add_name(w, "thread_name", pid, i + 1, w->t->tracks[i].name);
 		begin_event(w);

@@ -28,6 +28,10 @@ struct assay_gpu_header {
 	int64_t pid;
 	char name[32]; /* of the program */
 	char why[256];
+	/* CUPTI's clock and CLOCK_MONOTONIC at the same time, first and last; 0: CUPTI does not tell its own. */
+	struct {
+		uint64_t gpu_ns, own_ns;
+	} clock[2];
 };
 
 enum assay_gpu_kind { ASSAY_GPU_KERNEL = 1, ASSAY_GPU_COPY, ASSAY_GPU_SET, ASSAY_GPU_DEVICE };
@@ -52,6 +56,24 @@ struct assay_gpu_record {
 	struct assay_gpu_key key;
 	uint64_t count, ns, least_ns, most_ns, bytes;
 	struct assay_gpu_limits limits; /* of a device */
+};
+
+/*
+ * For traces, a second file of the same name but for its ending: a span for each kernel, copy and set of memory. The
+ * variable says how many at most.
+ */
+#define ASSAY_GPU_SPANS        "ASSAY_GPU_SPANS"
+#define ASSAY_GPU_SPANS_ENDING ".gpuspans"
+#define ASSAY_GPU_SPANS_MOST   UINT64_C(100000000)
+
+struct assay_gpu_span {
+	uint64_t begin_ns, end_ns; /* of CUPTI's clock */
+	uint64_t record;           /* number of its record in the other file */
+};
+
+struct assay_gpu_spans {
+	uint64_t magic, n, lost;
+	struct assay_gpu_span v[];
 };
 
 /* The object to inject, beside the running program. ASSAY_EUNAVAILABLE where it is not there. */

@@ -7,7 +7,7 @@
 
 struct assay_preloaded_run {
 	const char *library;
-	const char *const *env; /* "NAME=value" of the object's, NULL-terminated; at most three */
+	const char *const *env; /* "NAME=value" of the object's, NULL-terminated; at most five */
 	/* Called while it still runs, before it is killed; and now and then. NULL: nothing. */
 	int (*before_end)(void *arg, struct assay_err *err);
 	void (*look)(void *arg, pid_t pid);

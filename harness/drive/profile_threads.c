@@ -10,17 +10,19 @@
 #include "base/monotonic.h"
 #include "base/process.h"
 #include "base/temporary.h"
+#include "counters/gpu_records.h"
 #include "counters/threads.h"
 #include "drive/profile_kinds.h"
 #include "drive/profile_preloaded.h"
 #include "measure/measure_profile.h"
 #include "model/verdict.h"
+#include "profile/gpu_meter.h"
+#include "profile/gpu_tracks.h"
 #include "profile/span_trace.h"
 #include "profile/thread_profile.h"
 
-#define SAMPLE_NS     50000000u /* so long that what threads do at its ends counts for nothing */
-#define MOST_SPANS    1000000
-#define HARNESS_TRACK 0
+#define SAMPLE_NS  50000000u /* so long that what threads do at its ends counts for nothing */
+#define MOST_SPANS 1000000
 
 /* Files of a run and what is read of them. */
 struct taking {
@@ -32,6 +34,8 @@ struct taking {
 	struct assay_err why; /* what the harness itself does could not be kept */
 	struct assay_temporary folder;
 	struct assay_thread_logs logs;
+	struct assay_gpu_meter *meter; /* of a trace; NULL: there is no GPU */
+	char gpu_env[3][8192];         /* variables of the object that CUDA's driver loads; "": none */
 };
 
 static void warn_of_gaps(const struct taking *t)
@@ -60,18 +64,63 @@ static int read_logs(void *arg, struct assay_err *err)
 	return assay_thread_logs_open(&t->logs, t->folder.path, err);
 }
 
+/* ---- GPUs, for traces ---- */
+
+static void tell_gpu_memory(struct taking *t)
+{
+	if (t->meter)
+		assay_gpu_meter_look(t->meter);
+}
+
+/* A machine without a GPU has no tracks of one. */
+static void watch_gpus(struct taking *t)
+{
+	char library[4200];
+
+	if (!t->trace || assay_gpu_meter_open(&t->meter, NULL))
+		return;
+	assay_gpu_meter_follow(t->meter, assay_gpu_tracks_memory, &t->out->trace);
+	if (assay_gpu_library(library, sizeof(library), NULL))
+		return;
+	snprintf(t->gpu_env[0], sizeof(t->gpu_env[0]), ASSAY_GPU_INJECTION "=%s", library);
+	snprintf(t->gpu_env[1], sizeof(t->gpu_env[1]), ASSAY_GPU_RECORDS_FOLDER "=%s", t->folder.path);
+	snprintf(t->gpu_env[2], sizeof(t->gpu_env[2]), ASSAY_GPU_SPANS "=%d", MOST_SPANS);
+}
+
+/* Behind the first @n of @env, which has room for three more and the end. */
+static void add_gpu_env(const struct taking *t, const char **env, size_t n)
+{
+	for (size_t i = 0; i < 3 && t->gpu_env[i][0]; i++)
+		env[n++] = t->gpu_env[i];
+	env[n] = NULL;
+}
+
+static int read_gpus(struct taking *t, struct assay_err *err)
+{
+	uint64_t lost = 0;
+	int rc = t->gpu_env[0][0] ? assay_gpu_tracks_read(t->folder.path, &t->out->trace, &lost, err) : 0;
+
+	if (!rc && lost)
+		assay_watch_warn(t->w,
+				 "%" PRIu64
+				 " kernels and copies are missing: more than %d a process are not kept, take "
+				 "less with --for",
+				 lost, MOST_SPANS);
+	return rc;
+}
+
 /* ---- what the harness does, for traces ---- */
 
 static void on_phase(void *arg, const char *name, pid_t worker, uint64_t begin_ns, uint64_t end_ns)
 {
 	static const struct assay_trace_track harness = { .name = "phases", .harness = true };
 	struct taking *t = arg;
-	struct assay_trace_span s = {
-		.track = HARNESS_TRACK, .begin_ns = begin_ns, .end_ns = end_ns, .waker = ASSAY_TRACE_NONE
-	};
+	struct assay_trace_span s = { .begin_ns = begin_ns, .end_ns = end_ns, .waker = ASSAY_TRACE_NONE };
 
 	t->worker = worker;
-	if (!t->out->trace.n_tracks && assay_trace_add_track(&t->out->trace, &harness, &t->why))
+	while (s.track < t->out->trace.n_tracks && !t->out->trace.tracks[s.track].harness)
+		s.track++;
+	if (s.track == t->out->trace.n_tracks && assay_trace_add_track(&t->out->trace, &harness, &t->why))
 		return;
 	if (!assay_trace_name(&t->out->trace, name, &s.name, &t->why))
 		assay_trace_add_span(&t->out->trace, &s, &t->why);
@@ -94,11 +143,13 @@ static void on_look(void *arg)
 
 	if (t->worker)
 		tell_memory(t, t->worker);
+	tell_gpu_memory(t);
 }
 
 static void on_program_look(void *arg, pid_t pid)
 {
 	tell_memory(arg, pid);
+	tell_gpu_memory(arg);
 }
 
 static int make(struct taking *t, struct assay_err *err)
@@ -109,6 +160,8 @@ static int make(struct taking *t, struct assay_err *err)
 		*err = t->why;
 	if (!rc && !t->trace)
 		rc = assay_thread_profile_make(&t->logs, t->out, err);
+	if (!rc && t->trace)
+		rc = read_gpus(t, err);
 	if (!rc && t->trace)
 		rc = assay_span_trace_make(&t->logs, t->out->is_case, &t->out->trace, err);
 	if (!rc && t->trace)
@@ -121,6 +174,7 @@ static int make(struct taking *t, struct assay_err *err)
 
 static void release(struct taking *t)
 {
+	assay_gpu_meter_close(t->meter);
 	assay_thread_logs_close(&t->logs);
 	assay_temporary_remove(&t->folder);
 }
@@ -128,7 +182,7 @@ static void release(struct taking *t)
 static int run_program(struct taking *t, struct assay_err *err)
 {
 	char library[ASSAY_PRELOADED_PATH_MAX], folder[4200], spans[64];
-	const char *env[] = { folder, spans, NULL };
+	const char *env[6] = { folder, spans };
 	const struct assay_preloaded_run r = { .library = library,
 					       .env = env,
 					       .before_end = read_logs,
@@ -136,6 +190,8 @@ static int run_program(struct taking *t, struct assay_err *err)
 					       .arg = t };
 	int rc = assay_threads_library(library, sizeof(library), err);
 
+	watch_gpus(t);
+	add_gpu_env(t, env, 2);
 	snprintf(folder, sizeof(folder), ASSAY_THREAD_LOG_FOLDER "=%s", t->folder.path);
 	snprintf(spans, sizeof(spans), ASSAY_THREAD_LOG_SPANS "=%d", t->trace ? MOST_SPANS : 0);
 	if (!rc)
@@ -171,7 +227,7 @@ static void on_progress(void *arg, enum assay_stage stage, double done_frac)
 static int run_case(struct taking *t, struct assay_session *s, struct assay_err *err)
 {
 	char library[ASSAY_PRELOADED_PATH_MAX] = "", preload[2 * ASSAY_PRELOADED_PATH_MAX], folder[4200], spans[64];
-	const char *env[] = { preload, folder, spans, ASSAY_THREAD_LOG_WAIT "=1", NULL };
+	const char *env[8] = { preload, folder, spans, ASSAY_THREAD_LOG_WAIT "=1" };
 	const struct assay_profile_options o = { .for_ns = t->q->for_ns,
 						 .env = env,
 						 .least_sample_ns = t->q->for_ns < SAMPLE_NS ? t->q->for_ns : SAMPLE_NS,
@@ -183,6 +239,8 @@ static int run_case(struct taking *t, struct assay_session *s, struct assay_err 
 	struct assay_clock clock;
 	int rc = assay_threads_library(library, sizeof(library), err);
 
+	watch_gpus(t);
+	add_gpu_env(t, env, 4);
 	assay_preloaded_variable(library, preload, sizeof(preload));
 	snprintf(folder, sizeof(folder), ASSAY_THREAD_LOG_FOLDER "=%s", t->folder.path);
 	snprintf(spans, sizeof(spans), ASSAY_THREAD_LOG_SPANS "=%d", t->trace ? MOST_SPANS : 0);

@@ -11,11 +11,12 @@
 
 #define ASSAY_TRACE_NONE SIZE_MAX
 
-/* A thread, or the harness itself. */
+/* A thread, the harness itself, or a stream of a GPU. */
 struct assay_trace_track {
 	char name[64];
-	unsigned process; /* tracks of one process have one number */
-	bool harness;
+	unsigned process; /* tracks of one process, or of one GPU, have one number */
+	bool harness, gpu;
+	char device[160]; /* of a stream: what its GPU is called */
 };
 
 /* Times are ns of CLOCK_MONOTONIC. A span lies within its parent, or does not meet it. */

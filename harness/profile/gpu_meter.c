@@ -26,6 +26,8 @@ struct gpu {
 struct assay_gpu_meter {
 	struct assay_nvml *nvml;
 	uint64_t began_ns, looked_ns;
+	assay_gpu_meter_heard *heard; /* NULL: nobody follows */
+	void *arg;
 	unsigned n;
 	struct gpu gpus[];
 };
@@ -92,6 +94,14 @@ static void look_at(const struct assay_gpu_meter *m, unsigned index, struct gpu 
 	g->memory_bytes = u.memory_bytes;
 	if (u.used_bytes > g->most_memory_bytes)
 		g->most_memory_bytes = u.used_bytes;
+	if (m->heard && u.memory_bytes)
+		m->heard(m->arg, index, g->name, m->looked_ns, u.used_bytes);
+}
+
+void assay_gpu_meter_follow(struct assay_gpu_meter *m, assay_gpu_meter_heard *heard, void *arg)
+{
+	m->heard = heard;
+	m->arg = arg;
 }
 
 static void look(struct assay_gpu_meter *m)

@@ -71,7 +71,7 @@ static const char *copy_name(uint32_t kind)
 	return names[kind < sizeof(names) / sizeof(names[0]) ? kind : 0];
 }
 
-static void work_name(const struct assay_gpu_key *k, char *buf, size_t size)
+void assay_gpu_work_name(const struct assay_gpu_key *k, char *buf, size_t size)
 {
 	if (k->kind == ASSAY_GPU_KERNEL)
 		snprintf(buf, size, "%.*s", ASSAY_GPU_NAME - 1, k->name);
@@ -117,7 +117,7 @@ static int put_stack(struct reading *r, const struct assay_gpu_key *k, size_t *a
 	snprintf(text, sizeof(text), "stream %" PRIu32, k->stream);
 	if (!rc)
 		rc = label(r, text, frames, &n);
-	work_name(k, name, sizeof(name));
+	assay_gpu_work_name(k, name, sizeof(name));
 	if (!rc)
 		rc = assay_stack_table_frame(
 			&r->into->stacks,

@@ -12,6 +12,9 @@
  */
 int assay_gpu_profile_read(const char *dir, struct assay_profile *into, struct assay_err *err);
 
+/* What a record did: a kernel by its symbol, "copy host to device", "set memory". Printable. */
+void assay_gpu_work_name(const struct assay_gpu_key *k, char *buf, size_t size);
+
 /*
  * The share of its most warps that a multiprocessor can hold of a kernel, by the rules of NVIDIA's occupancy
  * calculator: warps, blocks, registers in units of 256 a warp, and shared memory in units of 128 bytes with 1 KiB of

@@ -177,6 +177,7 @@ static int add_stack(const struct assay_trace *t, struct assay_profile *p, const
 		     size_t span, uint64_t ns, size_t *at, struct assay_err *err)
 {
 	const size_t n = p->stacks.n_stacks;
+	char stream[256];
 	const char *path[MOST_FRAMES];
 	uint32_t frames[MOST_FRAMES + 2];
 	struct assay_logged_list list = { .v = frames, .most = MOST_FRAMES + 2 };
@@ -185,8 +186,10 @@ static int add_stack(const struct assay_trace *t, struct assay_profile *p, const
 
 	for (size_t in = span; in != ASSAY_TRACE_NONE && depth < MOST_FRAMES; in = t->spans[in].parent)
 		path[depth++] = t->names[t->spans[in].name];
+	if (t->tracks[track].gpu)
+		snprintf(stream, sizeof(stream), "%s, %s", t->tracks[track].device, t->tracks[track].name);
 	if (!rc)
-		rc = assay_logged_label(&p->stacks, t->tracks[track].name, &list, err);
+		rc = assay_logged_label(&p->stacks, t->tracks[track].gpu ? stream : t->tracks[track].name, &list, err);
 	if (!depth)
 		path[depth++] = ASSAY_TRACE_NO_SPAN;
 	while (depth && !rc)
@@ -232,18 +235,20 @@ static int add_track(const struct assay_trace *t, struct assay_profile *p, size_
 	for (size_t i = 0; i < n && !rc; i++) {
 		const uint64_t ns = v[i].end_ns - v[i].begin_ns;
 
-		/* between the samples of a case nothing is known */
-		if (v[i].span == ASSAY_TRACE_NONE && p->is_case)
+		/* between the samples of a case nothing is known, and a stream without work is idle */
+		if (v[i].span == ASSAY_TRACE_NONE && (p->is_case || t->tracks[track].gpu))
 			continue;
 		rc = add_stack(t, p, NULL, track, v[i].span, ns, &at, err);
 		all += ns;
 	}
 	if (!rc)
 		rc = count_spans(t, p, track, err);
+	free(v);
+	if (rc || t->tracks[track].gpu)
+		return rc;
 	snprintf(p->threads[p->n_threads].name, sizeof(p->threads[0].name), "%s", t->tracks[track].name);
 	p->threads[p->n_threads++].weight = all;
-	free(v);
-	return rc;
+	return 0;
 }
 
 int assay_span_trace_profile(const struct assay_trace *t, struct assay_profile *into, struct assay_err *err)

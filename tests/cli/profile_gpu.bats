@@ -84,6 +84,25 @@ gpu() {
 	[[ $stderr == *"no kernel was seen: nothing started CUDA"* ]]
 }
 
+@test "a trace has the kernels and copies of GPUs on tracks of their own, and their memory" {
+	run --separate-stderr env LD_LIBRARY_PATH="$PWD/lib" "$ASSAY" profile trace --name gpus --json -o t.json -- ./prog
+	[ "$status" = 0 ] || [[ $stderr != *libdw* ]] || skip "$stderr"
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	jq -e '.traceEvents as $e | ([$e[] | select(.name == "process_name" and (.args.name | startswith("GPU 0")))] | length) == 1
+		and ([$e[] | select(.name == "thread_name") | .args.name] | contains(["stream 7", "stream 9"]))
+		and ([$e[] | select(.ph == "X" and .name == "softmax")] | length == 1 and .[0].dur == 24)
+		and ([$e[] | select(.ph == "X" and .name == "gemv<float>")] | length == 101)
+		and ([$e[] | select(.ph == "C" and .name == "GPU memory in use")] | length > 1 and all(.args.bytes == 1073741824))' t.json ||
+		{ cat t.json; false; }
+	# by the clock of the process: they began 1 ms before CUDA was loaded, and the program ran for 0.1 s after it
+	jq -e '[.traceEvents[] | select(.ph == "X")] | ([.[] | select(.name == "softmax")][0].ts) as $s
+		| ([.[] | select(.name == "running")][0]) as $r | $s > $r.ts - 1000 and $s < $r.ts + $r.dur - 90000' t.json || { cat t.json; false; }
+	is '(.threads | length) == 1 and ([.spans[] | select(.name == "softmax")][0] | .total_ns == 24000 and .times == 1 and .path_ns == 0)'
+	# without a GPU there are none
+	NVML_STANDIN=none run --separate-stderr env LD_LIBRARY_PATH="$PWD/lib" "$ASSAY" profile trace -o n.json -- ./prog
+	! grep -q 'GPU' n.json
+}
+
 @test "a case is run for a while, and its GPUs watched" {
 	gpu --json --for 300ms "$CASE"
 	[ "$status" = 0 ] || { echo "$stderr"; false; }

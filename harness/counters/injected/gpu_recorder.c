@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "counters/gpu_records.h"
@@ -20,6 +21,7 @@
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define INDEX_BITS   14
 #define MOST_RECORDS (1u << (INDEX_BITS - 1))
+#define SPANS_STEP   UINT64_C(16384) /* that room is made for at a time */
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
 
@@ -29,6 +31,9 @@ static int file_fd = -1;
 static uint64_t room_bytes;
 static uint32_t by_key[1u << INDEX_BITS]; /* number of a record + 1; 0: none */
 static uint32_t n_records;
+static struct assay_gpu_spans *spans; /* NULL: no trace is taken */
+static int spans_fd = -1;
+static uint64_t most_spans, room_spans;
 
 static struct {
 	int (*version)(uint32_t *v);
@@ -38,6 +43,7 @@ static struct {
 	int (*flush)(uint32_t flag);
 	int (*next)(uint8_t *buffer, size_t used, void **record);
 	int (*dropped)(void *context, uint32_t stream, size_t *n);
+	int (*now)(uint64_t *ns); /* for traces alone; NULL: there is none */
 } cupti;
 
 static const struct {
@@ -54,6 +60,46 @@ static const struct {
 };
 
 /* ---- the file ---- */
+
+/* The file of spans beside that of records, @path. Without it, no trace has them. */
+static void open_spans(const char *path)
+{
+	const char *most = getenv(ASSAY_GPU_SPANS);
+	char name[4200];
+	void *map;
+
+	most_spans = most ? strtoull(most, NULL, 10) : 0;
+	if (!most_spans || most_spans > ASSAY_GPU_SPANS_MOST)
+		return;
+	snprintf(name, sizeof(name), "%sspans", path);
+	spans_fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (spans_fd < 0 || posix_fallocate(spans_fd, 0, sizeof(*spans)))
+		return;
+	map = mmap(NULL, sizeof(*spans) + most_spans * sizeof(spans->v[0]), PROT_READ | PROT_WRITE, MAP_SHARED,
+		   spans_fd, 0);
+	if (map == MAP_FAILED)
+		return;
+	spans = map;
+	spans->magic = ASSAY_GPU_RECORDS_MAGIC;
+}
+
+static void add_span(uint64_t record, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (!spans || end_ns < begin_ns)
+		return;
+	if (spans->n == room_spans && room_spans < most_spans) {
+		const uint64_t more = most_spans - room_spans < SPANS_STEP ? most_spans - room_spans : SPANS_STEP;
+
+		if (!posix_fallocate(spans_fd, 0, (off_t)(sizeof(*spans) + (room_spans + more) * sizeof(spans->v[0]))))
+			room_spans += more;
+	}
+	if (spans->n == room_spans) {
+		spans->lost++;
+		return;
+	}
+	spans->v[spans->n] = (struct assay_gpu_span){ begin_ns, end_ns, record };
+	__atomic_store_n(&spans->n, spans->n + 1, __ATOMIC_RELEASE);
+}
 
 static bool open_file(void)
 {
@@ -86,6 +132,7 @@ static bool open_file(void)
 	}
 	h->magic = ASSAY_GPU_RECORDS_MAGIC;
 	file = h;
+	open_spans(path);
 	return true;
 }
 
@@ -134,6 +181,7 @@ static void add(const struct assay_gpu_key *key, uint64_t start, uint64_t end, u
 	r->bytes += bytes;
 	r->least_ns = ns < r->least_ns ? ns : r->least_ns;
 	r->most_ns = ns > r->most_ns ? ns : r->most_ns;
+	add_span((uint64_t)(r - record_at(0)), start, end);
 }
 
 static void add_kernel(const struct cupti_kernel *k)
@@ -205,6 +253,18 @@ static void wants_buffer(uint8_t **buffer, size_t *size, size_t *most_records)
 	*most_records = 0;
 }
 
+/* Both clocks, as close to each other as two calls are. */
+static void look_at_clocks(unsigned which)
+{
+	struct timespec t;
+	uint64_t gpu_ns;
+
+	if (!file || !cupti.now || cupti.now(&gpu_ns) || clock_gettime(CLOCK_MONOTONIC, &t))
+		return;
+	file->clock[which].gpu_ns = gpu_ns;
+	file->clock[which].own_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void gives_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t used)
 {
 	void *record = NULL;
@@ -216,6 +276,7 @@ static void gives_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t
 		add_record(record);
 	if (file && !cupti.dropped(context, stream, &dropped))
 		file->lost += dropped;
+	look_at_clocks(1);
 	pthread_mutex_unlock(&lock);
 	free(buffer);
 }
@@ -234,6 +295,8 @@ static void *open_cupti(void)
 
 static bool find_functions(void *dl)
 {
+	void *now;
+
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		void *f = dlsym(dl, functions[i].name);
 
@@ -243,6 +306,10 @@ static bool find_functions(void *dl)
 		}
 		memcpy(functions[i].at, &f, sizeof(f));
 	}
+	now = dlsym(dl, "cuptiGetTimestamp");
+	memcpy(&cupti.now, &now, sizeof(now));
+	look_at_clocks(0);
+	look_at_clocks(1);
 	return true;
 }
 
