@@ -118,6 +118,26 @@ static void find_names(struct names *n)
 		n->user[0] = '\0'; /* tells nobody anything, and is a word of many functions */
 }
 
+/* Names of spans and tracks, which the file of a trace has beside the stacks. */
+static int sanitize_trace(struct assay_trace *t, const struct names *n, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < t->n_tracks; i++) {
+		struct assay_trace_track *x = &t->tracks[i];
+
+		assay_text_sanitize(x->name, sizeof(x->name), false, n->host, n->user);
+		assay_text_sanitize(x->device, sizeof(x->device), false, n->host, n->user);
+	}
+	for (size_t i = 0; i < t->n_names && !rc; i++) {
+		const char *name = t->names[i];
+
+		rc = sanitize_owned(&name, n, err);
+		t->names[i] = (char *)name;
+	}
+	return rc;
+}
+
 #define SANITIZE(field, command) assay_text_sanitize(field, sizeof(field), command, n.host, n.user)
 
 int assay_profile_sanitize(struct assay_profile *p, struct assay_err *err)
@@ -143,5 +163,5 @@ int assay_profile_sanitize(struct assay_profile *p, struct assay_err *err)
 		if (!rc)
 			rc = sanitize_owned(&p->stacks.frames[i].file, &n, err);
 	}
-	return rc;
+	return rc ? rc : sanitize_trace(&p->trace, &n, err);
 }

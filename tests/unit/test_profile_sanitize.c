@@ -55,6 +55,7 @@ TEST(all_texts_of_a_profile)
 	struct assay_profile p = { .what = "/a/b/prog", .source = "CUPTI of /opt/x", .machine = { .label = "CPU" } };
 	char host[200] = "", object[256], want[256];
 	uint32_t at;
+	size_t name;
 
 	gethostname(host, sizeof(host) - 1);
 	snprintf(object, sizeof(object), "/lib/%s/libx.so", host);
@@ -63,6 +64,11 @@ TEST(all_texts_of_a_profile)
 				 &p.stacks,
 				 &(struct assay_frame){ .name = "f", .object = object, .file = "/src/f.c", .line = 3 },
 				 &at, NULL),
+			 0);
+	/* what the file of a trace has of its own */
+	assert_int_equal(assay_trace_name(&p.trace, object, &name, NULL), 0);
+	assert_int_equal(assay_trace_add_track(&p.trace,
+					       &(struct assay_trace_track){ .name = "/opt/t", .device = "/d/g" }, NULL),
 			 0);
 	p.threads = calloc(1, sizeof(*p.threads));
 	assert_non_null(p.threads);
@@ -76,6 +82,9 @@ TEST(all_texts_of_a_profile)
 	assert_string_equal(p.stacks.frames[0].object, want);
 	assert_string_equal(p.stacks.frames[0].file, "f.c");
 	assert_string_equal(p.stacks.frames[0].name, "f");
+	assert_string_equal(p.trace.names[0], want);
+	assert_string_equal(p.trace.tracks[0].name, "t");
+	assert_string_equal(p.trace.tracks[0].device, "g");
 	assay_profile_release(&p);
 }
 
