@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "assay/float_bits.h"
 #include "assay/random.h"
 #include "bench/generate/generate_math.c"
 #include "bench/generate/generate_sampler.c"
