@@ -107,35 +107,56 @@ static void say_stored(const struct assay_run *run, const struct assay_settings 
 		say_gate(run, s);
 }
 
+/*
+ * Was the counter asked for by name? Not so disturbances, what the suite asks for, and what only a whole run tells; and,
+ * unless @cpu_cases, what a case of the CPU lacks because it is none of a GPU.
+ */
+static bool was_named(const struct assay_unavailable *u, bool cpu_cases)
+{
+	return !assay_disturb_is_count(u->name) && strcmp(u->name, ASSAY_EXACT_MISSING) &&
+	       strcmp(u->source, ASSAY_SOURCE_ASSAY) && (cpu_cases || !strstr(u->reason, ASSAY_REASON_NO_GPU));
+}
+
+/* The case that lacks most of what was asked for, *n of them, and the first of these; NULL: none lacks any. */
+static const struct assay_result *lacks_most(const struct assay_run *run, bool cpu_cases, size_t *most,
+					     const struct assay_unavailable **first)
+{
+	const struct assay_result *of = NULL;
+
+	*most = 0;
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_counters *c = &run->results[i].counters;
+		const struct assay_unavailable *one = NULL;
+		size_t n = 0;
+
+		for (size_t k = c->n_missing; k-- > 0;)
+			if (was_named(&c->missing[k], cpu_cases)) {
+				one = &c->missing[k];
+				n++;
+			}
+		if (n > *most) {
+			of = &run->results[i];
+			*most = n;
+			*first = one;
+		}
+	}
+	return of;
+}
+
 /* What was asked for by name and cannot be counted here stands in the details of each case; say so once. */
 static void warn_of_unavailable(const struct assay_run *run, const struct assay_settings *s)
 {
 	const struct assay_unavailable *first = NULL;
-	const struct assay_result *of = NULL;
+	const struct assay_result *of;
 	char number[32], show[ASSAY_INSTALLED_PATH_MAX];
-	size_t most = 0;
+	size_t most;
 
 	if (!s->r.counter_groups && !s->r.events.n)
 		return;
-	for (size_t i = 0; i < run->n_results; i++) {
-		const struct assay_counters *c = &run->results[i].counters;
-		size_t n = 0;
-
-		for (size_t k = 0; k < c->n_missing; k++) {
-			const char *name = c->missing[k].name;
-			/* disturbances, what the suite asks for, and what only a whole run tells: nobody named them */
-			bool own = assay_disturb_is_count(name) || !strcmp(name, ASSAY_EXACT_MISSING) ||
-				   !strcmp(c->missing[k].source, ASSAY_SOURCE_ASSAY);
-
-			n += !own;
-			if (!own && !first)
-				first = &c->missing[k];
-		}
-		if (n > most)
-			of = &run->results[i];
-		most = n > most ? n : most;
-	}
-	if (!first)
+	of = lacks_most(run, false, &most, &first);
+	if (!of)
+		of = lacks_most(run, true, &most, &first);
+	if (!of)
 		return;
 	snprintf(number, sizeof(number), "show %" PRId64, run->id);
 	assay_command_text(show, sizeof(show), number, NULL, s->r.db);

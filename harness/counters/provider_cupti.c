@@ -54,7 +54,7 @@ static int open_set(struct assay_counter_context *ctx, void **set, struct assay_
 {
 	(void)set;
 	if (!ctx->gpu)
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "the case runs on no GPU of NVIDIA's");
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, ASSAY_REASON_NO_GPU " of NVIDIA's");
 	ctx->gpu->wanted = true;
 	return 0;
 }

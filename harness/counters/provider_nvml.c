@@ -76,7 +76,7 @@ static int open_set(struct assay_counter_context *ctx, void **set, struct assay_
 	int rc;
 
 	if (!ctx->device_pci || !ctx->device_pci[0])
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "the case runs on no GPU");
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, ASSAY_REASON_NO_GPU);
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");

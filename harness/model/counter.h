@@ -37,6 +37,9 @@ struct assay_count {
 	double running_frac;
 };
 
+/* Begins the reason of a counter of GPUs that a case of the CPU cannot have. */
+#define ASSAY_REASON_NO_GPU "the case runs on no GPU"
+
 /* A counter or a derived metric that was asked for. */
 struct assay_unavailable {
 	char name[ASSAY_NAME_MAX];

@@ -97,6 +97,7 @@ emulated() {
 
 @test "what fails on a GPU is the reason of its case, and the run goes on" {
 	for what in 'DRIVER=0:skipped no cuda device: no CUDA driver (libcuda.so.1)' 'DRIVER=12000:skipped no cuda device: driver too old: it is of CUDA 12.0, the plugin of 13.0' \
+		'START=803:skipped no cuda device: the driver does not start: emulated error 803' \
 		'DEVICES=0:skipped no cuda device: no device, or CUDA_VISIBLE_DEVICES hides it' 'FAULT=700:failed a kernel faulted on device' \
 		"FAULT=46:failed device 'cuda:0' was lost while running" 'FAULT=209:failed running of' \
 		"CAPABILITY=75:failed device 'cuda:0' failed while opening it: the device is sm_75, the plugin has code for sm_80 and later"; do

@@ -43,7 +43,7 @@ static struct {
 	bool ready, configured, image_ready, started, pushed, popped, decoded;
 	size_t metric, range_metric;
 	unsigned runs;
-} at;
+} now;
 
 /* The number of a metric; that of none is beyond them. */
 static size_t metric_of(const char *name)
@@ -78,7 +78,7 @@ static bool known(size_t metric)
 FUNCTION(cuptiProfilerInitialize, cupti_init, priv, true)
 {
 	(void)p;
-	at.ready = true;
+	now.ready = true;
 	return CUPTI_OK;
 }
 
@@ -88,7 +88,7 @@ FUNCTION(cuptiDeviceGetChipName, cupti_chip, name, p->device == 0)
 	return CUPTI_OK;
 }
 
-FUNCTION(cuptiProfilerGetCounterAvailability, cupti_availability, image, at.ready && p->context == &the_context)
+FUNCTION(cuptiProfilerGetCounterAvailability, cupti_availability, image, now.ready && p->context == &the_context)
 {
 	if (is("forbidden"))
 		return CUPTI_NOT_PERMITTED;
@@ -105,7 +105,7 @@ FUNCTION(cuptiProfilerHostInitialize, cupti_host, host,
 	 p->type == CUPTI_TYPE_RANGE && !strcmp(p->chip, "gh100") && p->availability[31] == 0x5a)
 {
 	p->host = &the_host;
-	at.metric = SIZE_MAX;
+	now.metric = SIZE_MAX;
 	return CUPTI_OK;
 }
 
@@ -117,11 +117,11 @@ FUNCTION(cuptiProfilerHostDeinitialize, cupti_host_end, host, p->host == &the_ho
 
 FUNCTION(cuptiProfilerHostConfigAddMetrics, cupti_host_metrics, n, p->host == &the_host && p->n == 1)
 {
-	at.metric = metric_of(p->names[0]);
-	return known(at.metric) ? CUPTI_OK : NO_METRIC;
+	now.metric = metric_of(p->names[0]);
+	return known(now.metric) ? CUPTI_OK : NO_METRIC;
 }
 
-FUNCTION(cuptiProfilerHostGetConfigImageSize, cupti_host_size, bytes, p->host == &the_host && known(at.metric))
+FUNCTION(cuptiProfilerHostGetConfigImageSize, cupti_host_size, bytes, p->host == &the_host && known(now.metric))
 {
 	p->bytes = 100;
 	return CUPTI_OK;
@@ -129,7 +129,7 @@ FUNCTION(cuptiProfilerHostGetConfigImageSize, cupti_host_size, bytes, p->host ==
 
 FUNCTION(cuptiProfilerHostGetConfigImage, cupti_host_image, image, p->host == &the_host && p->bytes == 100)
 {
-	memset(p->image, (int)at.metric, p->bytes);
+	memset(p->image, (int)now.metric, p->bytes);
 	return CUPTI_OK;
 }
 
@@ -139,14 +139,14 @@ FUNCTION(cuptiProfilerHostGetNumOfPasses, cupti_host_passes, passes, p->bytes ==
 	return CUPTI_OK;
 }
 
-FUNCTION(cuptiRangeProfilerEnable, cupti_range_open, range, at.ready && p->context == &the_context)
+FUNCTION(cuptiRangeProfilerEnable, cupti_range_open, range, now.ready && p->context == &the_context)
 {
 	p->range = &the_range;
-	at.configured = at.image_ready = at.started = at.decoded = false;
+	now.configured = now.image_ready = now.started = now.decoded = false;
 	return CUPTI_OK;
 }
 
-FUNCTION(cuptiRangeProfilerDisable, cupti_range, range, p->range == &the_range && !at.started)
+FUNCTION(cuptiRangeProfilerDisable, cupti_range, range, p->range == &the_range && !now.started)
 {
 	(void)p;
 	return CUPTI_OK;
@@ -155,7 +155,7 @@ FUNCTION(cuptiRangeProfilerDisable, cupti_range, range, p->range == &the_range &
 FUNCTION(cuptiRangeProfilerGetCounterDataSize, cupti_range_size, bytes,
 	 p->range == &the_range && p->n == 1 && p->ranges == 1 && p->nodes >= p->ranges)
 {
-	at.range_metric = metric_of(p->names[0]);
+	now.range_metric = metric_of(p->names[0]);
 	p->bytes = 200;
 	return CUPTI_OK;
 }
@@ -164,66 +164,66 @@ FUNCTION(cuptiRangeProfilerCounterDataImageInitialize, cupti_range_image, image,
 	 p->range == &the_range && p->bytes == 200)
 {
 	memset(p->image, 0x11, p->bytes);
-	at.image_ready = true;
+	now.image_ready = true;
 	return CUPTI_OK;
 }
 
 FUNCTION(cuptiRangeProfilerSetConfig, cupti_range_config, level,
-	 at.image_ready && p->range == &the_range && p->kind == CUPTI_USER_RANGE && p->replay == CUPTI_USER_REPLAY &&
+	 now.image_ready && p->range == &the_range && p->kind == CUPTI_USER_RANGE && p->replay == CUPTI_USER_REPLAY &&
 		 p->ranges == 1 && p->levels == 1 && p->least_level == 1 && p->level == 1 && p->data[199] == 0x11 &&
-		 p->config_bytes == 100 && p->config[99] == at.range_metric)
+		 p->config_bytes == 100 && p->config[99] == now.range_metric)
 {
 	(void)p;
-	at.configured = true;
-	at.runs = 0;
+	now.configured = true;
+	now.runs = 0;
 	return CUPTI_OK;
 }
 
-FUNCTION(cuptiRangeProfilerStart, cupti_range, range, at.configured && !at.started)
+FUNCTION(cuptiRangeProfilerStart, cupti_range, range, now.configured && !now.started)
 {
 	(void)p;
 	if (is("late"))
 		return CUPTI_NOT_PERMITTED;
-	at.started = true;
-	at.pushed = at.popped = false;
+	now.started = true;
+	now.pushed = now.popped = false;
 	return CUPTI_OK;
 }
 
-FUNCTION(cuptiRangeProfilerPushRange, cupti_range_push, name, at.started && !at.pushed && p->name)
+FUNCTION(cuptiRangeProfilerPushRange, cupti_range_push, name, now.started && !now.pushed && p->name)
 {
 	(void)p;
-	at.pushed = true;
+	now.pushed = true;
 	return CUPTI_OK;
 }
 
-FUNCTION(cuptiRangeProfilerPopRange, cupti_range, range, at.pushed && !at.popped)
+FUNCTION(cuptiRangeProfilerPopRange, cupti_range, range, now.pushed && !now.popped)
 {
 	(void)p;
-	at.popped = true;
+	now.popped = true;
 	return CUPTI_OK;
 }
 
-FUNCTION(cuptiRangeProfilerStop, cupti_range_stop, all, at.started)
+FUNCTION(cuptiRangeProfilerStop, cupti_range_stop, all, now.started)
 {
-	at.started = false;
-	at.runs += at.popped;
-	p->all = !is("endless") && at.runs >= metrics[at.range_metric].passes;
+	now.started = false;
+	now.runs += now.popped;
+	p->all = !is("endless") && now.runs >= metrics[now.range_metric].passes;
 	return CUPTI_OK;
 }
 
 FUNCTION(cuptiRangeProfilerDecodeData, cupti_range_decode, dropped,
-	 p->range == &the_range && at.runs >= metrics[at.range_metric].passes)
+	 p->range == &the_range && now.runs >= metrics[now.range_metric].passes)
 {
 	p->dropped = is("drops");
-	at.decoded = true;
+	now.decoded = true;
 	return CUPTI_OK;
 }
 
 FUNCTION(cuptiProfilerHostEvaluateToGpuValues, cupti_host_values, values,
-	 at.decoded && p->host == &the_host && p->n == 1 && p->range == 0 && p->bytes == 200 &&
-		 metric_of(p->names[0]) == at.range_metric)
+	 now.decoded && p->host == &the_host && p->n == 1 && p->range == 0 && p->bytes == 200 &&
+		 metric_of(p->names[0]) == now.range_metric)
 {
-	*p->values = metrics[at.range_metric].value;
+	*p->values = metrics[now.range_metric].value;
 	return CUPTI_OK;
 }
 

@@ -114,6 +114,8 @@ cudaError_t cudaGetDeviceCount(int *n)
 	*n = (int)number("EMULATED_DEVICES", 1);
 	if (number("EMULATED_DRIVER", CUDART_VERSION) < CUDART_VERSION)
 		return cudaErrorInsufficientDriver;
+	if (number("EMULATED_START", cudaSuccess) != cudaSuccess)
+		return (cudaError_t)number("EMULATED_START", cudaSuccess);
 	return *n ? cudaSuccess : cudaErrorNoDevice;
 }
 
