@@ -108,8 +108,8 @@ static void say_stored(const struct assay_run *run, const struct assay_settings 
 }
 
 /*
- * Was the counter asked for by name? Not so disturbances, what the suite asks for, and what only a whole run tells; and,
- * unless @cpu_cases, what a case of the CPU lacks because it is none of a GPU.
+ * Was the counter asked for by name? Not so disturbances, what the suite asks for, and what only a whole run tells;
+ * nor, unless @cpu_cases, what a case of the CPU lacks because it is none of a GPU.
  */
 static bool was_named(const struct assay_unavailable *u, bool cpu_cases)
 {

@@ -116,13 +116,13 @@ static int crawls(struct assay_job *job)
 	return honest(job);
 }
 
-/* Begins at four fifths of the highest clock, which the device then rises to. */
+/* Begins at two fifths of the highest clock, which the device rises to in twenty looks. */
 static int ramps(struct assay_job *job)
 {
 	struct mock_device *d = job->device;
 
 	if (!d->ramps)
-		d->state.core_hz = MOCK_CORE_HZ / 5 * 4;
+		d->state.core_hz = MOCK_CORE_HZ / 5 * 2;
 	d->ramps = 1;
 	return honest(job);
 }
