@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes differ by layout, so the interval is that over pairs; which side is sampled alternates with them. */
+/* Processes differ by layout, so the interval is that over pairs, whose turns are sampled or not, in turn. */
 #include "drive/profile_cost.h"
 
 #include <math.h>
@@ -23,19 +23,20 @@ struct costing {
 /* The ratio of one pair; NaN where it took no turn. */
 static int take_pair(const struct costing *k, unsigned rate_hz, unsigned number, double *ratio, struct assay_err *err)
 {
-	const unsigned sampled = number % 2;
-	struct assay_profile_pair pair = { .turn_ns = { NAN, NAN } };
+	const struct assay_cpu_sampling how = { .rate_hz = rate_hz, .own_case = true };
+	struct assay_profile_pair pair = { .cost_ratio = NAN };
 	struct assay_profile_end end = { .status = ASSAY_STATUS_OK };
-	struct assay_profile_pair_options po = {
+	const struct assay_profile_pair_options po = {
 		.plugins = { &k->s->plugins, &k->s->plugins },
+		.sampling = { how, how },
+		.costs = true,
 		.for_ns = k->pair_ns,
-		.layout_seed = k->q->what->seed + number / 2 + 1,
+		.layout_seed = k->q->what->seed + number + 1,
 	};
 	int rc;
 
-	po.sampling[sampled] = (struct assay_cpu_sampling){ .rate_hz = rate_hz, .own_case = true };
 	rc = assay_measure_profile_pair(&k->s->plan.cases[0], &k->s->facts[0], k->o, &po, &pair, &end, err);
-	*ratio = pair.turn_ns[sampled] / pair.turn_ns[!sampled];
+	*ratio = pair.cost_ratio;
 	for (unsigned i = 0; i < 2; i++)
 		assay_profile_release(&pair.side[i]);
 	if (!rc && end.status != ASSAY_STATUS_OK)

@@ -39,6 +39,7 @@ struct assay_profile_pair_options {
 	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
 	const struct assay_case *base_case;     /* another variant of the op; NULL: the head's case */
 	struct assay_cpu_sampling sampling[2];  /* how either is sampled; rate 0: it is not */
+	bool costs;                             /* find what sampling costs: turns are sampled or not, in turn */
 	uint64_t for_ns;                        /* of both sides together */
 	uint64_t layout_seed;                   /* where stacks and buffers lie */
 };
@@ -46,7 +47,7 @@ struct assay_profile_pair_options {
 struct assay_profile_pair {
 	struct assay_profile side[2];
 	double iteration_ns[2]; /* what the samples took, as a rule */
-	double turn_ns[2];      /* of an iteration, by turns of some milliseconds: what samples interrupt is in it */
+	double cost_ratio;      /* of sampled turns to others, where costs were asked for */
 };
 
 /* As assay_measure_profile(), of a pair. The caller releases both sides of @out in either case. */

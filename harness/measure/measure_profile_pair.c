@@ -22,17 +22,25 @@ struct profiled_pair {
 	struct assay_profiled_worker w[2];
 	const struct assay_measure_options *o;
 	const struct assay_profile_pair_options *p;
+	bool alternate; /* turns of either side are sampled or not */
 };
 
 static int take_turns(struct profiled_pair *k)
 {
-	static const unsigned char order[] = { 0, 1, 1, 0, 1, 0, 0, 1 };
+	static const struct {
+		unsigned char side;
+		bool sampled; /* where both sides are their own control: each half of the time */
+	} order[] = { { 0, true },  { 1, false }, { 1, true },  { 0, false },
+		      { 1, false }, { 0, true },  { 0, false }, { 1, true } };
 	const uint64_t start = assay_monotonic_ns();
 	int rc = 0;
 
 	do {
-		for (size_t i = 0; i < sizeof(order) && !rc; i++)
-			rc = assay_profiled_worker_sample(&k->w[order[i]], TURN_NS);
+		for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && !rc; i++) {
+			if (k->alternate)
+				assay_profiled_worker_pause(&k->w[order[i].side], !order[i].sampled);
+			rc = assay_profiled_worker_sample(&k->w[order[i].side], TURN_NS);
+		}
 	} while (!rc && assay_monotonic_ns() - start < k->p->for_ns);
 	return rc;
 }
@@ -43,9 +51,13 @@ static int run(struct profiled_pair *k, const struct assay_worker_options wo[2])
 	int rc = 0;
 
 	for (unsigned i = 0; i < 2 && !rc; i++) {
-		rc = assay_profiled_worker_start(&k->w[i], &wo[i],
-						 k->p->sampling[i].rate_hz ? &k->p->sampling[i] : NULL);
+		/* what costs something while it is paused can only be compared with a worker that does not have it */
+		const bool plain = !k->p->sampling[i].rate_hz || (k->p->costs && i && !k->alternate);
+
+		rc = assay_profiled_worker_start(&k->w[i], &wo[i], plain ? NULL : &k->p->sampling[i]);
 		begun[i] = !rc;
+		if (!i && !rc)
+			k->alternate = k->p->costs && assay_cpu_profile_pauses_free(k->w[i].cpu);
 		if (!rc)
 			rc = assay_profiled_worker_ready(&k->w[i], k->o->clock);
 	}
@@ -61,6 +73,19 @@ static double median(double *v, size_t n)
 {
 	assay_stats_sort(v, n);
 	return n ? assay_stats_median(v, n) : NAN;
+}
+
+/* Each process by itself where it is its own control: how its memory lies is then no part of the ratio. */
+static double cost_ratio(struct profiled_pair *k)
+{
+	double turn_ns[2][2];
+
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned sampled = 0; sampled < 2; sampled++)
+			turn_ns[i][sampled] = median(k->w[i].turns[sampled].ns, k->w[i].turns[sampled].n);
+	if (!k->alternate)
+		return turn_ns[0][1] / turn_ns[1][0];
+	return sqrt(turn_ns[0][1] / turn_ns[0][0] * turn_ns[1][1] / turn_ns[1][0]);
 }
 
 static double typical(double *v, size_t n)
@@ -107,9 +132,9 @@ int assay_measure_profile_pair(const struct assay_case *c, const struct assay_ca
 		};
 	}
 	rc = rc ? assay_err_set(err, rc, "%s", why.text) : run(&k, wo);
+	out->cost_ratio = p->costs ? cost_ratio(&k) : NAN;
 	for (unsigned i = 0; i < 2; i++) {
 		out->iteration_ns[i] = typical(k.w[i].per_iteration, k.w[i].n);
-		out->turn_ns[i] = median(k.w[i].per_turn, k.w[i].n_turns);
 		assay_profiled_worker_free(&k.w[i]);
 	}
 	free(cpus);

@@ -71,6 +71,7 @@ int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns)
 	const struct assay_worker_reply *reply = assay_worker_reply(k->worker);
 	const double patience = k->cpu ? (double)assay_cpu_profile_patience_ns(k->cpu) : ns;
 	const double batch = fmin(ns, patience) / fmax(1, k->sample_ns);
+	const bool sampled = k->cpu && !k->paused;
 	const double ns_before = k->ns, iterated = k->iterated;
 	int rc = command(k, ASSAY_CMD_SAMPLE, k->iterations, (uint32_t)fmin(ASSAY_PAGE_SAMPLES, fmax(1, batch)));
 
@@ -81,11 +82,18 @@ int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns)
 			return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory for the samples of a profile");
 		k->per_iteration[k->n++] = (double)reply->samples[i].ns / (double)reply->samples[i].iterations;
 	}
-	if (!rc && assay_grow(&k->per_turn, k->n_turns, sizeof(*k->per_turn)))
+	if (!rc && assay_grow(&k->turns[sampled].ns, k->turns[sampled].n, sizeof(*k->turns[sampled].ns)))
 		return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory for the samples of a profile");
 	if (!rc)
-		k->per_turn[k->n_turns++] = (k->ns - ns_before) / (k->iterated - iterated);
+		k->turns[sampled].ns[k->turns[sampled].n++] = (k->ns - ns_before) / (k->iterated - iterated);
 	return rc;
+}
+
+void assay_profiled_worker_pause(struct assay_profiled_worker *k, bool paused)
+{
+	k->paused = paused;
+	if (k->cpu)
+		assay_cpu_profile_pause(k->cpu, paused);
 }
 
 int assay_profiled_worker_end(struct assay_profiled_worker *k, int rc)
@@ -106,8 +114,10 @@ void assay_profiled_worker_free(struct assay_profiled_worker *k)
 	assay_cpu_profile_close(k->cpu);
 	assay_worker_free(k->worker);
 	free(k->per_iteration);
-	free(k->per_turn);
-	k->per_turn = NULL;
+	for (unsigned i = 0; i < 2; i++) {
+		free(k->turns[i].ns);
+		k->turns[i].ns = NULL;
+	}
 	k->cpu = NULL;
 	k->worker = NULL;
 	k->per_iteration = NULL;

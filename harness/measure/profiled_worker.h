@@ -24,8 +24,11 @@ struct assay_profiled_worker {
 	double ns, iterated;   /* of the timed samples */
 	double *per_iteration; /* of each of them, in ns; malloc'ed */
 	size_t n;
-	double *per_turn; /* the same of each command; malloc'ed */
-	size_t n_turns;
+	struct {
+		double *ns; /* the same of each command; malloc'ed */
+		size_t n;
+	} turns[2];  /* that were not sampled, and that were */
+	bool paused; /* turns are not sampled */
 	char op[2 * ASSAY_NAME_MAX + 1];
 };
 
@@ -38,6 +41,8 @@ int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct as
 				const struct assay_cpu_sampling *how);
 /* Prepare, verify, warm up; timed samples follow. */
 int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct assay_clock *clock);
+/* Sample the turns that follow, or not. */
+void assay_profiled_worker_pause(struct assay_profiled_worker *k, bool paused);
 /* One command of samples that takes about @ns, or less where rings fill earlier. */
 int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns);
 /* Check the outputs once more where all went well (@rc 0), and end the profile. */

@@ -207,6 +207,16 @@ void assay_cpu_profile_phase(struct assay_cpu_profile *p, const char *op, const 
 	p->phase = phase;
 }
 
+void assay_cpu_profile_pause(struct assay_cpu_profile *p, bool paused)
+{
+	(paused ? assay_cpu_sampler_pause : assay_cpu_sampler_go)(p->sampler);
+}
+
+bool assay_cpu_profile_pauses_free(const struct assay_cpu_profile *p)
+{
+	return assay_cpu_sampler_pauses_free(p->sampler);
+}
+
 int assay_cpu_profile_end(struct assay_cpu_profile *p, struct assay_err *err)
 {
 	struct assay_profile *into = p->into;

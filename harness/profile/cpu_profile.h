@@ -27,6 +27,10 @@ void assay_cpu_profile_drain(struct assay_cpu_profile *p);
 uint64_t assay_cpu_profile_patience_ns(const struct assay_cpu_profile *p);
 /* What stands above the thread and the frames of samples from now on; NULL: nothing. Both are borrowed. */
 void assay_cpu_profile_phase(struct assay_cpu_profile *p, const char *op, const char *phase);
+/* Take no samples for a while. */
+void assay_cpu_profile_pause(struct assay_cpu_profile *p, bool paused);
+/* Does the process run as if nothing sampled it, while that is paused? */
+bool assay_cpu_profile_pauses_free(const struct assay_cpu_profile *p);
 /* Stop, take the rest and fill in the numbers of the profile. ASSAY_ENOMEM if memory ended meanwhile. */
 int assay_cpu_profile_end(struct assay_cpu_profile *p, struct assay_err *err);
 void assay_cpu_profile_close(struct assay_cpu_profile *p);

@@ -83,6 +83,11 @@ void assay_cpu_sampler_pause(struct assay_cpu_sampler *s)
 	s->source->enable(s, false);
 }
 
+bool assay_cpu_sampler_pauses_free(const struct assay_cpu_sampler *s)
+{
+	return s->source->pauses_free;
+}
+
 void assay_cpu_sampler_drain(struct assay_cpu_sampler *s, const struct assay_cpu_listener *l)
 {
 	s->lost += assay_sample_rings_drain(s->rings, s->n_rings, l);

@@ -27,6 +27,8 @@ void assay_cpu_sampler_close(struct assay_cpu_sampler *s);
 
 void assay_cpu_sampler_go(struct assay_cpu_sampler *s);
 void assay_cpu_sampler_pause(struct assay_cpu_sampler *s);
+/* Does the process run as if nothing sampled it, while that is paused? */
+bool assay_cpu_sampler_pauses_free(const struct assay_cpu_sampler *s);
 
 /* Tell of all that happened so far; to be called more often than rings fill. */
 void assay_cpu_sampler_drain(struct assay_cpu_sampler *s, const struct assay_cpu_listener *l);

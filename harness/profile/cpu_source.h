@@ -20,6 +20,7 @@ struct assay_cpu_source {
 	int (*attach)(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err);
 	void (*enable)(struct assay_cpu_sampler *s, bool on);
 	void (*close)(struct assay_cpu_sampler *s); /* also what is half open */
+	bool pauses_free;                           /* where it is not enabled it costs nothing */
 	/* These may be NULL. */
 	uint64_t (*lost)(const struct assay_cpu_sampler *s); /* beyond what rings tell */
 	double (*rate_hz)(const struct assay_cpu_sampler *s);

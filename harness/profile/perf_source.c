@@ -218,5 +218,5 @@ static void perf_enable(struct assay_cpu_sampler *s, bool on)
 }
 
 const struct assay_cpu_source assay_perf_source = {
-	.open = perf_open, .attach = perf_attach, .enable = perf_enable, .close = perf_close
+	.open = perf_open, .attach = perf_attach, .enable = perf_enable, .close = perf_close, .pauses_free = true
 };
