@@ -361,7 +361,7 @@ static int tell_cost(struct profile_args *a, struct assay_watcher *w, int *statu
 		return 0;
 	}
 	for (unsigned i = 0; i < 2 && !rc; i++)
-		printf("%s %5u Hz: %+.2f %% (%+.2f to %+.2f %%) of the time of a plain worker, %zu pairs\n",
+		printf("%s %5u Hz: %+.2f %% (%+.2f to %+.2f %%) of a plain worker's processor time, %zu pairs\n",
 		       i ? "control" : "sampled", v[i].rate_hz, 100 * (v[i].ratio - 1), 100 * (v[i].ci.lo - 1),
 		       100 * (v[i].ci.hi - 1), v[i].pairs);
 	return rc;

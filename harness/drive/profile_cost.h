@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What it costs a case to be profiled: process pairs of a sampled and a plain worker in lock step. */
+/* What it costs a case to be profiled: process pairs in lock step, whose turns are sampled or plain. */
 #ifndef ASSAY_DRIVE_PROFILE_COST_H
 #define ASSAY_DRIVE_PROFILE_COST_H
 
@@ -13,7 +13,7 @@
 struct assay_profile_cost {
 	unsigned rate_hz;
 	size_t pairs;
-	double ratio; /* time of the sampled worker over that of the plain one */
+	double ratio; /* processor time of sampled turns over that of plain ones */
 	struct assay_interval ci;
 };
 

@@ -47,7 +47,7 @@ struct assay_profile_pair_options {
 struct assay_profile_pair {
 	struct assay_profile side[2];
 	double iteration_ns[2]; /* what the samples took, as a rule */
-	double cost_ratio;      /* of sampled turns to others, where costs were asked for */
+	double cost_ratio;      /* of processor time, of sampled turns to others, where costs were asked for */
 };
 
 /* As assay_measure_profile(), of a pair. The caller releases both sides of @out in either case. */

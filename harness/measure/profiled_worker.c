@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/grow.h"
 #include "measure/iterations.h"
@@ -66,13 +67,24 @@ int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct as
 	return rc;
 }
 
+/* What the worker's process has used, which a busy machine changes less than wall time; 0: it has ended. */
+static double used_ns(const struct assay_profiled_worker *k)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(assay_worker_pid(k->worker), &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
 int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns)
 {
 	const struct assay_worker_reply *reply = assay_worker_reply(k->worker);
 	const double patience = k->cpu ? (double)assay_cpu_profile_patience_ns(k->cpu) : ns;
 	const double batch = fmin(ns, patience) / fmax(1, k->sample_ns);
 	const bool sampled = k->cpu && !k->paused;
-	const double ns_before = k->ns, iterated = k->iterated;
+	const double used_before = used_ns(k), iterated = k->iterated;
 	int rc = command(k, ASSAY_CMD_SAMPLE, k->iterations, (uint32_t)fmin(ASSAY_PAGE_SAMPLES, fmax(1, batch)));
 
 	for (uint32_t i = 0; !rc && i < reply->n_samples; i++) {
@@ -85,7 +97,7 @@ int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns)
 	if (!rc && assay_grow(&k->turns[sampled].ns, k->turns[sampled].n, sizeof(*k->turns[sampled].ns)))
 		return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory for the samples of a profile");
 	if (!rc)
-		k->turns[sampled].ns[k->turns[sampled].n++] = (k->ns - ns_before) / (k->iterated - iterated);
+		k->turns[sampled].ns[k->turns[sampled].n++] = (used_ns(k) - used_before) / (k->iterated - iterated);
 	return rc;
 }
 

@@ -25,7 +25,7 @@ struct assay_profiled_worker {
 	double *per_iteration; /* of each of them, in ns; malloc'ed */
 	size_t n;
 	struct {
-		double *ns; /* the same of each command; malloc'ed */
+		double *ns; /* processor time of an iteration, of each command; malloc'ed */
 		size_t n;
 	} turns[2];  /* that were not sampled, and that were */
 	bool paused; /* turns are not sampled */

@@ -109,8 +109,8 @@ needs_samples() {
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	[ "${#lines[@]}" = 2 ]
 	local number='[+-][0-9.]+'
-	[[ ${lines[0]} =~ ^"sampled   499 Hz: "$number" % ("$number" to "$number" %) of the time of a plain worker, 20 pairs"$ ]]
-	[[ ${lines[1]} =~ ^"control 20000 Hz: "$number" % ("$number" to "$number" %) of the time of a plain worker, 20 pairs"$ ]]
+	[[ ${lines[0]} =~ ^"sampled   499 Hz: "$number" % ("$number" to "$number" %) of a plain worker's processor time, 20 pairs"$ ]]
+	[[ ${lines[1]} =~ ^"control 20000 Hz: "$number" % ("$number" to "$number" %) of a plain worker's processor time, 20 pairs"$ ]]
 	[ ! -e assay.db ]
 }
 
@@ -209,6 +209,14 @@ move_without_timers() {
 		[ "$status" = 0 ] || { echo "$status $stderr"; false; }
 		is '.profile.samples > 20'
 	done
+}
+
+@test "where perf_event_open is forbidden, what timers cost is told beside a control" {
+	needs_timers
+	run --separate-stderr ./refuse "$ASSAY" profile cpu quantize.i8_token/ref/tokens=1,dim=2560/t=1/warm --cost --rate 499 --for 400ms
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	[ "${#lines[@]}" = 2 ]
+	[[ ${lines[0]} =~ ^"sampled   499 Hz: "[+-][0-9.]+" % (" && ${lines[1]} =~ ^"control 20000 Hz: "[+-][0-9.]+" % (" ]]
 }
 
 @test "what timers cannot sample is told, and the program has run" {
