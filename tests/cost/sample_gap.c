@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a sample keeps a thread from its work: a loop that reads the clock is sampled, and sees each sample as a gap.
+ * How long a sample keeps a thread from its work: a loop that reads the clock sees each sample as a gap.
  *     sample_gap RATE SECONDS -1|STACK_BYTES
  * prints the quartiles of the gaps in µs; those of the tick are among them, so that RATE should be 5000 or more. -1:
  * neither registers nor stack are taken. Another thread, on another processor, reads the ring.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where threads wait, for how long, and who lets them go. A wait costs two looks at the clock and a look at its stack. */
+/*
+ * Where threads wait, for how long, and who lets them go. A wait costs two looks at the clock and a look at its stack,
+ * one that sleeps also two of the thread's processor time.
+ */
 #include "counters/waits/thread_recorder.h"
 
 #include <string.h>
