@@ -21,6 +21,9 @@
 
 #define NULL_DEVICE makedev(1, 3) /* /dev/null of Linux, which is as good as an empty file */
 
+/* Read at a time: a power of two with the NUL, as texts grow. */
+#define READ_BYTES 16383
+
 static ssize_t read_some(int fd, void *buf, size_t size)
 {
 	ssize_t n;
@@ -80,19 +83,20 @@ static int open_whole(const char *path, enum assay_file_kind kind, struct stat *
 int assay_file_read_as(const char *path, enum assay_file_kind kind, char **out, size_t *len, struct assay_err *err)
 {
 	struct assay_text t = { 0 };
-	char buf[16384];
 	struct stat st;
-	ssize_t n;
+	ssize_t n = 0;
+	char *room;
 	int rc = 0, fd = open_whole(path, kind, &st, err);
 
 	if (fd < 0)
 		return fd;
 	/* Files of /proc and /sys state no size: read until there is no more. */
-	while ((n = read_some(fd, buf, sizeof(buf))) > 0 && t.len <= kinds[kind].most_bytes)
-		assay_text_addn(&t, buf, (size_t)n);
-	if (n > 0)
+	while ((room = assay_text_room(&t, READ_BYTES)) && (n = read_some(fd, room, READ_BYTES)) > 0 &&
+	       t.len <= kinds[kind].most_bytes)
+		assay_text_grow(&t, (size_t)n);
+	if (room && n > 0)
 		rc = too_large(path, kind, err);
-	if (n < 0)
+	if (room && n < 0)
 		rc = assay_err_set(err, ASSAY_EIO, "cannot read '%s': %s", path, strerror(errno));
 	if (rc)
 		goto out;

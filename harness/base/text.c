@@ -37,14 +37,27 @@ static bool text_reserve(struct assay_text *t, size_t n)
 	return true;
 }
 
+char *assay_text_room(struct assay_text *t, size_t n)
+{
+	if (!text_reserve(t, n))
+		return NULL;
+	t->s[t->len] = '\0';
+	return t->s + t->len;
+}
+
+void assay_text_grow(struct assay_text *t, size_t n)
+{
+	t->len += n;
+	t->s[t->len] = '\0';
+}
+
 void assay_text_addn(struct assay_text *t, const char *s, size_t n)
 {
 	if (!text_reserve(t, n))
 		return;
 	if (n)
 		memcpy(t->s + t->len, s, n);
-	t->len += n;
-	t->s[t->len] = '\0';
+	assay_text_grow(t, n);
 }
 
 void assay_text_add(struct assay_text *t, const char *s)

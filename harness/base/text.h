@@ -19,6 +19,9 @@ struct assay_text {
 void assay_text_add(struct assay_text *t, const char *s);
 void assay_text_addn(struct assay_text *t, const char *s, size_t n);
 void assay_text_addf(struct assay_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Room for @n bytes at the end, for the caller to fill and then to count by _grow; NULL when an allocation failed. */
+char *assay_text_room(struct assay_text *t, size_t n);
+void assay_text_grow(struct assay_text *t, size_t n);
 /* @word as a shell takes it: in double quotes where it needs them. */
 void assay_text_add_word(struct assay_text *t, const char *word);
 void assay_text_release(struct assay_text *t);

@@ -64,7 +64,8 @@ static bool find_path(const char *text, const char *controller, int *version, ch
 struct cgroup {
 	int version; /* 1 or 2 */
 	char dir[PATH_MAX];
-	size_t mount_len; /* dir[0, mount_len) is the mount point */
+	size_t mount_len;    /* dir[0, mount_len) is the mount point */
+	char file[PATH_MAX]; /* of dir, the last that was read */
 };
 
 struct mount {
@@ -96,34 +97,41 @@ static bool find_mount(const char *root, int version, const char *controller, st
 	return found;
 }
 
-/* @controller "cpu" or "memory"; false where there is none. */
-static bool find_cgroup(const char *root, const char *controller, struct cgroup *out)
+/*
+ * @controller "cpu" or "memory"; for the caller to free, NULL where there is none. On the heap, since workers look at
+ * it between samples, and a profiler sees only the top of the stack.
+ */
+static struct cgroup *find_cgroup(const char *root, const char *controller)
 {
-	char *text = assay_host_text(root, "/proc/self/cgroup");
+	char *text = assay_host_text(root, "/proc/self/cgroup"), *path, *rel;
 	struct mount *m = calloc(1, sizeof(*m));
-	char path[PATH_MAX], *rel = path;
+	struct cgroup *cg = calloc(1, sizeof(*cg));
 	bool found = false;
 	size_t len;
 
-	if (!text || !m || !find_path(text, controller, &out->version, path, sizeof(path)) ||
-	    !find_mount(root, out->version, controller, m))
+	if (!text || !m || !cg || !find_path(text, controller, &cg->version, cg->file, sizeof(cg->file)) ||
+	    !find_mount(root, cg->version, controller, m))
 		goto out;
 	/* A container without its own cgroup namespace sees the host's path, but only the part below the mount. */
+	path = rel = cg->file;
 	len = strlen(m->root);
 	if (len > 1 && !strncmp(path, m->root, len) && (path[len] == '/' || !path[len]))
 		rel = path + len;
 	if (!strcmp(rel, "/") || strstr(rel, "/.."))
 		rel = path + strlen(path);
-	out->mount_len = strlen(m->point);
-	if ((size_t)snprintf(out->dir, sizeof(out->dir), "%s%s", m->point, rel) >= sizeof(out->dir))
+	cg->mount_len = strlen(m->point);
+	if ((size_t)snprintf(cg->dir, sizeof(cg->dir), "%s%s", m->point, rel) >= sizeof(cg->dir))
 		goto out;
-	if (!assay_host_exists(root, out->dir))
-		out->dir[out->mount_len] = '\0';
+	if (!assay_host_exists(root, cg->dir))
+		cg->dir[cg->mount_len] = '\0';
 	found = true;
 out:
 	free(text);
 	free(m);
-	return found;
+	if (found)
+		return cg;
+	free(cg);
+	return NULL;
 }
 
 /* Shorten cg->dir by one folder; false at the mount point. */
@@ -137,48 +145,48 @@ static bool go_up(struct cgroup *cg)
 	return true;
 }
 
-static bool path_of(const struct cgroup *cg, const char *file, char *out)
+/* cg->file is @file of cg->dir. */
+static bool go_to(struct cgroup *cg, const char *file)
 {
-	return (size_t)snprintf(out, PATH_MAX, "%s/%s", cg->dir, file) < PATH_MAX;
+	return (size_t)snprintf(cg->file, sizeof(cg->file), "%s/%s", cg->dir, file) < sizeof(cg->file);
 }
 
-static bool number_in(const char *root, const struct cgroup *cg, const char *file, uint64_t *out)
+static bool number_in(const char *root, struct cgroup *cg, const char *file, uint64_t *out)
 {
-	char path[PATH_MAX];
 	int64_t v;
 
-	if (!path_of(cg, file, path) || !assay_host_number(root, path, &v) || v < 0)
+	if (!go_to(cg, file) || !assay_host_number(root, cg->file, &v) || v < 0)
 		return false;
 	*out = (uint64_t)v;
 	return true;
 }
 
-/* CPUs that one level allows, 0 for no limit; @path gets the file. */
-static double quota_of_level(const char *root, const struct cgroup *cg, char *path)
+/* CPUs that one level allows, 0 for no limit; cg->file says so. */
+static double quota_of_level(const char *root, struct cgroup *cg)
 {
 	uint64_t quota, period;
 	char line[64];
 
 	if (cg->version == 1) {
-		if (!path_of(cg, "cpu.cfs_quota_us", path) || !number_in(root, cg, "cpu.cfs_quota_us", &quota) ||
-		    !number_in(root, cg, "cpu.cfs_period_us", &period))
+		if (!number_in(root, cg, "cpu.cfs_period_us", &period) ||
+		    !number_in(root, cg, "cpu.cfs_quota_us", &quota))
 			return 0;
 	} else {
-		if (!path_of(cg, "cpu.max", path) || !assay_host_line(root, path, line, sizeof(line)) ||
+		if (!go_to(cg, "cpu.max") || !assay_host_line(root, cg->file, line, sizeof(line)) ||
 		    sscanf(line, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
 			return 0;
 	}
 	return period ? (double)quota / (double)period : 0;
 }
 
-static void read_throttling(const char *root, const struct cgroup *cg, struct assay_cpu_quota *out)
+static void read_throttling(const char *root, struct cgroup *cg, struct assay_cpu_quota *out)
 {
-	char path[PATH_MAX], *text;
+	char *text;
 	uint64_t t;
 
-	if (!path_of(cg, "cpu.stat", path))
+	if (!go_to(cg, "cpu.stat"))
 		return;
-	text = assay_host_text(root, path);
+	text = assay_host_text(root, cg->file);
 	if (text && assay_host_field(text, "throttled_usec", &t)) {
 		out->shows_throttling = true;
 		out->throttled_ns = t * 1000;
@@ -191,21 +199,21 @@ static void read_throttling(const char *root, const struct cgroup *cg, struct as
 
 void assay_cpu_quota_read(const char *root, struct assay_cpu_quota *out)
 {
-	struct cgroup cg;
-	char path[PATH_MAX];
+	struct cgroup *cg = find_cgroup(root, "cpu");
 
 	memset(out, 0, sizeof(*out));
-	if (!find_cgroup(root, "cpu", &cg))
+	if (!cg)
 		return;
-	read_throttling(root, &cg, out);
+	read_throttling(root, cg, out);
 	do {
-		double cpus = quota_of_level(root, &cg, path);
+		double cpus = quota_of_level(root, cg);
 
 		if (cpus > 0 && (out->cpus == 0 || cpus < out->cpus)) {
 			out->cpus = cpus;
-			snprintf(out->where, sizeof(out->where), "%s", path);
+			snprintf(out->where, sizeof(out->where), "%s", cg->file);
 		}
-	} while (go_up(&cg));
+	} while (go_up(cg));
+	free(cg);
 }
 
 int assay_cpu_quota_check_at(const char *root, size_t n_threads, struct assay_err *err)
@@ -232,14 +240,14 @@ int assay_cpu_quota_check(size_t n_threads, struct assay_err *err)
 }
 
 /* Page cache that nobody used lately is given back before anything is refused. */
-static uint64_t reclaimable(const char *root, const struct cgroup *cg)
+static uint64_t reclaimable(const char *root, struct cgroup *cg)
 {
-	char path[PATH_MAX], *text;
 	uint64_t v = 0;
+	char *text;
 
-	if (!path_of(cg, "memory.stat", path))
+	if (!go_to(cg, "memory.stat"))
 		return 0;
-	text = assay_host_text(root, path);
+	text = assay_host_text(root, cg->file);
 	if (text && !assay_host_field(text, "total_inactive_file", &v) && !assay_host_field(text, "inactive_file", &v))
 		v = 0;
 	free(text);
@@ -248,27 +256,28 @@ static uint64_t reclaimable(const char *root, const struct cgroup *cg)
 
 void assay_memory_limit_read(const char *root, uint64_t *limit_bytes, uint64_t *available_bytes)
 {
-	struct cgroup cg;
+	struct cgroup *cg = find_cgroup(root, "memory");
 
 	*limit_bytes = 0;
 	*available_bytes = UINT64_MAX;
-	if (!find_cgroup(root, "memory", &cg))
+	if (!cg)
 		return;
 	do {
-		const bool v1 = cg.version == 1;
+		const bool v1 = cg->version == 1;
 		uint64_t limit, used = 0, spare, left;
 
-		if (!number_in(root, &cg, v1 ? "memory.limit_in_bytes" : "memory.max", &limit) ||
+		if (!number_in(root, cg, v1 ? "memory.limit_in_bytes" : "memory.max", &limit) ||
 		    limit >= NO_MEMORY_LIMIT)
 			continue;
-		if (!number_in(root, &cg, v1 ? "memory.usage_in_bytes" : "memory.current", &used))
+		if (!number_in(root, cg, v1 ? "memory.usage_in_bytes" : "memory.current", &used))
 			used = 0;
-		spare = reclaimable(root, &cg);
+		spare = reclaimable(root, cg);
 		used -= spare < used ? spare : used;
 		left = used < limit ? limit - used : 0;
 		if (!*limit_bytes || limit < *limit_bytes)
 			*limit_bytes = limit;
 		if (left < *available_bytes)
 			*available_bytes = left;
-	} while (go_up(&cg));
+	} while (go_up(cg));
+	free(cg);
 }

@@ -4,26 +4,36 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 
-static bool join(char *out, size_t size, const char *root, const char *path)
+/*
+ * @path below @root. Only where there is a root is that text of its own, @owned, for the caller to free. No buffer on
+ * the stack: samples of a profiler hold the top of it, and workers read such files all the time. NULL: out of memory.
+ */
+static const char *below(const char *root, const char *path, char **owned)
 {
-	int n = snprintf(out, size, "%s%s", root ? root : "", path);
-
-	return n > 0 && (size_t)n < size;
+	*owned = NULL;
+	if (!root || !*root)
+		return path;
+	if (asprintf(owned, "%s%s", root, path) < 0)
+		*owned = NULL;
+	return *owned;
 }
 
 bool assay_host_line(const char *root, const char *path, char *buf, size_t size)
 {
-	char full[PATH_MAX];
+	char *owned;
+	const char *full = below(root, path, &owned);
+	bool found;
 
 	buf[0] = '\0';
-	return join(full, sizeof(full), root, path) && assay_file_line(full, buf, size) && buf[0];
+	found = full && assay_file_line(full, buf, size) && buf[0];
+	free(owned);
+	return found;
 }
 
 bool assay_host_number(const char *root, const char *path, int64_t *out)
@@ -43,19 +53,24 @@ bool assay_host_number(const char *root, const char *path, int64_t *out)
 
 char *assay_host_text(const char *root, const char *path)
 {
-	char full[PATH_MAX], *text = NULL;
+	char *owned, *text = NULL;
+	const char *full = below(root, path, &owned);
 	size_t len;
 
-	if (!join(full, sizeof(full), root, path) || assay_file_read(full, &text, &len, NULL))
-		return NULL;
+	if (!full || assay_file_read(full, &text, &len, NULL))
+		text = NULL;
+	free(owned);
 	return text;
 }
 
 bool assay_host_exists(const char *root, const char *path)
 {
-	char full[PATH_MAX];
+	char *owned;
+	const char *full = below(root, path, &owned);
+	bool exists = full && assay_file_exists(full);
 
-	return join(full, sizeof(full), root, path) && assay_file_exists(full);
+	free(owned);
+	return exists;
 }
 
 bool assay_host_field(const char *text, const char *key, uint64_t *out)
