@@ -33,9 +33,10 @@ in_turn() {
 @test "an interrupt while the last case takes turns is no finished run" {
 	"$ASSAY" run --suite full --only 'stream.*/ref/level=l2/t=1/*' --only "$ONE" --budget 3s --roof-in-turn >out.txt 2>err.txt &
 	pid=$!
-	# one worker is a case alone, two are case and limit
-	for _ in $(seq 300); do
-		[ "$(wc -w <"/proc/$pid/task/$pid/children")" -ge 2 ] && break
+	# all others are kept; one worker is a case alone, two are case and limit
+	for _ in $(seq 600); do
+		"$ASSAY" show last --json >kept.json 2>/dev/null && jq -e '.cases | length == 3' kept.json >/dev/null &&
+			[ "$(wc -w <"/proc/$pid/task/$pid/children")" -ge 2 ] && break
 		sleep 0.1
 	done
 	interrupt "$pid"

@@ -80,7 +80,7 @@ the_end() {
 	done
 	tests
 	[ "$(cat ran.* | wc -l)" = 5 ]
-	[ "$(grep -c '^  file_[1-5].bats  *1 passed$' <<<"$output")" = 5 ]
+	[ "$(grep -cE '^  file_[1-5].bats +1 passed(, [0-9]+ s)?$' <<<"$output")" = 5 ]
 	[ "${lines[-1]}" = '6 passed, 1 failed, 1 skipped' ]
 }
 
