@@ -17,6 +17,8 @@
 #define MAX_PEAKS   12
 /* Peaks that differ by less are one line, with the names of both. */
 #define SAME_PEAK 1.06
+/* The label of a memory has room above its line where the next memory is so many times faster, else below. */
+#define LABEL_HEIGHT 1.7
 
 static const char *const levels[] = { "l1", "l2", "l3", "dram" };
 static const char *const level_names[] = { "L1", "L2", "L3", "DRAM" };
@@ -236,22 +238,44 @@ static void tell_missing(const struct roofline *r, char *buf, size_t size)
 	assay_text_release(&t);
 }
 
-static void set_limits(struct assay_text *t, struct roofline *r, const struct assay_plot_unit *unit)
+/* Is there another memory between the bandwidth of @level and @times that? */
+static bool has_beside(const struct roofline *r, size_t level, double times)
 {
-	struct assay_plot_array bands = { 0 }, peaks = { 0 };
-	struct assay_text rates = { 0 };
+	const double rate = r->bandwidth[level], lo = fmin(rate, times * rate), hi = fmax(rate, times * rate);
+
+	for (size_t k = 0; k < N_LEVELS; k++)
+		if (k != level && r->bandwidth[k] > 0 && r->bandwidth[k] >= lo && r->bandwidth[k] <= hi)
+			return true;
+	return false;
+}
+
+static void set_bands(struct assay_text *t, const struct roofline *r, const struct assay_plot_unit *unit)
+{
+	struct assay_plot_array bands = { 0 };
 	char number[64];
 
+	/* gnuplot evaluates what it draws of the first one, even where there is none */
+	assay_text_addf(t, "array BANDWIDTH[%zu]\narray SIDE[%zu]\nBANDWIDTH[1] = 1\n", N_LEVELS, N_LEVELS);
 	for (size_t k = 0; k < N_LEVELS; k++) {
 		if (!(r->bandwidth[k] > 0))
 			continue;
 		assay_metric_text("bytes_per_s", r->bandwidth[k], "B/s", true, number, sizeof(number));
-		assay_text_addf(&rates, "BANDWIDTH[%zu] = %.9g\n", bands.n + 1, r->bandwidth[k] / unit->factor);
+		assay_text_addf(t, "BANDWIDTH[%zu] = %.9g\nSIDE[%zu] = %d\n", bands.n + 1,
+				r->bandwidth[k] / unit->factor, bands.n + 1,
+				has_beside(r, k, LABEL_HEIGHT) && !has_beside(r, k, 1 / LABEL_HEIGHT) ? -1 : 1);
 		assay_plot_array_addf(&bands, "%s %s", level_names[k], number);
 	}
-	/* gnuplot evaluates what it draws of the first one, even where there is none */
-	assay_text_addf(t, "array BANDWIDTH[%zu]\nBANDWIDTH[1] = 1\narray PEAK_RATE[%d]\nPEAK_RATE[1] = 1\n", N_LEVELS,
-			MAX_PEAKS);
+	assay_plot_array_set(t, "BAND", &bands);
+}
+
+static void set_limits(struct assay_text *t, struct roofline *r, const struct assay_plot_unit *unit)
+{
+	struct assay_plot_array peaks = { 0 };
+	struct assay_text rates = { 0 };
+	char number[64];
+
+	set_bands(t, r, unit);
+	assay_text_addf(t, "array PEAK_RATE[%d]\nPEAK_RATE[1] = 1\n", MAX_PEAKS);
 	for (size_t i = 0; i < r->n_peaks; i++) {
 		assay_metric_text("ops_per_s", r->peaks[i].rate, "op/s", true, number, sizeof(number));
 		assay_text_addf(&rates, "PEAK_RATE[%zu] = %.9g\n", i + 1, r->peaks[i].rate / unit->factor);
@@ -260,7 +284,6 @@ static void set_limits(struct assay_text *t, struct roofline *r, const struct as
 	assay_text_addn(t, rates.s ? rates.s : "", rates.len);
 	t->failed |= rates.failed;
 	assay_text_release(&rates);
-	assay_plot_array_set(t, "BAND", &bands);
 	assay_plot_array_set(t, "PEAK", &peaks);
 }
 

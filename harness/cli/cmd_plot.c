@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/conf.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/plot_command.h"
@@ -44,8 +45,7 @@ static const struct kind {
 	{ "generate", "generate [RUN [CASE]] -o FILE.svg", draw_run, 0, 1, false, false },
 	{ "report", "report -o DIR", draw_report, TAKES_METRIC | TAKES_MACHINE, 0, false, true },
 };
-#define N_KINDS   (sizeof(kinds) / sizeof(kinds[0]))
-#define ALL_KINDS "trend, comparison, roofline, distribution, scaling, sweep, generate or report"
+#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static const struct kind *find_kind(const char *name)
 {
@@ -53,6 +53,16 @@ static const struct kind *find_kind(const char *name)
 		if (!strcmp(kinds[i].name, name))
 			return &kinds[i];
 	return NULL;
+}
+
+/* The kind nearest to @name, or all of them, to end a message with. */
+static const char *kind_hint(const char *name, char *buf, size_t size)
+{
+	const char *names[N_KINDS];
+
+	for (size_t i = 0; i < N_KINDS; i++)
+		names[i] = kinds[i].name;
+	return assay_conf_hint(name, names, N_KINDS, buf, size);
 }
 
 static bool is_id(const char *arg)
@@ -64,10 +74,12 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
 	struct assay_plot_args *a = args;
 	const struct kind *k = a->what ? find_kind(a->what) : NULL;
+	char hint[256];
 
 	if (!a->what) {
 		if (!find_kind(arg))
-			return assay_err_set(err, ASSAY_EUSAGE, "cannot plot '%s': expected " ALL_KINDS, arg);
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot plot '%s'%s", arg,
+					     kind_hint(arg, hint, sizeof(hint)));
 		a->what = arg;
 		return 0;
 	}
@@ -114,10 +126,11 @@ static int check(void *args, struct assay_err *err)
 {
 	const struct assay_plot_args *a = args;
 	const struct kind *k = a->what ? find_kind(a->what) : NULL;
+	char hint[256];
 	int rc;
 
 	if (!k)
-		return assay_err_set(err, ASSAY_EUSAGE, "nothing to plot: expected " ALL_KINDS);
+		return assay_err_set(err, ASSAY_EUSAGE, "nothing to plot%s", kind_hint("", hint, sizeof(hint)));
 	if (k->needs_case && !a->key)
 		return assay_err_set(err, ASSAY_EUSAGE, "no case given: assay plot %s", k->form);
 	rc = check_options(a, k, err);

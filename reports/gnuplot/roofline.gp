@@ -1,5 +1,6 @@
 # Above the roofs and the cases below them, below the share of each. $cases: row, operations a byte, operations a second,
-# share of its roof in per cent, family. BAND, BANDWIDTH: memories. PEAK, PEAK_RATE: arithmetic. ROW, SHARE: words.
+# share of its roof in per cent, family. BAND, BANDWIDTH: memories. SIDE: 1 where the label of one is above its line, else -1.
+# PEAK, PEAK_RATE: arithmetic. ROW, SHARE: words.
 set multiplot
 set lmargin at screen X(92)
 set rmargin at screen X(WIDTH - 30)
@@ -25,7 +26,7 @@ do for [i = 1:N_BAND] {
 	from = YLO / BANDWIDTH[i] > XLO ? YLO / BANDWIDTH[i] : XLO
 	# labels begin apart, so that memories of nearly the same bandwidth can be read
 	at = from * (XHI / XLO) ** (0.01 + 0.11 * (i - 1))
-	set label BAND[i] at first at, first at * BANDWIDTH[i] left rotate by angle offset 0,0.6 noenhanced font small textcolor rgb FAINT
+	set label BAND[i] at first at, first at * BANDWIDTH[i] left rotate by angle offset 0,(SIDE[i] > 0 ? 1 : -0.6) noenhanced font small textcolor rgb FAINT
 }
 do for [i = 1:N_PEAK] {
 	set label PEAK[i] at graph 0.995, first PEAK_RATE[i] right offset 0,0.5 noenhanced font small textcolor rgb FAINT

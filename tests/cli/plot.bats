@@ -26,7 +26,9 @@ marks() {
 }
 
 @test "plot says which kinds and options there are" {
-	fails 2 "expected trend, comparison, roofline, distribution, scaling, sweep, generate or report" plot pie
+	fails 2 "cannot plot 'pie', expected one of trend, comparison, roofline, distribution, scaling, sweep, generate, report" plot pie
+	fails 2 "cannot plot 'rooflin', did you mean 'roofline'?" plot rooflin last -o x.svg
+	fails 2 "nothing to plot, expected one of trend" plot
 	fails 2 "no case given: assay plot distribution CASE" plot distribution last
 	fails 2 "unexpected argument 'y': expected 'assay plot trend CASE" plot trend x y
 	fails 2 "unexpected argument '7': expected 'assay plot roofline" plot roofline last x 7 -o x.svg

@@ -275,6 +275,33 @@ TEST(rooflines_have_limits_and_shares)
 	release();
 }
 
+/* Of two memories of nearly the same bandwidth, the slower has its label below its line. */
+TEST(labels_of_memories_keep_apart)
+{
+	static const struct {
+		const char *level;
+		double bytes_per_s;
+	} memories[] = { { "l1", 3e11 }, { "l2", 1.2e11 }, { "l3", 1e11 }, { "dram", 1e10 } };
+	struct assay_plot p = of_run(ASSAY_PLOT_ROOFLINE, &run);
+	char *text;
+
+	for (size_t i = 0; i < 4; i++) {
+		result(i, "stream.read", "ref", memories[i].level, 1, 100);
+		metric(i, "bytes_per_s", "B/s", memories[i].bytes_per_s);
+	}
+	result(4, "matmul.f32", "ref", "1", 1, 100);
+	metric(4, "roof_frac", "1", 0.5);
+	metric(4, "ops_per_s", "op/s", 1e10);
+	metric(4, "arith_intensity", "op/B", 2);
+	text = script_of(&p);
+	has(text, "SIDE[1] = 1\n");
+	has(text, "SIDE[2] = 1\n");
+	has(text, "SIDE[3] = -1\n");
+	has(text, "SIDE[4] = 1\n");
+	free(text);
+	release();
+}
+
 /* The bandwidth of a GPU is no roof of the CPU's cases, nor the other way round. */
 TEST(a_device_has_a_roof_of_its_own)
 {
