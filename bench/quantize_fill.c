@@ -4,53 +4,18 @@
 #include "input_fill.h"
 #include "quantize_ops.h"
 
-static int fill(struct assay_job *job)
+int assay_quantize_fill(struct assay_job *job)
 {
 	assay_input_fill(job);
 	return 0;
 }
 
-int assay_quantize_q8_0_fill(struct assay_job *job)
-{
-	return fill(job);
-}
-
-int assay_quantize_tq2_0_fill(struct assay_job *job)
-{
-	return fill(job);
-}
-
-int assay_quantize_i8_token_fill(struct assay_job *job)
-{
-	return fill(job);
-}
-
-int assay_quantize_i2_s_fill(struct assay_job *job)
-{
-	return fill(job);
-}
-
-/* One scale for all codes. */
+/* All codes share one scale, which no spec describes. */
 int assay_dequantize_i2_s_fill(struct assay_job *job)
 {
 	float *scale = job->tensors[ASSAY_DEQUANTIZE_SCALE].data;
 
 	*scale = ASSAY_INPUT_SIGMA *
 		 (0.5f + assay_uniform_f32(assay_random4(job->seed, ASSAY_DEQUANTIZE_SCALE, 0).v[0]));
-	return fill(job);
-}
-
-int assay_dequantize_q8_0_fill(struct assay_job *job)
-{
-	return fill(job);
-}
-
-int assay_dequantize_tq2_0_fill(struct assay_job *job)
-{
-	return fill(job);
-}
-
-int assay_dequantize_i8_token_fill(struct assay_job *job)
-{
-	return fill(job);
+	return assay_quantize_fill(job);
 }
