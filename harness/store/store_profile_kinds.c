@@ -24,6 +24,21 @@ static int next_stack(struct assay_profile_reading *r, struct assay_row *row)
 	return rc;
 }
 
+/* The same of a row that has the weight of its stack, too. */
+static int next_weighed_stack(struct assay_profile_reading *r, struct assay_row *row)
+{
+	struct assay_stack_table *t = &r->p->stacks;
+	const size_t place = t->n_stacks;
+	int rc = next_stack(r, row);
+
+	if (rc || row->bad)
+		return rc;
+	assay_store_seal_value(&r->seal, row, 1, "weight");
+	t->stacks[place].weight = (uint64_t)assay_store_row_int(row);
+	t->weight += t->stacks[place].weight;
+	return 0;
+}
+
 static int read_heap(void *to, struct assay_row *row)
 {
 	struct assay_profile_reading *r = to;
@@ -88,21 +103,16 @@ static int read_work(void *to, struct assay_row *row)
 	struct assay_profile_reading *r = to;
 	struct assay_profile *p = r->p;
 	const size_t place = p->stacks.n_stacks;
-	uint64_t weight;
 	int rc = assay_store_grow(&p->gpu.work, place, sizeof(*p->gpu.work), r->err);
 
 	if (!rc)
-		rc = next_stack(r, row);
+		rc = next_weighed_stack(r, row);
 	if (rc || row->bad)
 		return rc;
-	assay_store_seal_value(&r->seal, row, 1, "weight");
-	weight = (uint64_t)assay_store_row_int(row);
 	p->gpu.work[place] = (struct assay_profile_gpu_work){ .calls = 0 };
 	assay_store_row_columns(row, &assay_store_profile_gpu_work_columns, &p->gpu.work[place]);
 	if (p->gpu.work[place].occupancy_frac < 0)
 		p->gpu.work[place].occupancy_frac = NAN;
-	p->stacks.stacks[place].weight = weight;
-	p->stacks.weight += weight;
 	return 0;
 }
 
@@ -111,19 +121,14 @@ static int read_wait(void *to, struct assay_row *row)
 	struct assay_profile_reading *r = to;
 	struct assay_profile *p = r->p;
 	const size_t place = p->stacks.n_stacks;
-	uint64_t weight;
 	int rc = assay_store_grow(&p->waits, place, sizeof(*p->waits), r->err);
 
 	if (!rc)
-		rc = next_stack(r, row);
+		rc = next_weighed_stack(r, row);
 	if (rc || row->bad)
 		return rc;
-	assay_store_seal_value(&r->seal, row, 1, "weight");
-	weight = (uint64_t)assay_store_row_int(row);
 	p->waits[place] = (struct assay_wait_count){ .waits = 0 };
 	assay_store_row_columns(row, &assay_store_profile_wait_columns, &p->waits[place]);
-	p->stacks.stacks[place].weight = weight;
-	p->stacks.weight += weight;
 	return 0;
 }
 

@@ -35,7 +35,7 @@ void assay_step_outputs_of(const struct assay_case_job *j, struct assay_step_out
 	}
 }
 
-/* Bytes of @a that @map, a byte for each of the outputs, has not seen yet; it has then. */
+/* Mark what @a writes in @map, which has a byte for each byte of the outputs. Returns how many were not marked yet. */
 static uint64_t fill(const struct assay_step_outputs *o, const struct assay_step_access *a, unsigned char *map)
 {
 	uint64_t n = 0, at = 0;
@@ -54,7 +54,10 @@ static uint64_t fill(const struct assay_step_outputs *o, const struct assay_step
 	return n;
 }
 
-/* The first time tells when the first burst ends at the latest, the second time what belongs to it. */
+/*
+ * The first reading finds the first and the last write, from which follows when the first burst ends at the latest. The
+ * second one finds what belongs to that burst.
+ */
 static void read_trace(const struct assay_step_outputs *o, const struct assay_step_trace *t, unsigned char *map,
 		       bool second, struct filling *f)
 {
@@ -111,8 +114,7 @@ double assay_step_outputs_expect(const struct assay_step_outputs *o, const struc
 			bytes += f[i].bytes;
 		}
 	free(f);
-	return bytes == burst_bytes || bytes == o->bytes || MOST_OF(behind) > steps
-		       ? 0
-		       : (double)before +
-				 (double)(o->bytes - burst_bytes) * (double)steps / (double)(bytes - burst_bytes);
+	if (bytes == burst_bytes || bytes == o->bytes || steps < MOST_OF(behind))
+		return 0;
+	return (double)before + (double)(o->bytes - burst_bytes) * (double)steps / (double)(bytes - burst_bytes);
 }

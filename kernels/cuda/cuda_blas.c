@@ -146,21 +146,17 @@ static int open_memory(struct assay_job *job, size_t each, int x)
 			       cudaGetErrorString(rc));
 }
 
-/* What prepare() returns where the weights are unpacked, or are not. */
-static int unpacked(struct assay_job *job, int rc)
-{
-	if (rc)
-		assay_cublas_release(job);
-	return rc;
-}
-
 int assay_cublas_prepare_ternary(struct assay_job *job)
 {
 	int rc = assay_cublas_prepare_f32(job);
 
 	if (!rc)
 		rc = open_memory(job, 1, 0);
-	return rc ? rc : unpacked(job, assay_ternary_unpack_cuda(job, ((struct cublas *)job->state)->w));
+	if (!rc)
+		rc = assay_ternary_unpack_cuda(job, ((struct cublas *)job->state)->w);
+	if (rc)
+		assay_cublas_release(job);
+	return rc;
 }
 
 int assay_cublas_prepare_half(struct assay_job *job)
@@ -169,7 +165,11 @@ int assay_cublas_prepare_half(struct assay_job *job)
 
 	if (!rc)
 		rc = open_memory(job, 2, 1);
-	return rc ? rc : unpacked(job, assay_ternary_unpack_half_cuda(job, ((struct cublas *)job->state)->w));
+	if (!rc)
+		rc = assay_ternary_unpack_half_cuda(job, ((struct cublas *)job->state)->w);
+	if (rc)
+		assay_cublas_release(job);
+	return rc;
 }
 
 /* Matrices of BLAS are by columns: y by rows is x · w^T with its factors changed. */

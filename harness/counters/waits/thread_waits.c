@@ -9,14 +9,14 @@
 
 #include "counters/waits/thread_self.h"
 
-#define POSTS   1024
-#define NO_SITE UINT32_MAX
+#define POST_BITS 10
+#define NO_SITE   UINT32_MAX
 
 /* Who let go the waiters of an object last; another object may have taken its place. */
 static struct {
 	const void *object;
 	uint32_t tid;
-} posts[POSTS];
+} posts[1 << POST_BITS];
 
 /* ---- sites ---- */
 
@@ -82,7 +82,7 @@ static uint32_t site_of(struct assay_thread_self *t, uint32_t call, struct assay
 
 static size_t post_of(const void *object)
 {
-	return ((uintptr_t)object * UINT64_C(0x9E3779B97F4A7C15)) >> 54; /* POSTS is 1 << 10 */
+	return ((uintptr_t)object * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - POST_BITS);
 }
 
 void assay_thread_posted(const void *object)
