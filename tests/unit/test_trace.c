@@ -21,6 +21,16 @@ static void add(struct assay_trace *t, size_t track, const char *name, uint64_t 
 	assert_int_equal(assay_trace_add_span(t, &s, NULL), 0);
 }
 
+/* Tracks 0 and 1, the threads "t1" and "t2" of one process. */
+static void add_threads(struct assay_trace *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct assay_trace_track track = { .name = { 't', (char)('1' + i) }, .process = 1 };
+
+		assert_int_equal(assay_trace_add_track(t, &track, NULL), 0);
+	}
+}
+
 /*
  * Two threads from 1000 to 1100. The first works to 1020, waits to 1060 for the second, works to 1080, and sleeps, for
  * which nobody is known to be the reason. The second works throughout, from 1030 on in a span of its own.
@@ -29,12 +39,7 @@ static struct assay_trace make(void)
 {
 	struct assay_trace t = { 0 };
 
-	for (unsigned i = 0; i < 2; i++)
-		assert_int_equal(assay_trace_add_track(
-					 &t,
-					 &(struct assay_trace_track){ .name = { 't', (char)('1' + i) }, .process = 1 },
-					 NULL),
-				 0);
+	add_threads(&t);
 	add(&t, 1, "inner", 1030, 1101, false, NONE); /* leaves its parent by a tick */
 	add(&t, 0, "pthread_mutex_lock", 1020, 1060, true, 1);
 	add(&t, 0, "root", 1000, 1100, false, NONE);
@@ -135,12 +140,7 @@ TEST(a_thread_that_is_gone_ends_nothing)
 	static const struct assay_trace_window all = { 1000, 1100 };
 	struct assay_trace t = { 0 };
 
-	for (unsigned i = 0; i < 2; i++)
-		assert_int_equal(assay_trace_add_track(
-					 &t,
-					 &(struct assay_trace_track){ .name = { 't', (char)('1' + i) }, .process = 1 },
-					 NULL),
-				 0);
+	add_threads(&t);
 	add(&t, 0, "root", 1000, 1100, false, NONE);
 	add(&t, 0, "pthread_join", 1060, 1090, true, 1);
 	add(&t, 1, "root", 1010, 1050, false, NONE);
@@ -164,12 +164,7 @@ TEST(the_path_leaves_a_thread_at_its_beginning)
 	} want[] = { { 0, 1000, 1010 }, { 1, 1010, 1050 }, { 0, 1050, 1100 } };
 	struct assay_trace t = { 0 };
 
-	for (unsigned i = 0; i < 2; i++)
-		assert_int_equal(assay_trace_add_track(
-					 &t,
-					 &(struct assay_trace_track){ .name = { 't', (char)('1' + i) }, .process = 1 },
-					 NULL),
-				 0);
+	add_threads(&t);
 	add(&t, 0, "root", 1000, 1100, false, NONE);
 	add(&t, 0, "pthread_join", 1010, 1050, true, 1);
 	add(&t, 1, "root", 1010, 1051, false, NONE);
