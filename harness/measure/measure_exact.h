@@ -8,16 +8,8 @@
 #include "base/text.h"
 #include "machine/clock.h"
 #include "machine/topology.h"
-#include "model/catalog.h"
-#include "model/exact.h"
+#include "measure/exact_means.h"
 #include "model/result.h"
-
-/* What there is to count with here; "" where it can be used, or why not. */
-struct assay_exact_means {
-	enum assay_exact_source source; /* that is asked for */
-	char no_callgrind[384];
-	char no_steps[384];
-};
 
 /* Of both calls that are stepped. */
 struct assay_exact_steps {
@@ -46,16 +38,6 @@ struct assay_exact_options {
 	void *on_steps_arg;
 	const volatile sig_atomic_t *interrupted;
 };
-
-/* What decides the counts of cases under @model, and what there is to take them with. */
-int assay_exact_setting_take(const struct assay_topology *t, const char *model, enum assay_exact_source source,
-			     struct assay_cache_model *cache, struct assay_exact_setting *out,
-			     struct assay_exact_means *means, struct assay_err *err);
-/*
- * Why what is mostly counted cannot be counted here; NULL: it can. Where callgrind is missing, what it cannot simulate
- * may be stepped all the same.
- */
-const char *assay_exact_unavailable(const struct assay_exact_means *means);
 
 /* Why a case that was skipped was, where that decides what comes next. */
 enum assay_exact_end {
