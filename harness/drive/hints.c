@@ -43,13 +43,16 @@ void assay_places_text(struct assay_text *t, const struct assay_request *q, cons
 
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)
 {
-	char portable[ASSAY_KEY_MAX];
+	char portable[ASSAY_KEY_MAX], family[ASSAY_KEY_MAX];
 	int rc = assay_strings_add(names, c->key, err);
 
 	assay_case_portable_key(c, portable);
+	snprintf(family, sizeof(family), "%.*s", (int)strcspn(c->op, "."), c->op);
 	if (!rc && strcmp(portable, c->key) != 0)
 		rc = assay_strings_add(names, portable, err);
-	return rc || assay_strings_has(names, c->op) ? rc : assay_strings_add(names, c->op, err);
+	if (!rc && !assay_strings_has(names, c->op))
+		rc = assay_strings_add(names, c->op, err);
+	return rc || assay_strings_has(names, family) ? rc : assay_strings_add(names, family, err);
 }
 
 int assay_hint_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,

@@ -21,7 +21,7 @@ void assay_command_text(char *buf, size_t size, const char *command, const char 
  */
 void assay_places_text(struct assay_text *t, const struct assay_request *q, const char *bench_dir, const char *suite);
 
-/* Add what users may call a case: its key, where that differs the key with t=all, and its op, a part of the key. */
+/* Add what users may call a case: its key, where that differs the key with t=all, and parts of it: op and family. */
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);
 /* ASSAY_EUSAGE "no @what matches '@pattern'", with the nearest of @names, or else @hint. */
 int assay_hint_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,

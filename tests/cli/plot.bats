@@ -61,7 +61,7 @@ marks() {
 	has two.svg "$key" density
 	grep -q '>run 1.*: median .* of .* samples*' two.svg
 	grep -q '>run 2.*: median .* of .* samples*' two.svg
-	fails 2 "no case of run 2 matches 'dequantice'" plot distribution dequantice -o x.svg
+	fails 2 "no case of run 2 matches 'dequantice': did you mean 'dequantize'?" plot distribution dequantice -o x.svg
 	fails 2 "cases match 'q8_0'" plot distribution q8_0 -o x.svg
 	fails 2 "no case of run 2 has a share of a roof" plot roofline -o x.svg
 	fails 2 "run 2 has no case that generates" plot generate -o x.svg
