@@ -261,8 +261,11 @@ static size_t find_in(const struct assay_history *h, const char *pattern, const 
 	return n;
 }
 
-/* A case that was never measured here: say what became of it in its runs. ASSAY_ENOTFOUND: there is none. */
-static int only_failed(const struct assay_history *h, const char *pattern, struct assay_err *err)
+/*
+ * A case that was never measured here: say what became of it in its runs. ASSAY_ENOTFOUND: there is none. With @by_name
+ * @pattern must be its whole name.
+ */
+static int only_failed(const struct assay_history *h, const char *pattern, bool by_name, struct assay_err *err)
 {
 	struct assay_history failed = *h;
 	const struct assay_case *c = NULL;
@@ -271,7 +274,7 @@ static int only_failed(const struct assay_history *h, const char *pattern, struc
 	int rc = assay_store_cases_failed(h->store, h->newest.machine_id, &failed.cases, &failed.n, err);
 	size_t n = rc ? 0 : find_in(&failed, pattern, &c);
 
-	if (!rc && !n)
+	if (!rc && (!n || (by_name && !has_name(c, pattern))))
 		rc = ASSAY_ENOTFOUND;
 	if (!rc)
 		rc = assay_store_failed_series(h->store, c->key, h->newest.machine_id, &f, err);
@@ -296,7 +299,7 @@ static int no_history_case(const struct assay_history *h, const char *pattern, s
 
 	assay_command_text(show, sizeof(show), "show last", NULL, h->db);
 	snprintf(hint, sizeof(hint), "'%s' lists those of the last run", show);
-	rc = only_failed(h, pattern, err);
+	rc = only_failed(h, pattern, false, err);
 	if (rc != ASSAY_ENOTFOUND)
 		return rc;
 	rc = 0;
@@ -346,6 +349,12 @@ int assay_history_find(struct assay_history *h, const char *pattern, const struc
 		return rc;
 	if (!n)
 		return no_history_case(h, pattern, err);
+	/* the key of a case that only failed may be a part of another's key: quantize.q8_0 of dequantize.q8_0 */
+	if (!has_name(*out, pattern)) {
+		rc = only_failed(h, pattern, true, err);
+		if (rc != ASSAY_ENOTFOUND)
+			return rc;
+	}
 	if (n > 1)
 		return assay_err_set(err, ASSAY_EUSAGE, "%zu stored cases match '%s', the first is '%s': name one", n,
 				     pattern, (*out)->key);

@@ -29,7 +29,7 @@ do for [i = 1:N_BAND] {
 	set label BAND[i] at first at, first at * BANDWIDTH[i] left rotate by angle offset 0,(SIDE[i] > 0 ? 1 : -0.6) noenhanced font small textcolor rgb FAINT
 }
 do for [i = 1:N_PEAK] {
-	set label PEAK[i] at graph 0.995, first PEAK_RATE[i] right offset 0,0.5 noenhanced font small textcolor rgb FAINT
+	set label PEAK[i] at graph 0.995, first PEAK_RATE[i] right offset 0,0.7 noenhanced font small textcolor rgb FAINT
 }
 plot \
 	for [i = 1:N_BAND] [t = 0:1] '+' using (XLO * (highest / BANDWIDTH[i] / XLO) ** t):(XLO * (highest / BANDWIDTH[i] / XLO) ** t * BANDWIDTH[i]) \

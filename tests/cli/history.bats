@@ -35,6 +35,16 @@ load helpers
 	fails 2 "no machine 'abacus' has stored runs" history dequantize --machine abacus
 }
 
+@test "the key of a case that only failed is no part of another's key" {
+	printf '{"results": [%s, %s]}' '{"command": "sort", "times": [1, 1.1], "exit_codes": [1, 1]}' \
+		'{"command": "resort", "times": [1, 1.1], "exit_codes": [0, 0]}' >runs.json
+	"$ASSAY" import hyperfine runs.json >/dev/null
+	export KEEP_DB=1
+	fails 2 "'sort/hyperfine/-' has no time in its 1 run on this machine; in the last it was failed" history sort/hyperfine/-
+	run -0 "$ASSAY" history ort/hyperfine # a part of both, and one has a time
+	[[ $output == resort/hyperfine/-* ]]
+}
+
 @test "--confirm asks compare, keeps the answer, and says why it cannot ask" {
 	export XDG_CACHE_HOME=$PWD/cache GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null KEEP_DB=1
 	PLUGINS=$ASSAY_BUILD/tests/plugins
