@@ -234,8 +234,8 @@ static void say_what_would_do(const struct blaming *k)
 	else
 		snprintf(enough, sizeof(enough), "--profile-for %.0fs would tell", ceil(needed / 10) * 10);
 	snprintf(k->out->text, sizeof(k->out->text),
-		 "because of no single function that is known: %s is %.0f of %.0f samples in %.0f s; %s", change,
-		 fabs(1 - 1 / k->ratio) * k->p.samples[1], k->p.samples[1], seconds, enough);
+		 "because of no single function that is known: %s is %.0f of %.0f samples in %.*f s; %s", change,
+		 fabs(1 - 1 / k->ratio) * k->p.samples[1], k->p.samples[1], seconds < 1, seconds, enough);
 }
 
 /* Did the sides differ while they were profiled as when they were measured? */
