@@ -16,7 +16,7 @@ teardown() {
 # Nothing stands before the functions that wait in a sanitized build, and nothing is named without libdw.
 needs_threads() {
 	run --separate-stderr "$ASSAY" profile threads --json -- "$MIX"
-	[ "$status" = 0 ] || [[ $stderr != *sanitizer* && $stderr != *libdw* ]] || skip "$stderr"
+	[ "$status" = 0 ] || [[ $stderr != *sanitizer* && $stderr != *libdw* ]] || skip "${stderr##*$'\n'}"
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 }
 

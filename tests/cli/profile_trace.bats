@@ -18,7 +18,7 @@ teardown() {
 # As in profile_threads.bats.
 needs_trace() {
 	run --separate-stderr "$ASSAY" profile trace --json -- "$MIX"
-	[ "$status" = 0 ] || [[ $stderr != *sanitizer* && $stderr != *libdw* ]] || skip "$stderr"
+	[ "$status" = 0 ] || [[ $stderr != *sanitizer* && $stderr != *libdw* ]] || skip "${stderr##*$'\n'}"
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 }
 

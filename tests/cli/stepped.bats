@@ -13,7 +13,7 @@ count() {
 
 needs_steps() {
 	local why
-	why=$("$ASSAY" doctor --json | jq -r '.findings[] | select((.name == "stepping" or .name == "code_places") and .health == "none") | .value')
+	why=$("$ASSAY" doctor --json | jq -r '.findings[] | select((.name == "stepping" or .name == "code_places") and .health == "none") | .value' | head -n 1)
 	[ -z "$why" ] || skip "$why"
 }
 
