@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels are added up from CUPTI's records of activity. Counters are taken over a range by user replay: the same call
- * again and again until each of its passes was run. Each counter has a host object of its own, so that one which the
- * GPU lacks takes no other with it.
+ * Kernels are added up from CUPTI's records of activity. Counters are taken over a range by user replay: the call is
+ * repeated until every pass of the counter has run. Each counter has a host object of its own: adding one that the GPU
+ * lacks to a shared object would fail all of them.
  */
 #include "counters/gpu_counts.h"
 
@@ -21,6 +21,7 @@
 #define NAME_BYTES   40 /* of a kernel's name; longer ones are cut */
 #define MOST_PASSES  64
 
+/* The counts @from … @to - 1 have no value, and this is the reason. */
 static void refuse(struct assay_gpu_case *c, unsigned from, unsigned to, const char *why)
 {
 	for (unsigned i = from; i < to; i++)
@@ -47,7 +48,7 @@ struct kernel_log {
 	} names[MOST_NAMES];
 };
 
-/* CUPTI's callbacks have no argument for the caller's own. */
+/* CUPTI's callbacks take no argument of the caller's, so the log that they fill is global. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kernel_log *kernel_log; /* NULL: nobody asks for kernels */
 
@@ -114,7 +115,7 @@ static void tell_kernels(const struct kernel_log *log, struct assay_gpu_case *c)
 	keep(&c->v[ASSAY_GPU_KERNEL_NS], (double)log->ns);
 }
 
-/* The value of run(); what CUPTI refuses is a reason. */
+/* Count the kernels of one call. Returns what run() returned; what CUPTI refuses becomes the reason of the counts. */
 static int count_kernels(const struct assay_cupti *cupti, struct assay_gpu_case *c, int (*run)(void *arg), void *arg)
 {
 	struct kernel_log log = { .cupti = cupti };
@@ -146,11 +147,11 @@ static int count_kernels(const struct assay_cupti *cupti, struct assay_gpu_case 
 
 /* ---- counters --------------------------------------------------------------------------------------------------- */
 
-/* Names of metrics, the first of which the chip knows is taken; more than one where generations differ. */
+/* CUPTI's metrics. Where generations of GPUs differ there are two names, and the first that the chip knows is taken. */
 static const struct counter {
 	enum assay_gpu_count which;
 	const char *names[2];
-	double scale;
+	double scale; /* from the metric's unit to the count's */
 } counters[] = {
 	{ ASSAY_GPU_OCCUPANCY, { "sm__warps_active.avg.pct_of_peak_sustained_active" }, 1e-2 },
 	{ ASSAY_GPU_DRAM_READ, { "dram__bytes_read.sum", "dram__bytes_op_read.sum" }, 1 },
@@ -163,14 +164,14 @@ struct ranging {
 	void *context;
 	const char *chip;
 	uint8_t *availability;
-	/* of one counter */
+	/* of the counter that is being counted */
 	void *host, *range;
 	uint8_t *config, *data;
 	size_t config_bytes, data_bytes, passes;
 	const char *name;
 };
 
-/* Which chip it is, and which of its counters there are. */
+/* Find out which chip it is and which of its counters may be used. */
 static int open_ranging(struct ranging *r, struct assay_err *why)
 {
 	struct cupti_init init = { CUPTI_SIZE(cupti_init, priv), NULL };
@@ -211,7 +212,7 @@ static void close_counter(struct ranging *r)
 	r->config = r->data = NULL;
 }
 
-/* The plan of the passes that counting @name takes. */
+/* Plan the passes that counting @name takes; ASSAY_EUNAVAILABLE where the chip does not have it. */
 static int plan_passes(struct ranging *r, const char *name, struct assay_err *why)
 {
 	struct cupti_host h = { .size = CUPTI_SIZE(cupti_host, host),
@@ -276,7 +277,7 @@ static int open_range(struct ranging *r, struct assay_err *why)
 	return rc ? assay_cupti_refused(r->cupti, "prepare a range", rc, why) : 0;
 }
 
-/* One pass: the call within the range. *all: no pass is left. *failed: what run() gave. */
+/* Run one pass: the call within the range. *all: no pass is left. *failed: what run() returned. CUPTI's result. */
 static int run_pass(const struct ranging *r, int (*run)(void *arg), void *arg, bool *all, int *failed)
 {
 	struct cupti_range on = { CUPTI_SIZE(cupti_range, range), NULL, r->range };
@@ -319,7 +320,7 @@ static int read_value(const struct ranging *r, double *value, struct assay_err *
 	return 0;
 }
 
-/* The value of run() that failed, or 0. */
+/* Repeat the call until every pass has run, and keep the value. Returns what run() returned where that failed, else 0. */
 static int count_passes(struct ranging *r, struct assay_gpu_counted *out, double scale, int (*run)(void *arg),
 			void *arg, struct assay_err *why)
 {

@@ -9,19 +9,19 @@
 #include <stdbool.h>
 
 enum assay_gpu_count {
-	ASSAY_GPU_KERNELS,
+	ASSAY_GPU_KERNELS,   /* of a call */
 	ASSAY_GPU_KERNEL_NS, /* sum over the kernels of a call */
-	ASSAY_GPU_OCCUPANCY, /* warps that were active of those that fit, while a multiprocessor was active */
-	ASSAY_GPU_DRAM_READ, /* bytes */
+	ASSAY_GPU_OCCUPANCY, /* share of the warps that fit that were active, while a multiprocessor was; 0 … 1 */
+	ASSAY_GPU_DRAM_READ, /* bytes of a call */
 	ASSAY_GPU_DRAM_WRITTEN,
-	ASSAY_GPU_L2_HIT_RATE, /* sectors that the second cache served */
+	ASSAY_GPU_L2_HIT_RATE, /* share of the sectors that the L2 served; 0 … 1 */
 	ASSAY_N_GPU_COUNTS,
 };
 
 struct assay_gpu_counted {
 	bool counted; /* otherwise see reason */
 	double value;
-	char how[160];
+	char how[160];    /* the tool, the metric and the calls that it took */
 	char reason[256]; /* "": nobody tried */
 };
 
@@ -32,8 +32,9 @@ struct assay_gpu_case {
 };
 
 /*
- * Call run(arg), which makes one call and waits for it, once for the kernels and as often as each counter has passes.
- * The device is that of the CUDA context of this thread. A run that does not return 0 ends it.
+ * Fill in the counts of @c, each with its value or its reason. run(arg) makes one call and waits for it: it is run once
+ * for the kernels and once for each pass of each counter, on the device of this thread's CUDA context. Where it does
+ * not return 0, counting ends.
  */
 void assay_gpu_counts_take(struct assay_gpu_case *c, int (*run)(void *arg), void *arg);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the control groups of this process in /proc/self/{cgroup,mountinfo} and reads CPU and memory limits from them.
+/*
+ * Finds the control groups of this process in /proc/self/cgroup and /proc/self/mountinfo, and reads limits of CPU time
+ * and memory from them.
  */
 #include "machine/cgroup.h"
 

@@ -193,9 +193,7 @@ static double count_operations(const struct stepping *k)
 	return sum;
 }
 
-/*
- * The cost is this job's own: of an op that divides its work by the size of a cache it is that of the model of caches.
- */
+/* By this job's own cost: an op that divides its work by the size of a cache took that from the model of caches. */
 static void expect_all(const struct stepping *k, const struct assay_step_outputs *o)
 {
 	const struct assay_cost *cost = &k->job->problem.cost;
@@ -402,7 +400,7 @@ static struct assay_outcome write_file(struct stepping *k, const char *path)
 	return out;
 }
 
-/* ---- */
+/* ---- opening and closing ---------------------------------------------------------------------------------------- */
 
 static struct assay_outcome open_all(struct stepping *k, uint64_t max_steps, _Atomic uint64_t *progress)
 {
@@ -448,9 +446,8 @@ struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t ma
 		out = step_call(&k, max_steps, &first);
 		assay_case_services_restore(j, &kept);
 	}
-	if (out.status == ASSAY_STATUS_OK) {
+	if (out.status == ASSAY_STATUS_OK)
 		expect_all(&k, &first.outputs);
-	}
 	close_all(&k);
 	return out;
 }

@@ -30,7 +30,7 @@ int assay_cublaslt_prepare(struct assay_job *job);
 int assay_cublaslt_run(struct assay_job *job);
 void assay_cublaslt_release(struct assay_job *job);
 
-/* Bytes are multiplied where m is a multiple of 4, and k, which always is. Negative with the reason. */
+/* 0, or negative with the reason: int8 kernels want m and k as multiples of 4, and k always is one. */
 int assay_cublas_takes_bytes(const struct assay_shape *shape, struct assay_reason *why);
 
 /* Enqueue: each weight as a signed byte or a half, activations as halves, and y from exact sums [n][m]. */

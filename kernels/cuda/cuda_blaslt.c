@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matmul.ternary by cublasLtMatmul on bytes: the baseline of the tensor-core kernel. In regular order of data the
- * library has int8 kernels where A is transposed and B is not, m, k and leading dimensions are multiples of 4, and
- * matrices begin on 16 bytes for full speed (its documentation of cublasLtMatmul). Constants are those of its C
- * interface. The kernel is the library's first choice for the shape, found in prepare().
+ * matmul.ternary by cublasLtMatmul on bytes: the baseline of the tensor-core kernel. For matrices in column order the
+ * library has int8 kernels where A is transposed and B is not, and m, k and leading dimensions are multiples of 4. It
+ * is fastest where matrices begin at multiples of 16 bytes (documentation of cublasLtMatmul). Constants are those of
+ * its C interface. The kernel is the library's first choice for the shape, found in prepare().
  */
 #include "cuda_blas.h"
 
@@ -20,7 +20,7 @@
 enum { R_8I = 3, R_32I = 10, COMPUTE_32I = 72, OP_T = 1 };
 enum { DESC_TRANSA = 3, PREF_WORKSPACE_BYTES = 1, PREF_ALIGNMENT_A = 5, PREF_ALIGNMENT_D = 8 };
 
-#define WORKSPACE_BYTES ((uint64_t)32 << 20) /* what NVIDIA advises for Hopper, the most of all */
+#define WORKSPACE_BYTES ((uint64_t)32 << 20) /* what NVIDIA advises for Hopper; for others it advises less */
 #define OLDEST          11000                /* compute types came with 11.0 */
 #define ALIGNMENT       256                  /* of the tensors of a device, and of cudaMalloc */
 
