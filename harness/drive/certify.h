@@ -6,7 +6,7 @@
 #include "drive/compare_plan.h"
 #include "model/certify_report.h"
 
-/* Of a request that names none. */
+/* The slowdowns of a request that names none. */
 #define ASSAY_CERTIFY_DEFAULT_SLOWDOWNS 4
 extern const double assay_certify_slowdowns[ASSAY_CERTIFY_DEFAULT_SLOWDOWNS]; /* 0.005, 0.01, 0.02, 0.05 */
 

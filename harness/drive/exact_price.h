@@ -5,11 +5,14 @@
 
 #include "judge/exact_baseline.h"
 
-/* Of any build in @b; NULL: it is not recorded. */
+/* The record of the case @key, of whichever build in @b has it first; NULL: it is not recorded. */
 const struct assay_exact_case *assay_exact_price_case(const struct assay_exact_baseline *b, const char *key);
-/* To tell which of two cases is cheaper, in the way that the record was counted; INFINITY where it is not recorded. */
+/*
+ * About how long it takes to count the case in the way that its record was counted: good enough to tell which of two
+ * cases is cheaper. INFINITY: it is not recorded.
+ */
 double assay_exact_price_ns(const struct assay_exact_baseline *b, const char *key);
-/* Steps of a call, an instruction each, but for repeated ones. 0: it is not recorded, or was not stepped. */
+/* About the steps of a call: its instructions; one that repeats takes more. 0: it is not recorded, or was not stepped. */
 double assay_exact_price_steps(const struct assay_exact_baseline *b, const char *key);
 
 #endif

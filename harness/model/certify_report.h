@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "model/result.h"
 
-/* That may be tried at most. */
+/* So many slowdowns may be tried at most. */
 #define ASSAY_CERTIFY_SLOWDOWNS 8
 
 /* @k of @of, with the 95 % interval of the share (Clopper and Pearson). */

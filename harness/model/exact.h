@@ -144,7 +144,7 @@ bool assay_exact_is_metric(const char *tag);
 
 /* "1 234 567" */
 void assay_exact_count_text(uint64_t count, char *buf, size_t size);
-/* What is known about as well as three digits tell, from 0: "1 230 000", "21 100", "0.25". */
+/* @count, at least 0, rounded to three digits: "1 230 000", "21 100", "0.25". */
 void assay_exact_about_text(double count, char *buf, size_t size);
 
 /* "+3.1 %", "+0.002 %" where that is little, "new" from 0, "gone" to 0, "=" */

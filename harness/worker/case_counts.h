@@ -21,7 +21,7 @@ void assay_case_counts_close(struct assay_case_counts *c);
  * it.
  */
 struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct assay_case_job *j);
-/* Likewise where CUPTI is asked: some more runs on the device. */
+/* Where CUPTI is asked for: some more runs on the device. What cannot be counted is no failure either. */
 struct assay_outcome assay_case_counts_gpu(struct assay_case_counts *c, struct assay_case_job *j);
 /* Put means and reasons into @r; @note, if it is not empty, is the reason of ASSAY_STATE_NAME. */
 struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, const char *note,

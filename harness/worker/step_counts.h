@@ -10,8 +10,8 @@
 #include "worker/case_state.h"
 
 /*
- * Step the first @max_steps instructions of a call, or @behind more than come before it first writes into an output (0:
- * that does not matter), and say in @out how many of how many that may be. The call runs to its end.
+ * Step the first @max_steps instructions of a call, and say in @out how many of how many that may be. Unless @behind is
+ * 0, stepping ends sooner, @behind instructions behind the first write into an output. The call runs to its end.
  */
 struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t max_steps, uint64_t behind,
 					   struct assay_step_reply *out);
