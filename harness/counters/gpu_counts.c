@@ -320,7 +320,7 @@ static int read_value(const struct ranging *r, double *value, struct assay_err *
 	return 0;
 }
 
-/* Repeat the call until every pass has run, and keep the value. Returns what run() returned where that failed, else 0. */
+/* Repeat the call until every pass has run, and keep the value. Returns what run() returned where it failed, else 0. */
 static int count_passes(struct ranging *r, struct assay_gpu_counted *out, double scale, int (*run)(void *arg),
 			void *arg, struct assay_err *why)
 {

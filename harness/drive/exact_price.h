@@ -12,7 +12,7 @@ const struct assay_exact_case *assay_exact_price_case(const struct assay_exact_b
  * cases is cheaper. INFINITY: it is not recorded.
  */
 double assay_exact_price_ns(const struct assay_exact_baseline *b, const char *key);
-/* About the steps of a call: its instructions; one that repeats takes more. 0: it is not recorded, or was not stepped. */
+/* About the steps of a call: its instructions, though one that repeats takes more. 0: not recorded, or not stepped. */
 double assay_exact_price_steps(const struct assay_exact_baseline *b, const char *key);
 
 #endif
