@@ -237,6 +237,8 @@ static int take_samples(struct pair_session *s)
 		divide_calls(s, first);
 	if (!rc)
 		rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
+	if (!rc)
+		s->lessons->sample_ns = s->turns.sample_ns;
 	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
 }
 

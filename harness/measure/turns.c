@@ -13,6 +13,7 @@
 #include "assay/random.h"
 #include "base/monotonic.h"
 #include "measure/steadiness.h"
+#include "measure/whole_calls.h"
 #include "model/sample_choice.h"
 #include "stats/stats.h"
 
@@ -110,6 +111,12 @@ static void tell_of_other(struct assay_pair_side *waited, const struct assay_pai
 		 assay_status_name(other->status), other->reason);
 }
 
+/* Then nobody calls once untimed to have the caches back. */
+static bool calls_are_long(const struct assay_turns *t)
+{
+	return t->sample_ns >= LONG_CALL_NS * (double)t->p->iterations;
+}
+
 /* Let both take @blocks blocks in turn. */
 static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_seed)
 {
@@ -121,8 +128,7 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 						      .count = blocks,
 						      .order_seed = order_seed,
 						      .counting = t->counting,
-						      .long_calls =
-							      t->sample_ns >= LONG_CALL_NS * (double)t->p->iterations,
+						      .long_calls = calls_are_long(t),
 						      .turn_parts = t->turn_parts,
 						      .extra_iterations = t->p->extra_iterations[i],
 						      .stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0 };
@@ -176,22 +182,44 @@ int assay_turns_prepare(struct assay_turns *t, int first)
 /* Blocks that fit into a time. */
 static double blocks_in(const struct assay_turns *t, uint64_t ns)
 {
-	double turn_ns =
-		t->turn_parts ? t->sample_ns / t->call_turns : t->sample_ns * (1 + 0.5 / (double)t->p->iterations);
+	const double turn_ns = t->turn_parts       ? t->sample_ns / t->call_turns
+			       : calls_are_long(t) ? t->sample_ns
+						   : t->sample_ns * (1 + 0.5 / (double)t->p->iterations);
 
 	return (double)ns / (4 * (turn_ns + HAND_OVER_NS));
+}
+
+static uint64_t turns_of(uint64_t parts, uint64_t each)
+{
+	return (parts + each - 1) / each;
+}
+
+bool assay_turns_divide(uint64_t parts, double call_ns, uint32_t *turn_parts, uint32_t *call_turns)
+{
+	uint64_t least, each;
+
+	if (parts < 2 || call_ns < DIVIDED_CALL_NS)
+		return false;
+	least = (uint64_t)fmax(ceil((double)parts * PART_TURN_NS / call_ns), (double)turns_of(parts, MAX_BLOCKS));
+	for (each = least; each < 2 * least && turns_of(parts, each) % 2; each++)
+		;
+	if (each == 2 * least)
+		each = least;
+	*turn_parts = (uint32_t)each;
+	*call_turns = (uint32_t)turns_of(parts, each);
+	return *call_turns >= 2;
 }
 
 bool assay_turns_by_parts(struct assay_turns *t)
 {
 	const uint64_t parts = assay_worker_reply(t->w[ASSAY_BASE])->call_parts;
-	double each = ceil((double)parts * PART_TURN_NS / t->sample_ns), turns = ceil((double)parts / each);
+	uint32_t each, turns;
 
 	if (parts != assay_worker_reply(t->w[ASSAY_HEAD])->call_parts || t->p->iterations != 1 ||
-	    t->sample_ns < DIVIDED_CALL_NS || !(turns >= 2) || turns > MAX_BLOCKS)
+	    !assay_turns_divide(parts, t->sample_ns, &each, &turns))
 		return false;
-	t->turn_parts = (uint32_t)each;
-	t->call_turns = (uint32_t)turns;
+	t->turn_parts = each;
+	t->call_turns = turns;
 	return true;
 }
 
@@ -211,6 +239,17 @@ int assay_turns_rotate(struct assay_turns *t, uint64_t order_seed, uint64_t copi
 	double blocks = ceil((double)copies / (2 * (double)t->p->iterations));
 
 	return take_turns(t, (uint32_t)fmin(MAX_BLOCKS, blocks), order_seed);
+}
+
+/* Median of the newest samples: one that was disturbed must not stand for those that follow. */
+static double newest_ns(const struct assay_steadiness *x)
+{
+	const size_t n = x->n < WARMUP_BLOCKS ? x->n : WARMUP_BLOCKS;
+	double newest[WARMUP_BLOCKS];
+
+	memcpy(newest, x->ns + x->n - n, n * sizeof(*newest));
+	assay_stats_sort(newest, n);
+	return assay_stats_median(newest, n);
 }
 
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns)
@@ -233,12 +272,47 @@ int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns
 				    assay_stats_steady(x[i].ns, x[i].n, WARMUP_BLOCKS, WARMUP_TOLERANCE_FRAC);
 		}
 		if (!rc && x[0].n && x[1].n)
-			t->sample_ns = (x[0].ns[x[0].n - 1] + x[1].ns[x[1].n - 1]) /
-				       2; /* the slower side takes its time, too */
+			t->sample_ns = (newest_ns(&x[0]) + newest_ns(&x[1])) / 2;
 		t->p->steady = !rc && steady[0] && steady[1];
 	}
 	assay_steadiness_release(&x[0]);
 	assay_steadiness_release(&x[1]);
+	return rc;
+}
+
+/* Median of the calls that a side's samples make. */
+static int call_ns(const struct assay_turns *t, const struct assay_pair_side *ps, double *ns)
+{
+	struct assay_steadiness x = { 0 };
+	struct assay_sample *calls;
+	size_t n;
+	int rc = assay_whole_calls(ps->samples, 2 * t->p->n_blocks, &calls, &n, t->err);
+
+	if (rc)
+		return rc;
+	rc = assay_steadiness_add(&x, calls, n, t->err);
+	free(calls);
+	if (!rc) {
+		assay_stats_sort(x.ns, x.n);
+		*ns = assay_stats_median(x.ns, x.n);
+	}
+	assay_steadiness_release(&x);
+	return rc;
+}
+
+/* The slower side takes its time, too. */
+static int expect_like_samples(struct assay_turns *t)
+{
+	double base, head;
+	int rc;
+
+	if (!t->p->n_blocks)
+		return 0;
+	rc = call_ns(t, &t->p->side[ASSAY_BASE], &base);
+	if (!rc)
+		rc = call_ns(t, &t->p->side[ASSAY_HEAD], &head);
+	if (!rc)
+		t->sample_ns = (base + head) / 2;
 	return rc;
 }
 
@@ -256,7 +330,7 @@ int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t samp
 		memcpy(ps->samples, reply->samples, reply->n_samples * sizeof(*ps->samples));
 		t->p->n_blocks = reply->n_samples / 2;
 	}
-	return rc;
+	return rc ? rc : expect_like_samples(t);
 }
 
 static uint64_t iterations_of(const struct assay_pair *p, int side)

@@ -59,11 +59,20 @@ int assay_turns_rotate(struct assay_turns *t, uint64_t order_seed, uint64_t copi
 /* Take turns until both are steady (p->steady), at most for @cap_ns. */
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns);
 /*
- * From now on turns are parts of calls, of about a millisecond. The sides must not write to the same memory. False, and
- * nothing changes, where calls have no parts, not equally many on both sides, or take less than 5 ms.
+ * How a call of @parts parts that takes @call_ns is divided: parts that make a turn, of about a millisecond, and turns
+ * that make a call: no more than a pair may have, and an even number where turns of less than twice as many parts allow
+ * it, since otherwise only two calls make whole blocks. False: it takes less than 5 ms, or has no parts.
+ */
+bool assay_turns_divide(uint64_t parts, double call_ns, uint32_t *turn_parts, uint32_t *call_turns);
+/*
+ * From now on turns are parts of calls. The sides must not write to the same memory. False, and nothing changes,
+ * where they cannot be divided, or not into equally many parts on both sides.
  */
 bool assay_turns_by_parts(struct assay_turns *t);
-/* Take as many turns as fit into @sampling_ns, at least two blocks and whole calls, and keep the samples. */
+/*
+ * Take as many turns as fit into @sampling_ns, at least two blocks and whole calls, and keep the samples. What they
+ * took is expected of the next ones.
+ */
 int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t sampling_ns);
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the sides of a pair take turns: with which copies, after which calls, and what is checked when they are over. */
+#include "measure/turns.h"
 #include "pair_world.h"
 
 #include <fcntl.h>
@@ -164,6 +165,68 @@ TEST(long_calls_are_not_repeated)
 	}
 }
 
+/* Median of the calls that the samples of a side make up. */
+static double median_call_ns(const struct assay_pair *p, int side, size_t parts)
+{
+	double ns[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < 2 * p->n_blocks; i += parts) {
+		assert_true(n < N_OF(ns));
+		ns[n] = 0;
+		for (size_t k = 0; k < parts; k++)
+			ns[n] += (double)p->side[side].samples[i + k].ns;
+		n++;
+	}
+	assay_stats_sort(ns, n);
+	return assay_stats_median(ns, n);
+}
+
+static void assert_expected(const struct assay_pair_lessons *l, const struct assay_pair *p, size_t parts)
+{
+	const double want = (median_call_ns(p, ASSAY_BASE, parts) + median_call_ns(p, ASSAY_HEAD, parts)) / 2;
+
+	if (!(fabs(l->sample_ns - want) <= 1e-9 * want))
+		fail_msg("a call is expected to take %g ns, those taken are %g", l->sample_ns, want);
+}
+
+/* Where the warm-up was so disturbed that calls seemed to take a second, the next pairs must not stay short for it. */
+TEST(what_a_call_takes_is_told_by_samples)
+{
+	struct later l;
+	size_t others[2];
+
+	later_open(&l, *state, "100000");
+	l.lessons.sample_ns = 1e9;
+	later_take(&l, 2, others);
+	assert_int_equal(l.m.pair.n_blocks, 2);
+	assert_expected(&l.lessons, &l.m.pair, 1);
+	later_close(&l);
+}
+
+/* A turn takes a millisecond, if a pair may have so many, and turns are even in number where that is possible. */
+TEST(calls_are_divided_evenly)
+{
+	static const struct {
+		uint64_t parts;
+		double call_ns;
+		uint32_t turn_parts, call_turns; /* 0: it is not divided */
+	} rows[] = {
+		{ 0, 1e9, 0, 0 },         { 1, 1e9, 0, 0 },       { 8, 4.9e6, 0, 0 },    { 8, 12e6, 1, 8 },
+		{ 1000, 100e6, 10, 100 }, { 832, 316e6, 3, 278 }, { 13, 20e6, 1, 13 },   { 26, 13e6, 2, 13 },
+		{ 39, 13e6, 4, 10 },      { 2048, 3e9, 1, 2048 }, { 2050, 3e9, 3, 684 }, { 5000, 60e9, 4, 1250 },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		uint32_t each = 0, turns = 0;
+		const bool divided = assay_turns_divide(rows[i].parts, rows[i].call_ns, &each, &turns);
+
+		if (divided != (rows[i].call_turns > 0) ||
+		    (divided && (each != rows[i].turn_parts || turns != rows[i].call_turns)))
+			fail_msg("row %zu: turns of %u parts, %u a call", i, each, turns);
+	}
+}
+
 /* All checks take time: later pairs verify and sample, and only some run once more from poison, or are audited. */
 TEST(few_later_pairs_check_all)
 {
@@ -257,6 +320,7 @@ TEST(long_calls_are_divided)
 			assert_true(polls(&m.pair, side) > 0);
 			assert_true(parts == 1 || polls(&m.pair, side) < 2 * m.pair.n_blocks);
 		}
+		assert_expected(&lessons, &m.pair, parts);
 	}
 	release(&m);
 }
