@@ -192,6 +192,15 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
+/* What errno says of writing @path, and what helps. */
+static int cannot_write(const char *path, struct assay_err *err)
+{
+	const bool full = errno == ENOSPC || errno == EDQUOT;
+
+	return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s%s", path, strerror(errno),
+			     full ? ", free some space or name a file on another disk" : "");
+}
+
 /* Terminals, pipes and devices cannot be replaced by a rename. */
 static int write_in_place(const char *path, const void *data, size_t len, struct assay_err *err)
 {
@@ -199,7 +208,7 @@ static int write_in_place(const char *path, const void *data, size_t len, struct
 	int rc = 0;
 
 	if (fd < 0 || write_all(fd, data, len))
-		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		rc = cannot_write(path, err);
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -230,20 +239,20 @@ static int replace(const char *path, const void *data, size_t len, struct assay_
 
 	fd = open_temporary(path, name, sizeof(name));
 	if (fd < 0)
-		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		return cannot_write(path, err);
 	/* Without fsync a power cut could leave the new name on an empty file. */
 	if (write_all(fd, data, len) || fsync(fd)) {
-		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		rc = cannot_write(path, err);
 		goto out;
 	}
 	if (close(fd)) {
 		fd = -1;
-		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		rc = cannot_write(path, err);
 		goto out;
 	}
 	fd = -1;
 	if (rename(name, path))
-		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		rc = cannot_write(path, err);
 out:
 	if (fd >= 0)
 		close(fd);
@@ -310,7 +319,7 @@ int assay_file_write_check(const char *path, struct assay_err *err)
 		}
 		pthread_sigmask(SIG_SETMASK, &old, NULL);
 	}
-	return can ? 0 : assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+	return can ? 0 : cannot_write(path, err);
 }
 
 bool assay_file_exists(const char *path)
@@ -341,11 +350,11 @@ static int create(const char *path, const void *data, size_t len, struct assay_e
 	if (fd < 0 && errno == EEXIST)
 		return assay_err_set(err, ASSAY_EUSAGE, "'%s' is there already, and nothing is overwritten", path);
 	if (fd < 0)
-		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		return cannot_write(path, err);
 	if (write_all(fd, data, len))
-		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		rc = cannot_write(path, err);
 	if (close(fd) && !rc)
-		rc = assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", path, strerror(errno));
+		rc = cannot_write(path, err);
 	if (rc)
 		unlink(path);
 	return rc;

@@ -83,6 +83,21 @@ int assay_temporary_make(struct assay_temporary *t, const char *what, struct ass
 	return 0;
 }
 
+int assay_temporary_room(const struct assay_temporary *t, uint64_t bytes, struct assay_err *err)
+{
+	const int fd = openat(t->fd, "room", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	const int no = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
+
+	if (fd >= 0) {
+		close(fd);
+		unlinkat(t->fd, "room", 0);
+	}
+	return no ? assay_err_set(err, ASSAY_EUSAGE,
+				  "no room in '%s': %s, free some space or set TMPDIR to another folder", place(),
+				  strerror(no))
+		  : 0;
+}
+
 /* Closes @fd, the open folder @name of @dir. */
 static void remove_folder(int dir, const char *name, int fd)
 {

@@ -7,6 +7,7 @@
 #define ASSAY_BASE_TEMPORARY_H
 
 #include <limits.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -18,6 +19,8 @@ struct assay_temporary {
 
 /* A new, empty folder. ASSAY_EUSAGE where none can be made, which the user can mend. */
 int assay_temporary_make(struct assay_temporary *t, const char *what, struct assay_err *err);
+/* Does its disk have @bytes? ASSAY_EUSAGE with what to do where it has not. */
+int assay_temporary_room(const struct assay_temporary *t, uint64_t bytes, struct assay_err *err);
 /* Remove it with the files in it. */
 void assay_temporary_remove(struct assay_temporary *t);
 /* Remove those of processes of this user that are gone: they were killed. */

@@ -227,20 +227,27 @@ static const char *file_format(const struct profile_args *a)
 	return !strcmp(a->q.kind, "trace") && dot && !strcmp(dot, ".json") ? "trace" : NULL;
 }
 
+/* What was measured is shown even where it could not be stored or written. */
 static int profile_once(struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct assay_profile p;
 	struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p, .lines = a->lines } };
-	int rc = assay_profile_take(&a->q, &w->watch, &p, err);
+	struct assay_err unkept = { 0 }, unwritten = { 0 };
+	int rc = assay_profile_take(&a->q, &w->watch, &p, &unkept, err);
 
 	if (!rc && a->sanitize)
 		rc = assay_profile_sanitize(&p, err);
 	if (!rc && a->out)
-		rc = assay_hint_user_path(assay_emit_file(&r, file_format(a), a->out, err), err);
+		unwritten.code =
+			assay_hint_user_path(assay_emit_file(&r, file_format(a), a->out, &unwritten), &unwritten);
 	if (!rc && a->before)
 		fputs(a->before, stdout);
 	if (!rc)
 		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
+	if (!rc && (unkept.code || unwritten.code)) {
+		*err = unkept.code ? unkept : unwritten;
+		rc = err->code;
+	}
 	if (rc == ASSAY_EWORKER) {
 		assay_cli_error("%s", err->text);
 		*status = ASSAY_EXIT_NOT_MEASURED;

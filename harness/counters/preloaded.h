@@ -4,10 +4,13 @@
 #define ASSAY_COUNTERS_PRELOADED_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
 #define ASSAY_PRELOADED_PATH_MAX 4200
+/* What the records of a process take at first, and then again and again. */
+#define ASSAY_PRELOADED_ROOM_BYTES (UINT64_C(1) << 20)
 
 /*
  * The path of the object @name, which stands before @what. ASSAY_EUNAVAILABLE with the reason: it is not there, its

@@ -114,7 +114,6 @@ static void attach(void *arg, pid_t pid)
 static int sample_program(struct program *g, const struct assay_watch *w, struct assay_process *p,
 			  struct assay_err *err)
 {
-	char how[128];
 	int rc = g->why.code;
 
 	if (rc)
@@ -123,17 +122,15 @@ static int sample_program(struct program *g, const struct assay_watch *w, struct
 		watch_program(g->q, w, p, g->cpu);
 		rc = assay_cpu_profile_end(g->cpu, err);
 	}
-	if (rc || !assay_process_ended(p)) {
+	if (rc)
 		assay_process_kill(p);
-	} else if (p->status) {
-		assay_process_describe(p, how, sizeof(how));
-		assay_watch_warn(w, "the program %s", how);
-	}
+	else
+		assay_profile_end_program(p, w);
 	if (!rc && assay_cpu_profile_absent(g->cpu))
 		rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "'%.200s' cannot be sampled: %s", g->q->command[0],
 				   assay_cpu_profile_absent(g->cpu));
 	else if (!rc && !g->out->stacks.weight)
-		rc = assay_err_set(err, ASSAY_EUSAGE,
+		rc = assay_err_set(err, ASSAY_EUNAVAILABLE,
 				   "'%s' ended before it was sampled: profile something that runs longer",
 				   g->q->command[0]);
 	return rc;

@@ -98,7 +98,6 @@ static bool is_over(const struct watching *g)
 static int run_program(struct watching *g, struct assay_err *err)
 {
 	struct assay_process p = { 0 };
-	char how[128];
 	int rc = assay_process_start(
 		&p,
 		&(struct assay_process_options){ .argv = g->q->command,
@@ -114,12 +113,7 @@ static int run_program(struct watching *g, struct assay_err *err)
 		return rc;
 	while (!assay_process_wait(&p, LOOK_NS) && !is_over(g))
 		assay_gpu_meter_look(g->meter);
-	if (!assay_process_ended(&p)) {
-		assay_process_kill(&p);
-	} else if (p.status) {
-		assay_process_describe(&p, how, sizeof(how));
-		assay_watch_warn(g->w, "the program %s", how);
-	}
+	assay_profile_end_program(&p, g->w);
 	return 0;
 }
 

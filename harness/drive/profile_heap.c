@@ -60,7 +60,7 @@ int assay_profile_heap_program(const struct assay_profile_request *q, const stru
 			       struct assay_profile *out, struct assay_err *err)
 {
 	struct assay_temporary t = { 0 };
-	int rc = assay_temporary_make(&t, "heap", err);
+	int rc = assay_profile_records_folder(&t, "heap", err);
 
 	assay_profile_name_command(q, out);
 	out->started_ns = assay_clock_unix_ns();
@@ -113,7 +113,7 @@ int assay_profile_heap_case(const struct assay_profile_request *q, const struct 
 	int rc = assay_profile_session(q, w, &s, err);
 
 	if (!rc)
-		rc = assay_temporary_make(&t, "heap", err);
+		rc = assay_profile_records_folder(&t, "heap", err);
 	if (!rc)
 		rc = run_case(q, w, &s, t.path, out, err);
 	if (!rc)

@@ -3,6 +3,7 @@
 #ifndef ASSAY_DRIVE_PROFILE_KINDS_H
 #define ASSAY_DRIVE_PROFILE_KINDS_H
 
+#include "base/process.h"
 #include "drive/profile_request.h"
 #include "drive/session.h"
 #include "drive/watch.h"
@@ -44,6 +45,8 @@ struct assay_measure_options assay_profile_options_of(const struct assay_profile
 /* What the case of @s was built from, into @out, where it is to be stored. 0 or ASSAY_EINTERRUPTED. */
 int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
 			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err);
+/* Kill the program @p if it still runs, or warn of how it ended badly. */
+void assay_profile_end_program(struct assay_process *p, const struct assay_watch *w);
 /* The command of @q as a shell takes it, into @out->what. */
 void assay_profile_name_command(const struct assay_profile_request *q, struct assay_profile *out);
 

@@ -11,6 +11,13 @@
 #define LOOK_NS  20000000u
 #define MOST_ENV 5
 
+int assay_profile_records_folder(struct assay_temporary *t, const char *what, struct assay_err *err)
+{
+	const int rc = assay_temporary_make(t, what, err);
+
+	return rc ? rc : assay_temporary_room(t, ASSAY_PRELOADED_ROOM_BYTES, err);
+}
+
 static bool is_over(const struct assay_profile_request *q, const struct assay_watch *w, uint64_t began)
 {
 	return (q->for_ns && assay_monotonic_ns() - began >= q->for_ns) || (w->interrupted && *w->interrupted);
@@ -19,7 +26,7 @@ static bool is_over(const struct assay_profile_request *q, const struct assay_wa
 int assay_profile_run_preloaded(const struct assay_profile_request *q, const struct assay_watch *w,
 				const struct assay_preloaded_run *r, struct assay_profile *out, struct assay_err *err)
 {
-	char preload[2 * ASSAY_PRELOADED_PATH_MAX], how[128];
+	char preload[2 * ASSAY_PRELOADED_PATH_MAX];
 	const char *env[MOST_ENV + 2] = { preload };
 	const struct assay_process_options o = { .argv = q->command,
 						 .env = env,
@@ -45,18 +52,13 @@ int assay_profile_run_preloaded(const struct assay_profile_request *q, const str
 	out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
 	if (r->before_end)
 		rc = r->before_end(r->arg, err);
-	if (!assay_process_ended(&p)) {
-		assay_process_kill(&p);
-	} else if (p.status) {
-		assay_process_describe(&p, how, sizeof(how));
-		assay_watch_warn(w, "the program %s", how);
-	}
+	assay_profile_end_program(&p, w);
 	return rc;
 }
 
 int assay_profile_not_preloaded(const struct assay_profile_request *q, const char *what, struct assay_err *err)
 {
-	return assay_err_set(err, ASSAY_EUSAGE,
+	return assay_err_set(err, ASSAY_EUNAVAILABLE,
 			     "nothing can stand before %s in '%s', which is linked statically or runs as another user: "
 			     "link it dynamically",
 			     what, q->command[0]);

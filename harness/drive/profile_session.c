@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all kinds of profile begin with: the one case, or the name of the program. */
+/* What all kinds of profile begin and end with: the one case, or the program. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/code_point.h"
 #include "drive/build_identity.h"
@@ -59,6 +60,18 @@ int assay_profile_identify(const struct assay_profile_request *q, const struct a
 			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err)
 {
 	return q->name ? assay_build_identity(s->catalog, q->what, w, &out->build, err) : 0;
+}
+
+void assay_profile_end_program(struct assay_process *p, const struct assay_watch *w)
+{
+	char how[128];
+
+	if (!assay_process_ended(p)) {
+		assay_process_kill(p);
+	} else if (p->status) {
+		assay_process_describe(p, how, sizeof(how));
+		assay_watch_warn(w, "the program %s%s", WIFSIGNALED(p->status) ? "was " : "", how);
+	}
 }
 
 void assay_profile_name_command(const struct assay_profile_request *q, struct assay_profile *out)

@@ -209,7 +209,7 @@ static int take_program(struct taking *t, struct assay_err *err)
 	t->out->started_ns = assay_clock_unix_ns();
 	t->out->iteration_ns = NAN;
 	assay_watch_tell(t->w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)t->q->for_ns });
-	rc = assay_temporary_make(&t->folder, "threads", err);
+	rc = assay_profile_records_folder(&t->folder, "threads", err);
 	if (!rc)
 		rc = run_program(t, err);
 	assay_watch_tell(t->w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
@@ -274,7 +274,7 @@ static int take_case(struct taking *t, struct assay_err *err)
 
 	assay_watch_tell(t->w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)t->q->for_ns });
 	if (!rc)
-		rc = assay_temporary_make(&t->folder, "threads", err);
+		rc = assay_profile_records_folder(&t->folder, "threads", err);
 	if (!rc)
 		rc = run_case(t, &s, err);
 	assay_watch_tell(t->w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });

@@ -48,7 +48,7 @@ int assay_profile_kind_check(const char *kind, struct assay_err *err)
 }
 
 int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
-		       struct assay_err *err)
+		       struct assay_err *unkept, struct assay_err *err)
 {
 	struct assay_profile_request own = *q;
 	const struct kind *k = find(q->kind);
@@ -65,7 +65,7 @@ int assay_profile_take(const struct assay_profile_request *q, const struct assay
 	if (!rc)
 		rc = q->key ? k->of_case(&own, w, out, err) : k->of_program(&own, w, out, err);
 	if (!rc && store)
-		rc = assay_profile_store_keep(store, q, out, err);
+		unkept->code = assay_profile_store_keep(store, q, out, unkept);
 	assay_profile_store_close(store);
 	return rc;
 }

@@ -15,10 +15,11 @@ const char *assay_profile_kind(size_t i);
 
 /*
  * Take it into @out, which is released in either case, and store it where it has a name. What only spoils a part of it
- * is a warning. ASSAY_EUSAGE when there is no such case or program, ASSAY_EUNAVAILABLE when this machine forbids it,
- * ASSAY_EWORKER when the case cannot be run.
+ * is a warning. Where it cannot be stored it is whole all the same, and @unkept says why. ASSAY_EUSAGE when there is no
+ * such case or program, ASSAY_EUNAVAILABLE when this machine forbids it or the program cannot be seen, ASSAY_EWORKER
+ * when the case cannot be run.
  */
 int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
-		       struct assay_err *err);
+		       struct assay_err *unkept, struct assay_err *err);
 
 #endif

@@ -96,12 +96,24 @@ a_case() {
 			rm t.svg
 		else
 			[ "$status" = 2 ]
-			[[ $stderr == *"/small"*": No space left on device" ||
+			[[ $stderr == *"/small"*": No space left on device"* ||
 				$stderr == *"no space is left in '"*"/small/"*"' for gnuplot, free some or set TMPDIR" ]]
 			[ ! -e t.svg ]
 		fi
 	done
 	[ "$status" = 2 ]
+}
+
+@test "no room for the records of a profile" {
+	need_own_mounts
+	mkdir small
+	for kind in heap threads trace; do
+		export ASSAY kind
+		run --separate-stderr in_own_mounts 'mount -t tmpfs -o size=32k none small &&
+			TMPDIR=$PWD/small exec "$ASSAY" profile $kind -- touch ran'
+		[ "$status" = 2 ] && [ ! -e ran ]
+		[[ $stderr == "assay: no room in '"*"/small': No space left on device, free some space or set TMPDIR to another folder" ]]
+	done
 }
 
 @test "a repository of another user" {

@@ -79,7 +79,7 @@ needs_heap() {
 	is '.heap.processes == 2 and .heap.blocks == 1002 and .heap.live_bytes == 37'
 	run --separate-stderr "$ASSAY" profile heap --json -- "$MIX" 1 killed
 	[ "$status" = 0 ]
-	[[ $stderr == *"warning: the program killed by signal 6"* ]]
+	[[ $stderr == *"warning: the program was killed by signal 6"* ]]
 	is '.heap.processes == 1 and .heap.live_bytes == 37'
 	# no allocation at all
 	run --separate-stderr "$ASSAY" profile heap --json -- "$MIX"

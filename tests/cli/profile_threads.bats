@@ -86,7 +86,7 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 	is "$adds_up"
 	is '(.threads | length) == 4 and ([.threads[] | select(.running_ns > 45e6)] | length) == 2'
 	run --separate-stderr "$ASSAY" profile threads --json -- "$MIX" mutex killed
-	[ "$status" = 0 ] && [[ $stderr == *"warning: the program killed by signal 6"* && $stderr == *"1 thread was killed: what came after the last wait is not known"* ]]
+	[ "$status" = 0 ] && [[ $stderr == *"warning: the program was killed by signal 6"* && $stderr == *"1 thread was killed: what came after the last wait is not known"* ]]
 	is "$adds_up"
 	is '[.waits[] | select(.call == "pthread_mutex_lock" and .ns > 190e6)] | length == 1'
 	# the main thread waits when the time is over

@@ -9,7 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define STEP_BYTES (UINT64_C(1) << 20)
+#include "counters/preloaded.h"
+
 #define MOST_FILES 1000 /* of one process, which may become another program */
 
 void *assay_growing_file_new(struct assay_growing_file *f, const char *dir, const char *ending, uint64_t most_bytes,
@@ -30,12 +31,12 @@ void *assay_growing_file_new(struct assay_growing_file *f, const char *dir, cons
 	}
 	if (fd < 0)
 		return NULL;
-	p = posix_fallocate(fd, 0, STEP_BYTES) ? MAP_FAILED
+	p = posix_fallocate(fd, 0, ASSAY_PRELOADED_ROOM_BYTES) ? MAP_FAILED
 					       : mmap(NULL, most_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (p == MAP_FAILED)
 		return NULL;
-	f->room_bytes = STEP_BYTES;
+	f->room_bytes = ASSAY_PRELOADED_ROOM_BYTES;
 	f->most_bytes = most_bytes;
 	return p;
 }
@@ -45,15 +46,15 @@ bool assay_growing_file_reserve(struct assay_growing_file *f, uint64_t bytes)
 	while (bytes > f->room_bytes) {
 		int fd, failed;
 
-		if (f->room_bytes + STEP_BYTES > f->most_bytes)
+		if (f->room_bytes + ASSAY_PRELOADED_ROOM_BYTES > f->most_bytes)
 			return false;
 		fd = open(f->path, O_RDWR | O_CLOEXEC);
-		failed = fd < 0 || posix_fallocate(fd, 0, (off_t)(f->room_bytes + STEP_BYTES));
+		failed = fd < 0 || posix_fallocate(fd, 0, (off_t)(f->room_bytes + ASSAY_PRELOADED_ROOM_BYTES));
 		if (fd >= 0)
 			close(fd);
 		if (failed)
 			return false;
-		f->room_bytes += STEP_BYTES;
+		f->room_bytes += ASSAY_PRELOADED_ROOM_BYTES;
 	}
 	return true;
 }
