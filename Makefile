@@ -267,7 +267,7 @@ $(BUILD)/gen/new_templates.h: harness/drive/templates/embed.awk $(TEMPLATES)
 $(BUILD)/obj/harness/drive/new_template.o: $(BUILD)/gen/new_templates.h
 
 # The page of `assay report`, as C strings: its scripts are one text, in this order.
-FLAME := reports/flame/flame.css reports/flame/flame.js
+FLAME := reports/flame/flame.css reports/flame/timeline.css reports/flame/flame.js
 PAGE := $(addprefix reports/html/,head.html page.html page.css words.js pictures.js table.js parts.js run_page.js comparison_page.js) \
 	$(FLAME) reports/html/page.js
 $(BUILD)/gen/report_page.h: reports/html/embed.sh harness/drive/templates/embed.awk $(PAGE)

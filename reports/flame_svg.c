@@ -39,7 +39,7 @@ static const struct {
 #include "flame_files.h"
 };
 
-static const char *file_text(const char *name)
+const char *assay_flame_file(const char *name)
 {
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (!strcmp(files[i].name, name))
@@ -182,14 +182,15 @@ static void add_head(const struct drawing *d)
 		assay_profile_title(d->p, &title);
 	}
 	assay_text_addf(d->out,
-			"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" viewBox=\"0 0 %d %d\" "
+			"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" preserveAspectRatio=\"xMidYMin\" "
+			"viewBox=\"0 0 %d %d\" "
 			"data-width=\"%d\"%s tabindex=\"0\" "
 			"role=\"img\">\n<title>",
 			PICTURE_WIDTH, d->height, PICTURE_WIDTH, d->diff ? " data-diff=\"1\"" : "");
 	assay_xml_add(d->out, title.s ? title.s : "");
 	assay_text_add(d->out, "</title>\n");
 	if (!d->in_page)
-		assay_text_addf(d->out, "<style>%s</style>\n", file_text("flame.css"));
+		assay_text_addf(d->out, "<style>%s</style>\n", assay_flame_file("flame.css"));
 	assay_text_addf(d->out,
 			"<rect class=\"paper\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n"
 			"<text class=\"title\" x=\"%d\" y=\"22\">",
@@ -234,7 +235,7 @@ static void draw(struct drawing *d, const struct assay_stack_table *stacks, cons
 			assay_text_addf(d->out,
 					"<script><![CDATA[\n%sflameGraph(document.currentScript.closest('svg'));\n]]>"
 					"</script>\n",
-					file_text("flame.js"));
+					assay_flame_file("flame.js"));
 		assay_text_add(d->out, "</svg>\n");
 	}
 	d->out->failed |= !d->number;
@@ -250,13 +251,18 @@ void assay_flame_svg(const struct assay_profile *p, const struct assay_profile_d
 	draw(&d, diff ? &diff->stacks[1] : &p->stacks, diff ? &diff->stacks[0] : NULL);
 }
 
+void assay_profile_svg(const struct assay_profile *p, bool in_page, struct assay_text *out)
+{
+	if (!strcmp(p->kind, "threads"))
+		assay_profile_threads_svg(p, in_page, out);
+	else
+		assay_flame_svg(p, NULL, in_page, out);
+}
+
 static void profile_svg(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	(void)style;
-	if (!strcmp(r->profile.p->kind, "threads"))
-		assay_profile_threads_svg(r->profile.p, out);
-	else
-		assay_flame_svg(r->profile.p, NULL, false, out);
+	assay_profile_svg(r->profile.p, false, out);
 }
 
 static void profile_diff_svg(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)

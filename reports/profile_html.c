@@ -83,8 +83,10 @@ static void add_part(const void *of, const char *name, size_t len, struct assay_
 		add_title(s, out);
 	else if (!strcmp(part, "facts"))
 		add_facts(s, out);
+	else if (!strcmp(part, "graph") && s->diff)
+		assay_flame_svg(NULL, s->diff, true, out);
 	else if (!strcmp(part, "graph"))
-		assay_flame_svg(s->profile ? s->profile->p : NULL, s->diff, true, out);
+		assay_profile_svg(s->profile->p, true, out);
 	else if (!strcmp(part, "tables") && s->diff)
 		assay_profile_diff_tables(s->diff, &style, out);
 	else if (!strcmp(part, "tables"))

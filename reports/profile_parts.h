@@ -48,7 +48,7 @@ json_t *assay_profile_stack_json(const struct assay_profile *p, const struct ass
 /* A profile of threads: their states and what they wait for; as a picture, over time. */
 void assay_profile_threads_text(const struct assay_profile *p, const struct assay_emit_style *style,
 				struct assay_text *out);
-void assay_profile_threads_svg(const struct assay_profile *p, struct assay_text *out);
+void assay_profile_threads_svg(const struct assay_profile *p, bool in_page, struct assay_text *out);
 /* Add to the object of a profile what only this kind has. */
 void assay_profile_threads_json(const struct assay_profile *p, json_t *root);
 /* The same of a trace. */

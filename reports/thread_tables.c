@@ -24,10 +24,10 @@ static void ns_text(uint64_t ns, const struct assay_emit_style *style, char *buf
 	assay_quantity_text((double)ns * 1e-9, "s", style->utf8, buf, size);
 }
 
-static void add_head(const struct assay_profile *p, struct assay_text *out)
+static void add_head(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
-	assay_text_addf(out, "  %zu thread%s in %.2f s by %s; %" PRIu64 " waits lost\n", p->n_threads,
-			p->n_threads == 1 ? "" : "s", p->seconds, p->source, p->lost);
+	assay_profile_put_line(style, out, "  %zu thread%s in %.2f s by %s; %" PRIu64 " waits lost", p->n_threads,
+			       p->n_threads == 1 ? "" : "s", p->seconds, p->source, p->lost);
 }
 
 static void add_accounts(const struct assay_thread_account *v, size_t n, const struct assay_emit_style *style,
@@ -47,22 +47,22 @@ static void add_accounts(const struct assay_thread_account *v, size_t n, const s
 							     part[ASSAY_STATE_WAITING], part[ASSAY_STATE_BLOCKED],
 							     part[ASSAY_STATE_READY] });
 	}
-	assay_columns_print(&t, out);
-	assay_columns_release(&t);
+	assay_profile_put_table(&t, style, out);
 	if (n > shown)
-		assay_text_addf(out, "  and %zu more threads: --verbose shows all\n", n - shown);
+		assay_profile_put_line(style, out, "  and %zu more threads: --verbose shows all", n - shown);
 }
 
-static void add_efficiency(const struct assay_thread_account *v, size_t n, struct assay_text *out)
+static void add_efficiency(const struct assay_thread_account *v, size_t n, const struct assay_emit_style *style,
+			   struct assay_text *out)
 {
 	const struct assay_thread_efficiency e = assay_thread_efficiency(v, n);
 
 	if (isfinite(e.parallel) && n > 1)
-		assay_text_addf(
-			out,
-			"  parallel efficiency %.1f %%: load balance %.1f %%, serialisation %.1f %%, scheduling "
-			"%.1f %%\n",
-			100 * e.parallel, 100 * e.load_balance, 100 * e.serialisation, 100 * e.scheduling);
+		assay_profile_put_line(style, out,
+				       "  parallel efficiency %.1f %%: load balance %.1f %%, serialisation %.1f %%, "
+				       "scheduling %.1f %%",
+				       100 * e.parallel, 100 * e.load_balance, 100 * e.serialisation,
+				       100 * e.scheduling);
 }
 
 static void add_waits(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
@@ -96,10 +96,11 @@ static void add_waits(const struct assay_profile *p, const struct assay_emit_sty
 		assay_text_release(&where);
 	}
 	if (n)
-		assay_columns_print(&t, out);
-	assay_columns_release(&t);
+		assay_profile_put_table(&t, style, out);
+	else
+		assay_columns_release(&t);
 	if (n > shown)
-		assay_text_addf(out, "  and %zu more places: --verbose shows all\n", n - shown);
+		assay_profile_put_line(style, out, "  and %zu more places: --verbose shows all", n - shown);
 	free(v);
 }
 
@@ -113,9 +114,9 @@ void assay_profile_threads_text(const struct assay_profile *p, const struct assa
 		out->failed = true;
 		return;
 	}
-	add_head(p, out);
+	add_head(p, style, out);
 	add_accounts(v, n, style, out);
-	add_efficiency(v, n, out);
+	add_efficiency(v, n, style, out);
 	add_waits(p, style, out);
 	free(v);
 }

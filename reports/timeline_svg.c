@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What threads did over time, as one SVG: a row a thread, whose colours are shares of each span of time. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "model/quantity.h"
 #include "model/thread_states.h"
+#include "reports/flame_svg.h"
 #include "reports/profile_parts.h"
 #include "reports/text_parts.h"
 
@@ -15,7 +17,7 @@
 #define FOOT          44
 #define ROW           46
 #define GAP           14
-#define TICKS         5
+#define MOST_TICKS    7 /* beside the one at the beginning */
 #define MOST_ROWS     64
 #define NAME_LETTERS  24
 
@@ -29,16 +31,9 @@ static const struct {
 	[ASSAY_STATE_READY] = { "ready", "#7fc8b8" },
 };
 
-static const char style[] =
-	"svg{--paper:#fff;--ink:#1a1a1a;--quiet:#666;--grid:#e2e2e2;"
-	"font:12px ui-sans-serif,system-ui,\"DejaVu Sans\",sans-serif}"
-	"@media(prefers-color-scheme:dark){svg{--paper:#16181c;--ink:#e6e6e6;--quiet:#9a9a9a;--grid:#33363c}}"
-	".paper{fill:var(--paper)}.row{fill:var(--grid)}text{fill:var(--ink)}.title{font-size:16px;font-weight:bold}"
-	".quiet{fill:var(--quiet)}.tick{stroke:var(--grid)}.see{fill:transparent}.see:hover{fill:var(--ink);"
-	"fill-opacity:.25}";
-
 struct picture {
 	const struct assay_profile *p;
+	bool in_page; /* which has its style */
 	const struct assay_thread_account *v;
 	size_t n, rows;
 	struct assay_timeline line;
@@ -129,23 +124,33 @@ static void add_row(const struct picture *d, size_t row)
 	assay_text_add(d->out, "</g>\n");
 }
 
+/* 1, 2 or 5 times a power of ten: the least of which @whole has no more than MOST_TICKS. */
+static double tick_step(double whole)
+{
+	const double least = whole / MOST_TICKS, ten = pow(10, floor(log10(least)));
+
+	return ten * (least <= ten ? 1 : least <= 2 * ten ? 2 : least <= 5 * ten ? 5 : 10);
+}
+
 static void add_axis(const struct picture *d, double bottom)
 {
 	const double seconds = (double)d->line.bin_ns * (double)d->line.n_bins * 1e-9;
 
-	for (unsigned i = 0; i <= TICKS; i++) {
-		const double x = x_of(d, (double)d->line.n_bins * i / TICKS);
+	const double step = seconds > 0 ? tick_step(seconds) : 1;
+
+	for (unsigned i = 0; i * step <= seconds; i++) {
+		const double x = x_of(d, (double)d->line.n_bins * (seconds > 0 ? i * step / seconds : 0));
 		char text[32] = "0 s";
 
 		if (i)
-			assay_quantity_text(seconds * i / TICKS, "s", false, text, sizeof(text));
+			assay_quantity_text(i * step, "s", false, text, sizeof(text));
 		assay_text_addf(d->out,
 				"<path class=\"tick\" d=\"M%.2f %.1fv6\"/><text class=\"quiet\" x=\"%.2f\" y=\"%.1f\" "
 				"text-anchor=\"%s\">%s</text>\n",
 				x, bottom, x, bottom + 20,
-				i == TICKS ? "end"
-				: i        ? "middle"
-					   : "start",
+				!i                           ? "start"
+				: (i + 0.3) * step > seconds ? "end"
+							     : "middle",
 				text);
 	}
 }
@@ -157,14 +162,18 @@ static void add_head(const struct picture *d, double tall)
 
 	assay_profile_title(d->p, &title);
 	assay_text_addf(d->out,
-			"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"timeline\" viewBox=\"0 0 %d %.0f\" "
+			"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"timeline\" preserveAspectRatio=\"xMidYMin\" "
+			"viewBox=\"0 0 %d %.0f\" "
 			"role=\"img\">\n<title>",
 			PICTURE_WIDTH, tall);
 	assay_xml_add(d->out, title.s ? title.s : "");
+	assay_text_add(d->out, "</title>\n");
+	if (!d->in_page)
+		assay_text_addf(d->out, "<style>%s</style>\n", assay_flame_file("timeline.css"));
 	assay_text_addf(d->out,
-			"</title>\n<style>%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%.0f\" "
-			"fill=\"#fff\"/>\n<text class=\"title\" x=\"10\" y=\"24\">",
-			style, PICTURE_WIDTH, tall);
+			"<rect class=\"paper\" width=\"%d\" height=\"%.0f\" fill=\"#fff\"/>\n"
+			"<text class=\"title\" x=\"10\" y=\"24\">",
+			PICTURE_WIDTH, tall);
 	assay_xml_add(d->out, title.s ? title.s : "");
 	assay_text_add(d->out, "</text>\n");
 	d->out->failed |= title.failed;
@@ -194,9 +203,9 @@ static bool one_bin(struct picture *d)
 	return d->line.cells;
 }
 
-void assay_profile_threads_svg(const struct assay_profile *p, struct assay_text *out)
+void assay_profile_threads_svg(const struct assay_profile *p, bool in_page, struct assay_text *out)
 {
-	struct picture d = { .p = p, .out = out, .line = p->timeline };
+	struct picture d = { .p = p, .out = out, .line = p->timeline, .in_page = in_page };
 	struct assay_thread_account *v = NULL;
 	double bottom;
 

@@ -26,19 +26,23 @@ static void ns_text(uint64_t ns, const struct assay_emit_style *style, char *buf
 static void add_head(const struct assay_profile *p, uint64_t path_ns, const struct assay_emit_style *style,
 		     struct assay_text *out)
 {
+	struct assay_text line = { 0 };
 	char path[32];
 
 	ns_text(path_ns, style, path, sizeof(path));
-	assay_text_addf(out, "  %zu thread%s; %" PRIu64 " spans lost; the critical path takes %s:", p->n_threads,
+	assay_text_addf(&line, "  %zu thread%s; %" PRIu64 " spans lost; the critical path takes %s:", p->n_threads,
 			p->n_threads == 1 ? "" : "s", p->lost, path_ns ? path : "-");
 	for (size_t i = 0; i < p->n_threads; i++) {
 		const uint64_t ns = assay_trace_path_of(p, p->threads[i].name);
 
 		if (ns)
-			assay_text_addf(out, " %.1f %% on %s;", share(ns, path_ns), p->threads[i].name);
+			assay_text_addf(&line, " %.1f %% on %s;", share(ns, path_ns), p->threads[i].name);
 	}
-	if (!out->failed)
-		out->s[out->len - 1] = '\n';
+	/* the last letter is a separator */
+	if (!line.failed)
+		assay_profile_put_line(style, out, "%.*s", (int)line.len - 1, line.s);
+	out->failed |= line.failed;
+	assay_text_release(&line);
 }
 
 void assay_profile_trace_text(const struct assay_profile *p, const struct assay_emit_style *style,
@@ -68,10 +72,11 @@ void assay_profile_trace_text(const struct assay_profile *p, const struct assay_
 		assay_columns_row(&t, (const char *const[]){ path, path_own, all, own, times, v[i].name });
 	}
 	if (n)
-		assay_columns_print(&t, out);
-	assay_columns_release(&t);
+		assay_profile_put_table(&t, style, out);
+	else
+		assay_columns_release(&t);
 	if (n > shown)
-		assay_text_addf(out, "  and %zu more spans: --verbose shows all\n", n - shown);
+		assay_profile_put_line(style, out, "  and %zu more spans: --verbose shows all", n - shown);
 	free(v);
 }
 

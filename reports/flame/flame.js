@@ -90,7 +90,7 @@ function flameGraph(svg) {
 		for (const f of frames) f.rect.style.fill = fill[schemes[state.colour]](f);
 		const share = (100 * hits / all).toFixed(1) + ' %';
 		$('found').textContent = state.typing ? `${state.typing}: ${state[state.typing]}_`
-			: state.search ? `search '${state.search}': ${share}` : state.filter ? `filter '${state.filter}'` : '';
+			: state.search ? `search '${state.search}': ${share}` : state.filter ? `filter '${state.filter}'${frames.some(f => f.width > 0) ? '' : ': no match'}` : '';
 		$('least').textContent = `least ${state.least} px (m)`;
 		$('colours').textContent = `colours: ${schemes[state.colour]} (c)`;
 		if (isDiff) $('view').textContent = `view: ${state.base ? 'base' : 'head'} (v)`;
