@@ -8,7 +8,12 @@
 
 #include <stdint.h>
 
-#define ASSAY_SAMPLE_STACK_BYTES 8192 /* kernels keep tiles on the stack: 1 KiB does not reach their callers */
+/*
+ * What a sample copies of the stack: at first, since kernels keep tiles there and 1 KiB does not reach their callers,
+ * and at most, where stacks are deeper.
+ */
+#define ASSAY_SAMPLE_STACK_BYTES      8192u
+#define ASSAY_SAMPLE_STACK_MOST_BYTES 32768u
 
 /* The registers that a sample has, as bits of the kernel's numbers (asm/perf_regs.h), and how many these are. */
 #if defined(__x86_64__)
@@ -48,10 +53,10 @@ enum { ASSAY_RECORD_REGISTERS = 0, ASSAY_RECORD_SP = 0 };
 struct assay_timer_file {
 	uint64_t magic;
 	uint64_t period_ns;
-	uint32_t cpu_clock; /* timers go by the CPU time of their thread, else by the time of day */
-	uint32_t on;        /* samples are taken */
-	uint32_t leaves;    /* without what lies on the stack */
-	uint32_t unused;
+	uint32_t cpu_clock;     /* timers go by the CPU time of their thread, else by the time of day */
+	uint32_t on;            /* samples are taken */
+	uint32_t leaves;        /* without what lies on the stack */
+	uint32_t stack_bytes;   /* copied of the stack, at most */
 	uint64_t lost;          /* for want of a ring, or of room in one */
 	uint64_t taken, missed; /* times that timers fired, and that they would have fired more often */
 	uint64_t threads;       /* that had a timer */

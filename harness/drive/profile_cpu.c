@@ -7,6 +7,7 @@
 
 #include "base/monotonic.h"
 #include "base/process.h"
+#include "counters/sample_record.h"
 #include "drive/profile_kinds.h"
 #include "measure/measure_profile.h"
 #include "model/verdict.h"
@@ -34,8 +35,11 @@ static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch
 				 "it",
 				 100 * (double)p->unresolved / n);
 	if (n > 0 && (double)p->truncated > MUCH_FRAC * n)
-		assay_watch_warn(w, "%.0f %% of the stacks end early: their code has no unwind tables (.eh_frame)",
-				 100 * (double)p->truncated / n);
+		assay_watch_warn(
+			w,
+			"%.0f %% of the stacks end early: they are deeper than %u KiB, or their code has no unwind "
+			"tables (.eh_frame)",
+			100 * (double)p->truncated / n, ASSAY_SAMPLE_STACK_MOST_BYTES >> 10);
 }
 
 static void on_progress(void *arg, enum assay_stage stage, double done_frac)
@@ -87,10 +91,12 @@ static bool over(const struct assay_profile_request *q, uint64_t began)
 static void watch_program(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_process *p,
 			  struct assay_cpu_profile *cpu)
 {
-	const uint64_t began = assay_monotonic_ns(), half = assay_cpu_profile_patience_ns(cpu) / 2;
+	const uint64_t began = assay_monotonic_ns();
+	uint64_t half = assay_cpu_profile_patience_ns(cpu) / 2;
 
 	while (!assay_process_wait(p, half < LOOK_NS ? half : LOOK_NS)) {
 		assay_cpu_profile_drain(cpu);
+		half = assay_cpu_profile_patience_ns(cpu) / 2;
 		if (over(q, began) || (w->interrupted && *w->interrupted))
 			break;
 	}

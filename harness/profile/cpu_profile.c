@@ -14,9 +14,11 @@
 #include "base/monotonic.h"
 #include "profile/code_places.h"
 #include "profile/sampled_processes.h"
-#include "profile/unwind.h"
 
 #define MOST_FRAMES (ASSAY_STACK_MAX * 4)
+/* Stacks are deep where at least so many, and more than this share of them, are. */
+#define DEEP_SAMPLES 16
+#define DEEP_FRAC    0.005
 
 struct thread {
 	pid_t tid;
@@ -31,6 +33,7 @@ struct assay_cpu_profile {
 	const char *op, *phase; /* labels; NULL: none */
 	bool leaves;
 	uint64_t began_ns, drain_ns;
+	uint64_t seen, deep; /* samples since so much is copied of a stack, and those that are cut off by it */
 };
 
 static uint64_t cpu_ns(void)
@@ -124,7 +127,9 @@ static void on_sampled(void *arg, const struct assay_cpu_sample *s)
 		frames[n++] = label(p, p->phase);
 	frames[n++] = thread_label(p, s);
 	stack = assay_sampled_frames(&p->processes, s, frames, &n, MOST_FRAMES);
-	p->into->truncated += !stack.whole && !p->leaves;
+	p->into->truncated += stack.end != ASSAY_STACK_BEGAN && !p->leaves;
+	p->seen++;
+	p->deep += stack.end == ASSAY_STACK_COPIED && s->stack_bytes >= assay_cpu_sampler_stack_bytes(p->sampler);
 	p->into->unresolved += !stack.named;
 	if (p->phase && !strcmp(p->phase, ASSAY_PROFILE_TIMED))
 		p->into->timed_weight++;
@@ -184,6 +189,22 @@ const char *assay_cpu_profile_absent(const struct assay_cpu_profile *p)
 	return assay_cpu_sampler_absent(p->sampler);
 }
 
+/* Copy more of each stack where it is too little: only whoever has deep stacks pays for them. */
+static void deepen(struct assay_cpu_profile *p)
+{
+	pid_t *pids;
+
+	if (p->deep < DEEP_SAMPLES || (double)p->deep < DEEP_FRAC * (double)p->seen)
+		return;
+	pids = calloc(p->processes.n + 1, sizeof(*pids));
+	for (size_t i = 0; pids && i < p->processes.n; i++)
+		pids[i] = assay_sampled_pid(&p->processes, i);
+	if (pids)
+		assay_cpu_sampler_deepen(p->sampler, pids, p->processes.n);
+	free(pids);
+	p->seen = p->deep = 0;
+}
+
 void assay_cpu_profile_drain(struct assay_cpu_profile *p)
 {
 	const struct assay_cpu_listener l = {
@@ -192,6 +213,7 @@ void assay_cpu_profile_drain(struct assay_cpu_profile *p)
 	const uint64_t before = cpu_ns();
 
 	assay_cpu_sampler_drain(p->sampler, &l);
+	deepen(p);
 	p->drain_ns += cpu_ns() - before;
 }
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#define RECORD_BYTES (ASSAY_SAMPLE_STACK_BYTES + 512)
-#define LEAF_BYTES   48
+#define REST_BYTES 512 /* of a record, beside the stack */
+#define LEAF_BYTES 48
 
 static void clear(struct assay_cpu_sampler *s)
 {
@@ -15,7 +15,7 @@ static void clear(struct assay_cpu_sampler *s)
 		free(s->rings[i].copy);
 	free(s->rings);
 	free(s->state);
-	*s = (struct assay_cpu_sampler){ .how = s->how };
+	*s = (struct assay_cpu_sampler){ .how = s->how, .stack_bytes = s->stack_bytes };
 }
 
 int assay_cpu_sampler_open(struct assay_cpu_sampler **out, const struct assay_cpu_sampling *how, struct assay_err *err)
@@ -32,6 +32,7 @@ int assay_cpu_sampler_open(struct assay_cpu_sampler **out, const struct assay_cp
 	if (!s)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a profile");
 	s->how = *how;
+	s->stack_bytes = ASSAY_SAMPLE_STACK_BYTES;
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && rc == ASSAY_EUNAVAILABLE; i++) {
 		s->source = sources[i];
 		rc = s->source->open(s, &why);
@@ -75,12 +76,30 @@ int assay_cpu_sampler_attach(struct assay_cpu_sampler *s, pid_t pid, struct assa
 
 void assay_cpu_sampler_go(struct assay_cpu_sampler *s)
 {
+	s->on = true;
 	s->source->enable(s, true);
 }
 
 void assay_cpu_sampler_pause(struct assay_cpu_sampler *s)
 {
+	s->on = false;
 	s->source->enable(s, false);
+}
+
+uint32_t assay_cpu_sampler_stack_bytes(const struct assay_cpu_sampler *s)
+{
+	return s->stack_bytes;
+}
+
+void assay_cpu_sampler_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n)
+{
+	const uint32_t before = s->stack_bytes;
+
+	if (s->how.leaves || before >= ASSAY_SAMPLE_STACK_MOST_BYTES)
+		return;
+	s->stack_bytes = ASSAY_SAMPLE_STACK_MOST_BYTES;
+	if (s->source->deepen(s, pids, n))
+		s->stack_bytes = before;
 }
 
 bool assay_cpu_sampler_pauses_free(const struct assay_cpu_sampler *s)
@@ -99,8 +118,8 @@ uint64_t assay_cpu_sampler_patience_ns(const struct assay_cpu_sampler *s)
 
 	for (size_t i = 0; i < s->n_rings; i++) {
 		const struct assay_sample_ring *r = &s->rings[i];
-		const uint64_t ns =
-			r->bytes / (r->leaves ? LEAF_BYTES : RECORD_BYTES) / 2 * 1000000000 / s->how.rate_hz;
+		const uint64_t record = r->leaves ? LEAF_BYTES : s->stack_bytes + REST_BYTES;
+		const uint64_t ns = r->bytes / record / 2 * 1000000000 / s->how.rate_hz;
 
 		if (r->head && ns < least)
 			least = ns;

@@ -19,6 +19,8 @@ struct assay_cpu_source {
 	int (*open)(struct assay_cpu_sampler *s, struct assay_err *err);
 	int (*attach)(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err);
 	void (*enable)(struct assay_cpu_sampler *s, bool on);
+	/* Copy s->stack_bytes of the stacks of these processes from here on, or all stays as it was. */
+	int (*deepen)(struct assay_cpu_sampler *s, const pid_t *pids, size_t n);
 	void (*close)(struct assay_cpu_sampler *s); /* also what is half open */
 	bool pauses_free;                           /* where it is not enabled it costs nothing */
 	/* These may be NULL. */
@@ -35,6 +37,8 @@ struct assay_cpu_sampler {
 	struct assay_sample_ring *rings;
 	size_t n_rings;
 	uint64_t lost;
+	uint32_t stack_bytes; /* copied by a sample, at most */
+	bool on;
 	void *state; /* of the source; malloc'ed */
 };
 

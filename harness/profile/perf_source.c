@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "profile/cpu_source.h"
 #include "profile/perf_event.h"
 
@@ -29,8 +30,11 @@ struct owned_ring {
 struct perf_state {
 	const struct assay_perf_event *event;
 	struct owned_ring *owned; /* one a CPU */
+	bool owners_rest;         /* the events that own rings take no samples any more */
 	int *fds;                 /* further events, one a thread and CPU, that write to the ring of their CPU */
 	size_t n_fds;
+	pid_t *tids; /* threads that have events */
+	size_t n_tids;
 };
 
 static size_t page_bytes(void)
@@ -72,7 +76,7 @@ static int open_event(const struct assay_cpu_sampler *s, pid_t tid, int cpu)
 	}
 	if (!s->how.leaves) {
 		a.sample_regs_user = ASSAY_RECORD_REGISTER_MASK;
-		a.sample_stack_user = ASSAY_SAMPLE_STACK_BYTES;
+		a.sample_stack_user = s->stack_bytes;
 	}
 	return (int)syscall(SYS_perf_event_open, &a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -147,7 +151,23 @@ static int add_event(struct assay_cpu_sampler *s, pid_t tid, int cpu, struct ass
 	return 0;
 }
 
-static int perf_attach(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err)
+static int add_thread(struct assay_cpu_sampler *s, pid_t tid, struct assay_err *err)
+{
+	struct perf_state *k = s->state;
+	int rc = 0;
+
+	for (size_t i = 0; i < k->n_tids; i++)
+		if (k->tids[i] == tid)
+			return 0;
+	if (assay_grow(&k->tids, k->n_tids, sizeof(*k->tids)))
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a profile");
+	k->tids[k->n_tids++] = tid;
+	for (size_t cpu = 0; !rc && cpu < s->n_rings; cpu++)
+		rc = add_event(s, tid, (int)cpu, err);
+	return rc;
+}
+
+static int add_threads(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err)
 {
 	char path[64];
 	struct dirent *e;
@@ -161,11 +181,33 @@ static int perf_attach(struct assay_cpu_sampler *s, pid_t pid, struct assay_err 
 	while (!rc && (e = readdir(d))) {
 		const long tid = strtol(e->d_name, NULL, 10);
 
-		for (size_t cpu = 0; !rc && tid > 0 && cpu < s->n_rings; cpu++)
-			rc = add_event(s, (pid_t)tid, (int)cpu, err);
+		if (tid > 0)
+			rc = add_thread(s, (pid_t)tid, err);
 	}
 	closedir(d);
 	return rc;
+}
+
+/* A thread that one without events starts meanwhile has none, either: look until there is none. */
+static int perf_attach(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err)
+{
+	const struct perf_state *k = s->state;
+	size_t before;
+	int rc;
+
+	do {
+		before = k->n_tids;
+		rc = add_threads(s, pid, err);
+	} while (!rc && k->n_tids > before);
+	return rc == ASSAY_ENOTFOUND && before ? 0 : rc;
+}
+
+static void close_fds(struct perf_state *k, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		close(k->fds[i]);
+	memmove(k->fds + from, k->fds + to, (k->n_fds - to) * sizeof(*k->fds));
+	k->n_fds -= to - from;
 }
 
 static int perf_open(struct assay_cpu_sampler *s, struct assay_err *err)
@@ -192,8 +234,8 @@ static void perf_close(struct assay_cpu_sampler *s)
 {
 	struct perf_state *k = s->state;
 
-	for (size_t i = 0; k && i < k->n_fds; i++)
-		close(k->fds[i]);
+	if (k && k->fds)
+		close_fds(k, 0, k->n_fds);
 	for (size_t i = 0; k && k->owned && i < s->n_rings; i++)
 		if (k->owned[i].page) {
 			munmap(k->owned[i].page, k->owned[i].mapped_bytes);
@@ -201,6 +243,7 @@ static void perf_close(struct assay_cpu_sampler *s)
 		}
 	if (k) {
 		free(k->fds);
+		free(k->tids);
 		free(k->owned);
 	}
 }
@@ -210,13 +253,38 @@ static void perf_enable(struct assay_cpu_sampler *s, bool on)
 	const struct perf_state *k = s->state;
 	const unsigned long what = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
 
-	for (size_t i = 0; i < s->n_rings; i++)
+	for (size_t i = 0; i < s->n_rings && !k->owners_rest; i++)
 		if (k->owned[i].page)
 			ioctl(k->owned[i].fd, what, 0);
 	for (size_t i = 0; i < k->n_fds; i++)
 		ioctl(k->fds[i], what, 0);
 }
 
-const struct assay_cpu_source assay_perf_source = {
-	.open = perf_open, .attach = perf_attach, .enable = perf_enable, .close = perf_close, .pauses_free = true
-};
+/* What an event copies cannot be changed: others take its place, and its ring. */
+static int perf_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n)
+{
+	struct perf_state *k = s->state;
+	const size_t before = k->n_fds;
+	int rc = 0;
+
+	k->n_tids = 0;
+	for (size_t i = 0; i < n && (!rc || rc == ASSAY_ENOTFOUND); i++)
+		rc = perf_attach(s, pids[i], NULL);
+	if ((rc && rc != ASSAY_ENOTFOUND) || k->n_fds == before) {
+		close_fds(k, before, k->n_fds);
+		return rc ? rc : ASSAY_ENOTFOUND;
+	}
+	perf_enable(s, false);
+	k->owners_rest = true;
+	close_fds(k, 0, before);
+	if (s->on)
+		perf_enable(s, true);
+	return 0;
+}
+
+const struct assay_cpu_source assay_perf_source = { .open = perf_open,
+						    .attach = perf_attach,
+						    .enable = perf_enable,
+						    .deepen = perf_deepen,
+						    .close = perf_close,
+						    .pauses_free = true };

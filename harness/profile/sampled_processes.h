@@ -5,6 +5,7 @@
 
 #include "model/stack_table.h"
 #include "profile/sample_ring.h"
+#include "profile/unwind.h"
 
 struct assay_sampled_process;
 
@@ -16,6 +17,8 @@ struct assay_sampled_processes {
 };
 
 void assay_sampled_processes_release(struct assay_sampled_processes *p);
+/* Number @i of them. */
+pid_t assay_sampled_pid(const struct assay_sampled_processes *p, size_t i);
 
 /* What the kernel tells of them. */
 void assay_sampled_mapped(struct assay_sampled_processes *p, pid_t pid, const char *path, uint64_t start,
@@ -27,7 +30,7 @@ void assay_sampled_look(struct assay_sampled_processes *p, pid_t pid);
 
 /* The frames of @s, outermost first, behind the *n that @frames (of @most) has already. */
 struct assay_sampled_stack {
-	bool whole; /* down to where the thread began */
+	enum assay_stack_end end;
 	bool named; /* its innermost function has a name */
 };
 struct assay_sampled_stack assay_sampled_frames(struct assay_sampled_processes *p, const struct assay_cpu_sample *s,

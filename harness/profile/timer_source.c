@@ -61,7 +61,8 @@ static int map_rings(struct assay_cpu_sampler *s, struct assay_err *err)
 	*k->file = (struct assay_timer_file){ .magic = ASSAY_TIMER_MAGIC,
 					      .period_ns = 1000000000 / s->how.rate_hz,
 					      .cpu_clock = !s->how.own_case,
-					      .leaves = s->how.leaves };
+					      .leaves = s->how.leaves,
+					      .stack_bytes = s->stack_bytes };
 	s->rings = calloc(ASSAY_TIMER_RINGS, sizeof(*s->rings));
 	if (!s->rings)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a profile");
@@ -113,6 +114,16 @@ static int timer_attach(struct assay_cpu_sampler *s, pid_t pid, struct assay_err
 	return 0;
 }
 
+static int timer_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n)
+{
+	struct timer_state *k = s->state;
+
+	(void)pids;
+	(void)n;
+	__atomic_store_n(&k->file->stack_bytes, s->stack_bytes, __ATOMIC_RELAXED);
+	return 0;
+}
+
 static void timer_enable(struct assay_cpu_sampler *s, bool on)
 {
 	struct timer_state *k = s->state;
@@ -160,6 +171,7 @@ static const char *timer_absent(const struct assay_cpu_sampler *s)
 const struct assay_cpu_source assay_timer_source = { .open = timer_open,
 						     .attach = timer_attach,
 						     .enable = timer_enable,
+						     .deepen = timer_deepen,
 						     .close = timer_close,
 						     .lost = timer_lost,
 						     .rate_hz = timer_rate_hz,

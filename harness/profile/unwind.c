@@ -25,7 +25,8 @@ struct word {
 struct known_stack {
 	uint64_t ip, sp, fp; /* ip 0: none */
 	uint32_t n_reads, n_frames;
-	bool whole;
+	size_t stack_bytes; /* that were copied */
+	enum assay_stack_end end;
 	struct word reads[MOST_READS];
 	uint64_t frames[ASSAY_STACK_MAX];
 };
@@ -38,6 +39,7 @@ struct assay_unwinder {
 	const struct assay_cpu_sample *sample;
 	struct known_stack now;
 	bool unkept; /* more was read than can be kept */
+	bool beyond; /* what lies beyond the copy was asked for */
 };
 
 #if defined(__x86_64__)
@@ -72,8 +74,10 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *out, void *arg)
 	struct known_stack *k = &u->now;
 
 	(void)dwfl;
-	if (at < s->sp || at - s->sp + sizeof(*out) > s->stack_bytes)
+	if (at < s->sp || at - s->sp + sizeof(*out) > s->stack_bytes) {
+		u->beyond |= at >= s->sp;
 		return false;
+	}
 	memcpy(out, s->stack + (at - s->sp), sizeof(*out));
 	if (k->n_reads == MOST_READS)
 		u->unkept = true;
@@ -153,6 +157,9 @@ static bool same(const struct known_stack *k, const struct assay_cpu_sample *s)
 
 	if (k->ip != s->ip || k->sp != s->sp || k->fp != s->registers[FP_NUMBER])
 		return false;
+	/* a longer copy may have what was cut off */
+	if (k->end == ASSAY_STACK_COPIED && k->stack_bytes < s->stack_bytes)
+		return false;
 	for (uint32_t i = 0; i < k->n_reads; i++) {
 		if (k->reads[i].offset + sizeof(value) > s->stack_bytes)
 			return false;
@@ -163,20 +170,25 @@ static bool same(const struct known_stack *k, const struct assay_cpu_sample *s)
 	return true;
 }
 
-size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames, bool *whole)
+size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames,
+		    enum assay_stack_end *end)
 {
 	const uint64_t hash = (s->ip ^ s->sp * 0x9e3779b97f4a7c15ull) * 0x9e3779b97f4a7c15ull;
 	struct known_stack *slot = &u->known[hash >> (64 - KNOWN_BITS)];
 
 	if (!same(slot, s)) {
 		u->sample = s;
-		u->unkept = false;
+		u->unkept = u->beyond = false;
 		u->now.ip = s->ip;
 		u->now.sp = s->sp;
+		u->now.stack_bytes = s->stack_bytes;
 		u->now.fp = s->registers[FP_NUMBER];
 		u->now.n_reads = u->now.n_frames = 0;
-		/* 0: the outermost frame was reached */
-		u->now.whole = dwfl_getthread_frames(u->dwfl, s->tid, add_frame, u) == 0;
+		/* 0: the outermost frame was reached, or a caller that could not be read, which libdwfl takes for it */
+		u->now.end =
+			dwfl_getthread_frames(u->dwfl, s->tid, add_frame, u) ? ASSAY_STACK_LOST : ASSAY_STACK_BEGAN;
+		if (u->beyond)
+			u->now.end = ASSAY_STACK_COPIED;
 		if (!u->now.n_frames)
 			u->now.frames[u->now.n_frames++] = s->ip;
 		*slot = u->now;
@@ -185,7 +197,7 @@ size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, 
 		slot = u->unkept ? &u->now : slot;
 	}
 	memcpy(frames, slot->frames, slot->n_frames * sizeof(*frames));
-	*whole = slot->whole;
+	*end = slot->end;
 	return slot->n_frames;
 }
 
@@ -204,11 +216,12 @@ void assay_unwinder_close(struct assay_unwinder *u)
 	(void)u;
 }
 
-size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames, bool *whole)
+size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames,
+		    enum assay_stack_end *end)
 {
 	(void)u;
 	frames[0] = s->ip;
-	*whole = false;
+	*end = ASSAY_STACK_LOST;
 	return 1;
 }
 #endif

@@ -8,6 +8,12 @@
 
 #define ASSAY_STACK_MAX 128 /* frames; the callers of deeper ones are cut off */
 
+enum assay_stack_end {
+	ASSAY_STACK_BEGAN,  /* where the thread began */
+	ASSAY_STACK_COPIED, /* at a caller beyond the copy of the stack */
+	ASSAY_STACK_LOST,   /* at code without tables, or after too many */
+};
+
 struct assay_unwinder;
 
 /* Borrows @places, opened for the process @pid. */
@@ -17,8 +23,9 @@ void assay_unwinder_close(struct assay_unwinder *u);
 
 /*
  * The stack of @s as addresses in @frames (ASSAY_STACK_MAX), innermost first; those of callers lie within their call.
- * Returns how many; *whole: down to where the thread began.
+ * Returns how many; @end: where they end.
  */
-size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames, bool *whole);
+size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames,
+		    enum assay_stack_end *end);
 
 #endif

@@ -90,6 +90,41 @@ needs_samples() {
 		{ echo "$own $theirs"; false; }
 }
 
+@test "deep stacks are copied deeper, and those that end early are counted" {
+	needs_samples
+	cat >deep.c <<-'END'
+		#include <pthread.h>
+		#include <stdlib.h>
+		static volatile unsigned long sink;
+		static __attribute__((noinline)) void leaf(void) { for (long i = 0; i < 2000000; i++) sink += i; }
+		/* a caller that is 20,000 bytes away, or farther than any copy reaches */
+		#define TILE(name, bytes) static __attribute__((noinline)) void name(void) { volatile char tile[bytes]; \
+			for (long i = 0; i < bytes; i++) tile[i] = 1; leaf(); sink += tile[0]; }
+		TILE(tile, 20000) TILE(far_tile, 100000)
+		static void *work(void *far) { for (int i = 0; i < 400; i++) if (far) far_tile(); else tile(); return NULL; }
+		int main(int argc, char **argv)
+		{
+			pthread_t t[2];
+			for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, work, argc > 1 ? argv : NULL);
+			for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+			return 0;
+		}
+	END
+	cc -O1 -g -pthread -o deep deep.c
+	for how in '' far; do
+		# shellcheck disable=SC2086
+		run --separate-stderr "$ASSAY" profile cpu --rate 997 --json -o deep.folded -- ./deep $how
+		[ "$status" = 0 ] || { echo "$stderr"; false; }
+		# a stack that is cut off begins at the tile
+		cut=$(awk -F';' '{ n = $NF; sub(/.* /, "", n); if ($2 ~ /^(far_)?tile$/) cut += n } END { print cut + 0 }' deep.folded)
+		jq -e --argjson cut "$cut" '.profile.truncated >= $cut' <<<"$output" ||
+			{ echo "$cut $output"; false; }
+		[ -n "$how" ] || is '.profile | .samples > 100 and .truncated < 100'
+	done
+	is '.profile | .truncated > 0.9 * .samples'
+	[[ $stderr == *"% of the stacks end early: they are deeper than 32 KiB, or their code has no unwind tables (.eh_frame)"* ]]
+}
+
 @test "ninety-nine in a hundred stacks of a case reach its worker's first frame, on each thread" {
 	needs_samples
 	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "sanitized code is not always unwound"
@@ -537,6 +572,41 @@ move_without_timers() {
 		[ "$status" = 0 ] || [[ $stderr == *sanitizer* ]] || { echo "$stderr"; rm -rf "$theirs"; false; }
 	fi
 	cd "$BATS_TEST_TMPDIR" && rm -rf "$theirs"
+}
+
+@test "--sanitize leaves no path, user or host name in any kind and format" {
+	needs_samples
+	local kind format host user
+	host=$(hostname)
+	user=$(id -un)
+	mkdir secret_folder
+	cp split secret_folder/split
+	for kind in cpu heap threads trace; do
+		run --separate-stderr "$ASSAY" profile $kind --sanitize --name plain --json -o $kind.a.html -- "$PWD/secret_folder/split" 8000 thread "$host" "/home/$user/x"
+		[ "$status" = 0 ] || [[ $stderr == *sanitizer* ]] || { echo "$kind: $stderr"; false; }
+		[ "$status" = 0 ] || continue
+		printf '%s' "$output" >$kind.a.json
+		for format in svg html folded json text; do
+			run --separate-stderr "$ASSAY" show profile plain --kind $kind --sanitize -o $kind.b.$format
+			[ "$status" = 0 ] && [ -e $kind.b.$format ] || { echo "$kind $format: $stderr"; false; }
+			printf '%s' "$output" >$kind.b.out
+		done
+		# the file for viewers of traces is not stored
+		[ $kind != trace ] || "$ASSAY" profile trace --sanitize -o trace.c.trace -- "$PWD/secret_folder/split" 8000 thread "$host" >trace.c.out
+		"$ASSAY" profile $kind --name other -- "$PWD/secret_folder/split" 8000 >/dev/null
+		for format in svg html json; do
+			run --separate-stderr "$ASSAY" diff plain other --kind $kind --sanitize -o $kind.d.$format
+			[ "$status" = 0 ] || [ $format != svg ] || { echo "$kind $format: $stderr"; false; }
+			printf '%s' "$output" >$kind.d.out
+		done
+		grep -q 'split 8000 thread' $kind.b.out
+		! grep -l -e secret_folder -e "$PWD" -e "$HOME/" -e "/home/$user" $kind.?.* || { echo "$kind has a path"; false; }
+		[ ${#host} -le 2 ] || ! grep -lw -- "$host" $kind.?.* || { echo "$kind has the host"; false; }
+		# without it they are there
+		run --separate-stderr "$ASSAY" show profile plain --kind $kind
+		[[ $output == *secret_folder* ]]
+	done
+	[ -e cpu.b.svg ]
 }
 
 @test "what a profiled program prints stays out of the numbers for scripts" {

@@ -139,11 +139,12 @@ static void put_registers(struct writer *w, const ucontext_t *u)
 static void write_sample(const ucontext_t *u)
 {
 	const uintptr_t sp = CONTEXT_SP(u);
+	const size_t most = __atomic_load_n(&file->stack_bytes, __ATOMIC_RELAXED);
 	size_t stack = sp < stack_end ? stack_end - sp : 0; /* on a stack that is not the thread's: none */
 	struct writer w;
 
-	if (stack > ASSAY_SAMPLE_STACK_BYTES)
-		stack = ASSAY_SAMPLE_STACK_BYTES;
+	if (stack > most)
+		stack = most;
 	stack = file->leaves ? 0 : stack & ~(size_t)7;
 	if (!begin(&w, PERF_RECORD_SAMPLE, 0,
 		   sizeof(struct perf_event_header) + 8 * (6 + ASSAY_RECORD_REGISTERS) + stack))
