@@ -31,8 +31,9 @@ void *assay_growing_file_new(struct assay_growing_file *f, const char *dir, cons
 	}
 	if (fd < 0)
 		return NULL;
-	p = posix_fallocate(fd, 0, ASSAY_PRELOADED_ROOM_BYTES) ? MAP_FAILED
-					       : mmap(NULL, most_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	p = posix_fallocate(fd, 0, ASSAY_PRELOADED_ROOM_BYTES)
+		    ? MAP_FAILED
+		    : mmap(NULL, most_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (p == MAP_FAILED)
 		return NULL;
