@@ -108,8 +108,8 @@ static void say_stored(const struct assay_run *run, const struct assay_settings 
 }
 
 /*
- * Was the counter asked for by name? Not so disturbances, what the suite asks for, and what only a whole run tells;
- * nor, unless @cpu_cases, what a case of the CPU lacks because it is none of a GPU.
+ * Was the counter asked for by name? Disturbances were not, nor was what the suite asks for or only a whole run tells.
+ * Counters of GPUs that a case of the CPU lacks count as named only with @cpu_cases.
  */
 static bool was_named(const struct assay_unavailable *u, bool cpu_cases)
 {
@@ -117,7 +117,7 @@ static bool was_named(const struct assay_unavailable *u, bool cpu_cases)
 	       strcmp(u->source, ASSAY_SOURCE_ASSAY) && (cpu_cases || !strstr(u->reason, ASSAY_REASON_NO_GPU));
 }
 
-/* The case that lacks most of what was asked for, *n of them, and the first of these; NULL: none lacks any. */
+/* The case that lacks most of the counters that were named: *most of them, the first being *first. NULL: none does. */
 static const struct assay_result *lacks_most(const struct assay_run *run, bool cpu_cases, size_t *most,
 					     const struct assay_unavailable **first)
 {

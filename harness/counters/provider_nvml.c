@@ -92,7 +92,7 @@ static int open_set(struct assay_counter_context *ctx, void **set, struct assay_
 	return rc;
 }
 
-/* Of the energy alone; all else are totals. An unknown energy stays at 0, which total() finds out. */
+/* Only the energy is read around samples; all else is told by total(), as is that the energy is not known. */
 static int read_set(void *set, uint64_t *values)
 {
 	const struct gpu *g = set;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* To begin with, and an instruction, each of which is done twice. */
+/* What a case costs however short it is, and what each instruction of its call adds, which is run twice. */
 #define CALLGRIND_NS      4e8
 #define CALLGRIND_INSN_NS 100.0
 #define STEPPED_NS        1e8

@@ -20,7 +20,7 @@
 
 /* What a case takes, as long as none has ended: for the bar. */
 #define COUNT_NS 1e9
-/* So many cases of one thread share a CPU. */
+/* How many cases of one thread share a CPU. */
 #define CPU_SHARED 2
 /* Cases without time that are named. */
 #define NAMED 3
@@ -179,7 +179,7 @@ static bool wants_smaller(const struct task *t)
 	return !t->smaller && (t->end != ASSAY_EXACT_END_OTHER || t->result.skip == ASSAY_EXACT_SKIP_UNABLE);
 }
 
-/* What it adds to each of its CPUs. */
+/* How many users @t counts as on each of its CPUs: with several threads it has them to itself. */
 static unsigned users_of(const struct task *t)
 {
 	return t->c->threads == 1 ? 1 : CPU_SHARED;
@@ -270,7 +270,7 @@ static bool is_before(const struct task *a, const struct task *b)
 	return a->c->threads != b->c->threads ? a->c->threads > b->c->threads : a->price_ns < b->price_ns;
 }
 
-/* Of the lowest rank that is left, one for which there are CPUs: of a higher one only where all have begun. */
+/* Choose a task of the lowest rank that is left, if there are CPUs for one; higher ranks wait until all of it began. */
 static bool next(void *arg, size_t *task)
 {
 	struct schedule *k = arg;

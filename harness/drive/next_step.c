@@ -8,7 +8,7 @@
 
 #include "drive/hints.h"
 
-/* Times its budget, where a case was not decided in one and nothing says how much would do. */
+/* By how much the budget grows for a case that one did not decide, where nothing says how much would do. */
 #define MORE_BUDGETS    4
 #define USUAL_BUDGET_NS UINT64_C(10000000000)
 

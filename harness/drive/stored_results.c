@@ -195,7 +195,10 @@ void assay_stored_comparison_release(struct assay_stored_comparison *c)
 	*c = (struct assay_stored_comparison){ 0 };
 }
 
-/* Of @runs, one a machine, that of the machine whose label has @machine in it, or whose fingerprint begins so. */
+/*
+ * Choose among @runs, one a machine: the run of the machine whose label has @machine in it, or whose fingerprint begins
+ * with it.
+ */
 static int newest_of(struct assay_run_info *out, const struct assay_run_info *runs, size_t n, const char *machine,
 		     struct assay_err *err)
 {

@@ -34,10 +34,11 @@
 #define STEP_BYTES 64
 /* The steps that tell how many a call takes; enough to get into the loops of a kernel. */
 #define FIRST_STEPS 3000
-/* Those that tell what a step costs. */
+/* So many steps tell what a step costs. */
 #define PRICE_STEPS 300
-/* One that must reach the outputs: its share of the steps that a call may take, and how much longer that may seem. */
+/* A first stretch that must reach the outputs takes at most this part of the steps that a call may take. */
 #define LONG_SHARE 8
+/* It is tried where the call seems to take at most so many times the steps that it may. */
 #define LONG_WORTH 4.0
 /* What a step takes on a busy virtual machine, with a margin. */
 #define MOST_STEP_NS 200000
@@ -96,10 +97,10 @@ static int command(struct counting *k, enum assay_command cmd, uint32_t count)
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 /*
- * Steps of a call of which @r is the first stretch: as many as it takes at that rate to fill the outputs. Where these
- * tell nothing, to calculate what the op says it calculates, or to reach as much memory: the lesser of both, since a
- * kernel that begins with packing calculates next to nothing there, and one that is thought too short is stopped by the
- * limit.
+ * Steps of a call of which @r is the first stretch: as many as it takes at that rate to fill the outputs. Where the
+ * outputs tell nothing, it is the lesser of two: the steps to calculate what the op says it calculates, and those to
+ * reach as much memory as it says. A kernel that begins with packing calculates next to nothing in a first stretch; one
+ * that is thought too short is stopped by the limit.
  */
 static double expected_steps(const struct assay_step_reply *r)
 {

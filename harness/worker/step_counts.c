@@ -98,7 +98,7 @@ struct stretch {
 	uint64_t behind;
 };
 
-/* One call, stepped. More than @max_steps are a failure, but of a first stretch. */
+/* Step one call. One that takes more than @max_steps fails, unless only its @first stretch was wanted. */
 static struct assay_outcome step_call(struct stepping *k, uint64_t max_steps, const struct stretch *first)
 {
 	struct assay_outcome out;
