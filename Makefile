@@ -483,7 +483,7 @@ unit-tests: $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $
 # missing is said there. A sanitized build has none: they cannot be sanitized, and the plain build tests the same.
 CROSS_AARCH64 := $(if $(filter test cross-tests,$(if $(SANITIZE),,$(GOALS))),$(shell [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] && \
 	command -v aarch64-linux-gnu-gcc))
-CROSS_TESTS   := test_ternary_variants test_quantize test_quantize_halves test_quantize_agree
+CROSS_TESTS   := test_ternary_variants test_quantize test_quantize_wrong test_quantize_halves test_quantize_agree
 $(BUILD)/aarch64/tests/%: tests/unit/%.c tests/cross/cmocka.h $(wildcard tests/unit/*.h)
 	@mkdir -p $(@D)
 	$(say)$(CROSS_AARCH64) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -Wno-unused-parameter -O1 -Itests/cross -Itests/unit -Iharness/include \

@@ -31,6 +31,10 @@ emulate() {
 	for test in all_halves_decode halves_round_to_even; do
 		grep -qE "^ok [0-9]+ - test_$test\$" <<<"$output"
 	done
+	emulate test_quantize_wrong
+	for test in wrong_elements_are_told_by_block_and_field wrong_values_are_told_by_block_and_code; do
+		grep -qE "^ok [0-9]+ - test_$test\$" <<<"$output"
+	done
 }
 
 @test "quantize kernels on aarch64" {
