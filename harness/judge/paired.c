@@ -292,6 +292,12 @@ static void advise(const struct assay_comparison_case *c, const struct pile *p, 
 	snprintf(buf, size, "; %s%s would decide it", what, margin);
 }
 
+/* Does the interval decide? That counts at looks alone. */
+static bool within(const struct assay_gate_case *g, const struct assay_paired_rule *rule)
+{
+	return g->ci_hi - 1 <= rule->margin_frac || g->ci_lo - 1 > rule->margin_frac;
+}
+
 static void explain(const struct assay_comparison_case *c, const struct pile *p, const struct assay_paired_rule *rule,
 		    struct assay_gate_case *out)
 {
@@ -305,7 +311,8 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 	case ASSAY_REGRESSED:
 		if (dropped_frac(p) > rule->max_dropped_frac)
 			decide(out, ASSAY_REGRESSED,
-			       "%.0f %% of blocks disturbed, yet at least %.2f %% slower whatever that took",
+			       "%.0f %% of blocks left out as disturbed, yet at least %.2f %% slower whatever that "
+			       "took",
 			       dropped_frac(p) * 100, expm1(assay_stats_mean(p->least, p->n_all)) * 100);
 		else
 			decide(out, ASSAY_REGRESSED, "%.2f %% slower, shown to be more than %.3g %%", percent, margin);
@@ -325,7 +332,9 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 	default:
 		if (dropped_frac(p) > rule->max_dropped_frac)
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "host too noisy: %.0f %% of blocks disturbed, mostly by %s, and %.0f %% may be",
+			       "host too noisy: %.0f %% of blocks left out, mostly for %s, and %.0f %% may be; a "
+			       "quieter "
+			       "host would decide it",
 			       dropped_frac(p) * 100, main_disturbance(p), rule->max_dropped_frac * 100);
 		else if (p->n < 2)
 			decide(out, ASSAY_INCONCLUSIVE,
@@ -338,9 +347,10 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 			       p->n, first, out->smallest_detectable_frac * 100, advice);
 		else
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "after %zu pairs it may be %.2f %% to %.2f %%; could have seen %.2f %%%s", p->n,
-			       (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100, out->smallest_detectable_frac * 100,
-			       advice);
+			       "after %zu pairs it may be %.2f %% to %.2f %%%s; could have seen %.2f %%%s", p->n,
+			       (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100,
+			       within(out, rule) ? ", which counts at the next look" : "",
+			       out->smallest_detectable_frac * 100, advice);
 	}
 }
 

@@ -9,8 +9,10 @@
 
 #define FIRST_LOOK_BUDGETS 4
 #define SUSPECT_BUDGETS    2
-#define KIND_SPREAD        0.5
-#define KIND_ERRORS        1.5
+/* Of a budget: the next look is at most a fifth away, four to an octave. */
+#define NEXT_LOOK_BUDGETS 0.25
+#define KIND_SPREAD       0.5
+#define KIND_ERRORS       1.5
 
 bool assay_stopping_wants_pairs(const struct assay_comparison_case *c)
 {
@@ -90,12 +92,22 @@ int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct 
 	return 0;
 }
 
+/* Does the interval decide already, though nothing counts before the next look? A control has time enough. */
+static bool awaits_look(const struct assay_gate_case *v, const struct assay_paired_rule *rule)
+{
+	return v->verdict == ASSAY_INCONCLUSIVE && rule->budgets == 1 && isfinite(v->ci_lo) &&
+	       v->pairs >= assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs) &&
+	       v->dropped_frac <= rule->max_dropped_frac &&
+	       (v->ci_hi <= 1 + rule->margin_frac || v->ci_lo > 1 + rule->margin_frac);
+}
+
 int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 		       const struct assay_policy *policy, uint64_t spent_ns, bool *stop, struct assay_err *err)
 {
 	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
 	struct assay_gate_case verdict;
 	bool final, hopeless = false;
+	uint64_t budget_ns = cmp->budget_ns;
 	size_t n_more;
 	int rc;
 
@@ -104,11 +116,12 @@ int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_co
 	if (*stop || !c->n_pairs)
 		return 0;
 	rc = assay_paired_judge(c, &rule, &verdict, &final, err);
-	n_more = pairs_to_come(c, &rule, verdict.suspect, spent_ns, cmp->budget_ns);
+	if (!rc && awaits_look(&verdict, &rule))
+		budget_ns += (uint64_t)(NEXT_LOOK_BUDGETS * (double)budget_ns);
+	n_more = pairs_to_come(c, &rule, verdict.suspect, spent_ns, budget_ns);
 	if (!rc && !final)
 		rc = assay_stopping_hopeless(c, &rule, verdict.verdict == ASSAY_PASS, n_more, &hopeless, err);
 	if (!rc)
-		*stop = final || hopeless ||
-			assay_stopping_out_of_time(c, &rule, verdict.suspect, spent_ns, cmp->budget_ns);
+		*stop = final || hopeless || assay_stopping_out_of_time(c, &rule, verdict.suspect, spent_ns, budget_ns);
 	return rc;
 }

@@ -351,7 +351,8 @@ TEST(too_much_was_dropped)
 				assert_non_null(strstr(g.reason, "whatever that took"));
 			} else {
 				snprintf(want, sizeof(want),
-					 "host too noisy: %u %% of blocks disturbed, mostly by %s, and 30 %% may be",
+					 "host too noisy: %u %% of blocks left out, mostly for %s, and 30 %% may be; a "
+					 "quieter host would decide it",
 					 bad > 5 ? 100 : bad * 10, rows[i].kind);
 				assert_int_equal(g.verdict, ASSAY_INCONCLUSIVE);
 				assert_string_equal(g.reason, want);

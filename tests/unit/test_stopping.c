@@ -165,6 +165,57 @@ TEST(what_ends_a_case)
 	}
 }
 
+/* Ten pairs, at a look, that a pass was just not shown by; then some that lie in their middle. */
+static void make_close(struct assay_comparison_case *c, size_t n_pairs, double deviation)
+{
+	paired_make(c, "op/variant", n_pairs, 2);
+	for (size_t k = 0; k < n_pairs; k++) {
+		paired_set(c, k, k >= 10 ? 0 : k & 1 ? -deviation : deviation);
+		c->pairs[k].wall_ns = BUDGET_NS / 11;
+	}
+}
+
+/* What the interval shows counts at looks, so one that is near is waited for; no longer than it can be away. */
+TEST(a_look_that_is_near_is_waited_for)
+{
+	const struct assay_policy policy = assay_policy_default();
+	const struct assay_comparison cmp = {
+		.alpha = 0.01, .family = 1, .max_pairs = 64, .rule = ASSAY_JUDGE_RULE, .budget_ns = BUDGET_NS
+	};
+	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
+	static const struct {
+		size_t n_pairs;
+		uint64_t spent_ns;
+		bool stop;
+	} rows[] = {
+		{ 10, BUDGET_NS, true },             /* it shows nothing */
+		{ 11, BUDGET_NS, false },            /* it would pass, at twelve */
+		{ 11, BUDGET_NS * 5 / 4 + 1, true }, /* but not at any price */
+		{ 12, BUDGET_NS, true },             /* it passes */
+	};
+	struct assay_comparison_case c;
+	struct assay_gate_case g;
+	double deviation = 0.0005;
+	bool final, stop;
+
+	do {
+		deviation *= 1.01;
+		make_close(&c, 10, deviation);
+		assert_int_equal(assay_paired_judge(&c, &rule, &g, &final, NULL), 0);
+		paired_release(&c);
+	} while (g.verdict == ASSAY_PASS && deviation < 0.1);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		make_close(&c, rows[i].n_pairs, deviation);
+		assert_int_equal(assay_stopping_ask(&cmp, &c, &policy, rows[i].spent_ns, &stop, NULL), 0);
+		assert_int_equal(assay_paired_judge(&c, &rule, &g, &final, NULL), 0);
+		assert_int_equal(g.verdict, rows[i].n_pairs < 12 ? ASSAY_INCONCLUSIVE : ASSAY_PASS);
+		assert_int_equal(strstr(g.reason, ", which counts at the next look;") != NULL, rows[i].n_pairs == 11);
+		if (stop != rows[i].stop)
+			fail_msg("row %zu: %s", i, stop ? "stopped" : "goes on");
+		paired_release(&c);
+	}
+}
+
 TEST(other_rules_are_told)
 {
 	static const struct {
@@ -175,15 +226,15 @@ TEST(other_rules_are_told)
 		{ ASSAY_JUDGE_RULE, "", "" },
 		{ ASSAY_JUDGE_RULE_KEPT, "PASS", "" },
 		{ ASSAY_JUDGE_RULE_KEPT - 1, "PASS",
-		  "comparison 7 was measured and judged by rule 2 (PASS), this is rule 5: the verdict may differ" },
+		  "comparison 7 was measured and judged by rule 2 (PASS), this is rule 6: the verdict may differ" },
 		{ 0, "PASS",
-		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 5: the "
+		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 6: the "
 		  "verdict may differ" },
 		{ 99, "REGRESSED",
-		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 5: the verdict may "
+		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 6: the verdict may "
 		  "differ" },
 		{ 99, "",
-		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 5: the verdict "
+		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 6: the verdict "
 		  "may differ" },
 	};
 
