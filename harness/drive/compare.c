@@ -9,6 +9,7 @@
 #include "drive/compare_duration.h"
 #include "drive/compare_variants.h"
 #include "drive/exact_compare.h"
+#include "drive/hints.h"
 #include "drive/machine_fitness.h"
 #include "drive/profile_because.h"
 #include "judge/comparison_judge.h"
@@ -77,6 +78,7 @@ static int take_times(struct comparing *k, struct assay_err *err)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (rc)
 		return rc;
+	assay_places_keep(cmp->places, k->q->what);
 	assay_fitness_line(k->plan.session.topology, &clock, k->q->what, cmp->fitness, sizeof(cmp->fitness));
 	tell_head(k->watch, "machine: ", cmp->fitness);
 	rc = tell_duration(k, err);

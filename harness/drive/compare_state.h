@@ -33,6 +33,7 @@ struct assay_compare_request {
 	enum assay_profile_cases profile;
 	uint64_t profile_for_ns; /* each of them; 0: 4 s */
 	bool same_code;          /* take times also of cases whose machine code is the same */
+	const char *places;      /* of a stored comparison, in commands that name it; NULL: those of @what */
 };
 
 /* All-zero is empty. */

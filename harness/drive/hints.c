@@ -41,6 +41,15 @@ void assay_places_text(struct assay_text *t, const struct assay_request *q, cons
 		assay_text_addf(t, " --suite %s", suite);
 }
 
+void assay_places_keep(char places[ASSAY_PLACES_MAX], const struct assay_request *q)
+{
+	struct assay_text t = { 0 };
+
+	assay_places_text(&t, q, q->bench_dir, NULL);
+	snprintf(places, ASSAY_PLACES_MAX, "%s", t.s && !t.failed && t.len < ASSAY_PLACES_MAX ? t.s : "");
+	assay_text_release(&t);
+}
+
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)
 {
 	char portable[ASSAY_KEY_MAX], family[ASSAY_KEY_MAX];

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "drive/request.h"
 #include "model/case.h"
+#include "model/result.h"
 
 /*
  * "assay gate --suite smoke --db my.db": the start of a command that a person can type as it stands, with the options
@@ -20,6 +21,9 @@ void assay_command_text(char *buf, size_t size, const char *command, const char 
  * @bench_dir, NULL being the installed one, and of @suite.
  */
 void assay_places_text(struct assay_text *t, const struct assay_request *q, const char *bench_dir, const char *suite);
+
+/* The same without the suite, to be stored with what was measured; "" where it does not fit. */
+void assay_places_keep(char places[ASSAY_PLACES_MAX], const struct assay_request *q);
 
 /* Add what users may call a case: its key, where that differs the key with t=all, and parts of it: op and family. */
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);

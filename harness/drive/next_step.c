@@ -18,6 +18,18 @@ static void add_option(struct assay_text *out, const char *option, const char *w
 	assay_text_add_word(out, word);
 }
 
+static void add_places(struct assay_text *out, const struct assay_compare_request *q)
+{
+	if (q->places) {
+		const struct assay_request stored = { 0 };
+
+		assay_text_add(out, q->places);
+		assay_places_text(out, &stored, NULL, q->what->suite);
+	} else {
+		assay_places_text(out, q->what, q->what->bench_dir, q->what->suite);
+	}
+}
+
 void assay_next_add_compare(struct assay_text *out, const struct assay_compare_request *q, const char *key)
 {
 	assay_text_addf(out, "assay compare%s ", q->variants ? " --variants" : "");
@@ -26,7 +38,7 @@ void assay_next_add_compare(struct assay_text *out, const struct assay_compare_r
 		assay_text_add(out, " ");
 		assay_text_add_word(out, q->head);
 	}
-	assay_places_text(out, q->what, q->what->bench_dir, q->what->suite);
+	add_places(out, q);
 	if (q->policy)
 		add_option(out, "--policy", q->policy);
 	if (strcmp(q->what->db, ASSAY_DEFAULT_DB))
@@ -101,7 +113,7 @@ void assay_next_of_comparison(struct assay_text *out, const struct assay_compare
 		assay_text_add(out, "' gives it more time");
 	} else if (r->verdict == ASSAY_WRONG_RESULT && row && !q->head) {
 		assay_text_add(out, "next: 'assay verify");
-		assay_places_text(out, q->what, q->what->bench_dir, q->what->suite);
+		add_places(out, q);
 		add_option(out, "--only", row->key);
 		assay_text_add(out, "' checks it alone");
 	} else {

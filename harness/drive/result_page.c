@@ -159,7 +159,7 @@ static int add_run(struct assay_store *store, const char *db, int64_t id, struct
 	if (rc)
 		return rc;
 	assay_command_text(command, sizeof(command), "run", p->run.suite, db);
-	assay_text_addf(&p->repeat, "%s --seed %" PRIu64, command, p->run.seed);
+	assay_text_addf(&p->repeat, "%s%s --seed %" PRIu64, command, p->run.places, p->run.seed);
 	return assay_store_recent(store, p->run.suite, p->run.machine.id, p->run.started_ns, PAST_RUNS, &p->past,
 				  &p->n_past, err);
 }
@@ -224,7 +224,7 @@ static int add_comparison(struct assay_store *store, const char *db, int64_t id,
 	const struct assay_comparison *cmp = &p->comparison.cmp;
 	struct assay_request what = { .db = db, .suite = cmp->suite };
 	char base[256], head[256];
-	struct assay_compare_request again = { .what = &what, .base = base };
+	struct assay_compare_request again = { .what = &what, .base = base, .places = cmp->places };
 	int rc = assay_stored_comparison(db, id, NULL, &p->comparison, err);
 
 	if (!rc)

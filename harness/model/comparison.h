@@ -78,6 +78,7 @@ struct assay_comparison {
 	bool same_code;              /* times are taken also where the machine code is the same; not stored */
 	bool trial;   /* of a certification: its controls stand for cases, and have the time of these; not stored */
 	char *policy; /* text of the policy it was judged by, malloc'ed */
+	char places[ASSAY_PLACES_MAX];
 	char fitness[256]; /* what the machine was fit for then, in words; "": nobody knows */
 	unsigned rule;     /* version of the rule it was judged by; 0: from before rules had versions */
 	struct assay_comparison_case *cases; /* malloc'ed; controls among them; none where only counts were asked for */

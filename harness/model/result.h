@@ -154,6 +154,9 @@ bool assay_result_is_right(const struct assay_result *r);
 int assay_result_names(const struct assay_result *r, struct assay_strings *names, struct assay_err *err);
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag);
 
+/* Options that say where plugins and benches came from, as " --plugin mine.so"; "": the program's own, or unknown. */
+#define ASSAY_PLACES_MAX 1024
+
 /* One fact of the machine or its environment, in the order shown. */
 struct assay_fact {
 	char name[ASSAY_NAME_MAX];
@@ -192,6 +195,7 @@ struct assay_run {
 	struct assay_fingerprint machine;
 	struct assay_fact *environment; /* malloc'ed: governor, turbo, ASLR, load, steal, container limits, clock */
 	size_t n_environment;
+	char places[ASSAY_PLACES_MAX];
 	unsigned all_threads;         /* what `all` meant; 0: unknown */
 	int *all_cpus;                /* malloc'ed; where that many threads are bound, in thread order */
 	size_t n_all_cpus;            /* all_threads, or 0: unknown */

@@ -146,6 +146,7 @@ static const struct assay_column run_list[] = {
 	ASSAY_COLUMN(struct assay_run, imported.digest, "import_digest"),
 	ASSAY_COLUMN(struct assay_run, label, "label"),
 	ASSAY_COLUMN(struct assay_run, started_unknown, "started_unknown"),
+	ASSAY_COLUMN(struct assay_run, places, "places"),
 };
 const struct assay_columns assay_store_run_columns = ASSAY_COLUMNS(run_list);
 
@@ -208,6 +209,7 @@ static const struct assay_column comparison_list[] = {
 	ASSAY_COLUMN(struct assay_comparison, fitness, "fitness"),
 	ASSAY_COLUMN(struct assay_comparison, program.hash, "program_commit"),
 	ASSAY_COLUMN(struct assay_comparison, program.dirty, "program_dirty"),
+	ASSAY_COLUMN(struct assay_comparison, places, "places"),
 };
 const struct assay_columns assay_store_comparison_columns = ASSAY_COLUMNS(comparison_list);
 

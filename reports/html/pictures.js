@@ -186,6 +186,9 @@ function intervalPicture(row, width, height, reach, label) {
 		parts.push(shape('line', {class: 'mark', x1: from, x2: to, y1: y, y2: y, 'stroke-width': 2}));
 		row.ci.forEach((v, i) => {
 			const at = i ? to : from, d = i ? -4 : 4;
+			// ends within the shape of the verdict would spoil it
+			if (row.ratio != null && Math.abs(at - x(log(row.ratio))) < 7)
+				return;
 			parts.push(Math.abs(Math.log(v)) > reach ? shape('path', {class: 'mark line', d: `M${at + d} ${y - 4}L${at} ${y}L${at + d} ${y + 4}`})
 				: shape('line', {class: 'mark', x1: at, x2: at, y1: y - 4, y2: y + 4, 'stroke-width': 2}));
 		});

@@ -218,6 +218,29 @@ broken() {
 	[ -z "$(browser_complaints)" ] || { browser_complaints; false; }
 }
 
+# repeat FILE: the command of the page that repeats what it shows.
+repeat() {
+	grep -o '"repeat":"[^"]*"' "$1" | cut -d '"' -f 4
+}
+
+@test "the command that a page names repeats what was measured, with its plugins" {
+	local places=" --plugin $ASSAY_BUILD/tests/plugins/compare_op.so"
+	export KEEP_DB=1
+	measure --only dequantize >/dev/null
+	assay report -o plain.html >/dev/null
+	[[ $(repeat plain.html) != *--plugin* ]]
+	compare base base --budget 300ms
+	assay report -o comparison.html >/dev/null
+	[[ $(repeat comparison.html) == "assay compare "*"$places --no-default-plugins --bench-dir "* ]]
+	assay run --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/compare_op.so" --plugin "$ASSAY_BUILD/tests/plugins/compare_base.so" \
+		--bench-dir "$ASSAY_SOURCE/tests/fixtures/compare" --budget 5ms >/dev/null
+	assay report -o run.html >/dev/null
+	# its own words: one more run of the same case
+	# shellcheck disable=SC2046
+	eval "$(repeat run.html) --budget 5ms" >/dev/null
+	[ "$(assay show last --json | jq -c '[.run.id, .cases[0].key]')" = '[3,"lenient.triple/work/n=1024/t=1/warm"]' ]
+}
+
 @test "the page of an imported run names no seed and no command that nobody knows" {
 	browser_start
 	"$ASSAY" import auto "$ASSAY_SOURCE/tests/fixtures/import/google_benchmark_1.8.json" >/dev/null

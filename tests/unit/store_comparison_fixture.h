@@ -59,6 +59,7 @@ static inline void make_comparison(struct assay_comparison *cmp, const char *mac
 	cmp->policy = strdup("margin = \"0.5%\"\n# \xc2\xb5\nalpha = 0.01\n");
 	assert_non_null(cmp->policy);
 	strcpy(cmp->fitness, "fit to tell 1 %");
+	strcpy(cmp->places, " --plugin op.so --no-default-plugins");
 }
 
 static inline void make_case(struct assay_comparison_case *c, unsigned i, enum assay_control control)
@@ -245,6 +246,7 @@ static inline void same_comparison(const struct assay_comparison *a, const struc
 	assert_int_equal(a->family, b->family);
 	assert_string_equal(a->policy, b->policy);
 	assert_string_equal(a->fitness, b->fitness);
+	assert_string_equal(a->places, b->places);
 	assert_int_equal(a->rule, b->rule);
 	assert_int_equal(a->n_cases, b->n_cases);
 	for (size_t i = 0; i < a->n_cases; i++)

@@ -15,8 +15,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "22"
-#define NEXT_VERSION_TEXT "23"
+#define VERSION_TEXT      "23"
+#define NEXT_VERSION_TEXT "24"
 
 struct fixture {
 	char folder[64];
@@ -103,6 +103,7 @@ static inline void make_run(struct assay_run *run, const char *suite, const char
 	strcpy(run->imported.format, "hyperfine");
 	strcpy(run->imported.digest, "aabbccddeeff00112233445566778899");
 	strcpy(run->label, "nightly");
+	strcpy(run->places, " --plugin 'my op.so'");
 	run->started_unknown = true;
 	run->all_threads = 3;
 	run->all_cpus = all_cpus;
