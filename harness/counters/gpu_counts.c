@@ -384,7 +384,8 @@ void assay_gpu_counts_take(struct assay_gpu_case *c, int (*run)(void *arg), void
 	struct assay_cupti cupti;
 	struct assay_err why = { 0 };
 
-	refuse(c, 0, ASSAY_N_GPU_COUNTS, "the call that was counted before it failed");
+	/* stays with the counts that are not reached, because a call failed before them */
+	refuse(c, 0, ASSAY_N_GPU_COUNTS, "an earlier call that was counted failed");
 	if (assay_cupti_open(&cupti, &why))
 		refuse(c, 0, ASSAY_N_GPU_COUNTS, why.text);
 	else if (!count_kernels(&cupti, c, run, arg))

@@ -131,7 +131,7 @@ TEST(a_call_that_fails)
 		assert_false(c.v[ASSAY_GPU_DRAM_READ].counted || c.v[ASSAY_GPU_L2_HIT_RATE].counted);
 		assert_string_equal(c.v[at > 1 ? ASSAY_GPU_DRAM_READ : ASSAY_GPU_KERNELS].reason,
 				    at > 1 ? "the call that was counted failed" : "the call that was watched failed");
-		assert_string_equal(c.v[ASSAY_GPU_L2_HIT_RATE].reason, "the call that was counted before it failed");
+		assert_string_equal(c.v[ASSAY_GPU_L2_HIT_RATE].reason, "an earlier call that was counted failed");
 	}
 }
 
