@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/quantity.h"
 #include "worker/audit_data.h"
+#include "worker/audit_times.h"
 #include "worker/branch_memory.h"
 #include "worker/case_check.h"
 #include "worker/case_device.h"
@@ -26,18 +26,8 @@
 #define AUDIT_SHARE 0.02
 #define LAST_SHARE  0.03 /* of the oracle in the last audit, as long as that took on other inputs before */
 
-/* A call on changed data may take so many times longer, and so much besides: memory is touched before it. */
-#define RATIO           1.5
-#define SLACK_NS        30.0
-#define CLOCK_READS     2      /* around what is timed */
-#define SLACK_SHARED_NS 1000.0 /* lines that other cores, or no core, hold */
 /* The first call on inputs that are all new foresees branches less well, and a little so where those are forgotten. */
 #define SLACK_NEW_NS 200.0
-/* In so many calls of each kind, the machine may disturb some. */
-#define ROUNDS_TO_TELL  16
-#define MOST_LONGER(n)  (((n)*3 + 15) / 16) /* of those on the same data */
-#define MOST_SHORTER(n) ((n) / 16)          /* of those on data that changed */
-
 void assay_case_audit_scramble(struct assay_case_job *j)
 {
 	struct assay_case_audit *a = &j->audit;
@@ -143,57 +133,10 @@ static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t n,
 	return rc ? assay_case_job_failed(j, "running") : assay_outcome_ok();
 }
 
-/* Calls on data like that of the call before, and on data that changed. Shortest first. */
-struct times {
-	double same_ns[ROUNDS_TO_TELL], changed_ns[ROUNDS_TO_TELL];
-	int n, n_changed;
-	bool forgets; /* what the processor has learnt of the data is cleared before each call */
-};
-
-static void add(double *ns, int *n, double one)
-{
-	int at = (*n)++;
-
-	for (; at > 0 && ns[at - 1] > one; at--)
-		ns[at] = ns[at - 1];
-	ns[at] = one;
-}
-
-static double same_ns(const struct times *t)
-{
-	return t->n ? t->same_ns[t->n - 1 - MOST_LONGER(t->n - 1)] : 0;
-}
-
-static double changed_ns(const struct times *t)
-{
-	return t->changed_ns[MOST_SHORTER(t->n_changed)];
-}
-
-static bool too_quick(const struct assay_case_job *j, const struct times *t)
-{
-	const bool shared = j->n_jobs > 1 || j->spec->n_threads > 1 || j->device;
-
-	return t->n_changed && changed_ns(t) > RATIO * same_ns(t) + (shared ? SLACK_SHARED_NS : SLACK_NS) +
-						       CLOCK_READS * j->spec->clock.overhead_ns;
-}
-
-static struct assay_outcome verdict(const struct assay_case_job *j, const struct times *t, const char *when)
-{
-	char same[32], changed[32];
-
-	if (!too_quick(j, t))
-		return assay_outcome_ok();
-	assay_quantity_text(same_ns(t) * 1e-9, "s", false, same, sizeof(same));
-	assay_quantity_text(changed_ns(t) * 1e-9, "s", false, changed, sizeof(changed));
-	return assay_outcome_set(ASSAY_STATUS_WRONG,
-				 "does not compute when it is timed: a call takes %s over and over, %s when %s", same,
-				 changed, when);
-}
-
 /* Outputs are scrambled before each of some calls in a row; their number is drawn, so that none can be left out. */
 static struct assay_outcome audit_outputs(struct assay_case_job *j, uint64_t iterations, double call_ns)
 {
-	struct times t = { .n = 0 };
+	struct assay_audit_times t = { .n = 0 };
 	double changed = 0, same = call_ns;
 
 	for (;;) {
@@ -205,10 +148,10 @@ static struct assay_outcome audit_outputs(struct assay_case_job *j, uint64_t ite
 			out = assay_audit_look(j, j->audit.copy);
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
-		add(t.same_ns, &t.n, same);
-		add(t.changed_ns, &t.n_changed, changed);
-		if (t.n == ROUNDS_TO_TELL || !too_quick(j, &t))
-			return verdict(j, &t, "outputs were scrambled before");
+		assay_audit_times_same(&t, same);
+		assay_audit_times_changed(&t, changed);
+		if (t.n == ASSAY_AUDIT_ROUNDS || !assay_audit_times_tell(j, &t))
+			return assay_audit_times_verdict(j, &t, "outputs were scrambled before");
 		out = assay_case_job_time(j, iterations, &ns);
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
@@ -251,7 +194,7 @@ static struct assay_outcome check_clock(struct assay_case_job *j, uint64_t itera
 /* Nothing can be stored into the outputs of a device between calls in a row, so all calls are single ones. */
 static struct assay_outcome audit_device(struct assay_case_job *j, uint64_t iterations)
 {
-	struct times t = { .n = 0 };
+	struct assay_audit_times t = { .n = 0 };
 	struct assay_outcome out = assay_device_buffers_get(j, 0, ASSAY_OUTPUT);
 
 	do {
@@ -263,10 +206,10 @@ static struct assay_outcome audit_device(struct assay_case_job *j, uint64_t iter
 			out = call_on_device(j, true, &changed);
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
-		add(t.same_ns, &t.n, same);
-		add(t.changed_ns, &t.n_changed, changed);
-	} while (t.n < ROUNDS_TO_TELL && too_quick(j, &t));
-	out = verdict(j, &t, "outputs were scrambled before");
+		assay_audit_times_same(&t, same);
+		assay_audit_times_changed(&t, changed);
+	} while (t.n < ASSAY_AUDIT_ROUNDS && assay_audit_times_tell(j, &t));
+	out = assay_audit_times_verdict(j, &t, "outputs were scrambled before");
 	return out.status == ASSAY_STATUS_OK ? check_clock(j, iterations) : out;
 }
 
@@ -299,7 +242,7 @@ static uint64_t another_value(struct assay_case_job *j, uint32_t tensor, uint64_
  * A call on the inputs as they are, and one after an element has taken the value of another. The first call after a
  * change does not count: a variant that keeps one answer has that of the inputs before.
  */
-static struct assay_outcome one_element(struct assay_case_job *j, struct times *t)
+static struct assay_outcome one_element(struct assay_case_job *j, struct assay_audit_times *t)
 {
 	struct assay_case_audit *a = &j->audit;
 	const uint32_t tensor = a->changing[assay_audit_draw(a, a->n_changing)],
@@ -319,8 +262,8 @@ static struct assay_outcome one_element(struct assay_case_job *j, struct times *
 	if (out.status == ASSAY_STATUS_OK)
 		out = time_call(j, &changed);
 	assay_audit_store(p, before, bytes);
-	add(t->same_ns, &t->n, same);
-	add(t->changed_ns, &t->n_changed, changed);
+	assay_audit_times_same(t, same);
+	assay_audit_times_changed(t, changed);
 	return out;
 }
 
@@ -335,7 +278,7 @@ static void clear_branches(void *seed, uint32_t tid, uint32_t n_threads)
  * same caches. One on inputs @a goes before, since making inputs is other code, which the processor remembers.
  */
 static struct assay_outcome time_new(struct assay_case_job *j, const unsigned char *a, const unsigned char *b,
-				     struct times *t)
+				     struct assay_audit_times *t)
 {
 	uint64_t seed = assay_audit_draw(&j->audit, UINT64_MAX);
 	struct assay_outcome out = assay_outcome_ok();
@@ -349,13 +292,13 @@ static struct assay_outcome time_new(struct assay_case_job *j, const unsigned ch
 	}
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
-	add(t->changed_ns, &t->n_changed, ns[1]);
-	add(t->same_ns, &t->n, ns[2] + SLACK_NEW_NS);
+	assay_audit_times_changed(t, ns[1]);
+	assay_audit_times_same(t, ns[2] + SLACK_NEW_NS);
 	return out;
 }
 
 /* Answers that are kept for parts of the inputs show only where all of them change. */
-static struct assay_outcome all_elements(struct assay_case_job *j, struct times *t)
+static struct assay_outcome all_elements(struct assay_case_job *j, struct assay_audit_times *t)
 {
 	const uint64_t bytes = assay_audit_changed_bytes(j);
 	struct assay_outcome out = assay_audit_inputs_are_kept(j);
@@ -381,9 +324,10 @@ static struct assay_outcome all_elements(struct assay_case_job *j, struct times 
 }
 
 static struct assay_outcome audit_inputs(struct assay_case_job *j,
-					 struct assay_outcome (*change)(struct assay_case_job *, struct times *))
+					 struct assay_outcome (*change)(struct assay_case_job *,
+									struct assay_audit_times *))
 {
-	struct times t = { .n = 0 };
+	struct assay_audit_times t = { .n = 0 };
 	int rounds = 0;
 
 	do {
@@ -391,10 +335,11 @@ static struct assay_outcome audit_inputs(struct assay_case_job *j,
 
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
-		if (too_quick(j, &t) && !t.forgets) /* the data's branches may have been learnt in a single call */
-			t = (struct times){ .forgets = true };
-	} while (++rounds < ROUNDS_TO_TELL && (too_quick(j, &t) || !t.n_changed));
-	return verdict(j, &t, "the inputs have changed");
+		/* the data's branches may have been learnt in a single call */
+		if (assay_audit_times_tell(j, &t) && !t.forgets)
+			t = (struct assay_audit_times){ .forgets = true };
+	} while (++rounds < ASSAY_AUDIT_ROUNDS && (assay_audit_times_tell(j, &t) || !t.n_changed));
+	return assay_audit_times_verdict(j, &t, "the inputs have changed");
 }
 
 /* What a variant keeps of its first inputs shows here, however late it begins with that. */
