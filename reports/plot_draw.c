@@ -86,8 +86,8 @@ static int run_script(const struct assay_text *script, const char *folder, const
 		rc = run_gnuplot(SCRIPT_NAME, folder, interrupted, err);
 		*failed = rc == ASSAY_EIO;
 	}
-	if (!rc)
-		rc = assay_file_read(in_folder(folder, PICTURE_NAME, name), picture, len, err);
+	if (!rc && assay_file_read(in_folder(folder, PICTURE_NAME, name), picture, len, NULL))
+		*len = 0;
 	if (!rc && !is_whole(*picture, *len))
 		rc = unfinished(folder, *len, failed, err);
 	return rc;

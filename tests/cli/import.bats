@@ -90,3 +90,14 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	[ "$status" = 5 ] && jq -e '.cases[0] | .verdict == "INCOMPARABLE" and (.reason | startswith("nobody said on which machine"))' \
 		<<<"$output"
 }
+
+@test "runs of other tools can be compared" {
+	local i
+	for i in 1 2; do
+		printf '{"results": [{"command": "sort", "times": [%s.0, %s.1], "exit_codes": [0, 0]}]}' $i $i >$i.json
+		"$ASSAY" import hyperfine $i.json --machine box >/dev/null
+	done
+	KEEP_DB=1 run --separate-stderr "$ASSAY" diff 1 2 --json
+	[ "$status" = 0 ]
+	jq -e '.cases | length == 1 and .[0].key == "sort/hyperfine/-" and .[0].speedup < 0.6' <<<"$output"
+}

@@ -150,6 +150,9 @@ marks() {
 	fails 2 "line 3: no such thing; its program with the data is kept in 't.svg.gp'" plot trend dequantize -o t.svg
 	[ ! -e t.svg ]
 	grep -q 'line1 << END' t.svg.gp
+	printf '#!/bin/sh\nexit 0\n' >bin/gnuplot
+	fails 2 "gnuplot drew nothing; its program with the data is kept in 'v.svg.gp'" plot trend dequantize -o v.svg
+	[ ! -e v.svg ]
 	run --separate-stderr env PATH=/none "$ASSAY" plot trend dequantize -o u.svg
 	[ "$status" = 2 ]
 	[ "$stderr" = "assay: gnuplot is not installed, install the package 'gnuplot-nox' (apt) or 'gnuplot'" ]
