@@ -121,6 +121,7 @@ void assay_progress_show(struct assay_progress *p, double done_frac, const char 
 	uint64_t t = assay_monotonic_ns();
 	double elapsed = (double)(t - p->began_ns), left;
 	char head[160];
+	bool learnt;
 
 	/* what was thought to be over soon and is not */
 	if (!p->on && (double)(t - p->began_ns) > WORTH_NS)
@@ -128,7 +129,9 @@ void assay_progress_show(struct assay_progress *p, double done_frac, const char 
 	if (!p->on || t - p->drawn_ns < REDRAW_NS)
 		return;
 	p->drawn_ns = t;
-	left = (done_frac > 0.1 ? elapsed * (1 - done_frac) / done_frac : p->total * (1 - done_frac)) * 1e-9;
+	/* what is known by now tells more than a guess that did not hold */
+	learnt = done_frac > 0.1 || (done_frac > 0 && elapsed > p->total);
+	left = (learnt ? elapsed * (1 - done_frac) / done_frac : p->total * (1 - done_frac)) * 1e-9;
 	snprintf(head, sizeof(head), " %3.0f %%  %u:%02u left  ", 100 * done_frac, (unsigned)left / 60,
 		 (unsigned)left % 60);
 	draw_bar(done_frac, head, label);

@@ -69,6 +69,7 @@ struct assay_stepper {
 	uint64_t steps_behind;
 	_Atomic bool reached;
 	_Atomic uint64_t *progress;
+	uint64_t passed;      /* steps of the passes before this one */
 	_Atomic bool stopped; /* no more steps in this pass */
 	_Atomic bool limited;
 	struct sigaction before;
@@ -178,7 +179,7 @@ static bool may_go_on(struct assay_stepper *s)
 		atomic_store(&s->limited, true);
 		atomic_store(&s->stopped, true);
 	} else if (s->progress) {
-		atomic_store_explicit(s->progress, n, memory_order_relaxed);
+		atomic_store_explicit(s->progress, s->passed + n, memory_order_relaxed);
 	}
 	return n < limit;
 }
@@ -357,7 +358,7 @@ void assay_stepper_begin(struct assay_stepper *s, uint64_t max_steps)
 	atomic_store(&s->limit, max_steps && max_steps < s->max_steps ? max_steps : s->max_steps);
 	s->n_ranges = 0;
 	atomic_store(&s->reached, false);
-	atomic_store(&s->total, 0);
+	s->passed += atomic_exchange(&s->total, 0);
 	atomic_store(&s->stopped, false);
 	atomic_store(&s->limited, false);
 	active = s;

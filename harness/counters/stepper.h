@@ -25,7 +25,7 @@ int assay_stepper_probe(struct assay_err *err);
 struct assay_stepper_options {
 	unsigned threads;
 	uint64_t max_steps;         /* of a pass, of all threads together */
-	_Atomic uint64_t *progress; /* gets the steps of the pass so far; NULL: nobody looks */
+	_Atomic uint64_t *progress; /* gets the steps of all passes so far; NULL: nobody looks */
 };
 
 int assay_stepper_open(struct assay_stepper **out, const struct assay_stepper_options *o, struct assay_err *err);

@@ -19,7 +19,7 @@ struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t ma
 /*
  * Step two calls, which must do the same. The second is counted with caches as the first left them, or, not @warm, with
  * empty ones, and written to spec->counts_path: the dump is ASSAY_CALLGRIND_RUN. More than @max_steps in either fail.
- * *progress gets the steps so far.
+ * *progress gets the steps of both so far.
  */
 struct assay_outcome assay_step_counts_take(struct assay_case_job *j, bool warm, uint64_t max_steps,
 					    _Atomic uint64_t *progress, struct assay_step_reply *out);

@@ -16,8 +16,14 @@ uint64_t assay_monotonic_ns(void)
 	return now_ns;
 }
 
-/* What the bar says after @part of the current case, from behind the bar itself. */
-static void shown(struct assay_progress *p, double part, char *buf, size_t size)
+static void show_share(struct assay_progress *p, double share)
+{
+	assay_progress_show(p, share, "a");
+}
+
+/* What the bar says once @tell said how much is done, from behind the bar itself. */
+static void shown(struct assay_progress *p, void (*tell)(struct assay_progress *, double), double done, char *buf,
+		  size_t size)
 {
 	FILE *file = tmpfile();
 	int saved = dup(STDERR_FILENO);
@@ -28,7 +34,7 @@ static void shown(struct assay_progress *p, double part, char *buf, size_t size)
 	assert_true(saved >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
 	p->on = true; /* whatever standard error is here */
 	p->drawn_ns = 0;
-	assay_progress_part(p, part);
+	tell(p, done);
 	assert_true(dup2(saved, STDERR_FILENO) >= 0);
 	close(saved);
 	rewind(file);
@@ -78,7 +84,33 @@ TEST(time_left)
 		for (; p.at < rows[i].at; p.at++)
 			p.done += 10e9;
 		now_ns += (uint64_t)(p.done + 10e9 * rows[i].part); /* as expected so far */
-		shown(&p, rows[i].part, text, sizeof(text));
+		shown(&p, assay_progress_part, rows[i].part, text, sizeof(text));
+		assert_string_equal(rows[i].want, text);
+	}
+}
+
+TEST(time_left_of_a_share)
+{
+	static const struct {
+		double expected_ns, took_s, share;
+		const char *want;
+	} rows[] = {
+		{ 100e9, 5, 0.05, "  5 %  1:35 left  a" },
+		{ 100e9, 10, 0.05, "  5 %  1:35 left  a" },
+		{ 100e9, 40, 0.2, " 20 %  2:40 left  a" },
+		/* a guess that did not hold */
+		{ 1e9, 3, 0.05, "  5 %  0:57 left  a" },
+		{ 1e9, 3, 0, "  0 %  0:01 left  a" },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_progress p;
+		char text[256];
+
+		now_ns = 1000000000;
+		assay_progress_begin_for(&p, rows[i].expected_ns);
+		now_ns += (uint64_t)(rows[i].took_s * 1e9);
+		shown(&p, show_share, rows[i].share, text, sizeof(text));
 		assert_string_equal(rows[i].want, text);
 	}
 }

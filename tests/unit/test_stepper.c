@@ -36,19 +36,23 @@ static void call(const unsigned char *code, const void *argument)
 	((void (*)(const void *))(uintptr_t)code)(argument);
 }
 
-static struct assay_stepper *open_stepper(unsigned threads)
+static struct assay_stepper *open_with(const struct assay_stepper_options *o)
 {
-	const struct assay_stepper_options o = { .threads = threads, .max_steps = 10000 };
 	struct assay_stepper *s;
 	struct assay_err err = { 0 };
 
-	if (assay_stepper_open(&s, &o, &err)) {
+	if (assay_stepper_open(&s, o, &err)) {
 		print_message("%s\n", err.text);
 		if (err.code != ASSAY_EUNAVAILABLE)
 			fail();
 		skip();
 	}
 	return s;
+}
+
+static struct assay_stepper *open_stepper(unsigned threads)
+{
+	return open_with(&(struct assay_stepper_options){ .threads = threads, .max_steps = 10000 });
 }
 
 static void step(struct assay_stepper *s, unsigned thread, const unsigned char *code, const void *argument)
@@ -404,6 +408,26 @@ TEST(a_system_call_is_one_step)
 	assert_int_equal(got.pid, getpid());
 	assert_int_equal(got.rcx & 0xfff, 10);
 	assert_false(got.r11 & 0x100);
+}
+
+TEST(progress_goes_on_from_pass_to_pass)
+{
+	_Atomic uint64_t progress = 0;
+	const struct assay_stepper_options o = { .threads = 1, .max_steps = 10000, .progress = &progress };
+	unsigned char *code = place(read_lines, sizeof(read_lines));
+	struct assay_stepper *s = open_with(&o);
+
+	for (uint64_t pass = 1; pass <= 3; pass++) {
+		const uint64_t before = atomic_load(&progress);
+
+		assay_stepper_begin(s, 0);
+		step(s, 0, code, memory);
+		end_whole(s);
+		/* entering and leaving are steps, too */
+		assert_in_range(atomic_load(&progress) - before, 4 * LOOPS, 8 * LOOPS);
+	}
+	assay_stepper_close(s);
+	munmap(code, 4096);
 }
 
 TEST(no_more_steps_than_allowed)
