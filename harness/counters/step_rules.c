@@ -83,7 +83,7 @@ void assay_step_rule_text(enum assay_step_rule rule, const struct assay_step_ref
 		[ASSAY_STEP_RULE_FLAGS] = "reads or writes the processor's flags, the trap flag among them",
 		[ASSAY_STEP_RULE_TRAP] = "raises SIGTRAP or another signal itself",
 		[ASSAY_STEP_RULE_OLD_CALL] = "calls the system as programs of 32 bits do",
-		[ASSAY_STEP_RULE_SIGNAL] = "changes or sends signals",
+		[ASSAY_STEP_RULE_SIGNAL] = "changes or sends signals, as starting a thread does",
 		[ASSAY_STEP_RULE_THREAD] = "starts threads or processes of its own",
 		[ASSAY_STEP_RULE_LOST] =
 			"is not where the instruction before it leads: code in between was not stepped",

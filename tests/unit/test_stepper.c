@@ -307,7 +307,7 @@ TEST(what_cannot_be_stepped_is_said_and_runs_to_its_end)
 		  3 },
 		/* mov edi, -1; mov eax, 13 (rt_sigaction); syscall; ret */
 		{ "a handler",
-		  "changes or sends signals",
+		  "changes or sends signals, as starting a thread does",
 		  { 0xbf, 0xff, 0xff, 0xff, 0xff, 0xb8, 13, 0, 0, 0, 0x0f, 0x05, 0xc3 },
 		  10,
 		  2 },
