@@ -13,6 +13,7 @@
 #include "judge/policy.h"
 #include "store/store.h"
 #include "store/store_comparison.h"
+#include "store/store_exact.h"
 
 int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, struct assay_err *err)
 {
@@ -75,6 +76,21 @@ static int narrow(struct assay_run *run, const char *only, const char *db, struc
 	return 0;
 }
 
+/* Counts that were taken alone are no run, though 'assay run' took them. Otherwise @err stays as it is. */
+static int no_run(struct assay_store *store, const char *db, struct assay_err *err)
+{
+	char suite[ASSAY_NAME_MAX], judge[ASSAY_INSTALLED_PATH_MAX], both[ASSAY_INSTALLED_PATH_MAX];
+	struct assay_err why = { 0 };
+
+	if (assay_store_exact_suite_alone(store, suite, sizeof(suite), &why) || !suite[0])
+		return err->code;
+	assay_command_text(judge, sizeof(judge), "gate --evidence exact", suite, db);
+	assay_command_text(both, sizeof(both), "run --evidence all", suite, db);
+	return assay_err_set(err, ASSAY_ENOTFOUND,
+			     "no timed run in '%s', only exact counts: '%s' judges them, '%s' measures times as well",
+			     db, judge, both);
+}
+
 int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_run *out, struct assay_err *err)
 {
 	struct assay_store *store = NULL;
@@ -83,6 +99,8 @@ int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_
 	*out = (struct assay_run){ 0 };
 	if (!rc)
 		rc = assay_store_run_load(store, id, out, err);
+	if (rc == ASSAY_ENOTFOUND && store && !id)
+		rc = no_run(store, db, err);
 	if (!rc && only)
 		rc = narrow(out, only, db, err);
 	assay_store_close(store);

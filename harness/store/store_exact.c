@@ -249,6 +249,20 @@ int assay_store_exact_newest(struct assay_store *s, const char *suite, struct as
 		    suite, NULL, 0, out, err);
 }
 
+int assay_store_exact_suite_alone(struct assay_store *s, char *suite, size_t size, struct assay_err *err)
+{
+	static const char sql[] = "SELECT suite FROM exact_run WHERE run IS NULL AND comparison IS NULL "
+				  "ORDER BY started_ns DESC, id DESC LIMIT 1";
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc = 0;
+
+	suite[0] = '\0';
+	while (assay_store_next(s, &b, &row, "exact counts", &rc, err))
+		assay_store_row_text(&row, suite, size);
+	return rc;
+}
+
 int assay_store_exact_of_run(struct assay_store *s, int64_t run_id, struct assay_exact_run *out, struct assay_err *err)
 {
 	return load(s, SELECT_RUN "WHERE e.run = ?", NULL, "run", run_id, out, err);

@@ -23,6 +23,8 @@ int assay_store_exact_add_sides(struct assay_store *s, struct assay_exact_run ru
  */
 int assay_store_exact_newest(struct assay_store *s, const char *suite, struct assay_exact_run *out,
 			     struct assay_err *err);
+/* Set @suite (@size bytes) to that of the newest that were taken without a timed run; "" where there are none. */
+int assay_store_exact_suite_alone(struct assay_store *s, char *suite, size_t size, struct assay_err *err);
 /* Those beside the timed run @run_id; ASSAY_ENOTFOUND when it has none. */
 int assay_store_exact_of_run(struct assay_store *s, int64_t run_id, struct assay_exact_run *out, struct assay_err *err);
 /* Those that are called @id. */

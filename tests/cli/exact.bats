@@ -332,3 +332,10 @@ within() {
 	fails 2 "only with update: assay baseline update --exact" baseline update
 	fails 2 "no database 'assay.db'" gate --evidence exact
 }
+
+@test "counts that were taken alone are no run, and whoever asks for one is told" {
+	needs_valgrind
+	cp "$BATS_FILE_TMPDIR/all.db" alone.db
+	fails 2 "no timed run in 'alone.db', only exact counts: 'assay gate --evidence exact --db alone.db' judges them, 'assay run --evidence all --db alone.db' measures times as well" \
+		show last --db alone.db
+}
