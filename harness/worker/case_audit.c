@@ -28,6 +28,7 @@
 
 /* The first call on inputs that are all new foresees branches less well, and a little so where those are forgotten. */
 #define SLACK_NEW_NS 200.0
+
 void assay_case_audit_scramble(struct assay_case_job *j)
 {
 	struct assay_case_audit *a = &j->audit;
