@@ -55,7 +55,7 @@ load helpers
 	# shellcheck disable=SC2016
 	printf 'build = "mkdir -p out && cp %s/compare_$(cat which).so out/side.so"\nplugins = "out"\n' "$PLUGINS" >assay.conf
 	git init -q -b main
-	for which in base double; do
+	for which in base tenfold; do
 		echo $which >which
 		git add .
 		git -c user.name=a -c user.email=a@b commit -qm $which
@@ -66,7 +66,7 @@ load helpers
 	done
 	of() {
 		# shellcheck disable=SC2086
-		run --separate-stderr "$ASSAY" history lenient.triple/work --smallest 50% $SELECT "$@"
+		run --separate-stderr "$ASSAY" history lenient.triple/work --smallest 200% $SELECT "$@"
 		[ "$status" = 0 ]
 	}
 	of --json
