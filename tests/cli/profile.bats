@@ -125,16 +125,23 @@ needs_samples() {
 	[[ $stderr == *"% of the stacks end early: they are deeper than 32 KiB, or their code has no unwind tables (.eh_frame)"* ]]
 }
 
+# reach_the_start FRACTION: so many of the timed stacks in case.folded go on from op, phase and thread with the frame that the kernel or
+# the C library starts a thread with. What the worker prepares may lie deeper than the first samples copy.
+reach_the_start() {
+	awk -F';' -v least="$1" '{ n = $NF; sub(/.* /, "", n); if ($2 != "phase: sample") next; all += n
+		if ($3 ~ /^thread / && $4 ~ /^(_start|\[unknown\]|.*clone.*)/) whole += n } END { exit !(whole >= least * all) }' case.folded ||
+		{ head -5 case.folded; return 1; }
+}
+
 @test "ninety-nine in a hundred stacks of a case reach its worker's first frame, on each thread" {
 	needs_samples
 	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "sanitized code is not always unwound"
 	for key in stream.read/ref/level=l1/t=2/warm quantize.q8_0/ref/n=1048576/t=1/warm; do
 		run --separate-stderr "$ASSAY" profile cpu $key --rate 4999 --for 1s --json -o case.folded
 		[ "$status" = 0 ] || { echo "$stderr"; false; }
-		is '.profile.unresolved <= 0.05 * .profile.samples and .profile.timed_samples > 100'
-		# op, phase and thread, then the frame that the kernel or the C library starts a thread with
-		awk -F';' '{ n = $NF; sub(/.* /, "", n); if ($2 != "phase: sample") next; all += n; if ($3 ~ /^thread / && $4 ~ /^(_start|\[unknown\]|.*clone.*)/) whole += n }
-			END { exit !(whole >= 0.99 * all) }' case.folded || { head -5 case.folded; false; }
+		# two threads that spin beside a load get little of a second
+		is '.profile.unresolved <= 0.05 * .profile.samples + 5 and .profile.timed_samples > 30'
+		reach_the_start 0.99
 	done
 	is '(.threads | length) >= 1 and (.threads | map(.self) | add) == .profile.samples'
 }
@@ -230,7 +237,8 @@ move_without_timers() {
 	run --separate-stderr ./refuse "$ASSAY" profile cpu quantize.q8_0/ref/n=1048576/t=1/warm --for 500ms --json -o case.folded
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is '.profile.source == "a timer for each thread; perf_event_open is forbidden" and .profile.rate_hz == 997'
-	is '.profile.timed_samples > 20 and .profile.truncated <= 0.02 * .profile.samples'
+	is '.profile.timed_samples > 20'
+	reach_the_start 0.98
 	grep -q '^quantize.q8_0/ref;phase: sample;thread 1;_start;' case.folded
 	run --separate-stderr ./refuse "$ASSAY" profile cpu stream.read/ref/level=l1/t=2/warm --for 500ms --json
 	is '(.threads | length) == 2 and (.threads | all(.self > 10))'
