@@ -76,9 +76,9 @@ load helpers
 	GIT_CEILING_DIRECTORIES=$PWD of --confirm
 	[[ $output == *"could not be confirmed: there is no git repository here"* ]]
 	cd repo
-	of --confirm --budget 20s --json
+	of --confirm --budget 90s --json
 	jq -e --arg from "$(git rev-parse HEAD~1)" --arg to "$(git rev-parse HEAD)" '.changes[0] | .from_commit == $from and .to_commit == $to
-		and .confirmed == true and (.reason | startswith("compared, REGRESSED: ")) and .comparison == 1' <<<"$output"
+		and .confirmed == true and (.reason | startswith("compared, REGRESSED: ")) and .comparison == 1' <<<"$output" || { echo "$output"; false; }
 	# what is known costs nothing, also without git
 	cd ..
 	of --confirm --json
