@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drive/hints.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "plan/plan_options.h"
+
+#define NS_PER_MS 1000000u
 
 /* " OPTION WORD" at the end of @buf, where it fits. */
 static void add_option(char *buf, size_t size, const char *option, const char *word)
@@ -25,20 +30,52 @@ void assay_command_text(char *buf, size_t size, const char *command, const char 
 		add_option(buf, size, "--db", db);
 }
 
+/* Append @option and what it stands for. */
+static void add_word(struct assay_text *t, const char *option, const char *word)
+{
+	assay_text_addf(t, " %s ", option);
+	assay_text_add_word(t, word);
+}
+
 void assay_places_text(struct assay_text *t, const struct assay_request *q, const char *bench_dir, const char *suite)
 {
-	for (size_t i = 0; i < q->plugins.n; i++) {
-		assay_text_add(t, " --plugin ");
-		assay_text_add_word(t, q->plugins.v[i]);
-	}
+	for (size_t i = 0; i < q->plugins.n; i++)
+		add_word(t, "--plugin", q->plugins.v[i]);
 	if (q->no_default_plugins)
 		assay_text_add(t, " --no-default-plugins");
-	if (bench_dir) {
-		assay_text_add(t, " --bench-dir ");
-		assay_text_add_word(t, bench_dir);
-	}
+	if (bench_dir)
+		add_word(t, "--bench-dir", bench_dir);
 	if (suite && strcmp(suite, ASSAY_DEFAULT_SUITE))
 		assay_text_addf(t, " --suite %s", suite);
+}
+
+/* Which cases of the suite, and how long and how often each. */
+static void add_choice(struct assay_text *t, const struct assay_request *q)
+{
+	for (size_t i = 0; i < q->only.n; i++)
+		add_word(t, "--only", q->only.v[i]);
+	if (q->isa)
+		add_word(t, "--isa", q->isa);
+	for (size_t i = 0; i < q->n_threads; i++) {
+		assay_text_add(t, i ? "," : " --threads ");
+		if (q->threads[i] == ASSAY_THREADS_ALL)
+			assay_text_add(t, "all");
+		else
+			assay_text_addf(t, "%u", q->threads[i]);
+	}
+	if (q->budget_ns % NS_PER_MS)
+		assay_text_addf(t, " --budget %" PRIu64 "ns", q->budget_ns);
+	else if (q->budget_ns)
+		assay_text_addf(t, " --budget %" PRIu64 "ms", q->budget_ns / NS_PER_MS);
+	if (q->rounds)
+		assay_text_addf(t, " --rounds %u", q->rounds);
+}
+
+/* "" where it does not fit. */
+static void keep(char options[ASSAY_PLACES_MAX], struct assay_text *t)
+{
+	snprintf(options, ASSAY_PLACES_MAX, "%s", t->s && !t->failed && t->len < ASSAY_PLACES_MAX ? t->s : "");
+	assay_text_release(t);
 }
 
 void assay_places_keep(char places[ASSAY_PLACES_MAX], const struct assay_request *q)
@@ -46,8 +83,16 @@ void assay_places_keep(char places[ASSAY_PLACES_MAX], const struct assay_request
 	struct assay_text t = { 0 };
 
 	assay_places_text(&t, q, q->bench_dir, NULL);
-	snprintf(places, ASSAY_PLACES_MAX, "%s", t.s && !t.failed && t.len < ASSAY_PLACES_MAX ? t.s : "");
-	assay_text_release(&t);
+	keep(places, &t);
+}
+
+void assay_run_options_keep(char options[ASSAY_PLACES_MAX], const struct assay_request *q)
+{
+	struct assay_text t = { 0 };
+
+	assay_places_text(&t, q, q->bench_dir, NULL);
+	add_choice(&t, q);
+	keep(options, &t);
 }
 
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)

@@ -24,6 +24,8 @@ void assay_places_text(struct assay_text *t, const struct assay_request *q, cons
 
 /* The same without the suite, to be stored with what was measured; "" where it does not fit. */
 void assay_places_keep(char places[ASSAY_PLACES_MAX], const struct assay_request *q);
+/* The same of a run, with its --only, --isa, --threads, --budget and --rounds. */
+void assay_run_options_keep(char options[ASSAY_PLACES_MAX], const struct assay_request *q);
 
 /* Add what users may call a case: its key, where that differs the key with t=all, and parts of it: op and family. */
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);

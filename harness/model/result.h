@@ -154,7 +154,10 @@ bool assay_result_is_right(const struct assay_result *r);
 int assay_result_names(const struct assay_result *r, struct assay_strings *names, struct assay_err *err);
 const struct assay_metric *assay_result_metric(const struct assay_result *r, const char *tag);
 
-/* Options that say where plugins and benches came from, as " --plugin mine.so"; "": the program's own, or unknown. */
+/*
+ * Options that say where plugins and benches came from, as " --plugin mine.so", and of a run which of its cases were
+ * chosen; "": the program's own, and all, or unknown.
+ */
 #define ASSAY_PLACES_MAX 1024
 
 /* One fact of the machine or its environment, in the order shown. */

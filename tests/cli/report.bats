@@ -226,8 +226,9 @@ repeat() {
 @test "the command that a page names repeats what was measured, with its plugins" {
 	local places=" --plugin $ASSAY_BUILD/tests/plugins/compare_op.so"
 	export KEEP_DB=1
-	measure --only dequantize >/dev/null
+	measure --only dequantize --threads 1 --rounds 2 >/dev/null
 	assay report -o plain.html >/dev/null
+	[[ $(repeat plain.html) == "assay run --bench-dir "*" --only dequantize --threads 1 --rounds 2 --seed 42" ]]
 	[[ $(repeat plain.html) != *--plugin* ]]
 	compare base base --budget 300ms
 	assay report -o comparison.html >/dev/null
@@ -237,7 +238,8 @@ repeat() {
 	assay report -o run.html >/dev/null
 	# its own words: one more run of the same case
 	# shellcheck disable=SC2046
-	eval "$(repeat run.html) --budget 5ms" >/dev/null
+	[[ $(repeat run.html) == *" --budget 5ms --seed 42" ]]
+	eval "$(repeat run.html)" >/dev/null
 	[ "$(assay show last --json | jq -c '[.run.id, .cases[0].key]')" = '[3,"lenient.triple/work/n=1024/t=1/warm"]' ]
 }
 
