@@ -292,10 +292,9 @@ static void advise(const struct assay_comparison_case *c, const struct pile *p, 
 	snprintf(buf, size, "; %s%s would decide it", what, margin);
 }
 
-/* Does the interval decide? That counts at looks alone. */
-static bool within(const struct assay_gate_case *g, const struct assay_paired_rule *rule)
+bool assay_paired_interval_decides(const struct assay_gate_case *g, const struct assay_paired_rule *rule)
 {
-	return g->ci_hi - 1 <= rule->margin_frac || g->ci_lo - 1 > rule->margin_frac;
+	return g->ci_hi <= 1 + rule->margin_frac || g->ci_lo > 1 + rule->margin_frac;
 }
 
 static void explain(const struct assay_comparison_case *c, const struct pile *p, const struct assay_paired_rule *rule,
@@ -333,8 +332,7 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		if (dropped_frac(p) > rule->max_dropped_frac)
 			decide(out, ASSAY_INCONCLUSIVE,
 			       "host too noisy: %.0f %% of blocks left out, mostly for %s, and %.0f %% may be; a "
-			       "quieter "
-			       "host would decide it",
+			       "quieter host would decide it",
 			       dropped_frac(p) * 100, main_disturbance(p), rule->max_dropped_frac * 100);
 		else if (p->n < 2)
 			decide(out, ASSAY_INCONCLUSIVE,
@@ -349,7 +347,7 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 			decide(out, ASSAY_INCONCLUSIVE,
 			       "after %zu pairs it may be %.2f %% to %.2f %%%s; could have seen %.2f %%%s", p->n,
 			       (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100,
-			       within(out, rule) ? ", which counts at the next look" : "",
+			       assay_paired_interval_decides(out, rule) ? ", which counts at the next look" : "",
 			       out->smallest_detectable_frac * 100, advice);
 	}
 }

@@ -75,4 +75,7 @@ int assay_paired_readings(const struct assay_comparison_case *c, bool before_4, 
  */
 int assay_paired_own_noise(const struct assay_comparison_case *c, double *se, struct assay_err *err);
 
+/* Does the interval of @g lie on one side of the margin? That counts at looks alone. */
+bool assay_paired_interval_decides(const struct assay_gate_case *g, const struct assay_paired_rule *rule);
+
 #endif

@@ -97,8 +97,7 @@ static bool awaits_look(const struct assay_gate_case *v, const struct assay_pair
 {
 	return v->verdict == ASSAY_INCONCLUSIVE && rule->budgets == 1 && isfinite(v->ci_lo) &&
 	       v->pairs >= assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs) &&
-	       v->dropped_frac <= rule->max_dropped_frac &&
-	       (v->ci_hi <= 1 + rule->margin_frac || v->ci_lo > 1 + rule->margin_frac);
+	       v->dropped_frac <= rule->max_dropped_frac && assay_paired_interval_decides(v, rule);
 }
 
 int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
