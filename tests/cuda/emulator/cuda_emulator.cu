@@ -19,12 +19,13 @@ struct meeting {
 	unsigned arrived, size, turn;
 };
 
+// Kept from block to block.
 struct thread {
-	ucontext_t context; // of its begin
-	jmp_buf at;         // where it waits: a jump asks the kernel nothing, as a change of contexts does
-	bool begun;
+	jmp_buf at; // where it waits: a jump asks the kernel nothing, as a change of contexts does
 	std::vector<char> stack;
 	bool ended;
+	const meeting *waits; // for the end of this turn of it
+	unsigned turn;
 };
 
 static struct {
@@ -32,7 +33,8 @@ static struct {
 	jmp_buf scheduler;
 	const std::function<void()> *kernel;
 	meeting block, warp[MAX_THREADS / 32];
-	char values[MAX_THREADS][32];
+	// What lanes give goes to one half and then the other: whoever gives to a half again has met all who read it.
+	emulated_value values[2][MAX_THREADS];
 	unsigned current;
 	uint64_t progress; // threads that ended and meetings that took place
 } emulator;
@@ -52,12 +54,8 @@ static void yield()
 // Let a thread go on until it waits or ends.
 __attribute__((noinline)) static void resume(thread &t)
 {
-	if (_setjmp(emulator.scheduler))
-		return;
-	if (t.begun)
+	if (!_setjmp(emulator.scheduler))
 		_longjmp(t.at, 1);
-	t.begun = true;
-	setcontext(&t.context);
 }
 
 static void meet(meeting &m)
@@ -70,8 +68,9 @@ static void meet(meeting &m)
 		emulator.progress++;
 		return;
 	}
-	while (m.turn == turn)
-		yield();
+	emulator.threads[emulator.current].waits = &m;
+	emulator.threads[emulator.current].turn = turn;
+	yield();
 }
 
 void __syncthreads()
@@ -79,17 +78,16 @@ void __syncthreads()
 	meet(emulator.block);
 }
 
-void emulated_exchange(const void *mine, size_t size, void *all)
+const emulated_value *emulated_exchange(const void *mine, size_t size)
 {
-	const unsigned lane0 = emulator.current / 32 * 32;
+	const unsigned warp = emulator.current / 32;
+	emulated_value *half = emulator.values[emulator.warp[warp].turn % 2];
 
-	if (!mine || size > sizeof(emulator.values[0]))
+	if (!mine || size > sizeof(half[0]))
 		die("an exchange that the emulator does not have");
-	memcpy(emulator.values[emulator.current], mine, size);
-	meet(emulator.warp[emulator.current / 32]);
-	for (unsigned lane = 0; lane < 32; lane++)
-		memcpy((char *)all + lane * size, emulator.values[lane0 + lane], size);
-	meet(emulator.warp[emulator.current / 32]); // before anybody gives the next value
+	memcpy(half[emulator.current], mine, size);
+	meet(emulator.warp[warp]);
+	return &half[warp * 32];
 }
 
 void emulated_mma_s8(int (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
@@ -98,8 +96,10 @@ void emulated_mma_s8(int (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t 
 		uint32_t a[4], b[2];
 	} mine = { { a[0], a[1], a[2], a[3] }, { b0, b1 } }, all[32];
 	const unsigned lane = threadIdx.x % 32;
+	const emulated_value *given = emulated_exchange(&mine, sizeof(mine));
 
-	emulated_exchange(&mine, sizeof(mine), all);
+	for (int i = 0; i < 32; i++)
+		memcpy(&all[i], given[i], sizeof(mine));
 	for (unsigned i = 0; i < 4; i++)
 		for (unsigned k = 0; k < 32; k++) {
 			const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2, of = k % 16 / 4;
@@ -110,25 +110,30 @@ void emulated_mma_s8(int (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t 
 		}
 }
 
+// One thread of each block after the other.
 static void thread_main()
 {
-	(*emulator.kernel)();
-	emulator.threads[emulator.current].ended = true;
-	emulator.progress++;
-	yield();
+	for (;;) {
+		yield();
+		(*emulator.kernel)();
+		emulator.threads[emulator.current].ended = true;
+		emulator.progress++;
+	}
 }
 
-static void begin(unsigned i)
+// Start a thread, which waits for its first block.
+__attribute__((noinline)) static void begin(thread &t)
 {
-	thread &t = emulator.threads[i];
+	ucontext_t context;
 
 	t.stack.resize(STACK_BYTES);
-	t.ended = t.begun = false;
-	getcontext(&t.context);
-	t.context.uc_stack.ss_sp = t.stack.data();
-	t.context.uc_stack.ss_size = t.stack.size();
-	t.context.uc_link = nullptr;
-	makecontext(&t.context, thread_main, 0);
+	getcontext(&context);
+	context.uc_stack.ss_sp = t.stack.data();
+	context.uc_stack.ss_size = t.stack.size();
+	context.uc_link = nullptr;
+	makecontext(&context, thread_main, 0);
+	if (!_setjmp(emulator.scheduler))
+		setcontext(&context);
 }
 
 static void run_block(unsigned threads, bool last_first)
@@ -138,20 +143,29 @@ static void run_block(unsigned threads, bool last_first)
 	emulator.block = { 0, threads, 0 };
 	for (unsigned w = 0; w < threads / 32; w++)
 		emulator.warp[w] = { 0, 32, 0 };
-	for (unsigned i = 0; i < threads; i++)
-		begin(i);
+	for (unsigned i = 0; i < threads; i++) {
+		thread &t = emulator.threads[emulator.current = i];
+
+		if (t.stack.empty())
+			begin(t);
+		t.ended = false;
+		t.waits = nullptr;
+	}
 	while (left) {
 		const uint64_t before = emulator.progress;
 
 		for (unsigned k = 0; k < threads; k++) {
 			const unsigned i = last_first ? threads - 1 - k : k;
 
-			if (emulator.threads[i].ended)
+			thread &t = emulator.threads[i];
+
+			if (t.ended || (t.waits && t.waits->turn == t.turn))
 				continue;
+			t.waits = nullptr;
 			emulator.current = i;
 			threadIdx = { i, 0, 0 };
-			resume(emulator.threads[i]);
-			left -= emulator.threads[i].ended;
+			resume(t);
+			left -= t.ended;
 		}
 		if (emulator.progress == before)
 			die("waits for threads that do not come");

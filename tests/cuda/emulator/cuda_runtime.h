@@ -50,8 +50,9 @@ static inline float4 make_float4(float x, float y, float z, float w)
 /* Call @kernel once for each thread of each block. */
 void emulated_launch(int64_t grid, unsigned threads, const std::function<void()> &kernel);
 void __syncthreads();
-/* All lanes of a warp give one value of up to 32 bytes each; @all then holds them, until they meet again. */
-void emulated_exchange(const void *mine, size_t size, void *all);
+/* All lanes of a warp give one value of up to 32 bytes each. Returns those of all, until this lane gives another. */
+typedef char emulated_value[32];
+const emulated_value *emulated_exchange(const void *mine, size_t size);
 
 /* Call it now, or keep it for the graph that is captured. */
 void emulated_enqueue(int64_t grid, unsigned threads, const std::function<void()> &kernel);
@@ -70,10 +71,8 @@ template <typename... P, typename... A> std::function<void()> emulated_call(void
 /* The value of lane @lane; @mask must name all lanes. */
 template <typename T> T emulated_lane(unsigned mask, T value, unsigned lane)
 {
-	T all[32];
-
-	emulated_exchange(mask == 0xffffffffu ? &value : nullptr, sizeof(T), all);
-	return all[lane & 31];
+	memcpy(&value, emulated_exchange(mask == 0xffffffffu ? &value : nullptr, sizeof(T))[lane & 31], sizeof(T));
+	return value;
 }
 
 template <typename T> T __shfl_xor_sync(unsigned mask, T value, unsigned lanes)
@@ -96,11 +95,11 @@ template <typename T> T __shfl_up_sync(unsigned mask, T value, unsigned lanes)
 /* The lanes that have the same value. */
 static inline unsigned __match_any_sync(unsigned mask, unsigned value)
 {
-	unsigned all[32], same = 0;
+	const emulated_value *all = emulated_exchange(mask == 0xffffffffu ? &value : nullptr, sizeof(value));
+	unsigned same = 0;
 
-	emulated_exchange(mask == 0xffffffffu ? &value : nullptr, sizeof(value), all);
 	for (int lane = 0; lane < 32; lane++)
-		same |= (unsigned)(all[lane] == value) << lane;
+		same |= (unsigned)!memcmp(all[lane], &value, sizeof(value)) << lane;
 	return same;
 }
 
