@@ -166,7 +166,7 @@ bool assay_file_line(const char *path, char *buf, size_t size)
 }
 
 /* An interrupt waits for a file that is begun: half of it, or a temporary one, would stay behind. */
-static void hold_interrupts(sigset_t *old)
+void assay_file_hold_interrupts(sigset_t *old)
 {
 	sigset_t set;
 
@@ -215,7 +215,7 @@ static int write_in_place(const char *path, const void *data, size_t len, struct
 }
 
 /* Not mkstemp: it would give the file mode 0600 whatever the umask allows. */
-static int open_temporary(const char *path, char *name, size_t size)
+int assay_file_open_temporary(const char *path, char *name, size_t size)
 {
 	for (unsigned i = 0; i < 1000; i++) {
 		int n = snprintf(name, size, "%s.%ld-%u.tmp", path, (long)getpid(), i);
@@ -237,7 +237,7 @@ static int replace(const char *path, const void *data, size_t len, struct assay_
 	char name[PATH_MAX];
 	int fd, rc = 0;
 
-	fd = open_temporary(path, name, sizeof(name));
+	fd = assay_file_open_temporary(path, name, sizeof(name));
 	if (fd < 0)
 		return cannot_write(path, err);
 	/* Without fsync a power cut could leave the new name on an empty file. */
@@ -292,7 +292,7 @@ int assay_file_write(const char *path, const void *data, size_t len, struct assa
 	/* a pipe may not take it for long */
 	if (in_place)
 		return write_in_place(path, data, len, err);
-	hold_interrupts(&old);
+	assay_file_hold_interrupts(&old);
 	rc = replace(path, data, len, err);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
@@ -310,8 +310,8 @@ int assay_file_write_check(const char *path, struct assay_err *err)
 	if (in_place) {
 		can = !access(path, W_OK);
 	} else {
-		hold_interrupts(&old);
-		fd = open_temporary(path, name, sizeof(name));
+		assay_file_hold_interrupts(&old);
+		fd = assay_file_open_temporary(path, name, sizeof(name));
 		can = fd >= 0;
 		if (can) {
 			close(fd);
@@ -365,7 +365,7 @@ int assay_file_create(const char *path, const void *data, size_t len, struct ass
 	sigset_t old;
 	int rc;
 
-	hold_interrupts(&old);
+	assay_file_hold_interrupts(&old);
 	rc = create(path, data, len, err);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;

@@ -3,6 +3,7 @@
 #ifndef ASSAY_BASE_FILE_H
 #define ASSAY_BASE_FILE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -44,6 +45,13 @@ int assay_file_write_check(const char *path, struct assay_err *err);
  * error there is no such file.
  */
 int assay_file_create(const char *path, const void *data, size_t len, struct assay_err *err);
+/*
+ * Create a file in the folder of @path that is to be renamed to it; its name into @name. The descriptor, or -1 with
+ * errno. The caller holds interrupts until the file has its name or is gone.
+ */
+int assay_file_open_temporary(const char *path, char *name, size_t size);
+/* Signals of the terminal and to end wait; pthread_sigmask() with @old lets them through. */
+void assay_file_hold_interrupts(sigset_t *old);
 /* mkdir -p. */
 int assay_file_mkdirs(const char *path, struct assay_err *err);
 bool assay_file_exists(const char *path);

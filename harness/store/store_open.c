@@ -6,12 +6,16 @@
  * its disk traffic happens between two cases, where NORMAL leaves it to the kernel to write back while the next one is
  * timed.
  */
+#include "base/file.h"
 #include "store/store_cases.h"
 #include "store/store_numbers.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +107,8 @@ static void configure(void)
 	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
-/* A connection, and nothing read from the file yet. */
-static int connect_file(struct assay_store *s, int flags, struct assay_err *err)
+/* A connection to @file, and nothing read from it yet. */
+static int connect_file(struct assay_store *s, const char *file, int flags, struct assay_err *err)
 {
 	struct assay_text literal = { 0 };
 	char *name;
@@ -112,10 +116,10 @@ static int connect_file(struct assay_store *s, int flags, struct assay_err *err)
 
 	configure();
 	if (flags & SQLITE_OPEN_URI) {
-		name = immutable_uri(s->path);
+		name = immutable_uri(file);
 	} else {
 		/* SQLite would take ":memory:" and the like for something other than a file */
-		assay_text_addf(&literal, "%s%s", *s->path == '/' ? "" : "./", s->path);
+		assay_text_addf(&literal, "%s%s", *file == '/' ? "" : "./", file);
 		name = assay_text_take(&literal);
 	}
 	if (!name)
@@ -188,23 +192,11 @@ static int quick_check(struct assay_store *s, struct assay_err *err)
 	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot add to tables");
 }
 
-static int open_write(struct assay_store *s, struct assay_err *err)
+/* What a connection for writing needs. @version is that of the file. */
+static int make_writable(struct assay_store *s, int version, struct assay_err *err)
 {
-	int rc, version;
+	int rc;
 
-	rc = connect_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
-	if (rc)
-		return rc;
-	rc = assay_store_identify(s, &version, err);
-	if (rc)
-		return rc;
-	if (sqlite3_db_readonly(s->db, "main"))
-		return assay_store_fail(s, SQLITE_READONLY, err, "cannot write");
-	if (version) {
-		rc = quick_check(s, err);
-		if (rc)
-			return rc;
-	}
 	if (s->o.max_pages) {
 		char limit[64]; /* a PRAGMA takes no parameters */
 
@@ -223,6 +215,94 @@ static int open_write(struct assay_store *s, struct assay_err *err)
 	return rc;
 }
 
+/* Remove @file and what SQLite keeps beside it. */
+static void remove_database(const char *file)
+{
+	static const char *const beside[] = { "", "-wal", "-shm", "-journal" };
+
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		struct assay_text name = { 0 };
+
+		assay_text_addf(&name, "%s%s", file, beside[i]);
+		if (name.s)
+			unlink(name.s);
+		assay_text_release(&name);
+	}
+}
+
+/* Give @file the name @path; EEXIST where that exists. Not every file system knows the first way. */
+static int name_file(const char *file, const char *path)
+{
+	if (!renameat2(AT_FDCWD, file, AT_FDCWD, path, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	return link(file, path);
+}
+
+static int cannot_create(const struct assay_store *s, struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_ESTORE, "cannot create database '%.200s': %s; use another --db", s->path,
+			     strerror(errno));
+}
+
+static int create(struct assay_store *s, struct assay_err *err)
+{
+	char file[PATH_MAX];
+	int fd = assay_file_open_temporary(s->path, file, sizeof(file)), rc;
+
+	if (fd < 0)
+		return cannot_create(s, err);
+	close(fd);
+	rc = connect_file(s, file, SQLITE_OPEN_READWRITE, err);
+	if (!rc)
+		rc = make_writable(s, 0, err);
+	disconnect(s);
+	if (!rc && name_file(file, s->path) && errno != EEXIST)
+		rc = cannot_create(s, err);
+	remove_database(file);
+	return rc;
+}
+
+/*
+ * Make the database where nothing is at its path. It gets its name when it is whole: a full disk leaves nothing, and
+ * nobody finds it half made. Where another program was faster, that one's stays.
+ */
+static int create_missing(struct assay_store *s, struct assay_err *err)
+{
+	struct stat st;
+	sigset_t old;
+	int rc;
+
+	if (!lstat(s->path, &st) || errno != ENOENT)
+		return 0;
+	assay_file_hold_interrupts(&old);
+	rc = create(s, err);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
+
+static int open_write(struct assay_store *s, struct assay_err *err)
+{
+	int version, rc = create_missing(s, err);
+
+	if (!rc)
+		rc = connect_file(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+	if (rc)
+		return rc;
+	rc = assay_store_identify(s, &version, err);
+	if (rc)
+		return rc;
+	if (sqlite3_db_readonly(s->db, "main"))
+		return assay_store_fail(s, SQLITE_READONLY, err, "cannot write");
+	if (version) {
+		rc = quick_check(s, err);
+		if (rc)
+			return rc;
+	}
+	return make_writable(s, version, err);
+}
+
 /*
  * A reader opens the file for writing where it may, with every change forbidden, because only such a connection can
  * tidy up after a program that was killed and leaves no -wal and -shm behind. In a folder where these cannot be
@@ -232,7 +312,7 @@ static int open_read(struct assay_store *s, int *version, struct assay_err *err)
 {
 	int rc, why;
 
-	rc = connect_file(s, SQLITE_OPEN_READWRITE, err);
+	rc = connect_file(s, s->path, SQLITE_OPEN_READWRITE, err);
 	if (!rc)
 		rc = assay_store_identify(s, version, err);
 	if (rc) {
@@ -245,7 +325,7 @@ static int open_read(struct assay_store *s, int *version, struct assay_err *err)
 					     "read-only; copy both to a writable folder",
 					     s->path);
 		disconnect(s);
-		rc = connect_file(s, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+		rc = connect_file(s, s->path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 		if (!rc)
 			rc = assay_store_identify(s, version, err);
 	}

@@ -104,6 +104,24 @@ a_case() {
 	[ "$status" = 2 ]
 }
 
+@test "a disk too full for a database" {
+	need_own_mounts
+	mkdir small
+	export ASSAY
+	for room in 4 64 200; do
+		export room
+		run --separate-stderr in_own_mounts 'mount -t tmpfs -o size=${room}k none small || exit 99
+			"$ASSAY" run --only "quantize.q8_0/ref/*" --suite smoke --evidence stored --db small/a.db
+			status=$?
+			ls -A small
+			exit $status'
+		[ "$status" = 2 ]
+		[[ $stderr == *"small/a.db': the disk is full; free some space"* ]]
+		# nothing is left of it, nor is a run told
+		[[ $output != *.db* ]]
+	done
+}
+
 @test "no room for the records of a profile" {
 	need_own_mounts
 	mkdir small

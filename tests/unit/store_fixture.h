@@ -5,6 +5,7 @@
 
 #include "unit.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -72,6 +73,19 @@ static inline struct assay_store *open_store(struct fixture *f, enum assay_store
 			fail_msg("'%s' lacks '%s'", (f)->err.text, part);                                              \
 		assert_null(strchr((f)->err.text, '\n'));                                                              \
 	} while (0)
+
+/* How many files lie in its folder. */
+static inline size_t files_in(const struct fixture *f)
+{
+	DIR *dir = opendir(f->folder);
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n - 2; /* . and .. */
+}
 
 /* A run of @suite on machine @machine ("m1"); its arrays are static. */
 static inline void make_run(struct assay_run *run, const char *suite, const char *machine)

@@ -2,6 +2,7 @@
 /* Full disks, files that may not grow, read-only places and locks: a clear line, and nothing stored is harmed. */
 #include "store_fixture.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
 #include <signal.h>
@@ -121,6 +122,72 @@ static void assert_told(const struct shared *shared, const char *part)
 	assert_int_equal(shared->rc, ASSAY_ESTORE);
 	if (!strstr(shared->err.text, part))
 		fail_msg("'%s' lacks '%s'", shared->err.text, part);
+}
+
+/* Wherever the room ends, what is begun is taken away again. */
+STORE_TEST(test_a_database_is_made_whole_or_not_at_all)
+{
+	struct fixture *f = *state;
+	struct assay_store *s;
+	unsigned pages = 1;
+	int rc;
+
+	do {
+		memset(&f->err, 0, sizeof(f->err));
+		rc = assay_store_open_with(&s, f->db, ASSAY_STORE_WRITE,
+					   &(struct assay_store_options){ .max_pages = pages }, &f->err);
+		if (rc) {
+			assert_int_equal(rc, ASSAY_ESTORE);
+			assert_non_null(strstr(f->err.text, "the disk is full; free some space"));
+			assert_non_null(strstr(f->err.text, f->db));
+			assert_int_equal(files_in(f), 0);
+			pages++;
+		}
+	} while (rc);
+	assert_true(pages > 50);
+	assay_store_close(s);
+	assert_int_equal(files_in(f), 1);
+}
+
+/* The same where the system lets no file grow; a file that was there is not ours to remove. */
+STORE_TEST(test_files_may_not_grow_for_who_creates)
+{
+	static const rlim_t limits[] = { 0, 4096, 100000 };
+	struct fixture *f = *state;
+	struct shared *shared = map_shared();
+
+	for (size_t k = 0; k < 2 * N_OF(limits); k++) {
+		bool was_there = k >= N_OF(limits);
+		pid_t pid;
+
+		memset(shared, 0, sizeof(*shared));
+		if (was_there)
+			assert_int_equal(close(open(f->db, O_WRONLY | O_CREAT | O_TRUNC, 0644)), 0);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			struct rlimit limit = { limits[k % N_OF(limits)], limits[k % N_OF(limits)] };
+			struct assay_store *s;
+
+			signal(SIGXFSZ, SIG_IGN);
+			setrlimit(RLIMIT_FSIZE, &limit);
+			shared->rc = assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &shared->err);
+			_exit(0);
+		}
+		wait_for(pid);
+		assert_told(shared, "no file may grow that large here; raise the limit (ulimit -f)");
+		assert_int_equal(assay_file_exists(f->db), was_there);
+		if (!was_there)
+			assert_int_equal(files_in(f), 0);
+	}
+	munmap(shared, sizeof(*shared));
+	/* where there is room, an empty file becomes a database, and so does what a link names */
+	make_database(f);
+	assert_intact(f);
+	assert_int_equal(unlink(f->db), 0);
+	assert_int_equal(symlink("target", f->db), 0);
+	make_database(f);
+	assert_int_equal(files_in(f), 2);
 }
 
 /* A reader needs room too, for its -shm. */

@@ -71,7 +71,19 @@ STORE_TEST(test_two_programs_write_at_once)
 	assay_store_close(s);
 }
 
-/* Nobody is turned away because others make the same database at the same moment. */
+static size_t run_count(struct fixture *f)
+{
+	struct assay_store *s = open_store(f, ASSAY_STORE_READ);
+	struct assay_run_info *v;
+	size_t n;
+
+	assert_ok(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err));
+	free(v);
+	assay_store_close(s);
+	return n;
+}
+
+/* Nobody is turned away because others make the same database at the same moment, and nobody's run is lost. */
 STORE_TEST(test_many_programs_create_at_once)
 {
 	struct fixture *f = *state;
@@ -88,11 +100,14 @@ STORE_TEST(test_many_programs_create_at_once)
 			assert_true(pids[k] >= 0);
 			if (!pids[k]) {
 				struct assay_store *s;
+				struct assay_run run;
 				ssize_t n;
 
 				close(gate[1]);
+				make_run(&run, "quick", "m1");
 				n = read(gate[0], &c, 1); /* ends when the parent lets go */
-				if (n || assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err)) {
+				if (n || assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err) ||
+				    assay_store_run_begin(s, &run, &f->err)) {
 					fprintf(stderr, "%s\n", f->err.text);
 					_exit(1);
 				}
@@ -106,6 +121,8 @@ STORE_TEST(test_many_programs_create_at_once)
 			assert_int_equal(waitpid(pids[k], &status, 0), pids[k]);
 			assert_int_equal(status, 0);
 		}
+		assert_int_equal(run_count(f), 6);
+		assert_int_equal(files_in(f), round + 1);
 	}
 }
 
