@@ -136,6 +136,47 @@ gpu() {
 	[ -z "$(browser_complaints)" ]
 }
 
+@test "--sanitize leaves no path, user or host name of GPUs in any format" {
+	local kind format host user
+	host=$(hostname)
+	user=$(id -un)
+	mkdir secret_folder
+	cp prog secret_folder/prog
+	# what a driver or a compiler may put into names
+	export NVML_STANDIN_NAME="Standin on $host /home/$user/gpus/zero" CUPTI_STANDIN_KERNEL="softmax in $PWD/secret_folder/softmax.cu"
+	export LD_LIBRARY_PATH=$PWD/lib
+	for kind in gpu trace; do
+		run --separate-stderr "$ASSAY" profile $kind --sanitize --name plain --json -o $kind.a.html -- "$PWD/secret_folder/prog"
+		[ "$status" = 0 ] || [[ $stderr == *libdw* ]] || { echo "$kind: $stderr"; false; }
+		[ "$status" = 0 ] || continue
+		printf '%s' "$output" >$kind.a.json
+		[ $kind != trace ] || "$ASSAY" profile trace --sanitize -o trace.c.trace -- "$PWD/secret_folder/prog" >trace.c.out
+		for format in svg html folded json text; do
+			run --separate-stderr "$ASSAY" show profile plain --kind $kind --sanitize -o $kind.b.$format
+			[ "$status" = 0 ] && [ -s $kind.b.$format ] || { echo "$kind $format: $stderr"; false; }
+			printf '%s' "$output" >$kind.b.$format.out
+		done
+		"$ASSAY" profile $kind --name other -- "$PWD/secret_folder/prog" >/dev/null
+		for format in svg html json; do
+			run --separate-stderr "$ASSAY" diff plain other --kind $kind --sanitize -o $kind.d.$format
+			printf '%s' "$output" >$kind.d.$format.out
+		done
+		! grep -l -e secret_folder -e "$PWD" -e "/home/$user" -e gpus/ $kind.?.* || { echo "$kind has a path"; false; }
+		[ ${#host} -le 2 ] || ! grep -lw -- "$host" $kind.?.* || { echo "$kind has the host"; false; }
+	done
+	# names stay, without it as they are
+	for format in gpu.a.json gpu.b.svg gpu.b.folded; do
+		grep -q 'softmax in softmax.cu' $format
+	done
+	jq -e '.gpu.devices[0].name | startswith("Standin on ") and endswith(" zero")' gpu.a.json
+	run --separate-stderr "$ASSAY" show profile plain --kind gpu --json
+	is '(.profile.command | contains("/secret_folder/prog")) and (.gpu.devices[0].name | contains("/home/")) and ([.gpu.work[].name] | any(contains("/secret_folder/")))'
+	# nor do reasons name what lies on the machine
+	NVML_STANDIN_NAME=x CUPTI_STANDIN=forbidden run --separate-stderr "$ASSAY" profile gpu --sanitize --json -- "$PWD/secret_folder/prog"
+	[ "$status" = 0 ] && [[ $output != *secret_folder* ]]
+	is '.gpu.why | startswith("CUPTI cannot watch kernels")'
+}
+
 @test "nsys and ncu are run where they are installed, on programs and on cases" {
 	mkdir bin
 	# each writes down how it was called, and runs what it shall

@@ -2,9 +2,8 @@
 /*
  * In the place of libcupti.so.13: what it records is known. Two configurations of a kernel, another kernel, copies, a
  * set, and a device; buffers are filled one after the other, and one record is dropped. CUPTI_STANDIN=old: version 9;
- * =forbidden: it does not allow to watch, where it runs injected; =dropping: one is dropped from each
- * buffer; =whole and others: none is. Each flush
- * gives the same again.
+ * =forbidden: it does not allow to watch, where it runs injected; =dropping: one is dropped from each buffer; =whole
+ * and others: none is. CUPTI_STANDIN_KERNEL names the other kernel. Each flush gives the same again.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -184,9 +183,10 @@ static void fill_first(struct buffer *b)
 
 static void fill_second(struct buffer *b)
 {
+	const char *name = getenv("CUPTI_STANDIN_KERNEL");
 	const struct cupti_set s = { .kind = CUPTI_KIND_MEMSET, .bytes = 4096, .start = 1, .end = 51, .stream = 7 };
 
-	put_kernel(b, "softmax", 9, 10, 64, 16, 0, 300000, 24000);
+	put_kernel(b, name ? name : "softmax", 9, 10, 64, 16, 0, 300000, 24000);
 	put_copy(b, 1, 1 << 20, 50000);
 	put_copy(b, 1, 1 << 20, 30000);
 	put_copy(b, 2, 1000, 200);

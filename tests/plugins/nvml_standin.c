@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * In the place of libnvidia-ml.so.1: two GPUs, the second of which tells only what it must. NVML_STANDIN=broken: its
- * driver does not run; none: there is no GPU; cool: no throttle reason is set. Each question for the energy finds 2 J
- * more used.
+ * driver does not run; none: there is no GPU; cool: no throttle reason is set. NVML_STANDIN_NAME names the first. Each
+ * question for the energy finds 2 J more used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,9 @@ int nvmlDeviceGetIndex(const struct gpu *d, unsigned *index)
 
 int nvmlDeviceGetName(const struct gpu *d, char *text, unsigned size)
 {
-	snprintf(text, size, d->index ? "Standin Lite" : "Standin");
+	const char *name = getenv("NVML_STANDIN_NAME");
+
+	snprintf(text, size, "%s", d->index ? "Standin Lite" : name ? name : "Standin");
 	return SUCCESS;
 }
 
