@@ -10,9 +10,12 @@
 #include "stats/stats.h"
 
 /* Of data little larger than a core's own caches much stays in them, see measure/roof.c. */
-#define OWN_CACHES  1.25
-#define REACH_MAX   256
-#define REACH_LEAST 3
+#define OWN_CACHES 1.25
+/* Of the last-level cache, which others use too: data that takes more of it need not stay. */
+#define SURE_SHARE      0.5
+#define REACH_MAX       256
+#define REACH_SAME_ROOF 2 /* shapes under the same roof that tell what is reached there */
+#define REACH_LEAST     3 /* shapes with the same kind of roof, else */
 
 static const char *const level_names[ASSAY_N_LEVELS] = { "l1", "l2", "l3", "dram" };
 
@@ -65,7 +68,8 @@ static enum assay_evidence_level level_of(const struct assay_run *run, const str
 	double bytes = metric(r, "op_bytes"), own = OWN_CACHES * r->c.threads;
 	double l1 = cache_bytes(run, "l1d"), l2 = cache_bytes(run, "l2"), llc = cache_bytes(run, "llc");
 
-	if (r->c.cache == ASSAY_CACHE_COLD || bytes > llc)
+	/* of a device the host's caches say nothing */
+	if (r->c.device[0] || r->c.cache == ASSAY_CACHE_COLD || bytes > llc)
 		return ASSAY_LEVEL_DRAM;
 	if (!(bytes > 0 && l1 > 0 && l2 > 0))
 		return ASSAY_N_LEVELS;
@@ -74,32 +78,47 @@ static enum assay_evidence_level level_of(const struct assay_run *run, const str
 	return bytes > own * l1 ? ASSAY_LEVEL_L2 : ASSAY_LEVEL_L1;
 }
 
+/* Where data at @level surely comes from. */
+static enum assay_evidence_level supply_of(const struct assay_run *run, const struct assay_result *r,
+					   enum assay_evidence_level level)
+{
+	bool crowded = metric(r, "op_bytes") > SURE_SHARE * cache_bytes(run, "llc");
+
+	return level == ASSAY_LEVEL_L3 && crowded ? ASSAY_LEVEL_DRAM : level;
+}
+
 static bool is_stream(const struct assay_result *r)
 {
 	return !strncmp(r->c.op, "stream.", 7) && r->c.n_axes;
 }
 
-static double bandwidth_of(const struct assay_run *run, unsigned threads, const char *level)
+static bool on_same(const struct assay_result *r, const struct assay_case *c, unsigned threads)
+{
+	return r->c.threads == threads && !strcmp(r->c.device, c->device);
+}
+
+/* On the device of @c, or the host, and as many threads. */
+static double bandwidth_of(const struct assay_run *run, const struct assay_case *c, unsigned threads, const char *level)
 {
 	double best = NAN;
 
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *r = &run->results[i];
 
-		if (is_timed(r) && is_stream(r) && r->c.threads == threads && !strcmp(r->c.axes[0].text, level))
+		if (is_timed(r) && is_stream(r) && on_same(r, c, threads) && !strcmp(r->c.axes[0].text, level))
 			best = fmax(best, metric(r, "bytes_per_s"));
 	}
 	return best;
 }
 
-static double peak_of(const struct assay_run *run, unsigned threads, const char *op)
+static double peak_of(const struct assay_run *run, const struct assay_case *c, unsigned threads, const char *op)
 {
 	double best = NAN;
 
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *r = &run->results[i];
 
-		if (is_timed(r) && r->c.threads == threads && !strcmp(r->c.op, op))
+		if (is_timed(r) && on_same(r, c, threads) && !strcmp(r->c.op, op))
 			best = fmax(best, metric(r, "ops_per_s"));
 	}
 	return best;
@@ -130,7 +149,7 @@ static void read_peaks(const struct assay_run *run, const struct assay_result *c
 	for (size_t i = 0; i < run->n_results && out->peak_op && out->n_peaks < ASSAY_EVIDENCE_PEAKS_MAX; i++) {
 		const struct assay_result *r = &run->results[i];
 
-		if (is_timed(r) && r->c.threads == c->c.threads && !strcmp(r->c.op, out->peak_op))
+		if (is_timed(r) && on_same(r, &c->c, c->c.threads) && !strcmp(r->c.op, out->peak_op))
 			out->peaks[out->n_peaks++] =
 				(struct assay_evidence_peak){ r->c.variant, metric(r, "ops_per_s") };
 	}
@@ -180,10 +199,11 @@ static double region_ns_of(const struct assay_run *run, unsigned threads)
 static double more_threads_of(const struct assay_run *run, const struct assay_result *r)
 {
 	if (r->roof.bound == ASSAY_BOUND_ARITHMETIC)
-		return peak_of(run, run->all_threads, r->roof.op) / peak_of(run, r->c.threads, r->roof.op);
+		return peak_of(run, &r->c, run->all_threads, r->roof.op) /
+		       peak_of(run, &r->c, r->c.threads, r->roof.op);
 	if (r->roof.bound == ASSAY_BOUND_BANDWIDTH)
-		return bandwidth_of(run, run->all_threads, r->roof.name) /
-		       bandwidth_of(run, r->c.threads, r->roof.name);
+		return bandwidth_of(run, &r->c, run->all_threads, r->roof.name) /
+		       bandwidth_of(run, &r->c, r->c.threads, r->roof.name);
 	return NAN;
 }
 
@@ -207,14 +227,25 @@ bool assay_case_evidence_has_model(const struct assay_case_evidence *e)
 	       !strcmp(e->roof_name, level_names[ASSAY_LEVEL_DRAM]);
 }
 
+/* How many times slower than the level where the data lies is what surely delivers it? */
+static double slower_supply(const struct assay_case_evidence *e)
+{
+	double times;
+
+	if (e->supply == e->level)
+		return 1;
+	times = e->bandwidth[e->level] / e->bandwidth[e->supply];
+	return times > 1 ? times : 1;
+}
+
 double assay_case_evidence_model_ns(const struct assay_case_evidence *e, double ops_per_s)
 {
 	double calculating = ops_per_s > 0 ? e->ops_per_s * e->ns / ops_per_s : 0, moving;
 
 	if (e->bound == ASSAY_BOUND_BANDWIDTH)
-		moving = e->roof_ns;
-	else if (e->level < ASSAY_N_LEVELS && e->bandwidth[e->level] > 0)
-		moving = e->bytes_per_s * e->ns / e->bandwidth[e->level];
+		moving = e->roof_ns * slower_supply(e);
+	else if (e->supply < ASSAY_N_LEVELS && e->bandwidth[e->supply] > 0)
+		moving = e->bytes_per_s * e->ns / e->bandwidth[e->supply];
 	else
 		moving = NAN;
 	if (isnan(moving))
@@ -245,27 +276,49 @@ static bool has_slower(const struct assay_run *run, const struct assay_result *r
 	return false;
 }
 
-static void read_reach(const struct assay_run *run, const struct assay_result *c, struct assay_case_evidence *out)
+static bool same_roof(const struct assay_case_evidence *a, const struct assay_case_evidence *b)
 {
-	double v[REACH_MAX];
+	return !strcmp(a->roof_op, b->roof_op) && !strcmp(a->roof_name, b->roof_name);
+}
 
-	out->n_reach = 0;
-	for (size_t i = 0; i < run->n_results && out->n_reach < REACH_MAX; i++) {
+/*
+ * What the fastest variants of shapes other than that of @c reach on its device, where their roof is of the kind of
+ * that of @of, or with @same the same; into @v. How many they are.
+ */
+static size_t find_reached(const struct assay_run *run, const struct assay_result *c,
+			   const struct assay_case_evidence *of, bool same, double v[REACH_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->n_results && n < REACH_MAX; i++) {
 		const struct assay_result *r = &run->results[i];
 		struct assay_case_evidence e;
 		double best;
 
-		if (!is_timed(r) || r->disturbed || r->slow_core || assay_case_same_but_variant(&r->c, &c->c) ||
-		    !has_slower(run, r) || !is_fastest(run, r))
+		if (!is_timed(r) || r->disturbed || r->slow_core || strcmp(r->c.device, c->c.device) ||
+		    assay_case_same_but_variant(&r->c, &c->c) || !has_slower(run, r) || !is_fastest(run, r))
 			continue;
 		assay_case_evidence_read(run, i, false, &e);
-		if (e.bound != out->bound || !assay_case_evidence_has_model(&e))
+		if (e.bound != of->bound || (same && !same_roof(&e, of)) || !assay_case_evidence_has_model(&e))
 			continue;
 		best = e.n_peaks ? e.peaks[e.n_peaks - 1].ops_per_s : NAN;
-		v[out->n_reach++] = fmin(1, assay_case_evidence_model_ns(&e, best) / e.ns);
+		v[n++] = fmin(1, assay_case_evidence_model_ns(&e, best) / e.ns);
+	}
+	return n;
+}
+
+static void read_reach(const struct assay_run *run, const struct assay_result *c, struct assay_case_evidence *out)
+{
+	double v[REACH_MAX];
+	size_t least = REACH_SAME_ROOF;
+
+	out->n_reach = find_reached(run, c, out, true, v);
+	if (out->n_reach < least) {
+		least = REACH_LEAST;
+		out->n_reach = find_reached(run, c, out, false, v);
 	}
 	assay_stats_sort(v, out->n_reach);
-	out->reach = out->n_reach >= REACH_LEAST ? assay_stats_median(v, out->n_reach) : NAN;
+	out->reach = out->n_reach >= least ? assay_stats_median(v, out->n_reach) : NAN;
 }
 
 void assay_case_evidence_read(const struct assay_run *run, size_t at, bool reach, struct assay_case_evidence *out)
@@ -298,8 +351,9 @@ void assay_case_evidence_read(const struct assay_run *run, size_t at, bool reach
 		.waits = count(r, "voluntary_switches"),
 		.fallbacks = count(r, "fallbacks"),
 	};
+	out->supply = supply_of(run, r, out->level);
 	for (int l = 0; l < ASSAY_N_LEVELS; l++)
-		out->bandwidth[l] = bandwidth_of(run, r->c.threads, level_names[l]);
+		out->bandwidth[l] = bandwidth_of(run, &r->c, r->c.threads, level_names[l]);
 	read_peaks(run, r, out);
 	read_instructions(run, r, out);
 	read_parts(r, out);

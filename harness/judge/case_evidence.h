@@ -28,11 +28,15 @@ struct assay_case_evidence {
 	const char *roof_op, *roof_name;
 	double ops_per_s, bytes_per_s;
 	enum assay_evidence_level level;  /* where the data lies while it is repeated; N_LEVELS: unknown */
+	enum assay_evidence_level supply; /* what surely delivers it: memory, if it takes over half of a shared cache */
 	double bandwidth[ASSAY_N_LEVELS]; /* the best that the run read or copied, with as many threads */
 	struct assay_evidence_peak peaks[ASSAY_EVIDENCE_PEAKS_MAX]; /* of the op's arithmetic; slowest first */
 	size_t n_peaks;
 	const char *peak_op;
-	/* The share of the modelled time that the fastest variants of other shapes reach, their median, 1 at most. */
+	/*
+	 * The share of the modelled time that the fastest variants of other shapes reach, their median, 1 at most: of
+	 * shapes under the same roof where there are two, else of those with its kind of roof where there are three.
+	 */
 	double reach;
 	size_t n_reach;
 	double more_threads;   /* the roof on all threads over that on those of the case */

@@ -21,6 +21,7 @@ static struct assay_case_evidence nothing(void)
 					     .ops_per_s = NAN,
 					     .bytes_per_s = NAN,
 					     .level = ASSAY_N_LEVELS,
+					     .supply = ASSAY_N_LEVELS,
 					     .bandwidth = { NAN, NAN, NAN, NAN },
 					     .reach = NAN,
 					     .more_threads = NAN,
@@ -67,7 +68,7 @@ static struct assay_case_evidence memory(double frac, enum assay_evidence_level 
 	e.roof_ns = frac * e.ns;
 	e.roof_op = "stream.read";
 	e.roof_name = assay_evidence_level_name(level);
-	e.level = level;
+	e.level = e.supply = level;
 	e.bytes_per_s = frac * 10e9;
 	e.bandwidth[level] = 10e9;
 	e.reach = 0.9;
@@ -142,7 +143,7 @@ TEST(arithmetic_below_its_peak)
 	assert_near(a->most, 8);
 	/* within the core's own caches moving adds to calculating */
 	e = arithmetic(0.125);
-	e.level = ASSAY_LEVEL_L2;
+	e.level = e.supply = ASSAY_LEVEL_L2;
 	e.bytes_per_s = 1e9;
 	e.bandwidth[ASSAY_LEVEL_L2] = 8e9;
 	assert_near(advice(&e, "vector")->gain, 0.9 / (0.125 + 0.125));
@@ -169,6 +170,31 @@ TEST(memory_below_its_bandwidth)
 	assert_null(advice(&e, "stream"));
 	e.reach = 0.87;
 	assert_non_null(advice(&e, "stream"));
+}
+
+/* Data that may not stay in a cache is promised what the level behind it delivers. */
+TEST(a_promise_is_of_what_surely_delivers_the_data)
+{
+	struct assay_case_evidence e = memory(0.1, ASSAY_LEVEL_L3);
+
+	e.supply = ASSAY_LEVEL_DRAM;
+	e.bandwidth[ASSAY_LEVEL_DRAM] = 4e9;
+	assert_near(advice(&e, "stream")->gain, 0.9 / 0.1 * 0.4);
+	assert_near(advice(&e, "stream")->most, 10);
+	/* a roof of its own is never lowered into a faster one */
+	e.bandwidth[ASSAY_LEVEL_DRAM] = 20e9;
+	assert_near(advice(&e, "stream")->gain, 0.9 / 0.1);
+	/* what was not measured tells nothing */
+	e.bandwidth[ASSAY_LEVEL_DRAM] = NAN;
+	assert_near(advice(&e, "stream")->gain, 0.9 / 0.1);
+
+	e = arithmetic(0.1);
+	e.level = ASSAY_LEVEL_L3;
+	e.supply = ASSAY_LEVEL_DRAM;
+	e.bytes_per_s = 1e9;
+	e.bandwidth[ASSAY_LEVEL_L3] = 8e9;
+	e.bandwidth[ASSAY_LEVEL_DRAM] = 4e9;
+	assert_near(advice(&e, "vector")->gain, 0.9 / 0.25);
 }
 
 TEST(data_that_comes_from_the_next_level)
@@ -394,50 +420,114 @@ TEST(advice_stands_in_order_of_its_priority)
 	assert_string_equal(b.advice[2].rule, "overhead");
 }
 
-TEST(evidence_is_of_the_run)
+/* A run of 2 threads, with room for @v, on a machine whose last-level cache is 32 MiB. */
+static struct assay_run run_with(struct assay_result *v)
 {
-	struct assay_result v[16];
 	struct assay_run run = { .results = v, .all_threads = 2, .machine = { .n_facts = 3 } };
-	struct assay_case_evidence e;
-	struct assay_result *r;
 
 	strcpy(run.machine.facts[0].name, "l1d"), strcpy(run.machine.facts[0].value, "48 KiB");
 	strcpy(run.machine.facts[1].name, "l2"), strcpy(run.machine.facts[1].value, "2 MiB");
 	strcpy(run.machine.facts[2].name, "llc"), strcpy(run.machine.facts[2].value, "1 x 32 MiB");
+	return run;
+}
+
+static void add_roofed(struct assay_run *run, const char *variant, const char *axis, double ns, const char *roof_op,
+		       double frac)
+{
+	struct assay_result *r;
+
+	add(run, "op", variant, axis, 1, ns);
+	put(run, "op_bytes", 4 << 20);
+	r = put(run, "roof_frac", frac);
+	r->roof.bound = ASSAY_BOUND_BANDWIDTH;
+	strcpy(r->roof.op, roof_op);
+	strcpy(r->roof.name, "l3");
+	assert_int_equal(assay_result_set_count(r, ASSAY_COUNT_ROOF, ASSAY_SOURCE_ASSAY, "", frac * ns), 0);
+}
+
+/* A shape whose slow variant has a tenth of the roof, and the fast one @frac. */
+static void add_shape(struct assay_run *run, const char *axis, const char *roof_op, double frac)
+{
+	add_roofed(run, "slow", axis, 10000, roof_op, 0.1);
+	add_roofed(run, "fast", axis, 1000 / frac, roof_op, frac);
+}
+
+static void release(struct assay_run *run)
+{
+	for (size_t i = 0; i < run->n_results; i++)
+		free(run->results[i].metrics), assay_counters_release(&run->results[i].counters);
+}
+
+TEST(evidence_is_of_the_run)
+{
+	struct assay_result v[16];
+	struct assay_run run = run_with(v);
+	struct assay_case_evidence e;
+
 	add(&run, "stream.read", "ref", "l3", 1, 1000), put(&run, "bytes_per_s", 8e9);
 	add(&run, "stream.copy", "avx2", "l3", 1, 1000), put(&run, "bytes_per_s", 10e9);
 	add(&run, "stream.read", "avx2", "l3", 2, 1000), put(&run, "bytes_per_s", 15e9);
+	/* that of a GPU is not the host's */
+	add(&run, "stream.read", "cuda", "l3", 1, 1000), strcpy(put(&run, "bytes_per_s", 3e12)->c.device, "cuda:0");
 	add(&run, "overhead.dispatch", "ref", "-", 1, 1000), put(&run, "items_per_s", 2e6);
-	for (int shape = 0; shape < 4; shape++)
-		for (int fast = 0; fast < 2; fast++) {
-			char text[8];
-
-			snprintf(text, sizeof(text), "%d", shape);
-			add(&run, "op", fast ? "fast" : "slow", text, 1, fast ? 1250 : 10000);
-			put(&run, "op_bytes", 4 << 20);
-			r = put(&run, "roof_frac", fast ? 0.8 : 0.1);
-			r->roof.bound = ASSAY_BOUND_BANDWIDTH;
-			strcpy(r->roof.op, "stream.read");
-			strcpy(r->roof.name, "l3");
-			assert_int_equal(assay_result_set_count(r, ASSAY_COUNT_ROOF, ASSAY_SOURCE_ASSAY, "", 1000), 0);
-		}
-	assay_case_evidence_read(&run, 4, true, &e);
+	add_shape(&run, "0", "stream.read", 0.8);
+	assay_case_evidence_read(&run, 5, true, &e);
 	assert_string_equal(e.variant, "slow");
 	assert_int_equal(e.level, ASSAY_LEVEL_L3);
+	assert_int_equal(e.supply, ASSAY_LEVEL_L3);
 	assert_near(e.bandwidth[ASSAY_LEVEL_L3], 10e9);
 	assert_near(e.more_threads, 1.5);
 	assert_near(e.region_ns, 500);
-	/* three other shapes, of which the fastest reach 80 % */
+	assert_true(isnan(e.reach));
+	/* of a cache that is shared half is sure */
+	v[5].metrics[0].value = 16 << 20;
+	assay_case_evidence_read(&run, 5, true, &e);
+	assert_int_equal(e.supply, ASSAY_LEVEL_L3);
+	v[5].metrics[0].value = (16 << 20) + 1;
+	assay_case_evidence_read(&run, 5, true, &e);
+	assert_int_equal(e.level, ASSAY_LEVEL_L3);
+	assert_int_equal(e.supply, ASSAY_LEVEL_DRAM);
+	/* own caches of many threads are theirs alone */
+	v[5].c.threads = 8;
+	assay_case_evidence_read(&run, 5, true, &e);
+	assert_int_equal(e.level, ASSAY_LEVEL_L2);
+	assert_int_equal(e.supply, ASSAY_LEVEL_L2);
+	release(&run);
+}
+
+TEST(what_is_reached_is_that_of_shapes_under_the_same_roof)
+{
+	struct assay_result v[16];
+	struct assay_run run = run_with(v);
+	struct assay_case_evidence e;
+
+	add_shape(&run, "0", "stream.read", 0.9);
+	add_shape(&run, "1", "stream.read", 0.4);
+	add_shape(&run, "2", "stream.copy", 0.8);
+	add_shape(&run, "3", "stream.copy", 0.8);
+	/* one shape under the same roof is too few: all three of this kind of roof tell */
+	assay_case_evidence_read(&run, 0, true, &e);
 	assert_int_equal(e.n_reach, 3);
 	assert_near(e.reach, 0.8);
-	assert_near(advice(&e, "stream")->gain, 8);
-	/* of two there is no telling */
-	v[11].status = v[10].status = ASSAY_STATUS_FAILED;
-	v[11].correct = v[10].correct = false;
-	assay_case_evidence_read(&run, 4, true, &e);
+	/* two are enough */
+	add_shape(&run, "4", "stream.read", 0.6);
+	assay_case_evidence_read(&run, 0, true, &e);
+	assert_int_equal(e.n_reach, 2);
+	assert_near(e.reach, 0.5);
+	assert_near(advice(&e, "stream")->gain, 5);
+	/* nor does what a GPU reaches tell anything of the host */
+	for (size_t i = 4; i < 8; i++)
+		strcpy(run.results[i].c.device, "cuda:0");
+	v[3].slow_core = true;
+	assay_case_evidence_read(&run, 0, true, &e);
+	assert_int_equal(e.n_reach, 1);
 	assert_true(isnan(e.reach));
-	for (size_t i = 0; i < run.n_results; i++)
-		free(v[i].metrics), assay_counters_release(&v[i].counters);
+	/* of two with the same kind of roof there is no telling */
+	strcpy(v[6].c.device, ""), strcpy(v[7].c.device, "");
+	assay_case_evidence_read(&run, 0, true, &e);
+	assert_int_equal(e.n_reach, 2);
+	assert_true(isnan(e.reach));
+	release(&run);
 }
 
 UNIT_MAIN(NULL, NULL)
