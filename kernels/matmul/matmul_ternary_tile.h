@@ -26,7 +26,7 @@
  * four codes are taken at once, the whole byte stands for code 3: its sum has those of the others in it, which are
  * taken off.
  *
- * Where several tiles of TILE_TOKENS follow each other, codes are taken out once for all of them: the first tile puts
+ * Where several tiles of TILE_TOKENS follow each other, codes are taken out once for KEPT_TILES of them: the first puts
  * those of some columns of a group, a byte a code, into a buffer that stays in the level-1 cache, and the others read
  * that.
  */
@@ -44,11 +44,19 @@
 #define MAX_CODES  4
 #define MAX_PHASES 4
 #define CACHE_LINE 64
+#define LEAST_PAGE 4096
 #define LINES_UNIT (ASSAY_I2S_BLOCK / TERNARY_LINE_COLS) /* the lines of a group are a multiple of it */
 
 /* Of codes that a tile takes in one pass from some lines; they stay in the level-1 cache while all tiles pass. */
 #define CODES_BYTES (24 << 10)
 #define CODES_LINES (CODES_BYTES / (TILE_CODES(TILE_TOKENS) * VEC_BYTES))
+
+/*
+ * Sums of so many tokens lie on the stack beside these codes: few enough that a profile, whose samples copy some 60 KiB
+ * of a stack, finds the callers.
+ */
+#define KEPT_TOKENS 96
+#define KEPT_TILES  (KEPT_TOKENS / TILE_TOKENS)
 
 _Static_assert(CODES_LINES % LINES_UNIT == 0, "whole turns of the loop");
 _Static_assert(TILE_TOKENS <= TERNARY_TILE_MAX && TERNARY_PANEL_TOKENS % TERNARY_TILE_MAX == 0,
@@ -256,14 +264,26 @@ static void run_kept(const struct tile *in, int32_t (*sums)[TERNARY_GROUP_MAX], 
 	}
 }
 
-/* The group of @row, of @rows rows, times @tiles tiles of TILE_TOKENS, at @x, whose first token is @t0. */
+/*
+ * Have memory behind all of @buffer, whose end small shapes never reach: the kernel's copy of a stack for a profile
+ * ends at the first page that was never touched.
+ */
+INLINE void touch_pages(void *buffer, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += LEAST_PAGE)
+		((volatile uint8_t *)buffer)[at] = 0;
+}
+
+/* The group of @row, of @rows rows, times @tiles tiles of TILE_TOKENS (KEPT_TILES) at @x, whose first token is @t0. */
 static void run_tiles(const struct matmul_ternary *p, const uint8_t *packed, const uint8_t *x,
 		      const int32_t *token_sums, int64_t row, int64_t rows, int64_t t0, int64_t tiles)
 {
 	_Alignas(64) uint8_t codes[CODES_BYTES];
-	_Alignas(64) int32_t sums[TERNARY_PANEL_TOKENS][TERNARY_GROUP_MAX];
+	_Alignas(64) int32_t sums[KEPT_TOKENS][TERNARY_GROUP_MAX];
 	int64_t lines = p->k / TERNARY_LINE_COLS, tokens = tiles * TILE_TOKENS;
 
+	touch_pages(codes, sizeof(codes));
+	touch_pages(sums, sizeof(sums));
 	memset(sums, 0, (size_t)tokens * sizeof(sums[0]));
 	for (int64_t line = 0; line < lines; line += CODES_LINES) {
 		struct tile in = { .w = packed + row * (p->k / 4) + line * VEC_BYTES, .codes = codes };
@@ -277,6 +297,20 @@ static void run_tiles(const struct matmul_ternary *p, const uint8_t *packed, con
 					matmul_ternary_store(p, sums + t, token_sums + t, row, rows, t0 + t,
 							     TILE_TOKENS);
 			}
+	}
+}
+
+/* As many tiles at a time as codes are kept for, in turns of about the same length. */
+static void run_tile_turns(const struct ternary_packed *s, const struct matmul_ternary *p, int64_t row, int64_t rows,
+			   int64_t t0, int64_t tiles)
+{
+	const int64_t turns = (tiles + KEPT_TILES - 1) / KEPT_TILES;
+
+	for (int64_t i = 0; i < turns; i++) {
+		const int64_t first = tiles * i / turns, t = first * TILE_TOKENS;
+
+		run_tiles(p, s->w, s->panel + t * p->k, s->sums + t, row, rows, t0 + t,
+			  tiles * (i + 1) / turns - first);
 	}
 }
 
@@ -344,7 +378,7 @@ static void run_panels(const struct assay_job *job, const struct matmul_ternary 
 			int64_t tiles = n / TILE_TOKENS > 1 ? n / TILE_TOKENS : 0;
 
 			if (tiles)
-				run_tiles(p, s->w, s->panel, s->sums, row, last - row, t0, tiles);
+				run_tile_turns(s, p, row, last - row, t0, tiles);
 			for (int64_t t = tiles * TILE_TOKENS; t < n; t += TILE_TOKENS)
 				run_rows(p, s->w, s->panel + t * p->k, s->sums + t, row, last, t0 + t,
 					 (int)(n - t < TILE_TOKENS ? n - t : TILE_TOKENS));
