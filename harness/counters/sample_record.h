@@ -10,10 +10,11 @@
 
 /*
  * What a sample copies of the stack: at first, since kernels keep tiles there and 1 KiB does not reach their callers,
- * and at most, where stacks are deeper.
+ * and where stacks are deeper. The size of a record has 16 bits, so that none has more than the last.
  */
 #define ASSAY_SAMPLE_STACK_BYTES      8192u
-#define ASSAY_SAMPLE_STACK_MOST_BYTES 32768u
+#define ASSAY_SAMPLE_STACK_DEEP_BYTES 32768u
+#define ASSAY_SAMPLE_STACK_MOST_BYTES 64512u
 
 /* The registers that a sample has, as bits of the kernel's numbers (asm/perf_regs.h), and how many these are. */
 #if defined(__x86_64__)
@@ -46,7 +47,7 @@ enum { ASSAY_RECORD_REGISTERS = 0, ASSAY_RECORD_SP = 0 };
 #define ASSAY_TIMER_RING_ENV   "ASSAY_TIMER_RINGS" /* file of the rings */
 #define ASSAY_TIMER_MAGIC      0x61737361792d7472ull
 #define ASSAY_TIMER_RINGS      256        /* threads at one time; those beyond are counted as lost */
-#define ASSAY_TIMER_RING_BYTES (1u << 19) /* of the data, a power of two */
+#define ASSAY_TIMER_RING_BYTES (1u << 20) /* of the data, a power of two */
 #define ASSAY_TIMER_HEAD_BYTES 4096u      /* before the data of each ring, and before the first ring */
 
 /* Before the rings. */

@@ -9,10 +9,15 @@
 #include "base/grow.h"
 #include "measure/iterations.h"
 
+/* Also while it works: a ring must not fill before it is emptied again. */
 static void drain(void *arg)
 {
-	if (arg)
-		assay_cpu_profile_drain(arg);
+	const struct assay_profiled_worker *k = arg;
+
+	if (!k->cpu)
+		return;
+	assay_cpu_profile_drain(k->cpu);
+	assay_worker_wait_less(k->worker, assay_cpu_profile_patience_ns(k->cpu));
 }
 
 static void enter(struct assay_profiled_worker *k, const char *phase)
@@ -26,10 +31,10 @@ static int command(struct assay_profiled_worker *k, enum assay_command cmd, uint
 	const struct assay_worker_args args = { .iterations = iterations, .count = count };
 	int rc;
 
-	assay_worker_while_waiting(k->worker, drain, k->cpu);
+	assay_worker_while_waiting(k->worker, drain, k);
 	rc = assay_worker_call(k->worker, cmd, &args, &k->end->status, k->end->reason, sizeof(k->end->reason), k->err);
 	assay_worker_while_waiting(k->worker, NULL, NULL);
-	drain(k->cpu);
+	drain(k);
 	return rc ? rc : k->end->status == ASSAY_STATUS_OK ? 0 : 1;
 }
 
@@ -48,6 +53,15 @@ int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct as
 	return rc || !how ? rc : assay_cpu_profile_attach(k->cpu, assay_worker_pid(k->worker), k->err);
 }
 
+/* Iterations that are not kept, so that the first that are have stacks as deep as all others. */
+static int settle(struct assay_profiled_worker *k)
+{
+	const double ns = k->cpu ? (double)assay_cpu_profile_settling_ns(k->cpu) : 0;
+	const double count = fmin(ASSAY_PAGE_SAMPLES, fmax(1, ns / fmax(1, k->sample_ns)));
+
+	return ns > 0 ? command(k, ASSAY_CMD_SAMPLE, k->iterations, (uint32_t)count) : 0;
+}
+
 int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct assay_clock *clock)
 {
 	int rc;
@@ -58,11 +72,13 @@ int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct as
 	if (!rc)
 		rc = command(k, ASSAY_CMD_VERIFY, 0, 0);
 	enter(k, "phase: warm-up");
-	assay_worker_while_waiting(k->worker, drain, k->cpu);
+	assay_worker_while_waiting(k->worker, drain, k);
 	if (!rc)
 		rc = assay_iterations_find(k->worker, assay_iterations_target_ns(clock), &k->iterations, &k->sample_ns,
 					   &k->end->status, k->end->reason, sizeof(k->end->reason), k->err);
 	assay_worker_while_waiting(k->worker, NULL, NULL);
+	if (!rc)
+		rc = settle(k);
 	enter(k, ASSAY_PROFILE_TIMED);
 	return rc;
 }

@@ -19,6 +19,9 @@
 /* Stacks are deep where at least so many, and more than this share of them, are. */
 #define DEEP_SAMPLES 16
 #define DEEP_FRAC    0.005
+/* Whether they are is looked at after every so many of the first samples. */
+#define LOOK_SAMPLES  24
+#define FIRST_SAMPLES 384
 
 struct thread {
 	pid_t tid;
@@ -33,7 +36,8 @@ struct assay_cpu_profile {
 	const char *op, *phase; /* labels; NULL: none */
 	bool leaves;
 	uint64_t began_ns, drain_ns;
-	uint64_t seen, deep; /* samples since so much is copied of a stack, and those that are cut off by it */
+	uint64_t seen, deep; /* samples since so much is copied of a stack, and those that a longer copy would help */
+	uint64_t wanted;     /* bytes that these asked for, at most */
 };
 
 static uint64_t cpu_ns(void)
@@ -129,7 +133,11 @@ static void on_sampled(void *arg, const struct assay_cpu_sample *s)
 	stack = assay_sampled_frames(&p->processes, s, frames, &n, MOST_FRAMES);
 	p->into->truncated += stack.end != ASSAY_STACK_BEGAN && !p->leaves;
 	p->seen++;
-	p->deep += stack.end == ASSAY_STACK_COPIED && s->stack_bytes >= assay_cpu_sampler_stack_bytes(p->sampler);
+	if (stack.end == ASSAY_STACK_COPIED && s->stack_bytes >= assay_cpu_sampler_stack_bytes(p->sampler) &&
+	    stack.wanted <= ASSAY_SAMPLE_STACK_MOST_BYTES) {
+		p->deep++;
+		p->wanted = stack.wanted > p->wanted ? stack.wanted : p->wanted;
+	}
 	p->into->unresolved += !stack.named;
 	if (p->phase && !strcmp(p->phase, ASSAY_PROFILE_TIMED))
 		p->into->timed_weight++;
@@ -200,9 +208,9 @@ static void deepen(struct assay_cpu_profile *p)
 	for (size_t i = 0; pids && i < p->processes.n; i++)
 		pids[i] = assay_sampled_pid(&p->processes, i);
 	if (pids)
-		assay_cpu_sampler_deepen(p->sampler, pids, p->processes.n);
+		assay_cpu_sampler_deepen(p->sampler, pids, p->processes.n, p->wanted);
 	free(pids);
-	p->seen = p->deep = 0;
+	p->seen = p->deep = p->wanted = 0;
 }
 
 void assay_cpu_profile_drain(struct assay_cpu_profile *p)
@@ -217,9 +225,21 @@ void assay_cpu_profile_drain(struct assay_cpu_profile *p)
 	p->drain_ns += cpu_ns() - before;
 }
 
+static uint64_t look_ns(const struct assay_cpu_profile *p)
+{
+	return (uint64_t)(LOOK_SAMPLES * 1e9 / assay_cpu_sampler_rate_hz(p->sampler));
+}
+
 uint64_t assay_cpu_profile_patience_ns(const struct assay_cpu_profile *p)
 {
-	return assay_cpu_sampler_patience_ns(p->sampler);
+	const uint64_t ns = assay_cpu_sampler_patience_ns(p->sampler);
+
+	return p->seen < FIRST_SAMPLES && !p->leaves && look_ns(p) < ns ? look_ns(p) : ns;
+}
+
+uint64_t assay_cpu_profile_settling_ns(const struct assay_cpu_profile *p)
+{
+	return p->leaves ? 0 : 2 * look_ns(p);
 }
 
 void assay_cpu_profile_phase(struct assay_cpu_profile *p, const char *op, const char *phase)

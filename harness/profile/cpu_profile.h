@@ -25,6 +25,8 @@ const char *assay_cpu_profile_absent(const struct assay_cpu_profile *p);
 /* Take what was sampled; to be called more often than assay_cpu_profile_patience_ns(). */
 void assay_cpu_profile_drain(struct assay_cpu_profile *p);
 uint64_t assay_cpu_profile_patience_ns(const struct assay_cpu_profile *p);
+/* How long code must run until it is known how much of its stacks is to be copied. */
+uint64_t assay_cpu_profile_settling_ns(const struct assay_cpu_profile *p);
 /* What stands above the thread and the frames of samples from now on; NULL: nothing. Both are borrowed. */
 void assay_cpu_profile_phase(struct assay_cpu_profile *p, const char *op, const char *phase);
 /* Take no samples for a while. */

@@ -6,6 +6,10 @@
 
 #define REST_BYTES 512 /* of a record, beside the stack */
 #define LEAF_BYTES 48
+/* A sample copies no more of the stack than a ring has room for in so many. */
+#define LEAST_SAMPLES 8
+/* What callers take beyond the one that was asked for. */
+#define OUTER_BYTES 4096
 
 static void clear(struct assay_cpu_sampler *s)
 {
@@ -91,14 +95,29 @@ uint32_t assay_cpu_sampler_stack_bytes(const struct assay_cpu_sampler *s)
 	return s->stack_bytes;
 }
 
-void assay_cpu_sampler_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n)
+/* The least step beyond @before that has room for @wanted; every ring holds some of its samples. Else @before. */
+static uint32_t deeper(const struct assay_cpu_sampler *s, uint32_t before, uint64_t wanted)
+{
+	static const uint32_t steps[] = { ASSAY_SAMPLE_STACK_DEEP_BYTES, ASSAY_SAMPLE_STACK_MOST_BYTES };
+	uint64_t most = ASSAY_SAMPLE_STACK_MOST_BYTES;
+	uint32_t best = before;
+
+	for (size_t i = 0; i < s->n_rings; i++)
+		if (s->rings[i].head && s->rings[i].bytes / LEAST_SAMPLES < most)
+			most = s->rings[i].bytes / LEAST_SAMPLES;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && steps[i] <= most; i++)
+		if (best == before || best < wanted)
+			best = steps[i] > before ? steps[i] : best;
+	return best;
+}
+
+void assay_cpu_sampler_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n, uint64_t wanted)
 {
 	const uint32_t before = s->stack_bytes;
 
-	if (s->how.leaves || before >= ASSAY_SAMPLE_STACK_MOST_BYTES)
-		return;
-	s->stack_bytes = ASSAY_SAMPLE_STACK_MOST_BYTES;
-	if (s->source->deepen(s, pids, n))
+	if (!s->how.leaves)
+		s->stack_bytes = deeper(s, before, wanted + OUTER_BYTES);
+	if (s->stack_bytes > before && s->source->deepen(s, pids, n))
 		s->stack_bytes = before;
 }
 

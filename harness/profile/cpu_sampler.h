@@ -29,8 +29,11 @@ void assay_cpu_sampler_go(struct assay_cpu_sampler *s);
 void assay_cpu_sampler_pause(struct assay_cpu_sampler *s);
 /* Of how much of a stack a sample has a copy. */
 uint32_t assay_cpu_sampler_stack_bytes(const struct assay_cpu_sampler *s);
-/* Copy as much of the stacks of these processes, and of those that they start, as a sample can have. */
-void assay_cpu_sampler_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n);
+/*
+ * Copy more of the stacks of these processes, and of those that they start: @wanted bytes and what callers beyond take,
+ * as far as a sample has room for that.
+ */
+void assay_cpu_sampler_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n, uint64_t wanted);
 /* Does the process run as if nothing sampled it, while that is paused? */
 bool assay_cpu_sampler_pauses_free(const struct assay_cpu_sampler *s);
 

@@ -239,7 +239,7 @@ struct assay_sampled_stack assay_sampled_frames(struct assay_sampled_processes *
 						uint32_t *frames, uint32_t *n, uint32_t most)
 {
 	struct assay_sampled_process *k = process_of(p, s->pid);
-	struct assay_sampled_stack out = { ASSAY_STACK_LOST, false };
+	struct assay_sampled_stack out = { .end = ASSAY_STACK_LOST };
 	uint64_t addresses[ASSAY_STACK_MAX] = { s->ip };
 	size_t n_addresses = 1;
 
@@ -247,7 +247,7 @@ struct assay_sampled_stack assay_sampled_frames(struct assay_sampled_processes *
 		return out;
 	look_for(p, k, s->ip);
 	if (ready(p, k) && s->sp)
-		n_addresses = assay_unwind(k->unwinder, s, addresses, &out.end);
+		n_addresses = assay_unwind(k->unwinder, s, addresses, &out.end, &out.wanted);
 	for (size_t i = n_addresses; i-- > 0 && k->known;) {
 		const struct known_address *a = known(p, k, addresses[i], !i);
 

@@ -31,7 +31,8 @@ void assay_sampled_look(struct assay_sampled_processes *p, pid_t pid);
 /* The frames of @s, outermost first, behind the *n that @frames (of @most) has already. */
 struct assay_sampled_stack {
 	enum assay_stack_end end;
-	bool named; /* its innermost function has a name */
+	uint64_t wanted; /* bytes of the stack, where it ends at its copy */
+	bool named;      /* its innermost function has a name */
 };
 struct assay_sampled_stack assay_sampled_frames(struct assay_sampled_processes *p, const struct assay_cpu_sample *s,
 						uint32_t *frames, uint32_t *n, uint32_t most);

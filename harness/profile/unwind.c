@@ -27,6 +27,7 @@ struct known_stack {
 	uint32_t n_reads, n_frames;
 	size_t stack_bytes; /* that were copied */
 	enum assay_stack_end end;
+	uint64_t wanted;
 	struct word reads[MOST_READS];
 	uint64_t frames[ASSAY_STACK_MAX];
 };
@@ -39,7 +40,6 @@ struct assay_unwinder {
 	const struct assay_cpu_sample *sample;
 	struct known_stack now;
 	bool unkept; /* more was read than can be kept */
-	bool beyond; /* what lies beyond the copy was asked for */
 };
 
 #if defined(__x86_64__)
@@ -75,7 +75,8 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *out, void *arg)
 
 	(void)dwfl;
 	if (at < s->sp || at - s->sp + sizeof(*out) > s->stack_bytes) {
-		u->beyond |= at >= s->sp;
+		if (at >= s->sp)
+			k->wanted = at - s->sp + sizeof(*out);
 		return false;
 	}
 	memcpy(out, s->stack + (at - s->sp), sizeof(*out));
@@ -171,23 +172,24 @@ static bool same(const struct known_stack *k, const struct assay_cpu_sample *s)
 }
 
 size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames,
-		    enum assay_stack_end *end)
+		    enum assay_stack_end *end, uint64_t *wanted)
 {
 	const uint64_t hash = (s->ip ^ s->sp * 0x9e3779b97f4a7c15ull) * 0x9e3779b97f4a7c15ull;
 	struct known_stack *slot = &u->known[hash >> (64 - KNOWN_BITS)];
 
 	if (!same(slot, s)) {
 		u->sample = s;
-		u->unkept = u->beyond = false;
+		u->unkept = false;
 		u->now.ip = s->ip;
 		u->now.sp = s->sp;
 		u->now.stack_bytes = s->stack_bytes;
 		u->now.fp = s->registers[FP_NUMBER];
 		u->now.n_reads = u->now.n_frames = 0;
+		u->now.wanted = 0;
 		/* 0: the outermost frame was reached, or a caller that could not be read, which libdwfl takes for it */
 		u->now.end =
 			dwfl_getthread_frames(u->dwfl, s->tid, add_frame, u) ? ASSAY_STACK_LOST : ASSAY_STACK_BEGAN;
-		if (u->beyond)
+		if (u->now.wanted)
 			u->now.end = ASSAY_STACK_COPIED;
 		if (!u->now.n_frames)
 			u->now.frames[u->now.n_frames++] = s->ip;
@@ -198,6 +200,7 @@ size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, 
 	}
 	memcpy(frames, slot->frames, slot->n_frames * sizeof(*frames));
 	*end = slot->end;
+	*wanted = slot->wanted;
 	return slot->n_frames;
 }
 
@@ -217,11 +220,12 @@ void assay_unwinder_close(struct assay_unwinder *u)
 }
 
 size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames,
-		    enum assay_stack_end *end)
+		    enum assay_stack_end *end, uint64_t *wanted)
 {
 	(void)u;
 	frames[0] = s->ip;
 	*end = ASSAY_STACK_LOST;
+	*wanted = 0;
 	return 1;
 }
 #endif

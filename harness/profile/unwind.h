@@ -23,9 +23,9 @@ void assay_unwinder_close(struct assay_unwinder *u);
 
 /*
  * The stack of @s as addresses in @frames (ASSAY_STACK_MAX), innermost first; those of callers lie within their call.
- * Returns how many; @end: where they end.
+ * Returns how many; @end: where they end; @wanted: bytes of the stack that its next caller takes, with COPIED.
  */
 size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames,
-		    enum assay_stack_end *end);
+		    enum assay_stack_end *end, uint64_t *wanted);
 
 #endif

@@ -50,6 +50,7 @@ struct assay_worker {
 	uint64_t begun_ns, looked_ns, waited_ns;
 	void (*waiting)(void *arg);
 	void *waiting_arg;
+	uint64_t wait_ns; /* until the function that is called meanwhile wants to be called again; 0: it does not say */
 	const volatile sig_atomic_t *interrupted;
 };
 
@@ -335,8 +336,11 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 		return 0;
 	while (!assay_page_wait(w->page, ASSAY_TURN_CONTROLLER, slice_ns)) {
 		slice_ns = listen_to(w);
+		w->wait_ns = 0;
 		if (w->waiting)
 			w->waiting(w->waiting_arg);
+		if (w->wait_ns && w->wait_ns < slice_ns)
+			slice_ns = w->wait_ns;
 		if (partner && listen_to(partner) < slice_ns)
 			slice_ns = TALKING_SLICE_NS;
 		if (w->interrupted && *w->interrupted)
@@ -390,6 +394,11 @@ void assay_worker_while_waiting(struct assay_worker *w, void (*f)(void *arg), vo
 {
 	w->waiting = f;
 	w->waiting_arg = arg;
+}
+
+void assay_worker_wait_less(struct assay_worker *w, uint64_t ns)
+{
+	w->wait_ns = ns;
 }
 
 uint64_t assay_worker_steps(const struct assay_worker *w)

@@ -60,6 +60,8 @@ void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *ac
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);
 /* Call @f(@arg) whenever a command was waited for some more; NULL: no more. */
 void assay_worker_while_waiting(struct assay_worker *w, void (*f)(void *arg), void *arg);
+/* In @f: call it again after @ns at the latest, this once. */
+void assay_worker_wait_less(struct assay_worker *w, uint64_t ns);
 /* What it says of the steps that it has taken in this command; to be shown, no more. */
 uint64_t assay_worker_steps(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);
