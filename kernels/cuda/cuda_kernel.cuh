@@ -52,6 +52,17 @@ static inline int64_t cuda_blocks(int64_t work, int64_t per_block)
 	return (work + per_block - 1) / per_block;
 }
 
+/* Of the device that this thread enqueues on; 1 where it does not say. */
+static inline int cuda_multiprocessors(void)
+{
+	int device, n;
+
+	return cudaGetDevice(&device) == cudaSuccess &&
+			       cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) == cudaSuccess
+		       ? n
+		       : 1;
+}
+
 template <typename T> static inline T *cuda_tensor(const struct assay_job *job, uint32_t index)
 {
 	return (T *)job->tensors[index].data;

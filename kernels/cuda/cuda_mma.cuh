@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The int8 matrix instruction of a warp, mma.m16n8k32 (PTX ISA, "Matrix multiply-accumulate"). With g = lane / 4 and
- * t = lane % 4, a lane holds four bytes of
+ * The int8 matrix instruction of a warp, mma.m16n8k32 (PTX ISA, "Matrix multiply-accumulate"), and the loads of its
+ * operands. With g = lane / 4 and t = lane % 4, a lane holds four bytes of
  *
  *	A   rows g and g + 8 from column 4·t on, then the same rows from column 4·t + 16 on
  *	B   column g from row 4·t on, then from row 4·t + 16 on
@@ -21,6 +21,21 @@ static __device__ __forceinline__ void mma_s8(int (&c)[4], const uint32_t (&a)[4
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 #else
 	emulated_mma_s8(c, a, b0, b1);
+#endif
+}
+
+/*
+ * Four matrices of eight rows and 16 bytes a row from shared memory, by ldmatrix. Lane i says where row i % 8 of matrix
+ * i / 8 begins. Of each matrix a lane gets four bytes: those of row g from column 4·t on.
+ */
+static __device__ __forceinline__ void load_matrices(uint32_t (&r)[4], const void *row)
+{
+#ifdef __CUDACC__
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+		     : "r"((uint32_t)__cvta_generic_to_shared(row)));
+#else
+	emulated_load_matrices(r, row);
 #endif
 }
 

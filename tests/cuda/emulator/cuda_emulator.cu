@@ -19,6 +19,13 @@ struct meeting {
 	unsigned arrived, size, turn;
 };
 
+// 16 bytes on their way to shared memory.
+struct copy {
+	void *to;
+	const void *from;
+	unsigned group;
+};
+
 // Kept from block to block.
 struct thread {
 	jmp_buf at; // where it waits: a jump asks the kernel nothing, as a change of contexts does
@@ -26,6 +33,8 @@ struct thread {
 	bool ended;
 	const meeting *waits; // for the end of this turn of it
 	unsigned turn;
+	std::vector<copy> copies;
+	unsigned group; // of the next copy
 };
 
 static struct {
@@ -110,12 +119,59 @@ void emulated_mma_s8(int (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t 
 		}
 }
 
+void emulated_load_matrices(uint32_t (&r)[4], const void *row)
+{
+	const unsigned lane = threadIdx.x % 32;
+	const emulated_value *rows;
+
+	if ((uintptr_t)row % 16)
+		die("a row of a matrix that is not aligned");
+	rows = emulated_exchange(&row, sizeof(row));
+	for (unsigned i = 0; i < 4; i++) {
+		const char *from;
+
+		memcpy(&from, rows[i * 8 + lane / 4], sizeof(from));
+		memcpy(&r[i], from + lane % 4 * 4, 4);
+	}
+}
+
+// Until a copy is waited for, its destination holds neither the old bytes nor the new ones.
+void emulated_copy16(void *to, const void *from)
+{
+	thread &t = emulator.threads[emulator.current];
+
+	if ((uintptr_t)to % 16 || (uintptr_t)from % 16)
+		die("a copy that is not aligned");
+	memset(to, 0x55, 16);
+	t.copies.push_back({ to, from, t.group });
+}
+
+void emulated_copies_end()
+{
+	emulator.threads[emulator.current].group++;
+}
+
+void emulated_copies_wait(unsigned left)
+{
+	thread &t = emulator.threads[emulator.current];
+	std::vector<copy> later;
+
+	for (const copy &c : t.copies)
+		if (c.group + left < t.group)
+			memcpy(c.to, c.from, 16);
+		else
+			later.push_back(c);
+	t.copies.swap(later);
+}
+
 // One thread of each block after the other.
 static void thread_main()
 {
 	for (;;) {
 		yield();
 		(*emulator.kernel)();
+		if (!emulator.threads[emulator.current].copies.empty())
+			die("ends before its copies have");
 		emulator.threads[emulator.current].ended = true;
 		emulator.progress++;
 	}

@@ -23,7 +23,7 @@
 #define __shared__      static
 #define __restrict__
 #define __launch_bounds__(...)
-#define __align__(n)
+#define __align__(n) __attribute__((aligned(n)))
 
 struct emulated_index {
 	unsigned x, y, z;
@@ -138,6 +138,24 @@ unsigned long long emulated_now_ns();
 
 /* mma.m16n8k32 with signed bytes, see kernels/cuda/cuda_mma.cuh. */
 void emulated_mma_s8(int (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
+/* ldmatrix of four matrices, see there. */
+void emulated_load_matrices(uint32_t (&r)[4], const void *row);
+
+/* cp.async, see kernels/cuda/cuda_async.cuh. */
+void emulated_copy16(void *to, const void *from);
+void emulated_copies_end();
+void emulated_copies_wait(unsigned left);
+
+/* Hints for caches change no values. */
+template <typename T> T __ldcs(const T *from)
+{
+	return *from;
+}
+
+template <typename T> void __stcs(T *to, T value)
+{
+	*to = value;
+}
 
 static inline float __fadd_rn(float a, float b)
 {

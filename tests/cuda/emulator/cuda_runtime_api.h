@@ -45,6 +45,7 @@ enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cu
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 enum cudaDeviceAttr {
 	cudaDevAttrClockRate = 13,
+	cudaDevAttrMultiProcessorCount = 16,
 	cudaDevAttrMemoryClockRate = 36,
 	cudaDevAttrComputeCapabilityMajor = 75,
 	cudaDevAttrComputeCapabilityMinor = 76,

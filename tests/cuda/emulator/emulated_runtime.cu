@@ -28,8 +28,9 @@ struct emulated_graph {
 	std::vector<node> nodes;
 };
 
-#define ALIGNMENT   512
-#define MAX_DEVICES 16
+#define ALIGNMENT       512
+#define MAX_DEVICES     16
+#define MULTIPROCESSORS 1
 
 // Memory of a device, by its first byte.
 struct block {
@@ -148,7 +149,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 	p->uuid.bytes[15] = (char)device;
 	p->totalGlobalMem = memory_bytes(device);
 	p->major = 9;
-	p->multiProcessorCount = 1;
+	p->multiProcessorCount = MULTIPROCESSORS;
 	p->l2CacheSize = 1 << 20;
 	p->memoryBusWidth = 64;
 	p->pciBusID = device + 1;
@@ -161,6 +162,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int)
 
 	*value = which == cudaDevAttrComputeCapabilityMajor   ? capability / 10
 		 : which == cudaDevAttrComputeCapabilityMinor ? capability % 10
+		 : which == cudaDevAttrMultiProcessorCount    ? MULTIPROCESSORS
 							      : 1000000;
 	return cudaSuccess;
 }
