@@ -16,6 +16,7 @@
 	KERNEL(quantize_i2_s_scale, 256)                                                                               \
 	KERNEL(quantize_i2_s_codes, 256)                                                                               \
 	KERNEL(quantize_i8_token, 256)                                                                                 \
+	KERNEL(quantize_i8_token_long, 1024)                                                                           \
 	KERNEL(dequantize_q8_0, 256)                                                                                   \
 	KERNEL(dequantize_tq2_0, 256)                                                                                  \
 	KERNEL(dequantize_i2_s, 256)                                                                                   \

@@ -168,21 +168,25 @@ static __device__ __forceinline__ uint32_t codes_i2_s(float4 v, float s)
 	return pack(code_i2_s(v.x, s), code_i2_s(v.y, s), code_i2_s(v.z, s), code_i2_s(v.w, s));
 }
 
-// Eight threads a block of 128, each with four bytes.
+// Eight threads a block of 128, each with four bytes. The last floats come first: they were summed last, so that L2 has
+// them, and nothing that is read or stored here is kept in their place.
 CUDA_KERNEL(quantize_i2_s_codes)(uint32_t *q, const float4 *x, const float *scale, int64_t n)
 {
-	const int64_t word = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	const int64_t word = (int64_t)(gridDim.x - 1 - blockIdx.x) * blockDim.x + threadIdx.x;
 	const float4 *from = x + word / 8 * (ASSAY_I2S_BLOCK / 4) + word % 8;
 	const float s = __fdiv_rn(1.0f, *scale);
 
 	if (16 * word < n) {
-		const float4 a = from[0], b = from[8], c = from[16], d = from[24];
+		const float4 a = __ldcs(from), b = __ldcs(from + 8), c = __ldcs(from + 16), d = __ldcs(from + 24);
 
-		q[word] = codes_i2_s(a, s) << 6 | codes_i2_s(b, s) << 4 | codes_i2_s(c, s) << 2 | codes_i2_s(d, s);
+		__stcs(q + word,
+		       codes_i2_s(a, s) << 6 | codes_i2_s(b, s) << 4 | codes_i2_s(c, s) << 2 | codes_i2_s(d, s));
 	}
 }
 
 // ---- i8_token: a block of threads a token ----
+
+#define TOKEN_VECTORS 4 // of a thread at most, where a token stays in registers
 
 static __device__ __forceinline__ int code_i8(float x, float s)
 {
@@ -191,54 +195,120 @@ static __device__ __forceinline__ int code_i8(float x, float s)
 	return (int)(y < -128 ? -128 : y > 127 ? 127 : y);
 }
 
-static __device__ uint32_t largest_of_block(uint32_t mag)
+// Infinity times 0 would be no number.
+static __device__ __forceinline__ uint32_t codes_i8(float4 v, float s)
 {
-	__shared__ uint32_t of_warp[CUDA_THREADS_quantize_i8_token / CUDA_WARP];
+	return s == 0 ? 0 : pack(code_i8(v.x, s), code_i8(v.y, s), code_i8(v.z, s), code_i8(v.w, s));
+}
+
+template <int THREADS> static __device__ __forceinline__ uint32_t largest_of_block(uint32_t mag)
+{
+	__shared__ uint32_t of_warp[THREADS / CUDA_WARP];
 
 	mag = largest_of_lanes(mag, CUDA_WARP);
 	if (threadIdx.x % CUDA_WARP == 0)
 		of_warp[threadIdx.x / CUDA_WARP] = mag;
 	__syncthreads();
-	for (int i = 0; i < CUDA_THREADS_quantize_i8_token / CUDA_WARP; i++)
+	for (int i = 0; i < THREADS / CUDA_WARP; i++)
 		mag = larger(mag, of_warp[i]);
 	return mag;
 }
 
-CUDA_KERNEL(quantize_i8_token)(int8_t *q, float *scale, const float *x, int64_t dim)
+// Stores the scale of a token, and gives its multiplier; 0 where all codes are zero.
+template <int THREADS> static __device__ __forceinline__ float token_scale(uint32_t mag, float *scale)
 {
-	const bool vectors = dim % 4 == 0;
-	const int64_t token = blockIdx.x;
-	uint32_t mag = 0;
-	float a, s;
+	float a = assay_f32_of_bits(largest_of_block<THREADS>(mag)), s = 0;
 
-	x += token * dim;
-	q += token * dim;
-	if (vectors)
-		for (int64_t i = threadIdx.x; i < dim / 4; i += blockDim.x)
-			mag = larger(mag, largest_mag(((const float4 *)x)[i]));
-	else
-		for (int64_t i = threadIdx.x; i < dim; i += blockDim.x)
-			mag = larger(mag, assay_f32_bits(x[i]) & MAG_MASK);
-	a = assay_f32_of_bits(largest_of_block(mag));
 	if (isfinite(a)) {
 		a = a < ASSAY_I8_TOKEN_MIN_AMAX ? ASSAY_I8_TOKEN_MIN_AMAX : a;
 		s = __fdiv_rn(127.0f, a);
 	} else {
 		a = assay_f32_of_bits(QUANTIZE_FLOAT_NAN);
-		s = 0;
 	}
 	if (threadIdx.x == 0)
-		scale[token] = canonical(__fdiv_rn(a, 127.0f));
-	// infinity times 0 would be no number
-	if (vectors && s != 0)
-		for (int64_t i = threadIdx.x; i < dim / 4; i += blockDim.x) {
-			const float4 v = ((const float4 *)x)[i];
+		*scale = canonical(__fdiv_rn(a, 127.0f));
+	return s;
+}
 
-			((uint32_t *)q)[i] = pack(code_i8(v.x, s), code_i8(v.y, s), code_i8(v.z, s), code_i8(v.w, s));
-		}
+// A token that fits: it is read once.
+template <int THREADS>
+static __device__ __forceinline__ void token_in_registers(uint32_t *q, float *scale, const float4 *x, int n)
+{
+	float4 v[TOKEN_VECTORS];
+	uint32_t mag = 0;
+	float s;
+
+#pragma unroll
+	for (int i = 0; i < TOKEN_VECTORS; i++) {
+		const int at = i * THREADS + threadIdx.x;
+
+		v[i] = at < n ? __ldcs(x + at) : make_float4(0, 0, 0, 0);
+	}
+#pragma unroll
+	for (int i = 0; i < TOKEN_VECTORS; i++)
+		mag = larger(mag, largest_mag(v[i]));
+	s = token_scale<THREADS>(mag, scale);
+#pragma unroll
+	for (int i = 0; i < TOKEN_VECTORS; i++) {
+		const int at = i * THREADS + threadIdx.x;
+
+		if (at < n)
+			__stcs(q + at, codes_i8(v[i], s));
+	}
+}
+
+// A longer token is read twice, the second time from a cache.
+template <int THREADS>
+static __device__ __forceinline__ void token_of_vectors(uint32_t *q, float *scale, const float4 *x, int64_t n)
+{
+	uint32_t mag = 0;
+	float s;
+
+	for (int64_t i = threadIdx.x; i < n; i += THREADS)
+		mag = larger(mag, largest_mag(x[i]));
+	s = token_scale<THREADS>(mag, scale);
+	for (int64_t i = threadIdx.x; i < n; i += THREADS)
+		q[i] = codes_i8(x[i], s);
+}
+
+// And so is one that may begin anywhere.
+template <int THREADS>
+static __device__ __forceinline__ void token_of_floats(int8_t *q, float *scale, const float *x, int64_t dim)
+{
+	uint32_t mag = 0;
+	float s;
+
+	for (int64_t i = threadIdx.x; i < dim; i += THREADS)
+		mag = larger(mag, assay_f32_bits(x[i]) & MAG_MASK);
+	s = token_scale<THREADS>(mag, scale);
+	for (int64_t i = threadIdx.x; i < dim; i += THREADS)
+		q[i] = (int8_t)(s == 0 ? 0 : code_i8(x[i], s));
+}
+
+template <int THREADS>
+static __device__ __forceinline__ void token(int8_t *q, float *scale, const float *x, int64_t dim)
+{
+	const int64_t first = blockIdx.x * dim, vectors = dim / 4;
+
+	q += first;
+	x += first;
+	scale += blockIdx.x;
+	if (dim % 4)
+		token_of_floats<THREADS>(q, scale, x, dim);
+	else if (vectors <= TOKEN_VECTORS * THREADS)
+		token_in_registers<THREADS>((uint32_t *)q, scale, (const float4 *)x, (int)vectors);
 	else
-		for (int64_t i = threadIdx.x; i < dim; i += blockDim.x)
-			q[i] = (int8_t)(s == 0 ? 0 : code_i8(x[i], s));
+		token_of_vectors<THREADS>((uint32_t *)q, scale, (const float4 *)x, vectors);
+}
+
+CUDA_KERNEL(quantize_i8_token)(int8_t *q, float *scale, const float *x, int64_t dim)
+{
+	token<CUDA_THREADS_quantize_i8_token>(q, scale, x, dim);
+}
+
+CUDA_KERNEL(quantize_i8_token_long)(int8_t *q, float *scale, const float *x, int64_t dim)
+{
+	token<CUDA_THREADS_quantize_i8_token_long>(q, scale, x, dim);
 }
 
 // ---- launches ----
@@ -278,8 +348,14 @@ int assay_quantize_i2_s_cuda(struct assay_job *job)
 
 int assay_quantize_i8_token_cuda(struct assay_job *job)
 {
-	CUDA_LAUNCH(job, quantize_i8_token, job->shape->axis[ASSAY_QUANTIZE_TOKENS],
-		    cuda_tensor<int8_t>(job, ASSAY_QUANTIZE_Q), cuda_tensor<float>(job, ASSAY_QUANTIZE_SCALE),
-		    cuda_tensor<float>(job, ASSAY_QUANTIZE_X), job->shape->axis[ASSAY_QUANTIZE_DIM]);
+	const int64_t tokens = job->shape->axis[ASSAY_QUANTIZE_TOKENS], dim = job->shape->axis[ASSAY_QUANTIZE_DIM];
+	int8_t *const q = cuda_tensor<int8_t>(job, ASSAY_QUANTIZE_Q);
+	float *const scale = cuda_tensor<float>(job, ASSAY_QUANTIZE_SCALE);
+	const float *const x = cuda_tensor<float>(job, ASSAY_QUANTIZE_X);
+
+	if (dim <= 4 * TOKEN_VECTORS * CUDA_THREADS_quantize_i8_token)
+		CUDA_LAUNCH(job, quantize_i8_token, tokens, q, scale, x, dim);
+	else
+		CUDA_LAUNCH(job, quantize_i8_token_long, tokens, q, scale, x, dim);
 	return cuda_launched(job);
 }
