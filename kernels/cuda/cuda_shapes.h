@@ -23,8 +23,8 @@
 	KERNEL(dequantize_i8_token, 256)                                                                               \
 	KERNEL(ternary_gemv, 256)                                                                                      \
 	KERNEL(ternary_gemv_wide, 256)                                                                                 \
-	KERNEL(ternary_gemm_16, 256)                                                                                   \
-	KERNEL(ternary_gemm_64, 256)                                                                                   \
+	KERNEL(ternary_gemm_16, 128)                                                                                   \
+	KERNEL(ternary_gemm_64, 128)                                                                                   \
 	KERNEL(ternary_unpack, 256)                                                                                    \
 	KERNEL(ternary_scale, 256)                                                                                     \
 	KERNEL(ternary_unpack_half, 256)                                                                               \

@@ -27,11 +27,13 @@ static void check(const char *op, const char *axes)
 TEST(test_cuda_ternary)
 {
 	static const char *const axes[] = {
-		/* one token: fewer rows than warps, one row a warp, four rows a warp with some left */
-		"m=1,k=128,n=1", "m=3,k=384,n=1", "m=70,k=2176,n=1", "m=8193,k=128,n=1",
-		/* tiles of 128 rows and 16 tokens, then 64: one short, exact, one over */
-		"m=1,k=128,n=2", "m=127,k=256,n=15", "m=128,k=384,n=16", "m=129,k=128,n=17", "m=70,k=640,n=63",
-		"m=130,k=128,n=64", "m=257,k=256,n=65", "m=16,k=384,n=130"
+		/* one token: rows of a block of threads and of all blocks, columns of a batch: few, exact, over;
+		 * the longest x in shared memory, and beyond it four rows a warp with one left */
+		"m=1,k=128,n=1", "m=16,k=3968,n=1", "m=64,k=4096,n=1", "m=70,k=4224,n=1", "m=3,k=16384,n=1",
+		"m=33,k=16512,n=1",
+		/* tiles of 64 rows and 16 tokens with 6 stages, then of 128, 64 and 4: one short, exact, one over */
+		"m=1,k=128,n=2", "m=63,k=640,n=15", "m=64,k=768,n=16", "m=65,k=896,n=3", "m=129,k=128,n=17",
+		"m=127,k=384,n=63", "m=128,k=512,n=64", "m=257,k=640,n=65", "m=16,k=256,n=130"
 	};
 
 	needs_emulated();
@@ -94,8 +96,9 @@ TEST(test_cuda_quantize)
 					       "dequantize.q8_0", "dequantize.tq2_0", "dequantize.i2_s" };
 	/* of the block, of sum blocks, and of what a block of threads takes: one short, exact, one over */
 	static const char *const axes[] = { "n=256", "n=3840", "n=4096", "n=4352", "n=69888" };
-	static const char *const tokens[] = { "tokens=1,dim=1", "tokens=3,dim=1023", "tokens=2,dim=1024",
-					      "tokens=2,dim=1028", "tokens=5,dim=31" };
+	static const char *const tokens[] = { "tokens=1,dim=1",    "tokens=3,dim=1023",  "tokens=2,dim=1024",
+					      "tokens=2,dim=1028", "tokens=5,dim=31",    "tokens=2,dim=4096",
+					      "tokens=2,dim=4100", "tokens=1,dim=16384", "tokens=1,dim=16388" };
 
 	needs_emulated();
 	for (size_t f = 0; f < N_OF(formats); f++)
