@@ -14,6 +14,7 @@ browser_program() {
 
 browser_start() {
 	local program
+	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "no sanitizer looks into a browser: a plain build tests the same pages"
 	program=$(browser_program)
 	[ -n "$program" ] || skip "no browser: the package chromium-headless-shell has one"
 	mkfifo "$BATS_TEST_TMPDIR/to_browser" "$BATS_TEST_TMPDIR/from_browser"

@@ -90,7 +90,7 @@ counts_exactly() {
 }
 
 # install_build VARIABLE=VALUE...: installs the build that is tested; one at a time, since files of tests run beside each other,
-# and without the jobs of a make that runs these tests.
+# and without the jobs of a make that runs these tests. Nothing is compiled, so that no steps are counted.
 install_build() {
-	flock "$ASSAY_BUILD/installing" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files "$@"
+	flock "$ASSAY_BUILD/installing" env -u MAKEFLAGS -u MAKELEVEL COUNTING=1 make -s -C "$ASSAY_SOURCE" BUILD="$ASSAY_BUILD" install-files "$@"
 }

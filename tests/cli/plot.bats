@@ -81,11 +81,10 @@ marks() {
 	[ "$(head -c 4 dark.png | tail -c 3)" = PNG ]
 }
 
-@test "plot draws limits, threads, axes and generation" {
+@test "plot draws generation, and says that one number of threads does not scale" {
 	needs_gnuplot
 	export KEEP_DB=1
-	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite smoke --threads 1 --db s.db >/dev/null ||
-		[ "$("$ASSAY" show last --db s.db --json | jq '[.cases[] | select(.status == "ok")] | length')" -gt 5 ]
+	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite smoke --only 'generate.*/ref/*' --threads 1 --db s.db >/dev/null
 	run -0 "$ASSAY" plot generate --db s.db -o generate.svg
 	has generate.svg 'parts of the model (%)' prefill decode 'first token'
 	run --separate-stderr "$ASSAY" plot scaling --db s.db -o scaling.svg
