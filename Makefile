@@ -51,7 +51,11 @@ endif
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wwrite-strings
 WARN += $(if $(filter 1,$(WERROR)),-Werror)
-SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+# What libFuzzer counts slows down, and only parsers are fuzzed: plugins and tests do without.
+COVERAGE := $(filter fuzzer-no-link,$(subst $(comma), ,$(SANITIZE)))
+COVERAGE := $(COVERAGE:%=-fsanitize=%)
+SANFLAGS := $(patsubst %,-fsanitize=%,$(filter-out fuzzer-no-link,$(subst $(comma), ,$(SANITIZE)))) $(COVERAGE)
+SANFLAGS += $(if $(SANITIZE),-fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 
@@ -105,7 +109,7 @@ HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -
 # Functions begin with a cache line, so that no change of another one moves the loops of this one over a line, which on Zen 4
 # costs a short loop up to 25 %.
 # Sanitizers check the same at -O1, which compiles in less than half the time.
-PLUGIN_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) $(if $(SANITIZE),-O1,-O3) -fPIC -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections \
+PLUGIN_CFLAGS = $(filter-out $(COVERAGE),$(BASE_CFLAGS)) $(CFLAGS) $(if $(SANITIZE),-O1 -Wno-pass-failed,-O3) -fPIC -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections \
 	-falign-functions=64 -Iharness/include
 # The address sanitizer's constructor reaches all data of its object: sections of their own would tell nothing apart, and every
 # worker would go through thousands.
@@ -346,7 +350,7 @@ $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o): private PLUGIN_CFLAGS += $(CUDA_C_FLAGS)
 $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o): $(BUILD)/flags-cuda
 $(BUILD)/plugins/assay_cuda.so: $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o) $(if $(NVCC),$(CUDA_SRCS:%=$(BUILD)/obj/%.o))
 	@mkdir -p $(@D)
-	$(say)$(link_plugin) $(if $(NVCC),-Wl$(comma)--exclude-libs$(comma)ALL $(CUDA_LIBS) -lcudart_static -lrt -lpthread) -ldl -Wl$(comma)-z$(comma)defs
+	$(say)$(link_plugin) $(if $(NVCC),-Wl$(comma)--exclude-libs$(comma)ALL $(CUDA_LIBS) -lcudart_static -lrt -lpthread) -ldl $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)
 
 # What the compiler says of them lies beside the plugin, for `assay gate --evidence exact`.
 NVCC_VERSION  = nvcc $(lastword $(subst V,,$(shell $(NVCC) --version | sed -n 's/.*, V\([0-9.]*\)$$/\1/p')))
@@ -375,12 +379,17 @@ TEST_PLUGINS := $(TEST_PLUGIN_SRCS:tests/plugins/%.c=$(BUILD)/tests/plugins/%.so
 
 # Most tests leave the parameter that cmocka passes alone, and stand-ins some of theirs.
 UNIT_CFLAGS = $(HARNESS_CFLAGS) -Itests/unit -Wno-unused-parameter
+# Sanitizers find the same in a test that is not optimized, which compiles in a third of the time.
+TEST_CFLAGS = $(filter-out $(COVERAGE),$(UNIT_CFLAGS)) $(if $(SANITIZE),-O0)
+# There are many of them, and gold links in half the time.
+TEST_LDFLAGS := $(if $(filter test unit-tests soak,$(GOALS)),$(shell echo 'int main(void) { return 0; }' | \
+	$(CC) -fuse-ld=gold -x c -o /dev/null - 2>/dev/null && echo -fuse-ld=gold))
 $(BUILD)/obj/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(say)$(CC) $(UNIT_CFLAGS) -c -o $@ $<
+	$(say)$(CC) $(TEST_CFLAGS) -c -o $@ $<
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
-	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
+	$(say)$(CC) $(SANFLAGS) $(TEST_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
 # These know how the page of a worker is laid out, or how CUPTI is.
 $(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so cupti_standin.so cupti_older_standin.so): PLUGIN_CFLAGS += -Iharness
 # Loops that two of these share run equally fast: a short one that crosses a cache line takes twice as long on Zen 4.
@@ -453,7 +462,7 @@ $(BARE)/bin/assay: $(CLI_OBJS) $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
 	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(BARE)/test_%: $(BUILD)/obj/bare/test_%.o $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
-	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
+	$(say)$(CC) $(SANFLAGS) $(TEST_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 
 # Fuzz targets. libFuzzer drives them in a build by clang with SANITIZE=fuzzer-no-link,...; plain_fuzzer.c in all others.
 FUZZ_SRCS := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -491,14 +500,15 @@ $(BUILD)/aarch64/tests/%: tests/unit/%.c tests/cross/cmocka.h $(wildcard tests/u
 cross-tests: $(if $(CROSS_AARCH64),$(CROSS_TESTS:%=$(BUILD)/aarch64/tests/%)) ## build what tests other architectures
 	$(if $(CROSS_AARCH64),@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc SANITIZE= OPENBLAS=0 NVCC= plugins)
 
-# Attacks for a given time. The program with sanitizers and the fuzz targets are a build of their own, with libFuzzer where clang
-# has it.
+# Attacks for a given time. The program with sanitizers and the fuzz targets are a build of their own in ATTACKED, with libFuzzer
+# where clang has it.
 TIME ?= 10m
+ATTACKED ?= $(BUILD)/soak
 soak: all unit-tests ## attack the program for a while (TIME=10m SEED=... KIND=... TRIES=...)
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/soak soak-programs \
+	@$(MAKE) --no-print-directory BUILD=$(ATTACKED) soak-programs \
 		$(if $(shell ci/deps.sh --has fuzzer:clang && echo 1),CC=clang SANITIZE=fuzzer-no-link$(comma)address$(comma)undefined,SANITIZE=address$(comma)undefined) \
 		CFLAGS='-O1 -g'
-	@SEED='$(SEED)' TIME='$(TIME)' KIND='$(KIND)' TRIES='$(TRIES)' tests/soak/soak.sh $(BUILD) $(BUILD)/soak
+	@SEED='$(SEED)' TIME='$(TIME)' KIND='$(KIND)' TRIES='$(TRIES)' tests/soak/soak.sh $(BUILD) $(ATTACKED)
 soak-programs: $(BUILD)/bin/assay $(BUILD)/share/assay $(FUZZ_BINS)
 
 # PAPI on a PMU: Debian's packages for arm64 go into $(BUILD)/pmu, and what cannot be had skips the tests with the reason.

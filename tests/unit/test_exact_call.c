@@ -5,6 +5,7 @@
 #include <alloca.h>
 #include <sched.h>
 
+#include "counters/sanitized.h"
 #include "counters/stepper.h"
 #include "worker/case_services.h"
 #include "worker/exact_call.h"
@@ -128,9 +129,8 @@ TEST(arenas_of_a_fixed_layout_touch_each_other)
 	struct assay_case_job j;
 	uintptr_t end = 0;
 
-#ifdef __SANITIZE_ADDRESS__
-	skip(); /* its shadow lies where the arenas would */
-#endif
+	if (ASSAY_SANITIZED_HEAP)
+		skip(); /* its shadow lies where the arenas would */
 	open_case(&j);
 	for (size_t i = 0; i < 4; i++) {
 		const struct assay_arena_options o = {
