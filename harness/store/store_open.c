@@ -230,14 +230,21 @@ static void remove_database(const char *file)
 	}
 }
 
-/* Give @file the name @path; EEXIST where that exists. Not every file system knows the first way. */
+/*
+ * Give @file the name @path; EEXIST where that exists. Not every file system knows the first way, nor the second. By
+ * the third a database that another program made in this moment is replaced, which that program notices when it writes.
+ */
 static int name_file(const char *file, const char *path)
 {
 	if (!renameat2(AT_FDCWD, file, AT_FDCWD, path, RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
-	return link(file, path);
+	if (!link(file, path))
+		return 0;
+	if (errno == EEXIST)
+		return -1;
+	return assay_file_exists(path) ? 0 : rename(file, path);
 }
 
 static int cannot_create(const struct assay_store *s, struct assay_err *err)

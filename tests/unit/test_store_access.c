@@ -2,13 +2,18 @@
 /* Full disks, files that may not grow, read-only places and locks: a clear line, and nothing stored is harmed. */
 #include "store_fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 /* Add results until one fails; how many went in. */
 static unsigned fill(struct assay_store *s, int64_t run, struct assay_err *err, int *rc)
@@ -188,6 +193,54 @@ STORE_TEST(test_files_may_not_grow_for_who_creates)
 	assert_int_equal(symlink("target", f->db), 0);
 	make_database(f);
 	assert_int_equal(files_in(f), 2);
+}
+
+/* From here on the system refuses @n calls, as file systems do that lack them. */
+static bool refuse(const int *calls, size_t n, int why)
+{
+	struct sock_filter code[8] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+	struct sock_fprog filter = { .len = (unsigned short)(n + 3), .filter = code };
+
+	for (size_t i = 0; i < n; i++)
+		code[i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i],
+							   (unsigned char)(n - i), 0);
+	code[n + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[n + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)why);
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+/* Where a file system cannot rename without replacing, nor link, a database is made all the same. */
+STORE_TEST(test_a_database_is_made_on_any_file_system)
+{
+	static const int calls[] = { SYS_renameat2, SYS_linkat,
+#ifdef SYS_link
+				     SYS_link
+#endif
+	};
+	struct fixture *f = *state;
+	struct shared *shared = map_shared();
+
+	for (size_t n = 1; n <= N_OF(calls); n += N_OF(calls) - 1) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (!pid) {
+			struct assay_store *s;
+
+			if (!refuse(calls, n, ENOSYS))
+				_exit(1);
+			shared->rc = assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &shared->err);
+			if (!shared->rc)
+				assay_store_close(s);
+			_exit(0);
+		}
+		wait_for(pid);
+		if (shared->rc)
+			fail_msg("%s", shared->err.text);
+		assert_int_equal(files_in(f), 1);
+		assert_int_equal(unlink(f->db), 0);
+	}
+	munmap(shared, sizeof(*shared));
 }
 
 /* A reader needs room too, for its -shm. */
