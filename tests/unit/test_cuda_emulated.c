@@ -29,11 +29,11 @@ TEST(test_cuda_ternary)
 	static const char *const axes[] = {
 		/* one token: rows of a block of threads and of all blocks, columns of a batch: few, exact, over;
 		 * the longest x in shared memory, and beyond it four rows a warp with one left */
-		"m=1,k=128,n=1", "m=16,k=3968,n=1", "m=64,k=4096,n=1", "m=70,k=4224,n=1", "m=3,k=16384,n=1",
+		"m=1,k=128,n=1", "m=16,k=3968,n=1", "m=256,k=4096,n=1", "m=261,k=4224,n=1", "m=3,k=16384,n=1",
 		"m=33,k=16512,n=1",
-		/* tiles of 64 rows and 16 tokens with 6 stages, then of 128, 64 and 4: one short, exact, one over */
+		/* tiles of 64 rows, 16 tokens and 6 stages, then some of 128, 64 and 4: one short, exact, over */
 		"m=1,k=128,n=2", "m=63,k=640,n=15", "m=64,k=768,n=16", "m=65,k=896,n=3", "m=129,k=128,n=17",
-		"m=127,k=384,n=63", "m=128,k=512,n=64", "m=257,k=640,n=65", "m=16,k=256,n=130"
+		"m=383,k=384,n=63", "m=384,k=512,n=64", "m=257,k=640,n=65", "m=16,k=128,n=130"
 	};
 
 	needs_emulated();

@@ -28,7 +28,7 @@ template <int WARPS_M, int WARPS_N, int TILES_M, int TILES_N, int STAGES> struct
 		      "all threads have equal shares");
 };
 
-// Few tokens: small tiles, so that there are blocks for all multiprocessors, and many stages against latency.
+// Small products: small tiles, so that there are blocks for all multiprocessors, and many stages against latency.
 typedef gemm_shape<4, 1, 1, 2, 6> gemm_16;
 typedef gemm_shape<2, 2, 4, 4, 4> gemm_64;
 
@@ -233,12 +233,18 @@ CUDA_KERNEL(ternary_gemm_64)(ternary_cuda p)
 	gemm<gemm_64>(p);
 }
 
+template <typename S> static int64_t tiles_of(const ternary_cuda &p)
+{
+	return cuda_blocks(p.m, S::rows) * cuda_blocks(p.n, S::tokens);
+}
+
+// A large tile takes as long as small ones on three quarters of the multiprocessors: fewer leave too much idle.
 void assay_ternary_gemm_cuda(const struct assay_job *job, const struct ternary_cuda &p)
 {
-	if (p.n <= gemm_16::tokens)
-		CUDA_LAUNCH(job, ternary_gemm_16, cuda_blocks(p.m, gemm_16::rows) * cuda_blocks(p.n, gemm_16::tokens),
-			    p);
+	const int64_t large = tiles_of<gemm_64>(p), least = (int64_t)cuda_multiprocessors() * 3 / 4;
+
+	if (p.n <= gemm_16::tokens || large < least)
+		CUDA_LAUNCH(job, ternary_gemm_16, tiles_of<gemm_16>(p), p);
 	else
-		CUDA_LAUNCH(job, ternary_gemm_64, cuda_blocks(p.m, gemm_64::rows) * cuda_blocks(p.n, gemm_64::tokens),
-			    p);
+		CUDA_LAUNCH(job, ternary_gemm_64, large, p);
 }

@@ -30,7 +30,7 @@ struct emulated_graph {
 
 #define ALIGNMENT       512
 #define MAX_DEVICES     16
-#define MULTIPROCESSORS 1
+#define MULTIPROCESSORS 4
 
 // Memory of a device, by its first byte.
 struct block {
