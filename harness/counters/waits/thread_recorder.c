@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread writes to its own record, sites and spans without a lock. What the kernel knows of it is read at marks, at
- * most one in MARK_NS: between two, the wall time divides into what the processor, the queue for it and the known waits
- * took (counters/thread_log.h).
+ * most one in MARK_NS, and no more than one a bin of the timeline: between two, the wall time divides into what the
+ * processor, the queue for it and the known waits took (counters/thread_log.h).
  */
 #include "counters/waits/thread_recorder.h"
 
@@ -19,7 +19,8 @@
 
 #include "counters/waits/thread_self.h"
 
-#define MARK_NS    5000000u
+#define MARK_NS    10000000u /* between two marks, at least */
+#define LATE_NS    20000000u /* the same where bins are longer */
 #define FIRST_BIN  1000000u
 #define KNOWN_BITS 5
 
@@ -70,11 +71,15 @@ static void mark(struct assay_thread_self *t, uint64_t now)
 	read_schedstat(t->schedstat, &ignored, &ready);
 	cpu = assay_thread_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	assay_thread_mark(t->record, assay_thread_file->base_ns, now, cpu, ready, assay_thread_meets(t->record->call));
+	t->measured = 0;
 }
 
 void assay_thread_mark_if_due(struct assay_thread_self *t, uint64_t now)
 {
-	if (t->record->watched && now > t->record->mark_ns + MARK_NS)
+	const struct assay_thread_record *r = t->record;
+	const uint64_t due_ns = r->bin_ns < MARK_NS ? MARK_NS : r->bin_ns < LATE_NS ? r->bin_ns : LATE_NS;
+
+	if (r->watched && now > r->mark_ns + due_ns)
 		mark(t, now);
 }
 

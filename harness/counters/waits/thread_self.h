@@ -19,9 +19,12 @@ struct assay_thread_self {
 	uint32_t sites[1 << ASSAY_THREAD_SITE_BITS]; /* by the hash of frames and call */
 	uint32_t n_sites;
 	const void *object;     /* that it waits for */
-	uint64_t asleep_cpu_ns; /* processor time that it had taken when it went to sleep */
-	uint32_t holder;        /* thread that holds the object; 0: not known */
-	uint32_t depth;         /* of open spans */
+	uint64_t asleep_cpu_ns; /* processor time that it had taken when it went to sleep, where that is measured */
+	uint64_t sleep_cpu_ns[ASSAY_N_WAIT_CALLS]; /* what a sleep in each call takes of a processor: a moving mean */
+	uint32_t measured;                         /* calls whose sleep was measured since the last mark, as bits */
+	bool measuring;                            /* that of the wait that goes on is */
+	uint32_t holder;                           /* thread that holds the object; 0: not known */
+	uint32_t depth;                            /* of open spans */
 	struct {
 		uint64_t begin_ns;
 		uint32_t name;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where threads wait, for how long, and who lets them go. A wait costs two looks at the clock and a look at its stack,
- * one that sleeps also two of the thread's processor time.
+ * Where threads wait, for how long, and who lets them go. A wait costs two looks at the clock and a look at its stack.
+ * The thread's processor time, which costs a call of the kernel, is looked at before and behind one sleep in each kind
+ * of call between two marks.
  */
 #include "counters/waits/thread_recorder.h"
 
@@ -11,6 +12,8 @@
 
 #define POST_BITS 10
 #define NO_SITE   UINT32_MAX
+
+_Static_assert(ASSAY_N_WAIT_CALLS <= 32, "measured calls are bits of a word");
 
 /* Who let go the waiters of an object last; another object may have taken its place. */
 static struct {
@@ -97,10 +100,28 @@ void assay_thread_posted(const void *object)
 	__atomic_store_n(&posts[i].object, object, __ATOMIC_RELEASE);
 }
 
-/* What the kernel does to let a thread sleep in a lock is waiting; in other calls it works for the thread. */
-static uint64_t sleeping_cpu_ns(uint32_t call)
+/*
+ * What the kernel does to let a thread sleep in a lock is waiting; in other calls it works for the thread. The first
+ * sleep in @call after a mark is measured.
+ */
+static void goes_to_sleep(struct assay_thread_self *t, uint32_t call)
 {
-	return call < ASSAY_WAIT_SLEEP ? assay_thread_now_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+	t->measuring = call < ASSAY_WAIT_SLEEP && !(t->measured >> call & 1);
+	if (t->measuring)
+		t->asleep_cpu_ns = assay_thread_now_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* What this sleep in @call, of @slept_ns, took of a processor; one that is not measured as much as others before it. */
+static uint64_t slept_cpu_ns(struct assay_thread_self *t, uint32_t call, uint64_t slept_ns)
+{
+	uint64_t *mean = &t->sleep_cpu_ns[call], took;
+
+	if (!t->measuring)
+		return *mean < slept_ns ? *mean : slept_ns;
+	took = assay_thread_now_ns(CLOCK_THREAD_CPUTIME_ID) - t->asleep_cpu_ns;
+	*mean = *mean ? (3 * *mean + took) / 4 : took;
+	t->measured |= 1u << call;
+	return took;
 }
 
 bool assay_thread_wait_begin(enum assay_wait_call call, const void *object, bool asleep, uint32_t holder,
@@ -124,7 +145,8 @@ bool assay_thread_wait_begin(enum assay_wait_call call, const void *object, bool
 	r->since_ns = assay_thread_now_ns(CLOCK_MONOTONIC);
 	assay_thread_mark_if_due(t, r->since_ns);
 	r->asleep_ns = asleep ? r->since_ns : 0;
-	t->asleep_cpu_ns = asleep ? sleeping_cpu_ns(call) : 0;
+	if (asleep)
+		goes_to_sleep(t, call);
 	__atomic_store_n(&r->call, (uint32_t)call, __ATOMIC_RELEASE);
 	return true;
 }
@@ -135,7 +157,7 @@ void assay_thread_wait_sleeps(void)
 
 	if (!t || !t->record->call || t->record->asleep_ns)
 		return;
-	t->asleep_cpu_ns = sleeping_cpu_ns(t->record->call);
+	goes_to_sleep(t, t->record->call);
 	t->record->asleep_ns = assay_thread_now_ns(CLOCK_MONOTONIC);
 }
 
@@ -163,7 +185,7 @@ void assay_thread_wait_end(void)
 	asleep = !r->asleep_ns ? now : r->asleep_ns > since ? r->asleep_ns : since;
 	w->spun_ns += assay_thread_spun_ns(asleep > since ? asleep - since : 0);
 	w->slept_ns += now > asleep ? now - asleep : 0;
-	w->cpu_ns += r->asleep_ns ? sleeping_cpu_ns(r->call) - t->asleep_cpu_ns : 0;
+	w->cpu_ns += r->asleep_ns ? slept_cpu_ns(t, r->call, now > asleep ? now - asleep : 0) : 0;
 	if (r->site && r->watched) {
 		struct assay_thread_site *s = assay_thread_file_at(r->site);
 
