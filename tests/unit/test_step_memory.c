@@ -149,8 +149,8 @@ static unsigned check(const struct step_probe *p)
 		return 0;
 	if (!r.acc.n || r.hints)
 		return try_at(p, room - PAGE / 2, false, "nothing is touched");
-	first = room + (at - r.begin);
-	last = middle + PAGE - (r.end - at);
+	first = room + (ptrdiff_t)(at - r.begin);
+	last = middle + PAGE - (ptrdiff_t)(r.end - at);
 	set_room(PROT_READ | PROT_WRITE);
 	if (!try_at(p, first, false, "begins with the room") || !try_at(p, first - step, true, "begins before it") ||
 	    !try_at(p, last, false, "ends with the room") || !try_at(p, last + step, true, "ends behind it"))
