@@ -13,13 +13,20 @@
 #include "cuda/cuda_stream.h"
 #include "cuda/cuda_variants.h"
 
-/* Opens the definition of a kernel of cuda_shapes.h. */
-#define CUDA_KERNEL(name) extern "C" __global__ void __launch_bounds__(CUDA_THREADS_##name) name
+/* Opens the definition of a kernel of cuda_shapes.h; @blocks of them fit a multiprocessor's registers. */
+#define CUDA_KERNEL(name)                extern "C" __global__ void __launch_bounds__(CUDA_THREADS_##name) name
+#define CUDA_KERNEL_BLOCKS(name, blocks) extern "C" __global__ void __launch_bounds__(CUDA_THREADS_##name, blocks) name
 
-/* Enqueue a kernel with @grid blocks; a test that emulates a device has its own. */
+/*
+ * Enqueue a kernel with @grid blocks; a test that emulates a device has its own. One that is enqueued by
+ * CUDA_LAUNCH_EARLY may begin while the one before it still runs, where the device can do that (sm_90): it calls
+ * cuda_wait() before it touches what others write or read.
+ */
 #ifndef CUDA_LAUNCH
 #define CUDA_LAUNCH(job, name, grid, ...)                                                                              \
 	name<<<(unsigned)(grid), CUDA_THREADS_##name, 0, cuda_stream_of(job)>>>(__VA_ARGS__)
+#define CUDA_LAUNCH_EARLY(job, name, grid, ...)                                                                        \
+	cuda_launch_early(cuda_stream_of(job), name, (unsigned)(grid), CUDA_THREADS_##name, __VA_ARGS__)
 #endif
 
 /* Nanoseconds of a clock that all multiprocessors share. */
@@ -31,8 +38,60 @@ static __device__ __forceinline__ unsigned long long cuda_now_ns(void)
 	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
 	return ns;
 }
+
+/* Wait until the kernels before this one have ended, and see what they wrote. */
+static __device__ __forceinline__ void cuda_wait(void)
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* Let the next kernel begin, as far as there is room; its own cuda_wait() still waits for the end of this one. */
+static __device__ __forceinline__ void cuda_let_next_begin(void)
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/* Four products of unsigned bytes by signed ones, added to @sum. */
+static __device__ __forceinline__ int cuda_dp4a_us(unsigned a, int b, int sum)
+{
+	int result;
+
+	asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+	return result;
+}
+
+template <typename... P, typename... A>
+static void cuda_launch_early(cudaStream_t stream, void (*kernel)(P...), unsigned grid, unsigned threads,
+			      A... arguments)
+{
+	int device = 0, major = 0;
+	cudaLaunchAttribute early = {};
+	cudaLaunchConfig_t config = {};
+
+	early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+	early.val.programmaticStreamSerializationAllowed = 1;
+	config.gridDim = dim3(grid);
+	config.blockDim = dim3(threads);
+	config.stream = stream;
+	config.attrs = &early;
+	if (cudaGetDevice(&device) == cudaSuccess &&
+	    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9)
+		config.numAttrs = 1;
+	cudaLaunchKernelEx(&config, kernel, static_cast<P>(arguments)...);
+}
 #else
-#define cuda_now_ns emulated_now_ns
+#define cuda_now_ns  emulated_now_ns
+#define cuda_dp4a_us emulated_dp4a_us
+static inline void cuda_wait(void)
+{
+}
+static inline void cuda_let_next_begin(void)
+{
+}
 #endif
 
 #define CUDA_WARP 32

@@ -39,8 +39,15 @@
 	KERNEL(generate_norm_act, 256)                                                                                 \
 	KERNEL(generate_norm_last, 256)                                                                                \
 	KERNEL(generate_rope, 256)                                                                                     \
-	KERNEL(generate_attend, 128)                                                                                   \
-	KERNEL(generate_head, 256)                                                                                     \
+	KERNEL(generate_attend, 256)                                                                                   \
+	KERNEL(generate_token_first, 256)                                                                              \
+	KERNEL(generate_token_qkv, 256)                                                                                \
+	KERNEL(generate_token_attend, 256)                                                                             \
+	KERNEL(generate_token_out, 160)                                                                                \
+	KERNEL(generate_token_up, 448)                                                                                 \
+	KERNEL(generate_token_down, 320)                                                                               \
+	KERNEL(generate_token_last, 256)                                                                               \
+	KERNEL(generate_head, 128)                                                                                     \
 	KERNEL(generate_greedy, 32)                                                                                    \
 	KERNEL(generate_sample, 1024)
 

@@ -11,8 +11,8 @@
 #include "assay/op_generate.h"
 #include "cuda/cuda_kernel.cuh"
 
-#define GENERATE_MAX_ROW     6912 /* floats of a vector that is normalized, in shared memory */
-#define GENERATE_MAX_DIM     4096 /* of the final norm, likewise */
+#define GENERATE_MAX_DIM     2560 /* floats of the residual, and of all heads together */
+#define GENERATE_MAX_ROW     6912 /* of any vector that is normalized */
 #define GENERATE_MAX_HEAD    128
 #define GENERATE_MAX_CONTEXT 4096
 #define GENERATE_LANES       16 /* of every sum */
@@ -111,18 +111,29 @@ static __device__ __forceinline__ float generate_sum_lanes(float sum)
 	return sum;
 }
 
-/* The greatest of a block, for all its threads; @shared has room for a float a warp. */
-static __device__ __forceinline__ float generate_greatest(float x, float *shared)
+/* Whole numbers in the order of floats; the two zeros are one. */
+static __device__ __forceinline__ uint32_t generate_order(float x)
 {
-#pragma unroll
-	for (int lanes = CUDA_WARP / 2; lanes; lanes /= 2)
-		x = generate_larger(x, __shfl_xor_sync(CUDA_FULL, x, lanes));
+	const uint32_t bits = x == 0 ? 0 : assay_f32_bits(x);
+
+	return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+
+static __device__ __forceinline__ float generate_of_order(uint32_t order)
+{
+	return assay_f32_of_bits(order >> 31 ? order & 0x7fffffffu : ~order);
+}
+
+/* The greatest of a block of THREADS, for all of them; @shared has room for a number a warp. */
+template <int THREADS> static __device__ __forceinline__ uint32_t generate_greatest(uint32_t x, uint32_t *shared)
+{
+	x = __reduce_max_sync(CUDA_FULL, x);
 	if (threadIdx.x % CUDA_WARP == 0)
 		shared[threadIdx.x / CUDA_WARP] = x;
 	__syncthreads();
-	for (unsigned w = 0; w < blockDim.x / CUDA_WARP; w++)
-		x = generate_larger(x, shared[w]);
-	__syncthreads();
+#pragma unroll
+	for (int w = 0; w < THREADS / CUDA_WARP; w++)
+		x = shared[w] > x ? shared[w] : x;
 	return x;
 }
 
@@ -175,14 +186,7 @@ static __device__ __forceinline__ float generate_sum_pair(float (&sum)[8])
 	return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
-/* Greater for a greater logit, then for a lower row; the two zeros are one. */
-static __device__ __forceinline__ uint32_t generate_order(float logit)
-{
-	const uint32_t bits = logit == 0 ? 0 : assay_f32_bits(logit);
-
-	return bits >> 31 ? ~bits : bits | 0x80000000u;
-}
-
+/* Greater for a greater logit, then for a lower row. */
 static __device__ __forceinline__ unsigned long long generate_key(float logit, uint32_t row)
 {
 	return (unsigned long long)generate_order(logit) << 32 | ~row;
@@ -200,5 +204,7 @@ void assay_generate_head_cuda(const struct assay_job *job, const generate_cuda &
 void assay_generate_norm_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to,
 			      enum assay_generate_norm norm);
 void assay_generate_last_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to);
+/* Enqueue a step of one token up to the final norm. */
+void assay_generate_token_cuda(const struct assay_job *job, const generate_cuda &g, int64_t first);
 
 #endif

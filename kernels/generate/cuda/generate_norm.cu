@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between the matrices: the residual, RMSNorm and the rounding to int8 in one kernel, a block of threads a
-// token. The vector passes through shared memory; its sum of squares is that of sixteen threads, in the order that all
-// share.
-#include "generate_cuda.cuh"
+// What stands between the matrices of several tokens: the residual, RMSNorm and the rounding to int8 in one kernel, a
+// block of threads a token.
+#include "generate_row.cuh"
 
-struct norm_shared {
-	float x[GENERATE_MAX_ROW];
-	float warps[CUDA_THREADS_generate_norm_first / CUDA_WARP], scale;
-};
+#define THREADS CUDA_THREADS_generate_norm_attn
+
+typedef generate_row<THREADS, (GENERATE_MAX_ROW / 4 + THREADS - 1) / THREADS> wide_row;
+typedef generate_row<THREADS, (GENERATE_MAX_DIM / 4 + THREADS - 1) / THREADS> dim_row;
 
 // Copy an output of the matrices into the trace, where there is one.
 static __device__ __forceinline__ void trace_y(const generate_cuda &g, int layer, int64_t position, int matrix,
@@ -20,185 +19,148 @@ static __device__ __forceinline__ void trace_y(const generate_cuda &g, int layer
 			to[g.s.y_at[matrix] + i] = y[i];
 }
 
-// The residual of a token grows by what a matrix made of it; the sum is what is normalized.
-static __device__ __forceinline__ void add_residual(const generate_cuda &g, norm_shared &s, const float *y)
-{
-	float *resid = g.resid + (int64_t)blockIdx.x * g.s.dim;
-
-	for (int i = threadIdx.x; i < g.s.dim; i += blockDim.x) {
-		const float sum = resid[i] + y[i];
-
-		resid[i] = sum;
-		s.x[i] = sum;
-	}
-}
-
-static __device__ __forceinline__ void trace_residual(const generate_cuda &g, const norm_shared &s, int layer,
-						      int64_t position)
+static __device__ __forceinline__ float *residual_trace(const generate_cuda &g, int layer, int64_t position)
 {
 	float *to = generate_trace(g, layer, position);
 
-	if (to)
-		for (int i = threadIdx.x; i < g.s.dim; i += blockDim.x)
-			to[g.s.resid_at + i] = s.x[i];
+	return to ? to + g.s.resid_at : NULL;
 }
 
-// s.x of @n floats becomes its norm.
-static __device__ __forceinline__ void normalize(norm_shared &s, const float *gain, int n)
+// The residual of a token grows by what a matrix made of it; the sum is what is normalized.
+template <int VECTORS>
+static __device__ __forceinline__ void add_residual(const generate_cuda &g, generate_row<THREADS, VECTORS> &row,
+						    const float *y, float *trace)
 {
-	__syncthreads();
-	if (threadIdx.x < CUDA_WARP) {
-		float sum = 0;
+	float4 *resid = (float4 *)(g.resid + (int64_t)blockIdx.x * g.s.dim);
 
-		if (threadIdx.x < GENERATE_LANES)
-#pragma unroll 8
-			for (int i = threadIdx.x; i < n; i += GENERATE_LANES)
-				sum = sum + s.x[i] * s.x[i];
-		sum = generate_sum_lanes(sum);
-		if (threadIdx.x == 0)
-			s.scale = 1.0f / sqrtf(sum / (float)n + ASSAY_GENERATE_EPS);
+	GENERATE_EACH_VECTOR(g.s.dim)
+	{
+		const float4 a = resid[at], b = ((const float4 *)y)[at];
+
+		row.x[v] = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+		resid[at] = row.x[v];
+		generate_note(trace, at, row.x[v]);
 	}
-	__syncthreads();
-	for (int i = threadIdx.x; i < n; i += blockDim.x)
-		s.x[i] = s.x[i] * s.scale * gain[i];
-	__syncthreads();
 }
 
-static __device__ __forceinline__ uint32_t rounded(float x, float scale)
+// The row's norm as int8 into row @blockIdx.x of the matrices' input, and into the trace.
+template <int VECTORS>
+static __device__ __forceinline__ void finish(const generate_cuda &g, generate_row<THREADS, VECTORS> &row,
+					      generate_row_shared<GENERATE_MAX_ROW> &s, int layer, int64_t position,
+					      int norm, int n)
 {
-	return assay_f32_bits(x * scale + 0x1.8p23f) & 0xff;
-}
+	uint32_t *x = (uint32_t *)(g.x + (int64_t)blockIdx.x * n), *trace;
+	float most, by;
 
-// s.x as int8 into row @blockIdx.x of the matrices' input, and into the trace.
-static __device__ __forceinline__ void quantize(const generate_cuda &g, norm_shared &s, int layer, int64_t position,
-						int norm, int n)
-{
-	const int32_t slot = g.slots[position];
-	uint32_t *x = (uint32_t *)(g.x + (int64_t)blockIdx.x * n);
-	uint32_t *to = (uint32_t *)(g.trace_i8 + ((int64_t)(slot < 0 ? 0 : slot) * g.s.layers + layer) * g.s.i8_len +
-				    g.s.i8_at[norm]);
-	float most = 0, scale;
+	generate_load<THREADS>(row.gain, g.norms + layer * g.s.layer_norms + g.s.norm_at[norm], n);
+	generate_normalize(row, s, n);
+	most = generate_magnitude(row, s, n);
+	by = generate_multiplier(most);
+	trace = generate_trace_i8(g, layer, position, norm);
+	GENERATE_EACH_VECTOR(n)
+	{
+		const uint32_t word = generate_rounded(row.x[v], by);
 
-	for (int i = threadIdx.x; i < n; i += blockDim.x)
-		most = generate_larger(most, generate_larger(s.x[i], -s.x[i]));
-	most = generate_greatest(most, s.warps);
-	scale = 127.0f / most;
-	for (int i = threadIdx.x; i < n / 4; i += blockDim.x) {
-		const float *v = &s.x[4 * i];
-		uint32_t word = 0;
-
-		if (most != 0)
-			word = rounded(v[0], scale) | rounded(v[1], scale) << 8 | rounded(v[2], scale) << 16 |
-			       rounded(v[3], scale) << 24;
-		x[i] = word;
-		if (slot >= 0)
-			to[i] = word;
+		x[at] = word;
+		if (trace)
+			trace[at] = word;
 	}
 	if (threadIdx.x == 0) {
 		g.x_scale[blockIdx.x] = most / 127.0f;
-		if (slot >= 0)
+		if (trace)
 			generate_trace(g, layer, position)[g.s.scales_at + norm] = most / 127.0f;
 	}
 }
 
-static __device__ __forceinline__ void finish(const generate_cuda &g, norm_shared &s, int layer, int64_t position,
-					      int norm, int n)
-{
-	normalize(s, g.norms + layer * g.s.layer_norms + g.s.norm_at[norm], n);
-	quantize(g, s, layer, position, norm, n);
-}
-
 CUDA_KERNEL(generate_norm_first)(generate_cuda g, generate_step to)
 {
-	__shared__ norm_shared s;
+	enum { VECTORS = sizeof(dim_row::x) / sizeof(float4) };
+	__shared__ generate_row_shared<GENERATE_MAX_ROW> s;
 	const int64_t position = generate_position(g, to) + blockIdx.x;
-	const int64_t behind = position - g.at->prompt;
-	const int32_t token = behind < 0 ? g.prompt[position] : g.tokens[g.at->out + behind];
-	const uint16_t *row = g.embedding + (int64_t)token * g.s.dim;
+	float *trace = residual_trace(g, 0, position);
+	float4 *resid = (float4 *)(g.resid + (int64_t)blockIdx.x * g.s.dim);
+	dim_row row;
 
-	for (int i = threadIdx.x; i < g.s.dim; i += blockDim.x) {
-		s.x[i] = assay_f32_of_bf16(row[i]);
-		g.resid[(int64_t)blockIdx.x * g.s.dim + i] = s.x[i];
+	generate_embed<THREADS>(g, row.x, position);
+	GENERATE_EACH_VECTOR(g.s.dim)
+	{
+		resid[at] = row.x[v];
+		generate_note(trace, at, row.x[v]);
 	}
-	trace_residual(g, s, 0, position);
-	finish(g, s, 0, position, ASSAY_GENERATE_NORM_ATTN, g.s.dim);
+	finish(g, row, s, 0, position, ASSAY_GENERATE_NORM_ATTN, g.s.dim);
 }
 
 CUDA_KERNEL(generate_norm_attn)(generate_cuda g, generate_step to)
 {
-	__shared__ norm_shared s;
+	__shared__ generate_row_shared<GENERATE_MAX_ROW> s;
 	const int64_t position = generate_position(g, to) + blockIdx.x;
 	const float *y = g.y + (int64_t)blockIdx.x * g.s.dim;
+	dim_row row;
 
 	trace_y(g, to.layer - 1, position, ASSAY_GENERATE_WDOWN, y);
-	add_residual(g, s, y);
-	trace_residual(g, s, to.layer, position);
-	finish(g, s, to.layer, position, ASSAY_GENERATE_NORM_ATTN, g.s.dim);
+	add_residual(g, row, y, residual_trace(g, to.layer, position));
+	finish(g, row, s, to.layer, position, ASSAY_GENERATE_NORM_ATTN, g.s.dim);
 }
 
 CUDA_KERNEL(generate_norm_sub)(generate_cuda g, generate_step to)
 {
-	__shared__ norm_shared s;
+	enum { VECTORS = sizeof(dim_row::x) / sizeof(float4) };
+	__shared__ generate_row_shared<GENERATE_MAX_ROW> s;
 	const int64_t position = generate_position(g, to) + blockIdx.x;
 	const int n = g.s.heads * g.s.head_dim;
 	float *trace = generate_trace(g, to.layer, position);
+	dim_row row;
 
-	for (int i = threadIdx.x; i < n; i += blockDim.x) {
-		s.x[i] = g.att[(int64_t)blockIdx.x * n + i];
-		if (trace)
-			trace[g.s.att_at + i] = s.x[i];
-	}
-	finish(g, s, to.layer, position, ASSAY_GENERATE_NORM_ATTN_SUB, n);
+	generate_load<THREADS>(row.x, g.att + (int64_t)blockIdx.x * n, n);
+	GENERATE_EACH_VECTOR(n)
+	generate_note(trace ? trace + g.s.att_at : NULL, at, row.x[v]);
+	finish(g, row, s, to.layer, position, ASSAY_GENERATE_NORM_ATTN_SUB, n);
 }
 
 CUDA_KERNEL(generate_norm_ffn)(generate_cuda g, generate_step to)
 {
-	__shared__ norm_shared s;
+	__shared__ generate_row_shared<GENERATE_MAX_ROW> s;
 	const int64_t position = generate_position(g, to) + blockIdx.x;
 	const float *y = g.y + (int64_t)blockIdx.x * g.s.dim;
+	dim_row row;
 
 	trace_y(g, to.layer, position, ASSAY_GENERATE_WO, y);
-	add_residual(g, s, y);
-	finish(g, s, to.layer, position, ASSAY_GENERATE_NORM_FFN, g.s.dim);
+	add_residual(g, row, y, NULL);
+	finish(g, row, s, to.layer, position, ASSAY_GENERATE_NORM_FFN, g.s.dim);
 }
 
 CUDA_KERNEL(generate_norm_act)(generate_cuda g, generate_step to)
 {
-	__shared__ norm_shared s;
+	enum { VECTORS = sizeof(wide_row::x) / sizeof(float4) };
+	__shared__ generate_row_shared<GENERATE_MAX_ROW> s;
 	const int64_t position = generate_position(g, to) + blockIdx.x;
 	const float *gate = g.y + (int64_t)blockIdx.x * 2 * g.s.ffn, *up = gate + g.s.ffn;
+	wide_row row;
 
 	trace_y(g, to.layer, position, ASSAY_GENERATE_WGATE, gate);
 	trace_y(g, to.layer, position, ASSAY_GENERATE_WUP, up);
-	for (int i = threadIdx.x; i < g.s.ffn; i += blockDim.x) {
-		const float positive = generate_larger(gate[i], 0);
+	GENERATE_EACH_VECTOR(g.s.ffn)
+	{
+		const float4 a = ((const float4 *)gate)[at], b = ((const float4 *)up)[at];
 
-		s.x[i] = positive * positive * up[i];
+		row.x[v] = make_float4(generate_activated(a.x, b.x), generate_activated(a.y, b.y),
+				       generate_activated(a.z, b.z), generate_activated(a.w, b.w));
 	}
-	finish(g, s, to.layer, position, ASSAY_GENERATE_NORM_FFN_SUB, g.s.ffn);
+	finish(g, row, s, to.layer, position, ASSAY_GENERATE_NORM_FFN_SUB, g.s.ffn);
 }
 
 // The last token's norm is what the head multiplies.
 CUDA_KERNEL(generate_norm_last)(generate_cuda g, generate_step to)
 {
-	__shared__ norm_shared s;
+	__shared__ generate_row_shared<GENERATE_MAX_ROW> s;
 	const int64_t position = generate_position(g, to) + blockIdx.x;
 	const float *y = g.y + (int64_t)blockIdx.x * g.s.dim;
-	const int32_t slot = g.slots[position];
-	float *trace = slot < 0 ? NULL : g.trace_last + (int64_t)slot * 2 * g.s.dim;
+	float *trace = generate_trace_of_last(g, position);
+	dim_row row;
 
 	trace_y(g, g.s.layers - 1, position, ASSAY_GENERATE_WDOWN, y);
-	add_residual(g, s, y);
-	if (trace)
-		for (int i = threadIdx.x; i < g.s.dim; i += blockDim.x)
-			trace[i] = s.x[i];
-	normalize(s, g.norms + g.s.layers * g.s.layer_norms, g.s.dim);
-	for (int i = threadIdx.x; i < g.s.dim; i += blockDim.x) {
-		if (trace)
-			trace[g.s.dim + i] = s.x[i];
-		if ((int)blockIdx.x == to.n - 1)
-			g.normed[i] = s.x[i];
-	}
+	add_residual(g, row, y, trace);
+	generate_finish_last(g, row, s, trace, (int)blockIdx.x == to.n - 1);
 }
 
 void assay_generate_norm_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to,

@@ -74,7 +74,7 @@ static void point(generate_cuda *g, const struct assay_job *job)
 
 static int fits(const struct assay_generate_state &s)
 {
-	return s.ffn <= GENERATE_MAX_ROW && s.heads * s.head_dim <= GENERATE_MAX_ROW && s.dim <= GENERATE_MAX_DIM &&
+	return s.ffn <= GENERATE_MAX_ROW && s.heads * s.head_dim <= GENERATE_MAX_DIM && s.dim <= GENERATE_MAX_DIM &&
 	       s.head_dim <= GENERATE_MAX_HEAD && s.max_pos <= GENERATE_MAX_CONTEXT;
 }
 
@@ -181,10 +181,9 @@ static void multiply(const struct assay_job *job, const generate_cuda &g, const 
 	assay_ternary_enqueue_cuda(job, p);
 }
 
-static void enqueue_step(const struct assay_job *job, const generate_cuda &g, int64_t first, int32_t n, int last)
+// Of several tokens.
+static void enqueue_layers(const struct assay_job *job, const generate_cuda &g, generate_step to)
 {
-	generate_step to = { 0, n, first };
-
 	for (; to.layer < g.s.layers; to.layer++) {
 		assay_generate_norm_cuda(job, g, to, ASSAY_GENERATE_NORM_ATTN);
 		multiply(job, g, to, ASSAY_GENERATE_WQ, 3);
@@ -198,6 +197,16 @@ static void enqueue_step(const struct assay_job *job, const generate_cuda &g, in
 		multiply(job, g, to, ASSAY_GENERATE_WDOWN, 1);
 	}
 	assay_generate_last_cuda(job, g, to);
+}
+
+static void enqueue_step(const struct assay_job *job, const generate_cuda &g, int64_t first, int32_t n, int last)
+{
+	const generate_step to = { 0, n, first };
+
+	if (n == 1)
+		assay_generate_token_cuda(job, g, first);
+	else
+		enqueue_layers(job, g, to);
 	if (last) {
 		assay_generate_head_cuda(job, g, to);
 		assay_generate_choose_cuda(job, g, to);

@@ -2,6 +2,7 @@
 // Logits and the token that follows. The head's kernel finds the greatest logit on its way. For topk and topp, one
 // block of threads sorts all logits by their bits, four passes of eight, which keeps equal ones by their ids.
 #include "assay/random.h"
+#include "cuda/cuda_async.cuh"
 #include "generate_cuda.cuh"
 
 #define HEAD_ROWS (CUDA_THREADS_generate_head / 2)
@@ -10,24 +11,58 @@
 #define DIGITS    256
 #define CHUNK     4096
 
-// ---- logits: two threads a row ----
+// ---- logits: two threads a row, whose columns pass through shared memory in whole lines ----
+
+#define COLUMNS     64
+#define VECTORS     (COLUMNS / 8) // of 16 bytes, of a row
+#define ROW_VECTORS (VECTORS + 2) // so that neighbours read from all banks
+#define STAGES      3
+
+struct head_shared {
+	__align__(16) float x[GENERATE_MAX_DIM];
+	__align__(16) uint4 w[STAGES][HEAD_ROWS][ROW_VECTORS];
+};
+
+// Begin to copy columns @from … of this block's rows.
+static __device__ __forceinline__ void begin_columns(const generate_cuda &g, head_shared &s, int from)
+{
+	const int vector = threadIdx.x % VECTORS, first = blockIdx.x * HEAD_ROWS;
+
+	if (from < g.s.dim)
+#pragma unroll
+		for (int row = threadIdx.x / VECTORS; row < HEAD_ROWS; row += CUDA_THREADS_generate_head / VECTORS) {
+			const int at = first + row < g.s.vocab ? first + row : g.s.vocab - 1;
+
+			async_copy16(&s.w[from / COLUMNS % STAGES][row][vector],
+				     g.head + (int64_t)at * g.s.dim + from + 8 * vector);
+		}
+	async_end_group();
+}
 
 CUDA_KERNEL(generate_head)(generate_cuda g)
 {
-	__shared__ __align__(16) float x[GENERATE_MAX_DIM];
-	const int part = threadIdx.x % 2 * 8;
-	const int mine = blockIdx.x * HEAD_ROWS + threadIdx.x / 2;
+	__shared__ head_shared s;
+	const int part = threadIdx.x % 2, mine = blockIdx.x * HEAD_ROWS + threadIdx.x / 2;
 	const int row = mine < g.s.vocab ? mine : g.s.vocab - 1;
-	const uint16_t *w = g.head + (int64_t)row * g.s.dim + part;
 	unsigned long long key;
 	float sum[8] = {}, logit;
 
-	for (int i = threadIdx.x; i < g.s.dim; i += blockDim.x)
-		x[i] = g.normed[i];
-	__syncthreads();
-#pragma unroll 4
-	for (int i = 0; i < g.s.dim; i += GENERATE_LANES)
-		generate_add_products(sum, &x[i + part], *(const uint4 *)(w + i));
+	cuda_let_next_begin();
+	for (int i = 0; i < STAGES - 1; i++)
+		begin_columns(g, s, i * COLUMNS);
+	cuda_wait();
+	for (int i = threadIdx.x; i < g.s.dim; i += CUDA_THREADS_generate_head)
+		s.x[i] = g.normed[i];
+	for (int from = 0; from < g.s.dim; from += COLUMNS) {
+		const uint4 *w = s.w[from / COLUMNS % STAGES][threadIdx.x / 2];
+
+		async_wait<STAGES - 2>();
+		__syncthreads();
+		begin_columns(g, s, from + (STAGES - 1) * COLUMNS);
+#pragma unroll
+		for (int i = 0; i < VECTORS; i += 2)
+			generate_add_products(sum, &s.x[from + 8 * (i + part)], w[i + part]);
+	}
 	logit = generate_sum_pair(sum);
 	if (mine < g.s.vocab && part == 0)
 		g.logits[mine] = logit;
@@ -63,6 +98,7 @@ static __device__ __forceinline__ void finish(const generate_cuda &g, const gene
 
 CUDA_KERNEL(generate_greedy)(generate_cuda g, generate_step to)
 {
+	cuda_wait();
 	if (threadIdx.x == 0)
 		finish(g, to, (int32_t) ~(uint32_t)g.at->best);
 }
@@ -74,9 +110,7 @@ union sample_shared {
 
 static __device__ __forceinline__ float greatest_logit(const generate_cuda &g)
 {
-	const uint32_t order = (uint32_t)(g.at->best >> 32);
-
-	return assay_f32_of_bits(order >> 31 ? order & 0x7fffffff : ~order);
+	return generate_of_order((uint32_t)(g.at->best >> 32));
 }
 
 // Exponentials into g.probs; the sum of all, for all threads.
@@ -226,12 +260,14 @@ CUDA_KERNEL(generate_sample)(generate_cuda g, generate_step to)
 	__shared__ uint32_t warps[WARPS];
 	__shared__ float total;
 	__shared__ int n, chosen;
-	const int64_t position = generate_position(g, to) + to.n;
 	const float *sums = g.probs + g.s.vocab;
-	const float all = softmax(g, s, &total);
-	float target;
+	int64_t position;
+	float target, all;
 	int kept;
 
+	cuda_wait();
+	position = generate_position(g, to) + to.n;
+	all = softmax(g, s, &total);
 	sort(g, s, warps);
 	kept = keep(g, s, all, &n);
 	target = assay_uniform_f32(assay_random4(g.seed, ASSAY_GENERATE_SAMPLER_STREAM, (uint64_t)position).v[0]) *
@@ -266,15 +302,15 @@ CUDA_KERNEL(generate_begin)(generate_cuda g, int decode, int64_t last)
 void assay_generate_head_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to)
 {
 	(void)to;
-	CUDA_LAUNCH(job, generate_head, cuda_blocks(g.s.vocab, HEAD_ROWS), g);
+	CUDA_LAUNCH_EARLY(job, generate_head, cuda_blocks(g.s.vocab, HEAD_ROWS), g);
 }
 
 void assay_generate_choose_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to)
 {
 	if (g.s.sampler == ASSAY_GENERATE_GREEDY)
-		CUDA_LAUNCH(job, generate_greedy, 1, g, to);
+		CUDA_LAUNCH_EARLY(job, generate_greedy, 1, g, to);
 	else
-		CUDA_LAUNCH(job, generate_sample, 1, g, to);
+		CUDA_LAUNCH_EARLY(job, generate_sample, 1, g, to);
 }
 
 void assay_generate_begin_cuda(const struct assay_job *job, const generate_cuda &g, int decode, int64_t last)

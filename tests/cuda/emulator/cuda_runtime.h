@@ -67,6 +67,8 @@ template <typename... P, typename... A> std::function<void()> emulated_call(void
 
 #define CUDA_LAUNCH(job, name, grid, ...)                                                                              \
 	((void)(job), emulated_enqueue(grid, CUDA_THREADS_##name, emulated_call(name, __VA_ARGS__)))
+/* Kernels follow each other here. */
+#define CUDA_LAUNCH_EARLY CUDA_LAUNCH
 
 /* The value of lane @lane; @mask must name all lanes. */
 template <typename T> T emulated_lane(unsigned mask, T value, unsigned lane)
@@ -101,6 +103,34 @@ static inline unsigned __match_any_sync(unsigned mask, unsigned value)
 	for (int lane = 0; lane < 32; lane++)
 		same |= (unsigned)!memcmp(all[lane], &value, sizeof(value)) << lane;
 	return same;
+}
+
+/* The greatest of all lanes' values, and their sum modulo 2^32. */
+static inline unsigned __reduce_max_sync(unsigned mask, unsigned value)
+{
+	const emulated_value *all = emulated_exchange(mask == 0xffffffffu ? &value : nullptr, sizeof(value));
+
+	for (int lane = 0; lane < 32; lane++) {
+		unsigned other;
+
+		memcpy(&other, all[lane], sizeof(other));
+		value = other > value ? other : value;
+	}
+	return value;
+}
+
+static inline unsigned __reduce_add_sync(unsigned mask, unsigned value)
+{
+	const emulated_value *all = emulated_exchange(mask == 0xffffffffu ? &value : nullptr, sizeof(value));
+	unsigned sum = 0;
+
+	for (int lane = 0; lane < 32; lane++) {
+		unsigned other;
+
+		memcpy(&other, all[lane], sizeof(other));
+		sum += other;
+	}
+	return sum;
 }
 
 static inline void __syncwarp()
@@ -189,6 +219,16 @@ static inline int __dp4a(int a, int b, int sum)
 
 	for (int i = 0; i < 32; i += 8)
 		total += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
+	return (int)total;
+}
+
+/* The same with unsigned bytes in @a. */
+static inline int emulated_dp4a_us(unsigned a, int b, int sum)
+{
+	unsigned total = (unsigned)sum;
+
+	for (int i = 0; i < 32; i += 8)
+		total += (unsigned)((uint8_t)(a >> i) * (int8_t)(b >> i));
 	return (int)total;
 }
 
