@@ -119,7 +119,7 @@ fake_steps() {
 	cat >bin/make <<-'END'
 		#!/bin/sh
 		case "$*" in
-		*SANITIZE*) echo 'test_x: sanitized' >>"$FAILURES"; echo '5 passed, 1 failed, 0 skipped'; exit 1 ;;
+		*SANITIZE*' test') echo 'test_x: sanitized' >>"$FAILURES"; echo '5 passed, 1 failed, 0 skipped'; exit 1 ;;
 		*CC=gcc*test) [ ! -e "$FAILURES" ] || exit 70; echo 'passed in a second try: test_y: hurried'; echo '7 passed, 0 failed, 2 skipped' ;;
 		*soak) seq 40; exit 2 ;;
 		*) [ ! -e "$FAILURES" ] || exit 70 ;;
@@ -136,7 +136,7 @@ fake_steps() {
 		failed:
 		  two minutes of attacks: ended with status 2
 		  tests under sanitizers: test_x: sanitized
-		$(type -P clang >/dev/null && echo 14 passed, 2 failed, 2 skipped || echo 13 passed, 2 failed, 3 skipped)
+		$(type -P clang >/dev/null && echo 15 passed, 2 failed, 2 skipped || echo 13 passed, 2 failed, 4 skipped)
 	END
 	[ "$(the_end | grep -c '^      [0-9]')" = 15 ]
 	printf '%s\n' "$output" | grep -x 'passed in a second try: make test with gcc, warnings as errors: test_y: hurried'
