@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +17,10 @@
 #include "profile/cpu_source.h"
 #include "profile/perf_event.h"
 
-#define RING_PAGES       1024 /* as many as may be locked; fewer for whoever may not lock these */
+#define RING_PAGES       1024 /* at the least, where so many may be locked; fewer for whoever may not lock these */
+#define MOST_RING_PAGES  8192
+#define RING_SECONDS     0.05 /* in which all samples of a CPU fit, however deep: its reader gets no processor sooner */
+#define ALL_RINGS_BYTES  (256u << 20)
 #define LEAF_RING_PAGES  64
 #define LEAST_RING_PAGES 16
 
@@ -95,13 +99,35 @@ static int forbidden(struct assay_err *err)
 	return assay_err_set(err, ASSAY_EUNAVAILABLE, "cannot sample programs here: %s", strerror(e));
 }
 
+/* May as many rings of so many bytes as there are CPUs be locked? */
+static bool may_lock(const struct assay_cpu_sampler *s, size_t bytes)
+{
+	struct rlimit limit;
+
+	return !geteuid() || (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur / s->n_rings >= bytes);
+}
+
+/* A power of two: so many that a ring keeps what is sampled until its reader gets a processor. */
+static size_t wanted_pages(const struct assay_cpu_sampler *s)
+{
+	const double bytes = RING_SECONDS * s->how.rate_hz * ASSAY_SAMPLE_STACK_MOST_BYTES;
+	size_t pages = RING_PAGES, page = page_bytes();
+
+	if (s->how.leaves)
+		return LEAF_RING_PAGES;
+	while (pages < MOST_RING_PAGES && (double)(pages * page) < bytes &&
+	       2 * pages * page <= ALL_RINGS_BYTES / s->n_rings && may_lock(s, (2 * pages + 1) * page))
+		pages *= 2;
+	return pages;
+}
+
 static int map_ring(struct assay_cpu_sampler *s, int cpu, int fd, struct assay_err *err)
 {
 	struct perf_state *k = s->state;
 	struct assay_sample_ring *r = &s->rings[cpu];
 	const size_t page = page_bytes();
 
-	for (size_t pages = s->how.leaves ? LEAF_RING_PAGES : RING_PAGES; pages >= LEAST_RING_PAGES; pages /= 2) {
+	for (size_t pages = wanted_pages(s); pages >= LEAST_RING_PAGES; pages /= 2) {
 		const size_t bytes = (pages + 1) * page;
 		void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		struct perf_event_mmap_page *p = at;
