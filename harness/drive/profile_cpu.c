@@ -21,7 +21,7 @@
 /* What a reader must know of the numbers before trusting them. */
 static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch *w)
 {
-	const double n = (double)p->stacks.weight;
+	const double n = (double)p->stacks.weight, early = (double)(p->truncated - p->outgrown);
 
 	if (p->stacks.weight < FEW_SAMPLES)
 		assay_watch_warn(w, "only %" PRIu64 " sample%s: profile for longer, or with a higher --rate",
@@ -34,12 +34,12 @@ static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch
 				 "%.0f %% of the samples lie in code without names: build it with -g and do not strip "
 				 "it",
 				 100 * (double)p->unresolved / n);
-	if (n > 0 && (double)p->truncated > MUCH_FRAC * n)
+	if (n > 0 && early > MUCH_FRAC * n)
 		assay_watch_warn(
 			w,
 			"%.0f %% of the stacks end early: they are deeper than %u KiB, or their code has no unwind "
 			"tables (.eh_frame)",
-			100 * (double)p->truncated / n, ASSAY_SAMPLE_STACK_MOST_BYTES >> 10);
+			100 * early / n, ASSAY_SAMPLE_STACK_MOST_BYTES >> 10);
 }
 
 static void on_progress(void *arg, enum assay_stage stage, double done_frac)

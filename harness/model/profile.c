@@ -45,6 +45,7 @@ int assay_profile_add(struct assay_profile *p, const struct assay_profile *other
 	p->seconds += other->seconds;
 	p->lost += other->lost;
 	p->truncated += other->truncated;
+	p->outgrown += other->outgrown;
 	p->unresolved += other->unresolved;
 	p->timed_weight += other->timed_weight;
 	free(frames);
