@@ -274,7 +274,7 @@ INLINE void touch_pages(void *buffer, size_t bytes)
 		((volatile uint8_t *)buffer)[at] = 0;
 }
 
-/* The group of @row, of @rows rows, times @tiles tiles of TILE_TOKENS (KEPT_TILES) at @x, whose first token is @t0. */
+/* The group of @row, of @rows rows, times @tiles tiles, KEPT_TILES at most, at @x, whose first token is @t0. */
 static void run_tiles(const struct matmul_ternary *p, const uint8_t *packed, const uint8_t *x,
 		      const int32_t *token_sums, int64_t row, int64_t rows, int64_t t0, int64_t tiles)
 {
