@@ -2,7 +2,8 @@
 /*
  * A ternary product on a GPU, as the ops that make one see it: y[n][m] = x[n][k] · w[m][k]^T. Up to three matrices of
  * equal k lie one after the other in w and have one product together: rows `second` and `third` begin with their own
- * scales. Where there are fewer, these are m.
+ * scales. Where there are fewer, these are INT64_MAX: a kernel may ask for the scale of a row behind the last one, and
+ * must find that of the last matrix.
  */
 #ifndef CUDA_TERNARY_CUH
 #define CUDA_TERNARY_CUH

@@ -5,6 +5,8 @@
  */
 #include "emulated_fixture.h"
 
+#include <sys/mman.h>
+
 #include "assay/op_matmul.h"
 #include "assay/op_stream.h"
 
@@ -39,6 +41,28 @@ TEST(test_cuda_ternary)
 	needs_emulated();
 	for (size_t i = 0; i < N_OF(axes); i++)
 		check("matmul.ternary", axes[i]);
+}
+
+/* Rows of a tile that lie behind the matrix have no scale: nothing is read behind the last one. */
+TEST(test_cuda_ternary_scales_end)
+{
+	static const char *const axes[] = { "m=1,k=128,n=1", "m=3,k=16512,n=1", "m=65,k=128,n=3", "m=129,k=128,n=130" };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	needs_emulated();
+	assert_true(pages != MAP_FAILED);
+	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+	for (size_t i = 0; i < N_OF(axes); i++) {
+		struct mini_case *c = mini_new("matmul.ternary", "cuda", axes[i], NULL);
+
+		c->tensors[ASSAY_TERNARY_W_SCALE].data = pages + page - c->tensors[ASSAY_TERNARY_W_SCALE].bytes;
+		mini_fill(c);
+		mini_run(c);
+		mini_check(c);
+		mini_free(c);
+	}
+	assert_int_equal(munmap(pages, 2 * page), 0);
 }
 
 /* The largest codes times the largest activations: sums that pass 2^31 on their way. */

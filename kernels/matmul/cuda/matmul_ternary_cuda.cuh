@@ -25,7 +25,7 @@ static inline struct ternary_cuda ternary_cuda_of(const struct assay_job *job)
 	p.m = job->shape->axis[ASSAY_MATMUL_M];
 	p.k = job->shape->axis[ASSAY_MATMUL_K];
 	p.n = job->shape->axis[ASSAY_MATMUL_N];
-	p.second = p.third = p.m;
+	p.second = p.third = INT64_MAX;
 	return p;
 }
 
