@@ -165,4 +165,23 @@ TEST(test_cuda_counts_and_times)
 	mini_free(c);
 }
 
+/* A model that is larger than the kernels is refused, and the reason names what of it is. */
+TEST(test_cuda_too_large)
+{
+	struct assay_generate_state *facts;
+	struct mini_case *c;
+
+	needs_emulated();
+	c = open_case("generate.decode", "cuda", "model=nano,pp=2,tg=1", 18);
+	facts = c->job.op_state;
+	facts->ffn = 7040;
+	assert_true(mini_try_run(c) < 0);
+	assert_string_equal(c->reason.text, "the model has ffn = 7040, the kernels take up to 6912");
+	facts->ffn = 128;
+	facts->max_pos = 4097;
+	assert_true(mini_try_run(c) < 0);
+	assert_string_equal(c->reason.text, "the model has tokens = 4097, the kernels take up to 4096");
+	mini_free(c);
+}
+
 UNIT_MAIN(use_emulated, NULL)

@@ -72,10 +72,27 @@ static void point(generate_cuda *g, const struct assay_job *job)
 	g->seed = job->seed;
 }
 
-static int fits(const struct assay_generate_state &s)
+// Rows, heads and scores have room in registers and shared memory up to these sizes. 0, or negative after host->fail.
+static int refuse_large(struct assay_job *job, const struct assay_generate_state &s)
 {
-	return s.ffn <= GENERATE_MAX_ROW && s.heads * s.head_dim <= GENERATE_MAX_DIM && s.dim <= GENERATE_MAX_DIM &&
-	       s.head_dim <= GENERATE_MAX_HEAD && s.max_pos <= GENERATE_MAX_CONTEXT;
+	const struct {
+		const char *what;
+		int64_t is, most;
+	} sizes[] = {
+		{ "dim", s.dim, GENERATE_MAX_DIM },
+		{ "heads x head_dim", (int64_t)s.heads * s.head_dim, GENERATE_MAX_DIM },
+		{ "head_dim", s.head_dim, GENERATE_MAX_HEAD },
+		{ "ffn", s.ffn, GENERATE_MAX_ROW },
+		{ "tokens", s.max_pos, GENERATE_MAX_CONTEXT },
+	};
+
+	for (const auto &size : sizes)
+		if (size.is > size.most) {
+			assay_generate_release_cuda(job);
+			return job->host->fail(job, "the model has %s = %lld, the kernels take up to %lld", size.what,
+					       (long long)size.is, (long long)size.most);
+		}
+	return 0;
 }
 
 // The sequence has the blocks of the pool in order, and its traced positions their slots.
@@ -121,8 +138,8 @@ int assay_generate_open_cuda(struct assay_job *job)
 	if (s->size < sizeof(*s))
 		return failed(job, "the op is older than this plugin", cudaErrorNotSupported);
 	r->g.s = *s;
-	if (!fits(*s))
-		return failed(job, "no kernel for a model of this width", cudaSuccess);
+	if (refuse_large(job, *s))
+		return -1;
 	point(&r->g, job);
 	rc = cudaMalloc(&r->memory, (size_t)lay_out(&r->g, NULL));
 	if (rc == cudaSuccess)
