@@ -21,7 +21,7 @@ load profile_helpers
 
 @test "where perf_event_open is forbidden timers sample cases, as root and as an ordinary user" {
 	needs_timers
-	run --separate-stderr ./refuse "$ASSAY" profile cpu quantize.q8_0/ref/n=1048576/t=1/warm --for 500ms --json -o case.folded
+	run --separate-stderr ./refuse "$ASSAY" profile cpu quantize.q8_0/ref/n=1048576/t=1/warm --for 2s --json -o case.folded
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is '.profile.source == "a timer for each thread; perf_event_open is forbidden" and .profile.rate_hz == 997'
 	is '.profile.timed_samples > 20'
