@@ -159,8 +159,8 @@ CUDA_LIBS     := $(call nvcc_paths,LIBRARIES)
 CUDA_C_SRCS := $(sort $(wildcard kernels/cuda/*.c))
 CUDA_SRCS   := $(sort $(wildcard kernels/cuda/*.cu kernels/*/cuda/*.cu))
 CUDA_ARCHS  := 80 86 89 90
-# No contraction, as in C; divisions, roots and subnormals are IEEE's unless asked otherwise. No line numbers: they would name the
-# folder of the build, and the same kernels from two folders would be different code.
+# No contraction, as in C; divisions, roots and subnormals are IEEE's unless asked otherwise. No line numbers: they name the
+# folder of the build, and a remark would be a change of code.
 NVCC_FLAGS   = -std=c++17 -O3 -fmad=false $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
 	-gencode arch=compute_90$(comma)code=compute_90 -Xptxas -v -Xcompiler -fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics$(comma)-Wall \
 	$(if $(filter 1,$(WERROR)),-Werror all-warnings) -DASSAY_CUDA=1 -Ikernels -Iharness/include

@@ -58,7 +58,7 @@ device_code() {
 	sha256sum <"$1/code"
 }
 
-@test "the same kernels from two folders are the same code, and changed ones are not" {
+@test "kernels that share no names with a folder are the same code from two, remarks or not, and changed ones are not" {
 	[ -e "$ASSAY_BUILD/plugins/assay_cuda.kernels.json" ] || skip "built without nvcc"
 	local copy
 	for copy in one two; do
