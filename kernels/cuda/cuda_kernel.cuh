@@ -68,7 +68,7 @@ template <typename... P, typename... A>
 static void cuda_launch_early(cudaStream_t stream, void (*kernel)(P...), unsigned grid, unsigned threads,
 			      A... arguments)
 {
-	int device = 0, major = 0;
+	int device = 0, major = 0, driver = 0;
 	cudaLaunchAttribute early = {};
 	cudaLaunchConfig_t config = {};
 
@@ -78,7 +78,8 @@ static void cuda_launch_early(cudaStream_t stream, void (*kernel)(P...), unsigne
 	config.blockDim = dim3(threads);
 	config.stream = stream;
 	config.attrs = &early;
-	if (cudaGetDevice(&device) == cudaSuccess &&
+	// drivers before CUDA 12.3 keep no such launch in a graph
+	if (cudaGetDevice(&device) == cudaSuccess && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12030 &&
 	    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9)
 		config.numAttrs = 1;
 	cudaLaunchKernelEx(&config, kernel, static_cast<P>(arguments)...);
