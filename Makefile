@@ -159,8 +159,8 @@ CUDA_LIBS     := $(call nvcc_paths,LIBRARIES)
 CUDA_C_SRCS := $(sort $(wildcard kernels/cuda/*.c))
 CUDA_SRCS   := $(sort $(wildcard kernels/cuda/*.cu kernels/*/cuda/*.cu))
 CUDA_ARCHS  := 80 86 89 90
-# No contraction, as in C; divisions, roots and subnormals are IEEE's unless asked otherwise. No line numbers: they name the
-# folder of the build, and a remark would be a change of code.
+# No contraction, as in C; divisions, roots and subnormals are IEEE's unless asked otherwise. No line numbers: a remark would be a
+# change of code.
 NVCC_FLAGS   = -std=c++17 -O3 -fmad=false $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
 	-gencode arch=compute_90$(comma)code=compute_90 -Xptxas -v -Xcompiler -fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics$(comma)-Wall \
 	$(if $(filter 1,$(WERROR)),-Werror all-warnings) -DASSAY_CUDA=1 -Ikernels -Iharness/include
@@ -343,10 +343,14 @@ $(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o)
 	@mkdir -p $(@D)
 	$(say)$(link_plugin) -lm
 
-# What the compiler tells of each kernel's registers stays beside the object.
+# What the compiler tells of each kernel's registers stays beside the object. Its parts name shared memory and tables after the
+# folder of the source, so that the same kernels from two folders would be different code. They are told another folder, by an
+# option that is not documented: an nvcc that lacks it does without.
+nvcc_object = $(NVCC) $(NVCC_FLAGS) $(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $< 2> $@.ptxas
+nvcc_folder = $(foreach part,cicc cudafe,-X$(part) --orig_src_path_name -X$(part) /assay/$<)
 $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags-cuda
 	@mkdir -p $(@D)
-	$(say)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $< 2> $@.ptxas || { cat $@.ptxas >&2; rm -f $@; exit 1; }
+	$(say)$(call nvcc_object,$(nvcc_folder)) || $(call nvcc_object) || { cat $@.ptxas >&2; rm -f $@; exit 1; }
 $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o): private PLUGIN_CFLAGS += $(CUDA_C_FLAGS)
 $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o): $(BUILD)/flags-cuda
 $(BUILD)/plugins/assay_cuda.so: $(CUDA_C_SRCS:%.c=$(BUILD)/obj/%.o) $(if $(NVCC),$(CUDA_SRCS:%=$(BUILD)/obj/%.o))

@@ -51,14 +51,17 @@ dry_make() {
 	grep -q ^matmul.ternary/cuda variants
 }
 
-# device_code FOLDER: the digest of what nvcc makes of the copy there, for one kind of GPU.
+# device_code FOLDER: the digests of what nvcc makes of the copy there, for one kind of GPU. The second file has tables with names.
 device_code() {
-	env -u MAKEFLAGS make -s -C "$1" ASSAY_NO_INSTALL=1 CUDA_ARCHS=90 BUILD=b b/obj/kernels/stream/cuda/stream_cuda.cu.o
-	objcopy -O binary --only-section=.nv_fatbin "$1/b/obj/kernels/stream/cuda/stream_cuda.cu.o" "$1/code"
-	sha256sum <"$1/code"
+	local file
+	for file in stream/cuda/stream_cuda cuda/cuda_make; do
+		env -u MAKEFLAGS make -s -C "$1" ASSAY_NO_INSTALL=1 CUDA_ARCHS=90 BUILD=b "b/obj/kernels/$file.cu.o"
+		objcopy -O binary --only-section=.nv_fatbin "$1/b/obj/kernels/$file.cu.o" "$1/code"
+		sha256sum <"$1/code"
+	done
 }
 
-@test "kernels that share no names with a folder are the same code from two, remarks or not, and changed ones are not" {
+@test "kernels are the same code from two folders, remarks or not, and changed ones are not" {
 	[ -e "$ASSAY_BUILD/plugins/assay_cuda.kernels.json" ] || skip "built without nvcc"
 	local copy
 	for copy in one two; do
