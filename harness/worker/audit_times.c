@@ -25,6 +25,14 @@ static void add(double *ns, int *n, double one)
 	ns[at] = one;
 }
 
+double assay_audit_times_less_waits(uint64_t ns, const struct assay_thread_time *before,
+				    const struct assay_thread_time *after)
+{
+	const uint64_t waited = before->waits_told && after->waits_told ? after->waited_ns - before->waited_ns : 0;
+
+	return waited < ns ? (double)(ns - waited) : 0;
+}
+
 void assay_audit_times_same(struct assay_audit_times *t, double ns)
 {
 	add(t->same_ns, &t->n, ns);

@@ -3,6 +3,7 @@
 #ifndef ASSAY_WORKER_AUDIT_TIMES_H
 #define ASSAY_WORKER_AUDIT_TIMES_H
 
+#include "machine/lost_time.h"
 #include "worker/case_state.h"
 
 /* In so many calls of each kind the machine may disturb some, and a longer time still tells. */
@@ -14,6 +15,10 @@ struct assay_audit_times {
 	int n, n_changed;
 	bool forgets; /* what the processor has learnt of the data is cleared before each call */
 };
+
+/* Calls in a row took @ns and last longer than a sample: without what the thread waited for a CPU that others had. */
+double assay_audit_times_less_waits(uint64_t ns, const struct assay_thread_time *before,
+				    const struct assay_thread_time *after);
 
 /* Add a call; there is room for ASSAY_AUDIT_ROUNDS of each kind. */
 void assay_audit_times_same(struct assay_audit_times *t, double ns);
