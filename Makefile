@@ -56,6 +56,8 @@ COVERAGE := $(filter fuzzer-no-link,$(subst $(comma), ,$(SANITIZE)))
 COVERAGE := $(COVERAGE:%=-fsanitize=%)
 SANFLAGS := $(patsubst %,-fsanitize=%,$(filter-out fuzzer-no-link,$(subst $(comma), ,$(SANITIZE)))) $(COVERAGE)
 SANFLAGS += $(if $(SANITIZE),-fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+# Flags are part of what recorded counts hold for.
+SANFLAGS := $(strip $(SANFLAGS))
 
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 

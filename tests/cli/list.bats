@@ -160,3 +160,13 @@ required dequantize.q8_0/ref/n=4096/t=1/warm' ]
 		and ([.findings[].name] | contains(["pmu", "core_pace", "sample_overhead"]))
 		and ([.findings[].health] - ["ok", "warn", "none"] == [])'
 }
+
+@test "the committed counts are of the flags that make takes unless told otherwise" {
+	run -0 env -u MAKEFLAGS -u CC -u CFLAGS -u SANITIZE make -n -s -C "$ASSAY_SOURCE" ASSAY_NO_INSTALL=1 BUILD="$PWD/b" "$PWD/b/gen/build_info.h"
+	for record in "$ASSAY_SOURCE"/baselines/exact/*.json; do
+		[[ $record != *.kernels.json ]] || continue
+		jq -r '.builds[].flags' "$record" | while read -r flags; do
+			[[ $output == *"'$flags'"* ]] || { echo "$record: '$flags'"; false; }
+		done
+	done
+}
