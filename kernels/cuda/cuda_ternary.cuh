@@ -10,6 +10,9 @@
 
 #include "cuda/cuda_kernel.cuh"
 
+#define TERNARY_CODES 0x03030303u /* the lowest code of each byte */
+#define TERNARY_ONES  0x01010101
+
 struct ternary_cuda {
 	const uint8_t *w;
 	const int8_t *x;

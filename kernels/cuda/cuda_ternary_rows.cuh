@@ -8,12 +8,9 @@
 #ifndef CUDA_TERNARY_ROWS_CUH
 #define CUDA_TERNARY_ROWS_CUH
 
-#include "assay/op_matmul.h"
-#include "cuda/cuda_kernel.cuh"
+#include "cuda/cuda_ternary.cuh"
 
 #define TERNARY_CHUNK 64 /* weights in 16 bytes */
-#define TERNARY_CODES 0x03030303u
-#define TERNARY_ONES  0x01010101
 
 template <int LANES, int ROWS, int CHUNKS> struct ternary_rows {
 	uint4 w[CHUNKS][ROWS];

@@ -9,9 +9,6 @@
 #include "assay/op_matmul.h"
 #include "cuda/cuda_ternary.cuh"
 
-#define TERNARY_CODES 0x03030303u
-#define TERNARY_ONES  0x01010101
-
 /* Read at every run, since composite ops may change the buffers and n between two of them. */
 static inline struct ternary_cuda ternary_cuda_of(const struct assay_job *job)
 {
