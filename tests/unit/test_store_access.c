@@ -154,6 +154,24 @@ STORE_TEST(test_a_database_is_made_whole_or_not_at_all)
 	assert_int_equal(files_in(f), 1);
 }
 
+/* Open in another process, which may let no file grow beyond @bytes. */
+static void open_within(struct shared *shared, const char *path, enum assay_store_mode mode, rlim_t bytes)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct rlimit limit = { bytes, bytes };
+		struct assay_store *s;
+
+		signal(SIGXFSZ, SIG_IGN);
+		setrlimit(RLIMIT_FSIZE, &limit);
+		shared->rc = assay_store_open(&s, path, mode, &shared->err);
+		_exit(0);
+	}
+	wait_for(pid);
+}
+
 /* The same where the system lets no file grow; a file that was there is not ours to remove. */
 STORE_TEST(test_files_may_not_grow_for_who_creates)
 {
@@ -163,23 +181,11 @@ STORE_TEST(test_files_may_not_grow_for_who_creates)
 
 	for (size_t k = 0; k < 2 * N_OF(limits); k++) {
 		bool was_there = k >= N_OF(limits);
-		pid_t pid;
 
 		memset(shared, 0, sizeof(*shared));
 		if (was_there)
 			assert_int_equal(close(open(f->db, O_WRONLY | O_CREAT | O_TRUNC, 0644)), 0);
-		pid = fork();
-		assert_true(pid >= 0);
-		if (!pid) {
-			struct rlimit limit = { limits[k % N_OF(limits)], limits[k % N_OF(limits)] };
-			struct assay_store *s;
-
-			signal(SIGXFSZ, SIG_IGN);
-			setrlimit(RLIMIT_FSIZE, &limit);
-			shared->rc = assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &shared->err);
-			_exit(0);
-		}
-		wait_for(pid);
+		open_within(shared, f->db, ASSAY_STORE_WRITE, limits[k % N_OF(limits)]);
 		assert_told(shared, "no file may grow that large here; raise the limit (ulimit -f)");
 		assert_int_equal(assay_file_exists(f->db), was_there);
 		if (!was_there)
@@ -249,22 +255,10 @@ STORE_TEST(test_files_may_not_grow_for_a_reader)
 	struct fixture *f = *state;
 	struct shared *shared = map_shared();
 	struct bytes before;
-	pid_t pid;
 
 	make_database(f);
 	before = read_all(f);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		struct rlimit limit = { 0, 0 };
-		struct assay_store *s;
-
-		signal(SIGXFSZ, SIG_IGN);
-		setrlimit(RLIMIT_FSIZE, &limit);
-		shared->rc = assay_store_open(&s, f->db, ASSAY_STORE_READ, &shared->err);
-		_exit(0);
-	}
-	wait_for(pid);
+	open_within(shared, f->db, ASSAY_STORE_READ, 0);
 	assert_told(shared, "no file may grow that large here; raise the limit (ulimit -f); what is stored is intact");
 	assert_unchanged(f, &before);
 	free(before.s);
