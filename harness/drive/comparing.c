@@ -10,29 +10,9 @@
 
 #include "assay/random.h"
 #include "drive/machine_limits.h"
+#include "drive/pair_length.h"
 #include "judge/paired.h"
 #include "judge/stopping.h"
-
-/*
- * Pairs differ by layout more than the median of one is uncertain, so many short pairs tell more than a few long ones;
- * below this, starting the processes would take most of the time.
- */
-#define MIN_SAMPLING_NS 30000000.0
-/* Of the first pair: enough blocks of calls of some milliseconds to see how they spread. */
-#define LEARNING_NS 80000000.0
-/*
- * Until it is known what would be best: the least sampling time over that of all the rest of a pair, and the most of
- * the margin that a pair's own noise is to be.
- */
-#define SAMPLES_OVER_REST 0.25
-#define NOISE_OF_MARGIN   0.35
-/* But so many pairs at least are to fit into the budget by their samples. */
-#define PAIRS_OF_BUDGET 16
-/* From pair to pair it becomes longer or shorter by so much at most. */
-#define SAMPLING_STEP 2
-#define TOLD_BY_PAIRS 3
-/* Below this share of the margin the spread of the pairs decides at the first look, and more samples are no use. */
-#define ENOUGH_OF_MARGIN 0.5
 
 /* Cases that take more use the same memory pair after pair; smaller ones draw its pages anew for each. */
 #define KEEP_BYTES (128u << 20)
@@ -46,36 +26,9 @@ struct case_state {
 	bool decided;
 };
 
-static double most_sampling_ns(const struct assay_comparing *k)
+static double margin_of(const struct assay_comparing *k, const struct assay_comparison_case *c)
 {
-	return fmax(MIN_SAMPLING_NS, (double)k->cmp->budget_ns / PAIRS_OF_BUDGET);
-}
-
-/* What the pair took for all but taking turns: those took @sampling_ns, or as long as the samples of a long case. */
-static double rest_ns(const struct assay_pair *p, double sampling_ns)
-{
-	double ns = 0;
-
-	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < 2 * p->n_blocks; i++)
-			ns += (double)p->side[side].samples[i].ns;
-	return fmax(0, (double)p->wall_ns - fmax(ns, sampling_ns));
-}
-
-/*
- * The sampling time that makes the most of a pair: the root of what a pair costs besides over what a sample costs, and
- * of the variance within pairs over that between them (Kalibera and Jones 2013, 7.2).
- */
-static double best_sampling_ns(double sampling_ns, double rest, double sd, double own)
-{
-	double between = fmax(sd * sd - own * own, ASSAY_PAIRED_SD_FLOOR * ASSAY_PAIRED_SD_FLOOR);
-
-	return sqrt(rest * sampling_ns * own * own / between);
-}
-
-static void set_sampling(const struct assay_comparing *k, struct case_state *st, double ns)
-{
-	st->sampling_ns = fmax(MIN_SAMPLING_NS, fmin(ns, most_sampling_ns(k)));
+	return log1p(assay_policy_paired_margin(k->policy, &c->c));
 }
 
 /*
@@ -85,38 +38,39 @@ static void set_sampling(const struct assay_comparing *k, struct case_state *st,
 static int learn(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
 		 const struct assay_pair *p, bool *keep, struct assay_err *err)
 {
-	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp)), excess;
+	const double margin = margin_of(k, c);
+	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp)), own;
 
 	if (!tmp)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu blocks", p->n_blocks);
-	excess = assay_pair_own_error(p, tmp) / (NOISE_OF_MARGIN * log1p(assay_policy_paired_margin(k->policy, &c->c)));
+	own = assay_pair_own_error(p, tmp);
 	free(tmp);
 	*keep = !p->n_blocks || !c->in_base || c->difference[0] || p->side[ASSAY_BASE].status != ASSAY_STATUS_OK ||
-		p->side[ASSAY_HEAD].status != ASSAY_STATUS_OK || (excess > 0 && excess <= 1 && !st->lessons.turn_parts);
-	set_sampling(k, st, fmax(st->sampling_ns * excess * excess, SAMPLES_OVER_REST * rest_ns(p, st->sampling_ns)));
+		p->side[ASSAY_HEAD].status != ASSAY_STATUS_OK ||
+		(assay_pair_length_first_counts(own, margin) && !st->lessons.turn_parts);
+	st->sampling_ns =
+		assay_pair_length_learnt(st->sampling_ns, own, margin, assay_pair_length_rest_ns(p, st->sampling_ns),
+					 assay_pair_length_block_ns(p), (double)k->cmp->budget_ns);
 	st->learnt = true;
 	return 0;
 }
 
-/* After pair @p. */
+/* After pair @p, which is the last of @c. */
 static int adapt_sampling(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
 			  const struct assay_pair *p, struct assay_err *err)
 {
-	const double now = st->sampling_ns, rest = rest_ns(p, now);
-	double margin = log1p(assay_policy_paired_margin(k->policy, &c->c)), own, next;
 	struct assay_paired_readings r;
+	struct assay_pair_shown shown = { .rest_ns = assay_pair_length_rest_ns(p, st->sampling_ns),
+					  .block_ns = assay_pair_length_block_ns(p) };
 	int rc = assay_paired_readings(c, false, &r, err);
 
 	if (!rc)
-		rc = assay_paired_own_noise(c, &own, err);
+		rc = assay_paired_own_noise(c, &shown.own, err);
 	if (rc)
 		return rc;
-	if (r.n < TOLD_BY_PAIRS)
-		return 0;
-	next = best_sampling_ns(now, rest, r.sd, own);
-	if (r.sd < ENOUGH_OF_MARGIN * margin)
-		next = fmin(next, now);
-	set_sampling(k, st, fmax(now / SAMPLING_STEP, fmin(now * SAMPLING_STEP, next)));
+	shown.n = r.n;
+	shown.sd = r.sd;
+	st->sampling_ns = assay_pair_length_next(st->sampling_ns, &shown, margin_of(k, c), (double)k->cmp->budget_ns);
 	return 0;
 }
 
@@ -245,7 +199,7 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 	if (!st)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a comparison of %zu cases", cmp->n_cases);
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
-		st[i].sampling_ns = LEARNING_NS;
+		st[i].sampling_ns = ASSAY_PAIR_LENGTH_FIRST_NS;
 		rc = assay_stopping_ask(cmp, &cmp->cases[i], k->policy, 0, &st[i].decided, err);
 	}
 	for (unsigned round = 0; more && !rc; round++) {

@@ -18,7 +18,10 @@
 
 #define INJECTED_SAMPLE_NS 400000.0
 #define EXTRA_ERROR        0.001 /* of what is to be injected */
+/* Of so many pairs, one has all checks; of samples that last so long, of more, since such checks are many calls. */
 #define ALL_CHECKS_OF      4
+#define ALL_CHECKS_LONG_OF 16
+#define LONG_SAMPLE_NS     1e7
 /* That are checked where the copies are those of the pairs before. */
 #define FEW_COPIES 2
 /* Of so many, those few in a cache do not matter. */
@@ -264,7 +267,9 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 /* In the first pair, and in as many others as the seed draws, since they take time. */
 static bool with_all_checks(const struct pair_session *s)
 {
-	return !(s->lessons->sample_ns > 0) || assay_random4(s->po->pair_seed, 4, 0).v[0] % ALL_CHECKS_OF == 0;
+	const uint32_t of = s->lessons->sample_ns < LONG_SAMPLE_NS ? ALL_CHECKS_OF : ALL_CHECKS_LONG_OF;
+
+	return !(s->lessons->sample_ns > 0) || assay_random4(s->po->pair_seed, 4, 0).v[0] % of == 0;
 }
 
 static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, const char *events, char *difference)

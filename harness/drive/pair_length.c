@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/pair_length.h"
+
+#include <math.h>
+
+#include "judge/paired.h"
+
+/*
+ * Pairs differ by layout more than the median of one is uncertain, so many short pairs tell more than a few long ones;
+ * below this, starting the processes would take most of the time.
+ */
+#define LEAST_NS 30000000.0
+/* The median over fewer blocks follows one that was disturbed. */
+#define LEAST_BLOCKS 5
+/* But so many pairs at least are to fit into the budget by their samples. */
+#define PAIRS_OF_BUDGET 16
+/* Of the margin: what the own noise of a pair is to be, until the spread of the pairs is known. */
+#define NOISE_OF_MARGIN 0.35
+/* The first pair has few blocks, and may be wrong about the noise. */
+#define FIRST_STEP 4
+/* Until then, the samples take so much of the rest of a pair at least. */
+#define SAMPLES_OVER_REST 0.25
+/* From pair to pair it becomes longer or shorter by so much at most. */
+#define STEP          2
+#define TOLD_BY_PAIRS 3
+/* Below this share of the margin the spread of the pairs decides at the first look: more samples are no use. */
+#define ENOUGH_OF_MARGIN 0.5
+/* And below this one, fewer do as well. */
+#define PLENTY_OF_MARGIN 0.25
+
+double assay_pair_length_rest_ns(const struct assay_pair *p, double sampling_ns)
+{
+	const double samples_ns = (double)p->n_blocks * assay_pair_length_block_ns(p);
+
+	return fmax(0, (double)p->wall_ns - fmax(samples_ns, sampling_ns));
+}
+
+double assay_pair_length_block_ns(const struct assay_pair *p)
+{
+	double ns = 0;
+
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < 2 * p->n_blocks; i++)
+			ns += (double)p->side[side].samples[i].ns;
+	return p->n_blocks ? ns / (double)p->n_blocks : 0;
+}
+
+static double within(double ns, double block_ns, double budget_ns)
+{
+	const double least = fmax(LEAST_NS, LEAST_BLOCKS * block_ns), most = fmax(LEAST_NS, budget_ns / PAIRS_OF_BUDGET);
+
+	return fmin(fmax(ns, least), most);
+}
+
+double assay_pair_length_learnt(double now_ns, double own, double margin, double rest_ns, double block_ns,
+				double budget_ns)
+{
+	const double excess = own / (NOISE_OF_MARGIN * margin);
+	const double next = fmin(now_ns * FIRST_STEP, now_ns * excess * excess);
+
+	return within(fmax(next, SAMPLES_OVER_REST * rest_ns), block_ns, budget_ns);
+}
+
+bool assay_pair_length_first_counts(double own, double margin)
+{
+	return own > 0 && own <= NOISE_OF_MARGIN * margin;
+}
+
+/*
+ * The sampling time that makes the most of a pair: the root of what a pair costs besides over what a sample costs, and
+ * of the variance within pairs over that between them (Kalibera and Jones 2013, 7.2). Both variances are guesses of few
+ * pairs. So the samples take as long as the rest at least: that costs half of the pairs where it is too much, while
+ * too little of it costs any number.
+ */
+static double best_ns(double now_ns, const struct assay_pair_shown *s)
+{
+	const double between = fmax(s->sd * s->sd - s->own * s->own, ASSAY_PAIRED_SD_FLOOR * ASSAY_PAIRED_SD_FLOOR);
+
+	return fmax(s->rest_ns, sqrt(s->rest_ns * now_ns * s->own * s->own / between));
+}
+
+double assay_pair_length_next(double now_ns, const struct assay_pair_shown *s, double margin, double budget_ns)
+{
+	double next = now_ns;
+
+	if (s->n >= TOLD_BY_PAIRS) {
+		const double plenty = s->sd / (PLENTY_OF_MARGIN * margin);
+
+		next = s->sd >= ENOUGH_OF_MARGIN * margin ? best_ns(now_ns, s) : fmin(1, plenty * plenty) * now_ns;
+	}
+	return within(fmax(now_ns / STEP, fmin(now_ns * STEP, next)), s->block_ns, budget_ns);
+}
