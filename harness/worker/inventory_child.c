@@ -238,10 +238,15 @@ static uint64_t input_bytes(const struct assay_problem *p)
 	return bytes;
 }
 
-/* Copies of @each bytes that a cold case needs, so that all of them, used in turn, exceed @want. */
+/*
+ * Copies of @each bytes that a cold case needs, so that all of them, used in turn, exceed @want. Their number is even:
+ * the sides of a pair are half of them apart, and who came a shorter way behind the other found more in the caches.
+ */
 static uint64_t cold_copies(uint64_t each, uint64_t want)
 {
-	return each && each <= want ? want / each + 1 : 1;
+	const uint64_t least = each && each <= want ? want / each + 1 : 1;
+
+	return least > 1 ? least + least % 2 : 1;
 }
 
 /* @unsupported: why the variant cannot run this; @untimed: why it can, but not cold. NULL: it can. */
