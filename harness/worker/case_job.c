@@ -170,6 +170,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 			.copies = s->copies,
 			.offset_bytes = layout_offset(s->layout_seed, i),
 			.address = assay_case_job_place(j),
+			.near = assay_case_job_near(j),
 			.topology = j->topology,
 			.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 			.touch = j->numa_node < 0 ? touch_parallel : NULL,

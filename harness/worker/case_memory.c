@@ -13,9 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "assay/random.h"
+
 #define ALIGN      64u
 #define CANARY     0xA5u
 #define HUGE_BYTES (2u << 20)
+/* Of a drawn layout: far from where programs, libraries, stacks and sanitizers lie. */
+#define FIRST_ADDRESS ((uintptr_t)1 << 45)
+#define ADDRESS_PAGES (1u << 24)
+#define SHIFT_PAGES   (1u << 16)
+#define LARGEST_PIECE (1u << 20)
+#define PIECE_STEP    16
+#define MOST_PIECES   1024
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
@@ -79,6 +88,37 @@ void *assay_layout_calloc(size_t n, size_t size)
 	return p ? memset(p, 0, bytes) : NULL;
 }
 
+uintptr_t assay_layout_address(uint64_t seed)
+{
+	return FIRST_ADDRESS + (uintptr_t)(assay_random4(seed, 0, 1).v[0] % ADDRESS_PAGES) * ASSAY_LAYOUT_ALIGN;
+}
+
+static unsigned char *reserve(size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/*
+ * The kernel puts a mapping into the highest gap that has room for it. So the gaps between those there are filled,
+ * too, from large pieces to small ones: otherwise a plugin would lie where it always does. Where a limit of address
+ * space forbids it, that is so.
+ */
+void assay_layout_shift(uint64_t seed)
+{
+	const size_t pages = 1 + assay_random4(seed, 0, 2).v[0] % SHIFT_PAGES;
+	const unsigned char *const drawn = reserve(pages * ASSAY_LAYOUT_ALIGN);
+
+	for (size_t piece = LARGEST_PIECE; drawn != MAP_FAILED && piece >= ASSAY_LAYOUT_ALIGN; piece /= PIECE_STEP) {
+		unsigned char *p = reserve(piece);
+
+		/* some kernels map upwards, and find no end of gaps */
+		for (int n = 0; n < MOST_PIECES && p != MAP_FAILED && p > drawn; n++)
+			p = reserve(piece);
+		if (p != MAP_FAILED)
+			munmap(p, piece);
+	}
+}
+
 bool assay_arena_is_huge(size_t bytes, bool whole_huge)
 {
 	return bytes >= (whole_huge ? HUGE_BYTES / 2 : HUGE_BYTES);
@@ -96,13 +136,13 @@ static int map_pages(struct assay_arena *a, const struct assay_arena_options *o,
 {
 	const bool whole = o->whole_huge && !o->address && assay_arena_is_huge(body, true);
 	const size_t align = whole || (!o->address && assay_arena_is_huge(body, false)) ? HUGE_BYTES : page;
-	void *address = (void *)o->address;
+	void *address = (void *)(o->address ? o->address : o->near);
 	size_t spare = align - page, head;
 	unsigned char *p;
 
 	a->map_bytes = round_up(body, whole ? align : page) + 2 * page;
 	p = mmap(address, a->map_bytes + spare, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | (address ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+		 MAP_PRIVATE | MAP_ANONYMOUS | (o->address ? MAP_FIXED_NOREPLACE : 0), -1, 0);
 	if (p == MAP_FAILED)
 		return assay_err_set(err, ASSAY_ENOMEM, "cannot map %zu bytes: %s", a->map_bytes, strerror(errno));
 	head = spare - (size_t)((uintptr_t)(p + a->map_bytes + spare - page) % align);

@@ -33,6 +33,7 @@ struct assay_arena_options {
 	size_t bytes;
 	uint64_t copies;
 	uintptr_t address;                     /* where the mapping must begin; 0: anywhere */
+	uintptr_t near;                        /* and where it begins if there is room; 0: the kernel chooses */
 	size_t offset_bytes;                   /* moves all copies down by so much, a multiple of 64 below 4096 */
 	const struct assay_topology *topology; /* NULL: no binding */
 	int cpu;                               /* whose node; -1: leave to first touch */
@@ -52,6 +53,13 @@ struct assay_arena_options {
 #define ASSAY_LAYOUT_ALIGN 4096
 /* As calloc(), but on a boundary of ASSAY_LAYOUT_ALIGN. */
 void *assay_layout_calloc(size_t n, size_t size);
+/* Where the arenas of a layout begin: the same for all processes that have drawn @seed. */
+uintptr_t assay_layout_address(uint64_t seed);
+/*
+ * Move what this process maps from now on, such as plugins and stacks of threads, by the pages that @seed draws. Where
+ * the kernel draws no addresses (ADDR_NO_RANDOMIZE), processes with one seed then lie alike.
+ */
+void assay_layout_shift(uint64_t seed);
 
 uint64_t assay_dtype_bytes(uint32_t dtype);
 /* Bytes of the elements of @t; false for too many dimensions, a negative one or an overflow. */

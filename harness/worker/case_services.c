@@ -139,6 +139,7 @@ static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 		.whole_huge = j->n_jobs > 1,
 		.file = j->own.fd >= 0 && preparing && assay_arena_is_huge(bytes, j->n_jobs > 1) ? &j->own : NULL,
 		.address = assay_case_job_place(j),
+		.near = assay_case_job_near(j),
 		.topology = j->topology,
 		.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 	};

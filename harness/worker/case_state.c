@@ -53,6 +53,13 @@ uintptr_t assay_case_job_place(const struct assay_case_job *j)
 	return j->next_address ? j->next_address : FIRST_ADDRESS;
 }
 
+uintptr_t assay_case_job_near(const struct assay_case_job *j)
+{
+	if (!j->spec->layout_seed || j->spec->fixed_layout)
+		return 0;
+	return j->next_address ? j->next_address : assay_layout_address(j->spec->layout_seed);
+}
+
 /*
  * Arenas touch each other, as they do where the kernel places them. At multiples of a large power of two they would
  * share the sets of every cache, and the last level would miss lines that no real one does.

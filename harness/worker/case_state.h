@@ -172,6 +172,8 @@ void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase);
 struct assay_outcome assay_case_job_unchanged(struct assay_case_job *j, const char *who);
 /* Let a copy's job point to the host's tensors, or to the device's where the variant runs on one. */
 void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device);
+/* Where it should lie in a drawn layout, which the sides of a pair have in common; 0: anywhere. */
+uintptr_t assay_case_job_near(const struct assay_case_job *j);
 /* Where the next arena has to lie: in a fixed layout behind those before it, otherwise anywhere (0). */
 uintptr_t assay_case_job_place(const struct assay_case_job *j);
 /* @a lies there. */

@@ -70,8 +70,11 @@ static struct assay_outcome do_prepare(struct assay_served *w)
 		.file = { .fd = w->pair_fd, .end = (sizeof(*w->pair) + FILE_ALIGN - 1) / FILE_ALIGN * FILE_ALIGN },
 		.own = { .fd = s->kept_memory ? w->pair_fd : -1, .end = OWN_BEGIN(w->index) },
 	};
-	struct assay_outcome out = assay_case_job_init(&w->job, s, s->common ? &common : NULL, &w->page->phase);
+	struct assay_outcome out;
 
+	if (s->layout_seed && !s->fixed_layout)
+		assay_layout_shift(s->layout_seed);
+	out = assay_case_job_init(&w->job, s, s->common ? &common : NULL, &w->page->phase);
 	w->job.turn = w->pair ? &w->pair->turn : NULL;
 	r->n_threads = s->n_threads;
 	for (uint32_t i = 0; i < s->n_threads; i++)

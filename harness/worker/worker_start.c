@@ -104,7 +104,8 @@ int assay_worker_process_start(struct assay_process *process, const struct assay
 					    .keep_fd = at->page_fd,
 					    .second_fd = at->pair_fd,
 					    .stdout_fd = at->words_fd,
-					    .stderr_fd = at->words_fd };
+					    .stderr_fd = at->words_fd,
+					    .fixed_addresses = o->layout_seed || o->launch };
 	size_t n = 0;
 
 	if (o->launch) {
@@ -116,7 +117,7 @@ int assay_worker_process_start(struct assay_process *process, const struct assay
 			n++;
 		}
 		po.env = o->launch->env;
-		po.only_env = po.fixed_addresses = true;
+		po.only_env = true;
 	}
 	if (o->heap_sites && env[0]) {
 		snprintf(folder, sizeof(folder), ASSAY_HEAP_SITES_FOLDER "=%s", o->heap_sites);

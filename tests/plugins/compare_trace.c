@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a record of every run, the process and the copy of the inputs, to the file ASSAY_TEST_TRACE. A run takes
- * ASSAY_TEST_SPIN_NS at least.
+ * Writes a record of every run to the file ASSAY_TEST_TRACE: the process, the copy of the inputs, and where its first
+ * tensor, its code and its stack are. A run takes ASSAY_TEST_SPIN_NS at least.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,7 +27,8 @@ static int prepare(struct assay_job *job)
 
 static int run(struct assay_job *job)
 {
-	const int32_t record[2] = { (int32_t)getpid(), (int32_t)(intptr_t)job->state };
+	const int64_t record[5] = { getpid(), (intptr_t)job->state, (intptr_t)job->tensors[0].data, (intptr_t)&run,
+				    (intptr_t)__builtin_frame_address(0) };
 	const uint64_t start = job->host->now_ns();
 
 	if (write(trace, record, sizeof(record)) != sizeof(record))

@@ -4,6 +4,7 @@
 #include "pair_world.h"
 
 #include <fcntl.h>
+#include <sys/personality.h>
 #include <unistd.h>
 
 #define MAX_RUNS 65536
@@ -12,9 +13,10 @@
 struct trace {
 	char path[32];
 	int fd;
-	int32_t process[2]; /* in the order of their first runs */
+	int64_t process[2]; /* in the order of their first runs */
 	int32_t *copies[2]; /* of their runs */
 	size_t n_runs[2];
+	int64_t tensor[2], code[2], stack[2]; /* where they are in the last run */
 };
 
 static void trace_open(struct trace *t, const char *spin_ns)
@@ -47,7 +49,7 @@ static void trace_clear(struct trace *t)
 
 static void trace_read(struct trace *t)
 {
-	int32_t record[2];
+	int64_t record[5];
 
 	memset(t->process, 0, sizeof(t->process));
 	memset(t->n_runs, 0, sizeof(t->n_runs));
@@ -58,7 +60,10 @@ static void trace_read(struct trace *t)
 		assert_true(!t->process[i] || t->process[i] == record[0]);
 		assert_true(t->n_runs[i] < MAX_RUNS);
 		t->process[i] = record[0];
-		t->copies[i][t->n_runs[i]++] = record[1];
+		t->copies[i][t->n_runs[i]++] = (int32_t)record[1];
+		t->tensor[i] = record[2];
+		t->code[i] = record[3];
+		t->stack[i] = record[4];
 	}
 	assert_true(t->n_runs[0] && t->n_runs[1]);
 }
@@ -100,6 +105,47 @@ TEST(rotations_keep_apart)
 		trace_close(&t);
 		release(&m);
 	}
+}
+
+/* May this process start others without drawn addresses? Some sandboxes refuse it. */
+static bool addresses_can_be_fixed(void)
+{
+	const int now = personality(0xffffffff);
+	const bool can = now >= 0 && personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0;
+
+	if (can)
+		personality((unsigned long)now);
+	return can;
+}
+
+/* The sides of a pair have tensors, code and stack at the same addresses, which each pair draws anew. */
+TEST(sides_lie_alike)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	int64_t tensor[2], code[2];
+	struct measured m;
+	struct trace t;
+
+	trace_open(&t, "0");
+	plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	for (uint64_t i = 0; i < 2; i++) {
+		trace_clear(&t);
+		take_pair_as(&o, (struct assay_pair_options){ .pair_seed = 7 + i, .iterations = m.pair.iterations },
+			     &lessons, &m);
+		assert_ok(&m);
+		trace_read(&t);
+		assert_true(t.tensor[0] == t.tensor[1]);
+		if (addresses_can_be_fixed())
+			assert_true(t.code[0] == t.code[1] && t.stack[0] == t.stack[1]);
+		tensor[i] = t.tensor[0];
+		code[i] = t.code[0];
+	}
+	assert_true(tensor[0] != tensor[1] && code[0] != code[1]);
+	trace_close(&t);
+	release(&m);
 }
 
 /* Pairs of calls that take @spin_ns, behind their first. */
@@ -227,21 +273,30 @@ TEST(calls_are_divided_evenly)
 	}
 }
 
-/* All checks take time: later pairs verify and sample, and only some run once more from poison, or are audited. */
-TEST(few_later_pairs_check_all)
+/* Of some later pairs, those that verify and sample, and neither run once more from poison nor are audited. */
+static size_t without_all_checks(struct world *world, const char *spin_ns, uint64_t pairs)
 {
-	const size_t pairs = 16;
 	size_t few = 0, others[2];
 	struct later l;
 
-	later_open(&l, *state, "6000000");
+	later_open(&l, world, spin_ns);
 	for (uint64_t seed = 1; seed <= pairs; seed++) {
 		later_take(&l, seed, others);
 		assert_true(others[0] >= 1 && others[1] >= 1);
 		few += others[0] == 1 && others[1] == 1;
 	}
-	assert_true(few < pairs && few > pairs / 2);
 	later_close(&l);
+	return few;
+}
+
+/* All checks take time, of long calls most. */
+TEST(few_later_pairs_check_all)
+{
+	const uint64_t pairs = 16;
+	const size_t few = without_all_checks(*state, "6000000", pairs),
+		     of_long = without_all_checks(*state, "11000000", pairs);
+
+	assert_true(few > pairs / 2 && few < of_long && of_long < pairs);
 }
 
 /*
