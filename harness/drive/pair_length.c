@@ -10,8 +10,8 @@
  * below this, starting the processes would take most of the time.
  */
 #define LEAST_NS 30000000.0
-/* The median over fewer blocks follows one that was disturbed. */
-#define LEAST_BLOCKS 5
+/* What disturbs lasts longer than a block, and the median over fewer of them follows it. */
+#define LEAST_BLOCKS 12
 /* But so many pairs at least are to fit into the budget by their samples. */
 #define PAIRS_OF_BUDGET 16
 /* Of the margin: what the own noise of a pair is to be, until the spread of the pairs is known. */
@@ -25,8 +25,6 @@
 #define TOLD_BY_PAIRS 3
 /* Below this share of the margin the spread of the pairs decides at the first look: more samples are no use. */
 #define ENOUGH_OF_MARGIN 0.5
-/* And below this one, fewer do as well. */
-#define PLENTY_OF_MARGIN 0.25
 
 double assay_pair_length_rest_ns(const struct assay_pair *p, double sampling_ns)
 {
@@ -47,7 +45,8 @@ double assay_pair_length_block_ns(const struct assay_pair *p)
 
 static double within(double ns, double block_ns, double budget_ns)
 {
-	const double least = fmax(LEAST_NS, LEAST_BLOCKS * block_ns), most = fmax(LEAST_NS, budget_ns / PAIRS_OF_BUDGET);
+	const double least = fmax(LEAST_NS, LEAST_BLOCKS * block_ns),
+		     most = fmax(LEAST_NS, budget_ns / PAIRS_OF_BUDGET);
 
 	return fmin(fmax(ns, least), most);
 }
@@ -83,10 +82,7 @@ double assay_pair_length_next(double now_ns, const struct assay_pair_shown *s, d
 {
 	double next = now_ns;
 
-	if (s->n >= TOLD_BY_PAIRS) {
-		const double plenty = s->sd / (PLENTY_OF_MARGIN * margin);
-
-		next = s->sd >= ENOUGH_OF_MARGIN * margin ? best_ns(now_ns, s) : fmin(1, plenty * plenty) * now_ns;
-	}
+	if (s->n >= TOLD_BY_PAIRS && s->sd >= ENOUGH_OF_MARGIN * margin)
+		next = best_ns(now_ns, s);
 	return within(fmax(now_ns / STEP, fmin(now_ns * STEP, next)), s->block_ns, budget_ns);
 }
