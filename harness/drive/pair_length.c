@@ -25,6 +25,9 @@
 #define TOLD_BY_PAIRS 3
 /* Below this share of the margin the spread of the pairs decides at the first look: more samples are no use. */
 #define ENOUGH_OF_MARGIN 0.5
+/* And below this one, fewer do as well, but for a time that outlasts most of what disturbs. */
+#define PLENTY_OF_MARGIN 0.25
+#define PLENTY_NS        100000000.0
 
 double assay_pair_length_rest_ns(const struct assay_pair *p, double sampling_ns)
 {
@@ -84,5 +87,7 @@ double assay_pair_length_next(double now_ns, const struct assay_pair_shown *s, d
 
 	if (s->n >= TOLD_BY_PAIRS && s->sd >= ENOUGH_OF_MARGIN * margin)
 		next = best_ns(now_ns, s);
+	else if (s->n >= TOLD_BY_PAIRS && s->sd < PLENTY_OF_MARGIN * margin)
+		next = fmin(now_ns, PLENTY_NS);
 	return within(fmax(now_ns / STEP, fmin(now_ns * STEP, next)), s->block_ns, budget_ns);
 }

@@ -44,7 +44,10 @@ TEST(later_pairs_follow_the_spread)
 		double now_ms, want_ms;
 	} rows[] = {
 		{ "two pairs tell nothing", { 2, 0.02, 0.001, 20 * MS, MS }, 100, 100 },
-		{ "close enough", { 5, 0.004, 0.004, 20 * MS, MS }, 100, 100 },
+		{ "close enough", { 5, 0.004, 0.004, 20 * MS, MS }, 400, 400 },
+		{ "closer than that: half", { 5, 0.002, 0.002, 20 * MS, MS }, 400, 200 },
+		{ "but not below 100 ms", { 5, 0.002, 0.002, 20 * MS, MS }, 120, 100 },
+		{ "where it is shorter already, it stays", { 5, 0.002, 0.002, 20 * MS, MS }, 60, 60 },
 		/* the root of 100 ms · 100 ms · 0.8² / (1² − 0.8²) */
 		{ "Kalibera and Jones", { 5, 0.01, 0.008, 100 * MS, MS }, 100, 133.33 },
 		{ "noise within: at most twice", { 5, 0.02, 0.0199, 400 * MS, MS }, 100, 200 },
