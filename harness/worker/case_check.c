@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/case_services.h"
 #include "worker/device_buffers.h"
 #include "worker/device_metrics.h"
 
@@ -169,12 +170,17 @@ struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
 {
 	uint64_t copy;
 	int64_t where;
+	size_t bytes;
 
 	for (uint32_t i = 0; i < j->problem.n_tensors; i++)
 		if (!assay_arena_intact(&j->arenas[i], &copy, &where))
 			return assay_outcome_set(ASSAY_STATUS_WRONG,
 						 "wrote outside of '%s': byte %lld of a buffer of %zu bytes",
 						 j->problem.tensors[i].name, (long long)where, j->arenas[i].bytes);
+	if (!assay_case_services_intact(j, &where, &bytes))
+		return assay_outcome_set(ASSAY_STATUS_WRONG,
+					 "wrote outside of what it allocated: byte %lld of a buffer of %zu bytes",
+					 (long long)where, bytes);
 	for (uint64_t k = 0; k < j->check_n; k++) {
 		const uint64_t c = (j->check_from + k) % j->n_jobs;
 

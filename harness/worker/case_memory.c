@@ -249,6 +249,18 @@ out:
 	return rc;
 }
 
+struct assay_arena assay_arena_part(const struct assay_arena *whole, size_t at, size_t bytes)
+{
+	const struct assay_arena part = {
+		.base = whole->base + at, .stride = assay_arena_stride(bytes), .bytes = bytes, .copies = 1
+	};
+
+	memset(part.base - ALIGN, CANARY, ALIGN);
+	memset(part.base, 0, bytes);
+	memset(part.base + bytes, CANARY, part.stride - bytes);
+	return part;
+}
+
 void assay_arena_release(struct assay_arena *a)
 {
 	if (a->map)

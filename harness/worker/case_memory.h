@@ -77,6 +77,11 @@ size_t assay_arena_stride(size_t bytes);
  */
 int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o, struct assay_err *err);
 void assay_arena_release(struct assay_arena *a);
+/*
+ * @bytes of zeros, then a canary, from byte @at of the first copy of @whole on, which has assay_arena_stride(@bytes) of
+ * them there. What lies before is a canary, too. It has no mapping of its own.
+ */
+struct assay_arena assay_arena_part(const struct assay_arena *whole, size_t at, size_t bytes);
 void *assay_arena_copy(const struct assay_arena *a, uint64_t copy);
 /*
  * Were the canaries around all copies left alone? *where gets the offset of the first bad byte from the copy's start.

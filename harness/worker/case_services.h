@@ -26,4 +26,7 @@ struct assay_kept_state {
 int assay_case_services_keep(struct assay_case_job *j, struct assay_kept_state *out);
 void assay_case_services_restore(const struct assay_case_job *j, struct assay_kept_state *k);
 
+/* Did nobody write outside of what was allocated? Otherwise *where gets the first byte, of a buffer of *bytes. */
+bool assay_case_services_intact(const struct assay_case_job *j, int64_t *where, size_t *bytes);
+
 #endif

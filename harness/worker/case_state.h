@@ -13,6 +13,7 @@
 #include "machine/topology.h"
 #include "model/metric.h"
 #include "model/result.h"
+#include "worker/alloc_pool.h"
 #include "worker/case_memory.h"
 #include "worker/device_watch.h"
 #include "worker/plugin_loader.h"
@@ -129,6 +130,7 @@ struct assay_case_job {
 	uint64_t device_bytes;            /* that the tensors of all copies take there */
 
 	struct assay_case_alloc *allocs; /* live host->alloc blocks */
+	struct assay_alloc_pool pool_of_allocs;
 	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;
 	uint64_t prepare_ns, prepare_bytes, fill_bytes;
 	char failure[256]; /* of host->fail; empty: none */

@@ -129,6 +129,28 @@ static int host_greedy_prepare(struct assay_job *job)
 	return job->host->fail(job, "the harness gave no more memory");
 }
 
+/* In many parts, which lie side by side. */
+static int beyond_alloc_prepare(struct assay_job *job)
+{
+	unsigned char *last = NULL;
+
+	for (int i = 0; i < 30; i++) {
+		last = job->host->alloc(job, 100000);
+		if (!last || last[0] || last[99999])
+			return job->host->fail(job, "no memory of zeros");
+		memset(last, 1, 100000);
+	}
+	job->state = last;
+	return 0;
+}
+
+static int beyond_alloc_run(struct assay_job *job)
+{
+	right(job);
+	((unsigned char *)job->state)[100000] = 1;
+	return 0;
+}
+
 static int fail_run(struct assay_job *job)
 {
 	return job->host->fail(job, "cannot run on a %s", "Friday");
@@ -212,6 +234,11 @@ static const struct assay_variant variants[] = {
 	BAD("late_wrong", late_wrong_run),
 	BAD("input", input_run),
 	BAD("greedy", greedy_run),
+	{ .op = "example.scale",
+	  .name = "beyond_alloc",
+	  .help = "misbehaves",
+	  .prepare = beyond_alloc_prepare,
+	  .run = beyond_alloc_run },
 	{ .op = "example.scale",
 	  .name = "host_greedy",
 	  .help = "misbehaves",

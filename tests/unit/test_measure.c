@@ -62,6 +62,8 @@ TEST(bad_variants_get_a_reason)
 		{ "hang", ASSAY_STATUS_TIMEOUT, "not done after 1 s (while running)" },
 		{ "near_write", ASSAY_STATUS_WRONG, "wrote outside of 'y': byte 400 of a buffer of 400 bytes" },
 		{ "before_write", ASSAY_STATUS_WRONG, "wrote outside of 'y': byte -1 of" },
+		{ "beyond_alloc", ASSAY_STATUS_WRONG,
+		  "wrote outside of what it allocated: byte 100000 of a buffer of 100000 bytes" },
 		{ "far_write", ASSAY_STATUS_CRASHED, "signal 11 (SIGSEGV) while running" },
 		{ "wrong", ASSAY_STATUS_WRONG, "element 3 of 'y': got" },
 		{ "nothing", ASSAY_STATUS_WRONG, "element 0 of 'y': got 2071690107" },

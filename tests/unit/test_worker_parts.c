@@ -7,6 +7,7 @@
 
 #include "unit.h"
 #include "base/file.h"
+#include "worker/alloc_pool.h"
 #include "worker/case_memory.h"
 #include "worker/plugin_file.h"
 #include "worker/protocol.h"
@@ -62,6 +63,41 @@ TEST(buffers_are_guarded)
 			assert_int_equal(-1, where);
 			assay_arena_release(&a);
 		}
+}
+
+/* Parts of one chunk lie one behind the other, each between canaries; the last ones given back are used again. */
+TEST(pooled_buffers_are_guarded)
+{
+	const struct assay_arena_options o = { .bytes = 300000, .cpu = -1 };
+	struct assay_alloc_pool pool = { 0 };
+	struct assay_arena a[8], again;
+	uint64_t copy;
+	int64_t where;
+
+	assert_true(assay_alloc_pool_takes(16384) && assay_alloc_pool_takes(300000));
+	assert_false(assay_alloc_pool_takes(16383) || assay_alloc_pool_takes(1 << 20));
+	assert_null(assay_alloc_pool_newest(&pool));
+	for (size_t i = 0; i < N_OF(a); i++)
+		assert_int_equal(0, assay_alloc_pool_add(&pool, &o, &a[i], NULL));
+	for (size_t i = 0; i < N_OF(a); i++) {
+		unsigned char *p = assay_arena_copy(&a[i], 0);
+
+		assert_true((uintptr_t)p % 64 == 0 && !p[0] && !p[o.bytes - 1]);
+		assert_true(i % 6 ? p == a[i - 1].base + a[i - 1].stride : !i || p < a[0].base || p > a[5].base);
+		memset(p, 0xff, o.bytes);
+	}
+	for (size_t i = 0; i < N_OF(a); i++)
+		assert_true(assay_arena_intact(&a[i], &copy, &where));
+	a[3].base[o.bytes] ^= 1;
+	assert_true(!assay_arena_intact(&a[3], &copy, &where) && where == (int64_t)o.bytes);
+	a[0].base[-1] ^= 1;
+	assert_true(!assay_arena_intact(&a[0], &copy, &where) && where == -1);
+	assay_alloc_pool_remove(&pool, &a[6]); /* something lies behind it */
+	assay_alloc_pool_remove(&pool, &a[7]);
+	assert_int_equal(0, assay_alloc_pool_add(&pool, &o, &again, NULL));
+	assert_true(again.base == a[7].base && !again.base[0] && !again.base[o.bytes - 1]);
+	assay_alloc_pool_release(&pool);
+	assert_null(assay_alloc_pool_newest(&pool));
 }
 
 /* What is large ends on the boundary of a huge page, and nowhere before the guard page. */
