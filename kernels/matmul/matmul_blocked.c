@@ -13,6 +13,8 @@
 #define TILE_ROWS     4
 #define TILE_TOKENS   2
 #define LANES         4
+/* Of a part of a call, some milliseconds, in multiply-adds. */
+#define PART_MULTIPLY_ADDS ((int64_t)1 << 26)
 
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 
@@ -92,18 +94,42 @@ static void block(const struct matmul_f32 *p, int64_t first, int64_t end, int64_
 	}
 }
 
+/* Rows of y that lie side by side. */
+struct part {
+	const struct assay_job *job;
+	int64_t from, rows;
+};
+
 static void blocked_rows(void *arg, uint32_t tid, uint32_t n_threads)
 {
-	struct matmul_f32 p = matmul_f32_of(arg);
+	const struct part *part = arg;
+	struct matmul_f32 p = matmul_f32_of(part->job);
 	int64_t first, end;
 
-	matmul_rows(p.m, MATMUL_ROW_UNIT, tid, n_threads, &first, &end);
+	matmul_rows(part->rows, MATMUL_ROW_UNIT, tid, n_threads, &first, &end);
+	first += part->from;
+	end += part->from;
 	for (int64_t row = first; row < end; row += BLOCK_ROWS)
 		for (int64_t k0 = 0; k0 < p.k; k0 += BLOCK_COLUMNS)
 			block(&p, row, min_i64(row + BLOCK_ROWS, end), k0, min_i64(BLOCK_COLUMNS, p.k - k0));
 }
 
+/* Long calls mark their parts, of whole blocks for each thread. */
 int assay_matmul_f32_blocked(struct assay_job *job)
 {
-	return matmul_run(job, blocked_rows);
+	const struct matmul_f32 p = matmul_f32_of(job);
+	const int64_t unit = (int64_t)BLOCK_ROWS * job->n_threads, row = p.k * p.n,
+		      rows = PART_MULTIPLY_ADDS / row / unit * unit;
+	struct part part = { .job = job, .rows = rows > unit ? rows : unit };
+
+	if (part.rows >= p.m || p.m * row < 2 * PART_MULTIPLY_ADDS)
+		part.rows = p.m;
+	for (; part.from < p.m; part.from += part.rows) {
+		part.rows = min_i64(part.rows, p.m - part.from);
+		job->host->parallel(job, blocked_rows, &part);
+		if (part.rows < p.m)
+			assay_part(job);
+	}
+	matmul_publish(job, job->shape->axis);
+	return 0;
 }

@@ -14,14 +14,20 @@ int assay_matmul_ternary_avx512vnni(struct assay_job *job);
 int assay_matmul_ternary_avx512vnni_trits(struct assay_job *job);
 int assay_matmul_ternary_neon_dotprod(struct assay_job *job);
 
-/* The timed call of all variants: @fn on the job's threads, each with rows of its own. Publishes the multiply-adds. */
+/* The multiply-adds of a call of that shape. */
+static inline void matmul_publish(const struct assay_job *job, const int64_t *axis)
+{
+	assay_counter(job, ASSAY_WORK_CPU_OPS,
+		      2 * (uint64_t)(axis[ASSAY_MATMUL_M] * axis[ASSAY_MATMUL_K] * axis[ASSAY_MATMUL_N]));
+}
+
+/* The timed call of most variants: @fn on the job's threads, each with rows of its own. */
 static inline int matmul_run(struct assay_job *job, assay_parallel_fn fn)
 {
 	const int64_t *axis = job->shape->axis;
 
 	job->host->parallel(job, fn, job);
-	assay_counter(job, ASSAY_WORK_CPU_OPS,
-		      2 * (uint64_t)(axis[ASSAY_MATMUL_M] * axis[ASSAY_MATMUL_K] * axis[ASSAY_MATMUL_N]));
+	matmul_publish(job, axis);
 	return 0;
 }
 
