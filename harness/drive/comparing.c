@@ -154,6 +154,7 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 		.kept = k->facts[i].bytes >= KEEP_BYTES ? kept : NULL,
 	};
 	struct assay_pair p;
+	const bool first = !st->learnt;
 	bool keep = true;
 	int rc = assay_comparison_base_case(c, &base_case, err);
 
@@ -165,7 +166,7 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 	st->iterations = p.iterations;
 	if (!rc)
 		rc = judge_speed(k, limits, i, &p, err);
-	if (!rc && !st->learnt)
+	if (!rc && first)
 		rc = learn(k, st, c, &p, &keep, err);
 	if (!rc && keep && k->pair_done)
 		rc = k->pair_done(k->arg, i, &p, err);
@@ -173,7 +174,7 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 		rc = add_pair(c, &p, err);
 	if (rc || !keep)
 		assay_pair_release(&p);
-	return rc || !keep ? rc : adapt_sampling(k, st, c, &p, err);
+	return rc || first ? rc : adapt_sampling(k, st, c, &p, err);
 }
 
 static void tell(const struct assay_comparing *k, const struct case_state *st, const char *key)

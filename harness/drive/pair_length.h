@@ -19,7 +19,7 @@ struct assay_pair_shown {
 	double block_ns; /* and for the samples of one block */
 };
 
-/* What the pair took for all but taking turns: those took @sampling_ns, or as long as the samples of long calls. */
+/* What the pair took for all but its turns, which took @sampling_ns, or as long as its samples where calls are long. */
 double assay_pair_length_rest_ns(const struct assay_pair *p, double sampling_ns);
 /* The samples of a block of @p; 0: it has none. */
 double assay_pair_length_block_ns(const struct assay_pair *p);

@@ -18,7 +18,7 @@
 
 #define INJECTED_SAMPLE_NS 400000.0
 #define EXTRA_ERROR        0.001 /* of what is to be injected */
-/* Of so many pairs, one has all checks; of samples that last so long, of more, since such checks are many calls. */
+/* One pair of so many has all checks, fewer where samples are long, since the checks are many calls. */
 #define ALL_CHECKS_OF      4
 #define ALL_CHECKS_LONG_OF 16
 #define LONG_SAMPLE_NS     1e7

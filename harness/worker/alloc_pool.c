@@ -10,8 +10,15 @@
 struct assay_pool_chunk {
 	struct assay_pool_chunk *next;
 	struct assay_arena arena;
-	size_t used;
+	size_t used, parts;
 };
+
+bool assay_alloc_pool_many(struct assay_alloc_pool *p, size_t bytes)
+{
+	if (bytes >= LEAST_BYTES && bytes < CHUNK_BYTES)
+		p->asked += bytes;
+	return p->asked >= CHUNK_BYTES;
+}
 
 bool assay_alloc_pool_takes(size_t bytes)
 {
@@ -43,12 +50,20 @@ int assay_alloc_pool_add(struct assay_alloc_pool *p, const struct assay_arena_op
 			 struct assay_err *err)
 {
 	const size_t stride = assay_arena_stride(o->bytes);
-	int rc = p->chunks && p->chunks->arena.bytes - p->chunks->used >= stride ? 0 : add_chunk(p, o, err);
+	struct assay_pool_chunk *c = p->chunks;
 
-	if (rc)
-		return rc;
-	*a = assay_arena_part(&p->chunks->arena, p->chunks->used, o->bytes);
-	p->chunks->used += stride;
+	while (c && c->arena.bytes - c->used < stride)
+		c = c->next;
+	if (!c) {
+		int rc = add_chunk(p, o, err);
+
+		if (rc)
+			return rc;
+		c = p->chunks;
+	}
+	*a = assay_arena_part(&c->arena, c->used, o->bytes);
+	c->used += stride;
+	c->parts++;
 	return 0;
 }
 
@@ -59,10 +74,9 @@ const struct assay_arena *assay_alloc_pool_newest(const struct assay_alloc_pool 
 
 void assay_alloc_pool_remove(struct assay_alloc_pool *p, const struct assay_arena *a)
 {
-	struct assay_pool_chunk *c = p->chunks;
-
-	if (c && a->base + a->stride == c->arena.base + c->used)
-		c->used -= a->stride;
+	for (struct assay_pool_chunk *c = p->chunks; c; c = c->next)
+		if (a->base >= c->arena.base && a->base < c->arena.base + c->arena.bytes && !--c->parts)
+			c->used = 0;
 }
 
 void assay_alloc_pool_release(struct assay_alloc_pool *p)

@@ -309,8 +309,12 @@ void assay_case_job_unprepare(struct assay_case_job *j)
 
 struct assay_outcome assay_case_job_prepare_again(struct assay_case_job *j)
 {
-	return j->variant->prepare && j->variant->prepare(&j->jobs[0]) ? assay_device_call_failed(j, "preparing")
-								       : assay_outcome_ok();
+	int rc;
+
+	j->preparing_again = true;
+	rc = j->variant->prepare ? j->variant->prepare(&j->jobs[0]) : 0;
+	j->preparing_again = false;
+	return rc ? assay_device_call_failed(j, "preparing") : assay_outcome_ok();
 }
 
 static struct assay_outcome prepare(struct assay_case_job *j)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensor buffers. A write a few bytes past a buffer hits a canary and is found by the next check; a write further out
- * hits a guard page and is a crash. Copies of one tensor share a mapping, since thousands of small ones would run out
+ * hits a guard page and is a crash, but for what alloc_pool.h keeps together. Copies of one tensor share a mapping, since thousands of small ones would run out
  * of mappings.
  */
 #include "worker/case_memory.h"
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,12 +20,13 @@
 #define CANARY     0xA5u
 #define HUGE_BYTES (2u << 20)
 /* Of a drawn layout: far from where programs, libraries, stacks and sanitizers lie. */
-#define FIRST_ADDRESS ((uintptr_t)1 << 45)
-#define ADDRESS_PAGES (1u << 24)
-#define SHIFT_PAGES   (1u << 16)
-#define LARGEST_PIECE (1u << 20)
-#define PIECE_STEP    16
-#define MOST_PIECES   1024
+#define FIRST_DRAWN_ADDRESS ((uintptr_t)1 << 45)
+#define ADDRESS_PAGES       (1u << 24)
+#define SHIFT_PAGES         (1u << 16)
+#define HEAP_PAGES          (1u << 12)
+#define LARGEST_PIECE       (1u << 20)
+#define PIECE_STEP          16
+#define MOST_PIECES         1024
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
@@ -90,7 +92,7 @@ void *assay_layout_calloc(size_t n, size_t size)
 
 uintptr_t assay_layout_address(uint64_t seed)
 {
-	return FIRST_ADDRESS + (uintptr_t)(assay_random4(seed, 0, 1).v[0] % ADDRESS_PAGES) * ASSAY_LAYOUT_ALIGN;
+	return FIRST_DRAWN_ADDRESS + (uintptr_t)(assay_random4(seed, 0, 1).v[0] % ADDRESS_PAGES) * ASSAY_LAYOUT_ALIGN;
 }
 
 static unsigned char *reserve(size_t bytes)
@@ -100,14 +102,19 @@ static unsigned char *reserve(size_t bytes)
 
 /*
  * The kernel puts a mapping into the highest gap that has room for it. So the gaps between those there are filled,
- * too, from large pieces to small ones: otherwise a plugin would lie where it always does. Where a limit of address
- * space forbids it, that is so.
+ * too, from large pieces to small ones: otherwise a plugin would lie where it always does. Kernels that map upwards
+ * keep those gaps. Where address space is limited, none is spent.
  */
 void assay_layout_shift(uint64_t seed)
 {
-	const size_t pages = 1 + assay_random4(seed, 0, 2).v[0] % SHIFT_PAGES;
-	const unsigned char *const drawn = reserve(pages * ASSAY_LAYOUT_ALIGN);
+	const struct assay_philox draw = assay_random4(seed, 0, 2);
+	const unsigned char *drawn;
+	struct rlimit most;
 
+	if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur != RLIM_INFINITY)
+		return;
+	sbrk((intptr_t)(draw.v[1] % HEAP_PAGES * ASSAY_LAYOUT_ALIGN));
+	drawn = reserve((1 + draw.v[0] % SHIFT_PAGES) * (size_t)ASSAY_LAYOUT_ALIGN);
 	for (size_t piece = LARGEST_PIECE; drawn != MAP_FAILED && piece >= ASSAY_LAYOUT_ALIGN; piece /= PIECE_STEP) {
 		unsigned char *p = reserve(piece);
 
@@ -255,7 +262,6 @@ struct assay_arena assay_arena_part(const struct assay_arena *whole, size_t at, 
 		.base = whole->base + at, .stride = assay_arena_stride(bytes), .bytes = bytes, .copies = 1
 	};
 
-	memset(part.base - ALIGN, CANARY, ALIGN);
 	memset(part.base, 0, bytes);
 	memset(part.base + bytes, CANARY, part.stride - bytes);
 	return part;

@@ -32,8 +32,8 @@ struct assay_arena {
 struct assay_arena_options {
 	size_t bytes;
 	uint64_t copies;
-	uintptr_t address;                     /* where the mapping must begin; 0: anywhere */
-	uintptr_t near;                        /* and where it begins if there is room; 0: the kernel chooses */
+	uintptr_t address; /* where the mapping must begin; 0: anywhere */
+	uintptr_t near;    /* it begins there, or at the next boundary of a huge page, if there is room; 0: anywhere */
 	size_t offset_bytes;                   /* moves all copies down by so much, a multiple of 64 below 4096 */
 	const struct assay_topology *topology; /* NULL: no binding */
 	int cpu;                               /* whose node; -1: leave to first touch */
@@ -56,8 +56,8 @@ void *assay_layout_calloc(size_t n, size_t size);
 /* Where the arenas of a layout begin: the same for all processes that have drawn @seed. */
 uintptr_t assay_layout_address(uint64_t seed);
 /*
- * Move what this process maps from now on, such as plugins and stacks of threads, by the pages that @seed draws. Where
- * the kernel draws no addresses (ADDR_NO_RANDOMIZE), processes with one seed then lie alike.
+ * Move what this process maps or takes from the heap from now on, such as plugins and stacks of threads, by the pages
+ * that @seed draws. Where the kernel draws no addresses (ADDR_NO_RANDOMIZE), processes with one seed then lie alike.
  */
 void assay_layout_shift(uint64_t seed);
 
@@ -79,7 +79,7 @@ int assay_arena_init(struct assay_arena *a, const struct assay_arena_options *o,
 void assay_arena_release(struct assay_arena *a);
 /*
  * @bytes of zeros, then a canary, from byte @at of the first copy of @whole on, which has assay_arena_stride(@bytes) of
- * them there. What lies before is a canary, too. It has no mapping of its own.
+ * them there. What lies before has to be a canary already. The part has no mapping of its own.
  */
 struct assay_arena assay_arena_part(const struct assay_arena *whole, size_t at, size_t bytes);
 void *assay_arena_copy(const struct assay_arena *a, uint64_t copy);

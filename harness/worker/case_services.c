@@ -127,36 +127,33 @@ static void tell_memory(const struct assay_case_job *j)
 }
 
 /*
- * What is taken in many parts while the case is prepared lies together on huge pages: on small ones, with misses of the
- * TLB, processes that decode a token from 80 matrices differed by 1.3 %, and by half of that on huge ones. The first
- * parts, as many as fill one, may lie in a cache, where luck with one page moves processes by more.
+ * What a case takes in many parts before its samples lies together on huge pages: on small ones, with misses of the
+ * TLB, processes that decode a token from 80 matrices differed by 1.3 %, and by half of that on huge ones.
  */
 static int place_alloc(struct assay_case_job *j, uint64_t bytes, struct assay_arena *a)
 {
-	const bool preparing = j->n_prepared < j->n_jobs; /* what is taken later may be given back, a file's is not */
-	const bool pooled = preparing && !j->spec->fixed_layout && assay_alloc_pool_takes(bytes) &&
-			    assay_arena_is_huge(j->alloc_bytes + bytes, false);
+	const bool first = j->n_prepared < j->n_jobs, lasting = first || j->preparing_again;
+	const bool many = lasting && !j->spec->fixed_layout && assay_alloc_pool_many(&j->pool_of_allocs, bytes);
+	const bool pooled = many && assay_alloc_pool_takes(bytes), whole_huge = many || j->n_jobs > 1;
 	const struct assay_arena *const newest = assay_alloc_pool_newest(&j->pool_of_allocs);
 	const struct assay_arena_options o = {
 		.bytes = bytes,
 		.copies = 1,
-		.whole_huge = j->n_jobs > 1,
-		.file = j->own.fd >= 0 && preparing && (pooled || assay_arena_is_huge(bytes, j->n_jobs > 1)) ? &j->own
-													     : NULL,
+		.whole_huge = whole_huge,
+		/* what is taken later may be given back, and the bytes of a file are not */
+		.file = j->own.fd >= 0 && first && (pooled || assay_arena_is_huge(bytes, whole_huge)) ? &j->own : NULL,
 		.address = assay_case_job_place(j),
-		.near = assay_case_job_near(j),
+		.near = lasting ? assay_case_job_near(j) : 0,
 		.topology = j->topology,
 		.cpu = j->numa_node < 0 ? -1 : j->cpus[0],
 	};
 	int rc = pooled ? assay_alloc_pool_add(&j->pool_of_allocs, &o, a, NULL) : assay_arena_init(a, &o, NULL);
 
-	if (rc)
-		return rc;
-	if (!pooled)
+	if (!rc && !pooled && (lasting || j->spec->fixed_layout))
 		assay_case_job_placed(j, a);
-	else if (assay_alloc_pool_newest(&j->pool_of_allocs) != newest)
+	else if (!rc && assay_alloc_pool_newest(&j->pool_of_allocs) != newest)
 		assay_case_job_placed(j, assay_alloc_pool_newest(&j->pool_of_allocs));
-	return 0;
+	return rc;
 }
 
 static void *service_alloc(const struct assay_job *job, uint64_t bytes)

@@ -109,12 +109,13 @@ struct assay_case_job {
 	struct assay_tensor *device_tensors; /* the same on the device; NULL on the CPU */
 	struct assay_job *jobs;              /* one a copy */
 	uint64_t n_jobs, n_filled, n_prepared;
+	bool preparing_again;               /* copy 0, which was prepared before */
 	void *op_state;                     /* of copy 0, for the inputs of the case */
 	struct assay_digest *input_digests; /* one a copy */
 	struct assay_accepted accepted;
 	uint64_t *counters;
 
-	uintptr_t next_address; /* of the next arena in a fixed layout; 0: of the first */
+	uintptr_t next_address; /* of the next arena in a fixed or drawn layout; 0: of the first */
 
 	const struct assay_device_ops *device; /* NULL: the case runs on the CPU */
 	char device_name[ASSAY_DEVICE_MAX];    /* "cuda:0" */
@@ -174,10 +175,10 @@ void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase);
 struct assay_outcome assay_case_job_unchanged(struct assay_case_job *j, const char *who);
 /* Let a copy's job point to the host's tensors, or to the device's where the variant runs on one. */
 void assay_case_job_aim(struct assay_case_job *j, uint64_t copy, bool at_device);
-/* Where it should lie in a drawn layout, which the sides of a pair have in common; 0: anywhere. */
-uintptr_t assay_case_job_near(const struct assay_case_job *j);
 /* Where the next arena has to lie: in a fixed layout behind those before it, otherwise anywhere (0). */
 uintptr_t assay_case_job_place(const struct assay_case_job *j);
+/* Where the next arena should lie in a drawn layout, which the sides of a pair have in common; 0: anywhere. */
+uintptr_t assay_case_job_near(const struct assay_case_job *j);
 /* @a lies there. */
 void assay_case_job_placed(struct assay_case_job *j, const struct assay_arena *a);
 

@@ -100,7 +100,7 @@ struct assay_worker_spec {
 	uint64_t copies;
 	uint64_t seed;
 	uint64_t memory_bytes; /* 0: no limit */
-	uint64_t layout_seed;  /* moves buffers and the stack about; 0: all aligned the same way */
+	uint64_t layout_seed;  /* moves buffers, code and stacks about; 0: buffers all aligned the same way */
 	uint32_t fixed_layout; /* 1: buffers and the stack at addresses that nothing outside the case decides */
 	struct assay_clock clock;
 	bool try_pace;                        /* of the threads' cores, see machine/core_pace.h */

@@ -177,13 +177,14 @@ static struct assay_outcome obey(struct assay_served *w)
 }
 
 #define PLACES_IN_PAGE 4096u
+#define STACK_PAGES    64
 
 /* Serve with the stack a little lower: its place, too, is a matter of chance that must not decide a comparison. */
 static __attribute__((noinline)) void obey_lower(struct assay_served *w, struct assay_outcome *out)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	size_t drawn = (w->spec.layout_seed >> 8) % 256 * 16;
-	volatile char *pad = alloca(16 + (here - drawn) % PLACES_IN_PAGE);
+	size_t drawn = (w->spec.layout_seed >> 8) % 256 * 16, pages = (w->spec.layout_seed >> 16) % STACK_PAGES;
+	volatile char *pad = alloca(16 + (here - drawn) % PLACES_IN_PAGE + pages * PLACES_IN_PAGE);
 
 	pad[0] = 0;
 	*out = obey(w);

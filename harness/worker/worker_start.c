@@ -127,7 +127,8 @@ int assay_worker_process_start(struct assay_process *process, const struct assay
 		env[3] = ASSAY_HEAP_SITES_WAIT "=1";
 	}
 	add_variables(env, o->env);
-	snprintf(page_number, sizeof(page_number), "%d", at->page_fd);
+	/* as long for both sides of a pair, since arguments move the stack */
+	snprintf(page_number, sizeof(page_number), "%04d", at->page_fd);
 	snprintf(pair_number, sizeof(pair_number), "%d", at->pair_fd);
 	argv[n++] = program;
 	argv[n++] = ASSAY_WORKER_COMMAND;

@@ -27,7 +27,7 @@ struct assay_worker_options {
 	const int *cpus;                       /* one a thread */
 	const struct assay_topology *topology; /* spares the worker to read it; NULL: it does */
 	uint64_t seed;
-	uint64_t layout_seed; /* 0: buffers and stack where they always are */
+	uint64_t layout_seed; /* draws where everything lies, in place of the kernel; 0: buffers as they always lie */
 	/* NULL: plainly. Otherwise all addresses that plugins see are fixed. */
 	const struct assay_worker_launch *launch;
 	const struct assay_clock *clock;

@@ -13,8 +13,8 @@
 #define TILE_ROWS     4
 #define TILE_TOKENS   2
 #define LANES         4
-/* Of a part of a call, some milliseconds, in multiply-adds. */
-#define PART_MULTIPLY_ADDS ((int64_t)1 << 26)
+/* Of a thread in a part of a call, a millisecond or some, in multiply-adds. */
+#define PART_MULTIPLY_ADDS ((int64_t)1 << 25)
 
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 
@@ -114,20 +114,26 @@ static void blocked_rows(void *arg, uint32_t tid, uint32_t n_threads)
 			block(&p, row, min_i64(row + BLOCK_ROWS, end), k0, min_i64(BLOCK_COLUMNS, p.k - k0));
 }
 
-/* Long calls mark their parts, of whole blocks for each thread. */
+/* Rows of a part of a call: whole blocks for each thread, in parts of about the same length. */
+static int64_t rows_of_part(const struct matmul_f32 *p, int64_t threads)
+{
+	const int64_t unit = BLOCK_ROWS * threads, units = (p->m + unit - 1) / unit;
+	const int64_t parts = min_i64(units, p->m * p->k * p->n / (PART_MULTIPLY_ADDS * threads));
+
+	return parts > 1 ? (units + parts - 1) / parts * unit : p->m;
+}
+
+/* Long calls mark their parts. */
 int assay_matmul_f32_blocked(struct assay_job *job)
 {
 	const struct matmul_f32 p = matmul_f32_of(job);
-	const int64_t unit = (int64_t)BLOCK_ROWS * job->n_threads, row = p.k * p.n,
-		      rows = PART_MULTIPLY_ADDS / row / unit * unit;
-	struct part part = { .job = job, .rows = rows > unit ? rows : unit };
+	const int64_t rows = rows_of_part(&p, job->n_threads);
 
-	if (part.rows >= p.m || p.m * row < 2 * PART_MULTIPLY_ADDS)
-		part.rows = p.m;
-	for (; part.from < p.m; part.from += part.rows) {
-		part.rows = min_i64(part.rows, p.m - part.from);
+	for (int64_t from = 0; from < p.m; from += rows) {
+		struct part part = { job, from, min_i64(rows, p.m - from) };
+
 		job->host->parallel(job, blocked_rows, &part);
-		if (part.rows < p.m)
+		if (rows < p.m)
 			assay_part(job);
 	}
 	matmul_publish(job, job->shape->axis);

@@ -14,7 +14,7 @@ int assay_matmul_ternary_avx512vnni(struct assay_job *job);
 int assay_matmul_ternary_avx512vnni_trits(struct assay_job *job);
 int assay_matmul_ternary_neon_dotprod(struct assay_job *job);
 
-/* The multiply-adds of a call of that shape. */
+/* Publish the operations of a call of that shape. */
 static inline void matmul_publish(const struct assay_job *job, const int64_t *axis)
 {
 	assay_counter(job, ASSAY_WORK_CPU_OPS,

@@ -132,14 +132,17 @@ static int host_greedy_prepare(struct assay_job *job)
 /* In many parts, which lie side by side. */
 static int beyond_alloc_prepare(struct assay_job *job)
 {
-	unsigned char *last = NULL;
+	unsigned char *last = NULL, *before;
 
 	for (int i = 0; i < 30; i++) {
+		before = last;
 		last = job->host->alloc(job, 100000);
 		if (!last || last[0] || last[99999])
 			return job->host->fail(job, "no memory of zeros");
 		memset(last, 1, 100000);
 	}
+	if (last - before > 100128)
+		return job->host->fail(job, "parts lie %td bytes apart", last - before);
 	job->state = last;
 	return 0;
 }

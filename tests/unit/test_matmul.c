@@ -159,6 +159,19 @@ TEST(test_f32_variants)
 	}
 }
 
+/* Long calls of blocked are made in parts, of which the last one is shorter. */
+TEST(test_f32_parts)
+{
+	for (uint32_t threads = 1; threads <= 2; threads++) {
+		struct mini_case *c = new_case("matmul.f32", "blocked", 2203, 256, 260, threads);
+
+		mini_fill(c);
+		mini_run(c);
+		mini_check(c);
+		mini_free(c);
+	}
+}
+
 /* The oracle by hand: whole numbers, so every sum is exact. */
 TEST(test_f32_values)
 {

@@ -65,10 +65,10 @@ TEST(buffers_are_guarded)
 		}
 }
 
-/* Parts of one chunk lie one behind the other, each between canaries; the last ones given back are used again. */
+/* Parts of one chunk lie one behind the other, each between canaries, and are used again when none is left. */
 TEST(pooled_buffers_are_guarded)
 {
-	const struct assay_arena_options o = { .bytes = 300000, .cpu = -1 };
+	const struct assay_arena_options o = { .bytes = 299968, .cpu = -1 }; /* six to a chunk */
 	struct assay_alloc_pool pool = { 0 };
 	struct assay_arena a[8], again;
 	uint64_t copy;
@@ -77,27 +77,46 @@ TEST(pooled_buffers_are_guarded)
 	assert_true(assay_alloc_pool_takes(16384) && assay_alloc_pool_takes(300000));
 	assert_false(assay_alloc_pool_takes(16383) || assay_alloc_pool_takes(1 << 20));
 	assert_null(assay_alloc_pool_newest(&pool));
-	for (size_t i = 0; i < N_OF(a); i++)
-		assert_int_equal(0, assay_alloc_pool_add(&pool, &o, &a[i], NULL));
 	for (size_t i = 0; i < N_OF(a); i++) {
-		unsigned char *p = assay_arena_copy(&a[i], 0);
+		unsigned char *p;
 
+		assert_int_equal(0, assay_alloc_pool_add(&pool, &o, &a[i], NULL));
+		p = assay_arena_copy(&a[i], 0);
 		assert_true((uintptr_t)p % 64 == 0 && !p[0] && !p[o.bytes - 1]);
 		assert_true(i % 6 ? p == a[i - 1].base + a[i - 1].stride : !i || p < a[0].base || p > a[5].base);
 		memset(p, 0xff, o.bytes);
+		if (i == 3)
+			p[o.bytes] ^= 1; /* the next one does not mend it */
 	}
 	for (size_t i = 0; i < N_OF(a); i++)
-		assert_true(assay_arena_intact(&a[i], &copy, &where));
-	a[3].base[o.bytes] ^= 1;
-	assert_true(!assay_arena_intact(&a[3], &copy, &where) && where == (int64_t)o.bytes);
+		assert_int_equal(assay_arena_intact(&a[i], &copy, &where), i != 3 && i != 4); /* it is between them */
+	assert_false(assay_arena_intact(&a[3], &copy, &where));
+	assert_int_equal(where, o.bytes);
 	a[0].base[-1] ^= 1;
 	assert_true(!assay_arena_intact(&a[0], &copy, &where) && where == -1);
-	assay_alloc_pool_remove(&pool, &a[6]); /* something lies behind it */
-	assay_alloc_pool_remove(&pool, &a[7]);
+	assay_alloc_pool_remove(&pool, &a[6]);
 	assert_int_equal(0, assay_alloc_pool_add(&pool, &o, &again, NULL));
-	assert_true(again.base == a[7].base && !again.base[0] && !again.base[o.bytes - 1]);
+	assert_ptr_equal(again.base, a[7].base + a[7].stride); /* one part is left there */
+	assay_alloc_pool_remove(&pool, &a[7]);
+	assay_alloc_pool_remove(&pool, &again);
+	assert_int_equal(0, assay_alloc_pool_add(&pool, &o, &again, NULL));
+	assert_true(again.base == a[6].base && !again.base[0] && !again.base[o.bytes - 1]);
 	assay_alloc_pool_release(&pool);
 	assert_null(assay_alloc_pool_newest(&pool));
+}
+
+/* The first parts, less than a huge page of them, are few. */
+TEST(many_parts_are_known)
+{
+	struct assay_alloc_pool pool = { 0 };
+
+	assert_false(assay_alloc_pool_many(&pool, 100u << 20)); /* that is one, however large */
+	for (int i = 0; i < 100; i++)
+		assert_false(assay_alloc_pool_many(&pool, 100)); /* and these gain nothing */
+	assert_false(assay_alloc_pool_many(&pool, 1 << 20));
+	assert_false(assay_alloc_pool_many(&pool, (1 << 20) - 1));
+	assert_true(assay_alloc_pool_many(&pool, 16384));
+	assert_true(assay_alloc_pool_many(&pool, 1 << 20));
 }
 
 /* What is large ends on the boundary of a huge page, and nowhere before the guard page. */
