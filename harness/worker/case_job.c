@@ -13,6 +13,7 @@
 #include "worker/case_check.h"
 #include "worker/case_device.h"
 #include "worker/case_services.h"
+#include "worker/code_pages.h"
 #include "worker/device_faults.h"
 #include "worker/device_metrics.h"
 
@@ -58,6 +59,8 @@ static struct assay_outcome load(struct assay_case_job *j)
 	assay_case_job_phase(j, ASSAY_PHASE_LOAD);
 	if (load_plugins(j, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
+	for (size_t i = 0; i < j->loader.n_plugins && j->spec->layout_seed && !j->spec->fixed_layout; i++)
+		assay_code_pages_draw(j->loader.plugins[i].dl);
 	j->op = assay_loader_op(&j->loader, j->spec->op, NULL);
 	if (!j->op)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has op '%s'", j->spec->op);
