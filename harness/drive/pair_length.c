@@ -70,9 +70,9 @@ bool assay_pair_length_first_counts(double own, double margin)
 
 /*
  * The sampling time that makes the most of a pair: the root of what a pair costs besides over what a sample costs, and
- * of the variance within pairs over that between them (Kalibera and Jones 2013, 7.2). Both variances are guesses of few
- * pairs. So the samples take as long as the rest at least: that costs half of the pairs where it is too much, while
- * too little of it costs any number.
+ * of the variance within pairs over that between them (Kalibera and Jones 2013, 7.2). Both variances are guesses from
+ * few pairs. So the samples take as long as the rest at least: samples that are too long by this halve the number of
+ * pairs, while samples that are too short may need many times as many.
  */
 static double best_ns(double now_ns, const struct assay_pair_shown *s)
 {

@@ -59,7 +59,7 @@ static struct assay_outcome load(struct assay_case_job *j)
 	assay_case_job_phase(j, ASSAY_PHASE_LOAD);
 	if (load_plugins(j, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
-	for (size_t i = 0; i < j->loader.n_plugins && j->spec->layout_seed && !j->spec->fixed_layout; i++)
+	for (size_t i = 0; i < j->loader.n_plugins && assay_worker_spec_draws(j->spec); i++)
 		assay_code_pages_draw(j->loader.plugins[i].dl);
 	j->op = assay_loader_op(&j->loader, j->spec->op, NULL);
 	if (!j->op)

@@ -128,7 +128,7 @@ static void tell_memory(const struct assay_case_job *j)
 
 /*
  * What a case takes in many parts before its samples lies together on huge pages: on small ones, with misses of the
- * TLB, processes that decode a token from 80 matrices differed by 1.3 %, and by half of that on huge ones.
+ * TLB, processes that decode a token from 80 matrices differed by 1.3 %, and by 0.8 % on huge ones.
  */
 static int place_alloc(struct assay_case_job *j, uint64_t bytes, struct assay_arena *a)
 {

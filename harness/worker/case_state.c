@@ -55,7 +55,7 @@ uintptr_t assay_case_job_place(const struct assay_case_job *j)
 
 uintptr_t assay_case_job_near(const struct assay_case_job *j)
 {
-	if (!j->spec->layout_seed || j->spec->fixed_layout)
+	if (!assay_worker_spec_draws(j->spec))
 		return 0;
 	return j->next_address ? j->next_address : assay_layout_address(j->spec->layout_seed);
 }

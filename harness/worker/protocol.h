@@ -122,6 +122,12 @@ struct assay_worker_spec {
 	char plugins[ASSAY_PAGE_PATHS];
 };
 
+/* Does the worker draw where everything lies? */
+static inline bool assay_worker_spec_draws(const struct assay_worker_spec *s)
+{
+	return s->layout_seed && !s->fixed_layout;
+}
+
 struct assay_page_metric {
 	char tag[ASSAY_METRIC_TAG_MAX];
 	double value;

@@ -72,7 +72,7 @@ static struct assay_outcome do_prepare(struct assay_served *w)
 	};
 	struct assay_outcome out;
 
-	if (s->layout_seed && !s->fixed_layout)
+	if (assay_worker_spec_draws(s))
 		assay_layout_shift(s->layout_seed);
 	out = assay_case_job_init(&w->job, s, s->common ? &common : NULL, &w->page->phase);
 	w->job.turn = w->pair ? &w->pair->turn : NULL;
