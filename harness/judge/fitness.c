@@ -32,11 +32,10 @@ double assay_fitness_told(double noise, double blocks, double margin_frac, doubl
 /* 0.0061 → 0.7 %, 0.012 → 2 %: what is promised is never less than what was found. */
 static void percent_up(double frac, char *buf, size_t size)
 {
-	double percent = 100 * frac, digit = pow(10, floor(log10(percent)));
+	const double percent = 100 * frac, digit = pow(10, floor(log10(percent)));
+	const double up = ceil(percent / digit - 1e-9) * digit;
 
-	snprintf(buf, size, "%.1g %%", ceil(percent / digit - 1e-9) * digit);
-	if (percent >= 10)
-		snprintf(buf, size, "%.0f %%", ceil(percent / digit - 1e-9) * digit);
+	snprintf(buf, size, up < 10 ? "%.1g %%" : "%.0f %%", up);
 }
 
 static void add_shared(const struct assay_fitness *f, char *buf, size_t size)

@@ -26,6 +26,7 @@ TEST(how_it_is_said)
 	} rows[] = {
 		{ { .short_frac = 0.0061, .long_frac = 0.0069 }, "fit to tell 0.7 %" },
 		{ { .short_frac = 0.01, .long_frac = 0.023 }, "fit to tell 1 % on calls under 1 ms, 3 % above" },
+		{ { .short_frac = 0.0101, .long_frac = 0.0901 }, "fit to tell 2 % on calls under 1 ms, 10 % above" },
 		{ { .short_frac = 0.12, .long_frac = 0.31, .shared = { 1 }, .n_shared = 1 },
 		  "fit to tell 20 % on calls under 1 ms, 40 % above; something shares core 1" },
 		{ { .short_frac = 0.01, .long_frac = 0.01, .shared = { 0, 2, 5 }, .n_shared = 3 },
