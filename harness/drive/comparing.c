@@ -15,7 +15,7 @@
 #include "judge/stopping.h"
 
 /* Cases that take more use the same memory pair after pair; smaller ones draw its pages anew for each. */
-#define KEEP_BYTES (128u << 20)
+#define KEEP_BYTES (32u << 20)
 
 struct case_state {
 	uint64_t spent_ns;
