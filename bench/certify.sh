@@ -35,7 +35,7 @@ start_neighbours() {
 
 # certify NAME CASE GATES TRIALS
 certify() {
-	"$assay" certify --db "$out/certify.db" --json --resume --suite full --only "$2" --margin 0.5% --budget 4s \
+	"$assay" certify --db "$out/certify.db" --json --resume --suite full --only "$2" --margin 0.5% --budget 20s \
 		--slowdown 1% --gates "$3" --trials "$4" >"$out/$1.json" || :
 }
 
