@@ -491,3 +491,15 @@ uint64_t assay_process_rss_bytes(const struct assay_process *p)
 	fclose(f);
 	return bytes;
 }
+
+unsigned assay_process_threads(const struct assay_process *p)
+{
+	struct stat st;
+	char path[64];
+
+	if (p->pid <= 0 || p->reaped)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%ld/task", (long)p->pid);
+	/* a folder has two links, and one more for each in it */
+	return !stat(path, &st) && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 0;
+}

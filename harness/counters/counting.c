@@ -14,6 +14,9 @@
 
 #define LINE_BYTES 64 /* threads write their counts apart */
 
+/* What the values of a thread are of, one block behind the other. */
+enum moment { BEFORE, AFTER, STOOD, N_MOMENTS };
+
 struct set {
 	const struct assay_counter_provider *p;
 	size_t provider; /* its number */
@@ -297,7 +300,8 @@ int assay_counting_open(struct assay_counting **out, const struct assay_counting
 	for (size_t i = 0; i < c->n_sets && !rc; i++) {
 		struct set *s = c->sets[i];
 
-		s->stride = (2 * s->n_events * sizeof(*s->values) / LINE_BYTES + 1) * LINE_BYTES / sizeof(*s->values);
+		s->stride = (N_MOMENTS * s->n_events * sizeof(*s->values) / LINE_BYTES + 1) * LINE_BYTES /
+			    sizeof(*s->values);
 		s->values = calloc(n_states(c, s) * s->stride, sizeof(*s->values));
 		if (!s->values)
 			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for counters");
@@ -334,11 +338,11 @@ static bool has_turn(const struct assay_counting *c, const struct set *s)
 }
 
 /* The running sets of @tid: those of the operating system (@os), or the others. */
-static void read_sets(struct assay_counting *c, uint32_t tid, bool after, const struct assay_os_counts *os)
+static void read_sets(struct assay_counting *c, uint32_t tid, enum moment m, const struct assay_os_counts *os)
 {
 	for (size_t i = 0; i < c->n_sets; i++) {
 		struct set *s = c->sets[i];
-		uint64_t *values = s->values + tid * s->stride + (after ? s->n_events : 0);
+		uint64_t *values = s->values + tid * s->stride + m * s->n_events;
 
 		if (tid >= n_states(c, s) || !s->started[tid] || (os ? !s->p->read_os : !s->p->read))
 			continue;
@@ -372,15 +376,36 @@ void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_
 			s->started[tid] = true;
 	}
 	assay_os_counts_read(os);
-	read_sets(c, tid, false, os);
-	read_sets(c, tid, false, NULL);
+	read_sets(c, tid, BEFORE, os);
+	read_sets(c, tid, BEFORE, NULL);
 }
 
 void assay_counting_after(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os)
 {
-	read_sets(c, tid, true, NULL);
+	read_sets(c, tid, AFTER, NULL);
 	assay_os_counts_read(os);
-	read_sets(c, tid, true, os);
+	read_sets(c, tid, AFTER, os);
+}
+
+void assay_counting_stand(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os)
+{
+	read_sets(c, tid, STOOD, NULL);
+	assay_os_counts_read(os);
+	read_sets(c, tid, STOOD, os);
+}
+
+void assay_counting_go_on(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os)
+{
+	assay_os_counts_read(os);
+	read_sets(c, tid, AFTER, os);
+	read_sets(c, tid, AFTER, NULL);
+	for (size_t i = 0; i < c->n_sets; i++) {
+		struct set *s = c->sets[i];
+		uint64_t *v = s->values + tid * s->stride;
+
+		for (size_t k = 0; tid < n_states(c, s) && s->started[tid] && k < s->n_events; k++)
+			v[BEFORE * s->n_events + k] += v[AFTER * s->n_events + k] - v[STOOD * s->n_events + k];
+	}
 }
 
 void assay_counting_add(struct assay_counting *c, uint64_t iterations)
@@ -396,7 +421,7 @@ void assay_counting_add(struct assay_counting *c, uint64_t iterations)
 		for (uint32_t t = 0; t < n_states(c, e->set); t++) {
 			const uint64_t *v = e->set->values + t * e->set->stride;
 
-			e->sum += (double)(v[e->set->n_events + e->place] - v[e->place]);
+			e->sum += (double)(v[AFTER * e->set->n_events + e->place] - v[e->place]);
 		}
 	}
 	c->sample += iterations != 0;

@@ -39,18 +39,20 @@ static int learn(const struct assay_comparing *k, struct case_state *st, const s
 		 const struct assay_pair *p, bool *keep, struct assay_err *err)
 {
 	const double margin = margin_of(k, c);
-	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp)), own;
+	const bool divided = st->lessons.turn_parts || st->lessons.slices;
+	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp));
+	struct assay_pair_shown shown = { .rest_ns = assay_pair_length_rest_ns(p, st->sampling_ns),
+					  .least_ns = assay_pair_length_least_ns(p, st->lessons.slices) };
 
 	if (!tmp)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu blocks", p->n_blocks);
-	own = assay_pair_own_error(p, tmp);
+	shown.own = assay_pair_own_error(p, tmp);
 	free(tmp);
 	*keep = !p->n_blocks || !c->in_base || c->difference[0] || p->side[ASSAY_BASE].status != ASSAY_STATUS_OK ||
 		p->side[ASSAY_HEAD].status != ASSAY_STATUS_OK ||
-		(assay_pair_length_first_counts(own, margin) && !st->lessons.turn_parts);
-	st->sampling_ns =
-		assay_pair_length_learnt(st->sampling_ns, own, margin, assay_pair_length_rest_ns(p, st->sampling_ns),
-					 assay_pair_length_block_ns(p), (double)k->cmp->budget_ns);
+		(assay_pair_length_first_counts(shown.own, margin) && !divided);
+	st->sampling_ns = assay_pair_length_learnt(st->sampling_ns, &shown, st->lessons.slices, margin,
+						   (double)k->cmp->budget_ns);
 	st->learnt = true;
 	return 0;
 }
@@ -61,7 +63,7 @@ static int adapt_sampling(const struct assay_comparing *k, struct case_state *st
 {
 	struct assay_paired_readings r;
 	struct assay_pair_shown shown = { .rest_ns = assay_pair_length_rest_ns(p, st->sampling_ns),
-					  .block_ns = assay_pair_length_block_ns(p) };
+					  .least_ns = assay_pair_length_least_ns(p, st->lessons.slices) };
 	int rc = assay_paired_readings(c, false, &r, err);
 
 	if (!rc)

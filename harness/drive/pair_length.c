@@ -12,6 +12,9 @@
 #define LEAST_NS 30000000.0
 /* What disturbs lasts longer than a block, and the median over fewer of them follows it. */
 #define LEAST_BLOCKS 12
+/* In slices, the two calls of a block meet it alike, with less than half of the noise of whole calls. */
+#define LEAST_SLICED_BLOCKS 4
+#define SLICED_NOISE        0.4
 /* But so many pairs at least are to fit into the budget by their samples. */
 #define PAIRS_OF_BUDGET 16
 /* Of the margin: what the own noise of a pair is to be, until the spread of the pairs is known. */
@@ -46,21 +49,23 @@ double assay_pair_length_block_ns(const struct assay_pair *p)
 	return p->n_blocks ? ns / (double)p->n_blocks : 0;
 }
 
-static double within(double ns, double block_ns, double budget_ns)
+double assay_pair_length_least_ns(const struct assay_pair *p, bool slices)
 {
-	const double least = fmax(LEAST_NS, LEAST_BLOCKS * block_ns),
-		     most = fmax(LEAST_NS, budget_ns / PAIRS_OF_BUDGET);
-
-	return fmin(fmax(ns, least), most);
+	return fmax(LEAST_NS, (slices ? LEAST_SLICED_BLOCKS : LEAST_BLOCKS) * assay_pair_length_block_ns(p));
 }
 
-double assay_pair_length_learnt(double now_ns, double own, double margin, double rest_ns, double block_ns,
+static double within(double ns, double least_ns, double budget_ns)
+{
+	return fmin(fmax(ns, least_ns), fmax(LEAST_NS, budget_ns / PAIRS_OF_BUDGET));
+}
+
+double assay_pair_length_learnt(double now_ns, const struct assay_pair_shown *first, bool slices, double margin,
 				double budget_ns)
 {
-	const double excess = own / (NOISE_OF_MARGIN * margin);
+	const double excess = (slices ? SLICED_NOISE : 1) * first->own / (NOISE_OF_MARGIN * margin);
 	const double next = fmin(now_ns * FIRST_STEP, now_ns * excess * excess);
 
-	return within(fmax(next, SAMPLES_OVER_REST * rest_ns), block_ns, budget_ns);
+	return within(fmax(next, SAMPLES_OVER_REST * first->rest_ns), first->least_ns, budget_ns);
 }
 
 bool assay_pair_length_first_counts(double own, double margin)
@@ -89,5 +94,5 @@ double assay_pair_length_next(double now_ns, const struct assay_pair_shown *s, d
 		next = best_ns(now_ns, s);
 	else if (s->n >= TOLD_BY_PAIRS && s->sd < PLENTY_OF_MARGIN * margin)
 		next = fmin(now_ns, PLENTY_NS);
-	return within(fmax(now_ns / STEP, fmin(now_ns * STEP, next)), s->block_ns, budget_ns);
+	return within(fmax(now_ns / STEP, fmin(now_ns * STEP, next)), s->least_ns, budget_ns);
 }

@@ -16,7 +16,7 @@ struct assay_pair_shown {
 	double sd;       /* between them */
 	double own;      /* the part of it that their own blocks explain */
 	double rest_ns;  /* what the last pair took for all but its samples */
-	double block_ns; /* and for the samples of one block */
+	double least_ns; /* what samples take at least, see assay_pair_length_least_ns() */
 };
 
 /* What the pair took for all but its turns, which took @sampling_ns, or as long as its samples where calls are long. */
@@ -24,8 +24,14 @@ double assay_pair_length_rest_ns(const struct assay_pair *p, double sampling_ns)
 /* The samples of a block of @p; 0: it has none. */
 double assay_pair_length_block_ns(const struct assay_pair *p);
 
-/* After the first pair, which sampled for @now_ns and says @own of its noise: how long the second one samples. */
-double assay_pair_length_learnt(double now_ns, double own, double margin, double rest_ns, double block_ns,
+/* Enough blocks like those of @p; @slices: of calls in slices. */
+double assay_pair_length_least_ns(const struct assay_pair *p, bool slices);
+
+/*
+ * After the first pair, of whole calls, which sampled for @now_ns and has shown @first, its own noise among it: how long
+ * the second one samples, whose calls may be in slices.
+ */
+double assay_pair_length_learnt(double now_ns, const struct assay_pair_shown *first, bool slices, double margin,
 				double budget_ns);
 /* May the first pair count? Where its own noise is small beside @margin. */
 bool assay_pair_length_first_counts(double own, double margin);

@@ -16,7 +16,7 @@
  * paired.c, stopping.c, limits.c, exact_judge.c or this module, or in what they take from stats/. Words may change
  * freely.
  */
-#define ASSAY_JUDGE_RULE 6
+#define ASSAY_JUDGE_RULE 7
 /* The oldest version whose comparisons get the verdicts of their own rule when they are judged again. */
 #define ASSAY_JUDGE_RULE_KEPT 3
 

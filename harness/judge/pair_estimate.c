@@ -51,7 +51,7 @@ struct ratios {
 	size_t n, of_block;
 };
 
-/* Parts of a call are compared with the same part of the other side's, whole calls with both of the block. */
+/* What ran beside its counterpart, or is the same part of a call, is compared with that, whole calls with both. */
 static void add_ratios(const struct block *k, bool sums, struct ratios *r)
 {
 	const double *base = k->ns[ASSAY_BASE], *head = k->ns[ASSAY_HEAD];
@@ -61,7 +61,7 @@ static void add_ratios(const struct block *k, bool sums, struct ratios *r)
 		return;
 	}
 	for (size_t i = 0; i < r->of_block; i++) {
-		const size_t h = r->weight ? i : i / 2, b = i % 2;
+		const size_t h = r->of_block < BLOCK_RATIOS ? i : i / 2, b = i % 2;
 
 		if (r->weight)
 			r->weight[r->n] = base[b] + head[h];
@@ -69,11 +69,11 @@ static void add_ratios(const struct block *k, bool sums, struct ratios *r)
 	}
 }
 
-static bool has_parts(const struct assay_pair *p)
+static bool has(const struct assay_pair *p, uint32_t flag)
 {
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < 2 * p->n_blocks; i++)
-			if (p->side[side].samples[i].flags & ASSAY_SAMPLE_CONTINUES)
+			if (p->side[side].samples[i].flags & flag)
 				return true;
 	return false;
 }
@@ -87,14 +87,15 @@ static double time_of_parts(const struct block *k)
 static struct assay_pair_estimate collect(const struct assay_pair *p, bool sums, double *tmp, struct ratios *r)
 {
 	struct assay_pair_estimate e = { .n_blocks = p->n_blocks };
-	const bool parts = !sums && has_parts(p);
+	const bool parts = !sums && has(p, ASSAY_SAMPLE_CONTINUES);
+	const bool beside = !sums && has(p, ASSAY_SAMPLE_BESIDE);
 	double all = 0, lost = 0;
 
 	*r = (struct ratios){ .x = tmp,
 			      .weight = parts ? tmp + 2 * p->n_blocks : NULL,
-			      .of_block = sums    ? 1
-					  : parts ? 2
-						  : BLOCK_RATIOS };
+			      .of_block = sums              ? 1
+					  : parts || beside ? 2
+							    : BLOCK_RATIOS };
 	for (size_t b = 0; b < p->n_blocks; b++) {
 		const struct block k = block_of(p, b);
 		const uint32_t flags = block_disturbance(p, b);

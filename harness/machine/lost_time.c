@@ -2,7 +2,7 @@
 #include "machine/lost_time.h"
 
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,8 +22,8 @@ static bool read_waits(uint64_t *waited_ns)
 {
 	enum { UNOPENED = -2 };
 	static _Thread_local int fd = UNOPENED;
-	unsigned long long ran = 0, waited = 0;
-	char line[96];
+	unsigned long long ran, waited;
+	char line[96], *end;
 	ssize_t n;
 
 	if (fd == UNOPENED)
@@ -32,7 +32,9 @@ static bool read_waits(uint64_t *waited_ns)
 	if (n <= 0)
 		return false;
 	line[n] = '\0';
-	if (sscanf(line, "%llu %llu", &ran, &waited) != 2 || !ran)
+	ran = strtoull(line, &end, 10);
+	waited = strtoull(end, NULL, 10);
+	if (!ran || *end != ' ')
 		return false;
 	*waited_ns = waited;
 	return true;
@@ -89,6 +91,16 @@ struct assay_lost_time assay_lost_time_between(const struct assay_thread_time *b
 bool assay_steal_is_timed(uint64_t stolen_ns, uint64_t ticks)
 {
 	return stolen_ns >= ticks * (TICK_NS / 4);
+}
+
+void assay_thread_time_leave_out(struct assay_thread_time *before, const struct assay_thread_time *stood)
+{
+	struct assay_thread_time now;
+
+	assay_thread_time_read(&now);
+	before->wall_ns += now.wall_ns - stood->wall_ns;
+	before->cpu_ns += now.cpu_ns - stood->cpu_ns;
+	before->waited_ns += now.waited_ns - stood->waited_ns;
 }
 
 void assay_lost_time_most(struct assay_lost_time *most, const struct assay_lost_time *d)

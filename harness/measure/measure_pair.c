@@ -26,6 +26,10 @@
 #define FEW_COPIES 2
 /* Of so many, those few in a cache do not matter. */
 #define MANY_COPIES 16
+/* What takes no more may be there twice, for calls in slices. */
+#define DOUBLED_BYTES (UINT64_C(512) << 20)
+/* Of the time that turns in slices take, at least this is of the samples; on a busy machine others run in between. */
+#define SLICES_SHARE 0.25
 
 struct pair_session {
 	const struct assay_measure_options *o;
@@ -37,6 +41,7 @@ struct pair_session {
 	struct assay_err *err;
 	struct assay_turns turns;
 	struct assay_counter_choice choice;
+	struct assay_case_facts own_facts; /* of calls in slices: what each side has to itself */
 };
 
 static const struct assay_case *case_of(const struct pair_session *s, int side)
@@ -201,7 +206,8 @@ static int warm_up(struct pair_session *s)
 {
 	const bool first = !(s->lessons->sample_ns > 0);
 	const uint64_t cap_ns = s->po->sampling_ns / (first ? 2 : 8);
-	const bool rotate = s->facts->copies > 1 && !(s->turns.few_copies && s->facts->copies >= MANY_COPIES);
+	const bool rotate = s->facts->copies > 1 && s->facts != &s->own_facts &&
+			    !(s->turns.few_copies && s->facts->copies >= MANY_COPIES);
 	int rc = rotate ? assay_turns_rotate(&s->turns, s->po->pair_seed, s->facts->copies) : 0;
 
 	if (rc)
@@ -215,6 +221,22 @@ static int warm_up(struct pair_session *s)
 	return rc;
 }
 
+/* Is there a copy for each side, or room for one beside what a process takes besides? */
+static bool can_be_apart(const struct pair_session *s)
+{
+	uint64_t limit = DOUBLED_BYTES;
+
+	if (s->c->memory_bytes && s->c->memory_bytes / 3 < limit)
+		limit = s->c->memory_bytes / 3;
+	for (int i = 0; i < 2; i++) {
+		const struct assay_worker_reply *r = assay_worker_reply(s->turns.w[i]);
+
+		if (s->facts->copies == 1 && r->op_bytes + r->prepare_bytes > limit)
+			return false;
+	}
+	return true;
+}
+
 /* The first pair, whose sides share their outputs, finds out whether calls can be divided; the others do it. */
 static void divide_calls(struct pair_session *s, bool first)
 {
@@ -224,13 +246,27 @@ static void divide_calls(struct pair_session *s, bool first)
 		s->lessons->turn_parts = t->turn_parts;
 		s->lessons->call_turns = t->call_turns;
 	}
+	if (first)
+		s->lessons->slices = !s->c->device[0] && (t->turn_parts || can_be_apart(s)) && assay_turns_can_slice(t);
+	t->slices = s->lessons->slices && t->common != ASSAY_COMMON_NONE && !first;
 	t->turn_parts = t->common == ASSAY_COMMON_ALL ? 0 : s->lessons->turn_parts;
 	t->call_turns = s->lessons->call_turns;
+}
+
+static double samples_ns(const struct assay_pair *p)
+{
+	double ns = 0;
+
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < 2 * p->n_blocks; i++)
+			ns += (double)p->side[side].samples[i].ns;
+	return ns;
 }
 
 static int take_samples(struct pair_session *s)
 {
 	const bool first = !(s->lessons->sample_ns > 0);
+	uint64_t start;
 	int rc = find_iterations(s);
 
 	if (!rc)
@@ -238,10 +274,13 @@ static int take_samples(struct pair_session *s)
 	s->turns.counting = true;
 	if (!rc)
 		divide_calls(s, first);
+	start = assay_monotonic_ns();
 	if (!rc)
 		rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
 	if (!rc)
 		s->lessons->sample_ns = s->turns.sample_ns;
+	if (!rc && s->turns.slices && samples_ns(s->p) < SLICES_SHARE * (double)(assay_monotonic_ns() - start))
+		s->lessons->slices = false;
 	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
 }
 
@@ -272,6 +311,19 @@ static bool with_all_checks(const struct pair_session *s)
 	return !(s->lessons->sample_ns > 0) || assay_random4(s->po->pair_seed, 4, 0).v[0] % of == 0;
 }
 
+/*
+ * Where a call of each side is under way, each has a copy to itself, in turn: so both write to the same memory, and
+ * neither finds in a cache what the other one has just read.
+ */
+static void apart(struct pair_session *s)
+{
+	if (!s->lessons->slices || s->turns.common != ASSAY_COMMON_ALL || s->facts->copies > 1)
+		return;
+	s->own_facts = *s->facts;
+	s->own_facts.copies = 2;
+	s->facts = &s->own_facts;
+}
+
 static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, const char *events, char *difference)
 {
 	const bool first = !(s->lessons->sample_ns > 0);
@@ -294,6 +346,7 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 	if (s->turns.common == ASSAY_COMMON_ALL && !first && assay_kept_memory_usable(s->po->kept))
 		s->turns.few_copies = FEW_COPIES;
 	difference[0] = '\0';
+	apart(s);
 	for (int i = 0; i < 2; i++) {
 		s->lessons->patience[i].other = &s->lessons->patience[!i];
 		side[i] = (struct assay_turns_side){ .c = case_of(s, i),

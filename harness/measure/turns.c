@@ -16,6 +16,7 @@
 #include "measure/whole_calls.h"
 #include "model/sample_choice.h"
 #include "stats/stats.h"
+#include "worker/call_slices.h"
 
 #define WARMUP_BLOCKS         8
 #define WARMUP_TOLERANCE_FRAC 0.01
@@ -25,6 +26,9 @@
 #define MIN_BLOCKS            2
 #define MAX_BLOCKS            (ASSAY_PAGE_SAMPLES / 2)
 #define PART_TURN_NS          1e6 /* of a turn that is a part of a call */
+/* A hand-over costs some 20 µs, and what disturbs lasts for milliseconds. */
+#define SLICE_NS       250000u
+#define SLICED_CALL_NS 1e6
 
 /* The sides have it in common: layout is chance that must not tell them apart. Never 0, which would switch it off. */
 static uint64_t layout_seed(uint64_t pair_seed)
@@ -130,6 +134,7 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 						      .counting = t->counting,
 						      .long_calls = calls_are_long(t),
 						      .turn_parts = t->turn_parts,
+						      .slice_ns = t->slices ? SLICE_NS : 0,
 						      .extra_iterations = t->p->extra_iterations[i],
 						      .stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0 };
 		assay_worker_begin(t->w[i], ASSAY_CMD_PAIR, &args[i]);
@@ -183,6 +188,7 @@ int assay_turns_prepare(struct assay_turns *t, int first)
 static double blocks_in(const struct assay_turns *t, uint64_t ns)
 {
 	const double turn_ns = t->turn_parts       ? t->sample_ns / t->call_turns
+			       : t->slices         ? t->sample_ns
 			       : calls_are_long(t) ? t->sample_ns
 						   : t->sample_ns * (1 + 0.5 / (double)t->p->iterations);
 
@@ -220,6 +226,16 @@ bool assay_turns_by_parts(struct assay_turns *t)
 		return false;
 	t->turn_parts = each;
 	t->call_turns = turns;
+	return true;
+}
+
+bool assay_turns_can_slice(const struct assay_turns *t)
+{
+	if (t->p->iterations != 1 || t->sample_ns < SLICED_CALL_NS || !assay_call_slices_possible())
+		return false;
+	for (int i = 0; i < 2; i++)
+		if (assay_worker_threads(t->w[i]) != assay_worker_reply(t->w[i])->n_threads)
+			return false;
 	return true;
 }
 

@@ -30,6 +30,7 @@ struct assay_turns {
 	const char *pace_untold;         /* why nothing can be said of the pace of the cores; NULL: it is tried */
 	struct assay_kept_memory *kept;  /* see assay_worker_start_pair() */
 	enum assay_common common;        /* none unless the sides run the same op on the same shape */
+	bool slices;                     /* turns are slices of calls, see assay_turns_can_slice() */
 	uint32_t turn_parts;             /* parts of a call that make a turn; 0: turns are whole calls */
 	uint32_t call_turns;             /* and turns that make a call */
 	bool counting;                   /* in the samples that follow, which are kept */
@@ -69,6 +70,11 @@ bool assay_turns_divide(uint64_t parts, double call_ns, uint32_t *turn_parts, ui
  * where they cannot be divided, or not into equally many parts on both sides.
  */
 bool assay_turns_by_parts(struct assay_turns *t);
+/*
+ * Are the calls long enough for slices to take turns within them, and can all threads of both sides be stopped? From
+ * then on a call of each side is under way at any time, so that the two must not write to the same memory.
+ */
+bool assay_turns_can_slice(const struct assay_turns *t);
 /*
  * Take as many turns as fit into @sampling_ns, at least two blocks and whole calls, and keep the samples. What they
  * took is expected of the next ones.

@@ -53,6 +53,8 @@ const char *assay_own_count(size_t i);
 #define ASSAY_SAMPLE_CONTINUES (1u << 18)
 /* The host was asked after it: what it said of steal is of this sample and of those since it was asked before. */
 #define ASSAY_SAMPLE_POLLED (1u << 19)
+/* Of a pair: its calls ran in slices, in turn with those of the other side's sample of the same number. */
+#define ASSAY_SAMPLE_BESIDE (1u << 20)
 
 struct assay_sample {
 	uint64_t iterations;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "assay/random.h"
+#include "worker/call_slices.h"
 #include "worker/case_check.h"
 #include "worker/case_device.h"
 #include "worker/case_services.h"
@@ -454,9 +455,11 @@ struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iter
 	j->part = 0;
 	if (j->device)
 		return assay_case_device_time(j, run_loop, iterations, ns);
+	assay_call_slices_enter();
 	j->begun = assay_clock_ticks(clock);
 	rc = run_loop(j, iterations);
 	end = assay_clock_ticks(clock);
+	assay_call_slices_leave();
 	*ns = assay_clock_ticks_to_ns(clock, end - j->begun);
 	j->call_parts = iterations == 1 ? j->part : 0;
 	return rc ? assay_case_job_failed(j, "running") : assay_outcome_ok();

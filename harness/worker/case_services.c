@@ -15,7 +15,7 @@ struct assay_case_alloc {
 /* A worker serves one case. Plugins are not handed where its state lies, which tells what is asked of the worker. */
 static struct assay_case_job *served;
 static const struct assay_clock *service_clock;
-static uint64_t left_out;             /* of it, in ticks */
+static _Atomic uint64_t left_out;     /* of it, in ticks; a slice of the call may end at any time */
 static struct assay_stepper *stepper; /* that follows what runs; NULL: nobody does */
 
 /* A region whose threads are stepped while they are in the plugin's code; how long they wait varies. */
@@ -276,7 +276,13 @@ static void service_metric(const struct assay_job *job, const char *tag, double 
 
 static uint64_t service_now_ns(void)
 {
-	return assay_clock_ticks_to_ns(service_clock, assay_clock_ticks(service_clock) - left_out);
+	uint64_t out, ticks;
+
+	do {
+		out = left_out;
+		ticks = assay_clock_ticks(service_clock);
+	} while (out != left_out);
+	return assay_clock_ticks_to_ns(service_clock, ticks - out);
 }
 
 void assay_case_services_leave_out(uint64_t ticks)

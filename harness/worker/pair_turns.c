@@ -4,6 +4,7 @@
 
 #include "assay/random.h"
 #include "machine/scheduling.h"
+#include "worker/call_slices.h"
 #include "worker/case_audit.h"
 
 /* Copies in common memory that the partner has just used would not be cold: one side begins half a rotation later. */
@@ -54,6 +55,20 @@ static void part_done(void *arg)
 	assay_sampling_resume(&w->sampling);
 }
 
+/* Of a call in slices, parts end samples and no turns; the last sample takes the rest of its call. */
+static void part_told(void *arg)
+{
+	struct assay_served *w = arg;
+	const struct assay_case_job *j = &w->job;
+
+	if (j->part % w->order.args.turn_parts || j->part == j->call_parts || w->reply.n_samples + 1 >= w->slots / 2)
+		return;
+	assay_call_slices_leave();
+	assay_sampling_pause(&w->sampling);
+	assay_sampling_resume(&w->sampling);
+	assay_call_slices_enter();
+}
+
 /* A sample, or of a divided call as many as it has turns. Parts are compared one by one, so their number stays. */
 static struct assay_outcome take_divided(struct assay_served *w)
 {
@@ -85,8 +100,55 @@ static bool is_audited(const struct assay_served *w)
 	       calls / (10 * ASSAY_AUDIT_CALLS);
 }
 
+static uint32_t sliced_calls(const struct assay_served *w)
+{
+	const uint32_t samples = w->slots / 2, parts = w->order.args.turn_parts;
+	const uint64_t each = parts && w->job.call_parts ? (w->job.call_parts + parts - 1) / parts : 1;
+
+	return (uint32_t)((samples + each - 1) / each);
+}
+
+/* This side has had its call: the partner ends its own, or the next one begins. */
+static void end_call(struct assay_served *w, uint32_t call)
+{
+	struct assay_pair_turn *turn = &w->pair->turn;
+	const uint64_t seed = w->order.args.order_seed;
+	const unsigned next =
+		assay_pair_finished(turn, seed, !w->index, call) ? assay_pair_beginner(seed, call + 1) : !w->index;
+
+	assay_pool_park(w->job.pool);
+	assay_pair_finish(turn, seed, w->index, call);
+	if (next != w->index)
+		assay_pair_pass(turn, next);
+}
+
+/* A call of each side at a time, both in slices. */
+static struct assay_outcome take_in_slices(struct assay_served *w)
+{
+	const uint32_t calls = sliced_calls(w);
+	struct assay_pair_turn *turn = &w->pair->turn;
+	struct assay_outcome out = assay_call_slices_open(w);
+
+	w->job.on_part = w->order.args.turn_parts ? part_told : NULL;
+	assay_pair_join(turn, w->order.args.order_seed, true);
+	for (uint32_t call = 0; call < calls; call++) {
+		assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
+		assay_pair_await(turn, w->index);
+		assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
+		if (out.status == ASSAY_STATUS_OK) {
+			assay_call_slices_on(w, call);
+			out = take_divided(w);
+			assay_call_slices_off();
+		}
+		if (w->job.common && w->order.args.counting && call + 1 == calls && out.status == ASSAY_STATUS_OK)
+			out = assay_served_check_last(w);
+		end_call(w, call);
+	}
+	return out;
+}
+
 /* Whoever has the turn does one untimed call after a hand-over, since the partner has had the caches. */
-struct assay_outcome assay_served_take_turns(struct assay_served *w)
+static struct assay_outcome take_by_samples(struct assay_served *w)
 {
 	const struct assay_worker_args *p = &w->order.args;
 	struct assay_pair_turn *turn = &w->pair->turn;
@@ -94,18 +156,9 @@ struct assay_outcome assay_served_take_turns(struct assay_served *w)
 	uint32_t last = UINT32_MAX, audited;
 	uint64_t ns;
 
-	w->slots = 4 * (p->count < ASSAY_PAGE_SAMPLES / 2 ? p->count : ASSAY_PAGE_SAMPLES / 2);
-	if (!w->in_turns) {
-		assay_schedule_for_turns();
-		assay_worker_state_rescheduled(&w->job.state);
-		w->in_turns = true;
-	}
-	keep_apart(w);
-	assay_served_begin_samples(w);
 	w->job.on_part = p->turn_parts ? part_done : NULL;
-	w->job.on_part_arg = w;
 	audited = p->counting && !p->turn_parts && is_audited(w) ? drawn_slot(w) : UINT32_MAX;
-	assay_pair_join(turn, p->order_seed);
+	assay_pair_join(turn, p->order_seed, false);
 	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
 		await_turn(w);
 		if (last + 1 != w->slot && w->job.n_jobs == 1 && !p->long_calls && out.status == ASSAY_STATUS_OK)
@@ -120,6 +173,24 @@ struct assay_outcome assay_served_take_turns(struct assay_served *w)
 			out = assay_served_check_last(w);
 		end_turn(w);
 	}
+	return out;
+}
+
+struct assay_outcome assay_served_take_turns(struct assay_served *w)
+{
+	const uint32_t count = w->order.args.count;
+	struct assay_outcome out;
+
+	w->slots = 4 * (count < ASSAY_PAGE_SAMPLES / 2 ? count : ASSAY_PAGE_SAMPLES / 2);
+	if (!w->in_turns) {
+		assay_schedule_for_turns();
+		assay_worker_state_rescheduled(&w->job.state);
+		w->in_turns = true;
+	}
+	keep_apart(w);
+	assay_served_begin_samples(w);
+	w->job.on_part_arg = w;
+	out = w->order.args.slice_ns ? take_in_slices(w) : take_by_samples(w);
 	w->job.on_part = NULL;
 	return out;
 }

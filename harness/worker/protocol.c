@@ -189,6 +189,10 @@ unsigned assay_pair_owner(uint64_t order_seed, uint32_t slot)
 	return (slot % 4 == 1 || slot % 4 == 2) ^ flip;
 }
 
+/* Of `slice`: the side that may run, or nobody. */
+#define SLICE_BITS   3u
+#define SLICE_NOBODY 2u
+
 /* What slot @slot of this order is called in the shared word. */
 static uint32_t word_of(uint64_t order_seed, uint32_t slot)
 {
@@ -197,17 +201,65 @@ static uint32_t word_of(uint64_t order_seed, uint32_t slot)
 
 void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n)
 {
-	atomic_store_explicit(&turn->slot, assay_random4(seed, 2, n).v[0] | 1, memory_order_relaxed);
+	const struct assay_philox draw = assay_random4(seed, 2, n);
+
+	atomic_store_explicit(&turn->slot, draw.v[0] | 1, memory_order_relaxed);
+	atomic_store_explicit(&turn->slice, (draw.v[1] & ~SLICE_BITS) | (atomic_load(&turn->slice) & SLICE_BITS),
+			      memory_order_relaxed);
 }
 
 void assay_pair_hold(struct assay_pair_turn *turn, uint64_t order_seed)
 {
 	atomic_store(&turn->slot, word_of(order_seed, UINT32_MAX));
+	atomic_store(&turn->slice, (word_of(order_seed, 0) & ~SLICE_BITS) | SLICE_NOBODY);
+	for (int side = 0; side < 2; side++)
+		atomic_store(&turn->finished[side], word_of(order_seed, 0));
 }
 
-void assay_pair_join(struct assay_pair_turn *turn, uint64_t order_seed)
+void assay_pair_await(struct assay_pair_turn *turn, unsigned side)
 {
-	if (atomic_fetch_add(&turn->ready, 1) % 2)
+	uint32_t seen;
+
+	while (((seen = atomic_load_explicit(&turn->slice, memory_order_acquire)) & SLICE_BITS) != side)
+		syscall(SYS_futex, &turn->slice, FUTEX_WAIT, seen, NULL, NULL, 0);
+}
+
+bool assay_pair_may_run(struct assay_pair_turn *turn, unsigned side)
+{
+	return (atomic_load_explicit(&turn->slice, memory_order_acquire) & SLICE_BITS) == side;
+}
+
+void assay_pair_pass(struct assay_pair_turn *turn, unsigned side)
+{
+	const uint32_t seen = atomic_load_explicit(&turn->slice, memory_order_relaxed);
+
+	atomic_store_explicit(&turn->slice, ((seen | SLICE_BITS) + 1) | side, memory_order_release);
+	syscall(SYS_futex, &turn->slice, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void assay_pair_finish(struct assay_pair_turn *turn, uint64_t order_seed, unsigned side, uint32_t call)
+{
+	atomic_store_explicit(&turn->finished[side], word_of(order_seed, call + 1), memory_order_release);
+}
+
+bool assay_pair_finished(struct assay_pair_turn *turn, uint64_t order_seed, unsigned side, uint32_t call)
+{
+	return atomic_load_explicit(&turn->finished[side], memory_order_acquire) == word_of(order_seed, call + 1);
+}
+
+/* Who begins is half a slice ahead on average, so the sides take turns with that as well. */
+unsigned assay_pair_beginner(uint64_t order_seed, uint32_t call)
+{
+	return assay_pair_owner(order_seed, 4 * (call / 2) + call % 2);
+}
+
+void assay_pair_join(struct assay_pair_turn *turn, uint64_t order_seed, bool slices)
+{
+	const bool last = atomic_fetch_add(&turn->ready, 1) % 2;
+
+	if (last && slices)
+		assay_pair_pass(turn, assay_pair_beginner(order_seed, 0));
+	else if (last)
 		assay_pair_give(turn, order_seed, 0);
 }
 

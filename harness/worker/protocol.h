@@ -23,7 +23,7 @@
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 8u
+#define ASSAY_PAGE_VERSION 9u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 96 /* of the op and of its device */
 #define ASSAY_PAGE_COUNTS  192
@@ -152,6 +152,11 @@ struct assay_worker_args {
 	 */
 	uint64_t max_steps;
 	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
+	/*
+	 * PAIR: a call of each side at a time, cut into slices of this length, which take turns; 0: turns are samples.
+	 * With parts, each turn_parts of them are a sample.
+	 */
+	uint64_t slice_ns;
 };
 
 struct assay_order {
@@ -240,6 +245,10 @@ struct assay_page {
 struct assay_pair_turn {
 	_Atomic uint32_t slot;  /* the futex: the sample that may be taken; odd: none */
 	_Atomic uint32_t ready; /* odd: one side waits for the other */
+	/* Of calls in slices: the futex, whose lowest bits are the side that may run; and the call that a side has had. */
+	_Atomic uint32_t slice;
+	_Atomic uint32_t finished[2];
+	_Atomic uint64_t ring[2]; /* what each side found that a ring of the timer takes, in ticks of the clock */
 };
 
 /* What the sides of a pair tell each other of the tensors that they have in common. */
@@ -280,12 +289,23 @@ uint64_t assay_token_draw(void);
 unsigned assay_pair_owner(uint64_t order_seed, uint32_t slot);
 /* Before both sides get the order: no slot may begin. */
 void assay_pair_hold(struct assay_pair_turn *turn, uint64_t order_seed);
-/* This side is there; the first slot may begin when both are. */
-void assay_pair_join(struct assay_pair_turn *turn, uint64_t order_seed);
+/* This side is there; the first slot may begin, or the first call in slices, when both are. */
+void assay_pair_join(struct assay_pair_turn *turn, uint64_t order_seed, bool slices);
 /* Tell the partner that slot @slot may begin. */
 void assay_pair_give(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot);
 /* Sleep until @slot may begin. */
 void assay_pair_wait(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot);
+
+/*
+ * Calls in slices: this side may begin, once both are there; run, until it passes that on; has had call @call, counted
+ * from 0; is the one that begins it.
+ */
+void assay_pair_await(struct assay_pair_turn *turn, unsigned side);
+bool assay_pair_may_run(struct assay_pair_turn *turn, unsigned side);
+void assay_pair_pass(struct assay_pair_turn *turn, unsigned side);
+void assay_pair_finish(struct assay_pair_turn *turn, uint64_t order_seed, unsigned side, uint32_t call);
+bool assay_pair_finished(struct assay_pair_turn *turn, uint64_t order_seed, unsigned side, uint32_t call);
+unsigned assay_pair_beginner(uint64_t order_seed, uint32_t call);
 
 /* While this side has the turn: put a value into `slot` that means nothing, the one that @seed has for @n. */
 void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n);

@@ -145,7 +145,7 @@ static void close_sample(struct assay_sampling *s, uint64_t ns, uint32_t flags)
 	*sample = (struct assay_sample){
 		.iterations = iterations,
 		.ns = s->args->stretch_frac > 0 ? stretch(s, ns) : ns,
-		.flags = flags | s->device_flags,
+		.flags = flags | s->device_flags | (s->args->slice_ns ? ASSAY_SAMPLE_BESIDE : 0),
 	};
 	assay_pool_run(s->job->pool, read_after, s);
 	if (s->counting)
@@ -208,4 +208,26 @@ void assay_sampling_resume(struct assay_sampling *s)
 	open_sample(s);
 	s->job->begun = assay_clock_ticks(&s->job->spec->clock);
 	assay_case_services_leave_out(s->job->begun - s->paused);
+}
+
+void assay_sampling_stand(struct assay_sampling *s, uint32_t tid)
+{
+	if (s->counting)
+		assay_counting_stand(s->counting, tid, &s->stood[tid]);
+	else
+		assay_os_counts_read(&s->stood[tid]);
+	assay_thread_time_read(&s->time_stood[tid]);
+}
+
+void assay_sampling_go_on(struct assay_sampling *s, uint32_t tid)
+{
+	struct assay_os_counts now, d;
+
+	if (s->counting)
+		assay_counting_go_on(s->counting, tid, &now);
+	else
+		assay_os_counts_read(&now);
+	d = assay_os_counts_between(&s->stood[tid], &now);
+	assay_os_counts_add(&s->before[tid], &d);
+	assay_thread_time_leave_out(&s->time_before[tid], &s->time_stood[tid]);
 }

@@ -15,6 +15,8 @@ struct assay_sampling {
 	struct assay_counting *counting; /* NULL: no events are counted */
 	struct assay_os_counts before[ASSAY_PAGE_CPUS], after[ASSAY_PAGE_CPUS];
 	struct assay_thread_time time_before[ASSAY_PAGE_CPUS], time_after[ASSAY_PAGE_CPUS];
+	struct assay_os_counts stood[ASSAY_PAGE_CPUS]; /* when a thread was last stopped */
+	struct assay_thread_time time_stood[ASSAY_PAGE_CPUS];
 	struct assay_disturbance host;
 	uint64_t pace_before[ASSAY_PAGE_CPUS], pace_after[ASSAY_PAGE_CPUS]; /* ticks, by thread */
 	uint32_t device_flags;                                              /* as the device was found last */
@@ -31,5 +33,8 @@ struct assay_outcome assay_sampling_take(struct assay_sampling *s);
 /* From within a call: what there is of it becomes a sample of its own, and the clocks stand still until it resumes. */
 void assay_sampling_pause(struct assay_sampling *s);
 void assay_sampling_resume(struct assay_sampling *s);
+/* Thread @tid itself, in the middle of a sample: what happens to it between the two is left out. For signal handlers. */
+void assay_sampling_stand(struct assay_sampling *s, uint32_t tid);
+void assay_sampling_go_on(struct assay_sampling *s, uint32_t tid);
 
 #endif

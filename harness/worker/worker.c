@@ -410,3 +410,8 @@ pid_t assay_worker_pid(const struct assay_worker *w)
 {
 	return w->process.pid;
 }
+
+unsigned assay_worker_threads(const struct assay_worker *w)
+{
+	return assay_process_threads(&w->process);
+}

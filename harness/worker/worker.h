@@ -65,5 +65,7 @@ void assay_worker_wait_less(struct assay_worker *w, uint64_t ns);
 /* What it says of the steps that it has taken in this command; to be shown, no more. */
 uint64_t assay_worker_steps(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);
+/* That its process has now; 0: unknown. */
+unsigned assay_worker_threads(const struct assay_worker *w);
 
 #endif

@@ -178,7 +178,8 @@ static uint32_t wanted_samples(const struct assay_order *o)
 static uint32_t possible_flags(const struct assay_order *o)
 {
 	return ASSAY_DISTURB_ALL | ASSAY_SAMPLE_WAIT_TOLD | ASSAY_SAMPLE_POLLED |
-	       (o->command == ASSAY_CMD_PAIR && o->args.turn_parts ? ASSAY_SAMPLE_CONTINUES : 0);
+	       (o->command == ASSAY_CMD_PAIR && o->args.turn_parts ? ASSAY_SAMPLE_CONTINUES : 0) |
+	       (o->command == ASSAY_CMD_PAIR && o->args.slice_ns ? ASSAY_SAMPLE_BESIDE : 0);
 }
 
 static int check_samples(const struct assay_worker_reply *r, const struct assay_order *o, uint64_t longest_ns,

@@ -222,7 +222,7 @@ TEST(a_failure_may_say_less)
 	}
 }
 
-/* Of a pair each side has two samples a block, and only divided calls go on. */
+/* Of a pair each side has two samples a block, only divided calls go on, and only those in slices lie side by side. */
 TEST(a_pair_has_its_own_numbers)
 {
 	struct assay_order pair = { .command = ASSAY_CMD_PAIR, .token = 77, .args = { .iterations = 5, .count = 1 } };
@@ -236,6 +236,10 @@ TEST(a_pair_has_its_own_numbers)
 	w->page->samples[0].flags |= ASSAY_SAMPLE_CONTINUES;
 	assert_int_equal(assay_reply_take(w->got, w->page, &of_pair, &err), ASSAY_EWORKER);
 	pair.args.turn_parts = 3;
+	assert_int_equal(assay_reply_take(w->got, w->page, &of_pair, &err), 0);
+	w->page->samples[1].flags |= ASSAY_SAMPLE_BESIDE;
+	assert_int_equal(assay_reply_take(w->got, w->page, &of_pair, &err), ASSAY_EWORKER);
+	pair.args.slice_ns = 250000;
 	assert_int_equal(assay_reply_take(w->got, w->page, &of_pair, &err), 0);
 	pair.command = ASSAY_CMD_RECHECK;
 	assert_int_equal(assay_reply_take(w->got, w->page, &of_pair, &err), ASSAY_EWORKER);

@@ -297,8 +297,9 @@ static inline void assay_counter(const struct assay_job *job, uint32_t index, ui
 
 /*
  * A part of the timed call is over, such as a token. To be called by long ops, from the thread that called run() and
- * outside of parallel(): a comparison lets the other build go on here, since a machine changes less in a millisecond
- * than in a second. now_ns() stands still meanwhile. Every call has equally many parts, of about the same length.
+ * outside of parallel(): a comparison compares part by part, and may let the other build go on here, since a machine
+ * changes less in a millisecond than in a second. now_ns() stands still meanwhile. Every call has equally many parts, of
+ * about the same length.
  */
 static inline void assay_part(const struct assay_job *job)
 {
@@ -346,7 +347,10 @@ struct assay_variant {
 	 * this nor run() leaves a thread with other rounding, flush modes or affinity: such a case fails.
 	 */
 	int (*prepare)(struct assay_job *job);
-	/* The timed call: read inputs, write all outputs. On a device: enqueue on job->stream and return. */
+	/*
+	 * The timed call: read inputs, write all outputs. On a device: enqueue on job->stream and return. A comparison
+	 * may stop it anywhere for a while, all threads of the pool, by SIGURG; what it sleeps in may return EINTR.
+	 */
 	int (*run)(struct assay_job *job);
 	/* Undo prepare. NULL: nothing to undo. */
 	void (*release)(struct assay_job *job);

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The thread that calls the variant, the first of the pool, has the timer. When it rings, that thread stops the others
+ * by the same signal, hands over, and lets them go when it has the turn again. The handlers make system calls and touch
+ * what is said here; the code that they interrupt may hold any lock.
+ */
+#include "worker/call_slices.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/monotonic.h"
+#include "worker/case_services.h"
+
+/* By default it does nothing, so that a late one does no harm. */
+#define SLICE_SIGNAL SIGURG
+/* A thread that has not stopped by then blocks the signal, or does not get to run: the call goes on. */
+#define STOP_NS 20000000u
+#define RINGS   15
+#define RING_NS 20000u
+
+/* A process has one timer, and cuts the calls of one case. */
+static struct {
+	struct assay_served *w; /* NULL: calls are not cut */
+	uint32_t call;
+	timer_t timer;
+	bool open;
+	pid_t threads[ASSAY_PAGE_CPUS];
+	uint32_t n;
+	_Atomic uint32_t inside;   /* the first thread is in the timed part of a call */
+	_Atomic uint32_t stop;     /* odd: the others are to stand still; the futex */
+	_Atomic uint32_t standing; /* how many do */
+	struct assay_served *trying; /* what a ring of the timer takes; NULL: not now */
+	_Atomic uint32_t rang;
+	uint64_t handled;          /* ticks that the handler takes out of the call, the last time */
+	/*
+	 * Ticks that the timer takes from a call besides: the interrupt, and the way back. The lesser of what the two sides
+	 * found, so that an error is the same for both.
+	 */
+	uint64_t ring;
+} s;
+
+static _Thread_local uint32_t own_tid;
+
+static void arm(uint64_t ns)
+{
+	const struct itimerspec in = { .it_value = { .tv_nsec = (long)ns } };
+
+	timer_settime(s.timer, 0, &in, NULL);
+}
+
+/* Any thread but the first. */
+static void stand_still(void)
+{
+	const uint32_t stop = atomic_load(&s.stop);
+
+	if (stop % 2 == 0)
+		return;
+	assay_sampling_stand(&s.w->sampling, own_tid);
+	atomic_fetch_add(&s.standing, 1);
+	while (atomic_load(&s.stop) == stop)
+		syscall(SYS_futex, &s.stop, FUTEX_WAIT_PRIVATE, stop, NULL, NULL, 0);
+	assay_sampling_go_on(&s.w->sampling, own_tid);
+	atomic_fetch_sub(&s.standing, 1);
+}
+
+static void let_go(void)
+{
+	atomic_fetch_add(&s.stop, 1);
+	syscall(SYS_futex, &s.stop, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+	while (atomic_load(&s.standing))
+		;
+}
+
+/* False: one of them does not stop, and all go on. */
+static bool stop_others(void)
+{
+	const uint64_t start = assay_monotonic_ns();
+
+	if (s.n == 1)
+		return true;
+	atomic_fetch_add(&s.stop, 1);
+	for (uint32_t i = 1; i < s.n; i++)
+		syscall(SYS_tgkill, getpid(), s.threads[i], SLICE_SIGNAL);
+	while (atomic_load(&s.standing) != s.n - 1)
+		if (assay_monotonic_ns() - start > STOP_NS) {
+			let_go();
+			return false;
+		}
+	return true;
+}
+
+/* The slice is over. */
+static void hand_over(void)
+{
+	struct assay_served *w = s.w;
+	const struct assay_clock *clock = &w->spec.clock;
+	uint64_t paused, stood;
+
+	if (assay_pair_finished(&w->pair->turn, w->order.args.order_seed, !w->index, s.call))
+		return; /* the partner has no slice to run beside this one */
+	paused = assay_clock_ticks(clock);
+	if (!stop_others()) {
+		arm(w->order.args.slice_ns);
+		w->job.begun += assay_clock_ticks(clock) - paused;
+		return;
+	}
+	stood = assay_clock_ticks(clock);
+	assay_sampling_stand(&w->sampling, 0);
+	assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
+	assay_pair_pass(&w->pair->turn, !w->index);
+	assay_pair_await(&w->pair->turn, w->index);
+	assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
+	/* what plugins are shown goes back for none of the threads */
+	assay_case_services_leave_out(assay_clock_ticks(clock) - stood);
+	if (s.n > 1)
+		let_go();
+	assay_sampling_go_on(&w->sampling, 0);
+	arm(w->order.args.slice_ns);
+	w->job.begun += assay_clock_ticks(clock) - paused + s.ring;
+}
+
+static void ring(void)
+{
+	const struct assay_clock *clock = &s.trying->spec.clock;
+	const uint64_t paused = assay_clock_ticks(clock);
+
+	arm(0);
+	atomic_store(&s.rang, 1);
+	s.handled = assay_clock_ticks(clock) - paused;
+}
+
+static void on_signal(int sig)
+{
+	const int saved = errno;
+
+	(void)sig;
+	if (own_tid)
+		stand_still();
+	else if (s.trying)
+		ring();
+	else if (atomic_load_explicit(&s.inside, memory_order_relaxed))
+		hand_over();
+	errno = saved;
+}
+
+static void introduce(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	(void)arg;
+	(void)n_threads;
+	own_tid = tid;
+	s.threads[tid] = (pid_t)syscall(SYS_gettid);
+}
+
+/* The least gap that a ring leaves in a row of readings of the clock, less what the handler measures itself. */
+static bool try_rings(struct assay_served *w)
+{
+	const struct assay_clock *clock = &w->spec.clock;
+	const uint64_t most = (uint64_t)(STOP_NS / clock->ns_per_tick);
+	uint64_t least = UINT64_MAX;
+
+	s.trying = w;
+	for (size_t i = 0; i < RINGS; i++) {
+		const uint64_t start = assay_clock_ticks(clock);
+		uint64_t before, now = start;
+
+		atomic_store(&s.rang, 0);
+		arm(RING_NS);
+		do {
+			before = now;
+			now = assay_clock_ticks(clock);
+		} while (!atomic_load_explicit(&s.rang, memory_order_relaxed) && now - start < most);
+		if (!atomic_load(&s.rang))
+			return false;
+		if (now - before - s.handled < least)
+			least = now - before - s.handled;
+	}
+	s.trying = NULL;
+	atomic_store(&w->pair->turn.ring[w->index], least);
+	return true;
+}
+
+bool assay_call_slices_possible(void)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SLICE_SIGNAL };
+	timer_t timer;
+
+	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	return !timer_create(CLOCK_MONOTONIC, &event, &timer) && !timer_delete(timer);
+}
+
+struct assay_outcome assay_call_slices_open(struct assay_served *w)
+{
+	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SLICE_SIGNAL };
+
+	if (s.open)
+		return assay_outcome_ok();
+	s.n = w->spec.n_threads;
+	assay_pool_run(w->job.pool, introduce, NULL);
+	event._sigev_un._tid = s.threads[0];
+	if (sigaction(SLICE_SIGNAL, &act, NULL) || timer_create(CLOCK_MONOTONIC, &event, &s.timer))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no timer to cut calls with: %s", strerror(errno));
+	if (!try_rings(w))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no timer to cut calls with: signal %d does not arrive",
+					 SLICE_SIGNAL);
+	s.open = true;
+	return assay_outcome_ok();
+}
+
+void assay_call_slices_on(struct assay_served *w, uint32_t call)
+{
+	const uint64_t base = atomic_load(&w->pair->turn.ring[0]), head = atomic_load(&w->pair->turn.ring[1]);
+
+	s.ring = base < head ? base : head;
+	s.call = call;
+	s.w = w;
+}
+
+void assay_call_slices_off(void)
+{
+	s.w = NULL;
+}
+
+void assay_call_slices_enter(void)
+{
+	if (!s.w)
+		return;
+	atomic_store_explicit(&s.inside, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	arm(s.w->order.args.slice_ns);
+}
+
+void assay_call_slices_leave(void)
+{
+	if (!s.w)
+		return;
+	atomic_store_explicit(&s.inside, 0, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	arm(0);
+}

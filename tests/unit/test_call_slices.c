@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Long calls of the two sides, cut into slices: what each side has to itself, and what belongs to a sample. */
+#include "pair_world.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define MAX_RECORDS 4096
+
+/* A begin or an end of a call, as compare_slices writes it. */
+struct record {
+	int64_t process, output, end;
+};
+
+struct trace {
+	char path[32];
+	int fd;
+	struct record v[MAX_RECORDS];
+	size_t n;
+};
+
+static void trace_open(struct trace *t)
+{
+	*t = (struct trace){ .path = "/tmp/assay-trace-XXXXXX" };
+	t->fd = mkstemp(t->path);
+	assert_true(t->fd >= 0);
+	setenv("ASSAY_TEST_TRACE", t->path, 1);
+}
+
+static void trace_clear(struct trace *t)
+{
+	assert_int_equal(ftruncate(t->fd, 0), 0);
+}
+
+static void trace_read(struct trace *t)
+{
+	assert_int_equal(lseek(t->fd, 0, SEEK_SET), 0);
+	t->n = (size_t)read(t->fd, t->v, sizeof(t->v)) / sizeof(t->v[0]);
+	assert_true(t->n && t->n < MAX_RECORDS);
+}
+
+static void trace_close(struct trace *t)
+{
+	unsetenv("ASSAY_TEST_TRACE");
+	unlink(t->path);
+	close(t->fd);
+}
+
+/* Calls that began while one of the other process was under way; *same: how many of these two wrote to one output. */
+static size_t calls_beside(const struct trace *t, size_t *same)
+{
+	const struct record *open[2] = { NULL, NULL };
+	size_t beside = 0;
+
+	*same = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct record *r = &t->v[i];
+		const int side = r->process != t->v[0].process;
+		const struct record *other = open[!side];
+
+		assert_int_equal(r->end, open[side] != NULL);
+		beside += !r->end && other;
+		*same += other && other->output == r->output;
+		open[side] = r->end ? NULL : r;
+	}
+	return beside;
+}
+
+static unsigned cpus(const struct world *w)
+{
+	return (unsigned)assay_placement_max(w->topology, &(struct assay_placement_options){ 0 });
+}
+
+static void plan_slices(struct world *w, unsigned threads, struct measured *m)
+{
+	plan(w, (const char *const[2]){ "compare_slices", "compare_slices" }, m);
+	m->c.threads = threads;
+	assert_int_equal(assay_case_make_key(&m->c, NULL), 0);
+}
+
+/*
+ * The first pair finds that calls are long. From the next on each call of a side is under way beside one of the other,
+ * on a copy that the other does not have, on as many threads as the case has.
+ */
+TEST(long_calls_are_sliced)
+{
+	for (unsigned threads = 1; threads <= 2 && threads <= cpus(*state); threads++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+		struct trace t;
+		size_t same;
+
+		trace_open(&t);
+		plan_slices(*state, threads, &m);
+		o = options_of(*state, &m);
+		for (int pair = 0; pair < 3; pair++) {
+			trace_clear(&t);
+			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = 7 + (uint64_t)pair }, &lessons, &m);
+			assert_ok(&m);
+			assert_true(lessons.slices && m.pair.n_blocks >= 2);
+			trace_read(&t);
+			assert_int_equal(calls_beside(&t, &same), pair ? 2 * m.pair.n_blocks : 0);
+			assert_int_equal(same, 0);
+			for (int side = 0; side < 2; side++)
+				for (size_t i = 0; i < 2 * m.pair.n_blocks; i++)
+					assert_int_equal(!(m.pair.side[side].samples[i].flags & ASSAY_SAMPLE_BESIDE),
+							 !pair);
+		}
+		trace_close(&t);
+		release(&m);
+	}
+}
+
+/* Of calls with parts, these end samples, and inputs alone are common: the output is each side's own. */
+TEST(parts_end_samples)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+
+	plan(*state, (const char *const[2]){ "compare_parts", "compare_parts" }, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	take_pair(&o, &lessons, &m);
+	assert_ok(&m);
+	assert_true(lessons.slices && lessons.turn_parts == 1 && 2 * m.pair.n_blocks % 8 == 0);
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < 2 * m.pair.n_blocks; i++)
+			assert_int_equal(m.pair.side[side].samples[i].flags &
+						 (ASSAY_SAMPLE_BESIDE | ASSAY_SAMPLE_CONTINUES),
+					 ASSAY_SAMPLE_BESIDE | (i % 8 < 7 ? ASSAY_SAMPLE_CONTINUES : 0));
+	release(&m);
+}
+
+/* Sides that have nothing in common, since one of them cannot bear it, take turns call by call. */
+TEST(own_memory_is_not_sliced)
+{
+	struct assay_pair_lessons lessons = { .own_memory = true };
+	struct assay_measure_options o;
+	struct measured m;
+
+	plan_slices(*state, 1, &m);
+	o = options_of(*state, &m);
+	for (int pair = 0; pair < 2; pair++) {
+		take_pair(&o, &lessons, &m);
+		assert_ok(&m);
+		assert_false(m.pair.side[0].samples[0].flags & ASSAY_SAMPLE_BESIDE);
+	}
+	release(&m);
+}
+
+/* The counts of a sample leave out what happens between slices: each hand-over is a switch of the thread's own will. */
+TEST(hand_overs_are_not_counted)
+{
+	static const char *const names[] = { "voluntary_switches" };
+	struct assay_strings events = { 0 };
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+
+	assert_int_equal(assay_strings_add(&events, names[0], NULL), 0);
+	plan_slices(*state, 1, &m);
+	o = options_of(*state, &m);
+	o.events = &events;
+	take_pair(&o, &lessons, &m);
+	take_pair(&o, &lessons, &m);
+	assert_ok(&m);
+	assert_true(m.pair.side[0].samples[0].flags & ASSAY_SAMPLE_BESIDE);
+	for (int side = 0; side < 2; side++) {
+		const struct assay_count *c = assay_counters_find(&m.pair.side[side].counters, names[0]);
+
+		assert_non_null(c);
+		assert_true(c->value < 1);
+	}
+	assay_strings_release(&events);
+	release(&m);
+}
+
+/* A side that cannot go on ends the pair, in the middle of the other one's call. */
+TEST(a_crash_between_slices)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+
+	plan_slices(*state, 1, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	setenv("ASSAY_TEST_DIE_AT", "6", 1);
+	take_pair(&o, &lessons, &m);
+	unsetenv("ASSAY_TEST_DIE_AT");
+	assert_true(m.pair.side[ASSAY_BASE].status == ASSAY_STATUS_CRASHED ||
+		    m.pair.side[ASSAY_HEAD].status == ASSAY_STATUS_CRASHED);
+	release(&m);
+}
+
+/* Who begins, and when the next call does, when nobody may yet: the words that the two sides share. */
+TEST(the_words_of_two_sides)
+{
+	struct assay_pair_turn turn = { 0 };
+	const uint64_t seed = 42;
+	unsigned first = 0;
+
+	for (uint32_t call = 0; call < 1000; call += 2) {
+		assert_int_not_equal(assay_pair_beginner(seed, call), assay_pair_beginner(seed, call + 1));
+		first += assay_pair_beginner(seed, call);
+	}
+	assert_in_range(first, 220, 280);
+	assay_pair_hold(&turn, seed);
+	for (unsigned side = 0; side < 2; side++) {
+		assert_false(assay_pair_may_run(&turn, side));
+		assert_false(assay_pair_finished(&turn, seed, side, 0));
+	}
+	assay_pair_join(&turn, seed, true);
+	assert_false(assay_pair_may_run(&turn, 0) || assay_pair_may_run(&turn, 1));
+	assay_pair_join(&turn, seed, true);
+	for (unsigned i = 0; i < 4; i++) {
+		const unsigned side = assay_pair_beginner(seed, 0) ^ (i & 1);
+
+		assert_true(assay_pair_may_run(&turn, side));
+		assay_pair_blur(&turn, 7, i); /* a series of calls */
+		assert_true(assay_pair_may_run(&turn, side));
+		assert_false(assay_pair_may_run(&turn, !side));
+		assay_pair_pass(&turn, !side);
+	}
+	assay_pair_finish(&turn, seed, 1, 0);
+	assert_true(assay_pair_finished(&turn, seed, 1, 0));
+	assert_false(assay_pair_finished(&turn, seed, 1, 1) || assay_pair_finished(&turn, seed, 0, 0));
+}
+
+MEASURE_MAIN
