@@ -2,6 +2,7 @@
 /* From the worker's page and the samples to metrics and counts. */
 #include "measure/case_metrics.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,13 +105,16 @@ int assay_case_cpus(const struct assay_worker_reply *reply, struct assay_result 
 	return 0;
 }
 
-static int memory_metrics(const struct assay_worker_reply *reply, struct assay_result *r, struct assay_err *err)
+static int memory_metrics(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
 {
+	const struct assay_worker_reply *reply = from->reply;
+	const double peak = (double)reply->rss_peak_bytes,
+		     twice = from->twice ? (double)(reply->op_bytes + reply->prepare_bytes) / 2 : 0;
 	struct assay_memory_state mem;
 	int rc;
 
-	if (reply->rss_peak_bytes)
-		rc = put_own(r, "rss_peak_bytes", (double)reply->rss_peak_bytes, err);
+	if (reply->rss_peak_bytes) /* not all of a copy need have been touched */
+		rc = put_own(r, "rss_peak_bytes", fmax(peak / 2, peak - twice), err);
 	else if (assay_counters_add_missing(&r->counters, "rss_peak_bytes", ASSAY_SOURCE_OS,
 					    "this machine shows no VmHWM in '/proc/self/status'"))
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
@@ -191,16 +195,17 @@ static int counts(const struct assay_case_report *from, struct assay_result *r, 
 int assay_case_metrics(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
 {
 	const struct assay_worker_reply *reply = from->reply;
-	int rc = put_own(r, "op_bytes", (double)reply->op_bytes, err);
+	const double times = from->twice ? 2 : 1;
+	int rc = put_own(r, "op_bytes", (double)reply->op_bytes / times, err);
 
 	if (!rc)
-		rc = put_own(r, "prepare_s", (double)reply->prepare_ns * 1e-9, err);
+		rc = put_own(r, "prepare_s", (double)reply->prepare_ns * 1e-9 / times, err);
 	if (!rc)
-		rc = put_own(r, "prepare_bytes", (double)reply->prepare_bytes, err);
+		rc = put_own(r, "prepare_bytes", (double)reply->prepare_bytes / times, err);
 	if (!rc && r->n_samples)
 		rc = assay_time_metrics(r, from->cost, err);
 	if (!rc)
-		rc = memory_metrics(reply, r, err);
+		rc = memory_metrics(from, r, err);
 	if (!rc)
 		rc = device_metrics(from, r, err);
 	if (!rc && r->n_samples)

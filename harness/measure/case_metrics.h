@@ -18,6 +18,7 @@ struct assay_case_report {
 	const struct assay_cost *cost;
 	const struct assay_counter_choice *choice; /* what was counted */
 	const char *pace_untold; /* why nothing can be said of the pace of the cores; NULL: it was tried */
+	bool twice;              /* it had two copies of all where a run has one: its memory is told as the run's is */
 };
 
 /*

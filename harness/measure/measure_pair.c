@@ -36,7 +36,8 @@ struct pair_session {
 	const struct assay_pair_options *po;
 	struct assay_pair_lessons *lessons;
 	const struct assay_case *c;
-	const struct assay_case_facts *facts;
+	const struct assay_case_facts *facts; /* of the case, or own_facts */
+	const struct assay_case_facts *case_facts;
 	struct assay_pair *p;
 	struct assay_err *err;
 	struct assay_turns turns;
@@ -170,7 +171,8 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 						.op = op,
 						.cost = &s->facts->cost,
 						.choice = &s->choice,
-						.pace_untold = s->turns.pace_untold };
+						.pace_untold = s->turns.pace_untold,
+						.twice = s->facts == &s->own_facts };
 	struct assay_pair_side *ps = &s->p->side[side];
 	struct assay_result r = { .c = *case_of(s, side) };
 	int rc = assay_case_cpus(from.reply, &r, s->err);
@@ -221,33 +223,47 @@ static int warm_up(struct pair_session *s)
 	return rc;
 }
 
-/* Is there a copy for each side, or room for one beside what a process takes besides? */
-static bool can_be_apart(const struct pair_session *s)
+/*
+ * What the sides have in common while a call of each is under way. A second copy of all lets both write to the same
+ * memory, unless the case then no longer lies in the cache in which it lies alone; there it is *inputs_only. False:
+ * there is no room for either.
+ */
+static bool find_room(const struct pair_session *s, bool *inputs_only)
 {
-	uint64_t limit = DOUBLED_BYTES;
+	const uint64_t llc = s->o->host->llc_bytes, asked = s->c->memory_bytes / 3;
+	const uint64_t limit = asked && asked < DOUBLED_BYTES ? asked : DOUBLED_BYTES;
+	uint64_t all = 0, inputs = 0;
 
-	if (s->c->memory_bytes && s->c->memory_bytes / 3 < limit)
-		limit = s->c->memory_bytes / 3;
+	*inputs_only = false;
+	if (s->facts->copies > 1)
+		return true;
 	for (int i = 0; i < 2; i++) {
 		const struct assay_worker_reply *r = assay_worker_reply(s->turns.w[i]);
 
-		if (s->facts->copies == 1 && r->op_bytes + r->prepare_bytes > limit)
-			return false;
+		if (r->op_bytes + r->prepare_bytes > all) {
+			all = r->op_bytes + r->prepare_bytes;
+			inputs = r->input_bytes;
+		}
 	}
-	return true;
+	*inputs_only = all <= llc && 2 * all > llc / 4 * 3;
+	return all <= limit && (!*inputs_only || 2 * all - inputs <= llc);
 }
 
 /* The first pair, whose sides share their outputs, finds out whether calls can be divided; the others do it. */
 static void divide_calls(struct pair_session *s, bool first)
 {
 	struct assay_turns *t = &s->turns;
+	struct assay_pair_lessons *l = s->lessons;
+	bool inputs_only = true;
 
 	if (first && assay_turns_by_parts(t)) {
-		s->lessons->turn_parts = t->turn_parts;
-		s->lessons->call_turns = t->call_turns;
+		l->turn_parts = t->turn_parts;
+		l->call_turns = t->call_turns;
 	}
 	if (first)
-		s->lessons->slices = !s->c->device[0] && (t->turn_parts || can_be_apart(s)) && assay_turns_can_slice(t);
+		l->slices =
+			!s->c->device[0] && assay_turns_can_slice(t) && (t->turn_parts || find_room(s, &inputs_only));
+	l->inputs_only |= first && inputs_only && (t->turn_parts || l->slices);
 	t->slices = s->lessons->slices && t->common != ASSAY_COMMON_NONE && !first;
 	t->turn_parts = t->common == ASSAY_COMMON_ALL ? 0 : s->lessons->turn_parts;
 	t->call_turns = s->lessons->call_turns;
@@ -313,15 +329,18 @@ static bool with_all_checks(const struct pair_session *s)
 
 /*
  * Where a call of each side is under way, each has a copy to itself, in turn: so both write to the same memory, and
- * neither finds in a cache what the other one has just read.
+ * neither finds in a cache what the other one has just read. Each call follows one of its own side as often as one of
+ * the other, whose last accesses are in a cache still.
  */
-static void apart(struct pair_session *s)
+static void keep_apart(struct pair_session *s)
 {
+	s->facts = s->case_facts;
 	if (!s->lessons->slices || s->turns.common != ASSAY_COMMON_ALL || s->facts->copies > 1)
 		return;
 	s->own_facts = *s->facts;
 	s->own_facts.copies = 2;
 	s->facts = &s->own_facts;
+	s->turns.swap_copies = true;
 }
 
 static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, const char *events, char *difference)
@@ -339,14 +358,14 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 		.audit = true,
 		.all_checks = with_all_checks(s),
 		.other_late = !first,
-		.common = s->lessons->own_memory   ? ASSAY_COMMON_NONE
-			  : s->lessons->turn_parts ? ASSAY_COMMON_INPUTS
-						   : ASSAY_COMMON_ALL,
+		.common = s->lessons->own_memory    ? ASSAY_COMMON_NONE
+			  : s->lessons->inputs_only ? ASSAY_COMMON_INPUTS
+						    : ASSAY_COMMON_ALL,
 	};
 	if (s->turns.common == ASSAY_COMMON_ALL && !first && assay_kept_memory_usable(s->po->kept))
 		s->turns.few_copies = FEW_COPIES;
 	difference[0] = '\0';
-	apart(s);
+	keep_apart(s);
 	for (int i = 0; i < 2; i++) {
 		s->lessons->patience[i].other = &s->lessons->patience[!i];
 		side[i] = (struct assay_turns_side){ .c = case_of(s, i),
@@ -400,6 +419,7 @@ static int take_again(struct pair_session *s, const struct assay_catalog_op *op,
 	s->lessons->own_memory = false;
 	s->lessons->sample_ns = 0;
 	s->lessons->turn_parts = before->turn_parts; /* so that as much is common as was */
+	s->lessons->inputs_only = before->inputs_only;
 	rc = take_pair(s, op, events, difference);
 	s->lessons->own_memory = suspicious(s->p);
 	assay_pair_release(s->p);
@@ -416,7 +436,9 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 		       const struct assay_pair_options *po, struct assay_pair_lessons *lessons, struct assay_pair *out,
 		       char *difference, struct assay_err *err)
 {
-	struct pair_session s = { .o = o, .po = po, .lessons = lessons, .c = c, .facts = facts, .p = out, .err = err };
+	struct pair_session s = {
+		.o = o, .po = po, .lessons = lessons, .c = c, .case_facts = facts, .p = out, .err = err
+	};
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
 	const struct assay_pair_lessons before = *lessons;
 	uint64_t start = assay_monotonic_ns();

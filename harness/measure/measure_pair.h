@@ -28,6 +28,7 @@ struct assay_pair_lessons {
 	uint32_t turn_parts;            /* how calls are divided, see struct assay_turns; 0: not at all */
 	uint32_t call_turns;
 	bool slices;                       /* calls are cut into slices that take turns */
+	bool inputs_only;                  /* outputs are not common: each side is in the middle of its own */
 	bool steady;                       /* at the end of the first pair's warm-up */
 	struct assay_patience patience[2]; /* with either side: the head may have become slower by any factor */
 };

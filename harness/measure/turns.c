@@ -135,6 +135,7 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 						      .long_calls = calls_are_long(t),
 						      .turn_parts = t->turn_parts,
 						      .slice_ns = t->slices ? SLICE_NS : 0,
+						      .swap_copies = t->slices && t->swap_copies,
 						      .extra_iterations = t->p->extra_iterations[i],
 						      .stretch_frac = i == ASSAY_HEAD ? t->stretch_frac : 0 };
 		assay_worker_begin(t->w[i], ASSAY_CMD_PAIR, &args[i]);

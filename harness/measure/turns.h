@@ -31,6 +31,7 @@ struct assay_turns {
 	struct assay_kept_memory *kept;  /* see assay_worker_start_pair() */
 	enum assay_common common;        /* none unless the sides run the same op on the same shape */
 	bool slices;                     /* turns are slices of calls, see assay_turns_can_slice() */
+	bool swap_copies;                /* see struct assay_worker_args */
 	uint32_t turn_parts;             /* parts of a call that make a turn; 0: turns are whole calls */
 	uint32_t call_turns;             /* and turns that make a call */
 	bool counting;                   /* in the samples that follow, which are kept */

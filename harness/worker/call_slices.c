@@ -32,12 +32,12 @@ static struct {
 	bool open;
 	pid_t threads[ASSAY_PAGE_CPUS];
 	uint32_t n;
-	_Atomic uint32_t inside;   /* the first thread is in the timed part of a call */
-	_Atomic uint32_t stop;     /* odd: the others are to stand still; the futex */
-	_Atomic uint32_t standing; /* how many do */
+	_Atomic uint32_t inside;     /* the first thread is in the timed part of a call */
+	_Atomic uint32_t stop;       /* odd: the others are to stand still; the futex */
+	_Atomic uint32_t standing;   /* how many do */
 	struct assay_served *trying; /* what a ring of the timer takes; NULL: not now */
 	_Atomic uint32_t rang;
-	uint64_t handled;          /* ticks that the handler takes out of the call, the last time */
+	uint64_t handled; /* ticks that the handler takes out of the call, the last time */
 	/*
 	 * Ticks that the timer takes from a call besides: the interrupt, and the way back. The lesser of what the two sides
 	 * found, so that an error is the same for both.

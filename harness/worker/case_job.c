@@ -188,6 +188,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 			return assay_outcome_set(ASSAY_STATUS_FAILED, "tensor '%s': %s", t->name, err.text);
 		assay_case_job_placed(j, &j->arenas[i]);
 		j->tensor_bytes += o.bytes * s->copies;
+		j->input_bytes += t->role == ASSAY_INPUT ? o.bytes * s->copies : 0;
 		for (uint64_t c = 0; c < s->copies; c++)
 			j->tensors[c * n + i] = (struct assay_tensor){ .data = assay_arena_copy(&j->arenas[i], c),
 								       .bytes = o.bytes,

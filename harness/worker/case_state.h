@@ -132,7 +132,7 @@ struct assay_case_job {
 
 	struct assay_case_alloc *allocs; /* live host->alloc blocks */
 	struct assay_alloc_pool pool_of_allocs;
-	uint64_t tensor_bytes, alloc_bytes, alloc_peak_bytes;
+	uint64_t tensor_bytes, input_bytes, alloc_bytes, alloc_peak_bytes;
 	uint64_t prepare_ns, prepare_bytes, fill_bytes;
 	char failure[256]; /* of host->fail; empty: none */
 	uint64_t n_fallbacks;

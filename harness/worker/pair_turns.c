@@ -135,6 +135,8 @@ static struct assay_outcome take_in_slices(struct assay_served *w)
 		assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
 		assay_pair_await(turn, w->index);
 		assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
+		if (w->order.args.swap_copies)
+			w->job.next_copy = (call / 2 + w->index) % 2;
 		if (out.status == ASSAY_STATUS_OK) {
 			assay_call_slices_on(w, call);
 			out = take_divided(w);

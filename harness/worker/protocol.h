@@ -157,6 +157,7 @@ struct assay_worker_args {
 	 * With parts, each turn_parts of them are a sample.
 	 */
 	uint64_t slice_ns;
+	bool swap_copies; /* in slices: two calls in a row on one of two copies, then on the other, as the partner has it */
 };
 
 struct assay_order {
@@ -192,6 +193,7 @@ struct assay_worker_reply {
 	uint64_t prepare_ns;    /* of the variant's prepare, all copies */
 	uint64_t prepare_bytes; /* what it took with host->alloc */
 	uint64_t op_bytes;      /* tensors of all copies, and what the op took with host->alloc */
+	uint64_t input_bytes;   /* of them, those of inputs */
 	char code_hash[ASSAY_DIGEST_LEN + 1];
 
 	/* VERIFY, RECHECK */

@@ -99,7 +99,8 @@ TEST(divided_calls)
 	struct sides s;
 
 	open_sides_of(*state, "cheat_op", kinds, &s);
-	s.lessons = (struct assay_pair_lessons){ .sample_ns = 6e6, .turn_parts = 1, .call_turns = 4 };
+	s.lessons =
+		(struct assay_pair_lessons){ .sample_ns = 6e6, .turn_parts = 1, .call_turns = 4, .inputs_only = true };
 	check_in_pair(&s, "parts", N, NULL);
 	check_in_pair(&s, "parts_peek", N, "between samples, with scrambled outputs");
 	close_sides(&s);
