@@ -15,7 +15,7 @@ TEST(test_rss_peak)
 		const struct assay_catalog_op op = { 0 };
 		const struct assay_cost cost = { 0 };
 		const struct assay_counter_choice choice = { 0 };
-		const struct assay_case_report from = { { &reply, &op, &cost, &choice, NULL };
+		const struct assay_case_report from = { &reply, &op, &cost, &choice, NULL, false };
 		reply, &op, &cost, &choice, NULL, false
 	};
 	const struct assay_unavailable *missing;
