@@ -39,8 +39,8 @@ void assay_counting_close(struct assay_counting *c);
 void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 void assay_counting_after(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 /*
- * In between, when a thread stops in the middle of a sample, and when it goes on: what is counted meanwhile is left out.
- * For signal handlers.
+ * In between, when a thread stops in the middle of a sample, and when it goes on: what is counted meanwhile is left
+ * out. For signal handlers.
  */
 void assay_counting_stand(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 void assay_counting_go_on(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);

@@ -13,7 +13,7 @@
 /* What disturbs lasts longer than a block, and the median over fewer of them follows it. */
 #define LEAST_BLOCKS 12
 /* In slices, the two calls of a block meet it alike, with less than half of the noise of whole calls. */
-#define LEAST_SLICED_BLOCKS 4
+#define LEAST_SLICED_BLOCKS 8
 #define SLICED_NOISE        0.4
 /* But so many pairs at least are to fit into the budget by their samples. */
 #define PAIRS_OF_BUDGET 16

@@ -28,8 +28,8 @@ double assay_pair_length_block_ns(const struct assay_pair *p);
 double assay_pair_length_least_ns(const struct assay_pair *p, bool slices);
 
 /*
- * After the first pair, of whole calls, which sampled for @now_ns and has shown @first, its own noise among it: how long
- * the second one samples, whose calls may be in slices.
+ * After the first pair, of whole calls, which sampled for @now_ns and has shown @first, its own noise among it: how
+ * long the second one samples, whose calls may be in slices.
  */
 double assay_pair_length_learnt(double now_ns, const struct assay_pair_shown *first, bool slices, double margin,
 				double budget_ns);

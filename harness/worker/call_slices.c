@@ -26,21 +26,21 @@
 
 /* A process has one timer, and cuts the calls of one case. */
 static struct {
-	struct assay_served *w; /* NULL: calls are not cut */
+	const struct assay_call_slices *c; /* NULL: calls are not cut */
 	uint32_t call;
 	timer_t timer;
 	bool open;
 	pid_t threads[ASSAY_PAGE_CPUS];
 	uint32_t n;
-	_Atomic uint32_t inside;     /* the first thread is in the timed part of a call */
-	_Atomic uint32_t stop;       /* odd: the others are to stand still; the futex */
-	_Atomic uint32_t standing;   /* how many do */
-	struct assay_served *trying; /* what a ring of the timer takes; NULL: not now */
+	_Atomic uint32_t inside;          /* the first thread is in the timed part of a call */
+	_Atomic uint32_t stop;            /* odd: the others are to stand still; the futex */
+	_Atomic uint32_t standing;        /* how many do */
+	const struct assay_clock *trying; /* what a ring of the timer takes; NULL: not now */
 	_Atomic uint32_t rang;
 	uint64_t handled; /* ticks that the handler takes out of the call, the last time */
 	/*
-	 * Ticks that the timer takes from a call besides: the interrupt, and the way back. The lesser of what the two sides
-	 * found, so that an error is the same for both.
+	 * Ticks that the timer takes from a call besides: the interrupt, and the way back. The lesser of what the two
+	 * sides found, so that an error is the same for both.
 	 */
 	uint64_t ring;
 } s;
@@ -57,15 +57,16 @@ static void arm(uint64_t ns)
 /* Any thread but the first. */
 static void stand_still(void)
 {
+	const struct assay_call_slices *c = s.c;
 	const uint32_t stop = atomic_load(&s.stop);
 
-	if (stop % 2 == 0)
+	if (stop % 2 == 0 || !c)
 		return;
-	assay_sampling_stand(&s.w->sampling, own_tid);
+	c->stand(c->arg, own_tid);
 	atomic_fetch_add(&s.standing, 1);
 	while (atomic_load(&s.stop) == stop)
 		syscall(SYS_futex, &s.stop, FUTEX_WAIT_PRIVATE, stop, NULL, NULL, 0);
-	assay_sampling_go_on(&s.w->sampling, own_tid);
+	c->go_on(c->arg, own_tid);
 	atomic_fetch_sub(&s.standing, 1);
 }
 
@@ -98,41 +99,40 @@ static bool stop_others(void)
 /* The slice is over. */
 static void hand_over(void)
 {
-	struct assay_served *w = s.w;
-	const struct assay_clock *clock = &w->spec.clock;
+	const struct assay_call_slices *c = s.c;
+	const struct assay_clock *clock = &c->job->spec->clock;
 	uint64_t paused, stood;
 
-	if (assay_pair_finished(&w->pair->turn, w->order.args.order_seed, !w->index, s.call))
+	if (assay_pair_finished(c->turn, c->order_seed, !c->side, s.call))
 		return; /* the partner has no slice to run beside this one */
 	paused = assay_clock_ticks(clock);
 	if (!stop_others()) {
-		arm(w->order.args.slice_ns);
-		w->job.begun += assay_clock_ticks(clock) - paused;
+		arm(c->slice_ns);
+		c->job->begun += assay_clock_ticks(clock) - paused;
 		return;
 	}
 	stood = assay_clock_ticks(clock);
-	assay_sampling_stand(&w->sampling, 0);
-	assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
-	assay_pair_pass(&w->pair->turn, !w->index);
-	assay_pair_await(&w->pair->turn, w->index);
-	assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
+	c->stand(c->arg, 0);
+	assay_case_job_phase(c->job, ASSAY_PHASE_TURN);
+	assay_pair_pass(c->turn, !c->side);
+	assay_pair_await(c->turn, c->side);
+	assay_case_job_phase(c->job, ASSAY_PHASE_RUN);
 	/* what plugins are shown goes back for none of the threads */
 	assay_case_services_leave_out(assay_clock_ticks(clock) - stood);
 	if (s.n > 1)
 		let_go();
-	assay_sampling_go_on(&w->sampling, 0);
-	arm(w->order.args.slice_ns);
-	w->job.begun += assay_clock_ticks(clock) - paused + s.ring;
+	c->go_on(c->arg, 0);
+	arm(c->slice_ns);
+	c->job->begun += assay_clock_ticks(clock) - paused + s.ring;
 }
 
 static void ring(void)
 {
-	const struct assay_clock *clock = &s.trying->spec.clock;
-	const uint64_t paused = assay_clock_ticks(clock);
+	const uint64_t paused = assay_clock_ticks(s.trying);
 
 	arm(0);
 	atomic_store(&s.rang, 1);
-	s.handled = assay_clock_ticks(clock) - paused;
+	s.handled = assay_clock_ticks(s.trying) - paused;
 }
 
 static void on_signal(int sig)
@@ -158,13 +158,13 @@ static void introduce(void *arg, uint32_t tid, uint32_t n_threads)
 }
 
 /* The least gap that a ring leaves in a row of readings of the clock, less what the handler measures itself. */
-static bool try_rings(struct assay_served *w)
+static bool try_rings(const struct assay_call_slices *c)
 {
-	const struct assay_clock *clock = &w->spec.clock;
+	const struct assay_clock *clock = &c->job->spec->clock;
 	const uint64_t most = (uint64_t)(STOP_NS / clock->ns_per_tick);
 	uint64_t least = UINT64_MAX;
 
-	s.trying = w;
+	s.trying = clock;
 	for (size_t i = 0; i < RINGS; i++) {
 		const uint64_t start = assay_clock_ticks(clock);
 		uint64_t before, now = start;
@@ -181,7 +181,7 @@ static bool try_rings(struct assay_served *w)
 			least = now - before - s.handled;
 	}
 	s.trying = NULL;
-	atomic_store(&w->pair->turn.ring[w->index], least);
+	atomic_store(&c->turn->ring[c->side], least);
 	return true;
 }
 
@@ -194,53 +194,51 @@ bool assay_call_slices_possible(void)
 	return !timer_create(CLOCK_MONOTONIC, &event, &timer) && !timer_delete(timer);
 }
 
-struct assay_outcome assay_call_slices_open(struct assay_served *w)
+struct assay_outcome assay_call_slices_open(const struct assay_call_slices *c)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SLICE_SIGNAL };
 
 	if (s.open)
 		return assay_outcome_ok();
-	s.n = w->spec.n_threads;
-	assay_pool_run(w->job.pool, introduce, NULL);
+	s.n = c->job->spec->n_threads;
+	assay_pool_run(c->job->pool, introduce, NULL);
 	event._sigev_un._tid = s.threads[0];
 	if (sigaction(SLICE_SIGNAL, &act, NULL) || timer_create(CLOCK_MONOTONIC, &event, &s.timer))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no timer to cut calls with: %s", strerror(errno));
-	if (!try_rings(w))
+	if (!try_rings(c))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no timer to cut calls with: signal %d does not arrive",
 					 SLICE_SIGNAL);
 	s.open = true;
 	return assay_outcome_ok();
 }
 
-void assay_call_slices_on(struct assay_served *w, uint32_t call)
+void assay_call_slices_on(const struct assay_call_slices *c, uint32_t call)
 {
-	const uint64_t base = atomic_load(&w->pair->turn.ring[0]), head = atomic_load(&w->pair->turn.ring[1]);
+	const uint64_t base = atomic_load(&c->turn->ring[0]), head = atomic_load(&c->turn->ring[1]);
 
 	s.ring = base < head ? base : head;
 	s.call = call;
-	s.w = w;
+	s.c = c;
 }
 
 void assay_call_slices_off(void)
 {
-	s.w = NULL;
+	arm(0);
+	s.c = NULL;
 }
 
 void assay_call_slices_enter(void)
 {
-	if (!s.w)
+	if (!s.c)
 		return;
 	atomic_store_explicit(&s.inside, 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	arm(s.w->order.args.slice_ns);
+	arm(s.c->slice_ns);
 }
 
 void assay_call_slices_leave(void)
 {
-	if (!s.w)
-		return;
 	atomic_store_explicit(&s.inside, 0, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	arm(0);
 }

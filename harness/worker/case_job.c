@@ -459,8 +459,8 @@ struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iter
 	assay_call_slices_enter();
 	j->begun = assay_clock_ticks(clock);
 	rc = run_loop(j, iterations);
-	end = assay_clock_ticks(clock);
 	assay_call_slices_leave();
+	end = assay_clock_ticks(clock);
 	*ns = assay_clock_ticks_to_ns(clock, end - j->begun);
 	j->call_parts = iterations == 1 ? j->part : 0;
 	return rc ? assay_case_job_failed(j, "running") : assay_outcome_ok();

@@ -122,12 +122,30 @@ static void end_call(struct assay_served *w, uint32_t call)
 		assay_pair_pass(turn, next);
 }
 
+static void stand(void *arg, uint32_t tid)
+{
+	assay_sampling_stand(arg, tid);
+}
+
+static void go_on(void *arg, uint32_t tid)
+{
+	assay_sampling_go_on(arg, tid);
+}
+
 /* A call of each side at a time, both in slices. */
 static struct assay_outcome take_in_slices(struct assay_served *w)
 {
 	const uint32_t calls = sliced_calls(w);
 	struct assay_pair_turn *turn = &w->pair->turn;
-	struct assay_outcome out = assay_call_slices_open(w);
+	const struct assay_call_slices slices = { .job = &w->job,
+						  .turn = turn,
+						  .side = w->index,
+						  .order_seed = w->order.args.order_seed,
+						  .slice_ns = w->order.args.slice_ns,
+						  .stand = stand,
+						  .go_on = go_on,
+						  .arg = &w->sampling };
+	struct assay_outcome out = assay_call_slices_open(&slices);
 
 	w->job.on_part = w->order.args.turn_parts ? part_told : NULL;
 	assay_pair_join(turn, w->order.args.order_seed, true);
@@ -138,7 +156,7 @@ static struct assay_outcome take_in_slices(struct assay_served *w)
 		if (w->order.args.swap_copies)
 			w->job.next_copy = (call / 2 + w->index) % 2;
 		if (out.status == ASSAY_STATUS_OK) {
-			assay_call_slices_on(w, call);
+			assay_call_slices_on(&slices, call);
 			out = take_divided(w);
 			assay_call_slices_off();
 		}

@@ -157,7 +157,7 @@ struct assay_worker_args {
 	 * With parts, each turn_parts of them are a sample.
 	 */
 	uint64_t slice_ns;
-	bool swap_copies; /* in slices: two calls in a row on one of two copies, then on the other, as the partner has it */
+	bool swap_copies; /* in slices: two calls on one of two copies, then two on the other, which the partner had */
 };
 
 struct assay_order {
@@ -247,7 +247,7 @@ struct assay_page {
 struct assay_pair_turn {
 	_Atomic uint32_t slot;  /* the futex: the sample that may be taken; odd: none */
 	_Atomic uint32_t ready; /* odd: one side waits for the other */
-	/* Of calls in slices: the futex, whose lowest bits are the side that may run; and the call that a side has had. */
+	/* Of calls in slices: the futex, whose lowest bits are the side that may run; the call that a side has had. */
 	_Atomic uint32_t slice;
 	_Atomic uint32_t finished[2];
 	_Atomic uint64_t ring[2]; /* what each side found that a ring of the timer takes, in ticks of the clock */

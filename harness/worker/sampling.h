@@ -33,7 +33,7 @@ struct assay_outcome assay_sampling_take(struct assay_sampling *s);
 /* From within a call: what there is of it becomes a sample of its own, and the clocks stand still until it resumes. */
 void assay_sampling_pause(struct assay_sampling *s);
 void assay_sampling_resume(struct assay_sampling *s);
-/* Thread @tid itself, in the middle of a sample: what happens to it between the two is left out. For signal handlers. */
+/* Thread @tid itself, within a sample: what happens to it between the two is left out. For signal handlers. */
 void assay_sampling_stand(struct assay_sampling *s, uint32_t tid);
 void assay_sampling_go_on(struct assay_sampling *s, uint32_t tid);
 

@@ -103,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	order.args.count = data[1] % 8;
 	order.args.iterations = data[2] / 2 + 1;
 	order.args.turn_parts = data[2] % 2;
+	order.args.slice_ns = data[2] / 2 % 2;
 	fill(&order);
 	while (n < 64 && at + 3 < size) {
 		struct patch *p = &patches[n];

@@ -2,9 +2,11 @@
 /*
  * A long call, on all threads of the case. It writes a record of its begin and of its end to the file
  * ASSAY_TEST_TRACE: the process, the copy of its output, and which of the two it is. It is wrong once anybody else
- * writes to its output meanwhile, or its clock goes back. Call ASSAY_TEST_DIE_AT of a process ends it half way.
+ * writes to its output meanwhile, or its clock goes back. Call ASSAY_TEST_DIE_AT of a process ends it half
+ * way. With ASSAY_TEST_OWN_THREAD the plugin has a thread of its own.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,13 +16,23 @@
 
 static int trace = -1;
 
+static void *sleep_on(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
 static int prepare(struct assay_job *job)
 {
 	const char *path = getenv("ASSAY_TEST_TRACE");
+	pthread_t thread;
 
 	(void)job;
 	if (path && trace < 0)
 		trace = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (getenv("ASSAY_TEST_OWN_THREAD") && pthread_create(&thread, NULL, sleep_on, NULL))
+		return -1;
 	return 0;
 }
 

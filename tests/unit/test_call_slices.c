@@ -113,6 +113,60 @@ TEST(long_calls_are_sliced)
 	}
 }
 
+/*
+ * Inputs and outputs take some 4 KiB each. A second copy of both must not drive the case out of the last-level cache;
+ * there the inputs are common instead, or calls stay whole.
+ */
+TEST(copies_fit_into_the_cache)
+{
+	static const struct {
+		uint64_t llc;
+		bool slices, inputs_only;
+	} rows[] = {
+		{ 0, true, false },       { 6 << 10, true, false },  { 9 << 10, false, false },
+		{ 13 << 10, true, true }, { 22 << 10, true, false },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_host_info host = ((struct world *)*state)->host;
+		struct assay_measure_options o;
+		struct measured m;
+
+		plan_slices(*state, 1, &m);
+		o = options_of(*state, &m);
+		host.llc_bytes = rows[i].llc;
+		o.host = &host;
+		take_pair(&o, &lessons, &m);
+		assert_ok(&m);
+		if (lessons.slices != rows[i].slices || lessons.inputs_only != rows[i].inputs_only)
+			fail_msg("cache of %llu bytes: slices %d, common inputs %d", (unsigned long long)rows[i].llc,
+				 lessons.slices, lessons.inputs_only);
+		take_pair(&o, &lessons, &m);
+		assert_ok(&m);
+		/* as a run has it */
+		assert_true(side_value(&m.pair.side[ASSAY_HEAD], "op_bytes") == 8196);
+		release(&m);
+	}
+}
+
+/* A thread of the plugin's own would go on while the other side has the turn. */
+TEST(own_threads_are_not_sliced)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+
+	setenv("ASSAY_TEST_OWN_THREAD", "1", 1);
+	plan_slices(*state, 1, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	unsetenv("ASSAY_TEST_OWN_THREAD");
+	assert_ok(&m);
+	assert_false(lessons.slices);
+	release(&m);
+}
+
 /* Of calls with parts, these end samples, and inputs alone are common: the output is each side's own. */
 TEST(parts_end_samples)
 {

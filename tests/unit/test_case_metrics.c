@@ -16,32 +16,28 @@ TEST(test_rss_peak)
 		const struct assay_cost cost = { 0 };
 		const struct assay_counter_choice choice = { 0 };
 		const struct assay_case_report from = { &reply, &op, &cost, &choice, NULL, false };
-		reply, &op, &cost, &choice, NULL, false
-	};
-	const struct assay_unavailable *missing;
-	const struct assay_metric *m;
-	struct assay_result r = { .status = ASSAY_STATUS_OK };
-	struct assay_err err = { 0 };
+		const struct assay_unavailable *missing;
+		const struct assay_metric *m;
+		struct assay_result r = { .status = ASSAY_STATUS_OK };
+		struct assay_err err = { 0 };
 
-	reply.rss_peak_bytes = rows[i].reported;
-	assert_int_equal(assay_case_metrics(&from, &r, &err), 0);
-	m = assay_result_metric(&r, "rss_peak_bytes");
-	missing = assay_counters_find_missing(&r.counters, "rss_peak_bytes");
-	assert_true(rows[i].known == (m != NULL) && rows[i].known == (missing == NULL));
-	if (m)
-		assert_true(m->value == 4096);
-	else
-		assert_string_equal(missing->reason, "this machine shows no VmHWM in '/proc/self/status'");
-	assay_result_release(&r);
-}
+		reply.rss_peak_bytes = rows[i].reported;
+		assert_int_equal(assay_case_metrics(&from, &r, &err), 0);
+		m = assay_result_metric(&r, "rss_peak_bytes");
+		missing = assay_counters_find_missing(&r.counters, "rss_peak_bytes");
+		assert_true(rows[i].known == (m != NULL) && rows[i].known == (missing == NULL));
+		if (m)
+			assert_true(m->value == 4096);
+		else
+			assert_string_equal(missing->reason, "this machine shows no VmHWM in '/proc/self/status'");
+		assay_result_release(&r);
+	}
 }
 
 /* A side of a pair that has two copies where a run has one is held against limits by what the run would have. */
 TEST(a_second_copy_is_left_out)
 {
-	static struct assay_worker_reply reply = {
-		.op_bytes = 2000, .prepare_bytes = 600, .prepare_ns = 4000000000, .rss_peak_bytes = 5300
-	};
+	static struct assay_worker_reply reply = { .op_bytes = 2000, .prepare_bytes = 600, .prepare_ns = 4000000000 };
 	static const struct {
 		uint64_t rss;
 		double want;

@@ -43,9 +43,9 @@ TEST(first_pair_tells)
 	assert_float_equal(learnt(0, 800 * MS, MS) / MS, 200, 1e-3);
 	assert_float_equal(learnt(0, 0, 100 * MS) / MS, MOST / MS, 1e-3);
 	assert_float_equal(learnt(0, 1e4 * MS, MS) / MS, MOST / MS, 1e-3);
-	/* in slices there will be less noise, and four blocks are enough */
+	/* in slices there will be less noise, and eight blocks are enough */
 	assert_float_equal(learnt_as(0.7 * MARGIN, 0, MS, true) / MS, 320 * 0.4 * 0.4, 1e-3);
-	assert_float_equal(learnt_as(0, 0, 10 * MS, true) / MS, 40, 1e-3);
+	assert_float_equal(learnt_as(0, 0, 10 * MS, true) / MS, 80, 1e-3);
 }
 
 TEST(first_pair_counts_if_it_is_quiet)

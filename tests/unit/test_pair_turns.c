@@ -275,8 +275,8 @@ TEST(calls_are_divided_evenly)
 }
 
 /*
- * Of some later pairs, those that verify each copy and sample, and neither run once more from poison nor are audited. In
- * slices each side has two copies.
+ * Of some later pairs, those that verify each copy and sample, and neither run once more from poison nor are audited.
+ * In slices each side has two copies.
  */
 static size_t without_all_checks(struct world *world, const char *spin_ns, uint64_t pairs)
 {
@@ -300,7 +300,7 @@ TEST(few_later_pairs_check_all)
 {
 	const uint64_t pairs = 16;
 	const size_t few = without_all_checks(*state, "2000000", pairs),
-		     of_long = without_all_checks(*state, "11000000", pairs);
+		     of_long = without_all_checks(*state, "15000000", pairs);
 
 	assert_true(few > pairs / 2 && few < of_long && of_long < pairs);
 }

@@ -85,8 +85,8 @@ TEST(ticks_change_nothing)
 }
 
 /*
- * Calls in slices are compared with those that they ran beside. In two blocks of three the machine was twice as slow for
- * the second calls, and the head takes 3 % longer, in the others 1 %.
+ * Calls in slices are compared with those that they ran beside. In two blocks of three the machine was twice as slow
+ * for the second calls, and the head takes 3 % longer, in the others 1 %.
  */
 TEST(calls_in_slices)
 {

@@ -127,6 +127,7 @@ TEST(nonsense_is_named)
 		ROW(prepare_ns, uint64_t, 9000000001, "prepare_ns 9000000001 of at most 9000000000"),
 		ROW(prepare_bytes, uint64_t, UINT64_MAX, "prepare_bytes 18446744073709551615 of at most"),
 		ROW(op_bytes, uint64_t, UINT64_MAX, "op_bytes 18446744073709551615 of at most"),
+		ROW(input_bytes, uint64_t, 65, "input_bytes 65 of at most 64"),
 		ROW(rss_peak_bytes, uint64_t, UINT64_MAX, "rss_peak_bytes 18446744073709551615 of at most"),
 		ROW(output_bytes, uint64_t, UINT64_MAX, "output_bytes 18446744073709551615 of at most"),
 		ROW(call_parts, uint64_t, UINT64_MAX, "call_parts 18446744073709551615 of at most 4294967295"),

@@ -298,8 +298,8 @@ static inline void assay_counter(const struct assay_job *job, uint32_t index, ui
 /*
  * A part of the timed call is over, such as a token. To be called by long ops, from the thread that called run() and
  * outside of parallel(): a comparison compares part by part, and may let the other build go on here, since a machine
- * changes less in a millisecond than in a second. now_ns() stands still meanwhile. Every call has equally many parts, of
- * about the same length.
+ * changes less in a millisecond than in a second. now_ns() stands still meanwhile. Every call has equally many parts,
+ * of about the same length.
  */
 static inline void assay_part(const struct assay_job *job)
 {
