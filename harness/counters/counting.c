@@ -24,7 +24,7 @@ struct set {
 	size_t n_events;
 	void **state; /* one a thread; only [0] where the provider is shared */
 	bool *started;
-	uint64_t *values; /* of each thread: before, after */
+	uint64_t *values; /* of each thread, see enum moment */
 	size_t stride;    /* values of a thread */
 	uint64_t iterations;
 	_Atomic bool failed; /* while it was opened, started or read in some thread */

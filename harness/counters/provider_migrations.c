@@ -129,16 +129,20 @@ const struct assay_counter_provider assay_provider_perf = {
 /* Of the thread that opens it; /proc/thread-self is /proc/self/task/TID. */
 static const char path[] = "/proc/thread-self/sched";
 
-/* Lines are "name : number", the name padded with blanks. */
+/* Lines are "name : number", the name padded with blanks. In signal handlers, too. */
 static int read_sched(int fd, uint64_t *out)
 {
 	static const char line[] = "\nse.nr_migrations ";
-	char text[8192], *at;
+	char text[8192], *at, *end;
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
 	text[n < 0 ? 0 : n] = '\0';
 	at = strstr(text, line);
-	return at && sscanf(at + sizeof(line) - 1, " : %" SCNu64, out) == 1 ? 0 : ASSAY_EIO;
+	at = at ? strchr(at, ':') : NULL;
+	if (!at)
+		return ASSAY_EIO;
+	*out = strtoull(at + 1, &end, 10);
+	return end == at + 1 ? ASSAY_EIO : 0;
 }
 
 static int open_sched(struct assay_err *err)

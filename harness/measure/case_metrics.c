@@ -109,7 +109,8 @@ static int memory_metrics(const struct assay_case_report *from, struct assay_res
 {
 	const struct assay_worker_reply *reply = from->reply;
 	const double peak = (double)reply->rss_peak_bytes,
-		     twice = from->twice ? (double)(reply->op_bytes + reply->prepare_bytes) / 2 : 0;
+		     further = (double)reply->op_bytes / 2 + (double)reply->prepare_bytes - (double)reply->first_bytes,
+		     twice = from->twice ? further : 0;
 	struct assay_memory_state mem;
 	int rc;
 
@@ -195,13 +196,14 @@ static int counts(const struct assay_case_report *from, struct assay_result *r, 
 int assay_case_metrics(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
 {
 	const struct assay_worker_reply *reply = from->reply;
-	const double times = from->twice ? 2 : 1;
-	int rc = put_own(r, "op_bytes", (double)reply->op_bytes / times, err);
+	const uint64_t prepare_ns = from->twice ? reply->first_ns : reply->prepare_ns,
+		       prepare_bytes = from->twice ? reply->first_bytes : reply->prepare_bytes;
+	int rc = put_own(r, "op_bytes", (double)reply->op_bytes / (from->twice ? 2 : 1), err);
 
 	if (!rc)
-		rc = put_own(r, "prepare_s", (double)reply->prepare_ns * 1e-9 / times, err);
+		rc = put_own(r, "prepare_s", (double)prepare_ns * 1e-9, err);
 	if (!rc)
-		rc = put_own(r, "prepare_bytes", (double)reply->prepare_bytes / times, err);
+		rc = put_own(r, "prepare_bytes", (double)prepare_bytes, err);
 	if (!rc && r->n_samples)
 		rc = assay_time_metrics(r, from->cost, err);
 	if (!rc)

@@ -28,8 +28,12 @@
 #define MANY_COPIES 16
 /* What takes no more may be there twice, for calls in slices. */
 #define DOUBLED_BYTES (UINT64_C(512) << 20)
-/* Of the time that turns in slices take, at least this is of the samples; on a busy machine others run in between. */
-#define SLICES_SHARE 0.25
+/*
+ * Of the time that turns in slices take, at least this is of the samples, or in so many pairs in a row it is less: on a
+ * busy machine others run in between.
+ */
+#define SLICES_SHARE  0.25
+#define CROWDED_PAIRS 2
 
 struct pair_session {
 	const struct assay_measure_options *o;
@@ -249,6 +253,11 @@ static bool find_room(const struct pair_session *s, bool *inputs_only)
 	return all <= limit && (!*inputs_only || 2 * all - inputs <= llc);
 }
 
+static uint64_t call_parts(const struct pair_session *s, int side)
+{
+	return assay_worker_reply(s->turns.w[side])->call_parts;
+}
+
 /* The first pair, whose sides share their outputs, finds out whether calls can be divided; the others do it. */
 static void divide_calls(struct pair_session *s, bool first)
 {
@@ -261,12 +270,22 @@ static void divide_calls(struct pair_session *s, bool first)
 		l->call_turns = t->call_turns;
 	}
 	if (first)
-		l->slices =
-			!s->c->device[0] && assay_turns_can_slice(t) && (t->turn_parts || find_room(s, &inputs_only));
+		l->slices = !l->whole && !s->c->device[0] && assay_turns_can_slice(t) &&
+			    (t->turn_parts || find_room(s, &inputs_only));
 	l->inputs_only |= first && inputs_only && (t->turn_parts || l->slices);
 	t->slices = s->lessons->slices && t->common != ASSAY_COMMON_NONE && !first;
-	t->turn_parts = t->common == ASSAY_COMMON_ALL ? 0 : s->lessons->turn_parts;
+	/* unequally many parts cannot be compared */
+	t->turn_parts = t->common != ASSAY_COMMON_ALL && call_parts(s, ASSAY_BASE) == call_parts(s, ASSAY_HEAD)
+				? l->turn_parts
+				: 0;
 	t->call_turns = s->lessons->call_turns;
+}
+
+static void give_up_slices(struct assay_pair_lessons *l)
+{
+	l->slices = false;
+	l->whole = true;
+	l->inputs_only = l->turn_parts;
 }
 
 static double samples_ns(const struct assay_pair *p)
@@ -295,8 +314,13 @@ static int take_samples(struct pair_session *s)
 		rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
 	if (!rc)
 		s->lessons->sample_ns = s->turns.sample_ns;
-	if (!rc && s->turns.slices && samples_ns(s->p) < SLICES_SHARE * (double)(assay_monotonic_ns() - start))
-		s->lessons->slices = false;
+	if (!rc && s->turns.slices) {
+		const double ns = (double)(assay_monotonic_ns() - start);
+
+		s->lessons->crowded = samples_ns(s->p) < SLICES_SHARE * ns ? s->lessons->crowded + 1 : 0;
+		if (s->lessons->crowded == CROWDED_PAIRS)
+			give_up_slices(s->lessons);
+	}
 	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
 }
 
@@ -400,7 +424,8 @@ static bool suspicious(const struct assay_pair *p)
 
 /*
  * A suspicious pair once more, with memory for each side: what is wrong then is so by itself. What is right then is
- * excused only if common memory makes it wrong a second time; a side that is wrong now and then stays wrong.
+ * excused only if common memory makes it wrong a second time; a side that is wrong now and then stays wrong. A side
+ * that was wrong in slices, and is right in whole calls, is not cut from then on; it is wrong if it is so again.
  */
 static int take_again(struct pair_session *s, const struct assay_catalog_op *op, const char *events,
 		      const struct assay_pair_lessons *before, char *difference)
@@ -417,10 +442,17 @@ static int take_again(struct pair_session *s, const struct assay_catalog_op *op,
 	}
 	own = *s->p;
 	s->lessons->own_memory = false;
+	s->lessons->slices = false;
 	s->lessons->sample_ns = 0;
 	s->lessons->turn_parts = before->turn_parts; /* so that as much is common as was */
 	s->lessons->inputs_only = before->inputs_only;
 	rc = take_pair(s, op, events, difference);
+	if (!rc && before->slices && !suspicious(s->p)) {
+		assay_pair_release(&first);
+		assay_pair_release(&own);
+		give_up_slices(s->lessons);
+		return 0;
+	}
 	s->lessons->own_memory = suspicious(s->p);
 	assay_pair_release(s->p);
 	*s->p = s->lessons->own_memory ? own : first;

@@ -28,7 +28,9 @@ struct assay_pair_lessons {
 	uint32_t turn_parts;            /* how calls are divided, see struct assay_turns; 0: not at all */
 	uint32_t call_turns;
 	bool slices;                       /* calls are cut into slices that take turns */
+	bool whole;                        /* for good not: a side does not bear it, or others run in between */
 	bool inputs_only;                  /* outputs are not common: each side is in the middle of its own */
+	unsigned crowded;                  /* pairs in a row in which others ran in between */
 	bool steady;                       /* at the end of the first pair's warm-up */
 	struct assay_patience patience[2]; /* with either side: the head may have become slower by any factor */
 };

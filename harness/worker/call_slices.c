@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 
 /* By default it does nothing, so that a late one does no harm. */
 #define SLICE_SIGNAL SIGURG
-/* A thread that has not stopped by then blocks the signal, or does not get to run: the call goes on. */
+/* A thread that has not stopped by then does not get to run: the call goes on, and those that follow stay whole. */
 #define STOP_NS 20000000u
 #define RINGS   15
 #define RING_NS 20000u
@@ -32,6 +33,8 @@ static struct {
 	bool open;
 	pid_t threads[ASSAY_PAGE_CPUS];
 	uint32_t n;
+	bool broken;                      /* threads cannot be stopped: calls stay whole */
+	bool counted;                     /* the threads, in this call */
 	_Atomic uint32_t inside;          /* the first thread is in the timed part of a call */
 	_Atomic uint32_t stop;            /* odd: the others are to stand still; the futex */
 	_Atomic uint32_t standing;        /* how many do */
@@ -96,34 +99,43 @@ static bool stop_others(void)
 	return true;
 }
 
+/* Has the call threads besides those of the pool? They cannot be stopped. */
+static bool more_threads(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/task", &st) || st.st_nlink != s.n + 2;
+}
+
 /* The slice is over. */
 static void hand_over(void)
 {
 	const struct assay_call_slices *c = s.c;
 	const struct assay_clock *clock = &c->job->spec->clock;
-	uint64_t paused, stood;
+	uint64_t stood;
 
-	if (assay_pair_finished(c->turn, c->order_seed, !c->side, s.call))
-		return; /* the partner has no slice to run beside this one */
-	paused = assay_clock_ticks(clock);
-	if (!stop_others()) {
-		arm(c->slice_ns);
-		c->job->begun += assay_clock_ticks(clock) - paused;
+	if (assay_pair_finished(c->turn, c->order_seed, !c->side, s.call)) {
+		c->job->begun += s.ring; /* the partner has no slice to run beside this one */
 		return;
 	}
+	s.broken |= (!s.counted && more_threads()) || !stop_others();
+	s.counted = true;
+	if (s.broken)
+		return;
+	/* the call goes on until the last of its threads stands */
 	stood = assay_clock_ticks(clock);
 	c->stand(c->arg, 0);
 	assay_case_job_phase(c->job, ASSAY_PHASE_TURN);
 	assay_pair_pass(c->turn, !c->side);
 	assay_pair_await(c->turn, c->side);
 	assay_case_job_phase(c->job, ASSAY_PHASE_RUN);
-	/* what plugins are shown goes back for none of the threads */
+	/* while all stand: what plugins are shown goes back for none of them, and what is counted for all is whole */
+	c->go_on(c->arg, 0);
 	assay_case_services_leave_out(assay_clock_ticks(clock) - stood);
 	if (s.n > 1)
 		let_go();
-	c->go_on(c->arg, 0);
 	arm(c->slice_ns);
-	c->job->begun += assay_clock_ticks(clock) - paused + s.ring;
+	c->job->begun += assay_clock_ticks(clock) - stood + s.ring;
 }
 
 static void ring(void)
@@ -151,8 +163,13 @@ static void on_signal(int sig)
 
 static void introduce(void *arg, uint32_t tid, uint32_t n_threads)
 {
+	sigset_t slice;
+
 	(void)arg;
 	(void)n_threads;
+	sigemptyset(&slice);
+	sigaddset(&slice, SLICE_SIGNAL);
+	pthread_sigmask(SIG_UNBLOCK, &slice, NULL);
 	own_tid = tid;
 	s.threads[tid] = (pid_t)syscall(SYS_gettid);
 }
@@ -206,9 +223,12 @@ struct assay_outcome assay_call_slices_open(const struct assay_call_slices *c)
 	event._sigev_un._tid = s.threads[0];
 	if (sigaction(SLICE_SIGNAL, &act, NULL) || timer_create(CLOCK_MONOTONIC, &event, &s.timer))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no timer to cut calls with: %s", strerror(errno));
-	if (!try_rings(c))
+	if (!try_rings(c)) {
+		s.trying = NULL;
+		timer_delete(s.timer);
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no timer to cut calls with: signal %d does not arrive",
 					 SLICE_SIGNAL);
+	}
 	s.open = true;
 	return assay_outcome_ok();
 }
@@ -219,6 +239,7 @@ void assay_call_slices_on(const struct assay_call_slices *c, uint32_t call)
 
 	s.ring = base < head ? base : head;
 	s.call = call;
+	s.counted = false;
 	s.c = c;
 }
 
@@ -230,7 +251,7 @@ void assay_call_slices_off(void)
 
 void assay_call_slices_enter(void)
 {
-	if (!s.c)
+	if (!s.c || s.broken)
 		return;
 	atomic_store_explicit(&s.inside, 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -32,8 +32,8 @@ void assay_call_slices_on(const struct assay_call_slices *c, uint32_t call);
 void assay_call_slices_off(void);
 
 /*
- * Right before the clock of a call starts, and before it stops; between a leave and an enter the harness can do what is
- * not to be cut. Nothing happens where calls are not cut.
+ * Right after the clock of a call has started, and before it stops; between a leave and an enter the harness can do
+ * what is not to be cut. Nothing happens where calls are not cut.
  */
 void assay_call_slices_enter(void);
 void assay_call_slices_leave(void);

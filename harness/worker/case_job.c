@@ -342,6 +342,10 @@ static struct assay_outcome prepare(struct assay_case_job *j)
 		assay_heap_case_end(&j->heap, 0);
 		if (rc)
 			return assay_device_call_failed(j, "preparing");
+		if (!j->n_prepared) {
+			j->first_ns = assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - t0);
+			j->first_bytes = j->alloc_bytes - j->fill_bytes;
+		}
 	}
 	j->prepare_ns = assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - t0);
 	j->prepare_bytes = j->alloc_bytes - j->fill_bytes;
@@ -456,8 +460,8 @@ struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iter
 	j->part = 0;
 	if (j->device)
 		return assay_case_device_time(j, run_loop, iterations, ns);
-	assay_call_slices_enter();
 	j->begun = assay_clock_ticks(clock);
+	assay_call_slices_enter();
 	rc = run_loop(j, iterations);
 	assay_call_slices_leave();
 	end = assay_clock_ticks(clock);

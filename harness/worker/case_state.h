@@ -134,7 +134,8 @@ struct assay_case_job {
 	struct assay_alloc_pool pool_of_allocs;
 	uint64_t tensor_bytes, input_bytes, alloc_bytes, alloc_peak_bytes;
 	uint64_t prepare_ns, prepare_bytes, fill_bytes;
-	char failure[256]; /* of host->fail; empty: none */
+	uint64_t first_ns, first_bytes; /* of preparing, the first copy */
+	char failure[256];              /* of host->fail; empty: none */
 	uint64_t n_fallbacks;
 	char fallback[256]; /* why the first one was */
 

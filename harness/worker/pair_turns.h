@@ -6,8 +6,8 @@
 #include "worker/served_case.h"
 
 /*
- * Take turns with the partner, sample by sample, and within long calls part by part, as the order says. Both sides come
- * to the end of their turns even where one fails.
+ * Take turns with the partner, sample by sample, and within long calls slice by slice or part by part, as the order
+ * says. Both sides come to the end of their turns even where one fails.
  */
 struct assay_outcome assay_served_take_turns(struct assay_served *w);
 

@@ -224,11 +224,6 @@ void assay_pair_await(struct assay_pair_turn *turn, unsigned side)
 		syscall(SYS_futex, &turn->slice, FUTEX_WAIT, seen, NULL, NULL, 0);
 }
 
-bool assay_pair_may_run(struct assay_pair_turn *turn, unsigned side)
-{
-	return (atomic_load_explicit(&turn->slice, memory_order_acquire) & SLICE_BITS) == side;
-}
-
 void assay_pair_pass(struct assay_pair_turn *turn, unsigned side)
 {
 	const uint32_t seen = atomic_load_explicit(&turn->slice, memory_order_relaxed);

@@ -145,7 +145,7 @@ struct assay_worker_args {
 	bool counting;
 	bool long_calls; /* PAIR: no untimed call after a hand-over */
 	uint32_t count;
-	uint32_t turn_parts; /* PAIR: parts of a call after which the partner has its turn; 0: whole calls */
+	uint32_t turn_parts; /* PAIR: parts of a call that are a sample, or, without slices, a turn; 0: all */
 	/*
 	 * STEP: of one call. Without `counting` it is the first stretch of one, which ends `count` steps behind the
 	 * first write into an output, where that is not 0.
@@ -190,10 +190,11 @@ struct assay_worker_reply {
 	/* PREPARE */
 	uint32_t n_threads;
 	int32_t numa_node;
-	uint64_t prepare_ns;    /* of the variant's prepare, all copies */
-	uint64_t prepare_bytes; /* what it took with host->alloc */
-	uint64_t op_bytes;      /* tensors of all copies, and what the op took with host->alloc */
-	uint64_t input_bytes;   /* of them, those of inputs */
+	uint64_t prepare_ns;            /* of the variant's prepare, all copies */
+	uint64_t prepare_bytes;         /* what it took with host->alloc */
+	uint64_t first_ns, first_bytes; /* of these, the first copy; 0: there is nothing to prepare */
+	uint64_t op_bytes;              /* tensors of all copies, and what the op took with host->alloc */
+	uint64_t input_bytes;           /* of them, those of inputs */
 	char code_hash[ASSAY_DIGEST_LEN + 1];
 
 	/* VERIFY, RECHECK */
@@ -241,8 +242,9 @@ struct assay_page {
 };
 
 /*
- * Two partners hand the turn over between them, without the controller. The words tell a plugin nothing: both begin
- * somewhere by chance, and `slot` has another value in each series of calls, timed or not, see assay_pair_blur().
+ * Two partners hand the turn over between them, without the controller. `slot`, `ready` and `slice` tell a plugin
+ * nothing: they begin somewhere by chance, and have another value in each series of calls, timed or not, see
+ * assay_pair_blur(). What slices need besides does tell, but the outputs of each such call are scrambled before it.
  */
 struct assay_pair_turn {
 	_Atomic uint32_t slot;  /* the futex: the sample that may be taken; odd: none */
@@ -303,7 +305,6 @@ void assay_pair_wait(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t
  * from 0; is the one that begins it.
  */
 void assay_pair_await(struct assay_pair_turn *turn, unsigned side);
-bool assay_pair_may_run(struct assay_pair_turn *turn, unsigned side);
 void assay_pair_pass(struct assay_pair_turn *turn, unsigned side);
 void assay_pair_finish(struct assay_pair_turn *turn, uint64_t order_seed, unsigned side, uint32_t call);
 bool assay_pair_finished(struct assay_pair_turn *turn, uint64_t order_seed, unsigned side, uint32_t call);

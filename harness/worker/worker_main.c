@@ -83,6 +83,8 @@ static struct assay_outcome do_prepare(struct assay_served *w)
 	r->numa_node = w->job.numa_node;
 	r->prepare_ns = w->job.prepare_ns;
 	r->prepare_bytes = w->job.prepare_bytes;
+	r->first_ns = w->job.first_ns;
+	r->first_bytes = w->job.first_bytes;
 	r->input_bytes = w->job.input_bytes;
 	r->op_bytes = w->job.tensor_bytes + w->job.alloc_bytes - w->job.prepare_bytes;
 	if (w->job.code && !s->fixed_layout) /* a simulator takes long for it, and counts tell by themselves */

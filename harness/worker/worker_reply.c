@@ -104,6 +104,8 @@ static int check_numbers(const struct assay_worker_reply *r, uint64_t longest_ns
 	} numbers[] = {
 		{ "prepare_ns", r->prepare_ns, longest_ns },
 		{ "prepare_bytes", r->prepare_bytes, MOST_BYTES },
+		{ "first_ns", r->first_ns, longest_ns },
+		{ "first_bytes", r->first_bytes, MOST_BYTES },
 		{ "op_bytes", r->op_bytes, MOST_BYTES },
 		{ "input_bytes", r->input_bytes, r->op_bytes },
 		{ "call_parts", r->call_parts, UINT32_MAX },

@@ -37,11 +37,15 @@ TEST(test_rss_peak)
 /* A side of a pair that has two copies where a run has one is held against limits by what the run would have. */
 TEST(a_second_copy_is_left_out)
 {
-	static struct assay_worker_reply reply = { .op_bytes = 2000, .prepare_bytes = 600, .prepare_ns = 4000000000 };
+	static struct assay_worker_reply reply = { .op_bytes = 2000,
+						   .prepare_bytes = 500,
+						   .prepare_ns = 3000000000,
+						   .first_bytes = 300,
+						   .first_ns = 2000000000 };
 	static const struct {
 		uint64_t rss;
 		double want;
-	} rows[] = { { 5300, 4000 }, { 2000, 1000 } }; /* the second copy was hardly touched */
+	} rows[] = { { 5300, 4100 }, { 2000, 1000 } }; /* the second copy was hardly touched */
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_catalog_op op = { 0 };
