@@ -47,32 +47,34 @@ static void trace_close(struct trace *t)
 	close(t->fd);
 }
 
-/*
- * Calls that began while one of the other process was under way; *same: how many of these two wrote to one output. Each
- * side has one of two outputs for two calls, then the other.
- */
-static size_t calls_beside(const struct trace *t, size_t *same)
+/* What the trace tells of calls that began while one of the other process was under way. */
+struct beside {
+	size_t calls;
+	size_t same;  /* that wrote to one output with the other */
+	bool swapped; /* each side has one of two outputs for two calls, then the other */
+};
+
+static struct beside calls_beside(const struct trace *t)
 {
+	struct beside b = { .swapped = true };
 	const struct record *open[2] = { NULL, NULL };
 	int64_t before = 0;
-	size_t beside = 0;
 
-	*same = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct record *r = &t->v[i];
 		const int side = r->process != t->v[0].process;
 		const struct record *other = open[!side];
 
 		assert_int_equal(r->end, open[side] != NULL);
-		*same += other && other->output == r->output;
+		b.same += other && other->output == r->output;
 		open[side] = r->end ? NULL : r;
 		if (r->end || !other)
 			continue;
-		assert_true(!beside || (open[0]->output == before) == (beside % 2 == 1));
+		b.swapped &= !b.calls || (open[0]->output == before) == (b.calls % 2 == 1);
 		before = open[0]->output;
-		beside++;
+		b.calls++;
 	}
-	return beside;
+	return b;
 }
 
 /* A call takes 4 ms by the plugin's clock. With what the other side has meanwhile it would be twice as long. */
@@ -115,14 +117,13 @@ TEST(long_calls_are_sliced)
 		struct measured m;
 		bool told = false;
 		struct trace t;
-		size_t same;
 
 		trace_open(&t);
 		plan_slices(*state, threads, &m);
 		o = options_of(*state, &m);
 		/* on a busy machine a thread may wait for long, and two may not be stopped in time */
 		for (int pair = 0; pair < 3 || (pair < 20 && !told); pair++) {
-			size_t beside;
+			struct beside b;
 
 			trace_clear(&t);
 			lessons.slices = pair; /* else one that was disturbed might have ended it */
@@ -130,11 +131,13 @@ TEST(long_calls_are_sliced)
 			assert_ok(&m);
 			assert_true((pair || lessons.slices) && m.pair.n_blocks >= 2);
 			trace_read(&t);
-			beside = calls_beside(&t, &same);
-			assert_int_equal(same, 0);
+			b = calls_beside(&t);
+			assert_int_equal(b.same, 0);
 			if (threads == 1 || !pair)
-				assert_int_equal(beside, pair ? 2 * m.pair.n_blocks : 0);
-			told |= pair && beside == 2 * m.pair.n_blocks && (threads > 1 || own_time_is_told(&m.pair));
+				assert_int_equal(b.calls, pair ? 2 * m.pair.n_blocks : 0);
+			assert_true(threads > 1 || b.swapped);
+			told |= pair && b.calls == 2 * m.pair.n_blocks && b.swapped &&
+				(threads > 1 || own_time_is_told(&m.pair));
 			for (int side = 0; side < 2; side++)
 				for (size_t i = 0; i < 2 * m.pair.n_blocks; i++)
 					assert_int_equal(!(m.pair.side[side].samples[i].flags & ASSAY_SAMPLE_BESIDE),
@@ -195,7 +198,6 @@ TEST(own_threads_are_not_sliced)
 		struct assay_measure_options o;
 		struct measured m;
 		struct trace t;
-		size_t same;
 
 		setenv(name, "1", 1);
 		trace_open(&t);
@@ -208,7 +210,7 @@ TEST(own_threads_are_not_sliced)
 		take_pair(&o, &lessons, &m);
 		assert_ok(&m);
 		trace_read(&t);
-		assert_int_equal(calls_beside(&t, &same), 0);
+		assert_int_equal(calls_beside(&t).calls, 0);
 		unsetenv(name);
 		trace_close(&t);
 		release(&m);
