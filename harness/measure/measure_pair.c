@@ -273,12 +273,12 @@ static void divide_calls(struct pair_session *s, bool first)
 		l->slices = !l->whole && !s->c->device[0] && assay_turns_can_slice(t) &&
 			    (t->turn_parts || find_room(s, &inputs_only));
 	l->inputs_only |= first && inputs_only && (t->turn_parts || l->slices);
-	t->slices = s->lessons->slices && t->common != ASSAY_COMMON_NONE && !first;
+	t->slices = l->slices && t->common != ASSAY_COMMON_NONE && !first;
 	/* unequally many parts cannot be compared */
 	t->turn_parts = t->common != ASSAY_COMMON_ALL && call_parts(s, ASSAY_BASE) == call_parts(s, ASSAY_HEAD)
 				? l->turn_parts
 				: 0;
-	t->call_turns = s->lessons->call_turns;
+	t->call_turns = l->call_turns;
 }
 
 static void give_up_slices(struct assay_pair_lessons *l)

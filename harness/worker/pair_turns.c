@@ -122,16 +122,6 @@ static void end_call(struct assay_served *w, uint32_t call)
 		assay_pair_pass(turn, next);
 }
 
-static void stand(void *arg, uint32_t tid)
-{
-	assay_sampling_stand(arg, tid);
-}
-
-static void go_on(void *arg, uint32_t tid)
-{
-	assay_sampling_go_on(arg, tid);
-}
-
 /* A call of each side at a time, both in slices. */
 static struct assay_outcome take_in_slices(struct assay_served *w)
 {
@@ -142,8 +132,8 @@ static struct assay_outcome take_in_slices(struct assay_served *w)
 						  .side = w->index,
 						  .order_seed = w->order.args.order_seed,
 						  .slice_ns = w->order.args.slice_ns,
-						  .stand = stand,
-						  .go_on = go_on,
+						  .stand = assay_sampling_stand,
+						  .go_on = assay_sampling_go_on,
 						  .arg = &w->sampling };
 	struct assay_outcome out = assay_call_slices_open(&slices);
 

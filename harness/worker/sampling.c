@@ -210,8 +210,10 @@ void assay_sampling_resume(struct assay_sampling *s)
 	assay_case_services_leave_out(s->job->begun - s->paused);
 }
 
-void assay_sampling_stand(struct assay_sampling *s, uint32_t tid)
+void assay_sampling_stand(void *sampling, uint32_t tid)
 {
+	struct assay_sampling *s = sampling;
+
 	if (s->counting)
 		assay_counting_stand(s->counting, tid, &s->stood[tid]);
 	else
@@ -219,8 +221,9 @@ void assay_sampling_stand(struct assay_sampling *s, uint32_t tid)
 	assay_thread_time_read(&s->time_stood[tid]);
 }
 
-void assay_sampling_go_on(struct assay_sampling *s, uint32_t tid)
+void assay_sampling_go_on(void *sampling, uint32_t tid)
 {
+	struct assay_sampling *s = sampling;
 	struct assay_os_counts now, d;
 
 	if (s->counting)

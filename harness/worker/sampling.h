@@ -34,7 +34,7 @@ struct assay_outcome assay_sampling_take(struct assay_sampling *s);
 void assay_sampling_pause(struct assay_sampling *s);
 void assay_sampling_resume(struct assay_sampling *s);
 /* Thread @tid itself, within a sample: what happens to it between the two is left out. For signal handlers. */
-void assay_sampling_stand(struct assay_sampling *s, uint32_t tid);
-void assay_sampling_go_on(struct assay_sampling *s, uint32_t tid);
+void assay_sampling_stand(void *sampling, uint32_t tid);
+void assay_sampling_go_on(void *sampling, uint32_t tid);
 
 #endif
