@@ -204,9 +204,9 @@ static bool differ(const struct assay_pair *p)
 }
 
 /*
- * The first pair warms up until it is steady. In the others, whose processes have run the case to verify it, an eighth
- * of their time is enough, and none where that is less than a block: drift meets both sides alike. Of many copies,
- * those that were verified last may lie in a cache still, until all were used once more.
+ * The first pair warms up until it is steady. In the others, whose processes have run the case to verify it, a few
+ * turns are enough, and none where an eighth of their time is less than a block: drift meets both sides alike. Of many
+ * copies, those that were verified last may lie in a cache still, until all were used once more.
  */
 static int warm_up(struct pair_session *s)
 {
@@ -219,7 +219,7 @@ static int warm_up(struct pair_session *s)
 	if (rc)
 		return rc;
 	if (first || 4 * s->turns.sample_ns <= (double)cap_ns)
-		rc = assay_turns_warm(&s->turns, s->po->pair_seed, cap_ns);
+		rc = assay_turns_warm(&s->turns, s->po->pair_seed, cap_ns, !first);
 	if (first)
 		s->lessons->steady = s->p->steady;
 	s->p->steady |= s->lessons->steady;
@@ -339,7 +339,7 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 	for (int i = 0; i < 2 && !rc; i++)
 		rc = keep_metrics(s, i, op);
 	if (!rc)
-		rc = assay_turns_both(&s->turns, ASSAY_CMD_FINISH, NULL);
+		rc = assay_turns_finish(&s->turns);
 	return rc < 0 ? rc : 0;
 }
 

@@ -92,13 +92,13 @@ static int measure_against(const struct in_turn *k, size_t at, double *ratio, st
 	if (!rc)
 		rc = find_iterations(&t, k->o->clock);
 	if (!rc)
-		rc = assay_turns_warm(&t, p.seed, k->r->c.budget_ns / 2);
+		rc = assay_turns_warm(&t, p.seed, k->r->c.budget_ns / 2, false);
 	if (!rc)
 		rc = assay_turns_sample(&t, p.seed, k->r->c.budget_ns);
 	if (!rc)
 		rc = assay_turns_both(&t, ASSAY_CMD_RECHECK, NULL);
 	if (!rc)
-		rc = assay_turns_both(&t, ASSAY_CMD_FINISH, NULL);
+		rc = assay_turns_finish(&t);
 	assay_turns_close(&t);
 	if (!rc)
 		rc = assay_turns_ratio(&p, ratio, ci, reached, k->err);

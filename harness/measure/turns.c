@@ -22,6 +22,7 @@
 #define WARMUP_TOLERANCE_FRAC 0.01
 #define HAND_OVER_NS          20000.0 /* of a turn, both ways, generously: only to divide the time into blocks */
 #define LONG_CALL_NS          5e5     /* in so long a call, caches that the partner used matter little */
+#define LONG_COMMON_CALL_NS   5e4     /* and in this one, where it used them for the same data */
 #define DIVIDED_CALL_NS       5e6     /* of so long a call, parts are turns */
 #define MIN_BLOCKS            2
 #define MAX_BLOCKS            (ASSAY_PAGE_SAMPLES / 2)
@@ -108,6 +109,29 @@ int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct
 	return head ? head : base;
 }
 
+/* Both work at it at the same time, where nothing is measured; what @first says counts first. */
+static int at_once(struct assay_turns *t, enum assay_command cmd, int first)
+{
+	int rc = 0;
+
+	for (int i = 0; i < 2; i++)
+		assay_worker_begin(t->w[i], cmd, NULL);
+	for (int k = 0; k < 2 && !rc; k++) {
+		const int i = first ^ k;
+		struct assay_pair_side *ps = &t->p->side[i];
+
+		rc = assay_worker_end(t->w[i], NULL, &ps->status, ps->reason, sizeof(ps->reason), t->err);
+		if (!rc)
+			rc = ps->status != ASSAY_STATUS_OK;
+	}
+	return rc;
+}
+
+int assay_turns_finish(struct assay_turns *t)
+{
+	return at_once(t, ASSAY_CMD_FINISH, ASSAY_BASE);
+}
+
 /* What ended a side that only waited. */
 static void tell_of_other(struct assay_pair_side *waited, const struct assay_pair_side *other)
 {
@@ -115,10 +139,18 @@ static void tell_of_other(struct assay_pair_side *waited, const struct assay_pai
 		 assay_status_name(other->status), other->reason);
 }
 
+static bool all_is_common(const struct assay_turns *t)
+{
+	return t->common == ASSAY_COMMON_ALL && !assay_worker_reply(t->w[ASSAY_BASE])->own_bytes &&
+	       !assay_worker_reply(t->w[ASSAY_HEAD])->own_bytes;
+}
+
 /* Then nobody calls once untimed to have the caches back. */
 static bool calls_are_long(const struct assay_turns *t)
 {
-	return t->sample_ns >= LONG_CALL_NS * (double)t->p->iterations;
+	const double long_ns = all_is_common(t) ? LONG_COMMON_CALL_NS : LONG_CALL_NS;
+
+	return t->sample_ns >= long_ns * (double)t->p->iterations;
 }
 
 /* Let both take @blocks blocks in turn. */
@@ -157,13 +189,14 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 
 int assay_turns_prepare(struct assay_turns *t, int first)
 {
-	int wrong = 0;
+	int wrong = 0, rc = at_once(t, ASSAY_CMD_LOAD, first);
 
+	if (rc)
+		return rc;
 	for (int k = 0; k < 2; k++) {
 		const int i = first ^ k;
 		const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
 		struct assay_pair_side *ps = &t->p->side[i];
-		int rc;
 
 		if (t->accepted)
 			assay_worker_accept(t->w[i], t->accepted);
@@ -269,13 +302,13 @@ static double newest_ns(const struct assay_steadiness *x)
 	return assay_stats_median(newest, n);
 }
 
-int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns)
+int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns, bool once)
 {
 	uint64_t start = assay_monotonic_ns();
 	struct assay_steadiness x[2] = { 0 };
 	int rc = 0;
 
-	while (!rc && !t->p->steady && assay_monotonic_ns() - start < cap_ns) {
+	do {
 		bool steady[2];
 
 		rc = take_turns(t, (uint32_t)fmax(1, fmin(WARMUP_BLOCKS / 2, blocks_in(t, cap_ns))),
@@ -291,7 +324,7 @@ int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns
 		if (!rc && x[0].n && x[1].n)
 			t->sample_ns = (newest_ns(&x[0]) + newest_ns(&x[1])) / 2;
 		t->p->steady = !rc && steady[0] && steady[1];
-	}
+	} while (!rc && !once && !t->p->steady && assay_monotonic_ns() - start < cap_ns);
 	assay_steadiness_release(&x[0]);
 	assay_steadiness_release(&x[1]);
 	return rc;

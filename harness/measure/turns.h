@@ -54,12 +54,14 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
  */
 int assay_turns_command(struct assay_turns *t, int side, enum assay_command cmd, const struct assay_worker_args *args);
 int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct assay_worker_args *args);
-/* Let them make their inputs and check a first result, beginning with side @first. */
+/* Let both give everything back and end. */
+int assay_turns_finish(struct assay_turns *t);
+/* Let them load their plugins, make their inputs and check a first result, beginning with side @first. */
 int assay_turns_prepare(struct assay_turns *t, int first);
 /* Take turns until both have used all of @copies. */
 int assay_turns_rotate(struct assay_turns *t, uint64_t order_seed, uint64_t copies);
-/* Take turns until both are steady (p->steady), at most for @cap_ns. */
-int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns);
+/* Take turns until both are steady (p->steady), at most for @cap_ns; @once: a few, and at least one block. */
+int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns, bool once);
 /*
  * How a call of @parts parts that takes @call_ns is divided: parts that make a turn, of about a millisecond, and turns
  * that make a call: no more than a pair may have, and an even number where turns of less than twice as many parts allow

@@ -353,20 +353,25 @@ static struct assay_outcome prepare(struct assay_case_job *j)
 	return assay_case_job_unchanged(j, "prepare");
 }
 
-struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_worker_spec *spec,
-					 const struct assay_case_common *common, _Atomic uint32_t *phase)
+struct assay_outcome assay_case_job_load(struct assay_case_job *j, const struct assay_worker_spec *spec,
+					 _Atomic uint32_t *phase)
 {
-	static struct assay_outcome (*const steps[])(struct assay_case_job *) = { load, place, describe, allocate };
-	struct assay_outcome out;
-
 	*j = (struct assay_case_job){
 		.spec = spec,
 		.phase = phase,
 		.numa_node = -1,
-		.accepted = spec->accepted,
 		.own = { .fd = -1 },
 		.machine_text = j->machine_text,
 	};
+	return load(j);
+}
+
+struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_case_common *common)
+{
+	static struct assay_outcome (*const steps[])(struct assay_case_job *) = { place, describe, allocate };
+	struct assay_outcome out;
+
+	j->accepted = j->spec->accepted;
 	if (common) {
 		j->common = common->memory;
 		j->file = common->file;

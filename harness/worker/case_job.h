@@ -16,11 +16,13 @@ struct assay_case_common {
 };
 
 /*
- * Everything up to a prepared variant. Of @j only machine_text is set before. @common is NULL for memory of its own.
- * Release in either case.
+ * The plugins, up to the op and the variant. Of @j only machine_text is set before; @spec and @phase have to outlive
+ * it. Release in either case.
  */
-struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_worker_spec *spec,
-					 const struct assay_case_common *common, _Atomic uint32_t *phase);
+struct assay_outcome assay_case_job_load(struct assay_case_job *j, const struct assay_worker_spec *spec,
+					 _Atomic uint32_t *phase);
+/* Of a loaded case, everything up to a prepared variant. @common is NULL for memory of its own. */
+struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_case_common *common);
 void assay_case_job_release(struct assay_case_job *j);
 /* The variant's part of that, which may come first: no runs after it. */
 void assay_case_job_retire(struct assay_case_job *j);

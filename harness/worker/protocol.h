@@ -23,7 +23,7 @@
 #include "model/result.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 9u
+#define ASSAY_PAGE_VERSION 10u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 96 /* of the op and of its device */
 #define ASSAY_PAGE_COUNTS  192
@@ -41,7 +41,8 @@ enum assay_turn {
 
 enum assay_command {
 	ASSAY_CMD_NONE,
-	ASSAY_CMD_PREPARE, /* load, pin, allocate, fill, prepare the variant */
+	ASSAY_CMD_LOAD,    /* what PREPARE begins with, so that the sides of a pair can do it at once */
+	ASSAY_CMD_PREPARE, /* load the plugins, pin, allocate, fill, prepare the variant */
 	ASSAY_CMD_VERIFY,  /* poison the outputs, run, compare with the oracle */
 	ASSAY_CMD_SAMPLE,  /* `count` samples of `iterations` */
 	ASSAY_CMD_PAIR,    /* `count` blocks of four samples, in turn with the partner */
@@ -88,7 +89,7 @@ struct assay_accepted {
 	double max_rel_err[2];
 };
 
-/* What to measure; written before the worker is first asked for something. */
+/* What to measure; written before the worker is first asked for something, `accepted` before it is to prepare. */
 struct assay_worker_spec {
 	char op[ASSAY_NAME_MAX];
 	char variant[ASSAY_NAME_MAX];
@@ -195,6 +196,7 @@ struct assay_worker_reply {
 	uint64_t first_ns, first_bytes; /* of these, the first copy; 0: there is nothing to prepare */
 	uint64_t op_bytes;              /* tensors of all copies, and what the op took with host->alloc */
 	uint64_t input_bytes;           /* of them, those of inputs */
+	uint64_t own_bytes;             /* what op and variant took with host->alloc: no partner shares it */
 	char code_hash[ASSAY_DIGEST_LEN + 1];
 
 	/* VERIFY, RECHECK */
@@ -237,7 +239,7 @@ struct assay_page {
 	_Atomic uint32_t phase;        /* enum assay_phase */
 	_Atomic uint64_t steps;        /* of the call that is stepped; to be shown, no more */
 	struct assay_order order;      /* zeros once the worker has taken it */
-	struct assay_worker_spec spec; /* zeros once the worker has begun to prepare */
+	struct assay_worker_spec spec; /* zeros once the worker has begun to load, and again to prepare */
 	struct assay_worker_reply reply;
 };
 

@@ -21,6 +21,7 @@ struct assay_served {
 	struct assay_worker_spec spec;
 	struct assay_worker_reply reply;
 	struct assay_case_job job;
+	bool loaded;
 	uint64_t iterations; /* of the last sample */
 	double call_ns;      /* the shortest since the last audit */
 	double sampled_ns;   /* of samples since then */

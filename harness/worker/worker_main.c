@@ -61,6 +61,21 @@ static struct assay_digest code_hash(const struct assay_case_job *j)
 	return assay_hash(d, sizeof(d));
 }
 
+static struct assay_outcome do_load(struct assay_served *w)
+{
+	const struct assay_worker_spec *s = &w->spec;
+	struct assay_worker_reply *r = &w->reply;
+
+	r->n_threads = s->n_threads;
+	for (uint32_t i = 0; i < s->n_threads; i++)
+		r->cpus[i] = -1;
+	memcpy(r->core_least, s->core_least, sizeof(r->core_least));
+	if (assay_worker_spec_draws(s))
+		assay_layout_shift(s->layout_seed);
+	w->loaded = true;
+	return assay_case_job_load(&w->job, s, &w->page->phase);
+}
+
 static struct assay_outcome do_prepare(struct assay_served *w)
 {
 	struct assay_worker_reply *r = &w->reply;
@@ -70,22 +85,20 @@ static struct assay_outcome do_prepare(struct assay_served *w)
 		.file = { .fd = w->pair_fd, .end = (sizeof(*w->pair) + FILE_ALIGN - 1) / FILE_ALIGN * FILE_ALIGN },
 		.own = { .fd = s->kept_memory ? w->pair_fd : -1, .end = OWN_BEGIN(w->index) },
 	};
-	struct assay_outcome out;
+	struct assay_outcome out = w->loaded ? assay_outcome_ok() : do_load(w);
 
-	if (assay_worker_spec_draws(s))
-		assay_layout_shift(s->layout_seed);
-	out = assay_case_job_init(&w->job, s, s->common ? &common : NULL, &w->page->phase);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_init(&w->job, s->common ? &common : NULL);
 	w->job.turn = w->pair ? &w->pair->turn : NULL;
-	r->n_threads = s->n_threads;
 	for (uint32_t i = 0; i < s->n_threads; i++)
 		r->cpus[i] = w->job.cpus[i];
-	memcpy(r->core_least, s->core_least, sizeof(r->core_least));
 	r->numa_node = w->job.numa_node;
 	r->prepare_ns = w->job.prepare_ns;
 	r->prepare_bytes = w->job.prepare_bytes;
 	r->first_ns = w->job.first_ns;
 	r->first_bytes = w->job.first_bytes;
 	r->input_bytes = w->job.input_bytes;
+	r->own_bytes = w->job.alloc_bytes;
 	r->op_bytes = w->job.tensor_bytes + w->job.alloc_bytes - w->job.prepare_bytes;
 	if (w->job.code && !s->fixed_layout) /* a simulator takes long for it, and counts tell by themselves */
 		memcpy(r->code_hash, code_hash(&w->job).hex, sizeof(r->code_hash));
@@ -150,6 +163,8 @@ static struct assay_outcome do_report(struct assay_served *w)
 static struct assay_outcome obey(struct assay_served *w)
 {
 	switch ((enum assay_command)w->order.command) {
+	case ASSAY_CMD_LOAD:
+		return do_load(w);
 	case ASSAY_CMD_PREPARE:
 		return do_prepare(w);
 	case ASSAY_CMD_VERIFY:
@@ -200,8 +215,11 @@ static void take_order(struct assay_served *w)
 	w->reply.n_samples = w->reply.window_bytes = w->reply.n_metrics = w->reply.n_counts = w->reply.n_missing = 0;
 	w->order = w->page->order;
 	memset(&w->page->order, 0, sizeof(w->page->order));
-	if (w->order.command == ASSAY_CMD_PREPARE) {
-		w->spec = w->page->spec;
+	if (w->order.command == ASSAY_CMD_LOAD || w->order.command == ASSAY_CMD_PREPARE) {
+		if (w->loaded)
+			w->spec.accepted = w->page->spec.accepted;
+		else
+			w->spec = w->page->spec;
 		memset(&w->page->spec, 0, sizeof(w->page->spec));
 	}
 }

@@ -108,6 +108,7 @@ static int check_numbers(const struct assay_worker_reply *r, uint64_t longest_ns
 		{ "first_bytes", r->first_bytes, MOST_BYTES },
 		{ "op_bytes", r->op_bytes, MOST_BYTES },
 		{ "input_bytes", r->input_bytes, r->op_bytes },
+		{ "own_bytes", r->own_bytes, MOST_BYTES },
 		{ "call_parts", r->call_parts, UINT32_MAX },
 		{ "step.steps", r->step.steps, UINT32_MAX },
 		{ "step.ns", r->step.ns, longest_ns },

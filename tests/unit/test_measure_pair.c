@@ -37,6 +37,35 @@ TEST(tensors_are_common)
 	}
 }
 
+/* Pairs behind the first leave out checks, and the base leaves common inputs to the head; who changed them is told. */
+TEST(spoiled_inputs_are_told_later)
+{
+	static const char *const rows[2][2] = { { "compare_spoils", "compare_base" },
+						{ "compare_base", "compare_spoils" } };
+
+	for (int bad = 0; bad < 2; bad++) {
+		struct assay_pair_lessons first = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+
+		plan(*state, (const char *const[2]){ "compare_base", "compare_base" }, &m);
+		o = options_of(*state, &m);
+		take_pair(&o, &first, &m);
+		assert_ok(&m);
+		release(&m);
+		plan(*state, rows[bad], &m);
+		o = options_of(*state, &m);
+		for (uint64_t seed = 1; seed <= 4; seed++) {
+			struct assay_pair_lessons lessons = first;
+
+			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = seed }, &lessons, &m);
+			assert_int_equal(m.pair.side[bad].status, ASSAY_STATUS_WRONG);
+			assert_int_equal(m.pair.side[!bad].status, ASSAY_STATUS_OK);
+		}
+		release(&m);
+	}
+}
+
 /* A pair learns which output is right, and the oracle is not asked about it again; about other inputs it is. */
 TEST(lessons_are_kept)
 {

@@ -185,15 +185,20 @@ static void later_take(struct later *l, uint64_t seed, size_t others[2])
 }
 
 /*
- * After a hand-over a side runs once untimed, since the partner had the caches; for a call of half a millisecond and
- * more they matter little, and that would take a third of the time.
+ * After a hand-over a side runs once untimed, since the partner had the caches; for a long call they matter little, and
+ * that would take a third of the time or more. Where the partner had them for the same data, calls are long sooner.
  */
 TEST(long_calls_are_not_repeated)
 {
 	static const struct {
 		const char *spin_ns;
-		bool repeated;
-	} rows[] = { { "100000", true }, { "6000000", false } };
+		bool own_memory, repeated;
+	} rows[] = {
+		{ "20000", false, true },
+		{ "100000", false, false },
+		{ "100000", true, true },
+		{ "6000000", true, false },
+	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		bool as_wanted = false;
@@ -201,11 +206,16 @@ TEST(long_calls_are_not_repeated)
 		/* on a busy machine a short call can take long */
 		for (int k = 0; k < 10 && !as_wanted; k++) {
 			struct later l;
-			size_t others[2];
+			size_t others[2], few;
 
 			later_open(&l, *state, rows[i].spin_ns);
+			l.lessons.own_memory = rows[i].own_memory;
 			later_take(&l, 2, others);
-			as_wanted = (others[0] > 2) == rows[i].repeated && (others[1] > 2) == rows[i].repeated;
+			/* the first call, and the turns of two blocks that fit into an eighth of the time */
+			few = 1 + 4 * (l.m.pair.iterations + 1);
+			as_wanted = l.m.pair.n_blocks >= 8 || !rows[i].repeated;
+			for (int side = 0; side < 2; side++)
+				as_wanted &= (others[side] > few) == rows[i].repeated;
 			later_close(&l);
 		}
 		assert_true(as_wanted);

@@ -128,6 +128,7 @@ TEST(nonsense_is_named)
 		ROW(prepare_bytes, uint64_t, UINT64_MAX, "prepare_bytes 18446744073709551615 of at most"),
 		ROW(op_bytes, uint64_t, UINT64_MAX, "op_bytes 18446744073709551615 of at most"),
 		ROW(input_bytes, uint64_t, 65, "input_bytes 65 of at most 64"),
+		ROW(own_bytes, uint64_t, UINT64_MAX, "own_bytes 18446744073709551615 of at most"),
 		ROW(rss_peak_bytes, uint64_t, UINT64_MAX, "rss_peak_bytes 18446744073709551615 of at most"),
 		ROW(output_bytes, uint64_t, UINT64_MAX, "output_bytes 18446744073709551615 of at most"),
 		ROW(call_parts, uint64_t, UINT64_MAX, "call_parts 18446744073709551615 of at most 4294967295"),
