@@ -22,7 +22,7 @@ struct case_state {
 	double sampling_ns;
 	uint64_t iterations; /* of the first pair; the others take the same */
 	struct assay_pair_lessons lessons;
-	bool learnt; /* a pair has found all of this out */
+	bool learnt; /* a pair with samples has found all of this out */
 	bool decided;
 };
 
@@ -31,15 +31,21 @@ static double margin_of(const struct assay_comparing *k, const struct assay_comp
 	return log1p(assay_policy_paired_margin(k->policy, &c->c));
 }
 
+static bool went_well(const struct assay_comparison_case *c, const struct assay_pair *p)
+{
+	return c->in_base && !c->difference[0] && p->side[ASSAY_BASE].status == ASSAY_STATUS_OK &&
+	       p->side[ASSAY_HEAD].status == ASSAY_STATUS_OK;
+}
+
 /*
- * The first pair finds out how long to sample. *keep: it is as good as those that follow, which its own noise tells; or
- * it says something else than a time.
+ * The first pair with samples finds out how long to sample. *keep: it is as good as those that follow, which its own
+ * noise tells; or it says something else than a time. One before it may have found out that calls are to be divided.
  */
 static int learn(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
 		 const struct assay_pair *p, bool *keep, struct assay_err *err)
 {
 	const double margin = margin_of(k, c);
-	const bool divided = st->lessons.turn_parts || st->lessons.slices;
+	const struct assay_pair_lessons *l = &st->lessons;
 	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp));
 	struct assay_pair_shown shown = { .rest_ns = assay_pair_length_rest_ns(p, st->sampling_ns),
 					  .least_ns = assay_pair_length_least_ns(p, st->lessons.slices) };
@@ -48,11 +54,14 @@ static int learn(const struct assay_comparing *k, struct case_state *st, const s
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu blocks", p->n_blocks);
 	shown.own = assay_pair_own_error(p, tmp);
 	free(tmp);
-	*keep = !p->n_blocks || !c->in_base || c->difference[0] || p->side[ASSAY_BASE].status != ASSAY_STATUS_OK ||
-		p->side[ASSAY_HEAD].status != ASSAY_STATUS_OK ||
-		(assay_pair_length_first_counts(shown.own, margin) && !divided);
-	st->sampling_ns = assay_pair_length_learnt(st->sampling_ns, &shown, st->lessons.slices, margin,
-						   (double)k->cmp->budget_ns);
+	if (went_well(c, p) && !p->n_blocks && (l->slices || l->turn_parts)) {
+		*keep = false;
+		st->sampling_ns = assay_pair_length_divided(l->sample_ns / (l->turn_parts ? l->call_turns : 1),
+							    (double)k->cmp->budget_ns);
+		return 0;
+	}
+	*keep = !p->n_blocks || !went_well(c, p) || assay_pair_length_first_counts(shown.own, margin);
+	st->sampling_ns = assay_pair_length_learnt(st->sampling_ns, &shown, margin, (double)k->cmp->budget_ns);
 	st->learnt = true;
 	return 0;
 }

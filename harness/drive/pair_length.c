@@ -12,9 +12,8 @@
 #define LEAST_NS 30000000.0
 /* What disturbs lasts longer than a block, and the median over fewer of them follows it. */
 #define LEAST_BLOCKS 12
-/* In slices, the two calls of a block meet it alike, with less than half of the noise of whole calls. */
+/* In slices, the two calls of a block meet it alike. */
 #define LEAST_SLICED_BLOCKS 8
-#define SLICED_NOISE        0.4
 /* But so many pairs at least are to fit into the budget by their samples. */
 #define PAIRS_OF_BUDGET 16
 /* Of the margin: what the own noise of a pair is to be, until the spread of the pairs is known. */
@@ -59,10 +58,14 @@ static double within(double ns, double least_ns, double budget_ns)
 	return fmin(fmax(ns, least_ns), fmax(LEAST_NS, budget_ns / PAIRS_OF_BUDGET));
 }
 
-double assay_pair_length_learnt(double now_ns, const struct assay_pair_shown *first, bool slices, double margin,
-				double budget_ns)
+double assay_pair_length_divided(double turn_ns, double budget_ns)
 {
-	const double excess = (slices ? SLICED_NOISE : 1) * first->own / (NOISE_OF_MARGIN * margin);
+	return within(ASSAY_PAIR_LENGTH_FIRST_NS, LEAST_SLICED_BLOCKS * 4 * turn_ns, budget_ns);
+}
+
+double assay_pair_length_learnt(double now_ns, const struct assay_pair_shown *first, double margin, double budget_ns)
+{
+	const double excess = first->own / (NOISE_OF_MARGIN * margin);
 	const double next = fmin(now_ns * FIRST_STEP, now_ns * excess * excess);
 
 	return within(fmax(next, SAMPLES_OVER_REST * first->rest_ns), first->least_ns, budget_ns);

@@ -27,13 +27,14 @@ double assay_pair_length_block_ns(const struct assay_pair *p);
 /* Enough blocks like those of @p; @slices: of calls in slices. */
 double assay_pair_length_least_ns(const struct assay_pair *p, bool slices);
 
+/* How long the first pair of divided calls samples, whose turns or calls in slices take @turn_ns. */
+double assay_pair_length_divided(double turn_ns, double budget_ns);
 /*
- * After the first pair, of whole calls, which sampled for @now_ns and has shown @first, its own noise among it: how
- * long the second one samples, whose calls may be in slices.
+ * After the first pair with samples, which sampled for @now_ns and has shown @first, its own noise among it: how long
+ * the next one samples.
  */
-double assay_pair_length_learnt(double now_ns, const struct assay_pair_shown *first, bool slices, double margin,
-				double budget_ns);
-/* May the first pair count? Where its own noise is small beside @margin. */
+double assay_pair_length_learnt(double now_ns, const struct assay_pair_shown *first, double margin, double budget_ns);
+/* May that pair count? Where its own noise is small beside @margin. */
 bool assay_pair_length_first_counts(double own, double margin);
 /* After a pair that sampled for @now_ns: how long the next one samples. */
 double assay_pair_length_next(double now_ns, const struct assay_pair_shown *shown, double margin, double budget_ns);

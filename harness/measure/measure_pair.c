@@ -23,7 +23,7 @@
 #define ALL_CHECKS_LONG_OF 16
 #define LONG_SAMPLE_NS     1e7
 /* That are checked where the copies are those of the pairs before. */
-#define FEW_COPIES 2
+#define FEW_COPIES 1
 /* Of so many, those few in a cache do not matter. */
 #define MANY_COPIES 16
 /* What takes no more may be there twice, for calls in slices. */
@@ -47,6 +47,7 @@ struct pair_session {
 	struct assay_turns turns;
 	struct assay_counter_choice choice;
 	struct assay_case_facts own_facts; /* of calls in slices: what each side has to itself */
+	bool again;                        /* a suspicious pair is tried once more */
 };
 
 static const struct assay_case *case_of(const struct pair_session *s, int side)
@@ -298,10 +299,33 @@ static double samples_ns(const struct assay_pair *p)
 	return ns;
 }
 
+static int sample(struct pair_session *s)
+{
+	const uint64_t start = assay_monotonic_ns();
+	int rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
+
+	if (rc)
+		return rc;
+	s->lessons->sample_ns = s->turns.sample_ns;
+	if (s->turns.slices) {
+		const double ns = (double)(assay_monotonic_ns() - start);
+
+		s->lessons->crowded = samples_ns(s->p) < SLICES_SHARE * ns ? s->lessons->crowded + 1 : 0;
+		if (s->lessons->crowded == CROWDED_PAIRS)
+			give_up_slices(s->lessons);
+	}
+	return 0;
+}
+
+/* Then whole calls of the first pair tell nothing of the pairs behind it. */
+static bool others_are_divided(const struct assay_pair_lessons *l)
+{
+	return l->turn_parts || (l->slices && !l->own_memory);
+}
+
 static int take_samples(struct pair_session *s)
 {
 	const bool first = !(s->lessons->sample_ns > 0);
-	uint64_t start;
 	int rc = find_iterations(s);
 
 	if (!rc)
@@ -309,18 +333,8 @@ static int take_samples(struct pair_session *s)
 	s->turns.counting = true;
 	if (!rc)
 		divide_calls(s, first);
-	start = assay_monotonic_ns();
-	if (!rc)
-		rc = assay_turns_sample(&s->turns, s->po->pair_seed, s->po->sampling_ns);
-	if (!rc)
-		s->lessons->sample_ns = s->turns.sample_ns;
-	if (!rc && s->turns.slices) {
-		const double ns = (double)(assay_monotonic_ns() - start);
-
-		s->lessons->crowded = samples_ns(s->p) < SLICES_SHARE * ns ? s->lessons->crowded + 1 : 0;
-		if (s->lessons->crowded == CROWDED_PAIRS)
-			give_up_slices(s->lessons);
-	}
+	if (!rc && (!first || s->again || !others_are_divided(s->lessons)))
+		rc = sample(s);
 	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
 }
 
@@ -433,6 +447,7 @@ static int take_again(struct pair_session *s, const struct assay_catalog_op *op,
 	struct assay_pair first = *s->p, own;
 	int rc;
 
+	s->again = true;
 	s->lessons->own_memory = true;
 	s->lessons->sample_ns = 0;
 	rc = take_pair(s, op, events, difference);

@@ -36,7 +36,8 @@ struct assay_pair_lessons {
 };
 
 /*
- * Whatever happens to a kernel is a status of its side, and the return is 0; samples are there only when both are OK.
+ * Whatever happens to a kernel is a status of its side, and the return is 0; samples are there only when both are OK,
+ * and not in a first pair which finds that the calls of the others are to be divided.
  * The sides map the same tensors, so that where these lie in memory favours neither. When one of them is wrong or
  * ends then, or exact outputs differ, the pair is taken again with memory for each: so it is known who was wrong and
  * where. A variant that keeps something in scratch is not called wrong for it; one that is wrong now and then is.

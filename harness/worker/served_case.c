@@ -152,7 +152,7 @@ struct assay_outcome assay_served_recheck(struct assay_served *w)
 void assay_served_begin_samples(struct assay_served *w)
 {
 	w->iterations = w->order.args.iterations;
-	w->checked = false;
+	w->checked = w->spec.common && !w->order.args.counting;
 	assay_sampling_begin(&w->sampling, &w->job, &w->order.args, &w->reply, w->counts.counting);
 }
 

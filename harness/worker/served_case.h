@@ -25,7 +25,7 @@ struct assay_served {
 	uint64_t iterations; /* of the last sample */
 	double call_ns;      /* the shortest since the last audit */
 	double sampled_ns;   /* of samples since then */
-	bool checked;        /* the outputs of the last sample, before the partner could write there */
+	bool checked;        /* the outputs of the last sample that counts, before the partner could write there */
 	bool in_turns;       /* scheduled for them */
 	uint64_t checks;     /* so far */
 	bool offset;         /* the rotation over common copies is half a turn from the partner's */

@@ -23,7 +23,7 @@ static double learnt_as(double own, double rest_ns, double block_ns, bool slices
 {
 	const struct assay_pair_shown first = { .own = own, .rest_ns = rest_ns, .least_ns = least(block_ns, slices) };
 
-	return assay_pair_length_learnt(80 * MS, &first, slices, MARGIN, BUDGET);
+	return assay_pair_length_learnt(80 * MS, &first, MARGIN, BUDGET);
 }
 
 static double learnt(double own, double rest_ns, double block_ns)
@@ -43,9 +43,11 @@ TEST(first_pair_tells)
 	assert_float_equal(learnt(0, 800 * MS, MS) / MS, 200, 1e-3);
 	assert_float_equal(learnt(0, 0, 100 * MS) / MS, MOST / MS, 1e-3);
 	assert_float_equal(learnt(0, 1e4 * MS, MS) / MS, MOST / MS, 1e-3);
-	/* in slices there will be less noise, and eight blocks are enough */
-	assert_float_equal(learnt_as(0.7 * MARGIN, 0, MS, true) / MS, 320 * 0.4 * 0.4, 1e-3);
+	/* in slices, eight blocks are enough, also where nothing is known of their noise */
 	assert_float_equal(learnt_as(0, 0, 10 * MS, true) / MS, 80, 1e-3);
+	assert_float_equal(assay_pair_length_divided(MS, BUDGET) / MS, 80, 1e-3);
+	assert_float_equal(assay_pair_length_divided(5 * MS, BUDGET) / MS, 160, 1e-3);
+	assert_float_equal(assay_pair_length_divided(1e3 * MS, BUDGET) / MS, MOST / MS, 1e-3);
 }
 
 TEST(first_pair_counts_if_it_is_quiet)
