@@ -18,7 +18,7 @@
 #define PAIRS_OF_BUDGET 16
 /* Of the margin: what the own noise of a pair is to be, until the spread of the pairs is known. */
 #define NOISE_OF_MARGIN 0.35
-/* The first pair has few blocks, and may be wrong about the noise. */
+/* The first pair has few blocks, and may be wrong about the noise: the next one is so many times that time at most. */
 #define FIRST_STEP 4
 /* Until then, the samples take so much of the rest of a pair at least. */
 #define SAMPLES_OVER_REST 0.25
@@ -66,7 +66,7 @@ double assay_pair_length_divided(double turn_ns, double budget_ns)
 double assay_pair_length_learnt(double now_ns, const struct assay_pair_shown *first, double margin, double budget_ns)
 {
 	const double excess = first->own / (NOISE_OF_MARGIN * margin);
-	const double next = fmin(now_ns * FIRST_STEP, now_ns * excess * excess);
+	const double next = fmin(ASSAY_PAIR_LENGTH_FIRST_NS * FIRST_STEP, now_ns * excess * excess);
 
 	return within(fmax(next, SAMPLES_OVER_REST * first->rest_ns), first->least_ns, budget_ns);
 }

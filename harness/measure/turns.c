@@ -79,6 +79,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.facts = side[i].facts,
 			.interrupted = o->interrupted,
 		};
+	t->on_device = side[ASSAY_BASE].c->device[0] != '\0';
 	if (!rc)
 		rc = assay_worker_start_pair(t->w, wo, t->kept, t->err);
 	free(cpus);
@@ -141,7 +142,7 @@ static void tell_of_other(struct assay_pair_side *waited, const struct assay_pai
 
 static bool all_is_common(const struct assay_turns *t)
 {
-	return t->common == ASSAY_COMMON_ALL && !assay_worker_reply(t->w[ASSAY_BASE])->own_bytes &&
+	return t->common == ASSAY_COMMON_ALL && !t->on_device && !assay_worker_reply(t->w[ASSAY_BASE])->own_bytes &&
 	       !assay_worker_reply(t->w[ASSAY_HEAD])->own_bytes;
 }
 
@@ -187,9 +188,21 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 	return rc;
 }
 
+/*
+ * Both learn what the oracle accepts, and load; not later, since plugins could write to the page. In the first pair one
+ * side learns it from the other, so that they load one after the other.
+ */
+static int load_at_once(struct assay_turns *t, int first)
+{
+	for (int i = 0; i < 2; i++)
+		assay_worker_accept(t->w[i], t->accepted);
+	return at_once(t, ASSAY_CMD_LOAD, first);
+}
+
 int assay_turns_prepare(struct assay_turns *t, int first)
 {
-	int wrong = 0, rc = at_once(t, ASSAY_CMD_LOAD, first);
+	const bool loads = t->accepted && t->accepted->digest[0][0];
+	int wrong = 0, rc = loads ? load_at_once(t, first) : 0;
 
 	if (rc)
 		return rc;
@@ -198,7 +211,7 @@ int assay_turns_prepare(struct assay_turns *t, int first)
 		const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
 		struct assay_pair_side *ps = &t->p->side[i];
 
-		if (t->accepted)
+		if (t->accepted && !loads)
 			assay_worker_accept(t->w[i], t->accepted);
 		rc = assay_turns_command(t, i, ASSAY_CMD_PREPARE, NULL);
 		memcpy(ps->code_hash, reply->code_hash, sizeof(ps->code_hash));

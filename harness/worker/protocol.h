@@ -89,7 +89,7 @@ struct assay_accepted {
 	double max_rel_err[2];
 };
 
-/* What to measure; written before the worker is first asked for something, `accepted` before it is to prepare. */
+/* What to measure; written before the worker is first asked for something. */
 struct assay_worker_spec {
 	char op[ASSAY_NAME_MAX];
 	char variant[ASSAY_NAME_MAX];
@@ -239,7 +239,7 @@ struct assay_page {
 	_Atomic uint32_t phase;        /* enum assay_phase */
 	_Atomic uint64_t steps;        /* of the call that is stepped; to be shown, no more */
 	struct assay_order order;      /* zeros once the worker has taken it */
-	struct assay_worker_spec spec; /* zeros once the worker has begun to load, and again to prepare */
+	struct assay_worker_spec spec; /* zeros once the worker has begun to load or prepare */
 	struct assay_worker_reply reply;
 };
 

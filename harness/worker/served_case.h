@@ -21,7 +21,7 @@ struct assay_served {
 	struct assay_worker_spec spec;
 	struct assay_worker_reply reply;
 	struct assay_case_job job;
-	bool loaded;
+	bool loaded;         /* its plugins are */
 	uint64_t iterations; /* of the last sample */
 	double call_ns;      /* the shortest since the last audit */
 	double sampled_ns;   /* of samples since then */
@@ -40,7 +40,7 @@ struct assay_outcome assay_served_verify(struct assay_served *w);
 /*
  * The outputs of the last sample, then, after an audit and a traced run, once more from poison through the timed loop.
  * Only then are guards and inputs looked at, for all that ran: with gigabytes of them that takes long. A pair that
- * leaves out checks does so with the audit and the run from poison.
+ * leaves out checks does so with the audit and the run from poison, and there the head alone looks at common inputs.
  */
 struct assay_outcome assay_served_recheck(struct assay_served *w);
 /* As many samples as the order says. */

@@ -215,11 +215,8 @@ static void take_order(struct assay_served *w)
 	w->reply.n_samples = w->reply.window_bytes = w->reply.n_metrics = w->reply.n_counts = w->reply.n_missing = 0;
 	w->order = w->page->order;
 	memset(&w->page->order, 0, sizeof(w->page->order));
-	if (w->order.command == ASSAY_CMD_LOAD || w->order.command == ASSAY_CMD_PREPARE) {
-		if (w->loaded)
-			w->spec.accepted = w->page->spec.accepted;
-		else
-			w->spec = w->page->spec;
+	if (!w->loaded && (w->order.command == ASSAY_CMD_LOAD || w->order.command == ASSAY_CMD_PREPARE)) {
+		w->spec = w->page->spec;
 		memset(&w->page->spec, 0, sizeof(w->page->spec));
 	}
 }
